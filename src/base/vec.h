@@ -1,0 +1,44 @@
+/* Growing arrays. `VEC(T)` is an anonymous struct type; all-zero is a valid empty vector, vec_free()
+ * makes it empty again. Indices are 32 bits throughout Sonde. */
+#pragma once
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+#define VEC(T)                                                                                     \
+	struct {                                                                                   \
+		T *data;                                                                           \
+		uint32_t len, cap;                                                                 \
+	}
+
+#define vec_reserve(v, n)                                                                          \
+	do {                                                                                       \
+		if ((n) > (v)->cap) {                                                              \
+			(v)->cap = (v)->cap * 2 > (n) ? (v)->cap * 2 : (n) < 8 ? 8 : (n);           \
+			(v)->data = xrealloc((v)->data, (v)->cap * sizeof(*(v)->data));            \
+		}                                                                                  \
+	} while (0)
+
+#define vec_push(v, ...)                                                                           \
+	do {                                                                                       \
+		vec_reserve(v, (v)->len + 1);                                                      \
+		(v)->data[(v)->len++] = (__VA_ARGS__);                                             \
+	} while (0)
+
+#define vec_pop(v)   ((v)->data[--(v)->len])
+#define vec_last(v)  ((v)->data[(v)->len - 1])
+#define vec_clear(v) ((v)->len = 0)
+
+#define vec_free(v)                                                                                \
+	do {                                                                                       \
+		free((v)->data);                                                                   \
+		(v)->data = NULL;                                                                  \
+		(v)->len = (v)->cap = 0;                                                           \
+	} while (0)
+
+/* Runs the body with `p` pointing at each element in turn. */
+#define vec_each(p, v)                                                                             \
+	for (__typeof__((v)->data) p = (v)->data, p##_end = p ? p + (v)->len : p; p < p##_end; p++)
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))

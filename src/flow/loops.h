@@ -1,0 +1,38 @@
+/* Loop nests of a flow graph.
+ *
+ * A back edge goes to a block that dominates its source. Its natural loop is the target (the header) and
+ * all blocks that reach the source without passing the header; natural loops with one header are one loop.
+ * Cycles that remain when all back edges are taken away have several entries: each such strongly connected
+ * region, together with the natural loops whose headers lie in it, is one irreducible loop. */
+#pragma once
+#include "flow/cfg.h"
+
+enum { LOOP_NONE = UINT32_MAX };
+
+struct loop {
+	uint32_t header; /* of an irreducible loop: its entry block with the lowest address */
+	uint32_t parent; /* index of the enclosing loop, or LOOP_NONE; parents come before children */
+	uint32_t depth;  /* 1 for an outermost loop */
+	bool irreducible;
+	/* Members, nested loops' included, ascending; in loop_forest.blocks. */
+	uint32_t first_block, block_count;
+	/* Indices of edges of the graph; in loop_forest.edges. */
+	uint32_t first_entry, entry_count; /* from outside to a header */
+	uint32_t first_exit, exit_count;   /* from a member to outside */
+	uint32_t first_back, back_count;   /* from a member to a header */
+};
+
+struct loop_forest {
+	const struct loop *loops;
+	const uint32_t *blocks, *edges;
+	const uint32_t *innermost; /* of each block of the graph: its innermost loop, or LOOP_NONE */
+	uint32_t loop_count;
+};
+
+/* Immediate dominators from the graph's entry and, since control arrives there from nowhere that the
+ * graph shows, from every block without predecessors: such blocks, and blocks that several of these
+ * reach, have the idom BLOCK_NONE. idom[] has block_count elements. */
+void dominators(const struct cfg *g, uint32_t *idom, struct arena *tmp);
+
+/* Finds all loops; the result lives in `a`. */
+void loops_find(const struct cfg *g, struct loop_forest *out, struct arena *a, struct arena *tmp);

@@ -1,0 +1,98 @@
+/* What an image's debugging information says about its source: procedures, inlined calls and lines,
+ * unit by unit, on demand.
+ *
+ * libdw is confined to image/ and is not safe to use from two threads on one handle, so a `struct debug`
+ * belongs to one thread at a time; open one for each worker (they share the image's bytes; all but the
+ * first open are cheap). Units loaded are plain data of their own and may be read by anyone. */
+#pragma once
+#include "image/image.h"
+
+enum { DEBUG_NONE = UINT32_MAX };
+
+struct address_range {
+	uint64_t start, end;
+};
+
+/* One subprogram with code, or one inlined call within it. */
+struct debug_scope {
+	const char *name;    /* source name, as people write it; "" if the compiler gave none */
+	const char *linkage; /* mangled name, or NULL */
+	uint32_t parent;     /* index in the unit's scopes of the enclosing subprogram or inlined call */
+	uint32_t decl_file, decl_line; /* where the procedure is defined; file DEBUG_NONE if unknown */
+	uint32_t call_file, call_line, call_column; /* where an inlined call stands in its parent */
+	uint32_t first_range, range_count;          /* in the unit's ranges */
+	bool inlined;
+};
+
+struct debug_line {
+	uint64_t va;
+	uint32_t file; /* index in the unit's files; DEBUG_NONE if unknown */
+	uint32_t line; /* 0: made by the compiler, no line of its own */
+	uint16_t column;
+	bool is_stmt;
+	bool end; /* end of sequence: nothing is known from va on */
+};
+
+/* A procedure's definition without code of its own: bounds source lines for the alien-line rules. */
+struct debug_decl {
+	const char *name;
+	uint32_t file, line;
+};
+
+struct debug_unit {
+	const char *name;     /* primary source file as the compiler was told */
+	const char *comp_dir;
+	const char *producer; /* may be NULL */
+	uint32_t language;    /* DW_LANG_* */
+	bool has_inlining;    /* the unit describes inlined calls: the alien-line rules are not needed */
+
+	const struct address_range *ranges; /* of scopes */
+	const struct debug_scope *scopes;   /* parents before children */
+	const struct debug_line *lines;     /* sorted by va */
+	const struct debug_decl *decls;     /* sorted by file, line */
+	const char *const *files;           /* full paths where the unit tells them */
+	uint32_t range_count, scope_count, line_count, decl_count, file_count;
+
+	/* Subprograms sorted by address: for each range of a scope that is not inlined. */
+	const struct debug_entry {
+		uint64_t start, end;
+		uint32_t scope;
+	} *entries;
+	uint32_t entry_count;
+
+	struct arena arena;
+};
+
+struct debug;
+
+struct debug_options {
+	bool fetch; /* ask debuginfod servers, if $DEBUGINFOD_URLS names any */
+	/* Called while a download goes on; NULL for none. Returns false to give up. */
+	bool (*progress)(void *ctx, long done, long total);
+	void *ctx;
+};
+
+/* Finds the debugging information of `im`: in the file itself, by build id, by debuglink, from
+ * debuginfod. *out is NULL and the result 0 where there is none. If it is in a separate file, that file's
+ * symbols can be had from debug_file(). */
+int debug_open(struct debug **out, const struct image *im, const struct debug_options *options,
+	       struct err *e);
+/* Another handle on the same information, for another thread. */
+int debug_clone(struct debug **out, const struct debug *d, struct err *e);
+void debug_close(struct debug *d);
+
+/* The separate debug file in use, or NULL if the information is in the image itself. Owned by the handle
+ * that debug_open() gave. */
+const struct image *debug_file(const struct debug *d);
+
+uint32_t debug_unit_count(const struct debug *d);
+/* The number of the unit that has code at va, or DEBUG_NONE. */
+uint32_t debug_unit_at(struct debug *d, uint64_t va);
+/* Reads one unit. Units with impossible contents come out emptier, never wrong in memory. */
+struct debug_unit *debug_unit_load(struct debug *d, uint32_t number);
+void debug_unit_free(struct debug_unit *u);
+
+/* The line row that covers va, or NULL. */
+const struct debug_line *debug_line_at(const struct debug_unit *u, uint64_t va);
+/* The innermost scope (inlined call or subprogram) at va, or DEBUG_NONE. */
+uint32_t debug_scope_at(const struct debug_unit *u, uint64_t va);

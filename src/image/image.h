@@ -1,0 +1,134 @@
+/* An ELF load module, read whole into memory and checked: nothing that the accessors return points
+ * outside it, whatever the file says.
+ *
+ * Addresses are link-time virtual addresses ("va"), as the file's own tables give them; process/ converts
+ * to run-time ones. Parts that a stripped file lacks come from its separate debug file, where there is
+ * one (debug.h). An opened image is immutable and may be read by many threads. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+
+enum image_kind { IMAGE_EXECUTABLE, IMAGE_PIE, IMAGE_SHARED, IMAGE_OBJECT_KINDS };
+
+/* A PT_LOAD segment. */
+struct segment {
+	uint64_t va, memory_size, file_offset, file_size;
+	bool read, write, execute;
+};
+
+/* An allocated section; of a file without section headers, its segments stand in for sections. */
+struct section {
+	const char *name;
+	uint64_t va, size;
+	const uint8_t *bytes; /* NULL for .bss */
+	bool write, execute;
+};
+
+enum symbol_flag {
+	SYMBOL_GLOBAL = 1 << 0,  /* global or weak */
+	SYMBOL_DYNAMIC = 1 << 1, /* from .dynsym */
+	SYMBOL_IFUNC = 1 << 2,
+	SYMBOL_OBJECT = 1 << 3, /* data; a procedure otherwise */
+	SYMBOL_DATA_MARK = 1 << 4, /* aarch64 mapping symbol $d: data in code from here */
+	SYMBOL_CODE_MARK = 1 << 5, /* $x: code again */
+};
+
+struct symbol {
+	const char *name; /* as in the file, mangled */
+	uint64_t va, size;
+	uint8_t flags; /* enum symbol_flag */
+};
+
+/* A relocated word of the image: where it is, and what it will hold. */
+enum reloc_kind {
+	RELOC_RELATIVE,  /* the address `value` inside this image */
+	RELOC_SYMBOL,    /* the address of `symbol` + value; symbol may be defined elsewhere */
+	RELOC_JUMP_SLOT, /* the same, for a PLT's slot */
+	RELOC_IFUNC,     /* what the resolver at `value` returns */
+};
+
+struct reloc {
+	uint64_t va;
+	uint64_t value;
+	const char *symbol; /* mangled; NULL if none. With a definition in this image, value is its va */
+	uint8_t kind;       /* enum reloc_kind */
+	bool defined;       /* the symbol is defined in this image, and `value` its address */
+};
+
+/* What .eh_frame says of one address range. */
+struct frame_range {
+	uint64_t start, end;
+	uint64_t lsda;  /* address of its exception table, or 0 */
+	bool is_signal; /* a signal frame's return trampoline */
+	/* The call frame is not in its entry state at `start`: this is a part split off a procedure. */
+	bool mid_frame;
+};
+
+/* A landing pad: control arrives at `pad` from calls in [start, end). */
+struct landing {
+	uint64_t start, end, pad;
+};
+
+struct build_id {
+	uint8_t bytes[32];
+	uint8_t size; /* 0: none */
+};
+
+struct image {
+	const char *path; /* as opened; "[vdso]" for the vdso */
+	enum image_kind kind;
+	uint16_t machine; /* EM_* */
+	uint64_t entry;   /* 0 if none */
+	struct build_id build_id;
+	const char *debuglink; /* file name in .gnu_debuglink, or NULL */
+	uint32_t debuglink_crc;
+
+	const struct segment *segments;
+	const struct section *sections; /* sorted by va */
+	const struct symbol *symbols;   /* procedures and objects with an address; sorted by va */
+	const struct reloc *relocs;     /* sorted by va */
+	const struct frame_range *frames; /* sorted by start */
+	const struct landing *landings;   /* sorted by start */
+	uint32_t segment_count, section_count, symbol_count, reloc_count, frame_count, landing_count;
+
+	const uint8_t *bytes; /* the whole file */
+	size_t size;
+	void *elf;     /* libelf's handle over the same bytes; for debug.c only */
+	struct arena arena;
+};
+
+/* Reads and checks a file. An error names the reason and, where there is one, the remedy, without the
+ * path (the caller puts it in front). */
+int image_open(struct image **out, const char *path, struct err *e);
+/* The same from memory, such as the vdso's; takes a copy. `name` becomes the path. */
+int image_open_memory(struct image **out, const char *name, const void *bytes, size_t size,
+		      struct err *e);
+void image_close(struct image *im);
+
+/* The build id alone, by reading a few kilobytes; *id has size 0 if the file has none. */
+int image_read_build_id(const char *path, struct build_id *id, struct err *e);
+void build_id_hex(const struct build_id *id, char out[65]);
+
+/* Adds the symbols of `debug` (the image's separate debug file) to im's. Call before sharing im. */
+void image_add_symbols(struct image *im, const struct image *debug);
+
+/* The section holding va, or NULL. */
+const struct section *image_section_at(const struct image *im, uint64_t va);
+const struct section *image_section(const struct image *im, const char *name);
+/* The bytes at va as the file has them, and in *n how many follow; NULL if va is not mapped from the
+ * file. */
+const uint8_t *image_at(const struct image *im, uint64_t va, size_t *n);
+/* True if va lies in an executable section. */
+bool image_is_code(const struct image *im, uint64_t va);
+/* The relocation of the word at va, or NULL. */
+const struct reloc *image_reloc_at(const struct image *im, uint64_t va);
+/* First symbol with address >= va (symbol_count if none). */
+uint32_t image_symbol_from(const struct image *im, uint64_t va);
+/* The frame range holding va, or NULL. */
+const struct frame_range *image_frame_at(const struct image *im, uint64_t va);
+/* The 8-byte word that will be at va once the image is relocated (base 0); false if unknown. */
+bool image_word(const struct image *im, uint64_t va, uint64_t *out);

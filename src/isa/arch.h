@@ -1,0 +1,30 @@
+/* All that differs between architectures, as one table of facts and operations for each. Both tables are
+ * always compiled in: any host analyses any file. */
+#pragma once
+#include <stddef.h>
+
+#include "isa/insn.h"
+
+struct arch {
+	const char *name;     /* as uname -m says: "aarch64", "x86_64" */
+	uint16_t elf_machine; /* EM_* */
+	uint8_t insn_align;   /* every instruction starts at a multiple of it */
+	uint8_t insn_max;     /* bytes of the longest instruction */
+
+	uint8_t sp, fp;              /* register numbers */
+	uint8_t link;                /* register holding the return address at entry, or REG_NONE */
+	uint8_t first_arg;           /* register of the first integer argument */
+	struct regset callee_saved;  /* by the platform's procedure call standard */
+	struct regset arguments;     /* that may hold arguments at entry, implicit ones included */
+
+	/* Decodes the instruction at p, of which n bytes may be read, as if it stood at pc.
+	 * Returns its length, or 0 if the bytes are not an instruction; *out is undefined then. */
+	size_t (*decode)(const uint8_t *p, size_t n, uint64_t pc, enum insn_detail detail,
+			 struct insn *out);
+	const char *(*reg_name)(unsigned reg); /* general registers and flags; "?" for others */
+};
+
+extern const struct arch arch_a64, arch_x64;
+
+/* The architecture with this ELF machine number, or NULL. */
+const struct arch *arch_of_machine(uint16_t elf_machine);

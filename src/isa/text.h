@@ -1,0 +1,11 @@
+/* Assembly text of instructions, for people; through Capstone. */
+#pragma once
+#include "base/text.h"
+#include "isa/arch.h"
+
+struct insn_printer;
+
+struct insn_printer *insn_printer_new(const struct arch *arch);
+void insn_printer_free(struct insn_printer *p);
+/* Appends "mnemonic operands", or the bytes as data where Capstone knows no instruction. */
+void insn_print(struct insn_printer *p, const uint8_t *bytes, size_t n, uint64_t pc, struct text *out);

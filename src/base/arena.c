@@ -93,7 +93,8 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	int n = vsnprintf(NULL, 0, fmt, ap);
+	char none[1];
+	int n = vsnprintf(none, sizeof(none), fmt, ap);
 	va_end(ap);
 	char *out = arena_alloc(a, (size_t)n + 1, 1);
 	va_start(ap, fmt);

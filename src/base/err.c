@@ -30,11 +30,16 @@ int err_errno(struct err *e, const char *fmt, ...)
 
 void err_prefix(struct err *e, const char *fmt, ...)
 {
-	char prefix[300], rest[sizeof(e->text)];
+	char prefix[300];
 	va_list ap;
 	va_start(ap, fmt);
-	vsnprintf(prefix, sizeof(prefix), fmt, ap);
+	vsnprintf(prefix, sizeof(prefix) - 2, fmt, ap);
 	va_end(ap);
-	memcpy(rest, e->text, sizeof(rest));
-	snprintf(e->text, sizeof(e->text), "%s: %.*s", prefix, (int)(sizeof(rest) - 1), rest);
+	strcat(prefix, ": ");
+	size_t shift = strlen(prefix), keep = strlen(e->text);
+	if (keep > sizeof(e->text) - 1 - shift)
+		keep = sizeof(e->text) - 1 - shift;
+	memmove(e->text + shift, e->text, keep);
+	memcpy(e->text, prefix, shift);
+	e->text[shift + keep] = '\0';
 }

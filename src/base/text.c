@@ -80,7 +80,8 @@ void text_vprintf(struct text *t, const char *fmt, va_list ap)
 {
 	va_list again;
 	va_copy(again, ap);
-	int n = vsnprintf(NULL, 0, fmt, ap);
+	char none[1];
+	int n = vsnprintf(none, sizeof(none), fmt, ap);
 	if (n > 0) {
 		vsnprintf(room(t, (size_t)n), (size_t)n + 1, fmt, again);
 		t->len += (size_t)n;

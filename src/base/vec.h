@@ -39,6 +39,6 @@
 
 /* Runs the body with `p` pointing at each element in turn. */
 #define vec_each(p, v)                                                                             \
-	for (__typeof__((v)->data) p = (v)->data, p##_end = p ? p + (v)->len : p; p < p##_end; p++)
+	for (__typeof__((v)->data + 0) p = (v)->data, p##_end = p ? p + (v)->len : p; p < p##_end; p++)
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))

@@ -13,7 +13,7 @@ struct arch {
 
 	uint8_t sp, fp;              /* register numbers */
 	uint8_t link;                /* register holding the return address at entry, or REG_NONE */
-	uint8_t first_arg;           /* register of the first integer argument */
+	uint8_t first_arg, result;   /* registers of the first integer argument, and of the result */
 	struct regset callee_saved;  /* by the platform's procedure call standard */
 	struct regset arguments;     /* that may hold arguments at entry, implicit ones included */
 

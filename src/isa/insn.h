@@ -41,6 +41,9 @@ enum insn_flag {
 	INSN_SIGNED = 1 << 3,  /* the loaded value is sign-extended */
 	INSN_SIGNS_LINK = 1 << 4, /* paciasp/pacibsp: the return address is signed from here on */
 	INSN_CHECKS_LINK = 1 << 5, /* autiasp/autibsp, retaa: authenticates it again */
+	INSN_COMPARES = 1 << 6, /* besides its OP_ADD or OP_SUB it sets the flags of a compare: of a - b
+				   for OP_SUB, of a - (-imm) for OP_ADD (subs and adds of a constant) */
+	INSN_PC_RELATIVE = 1 << 7, /* OP_SET of an address computed from pc: adr, adrp, lea rip */
 };
 
 /* The value computed, where it is one of these; everything else is OP_OTHER and only `writes` tells
@@ -104,7 +107,7 @@ struct insn {
 	uint8_t length;
 	uint8_t kind;  /* enum insn_kind */
 	uint8_t class; /* enum insn_class */
-	uint8_t flags; /* enum insn_flag */
+	uint8_t flags; /* enum insn_flag; INSN_SIGNED, _COMPARES and _PC_RELATIVE at DECODE_FULL only */
 
 	/* What follows is filled at DECODE_FULL only. */
 	uint8_t op; /* enum insn_op */

@@ -1,0 +1,113 @@
+/* The A64 decoder: finds the rule of a word and fills struct insn from it. */
+#include <elf.h>
+#include <string.h>
+
+#include "isa/a64/table.h"
+#include "isa/arch.h"
+
+/* After register 31 comes register 0. */
+static uint32_t field_set(const struct a64_field *f, uint32_t word)
+{
+	uint64_t set = (uint64_t)f->ones << (word >> f->shift & f->mask);
+	return (uint32_t)(set | set >> 32);
+}
+
+static void fill_registers(const struct a64_rule *rule, uint32_t word, struct insn *out)
+{
+	struct regset reads = rule->reads, writes = rule->writes;
+
+	for (unsigned i = 0; i < rule->core_count; i++) {
+		const struct a64_field *f = &rule->core[i];
+		uint32_t set = field_set(f, word);
+		reads.core |= (uint64_t)(set & f->reads) << f->base;
+		writes.core |= (uint64_t)(set & f->writes) << f->base;
+	}
+	for (unsigned i = 0; i < rule->vec_count; i++) {
+		uint32_t set = field_set(&rule->vec[i], word);
+		reads.vec |= set & rule->vec[i].reads;
+		writes.vec |= set & rule->vec[i].writes;
+	}
+	out->reads = reads;
+	out->writes = writes;
+}
+
+static void fill_operands(uint8_t form, uint32_t word, struct insn *out)
+{
+	out->op = OP_OTHER;
+	out->dst = out->dst2 = out->a = out->b = REG_NONE;
+	out->width = 0;
+	out->extend = EXTEND_NONE;
+	out->shift = 0;
+	out->cond = COND_OTHER;
+	out->writeback = WRITEBACK_NONE;
+	out->stack_known = !regset_has(&out->writes, arch_a64.sp);
+	out->stack = 0;
+	out->imm = 0;
+	out->value = 0;
+	if (a64_form_info[form].fill)
+		a64_form_info[form].fill(word, out);
+}
+
+static uint64_t branch_target(uint32_t form, uint32_t word, uint64_t pc)
+{
+	switch (form) {
+	case JUMP:
+	case CALL: return pc + (uint64_t)((int64_t)(int32_t)(word << 6) >> 4);
+	case BRANCH_FLAGS:
+	case JUMP_ALWAYS:
+	case BRANCH_ZERO: return pc + (uint64_t)((int64_t)(int32_t)(word << 8) >> 11 & ~INT64_C(3));
+	case BRANCH_BIT: return pc + (uint64_t)((int64_t)(int32_t)(word << 13) >> 16 & ~INT64_C(3));
+	default: return 0;
+	}
+}
+
+static size_t decode(const uint8_t *p, size_t n, uint64_t pc, enum insn_detail detail,
+		     struct insn *out)
+{
+	if (n < 4)
+		return 0;
+	uint32_t word = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
+			(uint32_t)p[3] << 24;
+	const struct a64_match *m = a64_find(word);
+	if (m->form == UNDEFINED || (m->checked && !a64_form_info[m->form].valid(word)))
+		return 0;
+	out->pc = pc;
+	out->target = m->kind == INSN_PLAIN ? 0 : branch_target(m->form, word, pc);
+	out->length = 4;
+	out->kind = m->kind;
+	out->class = m->class;
+	out->flags = m->flags;
+	if (detail == DECODE_FULL) {
+		fill_registers(a64_rule(m), word, out);
+		fill_operands(m->form, word, out);
+	}
+	return 4;
+}
+
+static const char *reg_name(unsigned reg)
+{
+	static const char *const names[] = {
+		"x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",  "x7",  "x8",  "x9",  "x10",
+		"x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21",
+		"x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp",  "nzcv"};
+	return reg < sizeof(names) / sizeof(names[0]) ? names[reg] : "?";
+}
+
+/* Arguments: x0-x7, x8 (address of the result), x15 and x18 (static chain), x16 and x17 (linkage), and what
+ * every procedure finds at its entry: x29, x30, sp; v0-v7; predicates 0-3. Of the callee-saved v8-v15
+ * only the low halves are preserved. */
+const struct arch arch_a64 = {
+	.name = "aarch64",
+	.elf_machine = EM_AARCH64,
+	.insn_align = 4,
+	.insn_max = 4,
+	.sp = 31,
+	.fp = 29,
+	.link = 30,
+	.first_arg = 0,
+	.result = 0,
+	.callee_saved = {.core = 0xbff80000, .vec = 0x0000ff00},
+	.arguments = {.core = 0xe00781ff | UINT64_C(0xf) << A64_FIRST_PREDICATE, .vec = 0x000000ff},
+	.decode = decode,
+	.reg_name = reg_name,
+};

@@ -1,0 +1,50 @@
+/* The rows of rows.h, parsed and indexed: the form in which words are matched. */
+#pragma once
+#include "isa/a64/rows.h"
+#include "isa/insn.h"
+
+/* A register field: n = (word >> shift) & mask is the first of the registers, `ones` << n are they as a set.
+ * `reads` and `writes` keep what of that set is read and written: nothing, all, or all but 31 where that
+ * means zero. `base` is where register 0 stands in struct regset. */
+struct a64_field {
+	uint32_t reads, writes;
+	uint8_t shift, mask, ones, base;
+};
+
+enum { A64_MAX_CORE = 4, A64_MAX_VEC = 4, A64_FIRST_PREDICATE = 33, A64_FFR = 49, A64_FPCR = 50 };
+
+struct a64_rule {
+	uint32_t mask, value;
+	uint8_t class, form, kind, flags;
+	bool checked; /* the form has a `valid` to ask */
+	uint8_t core_count, vec_count;
+	struct a64_field core[A64_MAX_CORE], vec[A64_MAX_VEC];
+	struct regset reads, writes; /* implied ones */
+};
+
+/* What a word is, without its registers: all that DECODE_FLOW touches, one to four to a cache line. */
+struct a64_match {
+	uint32_t mask, value;
+	uint16_t rule;
+	uint8_t class, form, kind, flags;
+	bool checked;
+};
+
+/* What the form of a row means: forms.c. */
+struct a64_form_info {
+	uint8_t kind, flags;
+	bool (*valid)(uint32_t word);                  /* what a pattern cannot say; may be NULL */
+	void (*fill)(uint32_t word, struct insn *out); /* op and operands; may be NULL */
+};
+extern const struct a64_form_info a64_form_info[A64_FORMS];
+
+/* Parses one pattern; returns false if it is malformed (a bug, which the unit test looks for). */
+bool a64_parse_row(const struct a64_row *row, struct a64_rule *rule);
+
+/* The match of `word`; its form is UNDEFINED if it is no instruction. Thread-safe. */
+const struct a64_match *a64_find(uint32_t word);
+
+const struct a64_rule *a64_rule(const struct a64_match *m);
+
+/* All rules, in the order in which they are tried, for the unit test. */
+const struct a64_rule *a64_all_rules(uint32_t *count);

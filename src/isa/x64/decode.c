@@ -1,0 +1,143 @@
+/* x86-64 instructions through Zydis: where control goes, and the table for struct arch. */
+#include <elf.h>
+#include <pthread.h>
+
+#include "isa/x64/x64.h"
+
+static ZydisDecoder decoder;
+static pthread_once_t decoder_once = PTHREAD_ONCE_INIT;
+
+static void decoder_init(void)
+{
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+}
+
+static enum insn_kind direct_or(const ZydisDecodedInstruction *i, enum insn_kind direct,
+				enum insn_kind indirect)
+{
+	return i->raw.imm[0].is_relative ? direct : indirect;
+}
+
+/* int3, ud2 and hlt end a path; single int3s also fill gaps between procedures, which flow analysis
+ * tells apart by context. In user mode every other interrupt but Linux's int 0x80 is a fault. */
+static enum insn_kind kind_of_interrupt(const ZydisDecodedInstruction *i)
+{
+	bool is_call = i->mnemonic == ZYDIS_MNEMONIC_INT && i->raw.imm[0].value.u == 0x80;
+	return is_call ? INSN_SYSCALL : INSN_TRAP;
+}
+
+static enum insn_kind kind_of(const ZydisDecodedInstruction *i)
+{
+	switch (i->meta.category) {
+	case ZYDIS_CATEGORY_CALL: return direct_or(i, INSN_CALL, INSN_CALL_INDIRECT);
+	case ZYDIS_CATEGORY_COND_BR: return direct_or(i, INSN_BRANCH, INSN_PLAIN); /* xend */
+	case ZYDIS_CATEGORY_UNCOND_BR:
+		if (i->mnemonic == ZYDIS_MNEMONIC_XABORT)
+			return INSN_PLAIN;
+		return direct_or(i, INSN_JUMP, INSN_JUMP_INDIRECT);
+	case ZYDIS_CATEGORY_RET:
+	case ZYDIS_CATEGORY_SYSRET: return INSN_RETURN;
+	case ZYDIS_CATEGORY_SYSCALL: return INSN_SYSCALL;
+	case ZYDIS_CATEGORY_INTERRUPT: return kind_of_interrupt(i);
+	default: break;
+	}
+	switch (i->mnemonic) {
+	case ZYDIS_MNEMONIC_UIRET: return INSN_RETURN;
+	case ZYDIS_MNEMONIC_HLT:
+	case ZYDIS_MNEMONIC_UD0:
+	case ZYDIS_MNEMONIC_UD1:
+	case ZYDIS_MNEMONIC_UD2: return INSN_TRAP;
+	default: return INSN_PLAIN;
+	}
+}
+
+static bool same_register(const ZydisDecodedOperand *x, const ZydisDecodedOperand *y)
+{
+	return x->type == ZYDIS_OPERAND_TYPE_REGISTER && y->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	       x->reg.value == y->reg.value;
+}
+
+/* Besides nop itself: xchg of a register with itself, lea of a register into itself. With 32-bit
+ * operands both clear the upper half, so these are not. */
+static bool is_nop(const struct zinsn *z)
+{
+	const ZydisDecodedOperand *op = z->op;
+	switch (z->i.mnemonic) {
+	case ZYDIS_MNEMONIC_NOP: return true;
+	case ZYDIS_MNEMONIC_XCHG: return same_register(&op[0], &op[1]) && op[0].size != 32;
+	case ZYDIS_MNEMONIC_LEA:
+		return op[0].size == 64 && op[1].mem.base == op[0].reg.value &&
+		       op[1].mem.index == ZYDIS_REGISTER_NONE && op[1].mem.disp.value == 0;
+	default: return false;
+	}
+}
+
+static void fill_flow(const struct zinsn *z, uint64_t pc, struct insn *out)
+{
+	*out = (struct insn){.pc = pc, .length = z->i.length, .kind = (uint8_t)kind_of(&z->i)};
+	out->class = x64_class(z, out->kind);
+	if (z->i.raw.imm[0].is_relative)
+		out->target = pc + z->i.length + z->i.raw.imm[0].value.u;
+	if (z->i.mnemonic == ZYDIS_MNEMONIC_ENDBR64)
+		out->flags |= INSN_LANDING;
+	if (is_nop(z)) {
+		out->flags |= INSN_NOP;
+		out->class = CLASS_OTHER;
+	}
+}
+
+static size_t x64_decode(const uint8_t *p, size_t n, uint64_t pc, enum insn_detail detail,
+			 struct insn *out)
+{
+	if (detail == DECODE_FLOW) {
+		size_t length = x64_shape_recall(p, n, pc, out);
+		if (length)
+			return length;
+	}
+	struct zinsn z;
+	pthread_once(&decoder_once, decoder_init);
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, p, n, &z.i, z.op)))
+		return 0;
+	fill_flow(&z, pc, out);
+	if (detail == DECODE_FLOW) {
+		x64_shape_learn(p, &z, out);
+		return out->length;
+	}
+	x64_registers(&z, out);
+	x64_operation(&z, out);
+	return out->length;
+}
+
+static const char *x64_reg_name(unsigned reg)
+{
+	static const char *const names[] = {
+		"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
+		"r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15",
+	};
+	if (reg == REG_FLAGS)
+		return "flags";
+	return reg < sizeof(names) / sizeof(names[0]) ? names[reg] : "?";
+}
+
+const struct arch arch_x64 = {
+	.name = "x86_64",
+	.elf_machine = EM_X86_64,
+	.insn_align = 1,
+	.insn_max = ZYDIS_MAX_INSTRUCTION_LENGTH,
+	.sp = X64_RSP,
+	.fp = X64_RBP,
+	.link = REG_NONE,
+	.first_arg = X64_RDI,
+	.result = X64_RAX,
+	/* The control bits of mxcsr and of the x87 unit are preserved too. */
+	.callee_saved.core = X64_BIT(X64_RBX) | X64_BIT(X64_RSP) | X64_BIT(X64_RBP) |
+			     X64_BIT(X64_R12) | X64_BIT(X64_R13) | X64_BIT(X64_R14) |
+			     X64_BIT(X64_R15) | X64_BIT(X64_X87) | X64_BIT(X64_MXCSR),
+	/* al counts the vector registers of a variadic call, r10 is the static chain. */
+	.arguments.core = X64_BIT(X64_RDI) | X64_BIT(X64_RSI) | X64_BIT(X64_RDX) |
+			  X64_BIT(X64_RCX) | X64_BIT(X64_R8) | X64_BIT(X64_R9) | X64_BIT(X64_RAX) |
+			  X64_BIT(X64_R10),
+	.arguments.vec = 0xff,
+	.decode = x64_decode,
+	.reg_name = x64_reg_name,
+};

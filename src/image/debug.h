@@ -24,6 +24,8 @@ struct debug_scope {
 	bool inlined;
 };
 
+/* Of several rows at one address the last tells the line of the code there; those before it tell that
+ * statements begin there whose code is elsewhere or gone. */
 struct debug_line {
 	uint64_t va;
 	uint32_t file; /* index in the unit's files; DEBUG_NONE if unknown */
@@ -58,7 +60,9 @@ struct debug_unit {
 		uint64_t start, end;
 		uint32_t scope;
 	} *entries;
-	uint32_t entry_count;
+	/* Code by its innermost scope (inlined or not): sorted, disjoint. */
+	const struct debug_entry *innermost;
+	uint32_t entry_count, innermost_count;
 
 	struct arena arena;
 };

@@ -1,0 +1,252 @@
+/* What the parts of the DWARF reader share. Nothing outside image/ sees it.
+ *
+ * libdw opens the sections, finds units, and reads addresses, strings, range lists and references across
+ * units and files. Going through the entries of a unit and running line programs is done here on the bytes:
+ * libdw keeps whatever it reads until the handle is closed, walks a subtree once for each level above it
+ * where the compiler wrote no sibling attributes, and sorts line rows without telling which of them belong
+ * to functions that the linker threw away.
+ *
+ *	debug_find.c      where the information is: image, separate file, alternate file, server
+ *	debug_sections.c  sections of an ELF file in memory, decompressed
+ *	debug_scan.c      entries (DIEs) of one unit in order of their bytes
+ *	debug_names.c     names as people write them
+ *	debug_lines.c     file tables and line rows
+ *	debug_unit.c      one unit's scopes, put together
+ *	debug.c           handles, and which unit has an address
+ *
+ * All pointers into sections stay valid until the last handle is closed. */
+#pragma once
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+
+#include "base/hashmap.h"
+#include "base/vec.h"
+#include "image/bytes.h"
+#include "image/debug.h"
+
+struct slice {
+	const uint8_t *at;
+	uint64_t size;
+};
+
+static inline bool slice_holds(const struct slice *s, const void *p)
+{
+	return (uintptr_t)p >= (uintptr_t)s->at && (uintptr_t)p - (uintptr_t)s->at < s->size;
+}
+
+/* An ELF file's bytes in memory. */
+struct debug_bytes {
+	const uint8_t *at;
+	size_t size;
+	uint8_t *owned; /* what to free, or NULL */
+};
+
+/* Where the information comes from. */
+struct debug_source {
+	struct image *file;           /* the separate debug file, or NULL */
+	struct debug_bytes main, alt; /* `main` has it, if at is not NULL; `alt` is what dwz shared */
+};
+
+/* s->main.at is NULL afterwards if there is none. `o` may be NULL. */
+void debug_find(struct debug_source *s, const struct image *im, const struct debug_options *o);
+void debug_source_release(struct debug_source *s);
+
+/* The bytes of a section; false if the file has none by that name, or none in the file. */
+bool elf_section_find(const uint8_t *bytes, size_t size, const char *name, struct slice *out);
+/* True if there is DWARF in the file. */
+bool elf_has_dwarf(const uint8_t *bytes, size_t size);
+/* Makes *b a smaller file with all debugging sections decompressed, if some are compressed: libelf would
+ * decompress them for each handle, writing into the headers that all share. */
+void elf_inflate(struct debug_bytes *b);
+
+/* One DWARF file, opened. */
+struct dwarf_file {
+	Elf *elf;
+	Dwarf *dw;
+	struct slice info, abbrev, line, line_str, str;
+};
+
+struct unit_place {
+	uint64_t offset; /* of its first DIE */
+};
+
+/* What all handles on the same information share; not changed once debug_open() has returned. */
+struct debug_shared {
+	_Atomic uint32_t users;
+	const struct image *im;
+	struct debug_source source;
+	VEC(struct unit_place) units;
+	struct debug_entry *index; /* disjoint, sorted; .scope is the unit's number */
+	uint32_t index_count;
+};
+
+/* A unit to be scanned. */
+struct dwarf_unit {
+	struct dwarf_file file;
+	Dwarf_Die die;
+	const uint8_t *start, *end; /* header included */
+	uint8_t version, address_size, offset_size;
+	uint64_t abbrev_offset;
+};
+
+struct abbrev_attr {
+	uint32_t name, form;
+	int64_t value; /* of DW_FORM_implicit_const */
+};
+
+struct abbrev {
+	uint64_t code;
+	uint32_t tag;
+	uint32_t first, count; /* attributes */
+	uint32_t size;         /* bytes of all attributes, or ABBREV_VARIES */
+	bool children;
+};
+
+enum { ABBREV_VARIES = UINT32_MAX };
+
+struct abbrev_table {
+	const uint8_t *at; /* of what; NULL for an empty table */
+	uint8_t version, address_size, offset_size;
+	VEC(struct abbrev) entries;
+	VEC(struct abbrev_attr) attrs;
+};
+
+/* A namespace, type or procedure with named things in it: the addresses of its DIEs. */
+struct context {
+	const uint8_t *start, *end;
+	uint32_t parent; /* DEBUG_NONE at the top */
+	bool procedure;
+};
+
+struct unit_contexts {
+	VEC(struct context) list; /* sorted by start, outer before inner */
+};
+
+struct debug {
+	struct debug_shared *shared;
+	struct dwarf_file main, alt;
+	struct dwarf_file split;     /* the split unit's file that was used last */
+	struct abbrev_table abbrevs; /* of the unit scanned last */
+	/* Contexts of the units they were asked for, by Dwarf_CU. */
+	struct hashmap context_of;
+	VEC(struct unit_contexts) contexts;
+	uint64_t context_total;
+};
+
+/* Finds the sections behind libdw's handle. */
+void dwarf_file_sections(struct dwarf_file *f);
+/* The file that a handle of libdw's belongs to; valid until the next call. */
+const struct dwarf_file *dwarf_file_of(struct debug *d, Dwarf *dw);
+/* False if the unit is not one that can be scanned. */
+bool dwarf_unit_init(struct dwarf_unit *u, struct debug *d, Dwarf_CU *cu);
+
+struct die {
+	const uint8_t *at, *attrs;
+	const struct abbrev *abbrev;
+	unsigned depth; /* 0 is the unit's own */
+};
+
+/* Going through a unit from its first byte to its last: each DIE once, whatever the unit holds. */
+struct scan {
+	const struct dwarf_unit *unit;
+	const struct abbrev_table *table;
+	const uint8_t *at;
+	unsigned depth;
+	unsigned deepest; /* DIEs below this depth are passed over */
+};
+
+/* Uses d's abbreviations: one scan at a time. */
+void scan_init(struct scan *s, struct debug *d, const struct dwarf_unit *u);
+bool scan_next(struct scan *s, struct die *out);
+/* Passes over what is inside `d`, the DIE that scan_next() gave last. */
+void scan_skip(struct scan *s, const struct die *d);
+
+struct attr {
+	uint32_t name, form;
+	const uint8_t *at;
+	int64_t value;
+};
+
+/* Attributes of a DIE in turn: start with i = 0 and *at = d->attrs. */
+bool scan_attr(const struct scan *s, const struct die *d, uint32_t *i, const uint8_t **at,
+	       struct attr *out);
+/* Values; a wrong form gives false. */
+bool attr_uint(const struct dwarf_unit *u, const struct attr *a, uint64_t *out);
+bool attr_address(const struct dwarf_unit *u, const struct attr *a, uint64_t *out);
+bool attr_die(const struct dwarf_unit *u, const struct attr *a, Dwarf_Die *out);
+Dwarf_Die unit_die(const struct dwarf_unit *u, const uint8_t *at);
+
+/* A unit's table of source files, as the line program's header has it. */
+struct file_table {
+	const char *comp_dir;
+	uint32_t first; /* number of the first file: 1 up to DWARF 4, 0 from 5 on */
+	VEC(const char *) dirs;
+	VEC(struct file_name {
+		const char *name;
+		uint32_t dir;
+		uint32_t number; /* in the debug_unit's files, or DEBUG_NONE until asked for */
+	}) files;
+};
+
+/* The files of a debug_unit in the making. */
+struct file_set {
+	struct arena *arena;
+	struct hashmap by_hash;
+	VEC(const char *) paths;
+};
+
+struct line_program {
+	struct cursor code;
+	uint8_t address_size, min_length, max_ops, line_range, opcode_base;
+	int8_t line_base;
+	bool is_stmt;
+	const uint8_t *operand_counts; /* of standard opcodes, from 1 on */
+};
+
+typedef VEC(struct debug_line) debug_lines;
+
+/* Reads the header at `offset` of .debug_line; false if there is none. */
+bool lines_open(struct line_program *p, struct file_table *t, const struct dwarf_file *f,
+		uint64_t offset, uint8_t address_size, const char *comp_dir);
+/* Runs the program. Rows come out sorted; sequences that do not start in im's code are left out. */
+void lines_run(struct line_program *p, struct file_table *t, struct file_set *set,
+	       const struct image *im, debug_lines *out);
+void file_table_release(struct file_table *t);
+/* The number in `set` of a table's file; DEBUG_NONE if there is none. */
+uint32_t file_number(struct file_table *t, struct file_set *set, uint64_t n);
+
+/* The length of a string that libdw gave for a unit; -1 if it does not end where strings are: libdw does not
+ * check that for all forms. */
+int64_t dwarf_string_length(struct debug *d, Dwarf_CU *cu, const char *s);
+
+/* What a DIE and those it refers to (specification, abstract origin) say of a procedure. */
+struct origin {
+	const char *name, *linkage;
+	Dwarf_CU *file_cu; /* the unit whose file table `file` is in */
+	uint64_t file, line;
+};
+
+struct names {
+	struct debug *d;
+	struct arena *arena;
+	const char *separator; /* NULL: names are not qualified */
+	uint64_t budget;       /* bytes that names may still take */
+	struct hashmap by_die;
+	VEC(struct origin) origins;
+};
+
+void names_init(struct names *n, struct debug *d, struct arena *a, uint32_t language,
+		uint64_t budget);
+void names_release(struct names *n);
+struct origin names_of(struct names *n, const Dwarf_Die *die);
+void contexts_clear(struct debug *d);
+/* The same, once they are many. */
+void contexts_trim(struct debug *d);
+
+/* True for languages whose procedures may be members of types. */
+bool language_has_members(uint32_t language);
+
+/* Ranges that may lie within each other, to disjoint ones in which the innermost counts: of ranges over the
+ * same address the one that starts last, then the one that comes last in `in`. Returns how many came out;
+ * *out is the caller's to free. */
+uint32_t flatten(struct debug_entry **out, struct debug_entry *in, uint32_t count);

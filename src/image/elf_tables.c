@@ -1,0 +1,303 @@
+/* Segments and sections. The program headers are what the kernel and the dynamic linker go by, so
+ * they must be right; the section table is a courtesy of the linker, and where it is missing or
+ * makes no sense the segments stand in for it. */
+#include "image/elf_reader.h"
+#include "image/order.h"
+
+static const char *const truncated = "the file is truncated or damaged; build or copy it again";
+
+struct string_table string_table_over(const uint8_t *bytes, uint64_t size)
+{
+	bool usable = bytes && size && !bytes[size - 1];
+	return (struct string_table){.at = (const char *)bytes, .size = usable ? size : 0};
+}
+
+const char *string_at(const struct string_table *t, uint64_t offset)
+{
+	return offset < t->size ? t->at + offset : NULL;
+}
+
+static Elf64_Shdr section_header(const struct reader *r, uint64_t number)
+{
+	Elf64_Shdr h;
+	memcpy(&h, r->im->bytes + r->header.e_shoff + number * sizeof(h), sizeof(h));
+	return h;
+}
+
+static bool has_section_header(const struct reader *r, uint64_t count)
+{
+	return r->header.e_shoff && r->header.e_shentsize == sizeof(Elf64_Shdr) &&
+	       count <= r->im->size / sizeof(Elf64_Shdr) &&
+	       bytes_inside(r->header.e_shoff, count * sizeof(Elf64_Shdr), r->im->size);
+}
+
+static int read_programs(struct reader *r, struct err *e)
+{
+	const Elf64_Ehdr *h = &r->header;
+	uint64_t count = h->e_phnum;
+	if (count == PN_XNUM && has_section_header(r, 1))
+		count = section_header(r, 0).sh_info;
+	if (!count || h->e_phentsize != sizeof(Elf64_Phdr) ||
+	    !bytes_inside(h->e_phoff, count * sizeof(Elf64_Phdr), r->im->size))
+		return err_set(e, ERR_INPUT, "its program headers are not within the file: %s",
+			       truncated);
+	r->programs = arena_memdup(&r->tmp, r->im->bytes + h->e_phoff, count * sizeof(Elf64_Phdr),
+				   _Alignof(Elf64_Phdr));
+	r->program_count = (uint32_t)count;
+	return 0;
+}
+
+static const uint8_t *section_bytes(struct reader *r, const struct raw_section *s)
+{
+	if (s->type == SHT_NOBITS || s->type == SHT_NULL || !s->size)
+		return NULL;
+	if (bytes_inside(s->offset, s->size, r->im->size))
+		return r->im->bytes + s->offset;
+	elf_note(r, "section %.40s is not within the file; it was left out", s->name);
+	return NULL;
+}
+
+static void name_sections(struct reader *r, struct raw_section *s, const Elf64_Shdr *names)
+{
+	struct string_table t = {0};
+	if (names && bytes_inside(names->sh_offset, names->sh_size, r->im->size))
+		t = string_table_over(r->im->bytes + names->sh_offset, names->sh_size);
+	for (uint32_t i = 0; i < r->section_count; i++) {
+		const char *name = string_at(&t, section_header(r, i).sh_name);
+		s[i].name = name ? name : "";
+		s[i].bytes = section_bytes(r, &s[i]);
+	}
+}
+
+static void read_raw_sections(struct reader *r)
+{
+	uint64_t count = r->header.e_shnum, names = r->header.e_shstrndx;
+	if (!count && has_section_header(r, 1))
+		count = section_header(r, 0).sh_size;
+	if (names == SHN_XINDEX && has_section_header(r, 1))
+		names = section_header(r, 0).sh_link;
+	if (!count)
+		return;
+	if (!has_section_header(r, count) || count > UINT32_MAX) {
+		elf_note(r, "the section table is not within the file; segments are used instead");
+		return;
+	}
+	struct raw_section *s = ARENA_ARRAY(&r->tmp, struct raw_section, count);
+	for (uint64_t i = 0; i < count; i++) {
+		Elf64_Shdr h = section_header(r, i);
+		s[i] = (struct raw_section){.flags = h.sh_flags,
+					    .va = h.sh_addr,
+					    .offset = h.sh_offset,
+					    .size = h.sh_size,
+					    .type = h.sh_type,
+					    .link = h.sh_link};
+	}
+	r->sections = s;
+	r->section_count = (uint32_t)count;
+	Elf64_Shdr h = names < count ? section_header(r, names) : (Elf64_Shdr){0};
+	name_sections(r, s, names < count ? &h : NULL);
+}
+
+/* Only a debug file has sections that take no room in the file though nothing may write to them. */
+static bool is_debug_only(const struct reader *r)
+{
+	bool emptied = false;
+	for (uint32_t i = 0; i < r->section_count; i++) {
+		const struct raw_section *s = &r->sections[i];
+		if (!(s->flags & SHF_ALLOC))
+			continue;
+		if (s->type == SHT_PROGBITS && s->flags & SHF_EXECINSTR && s->size)
+			return false;
+		emptied |= s->type == SHT_NOBITS && !(s->flags & SHF_WRITE) && s->size;
+	}
+	return emptied;
+}
+
+static int add_segment(struct reader *r, struct segment *out, const Elf64_Phdr *p, struct err *e)
+{
+	uint64_t file_size = p->p_filesz < p->p_memsz ? p->p_filesz : p->p_memsz;
+	if (p->p_vaddr + p->p_memsz < p->p_vaddr)
+		return err_set(e, ERR_INPUT, "a segment leaves the address space: %s", truncated);
+	if (r->im->debug_only)
+		file_size = 0;
+	if (!bytes_inside(p->p_offset, file_size, r->im->size) && file_size)
+		return err_set(
+			e, ERR_INPUT,
+			"a segment of %llu bytes at offset %llu does not fit into the file's "
+			"%zu bytes: %s",
+			(unsigned long long)file_size, (unsigned long long)p->p_offset, r->im->size,
+			truncated);
+	*out = (struct segment){.va = p->p_vaddr,
+				.memory_size = p->p_memsz,
+				.file_offset = p->p_offset,
+				.file_size = file_size,
+				.read = p->p_flags & PF_R,
+				.write = p->p_flags & PF_W,
+				.execute = p->p_flags & PF_X};
+	return 0;
+}
+
+/* What is mapped later lies over what is there already: cuts the tail of a segment that another one
+ * overlaps, so that an address is in one at most. Returns how many are left. */
+static uint32_t separate_segments(struct segment *s, uint32_t count)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t room = i + 1 < count ? s[i + 1].va - s[i].va : UINT64_MAX;
+		s[n] = s[i];
+		s[n].memory_size = s[n].memory_size < room ? s[n].memory_size : room;
+		s[n].file_size = s[n].file_size < room ? s[n].file_size : room;
+		n += room != 0;
+	}
+	return n;
+}
+
+static uint32_t separate_sections(struct section *s, uint32_t count)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t room = i + 1 < count ? s[i + 1].va - s[i].va : UINT64_MAX;
+		s[n] = s[i];
+		s[n].size = s[n].size < room ? s[n].size : room;
+		n += room != 0;
+	}
+	return n;
+}
+
+static int read_segments(struct reader *r, struct err *e)
+{
+	struct image *im = r->im;
+	struct segment *s = ARENA_ARRAY(&im->arena, struct segment, r->program_count);
+	for (uint32_t i = 0; i < r->program_count; i++) {
+		if (r->programs[i].p_type != PT_LOAD || !r->programs[i].p_memsz)
+			continue;
+		int rc = add_segment(r, &s[im->segment_count], &r->programs[i], e);
+		if (rc)
+			return rc;
+		im->segment_count++;
+	}
+	if (!im->segment_count && !im->debug_only)
+		return err_set(e, ERR_INPUT, "no part of it is loaded into memory: %s", truncated);
+	order_by_address(s, im->segment_count, sizeof(*s), offsetof(struct segment, va));
+	im->segment_count = separate_segments(s, im->segment_count);
+	im->segments = s;
+	return 0;
+}
+
+/* A section belongs into a segment; a debug file's program headers may have gone with the code. */
+static bool has_room(const struct image *im, uint64_t va, uint64_t size)
+{
+	if (im->debug_only)
+		return va + size > va;
+	uint32_t n = order_up_to(im->segments, im->segment_count, sizeof(*im->segments),
+				 offsetof(struct segment, va), va);
+	return n &&
+	       bytes_inside(va - im->segments[n - 1].va, size, im->segments[n - 1].memory_size);
+}
+
+/* .tbss has an address but takes no room there: it would hide the section behind it. */
+static bool is_mapped(const struct raw_section *s)
+{
+	return s->flags & SHF_ALLOC && s->size && s->type != SHT_NULL &&
+	       !(s->flags & SHF_TLS && s->type == SHT_NOBITS);
+}
+
+static uint32_t add_sections(struct reader *r, struct section *out)
+{
+	uint32_t n = 0, outside = 0;
+	for (uint32_t i = 0; i < r->section_count; i++) {
+		const struct raw_section *s = &r->sections[i];
+		if (!is_mapped(s))
+			continue;
+		if (!has_room(r->im, s->va, s->size)) {
+			outside++;
+			continue;
+		}
+		out[n++] = (struct section){.name = s->name,
+					    .va = s->va,
+					    .size = s->size,
+					    .bytes = s->bytes,
+					    .write = s->flags & SHF_WRITE,
+					    .execute = s->flags & SHF_EXECINSTR};
+	}
+	if (outside)
+		elf_note(r, "%u sections are not within a segment; they were left out", outside);
+	return n;
+}
+
+/* The part of a segment that the file holds, and the part that starts as zeros. */
+static uint32_t segments_as_sections(struct reader *r, struct section *out)
+{
+	struct image *im = r->im;
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < im->segment_count; i++) {
+		const struct segment *s = &im->segments[i];
+		struct section part = {.name = arena_printf(&im->arena, "segment %u", i),
+				       .va = s->va,
+				       .size = s->file_size,
+				       .bytes = s->file_size ? im->bytes + s->file_offset : NULL,
+				       .write = s->write,
+				       .execute = s->execute};
+		if (s->file_size)
+			out[n++] = part;
+		part.va += s->file_size;
+		part.size = s->memory_size - s->file_size;
+		part.bytes = NULL;
+		if (part.size)
+			out[n++] = part;
+	}
+	return n;
+}
+
+static bool runs_at(const struct image *im, uint64_t va)
+{
+	for (uint32_t i = 0; i < im->segment_count; i++)
+		if (im->segments[i].execute && va - im->segments[i].va < im->segments[i].file_size)
+			return true;
+	return false;
+}
+
+/* The program starts where no section holds code: whatever the table says, it is not this file's.
+ */
+static bool sections_miss_entry(const struct reader *r, const struct section *s, uint32_t count)
+{
+	uint64_t entry = r->header.e_entry;
+	for (uint32_t i = 0; i < count; i++)
+		if (s[i].execute && entry - s[i].va < s[i].size)
+			return false;
+	return entry && runs_at(r->im, entry);
+}
+
+int elf_read_tables(struct reader *r, struct err *e)
+{
+	struct image *im = r->im;
+	int rc = read_programs(r, e);
+	if (rc)
+		return rc;
+	read_raw_sections(r);
+	im->debug_only = is_debug_only(r);
+	rc = read_segments(r, e);
+	if (rc)
+		return rc;
+	struct section *s = ARENA_ARRAY(&im->arena, struct section,
+					r->section_count + 2 * (uint64_t)im->segment_count);
+	uint32_t n = add_sections(r, s);
+	if (!n || sections_miss_entry(r, s, n)) {
+		if (r->section_count)
+			elf_note(r, "the sections do not cover the program; segments are used");
+		r->section_count = 0;
+		n = segments_as_sections(r, s);
+	}
+	order_by_address(s, n, sizeof(*s), offsetof(struct section, va));
+	im->sections = s;
+	im->section_count = separate_sections(s, n);
+	return 0;
+}
+
+const struct raw_section *elf_section(const struct reader *r, const char *name)
+{
+	for (uint32_t i = 0; i < r->section_count; i++)
+		if (!strcmp(r->sections[i].name, name))
+			return &r->sections[i];
+	return NULL;
+}

@@ -1,0 +1,98 @@
+/* A radix sort on (key, index) pairs, then one pass that moves the items. Tables in files are
+ * nearly always sorted in part, and their addresses span few bits: two or three passes are enough.
+ */
+#include "image/order.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum { DIGIT = 11, BUCKETS = 1 << DIGIT };
+
+struct pair {
+	uint64_t key;
+	uint32_t index;
+};
+
+static uint64_t key_of(const void *items, size_t i, size_t item_size, size_t key_offset)
+{
+	uint64_t key;
+	memcpy(&key, (const char *)items + i * item_size + key_offset, sizeof(key));
+	return key;
+}
+
+/* Fills the pairs with keys counted from the lowest; returns the highest, or 0 if all is in order.
+ */
+static uint64_t make_pairs(struct pair *out, const void *items, uint32_t count, size_t item_size,
+			   size_t key_offset)
+{
+	uint64_t low = UINT64_MAX, high = 0, last = 0;
+	bool sorted = true;
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t key = key_of(items, i, item_size, key_offset);
+		sorted &= key >= last;
+		last = key;
+		low = key < low ? key : low;
+		high = key > high ? key : high;
+		out[i] = (struct pair){.key = key, .index = i};
+	}
+	for (uint32_t i = 0; i < count && !sorted; i++)
+		out[i].key -= low;
+	return sorted ? 0 : high - low;
+}
+
+static void distribute(struct pair *to, const struct pair *from, uint32_t count, unsigned shift)
+{
+	uint32_t at[BUCKETS] = {0}, sum = 0;
+	for (uint32_t i = 0; i < count; i++)
+		at[from[i].key >> shift & (BUCKETS - 1)]++;
+	for (uint32_t b = 0; b < BUCKETS; b++) {
+		uint32_t n = at[b];
+		at[b] = sum;
+		sum += n;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		to[at[from[i].key >> shift & (BUCKETS - 1)]++] = from[i];
+}
+
+static void move_items(void *items, const struct pair *order, uint32_t count, size_t item_size)
+{
+	char *copy = xmalloc(count * item_size);
+	memcpy(copy, items, count * item_size);
+	for (uint32_t i = 0; i < count; i++)
+		memcpy((char *)items + i * item_size, copy + order[i].index * item_size, item_size);
+	free(copy);
+}
+
+void order_by_address(void *items, uint32_t count, size_t item_size, size_t key_offset)
+{
+	if (count < 2)
+		return;
+	struct pair *a = xmalloc(2 * (size_t)count * sizeof(*a)), *from = a, *to = a + count;
+	uint64_t span = make_pairs(a, items, count, item_size, key_offset);
+	for (unsigned shift = 0; shift < 64 && span >> shift; shift += DIGIT) {
+		distribute(to, from, count, shift);
+		struct pair *swap = from;
+		from = to;
+		to = swap;
+	}
+	if (span)
+		move_items(items, from, count, item_size);
+	free(a);
+}
+
+uint32_t order_up_to(const void *items, uint32_t count, size_t item_size, size_t key_offset,
+		     uint64_t key)
+{
+	uint32_t low = 0, high = count;
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		if (key_of(items, mid, item_size, key_offset) <= key)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}

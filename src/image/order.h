@@ -1,0 +1,11 @@
+/* Sorting large tables by address in linear time. */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+/* Sorts items by the uint64_t at `key_offset` in each; equal keys keep their order. */
+void order_by_address(void *items, uint32_t count, size_t item_size, size_t key_offset);
+
+/* The number of items whose key is <= `key`, in a sorted table. */
+uint32_t order_up_to(const void *items, uint32_t count, size_t item_size, size_t key_offset,
+		     uint64_t key);

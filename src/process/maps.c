@@ -1,0 +1,336 @@
+#include "process/maps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "base/vec.h"
+
+/* Far above what any kernel makes a vdso; guards the allocation. */
+enum { VDSO_MAX = 1 << 20 };
+
+static const char deleted_suffix[] = " (deleted)";
+
+struct line {
+	struct code_mapping code;
+	bool executable;
+	struct mapped_image image; /* without its code */
+};
+
+/* The kernel writes a newline in a path as \012, nothing else is escaped. */
+static char *unescape(struct arena *a, const char *path, size_t n)
+{
+	char *out = arena_strndup(a, path, n), *to = out;
+	for (const char *from = out; *from; to++) {
+		bool newline = !strncmp(from, "\\012", 4);
+		*to = newline ? '\n' : *from;
+		from += newline ? 4 : 1;
+	}
+	*to = '\0';
+	return out;
+}
+
+static void read_path(struct line *l, struct arena *a, const char *path, size_t n)
+{
+	size_t length = sizeof(deleted_suffix) - 1;
+	l->image.deleted = n > length && !memcmp(path + n - length, deleted_suffix, length);
+	l->image.path = unescape(a, path, l->image.deleted ? n - length : n);
+	l->image.vdso = !strcmp(l->image.path, "[vdso]");
+}
+
+/* "start-end perms offset major:minor inode   path"; false if it is not such a line. */
+static bool parse_line(struct line *l, struct arena *a, const char *text, size_t n)
+{
+	char head[128], perms[5];
+	int path = 0;
+	*l = (struct line){0};
+	snprintf(head, sizeof(head), "%.*s", (int)(n < sizeof(head) ? n : sizeof(head) - 1), text);
+	if (sscanf(head, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
+		   &l->code.start, &l->code.end, perms, &l->code.offset, &l->image.device_major,
+		   &l->image.device_minor, &l->image.inode, &path) < 7 ||
+	    l->code.end <= l->code.start)
+		return false;
+	l->executable = strlen(perms) == 4 && perms[2] == 'x';
+	if (l->executable)
+		read_path(l, a, text + path, n - (size_t)path);
+	return true;
+}
+
+/* Anonymous code ([anon:...], JIT output) and [vsyscall] belong to no image. */
+static bool is_image(const struct line *l)
+{
+	return l->executable && (l->image.path[0] == '/' || l->image.vdso);
+}
+
+/* An image while its lines are gathered. */
+struct gathered {
+	struct mapped_image image;
+	VEC(struct code_mapping) code;
+};
+
+/* Within one copy of an image offsets ascend with addresses: one that does not starts another copy.
+ */
+static bool continues(const struct gathered *g, const struct line *l)
+{
+	return g->image.inode == l->image.inode && g->image.device_major == l->image.device_major &&
+	       g->image.device_minor == l->image.device_minor &&
+	       !strcmp(g->image.path, l->image.path) && l->code.offset > vec_last(&g->code).offset;
+}
+
+/* What maps_parse() has gathered so far. */
+struct gathering {
+	VEC(struct gathered) images;
+	VEC(struct maps_index) index;
+};
+
+static void add_line(struct gathering *g, const struct line *l)
+{
+	uint32_t i = g->images.len;
+	while (i && !continues(&g->images.data[i - 1], l))
+		i--;
+	if (!i) {
+		vec_push(&g->images, (struct gathered){.image = l->image});
+		i = g->images.len;
+	}
+	vec_push(&g->images.data[i - 1].code, l->code);
+	vec_push(&g->index, (struct maps_index){l->code.start, l->code.end, i - 1});
+}
+
+/* Moves what was gathered into the arena. */
+static void finish(struct maps *m, struct gathering *g)
+{
+	struct mapped_image *images = ARENA_ARRAY(&m->arena, struct mapped_image, g->images.len);
+	for (uint32_t i = 0; i < g->images.len; i++) {
+		struct gathered *from = &g->images.data[i];
+		images[i] = from->image;
+		images[i].code = ARENA_DUP(&m->arena, from->code.data, from->code.len);
+		images[i].code_count = from->code.len;
+		vec_free(&from->code);
+	}
+	m->images = images;
+	m->image_count = g->images.len;
+	m->index = ARENA_DUP(&m->arena, g->index.data, g->index.len);
+	m->index_count = g->index.len;
+	vec_free(&g->images);
+	vec_free(&g->index);
+}
+
+void maps_parse(struct maps *m, int pid, const char *text)
+{
+	struct gathering g = {0};
+	struct line l;
+	*m = (struct maps){.pid = pid};
+	for (const char *next; *text; text = next) {
+		size_t n = strcspn(text, "\n");
+		next = text + n + (text[n] == '\n');
+		if (parse_line(&l, &m->arena, text, n) && is_image(&l))
+			add_line(&g, &l);
+	}
+	finish(m, &g);
+}
+
+static int refuse_process(int pid, struct err *e)
+{
+	switch (errno) {
+	case ENOENT:
+	case ESRCH: return err_set(e, ERR_SYSTEM, "there is no process %d", pid);
+	case EACCES:
+	case EPERM:
+		return err_set(
+			e, ERR_SYSTEM,
+			"process %d may not be examined; try again as its owner or with sudo", pid);
+	default: return err_errno(e, "the mappings of process %d cannot be read", pid);
+	}
+}
+
+static int read_text(struct text *out, int fd)
+{
+	char piece[16384];
+	for (;;) {
+		ssize_t n = read(fd, piece, sizeof(piece));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return (int)n;
+		text_addn(out, piece, (size_t)n);
+	}
+}
+
+int maps_read(struct maps *m, int pid, struct err *e)
+{
+	char path[64];
+	struct text text = TEXT_INIT;
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
+	if (fd < 0)
+		return refuse_process(pid, e);
+	if (read_text(&text, fd) < 0)
+		rc = refuse_process(pid, e);
+	else if (!text.len)
+		rc = err_set(
+			e, ERR_INPUT,
+			"process %d has no memory of its own: it is a kernel thread or has ended",
+			pid);
+	else
+		maps_parse(m, pid, text.data);
+	text_release(&text);
+	close(fd);
+	return rc;
+}
+
+void maps_release(struct maps *m)
+{
+	arena_release(&m->arena);
+	*m = (struct maps){0};
+}
+
+static const struct code_mapping *code_at(const struct mapped_image *mi, uint64_t pc)
+{
+	for (uint32_t i = 0; i < mi->code_count; i++)
+		if (pc - mi->code[i].start < mi->code[i].end - mi->code[i].start)
+			return &mi->code[i];
+	return NULL;
+}
+
+const struct mapped_image *maps_at(const struct maps *m, uint64_t pc)
+{
+	uint32_t low = 0, high = m->index_count;
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		if (m->index[mid].end <= pc)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	bool inside = low < m->index_count && pc >= m->index[low].start;
+	return inside ? &m->images[m->index[low].image] : NULL;
+}
+
+/* Two segments may share a page of the file, which is then mapped twice; code is in the executable
+ * one. */
+bool maps_to_va(const struct mapped_image *mi, const struct image *im, uint64_t pc, uint64_t *va)
+{
+	const struct code_mapping *c = code_at(mi, pc);
+	if (!c)
+		return false;
+	uint64_t offset = pc - c->start + c->offset;
+	for (uint32_t i = 0; i < im->segment_count; i++) {
+		const struct segment *s = &im->segments[i];
+		if (s->execute && offset - s->file_offset < s->file_size) {
+			*va = s->va + (offset - s->file_offset);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool maps_to_pc(const struct mapped_image *mi, const struct image *im, uint64_t va, uint64_t *pc)
+{
+	for (uint32_t i = 0; i < im->segment_count; i++) {
+		const struct segment *s = &im->segments[i];
+		if (!s->execute || va - s->va >= s->file_size)
+			continue;
+		uint64_t offset = va - s->va + s->file_offset;
+		for (uint32_t k = 0; k < mi->code_count; k++) {
+			const struct code_mapping *c = &mi->code[k];
+			if (offset - c->offset < c->end - c->start) {
+				*pc = c->start + (offset - c->offset);
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static int open_vdso(struct image **out, const struct maps *m, const struct mapped_image *mi,
+		     struct err *e)
+{
+	char path[64];
+	size_t size = (size_t)(mi->code[0].end - mi->code[0].start);
+	if (size > VDSO_MAX)
+		return err_set(e, ERR_INPUT, "the vdso of process %d is too large", m->pid);
+	snprintf(path, sizeof(path), "/proc/%d/mem", m->pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return refuse_process(m->pid, e);
+	uint8_t *bytes = xmalloc(size);
+	ssize_t n = pread(fd, bytes, size, (off_t)mi->code[0].start);
+	int rc = n == (ssize_t)size ? image_open_memory(out, mi->path, bytes, size, e)
+				    : err_errno(e, "the vdso of process %d cannot be read", m->pid);
+	free(bytes);
+	close(fd);
+	return rc;
+}
+
+/* Devices are compared only where they can be equal: btrfs and overlayfs report others in maps. */
+static bool is_at_path(const char *path, const struct mapped_image *mi)
+{
+	struct stat st;
+	if (stat(path, &st))
+		return false;
+	bool same_device =
+		major(st.st_dev) == mi->device_major && minor(st.st_dev) == mi->device_minor;
+	return same_device ? st.st_ino == mi->inode : !mi->deleted;
+}
+
+/* Is /proc/PID/exe, a link to the file itself whatever became of its path, this image? */
+static bool is_program(const char *link, const struct mapped_image *mi)
+{
+	char target[4096];
+	size_t length = strlen(mi->path);
+	ssize_t n = readlink(link, target, sizeof(target) - 1);
+	if (n < 0)
+		return false;
+	target[n] = '\0';
+	return !strncmp(target, mi->path, length) &&
+	       !strcmp(target + length, mi->deleted ? deleted_suffix : "");
+}
+
+/* The path that leads to the mapped file, or NULL. /proc/PID/map_files and exe are links to the
+ * file itself, but the first needs privileges and the second is the main program's only; the path
+ * in the process's root is right unless the file has been deleted. */
+static const char *find_way(struct arena *a, const struct maps *m, const struct mapped_image *mi)
+{
+	const char *way = arena_printf(a, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, m->pid,
+				       mi->code[0].start, mi->code[0].end);
+	if (!access(way, R_OK))
+		return way;
+	way = arena_printf(a, "/proc/%d/exe", m->pid);
+	if (is_program(way, mi) && !access(way, R_OK))
+		return way;
+	way = arena_printf(a, "/proc/%d/root%s", m->pid, mi->path);
+	if (is_at_path(way, mi))
+		return way;
+	return is_at_path(mi->path, mi) ? mi->path : NULL;
+}
+
+int maps_open_image(struct image **out, const struct maps *m, const struct mapped_image *mi,
+		    struct err *e)
+{
+	struct arena tmp = {0};
+	int rc;
+	if (mi->vdso)
+		return open_vdso(out, m, mi, e);
+	const char *way = find_way(&tmp, m, mi);
+	if (way)
+		rc = image_open_as(out, way, mi->path, e);
+	else if (mi->deleted)
+		rc = err_set(
+			e, ERR_SYSTEM,
+			"the file was deleted or replaced while process %d uses it; restart the "
+			"process, or try again with sudo",
+			m->pid);
+	else
+		rc = err_set(e, ERR_SYSTEM,
+			     "the file that process %d uses cannot be reached; try again with sudo",
+			     m->pid);
+	arena_release(&tmp);
+	return rc;
+}

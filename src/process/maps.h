@@ -1,0 +1,55 @@
+/* The images mapped into a process, and the one place where run-time addresses ("pc") and link-time
+ * ones
+ * ("va") are converted into each other.
+ *
+ * A mapping tells which file offset is at which pc, the image's segments which va is at which file
+ * offset; the load address itself never needs to be known. An image that is loaded twice (dlmopen)
+ * is listed twice. */
+#pragma once
+#include "image/image.h"
+
+/* An executable mapping of a file, or of a part of it. */
+struct code_mapping {
+	uint64_t start, end; /* pc */
+	uint64_t offset;     /* in the file, of `start` */
+};
+
+struct mapped_image {
+	const char *path; /* as the process sees it, which may be in another root; "[vdso]" */
+	uint32_t device_major, device_minor;
+	uint64_t inode;
+	bool deleted; /* the path now leads nowhere, or to another file */
+	bool vdso;
+	const struct code_mapping *code; /* ascending in pc and in offset */
+	uint32_t code_count;
+};
+
+struct maps {
+	int pid;
+	const struct mapped_image *images; /* in the order of their first code */
+	uint32_t image_count;
+	const struct maps_index {
+		uint64_t start, end; /* pc */
+		uint32_t image;
+	} * index; /* all code, sorted */
+	uint32_t index_count;
+	struct arena arena;
+};
+
+/* Reads the mappings of a process; maps_release() when done. */
+int maps_read(struct maps *m, int pid, struct err *e);
+/* The same from the text of a maps file. Lines that make no sense are left out. */
+void maps_parse(struct maps *m, int pid, const char *text);
+void maps_release(struct maps *m);
+
+/* The image that has code at pc, or NULL. */
+const struct mapped_image *maps_at(const struct maps *m, uint64_t pc);
+
+/* Opens the very file that is mapped, even if it is in another root (container), deleted or
+ * replaced. */
+int maps_open_image(struct image **out, const struct maps *m, const struct mapped_image *mi,
+		    struct err *e);
+
+/* False if the address is not in the image's mapped code. */
+bool maps_to_va(const struct mapped_image *mi, const struct image *im, uint64_t pc, uint64_t *va);
+bool maps_to_pc(const struct mapped_image *mi, const struct image *im, uint64_t va, uint64_t *pc);

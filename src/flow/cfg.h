@@ -11,6 +11,11 @@
 
 enum { BLOCK_NONE = UINT32_MAX };
 
+/* A contiguous range of a procedure's code. */
+struct part {
+	uint64_t start, end;
+};
+
 /* How a block ends. */
 enum block_end {
 	END_FALL, /* another block begins */
@@ -31,6 +36,7 @@ enum block_flag {
 	BLOCK_NORETURN = 1 << 0,  /* ends in a call that does not come back */
 	BLOCK_LANDING = 1 << 1,   /* a landing pad: control arrives by an exception */
 	BLOCK_CONDITIONAL = 1 << 2, /* END_TAIL_CALL by a conditional branch: also falls through */
+	BLOCK_OPEN_FRAME = 1 << 3,  /* END_TAIL_CALL with the stack frame in place: no call, in truth */
 };
 
 struct block {
@@ -80,7 +86,8 @@ struct cfg {
 	const uint32_t *pred_edges;     /* indices into edges, grouped by `to` */
 	const uint32_t *first_pred;     /* block_count + 1 offsets into pred_edges */
 	const struct jump_table *tables;
-	uint32_t block_count, edge_count, table_count;
+	const uint64_t *escapes; /* targets of jump tables outside the procedure: of no edge */
+	uint32_t block_count, edge_count, table_count, escape_count;
 	uint32_t entry; /* block */
 	uint32_t insn_count;
 	uint32_t unresolved; /* blocks that end END_UNRESOLVED */

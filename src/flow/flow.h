@@ -41,10 +41,6 @@ struct procedure {
 	uint32_t first_part, part_count;
 };
 
-struct part {
-	uint64_t start, end;
-};
-
 struct flow;
 
 extern const char *const found_by_name[FOUND_WAYS];

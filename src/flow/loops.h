@@ -14,7 +14,7 @@ struct loop {
 	uint32_t parent; /* index of the enclosing loop, or LOOP_NONE; parents come before children */
 	uint32_t depth;  /* 1 for an outermost loop */
 	bool irreducible;
-	/* Members, nested loops' included, ascending; in loop_forest.blocks. */
+	/* Members, nested loops' included; in loop_forest.blocks. */
 	uint32_t first_block, block_count;
 	/* Indices of edges of the graph; in loop_forest.edges. */
 	uint32_t first_entry, entry_count; /* from outside to a header */
@@ -29,9 +29,9 @@ struct loop_forest {
 	uint32_t loop_count;
 };
 
-/* Immediate dominators from the graph's entry and, since control arrives there from nowhere that the
- * graph shows, from every block without predecessors: such blocks, and blocks that several of these
- * reach, have the idom BLOCK_NONE. idom[] has block_count elements. */
+/* Immediate dominators. Control enters at the graph's entry and, since it must get there somehow, at every
+ * block without predecessors, and at the first block of what these do not reach. A block that no other
+ * block dominates has the idom BLOCK_NONE. idom[] has block_count elements. */
 void dominators(const struct cfg *g, uint32_t *idom, struct arena *tmp);
 
 /* Finds all loops; the result lives in `a`. */

@@ -1,0 +1,354 @@
+/* Finding all procedures of an image: graphs of what is known are built in parallel; what they lead to is
+ * added, calls that turn out not to return are cut, parts are joined to their owners; and again, until
+ * nothing changes. Only then are starts inferred in the code that is left over (Tallent et al., PLDI 2009,
+ * section 2.1). */
+#include "base/log.h"
+#include "base/parallel.h"
+#include "flow/entry.h"
+#include "flow/internal.h"
+
+enum { MAX_ROUNDS = 100, MAX_GAP_ROUNDS = 8 };
+
+struct build_job {
+	struct flow *f;
+	const uint32_t *dirty;
+};
+
+static void build_one(void *ctx, uint32_t item, uint32_t worker)
+{
+	struct build_job *job = ctx;
+	struct flow *f = job->f;
+	struct proc *p = &f->procs.data[job->dirty[item]];
+	p->cfg = build_proc(f, p, &f->graphs[worker], &f->tmp[worker]);
+	p->dirty = false;
+	p->fresh = true;
+	arena_clear(&f->tmp[worker]);
+}
+
+static void build_dirty(struct flow *f)
+{
+	VEC(uint32_t) dirty = {0};
+	for (uint32_t i = 0; i < f->procs.len; i++) {
+		f->procs.data[i].fresh = false;
+		if (f->procs.data[i].dirty)
+			vec_push(&dirty, i);
+	}
+	debug(LOG_FLOW, 1, "%u procedures, %u graphs to build", f->procs.len, dirty.len);
+	struct build_job job = {f, dirty.data};
+	parallel_for(dirty.len, 16, build_one, &job);
+	vec_free(&dirty);
+}
+
+/* Whether va lies strictly inside a procedure whose bounds the file tells: no start can be there. */
+static bool is_interior(const struct flow *f, uint64_t va)
+{
+	uint32_t i = proc_at(f, va);
+	return i != UINT32_MAX && f->procs.data[i].bounded && f->procs.data[i].start != va;
+}
+
+static void found_at(struct flow *f, uint64_t va, enum found_by how)
+{
+	uint32_t i = hashmap_get(&f->by_start, va);
+	if (i != HASHMAP_NONE)
+		f->procs.data[i].found_by |= (uint16_t)how;
+	else if (!is_interior(f, va))
+		add_start(f, va, 0, NULL, how, 0);
+}
+
+static struct fragment *fragment_at(struct flow *f, uint64_t va)
+{
+	uint32_t low = 0, high = f->fragments.len;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (f->fragments.data[middle].start <= va)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && va < f->fragments.data[low - 1].end ? &f->fragments.data[low - 1] : NULL;
+}
+
+/* If va is in a part without owner, p owns it. */
+static bool take_fragment(struct flow *f, struct proc *p, uint64_t va)
+{
+	struct fragment *x = fragment_at(f, va);
+	if (!x || x->taken)
+		return false;
+	x->taken = true;
+	add_part(f, p, x->start, x->end);
+	debug(LOG_FLOW, 2, "part %#lx-%#lx belongs to %#lx", (unsigned long)x->start,
+	      (unsigned long)x->end, (unsigned long)p->start);
+	return true;
+}
+
+/* The end of the code without owner around va. */
+static uint64_t end_of_unowned(const struct flow *f, uint64_t va)
+{
+	const struct section *s = image_section_at(f->im, va);
+	uint64_t end = s->va + s->size;
+	uint32_t low = 0, high = f->procs.len;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (f->procs.data[middle].start <= va)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < f->procs.len && f->procs.data[low].start < end ? f->procs.data[low].start : end;
+}
+
+/* A direct jump from p to a place outside it: a tail call, or a jump to a part of it. */
+static bool follow_jump(struct flow *f, struct proc *p, const struct block *b)
+{
+	uint64_t to = b->target;
+	if (take_fragment(f, p, to))
+		return true;
+	if (fragment_at(f, to))
+		return false;
+	if (proc_at(f, to) != UINT32_MAX || !image_is_code(f->im, to)) {
+		if (hashmap_get(&f->by_start, to) != HASHMAP_NONE)
+			found_at(f, to, FOUND_JUMP);
+		return false;
+	}
+	if (b->flags & (BLOCK_OPEN_FRAME | BLOCK_CONDITIONAL) || !looks_like_entry(f->im, f->arch, to)) {
+		add_part(f, p, to, end_of_unowned(f, to));
+		return true;
+	}
+	found_at(f, to, FOUND_JUMP);
+	return false;
+}
+
+/* Takes in what the fresh graphs lead to. True if a procedure got a new part. */
+static bool follow_graphs(struct flow *f)
+{
+	bool joined = false;
+	vec_each(p, &f->procs) {
+		const struct cfg *g = p->cfg;
+		if (!p->fresh)
+			continue;
+		for (uint32_t i = 0; i < g->block_count; i++) {
+			const struct block *b = &g->blocks[i];
+			if (b->end == END_CALL && image_is_code(f->im, b->target)) {
+				struct fragment *x = fragment_at(f, b->target);
+				if (x && x->start == b->target)
+					x->taken = true; /* a procedure after all */
+				found_at(f, b->target, FOUND_CALL);
+			} else if (b->end == END_TAIL_CALL && b->target) {
+				joined |= follow_jump(f, p, b);
+			}
+		}
+		for (uint32_t i = 0; i < g->escape_count; i++)
+			joined |= take_fragment(f, p, g->escapes[i]);
+	}
+	return joined;
+}
+
+static bool take_landings(struct flow *f)
+{
+	bool joined = false;
+	for (uint32_t i = 0; i < f->im->landing_count && f->fragments.len; i++) {
+		const struct landing *l = &f->im->landings[i];
+		uint32_t owner = proc_at(f, l->start);
+		if (owner != UINT32_MAX)
+			joined |= take_fragment(f, &f->procs.data[owner], l->pad);
+	}
+	return joined;
+}
+
+/* Marks procedures that turn out not to return, and what calls them. */
+static bool find_noreturn(struct flow *f)
+{
+	bool any = false;
+	bool *newly = xcalloc(f->procs.len + 1, sizeof(*newly));
+	for (uint32_t i = 0; i < f->procs.len; i++) {
+		struct proc *p = &f->procs.data[i];
+		if (p->flags & PROCEDURE_NORETURN || !p->cfg || graph_returns(f, p->cfg))
+			continue;
+		p->flags |= PROCEDURE_NORETURN;
+		newly[i] = any = true;
+	}
+	for (uint32_t i = 0; any && i < f->procs.len; i++) {
+		struct proc *p = &f->procs.data[i];
+		for (uint32_t j = 0; p->cfg && j < p->cfg->block_count && !p->dirty; j++) {
+			const struct block *b = &p->cfg->blocks[j];
+			if (b->end != END_CALL || b->flags & BLOCK_NORETURN)
+				continue;
+			uint32_t callee = hashmap_get(&f->by_start, b->target);
+			p->dirty = callee != HASHMAP_NONE && newly[callee];
+		}
+	}
+	free(newly);
+	return any;
+}
+
+/* What jumps say about a procedure that only its unwind range shows. */
+struct jumped_at {
+	uint32_t from; /* the procedure the jumps come from; NOBODY, MANY */
+	bool as_part;  /* by a conditional jump, with a frame in place, or into its middle */
+	bool as_call;
+};
+
+enum { NOBODY = UINT32_MAX, MANY = UINT32_MAX - 1 };
+
+static bool is_pointed_at(const struct flow *f, uint64_t va)
+{
+	uint32_t low = 0, high = f->code_pointers.len;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (f->code_pointers.data[middle] < va)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < f->code_pointers.len && f->code_pointers.data[low] == va;
+}
+
+static void note_jump(struct flow *f, struct jumped_at *notes, uint32_t from, const struct block *b)
+{
+	uint32_t to = proc_at(f, b->target);
+	if (to == UINT32_MAX || to == from)
+		return;
+	struct jumped_at *n = &notes[to];
+	n->from = n->from == NOBODY || n->from == from ? from : (uint32_t)MANY;
+	if (b->flags & (BLOCK_OPEN_FRAME | BLOCK_CONDITIONAL) || f->procs.data[to].start != b->target)
+		n->as_part = true;
+	else
+		n->as_call = true;
+}
+
+static void remove_procs(struct flow *f, const bool *gone)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < f->procs.len; i++)
+		if (!gone[i])
+			f->procs.data[kept++] = f->procs.data[i];
+	f->procs.len = kept;
+}
+
+/* Joins split-off parts that look like procedures of their own: an unwind range, no name, never called nor
+ * pointed at, and jumped at by one procedure in a way that tail calls are not. */
+static bool join_cold_procs(struct flow *f)
+{
+	uint32_t n = f->procs.len;
+	struct jumped_at *notes = xcalloc(n + 1, sizeof(*notes));
+	bool *gone = xcalloc(n + 1, sizeof(*gone)), any = false;
+	for (uint32_t i = 0; i < n; i++)
+		notes[i].from = NOBODY;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct cfg *g = f->procs.data[i].cfg;
+		for (uint32_t j = 0; g && j < g->block_count; j++)
+			if (g->blocks[j].end == END_TAIL_CALL && g->blocks[j].target)
+				note_jump(f, notes, i, &g->blocks[j]);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		struct proc *p = &f->procs.data[i];
+		uint32_t owner = notes[i].from;
+		if (owner >= n || gone[owner] || !notes[i].as_part || notes[i].as_call || p->name ||
+		    p->part_count || p->found_by & ~(FOUND_FRAME | FOUND_JUMP) || is_pointed_at(f, p->start))
+			continue;
+		add_part(f, &f->procs.data[owner], p->start, p->end);
+		gone[i] = any = true;
+	}
+	if (any) {
+		remove_procs(f, gone);
+		merge_starts(f);
+	}
+	free(notes);
+	free(gone);
+	return any;
+}
+
+/* Until nothing changes. */
+static void settle(struct flow *f)
+{
+	for (uint32_t round = 0; round < MAX_ROUNDS; round++) {
+		merge_starts(f);
+		build_dirty(f);
+		bool joined = follow_graphs(f);
+		if (f->added.len || joined)
+			continue;
+		if (!find_noreturn(f) && !join_cold_procs(f))
+			return;
+	}
+}
+
+static void starts_from_pointers(struct flow *f)
+{
+	for (uint32_t i = 0; i < f->code_pointers.len; i++) {
+		uint64_t va = f->code_pointers.data[i];
+		uint32_t p = proc_at(f, va);
+		bool start = p != UINT32_MAX && f->procs.data[p].start == va;
+		bool covered = p != UINT32_MAX && !start && f->procs.data[p].cfg &&
+			       cfg_block_at(f->procs.data[p].cfg, va) != BLOCK_NONE;
+		if (start || (!covered && !is_interior(f, va) && looks_like_entry(f->im, f->arch, va)))
+			found_at(f, va, FOUND_POINTER);
+	}
+}
+
+/* Parts that nothing leads to stand for themselves. */
+static void free_fragments(struct flow *f)
+{
+	vec_each(x, &f->fragments) {
+		if (!x->taken)
+			add_start(f, x->start, x->end, x->name, FOUND_FRAME, 0);
+		x->taken = true;
+	}
+}
+
+/* Where the file does not say, a procedure or part ends with its last instruction. */
+static void trim(struct proc *p, struct part *part)
+{
+	uint64_t end = part->start;
+	for (uint32_t i = 0; i < p->cfg->block_count; i++) {
+		const struct block *b = &p->cfg->blocks[i];
+		if (b->start >= part->start && b->start < part->end && b->start + b->size > end)
+			end = b->start + b->size;
+	}
+	if (end > part->start)
+		part->end = end;
+}
+
+static void trim_ends(struct flow *f)
+{
+	vec_each(p, &f->procs) {
+		if (!p->cfg)
+			continue;
+		struct part main_part = {p->start, p->end};
+		if (!p->bounded) {
+			trim(p, &main_part);
+			p->end = main_part.end;
+		}
+		for (uint32_t i = 0; i < p->part_count; i++)
+			trim(p, &p->parts[i]);
+	}
+}
+
+static void infer_in_gaps(struct flow *f)
+{
+	for (uint32_t round = 0; round < MAX_GAP_ROUNDS; round++) {
+		struct gap_list gaps = {0};
+		find_gaps(f, &gaps);
+		if (!round)
+			starts_from_addresses(f, &gaps);
+		if (!f->added.len)
+			starts_from_gaps(f, &gaps);
+		vec_free(&gaps.gaps);
+		if (!f->added.len)
+			return;
+		settle(f);
+	}
+}
+
+void flow_discover(struct flow *f)
+{
+	f->discovered = true;
+	take_landings(f);
+	settle(f);
+	starts_from_pointers(f);
+	settle(f);
+	free_fragments(f);
+	settle(f);
+	infer_in_gaps(f);
+	trim_ends(f);
+	publish(f);
+}

@@ -1,0 +1,142 @@
+#include "flow/entry.h"
+
+enum { ENTRY_LOOK = 24, PROLOGUE_LOOK = 6 };
+
+size_t decode_at(const struct image *im, const struct arch *arch, uint64_t va, enum insn_detail detail,
+		 struct insn *out)
+{
+	size_t n;
+	const uint8_t *p = image_is_code(im, va) ? image_at(im, va, &n) : NULL;
+	return p ? arch->decode(p, n, va, detail, out) : 0;
+}
+
+static bool is_zero_filled(const struct image *im, uint64_t va)
+{
+	size_t n;
+	const uint8_t *p = image_at(im, va, &n);
+	return p && n >= 4 && !p[0] && !p[1] && !p[2] && !p[3];
+}
+
+uint64_t padding_at(const struct image *im, const struct arch *arch, uint64_t va, uint64_t end)
+{
+	uint64_t at = va;
+	while (at < end) {
+		struct insn in;
+		size_t length = decode_at(im, arch, at, DECODE_FLOW, &in);
+		bool filling = length && (in.flags & INSN_NOP ||
+					  (in.kind == INSN_TRAP && length == arch->insn_align));
+		if (!filling && is_zero_filled(im, at))
+			length = arch->insn_align;
+		else if (!filling)
+			break;
+		at += length;
+	}
+	return at > end ? end - va : at - va;
+}
+
+/* Registers as a procedure finds them, while its first instructions are read. */
+struct entry_state {
+	const struct arch *arch;
+	uint64_t kept;    /* to be preserved: callee-saved registers and the link register */
+	uint64_t saved;   /* those of them that were stored */
+	uint64_t written;
+	bool frame; /* the stack pointer was lowered */
+};
+
+static void entry_state_init(struct entry_state *e, const struct arch *arch)
+{
+	*e = (struct entry_state){.arch = arch, .kept = arch->callee_saved.core};
+	if (arch->link != REG_NONE)
+		e->kept |= 1ull << arch->link;
+	e->kept &= ~(1ull << arch->sp);
+}
+
+static bool is_store(const struct insn *in)
+{
+	return in->op == OP_STORE || in->op == OP_STORE_PAIR || in->op == OP_PUSH;
+}
+
+static void note_saved(struct entry_state *e, const struct insn *in)
+{
+	if (in->dst < 32)
+		e->saved |= 1ull << in->dst;
+	if (in->op == OP_STORE_PAIR && in->dst2 < 32)
+		e->saved |= 1ull << in->dst2;
+}
+
+/* Whether what the instruction reads can have a value that means something. */
+static bool reads_are_possible(const struct entry_state *e, const struct insn *in)
+{
+	const struct arch *arch = e->arch;
+	uint64_t passed = arch->arguments.core | 1ull << arch->sp;
+	uint64_t reads = in->reads.core & ~e->written;
+	if (reads & ~(passed | e->kept))
+		return false;
+	/* x86-64's landing pads find the exception where results are returned, and copy it. */
+	if (in->op == OP_MOVE && in->a == arch->result && reads >> in->a & 1 && arch->result != arch->first_arg)
+		return false;
+	/* Arguments on the stack are rare, locals of a frame set up before are not. */
+	if (!e->frame && in->op == OP_LOAD && in->a == arch->sp)
+		return false;
+	/* Kept registers have the caller's values: of use only to be copied, or to return. */
+	return !(reads & e->kept) || is_store(in) || in->op == OP_MOVE || in->kind == INSN_RETURN ||
+	       in->flags & INSN_LANDING;
+}
+
+/* Takes one more instruction in; false if it cannot stand where it does in a procedure that began a few
+ * instructions before. */
+static bool take(struct entry_state *e, const struct insn *in)
+{
+	uint64_t sp = 1ull << e->arch->sp;
+	if (!reads_are_possible(e, in))
+		return false;
+	if (is_store(in))
+		note_saved(e, in);
+	if (in->stack_known && in->stack > 0 && !e->frame)
+		return false;
+	if (in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT)
+		return e->frame;
+	if (in->writes.core & e->kept & ~e->saved & ~e->written)
+		return false;
+	e->frame |= in->stack_known ? in->stack < 0 : (in->writes.core & sp) != 0;
+	e->written |= in->writes.core;
+	return true;
+}
+
+bool looks_like_entry(const struct image *im, const struct arch *arch, uint64_t va)
+{
+	struct entry_state e;
+	entry_state_init(&e, arch);
+	for (unsigned i = 0; i < ENTRY_LOOK; i++) {
+		struct insn in;
+		size_t length = decode_at(im, arch, va, DECODE_FULL, &in);
+		if (!length || in.kind == INSN_TRAP || in.flags & INSN_LANDING_JUMP_ONLY)
+			return false;
+		if (!take(&e, &in))
+			return false;
+		if (insn_ends_block(&in) && in.kind != INSN_BRANCH)
+			return true;
+		va += length;
+	}
+	return true;
+}
+
+bool looks_like_prologue(const struct image *im, const struct arch *arch, uint64_t va)
+{
+	struct entry_state e;
+	entry_state_init(&e, arch);
+	for (unsigned i = 0; i < PROLOGUE_LOOK; i++) {
+		struct insn in;
+		size_t length = decode_at(im, arch, va, DECODE_FULL, &in);
+		if (!length || insn_ends_block(&in) || in.flags & INSN_LANDING_JUMP_ONLY)
+			return false;
+		if (!take(&e, &in))
+			return false;
+		if (e.frame && e.saved & e.kept)
+			return true;
+		if (!i && in.flags & INSN_LANDING)
+			return looks_like_entry(im, arch, va);
+		va += length;
+	}
+	return false;
+}

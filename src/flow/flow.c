@@ -1,0 +1,251 @@
+#include "flow/flow.h"
+
+#include <stdlib.h>
+
+#include "flow/internal.h"
+
+/* How deep into callees to look for a return when only one procedure is wanted. */
+enum { LOOK_DEPTH = 4 };
+
+const char *const found_by_name[FOUND_WAYS] = {
+	"symbol", "dynamic-symbol", "unwind-range", "debug-info", "entry-point", "plt",
+	"call",   "tail-call",      "pointer",      "address",    "inference",
+};
+
+/* Who asks about callees, and how deep the question already is. */
+struct asker {
+	struct flow *f;
+	unsigned depth;
+};
+
+int flow_open(struct flow **out, const struct image *im, struct err *e)
+{
+	const struct arch *arch = arch_of_machine(im->machine);
+	if (!arch)
+		return err_set(e, ERR_UNSUPPORTED, "its machine type (%u) is not one that is analysed",
+			       im->machine);
+	struct flow *f = xcalloc(1, sizeof(*f));
+	f->im = im;
+	f->arch = arch;
+	starts_from_file(f);
+	publish(f);
+	*out = f;
+	return 0;
+}
+
+void flow_close(struct flow *f)
+{
+	if (!f)
+		return;
+	for (uint32_t i = 0; i < MAX_WORKERS; i++) {
+		arena_release(&f->graphs[i]);
+		arena_release(&f->tmp[i]);
+	}
+	arena_release(&f->arena);
+	hashmap_release(&f->by_start);
+	vec_free(&f->procs);
+	vec_free(&f->added);
+	vec_free(&f->fragments);
+	vec_free(&f->code_pointers);
+	vec_free(&f->parts);
+	vec_free(&f->owned_parts);
+	free(f->published);
+	free(f);
+}
+
+void flow_add_start(struct flow *f, uint64_t start, uint64_t end, const char *name, enum found_by how)
+{
+	add_start(f, start, end, name ? arena_strdup(&f->arena, name) : NULL, how, 0);
+}
+
+const struct arch *flow_arch(const struct flow *f)
+{
+	return f->arch;
+}
+
+const struct image *flow_image(const struct flow *f)
+{
+	return f->im;
+}
+
+/* An unwind range alone does not make a sure start: parts that were split off have one too. */
+static bool is_start(void *ctx, uint64_t va)
+{
+	const struct flow *f = ((struct asker *)ctx)->f;
+	uint32_t i = hashmap_get(&f->by_start, va);
+	return i != HASHMAP_NONE && f->procs.data[i].found_by & ~(FOUND_FRAME | FOUND_JUMP);
+}
+
+static bool slot_returns(void *ctx, uint64_t slot)
+{
+	const struct reloc *r = image_reloc_at(((struct asker *)ctx)->f->im, slot);
+	return !r || !r->symbol || !is_noreturn_name(r->symbol, true);
+}
+
+bool graph_returns(const struct flow *f, const struct cfg *g)
+{
+	for (uint32_t i = 0; i < g->block_count; i++) {
+		const struct block *b = &g->blocks[i];
+		if (b->end == END_RETURN || b->end == END_UNRESOLVED || b->end == END_BAD)
+			return true;
+		if (b->end != END_TAIL_CALL)
+			continue;
+		uint32_t callee = b->target ? hashmap_get(&f->by_start, b->target) : (uint32_t)HASHMAP_NONE;
+		if (callee == HASHMAP_NONE || !(f->procs.data[callee].flags & PROCEDURE_NORETURN))
+			return true;
+	}
+	return false;
+}
+
+static const struct cfg *build(struct asker *who, const struct proc *p, struct arena *a, struct arena *tmp);
+
+/* Looks at a callee to see whether it returns; for single procedures before flow_discover(). */
+static bool look_at(struct asker *who, struct proc *p)
+{
+	unsigned known = atomic_load(&p->returns);
+	if (known != RETURNS_UNKNOWN)
+		return known == RETURNS_YES;
+	if (who->depth >= LOOK_DEPTH)
+		return true;
+	struct asker deeper = {.f = who->f, .depth = who->depth + 1};
+	struct arena tmp;
+	arena_init(&tmp);
+	bool yes = graph_returns(who->f, build(&deeper, p, &tmp, &tmp));
+	arena_release(&tmp);
+	/* An answer that hung on the depth limit is not for others to use, unless it is a sure one. */
+	if (yes || !who->depth)
+		atomic_store(&p->returns, (unsigned char)(yes ? RETURNS_YES : RETURNS_NO));
+	return yes;
+}
+
+static bool call_returns(void *ctx, uint64_t target)
+{
+	struct asker *who = ctx;
+	uint32_t i = hashmap_get(&who->f->by_start, target);
+	if (i == HASHMAP_NONE)
+		return true;
+	struct proc *p = &who->f->procs.data[i];
+	if (p->flags & PROCEDURE_NORETURN)
+		return false;
+	return who->f->discovered || p->flags & PROCEDURE_PLT || look_at(who, p);
+}
+
+/* The label addresses that point into [start, end), as a run of code_pointers. */
+static const uint64_t *labels_in(const struct flow *f, uint64_t start, uint64_t end, uint32_t *count)
+{
+	uint32_t low = 0, high = f->code_pointers.len;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (f->code_pointers.data[middle] <= start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	uint32_t first = low;
+	while (low < f->code_pointers.len && f->code_pointers.data[low] < end)
+		low++;
+	*count = low - first;
+	return f->code_pointers.data + first;
+}
+
+static const struct cfg *build(struct asker *who, const struct proc *p, struct arena *a, struct arena *tmp)
+{
+	struct flow *f = who->f;
+	struct build_env env = {
+		.im = f->im,
+		.arch = f->arch,
+		.range_count = p->part_count + 1,
+		.bounded = p->bounded,
+		.is_start = is_start,
+		.call_returns = call_returns,
+		.slot_returns = slot_returns,
+		.ctx = who,
+	};
+	struct part *ranges = ARENA_ARRAY(tmp, struct part, env.range_count);
+	ranges[0] = (struct part){p->start, p->end};
+	for (uint32_t i = 0; i < p->part_count; i++)
+		ranges[i + 1] = p->parts[i];
+	env.ranges = ranges;
+	env.labels = labels_in(f, p->start, p->end, &env.label_count);
+	return cfg_build(&env, a, tmp);
+}
+
+const struct cfg *build_proc(struct flow *f, const struct proc *p, struct arena *a, struct arena *tmp)
+{
+	struct asker who = {.f = f};
+	return build(&who, p, a, tmp);
+}
+
+void add_part(struct flow *f, struct proc *p, uint64_t start, uint64_t end)
+{
+	struct part *parts = ARENA_ARRAY(&f->arena, struct part, p->part_count + 1);
+	for (uint32_t i = 0; i < p->part_count; i++)
+		parts[i] = p->parts[i];
+	parts[p->part_count++] = (struct part){start, end};
+	p->parts = parts;
+	p->dirty = true;
+}
+
+static int by_start(const void *x, const void *y)
+{
+	const struct owned_part *a = x, *b = y;
+	return a->part.start < b->part.start ? -1 : a->part.start > b->part.start;
+}
+
+void publish(struct flow *f)
+{
+	free(f->published);
+	f->published = xcalloc(f->procs.len, sizeof(*f->published));
+	vec_clear(&f->parts);
+	vec_clear(&f->owned_parts);
+	for (uint32_t i = 0; i < f->procs.len; i++) {
+		const struct proc *p = &f->procs.data[i];
+		f->published[i] = (struct procedure){
+			.start = p->start,
+			.end = p->end,
+			.name = p->name,
+			.found_by = p->found_by,
+			.flags = p->flags,
+			.first_part = f->parts.len,
+			.part_count = p->part_count,
+		};
+		for (uint32_t j = 0; j < p->part_count; j++) {
+			vec_push(&f->parts, p->parts[j]);
+			vec_push(&f->owned_parts, (struct owned_part){p->parts[j], i});
+		}
+	}
+	if (f->owned_parts.len)
+		qsort(f->owned_parts.data, f->owned_parts.len, sizeof(struct owned_part), by_start);
+}
+
+const struct procedure *flow_procedures(const struct flow *f, uint32_t *count)
+{
+	*count = f->procs.len;
+	return f->published;
+}
+
+const struct part *flow_parts(const struct flow *f)
+{
+	return f->parts.data;
+}
+
+uint32_t flow_procedure_at(const struct flow *f, uint64_t va)
+{
+	uint32_t low = 0, high = f->owned_parts.len;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (f->owned_parts.data[middle].part.start <= va)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low && va < f->owned_parts.data[low - 1].part.end)
+		return f->owned_parts.data[low - 1].owner;
+	return proc_at(f, va);
+}
+
+const struct cfg *flow_cfg(struct flow *f, uint32_t procedure, struct arena *a, struct arena *tmp)
+{
+	const struct proc *p = &f->procs.data[procedure];
+	return p->cfg ? p->cfg : build_proc(f, p, a, tmp);
+}

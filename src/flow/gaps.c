@@ -1,0 +1,306 @@
+/* Procedure starts in code that no call, pointer, symbol or unwind range leads to.
+ *
+ * The paper takes every instruction behind a return or jump for a start, unless it lies in a protected
+ * interval. Knowing the graphs of all other procedures, only the gaps between them are left to look at;
+ * what a landing pad or an unresolved jump leaves there is told from a procedure by what it relies on:
+ * code at a procedure's start can only read what a caller passes, and must save before it overwrites. */
+#include "base/parallel.h"
+#include "flow/entry.h"
+#include "flow/internal.h"
+
+enum {
+	MIN_ADDRESS_SCAN = 64, /* bytes of gaps worth a look at all addresses that code computes */
+	PAGE = 4096, /* what adrp counts in */
+	MAX_INFERRED = 64 * 1024, /* bytes of one procedure */
+};
+
+static int by_part_start(const void *x, const void *y)
+{
+	const struct part *a = x, *b = y;
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+typedef VEC(struct part) part_list;
+
+/* What belongs to procedures: bounded ones wholly, others where their graphs have blocks. */
+static void list_covered(const struct flow *f, part_list *out)
+{
+	vec_each(p, &f->procs) {
+		if (p->bounded)
+			vec_push(out, (struct part){p->start, p->end});
+		for (uint32_t i = 0; p->cfg && (!p->bounded || p->part_count) && i < p->cfg->block_count;
+		     i++) {
+			const struct block *b = &p->cfg->blocks[i];
+			vec_push(out, (struct part){b->start, b->start + b->size});
+		}
+	}
+	if (out->len)
+		qsort(out->data, out->len, sizeof(struct part), by_part_start);
+}
+
+static void add_gap(const struct flow *f, struct gap_list *out, uint64_t start, uint64_t end)
+{
+	if (start < end && padding_at(f->im, f->arch, start, end) < end - start)
+		vec_push(&out->gaps, (struct part){start, end});
+}
+
+void find_gaps(const struct flow *f, struct gap_list *out)
+{
+	part_list covered = {0};
+	uint32_t at = 0;
+	list_covered(f, &covered);
+	for (uint32_t i = 0; i < f->im->section_count; i++) {
+		const struct section *s = &f->im->sections[i];
+		if (!s->execute || !s->bytes || is_plt_section(s))
+			continue;
+		uint64_t free_from = s->va, end = s->va + s->size;
+		for (; at < covered.len && covered.data[at].start < end; at++) {
+			if (covered.data[at].end <= free_from)
+				continue;
+			add_gap(f, out, free_from, covered.data[at].start);
+			free_from = covered.data[at].end;
+		}
+		add_gap(f, out, free_from, end);
+	}
+	vec_free(&covered);
+}
+
+/* Whether va is inside a procedure's code but not where it begins. */
+static bool is_inside_known(const struct flow *f, uint64_t va)
+{
+	uint32_t i = proc_at(f, va);
+	if (i == UINT32_MAX || f->procs.data[i].start == va)
+		return false;
+	const struct proc *p = &f->procs.data[i];
+	return p->bounded || (p->cfg && cfg_block_at(p->cfg, va) != BLOCK_NONE);
+}
+
+/* Whether the code behind a call, at va, belongs to another procedure: the call does not return. */
+static bool call_is_last(const struct flow *f, const struct insn *call, uint64_t va, uint64_t end)
+{
+	uint32_t callee = hashmap_get(&f->by_start, call->target);
+	if (call->kind == INSN_CALL && callee != HASHMAP_NONE &&
+	    f->procs.data[callee].flags & PROCEDURE_NORETURN)
+		return true;
+	uint64_t padding = padding_at(f->im, f->arch, va, end);
+	return padding ? looks_like_entry(f->im, f->arch, va + padding)
+		       : looks_like_prologue(f->im, f->arch, va);
+}
+
+static bool leaves(const struct flow *f, const struct insn *in, uint64_t next, uint64_t end)
+{
+	switch (in->kind) {
+	case INSN_RETURN:
+	case INSN_JUMP:
+	case INSN_JUMP_INDIRECT:
+	case INSN_TRAP: return true;
+	case INSN_CALL:
+	case INSN_CALL_INDIRECT: return call_is_last(f, in, next, end);
+	default: return false;
+	}
+}
+
+/* The end of code that is no procedure, read from top to bottom: behind the first instruction that does
+ * not go on to the next and that no branch seen so far jumps over (the paper's protected intervals). */
+static uint64_t end_of_stretch(const struct flow *f, uint64_t va, uint64_t end)
+{
+	uint64_t protected_to = va;
+	while (va < end) {
+		struct insn in;
+		size_t length = decode_at(f->im, f->arch, va, DECODE_FLOW, &in);
+		if (!length)
+			return va + f->arch->insn_align;
+		va += length;
+		if (in.kind == INSN_BRANCH && in.target > protected_to && in.target < end)
+			protected_to = in.target;
+		if (va > protected_to && leaves(f, &in, va, end))
+			return va;
+	}
+	return end;
+}
+
+/* How the procedures that calls lead to are aligned: which remainders modulo 16 their starts have. */
+static uint32_t usual_alignments(const struct flow *f)
+{
+	uint32_t count[16] = {0}, total = 0, usual = 0;
+	vec_each(p, &f->procs) {
+		if (!(p->found_by & FOUND_CALL) || p->flags & PROCEDURE_PLT)
+			continue;
+		count[p->start % 16]++;
+		total++;
+	}
+	for (uint32_t i = 0; i < 16; i++)
+		if (total < 50 || count[i] * 50 > total)
+			usual |= 1u << i;
+	return usual;
+}
+
+/* One gap's search. */
+struct gap_search {
+	struct flow *f;
+	const struct gap_list *gaps;
+	uint32_t usual;
+	VEC(uint64_t) found[MAX_WORKERS];
+};
+
+/* Whether a jump to `to` from the gap's code at va goes into the middle of another procedure: a known one,
+ * or one that was found in this gap already. */
+static bool jumps_inside(const struct gap_search *s, const struct part *gap, uint64_t va, uint64_t to,
+			 uint32_t worker)
+{
+	if (is_inside_known(s->f, to))
+		return true;
+	if (to < gap->start || to >= va)
+		return false;
+	vec_each(start, &s->found[worker])
+		if (*start == to)
+			return false;
+	return true;
+}
+
+static bool stands_alone(const struct gap_search *s, const struct part *gap, uint64_t va,
+			 const struct cfg *g, uint32_t worker)
+{
+	for (uint32_t i = 0; i < g->block_count; i++) {
+		const struct block *b = &g->blocks[i];
+		if (b->end == END_BAD ||
+		    (b->end == END_TAIL_CALL && jumps_inside(s, gap, va, b->target, worker)))
+			return false;
+	}
+	return true;
+}
+
+static uint64_t end_of_graph(const struct cfg *g)
+{
+	uint64_t end = 0;
+	for (uint32_t i = 0; i < g->block_count; i++)
+		if (g->blocks[i].start + g->blocks[i].size > end)
+			end = g->blocks[i].start + g->blocks[i].size;
+	return end;
+}
+
+/* Code behind a call that does not return may still end in a jump: that alone is not a procedure, unless
+ * it is one that only passes a call on. */
+static bool is_leftover_jump(const struct flow *f, uint64_t va)
+{
+	struct insn in;
+	return decode_at(f->im, f->arch, va, DECODE_FLOW, &in) && in.kind == INSN_JUMP &&
+	       hashmap_get(&f->by_start, in.target) == HASHMAP_NONE;
+}
+
+/* If a procedure begins at va, its end; else 0. */
+static uint64_t procedure_in_gap(struct gap_search *s, const struct part *gap, uint64_t va, uint32_t worker)
+{
+	struct flow *f = s->f;
+	if (!(s->usual >> va % 16 & 1) || is_leftover_jump(f, va) || !looks_like_entry(f->im, f->arch, va))
+		return 0;
+	struct proc p = {.start = va, .end = gap->end};
+	if (p.end - va > MAX_INFERRED)
+		p.end = va + MAX_INFERRED;
+	const struct cfg *g = build_proc(f, &p, &f->tmp[worker], &f->tmp[worker]);
+	uint64_t result = stands_alone(s, gap, va, g, worker) ? end_of_graph(g) : 0;
+	arena_clear(&f->tmp[worker]);
+	return result;
+}
+
+/* Where code begins behind padding at va. Compilers pad up to an alignment: a procedure that begins with an
+ * instruction that looks like padding begins at the aligned address. */
+static uint64_t skip_padding(const struct flow *f, uint64_t va, uint64_t end)
+{
+	uint64_t code = va + padding_at(f->im, f->arch, va, end), aligned = code & ~UINT64_C(15);
+	return code < end && aligned > va ? aligned : code;
+}
+
+static void search_gap(void *ctx, uint32_t item, uint32_t worker)
+{
+	struct gap_search *s = ctx;
+	const struct part *gap = &s->gaps->gaps.data[item];
+	for (uint64_t va = gap->start; va < gap->end;) {
+		va = skip_padding(s->f, va, gap->end);
+		if (va >= gap->end)
+			break;
+		uint64_t end = procedure_in_gap(s, gap, va, worker);
+		if (end)
+			vec_push(&s->found[worker], va);
+		va = end ? end : end_of_stretch(s->f, va, gap->end);
+	}
+}
+
+void starts_from_gaps(struct flow *f, const struct gap_list *gaps)
+{
+	struct gap_search s = {.f = f, .gaps = gaps, .usual = usual_alignments(f)};
+	parallel_for(gaps->gaps.len, 4, search_gap, &s);
+	for (uint32_t w = 0; w < MAX_WORKERS; w++) {
+		vec_each(va, &s.found[w])
+			add_start(f, *va, 0, NULL, FOUND_GAP, 0);
+		vec_free(&s.found[w]);
+	}
+}
+
+static bool in_gap(const struct gap_list *gaps, uint64_t va)
+{
+	uint32_t low = 0, high = gaps->gaps.len;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (gaps->gaps.data[middle].start <= va)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && va < gaps->gaps.data[low - 1].end;
+}
+
+struct address_scan {
+	const struct flow *f;
+	const struct gap_list *gaps;
+	VEC(uint64_t) found[MAX_WORKERS];
+};
+
+/* Whether the instruction leaves an address in its register that is not just that of a page. */
+static bool makes_address(const struct constants *known, const struct insn *in)
+{
+	if (in->dst >= 32 || !(known->addresses >> in->dst & 1))
+		return false;
+	return in->op != OP_SET || known->value[in->dst] % PAGE;
+}
+
+static void scan_block(struct address_scan *scan, const struct block *b, uint32_t worker)
+{
+	const struct flow *f = scan->f;
+	struct constants known = {0};
+	for (uint64_t at = 0; at < b->size;) {
+		struct insn in;
+		size_t length = decode_at(f->im, f->arch, b->start + at, DECODE_FULL, &in);
+		if (!length)
+			return;
+		constants_track(&known, &in);
+		if (makes_address(&known, &in) && in_gap(scan->gaps, known.value[in.dst]))
+			vec_push(&scan->found[worker], known.value[in.dst]);
+		at += length;
+	}
+}
+
+static void scan_proc(void *ctx, uint32_t item, uint32_t worker)
+{
+	struct address_scan *scan = ctx;
+	const struct cfg *g = scan->f->procs.data[item].cfg;
+	for (uint32_t i = 0; g && i < g->block_count; i++)
+		scan_block(scan, &g->blocks[i], worker);
+}
+
+void starts_from_addresses(struct flow *f, const struct gap_list *gaps)
+{
+	uint64_t total = 0;
+	vec_each(gap, &gaps->gaps)
+		total += gap->end - gap->start;
+	if (total < MIN_ADDRESS_SCAN)
+		return;
+	struct address_scan scan = {.f = f, .gaps = gaps};
+	parallel_for(f->procs.len, 64, scan_proc, &scan);
+	for (uint32_t w = 0; w < MAX_WORKERS; w++) {
+		vec_each(va, &scan.found[w])
+			if (looks_like_entry(f->im, f->arch, *va))
+				add_start(f, *va, 0, NULL, FOUND_ADDRESS, 0);
+		vec_free(&scan.found[w]);
+	}
+}

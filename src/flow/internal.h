@@ -1,0 +1,105 @@
+/* What the files of flow/ share about an image whose procedures are being found. */
+#pragma once
+#include <stdatomic.h>
+
+#include "base/hashmap.h"
+#include "base/vec.h"
+#include "flow/build.h"
+#include "flow/flow.h"
+
+enum { MAX_WORKERS = 64 };
+
+/* A procedure as it is known so far. */
+struct proc {
+	uint64_t start, end;
+	const char *name;
+	uint16_t found_by;
+	uint8_t flags;
+	bool bounded; /* the file itself says where it ends; else `end` is only the next start */
+	bool dirty;   /* what its graph was built from has changed */
+	bool fresh;   /* its graph was built in this round */
+	atomic_uchar returns; /* enum returns; used when graphs are built one by one */
+	const struct cfg *cfg;
+	struct part *parts; /* split off */
+	uint32_t part_count;
+};
+
+enum returns { RETURNS_UNKNOWN, RETURNS_YES, RETURNS_NO };
+
+/* Code that the file says was split off some procedure: foo.cold, or an unwind range that begins with a
+ * frame in place. */
+struct fragment {
+	uint64_t start, end;
+	const char *name; /* or NULL */
+	bool taken;       /* has found its owner */
+};
+
+struct owned_part {
+	struct part part;
+	uint32_t owner; /* index in procs */
+};
+
+typedef VEC(struct proc) proc_list;
+
+struct flow {
+	const struct image *im;
+	const struct arch *arch;
+	proc_list procs; /* sorted by start, one at each */
+	proc_list added; /* starts not merged into procs yet */
+	VEC(struct fragment) fragments; /* sorted by start */
+	VEC(uint64_t) code_pointers;    /* addresses of code found in data; sorted, each once */
+	struct hashmap by_start;        /* start -> index in procs */
+	struct arena arena;             /* names, parts */
+	struct arena graphs[MAX_WORKERS], tmp[MAX_WORKERS];
+	bool discovered;
+
+	struct procedure *published;
+	VEC(struct part) parts;
+	VEC(struct owned_part) owned_parts; /* sorted by start */
+};
+
+/* starts.c: what the file tells. */
+void starts_from_file(struct flow *f);
+void add_start(struct flow *f, uint64_t start, uint64_t end, const char *name, unsigned found_by,
+	       unsigned flags);
+/* Moves `added` into `procs`: sorts, merges what starts at the same address, sets ends, marks as dirty
+ * what became shorter. */
+void merge_starts(struct flow *f);
+/* The procedure whose main part holds va; UINT32_MAX if none. */
+uint32_t proc_at(const struct flow *f, uint64_t va);
+bool is_plt_section(const struct section *s);
+
+/* plt.c: one procedure for each entry, named after what it calls. */
+void starts_from_plt(struct flow *f);
+
+/* noreturn.c */
+/* `imported`: the name is of another image's procedure, not one that can be looked at. */
+bool is_noreturn_name(const char *name, bool imported);
+
+/* flow.c */
+const struct cfg *build_proc(struct flow *f, const struct proc *p, struct arena *a, struct arena *tmp);
+/* Whether any way through the graph comes back to the caller. */
+bool graph_returns(const struct flow *f, const struct cfg *g);
+
+/* Gives the procedure a further range; its graph has to be built again. */
+void add_part(struct flow *f, struct proc *p, uint64_t start, uint64_t end);
+void publish(struct flow *f);
+
+/* constants.c: registers that hold known constants, in straight-line code. */
+struct constants {
+	uint64_t value[32];
+	uint32_t known;
+	uint32_t addresses; /* those computed from pc: surely addresses, not just numbers */
+};
+void constants_track(struct constants *c, const struct insn *in);
+/* The fixed address that `in` accesses, or 0. Before constants_track(). */
+uint64_t constants_address(const struct constants *c, const struct insn *in);
+
+/* gaps.c: starts in code that nothing led to. They add to `added`. */
+struct gap_list {
+	VEC(struct part) gaps;
+};
+/* The code that belongs to no procedure, and is not all padding. */
+void find_gaps(const struct flow *f, struct gap_list *out);
+void starts_from_addresses(struct flow *f, const struct gap_list *gaps);
+void starts_from_gaps(struct flow *f, const struct gap_list *gaps);

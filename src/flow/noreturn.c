@@ -1,0 +1,100 @@
+/* Library procedures that do not come back, by name: those of other images cannot be looked at. */
+#include "flow/internal.h"
+
+#include <string.h>
+
+static const char *const names[] = {
+	"_Exit",
+	"_Unwind_Resume",
+	"_ZN10__cxxabiv111__terminateEPFvvE",
+	"_ZN10__cxxabiv112__unexpectedEPFvvE",
+	"_ZSt10unexpectedv",
+	"_ZSt16__throw_bad_castv",
+	"_ZSt17__throw_bad_allocv",
+	"_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE",
+	"_ZSt18__throw_bad_typeidv",
+	"_ZSt19__throw_ios_failurePKc",
+	"_ZSt19__throw_ios_failurePKci",
+	"_ZSt19__throw_range_errorPKc",
+	"_ZSt20__throw_domain_errorPKc",
+	"_ZSt20__throw_future_errori",
+	"_ZSt20__throw_length_errorPKc",
+	"_ZSt20__throw_out_of_rangePKc",
+	"_ZSt20__throw_system_errori",
+	"_ZSt21__glibcxx_assert_failPKciS0_S0_",
+	"_ZSt21__throw_bad_exceptionv",
+	"_ZSt21__throw_runtime_errorPKc",
+	"_ZSt22__throw_overflow_errorPKc",
+	"_ZSt23__throw_underflow_errorPKc",
+	"_ZSt24__throw_invalid_argumentPKc",
+	"_ZSt24__throw_out_of_range_fmtPKcz",
+	"_ZSt25__throw_bad_function_callv",
+	"_ZSt28__throw_bad_array_new_lengthv",
+	"_ZSt9terminatev",
+	"__assert",
+	"__assert_fail",
+	"__assert_perror_fail",
+	"__chk_fail",
+	"__cxa_bad_cast",
+	"__cxa_bad_typeid",
+	"__cxa_call_terminate",
+	"__cxa_call_unexpected",
+	"__cxa_deleted_virtual",
+	"__cxa_pure_virtual",
+	"__cxa_rethrow",
+	"__cxa_throw",
+	"__cxa_throw_bad_array_new_length",
+	"__fortify_fail",
+	"__libc_fatal",
+	"__libc_start_main",
+	"__longjmp_chk",
+	"__stack_chk_fail",
+	"__stack_chk_fail_local",
+	"_exit",
+	"_gfortran_error_stop_numeric",
+	"_gfortran_error_stop_string",
+	"_gfortran_exit_i4",
+	"_gfortran_exit_i8",
+	"_gfortran_os_error",
+	"_gfortran_os_error_at",
+	"_gfortran_runtime_error",
+	"_gfortran_runtime_error_at",
+	"_gfortran_stop_numeric",
+	"_gfortran_stop_string",
+	"_longjmp",
+	"abort",
+	"err",
+	"errx",
+	"exit",
+	"longjmp",
+	"pthread_exit",
+	"quick_exit",
+	"siglongjmp",
+	"thrd_exit",
+	"verr",
+	"verrx",
+};
+
+static int compare(const void *key, const void *element)
+{
+	return strcmp(key, *(const char *const *)element);
+}
+
+/* BSD's err() and its kin. A program may well have an err() of its own that returns. */
+static bool is_common_word(const char *name)
+{
+	return !strcmp(name, "err") || !strcmp(name, "errx") || !strcmp(name, "verr") ||
+	       !strcmp(name, "verrx");
+}
+
+bool is_noreturn_name(const char *name, bool imported)
+{
+	char bare[128];
+	size_t n = strcspn(name, "@");
+	if (n >= sizeof(bare))
+		return false;
+	memcpy(bare, name, n);
+	bare[n] = '\0';
+	return (imported || !is_common_word(bare)) &&
+	       bsearch(bare, names, ARRAY_SIZE(names), sizeof(names[0]), compare) != NULL;
+}

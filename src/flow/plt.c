@@ -1,0 +1,64 @@
+/* Entries of procedure linkage tables, found by what they do: a few instructions that load a pointer from
+ * a fixed slot and jump to it. The relocation of that slot names the procedure. */
+#include "flow/internal.h"
+
+#include <string.h>
+
+static const char *entry_name(struct flow *f, uint64_t slot)
+{
+	const struct reloc *r = slot ? image_reloc_at(f->im, slot) : NULL;
+	if (r && r->symbol)
+		return arena_printf(&f->arena, "%s@plt", r->symbol);
+	if (r && r->kind == RELOC_IFUNC) {
+		for (uint32_t i = image_symbol_from(f->im, r->value);
+		     i < f->im->symbol_count && f->im->symbols[i].va == r->value; i++)
+			if (!(f->im->symbols[i].flags & SYMBOL_OBJECT))
+				return arena_printf(&f->arena, "%s@plt", f->im->symbols[i].name);
+		return arena_printf(&f->arena, "*%#lx@plt", (unsigned long)r->value);
+	}
+	return NULL;
+}
+
+static void scan_section(struct flow *f, const struct section *s)
+{
+	struct constants known = {0};
+	uint64_t at = 0, start = 0, slot = 0;
+	bool open = false;
+	while (at < s->size) {
+		struct insn in;
+		size_t n = f->arch->decode(s->bytes + at, s->size - at, s->va + at, DECODE_FULL, &in);
+		if (!n) {
+			at += f->arch->insn_align;
+			open = false;
+			continue;
+		}
+		if (!open && !(in.flags & INSN_NOP)) {
+			open = true;
+			start = s->va + at;
+			slot = 0;
+			known = (struct constants){0};
+		}
+		if (in.op == OP_LOAD && in.width == 8) {
+			uint64_t address = constants_address(&known, &in);
+			slot = address ? address : slot;
+		}
+		constants_track(&known, &in);
+		at += n;
+		if (open && (in.kind == INSN_JUMP_INDIRECT || in.kind == INSN_JUMP)) {
+			add_start(f, start, s->va + at, entry_name(f, slot), FOUND_PLT, PROCEDURE_PLT);
+			open = false;
+		}
+	}
+}
+
+bool is_plt_section(const struct section *s)
+{
+	return s->execute && (!strncmp(s->name, ".plt", 4) || !strcmp(s->name, ".iplt"));
+}
+
+void starts_from_plt(struct flow *f)
+{
+	for (uint32_t i = 0; i < f->im->section_count; i++)
+		if (is_plt_section(&f->im->sections[i]) && f->im->sections[i].bytes)
+			scan_section(f, &f->im->sections[i]);
+}

@@ -1,0 +1,411 @@
+/* The structure of a whole image: opens what is needed, deals procedures out to all processors, joins the
+ * results.
+ *
+ * Units of debugging information are loaded by any worker through its own handle and then only read, so
+ * the procedures of one large unit spread over all workers too. Loaded units are kept for all procedures
+ * at once as far as KEPT_BYTES goes; the others are loaded again, a few at a time. */
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "base/parallel.h"
+#include "structure/builder.h"
+#include "structure/cache.h"
+#include "structure/storage.h"
+
+static const uint64_t KEPT_BYTES = (uint64_t)256 << 20;
+enum { PROCEDURE_BATCH = 8 };
+
+struct unit {
+	struct debug_unit *unit; /* NULL while not loaded */
+	struct source *source;
+	uint64_t bytes;
+	uint32_t first, count; /* its procedures, in the build's order */
+};
+
+/* What one worker has of its own. */
+struct worker_state {
+	struct structure_builder builder;
+	struct debug *debug; /* worker 0 uses the build's own */
+};
+
+struct build {
+	struct image *im;
+	const struct structure_options *options;
+	struct debug *debug; /* NULL without debugging information */
+	struct flow *flow;
+	struct unit *units;
+	uint32_t unit_count;
+	uint32_t *unit_of; /* of each procedure; DEBUG_NONE without */
+	uint32_t *order;   /* procedures by unit; those without one first */
+	uint32_t without_unit;
+	struct worker_state *workers;
+	uint32_t worker_count;
+	bool one_handle; /* some worker has no handle of its own: load units one by one */
+	uint64_t kept; /* bytes */
+	uint32_t first_unit, first_procedure; /* of what the workers are at */
+	struct structure_stats stats;
+	double since; /* start of the phase */
+};
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void end_phase(struct build *b, double *seconds)
+{
+	double t = now();
+	*seconds += t - b->since;
+	b->since = t;
+}
+
+static uint64_t unit_bytes(const struct debug_unit *u, const struct source *s)
+{
+	return u->range_count * sizeof(*u->ranges) + u->scope_count * sizeof(*u->scopes) +
+	       u->line_count * sizeof(*u->lines) + u->entry_count * sizeof(*u->entries) +
+	       s->row_count * sizeof(*s->rows) + s->context_count * sizeof(*s->contexts);
+}
+
+static void load_unit(struct build *b, uint32_t number, struct debug *handle)
+{
+	struct unit *u = &b->units[number];
+	if (u->unit)
+		return;
+	u->unit = debug_unit_load(handle, number);
+	if (!u->unit)
+		return;
+	u->source = source_prepare(u->unit);
+	u->bytes = unit_bytes(u->unit, u->source);
+}
+
+static void drop_unit(struct unit *u)
+{
+	source_free(u->source);
+	if (u->unit)
+		debug_unit_free(u->unit);
+	u->source = NULL;
+	u->unit = NULL;
+}
+
+static void load_one(void *ctx, uint32_t item, uint32_t worker)
+{
+	struct build *b = ctx;
+	load_unit(b, b->first_unit + item, b->workers[worker].debug);
+}
+
+static void load_units(struct build *b, uint32_t first, uint32_t count)
+{
+	b->first_unit = first;
+	if (!b->one_handle) {
+		parallel_for(count, 1, load_one, b);
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		load_one(b, i, 0);
+}
+
+/* Tells flow where procedures begin. Of code in several ranges it is not known which one that is. */
+static void add_starts(struct build *b, const struct debug_unit *u)
+{
+	for (uint32_t i = 0; i < u->entry_count; i++) {
+		const struct debug_scope *s = &u->scopes[u->entries[i].scope];
+		if (s->range_count == 1)
+			flow_add_start(b->flow, u->entries[i].start, u->entries[i].end, NULL, FOUND_DEBUG);
+	}
+}
+
+/* Reads all units once for the procedures they tell, a few for each worker at a time. */
+static void read_units(struct build *b)
+{
+	uint32_t step = b->worker_count * 16;
+	for (uint32_t first = 0; first < b->unit_count; first += step) {
+		uint32_t left = b->unit_count - first, count = left < step ? left : step;
+		load_units(b, first, count);
+		for (uint32_t i = first; i < first + count; i++) {
+			struct unit *u = &b->units[i];
+			if (!u->unit)
+				continue;
+			add_starts(b, u->unit);
+			if (b->kept + u->bytes > KEPT_BYTES)
+				drop_unit(u);
+			else
+				b->kept += u->bytes;
+		}
+	}
+}
+
+/* Sorts procedures by unit, counting. */
+static void deal_procedures(struct build *b)
+{
+	uint32_t count, at;
+	const struct procedure *p = flow_procedures(b->flow, &count);
+	b->unit_of = xmalloc((count + 1) * sizeof(*b->unit_of));
+	b->order = xmalloc((count + 1) * sizeof(*b->order));
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t unit = b->debug ? debug_unit_at(b->debug, p[i].start) : (uint32_t)DEBUG_NONE;
+		if (unit < b->unit_count) {
+			b->units[unit].count++;
+		} else {
+			unit = DEBUG_NONE;
+			b->without_unit++;
+		}
+		b->unit_of[i] = unit;
+	}
+	at = b->without_unit;
+	for (uint32_t u = 0; u < b->unit_count; u++) {
+		b->units[u].first = at;
+		at += b->units[u].count;
+	}
+	uint32_t *next = xmalloc((b->unit_count + 1) * sizeof(*next)), alone = 0;
+	for (uint32_t u = 0; u < b->unit_count; u++)
+		next[u] = b->units[u].first;
+	for (uint32_t i = 0; i < count; i++)
+		b->order[b->unit_of[i] == DEBUG_NONE ? alone++ : next[b->unit_of[i]]++] = i;
+	free(next);
+}
+
+static void add_procedure(struct structure_builder *builder, struct flow *f, uint32_t number,
+			  const struct source *source)
+{
+	uint32_t count;
+	const struct procedure *p = flow_procedures(f, &count) + number;
+	struct loop_forest forest;
+	arena_clear(&builder->cfg_arena);
+	arena_clear(&builder->tmp);
+	const struct cfg *g = flow_cfg(f, number, &builder->cfg_arena, &builder->tmp);
+	loops_find(g, &forest, &builder->cfg_arena, &builder->tmp);
+	builder_add(builder, number, p, flow_parts(f) + p->first_part, g, &forest, source);
+}
+
+static void build_one(void *ctx, uint32_t item, uint32_t worker)
+{
+	struct build *b = ctx;
+	uint32_t number = b->order[b->first_procedure + item], unit = b->unit_of[number];
+	const struct source *source = unit == DEBUG_NONE ? NULL : b->units[unit].source;
+	add_procedure(&b->workers[worker].builder, b->flow, number, source);
+}
+
+static void build_procedures(struct build *b, uint32_t first, uint32_t count)
+{
+	b->first_procedure = first;
+	parallel_for(count, PROCEDURE_BATCH, build_one, b);
+}
+
+/* Loads units from `first` on up to the memory allowed; returns the one behind the last. */
+static uint32_t load_some(struct build *b, uint32_t first)
+{
+	uint64_t bytes = 0;
+	uint32_t end = first;
+	while (end < b->unit_count && (end == first || bytes + b->units[end].bytes <= KEPT_BYTES))
+		bytes += b->units[end++].bytes;
+	load_units(b, first, end - first);
+	return end;
+}
+
+static void build_all(struct build *b)
+{
+	build_procedures(b, 0, b->without_unit);
+	for (uint32_t first = 0; first < b->unit_count;) {
+		uint32_t end = load_some(b, first), count = 0;
+		for (uint32_t i = first; i < end; i++)
+			count += b->units[i].count;
+		build_procedures(b, b->units[first].first, count);
+		for (uint32_t i = first; i < end; i++)
+			drop_unit(&b->units[i]);
+		first = end;
+	}
+}
+
+/* Without readable debugging information the rest still stands. */
+static void open_debug(struct build *b)
+{
+	struct err e;
+	if (!b->options->use_debug)
+		return;
+	if (debug_open(&b->debug, b->im, &b->options->debug, &e) < 0) {
+		debug(LOG_STRUCTURE, 1, "%s: no debugging information: %s", b->im->path, e.text);
+		b->debug = NULL;
+	}
+	if (!b->debug)
+		return;
+	const struct image *file = debug_file(b->debug);
+	if (file) {
+		image_add_symbols(b->im, file);
+		image_add_frames(b->im, file);
+	}
+	b->unit_count = debug_unit_count(b->debug);
+	b->units = xcalloc(b->unit_count, sizeof(*b->units));
+}
+
+static void start_workers(struct build *b)
+{
+	struct err e;
+	b->worker_count = parallel_workers();
+	b->workers = xcalloc(b->worker_count, sizeof(*b->workers));
+	for (uint32_t i = 0; i < b->worker_count; i++) {
+		builder_init(&b->workers[i].builder);
+		if (i == 0)
+			b->workers[i].debug = b->debug;
+		else if (b->debug && debug_clone(&b->workers[i].debug, b->debug, &e) < 0)
+			b->one_handle = true;
+	}
+}
+
+static void release_build(struct build *b)
+{
+	for (uint32_t i = 0; i < b->worker_count; i++) {
+		builder_release(&b->workers[i].builder);
+		if (i > 0 && b->workers[i].debug)
+			debug_close(b->workers[i].debug);
+	}
+	for (uint32_t i = 0; i < b->unit_count; i++)
+		drop_unit(&b->units[i]);
+	free(b->workers);
+	free(b->units);
+	free(b->unit_of);
+	free(b->order);
+	if (b->flow)
+		flow_close(b->flow);
+	if (b->debug)
+		debug_close(b->debug);
+}
+
+static struct structure *join_workers(struct build *b)
+{
+	struct structure_builder *builders = xmalloc(b->worker_count * sizeof(*builders));
+	for (uint32_t i = 0; i < b->worker_count; i++)
+		builders[i] = b->workers[i].builder;
+	struct structure *s = builders_join(builders, b->worker_count);
+	free(builders);
+	return s;
+}
+
+static int build(struct build *b, struct structure **out, struct err *e)
+{
+	b->since = now();
+	open_debug(b);
+	end_phase(b, &b->stats.seconds_debug);
+	int rc = flow_open(&b->flow, b->im, e);
+	if (rc < 0)
+		return rc;
+	end_phase(b, &b->stats.seconds_flow);
+	start_workers(b);
+	read_units(b);
+	end_phase(b, &b->stats.seconds_debug);
+	flow_discover(b->flow);
+	end_phase(b, &b->stats.seconds_flow);
+	deal_procedures(b);
+	build_all(b);
+	*out = join_workers(b);
+	(*out)->machine = b->im->machine;
+	(*out)->build_id = b->im->build_id;
+	(*out)->has_lines = b->unit_count != 0;
+	end_phase(b, &b->stats.seconds_structure);
+	return 0;
+}
+
+static uint64_t peak_memory(void)
+{
+	struct rusage usage;
+	getrusage(RUSAGE_SELF, &usage);
+	return (uint64_t)usage.ru_maxrss * 1024;
+}
+
+static struct structure *load_cached(const struct cache_subject *subject)
+{
+	double start = now();
+	struct structure *s = cache_load(subject);
+	if (s) {
+		s->stats.seconds_cache = now() - start;
+		s->stats.peak_memory = peak_memory();
+	}
+	return s;
+}
+
+/* Builds and, if wanted, stores. */
+static int build_fresh(struct structure **out, struct image *im, const struct structure_options *o,
+		       struct err *e)
+{
+	struct build b = {.im = im, .options = o};
+	int rc = build(&b, out, e);
+	if (rc == 0 && o->use_cache && im->build_id.size) {
+		const struct image *file = b.debug ? debug_file(b.debug) : NULL;
+		struct cache_subject subject = {im->path, im->build_id, im->size, o};
+		struct cache_sources sources = {file ? file->path : NULL, im->debuglink};
+		cache_store(&subject, &sources, *out);
+		end_phase(&b, &b.stats.seconds_cache);
+	}
+	release_build(&b);
+	if (rc == 0) {
+		b.stats.peak_memory = peak_memory();
+		(*out)->stats = b.stats;
+	}
+	return rc;
+}
+
+int structure_build(struct structure **out, struct image *im, const struct structure_options *o,
+		    struct err *e)
+{
+	struct cache_subject subject = {im->path, im->build_id, im->size, o};
+	*out = o->use_cache ? load_cached(&subject) : NULL;
+	return *out ? 0 : build_fresh(out, im, o, e);
+}
+
+/* The cached structure of a file, found by reading no more of it than its build id. */
+static struct structure *open_cached(const char *path, const struct structure_options *o)
+{
+	struct cache_subject subject = {.path = path, .options = o};
+	struct stat st;
+	struct err e;
+	if (!o->use_cache || stat(path, &st) || !S_ISREG(st.st_mode) ||
+	    image_read_build_id(path, &subject.build_id, &e) < 0 || !subject.build_id.size)
+		return NULL;
+	subject.size = (uint64_t)st.st_size;
+	return load_cached(&subject);
+}
+
+int structure_open(struct structure **out, const char *path, const struct structure_options *o,
+		   struct err *e)
+{
+	*out = open_cached(path, o);
+	if (*out)
+		return 0;
+	double start = now();
+	struct image *im;
+	int rc = image_open(&im, path, e);
+	if (rc < 0)
+		return rc;
+	double seconds = now() - start;
+	rc = build_fresh(out, im, o, e);
+	if (rc == 0)
+		(*out)->stats.seconds_image = seconds;
+	image_close(im);
+	return rc;
+}
+
+struct structure *structure_of_procedure(struct flow *f, uint32_t procedure, struct debug *d)
+{
+	uint32_t count;
+	uint64_t start = flow_procedures(f, &count)[procedure].start;
+	uint32_t number = d ? debug_unit_at(d, start) : (uint32_t)DEBUG_NONE;
+	struct debug_unit *unit = number == DEBUG_NONE ? NULL : debug_unit_load(d, number);
+	struct source *source = unit ? source_prepare(unit) : NULL;
+	struct structure_builder builder;
+
+	builder_init(&builder);
+	add_procedure(&builder, f, procedure, source);
+	struct structure *s = builders_join(&builder, 1);
+	s->machine = flow_image(f)->machine;
+	s->build_id = flow_image(f)->build_id;
+	s->has_lines = source != NULL;
+	builder_release(&builder);
+	source_free(source);
+	if (unit)
+		debug_unit_free(unit);
+	return s;
+}

@@ -1,0 +1,109 @@
+/* How one procedure's scopes are made. The steps, each a pass over flat arrays:
+ *
+ *   pieces       the procedure's code cut where block, line or inlining changes      pieces.c
+ *   (alien)      contexts inferred from lines, where DWARF has no inlining           alien.c
+ *   loops        the context and the lines of each machine loop                      loop_source.c
+ *   nodes        the tree: loops first, then each piece below its innermost loop     scopes.c
+ *   normalise    lines that were moved out of a loop go back into it                 normalise.c
+ *   emit         preorder, appended to the builder                                   scopes.c
+ *
+ * A builder belongs to one thread. What it holds refers to text by its own pool's numbers and to scopes,
+ * loops and ranges relative to the procedure's first; builders_join() makes a structure of many. */
+#pragma once
+#include "structure/source.h"
+#include "structure/structure.h"
+#include "structure/text_pool.h"
+
+/* Code of one block with one line and one context. */
+struct piece {
+	uint64_t start, end;
+	uint32_t block;
+	uint32_t loop; /* innermost machine loop or LOOP_NONE */
+	uint32_t context;
+	uint32_t file, line; /* line 0: unknown */
+	bool last;  /* holds the block's last instruction */
+	bool solid; /* in a loop: its line is truly one of the loop's, as far as can be told */
+};
+
+/* What was found out about a machine loop's source. */
+struct loop_source {
+	uint32_t context;
+	uint32_t file, first_line, last_line; /* line 0: none */
+	uint32_t node;
+};
+
+struct range_link {
+	uint64_t start, end;
+	uint32_t next; /* INDEX_NONE ends the list */
+};
+
+/* A scope in the making. Nodes with one parent differ in (kind, id, file). */
+struct node {
+	uint32_t parent;
+	uint32_t id;   /* line, first line of a loop, or context */
+	uint32_t file; /* index in the unit's files; DEBUG_NONE if unknown */
+	uint32_t first_line, last_line;
+	uint32_t first_range, last_range; /* in range_links */
+	uint32_t loop;                    /* first machine loop of a SCOPE_LOOP */
+	uint32_t child, next;             /* for emitting */
+	uint8_t kind, flags;
+	bool dead; /* merged into another */
+};
+
+/* A procedure that is done; its scopes, loops and ranges are those from the given first ones on. */
+struct built {
+	uint32_t number;
+	uint32_t first_scope, first_loop, first_range;
+	uint32_t scope_count, range_count;
+	struct structure_procedure procedure; /* .scope is not set, .first_loop relative */
+};
+
+struct structure_builder {
+	struct text_pool text;
+	VEC(struct built) built;
+	VEC(struct scope) scopes;
+	VEC(struct machine_loop) loops;
+	VEC(struct address_range) ranges;
+
+	/* The procedure at work. */
+	const struct procedure *procedure;
+	const struct cfg *cfg;
+	const struct loop_forest *forest;
+	const struct source *source; /* NULL without debugging information */
+	uint32_t subprogram;         /* in the unit's scopes, or DEBUG_NONE */
+	bool alien;                  /* contexts are alien_contexts: inferred */
+	const struct context *contexts;
+	VEC(struct context) alien_contexts;
+	VEC(struct piece) pieces;
+	struct loop_source *loop_sources; /* one for each loop of the forest */
+	VEC(struct node) nodes;           /* [0] is the procedure */
+	VEC(struct range_link) range_links;
+	uint32_t *node_slots; /* hash table of node numbers; 0 is an empty slot */
+	uint32_t node_slot_count, node_slot_room;
+	VEC(uint32_t) order;
+
+	struct arena cfg_arena, tmp;
+};
+
+void builder_init(struct structure_builder *b);
+void builder_release(struct structure_builder *b);
+
+/* Appends the scopes of one procedure. `parts` are its further ranges, `source` may be NULL. */
+void builder_add(struct structure_builder *b, uint32_t number, const struct procedure *p,
+		 const struct part *parts, const struct cfg *cfg, const struct loop_forest *forest,
+		 const struct source *source);
+
+/* Makes a structure of what the builders hold, in the order of procedure numbers, which must differ. */
+struct structure *builders_join(struct structure_builder *builders, uint32_t count);
+
+/* The steps. */
+void find_pieces(struct structure_builder *b);
+void find_aliens(struct structure_builder *b);
+void find_loop_sources(struct structure_builder *b);
+void normalise_lines(struct structure_builder *b);
+
+/* True if code of context `inner` can stand in a loop of context `outer`. */
+bool context_holds(const struct structure_builder *b, uint32_t outer, uint32_t inner);
+/* The node with these properties below `parent`, or 0. */
+uint32_t node_find(const struct structure_builder *b, uint32_t parent, enum scope_kind kind,
+		   uint32_t id, uint32_t file);

@@ -1,0 +1,319 @@
+/* The source of a machine loop: in which context it stands, and on which lines.
+ *
+ * Context. A loop belongs where its loop statement stands. Instructions of inlined calls in the loop lie
+ * deeper; statements that lie shallower contradict the placing, because a procedure cannot stand inside
+ * itself (Procedure Invariant 4). Guess and correction of the paper become one join: the deepest context
+ * that holds all statements of the loop and all nested loops. But optimisers bring single computations of
+ * the code around into a loop, and code without a location looks like the code before it. What can be
+ * trusted are pieces marked solid, and anchors: branches and calls, which are never brought in.
+ *
+ * Lines. The test that decides on another round names the loop's first line (the paper's bbranch-max
+ * heuristic): in `for` and `while` it is the loop's first line. Solid lines above it show a `do ... while`
+ * or an endless loop left from the middle, whose own line has no code, but perhaps a marker. The last line
+ * is the largest. Code of inlined calls counts with the line of the call. */
+#include <string.h>
+
+#include "structure/builder.h"
+
+/* Contexts of a loop's own code, by the strength of what they tell; each the join of all. */
+enum { BY_STATEMENT, BY_LINE, BY_CODE, EVIDENCE };
+
+struct evidence {
+	uint32_t contexts[EVIDENCE];
+	uint32_t nested; /* join of nested loops' contexts */
+
+	uint32_t test_min, test_max;
+	uint32_t low, high; /* lines of statements, of all code */
+	bool behind;        /* statements behind the last test */
+};
+
+bool context_holds(const struct structure_builder *b, uint32_t outer, uint32_t inner)
+{
+	if (b->alien)
+		return outer == CONTEXT_PROCEDURE || inner != CONTEXT_PROCEDURE;
+	while (b->contexts[inner].depth > b->contexts[outer].depth)
+		inner = b->contexts[inner].parent;
+	return inner == outer;
+}
+
+/* The deepest context that holds both. Alien code may stand in any other alien code. */
+static uint32_t join(const struct structure_builder *b, uint32_t x, uint32_t y)
+{
+	if (x == CONTEXT_NONE || y == CONTEXT_NONE)
+		return x == CONTEXT_NONE ? y : x;
+	if (b->alien)
+		return y == CONTEXT_PROCEDURE ? y : x;
+	while (x != y) {
+		uint32_t *deeper = b->contexts[x].depth >= b->contexts[y].depth ? &x : &y;
+		*deeper = b->contexts[*deeper].parent;
+	}
+	return x;
+}
+
+/* True if the block ends in an instruction that stays in its loop: it decides or has effects. */
+static bool ends_in_anchor(const struct block *k)
+{
+	switch (k->end) {
+	case END_BRANCH:
+	case END_SWITCH:
+	case END_CALL:
+	case END_CALL_INDIRECT: return true;
+	case END_TAIL_CALL: return (k->flags & BLOCK_CONDITIONAL) != 0;
+	default: return false;
+	}
+}
+
+static bool is_anchor(const struct structure_builder *b, const struct piece *p)
+{
+	return p->last && p->line && ends_in_anchor(&b->cfg->blocks[p->block]);
+}
+
+static void note_context(const struct structure_builder *b, struct evidence *e,
+			 const struct piece *p)
+{
+	uint32_t *c = e->contexts;
+	c[BY_CODE] = join(b, c[BY_CODE], p->context);
+	if (!p->line)
+		return;
+	c[BY_LINE] = join(b, c[BY_LINE], p->context);
+	if (p->solid || is_anchor(b, p))
+		c[BY_STATEMENT] = join(b, c[BY_STATEMENT], p->context);
+}
+
+static uint32_t strongest(const struct evidence *e)
+{
+	uint32_t i = 0;
+	while (i < EVIDENCE - 1 && e->contexts[i] == CONTEXT_NONE)
+		i++;
+	return e->contexts[i];
+}
+
+/* Inner loops before outer ones: parents come before children. */
+static void place_loops(struct structure_builder *b, struct evidence *evidence)
+{
+	for (uint32_t i = b->forest->loop_count; i-- > 0;) {
+		struct evidence *e = &evidence[i];
+		uint32_t parent = b->forest->loops[i].parent;
+		uint32_t context = join(b, strongest(e), e->nested);
+		b->loop_sources[i].context = context == CONTEXT_NONE ? CONTEXT_PROCEDURE : context;
+		if (parent != LOOP_NONE)
+			evidence[parent].nested = join(b, evidence[parent].nested, context);
+	}
+}
+
+/* Where the piece's code stands in the given context: its line there, or the line of the inlined call
+ * that it belongs to. False if it is not in the context or has no line there. */
+static bool project(const struct structure_builder *b, uint32_t context, const struct piece *p,
+		    uint32_t *file, uint32_t *line)
+{
+	*file = p->file;
+	*line = p->line;
+	if (p->context == context)
+		return *line != 0;
+	if (b->alien || b->contexts[p->context].depth <= b->contexts[context].depth)
+		return false;
+
+	uint32_t inner = p->context;
+	while (b->contexts[inner].depth > b->contexts[context].depth + 1)
+		inner = b->contexts[inner].parent;
+	if (b->contexts[inner].parent != context)
+		return false;
+	const struct debug_scope *call = &b->source->unit->scopes[b->contexts[inner].scope];
+	if (call->call_file >= b->source->unit->file_count)
+		return false;
+	*file = b->source->same_file[call->call_file];
+	*line = call->call_line;
+	return *line != 0;
+}
+
+/* The last piece of each block. */
+static const uint32_t *last_pieces(struct structure_builder *b)
+{
+	uint32_t *last = ARENA_ARRAY(&b->tmp, uint32_t, b->cfg->block_count);
+	for (uint32_t i = 0; i < b->pieces.len; i++)
+		last[b->pieces.data[i].block] = i;
+	return last;
+}
+
+/* Takes the line of the block's last instruction for the loop's test. */
+static void note_test(struct structure_builder *b, uint32_t loop, struct evidence *e,
+		      const struct piece *p)
+{
+	struct loop_source *s = &b->loop_sources[loop];
+	uint32_t file, line;
+	if (!project(b, s->context, p, &file, &line))
+		return;
+	if (e->test_max && file != s->file)
+		return;
+	s->file = file;
+	if (!e->test_min || line < e->test_min)
+		e->test_min = line;
+	if (line > e->test_max)
+		e->test_max = line;
+}
+
+/* Which of a loop's edges may hold its test, best first. */
+enum test_kind { TEST_BACK, TEST_HEADER_EXIT, TEST_EXIT, TEST_JUMP_BACK, TESTS };
+
+static bool edge_is(const struct structure_builder *b, const struct loop *l, const struct edge *edge,
+		    enum test_kind kind)
+{
+	bool branch = b->cfg->blocks[edge->from].end == END_BRANCH;
+	switch (kind) {
+	case TEST_HEADER_EXIT: return branch && edge->from == l->header;
+	case TEST_JUMP_BACK: return true;
+	default: return branch;
+	}
+}
+
+static void find_test(struct structure_builder *b, uint32_t loop, struct evidence *e,
+		      const uint32_t *last)
+{
+	const struct loop *l = &b->forest->loops[loop];
+	for (enum test_kind kind = 0; kind < TESTS && !e->test_max; kind++) {
+		bool back = kind == TEST_BACK || kind == TEST_JUMP_BACK;
+		uint32_t first = back ? l->first_back : l->first_exit;
+		uint32_t count = back ? l->back_count : l->exit_count;
+		for (uint32_t i = 0; i < count; i++) {
+			const struct edge *edge = &b->cfg->edges[b->forest->edges[first + i]];
+			if (edge_is(b, l, edge, kind))
+				note_test(b, loop, e, &b->pieces.data[last[edge->from]]);
+		}
+	}
+}
+
+static void note_line(struct structure_builder *b, uint32_t loop, struct evidence *e,
+		      const struct piece *p)
+{
+	struct loop_source *s = &b->loop_sources[loop];
+	uint32_t file, line;
+	if (!project(b, s->context, p, &file, &line))
+		return;
+	if (s->file == DEBUG_NONE)
+		s->file = file;
+	if (file != s->file)
+		return;
+	if (line > e->high)
+		e->high = line;
+	if (!p->solid && !is_anchor(b, p))
+		return;
+	if (!e->low || line < e->low)
+		e->low = line;
+	if (line > e->test_max)
+		e->behind = true;
+}
+
+static uint32_t lowest_line(const struct evidence *e)
+{
+	if (!e->test_max)
+		return e->low ? e->low : e->high;
+	return e->low && e->low < e->test_min ? e->low : e->test_min;
+}
+
+/* Calls fn for the markers in the loop's own blocks. */
+typedef void (*marker_fn)(const struct source_marker *m, bool at_header, void *ctx);
+
+static void each_marker(const struct structure_builder *b, uint32_t loop, marker_fn fn, void *ctx)
+{
+	const struct source *s = b->source;
+	const struct loop *l = &b->forest->loops[loop];
+	for (uint32_t i = 0; i < l->block_count; i++) {
+		uint32_t number = b->forest->blocks[l->first_block + i];
+		const struct block *k = &b->cfg->blocks[number];
+		if (b->forest->innermost[number] != loop)
+			continue;
+		for (uint32_t m = source_marker_from(s, k->start); m < s->marker_count; m++) {
+			if (s->markers[m].va >= k->start + k->size)
+				break;
+			fn(&s->markers[m], number == l->header && s->markers[m].va == k->start, ctx);
+		}
+	}
+}
+
+struct heading {
+	uint32_t file, line; /* what the loop begins with so far */
+	uint32_t column;     /* the least of its markers */
+	uint32_t after;      /* where the procedure begins that the loop stands in */
+	bool skip_header;    /* markers where the loop begins may belong to what is before it */
+	uint32_t found;
+};
+
+static void note_column(const struct source_marker *m, bool at_header, void *ctx)
+{
+	struct heading *h = ctx;
+	(void)at_header;
+	if (m->file == h->file && m->line == h->line && m->column < h->column)
+		h->column = m->column;
+}
+
+static void note_heading(const struct source_marker *m, bool at_header, void *ctx)
+{
+	struct heading *h = ctx;
+	if (m->file == h->file && m->line < h->line && m->line > h->after && m->column != h->column &&
+	    !(at_header && h->skip_header))
+		h->after = h->found = m->line;
+}
+
+/* The line on which the procedure of a context is defined; 0 if unknown. */
+static uint32_t definition_line(const struct structure_builder *b, uint32_t context)
+{
+	uint32_t scope = context == CONTEXT_PROCEDURE ? b->subprogram : b->contexts[context].scope;
+	return scope == DEBUG_NONE ? 0 : b->source->unit->scopes[scope].decl_line;
+}
+
+/* The line of a loop statement without code of its own, such as for (;;): the nearest above that is not
+ * indented like the first statement, as what stands beside it would be. */
+static uint32_t heading_line(const struct structure_builder *b, uint32_t loop,
+			     const struct evidence *e, uint32_t first)
+{
+	struct heading h = {
+		.file = b->loop_sources[loop].file,
+		.line = first,
+		.column = UINT32_MAX,
+		.after = definition_line(b, b->loop_sources[loop].context),
+		.skip_header = e->test_max && !e->behind,
+	};
+	if (!b->source->markers || (e->test_max && first == e->test_min))
+		return first;
+	each_marker(b, loop, note_column, &h);
+	if (h.column != UINT32_MAX)
+		each_marker(b, loop, note_heading, &h);
+	return h.found ? h.found : first;
+}
+
+static void find_lines(struct structure_builder *b, struct evidence *evidence)
+{
+	const uint32_t *last = last_pieces(b);
+	uint32_t loops = b->forest->loop_count;
+	for (uint32_t i = 0; i < loops; i++)
+		find_test(b, i, &evidence[i], last);
+	vec_each(p, &b->pieces)
+		for (uint32_t l = p->loop; l != LOOP_NONE; l = b->forest->loops[l].parent)
+			note_line(b, l, &evidence[l], p);
+	for (uint32_t i = 0; i < loops; i++) {
+		struct loop_source *s = &b->loop_sources[i];
+		s->first_line = heading_line(b, i, &evidence[i], lowest_line(&evidence[i]));
+		s->last_line = evidence[i].high > s->first_line ? evidence[i].high : s->first_line;
+	}
+}
+
+void find_loop_sources(struct structure_builder *b)
+{
+	uint32_t loops = b->forest->loop_count;
+	b->loop_sources = ARENA_ARRAY(&b->tmp, struct loop_source, loops);
+	for (uint32_t i = 0; i < loops; i++)
+		b->loop_sources[i].file = DEBUG_NONE;
+	if (!b->source || !loops || !b->pieces.len)
+		return;
+
+	struct evidence *evidence = ARENA_ARRAY(&b->tmp, struct evidence, loops);
+	for (uint32_t i = 0; i < loops; i++) {
+		memset(evidence[i].contexts, 0xff, sizeof(evidence[i].contexts));
+		evidence[i].nested = CONTEXT_NONE;
+	}
+	vec_each(p, &b->pieces)
+		if (p->loop != LOOP_NONE)
+			note_context(b, &evidence[p->loop], p);
+	place_loops(b, evidence);
+	find_lines(b, evidence);
+}

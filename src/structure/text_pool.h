@@ -1,0 +1,20 @@
+/* Strings kept once each, numbered in the order of their first appearance; number 0 is "". */
+#pragma once
+#include "base/vec.h"
+
+struct text_pool {
+	VEC(char) bytes;
+	VEC(uint32_t) starts; /* of each string, in bytes */
+	uint32_t *slots;      /* hash table of numbers + 1; 0 is an empty slot */
+	uint32_t slot_count;
+};
+
+void text_pool_init(struct text_pool *p);
+void text_pool_release(struct text_pool *p);
+/* The number of s; 0 for NULL, and for what would make the pool larger than offsets can tell. */
+uint32_t text_pool_add(struct text_pool *p, const char *s);
+
+static inline const char *text_pool_get(const struct text_pool *p, uint32_t number)
+{
+	return p->bytes.data + p->starts.data[number];
+}

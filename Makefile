@@ -1,0 +1,61 @@
+# The verbs people type. Meson and Ninja do the work; tools/setup installs what they need.
+
+BUILD ?= build
+ASAN  ?= build-asan
+JOBS  ?= $(shell nproc)
+
+# Configures directory $(1) with options $(2), once; silent unless that fails.
+configure = test -f $(1)/build.ninja || \
+	{ mkdir -p $(1) && meson setup $(2) $(1) >$(1)/setup.log || { cat $(1)/setup.log; exit 1; }; }
+# No warnings here: gcc gives false ones for instrumented code, and the plain build has them all as errors.
+# clang links a sanitizer's symbols into executables only, hence b_lundef.
+SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false -Dtests=enabled -Dwerror=false -Dc_args=-w
+
+.PHONY: help demo test bench lint install clean build asan setup-build setup-test setup-bench
+
+help:
+	@echo 'make demo     show what Sonde finds in an example program'
+	@echo 'make test     run the whole test suite'
+	@echo 'make bench    measure against the yardsticks and write docs/EVALUATION.md'
+	@echo 'make lint     check layout and suspicious code'
+	@echo 'make install  install (prefix=/usr/local, DESTDIR=)'
+	@echo 'make clean    remove what was built'
+
+demo: build
+	@tools/demo $(BUILD)
+
+test: setup-test
+	@$(MAKE) --no-print-directory build asan
+	@tests/run --build $(BUILD) --asan $(ASAN)
+
+bench: setup-bench
+	@$(MAKE) --no-print-directory build
+	@bench/run $(BUILD)
+
+lint: setup-test
+	@$(MAKE) --no-print-directory build
+	@tools/lint $(BUILD)
+
+install: build
+	@meson configure $(BUILD) -Dprefix=$(abspath $(or $(prefix),/usr/local))
+	@DESTDIR=$(DESTDIR) meson install -C $(BUILD)
+
+clean:
+	rm -rf $(BUILD) $(ASAN)
+
+build: setup-build
+	@$(call configure,$(BUILD))
+	@ninja -C $(BUILD) -j $(JOBS) --quiet
+
+asan: setup-test
+	@$(call configure,$(ASAN),$(SANITIZE))
+	@ninja -C $(ASAN) -j $(JOBS) --quiet
+
+setup-build:
+	@tools/setup build
+
+setup-test:
+	@tools/setup build test
+
+setup-bench:
+	@tools/setup build test bench

@@ -1,0 +1,178 @@
+/* `sonde dump`: the analysis's intermediate forms, for developers and for golden tests. The text is
+ * stable: one item a line, fields in a fixed order, names only from this project's own tables. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "cli/choose.h"
+#include "cli/command.h"
+#include "cli/die.h"
+#include "cli/dump.h"
+#include "cli/output.h"
+#include "image/demangle.h"
+
+void dump_flush(struct dump *d)
+{
+	if (d->out.len > 1 << 20)
+		output_write(&d->out);
+}
+
+void dump_flags(unsigned flags, const char *const *names, struct text *out)
+{
+	const char *before = " flags=";
+	for (unsigned i = 0; flags >> i; i++) {
+		if (!(flags >> i & 1))
+			continue;
+		text_add(out, before);
+		text_add(out, names[i]);
+		before = ",";
+	}
+}
+
+void dump_heading(struct dump *d, const struct procedure *p)
+{
+	const struct part *parts = flow_parts(d->flow) + p->first_part;
+	text_printf(&d->out, "procedure ");
+	output_name(&d->out, p->name ? p->name : "-");
+	text_printf(&d->out, " 0x%" PRIx64 "-0x%" PRIx64, p->start, p->end);
+	for (uint32_t i = 0; i < p->part_count; i++)
+		text_printf(&d->out, " part=0x%" PRIx64 "-0x%" PRIx64, parts[i].start,
+			    parts[i].end);
+}
+
+static bool overlaps(const struct dump_args *a, uint64_t start, uint64_t end)
+{
+	return end > a->start.value && (!a->end.given || start < a->end.value);
+}
+
+static bool is_chosen(struct dump *d, const struct choice *c, const struct procedure *p)
+{
+	const struct part *parts = flow_parts(d->flow) + p->first_part;
+	bool in_range = overlaps(d->args, p->start, p->end);
+	bool at_address = c->address >= p->start && c->address < p->end;
+	for (uint32_t i = 0; i < p->part_count; i++) {
+		in_range |= overlaps(d->args, parts[i].start, parts[i].end);
+		at_address |= c->address >= parts[i].start && c->address < parts[i].end;
+	}
+	if (!in_range || !c->pattern)
+		return in_range;
+	if (c->by_address)
+		return at_address;
+	return p->name && choice_has_name(c, demangle(&d->tmp, p->name), p->name);
+}
+
+static void dump_procedures(struct dump *d, void (*dump_one)(struct dump *d, uint32_t procedure))
+{
+	uint32_t count, shown = 0;
+	struct choice choice;
+	choice_init(&choice, d->args->procedure);
+	if (!d->args->lazy)
+		flow_discover(d->flow);
+	const struct procedure *all = flow_procedures(d->flow, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		bool chosen = is_chosen(d, &choice, &all[i]);
+		arena_clear(&d->tmp);
+		if (!chosen)
+			continue;
+		dump_one(d, i);
+		arena_clear(&d->result);
+		arena_clear(&d->tmp);
+		dump_flush(d);
+		shown++;
+	}
+	if (!shown)
+		die("no procedure matches%s%s", d->args->procedure ? " " : "",
+		    d->args->procedure ? d->args->procedure : "");
+	choice_release(&choice);
+}
+
+static void dump_code(struct dump *d)
+{
+	const struct dump_args *a = d->args;
+	d->printer = insn_printer_new(d->arch);
+	if (a->procedure) {
+		dump_procedures(d, dump_insns);
+	} else {
+		for (uint32_t i = 0; i < d->image->section_count; i++) {
+			const struct section *s = &d->image->sections[i];
+			uint64_t start = s->va > a->start.value ? s->va : a->start.value;
+			uint64_t end = s->va + s->size;
+			if (a->end.given && a->end.value < end)
+				end = a->end.value;
+			if (s->execute && s->bytes)
+				dump_range(d, start, end);
+		}
+	}
+	insn_printer_free(d->printer);
+}
+
+static const char *const forms[] = {"insn", "cfg", "loops", NULL};
+
+static void dump_form(struct dump *d, const char *form)
+{
+	if (!strcmp(form, "insn"))
+		dump_code(d);
+	else if (!strcmp(form, "cfg"))
+		dump_procedures(d, dump_cfg);
+	else
+		dump_procedures(d, dump_loops);
+}
+
+static void check_form(const char *form)
+{
+	for (const char *const *f = forms; *f; f++)
+		if (!strcmp(*f, form))
+			return;
+	int near = nearest_word(form, forms, ARRAY_SIZE(forms) - 1);
+	die("dump shows insn, cfg or loops, not '%s'%s%s%s", form,
+	    near < 0 ? "" : "; did you mean '", near < 0 ? "" : forms[near], near < 0 ? "" : "'?");
+}
+
+static int run(const void *args, const struct operands *operands)
+{
+	struct dump d = {.args = args};
+	struct image *image;
+	struct err e;
+	if (operands->count != 2)
+		die("dump needs a form and a file: sonde dump insn|cfg|loops FILE");
+	const char *form = operands->list[0], *path = operands->list[1];
+	check_form(form);
+	if (image_open(&image, path, &e) || flow_open(&d.flow, image, &e))
+		die("%s: %s", path, e.text);
+	d.image = image;
+	d.arch = flow_arch(d.flow);
+	output_begin(common.color, common.pager);
+	dump_form(&d, form);
+	output_write(&d.out);
+	output_end();
+	text_release(&d.out);
+	arena_release(&d.result);
+	arena_release(&d.tmp);
+	flow_close(d.flow);
+	image_close(image);
+	return EXIT_SUCCESS;
+}
+
+static const struct option options[] = {
+	OPTION("procedure", OPTION_TEXT, struct dump_args, procedure, .letter = 'P',
+	       .value = "PATTERN",
+	       .help = "only procedures of this name (*, ?, [] match) or address"),
+	OPTION("start", OPTION_NUMBER, struct dump_args, start, .value = "ADDRESS",
+	       .help = "only from this address on"),
+	OPTION("end", OPTION_NUMBER, struct dump_args, end, .value = "ADDRESS",
+	       .help = "only before this address"),
+	OPTION("lazy", OPTION_FLAG, struct dump_args, lazy,
+	       .help = "only procedures that the file's own tables tell of"),
+	{0},
+};
+
+const struct command cmd_dump = {
+	.name = "dump",
+	.summary = "Show intermediate forms of the analysis, for developers",
+	.usage = "insn|cfg|loops FILE [options]",
+	.options = options,
+	.words = forms,
+	.args_size = sizeof(struct dump_args),
+	.run = run,
+};

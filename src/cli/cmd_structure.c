@@ -1,0 +1,260 @@
+/* `sonde structure`: procedures, inlined calls, loops and lines of a file, or of all that a process
+ * has mapped. */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+#include "cli/choose.h"
+#include "cli/command.h"
+#include "cli/die.h"
+#include "cli/output.h"
+#include "cli/view.h"
+#include "process/maps.h"
+
+enum format { FORMAT_TEXT, FORMAT_JSON };
+
+struct structure_args {
+	struct option_number pid;
+	const char *procedure;
+	bool loops, stats, use_cache, use_debug;
+	unsigned format; /* enum format */
+};
+
+/* What is being shown, image after image. */
+struct show {
+	const struct structure_args *args;
+	struct choice choice;
+	struct text out;
+	struct json json;
+	bool begun, incomplete;
+};
+
+static bool holds(const struct structure *s, const struct structure_procedure *p, uint64_t va)
+{
+	const struct scope *scope = &s->scopes[p->scope];
+	for (uint32_t i = 0; i < scope->range_count; i++) {
+		const struct address_range *r = &s->ranges[scope->first_range + i];
+		if (r->start <= va && va < r->end)
+			return true;
+	}
+	return p->start <= va && va < p->end;
+}
+
+static bool is_chosen(const struct choice *c, const struct structure *s,
+		      const struct structure_procedure *p)
+{
+	if (!c->pattern)
+		return true;
+	if (c->by_address)
+		return holds(s, p, c->address);
+	return choice_has_name(c, p->name ? s->text + p->name : NULL,
+			       p->linkage ? s->text + p->linkage : NULL);
+}
+
+static void show_text(const struct show *show, const struct view *v, struct text *out)
+{
+	const struct structure_args *a = show->args;
+	if (!a->loops && !a->stats)
+		view_tree(v, out);
+	if (a->loops)
+		view_loops(v, out);
+	if (a->stats)
+		view_stats(v, out);
+}
+
+static void show_json(const struct show *show, const struct view *v, struct json *j)
+{
+	const struct structure_args *a = show->args;
+	json_object(j, NULL);
+	view_image_json(v, j);
+	if (!a->loops && !a->stats)
+		view_tree_json(v, j);
+	if (a->loops)
+		view_loops_json(v, j);
+	if (a->stats)
+		view_stats_json(v, j);
+	json_end(j);
+}
+
+/* Nothing is written before the first image is known to be good, so that an error stays alone. */
+static void begin(struct show *show)
+{
+	if (show->begun)
+		return;
+	show->begun = true;
+	output_begin(common.color, common.pager);
+	show->json = (struct json)JSON_INIT(&show->out);
+	if (show->args->format == FORMAT_JSON && show->args->pid.given) {
+		json_object(&show->json, NULL);
+		json_u64(&show->json, "pid", show->args->pid.value);
+		json_array(&show->json, "images");
+	}
+}
+
+static void end(struct show *show)
+{
+	while (show->json.depth)
+		json_end(&show->json);
+	output_write(&show->out);
+	output_end();
+	text_release(&show->out);
+}
+
+static void show_image(struct show *show, const struct structure *s, const char *path)
+{
+	VEC(uint32_t) chosen = {0};
+	for (uint32_t i = 0; i < s->procedure_count; i++)
+		if (is_chosen(&show->choice, s, &s->procedures[i]))
+			vec_push(&chosen, i);
+	if (chosen.len || !show->choice.pattern) {
+		struct view v = {s, path, chosen.data, chosen.len};
+		begin(show);
+		if (show->args->format == FORMAT_JSON)
+			show_json(show, &v, &show->json);
+		else
+			show_text(show, &v, &show->out);
+	}
+	vec_free(&chosen);
+}
+
+/* A line on the terminal that comes and goes while debugging information is fetched. */
+static bool show_progress(void *ctx, long done, long total)
+{
+	bool *shown = ctx;
+	if (!isatty(STDERR_FILENO))
+		return true;
+	*shown = true;
+	if (total > 0)
+		fprintf(stderr, "\rfetching debugging information: %ld %%", 100 * done / total);
+	else
+		fprintf(stderr, "\rfetching debugging information: %ld kB", done / 1000);
+	return true;
+}
+
+/* Opens the structure of the file `path` or, if `im` is given, of that image. */
+static int open_structure(struct structure **out, const struct structure_args *a, const char *path,
+			  struct image *im, struct err *e)
+{
+	bool shown = false;
+	const struct structure_options options = {
+		.use_cache = a->use_cache,
+		.use_debug = a->use_debug,
+		.debug = {.fetch = true, .progress = show_progress, .ctx = &shown},
+	};
+	int r = im ? structure_build(out, im, &options, e) : structure_open(out, path, &options, e);
+	if (shown)
+		fprintf(stderr, "\r\033[K");
+	return r;
+}
+
+static void show_file(struct show *show, const char *path)
+{
+	struct structure *s;
+	struct err e;
+	if (open_structure(&s, show->args, path, NULL, &e))
+		die("%s: %s", path, e.text);
+	show_image(show, s, path);
+	structure_free(s);
+}
+
+/* One that cannot be read does not keep the others from being shown. */
+static void show_mapped(struct show *show, const struct maps *m, const struct mapped_image *mi)
+{
+	struct structure *s = NULL;
+	struct image *im = NULL;
+	struct err e;
+	if (!maps_open_image(&im, m, mi, &e) && !open_structure(&s, show->args, mi->path, im, &e)) {
+		show_image(show, s, mi->path);
+		structure_free(s);
+	} else {
+		complain("%s: %s", mi->path, e.text);
+		show->incomplete = true;
+	}
+	image_close(im);
+}
+
+static bool is_repeated(const struct maps *m, uint32_t image)
+{
+	const struct mapped_image *a = m->images, *b = &m->images[image];
+	for (; a < b; a++)
+		if (a->inode == b->inode && a->device_major == b->device_major &&
+		    a->device_minor == b->device_minor && a->vdso == b->vdso)
+			return true;
+	return false;
+}
+
+static void show_process(struct show *show, uint64_t pid)
+{
+	struct maps m;
+	struct err e;
+	if (!pid || pid > INT_MAX)
+		die("there is no process %" PRIu64, pid);
+	if (maps_read(&m, (int)pid, &e))
+		die("%s", e.text);
+	for (uint32_t i = 0; i < m.image_count; i++)
+		if (!is_repeated(&m, i))
+			show_mapped(show, &m, &m.images[i]);
+	if (!m.image_count)
+		die("process %" PRIu64 " has no code mapped; it may be a kernel thread or a zombie",
+		    pid);
+	maps_release(&m);
+}
+
+static int run(const void *args, const struct operands *operands)
+{
+	struct show show = {.args = args};
+	const char *pattern = show.args->procedure;
+	if (show.args->pid.given && operands->count)
+		die("structure takes a file or a process, not both");
+	if (!show.args->pid.given && operands->count != 1)
+		die("structure needs one file or process: sonde structure FILE|-p PID");
+	choice_init(&show.choice, pattern);
+	if (show.args->pid.given)
+		show_process(&show, show.args->pid.value);
+	else
+		show_file(&show, operands->list[0]);
+	if (!show.begun && pattern)
+		die("no procedure matches '%s'; names are case-sensitive, '*%s*' would match a "
+		    "part",
+		    pattern, pattern);
+	if (show.begun)
+		end(&show);
+	choice_release(&show.choice);
+	return show.incomplete ? EXIT_OURS : EXIT_SUCCESS;
+}
+
+static const char *const formats[] = {"text", "json", NULL};
+
+static const struct option options[] = {
+	OPTION("pid", OPTION_NUMBER, struct structure_args, pid, .letter = 'p', .value = "PID",
+	       .help = "show what this process has mapped, instead of a file"),
+	OPTION("procedure", OPTION_TEXT, struct structure_args, procedure, .letter = 'P',
+	       .value = "PATTERN",
+	       .help = "only procedures of this name (*, ?, [] match) or address"),
+	OPTION("loops", OPTION_FLAG, struct structure_args, loops, .letter = 'l',
+	       .help = "a table of the loops"),
+	OPTION("stats", OPTION_FLAG, struct structure_args, stats, .letter = 's',
+	       .help = "counts, seconds and memory"),
+	OPTION("format", OPTION_CHOICE, struct structure_args, format, .letter = 'f',
+	       .value = "FORMAT", .choices = formats, .help = "text or json"),
+	OPTION("no-cache", OPTION_UNFLAG, struct structure_args, use_cache,
+	       .help = "analyse afresh and do not keep the result"),
+	OPTION("no-debug", OPTION_UNFLAG, struct structure_args, use_debug,
+	       .help = "ignore debugging information"),
+	{0},
+};
+
+static const struct structure_args defaults = {.use_cache = true, .use_debug = true};
+
+const struct command cmd_structure = {
+	.name = "structure",
+	.summary = "Show procedures, inlined calls, loops and lines",
+	.usage = "FILE|-p PID [options]",
+	.options = options,
+	.defaults = &defaults,
+	.args_size = sizeof(defaults),
+	.run = run,
+};

@@ -1,0 +1,36 @@
+/* What the forms of `sonde dump` share. */
+#pragma once
+#include "base/text.h"
+#include "cli/options.h"
+#include "flow/flow.h"
+#include "isa/text.h"
+
+struct dump_args {
+	const char *procedure;
+	struct option_number start, end;
+	bool lazy;
+};
+
+struct dump {
+	const struct dump_args *args;
+	const struct image *image;
+	const struct arch *arch;
+	struct flow *flow;
+	struct insn_printer *printer; /* dump insn only */
+	struct arena result, tmp;     /* cleared after each procedure */
+	struct text out;
+};
+
+/* Writes what there is once it is much. */
+void dump_flush(struct dump *d);
+/* "procedure NAME 0x10-0x20 part=0x30-0x40", without end of line. */
+void dump_heading(struct dump *d, const struct procedure *p);
+/* " flags=a,b" for the bits set, in the order of `names`; nothing if none is. */
+void dump_flags(unsigned flags, const char *const *names, struct text *out);
+
+/* Decodes [start, end) one after the other; bytes that are no instruction are "bad". */
+void dump_range(struct dump *d, uint64_t start, uint64_t end);
+/* One procedure in each form. */
+void dump_insns(struct dump *d, uint32_t procedure);
+void dump_cfg(struct dump *d, uint32_t procedure);
+void dump_loops(struct dump *d, uint32_t procedure);

@@ -1,0 +1,94 @@
+"""What the tests of the executable share: running it, and reporting cases."""
+
+import os
+import pty
+import select
+import subprocess
+import sys
+import tempfile
+import traceback
+
+SONDE = os.environ.get("SONDE", "build/sonde")
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LIMIT = 60  # seconds for one run
+
+OURS = 125
+
+
+class Skip(Exception):
+    pass
+
+
+def run(*args, stdin=None, env=None, **more):
+    """Runs sonde; stdout and stderr come back as text."""
+    done = subprocess.run([SONDE, *args], input=stdin, capture_output=True, timeout=LIMIT, check=False,
+                          env={**os.environ, **(env or {})}, **more)
+    done.stdout = done.stdout.decode(errors="replace")
+    done.stderr = done.stderr.decode(errors="replace")
+    return done
+
+
+def run_on_terminal(*args, env=None):
+    """Runs sonde with stdout on a terminal; returns what it showed there, its stderr and its status."""
+    master, slave = pty.openpty()
+    clean = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "PAGER", "SONDE_PAGER")}
+    clean.update({"TERM": "xterm", **(env or {})})
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen([SONDE, *args], stdin=subprocess.DEVNULL, stdout=slave, stderr=errors, env=clean)
+        os.close(slave)
+        shown = b""
+        while select.select([master], [], [], LIMIT)[0]:
+            try:
+                piece = os.read(master, 65536)
+            except OSError:  # the last writer has closed the terminal
+                break
+            if not piece:
+                break
+            shown += piece
+        status = process.wait(LIMIT)
+        os.close(master)
+        errors.seek(0)
+        return shown.decode(errors="replace").replace("\r\n", "\n"), errors.read().decode(), status
+
+
+def same(actual, expected):
+    assert actual == expected, f"expected {expected!r}, got {actual!r}"
+
+
+def has(text, *parts):
+    for part in parts:
+        assert part in text, f"{part!r} is not in {text[:2000]!r}"
+
+
+def fails(done, *parts):
+    """One sentence on stderr, nothing on stdout, our own status, and no sanitizer's report."""
+    has(done.stderr, *parts)
+    same(done.returncode, OURS)
+    assert done.stderr.startswith("sonde: ") and done.stderr.count("\n") == 1, done.stderr[:2000]
+    same(done.stdout, "")
+
+
+def compile_c(source, out, *flags, compiler="cc"):
+    subprocess.run([compiler, "-O2", "-g", *flags, "-o", out, source], check=True)
+    return out
+
+
+def main(names):
+    """Runs every function test_* of the caller's globals."""
+    failed = False
+    for name, function in list(names.items()):
+        if not name.startswith("test_"):
+            continue
+        title = name.removeprefix("test_").replace("_", " ")
+        try:
+            function()
+            print(f"ok {title}")
+        except Skip as why:
+            print(f"ok {title} # SKIP {why}")
+        except Exception as why:  # a failing case must not hide the others
+            failed = True
+            for line in traceback.format_exc().splitlines():
+                print(f"# {line}")
+            print(f"not ok {title} - {str(why).splitlines()[0][:150] if str(why) else type(why).__name__}")
+        sys.stdout.flush()
+    sys.exit(1 if failed else 0)

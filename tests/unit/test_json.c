@@ -1,0 +1,117 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "base/json.h"
+
+static void expect(struct text *t, const char *expected)
+{
+	assert_string_equal(t->data ? t->data : "", expected);
+	text_release(t);
+}
+
+static void all_kinds_of_values(void **state)
+{
+	(void)state;
+	struct text t = TEXT_INIT;
+	struct json j = JSON_INIT(&t);
+	json_object(&j, NULL);
+	json_string(&j, "s", "x");
+	json_string(&j, "null", NULL);
+	json_u64(&j, "n", UINT64_MAX);
+	json_hex(&j, "h", 0x1f);
+	json_bool(&j, "b", true);
+	json_fixed(&j, "f", 1.5, 3);
+	json_fixed(&j, "nan", NAN, 3);
+	json_end(&j);
+	expect(&t,
+	       "{\"s\":\"x\",\"null\":null,\"n\":18446744073709551615,\"h\":\"0x1f\",\"b\":true,"
+	       "\"f\":1.500,\"nan\":null}\n");
+}
+
+static void commas_stand_between_items_only(void **state)
+{
+	(void)state;
+	struct text t = TEXT_INIT;
+	struct json j = JSON_INIT(&t);
+	json_array(&j, NULL);
+	json_array(&j, NULL);
+	json_end(&j);
+	json_object(&j, NULL);
+	json_array(&j, "a");
+	json_u64(&j, NULL, 1);
+	json_u64(&j, NULL, 2);
+	json_end(&j);
+	json_u64(&j, "b", 3);
+	json_end(&j);
+	json_u64(&j, NULL, 4);
+	json_end(&j);
+	expect(&t, "[[],\n{\"a\":[1,2],\"b\":3},4]\n");
+}
+
+static void string_is(const char *in, const char *expected)
+{
+	struct text t = TEXT_INIT;
+	struct json j = JSON_INIT(&t);
+	json_string(&j, NULL, in);
+	expect(&t, expected);
+}
+
+static void special_characters_are_escaped(void **state)
+{
+	(void)state;
+	string_is("a\"b\\c", "\"a\\\"b\\\\c\"");
+	string_is("\n\t\b\f\r", "\"\\n\\t\\b\\f\\r\"");
+	string_is("\x01\x1b\x7f", "\"\\u0001\\u001b\\u007f\"");
+}
+
+static void valid_utf8_is_kept(void **state)
+{
+	(void)state;
+	string_is("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80",
+		  "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"");
+}
+
+static void invalid_utf8_is_replaced(void **state)
+{
+	(void)state;
+	string_is("a\xff", "\"a\\ufffd\"");
+	string_is("\xc3", "\"\\ufffd\"");                       /* cut short */
+	string_is("\xc0\xaf", "\"\\ufffd\\ufffd\"");            /* longer than it need be */
+	string_is("\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""); /* surrogate */
+	string_is("\xf5\x80\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\"");
+}
+
+static void too_deep_comes_out_balanced(void **state)
+{
+	(void)state;
+	struct text t = TEXT_INIT;
+	struct json j = JSON_INIT(&t);
+	for (int i = 0; i < JSON_MAX_DEPTH + 5; i++)
+		json_array(&j, NULL);
+	json_u64(&j, NULL, 1);
+	for (int i = 0; i < JSON_MAX_DEPTH + 5; i++)
+		json_end(&j);
+	assert_int_equal(t.len, 2 * JSON_MAX_DEPTH + 1);
+	assert_int_equal(t.data[JSON_MAX_DEPTH - 1], '[');
+	assert_int_equal(t.data[JSON_MAX_DEPTH], ']');
+	text_release(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_kinds_of_values),
+		cmocka_unit_test(commas_stand_between_items_only),
+		cmocka_unit_test(special_characters_are_escaped),
+		cmocka_unit_test(valid_utf8_is_kept),
+		cmocka_unit_test(invalid_utf8_is_replaced),
+		cmocka_unit_test(too_deep_comes_out_balanced),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,249 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "process/maps.h"
+
+static const char text[] =
+	"aaaa0000-aaaa2000 r-xp 00000000 fe:00 42                         /usr/bin/my program\n"
+	"aaaa2000-aaaa3000 rw-p 00001000 fe:00 42                         /usr/bin/my program\n"
+	"aaaa3000-aaaa4000 r-xp 00003000 fe:00 42                         /usr/bin/my program\n"
+	"aaab0000-aaac0000 rw-p 00000000 00:00 0                          [heap]\n"
+	"bbbb0000-bbbb1000 r-xp 00001000 08:1f 7                          /lib/old.so (deleted)\n"
+	"bbbc0000-bbbc1000 r-xp 00001000 08:1f 8                          /lib/twice.so\n"
+	"bbbd0000-bbbd1000 rwxp 00000000 00:00 0 \n"
+	"bbbe0000-bbbe1000 r-xp 00001000 08:1f 8                          /lib/twice.so\n"
+	"bbbf0000-bbbf1000 r-xp 00002000 08:1f 8                          /lib/twice.so\n"
+	"nonsense\n"
+	"cccc0000-cccc1000 r-xp 00000000 08:1f 9                          /lib/new\\012line.so\n"
+	"dddd0000-dddd1000 r-xp 00000000 00:00 0                          [vdso]\n"
+	"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0          [vsyscall]";
+
+static void lines_become_images(void **state)
+{
+	struct maps m;
+	(void)state;
+	maps_parse(&m, 1, text);
+	assert_int_equal(m.image_count, 6);
+	const struct mapped_image *i = m.images;
+	assert_string_equal(i[0].path, "/usr/bin/my program");
+	assert_int_equal(i[0].inode, 42);
+	assert_int_equal(i[0].device_major, 0xfe);
+	assert_int_equal(i[0].code_count, 2);
+	assert_int_equal(i[0].code[1].start, 0xaaaa3000);
+	assert_int_equal(i[0].code[1].offset, 0x3000);
+	assert_string_equal(i[1].path, "/lib/old.so");
+	assert_true(i[1].deleted && !i[0].deleted);
+	assert_string_equal(i[4].path, "/lib/new\nline.so");
+	assert_true(i[5].vdso && !i[4].vdso);
+	maps_release(&m);
+}
+
+static void an_image_loaded_twice_is_two(void **state)
+{
+	struct maps m;
+	(void)state;
+	maps_parse(&m, 1, text);
+	assert_string_equal(m.images[2].path, m.images[3].path);
+	assert_int_equal(m.images[2].code_count, 1);
+	assert_int_equal(m.images[3].code_count, 2);
+	assert_ptr_equal(maps_at(&m, 0xbbbc0fff), &m.images[2]);
+	assert_ptr_equal(maps_at(&m, 0xbbbf0000), &m.images[3]);
+	maps_release(&m);
+}
+
+static void addresses_outside_belong_to_nobody(void **state)
+{
+	struct maps m;
+	(void)state;
+	maps_parse(&m, 1, text);
+	assert_ptr_equal(maps_at(&m, 0xaaaa0000), &m.images[0]);
+	assert_null(maps_at(&m, 0xaaaa2000));
+	assert_ptr_equal(maps_at(&m, 0xaaaa3fff), &m.images[0]);
+	assert_null(maps_at(&m, 0xaaaa4000));
+	assert_null(maps_at(&m, 0));
+	assert_null(maps_at(&m, UINT64_MAX));
+	maps_release(&m);
+}
+
+/* The page of the file at 0x1000 holds the end of the code and the start of the data, mapped twice.
+ */
+static void conversion_goes_by_file_offset(void **state)
+{
+	const struct segment segments[] = {
+		{.va = 0x400000, .memory_size = 0x1800, .file_size = 0x1800, .execute = true},
+		{.va = 0x411800, .memory_size = 0x900, .file_offset = 0x1800, .file_size = 0x900},
+		{.va = 0x423000,
+		 .memory_size = 16,
+		 .file_offset = 0x3000,
+		 .file_size = 16,
+		 .execute = true},
+	};
+	const struct image im = {.segments = segments, .segment_count = 3};
+	struct maps m;
+	uint64_t va, pc;
+	(void)state;
+	maps_parse(&m, 1, text);
+	assert_true(maps_to_va(&m.images[0], &im, 0xaaaa1234, &va));
+	assert_int_equal(va, 0x401234);
+	assert_true(maps_to_va(&m.images[0], &im, 0xaaaa3008, &va));
+	assert_int_equal(va, 0x423008);
+	assert_false(maps_to_va(&m.images[0], &im, 0xaaaa1900, &va));
+	assert_false(maps_to_va(&m.images[0], &im, 0xaaab0000, &va));
+	assert_true(maps_to_pc(&m.images[0], &im, 0x401234, &pc));
+	assert_int_equal(pc, 0xaaaa1234);
+	assert_true(maps_to_pc(&m.images[0], &im, 0x42300f, &pc));
+	assert_int_equal(pc, 0xaaaa300f);
+	assert_false(maps_to_pc(&m.images[0], &im, 0x411900, &pc));
+	assert_false(maps_to_pc(&m.images[0], &im, 0x423010, &pc));
+	maps_release(&m);
+}
+
+static struct maps read_maps(int pid)
+{
+	struct maps m;
+	struct err e = {0};
+	if (maps_read(&m, pid, &e))
+		fail_msg("%s", e.text);
+	return m;
+}
+
+static struct image *open_image(const struct maps *m, const struct mapped_image *mi)
+{
+	struct image *im = NULL;
+	struct err e = {0};
+	assert_non_null(mi);
+	if (maps_open_image(&im, m, mi, &e))
+		fail_msg("%s", e.text);
+	return im;
+}
+
+static uint64_t symbol_va(const struct image *im, const char *name)
+{
+	for (uint32_t i = 0; i < im->symbol_count; i++)
+		if (!strcmp(im->symbols[i].name, name))
+			return im->symbols[i].va;
+	fail_msg("no symbol %s", name);
+	return 0;
+}
+
+static void own_code_is_found(void **state)
+{
+	struct maps m = read_maps(getpid());
+	uint64_t here = (uint64_t)(uintptr_t)own_code_is_found, va = 0, pc = 0;
+	const struct mapped_image *mi = maps_at(&m, here);
+	struct image *im = open_image(&m, mi);
+	(void)state;
+	assert_string_equal(im->path, mi->path);
+	assert_true(maps_to_va(mi, im, here, &va));
+	assert_int_equal(va, symbol_va(im, "own_code_is_found"));
+	assert_true(maps_to_pc(mi, im, va, &pc));
+	assert_int_equal(pc, here);
+	image_close(im);
+	maps_release(&m);
+}
+
+static void the_vdso_is_read_from_memory(void **state)
+{
+	struct maps m = read_maps(getpid());
+	const struct mapped_image *vdso = NULL;
+	(void)state;
+	for (uint32_t i = 0; i < m.image_count; i++)
+		vdso = m.images[i].vdso ? &m.images[i] : vdso;
+	if (!vdso)
+		skip();
+	struct image *im = open_image(&m, vdso);
+	assert_string_equal(im->path, "[vdso]");
+	assert_true(im->symbol_count > 0);
+	image_close(im);
+	maps_release(&m);
+}
+
+static void copy_self(const char *to)
+{
+	char buffer[65536];
+	int in = open("/proc/self/exe", O_RDONLY), out = open(to, O_CREAT | O_WRONLY, 0755);
+	assert_true(in >= 0 && out >= 0);
+	for (ssize_t n; (n = read(in, buffer, sizeof(buffer))) > 0;)
+		assert_int_equal(write(out, buffer, (size_t)n), n);
+	close(in);
+	close(out);
+}
+
+/* Runs a copy of this test that only waits, and deletes the copy under it. */
+static void a_deleted_program_is_still_opened(void **state)
+{
+	char dir[] = "/tmp/test_maps.XXXXXX", program[64], ready;
+	int fds[2];
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(program, sizeof(program), "%s/victim", dir);
+	copy_self(program);
+	assert_int_equal(pipe(fds), 0);
+	pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		dup2(fds[1], 1);
+		execl(program, program, "wait", (char *)NULL);
+		_exit(127);
+	}
+	close(fds[1]);
+	assert_int_equal(read(fds[0], &ready, 1), 1);
+	unlink(program);
+	rmdir(dir);
+	struct maps m = read_maps(pid);
+	assert_string_equal(m.images[0].path, program);
+	assert_true(m.images[0].deleted);
+	struct image *im = open_image(&m, &m.images[0]);
+	assert_true(symbol_va(im, "main") != 0);
+	image_close(im);
+	maps_release(&m);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(fds[0]);
+}
+
+static void missing_processes_are_explained(void **state)
+{
+	struct maps m;
+	struct err e = {0};
+	(void)state;
+	assert_int_equal(maps_read(&m, 0x7fffffff, &e), ERR_SYSTEM);
+	assert_string_equal(e.text, "there is no process 2147483647");
+}
+
+static int wait_for_the_end(void)
+{
+	if (write(1, "r", 1) != 1)
+		return 1;
+	pause();
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_become_images),
+		cmocka_unit_test(an_image_loaded_twice_is_two),
+		cmocka_unit_test(addresses_outside_belong_to_nobody),
+		cmocka_unit_test(conversion_goes_by_file_offset),
+		cmocka_unit_test(own_code_is_found),
+		cmocka_unit_test(the_vdso_is_read_from_memory),
+		cmocka_unit_test(a_deleted_program_is_still_opened),
+		cmocka_unit_test(missing_processes_are_explained),
+	};
+	if (argc > 1 && !strcmp(argv[1], "wait"))
+		return wait_for_the_end();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

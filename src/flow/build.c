@@ -1,8 +1,8 @@
-/* Control flow is followed from the entry: runs of instructions are decoded until control leaves them, the
- * places they lead to are put on a work list, and in the end runs are cut where others jump into them.
- * Indirect jumps are decided on the graph known so far; what they lead to is followed in turn, until
- * nothing new turns up. Bytes that control does not reach (literal pools, jump tables, padding) are never
- * decoded. */
+/* Control flow is followed from the entry: runs of instructions are decoded until control leaves
+ * them, the places they lead to are put on a work list, and in the end runs are cut where others
+ * jump into them. Indirect jumps are decided on the graph known so far; what they lead to is
+ * followed in turn, until nothing new turns up. Bytes that control does not reach (literal pools,
+ * jump tables, padding) are never decoded. */
 #include "flow/build.h"
 
 #include <string.h>
@@ -19,17 +19,17 @@ enum {
 };
 
 /* Marks of the place of each possible instruction: whether it is jumped at, its length once it was
- * decoded, and the number of the block that starts there plus one. The length keeps apart instructions
- * that overlap because code jumps into the middle of one (as past a lock prefix). */
+ * decoded, and the number of the block that starts there plus one. The length keeps apart
+ * instructions that overlap because code jumps into the middle of one (as past a lock prefix). */
 enum { LEADER = 1, LENGTH_SHIFT = 1, SEEN = 15 << LENGTH_SHIFT, BLOCK_SHIFT = 5 };
 
 /* Instructions in sequence. Interior ones may be jumped at. */
 struct run {
 	uint64_t start, end;
-	uint64_t target;     /* of a direct transfer */
-	uint32_t jump;       /* of an indirect jump that is decided: its number, else NONE */
-	uint8_t ends;        /* enum block_end; END_UNRESOLVED for any indirect jump */
-	uint8_t flags;       /* enum block_flag */
+	uint64_t target; /* of a direct transfer */
+	uint32_t jump;   /* of an indirect jump that is decided: its number, else NONE */
+	uint8_t ends;    /* enum block_end; END_UNRESOLVED for any indirect jump */
+	uint8_t flags;   /* enum block_flag */
 };
 
 struct builder {
@@ -38,7 +38,7 @@ struct builder {
 	uint32_t **places; /* of each range: marks by (va - start) / insn_align */
 	VEC(struct run) runs;
 	VEC(uint64_t) work;
-	VEC(struct jump) jumps; /* indirect ones that are decided */
+	VEC(struct jump) jumps;         /* indirect ones that are decided */
 	const struct landing *landings; /* that concern this procedure */
 	uint32_t landing_count;
 	struct cfg g; /* as of the last round */
@@ -60,6 +60,11 @@ static const uint8_t *bytes_at(void *ctx, uint64_t va)
 	return image_at(((const struct build_env *)ctx)->im, va, &n);
 }
 
+static bool is_address(void *ctx, uint64_t va)
+{
+	return image_section_at(((const struct build_env *)ctx)->im, va) != NULL;
+}
+
 /* Notes that control can arrive at va. False if va is not in this procedure. */
 static bool reach(struct builder *b, uint64_t va)
 {
@@ -72,8 +77,8 @@ static bool reach(struct builder *b, uint64_t va)
 	return true;
 }
 
-/* Whether the code that a call would return to, at va, is there: a call at the very end of a procedure
- * does not return, and neither does one that another procedure's prologue follows. */
+/* Whether the code that a call would return to, at va, is there: a call at the very end of a
+ * procedure does not return, and neither does one that another procedure's prologue follows. */
 static bool has_return_place(const struct builder *b, uint64_t va)
 {
 	const struct build_env *env = b->env;
@@ -104,7 +109,8 @@ static bool call_returns(const struct builder *b, const struct insn *in, const u
 	return has_return_place(b, in->pc + in->length);
 }
 
-static void end_with_call(struct builder *b, struct run *r, const struct insn *in, const uint8_t *bytes)
+static void end_with_call(struct builder *b, struct run *r, const struct insn *in,
+			  const uint8_t *bytes)
 {
 	r->ends = in->kind == INSN_CALL ? END_CALL : END_CALL_INDIRECT;
 	r->target = in->target;
@@ -187,14 +193,14 @@ static void follow_all(struct builder *b)
 }
 
 /* Cuts a run at the places that are jumped at. */
-static void cut_run(const struct builder *b, const struct run *r, uint32_t run, struct block *blocks,
-		    uint32_t *owner, uint32_t *count)
+static void cut_run(const struct builder *b, const struct run *r, uint32_t run,
+		    struct block *blocks, uint32_t *owner, uint32_t *count)
 {
-	uint32_t align = b->env->arch->insn_align, *place = place_of(b, r->start);
 	uint64_t start = r->start, va = r->start;
 	uint32_t insns = 0;
 	while (va < r->end) {
-		if (*place & LEADER && va != start) {
+		uint32_t place = *place_of(b, va);
+		if (place & LEADER && va != start) {
 			owner[*count] = NONE;
 			blocks[(*count)++] = (struct block){.start = start,
 							    .size = (uint32_t)(va - start),
@@ -203,10 +209,8 @@ static void cut_run(const struct builder *b, const struct run *r, uint32_t run, 
 			start = va;
 			insns = 0;
 		}
-		uint32_t length = (*place & SEEN) >> LENGTH_SHIFT;
 		insns++;
-		va += length;
-		place += length / align;
+		va += (place & SEEN) >> LENGTH_SHIFT;
 	}
 	owner[*count] = run;
 	blocks[(*count)++] = (struct block){
@@ -368,16 +372,51 @@ static void form_graph(struct builder *b, uint32_t **runs)
 	*runs = owner;
 }
 
-/* Records what an indirect jump does and follows where it leads. */
-static void settle(struct builder *b, struct run *r, const struct jump *jump)
+/* Whether va lies in the middle of an instruction that was decoded. */
+static bool is_inside_insn(const struct builder *b, uint64_t va)
 {
-	bool table = jump->verdict == JUMP_TABLE;
-	r->ends = table ? END_SWITCH : END_TAIL_CALL;
-	r->target = jump->target;
-	r->jump = b->jumps.len;
-	vec_push(&b->jumps, *jump);
-	for (uint32_t i = 0; table && i < jump->targets.len; i++)
+	const struct arch *arch = b->env->arch;
+	const uint32_t *place = place_of(b, va);
+	if (!place || *place & SEEN)
+		return false;
+	for (uint64_t back = arch->insn_align; back < arch->insn_max; back += arch->insn_align) {
+		place = place_of(b, va - back);
+		if (place && (*place & SEEN) >> LENGTH_SHIFT > back)
+			return true;
+	}
+	return false;
+}
+
+/* Follows where a jump table leads. Where no compare tells its size, it ends at the first entry
+ * that points into the middle of an instruction, once the entries before have been followed. */
+static void reach_targets(struct builder *b, struct jump *jump)
+{
+	bool guarded = jump->bound == BOUND_COMPARE || jump->bound == BOUND_LABELS;
+	for (uint32_t i = 0; i < jump->targets.len; i++) {
+		if (!guarded && is_inside_insn(b, jump->targets.data[i])) {
+			jump->targets.len = jump->count = i;
+			return;
+		}
 		reach(b, jump->targets.data[i]);
+		if (!guarded)
+			follow_all(b);
+	}
+}
+
+/* Records what an indirect jump does, and follows where it leads. */
+static void settle(struct builder *b, struct run *r, struct jump *jump)
+{
+	r->ends = jump->verdict == JUMP_TABLE ? END_SWITCH : END_TAIL_CALL;
+	r->target = jump->target;
+	if (r->jump == NONE) {
+		r->jump = b->jumps.len;
+		vec_push(&b->jumps, (struct jump){0});
+	}
+	uint32_t number = r->jump; /* following moves the runs */
+	vec_free(&b->jumps.data[number].targets);
+	if (jump->verdict == JUMP_TABLE)
+		reach_targets(b, jump);
+	b->jumps.data[number] = *jump;
 }
 
 /* Whether the last thing that happens to the stack pointer in the block is that it is raised. */
@@ -394,7 +433,8 @@ static bool ends_in_epilogue(struct slicer *s, uint32_t block)
 static bool frame_is_closed(struct slicer *s, uint32_t block, bool *known)
 {
 	struct sum sum;
-	const struct expr *sp = value_of_register(s, block, s->g->blocks[block].insn_count, s->arch->sp);
+	const struct expr *sp =
+		value_of_register(s, block, s->g->blocks[block].insn_count, s->arch->sp);
 	*known = expr_sum(sp, &sum) && sum.count == 1 && sum.terms[0].x->kind == EXPR_PHI &&
 		 sum.terms[0].x->k == (int64_t)s->g->entry;
 	return *known ? !sum.constant : ends_in_epilogue(s, block);
@@ -404,7 +444,7 @@ static bool frame_is_closed(struct slicer *s, uint32_t block, bool *known)
 static uint32_t entries_before_next_table(const struct builder *b, const struct jump *jump)
 {
 	uint64_t limit = UNGUARDED_ENTRIES;
-	vec_each(other, &b->jumps) {
+	vec_each (other, &b->jumps) {
 		if (other->verdict == JUMP_TABLE && other->table > jump->table) {
 			uint64_t n = (other->table - jump->table) / jump->entry_size;
 			limit = n < limit ? n : limit;
@@ -427,15 +467,17 @@ static bool use_labels(struct builder *b, struct jump *jump)
 }
 
 /* How hard to try with a jump: first only what is certain; guesses once that brings nothing new. */
-enum effort { CERTAIN, UNGUARDED, LAST_RESORT };
+enum effort { CERTAIN, UNGUARDED, ASSUMED, LAST_RESORT, EFFORTS };
 
+/* Decides one jump, or decides again: as more of the graph is known, an index that seemed fixed may
+ * vary. True if that changes the graph. */
 static bool decide_jump(struct builder *b, struct slicer *s, uint32_t block, struct run *r,
 			enum effort effort)
 {
 	struct jump jump;
 	s->budget = SLICE_BUDGET;
 	jump_resolve(s, b->env, block, 0, &jump);
-	if (jump.verdict == JUMP_UNBOUNDED && effort == UNGUARDED) {
+	if (jump.verdict == JUMP_UNBOUNDED && (effort == UNGUARDED || effort == ASSUMED)) {
 		uint32_t limit = entries_before_next_table(b, &jump);
 		vec_free(&jump.targets);
 		jump_resolve(s, b->env, block, limit, &jump);
@@ -445,12 +487,14 @@ static bool decide_jump(struct builder *b, struct slicer *s, uint32_t block, str
 		if (!use_labels(b, &jump) && frame_is_closed(s, block, &known))
 			jump.verdict = JUMP_TAIL_CALL;
 	}
-	if (jump.verdict == JUMP_TABLE || jump.verdict == JUMP_TAIL_CALL) {
-		settle(b, r, &jump);
-		return true;
+	bool table = jump.verdict == JUMP_TABLE, first = r->jump == NONE;
+	if (first ? !table && jump.verdict != JUMP_TAIL_CALL
+		  : !table || jump.targets.len <= b->jumps.data[r->jump].targets.len) {
+		vec_free(&jump.targets);
+		return false;
 	}
-	vec_free(&jump.targets);
-	return false;
+	settle(b, r, &jump);
+	return true;
 }
 
 static void slicer_start(struct builder *b, struct slicer *s)
@@ -459,6 +503,7 @@ static void slicer_start(struct builder *b, struct slicer *s)
 		.arch = b->env->arch,
 		.g = &b->g,
 		.bytes_at = bytes_at,
+		.is_address = is_address,
 		.ctx = (void *)(uintptr_t)b->env,
 		.tmp = b->tmp,
 		.budget = SLICE_BUDGET,
@@ -466,24 +511,36 @@ static void slicer_start(struct builder *b, struct slicer *s)
 	slicer_init(s);
 }
 
-/* Tries all open indirect jumps; true if the graph has to be formed again. */
-static bool decide_jumps(struct builder *b, const uint32_t *runs)
+static bool try_jumps(struct builder *b, const uint32_t *runs, enum effort effort)
 {
 	bool progress = false;
 	struct slicer s;
-	if (!b->g.unresolved)
-		return false;
 	slicer_start(b, &s);
-	for (enum effort effort = CERTAIN; effort <= LAST_RESORT && !progress; effort++)
-		for (uint32_t i = 0; i < b->g.block_count; i++)
-			if (b->g.blocks[i].end == END_UNRESOLVED)
-				progress |= decide_jump(b, &s, i, &b->runs.data[runs[i]], effort);
+	s.assume_addresses = effort == ASSUMED;
+	for (uint32_t i = 0; i < b->g.block_count; i++) {
+		struct run *r = runs[i] == NONE ? NULL : &b->runs.data[runs[i]];
+		bool again = effort == CERTAIN && b->g.blocks[i].end == END_SWITCH &&
+			     b->jumps.data[r->jump].bound == BOUND_COMPARE;
+		if (again || b->g.blocks[i].end == END_UNRESOLVED)
+			progress |= decide_jump(b, &s, i, r, effort);
+	}
 	slicer_release(&s);
 	return progress;
 }
 
-/* A jump out of the procedure with its frame still on the stack is not a call: what it leads to is a part
- * of the procedure that was split off. */
+/* Tries all open indirect jumps; true if the graph has to be formed again. */
+static bool decide_jumps(struct builder *b, const uint32_t *runs)
+{
+	if (!b->g.unresolved && !b->jumps.len)
+		return false;
+	for (enum effort effort = CERTAIN; effort < EFFORTS; effort++)
+		if (try_jumps(b, runs, effort))
+			return true;
+	return false;
+}
+
+/* A jump out of the procedure with its frame still on the stack is not a call: what it leads to is
+ * a part of the procedure that was split off. */
 static void mark_open_frames(struct builder *b)
 {
 	struct block *blocks = (struct block *)(uintptr_t)b->g.blocks;
@@ -536,7 +593,7 @@ static void copy_tables(struct builder *b, const uint32_t *runs, struct arena *a
 {
 	struct jump_table *tables = ARENA_ARRAY(a, struct jump_table, b->jumps.len);
 	uint32_t targets = 0;
-	vec_each(j, &b->jumps)
+	vec_each (j, &b->jumps)
 		targets += j->targets.len;
 	uint64_t *escapes = ARENA_ARRAY(b->tmp, uint64_t, targets);
 	for (uint32_t i = 0; i < b->g.block_count; i++) {
@@ -568,7 +625,7 @@ static void make_places(struct builder *b)
 
 static void release(struct builder *b)
 {
-	vec_each(jump, &b->jumps)
+	vec_each (jump, &b->jumps)
 		vec_free(&jump->targets);
 	vec_free(&b->jumps);
 	vec_free(&b->runs);

@@ -1,5 +1,5 @@
-/* Building one procedure's flow graph: a pure function of the procedure's bounds and of what the caller
- * knows about its callees. */
+/* Building one procedure's flow graph: a pure function of the procedure's bounds and of what the
+ * caller knows about its callees. */
 #pragma once
 #include "flow/cfg.h"
 #include "image/image.h"
@@ -11,8 +11,10 @@ struct build_env {
 	/* The procedure's code: ranges[0] begins at its entry, further ones are split-off parts. */
 	const struct part *ranges;
 	uint32_t range_count;
-	bool bounded; /* the file says where the procedure ends; else ranges[0] is only an upper limit */
-	/* Addresses in data that point into the ranges but not at the entry: labels of computed gotos. */
+	bool bounded; /* the file says where the procedure ends; else ranges[0] is only an upper
+			 limit */
+	/* Addresses in data that point into the ranges but not at the entry: labels of computed
+	 * gotos. */
 	const uint64_t *labels;
 	uint32_t label_count;
 	/* Whether a procedure surely starts at this address. */

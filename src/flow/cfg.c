@@ -1,26 +1,18 @@
 #include "flow/cfg.h"
 
 const char *const block_end_name[BLOCK_ENDS] = {
-	[END_FALL] = "fall",
-	[END_JUMP] = "jump",
-	[END_BRANCH] = "branch",
-	[END_SWITCH] = "switch",
-	[END_CALL] = "call",
-	[END_CALL_INDIRECT] = "call-indirect",
-	[END_RETURN] = "return",
-	[END_TAIL_CALL] = "tail-call",
-	[END_TRAP] = "trap",
-	[END_UNRESOLVED] = "unresolved",
+	[END_FALL] = "fall",     [END_JUMP] = "jump",
+	[END_BRANCH] = "branch", [END_SWITCH] = "switch",
+	[END_CALL] = "call",     [END_CALL_INDIRECT] = "call-indirect",
+	[END_RETURN] = "return", [END_TAIL_CALL] = "tail-call",
+	[END_TRAP] = "trap",     [END_UNRESOLVED] = "unresolved",
 	[END_BAD] = "bad",
 };
 
 const char *const edge_kind_name[EDGE_KINDS] = {
-	[EDGE_FALL] = "fall",
-	[EDGE_JUMP] = "jump",
-	[EDGE_TAKEN] = "taken",
-	[EDGE_CALL_RETURN] = "call-return",
-	[EDGE_SWITCH] = "switch",
-	[EDGE_UNWIND] = "unwind",
+	[EDGE_FALL] = "fall",     [EDGE_JUMP] = "jump",
+	[EDGE_TAKEN] = "taken",   [EDGE_CALL_RETURN] = "call-return",
+	[EDGE_SWITCH] = "switch", [EDGE_UNWIND] = "unwind",
 };
 
 uint32_t cfg_block_at(const struct cfg *g, uint64_t va)

@@ -1,8 +1,8 @@
 /* The flow graph of one procedure.
  *
- * Blocks are maximal runs of instructions entered at the top only; a call ends a block, because it may not
- * come back and because it may leave by an exception. Blocks are sorted by address and never overlap,
- * except where the code itself jumps into the middle of an instruction. */
+ * Blocks are maximal runs of instructions entered at the top only; a call ends a block, because it
+ * may not come back and because it may leave by an exception. Blocks are sorted by address and
+ * never overlap, except where the code itself jumps into the middle of an instruction. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,22 +21,23 @@ enum block_end {
 	END_FALL, /* another block begins */
 	END_JUMP,
 	END_BRANCH,
-	END_SWITCH,        /* indirect jump, all targets known: a jump table or computed goto */
-	END_CALL,          /* direct; `target` is the callee */
+	END_SWITCH, /* indirect jump, all targets known: a jump table or computed goto */
+	END_CALL,   /* direct; `target` is the callee */
 	END_CALL_INDIRECT,
 	END_RETURN,
-	END_TAIL_CALL,     /* jump to another procedure; `target` is it, 0 if through a pointer */
+	END_TAIL_CALL, /* jump to another procedure; `target` is it, 0 if through a pointer */
 	END_TRAP,
-	END_UNRESOLVED,    /* indirect jump whose targets could not be found: successors are missing */
-	END_BAD,           /* ran into bytes that are no instruction, or out of the image's code */
+	END_UNRESOLVED, /* indirect jump whose targets could not be found: successors are missing */
+	END_BAD,        /* ran into bytes that are no instruction, or out of the image's code */
 	BLOCK_ENDS,
 };
 
 enum block_flag {
-	BLOCK_NORETURN = 1 << 0,  /* ends in a call that does not come back */
-	BLOCK_LANDING = 1 << 1,   /* a landing pad: control arrives by an exception */
+	BLOCK_NORETURN = 1 << 0,    /* ends in a call that does not come back */
+	BLOCK_LANDING = 1 << 1,     /* a landing pad: control arrives by an exception */
 	BLOCK_CONDITIONAL = 1 << 2, /* END_TAIL_CALL by a conditional branch: also falls through */
-	BLOCK_OPEN_FRAME = 1 << 3,  /* END_TAIL_CALL with the stack frame in place: no call, in truth */
+	BLOCK_OPEN_FRAME =
+		1 << 3, /* END_TAIL_CALL with the stack frame in place: no call, in truth */
 };
 
 struct block {
@@ -69,22 +70,22 @@ enum table_bound {
 	BOUND_COMPARE,  /* the compare that guards the jump */
 	BOUND_TYPE,     /* the width of the index: a byte has 256 values */
 	BOUND_CONTENTS, /* no guard: up to the first entry that cannot be one, or the next table */
-	BOUND_LABELS,   /* table not found: all label addresses of this procedure in relocated data */
+	BOUND_LABELS, /* table not found: all label addresses of this procedure in relocated data */
 };
 
 struct jump_table {
-	uint32_t block;   /* that ends in the jump */
-	uint64_t va;      /* of the table; 0 for BOUND_LABELS */
-	uint32_t count;   /* entries */
+	uint32_t block; /* that ends in the jump */
+	uint64_t va;    /* of the table; 0 for BOUND_LABELS */
+	uint32_t count; /* entries */
 	uint8_t entry_size;
 	uint8_t bound; /* enum table_bound */
 };
 
 struct cfg {
 	const struct block *blocks;
-	const struct edge *edges;       /* sorted by `from` */
-	const uint32_t *pred_edges;     /* indices into edges, grouped by `to` */
-	const uint32_t *first_pred;     /* block_count + 1 offsets into pred_edges */
+	const struct edge *edges;   /* sorted by `from` */
+	const uint32_t *pred_edges; /* indices into edges, grouped by `to` */
+	const uint32_t *first_pred; /* block_count + 1 offsets into pred_edges */
 	const struct jump_table *tables;
 	const uint64_t *escapes; /* targets of jump tables outside the procedure: of no edge */
 	uint32_t block_count, edge_count, table_count, escape_count;

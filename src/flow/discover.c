@@ -1,7 +1,7 @@
-/* Finding all procedures of an image: graphs of what is known are built in parallel; what they lead to is
- * added, calls that turn out not to return are cut, parts are joined to their owners; and again, until
- * nothing changes. Only then are starts inferred in the code that is left over (Tallent et al., PLDI 2009,
- * section 2.1). */
+/* Finding all procedures of an image: graphs of what is known are built in parallel; what they lead
+ * to is added, calls that turn out not to return are cut, parts are joined to their owners; and
+ * again, until nothing changes. Only then are starts inferred in the code that is left over
+ * (Tallent et al., PLDI 2009, section 2.1). */
 #include "base/log.h"
 #include "base/parallel.h"
 #include "flow/entry.h"
@@ -39,7 +39,8 @@ static void build_dirty(struct flow *f)
 	vec_free(&dirty);
 }
 
-/* Whether va lies strictly inside a procedure whose bounds the file tells: no start can be there. */
+/* Whether va lies strictly inside a procedure whose bounds the file tells: no start can be there.
+ */
 static bool is_interior(const struct flow *f, uint64_t va)
 {
 	uint32_t i = proc_at(f, va);
@@ -94,7 +95,8 @@ static uint64_t end_of_unowned(const struct flow *f, uint64_t va)
 		else
 			high = middle;
 	}
-	return low < f->procs.len && f->procs.data[low].start < end ? f->procs.data[low].start : end;
+	return low < f->procs.len && f->procs.data[low].start < end ? f->procs.data[low].start
+								    : end;
 }
 
 /* A direct jump from p to a place outside it: a tail call, or a jump to a part of it. */
@@ -110,7 +112,8 @@ static bool follow_jump(struct flow *f, struct proc *p, const struct block *b)
 			found_at(f, to, FOUND_JUMP);
 		return false;
 	}
-	if (b->flags & (BLOCK_OPEN_FRAME | BLOCK_CONDITIONAL) || !looks_like_entry(f->im, f->arch, to)) {
+	if (b->flags & (BLOCK_OPEN_FRAME | BLOCK_CONDITIONAL) ||
+	    !looks_like_entry(f->im, f->arch, to)) {
 		add_part(f, p, to, end_of_unowned(f, to));
 		return true;
 	}
@@ -122,7 +125,7 @@ static bool follow_jump(struct flow *f, struct proc *p, const struct block *b)
 static bool follow_graphs(struct flow *f)
 {
 	bool joined = false;
-	vec_each(p, &f->procs) {
+	vec_each (p, &f->procs) {
 		const struct cfg *g = p->cfg;
 		if (!p->fresh)
 			continue;
@@ -210,7 +213,8 @@ static void note_jump(struct flow *f, struct jumped_at *notes, uint32_t from, co
 		return;
 	struct jumped_at *n = &notes[to];
 	n->from = n->from == NOBODY || n->from == from ? from : (uint32_t)MANY;
-	if (b->flags & (BLOCK_OPEN_FRAME | BLOCK_CONDITIONAL) || f->procs.data[to].start != b->target)
+	if (b->flags & (BLOCK_OPEN_FRAME | BLOCK_CONDITIONAL) ||
+	    f->procs.data[to].start != b->target)
 		n->as_part = true;
 	else
 		n->as_call = true;
@@ -225,8 +229,8 @@ static void remove_procs(struct flow *f, const bool *gone)
 	f->procs.len = kept;
 }
 
-/* Joins split-off parts that look like procedures of their own: an unwind range, no name, never called nor
- * pointed at, and jumped at by one procedure in a way that tail calls are not. */
+/* Joins split-off parts that look like procedures of their own: an unwind range, no name, never
+ * called nor pointed at, and jumped at by one procedure in a way that tail calls are not. */
 static bool join_cold_procs(struct flow *f)
 {
 	uint32_t n = f->procs.len;
@@ -244,7 +248,8 @@ static bool join_cold_procs(struct flow *f)
 		struct proc *p = &f->procs.data[i];
 		uint32_t owner = notes[i].from;
 		if (owner >= n || gone[owner] || !notes[i].as_part || notes[i].as_call || p->name ||
-		    p->part_count || p->found_by & ~(FOUND_FRAME | FOUND_JUMP) || is_pointed_at(f, p->start))
+		    p->part_count || p->found_by & ~(FOUND_FRAME | FOUND_JUMP) ||
+		    is_pointed_at(f, p->start))
 			continue;
 		add_part(f, &f->procs.data[owner], p->start, p->end);
 		gone[i] = any = true;
@@ -280,7 +285,8 @@ static void starts_from_pointers(struct flow *f)
 		bool start = p != UINT32_MAX && f->procs.data[p].start == va;
 		bool covered = p != UINT32_MAX && !start && f->procs.data[p].cfg &&
 			       cfg_block_at(f->procs.data[p].cfg, va) != BLOCK_NONE;
-		if (start || (!covered && !is_interior(f, va) && looks_like_entry(f->im, f->arch, va)))
+		if (start ||
+		    (!covered && !is_interior(f, va) && looks_like_entry(f->im, f->arch, va)))
 			found_at(f, va, FOUND_POINTER);
 	}
 }
@@ -288,7 +294,7 @@ static void starts_from_pointers(struct flow *f)
 /* Parts that nothing leads to stand for themselves. */
 static void free_fragments(struct flow *f)
 {
-	vec_each(x, &f->fragments) {
+	vec_each (x, &f->fragments) {
 		if (!x->taken)
 			add_start(f, x->start, x->end, x->name, FOUND_FRAME, 0);
 		x->taken = true;
@@ -310,7 +316,7 @@ static void trim(struct proc *p, struct part *part)
 
 static void trim_ends(struct flow *f)
 {
-	vec_each(p, &f->procs) {
+	vec_each (p, &f->procs) {
 		if (!p->cfg)
 			continue;
 		struct part main_part = {p->start, p->end};

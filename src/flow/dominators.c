@@ -1,10 +1,11 @@
-/* Immediate dominators by the semi-NCA algorithm (Georgiadis, Tarjan and Werneck, "Finding dominators in
- * practice", 2006): semidominators as Lengauer and Tarjan compute them, with simple path compression, then
- * each immediate dominator as the nearest common ancestor of the parent and the semidominator.
+/* Immediate dominators by the semi-NCA algorithm (Georgiadis, Tarjan and Werneck, "Finding
+ * dominators in practice", 2006): semidominators as Lengauer and Tarjan compute them, with simple
+ * path compression, then each immediate dominator as the nearest common ancestor of the parent and
+ * the semidominator.
  *
- * Nodes are numbered in depth-first preorder from a virtual root that leads to the entry, to the blocks
- * without predecessors and to whatever these do not reach. Nothing here recurses: a procedure may have
- * millions of blocks in a row. */
+ * Nodes are numbered in depth-first preorder from a virtual root that leads to the entry, to the
+ * blocks without predecessors and to whatever these do not reach. Nothing here recurses: a
+ * procedure may have millions of blocks in a row. */
 #include "flow/loops.h"
 
 enum { NO_NUMBER, VIRTUAL_ROOT };
@@ -14,7 +15,7 @@ struct state {
 	uint32_t *block;  /* number -> block */
 	uint32_t *number; /* block -> number; NO_NUMBER: not reached yet */
 	uint32_t *parent, *semi, *label, *ancestor, *idom; /* by number */
-	uint32_t count; /* highest number given */
+	uint32_t count;                                    /* highest number given */
 	uint32_t *stack;
 };
 
@@ -58,8 +59,8 @@ static void number_all(struct state *s, struct arena *tmp)
 		number_from(s, b, next_edge);
 }
 
-/* The node with the smallest semidominator on v's path to the root of its tree in the forest, that root
- * excluded. Compresses the path. */
+/* The node with the smallest semidominator on v's path to the root of its tree in the forest, that
+ * root excluded. Compresses the path. */
 static uint32_t eval(struct state *s, uint32_t v)
 {
 	if (!s->ancestor[v])

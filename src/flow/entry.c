@@ -2,8 +2,8 @@
 
 enum { ENTRY_LOOK = 24, PROLOGUE_LOOK = 6 };
 
-size_t decode_at(const struct image *im, const struct arch *arch, uint64_t va, enum insn_detail detail,
-		 struct insn *out)
+size_t decode_at(const struct image *im, const struct arch *arch, uint64_t va,
+		 enum insn_detail detail, struct insn *out)
 {
 	size_t n;
 	const uint8_t *p = image_is_code(im, va) ? image_at(im, va, &n) : NULL;
@@ -37,8 +37,8 @@ uint64_t padding_at(const struct image *im, const struct arch *arch, uint64_t va
 /* Registers as a procedure finds them, while its first instructions are read. */
 struct entry_state {
 	const struct arch *arch;
-	uint64_t kept;    /* to be preserved: callee-saved registers and the link register */
-	uint64_t saved;   /* those of them that were stored */
+	uint64_t kept;  /* to be preserved: callee-saved registers and the link register */
+	uint64_t saved; /* those of them that were stored */
 	uint64_t written;
 	bool frame; /* the stack pointer was lowered */
 };
@@ -73,7 +73,8 @@ static bool reads_are_possible(const struct entry_state *e, const struct insn *i
 	if (reads & ~(passed | e->kept))
 		return false;
 	/* x86-64's landing pads find the exception where results are returned, and copy it. */
-	if (in->op == OP_MOVE && in->a == arch->result && reads >> in->a & 1 && arch->result != arch->first_arg)
+	if (in->op == OP_MOVE && in->a == arch->result && reads >> in->a & 1 &&
+	    arch->result != arch->first_arg)
 		return false;
 	/* Arguments on the stack are rare, locals of a frame set up before are not. */
 	if (!e->frame && in->op == OP_LOAD && in->a == arch->sp)
@@ -83,8 +84,8 @@ static bool reads_are_possible(const struct entry_state *e, const struct insn *i
 	       in->flags & INSN_LANDING;
 }
 
-/* Takes one more instruction in; false if it cannot stand where it does in a procedure that began a few
- * instructions before. */
+/* Takes one more instruction in; false if it cannot stand where it does in a procedure that began a
+ * few instructions before. */
 static bool take(struct entry_state *e, const struct insn *in)
 {
 	uint64_t sp = 1ull << e->arch->sp;

@@ -3,17 +3,18 @@
 #include "image/image.h"
 #include "isa/arch.h"
 
-/* Whether the code at va could be where a procedure begins: it reads nothing but what a caller passes, and
- * saves what it has to before it overwrites it. */
+/* Whether the code at va could be where a procedure begins: it reads nothing but what a caller
+ * passes, and saves what it has to before it overwrites it. */
 bool looks_like_entry(const struct image *im, const struct arch *arch, uint64_t va);
 
-/* Whether the code at va sets up a stack frame at once: it is obviously where a procedure begins. */
+/* Whether the code at va sets up a stack frame at once: it is obviously where a procedure begins.
+ */
 bool looks_like_prologue(const struct image *im, const struct arch *arch, uint64_t va);
 
-/* The length of the padding at va, up to `end`: instructions without effect, traps used as filling, zero
- * bytes. */
+/* The length of the padding at va, up to `end`: instructions without effect, traps used as filling,
+ * zero bytes. */
 uint64_t padding_at(const struct image *im, const struct arch *arch, uint64_t va, uint64_t end);
 
 /* Decodes the instruction at va if it lies in code; returns its length, or 0. */
-size_t decode_at(const struct image *im, const struct arch *arch, uint64_t va, enum insn_detail detail,
-		 struct insn *out);
+size_t decode_at(const struct image *im, const struct arch *arch, uint64_t va,
+		 enum insn_detail detail, struct insn *out);

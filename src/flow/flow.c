@@ -22,8 +22,8 @@ int flow_open(struct flow **out, const struct image *im, struct err *e)
 {
 	const struct arch *arch = arch_of_machine(im->machine);
 	if (!arch)
-		return err_set(e, ERR_UNSUPPORTED, "its machine type (%u) is not one that is analysed",
-			       im->machine);
+		return err_set(e, ERR_UNSUPPORTED,
+			       "its machine type (%u) is not one that is analysed", im->machine);
 	struct flow *f = xcalloc(1, sizeof(*f));
 	f->im = im;
 	f->arch = arch;
@@ -53,7 +53,8 @@ void flow_close(struct flow *f)
 	free(f);
 }
 
-void flow_add_start(struct flow *f, uint64_t start, uint64_t end, const char *name, enum found_by how)
+void flow_add_start(struct flow *f, uint64_t start, uint64_t end, const char *name,
+		    enum found_by how)
 {
 	add_start(f, start, end, name ? arena_strdup(&f->arena, name) : NULL, how, 0);
 }
@@ -90,14 +91,16 @@ bool graph_returns(const struct flow *f, const struct cfg *g)
 			return true;
 		if (b->end != END_TAIL_CALL)
 			continue;
-		uint32_t callee = b->target ? hashmap_get(&f->by_start, b->target) : (uint32_t)HASHMAP_NONE;
+		uint32_t callee =
+			b->target ? hashmap_get(&f->by_start, b->target) : (uint32_t)HASHMAP_NONE;
 		if (callee == HASHMAP_NONE || !(f->procs.data[callee].flags & PROCEDURE_NORETURN))
 			return true;
 	}
 	return false;
 }
 
-static const struct cfg *build(struct asker *who, const struct proc *p, struct arena *a, struct arena *tmp);
+static const struct cfg *build(struct asker *who, const struct proc *p, struct arena *a,
+			       struct arena *tmp);
 
 /* Looks at a callee to see whether it returns; for single procedures before flow_discover(). */
 static bool look_at(struct asker *who, struct proc *p)
@@ -112,7 +115,8 @@ static bool look_at(struct asker *who, struct proc *p)
 	arena_init(&tmp);
 	bool yes = graph_returns(who->f, build(&deeper, p, &tmp, &tmp));
 	arena_release(&tmp);
-	/* An answer that hung on the depth limit is not for others to use, unless it is a sure one. */
+	/* An answer that hung on the depth limit is not for others to use, unless it is a sure one.
+	 */
 	if (yes || !who->depth)
 		atomic_store(&p->returns, (unsigned char)(yes ? RETURNS_YES : RETURNS_NO));
 	return yes;
@@ -131,7 +135,8 @@ static bool call_returns(void *ctx, uint64_t target)
 }
 
 /* The label addresses that point into [start, end), as a run of code_pointers. */
-static const uint64_t *labels_in(const struct flow *f, uint64_t start, uint64_t end, uint32_t *count)
+static const uint64_t *labels_in(const struct flow *f, uint64_t start, uint64_t end,
+				 uint32_t *count)
 {
 	uint32_t low = 0, high = f->code_pointers.len;
 	while (low < high) {
@@ -148,7 +153,8 @@ static const uint64_t *labels_in(const struct flow *f, uint64_t start, uint64_t 
 	return f->code_pointers.data + first;
 }
 
-static const struct cfg *build(struct asker *who, const struct proc *p, struct arena *a, struct arena *tmp)
+static const struct cfg *build(struct asker *who, const struct proc *p, struct arena *a,
+			       struct arena *tmp)
 {
 	struct flow *f = who->f;
 	struct build_env env = {
@@ -170,7 +176,8 @@ static const struct cfg *build(struct asker *who, const struct proc *p, struct a
 	return cfg_build(&env, a, tmp);
 }
 
-const struct cfg *build_proc(struct flow *f, const struct proc *p, struct arena *a, struct arena *tmp)
+const struct cfg *build_proc(struct flow *f, const struct proc *p, struct arena *a,
+			     struct arena *tmp)
 {
 	struct asker who = {.f = f};
 	return build(&who, p, a, tmp);

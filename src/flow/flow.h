@@ -1,10 +1,11 @@
 /* An image's procedures, and the flow graph of each on demand.
  *
- * flow_open() gathers the starts that the file itself tells (symbols, unwind tables, PLTs, entry points)
- * and is quick. flow_discover() adds what only the code tells (call targets, pointers, inference in what is
- * left over), decides which procedures never return and joins split-off parts to their owners; it uses
- * every processor. Without it, single procedures can be had at once: flow_cfg() then decides about the
- * callees it meets by looking at them. After either, calls from several threads are safe. */
+ * flow_open() gathers the starts that the file itself tells (symbols, unwind tables, PLTs, entry
+ * points) and is quick. flow_discover() adds what only the code tells (call targets, pointers,
+ * inference in what is left over), decides which procedures never return and joins split-off parts
+ * to their owners; it uses every processor. Without it, single procedures can be had at once:
+ * flow_cfg() then decides about the callees it meets by looking at them. After either, calls from
+ * several threads are safe. */
 #pragma once
 #include "flow/cfg.h"
 #include "image/image.h"
@@ -49,7 +50,8 @@ extern const char *const found_by_name[FOUND_WAYS];
 int flow_open(struct flow **out, const struct image *im, struct err *e);
 void flow_close(struct flow *f);
 
-/* Adds a start known from elsewhere (DWARF); end and name may be 0 and NULL. Before flow_discover(). */
+/* Adds a start known from elsewhere (DWARF); end and name may be 0 and NULL. Before
+ * flow_discover(). */
 void flow_add_start(struct flow *f, uint64_t start, uint64_t end, const char *name,
 		    enum found_by how);
 

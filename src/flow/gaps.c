@@ -1,16 +1,17 @@
 /* Procedure starts in code that no call, pointer, symbol or unwind range leads to.
  *
- * The paper takes every instruction behind a return or jump for a start, unless it lies in a protected
- * interval. Knowing the graphs of all other procedures, only the gaps between them are left to look at;
- * what a landing pad or an unresolved jump leaves there is told from a procedure by what it relies on:
- * code at a procedure's start can only read what a caller passes, and must save before it overwrites. */
+ * The paper takes every instruction behind a return or jump for a start, unless it lies in a
+ * protected interval. Knowing the graphs of all other procedures, only the gaps between them are
+ * left to look at; what a landing pad or an unresolved jump leaves there is told from a procedure
+ * by what it relies on: code at a procedure's start can only read what a caller passes, and must
+ * save before it overwrites. */
 #include "base/parallel.h"
 #include "flow/entry.h"
 #include "flow/internal.h"
 
 enum {
 	MIN_ADDRESS_SCAN = 64, /* bytes of gaps worth a look at all addresses that code computes */
-	PAGE = 4096, /* what adrp counts in */
+	PAGE = 4096,           /* what adrp counts in */
 	MAX_INFERRED = 64 * 1024, /* bytes of one procedure */
 };
 
@@ -25,11 +26,11 @@ typedef VEC(struct part) part_list;
 /* What belongs to procedures: bounded ones wholly, others where their graphs have blocks. */
 static void list_covered(const struct flow *f, part_list *out)
 {
-	vec_each(p, &f->procs) {
+	vec_each (p, &f->procs) {
 		if (p->bounded)
 			vec_push(out, (struct part){p->start, p->end});
-		for (uint32_t i = 0; p->cfg && (!p->bounded || p->part_count) && i < p->cfg->block_count;
-		     i++) {
+		for (uint32_t i = 0;
+		     p->cfg && (!p->bounded || p->part_count) && i < p->cfg->block_count; i++) {
 			const struct block *b = &p->cfg->blocks[i];
 			vec_push(out, (struct part){b->start, b->start + b->size});
 		}
@@ -100,8 +101,9 @@ static bool leaves(const struct flow *f, const struct insn *in, uint64_t next, u
 	}
 }
 
-/* The end of code that is no procedure, read from top to bottom: behind the first instruction that does
- * not go on to the next and that no branch seen so far jumps over (the paper's protected intervals). */
+/* The end of code that is no procedure, read from top to bottom: behind the first instruction that
+ * does not go on to the next and that no branch seen so far jumps over (the paper's protected
+ * intervals). */
 static uint64_t end_of_stretch(const struct flow *f, uint64_t va, uint64_t end)
 {
 	uint64_t protected_to = va;
@@ -119,11 +121,12 @@ static uint64_t end_of_stretch(const struct flow *f, uint64_t va, uint64_t end)
 	return end;
 }
 
-/* How the procedures that calls lead to are aligned: which remainders modulo 16 their starts have. */
+/* How the procedures that calls lead to are aligned: which remainders modulo 16 their starts have.
+ */
 static uint32_t usual_alignments(const struct flow *f)
 {
 	uint32_t count[16] = {0}, total = 0, usual = 0;
-	vec_each(p, &f->procs) {
+	vec_each (p, &f->procs) {
 		if (!(p->found_by & FOUND_CALL) || p->flags & PROCEDURE_PLT)
 			continue;
 		count[p->start % 16]++;
@@ -143,16 +146,16 @@ struct gap_search {
 	VEC(uint64_t) found[MAX_WORKERS];
 };
 
-/* Whether a jump to `to` from the gap's code at va goes into the middle of another procedure: a known one,
- * or one that was found in this gap already. */
-static bool jumps_inside(const struct gap_search *s, const struct part *gap, uint64_t va, uint64_t to,
-			 uint32_t worker)
+/* Whether a jump to `to` from the gap's code at va goes into the middle of another procedure: a
+ * known one, or one that was found in this gap already. */
+static bool jumps_inside(const struct gap_search *s, const struct part *gap, uint64_t va,
+			 uint64_t to, uint32_t worker)
 {
 	if (is_inside_known(s->f, to))
 		return true;
 	if (to < gap->start || to >= va)
 		return false;
-	vec_each(start, &s->found[worker])
+	vec_each (start, &s->found[worker])
 		if (*start == to)
 			return false;
 	return true;
@@ -179,8 +182,8 @@ static uint64_t end_of_graph(const struct cfg *g)
 	return end;
 }
 
-/* Code behind a call that does not return may still end in a jump: that alone is not a procedure, unless
- * it is one that only passes a call on. */
+/* Code behind a call that does not return may still end in a jump: that alone is not a procedure,
+ * unless it is one that only passes a call on. */
 static bool is_leftover_jump(const struct flow *f, uint64_t va)
 {
 	struct insn in;
@@ -189,10 +192,12 @@ static bool is_leftover_jump(const struct flow *f, uint64_t va)
 }
 
 /* If a procedure begins at va, its end; else 0. */
-static uint64_t procedure_in_gap(struct gap_search *s, const struct part *gap, uint64_t va, uint32_t worker)
+static uint64_t procedure_in_gap(struct gap_search *s, const struct part *gap, uint64_t va,
+				 uint32_t worker)
 {
 	struct flow *f = s->f;
-	if (!(s->usual >> va % 16 & 1) || is_leftover_jump(f, va) || !looks_like_entry(f->im, f->arch, va))
+	if (!(s->usual >> va % 16 & 1) || is_leftover_jump(f, va) ||
+	    !looks_like_entry(f->im, f->arch, va))
 		return 0;
 	struct proc p = {.start = va, .end = gap->end};
 	if (p.end - va > MAX_INFERRED)
@@ -203,8 +208,8 @@ static uint64_t procedure_in_gap(struct gap_search *s, const struct part *gap, u
 	return result;
 }
 
-/* Where code begins behind padding at va. Compilers pad up to an alignment: a procedure that begins with an
- * instruction that looks like padding begins at the aligned address. */
+/* Where code begins behind padding at va. Compilers pad up to an alignment: a procedure that begins
+ * with an instruction that looks like padding begins at the aligned address. */
 static uint64_t skip_padding(const struct flow *f, uint64_t va, uint64_t end)
 {
 	uint64_t code = va + padding_at(f->im, f->arch, va, end), aligned = code & ~UINT64_C(15);
@@ -231,7 +236,7 @@ void starts_from_gaps(struct flow *f, const struct gap_list *gaps)
 	struct gap_search s = {.f = f, .gaps = gaps, .usual = usual_alignments(f)};
 	parallel_for(gaps->gaps.len, 4, search_gap, &s);
 	for (uint32_t w = 0; w < MAX_WORKERS; w++) {
-		vec_each(va, &s.found[w])
+		vec_each (va, &s.found[w])
 			add_start(f, *va, 0, NULL, FOUND_GAP, 0);
 		vec_free(&s.found[w]);
 	}
@@ -291,14 +296,14 @@ static void scan_proc(void *ctx, uint32_t item, uint32_t worker)
 void starts_from_addresses(struct flow *f, const struct gap_list *gaps)
 {
 	uint64_t total = 0;
-	vec_each(gap, &gaps->gaps)
+	vec_each (gap, &gaps->gaps)
 		total += gap->end - gap->start;
 	if (total < MIN_ADDRESS_SCAN)
 		return;
 	struct address_scan scan = {.f = f, .gaps = gaps};
 	parallel_for(f->procs.len, 64, scan_proc, &scan);
 	for (uint32_t w = 0; w < MAX_WORKERS; w++) {
-		vec_each(va, &scan.found[w])
+		vec_each (va, &scan.found[w])
 			if (looks_like_entry(f->im, f->arch, *va))
 				add_start(f, *va, 0, NULL, FOUND_ADDRESS, 0);
 		vec_free(&scan.found[w]);

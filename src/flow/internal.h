@@ -26,8 +26,8 @@ struct proc {
 
 enum returns { RETURNS_UNKNOWN, RETURNS_YES, RETURNS_NO };
 
-/* Code that the file says was split off some procedure: foo.cold, or an unwind range that begins with a
- * frame in place. */
+/* Code that the file says was split off some procedure: foo.cold, or an unwind range that begins
+ * with a frame in place. */
 struct fragment {
 	uint64_t start, end;
 	const char *name; /* or NULL */
@@ -44,8 +44,8 @@ typedef VEC(struct proc) proc_list;
 struct flow {
 	const struct image *im;
 	const struct arch *arch;
-	proc_list procs; /* sorted by start, one at each */
-	proc_list added; /* starts not merged into procs yet */
+	proc_list procs;                /* sorted by start, one at each */
+	proc_list added;                /* starts not merged into procs yet */
 	VEC(struct fragment) fragments; /* sorted by start */
 	VEC(uint64_t) code_pointers;    /* addresses of code found in data; sorted, each once */
 	struct hashmap by_start;        /* start -> index in procs */
@@ -62,8 +62,8 @@ struct flow {
 void starts_from_file(struct flow *f);
 void add_start(struct flow *f, uint64_t start, uint64_t end, const char *name, unsigned found_by,
 	       unsigned flags);
-/* Moves `added` into `procs`: sorts, merges what starts at the same address, sets ends, marks as dirty
- * what became shorter. */
+/* Moves `added` into `procs`: sorts, merges what starts at the same address, sets ends, marks as
+ * dirty what became shorter. */
 void merge_starts(struct flow *f);
 /* The procedure whose main part holds va; UINT32_MAX if none. */
 uint32_t proc_at(const struct flow *f, uint64_t va);
@@ -77,7 +77,8 @@ void starts_from_plt(struct flow *f);
 bool is_noreturn_name(const char *name, bool imported);
 
 /* flow.c */
-const struct cfg *build_proc(struct flow *f, const struct proc *p, struct arena *a, struct arena *tmp);
+const struct cfg *build_proc(struct flow *f, const struct proc *p, struct arena *a,
+			     struct arena *tmp);
 /* Whether any way through the graph comes back to the caller. */
 bool graph_returns(const struct flow *f, const struct cfg *g);
 

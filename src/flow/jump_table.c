@@ -9,8 +9,14 @@ enum { MAX_ENTRIES = 1 << 17, MAX_GUARD_BLOCKS = 200 };
 /* The parts of base + (extend(load(table + index * size)) << shift). */
 struct form {
 	uint64_t base, table;
-	const struct expr *index, *entry; /* entry: the load, with the extensions around it */
+	const struct expr *index; /* NULL: always 0, as far as the graph is known */
+	const struct expr *entry; /* the load, with the extensions around it */
 	uint8_t size, shift;
+};
+
+/* The values that an index can have: first <= index < end. All-zero if unknown. */
+struct span {
+	int64_t first, end;
 };
 
 /* The load inside an entry, through its extensions; NULL if there is none. */
@@ -26,14 +32,14 @@ static bool match_form(const struct expr *target, struct form *f)
 	if (!expr_sum(target, &sum) || sum.count != 1)
 		return false;
 	const struct expr *load = load_in(sum.terms[0].x);
-	if (!load || !expr_sum(load->x, &at) || at.count != 1 || !at.constant)
+	if (!load || !expr_sum(load->x, &at) || at.count > 1 || !at.constant)
 		return false;
-	if (1u << at.terms[0].shift != load->width)
+	if (at.count ? 1u << at.terms[0].shift != load->width : load->width == 8)
 		return false;
 	*f = (struct form){
 		.base = (uint64_t)sum.constant,
 		.table = (uint64_t)at.constant,
-		.index = at.terms[0].x,
+		.index = at.count ? at.terms[0].x : NULL,
 		.entry = sum.terms[0].x,
 		.size = load->width,
 		.shift = sum.terms[0].shift,
@@ -56,8 +62,8 @@ static uint64_t apply_extends(const struct expr *entry, uint64_t raw)
 	}
 }
 
-/* Target number i of the table; false if the image has no such entry. */
-static bool read_target(const struct image *im, const struct form *f, uint32_t i, uint64_t *target)
+/* The target for this value of the index; false if the image has no such entry. */
+static bool read_target(const struct image *im, const struct form *f, int64_t i, uint64_t *target)
 {
 	uint64_t va = f->table + (uint64_t)i * f->size, raw = 0;
 	if (f->size == 8) {
@@ -87,25 +93,32 @@ static bool is_target(const struct build_env *env, uint64_t va)
 	return va % env->arch->insn_align == 0 && image_is_code(env->im, va);
 }
 
-/* How many values the index can have, by its own making; 0 if that does not limit it. */
-static uint64_t bound_by_type(const struct expr *x)
+static struct span below(uint64_t n)
 {
-	uint64_t inner;
+	return (struct span){0, (int64_t)n};
+}
+
+/* The values that the index can have by its own making. */
+static struct span span_by_type(const struct expr *x)
+{
+	struct span inner;
 	switch (x->kind) {
-	case EXPR_CONST: return (uint64_t)x->k + 1;
-	case EXPR_AND: return x->k > 0 && !(x->k & (x->k + 1)) ? (uint64_t)x->k + 1 : 0;
+	case EXPR_CONST: return (struct span){x->k, x->k + 1};
+	case EXPR_AND: return below(x->k > 0 && !(x->k & (x->k + 1)) ? (uint64_t)x->k + 1 : 0);
 	case EXPR_SHR:
-		return x->width * 8 - (unsigned)x->k <= 16 ? 1ull << (x->width * 8 - (unsigned)x->k) : 0;
-	case EXPR_LOAD: return x->extend == EXTEND_U8 ? 256 : 0;
+		return below(x->width * 8 - (unsigned)x->k <= 16
+				     ? 1ull << (x->width * 8 - (unsigned)x->k)
+				     : 0);
+	case EXPR_LOAD: return below(x->extend == EXTEND_U8 ? 256 : 0);
 	case EXPR_EXTEND:
-		inner = bound_by_type(x->x);
-		return inner ? inner : x->extend == EXTEND_U8 ? 256 : 0;
-	default: return 0;
+		inner = span_by_type(x->x);
+		return inner.end ? inner : below(x->extend == EXTEND_U8 ? 256 : 0);
+	default: return below(0);
 	}
 }
 
-/* The instruction that set the flags the block's last branch tests, or that branch itself if it tests a
- * register; UINT32_MAX if it is not in this block. */
+/* The instruction that set the flags the block's last branch tests, or that branch itself if it
+ * tests a register; UINT32_MAX if it is not in this block. */
 static uint32_t compare_in(struct slicer *s, uint32_t block)
 {
 	const struct insn *insns = slicer_insns(s, block);
@@ -149,39 +162,47 @@ static enum insn_cond negated(unsigned cond)
 	return cond < ARRAY_SIZE(opposite) ? opposite[cond] : COND_OTHER;
 }
 
-/* If taking this edge means that the index is below some constant, that constant; else 0. */
-static uint64_t bound_on_edge(struct slicer *s, const struct edge *e, const struct expr *index)
+/* The values of x for which x `cond` k holds. */
+static struct span span_of(enum insn_cond cond, int64_t k)
+{
+	switch (cond) {
+	case COND_EQ: return (struct span){k, k + 1};
+	case COND_ULE:
+	case COND_SLE: return below((uint64_t)k + 1);
+	case COND_ULT:
+	case COND_SLT: return below((uint64_t)k);
+	default: return below(0);
+	}
+}
+
+/* The values of the index for which control takes this edge, if that limits them. */
+static struct span span_on_edge(struct slicer *s, const struct edge *e, const struct expr *index)
 {
 	const struct block *b = &s->g->blocks[e->from];
 	if ((e->kind != EDGE_TAKEN && e->kind != EDGE_FALL) ||
 	    (b->end != END_BRANCH && !(b->flags & BLOCK_CONDITIONAL)))
-		return 0;
+		return below(0);
 	uint32_t at = compare_in(s, e->from);
 	int64_t k = 0;
 	const struct expr *x = at == UINT32_MAX ? NULL : compared(s, e->from, at, &k);
 	if (!x)
-		return 0;
+		return below(0);
 	const struct insn *branch = &slicer_insns(s, e->from)[b->insn_count - 1];
 	unsigned width = slicer_insns(s, e->from)[at].width;
-	enum insn_cond cond = e->kind == EDGE_TAKEN ? branch->cond : negated(branch->cond);
-	if (k < 0 && width < 8) /* the constant of an unsigned compare, which is given sign-extended */
+	if (k < 0 &&
+	    width < 8) /* the constant of an unsigned compare, which is given sign-extended */
 		k &= (INT64_C(1) << width * 8) - 1;
-	switch (cond) {
-	case COND_EQ:
-	case COND_ULE:
-	case COND_SLE: k++; break;
-	case COND_ULT:
-	case COND_SLT: break;
-	default: return 0;
-	}
-	/* The compare may be of the index before a constant was added to it. */
+	struct span span = span_of(e->kind == EDGE_TAKEN ? branch->cond : negated(branch->cond), k);
+
+	/* The compare may be of the index before or after a constant was added to it. */
 	struct sum sx, si;
-	if (!expr_sum(expr_strip(x), &sx) || !expr_sum(expr_strip(index), &si) || sx.count != 1 ||
-	    si.count != 1 || sx.terms[0].shift != si.terms[0].shift ||
+	if (!span.end || !expr_sum(expr_strip(x), &sx) || !expr_sum(expr_strip(index), &si) ||
+	    sx.count != 1 || si.count != 1 || sx.terms[0].shift != si.terms[0].shift ||
 	    !expr_equal(expr_strip(sx.terms[0].x), expr_strip(si.terms[0].x)))
-		return 0;
-	k += si.constant - sx.constant;
-	return k > 0 && k <= MAX_ENTRIES ? (uint64_t)k : 0;
+		return below(0);
+	span.first += si.constant - sx.constant;
+	span.end += si.constant - sx.constant;
+	return span.end > span.first && span.end - span.first <= MAX_ENTRIES ? span : below(0);
 }
 
 struct guard_search {
@@ -190,14 +211,17 @@ struct guard_search {
 	uint32_t visited;
 };
 
-static uint64_t max(uint64_t a, uint64_t b)
+static struct span widened(struct span a, struct span b)
 {
-	return a > b ? a : b;
+	if (a.end == a.first)
+		return b;
+	return (struct span){a.first < b.first ? a.first : b.first, a.end > b.end ? a.end : b.end};
 }
 
-/* The bound that holds on every way into the block; 0 if some way has none. Ways that were looked at
- * already, loops among them, add nothing. `found` keeps what was seen so far. */
-static bool bound_before(struct guard_search *q, uint32_t block, const struct expr *index, uint64_t *found)
+/* Widens *found by the values that the index can have on each way into the block; false if some way
+ * does not limit it. Ways that were looked at already, loops among them, add nothing. */
+static bool span_before(struct guard_search *q, uint32_t block, const struct expr *index,
+			struct span *found)
 {
 	const struct cfg *g = q->s->g;
 	uint32_t first = g->first_pred[block], last = g->first_pred[block + 1];
@@ -210,37 +234,37 @@ static bool bound_before(struct guard_search *q, uint32_t block, const struct ex
 		const struct edge *e = &g->edges[g->pred_edges[i]];
 		const struct expr *here = index, *bare = expr_strip(index);
 		if (bare->kind == EXPR_PHI && bare->k == (int64_t)block)
-			here = value_of_register(q->s, e->from, g->blocks[e->from].insn_count, bare->reg);
-		uint64_t bound = bound_on_edge(q->s, e, here);
-		if (!bound && here != index)
-			bound = bound_by_type(here);
-		if (bound)
-			*found = max(*found, bound);
-		else if (!bound_before(q, e->from, here, found))
+			here = value_of_register(q->s, e->from, g->blocks[e->from].insn_count,
+						 bare->reg);
+		struct span span = span_on_edge(q->s, e, here);
+		if (!span.end && here != index)
+			span = span_by_type(here);
+		if (span.end)
+			*found = widened(*found, span);
+		else if (!span_before(q, e->from, here, found))
 			return false;
 	}
 	return true;
 }
 
-static uint64_t bound_by_guard(struct slicer *s, uint32_t block, const struct expr *index)
+static struct span span_by_guard(struct slicer *s, uint32_t block, const struct expr *index)
 {
 	struct guard_search q = {.s = s, .seen = ARENA_ARRAY(s->tmp, bool, s->g->block_count)};
-	uint64_t found = 0;
-	return bound_before(&q, block, index, &found) ? found : 0;
+	struct span found = {0};
+	return span_before(&q, block, index, &found) ? found : below(0);
 }
 
-/* Takes up to `count` targets; stops early at one that cannot be. */
-static uint32_t take_targets(const struct build_env *env, const struct form *f, uint64_t count,
+/* Takes the targets of these values of the index; stops early at one that cannot be. */
+static uint32_t take_targets(const struct build_env *env, const struct form *f, struct span span,
 			     bool inside_only, struct jump *out)
 {
-	uint32_t i = 0;
 	uint64_t target;
-	for (; i < count && read_target(env->im, f, i, &target); i++) {
+	for (int64_t i = span.first; i < span.end && read_target(env->im, f, i, &target); i++) {
 		if (!is_target(env, target) || (inside_only && !in_ranges(env, target)))
 			break;
 		vec_push(&out->targets, target);
 	}
-	return i;
+	return out->targets.len;
 }
 
 /* A table of pointers whose entries lead out of the procedure: calls of the functions in it. */
@@ -252,30 +276,35 @@ static bool leads_outside(const struct build_env *env, const struct jump *j)
 	return outside * 2 > j->targets.len;
 }
 
-static void read_table(struct slicer *s, const struct build_env *env, uint32_t block, const struct form *f,
-		       uint32_t limit, struct jump *out)
+/* Reads the table with the size that is known for sure; false if none is. */
+static bool read_bounded(const struct build_env *env, const struct form *f, struct span span,
+			 struct jump *out)
 {
-	out->table = f->table;
-	out->entry_size = f->size;
-	uint64_t bound = bound_by_guard(s, block, f->index);
-	out->bound = BOUND_COMPARE;
-	if (!bound) {
-		bound = bound_by_type(f->index);
-		out->bound = BOUND_TYPE;
-	}
-	if (bound && bound <= MAX_ENTRIES) {
-		out->count = take_targets(env, f, bound, out->bound == BOUND_TYPE, out);
-		bool whole = out->count == bound || (out->bound == BOUND_TYPE && out->count);
-
-		if (whole && f->size == 8 && leads_outside(env, out))
-			out->verdict = JUMP_TAIL_CALL;
-		else if (whole)
-			out->verdict = JUMP_TABLE;
-		if (whole)
-			return;
+	if (span.end <= span.first || span.end - span.first > MAX_ENTRIES)
+		return false;
+	bool by_type = out->bound == BOUND_TYPE;
+	out->table = f->table + (uint64_t)span.first * f->size;
+	out->count = take_targets(env, f, span, by_type, out);
+	if (out->count != (uint64_t)(span.end - span.first) && !(by_type && out->count)) {
 		vec_clear(&out->targets);
+		return false;
 	}
+	out->verdict = f->size == 8 && leads_outside(env, out) ? JUMP_TAIL_CALL : JUMP_TABLE;
+	return true;
+}
+
+static void read_table(struct slicer *s, const struct build_env *env, uint32_t block,
+		       const struct form *f, uint32_t limit, struct jump *out)
+{
+	out->entry_size = f->size;
+	out->bound = BOUND_COMPARE;
+	if (read_bounded(env, f, f->index ? span_by_guard(s, block, f->index) : below(1), out))
+		return;
+	out->bound = BOUND_TYPE;
+	if (f->index && read_bounded(env, f, span_by_type(f->index), out))
+		return;
 	uint64_t first;
+	out->table = f->table;
 	if (f->size == 8 && read_target(env->im, f, 0, &first) && image_is_code(env->im, first) &&
 	    !in_ranges(env, first)) {
 		out->verdict = JUMP_TAIL_CALL;
@@ -285,7 +314,7 @@ static void read_table(struct slicer *s, const struct build_env *env, uint32_t b
 	out->bound = BOUND_CONTENTS;
 	if (!limit)
 		return;
-	out->count = take_targets(env, f, limit, true, out);
+	out->count = take_targets(env, f, below(limit), true, out);
 	out->verdict = out->count ? JUMP_TABLE : JUMP_UNKNOWN;
 }
 
@@ -308,7 +337,10 @@ void jump_resolve(struct slicer *s, const struct build_env *env, uint32_t block,
 		out->verdict = JUMP_TAIL_CALL; /* a return in disguise, as in longjmp */
 	} else if (target->kind == EXPR_CONST) {
 		out->target = (uint64_t)target->k;
-		out->verdict = JUMP_TAIL_CALL;
+		out->verdict = in_ranges(env, out->target) ? JUMP_TABLE : JUMP_TAIL_CALL;
+		out->count = 1;
+		if (out->verdict == JUMP_TABLE)
+			vec_push(&out->targets, out->target);
 	} else if (load && load->width == 8 && expr_sum(load->x, &at) && at.count <= 1 &&
 		   (!at.count || !at.terms[0].shift)) {
 		/* A pointer from memory that no index selects: a function pointer. */

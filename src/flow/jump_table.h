@@ -10,7 +10,7 @@
 #include "flow/value.h"
 
 enum jump_verdict {
-	JUMP_TABLE,    /* `targets` are all there are */
+	JUMP_TABLE,     /* `targets` are all there are */
 	JUMP_TAIL_CALL, /* leaves the procedure through a pointer */
 	JUMP_UNBOUNDED, /* a table, but nothing tells its size */
 	JUMP_UNKNOWN,
@@ -22,11 +22,11 @@ struct jump {
 	uint64_t target; /* JUMP_TAIL_CALL to a constant address (a linker's veneer); else 0 */
 	uint32_t count;
 	uint8_t entry_size;
-	uint8_t bound; /* enum table_bound */
+	uint8_t bound;         /* enum table_bound */
 	VEC(uint64_t) targets; /* in table order, with repetitions */
 };
 
-/* Decides the indirect jump that ends `block`. `limit` is the most entries an unguarded table may have (0:
- * answer JUMP_UNBOUNDED instead). The caller frees out->targets. */
+/* Decides the indirect jump that ends `block`. `limit` is the most entries an unguarded table may
+ * have (0: answer JUMP_UNBOUNDED instead). The caller frees out->targets. */
 void jump_resolve(struct slicer *s, const struct build_env *env, uint32_t block, uint32_t limit,
 		  struct jump *out);

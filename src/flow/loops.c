@@ -1,5 +1,6 @@
-/* Natural loops by collapsing, inner ones first, with union-find (near-linear; after Tarjan, "Testing flow
- * graph reducibility", 1974), then irreducible regions as what is still cyclic without back edges. */
+/* Natural loops by collapsing, inner ones first, with union-find (near-linear; after Tarjan,
+ * "Testing flow graph reducibility", 1974), then irreducible regions as what is still cyclic
+ * without back edges. */
 #include "flow/loops.h"
 
 #include <string.h>
@@ -16,10 +17,12 @@ struct node {
 struct builder {
 	const struct cfg *g;
 	struct arena *tmp;
-	uint32_t *in, *out;      /* dominator tree intervals: d dominates b iff in[d] <= in[b] < out[d] */
-	uint32_t *by_in;         /* blocks in dominator tree preorder */
-	uint32_t *innermost;     /* block -> node */
-	uint32_t *union_parent;  /* block -> block; the root of a set is its outermost header so far */
+	uint32_t *in,
+		*out;    /* dominator tree intervals: d dominates b iff in[d] <= in[b] < out[d] */
+	uint32_t *by_in; /* blocks in dominator tree preorder */
+	uint32_t *innermost; /* block -> node */
+	uint32_t *
+		union_parent; /* block -> block; the root of a set is its outermost header so far */
 	VEC(struct node) nodes;
 };
 
@@ -38,7 +41,8 @@ static void number_dominator_tree(struct builder *b)
 {
 	uint32_t n = b->g->block_count, count = 0, depth = 0;
 	uint32_t *idom = ARENA_ARRAY(b->tmp, uint32_t, n);
-	uint32_t *child = ARENA_ARRAY(b->tmp, uint32_t, n), *sibling = ARENA_ARRAY(b->tmp, uint32_t, n);
+	uint32_t *child = ARENA_ARRAY(b->tmp, uint32_t, n),
+		 *sibling = ARENA_ARRAY(b->tmp, uint32_t, n);
 	uint32_t *stack = ARENA_ARRAY(b->tmp, uint32_t, n);
 	memset(child, 0xff, n * sizeof(*child));
 	dominators(b->g, idom, b->tmp);
@@ -78,8 +82,9 @@ static uint32_t find(struct builder *b, uint32_t x)
 	return x;
 }
 
-/* Makes the natural loop of `header`, if it has back edges. Requires all loops nested in it made: their
- * blocks are then in one set under their header, whose only predecessors from outside matter. */
+/* Makes the natural loop of `header`, if it has back edges. Requires all loops nested in it made:
+ * their blocks are then in one set under their header, whose only predecessors from outside matter.
+ */
 static void collapse_loop(struct builder *b, uint32_t header, uint32_t *work)
 {
 	const struct cfg *g = b->g;
@@ -162,8 +167,8 @@ static uint32_t common_ancestor(const struct builder *b, uint32_t x, uint32_t y)
 	return x;
 }
 
-/* Puts the region between the smallest loop that holds all of it and what it holds. The loops directly
- * below that one that touch the region have their header in it: they become part of it. */
+/* Puts the region between the smallest loop that holds all of it and what it holds. The loops
+ * directly below that one that touch the region have their header in it: they become part of it. */
 static void add_region(struct builder *b, const uint32_t *blocks, uint32_t count)
 {
 	uint32_t around = b->innermost[blocks[0]], node = b->nodes.len, header = blocks[0];
@@ -172,8 +177,7 @@ static void add_region(struct builder *b, const uint32_t *blocks, uint32_t count
 		if (blocks[i] < header)
 			header = blocks[i];
 	}
-	vec_push(&b->nodes,
-		 (struct node){.header = header, .parent = around, .irreducible = true});
+	vec_push(&b->nodes, (struct node){.header = header, .parent = around, .irreducible = true});
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t at = b->innermost[blocks[i]];
 		if (at == around) {
@@ -248,9 +252,11 @@ static uint32_t *order_nodes(struct builder *b, struct loop *loops)
 {
 	uint32_t n = b->nodes.len, blocks = b->g->block_count, depth = 0, count = 0;
 	uint32_t *child = ARENA_ARRAY(b->tmp, uint32_t, n + 1);
-	uint32_t *sibling = ARENA_ARRAY(b->tmp, uint32_t, n), *number = ARENA_ARRAY(b->tmp, uint32_t, n);
+	uint32_t *sibling = ARENA_ARRAY(b->tmp, uint32_t, n),
+		 *number = ARENA_ARRAY(b->tmp, uint32_t, n);
 	uint32_t *stack = ARENA_ARRAY(b->tmp, uint32_t, n + 1);
-	uint32_t *first_at = ARENA_ARRAY(b->tmp, uint32_t, blocks), *same = ARENA_ARRAY(b->tmp, uint32_t, n);
+	uint32_t *first_at = ARENA_ARRAY(b->tmp, uint32_t, blocks),
+		 *same = ARENA_ARRAY(b->tmp, uint32_t, n);
 	memset(child, 0xff, (n + 1) * sizeof(*child));
 	memset(first_at, 0xff, blocks * sizeof(*first_at));
 	for (uint32_t i = 0; i < n; i++) { /* a bucket sort by header, highest first below */
@@ -286,8 +292,8 @@ static uint32_t *order_nodes(struct builder *b, struct loop *loops)
 	return number;
 }
 
-/* Lays the blocks out so that each loop's members, nested ones included, are one run: own blocks first,
- * then the nested loops' in their order. */
+/* Lays the blocks out so that each loop's members, nested ones included, are one run: own blocks
+ * first, then the nested loops' in their order. */
 static uint32_t *lay_out_blocks(const struct builder *b, struct loop *loops, uint32_t loop_count,
 				const uint32_t *innermost, struct arena *a)
 {
@@ -298,7 +304,8 @@ static uint32_t *lay_out_blocks(const struct builder *b, struct loop *loops, uin
 		loops[innermost[v]].block_count++;
 		total++;
 	}
-	uint32_t *blocks = ARENA_ARRAY(a, uint32_t, total), *fill = ARENA_ARRAY(b->tmp, uint32_t, loop_count);
+	uint32_t *blocks = ARENA_ARRAY(a, uint32_t, total),
+		 *fill = ARENA_ARRAY(b->tmp, uint32_t, loop_count);
 	uint32_t at = 0;
 	for (uint32_t i = 0; i < loop_count; i++) {
 		loops[i].first_block = fill[i] = at;
@@ -362,7 +369,7 @@ static uint32_t *lay_out_edges(struct loop *loops, uint32_t loop_count, const us
 {
 	uint32_t *edges = ARENA_ARRAY(a, uint32_t, uses->len), at = 0;
 	uint32_t(*run)[ROLES] = arena_zalloc(tmp, loop_count * sizeof(*run), _Alignof(uint32_t));
-	vec_each(u, uses)
+	vec_each (u, uses)
 		run[u->loop][u->role]++;
 	for (uint32_t i = 0; i < loop_count; i++) {
 		struct loop *l = &loops[i];
@@ -374,13 +381,14 @@ static uint32_t *lay_out_edges(struct loop *loops, uint32_t loop_count, const us
 		l->first_back = run[i][ROLE_BACK] = at += l->exit_count;
 		at += l->back_count;
 	}
-	vec_each(u, uses)
+	vec_each (u, uses)
 		edges[run[u->loop][u->role]++] = u->edge;
 	return edges;
 }
 
 /* Only now is it known where an irreducible loop is entered. */
-static void place_headers(const struct cfg *g, struct loop *loops, uint32_t loop_count, const uint32_t *edges)
+static void place_headers(const struct cfg *g, struct loop *loops, uint32_t loop_count,
+			  const uint32_t *edges)
 {
 	for (uint32_t i = 0; i < loop_count; i++) {
 		struct loop *l = &loops[i];

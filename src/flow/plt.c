@@ -1,5 +1,5 @@
-/* Entries of procedure linkage tables, found by what they do: a few instructions that load a pointer from
- * a fixed slot and jump to it. The relocation of that slot names the procedure. */
+/* Entries of procedure linkage tables, found by what they do: a few instructions that load a
+ * pointer from a fixed slot and jump to it. The relocation of that slot names the procedure. */
 #include "flow/internal.h"
 
 #include <string.h>
@@ -16,7 +16,18 @@ static const char *entry_name(struct flow *f, uint64_t slot)
 				return arena_printf(&f->arena, "%s@plt", f->im->symbols[i].name);
 		return arena_printf(&f->arena, "*%#lx@plt", (unsigned long)r->value);
 	}
-	return NULL;
+	return "plt0"; /* into the dynamic linker */
+}
+
+/* An entry ends in a jump through its slot. What ends in another jump is the way to the dynamic
+ * linker for the entry before it. */
+static void add_entry(struct flow *f, uint64_t start, uint64_t end, uint64_t slot, bool lazy)
+{
+	struct proc *last = f->added.len ? &vec_last(&f->added) : NULL;
+	if (lazy && last && last->flags & PROCEDURE_PLT && last->end == start)
+		last->end = end;
+	else
+		add_start(f, start, end, entry_name(f, slot), FOUND_PLT, PROCEDURE_PLT);
 }
 
 static void scan_section(struct flow *f, const struct section *s)
@@ -26,7 +37,8 @@ static void scan_section(struct flow *f, const struct section *s)
 	bool open = false;
 	while (at < s->size) {
 		struct insn in;
-		size_t n = f->arch->decode(s->bytes + at, s->size - at, s->va + at, DECODE_FULL, &in);
+		size_t n =
+			f->arch->decode(s->bytes + at, s->size - at, s->va + at, DECODE_FULL, &in);
 		if (!n) {
 			at += f->arch->insn_align;
 			open = false;
@@ -45,7 +57,7 @@ static void scan_section(struct flow *f, const struct section *s)
 		constants_track(&known, &in);
 		at += n;
 		if (open && (in.kind == INSN_JUMP_INDIRECT || in.kind == INSN_JUMP)) {
-			add_start(f, start, s->va + at, entry_name(f, slot), FOUND_PLT, PROCEDURE_PLT);
+			add_entry(f, start, s->va + at, slot, in.kind == INSN_JUMP);
 			open = false;
 		}
 	}

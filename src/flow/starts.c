@@ -22,7 +22,8 @@ void add_start(struct flow *f, uint64_t start, uint64_t end, const char *name, u
 static void add_fragment(struct flow *f, uint64_t start, uint64_t end, const char *name)
 {
 	if (end > start && image_is_code(f->im, start))
-		vec_push(&f->fragments, (struct fragment){.start = start, .end = end, .name = name});
+		vec_push(&f->fragments,
+			 (struct fragment){.start = start, .end = end, .name = name});
 }
 
 /* "foo.cold", "foo.cold.1": a part of foo that was moved away. */
@@ -42,7 +43,8 @@ static void starts_from_symbols(struct flow *f)
 {
 	for (uint32_t i = 0; i < f->im->symbol_count; i++) {
 		const struct symbol *s = &f->im->symbols[i];
-		if (s->flags & (SYMBOL_OBJECT | SYMBOL_DATA_MARK | SYMBOL_CODE_MARK) || in_plt(f, s->va))
+		if (s->flags & (SYMBOL_OBJECT | SYMBOL_DATA_MARK | SYMBOL_CODE_MARK) ||
+		    in_plt(f, s->va))
 			continue;
 		if (is_fragment_name(s->name)) {
 			add_fragment(f, s->va, s->va + s->size, s->name);
@@ -58,9 +60,11 @@ static void starts_from_frames(struct flow *f)
 {
 	for (uint32_t i = 0; i < f->im->frame_count; i++) {
 		const struct frame_range *r = &f->im->frames[i];
+		if (in_plt(f, r->start))
+			continue;
 		if (r->mid_frame && !r->is_signal)
 			add_fragment(f, r->start, r->end, NULL);
-		else if (!in_plt(f, r->start))
+		else
 			add_start(f, r->start, r->end, NULL, FOUND_FRAME, 0);
 	}
 }
@@ -93,12 +97,12 @@ static int compare_u64(const void *x, const void *y)
 
 static void note_pointer(struct flow *f, uint64_t va)
 {
-	if (va % f->arch->insn_align == 0 && image_is_code(f->im, va))
+	if (va % f->arch->insn_align == 0 && image_is_code(f->im, va) && !in_plt(f, va))
 		vec_push(&f->code_pointers, va);
 }
 
-/* A program at fixed addresses has no relocations left: any word of its data that is an address of code
- * may be a pointer. */
+/* A program at fixed addresses has no relocations left: any word of its data that is an address of
+ * code may be a pointer. */
 static void pointers_from_words(struct flow *f)
 {
 	for (uint32_t i = 0; i < f->im->section_count; i++) {
@@ -143,8 +147,9 @@ static void merge_fragments(struct flow *f)
 {
 	uint32_t kept = 0;
 	if (f->fragments.len)
-		qsort(f->fragments.data, f->fragments.len, sizeof(struct fragment), by_fragment_start);
-	vec_each(x, &f->fragments) {
+		qsort(f->fragments.data, f->fragments.len, sizeof(struct fragment),
+		      by_fragment_start);
+	vec_each (x, &f->fragments) {
 		struct fragment *last = kept ? &f->fragments.data[kept - 1] : NULL;
 		if (last && x->start < last->end) {
 			if (x->end > last->end)
@@ -162,7 +167,7 @@ static void merge_fragments(struct flow *f)
 static void drop_fragment_starts(struct flow *f)
 {
 	uint32_t kept = 0, at = 0;
-	vec_each(p, &f->added) {
+	vec_each (p, &f->added) {
 		while (at < f->fragments.len && f->fragments.data[at].end <= p->start)
 			at++;
 		bool inside = at < f->fragments.len && f->fragments.data[at].start <= p->start;
@@ -186,7 +191,7 @@ static void sort_added(struct flow *f)
 
 static void mark_noreturn_names(struct flow *f)
 {
-	vec_each(p, &f->procs)
+	vec_each (p, &f->procs)
 		if (p->name && is_noreturn_name(p->name, p->flags & PROCEDURE_PLT))
 			p->flags |= PROCEDURE_NORETURN;
 }
@@ -202,7 +207,7 @@ static void join_fragments_by_name(struct flow *f)
 		if (name && hashmap_add(&by_name, hash, i) != i)
 			hashmap_put(&by_name, hash, (uint32_t)MANY);
 	}
-	vec_each(x, &f->fragments) {
+	vec_each (x, &f->fragments) {
 		if (!x->name)
 			continue;
 		size_t n = (size_t)(strstr(x->name, ".cold") - x->name);
@@ -230,7 +235,8 @@ void starts_from_file(struct flow *f)
 	join_fragments_by_name(f);
 }
 
-/* Which of two names of one procedure people know it by: fewer leading underscores, then shorter. */
+/* Which of two names of one procedure people know it by: fewer leading underscores, then shorter.
+ */
 static bool is_better_name(const char *a, const char *b)
 {
 	size_t la = strspn(a, "_"), lb = strspn(b, "_"), na = strlen(a), nb = strlen(b);

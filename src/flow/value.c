@@ -16,8 +16,14 @@ struct slot_store {
 	bool several;
 };
 
-/* Values at the start of blocks. &pending marks one being computed; NULL one that has to be computed again
- * because it hung on such a value. */
+/* The address that a register holds where blocks hand one on, if all of them agree. */
+struct only_value {
+	const struct expr *x; /* NULL: there is none */
+	bool known;
+};
+
+/* Values at the start of blocks. &pending marks one being computed; NULL one that has to be
+ * computed again because it hung on such a value. */
 struct value_memo {
 	struct hashmap index;
 	VEC(const struct expr *) values;
@@ -25,8 +31,8 @@ struct value_memo {
 	struct hashmap slots; /* slot_key -> number in stores */
 	VEC(struct slot_store) stores;
 	bool stores_listed;
+	struct only_value only[32]; /* of general registers */
 };
-
 
 void slicer_init(struct slicer *s)
 {
@@ -52,7 +58,8 @@ const struct insn *slicer_insns(struct slicer *s, uint32_t block)
 	struct insn *insns = ARENA_ARRAY(s->tmp, struct insn, b->insn_count);
 	uint64_t at = 0;
 	for (uint32_t i = 0; i < b->insn_count && at < b->size; i++)
-		at += s->arch->decode(bytes + at, b->size - at, b->start + at, DECODE_FULL, &insns[i]);
+		at += s->arch->decode(bytes + at, b->size - at, b->start + at, DECODE_FULL,
+				      &insns[i]);
 	s->decoded[block] = insns;
 	s->budget -= s->budget < b->insn_count ? s->budget : b->insn_count;
 	return insns;
@@ -119,7 +126,8 @@ static const struct expr *value_of_insn(struct slicer *s, uint32_t block, uint32
 static const struct expr *value_at_start(struct slicer *s, uint32_t block, unsigned reg,
 					 const struct expr *slot);
 
-const struct expr *value_of_register(struct slicer *s, uint32_t block, uint32_t before, unsigned reg)
+const struct expr *value_of_register(struct slicer *s, uint32_t block, uint32_t before,
+				     unsigned reg)
 {
 	if (reg == REG_NONE)
 		return constant(s, 0);
@@ -135,7 +143,8 @@ const struct expr *value_of_address(struct slicer *s, uint32_t block, uint32_t i
 	const struct insn *in = &slicer_insns(s, block)[index];
 	const struct expr *base = value_of_register(s, block, index, in->a), *x = constant(s, 0);
 	if (in->b != REG_NONE)
-		x = shift_left(s, extend(s, value_of_register(s, block, index, in->b), in->extend), in->shift);
+		x = shift_left(s, extend(s, value_of_register(s, block, index, in->b), in->extend),
+			       in->shift);
 	return add(s, add(s, base, x), constant(s, in->writeback == WRITEBACK_POST ? 0 : in->imm));
 }
 
@@ -166,7 +175,8 @@ static uint64_t slot_key(unsigned reg, int64_t k)
 	return (uint64_t)k << 8 ^ reg;
 }
 
-static void list_store(struct value_memo *m, unsigned reg, int64_t k, uint32_t block, uint32_t index)
+static void list_store(struct value_memo *m, unsigned reg, int64_t k, uint32_t block,
+		       uint32_t index)
 {
 	uint32_t at = hashmap_add(&m->slots, slot_key(reg, k), m->stores.len);
 	if (at == m->stores.len)
@@ -175,8 +185,8 @@ static void list_store(struct value_memo *m, unsigned reg, int64_t k, uint32_t b
 		m->stores.data[at].several = true;
 }
 
-/* Whether storing `reg` only saves it for the caller: prologues do so before the frame has its final
- * size, at offsets that mean other slots later. */
+/* Whether storing `reg` only saves it for the caller: prologues do so before the frame has its
+ * final size, at offsets that mean other slots later. */
 static bool is_save(const struct slicer *s, unsigned reg, uint64_t written)
 {
 	return reg < 32 && regset_has(&s->arch->callee_saved, reg) && !(written >> reg & 1);
@@ -207,9 +217,9 @@ static void list_stores(struct slicer *s)
 		list_block_stores(s, b);
 }
 
-/* The contents of a slot that only one instruction of the whole procedure stores into: what a compiler
- * keeps on the stack for want of registers, such as the address of a jump table. NULL if there is no
- * such instruction. */
+/* The contents of a slot that only one instruction of the whole procedure stores into: what a
+ * compiler keeps on the stack for want of registers, such as the address of a jump table. NULL if
+ * there is no such instruction. */
 static const struct expr *value_of_only_store(struct slicer *s, const struct expr *slot)
 {
 	if (s->g->block_count > MAX_STORE_BLOCKS || s->memo->depth >= MAX_DEPTH)
@@ -264,7 +274,8 @@ const struct expr *value_of_memory(struct slicer *s, uint32_t block, uint32_t in
 	const struct insn *in = &slicer_insns(s, block)[index];
 	unsigned how = load_extend(in);
 	if (is_slot(s, in)) {
-		struct expr slot = {.kind = EXPR_SLOT, .reg = in->a, .width = in->width, .k = in->imm};
+		struct expr slot = {
+			.kind = EXPR_SLOT, .reg = in->a, .width = in->width, .k = in->imm};
 		return extend(s, value_of_slot(s, block, index, make(s, slot)), how);
 	}
 	const struct expr *at = value_of_address(s, block, index);
@@ -281,7 +292,8 @@ static const struct expr *narrowed(struct slicer *s, const struct expr *x, const
 	return in->width == 4 ? extend(s, x, EXTEND_U32) : x;
 }
 
-/* The constant that `in` adds to `reg` by the way, as a push or a load with write-back does; 0 if none. */
+/* The constant that `in` adds to `reg` by the way, as a push or a load with write-back does; 0 if
+ * none. */
 static int64_t moves_by(const struct slicer *s, const struct insn *in, unsigned reg)
 {
 	if (reg == s->arch->sp && in->stack_known)
@@ -305,7 +317,8 @@ static const struct expr *value_computed(struct slicer *s, uint32_t block, uint3
 		return narrowed(s, shift_left(s, x, in->imm), in);
 	case OP_SHIFT_RIGHT:
 		x = value_of_register(s, block, i, in->a);
-		return make(s, (struct expr){.kind = EXPR_SHR, .x = x, .k = in->imm, .width = in->width});
+		return make(s, (struct expr){
+				       .kind = EXPR_SHR, .x = x, .k = in->imm, .width = in->width});
 	case OP_LOAD: return value_of_memory(s, block, i);
 	default: return unknown(s, in->pc, in->dst);
 	}
@@ -347,20 +360,85 @@ static const struct expr *value_at_end(struct slicer *s, uint32_t block, unsigne
 	return value_of_register(s, block, b->insn_count, reg);
 }
 
-/* The value that all ways into the block agree on. A way that leads around a loop back to here tells
- * nothing new. */
-static const struct expr *join(struct slicer *s, uint32_t block, unsigned reg, const struct expr *slot)
+/* Whether the instruction only gives a register back to the caller, as epilogues do. */
+static bool is_restore(const struct slicer *s, const struct insn *in)
+{
+	return in->op == OP_POP ||
+	       ((in->op == OP_LOAD || in->op == OP_LOAD_PAIR) && in->a == s->arch->sp);
+}
+
+/* The last instruction of the block that defines `reg` for good; UINT32_MAX if none does. */
+static uint32_t last_definition(struct slicer *s, uint32_t block, unsigned reg)
+{
+	const struct insn *insns = slicer_insns(s, block);
+	for (uint32_t i = s->g->blocks[block].insn_count; i-- > 0;)
+		if (regset_has(&insns[i].writes, reg))
+			return is_restore(s, &insns[i]) ? UINT32_MAX : i;
+	return UINT32_MAX;
+}
+
+/* The one address that blocks leave in `reg`, whatever else they do with it: that of a jump table
+ * or of the code it counts from, kept in a register through a procedure with too many ways to
+ * follow. If it is not what the register holds, the table read with it will not make sense. */
+static const struct expr *find_only_value(struct slicer *s, unsigned reg)
+{
+	const struct expr *only = NULL;
+	for (uint32_t b = 0; b < s->g->block_count; b++) {
+		uint32_t i = last_definition(s, b, reg);
+		if (i == UINT32_MAX)
+			continue;
+		const struct expr *x = value_of_insn(s, b, i, reg);
+		if (x->kind != EXPR_CONST || !s->is_address(s->ctx, (uint64_t)x->k))
+			continue;
+		if (only && only->k != x->k)
+			return NULL;
+		only = x;
+	}
+	return only;
+}
+
+static const struct expr *only_value_of(struct slicer *s, unsigned reg)
+{
+	if (reg >= 32 || s->g->block_count > MAX_STORE_BLOCKS)
+		return NULL;
+	struct only_value *only = &s->memo->only[reg];
+	if (!only->known) {
+		unsigned depth = s->memo->depth;
+		only->known = true;
+		s->memo->depth = 0; /* the question stands for itself */
+		only->x = find_only_value(s, reg);
+		s->memo->depth = depth;
+	}
+	return only->x;
+}
+
+/* What is known when the ways into a block disagree, or are too many. */
+static const struct expr *disagreement(struct slicer *s, uint32_t block, unsigned reg,
+				       const struct expr *slot)
+{
+	if (slot) {
+		struct expr here = *slot;
+		here.site = s->g->blocks[block].start;
+		return make(s, here);
+	}
+	const struct expr *only = s->assume_addresses ? only_value_of(s, reg) : NULL;
+	return only ? only
+		    : make(s, (struct expr){.kind = EXPR_PHI, .reg = (uint8_t)reg, .k = block});
+}
+
+/* The value that all ways into the block agree on. A way that leads around a loop back to here
+ * tells nothing new. */
+static const struct expr *join(struct slicer *s, uint32_t block, unsigned reg,
+			       const struct expr *slot)
 {
 	const struct cfg *g = s->g;
 	const struct expr *common = &pending;
 	uint32_t first = g->first_pred[block], last = g->first_pred[block + 1];
-	struct expr phi = {.kind = EXPR_PHI, .reg = (uint8_t)reg, .k = block};
-	if (slot) {
-		phi = *slot;
-		phi.site = g->blocks[block].start;
-	}
-	if (first == last || last - first > MAX_PREDECESSORS || s->memo->depth >= MAX_DEPTH || !s->budget)
-		return make(s, phi);
+	if (first == last && !slot)
+		return make(s, (struct expr){.kind = EXPR_PHI, .reg = (uint8_t)reg, .k = block});
+	if (first == last || last - first > MAX_PREDECESSORS || s->memo->depth >= MAX_DEPTH ||
+	    !s->budget)
+		return disagreement(s, block, reg, slot);
 	s->budget--;
 	s->memo->depth++;
 	for (uint32_t i = first; i < last; i++) {
@@ -368,7 +446,7 @@ static const struct expr *join(struct slicer *s, uint32_t block, unsigned reg, c
 		if (x->kind == EXPR_PENDING)
 			continue;
 		if (common->kind != EXPR_PENDING && !expr_equal(common, x)) {
-			common = make(s, phi);
+			common = disagreement(s, block, reg, slot);
 			break;
 		}
 		common = x;

@@ -1,6 +1,7 @@
-/* What value a register holds at a point, as an expression over constants, loads and unknowns, found by
- * walking backwards through the flow graph on demand. Made for the address arithmetic of jump tables: it
- * follows copies, extensions, sums, shifts, masks, loads and stack slots, and gives up on the rest.
+/* What value a register holds at a point, as an expression over constants, loads and unknowns,
+ * found by walking backwards through the flow graph on demand. Made for the address arithmetic of
+ * jump tables: it follows copies, extensions, sums, shifts, masks, loads and stack slots, and gives
+ * up on the rest.
  *
  * Two equal expressions stand for the same value: unknowns carry the place that made them. */
 #pragma once
@@ -10,15 +11,16 @@
 enum expr_kind {
 	EXPR_CONST,   /* k */
 	EXPR_UNKNOWN, /* made by the instruction at `site`, in register `reg` */
-	EXPR_PHI,     /* register `reg` at the start of block `k`: depends on how control got there */
-	EXPR_SLOT,    /* `width` bytes at register reg + k, as they were when `site` was entered */
-	EXPR_LOAD,    /* `width` bytes at x, extended as `extend` */
-	EXPR_ADD,     /* x + y */
-	EXPR_SHL,     /* x << k */
-	EXPR_SHR,     /* the low `width` bytes of x, >> k */
-	EXPR_AND,     /* x & k */
+	EXPR_PHI,  /* register `reg` at the start of block `k`: depends on how control got there */
+	EXPR_SLOT, /* `width` bytes at register reg + k, as they were when `site` was entered */
+	EXPR_LOAD, /* `width` bytes at x, extended as `extend` */
+	EXPR_ADD,  /* x + y */
+	EXPR_SHL,  /* x << k */
+	EXPR_SHR,  /* the low `width` bytes of x, >> k */
+	EXPR_AND,  /* x & k */
 	EXPR_EXTEND,  /* x extended as `extend` */
-	EXPR_PENDING, /* being computed: the way around a loop back to the question. Equals nothing */
+	EXPR_PENDING, /* being computed: the way around a loop back to the question. Equals nothing
+		       */
 };
 
 struct expr {
@@ -34,9 +36,14 @@ struct slicer {
 	const struct cfg *g;
 	/* The bytes of the block at its start address; owned by the caller. */
 	const uint8_t *(*bytes_at)(void *ctx, uint64_t va);
+	/* Whether the constant is an address of the image. */
+	bool (*is_address)(void *ctx, uint64_t va);
 	void *ctx;
 	struct arena *tmp;
 	uint32_t budget; /* instructions that may still be looked at */
+	/* Where ways into a block disagree about a register, take the only address that it ever
+	 * gets. */
+	bool assume_addresses;
 
 	const struct insn **decoded; /* by block; NULL: not yet */
 	struct value_memo *memo;
@@ -49,8 +56,10 @@ void slicer_release(struct slicer *s);
 /* The block's instructions, all of them. */
 const struct insn *slicer_insns(struct slicer *s, uint32_t block);
 
-/* The value of `reg` before instruction number `before` of the block (its insn_count: at its end). */
-const struct expr *value_of_register(struct slicer *s, uint32_t block, uint32_t before, unsigned reg);
+/* The value of `reg` before instruction number `before` of the block (its insn_count: at its end).
+ */
+const struct expr *value_of_register(struct slicer *s, uint32_t block, uint32_t before,
+				     unsigned reg);
 /* The address that a load, store, or jump or call through memory accesses. */
 const struct expr *value_of_address(struct slicer *s, uint32_t block, uint32_t index);
 /* The value that instruction number `index` compares, computes or jumps to, see enum insn_op. */

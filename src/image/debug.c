@@ -1,7 +1,8 @@
 /* Handles on an image's DWARF, and the index from addresses to units.
  *
- * The index comes from the ranges that units give for themselves. Units without any (old or partial ones) are
- * looked up in .debug_aranges, and if that has nothing either, their procedures' ranges are taken. */
+ * The index comes from the ranges that units give for themselves. Units without any (old or partial
+ * ones) are looked up in .debug_aranges, and if that has nothing either, their procedures' ranges
+ * are taken. */
 #include "image/debug.h"
 
 #include <stdlib.h>
@@ -9,6 +10,9 @@
 #include "base/log.h"
 #include "image/debug_private.h"
 #include "image/order.h"
+
+/* A line program belongs to one unit. Thousands that share one would be run thousands of times. */
+enum { MAX_SHARING = 64 };
 
 typedef VEC(struct debug_entry) entries;
 
@@ -117,7 +121,8 @@ void debug_close(struct debug *d)
 struct indexer {
 	struct debug *d;
 	entries found;
-	uint64_t budget; /* ranges that may still be read */
+	uint64_t budget;       /* ranges that may still be read */
+	uint64_t line_bytes;   /* of all units' line programs */
 	VEC(uint32_t) without; /* units that gave no ranges */
 };
 
@@ -146,7 +151,20 @@ static void index_unit(struct indexer *x, Dwarf_Die *die, uint32_t unit)
 		vec_push(&x->without, unit);
 }
 
-/* Lists compile units, with or without a split part; what other units hold is read through these. */
+static uint64_t line_program_size(const struct dwarf_file *f, Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word offset;
+	if (dwarf_formudata(dwarf_attr(die, DW_AT_stmt_list, &attr), &offset) != 0 ||
+	    offset >= f->line.size)
+		return 0;
+	struct cursor c = cursor_over(f->line.at + offset, f->line.size - offset);
+	uint64_t length = cursor_u32(&c);
+	return length < cursor_left(&c) ? length : cursor_left(&c);
+}
+
+/* Lists compile units, with or without a split part; what other units hold is read through these.
+ */
 static void list_units(struct indexer *x)
 {
 	struct debug_shared *s = x->d->shared;
@@ -155,10 +173,12 @@ static void list_units(struct indexer *x)
 	uint8_t type;
 	while (dwarf_get_units(x->d->main.dw, cu, &cu, NULL, &type, &die, NULL) == 0) {
 		if ((type != DW_UT_compile && type != DW_UT_skeleton) ||
-		    (dwarf_tag(&die) != DW_TAG_compile_unit && dwarf_tag(&die) != DW_TAG_skeleton_unit))
+		    (dwarf_tag(&die) != DW_TAG_compile_unit &&
+		     dwarf_tag(&die) != DW_TAG_skeleton_unit))
 			continue;
 		vec_push(&s->units, (struct unit_place){dwarf_dieoffset(&die)});
 		index_unit(x, &die, s->units.len - 1);
+		x->line_bytes += line_program_size(&x->d->main, &die);
 	}
 }
 
@@ -170,8 +190,8 @@ static uint32_t unit_by_offset(const struct debug_shared *s, uint64_t offset)
 	return n && s->units.data[n - 1].offset == offset ? n - 1 : DEBUG_NONE;
 }
 
-/* Takes from .debug_aranges what it has of the units that gave no ranges; those it has something of are
- * taken off the list. */
+/* Takes from .debug_aranges what it has of the units that gave no ranges; those it has something of
+ * are taken off the list. */
 static void index_aranges(struct indexer *x)
 {
 	Dwarf_Aranges *aranges;
@@ -201,8 +221,8 @@ static void index_aranges(struct indexer *x)
 	hashmap_release(&done);
 }
 
-/* The dear way. Where some units give ranges, one that gives none has no code: link-time optimisation leaves
- * many such. */
+/* The dear way. Where some units give ranges, one that gives none has no code: link-time
+ * optimisation leaves many such. */
 static void index_procedures(struct indexer *x)
 {
 	if (x->found.len)
@@ -220,6 +240,7 @@ static void build_index(struct debug *d)
 	struct debug_shared *s = d->shared;
 	struct indexer x = {.d = d, .budget = s->source.main.size + 1024};
 	list_units(&x);
+	s->no_lines = x.line_bytes / MAX_SHARING > d->main.line.size;
 	if (x.without.len)
 		index_aranges(&x);
 	index_procedures(&x);
@@ -247,7 +268,9 @@ int debug_open(struct debug **out, const struct image *im, const struct debug_op
 		build_index(*out);
 	bool damaged = s->source.main.at && !*out;
 	shared_release(s);
-	return damaged ? err_set(e, ERR_INPUT, "its debugging information cannot be read: %s", dwarf_errmsg(-1)) : 0;
+	return damaged ? err_set(e, ERR_INPUT, "its debugging information cannot be read: %s",
+				 dwarf_errmsg(-1))
+		       : 0;
 }
 
 int debug_clone(struct debug **out, const struct debug *d, struct err *e)

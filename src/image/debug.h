@@ -1,9 +1,10 @@
 /* What an image's debugging information says about its source: procedures, inlined calls and lines,
  * unit by unit, on demand.
  *
- * libdw is confined to image/ and is not safe to use from two threads on one handle, so a `struct debug`
- * belongs to one thread at a time; open one for each worker (they share the image's bytes; all but the
- * first open are cheap). Units loaded are plain data of their own and may be read by anyone. */
+ * libdw is confined to image/ and is not safe to use from two threads on one handle, so a `struct
+ * debug` belongs to one thread at a time; open one for each worker (they share the image's bytes;
+ * all but the first open are cheap). Units loaded are plain data of their own and may be read by
+ * anyone. */
 #pragma once
 #include "image/image.h"
 
@@ -17,15 +18,17 @@ struct address_range {
 struct debug_scope {
 	const char *name;    /* source name, as people write it; "" if the compiler gave none */
 	const char *linkage; /* mangled name, or NULL */
-	uint32_t parent;     /* index in the unit's scopes of the enclosing subprogram or inlined call */
-	uint32_t decl_file, decl_line; /* where the procedure is defined; file DEBUG_NONE if unknown */
+	uint32_t
+		parent; /* index in the unit's scopes of the enclosing subprogram or inlined call */
+	uint32_t decl_file,
+		decl_line; /* where the procedure is defined; file DEBUG_NONE if unknown */
 	uint32_t call_file, call_line, call_column; /* where an inlined call stands in its parent */
 	uint32_t first_range, range_count;          /* in the unit's ranges */
 	bool inlined;
 };
 
-/* Of several rows at one address the last tells the line of the code there; those before it tell that
- * statements begin there whose code is elsewhere or gone. */
+/* Of several rows at one address the last tells the line of the code there; those before it tell
+ * that statements begin there whose code is elsewhere or gone. */
 struct debug_line {
 	uint64_t va;
 	uint32_t file; /* index in the unit's files; DEBUG_NONE if unknown */
@@ -35,18 +38,20 @@ struct debug_line {
 	bool end; /* end of sequence: nothing is known from va on */
 };
 
-/* A procedure's definition without code of its own: bounds source lines for the alien-line rules. */
+/* A procedure's definition without code of its own: bounds source lines for the alien-line rules.
+ */
 struct debug_decl {
 	const char *name;
 	uint32_t file, line;
 };
 
 struct debug_unit {
-	const char *name;     /* primary source file as the compiler was told */
+	const char *name; /* primary source file as the compiler was told */
 	const char *comp_dir;
 	const char *producer; /* may be NULL */
 	uint32_t language;    /* DW_LANG_* */
-	bool has_inlining;    /* the unit describes inlined calls: the alien-line rules are not needed */
+	bool has_inlining; /* the unit describes inlined calls: the alien-line rules are not needed
+			    */
 
 	const struct address_range *ranges; /* of scopes */
 	const struct debug_scope *scopes;   /* parents before children */
@@ -59,7 +64,7 @@ struct debug_unit {
 	const struct debug_entry {
 		uint64_t start, end;
 		uint32_t scope;
-	} *entries;
+	} * entries;
 	/* Code by its innermost scope (inlined or not): sorted, disjoint. */
 	const struct debug_entry *innermost;
 	uint32_t entry_count, innermost_count;
@@ -77,16 +82,16 @@ struct debug_options {
 };
 
 /* Finds the debugging information of `im`: in the file itself, by build id, by debuglink, from
- * debuginfod. *out is NULL and the result 0 where there is none. If it is in a separate file, that file's
- * symbols can be had from debug_file(). */
+ * debuginfod. *out is NULL and the result 0 where there is none. If it is in a separate file, that
+ * file's symbols can be had from debug_file(). */
 int debug_open(struct debug **out, const struct image *im, const struct debug_options *options,
 	       struct err *e);
 /* Another handle on the same information, for another thread. */
 int debug_clone(struct debug **out, const struct debug *d, struct err *e);
 void debug_close(struct debug *d);
 
-/* The separate debug file in use, or NULL if the information is in the image itself. Owned by the handle
- * that debug_open() gave. */
+/* The separate debug file in use, or NULL if the information is in the image itself. Owned by the
+ * handle that debug_open() gave. */
 const struct image *debug_file(const struct debug *d);
 
 uint32_t debug_unit_count(const struct debug *d);

@@ -5,10 +5,11 @@
  *	DIR/NAME, DIR/.debug/NAME, ROOT/DIR/NAME  NAME from .gnu_debuglink; its CRC must be the same
  *	a debuginfod server                       if the user named one, by build id
  *
- * where ROOT is /usr/lib/debug. What dwz moved out of several files to share it is in an alternate file, which
- * .gnu_debugaltlink of the debug file names by path and build id.
+ * where ROOT is /usr/lib/debug. What dwz moved out of several files to share it is in an alternate
+ *file, which .gnu_debugaltlink of the debug file names by path and build id.
  *
- * libdebuginfod is loaded only when a server is asked: it brings some twenty libraries, and 6 ms, with it. */
+ * libdebuginfod is loaded only when a server is asked: it brings some twenty libraries, and 6 ms,
+ *with it. */
 #include <dlfcn.h>
 #include <elfutils/debuginfod.h>
 #include <errno.h>
@@ -140,12 +141,13 @@ static time_t seconds(void)
 	return t.tv_sec;
 }
 
-/* Nonzero stops the download. */
+/* Nonzero stops the download. While `total` is 0 the server has not answered yet, and `done` just
+ * counts. */
 static int on_progress(debuginfod_client *handle, long done, long total)
 {
 	struct client *c = asking;
 	(void)handle;
-	if (done != c->done) {
+	if (total > 0 && done != c->done) {
 		c->done = done;
 		c->grown_at = seconds();
 	}

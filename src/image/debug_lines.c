@@ -1,9 +1,10 @@
-/* Source files and line rows from .debug_line: headers of DWARF 2 to 5, and the program that makes the rows
- * (DWARF 5, section 6.2).
+/* Source files and line rows from .debug_line: headers of DWARF 2 to 5, and the program that makes
+ * the rows (DWARF 5, section 6.2).
  *
- * Of several rows at one address only the last covers code, so only that one is kept; rows that repeat the
- * one before add nothing and are dropped. A sequence is taken or left as a whole: the linker sets the address
- * of a discarded function to 0 or to -1 or so, and its rows then lie about whatever is there. */
+ * Of several rows at one address only the last covers code; of those before it, the ones that begin
+ * a statement of another line are kept. Rows that repeat the one before add nothing and are
+ * dropped. A sequence is taken or left as a whole: the linker sets the address of a discarded
+ * function to 0 or to -1 or so, and its rows then lie about whatever is there. */
 #include <stdlib.h>
 
 #include "image/debug_private.h"
@@ -54,9 +55,7 @@ static void read_value(struct cursor *c, const struct entry_format *f, uint64_t 
 	case DW_FORM_line_strp:
 		*text = text_in(&f->file->line_str, cursor_uint(c, f->offset_size));
 		break;
-	case DW_FORM_strp:
-		*text = text_in(&f->file->str, cursor_uint(c, f->offset_size));
-		break;
+	case DW_FORM_strp: *text = text_in(&f->file->str, cursor_uint(c, f->offset_size)); break;
 	case DW_FORM_data1: *number = cursor_u8(c); break;
 	case DW_FORM_data2: *number = cursor_uint(c, 2); break;
 	case DW_FORM_data4: *number = cursor_u32(c); break;
@@ -270,13 +269,15 @@ static bool same_place(const struct debug_line *a, const struct debug_line *b)
 	       a->is_stmt == b->is_stmt;
 }
 
-/* True if `last` begins a statement of another line than the row that follows it at the same address. */
+/* True if `last` begins a statement of another line than the row that follows it at the same
+ * address. */
 static bool begins_statement(const struct debug_line *last, const struct debug_line *row)
 {
 	return last->is_stmt && (last->file != row->file || last->line != row->line);
 }
 
-/* The later of two rows at one address stands; if it goes on with the line it begins where that does. */
+/* The later of two rows at one address stands; if it goes on with the line it begins where that
+ * does. */
 static void replace_row(struct debug_line *last, const struct debug_line *row)
 {
 	bool goes_on = last->is_stmt && !row->end;
@@ -313,7 +314,8 @@ static void emit(struct machine *m, bool end)
 static void end_sequence(struct machine *m)
 {
 	emit(m, true);
-	struct sequence s = {m->rows.data[m->first].va, vec_last(&m->rows).va, m->first, m->rows.len - m->first};
+	struct sequence s = {m->rows.data[m->first].va, vec_last(&m->rows).va, m->first,
+			     m->rows.len - m->first};
 	if (s.start < s.end && image_is_code(m->im, s.start))
 		vec_push(&m->sequences, s);
 	else
@@ -394,8 +396,8 @@ static void run_standard(struct machine *m, unsigned opcode)
 	}
 }
 
-/* Puts the sequences in order of address. Two over the same code (folded functions) cannot both be right
- * for it: the first stays. */
+/* Puts the sequences in order of address. Two over the same code (folded functions) cannot both be
+ * right for it: the first stays. */
 static void merge(struct machine *m, debug_lines *out)
 {
 	uint64_t end = 0;
@@ -406,7 +408,8 @@ static void merge(struct machine *m, debug_lines *out)
 		if (s->start < end)
 			continue;
 		end = s->end;
-		memcpy(out->data + out->len, m->rows.data + s->first, s->count * sizeof(*out->data));
+		memcpy(out->data + out->len, m->rows.data + s->first,
+		       s->count * sizeof(*out->data));
 		out->len += s->count;
 	}
 }

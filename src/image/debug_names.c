@@ -1,20 +1,21 @@
-/* Names of procedures as people write them: namespaces and types in front, joined in the language's way.
+/* Names of procedures as people write them: namespaces and types in front, joined in the language's
+ * way.
  *
- * A DIE does not know its parent. So for each unit that names are asked from, the DIEs that give their name
- * to what is in them (contexts) are collected once, each with the addresses of its first and last byte; a
- * DIE's context is the innermost one around its address. A local type is in a procedure, which counts as a
- * context only then: most procedures hold no types. */
+ * A DIE does not know its parent. So for each unit that names are asked from, the DIEs that give
+ * their name to what is in them (contexts) are collected once, each with the addresses of its first
+ * and last byte; a DIE's context is the innermost one around its address. A local type is in a
+ * procedure, which counts as a context only then: most procedures hold no types. */
 #include <stdlib.h>
 
 #include "base/text.h"
 #include "image/debug_private.h"
 
 enum {
-	MAX_HOPS = 8,              /* from a call through its abstract origin to the declaration */
-	MAX_CONTEXTS = 64,         /* in each other */
-	MAX_NESTING = 8,           /* types in procedures in types in procedures ... */
-	MAX_NAME = 1 << 16,        /* bytes */
-	KEEP_CONTEXTS = 1 << 18,   /* in a handle, over all units */
+	MAX_HOPS = 8,            /* from a call through its abstract origin to the declaration */
+	MAX_CONTEXTS = 64,       /* in each other */
+	MAX_NESTING = 8,         /* types in procedures in types in procedures ... */
+	MAX_NAME = 1 << 16,      /* bytes */
+	KEEP_CONTEXTS = 1 << 18, /* in a handle, over all units */
 };
 
 static const struct language {
@@ -151,8 +152,8 @@ static void close_contexts(struct open_contexts *o, unsigned depth, const uint8_
 	}
 }
 
-/* Puts what is open into the list, outermost first, which keeps the list sorted: nothing within a procedure
- * that is not in the list yet can be in it. */
+/* Puts what is open into the list, outermost first, which keeps the list sorted: nothing within a
+ * procedure that is not in the list yet can be in it. */
 static void list_contexts(struct open_contexts *o)
 {
 	uint32_t parent = DEBUG_NONE;
@@ -182,8 +183,8 @@ static void collect_contexts(struct unit_contexts *out, struct debug *d, const s
 			scan_skip(&s, &die);
 			continue;
 		}
-		open.stack[open.count++] = (struct open_context){
-			die.at, die.depth, DEBUG_NONE, kind == PROCEDURE_CONTEXT};
+		open.stack[open.count++] = (struct open_context){die.at, die.depth, DEBUG_NONE,
+								 kind == PROCEDURE_CONTEXT};
 		if (kind == NAMED_CONTEXT)
 			list_contexts(&open);
 	}
@@ -295,8 +296,8 @@ static void add_type(struct names *n, struct text *out, Dwarf_Die *die, const ch
 
 static uint32_t origin_of(struct names *n, const Dwarf_Die *die, unsigned nesting);
 
-/* Adds the name of a context of `member`, and of all around it, to `out`. A procedure's name has all in it
- * that is around the procedure. */
+/* Adds the name of a context of `member`, and of all around it, to `out`. A procedure's name has
+ * all in it that is around the procedure. */
 static void add_context(struct names *n, struct text *out, Dwarf_CU *cu, uint32_t number,
 			const char *member, unsigned nesting)
 {

@@ -1,10 +1,10 @@
 /* What the parts of the DWARF reader share. Nothing outside image/ sees it.
  *
- * libdw opens the sections, finds units, and reads addresses, strings, range lists and references across
- * units and files. Going through the entries of a unit and running line programs is done here on the bytes:
- * libdw keeps whatever it reads until the handle is closed, walks a subtree once for each level above it
- * where the compiler wrote no sibling attributes, and sorts line rows without telling which of them belong
- * to functions that the linker threw away.
+ * libdw opens the sections, finds units, and reads addresses, strings, range lists and references
+ *across units and files. Going through the entries of a unit and running line programs is done here
+ *on the bytes: libdw keeps whatever it reads until the handle is closed, walks a subtree once for
+ *each level above it where the compiler wrote no sibling attributes, and sorts line rows without
+ *telling which of them belong to functions that the linker threw away.
  *
  *	debug_find.c      where the information is: image, separate file, alternate file, server
  *	debug_sections.c  sections of an ELF file in memory, decompressed
@@ -43,8 +43,9 @@ struct debug_bytes {
 
 /* Where the information comes from. */
 struct debug_source {
-	struct image *file;           /* the separate debug file, or NULL */
-	struct debug_bytes main, alt; /* `main` has it, if at is not NULL; `alt` is what dwz shared */
+	struct image *file; /* the separate debug file, or NULL */
+	struct debug_bytes main,
+		alt; /* `main` has it, if at is not NULL; `alt` is what dwz shared */
 };
 
 /* s->main.at is NULL afterwards if there is none. `o` may be NULL. */
@@ -55,8 +56,8 @@ void debug_source_release(struct debug_source *s);
 bool elf_section_find(const uint8_t *bytes, size_t size, const char *name, struct slice *out);
 /* True if there is DWARF in the file. */
 bool elf_has_dwarf(const uint8_t *bytes, size_t size);
-/* Makes *b a smaller file with all debugging sections decompressed, if some are compressed: libelf would
- * decompress them for each handle, writing into the headers that all share. */
+/* Makes *b a smaller file with all debugging sections decompressed, if some are compressed: libelf
+ * would decompress them for each handle, writing into the headers that all share. */
 void elf_inflate(struct debug_bytes *b);
 
 /* One DWARF file, opened. */
@@ -78,6 +79,7 @@ struct debug_shared {
 	VEC(struct unit_place) units;
 	struct debug_entry *index; /* disjoint, sorted; .scope is the unit's number */
 	uint32_t index_count;
+	bool no_lines; /* the line table is a trap */
 };
 
 /* A unit to be scanned. */
@@ -185,7 +187,8 @@ struct file_table {
 		const char *name;
 		uint32_t dir;
 		uint32_t number; /* in the debug_unit's files, or DEBUG_NONE until asked for */
-	}) files;
+	})
+	files;
 };
 
 /* The files of a debug_unit in the making. */
@@ -215,8 +218,8 @@ void file_table_release(struct file_table *t);
 /* The number in `set` of a table's file; DEBUG_NONE if there is none. */
 uint32_t file_number(struct file_table *t, struct file_set *set, uint64_t n);
 
-/* The length of a string that libdw gave for a unit; -1 if it does not end where strings are: libdw does not
- * check that for all forms. */
+/* The length of a string that libdw gave for a unit; -1 if it does not end where strings are: libdw
+ * does not check that for all forms. */
 int64_t dwarf_string_length(struct debug *d, Dwarf_CU *cu, const char *s);
 
 /* What a DIE and those it refers to (specification, abstract origin) say of a procedure. */
@@ -246,7 +249,7 @@ void contexts_trim(struct debug *d);
 /* True for languages whose procedures may be members of types. */
 bool language_has_members(uint32_t language);
 
-/* Ranges that may lie within each other, to disjoint ones in which the innermost counts: of ranges over the
- * same address the one that starts last, then the one that comes last in `in`. Returns how many came out;
- * *out is the caller's to free. */
+/* Ranges that may lie within each other, to disjoint ones in which the innermost counts: of ranges
+ * over the same address the one that starts last, then the one that comes last in `in`. Returns how
+ * many came out; *out is the caller's to free. */
 uint32_t flatten(struct debug_entry **out, struct debug_entry *in, uint32_t count);

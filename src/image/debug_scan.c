@@ -1,10 +1,11 @@
-/* The entries (DIEs) of a unit, one after the other in the order of their bytes. Each byte is looked at once
- * and the position only ever grows, so a unit costs time in proportion to its size whatever is in it. */
+/* The entries (DIEs) of a unit, one after the other in the order of their bytes. Each byte is
+ * looked at once and the position only ever grows, so a unit costs time in proportion to its size
+ * whatever is in it. */
 #include "base/log.h"
 #include "image/debug_private.h"
 
 /* A table lists what its unit uses, or what all units of a program use: some thousand at most. */
-enum { MAX_ABBREVS = 1 << 16, MAX_ATTRS = 1 << 20 };
+enum { MAX_ABBREVS = 1 << 15, MAX_ATTRS = 1 << 20 };
 
 /* Sizes of forms; the last ones need the unit or the bytes to tell. */
 enum form_size {
@@ -20,27 +21,27 @@ enum form_size {
 };
 
 static const uint8_t form_sizes[] = {
-	[DW_FORM_addr] = SIZE_ADDRESS,       [DW_FORM_block2] = SIZE_BLOCK + 2,
-	[DW_FORM_block4] = SIZE_BLOCK + 4,   [DW_FORM_data2] = SIZE_0 + 2,
-	[DW_FORM_data4] = SIZE_0 + 4,        [DW_FORM_data8] = SIZE_0 + 8,
-	[DW_FORM_string] = SIZE_STRING,      [DW_FORM_block] = SIZE_BLOCK,
-	[DW_FORM_block1] = SIZE_BLOCK + 1,   [DW_FORM_data1] = SIZE_0 + 1,
-	[DW_FORM_flag] = SIZE_0 + 1,         [DW_FORM_sdata] = SIZE_LEB,
-	[DW_FORM_strp] = SIZE_OFFSET,        [DW_FORM_udata] = SIZE_LEB,
-	[DW_FORM_ref_addr] = SIZE_REF_ADDR,  [DW_FORM_ref1] = SIZE_0 + 1,
-	[DW_FORM_ref2] = SIZE_0 + 2,         [DW_FORM_ref4] = SIZE_0 + 4,
-	[DW_FORM_ref8] = SIZE_0 + 8,         [DW_FORM_ref_udata] = SIZE_LEB,
-	[DW_FORM_indirect] = SIZE_INDIRECT,  [DW_FORM_sec_offset] = SIZE_OFFSET,
-	[DW_FORM_exprloc] = SIZE_BLOCK,      [DW_FORM_flag_present] = SIZE_0,
-	[DW_FORM_strx] = SIZE_LEB,           [DW_FORM_addrx] = SIZE_LEB,
-	[DW_FORM_ref_sup4] = SIZE_0 + 4,     [DW_FORM_strp_sup] = SIZE_OFFSET,
-	[DW_FORM_data16] = SIZE_0 + 16,      [DW_FORM_line_strp] = SIZE_OFFSET,
-	[DW_FORM_ref_sig8] = SIZE_0 + 8,     [DW_FORM_implicit_const] = SIZE_0,
-	[DW_FORM_loclistx] = SIZE_LEB,       [DW_FORM_rnglistx] = SIZE_LEB,
-	[DW_FORM_ref_sup8] = SIZE_0 + 8,     [DW_FORM_strx1] = SIZE_0 + 1,
-	[DW_FORM_strx2] = SIZE_0 + 2,        [DW_FORM_strx3] = SIZE_0 + 3,
-	[DW_FORM_strx4] = SIZE_0 + 4,        [DW_FORM_addrx1] = SIZE_0 + 1,
-	[DW_FORM_addrx2] = SIZE_0 + 2,       [DW_FORM_addrx3] = SIZE_0 + 3,
+	[DW_FORM_addr] = SIZE_ADDRESS,      [DW_FORM_block2] = SIZE_BLOCK + 2,
+	[DW_FORM_block4] = SIZE_BLOCK + 4,  [DW_FORM_data2] = SIZE_0 + 2,
+	[DW_FORM_data4] = SIZE_0 + 4,       [DW_FORM_data8] = SIZE_0 + 8,
+	[DW_FORM_string] = SIZE_STRING,     [DW_FORM_block] = SIZE_BLOCK,
+	[DW_FORM_block1] = SIZE_BLOCK + 1,  [DW_FORM_data1] = SIZE_0 + 1,
+	[DW_FORM_flag] = SIZE_0 + 1,        [DW_FORM_sdata] = SIZE_LEB,
+	[DW_FORM_strp] = SIZE_OFFSET,       [DW_FORM_udata] = SIZE_LEB,
+	[DW_FORM_ref_addr] = SIZE_REF_ADDR, [DW_FORM_ref1] = SIZE_0 + 1,
+	[DW_FORM_ref2] = SIZE_0 + 2,        [DW_FORM_ref4] = SIZE_0 + 4,
+	[DW_FORM_ref8] = SIZE_0 + 8,        [DW_FORM_ref_udata] = SIZE_LEB,
+	[DW_FORM_indirect] = SIZE_INDIRECT, [DW_FORM_sec_offset] = SIZE_OFFSET,
+	[DW_FORM_exprloc] = SIZE_BLOCK,     [DW_FORM_flag_present] = SIZE_0,
+	[DW_FORM_strx] = SIZE_LEB,          [DW_FORM_addrx] = SIZE_LEB,
+	[DW_FORM_ref_sup4] = SIZE_0 + 4,    [DW_FORM_strp_sup] = SIZE_OFFSET,
+	[DW_FORM_data16] = SIZE_0 + 16,     [DW_FORM_line_strp] = SIZE_OFFSET,
+	[DW_FORM_ref_sig8] = SIZE_0 + 8,    [DW_FORM_implicit_const] = SIZE_0,
+	[DW_FORM_loclistx] = SIZE_LEB,      [DW_FORM_rnglistx] = SIZE_LEB,
+	[DW_FORM_ref_sup8] = SIZE_0 + 8,    [DW_FORM_strx1] = SIZE_0 + 1,
+	[DW_FORM_strx2] = SIZE_0 + 2,       [DW_FORM_strx3] = SIZE_0 + 3,
+	[DW_FORM_strx4] = SIZE_0 + 4,       [DW_FORM_addrx1] = SIZE_0 + 1,
+	[DW_FORM_addrx2] = SIZE_0 + 2,      [DW_FORM_addrx3] = SIZE_0 + 3,
 	[DW_FORM_addrx4] = SIZE_0 + 4,
 };
 
@@ -140,8 +141,7 @@ void scan_init(struct scan *s, struct debug *d, const struct dwarf_unit *u)
 {
 	struct abbrev_table *t = &d->abbrevs;
 	const struct slice *abbrev = &u->file.abbrev;
-	const uint8_t *at =
-		u->abbrev_offset < abbrev->size ? abbrev->at + u->abbrev_offset : NULL;
+	const uint8_t *at = u->abbrev_offset < abbrev->size ? abbrev->at + u->abbrev_offset : NULL;
 	*s = (struct scan){
 		.unit = u, .table = t, .at = at ? u->die.addr : u->end, .deepest = UINT32_MAX};
 	if (!at || (t->at == at && t->version == u->version && t->address_size == u->address_size &&
@@ -373,7 +373,7 @@ bool dwarf_unit_init(struct dwarf_unit *u, struct debug *d, Dwarf_CU *cu)
 	    dwarf_cuoffset(&die) > (uint64_t)((uint8_t *)die.addr - u->file.info.at))
 		return false;
 	u->start = (uint8_t *)die.addr - dwarf_cuoffset(&die);
-	u->end = u->start + unit_size(u->start, u->file.info.size -
-							(uint64_t)(u->start - u->file.info.at));
+	u->end = u->start +
+		 unit_size(u->start, u->file.info.size - (uint64_t)(u->start - u->file.info.at));
 	return u->end > (uint8_t *)die.addr;
 }

@@ -1,8 +1,9 @@
-/* Sections of an ELF file in memory, and a copy of the debugging ones with all compression taken off.
+/* Sections of an ELF file in memory, and a copy of the debugging ones with all compression taken
+ *off.
  *
- * Compressed sections are SHF_COMPRESSED with a header of their own, or of the older kind: named .zdebug_*
- * and starting with "ZLIB" and the size, big-endian. The copy is an ELF file of the same section numbers in
- * which all other sections are empty:
+ * Compressed sections are SHF_COMPRESSED with a header of their own, or of the older kind: named
+ *.zdebug_* and starting with "ZLIB" and the size, big-endian. The copy is an ELF file of the same
+ *section numbers in which all other sections are empty:
  *
  *	ELF header | section headers | section names | sections, each 8-aligned */
 #include <elf.h>
@@ -152,7 +153,8 @@ static bool unpack(uint8_t *out, uint64_t size, struct slice in, enum packing ho
 
 /* Those that are read here or by libdw on our behalf. */
 static const char *const wanted[] = {
-	"abbrev", "addr", "aranges", "info", "line", "line_str", "ranges", "rnglists", "str", "str_offsets", "types",
+	"abbrev", "addr",     "aranges", "info",        "line",  "line_str",
+	"ranges", "rnglists", "str",     "str_offsets", "types",
 };
 
 static int wanted_number(const char *name)
@@ -192,7 +194,8 @@ static uint8_t *copied_names(const struct copy *c)
 	return copied_header(c, c->v.count);
 }
 
-/* Puts the section's bytes at the end of the copy and corrects its header; false if it shall be empty. */
+/* Puts the section's bytes at the end of the copy and corrects its header; false if it shall be
+ * empty. */
 static bool copy_bytes(struct copy *c, Elf64_Shdr *h)
 {
 	struct slice in;

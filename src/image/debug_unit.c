@@ -1,9 +1,9 @@
 /* One unit, read: procedures with code, the calls inlined into them, their lines.
  *
- * First the DIEs are gone through in order, keeping of each scope its place and the DIE that names it; then
- * the names are looked up, which may lead into other units; then the line program is run. What the unit says
- * is believed only so far: scopes need code that is in the image, and the number of ranges and the bytes of
- * names are bounded by the size of the unit. */
+ * First the DIEs are gone through in order, keeping of each scope its place and the DIE that names
+ * it; then the names are looked up, which may lead into other units; then the line program is run.
+ * What the unit says is believed only so far: scopes need code that is in the image, and the number
+ * of ranges and the bytes of names are bounded by the size of the unit. */
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -228,8 +228,9 @@ static const char *unit_text(struct loader *l, const struct dwarf_unit *u, unsig
 	Dwarf_Die die = u->die;
 	const char *s = dwarf_formstring(dwarf_attr(&die, name, &attr));
 	int64_t length = s ? dwarf_string_length(l->d, attr.cu, s) : -1;
-	return length < 0 || length > MIN_NAME_BYTES ? NULL
-						     : arena_strndup(&l->u->arena, s, (size_t)length);
+	return length < 0 || length > MIN_NAME_BYTES
+		       ? NULL
+		       : arena_strndup(&l->u->arena, s, (size_t)length);
 }
 
 static bool unit_number(const struct dwarf_unit *u, unsigned name, uint64_t *out)
@@ -318,8 +319,8 @@ static bool describes_inlining(const char *producer)
 	return false;
 }
 
-/* libdw opens the split unit's file by its name and would wait for ever on a pipe; nor does it check that
- * there is a directory to look in. */
+/* libdw opens the split unit's file by its name and would wait for ever on a pipe; nor does it
+ * check that there is a directory to look in. */
 static bool may_open_split(struct loader *l)
 {
 	const char *name = unit_text(l, &l->cu, DW_AT_dwo_name);
@@ -457,7 +458,7 @@ struct debug_unit *debug_unit_load(struct debug *d, uint32_t number)
 		read_scopes(&l);
 		name_scopes(&l);
 		name_decls(&l);
-		if (has_lines)
+		if (has_lines && !d->shared->no_lines)
 			lines_run(&program, &l.cu_files, &l.set, d->shared->im, &lines);
 		finish(&l, &lines);
 		vec_free(&lines);

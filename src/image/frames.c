@@ -47,7 +47,7 @@ struct entry {
 	bool is_cie;
 };
 
-/* How the operands of an instruction are written: (u)leb, (s)leb, (b)lock, or a number of bytes. */
+/* What a call frame instruction does to the state. */
 enum rule_effect {
 	RULE_NOTHING,
 	RULE_ADVANCE, /* of the address: the state at the start is complete */
@@ -58,8 +58,10 @@ enum rule_effect {
 	RULE_OTHER,
 };
 
+/* An instruction without operands in its first byte. They are written as (u)leb, (s)leb, (b)lock,
+ * or (f)actored: signed and to be multiplied by the data alignment. */
 struct rule {
-	const char *operands;
+	const char *operands; /* NULL: not an instruction */
 	enum rule_effect effect;
 };
 
@@ -94,7 +96,6 @@ static const struct rule rules[] = {
 	[0x2f] = {"uu", RULE_OTHER},       /* GNU_negative_offset_extended */
 };
 
-/* Reads operands into value[]; (f)actored offsets are signed and in data alignment units. */
 static void read_operands(struct cursor *c, const char *operands, const struct cie *cie,
 			  uint64_t value[2])
 {

@@ -126,7 +126,8 @@ struct insn {
 };
 
 enum insn_detail {
-	DECODE_FLOW, /* pc, target, length, kind, class, flags */
+	DECODE_FLOW, /* pc, target, length, kind, class, flags but those of a value (SIGNED, COMPARES,
+			PC_RELATIVE) */
 	DECODE_FULL, /* everything */
 };
 

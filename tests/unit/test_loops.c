@@ -67,7 +67,8 @@ static void random_graph(struct graph *g)
 {
 	uint32_t blocks = 1 + random_below(MAX_BLOCKS), edges = random_below(2 * blocks + 3);
 	for (uint32_t e = 0; e < edges; e++)
-		g->edges[e] = (struct edge){.from = random_below(blocks), .to = random_below(blocks)};
+		g->edges[e] =
+			(struct edge){.from = random_below(blocks), .to = random_below(blocks)};
 	index_edges(g, blocks, edges);
 	g->g.entry = random_below(blocks);
 }
@@ -80,7 +81,8 @@ static set reach(const struct cfg *g, set from, set avoid, const bool *usable)
 		grown = false;
 		for (uint32_t e = 0; e < g->edge_count; e++) {
 			set to = 1u << g->edges[e].to;
-			if ((!usable || usable[e]) && seen >> g->edges[e].from & 1 && !(to & (seen | avoid))) {
+			if ((!usable || usable[e]) && seen >> g->edges[e].from & 1 &&
+			    !(to & (seen | avoid))) {
 				seen |= to;
 				grown = true;
 			}
@@ -147,7 +149,8 @@ struct naive_loops {
 };
 
 /* All that reaches the sources of back edges to h without passing h. */
-static void naive_natural_loop(const struct cfg *g, const bool *back, uint32_t h, struct naive_loops *out)
+static void naive_natural_loop(const struct cfg *g, const bool *back, uint32_t h,
+			       struct naive_loops *out)
 {
 	set members = 0;
 	for (uint32_t e = 0; e < g->edge_count; e++) {
@@ -193,7 +196,8 @@ static void naive_find(const struct cfg *g, struct naive_loops *out)
 		for (uint32_t i = 0; i < natural; i++)
 			if (region >> out->loops[i].header & 1 && region & ~out->loops[i].members)
 				whole |= out->loops[i].members;
-		out->loops[out->count++] = (struct naive_loop){.members = whole, .irreducible = true};
+		out->loops[out->count++] =
+			(struct naive_loop){.members = whole, .irreducible = true};
 	}
 }
 
@@ -240,8 +244,9 @@ static void check_edges(const struct cfg *g, const struct loop_forest *f, uint32
 	for (uint32_t e = 0; e < g->edge_count; e++) {
 		const struct edge *x = &g->edges[e];
 		bool from = members >> x->from & 1, to = members >> x->to & 1;
-		bool repeats = from && to && !is_inner(f, loop, x) &&
-			       (l->irreducible ? is_entered(g, members, x->to) : x->to == l->header);
+		bool repeats =
+			from && to && !is_inner(f, loop, x) &&
+			(l->irreducible ? is_entered(g, members, x->to) : x->to == l->header);
 		assert_int_equal(listed(f, l->first_entry, l->entry_count, e), !from && to);
 		assert_int_equal(listed(f, l->first_exit, l->exit_count, e), from && !to);
 		assert_int_equal(listed(f, l->first_back, l->back_count, e), repeats);

@@ -57,6 +57,19 @@ static void line(struct fake *f, uint32_t insn, uint32_t file, uint32_t number)
 		(struct debug_line){.va = at(insn), .file = file, .line = number, .is_stmt = true};
 }
 
+/* Code of a line that no statement begins with, of a compiler that marks statements. */
+static void stray(struct fake *f, uint32_t insn, uint32_t file, uint32_t number)
+{
+	line(f, insn, file, number);
+	f->lines[f->unit.line_count - 1].is_stmt = false;
+	f->unit.producer = "GNU C17";
+}
+
+static void column(struct fake *f, uint16_t number)
+{
+	f->lines[f->unit.line_count - 1].column = number;
+}
+
 static uint32_t scope(struct fake *f, const char *name, uint32_t parent, uint32_t first, uint32_t end)
 {
 	uint32_t n = f->unit.scope_count++;
@@ -265,7 +278,7 @@ static void code_brought_in(void **state)
 	subprogram(&f, "p", 10, 0, 8);
 	f.unit.has_inlining = true;
 	line(&f, 0, A, 10);
-	line(&f, 2, A, 11); /* a constant */
+	stray(&f, 2, A, 11); /* a constant */
 	line(&f, 3, A, 21);
 	line(&f, 5, A, 20);
 	line(&f, 6, A, 23);
@@ -276,6 +289,35 @@ static void code_brought_in(void **state)
 		   "    line a.c:20\n"
 		   "    line a.c:21\n"
 		   "  line a.c:23\n", false);
+}
+
+/* for (;;) { a; if (...) break; b; }: the loop's line has no code, but a mark, as have lines before it. */
+static void endless_loop(void **state)
+{
+	(void)state;
+	struct fake f = {0};
+	simple_loop(&f);
+	subprogram(&f, "p", 10, 0, 8);
+	f.unit.has_inlining = true;
+	line(&f, 0, A, 10);
+	line(&f, 2, A, 11); /* int x; */
+	column(&f, 2);
+	line(&f, 2, A, 12); /* for (;;) */
+	column(&f, 2);
+	line(&f, 2, A, 15); /* b */
+	column(&f, 3);
+	line(&f, 3, A, 13); /* a */
+	column(&f, 3);
+	line(&f, 5, A, 14); /* if (...) break */
+	column(&f, 3);
+	stray(&f, 6, A, 17);
+	expect(&f, "procedure p a.c:10-17\n"
+		   "  line a.c:10\n"
+		   "  loop a.c:12-15\n"
+		   "    line a.c:13\n"
+		   "    line a.c:14\n"
+		   "    line a.c:15\n"
+		   "  line a.c:17\n", false);
 }
 
 /* for { f() } with a loop in f: entry, header, inner loop, latch, exit. */
@@ -362,7 +404,7 @@ static void callers_code_in_inlined_loop(void **state)
 	uint32_t p = subprogram(&f, "p", 10, 0, 8);
 	inlined(&f, "g", p, 13, 3, 6);
 	line(&f, 0, A, 10);
-	line(&f, 2, A, 13);
+	stray(&f, 2, A, 13);
 	line(&f, 3, B, 5);
 	line(&f, 5, B, 4);
 	line(&f, 6, A, 15);
@@ -374,6 +416,33 @@ static void callers_code_in_inlined_loop(void **state)
 		   "      line b.h:4 5-6\n"
 		   "      line b.h:5 3-5\n"
 		   "  line a.c:15 6-8\n", true);
+}
+
+/* A single instruction, in a loop, of a call inlined before the loop, where its branch is. */
+static void other_calls_code_in_loop(void **state)
+{
+	(void)state;
+	struct fake f = {0};
+	block(&f, 2, END_BRANCH);
+	block(&f, 4, END_BRANCH);
+	block(&f, 2, END_RETURN);
+	edge(&f, 0, 1, EDGE_FALL);
+	edge(&f, 0, 2, EDGE_TAKEN);
+	edge(&f, 1, 2, EDGE_FALL);
+	edge(&f, 1, 1, EDGE_TAKEN);
+	uint32_t p = subprogram(&f, "p", 10, 0, 8);
+	inlined(&f, "g", p, 11, 0, 3);
+	inlined(&f, "h", p, 14, 3, 6);
+	line(&f, 0, B, 4);
+	line(&f, 3, B, 8);
+	line(&f, 6, A, 15);
+	expect(&f, "procedure p a.c:10-15\n"
+		   "  inline g b.h:4-4 called a.c:11\n"
+		   "    line b.h:4\n"
+		   "  inline h b.h:8-8 called a.c:14\n"
+		   "    loop b.h:8-8\n"
+		   "      line b.h:8\n"
+		   "  line a.c:15\n", false);
 }
 
 /* Inlined code inside and outside of a loop appears in both places (figure 7). */
@@ -719,9 +788,11 @@ int main(void)
 		cmocka_unit_test(for_loop),
 		cmocka_unit_test(do_while_loop),
 		cmocka_unit_test(code_brought_in),
+		cmocka_unit_test(endless_loop),
 		cmocka_unit_test(loop_in_inlined_call_in_loop),
 		cmocka_unit_test(inlined_test),
 		cmocka_unit_test(callers_code_in_inlined_loop),
+		cmocka_unit_test(other_calls_code_in_loop),
 		cmocka_unit_test(split_inlined_call),
 		cmocka_unit_test(copies_of_a_loop),
 		cmocka_unit_test(machine_loops_share_scope),

@@ -66,8 +66,8 @@ static size_t decode(const uint8_t *p, size_t n, uint64_t pc, enum insn_detail d
 {
 	if (n < 4)
 		return 0;
-	uint32_t word = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
-			(uint32_t)p[3] << 24;
+	uint32_t word =
+		(uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 	const struct a64_match *m = a64_find(word);
 	if (m->form == UNDEFINED || (m->checked && !a64_form_info[m->form].valid(word)))
 		return 0;
@@ -93,9 +93,9 @@ static const char *reg_name(unsigned reg)
 	return reg < sizeof(names) / sizeof(names[0]) ? names[reg] : "?";
 }
 
-/* Arguments: x0-x7, x8 (address of the result), x15 and x18 (static chain), x16 and x17 (linkage), and what
- * every procedure finds at its entry: x29, x30, sp; v0-v7; predicates 0-3. Of the callee-saved v8-v15
- * only the low halves are preserved. */
+/* Arguments: x0-x7, x8 (address of the result), x15 and x18 (static chain), x16 and x17 (linkage),
+ * and what every procedure finds at its entry: x29, x30, sp; v0-v7; predicates 0-3. Of the
+ * callee-saved v8-v15 only the low halves are preserved. */
 const struct arch arch_a64 = {
 	.name = "aarch64",
 	.elf_machine = EM_AARCH64,

@@ -1,8 +1,8 @@
-/* What the forms of rows.h compute: op and operands of struct insn, and how the stack pointer moves.
- * A fill function is called after the register sets are complete; `op` is OP_OTHER, all operands are
- * REG_NONE, and `stack_known` is already right for instructions that do not write the stack pointer. */
+/* What the forms of rows.h compute: op and operands of struct insn, and how the stack pointer
+ * moves. A fill function is called after the register sets are complete; `op` is OP_OTHER, all
+ * operands are REG_NONE, and `stack_known` is right already for all that do not write the stack
+ * pointer. */
 #include "isa/a64/table.h"
-#include "isa/arch.h"
 
 enum { SP = 31 };
 
@@ -69,7 +69,8 @@ static void adr(uint32_t w, struct insn *out)
 static void adrp(uint32_t w, struct insn *out)
 {
 	int64_t pages = signed_bits(w, 23, 5) * 4 + bits(w, 30, 29);
-	set(out, general(w, 0), 8, (int64_t)((out->pc & ~UINT64_C(0xfff)) + (uint64_t)pages * 4096));
+	uint64_t page = out->pc & ~UINT64_C(0xfff);
+	set(out, general(w, 0), 8, (int64_t)(page + (uint64_t)pages * 4096));
 	out->flags |= INSN_PC_RELATIVE;
 }
 
@@ -95,7 +96,8 @@ static void add_imm(uint32_t w, struct insn *out)
 		move_base(out, SP, out->imm);
 }
 
-/* dst = a +- (extend(b) << shift), operands being set already; dst REG_NONE if it is the zero register. */
+/* dst = a +- (extend(b) << shift), the operands being set already; dst is REG_NONE if it is the
+ * zero register. */
 static void add_reg(uint32_t w, struct insn *out)
 {
 	bool plain_b = out->extend == EXTEND_NONE && out->shift == 0;
@@ -271,7 +273,7 @@ static void ubfm(uint32_t w, struct insn *out)
 	out->a = a;
 }
 
-/* sxtb, sxth, sxtw into 64 bits. Those into 32 bits clear the rest, which no enum insn_extend says. */
+/* sxtb, sxth, sxtw into 64 bits. Those into 32 bits clear the rest, which no extension says. */
 static void sbfm(uint32_t w, struct insn *out)
 {
 	uint32_t immr = bits(w, 21, 16), imms = bits(w, 15, 10);
@@ -320,6 +322,12 @@ static void through_reg(uint32_t w, struct insn *out)
 {
 	if (general(w, 5) != REG_NONE)
 		move(out, REG_NONE, general(w, 5), 8, EXTEND_NONE);
+}
+
+static void through_link(uint32_t w, struct insn *out)
+{
+	(void)w;
+	move(out, REG_NONE, 30, 8, EXTEND_NONE);
 }
 
 static void load_literal(uint32_t w, struct insn *out)
@@ -411,8 +419,8 @@ static bool memory_copy_valid(uint32_t w)
 	return d != n && d != s && n != s && d != 31 && n != 31 && (sets || s != 31);
 }
 
-/* ldpsw is no instruction if it loads a register twice or one that it also moves as base. Other pairs
- * that do are, with an unpredictable result. */
+/* ldpsw is no instruction if it loads a register twice or one that it also moves as base. Other
+ * pairs that do are, with an unpredictable result. */
 static bool pair_signed_valid(uint32_t w)
 {
 	uint32_t t = bits(w, 4, 0), t2 = bits(w, 14, 10), n = bits(w, 9, 5);
@@ -474,8 +482,8 @@ static void base_vector_pair(uint32_t w, struct insn *out)
 /* With 31 as index register, the base moves by what was transferred. */
 static void struct_post(uint32_t w, struct insn *out)
 {
-	static const uint8_t registers[16] = {[0] = 4, [2] = 4, [4] = 3, [6] = 3,
-					      [7] = 1, [8] = 2, [10] = 2};
+	static const uint8_t registers[16] = {
+		[0] = 4, [2] = 4, [4] = 3, [6] = 3, [7] = 1, [8] = 2, [10] = 2};
 	if (bits(w, 20, 16) == 31)
 		move_base(out, general_sp(w, 5),
 			  registers[bits(w, 15, 12)] * (bits(w, 30, 30) ? 16 : 8));
@@ -517,13 +525,13 @@ const struct a64_form_info a64_form_info[A64_FORMS] = {
 	[JUMP_REG] = {.kind = INSN_JUMP_INDIRECT, .fill = through_reg},
 	[CALL_REG] = {.kind = INSN_CALL_INDIRECT, .fill = through_reg},
 	[RETURN] = {.kind = INSN_RETURN, .fill = through_reg},
-	[RETURN_CHECKED] = {.kind = INSN_RETURN, .flags = INSN_CHECKS_LINK},
+	[RETURN_CHECKED] = {.kind = INSN_RETURN, .flags = INSN_CHECKS_LINK, .fill = through_link},
 	[SYSCALL] = {.kind = INSN_SYSCALL},
 	[BTI_CALL] = {.flags = INSN_LANDING},
 	[BTI_JUMP] = {.flags = INSN_LANDING | INSN_LANDING_JUMP_ONLY},
-	[SIGN_LINK] = {.flags = INSN_SIGNS_LINK},
-	[SIGN_LINK_LANDING] = {.flags = INSN_SIGNS_LINK | INSN_LANDING},
-	[CHECK_LINK] = {.flags = INSN_CHECKS_LINK},
+	[SIGN] = {.flags = INSN_SIGNS_LINK},
+	[SIGN_LAND] = {.flags = INSN_SIGNS_LINK | INSN_LANDING},
+	[CHECK] = {.flags = INSN_CHECKS_LINK},
 	[LOAD_LITERAL] = {.fill = load_literal},
 	[MEM_BASE] = {.fill = mem_base},
 	[MEM_SCALED] = {.fill = mem_scaled},

@@ -1,7 +1,7 @@
 /* A64 instructions as rows of data.
  *
- * A row's pattern is the 32 bits of the encoding, highest first, as the Arm Architecture Reference Manual
- * prints them. Blanks only separate fields. The characters are
+ * A row's pattern is the 32 bits of the encoding, highest first, as Arm's manual prints them.
+ *Blanks only separate fields. The characters are
  *
  *	0 1  fixed bits                      x  any value
  *
@@ -16,12 +16,13 @@
  * A field that ends in a digit 2, 3, 4 or 8 (which stands for one bit of the field) names that many
  * registers in a row, modulo 32. So "VVVV3" is a five-bit field: three vectors written.
  *
- * Rows are tried in order. Two rows may match the same word only if the earlier one is UNDEFINED (a hole)
- * or matches a strict subset of the later one's words; the unit test proves it for every pair. */
+ * Rows are tried in order. Two rows may match the same word only if one of them is UNDEFINED (a
+ * hole), or such a hole stands before the later one, or the earlier one matches a strict subset of
+ * the later one's words (an exception). The unit test proves it for every pair. */
 #pragma once
 #include <stdint.h>
 
-/* What the instruction does, where somebody asks; forms.c gives each its kind, flags and function. */
+/* What the instruction does, where somebody asks; forms.c gives each its kind, flags, function. */
 enum a64_form {
 	PLAIN, /* only its registers matter */
 	UNDEFINED,
@@ -52,9 +53,9 @@ enum a64_form {
 	SYSCALL,
 	BTI_CALL,
 	BTI_JUMP,
-	SIGN_LINK,
-	SIGN_LINK_LANDING,
-	CHECK_LINK,
+	SIGN, /* the link register */
+	SIGN_LAND,
+	CHECK,
 	LOAD_LITERAL,
 	MEM_BASE,   /* [Xn]: size in 31:30, load in 22 */
 	MEM_SCALED, /* [Xn, #imm12 << size] */
@@ -69,7 +70,7 @@ enum a64_form {
 	PAIR_SIGNED_PRE,
 	PAIR_SIGNED_POST,
 	MEMORY_COPY, /* cpy, set: registers must differ */
-	LOAD_AUTH, /* ldraa [Xn, #imm10 << 3] */
+	LOAD_AUTH,   /* ldraa [Xn, #imm10 << 3] */
 	LOAD_AUTH_PRE,
 	VMEM_PRE, /* the same for vector registers: only the base's change matters */
 	VMEM_POST,
@@ -94,11 +95,12 @@ enum a64_implied {
 	X16_R = 1 << 5,
 	X17_R = 1 << 6,
 	X17_W = 1 << 7,
+	X17_RW = X17_R | X17_W,
 	FFR_R = 1 << 8,
 	FFR_W = 1 << 9,
 	FPCR_R = 1 << 10, /* FPCR and FPSR are one register to us */
 	FPCR_W = 1 << 11,
-	KERNEL = 1 << 12, /* a system call's registers */
+	KERNEL = 1 << 12,   /* a system call's registers */
 	FIRMWARE = 1 << 13, /* a hypervisor or secure monitor call's */
 	X16_W = 1 << 14,
 	VECTORS_RW = 1 << 15, /* all vectors and predicates: streaming mode begins or ends */
@@ -116,6 +118,6 @@ struct a64_row {
 
 extern const struct a64_row a64_rows_base[];   /* data processing, branches, system */
 extern const struct a64_row a64_rows_memory[]; /* loads and stores, atomics, tags, memory copy */
-extern const struct a64_row a64_rows_simd[];   /* scalar floating point, Advanced SIMD, cryptography */
+extern const struct a64_row a64_rows_simd[];   /* floating point, Advanced SIMD, cryptography */
 extern const struct a64_row a64_rows_sve[];    /* SVE, SVE2 */
 extern const struct a64_row a64_rows_sme[];    /* SME */

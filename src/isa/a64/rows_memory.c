@@ -11,30 +11,30 @@
 
 const struct a64_row a64_rows_memory[] = {
 	/* Exclusive and ordered. */
-	{"xx 001000 000 wwwww x xxxxx bbbbb rrrrr", A, PLAIN, 0}, /* stxr, stlxr */
-	{"1x 001000 001 wwwww x rrrrr bbbbb rrrrr", A, PLAIN, 0}, /* stxp, stlxp */
-	{"xx 001000 010 xxxxx x xxxxx bbbbb wwwww", A, PLAIN, 0}, /* ldxr, ldaxr */
-	{"1x 001000 011 xxxxx x wwwww bbbbb wwwww", A, PLAIN, 0}, /* ldxp, ldaxp */
-	{"xx 001000 100 xxxxx x xxxxx bbbbb rrrrr", S, MEM_BASE, 0}, /* stllr, stlr */
-	{"xx 001000 110 xxxxx 0 xxxxx bbbbb wwwww", L, MEM_BASE, 0}, /* ldlar */
-	{"xx 001000 110 11111 1 11111 bbbbb wwwww", L, MEM_BASE, 0}, /* ldar */
+	{"xx 001000 000 wwwww x xxxxx bbbbb rrrrr", A, PLAIN, 0},     /* stxr, stlxr */
+	{"1x 001000 001 wwwww x rrrrr bbbbb rrrrr", A, PLAIN, 0},     /* stxp, stlxp */
+	{"xx 001000 010 xxxxx x xxxxx bbbbb wwwww", A, PLAIN, 0},     /* ldxr, ldaxr */
+	{"1x 001000 011 xxxxx x wwwww bbbbb wwwww", A, PLAIN, 0},     /* ldxp, ldaxp */
+	{"xx 001000 100 xxxxx x xxxxx bbbbb rrrrr", S, MEM_BASE, 0},  /* stllr, stlr */
+	{"xx 001000 110 xxxxx 0 xxxxx bbbbb wwwww", L, MEM_BASE, 0},  /* ldlar */
+	{"xx 001000 110 11111 1 11111 bbbbb wwwww", L, MEM_BASE, 0},  /* ldar */
 	{"0x 001000 0x1 xxxx1 x 11111 xxxxx xxxxx", A, UNDEFINED, 0}, /* pairs start even */
 	{"0x 001000 0x1 xxxxx x 11111 xxxxx xxxx1", A, UNDEFINED, 0},
 	{"0x 001000 0x1 uuuu2 x 11111 bbbbb rrrr2", A, PLAIN, 0}, /* casp */
 	{"xx 001000 1x1 uuuuu x 11111 bbbbb rrrrr", A, PLAIN, 0}, /* cas */
 
 	/* Memory copy and set. */
-	{"00 011 x 01 00 0 uuuuu xxxx 01 uuuuu uuuuu", S, MEMORY_COPY, FLAGS_W}, /* cpyfp, cpyp */
+	{"00 011 x 01 00 0 uuuuu xxxx 01 uuuuu uuuuu", S, MEMORY_COPY, FLAGS_W},  /* cpyfp, cpyp */
 	{"00 011 x 01 01 0 uuuuu xxxx 01 uuuuu uuuuu", S, MEMORY_COPY, FLAGS_RW}, /* cpyfm, cpym */
 	{"00 011 x 01 10 0 uuuuu xxxx 01 uuuuu uuuuu", S, MEMORY_COPY, FLAGS_RW}, /* cpyfe, cpye */
-	{"00 011 x 01 11 0 rrrrr 00xx 01 uuuuu uuuuu", S, MEMORY_COPY, FLAGS_W}, /* setp, setgp */
+	{"00 011 x 01 11 0 rrrrr 00xx 01 uuuuu uuuuu", S, MEMORY_COPY, FLAGS_W},  /* setp, setgp */
 	{"00 011 x 01 11 0 rrrrr 01xx 01 uuuuu uuuuu", S, MEMORY_COPY, FLAGS_RW}, /* setm, setgm */
 	{"00 011 x 01 11 0 rrrrr 10xx 01 uuuuu uuuuu", S, MEMORY_COPY, FLAGS_RW}, /* sete, setge */
 
 	/* Literals. */
 	{"0x 011 0 00 xxxxxxxxxxxxxxxxxxx wwwww", L, LOAD_LITERAL, 0},
 	{"10 011 0 00 xxxxxxxxxxxxxxxxxxx wwwww", L, LOAD_LITERAL, 0}, /* ldrsw */
-	{"11 011 0 00 xxxxxxxxxxxxxxxxxxx xxxxx", O, PLAIN, 0}, /* prfm */
+	{"11 011 0 00 xxxxxxxxxxxxxxxxxxx xxxxx", O, PLAIN, 0},        /* prfm */
 	{"0x 011 1 00 xxxxxxxxxxxxxxxxxxx VVVVV", L, PLAIN, 0},
 	{"10 011 1 00 xxxxxxxxxxxxxxxxxxx VVVVV", L, PLAIN, 0},
 
@@ -82,7 +82,7 @@ const struct a64_row a64_rows_memory[] = {
 	{"xx 111 0 01 01 xxxxxxxxxxxx bbbbb wwwww", L, MEM_SCALED, 0},
 	{"0x 111 0 01 1x xxxxxxxxxxxx bbbbb wwwww", L, MEM_SCALED, 0},
 	{"10 111 0 01 10 xxxxxxxxxxxx bbbbb wwwww", L, MEM_SCALED, 0},
-	{"11 111 0 01 10 xxxxxxxxxxxx bbbbb xxxxx", O, PLAIN, 0}, /* prfm */
+	{"11 111 0 01 10 xxxxxxxxxxxx bbbbb xxxxx", O, PLAIN, 0},          /* prfm */
 	{"xx 111 0 00 00 0 xxxxxxxxx x0 bbbbb rrrrr", S, MEM_UNSCALED, 0}, /* stur, sttr */
 	{"xx 111 0 00 01 0 xxxxxxxxx x0 bbbbb wwwww", L, MEM_UNSCALED, 0}, /* ldur, ldtr */
 	{"0x 111 0 00 1x 0 xxxxxxxxx x0 bbbbb wwwww", L, MEM_UNSCALED, 0},
@@ -100,7 +100,7 @@ const struct a64_row a64_rows_memory[] = {
 	{"xx 111 0 00 01 1 rrrrr x1x x 10 bbbbb wwwww", L, MEM_REG, 0},
 	{"0x 111 0 00 1x 1 rrrrr x1x x 10 bbbbb wwwww", L, MEM_REG, 0},
 	{"10 111 0 00 10 1 rrrrr x1x x 10 bbbbb wwwww", L, MEM_REG, 0},
-	{"11 111 0 00 10 1 rrrrr x1x x 10 bbbbb xxxxx", O, PLAIN, 0}, /* prfm */
+	{"11 111 0 00 10 1 rrrrr x1x x 10 bbbbb xxxxx", O, PLAIN, 0},   /* prfm */
 	{"11 111 0 00 xx 1 xxxxxxxxx 01 bbbbb wwwww", L, LOAD_AUTH, 0}, /* ldraa, ldrab */
 	{"11 111 0 00 xx 1 xxxxxxxxx 11 BBBBB wwwww", L, LOAD_AUTH_PRE, 0},
 
@@ -127,10 +127,10 @@ const struct a64_row a64_rows_memory[] = {
 	{"00 111 1 00 11 1 rrrrr x1x x 10 bbbbb VVVVV", L, PLAIN, 0},
 
 	/* Atomic read-modify-write. */
-	{"xx 111 0 00 xx 1 rrrrr 0 xxx 00 bbbbb wwwww", A, PLAIN, 0}, /* ldadd .. ldumin */
-	{"xx 111 0 00 xx 1 rrrrr 1 000 00 bbbbb wwwww", A, PLAIN, 0}, /* swp */
-	{"xx 111 0 00 10 1 11111 1 100 00 bbbbb wwwww", L, MEM_BASE, 0}, /* ldapr */
-	{"11 111 0 00 00 1 xxxxx 1 0x1 00 xxxxx xxxx1", A, UNDEFINED, 0}, /* 64 bytes: x0 - x22, even */
+	{"xx 111 0 00 xx 1 rrrrr 0 xxx 00 bbbbb wwwww", A, PLAIN, 0},     /* ldadd .. ldumin */
+	{"xx 111 0 00 xx 1 rrrrr 1 000 00 bbbbb wwwww", A, PLAIN, 0},     /* swp */
+	{"xx 111 0 00 10 1 11111 1 100 00 bbbbb wwwww", L, MEM_BASE, 0},  /* ldapr */
+	{"11 111 0 00 00 1 xxxxx 1 0x1 00 xxxxx xxxx1", A, UNDEFINED, 0}, /* even, x0 - x22 */
 	{"11 111 0 00 00 1 xxxxx 1 0x1 00 xxxxx 11xxx", A, UNDEFINED, 0},
 	{"11 111 0 00 00 1 xxxxx 1 010 00 xxxxx xxxx1", A, UNDEFINED, 0},
 	{"11 111 0 00 00 1 xxxxx 1 010 00 xxxxx 11xxx", A, UNDEFINED, 0},
@@ -173,7 +173,7 @@ const struct a64_row a64_rows_memory[] = {
 	{"0 x 001100 1 1 0 rrrrr 1000 xx BBBBB VVVV2", L, STRUCT_POST, 0},
 	{"0 x 001100 1 1 0 rrrrr 1010 xx BBBBB VVVV2", L, STRUCT_POST, 0},
 
-	/* One lane (15:13 also gives the lane's size: what 12:10 cannot hold is a hole), or replicated. */
+	/* One lane (15:13 gives its size too: what 12:10 cannot hold is a hole), or replicated. */
 	{"0 x 001101 x x x xxxxx 01x x x1 xxxxx xxxxx", L, UNDEFINED, 0},
 	{"0 x 001101 x x x xxxxx 10x x 1x xxxxx xxxxx", L, UNDEFINED, 0},
 	{"0 x 001101 x x x xxxxx 10x 1 01 xxxxx xxxxx", L, UNDEFINED, 0},

@@ -1,8 +1,8 @@
 /* Scalar floating point, Advanced SIMD, cryptography.
  *
- * Names in the comments are those of the signed or first of several instructions. Sizes that an instruction
- * does not have are holes in front of its group. A narrowing instruction with bit 30 set writes the
- * upper half only. */
+ * Names in the comments are those of the signed or first of several instructions. Sizes that an
+ * instruction does not have are holes in front of its group. A narrowing instruction with bit 30
+ * set writes the upper half only. */
 #include <stddef.h>
 
 #include "isa/a64/rows.h"
@@ -35,23 +35,23 @@ const struct a64_row a64_rows_simd[] = {
 	{"000 11110 01 1 00011x 10000 vvvvv VVVVV", F, PLAIN, 0}, /* bfcvt, fcvt */
 	{"000 11110 11 1 00010x 10000 vvvvv VVVVV", F, PLAIN, 0},
 	{"000 11110 xx 1 001101 10000 xxxxx xxxxx", F, UNDEFINED, 0},
-	{"000 11110 xx 1 001xxx 10000 vvvvv VVVVV", F, PLAIN, 0}, /* frintn .. frinti */
-	{"000 11110 0x 1 0100xx 10000 vvvvv VVVVV", F, PLAIN, 0}, /* frint32z .. frint64x */
-	{"000 11110 xx 1 vvvvv 001000 vvvvv x0000", F, PLAIN, FLAGS_W}, /* fcmp, fcmpe */
-	{"000 11110 xx 1 xxxxx 001000 vvvvv x1000", F, PLAIN, FLAGS_W}, /* with zero */
-	{"000 11110 xx 1 xxxxxxxx 100 00000 VVVVV", F, PLAIN, 0}, /* fmov #imm */
+	{"000 11110 xx 1 001xxx 10000 vvvvv VVVVV", F, PLAIN, 0},         /* frintn .. frinti */
+	{"000 11110 0x 1 0100xx 10000 vvvvv VVVVV", F, PLAIN, 0},         /* frint32z .. frint64x */
+	{"000 11110 xx 1 vvvvv 001000 vvvvv x0000", F, PLAIN, FLAGS_W},   /* fcmp, fcmpe */
+	{"000 11110 xx 1 xxxxx 001000 vvvvv x1000", F, PLAIN, FLAGS_W},   /* with zero */
+	{"000 11110 xx 1 xxxxxxxx 100 00000 VVVVV", F, PLAIN, 0},         /* fmov #imm */
 	{"000 11110 xx 1 vvvvv xxxx 01 vvvvv xxxxx", F, PLAIN, FLAGS_RW}, /* fccmp */
-	{"000 11110 xx 1 vvvvv 0xxx 10 vvvvv VVVVV", F, PLAIN, 0}, /* fmul .. fminnm */
-	{"000 11110 xx 1 vvvvv 1000 10 vvvvv VVVVV", F, PLAIN, 0}, /* fnmul */
-	{"000 11110 xx 1 vvvvv xxxx 11 vvvvv VVVVV", F, PLAIN, FLAGS_R}, /* fcsel */
+	{"000 11110 xx 1 vvvvv 0xxx 10 vvvvv VVVVV", F, PLAIN, 0},        /* fmul .. fminnm */
+	{"000 11110 xx 1 vvvvv 1000 10 vvvvv VVVVV", F, PLAIN, 0},        /* fnmul */
+	{"000 11110 xx 1 vvvvv xxxx 11 vvvvv VVVVV", F, PLAIN, FLAGS_R},  /* fcsel */
 	{"000 11111 10 x xxxxx x xxxxx xxxxx xxxxx", F, UNDEFINED, 0},
 	{"000 11111 xx x vvvvv x vvvvv vvvvv VVVVV", F, PLAIN, 0}, /* fmadd .. fnmsub */
 
 	/* Three vectors of the same type. */
-	{"0 x 0 01110 xx 1 vvvvv 00011 1 vvvvv VVVVV", M, PLAIN, 0}, /* and, bic, orr, orn */
-	{"0 x 1 01110 00 1 vvvvv 00011 1 vvvvv VVVVV", M, PLAIN, 0}, /* eor */
-	{"0 x 1 01110 xx 1 vvvvv 00011 1 vvvvv AAAAA", M, PLAIN, 0}, /* bsl, bit, bif */
-	{"0 0 x 01110 11 1 xxxxx xxxxx 1 xxxxx xxxxx", M, UNDEFINED, 0}, /* 1d, 2d in half a register */
+	{"0 x 0 01110 xx 1 vvvvv 00011 1 vvvvv VVVVV", M, PLAIN, 0},     /* and, bic, orr, orn */
+	{"0 x 1 01110 00 1 vvvvv 00011 1 vvvvv VVVVV", M, PLAIN, 0},     /* eor */
+	{"0 x 1 01110 xx 1 vvvvv 00011 1 vvvvv AAAAA", M, PLAIN, 0},     /* bsl, bit, bif */
+	{"0 0 x 01110 11 1 xxxxx xxxxx 1 xxxxx xxxxx", M, UNDEFINED, 0}, /* 1d */
 	{"0 0 x 01110 01 1 xxxxx 11xxx 1 xxxxx xxxxx", M, UNDEFINED, 0},
 	{"0 x x 01110 11 1 xxxxx 00x00 1 xxxxx xxxxx", M, UNDEFINED, 0},
 	{"0 x x 01110 11 1 xxxxx 00010 1 xxxxx xxxxx", M, UNDEFINED, 0},
@@ -65,7 +65,7 @@ const struct a64_row a64_rows_simd[] = {
 	{"0 x x 01110 xx 1 vvvvv 0000x 1 vvvvv VVVVV", M, PLAIN, 0}, /* shadd, sqadd */
 	{"0 x x 01110 xx 1 vvvvv 00010 1 vvvvv VVVVV", M, PLAIN, 0}, /* srhadd */
 	{"0 x x 01110 xx 1 vvvvv 001xx 1 vvvvv VVVVV", M, PLAIN, 0}, /* shsub, sqsub, cmgt, cmge */
-	{"0 x x 01110 xx 1 vvvvv 010xx 1 vvvvv VVVVV", M, PLAIN, 0}, /* sshl, sqshl, srshl, sqrshl */
+	{"0 x x 01110 xx 1 vvvvv 010xx 1 vvvvv VVVVV", M, PLAIN, 0}, /* sshl .. sqrshl */
 	{"0 x x 01110 xx 1 vvvvv 0110x 1 vvvvv VVVVV", M, PLAIN, 0}, /* smax, smin */
 	{"0 x x 01110 xx 1 vvvvv 01110 1 vvvvv VVVVV", M, PLAIN, 0}, /* sabd */
 	{"0 x x 01110 xx 1 vvvvv 01111 1 vvvvv AAAAA", M, PLAIN, 0}, /* saba */
@@ -117,7 +117,7 @@ const struct a64_row a64_rows_simd[] = {
 	{"0 x 0 01110 00 1 vvvvv 1110 00 vvvvv VVVVV", M, PLAIN, 0},
 	{"0 x x 01110 11 1 xxxxx xxxx 00 xxxxx xxxxx", M, UNDEFINED, 0},
 	{"0 x x 01110 00 1 xxxxx 1xx1 00 xxxxx xxxxx", M, UNDEFINED, 0},
-	{"0 x x 01110 xx 1 vvvvv 00xx 00 vvvvv VVVVV", M, PLAIN, 0}, /* saddl, saddw, ssubl, ssubw */
+	{"0 x x 01110 xx 1 vvvvv 00xx 00 vvvvv VVVVV", M, PLAIN, 0}, /* saddl .. ssubw */
 	{"0 0 x 01110 xx 1 vvvvv 01x0 00 vvvvv VVVVV", M, PLAIN, 0}, /* addhn, subhn */
 	{"0 1 x 01110 xx 1 vvvvv 01x0 00 vvvvv AAAAA", M, PLAIN, 0},
 	{"0 x x 01110 xx 1 vvvvv 0101 00 vvvvv AAAAA", M, PLAIN, 0}, /* sabal */
@@ -245,7 +245,7 @@ const struct a64_row a64_rows_simd[] = {
 	{"0 x 1 011110 xxxx xxx 01010 1 vvvvv AAAAA", M, PLAIN, 0}, /* sli */
 	{"0 x 1 011110 xxxx xxx 01100 1 vvvvv VVVVV", M, PLAIN, 0}, /* sqshlu */
 	{"0 x x 011110 xxxx xxx 01110 1 vvvvv VVVVV", M, PLAIN, 0}, /* sqshl */
-	{"0 0 x 011110 xxxx xxx 100xx 1 vvvvv VVVVV", M, PLAIN, 0}, /* shrn, rshrn, sqshrn, sqrshrn */
+	{"0 0 x 011110 xxxx xxx 100xx 1 vvvvv VVVVV", M, PLAIN, 0}, /* shrn .. sqrshrn */
 	{"0 1 x 011110 xxxx xxx 100xx 1 vvvvv AAAAA", M, PLAIN, 0},
 	{"0 x x 011110 xxxx xxx 10100 1 vvvvv VVVVV", M, PLAIN, 0}, /* sshll */
 	{"0 x x 011110 xxxx xxx 11100 1 vvvvv VVVVV", M, PLAIN, 0}, /* scvtf, fixed point */

@@ -21,9 +21,9 @@ const struct a64_row a64_rows_sme[] = {
 	{"11000000 11 00000 1 x kk ppp vvvvv 0 xxxx", M, PLAIN, 0},
 	{"11000000 xx 00001 0 x kk ppp 0 xxxx AAAAA", M, PLAIN, 0}, /* mova z, za */
 	{"11000000 11 00001 1 x kk ppp 0 xxxx AAAAA", M, PLAIN, 0},
-	{"11000000 10 01000 x ppp ppp vvvvv 000 xx", M, PLAIN, 0}, /* addha, addva of words */
-	{"11000000 11 01000 x ppp ppp vvvvv 00 xxx", M, PLAIN, 0}, /* of doublewords */
-	{"11000000 00 001 000 00000000 xxxxxxxx", M, PLAIN, 0},    /* zero */
+	{"11000000 10 01000 x ppp ppp vvvvv 000 xx", M, PLAIN, 0},    /* addha, addva of words */
+	{"11000000 11 01000 x ppp ppp vvvvv 00 xxx", M, PLAIN, 0},    /* of doublewords */
+	{"11000000 00 001 000 00000000 xxxxxxxx", M, PLAIN, 0},       /* zero */
 	{"00100101 x 1 1 xxx kk 01 pppp 0 pppp 0 PPPP", M, PLAIN, 0}, /* psel */
 	{"00100101 x 0 1 1xx kk 01 pppp 0 pppp 0 PPPP", M, PLAIN, 0},
 	{"00100101 x 0 1 01x kk 01 pppp 0 pppp 0 PPPP", M, PLAIN, 0},

@@ -1,8 +1,8 @@
 /* SVE and SVE2.
  *
- * A destination under a merging predicate, and every destructive operand, is read and written; under a
- * zeroing predicate, and where no predicate is, only written. Loads zero what is not loaded. First-fault and
- * non-fault loads read and write the first-fault register. */
+ * A destination under a merging predicate, and every destructive operand, is read and written;
+ * under a zeroing predicate, and where no predicate is, only written. Loads zero what is not
+ * loaded. First-fault and non-fault loads read and write the first-fault register. */
 #include <stddef.h>
 
 #include "isa/a64/rows.h"
@@ -38,8 +38,8 @@ const struct a64_row a64_rows_sve[] = {
 	{"00000100 xx 00 011x 100 ppp xx xxx AAAAA", M, PLAIN, 0}, /* sqshl, uqshl */
 	{"00000100 xx 00 110x 100 ppp xx xxx AAAAA", M, PLAIN, 0}, /* srshr, urshr */
 	{"00000100 xx 00 1111 100 ppp xx xxx AAAAA", M, PLAIN, 0}, /* sqshlu */
-	{"00000100 xx 010 x0x 100 ppp vvvvv AAAAA", M, PLAIN, 0}, /* asr, lsr, asrr, lsrr */
-	{"00000100 xx 010 x11 100 ppp vvvvv AAAAA", M, PLAIN, 0}, /* lsl, lslr */
+	{"00000100 xx 010 x0x 100 ppp vvvvv AAAAA", M, PLAIN, 0},  /* asr, lsr, asrr, lsrr */
+	{"00000100 xx 010 x11 100 ppp vvvvv AAAAA", M, PLAIN, 0},  /* lsl, lslr */
 	{"00000100 11 011 xxx 100 xxx xxxxx xxxxx", M, UNDEFINED, 0},
 	{"00000100 xx 011 00x 100 ppp vvvvv AAAAA", M, PLAIN, 0}, /* asr, lsr by doublewords */
 	{"00000100 xx 011 011 100 ppp vvvvv AAAAA", M, PLAIN, 0},
@@ -121,11 +121,11 @@ const struct a64_row a64_rows_sve[] = {
 	{"00000101 xx 10 pppp 010 xx x 0 pppp 0 PPPP", M, PLAIN, 0}, /* zip1, uzp1, trn1 */
 	{"00000101 xx 1 10100 010 000 0 pppp 0 PPPP", M, PLAIN, 0},  /* rev */
 	{"00000101 00 1 1000x 010 000 0 pppp 0 PPPP", M, PLAIN, 0},  /* punpklo, punpkhi */
-	{"00000101 xx 1 vvvvv 011 0xx vvvvv VVVVV", M, PLAIN, 0}, /* zip1, uzp1 */
-	{"00000101 xx 1 vvvvv 011 10x vvvvv VVVVV", M, PLAIN, 0}, /* trn1, trn2 */
-	{"00000101 xx 1 00000 100 ppp vvvvv AAAAA", M, PLAIN, 0}, /* cpy */
-	{"00000101 1x 1 00001 100 ppp vvvvv VVVVV", M, PLAIN, 0}, /* compact */
-	{"00000101 xx 1 0001x 100 ppp vvvvv VVVVV", M, PLAIN, 0}, /* lasta, lastb */
+	{"00000101 xx 1 vvvvv 011 0xx vvvvv VVVVV", M, PLAIN, 0},    /* zip1, uzp1 */
+	{"00000101 xx 1 vvvvv 011 10x vvvvv VVVVV", M, PLAIN, 0},    /* trn1, trn2 */
+	{"00000101 xx 1 00000 100 ppp vvvvv AAAAA", M, PLAIN, 0},    /* cpy */
+	{"00000101 1x 1 00001 100 ppp vvvvv VVVVV", M, PLAIN, 0},    /* compact */
+	{"00000101 xx 1 0001x 100 ppp vvvvv VVVVV", M, PLAIN, 0},    /* lasta, lastb */
 	{"00000101 00 1 00100 100 xxx xxxxx xxxxx", M, UNDEFINED, 0},
 	{"00000101 0x 1 00101 100 xxx xxxxx xxxxx", M, UNDEFINED, 0},
 	{"00000101 xx 1 0010x 100 ppp vvvvv AAAAA", M, PLAIN, 0}, /* revb, revh */
@@ -160,20 +160,20 @@ const struct a64_row a64_rows_sve[] = {
 	{"00100101 x0 010000 01 pppp 0 pppp 1 QQQQ", M, PLAIN, 0}, /* brka, brkb /m */
 	{"00100101 x1 010000 01 pppp 0 pppp 0 PPPP", M, PLAIN, FLAGS_W},
 	{"00100101 01 010000 11 pppp 0 pppp 0 0000", M, PLAIN, FLAGS_W}, /* ptest */
-	{"00100101 01 011000 1100000 pppp 0 QQQQ", M, PLAIN, FLAGS_W}, /* pfirst */
-	{"00100101 xx 011001 1100010 pppp 0 QQQQ", M, PLAIN, FLAGS_W}, /* pnext */
-	{"00100101 xx 011000 111000 xxxxx 0 PPPP", M, PLAIN, 0}, /* ptrue */
+	{"00100101 01 011000 1100000 pppp 0 QQQQ", M, PLAIN, FLAGS_W},   /* pfirst */
+	{"00100101 xx 011001 1100010 pppp 0 QQQQ", M, PLAIN, FLAGS_W},   /* pnext */
+	{"00100101 xx 011000 111000 xxxxx 0 PPPP", M, PLAIN, 0},         /* ptrue */
 	{"00100101 xx 011001 111000 xxxxx 0 PPPP", M, PLAIN, FLAGS_W},
-	{"00100101 00 011000 1110010 0000 0 PPPP", M, PLAIN, 0}, /* pfalse */
+	{"00100101 00 011000 1110010 0000 0 PPPP", M, PLAIN, 0},     /* pfalse */
 	{"00100101 00 011000 1111000 pppp 0 PPPP", M, PLAIN, FFR_R}, /* rdffr */
 	{"00100101 01 011000 1111000 pppp 0 PPPP", M, PLAIN, FFR_R | FLAGS_W},
 	{"00100101 00 011001 1111000 0000 0 PPPP", M, PLAIN, FFR_R},
-	{"00100101 00 101000 1001000 pppp 00000", M, PLAIN, FFR_W}, /* wrffr */
-	{"00100101 00 101100 1001000 0000 00000", M, PLAIN, FFR_W}, /* setffr */
-	{"00100101 xx 1 rrrrr 000 xxx rrrrr x PPPP", M, PLAIN, FLAGS_W}, /* whilelt .. whilehi */
-	{"00100101 xx 1 rrrrr 001 100 rrrrr x PPPP", M, PLAIN, FLAGS_W}, /* whilewr, whilerw */
+	{"00100101 00 101000 1001000 pppp 00000", M, PLAIN, FFR_W},       /* wrffr */
+	{"00100101 00 101100 1001000 0000 00000", M, PLAIN, FFR_W},       /* setffr */
+	{"00100101 xx 1 rrrrr 000 xxx rrrrr x PPPP", M, PLAIN, FLAGS_W},  /* whilelt .. whilehi */
+	{"00100101 xx 1 rrrrr 001 100 rrrrr x PPPP", M, PLAIN, FLAGS_W},  /* whilewr, whilerw */
 	{"00100101 1x 1 rrrrr 001 000 rrrrr x 0000", M, PLAIN, FLAGS_RW}, /* ctermeq, ctermne */
-	{"00100101 xx 100000 10 pppp 0 pppp wwwww", I, PLAIN, 0}, /* cntp */
+	{"00100101 xx 100000 10 pppp 0 pppp wwwww", I, PLAIN, 0},         /* cntp */
 	{"00100101 00 1010xx 10000 00 xxxx xxxxx", M, UNDEFINED, 0},
 	{"00100101 00 10110x 10000 00 xxxx xxxxx", M, UNDEFINED, 0},
 	{"00100101 xx 1010xx 10000 00 pppp AAAAA", M, PLAIN, 0}, /* sqincp .. uqdecp, vector */
@@ -287,14 +287,14 @@ const struct a64_row a64_rows_sve[] = {
 	{"01000101 xx 1 vvvvv 011xx0 vvvvv VVVVV", M, PLAIN, 0}, /* addhnb .. rsubhnb */
 	{"01000101 xx 1 vvvvv 011xx1 vvvvv AAAAA", M, PLAIN, 0},
 	{"01000101 0x 1 vvvvv 100 ppp vvvvv x PPPP", M, PLAIN, FLAGS_W}, /* match, nmatch */
-	{"01000101 00 1 vvvvv 101000 vvvvv VVVVV", M, PLAIN, 0}, /* histseg */
-	{"01000101 1x 1 vvvvv 110 ppp vvvvv VVVVV", M, PLAIN, 0}, /* histcnt */
-	{"01000101 00 1 00000 11100x 00000 AAAAA", M, PLAIN, 0}, /* aesmc, aesimc */
-	{"01000101 00 1 00010 11100x vvvvv AAAAA", M, PLAIN, 0}, /* aese, aesd */
-	{"01000101 00 1 00011 111000 vvvvv AAAAA", M, PLAIN, 0}, /* sm4e */
-	{"01000101 00 1 vvvvv 11110x vvvvv VVVVV", M, PLAIN, 0}, /* sm4ekey, rax1 */
+	{"01000101 00 1 vvvvv 101000 vvvvv VVVVV", M, PLAIN, 0},         /* histseg */
+	{"01000101 1x 1 vvvvv 110 ppp vvvvv VVVVV", M, PLAIN, 0},        /* histcnt */
+	{"01000101 00 1 00000 11100x 00000 AAAAA", M, PLAIN, 0},         /* aesmc, aesimc */
+	{"01000101 00 1 00010 11100x vvvvv AAAAA", M, PLAIN, 0},         /* aese, aesd */
+	{"01000101 00 1 00011 111000 vvvvv AAAAA", M, PLAIN, 0},         /* sm4e */
+	{"01000101 00 1 vvvvv 11110x vvvvv VVVVV", M, PLAIN, 0},         /* sm4ekey, rax1 */
 
-	/* Floating point: complex, pairwise, conversions between halves, by an element, matrices. */
+	/* Floating point: complex, pairwise, to and from halves, by an element, matrices. */
 	{"01100100 00 001010 101 ppp vvvvv AAAAA", M, PLAIN, 0}, /* fcvtxnt */
 	{"01100100 10 00100x 101 ppp vvvvv AAAAA", M, PLAIN, 0}, /* fcvtnt, fcvtlt */
 	{"01100100 10 001010 101 ppp vvvvv AAAAA", M, PLAIN, 0}, /* bfcvtnt */
@@ -304,7 +304,7 @@ const struct a64_row a64_rows_sve[] = {
 	{"01100100 xx 00000 x 100 ppp vvvvv AAAAA", M, PLAIN, 0},  /* fcadd */
 	{"01100100 xx 010 000 100 ppp vvvvv AAAAA", M, PLAIN, 0},  /* faddp */
 	{"01100100 xx 010 1xx 100 ppp vvvvv AAAAA", M, PLAIN, 0},  /* fmaxnmp .. fminp */
-	{"01100100 0x1 xx vvv 00000x vvvvv AAAAA", M, PLAIN, 0}, /* fmla, fmls */
+	{"01100100 0x1 xx vvv 00000x vvvvv AAAAA", M, PLAIN, 0},   /* fmla, fmls */
 	{"01100100 101 xx vvv 00000x vvvvv AAAAA", M, PLAIN, 0},
 	{"01100100 111 x vvvv 00000x vvvvv AAAAA", M, PLAIN, 0},
 	{"01100100 101 xx vvv 0001xx vvvvv AAAAA", M, PLAIN, 0}, /* fcmla */
@@ -322,26 +322,26 @@ const struct a64_row a64_rows_sve[] = {
 	{"01100100 1x1 vvvvv 111001 vvvvv AAAAA", M, PLAIN, 0},  /* fmmla */
 
 	/* Floating point. Compares leave the flags alone. */
-	{"01100101 00 001010 101 ppp vvvvv AAAAA", M, PLAIN, 0}, /* fcvtx */
+	{"01100101 00 001010 101 ppp vvvvv AAAAA", M, PLAIN, 0},   /* fcvtx */
 	{"01100101 00 011 01 0 101 ppp vvvvv AAAAA", M, PLAIN, 0}, /* flogb */
 	{"01100101 00 011 1x 0 101 ppp vvvvv AAAAA", M, PLAIN, 0},
 	{"01100101 00 x xxxxx xxx xxx xxxxx xxxxx", M, UNDEFINED, 0},
-	{"01100101 xx 0 vvvvv 000 00x vvvvv VVVVV", M, PLAIN, 0}, /* fadd, fsub */
-	{"01100101 xx 0 vvvvv 000 01x vvvvv VVVVV", M, PLAIN, 0}, /* fmul, ftsmul */
-	{"01100101 xx 0 vvvvv 000 11x vvvvv VVVVV", M, PLAIN, 0}, /* frecps, frsqrts */
-	{"01100101 xx 000 000 001 ppp vvvvv VVVVV", M, PLAIN, 0}, /* faddv */
-	{"01100101 xx 000 1xx 001 ppp vvvvv VVVVV", M, PLAIN, 0}, /* fmaxnmv .. fminv */
-	{"01100101 xx 001 11x 001 100 vvvvv VVVVV", M, PLAIN, 0}, /* frecpe, frsqrte */
+	{"01100101 xx 0 vvvvv 000 00x vvvvv VVVVV", M, PLAIN, 0},  /* fadd, fsub */
+	{"01100101 xx 0 vvvvv 000 01x vvvvv VVVVV", M, PLAIN, 0},  /* fmul, ftsmul */
+	{"01100101 xx 0 vvvvv 000 11x vvvvv VVVVV", M, PLAIN, 0},  /* frecps, frsqrts */
+	{"01100101 xx 000 000 001 ppp vvvvv VVVVV", M, PLAIN, 0},  /* faddv */
+	{"01100101 xx 000 1xx 001 ppp vvvvv VVVVV", M, PLAIN, 0},  /* fmaxnmv .. fminv */
+	{"01100101 xx 001 11x 001 100 vvvvv VVVVV", M, PLAIN, 0},  /* frecpe, frsqrte */
 	{"01100101 xx 010 00x 001 ppp vvvvv x PPPP", M, PLAIN, 0}, /* fcmge .. fcmle with zero */
 	{"01100101 xx 010 01x 001 ppp vvvvv 0 PPPP", M, PLAIN, 0}, /* fcmeq, fcmne with zero */
-	{"01100101 xx 011 000 001 ppp vvvvv AAAAA", M, PLAIN, 0}, /* fadda */
+	{"01100101 xx 011 000 001 ppp vvvvv AAAAA", M, PLAIN, 0},  /* fadda */
 	{"01100101 xx 0 xxxxx 111 xxx xxxxx 0 xxxx", M, UNDEFINED, 0},
 	{"01100101 xx 0 vvvvv x1x ppp vvvvv x PPPP", M, PLAIN, 0}, /* fcmge .. facgt */
-	{"01100101 xx 00 0xxx 100 ppp vvvvv AAAAA", M, PLAIN, 0}, /* fadd .. fmin */
-	{"01100101 xx 00 100x 100 ppp vvvvv AAAAA", M, PLAIN, 0}, /* fabd, fscale */
-	{"01100101 xx 00 1010 100 ppp vvvvv AAAAA", M, PLAIN, 0}, /* fmulx */
-	{"01100101 xx 00 110x 100 ppp vvvvv AAAAA", M, PLAIN, 0}, /* fdivr, fdiv */
-	{"01100101 xx 010 xxx 100 000 vvvvv AAAAA", M, PLAIN, 0}, /* ftmad */
+	{"01100101 xx 00 0xxx 100 ppp vvvvv AAAAA", M, PLAIN, 0},  /* fadd .. fmin */
+	{"01100101 xx 00 100x 100 ppp vvvvv AAAAA", M, PLAIN, 0},  /* fabd, fscale */
+	{"01100101 xx 00 1010 100 ppp vvvvv AAAAA", M, PLAIN, 0},  /* fmulx */
+	{"01100101 xx 00 110x 100 ppp vvvvv AAAAA", M, PLAIN, 0},  /* fdivr, fdiv */
+	{"01100101 xx 010 xxx 100 000 vvvvv AAAAA", M, PLAIN, 0},  /* ftmad */
 	{"01100101 xx 011 xxx 100 ppp 0000 x AAAAA", M, PLAIN, 0}, /* fadd .. fmin #imm */
 	{"01100101 xx 000 101 101 xxx xxxxx xxxxx", M, UNDEFINED, 0},
 	{"01100101 xx 000 xxx 101 ppp vvvvv AAAAA", M, PLAIN, 0}, /* frintn .. frinti */
@@ -355,7 +355,7 @@ const struct a64_row a64_rows_sve[] = {
 	{"01100101 11 01x 00x 101 ppp vvvvv AAAAA", M, PLAIN, 0},
 	{"01100101 xx 1 vvvvv xxx ppp vvvvv AAAAA", M, PLAIN, 0}, /* fmla .. fnmsb */
 
-	/* Loads of 4-byte elements at vector addresses: 24:23 the size, 14 unsigned, 13 first-fault. */
+	/* Loads of 4-byte elements at vector addresses: 24:23 size, 14 unsigned, 13 first-fault. */
 	{"1000010 00 x0 vvvvv 0x0 ppp bbbbb VVVVV", L, PLAIN, 0},
 	{"1000010 00 x0 vvvvv 0x1 ppp bbbbb VVVVV", L, PLAIN, FFR_RW},
 	{"1000010 01 xx vvvvv 0x0 ppp bbbbb VVVVV", L, PLAIN, 0},
@@ -371,8 +371,8 @@ const struct a64_row a64_rows_sve[] = {
 
 	/* Whole registers, replicated elements, prefetches. */
 	{"1000010 11 0 xxxxxx 000 xxx bbbbb 0 PPPP", L, PLAIN, 0}, /* ldr p */
-	{"1000010 11 0 xxxxxx 010 xxx bbbbb VVVVV", L, PLAIN, 0}, /* ldr z */
-	{"1000010 xx 1 xxxxxx 1xx ppp bbbbb VVVVV", L, PLAIN, 0}, /* ld1r */
+	{"1000010 11 0 xxxxxx 010 xxx bbbbb VVVVV", L, PLAIN, 0},  /* ldr z */
+	{"1000010 xx 1 xxxxxx 1xx ppp bbbbb VVVVV", L, PLAIN, 0},  /* ld1r */
 	{"1000010 00 x1 vvvvv 0xx ppp bbbbb 0 xxxx", O, PLAIN, 0}, /* prf */
 	{"1000010 11 1 xxxxxx 0xx ppp bbbbb 0 xxxx", O, PLAIN, 0},
 	{"1000010 xx 00 11111 110 xxx xxxxx x xxxx", O, UNDEFINED, 0},
@@ -388,10 +388,10 @@ const struct a64_row a64_rows_sve[] = {
 	{"1010010 xx xx rrrrr 011 ppp bbbbb VVVVV", L, PLAIN, FFR_RW}, /* ldff1 */
 	{"1010010 xx xx 0xxxx 101 ppp bbbbb VVVVV", L, PLAIN, 0},      /* ld1 */
 	{"1010010 xx xx 1xxxx 101 ppp bbbbb VVVVV", L, PLAIN, FFR_RW}, /* ldnf1 */
-	{"1010010 xx 00 rrrrr 110 ppp bbbbb VVVVV", L, PLAIN, 0}, /* ldnt1 */
-	{"1010010 xx 01 rrrrr 110 ppp bbbbb VVVV2", L, PLAIN, 0}, /* ld2 */
-	{"1010010 xx 10 rrrrr 110 ppp bbbbb VVVV3", L, PLAIN, 0}, /* ld3 */
-	{"1010010 xx 11 rrrrr 110 ppp bbbbb VVVV4", L, PLAIN, 0}, /* ld4 */
+	{"1010010 xx 00 rrrrr 110 ppp bbbbb VVVVV", L, PLAIN, 0},      /* ldnt1 */
+	{"1010010 xx 01 rrrrr 110 ppp bbbbb VVVV2", L, PLAIN, 0},      /* ld2 */
+	{"1010010 xx 10 rrrrr 110 ppp bbbbb VVVV3", L, PLAIN, 0},      /* ld3 */
+	{"1010010 xx 11 rrrrr 110 ppp bbbbb VVVV4", L, PLAIN, 0},      /* ld4 */
 	{"1010010 xx 00 0xxxx 111 ppp bbbbb VVVVV", L, PLAIN, 0},
 	{"1010010 xx 01 0xxxx 111 ppp bbbbb VVVV2", L, PLAIN, 0},
 	{"1010010 xx 10 0xxxx 111 ppp bbbbb VVVV3", L, PLAIN, 0},
@@ -413,14 +413,14 @@ const struct a64_row a64_rows_sve[] = {
 	{"1100010 1x 1x vvvvv 1x1 ppp bbbbb VVVVV", L, PLAIN, FFR_RW},
 	{"1100010 xx 01 xxxxx 1x0 ppp vvvvv VVVVV", L, PLAIN, 0},
 	{"1100010 xx 01 xxxxx 1x1 ppp vvvvv VVVVV", L, PLAIN, FFR_RW},
-	{"1100010 xx 00 rrrrr 1x0 ppp vvvvv VVVVV", L, PLAIN, 0}, /* ldnt1 */
+	{"1100010 xx 00 rrrrr 1x0 ppp vvvvv VVVVV", L, PLAIN, 0},  /* ldnt1 */
 	{"1100010 00 x1 vvvvv 0xx ppp bbbbb 0 xxxx", O, PLAIN, 0}, /* prf */
 	{"1100010 00 11 vvvvv 1xx ppp bbbbb 0 xxxx", O, PLAIN, 0},
 	{"1100010 xx 00 xxxxx 111 ppp vvvvv 0 xxxx", O, PLAIN, 0},
 
 	/* Stores: 24:23 the size in memory, at most that of the element in 22:21. */
 	{"1110010 11 0 xxxxxx 000 xxx bbbbb 0 pppp", S, PLAIN, 0}, /* str p */
-	{"1110010 11 0 xxxxxx 010 xxx bbbbb vvvvv", S, PLAIN, 0}, /* str z */
+	{"1110010 11 0 xxxxxx 010 xxx bbbbb vvvvv", S, PLAIN, 0},  /* str z */
 	{"1110010 xx xx 11111 01x xxx xxxxx xxxxx", S, UNDEFINED, 0},
 	{"1110010 00 xx rrrrr 010 ppp bbbbb vvvvv", S, PLAIN, 0}, /* st1 */
 	{"1110010 01 01 rrrrr 010 ppp bbbbb vvvvv", S, PLAIN, 0},

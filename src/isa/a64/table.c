@@ -1,11 +1,12 @@
 /* Parses the rows once and indexes them by the top bits of the word.
  *
- * Bits 31:21 select a bucket of candidates, in the order of the rows. Most buckets are short; those of
- * Advanced SIMD and SVE are not, so a bucket of more than SPLIT_ABOVE candidates is divided again by bits
- * 15:10. A decode is then one or two table look-ups and a few compares. */
+ * Bits 31:21 select a bucket of rules, in the order of the rows. Most buckets are short; those of
+ * Advanced SIMD and SVE are not, so a bucket of more than SPLIT_ABOVE rules is divided again by
+ * bits 15:10. A decode is then one or two table look-ups and a few compares. */
 #include "isa/a64/table.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -17,7 +18,7 @@ enum { TOP_SHIFT = 21, TOP_COUNT = 2048, LOW_SHIFT = 10, LOW_COUNT = 64, SPLIT_A
 #define LOW_MASK ((uint32_t)(LOW_COUNT - 1) << LOW_SHIFT)
 
 /* A bucket is the place of its first match in `matches`, or SPLIT and the place of the first of its
- * LOW_COUNT buckets in `low`. The matches of a bucket end with one that every word matches: undefined. */
+ * LOW_COUNT buckets in `low`. The matches of a bucket end with one for every word: undefined. */
 typedef uint32_t bucket;
 
 #define SPLIT (UINT32_C(1) << 31)
@@ -126,7 +127,7 @@ static bool parse_pattern(const char *s, struct a64_rule *rule)
 		if (bit-- == 0)
 			return false;
 		if (is_count(*s)) {
-			if (!field || *s == last)
+			if (!field || last == 'x' || !isalpha((unsigned char)last))
 				return false;
 			field->ones = (uint8_t)((1u << (*s - '0')) - 1);
 		} else if (*s == '0' || *s == '1') {
@@ -140,6 +141,8 @@ static bool parse_pattern(const char *s, struct a64_rule *rule)
 		}
 		field->shift = (uint8_t)bit;
 		field->mask = (uint8_t)(field->mask << 1 | 1);
+		if (field->mask > 31)
+			return false;
 	}
 	return bit == 0;
 }
@@ -166,8 +169,8 @@ bool a64_parse_row(const struct a64_row *row, struct a64_rule *rule)
 
 static void parse_rows(void)
 {
-	static const struct a64_row *const all[] = {
-		a64_rows_base, a64_rows_memory, a64_rows_simd, a64_rows_sve, a64_rows_sme};
+	static const struct a64_row *const all[] = {a64_rows_base, a64_rows_memory, a64_rows_simd,
+						    a64_rows_sve, a64_rows_sme};
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
 		for (const struct a64_row *row = all[i]; row->pattern; row++) {
@@ -192,6 +195,7 @@ static uint32_t next_key(const struct a64_rule *rule, uint32_t key)
 	uint32_t next = ((key | fixed) + 1) & ~fixed; /* counts in the free bits */
 	return next == 0 || next >= TOP_COUNT ? TOP_COUNT : next | first_key(rule);
 }
+
 /* Rules that match words with given bits 31:21. */
 struct ids {
 	const uint16_t *data;
@@ -253,8 +257,8 @@ static bucket make_split_bucket(struct ids ids)
 	return split;
 }
 
-/* Sorts the rules by the values of bits 31:21 that they allow: rules of value k are in the result from
- * start[k] up to start[k + 1]. */
+/* Sorts the rules by the values of bits 31:21 that they allow: those of value k are in the result
+ * from start[k] up to start[k + 1]. */
 static uint16_t *sort_rules(uint32_t start[TOP_COUNT + 1])
 {
 	uint32_t fill[TOP_COUNT];

@@ -3,9 +3,9 @@
 #include "isa/a64/rows.h"
 #include "isa/insn.h"
 
-/* A register field: n = (word >> shift) & mask is the first of the registers, `ones` << n are they as a set.
- * `reads` and `writes` keep what of that set is read and written: nothing, all, or all but 31 where that
- * means zero. `base` is where register 0 stands in struct regset. */
+/* A register field: n = (word >> shift) & mask is the first of the registers, `ones` << n are they
+ * as a set. `reads` and `writes` keep what of that set is read and written: nothing, all, or all
+ * but 31 where that means zero. `base` is where register 0 stands in struct regset. */
 struct a64_field {
 	uint32_t reads, writes;
 	uint8_t shift, mask, ones, base;
@@ -22,7 +22,7 @@ struct a64_rule {
 	struct regset reads, writes; /* implied ones */
 };
 
-/* What a word is, without its registers: all that DECODE_FLOW touches, one to four to a cache line. */
+/* What a word is, without its registers: all that DECODE_FLOW touches. */
 struct a64_match {
 	uint32_t mask, value;
 	uint16_t rule;

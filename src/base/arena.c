@@ -6,7 +6,8 @@
 
 #include "base/alloc.h"
 
-enum { CHUNK_SIZE = 64 * 1024 };
+/* Chunks double in size, so that what is cleared and filled again soon fits one. */
+enum { FIRST_CHUNK = 16 * 1024, LARGEST_CHUNK = 1024 * 1024 };
 
 struct arena_chunk {
 	struct arena_chunk *next;
@@ -27,16 +28,15 @@ static void use_chunk(struct arena *a, struct arena_chunk *c)
 
 void arena_clear(struct arena *a)
 {
-	struct arena_chunk *c = a->chunks;
-	if (!c)
+	struct arena_chunk *keep = a->chunks;
+	if (!keep)
 		return;
-	while (c->next) {
-		struct arena_chunk *next = c->next;
-		free(c);
-		c = next;
+	while (keep->next) {
+		struct arena_chunk *next = keep->next;
+		keep->next = next->next;
+		free(next);
 	}
-	a->chunks = c;
-	use_chunk(a, c);
+	use_chunk(a, keep);
 }
 
 void arena_release(struct arena *a)
@@ -50,7 +50,9 @@ void *arena_alloc(struct arena *a, size_t size, size_t align)
 {
 	uintptr_t at = ((uintptr_t)a->at + align - 1) & ~(uintptr_t)(align - 1);
 	if (!a->at || at + size > (uintptr_t)a->end || at + size < at) {
-		size_t want = size + align > CHUNK_SIZE ? size + align : CHUNK_SIZE;
+		size_t want = a->chunks ? a->chunks->size * 2 : FIRST_CHUNK;
+		want = want > LARGEST_CHUNK ? LARGEST_CHUNK : want;
+		want = size + align > want ? size + align : want;
 		struct arena_chunk *c = xmalloc(sizeof(*c) + want);
 		c->size = want;
 		c->next = a->chunks;

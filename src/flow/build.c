@@ -32,10 +32,18 @@ struct run {
 	uint8_t flags;   /* enum block_flag */
 };
 
+/* A range of the procedure. */
+struct code {
+	uint64_t start, end;
+	const uint8_t *bytes; /* as far as the file has them: `size` */
+	uint64_t size;
+	uint32_t *marks; /* by (va - start) / insn_align */
+};
+
 struct builder {
 	const struct build_env *env;
 	struct arena *tmp;
-	uint32_t **places; /* of each range: marks by (va - start) / insn_align */
+	struct code *code; /* of each range */
 	VEC(struct run) runs;
 	VEC(uint64_t) work;
 	VEC(struct jump) jumps;         /* indirect ones that are decided */
@@ -44,14 +52,23 @@ struct builder {
 	struct cfg g; /* as of the last round */
 };
 
+static const struct code *code_at(const struct builder *b, uint64_t va)
+{
+	for (uint32_t i = 0; i < b->env->range_count; i++)
+		if (va >= b->code[i].start && va < b->code[i].end)
+			return &b->code[i];
+	return NULL;
+}
+
+static uint32_t *mark_in(const struct builder *b, const struct code *c, uint64_t va)
+{
+	return &c->marks[(va - c->start) / b->env->arch->insn_align];
+}
+
 static uint32_t *place_of(const struct builder *b, uint64_t va)
 {
-	for (uint32_t i = 0; i < b->env->range_count; i++) {
-		const struct part *r = &b->env->ranges[i];
-		if (va >= r->start && va < r->end)
-			return &b->places[i][(va - r->start) / b->env->arch->insn_align];
-	}
-	return NULL;
+	const struct code *c = code_at(b, va);
+	return c ? mark_in(b, c, va) : NULL;
 }
 
 static const uint8_t *bytes_at(void *ctx, uint64_t va)
@@ -146,35 +163,43 @@ static void end_run(struct builder *b, struct run *r, const struct insn *in, con
 	}
 }
 
+/* Decodes the instruction at va, in range c; NULL if there is none. */
+static const uint8_t *decode_in(const struct builder *b, const struct code *c, uint64_t va, struct insn *in)
+{
+	uint64_t at = va - c->start;
+	const uint8_t *p = c->bytes + at;
+	return at < c->size && b->env->arch->decode(p, c->size - at, va, DECODE_FLOW, in) ? p : NULL;
+}
+
 /* Decodes the run that starts at va. */
 static void follow(struct builder *b, uint64_t va)
 {
-	const struct build_env *env = b->env;
+	const struct code *c = code_at(b, va);
 	struct run r = {.start = va, .ends = END_BAD, .jump = NONE};
 	struct insn in;
 	for (;;) {
-		uint32_t *place = place_of(b, va);
-		if (!place) { /* falls into what follows the procedure */
-			if (env->is_start(env->ctx, va)) {
+		if (va >= c->end)
+			c = code_at(b, va);
+		if (!c) { /* falls into what follows the procedure */
+			if (b->env->is_start(b->env->ctx, va)) {
 				r.ends = END_TAIL_CALL;
 				r.target = va;
 			}
 			break;
 		}
-		if (*place & SEEN || (*place & LEADER && va != r.start)) {
-			*place |= LEADER;
+		uint32_t *mark = mark_in(b, c, va);
+		if (*mark & SEEN || (*mark & LEADER && va != r.start)) {
+			*mark |= LEADER;
 			r.ends = END_FALL;
 			break;
 		}
-		size_t n, length;
-		const uint8_t *p = image_at(env->im, va, &n);
-		length = p ? env->arch->decode(p, n, va, DECODE_FLOW, &in) : 0;
-		if (!length || !image_is_code(env->im, va))
+		const uint8_t *bytes = decode_in(b, c, va, &in);
+		if (!bytes)
 			break;
-		*place |= (uint32_t)length << LENGTH_SHIFT;
-		va += length;
+		*mark |= (uint32_t)in.length << LENGTH_SHIFT;
+		va += in.length;
 		if (insn_ends_block(&in)) {
-			end_run(b, &r, &in, p);
+			end_run(b, &r, &in, bytes);
 			break;
 		}
 	}
@@ -228,10 +253,10 @@ static uint32_t count_leaders(const struct builder *b)
 {
 	uint32_t count = b->runs.len;
 	for (uint32_t i = 0; i < b->env->range_count; i++) {
-		const struct part *r = &b->env->ranges[i];
-		uint64_t places = (r->end - r->start) / b->env->arch->insn_align;
+		const struct code *c = &b->code[i];
+		uint64_t places = (c->end - c->start) / b->env->arch->insn_align;
 		for (uint64_t j = 0; j < places; j++)
-			count += b->places[i][j] & LEADER;
+			count += c->marks[j] & LEADER;
 	}
 	return count;
 }
@@ -613,13 +638,19 @@ static void copy_tables(struct builder *b, const uint32_t *runs, struct arena *a
 	b->g.escapes = ARENA_DUP(a, escapes, b->g.escape_count);
 }
 
-static void make_places(struct builder *b)
+static void map_code(struct builder *b)
 {
 	const struct build_env *env = b->env;
-	b->places = ARENA_ARRAY(b->tmp, uint32_t *, env->range_count);
+	b->code = ARENA_ARRAY(b->tmp, struct code, env->range_count);
 	for (uint32_t i = 0; i < env->range_count; i++) {
-		uint64_t size = env->ranges[i].end - env->ranges[i].start;
-		b->places[i] = ARENA_ARRAY(b->tmp, uint32_t, size / env->arch->insn_align + 1);
+		struct code *c = &b->code[i];
+		size_t n = 0;
+		c->start = env->ranges[i].start;
+		c->end = env->ranges[i].end;
+		c->bytes = image_is_code(env->im, c->start) ? image_at(env->im, c->start, &n) : NULL;
+		c->size = !c->bytes ? 0 : n < c->end - c->start ? n : c->end - c->start;
+		c->marks = ARENA_ARRAY(b->tmp, uint32_t,
+				       (c->end - c->start) / env->arch->insn_align + 1);
 	}
 }
 
@@ -636,7 +667,7 @@ const struct cfg *cfg_build(const struct build_env *env, struct arena *a, struct
 {
 	struct builder b = {.env = env, .tmp = tmp};
 	uint32_t *runs = NULL;
-	make_places(&b);
+	map_code(&b);
 	find_landings(&b);
 	reach(&b, env->ranges[0].start);
 	for (uint32_t i = 0; i < b.landing_count; i++)

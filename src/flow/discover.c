@@ -267,7 +267,8 @@ static bool join_cold_procs(struct flow *f)
 static void settle(struct flow *f)
 {
 	for (uint32_t round = 0; round < MAX_ROUNDS; round++) {
-		merge_starts(f);
+		if (f->added.len)
+			merge_starts(f);
 		build_dirty(f);
 		bool joined = follow_graphs(f);
 		if (f->added.len || joined)

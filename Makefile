@@ -7,6 +7,9 @@ JOBS  ?= $(shell nproc)
 # Configures directory $(1) with options $(2), once; silent unless that fails.
 configure = test -f $(1)/build.ninja || \
 	{ mkdir -p $(1) && meson setup $(2) $(1) >$(1)/setup.log || { cat $(1)/setup.log; exit 1; }; }
+# Builds directory $(1); silent unless it takes a while or fails.
+compile = { test -x $(1)/sonde || echo 'building in $(1)/ ...' >&2; } && \
+	{ ninja -C $(1) -j $(JOBS) >$(1)/ninja.log || { cat $(1)/ninja.log; exit 1; }; }
 # No warnings here: gcc gives false ones for instrumented code, and the plain build has them all as errors.
 # clang links a sanitizer's symbols into executables only, hence b_lundef.
 SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false -Dtests=enabled -Dwerror=false -Dc_args=-w
@@ -37,19 +40,19 @@ lint: setup-test
 	@tools/lint $(BUILD)
 
 install: build
-	@meson configure $(BUILD) -Dprefix=$(abspath $(or $(prefix),/usr/local))
-	@DESTDIR=$(DESTDIR) meson install -C $(BUILD)
+	@$(if $(prefix),meson configure $(BUILD) -Dprefix=$(abspath $(prefix)))
+	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --quiet
 
 clean:
 	rm -rf $(BUILD) $(ASAN)
 
 build: setup-build
 	@$(call configure,$(BUILD))
-	@ninja -C $(BUILD) -j $(JOBS) --quiet
+	@$(call compile,$(BUILD))
 
 asan: setup-test
 	@$(call configure,$(ASAN),$(SANITIZE))
-	@ninja -C $(ASAN) -j $(JOBS) --quiet
+	@$(call compile,$(ASAN))
 
 setup-build:
 	@tools/setup build

@@ -21,6 +21,7 @@ FLAGS_WRITTEN = COMPARES | words(
     "eors orrs orns nors nands movs nots brkas brkbs brkns brkpas brkpbs ptrues rdffrs eret eretaa eretab drps")
 FLAGS_BOTH = CONDITIONAL_COMPARES | words(
     "adcs sbcs ngcs rmif setf8 setf16 cfinv axflag xaflag ctermeq ctermne")
+STREAMING = {"v%d" % i for i in range(32)} | {"p%d" % i for i in range(16)} | {"ffr"}
 FLAGS_READ = words("adc sbc ngc csel csinc csinv csneg cset csetm cinc cinv cneg fcsel")
 
 # All operands are read, none is written.
@@ -147,6 +148,9 @@ def system(mnemonic, ops, reads, writes):
     if mnemonic == "hint" and ops[0] == "#0x28":
         reads.add("x16")
         writes.add("x16")
+    if mnemonic in ("smstart", "smstop") and "za" not in ops:
+        reads |= STREAMING
+        writes |= STREAMING
     if mnemonic in ("mrs", "msr"):
         registers_of_system(ops[1] if mnemonic == "mrs" else ops[0], mnemonic == "msr", reads, writes)
     if re.match(r"ld(ff|nf)1", mnemonic) or mnemonic in ("rdffr", "rdffrs"):
@@ -162,6 +166,9 @@ def registers_of_system(name, written, reads, writes):
         reads.add("fpcr")
         if written:
             writes.add("fpcr")
+    if name == "svcr" and written:
+        reads |= STREAMING
+        writes |= STREAMING
     if name in ("rndr", "rndrrs") and not written:
         writes.add("flags")
 

@@ -44,18 +44,18 @@ static void *run(void *arg)
 void parallel_for(uint32_t count, uint32_t batch, parallel_fn fn, void *ctx)
 {
 	struct job job = {.fn = fn, .ctx = ctx, .count = count, .batch = batch ? batch : 1};
-	uint32_t batches = count / job.batch + 1, wanted = parallel_workers();
+	uint32_t wanted = parallel_workers(), others = count / job.batch;
 	pthread_t threads[MAX_WORKERS];
 	struct worker workers[MAX_WORKERS];
 	uint32_t started = 0;
-	if (wanted > batches)
-		wanted = batches;
-	for (uint32_t i = 0; i < wanted; i++)
+	if (wanted > others)
+		wanted = others + 1;
+	for (uint32_t i = 1; i < wanted; i++)
 		workers[i] = (struct worker){.job = &job, .number = i};
 	while (started + 1 < wanted &&
 	       !pthread_create(&threads[started], NULL, run, &workers[started + 1]))
 		started++;
-	run(&workers[0]);
+	run(&(struct worker){.job = &job, .number = 0});
 	for (uint32_t i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
 }

@@ -18,14 +18,17 @@ void dump_flush(struct dump *d)
 		output_write(&d->out);
 }
 
-void dump_flags(unsigned flags, const char *const *names, struct text *out)
+void dump_flags(uint8_t flags, const char *const names[8], struct text *out)
 {
 	const char *before = " flags=";
 	for (unsigned i = 0; flags >> i; i++) {
 		if (!(flags >> i & 1))
 			continue;
 		text_add(out, before);
-		text_add(out, names[i]);
+		if (names[i])
+			text_add(out, names[i]);
+		else
+			text_printf(out, "bit%u", i);
 		before = ",";
 	}
 }
@@ -164,8 +167,12 @@ static const struct option options[] = {
 	       .help = "only before this address"),
 	OPTION("lazy", OPTION_FLAG, struct dump_args, lazy,
 	       .help = "only procedures that the file's own tables tell of"),
+	OPTION("no-text", OPTION_UNFLAG, struct dump_args, text,
+	       .help = "insn: leave out the assembly text"),
 	{0},
 };
+
+static const struct dump_args defaults = {.text = true};
 
 const struct command cmd_dump = {
 	.name = "dump",
@@ -173,6 +180,7 @@ const struct command cmd_dump = {
 	.usage = "insn|cfg|loops FILE [options]",
 	.options = options,
 	.words = forms,
-	.args_size = sizeof(struct dump_args),
+	.defaults = &defaults,
+	.args_size = sizeof(defaults),
 	.run = run,
 };

@@ -8,7 +8,7 @@
 struct dump_args {
 	const char *procedure;
 	struct option_number start, end;
-	bool lazy;
+	bool lazy, text;
 };
 
 struct dump {
@@ -25,8 +25,8 @@ struct dump {
 void dump_flush(struct dump *d);
 /* "procedure NAME 0x10-0x20 part=0x30-0x40", without end of line. */
 void dump_heading(struct dump *d, const struct procedure *p);
-/* " flags=a,b" for the bits set, in the order of `names`; nothing if none is. */
-void dump_flags(unsigned flags, const char *const *names, struct text *out);
+/* " flags=a,b" for the bits set, nothing if none is; a bit without a name comes out as "bit7". */
+void dump_flags(uint8_t flags, const char *const names[8], struct text *out);
 
 /* Decodes [start, end) one after the other; bytes that are no instruction are "bad". */
 void dump_range(struct dump *d, uint64_t start, uint64_t end);

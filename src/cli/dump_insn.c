@@ -101,8 +101,9 @@ static void add_op(const struct dump *d, const struct insn *in, struct text *out
 
 static void add_insn(const struct dump *d, const struct insn *in, struct text *out)
 {
-	static const char *const flag_names[] = {"nop",    "landing",    "landing-jump",
-						 "signed", "signs-link", "checks-link"};
+	static const char *const flag_names[8] = {"nop",      "landing",    "landing-jump",
+						  "signed",   "signs-link", "checks-link",
+						  "compares", "pc-relative"};
 	text_printf(out, " %s %s", insn_kind_name[in->kind], insn_class_name[in->class]);
 	if (in->kind == INSN_JUMP || in->kind == INSN_BRANCH || in->kind == INSN_CALL)
 		text_printf(out, " target=0x%" PRIx64, in->target);
@@ -128,6 +129,14 @@ static void add_bytes(const uint8_t *p, size_t n, struct text *out)
 	}
 }
 
+static void add_assembly(struct dump *d, const uint8_t *p, size_t n, uint64_t pc)
+{
+	if (!d->args->text)
+		return;
+	text_add(&d->out, " ; ");
+	insn_print(d->printer, p, n, pc, &d->out);
+}
+
 void dump_range(struct dump *d, uint64_t start, uint64_t end)
 {
 	while (start < end) {
@@ -144,8 +153,7 @@ void dump_range(struct dump *d, uint64_t start, uint64_t end)
 		add_bytes(p, step, &d->out);
 		if (length) {
 			add_insn(d, &in, &d->out);
-			text_add(&d->out, " ; ");
-			insn_print(d->printer, p, length, start, &d->out);
+			add_assembly(d, p, length, start);
 		} else
 			text_add(&d->out, " bad");
 		text_char(&d->out, '\n');

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/order.h"
 #include "base/vec.h"
 #include "flow/entry.h"
 #include "flow/jump_table.h"
@@ -164,11 +165,13 @@ static void end_run(struct builder *b, struct run *r, const struct insn *in, con
 }
 
 /* Decodes the instruction at va, in range c; NULL if there is none. */
-static const uint8_t *decode_in(const struct builder *b, const struct code *c, uint64_t va, struct insn *in)
+static const uint8_t *decode_in(const struct builder *b, const struct code *c, uint64_t va,
+				struct insn *in)
 {
 	uint64_t at = va - c->start;
 	const uint8_t *p = c->bytes + at;
-	return at < c->size && b->env->arch->decode(p, c->size - at, va, DECODE_FLOW, in) ? p : NULL;
+	return at < c->size && b->env->arch->decode(p, c->size - at, va, DECODE_FLOW, in) ? p
+											  : NULL;
 }
 
 /* Decodes the run that starts at va. */
@@ -591,16 +594,9 @@ static void find_landings(struct builder *b)
 	VEC(struct landing) found = {0};
 	for (uint32_t r = 0; r < b->env->range_count && im->landing_count; r++) {
 		const struct part *range = &b->env->ranges[r];
-		uint32_t low = 0, high = im->landing_count;
-		while (low < high) {
-			uint32_t middle = low + (high - low) / 2;
-			if (im->landings[middle].start < range->start)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		for (; low < im->landing_count && im->landings[low].start < range->end; low++)
-			vec_push(&found, im->landings[low]);
+		uint32_t i = ORDER_UP_TO(im->landings, im->landing_count, start, range->start - 1);
+		for (; i < im->landing_count && im->landings[i].start < range->end; i++)
+			vec_push(&found, im->landings[i]);
 	}
 	b->landings = ARENA_DUP(b->tmp, found.data, found.len);
 	b->landing_count = found.len;
@@ -647,7 +643,8 @@ static void map_code(struct builder *b)
 		size_t n = 0;
 		c->start = env->ranges[i].start;
 		c->end = env->ranges[i].end;
-		c->bytes = image_is_code(env->im, c->start) ? image_at(env->im, c->start, &n) : NULL;
+		c->bytes =
+			image_is_code(env->im, c->start) ? image_at(env->im, c->start, &n) : NULL;
 		c->size = !c->bytes ? 0 : n < c->end - c->start ? n : c->end - c->start;
 		c->marks = ARENA_ARRAY(b->tmp, uint32_t,
 				       (c->end - c->start) / env->arch->insn_align + 1);

@@ -1,5 +1,7 @@
 #include "flow/cfg.h"
 
+#include "base/order.h"
+
 const char *const block_end_name[BLOCK_ENDS] = {
 	[END_FALL] = "fall",     [END_JUMP] = "jump",
 	[END_BRANCH] = "branch", [END_SWITCH] = "switch",
@@ -17,15 +19,8 @@ const char *const edge_kind_name[EDGE_KINDS] = {
 
 uint32_t cfg_block_at(const struct cfg *g, uint64_t va)
 {
-	uint32_t low = 0, high = g->block_count;
-	while (low < high) { /* the first block that starts behind va */
-		uint32_t middle = low + (high - low) / 2;
-		if (g->blocks[middle].start <= va)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || va >= g->blocks[low - 1].start + g->blocks[low - 1].size)
+	uint32_t n = ORDER_UP_TO(g->blocks, g->block_count, start, va);
+	if (!n || va >= g->blocks[n - 1].start + g->blocks[n - 1].size)
 		return BLOCK_NONE;
-	return low - 1;
+	return n - 1;
 }

@@ -3,6 +3,7 @@
  * again, until nothing changes. Only then are starts inferred in the code that is left over
  * (Tallent et al., PLDI 2009, section 2.1). */
 #include "base/log.h"
+#include "base/order.h"
 #include "base/parallel.h"
 #include "flow/entry.h"
 #include "flow/internal.h"
@@ -56,19 +57,6 @@ static void found_at(struct flow *f, uint64_t va, enum found_by how)
 		add_start(f, va, 0, NULL, how, 0);
 }
 
-static struct fragment *fragment_at(struct flow *f, uint64_t va)
-{
-	uint32_t low = 0, high = f->fragments.len;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (f->fragments.data[middle].start <= va)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && va < f->fragments.data[low - 1].end ? &f->fragments.data[low - 1] : NULL;
-}
-
 /* If va is in a part without owner, p owns it. */
 static bool take_fragment(struct flow *f, struct proc *p, uint64_t va)
 {
@@ -82,42 +70,19 @@ static bool take_fragment(struct flow *f, struct proc *p, uint64_t va)
 	return true;
 }
 
-/* The end of the code without owner around va. */
-static uint64_t end_of_unowned(const struct flow *f, uint64_t va)
-{
-	const struct section *s = image_section_at(f->im, va);
-	uint64_t end = s->va + s->size;
-	uint32_t low = 0, high = f->procs.len;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (f->procs.data[middle].start <= va)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < f->procs.len && f->procs.data[low].start < end ? f->procs.data[low].start
-								    : end;
-}
-
 /* A direct jump from p to a place outside it: a tail call, or a jump to a part of it. */
 static bool follow_jump(struct flow *f, struct proc *p, const struct block *b)
 {
-	uint64_t to = b->target;
-	if (take_fragment(f, p, to))
+	struct part part;
+	if (take_fragment(f, p, b->target))
 		return true;
-	if (fragment_at(f, to))
-		return false;
-	if (proc_at(f, to) != UINT32_MAX || !image_is_code(f->im, to)) {
-		if (hashmap_get(&f->by_start, to) != HASHMAP_NONE)
-			found_at(f, to, FOUND_JUMP);
-		return false;
-	}
-	if (b->flags & (BLOCK_OPEN_FRAME | BLOCK_CONDITIONAL) ||
-	    !looks_like_entry(f->im, f->arch, to)) {
-		add_part(f, p, to, end_of_unowned(f, to));
+	if (part_of_jump(f, b, &part)) {
+		add_part(f, p, part.start, part.end);
 		return true;
 	}
-	found_at(f, to, FOUND_JUMP);
+	if (hashmap_get(&f->by_start, b->target) != HASHMAP_NONE ||
+	    (proc_at(f, b->target) == UINT32_MAX && !fragment_at(f, b->target)))
+		found_at(f, b->target, FOUND_JUMP);
 	return false;
 }
 
@@ -195,15 +160,9 @@ enum { NOBODY = UINT32_MAX, MANY = UINT32_MAX - 1 };
 
 static bool is_pointed_at(const struct flow *f, uint64_t va)
 {
-	uint32_t low = 0, high = f->code_pointers.len;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (f->code_pointers.data[middle] < va)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < f->code_pointers.len && f->code_pointers.data[low] == va;
+	const uint64_t *all = f->code_pointers.data;
+	uint32_t n = order_up_to(all, f->code_pointers.len, sizeof(*all), 0, va);
+	return n && all[n - 1] == va;
 }
 
 static void note_jump(struct flow *f, struct jumped_at *notes, uint32_t from, const struct block *b)

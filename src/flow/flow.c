@@ -2,10 +2,12 @@
 
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "flow/internal.h"
 
-/* How deep into callees to look for a return when only one procedure is wanted. */
-enum { LOOK_DEPTH = 4 };
+/* When only one procedure is wanted: how deep into callees to look for a return, and how many parts
+ * to find. */
+enum { LOOK_DEPTH = 4, MAX_PARTS_FOUND = 16 };
 
 const char *const found_by_name[FOUND_WAYS] = {
 	"symbol", "dynamic-symbol", "unwind-range", "debug-info", "entry-point", "plt",
@@ -138,19 +140,13 @@ static bool call_returns(void *ctx, uint64_t target)
 static const uint64_t *labels_in(const struct flow *f, uint64_t start, uint64_t end,
 				 uint32_t *count)
 {
-	uint32_t low = 0, high = f->code_pointers.len;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (f->code_pointers.data[middle] <= start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	uint32_t first = low;
-	while (low < f->code_pointers.len && f->code_pointers.data[low] < end)
-		low++;
-	*count = low - first;
-	return f->code_pointers.data + first;
+	const uint64_t *all = f->code_pointers.data;
+	uint32_t first = order_up_to(all, f->code_pointers.len, sizeof(*all), 0, start),
+		 last = first;
+	while (last < f->code_pointers.len && all[last] < end)
+		last++;
+	*count = last - first;
+	return all + first;
 }
 
 static const struct cfg *build(struct asker *who, const struct proc *p, struct arena *a,
@@ -181,16 +177,6 @@ const struct cfg *build_proc(struct flow *f, const struct proc *p, struct arena 
 {
 	struct asker who = {.f = f};
 	return build(&who, p, a, tmp);
-}
-
-void add_part(struct flow *f, struct proc *p, uint64_t start, uint64_t end)
-{
-	struct part *parts = ARENA_ARRAY(&f->arena, struct part, p->part_count + 1);
-	for (uint32_t i = 0; i < p->part_count; i++)
-		parts[i] = p->parts[i];
-	parts[p->part_count++] = (struct part){start, end};
-	p->parts = parts;
-	p->dirty = true;
 }
 
 static int by_start(const void *x, const void *y)
@@ -238,21 +224,31 @@ const struct part *flow_parts(const struct flow *f)
 
 uint32_t flow_procedure_at(const struct flow *f, uint64_t va)
 {
-	uint32_t low = 0, high = f->owned_parts.len;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (f->owned_parts.data[middle].part.start <= va)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low && va < f->owned_parts.data[low - 1].part.end)
-		return f->owned_parts.data[low - 1].owner;
+	uint32_t n = ORDER_UP_TO(f->owned_parts.data, f->owned_parts.len, part.start, va);
+	if (n && va < f->owned_parts.data[n - 1].part.end)
+		return f->owned_parts.data[n - 1].owner;
 	return proc_at(f, va);
+}
+
+/* Builds the graph of a procedure whose parts nobody has looked for: adds those it turns out to
+ * jump to. */
+static const struct cfg *build_with_parts(struct flow *f, const struct proc *known, struct arena *a,
+					  struct arena *tmp)
+{
+	struct proc p = *known;
+	const struct cfg *g = build_proc(f, &p, a, tmp);
+	for (unsigned round = 0; round < MAX_PARTS_FOUND; round++) {
+		struct part part;
+		if (!find_part(f, &p, g, &part))
+			break;
+		append_part(tmp, &p, part);
+		g = build_proc(f, &p, a, tmp);
+	}
+	return g;
 }
 
 const struct cfg *flow_cfg(struct flow *f, uint32_t procedure, struct arena *a, struct arena *tmp)
 {
 	const struct proc *p = &f->procs.data[procedure];
-	return p->cfg ? p->cfg : build_proc(f, p, a, tmp);
+	return p->cfg ? p->cfg : build_with_parts(f, p, a, tmp);
 }

@@ -5,6 +5,7 @@
  * left to look at; what a landing pad or an unresolved jump leaves there is told from a procedure
  * by what it relies on: code at a procedure's start can only read what a caller passes, and must
  * save before it overwrites. */
+#include "base/order.h"
 #include "base/parallel.h"
 #include "flow/entry.h"
 #include "flow/internal.h"
@@ -244,15 +245,8 @@ void starts_from_gaps(struct flow *f, const struct gap_list *gaps)
 
 static bool in_gap(const struct gap_list *gaps, uint64_t va)
 {
-	uint32_t low = 0, high = gaps->gaps.len;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (gaps->gaps.data[middle].start <= va)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && va < gaps->gaps.data[low - 1].end;
+	uint32_t n = ORDER_UP_TO(gaps->gaps.data, gaps->gaps.len, start, va);
+	return n && va < gaps->gaps.data[n - 1].end;
 }
 
 struct address_scan {

@@ -82,9 +82,19 @@ const struct cfg *build_proc(struct flow *f, const struct proc *p, struct arena 
 /* Whether any way through the graph comes back to the caller. */
 bool graph_returns(const struct flow *f, const struct cfg *g);
 
-/* Gives the procedure a further range; its graph has to be built again. */
-void add_part(struct flow *f, struct proc *p, uint64_t start, uint64_t end);
 void publish(struct flow *f);
+
+/* parts.c */
+void append_part(struct arena *a, struct proc *p, struct part part);
+/* Gives the procedure a further range for good; its graph has to be built again. */
+void add_part(struct flow *f, struct proc *p, uint64_t start, uint64_t end);
+/* The fragment that holds va, or NULL. */
+struct fragment *fragment_at(const struct flow *f, uint64_t va);
+/* Whether the jump out of its procedure that ends b leads to a part of the same procedure, and to
+ * which. */
+bool part_of_jump(const struct flow *f, const struct block *b, struct part *out);
+/* A part that p's graph leads to and that p does not have yet. */
+bool find_part(const struct flow *f, const struct proc *p, const struct cfg *g, struct part *out);
 
 /* constants.c: registers that hold known constants, in straight-line code. */
 struct constants {

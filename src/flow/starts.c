@@ -1,4 +1,5 @@
 /* Procedure starts that the file itself tells, and keeping the list of all starts in order. */
+#include "base/order.h"
 #include "flow/internal.h"
 
 #include <string.h>
@@ -313,13 +314,6 @@ void merge_starts(struct flow *f)
 
 uint32_t proc_at(const struct flow *f, uint64_t va)
 {
-	uint32_t low = 0, high = f->procs.len;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (f->procs.data[middle].start <= va)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && va < f->procs.data[low - 1].end ? low - 1 : UINT32_MAX;
+	uint32_t n = ORDER_UP_TO(f->procs.data, f->procs.len, start, va);
+	return n && va < f->procs.data[n - 1].end ? n - 1 : UINT32_MAX;
 }

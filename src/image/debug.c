@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "image/debug_private.h"
-#include "image/order.h"
+#include "base/order.h"
 
 /* A line program belongs to one unit. Thousands that share one would be run thousands of times. */
 enum { MAX_SHARING = 64 };

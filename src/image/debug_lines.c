@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "image/debug_private.h"
-#include "image/order.h"
+#include "base/order.h"
 
 enum { MAX_PATH = 4096 };
 

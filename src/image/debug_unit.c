@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "image/debug_private.h"
-#include "image/order.h"
+#include "base/order.h"
 
 enum {
 	MAX_DEPTH = 256,         /* scopes in each other */

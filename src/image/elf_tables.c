@@ -2,7 +2,7 @@
  * they must be right; the section table is a courtesy of the linker, and where it is missing or
  * makes no sense the segments stand in for it. */
 #include "image/elf_reader.h"
-#include "image/order.h"
+#include "base/order.h"
 
 static const char *const truncated = "the file is truncated or damaged; build or copy it again";
 

@@ -9,7 +9,7 @@
 #include "base/hashmap.h"
 #include "image/elf_reader.h"
 #include "image/encoded.h"
-#include "image/order.h"
+#include "base/order.h"
 
 /* FDEs may refer to CIEs that overlap, so what is read of each is limited. */
 enum { AUGMENTATION_MAX = 16, INITIAL_RULES_MAX = 256 };

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "image/elf_reader.h"
-#include "image/order.h"
+#include "base/order.h"
 
 enum { NOTES_MAX = 16, HEAD_SIZE = 4096 };
 

@@ -3,7 +3,7 @@
  * whole parts of a procedure would look dead. */
 #include "image/elf_reader.h"
 #include "image/encoded.h"
-#include "image/order.h"
+#include "base/order.h"
 
 struct gathering {
 	const struct image *im;

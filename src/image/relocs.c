@@ -2,7 +2,7 @@
  * word, and what it will hold. Jump tables, function pointers and PLT slots are found through them.
  */
 #include "image/elf_reader.h"
-#include "image/order.h"
+#include "base/order.h"
 
 static const struct reloc_type {
 	uint16_t machine;

@@ -10,16 +10,6 @@
 #include "base/hashmap.h"
 #include "structure/builder.h"
 
-/* Languages whose nested procedures follow the code of the one around them (DW_LANG_Fortran*). */
-static bool nests_behind(uint32_t language)
-{
-	static const uint32_t fortran[] = {0x07, 0x08, 0x0e, 0x22, 0x23, 0x2d};
-	for (size_t i = 0; i < ARRAY_SIZE(fortran); i++)
-		if (language == fortran[i])
-			return true;
-	return false;
-}
-
 /* Entries up to here begin at or before the line. */
 static uint32_t outline_behind(const struct source *s, uint32_t file, uint32_t line)
 {
@@ -53,7 +43,7 @@ static bool may_be_inside(const struct source *s, const struct outline_entry *o,
 {
 	if (o->scope == DEBUG_NONE)
 		return is_lambda(o->name);
-	return !nests_behind(s->unit->language) && is_within(s->unit, o->scope, subprogram);
+	return !s->nests_behind && is_within(s->unit, o->scope, subprogram);
 }
 
 /* The last line that the subprogram can have. */

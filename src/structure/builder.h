@@ -2,6 +2,7 @@
  *
  *   pieces       the procedure's code cut where block, line or inlining changes      pieces.c
  *   (alien)      contexts inferred from lines, where DWARF has no inlining           alien.c
+ *   solid        pieces that truly belong to the loop they are in                    solid.c
  *   loops        the context and the lines of each machine loop                      loop_source.c
  *   nodes        the tree: loops first, then each piece below its innermost loop     scopes.c
  *   normalise    lines that were moved out of a loop go back into it                 normalise.c
@@ -21,8 +22,9 @@ struct piece {
 	uint32_t loop; /* innermost machine loop or LOOP_NONE */
 	uint32_t context;
 	uint32_t file, line; /* line 0: unknown */
-	bool last;  /* holds the block's last instruction */
-	bool solid; /* in a loop: its line is truly one of the loop's, as far as can be told */
+	bool last;   /* holds the block's last instruction */
+	bool marked; /* in a loop, and a statement of its line begins in the loop */
+	bool solid;  /* in a loop, and its line is truly one of the loop's */
 };
 
 /* What was found out about a machine loop's source. */
@@ -71,6 +73,7 @@ struct structure_builder {
 	const struct loop_forest *forest;
 	const struct source *source; /* NULL without debugging information */
 	uint32_t subprogram;         /* in the unit's scopes, or DEBUG_NONE */
+	uint32_t entry_file, entry_line; /* of the procedure's first instruction; line 0 if unknown */
 	bool alien;                  /* contexts are alien_contexts: inferred */
 	const struct context *contexts;
 	VEC(struct context) alien_contexts;
@@ -99,11 +102,17 @@ struct structure *builders_join(struct structure_builder *builders, uint32_t cou
 /* The steps. */
 void find_pieces(struct structure_builder *b);
 void find_aliens(struct structure_builder *b);
+void find_solid(struct structure_builder *b);
 void find_loop_sources(struct structure_builder *b);
 void normalise_lines(struct structure_builder *b);
 
+/* The procedure or inlined call that a context is, or NULL if the unit does not tell. */
+const struct debug_scope *context_scope(const struct structure_builder *b, uint32_t context);
 /* True if code of context `inner` can stand in a loop of context `outer`. */
 bool context_holds(const struct structure_builder *b, uint32_t outer, uint32_t inner);
+/* True if the piece holds a branch or call that has a line: what stays in its loop, since it decides or has
+ * effects. */
+bool is_anchor(const struct structure_builder *b, const struct piece *p);
 /* The node with these properties below `parent`, or 0. */
 uint32_t node_find(const struct structure_builder *b, uint32_t parent, enum scope_kind kind,
 		   uint32_t id, uint32_t file);

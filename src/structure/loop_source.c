@@ -4,8 +4,7 @@
  * deeper; statements that lie shallower contradict the placing, because a procedure cannot stand inside
  * itself (Procedure Invariant 4). Guess and correction of the paper become one join: the deepest context
  * that holds all statements of the loop and all nested loops. But optimisers bring single computations of
- * the code around into a loop, and code without a location looks like the code before it. What can be
- * trusted are pieces marked solid, and anchors: branches and calls, which are never brought in.
+ * the code around into a loop, so only solid pieces count, and others where a loop has none.
  *
  * Lines. The test that decides on another round names the loop's first line (the paper's bbranch-max
  * heuristic): in `for` and `while` it is the loop's first line. Solid lines above it show a `do ... while`
@@ -16,16 +15,23 @@
 #include "structure/builder.h"
 
 /* Contexts of a loop's own code, by the strength of what they tell; each the join of all. */
-enum { BY_STATEMENT, BY_LINE, BY_CODE, EVIDENCE };
+enum { BY_STATEMENT, BY_ANCHOR, BY_LINE, BY_CODE, EVIDENCE };
 
 struct evidence {
 	uint32_t contexts[EVIDENCE];
 	uint32_t nested; /* join of nested loops' contexts */
 
 	uint32_t test_min, test_max;
-	uint32_t low, high; /* lines of statements, of all code */
+	uint32_t low, high; /* solid lines */
+	uint32_t any;       /* the largest of all lines */
 	bool behind;        /* statements behind the last test */
 };
+
+const struct debug_scope *context_scope(const struct structure_builder *b, uint32_t context)
+{
+	uint32_t scope = context == CONTEXT_PROCEDURE ? b->subprogram : b->contexts[context].scope;
+	return scope == DEBUG_NONE ? NULL : &b->source->unit->scopes[scope];
+}
 
 bool context_holds(const struct structure_builder *b, uint32_t outer, uint32_t inner)
 {
@@ -50,24 +56,6 @@ static uint32_t join(const struct structure_builder *b, uint32_t x, uint32_t y)
 	return x;
 }
 
-/* True if the block ends in an instruction that stays in its loop: it decides or has effects. */
-static bool ends_in_anchor(const struct block *k)
-{
-	switch (k->end) {
-	case END_BRANCH:
-	case END_SWITCH:
-	case END_CALL:
-	case END_CALL_INDIRECT: return true;
-	case END_TAIL_CALL: return (k->flags & BLOCK_CONDITIONAL) != 0;
-	default: return false;
-	}
-}
-
-static bool is_anchor(const struct structure_builder *b, const struct piece *p)
-{
-	return p->last && p->line && ends_in_anchor(&b->cfg->blocks[p->block]);
-}
-
 static void note_context(const struct structure_builder *b, struct evidence *e,
 			 const struct piece *p)
 {
@@ -76,7 +64,9 @@ static void note_context(const struct structure_builder *b, struct evidence *e,
 	if (!p->line)
 		return;
 	c[BY_LINE] = join(b, c[BY_LINE], p->context);
-	if (p->solid || is_anchor(b, p))
+	if (is_anchor(b, p))
+		c[BY_ANCHOR] = join(b, c[BY_ANCHOR], p->context);
+	if (p->solid)
 		c[BY_STATEMENT] = join(b, c[BY_STATEMENT], p->context);
 }
 
@@ -88,13 +78,37 @@ static uint32_t strongest(const struct evidence *e)
 	return e->contexts[i];
 }
 
+/* The last piece of each block. */
+static const uint32_t *last_pieces(struct structure_builder *b)
+{
+	uint32_t *last = ARENA_ARRAY(&b->tmp, uint32_t, b->cfg->block_count);
+	for (uint32_t i = 0; i < b->pieces.len; i++)
+		last[b->pieces.data[i].block] = i;
+	return last;
+}
+
+/* Of several alien contexts in a loop, the loop is guessed to stand in the one that branches back. */
+static uint32_t choose_alien(const struct structure_builder *b, const struct loop *l, uint32_t context,
+			     const uint32_t *last)
+{
+	for (uint32_t i = 0; i < l->back_count; i++) {
+		uint32_t from = b->cfg->edges[b->forest->edges[l->first_back + i]].from;
+		const struct piece *p = &b->pieces.data[last[from]];
+		if (is_anchor(b, p) && p->context != CONTEXT_PROCEDURE)
+			return p->context;
+	}
+	return context;
+}
+
 /* Inner loops before outer ones: parents come before children. */
-static void place_loops(struct structure_builder *b, struct evidence *evidence)
+static void place_loops(struct structure_builder *b, struct evidence *evidence, const uint32_t *last)
 {
 	for (uint32_t i = b->forest->loop_count; i-- > 0;) {
 		struct evidence *e = &evidence[i];
 		uint32_t parent = b->forest->loops[i].parent;
 		uint32_t context = join(b, strongest(e), e->nested);
+		if (b->alien && context != CONTEXT_PROCEDURE)
+			context = choose_alien(b, &b->forest->loops[i], context, last);
 		b->loop_sources[i].context = context == CONTEXT_NONE ? CONTEXT_PROCEDURE : context;
 		if (parent != LOOP_NONE)
 			evidence[parent].nested = join(b, evidence[parent].nested, context);
@@ -126,22 +140,13 @@ static bool project(const struct structure_builder *b, uint32_t context, const s
 	return *line != 0;
 }
 
-/* The last piece of each block. */
-static const uint32_t *last_pieces(struct structure_builder *b)
-{
-	uint32_t *last = ARENA_ARRAY(&b->tmp, uint32_t, b->cfg->block_count);
-	for (uint32_t i = 0; i < b->pieces.len; i++)
-		last[b->pieces.data[i].block] = i;
-	return last;
-}
-
 /* Takes the line of the block's last instruction for the loop's test. */
 static void note_test(struct structure_builder *b, uint32_t loop, struct evidence *e,
 		      const struct piece *p)
 {
 	struct loop_source *s = &b->loop_sources[loop];
 	uint32_t file, line;
-	if (!project(b, s->context, p, &file, &line))
+	if (!p->solid || !project(b, s->context, p, &file, &line))
 		return;
 	if (e->test_max && file != s->file)
 		return;
@@ -182,6 +187,12 @@ static void find_test(struct structure_builder *b, uint32_t loop, struct evidenc
 	}
 }
 
+/* Code of the procedure's first line is its entry, not the loop's, unless all is on that line. */
+static bool is_entry(const struct structure_builder *b, const struct piece *p)
+{
+	return p->context == CONTEXT_PROCEDURE && p->line == b->entry_line && p->file == b->entry_file;
+}
+
 static void note_line(struct structure_builder *b, uint32_t loop, struct evidence *e,
 		      const struct piece *p)
 {
@@ -193,10 +204,12 @@ static void note_line(struct structure_builder *b, uint32_t loop, struct evidenc
 		s->file = file;
 	if (file != s->file)
 		return;
+	if (line > e->any)
+		e->any = line;
+	if (!p->solid || is_entry(b, p))
+		return;
 	if (line > e->high)
 		e->high = line;
-	if (!p->solid && !is_anchor(b, p))
-		return;
 	if (!e->low || line < e->low)
 		e->low = line;
 	if (line > e->test_max)
@@ -206,7 +219,7 @@ static void note_line(struct structure_builder *b, uint32_t loop, struct evidenc
 static uint32_t lowest_line(const struct evidence *e)
 {
 	if (!e->test_max)
-		return e->low ? e->low : e->high;
+		return e->low ? e->low : e->any;
 	return e->low && e->low < e->test_min ? e->low : e->test_min;
 }
 
@@ -254,23 +267,17 @@ static void note_heading(const struct source_marker *m, bool at_header, void *ct
 		h->after = h->found = m->line;
 }
 
-/* The line on which the procedure of a context is defined; 0 if unknown. */
-static uint32_t definition_line(const struct structure_builder *b, uint32_t context)
-{
-	uint32_t scope = context == CONTEXT_PROCEDURE ? b->subprogram : b->contexts[context].scope;
-	return scope == DEBUG_NONE ? 0 : b->source->unit->scopes[scope].decl_line;
-}
-
 /* The line of a loop statement without code of its own, such as for (;;): the nearest above that is not
  * indented like the first statement, as what stands beside it would be. */
 static uint32_t heading_line(const struct structure_builder *b, uint32_t loop,
 			     const struct evidence *e, uint32_t first)
 {
+	const struct debug_scope *scope = context_scope(b, b->loop_sources[loop].context);
 	struct heading h = {
 		.file = b->loop_sources[loop].file,
 		.line = first,
 		.column = UINT32_MAX,
-		.after = definition_line(b, b->loop_sources[loop].context),
+		.after = scope ? scope->decl_line : 0,
 		.skip_header = e->test_max && !e->behind,
 	};
 	if (!b->source->markers || (e->test_max && first == e->test_min))
@@ -281,9 +288,8 @@ static uint32_t heading_line(const struct structure_builder *b, uint32_t loop,
 	return h.found ? h.found : first;
 }
 
-static void find_lines(struct structure_builder *b, struct evidence *evidence)
+static void find_lines(struct structure_builder *b, struct evidence *evidence, const uint32_t *last)
 {
-	const uint32_t *last = last_pieces(b);
 	uint32_t loops = b->forest->loop_count;
 	for (uint32_t i = 0; i < loops; i++)
 		find_test(b, i, &evidence[i], last);
@@ -293,7 +299,9 @@ static void find_lines(struct structure_builder *b, struct evidence *evidence)
 	for (uint32_t i = 0; i < loops; i++) {
 		struct loop_source *s = &b->loop_sources[i];
 		s->first_line = heading_line(b, i, &evidence[i], lowest_line(&evidence[i]));
-		s->last_line = evidence[i].high > s->first_line ? evidence[i].high : s->first_line;
+		s->last_line = evidence[i].high ? evidence[i].high : evidence[i].any;
+		if (s->last_line < s->first_line)
+			s->last_line = s->first_line;
 	}
 }
 
@@ -305,6 +313,7 @@ void find_loop_sources(struct structure_builder *b)
 		b->loop_sources[i].file = DEBUG_NONE;
 	if (!b->source || !loops || !b->pieces.len)
 		return;
+	find_solid(b);
 
 	struct evidence *evidence = ARENA_ARRAY(&b->tmp, struct evidence, loops);
 	for (uint32_t i = 0; i < loops; i++) {
@@ -314,6 +323,7 @@ void find_loop_sources(struct structure_builder *b)
 	vec_each(p, &b->pieces)
 		if (p->loop != LOOP_NONE)
 			note_context(b, &evidence[p->loop], p);
-	place_loops(b, evidence);
-	find_lines(b, evidence);
+	const uint32_t *last = last_pieces(b);
+	place_loops(b, evidence, last);
+	find_lines(b, evidence, last);
 }

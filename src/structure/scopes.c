@@ -130,6 +130,19 @@ static uint32_t descend(struct structure_builder *b, uint32_t node, uint32_t fro
 	return inline_node(b, node, to);
 }
 
+/* Where the compiler jumps into a loop's middle, one source loop becomes an irreducible loop and a loop
+ * within or around it. */
+static bool is_part_of_parent(const struct structure_builder *b, uint32_t number)
+{
+	const struct loop *l = &b->forest->loops[number];
+	if (l->parent == LOOP_NONE)
+		return false;
+	const struct loop_source *s = &b->loop_sources[number], *outer = &b->loop_sources[l->parent];
+	return (l->irreducible || b->forest->loops[l->parent].irreducible) &&
+	       s->context == outer->context && s->file == outer->file &&
+	       s->first_line == outer->first_line;
+}
+
 /* Loops with the same first line in the same place are one source loop: copies that the compiler made of
  * it (the first rule of section 3.4). */
 static void add_loop(struct structure_builder *b, uint32_t number)
@@ -141,11 +154,15 @@ static void add_loop(struct structure_builder *b, uint32_t number)
 		node = b->loop_sources[l->parent].node;
 		context = b->loop_sources[l->parent].context;
 	}
-	node = descend(b, node, context, s->context);
 	bool has_line = s->first_line != 0;
-	/* Loops without a line are told apart by their number. */
-	s->node = node_get(b, node, SCOPE_LOOP, has_line ? s->first_line : number,
-			   has_line ? s->file : (uint32_t)DEBUG_NONE);
+	if (has_line && is_part_of_parent(b, number)) {
+		s->node = node;
+	} else {
+		node = descend(b, node, context, s->context);
+		/* Loops without a line are told apart by their number. */
+		s->node = node_get(b, node, SCOPE_LOOP, has_line ? s->first_line : number,
+				   has_line ? s->file : (uint32_t)DEBUG_NONE);
+	}
 
 	struct node *n = &b->nodes.data[s->node];
 	if (n->loop == INDEX_NONE)
@@ -455,6 +472,27 @@ static void build_tree(struct structure_builder *b, const struct part *parts)
 	order_nodes(b);
 }
 
+/* The line of a procedure's entry is that of the first row there; later ones are of moved code. */
+static void find_entry_line(struct structure_builder *b)
+{
+	const struct debug_unit *u = b->source ? b->source->unit : NULL;
+	b->entry_line = 0;
+	if (!u)
+		return;
+	uint32_t low = 0, high = u->line_count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (u->lines[middle].va < b->procedure->start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < u->line_count && u->lines[low].va == b->procedure->start) {
+		b->entry_file = file_of(b, u->lines[low].file);
+		b->entry_line = u->lines[low].line;
+	}
+}
+
 static const struct context only_procedure = {.scope = DEBUG_NONE};
 
 void builder_add(struct structure_builder *b, uint32_t number, const struct procedure *p,
@@ -469,6 +507,7 @@ void builder_add(struct structure_builder *b, uint32_t number, const struct proc
 	b->subprogram = source ? source_subprogram_at(source, p->start) : (uint32_t)DEBUG_NONE;
 	b->alien = source && !source->unit->has_inlining;
 	b->contexts = source ? source->contexts : &only_procedure;
+	find_entry_line(b);
 	build_tree(b, parts);
 
 	struct built done = {

@@ -241,8 +241,18 @@ static void merge_rows(struct preparing *p)
 	}
 }
 
-/* gcc begins a row for each statement even where another row begins at the same address; other compilers
- * set is_stmt for a part of the rows that have code. */
+/* DW_LANG_Fortran* */
+static bool is_fortran(uint32_t language)
+{
+	static const uint32_t fortran[] = {0x07, 0x08, 0x0e, 0x22, 0x23, 0x2d};
+	for (size_t i = 0; i < ARRAY_SIZE(fortran); i++)
+		if (language == fortran[i])
+			return true;
+	return false;
+}
+
+/* gcc begins a row for each statement even where another row begins at the same address, though not for
+ * Fortran; other compilers set is_stmt for a part of the rows that have code. */
 static void collect_markers(struct preparing *p)
 {
 	const struct debug_unit *u = p->unit;
@@ -257,6 +267,7 @@ static void collect_markers(struct preparing *p)
 	}
 	p->source->markers = ARENA_DUP(&p->source->arena, p->markers.data, p->markers.len);
 	p->source->marker_count = p->markers.len;
+	p->source->marks_statements = !is_fortran(u->language);
 	vec_free(&p->markers);
 }
 
@@ -300,6 +311,7 @@ struct source *source_prepare(const struct debug_unit *u)
 	struct source *s = xcalloc(1, sizeof(*s));
 	struct preparing p = {.source = s, .unit = u};
 	s->unit = u;
+	s->nests_behind = is_fortran(u->language);
 	arena_init(&s->arena);
 	p.context_of = xcalloc(u->scope_count, sizeof(*p.context_of));
 	find_same_files(s);

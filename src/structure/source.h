@@ -42,10 +42,11 @@ struct source {
 	const struct context *contexts;
 	const struct outline_entry *outline; /* sorted by file, line; only if the unit lacks inlining */
 	const uint32_t *same_file; /* for each file of the unit, the first with the same path */
-	/* NULL if the compiler does not mark statements so. If it does, code of a line whose statement
-	 * does not begin anywhere near was brought there from elsewhere, or has no location and just carries
-	 * on that of the code before it. */
+	/* NULL if the compiler is not gcc. Code of a line whose statement does not begin anywhere near was
+	 * brought there from elsewhere, or has no location and just carries on that of the code before it. */
 	const struct source_marker *markers; /* sorted by va */
+	bool marks_statements; /* markers are statements; otherwise just changes of line */
+	bool nests_behind;     /* nested procedures follow the code of the one around them: Fortran */
 	uint32_t row_count, context_count, outline_count, marker_count;
 	struct arena arena;
 };

@@ -17,7 +17,7 @@
 #include "base/vec.h"
 #include "image/bytes.h"
 #include "image/image.h"
-#include "image/order.h"
+#include "base/order.h"
 
 enum {
 	BASE = 0x10000, /* va of the file's first byte */

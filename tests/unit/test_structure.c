@@ -278,6 +278,7 @@ static void code_brought_in(void **state)
 	subprogram(&f, "p", 10, 0, 8);
 	f.unit.has_inlining = true;
 	line(&f, 0, A, 10);
+	line(&f, 1, A, 11);
 	stray(&f, 2, A, 11); /* a constant */
 	line(&f, 3, A, 21);
 	line(&f, 5, A, 20);
@@ -403,14 +404,13 @@ static void callers_code_in_inlined_loop(void **state)
 	simple_loop(&f);
 	uint32_t p = subprogram(&f, "p", 10, 0, 8);
 	inlined(&f, "g", p, 13, 3, 6);
-	line(&f, 0, A, 10);
+	line(&f, 0, A, 13);
 	stray(&f, 2, A, 13);
 	line(&f, 3, B, 5);
 	line(&f, 5, B, 4);
 	line(&f, 6, A, 15);
 	expect(&f, "procedure p a.c:10-15 0-8\n"
-		   "  line a.c:10 0-2\n"
-		   "  line a.c:13 2-3\n"
+		   "  line a.c:13 0-3\n"
 		   "  inline g b.h:4-5 called a.c:13 3-6\n"
 		   "    loop b.h:4-5 3-6\n"
 		   "      line b.h:4 5-6\n"

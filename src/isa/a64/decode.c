@@ -1,6 +1,5 @@
 /* The A64 decoder: finds the rule of a word and fills struct insn from it. */
 #include <elf.h>
-#include <string.h>
 
 #include "isa/a64/table.h"
 #include "isa/arch.h"
@@ -31,21 +30,19 @@ static void fill_registers(const struct a64_rule *rule, uint32_t word, struct in
 	out->writes = writes;
 }
 
-static void fill_operands(uint8_t form, uint32_t word, struct insn *out)
+static const struct insn blank = {
+	.dst = REG_NONE,
+	.dst2 = REG_NONE,
+	.a = REG_NONE,
+	.b = REG_NONE,
+};
+
+static void fill(const struct a64_match *m, uint32_t word, struct insn *out)
 {
-	out->op = OP_OTHER;
-	out->dst = out->dst2 = out->a = out->b = REG_NONE;
-	out->width = 0;
-	out->extend = EXTEND_NONE;
-	out->shift = 0;
-	out->cond = COND_OTHER;
-	out->writeback = WRITEBACK_NONE;
+	fill_registers(a64_rule(m), word, out);
 	out->stack_known = !regset_has(&out->writes, arch_a64.sp);
-	out->stack = 0;
-	out->imm = 0;
-	out->value = 0;
-	if (a64_form_info[form].fill)
-		a64_form_info[form].fill(word, out);
+	if (a64_form_info[m->form].fill)
+		a64_form_info[m->form].fill(word, out);
 }
 
 static uint64_t branch_target(uint32_t form, uint32_t word, uint64_t pc)
@@ -71,16 +68,16 @@ static size_t decode(const uint8_t *p, size_t n, uint64_t pc, enum insn_detail d
 	const struct a64_match *m = a64_find(word);
 	if (m->form == UNDEFINED || (m->checked && !a64_form_info[m->form].valid(word)))
 		return 0;
+	if (detail == DECODE_FULL)
+		*out = blank;
 	out->pc = pc;
 	out->target = m->kind == INSN_PLAIN ? 0 : branch_target(m->form, word, pc);
 	out->length = 4;
 	out->kind = m->kind;
 	out->class = m->class;
 	out->flags = m->flags;
-	if (detail == DECODE_FULL) {
-		fill_registers(a64_rule(m), word, out);
-		fill_operands(m->form, word, out);
-	}
+	if (detail == DECODE_FULL)
+		fill(m, word, out);
 	return 4;
 }
 

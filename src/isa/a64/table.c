@@ -13,7 +13,7 @@
 
 #include "base/vec.h"
 
-enum { TOP_SHIFT = 21, TOP_COUNT = 2048, LOW_SHIFT = 10, LOW_COUNT = 64, SPLIT_ABOVE = 6 };
+enum { TOP_SHIFT = 21, TOP_COUNT = 2048, LOW_SHIFT = 10, LOW_COUNT = 64, SPLIT_ABOVE = 10 };
 
 #define LOW_MASK ((uint32_t)(LOW_COUNT - 1) << LOW_SHIFT)
 

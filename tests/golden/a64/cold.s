@@ -7,6 +7,7 @@ _start:	mov	w0, 8
 	bl	hot
 	mov	x8, 93
 	svc	0
+	brk	1
 	.size	_start, .-_start
 
 	.type	hot, %function

@@ -9,3 +9,7 @@ void order_by_address(void *items, uint32_t count, size_t item_size, size_t key_
 /* The number of items whose key is <= `key`, in a sorted table. */
 uint32_t order_up_to(const void *items, uint32_t count, size_t item_size, size_t key_offset,
 		     uint64_t key);
+
+/* The same for an array `items` of structs with the key in `field`. */
+#define ORDER_UP_TO(items, count, field, key)                                                      \
+	order_up_to(items, count, sizeof(*(items)), offsetof(__typeof__(*(items)), field), key)

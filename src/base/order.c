@@ -1,7 +1,7 @@
 /* A radix sort on (key, index) pairs, then one pass that moves the items. Tables in files are
  * nearly always sorted in part, and their addresses span few bits: two or three passes are enough.
  */
-#include "image/order.h"
+#include "base/order.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

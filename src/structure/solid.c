@@ -1,0 +1,134 @@
+/* Which lines truly stand in a loop. Optimisers bring computations of the code around into loops (constants made
+ * again, copies of variables), and gcc gives no row to code without a location, which then looks like the code
+ * before it. A piece in a loop is solid unless
+ *
+ *  - it lies before the procedure or inlined callee that it is said to belong to;
+ *  - the compiler marks where statements begin, and the line's begin elsewhere but none in the loop; or
+ *  - it belongs to an inlined call that has code elsewhere, and in the loop none of the call's anchors
+ *    (branches and calls, which are never brought in) nor, where the compiler tells, of its statements. */
+#include "base/hashmap.h"
+#include "structure/builder.h"
+
+static uint64_t line_key(uint32_t loop, uint32_t file, uint32_t line)
+{
+	uint32_t key[3] = {loop, file, line};
+	return hash_bytes(key, sizeof(key), 0);
+}
+
+static bool has(const struct hashmap *m, uint64_t key)
+{
+	return hashmap_get(m, key) != HASHMAP_NONE;
+}
+
+static void note_markers(const struct structure_builder *b, struct hashmap *marked, uint32_t block)
+{
+	const struct source *s = b->source;
+	const struct block *k = &b->cfg->blocks[block];
+	uint32_t loop = b->forest->innermost[block];
+	for (uint32_t i = source_marker_from(s, k->start); i < s->marker_count; i++) {
+		const struct source_marker *m = &s->markers[i];
+		if (m->va >= k->start + k->size)
+			break;
+		hashmap_add(marked, line_key(loop, m->file, m->line), 0);
+		hashmap_add(marked, line_key(LOOP_NONE, m->file, m->line), 0);
+	}
+}
+
+/* Contexts of the marks are not known, only their lines. */
+static void check_markers(struct structure_builder *b)
+{
+	struct hashmap marked = {0};
+	for (uint32_t i = 0; i < b->cfg->block_count; i++)
+		note_markers(b, &marked, i);
+	vec_each(p, &b->pieces) {
+		p->marked = has(&marked, line_key(p->loop, p->file, p->line));
+		if (!p->marked && has(&marked, line_key(LOOP_NONE, p->file, p->line)))
+			p->solid = false;
+	}
+	hashmap_release(&marked);
+}
+
+bool is_anchor(const struct structure_builder *b, const struct piece *p)
+{
+	const struct block *k = &b->cfg->blocks[p->block];
+	if (!p->last || !p->line)
+		return false;
+	switch (k->end) {
+	case END_BRANCH:
+	case END_SWITCH:
+	case END_CALL:
+	case END_CALL_INDIRECT: return true;
+	case END_TAIL_CALL: return (k->flags & BLOCK_CONDITIONAL) != 0;
+	default: return false;
+	}
+}
+
+/* For inlined calls, as keys with a loop: bytes of code in it, and whether it has anchors. */
+struct presence {
+	struct hashmap bytes, anchors;
+};
+
+static uint64_t call_key(uint32_t loop, uint32_t context)
+{
+	return (uint64_t)loop << 32 | context;
+}
+
+static void note_presence(const struct structure_builder *b, struct presence *in,
+			  const struct piece *p, uint32_t loop)
+{
+	uint32_t size = (uint32_t)(p->end - p->start);
+	bool anchor = is_anchor(b, p) && (p->loop == LOOP_NONE || p->solid);
+	for (uint32_t c = p->context; c != CONTEXT_PROCEDURE; c = b->contexts[c].parent) {
+		uint64_t key = call_key(loop, c);
+		uint32_t so_far = hashmap_get(&in->bytes, key);
+		hashmap_put(&in->bytes, key, so_far == HASHMAP_NONE ? size : so_far + size);
+		if (anchor)
+			hashmap_add(&in->anchors, key, 0);
+	}
+}
+
+static bool stands_in_loop(const struct structure_builder *b, const struct presence *in,
+			   const struct piece *p)
+{
+	for (uint32_t c = p->context; c != CONTEXT_PROCEDURE; c = b->contexts[c].parent)
+		if (!has(&in->anchors, call_key(p->loop, c)) &&
+		    hashmap_get(&in->bytes, call_key(p->loop, c)) !=
+			    hashmap_get(&in->bytes, call_key(LOOP_NONE, c)))
+			return false;
+	return true;
+}
+
+/* LOOP_NONE stands for the whole procedure. */
+static void check_calls(struct structure_builder *b)
+{
+	struct presence in = {0};
+	vec_each(p, &b->pieces) {
+		if (p->context == CONTEXT_PROCEDURE)
+			continue;
+		for (uint32_t l = p->loop; l != LOOP_NONE; l = b->forest->loops[l].parent)
+			note_presence(b, &in, p, l);
+		note_presence(b, &in, p, LOOP_NONE);
+	}
+	vec_each(p, &b->pieces)
+		if (p->solid && !(p->marked && b->source->marks_statements))
+			p->solid = stands_in_loop(b, &in, p);
+	hashmap_release(&in.bytes);
+	hashmap_release(&in.anchors);
+}
+
+static bool is_before_definition(const struct structure_builder *b, const struct piece *p)
+{
+	const struct debug_scope *s = context_scope(b, p->context);
+	return s && s->decl_file < b->source->unit->file_count &&
+	       b->source->same_file[s->decl_file] == p->file && p->line < s->decl_line;
+}
+
+void find_solid(struct structure_builder *b)
+{
+	vec_each(p, &b->pieces)
+		p->solid = p->line && p->loop != LOOP_NONE && !is_before_definition(b, p);
+	if (b->source->markers)
+		check_markers(b);
+	if (!b->alien)
+		check_calls(b);
+}

@@ -82,16 +82,17 @@ struct debug_options {
 };
 
 /* Finds the debugging information of `im`: in the file itself, by build id, by debuglink, from
- * debuginfod. *out is NULL and the result 0 where there is none. If it is in a separate file, that
- * file's symbols can be had from debug_file(). */
+ * debuginfod. *out is NULL and the result 0 where there is none; an error means that there is some
+ * and that it cannot be read, and im can be used without. If it is in a separate file, that file's
+ * symbols can be had from debug_file(). `options` may be NULL; `im` must outlive all handles. */
 int debug_open(struct debug **out, const struct image *im, const struct debug_options *options,
 	       struct err *e);
 /* Another handle on the same information, for another thread. */
 int debug_clone(struct debug **out, const struct debug *d, struct err *e);
 void debug_close(struct debug *d);
 
-/* The separate debug file in use, or NULL if the information is in the image itself. Owned by the
- * handle that debug_open() gave. */
+/* The separate debug file in use, or NULL if the information is in the image itself. It lives
+ * until the last handle is closed. */
 const struct image *debug_file(const struct debug *d);
 
 uint32_t debug_unit_count(const struct debug *d);

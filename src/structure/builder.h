@@ -18,13 +18,12 @@
 /* Code of one block with one line and one context. */
 struct piece {
 	uint64_t start, end;
-	uint32_t block;
-	uint32_t loop; /* innermost machine loop or LOOP_NONE */
+	uint32_t block; /* BLOCK_NONE for code in no block */
+	uint32_t loop;  /* innermost machine loop or LOOP_NONE */
 	uint32_t context;
 	uint32_t file, line; /* line 0: unknown */
-	bool last;   /* holds the block's last instruction */
-	bool marked; /* in a loop, and a statement of its line begins in the loop */
-	bool solid;  /* in a loop, and its line is truly one of the loop's */
+	bool last;  /* holds the block's last instruction */
+	bool solid; /* in a loop, and its line is truly one of the loop's */
 };
 
 /* What was found out about a machine loop's source. */
@@ -69,6 +68,8 @@ struct structure_builder {
 
 	/* The procedure at work. */
 	const struct procedure *procedure;
+	const struct part *parts; /* all of it, sorted */
+	uint32_t part_count;
 	const struct cfg *cfg;
 	const struct loop_forest *forest;
 	const struct source *source; /* NULL without debugging information */

@@ -1,18 +1,12 @@
 /* From addresses to procedures and scopes. */
+#include "base/order.h"
 #include "structure/structure.h"
 
 static bool has_address(const struct structure *s, const struct scope *c, uint64_t va)
 {
 	const struct address_range *r = s->ranges + c->first_range;
-	uint32_t low = 0, high = c->range_count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (r[middle].start <= va)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && va < r[low - 1].end;
+	uint32_t n = ORDER_UP_TO(r, c->range_count, start, va);
+	return n && va < r[n - 1].end;
 }
 
 /* Parts split off lie anywhere; procedures that have some are few, so these are simply tried. */
@@ -28,16 +22,9 @@ static uint32_t split_procedure_at(const struct structure *s, uint64_t va)
 
 uint32_t structure_procedure_at(const struct structure *s, uint64_t va)
 {
-	uint32_t low = 0, high = s->procedure_count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (s->procedures[middle].start <= va)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low && va < s->procedures[low - 1].end)
-		return low - 1;
+	uint32_t n = ORDER_UP_TO(s->procedures, s->procedure_count, start, va);
+	if (n && va < s->procedures[n - 1].end)
+		return n - 1;
 	return split_procedure_at(s, va);
 }
 

@@ -83,7 +83,8 @@ static const uint32_t *last_pieces(struct structure_builder *b)
 {
 	uint32_t *last = ARENA_ARRAY(&b->tmp, uint32_t, b->cfg->block_count);
 	for (uint32_t i = 0; i < b->pieces.len; i++)
-		last[b->pieces.data[i].block] = i;
+		if (b->pieces.data[i].last)
+			last[b->pieces.data[i].block] = i;
 	return last;
 }
 
@@ -294,7 +295,7 @@ static void find_lines(struct structure_builder *b, struct evidence *evidence, c
 	for (uint32_t i = 0; i < loops; i++)
 		find_test(b, i, &evidence[i], last);
 	vec_each(p, &b->pieces)
-		for (uint32_t l = p->loop; l != LOOP_NONE; l = b->forest->loops[l].parent)
+		for (uint32_t l = p->block == BLOCK_NONE ? LOOP_NONE : p->loop; l != LOOP_NONE; l = b->forest->loops[l].parent)
 			note_line(b, l, &evidence[l], p);
 	for (uint32_t i = 0; i < loops; i++) {
 		struct loop_source *s = &b->loop_sources[i];
@@ -321,7 +322,7 @@ void find_loop_sources(struct structure_builder *b)
 		evidence[i].nested = CONTEXT_NONE;
 	}
 	vec_each(p, &b->pieces)
-		if (p->loop != LOOP_NONE)
+		if (p->loop != LOOP_NONE && p->block != BLOCK_NONE)
 			note_context(b, &evidence[p->loop], p);
 	const uint32_t *last = last_pieces(b);
 	place_loops(b, evidence, last);

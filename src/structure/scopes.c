@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/hashmap.h"
+#include "base/order.h"
 #include "image/demangle.h"
 #include "structure/builder.h"
 
@@ -228,8 +229,8 @@ static void place_piece(struct structure_builder *b, const struct piece *p)
 		add_range(b, &b->nodes.data[node], p->start, p->end);
 }
 
-/* A procedure's ranges are all its parts, with what lies between their blocks. */
-static void add_procedure_ranges(struct structure_builder *b, const struct part *parts)
+/* The main part and the parts split off, sorted by address. */
+static void sort_parts(struct structure_builder *b, const struct part *parts)
 {
 	const struct procedure *p = b->procedure;
 	struct part *all = ARENA_ARRAY(&b->tmp, struct part, p->part_count + 1);
@@ -240,11 +241,11 @@ static void add_procedure_ranges(struct structure_builder *b, const struct part 
 			all[at] = all[at - 1];
 		all[at] = parts[i];
 	}
-	for (uint32_t i = 0; i <= p->part_count; i++)
-		add_range(b, &b->nodes.data[0], all[i].start, all[i].end);
+	b->parts = all;
+	b->part_count = p->part_count + 1;
 }
 
-static void start_tree(struct structure_builder *b, const struct part *parts)
+static void start_tree(struct structure_builder *b)
 {
 	struct node root = {
 		.kind = SCOPE_PROCEDURE,
@@ -263,7 +264,8 @@ static void start_tree(struct structure_builder *b, const struct part *parts)
 	vec_clear(&b->nodes);
 	vec_clear(&b->range_links);
 	vec_push(&b->nodes, root);
-	add_procedure_ranges(b, parts);
+	for (uint32_t i = 0; i < b->part_count; i++)
+		add_range(b, &b->nodes.data[0], b->parts[i].start, b->parts[i].end);
 }
 
 /* Siblings in the order of the source, then of addresses. */
@@ -457,13 +459,13 @@ static struct structure_procedure describe(struct structure_builder *b)
 	};
 }
 
-static void build_tree(struct structure_builder *b, const struct part *parts)
+static void build_tree(struct structure_builder *b)
 {
 	find_pieces(b);
 	if (b->alien)
 		find_aliens(b);
 	find_loop_sources(b);
-	start_tree(b, parts);
+	start_tree(b);
 	for (uint32_t i = 0; i < b->forest->loop_count; i++)
 		add_loop(b, i);
 	vec_each(p, &b->pieces)
@@ -479,17 +481,11 @@ static void find_entry_line(struct structure_builder *b)
 	b->entry_line = 0;
 	if (!u)
 		return;
-	uint32_t low = 0, high = u->line_count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (u->lines[middle].va < b->procedure->start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < u->line_count && u->lines[low].va == b->procedure->start) {
-		b->entry_file = file_of(b, u->lines[low].file);
-		b->entry_line = u->lines[low].line;
+	uint64_t start = b->procedure->start;
+	uint32_t first = start ? ORDER_UP_TO(u->lines, u->line_count, va, start - 1) : 0;
+	if (first < u->line_count && u->lines[first].va == start) {
+		b->entry_file = file_of(b, u->lines[first].file);
+		b->entry_line = u->lines[first].line;
 	}
 }
 
@@ -508,7 +504,8 @@ void builder_add(struct structure_builder *b, uint32_t number, const struct proc
 	b->alien = source && !source->unit->has_inlining;
 	b->contexts = source ? source->contexts : &only_procedure;
 	find_entry_line(b);
-	build_tree(b, parts);
+	sort_parts(b, parts);
+	build_tree(b);
 
 	struct built done = {
 		.number = number,

@@ -40,19 +40,18 @@ static void check_markers(struct structure_builder *b)
 	struct hashmap marked = {0};
 	for (uint32_t i = 0; i < b->cfg->block_count; i++)
 		note_markers(b, &marked, i);
-	vec_each(p, &b->pieces) {
-		p->marked = has(&marked, line_key(p->loop, p->file, p->line));
-		if (!p->marked && has(&marked, line_key(LOOP_NONE, p->file, p->line)))
+	vec_each(p, &b->pieces)
+		if (!has(&marked, line_key(p->loop, p->file, p->line)) &&
+		    has(&marked, line_key(LOOP_NONE, p->file, p->line)))
 			p->solid = false;
-	}
 	hashmap_release(&marked);
 }
 
 bool is_anchor(const struct structure_builder *b, const struct piece *p)
 {
-	const struct block *k = &b->cfg->blocks[p->block];
 	if (!p->last || !p->line)
 		return false;
+	const struct block *k = &b->cfg->blocks[p->block];
 	switch (k->end) {
 	case END_BRANCH:
 	case END_SWITCH:
@@ -98,6 +97,21 @@ static bool stands_in_loop(const struct structure_builder *b, const struct prese
 	return true;
 }
 
+/* True if a statement of the piece's line begins in it. */
+static bool is_marked(const struct source *s, const struct piece *p)
+{
+	if (!s->marks_statements)
+		return false;
+	for (uint32_t i = source_marker_from(s, p->start); i < s->marker_count; i++) {
+		const struct source_marker *m = &s->markers[i];
+		if (m->va >= p->end)
+			break;
+		if (m->line == p->line && m->file == p->file)
+			return true;
+	}
+	return false;
+}
+
 /* LOOP_NONE stands for the whole procedure. */
 static void check_calls(struct structure_builder *b)
 {
@@ -110,8 +124,7 @@ static void check_calls(struct structure_builder *b)
 		note_presence(b, &in, p, LOOP_NONE);
 	}
 	vec_each(p, &b->pieces)
-		if (p->solid && !(p->marked && b->source->marks_statements))
-			p->solid = stands_in_loop(b, &in, p);
+		p->solid = p->solid && (stands_in_loop(b, &in, p) || is_marked(b->source, p));
 	hashmap_release(&in.bytes);
 	hashmap_release(&in.anchors);
 }
@@ -126,7 +139,8 @@ static bool is_before_definition(const struct structure_builder *b, const struct
 void find_solid(struct structure_builder *b)
 {
 	vec_each(p, &b->pieces)
-		p->solid = p->line && p->loop != LOOP_NONE && !is_before_definition(b, p);
+		p->solid = p->line && p->loop != LOOP_NONE && p->block != BLOCK_NONE &&
+			   !is_before_definition(b, p);
 	if (b->source->markers)
 		check_markers(b);
 	if (!b->alien)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hashmap.h"
+#include "base/order.h"
 #include "base/vec.h"
 
 /* Deeper calls count as part of the one that contains them; no compiler goes there. */
@@ -345,42 +346,17 @@ void source_free(struct source *s)
 
 uint32_t source_row_at(const struct source *s, uint64_t va)
 {
-	uint32_t low = 0, high = s->row_count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (s->rows[middle].va <= va)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low - 1;
+	return ORDER_UP_TO(s->rows, s->row_count, va, va) - 1;
 }
 
 uint32_t source_marker_from(const struct source *s, uint64_t va)
 {
-	uint32_t low = 0, high = s->marker_count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (s->markers[middle].va < va)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return va ? ORDER_UP_TO(s->markers, s->marker_count, va, va - 1) : 0;
 }
 
 uint32_t source_subprogram_at(const struct source *s, uint64_t va)
 {
 	const struct debug_unit *u = s->unit;
-	uint32_t low = 0, high = u->entry_count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (u->entries[middle].start <= va)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || va >= u->entries[low - 1].end)
-		return DEBUG_NONE;
-	return u->entries[low - 1].scope;
+	uint32_t n = ORDER_UP_TO(u->entries, u->entry_count, start, va);
+	return n && va < u->entries[n - 1].end ? u->entries[n - 1].scope : (uint32_t)DEBUG_NONE;
 }

@@ -1,0 +1,205 @@
+/* Deciding where jumps lead that do not say so themselves, on the graph known so far. */
+#include "flow/builder.h"
+
+enum {
+	SLICE_BUDGET = 20000,     /* instructions looked at to decide one jump */
+	UNGUARDED_ENTRIES = 1024, /* at most, where nothing tells the size of a table */
+};
+
+static const uint8_t *bytes_at(void *ctx, uint64_t va)
+{
+	size_t n;
+	return image_at(((const struct build_env *)ctx)->im, va, &n);
+}
+
+static bool is_address(void *ctx, uint64_t va)
+{
+	return image_section_at(((const struct build_env *)ctx)->im, va) != NULL;
+}
+
+/* Whether va lies in the middle of an instruction that was decoded. */
+static bool is_inside_insn(const struct builder *b, uint64_t va)
+{
+	const struct arch *arch = b->env->arch;
+	const uint32_t *place = place_of(b, va);
+	if (!place || *place & SEEN)
+		return false;
+	for (uint64_t back = arch->insn_align; back < arch->insn_max; back += arch->insn_align) {
+		place = place_of(b, va - back);
+		if (place && (*place & SEEN) >> LENGTH_SHIFT > back)
+			return true;
+	}
+	return false;
+}
+
+/* Follows where a jump table leads. Where no compare tells its size, it ends at the first entry
+ * that points into the middle of an instruction, once the entries before have been followed. */
+static void reach_targets(struct builder *b, struct jump *jump)
+{
+	bool guarded = jump->bound == BOUND_COMPARE || jump->bound == BOUND_LABELS;
+	for (uint32_t i = 0; i < jump->targets.len; i++) {
+		if (!guarded && is_inside_insn(b, jump->targets.data[i])) {
+			jump->targets.len = jump->count = i;
+			return;
+		}
+		reach(b, jump->targets.data[i]);
+		if (!guarded)
+			follow_all(b);
+	}
+}
+
+/* Records what an indirect jump does, and follows where it leads. */
+static void settle(struct builder *b, struct run *r, struct jump *jump)
+{
+	r->ends = jump->verdict == JUMP_TABLE ? END_SWITCH : END_TAIL_CALL;
+	r->target = jump->target;
+	if (r->jump == NONE) {
+		r->jump = b->jumps.len;
+		vec_push(&b->jumps, (struct jump){0});
+	}
+	uint32_t number = r->jump; /* following moves the runs */
+	vec_free(&b->jumps.data[number].targets);
+	if (jump->verdict == JUMP_TABLE)
+		reach_targets(b, jump);
+	b->jumps.data[number] = *jump;
+}
+
+/* Whether the last thing that happens to the stack pointer in the block is that it is raised. */
+static bool ends_in_epilogue(struct slicer *s, uint32_t block)
+{
+	const struct insn *insns = slicer_insns(s, block);
+	for (uint32_t i = s->g->blocks[block].insn_count; i-- > 0;)
+		if (regset_has(&insns[i].writes, s->arch->sp))
+			return insns[i].stack_known && insns[i].stack > 0;
+	return false;
+}
+
+/* Whether the stack pointer is where it was at entry, so that a jump can be a call in disguise. */
+static bool frame_is_closed(struct slicer *s, uint32_t block, bool *known)
+{
+	struct sum sum;
+	const struct expr *sp =
+		value_of_register(s, block, s->g->blocks[block].insn_count, s->arch->sp);
+	*known = expr_sum(sp, &sum) && sum.count == 1 && sum.terms[0].x->kind == EXPR_PHI &&
+		 sum.terms[0].x->k == (int64_t)s->g->entry;
+	return *known ? !sum.constant : ends_in_epilogue(s, block);
+}
+
+/* The most entries that a table at `table` can have before the next one begins. */
+static uint32_t entries_before_next_table(const struct builder *b, const struct jump *jump)
+{
+	uint64_t limit = UNGUARDED_ENTRIES;
+	vec_each (other, &b->jumps) {
+		if (other->verdict == JUMP_TABLE && other->table > jump->table) {
+			uint64_t n = (other->table - jump->table) / jump->entry_size;
+			limit = n < limit ? n : limit;
+		}
+	}
+	return (uint32_t)limit;
+}
+
+static bool use_labels(struct builder *b, struct jump *jump)
+{
+	if (!b->env->label_count)
+		return false;
+	jump->verdict = JUMP_TABLE;
+	jump->bound = BOUND_LABELS;
+	jump->table = 0;
+	jump->count = b->env->label_count;
+	for (uint32_t i = 0; i < b->env->label_count; i++)
+		vec_push(&jump->targets, b->env->labels[i]);
+	return true;
+}
+
+/* How hard to try with a jump: first only what is certain; guesses once that brings nothing new. */
+enum effort { CERTAIN, UNGUARDED, ASSUMED, LAST_RESORT, EFFORTS };
+
+/* Decides one jump, or decides again: as more of the graph is known, an index that seemed fixed may
+ * vary. True if that changes the graph. */
+static bool decide_jump(struct builder *b, struct slicer *s, uint32_t block, struct run *r,
+			enum effort effort)
+{
+	struct jump jump;
+	s->budget = SLICE_BUDGET;
+	jump_resolve(s, b->env, block, 0, &jump);
+	if (jump.verdict == JUMP_UNBOUNDED && (effort == UNGUARDED || effort == ASSUMED)) {
+		uint32_t limit = entries_before_next_table(b, &jump);
+		vec_free(&jump.targets);
+		jump_resolve(s, b->env, block, limit, &jump);
+	}
+	if (jump.verdict == JUMP_UNKNOWN && effort == LAST_RESORT) {
+		bool known;
+		if (!use_labels(b, &jump) && frame_is_closed(s, block, &known))
+			jump.verdict = JUMP_TAIL_CALL;
+	}
+	bool table = jump.verdict == JUMP_TABLE, first = r->jump == NONE;
+	if (first ? !table && jump.verdict != JUMP_TAIL_CALL
+		  : !table || jump.targets.len <= b->jumps.data[r->jump].targets.len) {
+		vec_free(&jump.targets);
+		return false;
+	}
+	settle(b, r, &jump);
+	return true;
+}
+
+static void slicer_start(struct builder *b, struct slicer *s)
+{
+	*s = (struct slicer){
+		.arch = b->env->arch,
+		.g = &b->g,
+		.bytes_at = bytes_at,
+		.is_address = is_address,
+		.ctx = (void *)(uintptr_t)b->env,
+		.tmp = b->tmp,
+		.budget = SLICE_BUDGET,
+	};
+	slicer_init(s);
+}
+
+static bool try_jumps(struct builder *b, const uint32_t *runs, enum effort effort)
+{
+	bool progress = false;
+	struct slicer s;
+	slicer_start(b, &s);
+	s.assume_addresses = effort == ASSUMED;
+	for (uint32_t i = 0; i < b->g.block_count; i++) {
+		struct run *r = runs[i] == NONE ? NULL : &b->runs.data[runs[i]];
+		bool again = effort == CERTAIN && b->g.blocks[i].end == END_SWITCH &&
+			     b->jumps.data[r->jump].bound == BOUND_COMPARE;
+		if (again || b->g.blocks[i].end == END_UNRESOLVED)
+			progress |= decide_jump(b, &s, i, r, effort);
+	}
+	slicer_release(&s);
+	return progress;
+}
+
+bool decide_jumps(struct builder *b, const uint32_t *runs)
+{
+	if (!b->g.unresolved && !b->jumps.len)
+		return false;
+	for (enum effort effort = CERTAIN; effort < EFFORTS; effort++)
+		if (try_jumps(b, runs, effort))
+			return true;
+	return false;
+}
+
+/* A jump out of the procedure with its frame still on the stack is not a call: what it leads to is
+ * a part of the procedure that was split off. */
+void mark_open_frames(struct builder *b)
+{
+	struct block *blocks = (struct block *)(uintptr_t)b->g.blocks;
+	struct slicer s = {0};
+	for (uint32_t i = 0; i < b->g.block_count; i++) {
+		bool known;
+		if (blocks[i].end != END_TAIL_CALL || !blocks[i].target ||
+		    b->env->is_start(b->env->ctx, blocks[i].target))
+			continue;
+		if (!s.memo)
+			slicer_start(b, &s);
+		s.budget = SLICE_BUDGET;
+		if (!frame_is_closed(&s, i, &known) && known)
+			blocks[i].flags |= BLOCK_OPEN_FRAME;
+	}
+	if (s.memo)
+		slicer_release(&s);
+}

@@ -20,7 +20,7 @@ void text_fill(struct text *t, char c, size_t n);
 void text_u64(struct text *t, uint64_t v);
 void text_hex(struct text *t, uint64_t v); /* with 0x */
 void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void text_vprintf(struct text *t, const char *fmt, va_list ap);
+void text_vprintf(struct text *t, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 
 /* Edits (insertions, deletions, replacements, swaps of neighbours) that turn `a` into `b`. */
 unsigned text_distance(const char *a, const char *b);

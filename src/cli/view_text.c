@@ -265,7 +265,11 @@ static void add_chain(const struct view *v, uint32_t scope, struct text *out)
 		text_add(out, " > ...");
 	for (uint32_t i = 0; i < count && i < SHOWN_CHAIN; i++) {
 		text_add(out, " > ");
-		add_name(out, STYLE_INLINE, chain[i]->name ? view_text(v, chain[i]->name) : "?");
+		if (chain[i]->flags & SCOPE_ALIEN)
+			add_place(v, chain[i]->file, 0, 0, out);
+		else
+			add_name(out, STYLE_INLINE,
+				 chain[i]->name ? view_text(v, chain[i]->name) : "?");
 		if (!chain[i]->call_line)
 			continue;
 		text_add(out, " (");

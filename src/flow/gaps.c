@@ -16,13 +16,30 @@ enum {
 	MAX_INFERRED = 64 * 1024, /* bytes of one procedure */
 };
 
-static int by_part_start(const void *x, const void *y)
-{
-	const struct part *a = x, *b = y;
-	return a->start < b->start ? -1 : a->start > b->start;
-}
-
 typedef VEC(struct part) part_list;
+
+/* What the symbols say is data among code: objects, and what follows a mark of data up to the next
+ * of code. */
+static void list_data(const struct flow *f, part_list *out)
+{
+	const struct image *im = f->im;
+	uint64_t marked = 0;
+	for (uint32_t i = 0; i < im->symbol_count; i++) {
+		const struct symbol *s = &im->symbols[i];
+		if (marked && s->flags & (SYMBOL_CODE_MARK | SYMBOL_DATA_MARK)) {
+			vec_push(out, (struct part){marked, s->va});
+			marked = 0;
+		}
+		if (s->flags & SYMBOL_DATA_MARK && image_is_code(im, s->va))
+			marked = s->va;
+		if (s->flags & SYMBOL_OBJECT && s->size && image_is_code(im, s->va))
+			vec_push(out, (struct part){s->va, s->va + s->size});
+	}
+	if (marked) {
+		const struct section *s = image_section_at(im, marked);
+		vec_push(out, (struct part){marked, s->va + s->size});
+	}
+}
 
 /* What belongs to procedures: bounded ones wholly, others where their graphs have blocks. */
 static void list_covered(const struct flow *f, part_list *out)
@@ -36,8 +53,6 @@ static void list_covered(const struct flow *f, part_list *out)
 			vec_push(out, (struct part){b->start, b->start + b->size});
 		}
 	}
-	if (out->len)
-		qsort(out->data, out->len, sizeof(struct part), by_part_start);
 }
 
 static void add_gap(const struct flow *f, struct gap_list *out, uint64_t start, uint64_t end)
@@ -51,6 +66,9 @@ void find_gaps(const struct flow *f, struct gap_list *out)
 	part_list covered = {0};
 	uint32_t at = 0;
 	list_covered(f, &covered);
+	list_data(f, &covered);
+	order_by_address(covered.data, covered.len, sizeof(struct part),
+			 offsetof(struct part, start));
 	for (uint32_t i = 0; i < f->im->section_count; i++) {
 		const struct section *s = &f->im->sections[i];
 		if (!s->execute || !s->bytes || is_plt_section(s))

@@ -1,10 +1,11 @@
-/* Alien code: lines in a procedure that come from elsewhere, found from line numbers alone, where the
- * compiler did not describe what it inlined (sections 3.1 and 3.2).
+/* Alien code: lines in a procedure that come from elsewhere, found from line numbers alone, where
+ * the compiler did not describe what it inlined (sections 3.1 and 3.2).
  *
- * Source procedures do not overlap unless nested, so a procedure ends before the next one in its file
- * begins. A line of another file, or beyond these bounds, is alien; it belongs to the procedure whose
- * bounds hold it, if the unit knows one. How alien procedures call each other cannot be known: contexts
- * have depth 1, and the tree shows them flat below the enclosing loop or procedure. */
+ * Source procedures do not overlap unless nested, so a procedure ends before the next one in its
+ * file begins. A line of another file, or beyond these bounds, is alien; it belongs to the
+ * procedure whose bounds hold it, if the unit knows one. How alien procedures call each other
+ * cannot be known: contexts have depth 1, and the tree shows them flat below the enclosing loop or
+ * procedure. */
 #include <string.h>
 
 #include "base/hashmap.h"
@@ -35,11 +36,13 @@ static bool is_within(const struct debug_unit *u, uint32_t scope, uint32_t ances
 /* Function objects written in the middle of a procedure do not end it. */
 static bool is_lambda(const char *name)
 {
-	return name && (strstr(name, "lambda") || strstr(name, "operator()") || strstr(name, "{closure"));
+	return name &&
+	       (strstr(name, "lambda") || strstr(name, "operator()") || strstr(name, "{closure"));
 }
 
 /* True if the entry can begin before the subprogram ends. */
-static bool may_be_inside(const struct source *s, const struct outline_entry *o, uint32_t subprogram)
+static bool may_be_inside(const struct source *s, const struct outline_entry *o,
+			  uint32_t subprogram)
 {
 	if (o->scope == DEBUG_NONE)
 		return is_lambda(o->name);
@@ -47,7 +50,8 @@ static bool may_be_inside(const struct source *s, const struct outline_entry *o,
 }
 
 /* The last line that the subprogram can have. */
-static uint32_t last_line_of(const struct source *s, uint32_t subprogram, uint32_t file, uint32_t line)
+static uint32_t last_line_of(const struct source *s, uint32_t subprogram, uint32_t file,
+			     uint32_t line)
 {
 	for (uint32_t i = outline_behind(s, file, line); i < s->outline_count; i++) {
 		const struct outline_entry *o = &s->outline[i];
@@ -81,7 +85,7 @@ static uint32_t owner_of(const struct source *s, uint32_t file, uint32_t line)
 /* Without a declaration nothing bounds the procedure but the file that its code begins in. */
 static uint32_t first_file(const struct structure_builder *b)
 {
-	vec_each(p, &b->pieces)
+	vec_each (p, &b->pieces)
 		if (p->line)
 			return p->file;
 	return DEBUG_NONE;
@@ -92,11 +96,8 @@ void find_aliens(struct structure_builder *b)
 	const struct source *s = b->source;
 	struct hashmap known = {0};
 	uint32_t file = DEBUG_NONE, first = 0, last = UINT32_MAX, context = CONTEXT_PROCEDURE;
-	if (b->subprogram != DEBUG_NONE) {
-		uint32_t decl_file = s->unit->scopes[b->subprogram].decl_file;
-		if (decl_file < s->unit->file_count)
-			file = s->same_file[decl_file];
-	}
+	if (b->subprogram != DEBUG_NONE)
+		file = unit_file(b, s->unit->scopes[b->subprogram].decl_file);
 	if (file != DEBUG_NONE) {
 		first = s->unit->scopes[b->subprogram].decl_line;
 		last = last_line_of(s, b->subprogram, file, first);
@@ -106,7 +107,7 @@ void find_aliens(struct structure_builder *b)
 
 	vec_clear(&b->alien_contexts);
 	vec_push(&b->alien_contexts, (struct context){.scope = DEBUG_NONE});
-	vec_each(p, &b->pieces) {
+	vec_each (p, &b->pieces) {
 		/* Code without a line stays with the code before it. */
 		if (p->line) {
 			uint32_t owner = owner_of(s, p->file, p->line);

@@ -1,9 +1,10 @@
-/* The structure of a whole image: opens what is needed, deals procedures out to all processors, joins the
- * results.
+/* The structure of a whole image: opens what is needed, deals procedures out to all processors,
+ * joins the results.
  *
- * Units of debugging information are loaded by any worker through its own handle and then only read, so
- * the procedures of one large unit spread over all workers too. Loaded units are kept for all procedures
- * at once as far as KEPT_BYTES goes; the others are loaded again, a few at a time. */
+ * Units of debugging information are loaded by any worker through its own handle and then only
+ * read, so the procedures of one large unit spread over all workers too. Loaded units are kept for
+ * all procedures at once as far as KEPT_BYTES goes; the others are loaded again, a few at a time.
+ */
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -44,7 +45,7 @@ struct build {
 	struct worker_state *workers;
 	uint32_t worker_count;
 	bool one_handle; /* some worker has no handle of its own: load units one by one */
-	uint64_t kept; /* bytes */
+	uint64_t kept;   /* bytes */
 	uint32_t first_unit, first_procedure; /* of what the workers are at */
 	struct structure_stats stats;
 	double since; /* start of the phase */
@@ -109,13 +110,15 @@ static void load_units(struct build *b, uint32_t first, uint32_t count)
 		load_one(b, i, 0);
 }
 
-/* Tells flow where procedures begin. Of code in several ranges it is not known which one that is. */
+/* Tells flow where procedures begin. Of code in several ranges it is not known which one that is.
+ */
 static void add_starts(struct build *b, const struct debug_unit *u)
 {
 	for (uint32_t i = 0; i < u->entry_count; i++) {
 		const struct debug_scope *s = &u->scopes[u->entries[i].scope];
 		if (s->range_count == 1)
-			flow_add_start(b->flow, u->entries[i].start, u->entries[i].end, NULL, FOUND_DEBUG);
+			flow_add_start(b->flow, u->entries[i].start, u->entries[i].end, NULL,
+				       FOUND_DEBUG);
 	}
 }
 
@@ -147,7 +150,8 @@ static void deal_procedures(struct build *b)
 	b->unit_of = xmalloc((count + 1) * sizeof(*b->unit_of));
 	b->order = xmalloc((count + 1) * sizeof(*b->order));
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t unit = b->debug ? debug_unit_at(b->debug, p[i].start) : (uint32_t)DEBUG_NONE;
+		uint32_t unit =
+			b->debug ? debug_unit_at(b->debug, p[i].start) : (uint32_t)DEBUG_NONE;
 		if (unit < b->unit_count) {
 			b->units[unit].count++;
 		} else {

@@ -4,12 +4,13 @@
  *   (alien)      contexts inferred from lines, where DWARF has no inlining           alien.c
  *   solid        pieces that truly belong to the loop they are in                    solid.c
  *   loops        the context and the lines of each machine loop                      loop_source.c
- *   nodes        the tree: loops first, then each piece below its innermost loop     scopes.c
+ *   scopes       the tree: loops first, then each piece below its innermost loop     scopes.c
  *   normalise    lines that were moved out of a loop go back into it                 normalise.c
- *   emit         preorder, appended to the builder                                   scopes.c
+ *   emit         preorder, appended to the builder                                   emit.c
  *
- * A builder belongs to one thread. What it holds refers to text by its own pool's numbers and to scopes,
- * loops and ranges relative to the procedure's first; builders_join() makes a structure of many. */
+ * A builder belongs to one thread. What it holds refers to text by its own pool's numbers and to
+ * scopes, loops and ranges relative to the procedure's first; builders_join() makes a structure of
+ * many. */
 #pragma once
 #include "structure/source.h"
 #include "structure/structure.h"
@@ -22,8 +23,8 @@ struct piece {
 	uint32_t loop;  /* innermost machine loop or LOOP_NONE */
 	uint32_t context;
 	uint32_t file, line; /* line 0: unknown */
-	bool last;  /* holds the block's last instruction */
-	bool solid; /* in a loop, and its line is truly one of the loop's */
+	bool last;           /* holds the block's last instruction */
+	bool solid;          /* in a loop, and its line is truly one of the loop's */
 };
 
 /* What was found out about a machine loop's source. */
@@ -74,8 +75,9 @@ struct structure_builder {
 	const struct loop_forest *forest;
 	const struct source *source; /* NULL without debugging information */
 	uint32_t subprogram;         /* in the unit's scopes, or DEBUG_NONE */
-	uint32_t entry_file, entry_line; /* of the procedure's first instruction; line 0 if unknown */
-	bool alien;                  /* contexts are alien_contexts: inferred */
+	uint32_t entry_file,
+		entry_line; /* of the procedure's first instruction; line 0 if unknown */
+	bool alien;         /* contexts are alien_contexts: inferred */
 	const struct context *contexts;
 	VEC(struct context) alien_contexts;
 	VEC(struct piece) pieces;
@@ -84,7 +86,7 @@ struct structure_builder {
 	VEC(struct range_link) range_links;
 	uint32_t *node_slots; /* hash table of node numbers; 0 is an empty slot */
 	uint32_t node_slot_count, node_slot_room;
-	VEC(uint32_t) order;
+	VEC(uint32_t) scope_of; /* of each node, relative to the procedure's first */
 
 	struct arena cfg_arena, tmp;
 };
@@ -97,7 +99,8 @@ void builder_add(struct structure_builder *b, uint32_t number, const struct proc
 		 const struct part *parts, const struct cfg *cfg, const struct loop_forest *forest,
 		 const struct source *source);
 
-/* Makes a structure of what the builders hold, in the order of procedure numbers, which must differ. */
+/* Makes a structure of what the builders hold, in the order of procedure numbers, which must
+ * differ. */
 struct structure *builders_join(struct structure_builder *builders, uint32_t count);
 
 /* The steps. */
@@ -105,15 +108,30 @@ void find_pieces(struct structure_builder *b);
 void find_aliens(struct structure_builder *b);
 void find_solid(struct structure_builder *b);
 void find_loop_sources(struct structure_builder *b);
+void build_scopes(struct structure_builder *b);
 void normalise_lines(struct structure_builder *b);
+void emit_procedure(struct structure_builder *b, uint32_t number,
+		    const struct structure_procedure *description);
+
+/* The number by which files with the same path go, of a file of the unit; or DEBUG_NONE. */
+uint32_t unit_file(const struct structure_builder *b, uint32_t file);
 
 /* The procedure or inlined call that a context is, or NULL if the unit does not tell. */
 const struct debug_scope *context_scope(const struct structure_builder *b, uint32_t context);
 /* True if code of context `inner` can stand in a loop of context `outer`. */
 bool context_holds(const struct structure_builder *b, uint32_t outer, uint32_t inner);
-/* True if the piece holds a branch or call that has a line: what stays in its loop, since it decides or has
- * effects. */
+/* True if the piece holds a branch or call that has a line: what stays in its loop, since it
+ * decides or has effects. */
 bool is_anchor(const struct structure_builder *b, const struct piece *p);
+
+enum { FIRST_NODE_SLOTS = 256 };
+
+void nodes_clear(struct structure_builder *b);
 /* The node with these properties below `parent`, or 0. */
 uint32_t node_find(const struct structure_builder *b, uint32_t parent, enum scope_kind kind,
 		   uint32_t id, uint32_t file);
+/* The same, made if it is not there. */
+uint32_t node_get(struct structure_builder *b, uint32_t parent, enum scope_kind kind, uint32_t id,
+		  uint32_t file);
+/* Appends a range; ranges come in the order of addresses. */
+void node_add_range(struct structure_builder *b, struct node *n, uint64_t start, uint64_t end);

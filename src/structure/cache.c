@@ -22,9 +22,9 @@
 enum { FORMAT = 1 };
 
 enum {
-	NAMES_MAX = 16 * 1024,        /* bytes of path and debuglink together */
-	STALE_SECONDS = 3600,         /* a file half written that long ago will not be finished */
-	REFRESH_SECONDS = 24 * 3600,  /* how exactly the last use is known */
+	NAMES_MAX = 16 * 1024,       /* bytes of path and debuglink together */
+	STALE_SECONDS = 3600,        /* a file half written that long ago will not be finished */
+	REFRESH_SECONDS = 24 * 3600, /* how exactly the last use is known */
 };
 
 static const uint64_t TOTAL_MAX = (uint64_t)1 << 30; /* bytes of all files */
@@ -120,8 +120,8 @@ static uint64_t fingerprint(const struct cache_subject *subject, const char *deb
 	h = file_state(path.data, h);
 	for (size_t i = 0; debuglink[0] && i < ARRAY_SIZE(around); i++) {
 		text_clear(&path);
-		text_printf(&path, "%s%.*s%s%s", around[i][0], dir_size, subject->path, around[i][1],
-			    debuglink);
+		text_printf(&path, "%s%.*s%s%s", around[i][0], dir_size, subject->path,
+			    around[i][1], debuglink);
 		h = file_state(path.data, h);
 	}
 	text_release(&path);

@@ -1,11 +1,11 @@
 /* Structures kept in the user's cache directory, one file for each image.
  *
- * $XDG_CACHE_HOME/sonde (or ~/.cache/sonde) holds files named after the image's build id and a hash of what
- * else decides the result: the image's size (a stripped copy has the same build id), whether debugging
- * information was wanted, and the program itself. Separate debug files may come, go and change: a
- * fingerprint of those that could be used tells. Files are written under another name and renamed, so
- * readers and writers need no locks; a checksum finds what a crash tore. Failure is never an error, only a
- * cache that did not help. */
+ * $XDG_CACHE_HOME/sonde (or ~/.cache/sonde) holds files named after the image's build id and a hash
+ * of what else decides the result: the image's size (a stripped copy has the same build id),
+ * whether debugging information was wanted, and the program itself. Separate debug files may come,
+ * go and change: a fingerprint of those that could be used tells. Files are written under another
+ * name and renamed, so readers and writers need no locks; a checksum finds what a crash tore.
+ * Failure is never an error, only a cache that did not help. */
 #pragma once
 #include "structure/structure.h"
 

@@ -1,5 +1,5 @@
-/* Makes one structure of what many builders hold, the same however the procedures were dealt out: in the
- * order of procedure numbers, text included. */
+/* Makes one structure of what many builders hold, the same however the procedures were dealt out:
+ * in the order of procedure numbers, text included. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,8 @@
 
 struct joining {
 	struct structure_builder *builders;
-	uint32_t **texts; /* for each builder, offsets of its pool's texts in `text`; 0 if not there yet */
+	uint32_t **texts; /* for each builder, offsets of its pool's texts in `text`; 0 if not there
+			     yet */
 	struct text_pool text;
 	struct structure_procedure *procedures;
 	struct scope *scopes;
@@ -105,12 +106,13 @@ static void count_all(const struct structure_builder *builders, uint32_t count,
 	}
 }
 
-static struct part_done *in_order(struct structure_builder *builders, uint32_t count, uint32_t total)
+static struct part_done *in_order(struct structure_builder *builders, uint32_t count,
+				  uint32_t total)
 {
 	struct part_done *list = xmalloc((total + 1) * sizeof(*list));
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < count; i++)
-		vec_each(done, &builders[i].built)
+		vec_each (done, &builders[i].built)
 			list[n++] = (struct part_done){i, done};
 	qsort(list, n, sizeof(*list), by_number);
 	return list;

@@ -28,9 +28,9 @@ uint32_t structure_procedure_at(const struct structure *s, uint64_t va)
 	return split_procedure_at(s, va);
 }
 
-/* Of the scopes that have the address the one that comes last in preorder is the innermost: a line, or
- * where the code has no line the deepest inlined call or loop. A line may have addresses outside the loop
- * that it stands in, so the whole procedure is searched. */
+/* Of the scopes that have the address the one that comes last in preorder is the innermost: a line,
+ * or where the code has no line the deepest inlined call or loop. A line may have addresses outside
+ * the loop that it stands in, so the whole procedure is searched. */
 uint32_t structure_scope_at(const struct structure *s, uint64_t va)
 {
 	uint32_t procedure = structure_procedure_at(s, va);

@@ -1,15 +1,17 @@
 /* The source of a machine loop: in which context it stands, and on which lines.
  *
- * Context. A loop belongs where its loop statement stands. Instructions of inlined calls in the loop lie
- * deeper; statements that lie shallower contradict the placing, because a procedure cannot stand inside
- * itself (Procedure Invariant 4). Guess and correction of the paper become one join: the deepest context
- * that holds all statements of the loop and all nested loops. But optimisers bring single computations of
- * the code around into a loop, so only solid pieces count, and others where a loop has none.
+ * Context. A loop belongs where its loop statement stands. Instructions of inlined calls in the
+ * loop lie deeper; statements that lie shallower contradict the placing, because a procedure cannot
+ * stand inside itself (Procedure Invariant 4). Guess and correction of the paper become one join:
+ * the deepest context that holds all statements of the loop and all nested loops. But optimisers
+ * bring single computations of the code around into a loop, so only solid pieces count, and others
+ * where a loop has none.
  *
- * Lines. The test that decides on another round names the loop's first line (the paper's bbranch-max
- * heuristic): in `for` and `while` it is the loop's first line. Solid lines above it show a `do ... while`
- * or an endless loop left from the middle, whose own line has no code, but perhaps a marker. The last line
- * is the largest. Code of inlined calls counts with the line of the call. */
+ * Lines. The test that decides on another round names the loop's first line (the paper's
+ * bbranch-max heuristic): in `for` and `while` it is the loop's first line. Solid lines above it
+ * show a `do ... while` or an endless loop left from the middle, whose own line has no code, but
+ * perhaps a marker. The last line is the largest. Code of inlined calls counts with the line of the
+ * call. */
 #include <string.h>
 
 #include "structure/builder.h"
@@ -88,9 +90,10 @@ static const uint32_t *last_pieces(struct structure_builder *b)
 	return last;
 }
 
-/* Of several alien contexts in a loop, the loop is guessed to stand in the one that branches back. */
-static uint32_t choose_alien(const struct structure_builder *b, const struct loop *l, uint32_t context,
-			     const uint32_t *last)
+/* Of several alien contexts in a loop, the loop is guessed to stand in the one that branches back.
+ */
+static uint32_t choose_alien(const struct structure_builder *b, const struct loop *l,
+			     uint32_t context, const uint32_t *last)
 {
 	for (uint32_t i = 0; i < l->back_count; i++) {
 		uint32_t from = b->cfg->edges[b->forest->edges[l->first_back + i]].from;
@@ -102,7 +105,8 @@ static uint32_t choose_alien(const struct structure_builder *b, const struct loo
 }
 
 /* Inner loops before outer ones: parents come before children. */
-static void place_loops(struct structure_builder *b, struct evidence *evidence, const uint32_t *last)
+static void place_loops(struct structure_builder *b, struct evidence *evidence,
+			const uint32_t *last)
 {
 	for (uint32_t i = b->forest->loop_count; i-- > 0;) {
 		struct evidence *e = &evidence[i];
@@ -116,8 +120,8 @@ static void place_loops(struct structure_builder *b, struct evidence *evidence, 
 	}
 }
 
-/* Where the piece's code stands in the given context: its line there, or the line of the inlined call
- * that it belongs to. False if it is not in the context or has no line there. */
+/* Where the piece's code stands in the given context: its line there, or the line of the inlined
+ * call that it belongs to. False if it is not in the context or has no line there. */
 static bool project(const struct structure_builder *b, uint32_t context, const struct piece *p,
 		    uint32_t *file, uint32_t *line)
 {
@@ -133,12 +137,10 @@ static bool project(const struct structure_builder *b, uint32_t context, const s
 		inner = b->contexts[inner].parent;
 	if (b->contexts[inner].parent != context)
 		return false;
-	const struct debug_scope *call = &b->source->unit->scopes[b->contexts[inner].scope];
-	if (call->call_file >= b->source->unit->file_count)
-		return false;
-	*file = b->source->same_file[call->call_file];
+	const struct debug_scope *call = context_scope(b, inner);
+	*file = unit_file(b, call->call_file);
 	*line = call->call_line;
-	return *line != 0;
+	return *line != 0 && *file != DEBUG_NONE;
 }
 
 /* Takes the line of the block's last instruction for the loop's test. */
@@ -161,8 +163,8 @@ static void note_test(struct structure_builder *b, uint32_t loop, struct evidenc
 /* Which of a loop's edges may hold its test, best first. */
 enum test_kind { TEST_BACK, TEST_HEADER_EXIT, TEST_EXIT, TEST_JUMP_BACK, TESTS };
 
-static bool edge_is(const struct structure_builder *b, const struct loop *l, const struct edge *edge,
-		    enum test_kind kind)
+static bool edge_is(const struct structure_builder *b, const struct loop *l,
+		    const struct edge *edge, enum test_kind kind)
 {
 	bool branch = b->cfg->blocks[edge->from].end == END_BRANCH;
 	switch (kind) {
@@ -191,7 +193,8 @@ static void find_test(struct structure_builder *b, uint32_t loop, struct evidenc
 /* Code of the procedure's first line is its entry, not the loop's, unless all is on that line. */
 static bool is_entry(const struct structure_builder *b, const struct piece *p)
 {
-	return p->context == CONTEXT_PROCEDURE && p->line == b->entry_line && p->file == b->entry_file;
+	return p->context == CONTEXT_PROCEDURE && p->line == b->entry_line &&
+	       p->file == b->entry_file;
 }
 
 static void note_line(struct structure_builder *b, uint32_t loop, struct evidence *e,
@@ -239,7 +242,8 @@ static void each_marker(const struct structure_builder *b, uint32_t loop, marker
 		for (uint32_t m = source_marker_from(s, k->start); m < s->marker_count; m++) {
 			if (s->markers[m].va >= k->start + k->size)
 				break;
-			fn(&s->markers[m], number == l->header && s->markers[m].va == k->start, ctx);
+			fn(&s->markers[m], number == l->header && s->markers[m].va == k->start,
+			   ctx);
 		}
 	}
 }
@@ -263,13 +267,13 @@ static void note_column(const struct source_marker *m, bool at_header, void *ctx
 static void note_heading(const struct source_marker *m, bool at_header, void *ctx)
 {
 	struct heading *h = ctx;
-	if (m->file == h->file && m->line < h->line && m->line > h->after && m->column != h->column &&
-	    !(at_header && h->skip_header))
+	if (m->file == h->file && m->line < h->line && m->line > h->after &&
+	    m->column != h->column && !(at_header && h->skip_header))
 		h->after = h->found = m->line;
 }
 
-/* The line of a loop statement without code of its own, such as for (;;): the nearest above that is not
- * indented like the first statement, as what stands beside it would be. */
+/* The line of a loop statement without code of its own, such as for (;;): the nearest above that is
+ * not indented like the first statement, as what stands beside it would be. */
 static uint32_t heading_line(const struct structure_builder *b, uint32_t loop,
 			     const struct evidence *e, uint32_t first)
 {
@@ -294,8 +298,9 @@ static void find_lines(struct structure_builder *b, struct evidence *evidence, c
 	uint32_t loops = b->forest->loop_count;
 	for (uint32_t i = 0; i < loops; i++)
 		find_test(b, i, &evidence[i], last);
-	vec_each(p, &b->pieces)
-		for (uint32_t l = p->block == BLOCK_NONE ? LOOP_NONE : p->loop; l != LOOP_NONE; l = b->forest->loops[l].parent)
+	vec_each (p, &b->pieces)
+		for (uint32_t l = p->block == BLOCK_NONE ? LOOP_NONE : p->loop; l != LOOP_NONE;
+		     l = b->forest->loops[l].parent)
 			note_line(b, l, &evidence[l], p);
 	for (uint32_t i = 0; i < loops; i++) {
 		struct loop_source *s = &b->loop_sources[i];
@@ -321,7 +326,7 @@ void find_loop_sources(struct structure_builder *b)
 		memset(evidence[i].contexts, 0xff, sizeof(evidence[i].contexts));
 		evidence[i].nested = CONTEXT_NONE;
 	}
-	vec_each(p, &b->pieces)
+	vec_each (p, &b->pieces)
 		if (p->loop != LOOP_NONE && p->block != BLOCK_NONE)
 			note_context(b, &evidence[p->loop], p);
 	const uint32_t *last = last_pieces(b);

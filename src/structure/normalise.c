@@ -1,5 +1,5 @@
-/* The second rule of section 3.4: a line that appears on several levels of one loop nest of one procedure
- * context belongs to the deepest; the others are code that was moved out of the loop.
+/* The second rule of section 3.4: a line that appears on several levels of one loop nest of one
+ * procedure context belongs to the deepest; the others are code that was moved out of the loop.
  *
  * (The first rule, that copies of a loop are one, is how scopes.c numbers loops.) */
 #include "structure/builder.h"
@@ -8,8 +8,8 @@
 static uint32_t take_lower(struct structure_builder *b, uint32_t *x, uint32_t *y)
 {
 	struct range_link *links = b->range_links.data;
-	uint32_t *from = *y == INDEX_NONE ? x
-			 : *x == INDEX_NONE ? y
+	uint32_t *from = *y == INDEX_NONE                     ? x
+			 : *x == INDEX_NONE                   ? y
 			 : links[*x].start <= links[*y].start ? x
 							      : y;
 	uint32_t taken = *from;
@@ -55,7 +55,7 @@ static void absorb_outer(struct structure_builder *b, struct node *n)
 
 void normalise_lines(struct structure_builder *b)
 {
-	vec_each(n, &b->nodes)
+	vec_each (n, &b->nodes)
 		if (n->kind == SCOPE_LINE && !n->dead)
 			absorb_outer(b, n);
 }

@@ -1,8 +1,8 @@
 /* Cuts a procedure's code where block, line or inlining changes. */
 #include "structure/builder.h"
 
-/* Code in no block is padding, or was not reached because a jump could not be resolved. Short stretches
- * count as padding and belong to the loop of the block before. */
+/* Code in no block is padding, or was not reached because a jump could not be resolved. Short
+ * stretches count as padding and belong to the loop of the block before. */
 enum { PADDING_MAX = 31 };
 
 static void add_piece(struct structure_builder *b, const struct piece *where, uint64_t start,
@@ -41,8 +41,11 @@ static void cut(struct structure_builder *b, const struct piece *where)
 /* What lies between the blocks, if source lines can tell something about it. */
 static void cut_gap(struct structure_builder *b, uint64_t start, uint64_t end, uint32_t loop)
 {
-	struct piece gap = {
-		.start = start, .end = end, .block = BLOCK_NONE, .loop = LOOP_NONE, .file = DEBUG_NONE};
+	struct piece gap = {.start = start,
+			    .end = end,
+			    .block = BLOCK_NONE,
+			    .loop = LOOP_NONE,
+			    .file = DEBUG_NONE};
 	if (!b->source || start >= end)
 		return;
 	if (end - start <= PADDING_MAX)
@@ -61,8 +64,11 @@ static uint32_t cut_part(struct structure_builder *b, uint32_t block, const stru
 			break;
 		cut_gap(b, at, k->start, loop);
 		loop = b->forest->loop_count ? b->forest->innermost[block] : LOOP_NONE;
-		struct piece where = {.start = k->start, .end = k->start + k->size, .block = block,
-				      .loop = loop, .file = DEBUG_NONE};
+		struct piece where = {.start = k->start,
+				      .end = k->start + k->size,
+				      .block = block,
+				      .loop = loop,
+				      .file = DEBUG_NONE};
 		if (k->size)
 			cut(b, &where);
 		if (where.end > at)

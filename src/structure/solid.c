@@ -1,11 +1,13 @@
-/* Which lines truly stand in a loop. Optimisers bring computations of the code around into loops (constants made
- * again, copies of variables), and gcc gives no row to code without a location, which then looks like the code
- * before it. A piece in a loop is solid unless
+/* Which lines truly stand in a loop. Optimisers bring computations of the code around into loops
+ * (constants made again, copies of variables), and gcc gives no row to code without a location,
+ * which then looks like the code before it. A piece in a loop is solid unless
  *
  *  - it lies before the procedure or inlined callee that it is said to belong to;
- *  - the compiler marks where statements begin, and the line's begin elsewhere but none in the loop; or
- *  - it belongs to an inlined call that has code elsewhere, and in the loop none of the call's anchors
- *    (branches and calls, which are never brought in) nor, where the compiler tells, of its statements. */
+ *  - the compiler marks where statements begin, and the line's begin elsewhere but none in the
+ * loop; or
+ *  - it belongs to an inlined call that has code elsewhere, and in the loop none of the call's
+ * anchors (branches and calls, which are never brought in) nor, where the compiler tells, of its
+ * statements. */
 #include "base/hashmap.h"
 #include "structure/builder.h"
 
@@ -40,7 +42,7 @@ static void check_markers(struct structure_builder *b)
 	struct hashmap marked = {0};
 	for (uint32_t i = 0; i < b->cfg->block_count; i++)
 		note_markers(b, &marked, i);
-	vec_each(p, &b->pieces)
+	vec_each (p, &b->pieces)
 		if (!has(&marked, line_key(p->loop, p->file, p->line)) &&
 		    has(&marked, line_key(LOOP_NONE, p->file, p->line)))
 			p->solid = false;
@@ -116,14 +118,14 @@ static bool is_marked(const struct source *s, const struct piece *p)
 static void check_calls(struct structure_builder *b)
 {
 	struct presence in = {0};
-	vec_each(p, &b->pieces) {
+	vec_each (p, &b->pieces) {
 		if (p->context == CONTEXT_PROCEDURE)
 			continue;
 		for (uint32_t l = p->loop; l != LOOP_NONE; l = b->forest->loops[l].parent)
 			note_presence(b, &in, p, l);
 		note_presence(b, &in, p, LOOP_NONE);
 	}
-	vec_each(p, &b->pieces)
+	vec_each (p, &b->pieces)
 		p->solid = p->solid && (stands_in_loop(b, &in, p) || is_marked(b->source, p));
 	hashmap_release(&in.bytes);
 	hashmap_release(&in.anchors);
@@ -132,13 +134,12 @@ static void check_calls(struct structure_builder *b)
 static bool is_before_definition(const struct structure_builder *b, const struct piece *p)
 {
 	const struct debug_scope *s = context_scope(b, p->context);
-	return s && s->decl_file < b->source->unit->file_count &&
-	       b->source->same_file[s->decl_file] == p->file && p->line < s->decl_line;
+	return s && unit_file(b, s->decl_file) == p->file && p->line < s->decl_line;
 }
 
 void find_solid(struct structure_builder *b)
 {
-	vec_each(p, &b->pieces)
+	vec_each (p, &b->pieces)
 		p->solid = p->line && p->loop != LOOP_NONE && p->block != BLOCK_NONE &&
 			   !is_before_definition(b, p);
 	if (b->source->markers)

@@ -132,7 +132,8 @@ static int by_context(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Neighbouring ranges of one context become one, so that a nested call's range lies within one of them. */
+/* Neighbouring ranges of one context become one, so that a nested call's range lies within one of
+ * them. */
 static void join_spans(span_list *spans)
 {
 	if (!spans->len)
@@ -159,7 +160,7 @@ static void collect_spans(struct preparing *p)
 			const struct address_range *range = &u->ranges[s->first_range + r];
 			if (range->start < range->end)
 				vec_push(&p->spans, (struct span){range->start, range->end, context,
-							    p->contexts.data[context].depth});
+								  p->contexts.data[context].depth});
 		}
 	}
 	join_spans(&p->spans);
@@ -191,7 +192,7 @@ static void leave_spans(span_list *open, span_list *steps, uint64_t va)
 static void flatten(struct preparing *p)
 {
 	span_list open = {0};
-	vec_each(s, &p->spans) {
+	vec_each (s, &p->spans) {
 		leave_spans(&open, &p->steps, s->start);
 		while (open.len && vec_last(&open).depth >= s->depth)
 			open.len--;
@@ -202,8 +203,8 @@ static void flatten(struct preparing *p)
 	vec_free(&open);
 }
 
-/* Several rows may share an address: the last tells about the instruction, but the end of one sequence
- * says nothing about the beginning of the next. */
+/* Several rows may share an address: the last tells about the instruction, but the end of one
+ * sequence says nothing about the beginning of the next. */
 static const struct debug_line *row_of_address(const struct debug_unit *u, uint32_t *i)
 {
 	const struct debug_line *row = &u->lines[*i];
@@ -252,8 +253,8 @@ static bool is_fortran(uint32_t language)
 	return false;
 }
 
-/* gcc begins a row for each statement even where another row begins at the same address, though not for
- * Fortran; other compilers set is_stmt for a part of the rows that have code. */
+/* gcc begins a row for each statement even where another row begins at the same address, though not
+ * for Fortran; other compilers set is_stmt for a part of the rows that have code. */
 static void collect_markers(struct preparing *p)
 {
 	const struct debug_unit *u = p->unit;
@@ -287,8 +288,8 @@ static void make_outline(struct source *s)
 {
 	const struct debug_unit *u = s->unit;
 	uint32_t n = 0;
-	struct outline_entry *list =
-		ARENA_ARRAY(&s->arena, struct outline_entry, (size_t)u->scope_count + u->decl_count);
+	struct outline_entry *list = ARENA_ARRAY(&s->arena, struct outline_entry,
+						 (size_t)u->scope_count + u->decl_count);
 	for (uint32_t i = 0; i < u->scope_count; i++) {
 		const struct debug_scope *scope = &u->scopes[i];
 		uint32_t file = same_file(s, scope->decl_file);

@@ -1,9 +1,10 @@
-/* A unit's debugging information, prepared for fusing with flow graphs: one row for each address where
- * line or inlining changes.
+/* A unit's debugging information, prepared for fusing with flow graphs: one row for each address
+ * where line or inlining changes.
  *
  * A context is a place in the inlining tree: the procedure itself (context 0) or an inlined call.
- * Compilers describe one inlined call several times when they copy its code (unrolling, versioning); calls
- * of the same callee from the same place in the same context are one context here. */
+ * Compilers describe one inlined call several times when they copy its code (unrolling,
+ * versioning); calls of the same callee from the same place in the same context are one context
+ * here. */
 #pragma once
 #include "image/debug.h"
 
@@ -40,13 +41,15 @@ struct source {
 	const struct debug_unit *unit;
 	const struct source_row *rows; /* sorted by va, all different */
 	const struct context *contexts;
-	const struct outline_entry *outline; /* sorted by file, line; only if the unit lacks inlining */
+	const struct outline_entry
+		*outline;          /* sorted by file, line; only if the unit lacks inlining */
 	const uint32_t *same_file; /* for each file of the unit, the first with the same path */
-	/* NULL if the compiler is not gcc. Code of a line whose statement does not begin anywhere near was
-	 * brought there from elsewhere, or has no location and just carries on that of the code before it. */
+	/* NULL if the compiler is not gcc. Code of a line whose statement does not begin anywhere
+	 * near was brought there from elsewhere, or has no location and just carries on that of the
+	 * code before it. */
 	const struct source_marker *markers; /* sorted by va */
 	bool marks_statements; /* markers are statements; otherwise just changes of line */
-	bool nests_behind;     /* nested procedures follow the code of the one around them: Fortran */
+	bool nests_behind; /* nested procedures follow the code of the one around them: Fortran */
 	uint32_t row_count, context_count, outline_count, marker_count;
 	struct arena arena;
 };

@@ -2,7 +2,8 @@
  *
  *   procedures | loops | ranges | scopes | text
  *
- * The first three have sizes that are multiples of 8, so that everything is aligned without padding. */
+ * The first three have sizes that are multiples of 8, so that everything is aligned without
+ * padding. */
 #pragma once
 #include "structure/structure.h"
 
@@ -13,5 +14,6 @@ struct storage_counts {
 uint64_t storage_size(const struct storage_counts *n);
 /* Points s at the parts of the block and takes it over. */
 void storage_attach(struct structure *s, void *block, const struct storage_counts *n);
-/* True if every index and offset in s is within bounds and texts end: nothing else is trusted of a file. */
+/* True if every index and offset in s is within bounds and texts end: nothing else is trusted of a
+ * file. */
 bool storage_is_sound(const struct structure *s);

@@ -37,7 +37,7 @@ NOINLINE unsigned dispatch(unsigned n)
 	unsigned acc = 5;
 
 	for (unsigned i = 0; i < n; i++) { LOOP(dispatch_outer, 1);
-		for (unsigned k = 0; k < 3 + i % 2; k++) { LOOP(dispatch_inner, 2);
+		for (unsigned k = 0; k < 3 + i % 2; k++) { LOOP(dispatch_inner, 2, maybe);
 			acc = ops[k % 3](acc, i);
 		}
 	}

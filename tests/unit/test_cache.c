@@ -1,5 +1,5 @@
-/* The cache: what was stored comes back, and nothing else does: not after a change of anything it depends
- * on, not from damaged files, and never with a crash. */
+/* The cache: what was stored comes back, and nothing else does: not after a change of anything it
+ * depends on, not from damaged files, and never with a crash. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,8 +42,12 @@ static void add_loop(struct structure_builder *b, uint32_t number, const char *n
 	struct block blocks[] = {{.start = 0x100, .size = 8, .edge_count = 1, .end = END_BRANCH}};
 	struct edge edges[] = {{0, 0, EDGE_TAKEN}};
 	uint32_t preds[] = {0}, first[] = {0, 1};
-	struct cfg g = {.blocks = blocks, .edges = edges, .pred_edges = preds, .first_pred = first,
-			.block_count = 1, .edge_count = 1};
+	struct cfg g = {.blocks = blocks,
+			.edges = edges,
+			.pred_edges = preds,
+			.first_pred = first,
+			.block_count = 1,
+			.edge_count = 1};
 	struct procedure p = {.start = 0x100, .end = 0x108, .name = name};
 	struct loop_forest forest;
 	struct arena arena;
@@ -247,8 +251,8 @@ static void damaged_files(void **state)
 	assert_int_equal(each_file(damage), 1);
 }
 
-/* What passes the checksum by malice must still not lead outside. Every 32-bit word in turn becomes a few
- * bad values; what is called sound can be walked. */
+/* What passes the checksum by malice must still not lead outside. Every 32-bit word in turn becomes
+ * a few bad values; what is called sound can be walked. */
 static void walk(const struct structure *s)
 {
 	uint64_t sum = 0;
@@ -277,8 +281,8 @@ static void malicious_contents(void **state)
 	(void)state;
 	static const uint32_t values[] = {0, 1, 2, 3, 1000, 0x7fffffff, UINT32_MAX - 1, UINT32_MAX};
 	struct structure *s = sample();
-	struct storage_counts n = {s->procedure_count, s->loop_count, s->range_count, s->scope_count,
-				   s->text_size};
+	struct storage_counts n = {s->procedure_count, s->loop_count, s->range_count,
+				   s->scope_count, s->text_size};
 	uint32_t *words = s->storage, sound = 0, bad = 0;
 	for (size_t i = 0; i < storage_size(&n) / 4; i++) {
 		uint32_t word = words[i];
@@ -348,6 +352,30 @@ static void prunes_what_is_old(void **state)
 	assert_true(loads(&options));
 }
 
+static struct structure *open_self(void)
+{
+	struct structure *s;
+	struct err e;
+	assert_int_equal(structure_open(&s, "/proc/self/exe", &options, &e), 0);
+	return s;
+}
+
+/* This program itself, from its code and from the cache. */
+static void whole_program(void **state)
+{
+	(void)state;
+	struct structure *fresh = open_self(), *again = open_self();
+	assert_false(fresh->cached);
+	assert_int_equal(again->cached, fresh->build_id.size != 0);
+	struct storage_counts n = {fresh->procedure_count, fresh->loop_count, fresh->range_count,
+				   fresh->scope_count, fresh->text_size};
+	assert_int_equal(again->scope_count, fresh->scope_count);
+	assert_int_equal(again->has_lines, fresh->has_lines);
+	assert_memory_equal(again->storage, fresh->storage, storage_size(&n));
+	structure_free(fresh);
+	structure_free(again);
+}
+
 static int set_up(void **state)
 {
 	(void)state;
@@ -381,6 +409,7 @@ int main(void)
 		cmocka_unit_test_setup(malicious_contents, clean),
 		cmocka_unit_test_setup(many_processes, clean),
 		cmocka_unit_test_setup(prunes_what_is_old, clean),
+		cmocka_unit_test_setup(whole_program, clean),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,5 +1,6 @@
-/* The fusing of flow graphs, loops and debugging information, on procedures made by hand. Code is written as
- * blocks of 4-byte instructions from address 0x100 on, and the resulting tree is compared as text. */
+/* The fusing of flow graphs, loops and debugging information, on procedures made by hand. Code is
+ * written as blocks of 4-byte instructions from address 0x100 on, and the resulting tree is
+ * compared as text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,11 +71,14 @@ static void column(struct fake *f, uint16_t number)
 	f->lines[f->unit.line_count - 1].column = number;
 }
 
-static uint32_t scope(struct fake *f, const char *name, uint32_t parent, uint32_t first, uint32_t end)
+static uint32_t scope(struct fake *f, const char *name, uint32_t parent, uint32_t first,
+		      uint32_t end)
 {
 	uint32_t n = f->unit.scope_count++;
-	f->scopes[n] = (struct debug_scope){
-		.name = name, .parent = parent, .first_range = f->unit.range_count, .range_count = 1};
+	f->scopes[n] = (struct debug_scope){.name = name,
+					    .parent = parent,
+					    .first_range = f->unit.range_count,
+					    .range_count = 1};
 	f->ranges[f->unit.range_count++] = (struct address_range){at(first), at(end)};
 	return n;
 }
@@ -172,7 +176,8 @@ static struct structure *build(struct fake *f, bool debug)
 	return s;
 }
 
-static void show_scope(struct text *t, const struct structure *s, const struct scope *c, bool ranges)
+static void show_scope(struct text *t, const struct structure *s, const struct scope *c,
+		       bool ranges)
 {
 	static const char *const kinds[] = {"procedure", "inline", "loop", "line"};
 	for (uint32_t p = c->parent; p != INDEX_NONE; p = s->scopes[p].parent)
@@ -192,9 +197,18 @@ static void show_scope(struct text *t, const struct structure *s, const struct s
 		text_add(t, " no line");
 	for (uint32_t i = 0; ranges && i < c->range_count; i++) {
 		const struct address_range *r = &s->ranges[c->first_range + i];
-		text_printf(t, " %u-%u", (uint32_t)(r->start - BASE) / 4, (uint32_t)(r->end - BASE) / 4);
+		text_printf(t, " %u-%u", (uint32_t)(r->start - BASE) / 4,
+			    (uint32_t)(r->end - BASE) / 4);
 	}
 	text_char(t, '\n');
+}
+
+/* The scopes of one procedure as text. */
+static void show_procedure(struct text *t, const struct structure *s, uint32_t procedure)
+{
+	uint32_t first = s->procedures[procedure].scope;
+	for (uint32_t i = first; i < s->scopes[first].end; i++)
+		show_scope(t, s, &s->scopes[i], true);
 }
 
 static void expect(struct fake *f, const char *tree, bool ranges)
@@ -224,8 +238,10 @@ static void without_debug(void **state)
 	(void)state;
 	struct fake f = {0};
 	simple_loop(&f);
-	expect(&f, "procedure p 0-8\n"
-		   "  loop no line 2-6\n", true);
+	expect(&f,
+	       "procedure p 0-8\n"
+	       "  loop no line 2-6\n",
+	       true);
 }
 
 static void for_loop(void **state)
@@ -240,12 +256,14 @@ static void for_loop(void **state)
 	line(&f, 2, A, 13);
 	line(&f, 4, A, 12); /* i++, i < n */
 	line(&f, 6, A, 15);
-	expect(&f, "procedure p a.c:10-15 0-8\n"
-		   "  line a.c:10 0-1\n"
-		   "  loop a.c:12-13 2-6\n"
-		   "    line a.c:12 1-2 4-6\n" /* the initialisation came from the loop's line */
-		   "    line a.c:13 2-4\n"
-		   "  line a.c:15 6-8\n", true);
+	expect(&f,
+	       "procedure p a.c:10-15 0-8\n"
+	       "  line a.c:10 0-1\n"
+	       "  loop a.c:12-13 2-6\n"
+	       "    line a.c:12 1-2 4-6\n" /* the initialisation came from the loop's line */
+	       "    line a.c:13 2-4\n"
+	       "  line a.c:15 6-8\n",
+	       true);
 }
 
 static void do_while_loop(void **state)
@@ -260,13 +278,15 @@ static void do_while_loop(void **state)
 	line(&f, 3, A, 13);
 	line(&f, 5, A, 14); /* while (...) */
 	line(&f, 6, A, 15);
-	expect(&f, "procedure p a.c:10-15\n"
-		   "  line a.c:10\n"
-		   "  loop a.c:12-14\n"
-		   "    line a.c:12\n"
-		   "    line a.c:13\n"
-		   "    line a.c:14\n"
-		   "  line a.c:15\n", false);
+	expect(&f,
+	       "procedure p a.c:10-15\n"
+	       "  line a.c:10\n"
+	       "  loop a.c:12-14\n"
+	       "    line a.c:12\n"
+	       "    line a.c:13\n"
+	       "    line a.c:14\n"
+	       "  line a.c:15\n",
+	       false);
 }
 
 /* A computation from before the loop that the compiler does in it does not move its first line. */
@@ -283,16 +303,19 @@ static void code_brought_in(void **state)
 	line(&f, 3, A, 21);
 	line(&f, 5, A, 20);
 	line(&f, 6, A, 23);
-	expect(&f, "procedure p a.c:10-23\n"
-		   "  line a.c:10\n"
-		   "  loop a.c:20-21\n"
-		   "    line a.c:11\n"
-		   "    line a.c:20\n"
-		   "    line a.c:21\n"
-		   "  line a.c:23\n", false);
+	expect(&f,
+	       "procedure p a.c:10-23\n"
+	       "  line a.c:10\n"
+	       "  loop a.c:20-21\n"
+	       "    line a.c:11\n"
+	       "    line a.c:20\n"
+	       "    line a.c:21\n"
+	       "  line a.c:23\n",
+	       false);
 }
 
-/* for (;;) { a; if (...) break; b; }: the loop's line has no code, but a mark, as have lines before it. */
+/* for (;;) { a; if (...) break; b; }: the loop's line has no code, but a mark, as have lines before
+ * it. */
 static void endless_loop(void **state)
 {
 	(void)state;
@@ -312,13 +335,15 @@ static void endless_loop(void **state)
 	line(&f, 5, A, 14); /* if (...) break */
 	column(&f, 3);
 	stray(&f, 6, A, 17);
-	expect(&f, "procedure p a.c:10-17\n"
-		   "  line a.c:10\n"
-		   "  loop a.c:12-15\n"
-		   "    line a.c:13\n"
-		   "    line a.c:14\n"
-		   "    line a.c:15\n"
-		   "  line a.c:17\n", false);
+	expect(&f,
+	       "procedure p a.c:10-17\n"
+	       "  line a.c:10\n"
+	       "  loop a.c:12-15\n"
+	       "    line a.c:13\n"
+	       "    line a.c:14\n"
+	       "    line a.c:15\n"
+	       "  line a.c:17\n",
+	       false);
 }
 
 /* for { f() } with a loop in f: entry, header, inner loop, latch, exit. */
@@ -354,20 +379,23 @@ static void loop_in_inlined_call_in_loop(void **state)
 	line(&f, 10, A, 15);
 	f.scopes[g + 1].call_file = B;
 	f.scopes[g + 1].decl_file = C;
-	expect(&f, "procedure p a.c:10-15 0-12\n"
-		   "  line a.c:10 0-2\n"
-		   "  loop a.c:12-13 2-10\n"
-		   "    line a.c:12 2-3 8-10\n"
-		   "    inline g b.h:4-5 called a.c:13 3-8\n"
-		   "      line b.h:4 3-4\n"
-		   "      loop b.h:5-6 4-8\n"
-		   "        line b.h:5 6-8\n"
-		   "        inline h c.h:1-1 called b.h:6 4-6\n"
-		   "          line c.h:1 4-6\n"
-		   "  line a.c:15 10-12\n", true);
+	expect(&f,
+	       "procedure p a.c:10-15 0-12\n"
+	       "  line a.c:10 0-2\n"
+	       "  loop a.c:12-13 2-10\n"
+	       "    line a.c:12 2-3 8-10\n"
+	       "    inline g b.h:4-5 called a.c:13 3-8\n"
+	       "      line b.h:4 3-4\n"
+	       "      loop b.h:5-6 4-8\n"
+	       "        line b.h:5 6-8\n"
+	       "        inline h c.h:1-1 called b.h:6 4-6\n"
+	       "          line c.h:1 4-6\n"
+	       "  line a.c:15 10-12\n",
+	       true);
 }
 
-/* The loop's test is inlined, but its body calls from the procedure: the loop is the procedure's. */
+/* The loop's test is inlined, but its body calls from the procedure: the loop is the procedure's.
+ */
 static void inlined_test(void **state)
 {
 	(void)state;
@@ -386,17 +414,19 @@ static void inlined_test(void **state)
 	line(&f, 2, A, 13);
 	line(&f, 4, B, 7);
 	line(&f, 6, A, 15);
-	expect(&f, "procedure p a.c:10-15\n"
-		   "  line a.c:10\n"
-		   "  loop a.c:12-13\n"
-		   "    inline more b.h:7-7 called a.c:12\n"
-		   "      line b.h:7\n"
-		   "    line a.c:13\n"
-		   "  line a.c:15\n", false);
+	expect(&f,
+	       "procedure p a.c:10-15\n"
+	       "  line a.c:10\n"
+	       "  loop a.c:12-13\n"
+	       "    inline more b.h:7-7 called a.c:12\n"
+	       "      line b.h:7\n"
+	       "    line a.c:13\n"
+	       "  line a.c:15\n",
+	       false);
 }
 
-/* An inlined loop keeps its place when an instruction of the caller is done in it; that instruction's line
- * stays with the caller. */
+/* An inlined loop keeps its place when an instruction of the caller is done in it; that
+ * instruction's line stays with the caller. */
 static void callers_code_in_inlined_loop(void **state)
 {
 	(void)state;
@@ -409,13 +439,15 @@ static void callers_code_in_inlined_loop(void **state)
 	line(&f, 3, B, 5);
 	line(&f, 5, B, 4);
 	line(&f, 6, A, 15);
-	expect(&f, "procedure p a.c:10-15 0-8\n"
-		   "  line a.c:13 0-3\n"
-		   "  inline g b.h:4-5 called a.c:13 3-6\n"
-		   "    loop b.h:4-5 3-6\n"
-		   "      line b.h:4 5-6\n"
-		   "      line b.h:5 3-5\n"
-		   "  line a.c:15 6-8\n", true);
+	expect(&f,
+	       "procedure p a.c:10-15 0-8\n"
+	       "  line a.c:13 0-3\n"
+	       "  inline g b.h:4-5 called a.c:13 3-6\n"
+	       "    loop b.h:4-5 3-6\n"
+	       "      line b.h:4 5-6\n"
+	       "      line b.h:5 3-5\n"
+	       "  line a.c:15 6-8\n",
+	       true);
 }
 
 /* A single instruction, in a loop, of a call inlined before the loop, where its branch is. */
@@ -436,13 +468,15 @@ static void other_calls_code_in_loop(void **state)
 	line(&f, 0, B, 4);
 	line(&f, 3, B, 8);
 	line(&f, 6, A, 15);
-	expect(&f, "procedure p a.c:10-15\n"
-		   "  inline g b.h:4-4 called a.c:11\n"
-		   "    line b.h:4\n"
-		   "  inline h b.h:8-8 called a.c:14\n"
-		   "    loop b.h:8-8\n"
-		   "      line b.h:8\n"
-		   "  line a.c:15\n", false);
+	expect(&f,
+	       "procedure p a.c:10-15\n"
+	       "  inline g b.h:4-4 called a.c:11\n"
+	       "    line b.h:4\n"
+	       "  inline h b.h:8-8 called a.c:14\n"
+	       "    loop b.h:8-8\n"
+	       "      line b.h:8\n"
+	       "  line a.c:15\n",
+	       false);
 }
 
 /* Inlined code inside and outside of a loop appears in both places (figure 7). */
@@ -458,16 +492,18 @@ static void split_inlined_call(void **state)
 	line(&f, 3, A, 14);
 	line(&f, 5, A, 12);
 	line(&f, 6, A, 15);
-	expect(&f, "procedure p a.c:10-15 0-8\n"
-		   "  line a.c:10 0-1\n"
-		   "  loop a.c:12-14 2-6\n"
-		   "    line a.c:12 5-6\n"
-		   "    inline g b.h:4-4 called a.c:13 2-3\n"
-		   "      line b.h:4 2-3\n"
-		   "    line a.c:14 3-5\n"
-		   "  inline g b.h:4-4 called a.c:13 1-2\n"
-		   "    line b.h:4 1-2\n"
-		   "  line a.c:15 6-8\n", true);
+	expect(&f,
+	       "procedure p a.c:10-15 0-8\n"
+	       "  line a.c:10 0-1\n"
+	       "  loop a.c:12-14 2-6\n"
+	       "    line a.c:12 5-6\n"
+	       "    inline g b.h:4-4 called a.c:13 2-3\n"
+	       "      line b.h:4 2-3\n"
+	       "    line a.c:14 3-5\n"
+	       "  inline g b.h:4-4 called a.c:13 1-2\n"
+	       "    line b.h:4 1-2\n"
+	       "  line a.c:15 6-8\n",
+	       true);
 }
 
 /* Two machine loops of one source loop: vectorised and remainder. */
@@ -499,12 +535,14 @@ static void copies_of_a_loop(void **state)
 	line(&f, 3, A, 13);
 	line(&f, 5, A, 12);
 	line(&f, 6, A, 15);
-	expect(&f, "procedure p a.c:10-15 0-7\n"
-		   "  line a.c:10 0-1\n"
-		   "  loop a.c:12-13 1-3 4-6\n"
-		   "    line a.c:12 2-3 5-6\n"
-		   "    line a.c:13 1-2 3-5\n" /* with the code between the loops */
-		   "  line a.c:15 6-7\n", true);
+	expect(&f,
+	       "procedure p a.c:10-15 0-7\n"
+	       "  line a.c:10 0-1\n"
+	       "  loop a.c:12-13 1-3 4-6\n"
+	       "    line a.c:12 2-3 5-6\n"
+	       "    line a.c:13 1-2 3-5\n" /* with the code between the loops */
+	       "  line a.c:15 6-7\n",
+	       true);
 
 	f = (struct fake){0};
 	two_copies(&f);
@@ -542,11 +580,13 @@ static void nested_loops_are_not_joined(void **state)
 	f.unit.has_inlining = true;
 	line(&f, 0, A, 12);
 	line(&f, 10, A, 15);
-	expect(&f, "procedure p a.c:10-15 0-12\n"
-		   "  loop a.c:12-12 2-10\n"
-		   "    loop a.c:12-12 4-8\n"
-		   "      line a.c:12 0-10\n"
-		   "  line a.c:15 10-12\n", true);
+	expect(&f,
+	       "procedure p a.c:10-15 0-12\n"
+	       "  loop a.c:12-12 2-10\n"
+	       "    loop a.c:12-12 4-8\n"
+	       "      line a.c:12 0-10\n"
+	       "  line a.c:15 10-12\n",
+	       true);
 }
 
 /* The compiler describes each copy of an inlined call; they are one call in the source. */
@@ -564,15 +604,17 @@ static void copies_of_a_call(void **state)
 	line(&f, 0, A, 10);
 	line(&f, 1, B, 4);
 	line(&f, 7, A, 15);
-	expect(&f, "procedure p a.c:10-15\n"
-		   "  line a.c:10\n"
-		   "  inline g b.h:4-4 called a.c:13\n"
-		   "    inline h b.h:4-4 called a.c:2\n"
-		   "      line b.h:4\n"
-		   "    line b.h:4\n"
-		   "  inline g b.h:4-4 called a.c:14\n"
-		   "    line b.h:4\n"
-		   "  line a.c:15\n", false);
+	expect(&f,
+	       "procedure p a.c:10-15\n"
+	       "  line a.c:10\n"
+	       "  inline g b.h:4-4 called a.c:13\n"
+	       "    inline h b.h:4-4 called a.c:2\n"
+	       "      line b.h:4\n"
+	       "    line b.h:4\n"
+	       "  inline g b.h:4-4 called a.c:14\n"
+	       "    line b.h:4\n"
+	       "  line a.c:15\n",
+	       false);
 }
 
 static void line_zero(void **state)
@@ -585,14 +627,16 @@ static void line_zero(void **state)
 	line(&f, 0, A, 10);
 	line(&f, 2, A, 0);
 	line(&f, 6, A, 15);
-	expect(&f, "procedure p a.c:10-15 0-8\n"
-		   "  loop no line 2-6\n"
-		   "  line a.c:10 0-2\n"
-		   "  line a.c:15 6-8\n", true);
+	expect(&f,
+	       "procedure p a.c:10-15 0-8\n"
+	       "  loop no line 2-6\n"
+	       "  line a.c:10 0-2\n"
+	       "  line a.c:15 6-8\n",
+	       true);
 }
 
-/* Figures 6 and 7: without DWARF inlining. The back branch is alien, but a statement of the procedure in
- * the loop shows that the loop is the procedure's. */
+/* Figures 6 and 7: without DWARF inlining. The back branch is alien, but a statement of the
+ * procedure in the loop shows that the loop is the procedure's. */
 static void alien_test(void **state)
 {
 	(void)state;
@@ -613,15 +657,17 @@ static void alien_test(void **state)
 	line(&f, 2, A, 158);
 	line(&f, 4, B, 83);
 	line(&f, 6, A, 160);
-	expect(&f, "procedure p a.c:145-160 0-7\n"
-		   "  inline alien at b.h:82-82 1-2\n"
-		   "    line b.h:82 1-2\n"
-		   "  line a.c:145 0-1\n"
-		   "  loop a.c:158-158 2-6\n"
-		   "    inline alien at b.h:83-83 4-6\n"
-		   "      line b.h:83 4-6\n"
-		   "    line a.c:158 2-4\n"
-		   "  line a.c:160 6-7\n", true);
+	expect(&f,
+	       "procedure p a.c:145-160 0-7\n"
+	       "  inline alien at b.h:82-82 1-2\n"
+	       "    line b.h:82 1-2\n"
+	       "  line a.c:145 0-1\n"
+	       "  loop a.c:158-158 2-6\n"
+	       "    inline alien at b.h:83-83 4-6\n"
+	       "      line b.h:83 4-6\n"
+	       "    line a.c:158 2-4\n"
+	       "  line a.c:160 6-7\n",
+	       true);
 }
 
 /* A loop all of whose code is alien is alien itself; other alien code in it stands below it. */
@@ -636,15 +682,17 @@ static void alien_loop(void **state)
 	line(&f, 3, B, 8);
 	line(&f, 5, B, 7);
 	line(&f, 6, A, 15);
-	expect(&f, "procedure p a.c:10-15\n"
-		   "  inline alien b.h:7-8\n"
-		   "    loop b.h:7-8\n"
-		   "      inline alien c.h:3-3\n"
-		   "        line c.h:3\n"
-		   "      line b.h:7\n"
-		   "      line b.h:8\n"
-		   "  line a.c:10\n"
-		   "  line a.c:15\n", false);
+	expect(&f,
+	       "procedure p a.c:10-15\n"
+	       "  inline alien b.h:7-8\n"
+	       "    loop b.h:7-8\n"
+	       "      inline alien c.h:3-3\n"
+	       "        line c.h:3\n"
+	       "      line b.h:7\n"
+	       "      line b.h:8\n"
+	       "  line a.c:10\n"
+	       "  line a.c:15\n",
+	       false);
 }
 
 /* The same file, but the lines of other procedures (Procedure Invariant 2). */
@@ -663,14 +711,16 @@ static void alien_by_bounds(void **state)
 	line(&f, 3, A, 19);
 	line(&f, 4, A, 20);
 	line(&f, 5, A, 19);
-	expect(&f, "procedure p a.c:10-19 0-8\n"
-		   "  inline alien before a.c:5-5 1-2\n"
-		   "    line a.c:5 1-2\n"
-		   "  line a.c:10 0-1\n"
-		   "  line a.c:13 2-3\n"
-		   "  line a.c:19 3-4 5-8\n"
-		   "  inline alien after a.c:20-20 4-5\n"
-		   "    line a.c:20 4-5\n", true);
+	expect(&f,
+	       "procedure p a.c:10-19 0-8\n"
+	       "  inline alien before a.c:5-5 1-2\n"
+	       "    line a.c:5 1-2\n"
+	       "  line a.c:10 0-1\n"
+	       "  line a.c:13 2-3\n"
+	       "  line a.c:19 3-4 5-8\n"
+	       "  inline alien after a.c:20-20 4-5\n"
+	       "    line a.c:20 4-5\n",
+	       true);
 }
 
 /* Nested procedures end the code around them in Fortran (Procedure Invariant 3), not in C. */
@@ -685,14 +735,18 @@ static void nested_procedures(void **state)
 	line(&f, 0, A, 10);
 	line(&f, 1, A, 16);
 	f.unit.language = FORTRAN;
-	expect(&f, "procedure p a.c:10-10\n"
-		   "  line a.c:10\n"
-		   "  inline alien inner a.c:16-16\n"
-		   "    line a.c:16\n", false);
+	expect(&f,
+	       "procedure p a.c:10-10\n"
+	       "  line a.c:10\n"
+	       "  inline alien inner a.c:16-16\n"
+	       "    line a.c:16\n",
+	       false);
 	f.unit.language = 0;
-	expect(&f, "procedure p a.c:10-16\n"
-		   "  line a.c:10\n"
-		   "  line a.c:16\n", false);
+	expect(&f,
+	       "procedure p a.c:10-16\n"
+	       "  line a.c:10\n"
+	       "  line a.c:16\n",
+	       false);
 }
 
 /* Contradictions in the debugging information give some tree, with every address in it once. */
@@ -713,7 +767,8 @@ static void overlapping_calls(void **state)
 		uint32_t count = 0;
 		for (uint32_t c = 0; c < s->scope_count; c++)
 			for (uint32_t r = 0; r < s->scopes[c].range_count; r++) {
-				const struct address_range *range = &s->ranges[s->scopes[c].first_range + r];
+				const struct address_range *range =
+					&s->ranges[s->scopes[c].first_range + r];
 				count += s->scopes[c].kind == SCOPE_LINE && at(i) >= range->start &&
 					 at(i) < range->end;
 			}
@@ -749,14 +804,16 @@ static void lookup(void **state)
 static void joining_is_deterministic(void **state)
 {
 	(void)state;
-	static const uint8_t deals[][6] = {{0, 0, 0, 0, 0, 0}, {1, 0, 2, 2, 0, 1}, {2, 2, 1, 0, 0, 0}};
+	static const uint8_t deals[][6] = {
+		{0, 0, 0, 0, 0, 0}, {1, 0, 2, 2, 0, 1}, {2, 2, 1, 0, 0, 0}};
 	struct structure *results[3];
 	for (uint32_t d = 0; d < 3; d++) {
 		struct structure_builder b[3];
 		for (uint32_t i = 0; i < 3; i++)
 			builder_init(&b[i]);
 		for (uint32_t i = 6; i-- > 0;) {
-			static const char *const names[] = {"one", "two", "three", "four", "five", "six"};
+			static const char *const names[] = {"one",  "two",  "three",
+							    "four", "five", "six"};
 			struct fake f = {0};
 			two_loops(&f);
 			uint32_t p = subprogram(&f, "p", 10, 0, 12);
@@ -779,6 +836,62 @@ static void joining_is_deterministic(void **state)
 	}
 	for (uint32_t d = 0; d < 3; d++)
 		structure_free(results[d]);
+}
+
+static uint32_t procedure_named(const struct structure *s, const char *name)
+{
+	for (uint32_t i = 0; i < s->procedure_count; i++)
+		if (!strcmp(s->text + s->procedures[i].name, name))
+			return i;
+	return INDEX_NONE;
+}
+
+/* The same procedure alone, as callers get it who cannot wait for the whole. */
+static void compare_alone(const struct structure *whole, uint32_t procedure, struct image *im)
+{
+	struct text a = TEXT_INIT, b = TEXT_INIT;
+	struct err e;
+	struct flow *f;
+	struct debug *d = NULL;
+	struct debug_options none = {0};
+	assert_int_equal(flow_open(&f, im, &e), 0);
+	assert_int_equal(debug_open(&d, im, &none, &e), 0);
+	uint32_t number = flow_procedure_at(f, whole->procedures[procedure].start);
+	struct structure *alone = structure_of_procedure(f, number, d);
+	assert_int_equal(alone->procedure_count, 1);
+	show_procedure(&a, whole, procedure);
+	show_procedure(&b, alone, 0);
+	assert_string_equal(a.data, b.data);
+	structure_free(alone);
+	if (d)
+		debug_close(d);
+	flow_close(f);
+	text_release(&a);
+	text_release(&b);
+}
+
+/* This program itself: finish_cfg() has a loop, and a loop with another in it. */
+static void whole_program(void **state)
+{
+	(void)state;
+	struct structure_options options = {.use_debug = true};
+	struct structure *s;
+	struct image *im;
+	struct err e;
+	assert_int_equal(image_open(&im, "/proc/self/exe", &e), 0);
+	assert_int_equal(structure_build(&s, im, &options, &e), 0);
+	assert_true(storage_is_sound(s));
+	uint32_t procedure = procedure_named(s, "finish_cfg");
+	if (procedure != INDEX_NONE) { /* not inlined */
+		const struct structure_procedure *p = &s->procedures[procedure];
+		const struct scope *c = &s->scopes[s->loops[p->first_loop].scope];
+		assert_true(p->loop_count >= 3);
+		assert_true(!s->has_lines || strstr(s->text + c->file, "test_structure.c"));
+		assert_true(!s->has_lines || c->first_line > s->scopes[p->scope].first_line);
+		compare_alone(s, procedure, im);
+	}
+	structure_free(s);
+	image_close(im);
 }
 
 int main(void)
@@ -806,6 +919,7 @@ int main(void)
 		cmocka_unit_test(overlapping_calls),
 		cmocka_unit_test(lookup),
 		cmocka_unit_test(joining_is_deterministic),
+		cmocka_unit_test(whole_program),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

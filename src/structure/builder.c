@@ -1,0 +1,131 @@
+#include "structure/builder.h"
+
+#include <stdlib.h>
+
+#include "base/order.h"
+#include "image/demangle.h"
+
+void builder_init(struct structure_builder *b)
+{
+	*b = (struct structure_builder){
+		.node_slot_count = FIRST_NODE_SLOTS,
+		.node_slot_room = FIRST_NODE_SLOTS,
+	};
+	text_pool_init(&b->text);
+	b->node_slots = xcalloc(FIRST_NODE_SLOTS, sizeof(*b->node_slots));
+	arena_init(&b->cfg_arena);
+	arena_init(&b->tmp);
+}
+
+void builder_release(struct structure_builder *b)
+{
+	text_pool_release(&b->text);
+	vec_free(&b->built);
+	vec_free(&b->scopes);
+	vec_free(&b->loops);
+	vec_free(&b->ranges);
+	vec_free(&b->alien_contexts);
+	vec_free(&b->pieces);
+	vec_free(&b->nodes);
+	vec_free(&b->range_links);
+	vec_free(&b->scope_of);
+	free(b->node_slots);
+	arena_release(&b->cfg_arena);
+	arena_release(&b->tmp);
+}
+
+uint32_t unit_file(const struct structure_builder *b, uint32_t file)
+{
+	if (!b->source || file >= b->source->unit->file_count)
+		return DEBUG_NONE;
+	return b->source->same_file[file];
+}
+
+/* The main part and the parts split off, sorted by address. */
+static void sort_parts(struct structure_builder *b, const struct part *parts)
+{
+	const struct procedure *p = b->procedure;
+	struct part *all = ARENA_ARRAY(&b->tmp, struct part, p->part_count + 1);
+	all[0] = (struct part){p->start, p->end};
+	for (uint32_t i = 0; i < p->part_count; i++) {
+		uint32_t at = i + 1;
+		for (; at && all[at - 1].start > parts[i].start; at--)
+			all[at] = all[at - 1];
+		all[at] = parts[i];
+	}
+	b->parts = all;
+	b->part_count = p->part_count + 1;
+}
+
+/* The line of a procedure's entry is that of the first row there; later ones are of moved code. */
+static void find_entry_line(struct structure_builder *b)
+{
+	const struct debug_unit *u = b->source ? b->source->unit : NULL;
+	b->entry_line = 0;
+	if (!u)
+		return;
+	uint64_t start = b->procedure->start;
+	uint32_t first = start ? ORDER_UP_TO(u->lines, u->line_count, va, start - 1) : 0;
+	if (first < u->line_count && u->lines[first].va == start) {
+		b->entry_file = unit_file(b, u->lines[first].file);
+		b->entry_line = u->lines[first].line;
+	}
+}
+
+/* As people write it: the symbol's name, or without a symbol the one from the debugging
+ * information. */
+static uint32_t procedure_name(struct structure_builder *b)
+{
+	if (b->procedure->name)
+		return text_pool_add(&b->text, demangle(&b->tmp, b->procedure->name));
+	if (b->subprogram == DEBUG_NONE)
+		return 0;
+	return text_pool_add(&b->text, b->source->unit->scopes[b->subprogram].name);
+}
+
+static struct structure_procedure describe(struct structure_builder *b)
+{
+	const struct procedure *p = b->procedure;
+	const struct cfg *g = b->cfg;
+	return (struct structure_procedure){
+		.start = p->start,
+		.end = p->end,
+		.name = procedure_name(b),
+		.linkage = text_pool_add(&b->text, p->name),
+		.loop_count = b->forest->loop_count,
+		.block_count = g->block_count,
+		.edge_count = g->edge_count,
+		.insn_count = g->insn_count,
+		.unresolved = g->unresolved,
+		.table_count = g->table_count,
+		.bad = g->bad,
+		.found_by = p->found_by,
+		.flags = p->flags,
+	};
+}
+
+static const struct context only_procedure = {.scope = DEBUG_NONE};
+
+void builder_add(struct structure_builder *b, uint32_t number, const struct procedure *p,
+		 const struct part *parts, const struct cfg *cfg, const struct loop_forest *forest,
+		 const struct source *source)
+{
+	arena_clear(&b->tmp);
+	b->procedure = p;
+	b->cfg = cfg;
+	b->forest = forest;
+	b->source = source;
+	b->subprogram = source ? source_subprogram_at(source, p->start) : (uint32_t)DEBUG_NONE;
+	b->alien = source && !source->unit->has_inlining;
+	b->contexts = source ? source->contexts : &only_procedure;
+	find_entry_line(b);
+	sort_parts(b, parts);
+	struct structure_procedure description = describe(b);
+	find_pieces(b);
+	if (b->alien)
+		find_aliens(b);
+	find_loop_sources(b);
+	build_scopes(b);
+	normalise_lines(b);
+	emit_procedure(b, number, &description);
+}

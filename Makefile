@@ -2,6 +2,7 @@
 
 BUILD ?= build
 ASAN  ?= build-asan
+VM    ?= build-vm
 JOBS  ?= $(shell nproc)
 
 # Configures directory $(1) with options $(2), once; silent unless that fails.
@@ -14,11 +15,12 @@ compile = { test -x $(1)/sonde || echo 'building in $(1)/ ...' >&2; } && \
 # clang links a sanitizer's symbols into executables only, hence b_lundef.
 SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false -Dtests=enabled -Dwerror=false -Dc_args=-w
 
-.PHONY: help demo test bench lint install clean build asan setup-build setup-test setup-bench
+.PHONY: help demo test test-vm bench lint install clean build asan setup-build setup-test setup-vm setup-bench
 
 help:
 	@echo 'make demo     show what Sonde finds in an example program'
 	@echo 'make test     run the whole test suite'
+	@echo 'make test-vm  build and test for the other architecture, emulated'
 	@echo 'make bench    measure against the yardsticks and write docs/EVALUATION.md'
 	@echo 'make lint     check layout and suspicious code'
 	@echo 'make install  install (prefix=/usr/local, DESTDIR=)'
@@ -30,6 +32,10 @@ demo: build
 test: setup-test
 	@$(MAKE) --no-print-directory build asan
 	@tests/run --build $(BUILD) --asan $(ASAN)
+
+test-vm: setup-vm
+	@$(MAKE) --no-print-directory build
+	@tests/vm/test $(BUILD) $(VM)
 
 bench: setup-bench
 	@$(MAKE) --no-print-directory build
@@ -44,7 +50,7 @@ install: build
 	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --quiet
 
 clean:
-	rm -rf $(BUILD) $(ASAN)
+	rm -rf $(BUILD) $(ASAN) $(VM)
 
 build: setup-build
 	@$(call configure,$(BUILD))
@@ -59,6 +65,9 @@ setup-build:
 
 setup-test:
 	@tools/setup build test
+
+setup-vm:
+	@tools/setup build test vm
 
 setup-bench:
 	@tools/setup build test bench

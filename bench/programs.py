@@ -155,7 +155,7 @@ class Programs:
             driver = [compiler, f"--target={TRIPLES[arch]}"]
         else:
             driver = [f"{TRIPLES[arch]}-{compiler}"]
-        run(*driver, level, "-w", *flags, *files, "-o", out + ".part", "-lm")
+        run(*driver, level, "-w", *flags, *files, "-o", out + ".part", "-lm", cwd=os.path.dirname(out))
         os.rename(out + ".part", out)
         return out
 

@@ -30,7 +30,10 @@ def run(*args, stdin=None, env=None, **more):
 
 def run_on_terminal(*args, env=None):
     """Runs sonde with stdout on a terminal; returns what it showed there, its stderr and its status."""
-    master, slave = pty.openpty()
+    try:
+        master, slave = pty.openpty()
+    except OSError as why:
+        raise Skip(f"no terminal to be had: {why}") from None
     clean = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "PAGER", "SONDE_PAGER")}
     clean.update({"TERM": "xterm", **(env or {})})
     with tempfile.TemporaryFile() as errors:

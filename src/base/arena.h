@@ -1,7 +1,8 @@
 /* Memory by lifetime: everything allocated from an arena goes at once.
  *
- * A parameter named `tmp` is a scratch arena: the callee leaves nothing in it that the caller needs.
- * arena_clear() keeps the newest chunk, so a scratch arena reused in a loop stops calling malloc. */
+ * A parameter named `tmp` is a scratch arena: the callee leaves nothing in it that the caller
+ * needs. arena_clear() keeps the newest chunk, so a scratch arena reused in a loop stops calling
+ * malloc. */
 #pragma once
 #include <stdarg.h>
 #include <stddef.h>

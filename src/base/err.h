@@ -1,6 +1,7 @@
-/* Errors are negative return codes with a sentence for the user. A function that can fail returns 0 or
- * a negative code and takes `struct err *e` last; *e is untouched on success. The sentence says what is
- * wrong and, where it can, what to do; the caller may put its own context in front of it. */
+/* Errors are negative return codes with a sentence for the user. A function that can fail returns 0
+ * or a negative code and takes `struct err *e` last; *e is untouched on success. The sentence says
+ * what is wrong and, where it can, what to do; the caller may put its own context in front of it.
+ */
 #pragma once
 #include <stddef.h>
 

@@ -15,7 +15,8 @@ enum { HASHMAP_NONE = UINT32_MAX };
 void hashmap_release(struct hashmap *m);
 /* HASHMAP_NONE if the key is not there. */
 uint32_t hashmap_get(const struct hashmap *m, uint64_t key);
-/* Adds the pair; if the key is there already, leaves its value and returns it, else returns `value`. */
+/* Adds the pair; if the key is there already, leaves its value and returns it, else returns
+ * `value`. */
 uint32_t hashmap_add(struct hashmap *m, uint64_t key, uint32_t value);
 /* Adds the pair or replaces the key's value. */
 void hashmap_put(struct hashmap *m, uint64_t key, uint32_t value);

@@ -16,8 +16,8 @@ enum log_domain {
 extern int log_level[LOG_DOMAINS];
 extern const char *const log_domain_name[LOG_DOMAINS];
 
-/* Parses "DOMAIN[:LEVEL],..." ("all" is every domain). Returns false and points *bad at the word that
- * is not a domain or a level. */
+/* Parses "DOMAIN[:LEVEL],..." ("all" is every domain). Returns false and points *bad at the word
+ * that is not a domain or a level. */
 bool log_configure(const char *spec, const char **bad);
 
 void log_write(enum log_domain d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,4 +1,5 @@
-/* A growing string, made for printing much quickly: decimal, hexadecimal and padding without printf. */
+/* A growing string, made for printing much quickly: decimal, hexadecimal and padding without
+ * printf. */
 #pragma once
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +10,10 @@ struct text {
 	size_t len, cap;
 };
 
-#define TEXT_INIT {0}
+#define TEXT_INIT                                                                                  \
+	{                                                                                          \
+		0                                                                                  \
+	}
 
 void text_release(struct text *t);
 void text_clear(struct text *t);
@@ -20,7 +24,8 @@ void text_fill(struct text *t, char c, size_t n);
 void text_u64(struct text *t, uint64_t v);
 void text_hex(struct text *t, uint64_t v); /* with 0x */
 void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void text_vprintf(struct text *t, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+void text_vprintf(struct text *t, const char *fmt, va_list ap)
+	__attribute__((format(printf, 2, 0)));
 
 /* Edits (insertions, deletions, replacements, swaps of neighbours) that turn `a` into `b`. */
 unsigned text_distance(const char *a, const char *b);

@@ -1,5 +1,5 @@
-/* Growing arrays. `VEC(T)` is an anonymous struct type; all-zero is a valid empty vector, vec_free()
- * makes it empty again. Indices are 32 bits throughout Sonde. */
+/* Growing arrays. `VEC(T)` is an anonymous struct type; all-zero is a valid empty vector,
+ * vec_free() makes it empty again. Indices are 32 bits throughout Sonde. */
 #pragma once
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #define vec_reserve(v, n)                                                                          \
 	do {                                                                                       \
 		if ((n) > (v)->cap) {                                                              \
-			(v)->cap = (v)->cap * 2 > (n) ? (v)->cap * 2 : (n) < 8 ? 8 : (n);           \
+			(v)->cap = (v)->cap * 2 > (n) ? (v)->cap * 2 : (n) < 8 ? 8 : (n);          \
 			(v)->data = xrealloc((v)->data, (v)->cap * sizeof(*(v)->data));            \
 		}                                                                                  \
 	} while (0)
@@ -39,6 +39,7 @@
 
 /* Runs the body with `p` pointing at each element in turn. */
 #define vec_each(p, v)                                                                             \
-	for (__typeof__((v)->data + 0) p = (v)->data, p##_end = p ? p + (v)->len : p; p < p##_end; p++)
+	for (__typeof__((v)->data + 0) p = (v)->data, p##_end = p ? p + (v)->len : p; p < p##_end; \
+	     p++)
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "image/debug_private.h"
 #include "base/order.h"
+#include "image/debug_private.h"
 
 /* A line program belongs to one unit. Thousands that share one would be run thousands of times. */
 enum { MAX_SHARING = 64 };

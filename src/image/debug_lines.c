@@ -7,8 +7,8 @@
  * function to 0 or to -1 or so, and its rows then lie about whatever is there. */
 #include <stdlib.h>
 
-#include "image/debug_private.h"
 #include "base/order.h"
+#include "image/debug_private.h"
 
 enum { MAX_PATH = 4096 };
 

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 #include "base/log.h"
-#include "image/debug_private.h"
 #include "base/order.h"
+#include "image/debug_private.h"
 
 enum {
 	MAX_DEPTH = 256,         /* scopes in each other */

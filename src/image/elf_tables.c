@@ -1,8 +1,8 @@
 /* Segments and sections. The program headers are what the kernel and the dynamic linker go by, so
  * they must be right; the section table is a courtesy of the linker, and where it is missing or
  * makes no sense the segments stand in for it. */
-#include "image/elf_reader.h"
 #include "base/order.h"
+#include "image/elf_reader.h"
 
 static const char *const truncated = "the file is truncated or damaged; build or copy it again";
 

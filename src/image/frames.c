@@ -7,9 +7,9 @@
  * Both sections are a run of entries: CIEs hold what FDEs have in common, each FDE refers to one.
  */
 #include "base/hashmap.h"
+#include "base/order.h"
 #include "image/elf_reader.h"
 #include "image/encoded.h"
-#include "base/order.h"
 
 /* FDEs may refer to CIEs that overlap, so what is read of each is limited. */
 enum { AUGMENTATION_MAX = 16, INITIAL_RULES_MAX = 256 };

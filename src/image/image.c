@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "image/elf_reader.h"
 #include "base/order.h"
+#include "image/elf_reader.h"
 
 enum { NOTES_MAX = 16, HEAD_SIZE = 4096 };
 

@@ -1,9 +1,9 @@
 /* Landing pads: where control goes when a call leaves by an exception. They are reached by no
  * branch, so without the tables of .gcc_except_table (Itanium C++ ABI, "exception handling tables")
  * whole parts of a procedure would look dead. */
+#include "base/order.h"
 #include "image/elf_reader.h"
 #include "image/encoded.h"
-#include "base/order.h"
 
 struct gathering {
 	const struct image *im;

@@ -1,8 +1,8 @@
 /* Relocations that put an address into the image's data, reduced to what analysis needs: which
  * word, and what it will hold. Jump tables, function pointers and PLT slots are found through them.
  */
-#include "image/elf_reader.h"
 #include "base/order.h"
+#include "image/elf_reader.h"
 
 static const struct reloc_type {
 	uint16_t machine;

@@ -1,6 +1,6 @@
 /* Symbols of procedures and data, from both tables, sorted by address. */
-#include "image/elf_reader.h"
 #include "base/order.h"
+#include "image/elf_reader.h"
 
 /* Symbols being gathered for an image. Names may overlap in the file, and together be far longer
  * than it: looking at them all must still take time and memory in proportion to the file. */

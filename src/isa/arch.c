@@ -1,14 +1,10 @@
 #include "isa/arch.h"
 
 const char *const insn_kind_name[INSN_KINDS] = {
-	[INSN_PLAIN] = "plain",
-	[INSN_JUMP] = "jump",
-	[INSN_BRANCH] = "branch",
-	[INSN_JUMP_INDIRECT] = "jump-indirect",
-	[INSN_CALL] = "call",
-	[INSN_CALL_INDIRECT] = "call-indirect",
-	[INSN_RETURN] = "return",
-	[INSN_TRAP] = "trap",
+	[INSN_PLAIN] = "plain",     [INSN_JUMP] = "jump",
+	[INSN_BRANCH] = "branch",   [INSN_JUMP_INDIRECT] = "jump-indirect",
+	[INSN_CALL] = "call",       [INSN_CALL_INDIRECT] = "call-indirect",
+	[INSN_RETURN] = "return",   [INSN_TRAP] = "trap",
 	[INSN_SYSCALL] = "syscall",
 };
 

@@ -1,5 +1,5 @@
-/* All that differs between architectures, as one table of facts and operations for each. Both tables are
- * always compiled in: any host analyses any file. */
+/* All that differs between architectures, as one table of facts and operations for each. Both
+ * tables are always compiled in: any host analyses any file. */
 #pragma once
 #include <stddef.h>
 
@@ -11,11 +11,11 @@ struct arch {
 	uint8_t insn_align;   /* every instruction starts at a multiple of it */
 	uint8_t insn_max;     /* bytes of the longest instruction */
 
-	uint8_t sp, fp;              /* register numbers */
-	uint8_t link;                /* register holding the return address at entry, or REG_NONE */
-	uint8_t first_arg, result;   /* registers of the first integer argument, and of the result */
-	struct regset callee_saved;  /* by the platform's procedure call standard */
-	struct regset arguments;     /* that may hold arguments at entry, implicit ones included */
+	uint8_t sp, fp;             /* register numbers */
+	uint8_t link;               /* register holding the return address at entry, or REG_NONE */
+	uint8_t first_arg, result;  /* registers of the first integer argument, and of the result */
+	struct regset callee_saved; /* by the platform's procedure call standard */
+	struct regset arguments;    /* that may hold arguments at entry, implicit ones included */
 
 	/* Decodes the instruction at p, of which n bytes may be read, as if it stood at pc.
 	 * Returns its length, or 0 if the bytes are not an instruction; *out is undefined then. */

@@ -1,8 +1,8 @@
 /* One machine instruction, the same for every architecture.
  *
- * Every analysis above this layer reads nothing but this struct: where control goes, which registers
- * are read and written, how the stack pointer moves and, for the simple forms that address arithmetic is
- * made of, what value is computed. */
+ * Every analysis above this layer reads nothing but this struct: where control goes, which
+ * registers are read and written, how the stack pointer moves and, for the simple forms that
+ * address arithmetic is made of, what value is computed. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,7 +12,8 @@ enum insn_kind {
 	INSN_PLAIN,         /* to the next instruction */
 	INSN_JUMP,          /* to `target` */
 	INSN_BRANCH,        /* to `target` or the next instruction */
-	INSN_JUMP_INDIRECT, /* to what op/a/b/imm describe: a register (OP_MOVE) or memory (OP_LOAD) */
+	INSN_JUMP_INDIRECT, /* to what op/a/b/imm describe: a register (OP_MOVE) or memory (OP_LOAD)
+			     */
 	INSN_CALL,          /* to `target`, and back */
 	INSN_CALL_INDIRECT, /* the same through a register or memory */
 	INSN_RETURN,
@@ -35,14 +36,17 @@ enum insn_class {
 };
 
 enum insn_flag {
-	INSN_NOP = 1 << 0,     /* does nothing at all: padding */
-	INSN_LANDING = 1 << 1, /* marks a legal target of indirect transfers: bti, paciasp, endbr64 */
-	INSN_LANDING_JUMP_ONLY = 1 << 2, /* of jumps but not of calls (bti j): no procedure starts here */
-	INSN_SIGNED = 1 << 3,  /* the loaded value is sign-extended */
-	INSN_SIGNS_LINK = 1 << 4, /* paciasp/pacibsp: the return address is signed from here on */
+	INSN_NOP = 1 << 0, /* does nothing at all: padding */
+	INSN_LANDING =
+		1 << 1, /* marks a legal target of indirect transfers: bti, paciasp, endbr64 */
+	INSN_LANDING_JUMP_ONLY =
+		1 << 2,            /* of jumps but not of calls (bti j): no procedure starts here */
+	INSN_SIGNED = 1 << 3,      /* the loaded value is sign-extended */
+	INSN_SIGNS_LINK = 1 << 4,  /* paciasp/pacibsp: the return address is signed from here on */
 	INSN_CHECKS_LINK = 1 << 5, /* autiasp/autibsp, retaa: authenticates it again */
-	INSN_COMPARES = 1 << 6, /* besides its OP_ADD or OP_SUB it sets the flags of a compare: of a - b
-				   for OP_SUB, of a - (-imm) for OP_ADD (subs and adds of a constant) */
+	INSN_COMPARES =
+		1 << 6, /* besides its OP_ADD or OP_SUB it sets the flags of a compare: of a - b
+			   for OP_SUB, of a - (-imm) for OP_ADD (subs and adds of a constant) */
 	INSN_PC_RELATIVE = 1 << 7, /* OP_SET of an address computed from pc: adr, adrp, lea rip */
 };
 
@@ -51,25 +55,33 @@ enum insn_flag {
  * register is REG_NONE and counts as 0; pc-relative addresses are already resolved into imm. */
 enum insn_op {
 	OP_OTHER,
-	OP_SET,          /* dst = imm */
-	OP_MOVE,         /* dst = a, its low `width` bytes extended as `extend` says */
-	OP_ADD,          /* dst = a + (extend(b) << shift) + imm (address arithmetic; b may be absent) */
-	OP_SUB,          /* dst = a - b */
-	OP_AND,          /* dst = a & imm */
-	OP_SHIFT_LEFT,   /* dst = a << imm */
-	OP_SHIFT_RIGHT,  /* dst = a >> imm, logical */
-	OP_LOAD,         /* dst = `width` bytes of mem; zero- or (INSN_SIGNED) sign-extended */
-	OP_STORE,        /* `width` bytes of mem = dst (here a source; REG_NONE for a constant or zero) */
-	OP_LOAD_PAIR,    /* dst, dst2 = two neighbours of `width` bytes each */
+	OP_SET,  /* dst = imm */
+	OP_MOVE, /* dst = a, its low `width` bytes extended as `extend` says */
+	OP_ADD,  /* dst = a + (extend(b) << shift) + imm (address arithmetic; b may be absent) */
+	OP_SUB,  /* dst = a - b */
+	OP_AND,  /* dst = a & imm */
+	OP_SHIFT_LEFT,  /* dst = a << imm */
+	OP_SHIFT_RIGHT, /* dst = a >> imm, logical */
+	OP_LOAD,        /* dst = `width` bytes of mem; zero- or (INSN_SIGNED) sign-extended */
+	OP_STORE, /* `width` bytes of mem = dst (here a source; REG_NONE for a constant or zero) */
+	OP_LOAD_PAIR, /* dst, dst2 = two neighbours of `width` bytes each */
 	OP_STORE_PAIR,
-	OP_PUSH,         /* sp -= 8; *sp = dst (REG_NONE: a constant or memory) */
-	OP_POP,          /* dst = *sp; sp += 8 */
-	OP_COMPARE,      /* flags of a - b, or of a - imm if b is absent; `width` bytes */
-	OP_COMPARE_MEM,  /* flags of (`width` bytes of mem) - value */
-	OP_TEST,         /* flags of a & b, or of a & imm if b is absent */
+	OP_PUSH,        /* sp -= 8; *sp = dst (REG_NONE: a constant or memory) */
+	OP_POP,         /* dst = *sp; sp += 8 */
+	OP_COMPARE,     /* flags of a - b, or of a - imm if b is absent; `width` bytes */
+	OP_COMPARE_MEM, /* flags of (`width` bytes of mem) - value */
+	OP_TEST,        /* flags of a & b, or of a & imm if b is absent */
 };
 
-enum insn_extend { EXTEND_NONE, EXTEND_U8, EXTEND_U16, EXTEND_U32, EXTEND_S8, EXTEND_S16, EXTEND_S32 };
+enum insn_extend {
+	EXTEND_NONE,
+	EXTEND_U8,
+	EXTEND_U16,
+	EXTEND_U32,
+	EXTEND_S8,
+	EXTEND_S16,
+	EXTEND_S32
+};
 
 /* The condition of a branch, on the flags of the last compare (or on a register: see below). */
 enum insn_cond {
@@ -86,16 +98,16 @@ enum insn_cond {
 	COND_SGE,
 };
 
-/* A load or store that also moves its base register: the access is at base (POST) or base + imm (PRE);
- * afterwards base += imm. */
+/* A load or store that also moves its base register: the access is at base (POST) or base + imm
+ * (PRE); afterwards base += imm. */
 enum insn_writeback { WRITEBACK_NONE, WRITEBACK_PRE, WRITEBACK_POST };
 
 enum { REG_NONE = 0xff, REG_FLAGS = 32 };
 
-/* A set of registers. core: bit 0-31 general registers (the stack pointer among them; struct arch says
- * which), bit REG_FLAGS the condition flags, bits above it what an architecture has besides (predicates,
- * masks, control words). vec: the vector registers. Writing a part of a register counts as reading and
- * writing it, unless the architecture clears the rest. */
+/* A set of registers. core: bit 0-31 general registers (the stack pointer among them; struct arch
+ * says which), bit REG_FLAGS the condition flags, bits above it what an architecture has besides
+ * (predicates, masks, control words). vec: the vector registers. Writing a part of a register
+ * counts as reading and writing it, unless the architecture clears the rest. */
 struct regset {
 	uint64_t core;
 	uint32_t vec;
@@ -107,16 +119,17 @@ struct insn {
 	uint8_t length;
 	uint8_t kind;  /* enum insn_kind */
 	uint8_t class; /* enum insn_class */
-	uint8_t flags; /* enum insn_flag; INSN_SIGNED, _COMPARES and _PC_RELATIVE at DECODE_FULL only */
+	uint8_t flags; /* enum insn_flag; INSN_SIGNED, _COMPARES and _PC_RELATIVE at DECODE_FULL
+			  only */
 
 	/* What follows is filled at DECODE_FULL only. */
 	uint8_t op; /* enum insn_op */
 	uint8_t dst, dst2, a, b;
-	uint8_t width;     /* bytes of the result, or of the memory accessed (of one half of a pair) */
-	uint8_t extend;    /* enum insn_extend: of b, or of a for OP_MOVE */
-	uint8_t shift;     /* of b */
-	uint8_t cond;      /* enum insn_cond of an INSN_BRANCH. A branch that tests a register itself
-			      (cbz, cbnz) has op OP_COMPARE, a, imm 0, width and cond EQ or NE */
+	uint8_t width;  /* bytes of the result, or of the memory accessed (of one half of a pair) */
+	uint8_t extend; /* enum insn_extend: of b, or of a for OP_MOVE */
+	uint8_t shift;  /* of b */
+	uint8_t cond;   /* enum insn_cond of an INSN_BRANCH. A branch that tests a register itself
+			   (cbz, cbnz) has op OP_COMPARE, a, imm 0, width and cond EQ or NE */
 	uint8_t writeback; /* enum insn_writeback */
 	bool stack_known;  /* the stack pointer changes by the constant `stack` (often 0) */
 	int32_t stack;     /* change of the stack pointer, calls' own return address not counted */
@@ -126,8 +139,8 @@ struct insn {
 };
 
 enum insn_detail {
-	DECODE_FLOW, /* pc, target, length, kind, class, flags but those of a value (SIGNED, COMPARES,
-			PC_RELATIVE) */
+	DECODE_FLOW, /* pc, target, length, kind, class, flags but those of a value (SIGNED,
+			COMPARES, PC_RELATIVE) */
 	DECODE_FULL, /* everything */
 };
 

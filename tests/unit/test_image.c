@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/order.h"
 #include "base/vec.h"
 #include "image/bytes.h"
 #include "image/image.h"
-#include "base/order.h"
 
 enum {
 	BASE = 0x10000, /* va of the file's first byte */

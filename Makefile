@@ -43,7 +43,7 @@ bench: setup-bench
 
 lint: setup-test
 	@$(MAKE) --no-print-directory build
-	@tools/lint $(BUILD)
+	@tools/lint $(BUILD) --analyze
 
 install: build
 	@$(if $(prefix),meson configure $(BUILD) -Dprefix=$(abspath $(prefix)))

@@ -144,7 +144,7 @@ class Programs:
 
     # What is built here
 
-    def build(self, name, arch, sources, flags=(), compiler="gcc", level="-O2"):
+    def build(self, name, arch, sources, flags=(), compiler="gcc", level="-O2", libraries=()):
         """Compiles C or C++ sources into one program with symbols; sources may be a function that gives them."""
         out = self.path("built", f"{name}-{arch}-{compiler}{level}")
         if os.path.exists(out):
@@ -155,7 +155,7 @@ class Programs:
             driver = [compiler, f"--target={TRIPLES[arch]}"]
         else:
             driver = [f"{TRIPLES[arch]}-{compiler}"]
-        run(*driver, level, "-w", *flags, *files, "-o", out + ".part", "-lm", cwd=os.path.dirname(out))
+        run(*driver, level, "-w", *flags, *files, "-o", out + ".part", *libraries, cwd=os.path.dirname(out))
         os.rename(out + ".part", out)
         return out
 
@@ -173,7 +173,7 @@ class Programs:
         flags = ["-DSQLITE_OMIT_LOAD_EXTENSION", "-DSQLITE_THREADSAFE=0", "-DSQLITE_ENABLE_FTS5", "-DSQLITE_ENABLE_RTREE",
                  "-DSQLITE_ENABLE_FTS4", "-DSQLITE_ENABLE_GEOPOLY"]
         return self.build("sqlite3" + ("-debug" if debug else ""), arch, self.sqlite_sources,
-                          flags + (["-g"] if debug else []), compiler, level)
+                          flags + (["-g"] if debug else []), compiler, level, ["-lm"])
 
     def lua(self, arch, compiler="gcc", level="-O2"):
         def sources():
@@ -181,7 +181,7 @@ class Programs:
             with open(os.path.join(folder, "lua5.4-deb-multiarch.h"), "w", encoding="ascii") as f:
                 f.write('#define DEB_HOST_MULTIARCH "any"\n')
             return [os.path.join(folder, f) for f in sorted(os.listdir(folder)) if f.endswith(".c") and f != "luac.c"]
-        return self.build("lua", arch, sources, ["-DLUA_USE_LINUX", "-Wl,-E"], compiler, level)
+        return self.build("lua", arch, sources, ["-DLUA_USE_LINUX", "-Wl,-E"], compiler, level, ["-lm"])
 
     def bzip2(self, arch, compiler="gcc", level="-O2"):
         def sources():

@@ -72,5 +72,6 @@ def report(sonde, p, quick, log):
         try:
             rows += part(sonde, p, min(rounds, 3) if part is of_cc1 else rounds)
         except (programs.Missing, FileNotFoundError) as e:
-            rows.append((part.__name__.replace("_", " "), f"not measured: {e}", "", "", "", ""))
+            log(f"  not measured: {e}")
+            rows.append((part.__name__.replace("_", " "), "not measured", "", "", "", ""))
     return measure.table(("what", "Sonde", "peer", "ratio", "goal", "reached"), rows)

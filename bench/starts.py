@@ -96,8 +96,8 @@ def inputs(p, quick):
             ("sqlite3, gcc, x86-64", lambda: p.sqlite("x64")),
             ("C, static glibc, gcc, x86-64", lambda: p.corpus("sorting.c", "x64", "gcc", ("-static",))),
             ("C, static-PIE glibc, gcc, aarch64", lambda: p.corpus("sorting.c", "a64", "gcc", ("-static-pie", "-fPIE"))),
-            ("C++ templates, static, g++, x86-64", lambda: p.corpus("templates.cc", "x64", "g++",
-                                                                    ("-static", "-std=c++17"))),
+            ("C++ with its library, g++, x86-64", lambda: p.corpus("templates.cc", "x64", "g++",
+                                                                   ("-static-libstdc++", "-std=c++17"))),
             ("Fortran, static, gfortran, aarch64", lambda: p.corpus("nests.f90", "a64", "gfortran", ("-cpp", "-static"))),
             ("Rust, host", p.rust),
         ]
@@ -127,7 +127,8 @@ def report(sonde, p, quick, log):
         try:
             measure_one(sonde, p, name, make, rows, totals, worst)
         except programs.Missing as e:
-            rows.append((name, f"not measured: {e}", "", "", ""))
+            log(f"  not measured: {e}")
+            rows.append((name, "", "not measured", "", ""))
     for frames, goal in ((True, "99 %"), (False, "97 %")):
         right, wrong, all_starts = totals[frames]
         rows.append((f"**all** (goal {goal})", "with" if frames else "without", all_starts,

@@ -57,7 +57,7 @@ def _x64_is_switch(window):
             return True
         if re.match(r"mov\s+.*\(,?(%\w+)?,?%\w+,8\)," + re.escape(m[1]), before):
             return True
-        if re.match(r"(ret|jmp|call)", before):
+        if re.match(r"(notrack |bnd )?(ret|jmp|call)", before):
             return False
     return False
 
@@ -135,7 +135,8 @@ def report(sonde, p, quick, log):
         try:
             path = make()
         except programs.Missing as e:
-            rows.append((name, arch, f"not measured: {e}", "", "", ""))
+            log(f"  not measured: {e}")
+            rows.append((name, arch, "not measured", "", "", ""))
             continue
         jumps = switch_jumps(path, arch)
         ends, unresolved = block_ends(sonde, path)

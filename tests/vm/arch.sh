@@ -24,7 +24,7 @@ choose_arch() {
 	case $arch in
 	amd64)
 		cpu=x86_64
-		# 5-level page tables cost a fifth of TCG's time and show nothing new.
+		# Without 5-level page tables, which few real machines use.
 		qemu_machine='-machine q35 -cpu max,la57=off'
 		console=ttyS0
 		;;

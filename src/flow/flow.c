@@ -146,7 +146,7 @@ static const uint64_t *labels_in(const struct flow *f, uint64_t start, uint64_t 
 	while (last < f->code_pointers.len && all[last] < end)
 		last++;
 	*count = last - first;
-	return all + first;
+	return all ? all + first : NULL;
 }
 
 static const struct cfg *build(struct asker *who, const struct proc *p, struct arena *a,

@@ -2,34 +2,42 @@
 #include "base/order.h"
 #include "flow/builder.h"
 
+/* A block, and the run that it ends: NONE if that goes on. */
+struct cut {
+	struct block block;
+	uint32_t run;
+};
+
 /* Cuts a run at the places that are jumped at. */
-static void cut_run(const struct builder *b, const struct run *r, uint32_t run,
-		    struct block *blocks, uint32_t *owner, uint32_t *count)
+static void cut_run(const struct builder *b, uint32_t run, struct cut *cuts, uint32_t *count)
 {
+	const struct run *r = &b->runs.data[run];
 	uint64_t start = r->start, va = r->start;
 	uint32_t insns = 0;
 	while (va < r->end) {
 		uint32_t place = *place_of(b, va);
 		if (place & LEADER && va != start) {
-			owner[*count] = NONE;
-			blocks[(*count)++] = (struct block){.start = start,
-							    .size = (uint32_t)(va - start),
-							    .insn_count = insns,
-							    .end = END_FALL};
+			cuts[(*count)++] = (struct cut){
+				.block = {.start = start,
+					  .size = (uint32_t)(va - start),
+					  .insn_count = insns,
+					  .end = END_FALL},
+				.run = NONE,
+			};
 			start = va;
 			insns = 0;
 		}
 		insns++;
 		va += (place & SEEN) >> LENGTH_SHIFT;
 	}
-	owner[*count] = run;
-	blocks[(*count)++] = (struct block){
-		.start = start,
-		.size = (uint32_t)(r->end - start),
-		.insn_count = insns,
-		.end = r->ends,
-		.flags = r->flags,
-		.target = r->target,
+	cuts[(*count)++] = (struct cut){
+		.block = {.start = start,
+			  .size = (uint32_t)(r->end - start),
+			  .insn_count = insns,
+			  .end = r->ends,
+			  .flags = r->flags,
+			  .target = r->target},
+		.run = run,
 	};
 }
 
@@ -46,10 +54,22 @@ static uint32_t count_leaders(const struct builder *b)
 	return count;
 }
 
-static int by_start(const void *x, const void *y)
+/* Cuts all runs; returns the number of blocks. Runs overlap where code jumps into the middle of an
+ * instruction, so the blocks are sorted, not just the runs. */
+static uint32_t cut_runs(struct builder *b, struct block **blocks, uint32_t **runs)
 {
-	const struct run *a = x, *b = y;
-	return a->start < b->start ? -1 : a->start > b->start;
+	uint32_t limit = count_leaders(b), count = 0;
+	struct cut *cuts = ARENA_ARRAY(b->tmp, struct cut, limit);
+	for (uint32_t i = 0; i < b->runs.len; i++)
+		cut_run(b, i, cuts, &count);
+	order_by_address(cuts, count, sizeof(*cuts), offsetof(struct cut, block.start));
+	*blocks = ARENA_ARRAY(b->tmp, struct block, count);
+	*runs = ARENA_ARRAY(b->tmp, uint32_t, count);
+	for (uint32_t i = 0; i < count; i++) {
+		(*blocks)[i] = cuts[i].block;
+		(*runs)[i] = cuts[i].run;
+	}
+	return count;
 }
 
 static void number_blocks(const struct builder *b, struct block *blocks, uint32_t count)
@@ -153,18 +173,13 @@ static void index_predecessors(struct cfg *g, struct arena *a)
 void form_graph(struct builder *b, uint32_t **runs)
 {
 	struct arena *a = b->tmp;
-	uint32_t limit = count_leaders(b), count = 0;
-	struct block *blocks = ARENA_ARRAY(a, struct block, limit);
-	uint32_t *owner = ARENA_ARRAY(a, uint32_t, limit);
+	struct block *blocks;
 	edge_list edges = {0};
-	if (b->runs.len)
-		qsort(b->runs.data, b->runs.len, sizeof(struct run), by_start);
-	for (uint32_t i = 0; i < b->runs.len; i++)
-		cut_run(b, &b->runs.data[i], i, blocks, owner, &count);
+	uint32_t count = cut_runs(b, &blocks, runs);
 	number_blocks(b, blocks, count);
 	b->g = (struct cfg){.blocks = blocks, .block_count = count};
 	for (uint32_t i = 0; i < count; i++) {
-		add_edges(b, &blocks[i], i, owner[i], &edges);
+		add_edges(b, &blocks[i], i, (*runs)[i], &edges);
 		b->g.insn_count += blocks[i].insn_count;
 		b->g.unresolved += blocks[i].end == END_UNRESOLVED;
 		b->g.bad += blocks[i].end == END_BAD;
@@ -179,7 +194,6 @@ void form_graph(struct builder *b, uint32_t **runs)
 	b->g.entry = count ? block_at(b, b->env->ranges[0].start) : 0;
 	vec_free(&edges);
 	index_predecessors(&b->g, a);
-	*runs = owner;
 }
 
 static void copy_escapes(struct builder *b, const struct jump *j, uint64_t *escapes)

@@ -34,7 +34,7 @@ static bool match_form(const struct expr *target, struct form *f)
 	const struct expr *load = load_in(sum.terms[0].x);
 	if (!load || !expr_sum(load->x, &at) || at.count > 1 || !at.constant)
 		return false;
-	if (at.count ? 1u << at.terms[0].shift != load->width : load->width == 8)
+	if (at.count && 1u << at.terms[0].shift != load->width)
 		return false;
 	*f = (struct form){
 		.base = (uint64_t)sum.constant,
@@ -267,12 +267,20 @@ static uint32_t take_targets(const struct build_env *env, const struct form *f, 
 	return out->targets.len;
 }
 
-/* A table of pointers whose entries lead out of the procedure: calls of the functions in it. */
+/* Whether va can be where another procedure begins, so that a jump there is a call: outside this
+ * one, and not in the middle of what the unwind tables describe. */
+static bool may_be_procedure(const struct build_env *env, uint64_t va)
+{
+	const struct frame_range *r = image_frame_at(env->im, va);
+	return !in_ranges(env, va) && (!r || (r->start == va && !r->mid_frame));
+}
+
+/* A table of pointers most of which lead to other procedures: calls of the functions in it. */
 static bool leads_outside(const struct build_env *env, const struct jump *j)
 {
 	uint32_t outside = 0;
 	for (uint32_t i = 0; i < j->targets.len; i++)
-		outside += !in_ranges(env, j->targets.data[i]);
+		outside += may_be_procedure(env, j->targets.data[i]);
 	return outside * 2 > j->targets.len;
 }
 
@@ -305,8 +313,15 @@ static void read_table(struct slicer *s, const struct build_env *env, uint32_t b
 		return;
 	uint64_t first;
 	out->table = f->table;
+	if (!f->index) {
+		/* A single pointer that is set at run time; or an index that looks constant while the
+		 * graph is not complete, and is not. */
+		const struct section *in = image_section_at(env->im, f->table);
+		out->verdict = in && in->write ? JUMP_TAIL_CALL : JUMP_UNKNOWN;
+		return;
+	}
 	if (f->size == 8 && read_target(env->im, f, 0, &first) && image_is_code(env->im, first) &&
-	    !in_ranges(env, first)) {
+	    may_be_procedure(env, first)) {
 		out->verdict = JUMP_TAIL_CALL;
 		return;
 	}

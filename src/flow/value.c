@@ -6,7 +6,7 @@
 #include "base/vec.h"
 
 /* Limits that real code does not reach. Hostile code does: each unknown costs at most this much. */
-enum { MAX_DEPTH = 40, MAX_PREDECESSORS = 16, MAX_STORE_BLOCKS = 50000 };
+enum { MAX_DEPTH = 80, MAX_PREDECESSORS = 64, MAX_STORE_BLOCKS = 50000, ADDRESS_BUDGET = 20000 };
 
 static const struct expr pending = {.kind = EXPR_PENDING};
 
@@ -278,7 +278,11 @@ const struct expr *value_of_memory(struct slicer *s, uint32_t block, uint32_t in
 			.kind = EXPR_SLOT, .reg = in->a, .width = in->width, .k = in->imm};
 		return extend(s, value_of_slot(s, block, index, make(s, slot)), how);
 	}
+	/* Few loads are of tables: where the address is from far away, it hardly matters. */
+	uint32_t before = s->budget, most = before < ADDRESS_BUDGET ? before : ADDRESS_BUDGET;
+	s->budget = most;
 	const struct expr *at = value_of_address(s, block, index);
+	s->budget = before - (most - s->budget);
 	return make(s, (struct expr){.kind = EXPR_LOAD,
 				     .x = at,
 				     .width = in->width,
@@ -469,7 +473,8 @@ static const struct expr *value_at_start(struct slicer *s, uint32_t block, unsig
 		return m->values.data[at];
 	m->values.data[at] = &pending;
 	const struct expr *x = join(s, block, reg, slot);
-	m->values.data[at] = x->kind == EXPR_PENDING ? NULL : x;
+	/* Without budget, the answer is only that nobody looked. */
+	m->values.data[at] = x->kind == EXPR_PENDING || !s->budget ? NULL : x;
 	return x;
 }
 
@@ -486,6 +491,7 @@ bool expr_equal(const struct expr *x, const struct expr *y)
 	case EXPR_SLOT: return x->site == y->site && x->reg == y->reg;
 	case EXPR_PHI: return x->reg == y->reg;
 	case EXPR_PENDING: return false;
+	case EXPR_LOAD: return x->site == y->site || expr_equal(x->x, y->x);
 	default: return expr_equal(x->x, y->x) && expr_equal(x->y, y->y);
 	}
 }

@@ -314,8 +314,8 @@ static void read_table(struct slicer *s, const struct build_env *env, uint32_t b
 	uint64_t first;
 	out->table = f->table;
 	if (!f->index) {
-		/* A single pointer that is set at run time; or an index that looks constant while the
-		 * graph is not complete, and is not. */
+		/* A single pointer that is set at run time; or an index that looks constant while
+		 * the graph is not complete, and is not. */
 		const struct section *in = image_section_at(env->im, f->table);
 		out->verdict = in && in->write ? JUMP_TAIL_CALL : JUMP_UNKNOWN;
 		return;

@@ -8,21 +8,19 @@ import time
 
 
 class Run:
-    def __init__(self, seconds, memory, status, output, error):
-        self.seconds, self.memory, self.status, self.output, self.error = seconds, memory, status, output, error
+    def __init__(self, seconds, status, output, error):
+        self.seconds, self.status, self.output, self.error = seconds, status, output, error
 
 
 def timed(command, env=None, capture=False):
-    """One run: wall seconds and peak resident bytes."""
+    """One run, by the wall clock."""
     out = subprocess.PIPE if capture else subprocess.DEVNULL
     start = time.perf_counter()
     with subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE, env=dict(os.environ, **(env or {}))) as p:
         text = p.stdout.read() if capture else b""
         error = p.stderr.read()
-        _, status, usage = os.wait4(p.pid, 0)
-        p.returncode = os.waitstatus_to_exitcode(status)
     seconds = time.perf_counter() - start
-    return Run(seconds, usage.ru_maxrss * 1024, p.returncode, text, error.decode(errors="replace"))
+    return Run(seconds, p.returncode, text, error.decode(errors="replace"))
 
 
 def interleaved(commands, rounds, env=None):
@@ -34,8 +32,7 @@ def interleaved(commands, rounds, env=None):
             if r.status != 0:
                 raise RuntimeError(f"{' '.join(command)}: status {r.status}: {r.error[:200]}")
             runs[name].append(r)
-    return {name: Run(statistics.median(r.seconds for r in rs), max(r.memory for r in rs), 0, b"", "")
-            for name, rs in runs.items()}
+    return {name: Run(statistics.median(r.seconds for r in rs), 0, b"", "") for name, rs in runs.items()}
 
 
 def sonde_json(sonde, *arguments):

@@ -13,7 +13,7 @@ def ratio(a, b):
 
 def _row(what, mine, peer, peer_name, goal):
     reached = "" if goal[0] is None else "yes" if mine.seconds / peer.seconds <= goal[0] else "**no**"
-    return (what, f"{mine.seconds:.3f} s, {mine.memory >> 20} MB", f"{peer_name}: {peer.seconds:.3f} s",
+    return (what, f"{mine.seconds:.3f} s", f"{peer_name}: {peer.seconds:.3f} s",
             ratio(mine.seconds, peer.seconds), goal[1], reached)
 
 
@@ -33,7 +33,7 @@ def of_cc1(sonde, p, rounds):
     rows = [_row("cc1 without DWARF", r["sonde"], r["objdump"], "`objdump -d`", (None, "(for scale)"))]
     if "hpcstruct" in r:
         rows.append(_row("cc1", r["sonde"], r["hpcstruct"], "hpcstruct", (0.1, "at most 1/10")))
-    memory = r["sonde"].memory
+    memory = measure.sonde_json(sonde, "--no-debug", "--stats", cc1)["stats"]["peak_memory"]
     rows.append(("cc1, peak memory", f"{memory >> 20} MB", "", "", "under 1000 MB", "yes" if memory < 1e9 else "**no**"))
     return rows
 

@@ -85,16 +85,6 @@ void find_gaps(const struct flow *f, struct gap_list *out)
 	vec_free(&covered);
 }
 
-/* Whether va is inside a procedure's code but not where it begins. */
-static bool is_inside_known(const struct flow *f, uint64_t va)
-{
-	uint32_t i = proc_at(f, va);
-	if (i == UINT32_MAX || f->procs.data[i].start == va)
-		return false;
-	const struct proc *p = &f->procs.data[i];
-	return p->bounded || (p->cfg && cfg_block_at(p->cfg, va) != BLOCK_NONE);
-}
-
 /* Whether the code behind a call, at va, belongs to another procedure: the call does not return. */
 static bool call_is_last(const struct flow *f, const struct insn *call, uint64_t va, uint64_t end)
 {
@@ -165,28 +155,23 @@ struct gap_search {
 	VEC(uint64_t) found[MAX_WORKERS];
 };
 
-/* Whether a jump to `to` from the gap's code at va goes into the middle of another procedure: a
- * known one, or one that was found in this gap already. */
-static bool jumps_inside(const struct gap_search *s, const struct part *gap, uint64_t va,
-			 uint64_t to, uint32_t worker)
+/* Whether a procedure is known to start at va, or was found to in this round. */
+static bool is_known_start(const struct gap_search *s, uint64_t va, uint32_t worker)
 {
-	if (is_inside_known(s->f, to))
-		return true;
-	if (to < gap->start || to >= va)
-		return false;
 	vec_each (start, &s->found[worker])
-		if (*start == to)
-			return false;
-	return true;
+		if (*start == va)
+			return true;
+	return hashmap_get(&s->f->by_start, va) != HASHMAP_NONE;
 }
 
-static bool stands_alone(const struct gap_search *s, const struct part *gap, uint64_t va,
-			 const struct cfg *g, uint32_t worker)
+/* A procedure leaves by jumps to where others start; what jumps elsewhere is a part of something.
+ * Where two unknown ones meet, the next round knows more. */
+static bool stands_alone(const struct gap_search *s, const struct cfg *g, uint32_t worker)
 {
 	for (uint32_t i = 0; i < g->block_count; i++) {
 		const struct block *b = &g->blocks[i];
 		if (b->end == END_BAD ||
-		    (b->end == END_TAIL_CALL && jumps_inside(s, gap, va, b->target, worker)))
+		    (b->end == END_TAIL_CALL && b->target && !is_known_start(s, b->target, worker)))
 			return false;
 	}
 	return true;
@@ -222,7 +207,7 @@ static uint64_t procedure_in_gap(struct gap_search *s, const struct part *gap, u
 	if (p.end - va > MAX_INFERRED)
 		p.end = va + MAX_INFERRED;
 	const struct cfg *g = build_proc(f, &p, &f->tmp[worker], &f->tmp[worker]);
-	uint64_t result = stands_alone(s, gap, va, g, worker) ? end_of_graph(g) : 0;
+	uint64_t result = stands_alone(s, g, worker) ? end_of_graph(g) : 0;
 	arena_clear(&f->tmp[worker]);
 	return result;
 }

@@ -5,10 +5,12 @@
  * read, so the procedures of one large unit spread over all workers too. Loaded units are kept for
  * all procedures at once as far as KEPT_BYTES goes; the others are loaded again, a few at a time.
  */
+#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/resource.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/parallel.h"
@@ -313,11 +315,19 @@ static int build(struct build *b, struct structure **out, struct err *e)
 	return 0;
 }
 
+/* Not getrusage(): its figure starts at what the parent had in memory when it started us. */
 static uint64_t peak_memory(void)
 {
-	struct rusage usage;
-	getrusage(RUSAGE_SELF, &usage);
-	return (uint64_t)usage.ru_maxrss * 1024;
+	char text[4096];
+	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	const char *line = strstr(text, "VmHWM:");
+	return line ? strtoull(line + strlen("VmHWM:"), NULL, 10) * 1024 : 0;
 }
 
 static struct structure *load_cached(const struct cache_subject *subject)

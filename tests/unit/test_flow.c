@@ -1,0 +1,167 @@
+/* Procedures and graphs of this very program, whose symbols tell the truth. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "flow/flow.h"
+#include "flow/loops.h"
+
+struct fixture {
+	struct image *im;
+	struct flow *lazy, *full;
+	struct arena a;
+};
+
+static int open_self(void **state)
+{
+	static struct fixture f;
+	struct err e;
+	if (image_open(&f.im, "/proc/self/exe", &e) || flow_open(&f.lazy, f.im, &e) ||
+	    flow_open(&f.full, f.im, &e))
+		return -1;
+	flow_discover(f.full);
+	arena_init(&f.a);
+	*state = &f;
+	return 0;
+}
+
+static int close_self(void **state)
+{
+	struct fixture *f = *state;
+	flow_close(f->lazy);
+	flow_close(f->full);
+	image_close(f->im);
+	arena_release(&f->a);
+	return 0;
+}
+
+/* Found below by their names. Two nested loops, and none of them can be removed. */
+__attribute__((noinline)) int test_flow_nest(volatile int *n);
+__attribute__((noinline, noreturn)) void test_flow_never_returns(volatile int *n);
+__attribute__((noinline)) int test_flow_may_not_return(volatile int *n);
+
+int test_flow_nest(volatile int *n)
+{
+	int sum = 0;
+	for (int i = 0; i < *n; i++)
+		for (int k = 0; k < *n; k++)
+			sum += *n;
+	return sum;
+}
+
+void test_flow_never_returns(volatile int *n)
+{
+	for (;;)
+		*n = *n + 1;
+}
+
+int test_flow_may_not_return(volatile int *n)
+{
+	if (*n < 0)
+		test_flow_never_returns(n);
+	return *n;
+}
+
+static uint32_t find(const struct flow *f, const char *name)
+{
+	uint32_t n;
+	const struct procedure *p = flow_procedures(f, &n);
+	for (uint32_t i = 0; i < n; i++)
+		if (p[i].name && !strcmp(p[i].name, name))
+			return i;
+	fail_msg("there is no procedure %s", name);
+	return 0;
+}
+
+static void every_symbol_is_a_procedure(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t n;
+	const struct procedure *p = flow_procedures(f->full, &n);
+	for (uint32_t i = 0; i + 1 < n; i++)
+		assert_true(p[i].start < p[i + 1].start);
+	for (uint32_t i = 0; i < f->im->symbol_count; i++) {
+		const struct symbol *s = &f->im->symbols[i];
+		if (s->flags & (SYMBOL_OBJECT | SYMBOL_DATA_MARK | SYMBOL_CODE_MARK) || !s->size ||
+		    !image_is_code(f->im, s->va) || strstr(s->name, ".cold"))
+			continue;
+		uint32_t at = flow_procedure_at(f->full, s->va);
+		assert_true(at < n);
+		assert_int_equal(p[at].start, s->va);
+	}
+}
+
+static void loops_of_a_procedure_nest_as_written(void **state)
+{
+	struct fixture *f = *state;
+	struct loop_forest loops;
+	const struct cfg *g = flow_cfg(f->full, find(f->full, "test_flow_nest"), &f->a, &f->a);
+	loops_find(g, &loops, &f->a, &f->a);
+	uint32_t deepest = 0;
+	for (uint32_t i = 0; i < loops.loop_count; i++)
+		deepest = loops.loops[i].depth > deepest ? loops.loops[i].depth : deepest;
+	assert_int_equal(deepest, 2);
+	assert_int_equal(g->unresolved + g->bad, 0);
+}
+
+static void calls_that_do_not_return_are_seen_through(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t n;
+	const struct procedure *p = flow_procedures(f->full, &n);
+	assert_true(p[find(f->full, "test_flow_never_returns")].flags & PROCEDURE_NORETURN);
+	assert_false(p[find(f->full, "test_flow_may_not_return")].flags & PROCEDURE_NORETURN);
+}
+
+static bool same_graph(const struct cfg *x, const struct cfg *y)
+{
+	if (x->block_count != y->block_count || x->edge_count != y->edge_count)
+		return false;
+	for (uint32_t i = 0; i < x->block_count; i++)
+		if (x->blocks[i].start != y->blocks[i].start ||
+		    x->blocks[i].end != y->blocks[i].end)
+			return false;
+	return true;
+}
+
+/* A graph asked for on its own is the one that discovering everything gives. Callees that do not
+ * return are looked for to a limited depth only, so a few may differ. */
+static void one_procedure_alone_is_as_among_all(void **state)
+{
+	struct fixture *f = *state;
+	struct arena tmp;
+	uint32_t n, same = 0, different = 0;
+	const struct procedure *p = flow_procedures(f->lazy, &n);
+	arena_init(&tmp);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t other = flow_procedure_at(f->full, p[i].start);
+		const struct cfg *alone = flow_cfg(f->lazy, i, &tmp, &tmp);
+		const struct cfg *among = flow_cfg(f->full, other, &tmp, &tmp);
+		bool equal = same_graph(alone, among);
+		same += equal;
+		different += !equal;
+		arena_clear(&tmp);
+	}
+	arena_release(&tmp);
+	assert_true(same > 100);
+	assert_true(different * 100 <= same);
+}
+
+int main(void)
+{
+	volatile int three = 3;
+	if (test_flow_nest(&three) != 27 || test_flow_may_not_return(&three) != 3)
+		return 1;
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_symbol_is_a_procedure),
+		cmocka_unit_test(loops_of_a_procedure_nest_as_written),
+		cmocka_unit_test(calls_that_do_not_return_are_seen_through),
+		cmocka_unit_test(one_procedure_alone_is_as_among_all),
+	};
+	return cmocka_run_group_tests(tests, open_self, close_self);
+}

@@ -221,6 +221,16 @@ static void add_image(const struct view *v, struct text *out)
 	text_add(out, v->structure->has_lines ? ")\n" : ", no debugging information)\n");
 }
 
+static void add_file(struct tree *t, const struct grouping *g, const struct file_group *f)
+{
+	const struct view *v = t->view;
+	text_add(t->out, "  file ");
+	add_name(t->out, STYLE_HEADING, f->file ? view_text(v, f->file) : "unknown");
+	text_char(t->out, '\n');
+	for (uint32_t i = f->first; i != INDEX_NONE; i = g->next[i])
+		add_scopes(t, &v->structure->procedures[v->procedures[i]]);
+}
+
 void view_tree(const struct view *v, struct text *out)
 {
 	uint8_t *copies = count_copies(v->structure);
@@ -228,13 +238,13 @@ void view_tree(const struct view *v, struct text *out)
 	struct grouping g = {0};
 	group_by_file(v, &g);
 	add_image(v, out);
-	vec_each (f, &g.files) {
-		text_add(out, "  file ");
-		add_name(out, STYLE_HEADING, f->file ? view_text(v, f->file) : "unknown");
-		text_char(out, '\n');
-		for (uint32_t i = f->first; i != INDEX_NONE; i = g.next[i])
-			add_scopes(&t, &v->structure->procedures[v->procedures[i]]);
-	}
+	/* What has no source (start-up code, PLTs) comes last. */
+	vec_each (f, &g.files)
+		if (f->file)
+			add_file(&t, &g, f);
+	vec_each (f, &g.files)
+		if (!f->file)
+			add_file(&t, &g, f);
 	vec_free(&g.files);
 	hashmap_release(&g.by_file);
 	free(g.next);

@@ -35,9 +35,3 @@ void *xrealloc(void *p, size_t size)
 {
 	return checked(realloc(p, size ? size : 1), size);
 }
-
-char *xstrdup(const char *s)
-{
-	size_t n = strlen(s) + 1;
-	return memcpy(xmalloc(n), s, n);
-}

@@ -6,7 +6,6 @@
 void *xmalloc(size_t size);
 void *xcalloc(size_t count, size_t size);
 void *xrealloc(void *p, size_t size);
-char *xstrdup(const char *s);
 
 /* Called with the number of bytes that could not be had; must not return. */
 extern void (*alloc_failed)(size_t size);

@@ -32,26 +32,6 @@ static void add_registers(const struct dump *d, const struct regset *set, struct
 		text_char(out, '-');
 }
 
-static const char *const op_name[] = {
-	[OP_OTHER] = "other",
-	[OP_SET] = "set",
-	[OP_MOVE] = "move",
-	[OP_ADD] = "add",
-	[OP_SUB] = "sub",
-	[OP_AND] = "and",
-	[OP_SHIFT_LEFT] = "shl",
-	[OP_SHIFT_RIGHT] = "shr",
-	[OP_LOAD] = "load",
-	[OP_STORE] = "store",
-	[OP_LOAD_PAIR] = "load-pair",
-	[OP_STORE_PAIR] = "store-pair",
-	[OP_PUSH] = "push",
-	[OP_POP] = "pop",
-	[OP_COMPARE] = "compare",
-	[OP_COMPARE_MEM] = "compare-mem",
-	[OP_TEST] = "test",
-};
-
 static const char *const extend_name[] = {
 	[EXTEND_NONE] = "-", [EXTEND_U8] = "u8",   [EXTEND_U16] = "u16", [EXTEND_U32] = "u32",
 	[EXTEND_S8] = "s8",  [EXTEND_S16] = "s16", [EXTEND_S32] = "s32",
@@ -78,7 +58,7 @@ static void add_op(const struct dump *d, const struct insn *in, struct text *out
 	} regs[] = {{" dst=", in->dst}, {" dst2=", in->dst2}, {" a=", in->a}, {" b=", in->b}};
 	if (in->op == OP_OTHER)
 		return;
-	text_printf(out, " op=%s", op_name[in->op]);
+	text_printf(out, " op=%s", insn_op_name[in->op]);
 	for (size_t i = 0; i < ARRAY_SIZE(regs); i++) {
 		if (regs[i].reg == REG_NONE)
 			continue;

@@ -138,7 +138,8 @@ const struct expr *value_of_register(struct slicer *s, uint32_t block, uint32_t 
 	return value_at_start(s, block, reg, NULL);
 }
 
-const struct expr *value_of_address(struct slicer *s, uint32_t block, uint32_t index)
+/* The address that a load, store, or jump or call through memory accesses. */
+static const struct expr *value_of_address(struct slicer *s, uint32_t block, uint32_t index)
 {
 	const struct insn *in = &slicer_insns(s, block)[index];
 	const struct expr *base = value_of_register(s, block, index, in->a), *x = constant(s, 0);

@@ -60,8 +60,6 @@ const struct insn *slicer_insns(struct slicer *s, uint32_t block);
  */
 const struct expr *value_of_register(struct slicer *s, uint32_t block, uint32_t before,
 				     unsigned reg);
-/* The address that a load, store, or jump or call through memory accesses. */
-const struct expr *value_of_address(struct slicer *s, uint32_t block, uint32_t index);
 /* The value that instruction number `index` compares, computes or jumps to, see enum insn_op. */
 const struct expr *value_of_memory(struct slicer *s, uint32_t block, uint32_t index);
 

@@ -14,6 +14,26 @@ const char *const insn_class_name[INSN_CLASSES] = {
 	[CLASS_ATOMIC] = "atomic", [CLASS_OTHER] = "other",
 };
 
+const char *const insn_op_name[INSN_OPS] = {
+	[OP_OTHER] = "other",
+	[OP_SET] = "set",
+	[OP_MOVE] = "move",
+	[OP_ADD] = "add",
+	[OP_SUB] = "sub",
+	[OP_AND] = "and",
+	[OP_SHIFT_LEFT] = "shl",
+	[OP_SHIFT_RIGHT] = "shr",
+	[OP_LOAD] = "load",
+	[OP_STORE] = "store",
+	[OP_LOAD_PAIR] = "load-pair",
+	[OP_STORE_PAIR] = "store-pair",
+	[OP_PUSH] = "push",
+	[OP_POP] = "pop",
+	[OP_COMPARE] = "compare",
+	[OP_COMPARE_MEM] = "compare-mem",
+	[OP_TEST] = "test",
+};
+
 const struct arch *arch_of_machine(uint16_t elf_machine)
 {
 	static const struct arch *const all[] = {&arch_a64, &arch_x64};

@@ -71,6 +71,7 @@ enum insn_op {
 	OP_COMPARE,     /* flags of a - b, or of a - imm if b is absent; `width` bytes */
 	OP_COMPARE_MEM, /* flags of (`width` bytes of mem) - value */
 	OP_TEST,        /* flags of a & b, or of a & imm if b is absent */
+	INSN_OPS,
 };
 
 enum insn_extend {
@@ -146,6 +147,7 @@ enum insn_detail {
 
 extern const char *const insn_kind_name[INSN_KINDS];
 extern const char *const insn_class_name[INSN_CLASSES];
+extern const char *const insn_op_name[INSN_OPS];
 
 static inline bool insn_ends_block(const struct insn *in)
 {

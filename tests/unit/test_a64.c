@@ -28,22 +28,6 @@
 
 static const char *const flag_names[] = {"nop",        "landing",     "jump-only", "signed",
 					 "signs-link", "checks-link", "compares",  "pc-relative"};
-static const char *const op_names[] = {
-	[OP_OTHER] = "other",
-	[OP_SET] = "set",
-	[OP_MOVE] = "move",
-	[OP_ADD] = "add",
-	[OP_SUB] = "sub",
-	[OP_AND] = "and",
-	[OP_SHIFT_LEFT] = "shl",
-	[OP_SHIFT_RIGHT] = "shr",
-	[OP_LOAD] = "load",
-	[OP_STORE] = "store",
-	[OP_LOAD_PAIR] = "load-pair",
-	[OP_STORE_PAIR] = "store-pair",
-	[OP_COMPARE] = "compare",
-	[OP_TEST] = "test",
-};
 static const char *const extend_names[] = {"", "u8", "u16", "u32", "s8", "s16", "s32"};
 static const char *const cond_names[] = {"?",   "eq",  "ne",  "ult", "ule", "ugt",
 					 "uge", "slt", "sle", "sgt", "sge"};
@@ -61,7 +45,7 @@ static void add_op(struct text *t, const struct insn *in)
 		return;
 	text_add(t, " |");
 	if (in->op != OP_OTHER)
-		text_printf(t, " %s%u", op_names[in->op], in->width);
+		text_printf(t, " %s%u", insn_op_name[in->op], in->width);
 	add_reg(t, "dst", in->dst);
 	add_reg(t, "dst2", in->dst2);
 	add_reg(t, "a", in->a);

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "isa/insn.h"
+#include "isa/registers.h"
 
 struct arch {
 	const char *name;     /* as uname -m says: "aarch64", "x86_64" */
@@ -15,7 +16,10 @@ struct arch {
 	uint8_t link;               /* register holding the return address at entry, or REG_NONE */
 	uint8_t first_arg, result;  /* registers of the first integer argument, and of the result */
 	struct regset callee_saved; /* by the platform's procedure call standard */
+	uint8_t red_zone;           /* bytes below the stack pointer that a procedure may use */
 	struct regset arguments;    /* that may hold arguments at entry, implicit ones included */
+
+	const struct arch_layout *layout; /* where the kernel puts registers */
 
 	/* Decodes the instruction at p, of which n bytes may be read, as if it stood at pc.
 	 * Returns its length, or 0 if the bytes are not an instruction; *out is undefined then. */

@@ -67,7 +67,7 @@ enum insn_op {
 	OP_LOAD_PAIR, /* dst, dst2 = two neighbours of `width` bytes each */
 	OP_STORE_PAIR,
 	OP_PUSH,        /* sp -= 8; *sp = dst (REG_NONE: a constant or memory) */
-	OP_POP,         /* dst = *sp; sp += 8 */
+	OP_POP,         /* dst = *a; sp = a + 8: a is sp, or for x86-64's leave the frame pointer */
 	OP_COMPARE,     /* flags of a - b, or of a - imm if b is absent; `width` bytes */
 	OP_COMPARE_MEM, /* flags of (`width` bytes of mem) - value */
 	OP_TEST,        /* flags of a & b, or of a & imm if b is absent */

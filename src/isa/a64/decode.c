@@ -105,6 +105,7 @@ const struct arch arch_a64 = {
 	.result = 0,
 	.callee_saved = {.core = 0xbff80000, .vec = 0x0000ff00},
 	.arguments = {.core = 0xe00781ff | UINT64_C(0xf) << A64_FIRST_PREDICATE, .vec = 0x000000ff},
+	.layout = &a64_layout,
 	.decode = decode,
 	.reg_name = reg_name,
 };

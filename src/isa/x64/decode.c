@@ -130,6 +130,7 @@ const struct arch arch_x64 = {
 	.first_arg = X64_RDI,
 	.result = X64_RAX,
 	/* The control bits of mxcsr and of the x87 unit are preserved too. */
+	.red_zone = 128,
 	.callee_saved.core = X64_BIT(X64_RBX) | X64_BIT(X64_RSP) | X64_BIT(X64_RBP) |
 			     X64_BIT(X64_R12) | X64_BIT(X64_R13) | X64_BIT(X64_R14) |
 			     X64_BIT(X64_R15) | X64_BIT(X64_X87) | X64_BIT(X64_MXCSR),
@@ -138,6 +139,7 @@ const struct arch arch_x64 = {
 			  X64_BIT(X64_RCX) | X64_BIT(X64_R8) | X64_BIT(X64_R9) | X64_BIT(X64_RAX) |
 			  X64_BIT(X64_R10),
 	.arguments.vec = 0xff,
+	.layout = &x64_layout,
 	.decode = x64_decode,
 	.reg_name = x64_reg_name,
 };

@@ -256,6 +256,14 @@ static void do_pop(const ZydisDecodedOperand *op, struct insn *out)
 		return;
 	out->op = OP_POP;
 	out->dst = low_part(&op[0]);
+	out->a = X64_RSP;
+	out->width = 8;
+}
+
+static void do_leave(struct insn *out)
+{
+	out->op = OP_POP;
+	out->dst = out->a = X64_RBP;
 	out->width = 8;
 }
 
@@ -312,6 +320,7 @@ static void set_operation(const struct zinsn *z, struct insn *out)
 			do_push(op, out);
 		break;
 	case ZYDIS_MNEMONIC_POP: do_pop(op, out); break;
+	case ZYDIS_MNEMONIC_LEAVE: do_leave(out); break;
 	case ZYDIS_MNEMONIC_CALL:
 	case ZYDIS_MNEMONIC_JMP:
 		if (!is_imm(&op[0]))

@@ -40,3 +40,14 @@ const struct cfg *cfg_build(const struct build_env *env, struct arena *a, struct
 	release(&b);
 	return out;
 }
+
+bool cfg_reaches_return(const struct build_env *env, struct arena *tmp)
+{
+	struct builder b;
+	bool found = false;
+	explore_init(&b, env, tmp);
+	while (!found && follow_next(&b))
+		found = b.runs.len && vec_last(&b.runs).ends == END_RETURN;
+	release(&b);
+	return found;
+}

@@ -28,3 +28,7 @@ struct build_env {
 
 /* The graph, in `a`. */
 const struct cfg *cfg_build(const struct build_env *env, struct arena *a, struct arena *tmp);
+
+/* Whether control reaches a return without indirect jumps; cheap. If not, the graph may still have
+ * one. */
+bool cfg_reaches_return(const struct build_env *env, struct arena *tmp);

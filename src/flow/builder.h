@@ -46,6 +46,8 @@ void explore_init(struct builder *b, const struct build_env *env, struct arena *
 uint32_t *place_of(const struct builder *b, uint64_t va);
 /* Notes that control can arrive at va. False if va is not in this procedure. */
 bool reach(struct builder *b, uint64_t va);
+/* Decodes one run that was reached; false if all are decoded. */
+bool follow_next(struct builder *b);
 /* Decodes all that was reached. */
 void follow_all(struct builder *b);
 

@@ -2,7 +2,7 @@
 #include "flow/builder.h"
 
 enum {
-	SLICE_BUDGET = 100000,    /* instructions looked at to decide one jump */
+	SLICE_BUDGET = 20000,     /* instructions looked at to decide one jump */
 	UNGUARDED_ENTRIES = 1024, /* at most, where nothing tells the size of a table */
 };
 

@@ -151,13 +151,22 @@ static void follow(struct builder *b, uint64_t va)
 		vec_push(&b->runs, r);
 }
 
-void follow_all(struct builder *b)
+bool follow_next(struct builder *b)
 {
 	while (b->work.len) {
 		uint64_t va = vec_pop(&b->work);
-		if (!(*place_of(b, va) & SEEN))
-			follow(b, va);
+		if (*place_of(b, va) & SEEN)
+			continue;
+		follow(b, va);
+		return true;
 	}
+	return false;
+}
+
+void follow_all(struct builder *b)
+{
+	while (follow_next(b))
+		;
 }
 
 static void map_code(struct builder *b)

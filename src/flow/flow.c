@@ -101,8 +101,19 @@ bool graph_returns(const struct flow *f, const struct cfg *g)
 	return false;
 }
 
-static const struct cfg *build(struct asker *who, const struct proc *p, struct arena *a,
-			       struct arena *tmp);
+static struct build_env env_of(struct asker *who, const struct proc *p, struct arena *tmp);
+
+/* Most procedures have a return that is found long before their jump tables are. */
+static bool procedure_returns(struct asker *who, const struct proc *p)
+{
+	struct arena tmp;
+	arena_init(&tmp);
+	struct build_env env = env_of(who, p, &tmp);
+	bool yes = cfg_reaches_return(&env, &tmp) ||
+		   graph_returns(who->f, cfg_build(&env, &tmp, &tmp));
+	arena_release(&tmp);
+	return yes;
+}
 
 /* Looks at a callee to see whether it returns; for single procedures before flow_discover(). */
 static bool look_at(struct asker *who, struct proc *p)
@@ -113,10 +124,7 @@ static bool look_at(struct asker *who, struct proc *p)
 	if (who->depth >= LOOK_DEPTH)
 		return true;
 	struct asker deeper = {.f = who->f, .depth = who->depth + 1};
-	struct arena tmp;
-	arena_init(&tmp);
-	bool yes = graph_returns(who->f, build(&deeper, p, &tmp, &tmp));
-	arena_release(&tmp);
+	bool yes = procedure_returns(&deeper, p);
 	/* An answer that hung on the depth limit is not for others to use, unless it is a sure one.
 	 */
 	if (yes || !who->depth)
@@ -149,8 +157,7 @@ static const uint64_t *labels_in(const struct flow *f, uint64_t start, uint64_t 
 	return all ? all + first : NULL;
 }
 
-static const struct cfg *build(struct asker *who, const struct proc *p, struct arena *a,
-			       struct arena *tmp)
+static struct build_env env_of(struct asker *who, const struct proc *p, struct arena *tmp)
 {
 	struct flow *f = who->f;
 	struct build_env env = {
@@ -169,14 +176,15 @@ static const struct cfg *build(struct asker *who, const struct proc *p, struct a
 		ranges[i + 1] = p->parts[i];
 	env.ranges = ranges;
 	env.labels = labels_in(f, p->start, p->end, &env.label_count);
-	return cfg_build(&env, a, tmp);
+	return env;
 }
 
 const struct cfg *build_proc(struct flow *f, const struct proc *p, struct arena *a,
 			     struct arena *tmp)
 {
 	struct asker who = {.f = f};
-	return build(&who, p, a, tmp);
+	struct build_env env = env_of(&who, p, tmp);
+	return cfg_build(&env, a, tmp);
 }
 
 static int by_start(const void *x, const void *y)

@@ -6,7 +6,7 @@
 #include "base/vec.h"
 
 /* Limits that real code does not reach. Hostile code does: each unknown costs at most this much. */
-enum { MAX_DEPTH = 80, MAX_PREDECESSORS = 64, MAX_STORE_BLOCKS = 50000, ADDRESS_BUDGET = 20000 };
+enum { MAX_DEPTH = 80, MAX_PREDECESSORS = 64, MAX_STORE_BLOCKS = 50000, ADDRESS_BUDGET = 4000 };
 
 static const struct expr pending = {.kind = EXPR_PENDING};
 

@@ -1,5 +1,5 @@
-/* The structure of a whole image: opens what is needed, deals procedures out to all processors,
- * joins the results.
+/* The structure of a whole image or of some procedures: opens what is needed, deals procedures out
+ * to all processors, joins the results.
  *
  * Units of debugging information are loaded by any worker through its own handle and then only
  * read, so the procedures of one large unit spread over all workers too. Loaded units are kept for
@@ -19,7 +19,11 @@
 #include "structure/storage.h"
 
 static const uint64_t KEPT_BYTES = (uint64_t)256 << 20;
+/* What a unit is thought to need before it was ever loaded. */
+static const uint64_t USUAL_BYTES = (uint64_t)4 << 20;
 enum { PROCEDURE_BATCH = 8 };
+
+typedef VEC(uint32_t) numbers;
 
 struct unit {
 	struct debug_unit *unit; /* NULL while not loaded */
@@ -44,6 +48,7 @@ struct build {
 	uint32_t *unit_of; /* of each procedure; DEBUG_NONE without */
 	uint32_t *order;   /* procedures by unit; those without one first */
 	uint32_t without_unit;
+	bool dealt; /* procedures have their units: others are not needed */
 	struct worker_state *workers;
 	uint32_t worker_count;
 	bool one_handle; /* some worker has no handle of its own: load units one by one */
@@ -98,6 +103,8 @@ static void drop_unit(struct unit *u)
 static void load_one(void *ctx, uint32_t item, uint32_t worker)
 {
 	struct build *b = ctx;
+	if (b->dealt && !b->units[b->first_unit + item].count)
+		return;
 	load_unit(b, b->first_unit + item, b->workers[worker].debug);
 }
 
@@ -144,35 +151,54 @@ static void read_units(struct build *b)
 	}
 }
 
-/* Sorts procedures by unit, counting. */
-static void deal_procedures(struct build *b)
+/* Finds the unit of each procedure in the list, and how many each unit has. */
+static void find_units(struct build *b, const uint32_t *list, uint32_t count)
 {
-	uint32_t count, at;
-	const struct procedure *p = flow_procedures(b->flow, &count);
-	b->unit_of = xmalloc((count + 1) * sizeof(*b->unit_of));
-	b->order = xmalloc((count + 1) * sizeof(*b->order));
+	uint32_t all;
+	const struct procedure *p = flow_procedures(b->flow, &all);
+	b->unit_of = xmalloc((all + (size_t)1) * sizeof(*b->unit_of));
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t unit =
-			b->debug ? debug_unit_at(b->debug, p[i].start) : (uint32_t)DEBUG_NONE;
+			b->debug ? debug_unit_at(b->debug, p[list[i]].start) : (uint32_t)DEBUG_NONE;
 		if (unit < b->unit_count) {
 			b->units[unit].count++;
 		} else {
 			unit = DEBUG_NONE;
 			b->without_unit++;
 		}
-		b->unit_of[i] = unit;
+		b->unit_of[list[i]] = unit;
 	}
+}
+
+/* Sorts the procedures in the list by unit, counting. */
+static void deal_procedures(struct build *b, const uint32_t *list, uint32_t count)
+{
+	uint32_t at, alone = 0;
+	find_units(b, list, count);
 	at = b->without_unit;
+	b->order = xmalloc((count + (size_t)1) * sizeof(*b->order));
+	uint32_t *next = xmalloc((b->unit_count + (size_t)1) * sizeof(*next));
 	for (uint32_t u = 0; u < b->unit_count; u++) {
-		b->units[u].first = at;
+		b->units[u].first = next[u] = at;
 		at += b->units[u].count;
 	}
-	uint32_t *next = xmalloc((b->unit_count + 1) * sizeof(*next)), alone = 0;
-	for (uint32_t u = 0; u < b->unit_count; u++)
-		next[u] = b->units[u].first;
-	for (uint32_t i = 0; i < count; i++)
-		b->order[b->unit_of[i] == DEBUG_NONE ? alone++ : next[b->unit_of[i]]++] = i;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t unit = b->unit_of[list[i]];
+		b->order[unit == DEBUG_NONE ? alone++ : next[unit]++] = list[i];
+	}
+	b->dealt = true;
 	free(next);
+}
+
+static void deal_all(struct build *b)
+{
+	uint32_t count;
+	flow_procedures(b->flow, &count);
+	uint32_t *list = xmalloc((count + (size_t)1) * sizeof(*list));
+	for (uint32_t i = 0; i < count; i++)
+		list[i] = i;
+	deal_procedures(b, list, count);
+	free(list);
 }
 
 static void add_procedure(struct structure_builder *builder, struct flow *f, uint32_t number,
@@ -291,6 +317,16 @@ static struct structure *join_workers(struct build *b)
 	return s;
 }
 
+static struct structure *build_dealt(struct build *b)
+{
+	build_all(b);
+	struct structure *s = join_workers(b);
+	s->machine = b->im->machine;
+	s->build_id = b->im->build_id;
+	s->has_lines = b->unit_count != 0;
+	return s;
+}
+
 static int build(struct build *b, struct structure **out, struct err *e)
 {
 	b->since = now();
@@ -305,12 +341,8 @@ static int build(struct build *b, struct structure **out, struct err *e)
 	end_phase(b, &b->stats.seconds_debug);
 	flow_discover(b->flow);
 	end_phase(b, &b->stats.seconds_flow);
-	deal_procedures(b);
-	build_all(b);
-	*out = join_workers(b);
-	(*out)->machine = b->im->machine;
-	(*out)->build_id = b->im->build_id;
-	(*out)->has_lines = b->unit_count != 0;
+	deal_all(b);
+	*out = build_dealt(b);
 	end_phase(b, &b->stats.seconds_structure);
 	return 0;
 }
@@ -370,8 +402,7 @@ int structure_build(struct structure **out, struct image *im, const struct struc
 	return *out ? 0 : build_fresh(out, im, o, e);
 }
 
-/* The cached structure of a file, found by reading no more of it than its build id. */
-static struct structure *open_cached(const char *path, const struct structure_options *o)
+struct structure *structure_cached(const char *path, const struct structure_options *o)
 {
 	struct cache_subject subject = {.path = path, .options = o};
 	struct stat st;
@@ -386,7 +417,7 @@ static struct structure *open_cached(const char *path, const struct structure_op
 int structure_open(struct structure **out, const char *path, const struct structure_options *o,
 		   struct err *e)
 {
-	*out = open_cached(path, o);
+	*out = structure_cached(path, o);
 	if (*out)
 		return 0;
 	double start = now();
@@ -402,24 +433,60 @@ int structure_open(struct structure **out, const char *path, const struct struct
 	return rc;
 }
 
-struct structure *structure_of_procedure(struct flow *f, uint32_t procedure, struct debug *d)
+/* Lists the procedures that have the addresses, each once. False if an address is in none, or in
+ * one of which only the entry is known: its end is just where the next one known begins. */
+static bool find_procedures(const struct build *b, const uint64_t *addresses, uint32_t count,
+			    numbers *list)
 {
-	uint32_t count;
-	uint64_t start = flow_procedures(f, &count)[procedure].start;
-	uint32_t number = d ? debug_unit_at(d, start) : (uint32_t)DEBUG_NONE;
-	struct debug_unit *unit = number == DEBUG_NONE ? NULL : debug_unit_load(d, number);
-	struct source *source = unit ? source_prepare(unit) : NULL;
-	struct structure_builder builder;
+	uint32_t total;
+	const struct procedure *p = flow_procedures(b->flow, &total);
+	bool all = true, *seen = xcalloc(total + (size_t)1, sizeof(*seen));
+	vec_clear(list);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t n = flow_procedure_at(b->flow, addresses[i]);
+		if (n == UINT32_MAX) {
+			all &= !image_is_code(b->im, addresses[i]);
+			continue;
+		}
+		all &= p[n].found_by != FOUND_ENTRY;
+		if (!seen[n])
+			vec_push(list, n);
+		seen[n] = true;
+	}
+	free(seen);
+	return all;
+}
 
-	builder_init(&builder);
-	add_procedure(&builder, f, procedure, source);
-	struct structure *s = builders_join(&builder, 1);
-	s->machine = flow_image(f)->machine;
-	s->build_id = flow_image(f)->build_id;
-	s->has_lines = source != NULL;
-	builder_release(&builder);
-	source_free(source);
-	if (unit)
-		debug_unit_free(unit);
-	return s;
+static int build_some(struct build *b, struct structure **out, const uint64_t *addresses,
+		      uint32_t count, struct err *e)
+{
+	numbers list = {0};
+	open_debug(b);
+	int rc = flow_open(&b->flow, b->im, e);
+	if (rc < 0)
+		return rc;
+	start_workers(b);
+	if (!find_procedures(b, addresses, count, &list)) {
+		flow_discover(b->flow);
+		find_procedures(b, addresses, count, &list);
+	}
+	deal_procedures(b, list.data, list.len);
+	for (uint32_t i = 0; i < b->unit_count; i++)
+		b->units[i].bytes = b->units[i].count ? USUAL_BYTES : 0;
+	*out = build_dealt(b);
+	vec_free(&list);
+	return 0;
+}
+
+int structure_of_addresses(struct structure **out, struct image *im, const uint64_t *addresses,
+			   uint32_t count, const struct structure_options *o, struct err *e)
+{
+	struct cache_subject subject = {im->path, im->build_id, im->size, o};
+	*out = o->use_cache ? load_cached(&subject) : NULL;
+	if (*out)
+		return 0;
+	struct build b = {.im = im, .options = o};
+	int rc = build_some(&b, out, addresses, count, e);
+	release_build(&b);
+	return rc;
 }

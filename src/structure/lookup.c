@@ -1,48 +1,187 @@
-/* From addresses to procedures and scopes. */
+/* From addresses to procedures and scopes.
+ *
+ * Of the scopes that have an address the one that comes last in preorder is the innermost: a line,
+ * or where the code has no line the deepest inlined call or loop. A line may have addresses outside
+ * the loop that it stands in, so lines go first. A procedure's ranges are cut into spans with one
+ * such scope each by a sweep over the addresses, with the ranges that are open in a heap. */
+#include "base/hashmap.h"
 #include "base/order.h"
+#include "base/vec.h"
 #include "structure/structure.h"
 
-static bool has_address(const struct structure *s, const struct scope *c, uint64_t va)
+/* From `start` up to the next span's. */
+struct span {
+	uint64_t start;
+	uint32_t scope;
+};
+
+/* A procedure's spans. */
+struct span_table {
+	uint32_t first, count;
+};
+
+/* A range of a scope; of those that have an address the one with the highest rank wins. */
+struct ranked_range {
+	uint64_t start, end;
+	uint64_t rank;
+	uint32_t scope;
+};
+
+/* A further part of a procedure, anywhere. */
+struct split_part {
+	uint64_t start, end;
+	uint32_t procedure;
+};
+
+struct scope_index {
+	const struct structure *s;
+	VEC(struct split_part) parts; /* sorted by start */
+	struct hashmap indexed;       /* procedure's scope to its table */
+	VEC(struct span_table) tables;
+	VEC(struct span) spans;                /* of each procedure sorted by start */
+	VEC(struct ranked_range) ranges, open; /* of the procedure at work */
+};
+
+/* Of lines the first, of all else the last. */
+static uint64_t rank_of(const struct structure *s, uint32_t scope)
 {
-	const struct address_range *r = s->ranges + c->first_range;
-	uint32_t n = ORDER_UP_TO(r, c->range_count, start, va);
-	return n && va < r[n - 1].end;
+	return s->scopes[scope].kind == SCOPE_LINE ? UINT64_MAX - scope : scope;
 }
 
-/* Parts split off lie anywhere; procedures that have some are few, so these are simply tried. */
-static uint32_t split_procedure_at(const struct structure *s, uint64_t va)
+static void find_parts(struct scope_index *x)
 {
+	const struct structure *s = x->s;
 	for (uint32_t i = 0; i < s->procedure_count; i++) {
 		const struct scope *c = &s->scopes[s->procedures[i].scope];
-		if (c->range_count > 1 && has_address(s, c, va))
-			return i;
+		const struct address_range *r = s->ranges + c->first_range;
+		for (uint32_t k = 0; c->range_count > 1 && k < c->range_count; k++)
+			vec_push(&x->parts, (struct split_part){r[k].start, r[k].end, i});
 	}
-	return INDEX_NONE;
+	order_by_address(x->parts.data, x->parts.len, sizeof(struct split_part),
+			 offsetof(struct split_part, start));
 }
 
-uint32_t structure_procedure_at(const struct structure *s, uint64_t va)
+struct scope_index *scope_index_new(const struct structure *s)
 {
+	struct scope_index *x = xcalloc(1, sizeof(*x));
+	x->s = s;
+	find_parts(x);
+	return x;
+}
+
+void scope_index_free(struct scope_index *x)
+{
+	if (!x)
+		return;
+	vec_free(&x->parts);
+	vec_free(&x->tables);
+	vec_free(&x->spans);
+	vec_free(&x->ranges);
+	vec_free(&x->open);
+	hashmap_release(&x->indexed);
+	free(x);
+}
+
+uint32_t scope_index_procedure(const struct scope_index *x, uint64_t va)
+{
+	const struct structure *s = x->s;
 	uint32_t n = ORDER_UP_TO(s->procedures, s->procedure_count, start, va);
 	if (n && va < s->procedures[n - 1].end)
 		return n - 1;
-	return split_procedure_at(s, va);
+	n = ORDER_UP_TO(x->parts.data, x->parts.len, start, va);
+	return n && va < x->parts.data[n - 1].end ? x->parts.data[n - 1].procedure : INDEX_NONE;
 }
 
-/* Of the scopes that have the address the one that comes last in preorder is the innermost: a line,
- * or where the code has no line the deepest inlined call or loop. A line may have addresses outside
- * the loop that it stands in, so the whole procedure is searched. */
-uint32_t structure_scope_at(const struct structure *s, uint64_t va)
+static void open_range(struct scope_index *x, const struct ranked_range *r)
 {
-	uint32_t procedure = structure_procedure_at(s, va);
-	if (procedure == INDEX_NONE)
-		return INDEX_NONE;
-	uint32_t found = s->procedures[procedure].scope, end = s->scopes[found].end;
-	for (uint32_t i = found + 1; i < end; i++) {
-		if (!has_address(s, &s->scopes[i], va))
-			continue;
-		found = i;
-		if (s->scopes[i].kind == SCOPE_LINE)
+	vec_push(&x->open, *r);
+	uint32_t at = x->open.len - 1;
+	for (; at && x->open.data[(at - 1) / 2].rank < r->rank; at = (at - 1) / 2)
+		x->open.data[at] = x->open.data[(at - 1) / 2];
+	x->open.data[at] = *r;
+}
+
+static void close_top(struct scope_index *x)
+{
+	struct ranked_range last = vec_pop(&x->open), *heap = x->open.data;
+	uint32_t at = 0, len = x->open.len;
+	if (!len)
+		return;
+	for (uint32_t child; (child = 2 * at + 1) < len; at = child) {
+		if (child + 1 < len && heap[child + 1].rank > heap[child].rank)
+			child++;
+		if (heap[child].rank <= last.rank)
 			break;
+		heap[at] = heap[child];
 	}
-	return found;
+	heap[at] = last;
+}
+
+static void add_span(struct scope_index *x, uint64_t start, uint32_t scope)
+{
+	struct span_table *t = &vec_last(&x->tables);
+	if (t->count && vec_last(&x->spans).scope == scope)
+		return;
+	vec_push(&x->spans, (struct span){start, scope});
+	t->count++;
+}
+
+/* Code between the ranges of a procedure is just the procedure's. */
+static void sweep(struct scope_index *x, uint64_t at, uint64_t end, uint32_t procedure)
+{
+	while (x->open.len && at < end) {
+		struct ranked_range top = x->open.data[0];
+		if (top.end > at) {
+			add_span(x, at, top.scope);
+			at = top.end;
+		}
+		if (top.end <= end)
+			close_top(x);
+	}
+	if (at < end)
+		add_span(x, at, procedure);
+}
+
+static void gather_ranges(struct scope_index *x, uint32_t procedure)
+{
+	const struct structure *s = x->s;
+	vec_clear(&x->ranges);
+	for (uint32_t i = procedure; i < s->scopes[procedure].end; i++) {
+		const struct address_range *r = s->ranges + s->scopes[i].first_range;
+		for (uint32_t k = 0; k < s->scopes[i].range_count; k++)
+			if (r[k].start < r[k].end)
+				vec_push(&x->ranges, (struct ranked_range){r[k].start, r[k].end,
+									   rank_of(s, i), i});
+	}
+	order_by_address(x->ranges.data, x->ranges.len, sizeof(struct ranked_range),
+			 offsetof(struct ranked_range, start));
+}
+
+static void add_table(struct scope_index *x, uint32_t procedure)
+{
+	uint64_t at = 0;
+	vec_push(&x->tables, (struct span_table){.first = x->spans.len});
+	gather_ranges(x, procedure);
+	vec_clear(&x->open);
+	vec_each (r, &x->ranges) {
+		sweep(x, at, r->start, procedure);
+		open_range(x, r);
+		at = r->start;
+	}
+	sweep(x, at, UINT64_MAX, procedure);
+}
+
+uint32_t scope_index_at(struct scope_index *x, uint64_t va)
+{
+	uint32_t number = scope_index_procedure(x, va);
+	if (number == INDEX_NONE)
+		return INDEX_NONE;
+	uint32_t procedure = x->s->procedures[number].scope, next = x->tables.len;
+	uint32_t table = hashmap_add(&x->indexed, procedure, next);
+	if (table == next)
+		add_table(x, procedure);
+	const struct span_table *t = &x->tables.data[table];
+	const struct span *spans = x->spans.data + t->first;
+	uint32_t n = ORDER_UP_TO(spans, t->count, start, va);
+	return n ? spans[n - 1].scope : procedure;
 }

@@ -111,11 +111,23 @@ int structure_build(struct structure **out, struct image *im, const struct struc
 		    struct err *e);
 void structure_free(struct structure *s);
 
-/* The structure of one procedure alone, for callers that need it now; `d` may be NULL. In the
- * result it is procedure 0. */
-struct structure *structure_of_procedure(struct flow *f, uint32_t procedure, struct debug *d);
+/* The structure of a whole image if it is in the cache, found by reading no more of the file than
+ * its build id; else NULL. */
+struct structure *structure_cached(const char *path, const struct structure_options *o);
+/* The structure of the procedures that have one of the addresses and no others, for callers that
+ * need these now; of the whole image if that is in the cache. It is not cached. Adds to the image
+ * as structure_build() does. */
+int structure_of_addresses(struct structure **out, struct image *im, const uint64_t *addresses,
+			   uint32_t count, const struct structure_options *o, struct err *e);
 
+/* From addresses to procedures and scopes. The scopes of a procedure are indexed when the first
+ * address in it is looked up. */
+struct scope_index;
+
+/* The structure must outlive the index. */
+struct scope_index *scope_index_new(const struct structure *s);
+void scope_index_free(struct scope_index *x);
 /* The number of the procedure that has va in any of its parts, or INDEX_NONE. */
-uint32_t structure_procedure_at(const struct structure *s, uint64_t va);
+uint32_t scope_index_procedure(const struct scope_index *x, uint64_t va);
 /* The innermost scope at va, or INDEX_NONE. */
-uint32_t structure_scope_at(const struct structure *s, uint64_t va);
+uint32_t scope_index_at(struct scope_index *x, uint64_t va);

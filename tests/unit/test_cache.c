@@ -272,7 +272,9 @@ static void walk(const struct structure *s)
 		for (uint32_t l = 0; l < p->loop_count; l++)
 			sum += s->scopes[s->loops[p->first_loop + l].scope].end;
 	}
-	structure_scope_at(s, 0x104);
+	struct scope_index *x = scope_index_new(s);
+	scope_index_at(x, 0x104);
+	scope_index_free(x);
 	assert_true(sum > 0);
 }
 

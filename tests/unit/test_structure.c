@@ -790,13 +790,15 @@ static void lookup(void **state)
 	line(&f, 8, A, 12);
 	line(&f, 10, A, 0);
 	struct structure *s = build(&f, true);
-	const struct scope *c = &s->scopes[structure_scope_at(s, at(5))];
+	struct scope_index *x = scope_index_new(s);
+	const struct scope *c = &s->scopes[scope_index_at(x, at(5))];
 	assert_int_equal(c->kind, SCOPE_LINE);
 	assert_int_equal(c->first_line, 4);
 	assert_int_equal(c->loop_depth, 2);
-	assert_int_equal(structure_scope_at(s, at(10)), 0);
-	assert_int_equal(structure_scope_at(s, at(12)), INDEX_NONE);
-	assert_int_equal(structure_scope_at(s, at(0) - 1), INDEX_NONE);
+	assert_int_equal(scope_index_at(x, at(10)), 0);
+	assert_int_equal(scope_index_at(x, at(12)), INDEX_NONE);
+	assert_int_equal(scope_index_at(x, at(0) - 1), INDEX_NONE);
+	scope_index_free(x);
 	structure_free(s);
 }
 
@@ -850,24 +852,61 @@ static uint32_t procedure_named(const struct structure *s, const char *name)
 static void compare_alone(const struct structure *whole, uint32_t procedure, struct image *im)
 {
 	struct text a = TEXT_INIT, b = TEXT_INIT;
+	struct structure_options options = {.use_debug = true};
+	uint64_t inside[] = {whole->procedures[procedure].start + 4,
+			     whole->procedures[procedure].start};
+	struct structure *alone;
 	struct err e;
-	struct flow *f;
-	struct debug *d = NULL;
-	struct debug_options none = {0};
-	assert_int_equal(flow_open(&f, im, &e), 0);
-	assert_int_equal(debug_open(&d, im, &none, &e), 0);
-	uint32_t number = flow_procedure_at(f, whole->procedures[procedure].start);
-	struct structure *alone = structure_of_procedure(f, number, d);
+	assert_int_equal(structure_of_addresses(&alone, im, inside, 2, &options, &e), 0);
 	assert_int_equal(alone->procedure_count, 1);
 	show_procedure(&a, whole, procedure);
 	show_procedure(&b, alone, 0);
 	assert_string_equal(a.data, b.data);
 	structure_free(alone);
-	if (d)
-		debug_close(d);
-	flow_close(f);
 	text_release(&a);
 	text_release(&b);
+}
+
+static bool has_address(const struct structure *s, const struct scope *c, uint64_t va)
+{
+	for (uint32_t i = 0; i < c->range_count; i++)
+		if (va >= s->ranges[c->first_range + i].start &&
+		    va < s->ranges[c->first_range + i].end)
+			return true;
+	return false;
+}
+
+/* The innermost scope at va of a procedure that has it: the first line, else the last scope. */
+static uint32_t naive_scope_at(const struct structure *s, uint32_t procedure, uint64_t va)
+{
+	uint32_t found = s->procedures[procedure].scope, end = s->scopes[found].end;
+	for (uint32_t i = found + 1; i < end; i++) {
+		if (!has_address(s, &s->scopes[i], va))
+			continue;
+		found = i;
+		if (s->scopes[i].kind == SCOPE_LINE)
+			break;
+	}
+	return found;
+}
+
+/* At each address of each part of each procedure, and just behind. */
+static void compare_index(const struct structure *s)
+{
+	struct scope_index *x = scope_index_new(s);
+	for (uint32_t i = 0; i < s->procedure_count; i++) {
+		const struct scope *c = &s->scopes[s->procedures[i].scope];
+		for (uint32_t r = 0; r < c->range_count; r++) {
+			const struct address_range *range = &s->ranges[c->first_range + r];
+			for (uint64_t va = range->start; va < range->end; va++) {
+				assert_int_equal(scope_index_procedure(x, va), i);
+				assert_int_equal(scope_index_at(x, va), naive_scope_at(s, i, va));
+			}
+		}
+	}
+	assert_int_equal(scope_index_at(x, 0), INDEX_NONE);
+	assert_int_equal(scope_index_at(x, UINT64_MAX), INDEX_NONE);
+	scope_index_free(x);
 }
 
 /* This program itself: finish_cfg() has a loop, and a loop with another in it. */
@@ -881,6 +920,7 @@ static void whole_program(void **state)
 	assert_int_equal(image_open(&im, "/proc/self/exe", &e), 0);
 	assert_int_equal(structure_build(&s, im, &options, &e), 0);
 	assert_true(storage_is_sound(s));
+	compare_index(s);
 	uint32_t procedure = procedure_named(s, "finish_cfg");
 	if (procedure != INDEX_NONE) { /* not inlined */
 		const struct structure_procedure *p = &s->procedures[procedure];

@@ -88,6 +88,7 @@ static bool continues(const struct gathered *g, const struct line *l)
 struct gathering {
 	VEC(struct gathered) images;
 	VEC(struct maps_index) index;
+	VEC(struct code_mapping) anonymous;
 };
 
 static void add_line(struct gathering *g, const struct line *l)
@@ -118,8 +119,11 @@ static void finish(struct maps *m, struct gathering *g)
 	m->image_count = g->images.len;
 	m->index = ARENA_DUP(&m->arena, g->index.data, g->index.len);
 	m->index_count = g->index.len;
+	m->anonymous = ARENA_DUP(&m->arena, g->anonymous.data, g->anonymous.len);
+	m->anonymous_count = g->anonymous.len;
 	vec_free(&g->images);
 	vec_free(&g->index);
+	vec_free(&g->anonymous);
 }
 
 void maps_parse(struct maps *m, int pid, const char *text)
@@ -130,8 +134,12 @@ void maps_parse(struct maps *m, int pid, const char *text)
 	for (const char *next; *text; text = next) {
 		size_t n = strcspn(text, "\n");
 		next = text + n + (text[n] == '\n');
-		if (parse_line(&l, &m->arena, text, n) && is_image(&l))
+		if (!parse_line(&l, &m->arena, text, n))
+			continue;
+		if (is_image(&l))
 			add_line(&g, &l);
+		else if (l.executable)
+			vec_push(&g.anonymous, l.code);
 	}
 	finish(m, &g);
 }
@@ -295,42 +303,46 @@ static bool is_program(const char *link, const struct mapped_image *mi)
 
 /* The path that leads to the mapped file, or NULL. /proc/PID/map_files and exe are links to the
  * file itself, but the first needs privileges and the second is the main program's only; the path
- * in the process's root is right unless the file has been deleted. */
-static const char *find_way(struct arena *a, const struct maps *m, const struct mapped_image *mi)
+ * in the process's root is right unless the file has been deleted; our own is all that is left of
+ * a process that has ended. */
+static const char *find_way(struct arena *a, int pid, const struct mapped_image *mi)
 {
-	const char *way = arena_printf(a, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, m->pid,
+	const char *way = arena_printf(a, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid,
 				       mi->code[0].start, mi->code[0].end);
 	if (!access(way, R_OK))
 		return way;
-	way = arena_printf(a, "/proc/%d/exe", m->pid);
+	way = arena_printf(a, "/proc/%d/exe", pid);
 	if (is_program(way, mi) && !access(way, R_OK))
 		return way;
-	way = arena_printf(a, "/proc/%d/root%s", m->pid, mi->path);
+	way = arena_printf(a, "/proc/%d/root%s", pid, mi->path);
 	if (is_at_path(way, mi))
 		return way;
 	return is_at_path(mi->path, mi) ? mi->path : NULL;
+}
+
+const char *maps_find_file(struct arena *a, int pid, const struct mapped_image *mi, struct err *e)
+{
+	const char *way = find_way(a, pid, mi);
+	if (!way && mi->deleted)
+		err_set(e, ERR_SYSTEM,
+			"the file was deleted or replaced while process %d uses it; restart the "
+			"process, or try again with sudo",
+			pid);
+	else if (!way)
+		err_set(e, ERR_SYSTEM,
+			"the file that process %d uses cannot be reached; try again with sudo",
+			pid);
+	return way;
 }
 
 int maps_open_image(struct image **out, const struct maps *m, const struct mapped_image *mi,
 		    struct err *e)
 {
 	struct arena tmp = {0};
-	int rc;
 	if (mi->vdso)
 		return open_vdso(out, m, mi, e);
-	const char *way = find_way(&tmp, m, mi);
-	if (way)
-		rc = image_open_as(out, way, mi->path, e);
-	else if (mi->deleted)
-		rc = err_set(
-			e, ERR_SYSTEM,
-			"the file was deleted or replaced while process %d uses it; restart the "
-			"process, or try again with sudo",
-			m->pid);
-	else
-		rc = err_set(e, ERR_SYSTEM,
-			     "the file that process %d uses cannot be reached; try again with sudo",
-			     m->pid);
+	const char *way = maps_find_file(&tmp, m->pid, mi, e);
+	int rc = way ? image_open_as(out, way, mi->path, e) : ERR_SYSTEM;
 	arena_release(&tmp);
 	return rc;
 }

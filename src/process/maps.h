@@ -31,8 +31,11 @@ struct maps {
 	const struct maps_index {
 		uint64_t start, end; /* pc */
 		uint32_t image;
-	} * index; /* all code, sorted */
+	} * index; /* all code of images, sorted */
 	uint32_t index_count;
+	/* Executable memory that is of no image: what just-in-time compilers write. Ascending. */
+	const struct code_mapping *anonymous;
+	uint32_t anonymous_count;
 	struct arena arena;
 };
 
@@ -45,8 +48,10 @@ void maps_release(struct maps *m);
 /* The image that has code at pc, or NULL. */
 const struct mapped_image *maps_at(const struct maps *m, uint64_t pc);
 
-/* Opens the very file that is mapped, even if it is in another root (container), deleted or
- * replaced. */
+/* A path, in `a`, by which the very file that is mapped can be opened, even if it is in another
+ * root (container), deleted or replaced. NULL if there is none. Not for the vdso. */
+const char *maps_find_file(struct arena *a, int pid, const struct mapped_image *mi, struct err *e);
+/* Opens that file, or the vdso. */
 int maps_open_image(struct image **out, const struct maps *m, const struct mapped_image *mi,
 		    struct err *e);
 

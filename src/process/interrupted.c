@@ -1,0 +1,270 @@
+/* What the kernel does with a call that was interrupted, and when, differs:
+ *
+ * x86-64: after the stop it looks at the result and restarts the call if that says so. Changing
+ * EINTR into ERESTARTNOHAND leaves it all to the kernel, which makes EINTR of it again if a handler
+ * of the program is to run first. A thread that is not leaving a call has -1 as its number.
+ *
+ * aarch64: that decision was made before the stop, and the number forgotten. The call is set back
+ * here: pc to the svc instruction, x0 to the first argument. That argument is known to the kernel
+ * alone; /proc/TID/syscall shows it if the thread is given its number again for a moment. And since
+ * nothing tells a call that returns EINTR from a handler that returns to such a place, the places
+ * where the program has a right to its EINTR are remembered from the signals that we pass on, with
+ * the argument: a handler that returns there has left another one behind in the kernel. */
+#include "process/interrupted.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "isa/arch.h"
+#include "process/memory.h"
+#include "process/threads.h"
+
+/* From the kernel's own errno.h: restart unless a handler runs. */
+enum { ERESTARTNOHAND = 514 };
+
+/* A genuine EINTR further down than this from the stack pointer may be on another stack. */
+enum { SAME_STACK = 1 << 16 };
+
+struct call_facts {
+	uint16_t machine;
+	uint16_t number, result; /* offsets in the regset */
+	uint8_t size;            /* of the instruction that makes a call */
+	uint8_t insn[4];
+	bool decides_late; /* after the stop */
+};
+
+static const struct call_facts facts[] = {
+	{EM_X86_64, .number = 120, .result = 80, 2, {0x0f, 0x05}, .decides_late = true},
+	{EM_AARCH64, .number = 64, .result = 0, 4, {0x01, 0x00, 0x00, 0xd4}, .decides_late = false},
+};
+
+/* Calls that have changed nothing when they return EINTR, so that they may be made again. (close is
+ * not one: the descriptor is gone.) */
+static const uint16_t repeatable[] = {
+#ifdef SYS_epoll_wait
+	SYS_epoll_wait,
+#endif
+	SYS_epoll_pwait,
+#ifdef SYS_epoll_pwait2
+	SYS_epoll_pwait2,
+#endif
+	SYS_semop,          SYS_semtimedop, SYS_rt_sigtimedwait, SYS_io_getevents,
+#ifdef SYS_io_pgetevents
+	SYS_io_pgetevents,
+#endif
+#ifdef SYS_io_uring_enter
+	SYS_io_uring_enter,
+#endif
+	SYS_futex,          SYS_msgrcv,     SYS_msgsnd,          SYS_read,         SYS_readv,
+	SYS_write,          SYS_writev,     SYS_recvfrom,        SYS_recvmsg,      SYS_recvmmsg,
+	SYS_sendto,         SYS_sendmsg,    SYS_accept,          SYS_accept4,      SYS_connect,
+};
+
+static const struct call_facts *facts_for_us(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(facts); i++)
+		if (facts[i].machine == arch_native()->elf_machine)
+			return &facts[i];
+	abort(); /* arch_native() knows no other */
+}
+
+static uint64_t get(const struct stop_registers *r, unsigned offset)
+{
+	uint64_t value;
+	memcpy(&value, r->bytes + offset, sizeof(value));
+	return value;
+}
+
+static void put(struct stop_registers *r, unsigned offset, uint64_t value)
+{
+	memcpy(r->bytes + offset, &value, sizeof(value));
+}
+
+static uint64_t pc_of(const struct stop_registers *r)
+{
+	return get(r, arch_native()->layout->ptrace_pc);
+}
+
+static uint64_t sp_of(const struct stop_registers *r)
+{
+	return get(r, arch_native()->layout->ptrace_reg[arch_native()->sp]);
+}
+
+static bool write_registers(int tid, struct stop_registers *r)
+{
+	struct iovec io = {r->bytes, r->size};
+	return !ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &io);
+}
+
+static bool is_repeatable(uint64_t number)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(repeatable); i++)
+		if (repeatable[i] == number)
+			return true;
+	return false;
+}
+
+static bool is_call_at(const struct call_facts *f, int tid, uint64_t pc)
+{
+	uint8_t insn[sizeof(f->insn)];
+	return memory_read(tid, pc, insn, f->size) == f->size && !memcmp(insn, f->insn, f->size);
+}
+
+bool interrupted_in_call(int tid, const struct stop_registers *r)
+{
+	const struct call_facts *f = facts_for_us();
+	if (r->size != arch_native()->layout->ptrace_size)
+		return false;
+	if (f->decides_late)
+		return (int64_t)get(r, f->number) >= 0;
+	return is_call_at(f, tid, pc_of(r)) || is_call_at(f, tid, pc_of(r) - f->size);
+}
+
+/* Whether the thread is about to see EINTR from a call that may be repeated. */
+static bool sees_eintr(const struct call_facts *f, int tid, const struct stop_registers *r)
+{
+	return (int64_t)get(r, f->result) == -EINTR && is_repeatable(get(r, f->number)) &&
+	       (f->decides_late || is_call_at(f, tid, pc_of(r) - f->size));
+}
+
+/* Stop signals make these calls return EINTR without a tracer as well. */
+static bool is_stop_signal(int signal)
+{
+	return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+}
+
+static bool set_call_number(int tid, int number)
+{
+	struct iovec io = {&number, sizeof(number)};
+	return !ptrace(PTRACE_SETREGSET, tid, NT_ARM_SYSTEM_CALL, &io);
+}
+
+/* The first argument that the call was made with: "NUMBER 0xFIRST 0x..." */
+static bool first_argument(int tid, uint64_t number, uint64_t *out)
+{
+	char path[40], text[256], *end;
+	if (!set_call_number(tid, (int)number))
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/syscall", tid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	set_call_number(tid, -1);
+	text[n > 0 ? n : 0] = '\0';
+	if (strtoull(text, &end, 10) != number || *end != ' ')
+		return false;
+	*out = strtoull(end, NULL, 16);
+	return true;
+}
+
+static void forget_genuine(struct interrupted *c, unsigned i)
+{
+	c->genuine[i] = c->genuine[--c->genuine_count];
+}
+
+/* A stack pointer at or above one that was remembered means that the handler has returned. */
+static void forget_returned(struct interrupted *c, uint64_t pc, uint64_t sp)
+{
+	for (unsigned i = c->genuine_count; i-- > 0;)
+		if (sp - c->genuine[i].sp < SAME_STACK &&
+		    (sp != c->genuine[i].sp || pc != c->genuine[i].pc))
+			forget_genuine(c, i);
+}
+
+static bool is_genuine(const struct interrupted *c, uint64_t pc, uint64_t sp, unsigned *which)
+{
+	for (*which = 0; *which < c->genuine_count; ++*which)
+		if (c->genuine[*which].pc == pc && c->genuine[*which].sp == sp)
+			return true;
+	return false;
+}
+
+static void remember_genuine(struct interrupted *c, uint64_t pc, uint64_t sp, uint64_t first)
+{
+	unsigned which;
+	if (!is_genuine(c, pc, sp, &which) && c->genuine_count < GENUINE_MAX)
+		which = c->genuine_count++;
+	which %= GENUINE_MAX;
+	c->genuine[which].pc = pc;
+	c->genuine[which].sp = sp;
+	c->genuine[which].first = first;
+}
+
+/* A handler runs before the call that was set back: the program is to see EINTR after all. */
+static bool undo(struct interrupted *c, const struct call_facts *f, int tid,
+		 struct stop_registers *r)
+{
+	uint64_t pc = c->restarted + f->size;
+	c->restarted = 0;
+	remember_genuine(c, pc, sp_of(r), get(r, f->result));
+	put(r, arch_native()->layout->ptrace_pc, pc);
+	put(r, f->result, (uint64_t)-EINTR);
+	return write_registers(tid, r);
+}
+
+static bool set_back(struct interrupted *c, const struct call_facts *f, int tid,
+		     struct stop_registers *r, uint64_t first)
+{
+	c->restarted = pc_of(r) - f->size;
+	put(r, arch_native()->layout->ptrace_pc, c->restarted);
+	put(r, f->result, first);
+	return write_registers(tid, r);
+}
+
+static bool repair_ourselves(struct interrupted *c, const struct call_facts *f, int tid,
+			     struct stop_registers *r, int signal)
+{
+	unsigned which;
+	uint64_t first, pc = pc_of(r), sp = sp_of(r);
+	forget_returned(c, pc, sp);
+	if (c->restarted != pc)
+		c->restarted = 0;
+	if (!c->restarted && !sees_eintr(f, tid, r))
+		return true;
+	bool handled = signal && thread_catches(tid, signal);
+	if (c->restarted)
+		return handled ? undo(c, f, tid, r) : true;
+	/* Without it, an EINTR too many cannot be helped. */
+	if (is_stop_signal(signal) || !first_argument(tid, get(r, f->number), &first))
+		return true;
+	bool returned = is_genuine(c, pc, sp, &which) && c->genuine[which].first != first;
+	if (handled && !returned)
+		remember_genuine(c, pc, sp, first);
+	return handled || returned ? true : set_back(c, f, tid, r, first);
+}
+
+bool interrupted_repair(struct interrupted *c, int tid, struct stop_registers *r, int signal)
+{
+	const struct call_facts *f = facts_for_us();
+	if (r->size != arch_native()->layout->ptrace_size)
+		return true; /* of another architecture */
+	if (!f->decides_late)
+		return repair_ourselves(c, f, tid, r, signal);
+	if (!sees_eintr(f, tid, r) || is_stop_signal(signal))
+		return true;
+	put(r, f->result, (uint64_t)-ERESTARTNOHAND);
+	return write_registers(tid, r);
+}
+
+/* The call is not made (a number of -1) but returns what makes the kernel restart it. Up to then it
+ * would return EINTR, should we be killed. */
+void interrupted_hand_over(struct interrupted *c, int tid, struct stop_registers *r)
+{
+	const struct call_facts *f = facts_for_us();
+	put(r, f->result, (uint64_t)(c->entered ? -ERESTARTNOHAND : -EINTR));
+	write_registers(tid, r);
+	set_call_number(tid, c->entered ? (int)get(r, f->number) : -1);
+	if (c->entered)
+		c->restarted = 0;
+	c->entered = !c->entered;
+}

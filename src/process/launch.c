@@ -1,0 +1,192 @@
+/* Two channels, both closed by exec: the child reads a byte from the first before it does anything,
+ * and writes the errno of a failed exec into the second. End of file on the first means that Sonde
+ * died, on the second that the program runs. The first is a socket because writing to a pipe whose
+ * reader was killed would kill us as well. */
+#include "process/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "process/threads.h"
+
+/* What shells say of a program that was found but not executable, and of one not found. */
+enum { STATUS_CANNOT = 126, STATUS_NOT_FOUND = 127 };
+
+static struct {
+	bool known;
+	sigset_t blocked, ignored;
+} given; /* the signals as we found them */
+
+void launch_remember_signals(void)
+{
+	if (given.known)
+		return;
+	sigemptyset(&given.ignored);
+	for (int sig = 1; sig < NSIG; sig++) {
+		struct sigaction old;
+		if (!sigaction(sig, NULL, &old) && old.sa_handler == SIG_IGN)
+			sigaddset(&given.ignored, sig);
+	}
+	sigprocmask(SIG_SETMASK, NULL, &given.blocked);
+	given.known = true;
+}
+
+/* Ignored signals and the mask are inherited through exec; our handlers are not, but must not run
+ * in the child before it either. */
+static void restore_signals(void)
+{
+	for (int sig = 1; sig < NSIG; sig++) {
+		bool ignore = sigismember(&given.ignored, sig) == 1;
+		struct sigaction action = {.sa_handler = ignore ? SIG_IGN : SIG_DFL};
+		sigaction(sig, &action, NULL);
+	}
+	sigprocmask(SIG_SETMASK, &given.blocked, NULL);
+}
+
+static bool read_fully(int fd, void *to, size_t n)
+{
+	ssize_t got;
+	do
+		got = read(fd, to, n);
+	while (got < 0 && errno == EINTR);
+	return got == (ssize_t)n;
+}
+
+/* Ends only the child, without flushing what it has inherited from us. */
+__attribute__((noreturn)) static void end_child(int status)
+{
+	for (;;)
+		syscall(SYS_exit_group, status);
+}
+
+__attribute__((noreturn)) static void be_child(int go, int failed, char *const *argv)
+{
+	char byte;
+	if (!read_fully(go, &byte, 1))
+		end_child(STATUS_NOT_FOUND);
+	restore_signals();
+	execvp(argv[0], argv);
+	int why = errno;
+	ssize_t told = write(failed, &why, sizeof(why));
+	(void)told; /* nobody is left to tell if this fails */
+	end_child(why == ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT);
+}
+
+static void close_channels(int go[2], int failed[2])
+{
+	for (int i = 0; i < 2; i++) {
+		close(go[i]);
+		close(failed[i]);
+	}
+}
+
+int launch_prepare(struct launch *l, char *const *argv, struct err *e)
+{
+	int go[2], failed[2];
+	sigset_t all, before;
+	launch_remember_signals();
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go))
+		return err_errno(e, "a socket to the program cannot be made");
+	if (pipe2(failed, O_CLOEXEC)) {
+		int rc = err_errno(e, "a pipe to the program cannot be made");
+		close(go[0]);
+		close(go[1]);
+		return rc;
+	}
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	l->pid = fork();
+	if (!l->pid) {
+		/* Its own copy of the write end would keep it from ever seeing the end of file. */
+		close(go[1]);
+		close(failed[0]);
+		be_child(go[0], failed[1], argv);
+	}
+	int rc = l->pid < 0 ? err_errno(e, "a process cannot be started") : 0;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (rc) {
+		close_channels(go, failed);
+		return rc;
+	}
+	close(go[0]);
+	close(failed[1]);
+	l->go = go[1];
+	l->failed = failed[0];
+	return 0;
+}
+
+/* The errno of exec, or 0 once the program runs or if that cannot be known now: a signal before
+ * exec stops a child that is traced by ourselves, and waiting for its exec would be waiting for us.
+ */
+static int wait_for_exec(const struct launch *l)
+{
+	struct pollfd p = {.fd = l->failed, .events = POLLIN};
+	int why = 0;
+	for (;;) {
+		int ready = poll(&p, 1, 20);
+		if (ready > 0)
+			return read_fully(l->failed, &why, sizeof(why)) ? why : 0;
+		if (!ready && thread_state(l->pid) == 't')
+			return 0;
+	}
+}
+
+static int explain(const char *name, int why, struct err *e)
+{
+	bool path = strchr(name, '/');
+	if (why == ENOENT && !path)
+		return err_set(e, ERR_SYSTEM,
+			       "there is no program \"%s\" in PATH; give its path if it is "
+			       "somewhere else",
+			       name);
+	if (why == ENOENT)
+		return err_set(e, ERR_SYSTEM,
+			       "\"%s\" cannot be started: it, or the interpreter that it names, "
+			       "does not exist",
+			       name);
+	if (why == EACCES)
+		return err_set(e, ERR_SYSTEM,
+			       "\"%s\" cannot be started: it is not an executable file, or you "
+			       "may not run it",
+			       name);
+	if (why == ESRCH)
+		return err_set(e, ERR_SYSTEM, "\"%s\" was killed before it could start", name);
+	if (why == ENOEXEC)
+		return err_set(e, ERR_SYSTEM,
+			       "\"%s\" cannot be started: this system does not know its format",
+			       name);
+	errno = why;
+	return err_errno(e, "\"%s\" cannot be started", name);
+}
+
+/* It may be traced, and then would report a stop before its end. */
+static void reap(int pid)
+{
+	int status, got;
+	kill(pid, SIGKILL);
+	do
+		got = waitpid(pid, &status, __WALL);
+	while (got < 0 ? errno == EINTR : WIFSTOPPED(status));
+}
+
+int launch_go(struct launch *l, const char *name, int *why, struct err *e)
+{
+	ssize_t n = send(l->go, "", 1, MSG_NOSIGNAL);
+	*why = n == 1 ? wait_for_exec(l) : ESRCH;
+	close(l->go);
+	close(l->failed);
+	l->go = l->failed = -1;
+	if (!*why)
+		return 0;
+	reap(l->pid);
+	return explain(name, *why, e);
+}

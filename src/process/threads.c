@@ -1,0 +1,228 @@
+#include "process/threads.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "isa/arch.h"
+
+static const char yama[] = "/proc/sys/kernel/yama/ptrace_scope";
+
+/* The beginning of a small file of /proc, NUL-terminated; false if it cannot be read. */
+static bool read_small(const char *path, char *out, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	ssize_t n = read(fd, out, size - 1);
+	int saved = errno;
+	close(fd);
+	errno = saved;
+	out[n > 0 ? n : 0] = '\0';
+	return n >= 0;
+}
+
+/* The number behind "key" in /proc/ID/status; false if there is none. */
+static bool read_status(int id, const char *key, int base, uint64_t *out)
+{
+	char path[40], text[8192];
+	snprintf(path, sizeof(path), "/proc/%d/status", id);
+	if (id <= 0 || !read_small(path, text, sizeof(text)))
+		return false;
+	const char *at = strstr(text, key);
+	*out = at ? strtoull(at + strlen(key), NULL, base) : 0;
+	return at;
+}
+
+static int status_number(int id, const char *key)
+{
+	uint64_t number;
+	return read_status(id, key, 10, &number) ? (int)number : -1;
+}
+
+bool thread_catches(int tid, int signal)
+{
+	uint64_t mask;
+	return read_status(tid, "\nSigCgt:", 16, &mask) && mask >> (signal - 1) & 1;
+}
+
+int thread_process(int tid)
+{
+	return status_number(tid, "\nTgid:");
+}
+
+int process_parent(int pid)
+{
+	return status_number(pid, "\nPPid:");
+}
+
+char thread_state(int tid)
+{
+	char path[40], text[128];
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
+	if (!read_small(path, text, sizeof(text)))
+		return 0;
+	/* The name in front of it may have brackets of its own. */
+	const char *name_end = strrchr(text, ')');
+	return name_end && name_end[1] ? name_end[2] : 0;
+}
+
+void thread_name(int pid, int tid, char out[16])
+{
+	char path[64], text[64];
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);
+	if (!read_small(path, text, sizeof(text)))
+		text[0] = '\0';
+	snprintf(out, 16, "%.*s", (int)strcspn(text, "\n"), text);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	int x = *(const int *)a, y = *(const int *)b;
+	return (x > y) - (x < y);
+}
+
+static int refuse(int pid, struct err *e)
+{
+	if (errno == ENOENT || errno == ESRCH)
+		return err_set(e, ERR_SYSTEM, "there is no process %d", pid);
+	return err_errno(e, "process %d cannot be examined", pid);
+}
+
+int threads_list(int pid, tid_list *out, struct err *e)
+{
+	char path[40];
+	uint32_t before = out->len;
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	DIR *dir = opendir(path);
+	if (!dir)
+		return refuse(pid, e);
+	for (const struct dirent *d; (d = readdir(dir));)
+		if (isdigit((unsigned char)d->d_name[0]))
+			vec_push(out, (int)strtol(d->d_name, NULL, 10));
+	closedir(dir);
+	/* The last thread may have ended between the two calls. */
+	if (out->len == before)
+		return err_set(e, ERR_SYSTEM, "there is no process %d", pid);
+	qsort(out->data + before, out->len - before, sizeof(int), by_number);
+	return 0;
+}
+
+/* The owner is the one of the files in /proc, and root if the process may not be looked at (it runs
+ * a program that changes its user, or asked for it). */
+static int explain_denied(int pid, struct err *e)
+{
+	int owner = status_number(pid, "\nUid:");
+	if (owner >= 0 && (uid_t)owner != geteuid())
+		return err_set(e, ERR_SYSTEM,
+			       "process %d belongs to another user (uid %d) and may not be "
+			       "examined; try again with sudo",
+			       pid, owner);
+	return err_set(e, ERR_SYSTEM,
+		       "process %d does not let itself be examined (it has more privileges than "
+		       "you, or runs in another container); try again with sudo",
+		       pid);
+}
+
+/* Whether it has memory of its own that we may look at. */
+static int check_readable(int pid, struct err *e)
+{
+	char path[40], text[64];
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	if (!read_small(path, text, sizeof(text)))
+		return errno == EACCES || errno == EPERM ? explain_denied(pid, e) : refuse(pid, e);
+	if (!text[0])
+		return err_set(e, ERR_INPUT,
+			       "process %d has no program: it is a kernel thread or has ended",
+			       pid);
+	return 0;
+}
+
+/* The file that runs says which machine it is for. One that cannot be read is taken for ours. */
+static int check_machine(int pid, struct err *e)
+{
+	char path[40];
+	Elf64_Ehdr h; /* e_machine is at the same place in a 32-bit file */
+	const struct arch *ours = arch_native();
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	ssize_t n = read(fd, &h, sizeof(h));
+	close(fd);
+	if (n < (ssize_t)sizeof(Elf32_Ehdr) || memcmp(h.e_ident, ELFMAG, SELFMAG) != 0)
+		return 0;
+	if (h.e_ident[EI_CLASS] == ELFCLASS32)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "process %d is a 32-bit program; Sonde observes 64-bit (%s) ones",
+			       pid, ours->name);
+	const struct arch *theirs = arch_of_machine(h.e_machine);
+	if (theirs == ours)
+		return 0;
+	return err_set(e, ERR_UNSUPPORTED,
+		       "process %d is a program for another processor (%s, ELF machine %u); this "
+		       "Sonde observes %s ones",
+		       pid, theirs ? theirs->name : "unknown to Sonde", (unsigned)h.e_machine,
+		       ours->name);
+}
+
+int process_check_access(int pid, struct err *e)
+{
+	int rc = check_readable(pid, e);
+	return rc ? rc : check_machine(pid, e);
+}
+
+static int check_untraced(int pid, struct err *e)
+{
+	char name[16];
+	int tracer = status_number(pid, "\nTracerPid:");
+	if (tracer <= 0 || tracer == getpid())
+		return 0;
+	thread_name(tracer, tracer, name);
+	return err_set(e, ERR_SYSTEM,
+		       "process %d is being traced by process %d (%s), and only one can; end that "
+		       "one first",
+		       pid, tracer, name);
+}
+
+static int explain_not_attachable(int pid, struct err *e)
+{
+	char scope[16];
+	if (!read_small(yama, scope, sizeof(scope)) || scope[0] == '0')
+		return explain_denied(pid, e);
+	scope[strcspn(scope, "\n")] = '\0';
+	if (scope[0] == '3')
+		return err_set(e, ERR_SYSTEM,
+			       "process %d may not be stopped: %s is 3, which forbids it to all "
+			       "until the next boot",
+			       pid, yama);
+	return err_set(e, ERR_SYSTEM,
+		       "process %d may not be stopped: %s is %s, which permits it %s; try again "
+		       "with sudo, let Sonde start the program, or run: sudo sysctl "
+		       "kernel.yama.ptrace_scope=0",
+		       pid, yama, scope, scope[0] == '1' ? "to parents only" : "to root only");
+}
+
+int process_check_attach(int pid, struct err *e)
+{
+	char path[40];
+	int rc = process_check_access(pid, e);
+	if (!rc)
+		rc = check_untraced(pid, e);
+	if (rc)
+		return rc;
+	/* Opening this is permitted exactly to those who may attach. */
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == EACCES || errno == EPERM ? explain_not_attachable(pid, e)
+							 : refuse(pid, e);
+	close(fd);
+	return 0;
+}

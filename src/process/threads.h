@@ -1,0 +1,30 @@
+/* What /proc tells about processes and threads. */
+#pragma once
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "isa/registers.h"
+
+typedef VEC(int) tid_list;
+
+/* The threads of a process, ascending, added to `out`. An error says why they cannot be seen. */
+int threads_list(int pid, tid_list *out, struct err *e);
+/* The process that a thread belongs to, or -1. */
+int thread_process(int tid);
+/* The process that started this one, or -1. */
+int process_parent(int pid);
+/* The letter that tells what a thread is doing (R, S, D, T, t, Z, ...), or 0 if it is gone. */
+char thread_state(int tid);
+/* The name of a thread (comm); empty if it is gone. */
+void thread_name(int pid, int tid, char out[16]);
+
+/* Whether the thread's program has a handler for the signal. */
+bool thread_catches(int tid, int signal);
+
+/* Whether we may observe the process (perf events, its maps), and whether its architecture is ours;
+ * the sentence says why not and what to do. */
+int process_check_access(int pid, struct err *e);
+/* The same, and whether we may stop its threads and read its memory, which needs more: Yama may
+ * forbid it, and nobody else may be doing so already. */
+int process_check_attach(int pid, struct err *e);

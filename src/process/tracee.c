@@ -1,0 +1,156 @@
+#include "process/tracee.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include "isa/arch.h"
+#include "process/threads.h"
+
+/* Never PTRACE_O_EXITKILL: the program survives us. */
+enum {
+	FOR_ALL = PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD,
+	FOR_CHILDREN = PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK,
+};
+
+void tracee_adopt(struct tracee *t, int tid)
+{
+	*t = (struct tracee){.tid = tid};
+}
+
+int tracee_seize(struct tracee *t, int tid, bool children, struct err *e)
+{
+	uintptr_t options = FOR_ALL | (children ? FOR_CHILDREN : 0);
+	tracee_adopt(t, tid);
+	if (!ptrace(PTRACE_SEIZE, tid, NULL, options))
+		return 0;
+	if (errno == ESRCH)
+		return err_set(e, ERR_SYSTEM, "there is no thread %d", tid);
+	int saved = errno;
+	int rc = process_check_attach(tid, e);
+	errno = saved;
+	return rc ? rc : err_errno(e, "thread %d cannot be observed by stopping it", tid);
+}
+
+bool tracee_interrupt(const struct tracee *t)
+{
+	return !ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
+}
+
+static int event_message(int tid)
+{
+	unsigned long message = 0;
+	if (ptrace(PTRACE_GETEVENTMSG, tid, NULL, &message))
+		return 0;
+	return (int)message;
+}
+
+/* Takes the stop away from what waiting tells; not the end, should it have come meanwhile. */
+static void take_stop(int tid)
+{
+	siginfo_t info;
+	waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | __WALL);
+}
+
+/* `code` is the signal, with the PTRACE_EVENT above it. Since the thread was seized, every stop
+ * that is not a signal's has one: a SIGTRAP without is the program's own. */
+static void explain_stop(struct tracee_event *out, int code)
+{
+	int signal = code & 0x7f;
+	switch (code >> 8) {
+	case 0:
+		out->what = code & 0x80 ? TRACEE_CALLING : TRACEE_SIGNALLED;
+		out->signal = code & 0x80 ? 0 : signal;
+		break;
+	case PTRACE_EVENT_CLONE:
+	case PTRACE_EVENT_FORK:
+	case PTRACE_EVENT_VFORK:
+		out->what = TRACEE_CLONED;
+		out->other = event_message(out->tid);
+		break;
+	case PTRACE_EVENT_EXEC:
+		/* Until it is taken, the kernel refuses all requests: who does not know of it might
+		 * mean the thread that had this number before. */
+		take_stop(out->tid);
+		out->what = TRACEE_EXECUTED;
+		out->other = event_message(out->tid);
+		break;
+	default: out->what = signal == SIGTRAP ? TRACEE_TRAPPED : TRACEE_SUSPENDED;
+	}
+}
+
+/* Stops are looked at without being taken (WNOWAIT): taking one clears the signal that the thread
+ * is to receive, and if we were killed then, before resuming it, that signal would be lost. A child
+ * of ours that is stopped but not traced (any more) is nothing to us, and in the way. */
+bool tracee_next(struct tracee_event *out)
+{
+	siginfo_t info;
+	*out = (struct tracee_event){0};
+	for (;; take_stop(info.si_pid)) {
+		info.si_pid = 0;
+		if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) ||
+		    !info.si_pid)
+			return false;
+		if (info.si_code != CLD_STOPPED)
+			break;
+	}
+	out->tid = info.si_pid;
+	if (info.si_code == CLD_TRAPPED) {
+		explain_stop(out, info.si_status);
+		return true;
+	}
+	out->what = TRACEE_ENDED;
+	return waitpid(out->tid, &out->status, WNOHANG | __WALL) == out->tid;
+}
+
+static bool read_regset(struct tracee *t)
+{
+	struct iovec io = {t->regset.bytes, sizeof(t->regset.bytes)};
+	if (!t->regset.size && !ptrace(PTRACE_GETREGSET, t->tid, NT_PRSTATUS, &io))
+		t->regset.size = io.iov_len;
+	return t->regset.size;
+}
+
+bool tracee_registers(struct tracee *t, struct registers *out, bool *in_call)
+{
+	if (!read_regset(t) ||
+	    !registers_from_ptrace(arch_native(), t->regset.bytes, t->regset.size, out))
+		return false;
+	*in_call = interrupted_in_call(t->tid, &t->regset);
+	return true;
+}
+
+static void repair(struct tracee *t, const struct tracee_event *stop)
+{
+	if ((stop->what == TRACEE_TRAPPED || stop->what == TRACEE_SIGNALLED) && read_regset(t))
+		interrupted_repair(&t->interrupted, t->tid, &t->regset, stop->signal);
+	t->regset.size = 0;
+}
+
+void tracee_resume(struct tracee *t, const struct tracee_event *stop)
+{
+	repair(t, stop);
+	/* It stays stopped as its process is, and tells when that is over. */
+	if (stop->what == TRACEE_SUSPENDED)
+		ptrace(PTRACE_LISTEN, t->tid, NULL, NULL);
+	else
+		ptrace(PTRACE_CONT, t->tid, NULL, (uintptr_t)stop->signal);
+}
+
+/* A thread whose call was set back stays ours until the kernel has taken that over: a signal that
+ * arrives before must end the call with EINTR. */
+bool tracee_detach(struct tracee *t, const struct tracee_event *stop)
+{
+	uintptr_t signal = (uintptr_t)stop->signal;
+	if (stop->what == TRACEE_CALLING && t->interrupted.restarted && read_regset(t))
+		interrupted_hand_over(&t->interrupted, t->tid, &t->regset);
+	repair(t, stop);
+	if (t->interrupted.restarted && !ptrace(PTRACE_SYSCALL, t->tid, NULL, signal))
+		return false;
+	ptrace(PTRACE_DETACH, t->tid, NULL, signal);
+	return true;
+}

@@ -110,7 +110,15 @@ static void dump_code(struct dump *d)
 	insn_printer_free(d->printer);
 }
 
-static const char *const forms[] = {"insn", "cfg", "loops", NULL};
+static void dump_unwinding(struct dump *d)
+{
+	struct recipes_options options = {!d->args->cfi, !d->args->analysis};
+	d->recipes = recipes_open(d->flow, &options);
+	dump_procedures(d, dump_recipes);
+	recipes_close(d->recipes);
+}
+
+static const char *const forms[] = {"insn", "cfg", "loops", "recipes", NULL};
 
 static void dump_form(struct dump *d, const char *form)
 {
@@ -118,6 +126,8 @@ static void dump_form(struct dump *d, const char *form)
 		dump_code(d);
 	else if (!strcmp(form, "cfg"))
 		dump_procedures(d, dump_cfg);
+	else if (!strcmp(form, "recipes"))
+		dump_unwinding(d);
 	else
 		dump_procedures(d, dump_loops);
 }
@@ -128,7 +138,7 @@ static void check_form(const char *form)
 		if (!strcmp(*f, form))
 			return;
 	int near = nearest_word(form, forms, ARRAY_SIZE(forms) - 1);
-	die("dump shows insn, cfg or loops, not '%s'%s%s%s", form,
+	die("dump shows insn, cfg, loops or recipes, not '%s'%s%s%s", form,
 	    near < 0 ? "" : "; did you mean '", near < 0 ? "" : forms[near], near < 0 ? "" : "'?");
 }
 
@@ -138,7 +148,7 @@ static int run(const void *args, const struct operands *operands)
 	struct image *image;
 	struct err e;
 	if (operands->count != 2)
-		die("dump needs a form and a file: sonde dump insn|cfg|loops FILE");
+		die("dump needs a form and a file: sonde dump insn|cfg|loops|recipes FILE");
 	const char *form = operands->list[0], *path = operands->list[1];
 	check_form(form);
 	if (image_open(&image, path, &e) || flow_open(&d.flow, image, &e))
@@ -169,15 +179,19 @@ static const struct option options[] = {
 	       .help = "only procedures that the file's own tables tell of"),
 	OPTION("no-text", OPTION_UNFLAG, struct dump_args, text,
 	       .help = "insn: leave out the assembly text"),
+	OPTION("no-cfi", OPTION_UNFLAG, struct dump_args, cfi,
+	       .help = "recipes: from the code alone"),
+	OPTION("no-analysis", OPTION_UNFLAG, struct dump_args, analysis,
+	       .help = "recipes: from call frame information alone"),
 	{0},
 };
 
-static const struct dump_args defaults = {.text = true};
+static const struct dump_args defaults = {.text = true, .cfi = true, .analysis = true};
 
 const struct command cmd_dump = {
 	.name = "dump",
 	.summary = "Show intermediate forms of the analysis, for developers",
-	.usage = "insn|cfg|loops FILE [options]",
+	.usage = "insn|cfg|loops|recipes FILE [options]",
 	.options = options,
 	.words = forms,
 	.defaults = &defaults,

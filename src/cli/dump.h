@@ -4,11 +4,12 @@
 #include "cli/options.h"
 #include "flow/flow.h"
 #include "isa/text.h"
+#include "unwind/recipes.h"
 
 struct dump_args {
 	const char *procedure;
 	struct option_number start, end;
-	bool lazy, text;
+	bool lazy, text, cfi, analysis;
 };
 
 struct dump {
@@ -17,6 +18,7 @@ struct dump {
 	const struct arch *arch;
 	struct flow *flow;
 	struct insn_printer *printer; /* dump insn only */
+	struct recipes *recipes;      /* dump recipes only */
 	struct arena result, tmp;     /* cleared after each procedure */
 	struct text out;
 };
@@ -34,3 +36,4 @@ void dump_range(struct dump *d, uint64_t start, uint64_t end);
 void dump_insns(struct dump *d, uint32_t procedure);
 void dump_cfg(struct dump *d, uint32_t procedure);
 void dump_loops(struct dump *d, uint32_t procedure);
+void dump_recipes(struct dump *d, uint32_t procedure);

@@ -1,0 +1,377 @@
+/* Abstract interpretation of a procedure: states are carried along the edges of its flow graph
+ * until nothing changes, then each instruction's state becomes a recipe (Tallent et al., PLDI 2009,
+ * section 2.2, but over the graph instead of a linear scan, so that no guess is needed behind
+ * returns and tail calls). Code that no path reaches gets the recipe that most of the procedure
+ * has, as the paper's canonical frame. */
+#include "unwind/analyse.h"
+
+#include <string.h>
+
+#include "base/order.h"
+#include "unwind/choose_recipe.h"
+
+/* A procedure larger than this is left to call frame information. */
+enum { MAX_INSNS = 1 << 21 };
+
+/* A recipe, how much code needs it, and a state that gave it. */
+struct usual {
+	struct recipe recipe;
+	uint64_t bytes;
+	const struct state *state;
+};
+
+struct work {
+	const struct image *im;
+	const struct arch *arch;
+	const struct cfg *g;
+	struct arena *tmp;
+	struct insn *insns; /* of all blocks, in order */
+	uint32_t *first;    /* of each block: its first instruction */
+	struct state *in;   /* of each block */
+	bool *reached, *queued;
+	bool *moves;    /* of each block: the stack pointer differs from one round of a loop to the
+			   next */
+	bool again;     /* such a block was found: what was carried on from it before is wrong */
+	uint16_t bases; /* made so far */
+	uint16_t *base_of; /* of each instruction that aligns the stack pointer; 0 otherwise */
+	bool disagree;
+	VEC(struct usual) usual;
+};
+
+static bool is_call(const struct insn *in)
+{
+	return in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT;
+}
+
+static void decode_block(struct work *w, uint32_t block)
+{
+	const struct block *b = &w->g->blocks[block];
+	uint32_t at = w->first[block];
+	for (uint64_t va = b->start; va < b->start + b->size; at++) {
+		size_t room;
+		const uint8_t *bytes = image_at(w->im, va, &room);
+		struct insn *in = &w->insns[at];
+		if (at == w->first[block + 1] || !bytes ||
+		    !w->arch->decode(bytes, room, va, DECODE_FULL, in))
+			break;
+		if (in->op == OP_AND && regset_has(&in->writes, w->arch->sp))
+			w->base_of[at] = ++w->bases;
+		va += in->length;
+	}
+	for (; at < w->first[block + 1]; at++)
+		w->insns[at] = (struct insn){.length = 0};
+}
+
+static void prepare(struct work *w)
+{
+	const struct cfg *g = w->g;
+	w->first = ARENA_ARRAY(w->tmp, uint32_t, g->block_count + 1);
+	for (uint32_t b = 0; b < g->block_count; b++)
+		w->first[b + 1] = w->first[b] + g->blocks[b].insn_count;
+	w->insns = ARENA_ARRAY(w->tmp, struct insn, w->first[g->block_count]);
+	w->base_of = ARENA_ARRAY(w->tmp, uint16_t, w->first[g->block_count]);
+	w->in = ARENA_ARRAY(w->tmp, struct state, g->block_count);
+	w->reached = ARENA_ARRAY(w->tmp, bool, g->block_count);
+	w->queued = ARENA_ARRAY(w->tmp, bool, g->block_count);
+	w->moves = ARENA_ARRAY(w->tmp, bool, g->block_count);
+	for (uint32_t b = 0; b < g->block_count; b++)
+		decode_block(w, b);
+}
+
+static void step(struct work *w, struct state *s, uint32_t insn)
+{
+	const struct insn *in = &w->insns[insn];
+	if (is_call(in))
+		state_call(s, w->arch, in);
+	else
+		state_execute(s, w->arch, in, w->base_of[insn]);
+}
+
+/* Two ways to a block that disagree about the stack pointer: around a loop it really moves.
+ * Otherwise one way is not real (a call that never returns); the one found first is believed. */
+static bool carry(struct work *w, struct state *s, uint32_t from, uint32_t to)
+{
+	if (w->moves[to])
+		s->reg[w->arch->sp] = (struct value){0};
+	if (!w->reached[to]) {
+		w->in[to] = *s;
+		w->reached[to] = true;
+		return true;
+	}
+	bool disagree = false;
+	bool forward = w->g->blocks[to].start > w->g->blocks[from].start;
+	bool changed = state_meet(&w->in[to], w->arch, s, forward, &disagree);
+	w->disagree |= disagree && forward;
+	w->again |= disagree && !forward;
+	w->moves[to] |= disagree && !forward;
+	return changed;
+}
+
+/* The state at the end of a block, its last instruction executed. */
+static struct state at_end(struct work *w, uint32_t block)
+{
+	struct state s = w->in[block];
+	for (uint32_t i = w->first[block]; i < w->first[block + 1]; i++)
+		if (w->insns[i].length)
+			step(w, &s, i);
+	return s;
+}
+
+static void leave_block(struct work *w, uint32_t block, uint32_t *lowest)
+{
+	const struct block *b = &w->g->blocks[block];
+	const struct insn *last = b->insn_count ? &w->insns[w->first[block + 1] - 1] : NULL;
+	struct state s = at_end(w, block);
+	for (uint32_t i = 0; i < b->edge_count; i++) {
+		const struct edge *e = &w->g->edges[b->first_edge + i];
+		struct state along = s;
+		if (b->end == END_BRANCH && last)
+			state_branch(&along, last, e->kind == EDGE_TAKEN);
+		if (carry(w, &along, block, e->to) && !w->queued[e->to]) {
+			w->queued[e->to] = true;
+			*lowest = e->to < *lowest ? e->to : *lowest;
+		}
+	}
+}
+
+/* Carries states until nothing changes: blocks in order of address, back to the lowest that
+ * changed.
+ */
+static void carry_all(struct work *w, int32_t pushed)
+{
+	uint32_t count = w->g->block_count, at = w->g->entry;
+	memset(w->reached, 0, count * sizeof(*w->reached));
+	w->disagree = w->again = false;
+	state_at_entry(&w->in[at], w->arch, pushed);
+	w->reached[at] = w->queued[at] = true;
+	while (at < count) {
+		uint32_t lowest = count;
+		if (!w->queued[at]) {
+			at++;
+			continue;
+		}
+		w->queued[at] = false;
+		leave_block(w, at, &lowest);
+		at = lowest <= at ? lowest : at + 1;
+	}
+}
+
+/* Each repetition knows more blocks at which the stack pointer moves. */
+static void interpret(struct work *w, int32_t pushed)
+{
+	enum { ROUNDS_MAX = 8 };
+	w->again = true;
+	for (unsigned i = 0; w->again && i < ROUNDS_MAX; i++)
+		carry_all(w, pushed);
+}
+
+/* How the exits of a procedure find the frame. */
+struct exits {
+	uint32_t good, bad;
+	int32_t off; /* by which the stack pointer is wrong at all bad ones; 0 if that differs */
+	bool uniform;
+};
+
+static void check_exit(struct work *w, uint32_t block, struct exits *x)
+{
+	struct state s = w->in[block];
+	int32_t off;
+	for (uint32_t i = w->first[block]; i + 1 < w->first[block + 1]; i++)
+		if (w->insns[i].length)
+			step(w, &s, i);
+	if (state_is_restored(&s, w->arch, &off)) {
+		x->good++;
+		return;
+	}
+	x->uniform = x->bad ? x->uniform && off == x->off : off > 0;
+	x->off = off;
+	x->bad++;
+}
+
+static bool leaves(const struct block *b)
+{
+	return b->end == END_RETURN || (b->end == END_TAIL_CALL && !(b->flags & BLOCK_OPEN_FRAME));
+}
+
+static struct exits check_exits(struct work *w)
+{
+	struct exits x = {0};
+	for (uint32_t i = 0; i < w->g->block_count; i++)
+		if (w->reached[i] && leaves(&w->g->blocks[i]))
+			check_exit(w, i, &x);
+	/* A procedure that is left by no other way is left by its jumps to who knows where. */
+	for (uint32_t i = 0; !x.good && !x.bad && i < w->g->block_count; i++)
+		if (w->reached[i] && w->g->blocks[i].end == END_UNRESOLVED)
+			check_exit(w, i, &x);
+	return x;
+}
+
+static void count_usual(struct work *w, const struct recipe *r, const struct state *s,
+			uint32_t bytes)
+{
+	vec_each (u, &w->usual) {
+		if (!memcmp(&u->recipe, r, sizeof(*r))) {
+			u->bytes += bytes;
+			return;
+		}
+	}
+	vec_push(&w->usual, (struct usual){*r, bytes, ARENA_DUP(w->tmp, s, 1)});
+}
+
+static void add_run(struct analysis *out, uint64_t start, uint64_t end, const struct recipe *r)
+{
+	struct recipe_run *last = out->runs.len ? &vec_last(&out->runs) : NULL;
+	if (last && last->end == start && !memcmp(&last->recipe, r, sizeof(*r)))
+		last->end = end;
+	else
+		vec_push(&out->runs, (struct recipe_run){start, end, *r});
+}
+
+/* In the caller of a procedure only preserved registers are known: at a call the recipe must do
+ * with these, if it can. */
+static struct recipe recipe_at(const struct work *w, const struct state *s, const struct insn *in)
+{
+	if (is_call(in)) {
+		struct state after = *s;
+		state_call(&after, w->arch, in);
+		struct recipe r = choose_recipe(&after, w->arch);
+		bool moved = after.reg[w->arch->sp].offset != s->reg[w->arch->sp].offset;
+		if (r.cfa != CFA_UNKNOWN && r.ret != RETURN_UNKNOWN && !moved)
+			return r;
+	}
+	return choose_recipe(s, w->arch);
+}
+
+static void emit_block(struct work *w, uint32_t block, struct analysis *out)
+{
+	struct state s = w->in[block];
+	for (uint32_t i = w->first[block]; i < w->first[block + 1]; i++) {
+		const struct insn *in = &w->insns[i];
+		if (!in->length)
+			break;
+		struct recipe r = recipe_at(w, &s, in);
+		count_usual(w, &r, &s, in->length);
+		add_run(out, in->pc, in->pc + in->length, &r);
+		step(w, &s, i);
+	}
+}
+
+/* Code that nothing reaches, from the usual state of the procedure. */
+static void assume(struct work *w, const struct state *usual, uint64_t start, uint64_t end,
+		   struct analysis *out)
+{
+	struct state s = *usual;
+	for (uint64_t va = start; va < end;) {
+		struct insn in;
+		size_t room, n;
+		const uint8_t *bytes = image_at(w->im, va, &room);
+		n = bytes ? w->arch->decode(bytes, room, va, DECODE_FULL, &in) : 0;
+		uint64_t next = va + (n ? n : w->arch->insn_align);
+		struct recipe r = choose_recipe(&s, w->arch);
+		r.source = RECIPE_ASSUMED;
+		add_run(out, va, next < end ? next : end, &r);
+		if (n && is_call(&in))
+			state_call(&s, w->arch, &in);
+		else if (n && insn_ends_block(&in) && in.kind != INSN_BRANCH)
+			s = *usual;
+		else if (n)
+			state_execute(&s, w->arch, &in, UINT16_MAX);
+		va = next;
+	}
+}
+
+static const struct state *usual_state(const struct work *w)
+{
+	const struct usual *best = NULL;
+	vec_each (u, &w->usual)
+		if (!best || u->bytes > best->bytes)
+			best = u;
+	return best ? best->state : NULL;
+}
+
+static void sort_runs(struct analysis *out)
+{
+	order_by_address(out->runs.data, out->runs.len, sizeof(*out->runs.data),
+			 offsetof(struct recipe_run, start));
+}
+
+/* Fills what the runs, which are sorted, leave free of [start, end). */
+static void fill(struct work *w, const struct state *usual, const struct part *span,
+		 struct analysis *out)
+{
+	uint32_t known = out->runs.len;
+	uint64_t at = span->start;
+	for (uint32_t i = 0; i < known && at < span->end; i++) {
+		uint64_t start = out->runs.data[i].start, end = out->runs.data[i].end;
+		if (end <= at)
+			continue;
+		uint64_t stop = start < span->end ? start : span->end;
+		if (at < stop)
+			assume(w, usual, at, stop, out);
+		at = end;
+	}
+	if (at < span->end)
+		assume(w, usual, at, span->end, out);
+	sort_runs(out);
+}
+
+/* Only code that jumps into the middle of its own instructions has blocks that overlap: the first
+ * run keeps its place. */
+static void separate(struct analysis *out)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < out->runs.len; i++) {
+		struct recipe_run r = out->runs.data[i];
+		if (kept && r.start < out->runs.data[kept - 1].end)
+			r.start = out->runs.data[kept - 1].end;
+		if (r.start < r.end)
+			out->runs.data[kept++] = r;
+	}
+	out->runs.len = kept;
+}
+
+/* Bytes on the stack above which the caller's frame begins, at entry. The first entry of a
+ * procedure linkage table is jumped to with a relocation number pushed on top of the return
+ * address. */
+static int32_t pushed_at_entry(const struct arch *arch, const struct procedure *p)
+{
+	bool numbered = p->flags & PROCEDURE_PLT && p->name && !strcmp(p->name, "plt0");
+	return arch->link == REG_NONE ? numbered ? 16 : 8 : 0;
+}
+
+static void emit(struct work *w, const struct part *spans, uint32_t span_count,
+		 struct analysis *out)
+{
+	for (uint32_t b = 0; b < w->g->block_count; b++)
+		if (w->reached[b])
+			emit_block(w, b, out);
+	sort_runs(out);
+	separate(out);
+	const struct state *usual = usual_state(w);
+	for (uint32_t i = 0; usual && i < span_count; i++)
+		fill(w, usual, &spans[i], out);
+}
+
+void analyse_procedure(struct analysis *out, const struct image *im, const struct arch *arch,
+		       const struct procedure *p, const struct cfg *g, const struct part *spans,
+		       uint32_t span_count, struct arena *tmp)
+{
+	struct work w = {.im = im, .arch = arch, .g = g, .tmp = tmp};
+	int32_t pushed = pushed_at_entry(arch, p);
+	vec_clear(&out->runs);
+	out->proven = false;
+	if (!g->block_count || g->insn_count > MAX_INSNS)
+		return;
+	prepare(&w);
+	interpret(&w, pushed);
+	struct exits x = check_exits(&w);
+	/* All exits find the stack pointer too high by the same distance: that much was pushed by
+	 * whoever jumps here (a stub in front of the dynamic linker's resolver). */
+	if (x.bad && !x.good && x.uniform) {
+		interpret(&w, pushed + x.off);
+		x = check_exits(&w);
+	}
+	out->proven = (x.good && !x.bad && !w.disagree) || p->flags & PROCEDURE_PLT;
+	emit(&w, spans, span_count, out);
+	vec_free(&w.usual);
+}

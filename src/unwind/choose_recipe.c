@@ -1,0 +1,151 @@
+#include "unwind/choose_recipe.h"
+
+unsigned callee_saved_list(const struct arch *arch, uint8_t out[CALLEE_SAVED_MAX])
+{
+	unsigned n = 0;
+	for (unsigned r = 0; r < REGISTERS && n < CALLEE_SAVED_MAX; r++)
+		if (regset_has(&arch->callee_saved, r) && r != arch->sp && r != arch->link)
+			out[n++] = (uint8_t)r;
+	return n;
+}
+
+static bool is_frame_address(const struct value *v)
+{
+	return v->kind == VALUE_STACK && v->base == BASE_CFA;
+}
+
+/* A register at a known distance from the base: the stack pointer first, then the frame pointer,
+ * then registers that calls preserve, then any. */
+static uint8_t register_near(const struct state *s, const struct arch *arch, uint16_t base)
+{
+	uint8_t found = REG_NONE;
+	for (unsigned i = REGISTERS; i-- > 0;) {
+		const struct value *v = &s->reg[i];
+		bool preserved = regset_has(&arch->callee_saved, i);
+		if (v->kind == VALUE_STACK && v->base == base &&
+		    (preserved || found == REG_NONE || !regset_has(&arch->callee_saved, found)))
+			found = (uint8_t)i;
+	}
+	if (s->reg[arch->fp].kind == VALUE_STACK && s->reg[arch->fp].base == base)
+		found = arch->fp;
+	if (s->reg[arch->sp].kind == VALUE_STACK && s->reg[arch->sp].base == base)
+		found = arch->sp;
+	return found;
+}
+
+/* An address in the frame that was stored relative to a base that some register leads to. */
+static bool cfa_from_memory(const struct state *s, const struct arch *arch, struct recipe *r)
+{
+	for (unsigned i = 0; i < s->slot_count; i++) {
+		const struct slot *slot = &s->slots[i];
+		if (!is_frame_address(&slot->value) || slot->base == BASE_CFA)
+			continue;
+		uint8_t reg = register_near(s, arch, slot->base);
+		if (reg == REG_NONE)
+			continue;
+		r->cfa = CFA_MEMORY;
+		r->cfa_reg = reg;
+		r->cfa_offset = slot->offset - s->reg[reg].offset;
+		r->cfa_add = -slot->value.offset;
+		return true;
+	}
+	return false;
+}
+
+static const struct slot *slot_with(const struct state *s, uint16_t base, unsigned reg)
+{
+	const struct slot *found = NULL;
+	for (unsigned i = 0; i < s->slot_count; i++) {
+		const struct slot *slot = &s->slots[i];
+		bool holds = slot->value.kind == VALUE_ENTRY && slot->value.reg == reg &&
+			     slot->base == base;
+		if (holds && (!found || slot->offset > found->offset))
+			found = slot;
+	}
+	return found;
+}
+
+/* Memory is preferred over a register: it still holds the address when a callee is active. */
+static void choose_return(const struct state *s, const struct arch *arch, struct recipe *r)
+{
+	if (arch->link == REG_NONE) {
+		r->ret = RETURN_SAVED;
+		r->ret_offset = -8;
+		return;
+	}
+	const struct slot *slot = slot_with(s, BASE_CFA, arch->link);
+	if (slot) {
+		r->ret = RETURN_SAVED;
+		r->ret_offset = slot->offset;
+		return;
+	}
+	for (unsigned i = 0; i < REGISTERS; i++) {
+		const struct value *v = &s->reg[i];
+		if (v->kind == VALUE_ENTRY && v->reg == arch->link &&
+		    (r->ret == RETURN_UNKNOWN || i == arch->link)) {
+			r->ret = RETURN_REGISTER;
+			r->ret_reg = (uint8_t)i;
+		}
+	}
+}
+
+/* How many of the caller's registers are saved relative to the base. */
+static unsigned saved_at(const struct state *s, const struct arch *arch, uint16_t base)
+{
+	unsigned n = 0;
+	for (unsigned r = 0; r < REGISTERS; r++)
+		n += regset_has(&arch->callee_saved, r) && slot_with(s, base, r);
+	return n;
+}
+
+/* The base that most registers are saved relative to, of those that a register leads to. */
+static uint16_t base_of_slots(const struct state *s, const struct arch *arch)
+{
+	uint16_t best = BASE_CFA;
+	unsigned most = saved_at(s, arch, BASE_CFA);
+	for (unsigned i = 0; i < s->slot_count; i++) {
+		uint16_t base = s->slots[i].base;
+		if (base == best || register_near(s, arch, base) == REG_NONE)
+			continue;
+		unsigned n = saved_at(s, arch, base);
+		if (n > most) {
+			best = base;
+			most = n;
+		}
+	}
+	return best;
+}
+
+static void choose_slots(const struct state *s, const struct arch *arch, struct recipe *r)
+{
+	uint8_t list[CALLEE_SAVED_MAX];
+	unsigned count = callee_saved_list(arch, list);
+	uint16_t base = base_of_slots(s, arch);
+	r->slot_reg = base == BASE_CFA ? REG_NONE : register_near(s, arch, base);
+	int32_t origin = base == BASE_CFA ? 0 : s->reg[r->slot_reg].offset;
+	for (unsigned i = 0; i < count; i++) {
+		const struct value *v = &s->reg[list[i]];
+		const struct slot *slot = slot_with(s, base, list[i]);
+		r->slot[i] = SLOT_LOST;
+		if (v->kind == VALUE_ENTRY && v->reg == list[i])
+			r->slot[i] = SLOT_SAME;
+		else if (slot)
+			r->slot[i] = slot->offset - origin;
+	}
+}
+
+struct recipe choose_recipe(const struct state *s, const struct arch *arch)
+{
+	struct recipe r = {.source = RECIPE_ANALYSIS, .slot_reg = REG_NONE};
+	uint8_t reg = register_near(s, arch, BASE_CFA);
+	if (reg != REG_NONE) {
+		r.cfa = CFA_REGISTER;
+		r.cfa_reg = reg;
+		r.cfa_offset = -s->reg[reg].offset;
+	} else if (!cfa_from_memory(s, arch, &r)) {
+		return r;
+	}
+	choose_return(s, arch, &r);
+	choose_slots(s, arch, &r);
+	return r;
+}

@@ -1,0 +1,226 @@
+/* Opening each file once, whoever maps it.
+ *
+ * A file is recognised by what the opened file itself says (device, inode, time of its last change,
+ * size), not by what a mapping says of it: btrfs and overlayfs give mappings other numbers than
+ * files, and a path means one file here and another one in a container. Only files that cannot be
+ * opened have no better name than their mapping's. */
+#include "unwind/codes.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hashmap.h"
+#include "base/log.h"
+#include "base/vec.h"
+#include "unwind/links.h"
+
+struct identity {
+	uint64_t device, inode, seconds, nanoseconds, size;
+};
+
+struct codes {
+	struct recipes_options options;
+	VEC(struct code *) all;
+	VEC(struct mapped_image *) files;
+	struct hashmap by_identity; /* to index in all; keys are hashes */
+	struct hashmap by_failure;  /* the same, of files that could not be read */
+	struct hashmap by_mapping;  /* to index in files */
+	struct arena arena;
+};
+
+struct codes *codes_new(const struct recipes_options *options)
+{
+	struct codes *c = xcalloc(1, sizeof(*c));
+	if (options)
+		c->options = *options;
+	return c;
+}
+
+static void close_code(struct code *code)
+{
+	links_free(code->links);
+	recipes_close(code->recipes);
+	flow_close(code->flow);
+	image_close(code->image);
+}
+
+void codes_free(struct codes *c)
+{
+	if (!c)
+		return;
+	vec_each (code, &c->all)
+		close_code(*code);
+	vec_free(&c->all);
+	vec_free(&c->files);
+	hashmap_release(&c->by_identity);
+	hashmap_release(&c->by_failure);
+	hashmap_release(&c->by_mapping);
+	arena_release(&c->arena);
+	free(c);
+}
+
+uint32_t codes_count(const struct codes *c)
+{
+	return c->all.len;
+}
+
+struct code *codes_get(struct codes *c, uint32_t id)
+{
+	return c->all.data[id];
+}
+
+static uint64_t hash_file(const struct mapped_image *file, size_t path_length)
+{
+	const uint64_t numbers[] = {file->device_major, file->device_minor, file->inode,
+				    file->deleted};
+	return hash_bytes(file->path, path_length, hash_bytes(numbers, sizeof(numbers), 0));
+}
+
+const struct mapped_image *codes_file(struct codes *c, const struct mapped_image *like,
+				      size_t path_length)
+{
+	uint32_t i = hashmap_add(&c->by_mapping, hash_file(like, path_length), c->files.len);
+	if (i < c->files.len)
+		return c->files.data[i];
+	struct mapped_image *file = ARENA_NEW(&c->arena, struct mapped_image);
+	*file = *like;
+	file->path = arena_strndup(&c->arena, like->path, path_length);
+	file->code = NULL;
+	file->code_count = 0;
+	vec_push(&c->files, file);
+	return file;
+}
+
+static struct code *add_code(struct codes *c, const struct mapped_image *file)
+{
+	struct code *code = ARENA_NEW(&c->arena, struct code);
+	code->id = c->all.len;
+	code->path = file->path;
+	code->deleted = file->deleted;
+	vec_push(&c->all, code);
+	return code;
+}
+
+/* Takes the image over. */
+static int fill_code(struct codes *c, struct code *code, struct image *im, struct err *e)
+{
+	int rc = flow_open(&code->flow, im, e);
+	if (rc) {
+		image_close(im);
+		return rc;
+	}
+	code->image = im;
+	code->arch = flow_arch(code->flow);
+	code->recipes = recipes_open(code->flow, &c->options);
+	code->links = links_new(code->flow);
+	debug(LOG_UNWIND, 1, "opened %s", code->path);
+	return 0;
+}
+
+/* The code that stands for a file nobody could read. What is no image at all is generated code
+ * (shared memory of a just-in-time compiler). */
+static struct code *failed_code(struct codes *c, const struct mapped_image *file, int rc,
+				const struct err *e)
+{
+	uint32_t i = hashmap_add(&c->by_failure, hash_file(file, strlen(file->path)), c->all.len);
+	if (i < c->all.len)
+		return c->all.data[i];
+	struct code *code = add_code(c, file);
+	code->problem = arena_strdup(&c->arena, e->text);
+	code->generated = rc == ERR_INPUT;
+	debug(LOG_UNWIND, 1, "cannot use %s: %s", code->path, code->problem);
+	return code;
+}
+
+static struct code *open_file(struct codes *c, const struct mapped_image *file, const char *way)
+{
+	struct err e = {0};
+	struct image *im = NULL;
+	struct stat st;
+	char held[64];
+	/* Held open, so that what is looked up and what is read is one file. */
+	int fd = open(way, O_PATH | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st)) {
+		int rc = err_errno(&e, "it cannot be opened");
+		if (fd >= 0)
+			close(fd);
+		return failed_code(c, file, rc, &e);
+	}
+	const struct identity id = {st.st_dev, st.st_ino, (uint64_t)st.st_mtim.tv_sec,
+				    (uint64_t)st.st_mtim.tv_nsec, (uint64_t)st.st_size};
+	uint64_t key = hash_bytes(&id, sizeof(id), 0);
+	uint32_t known = hashmap_get(&c->by_identity, key);
+	if (known != HASHMAP_NONE) {
+		close(fd);
+		return c->all.data[known];
+	}
+	snprintf(held, sizeof(held), "/proc/self/fd/%d", fd);
+	int rc = image_open_as(&im, held, file->path, &e);
+	close(fd);
+	if (rc)
+		return failed_code(c, file, rc, &e);
+	struct code *code = add_code(c, file);
+	rc = fill_code(c, code, im, &e);
+	if (rc)
+		code->problem = arena_strdup(&c->arena, e.text);
+	hashmap_put(&c->by_identity, key, code->id);
+	return code;
+}
+
+/* The kernel maps the same vdso into every process of one kind: ours is as good as that of a
+ * process that has ended or may not be read. */
+static int open_own_vdso(struct image **out, struct err *e)
+{
+	struct maps m;
+	int rc = maps_read(&m, (int)getpid(), e);
+	if (rc)
+		return rc;
+	rc = err_set(e, ERR_UNSUPPORTED, "there is no vdso to take its place");
+	for (uint32_t i = 0; i < m.image_count; i++)
+		if (m.images[i].vdso)
+			rc = maps_open_image(out, &m, &m.images[i], e);
+	maps_release(&m);
+	return rc;
+}
+
+static struct code *open_vdso(struct codes *c, int pid, const struct mapped_image *file)
+{
+	struct maps m = {.pid = pid};
+	struct err e = {0};
+	struct image *im = NULL;
+	if (maps_open_image(&im, &m, file, &e)) {
+		int rc = open_own_vdso(&im, &e);
+		if (rc)
+			return failed_code(c, file, rc, &e);
+	}
+	uint64_t key = hash_bytes(im->bytes, im->size, 0);
+	uint32_t known = hashmap_get(&c->by_identity, key);
+	if (known != HASHMAP_NONE) {
+		image_close(im);
+		return c->all.data[known];
+	}
+	struct code *code = add_code(c, file);
+	if (fill_code(c, code, im, &e))
+		code->problem = arena_strdup(&c->arena, e.text);
+	hashmap_put(&c->by_identity, key, code->id);
+	return code;
+}
+
+struct code *codes_open(struct codes *c, int pid, const struct mapped_image *file,
+			const struct code_mapping *at)
+{
+	struct mapped_image mapped = *file;
+	struct arena tmp = {0};
+	struct err e = {0};
+	mapped.code = at;
+	mapped.code_count = 1;
+	if (file->vdso)
+		return open_vdso(c, pid, &mapped);
+	const char *way = maps_find_file(&tmp, pid, &mapped, &e);
+	struct code *code = way ? open_file(c, &mapped, way) : failed_code(c, file, ERR_SYSTEM, &e);
+	arena_release(&tmp);
+	return code;
+}

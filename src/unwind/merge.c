@@ -1,0 +1,144 @@
+#include "unwind/merge.h"
+
+#include <string.h>
+
+#include "base/order.h"
+
+static bool fits(int64_t v)
+{
+	return v > INT32_MIN && v < INT32_MAX;
+}
+
+static int32_t slot_of(const struct cfi_row *row, unsigned reg)
+{
+	switch (row->rule[reg]) {
+	case CFI_SAME: return SLOT_SAME;
+	case CFI_SAVED: return fits(row->offset[reg]) ? (int32_t)row->offset[reg] : SLOT_LOST;
+	default: return SLOT_LOST;
+	}
+}
+
+static void set_return(struct recipe *r, const struct cfi_row *row, const struct arch *arch)
+{
+	switch (row->ret) {
+	case CFI_SAME:
+		if (arch->link == REG_NONE)
+			return;
+		r->ret = RETURN_REGISTER;
+		r->ret_reg = arch->link;
+		return;
+	case CFI_SAVED:
+		if (!fits(row->ret_offset))
+			return;
+		r->ret = RETURN_SAVED;
+		r->ret_offset = (int32_t)row->ret_offset;
+		return;
+	case CFI_REGISTER:
+		r->ret = RETURN_REGISTER;
+		r->ret_reg = (uint8_t)row->ret_offset;
+		return;
+	case CFI_UNDEFINED: r->ret = RETURN_NONE; return;
+	default: return;
+	}
+}
+
+static struct recipe recipe_of(const struct cfi_row *row, const struct arch *arch)
+{
+	struct recipe r = {.source = RECIPE_CFI, .slot_reg = REG_NONE};
+	uint8_t list[CALLEE_SAVED_MAX];
+	unsigned count = callee_saved_list(arch, list);
+	set_return(&r, row, arch);
+	if (row->cfa == CFI_CFA_UNKNOWN || !fits(row->cfa_offset) || !fits(row->cfa_add))
+		return r;
+	r.cfa = row->cfa == CFI_CFA_MEMORY ? CFA_MEMORY : CFA_REGISTER;
+	r.cfa_reg = row->cfa_reg;
+	r.cfa_offset = (int32_t)row->cfa_offset;
+	r.cfa_add = (int32_t)row->cfa_add;
+	for (unsigned i = 0; i < count; i++)
+		r.slot[i] = slot_of(row, list[i]);
+	return r;
+}
+
+/* Whether call frame information replaces what the analysis has. */
+static bool prefers_cfi(const struct analysis *a, const struct recipe *analysed,
+			const struct recipe *described)
+{
+	if (described->ret == RETURN_NONE)
+		return true;
+	if (described->cfa == CFA_UNKNOWN || described->ret == RETURN_UNKNOWN)
+		return false;
+	return !analysed || analysed->cfa == CFA_UNKNOWN || analysed->ret == RETURN_UNKNOWN ||
+	       analysed->source == RECIPE_ASSUMED || !a->proven;
+}
+
+typedef VEC(struct recipe_run) run_list;
+
+static void push(run_list *out, uint64_t start, uint64_t end, const struct recipe *r)
+{
+	if (start < end)
+		vec_push(out, (struct recipe_run){start, end, *r});
+}
+
+/* One row over the runs in its range; runs from *at on have not been seen yet. */
+static void merge_row(const struct analysis *a, const struct recipe *r, uint64_t start,
+		      uint64_t end, uint32_t *at, run_list *out)
+{
+	uint64_t from = start;
+	for (; *at < a->runs.len; ++*at) {
+		const struct recipe_run *run = &a->runs.data[*at];
+		if (run->start >= end)
+			break;
+		if (prefers_cfi(a, NULL, r))
+			push(out, from, run->start, r);
+		uint64_t run_from = run->start > from ? run->start : from;
+		uint64_t to = run->end < end ? run->end : end;
+		push(out, run_from, to, prefers_cfi(a, &run->recipe, r) ? r : &run->recipe);
+		from = to > from ? to : from;
+		if (run->end > end)
+			return;
+	}
+	if (prefers_cfi(a, NULL, r))
+		push(out, from, end, r);
+}
+
+/* Where the next range that call frame information describes begins, at most `end`. */
+static uint64_t next_range(const struct image *im, uint64_t va, uint64_t end)
+{
+	uint32_t n = ORDER_UP_TO(im->frames, im->frame_count, start, va);
+	return n < im->frame_count && im->frames[n].start < end ? im->frames[n].start : end;
+}
+
+/* Addresses that no row covers keep what the analysis says: a row that knows nothing. */
+static uint64_t next_row(const struct image *im, struct cfi *c, uint64_t va, uint64_t end,
+			 struct cfi_row *row)
+{
+	if (cfi_row_at(c, va, row) && row->end > va)
+		return row->end < end ? row->end : end;
+	*row = (struct cfi_row){.cfa = CFI_CFA_UNKNOWN, .ret = CFI_UNKNOWN};
+	return next_range(im, va, end);
+}
+
+void merge_cfi(struct analysis *a, const struct image *im, struct cfi *c, const struct arch *arch,
+	       const struct part *span)
+{
+	run_list merged = {0};
+	uint32_t at = 0;
+	if (!c)
+		return;
+	while (at < a->runs.len && a->runs.data[at].end <= span->start)
+		vec_push(&merged, a->runs.data[at++]);
+	for (uint64_t va = span->start; va < span->end;) {
+		struct cfi_row row;
+		uint64_t end = next_row(im, c, va, span->end, &row);
+		struct recipe r = recipe_of(&row, arch);
+		merge_row(a, &r, va, end, &at, &merged);
+		va = end;
+	}
+	for (; at < a->runs.len; at++)
+		if (a->runs.data[at].start >= span->end)
+			vec_push(&merged, a->runs.data[at]);
+	vec_free(&a->runs);
+	a->runs.data = merged.data;
+	a->runs.len = merged.len;
+	a->runs.cap = merged.cap;
+}

@@ -1,0 +1,250 @@
+/* Spans of code whose recipes are known, sorted by address; each has its part of the compact table
+ * of entries. A span is made when an address in it is first asked for. */
+#include "unwind/recipes.h"
+
+#include <string.h>
+
+#include "base/hashmap.h"
+#include "base/log.h"
+#include "base/order.h"
+#include "unwind/analyse.h"
+#include "unwind/merge.h"
+
+struct span {
+	uint64_t start, end;
+	uint32_t first, count; /* entries */
+};
+
+struct recipes {
+	struct flow *flow;
+	const struct image *im;
+	const struct arch *arch;
+	struct cfi *cfi; /* NULL: none, or not wanted */
+	struct recipes_options options;
+	uint64_t base;
+	bool discovered;
+	VEC(struct span) spans;
+	VEC(struct recipe_entry) entries;
+	VEC(struct recipe) recipes; /* 0 is the one that knows nothing */
+	struct hashmap index;       /* hash of a recipe -> its number */
+	struct recipes_stats stats;
+	struct analysis analysis;
+	struct arena result, tmp;
+};
+
+struct recipes *recipes_open(struct flow *f, const struct recipes_options *options)
+{
+	struct recipes *r = xcalloc(1, sizeof(*r));
+	r->flow = f;
+	r->im = flow_image(f);
+	r->arch = flow_arch(f);
+	if (options)
+		r->options = *options;
+	if (!r->options.no_cfi)
+		r->cfi = cfi_open(r->im, NULL);
+	r->base = r->im->segment_count ? r->im->segments[0].va : 0;
+	vec_push(&r->recipes, (struct recipe){.slot_reg = REG_NONE});
+	return r;
+}
+
+void recipes_close(struct recipes *r)
+{
+	if (!r)
+		return;
+	cfi_close(r->cfi);
+	vec_free(&r->spans);
+	vec_free(&r->entries);
+	vec_free(&r->recipes);
+	vec_free(&r->analysis.runs);
+	hashmap_release(&r->index);
+	arena_release(&r->result);
+	arena_release(&r->tmp);
+	free(r);
+}
+
+/* The number of a recipe; equal ones share it. Two different ones with equal hashes do not. */
+static uint32_t intern(struct recipes *r, const struct recipe *recipe)
+{
+	uint64_t hash = hash_bytes(recipe, sizeof(*recipe), 0);
+	uint32_t known = hashmap_get(&r->index, hash);
+	if (known != HASHMAP_NONE && !memcmp(&r->recipes.data[known], recipe, sizeof(*recipe)))
+		return known;
+	vec_push(&r->recipes, *recipe);
+	hashmap_add(&r->index, hash, r->recipes.len - 1);
+	return r->recipes.len - 1;
+}
+
+static void add_entry(struct recipes *r, uint32_t first, uint64_t va, uint32_t recipe)
+{
+	uint32_t count = r->entries.len - first;
+	if (count && vec_last(&r->entries).recipe == recipe)
+		return;
+	vec_push(&r->entries, (struct recipe_entry){(uint32_t)(va - r->base), recipe});
+}
+
+static void insert_span(struct recipes *r, struct span s)
+{
+	uint32_t at = ORDER_UP_TO(r->spans.data, r->spans.len, start, s.start);
+	vec_push(&r->spans, s);
+	memmove(&r->spans.data[at + 1], &r->spans.data[at],
+		(r->spans.len - 1 - at) * sizeof(r->spans.data[0]));
+	r->spans.data[at] = s;
+}
+
+static const struct span *span_at(const struct recipes *r, uint64_t va)
+{
+	uint32_t n = ORDER_UP_TO(r->spans.data, r->spans.len, start, va);
+	return n && va < r->spans.data[n - 1].end ? &r->spans.data[n - 1] : NULL;
+}
+
+/* Runs inside [start, end) become the entries of a span; what no run covers has the recipe 0. */
+static void compile_span(struct recipes *r, uint64_t start, uint64_t end)
+{
+	struct span s = {start, end, r->entries.len, 0};
+	uint64_t at = start;
+	if (span_at(r, start) || end <= start || end - r->base > UINT32_MAX || start < r->base)
+		return;
+	vec_each (run, &r->analysis.runs) {
+		uint64_t from = run->start > at ? run->start : at;
+		uint64_t to = run->end < end ? run->end : end;
+		if (from >= to)
+			continue;
+		if (from > at)
+			add_entry(r, s.first, at, 0);
+		add_entry(r, s.first, from, intern(r, &run->recipe));
+		at = to;
+	}
+	if (at < end)
+		add_entry(r, s.first, at, 0);
+	s.count = r->entries.len - s.first;
+	insert_span(r, s);
+}
+
+/* A part split off a procedure (foo.cold) that is not yet joined to it: only call frame information
+ * tells how it is entered. */
+static bool is_part(const struct recipes *r, const struct procedure *p)
+{
+	const struct frame_range *f = image_frame_at(r->im, p->start);
+	return f && f->start == p->start && f->mid_frame && !(p->flags & PROCEDURE_PLT);
+}
+
+static void add_procedure(struct recipes *r, uint32_t number)
+{
+	uint32_t count;
+	const struct procedure *p = &flow_procedures(r->flow, &count)[number];
+	struct part *spans = ARENA_ARRAY(&r->tmp, struct part, p->part_count + 1);
+	spans[0] = (struct part){p->start, p->end};
+	for (uint32_t i = 0; i < p->part_count; i++)
+		spans[i + 1] = flow_parts(r->flow)[p->first_part + i];
+	vec_clear(&r->analysis.runs);
+	r->analysis.proven = false;
+	r->stats.procedures++;
+	if (!r->options.no_analysis && !is_part(r, p)) {
+		const struct cfg *g = flow_cfg(r->flow, number, &r->result, &r->tmp);
+		analyse_procedure(&r->analysis, r->im, r->arch, p, g, spans, p->part_count + 1,
+				  &r->tmp);
+	}
+	r->stats.proven += r->analysis.proven;
+	for (uint32_t i = 0; i <= p->part_count; i++)
+		merge_cfi(&r->analysis, r->im, r->cfi, r->arch, &spans[i]);
+	debug(LOG_UNWIND, 2, "recipes of %s at 0x%lx%s", p->name ? p->name : "?",
+	      (unsigned long)p->start, r->analysis.proven ? ", proven" : "");
+	for (uint32_t i = 0; i <= p->part_count; i++)
+		compile_span(r, spans[i].start, spans[i].end);
+	arena_clear(&r->result);
+	arena_clear(&r->tmp);
+}
+
+static void discover(struct recipes *r)
+{
+	debug(LOG_UNWIND, 1, "discovering procedures of %s", r->im->path);
+	flow_discover(r->flow);
+	r->discovered = true;
+}
+
+/* Where the file's own tables say nothing about va, only discovery tells where its procedure
+ * begins. */
+static void add_code_at(struct recipes *r, uint64_t va)
+{
+	if (!image_is_code(r->im, va))
+		return;
+	if (!r->discovered && (!image_frame_at(r->im, va) || r->options.no_cfi))
+		discover(r);
+	uint32_t procedure = flow_procedure_at(r->flow, va);
+	if (procedure == UINT32_MAX && !r->discovered) {
+		discover(r);
+		procedure = flow_procedure_at(r->flow, va);
+	}
+	if (procedure != UINT32_MAX)
+		add_procedure(r, procedure);
+}
+
+/* Code in no procedure at all: call frame information may still know it. */
+static void add_frame_at(struct recipes *r, uint64_t va)
+{
+	const struct frame_range *f = image_frame_at(r->im, va);
+	struct part span = {va, va + 1};
+	if (f)
+		span = (struct part){f->start, f->end};
+	if (span_at(r, span.start))
+		span = (struct part){va, va + 1};
+	vec_clear(&r->analysis.runs);
+	merge_cfi(&r->analysis, r->im, r->cfi, r->arch, &span);
+	compile_span(r, span.start, span.end);
+}
+
+static const struct span *need_span(struct recipes *r, uint64_t va)
+{
+	const struct span *s = span_at(r, va);
+	if (s)
+		return s;
+	add_code_at(r, va);
+	if (!(s = span_at(r, va))) {
+		add_frame_at(r, va);
+		s = span_at(r, va);
+	}
+	return s;
+}
+
+const struct recipe *recipes_at(struct recipes *r, uint64_t va)
+{
+	const struct span *s = need_span(r, va);
+	if (!s)
+		return &r->recipes.data[0];
+	const struct recipe_entry *e = r->entries.data + s->first;
+	uint32_t low = 0, high = s->count, want = (uint32_t)(va - r->base);
+	while (high - low > 1) {
+		uint32_t middle = (low + high) / 2;
+		if (e[middle].start <= want)
+			low = middle;
+		else
+			high = middle;
+	}
+	return &r->recipes.data[e[low].recipe];
+}
+
+struct recipe_span recipes_span(struct recipes *r, uint64_t va)
+{
+	const struct span *s = need_span(r, va);
+	if (!s)
+		return (struct recipe_span){0};
+	return (struct recipe_span){s->start, s->end, r->entries.data + s->first, s->count};
+}
+
+const struct recipe *recipes_recipe(const struct recipes *r, uint32_t number)
+{
+	return &r->recipes.data[number];
+}
+
+uint64_t recipes_base(const struct recipes *r)
+{
+	return r->base;
+}
+
+struct recipes_stats recipes_stats(const struct recipes *r)
+{
+	struct recipes_stats s = r->stats;
+	s.entries = r->entries.len;
+	s.recipes = r->recipes.len;
+	return s;
+}

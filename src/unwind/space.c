@@ -1,0 +1,257 @@
+/* The map is a sorted array of ranges without overlap. Samples of one process come in bursts and
+ * mostly from the same few images, so the range that was found last is tried first. */
+#include "unwind/space.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/order.h"
+#include "base/vec.h"
+#include "unwind/codes.h"
+
+struct range {
+	struct code_mapping at;
+	const struct mapped_image *file; /* NULL: anonymous memory */
+	struct code *code;               /* NULL: not opened yet */
+};
+
+typedef VEC(struct range) range_list;
+
+struct space {
+	struct codes *codes;
+	int pid;
+	uint64_t serial;
+	range_list ranges; /* ascending */
+	uint32_t last;     /* where the last pc was found */
+};
+
+/* Never used twice, so that what was remembered about a space that is gone is not taken for one
+ * about a new space at the same address. */
+static uint64_t new_serial(void)
+{
+	static atomic_uint_fast64_t count;
+	return atomic_fetch_add(&count, 1) + 1;
+}
+
+struct space *space_new(struct codes *c, int pid)
+{
+	struct space *s = xcalloc(1, sizeof(*s));
+	s->codes = c;
+	s->pid = pid;
+	s->serial = new_serial();
+	return s;
+}
+
+struct space *space_copy(const struct space *s, int pid)
+{
+	struct space *copy = space_new(s->codes, pid);
+	vec_reserve(&copy->ranges, s->ranges.len);
+	if (s->ranges.len)
+		memcpy(copy->ranges.data, s->ranges.data, s->ranges.len * sizeof(struct range));
+	copy->ranges.len = s->ranges.len;
+	return copy;
+}
+
+void space_free(struct space *s)
+{
+	if (!s)
+		return;
+	vec_free(&s->ranges);
+	free(s);
+}
+
+uint64_t space_serial(const struct space *s)
+{
+	return s->serial;
+}
+
+int space_pid(const struct space *s)
+{
+	return s->pid;
+}
+
+void space_clear(struct space *s)
+{
+	vec_clear(&s->ranges);
+	s->last = 0;
+	s->serial = new_serial();
+}
+
+/* The part of a range from pc on. */
+static struct range rest_of(const struct range *r, uint64_t pc)
+{
+	struct range rest = *r;
+	rest.at.start = pc;
+	rest.at.offset += pc - r->at.start;
+	return rest;
+}
+
+/* The first range that ends behind pc. */
+static uint32_t first_behind(const struct space *s, uint64_t pc)
+{
+	uint32_t n = ORDER_UP_TO(s->ranges.data, s->ranges.len, at.start, pc);
+	return n && s->ranges.data[n - 1].at.end > pc ? n - 1 : n;
+}
+
+/* Replaces ranges [from, to) by the `count` given ones. */
+static void replace(struct space *s, uint32_t from, uint32_t to, const struct range *by,
+		    uint32_t count)
+{
+	uint32_t behind = s->ranges.len - to;
+	vec_reserve(&s->ranges, from + count + behind);
+	memmove(s->ranges.data + from + count, s->ranges.data + to, behind * sizeof(*by));
+	memcpy(s->ranges.data + from, by, count * sizeof(*by));
+	s->ranges.len = from + count + behind;
+	s->last = from;
+}
+
+/* Puts a range in; what it overlaps keeps what sticks out on either side. */
+static void put(struct space *s, const struct range *new)
+{
+	uint32_t from = first_behind(s, new->at.start), to = from, count = 0;
+	struct range by[3];
+	while (to < s->ranges.len && s->ranges.data[to].at.start < new->at.end)
+		to++;
+	if (from < to && s->ranges.data[from].at.start < new->at.start) {
+		by[count] = s->ranges.data[from];
+		by[count++].at.end = new->at.start;
+	}
+	by[count++] = *new;
+	if (from < to && s->ranges.data[to - 1].at.end > new->at.end)
+		by[count++] = rest_of(&s->ranges.data[to - 1], new->at.end);
+	if (from < to)
+		s->serial = new_serial();
+	replace(s, from, to, by, count);
+}
+
+static bool is_same(const struct range *a, const struct range *b)
+{
+	return a->file == b->file && a->at.start == b->at.start && a->at.offset == b->at.offset;
+}
+
+/* The range in `all` that begins as r does, with the same contents; or NULL. */
+static const struct range *find_same(const range_list *all, const struct range *r)
+{
+	uint32_t n = ORDER_UP_TO(all->data, all->len, at.start, r->at.start);
+	return n && is_same(&all->data[n - 1], r) ? &all->data[n - 1] : NULL;
+}
+
+/* The file that a mapping is of, or NULL. The kernel marks the paths of deleted files. */
+static const struct mapped_image *file_of(struct space *s, const struct mapping *m)
+{
+	static const char suffix[] = " (deleted)";
+	size_t n = strlen(m->path), length = sizeof(suffix) - 1;
+	struct mapped_image file = {
+		.path = m->path,
+		.device_major = m->device_major,
+		.device_minor = m->device_minor,
+		.inode = m->inode,
+		.deleted = n > length && !strcmp(m->path + n - length, suffix),
+		.vdso = !strcmp(m->path, "[vdso]"),
+	};
+	if (!file.vdso && (m->path[0] != '/' || !m->inode))
+		return NULL;
+	return codes_file(s->codes, &file, file.deleted ? n - length : n);
+}
+
+static void map_range(struct space *s, const struct code_mapping *at,
+		      const struct mapped_image *file)
+{
+	struct range new = {.at = *at, .file = file};
+	if (at->end <= at->start)
+		return;
+	/* Kernels differ in what offset they give the vdso. It is mapped whole. */
+	if (file && file->vdso)
+		new.at.offset = 0;
+	const struct range *old = find_same(&s->ranges, &new);
+	if (!old || old->at.end != at->end)
+		put(s, &new);
+}
+
+void space_map(struct space *s, const struct mapping *m)
+{
+	const struct code_mapping at = {m->start, m->end, m->offset};
+	map_range(s, &at, file_of(s, m));
+}
+
+static void map_all(struct space *s, const struct maps *m)
+{
+	for (uint32_t i = 0; i < m->image_count; i++) {
+		const struct mapped_image *mi = &m->images[i];
+		const struct mapped_image *file = codes_file(s->codes, mi, strlen(mi->path));
+		for (uint32_t k = 0; k < mi->code_count; k++)
+			map_range(s, &mi->code[k], file);
+	}
+	for (uint32_t i = 0; i < m->anonymous_count; i++)
+		map_range(s, &m->anonymous[i], NULL);
+}
+
+/* True if all of `old` is in the space as before. */
+static bool keeps(const struct space *s, const range_list *old)
+{
+	vec_each (r, old) {
+		const struct range *now = find_same(&s->ranges, r);
+		if (!now || now->at.end < r->at.end)
+			return false;
+	}
+	return true;
+}
+
+int space_refresh(struct space *s, struct err *e)
+{
+	struct maps m;
+	range_list old;
+	int rc = maps_read(&m, s->pid, e);
+	if (rc)
+		return rc;
+	uint64_t serial = s->serial;
+	memcpy(&old, &s->ranges, sizeof(old));
+	memset(&s->ranges, 0, sizeof(s->ranges));
+	map_all(s, &m);
+	vec_each (r, &s->ranges) {
+		const struct range *same = find_same(&old, r);
+		if (same)
+			r->code = same->code;
+	}
+	s->serial = keeps(s, &old) ? serial : new_serial();
+	s->last = 0;
+	vec_free(&old);
+	maps_release(&m);
+	return 0;
+}
+
+static bool holds(const struct range *r, uint64_t pc)
+{
+	return pc - r->at.start < r->at.end - r->at.start;
+}
+
+static struct range *range_at(struct space *s, uint64_t pc)
+{
+	if (s->last < s->ranges.len && holds(&s->ranges.data[s->last], pc))
+		return &s->ranges.data[s->last];
+	uint32_t i = first_behind(s, pc);
+	if (i == s->ranges.len || !holds(&s->ranges.data[i], pc))
+		return NULL;
+	s->last = i;
+	return &s->ranges.data[i];
+}
+
+struct place space_find(struct space *s, uint64_t pc)
+{
+	const struct place nowhere = {.va = pc};
+	struct range *r = range_at(s, pc);
+	if (!r)
+		return nowhere;
+	if (!r->file)
+		return (struct place){.va = pc, .anonymous = true};
+	if (!r->code)
+		r->code = codes_open(s->codes, s->pid, r->file, &r->at);
+	if (r->code->generated)
+		return (struct place){.va = pc, .anonymous = true};
+	struct place found = {.code = r->code, .va = pc};
+	if (!r->code->image)
+		return found;
+	struct mapped_image mi = {.code = &r->at, .code_count = 1};
+	return maps_to_va(&mi, r->code->image, pc, &found.va) ? found : nowhere;
+}

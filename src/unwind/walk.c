@@ -1,0 +1,438 @@
+#include "unwind/walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "unwind/facts.h"
+#include "unwind/root.h"
+
+const char *const walk_end_name[WALK_ENDS] = {
+	[WALK_COMPLETE] = "complete",   [WALK_STACK_COPY] = "stack-copy",
+	[WALK_NO_CODE] = "no-code",     [WALK_NO_RECIPE] = "no-recipe",
+	[WALK_BAD_LINK] = "bad-link",   [WALK_BAD_STACK] = "bad-stack",
+	[WALK_NO_MEMORY] = "no-memory", [WALK_TOO_DEEP] = "too-deep",
+};
+
+const char *const walk_end_text[WALK_ENDS] = {
+	[WALK_COMPLETE] = "reached the start of the thread",
+	[WALK_STACK_COPY] = "the stack copy was too short",
+	[WALK_NO_CODE] = "an address outside all known code",
+	[WALK_NO_RECIPE] = "code that could not be analysed",
+	[WALK_BAD_LINK] = "a return address that no call precedes",
+	[WALK_BAD_STACK] = "a stack pointer that leads nowhere",
+	[WALK_NO_MEMORY] = "stack memory that could not be read",
+	[WALK_TOO_DEEP] = "more frames than are followed",
+};
+
+/* A step's result, besides the ends of walks. */
+enum { GO_ON = WALK_ENDS };
+
+/* Signals interrupting handlers of signals. Each may be on a stack of its own, so stack pointers do
+ * not tell a circle. */
+enum { MAX_NESTED_SIGNALS = 256 };
+
+struct walker {
+	struct facts *facts;
+};
+
+/* A walk under way. */
+struct trip {
+	struct facts *facts;
+	struct space *space;
+	uint64_t serial; /* of the space */
+	read_word read;
+	void *ctx;
+	struct walk *out;
+	const struct arch *arch;
+	const struct fact *here; /* about the last frame */
+	unsigned signals;
+};
+
+/* A frame's caller, as far as it is known before the link is checked. */
+struct caller {
+	uint64_t pc, cfa;
+	uint32_t known; /* registers, of those that reg[] has and those that are kept */
+	unsigned count;
+	uint8_t number[CALLEE_SAVED_MAX];
+	uint64_t value[CALLEE_SAVED_MAX];
+};
+
+struct walker *walker_new(void)
+{
+	struct walker *w = xcalloc(1, sizeof(*w));
+	w->facts = facts_new();
+	return w;
+}
+
+void walker_free(struct walker *w)
+{
+	if (!w)
+		return;
+	facts_free(w->facts);
+	free(w);
+}
+
+bool read_stack_copy(void *ctx, uint64_t address, uint64_t *out)
+{
+	const struct stack_copy *c = ctx;
+	uint64_t at = address - c->address;
+	if (c->size < 8 || at > c->size - 8)
+		return false;
+	memcpy(out, c->bytes + at, 8);
+	return true;
+}
+
+static enum walk_end unreadable(const struct trip *t)
+{
+	return t->read == read_stack_copy ? WALK_STACK_COPY : WALK_NO_MEMORY;
+}
+
+static struct frame *last_frame(struct trip *t)
+{
+	return &vec_last(&t->out->frames);
+}
+
+/* The lowest address the caller's frame can be at. After a step by frame pointers this is all that
+ * is known of the stack pointer. */
+static uint64_t stack_floor(const struct trip *t)
+{
+	return t->out->at.reg[t->arch->sp];
+}
+
+/* Looks a pc up and makes it the current place. */
+static void arrive(struct trip *t, uint64_t pc, bool exact)
+{
+	t->here = facts_at(t->facts, t->space, t->serial, pc, exact);
+	if (t->here->code && t->here->code->arch)
+		t->arch = t->here->code->arch;
+}
+
+static void push_frame(struct trip *t, enum link_quality link)
+{
+	const struct fact *k = t->here;
+	vec_push(&t->out->frames, (struct frame){
+					  .pc = k->pc,
+					  .code = k->code,
+					  .va = k->va,
+					  .link = (uint8_t)link,
+					  .exact = k->exact,
+				  });
+}
+
+/* What a link is checked against: copied, because looking up the caller may displace the fact. */
+struct callee {
+	const struct code *code;
+	uint64_t va, procedure;
+};
+
+static struct callee callee_of(const struct fact *k)
+{
+	return (struct callee){
+		.code = k->where == FACT_CODE ? k->code : NULL,
+		.va = k->exact ? k->va : k->va - 1,
+		.procedure = k->procedure,
+	};
+}
+
+/* "No" is not remembered: procedures found meanwhile may change it. */
+static enum link_verdict check_call(struct fact *at, const struct callee *callee)
+{
+	if (!at->call.direct)
+		return at->call.indirect ? VERDICT_LIKELY : VERDICT_INVALID;
+	if (at->verdict && at->callee == callee->code && at->callee_procedure == callee->procedure)
+		return at->verdict;
+	enum link_verdict v = links_check(at->code->links, &at->call,
+					  callee->code ? callee->code->flow : NULL, callee->va);
+	at->callee = callee->code;
+	at->callee_procedure = callee->procedure;
+	at->verdict = (uint8_t)v;
+	return v;
+}
+
+static enum link_verdict check_link(struct fact *at, const struct callee *callee)
+{
+	switch ((enum fact_where)at->where) {
+	case FACT_NOWHERE: return VERDICT_INVALID;
+	case FACT_OPAQUE: return VERDICT_LIKELY;
+	case FACT_CODE: break;
+	}
+	return at->exact ? VERDICT_LIKELY : check_call(at, callee);
+}
+
+static void take_registers(struct trip *t, const struct caller *c)
+{
+	struct registers *r = &t->out->at;
+	for (unsigned i = 0; i < c->count; i++)
+		r->reg[c->number[i]] = c->value[i];
+	r->reg[t->arch->sp] = c->cfa;
+	r->known = c->known;
+	r->pc = c->pc;
+}
+
+/* Goes to the caller if the link to it holds. On failure everything stays at the callee. */
+static unsigned go_to(struct trip *t, const struct caller *c, enum link_verdict at_most)
+{
+	const struct callee callee = callee_of(t->here);
+	struct fact *at = facts_at(t->facts, t->space, t->serial, c->pc, false);
+	enum link_verdict v = check_link(at, &callee);
+	if (v == VERDICT_INVALID)
+		return at->where == FACT_NOWHERE ? WALK_NO_CODE : WALK_BAD_LINK;
+	last_frame(t)->cfa = c->cfa;
+	take_registers(t, c);
+	t->here = at;
+	if (at->code && at->code->arch)
+		t->arch = at->code->arch;
+	push_frame(t, v < at_most || at_most == VERDICT_LIKELY ? LINK_LIKELY : LINK_VALID);
+	return GO_ON;
+}
+
+/* By the chain of frame pointers: the caller's and then the return address are where the frame
+ * pointer points. Only for code that nothing better is known of, and only if the link holds. Where
+ * the return address is pushed by calls, the frame ends right behind it; elsewhere only the floor
+ * of the caller's frame is known. */
+static unsigned step_by_frame_pointer(struct trip *t)
+{
+	const struct arch *arch = t->arch;
+	const struct registers *r = &t->out->at;
+	unsigned failure = t->here->where == FACT_CODE ? WALK_NO_RECIPE : WALK_NO_CODE;
+	struct caller c = {.count = 1, .number = {arch->fp}};
+	if (!registers_has(r, arch->fp) || r->reg[arch->fp] % 8 ||
+	    r->reg[arch->fp] < stack_floor(t))
+		return failure;
+	if (!t->read(t->ctx, r->reg[arch->fp], &c.value[0]) ||
+	    !t->read(t->ctx, r->reg[arch->fp] + 8, &c.pc))
+		return t->read == read_stack_copy ? WALK_STACK_COPY : failure;
+	c.pc &= arch->layout->code_mask;
+	c.cfa = r->reg[arch->fp] + 16;
+	c.known = UINT32_C(1) << arch->fp;
+	if (arch->link == REG_NONE)
+		c.known |= UINT32_C(1) << arch->sp;
+	uint64_t pc = t->here->pc;
+	bool exact = t->here->asked_exact;
+	unsigned step = c.pc ? go_to(t, &c, VERDICT_LIKELY) : failure;
+	if (step == GO_ON)
+		return step;
+	/* The failed attempt may have displaced it. */
+	arrive(t, pc, exact);
+	return failure;
+}
+
+/* All registers come back from where the kernel put them. */
+static unsigned step_over_signal(struct trip *t)
+{
+	const struct arch_layout *layout = t->arch->layout;
+	struct registers *r = &t->out->at, before = {0};
+	uint64_t sp = r->reg[t->arch->sp];
+	if (!registers_has(r, t->arch->sp) || sp % 8 || ++t->signals > MAX_NESTED_SIGNALS)
+		return WALK_BAD_STACK;
+	for (unsigned i = 0; i < REGISTERS; i++) {
+		if (layout->signal_reg[i] == LAYOUT_ABSENT)
+			continue;
+		if (!t->read(t->ctx, sp + layout->signal_reg[i], &before.reg[i]))
+			return unreadable(t);
+		before.known |= UINT32_C(1) << i;
+	}
+	if (!t->read(t->ctx, sp + layout->signal_pc, &before.pc))
+		return unreadable(t);
+	arrive(t, before.pc, true);
+	if (t->here->where == FACT_NOWHERE)
+		return WALK_NO_CODE;
+	last_frame(t)->cfa = before.reg[t->arch->sp];
+	*r = before;
+	push_frame(t, LINK_SIGNAL);
+	return GO_ON;
+}
+
+/* Where the stack pointer is not known, the frame pointer may tell the CFA: it points at where its
+ * caller's value was saved, at a known distance from the CFA. */
+static bool cfa_from_frame_record(const struct trip *t, uint64_t *cfa)
+{
+	const struct fact *k = t->here;
+	if (k->cfa_reg != t->arch->sp || k->saved_from != REG_NONE ||
+	    !registers_has(&t->out->at, t->arch->fp))
+		return false;
+	for (unsigned i = 0; i < k->saved_count; i++) {
+		if (k->saved_reg[i] == t->arch->fp) {
+			*cfa = t->out->at.reg[t->arch->fp] - (uint64_t)(int64_t)k->saved_at[i];
+			return true;
+		}
+	}
+	return false;
+}
+
+/* GO_ON with the CFA, an end, or WALK_NO_RECIPE if it cannot be told. */
+static unsigned find_cfa(const struct trip *t, uint64_t *cfa)
+{
+	const struct fact *k = t->here;
+	const struct registers *r = &t->out->at;
+	if (k->cfa == CFA_UNKNOWN)
+		return WALK_NO_RECIPE;
+	if (!registers_has(r, k->cfa_reg))
+		return k->cfa == CFA_REGISTER && cfa_from_frame_record(t, cfa) ? GO_ON
+									       : WALK_NO_RECIPE;
+	uint64_t base = r->reg[k->cfa_reg] + (uint64_t)(int64_t)k->cfa_offset;
+	if (k->cfa == CFA_MEMORY) {
+		if (base % 8)
+			return WALK_BAD_STACK;
+		if (!t->read(t->ctx, base, &base))
+			return unreadable(t);
+		base += (uint64_t)(int64_t)k->cfa_add;
+	}
+	*cfa = base;
+	return GO_ON;
+}
+
+/* Frames take room, but for those that have not called anything yet and those that keep their
+ * return address in a register. */
+static bool is_plausible_cfa(const struct trip *t, uint64_t cfa)
+{
+	uint64_t floor = stack_floor(t);
+	bool may_be_empty = t->here->exact || t->here->ret == RETURN_REGISTER;
+	return cfa % 8 == 0 && (cfa > floor || (cfa == floor && may_be_empty));
+}
+
+static unsigned find_return(const struct trip *t, struct caller *c)
+{
+	const struct fact *k = t->here;
+	uint64_t at = c->cfa + (uint64_t)(int64_t)k->ret_offset;
+	switch (k->ret) {
+	case RETURN_SAVED:
+		if (at % 8)
+			return WALK_BAD_STACK;
+		if (!t->read(t->ctx, at, &c->pc))
+			return unreadable(t);
+		break;
+	case RETURN_REGISTER:
+		/* Of a frame that waits for a call only what callees preserve is known: the link
+		 * register is not. */
+		if (!registers_has(&t->out->at, k->ret_reg))
+			return WALK_NO_RECIPE;
+		c->pc = t->out->at.reg[k->ret_reg];
+		break;
+	default: return WALK_NO_RECIPE;
+	}
+	c->pc &= t->arch->layout->code_mask;
+	return GO_ON;
+}
+
+/* Registers are read before anything is changed: a step that lacks memory is repeated with more. */
+static unsigned find_registers(const struct trip *t, struct caller *c)
+{
+	const struct fact *k = t->here;
+	const struct registers *r = &t->out->at;
+	c->known = (r->known & k->kept) | UINT32_C(1) << t->arch->sp;
+	c->count = 0;
+	if (k->saved_from != REG_NONE && !registers_has(r, k->saved_from))
+		return GO_ON;
+	uint64_t from = k->saved_from == REG_NONE ? c->cfa : r->reg[k->saved_from];
+	for (; c->count < k->saved_count; c->count++) {
+		uint64_t at = from + (uint64_t)(int64_t)k->saved_at[c->count];
+		if (at % 8)
+			return WALK_BAD_STACK;
+		if (!t->read(t->ctx, at, &c->value[c->count]))
+			return unreadable(t);
+		c->number[c->count] = k->saved_reg[c->count];
+		c->known |= UINT32_C(1) << k->saved_reg[c->count];
+	}
+	return GO_ON;
+}
+
+static unsigned step_by_recipe(struct trip *t)
+{
+	struct caller c;
+	unsigned step = find_cfa(t, &c.cfa);
+	if (step != GO_ON)
+		return step;
+	if (!is_plausible_cfa(t, c.cfa))
+		return WALK_BAD_STACK;
+	step = find_return(t, &c);
+	if (step == GO_ON)
+		step = find_registers(t, &c);
+	if (step != GO_ON)
+		return step;
+	if (!c.pc) {
+		last_frame(t)->cfa = c.cfa;
+		return WALK_COMPLETE;
+	}
+	return go_to(t, &c, VERDICT_VALID);
+}
+
+static unsigned step(struct trip *t)
+{
+	const struct fact *k = t->here;
+	if (k->root || (k->where == FACT_CODE && !k->trampoline && k->ret == RETURN_NONE))
+		return WALK_COMPLETE;
+	if (k->trampoline || k->cfa == CFA_SIGNAL)
+		return step_over_signal(t);
+	if (k->where == FACT_NOWHERE)
+		return WALK_NO_CODE;
+	unsigned s = k->where == FACT_CODE ? step_by_recipe(t) : WALK_NO_RECIPE;
+	return s == WALK_NO_RECIPE ? step_by_frame_pointer(t) : s;
+}
+
+static bool is_named_root(const struct frame *f)
+{
+	return !f->exact && f->code && f->code->image && root_is_named(f->code, f->va - 1);
+}
+
+/* What looks like a failure is none if the last frame, or the one before it, is where threads are
+ * known to begin: what the stack has above it is not a caller. */
+static bool began_here(struct walk *out)
+{
+	uint32_t n = out->frames.len;
+	if (is_named_root(&out->frames.data[n - 1]))
+		return true;
+	if (n < 2 || !is_named_root(&out->frames.data[n - 2]))
+		return false;
+	out->frames.len--;
+	return true;
+}
+
+static void follow(struct trip *t)
+{
+	unsigned s = GO_ON;
+	while (s == GO_ON)
+		s = t->out->frames.len < WALK_MAX_FRAMES ? step(t) : WALK_TOO_DEEP;
+	if (s != WALK_COMPLETE && began_here(t->out))
+		s = WALK_COMPLETE;
+	t->out->end = (enum walk_end)s;
+	debug(LOG_UNWIND, 3, "walk from %#lx: %u frames, %s",
+	      (unsigned long)t->out->frames.data[0].pc, t->out->frames.len, walk_end_name[s]);
+}
+
+static struct trip start_trip(struct walker *w, struct space *s, read_word read, void *ctx,
+			      struct walk *out)
+{
+	return (struct trip){
+		.facts = w->facts,
+		.space = s,
+		.serial = space_serial(s),
+		.read = read,
+		.ctx = ctx,
+		.out = out,
+		.arch = arch_native(),
+	};
+}
+
+void walk_stack(struct walker *w, struct space *s, const struct registers *regs, read_word read,
+		void *ctx, struct walk *out)
+{
+	struct trip t = start_trip(w, s, read, ctx, out);
+	vec_clear(&out->frames);
+	out->at = *regs;
+	arrive(&t, regs->pc, true);
+	push_frame(&t, LINK_NONE);
+	if (t.here->where == FACT_CODE && root_is_new_thread(t.here->code, t.here->va, regs))
+		out->end = WALK_COMPLETE;
+	else
+		follow(&t);
+}
+
+void walk_resume(struct walker *w, struct space *s, read_word read, void *ctx, struct walk *out)
+{
+	struct trip t = start_trip(w, s, read, ctx, out);
+	const struct frame *last = last_frame(&t);
+	arrive(&t, last->pc, last->exact);
+	follow(&t);
+}

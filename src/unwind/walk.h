@@ -1,0 +1,74 @@
+/* Walking a stack from the innermost frame to the outermost, over any source of memory: a stack
+ * copy in a sample, a stopped thread, both.
+ *
+ * Each link is checked as section 2.3.2 of the paper says: the return address must follow a call,
+ * and where that call names its target the target must be the procedure that was called (or one
+ * that tail-calls). A path is complete only if it ends where a thread or the process begins. */
+#pragma once
+#include "base/vec.h"
+#include "isa/registers.h"
+#include "unwind/space.h"
+
+/* How far the step from a frame's callee to the frame itself was verified. */
+enum link_quality {
+	LINK_NONE,   /* innermost frame: there is no link */
+	LINK_VALID,  /* a call to the callee precedes the return address */
+	LINK_LIKELY, /* an indirect call does; or a call of something that tail-calls */
+	LINK_SIGNAL, /* interrupted by a signal: pc is exact, no call precedes it */
+};
+
+struct frame {
+	uint64_t pc; /* exact for the innermost and signal-interrupted frames, else a return address
+		      */
+	uint64_t cfa;      /* the caller's stack pointer; 0 if unknown, as of the last frame */
+	struct code *code; /* NULL in anonymous code */
+	uint64_t va;       /* of pc; pc itself in anonymous code */
+	uint8_t link;      /* enum link_quality */
+	bool exact;        /* pc is the next instruction to execute, not a return address */
+};
+
+/* Why a walk ended. All but the first are failures, counted by reason. */
+enum walk_end {
+	WALK_COMPLETE,
+	WALK_STACK_COPY, /* the copy ended; with live memory it could go on */
+	WALK_NO_CODE,    /* a pc outside all code */
+	WALK_NO_RECIPE,  /* the analysis knows no way on */
+	WALK_BAD_LINK,   /* a return address that no call precedes */
+	WALK_BAD_STACK,  /* the stack pointer does not move towards the root, or is misaligned */
+	WALK_NO_MEMORY,  /* stack memory that cannot be read */
+	WALK_TOO_DEEP,   /* more than WALK_MAX_FRAMES */
+	WALK_ENDS,
+};
+
+enum { WALK_MAX_FRAMES = 1 << 20 };
+
+extern const char *const walk_end_name[WALK_ENDS]; /* "stack-copy", ...: stable, for files */
+extern const char *const walk_end_text[WALK_ENDS]; /* "the stack copy was too short", ... */
+
+/* Reads the aligned 8-byte word at address. Returns false if it cannot be had. */
+typedef bool (*read_word)(void *ctx, uint64_t address, uint64_t *out);
+
+struct walk {
+	VEC(struct frame) frames; /* innermost first */
+	struct registers at;      /* of the last frame: walk_resume() goes on from here */
+	enum walk_end end;
+};
+
+struct walker; /* holds a small cache from pc to recipe; one a thread of ours */
+
+struct walker *walker_new(void);
+void walker_free(struct walker *w);
+
+/* Walks from `regs`; out->frames is emptied first, and has at least the innermost frame after. */
+void walk_stack(struct walker *w, struct space *s, const struct registers *regs, read_word read,
+		void *ctx, struct walk *out);
+/* Goes on with a walk that ended for lack of memory, with another source of memory. */
+void walk_resume(struct walker *w, struct space *s, read_word read, void *ctx, struct walk *out);
+
+/* A source of memory that is a copy of stack bytes. ctx is a struct stack_copy. */
+struct stack_copy {
+	uint64_t address;
+	const uint8_t *bytes;
+	size_t size;
+};
+bool read_stack_copy(void *ctx, uint64_t address, uint64_t *out);

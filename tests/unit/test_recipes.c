@@ -1,0 +1,179 @@
+/* Recipes from the code alone against call frame information, at every instruction of real code;
+ * and the state that they are made from, one instruction at a time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "flow/entry.h"
+#include "image/cfi.h"
+#include "unwind/choose_recipe.h"
+#include "unwind/recipes.h"
+
+struct comparison {
+	uint32_t compared, unknown, differing;
+};
+
+/* Both lead to the same CFA and return address; where they use different registers for it nothing
+ * can be said. */
+static bool agree(const struct recipe *r, const struct cfi_row *row)
+{
+	if (r->cfa == CFA_REGISTER && r->cfa_reg == row->cfa_reg &&
+	    r->cfa_offset != row->cfa_offset)
+		return false;
+	return !(r->ret == RETURN_SAVED && row->ret == CFI_SAVED &&
+		 r->ret_offset != row->ret_offset);
+}
+
+static void compare(const struct image *im, struct recipes *code, struct cfi *c, uint64_t va,
+		    struct comparison *out)
+{
+	struct cfi_row row;
+	if (!cfi_row_at(c, va, &row) || row.cfa != CFI_CFA_REGISTER || row.is_signal ||
+	    row.ret == CFI_UNDEFINED || !image_is_code(im, va))
+		return;
+	const struct recipe *r = recipes_at(code, va);
+	out->compared++;
+	out->unknown += r->cfa == CFA_UNKNOWN || r->ret == RETURN_UNKNOWN;
+	out->differing += !agree(r, &row);
+}
+
+static struct comparison compare_image(const char *path)
+{
+	struct comparison out = {0};
+	struct recipes_options from_code = {.no_cfi = true};
+	struct image *im;
+	struct flow *f;
+	struct err e;
+	uint32_t count;
+	assert_int_equal(image_open(&im, path, &e), 0);
+	assert_int_equal(flow_open(&f, im, &e), 0);
+	struct recipes *code = recipes_open(f, &from_code);
+	struct cfi *c = cfi_open(im, NULL);
+	assert_non_null(c);
+	flow_discover(f);
+	const struct procedure *all = flow_procedures(f, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		struct insn in;
+		for (uint64_t va = all[i].start; va < all[i].end; va += in.length) {
+			if (!decode_at(im, flow_arch(f), va, DECODE_FLOW, &in))
+				break;
+			compare(im, code, c, va, &out);
+		}
+	}
+	cfi_close(c);
+	recipes_close(code);
+	flow_close(f);
+	image_close(im);
+	return out;
+}
+
+/* This program: compiled code, without oddities. */
+static void agrees_with_cfi_on_compiled_code(void **state)
+{
+	(void)state;
+	struct comparison c = compare_image("/proc/self/exe");
+	assert_true(c.compared > 10000);
+	/* _start never returns, and overwrites what it was entered with. */
+	assert_in_range(c.unknown, 0, 12);
+	assert_int_equal(c.differing, 0);
+}
+
+static const struct arch *const both[] = {&arch_a64, &arch_x64};
+
+static void entry_state_is_restored(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct state s;
+		int32_t off;
+		int32_t pushed = both[i]->link == REG_NONE ? 8 : 0;
+		state_at_entry(&s, both[i], pushed);
+		assert_true(state_is_restored(&s, both[i], &off));
+		struct recipe r = choose_recipe(&s, both[i]);
+		assert_int_equal(r.cfa, CFA_REGISTER);
+		assert_int_equal(r.cfa_reg, both[i]->sp);
+		assert_int_equal(r.cfa_offset, pushed);
+		state_at_entry(&s, both[i], pushed + 16);
+		assert_false(state_is_restored(&s, both[i], &off));
+		assert_int_equal(off, -16);
+	}
+}
+
+/* A register that was saved and overwritten is found again; once its slot is overwritten, it is
+ * not. */
+static void slots_follow_stores(void **state)
+{
+	(void)state;
+	const struct arch *arch = &arch_a64;
+	enum { X19 = 19, SP = 31, INDEX = 0 };
+	struct state s;
+	state_at_entry(&s, arch, 0);
+	struct insn save = {.op = OP_STORE,
+			    .dst = X19,
+			    .a = SP,
+			    .b = REG_NONE,
+			    .width = 8,
+			    .imm = -16,
+			    .writeback = WRITEBACK_PRE,
+			    .stack_known = true,
+			    .stack = -16,
+			    .writes.core = UINT64_C(1) << SP};
+	struct insn overwrite = {.op = OP_OTHER,
+				 .dst = REG_NONE,
+				 .a = REG_NONE,
+				 .b = REG_NONE,
+				 .dst2 = REG_NONE,
+				 .stack_known = true,
+				 .writes.core = UINT64_C(1) << X19};
+	assert_true(state_execute(&s, arch, &save, 0));
+	assert_int_equal(choose_recipe(&s, arch).slot[INDEX], SLOT_SAME);
+	assert_true(state_execute(&s, arch, &overwrite, 0));
+	assert_int_equal(choose_recipe(&s, arch).slot[INDEX], -16);
+	struct insn clobber = {.op = OP_STORE,
+			       .dst = REG_NONE,
+			       .a = SP,
+			       .b = REG_NONE,
+			       .width = 4,
+			       .imm = 4,
+			       .stack_known = true};
+	assert_true(state_execute(&s, arch, &clobber, 0));
+	assert_int_equal(choose_recipe(&s, arch).slot[INDEX], SLOT_LOST);
+}
+
+static void meeting_keeps_what_both_know(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct state a, b;
+		bool disagree = false;
+		state_at_entry(&a, both[i], 8);
+		b = a;
+		assert_false(state_meet(&a, both[i], &b, false, &disagree));
+		assert_false(disagree);
+		b.reg[both[i]->fp].kind = VALUE_UNKNOWN;
+		assert_true(state_meet(&a, both[i], &b, false, &disagree));
+		assert_int_equal(a.reg[both[i]->fp].kind, VALUE_UNKNOWN);
+		b.reg[both[i]->sp].offset -= 8;
+		assert_false(state_meet(&a, both[i], &b, true, &disagree));
+		assert_true(disagree);
+		assert_int_equal(a.reg[both[i]->sp].kind, VALUE_STACK);
+		assert_true(state_meet(&a, both[i], &b, false, &disagree));
+		assert_int_equal(a.reg[both[i]->sp].kind, VALUE_UNKNOWN);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(agrees_with_cfi_on_compiled_code),
+		cmocka_unit_test(entry_state_is_restored),
+		cmocka_unit_test(slots_follow_stores),
+		cmocka_unit_test(meeting_keeps_what_both_know),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

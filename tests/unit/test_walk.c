@@ -1,0 +1,754 @@
+/* Children of this program come to a stop in known places, say what glibc's unwinder makes of their
+ * stack, and are walked from outside. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <elf.h>
+#include <execinfo.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "process/memory.h"
+#include "unwind/walk.h"
+
+enum { TRUTH_MAX = 600, DEEP = 20000, ALTERNATE = 1 << 16 };
+
+/* What a child tells. */
+static struct shared {
+	atomic_int ready;
+	int tid, depth;
+	void *truth[TRUTH_MAX]; /* return addresses from stop_here() on */
+} * shared;
+
+static volatile int sink;
+
+/* --- what the children do ------------------------------------------------------------------- */
+
+__attribute__((noinline)) static void stop_here(void)
+{
+	shared->depth = backtrace(shared->truth, TRUTH_MAX);
+	shared->tid = gettid();
+	shared->ready = 1;
+	while (shared->ready)
+		pause();
+}
+
+/* Each does something after the call, so that it is none in tail position. */
+#define LEVEL(name, callee)                                                                        \
+	__attribute__((noinline)) static void name(void)                                           \
+	{                                                                                          \
+		callee();                                                                          \
+		sink++;                                                                            \
+	}
+LEVEL(level_three, stop_here)
+LEVEL(level_two, level_three)
+LEVEL(level_one, level_two)
+
+__attribute__((noinline)) static int compare(const void *a, const void *b)
+{
+	level_one();
+	return *(const int *)a - *(const int *)b;
+}
+
+static void scene_callback(void)
+{
+	int numbers[] = {3, 1, 2};
+	qsort(numbers, 3, sizeof(numbers[0]), compare);
+	sink++;
+}
+
+/* A frame whose size is only known when it runs. */
+__attribute__((noinline)) static void with_alloca(size_t n)
+{
+	volatile char *p = __builtin_alloca(n);
+	p[0] = 1;
+	level_one();
+	sink += p[0];
+}
+
+static void scene_alloca(void)
+{
+	with_alloca((size_t)(sink + 1000));
+	sink++;
+}
+
+__attribute__((noinline)) static int recurse(int n)
+{
+	if (n == 0)
+		level_one();
+	else
+		sink += recurse(n - 1);
+	return sink + n;
+}
+
+static void scene_recursion(void)
+{
+	sink = recurse(100);
+}
+
+static void scene_deep(void)
+{
+	sink = recurse(DEEP);
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+	level_one();
+	sink++;
+}
+
+static void set_handler(int number, void (*handler)(int), int flags)
+{
+	struct sigaction sa = {.sa_handler = handler, .sa_flags = flags};
+	sigaction(number, &sa, NULL);
+}
+
+static void scene_signal(void)
+{
+	set_handler(SIGUSR1, on_signal, 0);
+	raise(SIGUSR1);
+	sink++;
+}
+
+static void use_alternate_stack(void)
+{
+	static char memory[ALTERNATE];
+	sigaltstack(&(stack_t){.ss_sp = memory, .ss_size = sizeof(memory)}, NULL);
+}
+
+static void scene_alternate_stack(void)
+{
+	use_alternate_stack();
+	set_handler(SIGUSR1, on_signal, SA_ONSTACK);
+	raise(SIGUSR1);
+	sink++;
+}
+
+static void on_first_signal(int number)
+{
+	(void)number;
+	raise(SIGUSR2);
+	sink++;
+}
+
+static void scene_nested_signals(void)
+{
+	use_alternate_stack();
+	set_handler(SIGUSR2, on_signal, 0);
+	set_handler(SIGUSR1, on_first_signal, SA_ONSTACK);
+	raise(SIGUSR1);
+	sink++;
+}
+
+__attribute__((noinline)) static int spin(volatile int *n)
+{
+	int sum = 0;
+	while (*n)
+		sum += *n;
+	return sum;
+}
+
+/* Interrupts a procedure that has no frame, anywhere in it. */
+static void scene_interrupted(void)
+{
+	volatile int forever = 1;
+	set_handler(SIGALRM, on_signal, 0);
+	setitimer(ITIMER_REAL, &(struct itimerval){.it_value.tv_usec = 1000}, NULL);
+	sink = spin(&forever);
+}
+
+static void *thread_level(void *scene)
+{
+	((void (*)(void))scene)();
+	sink++;
+	return NULL;
+}
+
+static void run_in_thread(void (*scene)(void))
+{
+	pthread_t thread;
+	pthread_create(&thread, NULL, thread_level, (void *)scene);
+	pthread_join(thread, NULL);
+}
+
+static void scene_thread(void)
+{
+	run_in_thread(level_one);
+}
+
+static void scene_thread_signal(void)
+{
+	run_in_thread(scene_nested_signals);
+}
+
+static void scene_coroutine(void)
+{
+	static char stack[1 << 18];
+	static ucontext_t here, there;
+	getcontext(&there);
+	there.uc_stack.ss_sp = stack;
+	there.uc_stack.ss_size = sizeof(stack);
+	there.uc_link = &here;
+	makecontext(&there, level_one, 0);
+	swapcontext(&here, &there);
+}
+
+/* --- walking them --------------------------------------------------------------------------- */
+
+/* A child at rest, and what is needed to walk it. */
+struct victim {
+	int pid, tid;
+	struct codes *codes;
+	struct space *space;
+	struct walker *walker;
+	struct registers regs;
+	struct memory_window memory;
+	struct walk walk;
+};
+
+static struct recipes_options options;
+
+static void read_registers(struct victim *v)
+{
+	char bytes[1024];
+	struct iovec iov = {bytes, sizeof(bytes)};
+	assert_int_equal(ptrace(PTRACE_GETREGSET, v->tid, NT_PRSTATUS, &iov), 0);
+	assert_true(registers_from_ptrace(arch_native(), bytes, iov.iov_len, &v->regs));
+	memory_window_init(&v->memory, v->pid);
+}
+
+static void refresh(struct victim *v)
+{
+	struct err e = {0};
+	if (space_refresh(v->space, &e))
+		fail_msg("%s", e.text);
+}
+
+static void prepare(struct victim *v)
+{
+	v->codes = codes_new(&options);
+	v->space = space_new(v->codes, v->pid);
+	v->walker = walker_new();
+	refresh(v);
+}
+
+static void stop_thread(struct victim *v)
+{
+	int status;
+	if (ptrace(PTRACE_SEIZE, v->tid, 0, PTRACE_O_EXITKILL))
+		skip();
+	assert_int_equal(ptrace(PTRACE_INTERRUPT, v->tid, 0, 0), 0);
+	assert_int_equal(waitpid(v->tid, &status, __WALL), v->tid);
+	assert_true(WIFSTOPPED(status));
+}
+
+static void start_victim(struct victim *v, void (*scene)(void))
+{
+	*v = (struct victim){0};
+	memset(shared, 0, sizeof(*shared));
+	v->pid = fork();
+	assert_true(v->pid >= 0);
+	if (!v->pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		scene();
+		_exit(1);
+	}
+	while (!shared->ready)
+		assert_int_equal(waitpid(v->pid, NULL, WNOHANG), 0);
+	v->tid = shared->tid;
+	stop_thread(v);
+	prepare(v);
+	read_registers(v);
+}
+
+static void end_victim(struct victim *v)
+{
+	kill(v->pid, SIGKILL);
+	/* Its end is told only after that of the threads that are traced. */
+	if (v->tid != v->pid)
+		waitpid(v->tid, NULL, __WALL);
+	waitpid(v->pid, NULL, __WALL);
+	vec_free(&v->walk.frames);
+	walker_free(v->walker);
+	space_free(v->space);
+	codes_free(v->codes);
+}
+
+static void walk_live(struct victim *v)
+{
+	walk_stack(v->walker, v->space, &v->regs, memory_window_word, &v->memory, &v->walk);
+}
+
+/* Is a return address of stop_here()? */
+static bool is_stop(struct victim *v, uint64_t pc)
+{
+	struct place at = space_find(v->space, pc - 1),
+		     stop = space_find(v->space, (uint64_t)(uintptr_t)stop_here);
+	return at.code && at.code == stop.code &&
+	       flow_procedure_at(at.code->flow, at.va) ==
+		       flow_procedure_at(stop.code->flow, stop.va);
+}
+
+/* Where in shared->truth it is; what is before it belongs to backtrace(). */
+static int truth_start(struct victim *v)
+{
+	for (int i = 0; i < shared->depth; i++)
+		if (is_stop(v, (uint64_t)(uintptr_t)shared->truth[i]))
+			return i;
+	fail_msg("backtrace does not know stop_here");
+	return 0;
+}
+
+/* The return address i frames above stop_here(). */
+static uint64_t truth(struct victim *v, int i)
+{
+	return (uint64_t)(uintptr_t)shared->truth[truth_start(v) + i];
+}
+
+/* The index of stop_here()'s frame. */
+static uint32_t find_stop(struct victim *v)
+{
+	for (uint32_t i = 0; i < v->walk.frames.len; i++)
+		if (is_stop(v, v->walk.frames.data[i].pc))
+			return i;
+	fail_msg("stop_here is not on the stack");
+	return 0;
+}
+
+static void compare_to_truth(struct victim *v)
+{
+	assert_string_equal(walk_end_name[v->walk.end], walk_end_name[WALK_COMPLETE]);
+	uint32_t first = find_stop(v), depth = (uint32_t)(shared->depth - truth_start(v));
+	for (uint32_t i = 1; first + i < v->walk.frames.len && i < depth; i++)
+		assert_int_equal(v->walk.frames.data[first + i].pc, truth(v, (int)i));
+	/* glibc lists one more above the root where its tables do not end there. */
+	assert_in_range(v->walk.frames.len - first, depth - 1, depth);
+}
+
+static void check_scene(void (*scene)(void))
+{
+	static struct victim v;
+	start_victim(&v, scene);
+	walk_live(&v);
+	compare_to_truth(&v);
+	/* And once more, from what was remembered. */
+	walk_live(&v);
+	compare_to_truth(&v);
+	end_victim(&v);
+}
+
+#define SCENE(name)                                                                                \
+	static void walks_##name(void **state)                                                     \
+	{                                                                                          \
+		(void)state;                                                                       \
+		check_scene(scene_##name);                                                         \
+	}
+SCENE(callback)
+SCENE(alloca)
+SCENE(recursion)
+SCENE(signal)
+SCENE(alternate_stack)
+SCENE(nested_signals)
+SCENE(interrupted)
+SCENE(thread)
+SCENE(thread_signal)
+SCENE(coroutine)
+
+/* Without call frame information roots are known by what the code does. */
+static void call_frame_information_is_not_needed(void **state)
+{
+	(void)state;
+	options.no_cfi = true;
+	check_scene(scene_recursion);
+	check_scene(scene_nested_signals);
+	check_scene(scene_thread);
+	check_scene(scene_coroutine);
+}
+
+static int use_everything_again(void **state)
+{
+	(void)state;
+	options.no_cfi = false;
+	return 0;
+}
+
+static void signal_frames_are_marked(void **state)
+{
+	static struct victim v;
+	uint32_t signals = 0;
+	(void)state;
+	start_victim(&v, scene_nested_signals);
+	walk_live(&v);
+	vec_each (f, &v.walk.frames) {
+		signals += f->link == LINK_SIGNAL;
+		assert_true(f->link != LINK_SIGNAL || f->exact);
+		assert_true((f->link == LINK_NONE) == (f == v.walk.frames.data));
+	}
+	assert_int_equal(signals, 2);
+	end_victim(&v);
+}
+
+/* --- copies of the stack -------------------------------------------------------------------- */
+
+static struct stack_copy copy_stack(struct victim *v, size_t size)
+{
+	uint64_t sp = v->regs.reg[arch_native()->sp];
+	uint8_t *bytes = malloc(size);
+	assert_non_null(bytes);
+	return (struct stack_copy){sp, bytes, memory_read(v->pid, sp, bytes, size)};
+}
+
+static void free_copy(struct stack_copy *c)
+{
+	free((void *)(uintptr_t)c->bytes);
+}
+
+static void a_short_copy_is_continued_with_live_memory(void **state)
+{
+	static struct victim v;
+	(void)state;
+	start_victim(&v, scene_recursion);
+	for (size_t size = 0; size < 4096; size += 328) {
+		struct stack_copy copy = copy_stack(&v, size);
+		walk_stack(v.walker, v.space, &v.regs, read_stack_copy, &copy, &v.walk);
+		assert_string_equal(walk_end_name[v.walk.end], walk_end_name[WALK_STACK_COPY]);
+		walk_resume(v.walker, v.space, memory_window_word, &v.memory, &v.walk);
+		compare_to_truth(&v);
+		free_copy(&copy);
+	}
+	end_victim(&v);
+}
+
+/* Overwrites the word of the copy that holds return address `old`. */
+static void forge(struct stack_copy *copy, uint64_t old, uint64_t new)
+{
+	uint8_t *bytes = (uint8_t *)(uintptr_t)copy->bytes;
+	for (size_t at = 0; at + 8 <= copy->size; at += 8) {
+		uint64_t word;
+		memcpy(&word, bytes + at, 8);
+		if ((word & arch_native()->layout->code_mask) == old) {
+			memcpy(bytes + at, &new, 8);
+			return;
+		}
+	}
+	fail_msg("the return address is not on the stack");
+}
+
+/* Walks a stack on which level_three returns to `to` instead of level_two. */
+static void walk_forged(struct victim *v, uint64_t to, enum walk_end expected)
+{
+	struct stack_copy copy = copy_stack(v, 16384);
+	walk_live(v);
+	uint32_t stop = find_stop(v);
+	forge(&copy, truth(v, 2), to);
+	walk_stack(v->walker, v->space, &v->regs, read_stack_copy, &copy, &v->walk);
+	assert_string_equal(walk_end_name[v->walk.end], walk_end_name[expected]);
+	assert_int_equal(v->walk.frames.len, stop + 2);
+	free_copy(&copy);
+}
+
+static void forged_return_addresses_are_found_out(void **state)
+{
+	static struct victim v;
+	(void)state;
+	start_victim(&v, scene_recursion);
+	/* Behind no call. */
+	walk_forged(&v, (uint64_t)(uintptr_t)level_two + 4, WALK_BAD_LINK);
+	/* Behind a call, but to another procedure. */
+	walk_forged(&v, truth(&v, 3), WALK_BAD_LINK);
+	walk_forged(&v, 0x1000, WALK_NO_CODE);
+	walk_forged(&v, (uint64_t)(uintptr_t)&sink, WALK_NO_CODE);
+	end_victim(&v);
+}
+
+static uint64_t nanoseconds(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void deep_stacks_are_walked_whole(void **state)
+{
+	static struct victim v;
+	uint64_t best = UINT64_MAX;
+	(void)state;
+	start_victim(&v, scene_deep);
+	struct stack_copy copy = copy_stack(&v, 8 << 20);
+	for (int i = 0; i < 10; i++) {
+		uint64_t start = nanoseconds();
+		walk_stack(v.walker, v.space, &v.regs, read_stack_copy, &copy, &v.walk);
+		uint64_t took = nanoseconds() - start;
+		best = took < best ? took : best;
+	}
+	assert_int_equal(v.walk.end, WALK_COMPLETE);
+	assert_true(v.walk.frames.len > DEEP);
+	print_message("%.1f ns a frame\n", (double)best / v.walk.frames.len);
+	free_copy(&copy);
+	end_victim(&v);
+}
+
+/* --- where threads and processes begin ------------------------------------------------------ */
+
+static void step_on(struct victim *v)
+{
+	int status;
+	assert_int_equal(ptrace(PTRACE_SINGLESTEP, v->tid, 0, 0), 0);
+	assert_int_equal(waitpid(v->tid, &status, __WALL), v->tid);
+	assert_true(WIFSTOPPED(status));
+	read_registers(v);
+}
+
+static void walk_every_step(struct victim *v, int steps, uint32_t frames_at_most)
+{
+	for (int i = 0; i < steps; i++, step_on(v)) {
+		walk_live(v);
+		if (v->walk.end != WALK_COMPLETE || v->walk.frames.len > frames_at_most)
+			fail_msg("step %d: %u frames, %s", i, v->walk.frames.len,
+				 walk_end_name[v->walk.end]);
+	}
+}
+
+static void a_process_is_walked_from_its_first_instruction(void **state)
+{
+	static struct victim v;
+	int status;
+	(void)state;
+	v = (struct victim){.pid = fork()};
+	assert_true(v.pid >= 0);
+	if (!v.pid) {
+		if (ptrace(PTRACE_TRACEME, 0, 0, 0))
+			_exit(1);
+		execl("/proc/self/exe", "test_walk", "end at once", (char *)NULL);
+		_exit(1);
+	}
+	assert_int_equal(waitpid(v.pid, &status, 0), v.pid);
+	if (!WIFSTOPPED(status))
+		skip();
+	assert_int_equal(ptrace(PTRACE_SETOPTIONS, v.pid, 0, PTRACE_O_EXITKILL), 0);
+	v.tid = v.pid;
+	prepare(&v);
+	read_registers(&v);
+	walk_every_step(&v, 1, 1);
+	walk_every_step(&v, 2000, 20);
+	end_victim(&v);
+}
+
+static void scene_new_thread(void)
+{
+	shared->tid = gettid();
+	shared->ready = 1;
+	while (shared->ready)
+		;
+	run_in_thread(level_one);
+}
+
+/* Waits until the victim's next thread begins, and makes it the one that is walked. */
+static void catch_new_thread(struct victim *v)
+{
+	int status;
+	unsigned long tid;
+	assert_int_equal(
+		ptrace(PTRACE_SETOPTIONS, v->tid, 0, PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL), 0);
+	shared->ready = 0;
+	assert_int_equal(ptrace(PTRACE_CONT, v->tid, 0, 0), 0);
+	do {
+		assert_int_equal(waitpid(v->tid, &status, __WALL), v->tid);
+		if (WIFSTOPPED(status) && status >> 16 != PTRACE_EVENT_CLONE)
+			assert_int_equal(ptrace(PTRACE_CONT, v->tid, 0, 0), 0);
+	} while (WIFSTOPPED(status) && status >> 16 != PTRACE_EVENT_CLONE);
+	assert_int_equal(ptrace(PTRACE_GETEVENTMSG, v->tid, 0, &tid), 0);
+	v->tid = (int)tid;
+	assert_int_equal(waitpid(v->tid, &status, __WALL), v->tid);
+	refresh(v);
+	read_registers(v);
+}
+
+static void a_thread_is_walked_from_its_first_instruction(void **state)
+{
+	static struct victim v;
+	(void)state;
+	start_victim(&v, scene_new_thread);
+	catch_new_thread(&v);
+	walk_every_step(&v, 1, 1);
+	walk_every_step(&v, 200, 12);
+	end_victim(&v);
+}
+
+/* --- nonsense ------------------------------------------------------------------------------- */
+
+static uint64_t next_random(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed;
+}
+
+/* Some word that may pass for a real one: of the stack, a code address, or anything. */
+static uint64_t make_word(struct victim *v, uint64_t *seed, const struct stack_copy *stack)
+{
+	uint64_t r = next_random(seed);
+	switch (r % 8) {
+	case 0: return r;
+	case 1: return (uint64_t)(uintptr_t)stop_here + r % 65536;
+	case 2:
+	case 3: return v->walk.frames.data[(r >> 8) % v->walk.frames.len].pc;
+	case 4: return r >> 60;
+	default: return stack->address + (r >> 8) % (stack->size + 64) / 8 * 8;
+	}
+}
+
+static void nonsense_ends_in_a_failure(void **state)
+{
+	static struct victim v;
+	enum { WORDS = 256, ROUNDS = 20000 };
+	uint64_t seed = 88172645463325252u, words[WORDS];
+	uint32_t complete = 0;
+	struct stack_copy stack = {0x7f0000000000, (uint8_t *)words, sizeof(words)};
+	struct walk out = {0};
+	(void)state;
+	start_victim(&v, scene_nested_signals);
+	walk_live(&v);
+	for (int round = 0; round < ROUNDS; round++) {
+		struct registers regs = {.known = (uint32_t)next_random(&seed)};
+		for (int i = 0; i < WORDS; i++)
+			words[i] = make_word(&v, &seed, &stack);
+		for (int i = 0; i < REGISTERS; i++)
+			regs.reg[i] = make_word(&v, &seed, &stack);
+		regs.pc = make_word(&v, &seed, &stack);
+		regs.known |= (uint32_t)(round % 4 != 0) << arch_native()->sp;
+		walk_stack(v.walker, v.space, &regs, read_stack_copy, &stack, &out);
+		assert_in_range(out.frames.len, 1, WALK_MAX_FRAMES);
+		complete += out.end == WALK_COMPLETE;
+	}
+	assert_true(complete < ROUNDS / 2);
+	vec_free(&out.frames);
+	end_victim(&v);
+}
+
+/* A signal frame that says it interrupted itself. */
+static void a_circle_of_signal_frames_ends(void **state)
+{
+	static struct victim v;
+	const struct arch *arch = arch_native();
+	uint64_t words[256] = {0}, trampoline = 0;
+	struct stack_copy stack = {0x7f0000000000, (uint8_t *)words, sizeof(words)};
+	(void)state;
+	start_victim(&v, scene_signal);
+	walk_live(&v);
+	for (uint32_t i = 1; i < v.walk.frames.len; i++)
+		if (v.walk.frames.data[i].link == LINK_SIGNAL)
+			trampoline = v.walk.frames.data[i - 1].pc;
+	assert_true(trampoline != 0);
+	words[arch->layout->signal_pc / 8] = trampoline;
+	words[arch->layout->signal_reg[arch->sp] / 8] = stack.address;
+	struct registers regs = {.pc = trampoline};
+	registers_set(&regs, arch->sp, stack.address);
+	walk_stack(v.walker, v.space, &regs, read_stack_copy, &stack, &v.walk);
+	assert_string_equal(walk_end_name[v.walk.end], walk_end_name[WALK_BAD_STACK]);
+	end_victim(&v);
+}
+
+static void code_that_is_not_there_is_no_code(void **state)
+{
+	struct codes *codes = codes_new(NULL);
+	struct space *space = space_new(codes, (int)getpid());
+	struct walker *walker = walker_new();
+	struct walk out = {0};
+	struct registers regs = {.pc = 0x1234};
+	struct stack_copy empty = {0};
+	(void)state;
+	walk_stack(walker, space, &regs, read_stack_copy, &empty, &out);
+	assert_int_equal(out.end, WALK_NO_CODE);
+	assert_int_equal(out.frames.len, 1);
+	assert_int_equal(out.frames.data[0].pc, 0x1234);
+	vec_free(&out.frames);
+	walker_free(walker);
+	space_free(space);
+	codes_free(codes);
+}
+
+/* Two frames of a just-in-time compiler's code, with frame pointers, called from a real one. */
+static void anonymous_code_is_walked_by_frame_pointers(void **state)
+{
+	static struct victim v;
+	const struct arch *arch = arch_native();
+	const uint64_t jit = 0x600000000000, base = 0x7f0000000000;
+	uint64_t words[4];
+	struct stack_copy stack = {base, (uint8_t *)words, sizeof(words)};
+	(void)state;
+	start_victim(&v, scene_callback);
+	walk_live(&v);
+	uint64_t caller = truth(&v, 5); /* in qsort: a call through a pointer precedes it */
+	space_map(v.space, &(struct mapping){.start = jit, .end = jit + 4096, .path = "//anon"});
+	memcpy(words, (uint64_t[]){base + 16, jit + 64, base + 8192, caller}, sizeof(words));
+	struct registers regs = {.pc = jit + 16};
+	registers_set(&regs, arch->sp, base);
+	registers_set(&regs, arch->fp, base);
+	walk_stack(v.walker, v.space, &regs, read_stack_copy, &stack, &v.walk);
+	assert_true(v.walk.frames.len >= 3);
+	assert_int_equal(v.walk.frames.data[1].pc, jit + 64);
+	assert_int_equal(v.walk.frames.data[2].pc, caller);
+	assert_int_equal(v.walk.frames.data[2].link, LINK_LIKELY);
+	/* An address that no call precedes is not believed. */
+	words[3] = (uint64_t)(uintptr_t)level_two + 4;
+	walk_stack(v.walker, v.space, &regs, read_stack_copy, &stack, &v.walk);
+	assert_int_equal(v.walk.frames.len, 2);
+	assert_int_equal(v.walk.end, WALK_NO_CODE);
+	end_victim(&v);
+}
+
+int main(int argc, char **argv)
+{
+	(void)argv;
+	if (argc > 1)
+		return 0;
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(walks_callback),
+		cmocka_unit_test(walks_alloca),
+		cmocka_unit_test(walks_recursion),
+		cmocka_unit_test(walks_signal),
+		cmocka_unit_test(walks_alternate_stack),
+		cmocka_unit_test(walks_nested_signals),
+		cmocka_unit_test(walks_interrupted),
+		cmocka_unit_test(walks_thread),
+		cmocka_unit_test(walks_thread_signal),
+		cmocka_unit_test(walks_coroutine),
+		cmocka_unit_test_teardown(call_frame_information_is_not_needed,
+					  use_everything_again),
+		cmocka_unit_test(signal_frames_are_marked),
+		cmocka_unit_test(a_short_copy_is_continued_with_live_memory),
+		cmocka_unit_test(forged_return_addresses_are_found_out),
+		cmocka_unit_test(deep_stacks_are_walked_whole),
+		cmocka_unit_test(a_process_is_walked_from_its_first_instruction),
+		cmocka_unit_test(a_thread_is_walked_from_its_first_instruction),
+		cmocka_unit_test(nonsense_ends_in_a_failure),
+		cmocka_unit_test(a_circle_of_signal_frames_ends),
+		cmocka_unit_test(code_that_is_not_there_is_no_code),
+		cmocka_unit_test(anonymous_code_is_walked_by_frame_pointers),
+	};
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	if (shared == MAP_FAILED)
+		return 1;
+	/* The first call loads a library and resolves the symbol. */
+	backtrace(shared->truth, 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -13,6 +13,7 @@ static const struct {
 	{"decode", fuzz_decode},
 	{"debug", fuzz_debug},
 	{"structure", fuzz_structure},
+	{"ring", fuzz_ring},
 };
 
 static void replay(fuzz_fn run, const char *path)
@@ -41,6 +42,6 @@ int main(int argc, char **argv)
 			replay(targets[t].run, argv[i]);
 		return 0;
 	}
-	fprintf(stderr, "usage: fuzz-replay image|decode|debug|structure FILE...\n");
+	fprintf(stderr, "usage: fuzz-replay image|decode|debug|structure|ring FILE...\n");
 	return 2;
 }

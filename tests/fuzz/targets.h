@@ -13,6 +13,7 @@ void fuzz_image(const uint8_t *data, size_t size);
 void fuzz_decode(const uint8_t *data, size_t size);
 void fuzz_debug(const uint8_t *data, size_t size);
 void fuzz_structure(const uint8_t *data, size_t size);
+void fuzz_ring(const uint8_t *data, size_t size);
 
 #define FUZZ_CHECK(condition)                                                                      \
 	do {                                                                                       \

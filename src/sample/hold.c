@@ -1,0 +1,108 @@
+#include "sample/hold.h"
+
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+
+/* Stopping takes some 10 us, or until the thread gets a processor. */
+enum { TRIES = 200, PAUSE_NS = 50000 };
+
+enum stop { STOPPED, ENDED, NOT_YET };
+
+/* Does not take the stop (WNOWAIT): see tracee.c. */
+static enum stop look(const struct tracee *t, struct tracee_event *out)
+{
+	siginfo_t info = {0};
+	*out = (struct tracee_event){.tid = t->tid};
+	if (waitid(P_PID, (id_t)t->tid, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL))
+		return ENDED;
+	if (!info.si_pid || info.si_code == CLD_STOPPED)
+		return NOT_YET;
+	if (info.si_code != CLD_TRAPPED)
+		return ENDED;
+	int event = info.si_status >> 8, sig = info.si_status & 0x7f;
+	if (!event) {
+		out->what = TRACEE_SIGNALLED;
+		out->signal = sig;
+	} else if (event == PTRACE_EVENT_STOP) {
+		out->what = sig == SIGTRAP ? TRACEE_TRAPPED : TRACEE_SUSPENDED;
+	} else {
+		out->what = TRACEE_EXECUTED;
+	}
+	return STOPPED;
+}
+
+static enum stop await(const struct tracee *t, struct tracee_event *out)
+{
+	enum stop stop = look(t, out);
+	for (int i = 0; stop == NOT_YET && i < TRIES; i++) {
+		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+		stop = look(t, out);
+	}
+	return stop;
+}
+
+/* A traced thread that ends is there until the tracer has taken notice. */
+static void bury(int tid, bool child)
+{
+	if (!child)
+		waitpid(tid, NULL, WNOHANG | __WALL);
+}
+
+static bool stop_thread(struct holds *h, int tid, bool child, inside_fn inside, void *ctx)
+{
+	struct tracee t;
+	struct tracee_event stop;
+	struct registers regs;
+	struct err ignored;
+	bool in_call;
+	if (tracee_seize(&t, tid, false, &ignored))
+		return false;
+	tracee_interrupt(&t);
+	switch (await(&t, &stop)) {
+	case ENDED: bury(tid, child); return false;
+	case NOT_YET: vec_push(&h->late, (struct late_hold){t, child}); return false;
+	case STOPPED: break;
+	}
+	/* In a new program there is nothing left of what the caller wanted to see. */
+	bool seen = stop.what != TRACEE_EXECUTED && tracee_registers(&t, &regs, &in_call);
+	if (seen)
+		inside(ctx, &regs);
+	tracee_detach(&t, &stop);
+	return seen;
+}
+
+bool hold_thread(struct holds *h, int pid, int tid, bool child, inside_fn inside, void *ctx)
+{
+	vec_each (l, &h->late)
+		if (l->tracee.tid == tid)
+			return false;
+	enum held held = waiting_hold(pid, tid, inside, ctx);
+	if (held != HELD_NOT)
+		return held == HELD;
+	return stop_thread(h, tid, child, inside, ctx);
+}
+
+void holds_let_go(struct holds *h)
+{
+	for (uint32_t i = h->late.len; i-- > 0;) {
+		struct late_hold *l = &h->late.data[i];
+		struct tracee_event stop;
+		enum stop found = look(&l->tracee, &stop);
+		if (found == NOT_YET)
+			continue;
+		if (found == STOPPED)
+			tracee_detach(&l->tracee, &stop);
+		else
+			bury(l->tracee.tid, l->child);
+		*l = vec_pop(&h->late);
+	}
+}
+
+/* What has not stopped yet is let go by the kernel when we end. */
+void holds_release(struct holds *h)
+{
+	holds_let_go(h);
+	vec_free(&h->late);
+}

@@ -1,0 +1,102 @@
+/* What the files of the perf sampler share; for them only. */
+#pragma once
+#include "base/hashmap.h"
+#include "base/vec.h"
+#include "sample/hold.h"
+#include "sample/perf_rings.h"
+#include "sample/waiting.h"
+
+enum { NS_PER_SECOND = 1000000000 };
+
+/* Opened besides the events asked for: it counts nothing, and tells of mappings, names, starts and
+ * ends. Its number is behind those of events. */
+enum { TALE = EVENTS_MAX };
+
+/* What an identifier stands for. */
+struct source {
+	uint32_t event;
+	int tid;    /* the thread that it was opened for; 0: all that runs on the processor */
+	bool whole; /* children and new threads too */
+	uint64_t throttled; /* ns: not written since, or 0 */
+};
+
+/* A thread that was met; its number may be used again by another one later. */
+struct thread {
+	int pid, tid;
+	bool own_events; /* opened for itself, not inherited */
+	bool told;       /* its start was told, its end not yet */
+	bool sampled;
+};
+
+struct perf_file {
+	int fd;
+	bool clock;
+};
+
+struct end {
+	int pid, pidfd;
+};
+
+struct perf_sampler {
+	struct sampler base;
+	struct sampler_options o;
+	struct perf_rings rings;
+	int wakeups;                 /* epoll: rings, ends of processes, ticks */
+	VEC(struct perf_file) files; /* all events */
+	VEC(struct source) sources;
+	struct hashmap by_id; /* to sources */
+	VEC(struct thread) threads;
+	struct hashmap by_tid; /* to threads */
+	VEC(struct end) ends;  /* of processes, to be awaited */
+	VEC(int) children;     /* processes that we started */
+	struct holds holds;
+	uint64_t delivered; /* time of the newest that was delivered */
+	bool finished;
+
+	/* See perf_wide.c. */
+	bool wide;
+	unsigned short_lived;
+	uint64_t short_lived_since;
+
+	/* --wall */
+	int ticks;
+	uint32_t wall_event;
+	VEC(struct waiting) waiting;
+	uint8_t *stack;
+};
+
+/* What epoll tells: an end of a process by its pidfd, the other two by numbers no file has. */
+enum { WOKEN_BY_RING = -1, WOKEN_BY_TICK = -2 };
+
+static inline struct perf_sampler *perf_sampler(struct sampler *s)
+{
+	return (struct perf_sampler *)(void *)s;
+}
+
+uint64_t now_ns(void);
+bool perf_wake_on(struct perf_sampler *p, int fd, int what);
+
+/* perf_attr.c: how events are opened. */
+void perf_fill_event(const struct perf_sampler *p, unsigned event, struct perf_event_attr *a);
+void perf_fill_tale(struct perf_event_attr *a);
+/* Tries each event on ourselves; finds out whether the kernel may be observed. */
+int perf_check_events(struct perf_sampler *p, struct err *e);
+
+/* perf_watch.c: opening them on threads. */
+int perf_watch(struct sampler *s, int tid, bool whole, bool starting, struct err *e);
+/* Leads an event into its processor's ring and remembers its identifier. */
+int perf_add_file(struct perf_sampler *p, int fd, const struct cpu_ring *c,
+		  const struct source *source, struct err *e);
+
+/* perf_wide.c: threads too short for events of their own. */
+void perf_count_short_lived(struct perf_sampler *p);
+
+/* perf_tell.c: from records to the sink. */
+void perf_deliver(void *ctx, const struct record *r);
+struct thread *perf_thread(struct perf_sampler *p, int tid);
+/* Tells of a thread, once. */
+void perf_tell_start(struct perf_sampler *p, int pid, int tid);
+/* Tells that all threads of a process have ended that are not known to. */
+void perf_tell_ends(struct perf_sampler *p, int pid);
+/* Everything before `now` has been delivered. */
+void perf_tell_waiting(struct perf_sampler *p, uint64_t now);

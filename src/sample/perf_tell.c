@@ -1,0 +1,197 @@
+/* From records to the sink. */
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "sample/perf_sampler.h"
+
+static void wall_add(struct perf_sampler *p, int pid, int tid)
+{
+	struct waiting w;
+	if (!p->o.wall)
+		return;
+	waiting_init(&w, pid, tid, now_ns());
+	vec_push(&p->waiting, w);
+}
+
+/* One thread of a process, or all with tid 0. */
+static void wall_remove(struct perf_sampler *p, int pid, int tid)
+{
+	for (uint32_t i = p->waiting.len; i-- > 0;) {
+		struct waiting *w = &p->waiting.data[i];
+		if (w->pid != pid || (tid && w->tid != tid))
+			continue;
+		waiting_release(w);
+		*w = vec_pop(&p->waiting);
+	}
+}
+
+struct thread *perf_thread(struct perf_sampler *p, int tid)
+{
+	uint32_t i = hashmap_get(&p->by_tid, (uint64_t)tid);
+	return i == HASHMAP_NONE ? NULL : &p->threads.data[i];
+}
+
+void perf_tell_start(struct perf_sampler *p, int pid, int tid)
+{
+	struct thread *t = perf_thread(p, tid);
+	if (t && t->told)
+		return;
+	if (!t) {
+		hashmap_put(&p->by_tid, (uint64_t)tid, p->threads.len);
+		vec_push(&p->threads, (struct thread){0});
+		t = &vec_last(&p->threads);
+	}
+	*t = (struct thread){.pid = pid, .tid = tid, .told = true};
+	p->o.sink.thread(p->o.sink.ctx, pid, tid);
+	wall_add(p, pid, tid);
+}
+
+static void tell_end(struct perf_sampler *p, struct thread *t)
+{
+	if (!t || !t->told)
+		return;
+	if (!t->sampled)
+		perf_count_short_lived(p);
+	t->told = t->own_events = false;
+	wall_remove(p, t->pid, t->tid);
+	p->o.sink.exit(p->o.sink.ctx, t->pid, t->tid);
+}
+
+void perf_tell_ends(struct perf_sampler *p, int pid)
+{
+	vec_each (t, &p->threads)
+		if (t->pid == pid)
+			tell_end(p, t);
+}
+
+static void deliver_sample(struct perf_sampler *p, const struct record *r, const struct source *src)
+{
+	unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	struct sample s = {
+		.time = p->delivered,
+		.pid = r->pid,
+		.tid = r->tid,
+		.event = src->event,
+		.weight = r->period,
+		.in_kernel = mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_HYPERVISOR,
+		.stack = r->stack_size ? r->stack : NULL,
+		.stack_size = r->stack_size,
+	};
+	if (src->tid)
+		perf_tell_start(p, r->pid, r->tid); /* usually told before */
+	struct thread *t = perf_thread(p, r->tid);
+	if (!t || !t->told || t->pid != r->pid)
+		return;
+	t->sampled = true;
+	if (r->registers)
+		registers_from_perf(arch_native(), r->registers, &s.registers);
+	p->o.sink.sample(p->o.sink.ctx, &s);
+}
+
+static void deliver_map(struct perf_sampler *p, const struct record *r)
+{
+	struct mapping_event m = {
+		.pid = r->pid,
+		.start = r->start,
+		.end = r->start + r->length,
+		.offset = r->offset,
+		.inode = r->inode,
+		.device_major = r->device_major,
+		.device_minor = r->device_minor,
+		.path = strcmp(r->text, "//anon") != 0 ? r->text : "",
+	};
+	p->o.sink.map(p->o.sink.ctx, &m);
+}
+
+/* The thread that calls exec is alone afterwards and takes over the number of the process. If that
+ * was not its number before, the first thread has ended, and its own number is gone untold. */
+static void deliver_exec(struct perf_sampler *p, int pid)
+{
+	const struct thread *first = perf_thread(p, pid);
+	if (!first || !first->told)
+		perf_tell_ends(p, pid);
+	p->o.sink.exec(p->o.sink.ctx, pid);
+	perf_tell_start(p, pid, pid);
+	wall_remove(p, pid, 0);
+	wall_add(p, pid, pid);
+}
+
+static void deliver_name(struct perf_sampler *p, const struct record *r)
+{
+	if (r->misc & PERF_RECORD_MISC_COMM_EXEC)
+		deliver_exec(p, r->pid);
+	p->o.sink.name(p->o.sink.ctx, r->pid, r->tid, r->text);
+}
+
+static void deliver_start(struct perf_sampler *p, const struct record *r, const struct source *src)
+{
+	if (!src->whole)
+		return;
+	if (r->pid != r->parent_pid)
+		p->o.sink.fork(p->o.sink.ctx, r->parent_pid, r->pid);
+	perf_tell_start(p, r->pid, r->tid);
+}
+
+/* The kernel switches an event off that would take too much time. Of a clock we know how many
+ * samples there would have been meanwhile. */
+static void deliver_throttle(struct perf_sampler *p, const struct record *r, struct source *src)
+{
+	uint64_t period = p->o.period ? p->o.period : NS_PER_SECOND / (p->o.hz ? p->o.hz : 1);
+	if (r->type == PERF_RECORD_THROTTLE) {
+		src->throttled = r->time;
+	} else if (src->throttled && r->time > src->throttled) {
+		uint64_t lost = (r->time - src->throttled) / period;
+		if (lost && p->o.events[src->event].clock)
+			p->o.sink.lost(p->o.sink.ctx, lost);
+		src->throttled = 0;
+	}
+}
+
+static bool has_own_events(struct perf_sampler *p, int tid)
+{
+	const struct thread *t = perf_thread(p, tid);
+	return t && t->own_events;
+}
+
+/* Written by an event that this thread has inherited though it has its own. */
+static bool from_other(struct perf_sampler *p, const struct record *r, const struct source *src)
+{
+	return src->tid && src->tid != r->by && has_own_events(p, r->by);
+}
+
+void perf_deliver(void *ctx, const struct record *r)
+{
+	struct perf_sampler *p = ctx;
+	uint32_t index = hashmap_get(&p->by_id, r->id);
+	struct source *src = index < p->sources.len ? &p->sources.data[index] : NULL;
+	/* Within a ring an interrupted record may be a little older than the one before it. */
+	if (r->time > p->delivered)
+		p->delivered = r->time;
+	if (r->type == PERF_RECORD_LOST || r->type == PERF_RECORD_LOST_SAMPLES)
+		p->o.sink.lost(p->o.sink.ctx, r->lost);
+	if (!src || from_other(p, r, src))
+		return;
+	switch (r->type) {
+	case PERF_RECORD_SAMPLE: deliver_sample(p, r, src); break;
+	case PERF_RECORD_MMAP2: deliver_map(p, r); break;
+	case PERF_RECORD_COMM: deliver_name(p, r); break;
+	case PERF_RECORD_FORK: deliver_start(p, r, src); break;
+	case PERF_RECORD_EXIT: tell_end(p, perf_thread(p, r->tid)); break;
+	case PERF_RECORD_THROTTLE:
+	case PERF_RECORD_UNTHROTTLE: deliver_throttle(p, r, src); break;
+	}
+}
+
+/* Everything that happened before now has been delivered. */
+void perf_tell_waiting(struct perf_sampler *p, uint64_t now)
+{
+	uint64_t expirations;
+	struct sample s = {.event = p->wall_event};
+	if (read(p->ticks, &expirations, sizeof(expirations)) < 0)
+		return;
+	p->delivered = now;
+	vec_each (w, &p->waiting)
+		if (waiting_look(w, now, p->stack, p->o.max_stack, &s))
+			p->o.sink.sample(p->o.sink.ctx, &s);
+}

@@ -1,0 +1,194 @@
+/* Events are opened for each (thread, processor, event asked for). New threads and children inherit
+ * those of the thread that starts them, under the same identifiers.
+ *
+ * Attaching to a process that starts threads meanwhile: a new thread may have inherited the events
+ * of some processors only. It is therefore given events of its own once it is seen in /proc, and
+ * what it writes by inherited ones is dropped: the identifier tells (perf_tell.c). */
+#include <errno.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "process/maps.h"
+#include "process/threads.h"
+#include "sample/perf_sampler.h"
+
+/* Files are many: threads times processors times events. The programs that we start have been
+ * forked by now and keep the limit that they would have had. */
+static void raise_file_limit(void)
+{
+	struct rlimit r;
+	if (!getrlimit(RLIMIT_NOFILE, &r) && r.rlim_cur < r.rlim_max) {
+		r.rlim_cur = r.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &r);
+	}
+}
+
+int perf_add_file(struct perf_sampler *p, int fd, const struct cpu_ring *c,
+		  const struct source *source, struct err *e)
+{
+	uint64_t id;
+	bool clock = source->event < EVENTS_MAX && p->o.events[source->event].clock;
+	vec_push(&p->files, (struct perf_file){fd, clock});
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->fd) || ioctl(fd, PERF_EVENT_IOC_ID, &id))
+		return err_errno(e, "perf events cannot be led into one ring");
+	hashmap_put(&p->by_id, id, p->sources.len);
+	vec_push(&p->sources, *source);
+	return 0;
+}
+
+/* One event on one thread, on all processors. 1 if the thread has ended. */
+static int open_event(struct perf_sampler *p, struct perf_event_attr *a,
+		      const struct source *source, struct err *e)
+{
+	for (unsigned i = 0; i < p->rings.count; i++) {
+		const struct cpu_ring *c = &p->rings.rings[i];
+		int fd = perf_open(a, source->tid, c->cpu);
+		if (fd < 0 && errno == ESRCH)
+			return 1;
+		if (fd < 0)
+			return perf_explain(
+				source->event == TALE ? NULL : &p->o.events[source->event], e);
+		if (perf_add_file(p, fd, c, source, e))
+			return e->code;
+	}
+	return 0;
+}
+
+static int open_thread(struct perf_sampler *p, int tid, bool whole, bool starting, struct err *e)
+{
+	struct perf_event_attr a;
+	struct source source = {.event = TALE, .tid = tid, .whole = whole};
+	perf_fill_tale(&a);
+	for (unsigned i = 0;; i++) {
+		a.inherit = whole;
+		a.disabled = a.enable_on_exec = starting;
+		int rc = open_event(p, &a, &source, e);
+		if (rc || i == p->o.event_count)
+			return rc;
+		perf_fill_event(p, i, &a);
+		source.event = i;
+	}
+}
+
+/* A thread that watch() has opened events on. */
+static void tell_opened(struct perf_sampler *p, int pid, int tid, bool starting)
+{
+	char name[16];
+	perf_tell_start(p, pid, tid);
+	perf_thread(p, tid)->own_events = true;
+	/* A starting program has no name yet: it is still ourselves. */
+	if (starting)
+		return;
+	thread_name(pid, tid, name);
+	p->o.sink.name(p->o.sink.ctx, pid, tid, name);
+}
+
+/* Opens events on the threads that have none of their own yet; *found says how many. */
+static int open_new_threads(struct perf_sampler *p, int pid, unsigned *found, struct err *e)
+{
+	tid_list tids = {0};
+	int rc = threads_list(pid, &tids, e);
+	*found = 0;
+	for (uint32_t i = 0; !rc && i < tids.len; i++) {
+		int tid = tids.data[i];
+		const struct thread *known = perf_thread(p, tid);
+		if (known && known->own_events)
+			continue;
+		rc = open_thread(p, tid, true, false, e);
+		*found += rc == 0;
+		if (!rc)
+			tell_opened(p, pid, tid, false);
+		rc = rc > 0 ? 0 : rc;
+	}
+	vec_free(&tids);
+	return rc;
+}
+
+/* Until nothing new is seen twice: a listing may miss a thread while others end. */
+static int open_all_threads(struct perf_sampler *p, int pid, struct err *e)
+{
+	unsigned found, quiet = 0, all = 0;
+	while (quiet < 2) {
+		int rc = open_new_threads(p, pid, &found, e);
+		if (rc)
+			return rc;
+		all += found;
+		quiet = found ? 0 : quiet + 1;
+	}
+	if (!all)
+		return err_set(e, ERR_SYSTEM, "process %d has ended", pid);
+	return 0;
+}
+
+static int open_one_thread(struct perf_sampler *p, int pid, int tid, bool whole, bool starting,
+			   struct err *e)
+{
+	int rc = open_thread(p, tid, whole, starting, e);
+	if (rc > 0)
+		return err_set(e, ERR_SYSTEM, "thread %d has ended", tid);
+	if (!rc)
+		tell_opened(p, pid, tid, starting);
+	return rc;
+}
+
+static void tell_image(struct perf_sampler *p, int pid, const struct mapped_image *im)
+{
+	for (uint32_t i = 0; i < im->code_count; i++) {
+		struct mapping_event m = {
+			.pid = pid,
+			.start = im->code[i].start,
+			.end = im->code[i].end,
+			.offset = im->code[i].offset,
+			.inode = im->inode,
+			.device_major = im->device_major,
+			.device_minor = im->device_minor,
+			.path = im->path,
+		};
+		p->o.sink.map(p->o.sink.ctx, &m);
+	}
+}
+
+/* After the events are open, so that nothing that is mapped meanwhile is missed. */
+static int tell_maps(struct perf_sampler *p, int pid, struct err *e)
+{
+	struct maps m;
+	int rc = maps_read(&m, pid, e);
+	if (rc)
+		return rc;
+	for (uint32_t i = 0; i < m.image_count; i++)
+		tell_image(p, pid, &m.images[i]);
+	maps_release(&m);
+	return 0;
+}
+
+/* Kernels before 5.3 have no such files: then the time limit of run() has to do. */
+static void await_end(struct perf_sampler *p, int pid)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (fd < 0)
+		return;
+	vec_push(&p->ends, (struct end){pid, fd});
+	perf_wake_on(p, fd, fd);
+}
+
+int perf_watch(struct sampler *s, int tid, bool whole, bool starting, struct err *e)
+{
+	struct perf_sampler *p = perf_sampler(s);
+	int pid = thread_process(tid), rc;
+	if (pid < 0)
+		return err_set(e, ERR_SYSTEM, "there is no process %d", tid);
+	rc = p->o.wall ? process_check_attach(pid, e) : process_check_access(pid, e);
+	if (rc)
+		return rc;
+	raise_file_limit();
+	await_end(p, pid);
+	if (starting)
+		vec_push(&p->children, pid);
+	if (starting || !whole)
+		rc = open_one_thread(p, pid, tid, whole, starting, e);
+	else
+		rc = open_all_threads(p, pid, e);
+	return rc || starting ? rc : tell_maps(p, pid, e);
+}

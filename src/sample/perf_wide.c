@@ -1,0 +1,73 @@
+/* Threads and processes that end before their first sample.
+ *
+ * The clock of each new thread starts with a full period, so one that runs for less is never
+ * sampled, be there a million of them (and since the kernel exchanges the events of related threads
+ * when it switches between them, their parent's clock is lost with them too). When many such are
+ * seen, the clocks are changed for one of each processor, which runs on whoever runs there; what it
+ * writes of other programs is dropped. That needs the permission to observe the whole machine. */
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "sample/perf_sampler.h"
+
+/* So many within a second. */
+enum { MANY = 50 };
+
+static bool open_wide(struct perf_sampler *p, unsigned event)
+{
+	struct perf_event_attr a;
+	struct source source = {.event = event, .whole = true};
+	struct err ignored;
+	perf_fill_event(p, event, &a);
+	a.exclude_idle = 1;
+	for (unsigned i = 0; i < p->rings.count; i++) {
+		int fd = perf_open(&a, -1, p->rings.rings[i].cpu);
+		if (fd < 0 || perf_add_file(p, fd, &p->rings.rings[i], &source, &ignored))
+			return false;
+	}
+	return true;
+}
+
+/* The new ones, which are behind the others in the list. */
+static void close_from(struct perf_sampler *p, uint32_t first)
+{
+	while (p->files.len > first)
+		close(vec_pop(&p->files).fd);
+}
+
+static void explain(struct perf_sampler *p)
+{
+	snprintf(p->base.note, sizeof(p->base.note),
+		 "many threads or processes ended before their first sample and are missing; with "
+		 "sudo, or after sudo sysctl kernel.perf_event_paranoid=-1, they are sampled too");
+}
+
+static void go_wide(struct perf_sampler *p)
+{
+	uint32_t before = p->files.len;
+	p->wide = true;
+	for (unsigned i = 0; i < p->o.event_count; i++)
+		if (p->o.events[i].clock && !open_wide(p, i)) {
+			close_from(p, before);
+			explain(p);
+			return;
+		}
+	for (uint32_t i = 0; i < before; i++)
+		if (p->files.data[i].clock)
+			ioctl(p->files.data[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+	debug(LOG_SAMPLE, 1, "many short-lived threads: clocks of processors from now on");
+}
+
+void perf_count_short_lived(struct perf_sampler *p)
+{
+	if (p->wide)
+		return;
+	if (p->delivered - p->short_lived_since > NS_PER_SECOND) {
+		p->short_lived_since = p->delivered;
+		p->short_lived = 0;
+	}
+	if (++p->short_lived == MANY)
+		go_wide(p);
+}

@@ -1,0 +1,194 @@
+#include "sample/ring.h"
+
+#include <string.h>
+
+/* The end of every record but samples, by sample_id_all: pid and tid, time, identifier. */
+enum { TRAILER = 24 };
+
+/* What is left of a record. */
+struct cursor {
+	const uint8_t *at, *end;
+};
+
+static bool take(struct cursor *c, void *out, size_t n)
+{
+	if ((size_t)(c->end - c->at) < n)
+		return false;
+	memcpy(out, c->at, n);
+	c->at += n;
+	return true;
+}
+
+static bool take_u32(struct cursor *c, uint32_t *out)
+{
+	return take(c, out, sizeof(*out));
+}
+
+static bool take_int(struct cursor *c, int *out)
+{
+	return take(c, out, sizeof(*out));
+}
+
+static bool take_u64(struct cursor *c, uint64_t *out)
+{
+	return take(c, out, sizeof(*out));
+}
+
+/* Text up to its NUL, which must be inside. */
+static bool take_text(struct cursor *c, const char **out)
+{
+	const uint8_t *nul = memchr(c->at, 0, (size_t)(c->end - c->at));
+	*out = (const char *)c->at;
+	if (nul)
+		c->at = nul + 1;
+	return nul != NULL;
+}
+
+static bool parse_trailer(struct cursor *c, struct record *out)
+{
+	if (c->end - c->at < TRAILER)
+		return false;
+	c->end -= TRAILER;
+	struct cursor t = {c->end, c->end + TRAILER};
+	return take_int(&t, &out->pid) && take_int(&t, &out->by) && take_u64(&t, &out->time) &&
+	       take_u64(&t, &out->id);
+}
+
+/* abi, then the registers unless it says that there are none. */
+static bool parse_registers(struct cursor *c, unsigned count, struct record *out)
+{
+	uint64_t abi;
+	if (!take_u64(c, &abi))
+		return false;
+	if (abi == PERF_SAMPLE_REGS_ABI_NONE)
+		return true;
+	if ((size_t)(c->end - c->at) / sizeof(uint64_t) < count)
+		return false;
+	if (abi == PERF_SAMPLE_REGS_ABI_64)
+		out->registers = (const uint64_t *)(const void *)c->at;
+	c->at += count * sizeof(uint64_t);
+	return true;
+}
+
+/* size, so many bytes, and how many of them are filled; nothing behind a size of 0. */
+static bool parse_stack(struct cursor *c, struct record *out)
+{
+	uint64_t room, filled;
+	if (!take_u64(c, &room))
+		return false;
+	if (!room)
+		return true;
+	if ((size_t)(c->end - c->at) < room)
+		return false;
+	out->stack = c->at;
+	c->at += room;
+	if (!take_u64(c, &filled) || filled > room)
+		return false;
+	out->stack_size = (size_t)filled;
+	return true;
+}
+
+static bool parse_sample(struct cursor *c, unsigned registers, struct record *out)
+{
+	return take_u64(c, &out->id) && take_u64(c, &out->ip) && take_int(c, &out->pid) &&
+	       take_int(c, &out->tid) && take_u64(c, &out->time) && take_u64(c, &out->period) &&
+	       parse_registers(c, registers, out) && parse_stack(c, out);
+}
+
+static bool parse_map(struct cursor *c, struct record *out)
+{
+	uint64_t generation;
+	uint32_t protection, flags;
+	return take_int(c, &out->pid) && take_int(c, &out->tid) && take_u64(c, &out->start) &&
+	       take_u64(c, &out->length) && take_u64(c, &out->offset) &&
+	       take_u32(c, &out->device_major) && take_u32(c, &out->device_minor) &&
+	       take_u64(c, &out->inode) && take_u64(c, &generation) && take_u32(c, &protection) &&
+	       take_u32(c, &flags) && take_text(c, &out->text) &&
+	       out->length <= UINT64_MAX - out->start;
+}
+
+static bool parse_task(struct cursor *c, struct record *out)
+{
+	return take_int(c, &out->pid) && take_int(c, &out->parent_pid) && take_int(c, &out->tid) &&
+	       take_int(c, &out->parent_tid);
+}
+
+static bool parse_lost(struct cursor *c, struct record *out)
+{
+	uint64_t id;
+	return (out->type == PERF_RECORD_LOST_SAMPLES || take_u64(c, &id)) &&
+	       take_u64(c, &out->lost);
+}
+
+/* False for records that nobody needs. */
+static bool parse(struct cursor *c, unsigned registers, struct record *out)
+{
+	if (out->type == PERF_RECORD_SAMPLE) {
+		bool whole = parse_sample(c, registers, out);
+		out->by = out->tid;
+		return whole;
+	}
+	if (!parse_trailer(c, out))
+		return false;
+	switch (out->type) {
+	case PERF_RECORD_MMAP2: return parse_map(c, out);
+	case PERF_RECORD_COMM:
+		return take_int(c, &out->pid) && take_int(c, &out->tid) && take_text(c, &out->text);
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT: return parse_task(c, out);
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES: return parse_lost(c, out);
+	case PERF_RECORD_THROTTLE:
+	case PERF_RECORD_UNTHROTTLE:
+	case PERF_RECORD_SWITCH: out->tid = out->by; return true;
+	default: return false;
+	}
+}
+
+/* The record's bytes in one piece. */
+static const uint8_t *in_one_piece(struct ring *r, size_t n)
+{
+	uint64_t at = r->tail & (r->size - 1), first = r->size - at;
+	if (n <= first)
+		return r->data + at;
+	memcpy(r->copy, r->data + at, first);
+	memcpy(r->copy + first, r->data, n - first);
+	return r->copy;
+}
+
+/* False at the end, and at a header that cannot be: there is no way to find the next one, so all
+ * that was there is given up. */
+static bool read_header(struct ring *r, struct perf_event_header *h)
+{
+	uint64_t there = r->head - r->tail;
+	if (!there)
+		return false;
+	if (there <= r->size && there >= sizeof(*h) && r->tail % 8 == 0) {
+		memcpy(h, r->data + (r->tail & (r->size - 1)), sizeof(*h));
+		if (h->size >= sizeof(*h) && h->size <= there && h->size % 8 == 0)
+			return true;
+	}
+	r->broken = true;
+	r->tail = r->head;
+	return false;
+}
+
+bool ring_next(struct ring *r, struct record *out)
+{
+	struct perf_event_header h;
+	while (read_header(r, &h)) {
+		const uint8_t *bytes = in_one_piece(r, h.size);
+		struct cursor c = {bytes + sizeof(h), bytes + h.size};
+		*out = (struct record){.type = h.type, .misc = h.misc};
+		r->next = r->tail + h.size;
+		if (parse(&c, r->registers, out))
+			return true;
+		r->tail = r->next;
+	}
+	return false;
+}
+
+void ring_done(struct ring *r)
+{
+	r->tail = r->next;
+}

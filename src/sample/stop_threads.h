@@ -1,0 +1,39 @@
+/* The threads that are sampled by stopping them, and what /proc tells about each. */
+#pragma once
+#include "base/hashmap.h"
+#include "base/vec.h"
+#include "process/tracee.h"
+#include "sample/waiting.h"
+
+struct stop_thread {
+	struct tracee tracee;
+	int pid;
+	bool starting;       /* still a copy of ourselves that waits to become the program */
+	bool asked;          /* to stop, and has not done so yet */
+	int call_fd, run_fd; /* files of /proc that are kept open, or -1 */
+	uint64_t run_time;   /* ns, up to its last sample */
+	uint64_t samples;
+	unsigned rests; /* times in a row that it was seen waiting */
+	uint64_t next;  /* tick at which to look at it again */
+	char name[16];
+	struct waiting waiting; /* with --wall only */
+};
+
+struct stop_threads {
+	VEC(struct stop_thread *) list;
+	struct hashmap by_tid; /* index in the list */
+};
+
+void stop_threads_release(struct stop_threads *s);
+/* NULL if it is not one of ours. */
+struct stop_thread *stop_threads_find(const struct stop_threads *s, int tid);
+/* Whether it was one of ours and is gone. */
+bool stop_threads_had(const struct stop_threads *s, int tid);
+struct stop_thread *stop_threads_add(struct stop_threads *s, int pid, int tid);
+void stop_threads_remove(struct stop_threads *s, struct stop_thread *t);
+
+/* Whether it runs or is ready to, as opposed to waiting. */
+bool stop_thread_runs(const struct stop_threads *s, struct stop_thread *t);
+/* Its processor time in ns; exact while it is stopped, otherwise of its last switch. 0 if this
+ * kernel does not count it. */
+uint64_t stop_thread_run_time(const struct stop_threads *s, struct stop_thread *t);

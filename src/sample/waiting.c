@@ -1,0 +1,165 @@
+#include "sample/waiting.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "process/memory.h"
+
+/* A thread that has waited for some time is looked at again after a sixteenth of that: so much of
+ * its wait at most is given to the next place. */
+enum { BACKOFF = 16, LONGEST_NS = 100000000 };
+
+static int open_thread_file(int pid, int tid, const char *name)
+{
+	char path[80];
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", pid, tid, name);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static bool read_line(int fd, char *line, size_t size)
+{
+	ssize_t n = fd >= 0 ? pread(fd, line, size - 1, 0) : -1;
+	line[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
+/* "run-ns ready-ns turns"; all zero on a kernel that does not keep them. */
+static bool read_turns(const struct waiting *w, uint64_t *busy, uint64_t *turns)
+{
+	char line[80], *at = line;
+	if (!read_line(w->fd, line, sizeof(line)))
+		return false;
+	*busy = strtoull(at, &at, 10);
+	*busy += strtoull(at, &at, 10);
+	*turns = strtoull(at, &at, 10);
+	return true;
+}
+
+/* "running", or "NUMBER ARGUMENTS... SP PC" in a system call, or "-1 SP PC" outside one (a page
+ * fault, a stop); a thread that has ended has no stack left: "-1 0x0 0x0". */
+static bool parse_place(const char *line, struct registers *out)
+{
+	const char *at = strrchr(line, ' ');
+	char *end;
+	while (at && at > line && *--at != ' ')
+		;
+	if (!at)
+		return false;
+	uint64_t sp = strtoull(at, &end, 16), pc = strtoull(end, NULL, 16);
+	if (!pc)
+		return false;
+	*out = (struct registers){.pc = pc};
+	registers_set(out, arch_native()->sp, sp);
+	return true;
+}
+
+static bool read_place(struct waiting *w)
+{
+	char line[256];
+	w->place.pc = 0;
+	return read_line(w->place_fd, line, sizeof(line)) && parse_place(line, &w->place);
+}
+
+void waiting_init(struct waiting *w, int pid, int tid, uint64_t now)
+{
+	uint64_t busy, turns;
+	*w = (struct waiting){.pid = pid, .tid = tid, .since = now};
+	w->fd = open_thread_file(pid, tid, "schedstat");
+	w->place_fd = open_thread_file(pid, tid, "syscall");
+	if (read_turns(w, &busy, &turns))
+		w->busy = busy;
+}
+
+void waiting_release(struct waiting *w)
+{
+	if (w->tid && w->fd >= 0)
+		close(w->fd);
+	if (w->tid && w->place_fd >= 0)
+		close(w->place_fd);
+	w->tid = 0;
+}
+
+/* The thread has not run since its place was read: it still is there, and so is its stack. */
+static bool unmoved(const struct waiting *w, uint64_t turns)
+{
+	return w->place.pc && turns && turns == w->turns;
+}
+
+static bool find_place(struct waiting *w, uint64_t now, uint64_t turns)
+{
+	if (unmoved(w, turns))
+		return true;
+	if (!read_place(w))
+		return false;
+	w->seen = now;
+	w->turns = turns;
+	return true;
+}
+
+/* The time since the last sample in which the thread waited. Without counts from the kernel, a
+ * thread that waits now is taken to have done so since it was last looked at. */
+static uint64_t take_weight(struct waiting *w, uint64_t now, uint64_t busy)
+{
+	uint64_t elapsed = now - w->since, worked = busy - w->busy;
+	w->since = now;
+	w->busy = busy;
+	return worked < elapsed ? elapsed - worked : 0;
+}
+
+static void put_off(struct waiting *w, uint64_t now)
+{
+	uint64_t pause = (now - w->seen) / BACKOFF;
+	w->next = now + (pause < LONGEST_NS ? pause : LONGEST_NS);
+}
+
+bool waiting_look(struct waiting *w, uint64_t now, uint8_t *stack, size_t max_stack,
+		  struct sample *out)
+{
+	uint64_t busy = 0, turns = 0, busy_after = 0, turns_after = 0;
+	if (now < w->next || now <= w->since)
+		return false;
+	read_turns(w, &busy, &turns);
+	if (!find_place(w, now, turns)) {
+		if (!turns)
+			w->since = now;
+		return false;
+	}
+	size_t n = memory_read(w->pid, w->place.reg[arch_native()->sp], stack, max_stack);
+	/* If it has run meanwhile, place and stack are of different moments. */
+	if (read_turns(w, &busy_after, &turns_after) && turns_after != turns) {
+		w->place.pc = 0;
+		return false;
+	}
+	put_off(w, now);
+	*out = (struct sample){.time = now,
+			       .pid = w->pid,
+			       .tid = w->tid,
+			       .event = out->event,
+			       .weight = take_weight(w, now, busy),
+			       .in_kernel = true,
+			       .blocked = true,
+			       .registers = w->place,
+			       .stack = n ? stack : NULL,
+			       .stack_size = n};
+	return out->weight > 0;
+}
+
+enum held waiting_hold(int pid, int tid, void (*inside)(void *ctx, const struct registers *regs),
+		       void *ctx)
+{
+	struct waiting w;
+	uint64_t busy, turns = 0, turns_after = 0;
+	enum held held = HELD_NOT;
+	waiting_init(&w, pid, tid, 0);
+	read_turns(&w, &busy, &turns);
+	if (read_place(&w)) {
+		inside(ctx, &w.place);
+		held = read_turns(&w, &busy, &turns_after) && turns == turns_after ? HELD
+										   : HELD_BROKEN;
+	}
+	waiting_release(&w);
+	return held;
+}

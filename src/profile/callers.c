@@ -1,0 +1,152 @@
+/* Level by level. What a node of the result stands for is kept as cursors: nodes of the tree, each
+ * with the amount that came up to there. Moving each cursor of a level to its caller gives the next
+ * level; cursors of one node that meet become one, and a level's nodes that have too little are
+ * taken out again before the next is made. Work is at most the tree's size for each level. */
+#include "profile/callers.h"
+
+struct cursor {
+	uint32_t node; /* of the result */
+	uint32_t at;   /* in the tree */
+	uint64_t amount, samples;
+};
+
+struct callers {
+	struct tree *out;
+	const struct tree *t;
+	double least;
+	uint32_t *up; /* of each tree node the nearest around it that is no line */
+	VEC(struct cursor) level, next;
+	struct hashmap children, met; /* of the next level: nodes; cursors */
+};
+
+static uint32_t child(struct callers *c, uint32_t parent, const struct tree_node *n)
+{
+	uint32_t what = n->scope == PROFILE_NONE ? UINT32_MAX - n->kind : n->scope;
+	uint32_t next = c->out->nodes.len;
+	uint32_t at = hashmap_add(&c->children, (uint64_t)parent << 32 | what, next);
+	if (at == next)
+		vec_push(&c->out->nodes, (struct tree_node){.parent = parent,
+							    .first_child = PROFILE_NONE,
+							    .next = PROFILE_NONE,
+							    .scope = n->scope,
+							    .kind = n->kind});
+	return at;
+}
+
+/* Adds to the next level what came from node `parent` of the result to `at` in the tree; it goes on
+ * from there unless the path begins there. */
+static void add_cursor(struct callers *c, uint32_t parent, uint32_t at, uint64_t amount,
+		       uint64_t samples)
+{
+	uint32_t node = child(c, parent, &c->t->nodes.data[at]);
+	struct tree_node *n = &c->out->nodes.data[node];
+	n->total += amount;
+	n->total_samples += samples;
+	if (!c->up[at]) {
+		n->self += amount;
+		n->self_samples += samples;
+		return;
+	}
+	uint32_t new = c->next.len;
+	uint32_t met = hashmap_add(&c->met, (uint64_t)node << 32 | at, new);
+	if (met == new)
+		vec_push(&c->next, (struct cursor){.node = node, .at = at});
+	c->next.data[met].amount += amount;
+	c->next.data[met].samples += samples;
+}
+
+static void find_up(struct callers *c)
+{
+	c->up[0] = PROFILE_NONE;
+	for (uint32_t i = 1; i < c->t->nodes.len; i++) {
+		uint32_t parent = c->t->nodes.data[i].parent;
+		bool line = c->t->nodes.data[parent].kind == TREE_LINE;
+		c->up[i] = line ? c->up[parent] : parent;
+	}
+}
+
+/* For each tree node the procedure whose own its self is: the nearest around it; or, without one,
+ * itself. */
+static uint32_t *find_procedures(const struct tree *t)
+{
+	uint32_t *found = xmalloc(t->nodes.len * sizeof(*found));
+	for (uint32_t i = 0; i < t->nodes.len; i++) {
+		const struct tree_node *n = &t->nodes.data[i];
+		uint32_t around = n->parent == PROFILE_NONE ? PROFILE_NONE : found[n->parent];
+		bool inside =
+			around != PROFILE_NONE && t->nodes.data[around].kind == TREE_PROCEDURE;
+		found[i] = n->kind != TREE_PROCEDURE && inside ? around : i;
+	}
+	return found;
+}
+
+static void first_level(struct callers *c)
+{
+	uint32_t *procedures = find_procedures(c->t);
+	for (uint32_t i = 1; i < c->t->nodes.len; i++) {
+		const struct tree_node *n = &c->t->nodes.data[i];
+		if (n->self || n->self_samples)
+			add_cursor(c, 0, procedures[i], n->self, n->self_samples);
+	}
+	free(procedures);
+}
+
+static void next_level(struct callers *c)
+{
+	vec_each (k, &c->level)
+		add_cursor(c, k->node, c->up[k->at], k->amount, k->samples);
+}
+
+/* Takes nodes from `first` on that have too little out again, and their cursors; the others become
+ * the level at work. */
+static void prune(struct callers *c, uint32_t first)
+{
+	uint32_t count = c->out->nodes.len, kept = first;
+	uint32_t *place = xmalloc((count - first + (size_t)1) * sizeof(*place));
+	for (uint32_t i = first; i < count; i++) {
+		bool keep = (double)c->out->nodes.data[i].total >= c->least;
+		place[i - first] = keep ? kept : PROFILE_NONE;
+		if (keep)
+			c->out->nodes.data[kept++] = c->out->nodes.data[i];
+	}
+	c->out->nodes.len = kept;
+	vec_clear(&c->level);
+	vec_each (k, &c->next) {
+		uint32_t node = place[k->node - first];
+		if (node != PROFILE_NONE)
+			vec_push(&c->level, (struct cursor){node, k->at, k->amount, k->samples});
+	}
+	vec_clear(&c->next);
+	hashmap_release(&c->children);
+	hashmap_release(&c->met);
+	free(place);
+}
+
+static struct tree_node root_like(const struct tree_node *root)
+{
+	struct tree_node r = *root;
+	r.first_child = r.next = PROFILE_NONE;
+	return r;
+}
+
+void callers_build(struct tree *out, const struct tree *t, const struct callers_options *o)
+{
+	struct callers c = {.out = out, .t = t};
+	*out = (struct tree){.profile = t->profile};
+	vec_push(&out->nodes, root_like(&t->nodes.data[0]));
+	c.least = o->min_share * (double)out->nodes.data[0].total;
+	c.up = xmalloc(t->nodes.len * sizeof(*c.up));
+	find_up(&c);
+	if (o->max_depth)
+		first_level(&c);
+	prune(&c, 1);
+	for (uint32_t depth = 1; c.level.len && depth < o->max_depth; depth++) {
+		uint32_t first = out->nodes.len;
+		next_level(&c);
+		prune(&c, first);
+	}
+	tree_link(out);
+	free(c.up);
+	vec_free(&c.level);
+	vec_free(&c.next);
+}

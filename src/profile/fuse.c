@@ -1,0 +1,287 @@
+/* Image by image: the structure of what was sampled is taken from the cache or recovered, and of
+ * its scopes those on the way from a node's address up to its procedure are copied. */
+#include "profile/fuse.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/order.h"
+#include "profile/short_name.h"
+#include "structure/structure.h"
+
+/* An image at work. */
+struct fusing {
+	struct profile *p;
+	uint32_t image;
+	const uint32_t *nodes; /* its nodes without a scope */
+	uint32_t count;
+	struct structure *s; /* NULL if there is none to be had */
+	struct scope_index *index;
+	struct hashmap scope_of; /* structure's scope to profile's */
+	struct hashmap text_of;  /* structure's text to `texts` */
+	VEC(const char *) texts;
+	struct hashmap unknown; /* address in no procedure to scope */
+	VEC(uint32_t) path;
+};
+
+static const struct structure_options structure_options = {.use_cache = true, .use_debug = true};
+
+static bool same_build_id(const struct build_id *a, const struct build_id *b)
+{
+	return a->size == b->size && !memcmp(a->bytes, b->bytes, a->size);
+}
+
+static int is_another(struct err *e)
+{
+	return err_set(e, ERR_INPUT,
+		       "the file is not the one that was recorded; put that one back in its place, "
+		       "or record again");
+}
+
+static int check_file(const struct profile_image *i, struct err *e)
+{
+	struct build_id id;
+	struct stat st;
+	if (i->path[0] != '/')
+		return err_set(e, ERR_INPUT,
+			       "this code is in no file; its procedures can be named only by the "
+			       "recorder, when it ends in order");
+	if (stat(i->path, &st))
+		return err_errno(e, "the file cannot be read; put the one that was recorded back "
+				    "in its place, or record again");
+	if (!i->build_id.size)
+		return (uint64_t)st.st_size == i->file_size && (uint64_t)st.st_mtime == i->mtime
+			       ? 0
+			       : is_another(e);
+	int rc = image_read_build_id(i->path, &id, e);
+	return rc < 0 ? rc : same_build_id(&id, &i->build_id) ? 0 : is_another(e);
+}
+
+/* The addresses that structure is needed for, in order, each once. */
+static uint64_t *find_addresses(const struct fusing *f, uint32_t *count)
+{
+	uint64_t *a = xmalloc((f->count + (size_t)1) * sizeof(*a));
+	for (uint32_t i = 0; i < f->count; i++)
+		a[i] = f->p->nodes.data[f->nodes[i]].address;
+	order_by_address(a, f->count, sizeof(*a), 0);
+	*count = 0;
+	for (uint32_t i = 0; i < f->count; i++)
+		if (!i || a[i] != a[i - 1])
+			a[(*count)++] = a[i];
+	return a;
+}
+
+static int recover(struct fusing *f, struct image *im, struct err *e)
+{
+	uint32_t count;
+	uint64_t *addresses = find_addresses(f, &count);
+	int rc = structure_of_addresses(&f->s, im, addresses, count, &structure_options, e);
+	free(addresses);
+	return rc;
+}
+
+static int recover_from_file(struct fusing *f, struct err *e)
+{
+	const struct profile_image *i = &f->p->images.data[f->image];
+	struct image *im;
+	int rc = check_file(i, e);
+	if (rc < 0)
+		return rc;
+	f->s = structure_cached(i->path, &structure_options);
+	if (f->s)
+		return 0;
+	rc = image_open(&im, i->path, e);
+	if (rc < 0)
+		return rc;
+	rc = recover(f, im, e);
+	image_close(im);
+	return rc;
+}
+
+static void find_structure(struct fusing *f, const struct fuse_options *o)
+{
+	struct profile_image *i = &f->p->images.data[f->image];
+	struct image *im = o && o->image ? o->image(o->ctx, f->image) : NULL;
+	struct err e;
+	if ((im ? recover(f, im, &e) : recover_from_file(f, &e)) < 0) {
+		debug(LOG_STRUCTURE, 1, "%s: %s", i->path, e.text);
+		i->problem = arena_strdup(&f->p->arena, e.text);
+		return;
+	}
+	i->problem = NULL;
+	f->index = scope_index_new(f->s);
+}
+
+/* A copy of a text of the structure, the same for the same text. */
+static const char *copy_text(struct fusing *f, uint32_t offset)
+{
+	uint32_t next = f->texts.len, at = hashmap_add(&f->text_of, offset, next);
+	if (at == next)
+		vec_push(&f->texts, arena_strdup(&f->p->arena, f->s->text + offset));
+	return f->texts.data[at];
+}
+
+/* Of a procedure its start, though parts split off it may be lower. */
+static uint64_t address_of(const struct fusing *f, const struct scope *c, uint64_t start)
+{
+	if (c->kind == SCOPE_PROCEDURE)
+		return start;
+	if (c->kind == SCOPE_LOOP && c->loop != INDEX_NONE)
+		return f->s->loops[c->loop].header;
+	return c->range_count ? f->s->ranges[c->first_range].start : 0;
+}
+
+static uint32_t add_scope(struct fusing *f, const struct profile_scope *s)
+{
+	vec_push(&f->p->scopes, *s);
+	return f->p->scopes.len - 1;
+}
+
+static const char *name_of(struct fusing *f, const struct scope *c, uint64_t start, uint8_t *flags)
+{
+	if (c->kind == SCOPE_PROCEDURE && !f->s->text[c->name]) {
+		*flags |= PROFILE_UNNAMED;
+		return arena_printf(&f->p->arena, "procedure at 0x%" PRIx64, start);
+	}
+	return short_name(&f->p->arena, copy_text(f, c->name));
+}
+
+/* One scope of the procedure that begins at `start`; `parent` is of the profile. */
+static uint32_t copy_scope(struct fusing *f, const struct scope *c, uint32_t parent, uint64_t start)
+{
+	static const uint8_t kinds[] = {[SCOPE_PROCEDURE] = PROFILE_PROCEDURE,
+					[SCOPE_INLINE] = PROFILE_INLINE,
+					[SCOPE_LOOP] = PROFILE_LOOP,
+					[SCOPE_LINE] = PROFILE_LINE};
+	uint8_t flags = 0;
+	flags |= c->flags & SCOPE_ALIEN ? PROFILE_ALIEN : 0;
+	flags |= c->flags & SCOPE_IRREDUCIBLE ? PROFILE_IRREDUCIBLE : 0;
+	const char *name = name_of(f, c, start, &flags);
+	return add_scope(f, &(struct profile_scope){.parent = parent,
+						    .image = f->image,
+						    .kind = kinds[c->kind],
+						    .flags = flags,
+						    .name = name,
+						    .file = copy_text(f, c->file),
+						    .first_line = c->first_line,
+						    .last_line = c->last_line,
+						    .call_file = copy_text(f, c->call_file),
+						    .call_line = c->call_line,
+						    .address = address_of(f, c, start)});
+}
+
+/* The profile's scope for one of the structure; made with those around it if it is new. */
+static uint32_t scope_for(struct fusing *f, uint32_t scope, uint64_t start)
+{
+	uint32_t at = PROFILE_NONE;
+	vec_clear(&f->path);
+	for (; scope != INDEX_NONE; scope = f->s->scopes[scope].parent) {
+		at = hashmap_get(&f->scope_of, scope);
+		if (at != HASHMAP_NONE)
+			break;
+		vec_push(&f->path, scope);
+	}
+	while (f->path.len) {
+		scope = vec_pop(&f->path);
+		at = copy_scope(f, &f->s->scopes[scope], at, start);
+		hashmap_put(&f->scope_of, scope, at);
+	}
+	return at;
+}
+
+static uint32_t unknown_scope(struct fusing *f, uint64_t va)
+{
+	uint32_t next = f->p->scopes.len, at = hashmap_add(&f->unknown, va, next);
+	if (at != next)
+		return at;
+	return add_scope(
+		f, &(struct profile_scope){.parent = PROFILE_NONE,
+					   .image = f->image,
+					   .kind = PROFILE_PROCEDURE,
+					   .flags = PROFILE_UNNAMED,
+					   .name = arena_printf(&f->p->arena, "0x%" PRIx64, va),
+					   .file = "",
+					   .call_file = "",
+					   .address = va});
+}
+
+static uint32_t scope_at(struct fusing *f, uint64_t va)
+{
+	uint32_t procedure = f->s ? scope_index_procedure(f->index, va) : INDEX_NONE;
+	if (procedure == INDEX_NONE)
+		return unknown_scope(f, va);
+	return scope_for(f, scope_index_at(f->index, va), f->s->procedures[procedure].start);
+}
+
+static void fuse_image(struct profile *p, const struct fuse_options *o, uint32_t image,
+		       const uint32_t *nodes, uint32_t count)
+{
+	struct fusing f = {.p = p, .image = image, .nodes = nodes, .count = count};
+	find_structure(&f, o);
+	for (uint32_t i = 0; i < count; i++) {
+		struct profile_node *n = &p->nodes.data[nodes[i]];
+		n->scope = scope_at(&f, n->address);
+	}
+	scope_index_free(f.index);
+	structure_free(f.s);
+	hashmap_release(&f.scope_of);
+	hashmap_release(&f.text_of);
+	hashmap_release(&f.unknown);
+	vec_free(&f.texts);
+	vec_free(&f.path);
+}
+
+/* Code that the program made itself or that was unmapped. Nothing tells its procedures apart: it is
+ * all one, in an image of its own. */
+static void fuse_code_without_image(struct profile *p, const uint32_t *nodes, uint32_t count)
+{
+	struct fusing f = {.p = p, .image = p->images.len};
+	if (!count)
+		return;
+	vec_push(&p->images, (struct profile_image){.path = "[code in no file]"});
+	uint32_t scope = add_scope(&f, &(struct profile_scope){.parent = PROFILE_NONE,
+							       .image = f.image,
+							       .kind = PROFILE_PROCEDURE,
+							       .flags = PROFILE_UNNAMED,
+							       .name = "[code in no file]",
+							       .file = "",
+							       .call_file = ""});
+	for (uint32_t i = 0; i < count; i++)
+		p->nodes.data[nodes[i]].scope = scope;
+}
+
+static bool is_open(const struct profile_node *n)
+{
+	return (n->kind == NODE_FRAME || n->kind == NODE_LEAF) && n->scope == PROFILE_NONE;
+}
+
+static uint32_t bucket_of(const struct profile *p, const struct profile_node *n)
+{
+	return n->image == PROFILE_NONE ? p->images.len : n->image;
+}
+
+void profile_fuse(struct profile *p, const struct fuse_options *o)
+{
+	uint32_t images = p->images.len;
+	uint32_t *nodes = xmalloc((p->nodes.len + (size_t)1) * sizeof(*nodes));
+	uint32_t *ends = xcalloc(images + (size_t)2, sizeof(*ends));
+	vec_each (n, &p->nodes)
+		ends[bucket_of(p, n) + 1] += is_open(n);
+	for (uint32_t i = 0; i <= images; i++)
+		ends[i + 1] += ends[i];
+	/* Now ends[i] is where image i begins; it becomes where it ends. */
+	for (uint32_t i = 0; i < p->nodes.len; i++)
+		if (is_open(&p->nodes.data[i]))
+			nodes[ends[bucket_of(p, &p->nodes.data[i])]++] = i;
+	for (uint32_t i = 0, first = 0; i < images; first = ends[i++])
+		if (ends[i] > first)
+			fuse_image(p, o, i, nodes + first, ends[i] - first);
+	uint32_t first = images ? ends[images - 1] : 0;
+	fuse_code_without_image(p, nodes + first, ends[images] - first);
+	p->fused = true;
+	free(nodes);
+	free(ends);
+}

@@ -1,0 +1,158 @@
+/* One walk over the tree. Inlined calls and lines belong to the procedure or loop around them. An
+ * amount is taken from the outermost node on each path, as in flat.c, for nodes and edges alike. */
+#include "profile/graph.h"
+
+#include <string.h>
+
+#include "profile/rank.h"
+
+/* Of one tree node. */
+struct place {
+	uint32_t node; /* the graph node that its code is of, or PROFILE_NONE */
+	uint32_t edge; /* that leads here, or PROFILE_NONE */
+};
+
+struct graphing {
+	struct graph *g;
+	const struct tree *t;
+	uint32_t *node_of; /* of each scope */
+	struct hashmap edges;
+	struct place *places;
+	VEC(uint32_t) active_nodes, active_edges; /* how often on the path walked */
+};
+
+static uint32_t node_of_scope(struct graphing *x, uint32_t scope, bool loop)
+{
+	if (x->node_of[scope] == PROFILE_NONE) {
+		x->node_of[scope] = x->g->nodes.len;
+		vec_push(&x->g->nodes, (struct graph_node){.scope = scope, .loop = loop});
+		vec_push(&x->active_nodes, 0);
+	}
+	return x->node_of[scope];
+}
+
+static uint32_t edge_between(struct graphing *x, uint32_t from, uint32_t to)
+{
+	uint32_t next = x->g->edges.len;
+	uint32_t edge = hashmap_add(&x->edges, (uint64_t)from << 32 | to, next);
+	if (edge == next) {
+		vec_push(&x->g->edges, (struct graph_edge){.from = from, .to = to});
+		vec_push(&x->active_edges, 0);
+	}
+	return edge;
+}
+
+static void pass_node(struct graphing *x, uint32_t node, const struct tree_node *n)
+{
+	if (x->active_nodes.data[node]++)
+		return;
+	x->g->nodes.data[node].total += n->total;
+	x->g->nodes.data[node].total_samples += n->total_samples;
+}
+
+static void pass_edge(struct graphing *x, uint32_t edge, const struct tree_node *n)
+{
+	if (x->active_edges.data[edge]++)
+		return;
+	x->g->edges.data[edge].amount += n->total;
+	x->g->edges.data[edge].samples += n->total_samples;
+}
+
+static bool is_graph_node(const struct tree_node *n)
+{
+	return n->kind == TREE_PROCEDURE || n->kind == TREE_LOOP;
+}
+
+static void enter_node(struct graphing *x, uint32_t number)
+{
+	const struct tree_node *n = &x->t->nodes.data[number];
+	struct place *here = &x->places[number];
+	*here = (struct place){x->places[n->parent].node, PROFILE_NONE};
+	if (!is_graph_node(n))
+		return;
+	uint32_t from = here->node;
+	here->node = node_of_scope(x, n->scope, n->kind == TREE_LOOP);
+	pass_node(x, here->node, n);
+	if (from == PROFILE_NONE)
+		return;
+	here->edge = edge_between(x, from, here->node);
+	pass_edge(x, here->edge, n);
+}
+
+static void leave_node(struct graphing *x, uint32_t number)
+{
+	const struct place *here = &x->places[number];
+	if (is_graph_node(&x->t->nodes.data[number]))
+		x->active_nodes.data[here->node]--;
+	if (here->edge != PROFILE_NONE)
+		x->active_edges.data[here->edge]--;
+}
+
+static void walk(struct graphing *x)
+{
+	x->places[0] = (struct place){PROFILE_NONE, PROFILE_NONE};
+	for (struct tree_step s = {0}; tree_walk(x->t, &s);) {
+		if (s.leaving) {
+			leave_node(x, s.node);
+			continue;
+		}
+		enter_node(x, s.node);
+		uint32_t node = x->places[s.node].node;
+		if (node == PROFILE_NONE)
+			continue;
+		x->g->nodes.data[node].self += x->t->nodes.data[s.node].self;
+		x->g->nodes.data[node].self_samples += x->t->nodes.data[s.node].self_samples;
+	}
+}
+
+static void sort_nodes(struct graph *g)
+{
+	uint32_t count = g->nodes.len, *order = RANK_BY(g->nodes.data, count, total);
+	struct graph_node *sorted = xmalloc((count + (size_t)1) * sizeof(*sorted));
+	uint32_t *place = xmalloc((count + (size_t)1) * sizeof(*place));
+	for (uint32_t i = 0; i < count; i++) {
+		sorted[i] = g->nodes.data[order[count - 1 - i]];
+		place[order[count - 1 - i]] = i;
+	}
+	vec_each (e, &g->edges)
+		*e = (struct graph_edge){place[e->from], place[e->to], e->amount, e->samples};
+	free(g->nodes.data);
+	g->nodes.data = sorted;
+	g->nodes.cap = count + 1;
+	free(place);
+	free(order);
+}
+
+static int by_from_and_amount(const void *x, const void *y)
+{
+	const struct graph_edge *a = x, *b = y;
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	if (a->amount != b->amount)
+		return a->amount > b->amount ? -1 : 1;
+	return a->to < b->to ? -1 : a->to > b->to;
+}
+
+void graph_build(struct graph *g, const struct tree *t)
+{
+	struct graphing x = {.g = g, .t = t};
+	size_t size = (t->profile->scopes.len + (size_t)1) * sizeof(*x.node_of);
+	*g = (struct graph){0};
+	x.node_of = memset(xmalloc(size), 0xff, size);
+	x.places = xmalloc(t->nodes.len * sizeof(*x.places));
+	walk(&x);
+	sort_nodes(g);
+	if (g->edges.len)
+		qsort(g->edges.data, g->edges.len, sizeof(*g->edges.data), by_from_and_amount);
+	free(x.node_of);
+	free(x.places);
+	hashmap_release(&x.edges);
+	vec_free(&x.active_nodes);
+	vec_free(&x.active_edges);
+}
+
+void graph_release(struct graph *g)
+{
+	vec_free(&g->nodes);
+	vec_free(&g->edges);
+}

@@ -1,0 +1,246 @@
+#include "profile/profile.h"
+
+#include <string.h>
+
+#include "base/err.h"
+
+void profile_init(struct profile *p)
+{
+	*p = (struct profile){0};
+	arena_init(&p->arena);
+	vec_push(&p->nodes, (struct profile_node){.parent = PROFILE_NONE,
+						  .image = PROFILE_NONE,
+						  .scope = PROFILE_NONE,
+						  .kind = NODE_ROOT});
+}
+
+void profile_release(struct profile *p)
+{
+	vec_free(&p->metrics);
+	vec_free(&p->images);
+	vec_free(&p->processes);
+	vec_free(&p->threads);
+	vec_free(&p->nodes);
+	vec_free(&p->values);
+	vec_free(&p->scopes);
+	vec_free(&p->counts);
+	vec_free(&p->facts);
+	hashmap_release(&p->node_index);
+	hashmap_release(&p->value_index);
+	arena_release(&p->arena);
+}
+
+/* The indices are exact though their keys are hashes: what a key leads to is compared, and if it is
+ * something else with the same hash, the search goes on at the next key of a fixed sequence. Each
+ * node but the root and each value has one entry. */
+static uint64_t hash3(uint64_t a, uint64_t b, uint64_t c)
+{
+	uint64_t h = (a ^ c << 56) * 0x9e3779b97f4a7c15u;
+	h = (h ^ h >> 32 ^ b) * 0xd6e8feb86659fd93u;
+	return h ^ h >> 29;
+}
+
+static uint64_t next_key(uint64_t key)
+{
+	return key * 0x2545f4914f6cdd1du + 0x9e3779b97f4a7c15u;
+}
+
+static uint64_t node_key(uint32_t parent, unsigned kind, uint32_t image, uint64_t address)
+{
+	return hash3((uint64_t)parent << 32 | image, address, kind);
+}
+
+static uint64_t value_key(uint32_t node, uint32_t thread, uint32_t metric)
+{
+	return hash3((uint64_t)node << 32 | thread, metric, 0);
+}
+
+static void index_add(struct hashmap *m, uint64_t key, uint32_t value)
+{
+	while (hashmap_add(m, key, value) != value)
+		key = next_key(key);
+}
+
+/* What was read from a file is indexed once somebody adds to it. */
+static void index_nodes(struct profile *p)
+{
+	for (uint32_t i = p->node_index.len + 1; i < p->nodes.len; i++) {
+		const struct profile_node *n = &p->nodes.data[i];
+		index_add(&p->node_index, node_key(n->parent, n->kind, n->image, n->address), i);
+	}
+}
+
+static void index_values(struct profile *p)
+{
+	for (uint32_t i = p->value_index.len; i < p->values.len; i++) {
+		const struct profile_value *v = &p->values.data[i];
+		index_add(&p->value_index, value_key(v->node, v->thread, v->metric), i);
+	}
+}
+
+uint32_t profile_child(struct profile *p, uint32_t parent, enum node_kind kind, uint32_t image,
+		       uint64_t address)
+{
+	uint64_t key = node_key(parent, kind, image, address);
+	uint32_t at;
+	if (p->node_index.len + 1 != p->nodes.len)
+		index_nodes(p);
+	for (; (at = hashmap_get(&p->node_index, key)) != HASHMAP_NONE; key = next_key(key)) {
+		const struct profile_node *n = &p->nodes.data[at];
+		if (n->parent == parent && n->address == address && n->image == image &&
+		    n->kind == kind)
+			return at;
+	}
+	at = p->nodes.len;
+	vec_push(&p->nodes, (struct profile_node){.parent = parent,
+						  .image = image,
+						  .address = address,
+						  .scope = PROFILE_NONE,
+						  .kind = (uint8_t)kind});
+	hashmap_put(&p->node_index, key, at);
+	return at;
+}
+
+static struct profile_value *value_of(struct profile *p, uint32_t node, uint32_t thread,
+				      uint32_t metric)
+{
+	uint64_t key = value_key(node, thread, metric);
+	uint32_t at;
+	if (p->value_index.len != p->values.len)
+		index_values(p);
+	for (; (at = hashmap_get(&p->value_index, key)) != HASHMAP_NONE; key = next_key(key)) {
+		struct profile_value *v = &p->values.data[at];
+		if (v->node == node && v->thread == thread && v->metric == metric)
+			return v;
+	}
+	at = p->values.len;
+	vec_push(&p->values,
+		 (struct profile_value){.node = node, .thread = thread, .metric = metric});
+	hashmap_put(&p->value_index, key, at);
+	return &p->values.data[at];
+}
+
+void profile_add(struct profile *p, uint32_t node, uint32_t thread, uint32_t metric,
+		 uint64_t samples, uint64_t amount)
+{
+	struct profile_value *v = value_of(p, node, thread, metric);
+	v->samples += samples;
+	v->amount += amount;
+}
+
+void profile_count(struct profile *p, const char *name, uint64_t samples)
+{
+	vec_each (c, &p->counts) {
+		if (!strcmp(c->name, name)) {
+			c->samples += samples;
+			return;
+		}
+	}
+	vec_push(&p->counts, (struct profile_count){arena_strdup(&p->arena, name), samples});
+}
+
+void profile_fact(struct profile *p, const char *name, const char *value)
+{
+	vec_each (f, &p->facts) {
+		if (!strcmp(f->name, name)) {
+			if (strcmp(f->value, value) != 0)
+				f->value = arena_strdup(&p->arena, value);
+			return;
+		}
+	}
+	vec_push(&p->facts, (struct profile_fact){arena_strdup(&p->arena, name),
+						  arena_strdup(&p->arena, value)});
+}
+
+const char *profile_get_fact(const struct profile *p, const char *name)
+{
+	vec_each (f, &p->facts)
+		if (!strcmp(f->name, name))
+			return f->value;
+	return NULL;
+}
+
+static bool is_index(uint32_t i, uint32_t len)
+{
+	return i == PROFILE_NONE || i < len;
+}
+
+static bool node_is_sound(const struct profile *p, uint32_t i)
+{
+	const struct profile_node *n = &p->nodes.data[i];
+	if (!is_index(n->image, p->images.len) || !is_index(n->scope, p->scopes.len))
+		return false;
+	if (i == 0)
+		return n->kind == NODE_ROOT && n->parent == PROFILE_NONE;
+	return n->kind > NODE_ROOT && n->kind < NODE_KINDS && n->parent < i &&
+	       (n->kind != NODE_PARTIAL || n->parent == 0);
+}
+
+static bool scope_is_sound(const struct profile *p, uint32_t i)
+{
+	const struct profile_scope *s = &p->scopes.data[i];
+	if (s->image >= p->images.len || s->kind > PROFILE_LINE)
+		return false;
+	if (s->kind == PROFILE_PROCEDURE)
+		return s->parent == PROFILE_NONE;
+	return s->parent < i && p->scopes.data[s->parent].image == s->image &&
+	       p->scopes.data[s->parent].kind != PROFILE_LINE;
+}
+
+static bool value_is_sound(const struct profile *p, uint32_t i)
+{
+	const struct profile_value *v = &p->values.data[i];
+	return v->node < p->nodes.len && v->thread < p->threads.len && v->metric < p->metrics.len;
+}
+
+static bool thread_is_sound(const struct profile *p, uint32_t i)
+{
+	return p->threads.data[i].process < p->processes.len;
+}
+
+static int check_each(const struct profile *p, uint32_t len, const char *what,
+		      bool (*sound)(const struct profile *p, uint32_t i), struct err *e)
+{
+	for (uint32_t i = 0; i < len; i++)
+		if (!sound(p, i))
+			return err_set(e, ERR_INPUT, "%s %u makes no sense", what, i);
+	return 0;
+}
+
+/* Each walk up the parents ends at one without or at one that an earlier walk has passed. */
+static int check_processes(const struct profile *p, struct err *e)
+{
+	uint32_t *walk = xcalloc((size_t)p->processes.len + 1, sizeof(*walk));
+	int r = 0;
+	for (uint32_t i = 0; i < p->processes.len && !r; i++) {
+		uint32_t at = i;
+		for (; at < p->processes.len && !walk[at]; at = p->processes.data[at].parent)
+			walk[at] = i + 1;
+		if (at != PROFILE_NONE && (at >= p->processes.len || walk[at] == i + 1))
+			r = err_set(e, ERR_INPUT, "process %u makes no sense", i);
+	}
+	free(walk);
+	return r;
+}
+
+/* So that nobody who adds values up has to think of overflow. */
+static int check_sums(const struct profile *p, struct err *e)
+{
+	uint64_t samples = 0, amount = 0;
+	vec_each (v, &p->values)
+		if (__builtin_add_overflow(samples, v->samples, &samples) ||
+		    __builtin_add_overflow(amount, v->amount, &amount))
+			return err_set(e, ERR_INPUT, "its values add up to more than 64 bits");
+	return 0;
+}
+
+int profile_check(const struct profile *p, struct err *e)
+{
+	int r = p->nodes.len ? 0 : err_set(e, ERR_INPUT, "there is no root");
+	r = r ? r : check_each(p, p->nodes.len, "node", node_is_sound, e);
+	r = r ? r : check_each(p, p->scopes.len, "scope", scope_is_sound, e);
+	r = r ? r : check_each(p, p->values.len, "value", value_is_sound, e);
+	r = r ? r : check_each(p, p->threads.len, "thread", thread_is_sound, e);
+	r = r ? r : check_processes(p, e);
+	return r ? r : check_sums(p, e);
+}

@@ -1,0 +1,80 @@
+#include "profile/short_name.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+static const char *const inline_namespaces[] = {"std::__cxx11::", "std::__1::", "std::__debug::"};
+static const char *const defaults[] = {
+	", std::allocator<", ", std::char_traits<", ", std::less<",
+	", std::hash<",      ", std::equal_to<",    ", std::default_delete<",
+};
+
+static bool begins(const char *s, const char *with)
+{
+	return !strncmp(s, with, strlen(with));
+}
+
+static void cut(char *from, const char *to)
+{
+	memmove(from, to, strlen(to) + 1);
+}
+
+/* Behind the '>' that closes the '<' at s; NULL if none does. */
+static const char *behind_arguments(const char *s)
+{
+	unsigned depth = 0;
+	for (; *s; s++) {
+		depth += *s == '<';
+		if (*s == '>' && s[-1] != '-' && --depth == 0)
+			return s + 1;
+	}
+	return NULL;
+}
+
+/* Is this the last template argument of its list, and a default one? Then it goes, and with it the
+ * space that keeps two closing brackets apart where only one is left. A procedure's parameter of
+ * such a type has a ')' or ',' behind it. */
+static void cut_default(char *name, char *at)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(defaults); i++) {
+		if (!begins(at, defaults[i]))
+			continue;
+		const char *end = behind_arguments(at + strlen(defaults[i]) - 1);
+		const char *next = end && *end == ' ' ? end + 1 : end;
+		if (next && *next == '>')
+			cut(at, at > name && at[-1] == '>' ? end : next);
+		return;
+	}
+}
+
+/* std::basic_NAME<char> becomes std::NAME. */
+static void cut_basic(char *at)
+{
+	static const char prefix[] = "std::basic_", argument[] = "<char>";
+	if (!begins(at, prefix))
+		return;
+	char *word = at + strlen(prefix), *end = strchr(word, '<');
+	if (!end || strcspn(word, ":( ,>") < (size_t)(end - word) || !begins(end, argument))
+		return;
+	cut(end, end + strlen(argument));
+	cut(at + strlen("std::"), word);
+}
+
+/* From the end to the beginning: once the last argument of a list is gone, the one before it is the
+ * last. */
+const char *short_name(struct arena *a, const char *name)
+{
+	if (!strstr(name, "std::"))
+		return name;
+	char *out = arena_strdup(a, name);
+	for (char *at = out + strlen(out); at-- > out;) {
+		for (size_t i = 0; i < ARRAY_SIZE(inline_namespaces); i++)
+			if (begins(at, inline_namespaces[i]))
+				cut(at + strlen("std::"), at + strlen(inline_namespaces[i]));
+		cut_default(out, at);
+		cut_basic(at);
+	}
+	return out;
+}

@@ -1,0 +1,111 @@
+#include "profile/store_sql.h"
+
+#include <string.h>
+
+#define TABLE(name_, columns, places, key)                                                         \
+	{                                                                                          \
+		.name = (name_), .create = "CREATE TABLE " name_ "(" columns,                      \
+		.save = "INSERT OR REPLACE INTO " name_ " VALUES(" places ")",                     \
+		.load = "SELECT * FROM " name_ " ORDER BY " key                                    \
+	}
+
+/* Changes need a new STORE_SCHEMA and a word in sonde-profile(5). */
+const struct store_table store_tables[STORE_TABLES] = {
+	[TABLE_META] = TABLE("meta", "key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+			     "?,?", "key"),
+	[TABLE_METRIC] = TABLE("metric",
+			       "id INTEGER PRIMARY KEY, name TEXT NOT NULL, unit TEXT NOT NULL, "
+			       "period INTEGER NOT NULL)",
+			       "?,?,?,?", "id"),
+	[TABLE_IMAGE] = TABLE("image",
+			      "id INTEGER PRIMARY KEY, path TEXT NOT NULL, build_id TEXT, "
+			      "file_size INTEGER NOT NULL, mtime INTEGER NOT NULL, problem TEXT)",
+			      "?,?,?,?,?,?", "id"),
+	[TABLE_PROCESS] = TABLE("process",
+				"id INTEGER PRIMARY KEY, pid INTEGER NOT NULL, "
+				"parent INTEGER REFERENCES process, name TEXT NOT NULL)",
+				"?,?,?,?", "id"),
+	[TABLE_THREAD] = TABLE("thread",
+			       "id INTEGER PRIMARY KEY, process INTEGER NOT NULL REFERENCES "
+			       "process, tid INTEGER NOT NULL, name TEXT NOT NULL)",
+			       "?,?,?,?", "id"),
+	[TABLE_SCOPE] = TABLE("scope",
+			      "id INTEGER PRIMARY KEY, parent INTEGER REFERENCES scope, "
+			      "image INTEGER NOT NULL REFERENCES image, kind INTEGER NOT NULL, "
+			      "flags INTEGER NOT NULL, name TEXT NOT NULL, file TEXT NOT NULL, "
+			      "first_line INTEGER NOT NULL, last_line INTEGER NOT NULL, "
+			      "call_file TEXT NOT NULL, call_line INTEGER NOT NULL, "
+			      "address INTEGER NOT NULL)",
+			      "?,?,?,?,?,?,?,?,?,?,?,?", "id"),
+	[TABLE_NODE] = TABLE("node",
+			     "id INTEGER PRIMARY KEY, parent INTEGER REFERENCES node, "
+			     "kind INTEGER NOT NULL, image INTEGER REFERENCES image, "
+			     "address INTEGER NOT NULL, scope INTEGER REFERENCES scope)",
+			     "?,?,?,?,?,?", "id"),
+	[TABLE_VALUE] = TABLE("value",
+			      "node INTEGER NOT NULL REFERENCES node, "
+			      "thread INTEGER NOT NULL REFERENCES thread, "
+			      "metric INTEGER NOT NULL REFERENCES metric, "
+			      "samples INTEGER NOT NULL, amount INTEGER NOT NULL, "
+			      "PRIMARY KEY(node, thread, metric)) WITHOUT ROWID",
+			      "?,?,?,?,?", "node, thread, metric"),
+	[TABLE_COUNT] =
+		TABLE("count", "name TEXT PRIMARY KEY, samples INTEGER NOT NULL) WITHOUT ROWID",
+		      "?,?", "name"),
+};
+
+int sql_run(sqlite3 *db, const char *sql)
+{
+	return sqlite3_exec(db, sql, NULL, NULL, NULL);
+}
+
+sqlite3_int64 sql_number(sqlite3 *db, const char *sql)
+{
+	sqlite3_stmt *s = NULL;
+	sqlite3_int64 number = -1;
+	if (!sqlite3_prepare_v2(db, sql, -1, &s, NULL) && sqlite3_step(s) == SQLITE_ROW)
+		number = sqlite3_column_int64(s, 0);
+	sqlite3_finalize(s);
+	return number;
+}
+
+/* SQLite tells a full disk, but not a quota or a limit on file sizes. */
+static const char *lack_of_room(int extended)
+{
+	switch (extended) {
+	case SQLITE_FULL: return "no room is left on its disk";
+	case SQLITE_IOERR_WRITE:
+	case SQLITE_IOERR_SHMSIZE:
+		return "a write failed, as when a disk, a quota or a limit on file sizes is full";
+	default: return NULL;
+	}
+}
+
+int sql_fail(sqlite3 *db, const char *what, const char *path, struct err *e)
+{
+	int code = db ? sqlite3_errcode(db) & 0xff : SQLITE_NOMEM;
+	int system = sqlite3_system_errno(db);
+	const char *room = db ? lack_of_room(sqlite3_extended_errcode(db)) : NULL;
+	if (room)
+		return err_set(e, ERR_SYSTEM,
+			       "cannot %s %s: %s; what was recorded before is kept: make room, or "
+			       "record elsewhere with -o",
+			       what, path, room);
+	if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+		return err_set(e, ERR_SYSTEM, "cannot %s %s: another program keeps it locked", what,
+			       path);
+	if (code == SQLITE_NOTADB)
+		return err_set(
+			e, ERR_INPUT,
+			"%s is not a profile; 'sonde record' makes one, sonde.data by default",
+			path);
+	if (code == SQLITE_CORRUPT)
+		return err_set(e, ERR_INPUT,
+			       "%s is damaged or cut off (%s); record again, or copy it anew if it "
+			       "came from elsewhere",
+			       path, sqlite3_errmsg(db));
+	if (system && (code == SQLITE_CANTOPEN || code == SQLITE_IOERR || code == SQLITE_READONLY))
+		return err_set(e, ERR_SYSTEM, "cannot %s %s: %s", what, path, strerror(system));
+	return err_set(e, ERR_SYSTEM, "cannot %s %s: %s", what, path,
+		       db ? sqlite3_errmsg(db) : "out of memory");
+}

@@ -1,0 +1,235 @@
+/* Profiles in memory: contexts and values are found again, and nonsense is recognised. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/err.h"
+#include "profile/profile.h"
+
+static void one_node_for_each_context(void **state)
+{
+	struct profile p;
+	(void)state;
+	profile_init(&p);
+	assert_int_equal(p.nodes.len, 1);
+	uint32_t a = profile_child(&p, 0, NODE_FRAME, 0, 0x100);
+	assert_int_equal(a, 1);
+	assert_int_equal(profile_child(&p, 0, NODE_FRAME, 0, 0x100), a);
+	const uint32_t others[] = {
+		profile_child(&p, a, NODE_FRAME, 0, 0x100),
+		profile_child(&p, 0, NODE_LEAF, 0, 0x100),
+		profile_child(&p, 0, NODE_FRAME, 1, 0x100),
+		profile_child(&p, 0, NODE_FRAME, 0, 0x101),
+		profile_child(&p, 0, NODE_FRAME, PROFILE_NONE, 0x100),
+	};
+	for (uint32_t i = 0; i < 5; i++)
+		assert_int_equal(others[i], i + 2);
+	assert_int_equal(p.nodes.data[others[0]].parent, a);
+	assert_int_equal(p.nodes.data[others[1]].kind, NODE_LEAF);
+	assert_int_equal(p.nodes.data[others[2]].image, 1);
+	assert_int_equal(p.nodes.data[others[3]].address, 0x101);
+	assert_int_equal(p.nodes.data[others[4]].scope, PROFILE_NONE);
+	profile_release(&p);
+}
+
+static uint64_t random_number(void)
+{
+	static uint64_t x = 88172645463325252u;
+	x ^= x << 13;
+	x ^= x >> 7;
+	return x ^= x << 17;
+}
+
+/* Against the naive way: looking through all nodes. */
+static void random_contexts_are_found_again(void **state)
+{
+	struct profile p;
+	(void)state;
+	profile_init(&p);
+	for (int i = 0; i < 20000; i++) {
+		uint32_t parent =
+			(uint32_t)(random_number() % (p.nodes.len < 40 ? p.nodes.len : 40));
+		uint32_t image = (uint32_t)(random_number() % 3), before = p.nodes.len, found = 1;
+		uint64_t address = 0x1000 + random_number() % 8 * 4;
+		while (found < before && (p.nodes.data[found].parent != parent ||
+					  p.nodes.data[found].image != image ||
+					  p.nodes.data[found].address != address))
+			found++;
+		assert_int_equal(profile_child(&p, parent, NODE_FRAME, image, address), found);
+	}
+	assert_true(p.nodes.len > 500);
+	profile_release(&p);
+}
+
+/* The key that a context gets, taken from a profile with that context alone. */
+static uint64_t key_of(uint64_t address)
+{
+	struct profile p;
+	uint64_t key = 0;
+	profile_init(&p);
+	profile_child(&p, 0, NODE_FRAME, 0, address);
+	for (uint32_t i = 0; i < p.node_index.cap; i++)
+		if (p.node_index.values[i] != HASHMAP_NONE)
+			key = p.node_index.keys[i];
+	profile_release(&p);
+	return key;
+}
+
+static void equal_hashes_are_told_apart(void **state)
+{
+	struct profile p;
+	(void)state;
+	profile_init(&p);
+	uint32_t a = profile_child(&p, 0, NODE_FRAME, 0, 1);
+	hashmap_put(&p.node_index, key_of(2), a); /* as if both had this hash */
+	uint32_t b = profile_child(&p, 0, NODE_FRAME, 0, 2);
+	assert_int_not_equal(a, b);
+	assert_int_equal(p.nodes.data[b].address, 2);
+	assert_int_equal(profile_child(&p, 0, NODE_FRAME, 0, 2), b);
+	assert_int_equal(profile_child(&p, 0, NODE_FRAME, 0, 1), a);
+	profile_release(&p);
+}
+
+/* As after loading: rows without an index. */
+static void what_was_loaded_is_found(void **state)
+{
+	struct profile p;
+	(void)state;
+	profile_init(&p);
+	vec_push(&p.nodes, (struct profile_node){.image = 7, .address = 3, .kind = NODE_LEAF});
+	vec_push(&p.nodes, (struct profile_node){.image = 7, .address = 4, .kind = NODE_LEAF});
+	vec_push(&p.values, (struct profile_value){.node = 2, .samples = 5, .amount = 50});
+	assert_int_equal(profile_child(&p, 0, NODE_LEAF, 7, 4), 2);
+	profile_add(&p, 2, 0, 0, 1, 10);
+	profile_add(&p, 1, 0, 0, 1, 10);
+	assert_int_equal(p.values.len, 2);
+	assert_int_equal(p.values.data[0].amount, 60);
+	profile_release(&p);
+}
+
+static void values_add_up_by_thread_and_metric(void **state)
+{
+	struct profile p;
+	(void)state;
+	profile_init(&p);
+	profile_add(&p, 0, 1, 0, 1, 100);
+	profile_add(&p, 0, 1, 0, 2, 150);
+	profile_add(&p, 0, 2, 0, 1, 100);
+	profile_add(&p, 0, 1, 1, 1, 7);
+	assert_int_equal(p.values.len, 3);
+	assert_int_equal(p.values.data[0].samples, 3);
+	assert_int_equal(p.values.data[0].amount, 250);
+	assert_int_equal(p.values.data[2].amount, 7);
+	profile_release(&p);
+}
+
+static void counts_and_facts(void **state)
+{
+	struct profile p;
+	(void)state;
+	profile_init(&p);
+	profile_count(&p, "complete", 3);
+	profile_count(&p, "lost", 1);
+	profile_count(&p, "complete", 4);
+	assert_int_equal(p.counts.len, 2);
+	assert_int_equal(p.counts.data[0].samples, 7);
+	assert_null(profile_get_fact(&p, "host"));
+	profile_fact(&p, "host", "one");
+	profile_fact(&p, "hz", "499");
+	profile_fact(&p, "host", "two");
+	assert_string_equal(profile_get_fact(&p, "host"), "two");
+	assert_int_equal(p.facts.len, 2);
+	profile_release(&p);
+}
+
+static void fill(struct profile *p)
+{
+	profile_init(p);
+	vec_push(&p->metrics, (struct profile_metric){"cpu-clock", "ns", 1000});
+	vec_push(&p->images, (struct profile_image){.path = "/bin/a"});
+	vec_push(&p->images, (struct profile_image){.path = "/bin/b"});
+	vec_push(&p->processes, (struct profile_process){1, PROFILE_NONE, "a"});
+	vec_push(&p->processes, (struct profile_process){2, 2, "b"});
+	vec_push(&p->processes, (struct profile_process){3, 0, "c"});
+	vec_push(&p->threads, (struct profile_thread){0, 1, "a"});
+	vec_push(&p->scopes, (struct profile_scope){.parent = PROFILE_NONE});
+	vec_push(&p->scopes, (struct profile_scope){.kind = PROFILE_LOOP});
+	vec_push(&p->scopes, (struct profile_scope){.parent = 1, .kind = PROFILE_LINE});
+	uint32_t partial = profile_child(p, 0, NODE_PARTIAL, PROFILE_NONE, 0);
+	uint32_t frame = profile_child(p, partial, NODE_FRAME, 0, 1);
+	profile_add(p, profile_child(p, frame, NODE_LEAF, 1, 2), 0, 0, 1, 1000);
+	profile_add(p, frame, 0, 0, 1, 1000);
+	p->nodes.data[2].scope = 2;
+}
+
+static bool sound(const struct profile *p)
+{
+	struct err e = {0};
+	int r = profile_check(p, &e);
+	assert_true(r == 0 || (r == ERR_INPUT && e.text[0]));
+	return r == 0;
+}
+
+#define BREAKS(place, value)                                                                       \
+	do {                                                                                       \
+		__typeof__(place) right = (place);                                                 \
+		(place) = (value);                                                                 \
+		assert_false(sound(&p));                                                           \
+		(place) = right;                                                                   \
+		assert_true(sound(&p));                                                            \
+	} while (0)
+
+static void nonsense_is_recognised(void **state)
+{
+	struct profile p;
+	(void)state;
+	fill(&p);
+	assert_true(sound(&p));
+	BREAKS(p.nodes.len, 0);
+	BREAKS(p.nodes.data[0].kind, NODE_FRAME);
+	BREAKS(p.nodes.data[0].parent, 0);
+	BREAKS(p.nodes.data[2].parent, 2);
+	BREAKS(p.nodes.data[2].parent, 3);
+	BREAKS(p.nodes.data[2].parent, PROFILE_NONE);
+	BREAKS(p.nodes.data[2].kind, NODE_ROOT);
+	BREAKS(p.nodes.data[2].kind, NODE_KINDS);
+	BREAKS(p.nodes.data[2].kind, NODE_PARTIAL);
+	BREAKS(p.nodes.data[2].image, 2);
+	BREAKS(p.nodes.data[2].scope, 3);
+	BREAKS(p.scopes.data[0].image, 2);
+	BREAKS(p.scopes.data[0].parent, 0);
+	BREAKS(p.scopes.data[0].kind, PROFILE_LINE);
+	BREAKS(p.scopes.data[1].image, 1);
+	BREAKS(p.scopes.data[1].parent, 1);
+	BREAKS(p.scopes.data[1].kind, PROFILE_PROCEDURE);
+	BREAKS(p.scopes.data[1].kind, PROFILE_LINE);
+	BREAKS(p.scopes.data[2].kind, PROFILE_LINE + 1);
+	BREAKS(p.values.data[0].node, 4);
+	BREAKS(p.values.data[0].thread, 1);
+	BREAKS(p.values.data[0].metric, 1);
+	BREAKS(p.values.data[0].samples, UINT64_MAX);
+	BREAKS(p.values.data[0].amount, UINT64_MAX);
+	BREAKS(p.threads.data[0].process, 3);
+	BREAKS(p.processes.data[0].parent, 3);
+	BREAKS(p.processes.data[0].parent, 0);
+	BREAKS(p.processes.data[0].parent, 1);
+	profile_release(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_node_for_each_context),
+		cmocka_unit_test(random_contexts_are_found_again),
+		cmocka_unit_test(equal_hashes_are_told_apart),
+		cmocka_unit_test(what_was_loaded_is_found),
+		cmocka_unit_test(values_add_up_by_thread_and_metric),
+		cmocka_unit_test(counts_and_facts),
+		cmocka_unit_test(nonsense_is_recognised),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -8,6 +8,7 @@ struct command {
 	const char *usage;   /* what follows "sonde NAME " */
 	const char *details; /* a few lines for --help, or NULL */
 	const struct option *options;
+	enum options_order order; /* OPTIONS_FIRST: what follows the first operand is not ours */
 	const char *const *words; /* what the first operand may be, for completion; NULL: a file */
 	const void *defaults;     /* of the struct that the options go to */
 	size_t args_size;
@@ -36,4 +37,4 @@ _Noreturn void die_no_such_command(const char *name);
 void help_overview(struct text *out);
 void help_command(const struct command *c, struct text *out);
 
-extern const struct command cmd_dump, cmd_help, cmd_structure;
+extern const struct command cmd_diff, cmd_dump, cmd_help, cmd_record, cmd_report, cmd_structure;

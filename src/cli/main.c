@@ -10,6 +10,9 @@
 #include "cli/output.h"
 
 const struct command *const commands[] = {
+	&cmd_record,
+	&cmd_report,
+	&cmd_diff,
 	&cmd_structure,
 	&cmd_dump,
 	&cmd_help,
@@ -105,7 +108,7 @@ static int run(const struct command *c, int argc, char **argv)
 	const struct option_set sets[] = {{c->options, args}, {common_options, &common}, {0}};
 	if (c->defaults)
 		memcpy(args, c->defaults, c->args_size);
-	if (options_parse(sets, OPTIONS_MIXED, argc, argv, &operands, &e))
+	if (options_parse(sets, c->order, argc, argv, &operands, &e))
 		die("%s: %s", c->name, e.text);
 	int status;
 	if (common.version)

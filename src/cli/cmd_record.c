@@ -1,0 +1,228 @@
+/* `sonde record`: runs a program, or looks at running ones, and writes a profile. The three
+ * standard streams belong to the program; ours are a sentence or two on stderr at the end. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/vec.h"
+#include "cli/command.h"
+#include "cli/die.h"
+#include "record/record.h"
+
+enum {
+	HZ_MAX = 100000,
+	STACK_MIN = 512,
+	STACK_MAX = 65000, /* what fits into a record of perf, with the registers */
+	SECONDS_MAX = 1000000000,
+};
+
+struct record_args {
+	const char *output, *pids, *tids, *duration;
+	struct option_number hz, max_stack;
+	bool wall;
+};
+
+/* Events may be given one by one or as lists. */
+static const char *events[EVENTS_MAX];
+static unsigned event_count;
+
+/* The next word of a list; NULL at its end. */
+static char *next_word(char **list)
+{
+	return strsep(list, ",");
+}
+
+static int add_events(const char *value, struct err *e)
+{
+	char *list = strdup(value); /* the names live as long as the process */
+	if (!list)
+		return err_errno(e, "--event");
+	for (char *name; (name = next_word(&list));) {
+		if (!*name)
+			return err_set(e, ERR_INPUT, "--event needs names between its commas");
+		if (event_count == EVENTS_MAX)
+			return err_set(e, ERR_INPUT, "--event: at most %d events at once",
+				       EVENTS_MAX);
+		events[event_count++] = name;
+	}
+	return 0;
+}
+
+typedef VEC(int) numbers;
+
+static void add_numbers(numbers *out, const char *option, const char *value)
+{
+	char *copy = value ? strdup(value) : NULL, *list = copy;
+	for (char *word; (word = next_word(&list));) {
+		char *end;
+		errno = 0;
+		long n = strtol(word, &end, 10);
+		if (end == word || *end || errno || n <= 0 || n > INT32_MAX)
+			die("%s takes numbers separated by commas, not '%s'", option, value);
+		vec_push(out, (int)n);
+	}
+	free(copy);
+}
+
+static double parse_seconds(const char *value)
+{
+	char *end;
+	if (!value)
+		return 0;
+	double seconds = strtod(value, &end);
+	if (end == value || *end || !isfinite(seconds) || seconds <= 0 || seconds > SECONDS_MAX)
+		die("--duration takes a number of seconds such as 10 or 2.5, not '%s'", value);
+	return seconds;
+}
+
+static void check_ranges(const struct record_args *a)
+{
+	if (!a->hz.value || a->hz.value > HZ_MAX)
+		die("--frequency takes samples a second from 1 to %d, not %" PRIu64, HZ_MAX,
+		    a->hz.value);
+	if (a->max_stack.value < STACK_MIN || a->max_stack.value > STACK_MAX)
+		die("--max-stack takes bytes from %d to %d, not %" PRIu64
+		    "; deeper stacks are recorded too",
+		    STACK_MIN, STACK_MAX, a->max_stack.value);
+	if (!*a->output)
+		die("--output needs the name of a file");
+}
+
+static int exit_status(const struct record_result *r)
+{
+	if (WIFSIGNALED(r->status))
+		return 128 + WTERMSIG(r->status);
+	return WEXITSTATUS(r->status);
+}
+
+/* In hundredths of a per cent, rounded down: paths that are not complete must show. */
+static uint64_t share(uint64_t part, uint64_t whole)
+{
+	return part * 10000 / whole;
+}
+
+static void report(const struct record_args *a, const struct record_result *r)
+{
+	char lost[64] = "";
+	if (r->note[0])
+		complain("%s", r->note);
+	if (!r->samples) {
+		complain("no samples in %.1f s -> %s: too little ran%s", r->seconds, a->output,
+			 a->wall ? "" : "; --wall also samples threads that wait");
+		return;
+	}
+	if (r->lost)
+		snprintf(lost, sizeof(lost), " (%" PRIu64 " more were lost)", r->lost);
+	uint64_t complete = share(r->complete, r->samples);
+	complain("%" PRIu64 " sample%s%s of %" PRIu32 " thread%s in %.1f s, %" PRIu64 ".%02" PRIu64
+		 " %% complete call paths -> %s; see them with: sonde "
+		 "report%s%s",
+		 r->samples, r->samples == 1 ? "" : "s", lost, r->threads,
+		 r->threads == 1 ? "" : "s", r->seconds, complete / 100, complete % 100, a->output,
+		 strcmp(a->output, "sonde.data") != 0 ? " " : "",
+		 strcmp(a->output, "sonde.data") != 0 ? a->output : "");
+}
+
+static int failed(const struct record_result *r, const struct err *e)
+{
+	complain("record: %s", e->text);
+	if (!r->not_started)
+		return EXIT_OURS;
+	return r->not_started == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
+}
+
+static int record(const struct record_args *a, const struct record_options *o)
+{
+	struct record_result r;
+	struct err e;
+	if (record_run(o, &r, &e))
+		return failed(&r, &e);
+	report(a, &r);
+	if (r.problem[0])
+		complain("record: %s", r.problem);
+	record_wait(&r);
+	if (r.problem[0])
+		return EXIT_OURS;
+	return o->argv ? exit_status(&r) : EXIT_SUCCESS;
+}
+
+static int run(const void *args, const struct operands *operands)
+{
+	const struct record_args *a = args;
+	numbers pids = {0}, tids = {0};
+	check_ranges(a);
+	if (!event_count)
+		events[event_count++] = "cpu-clock";
+	add_numbers(&pids, "--pid", a->pids);
+	add_numbers(&tids, "--tid", a->tids);
+	if (operands->count && pids.len + tids.len)
+		die("record takes a program to run or processes to observe, not both");
+	if (!operands->count && !(pids.len + tids.len))
+		die("record needs a program or a process: sonde record -- CMD, or sonde record -p "
+		    "PID");
+	const struct record_options o = {
+		.argv = operands->count ? operands->list : NULL,
+		.pids = pids.data,
+		.pid_count = pids.len,
+		.tids = tids.data,
+		.tid_count = tids.len,
+		.events = events,
+		.event_count = event_count,
+		.hz = (unsigned)a->hz.value,
+		.max_stack = a->max_stack.value,
+		.wall = a->wall,
+		.seconds = parse_seconds(a->duration),
+		.output = a->output,
+	};
+	int status = record(a, &o);
+	vec_free(&pids);
+	vec_free(&tids);
+	return status;
+}
+
+static const struct option options[] = {
+	OPTION("frequency", OPTION_NUMBER, struct record_args, hz, .letter = 'F', .value = "HZ",
+	       .help = "samples a second of each thread that runs (499)"),
+	{.name = "event",
+	 .letter = 'e',
+	 .type = OPTION_CALL,
+	 .value = "EVENT",
+	 .parse = add_events,
+	 .help = "what to sample by, several separated by commas (cpu-clock)"},
+	OPTION("output", OPTION_TEXT, struct record_args, output, .letter = 'o', .value = "FILE",
+	       .help = "the profile (sonde.data); a previous one is kept as FILE.old"),
+	OPTION("wall", OPTION_FLAG, struct record_args, wall,
+	       .help = "also sample threads that wait"),
+	OPTION("duration", OPTION_TEXT, struct record_args, duration, .value = "SECONDS",
+	       .help = "stop recording after this time; the program goes on"),
+	OPTION("max-stack", OPTION_NUMBER, struct record_args, max_stack, .value = "BYTES",
+	       .help = "stack bytes copied with each sample"),
+	OPTION("pid", OPTION_TEXT, struct record_args, pids, .letter = 'p', .value = "PID[,PID]",
+	       .help = "observe running processes, and those they start"),
+	OPTION("tid", OPTION_TEXT, struct record_args, tids, .letter = 't', .value = "TID[,TID]",
+	       .help = "observe single threads"),
+	{0},
+};
+
+static const struct record_args defaults = {
+	.output = "sonde.data",
+	.hz = {.value = 499},
+	.max_stack = {.value = 32768},
+};
+
+const struct command cmd_record = {
+	.name = "record",
+	.summary = "Record call paths of a program or of running processes",
+	.usage = "[options] -- CMD ARGS|-p PID|-t TID",
+	.details = "The program's exit status is passed through. Ctrl-C ends the recording of "
+		   "running\nprocesses and leaves them running.\n",
+	.options = options,
+	.order = OPTIONS_FIRST,
+	.defaults = &defaults,
+	.args_size = sizeof(defaults),
+	.run = run,
+};

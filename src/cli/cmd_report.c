@@ -1,0 +1,183 @@
+/* `sonde report`: where the time of a recorded run went. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/die.h"
+#include "cli/output.h"
+#include "cli/report_view.h"
+#include "profile/export.h"
+#include "profile/fuse.h"
+#include "profile/store.h"
+
+static const char *const sorts[] = {"self", "total", "name", NULL};
+static const char *const exports[] = {"collapsed", "speedscope", "pprof", "callgrind", "dot", NULL};
+
+enum { NO_EXPORT = UINT8_MAX };
+
+static void check_args(const struct report_args *a)
+{
+	struct err e;
+	uint32_t levels;
+	const struct report_view *v = report_chosen_view(a);
+	bool exporting = a->export != NO_EXPORT;
+	if (a->json + a->csv + exporting > 1)
+		die("report writes one format at a time: --json, --csv or --export");
+	if (a->lines && a->assembly)
+		die("report shows --lines or --asm, not both at once");
+	if (a->json && !v->json && !v->build)
+		die("--asm is for people; there is no JSON of it");
+	if (a->csv && !v->csv && !v->build)
+		die("there is no CSV of this view; there is of tree, callers, flat, loops and "
+		    "threads "
+		    "(--view=...)");
+	if (flatten_parse(a->flatten, &levels, &e))
+		die("%s", e.text);
+	if (a->depth.given && !a->depth.value)
+		die("--depth needs at least one level");
+	if (a->output && !exporting)
+		die("--output is for --export; for everything else redirect the output: sonde "
+		    "report "
+		    "... >%s",
+		    a->output);
+}
+
+static void write_to(const char *path, const struct text *t)
+{
+	FILE *f = fopen(path, "we");
+	if (!f)
+		die("cannot write %s: %s", path, strerror(errno));
+	bool failed = fwrite(t->data, 1, t->len, f) != t->len;
+	if (fclose(f) != 0 || failed)
+		die("cannot write %s: %s", path, strerror(errno));
+}
+
+static void export(struct report *r)
+{
+	const struct report_args *a = r->args;
+	const struct export_format *f = export_format_named(exports[a->export]);
+	struct export_options o = EXPORT_OPTIONS_INIT;
+	struct text out = TEXT_INIT;
+	o.tree = report_tree_options(r, false);
+	o.by_thread = a->per_thread;
+	o.min_percent = a->min_percent ? r->min_share * 100 : o.min_percent;
+	if (f->binary && !a->output && isatty(STDOUT_FILENO))
+		die("%s is not for a terminal; --output=FILE writes it to a file", f->name);
+	f->write(r->profile, &o, &out);
+	if (a->output) {
+		write_to(a->output, &out);
+	} else {
+		output_begin(common.color, false);
+		output_write(&out);
+	}
+	text_release(&out);
+}
+
+/* After the data, so that it is what stays on the screen. */
+static void complain_about_images(const struct profile *p)
+{
+	vec_each (i, &p->images)
+		if (i->problem && *i->problem)
+			complain("%s: %s", i->path, i->problem);
+}
+
+static void load(struct profile *p, const char *path, bool is_default)
+{
+	struct err e;
+	const struct fuse_options o = {0};
+	if (is_default && access(path, F_OK) != 0 && errno == ENOENT)
+		die("there is no %s here; record one with: sonde record -- PROGRAM", path);
+	if (store_load(p, path, &e))
+		die("%s", e.text);
+	if (!p->fused)
+		profile_fuse(p, &o);
+}
+
+static int run(const void *args, const struct operands *operands)
+{
+	const struct report_args *a = args;
+	struct profile p;
+	struct report r;
+	struct err e;
+	struct text out = TEXT_INIT;
+	const char *path = operands->count ? operands->list[0] : "sonde.data";
+	if (operands->count > 1)
+		die("report takes one profile at a time; sonde diff compares two");
+	check_args(a);
+	load(&p, path, !operands->count);
+	if (report_init(&r, a, &p, &e))
+		die("%s", e.text);
+	if (a->export != NO_EXPORT) {
+		export(&r);
+	} else {
+		output_begin(common.color, common.pager);
+		report_write(&r, path, &out);
+		output_write(&out);
+		output_end();
+	}
+	complain_about_images(&p);
+	text_release(&out);
+	report_release(&r);
+	profile_release(&p);
+	return EXIT_SUCCESS;
+}
+
+static const struct option options[] = {
+	OPTION("view", OPTION_CHOICE, struct report_args, view, .letter = 'v', .value = "VIEW",
+	       .choices = report_view_names,
+	       .help = "summary, tree, callers, flat, loops, graph or threads"),
+	OPTION("lines", OPTION_FLAG, struct report_args, lines, .letter = 'l',
+	       .help = "source text with shares in the margin"),
+	OPTION("asm", OPTION_FLAG, struct report_args, assembly, .letter = 'a',
+	       .help = "machine code with shares in the margin"),
+	OPTION("thread", OPTION_TEXT, struct report_args, thread, .letter = 't', .value = "THREAD",
+	       .help = "only threads with this number or name (*, ?, [] match)"),
+	OPTION("focus", OPTION_TEXT, struct report_args, focus, .value = "PATTERN",
+	       .help = "only call paths through this procedure, loop or FILE:LINE"),
+	OPTION("metric", OPTION_TEXT, struct report_args, metric, .letter = 'm', .value = "NAME",
+	       .help = "what to show, if several things were measured"),
+	OPTION("sort", OPTION_CHOICE, struct report_args, sort, .letter = 's', .value = "KEY",
+	       .choices = sorts, .help = "self, total or name"),
+	OPTION("min-percent", OPTION_TEXT, struct report_args, min_percent, .value = "P",
+	       .help = "sum up what has less (0.5; 0 for JSON and CSV)"),
+	OPTION("depth", OPTION_NUMBER, struct report_args, depth, .letter = 'd', .value = "N",
+	       .help = "show only so many levels"),
+	OPTION("by-line", OPTION_FLAG, struct report_args, by_line,
+	       .help = "tree: with the lines that call and compute"),
+	OPTION("no-fold", OPTION_UNFLAG, struct report_args, fold,
+	       .help = "tree, callers: show every level of recursion"),
+	OPTION("flatten", OPTION_TEXT, struct report_args, flatten, .value = "N|loops",
+	       .help = "flat: take away outer levels, or all outside of loops"),
+	OPTION("per-thread", OPTION_FLAG, struct report_args, per_thread,
+	       .help = "also the values of single threads"),
+	OPTION("source-path", OPTION_TEXT, struct report_args, source_path, .value = "DIR",
+	       .help = "where source files are, for --lines"),
+	OPTION("json", OPTION_FLAG, struct report_args, json, .letter = 'j', .help = "write JSON"),
+	OPTION("csv", OPTION_FLAG, struct report_args, csv, .help = "write comma-separated values"),
+	OPTION("export", OPTION_CHOICE, struct report_args, export, .letter = 'x',
+	       .value = "FORMAT", .choices = exports,
+	       .help = "collapsed, speedscope, pprof, callgrind or dot"),
+	OPTION("output", OPTION_TEXT, struct report_args, output, .letter = 'o', .value = "FILE",
+	       .help = "where --export writes, instead of standard output"),
+	{0},
+};
+
+static const struct report_args defaults = {
+	.sort = SORT_BEST,
+	.fold = true,
+	.export = NO_EXPORT,
+};
+
+const struct command cmd_report = {
+	.name = "report",
+	.summary = "Show where the time of a recorded run went",
+	.usage = "[FILE] [options]",
+	.details = "\nFILE is what sonde record wrote; the default is sonde.data.\n",
+	.options = options,
+	.defaults = &defaults,
+	.args_size = sizeof(defaults),
+	.run = run,
+};

@@ -1,0 +1,92 @@
+/* The loop-call graph as a list: each procedure and loop with what it leads to (LoopSampler,
+ * Moseley et al., section 4). */
+#include "cli/report_text.h"
+#include "cli/report_view.h"
+#include "cli/view.h"
+#include "profile/graph.h"
+
+static bool is_shown(const struct report *r, uint64_t amount)
+{
+	return (double)amount >= r->min_share * (double)r->total;
+}
+
+static struct outline_node as_outline(const struct graph_node *n)
+{
+	return (struct outline_node){.scope = n->scope,
+				     .kind = n->loop ? OUTLINE_LOOP : OUTLINE_PROCEDURE,
+				     .self = n->self,
+				     .total = n->total,
+				     .self_samples = n->self_samples,
+				     .total_samples = n->total_samples};
+}
+
+/* The edges of one node, which begin at `edge`. Returns where those of the next do. */
+static uint32_t add_edges(const struct report *r, const struct graph *g, uint32_t edge,
+			  uint32_t from, struct text *out)
+{
+	for (; edge < g->edges.len && g->edges.data[edge].from == from; edge++) {
+		const struct graph_edge *e = &g->edges.data[edge];
+		if (!is_shown(r, e->amount))
+			continue;
+		struct outline_node to = as_outline(&g->nodes.data[e->to]);
+		text_fill(out, ' ', 10);
+		add_share(out, e->amount, r->total);
+		text_add(out, "  -> ");
+		outline_label(r->profile, &to, r->width - 22, out);
+		text_char(out, '\n');
+	}
+	return edge;
+}
+
+void graph_text(const struct report *r, struct text *out)
+{
+	struct graph g;
+	struct text edges = TEXT_INIT;
+	uint32_t edge = 0;
+	graph_build(&g, &r->tree);
+	output_style(out, STYLE_HEADING);
+	text_add(out, "  total   self  procedure or loop, and what it leads to\n");
+	output_style(out, STYLE_NONE);
+	for (uint32_t i = 0; i < g.nodes.len; i++) {
+		struct outline_node n = as_outline(&g.nodes.data[i]);
+		text_clear(&edges);
+		edge = add_edges(r, &g, edge, i, &edges);
+		if (!is_shown(r, n.total))
+			continue;
+		add_share(out, n.total, r->total);
+		add_share(out, n.self, r->total);
+		text_add(out, "  ");
+		outline_label(r->profile, &n, r->width - 16, out);
+		text_char(out, '\n');
+		text_addn(out, edges.len ? edges.data : "", edges.len);
+		view_flush(out);
+	}
+	text_release(&edges);
+	graph_release(&g);
+}
+
+void graph_json(const struct report *r, struct json *j)
+{
+	struct graph g;
+	graph_build(&g, &r->tree);
+	json_array(j, "nodes");
+	vec_each (node, &g.nodes) {
+		struct outline_node n = as_outline(node);
+		json_object(j, NULL);
+		outline_node_json(&n, r, j);
+		json_end(j);
+	}
+	json_end(j);
+	json_array(j, "edges");
+	vec_each (e, &g.edges) {
+		json_object(j, NULL);
+		json_u64(j, "from", e->from);
+		json_u64(j, "to", e->to);
+		json_u64(j, "amount", e->amount);
+		json_u64(j, "samples", e->samples);
+		json_fixed(j, "percent", percent_of(e->amount, r->total), 3);
+		json_end(j);
+	}
+	json_end(j);
+	graph_release(&g);
+}

@@ -1,0 +1,87 @@
+#include "record/held.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "process/memory.h"
+
+enum {
+	WITNESS = 512,     /* bytes at the end of a copy: some return addresses are in there */
+	AT_ONCE = 1 << 18, /* bytes read */
+};
+
+void held_release(struct held_stacks *h)
+{
+	for (unsigned i = 0; i < HELD_STACKS; i++) {
+		deep_release(&h->all[i].deep);
+		vec_free(&h->all[i].bytes);
+	}
+}
+
+struct held_stack *held_find(struct held_stacks *h, int pid, int tid)
+{
+	struct held_stack *oldest = &h->all[0];
+	for (unsigned i = 0; i < HELD_STACKS; i++) {
+		struct held_stack *s = &h->all[i];
+		if (s->pid == pid && s->tid == tid)
+			return s;
+		if (s->time < oldest->time)
+			oldest = s;
+	}
+	deep_release(&oldest->deep);
+	oldest->pid = pid;
+	oldest->tid = tid;
+	oldest->time = 0;
+	return oldest;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+void held_read(struct held_stack *s, uint64_t from)
+{
+	size_t more;
+	s->address = from & ~(uint64_t)7;
+	s->size = 0;
+	do {
+		vec_reserve(&s->bytes, (uint32_t)(HELD_ROOM + s->size + AT_ONCE));
+		more = memory_read(s->pid, s->address + s->size,
+				   s->bytes.data + HELD_ROOM + s->size, AT_ONCE);
+		s->size += more;
+	} while (more == AT_ONCE && s->size < DEEP_MAX);
+	s->time = now_ns();
+}
+
+/* Where an address is in the bytes. */
+static uint8_t *place(const struct held_stack *s, uint64_t address)
+{
+	return s->bytes.data + (HELD_ROOM + (address - s->address));
+}
+
+bool held_matches(const struct held_stack *s, const struct stack_copy *copy)
+{
+	size_t n = copy->size < WITNESS ? copy->size : WITNESS;
+	uint64_t end = copy->address + copy->size, from = end - n;
+	return n && copy->size <= HELD_ROOM && from >= s->address && end - s->address <= s->size &&
+	       !memcmp(place(s, from), copy->bytes + copy->size - n, n);
+}
+
+/* The copy takes its place in the bytes for the time of the walk, so that all is in one piece. */
+void held_walk(struct held_stacks *h, struct held_stack *s, const struct stack_copy *copy,
+	       struct walker *w, struct space *space, struct walk *out)
+{
+	uint8_t *at = place(s, copy->address);
+	const struct stack_copy all = {
+		.address = copy->address,
+		.bytes = at,
+		.size = (size_t)(s->address + s->size - copy->address),
+	};
+	memcpy(h->saved, at, copy->size);
+	memcpy(at, copy->bytes, copy->size);
+	deep_walk(&s->deep, w, space, &all, copy->size, out);
+	memcpy(at, h->saved, copy->size);
+}

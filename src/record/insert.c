@@ -1,0 +1,80 @@
+#include "record/insert.h"
+
+#include <sys/stat.h>
+
+void images_init(struct images *i, struct profile *p)
+{
+	*i = (struct images){.profile = p};
+}
+
+void images_release(struct images *i)
+{
+	vec_free(&i->of_code);
+	vec_free(&i->codes);
+}
+
+static struct profile_image describe(struct profile *p, const struct code *c)
+{
+	struct profile_image image = {.path = arena_strdup(&p->arena, c->path)};
+	struct stat st;
+	if (c->problem)
+		image.problem = arena_strdup(&p->arena, c->problem);
+	if (c->image) {
+		image.build_id = c->image->build_id;
+		image.file_size = c->image->size;
+	}
+	if (!c->deleted && stat(c->path, &st) == 0)
+		image.mtime = (uint64_t)st.st_mtime;
+	return image;
+}
+
+static uint32_t image_of(struct images *i, struct code *c)
+{
+	if (!c)
+		return PROFILE_NONE;
+	while (i->of_code.len <= c->id)
+		vec_push(&i->of_code, PROFILE_NONE);
+	uint32_t *image = &i->of_code.data[c->id];
+	if (*image == PROFILE_NONE) {
+		*image = i->profile->images.len;
+		vec_push(&i->profile->images, describe(i->profile, c));
+		vec_push(&i->codes, c);
+	}
+	return *image;
+}
+
+/* What one frame is in the profile. The last byte of a call lies in the call's line and loop, its
+ * return address perhaps not. */
+static struct profile_node node_of(struct images *i, const struct frame *f, bool innermost)
+{
+	return (struct profile_node){
+		.image = image_of(i, f->code),
+		.address = f->exact ? f->va : f->va - 1,
+		.kind = innermost ? NODE_LEAF : NODE_FRAME,
+	};
+}
+
+static bool is_same(const struct profile_node *a, const struct profile_node *b)
+{
+	return a->address == b->address && a->image == b->image && a->kind == b->kind;
+}
+
+uint32_t insert_path(struct images *i, struct watched_thread *t, const struct walk *w)
+{
+	struct profile *p = i->profile;
+	bool partial = w->end != WALK_COMPLETE;
+	node_list *path = &t->path[partial];
+	uint32_t at = partial ? profile_child(p, 0, NODE_PARTIAL, PROFILE_NONE, 0) : 0, depth = 0;
+	for (uint32_t f = w->frames.len; f-- > 0; depth++) {
+		struct profile_node node = node_of(i, &w->frames.data[f], f == 0);
+		if (depth < path->len && is_same(&p->nodes.data[path->data[depth]], &node)) {
+			at = path->data[depth];
+			continue;
+		}
+		path->len = depth;
+		at = profile_child(p, at, node.kind, node.image, node.address);
+		vec_push(path, at);
+	}
+	path->len = depth;
+	return at;
+}

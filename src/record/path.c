@@ -1,0 +1,180 @@
+#include "record/path.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+
+enum {
+	SIGNAL_FRAME = 1024, /* bytes: the registers that a handler returns to are in there */
+	NEAR = 1 << 16,      /* bytes between places on one stack */
+};
+
+static const uint64_t refresh_pause = 200000000; /* ns */
+
+/* One sample's path being looked for. */
+struct search {
+	struct paths *paths;
+	struct space *space;
+	const struct sample *sample;
+	struct stack_copy copy;
+	struct held_stack *held;
+};
+
+void paths_init(struct paths *p, struct sampler *s)
+{
+	p->sampler = s;
+	p->walker = walker_new();
+}
+
+void paths_release(struct paths *p)
+{
+	walker_free(p->walker);
+	held_release(&p->held);
+	vec_free(&p->walk.frames);
+}
+
+/* The copy first, then memory as it is now. */
+static bool read_both(void *ctx, uint64_t address, uint64_t *out)
+{
+	struct search *f = ctx;
+	return read_stack_copy(&f->copy, address, out) ||
+	       memory_window_word(&f->paths->window, address, out);
+}
+
+static void walk_in_memory(struct search *f)
+{
+	walk_resume(f->paths->walker, f->space, read_both, f, &f->paths->walk);
+}
+
+static void walk_in_held(struct search *f)
+{
+	if (held_matches(f->held, &f->copy))
+		held_walk(&f->paths->held, f->held, &f->copy, f->paths->walker, f->space,
+			  &f->paths->walk);
+}
+
+static void read_stack(void *ctx, const struct registers *now)
+{
+	struct search *f = ctx;
+	held_read(f->held, now->reg[arch_native()->sp]);
+}
+
+/* A thread that went on while it was read has left nothing of use. */
+static void walk_behind_copy(struct search *f)
+{
+	const struct sample *s = f->sample;
+	struct sampler *sampler = f->paths->sampler;
+	f->held = held_find(&f->paths->held, s->pid, s->tid);
+	if (s->stopped)
+		read_stack(f, &s->registers);
+	else if (f->held->time <= s->time &&
+		 !sampler->ops->hold(sampler, s->pid, s->tid, read_stack, f))
+		f->held->time = 0;
+	if (f->held->time)
+		walk_in_held(f);
+}
+
+/* The stack pointer that the walk left the copy from. */
+static uint64_t last_inside(const struct search *f)
+{
+	const struct walk *w = &f->paths->walk;
+	for (uint32_t i = w->frames.len; i-- > 0;)
+		if (w->frames.data[i].cfa - f->copy.address < f->copy.size)
+			return w->frames.data[i].cfa;
+	return f->copy.address;
+}
+
+/* The other stack is as it was if the thread has not gone back to it: if it still stands on this
+ * one, below the place from where it would, and what is there has not changed. */
+static void walk_if_same(void *ctx, const struct registers *now)
+{
+	struct search *f = ctx;
+	uint8_t bytes[SIGNAL_FRAME];
+	uint64_t from = last_inside(f), sp = now->reg[arch_native()->sp];
+	uint64_t left = f->copy.address + f->copy.size - from;
+	size_t n = left < sizeof(bytes) ? (size_t)left : sizeof(bytes);
+	if (sp <= from && from - sp <= f->copy.size + NEAR &&
+	    memory_read(f->sample->pid, from, bytes, n) == n &&
+	    !memcmp(bytes, f->copy.bytes + (from - f->copy.address), n))
+		walk_in_memory(f);
+}
+
+static void walk_elsewhere(struct search *f)
+{
+	const struct sample *s = f->sample;
+	struct sampler *sampler = f->paths->sampler;
+	struct walk *w = &f->paths->walk;
+	struct registers at = w->at;
+	enum walk_end end = w->end;
+	uint32_t frames = w->frames.len;
+	if (s->stopped) {
+		walk_in_memory(f);
+	} else if (!sampler->ops->hold(sampler, s->pid, s->tid, walk_if_same, f)) {
+		w->frames.len = frames;
+		w->at = at;
+		w->end = end;
+	}
+}
+
+/* Whether the walk wants to go on right behind the copy, and not on another stack (that of a signal
+ * handler, of a coroutine). */
+static bool goes_on_behind(const struct search *f)
+{
+	uint64_t sp = f->paths->walk.at.reg[arch_native()->sp];
+	return f->copy.size && sp >= f->copy.address && sp - f->copy.address <= f->copy.size;
+}
+
+static struct search start(struct paths *p, struct space *space, const struct sample *s)
+{
+	struct search f = {.paths = p,
+			   .space = space,
+			   .sample = s,
+			   .copy = {.address = s->registers.reg[arch_native()->sp],
+				    .bytes = s->stack,
+				    .size = s->stack_size}};
+	memory_window_init(&p->window, s->pid);
+	if (!f.copy.size && s->stopped) {
+		f.copy.bytes = p->first;
+		f.copy.size = memory_read(s->pid, f.copy.address, p->first, sizeof(p->first));
+	}
+	return f;
+}
+
+static void walk(struct paths *p, struct space *space, const struct sample *s)
+{
+	struct search f = start(p, space, s);
+	walk_stack(p->walker, space, &s->registers, read_stack_copy, &f.copy, &p->walk);
+	if (p->walk.end == WALK_STACK_COPY && goes_on_behind(&f))
+		walk_behind_copy(&f);
+	if (p->walk.end == WALK_STACK_COPY && !goes_on_behind(&f))
+		walk_elsewhere(&f);
+	debug(LOG_RECORD, 2, "thread %d: %u frames, %s", s->tid, p->walk.frames.len,
+	      walk_end_name[p->walk.end]);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* The sampler may have missed a mapping. Generated code is never found, and must not have the maps
+ * read for each sample. */
+static bool refresh(struct watched_process *process)
+{
+	struct err ignored;
+	uint64_t now = now_ns();
+	if (process->refreshed && now - process->refreshed < refresh_pause)
+		return false;
+	process->refreshed = now;
+	return !space_refresh(process->space, &ignored);
+}
+
+void path_find(struct paths *p, struct watched_process *process, const struct sample *s)
+{
+	walk(p, process->space, s);
+	if (p->walk.end == WALK_NO_CODE && refresh(process))
+		walk(p, process->space, s);
+}

@@ -1,0 +1,21 @@
+/* What the sampler tells, into the profile. */
+#pragma once
+#include "record/insert.h"
+#include "record/path.h"
+
+struct sink {
+	struct profile *profile;
+	struct watched watched;
+	struct images images;
+	struct paths paths;
+	uint32_t wait_metric; /* of blocked threads */
+	uint64_t samples;
+	/* Called after each sample: there may be thousands before the sampler returns. */
+	void (*tick)(void *ctx);
+	void *tick_ctx;
+};
+
+void sink_init(struct sink *s, struct profile *p, struct codes *c);
+void sink_release(struct sink *s);
+/* What to give to a sampler. */
+struct sampler_sink sink_callbacks(struct sink *s);

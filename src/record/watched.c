@@ -1,0 +1,196 @@
+#include "record/watched.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "process/threads.h"
+
+enum { GONE = UINT32_MAX - 1 };
+
+void watched_init(struct watched *w, struct profile *p, struct codes *c)
+{
+	*w = (struct watched){.profile = p, .codes = c};
+}
+
+static void free_process(struct watched_process *p)
+{
+	if (!p)
+		return;
+	space_free(p->space);
+	free(p);
+}
+
+static void free_thread(struct watched_thread *t)
+{
+	if (!t)
+		return;
+	vec_free(&t->path[0]);
+	vec_free(&t->path[1]);
+	free(t);
+}
+
+void watched_release(struct watched *w)
+{
+	vec_each (p, &w->processes)
+		free_process(*p);
+	vec_each (t, &w->threads)
+		free_thread(*t);
+	vec_free(&w->processes);
+	vec_free(&w->threads);
+	vec_free(&w->free_processes);
+	vec_free(&w->free_threads);
+	hashmap_release(&w->process_at);
+	hashmap_release(&w->thread_at);
+}
+
+/* The index of a process or thread, or GONE. */
+static uint32_t index_of(const struct hashmap *m, int number)
+{
+	uint32_t i = hashmap_get(m, (uint64_t)number);
+	return i == HASHMAP_NONE ? GONE : i;
+}
+
+static struct watched_process *add_process(struct watched *w, int pid, uint32_t parent_row,
+					   struct space *space)
+{
+	struct watched_process *p = xcalloc(1, sizeof(*p));
+	p->pid = pid;
+	p->row = w->profile->processes.len;
+	p->space = space;
+	vec_push(&w->profile->processes,
+		 (struct profile_process){.pid = pid, .parent = parent_row, .name = ""});
+	uint32_t i = w->free_processes.len ? vec_pop(&w->free_processes) : w->processes.len;
+	if (i == w->processes.len)
+		vec_push(&w->processes, NULL);
+	w->processes.data[i] = p;
+	hashmap_put(&w->process_at, (uint64_t)pid, i);
+	return p;
+}
+
+static void drop_process(struct watched *w, int pid)
+{
+	uint32_t i = index_of(&w->process_at, pid);
+	if (i == GONE)
+		return;
+	free_process(w->processes.data[i]);
+	w->processes.data[i] = NULL;
+	vec_push(&w->free_processes, i);
+	hashmap_put(&w->process_at, (uint64_t)pid, GONE);
+}
+
+struct watched_process *watched_process(struct watched *w, int pid)
+{
+	uint32_t i = index_of(&w->process_at, pid);
+	if (i != GONE)
+		return w->processes.data[i];
+	return add_process(w, pid, PROFILE_NONE, space_new(w->codes, pid));
+}
+
+struct watched_thread *watched_thread(struct watched *w, int pid, int tid)
+{
+	uint32_t i = index_of(&w->thread_at, tid);
+	if (i != GONE && w->threads.data[i]->pid == pid)
+		return w->threads.data[i];
+	if (i != GONE) /* its end was not heard of, and its number was given to another */
+		watched_exit(w, tid);
+	struct watched_thread *t = xcalloc(1, sizeof(*t));
+	*t = (struct watched_thread){.pid = pid, .tid = tid, .row = PROFILE_NONE};
+	i = w->free_threads.len ? vec_pop(&w->free_threads) : w->threads.len;
+	if (i == w->threads.len)
+		vec_push(&w->threads, NULL);
+	w->threads.data[i] = t;
+	hashmap_put(&w->thread_at, (uint64_t)tid, i);
+	watched_process(w, pid)->live++;
+	w->live++;
+	return t;
+}
+
+/* Whose end was not heard of: its number belongs to another process now. */
+static void drop_stale(struct watched *w, int pid)
+{
+	for (uint32_t i = 0; i < w->threads.len; i++)
+		if (w->threads.data[i] && w->threads.data[i]->pid == pid)
+			watched_exit(w, w->threads.data[i]->tid);
+	drop_process(w, pid);
+}
+
+void watched_fork(struct watched *w, int parent, int pid)
+{
+	if (index_of(&w->process_at, pid) != GONE)
+		drop_stale(w, pid);
+	const struct watched_process *from = watched_process(w, parent);
+	struct space *space = space_copy(from->space, pid);
+	uint32_t parent_row = from->row;
+	struct watched_process *p = add_process(w, pid, parent_row, space);
+	w->profile->processes.data[p->row].name = w->profile->processes.data[parent_row].name;
+}
+
+void watched_exec(struct watched *w, int pid)
+{
+	struct watched_process *p = watched_process(w, pid);
+	space_clear(p->space);
+	p->named = false;
+	p->refreshed = 0;
+}
+
+/* A thread that is renamed over and over must not make the profile grow: the same name costs
+ * nothing. */
+static void replace_name(struct profile *p, const char **name, const char *by)
+{
+	if (strcmp(*name, by) != 0)
+		*name = arena_strdup(&p->arena, by);
+}
+
+bool watched_is_over(const struct watched *w)
+{
+	vec_each (p, &w->processes)
+		if (*p && (!kill((*p)->pid, 0) || errno != ESRCH))
+			return false;
+	return true;
+}
+
+void watched_name(struct watched *w, int pid, int tid, const char *name)
+{
+	struct watched_process *p = watched_process(w, pid);
+	struct watched_thread *t = watched_thread(w, pid, tid);
+	strncpy(t->name, name, sizeof(t->name) - 1);
+	if (tid == pid && !p->named)
+		replace_name(w->profile, &w->profile->processes.data[p->row].name, t->name);
+	p->named |= tid == pid;
+	if (t->row != PROFILE_NONE)
+		replace_name(w->profile, &w->profile->threads.data[t->row].name, t->name);
+}
+
+void watched_exit(struct watched *w, int tid)
+{
+	uint32_t i = index_of(&w->thread_at, tid);
+	if (i == GONE)
+		return;
+	int pid = w->threads.data[i]->pid;
+	free_thread(w->threads.data[i]);
+	w->threads.data[i] = NULL;
+	vec_push(&w->free_threads, i);
+	hashmap_put(&w->thread_at, (uint64_t)tid, GONE);
+	w->live--;
+	if (--watched_process(w, pid)->live == 0)
+		drop_process(w, pid);
+}
+
+uint32_t watched_row(struct watched *w, struct watched_thread *t)
+{
+	struct profile *p = w->profile;
+	if (t->row != PROFILE_NONE)
+		return t->row;
+	uint32_t process = watched_process(w, t->pid)->row;
+	if (!t->name[0])
+		thread_name(t->pid, t->tid, t->name);
+	t->row = p->threads.len;
+	vec_push(&p->threads,
+		 (struct profile_thread){.process = process,
+					 .tid = t->tid,
+					 .name = t->name[0] ? arena_strdup(&p->arena, t->name)
+							    : p->processes.data[process].name});
+	return t->row;
+}

@@ -1,0 +1,57 @@
+/* The processes and threads that are being recorded, and their rows in the profile.
+ *
+ * A process gets its row when it is first heard of, a thread with its first sample: programs that
+ * start threads by the thousand cost only what is measured. What has ended is forgotten; its rows
+ * stay. */
+#pragma once
+#include "base/hashmap.h"
+#include "profile/profile.h"
+#include "unwind/space.h"
+
+typedef VEC(uint32_t) node_list;
+
+struct watched_process {
+	int pid;
+	uint32_t row;       /* in the profile */
+	uint32_t live;      /* threads */
+	bool named;         /* the row has the name of the program that runs now */
+	uint64_t refreshed; /* ns, CLOCK_MONOTONIC: when its maps were last read */
+	struct space *space;
+};
+
+struct watched_thread {
+	int pid, tid;
+	uint32_t row;  /* PROFILE_NONE until its first sample */
+	char name[16]; /* empty if not known */
+	/* Nodes of its last complete path and of its last partial one, from the root: see insert.h.
+	 */
+	node_list path[2];
+};
+
+struct watched {
+	struct profile *profile;
+	struct codes *codes;
+	struct hashmap process_at, thread_at;    /* by number, to an index; GONE if it has ended */
+	VEC(struct watched_process *) processes; /* NULL: free */
+	VEC(struct watched_thread *) threads;
+	VEC(uint32_t) free_processes, free_threads;
+	uint32_t live; /* threads */
+};
+
+void watched_init(struct watched *w, struct profile *p, struct codes *c);
+void watched_release(struct watched *w);
+
+/* Made if it is not known; its space is empty then. */
+struct watched_process *watched_process(struct watched *w, int pid);
+struct watched_thread *watched_thread(struct watched *w, int pid, int tid);
+
+void watched_fork(struct watched *w, int parent, int pid);
+void watched_exec(struct watched *w, int pid);
+void watched_name(struct watched *w, int pid, int tid, const char *name);
+void watched_exit(struct watched *w, int tid);
+
+/* Whether none of the processes exists any more, though their ends may not have been heard of. */
+bool watched_is_over(const struct watched *w);
+
+/* The thread's row, made now if it has none. */
+uint32_t watched_row(struct watched *w, struct watched_thread *t);

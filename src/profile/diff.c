@@ -49,8 +49,8 @@ static struct diff_change compare(const struct diff *d, bool normalise, struct m
 		return (struct diff_change){.change = y - x, .margin = Z_95 * sqrt(v)};
 	}
 	double usual_a = weight_of(&d->a), usual_b = weight_of(&d->b);
-	double v =
-		variance(a, usual_a ? usual_a : usual_b) + variance(b, usual_b ? usual_b : usual_a);
+	double v = variance(a, usual_a > 0 ? usual_a : usual_b) +
+		   variance(b, usual_b > 0 ? usual_b : usual_a);
 	return (struct diff_change){.change = (double)b.amount - (double)a.amount,
 				    .margin = Z_95 * sqrt(v)};
 }

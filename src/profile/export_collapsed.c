@@ -46,6 +46,7 @@ void export_collapsed(const struct profile *p, const struct export_options *o, s
 	uint32_t metric = o->tree.metric;
 	bool in_samples = metric < p->metrics.len && p->metrics.data[metric].period;
 	struct export_paths x;
+	text_add(out, ""); /* without samples it is an empty file, but a file */
 	export_paths_init(&x);
 	if (o->by_thread)
 		add_threads(&x, p, o);

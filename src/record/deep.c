@@ -49,7 +49,7 @@ static bool is_unchanged(const struct deep_piece *p, const struct stack_copy *pa
 	const struct frame *last = &vec_last(&w->frames);
 	return p->bytes && p->size == part->size && same_registers(&p->enter, &w->at) &&
 	       p->first.pc == last->pc && p->first.exact == last->exact &&
-	       true;
+	       !memcmp(p->bytes, part->bytes, part->size);
 }
 
 static void take_from(const struct deep_piece *p, struct walk *w)

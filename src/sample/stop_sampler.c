@@ -293,6 +293,7 @@ static void tick_if_due(struct stop_sampler *s, uint64_t now)
 		return;
 	tick(s);
 	s->next_tick += s->period;
+	now = now_ns();
 	if (s->next_tick <= now)
 		s->next_tick = now + s->period;
 }

@@ -21,13 +21,16 @@ struct usual {
 };
 
 struct work {
+	const struct analysis_input *input;
 	const struct image *im;
 	const struct arch *arch;
 	const struct cfg *g;
 	struct arena *tmp;
-	struct insn *insns; /* of all blocks, in order */
-	uint32_t *first;    /* of each block: its first instruction */
-	struct state *in;   /* of each block */
+	bool look_at_callees; /* for registers that they keep although they need not */
+	int32_t pushed;       /* on the stack at entry */
+	struct insn *insns;   /* of all blocks, in order */
+	uint32_t *first;      /* of each block: its first instruction */
+	struct state *in;     /* of each block */
 	bool *reached, *queued;
 	bool *moves;    /* of each block: the stack pointer differs from one round of a loop to the
 			   next */
@@ -36,6 +39,7 @@ struct work {
 	uint16_t *base_of; /* of each instruction that aligns the stack pointer; 0 otherwise */
 	bool disagree;
 	VEC(struct usual) usual;
+	VEC(uint64_t) inner; /* places inside the procedure that it calls */
 };
 
 static bool is_call(const struct insn *in)
@@ -78,11 +82,17 @@ static void prepare(struct work *w)
 		decode_block(w, b);
 }
 
+static void call(const struct work *w, struct state *s, const struct insn *in)
+{
+	bool look = w->look_at_callees && in->kind == INSN_CALL && w->input->kept;
+	state_call(s, w->arch, in, look ? w->input->kept(w->input->ctx, in->target) : 0);
+}
+
 static void step(struct work *w, struct state *s, uint32_t insn)
 {
 	const struct insn *in = &w->insns[insn];
 	if (is_call(in))
-		state_call(s, w->arch, in);
+		call(w, s, in);
 	else
 		state_execute(s, w->arch, in, w->base_of[insn]);
 }
@@ -134,15 +144,12 @@ static void leave_block(struct work *w, uint32_t block, uint32_t *lowest)
 	}
 }
 
-/* Carries states until nothing changes: blocks in order of address, back to the lowest that
- * changed.
- */
-static void carry_all(struct work *w, int32_t pushed)
+/* Carries states from a block on until nothing changes: blocks in order of address, back to the
+ * lowest that changed. */
+static void carry_from(struct work *w, uint32_t at)
 {
-	uint32_t count = w->g->block_count, at = w->g->entry;
-	memset(w->reached, 0, count * sizeof(*w->reached));
-	w->disagree = w->again = false;
-	state_at_entry(&w->in[at], w->arch, pushed);
+	uint32_t count = w->g->block_count;
+	state_at_entry(&w->in[at], w->arch, w->pushed);
 	w->reached[at] = w->queued[at] = true;
 	while (at < count) {
 		uint32_t lowest = count;
@@ -156,13 +163,25 @@ static void carry_all(struct work *w, int32_t pushed)
 	}
 }
 
+static void carry_all(struct work *w)
+{
+	memset(w->reached, 0, w->g->block_count * sizeof(*w->reached));
+	w->disagree = w->again = false;
+	carry_from(w, w->g->entry);
+	vec_each (va, &w->inner) {
+		uint32_t block = cfg_block_at(w->g, *va);
+		if (block != BLOCK_NONE && !w->reached[block] && w->g->blocks[block].start == *va)
+			carry_from(w, block);
+	}
+}
+
 /* Each repetition knows more blocks at which the stack pointer moves. */
-static void interpret(struct work *w, int32_t pushed)
+static void interpret(struct work *w)
 {
 	enum { ROUNDS_MAX = 8 };
 	w->again = true;
 	for (unsigned i = 0; w->again && i < ROUNDS_MAX; i++)
-		carry_all(w, pushed);
+		carry_all(w);
 }
 
 /* How the exits of a procedure find the frame. */
@@ -179,7 +198,7 @@ static void check_exit(struct work *w, uint32_t block, struct exits *x)
 	for (uint32_t i = w->first[block]; i + 1 < w->first[block + 1]; i++)
 		if (w->insns[i].length)
 			step(w, &s, i);
-	if (state_is_restored(&s, w->arch, &off)) {
+	if (state_is_restored(&s, w->arch, &w->insns[w->first[block + 1] - 1], &off)) {
 		x->good++;
 		return;
 	}
@@ -233,7 +252,7 @@ static struct recipe recipe_at(const struct work *w, const struct state *s, cons
 {
 	if (is_call(in)) {
 		struct state after = *s;
-		state_call(&after, w->arch, in);
+		call(w, &after, in);
 		struct recipe r = choose_recipe(&after, w->arch);
 		bool moved = after.reg[w->arch->sp].offset != s->reg[w->arch->sp].offset;
 		if (r.cfa != CFA_UNKNOWN && r.ret != RETURN_UNKNOWN && !moved)
@@ -256,26 +275,66 @@ static void emit_block(struct work *w, uint32_t block, struct analysis *out)
 	}
 }
 
-/* Code that nothing reaches, from the usual state of the procedure. */
-static void assume(struct work *w, const struct state *usual, uint64_t start, uint64_t end,
-		   struct analysis *out)
+/* Linear code that no path reaches. The state is `usual` at its start and behind all that does not
+ * go on, and `entry` where the procedure itself calls. */
+struct loose {
+	const struct image *im;
+	const struct arch *arch;
+	const struct state *usual, *entry;
+	const uint64_t *inner;
+	uint32_t inner_count;
+};
+
+static size_t decode_loose(const struct loose *l, uint64_t va, struct insn *in)
 {
-	struct state s = *usual;
+	size_t room;
+	const uint8_t *bytes = image_at(l->im, va, &room);
+	return bytes ? l->arch->decode(bytes, room, va, DECODE_FULL, in) : 0;
+}
+
+static bool is_inner_start(const struct loose *l, uint64_t va)
+{
+	for (uint32_t i = 0; i < l->inner_count; i++)
+		if (l->inner[i] == va)
+			return true;
+	return false;
+}
+
+/* Nothing is known about callees here: code that keeps something in a register over a call knows
+ * why. */
+static uint32_t all_but_link(const struct arch *arch)
+{
+	return arch->link == REG_NONE ? UINT32_MAX : ~(UINT32_C(1) << arch->link);
+}
+
+static struct recipe recipe_at_call(const struct loose *l, const struct state *s,
+				    const struct insn *in)
+{
+	struct state after = *s;
+	state_call(&after, l->arch, in, all_but_link(l->arch));
+	struct recipe r = choose_recipe(&after, l->arch);
+	return r.ret != RETURN_UNKNOWN ? r : choose_recipe(s, l->arch);
+}
+
+static void assume(const struct loose *l, uint64_t start, uint64_t end, struct analysis *out)
+{
+	struct state s = *l->usual;
 	for (uint64_t va = start; va < end;) {
 		struct insn in;
-		size_t room, n;
-		const uint8_t *bytes = image_at(w->im, va, &room);
-		n = bytes ? w->arch->decode(bytes, room, va, DECODE_FULL, &in) : 0;
-		uint64_t next = va + (n ? n : w->arch->insn_align);
-		struct recipe r = choose_recipe(&s, w->arch);
+		size_t n = decode_loose(l, va, &in);
+		uint64_t next = va + (n ? n : l->arch->insn_align);
+		if (is_inner_start(l, va))
+			s = *l->entry;
+		struct recipe r =
+			n && is_call(&in) ? recipe_at_call(l, &s, &in) : choose_recipe(&s, l->arch);
 		r.source = RECIPE_ASSUMED;
 		add_run(out, va, next < end ? next : end, &r);
 		if (n && is_call(&in))
-			state_call(&s, w->arch, &in);
+			state_call(&s, l->arch, &in, all_but_link(l->arch));
 		else if (n && insn_ends_block(&in) && in.kind != INSN_BRANCH)
-			s = *usual;
+			s = *l->usual;
 		else if (n)
-			state_execute(&s, w->arch, &in, UINT16_MAX);
+			state_execute(&s, l->arch, &in, UINT16_MAX);
 		va = next;
 	}
 }
@@ -295,9 +354,8 @@ static void sort_runs(struct analysis *out)
 			 offsetof(struct recipe_run, start));
 }
 
-/* Fills what the runs, which are sorted, leave free of [start, end). */
-static void fill(struct work *w, const struct state *usual, const struct part *span,
-		 struct analysis *out)
+/* Fills what the runs, which are sorted, leave free of the span. */
+static void fill(const struct loose *l, const struct part *span, struct analysis *out)
 {
 	uint32_t known = out->runs.len;
 	uint64_t at = span->start;
@@ -307,11 +365,11 @@ static void fill(struct work *w, const struct state *usual, const struct part *s
 			continue;
 		uint64_t stop = start < span->end ? start : span->end;
 		if (at < stop)
-			assume(w, usual, at, stop, out);
+			assume(l, at, stop, out);
 		at = end;
 	}
 	if (at < span->end)
-		assume(w, usual, at, span->end, out);
+		assume(l, at, span->end, out);
 	sort_runs(out);
 }
 
@@ -339,39 +397,90 @@ static int32_t pushed_at_entry(const struct arch *arch, const struct procedure *
 	return arch->link == REG_NONE ? numbered ? 16 : 8 : 0;
 }
 
-static void emit(struct work *w, const struct part *spans, uint32_t span_count,
-		 struct analysis *out)
+static void emit(struct work *w, struct analysis *out)
 {
+	struct state entry;
+	vec_clear(&out->runs);
+	vec_clear(&w->usual);
 	for (uint32_t b = 0; b < w->g->block_count; b++)
 		if (w->reached[b])
 			emit_block(w, b, out);
 	sort_runs(out);
 	separate(out);
-	const struct state *usual = usual_state(w);
-	for (uint32_t i = 0; usual && i < span_count; i++)
-		fill(w, usual, &spans[i], out);
+	state_at_entry(&entry, w->arch, w->pushed);
+	struct loose l = {w->im, w->arch, usual_state(w), &entry, w->inner.data, w->inner.len};
+	for (uint32_t i = 0; l.usual && i < w->input->span_count; i++)
+		fill(&l, &w->input->spans[i], out);
 }
 
-void analyse_procedure(struct analysis *out, const struct image *im, const struct arch *arch,
-		       const struct procedure *p, const struct cfg *g, const struct part *spans,
-		       uint32_t span_count, struct arena *tmp)
+/* Interprets and emits; tells how the exits look. */
+static struct exits attempt(struct work *w, struct analysis *out)
 {
-	struct work w = {.im = im, .arch = arch, .g = g, .tmp = tmp};
-	int32_t pushed = pushed_at_entry(arch, p);
-	vec_clear(&out->runs);
-	out->proven = false;
-	if (!g->block_count || g->insn_count > MAX_INSNS)
-		return;
-	prepare(&w);
-	interpret(&w, pushed);
-	struct exits x = check_exits(&w);
+	interpret(w);
+	struct exits x = check_exits(w);
 	/* All exits find the stack pointer too high by the same distance: that much was pushed by
 	 * whoever jumps here (a stub in front of the dynamic linker's resolver). */
 	if (x.bad && !x.good && x.uniform) {
-		interpret(&w, pushed + x.off);
-		x = check_exits(&w);
+		w->pushed += x.off;
+		interpret(w);
+		x = check_exits(w);
 	}
-	out->proven = (x.good && !x.bad && !w.disagree) || p->flags & PROCEDURE_PLT;
-	emit(&w, spans, span_count, out);
+	emit(w, out);
+	return x;
+}
+
+static bool has_gaps(const struct analysis *a)
+{
+	vec_each (r, &a->runs)
+		if (r->recipe.source == RECIPE_ANALYSIS &&
+		    (r->recipe.cfa == CFA_UNKNOWN || r->recipe.ret == RETURN_UNKNOWN))
+			return true;
+	return false;
+}
+
+/* Calls of places inside the procedure itself, other than to learn the own address. */
+static void list_inner(struct work *w)
+{
+	for (uint32_t b = 0; b < w->g->block_count; b++) {
+		const struct block *block = &w->g->blocks[b];
+		uint64_t to = block->target;
+		if (block->end != END_CALL || to == block->start + block->size ||
+		    to == w->g->blocks[w->g->entry].start)
+			continue;
+		for (uint32_t i = 0; i < w->input->span_count; i++)
+			if (to >= w->input->spans[i].start && to < w->input->spans[i].end)
+				vec_push(&w->inner, to);
+	}
+}
+
+void analyse_procedure(struct analysis *out, const struct analysis_input *in, struct arena *tmp)
+{
+	struct work w = {.input = in, .im = in->im, .arch = in->arch, .g = in->g, .tmp = tmp};
+	vec_clear(&out->runs);
+	out->proven = false;
+	if (!in->g->block_count || in->g->insn_count > MAX_INSNS)
+		return;
+	prepare(&w);
+	list_inner(&w);
+	w.pushed = pushed_at_entry(in->arch, in->procedure);
+	struct exits x = attempt(&w, out);
+	if (x.bad || has_gaps(out)) {
+		w.look_at_callees = true;
+		w.pushed = pushed_at_entry(in->arch, in->procedure);
+		x = attempt(&w, out);
+	}
+	out->proven = (!x.bad && !w.disagree) || in->procedure->flags & PROCEDURE_PLT;
 	vec_free(&w.usual);
+	vec_free(&w.inner);
+}
+
+void analyse_loose_code(struct analysis *out, const struct image *im, const struct arch *arch,
+			uint64_t start, uint64_t end)
+{
+	struct state entry;
+	state_at_entry(&entry, arch, arch->link == REG_NONE ? 8 : 0);
+	struct loose l = {.im = im, .arch = arch, .usual = &entry, .entry = &entry};
+	vec_clear(&out->runs);
+	out->proven = false;
+	assume(&l, start, end, out);
 }

@@ -18,8 +18,22 @@ struct analysis {
 	bool proven;
 };
 
-/* Analyses the procedure with this flow graph. `spans` are its address ranges. The result's vector
- * is the caller's; it is emptied first. */
-void analyse_procedure(struct analysis *out, const struct image *im, const struct arch *arch,
-		       const struct procedure *p, const struct cfg *g, const struct part *spans,
-		       uint32_t span_count, struct arena *tmp);
+/* A procedure to analyse. */
+struct analysis_input {
+	const struct image *im;
+	const struct arch *arch;
+	const struct procedure *procedure;
+	const struct cfg *g;
+	const struct part *spans; /* its address ranges */
+	uint32_t span_count;
+	/* The registers that the procedure at `target` leaves alone, beyond what it has to:
+	 * compilers make use of that for procedures whose code they know. */
+	uint32_t (*kept)(void *ctx, uint64_t target);
+	void *ctx;
+};
+
+/* The result's vector is the caller's; it is emptied first. */
+void analyse_procedure(struct analysis *out, const struct analysis_input *in, struct arena *tmp);
+/* Code that belongs to no known procedure: as if one began at `start` and behind each return. */
+void analyse_loose_code(struct analysis *out, const struct image *im, const struct arch *arch,
+			uint64_t start, uint64_t end);

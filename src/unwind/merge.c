@@ -59,16 +59,25 @@ static struct recipe recipe_of(const struct cfi_row *row, const struct arch *arc
 	return r;
 }
 
-/* Whether call frame information replaces what the analysis has. */
-static bool prefers_cfi(const struct analysis *a, const struct recipe *analysed,
-			const struct recipe *described)
+/* A CFA that call frame information finds through another register than the stack or the frame
+ * pointer is often not one: glibc's longjmp describes the frame that it jumps to. */
+static bool is_usual(const struct recipe *r, const struct arch *arch)
+{
+	return r->cfa_reg == arch->sp || r->cfa_reg == arch->fp;
+}
+
+/* Whether call frame information replaces what the analysis has, which may be NULL. */
+static bool prefers_cfi(const struct analysis *a, const struct arch *arch,
+			const struct recipe *analysed, const struct recipe *described)
 {
 	if (described->ret == RETURN_NONE)
 		return true;
 	if (described->cfa == CFA_UNKNOWN || described->ret == RETURN_UNKNOWN)
 		return false;
-	return !analysed || analysed->cfa == CFA_UNKNOWN || analysed->ret == RETURN_UNKNOWN ||
-	       analysed->source == RECIPE_ASSUMED || !a->proven;
+	if (!analysed || analysed->cfa == CFA_UNKNOWN || analysed->ret == RETURN_UNKNOWN ||
+	    analysed->source == RECIPE_ASSUMED)
+		return true;
+	return !a->proven && is_usual(described, arch);
 }
 
 typedef VEC(struct recipe_run) run_list;
@@ -80,24 +89,24 @@ static void push(run_list *out, uint64_t start, uint64_t end, const struct recip
 }
 
 /* One row over the runs in its range; runs from *at on have not been seen yet. */
-static void merge_row(const struct analysis *a, const struct recipe *r, uint64_t start,
-		      uint64_t end, uint32_t *at, run_list *out)
+static void merge_row(const struct analysis *a, const struct arch *arch, const struct recipe *r,
+		      const struct part *row, uint32_t *at, run_list *out)
 {
-	uint64_t from = start;
+	uint64_t from = row->start, end = row->end;
 	for (; *at < a->runs.len; ++*at) {
 		const struct recipe_run *run = &a->runs.data[*at];
 		if (run->start >= end)
 			break;
-		if (prefers_cfi(a, NULL, r))
+		if (prefers_cfi(a, arch, NULL, r))
 			push(out, from, run->start, r);
 		uint64_t run_from = run->start > from ? run->start : from;
 		uint64_t to = run->end < end ? run->end : end;
-		push(out, run_from, to, prefers_cfi(a, &run->recipe, r) ? r : &run->recipe);
+		push(out, run_from, to, prefers_cfi(a, arch, &run->recipe, r) ? r : &run->recipe);
 		from = to > from ? to : from;
 		if (run->end > end)
 			return;
 	}
-	if (prefers_cfi(a, NULL, r))
+	if (prefers_cfi(a, arch, NULL, r))
 		push(out, from, end, r);
 }
 
@@ -131,7 +140,7 @@ void merge_cfi(struct analysis *a, const struct image *im, struct cfi *c, const 
 		struct cfi_row row;
 		uint64_t end = next_row(im, c, va, span->end, &row);
 		struct recipe r = recipe_of(&row, arch);
-		merge_row(a, &r, va, end, &at, &merged);
+		merge_row(a, arch, &r, &(struct part){va, end}, &at, &merged);
 		va = end;
 	}
 	for (; at < a->runs.len; at++)

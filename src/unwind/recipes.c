@@ -7,6 +7,7 @@
 #include "base/hashmap.h"
 #include "base/log.h"
 #include "base/order.h"
+#include "flow/entry.h"
 #include "unwind/analyse.h"
 #include "unwind/merge.h"
 
@@ -27,6 +28,9 @@ struct recipes {
 	VEC(struct recipe_entry) entries;
 	VEC(struct recipe) recipes; /* 0 is the one that knows nothing */
 	struct hashmap index;       /* hash of a recipe -> its number */
+	struct hashmap written;     /* start of a procedure -> number in written_sets */
+	VEC(uint32_t) written_sets;
+	unsigned callees_deep;
 	struct recipes_stats stats;
 	struct analysis analysis;
 	struct arena result, tmp;
@@ -56,6 +60,8 @@ void recipes_close(struct recipes *r)
 	vec_free(&r->entries);
 	vec_free(&r->recipes);
 	vec_free(&r->analysis.runs);
+	vec_free(&r->written_sets);
+	hashmap_release(&r->written);
 	hashmap_release(&r->index);
 	arena_release(&r->result);
 	arena_release(&r->tmp);
@@ -128,6 +134,71 @@ static bool is_part(const struct recipes *r, const struct procedure *p)
 	return f && f->start == p->start && f->mid_frame && !(p->flags & PROCEDURE_PLT);
 }
 
+static uint32_t kept_by(void *ctx, uint64_t target);
+
+/* The registers that instructions of the block write, and those that whatever it calls does. */
+static uint32_t written_in_block(struct recipes *r, const struct block *b)
+{
+	uint64_t written = 0;
+	struct insn in;
+	for (uint64_t va = b->start; va < b->start + b->size; va += in.length) {
+		size_t n;
+		const uint8_t *bytes = image_at(r->im, va, &n);
+		if (!bytes || !r->arch->decode(bytes, n, va, DECODE_FULL, &in))
+			return UINT32_MAX;
+		written |= in.writes.core;
+	}
+	switch (b->end) {
+	case END_FALL:
+	case END_JUMP:
+	case END_BRANCH:
+	case END_SWITCH:
+	case END_RETURN: return (uint32_t)written;
+	case END_CALL:
+	case END_TAIL_CALL:
+		return (uint32_t)written | (b->target ? ~kept_by(r, b->target) : UINT32_MAX);
+	default: return UINT32_MAX;
+	}
+}
+
+static uint32_t written_by(struct recipes *r, uint32_t procedure)
+{
+	enum { LOOKED_AT_MAX = 4000 };
+	struct arena a = {0}, tmp = {0};
+	const struct cfg *g = flow_cfg(r->flow, procedure, &a, &tmp);
+	uint32_t written = g->insn_count > LOOKED_AT_MAX ? UINT32_MAX : 0;
+	for (uint32_t b = 0; b < g->block_count && written != UINT32_MAX; b++)
+		written |= written_in_block(r, &g->blocks[b]);
+	arena_release(&a);
+	arena_release(&tmp);
+	return written;
+}
+
+/* A procedure that is being looked at counts as writing everything, so that recursion ends. */
+static uint32_t kept_by(void *ctx, uint64_t target)
+{
+	enum { CALLEES_DEEP_MAX = 4 };
+	struct recipes *r = ctx;
+	uint32_t count, number = flow_procedure_at(r->flow, target);
+	uint32_t known = hashmap_get(&r->written, target);
+	if (known != HASHMAP_NONE)
+		return ~r->written_sets.data[known];
+	if (r->callees_deep == CALLEES_DEEP_MAX || number == UINT32_MAX ||
+	    flow_procedures(r->flow, &count)[number].start != target)
+		return 0;
+	known = r->written_sets.len;
+	hashmap_add(&r->written, target, known);
+	vec_push(&r->written_sets, UINT32_MAX);
+	r->callees_deep++;
+	uint32_t written = written_by(r, number);
+	r->callees_deep--;
+	/* The call itself writes the link register. */
+	if (r->arch->link != REG_NONE)
+		written |= UINT32_C(1) << r->arch->link;
+	r->written_sets.data[known] = written;
+	return ~written;
+}
+
 static void add_procedure(struct recipes *r, uint32_t number)
 {
 	uint32_t count;
@@ -140,9 +211,17 @@ static void add_procedure(struct recipes *r, uint32_t number)
 	r->analysis.proven = false;
 	r->stats.procedures++;
 	if (!r->options.no_analysis && !is_part(r, p)) {
-		const struct cfg *g = flow_cfg(r->flow, number, &r->result, &r->tmp);
-		analyse_procedure(&r->analysis, r->im, r->arch, p, g, spans, p->part_count + 1,
-				  &r->tmp);
+		struct analysis_input in = {
+			.im = r->im,
+			.arch = r->arch,
+			.procedure = p,
+			.g = flow_cfg(r->flow, number, &r->result, &r->tmp),
+			.spans = spans,
+			.span_count = p->part_count + 1,
+			.kept = kept_by,
+			.ctx = r,
+		};
+		analyse_procedure(&r->analysis, &in, &r->tmp);
 	}
 	r->stats.proven += r->analysis.proven;
 	for (uint32_t i = 0; i <= p->part_count; i++)
@@ -179,16 +258,39 @@ static void add_code_at(struct recipes *r, uint64_t va)
 		add_procedure(r, procedure);
 }
 
+/* The code around va that is in no procedure, as far as it matters. */
+static struct part loose_code_at(const struct recipes *r, uint64_t va)
+{
+	enum { REACH = 1 << 14 };
+	uint32_t count;
+	const struct procedure *all = flow_procedures(r->flow, &count);
+	const struct section *s = image_section_at(r->im, va);
+	uint32_t after = ORDER_UP_TO(all, count, start, va);
+	struct part p = {va < REACH ? 0 : va - REACH, va + REACH};
+	if (s && p.start < s->va)
+		p.start = s->va;
+	if (s && p.end > s->va + s->size)
+		p.end = s->va + s->size;
+	if (after && all[after - 1].end > p.start)
+		p.start = all[after - 1].end;
+	if (after < count && all[after].start < p.end)
+		p.end = all[after].start;
+	return p;
+}
+
 /* Code in no procedure at all: call frame information may still know it. */
-static void add_frame_at(struct recipes *r, uint64_t va)
+static void add_code_without_procedure(struct recipes *r, uint64_t va)
 {
 	const struct frame_range *f = image_frame_at(r->im, va);
-	struct part span = {va, va + 1};
-	if (f)
-		span = (struct part){f->start, f->end};
-	if (span_at(r, span.start))
+	struct part span = f ? (struct part){f->start, f->end} : loose_code_at(r, va);
+	if (span_at(r, span.start) || va < span.start || va >= span.end)
 		span = (struct part){va, va + 1};
 	vec_clear(&r->analysis.runs);
+	r->analysis.proven = false;
+	if (!f && !r->options.no_analysis && image_is_code(r->im, va))
+		analyse_loose_code(&r->analysis, r->im, r->arch,
+				   span.start + padding_at(r->im, r->arch, span.start, span.end),
+				   span.end);
 	merge_cfi(&r->analysis, r->im, r->cfi, r->arch, &span);
 	compile_span(r, span.start, span.end);
 }
@@ -200,7 +302,7 @@ static const struct span *need_span(struct recipes *r, uint64_t va)
 		return s;
 	add_code_at(r, va);
 	if (!(s = span_at(r, va))) {
-		add_frame_at(r, va);
+		add_code_without_procedure(r, va);
 		s = span_at(r, va);
 	}
 	return s;

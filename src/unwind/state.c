@@ -36,8 +36,9 @@ void state_at_entry(struct state *s, const struct arch *arch, int32_t pushed)
 			s->reg[r] = entry_of(r);
 	s->reg[arch->sp] = stack_at(BASE_CFA, -pushed);
 	s->compared_a = s->compared_b = REG_NONE;
-	if (pushed && arch->link != REG_NONE)
-		s->slots[s->slot_count++] = (struct slot){BASE_CFA, -8, entry_of(arch->link)};
+	if (pushed)
+		s->slots[s->slot_count++] = (struct slot){
+			BASE_CFA, -8, entry_of(arch->link == REG_NONE ? ENTRY_RETURN : arch->link)};
 }
 
 static struct value value_of(const struct state *s, uint8_t reg)
@@ -250,7 +251,7 @@ bool state_execute(struct state *s, const struct arch *arch, const struct insn *
 	return changed;
 }
 
-void state_call(struct state *s, const struct arch *arch, const struct insn *in)
+void state_call(struct state *s, const struct arch *arch, const struct insn *in, uint32_t kept)
 {
 	/* A call of the next instruction, to learn where it is: the return address stays pushed. */
 	if (arch->link == REG_NONE && in->kind == INSN_CALL && in->target == in->pc + in->length) {
@@ -259,7 +260,7 @@ void state_call(struct state *s, const struct arch *arch, const struct insn *in)
 		return;
 	}
 	for (unsigned r = 0; r < REGISTERS; r++)
-		if (!regset_has(&arch->callee_saved, r))
+		if (!regset_has(&arch->callee_saved, r) && !(kept >> r & 1))
 			set(s, r, unknown);
 	drop_below(s, s->reg[arch->sp], 0);
 	s->compared_a = s->compared_b = REG_NONE;
@@ -285,13 +286,25 @@ static bool has_slot(const struct state *s, const struct slot *slot)
 	return false;
 }
 
-bool state_meet(struct state *s, const struct arch *arch, const struct state *other, bool keep_sp,
+/* Some other register than the stack pointer leads to the CFA in both. */
+static bool both_know_frame(const struct state *s, const struct arch *arch,
+			    const struct state *other)
+{
+	for (unsigned r = 0; r < REGISTERS; r++)
+		if (r != arch->sp && s->reg[r].kind == VALUE_STACK && s->reg[r].base == BASE_CFA &&
+		    same_value(s->reg[r], other->reg[r]))
+			return true;
+	return false;
+}
+
+bool state_meet(struct state *s, const struct arch *arch, const struct state *other, bool believe,
 		bool *disagree)
 {
 	bool changed = false;
 	struct value a = s->reg[arch->sp], b = other->reg[arch->sp];
-	if (a.kind == VALUE_STACK && b.kind == VALUE_STACK && !same_value(a, b))
-		*disagree = true;
+	bool differ = a.kind == VALUE_STACK && b.kind == VALUE_STACK && !same_value(a, b);
+	bool keep_sp = differ && believe && !both_know_frame(s, arch, other);
+	*disagree |= differ && (keep_sp || !believe);
 	for (unsigned r = 0; r < REGISTERS; r++) {
 		bool keep = keep_sp && r == arch->sp;
 		if (!keep && s->reg[r].kind != VALUE_UNKNOWN &&
@@ -309,7 +322,15 @@ bool state_meet(struct state *s, const struct arch *arch, const struct state *ot
 	return changed;
 }
 
-bool state_is_restored(const struct state *s, const struct arch *arch, int32_t *off)
+/* The return address was taken from the stack, and is jumped to. */
+static bool jumps_back(const struct state *s, const struct insn *last)
+{
+	return last->kind == INSN_JUMP_INDIRECT && last->op == OP_MOVE && last->a < REGISTERS &&
+	       same_value(s->reg[last->a], entry_of(ENTRY_RETURN));
+}
+
+bool state_is_restored(const struct state *s, const struct arch *arch, const struct insn *last,
+		       int32_t *off)
 {
 	struct value sp = s->reg[arch->sp];
 	*off = 0;
@@ -319,7 +340,8 @@ bool state_is_restored(const struct state *s, const struct arch *arch, int32_t *
 			return false;
 	if (sp.kind != VALUE_STACK || sp.base != BASE_CFA)
 		return false;
-	*off = sp.offset + (arch->link == REG_NONE ? 8 : 0);
+	bool on_stack = arch->link == REG_NONE && !jumps_back(s, last);
+	*off = sp.offset + (on_stack ? 8 : 0);
 	return *off == 0 &&
 	       (arch->link == REG_NONE || same_value(s->reg[arch->link], entry_of(arch->link)));
 }

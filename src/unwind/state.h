@@ -12,8 +12,9 @@
 
 enum value_kind {
 	VALUE_UNKNOWN,
-	VALUE_ENTRY,    /* what register `reg` held at entry */
-	VALUE_STACK,    /* base + offset */
+	VALUE_ENTRY, /* what register `reg` held at entry; ENTRY_RETURN: the return address on the
+			stack */
+	VALUE_STACK, /* base + offset */
 	VALUE_CONSTANT, /* offset */
 };
 
@@ -24,7 +25,7 @@ struct value {
 	int32_t offset;
 };
 
-enum { BASE_CFA = 0, STATE_SLOTS = 32 };
+enum { BASE_CFA = 0, STATE_SLOTS = 32, ENTRY_RETURN = 0xfe };
 
 struct slot {
 	uint16_t base;
@@ -48,15 +49,18 @@ void state_at_entry(struct state *s, const struct arch *arch, int32_t pushed);
  * aligns the stack pointer. Returns true if the state changed in a way that may need another
  * recipe. */
 bool state_execute(struct state *s, const struct arch *arch, const struct insn *in, uint16_t base);
-/* Executes a call and the callee's return. */
-void state_call(struct state *s, const struct arch *arch, const struct insn *in);
+/* Executes a call and the callee's return; registers in `kept` survive, besides those that the call
+ * standard preserves. */
+void state_call(struct state *s, const struct arch *arch, const struct insn *in, uint32_t kept);
 /* What holds behind a branch: `taken` or not. */
 void state_branch(struct state *s, const struct insn *branch, bool taken);
-/* Keeps in *s what holds in *other too. Returns true if *s changed; *disagree is set if the two put
- * the stack pointer at different places. With `keep_sp` it stays where *s has it. */
-bool state_meet(struct state *s, const struct arch *arch, const struct state *other, bool keep_sp,
+/* Keeps in *s what holds in *other too; returns true if *s changed. Where the two put the stack
+ * pointer at different places, *disagree is set, and it is known no more; unless `believe`, and no
+ * other register leads to the CFA: then it stays where *s has it. */
+bool state_meet(struct state *s, const struct arch *arch, const struct state *other, bool believe,
 		bool *disagree);
 /* Whether the caller finds its registers, as the call standard wants, if control goes back to it
- * now. Otherwise *off tells by how much the stack pointer is too high, if all but it and the link
- * register are as they should be. */
-bool state_is_restored(const struct state *s, const struct arch *arch, int32_t *off);
+ * by `last`, which has not been executed. Otherwise *off tells by how much the stack pointer is too
+ * high, if all but it and the link register are as they should be. */
+bool state_is_restored(const struct state *s, const struct arch *arch, const struct insn *last,
+		       int32_t *off);

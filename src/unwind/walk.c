@@ -305,8 +305,10 @@ static unsigned find_return(const struct trip *t, struct caller *c)
 		break;
 	case RETURN_REGISTER:
 		/* Of a frame that waits for a call only what callees preserve is known: the link
-		 * register is not. */
-		if (!registers_has(&t->out->at, k->ret_reg))
+		 * register is not. Another one that holds the return address over a call was left
+		 * alone by the callee, so its value is still the one that the walk began with: the
+		 * check of the link tells if not. */
+		if (!registers_has(&t->out->at, k->ret_reg) && k->ret_reg == t->arch->link)
 			return WALK_NO_RECIPE;
 		c->pc = t->out->at.reg[k->ret_reg];
 		break;
@@ -338,6 +340,19 @@ static unsigned find_registers(const struct trip *t, struct caller *c)
 	return GO_ON;
 }
 
+/* Whoever makes a stack by hand puts zeroes for the caller that is not there: as the return address
+ * and as its frame pointer. A single frame says nothing: stacks are full of zeroes. */
+static bool is_made_root(const struct trip *t, const struct caller *c)
+{
+	uint8_t fp = t->arch->fp;
+	if (t->out->frames.len < 2 || !(c->known >> fp & 1))
+		return false;
+	for (unsigned i = 0; i < c->count; i++)
+		if (c->number[i] == fp)
+			return !c->value[i];
+	return !t->out->at.reg[fp];
+}
+
 static unsigned step_by_recipe(struct trip *t)
 {
 	struct caller c;
@@ -353,7 +368,7 @@ static unsigned step_by_recipe(struct trip *t)
 		return step;
 	if (!c.pc) {
 		last_frame(t)->cfa = c.cfa;
-		return WALK_COMPLETE;
+		return is_made_root(t, &c) ? WALK_COMPLETE : WALK_BAD_STACK;
 	}
 	return go_to(t, &c, VERDICT_VALID);
 }

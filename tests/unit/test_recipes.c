@@ -90,16 +90,17 @@ static void entry_state_is_restored(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		struct state s;
+		struct insn last = {.kind = INSN_RETURN};
 		int32_t off;
 		int32_t pushed = both[i]->link == REG_NONE ? 8 : 0;
 		state_at_entry(&s, both[i], pushed);
-		assert_true(state_is_restored(&s, both[i], &off));
+		assert_true(state_is_restored(&s, both[i], &last, &off));
 		struct recipe r = choose_recipe(&s, both[i]);
 		assert_int_equal(r.cfa, CFA_REGISTER);
 		assert_int_equal(r.cfa_reg, both[i]->sp);
 		assert_int_equal(r.cfa_offset, pushed);
 		state_at_entry(&s, both[i], pushed + 16);
-		assert_false(state_is_restored(&s, both[i], &off));
+		assert_false(state_is_restored(&s, both[i], &last, &off));
 		assert_int_equal(off, -16);
 	}
 }
@@ -159,6 +160,7 @@ static void meeting_keeps_what_both_know(void **state)
 		assert_true(state_meet(&a, both[i], &b, false, &disagree));
 		assert_int_equal(a.reg[both[i]->fp].kind, VALUE_UNKNOWN);
 		b.reg[both[i]->sp].offset -= 8;
+		disagree = false;
 		assert_false(state_meet(&a, both[i], &b, true, &disagree));
 		assert_true(disagree);
 		assert_int_equal(a.reg[both[i]->sp].kind, VALUE_STACK);

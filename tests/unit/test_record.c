@@ -29,27 +29,22 @@ static bool next_choice(void)
 	return chance >> 20 & 1;
 }
 
+/* Two procedures with the same frame, so that the stack looks much alike whichever way it went. Now
+ * and then they go up and come down again. */
+#define DESCEND(name, other)                                                                       \
+	__attribute__((noinline)) static int name(unsigned depth, unsigned end)                    \
+	{                                                                                          \
+		int sum = 1;                                                                       \
+		if (depth < end)                                                                   \
+			sum += next_choice() ? name(depth + 1, end) : other(depth + 1, end);       \
+		if (depth % 512 == 0 && end == DEPTH)                                              \
+			sum += other(depth + 1, depth + 400);                                      \
+		return sum;                                                                        \
+	}
+
 static int left(unsigned depth, unsigned end);
-
-__attribute__((noinline)) static int right(unsigned depth, unsigned end)
-{
-	volatile char room[48] = {0};
-	if (depth == end)
-		return room[3];
-	return (next_choice() ? left(depth + 1, end) : right(depth + 1, end)) + room[1];
-}
-
-__attribute__((noinline)) static int left(unsigned depth, unsigned end)
-{
-	volatile char room[16] = {0};
-	int sum = room[1];
-	/* Goes up and comes down again from many depths. */
-	if (depth < end)
-		sum += next_choice() ? left(depth + 1, end) : right(depth + 1, end);
-	if (depth % 512 == 0)
-		sum += right(depth + 1, depth + 400);
-	return sum + room[2];
-}
+DESCEND(right, left)
+DESCEND(left, right)
 
 static int start_child(void)
 {

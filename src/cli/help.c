@@ -17,7 +17,7 @@ void help_overview(struct text *out)
 {
 	text_add(out,
 		 "usage: sonde [options] COMMAND ...\n\n"
-		 "Procedures, loops and inlined calls of optimised programs, in source terms.\n\n"
+		 "Why a program is slow, and exactly where: sonde record, then sonde report.\n\n"
 		 "commands:\n");
 	for (const struct command *const *c = commands; *c; c++)
 		if (!(*c)->hidden)

@@ -66,7 +66,9 @@ class Usage:
 
 def _peak_of(pid, out, done):
     """Follows VmHWM: what wait4() tells would be the larger of the command's and its children's."""
-    while not done.wait(0.02):
+    pause = 0.001
+    while not done.wait(pause):
+        pause = min(2 * pause, 0.02)
         try:
             with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as f:
                 out[0] = max([out[0]] + [int(l.split()[1]) for l in f if l.startswith("VmHWM")])

@@ -13,6 +13,8 @@ struct build_env {
 	uint32_t range_count;
 	bool bounded; /* the file says where the procedure ends; else ranges[0] is only an upper
 			 limit */
+	/* The end of ranges[0] if the starts behind it that are only guesses are none; else 0. */
+	uint64_t reach;
 	/* Addresses in data that point into the ranges but not at the entry: labels of computed
 	 * gotos. */
 	const uint64_t *labels;

@@ -111,6 +111,21 @@ static bool use_labels(struct builder *b, struct jump *jump)
 	return true;
 }
 
+/* What the jump that ends `block` can lead to without being a call. With a frame in place it is
+ * none, so that guessed starts do not limit the procedure: they may be the labels it leads to. */
+static const struct build_env *scope_of_jump(struct builder *b, struct slicer *s, uint32_t block)
+{
+	const struct build_env *env = b->env;
+	bool known;
+	if (env->reach <= env->ranges[0].end || frame_is_closed(s, block, &known) || !known)
+		return env;
+	struct build_env *wide = ARENA_DUP(b->tmp, env, 1);
+	struct part *ranges = ARENA_DUP(b->tmp, env->ranges, env->range_count);
+	ranges[0].end = env->reach;
+	wide->ranges = ranges;
+	return wide;
+}
+
 /* How hard to try with a jump: first only what is certain; guesses once that brings nothing new. */
 enum effort { CERTAIN, UNGUARDED, ASSUMED, LAST_RESORT, EFFORTS };
 
@@ -121,11 +136,13 @@ static bool decide_jump(struct builder *b, struct slicer *s, uint32_t block, str
 {
 	struct jump jump;
 	s->budget = SLICE_BUDGET;
-	jump_resolve(s, b->env, block, 0, &jump);
+	const struct build_env *env = scope_of_jump(b, s, block);
+	s->budget = SLICE_BUDGET;
+	jump_resolve(s, env, block, 0, &jump);
 	if (jump.verdict == JUMP_UNBOUNDED && (effort == UNGUARDED || effort == ASSUMED)) {
 		uint32_t limit = entries_before_next_table(b, &jump);
 		vec_free(&jump.targets);
-		jump_resolve(s, b->env, block, limit, &jump);
+		jump_resolve(s, env, block, limit, &jump);
 	}
 	if (jump.verdict == JUMP_UNKNOWN && effort == LAST_RESORT) {
 		bool known;

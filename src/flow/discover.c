@@ -34,6 +34,7 @@ static void build_dirty(struct flow *f)
 		if (f->procs.data[i].dirty)
 			vec_push(&dirty, i);
 	}
+	set_reaches(f);
 	debug(LOG_FLOW, 1, "%u procedures, %u graphs to build", f->procs.len, dirty.len);
 	struct build_job job = {f, dirty.data};
 	parallel_for(dirty.len, 16, build_one, &job);
@@ -222,6 +223,54 @@ static bool join_cold_procs(struct flow *f)
 	return any;
 }
 
+/* The furthest place behind p, as far as it may reach, that its graph leads to in a way that calls
+ * do not; 0 if none. */
+static uint64_t furthest_led_to(const struct proc *p)
+{
+	const struct cfg *g = p->cfg;
+	uint64_t last = 0;
+	for (uint32_t i = 0; i < g->escape_count; i++)
+		if (g->escapes[i] >= p->end && g->escapes[i] < p->reach && g->escapes[i] > last)
+			last = g->escapes[i];
+	for (uint32_t i = 0; i < g->block_count; i++) {
+		const struct block *b = &g->blocks[i];
+		if (b->flags & BLOCK_OPEN_FRAME && b->target >= p->end && b->target < p->reach &&
+		    b->target > last)
+			last = b->target;
+	}
+	return last;
+}
+
+/* Removes guessed starts that turn out to be labels inside the procedure before. */
+static bool join_labels(struct flow *f)
+{
+	uint32_t n = f->procs.len;
+	bool *gone = xcalloc(n + 1, sizeof(*gone)), any = false;
+	for (uint32_t i = 0; i < n; i++) {
+		struct proc *p = &f->procs.data[i];
+		uint64_t last = p->fresh && p->reach > p->end ? furthest_led_to(p) : 0;
+		if (!last)
+			continue;
+		debug(LOG_FLOW, 2, "%#lx goes on to %#lx", (unsigned long)p->start,
+		      (unsigned long)last);
+		for (uint32_t j = i + 1; j < n && f->procs.data[j].start <= last; j++) {
+			/* One that was called meanwhile is none; p's graph is built anew without
+			 * it. */
+			if (!is_guess(&f->procs.data[j]))
+				break;
+			gone[j] = true;
+		}
+		p->end = 0; /* merge_starts() sets it */
+		any = true;
+	}
+	if (any) {
+		remove_procs(f, gone);
+		merge_starts(f);
+	}
+	free(gone);
+	return any;
+}
+
 /* Until nothing changes. */
 static void settle(struct flow *f)
 {
@@ -230,6 +279,7 @@ static void settle(struct flow *f)
 			merge_starts(f);
 		build_dirty(f);
 		bool joined = follow_graphs(f);
+		joined |= join_labels(f);
 		if (f->added.len || joined)
 			continue;
 		if (!find_noreturn(f) && !join_cold_procs(f))

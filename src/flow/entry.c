@@ -141,3 +141,24 @@ bool looks_like_prologue(const struct image *im, const struct arch *arch, uint64
 	}
 	return false;
 }
+
+/* Whether the code at va returns with the stack pointer as it found it. */
+static bool returns_as_it_is(const struct image *im, const struct arch *arch, uint64_t va)
+{
+	for (unsigned i = 0; i < ENTRY_LOOK; i++) {
+		struct insn in;
+		size_t length = decode_at(im, arch, va, DECODE_FULL, &in);
+		if (length && in.kind == INSN_RETURN)
+			return true;
+		if (!length || (insn_ends_block(&in) && in.kind != INSN_BRANCH) ||
+		    regset_has(&in.writes, arch->sp))
+			return false;
+		va += length;
+	}
+	return false;
+}
+
+bool looks_like_label(const struct image *im, const struct arch *arch, uint64_t va)
+{
+	return !looks_like_prologue(im, arch, va) || returns_as_it_is(im, arch, va);
+}

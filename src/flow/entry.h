@@ -11,6 +11,10 @@ bool looks_like_entry(const struct image *im, const struct arch *arch, uint64_t 
  */
 bool looks_like_prologue(const struct image *im, const struct arch *arch, uint64_t va);
 
+/* Whether the code at va could be a label inside a procedure that has a stack frame in place there:
+ * it neither sets up one itself, nor returns without taking one down. */
+bool looks_like_label(const struct image *im, const struct arch *arch, uint64_t va);
+
 /* The length of the padding at va, up to `end`: instructions without effect, traps used as filling,
  * zero bytes. */
 uint64_t padding_at(const struct image *im, const struct arch *arch, uint64_t va, uint64_t end);

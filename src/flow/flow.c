@@ -165,6 +165,7 @@ static struct build_env env_of(struct asker *who, const struct proc *p, struct a
 		.arch = f->arch,
 		.range_count = p->part_count + 1,
 		.bounded = p->bounded,
+		.reach = p->reach,
 		.is_start = is_start,
 		.call_returns = call_returns,
 		.slot_returns = slot_returns,

@@ -15,9 +15,13 @@ struct proc {
 	const char *name;
 	uint16_t found_by;
 	uint8_t flags;
-	bool bounded; /* the file itself says where it ends; else `end` is only the next start */
-	bool dirty;   /* what its graph was built from has changed */
-	bool fresh;   /* its graph was built in this round */
+	/* Where the next start is that is more than a guess: as far as the procedure goes if those
+	 * before it turn out to be labels in it. As of when its graph was built. */
+	uint64_t reach;
+	bool like_label; /* its code could be in the middle of a procedure */
+	bool bounded;    /* the file itself says where it ends; else `end` is only the next start */
+	bool dirty;      /* what its graph was built from has changed */
+	bool fresh;      /* its graph was built in this round */
 	atomic_uchar returns; /* enum returns; used when graphs are built one by one */
 	const struct cfg *cfg;
 	struct part *parts; /* split off */
@@ -65,6 +69,10 @@ void add_start(struct flow *f, uint64_t start, uint64_t end, const char *name, u
 /* Moves `added` into `procs`: sorts, merges what starts at the same address, sets ends, marks as
  * dirty what became shorter. */
 void merge_starts(struct flow *f);
+/* Whether nothing proves that a procedure begins there: it may be a label in the one before. */
+bool is_guess(const struct proc *p);
+/* Sets how far each procedure may reach. */
+void set_reaches(struct flow *f);
 /* The procedure whose main part holds va; UINT32_MAX if none. */
 uint32_t proc_at(const struct flow *f, uint64_t va);
 bool is_plt_section(const struct section *s);

@@ -1,14 +1,20 @@
 /* Procedure starts that the file itself tells, and keeping the list of all starts in order. */
 #include "base/order.h"
+#include "flow/entry.h"
 #include "flow/internal.h"
 
 #include <string.h>
+
+/* Ways to find a start that labels are found by too: computed gotos have tables of pointers to
+ * them, and their procedure jumps to them. */
+enum { GUESSES = FOUND_JUMP | FOUND_POINTER | FOUND_ADDRESS | FOUND_GAP };
 
 void add_start(struct flow *f, uint64_t start, uint64_t end, const char *name, unsigned found_by,
 	       unsigned flags)
 {
 	if (start % f->arch->insn_align || !image_is_code(f->im, start))
 		return;
+	bool guess = !(found_by & ~(unsigned)GUESSES);
 	vec_push(&f->added, (struct proc){
 				    .start = start,
 				    .end = end > start ? end : 0,
@@ -16,6 +22,7 @@ void add_start(struct flow *f, uint64_t start, uint64_t end, const char *name, u
 				    .name = name,
 				    .found_by = (uint16_t)found_by,
 				    .flags = (uint8_t)flags,
+				    .like_label = guess && looks_like_label(f->im, f->arch, start),
 				    .dirty = true,
 			    });
 }
@@ -310,6 +317,21 @@ void merge_starts(struct flow *f)
 	vec_clear(&f->added);
 	f->procs = out;
 	set_ends(f);
+}
+
+bool is_guess(const struct proc *p)
+{
+	return p->like_label && !p->part_count && !(p->found_by & ~GUESSES);
+}
+
+void set_reaches(struct flow *f)
+{
+	for (uint32_t i = f->procs.len; i-- > 0;) {
+		struct proc *p = &f->procs.data[i];
+		const struct proc *next = i + 1 < f->procs.len ? p + 1 : NULL;
+		bool open = next && !p->bounded && p->end == next->start && is_guess(next);
+		p->reach = open ? next->reach : p->end;
+	}
 }
 
 uint32_t proc_at(const struct flow *f, uint64_t va)

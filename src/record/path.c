@@ -10,7 +10,7 @@ enum {
 	NEAR = 1 << 16,      /* bytes between places on one stack */
 };
 
-static const uint64_t refresh_pause = 200000000; /* ns */
+static const uint64_t shortest_pause = 1000000, longest_pause = 500000000; /* ns */
 
 /* One sample's path being looked for. */
 struct search {
@@ -160,13 +160,14 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* The sampler may have missed a mapping. Generated code is never found, and must not have the maps
- * read for each sample. */
+/* The sampler may not have heard of a mapping, such as the libraries of a program that starts.
+ * Generated code is never found: where reading the maps does not help, it is done more and more
+ * rarely. */
 static bool refresh(struct watched_process *process)
 {
 	struct err ignored;
 	uint64_t now = now_ns();
-	if (process->refreshed && now - process->refreshed < refresh_pause)
+	if (process->refreshed && now - process->refreshed < process->pause)
 		return false;
 	process->refreshed = now;
 	return !space_refresh(process->space, &ignored);
@@ -175,6 +176,11 @@ static bool refresh(struct watched_process *process)
 void path_find(struct paths *p, struct watched_process *process, const struct sample *s)
 {
 	walk(p, process->space, s);
-	if (p->walk.end == WALK_NO_CODE && refresh(process))
-		walk(p, process->space, s);
+	if (p->walk.end != WALK_NO_CODE || !refresh(process))
+		return;
+	walk(p, process->space, s);
+	uint64_t pause = p->walk.end == WALK_NO_CODE ? 2 * process->pause : 0;
+	process->pause = pause < shortest_pause  ? shortest_pause
+			 : pause > longest_pause ? longest_pause
+						 : pause;
 }

@@ -132,7 +132,7 @@ void watched_exec(struct watched *w, int pid)
 	struct watched_process *p = watched_process(w, pid);
 	space_clear(p->space);
 	p->named = false;
-	p->refreshed = 0;
+	p->refreshed = p->pause = 0;
 }
 
 /* A thread that is renamed over and over must not make the profile grow: the same name costs

@@ -16,6 +16,7 @@ struct watched_process {
 	uint32_t live;      /* threads */
 	bool named;         /* the row has the name of the program that runs now */
 	uint64_t refreshed; /* ns, CLOCK_MONOTONIC: when its maps were last read */
+	uint64_t pause;     /* ns before they may be read again */
 	struct space *space;
 };
 

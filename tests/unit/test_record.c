@@ -10,6 +10,7 @@
 #include <elf.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -50,10 +51,11 @@ static int start_child(void)
 {
 	int pid = fork();
 	assert_true(pid >= 0);
-	if (!pid)
-		for (;;)
-			left(0, DEPTH);
-	return pid;
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* also if a check fails */
+	for (;;)
+		left(0, DEPTH);
 }
 
 static bool stop(int pid, struct registers *regs)

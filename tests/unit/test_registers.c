@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -84,6 +85,7 @@ static int spinning_child(void)
 	assert_true(pid >= 0);
 	if (pid)
 		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* also if a check fails */
 	catch_signal(SIGUSR1);
 	seen->regs.pc = 1; /* ready */
 	while (!seen->done)

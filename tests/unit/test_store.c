@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <sqlite3.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -28,13 +29,15 @@
 static char dir[] = "/tmp/sonde-store-XXXXXX";
 static char file[64], old[80], wal[80], shm[80], copy[64];
 
-/* A child whose assertions end it, rather than going on with the tests. */
+/* A child whose assertions end it, rather than going on with the tests, and that ends with us. */
 static pid_t fork_child(void)
 {
 	pid_t pid = fork();
 	assert_true(pid >= 0);
-	if (!pid)
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		setenv("CMOCKA_TEST_ABORT", "1", 1);
+	}
 	return pid;
 }
 

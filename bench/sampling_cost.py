@@ -1,0 +1,138 @@
+"""What recording and reporting take on the profiler's side.
+
+Throughput is processor time of `sonde record` for each sample more: the difference between a longer and a shorter recording
+of the same program, without what the program itself took, so that starting and the one-time analysis of the code do not
+count. The long run is one program for a minute, recorded and then reported, by Sonde and by perf with `--call-graph dwarf`;
+perf's report is stopped after half a minute. Memory is the peak of the profiler's own process. The time of a first report
+is of large programs without debugging information that were recorded for some seconds, into an empty cache."""
+
+import os
+import statistics
+
+import measure
+import programs
+import sampling
+import workloads
+
+HZ = "4999"
+LONG_HZ = "499"
+LIMIT = 30  # seconds for perf report
+SECOND = 1.0  # goal for a report
+
+
+def _seconds(x):
+    return f"{x:.2f} s" if x < 100 else f"{x:.0f} s"
+
+
+def _megabytes(x):
+    return f"{x / 1e6:.0f} MB"
+
+
+def _grown(w, factor):
+    """The same work, longer: python3's script takes its rounds as an argument."""
+    return [*w.command, str(int(12 * factor))]
+
+
+class Point:
+    """A recording in numbers: samples, frames, processor time of the recorder."""
+
+    def __init__(self, sonde, p, command):
+        alone = sampling.built(p, "alone")
+        with sampling.Recording(p) as r:
+            told = os.path.join(r.folder, "told")
+            usage = sampling.record(sonde, r, [alone, told, "-1", *command], "-F", HZ)
+            with open(told, encoding="ascii") as f:
+                own = float(f.read().split()[0])
+            self.samples, self.frames, self.cpu = r.samples(), r.frames(), usage.cpu - own
+            self.lost = r.counts().get("lost", 0)
+
+
+def throughput(sonde, p, rounds):
+    """Seconds of the recorder for one sample and one frame, and frames of a sample: medians."""
+    w = workloads.python3(p)
+    per_sample, per_frame, depth = [], [], []
+    for _ in range(rounds):
+        short, longer = Point(sonde, p, _grown(w, 0.5)), Point(sonde, p, _grown(w, 1.5))
+        cpu = longer.cpu - short.cpu
+        per_sample.append(cpu / (longer.samples - short.samples))
+        per_frame.append(cpu / (longer.frames - short.frames))
+        depth.append(longer.frames / longer.samples)
+    return statistics.median(per_sample), statistics.median(per_frame), statistics.median(depth)
+
+
+def _throughput_rows(sonde, p, rounds):
+    sample, frame, depth = throughput(sonde, p, rounds)
+    return [("recording python3, a sample", f"{sample * 1e6:.1f} µs: {1 / sample:.0f} samples/s", ""),
+            (f"a frame, of {depth:.0f} in a sample", f"{frame * 1e9:.0f} ns", "")]
+
+
+def first_report(sonde, p, w):
+    """Seconds until the report is there, the structure of the code included: with what the recorder did after the
+    program's end."""
+    alone = sampling.built(p, "alone")
+    with sampling.Recording(p) as r:
+        told, env = os.path.join(r.folder, "told"), {"XDG_CACHE_HOME": os.path.join(r.folder, "cache")}
+        usage = sampling.record(sonde, r, [alone, told, "-1", *w.command], env=env)
+        with open(told, encoding="ascii") as f:
+            own = float(f.read().split()[1])
+        shown = sampling.run([sonde, "report", r.profile], env)
+        if shown.status:
+            raise RuntimeError(f"sonde report: {shown.error[:300]}")
+        return own, usage.wall - own, shown.wall, shown.peak
+
+
+def _first_rows(sonde, p, log):
+    rows = []
+    for w in workloads.available(p, log, (workloads.gdb, workloads.cc1, workloads.clang)):
+        own, after, shown, _ = first_report(sonde, p, w)
+        good = "yes" if after + shown <= 1.5 * SECOND else "**no**"
+        rows.append((f"{w.name}, {own:.1f} s: from its end to the report (goal: about a second)",
+                     f"{_seconds(after)} + {_seconds(shown)}: {good}", ""))
+    return rows
+
+
+def _long_sonde(sonde, p, command, env):
+    with sampling.Recording(p) as r:
+        usage = sampling.record(sonde, r, command, "-F", LONG_HZ, env=env)
+        size = os.path.getsize(r.profile)
+        shown = sampling.run([sonde, "report", r.profile])
+        return usage, size, shown, r.samples()
+
+
+def _long_perf(p, command, env):
+    with sampling.Recording(p) as r:
+        usage = sampling.perf_record(r, command, "-F", LONG_HZ, env=env)
+        size = os.path.getsize(r.profile)
+        shown = sampling.run([sampling.perf(), "report", "--stdio", "-i", r.profile], limit=LIMIT)
+        return usage, size, shown
+
+
+def _stopped(usage):
+    return _seconds(usage.wall) if usage.status is not None else f"stopped after {LIMIT} s"
+
+
+def _long_rows(sonde, p, seconds):
+    w = workloads.python3(p)
+    alone = sampling.run(w.command)
+    command = _grown(w, seconds / alone.cpu)
+    mine, size, shown, samples = _long_sonde(sonde, p, command, w.env)
+    rows = [("a run of", f"{mine.wall:.0f} s, {samples} samples", ""), ("recording, peak memory", _megabytes(mine.peak), ""),
+            ("file", _megabytes(size), ""), ("report, time", _seconds(shown.wall), ""),
+            ("report, peak memory", _megabytes(shown.peak), "")]
+    try:
+        theirs, size, shown = _long_perf(p, command, w.env)
+    except programs.Missing:
+        return rows
+    cells = (f"{theirs.wall:.0f} s", _megabytes(theirs.peak), _megabytes(size), _stopped(shown), _megabytes(shown.peak))
+    return [(a, b, c) for (a, b, _), c in zip(rows, cells)]
+
+
+def report(sonde, p, quick, log):
+    rows = []
+    log("cost: throughput")
+    rows += _throughput_rows(sonde, p, 1 if quick else 3)
+    log("cost: first reports")
+    rows += _first_rows(sonde, p, log)
+    log("cost: the long run")
+    rows += _long_rows(sonde, p, 20 if quick else 60)
+    return measure.table(("what", "Sonde", "perf"), rows)

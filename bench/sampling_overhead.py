@@ -1,0 +1,86 @@
+"""What recording costs the program, at 999 samples a second.
+
+Runs of the program alone, under `sonde record` and under `perf record --call-graph dwarf` take turns; each recorded run is
+compared with those alone before and after it, and the median is shown. The program's own processor time counts (with what
+the kernel does in its name), and the wall clock from its start to its end. A program of one thread has one processor to
+itself, the recorder another."""
+
+import os
+import statistics
+
+import measure
+import programs
+import sampling
+import workloads
+
+GOAL = 1.5  # per cent
+HZ = "999"
+PROGRAMS = (workloads.python3, workloads.sqlite3, workloads.cc1, workloads.xz_one, workloads.povray)
+
+
+class Bench:
+    def __init__(self, sonde, p):
+        self.sonde, self.p = sonde, p
+        self.alone = sampling.built(p, "alone")
+
+    def once(self, w, recorder):
+        """Processor and wall seconds of the program itself."""
+        apart = not w.threads and os.cpu_count() > 1
+        with sampling.Recording(self.p) as r:
+            told = os.path.join(r.folder, "told")
+            command = [self.alone, told, str(os.cpu_count() - 1 if apart else -1), *w.command]
+            usage = sampling.run((["taskset", "-c", "0"] if apart else []) + recorder(r) + command, w.env)
+            if usage.status:
+                raise RuntimeError(f"{' '.join(command)}: status {usage.status}: {usage.error[-300:]}")
+            with open(told, encoding="ascii") as f:
+                return [float(n) for n in f.read().split()]
+
+    def recorders(self):
+        out = {"sonde": lambda r: [self.sonde, "record", "-F", HZ, "-o", r.profile, "--"]}
+        try:
+            perf = sampling.perf()
+            out["perf"] = lambda r: [perf, "record", "-q", "-F", HZ, "--call-graph", "dwarf", "-o", r.profile, "--"]
+        except programs.Missing:
+            pass
+        return out
+
+    def ratios(self, w, rounds):
+        """By recorder, the lists of ratios to the runs alone on both sides: processor and wall."""
+        recorders = self.recorders()
+        out = {name: ([], []) for name in recorders}
+        seconds = []
+        before = self.once(w, lambda r: [])
+        for _ in range(rounds):
+            for name, recorder in recorders.items():
+                here = self.once(w, recorder)
+                after = self.once(w, lambda r: [])
+                for k in (0, 1):
+                    out[name][k].append(2 * here[k] / (before[k] + after[k]))
+                seconds.append(after[0])
+                before = after
+        return out, statistics.median(seconds)
+
+
+def _percent(ratios):
+    return f"{100 * (statistics.median(ratios) - 1):+.2f} %"
+
+
+def _noise(ratios):
+    """Half of the middle half: how far the machine's moods carry."""
+    if len(ratios) < 3:
+        return ""
+    low, _, high = statistics.quantiles(ratios, n=4)
+    return f" (± {50 * (high - low):.2f})"
+
+
+def report(sonde, p, quick, log):
+    bench, rows, medians = Bench(sonde, p), [], []
+    for w in workloads.available(p, log, PROGRAMS[:2] if quick else PROGRAMS):
+        log(f"overhead: {w.name}")
+        ratios, seconds = bench.ratios(w, 3 if quick else 5)
+        cells = [_percent(r) + _noise(r) for name in ("sonde", "perf") for r in ratios.get(name, ([1], [1]))]
+        medians.append(statistics.median(ratios["sonde"][0]))
+        rows.append((w.name + (", threads" if w.threads else ""), f"{seconds:.2f} s", *cells))
+    middle = 100 * (statistics.median(medians) - 1)
+    rows.append((f"**median** (goal: at most {GOAL} %)", "", f"**{middle:+.2f} %**", "", "", ""))
+    return measure.table(("program", "alone", "Sonde, processor", "Sonde, wall", "perf, processor", "perf, wall"), rows)

@@ -2,10 +2,11 @@
 
 Throughput is processor time of `sonde record` for each sample more: the difference between a longer and a shorter recording
 of the same program, without what the program itself took, so that starting and the one-time analysis of the code do not
-count. The long run is one program for a minute, recorded and then reported, by Sonde and by perf with `--call-graph dwarf`;
-perf's report is stopped after half a minute. Memory is the peak of the profiler's own process. The time of a first report
+count. The long run is one program for a minute, recorded and then reported, by Sonde and at the same time by perf with
+`--call-graph dwarf`; perf's report is stopped after a quarter of a minute. Memory is the peak of the profiler's own process. The time of a first report
 is of large programs without debugging information that were recorded for some seconds, into an empty cache."""
 
+import concurrent.futures
 import os
 import statistics
 
@@ -16,7 +17,7 @@ import workloads
 
 HZ = "4999"
 LONG_HZ = "499"
-LIMIT = 30  # seconds for perf report
+LIMIT = 15  # seconds for perf report
 SECOND = 1.0  # goal for a report
 
 
@@ -91,40 +92,39 @@ def _first_rows(sonde, p, log):
     return rows
 
 
-def _long_sonde(sonde, p, command, env):
-    with sampling.Recording(p) as r:
-        usage = sampling.record(sonde, r, command, "-F", LONG_HZ, env=env)
-        size = os.path.getsize(r.profile)
-        shown = sampling.run([sonde, "report", r.profile])
-        return usage, size, shown, r.samples()
+class Long:
+    """One recording and its report, in numbers for a table."""
+
+    def __init__(self, recorded, size, shown):
+        self.cells = (f"{recorded.wall:.0f} s", _megabytes(recorded.peak), _megabytes(size),
+                      _seconds(shown.wall) if shown.status is not None else f"stopped after {LIMIT} s", _megabytes(shown.peak))
 
 
-def _long_perf(p, command, env):
+def _long_sonde(sonde, p, command):
     with sampling.Recording(p) as r:
-        usage = sampling.perf_record(r, command, "-F", LONG_HZ, env=env)
-        size = os.path.getsize(r.profile)
+        recorded = sampling.record(sonde, r, command, "-F", LONG_HZ)
+        return Long(recorded, os.path.getsize(r.profile), sampling.run([sonde, "report", r.profile], limit=LIMIT))
+
+
+def _long_perf(p, command):
+    with sampling.Recording(p) as r:
+        recorded = sampling.perf_record(r, command, "-F", LONG_HZ)
         shown = sampling.run([sampling.perf(), "report", "--stdio", "-i", r.profile], limit=LIMIT)
-        return usage, size, shown
-
-
-def _stopped(usage):
-    return _seconds(usage.wall) if usage.status is not None else f"stopped after {LIMIT} s"
+        return Long(recorded, os.path.getsize(r.profile), shown)
 
 
 def _long_rows(sonde, p, seconds):
     w = workloads.python3(p)
-    alone = sampling.run(w.command)
-    command = _grown(w, seconds / alone.cpu)
-    mine, size, shown, samples = _long_sonde(sonde, p, command, w.env)
-    rows = [("a run of", f"{mine.wall:.0f} s, {samples} samples", ""), ("recording, peak memory", _megabytes(mine.peak), ""),
-            ("file", _megabytes(size), ""), ("report, time", _seconds(shown.wall), ""),
-            ("report, peak memory", _megabytes(shown.peak), "")]
-    try:
-        theirs, size, shown = _long_perf(p, command, w.env)
-    except programs.Missing:
-        return rows
-    cells = (f"{theirs.wall:.0f} s", _megabytes(theirs.peak), _megabytes(size), _stopped(shown), _megabytes(shown.peak))
-    return [(a, b, c) for (a, b, _), c in zip(rows, cells)]
+    command = _grown(w, seconds / sampling.run(w.command).cpu)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        mine, theirs = pool.submit(_long_sonde, sonde, p, command), pool.submit(_long_perf, p, command)
+        cells = [mine.result().cells]
+        try:
+            cells.append(theirs.result().cells)
+        except programs.Missing:
+            cells.append(("not measured",) * 5)
+    what = (f"python3 at {LONG_HZ} Hz, the run", "recording, peak memory", "file", "report, time", "report, peak memory")
+    return list(zip(what, *cells))
 
 
 def report(sonde, p, quick, log):

@@ -19,11 +19,18 @@ import workloads
 GOAL = 10  # failures in a million samples
 HZ = "4999"
 PERF_HZ = "499"
-PERF_SECONDS = 6  # of perf script, which is slow
+PERF_SECONDS = 3  # of the program, and then of perf script, which is slow
 NO_FAILURE = ("complete", "lost", "throttled")
 
 STARTS = re.compile(r"(_start|_start_c|_dl_start\w*|__libc_start_main\S*|__libc_start_call_main|\w*clone3?|thread_start|"
                     r"start_thread)$")
+
+# Where paths that are not complete end: the children of nodes of kind 5, see sonde-profile(5).
+ENDS = """WITH RECURSIVE below(id, top) AS (
+    SELECT node.id, node.id FROM node JOIN node AS up ON up.id = node.parent WHERE up.kind = 5 UNION ALL
+    SELECT node.id, below.top FROM node JOIN below ON node.parent = below.id)
+    SELECT sum(samples), image.path, node.address FROM value JOIN below ON below.id = value.node
+    JOIN node ON node.id = below.top LEFT JOIN image ON image.id = node.image GROUP BY below.top ORDER BY 1 DESC LIMIT 3"""
 
 # How victims are built: compiler, level and more flags. All unwind information and symbols are then taken out.
 NAKED = (("gcc", "-O2", []), ("gcc", "-O0", []), ("gcc", "-O3", ["-fomit-frame-pointer"]), ("clang", "-O2", []),
@@ -63,7 +70,7 @@ def perf_complete(p, w):
     """Stacks that perf followed, and all; of what perf script prints in some seconds."""
     whole = complete = 0
     with sampling.Recording(p) as r:
-        sampling.perf_record(r, w.command, "-F", PERF_HZ, env=w.env, limit=4)
+        sampling.perf_record(r, w.command, "-F", PERF_HZ, env=w.env, limit=PERF_SECONDS)
         stop = time.monotonic() + PERF_SECONDS
         command = [sampling.perf(), "script", "--no-inline", "-F", "ip,sym", "-i", r.profile]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as script:
@@ -76,18 +83,26 @@ def perf_complete(p, w):
     return complete, whole
 
 
-def failures(sonde, p, w):
-    """Counts by reason of one recording."""
-    with sampling.Recording(p) as r:
-        sampling.record(sonde, r, w.command, "-F", HZ, env=w.env)
-        return r.counts()
+class Failures:
+    """Of one recording: counts by reason, and the outermost frames that were reached."""
+
+    def __init__(self, sonde, p, w):
+        self.name = w.name
+        with sampling.Recording(p) as r:
+            sampling.record(sonde, r, w.command, "-F", HZ, env=w.env)
+            self.counts = r.counts()
+            self.ends = r.query(ENDS)
+
+    def places(self):
+        return [f"- {self.name}: {n} in {os.path.basename(path or 'no image')}, {address:#x}" for n, path, address in self.ends]
 
 
-def _row(name, counts, beside):
+def _row(name, failures, beside):
+    counts = failures.counts
     failed = {k: n for k, n in counts.items() if k not in NO_FAILURE and n}
     whole = counts.get("complete", 0) + sum(failed.values())
     reasons = ", ".join(f"{k} {n}" for k, n in sorted(failed.items(), key=lambda f: -f[1])) or "none"
-    return whole, sum(failed.values()), (name, whole, counts.get("lost", 0), reasons, beside)
+    return whole, sum(failed.values()), (name, whole, counts.get("lost", 0), reasons, beside), failures.places()
 
 
 def _sum(rows, name):
@@ -108,7 +123,7 @@ def _real(sonde, p, quick, log):
         except programs.Missing as e:
             log(f"  not measured: {e}")
             beside = "not measured"
-        rows.append(_row(w.name + (", threads" if w.threads else ""), failures(sonde, p, w), beside))
+        rows.append(_row(w.name + (", threads" if w.threads else ""), Failures(sonde, p, w), beside))
     return rows
 
 
@@ -118,7 +133,7 @@ def _naked(sonde, p, quick, log):
         try:
             w = naked(p, *build)
             log(f"failures: {w.name}")
-            rows.append(_row(w.name, failures(sonde, p, w), ""))
+            rows.append(_row(w.name, Failures(sonde, p, w), ""))
         except programs.Missing as e:
             log(f"  not measured: {e}")
     return rows
@@ -128,4 +143,6 @@ def report(sonde, p, quick, log):
     real, bare = _real(sonde, p, quick, log), _naked(sonde, p, quick, log)
     rows = [r[2] for r in real] + [_sum(real, "all programs")]
     rows += [r[2] for r in bare] + [_sum(bare, "all without unwind information")]
-    return measure.table(("program", "samples", "lost", "failures by reason", "perf: complete stacks"), rows)
+    places = [line for r in real + bare for line in r[3]]
+    text = measure.table(("program", "samples", "lost", "failures by reason", "perf: complete stacks"), rows)
+    return text + ("\n\nWhere most of them end:\n\n" + "\n".join(places) if places else "")

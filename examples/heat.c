@@ -2,7 +2,7 @@
  * largest_change() end up inside main(): the compiler inlines both. */
 #include <stdio.h>
 
-enum { SIDE = 256, STEPS = 400 };
+enum { SIDE = 256, STEPS = 10000 };
 
 static double plate[2][SIDE][SIDE];
 

@@ -24,12 +24,24 @@ static unsigned terminal_width(void)
 					 : size.ws_col;
 }
 
+/* The first metric that was measured at all: a program that only waited has no processor time. */
+static uint32_t first_metric(const struct profile *p)
+{
+	uint32_t first = PROFILE_NONE;
+	vec_each (v, &p->values)
+		if (v->samples && v->metric < first)
+			first = v->metric;
+	return first == PROFILE_NONE ? 0 : first;
+}
+
 static int choose_metric(struct report *r, struct err *e)
 {
 	struct text names = TEXT_INIT;
 	const struct profile *p = r->profile;
-	if (!r->args->metric)
+	if (!r->args->metric) {
+		r->metric = first_metric(p);
 		return 0;
+	}
 	vec_each (m, &p->metrics) {
 		if (!strcmp(m->name, r->args->metric)) {
 			r->metric = (uint32_t)(m - p->metrics.data);

@@ -160,5 +160,5 @@ static bool returns_as_it_is(const struct image *im, const struct arch *arch, ui
 
 bool looks_like_label(const struct image *im, const struct arch *arch, uint64_t va)
 {
-	return !looks_like_prologue(im, arch, va) || returns_as_it_is(im, arch, va);
+	return !looks_like_prologue(im, arch, va) && !returns_as_it_is(im, arch, va);
 }

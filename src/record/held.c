@@ -1,8 +1,8 @@
 #include "record/held.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "process/memory.h"
 
 enum {
@@ -33,13 +33,6 @@ struct held_stack *held_find(struct held_stacks *h, int pid, int tid)
 	oldest->tid = tid;
 	oldest->time = 0;
 	return oldest;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 void held_read(struct held_stack *s, uint64_t from)

@@ -1,8 +1,8 @@
 #include "record/path.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 
 enum {
@@ -151,13 +151,6 @@ static void walk(struct paths *p, struct space *space, const struct sample *s)
 		walk_elsewhere(&f);
 	debug(LOG_RECORD, 2, "thread %d: %u frames, %s", s->tid, p->walk.frames.len,
 	      walk_end_name[p->walk.end]);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 /* The sampler may not have heard of a mapping, such as the libraries of a program that starts.

@@ -4,21 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
 
 /* Below a second, because what the sampler does at one go comes on top. */
 static const uint64_t period = 800000000, longest_pause = 10000000000;
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 int saver_open(struct saver *s, struct profile *p, const char *path, struct err *e)
 {

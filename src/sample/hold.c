@@ -100,9 +100,15 @@ void holds_let_go(struct holds *h)
 	}
 }
 
-/* What has not stopped yet is let go by the kernel when we end. */
+/* A thread that nothing can interrupt stops when it comes back from the kernel, after all. Until we
+ * end, and the kernel lets it go, it would stay stopped then: it is worth waiting for. */
 void holds_release(struct holds *h)
 {
+	enum { ROUNDS = 500, ROUND_NS = 10000000 };
 	holds_let_go(h);
+	for (int i = 0; h->late.len && i < ROUNDS; i++) {
+		nanosleep(&(struct timespec){.tv_nsec = ROUND_NS}, NULL);
+		holds_let_go(h);
+	}
 	vec_free(&h->late);
 }

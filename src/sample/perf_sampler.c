@@ -13,13 +13,6 @@
 /* A record is less than 64 KiB, with registers and all. */
 enum { STACK_LARGEST = 64504 };
 
-uint64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * NS_PER_SECOND + (uint64_t)t.tv_nsec;
-}
-
 bool perf_wake_on(struct perf_sampler *p, int fd, int what)
 {
 	struct epoll_event ev = {.events = EPOLLIN, .data.fd = what};

@@ -1,5 +1,6 @@
 /* What the files of the perf sampler share; for them only. */
 #pragma once
+#include "base/clock.h"
 #include "base/hashmap.h"
 #include "base/vec.h"
 #include "sample/hold.h"
@@ -73,7 +74,6 @@ static inline struct perf_sampler *perf_sampler(struct sampler *s)
 	return (struct perf_sampler *)(void *)s;
 }
 
-uint64_t now_ns(void);
 bool perf_wake_on(struct perf_sampler *p, int fd, int what);
 
 /* perf_attr.c: how events are opened. */

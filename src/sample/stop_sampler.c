@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "process/launch.h"
 #include "process/threads.h"
@@ -66,13 +67,6 @@ struct stop_sampler {
 static struct stop_sampler *of(struct sampler *s)
 {
 	return (struct stop_sampler *)s;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
 /* What the sink is told of a thread's coming, name and going. */

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/parallel.h"
 #include "structure/builder.h"
@@ -60,9 +60,7 @@ struct build {
 
 static double now(void)
 {
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+	return 1e-9 * (double)now_ns();
 }
 
 static void end_phase(struct build *b, double *seconds)

@@ -1,0 +1,6 @@
+/* Time that only goes forward. */
+#pragma once
+#include <stdint.h>
+
+/* Nanoseconds of CLOCK_MONOTONIC. */
+uint64_t now_ns(void);

@@ -182,20 +182,13 @@ static struct cfi_table *add_table(struct cfi *c, const uint8_t *bytes, uint64_t
 	return t;
 }
 
-/* Without a section table .eh_frame is found by its index, which has a segment of its own. */
+/* Without a section table. */
 static void add_by_index(struct cfi *c, uint64_t index)
 {
 	size_t n;
-	const uint8_t *p = image_at(c->im, index, &n);
-	if (!p)
-		return;
-	struct cursor at = cursor_over(p, n);
-	struct encoding_base base = {.im = c->im, .bytes = p, .va = index, .data = index};
-	uint8_t version = cursor_u8(&at), encoding = cursor_u8(&at);
 	uint64_t va;
-	cursor_take(&at, 2);
-	if (version == 1 && read_encoded(&at, encoding, &base, &va) &&
-	    (p = image_at(c->im, va, &n)))
+	const uint8_t *p = eh_frame_of_index(c->im, index, &n, &va);
+	if (p)
 		add_table(c, p, n, va)->ends_at_zero = true;
 }
 

@@ -65,3 +65,17 @@ bool read_encoded(struct cursor *c, uint8_t encoding, const struct encoding_base
 	*out = value ? value + base : 0;
 	return true;
 }
+
+const uint8_t *eh_frame_of_index(const struct image *im, uint64_t index, size_t *n, uint64_t *va)
+{
+	const uint8_t *p = image_at(im, index, n);
+	if (!p)
+		return NULL;
+	struct cursor at = cursor_over(p, *n);
+	struct encoding_base base = {.im = im, .bytes = p, .va = index, .data = index};
+	uint8_t version = cursor_u8(&at), encoding = cursor_u8(&at);
+	cursor_take(&at, 2);
+	if (version != 1 || !read_encoded(&at, encoding, &base, va))
+		return NULL;
+	return image_at(im, *va, n);
+}

@@ -23,3 +23,7 @@ struct encoding_base {
 /* Reads one pointer; false if it is not there, its encoding unknown or it points to the pointer
  * meant. Stored zeros stand for "none" and are returned as 0 whatever the base. */
 bool read_encoded(struct cursor *c, uint8_t encoding, const struct encoding_base *b, uint64_t *out);
+
+/* Where .eh_frame is according to its index, which has a segment of its own: its bytes, with how
+ * many follow in *n and its address in *va; NULL if the index makes no sense. */
+const uint8_t *eh_frame_of_index(const struct image *im, uint64_t index, size_t *n, uint64_t *va);

@@ -356,20 +356,13 @@ static struct walk walk_over(const struct reader *r, const uint8_t *bytes, uint6
 			     .size = size};
 }
 
-/* Without a section table .eh_frame is found by its index, which has a segment of its own. */
+/* Without a section table. */
 static void read_eh_frame_of_index(struct reader *r, uint64_t index)
 {
 	size_t n;
-	const uint8_t *p = image_at(r->im, index, &n);
-	if (!p)
-		return;
-	struct cursor c = cursor_over(p, n);
-	struct encoding_base base = {.im = r->im, .bytes = p, .va = index, .data = index};
-	uint8_t version = cursor_u8(&c), encoding = cursor_u8(&c);
 	uint64_t va;
-	cursor_take(&c, 2);
-	if (version != 1 || !read_encoded(&c, encoding, &base, &va) ||
-	    !(p = image_at(r->im, va, &n)))
+	const uint8_t *p = eh_frame_of_index(r->im, index, &n, &va);
+	if (!p)
 		return;
 	struct walk w = walk_over(r, p, n, va);
 	w.ends_at_zero = true;

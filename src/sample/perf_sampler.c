@@ -116,6 +116,7 @@ static void perf_finish(struct sampler *s)
 		ioctl(f->fd, PERF_EVENT_IOC_DISABLE, 0);
 	perf_rings_drain(&p->rings, UINT64_MAX, perf_deliver, p);
 	close_files(p);
+	holds_release(&p->holds);
 }
 
 static void perf_free(struct sampler *s)
@@ -131,7 +132,7 @@ static void perf_free(struct sampler *s)
 		close(p->ticks);
 	if (p->wakeups >= 0)
 		close(p->wakeups);
-	holds_release(&p->holds);
+	holds_release(&p->holds); /* if finish() was never called */
 	vec_free(&p->files);
 	vec_free(&p->ends);
 	vec_free(&p->children);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "flow/entry.h"
 #include "unwind/choose_recipe.h"
 
 /* A procedure larger than this is left to call frame information. */
@@ -52,11 +53,8 @@ static void decode_block(struct work *w, uint32_t block)
 	const struct block *b = &w->g->blocks[block];
 	uint32_t at = w->first[block];
 	for (uint64_t va = b->start; va < b->start + b->size; at++) {
-		size_t room;
-		const uint8_t *bytes = image_at(w->im, va, &room);
 		struct insn *in = &w->insns[at];
-		if (at == w->first[block + 1] || !bytes ||
-		    !w->arch->decode(bytes, room, va, DECODE_FULL, in))
+		if (at == w->first[block + 1] || !decode_at(w->im, w->arch, va, DECODE_FULL, in))
 			break;
 		if (in->op == OP_AND && regset_has(&in->writes, w->arch->sp))
 			w->base_of[at] = ++w->bases;
@@ -285,13 +283,6 @@ struct loose {
 	uint32_t inner_count;
 };
 
-static size_t decode_loose(const struct loose *l, uint64_t va, struct insn *in)
-{
-	size_t room;
-	const uint8_t *bytes = image_at(l->im, va, &room);
-	return bytes ? l->arch->decode(bytes, room, va, DECODE_FULL, in) : 0;
-}
-
 static bool is_inner_start(const struct loose *l, uint64_t va)
 {
 	for (uint32_t i = 0; i < l->inner_count; i++)
@@ -321,7 +312,7 @@ static void assume(const struct loose *l, uint64_t start, uint64_t end, struct a
 	struct state s = *l->usual;
 	for (uint64_t va = start; va < end;) {
 		struct insn in;
-		size_t n = decode_loose(l, va, &in);
+		size_t n = decode_at(l->im, l->arch, va, DECODE_FULL, &in);
 		uint64_t next = va + (n ? n : l->arch->insn_align);
 		if (is_inner_start(l, va))
 			s = *l->entry;

@@ -142,9 +142,7 @@ static uint32_t written_in_block(struct recipes *r, const struct block *b)
 	uint64_t written = 0;
 	struct insn in;
 	for (uint64_t va = b->start; va < b->start + b->size; va += in.length) {
-		size_t n;
-		const uint8_t *bytes = image_at(r->im, va, &n);
-		if (!bytes || !r->arch->decode(bytes, n, va, DECODE_FULL, &in))
+		if (!decode_at(r->im, r->arch, va, DECODE_FULL, &in))
 			return UINT32_MAX;
 		written |= in.writes.core;
 	}

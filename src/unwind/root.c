@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "flow/entry.h"
 
 enum {
 	SCAN_INSNS = 24,   /* from the system call that makes a thread to the one that ends it */
@@ -66,11 +67,9 @@ bool root_is_named(const struct code *code, uint64_t va)
 	return false;
 }
 
-static size_t decode_at(const struct code *code, uint64_t va, struct insn *in)
+static size_t decode(const struct code *code, uint64_t va, struct insn *in)
 {
-	size_t n;
-	const uint8_t *p = image_at(code->image, va, &n);
-	return p ? code->arch->decode(p, n, va, DECODE_FULL, in) : 0;
+	return decode_at(code->image, code->arch, va, DECODE_FULL, in);
 }
 
 /* Procedures do not read the registers that they must preserve, but for saving them. Code that
@@ -79,14 +78,13 @@ static bool takes_preserved_register(const struct code *code, uint64_t va)
 {
 	const struct arch *arch = code->arch;
 	struct insn in;
-	for (unsigned i = 0; i < SCAN_INSNS && decode_at(code, va, &in); i++) {
+	for (unsigned i = 0; i < SCAN_INSNS && decode(code, va, &in); i++) {
 		if (!(in.flags & (INSN_NOP | INSN_LANDING)))
 			break;
 		va += in.length;
 	}
-	return decode_at(code, va, &in) && in.op == OP_MOVE && in.a < REGISTERS &&
-	       in.a != arch->sp && in.a != arch->fp && in.a != arch->link &&
-	       regset_has(&arch->callee_saved, in.a);
+	return decode(code, va, &in) && in.op == OP_MOVE && in.a < REGISTERS && in.a != arch->sp &&
+	       in.a != arch->fp && in.a != arch->link && regset_has(&arch->callee_saved, in.a);
 }
 
 bool root_is_made_up(const struct code *code, uint64_t va)
@@ -118,7 +116,7 @@ static bool leads_to_exit(struct way *w, uint64_t va)
 {
 	struct insn in;
 	bool exits = false;
-	while (w->left && decode_at(w->code, va, &in)) {
+	while (w->left && decode(w->code, va, &in)) {
 		w->left--;
 		va += in.length;
 		exits |= sets_exit_number(&in);
@@ -133,7 +131,7 @@ static bool leads_to_exit(struct way *w, uint64_t va)
 static bool leads_to_call(struct way *w, uint64_t va)
 {
 	struct insn in;
-	while (w->left && decode_at(w->code, va, &in)) {
+	while (w->left && decode(w->code, va, &in)) {
 		w->left--;
 		va += in.length;
 		switch (in.kind) {
@@ -171,9 +169,9 @@ static bool follows_syscall(const struct code *code, uint64_t va)
 	     back += code->arch->insn_align) {
 		struct insn in;
 		uint64_t at = va - back;
-		if (!decode_at(code, at, &in) || in.kind != INSN_SYSCALL)
+		if (!decode(code, at, &in) || in.kind != INSN_SYSCALL)
 			continue;
-		while (at < va && decode_at(code, at, &in))
+		while (at < va && decode(code, at, &in))
 			at += in.length;
 		if (at == va)
 			return true;

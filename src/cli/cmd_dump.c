@@ -113,6 +113,8 @@ static void dump_code(struct dump *d)
 static void dump_unwinding(struct dump *d)
 {
 	struct recipes_options options = {!d->args->cfi, !d->args->analysis};
+	/* Recipes may need it, and it must not happen while procedures are listed. */
+	flow_discover(d->flow);
 	d->recipes = recipes_open(d->flow, &options);
 	dump_procedures(d, dump_recipes);
 	recipes_close(d->recipes);

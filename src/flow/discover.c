@@ -357,6 +357,8 @@ static void infer_in_gaps(struct flow *f)
 
 void flow_discover(struct flow *f)
 {
+	if (f->discovered)
+		return;
 	f->discovered = true;
 	take_landings(f);
 	settle(f);

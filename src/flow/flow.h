@@ -55,6 +55,7 @@ void flow_close(struct flow *f);
 void flow_add_start(struct flow *f, uint64_t start, uint64_t end, const char *name,
 		    enum found_by how);
 
+/* Does nothing the second time. Pointers from flow_procedures() and flow_parts() are void after. */
 void flow_discover(struct flow *f);
 
 const struct arch *flow_arch(const struct flow *f);

@@ -153,13 +153,15 @@ struct gap_search {
 	const struct gap_list *gaps;
 	uint32_t usual;
 	VEC(uint64_t) found[MAX_WORKERS];
+	uint32_t before[MAX_WORKERS]; /* how many of those were found in other gaps */
 };
 
-/* Whether a procedure is known to start at va, or was found to in this round. */
+/* Whether a procedure is known to start at va, or was found to in this gap. What the worker found
+ * in others does not count: which ones it got is chance. */
 static bool is_known_start(const struct gap_search *s, uint64_t va, uint32_t worker)
 {
-	vec_each (start, &s->found[worker])
-		if (*start == va)
+	for (uint32_t i = s->before[worker]; i < s->found[worker].len; i++)
+		if (s->found[worker].data[i] == va)
 			return true;
 	return hashmap_get(&s->f->by_start, va) != HASHMAP_NONE;
 }
@@ -224,6 +226,7 @@ static void search_gap(void *ctx, uint32_t item, uint32_t worker)
 {
 	struct gap_search *s = ctx;
 	const struct part *gap = &s->gaps->gaps.data[item];
+	s->before[worker] = s->found[worker].len;
 	for (uint64_t va = gap->start; va < gap->end;) {
 		va = skip_padding(s->f, va, gap->end);
 		if (va >= gap->end)

@@ -114,8 +114,8 @@ def perf():
 
 def perf_record(recording, command, *options, env=None, limit=None):
     """`perf record` with call graphs from copies of the stack, as its manual recommends for optimised code."""
-    return run([perf(), "record", "-q", "-o", recording.profile, "--call-graph", "dwarf", *options, "--", *command], env,
-               limit)
+    start = [perf(), "record", "-q", "-o", recording.profile, "--call-graph", "dwarf"]
+    return run([*start, *options, "--", *command], env, limit)
 
 
 def built(p, name, flags=(), compiler="gcc", level="-O2", libraries=()):

@@ -1,9 +1,9 @@
 """Call paths that do not reach the start of their thread.
 
-Real programs as Debian ships them, optimised and stripped, and victims with all unwind information removed, sampled often
-to get many samples. Beside it, the share of stacks that `perf record --call-graph dwarf` (with its usual copy of 8 KB)
-follows to the start, on the first samples of the same run: a stack counts if any of its two outermost frames is one that
-threads start in."""
+Real programs as Debian ships them, optimised and stripped, and victims with all unwind information removed, sampled
+often to get many samples. Beside it, the share of stacks that `perf record --call-graph dwarf` (with its usual copy of
+8 KB) follows to the start, on the first samples of the same program: a stack counts if any of its two outermost frames
+is one that threads start in."""
 
 import os
 import re
@@ -22,15 +22,16 @@ PERF_HZ = "499"
 PERF_SECONDS = 3  # of the program, and then of perf script, which is slow
 NO_FAILURE = ("complete", "lost", "throttled")
 
-STARTS = re.compile(r"(_start|_start_c|_dl_start\w*|__libc_start_main\S*|__libc_start_call_main|\w*clone3?|thread_start|"
-                    r"start_thread)$")
+STARTS = re.compile(r"(_start|_start_c|_dl_start\w*|__libc_start_main\S*|__libc_start_call_main|\w*clone3?|"
+                    r"thread_start|start_thread)$")
 
 # Where paths that are not complete end: the children of nodes of kind 5, see sonde-profile(5).
 ENDS = """WITH RECURSIVE below(id, top) AS (
     SELECT node.id, node.id FROM node JOIN node AS up ON up.id = node.parent WHERE up.kind = 5 UNION ALL
     SELECT node.id, below.top FROM node JOIN below ON node.parent = below.id)
     SELECT sum(samples), image.path, node.address FROM value JOIN below ON below.id = value.node
-    JOIN node ON node.id = below.top LEFT JOIN image ON image.id = node.image GROUP BY below.top ORDER BY 1 DESC LIMIT 3"""
+    JOIN node ON node.id = below.top LEFT JOIN image ON image.id = node.image
+    GROUP BY below.top ORDER BY 1 DESC LIMIT 3"""
 
 # How victims are built: compiler, level and more flags. All unwind information and symbols are then taken out.
 NAKED = (("gcc", "-O2", []), ("gcc", "-O0", []), ("gcc", "-O3", ["-fomit-frame-pointer"]), ("clang", "-O2", []),
@@ -45,11 +46,12 @@ def naked(p, compiler, level, flags):
     sources = [os.path.join(stepping.VICTIMS, f"{n}.c") for n in stepping.COMMON if n != "signals"]
     sources += [os.path.join(stepping.VICTIMS, f"oddities-{machine}.S"), os.path.join(sampling.VICTIMS, "naked.c")]
     saved = ",".join(f'"{r}"' for r in stepping.SAVED[machine])
-    program = p.build("victim-naked" + "".join(flags), programs.HOST, sources,
-                      [f"-I{stepping.VICTIMS}", f"-DSAVED_REGISTERS={saved}", *stepping.WITHOUT_TABLES, *flags], compiler, level)
+    options = [f"-I{stepping.VICTIMS}", f"-DSAVED_REGISTERS={saved}", *stepping.WITHOUT_TABLES, *flags]
+    program = p.build("victim-naked" + "".join(flags), programs.HOST, sources, options, compiler, level)
     out = program + "-stripped"
     if not os.path.exists(out):
-        programs.run("objcopy", "--strip-all", "--remove-section=.eh_frame", "--remove-section=.eh_frame_hdr", program, out)
+        programs.run("objcopy", "--strip-all", "--remove-section=.eh_frame", "--remove-section=.eh_frame_hdr",
+                     program, out)
     return workloads.Workload(" ".join(["victims", compiler, level, *flags]), [out, "2"])
 
 
@@ -94,7 +96,8 @@ class Failures:
             self.ends = r.query(ENDS)
 
     def places(self):
-        return [f"- {self.name}: {n} in {os.path.basename(path or 'no image')}, {address:#x}" for n, path, address in self.ends]
+        return [f"- {self.name}: {n} in {os.path.basename(path or 'no image')}, {address:#x}"
+                for n, path, address in self.ends]
 
 
 def _row(name, failures, beside):

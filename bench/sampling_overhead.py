@@ -1,9 +1,9 @@
 """What recording costs the program, at 999 samples a second.
 
-Runs of the program alone, under `sonde record` and under `perf record --call-graph dwarf` take turns; each recorded run is
-compared with those alone before and after it, and the median is shown. The program's own processor time counts (with what
-the kernel does in its name), and the wall clock from its start to its end. A program of one thread has one processor to
-itself, the recorder another."""
+Runs of the program alone, under `sonde record` and under `perf record --call-graph dwarf` take turns; each recorded run
+is compared with those alone before and after it, and the median is shown, with half of the middle half of all as noise.
+The program's own processor time counts (with what the kernel does in its name), and the wall clock from its start to
+its end. A program of one thread has one processor to itself, the recorder another."""
 
 import os
 import statistics
@@ -51,8 +51,8 @@ class Bench:
         for _ in range(rounds):
             runs.append({name: self.once(w, recorder) for name, recorder in recorders.items()})
             alone.append(self.once(w, lambda r: []))
-        out = {name: tuple([2 * run[name][k] / (before[k] + after[k]) for run, before, after in zip(runs, alone, alone[1:])]
-                           for k in (0, 1)) for name in recorders}
+        around = [[(a[k] + b[k]) / 2 for k in (0, 1)] for a, b in zip(alone, alone[1:])]
+        out = {name: tuple([run[name][k] / near[k] for run, near in zip(runs, around)] for k in (0, 1)) for name in recorders}
         return out, statistics.median(a[0] for a in alone)
 
 

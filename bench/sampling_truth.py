@@ -1,8 +1,8 @@
 """Programs that know what their loops take.
 
-Each reads its own processor clock around its loops and prints the truth; the shares are of the whole run, or of a thread
-where one is given. Shares come from `sonde report --view loops`: total of the outermost loop of a procedure, inlined or not, with `--thread` and
-`--focus` where the truth is of one thread or one way to the loop."""
+Each reads its own processor clock around its loops and prints the truth; the shares are of the whole run, or of a
+thread where one is given. Shares come from `sonde report --view loops`: total of the outermost loop of a procedure,
+inlined or not, with `--thread` and `--focus` where the truth is of one thread or one way to the loop."""
 
 import subprocess
 

@@ -120,15 +120,18 @@ def ffmpeg(p):
 
 
 def sqlite3(p):
-    return Workload("sqlite3", [_tool("sqlite3"), "-batch", "-init", "/dev/null", ":memory:", f".read {_input('work.sql')}"])
+    return Workload("sqlite3", [_tool("sqlite3"), "-batch", "-init", "/dev/null", ":memory:",
+                                f".read {_input('work.sql')}"])
 
 
 def cc1(p):
-    return Workload("cc1", [p.system("cc1"), "-quiet", "-O2", _made(p, "work.c", lambda: _c_source(100)), "-o", "/dev/null"])
+    source = _made(p, "work.c", lambda: _c_source(100))
+    return Workload("cc1", [p.system("cc1"), "-quiet", "-O2", source, "-o", "/dev/null"])
 
 
 def clang(p):
-    return Workload("clang", [_tool("clang"), "-O2", "-w", "-S", _made(p, "work.c", lambda: _c_source(100)), "-o", "/dev/null"])
+    source = _made(p, "work.c", lambda: _c_source(100))
+    return Workload("clang", [_tool("clang"), "-O2", "-w", "-S", source, "-o", "/dev/null"])
 
 
 def cc1plus(p):

@@ -1,5 +1,5 @@
-/* The same three shares, in loops that are inlined: two levels deep, and one of them in two places, so that the place
- * tells the copies apart. */
+/* The same three shares, in loops that are inlined: two levels deep, and one of them in two places,
+ * so that the place tells the copies apart. */
 #include "truth.h"
 
 INLINED u64 spin_short(u64 x, u64 n)

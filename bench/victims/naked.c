@@ -1,5 +1,5 @@
-/* Runs the victims of the stepping tests round and round for the given seconds of processor time. They are built with
- * all unwind information taken out. */
+/* Runs the victims of the stepping tests round and round for the given seconds of processor time.
+ * They are built with all unwind information taken out. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -9,8 +9,9 @@
 volatile u64 opaque;
 
 #define EACH(DO)                                                                                   \
-	DO(calls) DO(registers) DO(frames) DO(exits) DO(switches) DO(tails) DO(arguments)          \
-	DO(jumps) DO(aligned) DO(vectors) DO(builtins) DO(library) DO(oddities)
+	DO(calls)                                                                                  \
+	DO(registers) DO(frames) DO(exits) DO(switches) DO(tails) DO(arguments) DO(jumps)          \
+		DO(aligned) DO(vectors) DO(builtins) DO(library) DO(oddities)
 
 #define DECLARE(name) u64 victim_##name(void);
 EACH(DECLARE)

@@ -1,4 +1,5 @@
-/* A loop that calls its own procedure again: its total counts each moment once, however deep; beside it a plain loop. */
+/* A loop that calls its own procedure again: its total counts each moment once, however deep;
+ * beside it a plain loop. */
 #include "truth.h"
 
 /* Spins at each level, and from a loop goes down to the next. */

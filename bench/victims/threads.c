@@ -44,7 +44,8 @@ int main(int argc, char **argv)
 	double limit = argc > 1 ? atof(argv[1]) : 1, all[2] = {0};
 	struct worker w[THREADS];
 	for (u64 i = 0; i < THREADS; i++) {
-		w[i] = (struct worker){.part = 10 + 30 * i, .limit = limit / THREADS * (double)(i + 1) / 2};
+		w[i] = (struct worker){.part = 10 + 30 * i,
+				       .limit = limit / THREADS * (double)(i + 1) / 2};
 		pthread_create(&w[i].thread, NULL, work, &w[i]);
 	}
 	for (int i = 0; i < THREADS; i++) {

@@ -241,7 +241,8 @@ static const struct value_row value_rows[] = {
 	{"6a 05", OP_PUSH, NONE, NONE, NONE, 8, 0, 0, 0, 0, 0},
 	{"ff 37", OP_PUSH, NONE, NONE, NONE, 8, 0, 0, 0, 0, 0},
 	{"9c", OP_PUSH, NONE, NONE, NONE, 8, 0, 0, 0, 0, 0},
-	{"5d", OP_POP, RBP, NONE, NONE, 8, 0, 0, 0, 0, 0},
+	{"5d", OP_POP, RBP, RSP, NONE, 8, 0, 0, 0, 0, 0},
+	{"c9", OP_POP, RBP, RBP, NONE, 8, 0, 0, 0, 0, 0}, /* leave */
 	{"83 ff 2a", OP_COMPARE, NONE, RDI, NONE, 4, 0, 0, 0, 42, 0},
 	{"3c ff", OP_COMPARE, NONE, RAX, NONE, 1, 0, 0, 0, -1, 0},
 	{"48 39 c8", OP_COMPARE, NONE, RAX, RCX, 8, 0, 0, 0, 0, 0},

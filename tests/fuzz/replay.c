@@ -9,11 +9,8 @@ static const struct {
 	const char *name;
 	fuzz_fn run;
 } targets[] = {
-	{"image", fuzz_image},
-	{"decode", fuzz_decode},
-	{"debug", fuzz_debug},
-	{"structure", fuzz_structure},
-	{"ring", fuzz_ring},
+	{"image", fuzz_image},         {"decode", fuzz_decode}, {"debug", fuzz_debug},
+	{"structure", fuzz_structure}, {"ring", fuzz_ring},
 };
 
 static void replay(fuzz_fn run, const char *path)

@@ -87,6 +87,17 @@ static bool follow_jump(struct flow *f, struct proc *p, const struct block *b)
 	return false;
 }
 
+static void follow_call(struct flow *f, const struct block *b)
+{
+	if (!image_is_code(f->im, b->target) ||
+	    call_asks_for_address(f->im, f->arch, b->start + b->size, b->target))
+		return;
+	struct fragment *x = fragment_at(f, b->target);
+	if (x && x->start == b->target)
+		x->taken = true; /* a procedure after all */
+	found_at(f, b->target, FOUND_CALL);
+}
+
 /* Takes in what the fresh graphs lead to. True if a procedure got a new part. */
 static bool follow_graphs(struct flow *f)
 {
@@ -97,11 +108,8 @@ static bool follow_graphs(struct flow *f)
 			continue;
 		for (uint32_t i = 0; i < g->block_count; i++) {
 			const struct block *b = &g->blocks[i];
-			if (b->end == END_CALL && image_is_code(f->im, b->target)) {
-				struct fragment *x = fragment_at(f, b->target);
-				if (x && x->start == b->target)
-					x->taken = true; /* a procedure after all */
-				found_at(f, b->target, FOUND_CALL);
+			if (b->end == END_CALL) {
+				follow_call(f, b);
 			} else if (b->end == END_TAIL_CALL && b->target) {
 				joined |= follow_jump(f, p, b);
 			}

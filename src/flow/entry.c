@@ -34,6 +34,15 @@ uint64_t padding_at(const struct image *im, const struct arch *arch, uint64_t va
 	return at > end ? end - va : at - va;
 }
 
+bool call_asks_for_address(const struct image *im, const struct arch *arch, uint64_t end,
+			   uint64_t target)
+{
+	struct insn in;
+	return target == end && arch->link == REG_NONE &&
+	       decode_at(im, arch, target, DECODE_FULL, &in) && in.kind == INSN_PLAIN &&
+	       in.stack_known && in.stack == 8;
+}
+
 /* Registers as a procedure finds them, while its first instructions are read. */
 struct entry_state {
 	const struct arch *arch;
@@ -70,6 +79,9 @@ static bool reads_are_possible(const struct entry_state *e, const struct insn *i
 	const struct arch *arch = e->arch;
 	uint64_t passed = arch->arguments.core | 1ull << arch->sp;
 	uint64_t reads = in->reads.core & ~e->written;
+	/* x86-64's inc and dec leave the carry alone, which counts as reading the flags. */
+	if (in->op == OP_ADD)
+		reads &= ~(1ull << REG_FLAGS);
 	if (reads & ~(passed | e->kept))
 		return false;
 	/* x86-64's landing pads find the exception where results are returned, and copy it. */
@@ -113,6 +125,9 @@ bool looks_like_entry(const struct image *im, const struct arch *arch, uint64_t 
 		size_t length = decode_at(im, arch, va, DECODE_FULL, &in);
 		if (!length || in.kind == INSN_TRAP || in.flags & INSN_LANDING_JUMP_ONLY)
 			return false;
+		/* Nobody is called: no frame is needed for it. */
+		if (in.kind == INSN_CALL && call_asks_for_address(im, arch, va + length, in.target))
+			return true;
 		if (!take(&e, &in))
 			return false;
 		if (insn_ends_block(&in) && in.kind != INSN_BRANCH)

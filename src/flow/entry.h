@@ -15,6 +15,11 @@ bool looks_like_prologue(const struct image *im, const struct arch *arch, uint64
  * it neither sets up one itself, nor returns without taking one down. */
 bool looks_like_label(const struct image *im, const struct arch *arch, uint64_t va);
 
+/* Whether a direct call that ends at `end` only learns where it is: it calls the next instruction,
+ * and that one takes the return address off the stack. */
+bool call_asks_for_address(const struct image *im, const struct arch *arch, uint64_t end,
+			   uint64_t target);
+
 /* The length of the padding at va, up to `end`: instructions without effect, traps used as filling,
  * zero bytes. */
 uint64_t padding_at(const struct image *im, const struct arch *arch, uint64_t va, uint64_t end);

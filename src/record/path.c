@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "record/splice.h"
 
 enum {
 	SIGNAL_FRAME = 1024, /* bytes: the registers that a handler returns to are in there */
@@ -21,9 +22,10 @@ struct search {
 	struct held_stack *held;
 };
 
-void paths_init(struct paths *p, struct sampler *s)
+void paths_init(struct paths *p, struct sampler *s, size_t max_stack)
 {
 	p->sampler = s;
+	p->max_stack = max_stack;
 	p->walker = walker_new();
 }
 
@@ -32,6 +34,7 @@ void paths_release(struct paths *p)
 	walker_free(p->walker);
 	held_release(&p->held);
 	vec_free(&p->walk.frames);
+	vec_free(&p->now.frames);
 }
 
 /* The copy first, then memory as it is now. */
@@ -141,14 +144,54 @@ static struct search start(struct paths *p, struct space *space, const struct sa
 	return f;
 }
 
+static bool read_now(void *ctx, uint64_t address, uint64_t *out)
+{
+	struct search *f = ctx;
+	return memory_window_word(&f->paths->window, address, out);
+}
+
+static void splice_with_now(void *ctx, const struct registers *now)
+{
+	struct search *f = ctx;
+	struct paths *p = f->paths;
+	memory_window_init(&p->window, f->sample->pid);
+	walk_stack(p->walker, f->space, now, read_now, f, &p->now);
+	splice_paths(&p->walk, &p->now);
+}
+
+/* The kernel copies stacks without waiting for pages: a buffer that nobody has touched ends the
+ * copy. Reading such pages makes them present, for the samples to come. */
+static void make_present(const struct search *f)
+{
+	struct paths *p = f->paths;
+	if (f->copy.size && f->copy.size < p->max_stack) {
+		size_t left = p->max_stack - f->copy.size;
+		memory_read(f->sample->pid, f->copy.address + f->copy.size, p->first,
+			    left < sizeof(p->first) ? left : sizeof(p->first));
+	}
+}
+
+/* What is still missing is taken from where the thread is by now. */
+static void finish_elsewhere(struct search *f)
+{
+	const struct sample *s = f->sample;
+	struct sampler *sampler = f->paths->sampler;
+	if (f->paths->walk.end == WALK_STACK_COPY && !goes_on_behind(f))
+		walk_elsewhere(f);
+	if (f->paths->walk.end == WALK_STACK_COPY && !s->stopped)
+		sampler->ops->hold(sampler, s->pid, s->tid, splice_with_now, f);
+}
+
 static void walk(struct paths *p, struct space *space, const struct sample *s)
 {
 	struct search f = start(p, space, s);
 	walk_stack(p->walker, space, &s->registers, read_stack_copy, &f.copy, &p->walk);
-	if (p->walk.end == WALK_STACK_COPY && goes_on_behind(&f))
-		walk_behind_copy(&f);
-	if (p->walk.end == WALK_STACK_COPY && !goes_on_behind(&f))
-		walk_elsewhere(&f);
+	if (p->walk.end == WALK_STACK_COPY) {
+		make_present(&f);
+		if (goes_on_behind(&f))
+			walk_behind_copy(&f);
+		finish_elsewhere(&f);
+	}
 	debug(LOG_RECORD, 2, "thread %d: %u frames, %s", s->tid, p->walk.frames.len,
 	      walk_end_name[p->walk.end]);
 }

@@ -8,14 +8,16 @@
 
 struct paths {
 	struct sampler *sampler;
+	size_t max_stack; /* bytes of stack that samples have at most */
 	struct walker *walker;
 	struct memory_window window;
 	struct held_stacks held;
 	uint8_t first[1 << 14]; /* bytes of the stack of a stopped thread */
 	struct walk walk;       /* the result of path_find() */
+	struct walk now;        /* of a thread that was stopped after its sample */
 };
 
-void paths_init(struct paths *p, struct sampler *s);
+void paths_init(struct paths *p, struct sampler *s, size_t max_stack);
 void paths_release(struct paths *p);
 
 /* The sample must have registers. */

@@ -130,7 +130,7 @@ static int make_sampler(struct recording *rec, struct err *e)
 	int rc = sampler_new(&rec->sampler, &rec->sampling, e);
 	if (rc)
 		return rc;
-	paths_init(&rec->sink.paths, rec->sampler);
+	paths_init(&rec->sink.paths, rec->sampler, o->max_stack);
 	snprintf(rec->r->note, sizeof(rec->r->note), "%s", rec->sampler->note);
 	return 0;
 }

@@ -6,7 +6,7 @@
 #include <time.h>
 
 /* Stopping takes some 10 us, or until the thread gets a processor. */
-enum { TRIES = 200, PAUSE_NS = 50000 };
+enum { EAGER_TRIES = 50, TRIES = 200, PAUSE_NS = 50000 };
 
 enum stop { STOPPED, ENDED, NOT_YET };
 
@@ -36,8 +36,9 @@ static enum stop look(const struct tracee *t, struct tracee_event *out)
 static enum stop await(const struct tracee *t, struct tracee_event *out)
 {
 	enum stop stop = look(t, out);
-	for (int i = 0; stop == NOT_YET && i < TRIES; i++) {
-		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+	for (int i = 0; stop == NOT_YET && i < EAGER_TRIES + TRIES; i++) {
+		if (i >= EAGER_TRIES)
+			nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
 		stop = look(t, out);
 	}
 	return stop;

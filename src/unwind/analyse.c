@@ -33,6 +33,7 @@ struct work {
 	uint32_t *first;      /* of each block: its first instruction */
 	struct state *in;     /* of each block */
 	bool *reached, *queued;
+	bool *certain;  /* of each block: as struct recipe_run says */
 	bool *moves;    /* of each block: the stack pointer differs from one round of a loop to the
 			   next */
 	bool again;     /* such a block was found: what was carried on from it before is wrong */
@@ -76,6 +77,7 @@ static void prepare(struct work *w)
 	w->reached = ARENA_ARRAY(w->tmp, bool, g->block_count);
 	w->queued = ARENA_ARRAY(w->tmp, bool, g->block_count);
 	w->moves = ARENA_ARRAY(w->tmp, bool, g->block_count);
+	w->certain = ARENA_ARRAY(w->tmp, bool, g->block_count);
 	for (uint32_t b = 0; b < g->block_count; b++)
 		decode_block(w, b);
 }
@@ -198,6 +200,7 @@ static void check_exit(struct work *w, uint32_t block, struct exits *x)
 			step(w, &s, i);
 	if (state_is_restored(&s, w->arch, &w->insns[w->first[block + 1] - 1], &off)) {
 		x->good++;
+		w->certain[block] = true;
 		return;
 	}
 	x->uniform = x->bad ? x->uniform && off == x->off : off > 0;
@@ -210,9 +213,27 @@ static bool leaves(const struct block *b)
 	return b->end == END_RETURN || (b->end == END_TAIL_CALL && !(b->flags & BLOCK_OPEN_FRAME));
 }
 
+/* From the entry on, as long as there is one way only. */
+static void mark_beginning(struct work *w)
+{
+	const struct cfg *g = w->g;
+	for (uint32_t b = g->entry; !w->certain[b];) {
+		const struct block *block = &g->blocks[b];
+		bool entered_once = g->first_pred[b + 1] - g->first_pred[b] == (b != g->entry);
+		if (!entered_once)
+			return;
+		w->certain[b] = true;
+		if (block->edge_count == 0)
+			return;
+		b = g->edges[block->first_edge].to;
+	}
+}
+
 static struct exits check_exits(struct work *w)
 {
 	struct exits x = {0};
+	memset(w->certain, 0, w->g->block_count * sizeof(*w->certain));
+	mark_beginning(w);
 	for (uint32_t i = 0; i < w->g->block_count; i++)
 		if (w->reached[i] && leaves(&w->g->blocks[i]))
 			check_exit(w, i, &x);
@@ -235,13 +256,15 @@ static void count_usual(struct work *w, const struct recipe *r, const struct sta
 	vec_push(&w->usual, (struct usual){*r, bytes, ARENA_DUP(w->tmp, s, 1)});
 }
 
-static void add_run(struct analysis *out, uint64_t start, uint64_t end, const struct recipe *r)
+static void add_run(struct analysis *out, uint64_t start, uint64_t end, const struct recipe *r,
+		    bool certain)
 {
 	struct recipe_run *last = out->runs.len ? &vec_last(&out->runs) : NULL;
-	if (last && last->end == start && !memcmp(&last->recipe, r, sizeof(*r)))
+	if (last && last->end == start && last->certain == certain &&
+	    !memcmp(&last->recipe, r, sizeof(*r)))
 		last->end = end;
 	else
-		vec_push(&out->runs, (struct recipe_run){start, end, *r});
+		vec_push(&out->runs, (struct recipe_run){start, end, *r, certain});
 }
 
 /* In the caller of a procedure only preserved registers are known: at a call the recipe must do
@@ -268,7 +291,7 @@ static void emit_block(struct work *w, uint32_t block, struct analysis *out)
 			break;
 		struct recipe r = recipe_at(w, &s, in);
 		count_usual(w, &r, &s, in->length);
-		add_run(out, in->pc, in->pc + in->length, &r);
+		add_run(out, in->pc, in->pc + in->length, &r, w->certain[block]);
 		step(w, &s, i);
 	}
 }
@@ -319,7 +342,7 @@ static void assume(const struct loose *l, uint64_t start, uint64_t end, struct a
 		struct recipe r =
 			n && is_call(&in) ? recipe_at_call(l, &s, &in) : choose_recipe(&s, l->arch);
 		r.source = RECIPE_ASSUMED;
-		add_run(out, va, next < end ? next : end, &r);
+		add_run(out, va, next < end ? next : end, &r, false);
 		if (n && is_call(&in))
 			state_call(&s, l->arch, &in, all_but_link(l->arch));
 		else if (n && insn_ends_block(&in) && in.kind != INSN_BRANCH)

@@ -8,6 +8,9 @@
 struct recipe_run {
 	uint64_t start, end;
 	struct recipe recipe;
+	/* Needs no proof: straight code from the entry, or code that leads straight to an exit
+	 * which finds the caller's registers restored. */
+	bool certain;
 };
 
 struct analysis {

@@ -65,6 +65,18 @@ static const struct slot *slot_with(const struct state *s, uint16_t base, unsign
 	return found;
 }
 
+static bool holds_entry(const struct state *s, unsigned reg, unsigned entry)
+{
+	return s->reg[reg].kind == VALUE_ENTRY && s->reg[reg].reg == entry;
+}
+
+/* What was stored there is not safe from signal handlers, nor in copies of the stack. */
+static bool is_below_stack(const struct state *s, const struct arch *arch, const struct slot *slot)
+{
+	const struct value *sp = &s->reg[arch->sp];
+	return sp->kind == VALUE_STACK && sp->base == slot->base && slot->offset < sp->offset;
+}
+
 /* Memory is preferred over a register: it still holds the address when a callee is active. */
 static void choose_return(const struct state *s, const struct arch *arch, struct recipe *r)
 {
@@ -74,7 +86,7 @@ static void choose_return(const struct state *s, const struct arch *arch, struct
 		return;
 	}
 	const struct slot *slot = slot_with(s, BASE_CFA, arch->link);
-	if (slot) {
+	if (slot && !(is_below_stack(s, arch, slot) && holds_entry(s, arch->link, arch->link))) {
 		r->ret = RETURN_SAVED;
 		r->ret_offset = slot->offset;
 		return;
@@ -124,10 +136,9 @@ static void choose_slots(const struct state *s, const struct arch *arch, struct 
 	r->slot_reg = base == BASE_CFA ? REG_NONE : register_near(s, arch, base);
 	int32_t origin = base == BASE_CFA ? 0 : s->reg[r->slot_reg].offset;
 	for (unsigned i = 0; i < count; i++) {
-		const struct value *v = &s->reg[list[i]];
 		const struct slot *slot = slot_with(s, base, list[i]);
 		r->slot[i] = SLOT_LOST;
-		if (v->kind == VALUE_ENTRY && v->reg == list[i])
+		if (holds_entry(s, list[i], list[i]))
 			r->slot[i] = SLOT_SAME;
 		else if (slot)
 			r->slot[i] = slot->offset - origin;

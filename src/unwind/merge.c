@@ -66,18 +66,19 @@ static bool is_usual(const struct recipe *r, const struct arch *arch)
 	return r->cfa_reg == arch->sp || r->cfa_reg == arch->fp;
 }
 
-/* Whether call frame information replaces what the analysis has, which may be NULL. */
+/* Whether call frame information replaces what the analysis has, where `run` may be NULL. */
 static bool prefers_cfi(const struct analysis *a, const struct arch *arch,
-			const struct recipe *analysed, const struct recipe *described)
+			const struct recipe_run *run, const struct recipe *described)
 {
 	if (described->ret == RETURN_NONE)
 		return true;
 	if (described->cfa == CFA_UNKNOWN || described->ret == RETURN_UNKNOWN)
 		return false;
+	const struct recipe *analysed = run ? &run->recipe : NULL;
 	if (!analysed || analysed->cfa == CFA_UNKNOWN || analysed->ret == RETURN_UNKNOWN ||
 	    analysed->source == RECIPE_ASSUMED)
 		return true;
-	return !a->proven && is_usual(described, arch);
+	return !a->proven && !run->certain && is_usual(described, arch);
 }
 
 typedef VEC(struct recipe_run) run_list;
@@ -85,7 +86,7 @@ typedef VEC(struct recipe_run) run_list;
 static void push(run_list *out, uint64_t start, uint64_t end, const struct recipe *r)
 {
 	if (start < end)
-		vec_push(out, (struct recipe_run){start, end, *r});
+		vec_push(out, (struct recipe_run){start, end, *r, false});
 }
 
 /* One row over the runs in its range; runs from *at on have not been seen yet. */
@@ -101,7 +102,7 @@ static void merge_row(const struct analysis *a, const struct arch *arch, const s
 			push(out, from, run->start, r);
 		uint64_t run_from = run->start > from ? run->start : from;
 		uint64_t to = run->end < end ? run->end : end;
-		push(out, run_from, to, prefers_cfi(a, arch, &run->recipe, r) ? r : &run->recipe);
+		push(out, run_from, to, prefers_cfi(a, arch, run, r) ? r : &run->recipe);
 		from = to > from ? to : from;
 		if (run->end > end)
 			return;

@@ -361,15 +361,14 @@ static unsigned step_by_recipe(struct trip *t)
 		return step;
 	if (!is_plausible_cfa(t, c.cfa))
 		return WALK_BAD_STACK;
+	last_frame(t)->cfa = c.cfa;
 	step = find_return(t, &c);
 	if (step == GO_ON)
 		step = find_registers(t, &c);
 	if (step != GO_ON)
 		return step;
-	if (!c.pc) {
-		last_frame(t)->cfa = c.cfa;
+	if (!c.pc)
 		return is_made_root(t, &c) ? WALK_COMPLETE : WALK_BAD_STACK;
-	}
 	return go_to(t, &c, VERDICT_VALID);
 }
 

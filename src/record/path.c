@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "record/splice.h"
 
 enum {
 	SIGNAL_FRAME = 1024, /* bytes: the registers that a handler returns to are in there */
@@ -35,6 +34,7 @@ void paths_release(struct paths *p)
 	held_release(&p->held);
 	vec_free(&p->walk.frames);
 	vec_free(&p->now.frames);
+	recent_release(&p->recent);
 }
 
 /* The copy first, then memory as it is now. */
@@ -171,14 +171,15 @@ static void make_present(const struct search *f)
 	}
 }
 
-/* What is still missing is taken from where the thread is by now. */
+/* What is still missing is taken from where the thread was before, or is by now. */
 static void finish_elsewhere(struct search *f)
 {
 	const struct sample *s = f->sample;
 	struct sampler *sampler = f->paths->sampler;
 	if (f->paths->walk.end == WALK_STACK_COPY && !goes_on_behind(f))
 		walk_elsewhere(f);
-	if (f->paths->walk.end == WALK_STACK_COPY && !s->stopped)
+	if (f->paths->walk.end == WALK_STACK_COPY && !s->stopped &&
+	    !splice_with_recent(&f->paths->walk, &f->paths->recent, s->tid, f->space))
 		sampler->ops->hold(sampler, s->pid, s->tid, splice_with_now, f);
 }
 
@@ -192,6 +193,7 @@ static void walk(struct paths *p, struct space *space, const struct sample *s)
 			walk_behind_copy(&f);
 		finish_elsewhere(&f);
 	}
+	recent_keep(&p->recent, s->tid, space, &p->walk);
 	debug(LOG_RECORD, 2, "thread %d: %u frames, %s", s->tid, p->walk.frames.len,
 	      walk_end_name[p->walk.end]);
 }

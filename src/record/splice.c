@@ -20,17 +20,49 @@ static uint32_t find_frame(const struct walk *in, const struct frame *f)
 	return UINT32_MAX;
 }
 
-bool splice_paths(struct walk *path, const struct walk *now)
+bool splice_paths(struct walk *path, const struct walk *other)
 {
 	for (uint32_t i = path->frames.len; i-- > 0;) {
-		uint32_t at = find_frame(now, &path->frames.data[i]);
+		uint32_t at = find_frame(other, &path->frames.data[i]);
 		if (at == UINT32_MAX)
 			continue;
 		path->frames.len = i + 1;
-		for (uint32_t k = at + 1; k < now->frames.len; k++)
-			vec_push(&path->frames, now->frames.data[k]);
-		path->end = now->end;
+		for (uint32_t k = at + 1; k < other->frames.len; k++)
+			vec_push(&path->frames, other->frames.data[k]);
+		path->end = other->end;
 		return true;
 	}
 	return false;
+}
+
+static const struct recent_path *slot_of(const struct recent_paths *r, int tid)
+{
+	return &r->all[(unsigned)tid % RECENT_PATHS];
+}
+
+void recent_release(struct recent_paths *r)
+{
+	for (unsigned i = 0; i < RECENT_PATHS; i++)
+		vec_free(&r->all[i].walk.frames);
+}
+
+void recent_keep(struct recent_paths *r, int tid, const struct space *s, const struct walk *path)
+{
+	struct recent_path *slot = &r->all[slot_of(r, tid) - r->all];
+	if (path->end != WALK_COMPLETE || path->frames.len > RECENT_FRAMES_MAX)
+		return;
+	slot->tid = tid;
+	slot->space = space_serial(s);
+	slot->walk.end = path->end;
+	vec_clear(&slot->walk.frames);
+	vec_each (f, &path->frames)
+		vec_push(&slot->walk.frames, *f);
+}
+
+bool splice_with_recent(struct walk *path, const struct recent_paths *r, int tid,
+			const struct space *s)
+{
+	const struct recent_path *slot = slot_of(r, tid);
+	return slot->tid == tid && slot->space == space_serial(s) &&
+	       splice_paths(path, &slot->walk);
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,7 +13,7 @@
 
 /* A sample takes what --max-stack says: a ring of the smallest size holds two of the largest. */
 enum {
-	RING_LARGEST = 4 << 20,
+	RING_LARGEST = 8 << 20,
 	RING_SMALLEST = 128 << 10,
 	ALL_LARGEST = 128 << 20,
 };
@@ -41,21 +42,47 @@ static bool map_ring(struct cpu_ring *c, size_t bytes, unsigned registers)
 	if (p == MAP_FAILED)
 		return false;
 	c->page = p;
-	c->ring = (struct ring){.data = (const uint8_t *)p + page,
-				.size = bytes,
-				.copy = xmalloc(RECORD_MAX),
-				.registers = registers};
+	/* A copy of a whole ring fits; none runs over the end, and so no record has to be pieced
+	 * together. */
+	c->ring = (struct ring){.size = bytes, .registers = registers};
 	return true;
+}
+
+static void append(struct ring_copies *to, struct ring_copies more)
+{
+	if (!more.first)
+		return;
+	*(to->last ? &to->last->next : &to->first) = more.first;
+	to->last = more.last;
+}
+
+static struct ring_copy *take_first(struct ring_copies *from)
+{
+	struct ring_copy *first = from->first;
+	if (first)
+		from->first = first->next;
+	if (!from->first)
+		from->last = NULL;
+	return first;
+}
+
+static void release_copies(struct cpu_ring *c)
+{
+	append(&c->unread, c->copied);
+	for (struct ring_copy *r; (r = take_first(&c->unread));)
+		free(r);
+	free(c->reading);
 }
 
 void perf_rings_close(struct perf_rings *p)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	perf_reader_stop(p);
 	for (unsigned i = 0; i < p->count; i++) {
 		struct cpu_ring *c = &p->rings[i];
 		if (c->page)
 			munmap(c->page, page + p->bytes);
-		free(c->ring.copy);
+		release_copies(c);
 		close(c->fd);
 	}
 	free(p->rings);
@@ -67,7 +94,9 @@ static bool open_all(struct perf_rings *p, size_t bytes)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	unsigned registers = (unsigned)__builtin_popcountll(arch_native()->layout->perf_mask);
-	*p = (struct perf_rings){.rings = xcalloc((size_t)cpus, sizeof(*p->rings)), .bytes = bytes};
+	*p = (struct perf_rings){.rings = xcalloc((size_t)cpus, sizeof(*p->rings)),
+				 .bytes = bytes,
+				 .lock = PTHREAD_MUTEX_INITIALIZER};
 	for (int cpu = 0; cpu < cpus; cpu++) {
 		int fd = open_holder(cpu, bytes);
 		if (fd < 0 && errno == ENODEV) /* switched off */
@@ -102,6 +131,7 @@ int perf_rings_open(struct perf_rings *p, struct err *e)
 	for (size_t bytes = largest_size(); bytes >= RING_SMALLEST; bytes /= 2)
 		if (open_all(p, bytes)) {
 			debug(LOG_SAMPLE, 1, "%u rings of %zu KiB", p->count, bytes >> 10);
+			perf_reader_start(p);
 			return 0;
 		}
 	return err_set(
@@ -111,24 +141,85 @@ int perf_rings_open(struct perf_rings *p, struct err *e)
 		RING_SMALLEST >> 10, strerror(errno));
 }
 
-/* Finds the next record, and gives what was passed over back to the kernel: what pointed into the
- * record before is no more. */
-static void advance(struct cpu_ring *c)
+/* The two parts of what runs over the end of the ring become one. */
+static struct ring_copy *copy_bytes(const struct perf_rings *p, const struct cpu_ring *c,
+				    uint64_t size)
 {
-	c->filled = ring_next(&c->ring, &c->record);
-	__atomic_store_n(&c->page->data_tail, c->ring.tail, __ATOMIC_RELEASE);
+	const uint8_t *data = (const uint8_t *)c->page + sysconf(_SC_PAGESIZE);
+	uint64_t at = c->taken & (p->bytes - 1), first = p->bytes - at;
+	struct ring_copy *copy = xmalloc(sizeof(*copy) + size);
+	*copy = (struct ring_copy){.size = size};
+	if (first > size)
+		first = size;
+	memcpy(copy->bytes, data + at, first);
+	memcpy((uint8_t *)copy->bytes + first, data, size - first);
+	return copy;
 }
 
-static void look_into(struct cpu_ring *c)
+static bool copy_ring(struct perf_rings *p, struct cpu_ring *c)
 {
-	c->ring.head = __atomic_load_n(&c->page->data_head, __ATOMIC_ACQUIRE);
-	advance(c);
+	uint64_t head = __atomic_load_n(&c->page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t size = head - c->taken;
+	bool some = size && size <= p->bytes; /* more cannot be */
+	if (some) {
+		struct ring_copy *copy = copy_bytes(p, c, size);
+		append(&c->copied, (struct ring_copies){copy, copy});
+		__atomic_add_fetch(&p->held, size, __ATOMIC_RELAXED);
+	}
+	c->taken = head;
+	__atomic_store_n(&c->page->data_tail, head, __ATOMIC_RELEASE);
+	return some;
 }
 
-static void step(struct cpu_ring *c)
+bool perf_rings_copy(struct perf_rings *p)
+{
+	bool some = false;
+	for (unsigned i = 0; i < p->count; i++)
+		some |= copy_ring(p, &p->rings[i]);
+	return some;
+}
+
+/* All that is in the rings now, and nothing that comes later. */
+static void take_over(struct perf_rings *p)
+{
+	eventfd_t ignored;
+	if (p->has_reader)
+		eventfd_read(p->news, &ignored);
+	pthread_mutex_lock(&p->lock);
+	perf_rings_copy(p);
+	for (unsigned i = 0; i < p->count; i++) {
+		append(&p->rings[i].unread, p->rings[i].copied);
+		p->rings[i].copied = (struct ring_copies){0};
+	}
+	pthread_mutex_unlock(&p->lock);
+}
+
+static bool open_next_copy(struct perf_rings *p, struct cpu_ring *c)
+{
+	if (c->reading)
+		__atomic_sub_fetch(&p->held, c->reading->size, __ATOMIC_RELAXED);
+	free(c->reading);
+	c->reading = take_first(&c->unread);
+	c->ring.tail = c->ring.head = 0;
+	if (!c->reading)
+		return false;
+	c->ring.data = (const uint8_t *)c->reading->bytes;
+	c->ring.head = c->reading->size;
+	return true;
+}
+
+/* Finds the next record; what pointed into the record before is no more. */
+static void find_record(struct perf_rings *p, struct cpu_ring *c)
+{
+	do
+		c->filled = ring_next(&c->ring, &c->record);
+	while (!c->filled && open_next_copy(p, c));
+}
+
+static void step(struct perf_rings *p, struct cpu_ring *c)
 {
 	ring_done(&c->ring);
-	advance(c);
+	find_record(p, c);
 }
 
 static struct cpu_ring *earliest(struct perf_rings *p)
@@ -144,8 +235,9 @@ static struct cpu_ring *earliest(struct perf_rings *p)
 
 void perf_rings_drain(struct perf_rings *p, uint64_t until, record_fn deliver, void *ctx)
 {
+	take_over(p);
 	for (unsigned i = 0; i < p->count; i++)
-		look_into(&p->rings[i]);
-	for (struct cpu_ring *c; (c = earliest(p)) && c->record.time <= until; step(c))
+		find_record(p, &p->rings[i]);
+	for (struct cpu_ring *c; (c = earliest(p)) && c->record.time <= until; step(p, c))
 		deliver(ctx, &c->record);
 }

@@ -37,14 +37,23 @@ static int set_up_wall(struct perf_sampler *p, struct err *e)
 	return 0;
 }
 
+static bool wake_on_rings(struct perf_sampler *p)
+{
+	if (p->rings.has_reader)
+		return perf_wake_on(p, p->rings.news, WOKEN_BY_RING);
+	for (unsigned i = 0; i < p->rings.count; i++)
+		if (!perf_wake_on(p, p->rings.rings[i].fd, WOKEN_BY_RING))
+			return false;
+	return true;
+}
+
 static int set_up_wakeups(struct perf_sampler *p, struct err *e)
 {
 	p->wakeups = epoll_create1(EPOLL_CLOEXEC);
 	if (p->wakeups < 0)
 		return err_errno(e, "epoll_create1");
-	for (unsigned i = 0; i < p->rings.count; i++)
-		if (!perf_wake_on(p, p->rings.rings[i].fd, WOKEN_BY_RING))
-			return err_errno(e, "perf rings cannot be waited for");
+	if (!wake_on_rings(p))
+		return err_errno(e, "perf rings cannot be waited for");
 	return p->o.wall ? set_up_wall(p, e) : 0;
 }
 

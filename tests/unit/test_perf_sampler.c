@@ -32,6 +32,7 @@ struct seen {
 	unsigned workers, children; /* threads with these names */
 	unsigned early_maps;        /* before the exec */
 	int alive;
+	unsigned stall; /* seconds that the next sample takes to be worked on */
 	VEC(int) tids;
 };
 
@@ -53,6 +54,8 @@ static void on_sample(void *ctx, const struct sample *sample)
 	s->last = sample->time;
 	s->unknown += !is_known(s, sample->tid);
 	s->without_registers += !registers_has(&sample->registers, arch_native()->sp);
+	sleep(s->stall);
+	s->stall = 0;
 }
 
 static void on_map(void *ctx, const struct mapping_event *m)
@@ -225,6 +228,28 @@ static void a_program_is_sampled_from_its_start(void **state)
 	assert_int_equal(seen.exits, 5);
 	assert_int_equal(seen.workers, 3);
 	assert_int_equal(seen.children, 1);
+	end(s, &seen);
+}
+
+/* Rings hold a quarter of what is written during the stall, or less. */
+static void nothing_is_lost_while_the_sink_stalls(void **state)
+{
+	struct seen seen;
+	struct sampler_options o = options(&seen, "cpu-clock");
+	(void)state;
+	o.max_stack = 32 << 10;
+	struct sampler *s = new_sampler(&o);
+	struct launch l = prepare("burn");
+	watch(s, l.pid, true, true);
+	go(&l);
+	seen.stall = 1;
+	while (seen.alive > 0)
+		run(s);
+	uint64_t cpu = reap(l.pid);
+	s->ops->finish(s);
+	assert_int_equal(seen.lost, 0);
+	expect_about(seen.weight, cpu);
+	assert_int_equal(seen.disorder, 0);
 	end(s, &seen);
 }
 
@@ -543,6 +568,10 @@ static int be_victim(const char *what)
 {
 	if (!strcmp(what, "busy"))
 		return be_busy();
+	if (!strcmp(what, "burn")) {
+		burn(1.5);
+		return 0;
+	}
 	return !strcmp(what, "storm") ? storm() : wait_everywhere();
 }
 
@@ -550,6 +579,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_program_is_sampled_from_its_start),
+		cmocka_unit_test(nothing_is_lost_while_the_sink_stalls),
 		cmocka_unit_test(a_running_program_is_told_first),
 		cmocka_unit_test(one_thread_is_told_apart),
 		cmocka_unit_test(several_events_are_told_apart),

@@ -12,6 +12,15 @@ static uint32_t add_system(struct profile *p, uint32_t node, const struct sample
 	return node;
 }
 
+/* While the kernel replaces a program or takes it down, the registers that user code had are of no
+ * meaning: what they point to is gone. */
+static bool is_between_programs(const struct sink *s, struct space *space,
+				const struct sample *sample)
+{
+	struct place p = space_find(space, sample->registers.pc);
+	return sample->in_kernel && s->paths.walk.end == WALK_NO_CODE && !p.code && !p.anonymous;
+}
+
 /* Without user state (a thread that starts or ends) there are no callers in user code to miss. */
 static uint32_t find_node(struct sink *s, struct watched_thread *t, const struct sample *sample,
 			  enum walk_end *end)
@@ -19,7 +28,10 @@ static uint32_t find_node(struct sink *s, struct watched_thread *t, const struct
 	*end = WALK_COMPLETE;
 	if (!sample->registers.known)
 		return 0;
-	path_find(&s->paths, watched_process(&s->watched, sample->pid), sample);
+	struct watched_process *process = watched_process(&s->watched, sample->pid);
+	path_find(&s->paths, process, sample);
+	if (is_between_programs(s, process->space, sample))
+		return 0;
 	*end = s->paths.walk.end;
 	return insert_path(&s->images, t, &s->paths.walk);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/vec.h"
 #include "cli/command.h"
@@ -79,12 +80,19 @@ static double parse_seconds(const char *value)
 	return seconds;
 }
 
+/* All that perf can take; but the rings of ordinary users are small, and would hold few samples. */
+static size_t usual_stack(void)
+{
+	return geteuid() ? 32768 : 64000;
+}
+
 static void check_ranges(const struct record_args *a)
 {
 	if (!a->hz.value || a->hz.value > HZ_MAX)
 		die("--frequency takes samples a second from 1 to %d, not %" PRIu64, HZ_MAX,
 		    a->hz.value);
-	if (a->max_stack.value < STACK_MIN || a->max_stack.value > STACK_MAX)
+	if (a->max_stack.given &&
+	    (a->max_stack.value < STACK_MIN || a->max_stack.value > STACK_MAX))
 		die("--max-stack takes bytes from %d to %d, not %" PRIu64
 		    "; deeper stacks are recorded too",
 		    STACK_MIN, STACK_MAX, a->max_stack.value);
@@ -173,7 +181,7 @@ static int run(const void *args, const struct operands *operands)
 		.events = events,
 		.event_count = event_count,
 		.hz = (unsigned)a->hz.value,
-		.max_stack = a->max_stack.value,
+		.max_stack = a->max_stack.given ? a->max_stack.value : usual_stack(),
 		.wall = a->wall,
 		.seconds = parse_seconds(a->duration),
 		.output = a->output,
@@ -211,7 +219,6 @@ static const struct option options[] = {
 static const struct record_args defaults = {
 	.output = "sonde.data",
 	.hz = {.value = 499},
-	.max_stack = {.value = 32768},
 };
 
 const struct command cmd_record = {

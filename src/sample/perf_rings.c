@@ -19,7 +19,7 @@ enum {
 };
 
 /* The event belongs to the calling thread, which is expected to live as long as the sampler. */
-static int open_holder(int cpu, size_t bytes)
+static int open_holder(int cpu)
 {
 	struct perf_event_attr a = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -30,7 +30,9 @@ static int open_holder(int cpu, size_t bytes)
 		.use_clockid = 1, /* as of the events that are led here */
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
-		.wakeup_watermark = (uint32_t)(bytes / 4),
+		/* Each record: the sooner a sample is looked at, the less of its thread's stack
+		 * has changed, should more be needed than was copied. */
+		.wakeup_watermark = 1,
 	};
 	return perf_open(&a, 0, cpu);
 }
@@ -98,7 +100,7 @@ static bool open_all(struct perf_rings *p, size_t bytes)
 				 .bytes = bytes,
 				 .lock = PTHREAD_MUTEX_INITIALIZER};
 	for (int cpu = 0; cpu < cpus; cpu++) {
-		int fd = open_holder(cpu, bytes);
+		int fd = open_holder(cpu);
 		if (fd < 0 && errno == ENODEV) /* switched off */
 			continue;
 		struct cpu_ring *c = &p->rings[p->count];
@@ -124,7 +126,7 @@ static size_t largest_size(void)
 
 int perf_rings_open(struct perf_rings *p, struct err *e)
 {
-	int fd = open_holder(-1, RING_SMALLEST);
+	int fd = open_holder(-1);
 	if (fd < 0)
 		return perf_explain(NULL, e);
 	close(fd);

@@ -485,7 +485,7 @@ static double thread_seconds(void)
 
 static void burn(double seconds)
 {
-	static volatile unsigned sink;
+	volatile unsigned sink = 0;
 	for (double start = thread_seconds(); thread_seconds() - start < seconds;)
 		for (unsigned i = 0; i < 100000; i++)
 			sink += i;
@@ -548,7 +548,7 @@ static int wait_everywhere(void)
 
 static void *brief(void *arg)
 {
-	static volatile unsigned sink;
+	volatile unsigned sink = 0;
 	for (unsigned i = 0; i < 30000; i++)
 		sink += i;
 	return arg;

@@ -164,7 +164,8 @@ static void splice_with_now(void *ctx, const struct registers *now)
 static void make_present(const struct search *f)
 {
 	struct paths *p = f->paths;
-	if (f->copy.size && f->copy.size < p->max_stack) {
+	/* Where the sample brought no copy, `first` is the one. */
+	if (f->sample->stack && f->copy.size < p->max_stack) {
 		size_t left = p->max_stack - f->copy.size;
 		memory_read(f->sample->pid, f->copy.address + f->copy.size, p->first,
 			    left < sizeof(p->first) ? left : sizeof(p->first));

@@ -1,5 +1,5 @@
 /* The thread that empties the rings while samples are being worked on. It sleeps until the kernel
- * tells that a ring has something. */
+ * tells that a ring is filled to its watermark. */
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -11,7 +11,6 @@ static void add_cfa(const struct recipe *r, const struct arch *arch, struct text
 	case CFA_MEMORY:
 		text_printf(out, " cfa=*(%s%+d)%+d", reg, r->cfa_offset, r->cfa_add);
 		break;
-	case CFA_SIGNAL: text_add(out, " cfa=signal"); break;
 	default: text_add(out, " cfa=?"); break;
 	}
 }

@@ -2,9 +2,9 @@
  * address (Tallent et al., PLDI 2009, section 2.2).
  *
  * The caller's stack pointer is called CFA, as in DWARF: its value once the callee has returned.
- * All saved registers are at fixed distances from it. Recipes are plain data and shared by all
- * addresses that need the same one; struct recipe_entry is the compact table that maps addresses to
- * them. */
+ * Saved registers are at fixed distances from it, or from another register. Recipes are plain data
+ * and shared by all addresses that need the same one; struct recipe_entry is the compact table that
+ * maps addresses to them. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +15,6 @@ enum cfa_kind {
 	CFA_UNKNOWN,
 	CFA_REGISTER, /* reg + offset */
 	CFA_MEMORY,   /* *(reg + offset) + add */
-	CFA_SIGNAL,   /* a signal frame: all registers come from struct arch_layout's offsets */
 };
 
 /* Where the return address is. */

@@ -31,7 +31,6 @@ struct recipes {
 	struct hashmap written;     /* start of a procedure -> number in written_sets */
 	VEC(uint32_t) written_sets;
 	unsigned callees_deep;
-	struct recipes_stats stats;
 	struct analysis analysis;
 	struct arena result, tmp;
 };
@@ -207,7 +206,6 @@ static void add_procedure(struct recipes *r, uint32_t number)
 		spans[i + 1] = flow_parts(r->flow)[p->first_part + i];
 	vec_clear(&r->analysis.runs);
 	r->analysis.proven = false;
-	r->stats.procedures++;
 	if (!r->options.no_analysis && !is_part(r, p)) {
 		struct analysis_input in = {
 			.im = r->im,
@@ -221,7 +219,6 @@ static void add_procedure(struct recipes *r, uint32_t number)
 		};
 		analyse_procedure(&r->analysis, &in, &r->tmp);
 	}
-	r->stats.proven += r->analysis.proven;
 	for (uint32_t i = 0; i <= p->part_count; i++)
 		merge_cfi(&r->analysis, r->im, r->cfi, r->arch, &spans[i]);
 	debug(LOG_UNWIND, 2, "recipes of %s at 0x%lx%s", p->name ? p->name : "?",
@@ -339,12 +336,4 @@ const struct recipe *recipes_recipe(const struct recipes *r, uint32_t number)
 uint64_t recipes_base(const struct recipes *r)
 {
 	return r->base;
-}
-
-struct recipes_stats recipes_stats(const struct recipes *r)
-{
-	struct recipes_stats s = r->stats;
-	s.entries = r->entries.len;
-	s.recipes = r->recipes.len;
-	return s;
 }

@@ -4,7 +4,8 @@
  * stack slot either holds what some register held at entry, or an address at a known distance from
  * the CFA, or something else. Where each return and tail call that is reached finds the frame as
  * the caller left it, this is proof that the analysis is right, and its recipes are used. Otherwise
- * call frame information is used where there is some.
+ * call frame information is used where there is some, but for code right behind the entry and right
+ * before an exit that is in order.
  *
  * Not safe for use by several threads at once. */
 #pragma once
@@ -16,11 +17,6 @@ struct recipes;
 struct recipes_options {
 	bool no_cfi;      /* do not read call frame information: for tests */
 	bool no_analysis; /* use call frame information alone: for tests */
-};
-
-struct recipes_stats {
-	uint32_t procedures, proven; /* analysed; of these, proven */
-	uint32_t entries, recipes;
 };
 
 /* `f` and its image must outlive the result; the flow need not be discovered: that is done when an
@@ -44,4 +40,3 @@ struct recipe_span recipes_span(struct recipes *r, uint64_t va);
 const struct recipe *recipes_recipe(const struct recipes *r, uint32_t number);
 /* What entries are relative to. */
 uint64_t recipes_base(const struct recipes *r);
-struct recipes_stats recipes_stats(const struct recipes *r);

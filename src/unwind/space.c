@@ -66,11 +66,6 @@ uint64_t space_serial(const struct space *s)
 	return s->serial;
 }
 
-int space_pid(const struct space *s)
-{
-	return s->pid;
-}
-
 void space_clear(struct space *s)
 {
 	vec_clear(&s->ranges);

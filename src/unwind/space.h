@@ -64,7 +64,6 @@ struct place {
  * tells whether what was found earlier still holds. That more is found than before changes
  * nothing. */
 uint64_t space_serial(const struct space *s);
-int space_pid(const struct space *s);
 
 /* Finds a pc. Does not refresh. */
 struct place space_find(struct space *s, uint64_t pc);

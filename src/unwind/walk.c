@@ -377,7 +377,7 @@ static unsigned step(struct trip *t)
 	const struct fact *k = t->here;
 	if (k->root || (k->where == FACT_CODE && !k->trampoline && k->ret == RETURN_NONE))
 		return WALK_COMPLETE;
-	if (k->trampoline || k->cfa == CFA_SIGNAL)
+	if (k->trampoline)
 		return step_over_signal(t);
 	if (k->where == FACT_NOWHERE)
 		return WALK_NO_CODE;

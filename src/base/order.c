@@ -9,7 +9,11 @@
 
 #include "base/alloc.h"
 
-enum { DIGIT = 11, BUCKETS = 1 << DIGIT };
+enum {
+	DIGIT = 11,
+	BUCKETS = 1 << DIGIT,
+	FEW = 64, /* items that are inserted one by one faster than buckets are emptied */
+};
 
 struct pair {
 	uint64_t key;
@@ -57,6 +61,17 @@ static void distribute(struct pair *to, const struct pair *from, uint32_t count,
 		to[at[from[i].key >> shift & (BUCKETS - 1)]++] = from[i];
 }
 
+static void insert_each(struct pair *a, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++) {
+		struct pair next = a[i];
+		uint32_t at = i;
+		for (; at && a[at - 1].key > next.key; at--)
+			a[at] = a[at - 1];
+		a[at] = next;
+	}
+}
+
 static void move_items(void *items, const struct pair *order, uint32_t count, size_t item_size)
 {
 	char *copy = xmalloc(count * item_size);
@@ -72,7 +87,9 @@ void order_by_address(void *items, uint32_t count, size_t item_size, size_t key_
 		return;
 	struct pair *a = xmalloc(2 * (size_t)count * sizeof(*a)), *from = a, *to = a + count;
 	uint64_t span = make_pairs(a, items, count, item_size, key_offset);
-	for (unsigned shift = 0; shift < 64 && span >> shift; shift += DIGIT) {
+	if (span && count <= FEW)
+		insert_each(a, count);
+	for (unsigned shift = 0; count > FEW && shift < 64 && span >> shift; shift += DIGIT) {
 		distribute(to, from, count, shift);
 		struct pair *swap = from;
 		from = to;

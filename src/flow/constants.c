@@ -1,4 +1,6 @@
-#include "flow/internal.h"
+#include "flow/constants.h"
+
+enum { PAGE = 4096 }; /* what adrp counts in */
 
 static bool is_known(const struct constants *c, unsigned reg)
 {
@@ -34,4 +36,11 @@ uint64_t constants_address(const struct constants *c, const struct insn *in)
 	if (in->a == REG_NONE)
 		return (uint64_t)in->imm;
 	return is_known(c, in->a) ? c->value[in->a] + (uint64_t)in->imm : 0;
+}
+
+uint64_t constants_made(const struct constants *c, const struct insn *in)
+{
+	if (in->dst >= 32 || !(c->addresses >> in->dst & 1))
+		return 0;
+	return in->op != OP_SET || c->value[in->dst] % PAGE ? c->value[in->dst] : 0;
 }

@@ -188,12 +188,6 @@ const struct cfg *build_proc(struct flow *f, const struct proc *p, struct arena 
 	return cfg_build(&env, a, tmp);
 }
 
-static int by_start(const void *x, const void *y)
-{
-	const struct owned_part *a = x, *b = y;
-	return a->part.start < b->part.start ? -1 : a->part.start > b->part.start;
-}
-
 void publish(struct flow *f)
 {
 	free(f->published);
@@ -216,8 +210,8 @@ void publish(struct flow *f)
 			vec_push(&f->owned_parts, (struct owned_part){p->parts[j], i});
 		}
 	}
-	if (f->owned_parts.len)
-		qsort(f->owned_parts.data, f->owned_parts.len, sizeof(struct owned_part), by_start);
+	order_by_address(f->owned_parts.data, f->owned_parts.len, sizeof(struct owned_part),
+			 offsetof(struct owned_part, part.start));
 }
 
 const struct procedure *flow_procedures(const struct flow *f, uint32_t *count)

@@ -7,12 +7,12 @@
  * save before it overwrites. */
 #include "base/order.h"
 #include "base/parallel.h"
+#include "flow/constants.h"
 #include "flow/entry.h"
 #include "flow/internal.h"
 
 enum {
 	MIN_ADDRESS_SCAN = 64, /* bytes of gaps worth a look at all addresses that code computes */
-	PAGE = 4096,           /* what adrp counts in */
 	MAX_INFERRED = 64 * 1024, /* bytes of one procedure */
 };
 
@@ -261,14 +261,6 @@ struct address_scan {
 	VEC(uint64_t) found[MAX_WORKERS];
 };
 
-/* Whether the instruction leaves an address in its register that is not just that of a page. */
-static bool makes_address(const struct constants *known, const struct insn *in)
-{
-	if (in->dst >= 32 || !(known->addresses >> in->dst & 1))
-		return false;
-	return in->op != OP_SET || known->value[in->dst] % PAGE;
-}
-
 static void scan_block(struct address_scan *scan, const struct block *b, uint32_t worker)
 {
 	const struct flow *f = scan->f;
@@ -279,8 +271,9 @@ static void scan_block(struct address_scan *scan, const struct block *b, uint32_
 		if (!length)
 			return;
 		constants_track(&known, &in);
-		if (makes_address(&known, &in) && in_gap(scan->gaps, known.value[in.dst]))
-			vec_push(&scan->found[worker], known.value[in.dst]);
+		uint64_t address = constants_made(&known, &in);
+		if (address && in_gap(scan->gaps, address))
+			vec_push(&scan->found[worker], address);
 		at += length;
 	}
 }

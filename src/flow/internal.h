@@ -104,16 +104,6 @@ bool part_of_jump(const struct flow *f, const struct block *b, struct part *out)
 /* A part that p's graph leads to and that p does not have yet. */
 bool find_part(const struct flow *f, const struct proc *p, const struct cfg *g, struct part *out);
 
-/* constants.c: registers that hold known constants, in straight-line code. */
-struct constants {
-	uint64_t value[32];
-	uint32_t known;
-	uint32_t addresses; /* those computed from pc: surely addresses, not just numbers */
-};
-void constants_track(struct constants *c, const struct insn *in);
-/* The fixed address that `in` accesses, or 0. Before constants_track(). */
-uint64_t constants_address(const struct constants *c, const struct insn *in);
-
 /* gaps.c: starts in code that nothing led to. They add to `added`. */
 struct gap_list {
 	VEC(struct part) gaps;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "flow/leaders.h"
 
 enum { MAX_ENTRIES = 1 << 17, MAX_GUARD_BLOCKS = 200 };
 
@@ -254,17 +255,51 @@ static struct span span_by_guard(struct slicer *s, uint32_t block, const struct 
 	return span_before(&q, block, index, &found) ? found : below(0);
 }
 
-/* Takes the targets of these values of the index; stops early at one that cannot be. */
+/* Where compilers let an index lead that cannot be: behind the procedure's last instruction. Tables
+ * of pointers may lead to the next procedure. */
+static bool is_unreachable(const struct build_env *env, const struct form *f, uint64_t target)
+{
+	return f->size < 8 && env->bounded && target == env->ranges[0].end;
+}
+
+/* Takes the targets of these values of the index; stops early at one that cannot be. Returns how
+ * many values that are. */
 static uint32_t take_targets(const struct build_env *env, const struct form *f, struct span span,
 			     bool inside_only, struct jump *out)
 {
-	uint64_t target;
-	for (int64_t i = span.first; i < span.end && read_target(env->im, f, i, &target); i++) {
+	int64_t i = span.first;
+	for (uint64_t target; i < span.end && read_target(env->im, f, i, &target); i++) {
+		if (is_unreachable(env, f, target))
+			continue;
 		if (!is_target(env, target) || (inside_only && !in_ranges(env, target)))
 			break;
 		vec_push(&out->targets, target);
 	}
-	return out->targets.len;
+	return (uint32_t)(i - span.first);
+}
+
+/* Behind a table whose size is not known there are other data, which, if not read as pointers, seem
+ * to lead anywhere. Most targets of a table are known to begin a block, few places in general do:
+ * the targets up to which the evidence is best are kept. Repeated ones are none. */
+static void drop_overrun(struct slicer *s, const struct build_env *env, struct jump *out)
+{
+	enum { FOR = 1, AGAINST = 2 };
+	struct places leaders = leaders_find(env, s->tmp), seen = places_none(env, s->tmp);
+	int score = 0, best = 0;
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < out->targets.len; i++) {
+		uint64_t target = out->targets.data[i];
+		if (!places_add(&seen, target))
+			continue;
+		score += places_has(&leaders, target) ? FOR : -AGAINST;
+		if (score > best) {
+			best = score;
+			kept = i + 1;
+		}
+	}
+	if (kept)
+		out->targets.len = kept;
+	out->count = out->targets.len;
 }
 
 /* Whether va can be where another procedure begins, so that a jump there is a call: outside this
@@ -285,18 +320,20 @@ static bool leads_outside(const struct build_env *env, const struct jump *j)
 }
 
 /* Reads the table with the size that is known for sure; false if none is. */
-static bool read_bounded(const struct build_env *env, const struct form *f, struct span span,
-			 struct jump *out)
+static bool read_bounded(struct slicer *s, const struct build_env *env, const struct form *f,
+			 struct span span, struct jump *out)
 {
 	if (span.end <= span.first || span.end - span.first > MAX_ENTRIES)
 		return false;
 	bool by_type = out->bound == BOUND_TYPE;
 	out->table = f->table + (uint64_t)span.first * f->size;
 	out->count = take_targets(env, f, span, by_type, out);
-	if (out->count != (uint64_t)(span.end - span.first) && !(by_type && out->count)) {
+	if (out->count != (uint64_t)(span.end - span.first) && !(by_type && out->targets.len)) {
 		vec_clear(&out->targets);
 		return false;
 	}
+	if (by_type && f->size < 8)
+		drop_overrun(s, env, out);
 	out->verdict = f->size == 8 && leads_outside(env, out) ? JUMP_TAIL_CALL : JUMP_TABLE;
 	return true;
 }
@@ -306,10 +343,10 @@ static void read_table(struct slicer *s, const struct build_env *env, uint32_t b
 {
 	out->entry_size = f->size;
 	out->bound = BOUND_COMPARE;
-	if (read_bounded(env, f, f->index ? span_by_guard(s, block, f->index) : below(1), out))
+	if (read_bounded(s, env, f, f->index ? span_by_guard(s, block, f->index) : below(1), out))
 		return;
 	out->bound = BOUND_TYPE;
-	if (f->index && read_bounded(env, f, span_by_type(f->index), out))
+	if (f->index && read_bounded(s, env, f, span_by_type(f->index), out))
 		return;
 	uint64_t first;
 	out->table = f->table;
@@ -330,6 +367,8 @@ static void read_table(struct slicer *s, const struct build_env *env, uint32_t b
 	if (!limit)
 		return;
 	out->count = take_targets(env, f, below(limit), true, out);
+	if (f->size < 8)
+		drop_overrun(s, env, out);
 	out->verdict = out->count ? JUMP_TABLE : JUMP_UNKNOWN;
 }
 

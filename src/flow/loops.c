@@ -328,14 +328,30 @@ static bool encloses(const struct loop *loops, uint32_t loop, uint32_t inner)
 	return inner == loop;
 }
 
+/* The loops of a graph while their edges are looked for. */
+struct nest {
+	const struct cfg *g;
+	const struct loop *loops;
+	const uint32_t *innermost;
+	/* Of each block: for which loop is_entered() was last asked, and its answer. Each of the
+	 * many edges to a label of a computed goto asks the same. */
+	uint32_t *asked;
+	bool *entered;
+};
+
 /* Whether control can arrive at block `b`, a member of `loop`, from outside the loop. */
-static bool is_entered(const struct cfg *g, const struct loop *loops, const uint32_t *innermost,
-		       uint32_t loop, uint32_t b)
+static bool is_entered(struct nest *n, uint32_t loop, uint32_t b)
 {
-	for (uint32_t i = g->first_pred[b]; i < g->first_pred[b + 1]; i++)
-		if (!encloses(loops, loop, innermost[g->edges[g->pred_edges[i]].from]))
-			return true;
-	return false;
+	const struct cfg *g = n->g;
+	if (n->asked[b] == loop)
+		return n->entered[b];
+	n->asked[b] = loop;
+	n->entered[b] = false;
+	for (uint32_t i = g->first_pred[b]; i < g->first_pred[b + 1] && !n->entered[b]; i++) {
+		uint32_t from = g->edges[g->pred_edges[i]].from;
+		n->entered[b] = !encloses(n->loops, loop, n->innermost[from]);
+	}
+	return n->entered[b];
 }
 
 enum role { ROLE_ENTRY, ROLE_EXIT, ROLE_BACK, ROLES };
@@ -348,18 +364,18 @@ struct use {
 
 typedef VEC(struct use) use_list;
 
-static void list_uses(const struct cfg *g, const struct loop *loops, const uint32_t *innermost,
-		      uint32_t edge, use_list *uses)
+static void list_uses(struct nest *n, uint32_t edge, use_list *uses)
 {
-	uint32_t target = g->edges[edge].to;
-	uint32_t from = innermost[g->edges[edge].from], to = innermost[target], l;
+	const struct loop *loops = n->loops;
+	uint32_t target = n->g->edges[edge].to;
+	uint32_t from = n->innermost[n->g->edges[edge].from], to = n->innermost[target], l;
 	for (l = to; l != LOOP_NONE && !encloses(loops, l, from); l = loops[l].parent)
 		vec_push(uses, (struct use){l, edge, ROLE_ENTRY});
 	for (l = from; l != LOOP_NONE && !encloses(loops, l, to); l = loops[l].parent)
 		vec_push(uses, (struct use){l, edge, ROLE_EXIT});
 	/* l is now the innermost loop that holds both ends. */
-	if (l != LOOP_NONE && (loops[l].irreducible ? is_entered(g, loops, innermost, l, target)
-						    : loops[l].header == target))
+	if (l != LOOP_NONE &&
+	    (loops[l].irreducible ? is_entered(n, l, target) : loops[l].header == target))
 		vec_push(uses, (struct use){l, edge, ROLE_BACK});
 }
 
@@ -427,9 +443,12 @@ void loops_find(const struct cfg *g, struct loop_forest *out, struct arena *a, s
 		if (innermost[v] != LOOP_NONE)
 			innermost[v] = number[innermost[v]];
 	uint32_t *blocks = lay_out_blocks(&b, loops, count, innermost, a);
+	struct nest nest = {g, loops, innermost, ARENA_ARRAY(tmp, uint32_t, n),
+			    ARENA_ARRAY(tmp, bool, n)};
+	memset(nest.asked, 0xff, n * sizeof(*nest.asked));
 	use_list uses = {0};
 	for (uint32_t e = 0; count && e < g->edge_count; e++)
-		list_uses(g, loops, innermost, e, &uses);
+		list_uses(&nest, e, &uses);
 	uint32_t *edges = lay_out_edges(loops, count, &uses, a, tmp);
 	place_headers(g, loops, count, edges);
 	vec_free(&uses);

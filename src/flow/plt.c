@@ -1,5 +1,6 @@
 /* Entries of procedure linkage tables, found by what they do: a few instructions that load a
  * pointer from a fixed slot and jump to it. The relocation of that slot names the procedure. */
+#include "flow/constants.h"
 #include "flow/internal.h"
 
 #include <string.h>

@@ -97,12 +97,6 @@ static void starts_from_entries(struct flow *f)
 	}
 }
 
-static int compare_u64(const void *x, const void *y)
-{
-	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-	return a < b ? -1 : a > b;
-}
-
 static void note_pointer(struct flow *f, uint64_t va)
 {
 	if (va % f->arch->insn_align == 0 && image_is_code(f->im, va) && !in_plt(f, va))
@@ -136,27 +130,19 @@ static void find_pointers(struct flow *f)
 	if (f->im->kind == IMAGE_EXECUTABLE)
 		pointers_from_words(f);
 	uint32_t kept = 0;
-	if (f->code_pointers.len)
-		qsort(f->code_pointers.data, f->code_pointers.len, sizeof(uint64_t), compare_u64);
+	order_by_address(f->code_pointers.data, f->code_pointers.len, sizeof(uint64_t), 0);
 	for (uint32_t i = 0; i < f->code_pointers.len; i++)
 		if (!i || f->code_pointers.data[i] != f->code_pointers.data[i - 1])
 			f->code_pointers.data[kept++] = f->code_pointers.data[i];
 	f->code_pointers.len = kept;
 }
 
-static int by_fragment_start(const void *x, const void *y)
-{
-	const struct fragment *a = x, *b = y;
-	return a->start < b->start ? -1 : a->start > b->start;
-}
-
 /* A symbol and an unwind range often tell the same. */
 static void merge_fragments(struct flow *f)
 {
 	uint32_t kept = 0;
-	if (f->fragments.len)
-		qsort(f->fragments.data, f->fragments.len, sizeof(struct fragment),
-		      by_fragment_start);
+	order_by_address(f->fragments.data, f->fragments.len, sizeof(struct fragment),
+			 offsetof(struct fragment, start));
 	vec_each (x, &f->fragments) {
 		struct fragment *last = kept ? &f->fragments.data[kept - 1] : NULL;
 		if (last && x->start < last->end) {
@@ -185,16 +171,10 @@ static void drop_fragment_starts(struct flow *f)
 	f->added.len = kept;
 }
 
-static int by_start(const void *x, const void *y)
-{
-	const struct proc *a = x, *b = y;
-	return a->start < b->start ? -1 : a->start > b->start;
-}
-
 static void sort_added(struct flow *f)
 {
-	if (f->added.len)
-		qsort(f->added.data, f->added.len, sizeof(struct proc), by_start);
+	order_by_address(f->added.data, f->added.len, sizeof(struct proc),
+			 offsetof(struct proc, start));
 }
 
 static void mark_noreturn_names(struct flow *f)

@@ -29,7 +29,7 @@ static void add_slots(const struct recipe *r, const struct arch *arch, struct te
 {
 	uint8_t list[CALLEE_SAVED_MAX];
 	unsigned count = callee_saved_list(arch, list);
-	if (r->cfa == CFA_UNKNOWN)
+	if (r->cfa == CFA_UNKNOWN && !r->switches)
 		return;
 	if (r->slot_reg != REG_NONE)
 		text_printf(out, " from=%s", arch->reg_name(r->slot_reg));
@@ -52,6 +52,8 @@ static void add_span(struct dump *d, uint64_t start)
 		add_cfa(r, d->arch, &d->out);
 		add_return(r, d->arch, &d->out);
 		add_slots(r, d->arch, &d->out);
+		text_add(&d->out, r->record ? " record" : "");
+		text_add(&d->out, r->switches ? " switches" : "");
 		text_add(&d->out, sources[r->source]);
 		text_char(&d->out, '\n');
 	}

@@ -10,6 +10,7 @@
 #include "base/order.h"
 #include "flow/entry.h"
 #include "unwind/choose_recipe.h"
+#include "unwind/stack_switch.h"
 
 /* A procedure larger than this is left to call frame information. */
 enum { MAX_INSNS = 1 << 21 };
@@ -34,6 +35,7 @@ struct work {
 	struct state *in;     /* of each block */
 	bool *reached, *queued;
 	bool *certain;  /* of each block: as struct recipe_run says */
+	bool *switches; /* of each block: it goes to another frame than the caller's */
 	bool *moves;    /* of each block: the stack pointer differs from one round of a loop to the
 			   next */
 	bool again;     /* such a block was found: what was carried on from it before is wrong */
@@ -53,13 +55,16 @@ static void decode_block(struct work *w, uint32_t block)
 {
 	const struct block *b = &w->g->blocks[block];
 	uint32_t at = w->first[block];
-	for (uint64_t va = b->start; va < b->start + b->size; at++) {
+	size_t n = 0;
+	const uint8_t *p = image_at(w->im, b->start, &n);
+	for (size_t done = 0; p && done < b->size; at++) {
 		struct insn *in = &w->insns[at];
-		if (at == w->first[block + 1] || !decode_at(w->im, w->arch, va, DECODE_FULL, in))
+		if (at == w->first[block + 1] ||
+		    !w->arch->decode(p + done, n - done, b->start + done, DECODE_FULL, in))
 			break;
 		if (in->op == OP_AND && regset_has(&in->writes, w->arch->sp))
 			w->base_of[at] = ++w->bases;
-		va += in->length;
+		done += in->length;
 	}
 	for (; at < w->first[block + 1]; at++)
 		w->insns[at] = (struct insn){.length = 0};
@@ -78,6 +83,7 @@ static void prepare(struct work *w)
 	w->queued = ARENA_ARRAY(w->tmp, bool, g->block_count);
 	w->moves = ARENA_ARRAY(w->tmp, bool, g->block_count);
 	w->certain = ARENA_ARRAY(w->tmp, bool, g->block_count);
+	w->switches = ARENA_ARRAY(w->tmp, bool, g->block_count);
 	for (uint32_t b = 0; b < g->block_count; b++)
 		decode_block(w, b);
 }
@@ -88,13 +94,14 @@ static void call(const struct work *w, struct state *s, const struct insn *in)
 	state_call(s, w->arch, in, look ? w->input->kept(w->input->ctx, in->target) : 0);
 }
 
-static void step(struct work *w, struct state *s, uint32_t insn)
+/* Returns true if another recipe may be needed behind the instruction. */
+static bool step(struct work *w, struct state *s, uint32_t insn)
 {
 	const struct insn *in = &w->insns[insn];
-	if (is_call(in))
-		call(w, s, in);
-	else
-		state_execute(s, w->arch, in, w->base_of[insn]);
+	if (!is_call(in))
+		return state_execute(s, w->arch, in, w->base_of[insn]);
+	call(w, s, in);
+	return true;
 }
 
 /* Two ways to a block that disagree about the stack pointer: around a loop it really moves.
@@ -193,9 +200,10 @@ struct exits {
 
 static void check_exit(struct work *w, uint32_t block, struct exits *x)
 {
+	uint32_t first = w->first[block], count = w->first[block + 1] - first;
 	struct state s = w->in[block];
 	int32_t off;
-	for (uint32_t i = w->first[block]; i + 1 < w->first[block + 1]; i++)
+	for (uint32_t i = first; i + 1 < first + count; i++)
 		if (w->insns[i].length)
 			step(w, &s, i);
 	if (state_is_restored(&s, w->arch, &w->insns[w->first[block + 1] - 1], &off)) {
@@ -203,6 +211,7 @@ static void check_exit(struct work *w, uint32_t block, struct exits *x)
 		w->certain[block] = true;
 		return;
 	}
+	w->switches[block] = is_stack_switch(&w->insns[first], count, w->arch, &s);
 	x->uniform = x->bad ? x->uniform && off == x->off : off > 0;
 	x->off = off;
 	x->bad++;
@@ -233,6 +242,7 @@ static struct exits check_exits(struct work *w)
 {
 	struct exits x = {0};
 	memset(w->certain, 0, w->g->block_count * sizeof(*w->certain));
+	memset(w->switches, 0, w->g->block_count * sizeof(*w->switches));
 	mark_beginning(w);
 	for (uint32_t i = 0; i < w->g->block_count; i++)
 		if (w->reached[i] && leaves(&w->g->blocks[i]))
@@ -244,16 +254,14 @@ static struct exits check_exits(struct work *w)
 	return x;
 }
 
-static void count_usual(struct work *w, const struct recipe *r, const struct state *s,
-			uint32_t bytes)
+/* Valid until the next call. */
+static struct usual *usual_of(struct work *w, const struct recipe *r, const struct state *s)
 {
-	vec_each (u, &w->usual) {
-		if (!memcmp(&u->recipe, r, sizeof(*r))) {
-			u->bytes += bytes;
-			return;
-		}
-	}
-	vec_push(&w->usual, (struct usual){*r, bytes, ARENA_DUP(w->tmp, s, 1)});
+	vec_each (u, &w->usual)
+		if (!memcmp(&u->recipe, r, sizeof(*r)))
+			return u;
+	vec_push(&w->usual, (struct usual){*r, 0, ARENA_DUP(w->tmp, s, 1)});
+	return &vec_last(&w->usual);
 }
 
 static void add_run(struct analysis *out, uint64_t start, uint64_t end, const struct recipe *r,
@@ -282,17 +290,43 @@ static struct recipe recipe_at(const struct work *w, const struct state *s, cons
 	return choose_recipe(s, w->arch);
 }
 
+/* The recipes that lead to the frame that the block goes to; NULL if that is the caller's. */
+static const struct recipe *recipes_of_switch(struct work *w, uint32_t block)
+{
+	uint32_t first = w->first[block], count = w->first[block + 1] - first;
+	if (!w->switches[block])
+		return NULL;
+	struct recipe *r = ARENA_ARRAY(w->tmp, struct recipe, count);
+	stack_switch_recipes(&w->insns[first], count, w->arch, r);
+	return r;
+}
+
+/* The caller is shown for as long as it can be found. */
+static const struct recipe *better_of(const struct recipe *own, const struct recipe *other)
+{
+	bool complete = own->cfa != CFA_UNKNOWN && own->ret != RETURN_UNKNOWN;
+	return complete || !other || !other->switches ? own : other;
+}
+
 static void emit_block(struct work *w, uint32_t block, struct analysis *out)
 {
 	struct state s = w->in[block];
+	const struct recipe *other = recipes_of_switch(w, block);
+	struct usual *u = NULL;
+	bool changed = true;
 	for (uint32_t i = w->first[block]; i < w->first[block + 1]; i++) {
 		const struct insn *in = &w->insns[i];
 		if (!in->length)
 			break;
-		struct recipe r = recipe_at(w, &s, in);
-		count_usual(w, &r, &s, in->length);
-		add_run(out, in->pc, in->pc + in->length, &r, w->certain[block]);
-		step(w, &s, i);
+		if (changed || is_call(in)) {
+			struct recipe r = recipe_at(w, &s, in);
+			u = usual_of(w, &r, &s);
+		}
+		u->bytes += in->length;
+		add_run(out, in->pc, in->pc + in->length, better_of(&u->recipe, other),
+			w->certain[block]);
+		other += other != NULL;
+		changed = step(w, &s, i);
 	}
 }
 
@@ -330,27 +364,51 @@ static struct recipe recipe_at_call(const struct loose *l, const struct state *s
 	return r.ret != RETURN_UNKNOWN ? r : choose_recipe(s, l->arch);
 }
 
-static void assume(const struct loose *l, uint64_t start, uint64_t end, struct analysis *out)
+/* Straight code that began with the usual frame and ends by returning, with all registers restored:
+ * the frame was the usual one. */
+static void confirm(struct analysis *out, uint32_t first_run)
 {
-	struct state s = *l->usual;
-	for (uint64_t va = start; va < end;) {
+	for (uint32_t i = first_run; i < out->runs.len; i++) {
+		out->runs.data[i].recipe.source = RECIPE_ANALYSIS;
+		out->runs.data[i].certain = true;
+	}
+}
+
+/* From va to the end of straight code, or of the range. Returns where that is. */
+static uint64_t assume_straight(const struct loose *l, uint64_t va, uint64_t end,
+				struct analysis *out)
+{
+	struct state s = is_inner_start(l, va) ? *l->entry : *l->usual;
+	uint32_t first_run = out->runs.len;
+	int32_t off;
+	do {
 		struct insn in;
 		size_t n = decode_at(l->im, l->arch, va, DECODE_FULL, &in);
 		uint64_t next = va + (n ? n : l->arch->insn_align);
-		if (is_inner_start(l, va))
-			s = *l->entry;
 		struct recipe r =
 			n && is_call(&in) ? recipe_at_call(l, &s, &in) : choose_recipe(&s, l->arch);
 		r.source = RECIPE_ASSUMED;
+		if (out->runs.len == first_run)
+			vec_push(&out->runs, (struct recipe_run){va, va, r, false});
 		add_run(out, va, next < end ? next : end, &r, false);
-		if (n && is_call(&in))
-			state_call(&s, l->arch, &in, all_but_link(l->arch));
-		else if (n && insn_ends_block(&in) && in.kind != INSN_BRANCH)
-			s = *l->usual;
-		else if (n)
-			state_execute(&s, l->arch, &in, UINT16_MAX);
 		va = next;
-	}
+		if (n && is_call(&in)) {
+			state_call(&s, l->arch, &in, all_but_link(l->arch));
+		} else if (n && insn_ends_block(&in) && in.kind != INSN_BRANCH) {
+			if (in.kind == INSN_RETURN && state_is_restored(&s, l->arch, &in, &off))
+				confirm(out, first_run);
+			break;
+		} else if (n) {
+			state_execute(&s, l->arch, &in, UINT16_MAX);
+		}
+	} while (va < end && !is_inner_start(l, va));
+	return va;
+}
+
+static void assume(const struct loose *l, uint64_t start, uint64_t end, struct analysis *out)
+{
+	while (start < end)
+		start = assume_straight(l, start, end, out);
 }
 
 static const struct state *usual_state(const struct work *w)
@@ -422,8 +480,13 @@ static void emit(struct work *w, struct analysis *out)
 	sort_runs(out);
 	separate(out);
 	state_at_entry(&entry, w->arch, w->pushed);
-	struct loose l = {w->im, w->arch, usual_state(w), &entry, w->inner.data, w->inner.len};
-	for (uint32_t i = 0; l.usual && i < w->input->span_count; i++)
+	const struct state *usual = usual_state(w);
+	if (!usual)
+		return;
+	struct state saved = *usual;
+	state_forget_saved(&saved, w->arch);
+	struct loose l = {w->im, w->arch, &saved, &entry, w->inner.data, w->inner.len};
+	for (uint32_t i = 0; i < w->input->span_count; i++)
 		fill(&l, &w->input->spans[i], out);
 }
 
@@ -467,6 +530,14 @@ static void list_inner(struct work *w)
 	}
 }
 
+/* Procedures that do not return as they were called, as those that raise exceptions, may change
+ * their own frame records before: the chain of these then leads elsewhere. */
+static void distrust_records(struct analysis *out)
+{
+	vec_each (r, &out->runs)
+		r->recipe.record &= r->certain;
+}
+
 void analyse_procedure(struct analysis *out, const struct analysis_input *in, struct arena *tmp)
 {
 	struct work w = {.input = in, .im = in->im, .arch = in->arch, .g = in->g, .tmp = tmp};
@@ -484,6 +555,8 @@ void analyse_procedure(struct analysis *out, const struct analysis_input *in, st
 		x = attempt(&w, out);
 	}
 	out->proven = (!x.bad && !w.disagree) || in->procedure->flags & PROCEDURE_PLT;
+	if (!out->proven)
+		distrust_records(out);
 	vec_free(&w.usual);
 	vec_free(&w.inner);
 }

@@ -3,9 +3,11 @@
 unsigned callee_saved_list(const struct arch *arch, uint8_t out[CALLEE_SAVED_MAX])
 {
 	unsigned n = 0;
-	for (unsigned r = 0; r < REGISTERS && n < CALLEE_SAVED_MAX; r++)
-		if (regset_has(&arch->callee_saved, r) && r != arch->sp && r != arch->link)
-			out[n++] = (uint8_t)r;
+	uint64_t left = arch->callee_saved.core & UINT32_MAX & ~(UINT64_C(1) << arch->sp);
+	if (arch->link != REG_NONE)
+		left &= ~(UINT64_C(1) << arch->link);
+	for (; left && n < CALLEE_SAVED_MAX; left &= left - 1)
+		out[n++] = (uint8_t)__builtin_ctzll(left);
 	return n;
 }
 
@@ -104,10 +106,14 @@ static void choose_return(const struct state *s, const struct arch *arch, struct
 /* How many of the caller's registers are saved relative to the base. */
 static unsigned saved_at(const struct state *s, const struct arch *arch, uint16_t base)
 {
-	unsigned n = 0;
-	for (unsigned r = 0; r < REGISTERS; r++)
-		n += regset_has(&arch->callee_saved, r) && slot_with(s, base, r);
-	return n;
+	uint64_t saved = 0;
+	for (unsigned i = 0; i < s->slot_count; i++) {
+		const struct slot *slot = &s->slots[i];
+		if (slot->value.kind == VALUE_ENTRY && slot->value.reg < REGISTERS &&
+		    slot->base == base)
+			saved |= UINT64_C(1) << slot->value.reg;
+	}
+	return (unsigned)__builtin_popcountll(saved & arch->callee_saved.core);
 }
 
 /* The base that most registers are saved relative to, of those that a register leads to. */
@@ -128,6 +134,21 @@ static uint16_t base_of_slots(const struct state *s, const struct arch *arch)
 	return best;
 }
 
+/* Of each register: where its value at entry is saved, relative to the base; the highest place if
+ * there are several. SLOT_LOST: nowhere. */
+static void find_saved(const struct state *s, uint16_t base, int32_t offset[REGISTERS])
+{
+	for (unsigned r = 0; r < REGISTERS; r++)
+		offset[r] = SLOT_LOST;
+	for (unsigned i = 0; i < s->slot_count; i++) {
+		const struct slot *slot = &s->slots[i];
+		uint8_t reg = slot->value.reg;
+		if (slot->value.kind == VALUE_ENTRY && slot->base == base && reg < REGISTERS &&
+		    slot->offset > offset[reg])
+			offset[reg] = slot->offset;
+	}
+}
+
 static void choose_slots(const struct state *s, const struct arch *arch, struct recipe *r)
 {
 	uint8_t list[CALLEE_SAVED_MAX];
@@ -135,14 +156,35 @@ static void choose_slots(const struct state *s, const struct arch *arch, struct 
 	uint16_t base = base_of_slots(s, arch);
 	r->slot_reg = base == BASE_CFA ? REG_NONE : register_near(s, arch, base);
 	int32_t origin = base == BASE_CFA ? 0 : s->reg[r->slot_reg].offset;
+	int32_t saved[REGISTERS];
+	find_saved(s, base, saved);
 	for (unsigned i = 0; i < count; i++) {
-		const struct slot *slot = slot_with(s, base, list[i]);
-		r->slot[i] = SLOT_LOST;
+		r->slot[i] = saved[list[i]];
 		if (holds_entry(s, list[i], list[i]))
 			r->slot[i] = SLOT_SAME;
-		else if (slot)
-			r->slot[i] = slot->offset - origin;
+		else if (r->slot[i] != SLOT_LOST)
+			r->slot[i] -= origin;
 	}
+}
+
+static bool slot_holds(const struct state *s, uint16_t base, int32_t offset, unsigned reg)
+{
+	for (unsigned i = 0; i < s->slot_count; i++) {
+		const struct slot *slot = &s->slots[i];
+		if (slot->base == base && slot->offset == offset)
+			return slot->value.kind == VALUE_ENTRY && slot->value.reg == reg;
+	}
+	return false;
+}
+
+static bool has_frame_record(const struct state *s, const struct arch *arch)
+{
+	const struct value *fp = &s->reg[arch->fp];
+	if (fp->kind != VALUE_STACK || !slot_holds(s, fp->base, fp->offset, arch->fp))
+		return false;
+	if (arch->link == REG_NONE)
+		return is_frame_address(fp) && fp->offset == -16;
+	return slot_holds(s, fp->base, fp->offset + 8, arch->link);
 }
 
 struct recipe choose_recipe(const struct state *s, const struct arch *arch)
@@ -158,5 +200,6 @@ struct recipe choose_recipe(const struct state *s, const struct arch *arch)
 	}
 	choose_return(s, arch, &r);
 	choose_slots(s, arch, &r);
+	r.record = has_frame_record(s, arch);
 	return r;
 }

@@ -30,6 +30,8 @@ static void take_recipe(struct fact *k, const struct recipe *r)
 	k->cfa_reg = r->cfa_reg;
 	k->ret = r->ret;
 	k->ret_reg = r->ret_reg;
+	k->record = r->record;
+	k->switches = r->switches;
 	k->cfa_offset = r->cfa_offset;
 	k->cfa_add = r->cfa_add;
 	k->ret_offset = r->ret_offset;

@@ -24,6 +24,7 @@ struct fact {
 
 	/* The recipe, in the form that it is used in. */
 	uint8_t cfa, cfa_reg, ret, ret_reg;
+	bool record, switches;
 	int32_t cfa_offset, cfa_add, ret_offset;
 	uint32_t kept; /* bit i: register i is still the caller's */
 	uint8_t saved_count;

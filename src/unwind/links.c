@@ -83,6 +83,9 @@ static bool graph_passes_on(struct links *l, uint32_t procedure)
 	const struct procedure *p = &flow_procedures(l->flow, &count)[procedure];
 	const struct cfg *g = flow_cfg(l->flow, procedure, &l->tmp, &l->tmp);
 	bool yes = g->escape_count != 0 || g->block_count == 0;
+	/* A table whose size no compare tells may have more entries than were read. */
+	for (uint32_t i = 0; i < g->table_count; i++)
+		yes |= g->tables[i].bound != BOUND_COMPARE;
 	for (uint32_t i = 0; i < g->block_count && !yes; i++)
 		yes = block_passes_on(p, &g->blocks[i]);
 	arena_clear(&l->tmp);

@@ -42,6 +42,16 @@ static void set_return(struct recipe *r, const struct cfi_row *row, const struct
 	}
 }
 
+/* Told only where the CFA is found by the frame pointer: elsewhere call frame information says
+ * where its old value is, but not that the new one points there. */
+static bool has_frame_record(const struct recipe *r, const struct cfi_row *row,
+			     const struct arch *arch)
+{
+	return r->cfa == CFA_REGISTER && r->cfa_reg == arch->fp && r->ret == RETURN_SAVED &&
+	       row->rule[arch->fp] == CFI_SAVED && row->offset[arch->fp] == -row->cfa_offset &&
+	       row->ret_offset == 8 - row->cfa_offset;
+}
+
 static struct recipe recipe_of(const struct cfi_row *row, const struct arch *arch)
 {
 	struct recipe r = {.source = RECIPE_CFI, .slot_reg = REG_NONE};
@@ -56,6 +66,7 @@ static struct recipe recipe_of(const struct cfi_row *row, const struct arch *arc
 	r.cfa_add = (int32_t)row->cfa_add;
 	for (unsigned i = 0; i < count; i++)
 		r.slot[i] = slot_of(row, list[i]);
+	r.record = has_frame_record(&r, row, arch);
 	return r;
 }
 
@@ -72,6 +83,8 @@ static bool prefers_cfi(const struct analysis *a, const struct arch *arch,
 {
 	if (described->ret == RETURN_NONE)
 		return true;
+	if (run && run->recipe.switches)
+		return false;
 	if (described->cfa == CFA_UNKNOWN || described->ret == RETURN_UNKNOWN)
 		return false;
 	const struct recipe *analysed = run ? &run->recipe : NULL;

@@ -48,8 +48,14 @@ struct recipe {
 	/* Slots count from the value of this register, or with REG_NONE from the CFA: code that
 	 * aligns its stack saves registers at an unknown distance from the CFA. */
 	uint8_t slot_reg;
-	uint8_t source;    /* enum recipe_source */
-	uint8_t unused[2]; /* zero: recipes are compared as bytes */
+	uint8_t source; /* enum recipe_source */
+	/* The frame pointer points at a frame record: at the caller's frame pointer, behind which
+	 * is the return address. The kernel follows these. */
+	bool record;
+	/* The code goes to another frame than its caller's (longjmp), and has forgotten its caller:
+	 * all this is about the frame it goes to, and the return address is where it jumps. If the
+	 * CFA is unknown, the frame pointer is that frame's already. */
+	bool switches;
 };
 
 /* From `start` (relative to the image's lowest address) up to the next entry. */

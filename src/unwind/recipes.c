@@ -236,13 +236,23 @@ static void discover(struct recipes *r)
 	r->discovered = true;
 }
 
+/* Whether the file tells where the procedure at va begins and ends. Linkage tables are found by
+ * their sections; most have no call frame information. */
+static bool is_told(const struct recipes *r, uint64_t va)
+{
+	uint32_t count, procedure = flow_procedure_at(r->flow, va);
+	const struct procedure *all = flow_procedures(r->flow, &count);
+	return (image_frame_at(r->im, va) && !r->options.no_cfi) ||
+	       (procedure != UINT32_MAX && all[procedure].flags & PROCEDURE_PLT);
+}
+
 /* Where the file's own tables say nothing about va, only discovery tells where its procedure
  * begins. */
 static void add_code_at(struct recipes *r, uint64_t va)
 {
 	if (!image_is_code(r->im, va))
 		return;
-	if (!r->discovered && (!image_frame_at(r->im, va) || r->options.no_cfi))
+	if (!r->discovered && !is_told(r, va))
 		discover(r);
 	uint32_t procedure = flow_procedure_at(r->flow, va);
 	if (procedure == UINT32_MAX && !r->discovered) {

@@ -9,6 +9,7 @@
 #include "base/order.h"
 #include "base/vec.h"
 #include "unwind/codes.h"
+#include "unwind/records.h"
 
 struct range {
 	struct code_mapping at;
@@ -232,6 +233,13 @@ static struct range *range_at(struct space *s, uint64_t pc)
 	return &s->ranges.data[i];
 }
 
+static struct code *open_range(struct space *s, struct range *r)
+{
+	if (!r->code)
+		r->code = codes_open(s->codes, s->pid, r->file, &r->at);
+	return r->code;
+}
+
 struct place space_find(struct space *s, uint64_t pc)
 {
 	const struct place nowhere = {.va = pc};
@@ -240,13 +248,31 @@ struct place space_find(struct space *s, uint64_t pc)
 		return nowhere;
 	if (!r->file)
 		return (struct place){.va = pc, .anonymous = true};
-	if (!r->code)
-		r->code = codes_open(s->codes, s->pid, r->file, &r->at);
-	if (r->code->generated)
+	if (open_range(s, r)->generated)
 		return (struct place){.va = pc, .anonymous = true};
 	struct place found = {.code = r->code, .va = pc};
 	if (!r->code->image)
 		return found;
 	struct mapped_image mi = {.code = &r->at, .code_count = 1};
 	return maps_to_va(&mi, r->code->image, pc, &found.va) ? found : nowhere;
+}
+
+static bool code_keeps_records(struct code *code)
+{
+	if (code->records == RECORDS_NOT_ASKED)
+		code->records = code->image && records_are_kept(code->image, code->arch)
+					? RECORDS_KEPT
+					: RECORDS_NOT_KEPT;
+	return code->records == RECORDS_KEPT;
+}
+
+bool space_keeps_records(struct space *s)
+{
+	vec_each (r, &s->ranges) {
+		bool vdso =
+			r->file && r->file->vdso; /* which calls nothing that would be sampled */
+		if (!vdso && (!r->file || !code_keeps_records(open_range(s, r))))
+			return false;
+	}
+	return true;
 }

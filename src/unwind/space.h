@@ -19,6 +19,7 @@ struct code {
 	struct links *links; /* what its calls lead to */
 	const struct arch *arch;
 	const char *problem;
+	enum { RECORDS_NOT_ASKED, RECORDS_KEPT, RECORDS_NOT_KEPT } records; /* see records.h */
 	bool deleted;   /* the path no longer leads to it */
 	bool generated; /* the file is no image: shared memory with JIT output in it */
 };
@@ -67,3 +68,6 @@ uint64_t space_serial(const struct space *s);
 
 /* Finds a pc. Does not refresh. */
 struct place space_find(struct space *s, uint64_t pc);
+
+/* Whether all code that is mapped keeps frame records. Opens what has not been opened yet. */
+bool space_keeps_records(struct space *s);

@@ -4,9 +4,11 @@
 
 static const struct value unknown;
 
+_Static_assert(sizeof(struct value) == 8, "values are compared as bytes: there must be no gaps");
+
 static bool same_value(struct value a, struct value b)
 {
-	return a.kind == b.kind && a.reg == b.reg && a.base == b.base && a.offset == b.offset;
+	return !memcmp(&a, &b, sizeof(a));
 }
 
 static struct value entry_of(unsigned reg)
@@ -218,15 +220,17 @@ static bool write_registers(struct state *s, const struct arch *arch, const stru
 	}
 	if (in->writeback)
 		moved = plus(value_of(s, in->a), in->imm);
-	for (unsigned r = 0; r < REGISTERS; r++) {
-		if (!regset_has(&in->writes, r) || (r == arch->link && in->flags & signing))
+	for (uint64_t left = in->writes.core & UINT32_MAX; left; left &= left - 1) {
+		unsigned r = (unsigned)__builtin_ctzll(left);
+		if (r == arch->link && in->flags & signing)
 			continue;
 		struct value v = r == arch->sp                             ? sp
 				 : in->writeback && r == in->a             ? moved
 				 : in->dst2 == r && in->op == OP_LOAD_PAIR ? second
 				 : in->dst == r                            ? result
 									   : unknown;
-		changed |= set(s, r, v);
+		bool matters = worth_keeping(s->reg[r]) || worth_keeping(v);
+		changed |= set(s, r, v) && matters;
 	}
 	return changed;
 }
@@ -264,6 +268,16 @@ void state_call(struct state *s, const struct arch *arch, const struct insn *in,
 			set(s, r, unknown);
 	drop_below(s, s->reg[arch->sp], 0);
 	s->compared_a = s->compared_b = REG_NONE;
+}
+
+void state_forget_saved(struct state *s, const struct arch *arch)
+{
+	for (unsigned i = 0; i < s->slot_count; i++) {
+		const struct value *v = &s->slots[i].value;
+		if (v->kind == VALUE_ENTRY && v->reg < REGISTERS && v->reg != arch->sp &&
+		    same_value(s->reg[v->reg], *v))
+			s->reg[v->reg] = unknown;
+	}
 }
 
 void state_branch(struct state *s, const struct insn *branch, bool taken)

@@ -52,6 +52,8 @@ bool state_execute(struct state *s, const struct arch *arch, const struct insn *
 /* Executes a call and the callee's return; registers in `kept` survive, besides those that the call
  * standard preserves. */
 void state_call(struct state *s, const struct arch *arch, const struct insn *in, uint32_t kept);
+/* Forgets that a register still holds what it held at entry where that is on the stack too. */
+void state_forget_saved(struct state *s, const struct arch *arch);
 /* What holds behind a branch: `taken` or not. */
 void state_branch(struct state *s, const struct insn *branch, bool taken);
 /* Keeps in *s what holds in *other too; returns true if *s changed. Where the two put the stack

@@ -47,6 +47,9 @@ struct trip {
 	const struct arch *arch;
 	const struct fact *here; /* about the last frame */
 	unsigned signals;
+	/* Instead of memory: the records from that of the last frame on. */
+	const struct frame_chain *chain;
+	uint32_t record;
 };
 
 /* A frame's caller, as far as it is known before the link is checked. */
@@ -129,7 +132,8 @@ struct callee {
 static struct callee callee_of(const struct fact *k)
 {
 	return (struct callee){
-		.code = k->where == FACT_CODE ? k->code : NULL,
+		/* A frame that is jumped to has called something else. */
+		.code = k->where == FACT_CODE && !k->switches ? k->code : NULL,
 		.va = k->exact ? k->va : k->va - 1,
 		.procedure = k->procedure,
 	};
@@ -174,10 +178,13 @@ static void take_registers(struct trip *t, const struct caller *c)
 static unsigned go_to(struct trip *t, const struct caller *c, enum link_verdict at_most)
 {
 	const struct callee callee = callee_of(t->here);
+	const bool needs_record = t->here->switches && t->here->cfa == CFA_UNKNOWN;
 	struct fact *at = facts_at(t->facts, t->space, t->serial, c->pc, false);
 	enum link_verdict v = check_link(at, &callee);
 	if (v == VERDICT_INVALID)
 		return at->where == FACT_NOWHERE ? WALK_NO_CODE : WALK_BAD_LINK;
+	if (needs_record && !at->record)
+		return WALK_BAD_STACK;
 	last_frame(t)->cfa = c->cfa;
 	take_registers(t, c);
 	t->here = at;
@@ -199,6 +206,10 @@ static unsigned step_by_frame_pointer(struct trip *t)
 	struct caller c = {.count = 1, .number = {arch->fp}};
 	if (!registers_has(r, arch->fp) || r->reg[arch->fp] % 8 ||
 	    r->reg[arch->fp] < stack_floor(t))
+		return failure;
+	/* Code that leaves the frame pointer alone has no record there: the step would leave out
+	 * its caller. */
+	if (t->here->where == FACT_CODE && t->here->kept >> arch->fp & 1)
 		return failure;
 	if (!t->read(t->ctx, r->reg[arch->fp], &c.value[0]) ||
 	    !t->read(t->ctx, r->reg[arch->fp] + 8, &c.pc))
@@ -261,11 +272,16 @@ static bool cfa_from_frame_record(const struct trip *t, uint64_t *cfa)
 	return false;
 }
 
-/* GO_ON with the CFA, an end, or WALK_NO_RECIPE if it cannot be told. */
+/* GO_ON with the CFA, an end, or WALK_NO_RECIPE if it cannot be told. Of a frame that is jumped to
+ * it may not be known yet: then the frame pointer is below what comes next. */
 static unsigned find_cfa(const struct trip *t, uint64_t *cfa)
 {
 	const struct fact *k = t->here;
 	const struct registers *r = &t->out->at;
+	if (k->cfa == CFA_UNKNOWN && k->switches) {
+		*cfa = r->reg[t->arch->fp];
+		return GO_ON;
+	}
 	if (k->cfa == CFA_UNKNOWN)
 		return WALK_NO_RECIPE;
 	if (!registers_has(r, k->cfa_reg))
@@ -284,11 +300,13 @@ static unsigned find_cfa(const struct trip *t, uint64_t *cfa)
 }
 
 /* Frames take room, but for those that have not called anything yet and those that keep their
- * return address in a register. */
+ * return address in a register. What is jumped to may be on any stack. */
 static bool is_plausible_cfa(const struct trip *t, uint64_t cfa)
 {
 	uint64_t floor = stack_floor(t);
 	bool may_be_empty = t->here->exact || t->here->ret == RETURN_REGISTER;
+	if (t->here->switches)
+		return cfa % 8 == 0;
 	return cfa % 8 == 0 && (cfa > floor || (cfa == floor && may_be_empty));
 }
 
@@ -323,7 +341,9 @@ static unsigned find_registers(const struct trip *t, struct caller *c)
 {
 	const struct fact *k = t->here;
 	const struct registers *r = &t->out->at;
-	c->known = (r->known & k->kept) | UINT32_C(1) << t->arch->sp;
+	c->known = r->known & k->kept;
+	if (k->cfa != CFA_UNKNOWN)
+		c->known |= UINT32_C(1) << t->arch->sp;
 	c->count = 0;
 	if (k->saved_from != REG_NONE && !registers_has(r, k->saved_from))
 		return GO_ON;
@@ -372,11 +392,25 @@ static unsigned step_by_recipe(struct trip *t)
 	return go_to(t, &c, VERDICT_VALID);
 }
 
+/* The stack pointer is followed along as far as it needs no memory. */
+static unsigned step_by_record(struct trip *t)
+{
+	struct caller c = {0};
+	if (t->here->where != FACT_CODE || !t->here->record || t->record == t->chain->count)
+		return WALK_STACK_COPY;
+	c.pc = t->chain->returns[t->record++] & t->arch->layout->code_mask;
+	if (t->here->cfa == CFA_REGISTER && find_cfa(t, &c.cfa) == GO_ON)
+		c.known = UINT32_C(1) << t->arch->sp;
+	return go_to(t, &c, VERDICT_VALID);
+}
+
 static unsigned step(struct trip *t)
 {
 	const struct fact *k = t->here;
 	if (k->root || (k->where == FACT_CODE && !k->trampoline && k->ret == RETURN_NONE))
 		return WALK_COMPLETE;
+	if (t->chain)
+		return step_by_record(t);
 	if (k->trampoline)
 		return step_over_signal(t);
 	if (k->where == FACT_NOWHERE)
@@ -449,4 +483,55 @@ void walk_resume(struct walker *w, struct space *s, read_word read, void *ctx, s
 	const struct frame *last = last_frame(&t);
 	arrive(&t, last->pc, last->exact);
 	follow(&t);
+}
+
+/* Which record is at an address: it is in the copy, or the first one behind. */
+static uint32_t record_at(const struct frame_chain *chain, const struct stack_copy *copy,
+			  uint64_t first, uint64_t address)
+{
+	struct stack_copy c = *copy;
+	uint32_t i = 0;
+	while (first != address && i < chain->count && read_stack_copy(&c, first, &first))
+		i++;
+	return first == address ? i : chain->count;
+}
+
+/* Whether the last frame can be left by its recipe again. Its frame pointer, which points at its
+ * record, was not followed. */
+static bool can_resume(struct trip *t)
+{
+	const struct fact *k = t->here;
+	struct registers *r = &t->out->at;
+	uint64_t cfa;
+	if (t->record != t->chain->count || k->cfa != CFA_REGISTER || !k->record ||
+	    k->saved_from != REG_NONE || find_cfa(t, &cfa) != GO_ON)
+		return false;
+	for (unsigned i = 0; i < k->saved_count; i++)
+		if (k->saved_reg[i] == t->arch->fp)
+			r->reg[t->arch->fp] = cfa + (uint64_t)(int64_t)k->saved_at[i];
+	r->known |= UINT32_C(1) << t->arch->fp;
+	return true;
+}
+
+void walk_by_records(struct walker *w, struct space *s, const struct registers *regs,
+		     const struct frame_chain *chain, const struct stack_copy *copy,
+		     struct walk *out)
+{
+	struct trip t = start_trip(w, s, NULL, NULL, out);
+	const struct frame *last = last_frame(&t);
+	const struct registers at = out->at;
+	const enum walk_end end = out->end;
+	const uint32_t frames = out->frames.len;
+	const uint8_t fp = t.arch->fp;
+	if (!registers_has(&at, fp))
+		return;
+	t.chain = chain;
+	t.record = record_at(chain, copy, regs->reg[fp], at.reg[fp]);
+	arrive(&t, last->pc, last->exact);
+	follow(&t);
+	if (out->end == WALK_COMPLETE || (out->end == WALK_STACK_COPY && can_resume(&t)))
+		return;
+	out->frames.len = frames;
+	out->at = at;
+	out->end = end;
 }

@@ -72,3 +72,20 @@ struct stack_copy {
 	size_t size;
 };
 bool read_stack_copy(void *ctx, uint64_t address, uint64_t *out);
+
+/* The return addresses in the frame records that the frame pointer leads to, one from the other:
+ *
+ *	fp -> | fp' | return 0 |    fp' -> | fp'' | return 1 |    fp'' -> ...
+ */
+struct frame_chain {
+	const uint64_t *returns;
+	uint32_t count;
+};
+
+/* Goes on by frame records alone with a walk from `regs` that ended for lack of memory, if the code
+ * of each further frame keeps such a record. `copy` tells which of them is that of the last frame.
+ * If the records end before the root, and that leaves enough registers known to go on with memory,
+ * the walk ends for lack of memory again. In all other cases nothing is changed. */
+void walk_by_records(struct walker *w, struct space *s, const struct registers *regs,
+		     const struct frame_chain *chain, const struct stack_copy *copy,
+		     struct walk *out);

@@ -99,7 +99,8 @@ static bool shows(const struct difference *d, const struct truth *t, uint64_t pc
 	if (d->frame || d->end != WALK_COMPLETE || d->got.len != n + 2 || d->got.data[1].pc != pc)
 		return false;
 	for (uint32_t i = 0; i < n; i++)
-		if (d->got.data[i + 2].pc != t->calls.data[n - 1 - i].ret)
+		if (!same_caller(&d->got.data[i + 1], &d->got.data[i + 2],
+				 &t->calls.data[n - 1 - i]))
 			return false;
 	return true;
 }
@@ -181,7 +182,8 @@ static void print_recipe(struct space *s, const struct frame *frame)
 		printf(" at cfa%+d", r->ret_offset);
 	else if (r->ret == RETURN_REGISTER)
 		printf(" %s", p.code->arch->reg_name(r->ret_reg));
-	printf("; from %s\n", r->source < ARRAY_SIZE(sources) ? sources[r->source] : "?");
+	printf("%s; from %s\n", r->switches ? ", which it jumps to" : "",
+	       r->source < ARRAY_SIZE(sources) ? sources[r->source] : "?");
 }
 
 static void print_stacks(const struct difference *d, struct space *s)

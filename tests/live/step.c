@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "by_records.h"
 #include "failures.h"
 #include "process/maps.h"
 #include "process/memory.h"
@@ -46,12 +47,14 @@ struct stepping {
 	struct walk walk;
 	struct memory_window window;
 	struct failures failures;
+	struct by_records by_records;
 	struct code *program;
 	VEC(struct insn) insns;
 	struct hashmap insn_at; /* pc -> insns */
 	bool right;             /* the last walk */
 	uint64_t steps, compared;
-	uint64_t transit, gone; /* steps without a stack, and with a return address missing */
+	/* Walks that told of no stack where there is none, or where a return address is missing. */
+	uint64_t transit, gone;
 };
 
 static uint64_t stack_pointer(const struct tracee *t)
@@ -149,18 +152,22 @@ static bool return_is_overwritten(struct stepping *s, uint32_t frame)
 static void compare(struct stepping *s)
 {
 	s->right = false;
-	if (truth_in_transit(&s->truth, stack_pointer(&s->tracee))) {
-		s->transit++;
-		return;
-	}
 	current_place(s);
 	walk_now(s);
-	s->compared++;
-	uint32_t frame = walk_difference(&s->walk, &s->truth);
+	bool complete = s->walk.end == WALK_COMPLETE;
+	bool transit = truth_in_transit(&s->truth, stack_pointer(&s->tracee));
+	uint32_t frame = transit ? 0 : walk_difference(&s->walk, &s->truth);
 	s->right = frame == UINT32_MAX;
-	if (s->right)
+	s->compared += !transit || complete;
+	if (s->right) {
+		by_records_compare(&s->by_records, s->walker, s->space, &s->tracee.regs, &s->window,
+				   &s->walk);
 		return;
-	if (return_is_gone(s, frame))
+	}
+	/* A walk that claims to be complete must be the stack after the jump. */
+	if (transit && !complete)
+		s->transit++;
+	else if (!complete && return_is_gone(s, frame))
 		s->gone++;
 	else
 		failures_add(&s->failures, &s->walk, &s->truth, frame, s->steps,
@@ -334,6 +341,7 @@ static void end(struct stepping *s)
 		tracee_end(&s->tracee);
 	failures_release(&s->failures);
 	vec_free(&s->walk.frames);
+	vec_free(&s->by_records.walk.frames);
 	vec_free(&s->insns);
 	hashmap_release(&s->insn_at);
 	truth_release(&s->truth);
@@ -363,16 +371,20 @@ static int report(struct stepping *s, double seconds)
 	failures_print(&s->failures, s->space, s->o.report);
 	if (!good)
 		printf("the program ended with status %#x\n", s->tracee.status);
+	if (s->by_records.wrong)
+		printf("%" PRIu64 " walks by frame records were wrong, the first at %#" PRIx64 "\n",
+		       s->by_records.wrong, s->by_records.first_wrong);
 	printf("step: %" PRIu64 " steps at %" PRIu32 " places in %.1f s, %" PRIu64
-	       " compared, %" PRIu64 " in transit, %" PRIu64 " gone; ",
-	       s->steps, s->insns.len, seconds, s->compared, s->transit, s->gone);
+	       " compared (%" PRIu64 " by records too), %" PRIu64 " in transit, %" PRIu64 " gone; ",
+	       s->steps, s->insns.len, seconds, s->compared, s->by_records.complete, s->transit,
+	       s->gone);
 	printf("%" PRIu64 " calls, %" PRIu64 " returns, %" PRIu64 " odd, %" PRIu64 " jumps out; ",
 	       s->truth.call_count, s->truth.return_count, s->truth.odd_count, s->truth.jump_count);
 	printf("%" PRIu64 " failures at %" PRIu32 " places (%" PRIu64
 	       " claimed to be complete), %" PRIu64 " excused\n",
 	       s->failures.steps, s->failures.list.len, s->failures.false_ends,
 	       s->failures.excused);
-	return s->failures.steps || !good;
+	return s->failures.steps || s->by_records.wrong || !good;
 }
 
 static bool parse(struct options *o, int argc, char **argv)

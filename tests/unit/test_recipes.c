@@ -85,6 +85,84 @@ static void agrees_with_cfi_on_compiled_code(void **state)
 	assert_int_equal(c.differing, 0);
 }
 
+/* Straight through a procedure: what state_execute() says to change nothing leads to no other
+ * recipe. Returns how often it said so. */
+static uint32_t check_told_changes(const struct image *im, const struct arch *arch,
+				   const struct procedure *p)
+{
+	uint32_t unchanged = 0;
+	struct state s;
+	struct insn in;
+	state_at_entry(&s, arch, arch->link == REG_NONE ? 8 : 0);
+	for (uint64_t va = p->start; va < p->end; va += in.length) {
+		if (!decode_at(im, arch, va, DECODE_FULL, &in))
+			break;
+		struct recipe before = choose_recipe(&s, arch);
+		if (in.kind == INSN_CALL || in.kind == INSN_CALL_INDIRECT) {
+			state_call(&s, arch, &in, 0);
+		} else if (!state_execute(&s, arch, &in, 1)) {
+			struct recipe after = choose_recipe(&s, arch);
+			assert_memory_equal(&before, &after, sizeof(before));
+			unchanged++;
+		}
+	}
+	return unchanged;
+}
+
+static void changes_are_told(void **state)
+{
+	struct image *im;
+	struct flow *f;
+	struct err e;
+	uint32_t count, unchanged = 0;
+	(void)state;
+	assert_int_equal(image_open(&im, "/proc/self/exe", &e), 0);
+	assert_int_equal(flow_open(&f, im, &e), 0);
+	const struct procedure *all = flow_procedures(f, &count);
+	for (uint32_t i = 0; i < count; i++)
+		unchanged += check_told_changes(im, flow_arch(f), &all[i]);
+	assert_true(unchanged > 10000);
+	flow_close(f);
+	image_close(im);
+}
+
+static bool is_discovered(const struct flow *f)
+{
+	uint32_t count, called = 0;
+	const struct procedure *all = flow_procedures(f, &count);
+	for (uint32_t i = 0; i < count; i++)
+		called += (all[i].found_by & FOUND_CALL) != 0;
+	return called;
+}
+
+/* Most linkage tables have no call frame information. To discover a whole image for such an entry,
+ * which samples hit soon, costs seconds. */
+static void linkage_tables_need_no_discovery(void **state)
+{
+	struct image *im;
+	struct flow *f;
+	struct err e;
+	uint32_t count, i = 0;
+	(void)state;
+	assert_int_equal(image_open(&im, "/proc/self/exe", &e), 0);
+	assert_int_equal(flow_open(&f, im, &e), 0);
+	im->frame_count = 0;
+	struct recipes *r = recipes_open(f, NULL);
+	const struct procedure *all = flow_procedures(f, &count);
+	while (i < count && !(all[i].flags & PROCEDURE_PLT))
+		i++;
+	assert_in_range(i, 0, count - 1);
+	assert_int_equal(recipes_at(r, all[i].start)->cfa, CFA_REGISTER);
+	assert_false(is_discovered(f));
+	while (all[i].flags & PROCEDURE_PLT)
+		i++;
+	recipes_at(r, all[i].start);
+	assert_true(is_discovered(f));
+	recipes_close(r);
+	flow_close(f);
+	image_close(im);
+}
+
 static const struct arch *const both[] = {&arch_a64, &arch_x64};
 
 static void entry_state_is_restored(void **state)
@@ -175,6 +253,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(agrees_with_cfi_on_compiled_code),
+		cmocka_unit_test(changes_are_told),
+		cmocka_unit_test(linkage_tables_need_no_discovery),
 		cmocka_unit_test(entry_state_is_restored),
 		cmocka_unit_test(slots_follow_stores),
 		cmocka_unit_test(meeting_keeps_what_both_know),

@@ -209,6 +209,107 @@ static void scene_coroutine(void)
 	swapcontext(&here, &there);
 }
 
+/* setjmp and longjmp, but that the latter comes to a stop when it has left its stack, by a system
+ * call that waits for ever. */
+int save_here(uint64_t *registers) __attribute__((returns_twice));
+void jump_and_wait(const uint64_t *registers, atomic_int *ready);
+
+#if defined(__aarch64__)
+__asm__(".text\n"
+	".type save_here, %function\n"
+	"save_here:\n"
+	"	stp x19, x20, [x0]\n"
+	"	stp x21, x22, [x0, #16]\n"
+	"	stp x23, x24, [x0, #32]\n"
+	"	stp x25, x26, [x0, #48]\n"
+	"	stp x27, x28, [x0, #64]\n"
+	"	stp x29, x30, [x0, #80]\n"
+	"	mov x2, sp\n"
+	"	str x2, [x0, #96]\n"
+	"	mov w0, #0\n"
+	"	ret\n"
+	".size save_here, . - save_here\n"
+	".type jump_and_wait, %function\n"
+	"jump_and_wait:\n"
+	"	ldp x19, x20, [x0]\n"
+	"	ldp x21, x22, [x0, #16]\n"
+	"	ldp x23, x24, [x0, #32]\n"
+	"	ldp x25, x26, [x0, #48]\n"
+	"	ldp x27, x28, [x0, #64]\n"
+	"	ldp x29, x30, [x0, #80]\n"
+	"	ldr x2, [x0, #96]\n"
+	"	mov sp, x2\n"
+	"	mov w9, #1\n"
+	"	str w9, [x1]\n"
+	"	mov x0, #0\n"
+	"	mov x1, #0\n"
+	"	mov x2, #0\n"
+	"	mov x3, #0\n"
+	"	mov x8, #73\n" /* ppoll */
+	"	svc #0\n"
+	"	mov w0, #1\n"
+	"	br x30\n"
+	".size jump_and_wait, . - jump_and_wait\n");
+#elif defined(__x86_64__)
+__asm__(".text\n"
+	".type save_here, @function\n"
+	"save_here:\n"
+	"	mov %rbx, (%rdi)\n"
+	"	mov %rbp, 8(%rdi)\n"
+	"	mov %r12, 16(%rdi)\n"
+	"	mov %r13, 24(%rdi)\n"
+	"	mov %r14, 32(%rdi)\n"
+	"	mov %r15, 40(%rdi)\n"
+	"	lea 8(%rsp), %rdx\n"
+	"	mov %rdx, 48(%rdi)\n"
+	"	mov (%rsp), %rdx\n"
+	"	mov %rdx, 56(%rdi)\n"
+	"	xor %eax, %eax\n"
+	"	ret\n"
+	".size save_here, . - save_here\n"
+	".type jump_and_wait, @function\n"
+	"jump_and_wait:\n"
+	"	mov (%rdi), %rbx\n"
+	"	mov 8(%rdi), %rbp\n"
+	"	mov 16(%rdi), %r12\n"
+	"	mov 24(%rdi), %r13\n"
+	"	mov 32(%rdi), %r14\n"
+	"	mov 40(%rdi), %r15\n"
+	"	mov 56(%rdi), %rdx\n"
+	"	mov 48(%rdi), %rsp\n"
+	"	movl $1, (%rsi)\n"
+	"	mov $34, %eax\n" /* pause */
+	"	syscall\n"
+	"	mov $1, %eax\n"
+	"	jmp *%rdx\n"
+	".size jump_and_wait, . - jump_and_wait\n");
+#endif
+
+__attribute__((noinline)) static void jump_from_deep(const uint64_t *registers, int n)
+{
+	if (n == 0)
+		jump_and_wait(registers, &shared->ready);
+	else
+		jump_from_deep(registers, n - 1);
+	sink++;
+}
+
+__attribute__((noinline)) static void be_jumped_to(void)
+{
+	static uint64_t registers[16];
+	shared->depth = backtrace(shared->truth, TRUTH_MAX);
+	shared->tid = gettid();
+	if (!save_here(registers))
+		jump_from_deep(registers, 5);
+	sink++;
+}
+
+static void scene_jump(void)
+{
+	be_jumped_to();
+	sink++;
+}
+
 /* --- walking them --------------------------------------------------------------------------- */
 
 /* A child at rest, and what is needed to walk it. */
@@ -295,24 +396,34 @@ static void walk_live(struct victim *v)
 	walk_stack(v->walker, v->space, &v->regs, memory_window_word, &v->memory, &v->walk);
 }
 
-/* Is a return address of stop_here()? */
-static bool is_stop(struct victim *v, uint64_t pc)
+/* Are both return addresses in one procedure? */
+static bool same_procedure(struct victim *v, uint64_t pc, uint64_t other)
 {
-	struct place at = space_find(v->space, pc - 1),
-		     stop = space_find(v->space, (uint64_t)(uintptr_t)stop_here);
-	return at.code && at.code == stop.code &&
-	       flow_procedure_at(at.code->flow, at.va) ==
-		       flow_procedure_at(stop.code->flow, stop.va);
+	struct place p = space_find(v->space, pc - 1), q = space_find(v->space, other - 1);
+	return p.code && p.code == q.code &&
+	       flow_procedure_at(p.code->flow, p.va) == flow_procedure_at(q.code->flow, q.va);
 }
 
-/* Where in shared->truth it is; what is before it belongs to backtrace(). */
-static int truth_start(struct victim *v)
+static bool is_stop(struct victim *v, uint64_t pc)
+{
+	return same_procedure(v, pc, (uint64_t)(uintptr_t)stop_here + 1);
+}
+
+/* Where in shared->truth a procedure is that has called backtrace(), which what is before it
+ * belongs to. */
+static int truth_from(struct victim *v, void (*caller)(void))
 {
 	for (int i = 0; i < shared->depth; i++)
-		if (is_stop(v, (uint64_t)(uintptr_t)shared->truth[i]))
+		if (same_procedure(v, (uint64_t)(uintptr_t)shared->truth[i],
+				   (uint64_t)(uintptr_t)caller + 1))
 			return i;
-	fail_msg("backtrace does not know stop_here");
+	fail_msg("backtrace does not know its caller");
 	return 0;
+}
+
+static int truth_start(struct victim *v)
+{
+	return truth_from(v, stop_here);
 }
 
 /* The return address i frames above stop_here(). */
@@ -404,6 +515,24 @@ static void signal_frames_are_marked(void **state)
 	end_victim(&v);
 }
 
+static void jumps_lead_to_where_they_go(void **state)
+{
+	static struct victim v;
+	(void)state;
+	start_victim(&v, scene_jump);
+	walk_live(&v);
+	assert_string_equal(walk_end_name[v.walk.end], walk_end_name[WALK_COMPLETE]);
+	const struct frame *frames = v.walk.frames.data;
+	uint32_t first = (uint32_t)truth_from(&v, be_jumped_to);
+	uint32_t depth = (uint32_t)shared->depth - first;
+	assert_in_range(v.walk.frames.len, depth, depth + 1);
+	assert_true(same_procedure(&v, frames[1].pc, (uint64_t)(uintptr_t)be_jumped_to + 1));
+	assert_int_equal(frames[1].link, LINK_LIKELY);
+	for (uint32_t i = 2; i < v.walk.frames.len && i <= depth; i++)
+		assert_int_equal(frames[i].pc, (uint64_t)(uintptr_t)shared->truth[first + i - 1]);
+	end_victim(&v);
+}
+
 /* --- copies of the stack -------------------------------------------------------------------- */
 
 static struct stack_copy copy_stack(struct victim *v, size_t size)
@@ -431,6 +560,48 @@ static void a_short_copy_is_continued_with_live_memory(void **state)
 		walk_resume(v.walker, v.space, memory_window_word, &v.memory, &v.walk);
 		compare_to_truth(&v);
 		free_copy(&copy);
+	}
+	end_victim(&v);
+}
+
+/* What the kernel finds by the frame pointer. */
+static struct frame_chain follow_records(struct victim *v, uint64_t *room, uint32_t most)
+{
+	struct frame_chain chain = {room, 0};
+	uint64_t at = v->regs.reg[arch_native()->fp], next;
+	while (chain.count < most && memory_window_word(&v->memory, at, &next) &&
+	       memory_window_word(&v->memory, at + 8, &room[chain.count])) {
+		chain.count++;
+		if (next <= at)
+			break;
+		at = next;
+	}
+	return chain;
+}
+
+/* Copies of all lengths, and all records or few of them. Only where all code keeps records must
+ * they lead to the root; nowhere may they lead astray. */
+static void records_continue_a_short_copy(void **state)
+{
+	static struct victim v;
+	static uint64_t room[1000];
+	bool kept = arch_native()->link != REG_NONE;
+	(void)state;
+	start_victim(&v, scene_recursion);
+	for (size_t size = 0; size < 4096; size += 328) {
+		for (uint32_t most = 1000; most; most = most == 1000 ? 12 : most / 2) {
+			struct stack_copy copy = copy_stack(&v, size);
+			struct frame_chain chain = follow_records(&v, room, most);
+			walk_stack(v.walker, v.space, &v.regs, read_stack_copy, &copy, &v.walk);
+			walk_by_records(v.walker, v.space, &v.regs, &chain, &copy, &v.walk);
+			if (kept && most == 1000 && size > 1000)
+				assert_int_equal(v.walk.end, WALK_COMPLETE);
+			if (v.walk.end == WALK_STACK_COPY)
+				walk_resume(v.walker, v.space, memory_window_word, &v.memory,
+					    &v.walk);
+			compare_to_truth(&v);
+			free_copy(&copy);
+		}
 	}
 	end_victim(&v);
 }
@@ -731,10 +902,12 @@ int main(int argc, char **argv)
 		cmocka_unit_test(walks_thread),
 		cmocka_unit_test(walks_thread_signal),
 		cmocka_unit_test(walks_coroutine),
+		cmocka_unit_test(jumps_lead_to_where_they_go),
 		cmocka_unit_test_teardown(call_frame_information_is_not_needed,
 					  use_everything_again),
 		cmocka_unit_test(signal_frames_are_marked),
 		cmocka_unit_test(a_short_copy_is_continued_with_live_memory),
+		cmocka_unit_test(records_continue_a_short_copy),
 		cmocka_unit_test(forged_return_addresses_are_found_out),
 		cmocka_unit_test(deep_stacks_are_walked_whole),
 		cmocka_unit_test(a_process_is_walked_from_its_first_instruction),

@@ -1,0 +1,41 @@
+#include "unwind/records.h"
+
+#include "base/log.h"
+#include "image/cfi.h"
+
+enum {
+	LOOKED_AT = 500,  /* procedures */
+	FEW_PER_CENT = 2, /* hand-written code has some exceptions */
+};
+
+/* In the middle of a procedure its prologue is over. Where there is a link register, compilers that
+ * save the frame pointer beside it also make it point there; elsewhere it may be saved for other
+ * use. */
+static bool is_record(const struct cfi_row *row, const struct arch *arch)
+{
+	return row->rule[arch->fp] == CFI_SAVED && row->offset[arch->fp] + 8 == row->ret_offset &&
+	       (arch->link != REG_NONE || row->cfa_reg == arch->fp);
+}
+
+bool records_are_kept(const struct image *im, const struct arch *arch)
+{
+	struct cfi *c = cfi_open(im, NULL);
+	uint32_t saved = 0, without = 0, stride = im->frame_count / LOOKED_AT + 1;
+	struct cfi_row row;
+	if (!c)
+		return false;
+	for (uint32_t i = 0; i < im->frame_count; i += stride) {
+		const struct frame_range *f = &im->frames[i];
+		if (!cfi_row_at(c, f->start + (f->end - f->start) / 2, &row) ||
+		    row.ret != CFI_SAVED || row.cfa != CFI_CFA_REGISTER)
+			continue;
+		/* At entry, too, where calls push the return address. */
+		bool framed = arch->link != REG_NONE || row.cfa_offset > 8;
+		saved += framed;
+		without += framed && !is_record(&row, arch);
+	}
+	cfi_close(c);
+	debug(LOG_UNWIND, 1, "%u of %u frames of %s without a frame record", without, saved,
+	      im->path);
+	return without * 100 <= saved * FEW_PER_CENT;
+}

@@ -25,6 +25,7 @@ void paths_init(struct paths *p, struct sampler *s, size_t max_stack)
 {
 	p->sampler = s;
 	p->max_stack = max_stack;
+	p->lean.sampler = s;
 	p->walker = walker_new();
 }
 
@@ -33,7 +34,6 @@ void paths_release(struct paths *p)
 	walker_free(p->walker);
 	held_release(&p->held);
 	vec_free(&p->walk.frames);
-	vec_free(&p->now.frames);
 	recent_release(&p->recent);
 }
 
@@ -144,21 +144,6 @@ static struct search start(struct paths *p, struct space *space, const struct sa
 	return f;
 }
 
-static bool read_now(void *ctx, uint64_t address, uint64_t *out)
-{
-	struct search *f = ctx;
-	return memory_window_word(&f->paths->window, address, out);
-}
-
-static void splice_with_now(void *ctx, const struct registers *now)
-{
-	struct search *f = ctx;
-	struct paths *p = f->paths;
-	memory_window_init(&p->window, f->sample->pid);
-	walk_stack(p->walker, f->space, now, read_now, f, &p->now);
-	splice_paths(&p->walk, &p->now);
-}
-
 /* The kernel copies stacks without waiting for pages: a buffer that nobody has touched ends the
  * copy. Reading such pages makes them present, for the samples to come. */
 static void make_present(const struct search *f)
@@ -172,29 +157,73 @@ static void make_present(const struct search *f)
 	}
 }
 
+/* The stack as it is now, while the thread runs: callers that far away usually still wait. What is
+ * there is believed if it leads to the root, and if the first return address behind the copy is
+ * that of a call of the very procedure that the copy ended in. */
+static void walk_as_it_is(struct search *f)
+{
+	struct walk *w = &f->paths->walk;
+	const struct registers at = w->at;
+	const enum walk_end end = w->end;
+	const uint32_t frames = w->frames.len;
+	memory_window_init(&f->paths->window, f->sample->pid);
+	walk_in_memory(f);
+	if (w->end == WALK_COMPLETE && w->frames.len > frames &&
+	    w->frames.data[frames].link == LINK_VALID)
+		return;
+	w->frames.len = frames;
+	w->at = at;
+	w->end = end;
+}
+
 /* What is still missing is taken from where the thread was before, or is by now. */
 static void finish_elsewhere(struct search *f)
 {
-	const struct sample *s = f->sample;
-	struct sampler *sampler = f->paths->sampler;
-	if (f->paths->walk.end == WALK_STACK_COPY && !goes_on_behind(f))
+	struct walk *w = &f->paths->walk;
+	if (w->end == WALK_STACK_COPY && !goes_on_behind(f))
 		walk_elsewhere(f);
-	if (f->paths->walk.end == WALK_STACK_COPY && !s->stopped &&
-	    !splice_with_recent(&f->paths->walk, &f->paths->recent, s->tid, f->space))
-		sampler->ops->hold(sampler, s->pid, s->tid, splice_with_now, f);
+	if (w->end == WALK_STACK_COPY && !f->sample->stopped &&
+	    !splice_with_recent(w, &f->paths->recent, f->sample, f->space))
+		walk_as_it_is(f);
+}
+
+static void walk_part(struct search *f, const struct stack_copy *copy)
+{
+	struct paths *p = f->paths;
+	const struct sample *s = f->sample;
+	const struct frame_chain chain = {s->returns, s->return_count};
+	struct stack_copy c = *copy;
+	walk_stack(p->walker, f->space, &s->registers, read_stack_copy, &c, &p->walk);
+	if (p->walk.end == WALK_STACK_COPY)
+		walk_by_records(p->walker, f->space, &s->registers, &chain, copy, &p->walk);
+}
+
+/* As far as the copy leads, and the frame records behind it. */
+static void walk_in_copy(struct search *f)
+{
+	struct paths *p = f->paths;
+	struct stack_copy first = f->copy;
+	if (first.size > LEAN_STACK)
+		first.size = LEAN_STACK;
+	walk_part(f, &first);
+	bool enough = p->walk.end != WALK_STACK_COPY;
+	if (f->sample->stack)
+		lean_learn(&p->lean, f->sample, f->space, enough);
+	if (!enough && first.size < f->copy.size)
+		walk_part(f, &f->copy);
 }
 
 static void walk(struct paths *p, struct space *space, const struct sample *s)
 {
 	struct search f = start(p, space, s);
-	walk_stack(p->walker, space, &s->registers, read_stack_copy, &f.copy, &p->walk);
+	walk_in_copy(&f);
 	if (p->walk.end == WALK_STACK_COPY) {
 		make_present(&f);
 		if (goes_on_behind(&f))
 			walk_behind_copy(&f);
 		finish_elsewhere(&f);
 	}
-	recent_keep(&p->recent, s->tid, space, &p->walk);
+	recent_keep(&p->recent, s, space, &p->walk);
 	debug(LOG_RECORD, 2, "thread %d: %u frames, %s", s->tid, p->walk.frames.len,
 	      walk_end_name[p->walk.end]);
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include "process/memory.h"
 #include "record/held.h"
+#include "record/lean.h"
 #include "record/splice.h"
 #include "record/watched.h"
 #include "sample/sampler.h"
@@ -15,8 +16,8 @@ struct paths {
 	struct held_stacks held;
 	uint8_t first[1 << 14]; /* bytes of the stack of a stopped thread */
 	struct walk walk;       /* the result of path_find() */
-	struct walk now;        /* of a thread that was stopped after its sample */
 	struct recent_paths recent;
+	struct lean lean;
 };
 
 void paths_init(struct paths *p, struct sampler *s, size_t max_stack);

@@ -21,32 +21,44 @@ static bool is_between_programs(const struct sink *s, struct space *space,
 	return sample->in_kernel && s->paths.walk.end == WALK_NO_CODE && !p.code && !p.anonymous;
 }
 
-/* Without user state (a thread that starts or ends) there are no callers in user code to miss. */
-static uint32_t find_node(struct sink *s, struct watched_thread *t, const struct sample *sample,
-			  enum walk_end *end)
+/* A sample with its path, or with none. */
+static void add_sample(void *ctx, const struct sample *sample, const struct walk *w)
 {
-	*end = WALK_COMPLETE;
-	if (!sample->registers.known)
-		return 0;
+	struct sink *s = ctx;
+	struct watched_thread *t = watched_thread(&s->watched, sample->pid, sample->tid);
+	uint32_t node = w ? insert_path(&s->images, t, w) : 0;
+	uint32_t metric = sample->blocked ? s->wait_metric : sample->event;
+	node = add_system(s->profile, node, sample);
+	profile_add(s->profile, node, watched_row(&s->watched, t), metric, 1, sample->weight);
+	profile_count(s->profile, walk_end_name[w ? w->end : WALK_COMPLETE], 1);
+	s->samples++;
+}
+
+/* Without user state (a thread that starts or ends) there are no callers in user code to miss. */
+static void add_with_path(struct sink *s, const struct sample *sample)
+{
 	struct watched_process *process = watched_process(&s->watched, sample->pid);
+	const struct walk *w = &s->paths.walk;
+	if (!sample->registers.known) {
+		add_sample(s, sample, NULL);
+		return;
+	}
 	path_find(&s->paths, process, sample);
-	if (is_between_programs(s, process->space, sample))
-		return 0;
-	*end = s->paths.walk.end;
-	return insert_path(&s->images, t, &s->paths.walk);
+	if (is_between_programs(s, process->space, sample)) {
+		add_sample(s, sample, NULL);
+	} else if (w->end == WALK_STACK_COPY) {
+		unfinished_keep(&s->unfinished, sample, process->space, w);
+	} else {
+		add_sample(s, sample, w);
+		if (w->end == WALK_COMPLETE)
+			unfinished_finish(&s->unfinished, sample, process->space, w);
+	}
 }
 
 static void on_sample(void *ctx, const struct sample *sample)
 {
 	struct sink *s = ctx;
-	enum walk_end end;
-	struct watched_thread *t = watched_thread(&s->watched, sample->pid, sample->tid);
-	uint32_t node = find_node(s, t, sample, &end);
-	uint32_t metric = sample->blocked ? s->wait_metric : sample->event;
-	node = add_system(s->profile, node, sample);
-	profile_add(s->profile, node, watched_row(&s->watched, t), metric, 1, sample->weight);
-	profile_count(s->profile, walk_end_name[end], 1);
-	s->samples++;
+	add_with_path(s, sample);
 	s->tick(s->tick_ctx);
 }
 
@@ -72,8 +84,10 @@ static void on_name(void *ctx, int pid, int tid, const char *name)
 
 static void on_exec(void *ctx, int pid)
 {
+	struct sink *s = ctx;
 	debug(LOG_RECORD, 1, "process %d executes a program", pid);
-	watched_exec(&((struct sink *)ctx)->watched, pid);
+	unfinished_give_up(&s->unfinished);
+	watched_exec(&s->watched, pid);
 }
 
 static void on_fork(void *ctx, int parent, int pid)
@@ -90,8 +104,10 @@ static void on_thread(void *ctx, int pid, int tid)
 
 static void on_end(void *ctx, int pid, int tid)
 {
+	struct sink *s = ctx;
 	debug(LOG_RECORD, 2, "thread %d of process %d ended", tid, pid);
-	watched_exit(&((struct sink *)ctx)->watched, tid);
+	unfinished_give_up(&s->unfinished);
+	watched_exit(&s->watched, tid);
 }
 
 static void on_lost(void *ctx, uint64_t samples)
@@ -104,6 +120,13 @@ void sink_init(struct sink *s, struct profile *p, struct codes *c)
 	s->profile = p;
 	watched_init(&s->watched, p, c);
 	images_init(&s->images, p);
+	s->unfinished.give = add_sample;
+	s->unfinished.ctx = s;
+}
+
+void sink_finish(struct sink *s)
+{
+	unfinished_give_up(&s->unfinished);
 }
 
 void sink_release(struct sink *s)
@@ -111,6 +134,7 @@ void sink_release(struct sink *s)
 	watched_release(&s->watched);
 	images_release(&s->images);
 	paths_release(&s->paths);
+	unfinished_release(&s->unfinished);
 }
 
 struct sampler_sink sink_callbacks(struct sink *s)

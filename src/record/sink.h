@@ -2,12 +2,14 @@
 #pragma once
 #include "record/insert.h"
 #include "record/path.h"
+#include "record/unfinished.h"
 
 struct sink {
 	struct profile *profile;
 	struct watched watched;
 	struct images images;
 	struct paths paths;
+	struct unfinished unfinished;
 	uint32_t wait_metric; /* of blocked threads */
 	uint64_t samples;
 	/* Called after each sample: there may be thousands before the sampler returns. */
@@ -17,5 +19,7 @@ struct sink {
 
 void sink_init(struct sink *s, struct profile *p, struct codes *c);
 void sink_release(struct sink *s);
+/* All that was told is in the profile. */
+void sink_finish(struct sink *s);
 /* What to give to a sampler. */
 struct sampler_sink sink_callbacks(struct sink *s);

@@ -46,23 +46,25 @@ void recent_release(struct recent_paths *r)
 		vec_free(&r->all[i].walk.frames);
 }
 
-void recent_keep(struct recent_paths *r, int tid, const struct space *s, const struct walk *path)
+void recent_keep(struct recent_paths *r, const struct sample *s, const struct space *space,
+		 const struct walk *path)
 {
-	struct recent_path *slot = &r->all[slot_of(r, tid) - r->all];
+	struct recent_path *slot = &r->all[slot_of(r, s->tid) - r->all];
 	if (path->end != WALK_COMPLETE || path->frames.len > RECENT_FRAMES_MAX)
 		return;
-	slot->tid = tid;
-	slot->space = space_serial(s);
+	slot->tid = s->tid;
+	slot->time = s->time;
+	slot->space = space_serial(space);
 	slot->walk.end = path->end;
 	vec_clear(&slot->walk.frames);
 	vec_each (f, &path->frames)
 		vec_push(&slot->walk.frames, *f);
 }
 
-bool splice_with_recent(struct walk *path, const struct recent_paths *r, int tid,
-			const struct space *s)
+bool splice_with_recent(struct walk *path, const struct recent_paths *r, const struct sample *s,
+			const struct space *space)
 {
-	const struct recent_path *slot = slot_of(r, tid);
-	return slot->tid == tid && slot->space == space_serial(s) &&
-	       splice_paths(path, &slot->walk);
+	const struct recent_path *slot = slot_of(r, s->tid);
+	return slot->tid == s->tid && s->time - slot->time <= MOMENT &&
+	       slot->space == space_serial(space) && splice_paths(path, &slot->walk);
 }

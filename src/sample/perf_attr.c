@@ -18,7 +18,8 @@ static void fill_rate(struct perf_event_attr *a, const struct event *ev,
 	}
 }
 
-void perf_fill_event(const struct perf_sampler *p, unsigned event, struct perf_event_attr *a)
+void perf_fill_event(const struct perf_sampler *p, unsigned event, bool lean,
+		     struct perf_event_attr *a)
 {
 	const struct event *ev = &p->o.events[event];
 	*a = (struct perf_event_attr){
@@ -28,7 +29,7 @@ void perf_fill_event(const struct perf_sampler *p, unsigned event, struct perf_e
 		.config2 = ev->config2,
 		.sample_type = RING_SAMPLE_TYPE,
 		.sample_regs_user = arch_native()->layout->perf_mask,
-		.sample_stack_user = (uint32_t)p->o.max_stack,
+		.sample_stack_user = lean ? LEAN_STACK : (uint32_t)p->o.max_stack,
 		.sample_id_all = 1,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
@@ -37,8 +38,8 @@ void perf_fill_event(const struct perf_sampler *p, unsigned event, struct perf_e
 		.exclude_kernel = ev->exclude_kernel || p->base.user_only,
 		.exclude_hv = 1,
 		.exclude_callchain_kernel = 1,
-		.exclude_callchain_user = 1,
 	};
+	a->disabled = lean != p->lean;
 	fill_rate(a, ev, &p->o);
 }
 
@@ -66,7 +67,7 @@ void perf_fill_tale(struct perf_event_attr *a)
 static int try_event(const struct perf_sampler *p, unsigned event)
 {
 	struct perf_event_attr a;
-	perf_fill_event(p, event, &a);
+	perf_fill_event(p, event, false, &a);
 	a.disabled = 1;
 	int fd = perf_open(&a, 0, -1);
 	if (fd >= 0)

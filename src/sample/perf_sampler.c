@@ -73,10 +73,10 @@ static void deliver_process_end(struct perf_sampler *p, int pidfd)
 }
 
 /* Starts and ends of threads are small and do not fill a ring, but some have to be seen soon: see
- * perf_wide.c. */
+ * perf_wide.c. Lean samples do not either, and the first that is not enough should be seen soon. */
 static int wait_limit(const struct perf_sampler *p, int timeout_ms)
 {
-	int limit = p->holds.late.len ? 1 : p->wide ? timeout_ms : 50;
+	int limit = p->holds.late.len ? 1 : p->lean ? 2 : p->wide ? timeout_ms : 50;
 	return timeout_ms < limit ? timeout_ms : limit;
 }
 
@@ -156,8 +156,10 @@ static void perf_free(struct sampler *s)
 
 static const struct sampler_ops perf_ops = {
 	.name = "perf",
+	.buffered = true,
 	.watch = perf_watch,
 	.run = perf_run,
+	.lean = perf_lean,
 	.hold = perf_hold,
 	.finish = perf_finish,
 	.free = perf_free,

@@ -29,9 +29,13 @@ struct thread {
 	bool sampled;
 };
 
+/* An event on a thread and a processor. Those that sample come in two, of which one is on: with as
+ * much of the stack as is permitted, and lean. */
 struct perf_file {
 	int fd;
-	bool clock;
+	uint32_t event;
+	bool lean;
+	bool retired; /* replaced by the clock of the processor */
 };
 
 struct end {
@@ -52,6 +56,7 @@ struct perf_sampler {
 	VEC(int) children;     /* processes that we started */
 	struct holds holds;
 	uint64_t delivered; /* time of the newest that was delivered */
+	bool lean;
 	bool finished;
 
 	/* See perf_wide.c. */
@@ -77,7 +82,8 @@ static inline struct perf_sampler *perf_sampler(struct sampler *s)
 bool perf_wake_on(struct perf_sampler *p, int fd, int what);
 
 /* perf_attr.c: how events are opened. */
-void perf_fill_event(const struct perf_sampler *p, unsigned event, struct perf_event_attr *a);
+void perf_fill_event(const struct perf_sampler *p, unsigned event, bool lean,
+		     struct perf_event_attr *a);
 void perf_fill_tale(struct perf_event_attr *a);
 /* Tries each event on ourselves; finds out whether the kernel may be observed. */
 int perf_check_events(struct perf_sampler *p, struct err *e);
@@ -85,8 +91,9 @@ int perf_check_events(struct perf_sampler *p, struct err *e);
 /* perf_watch.c: opening them on threads. */
 int perf_watch(struct sampler *s, int tid, bool whole, bool starting, struct err *e);
 /* Leads an event into its processor's ring and remembers its identifier. */
-int perf_add_file(struct perf_sampler *p, int fd, const struct cpu_ring *c,
+int perf_add_file(struct perf_sampler *p, int fd, bool lean, const struct cpu_ring *c,
 		  const struct source *source, struct err *e);
+void perf_lean(struct sampler *s, bool lean);
 
 /* perf_wide.c: threads too short for events of their own. */
 void perf_count_short_lived(struct perf_sampler *p);

@@ -77,6 +77,8 @@ static void deliver_sample(struct perf_sampler *p, const struct record *r, const
 		.in_kernel = mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_HYPERVISOR,
 		.stack = r->stack_size ? r->stack : NULL,
 		.stack_size = r->stack_size,
+		.returns = r->returns,
+		.return_count = r->return_count,
 	};
 	if (src->tid)
 		perf_tell_start(p, r->pid, r->tid); /* usually told before */

@@ -1,5 +1,5 @@
-/* Events are opened for each (thread, processor, event asked for). New threads and children inherit
- * those of the thread that starts them, under the same identifiers.
+/* Events are opened for each (thread, processor, event asked for), twice: see struct perf_file. New
+ * threads and children inherit those of the thread that starts them, under the same identifiers.
  *
  * Attaching to a process that starts threads meanwhile: a new thread may have inherited the events
  * of some processors only. It is therefore given events of its own once it is seen in /proc, and
@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "process/maps.h"
 #include "process/threads.h"
 #include "sample/perf_sampler.h"
@@ -25,12 +26,11 @@ static void raise_file_limit(void)
 	}
 }
 
-int perf_add_file(struct perf_sampler *p, int fd, const struct cpu_ring *c,
+int perf_add_file(struct perf_sampler *p, int fd, bool lean, const struct cpu_ring *c,
 		  const struct source *source, struct err *e)
 {
 	uint64_t id;
-	bool clock = source->event < EVENTS_MAX && p->o.events[source->event].clock;
-	vec_push(&p->files, (struct perf_file){fd, clock});
+	vec_push(&p->files, (struct perf_file){fd, source->event, lean, false});
 	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->fd) || ioctl(fd, PERF_EVENT_IOC_ID, &id))
 		return err_errno(e, "perf events cannot be led into one ring");
 	hashmap_put(&p->by_id, id, p->sources.len);
@@ -38,8 +38,20 @@ int perf_add_file(struct perf_sampler *p, int fd, const struct cpu_ring *c,
 	return 0;
 }
 
+/* What new threads and children inherit follows: on if that of their parent is. */
+void perf_lean(struct sampler *s, bool lean)
+{
+	struct perf_sampler *p = perf_sampler(s);
+	p->lean = lean;
+	vec_each (f, &p->files)
+		if (f->event != TALE && !f->retired)
+			ioctl(f->fd,
+			      f->lean == lean ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+	debug(LOG_SAMPLE, 1, "samples with %s of the stack", lean ? "little" : "much");
+}
+
 /* One event on one thread, on all processors. 1 if the thread has ended. */
-static int open_event(struct perf_sampler *p, struct perf_event_attr *a,
+static int open_event(struct perf_sampler *p, struct perf_event_attr *a, bool lean,
 		      const struct source *source, struct err *e)
 {
 	for (unsigned i = 0; i < p->rings.count; i++) {
@@ -50,7 +62,7 @@ static int open_event(struct perf_sampler *p, struct perf_event_attr *a,
 		if (fd < 0)
 			return perf_explain(
 				source->event == TALE ? NULL : &p->o.events[source->event], e);
-		if (perf_add_file(p, fd, c, source, e))
+		if (perf_add_file(p, fd, lean, c, source, e))
 			return e->code;
 	}
 	return 0;
@@ -61,15 +73,19 @@ static int open_thread(struct perf_sampler *p, int tid, bool whole, bool startin
 	struct perf_event_attr a;
 	struct source source = {.event = TALE, .tid = tid, .whole = whole};
 	perf_fill_tale(&a);
-	for (unsigned i = 0;; i++) {
+	a.inherit = whole;
+	a.disabled = a.enable_on_exec = starting;
+	int rc = open_event(p, &a, false, &source, e);
+	for (unsigned i = 0; i < 2 * p->o.event_count && !rc; i++) {
+		bool lean = i & 1;
+		source.event = i / 2;
+		perf_fill_event(p, source.event, lean, &a);
 		a.inherit = whole;
-		a.disabled = a.enable_on_exec = starting;
-		int rc = open_event(p, &a, &source, e);
-		if (rc || i == p->o.event_count)
-			return rc;
-		perf_fill_event(p, i, &a);
-		source.event = i;
+		if (starting && !a.disabled)
+			a.disabled = a.enable_on_exec = 1;
+		rc = open_event(p, &a, lean, &source, e);
 	}
+	return rc;
 }
 
 /* A thread that watch() has opened events on. */

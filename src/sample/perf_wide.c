@@ -15,16 +15,16 @@
 /* So many within a second. */
 enum { MANY = 50 };
 
-static bool open_wide(struct perf_sampler *p, unsigned event)
+static bool open_wide(struct perf_sampler *p, unsigned event, bool lean)
 {
 	struct perf_event_attr a;
 	struct source source = {.event = event, .whole = true};
 	struct err ignored;
-	perf_fill_event(p, event, &a);
+	perf_fill_event(p, event, lean, &a);
 	a.exclude_idle = 1;
 	for (unsigned i = 0; i < p->rings.count; i++) {
 		int fd = perf_open(&a, -1, p->rings.rings[i].cpu);
-		if (fd < 0 || perf_add_file(p, fd, &p->rings.rings[i], &source, &ignored))
+		if (fd < 0 || perf_add_file(p, fd, lean, &p->rings.rings[i], &source, &ignored))
 			return false;
 	}
 	return true;
@@ -44,19 +44,27 @@ static void explain(struct perf_sampler *p)
 		 "sudo, or after sudo sysctl kernel.perf_event_paranoid=-1, they are sampled too");
 }
 
+static void retire(struct perf_file *f)
+{
+	ioctl(f->fd, PERF_EVENT_IOC_DISABLE, 0);
+	f->retired = true;
+}
+
 static void go_wide(struct perf_sampler *p)
 {
 	uint32_t before = p->files.len;
 	p->wide = true;
 	for (unsigned i = 0; i < p->o.event_count; i++)
-		if (p->o.events[i].clock && !open_wide(p, i)) {
+		if (p->o.events[i].clock && !(open_wide(p, i, false) && open_wide(p, i, true))) {
 			close_from(p, before);
 			explain(p);
 			return;
 		}
-	for (uint32_t i = 0; i < before; i++)
-		if (p->files.data[i].clock)
-			ioctl(p->files.data[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+	for (uint32_t i = 0; i < before; i++) {
+		struct perf_file *f = &p->files.data[i];
+		if (f->event != TALE && p->o.events[f->event].clock)
+			retire(f);
+	}
 	debug(LOG_SAMPLE, 1, "many short-lived threads: clocks of processors from now on");
 }
 

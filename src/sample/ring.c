@@ -70,6 +70,25 @@ static bool parse_registers(struct cursor *c, unsigned count, struct record *out
 	return true;
 }
 
+/* A count and so many addresses; markers tell whose follow. Behind that of the user come the
+ * address of the next instruction and then return addresses. */
+static bool parse_chain(struct cursor *c, struct record *out)
+{
+	uint64_t count;
+	if (!take_u64(c, &count) || count > (size_t)(c->end - c->at) / sizeof(uint64_t))
+		return false;
+	const uint64_t *all = (const uint64_t *)(const void *)c->at;
+	c->at += count * sizeof(uint64_t);
+	for (uint64_t i = 0; i < count; i++) {
+		if (all[i] == (uint64_t)PERF_CONTEXT_USER && count - i > 2) {
+			out->returns = all + i + 2;
+			out->return_count = (uint32_t)(count - i - 2);
+			break;
+		}
+	}
+	return true;
+}
+
 /* size, so many bytes, and how many of them are filled; nothing behind a size of 0. */
 static bool parse_stack(struct cursor *c, struct record *out)
 {
@@ -92,7 +111,7 @@ static bool parse_sample(struct cursor *c, unsigned registers, struct record *ou
 {
 	return take_u64(c, &out->id) && take_u64(c, &out->ip) && take_int(c, &out->pid) &&
 	       take_int(c, &out->tid) && take_u64(c, &out->time) && take_u64(c, &out->period) &&
-	       parse_registers(c, registers, out) && parse_stack(c, out);
+	       parse_chain(c, out) && parse_registers(c, registers, out) && parse_stack(c, out);
 }
 
 static bool parse_map(struct cursor *c, struct record *out)

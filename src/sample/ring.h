@@ -15,8 +15,8 @@
 
 enum {
 	RING_SAMPLE_TYPE = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-			   PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | PERF_SAMPLE_REGS_USER |
-			   PERF_SAMPLE_STACK_USER,
+			   PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN |
+			   PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
 	RECORD_MAX = 1 << 16,
 };
 
@@ -40,6 +40,8 @@ struct record {
 
 	/* SAMPLE */
 	uint64_t ip, period;
+	const uint64_t *returns; /* return addresses by frame pointers, of user code */
+	uint32_t return_count;
 	const uint64_t *registers; /* NULL if the thread was not in 64-bit user code */
 	const uint8_t *stack;
 	size_t stack_size;

@@ -40,6 +40,9 @@ struct sample {
 	struct registers registers;
 	const uint8_t *stack; /* bytes from the stack pointer up, or NULL */
 	size_t stack_size;
+	const uint64_t
+		*returns; /* return addresses in the records that the frame pointer leads to */
+	uint32_t return_count;
 };
 
 struct mapping_event {
@@ -74,15 +77,22 @@ struct sampler_options {
 	struct sampler_sink sink;
 };
 
+/* Bytes that frame records need beside them: of the frames that have none yet, or no more. */
+enum { LEAN_STACK = 1024 };
+
 struct sampler;
 
 struct sampler_ops {
 	const char *name; /* "perf", "ptrace" */
+	bool buffered;    /* samples wait for run(), which need not be prompt */
 	/* Observes a process with all its threads (whole), or one thread; children and new threads
 	 * of a whole process too. `starting` is a process that launch_prepare() made. */
 	int (*watch)(struct sampler *s, int tid, bool whole, bool starting, struct err *e);
 	/* Waits at most `timeout_ms` and delivers what there is. Returns after a signal at once. */
 	int (*run)(struct sampler *s, int timeout_ms, struct err *e);
+	/* From now on, samples have the first LEAN_STACK bytes of the stack only, or all that is
+	 * permitted again. May be NULL. */
+	void (*lean)(struct sampler *s, bool lean);
 	/* Stops one thread and keeps it stopped while `inside` runs, which may read its memory.
 	 * Returns false if that cannot be done now. Its registers then are in *regs. */
 	bool (*hold)(struct sampler *s, int pid, int tid,

@@ -34,6 +34,8 @@ static void check_record(const struct ring *r, const struct record *rec)
 		FUZZ_CHECK((uintptr_t)rec->registers % 8 == 0);
 		check_pointer(r, rec->registers, REGISTER_COUNT * sizeof(uint64_t));
 	}
+	if (rec->returns)
+		check_pointer(r, rec->returns, rec->return_count * sizeof(uint64_t));
 	if (rec->stack)
 		check_pointer(r, rec->stack, rec->stack_size);
 	if (rec->text)

@@ -735,26 +735,34 @@ struct item {
 	uint64_t key;
 };
 
-static void order_is_stable(void **state)
+static void check_order(uint32_t count, unsigned shift)
 {
 	struct item items[1000];
+	bool seen[ARRAY_SIZE(items)] = {0};
 	uint64_t seed = 1;
-	(void)state;
-	for (unsigned shift = 0; shift < 60; shift += 7) {
-		for (uint32_t i = 0; i < ARRAY_SIZE(items); i++) {
-			seed = seed * 6364136223846793005u + 1442695040888963407u;
-			items[i] = (struct item){.number = i, .key = seed >> shift >> 3 << 3};
-			if (i % 3 == 0 && i)
-				items[i].key = items[i - 1].key;
-		}
-		order_by_address(items, ARRAY_SIZE(items), sizeof(*items),
-				 offsetof(struct item, key));
-		for (uint32_t i = 1; i < ARRAY_SIZE(items); i++) {
-			assert_true(items[i - 1].key <= items[i].key);
-			if (items[i - 1].key == items[i].key)
-				assert_true(items[i - 1].number < items[i].number);
-		}
+	for (uint32_t i = 0; i < count; i++) {
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		items[i] = (struct item){.number = i, .key = seed >> shift >> 3 << 3};
+		if (i % 3 == 0 && i)
+			items[i].key = items[i - 1].key;
 	}
+	order_by_address(items, count, sizeof(*items), offsetof(struct item, key));
+	for (uint32_t i = 0; i < count; i++) {
+		assert_false(seen[items[i].number]);
+		seen[items[i].number] = true;
+		assert_true(!i || items[i - 1].key <= items[i].key);
+		if (i && items[i - 1].key == items[i].key)
+			assert_true(items[i - 1].number < items[i].number);
+	}
+}
+
+static void order_is_stable(void **state)
+{
+	static const uint32_t counts[] = {0, 1, 2, 7, 64, 65, 1000};
+	(void)state;
+	for (unsigned shift = 0; shift < 60; shift += 7)
+		for (unsigned i = 0; i < ARRAY_SIZE(counts); i++)
+			check_order(counts[i], shift);
 }
 
 static void cursors_stop_at_the_end(void **state)

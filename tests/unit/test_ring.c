@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "sample/ring.h"
 
 enum { SIZE = 1024, REGISTERS_HERE = 3 };
@@ -105,10 +106,24 @@ static void begin_sample(struct bench *b, uint64_t time)
 	add_u64(b, 2004008);
 }
 
+/* Of the kernel and the user, as far as they were asked for. */
+static void add_chain(struct bench *b)
+{
+	const uint64_t chain[] = {(uint64_t)PERF_CONTEXT_KERNEL,
+				  0xffff0001,
+				  (uint64_t)PERF_CONTEXT_USER,
+				  0x1234,
+				  0x2345,
+				  0x3456};
+	add_u64(b, ARRAY_SIZE(chain));
+	add(b, chain, sizeof(chain));
+}
+
 /* Room for `room` bytes of stack, `filled` of them used. */
 static void put_sample(struct bench *b, uint64_t time, size_t room, size_t filled)
 {
 	begin_sample(b, time);
+	add_chain(b);
 	add_u64(b, PERF_SAMPLE_REGS_ABI_64);
 	for (uint64_t i = 0; i < REGISTERS_HERE; i++)
 		add_u64(b, 100 + i);
@@ -135,6 +150,9 @@ static void expect_sample(struct bench *b, uint64_t time, size_t filled)
 	assert_int_equal(b->found.tid, 8);
 	assert_int_equal(b->found.by, 8);
 	assert_int_equal(b->found.period, 2004008);
+	assert_int_equal(b->found.return_count, 2);
+	assert_int_equal(b->found.returns[0], 0x2345);
+	assert_int_equal(b->found.returns[1], 0x3456);
 	assert_int_equal(b->found.registers[2], 102);
 	assert_int_equal(b->found.stack_size, filled);
 	for (size_t i = 0; i < filled; i++)
@@ -150,7 +168,7 @@ static void samples_are_read_in_order(void **state)
 	put_sample(&b, 1, 64, 40);
 	put_sample(&b, 2, 64, 64);
 	expect_sample(&b, 1, 40);
-	assert_ptr_equal(b.found.stack, b.data + 8 + 40 + 8 + 24 + 8);
+	assert_ptr_equal(b.found.stack, b.data + 8 + 40 + 56 + 8 + 24 + 8);
 	expect_sample(&b, 1, 40); /* until it is done with */
 	ring_done(&b.ring);
 	expect_sample(&b, 2, 64);
@@ -185,10 +203,12 @@ static void a_sample_may_lack_user_state(void **state)
 	(void)state;
 	start(&b, 0);
 	begin_sample(&b, 3);
+	add_u64(&b, 0);
 	add_u64(&b, PERF_SAMPLE_REGS_ABI_NONE);
 	add_u64(&b, 0);
 	put(&b, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
 	assert_true(next(&b));
+	assert_null(b.found.returns);
 	assert_null(b.found.registers);
 	assert_null(b.found.stack);
 	assert_int_equal(b.found.misc & PERF_RECORD_MISC_CPUMODE_MASK, PERF_RECORD_MISC_KERNEL);
@@ -201,6 +221,8 @@ static void thirty_two_bit_registers_are_not_ours(void **state)
 	(void)state;
 	start(&b, 0);
 	begin_sample(&b, 3);
+	add_u64(&b, 1);
+	add_u64(&b, (uint64_t)PERF_CONTEXT_USER);
 	add_u64(&b, PERF_SAMPLE_REGS_ABI_32);
 	for (uint64_t i = 0; i < REGISTERS_HERE; i++)
 		add_u64(&b, i);

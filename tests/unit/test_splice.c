@@ -8,7 +8,8 @@
 
 #include <unistd.h>
 
-#include "record/splice.h"
+#include "record/lean.h"
+#include "record/unfinished.h"
 
 struct fixture {
 	struct codes *codes;
@@ -95,6 +96,11 @@ static void others_do_not(void **state)
 	vec_free(&other.frames);
 }
 
+static struct sample sample_at(int tid, uint64_t time)
+{
+	return (struct sample){.pid = 1, .tid = tid, .time = time};
+}
+
 static void recent_paths_are_a_threads_own(void **state)
 {
 	struct fixture *f = *state;
@@ -103,18 +109,128 @@ static void recent_paths_are_a_threads_own(void **state)
 	add_frame(f, &path, 0, 0x1000);
 	add_frame(f, &other, 0, 0x1000);
 	add_frame(f, &other, 1, 0x2000);
-	recent_keep(&recent, 7, f->space, &other);
-	assert_false(splice_with_recent(&path, &recent, 7 + RECENT_PATHS, f->space));
-	assert_true(splice_with_recent(&path, &recent, 7, f->space));
+	struct sample s = sample_at(7, 100), stranger = sample_at(7 + RECENT_PATHS, 200);
+	struct sample soon = sample_at(7, 200), late = sample_at(7, 200 + MOMENT);
+	recent_keep(&recent, &s, f->space, &other);
+	assert_false(splice_with_recent(&path, &recent, &stranger, f->space));
+	assert_false(splice_with_recent(&path, &recent, &late, f->space));
+	assert_true(splice_with_recent(&path, &recent, &soon, f->space));
 	assert_int_equal(path.frames.len, 2);
 	/* Partial paths are not kept. */
 	other.end = WALK_BAD_LINK;
-	recent_keep(&recent, 8, f->space, &other);
+	s.tid = 8;
+	recent_keep(&recent, &s, f->space, &other);
 	path.frames.len = 1;
-	assert_false(splice_with_recent(&path, &recent, 8, f->space));
+	assert_false(splice_with_recent(&path, &recent, &s, f->space));
 	recent_release(&recent);
 	vec_free(&path.frames);
 	vec_free(&other.frames);
+}
+
+/* --- paths that wait ------------------------------------------------------------------------- */
+
+struct given {
+	unsigned whole, partial;
+	uint64_t last; /* time */
+};
+
+static void take_given(void *ctx, const struct sample *s, const struct walk *w)
+{
+	struct given *g = ctx;
+	*(w->end == WALK_COMPLETE ? &g->whole : &g->partial) += 1;
+	g->last = s->time;
+}
+
+static void a_later_path_finishes_those_that_wait(void **state)
+{
+	struct fixture *f = *state;
+	static struct unfinished u;
+	struct given given = {0};
+	struct walk path = {.end = WALK_STACK_COPY}, whole = {.end = WALK_COMPLETE};
+	struct sample s = sample_at(7, 100), other = sample_at(8, 200);
+	u.give = take_given;
+	u.ctx = &given;
+	add_frame(f, &path, 0, 0x1000);
+	add_frame(f, &whole, 0, 0x1000);
+	add_frame(f, &whole, 1, 0x2000);
+	unfinished_keep(&u, &s, f->space, &path);
+	unfinished_keep(&u, &other, f->space, &path);
+	s.time = 300;
+	unfinished_finish(&u, &s, f->space, &whole);
+	assert_int_equal(given.whole, 1); /* of thread 7 only */
+	assert_int_equal(given.last, 100);
+	assert_int_equal(given.partial, 0);
+	unfinished_give_up(&u);
+	assert_int_equal(given.whole, 1);
+	assert_int_equal(given.partial, 1);
+	assert_int_equal(u.count, 0);
+	unfinished_release(&u);
+	vec_free(&path.frames);
+	vec_free(&whole.frames);
+}
+
+/* Not for ever, and not without limit; each exactly once. */
+static void waiting_is_limited(void **state)
+{
+	struct fixture *f = *state;
+	static struct unfinished u;
+	struct given given = {0};
+	struct walk path = {.end = WALK_STACK_COPY};
+	u.give = take_given;
+	u.ctx = &given;
+	add_frame(f, &path, 0, 0x1000);
+	for (unsigned i = 0; i < 3 * UNFINISHED_MAX; i++) {
+		struct sample s = sample_at(7, 100 + i);
+		unfinished_keep(&u, &s, f->space, &path);
+	}
+	assert_int_equal(given.partial, 2 * UNFINISHED_MAX);
+	struct sample much_later = sample_at(9, 1000000000);
+	unfinished_finish(&u, &much_later, f->space, &path);
+	assert_int_equal(given.partial, 3 * UNFINISHED_MAX);
+	assert_int_equal(given.last, 100 + 3 * UNFINISHED_MAX - 1);
+	unfinished_release(&u);
+	vec_free(&path.frames);
+}
+
+/* --- lean samples ---------------------------------------------------------------------------- */
+
+static unsigned switches;
+static bool is_lean;
+
+static void note_lean(struct sampler *s, bool lean)
+{
+	(void)s;
+	switches++;
+	is_lean = lean;
+}
+
+static void learn(struct lean *l, struct fixture *f, unsigned count, uint64_t from, bool enough)
+{
+	for (unsigned i = 0; i < count; i++) {
+		struct sample s = sample_at(7, from + i);
+		lean_learn(l, &s, f->space, enough);
+	}
+}
+
+static void little_is_asked_for_only_where_it_was_enough(void **state)
+{
+	struct fixture *f = *state;
+	const struct sampler_ops ops = {.lean = note_lean};
+	struct sampler sampler = {.ops = &ops};
+	struct lean l = {.sampler = &sampler};
+	switches = 0;
+	learn(&l, f, 150, 0, true);
+	learn(&l, f, 1, 150, false);
+	learn(&l, f, 150, 151, true);
+	assert_int_equal(switches, 0);
+	/* Long enough for any code. */
+	learn(&l, f, 1000, 2000000000, true);
+	assert_true(is_lean);
+	assert_int_equal(switches, 1);
+	learn(&l, f, 1, 3000000000, false);
+	assert_false(is_lean);
+	learn(&l, f, 10000, 4000000000, true);
+	assert_int_equal(switches, 2);
 }
 
 int main(void)
@@ -123,6 +239,9 @@ int main(void)
 		cmocka_unit_test(common_frame_joins),
 		cmocka_unit_test(others_do_not),
 		cmocka_unit_test(recent_paths_are_a_threads_own),
+		cmocka_unit_test(a_later_path_finishes_those_that_wait),
+		cmocka_unit_test(waiting_is_limited),
+		cmocka_unit_test(little_is_asked_for_only_where_it_was_enough),
 	};
 	return cmocka_run_group_tests(tests, open_self, close_self);
 }

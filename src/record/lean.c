@@ -1,0 +1,30 @@
+#include "record/lean.h"
+
+enum { MANY = 200, LONG = 1000000000 };
+
+static void set(struct lean *l, bool on)
+{
+	l->on = on;
+	l->sampler->ops->lean(l->sampler, on);
+}
+
+static bool is_sure(const struct lean *l, uint64_t now, struct space *space)
+{
+	return l->in_a_row >= MANY && l->in_a_row % MANY == 0 &&
+	       (now - l->since >= LONG || space_keeps_records(space));
+}
+
+void lean_learn(struct lean *l, const struct sample *s, struct space *space, bool enough)
+{
+	if (l->never || !l->sampler->ops->lean)
+		return;
+	if (!l->in_a_row)
+		l->since = s->time;
+	l->in_a_row = enough ? l->in_a_row + 1 : 0;
+	if (!l->on && is_sure(l, s->time, space)) {
+		set(l, true);
+	} else if (l->on && !enough) {
+		l->never = true;
+		set(l, false);
+	}
+}

@@ -1,9 +1,10 @@
 """What recording costs the program, at 999 samples a second.
 
-Runs of the program alone, under `sonde record` and under `perf record --call-graph dwarf` take turns; each recorded run
-is compared with those alone before and after it, and the median is shown, with half of the middle half of all as noise.
-The program's own processor time counts (with what the kernel does in its name), and the wall clock from its start to
-its end. A program of one thread has one processor to itself, the recorder another."""
+Runs of the program alone, under `sonde record`, under `perf record --call-graph dwarf` and under `perf record` without
+call paths, which shows what the interrupts alone cost, take turns; each recorded run is compared with those alone before
+and after it, and the median is shown, with half of the middle half of all as noise. The program's own processor time
+counts (with what the kernel does in its name), and the wall clock from its start to its end. A program of one thread has
+one processor to itself, the recorder another."""
 
 import os
 import statistics
@@ -15,7 +16,8 @@ import workloads
 
 GOAL = 1.5  # per cent
 HZ = "999"
-PROGRAMS = (workloads.python3, workloads.cc1, workloads.xz_one, workloads.povray)
+PROGRAMS = (workloads.python3, workloads.cc1, workloads.xz_one, workloads.povray, workloads.sqlite3, workloads.perl,
+            workloads.fortran, workloads.openssl)
 
 
 class Bench:
@@ -38,8 +40,9 @@ class Bench:
     def recorders(self):
         out = {"sonde": lambda r: [self.sonde, "record", "-F", HZ, "-o", r.profile, "--"]}
         try:
-            perf = sampling.perf()
-            out["perf"] = lambda r: [perf, "record", "-q", "-F", HZ, "--call-graph", "dwarf", "-o", r.profile, "--"]
+            perf = [sampling.perf(), "record", "-q", "-e", "cpu-clock", "-F", HZ]
+            out["perf"] = lambda r: [*perf, "--call-graph", "dwarf", "-o", r.profile, "--"]
+            out["bare"] = lambda r: [*perf, "-o", r.profile, "--"]
         except programs.Missing:
             pass
         return out
@@ -74,8 +77,10 @@ def report(sonde, p, quick, log):
         log(f"overhead: {w.name}")
         ratios, seconds = bench.ratios(w, 3 if quick else 5)
         cells = [_percent(r) + _noise(r) for name in ("sonde", "perf") for r in ratios.get(name, ([1], [1]))]
+        cells.append(_percent(ratios["bare"][0]) if "bare" in ratios else "")
         medians.append(statistics.median(ratios["sonde"][0]))
         rows.append((w.name + (", threads" if w.threads else ""), f"{seconds:.2f} s", *cells))
     middle = 100 * (statistics.median(medians) - 1)
-    rows.append((f"**median** (goal: at most {GOAL} %)", "", f"**{middle:+.2f} %**", "", "", ""))
-    return measure.table(("program", "alone", "Sonde, processor", "Sonde, wall", "perf, processor", "perf, wall"), rows)
+    rows.append((f"**median** (goal: at most {GOAL} %)", "", f"**{middle:+.2f} %**", "", "", "", ""))
+    return measure.table(("program", "alone", "Sonde, processor", "Sonde, wall", "perf, processor", "perf, wall",
+                          "perf without call paths, processor"), rows)

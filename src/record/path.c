@@ -21,10 +21,32 @@ struct search {
 	struct held_stack *held;
 };
 
-void paths_init(struct paths *p, struct sampler *s, size_t max_stack)
+/* How far a walk has come, to try from there. What memory that has changed leads to may look like a
+ * path for a while: an attempt that does not reach the root counts for nothing. */
+struct attempt {
+	struct walk *walk;
+	struct registers at;
+	enum walk_end end;
+	uint32_t frames;
+};
+
+static struct attempt attempt_from(struct walk *w)
+{
+	return (struct attempt){w, w->at, w->end, w->frames.len};
+}
+
+static void keep_if(const struct attempt *a, bool good)
+{
+	if (good && a->walk->end == WALK_COMPLETE)
+		return;
+	a->walk->at = a->at;
+	a->walk->end = a->end;
+	a->walk->frames.len = a->frames;
+}
+
+void paths_init(struct paths *p, struct sampler *s)
 {
 	p->sampler = s;
-	p->max_stack = max_stack;
 	p->lean.sampler = s;
 	p->walker = walker_new();
 }
@@ -68,6 +90,7 @@ static void walk_behind_copy(struct search *f)
 {
 	const struct sample *s = f->sample;
 	struct sampler *sampler = f->paths->sampler;
+	const struct attempt attempt = attempt_from(&f->paths->walk);
 	f->held = held_find(&f->paths->held, s->pid, s->tid);
 	if (s->stopped)
 		read_stack(f, &s->registers);
@@ -76,6 +99,8 @@ static void walk_behind_copy(struct search *f)
 		f->held->time = 0;
 	if (f->held->time)
 		walk_in_held(f);
+	if (!s->stopped)
+		keep_if(&attempt, true);
 }
 
 /* The stack pointer that the walk left the copy from. */
@@ -107,17 +132,11 @@ static void walk_elsewhere(struct search *f)
 {
 	const struct sample *s = f->sample;
 	struct sampler *sampler = f->paths->sampler;
-	struct walk *w = &f->paths->walk;
-	struct registers at = w->at;
-	enum walk_end end = w->end;
-	uint32_t frames = w->frames.len;
-	if (s->stopped) {
+	const struct attempt attempt = attempt_from(&f->paths->walk);
+	if (s->stopped)
 		walk_in_memory(f);
-	} else if (!sampler->ops->hold(sampler, s->pid, s->tid, walk_if_same, f)) {
-		w->frames.len = frames;
-		w->at = at;
-		w->end = end;
-	}
+	else
+		keep_if(&attempt, sampler->ops->hold(sampler, s->pid, s->tid, walk_if_same, f));
 }
 
 /* Whether the walk wants to go on right behind the copy, and not on another stack (that of a signal
@@ -144,36 +163,17 @@ static struct search start(struct paths *p, struct space *space, const struct sa
 	return f;
 }
 
-/* The kernel copies stacks without waiting for pages: a buffer that nobody has touched ends the
- * copy. Reading such pages makes them present, for the samples to come. */
-static void make_present(const struct search *f)
-{
-	struct paths *p = f->paths;
-	/* Where the sample brought no copy, `first` is the one. */
-	if (f->sample->stack && f->copy.size < p->max_stack) {
-		size_t left = p->max_stack - f->copy.size;
-		memory_read(f->sample->pid, f->copy.address + f->copy.size, p->first,
-			    left < sizeof(p->first) ? left : sizeof(p->first));
-	}
-}
-
 /* The stack as it is now, while the thread runs: callers that far away usually still wait. What is
  * there is believed if it leads to the root, and if the first return address behind the copy is
  * that of a call of the very procedure that the copy ended in. */
 static void walk_as_it_is(struct search *f)
 {
 	struct walk *w = &f->paths->walk;
-	const struct registers at = w->at;
-	const enum walk_end end = w->end;
-	const uint32_t frames = w->frames.len;
+	const struct attempt attempt = attempt_from(w);
 	memory_window_init(&f->paths->window, f->sample->pid);
 	walk_in_memory(f);
-	if (w->end == WALK_COMPLETE && w->frames.len > frames &&
-	    w->frames.data[frames].link == LINK_VALID)
-		return;
-	w->frames.len = frames;
-	w->at = at;
-	w->end = end;
+	keep_if(&attempt, w->frames.len > attempt.frames &&
+				  w->frames.data[attempt.frames].link == LINK_VALID);
 }
 
 /* What is still missing is taken from where the thread was before, or is by now. */
@@ -218,7 +218,6 @@ static void walk(struct paths *p, struct space *space, const struct sample *s)
 	struct search f = start(p, space, s);
 	walk_in_copy(&f);
 	if (p->walk.end == WALK_STACK_COPY) {
-		make_present(&f);
 		if (goes_on_behind(&f))
 			walk_behind_copy(&f);
 		finish_elsewhere(&f);

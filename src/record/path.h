@@ -10,7 +10,6 @@
 
 struct paths {
 	struct sampler *sampler;
-	size_t max_stack; /* bytes of stack that samples have at most */
 	struct walker *walker;
 	struct memory_window window;
 	struct held_stacks held;
@@ -20,7 +19,7 @@ struct paths {
 	struct lean lean;
 };
 
-void paths_init(struct paths *p, struct sampler *s, size_t max_stack);
+void paths_init(struct paths *p, struct sampler *s);
 void paths_release(struct paths *p);
 
 /* The sample must have registers. */

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -131,7 +130,7 @@ static int make_sampler(struct recording *rec, struct err *e)
 	int rc = sampler_new(&rec->sampler, &rec->sampling, e);
 	if (rc)
 		return rc;
-	paths_init(&rec->sink.paths, rec->sampler, o->max_stack);
+	paths_init(&rec->sink.paths, rec->sampler);
 	snprintf(rec->r->note, sizeof(rec->r->note), "%s", rec->sampler->note);
 	return 0;
 }
@@ -253,20 +252,9 @@ static void update_seconds(struct recording *rec)
 	facts_number(&rec->profile, "seconds", rec->r->seconds, 3);
 }
 
-/* Where all processors are busy, the program comes first if samples can wait. Of this thread only.
- * Who may not take it back stays polite. */
-static void give_way(const struct recording *rec, int nice)
-{
-	if (rec->sampler->ops->buffered)
-		setpriority(PRIO_PROCESS, 0, nice);
-}
-
 static void observe(struct recording *rec)
 {
-	enum { POLITE = 10 };
 	struct err e;
-	int before = getpriority(PRIO_PROCESS, 0);
-	give_way(rec, before < POLITE ? POLITE : before);
 	while (!is_over(rec)) {
 		if (rec->sampler->ops->run(rec->sampler, turn_ms(rec), &e)) {
 			snprintf(rec->r->problem, sizeof(rec->r->problem),
@@ -276,7 +264,6 @@ static void observe(struct recording *rec)
 		update_seconds(rec);
 		saver_tick(&rec->saver);
 	}
-	give_way(rec, before);
 	update_seconds(rec);
 	rec->sampler->ops->finish(rec->sampler);
 	sink_finish(&rec->sink);

@@ -45,8 +45,12 @@ static bool map_ring(struct cpu_ring *c, size_t bytes, unsigned registers)
 	if (p == MAP_FAILED)
 		return false;
 	c->page = p;
-	/* A copy of a whole ring fits; none runs over the end, and so no record has to be pieced
-	 * together. */
+	c->whole = (struct ring){.data = (const uint8_t *)p + page,
+				 .size = bytes,
+				 .copy = xmalloc(RECORD_MAX),
+				 .registers = registers};
+	/* Copies are smaller; none runs over the end, and so no record has to be pieced together.
+	 */
 	c->ring = (struct ring){.size = bytes, .registers = registers};
 	return true;
 }
@@ -85,10 +89,12 @@ void perf_rings_close(struct perf_rings *p)
 		struct cpu_ring *c = &p->rings[i];
 		if (c->page)
 			munmap(c->page, page + p->bytes);
+		free(c->whole.copy);
 		release_copies(c);
 		close(c->fd);
 	}
 	free(p->rings);
+	free(p->presence);
 	*p = (struct perf_rings){0};
 }
 
@@ -99,6 +105,7 @@ static bool open_all(struct perf_rings *p, size_t bytes)
 	unsigned registers = (unsigned)__builtin_popcountll(arch_native()->layout->perf_mask);
 	*p = (struct perf_rings){.rings = xcalloc((size_t)cpus, sizeof(*p->rings)),
 				 .bytes = bytes,
+				 .presence = xcalloc(1, sizeof(*p->presence)),
 				 .lock = PTHREAD_MUTEX_INITIALIZER};
 	for (int cpu = 0; cpu < cpus; cpu++) {
 		int fd = open_holder(cpu, bytes);
@@ -144,33 +151,30 @@ int perf_rings_open(struct perf_rings *p, struct err *e)
 		RING_SMALLEST >> 10, strerror(errno));
 }
 
-/* The two parts of what runs over the end of the ring become one. */
-static struct ring_copy *copy_bytes(const struct perf_rings *p, const struct cpu_ring *c,
-				    uint64_t size)
+static struct ring_copy *copy_records(struct perf_rings *p, struct ring *whole)
 {
-	const uint8_t *data = (const uint8_t *)c->page + sysconf(_SC_PAGESIZE);
-	uint64_t at = c->taken & (p->bytes - 1), first = p->bytes - at;
-	struct ring_copy *copy = xmalloc(sizeof(*copy) + size);
-	*copy = (struct ring_copy){.size = size};
-	if (first > size)
-		first = size;
-	memcpy(copy->bytes, data + at, first);
-	memcpy((uint8_t *)copy->bytes + first, data, size - first);
-	return copy;
+	struct ring_copy *copy = xmalloc(sizeof(*copy) + (whole->head - whole->tail));
+	struct record rec;
+	*copy = (struct ring_copy){0};
+	while (ring_next(whole, &rec)) {
+		if (rec.type == PERF_RECORD_SAMPLE)
+			presence_make(p->presence, &rec);
+		copy->size += ring_copy_record(whole, &rec, (uint8_t *)copy->bytes + copy->size);
+		ring_done(whole);
+	}
+	return xrealloc(copy, sizeof(*copy) + copy->size);
 }
 
 static bool copy_ring(struct perf_rings *p, struct cpu_ring *c)
 {
-	uint64_t head = __atomic_load_n(&c->page->data_head, __ATOMIC_ACQUIRE);
-	uint64_t size = head - c->taken;
-	bool some = size && size <= p->bytes; /* more cannot be */
+	c->whole.head = __atomic_load_n(&c->page->data_head, __ATOMIC_ACQUIRE);
+	bool some = c->whole.head != c->whole.tail;
 	if (some) {
-		struct ring_copy *copy = copy_bytes(p, c, size);
+		struct ring_copy *copy = copy_records(p, &c->whole);
 		append(&c->copied, (struct ring_copies){copy, copy});
-		__atomic_add_fetch(&p->held, size, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&p->held, copy->size, __ATOMIC_RELAXED);
 	}
-	c->taken = head;
-	__atomic_store_n(&c->page->data_tail, head, __ATOMIC_RELEASE);
+	__atomic_store_n(&c->page->data_tail, c->whole.head, __ATOMIC_RELEASE);
 	return some;
 }
 

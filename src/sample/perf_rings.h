@@ -11,9 +11,9 @@
 #include <pthread.h>
 
 #include "sample/perf_open.h"
-#include "sample/ring.h"
+#include "sample/presence.h"
 
-/* Bytes out of a ring: whole records, since the kernel moves data_head only behind those. */
+/* Records out of a ring, without what is empty in them. */
 struct ring_copy {
 	struct ring_copy *next;
 	uint64_t size;
@@ -28,7 +28,7 @@ struct cpu_ring {
 	int cpu;
 	int fd; /* an event of our own that counts nothing: it holds the ring, whoever ends */
 	struct perf_event_mmap_page *page;
-	uint64_t taken; /* as data_tail */
+	struct ring whole; /* all of it; its tail is data_tail */
 	struct ring_copies copied, unread;
 	struct ring_copy *reading;
 	struct ring ring;     /* over the bytes of `reading` */
@@ -42,6 +42,7 @@ struct perf_rings {
 	size_t bytes; /* of each, without its first page */
 	pthread_mutex_t lock;
 	size_t held; /* bytes in copies; atomic */
+	struct presence *presence;
 
 	/* perf_reader.c */
 	bool has_reader;

@@ -156,7 +156,6 @@ static void perf_free(struct sampler *s)
 
 static const struct sampler_ops perf_ops = {
 	.name = "perf",
-	.buffered = true,
 	.watch = perf_watch,
 	.run = perf_run,
 	.lean = perf_lean,

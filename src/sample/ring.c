@@ -100,6 +100,7 @@ static bool parse_stack(struct cursor *c, struct record *out)
 	if ((size_t)(c->end - c->at) < room)
 		return false;
 	out->stack = c->at;
+	out->stack_room = (size_t)room;
 	c->at += room;
 	if (!take_u64(c, &filled) || filled > room)
 		return false;
@@ -196,8 +197,8 @@ bool ring_next(struct ring *r, struct record *out)
 {
 	struct perf_event_header h;
 	while (read_header(r, &h)) {
-		const uint8_t *bytes = in_one_piece(r, h.size);
-		struct cursor c = {bytes + sizeof(h), bytes + h.size};
+		r->bytes = in_one_piece(r, h.size);
+		struct cursor c = {r->bytes + sizeof(h), r->bytes + h.size};
 		*out = (struct record){.type = h.type, .misc = h.misc};
 		r->next = r->tail + h.size;
 		if (parse(&c, r->registers, out))
@@ -210,4 +211,30 @@ bool ring_next(struct ring *r, struct record *out)
 void ring_done(struct ring *r)
 {
 	r->tail = r->next;
+}
+
+static size_t put_u64(uint8_t *to, size_t at, uint64_t value)
+{
+	memcpy(to + at, &value, sizeof(value));
+	return at + sizeof(value);
+}
+
+size_t ring_copy_record(const struct ring *r, const struct record *rec, uint8_t *to)
+{
+	size_t whole = (size_t)(r->next - r->tail);
+	struct perf_event_header h;
+	if (!rec->stack || rec->stack_room % 8) {
+		memcpy(to, r->bytes, whole);
+		return whole;
+	}
+	size_t room = (rec->stack_size + 7) & ~(size_t)7;
+	size_t at = (size_t)(rec->stack - r->bytes) - sizeof(uint64_t);
+	memcpy(to, r->bytes, at);
+	at = put_u64(to, at, room);
+	memcpy(to + at, rec->stack, room);
+	at = put_u64(to, at + room, rec->stack_size);
+	memcpy(&h, to, sizeof(h));
+	h.size = (uint16_t)at;
+	memcpy(to, &h, sizeof(h));
+	return at;
 }

@@ -21,13 +21,14 @@ enum {
 };
 
 struct ring {
-	const uint8_t *data; /* aligned to 8 */
-	uint64_t size;       /* a power of two, at least 8 */
-	uint64_t tail, head; /* what there is to read */
-	uint8_t *copy;       /* RECORD_MAX bytes, aligned to 8 */
-	unsigned registers;  /* in each sample: bits in sample_regs_user */
-	uint64_t next;       /* tail once the current record is done with */
-	bool broken;         /* bytes were found that are no record */
+	const uint8_t *data;  /* aligned to 8 */
+	uint64_t size;        /* a power of two, at least 8 */
+	uint64_t tail, head;  /* what there is to read */
+	uint8_t *copy;        /* RECORD_MAX bytes, aligned to 8 */
+	unsigned registers;   /* in each sample: bits in sample_regs_user */
+	const uint8_t *bytes; /* of the current record, in one piece */
+	uint64_t next;        /* tail once it is done with */
+	bool broken;          /* bytes were found that are no record */
 };
 
 /* Which fields have a meaning depends on the type. Pointers lead into the ring or its copy. */
@@ -44,7 +45,7 @@ struct record {
 	uint32_t return_count;
 	const uint64_t *registers; /* NULL if the thread was not in 64-bit user code */
 	const uint8_t *stack;
-	size_t stack_size;
+	size_t stack_size, stack_room; /* less than was asked for if a page was not there */
 	/* MMAP2 */
 	uint64_t start, length, offset, inode;
 	uint32_t device_major, device_minor;
@@ -60,3 +61,7 @@ struct record {
  * not known, or whose inside makes no sense, are passed over. */
 bool ring_next(struct ring *r, struct record *out);
 void ring_done(struct ring *r);
+
+/* Copies the record that ring_next() found to aligned memory with room for all of it, without the
+ * room for the stack that was not needed. Returns its size there. */
+size_t ring_copy_record(const struct ring *r, const struct record *rec, uint8_t *to);

@@ -84,7 +84,6 @@ struct sampler;
 
 struct sampler_ops {
 	const char *name; /* "perf", "ptrace" */
-	bool buffered;    /* samples wait for run(), which need not be prompt */
 	/* Observes a process with all its threads (whole), or one thread; children and new threads
 	 * of a whole process too. `starting` is a process that launch_prepare() made. */
 	int (*watch)(struct sampler *s, int tid, bool whole, bool starting, struct err *e);

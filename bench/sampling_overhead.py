@@ -17,7 +17,7 @@ import workloads
 GOAL = 1.5  # per cent
 HZ = "999"
 PROGRAMS = (workloads.python3, workloads.cc1, workloads.xz_one, workloads.povray, workloads.sqlite3, workloads.perl,
-            workloads.fortran, workloads.openssl)
+            workloads.fortran, workloads.sort)
 
 
 class Bench:

@@ -1,6 +1,6 @@
 #include "record/lean.h"
 
-enum { MANY = 200, LONG = 1000000000 };
+enum { MANY = 200, LONG = 400000000 };
 
 static void set(struct lean *l, bool on)
 {

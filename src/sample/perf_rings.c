@@ -18,7 +18,7 @@ enum {
 	ALL_LARGEST = 128 << 20,
 	/* The sooner a sample is looked at, the less of its thread's stack has changed, should more
 	 * be needed than was copied. But waking us for each costs the program 1 % at 999 Hz. */
-	WAKE_AT = 512 << 10,
+	WAKE_AT = 1 << 20,
 };
 
 /* The event belongs to the calling thread, which is expected to live as long as the sampler. */

@@ -72,11 +72,20 @@ static void deliver_process_end(struct perf_sampler *p, int pidfd)
 	}
 }
 
+/* Lean samples do not fill a ring soon; but the first one that is not enough should be seen before
+ * there are many. */
+static int lean_limit(const struct perf_sampler *p)
+{
+	enum { UNSEEN = 10, SHORTEST = 2, LONGEST = 20 };
+	int ms = p->o.hz ? (int)(UNSEEN * 1000 / p->o.hz) : SHORTEST;
+	return ms < SHORTEST ? SHORTEST : ms > LONGEST ? LONGEST : ms;
+}
+
 /* Starts and ends of threads are small and do not fill a ring, but some have to be seen soon: see
- * perf_wide.c. Lean samples do not either, and the first that is not enough should be seen soon. */
+ * perf_wide.c. */
 static int wait_limit(const struct perf_sampler *p, int timeout_ms)
 {
-	int limit = p->holds.late.len ? 1 : p->lean ? 2 : p->wide ? timeout_ms : 50;
+	int limit = p->holds.late.len ? 1 : p->lean ? lean_limit(p) : p->wide ? timeout_ms : 50;
 	return timeout_ms < limit ? timeout_ms : limit;
 }
 

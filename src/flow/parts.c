@@ -33,10 +33,27 @@ static uint64_t end_of_unowned(const struct flow *f, uint64_t va)
 	return n < f->procs.len && f->procs.data[n].start < end ? f->procs.data[n].start : end;
 }
 
+/* An instruction that the linker has moved away, with a jump there and one back: some processors
+ * must not have it where it was (Cortex-A53, erratum 843419). */
+static bool is_detour(const struct flow *f, const struct block *b, struct part *out)
+{
+	struct insn moved, back;
+	uint64_t to = b->target;
+	size_t n = decode_at(f->im, f->arch, to, DECODE_FLOW, &moved);
+	if (!n || moved.kind != INSN_PLAIN ||
+	    !decode_at(f->im, f->arch, to + n, DECODE_FLOW, &back) || back.kind != INSN_JUMP ||
+	    back.target != b->start + b->size)
+		return false;
+	*out = (struct part){to, to + n + back.length};
+	return true;
+}
+
 bool part_of_jump(const struct flow *f, const struct block *b, struct part *out)
 {
 	uint64_t to = b->target;
 	const struct fragment *x = fragment_at(f, to);
+	if (is_detour(f, b, out))
+		return true;
 	if (x) {
 		*out = (struct part){x->start, x->end};
 		return !x->taken;

@@ -1,6 +1,10 @@
 #include "record/lean.h"
 
-enum { MANY = 200, LONG = 400000000 };
+enum {
+	MANY = 200,
+	LONG = 400000000, /* ns */
+	DEEP = 96,        /* records: the kernel follows 127, unless set otherwise */
+};
 
 static void set(struct lean *l, bool on)
 {
@@ -18,6 +22,7 @@ void lean_learn(struct lean *l, const struct sample *s, struct space *space, boo
 {
 	if (l->never || !l->sampler->ops->lean)
 		return;
+	enough &= s->return_count < DEEP;
 	if (!l->in_a_row)
 		l->since = s->time;
 	l->in_a_row = enough ? l->in_a_row + 1 : 0;

@@ -4,7 +4,8 @@
  * make it on aarch64, the kernel's walk along them and a few bytes give the same paths. So samples
  * bring much at first, until that has been found to be too much many times in a row; and for a long
  * time, if some code is mapped that keeps no records, although none of it was met. As soon as
- * little is not enough, samples bring much again, for good. */
+ * little is not enough, or stacks are so deep that soon it may not be, samples bring much again,
+ * for good. */
 #pragma once
 #include "sample/sampler.h"
 #include "unwind/space.h"

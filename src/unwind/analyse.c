@@ -196,6 +196,7 @@ struct exits {
 	uint32_t good, bad;
 	int32_t off; /* by which the stack pointer is wrong at all bad ones; 0 if that differs */
 	bool uniform;
+	bool away; /* by some bad one control goes who knows where */
 };
 
 static void check_exit(struct work *w, uint32_t block, struct exits *x)
@@ -215,6 +216,7 @@ static void check_exit(struct work *w, uint32_t block, struct exits *x)
 	x->uniform = x->bad ? x->uniform && off == x->off : off > 0;
 	x->off = off;
 	x->bad++;
+	x->away |= w->insns[first + count - 1].kind != INSN_JUMP;
 }
 
 static bool leaves(const struct block *b)
@@ -555,7 +557,7 @@ void analyse_procedure(struct analysis *out, const struct analysis_input *in, st
 		x = attempt(&w, out);
 	}
 	out->proven = (!x.bad && !w.disagree) || in->procedure->flags & PROCEDURE_PLT;
-	if (!out->proven)
+	if (x.away || w.disagree)
 		distrust_records(out);
 	vec_free(&w.usual);
 	vec_free(&w.inner);

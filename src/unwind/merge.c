@@ -102,6 +102,21 @@ static void push(run_list *out, uint64_t start, uint64_t end, const struct recip
 		vec_push(out, (struct recipe_run){start, end, *r, false});
 }
 
+/* The same frame in other words. */
+static bool is_same_frame(const struct recipe *a, const struct recipe *b)
+{
+	return a->cfa == b->cfa && a->cfa_reg == b->cfa_reg && a->cfa_offset == b->cfa_offset &&
+	       a->ret == b->ret && a->ret_offset == b->ret_offset;
+}
+
+/* What replaces the run's recipe. Call frame information does not know of frame records. */
+static struct recipe replaced(const struct recipe_run *run, const struct recipe *by)
+{
+	struct recipe r = *by;
+	r.record |= run->recipe.record && is_same_frame(&run->recipe, by);
+	return r;
+}
+
 /* One row over the runs in its range; runs from *at on have not been seen yet. */
 static void merge_row(const struct analysis *a, const struct arch *arch, const struct recipe *r,
 		      const struct part *row, uint32_t *at, run_list *out)
@@ -115,7 +130,8 @@ static void merge_row(const struct analysis *a, const struct arch *arch, const s
 			push(out, from, run->start, r);
 		uint64_t run_from = run->start > from ? run->start : from;
 		uint64_t to = run->end < end ? run->end : end;
-		push(out, run_from, to, prefers_cfi(a, arch, run, r) ? r : &run->recipe);
+		struct recipe by = replaced(run, r);
+		push(out, run_from, to, prefers_cfi(a, arch, run, r) ? &by : &run->recipe);
 		from = to > from ? to : from;
 		if (run->end > end)
 			return;

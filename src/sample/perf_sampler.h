@@ -56,6 +56,7 @@ struct perf_sampler {
 	VEC(int) children;     /* processes that we started */
 	struct holds holds;
 	uint64_t delivered; /* time of the newest that was delivered */
+	uint64_t opened;    /* when all events on what ran already were open */
 	bool lean;
 	bool finished;
 
@@ -94,6 +95,8 @@ int perf_watch(struct sampler *s, int tid, bool whole, bool starting, struct err
 int perf_add_file(struct perf_sampler *p, int fd, bool lean, const struct cpu_ring *c,
 		  const struct source *source, struct err *e);
 void perf_lean(struct sampler *s, bool lean);
+/* Has the ends of a process's threads told when it ends, if no records do. */
+void perf_await_end(struct perf_sampler *p, int pid);
 
 /* perf_wide.c: threads too short for events of their own. */
 void perf_count_short_lived(struct perf_sampler *p);

@@ -126,12 +126,17 @@ static void deliver_name(struct perf_sampler *p, const struct record *r)
 	p->o.sink.name(p->o.sink.ctx, r->pid, r->tid, r->text);
 }
 
+/* A process that was started while its parent's events were being opened has inherited some of them
+ * only: there may be no record of its end. */
 static void deliver_start(struct perf_sampler *p, const struct record *r, const struct source *src)
 {
 	if (!src->whole)
 		return;
-	if (r->pid != r->parent_pid)
+	if (r->pid != r->parent_pid) {
 		p->o.sink.fork(p->o.sink.ctx, r->parent_pid, r->pid);
+		if (r->time < p->opened)
+			perf_await_end(p, r->pid);
+	}
 	perf_tell_start(p, r->pid, r->tid);
 }
 

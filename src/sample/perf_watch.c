@@ -180,7 +180,7 @@ static int tell_maps(struct perf_sampler *p, int pid, struct err *e)
 }
 
 /* Kernels before 5.3 have no such files: then the time limit of run() has to do. */
-static void await_end(struct perf_sampler *p, int pid)
+void perf_await_end(struct perf_sampler *p, int pid)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (fd < 0)
@@ -199,12 +199,13 @@ int perf_watch(struct sampler *s, int tid, bool whole, bool starting, struct err
 	if (rc)
 		return rc;
 	raise_file_limit();
-	await_end(p, pid);
+	perf_await_end(p, pid);
 	if (starting)
 		vec_push(&p->children, pid);
 	if (starting || !whole)
 		rc = open_one_thread(p, pid, tid, whole, starting, e);
 	else
 		rc = open_all_threads(p, pid, e);
+	p->opened = now_ns();
 	return rc || starting ? rc : tell_maps(p, pid, e);
 }

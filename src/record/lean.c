@@ -14,7 +14,7 @@ static void set(struct lean *l, bool on)
 
 static bool is_sure(const struct lean *l, uint64_t now, struct space *space)
 {
-	return l->in_a_row >= MANY && l->in_a_row % MANY == 0 &&
+	return l->in_a_row && l->in_a_row % MANY == 0 &&
 	       (now - l->since >= LONG || space_keeps_records(space));
 }
 

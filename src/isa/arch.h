@@ -3,6 +3,7 @@
 #pragma once
 #include <stddef.h>
 
+#include "isa/emit.h"
 #include "isa/insn.h"
 #include "isa/registers.h"
 
@@ -20,6 +21,7 @@ struct arch {
 	struct regset arguments;    /* that may hold arguments at entry, implicit ones included */
 
 	const struct arch_layout *layout; /* where the kernel puts registers */
+	const struct emit_ops *emit;      /* writing code: see emit.h */
 
 	/* Decodes the instruction at p, of which n bytes may be read, as if it stood at pc.
 	 * Returns its length, or 0 if the bytes are not an instruction; *out is undefined then. */

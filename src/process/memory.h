@@ -1,4 +1,4 @@
-/* Reading another process's memory. */
+/* Reading and writing another process's memory. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -6,6 +6,10 @@
 
 /* Copies up to n bytes at address; returns how many could be read (0 if none). */
 size_t memory_read(int pid, uint64_t address, void *to, size_t n);
+
+/* Writes to memory of a process that we trace, also where the process itself may only read; the
+ * processor's instruction caches are taken care of. Returns false if not all could be written. */
+bool memory_write(int pid, uint64_t address, const void *from, size_t n);
 
 /* A window on a process's memory that is read in pages and kept, for walks: a source of words for
  * unwind/walk.h. Forget it whenever the process may have run. */

@@ -1,0 +1,117 @@
+/* Writing machine code: moving instructions to another place, and the code of probes between them.
+ *
+ * Code is written for a fixed address into a growing buffer. Labels may be used before they are
+ * placed; constants are collected and placed behind the code. emit_finish() resolves both. What is
+ * out of reach makes the whole buffer unusable (`failed`), never wrong.
+ *
+ * Like all of isa/, both architectures are always there; whoever writes code for a running program
+ * uses arch_native()'s. */
+#pragma once
+#include "base/vec.h"
+#include "isa/insn.h"
+
+struct arch;
+
+enum { LABEL_NONE = UINT32_MAX };
+
+/* Where control goes: a label of the buffer, or with LABEL_NONE a fixed address. */
+struct emit_target {
+	uint32_t label;
+	uint64_t pc;
+};
+
+/* A place in the code that refers to a label or a constant; `kind` is the architecture's. */
+struct emit_fixup {
+	uint32_t at; /* offset of the instruction (a64) or of its displacement (x64) */
+	uint32_t label;
+	uint8_t kind;
+};
+
+struct emit_literal {
+	uint64_t low, high; /* 16 bytes; smaller constants use a part */
+	uint32_t label;
+};
+
+struct emit {
+	const struct arch *arch;
+	uint64_t base; /* address of the first byte */
+	VEC(uint8_t) bytes;
+	VEC(uint32_t) labels; /* offset of each, UINT32_MAX until placed */
+	VEC(struct emit_fixup) fixups;
+	VEC(struct emit_literal) literals;
+	bool failed;
+};
+
+/* The code of one probe, and what it may use. */
+struct emit_probe {
+	/* Registers and flags whose values nobody needs at this place. Anything else that the code
+	 * uses it saves and restores. */
+	struct regset free;
+	/* Overwrites all free registers and flags afterwards: for tests of liveness. */
+	bool poison;
+	/* A counter of the executing thread: the 64-bit word at `counter` in its area gets 1 added.
+	 * If `routine` is not 0, the runtime is called instead. */
+	uint32_t counter;
+	/* Finding the area: a table of pairs (thread pointer, area), 1 << table_bits of them; a
+	 * thread's is at index (thread pointer >> 12) mod their number. If another thread's is
+	 * there, the code calls `find`: it has the conventions of `routine`, takes no argument and
+	 * leaves the area's address in the register that the first argument is passed in. */
+	uint64_t table;
+	uint8_t table_bits;
+	uint64_t find;
+	/* Calling the runtime: `routine` gets `argument` in the architecture's runtime-argument
+	 * register (a64: x16; x64: rax), preserves all other registers, vector state and flags, and
+	 * expects the program's stack pointer RUNTIME_CALL_FRAME bytes above its own (x64: above
+	 * its return address). What the code itself had to save lies between: a64 x16, x17 at [sp],
+	 * x30 at [sp, 16]; x64 rax at [rsp + 8] as seen by the routine, above it the red zone. */
+	uint64_t routine, argument;
+};
+
+enum { RUNTIME_CALL_FRAME_A64 = 32, RUNTIME_CALL_FRAME_X64 = 8 + 128 };
+
+/* What an architecture can write. Functions that append set e->failed if that is impossible. */
+struct emit_ops {
+	uint8_t jump_size;       /* of jump(): the bytes that a patch overwrites */
+	uint8_t short_jump_size; /* of short_jump(); 0 if there is none */
+	uint8_t trap_size;
+	const uint8_t *trap;
+	uint64_t jump_reach;  /* distance that jump() covers for certain, both ways */
+	uint64_t short_reach; /* the same of short_jump() */
+
+	/* The bytes of a jump that stands at `from`; returns their number, or 0 if out of reach. */
+	size_t (*jump)(uint8_t *out, uint64_t from, uint64_t to);
+	size_t (*short_jump)(uint8_t *out, uint64_t from, uint64_t to);
+
+	/* Appends a jump; if all registers and flags stay what they are. */
+	void (*go)(struct emit *e, struct emit_target to);
+	/* Appends code that does what the instruction, decoded in full from `bytes`, does at
+	 * in->pc. Not for direct jumps, branches and calls. */
+	void (*move)(struct emit *e, const struct insn *in, const uint8_t *bytes);
+	/* Appends a branch on the condition of the INSN_BRANCH (flags, cbz, tbz; jcc, jrcxz,
+	 * loop): to `taken`, or on to the next instruction appended. */
+	void (*branch)(struct emit *e, const struct insn *in, const uint8_t *bytes,
+		       struct emit_target taken);
+	/* Appends a call, direct or not, that leaves `return_pc` as its return address whatever its
+	 * own place. The processor's prediction of returns does not profit from it. */
+	void (*call)(struct emit *e, const struct insn *in, const uint8_t *bytes,
+		     uint64_t return_pc);
+	void (*probe)(struct emit *e, const struct emit_probe *p);
+	/* Writes the distance from the fixup to the label's place; false if out of reach. */
+	bool (*fix)(struct emit *e, const struct emit_fixup *f, uint64_t target);
+};
+
+extern const struct emit_ops a64_emit, x64_emit;
+
+void emit_init(struct emit *e, const struct arch *arch, uint64_t base);
+void emit_release(struct emit *e);
+uint32_t emit_label(struct emit *e);
+/* Places a label here. */
+void emit_place(struct emit *e, uint32_t label);
+/* The address of the next byte. */
+uint64_t emit_here(const struct emit *e);
+void emit_bytes(struct emit *e, const void *bytes, size_t n);
+/* A label of a constant that emit_finish() will place, 16-byte aligned; equal constants share one.
+ */
+uint32_t emit_literal(struct emit *e, uint64_t low, uint64_t high);
+/* Places the constants and resolves all labels. Returns !e->failed. */
+bool emit_finish(struct emit *e);

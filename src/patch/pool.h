@@ -1,0 +1,40 @@
+/* Code memory of a process: regions near the code they serve, given out in pieces.
+ *
+ * Only bookkeeping: which addresses are free is taken from the maps file, and mapping is the
+ * caller's (probe/), who is told where. */
+#pragma once
+#include "base/vec.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pool_piece {
+	uint64_t start, end;
+};
+
+struct pool_region {
+	uint64_t start, end;
+	VEC(struct pool_piece) free; /* ascending, not adjacent */
+};
+
+struct pool {
+	VEC(struct pool_region) regions;
+};
+
+void pool_release(struct pool *p);
+
+/* `size` bytes (made a multiple of 16) that jumps from everywhere in [low, high) reach, `reach`
+ * bytes being the limit both ways, counted to the far end of the piece. False if no region has
+ * them. */
+bool pool_take(struct pool *p, uint64_t low, uint64_t high, uint64_t reach, uint64_t size,
+	       uint64_t *out);
+void pool_give(struct pool *p, uint64_t start, uint64_t size);
+/* A region that was mapped is in the pool from now on. */
+void pool_add(struct pool *p, uint64_t start, uint64_t size);
+/* Takes back regions that are wholly free, for unmapping: true while there is one. */
+bool pool_take_empty(struct pool *p, uint64_t *start, uint64_t *size);
+
+/* Where a new region of `size` bytes (a multiple of the page size) may be mapped so that all of it
+ * is within `reach` of all of [low, high): free in the maps file's text, not where the heap (brk)
+ * or the stack grow, as near as possible. False if there is none. */
+bool pool_find_gap(const char *maps_text, uint64_t low, uint64_t high, uint64_t reach,
+		   uint64_t size, uint64_t *out);

@@ -1,0 +1,126 @@
+/* Probes in running programs: put in, read and taken out while they run.
+ *
+ *	engine_new(); engine_attach() or engine_launch()
+ *	engine_poll()                    again and again: what has happened
+ *	engine_add(), engine_commit()    subjects go in, in one stop of the process
+ *	engine_read()                    values so far, without stopping anything
+ *	engine_remove(), engine_commit()
+ *	engine_free()                    takes everything out and leaves
+ *
+ * A target is one process under study; fork makes another one, exec starts it anew. All calls have
+ *to come from one thread of ours. */
+#pragma once
+#include "patch/fragment.h"
+#include "process/control.h"
+#include "runtime/abi.h"
+#include "unwind/walk.h"
+
+struct engine;
+struct target;
+
+struct engine_options {
+	bool poison;   /* tests: probes destroy what liveness calls free */
+	bool relocate; /* tests: relocate every procedure */
+	bool no_traps;
+	bool no_perf_clock; /* tests: as if perf were not permitted */
+};
+
+struct engine *engine_new(const struct engine_options *o);
+void engine_free(struct engine *g);
+
+int engine_attach(struct engine *g, int pid, struct target **out, struct err *e);
+/* The program is stopped where it is just loaded: libraries are mapped, nothing of them has run.
+ * engine_go() lets it run. *why: errno of a failed exec. */
+int engine_launch(struct engine *g, char *const *argv, struct target **out, int *why,
+		  struct err *e);
+void engine_go(struct engine *g, struct target *t);
+
+enum engine_happening {
+	ENGINE_FORKED,   /* `target` is new; what was in its parent is in it, with values of its own
+			  */
+	ENGINE_EXECUTED, /* `target` executes another program, is stopped where that is loaded;
+			    nothing is in it; engine_go() */
+	ENGINE_LOADED, /* images were loaded or unloaded in `target`; it is stopped; engine_go() */
+	ENGINE_ENDED,  /* `target` is gone, `status`; its values can be read until engine_drop() */
+};
+
+struct engine_event {
+	enum engine_happening what;
+	struct target *target, *parent;
+	int status;
+};
+bool engine_poll(struct engine *g, int timeout_ms, struct engine_event *out);
+/* Forgets a target that has ended. */
+void engine_drop(struct engine *g, struct target *t);
+
+int target_pid(const struct target *t);
+struct space *target_space(struct target *t);
+bool target_alive(const struct target *t);
+
+/* What to measure: a procedure, or a loop of it. */
+struct subject_request {
+	struct code *code;
+	uint64_t va;      /* start of the procedure */
+	uint64_t loop;    /* va of the loop's header; 0: the procedure itself */
+	uint64_t bias;    /* where the image is: run-time address - va */
+	uint32_t metrics; /* set of 1 << enum rt_metric */
+	bool path;
+	bool iterations; /* of a loop: count them as well */
+	bool counters;   /* no activations: a plain counter for each point (counts only) */
+};
+
+enum { SUBJECT_NONE = UINT32_MAX };
+
+/* Adds to the next batch; SUBJECT_NONE and a sentence if it cannot be probed. */
+uint32_t engine_add(struct engine *g, struct target *t, const struct subject_request *r,
+		    struct err *e);
+/* Takes out with the next batch. Its values stay readable. */
+void engine_remove(struct engine *g, struct target *t, uint32_t subject);
+
+struct batch_result {
+	uint32_t spots, refused[REFUSAL_REASONS]; /* spots asked for, and those refused by reason */
+	uint32_t patches, displaced, relocated, traps; /* procedures by mechanism */
+	uint64_t pause_ns;                             /* how long the program was stopped */
+	uint32_t caught_up;                            /* activations found on stacks */
+};
+/* Carries out what was added and removed. `result` may be NULL. */
+int engine_commit(struct engine *g, struct target *t, struct batch_result *result, struct err *e);
+
+/* One call path with its values, as of now: activations in progress are in `total`. */
+struct path_value {
+	uint32_t subject;
+	int tid;
+	bool recursive;
+	bool complete; /* the path reaches the root */
+	const uint64_t
+		*frames; /* return addresses, innermost first; of the callers of the subject */
+	uint32_t frame_count;
+	uint64_t calls, running; /* begun since the probe is in; in progress now */
+	uint64_t total[RT_METRICS], self[RT_METRICS]; /* ns, bytes, counts */
+};
+typedef void (*path_visitor)(void *ctx, const struct path_value *v);
+/* Tells every path of every thread, dead ones included. */
+void engine_read(struct engine *g, struct target *t, path_visitor visit, void *ctx);
+
+/* Plain counters, summed over threads: of a subject's points by enum point_kind. */
+void engine_counts(struct engine *g, struct target *t, uint32_t subject, uint64_t out[POINT_KINDS]);
+
+/* Time spent in probes since the last call, estimated from hits and the calibrated cost of each
+ * kind; and the time all threads ran meanwhile. */
+struct engine_cost {
+	uint64_t probe_ns, run_ns;
+	uint64_t hits;
+};
+struct engine_cost engine_cost(struct engine *g, struct target *t);
+/* ns of one hit of each kind, found when the engine was made. */
+struct probe_costs {
+	double count, enter, exit, block;
+};
+const struct probe_costs *engine_probe_costs(const struct engine *g);
+
+/* The stacks that were walked at the stops since the last call, one visit a thread: samples for
+ * free.
+ */
+typedef void (*walk_visitor)(void *ctx, struct target *t, int tid, const struct walk *w,
+			     bool in_call);
+void engine_walks(struct engine *g, walk_visitor visit, void *ctx);

@@ -1,0 +1,87 @@
+/* All threads of the programs under study, under ptrace: stopping a process as a whole, resuming
+ *it, and being told of new threads and processes, of programs executed and of ends.
+ *
+ *	control_attach() or control_launch()
+ *	control_wait()              what has happened; the thread concerned stays stopped for
+ *	                            CONTROL_BORN, _EXECUTED, _SIGNALLED_US until control_go()
+ *	control_stop() ... control_resume()     the whole process, and those sharing its memory
+ *	control_detach()
+ *
+ * Signals that arrive while a process is stopped are delivered when it goes on; system calls that
+ * stops interrupt are set back (interrupted.h). A thread that cannot stop now because it waits in
+ * the kernel for its vfork child, or uninterruptibly, counts as stopped: it will stop before it
+ * executes another instruction of the program, and control_resume() takes care of it.
+ *
+ * All calls have to come from one thread of ours. */
+#pragma once
+#include "process/threads.h"
+#include "process/tracee.h"
+
+struct control;
+
+struct control_thread {
+	struct tracee tracee;
+	int pid;
+	bool stopped;   /* registers can be read and set */
+	bool in_call;   /* stopped in a system call */
+	bool in_kernel; /* not stopped, but will be before it runs on: see above */
+	struct tracee_event stop;
+};
+
+enum control_happening {
+	CONTROL_BORN,     /* a new thread, before its first instruction; stopped */
+	CONTROL_FORKED,   /* a new process, before its first instruction; stopped; `parent`. With
+			     `shared` it runs in its parent's memory (vfork) */
+	CONTROL_EXECUTED, /* the process executes a new program, at its start; stopped */
+	CONTROL_SIGNALLED_US, /* the runtime asks for attention (rendezvous); stopped */
+	CONTROL_ENDED,        /* the thread is gone; `status` if it was the last of its process */
+	CONTROL_GONE,         /* the process is gone: after its last CONTROL_ENDED; `status` */
+};
+
+struct control_event {
+	enum control_happening what;
+	int pid, tid;
+	int parent; /* pid */
+	bool shared;
+	int status;     /* as of waitpid(); -1 if unknown */
+	uint64_t value; /* CONTROL_SIGNALLED_US: what the runtime sent */
+};
+
+struct control *control_new(void);
+/* Detaches from whatever is left. */
+void control_free(struct control *c);
+
+/* Seizes all threads of the process, until no new one appears. */
+int control_attach(struct control *c, int pid, struct err *e);
+/* Starts a program; it is stopped at its first instruction (CONTROL_EXECUTED is told). *why is the
+ * errno of a failed exec. */
+int control_launch(struct control *c, char *const *argv, int *pid, int *why, struct err *e);
+
+/* The next thing that has happened; waits up to timeout_ms (0: does not wait; -1: for ever; a
+ * signal of ours ends it early). False if nothing has. */
+bool control_wait(struct control *c, int timeout_ms, struct control_event *out);
+/* Lets the thread that an event told of go on, unless its process is stopped. */
+void control_go(struct control *c, int tid);
+
+/* Stops every thread of the process and of processes that share its memory. Nesting is not counted.
+ * Fails only if the process is gone. */
+int control_stop(struct control *c, int pid, struct err *e);
+void control_resume(struct control *c, int pid);
+/* Leaves the process, which must be stopped, and lets it run. */
+void control_detach(struct control *c, int pid);
+
+/* The threads of a process; pointers are good until the next control_wait() or _stop(). */
+uint32_t control_threads(struct control *c, int pid, struct control_thread **out, uint32_t room);
+struct control_thread *control_thread(struct control *c, int tid);
+/* Registers of a stopped thread; false if it is gone. Only pc and general registers are set. */
+bool control_registers(struct control_thread *t, struct registers *out);
+bool control_set_pc(struct control_thread *t, uint64_t pc);
+/* Executes one instruction of a thread of a stopped process; false if it is gone. Signals that come
+ * meanwhile are kept. */
+bool control_step(struct control *c, struct control_thread *t);
+/* The thread pointer of a stopped thread. */
+bool control_thread_pointer(struct control_thread *t, uint64_t *out);
+
+/* The value that rt_tgsigqueueinfo() carries to tell our signal from others: the upper half. */
+enum { CONTROL_SIGNAL = 23 /* SIGURG: ignored by default */ };
+#define CONTROL_MAGIC UINT64_C(0x736f6e6400000000)

@@ -14,6 +14,7 @@ enum log_domain {
 	LOG_SAMPLE,
 	LOG_STORE,
 	LOG_RECORD,
+	LOG_PROBE,
 	LOG_DOMAINS,
 };
 

@@ -19,6 +19,11 @@ struct arch {
 	struct regset callee_saved; /* by the platform's procedure call standard */
 	uint8_t red_zone;           /* bytes below the stack pointer that a procedure may use */
 	struct regset arguments;    /* that may hold arguments at entry, implicit ones included */
+	/* In no convention in use preserved by a callee or used for results. */
+	struct regset scratch;
+	/* That every machine has and that code put between instructions may use while nobody needs
+	 * their values. Without the frame pointer: signal handlers walk frame records any time. */
+	struct regset usable;
 
 	const struct arch_layout *layout; /* where the kernel puts registers */
 	const struct emit_ops *emit;      /* writing code: see emit.h */

@@ -32,13 +32,19 @@ struct emit_literal {
 	uint32_t label;
 };
 
+struct emit_aside;
+
 struct emit {
 	const struct arch *arch;
 	uint64_t base; /* address of the first byte */
+	/* Set it after emit_init() if the code may get larger than emit_ops.near_size: references
+	 * to labels further on are then written in a form that reaches any of them. */
+	bool far;
 	VEC(uint8_t) bytes;
 	VEC(uint32_t) labels; /* offset of each, UINT32_MAX until placed */
 	VEC(struct emit_fixup) fixups;
 	VEC(struct emit_literal) literals;
+	VEC(struct emit_aside) asides;
 	bool failed;
 };
 
@@ -55,7 +61,7 @@ struct emit_probe {
 	/* Finding the area: a table of pairs (thread pointer, area), 1 << table_bits of them; a
 	 * thread's is at index (thread pointer >> 12) mod their number. If another thread's is
 	 * there, the code calls `find`: it has the conventions of `routine`, takes no argument and
-	 * leaves the area's address in the register that the first argument is passed in. */
+	 * leaves the area's address, or 0 for not counting, in the register of the argument. */
 	uint64_t table;
 	uint8_t table_bits;
 	uint64_t find;
@@ -65,6 +71,14 @@ struct emit_probe {
 	 * its return address). What the code itself had to save lies between: a64 x16, x17 at [sp],
 	 * x30 at [sp, 16]; x64 rax at [rsp + 8] as seen by the routine, above it the red zone. */
 	uint64_t routine, argument;
+};
+
+/* What a probe rarely executes: emit_finish() has it written behind all other code. */
+struct emit_aside {
+	struct emit_probe probe;
+	uint32_t here;       /* label to place where it begins */
+	uint32_t back, skip; /* labels: where it goes on, and where if there is nothing to do */
+	uint8_t scratch;     /* a register; which one, is the architecture's */
 };
 
 enum { RUNTIME_CALL_FRAME_A64 = 32, RUNTIME_CALL_FRAME_X64 = 8 + 128 };
@@ -77,6 +91,7 @@ struct emit_ops {
 	const uint8_t *trap;
 	uint64_t jump_reach;  /* distance that jump() covers for certain, both ways */
 	uint64_t short_reach; /* the same of short_jump() */
+	uint32_t near_size;   /* of code that needs no emit.far */
 
 	/* The bytes of a jump that stands at `from`; returns their number, or 0 if out of reach. */
 	size_t (*jump)(uint8_t *out, uint64_t from, uint64_t to);
@@ -96,6 +111,8 @@ struct emit_ops {
 	void (*call)(struct emit *e, const struct insn *in, const uint8_t *bytes,
 		     uint64_t return_pc);
 	void (*probe)(struct emit *e, const struct emit_probe *p);
+	/* Appends what probe() put into e->asides; NULL if it never does. */
+	void (*aside)(struct emit *e, const struct emit_aside *a);
 	/* Writes the distance from the fixup to the label's place; false if out of reach. */
 	bool (*fix)(struct emit *e, const struct emit_fixup *f, uint64_t target);
 };
@@ -110,8 +127,8 @@ void emit_place(struct emit *e, uint32_t label);
 /* The address of the next byte. */
 uint64_t emit_here(const struct emit *e);
 void emit_bytes(struct emit *e, const void *bytes, size_t n);
-/* A label of a constant that emit_finish() will place, 16-byte aligned; equal constants share one.
- */
+/* A label of a constant that emit_finish() will place, 16-byte aligned; equal constants asked for
+ * shortly after each other share one. */
 uint32_t emit_literal(struct emit *e, uint64_t low, uint64_t high);
 /* Places the constants and resolves all labels. Returns !e->failed. */
 bool emit_finish(struct emit *e);

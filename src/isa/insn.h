@@ -48,6 +48,8 @@ enum insn_flag {
 		1 << 6, /* besides its OP_ADD or OP_SUB it sets the flags of a compare: of a - b
 			   for OP_SUB, of a - (-imm) for OP_ADD (subs and adds of a constant) */
 	INSN_PC_RELATIVE = 1 << 7, /* OP_SET of an address computed from pc: adr, adrp, lea rip */
+	INSN_EXCLUSIVE_BEGIN = 1 << 8, /* load-exclusive: until its store, every access counts */
+	INSN_EXCLUSIVE_END = 1 << 9,   /* store-exclusive, clrex */
 };
 
 /* The value computed, where it is one of these; everything else is OP_OTHER and only `writes` tells
@@ -117,11 +119,11 @@ struct regset {
 struct insn {
 	uint64_t pc;
 	uint64_t target; /* of a direct transfer */
+	uint16_t flags;  /* enum insn_flag; INSN_SIGNED, _COMPARES and _PC_RELATIVE at DECODE_FULL
+			    only */
 	uint8_t length;
 	uint8_t kind;  /* enum insn_kind */
 	uint8_t class; /* enum insn_class */
-	uint8_t flags; /* enum insn_flag; INSN_SIGNED, _COMPARES and _PC_RELATIVE at DECODE_FULL
-			  only */
 
 	/* What follows is filled at DECODE_FULL only. */
 	uint8_t op; /* enum insn_op */

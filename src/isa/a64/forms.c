@@ -532,6 +532,8 @@ const struct a64_form_info a64_form_info[A64_FORMS] = {
 	[SIGN] = {.flags = INSN_SIGNS_LINK},
 	[SIGN_LAND] = {.flags = INSN_SIGNS_LINK | INSN_LANDING},
 	[CHECK] = {.flags = INSN_CHECKS_LINK},
+	[EXCLUSIVE_LOAD] = {.flags = INSN_EXCLUSIVE_BEGIN},
+	[EXCLUSIVE_END] = {.flags = INSN_EXCLUSIVE_END},
 	[LOAD_LITERAL] = {.fill = load_literal},
 	[MEM_BASE] = {.fill = mem_base},
 	[MEM_SCALED] = {.fill = mem_scaled},

@@ -56,6 +56,8 @@ enum a64_form {
 	SIGN, /* the link register */
 	SIGN_LAND,
 	CHECK,
+	EXCLUSIVE_LOAD,
+	EXCLUSIVE_END, /* store, clrex */
 	LOAD_LITERAL,
 	MEM_BASE,   /* [Xn]: size in 31:30, load in 22 */
 	MEM_SCALED, /* [Xn, #imm12 << size] */

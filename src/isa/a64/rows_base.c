@@ -134,7 +134,7 @@ const struct a64_row a64_rows_base[] = {
 
 	/* System. */
 	{"11010101 000 00 011 0001 0000 00x rrrrr", O, PLAIN, 0},          /* wfet, wfit */
-	{"11010101 000 00 011 0011 xxxx 010 11111", O, PLAIN, 0},          /* clrex */
+	{"11010101 000 00 011 0011 xxxx 010 11111", O, EXCLUSIVE_END, 0},  /* clrex */
 	{"11010101 000 00 011 0011 xxxx 10x 11111", O, PLAIN, 0},          /* dsb, dmb */
 	{"11010101 000 00 011 0011 xxxx 110 11111", O, PLAIN, 0},          /* isb */
 	{"11010101 000 00 011 0011 0000 111 11111", O, PLAIN, 0},          /* sb */

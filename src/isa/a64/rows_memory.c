@@ -11,14 +11,14 @@
 
 const struct a64_row a64_rows_memory[] = {
 	/* Exclusive and ordered. */
-	{"xx 001000 000 wwwww x xxxxx bbbbb rrrrr", A, PLAIN, 0},     /* stxr, stlxr */
-	{"1x 001000 001 wwwww x rrrrr bbbbb rrrrr", A, PLAIN, 0},     /* stxp, stlxp */
-	{"xx 001000 010 xxxxx x xxxxx bbbbb wwwww", A, PLAIN, 0},     /* ldxr, ldaxr */
-	{"1x 001000 011 xxxxx x wwwww bbbbb wwwww", A, PLAIN, 0},     /* ldxp, ldaxp */
-	{"xx 001000 100 xxxxx x xxxxx bbbbb rrrrr", S, MEM_BASE, 0},  /* stllr, stlr */
-	{"xx 001000 110 xxxxx 0 xxxxx bbbbb wwwww", L, MEM_BASE, 0},  /* ldlar */
-	{"xx 001000 110 11111 1 11111 bbbbb wwwww", L, MEM_BASE, 0},  /* ldar */
-	{"0x 001000 0x1 xxxx1 x 11111 xxxxx xxxxx", A, UNDEFINED, 0}, /* pairs start even */
+	{"xx 001000 000 wwwww x xxxxx bbbbb rrrrr", A, EXCLUSIVE_END, 0},  /* stxr, stlxr */
+	{"1x 001000 001 wwwww x rrrrr bbbbb rrrrr", A, EXCLUSIVE_END, 0},  /* stxp, stlxp */
+	{"xx 001000 010 xxxxx x xxxxx bbbbb wwwww", A, EXCLUSIVE_LOAD, 0}, /* ldxr, ldaxr */
+	{"1x 001000 011 xxxxx x wwwww bbbbb wwwww", A, EXCLUSIVE_LOAD, 0}, /* ldxp, ldaxp */
+	{"xx 001000 100 xxxxx x xxxxx bbbbb rrrrr", S, MEM_BASE, 0},       /* stllr, stlr */
+	{"xx 001000 110 xxxxx 0 xxxxx bbbbb wwwww", L, MEM_BASE, 0},       /* ldlar */
+	{"xx 001000 110 11111 1 11111 bbbbb wwwww", L, MEM_BASE, 0},       /* ldar */
+	{"0x 001000 0x1 xxxx1 x 11111 xxxxx xxxxx", A, UNDEFINED, 0},      /* pairs start even */
 	{"0x 001000 0x1 xxxxx x 11111 xxxxx xxxx1", A, UNDEFINED, 0},
 	{"0x 001000 0x1 uuuu2 x 11111 bbbbb rrrr2", A, PLAIN, 0}, /* casp */
 	{"xx 001000 1x1 uuuuu x 11111 bbbbb rrrrr", A, PLAIN, 0}, /* cas */

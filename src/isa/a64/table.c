@@ -210,8 +210,14 @@ static bool same_ids(struct ids a, struct ids b)
 static void add_match(uint32_t id)
 {
 	const struct a64_rule *r = &table.rules.data[id];
-	vec_push(&table.matches, (struct a64_match){r->mask, r->value, (uint16_t)id, r->class,
-						    r->form, r->kind, r->flags, r->checked});
+	vec_push(&table.matches, (struct a64_match){.mask = r->mask,
+						    .value = r->value,
+						    .rule = (uint16_t)id,
+						    .flags = r->flags,
+						    .class = r->class,
+						    .form = r->form,
+						    .kind = r->kind,
+						    .checked = r->checked});
 }
 
 static void end_matches(void)

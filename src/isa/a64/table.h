@@ -15,7 +15,8 @@ enum { A64_MAX_CORE = 4, A64_MAX_VEC = 4, A64_FIRST_PREDICATE = 33, A64_FFR = 49
 
 struct a64_rule {
 	uint32_t mask, value;
-	uint8_t class, form, kind, flags;
+	uint8_t class, form, kind;
+	uint16_t flags;
 	bool checked; /* the form has a `valid` to ask */
 	uint8_t core_count, vec_count;
 	struct a64_field core[A64_MAX_CORE], vec[A64_MAX_VEC];
@@ -25,14 +26,15 @@ struct a64_rule {
 /* What a word is, without its registers: all that DECODE_FLOW touches. */
 struct a64_match {
 	uint32_t mask, value;
-	uint16_t rule;
-	uint8_t class, form, kind, flags;
+	uint16_t rule, flags;
+	uint8_t class, form, kind;
 	bool checked;
 };
 
 /* What the form of a row means: forms.c. */
 struct a64_form_info {
-	uint8_t kind, flags;
+	uint8_t kind;
+	uint16_t flags;
 	bool (*valid)(uint32_t word);                  /* what a pattern cannot say; may be NULL */
 	void (*fill)(uint32_t word, struct insn *out); /* op and operands; may be NULL */
 };

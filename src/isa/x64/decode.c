@@ -86,6 +86,12 @@ static void fill_flow(const struct zinsn *z, uint64_t pc, struct insn *out)
 	}
 }
 
+bool x64_zydis(const uint8_t *p, size_t n, struct zinsn *z)
+{
+	pthread_once(&decoder_once, decoder_init);
+	return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, p, n, &z->i, z->op));
+}
+
 static size_t x64_decode(const uint8_t *p, size_t n, uint64_t pc, enum insn_detail detail,
 			 struct insn *out)
 {
@@ -95,8 +101,7 @@ static size_t x64_decode(const uint8_t *p, size_t n, uint64_t pc, enum insn_deta
 			return length;
 	}
 	struct zinsn z;
-	pthread_once(&decoder_once, decoder_init);
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, p, n, &z.i, z.op)))
+	if (!x64_zydis(p, n, &z))
 		return 0;
 	fill_flow(&z, pc, out);
 	if (detail == DECODE_FLOW) {
@@ -139,7 +144,14 @@ const struct arch arch_x64 = {
 			  X64_BIT(X64_RCX) | X64_BIT(X64_R8) | X64_BIT(X64_R9) | X64_BIT(X64_RAX) |
 			  X64_BIT(X64_R10),
 	.arguments.vec = 0xff,
+	/* Besides rax and rdx, LLVM returns values in rcx, r8 and the first four vectors. */
+	.scratch.core = X64_BIT(X64_RSI) | X64_BIT(X64_RDI) | X64_BIT(X64_R9) | X64_BIT(X64_R10) |
+			X64_BIT(X64_R11) | X64_BIT(REG_FLAGS),
+	.scratch.vec = 0xfff0,
+	.usable.core = (0xffff & ~(X64_BIT(X64_RSP) | X64_BIT(X64_RBP))) | X64_BIT(REG_FLAGS),
+	.usable.vec = 0xffff,
 	.layout = &x64_layout,
+	.emit = &x64_emit,
 	.decode = x64_decode,
 	.reg_name = x64_reg_name,
 };

@@ -3,7 +3,7 @@
  * Zydis does the decoding; decode.c turns its answer into where control goes, class.c into the
  * class of an instruction mix, regs.c into the registers read and written, ops.c into the value
  * computed, and shape.c remembers the answers for whole families of encodings, because Zydis takes
- * 150 ns for an instruction. */
+ * 150 ns for an instruction. Writing code is apart: encode.h. */
 #pragma once
 #include <Zydis/Zydis.h>
 
@@ -53,6 +53,9 @@ struct x64_reg {
 	uint8_t bytes;  /* of a general register: 1, 2, 4, 8 */
 	bool high;      /* ah, ch, dh, bh */
 };
+
+/* Decodes with all operands; false if the bytes are no instruction. */
+bool x64_zydis(const uint8_t *p, size_t n, struct zinsn *z);
 
 struct x64_reg x64_register(ZydisRegister r);
 

@@ -1,0 +1,164 @@
+/* Writing A64 code: words, distances, addresses, jumps. */
+#include "isa/a64/words.h"
+#include "isa/arch.h"
+
+enum { WORD = 4 };
+
+static const struct {
+	uint8_t bits, shift;
+} distances[A64_DISTANCES] = {
+	[A64_DISTANCE_26] = {26, 0}, [A64_DISTANCE_19] = {19, 5}, [A64_DISTANCE_14] = {14, 5}};
+
+static bool fits(int64_t value, unsigned bits)
+{
+	return value >= -(INT64_C(1) << (bits - 1)) && value < INT64_C(1) << (bits - 1);
+}
+
+bool a64_set_distance(uint32_t *word, enum a64_distance kind, uint64_t from, uint64_t to)
+{
+	int64_t distance = (int64_t)(to - from);
+	uint32_t mask = (UINT32_C(1) << distances[kind].bits) - 1;
+	unsigned shift = distances[kind].shift;
+
+	if (distance % WORD || !fits(distance / WORD, distances[kind].bits))
+		return false;
+	*word = (*word & ~(mask << shift)) | ((uint32_t)(distance / WORD) & mask) << shift;
+	return true;
+}
+
+uint32_t a64_word(const uint8_t *b)
+{
+	return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+
+static void put_word(uint8_t *out, uint32_t word)
+{
+	for (unsigned i = 0; i < WORD; i++)
+		out[i] = (uint8_t)(word >> 8 * i);
+}
+
+void a64_put(struct emit *e, uint32_t word)
+{
+	uint8_t bytes[WORD];
+	put_word(bytes, word);
+	emit_bytes(e, bytes, sizeof(bytes));
+}
+
+void a64_put_to(struct emit *e, uint32_t word, enum a64_distance kind, struct emit_target to)
+{
+	if (to.label != LABEL_NONE)
+		vec_push(&e->fixups,
+			 (struct emit_fixup){.at = e->bytes.len, .label = to.label, .kind = kind});
+	else if (!a64_set_distance(&word, kind, emit_here(e), to.pc))
+		e->failed = true;
+	a64_put(e, word);
+}
+
+/* Of a label further on nothing is known but that code is of moderate size, unless it is far: that
+ * is enough for a megabyte, but not for 32 KB. */
+bool a64_reaches(const struct emit *e, enum a64_distance kind, struct emit_target to)
+{
+	uint32_t word = 0;
+	uint64_t pc = to.pc;
+	if (to.label != LABEL_NONE) {
+		uint32_t place = e->labels.data[to.label];
+		if (place == UINT32_MAX)
+			return kind == A64_DISTANCE_26 || (kind == A64_DISTANCE_19 && !e->far);
+		pc = e->base + place;
+	}
+	return a64_set_distance(&word, kind, emit_here(e), pc);
+}
+
+static uint32_t adr(unsigned reg, int64_t distance)
+{
+	uint32_t imm = (uint32_t)distance;
+	return 0x10000000 | (imm & 3) << 29 | (imm >> 2 & 0x7ffff) << 5 | reg;
+}
+
+static uint32_t adrp(unsigned reg, int64_t pages)
+{
+	return adr(reg, pages) | UINT32_C(1) << 31;
+}
+
+/* movz, or movn if more quarters are all ones, and movk for those that are left. */
+static void set_by_quarters(struct emit *e, unsigned reg, uint64_t value)
+{
+	enum { MOVN = 0x92800000, MOVZ = 0xd2800000, MOVK = 0xf2800000 };
+	unsigned zeros = 0, ones = 0;
+	for (unsigned i = 0; i < 4; i++) {
+		zeros += (value >> 16 * i & 0xffff) == 0;
+		ones += (value >> 16 * i & 0xffff) == 0xffff;
+	}
+	bool inverted = ones > zeros, first = true;
+	uint32_t usual = inverted ? 0xffff : 0;
+	for (unsigned i = 0; i < 4; i++) {
+		uint32_t quarter = value >> 16 * i & 0xffff;
+		if (quarter == usual && !(first && i == 3))
+			continue;
+		uint32_t opcode = !first ? MOVK : inverted ? MOVN : MOVZ;
+		uint32_t imm = first && inverted ? quarter ^ 0xffff : quarter;
+		a64_put(e, opcode | i << 21 | imm << 5 | reg);
+		first = false;
+	}
+}
+
+void a64_set_register(struct emit *e, unsigned reg, uint64_t value)
+{
+	uint64_t here = emit_here(e);
+	int64_t distance = (int64_t)(value - here);
+	int64_t pages = (int64_t)(value >> 12) - (int64_t)(here >> 12);
+	uint32_t rest = value & 0xfff;
+
+	if (fits(distance, 21)) {
+		a64_put(e, adr(reg, distance));
+	} else if (fits(pages, 21)) {
+		a64_put(e, adrp(reg, pages));
+		if (rest)
+			a64_put(e, a64_add_imm(reg, reg, rest));
+	} else {
+		set_by_quarters(e, reg, value);
+	}
+}
+
+static size_t jump(uint8_t *out, uint64_t from, uint64_t to)
+{
+	uint32_t word = A64_B;
+	if (!a64_set_distance(&word, A64_DISTANCE_26, from, to))
+		return 0;
+	put_word(out, word);
+	return WORD;
+}
+
+static void go(struct emit *e, struct emit_target to)
+{
+	a64_put_to(e, A64_B, A64_DISTANCE_26, to);
+}
+
+static bool fix(struct emit *e, const struct emit_fixup *f, uint64_t target)
+{
+	uint8_t *at = e->bytes.data + f->at;
+	uint32_t word = a64_word(at);
+	if (!a64_set_distance(&word, f->kind, e->base + f->at, target))
+		return false;
+	put_word(at, word);
+	return true;
+}
+
+/* brk #0x5d: raises SIGTRAP whatever its number, which is for people who look at the code. */
+static const uint8_t trap[WORD] = {0xa0, 0x0b, 0x20, 0xd4};
+
+const struct emit_ops a64_emit = {
+	.jump_size = WORD,
+	.trap_size = WORD,
+	.trap = trap,
+	.jump_reach = (UINT64_C(1) << 27) - WORD,
+	.near_size = (UINT32_C(1) << 20) - WORD,
+	.jump = jump,
+	.go = go,
+	.move = a64_move,
+	.branch = a64_branch,
+	.call = a64_call,
+	.probe = a64_probe,
+	.aside = a64_aside,
+	.fix = fix,
+};

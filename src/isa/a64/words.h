@@ -1,0 +1,122 @@
+/* A64 instructions as words, and writing them: what move.c, probe.c and emit.c of this folder need.
+ * Register 31 is what the instruction takes it for: the stack pointer or zero. */
+#pragma once
+#include "isa/emit.h"
+
+enum { A64_IP0 = 16, A64_IP1 = 17, A64_LINK = 30, A64_SP = 31, A64_ZERO = 31 };
+
+/* Where in a word a distance stands, in words: the kinds of fixups. */
+enum a64_distance {
+	A64_DISTANCE_26, /* b, bl: 128 MB */
+	A64_DISTANCE_19, /* b.cond, cbz, ldr literal: 1 MB */
+	A64_DISTANCE_14, /* tbz: 32 KB */
+	A64_DISTANCES,
+};
+
+/* Puts the distance into the word; false if it does not fit. */
+bool a64_set_distance(uint32_t *word, enum a64_distance kind, uint64_t from, uint64_t to);
+uint32_t a64_word(const uint8_t *bytes);
+void a64_put(struct emit *e, uint32_t word);
+/* Appends the word with its distance set to the target. */
+void a64_put_to(struct emit *e, uint32_t word, enum a64_distance kind, struct emit_target to);
+/* Whether the distance from here to the target fits for certain, now or when it is placed. */
+bool a64_reaches(const struct emit *e, enum a64_distance kind, struct emit_target to);
+
+/* Appends the shortest code that sets the register, and nothing else. */
+void a64_set_register(struct emit *e, unsigned reg, uint64_t value);
+
+void a64_move(struct emit *e, const struct insn *in, const uint8_t *bytes);
+void a64_branch(struct emit *e, const struct insn *in, const uint8_t *bytes,
+		struct emit_target taken);
+void a64_call(struct emit *e, const struct insn *in, const uint8_t *bytes, uint64_t return_pc);
+void a64_probe(struct emit *e, const struct emit_probe *p);
+void a64_aside(struct emit *e, const struct emit_aside *a);
+
+#define A64_NOP UINT32_C(0xd503201f)
+#define A64_B   UINT32_C(0x14000000)
+#define A64_BL  UINT32_C(0x94000000)
+
+static inline uint32_t a64_blr(unsigned n)
+{
+	return 0xd63f0000 | n << 5;
+}
+
+static inline uint32_t a64_cbz(unsigned t)
+{
+	return 0xb4000000 | t;
+}
+
+static inline uint32_t a64_cbnz(unsigned t)
+{
+	return 0xb5000000 | t;
+}
+
+static inline uint32_t a64_mov(unsigned d, unsigned m)
+{
+	return 0xaa0003e0 | m << 16 | d;
+}
+
+/* 12 bits, or the 12 bits above them. */
+static inline uint32_t a64_add_imm(unsigned d, unsigned n, uint32_t imm)
+{
+	return imm < 1u << 12 ? 0x91000000 | imm << 10 | n << 5 | d
+			      : 0x91400000 | imm >> 12 << 10 | n << 5 | d;
+}
+
+static inline uint32_t a64_add_shifted(unsigned d, unsigned n, unsigned m, unsigned shift)
+{
+	return 0x8b000000 | m << 16 | shift << 10 | n << 5 | d;
+}
+
+static inline uint32_t a64_eor(unsigned d, unsigned n, unsigned m)
+{
+	return 0xca000000 | m << 16 | n << 5 | d;
+}
+
+static inline uint32_t a64_ubfx(unsigned d, unsigned n, unsigned low, unsigned count)
+{
+	return 0xd3400000 | low << 16 | (low + count - 1) << 10 | n << 5 | d;
+}
+
+/* [n, imm]; imm is a multiple of 8 below 32 KB. */
+static inline uint32_t a64_ldr(unsigned t, unsigned n, uint32_t imm)
+{
+	return 0xf9400000 | imm / 8 << 10 | n << 5 | t;
+}
+
+static inline uint32_t a64_str(unsigned t, unsigned n, uint32_t imm)
+{
+	return 0xf9000000 | imm / 8 << 10 | n << 5 | t;
+}
+
+/* [sp, -size]! */
+static inline uint32_t a64_push(unsigned t, unsigned size)
+{
+	return 0xf8000c00 | (-size & 0x1ff) << 12 | A64_SP << 5 | t;
+}
+
+/* [sp], size */
+static inline uint32_t a64_pop(unsigned t, unsigned size)
+{
+	return 0xf8400400 | size << 12 | A64_SP << 5 | t;
+}
+
+static inline uint32_t a64_push_pair(unsigned t, unsigned t2, unsigned size)
+{
+	return 0xa9800000 | (-(size / 8) & 0x7f) << 15 | t2 << 10 | A64_SP << 5 | t;
+}
+
+static inline uint32_t a64_pop_pair(unsigned t, unsigned t2, unsigned size)
+{
+	return 0xa8c00000 | size / 8 << 15 | t2 << 10 | A64_SP << 5 | t;
+}
+
+static inline uint32_t a64_load_pair(unsigned t, unsigned t2, unsigned n)
+{
+	return 0xa9400000 | t2 << 10 | n << 5 | t;
+}
+
+static inline uint32_t a64_thread_pointer(unsigned t)
+{
+	return 0xd53bd040 | t;
+}

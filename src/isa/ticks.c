@@ -1,0 +1,63 @@
+#include "isa/ticks.h"
+
+#include <time.h>
+
+#if defined(__aarch64__)
+
+uint64_t ticks_now(void)
+{
+	uint64_t v;
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(v));
+	return v;
+}
+
+double ticks_period_ns(void)
+{
+	uint64_t frequency;
+	__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(frequency));
+	return 1e9 / (double)frequency;
+}
+
+#elif defined(__x86_64__)
+
+uint64_t ticks_now(void)
+{
+	uint32_t low, high;
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+}
+
+static uint64_t clock_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+/* The processor does not tell the frequency of its counter everywhere: it is compared with the
+ * system's clock, for 10 ms the first time. */
+double ticks_period_ns(void)
+{
+	static double period;
+	if (period == 0) {
+		uint64_t ns = clock_ns(), ticks = ticks_now();
+		while (clock_ns() - ns < 10000000)
+			;
+		period = (double)(clock_ns() - ns) / (double)(ticks_now() - ticks);
+	}
+	return period;
+}
+
+#else
+
+uint64_t ticks_now(void)
+{
+	return 0;
+}
+
+double ticks_period_ns(void)
+{
+	return 1;
+}
+
+#endif

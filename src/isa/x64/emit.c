@@ -1,0 +1,179 @@
+/* Writing x86-64 code: jumps, and the forms that moving and probes share. */
+#include "isa/x64/encode.h"
+#include "isa/x64/x64.h"
+
+/* The only kind of fixup: four bytes at the end of an instruction, counted from there. */
+enum { FIX_DISTANCE };
+
+enum { REX = 0x40, REX_W = 8, REX_R = 4, REX_B = 1 };
+
+bool x64_distance_fits(uint64_t from, uint64_t to)
+{
+	int64_t distance = (int64_t)(to - from);
+	return distance == (int32_t)distance;
+}
+
+static void put_word(uint8_t *out, uint32_t word)
+{
+	for (unsigned i = 0; i < 4; i++)
+		out[i] = (uint8_t)(word >> 8 * i);
+}
+
+void x64_byte(struct emit *e, unsigned byte)
+{
+	emit_bytes(e, &(uint8_t){(uint8_t)byte}, 1);
+}
+
+void x64_word(struct emit *e, uint32_t word)
+{
+	uint8_t bytes[4];
+	put_word(bytes, word);
+	emit_bytes(e, bytes, sizeof(bytes));
+}
+
+void x64_distance(struct emit *e, struct emit_target to)
+{
+	uint64_t end = emit_here(e) + 4;
+	if (to.label != LABEL_NONE)
+		vec_push(&e->fixups, (struct emit_fixup){e->bytes.len, to.label, FIX_DISTANCE});
+	else if (!x64_distance_fits(end, to.pc))
+		e->failed = true;
+	x64_word(e, (uint32_t)(to.pc - end));
+}
+
+static void rex_opcode(struct emit *e, uint8_t opcode, unsigned reg, unsigned rm)
+{
+	x64_byte(e, REX | REX_W | (reg & 8 ? REX_R : 0u) | (rm & 8 ? REX_B : 0u));
+	x64_byte(e, opcode);
+}
+
+static unsigned modrm(unsigned mod, unsigned reg, unsigned rm)
+{
+	return mod << 6 | (reg & 7) << 3 | (rm & 7);
+}
+
+void x64_registers_form(struct emit *e, uint8_t opcode, unsigned reg, unsigned rm)
+{
+	rex_opcode(e, opcode, reg, rm);
+	x64_byte(e, modrm(3, reg, rm));
+}
+
+/* Always with a displacement: without one, rbp and r13 are no bases. */
+void x64_memory_form(struct emit *e, uint8_t opcode, unsigned reg, unsigned base, int32_t disp)
+{
+	bool is_short = disp == (int8_t)disp;
+	rex_opcode(e, opcode, reg, base);
+	x64_byte(e, modrm(is_short ? 1 : 2, reg, base));
+	if ((base & 7) == X64_RSP) /* r12 too: the field means a SIB byte */
+		x64_byte(e, modrm(0, X64_RSP, base));
+	if (is_short)
+		x64_byte(e, (uint8_t)disp);
+	else
+		x64_word(e, (uint32_t)disp);
+}
+
+void x64_literal_form(struct emit *e, uint8_t opcode, unsigned reg, uint32_t label)
+{
+	rex_opcode(e, opcode, reg, 0);
+	x64_byte(e, modrm(0, reg, X64_RBP)); /* that is, relative to rip */
+	x64_distance(e, (struct emit_target){.label = label});
+}
+
+static void one_register(struct emit *e, unsigned opcode, unsigned reg)
+{
+	if (reg & 8)
+		x64_byte(e, REX | REX_B);
+	x64_byte(e, opcode | (reg & 7));
+}
+
+void x64_push(struct emit *e, unsigned reg)
+{
+	one_register(e, 0x50, reg);
+}
+
+void x64_pop(struct emit *e, unsigned reg)
+{
+	one_register(e, 0x58, reg);
+}
+
+void x64_move_stack(struct emit *e, int32_t by)
+{
+	x64_memory_form(e, X64_LEA, X64_RSP, X64_RSP, by);
+}
+
+uint32_t x64_skip(struct emit *e, uint8_t opcode)
+{
+	x64_byte(e, opcode);
+	x64_byte(e, 0);
+	return e->bytes.len;
+}
+
+void x64_land(struct emit *e, uint32_t skip)
+{
+	uint32_t distance = e->bytes.len - skip;
+	if (distance > INT8_MAX)
+		e->failed = true;
+	e->bytes.data[skip - 1] = (uint8_t)distance;
+}
+
+static size_t x64_jump(uint8_t *out, uint64_t from, uint64_t to)
+{
+	if (!x64_distance_fits(from + 5, to))
+		return 0;
+	out[0] = 0xe9;
+	put_word(out + 1, (uint32_t)(to - from - 5));
+	return 5;
+}
+
+static size_t x64_short_jump(uint8_t *out, uint64_t from, uint64_t to)
+{
+	int64_t distance = (int64_t)(to - from - 2);
+	if (distance != (int8_t)distance)
+		return 0;
+	out[0] = X64_JUMP8;
+	out[1] = (uint8_t)distance;
+	return 2;
+}
+
+/* What is out of reach is jumped to through a constant. Such an indirect jump needs no landing
+ * instruction at its target if it says so (notrack), as the direct one would not. */
+void x64_go(struct emit *e, struct emit_target to)
+{
+	if (to.label == LABEL_NONE && !x64_distance_fits(emit_here(e) + 5, to.pc)) {
+		x64_byte(e, X64_NOTRACK);
+		x64_literal_form(e, X64_ONE, X64_ONE_JUMP, emit_literal(e, to.pc, 0));
+		return;
+	}
+	x64_byte(e, 0xe9);
+	x64_distance(e, to);
+}
+
+static bool x64_fix(struct emit *e, const struct emit_fixup *f, uint64_t target)
+{
+	uint64_t end = e->base + f->at + 4;
+	if (!x64_distance_fits(end, target))
+		return false;
+	put_word(e->bytes.data + f->at, (uint32_t)(target - end));
+	return true;
+}
+
+static const uint8_t int3[] = {0xcc};
+
+const struct emit_ops x64_emit = {
+	.jump_size = 5,
+	.short_jump_size = 2,
+	.trap_size = sizeof(int3),
+	.trap = int3,
+	.jump_reach = INT32_MAX - 4, /* distances count from the end of the jump */
+	.short_reach = INT8_MAX - 1,
+	.near_size = UINT32_MAX,
+	.jump = x64_jump,
+	.short_jump = x64_short_jump,
+	.go = x64_go,
+	.move = x64_move,
+	.branch = x64_branch,
+	.call = x64_call,
+	.probe = x64_probe,
+	.aside = x64_aside,
+	.fix = x64_fix,
+};

@@ -1,0 +1,50 @@
+/* Writing x86-64 code: the few forms that moved instructions and probes are made of. All operate on
+ * 64 bits (REX.W, which forms that have no other size ignore). */
+#pragma once
+#include "isa/emit.h"
+
+enum {
+	X64_ADD = 0x03,     /* reg += r/m */
+	X64_COMPARE = 0x39, /* flags of r/m - reg */
+	X64_TEST = 0x85,
+	X64_STORE = 0x89, /* r/m = reg */
+	X64_LOAD = 0x8b,  /* reg = r/m */
+	X64_LEA = 0x8d,
+	X64_POP_MEMORY = 0x8f, /* reg is 0 */
+	X64_ONE = 0xff,        /* the reg field says what: */
+	X64_ONE_INC = 0,
+	X64_ONE_CALL = 2,
+	X64_ONE_JUMP = 4,
+	X64_ONE_PUSH = 6,
+	X64_JE32 = 0x84, /* behind 0f */
+	X64_JNE32 = 0x85,
+	X64_JUMP8 = 0xeb,   /* rel8 */
+	X64_NOTRACK = 0x3e, /* prefix: the target needs no endbr64 */
+};
+
+void x64_byte(struct emit *e, unsigned byte);
+void x64_word(struct emit *e, uint32_t word);
+/* The last four bytes of an instruction: the distance from its end to `to`. */
+void x64_distance(struct emit *e, struct emit_target to);
+
+void x64_registers_form(struct emit *e, uint8_t opcode, unsigned reg, unsigned rm);
+void x64_memory_form(struct emit *e, uint8_t opcode, unsigned reg, unsigned base, int32_t disp);
+/* Memory is the constant with this label. */
+void x64_literal_form(struct emit *e, uint8_t opcode, unsigned reg, uint32_t label);
+void x64_push(struct emit *e, unsigned reg);
+void x64_pop(struct emit *e, unsigned reg);
+/* Moves the stack pointer and leaves the flags alone. */
+void x64_move_stack(struct emit *e, int32_t by);
+
+/* A short jump forward, to where x64_land() is called with its result. */
+uint32_t x64_skip(struct emit *e, uint8_t opcode);
+void x64_land(struct emit *e, uint32_t skip);
+
+bool x64_distance_fits(uint64_t from, uint64_t to);
+void x64_go(struct emit *e, struct emit_target to);
+void x64_move(struct emit *e, const struct insn *in, const uint8_t *bytes);
+void x64_branch(struct emit *e, const struct insn *in, const uint8_t *bytes,
+		struct emit_target taken);
+void x64_call(struct emit *e, const struct insn *in, const uint8_t *bytes, uint64_t return_pc);
+void x64_probe(struct emit *e, const struct emit_probe *p);
+void x64_aside(struct emit *e, const struct emit_aside *a);

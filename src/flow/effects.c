@@ -1,0 +1,64 @@
+#include "flow/effects.h"
+
+void cursor_set(struct cursor *c, const struct image *im, const struct arch *arch, uint64_t va,
+		uint64_t size)
+{
+	size_t n = 0;
+	*c = (struct cursor){.arch = arch, .va = va};
+	c->bytes = image_is_code(im, va) ? image_at(im, va, &n) : NULL;
+	c->size = n < size ? n : (size_t)size;
+}
+
+bool cursor_next(struct cursor *c, enum insn_detail detail, struct insn *in)
+{
+	size_t length = c->size ? c->arch->decode(c->bytes, c->size, c->va, detail, in) : 0;
+	if (!length)
+		return false;
+	c->bytes += length;
+	c->size -= length;
+	c->va += length;
+	return true;
+}
+
+/* Arithmetic that x86-64 lets set the flags whether wanted or not leaves nothing in them that
+ * anybody waits for; what sets nothing else does. */
+static bool sets_flags_besides(const struct insn *in)
+{
+	return regset_has(&in->writes, REG_FLAGS) &&
+	       (in->writes.core & ~(UINT64_C(1) << REG_FLAGS) || in->writes.vec);
+}
+
+void effects_add(struct effects *e, const struct insn *in)
+{
+	struct regset reads = in->reads;
+	uint16_t exclusive = in->flags & (INSN_EXCLUSIVE_BEGIN | INSN_EXCLUSIVE_END);
+	/* clone: the child goes on with all that the instruction itself does not destroy. */
+	if (in->kind == INSN_SYSCALL)
+		reads.core |= ~in->writes.core;
+	e->reads = regset_or(e->reads, regset_without(reads, e->writes));
+	e->writes = regset_or(e->writes, in->writes);
+	e->fresh = regset_or(e->fresh, regset_without(in->writes, in->reads));
+	e->spent = regset_without(regset_or(e->spent, in->reads), in->writes);
+	if (sets_flags_besides(in))
+		e->spent.core |= UINT64_C(1) << REG_FLAGS;
+	if (exclusive) {
+		e->last_exclusive = exclusive;
+		if (!e->first_exclusive)
+			e->first_exclusive = exclusive;
+	}
+}
+
+struct effects *effects_of(const struct cfg *g, const struct image *im, const struct arch *arch,
+			   struct arena *tmp)
+{
+	struct effects *all = ARENA_ARRAY(tmp, struct effects, g->block_count);
+	for (uint32_t i = 0; i < g->block_count; i++) {
+		struct cursor c;
+		struct insn in;
+		cursor_set(&c, im, arch, g->blocks[i].start, g->blocks[i].size);
+		while (cursor_next(&c, DECODE_FULL, &in))
+			effects_add(&all[i], &in);
+		all[i].bad = c.va != g->blocks[i].start + g->blocks[i].size;
+	}
+	return all;
+}

@@ -1,0 +1,232 @@
+/* Backward data flow over the blocks, with a work list. */
+#include "flow/liveness.h"
+
+#include "base/order.h"
+#include "base/vec.h"
+#include "flow/effects.h"
+
+enum { ENTRY_INSNS = 6 }; /* of a callee that are looked at */
+
+typedef VEC(uint32_t) block_list;
+
+static bool ends_in_call(const struct block *b)
+{
+	return b->end == END_CALL || b->end == END_CALL_INDIRECT;
+}
+
+static struct regset read_after(const struct backward *s, uint32_t b)
+{
+	const struct block *block = &s->g->blocks[b];
+	struct regset live = s->ends[b];
+	if (ends_in_call(block) && !s->past_calls)
+		return live;
+	for (uint32_t k = 0; k < block->edge_count; k++)
+		live = regset_or(live, s->in[s->g->edges[block->first_edge + k].to]);
+	return live;
+}
+
+/* Blocks whose `in` grew make their predecessors' grow. What is in `in` already stays there. */
+static void spread(const struct backward *s, block_list *work)
+{
+	while (work->len) {
+		uint32_t b = vec_pop(work);
+		const struct effects *e = &s->effects[b];
+		s->out[b] = read_after(s, b);
+		struct regset live = regset_or(e->reads, regset_without(s->out[b], e->writes));
+		live = regset_or(live, s->in[b]);
+		if (regset_equal(live, s->in[b]))
+			continue;
+		s->in[b] = live;
+		for (uint32_t k = s->g->first_pred[b]; k < s->g->first_pred[b + 1]; k++)
+			vec_push(work, s->g->edges[s->g->pred_edges[k]].from);
+	}
+}
+
+static void list_all(const struct cfg *g, block_list *work)
+{
+	for (uint32_t b = 0; b < g->block_count; b++)
+		vec_push(work, b);
+}
+
+void backward_solve(const struct backward *s)
+{
+	block_list work = {0};
+	list_all(s->g, &work);
+	spread(s, &work);
+	vec_free(&work);
+}
+
+/* A block with instructions for whose exceptions a landing pad is responsible. Not only calls
+ * throw: with -fnon-call-exceptions, and in some languages always, accesses to memory do. */
+struct covered {
+	uint32_t block, pad;
+};
+
+typedef VEC(struct covered) covered_list;
+
+static void list_covered(const struct image *im, const struct cfg *g, covered_list *out)
+{
+	for (uint32_t b = 0; b < g->block_count && im->landing_count; b++) {
+		uint64_t start = g->blocks[b].start, end = start + g->blocks[b].size;
+		uint32_t i = ORDER_UP_TO(im->landings, im->landing_count, start, start);
+		for (i -= i > 0; i < im->landing_count && im->landings[i].start < end; i++) {
+			uint32_t pad = cfg_block_at(g, im->landings[i].pad);
+			if (im->landings[i].end > start && pad != BLOCK_NONE)
+				vec_push(out, (struct covered){b, pad});
+		}
+	}
+}
+
+/* Adds what its landing pad reads to a block, and lists the blocks that this concerns. */
+static bool add_pad(const struct backward *s, struct regset *always, const struct covered *c,
+		    block_list *work)
+{
+	struct regset more = regset_or(always[c->block], s->in[c->pad]);
+	if (regset_equal(more, always[c->block]))
+		return false;
+	always[c->block] = more;
+	s->in[c->block] = regset_or(s->in[c->block], more);
+	for (uint32_t k = s->g->first_pred[c->block]; k < s->g->first_pred[c->block + 1]; k++)
+		vec_push(work, s->g->edges[s->g->pred_edges[k]].from);
+	return true;
+}
+
+static void solve_with_pads(const struct backward *s, struct liveness *l)
+{
+	covered_list covered = {0};
+	block_list work = {0};
+	bool grown;
+	list_covered(l->image, s->g, &covered);
+	list_all(s->g, &work);
+	do {
+		spread(s, &work);
+		grown = false;
+		vec_each (c, &covered)
+			grown |= add_pad(s, l->always, c, &work);
+	} while (grown);
+	vec_free(&work);
+	vec_free(&covered);
+}
+
+/* What may be read once control has arrived at `target`, by its first instructions or later. */
+static struct regset read_at(const struct liveness *l, uint64_t target)
+{
+	struct cursor c;
+	struct insn in;
+	struct effects e = {0};
+	cursor_set(&c, l->image, l->arch, target, UINT64_MAX);
+	for (unsigned i = 0; i < ENTRY_INSNS && cursor_next(&c, DECODE_FULL, &in); i++) {
+		effects_add(&e, &in);
+		if (in.kind != INSN_PLAIN)
+			break;
+	}
+	return regset_or(e.reads, regset_without(REGSET_ALL, e.writes));
+}
+
+/* Whether edges are missing. */
+static bool leads_elsewhere(const struct block *b)
+{
+	switch (b->end) {
+	case END_FALL:
+	case END_JUMP:
+	case END_SWITCH: return b->edge_count < 1;
+	case END_BRANCH: return b->edge_count < 2;
+	default: return b->flags & BLOCK_CONDITIONAL && b->edge_count < 1;
+	}
+}
+
+/* What is read after a block by others than its successors. */
+static struct regset read_elsewhere(const struct liveness *l, const struct block *b,
+				    struct regset spent)
+{
+	if (leads_elsewhere(b))
+		return REGSET_ALL;
+	switch (b->end) {
+	case END_FALL:
+	case END_JUMP:
+	case END_SWITCH:
+	case END_BRANCH: return (struct regset){0};
+	case END_CALL:
+	case END_TAIL_CALL: return b->target ? read_at(l, b->target) : REGSET_ALL;
+	case END_RETURN: return regset_without(REGSET_ALL, spent);
+	default: return REGSET_ALL;
+	}
+}
+
+/* Tables whose size was guessed may be longer. */
+static void open_guessed_switches(const struct cfg *g, struct regset *ends)
+{
+	for (uint32_t i = 0; i < g->table_count; i++) {
+		const struct jump_table *t = &g->tables[i];
+		if (g->escape_count || t->bound == BOUND_CONTENTS || t->bound == BOUND_LABELS)
+			ends[t->block] = REGSET_ALL;
+	}
+}
+
+/* Whether the graph is not the whole truth. */
+static bool is_doubtful(const struct cfg *g, const struct effects *effects)
+{
+	if (!g->block_count || g->unresolved || g->bad)
+		return true;
+	for (uint32_t b = 0; b < g->block_count; b++)
+		if (effects[b].bad ||
+		    (b + 1 < g->block_count &&
+		     g->blocks[b].start + g->blocks[b].size > g->blocks[b + 1].start))
+			return true;
+	return false;
+}
+
+static void find(struct liveness *out, const struct effects *effects, struct arena *tmp)
+{
+	const struct cfg *g = out->cfg;
+	struct regset *ends = ARENA_ARRAY(tmp, struct regset, g->block_count);
+	struct regset *spent = spent_at_returns(g, effects, out->image, out->arch, tmp);
+	for (uint32_t b = 0; b < g->block_count; b++)
+		ends[b] = read_elsewhere(out, &g->blocks[b], spent[b]);
+	open_guessed_switches(g, ends);
+	struct backward s = {
+		.g = g, .effects = effects, .ends = ends, .in = out->at_start, .out = out->at_end};
+	solve_with_pads(&s, out);
+}
+
+void liveness_find(struct liveness *out, const struct flow *f, const struct cfg *g, struct arena *a,
+		   struct arena *tmp)
+{
+	uint32_t n = g->block_count;
+	*out = (struct liveness){.cfg = g, .arch = flow_arch(f), .image = flow_image(f)};
+	const struct effects *effects = effects_of(g, out->image, out->arch, tmp);
+	out->exclusive = exclusive_find(g, effects, a);
+	out->at_start = ARENA_ARRAY(a, struct regset, n);
+	out->at_end = ARENA_ARRAY(a, struct regset, n);
+	out->always = ARENA_ARRAY(a, struct regset, n);
+	out->unknown = is_doubtful(g, effects);
+	if (!out->unknown)
+		find(out, effects, tmp);
+	for (uint32_t b = 0; out->unknown && b < n; b++)
+		out->at_start[b] = out->at_end[b] = out->always[b] = REGSET_ALL;
+}
+
+struct regset liveness_before(const struct liveness *l, uint32_t block, uint64_t va)
+{
+	const struct block *b = &l->cfg->blocks[block];
+	struct effects e = {0};
+	struct cursor c;
+	struct insn in;
+	cursor_set(&c, l->image, l->arch, va, b->start + b->size - va);
+	while (cursor_next(&c, DECODE_FULL, &in))
+		effects_add(&e, &in);
+	if (c.va != b->start + b->size)
+		return REGSET_ALL;
+	struct regset live = regset_or(e.reads, regset_without(l->at_end[block], e.writes));
+	return regset_or(live, l->always[block]);
+}
+
+struct regset liveness_on_edge(const struct liveness *l, const struct edge *edge)
+{
+	return edge->kind == EDGE_UNWIND ? REGSET_ALL : l->at_start[edge->to];
+}
+
+struct regset liveness_free(const struct arch *arch, const struct regset *live)
+{
+	return regset_without(arch->usable, *live);
+}

@@ -1,0 +1,112 @@
+/* Which registers nobody needs after a return.
+ *
+ * The caller may rely on any register that the procedure leaves as it was, whatever the convention
+ * says, and assembly may return values anywhere. So a register is given up only if
+ *
+ *	- no convention in use preserves it or returns values in it (arch->scratch),
+ *	- on every way from the entry to this return it was overwritten: the caller's value is gone,
+ *	- its last value was read afterwards: it is neither the caller's value brought back, which
+ *	  is the last thing that happens to a register, nor a value left for the caller,
+ *	- the procedure reads no registers at its entry but those that may hold arguments: assembly
+ *	  that gets values in odd places returns them in odd places.
+ *
+ * Go returns values in all registers that it uses. */
+#include "base/vec.h"
+#include "flow/effects.h"
+
+/* On every way to the start of a block: registers that were overwritten, and those of them whose
+ * last value was read. */
+struct state {
+	struct regset gone, spent;
+	bool reached;
+};
+
+typedef VEC(uint32_t) block_list;
+
+static bool is_go(const struct image *im)
+{
+	return image_section(im, ".gopclntab") || image_section(im, ".data.rel.ro.gopclntab") ||
+	       image_section(im, ".go.buildinfo");
+}
+
+/* Only general registers: of the others, writes of a part are too common. */
+static bool takes_only_arguments(const struct cfg *g, const struct effects *effects,
+				 const struct arch *arch, struct arena *tmp)
+{
+	uint64_t expected = arch->arguments.core | arch->callee_saved.core;
+	struct backward s = {.g = g, .effects = effects, .past_calls = true};
+	s.ends = ARENA_ARRAY(tmp, struct regset, g->block_count);
+	s.in = ARENA_ARRAY(tmp, struct regset, g->block_count);
+	s.out = ARENA_ARRAY(tmp, struct regset, g->block_count);
+	backward_solve(&s);
+	return !(s.in[g->entry].core & ~expected & UINT32_MAX);
+}
+
+static void pass_block(const struct effects *e, struct state *s)
+{
+	struct regset kept = regset_or(s->spent, regset_and(s->gone, e->spent));
+	s->gone = regset_or(s->gone, e->fresh);
+	s->spent = regset_or(regset_without(kept, e->writes),
+			     regset_and(regset_and(e->spent, e->writes), s->gone));
+}
+
+/* True if what is known of `to` became less. */
+static bool arrive(struct state *to, const struct state *from)
+{
+	struct state met = *from;
+	if (to->reached) {
+		met.gone = regset_and(to->gone, from->gone);
+		met.spent = regset_and(to->spent, from->spent);
+		if (regset_equal(met.gone, to->gone) && regset_equal(met.spent, to->spent))
+			return false;
+	}
+	*to = met;
+	to->reached = true;
+	return true;
+}
+
+static bool is_root(const struct cfg *g, uint32_t b)
+{
+	return b == g->entry || g->blocks[b].flags & BLOCK_LANDING ||
+	       g->first_pred[b] == g->first_pred[b + 1];
+}
+
+static struct state *pass_all(const struct cfg *g, const struct effects *effects, struct arena *tmp)
+{
+	struct state *in = ARENA_ARRAY(tmp, struct state, g->block_count);
+	block_list work = {0};
+	for (uint32_t b = g->block_count; b-- > 0;) {
+		in[b].reached = is_root(g, b);
+		if (in[b].reached)
+			vec_push(&work, b);
+	}
+	while (work.len) {
+		uint32_t b = vec_pop(&work);
+		const struct block *block = &g->blocks[b];
+		struct state s = in[b];
+		pass_block(&effects[b], &s);
+		for (uint32_t k = 0; k < block->edge_count; k++) {
+			uint32_t to = g->edges[block->first_edge + k].to;
+			if (arrive(&in[to], &s))
+				vec_push(&work, to);
+		}
+	}
+	vec_free(&work);
+	return in;
+}
+
+struct regset *spent_at_returns(const struct cfg *g, const struct effects *effects,
+				const struct image *im, const struct arch *arch, struct arena *tmp)
+{
+	struct regset *out = ARENA_ARRAY(tmp, struct regset, g->block_count);
+	if (is_go(im) || !takes_only_arguments(g, effects, arch, tmp))
+		return out;
+	struct state *in = pass_all(g, effects, tmp);
+	for (uint32_t b = 0; b < g->block_count; b++) {
+		if (g->blocks[b].end != END_RETURN || !in[b].reached)
+			continue;
+		pass_block(&effects[b], &in[b]);
+		out[b] = regset_and(in[b].spent, arch->scratch);
+	}
+	return out;
+}

@@ -1,5 +1,5 @@
 /* All threads of the programs under study, under ptrace: stopping a process as a whole, resuming
- *it, and being told of new threads and processes, of programs executed and of ends.
+ * it, and being told of new threads and processes, of programs executed and of ends.
  *
  *	control_attach() or control_launch()
  *	control_wait()              what has happened; the thread concerned stays stopped for
@@ -14,6 +14,8 @@
  *
  * All calls have to come from one thread of ours. */
 #pragma once
+#include <signal.h>
+
 #include "process/threads.h"
 #include "process/tracee.h"
 
@@ -23,9 +25,17 @@ struct control_thread {
 	struct tracee tracee;
 	int pid;
 	bool stopped;   /* registers can be read and set */
-	bool in_call;   /* stopped in a system call */
+	bool in_call;   /* stopped in a system call: known after control_registers() */
 	bool in_kernel; /* not stopped, but will be before it runs on: see above */
 	struct tracee_event stop;
+
+	/* The rest is control's own. */
+	bool asked;   /* to stop, and has not done so yet */
+	bool held;    /* until control_go() */
+	bool vforked; /* waits for a child that uses its memory */
+	bool dead;    /* but not gone: the first thread of a process that others go on with */
+	int tell;     /* enum control_happening to tell when it stops; or -1 */
+	int resumed;  /* number of the call that the kernel's restart_call stands for; or -1 */
 };
 
 enum control_happening {
@@ -64,7 +74,8 @@ bool control_wait(struct control *c, int timeout_ms, struct control_event *out);
 void control_go(struct control *c, int tid);
 
 /* Stops every thread of the process and of processes that share its memory. Nesting is not counted.
- * Fails only if the process is gone. */
+ * Fails only if the process is gone. Threads and processes that were made before are stopped and
+ * known as well, but may not have been told yet: control_wait() does, without waiting. */
 int control_stop(struct control *c, int pid, struct err *e);
 void control_resume(struct control *c, int pid);
 /* Leaves the process, which must be stopped, and lets it run. */
@@ -73,12 +84,22 @@ void control_detach(struct control *c, int pid);
 /* The threads of a process; pointers are good until the next control_wait() or _stop(). */
 uint32_t control_threads(struct control *c, int pid, struct control_thread **out, uint32_t room);
 struct control_thread *control_thread(struct control *c, int tid);
-/* Registers of a stopped thread; false if it is gone. Only pc and general registers are set. */
+/* Registers of a stopped thread; false if it is gone. Only pc and general registers are set. A
+ * thread in a system call that will be made again when it goes on is at the call instruction; one
+ * whose call is over is behind it. */
 bool control_registers(struct control_thread *t, struct registers *out);
+/* Moves it to another place. One at a call instruction must get the place of such an instruction.
+ */
 bool control_set_pc(struct control_thread *t, uint64_t pc);
+/* Where a thread that is in_kernel will go on; false if that cannot be known. */
+bool control_kernel_place(const struct control_thread *t, uint64_t *sp, uint64_t *pc);
+/* Lets one thread of a stopped process run for about so many ns (less than a second), and stops it
+ * again; false if it has ended. */
+bool control_run_on(struct control *c, struct control_thread *t, uint64_t ns);
 /* Executes one instruction of a thread of a stopped process; false if it is gone. Signals that come
- * meanwhile are kept. */
-bool control_step(struct control *c, struct control_thread *t);
+ * meanwhile are kept. The one thing here that is not safe at every instant: if we are killed right
+ * after the instruction (some microseconds), the program gets SIGTRAP. */
+bool control_step(struct control_thread *t);
 /* The thread pointer of a stopped thread. */
 bool control_thread_pointer(struct control_thread *t, uint64_t *out);
 

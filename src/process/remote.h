@@ -9,7 +9,8 @@
 /* Where the code and the frame are. */
 struct remote_place {
 	uint64_t code;  /* of the bytes that remote_code() gives */
-	uint64_t frame; /* room for the signal frame, REMOTE_FRAME bytes, 64-byte aligned */
+	uint64_t frame; /* room for the signal frame, REMOTE_FRAME bytes, 64-byte aligned; what is
+			   below it is left alone */
 };
 
 enum { REMOTE_FRAME = 16384, REMOTE_CODE_MAX = 32 };
@@ -24,14 +25,13 @@ int remote_call(struct control *c, struct control_thread *t, const struct remote
 
 /* Before we own memory in the program: finds slack in an executable mapping for the code and room
  * below a thread's stack pointer for the frame, and puts the code there. remote_leave() puts the
- * slack's bytes back. `extra` bytes of slack behind the code (a multiple of 8, at most 16) get what
- * `text` holds: a string for a system call; its address is *text_at. */
+ * slack's bytes back. `text`, of at most 15 characters, may be NULL: a string for a system call, of
+ * which *text_at will be the address. */
 struct remote_slack {
 	struct remote_place place;
 	struct control_thread *thread;
-	int pid;
+	int tid; /* of `thread` */
 	uint64_t start;
-	uint8_t original[64];
 	uint32_t size;
 };
 int remote_enter(struct remote_slack *s, struct control *c, int pid, const char *text,

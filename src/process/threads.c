@@ -52,6 +52,26 @@ bool thread_catches(int tid, int signal)
 	return read_status(tid, "\nSigCgt:", 16, &mask) && mask >> (signal - 1) & 1;
 }
 
+bool thread_is_filtered(int tid)
+{
+	return status_number(tid, "\nSeccomp:") > 0;
+}
+
+bool process_has_shadow_stack(int pid)
+{
+	static const char key[] = "\nx86_Thread_features:";
+	char path[40], text[8192];
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (!read_small(path, text, sizeof(text)))
+		return false;
+	char *at = strstr(text, key);
+	if (!at)
+		return false;
+	at += sizeof(key) - 1;
+	at[strcspn(at, "\n")] = '\0';
+	return strstr(at, "shstk");
+}
+
 int thread_process(int tid)
 {
 	return status_number(tid, "\nTgid:");
@@ -71,6 +91,16 @@ char thread_state(int tid)
 	/* The name in front of it may have brackets of its own. */
 	const char *name_end = strrchr(text, ')');
 	return name_end && name_end[1] ? name_end[2] : 0;
+}
+
+int thread_call(int pid, int tid)
+{
+	char path[64], text[256], *end;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
+	if (!read_small(path, text, sizeof(text)))
+		return -1;
+	long number = strtol(text, &end, 10);
+	return end == text || number < 0 ? -1 : (int)number;
 }
 
 void thread_name(int pid, int tid, char out[16])

@@ -16,11 +16,19 @@ int thread_process(int tid);
 int process_parent(int pid);
 /* The letter that tells what a thread is doing (R, S, D, T, t, Z, ...), or 0 if it is gone. */
 char thread_state(int tid);
+/* The number of the system call that a thread which does not run is in, or -1. */
+int thread_call(int pid, int tid);
 /* The name of a thread (comm); empty if it is gone. */
 void thread_name(int pid, int tid, char out[16]);
 
 /* Whether the thread's program has a handler for the signal. */
 bool thread_catches(int tid, int signal);
+
+/* Whether the kernel keeps a second stack of return addresses, against which returns are checked
+ * (x86-64). */
+bool process_has_shadow_stack(int pid);
+/* Whether a filter (seccomp) decides which system calls the thread may make. */
+bool thread_is_filtered(int tid);
 
 /* Whether we may observe the process (perf events, its maps), and whether its architecture is ours;
  * the sentence says why not and what to do. */

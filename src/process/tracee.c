@@ -36,6 +36,12 @@ int tracee_seize(struct tracee *t, int tid, bool children, struct err *e)
 	return rc ? rc : err_errno(e, "thread %d cannot be observed by stopping it", tid);
 }
 
+bool tracee_filter(const struct tracee *t, bool on)
+{
+	uintptr_t options = FOR_ALL | FOR_CHILDREN | (on ? 0 : PTRACE_O_SUSPEND_SECCOMP);
+	return !ptrace(PTRACE_SETOPTIONS, t->tid, NULL, options);
+}
+
 bool tracee_interrupt(const struct tracee *t)
 {
 	return !ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
@@ -50,7 +56,7 @@ static int event_message(int tid)
 }
 
 /* Takes the stop away from what waiting tells; not the end, should it have come meanwhile. */
-static void take_stop(int tid)
+void tracee_take(int tid)
 {
 	siginfo_t info;
 	waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | __WALL);
@@ -71,11 +77,12 @@ static void explain_stop(struct tracee_event *out, int code)
 	case PTRACE_EVENT_VFORK:
 		out->what = TRACEE_CLONED;
 		out->other = event_message(out->tid);
+		out->vfork = code >> 8 == PTRACE_EVENT_VFORK;
 		break;
 	case PTRACE_EVENT_EXEC:
 		/* Until it is taken, the kernel refuses all requests: who does not know of it might
 		 * mean the thread that had this number before. */
-		take_stop(out->tid);
+		tracee_take(out->tid);
 		out->what = TRACEE_EXECUTED;
 		out->other = event_message(out->tid);
 		break;
@@ -90,7 +97,7 @@ bool tracee_next(struct tracee_event *out)
 {
 	siginfo_t info;
 	*out = (struct tracee_event){0};
-	for (;; take_stop(info.si_pid)) {
+	for (;; tracee_take(info.si_pid)) {
 		info.si_pid = 0;
 		if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) ||
 		    !info.si_pid)
@@ -107,7 +114,20 @@ bool tracee_next(struct tracee_event *out)
 	return waitpid(out->tid, &out->status, WNOHANG | __WALL) == out->tid;
 }
 
-static bool read_regset(struct tracee *t)
+bool tracee_wait(int tid, struct tracee_event *out)
+{
+	siginfo_t info;
+	*out = (struct tracee_event){.tid = tid};
+	while (waitid(P_PID, (id_t)tid, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL))
+		if (errno != EINTR)
+			return false;
+	if (info.si_code != CLD_TRAPPED)
+		return false;
+	explain_stop(out, info.si_status);
+	return true;
+}
+
+bool tracee_read(struct tracee *t)
 {
 	struct iovec io = {t->regset.bytes, sizeof(t->regset.bytes)};
 	if (!t->regset.size && !ptrace(PTRACE_GETREGSET, t->tid, NT_PRSTATUS, &io))
@@ -117,7 +137,7 @@ static bool read_regset(struct tracee *t)
 
 bool tracee_registers(struct tracee *t, struct registers *out, bool *in_call)
 {
-	if (!read_regset(t) ||
+	if (!tracee_read(t) ||
 	    !registers_from_ptrace(arch_native(), t->regset.bytes, t->regset.size, out))
 		return false;
 	*in_call = interrupted_in_call(t->tid, &t->regset);
@@ -126,7 +146,7 @@ bool tracee_registers(struct tracee *t, struct registers *out, bool *in_call)
 
 static void repair(struct tracee *t, const struct tracee_event *stop)
 {
-	if ((stop->what == TRACEE_TRAPPED || stop->what == TRACEE_SIGNALLED) && read_regset(t))
+	if ((stop->what == TRACEE_TRAPPED || stop->what == TRACEE_SIGNALLED) && tracee_read(t))
 		interrupted_repair(&t->interrupted, t->tid, &t->regset, stop->signal);
 	t->regset.size = 0;
 }
@@ -146,7 +166,7 @@ void tracee_resume(struct tracee *t, const struct tracee_event *stop)
 bool tracee_detach(struct tracee *t, const struct tracee_event *stop)
 {
 	uintptr_t signal = (uintptr_t)stop->signal;
-	if (stop->what == TRACEE_CALLING && t->interrupted.restarted && read_regset(t))
+	if (stop->what == TRACEE_CALLING && t->interrupted.restarted && tracee_read(t))
 		interrupted_hand_over(&t->interrupted, t->tid, &t->regset);
 	repair(t, stop);
 	if (t->interrupted.restarted && !ptrace(PTRACE_SYSCALL, t->tid, NULL, signal))

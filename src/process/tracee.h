@@ -36,6 +36,7 @@ struct tracee_event {
 	enum tracee_happening what;
 	int signal; /* TRACEE_SIGNALLED */
 	int other;
+	bool vfork; /* TRACEE_CLONED: the maker waits for `other` to execute or end */
 	int status;
 };
 
@@ -44,13 +45,25 @@ int tracee_seize(struct tracee *t, int tid, bool children, struct err *e);
 /* For a thread that came by itself. */
 void tracee_adopt(struct tracee *t, int tid);
 
+/* Switches filters of system calls (seccomp) off and on again, for a stopped thread that was seized
+ * with `children`. */
+bool tracee_filter(const struct tracee *t, bool on);
+
 bool tracee_interrupt(const struct tracee *t);
 /* The next thing that has happened, without waiting; false if nothing has. A stop is told again
  * until the thread is resumed or detached. */
 bool tracee_next(struct tracee_event *out);
+/* Waits for the next stop of one thread that is on its way to it; false if it has ended, which
+ * tracee_next() tells. */
+bool tracee_wait(int tid, struct tracee_event *out);
+/* From now on the stop is not told any more: for a thread that is to stay stopped. A signal that it
+ * stopped with is lost if we die. */
+void tracee_take(int tid);
 
 /* Only while it is stopped. `in_call` tells whether it is leaving a system call. */
 bool tracee_registers(struct tracee *t, struct registers *out, bool *in_call);
+/* The same as the kernel gives them, in t->regset. */
+bool tracee_read(struct tracee *t);
 /* Lets it go on from the stop, with the signal that it was to receive, and with the call that it
  * was stopped in. */
 void tracee_resume(struct tracee *t, const struct tracee_event *stop);

@@ -1,0 +1,420 @@
+/* The kernel sends SIGCHLD for everything that happens to a traced thread; it is kept blocked, and
+ * waiting for it is how we sleep. What happens is dealt with in control_events.c. */
+#include "process/control.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "process/control_inner.h"
+#include "process/launch.h"
+
+enum {
+	MILLISECOND = 1000000,
+	SLEEP_MAX_NS = 100 * MILLISECOND, /* another thread of ours may have got the signal */
+	LOOK_NS = MILLISECOND / 2,        /* when threads do not stop, between looks at them */
+	PATIENCE_NS = 50 * MILLISECOND,   /* with threads that wait in the kernel */
+	LEAVE_NS = 1000 * MILLISECOND,
+};
+
+/* Threads and processes. */
+
+struct control_process *control_find_process(struct control *c, int pid)
+{
+	vec_each (p, &c->processes)
+		if (p->pid == pid)
+			return p;
+	return NULL;
+}
+
+struct control_thread *control_thread(struct control *c, int tid)
+{
+	vec_each (t, &c->threads)
+		if ((*t)->tracee.tid == tid)
+			return *t;
+	return NULL;
+}
+
+uint32_t control_threads(struct control *c, int pid, struct control_thread **out, uint32_t room)
+{
+	uint32_t count = 0;
+	vec_each (t, &c->threads) {
+		if ((*t)->pid != pid)
+			continue;
+		if (count < room)
+			out[count] = *t;
+		count++;
+	}
+	return count;
+}
+
+struct control_thread *control_add(struct control *c, int pid, int tid)
+{
+	struct control_thread *t = xcalloc(1, sizeof(*t));
+	tracee_adopt(&t->tracee, tid);
+	t->pid = pid;
+	t->tell = TELL_NOTHING;
+	t->resumed = -1;
+	vec_push(&c->threads, t);
+	debug(LOG_PROBE, 2, "thread %d of process %d", tid, pid);
+	return t;
+}
+
+static void remove_process(struct control *c, int pid)
+{
+	struct control_process *p = control_find_process(c, pid);
+	if (p)
+		*p = vec_last(&c->processes), c->processes.len--;
+}
+
+/* A process goes with its last thread. */
+void control_remove(struct control *c, struct control_thread *t)
+{
+	int pid = t->pid;
+	vec_each (at, &c->threads) {
+		if (*at != t)
+			continue;
+		*at = vec_last(&c->threads);
+		c->threads.len--;
+		break;
+	}
+	free(t);
+	if (!control_threads(c, pid, NULL, 0))
+		remove_process(c, pid);
+}
+
+void control_ask(struct control_thread *t)
+{
+	t->asked = tracee_interrupt(&t->tracee);
+}
+
+void control_release(struct control *c, struct control_thread *t)
+{
+	t->stopped = false;
+	if (!control_find_process(c, t->pid)->leaving)
+		tracee_resume(&t->tracee, &t->stop);
+	else if (tracee_detach(&t->tracee, &t->stop))
+		control_remove(c, t);
+	else
+		t->asked = true; /* it has to make its call again, and stops there */
+}
+
+/* Waiting. */
+
+/* Sleeps until something happens to a thread or the time has come; false after another signal. */
+static bool sleep_until(const struct control *c, uint64_t then, const sigset_t *mask)
+{
+	struct signalfd_siginfo info;
+	struct pollfd p = {.fd = c->child_fd, .events = POLLIN};
+	uint64_t now = now_ns(), wait = then > now ? then - now : 0;
+	struct timespec t = {0, (long)(wait < SLEEP_MAX_NS ? wait : SLEEP_MAX_NS)};
+	int n = ppoll(&p, 1, &t, mask);
+	return n < 0 ? errno != EINTR : !n || read(c->child_fd, &info, sizeof(info)) >= 0;
+}
+
+/* Signals that an instruction of ours causes cannot wait. */
+static void block_signals(sigset_t *before)
+{
+	sigset_t all;
+	sigfillset(&all);
+	sigdelset(&all, SIGSEGV);
+	sigdelset(&all, SIGBUS);
+	sigdelset(&all, SIGILL);
+	sigdelset(&all, SIGFPE);
+	pthread_sigmask(SIG_BLOCK, &all, before);
+}
+
+static bool next_event(struct control *c, struct control_event *out)
+{
+	if (c->told == c->events.len)
+		return false;
+	*out = c->events.data[c->told++];
+	return true;
+}
+
+/* Signals of ours are let in only while we sleep, so that none comes unnoticed just before. */
+bool control_wait(struct control *c, int timeout_ms, struct control_event *out)
+{
+	sigset_t before;
+	uint64_t end = timeout_ms < 0 ? UINT64_MAX : now_ns() + (uint64_t)timeout_ms * MILLISECOND;
+	if (next_event(c, out))
+		return true;
+	block_signals(&before);
+	control_drain(c);
+	bool found = next_event(c, out), undisturbed = true;
+	while (!found && undisturbed && c->threads.len && now_ns() < end) {
+		undisturbed = sleep_until(c, end, &before);
+		control_drain(c);
+		found = next_event(c, out);
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return found;
+}
+
+void control_go(struct control *c, int tid)
+{
+	struct control_thread *t = control_thread(c, tid);
+	if (!t || !t->held)
+		return;
+	t->held = false;
+	if (t->stopped && !control_find_process(c, t->pid)->stopped)
+		control_release(c, t);
+}
+
+/* Stopping. */
+
+static bool is_of(struct control *c, const struct control_thread *t, uint32_t memory)
+{
+	return control_find_process(c, t->pid)->memory == memory;
+}
+
+/* Whether the thread will not execute anything. */
+static bool is_quiet(const struct control_thread *t)
+{
+	return t->stopped || t->in_kernel || t->dead;
+}
+
+/* A thread that has been asked and does not stop: it runs, though not at this moment; or it waits
+ * for something that no signal ends. A parent in vfork does so for as long as its child likes, page
+ * faults and disks are quick as a rule. */
+static void look_at(struct control_thread *t, bool patient)
+{
+	char state = thread_state(t->tracee.tid);
+	t->dead = !state || state == 'Z' || state == 'X';
+	t->in_kernel = !t->dead && state != 'R' && (!patient || (t->vforked && state == 'D'));
+}
+
+static bool all_quiet(struct control *c, uint32_t memory, bool look, bool patient)
+{
+	bool quiet = true;
+	vec_each (t, &c->threads) {
+		if (is_quiet(*t) || !is_of(c, *t, memory))
+			continue;
+		if (!(*t)->asked)
+			control_ask(*t);
+		if (look || (*t)->vforked)
+			look_at(*t, patient);
+		quiet &= is_quiet(*t);
+	}
+	return quiet;
+}
+
+static void set_stopped(struct control *c, uint32_t memory, bool stopped)
+{
+	vec_each (p, &c->processes)
+		if (p->memory == memory)
+			p->stopped = stopped;
+}
+
+int control_stop(struct control *c, int pid, struct err *e)
+{
+	sigset_t before;
+	uint64_t start = now_ns(), look = start + LOOK_NS;
+	struct control_process *p = control_find_process(c, pid);
+	uint32_t memory = p ? p->memory : 0;
+	set_stopped(c, memory, true);
+	block_signals(&before);
+	for (; p; p = control_find_process(c, pid)) {
+		uint64_t now = now_ns();
+		memory = p->memory; /* another one, after exec */
+		if (all_quiet(c, memory, now >= look, now < start + PATIENCE_NS))
+			break;
+		if (now >= look)
+			look = now + LOOK_NS;
+		sleep_until(c, look, NULL);
+		control_drain(c);
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return p ? 0 : err_set(e, ERR_SYSTEM, "process %d has ended", pid);
+}
+
+void control_resume(struct control *c, int pid)
+{
+	const struct control_process *p = control_find_process(c, pid);
+	if (!p)
+		return;
+	uint32_t memory = p->memory;
+	set_stopped(c, memory, false);
+	vec_each (t, &c->threads) {
+		if (!is_of(c, *t, memory))
+			continue;
+		(*t)->in_kernel = false; /* its stop will be passed */
+		if ((*t)->stopped && !(*t)->held)
+			control_release(c, *t);
+	}
+}
+
+bool control_run_on(struct control *c, struct control_thread *t, uint64_t ns)
+{
+	sigset_t before;
+	int tid = t->tracee.tid;
+	block_signals(&before);
+	control_release(c, t);
+	nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
+	while ((t = control_thread(c, tid)) && !t->stopped) {
+		if (!t->asked)
+			control_ask(t);
+		sleep_until(c, now_ns() + LOOK_NS, NULL);
+		control_drain(c);
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return t;
+}
+
+/* Leaving. */
+
+/* A thread in a sleep that nothing interrupts is asked when it has woken up. */
+static void ask_who_can(struct control_thread *t)
+{
+	char state = t->asked ? 0 : thread_state(t->tracee.tid);
+	if (state && state != 'D' && state != 'Z' && state != 'X')
+		control_ask(t);
+}
+
+/* Returns how many are left to be waited for. */
+static uint32_t leave_threads(struct control *c, int pid)
+{
+	uint32_t left = 0;
+	for (uint32_t i = c->threads.len; i-- > 0;) {
+		struct control_thread *t = c->threads.data[i];
+		if (t->pid != pid)
+			continue;
+		left++;
+		if (t->stopped)
+			control_release(c, t);
+		else
+			ask_who_can(t);
+	}
+	return left;
+}
+
+void control_detach(struct control *c, int pid)
+{
+	uint64_t end = now_ns() + LEAVE_NS;
+	struct control_process *p = control_find_process(c, pid);
+	if (!p)
+		return;
+	p->leaving = true;
+	for (; leave_threads(c, pid) && now_ns() < end; control_drain(c))
+		sleep_until(c, now_ns() + LOOK_NS, NULL);
+	debug(LOG_PROBE, 1, "process %d: detached, %u threads left to the kernel", pid,
+	      control_threads(c, pid, NULL, 0));
+}
+
+/* Beginning. */
+
+static int seize(struct control *c, int pid, int tid, struct err *e)
+{
+	struct tracee tracee;
+	int rc = tracee_seize(&tracee, tid, true, e);
+	if (rc)
+		return rc;
+	if (!control_find_process(c, pid))
+		vec_push(&c->processes,
+			 (struct control_process){.pid = pid, .memory = ++c->memories});
+	control_add(c, pid, tid);
+	return 0;
+}
+
+/* One pass over the threads of a process; returns how many were new to us. Some end meanwhile, some
+ * are ours already because a thread of ours made them, which their first stop will tell. */
+static int seize_threads(struct control *c, int pid, struct err *e)
+{
+	tid_list tids = {0};
+	int count = threads_list(pid, &tids, e);
+	vec_each (tid, &tids)
+		count += !control_thread(c, *tid) && !seize(c, pid, *tid, e);
+	vec_free(&tids);
+	return count;
+}
+
+/* Threads that are not ours yet may make others while we go: until a pass finds none. */
+int control_attach(struct control *c, int pid, struct err *e)
+{
+	int found, total = 0, rc = process_check_attach(pid, e);
+	if (rc)
+		return rc;
+	if (control_find_process(c, pid))
+		return err_set(e, ERR_INPUT, "process %d is observed already", pid);
+	struct err why = {.code = 0};
+	while ((found = seize_threads(c, pid, &why)) > 0)
+		total += found;
+	if (total)
+		return 0;
+	*e = why;
+	return found < 0 ? found : why.code;
+}
+
+static bool is_told(const struct control *c, int pid)
+{
+	for (uint32_t i = c->told; i < c->events.len; i++)
+		if (c->events.data[i].pid == pid)
+			return true;
+	return false;
+}
+
+int control_launch(struct control *c, char *const *argv, int *pid, int *why, struct err *e)
+{
+	struct launch l;
+	*why = 0;
+	int rc = launch_prepare(&l, argv, e);
+	if (rc)
+		return rc;
+	*pid = l.pid;
+	rc = seize(c, l.pid, l.pid, e);
+	if (rc) {
+		close(l.go); /* it ends by itself */
+		close(l.failed);
+		waitpid(l.pid, NULL, 0);
+		return rc;
+	}
+	rc = launch_go(&l, argv[0], why, e);
+	if (rc)
+		control_remove(c, control_thread(c, l.pid));
+	while (!rc && !is_told(c, l.pid)) {
+		sleep_until(c, now_ns() + SLEEP_MAX_NS, NULL);
+		control_drain(c);
+	}
+	return rc;
+}
+
+/* Blocked, SIGCHLD is kept for us even if it would be ignored; but were it set to be ignored,
+ * children would vanish without telling their status. */
+struct control *control_new(void)
+{
+	sigset_t child;
+	struct sigaction action = {.sa_handler = SIG_DFL};
+	struct control *c = xcalloc(1, sizeof(*c));
+	launch_remember_signals();
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	c->child_fd = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+	pthread_sigmask(SIG_BLOCK, &child, &c->mask_before);
+	sigaction(SIGCHLD, &action, &c->child_before);
+	return c;
+}
+
+void control_free(struct control *c)
+{
+	if (!c)
+		return;
+	for (uint32_t i = 0; i < c->processes.len;) {
+		int pid = c->processes.data[i].pid;
+		control_detach(c, pid);
+		i += control_find_process(c, pid) != NULL;
+	}
+	vec_each (t, &c->threads)
+		free(*t);
+	vec_free(&c->threads);
+	vec_free(&c->processes);
+	vec_free(&c->events);
+	close(c->child_fd);
+	sigaction(SIGCHLD, &c->child_before, NULL);
+	pthread_sigmask(SIG_SETMASK, &c->mask_before, NULL);
+	free(c);
+}

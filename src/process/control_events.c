@@ -1,0 +1,211 @@
+/* What happens to threads, and what follows from it.
+ *
+ * A thread is only kept in the one kind of stop that an interrupt leads to: the kernel has finished
+ * whatever call it was in, has set up the handler of a signal that was due, and nothing is left
+ * that would be lost if we died. All other stops (signals, clone, exec) are passed at once; if the
+ * thread is to stay stopped it is asked again before, because any stop answers a question. The
+ * exception is the signal by which the runtime calls us: it is ours, and nobody misses it.
+ *
+ * A new thread is ours from the beginning, and stops before its first instruction. That stop may be
+ * told before or after the event of its maker; who comes first enters it, so that control_stop()
+ * knows of everything that was made before. */
+#include <linux/kcmp.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "process/control_inner.h"
+
+static void tell(struct control *c, struct control_event ev)
+{
+	if (c->told == c->events.len)
+		c->told = 0, vec_clear(&c->events);
+	vec_push(&c->events, ev);
+}
+
+/* Threads that come. */
+
+static bool same_memory(int a, int b)
+{
+	return syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0) == 0;
+}
+
+static struct control_process *new_process(struct control *c, int pid, int parent, bool vfork)
+{
+	struct control_process p = {.pid = pid, .parent = parent, .memory = ++c->memories};
+	const struct control_process *maker = control_find_process(c, parent);
+	p.shared = maker && (vfork || same_memory(pid, parent));
+	if (p.shared) {
+		p.memory = maker->memory;
+		p.stopped = maker->stopped;
+	}
+	p.leaving = maker && maker->leaving;
+	vec_push(&c->processes, p);
+	return &vec_last(&c->processes);
+}
+
+/* A thread that came by itself, from a thread of process `maker`, or unknown (0). */
+static struct control_thread *meet(struct control *c, int tid, int maker, bool vfork)
+{
+	int pid = thread_process(tid);
+	if (pid < 0)
+		return NULL;
+	bool process = !control_find_process(c, pid);
+	if (process)
+		new_process(c, pid, maker ? maker : process_parent(pid), vfork);
+	struct control_thread *t = control_add(c, pid, tid);
+	t->asked = true;
+	t->tell = process ? CONTROL_FORKED : CONTROL_BORN;
+	return t;
+}
+
+/* The event of the maker: what it made may be known, or have come and gone already. */
+static void maker_told(struct control *c, struct control_thread *t, const struct tracee_event *ev)
+{
+	char state = control_thread(c, ev->other) ? 0 : thread_state(ev->other);
+	t->vforked = ev->vfork;
+	if (state && state != 'Z' && state != 'X')
+		meet(c, ev->other, t->pid, ev->vfork);
+}
+
+/* Threads that go. */
+
+static void thread_ended(struct control *c, const struct tracee_event *ev)
+{
+	struct control_thread *t = control_thread(c, ev->tid);
+	struct control_event told = {.tid = ev->tid, .pid = t ? t->pid : ev->tid, .status = -1};
+	if (told.pid == told.tid)
+		told.status = ev->status;
+	told.what = CONTROL_ENDED;
+	const struct control_process *p = control_find_process(c, told.pid);
+	bool silent = p && p->leaving;
+	if (t) {
+		if (!silent)
+			tell(c, told);
+		control_remove(c, t);
+	}
+	if (control_threads(c, told.pid, NULL, 0))
+		return;
+	/* Also for children of ours that are not, or no longer, traced. */
+	told.what = CONTROL_GONE;
+	tell(c, told);
+}
+
+/* The executing thread becomes the first of its process; its old number just vanishes, all others
+ * have told their end before. What a vfork child shared with its parent is over. */
+static struct control_thread *thread_executed(struct control *c, const struct tracee_event *ev)
+{
+	struct control_thread *t = control_thread(c, ev->tid);
+	struct control_thread *former = control_thread(c, ev->other);
+	if (!t)
+		t = control_add(c, ev->tid, ev->tid);
+	if (former && former != t)
+		control_remove(c, former);
+	struct control_process *p = control_find_process(c, t->pid);
+	if (!p)
+		p = new_process(c, t->pid, 0, false);
+	p->memory = ++c->memories;
+	p->stopped = false;
+	t->dead = t->held = false;
+	t->tell = CONTROL_EXECUTED;
+	memset(&t->tracee.interrupted, 0, sizeof(t->tracee.interrupted));
+	return t;
+}
+
+/* Stops. */
+
+static bool is_ours(const struct control_thread *t, const struct tracee_event *ev, uint64_t *value)
+{
+	siginfo_t info;
+	if (ev->signal != CONTROL_SIGNAL || ptrace(PTRACE_GETSIGINFO, ev->tid, NULL, &info))
+		return false;
+	*value = (uint64_t)(uintptr_t)info.si_value.sival_ptr;
+	return info.si_code == SI_QUEUE && info.si_pid == t->pid &&
+	       (*value ^ CONTROL_MAGIC) >> 32 == 0;
+}
+
+static void tell_of(struct control *c, struct control_thread *t, uint64_t value)
+{
+	const struct control_process *p = control_find_process(c, t->pid);
+	struct control_event ev = {
+		.what = (enum control_happening)t->tell,
+		.pid = t->pid,
+		.tid = t->tracee.tid,
+		.status = -1,
+		.value = value,
+	};
+	if (t->tell == CONTROL_FORKED) {
+		ev.parent = p->parent;
+		ev.shared = p->shared;
+	}
+	t->tell = TELL_NOTHING;
+	t->held = true;
+	tell(c, ev);
+}
+
+/* It stays, or goes on if nobody wants it to. */
+static void rest(struct control *c, struct control_thread *t, const struct tracee_event *ev,
+		 uint64_t value)
+{
+	const struct control_process *p = control_find_process(c, t->pid);
+	tracee_take(t->tracee.tid);
+	t->stop = *ev;
+	t->stopped = true;
+	t->resumed = -1;
+	if (t->tell != TELL_NOTHING && !p->leaving)
+		tell_of(c, t, value);
+	if (p->leaving || (!t->held && !p->stopped))
+		control_release(c, t);
+}
+
+static void pass(struct control *c, struct control_thread *t, const struct tracee_event *ev)
+{
+	const struct control_process *p = control_find_process(c, t->pid);
+	if (p->leaving) {
+		t->stop = *ev;
+		control_release(c, t);
+		return;
+	}
+	if (p->stopped || t->tell != TELL_NOTHING)
+		control_ask(t);
+	tracee_resume(&t->tracee, ev);
+}
+
+static void handle_stop(struct control *c, const struct tracee_event *ev)
+{
+	uint64_t value = 0;
+	struct control_thread *t =
+		ev->what == TRACEE_EXECUTED ? thread_executed(c, ev) : control_thread(c, ev->tid);
+	if (!t)
+		t = meet(c, ev->tid, 0, false);
+	if (!t) { /* killed while it was stopped; its end will be told */
+		struct tracee gone;
+		tracee_adopt(&gone, ev->tid);
+		tracee_resume(&gone, ev);
+		return;
+	}
+	t->asked = t->in_kernel = t->vforked = false;
+	if (ev->what == TRACEE_CLONED && ev->other)
+		maker_told(c, t, ev);
+	if (ev->what == TRACEE_SIGNALLED && is_ours(t, ev, &value)) {
+		struct tracee_event ours = {.tid = ev->tid, .what = TRACEE_TRAPPED};
+		if (t->tell == TELL_NOTHING)
+			t->tell = CONTROL_SIGNALLED_US;
+		rest(c, t, &ours, value);
+	} else if (ev->what == TRACEE_TRAPPED || ev->what == TRACEE_SUSPENDED) {
+		rest(c, t, ev, 0);
+	} else {
+		pass(c, t, ev);
+	}
+}
+
+void control_drain(struct control *c)
+{
+	struct tracee_event ev;
+	while (tracee_next(&ev))
+		if (ev.what == TRACEE_ENDED)
+			thread_ended(c, &ev);
+		else
+			handle_stop(c, &ev);
+}

@@ -1,0 +1,324 @@
+/* One call, step by step, and what happens to the thread if we are killed after each:
+ *
+ *	the frame is written                     nothing has happened
+ *	registers are set: pc at the code        it makes the call, rt_sigreturn restores it all
+ *	all signals are blocked                  the same: the mask is in the frame
+ *	stops at the entry and exit of the call  the same
+ *	a last stop, of the ordinary kind        rt_sigreturn restores it all
+ *	vector registers, mask are set back      the same
+ *	general registers are set back           nothing has happened
+ *
+ * The last stop is there because only in that does the kernel look after a call that the thread was
+ * waiting in (control_registers.c).
+ *
+ * On aarch64 a thread that sleeps is not taken out of its call like that, because the kernel would
+ * not tell it how much time is left. It is let go on to the entry of that call: if the kernel has
+ * continued it by then it has another number, which is kept for afterwards. There, before anything
+ * is done, it becomes our call, with the code behind our call instruction to return to. A thread
+ * that has to restore itself makes its call again from the beginning: rt_sigreturn makes the kernel
+ * forget how much time was left. */
+#include "process/remote.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+
+#include "isa/arch.h"
+#include "isa/calls.h"
+#include "process/control_inner.h"
+#include "process/memory.h"
+
+enum { VECTOR_MAX = 12288, WIDE_MAX = 9216 };
+
+/* Notes of recent kernels: state that a frame of ours does not hold. */
+enum { STREAMING_NOTE = 0x40b, GUARDED_STACK_NOTE = 0x410 };
+
+struct saved {
+	struct stop_registers general; /* as they are to be set back */
+	struct stop_registers framed;  /* as rt_sigreturn is to set them */
+	uint8_t vector[VECTOR_MAX], wide[WIDE_MAX];
+	size_t vector_size, wide_size;
+	uint64_t mask;
+	uint8_t frame[REMOTE_FRAME];
+};
+
+struct remote_request {
+	long number;
+	const uint64_t *args;
+};
+
+static const struct arch_calls *calls(void)
+{
+	return arch_calls(arch_native());
+}
+
+size_t remote_code(uint8_t out[REMOTE_CODE_MAX])
+{
+	memcpy(out, calls()->code, calls()->code_size);
+	return calls()->code_size;
+}
+
+static void put(struct stop_registers *r, unsigned offset, uint64_t value)
+{
+	memcpy(r->bytes + offset, &value, sizeof(value));
+}
+
+static uint64_t get(const struct stop_registers *r, unsigned offset)
+{
+	uint64_t value;
+	memcpy(&value, r->bytes + offset, sizeof(value));
+	return value;
+}
+
+static size_t read_regset(int tid, unsigned note, void *to, size_t size)
+{
+	struct iovec io = {to, size};
+	return ptrace(PTRACE_GETREGSET, tid, (uintptr_t)note, &io) ? 0 : io.iov_len;
+}
+
+static bool read_mask(int tid, uint64_t *mask)
+{
+	return !ptrace(PTRACE_GETSIGMASK, tid, sizeof(*mask), mask);
+}
+
+static bool write_mask(int tid, uint64_t mask)
+{
+	return !ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
+}
+
+static int gone(const struct control_thread *t, struct err *e)
+{
+	return err_set(e, ERR_SYSTEM, "thread %d has ended", t->tracee.tid);
+}
+
+/* What stands against it. */
+
+static bool is_streaming(int tid)
+{
+	uint8_t bytes[WIDE_MAX];
+	return arch_native() == &arch_a64 &&
+	       calls()->wide_live(bytes, read_regset(tid, STREAMING_NOTE, bytes, sizeof(bytes)));
+}
+
+static bool has_guarded_stack(int tid)
+{
+	uint64_t words[3] = {0};
+	return arch_native() == &arch_a64 &&
+	       read_regset(tid, GUARDED_STACK_NOTE, words, sizeof(words)) && words[0] & 1;
+}
+
+static int check(const struct control_thread *t, struct err *e)
+{
+	int tid = t->tracee.tid;
+	if (!t->stopped)
+		return gone(t, e);
+	if (process_has_shadow_stack(tid) || has_guarded_stack(tid))
+		return err_set(e, ERR_UNSUPPORTED,
+			       "process %d has a shadow stack, with which Sonde cannot make it "
+			       "execute system calls yet; start it with "
+			       "GLIBC_TUNABLES=glibc.cpu.x86_shstk=off",
+			       t->pid);
+	if (is_streaming(tid))
+		return err_set(e, ERR_UNSUPPORTED,
+			       "thread %d uses the streaming mode of its processor and cannot make "
+			       "system calls now; try again",
+			       tid);
+	return 0;
+}
+
+static int open_filter(const struct control_thread *t, bool *filtered, struct err *e)
+{
+	*filtered = thread_is_filtered(t->tracee.tid);
+	if (!*filtered || tracee_filter(&t->tracee, false))
+		return 0;
+	return err_set(e, ERR_SYSTEM,
+		       "process %d restricts its system calls (seccomp), and a call made for Sonde "
+		       "might kill it; try again with sudo, which can suspend that",
+		       t->pid);
+}
+
+/* A sequence that must not be interrupted (rseq): the kernel would send the thread to its abort
+ * handler anyway, because it has been stopped in the middle; but it does not recognise that if it
+ * finds the thread somewhere else. */
+static void abort_sequence(int tid, struct stop_registers *r)
+{
+	struct __ptrace_rseq_configuration config = {0};
+	uint64_t section, fields[4], pc = get(r, arch_native()->layout->ptrace_pc);
+	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, tid, sizeof(config), &config) <= 0 ||
+	    !config.rseq_abi_pointer ||
+	    memory_read(tid, config.rseq_abi_pointer + 8, &section, 8) != 8 || !section ||
+	    memory_read(tid, section, fields, sizeof(fields)) != sizeof(fields))
+		return;
+	if (pc - fields[1] < fields[2])
+		put(r, arch_native()->layout->ptrace_pc, fields[3]);
+}
+
+/* Steps. */
+
+static bool save(struct saved *s, struct control_thread *t)
+{
+	int tid = t->tracee.tid;
+	const struct arch_calls *k = calls();
+	if (!control_settle(t))
+		return false;
+	abort_sequence(tid, &t->tracee.regset);
+	s->general = s->framed = t->tracee.regset;
+	if (t->resumed >= 0)
+		put(&s->framed, k->number, (uint64_t)t->resumed);
+	k->restart(s->framed.bytes);
+	s->vector_size = read_regset(tid, k->vector_note, s->vector, sizeof(s->vector));
+	s->wide_size = k->wide_note ? read_regset(tid, k->wide_note, s->wide, sizeof(s->wide)) : 0;
+	return s->vector_size && read_mask(tid, &s->mask);
+}
+
+static bool write_frame(struct saved *s, const struct control_thread *t, uint64_t at)
+{
+	struct frame_state state = {
+		.general = s->framed.bytes,
+		.vector = s->vector,
+		.vector_size = s->vector_size,
+		.wide = s->wide_size ? s->wide : NULL,
+		.wide_size = s->wide_size,
+		.mask = s->mask,
+	};
+	size_t size = calls()->frame(s->frame, sizeof(s->frame), at, &state);
+	return size && memory_write(t->tracee.tid, at, s->frame, size);
+}
+
+/* On to the next stop at a call. Once signals are blocked only SIGSTOP can come in between. */
+static bool to_call(const struct control_thread *t)
+{
+	struct tracee_event ev = {.what = TRACEE_TRAPPED};
+	int tid = t->tracee.tid;
+	while (ev.what != TRACEE_CALLING) {
+		if (ptrace(PTRACE_SYSCALL, tid, NULL, (uintptr_t)ev.signal) ||
+		    !tracee_wait(tid, &ev))
+			return false;
+		tracee_take(tid);
+	}
+	return true;
+}
+
+/* Sets the registers for the call that will be made at `code`, or is being made right in front of
+ * it. */
+static bool send_in(struct control_thread *t, const struct saved *s, uint64_t code, uint64_t frame,
+		    const struct remote_request *q)
+{
+	const struct arch_calls *k = calls();
+	struct stop_registers *r = &t->tracee.regset;
+	*r = s->general;
+	for (unsigned i = 0; i < 6; i++)
+		put(r, k->argument[i], q->args[i]);
+	put(r, k->number, (uint64_t)q->number);
+	k->enter(r->bytes, code, frame);
+	return control_write(t) && write_mask(t->tracee.tid, UINT64_MAX);
+}
+
+static bool finish_call(struct control_thread *t, int64_t *result)
+{
+	if (!to_call(t))
+		return false;
+	t->tracee.regset.size = 0;
+	if (!tracee_read(&t->tracee))
+		return false;
+	*result = (int64_t)control_word(t, calls()->result);
+	return control_trap(t);
+}
+
+/* The sleeping thread goes on to the entry of its call. False if it is gone, or has come to
+ * another stop: a signal was first, and is delivered. */
+static bool to_own_call(struct control_thread *t, struct saved *s, bool *alive)
+{
+	const struct arch_calls *k = calls();
+	unsigned pc = arch_native()->layout->ptrace_pc;
+	int tid = t->tracee.tid;
+	struct tracee_event ev;
+	uint64_t number = get(&s->general, k->number);
+	t->tracee.regset.size = 0;
+	*alive = !ptrace(PTRACE_SYSCALL, tid, NULL, NULL) && tracee_wait(tid, &ev);
+	if (!*alive || ev.what != TRACEE_CALLING) {
+		*alive = *alive && control_pass(t, &ev);
+		return false;
+	}
+	tracee_take(tid);
+	*alive = tracee_read(&t->tracee);
+	s->general = t->tracee.regset;
+	put(&s->general, pc, get(&s->general, pc) - k->insn_size);
+	if (get(&s->general, k->number) == k->restart_call)
+		t->resumed = (int)number;
+	return *alive;
+}
+
+static bool become(const struct control_thread *t, long number)
+{
+	int value = (int)number;
+	struct iovec io = {&value, sizeof(value)};
+	return !ptrace(PTRACE_SETREGSET, t->tracee.tid, (uintptr_t)calls()->number_note, &io);
+}
+
+static bool set_back(struct control_thread *t, const struct saved *s)
+{
+	const struct arch_calls *k = calls();
+	int tid = t->tracee.tid;
+	struct iovec io = {(void *)(uintptr_t)s->wide, s->wide_size};
+	if (s->wide_size && k->wide_live(s->wide, s->wide_size) &&
+	    ptrace(PTRACE_SETREGSET, tid, (uintptr_t)k->wide_note, &io))
+		return false;
+	t->tracee.regset = s->general;
+	return write_mask(tid, s->mask) && control_write(t);
+}
+
+/* With the thread in an ordinary stop, its state saved and framed. False if it is gone. */
+static bool make_call(struct control_thread *t, struct saved *s, const struct remote_place *p,
+		      const struct remote_request *q, int64_t *result)
+{
+	bool alive = true;
+	if (!control_resumes(t))
+		return send_in(t, s, p->code, p->frame, q) && to_call(t) &&
+		       finish_call(t, result) && set_back(t, s);
+	if (to_own_call(t, s, &alive))
+		return send_in(t, s, p->code + calls()->insn_size, p->frame, q) &&
+		       become(t, q->number) && finish_call(t, result) && set_back(t, s);
+	return alive && save(s, t) && write_frame(s, t, p->frame) && make_call(t, s, p, q, result);
+}
+
+int remote_call(struct control *c, struct control_thread *t, const struct remote_place *p,
+		long number, const uint64_t args[6], int64_t *result, struct err *e)
+{
+	struct saved s;
+	struct remote_request q = {number, args};
+	bool filtered;
+	(void)c;
+	int rc = check(t, e);
+	if (rc || (rc = open_filter(t, &filtered, e)))
+		return rc;
+	if (!save(&s, t))
+		rc = gone(t, e);
+	else if (!write_frame(&s, t, p->frame))
+		rc = err_set(e, ERR_SYSTEM,
+			     "process %d: there is no memory for a signal frame at 0x%llx", t->pid,
+			     (unsigned long long)p->frame);
+	else if (!make_call(t, &s, p, &q, result))
+		rc = gone(t, e);
+	if (filtered)
+		tracee_filter(&t->tracee, true);
+	return rc;
+}
+
+struct control_thread *remote_choose(struct control *c, int pid)
+{
+	struct control_thread *best = NULL;
+	struct registers r;
+	vec_each (at, &c->threads) {
+		struct control_thread *t = *at;
+		if (t->pid != pid || !t->stopped || !control_registers(t, &r))
+			continue;
+		if (!t->in_call && t->stop.what == TRACEE_TRAPPED)
+			return t;
+		if (!best || best->stop.what == TRACEE_SUSPENDED)
+			best = t;
+	}
+	return best;
+}

@@ -1,0 +1,226 @@
+/* Places for the first calls, in memory that the program has but does not use.
+ *
+ * Code: a segment of an executable file ends somewhere in a page, and the rest of that page is
+ * mapped as well; what is there is executed by nobody. Only zeros are taken. Where no file leaves
+ * enough, the kernel's own (vdso) does.
+ *
+ * Frame: in the main stack, below what is in use. Not below the stack pointer of just any thread:
+ * there are programs that have small stacks in their heap, with other things right below. */
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "isa/arch.h"
+#include "process/maps.h"
+#include "process/memory.h"
+#include "process/remote.h"
+
+enum { LOOK_MAX = 4096, LET_OUT_TRIES = 1000, LET_OUT_US = 1000 };
+enum { CODE_ALIGN = 16, TEXT_MAX = 16, PHDRS_MAX = 64, PAGE = 4096 };
+
+/* Where the segment that is mapped at `m` ends in the file; 0 if there is none. */
+static uint64_t segment_end(int fd, const struct code_mapping *m)
+{
+	Elf64_Ehdr h;
+	Elf64_Phdr ph;
+	if (pread(fd, &h, sizeof(h), 0) != (ssize_t)sizeof(h) || h.e_phnum > PHDRS_MAX)
+		return 0;
+	for (unsigned i = 0; i < h.e_phnum; i++) {
+		off_t at = (off_t)(h.e_phoff + i * sizeof(ph));
+		if (pread(fd, &ph, sizeof(ph), at) != (ssize_t)sizeof(ph))
+			return 0;
+		uint64_t end = ph.p_offset + ph.p_filesz;
+		if (ph.p_type == PT_LOAD && ph.p_flags & PF_X && ph.p_filesz == ph.p_memsz &&
+		    end > m->offset && end - m->offset < m->end - m->start &&
+		    m->end - m->start - (end - m->offset) < PAGE)
+			return end;
+	}
+	return 0;
+}
+
+static uint64_t file_slack(const struct maps *m, const struct mapped_image *mi)
+{
+	struct err ignored;
+	struct arena tmp = {0};
+	const struct code_mapping *last = &mi->code[mi->code_count - 1];
+	const char *path = maps_find_file(&tmp, m->pid, mi, &ignored);
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	uint64_t end = fd < 0 ? 0 : segment_end(fd, last);
+	if (fd >= 0)
+		close(fd);
+	arena_release(&tmp);
+	return end ? last->start + (end - last->offset) : 0;
+}
+
+/* Its section headers come last. */
+static uint64_t vdso_slack(const struct maps *m, const struct mapped_image *mi)
+{
+	Elf64_Ehdr h;
+	const struct code_mapping *last = &mi->code[mi->code_count - 1];
+	if (memory_read(m->pid, mi->code[0].start, &h, sizeof(h)) != sizeof(h) ||
+	    memcmp(h.e_ident, ELFMAG, SELFMAG) != 0)
+		return 0;
+	uint64_t end = mi->code[0].start + h.e_shoff + (uint64_t)h.e_shnum * h.e_shentsize;
+	return end > last->start && end < last->end ? end : 0;
+}
+
+static bool is_zero(int tid, uint64_t at, size_t size)
+{
+	uint8_t bytes[REMOTE_FRAME];
+	if (size > sizeof(bytes) || memory_read(tid, at, bytes, size) != size)
+		return false;
+	for (size_t i = 0; i < size; i++)
+		if (bytes[i])
+			return false;
+	return true;
+}
+
+/* Nothing, or what a Sonde that was killed has left. */
+static bool is_usable(int tid, uint64_t at, size_t size)
+{
+	uint8_t ours[REMOTE_CODE_MAX], theirs[REMOTE_CODE_MAX];
+	size_t code = remote_code(ours);
+	return is_zero(tid, at, size) ||
+	       (memory_read(tid, at, theirs, code) == code && !memcmp(ours, theirs, code));
+}
+
+static uint64_t find_slack(int tid, size_t size, struct err *e)
+{
+	struct maps m;
+	uint64_t found = 0;
+	if (maps_read(&m, tid, e))
+		return 0;
+	for (int vdso = 0; vdso < 2 && !found; vdso++)
+		for (uint32_t i = 0; i < m.image_count && !found; i++) {
+			const struct mapped_image *mi = &m.images[i];
+			if (mi->vdso != vdso)
+				continue;
+			uint64_t at = vdso ? vdso_slack(&m, mi) : file_slack(&m, mi);
+			at = (at + CODE_ALIGN - 1) & ~(uint64_t)(CODE_ALIGN - 1);
+			if (at && at + size <= mi->code[mi->code_count - 1].end &&
+			    is_usable(tid, at, size))
+				found = at;
+		}
+	maps_release(&m);
+	if (!found)
+		err_set(e, ERR_UNSUPPORTED,
+			"process %d has no room for a few bytes of code in any image that is "
+			"mapped; Sonde cannot enter it",
+			tid);
+	return found;
+}
+
+static bool stack_mapping(int tid, uint64_t *start, uint64_t *end)
+{
+	char path[40], line[512];
+	bool found = false;
+	snprintf(path, sizeof(path), "/proc/%d/maps", tid);
+	FILE *f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		char *at = line;
+		*start = strtoull(at, &at, 16);
+		*end = strtoull(at + (*at == '-'), NULL, 16);
+		found = strstr(line, "[stack]");
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* The lowest part of the main stack: below the main thread's stack pointer or, if that is on
+ * another stack now, touched by nobody yet. */
+static uint64_t find_frame(struct control *c, const struct control_thread *t, struct err *e)
+{
+	uint64_t start, end;
+	struct registers r;
+	struct control_thread *first = control_thread(c, t->pid);
+	unsigned sp = arch_native()->sp;
+	if (!stack_mapping(t->tracee.tid, &start, &end))
+		return err_set(e, ERR_UNSUPPORTED, "process %d has no main stack", t->pid), 0;
+	bool known = first && first->stopped && control_registers(first, &r) && r.reg[sp] > start &&
+		     r.reg[sp] <= end;
+	bool room = known ? r.reg[sp] - start >= REMOTE_FRAME + PAGE
+			  : is_zero(t->tracee.tid, start, REMOTE_FRAME);
+	if (!room)
+		return err_set(e, ERR_UNSUPPORTED, "process %d: its main stack is full", t->pid), 0;
+	return start; /* of a page */
+}
+
+/* A thread that such a Sonde has left there is about to restore itself, from a frame where ours
+ * will be. */
+static int let_out(struct control *c, int pid, uint64_t start, size_t size, struct err *e)
+{
+	struct registers r;
+	struct control_thread *threads[LOOK_MAX];
+	for (int tries = 0; tries < LET_OUT_TRIES; tries++) {
+		bool inside = false;
+		uint32_t n = control_threads(c, pid, threads, LOOK_MAX);
+		for (uint32_t i = 0; i < n && i < LOOK_MAX; i++)
+			inside |= threads[i]->stopped && control_registers(threads[i], &r) &&
+				  r.pc - start < size;
+		if (!inside)
+			return 0;
+		control_resume(c, pid);
+		usleep(LET_OUT_US);
+		int rc = control_stop(c, pid, e);
+		if (rc)
+			return rc;
+	}
+	return err_set(e, ERR_SYSTEM, "process %d does not come out of an unfinished call", pid);
+}
+
+static int choose(struct remote_slack *s, struct control *c, int pid, struct err *e)
+{
+	s->thread = remote_choose(c, pid);
+	if (!s->thread)
+		return err_set(e, ERR_SYSTEM,
+			       "process %d has no thread that can make a system call now", pid);
+	s->tid = s->thread->tracee.tid;
+	return 0;
+}
+
+static int find_places(struct remote_slack *s, struct control *c, int pid, struct err *e)
+{
+	int rc = choose(s, c, pid, e);
+	if (rc)
+		return rc;
+	s->start = s->place.code = find_slack(s->tid, s->size, e);
+	if (!s->start)
+		return e->code;
+	if (!is_zero(s->tid, s->start, s->size)) {
+		rc = let_out(c, pid, s->start, s->size, e);
+		if (rc || (rc = choose(s, c, pid, e)))
+			return rc;
+	}
+	s->place.frame = find_frame(c, s->thread, e);
+	return s->place.frame ? 0 : e->code;
+}
+
+int remote_enter(struct remote_slack *s, struct control *c, int pid, const char *text,
+		 uint64_t *text_at, struct err *e)
+{
+	uint8_t bytes[REMOTE_CODE_MAX + TEXT_MAX] = {0};
+	size_t code = (remote_code(bytes) + CODE_ALIGN - 1) & ~(size_t)(CODE_ALIGN - 1);
+	*s = (struct remote_slack){.size = (uint32_t)code + (text ? TEXT_MAX : 0)};
+	int rc = find_places(s, c, pid, e);
+	if (rc)
+		return rc;
+	if (text) {
+		strncpy((char *)bytes + code, text, TEXT_MAX - 1);
+		*text_at = s->start + code;
+	}
+	if (memory_write(s->tid, s->start, bytes, s->size))
+		return 0;
+	return err_set(e, ERR_SYSTEM, "the code of process %d cannot be written", pid);
+}
+
+/* There were zeros. */
+void remote_leave(struct remote_slack *s)
+{
+	static const uint8_t zeros[REMOTE_CODE_MAX + TEXT_MAX];
+	if (s->size)
+		memory_write(s->tid, s->start, zeros, s->size);
+	s->size = 0;
+}

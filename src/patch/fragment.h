@@ -10,8 +10,21 @@
  *	             indirect jumps. Calls execute at their original place
  *	trap         like displaced, where no jump fits; only if allowed
  *
- * Each patch is one write within one page and keeps the program right on its own, provided that
- * lower phases are in completely and threads were moved before PHASE_DEAD. */
+ * Putting a fragment in:
+ *
+ *	write its code; move threads (see fragment_moved()); write its patches in their order
+ *
+ * Each patch is one write within one page, and the program is right whenever it is let go on in
+ * between: after any number of the steps. Taking it out is the same backwards. Why that holds:
+ *
+ * - displaced: the bytes of a patch are instructions of one block, which is entered at its top
+ *   only, and that nobody is in the middle of once threads are moved.
+ * - relocated, PHASE_PLAIN: the same, of the block where control arrives; the moved code may be
+ *   entered at any of the springboards while others are not there yet, because all that it relies
+ *   on is original code: calls, and places that have a springboard now or later.
+ * - relocated, PHASE_DEAD: runs over other blocks of the original. These are dead by then: no
+ *   path in the original code leads to them from a place where control still arrives without
+ *   being sent away by a springboard. (springboards.c finds an order in which that is so.) */
 #pragma once
 #include "flow/liveness.h"
 #include "isa/emit.h"
@@ -49,11 +62,14 @@ struct spot_probe {
 	struct spot spot;
 	struct emit_probe code;
 	uint8_t refused; /* out: enum refusal */
+	/* out: a thread that is about to execute the instruction at this address when the patches
+	 * go in will run the probe first; 0: only control that takes an edge does. */
+	uint64_t runs_at;
 };
 
 enum patch_phase {
 	PHASE_PLAIN, /* overwrites only what it replaces */
-	PHASE_DEAD,  /* overwrites original bytes that nothing executes any more */
+	PHASE_DEAD,  /* overwrites original code elsewhere that nothing executes any more */
 };
 
 struct patch {
@@ -65,12 +81,21 @@ struct patch {
 	uint64_t to; /* run-time address in the fragment */
 };
 
-/* Which moved instruction is which. Ascending in `offset`; code between two of them (probes, jumps)
- * belongs to no instruction. */
+/* Which moved instruction is which. Ascending in all offsets and in va; code between two of them
+ * (probes, jumps) belongs to no instruction. */
 struct moved {
 	uint64_t va;
-	uint32_t offset; /* in the fragment, of its first byte */
-	uint32_t size;   /* of its moved form; a thread may be set here only at its first byte */
+	uint32_t arrival; /* in the fragment: where the probes before it begin, if there are any */
+	uint32_t offset;  /* of its first byte */
+	uint32_t size;    /* of its moved form; a thread may be set here only at its first byte */
+	uint8_t length;   /* of the original */
+	bool syscall;
+};
+
+/* Where the code of a probe is in the fragment; its rare parts are behind all other code. */
+struct placed_probe {
+	uint32_t probe; /* index in the request */
+	uint32_t offset, size;
 };
 
 enum mechanism { MECHANISM_NONE, MECHANISM_DISPLACED, MECHANISM_RELOCATED, MECHANISM_TRAP };
@@ -79,10 +104,9 @@ struct fragment {
 	uint8_t mechanism; /* the strongest that was needed: enum mechanism */
 	uint8_t *code;
 	uint32_t size;
-	VEC(struct patch) patches;
+	VEC(struct patch) patches; /* in the order in which they go in */
 	VEC(struct moved) moved;
-	/* Ranges of original code (va) that a thread must not be inside of, but at their start,
-	 * when the patches go in; those in moved code are moved. */
+	VEC(struct placed_probe) probes; /* ascending in offset; one may be in several places */
 };
 
 struct fragment_request {
@@ -97,6 +121,10 @@ struct fragment_request {
 	bool poison, allow_traps;
 	bool shadow_stack; /* the program uses one */
 	bool relocate;     /* relocate even if displacing would do */
+	/* Addresses (va) in the procedure, ascending, that other procedures jump to, besides its
+	 * entry: jump tables that escape from theirs. May be NULL. */
+	const uint64_t *arrivals;
+	uint32_t arrival_count;
 };
 
 /* Makes the fragment for all probes that are not refused; sets `refused` of the others. False if
@@ -107,7 +135,11 @@ void fragment_release(struct fragment *f);
 uint32_t fragment_bound(const struct fragment_request *r);
 
 /* The original instruction that the moved code at `offset` stands for, if a thread that is stopped
- * there can be set to it: it is at the first byte of a moved instruction. */
+ * there can be set to it: it is at the first byte of a moved instruction or of the probes before
+ * it, or waits in a system call made by moved code, so that its pc is right behind that. */
 bool fragment_original(const struct fragment *f, uint32_t offset, uint64_t *va);
-/* The place of the moved instruction, if `va` was moved. */
+/* Where a thread that is about to execute the original instruction at va has to go on once the
+ * patches are in; the probes before the instruction are still to come. False if it stays where it
+ * is: va is where a patch begins, or was not moved. So does every thread that waits in a system
+ * call: the place behind that is never inside a patch. */
 bool fragment_moved(const struct fragment *f, uint64_t va, uint32_t *offset);

@@ -5,7 +5,17 @@
  * edge. Loop points are those of section 4 of the loop-aware search paper: entry edges lead from
  * outside to the header, exit edges from a member to outside; an iteration begins at the header
  * (entry and back edges) and ends on back and exit edges. So entry and exit, and begin and end of
- * iterations, are balanced. */
+ * iterations, are balanced.
+ *
+ * Spots at the same place are listed in the order in which their probes have to execute, so that
+ * what they begin and end is nested: on the way in the procedure's entry, then for each loop from
+ * the outermost its entry and the begin of its iteration; on the way out the end of a system call,
+ * then for each loop from the innermost the end of its iteration and its exit, then the procedure's
+ * exit. On a back edge all that ends comes before what begins. At an instruction that carries both,
+ * those of SPOT_ENTRY come before those of SPOT_BEFORE.
+ *
+ * Control that leaves by an exception to a caller, by longjmp or by a jump table's entry that leads
+ * out of the procedure passes no exit. */
 #pragma once
 #include "flow/flow.h"
 #include "flow/loops.h"
@@ -13,7 +23,7 @@
 enum point_kind {
 	POINT_ENTRY, /* of the procedure, behind its landing instruction */
 	POINT_EXIT,  /* before a return or a jump to another procedure */
-	POINT_CALL,  /* before a call; number tells which */
+	POINT_CALL,  /* before a call; in order of address */
 	POINT_LOOP_ENTRY,
 	POINT_LOOP_EXIT,
 	POINT_ITERATION_BEGIN,
@@ -30,14 +40,19 @@ enum spot_place {
 	SPOT_ENTRY,  /* the same, but only control that comes from outside the procedure */
 	SPOT_EDGE,   /* control that goes along the edge */
 	SPOT_TAKEN,  /* control that leaves the procedure by the conditional tail call at va */
+	SPOT_PLACES,
 };
+
+extern const char *const spot_place_name[SPOT_PLACES];
 
 struct spot {
 	uint8_t kind;  /* enum point_kind */
 	uint8_t place; /* enum spot_place */
-	uint32_t loop; /* of loop points: index in the forest */
-	uint32_t edge; /* of SPOT_EDGE: index in the graph */
-	uint64_t va;   /* of the instruction; of SPOT_EDGE: of the last instruction before */
+	uint32_t loop; /* of loop points: index in the forest; else LOOP_NONE */
+	uint32_t edge; /* of SPOT_EDGE: index in the graph; else UINT32_MAX */
+	/* Of the instruction; of SPOT_EDGE: of the last instruction before. Of SPOT_ENTRY: the
+	 * first behind the landing instructions, which may begin the next block. */
+	uint64_t va;
 };
 
 struct spot_list {

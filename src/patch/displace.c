@@ -1,0 +1,275 @@
+/* Probed instructions give way to jumps, one by one.
+ *
+ * A window is a run of instructions of one block that is replaced by one jump. On x86-64 it needs
+ * five bytes, so neighbours are moved along: those behind the probed one or, where a call is in the
+ * way, those before it. Calls stay where they are, since their return addresses must be original
+ * and the processor predicts returns by pairing them with calls; system calls stay wherever a jump
+ * is longer than an instruction: a thread that waits in the kernel comes back right behind, which
+ * would be inside the jump.
+ *
+ * In a procedure with a jump to unknown places, that may lead to every instruction: there, a window
+ * is one instruction, and only one that is large enough. */
+#include "patch/plan.h"
+
+struct window {
+	uint64_t pc; /* run-time address of its first byte */
+	uint32_t block, first, last;
+	uint32_t label;
+	bool trap;
+};
+
+struct displacing_state {
+	struct plan *p;
+	enum displacing how;
+	struct window *windows;
+	uint32_t count;
+	bool exact;
+	bool calls; /* may be moved */
+};
+
+static bool may_move(const struct displacing_state *s, const struct body *b, uint32_t i)
+{
+	const struct insn *in = &b->insns[i];
+	if (i < b->landing)
+		return false;
+	switch (in->kind) {
+	case INSN_CALL:
+	case INSN_CALL_INDIRECT: return s->calls;
+	case INSN_SYSCALL: return s->p->ops->jump_size <= in->length;
+	case INSN_TRAP: return false;
+	default: return true;
+	}
+}
+
+static bool may_move_all(const struct displacing_state *s, const struct body *b, uint32_t first,
+			 uint32_t last)
+{
+	for (uint32_t i = first; i < last; i++)
+		if (!may_move(s, b, i))
+			return false;
+	return first < last;
+}
+
+/* Whether a jump fits in place of instructions [first, last), with padding behind the block. */
+static bool has_room(const struct displacing_state *s, uint32_t block, const struct body *b,
+		     uint32_t first, uint32_t last)
+{
+	const struct plan *p = s->p;
+	const struct block *bl = &p->g->blocks[block];
+	uint64_t start = body_va(p, bl, b, first), end = body_va(p, bl, b, last);
+	uint32_t need = p->ops->jump_size;
+	if (end - start < need && last == b->count && !block_falls(bl, b) && !s->exact)
+		end += padding_behind(p, end, need);
+	return end - start >= need;
+}
+
+static void add_window(struct displacing_state *s, uint32_t block, const struct body *b,
+		       uint32_t first, uint32_t last, bool trap)
+{
+	s->windows[s->count++] = (struct window){b->insns[first].pc, block, first, last, 0, trap};
+}
+
+/* The smallest window that has the gap in it or at its end, and the last instruction if `whole`;
+ * later ones first. It does not begin before `low`. */
+static bool find_window(struct displacing_state *s, uint32_t block, const struct body *b,
+			uint32_t gap, bool whole, uint32_t low)
+{
+	const struct plan *p = s->p;
+	uint32_t first = gap < b->count ? gap : b->count - 1;
+	for (uint32_t a = first + 1; a-- > low;) {
+		uint32_t last = whole || gap > a ? (whole ? b->count : gap) : a + 1;
+		if (s->exact && (a != first || last != a + 1))
+			return false;
+		while (last < b->count && !s->exact && !has_room(s, block, b, a, last))
+			last++;
+		if (may_move_all(s, b, a, last) && has_room(s, block, b, a, last) &&
+		    in_one_page(p, body_va(p, &p->g->blocks[block], b, a), p->ops->jump_size)) {
+			add_window(s, block, b, a, last, false);
+			return true;
+		}
+		if (last > a + 16) /* instructions: far more than a jump can need */
+			return false;
+	}
+	return false;
+}
+
+/* A trap takes the place of one instruction, of any size. */
+static bool set_trap(struct displacing_state *s, uint32_t block, const struct body *b, uint32_t gap,
+		     uint32_t low)
+{
+	uint32_t i = gap < b->count ? gap : b->count - 1;
+	const struct insn *in = &b->insns[i];
+	bool call = in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT;
+	if (s->how != DISPLACE_ANYHOW || !s->p->r->allow_traps || i < low || i < b->landing ||
+	    in->kind == INSN_TRAP || (call && s->p->r->shadow_stack))
+		return false;
+	add_window(s, block, b, i, i + 1, true);
+	return true;
+}
+
+static bool place(struct displacing_state *s, const struct attachment *a)
+{
+	const struct body *b = body_of(s->p, a->block);
+	struct window *w = s->count ? &s->windows[s->count - 1] : NULL;
+	bool whole = a->where == AT_TAKEN || a->gap == b->count;
+	uint32_t gap = a->where == AT_TAKEN ? b->count - 1 : a->gap;
+	uint32_t need = whole ? b->count : gap; /* how far a window has to reach at least */
+	if (a->where == AT_ARRIVAL && !a->in_place)
+		return false;
+	if (w && w->block != a->block)
+		w = NULL;
+	if (w && (need < w->last || (need == w->last && (!s->exact || whole))))
+		return true;
+	s->calls = false;
+	if (find_window(s, a->block, b, gap, whole, w ? w->last : 0))
+		return true;
+	s->calls = s->how != DISPLACE_CLEANLY && !s->p->r->shadow_stack;
+	if (s->calls && find_window(s, a->block, b, gap, whole, w ? w->last : 0))
+		return true;
+	if (w && !w->trap && !s->exact && may_move_all(s, b, w->last, need)) {
+		w->last = need;
+		return true;
+	}
+	return set_trap(s, a->block, b, gap, w ? w->last : 0);
+}
+
+static bool place_all(struct displacing_state *s, enum refusal why)
+{
+	struct plan *p = s->p;
+	for (uint32_t i = 0; i < p->attachment_count; i++) {
+		const struct attachment *a = &p->attachments[i];
+		if (place(s, a))
+			continue;
+		if (s->how != DISPLACE_ANYHOW)
+			return false;
+		p->r->probes[a->probe].refused = (uint8_t)why;
+	}
+	order_attachments(p);
+	return true;
+}
+
+/* Where control that goes to pc has to go: through the window there without a detour. */
+static struct emit_target target_at(const struct displacing_state *s, uint64_t pc)
+{
+	uint32_t low = 0, high = s->count;
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		if (s->windows[mid].pc < pc)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low < s->count && s->windows[low].pc == pc)
+		return (struct emit_target){.label = s->windows[low].label};
+	return (struct emit_target){LABEL_NONE, pc};
+}
+
+static void emit_gap(struct displacing_state *s, uint32_t block, const struct body *b, uint32_t gap)
+{
+	if (gap == b->landing)
+		emit_probes(s->p, block, AT_ARRIVAL, gap);
+	emit_probes(s->p, block, AT_GAP, gap);
+}
+
+/* The way of a branch that has probes on it is written behind the window. */
+static void emit_branch(struct displacing_state *s, const struct window *w, const struct insn *in,
+			const uint8_t *bytes, uint32_t *taken)
+{
+	struct plan *p = s->p;
+	struct emit_target to = target_at(s, in->target);
+	if (has_probes(p, w->block, AT_TAKEN, 0)) {
+		*taken = emit_label(&p->e);
+		to = (struct emit_target){.label = *taken};
+	}
+	p->ops->branch(&p->e, in, bytes, to);
+}
+
+static void emit_one(struct displacing_state *s, const struct window *w, const struct insn *in,
+		     const uint8_t *bytes, uint32_t *taken)
+{
+	struct plan *p = s->p;
+	switch (in->kind) {
+	case INSN_JUMP: p->ops->go(&p->e, target_at(s, in->target)); break;
+	case INSN_BRANCH: emit_branch(s, w, in, bytes, taken); break;
+	case INSN_CALL:
+	case INSN_CALL_INDIRECT: p->ops->call(&p->e, in, bytes, in->pc + in->length); break;
+	default: p->ops->move(&p->e, in, bytes);
+	}
+}
+
+/* Gaps at the border of two windows are the earlier one's; if unknown jumps may lead there, the
+ * later one's. */
+static void emit_window(struct displacing_state *s, const struct window *w, bool joined)
+{
+	struct plan *p = s->p;
+	const struct block *block = &p->g->blocks[w->block];
+	const struct body *b = body_of(p, w->block);
+	uint32_t taken = LABEL_NONE;
+	emit_place(&p->e, w->label);
+	for (uint32_t i = w->first; i < w->last; i++) {
+		const struct insn *in = &b->insns[i];
+		uint32_t arrival = p->e.bytes.len;
+		if (i > w->first || !joined || s->exact)
+			emit_gap(s, w->block, b, i);
+		if (in->kind == INSN_JUMP)
+			emit_probes(p, w->block, AT_TAKEN, 0);
+		uint32_t offset = p->e.bytes.len;
+		emit_one(s, w, in, b->bytes + (in->pc - b->insns[0].pc), &taken);
+		note_moved(p, in, arrival, offset);
+	}
+	bool whole = w->last == b->count;
+	if (!whole || block_falls(block, b)) {
+		if (whole || !s->exact)
+			emit_gap(s, w->block, b, w->last);
+		p->ops->go(&p->e, target_at(s, body_va(p, block, b, w->last) + p->r->bias));
+	}
+	if (taken != LABEL_NONE) {
+		emit_place(&p->e, taken);
+		emit_probes(p, w->block, AT_TAKEN, 0);
+		p->ops->go(&p->e, target_at(s, b->insns[b->count - 1].target));
+	}
+}
+
+static bool patch_window(struct displacing_state *s, const struct window *w)
+{
+	struct plan *p = s->p;
+	struct patch patch = {.va = w->pc - p->r->bias, .trap = w->trap};
+	patch.to = p->r->address + p->e.labels.data[w->label];
+	if (w->trap) {
+		patch.size = p->ops->trap_size;
+		for (uint32_t i = 0; i < patch.size; i++)
+			patch.bytes[i] = p->ops->trap[i];
+	} else {
+		patch.size = (uint8_t)p->ops->jump(patch.bytes, w->pc, patch.to);
+	}
+	if (!patch.size || !original_bytes(p, patch.va, patch.original, patch.size))
+		return false;
+	add_patch(p, &patch);
+	if (p->out->mechanism < (w->trap ? MECHANISM_TRAP : MECHANISM_DISPLACED))
+		p->out->mechanism = w->trap ? MECHANISM_TRAP : MECHANISM_DISPLACED;
+	return true;
+}
+
+bool displace(struct plan *p, enum displacing how, enum refusal why)
+{
+	struct displacing_state s = {
+		.p = p,
+		.how = how,
+		.windows = ARENA_ARRAY(p->tmp, struct window, p->attachment_count),
+		.exact = p->g->unresolved > 0,
+	};
+	if (!place_all(&s, why))
+		return false;
+	for (uint32_t i = 0; i < s.count; i++)
+		s.windows[i].label = emit_label(&p->e);
+	for (uint32_t i = 0; i < s.count; i++) {
+		const struct window *w = &s.windows[i];
+		emit_window(&s, w, i && w[-1].block == w->block && w[-1].last == w->first);
+	}
+	bool reached = emit_finish(&p->e);
+	for (uint32_t i = 0; i < s.count && reached; i++)
+		reached = patch_window(&s, &s.windows[i]);
+	if (!reached)
+		refuse_all(p, REFUSED_OUT_OF_REACH);
+	return true;
+}

@@ -1,0 +1,202 @@
+#include "patch/fragment.h"
+
+#include <string.h>
+
+#include "base/order.h"
+#include "patch/plan.h"
+
+/* Upper limits for what emit_ops write, in bytes. */
+enum {
+	MOVED_MAX = 48, /* one instruction */
+	JUMP_MAX = 24,  /* between blocks, or back */
+	PROBE_MAX = 256,
+	POISON_MAX = 512, /* what a probe needs more to overwrite all free registers */
+	WINDOW_INSNS = 8, /* moved for one probe, on average over a block */
+	CONSTANT_MAX = 16,
+};
+
+void emit_probes(struct plan *p, uint32_t block, enum where where, uint32_t gap)
+{
+	for (uint32_t i = p->first[block]; i < p->first[block + 1]; i++) {
+		const struct attachment *a = &p->attachments[i];
+		uint32_t offset = p->e.bytes.len;
+		if (a->where != where || (where == AT_GAP && a->gap != gap))
+			continue;
+		p->ops->probe(&p->e, &p->r->probes[a->probe].code);
+		vec_push(&p->out->probes,
+			 (struct placed_probe){a->probe, offset, p->e.bytes.len - offset});
+	}
+}
+
+bool has_probes(const struct plan *p, uint32_t block, enum where where, uint32_t gap)
+{
+	for (uint32_t i = p->first[block]; i < p->first[block + 1]; i++) {
+		const struct attachment *a = &p->attachments[i];
+		if (a->where == where && (where != AT_GAP || a->gap == gap))
+			return true;
+	}
+	return false;
+}
+
+void note_moved(struct plan *p, const struct insn *in, uint32_t arrival, uint32_t offset)
+{
+	vec_push(&p->out->moved, (struct moved){
+					 .va = in->pc - p->r->bias,
+					 .arrival = arrival,
+					 .offset = offset,
+					 .size = p->e.bytes.len - offset,
+					 .length = in->length,
+					 .syscall = in->kind == INSN_SYSCALL,
+				 });
+}
+
+void add_patch(struct plan *p, const struct patch *patch)
+{
+	vec_push(&p->out->patches, *patch);
+}
+
+bool original_bytes(const struct plan *p, uint64_t va, uint8_t *out, size_t size)
+{
+	size_t have;
+	const uint8_t *bytes = image_at(p->image, va, &have);
+	if (!bytes || have < size)
+		return false;
+	memcpy(out, bytes, size);
+	return true;
+}
+
+void refuse_all(struct plan *p, enum refusal why)
+{
+	for (uint32_t i = 0; i < p->r->count; i++)
+		if (p->r->probes[i].refused == REFUSED_NONE)
+			p->r->probes[i].refused = (uint8_t)why;
+}
+
+static void init(struct plan *p, struct fragment *out, struct fragment_request *r,
+		 struct arena *tmp)
+{
+	uint32_t blocks = r->cfg->block_count;
+	*p = (struct plan){
+		.r = r,
+		.out = out,
+		.g = r->cfg,
+		.arch = flow_arch(r->flow),
+		.image = flow_image(r->flow),
+		.tmp = tmp,
+		.bodies = ARENA_ARRAY(tmp, struct body *, blocks),
+		.overlaps = ARENA_ARRAY(tmp, bool, blocks),
+		.first = ARENA_ARRAY(tmp, uint32_t, blocks + 1),
+	};
+	p->ops = p->arch->emit;
+}
+
+void begin(struct plan *p)
+{
+	emit_release(&p->e);
+	emit_init(&p->e, p->arch, p->r->address);
+	p->e.far = fragment_bound(p->r) > p->ops->near_size;
+	vec_clear(&p->out->patches);
+	vec_clear(&p->out->moved);
+	vec_clear(&p->out->probes);
+	p->out->mechanism = MECHANISM_NONE;
+}
+
+static void choose_mechanism(struct plan *p)
+{
+	bool whole_insns = p->ops->jump_size <= p->arch->insn_align;
+	enum refusal why;
+	begin(p);
+	if (!p->r->relocate && (displace(p, DISPLACE_CLEANLY, REFUSED_NONE) ||
+				(whole_insns && displace(p, DISPLACE_CALLS, REFUSED_NONE))))
+		return;
+	why = relocate(p);
+	if (why == REFUSED_NONE)
+		return;
+	begin(p);
+	displace(p, DISPLACE_ANYHOW, why);
+}
+
+bool fragment_make(struct fragment *out, struct fragment_request *r, struct arena *tmp)
+{
+	struct plan p;
+	*out = (struct fragment){0};
+	init(&p, out, r, tmp);
+	resolve_probes(&p);
+	bool any = p.attachment_count > 0;
+	if (any)
+		choose_mechanism(&p);
+	any = false;
+	for (uint32_t i = 0; i < r->count; i++)
+		any |= r->probes[i].refused == REFUSED_NONE;
+	if (any) {
+		out->code = p.e.bytes.data;
+		out->size = p.e.bytes.len;
+		p.e.bytes.data = NULL;
+	} else {
+		fragment_release(out);
+	}
+	emit_release(&p.e);
+	return any;
+}
+
+void fragment_release(struct fragment *f)
+{
+	free(f->code);
+	vec_free(&f->patches);
+	vec_free(&f->moved);
+	vec_free(&f->probes);
+	*f = (struct fragment){0};
+}
+
+uint32_t fragment_bound(const struct fragment_request *r)
+{
+	const struct cfg *g = r->cfg;
+	uint64_t probe = PROBE_MAX + (r->poison ? POISON_MAX : 0) + 2 * CONSTANT_MAX + JUMP_MAX;
+	uint64_t insn = MOVED_MAX + CONSTANT_MAX;
+	uint64_t windows = r->count * (WINDOW_INSNS * insn + 3 * JUMP_MAX);
+	uint64_t all = g->insn_count * insn + (uint64_t)g->block_count * 3 * JUMP_MAX;
+	uint64_t bound = r->count * probe + (windows > all || r->relocate ? all : all);
+	return bound < UINT32_MAX / 2 ? (uint32_t)bound : UINT32_MAX / 2;
+}
+
+static const struct moved *moved_from(const struct fragment *f, uint32_t offset)
+{
+	uint32_t low = 0, high = f->moved.len;
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		if (f->moved.data[mid].arrival <= offset)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? &f->moved.data[low - 1] : NULL;
+}
+
+bool fragment_original(const struct fragment *f, uint32_t offset, uint64_t *va)
+{
+	const struct moved *m = moved_from(f, offset);
+	if (!m)
+		return false;
+	*va = m->va;
+	if (offset == m->arrival || offset == m->offset)
+		return true;
+	*va = m->va + m->length;
+	return m->syscall && offset == m->offset + m->size;
+}
+
+static bool begins_patch(const struct fragment *f, uint64_t va)
+{
+	for (uint32_t i = 0; i < f->patches.len; i++)
+		if (f->patches.data[i].va == va)
+			return true;
+	return false;
+}
+
+bool fragment_moved(const struct fragment *f, uint64_t va, uint32_t *offset)
+{
+	uint32_t n = ORDER_UP_TO(f->moved.data, f->moved.len, va, va);
+	if (!n || f->moved.data[n - 1].va != va || begins_patch(f, va))
+		return false;
+	*offset = f->moved.data[n - 1].arrival;
+	return true;
+}

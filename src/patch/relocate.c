@@ -1,0 +1,323 @@
+/* A procedure's blocks are moved, all of them, in the order of their addresses. Direct jumps go to
+ * moved blocks. Calls and traps are executed where they always were: moved code goes there, and a
+ * springboard behind the call brings control back. */
+#include "patch/plan.h"
+
+#include <stdlib.h>
+
+#include "base/order.h"
+
+/* A branch's way with probes on it, still to be written. */
+struct side {
+	uint32_t label, block;
+	struct emit_target to;
+};
+
+struct relocation {
+	struct plan *p;
+	uint32_t *labels; /* of each block */
+	bool *made;       /* of each block: its call is not executed in place */
+	struct arrival *arrivals;
+	uint32_t arrival_count;
+	uint32_t next_arrival; /* by block and gap, while blocks are written */
+	VEC(struct side) sides;
+};
+
+static enum refusal check(struct plan *p)
+{
+	const struct cfg *g = p->g;
+	if (g->unresolved)
+		return REFUSED_UNRESOLVED;
+	if (g->bad)
+		return REFUSED_BAD_CODE;
+	for (uint32_t i = 0; i < g->block_count; i++) {
+		if (p->overlaps[i])
+			return REFUSED_OVERLAP;
+		if (!body_of(p, i))
+			return REFUSED_BAD_CODE;
+	}
+	return g->entry < g->block_count ? REFUSED_NONE : REFUSED_BAD_CODE;
+}
+
+static const struct edge *find_edge(const struct cfg *g, uint32_t block, bool fall)
+{
+	const struct block *b = &g->blocks[block];
+	for (uint32_t i = b->first_edge; i < b->first_edge + b->edge_count; i++)
+		if (!is_external(&g->edges[i]) && (g->edges[i].kind == EDGE_FALL) == fall)
+			return &g->edges[i];
+	return NULL;
+}
+
+static bool is_arrival(const struct plan *p, uint32_t block)
+{
+	const struct cfg *g = p->g;
+	const struct block *b = &g->blocks[block];
+	if (block == g->entry || b->flags & BLOCK_LANDING)
+		return true;
+	for (uint32_t i = g->first_pred[block]; i < g->first_pred[block + 1]; i++)
+		if (is_external(&g->edges[g->pred_edges[i]]))
+			return true;
+	return false;
+}
+
+static void add_arrival(struct relocation *r, uint32_t block, uint32_t gap)
+{
+	struct plan *p = r->p;
+	const struct body *b = body_of(p, block);
+	struct arrival a = {.block = block, .gap = gap, .host = block};
+	a.va = body_va(p, &p->g->blocks[block], b, gap);
+	if (gap == b->count) {
+		const struct edge *fall = find_edge(p->g, block, true);
+		a.host = fall ? fall->to : BLOCK_NONE;
+		if (fall && !has_probes(p, block, AT_GAP, gap) &&
+		    !has_probes(p, fall->to, AT_ARRIVAL, 0)) {
+			a.block = fall->to;
+			a.gap = body_of(p, fall->to)->landing;
+			add_arrival(r, a.block, a.gap);
+			return;
+		}
+	}
+	r->arrivals[r->arrival_count++] = a;
+}
+
+static void add_listed(struct relocation *r, const bool *arrives)
+{
+	const struct fragment_request *q = r->p->r;
+	for (uint32_t i = 0; i < q->arrival_count; i++) {
+		uint32_t block = cfg_block_at(r->p->g, q->arrivals[i]);
+		if (block != BLOCK_NONE && q->arrivals[i] == r->p->g->blocks[block].start &&
+		    !arrives[block])
+			add_arrival(r, block, body_of(r->p, block)->landing);
+	}
+}
+
+static uint32_t count_syscalls(const struct body *b)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < b->count; i++)
+		count += b->insns[i].kind == INSN_SYSCALL;
+	return count;
+}
+
+/* Whether what executes first at the arrival stays in place, with nothing to do before. */
+static bool needs_no_springboard(const struct relocation *r, const struct arrival *a)
+{
+	struct plan *p = r->p;
+	const struct body *b = body_of(p, a->block);
+	if (a->gap == b->count)
+		return false;
+	const struct insn *in = &b->insns[a->gap];
+	return ((stays_in_place(in) && !r->made[a->block]) || in->kind == INSN_SYSCALL) &&
+	       !has_probes(p, a->block, AT_GAP, a->gap) &&
+	       !(a->gap == b->landing && has_probes(p, a->block, AT_ARRIVAL, 0));
+}
+
+/* A springboard that takes the place of a call: the call is made from moved code. */
+static enum refusal take_calls(struct relocation *r)
+{
+	struct plan *p = r->p;
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < r->arrival_count; i++) {
+		const struct arrival *a = &r->arrivals[i];
+		if (needs_no_springboard(r, a))
+			continue;
+		if (a->host == BLOCK_NONE)
+			return REFUSED_NO_ROOM;
+		const struct body *b = body_of(p, a->host);
+		const struct insn *in = &b->insns[a->host == a->block ? a->gap : 0];
+		if (a->host == a->block && a->gap == b->count)
+			return REFUSED_NO_ROOM;
+		r->made[a->host] |= stays_in_place(in);
+		if (r->made[a->host] && stays_in_place(in) && in->kind != INSN_TRAP &&
+		    p->r->shadow_stack)
+			return REFUSED_SHADOW_STACK;
+		r->arrivals[kept++] = *a;
+	}
+	r->arrival_count = kept;
+	return REFUSED_NONE;
+}
+
+/* Two ways to one place that have to be told apart cannot be. */
+static bool remove_twins(struct relocation *r)
+{
+	uint32_t kept = 0;
+	order_by_address(r->arrivals, r->arrival_count, sizeof(*r->arrivals),
+			 offsetof(struct arrival, va));
+	for (uint32_t i = 0; i < r->arrival_count; i++) {
+		const struct arrival *a = &r->arrivals[i],
+				     *last = kept ? &r->arrivals[kept - 1] : a;
+		if (kept && last->va == a->va) {
+			if (last->block != a->block || last->gap != a->gap)
+				return false;
+			continue;
+		}
+		r->arrivals[kept++] = *a;
+	}
+	r->arrival_count = kept;
+	return true;
+}
+
+static enum refusal find_arrivals(struct relocation *r)
+{
+	struct plan *p = r->p;
+	const struct cfg *g = p->g;
+	bool *arrives = ARENA_ARRAY(p->tmp, bool, g->block_count);
+	uint32_t count = p->r->arrival_count;
+	for (uint32_t i = 0; i < g->block_count; i++)
+		count += (arrives[i] = is_arrival(p, i)) + count_syscalls(body_of(p, i));
+	r->arrivals = ARENA_ARRAY(p->tmp, struct arrival, count);
+	r->arrival_count = 0;
+	for (uint32_t i = 0; i < g->block_count; i++) {
+		const struct body *b = body_of(p, i);
+		if (arrives[i])
+			add_arrival(r, i, b->landing);
+		for (uint32_t k = 0; k < b->count; k++)
+			if (b->insns[k].kind == INSN_SYSCALL)
+				add_arrival(r, i, k + 1);
+	}
+	add_listed(r, arrives);
+	if (!remove_twins(r))
+		return REFUSED_NO_ROOM;
+	return take_calls(r);
+}
+
+/* The labels of the arrivals at this gap; they come in the order of blocks and gaps. */
+static void place_gap(struct relocation *r, uint32_t block, uint32_t gap)
+{
+	struct arrival *a = &r->arrivals[r->next_arrival];
+	if (r->next_arrival < r->arrival_count && a->block == block && a->gap == gap) {
+		a->inner = a->label = emit_label(&r->p->e);
+		emit_place(&r->p->e, a->inner);
+		r->next_arrival++;
+	}
+	emit_probes(r->p, block, AT_GAP, gap);
+}
+
+static struct emit_target target_of(const struct relocation *r, const struct edge *e, uint64_t pc)
+{
+	if (e)
+		return (struct emit_target){.label = r->labels[e->to]};
+	return (struct emit_target){LABEL_NONE, pc};
+}
+
+static void emit_branch(struct relocation *r, uint32_t block, const struct insn *in,
+			const uint8_t *bytes)
+{
+	struct plan *p = r->p;
+	struct emit_target to = target_of(r, find_edge(p->g, block, false), in->target);
+	if (has_probes(p, block, AT_TAKEN, 0)) {
+		struct side s = {emit_label(&p->e), block, to};
+		vec_push(&r->sides, s);
+		to = (struct emit_target){.label = s.label};
+	}
+	p->ops->branch(&p->e, in, bytes, to);
+}
+
+static void emit_one(struct relocation *r, uint32_t block, const struct insn *in,
+		     const uint8_t *bytes)
+{
+	struct plan *p = r->p;
+	bool in_place = stays_in_place(in) && !r->made[block];
+	if (in_place) {
+		p->ops->go(&p->e, (struct emit_target){LABEL_NONE, in->pc});
+	} else if (in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT) {
+		p->ops->call(&p->e, in, bytes, in->pc + in->length);
+	} else if (in->kind == INSN_JUMP) {
+		p->ops->go(&p->e, target_of(r, find_edge(p->g, block, false), in->target));
+	} else if (in->kind == INSN_BRANCH) {
+		emit_branch(r, block, in, bytes);
+	} else {
+		p->ops->move(&p->e, in, bytes);
+	}
+}
+
+static void emit_sides(struct relocation *r)
+{
+	struct plan *p = r->p;
+	vec_each (s, &r->sides) {
+		emit_place(&p->e, s->label);
+		emit_probes(p, s->block, AT_TAKEN, 0);
+		p->ops->go(&p->e, s->to);
+	}
+	vec_clear(&r->sides);
+}
+
+static void emit_block(struct relocation *r, uint32_t block)
+{
+	struct plan *p = r->p;
+	const struct block *bl = &p->g->blocks[block];
+	const struct body *b = body_of(p, block);
+	emit_place(&p->e, r->labels[block]);
+	for (uint32_t i = 0; i < b->count; i++) {
+		const struct insn *in = &b->insns[i];
+		uint32_t arrival = p->e.bytes.len;
+		place_gap(r, block, i);
+		if (in->kind == INSN_JUMP)
+			emit_probes(p, block, AT_TAKEN, 0);
+		uint32_t offset = p->e.bytes.len;
+		emit_one(r, block, in, b->bytes + (in->pc - b->insns[0].pc));
+		note_moved(p, in, arrival, offset);
+	}
+	if (!block_falls(bl, b)) {
+		emit_sides(r);
+		return;
+	}
+	place_gap(r, block, b->count);
+	const struct edge *fall = find_edge(p->g, block, true);
+	if (!fall || fall->to != block + 1)
+		p->ops->go(&p->e, target_of(r, fall, bl->start + bl->size + p->r->bias));
+	if (!fall || fall->to != block + 1)
+		emit_sides(r);
+}
+
+/* Probes only for those who come from outside. */
+static void emit_arrivals(struct relocation *r)
+{
+	struct plan *p = r->p;
+	for (uint32_t i = 0; i < r->arrival_count; i++) {
+		struct arrival *a = &r->arrivals[i];
+		if (a->gap != body_of(p, a->block)->landing ||
+		    !has_probes(p, a->block, AT_ARRIVAL, 0))
+			continue;
+		a->label = emit_label(&p->e);
+		emit_place(&p->e, a->label);
+		emit_probes(p, a->block, AT_ARRIVAL, 0);
+		p->ops->go(&p->e, (struct emit_target){.label = a->inner});
+	}
+}
+
+static enum refusal write_code(struct relocation *r)
+{
+	struct plan *p = r->p;
+	begin(p);
+	r->next_arrival = 0;
+	for (uint32_t i = 0; i < p->g->block_count; i++)
+		r->labels[i] = emit_label(&p->e);
+	for (uint32_t i = 0; i < p->g->block_count; i++)
+		emit_block(r, i);
+	emit_sides(r);
+	emit_arrivals(r);
+	return emit_finish(&p->e) ? REFUSED_NONE : REFUSED_OUT_OF_REACH;
+}
+
+enum refusal relocate(struct plan *p)
+{
+	struct relocation r = {.p = p};
+	enum refusal why = check(p);
+	if (why != REFUSED_NONE)
+		return why;
+	r.labels = ARENA_ARRAY(p->tmp, uint32_t, p->g->block_count);
+	r.made = ARENA_ARRAY(p->tmp, bool, p->g->block_count);
+	for (bool again = true; again;) {
+		again = false;
+		why = find_arrivals(&r);
+		if (why == REFUSED_NONE)
+			why = write_code(&r);
+		if (why == REFUSED_NONE)
+			why = place_springboards(p, r.arrivals, r.arrival_count, r.made, &again);
+	}
+	vec_free(&r.sides);
+	if (why == REFUSED_NONE)
+		p->out->mechanism = MECHANISM_RELOCATED;
+	return why;
+}

@@ -1,0 +1,277 @@
+/* From spots to attachments: which instruction, or which arrival from outside, carries a probe.
+ *
+ * Control takes an edge of a call's return, an indirect jump or an exception in code that cannot be
+ * changed for that edge alone. The probes of such an edge run where it arrives. That needs the
+ * other ways to get there to have the same probes, or to be told apart: jumps and branches of the
+ * procedure itself, once it is relocated, lead around the springboard. */
+#include "patch/plan.h"
+
+#include <stdlib.h>
+
+bool is_external(const struct edge *e)
+{
+	return e->kind == EDGE_CALL_RETURN || e->kind == EDGE_SWITCH || e->kind == EDGE_UNWIND;
+}
+
+static void find_overlaps(struct plan *p)
+{
+	const struct cfg *g = p->g;
+	uint64_t end = 0;
+	uint32_t last = 0; /* the block that reaches up to `end` */
+	for (uint32_t i = 0; i < g->block_count; i++) {
+		const struct block *b = &g->blocks[i];
+		if (i && b->start < end)
+			p->overlaps[i] = p->overlaps[last] = true;
+		if (b->start + b->size > end) {
+			end = b->start + b->size;
+			last = i;
+		}
+	}
+}
+
+/* The gap at va, an instruction of the block; UINT32_MAX if there is none. Behind a landing
+ * instruction, if that is there: it has no effect that a probe could tell, and stays in place. */
+static uint32_t gap_at(struct plan *p, uint32_t block, uint64_t va)
+{
+	const struct body *b = body_of(p, block);
+	for (uint32_t i = 0; b && i < b->count; i++)
+		if (b->insns[i].pc == va + p->r->bias)
+			return i < b->landing ? b->landing : i;
+	return UINT32_MAX;
+}
+
+static void set_free(const struct plan *p, struct spot_probe *probe, struct regset live)
+{
+	probe->code.free = liveness_free(p->arch, &live);
+	probe->code.poison = p->r->poison;
+}
+
+static enum refusal resolve_instruction(struct plan *p, struct spot_probe *probe,
+					struct attachment *a)
+{
+	const struct liveness *l = p->r->live;
+	uint64_t va = probe->spot.va;
+	a->block = cfg_block_at(p->g, va);
+	if (a->block == BLOCK_NONE)
+		return REFUSED_UNREACHED;
+	a->gap = gap_at(p, a->block, va);
+	if (a->gap == UINT32_MAX)
+		return p->overlaps[a->block] ? REFUSED_OVERLAP : REFUSED_BAD_CODE;
+	a->where = AT_GAP;
+	if (probe->spot.place == SPOT_TAKEN) {
+		a->where = AT_TAKEN;
+		set_free(p, probe, l->at_end[a->block]);
+		return liveness_in_exclusive(l, a->block, va) ? REFUSED_EXCLUSIVE : REFUSED_NONE;
+	}
+	probe->runs_at = va;
+	set_free(p, probe, liveness_before(l, a->block, va));
+	return liveness_in_exclusive(l, a->block, va) ? REFUSED_EXCLUSIVE : REFUSED_NONE;
+}
+
+/* The entry, behind its landing instruction, for control from other procedures. */
+static enum refusal resolve_entry(struct plan *p, struct spot_probe *probe, struct attachment *a)
+{
+	const struct cfg *g = p->g;
+	if (g->entry >= g->block_count)
+		return REFUSED_UNREACHED;
+	const struct block *block = &g->blocks[g->entry];
+	const struct body *b = body_of(p, g->entry);
+	if (!b)
+		return REFUSED_BAD_CODE;
+	uint64_t va = body_va(p, block, b, b->landing);
+	a->block = g->entry;
+	a->gap = b->landing;
+	a->where = AT_ARRIVAL;
+	a->source = SOURCE_ENTRY;
+	a->in_place = g->first_pred[g->entry] == g->first_pred[g->entry + 1] &&
+		      !(block->flags & BLOCK_LANDING);
+	probe->runs_at = va;
+	uint32_t holder = a->gap < b->count ? g->entry : cfg_block_at(g, va);
+	if (holder == BLOCK_NONE)
+		return REFUSED_UNREACHED;
+	set_free(p, probe, liveness_before(p->r->live, holder, va));
+	return liveness_in_exclusive(p->r->live, holder, va) ? REFUSED_EXCLUSIVE : REFUSED_NONE;
+}
+
+/* Where control arrives by an edge that the procedure's own code does not determine. */
+static enum refusal resolve_arrival(struct plan *p, struct spot_probe *probe, const struct edge *e,
+				    struct attachment *a)
+{
+	const struct cfg *g = p->g;
+	const struct body *b = body_of(p, e->to);
+	if (!b)
+		return REFUSED_BAD_CODE;
+	if (g->unresolved)
+		return REFUSED_UNRESOLVED;
+	a->block = e->to;
+	a->gap = b->landing;
+	a->where = AT_ARRIVAL;
+	a->source = (uint32_t)(e - g->edges);
+	a->in_place = e->to != g->entry;
+	for (uint32_t i = g->first_pred[e->to]; i < g->first_pred[e->to + 1]; i++)
+		a->in_place &= is_external(&g->edges[g->pred_edges[i]]);
+	probe->runs_at = body_va(p, &g->blocks[e->to], b, b->landing);
+	return REFUSED_NONE;
+}
+
+static enum refusal resolve_edge(struct plan *p, struct spot_probe *probe, struct attachment *a)
+{
+	const struct cfg *g = p->g;
+	if (probe->spot.edge >= g->edge_count)
+		return REFUSED_UNREACHED;
+	const struct edge *e = &g->edges[probe->spot.edge];
+	const struct body *b = body_of(p, e->from);
+	if (!b)
+		return REFUSED_BAD_CODE;
+	if (p->overlaps[e->from] || p->overlaps[e->to])
+		return REFUSED_OVERLAP;
+	if (liveness_exclusive_on_edge(p->r->live, e))
+		return REFUSED_EXCLUSIVE;
+	set_free(p, probe, liveness_on_edge(p->r->live, e));
+	if (is_external(e))
+		return resolve_arrival(p, probe, e, a);
+	a->block = e->from;
+	a->gap = b->count;
+	a->where = e->kind == EDGE_FALL ? AT_GAP : AT_TAKEN;
+	return REFUSED_NONE;
+}
+
+static enum refusal resolve(struct plan *p, struct spot_probe *probe, struct attachment *a)
+{
+	enum refusal why;
+	switch (probe->spot.place) {
+	case SPOT_ENTRY: why = resolve_entry(p, probe, a); break;
+	case SPOT_EDGE: why = resolve_edge(p, probe, a); break;
+	default: why = resolve_instruction(p, probe, a);
+	}
+	return why == REFUSED_NONE && p->overlaps[a->block] ? REFUSED_OVERLAP : why;
+}
+
+/* By block; within it arrivals by where they come from, then gaps, then what is taken. */
+static int compare(const void *x, const void *y)
+{
+	const struct attachment *a = x, *b = y;
+	if (a->block != b->block)
+		return a->block < b->block ? -1 : 1;
+	if (a->where != b->where)
+		return a->where < b->where ? -1 : 1;
+	if (a->where == AT_ARRIVAL && a->source != b->source)
+		return a->source < b->source ? -1 : 1;
+	if (a->where == AT_GAP && a->gap != b->gap)
+		return a->gap < b->gap ? -1 : 1;
+	return a->probe < b->probe ? -1 : a->probe > b->probe;
+}
+
+void order_attachments(struct plan *p)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < p->attachment_count; i++)
+		if (p->r->probes[p->attachments[i].probe].refused == REFUSED_NONE)
+			p->attachments[kept++] = p->attachments[i];
+	p->attachment_count = kept;
+	if (kept)
+		qsort(p->attachments, kept, sizeof(*p->attachments), compare);
+	uint32_t at = 0;
+	for (uint32_t b = 0; b <= p->g->block_count; b++) {
+		while (at < kept && p->attachments[at].block < b)
+			at++;
+		p->first[b] = at;
+	}
+}
+
+/* In how many ways control gets to the block from outside. */
+static uint32_t count_sources(const struct plan *p, uint32_t block)
+{
+	const struct cfg *g = p->g;
+	const struct fragment_request *r = p->r;
+	uint32_t count = block == g->entry;
+	bool unwinds = false;
+	for (uint32_t i = g->first_pred[block]; i < g->first_pred[block + 1]; i++) {
+		const struct edge *e = &g->edges[g->pred_edges[i]];
+		count += is_external(e);
+		unwinds |= e->kind == EDGE_UNWIND;
+	}
+	count += g->blocks[block].flags & BLOCK_LANDING && !unwinds;
+	for (uint32_t i = 0; i < r->arrival_count; i++)
+		count += r->arrivals[i] == g->blocks[block].start;
+	return count;
+}
+
+static bool same_probes(const struct plan *p, const struct attachment *a,
+			const struct attachment *b, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct spot *x = &p->r->probes[a[i].probe].spot;
+		const struct spot *y = &p->r->probes[b[i].probe].spot;
+		if (x->kind != y->kind || x->loop != y->loop)
+			return false;
+	}
+	return true;
+}
+
+static uint32_t run_length(const struct attachment *a, uint32_t count)
+{
+	uint32_t n = 1;
+	while (n < count && a[n].source == a[0].source)
+		n++;
+	return n;
+}
+
+/* Whether all ways into the block have the same probes. */
+static bool is_uniform(const struct plan *p, const struct attachment *a, uint32_t count)
+{
+	uint32_t run = run_length(a, count), sources = 0;
+	for (uint32_t i = 0; i < count; i += run, sources++)
+		if (i + run > count || run_length(a + i, count - i) != run ||
+		    !same_probes(p, a, a + i, run))
+			return false;
+	return sources == count_sources(p, a->block);
+}
+
+static enum refusal why_shared(const struct plan *p, uint32_t block)
+{
+	const struct cfg *g = p->g;
+	for (uint32_t i = g->first_pred[block]; i < g->first_pred[block + 1]; i++)
+		if (g->edges[g->pred_edges[i]].kind == EDGE_UNWIND)
+			return REFUSED_SHARED_LANDING;
+	return REFUSED_SHARED_SWITCH;
+}
+
+/* Arrivals of several sources: one set of probes for all, or none. */
+static void unify_arrivals(struct plan *p)
+{
+	uint32_t count, kept = 0;
+	struct attachment *all = p->attachments;
+	for (uint32_t i = 0; i < p->attachment_count; i += count) {
+		struct attachment *a = &all[i];
+		count = 1;
+		if (a->where == AT_ARRIVAL) {
+			while (i + count < p->attachment_count && a[count].block == a->block &&
+			       a[count].where == AT_ARRIVAL)
+				count++;
+		}
+		bool uniform = a->where != AT_ARRIVAL || is_uniform(p, a, count);
+		uint32_t keep = uniform ? run_length(a, count) : 0;
+		for (uint32_t k = 0; k < count && !uniform; k++)
+			p->r->probes[a[k].probe].refused = (uint8_t)why_shared(p, a->block);
+		for (uint32_t k = 0; k < keep; k++)
+			all[kept++] = a[k];
+	}
+	p->attachment_count = kept;
+}
+
+void resolve_probes(struct plan *p)
+{
+	p->attachments = ARENA_ARRAY(p->tmp, struct attachment, p->r->count);
+	find_overlaps(p);
+	for (uint32_t i = 0; i < p->r->count; i++) {
+		struct spot_probe *probe = &p->r->probes[i];
+		struct attachment *a = &p->attachments[p->attachment_count++];
+		a->probe = i;
+		probe->runs_at = 0;
+		probe->refused = (uint8_t)resolve(p, probe, a);
+	}
+	order_attachments(p);
+	unify_arrivals(p);
+	order_attachments(p);
+}

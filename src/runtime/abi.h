@@ -1,8 +1,8 @@
 /* What the runtime (the code that probes call inside the program) and Sonde share: the data region.
  *
- * It is one memfd, mapped by both. Sonde prepares everything: tables, probes, subjects, one area
- *per thread. The runtime only fills areas in. All of it is sparse: what is not touched takes no
- *memory.
+ * It is one memfd, mapped by both. Sonde prepares everything: tables, probes, subjects, one area a
+ * thread. The runtime only fills areas in. All of it is sparse: what is not touched takes no
+ * memory.
  *
  *	struct rt_header
  *	thread table   pairs (thread pointer, area), RT_THREADS of them, see isa/emit.h
@@ -10,17 +10,24 @@
  *	probes         arguments of calls into the runtime
  *	steps          hash table: return address -> how to get to the caller's caller
  *	journal        the patches that are in, so that a later sonde can take them out
+ *	traps          hash table: address of a trap -> the code that it stands for
  *	raw            paths that the runtime could not walk: registers and a copy of the stack
  *	areas          one per thread, RT_AREA_SIZE each; area i + RT_AREAS is its sibling for
- *	               probes that a signal handler hits while it interrupts a probe
+ *	               probes that a signal handler hits while it interrupts a probe; the last one
+ *	               is of no thread: what threads without an area count goes there, unread
  *
  * Who writes what, and in which order, so that either side may be interrupted or die at any
- *instant: a table's entry is written before the word that makes it visible (its key, its count); an
- *area is written by its thread alone, its `sequence` being odd meanwhile: a reader that sees the
- *same even number before and after has read a consistent state.
+ * instant: a table's entry is written before the word that makes it visible (its key, its count);
+ * an area is written by its thread alone, its `sequence` being odd meanwhile: a reader that sees
+ * the same even number before and after has read a consistent state. Counts of calls, of hits and
+ * of counters change by themselves, one word each.
+ *
+ * When Sonde is dead, a forked child still shares the region with its parent. Its probes do nothing
+ * then (see `guard`), but counters go on; so nothing that the runtime reads here may lead it out of
+ * the region or into an endless loop.
  *
  * Included by freestanding code: only fixed-size types, offsets instead of pointers where both
- *sides look; `base` in the header is where the program has the region. */
+ * sides look; `base` in the header is where the program has the region. */
 #pragma once
 #include <stdint.h>
 
@@ -35,17 +42,24 @@ enum {
 	RT_PROBES = 1 << 21,
 	RT_STEP_BITS = 20,
 	RT_STEPS = 1 << RT_STEP_BITS,
+	RT_STEP_CHAIN = 64, /* entries that are looked at: no key is further from its home */
 	RT_PATCHES = 1 << 21,
+	RT_TRAP_BITS = 14,
+	RT_TRAPS = 1 << RT_TRAP_BITS,
 	RT_RAW_BYTES = 64 << 20,
 	RT_AREAS = 512, /* threads alive at one time that are measured */
 	RT_COUNTERS = 1 << 20,
 	RT_ACTIVATIONS = 1 << 17, /* of one thread at one time */
 	RT_STACKS = 64,           /* of one thread at one time that have activations on them */
-	RT_INSTANCES = 1 << 9,
-	RT_INSTANCE_FRAMES = 256,
-	RT_PATHS = 1 << 16,
-	RT_PATH_BYTES = 16 << 20,
+	RT_INSTANCES = 1 << 9,    /* walks that are remembered */
+	RT_INSTANCE_WORDS = 512,  /* of the stack, at most, that one of them depends on */
+	RT_PATH_BITS = 18,
+	RT_PATHS = 1 << RT_PATH_BITS,
+	RT_PATH_BYTES = 32 << 20,
+	RT_RAW_STACK = 64 << 10, /* copied at most */
 	RT_TARGETS = 1 << 12,
+	RT_CODE_REGIONS = 256,
+	RT_TEXT_RANGES = 64,
 	RT_EVENTS = 4, /* perf events measured at one time */
 };
 
@@ -98,8 +112,9 @@ struct rt_subject {
 };
 
 enum rt_subject_flag {
-	RT_PATH = 1 << 0, /* values are kept per call path, otherwise one path for all */
-	RT_LOOP = 1 << 1, /* several may be active in one frame */
+	RT_PATH = 1 << 0,       /* values are kept per call path, otherwise one path for all */
+	RT_LOOP = 1 << 1,       /* several may be active in one frame */
+	RT_COUNT_ONLY = 1 << 2, /* calls only: there are no RT_EXIT probes, and no activations */
 };
 
 enum rt_probe_kind {
@@ -112,6 +127,10 @@ enum rt_probe_kind {
 	RT_TARGET,     /* before an indirect call: counts (site, target) */
 	RT_RENDEZVOUS, /* tell Sonde, which stops the thread here */
 };
+
+/* RT_RENDEZVOUS sends SIGURG with this, the probe's `value` in the lower half: process/control.h.
+ */
+#define RT_SIGNAL_MAGIC UINT64_C(0x736f6e6400000000)
 
 struct rt_probe {
 	uint32_t kind;
@@ -128,6 +147,17 @@ struct rt_patch {
 	uint8_t original[16], bytes[16];
 };
 
+/* Where a thread goes that arrives at a trap when Sonde is not there to send it. */
+struct rt_trap {
+	uint64_t pc; /* of the patch; 0: free. Linear probing from rt_trap_home() */
+	uint64_t to; /* run-time address in the fragment; 0: removed */
+};
+
+static inline uint32_t rt_trap_home(uint64_t pc)
+{
+	return (uint32_t)((pc * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - RT_TRAP_BITS));
+}
+
 /* A path that could not be walked. Records follow each other in the raw space. */
 struct rt_raw {
 	uint32_t size; /* of the whole record, a multiple of 16; written last */
@@ -138,18 +168,24 @@ struct rt_raw {
 	uint32_t pad;
 };
 
-enum { RT_NO_PATH = UINT32_MAX };
+/* In rt_path.raw: nothing is known of the path, because there was no room to record it. */
+#define RT_RAW_UNKNOWN UINT64_MAX
 
-/* All values of one path of one thread. Variable size, in the area's path space. */
+/* All values of one path of one thread. Variable size, in the area's path space. A subject without
+ * RT_PATH has at most two, without frames: one for outermost activations and one, `recursive`, for
+ * those with another one of the subject below them. The same callers may appear as several paths:
+ * with a parent and without, raw and walked. */
 struct rt_path {
 	uint64_t hash;
 	uint32_t next; /* offset of the next path of the thread, in units of 8; 0: none */
 	uint32_t subject;
 	uint32_t parent; /* the anchor's path (offset / 8), whose frames are above these; or 0 */
 	uint32_t frame_count;
-	uint64_t raw;       /* if not 0: offset of the rt_raw record that this path is; no frames */
-	uint32_t recursive; /* the subject occurs in the parents already */
-	uint32_t pad;
+	uint64_t raw;       /* if not 0: offset in the region of the rt_raw record that this path
+			       is, or RT_RAW_UNKNOWN; no frames */
+	uint32_t recursive; /* the subject is active further out on this path: its inclusive values
+			       are in those of another path already */
+	uint32_t complete;  /* the last frame, or the last parent's, is where its thread begins */
 	uint64_t calls;     /* activations that began */
 	uint64_t caught_up; /* of activations that were running when the probe came: not in calls */
 	uint64_t total[RT_METRICS]; /* inclusive; of activations that ended */
@@ -158,23 +194,30 @@ struct rt_path {
 };
 
 struct rt_activation {
-	uint64_t cfa;
+	uint64_t cfa; /* 0: free */
 	uint32_t subject;
-	uint32_t path;              /* offset / 8 */
+	uint32_t path;      /* offset / 8 */
+	uint32_t next;      /* index + 1 of the next one outwards, or of the next free one */
+	uint32_t metrics;   /* set: which of `start` are there */
+	uint32_t below_set; /* set: which of `below` are there, the others count as 0 */
+	uint32_t pad;
 	uint64_t start[RT_METRICS]; /* readings when it began */
 	uint64_t below[RT_METRICS]; /* inclusive values of activations that ended right below it */
 };
 
-/* One of the thread's stacks: its activations are a linked list from the innermost outwards. */
+/* One of the thread's stacks: its activations are a linked list from the innermost outwards. Number
+ * 0 is the thread's own (CFA in stack_low < CFA <= stack_high). Others are told apart by `root`. */
 struct rt_stack {
-	uint64_t root; /* CFA of its outermost frame; 0: free */
-	uint32_t top;  /* index + 1 of the innermost activation, 0: none */
+	uint64_t root; /* CFA of its outermost frame, as far as it could be walked */
+	uint32_t top; /* index + 1 of the innermost activation, 0: none (another root may use it) */
 	uint32_t pad;
 };
 
-struct rt_instance_frame {
-	uint64_t return_slot, return_address; /* *slot == value */
-	uint64_t fp_slot, fp;                 /* fp_slot 0: not to be checked */
+/* What is known of a subject in a thread: see area_subject(). */
+struct rt_subject_state {
+	uint32_t path, recursive; /* without RT_PATH: offsets / 8 of its paths */
+	uint32_t unknown;         /* the path of what had no room */
+	uint32_t live;            /* activations */
 };
 
 struct rt_target {
@@ -182,32 +225,41 @@ struct rt_target {
 	uint64_t count;
 };
 
-/* The fixed part of an area. What follows it: see enum rt_area_part. */
+enum rt_wait { RT_WAIT_NONE, RT_WAIT_SYNC, RT_WAIT_IO, RT_WAIT_BYTES };
+
+/* The fixed part of an area; what every hit needs comes first. */
 struct rt_area {
 	uint64_t sequence;   /* odd while the thread changes it */
-	uint64_t busy;       /* inside the runtime */
+	uint64_t busy;       /* inside the runtime: where its frame is */
 	uint64_t nested;     /* run-time address of the sibling */
 	uint32_t tid;        /* 0: free */
 	uint32_t generation; /* counts its owners */
-	uint64_t thread_pointer;
+	/* The thread's own stack, as Sonde finds it: where it began, and how far it may reach down.
+	 * Memory from the stack pointer up to stack_high can be read. Both 0: not known; nothing
+	 * goes wrong then, but every entry is walked to the root. */
+	uint64_t stack_low, stack_high;
 	/* Clocks. `clock_page` is the run-time address of the mapped page of a task-clock event of
 	 * the thread, 0: not tried yet, 1: not to be had (clock_gettime is used). */
 	uint64_t clock_page;
-	int64_t clock_offset; /* added to the page's time to be CLOCK_THREAD_CPUTIME_ID */
-	uint64_t event_page[RT_EVENTS];
-	int64_t event_fd[RT_EVENTS];
-	/* Waiting: since when (ticks; 0: not), in what (1 sync, 2 I/O), begun at which CFA; and
-	 * what it amounted to so far. */
-	uint64_t wait_since, wait_kind, wait_cfa;
-	uint64_t waited_sync, waited_io, bytes;
-	uint64_t hits[8]; /* by enum rt_probe_kind: what was done, for the cost */
-	uint64_t walks, raw_walks, instance_hits; /* how paths were found */
-	uint64_t dropped;         /* activations beyond RT_ACTIVATIONS, paths beyond the room */
+	int64_t clock_offset;     /* added to the page's time to be CLOCK_THREAD_CPUTIME_ID */
 	uint32_t current;         /* stack */
 	uint32_t activation_free; /* index + 1 of a free activation; 0: none but fresh ones */
 	uint32_t activation_used; /* high-water mark */
 	uint32_t first_path;      /* offset / 8 of the newest path; 0: none */
 	uint64_t path_used;       /* bytes of the path space */
+	uint64_t hits[8];         /* by enum rt_probe_kind: what was done, for the cost */
+	/* Waiting: since when (ticks; 0: not), in what (enum rt_wait), begun at which CFA and by
+	 * which kind of probe; a system call inside it; and what it amounted to so far. */
+	uint64_t wait_since, wait_cfa;
+	uint32_t wait_kind, wait_probe;
+	uint64_t inner_cfa;
+	uint64_t inner_kind;
+	uint64_t waited_sync, waited_io, bytes;
+	uint64_t walks, raw_walks, instance_hits; /* how paths were found */
+	uint64_t dropped; /* activations beyond RT_ACTIVATIONS or RT_STACKS, targets, nested hits */
+	uint64_t event_id[RT_EVENTS];
+	int64_t event_fd[RT_EVENTS]; /* 0: not tried yet, -1: not to be had */
+	uint64_t thread_pointer;
 	struct rt_stack stacks[RT_STACKS];
 };
 
@@ -216,38 +268,54 @@ struct rt_area {
 #define RT_AREA_COUNTERS    RT_ALIGN(sizeof(struct rt_area))
 #define RT_AREA_TARGETS     (RT_AREA_COUNTERS + RT_COUNTERS * UINT64_C(8))
 #define RT_AREA_ACTIVATIONS (RT_AREA_TARGETS + RT_ALIGN(RT_TARGETS * sizeof(struct rt_target)))
-/* Direct-mapped by (subject, sp): struct rt_instance is the runtime's own. */
+/* Direct-mapped by (probe, sp); what is inside is the runtime's own. An odd number of cache lines
+ * each, so that they do not compete for the same sets. */
 #define RT_AREA_INSTANCES                                                                          \
 	(RT_AREA_ACTIVATIONS + RT_ALIGN(RT_ACTIVATIONS * sizeof(struct rt_activation)))
-#define RT_INSTANCE_SIZE RT_ALIGN(64 + RT_INSTANCE_FRAMES * sizeof(struct rt_instance_frame))
+#define RT_INSTANCE_SIZE (64 + RT_INSTANCE_WORDS * UINT64_C(16))
+/* Indexed by subject. */
+#define RT_AREA_SUBJECTS (RT_AREA_INSTANCES + RT_ALIGN(RT_INSTANCES * RT_INSTANCE_SIZE))
 /* Hash table from a path's hash to its offset / 8. */
-#define RT_AREA_PATH_INDEX (RT_AREA_INSTANCES + RT_INSTANCES * RT_INSTANCE_SIZE)
-#define RT_AREA_PATHS      (RT_AREA_PATH_INDEX + RT_ALIGN(RT_PATHS * UINT64_C(4)))
-#define RT_AREA_SIZE       RT_ALIGN(RT_AREA_PATHS + RT_PATH_BYTES)
+#define RT_AREA_PATH_INDEX                                                                         \
+	(RT_AREA_SUBJECTS + RT_ALIGN(RT_SUBJECTS * sizeof(struct rt_subject_state)))
+#define RT_AREA_PATHS (RT_AREA_PATH_INDEX + RT_ALIGN(RT_PATHS * UINT64_C(4)))
+/* Of a stack other than the thread's own, before it is recorded. */
+#define RT_AREA_SCRATCH (RT_AREA_PATHS + RT_PATH_BYTES)
+#define RT_AREA_SIZE    (RT_AREA_SCRATCH + RT_RAW_STACK)
 
 struct rt_header {
 	uint64_t magic;
 	uint32_t version, pad;
 	uint64_t base; /* run-time address of the region in the program */
 	uint64_t size;
-	uint32_t tracer;               /* pid of sonde */
-	uint32_t pid;                  /* of the program */
-	uint32_t clock_kind;           /* 1: perf events may be opened; 0: clock_gettime */
-	uint32_t threads;              /* areas in use: an upper bound of their indices */
-	uint64_t link_mask;            /* return addresses are meant with these bits only */
-	uint64_t code_start, code_end; /* lowest and highest address of code, for raw paths */
-	uint64_t raw_used;             /* bytes; advanced by the runtime atomically */
-	uint64_t raw_seen;             /* wakes Sonde: raw records that it has to look at */
+	uint32_t tracer;     /* pid of sonde */
+	uint32_t pid;        /* of the program */
+	uint32_t clock_kind; /* 1: perf events may be opened; 0: clock_gettime */
+	uint32_t threads;    /* areas in use: an upper bound of their indices */
+	uint64_t link_mask;  /* return addresses are meant with these bits only */
+	uint64_t epoch; /* counted up when steps change their meaning: walks are not remembered over
+			   that */
+	uint64_t raw_used; /* bytes; advanced by the runtime atomically, possibly beyond the room */
+	uint64_t raw_seen; /* raw records that are complete */
 	uint32_t subjects, probes, patches;
 	uint32_t event_count;
 	struct {
 		uint32_t type, pad;
 		uint64_t config;
 	} events[RT_EVENTS]; /* for perf_event_open() */
-	/* Runtime text in the program, for whoever finds us later. */
-	uint64_t text, text_size;
-	/* Classes of system calls by number: 0 no wait, 1 sync (futex), 2 I/O, 3 I/O that moves as
-	 * many bytes as it returns. */
+	/* Memory in the program, for whoever finds us later: the runtime's text, the guard's page,
+	 * and then what fragments are in. */
+	uint32_t code_regions, pad2;
+	struct {
+		uint64_t start, size;
+	} code[RT_CODE_REGIONS];
+	/* Code of the program, ascending, for raw paths: what looks like a return address. */
+	uint32_t text_ranges, pad3;
+	struct {
+		uint64_t start, end;
+	} text[RT_TEXT_RANGES];
+	/* Classes of system calls by number: enum rt_wait. RT_WAIT_SYNC is futex, of which only
+	 * waiting operations count; RT_WAIT_BYTES is I/O that moves as many bytes as it returns. */
 	uint8_t calls[512];
 };
 
@@ -257,27 +325,42 @@ struct rt_header {
 #define RT_PROBE_TABLE   (RT_SUBJECT_TABLE + RT_ALIGN(RT_SUBJECTS * sizeof(struct rt_subject)))
 #define RT_STEP_TABLE    (RT_PROBE_TABLE + RT_ALIGN(RT_PROBES * sizeof(struct rt_probe)))
 #define RT_JOURNAL       (RT_STEP_TABLE + RT_ALIGN(RT_STEPS * sizeof(struct rt_step)))
-#define RT_RAW           (RT_JOURNAL + RT_ALIGN(RT_PATCHES * sizeof(struct rt_patch)))
+#define RT_TRAP_TABLE    (RT_JOURNAL + RT_ALIGN(RT_PATCHES * sizeof(struct rt_patch)))
+#define RT_RAW           (RT_TRAP_TABLE + RT_ALIGN(RT_TRAPS * sizeof(struct rt_trap)))
 /* Signal frames of remote calls. */
 #define RT_REMOTE_FRAME (RT_RAW + RT_RAW_BYTES)
 #define RT_AREA_BASE    (RT_REMOTE_FRAME + UINT64_C(65536))
 #define RT_AREA(i)      (RT_AREA_BASE + (uint64_t)(i)*RT_AREA_SIZE)
-#define RT_REGION_SIZE  RT_AREA(2 * RT_AREAS)
+/* Of threads that have none. */
+#define RT_NO_AREA     RT_AREA(2 * RT_AREAS)
+#define RT_REGION_SIZE RT_AREA(2 * RT_AREAS + 1)
 
 struct rt_thread {
-	uint64_t thread_pointer; /* 0: free */
+	uint64_t thread_pointer; /* 0: free; RT_THREAD_*: no thread's */
 	uint64_t area;           /* run-time address */
 };
+enum {
+	RT_THREAD_CLAIMED = 1, /* the runtime is about to write it */
+	RT_THREAD_REMOVED = 2, /* free, but others may follow */
+};
+/* Entry 0 is RT_THREAD_REMOVED from the beginning: it is the home of thread pointer 0 (before the
+ * program has set one up), which must not be taken for that of a thread. */
 
 /* The runtime's text starts with this table of offsets from its first byte, so that nobody needs
- * its symbols. Position independent; reads no memory but the region, whose address is patched into
- * `region` by Sonde before the text is written to the program. */
+ * its symbols. Position independent; `region` and `guard` are patched by Sonde before the text is
+ * written to the program. */
 struct rt_entry_table {
-	uint64_t region;   /* run-time address of the header */
+	uint64_t region; /* run-time address of the header */
+	/* Run-time address of a private word of the program, on a page that fork wipes
+	 * (MADV_WIPEONFORK), holding RT_GUARD. While it does not, hits do nothing: this is a child
+	 * that nobody prepared, because Sonde is dead; it has its parent's region, but neither its
+	 * threads nor its clock pages. 0: there is no such word; then no clock pages are used. */
+	uint64_t guard;
 	uint32_t hit;      /* the `routine` of isa/emit.h: argument is a struct rt_probe */
 	uint32_t find;     /* the `find` of isa/emit.h */
 	uint32_t remote;   /* code for remote calls: process/remote.h */
-	uint32_t trap;     /* handler of SIGTRAP, for traps when Sonde is gone */
+	uint32_t trap;     /* handler of SIGTRAP (SA_SIGINFO), for traps when Sonde is gone */
 	uint32_t restorer; /* its return */
 	uint32_t pad;
 };
+#define RT_GUARD UINT64_C(0x6472617567)

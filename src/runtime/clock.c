@@ -1,0 +1,127 @@
+/* Clocks and events that need the kernel. Each thread opens its own when it first needs them. */
+#include "runtime/clock.h"
+
+enum {
+	CLOCK_THREAD_CPU = 3,
+	PROTECTION_READ = 1,
+	MAPPING_SHARED = 1,
+	PAGE = 4096,
+	DUPLICATE_CLOEXEC = 1030,
+	/* Programs take the lowest free descriptors and may count on them. */
+	FIRST_DESCRIPTOR = 500,
+	LOW_DESCRIPTOR = 3,
+	NOT_TO_BE_HAD = 1,
+};
+
+static bool is_error(long result)
+{
+	return (unsigned long)result >= (unsigned long)-4095;
+}
+
+static uint64_t ask_kernel(void)
+{
+	int64_t time[2] = {0, 0};
+	system_call(__NR_clock_gettime, CLOCK_THREAD_CPU, (long)time, 0, 0, 0);
+	return (uint64_t)(time[0] * 1000000000 + time[1]);
+}
+
+/* The first part of struct perf_event_attr is all that is needed: the stack is the program's. */
+struct event_attr {
+	uint32_t type, size;
+	uint64_t config, sample_period, sample_type, read_format, flags, wakeup, address;
+};
+_Static_assert(sizeof(struct event_attr) == PERF_ATTR_SIZE_VER0, "the kernel's first version");
+
+/* Not the kernel's part, because that is not permitted everywhere. (Time on a processor includes it
+ * all the same.) */
+enum { EXCLUDE_KERNEL = 1 << 5, EXCLUDE_HYPERVISOR = 1 << 6 };
+
+static long open_event(uint32_t type, uint64_t config)
+{
+	struct event_attr attr = {.type = type,
+				  .size = sizeof(attr),
+				  .config = config,
+				  .flags = EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR};
+	return system_call(__NR_perf_event_open, (long)&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static void close_event(long fd)
+{
+	system_call(__NR_close, fd, 0, 0, 0, 0);
+}
+
+/* The mapping keeps the event alive, so its descriptor is not in the program's way for long. */
+static uint64_t open_clock(void)
+{
+	uint64_t time;
+	long fd = open_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
+	if (is_error(fd))
+		return NOT_TO_BE_HAD;
+	long page = system_call(__NR_mmap, 0, PAGE, PROTECTION_READ, MAPPING_SHARED, fd);
+	close_event(fd);
+	if (is_error(page))
+		return NOT_TO_BE_HAD;
+	if (read_page((const struct perf_event_mmap_page *)page, &time))
+		return (uint64_t)page;
+	system_call(__NR_munmap, page, PAGE, 0, 0, 0);
+	return NOT_TO_BE_HAD;
+}
+
+COLD uint64_t read_cpu_slowly(struct rt_area *a)
+{
+	uint64_t page_time;
+	if (a->clock_page)
+		return ask_kernel();
+	bool allowed = region_header()->clock_kind && region_guard();
+	uint64_t page = allowed ? open_clock() : NOT_TO_BE_HAD;
+	uint64_t time = ask_kernel();
+	if (page > NOT_TO_BE_HAD) {
+		read_page((const struct perf_event_mmap_page *)page, &page_time);
+		a->clock_offset = (int64_t)(time - page_time);
+	}
+	a->clock_page = page;
+	return time;
+}
+
+static long move_up(long fd)
+{
+	long up = system_call(__NR_fcntl, fd, DUPLICATE_CLOEXEC, FIRST_DESCRIPTOR, 0, 0);
+	if (is_error(up))
+		up = system_call(__NR_fcntl, fd, DUPLICATE_CLOEXEC, LOW_DESCRIPTOR, 0, 0);
+	close_event(fd);
+	return up;
+}
+
+static uint64_t event_identity(long fd)
+{
+	uint64_t id = 0;
+	long result = system_call(__NR_ioctl, fd, (long)PERF_EVENT_IOC_ID, (long)&id, 0, 0);
+	return is_error(result) ? 0 : id;
+}
+
+static void open_counter(struct rt_area *a, unsigned i)
+{
+	const struct rt_header *h = region_header();
+	long fd = open_event(h->events[i].type, h->events[i].config);
+	if (!is_error(fd))
+		fd = move_up(fd);
+	a->event_id[i] = is_error(fd) ? 0 : event_identity(fd);
+	a->event_fd[i] = a->event_id[i] ? fd : -1;
+}
+
+/* A program may close descriptors that it does not know and get the same number for a file of its
+ * own; reading from that would take its data away. So the event is asked for its name each time. */
+COLD uint64_t read_event(struct rt_area *a, unsigned i)
+{
+	uint64_t value = 0;
+	if (!a->event_fd[i])
+		open_counter(a, i);
+	if (a->event_fd[i] < 0)
+		return 0;
+	if (event_identity(a->event_fd[i]) != a->event_id[i]) {
+		a->event_fd[i] = -1;
+		return 0;
+	}
+	system_call(__NR_read, a->event_fd[i], (long)&value, sizeof(value), 0, 0);
+	return value;
+}

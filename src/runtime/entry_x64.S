@@ -1,0 +1,94 @@
+/* The runtime's first bytes (struct rt_entry_table) and its ways in, for x86-64.
+ *
+ * A probe has stepped over the red zone, saved rax and calls with the argument in rax. The registers
+ * are saved behind that, as struct frame of machine.h. The stack may be aligned anyhow. Flags are
+ * saved by lahf and seto, twenty cycles cheaper than popf: what these leave out (the direction flag
+ * above all) C that is compiled for general registers only neither changes nor depends on. */
+#define FRAME 136
+
+	.section .rt.head, "ax"
+	.globl	rt_entries
+	.hidden	rt_entries
+rt_entries:
+	.quad	0, 0
+	.long	hit - rt_entries, find - rt_entries, remote - rt_entries
+	.long	rt_trap - rt_entries, restorer - rt_entries, 0
+
+	.text
+	/* Leaves rt_hit()'s arguments in place. */
+	.macro	save
+	lea	-FRAME(%rsp), %rsp
+	mov	%rcx, 8(%rsp)
+	mov	%rdx, 16(%rsp)
+	mov	%rbx, 24(%rsp)
+	mov	%rbp, 40(%rsp)
+	mov	%rsi, 48(%rsp)
+	mov	%rdi, 56(%rsp)
+	mov	%r8, 64(%rsp)
+	mov	%r9, 72(%rsp)
+	mov	%r10, 80(%rsp)
+	mov	%r11, 88(%rsp)
+	mov	%r12, 96(%rsp)
+	mov	%r13, 104(%rsp)
+	mov	%r14, 112(%rsp)
+	mov	%r15, 120(%rsp)
+	mov	%rax, %rdi
+	lahf
+	seto	%al
+	mov	%rax, 128(%rsp)
+	mov	FRAME + 8(%rsp), %rcx /* the program's rax, and rsp above the red zone */
+	lea	FRAME + 16 + 128(%rsp), %rdx
+	mov	%rcx, (%rsp)
+	mov	%rdx, 32(%rsp)
+	mov	%rsp, %rsi
+	mov	%rsp, %rbp
+	and	$-16, %rsp
+	.endm
+
+	.macro	restore
+	mov	%rbp, %rsp
+	mov	128(%rsp), %rax
+	add	$0x7f, %al /* overflows if the program's flags said so */
+	sahf
+	mov	8(%rsp), %rcx
+	mov	16(%rsp), %rdx
+	mov	40(%rsp), %rbp
+	mov	48(%rsp), %rsi
+	mov	56(%rsp), %rdi
+	mov	64(%rsp), %r8
+	mov	72(%rsp), %r9
+	mov	80(%rsp), %r10
+	mov	88(%rsp), %r11
+	.endm
+
+	.balign	64
+hit:
+	save
+	call	rt_hit
+	restore
+	lea	FRAME(%rsp), %rsp
+	ret
+
+	.balign	16
+find:
+	save
+	call	rt_find
+	mov	%rax, (%rbp)
+	restore
+	mov	(%rsp), %rax
+	lea	FRAME(%rsp), %rsp
+	ret
+
+	.balign	16
+remote:
+	syscall
+	mov	$15, %eax /* rt_sigreturn */
+	syscall
+
+	.balign	16
+	/* In the form that unwinders know. */
+restorer:
+	mov	$15, %rax
+	syscall
+
+	.section .note.GNU-stack, "", %progbits

@@ -1,0 +1,184 @@
+/* All that the runtime needs to know of the processor and of the kernel's conventions on it: the
+ * registers that the stubs (entry_a64.S, entry_x64.S) saved, clocks, the thread pointer, raw system
+ * calls. */
+#pragma once
+#include <asm/unistd.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Orders accesses as a signal handler of this thread sees them. */
+static inline void keep_order(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+#ifdef __aarch64__
+
+/* As the stub leaves it on the stack. x19 to x28 are there only for RT_TARGET. */
+struct frame {
+	uint64_t reg[31]; /* without the program's x16, x17, x30 */
+	uint64_t flags;
+	uint64_t x16, x17, link, pad; /* saved by the probe: RUNTIME_CALL_FRAME_A64 */
+};
+
+static inline uint64_t frame_sp(const struct frame *f)
+{
+	return (uint64_t)(f + 1);
+}
+
+static inline uint64_t frame_fp(const struct frame *f)
+{
+	return f->reg[29];
+}
+
+static inline uint64_t frame_link(const struct frame *f)
+{
+	return f->link;
+}
+
+static inline uint64_t frame_register(const struct frame *f, unsigned n)
+{
+	if (n >= 31)
+		return frame_sp(f);
+	return n == 16 ? f->x16 : n == 17 ? f->x17 : n == 30 ? f->link : f->reg[n];
+}
+
+/* At a system call: its number, its second argument, its result. */
+static inline uint64_t frame_call(const struct frame *f)
+{
+	return f->reg[8];
+}
+
+static inline uint64_t frame_operation(const struct frame *f)
+{
+	return f->reg[1];
+}
+
+static inline int64_t frame_result(const struct frame *f)
+{
+	return (int64_t)f->reg[0];
+}
+
+static inline uint64_t ticks(void)
+{
+	uint64_t t;
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(t));
+	return t;
+}
+
+static inline uint64_t thread_pointer(void)
+{
+	uint64_t t;
+	__asm__("mrs %0, tpidr_el0" : "=r"(t));
+	return t;
+}
+
+/* Other processors see stores before it before those behind it. */
+static inline void order_stores(void)
+{
+	__asm__ volatile("dmb ishst" ::: "memory");
+}
+
+/* A sixth argument is 0. */
+static inline long system_call(long number, long a, long b, long c, long d, long e)
+{
+	register long x8 __asm__("x8") = number;
+	register long x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+	register long x3 __asm__("x3") = d;
+	register long x4 __asm__("x4") = e;
+	register long x5 __asm__("x5") = 0;
+	__asm__ volatile("svc #0"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+			 : "memory", "cc");
+	return x0;
+}
+
+/* In the ucontext_t that a signal handler gets: where it goes on. A trap leaves it at the trap. */
+enum { UCONTEXT_PC = 440, TRAP_ADVANCE = 0 };
+
+#elif defined(__x86_64__)
+
+struct frame {
+	uint64_t reg[16]; /* by number; rax is the program's, as is rsp */
+	uint64_t flags, return_address;
+	uint64_t rax;
+};
+
+static inline uint64_t frame_sp(const struct frame *f)
+{
+	return f->reg[4];
+}
+
+static inline uint64_t frame_fp(const struct frame *f)
+{
+	return f->reg[5];
+}
+
+static inline uint64_t frame_link(const struct frame *f)
+{
+	(void)f;
+	return 0;
+}
+
+static inline uint64_t frame_register(const struct frame *f, unsigned n)
+{
+	return f->reg[n & 15];
+}
+
+static inline uint64_t frame_call(const struct frame *f)
+{
+	return f->reg[0];
+}
+
+static inline uint64_t frame_operation(const struct frame *f)
+{
+	return f->reg[6];
+}
+
+static inline int64_t frame_result(const struct frame *f)
+{
+	return (int64_t)f->reg[0];
+}
+
+static inline uint64_t ticks(void)
+{
+	uint32_t low, high;
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+}
+
+static inline uint64_t thread_pointer(void)
+{
+	uint64_t t;
+	__asm__("rdfsbase %0" : "=r"(t));
+	return t;
+}
+
+static inline void order_stores(void)
+{
+	keep_order();
+}
+
+/* A sixth argument is 0. */
+static inline long system_call(long number, long a, long b, long c, long d, long e)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = 0;
+	long result;
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory", "cc");
+	return result;
+}
+
+/* A trap instruction is one byte, and over when the handler is called. */
+enum { UCONTEXT_PC = 168, TRAP_ADVANCE = 1 };
+
+#else
+#error "The runtime knows aarch64 and x86-64 only."
+#endif

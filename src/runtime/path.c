@@ -1,0 +1,155 @@
+/* The paths of a thread: found by their hash, put together behind the last one. */
+#include "runtime/hit.h"
+
+enum {
+	FIRST_PATH = 64, /* offset 0 means none */
+	INDEX_CHAIN = 256,
+	PARENTS_LOOKED_AT = 1024,
+	NO_SLOT = UINT32_MAX,
+};
+
+bool draft_start(struct draft *d, struct rt_area *a)
+{
+	uint64_t used = a->path_used > FIRST_PATH ? a->path_used : FIRST_PATH;
+	*d = (struct draft){0};
+	if (used % 8 || used + sizeof(struct rt_path) > RT_PATH_BYTES)
+		return false;
+	d->path = area_at(a, RT_AREA_PATHS + used);
+	d->room = (uint32_t)((RT_PATH_BYTES - used - sizeof(struct rt_path)) / 8);
+	return true;
+}
+
+static bool equals(const struct draft *d, const struct rt_path *p, uint32_t subject)
+{
+	if (p->hash != d->hash || p->subject != subject || p->parent != d->parent ||
+	    p->frame_count != d->count)
+		return false;
+	for (uint32_t i = 0; i < d->count; i++)
+		if (p->frames[i] != d->path->frames[i])
+			return false;
+	return true;
+}
+
+static uint32_t *path_index(struct rt_area *a)
+{
+	return area_at(a, RT_AREA_PATH_INDEX);
+}
+
+/* The path, or 0 and the slot of the index where it belongs; NO_SLOT if there is no room. */
+static uint32_t look_up(const struct draft *d, struct hit *h, uint32_t *slot)
+{
+	const uint32_t *index = path_index(h->area);
+	uint64_t spread = mix(mix(d->hash, h->probe->subject), d->parent + UINT64_C(1));
+	uint32_t home = (uint32_t)(spread * UINT64_C(0x9e3779b97f4a7c15) >> (64 - RT_PATH_BITS));
+	for (uint32_t i = 0; i < INDEX_CHAIN; i++) {
+		*slot = (home + i) % RT_PATHS;
+		uint32_t offset = index[*slot];
+		if (!offset)
+			return 0;
+		if (equals(d, area_path(h->area, offset), h->probe->subject))
+			return offset;
+	}
+	*slot = NO_SLOT;
+	return 0;
+}
+
+static bool leads_through(const struct rt_path *p, uint32_t count, const struct rt_subject *s)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (p->frames[i] > s->start && p->frames[i] <= s->end)
+			return true;
+	return false;
+}
+
+/* A loop is entered again inside itself only if it is active; its procedure's range says nothing
+ * about that. */
+static bool is_recursive(const struct draft *d, struct hit *h)
+{
+	if (h->subject->flags & RT_LOOP)
+		return area_subject(h->area, h->probe->subject)->live;
+	if (leads_through(d->path, d->count, h->subject))
+		return true;
+	uint32_t parent = d->parent;
+	for (uint32_t i = 0; parent && i < PARENTS_LOOKED_AT; i++) {
+		const struct rt_path *p = area_path(h->area, parent);
+		uint32_t room = (uint32_t)((RT_PATH_BYTES / 8 - parent) - sizeof(*p) / 8);
+		if (p->subject == h->probe->subject ||
+		    (p->frame_count <= room && leads_through(p, p->frame_count, h->subject)))
+			return true;
+		parent = p->parent <= PATH_LAST ? p->parent : 0;
+	}
+	return false;
+}
+
+/* Everything behind the last path may hold what is left of drafts. */
+static void clear_values(struct rt_path *p)
+{
+	p->calls = 0;
+	p->caught_up = 0;
+	for (unsigned i = 0; i < RT_METRICS; i++) {
+		p->total[i] = 0;
+		p->self[i] = 0;
+	}
+}
+
+static uint32_t publish(const struct draft *d, struct hit *h, bool recursive)
+{
+	struct rt_area *a = h->area;
+	struct rt_path *p = d->path;
+	uint64_t start = (uint64_t)p - (uint64_t)area_at(a, RT_AREA_PATHS);
+	uint32_t offset = (uint32_t)(start / 8);
+	clear_values(p);
+	p->hash = d->hash;
+	p->next = a->first_path;
+	p->subject = h->probe->subject;
+	p->parent = d->parent;
+	p->frame_count = d->count;
+	p->raw = d->raw;
+	p->recursive = recursive;
+	p->complete = d->complete;
+	a->path_used = start + sizeof(*p) + d->count * UINT64_C(8);
+	__atomic_store_n(&a->first_path, offset, __ATOMIC_RELEASE);
+	return offset;
+}
+
+uint32_t draft_find(struct draft *d, struct hit *h)
+{
+	uint32_t slot;
+	return look_up(d, h, &slot);
+}
+
+uint32_t draft_finish(struct draft *d, struct hit *h)
+{
+	uint32_t slot, found = look_up(d, h, &slot);
+	if (found || slot == NO_SLOT)
+		return found;
+	found = publish(d, h, is_recursive(d, h));
+	path_index(h->area)[slot] = found;
+	return found;
+}
+
+static uint32_t add_plain(struct hit *h, bool recursive, uint64_t raw)
+{
+	struct draft d;
+	if (!draft_start(&d, h->area))
+		return 0;
+	d.raw = raw;
+	return publish(&d, h, recursive);
+}
+
+uint32_t path_of_subject(struct hit *h, bool recursive)
+{
+	struct rt_subject_state *s = area_subject(h->area, h->probe->subject);
+	uint32_t *path = recursive ? &s->recursive : &s->path;
+	if (unlikely(!*path))
+		*path = add_plain(h, recursive, 0);
+	return *path;
+}
+
+COLD uint32_t path_unknown(struct hit *h)
+{
+	struct rt_subject_state *s = area_subject(h->area, h->probe->subject);
+	if (!s->unknown)
+		s->unknown = add_plain(h, s->live, RT_RAW_UNKNOWN);
+	return s->unknown;
+}

@@ -1,0 +1,113 @@
+/* Paths that the steps do not cover: the registers and the stack are copied, for Sonde to walk. Two
+ * are taken for the same if the words that look like return addresses are the same. */
+#include "runtime/hit.h"
+
+enum { CHUNK = 4096, RECORD_ALIGN = 16 };
+
+/* Words of a stack: where they are, or a copy of them. */
+struct stack_words {
+	const uint64_t *word;
+	uint32_t count;
+};
+
+static bool looks_like_code(const struct rt_header *h, uint64_t word)
+{
+	uint32_t low = 0, high = h->text_ranges <= RT_TEXT_RANGES ? h->text_ranges : RT_TEXT_RANGES;
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+		if (word < h->text[middle].start)
+			high = middle;
+		else if (word >= h->text[middle].end)
+			low = middle + 1;
+		else
+			return true;
+	}
+	return false;
+}
+
+/* How far another stack than the thread's own can be read is not known: the kernel tells. */
+static uint32_t copy_foreign(uint64_t from, uint64_t *to, uint32_t room)
+{
+	uint32_t done = 0;
+	long pid = system_call(__NR_getpid, 0, 0, 0, 0, 0);
+	while (done < room) {
+		uint64_t at = from + done, left = CHUNK - at % CHUNK;
+		uint64_t size = left < room - done ? left : room - done;
+		uint64_t local[2] = {(uint64_t)to + done, size}, remote[2] = {at, size};
+		/* The sixth argument, flags, is 0. */
+		long got = system_call(__NR_process_vm_readv, pid, (long)local, 1, (long)remote, 1);
+		if (got != (long)size)
+			break;
+		done += (uint32_t)size;
+	}
+	return done;
+}
+
+static struct stack_words gather(struct hit *h)
+{
+	uint64_t sp = frame_sp(h->frame) & ~UINT64_C(7);
+	struct stack_words words = {(const uint64_t *)sp, 0};
+	uint64_t size = RT_RAW_STACK;
+	if (h->own && h->area->stack_high - sp < size) {
+		size = h->area->stack_high - sp;
+	} else if (!h->own) {
+		words.word = area_at(h->area, RT_AREA_SCRATCH);
+		size = copy_foreign(sp, area_at(h->area, RT_AREA_SCRATCH), RT_RAW_STACK);
+	}
+	words.count = (uint32_t)(size / 8);
+	return words;
+}
+
+static uint64_t hash_words(const struct stack_words *words, uint64_t hash)
+{
+	const struct rt_header *h = region_header();
+	uint64_t mask = h->link_mask ? h->link_mask : UINT64_MAX;
+	for (uint32_t i = 0; i < words->count; i++) {
+		uint64_t word = words->word[i] & mask;
+		if (looks_like_code(h, word))
+			hash = mix(hash, word);
+	}
+	return hash;
+}
+
+/* Offset of the new record in the region; RT_RAW_UNKNOWN if there is no room. */
+static uint64_t record(struct hit *h, const struct stack_words *words, uint64_t hash)
+{
+	struct rt_header *header = region_header();
+	uint64_t size = sizeof(struct rt_raw) + words->count * UINT64_C(8);
+	size = (size + RECORD_ALIGN - 1) / RECORD_ALIGN * RECORD_ALIGN;
+	if (__atomic_load_n(&header->raw_used, __ATOMIC_RELAXED) > RT_RAW_BYTES - size)
+		return RT_RAW_UNKNOWN;
+	uint64_t at = __atomic_fetch_add(&header->raw_used, size, __ATOMIC_RELAXED);
+	if (at > RT_RAW_BYTES - size)
+		return RT_RAW_UNKNOWN;
+	struct rt_raw *raw = region_at(RT_RAW + at);
+	uint64_t *stack = (uint64_t *)(raw + 1);
+	raw->subject = h->probe->subject;
+	raw->pc = h->probe->pc;
+	raw->sp = frame_sp(h->frame);
+	raw->fp = frame_fp(h->frame);
+	raw->link = frame_link(h->frame);
+	raw->hash = hash;
+	raw->stack_size = words->count * 8;
+	for (uint32_t i = 0; i < words->count; i++)
+		stack[i] = words->word[i];
+	__atomic_store_n(&raw->size, (uint32_t)size, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&header->raw_seen, 1, __ATOMIC_RELEASE);
+	return RT_RAW + at;
+}
+
+COLD uint32_t raw_path(struct hit *h)
+{
+	struct draft d;
+	struct stack_words words = gather(h);
+	h->area->raw_walks++;
+	if (!draft_start(&d, h->area))
+		return 0;
+	d.hash = hash_words(&words, mix(h->probe->pc, frame_link(h->frame)));
+	uint32_t found = draft_find(&d, h);
+	if (found)
+		return found;
+	d.raw = record(h, &words, d.hash);
+	return d.raw == RT_RAW_UNKNOWN ? 0 : draft_finish(&d, h);
+}

@@ -1,0 +1,71 @@
+/* The region as the runtime sees it. Whatever is read from it is checked before it leads anywhere:
+ * see the head of abi.h. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "runtime/abi.h"
+#include "runtime/machine.h"
+
+/* Hidden: reached relative to the code, not through a table that somebody would have to fill. */
+extern const struct rt_entry_table rt_entries __attribute__((visibility("hidden")));
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define COLD        __attribute__((cold, noinline))
+
+/* The table is patched after the compiler has seen that it is constant. */
+static inline uint64_t region_base(void)
+{
+	return *(const volatile uint64_t *)&rt_entries.region;
+}
+
+static inline uint64_t region_guard(void)
+{
+	return *(const volatile uint64_t *)&rt_entries.guard;
+}
+
+static inline void *region_at(uint64_t offset)
+{
+	return (void *)(region_base() + offset);
+}
+
+static inline struct rt_header *region_header(void)
+{
+	return region_at(0);
+}
+
+static inline struct rt_subject *region_subject(uint32_t i)
+{
+	return (struct rt_subject *)region_at(RT_SUBJECT_TABLE) + i % RT_SUBJECTS;
+}
+
+static inline void *area_at(struct rt_area *a, uint64_t offset)
+{
+	return (char *)a + offset;
+}
+
+static inline struct rt_activation *area_activation(struct rt_area *a, uint32_t number)
+{
+	return (struct rt_activation *)area_at(a, RT_AREA_ACTIVATIONS) +
+	       (number - 1) % RT_ACTIVATIONS;
+}
+
+static inline struct rt_subject_state *area_subject(struct rt_area *a, uint32_t subject)
+{
+	return (struct rt_subject_state *)area_at(a, RT_AREA_SUBJECTS) + subject % RT_SUBJECTS;
+}
+
+/* Paths have room for their fixed part, whatever the offset. */
+enum { PATH_LAST = (RT_PATH_BYTES - sizeof(struct rt_path)) / 8 };
+
+static inline struct rt_path *area_path(struct rt_area *a, uint32_t offset)
+{
+	return area_at(a, RT_AREA_PATHS + (offset <= PATH_LAST ? offset : 0) * UINT64_C(8));
+}
+
+/* On the thread's own stack. */
+static inline bool area_owns(const struct rt_area *a, uint64_t cfa)
+{
+	return cfa > a->stack_low && cfa <= a->stack_high;
+}

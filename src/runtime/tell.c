@@ -1,0 +1,63 @@
+/* Targets of indirect calls; calling Sonde. */
+#include "runtime/hit.h"
+
+enum {
+	TARGET_CHAIN = 64,
+	SIGNAL_URGENT = 23,
+	CODE_QUEUE = -1,
+	NOT_PERMITTED = -1, /* -EPERM */
+};
+
+void count_target(struct hit *h)
+{
+	struct rt_target *table = area_at(h->area, RT_AREA_TARGETS);
+	uint64_t site = h->probe->pc, target = frame_register(h->frame, h->probe->reg);
+	uint64_t home = mix(site, target);
+	for (uint64_t i = 0; i < TARGET_CHAIN; i++) {
+		struct rt_target *t = &table[(home + i) % RT_TARGETS];
+		if (t->site == site && t->target == target) {
+			t->count++;
+			return;
+		}
+		if (!t->site) {
+			t->target = target;
+			t->count = 1;
+			__atomic_store_n(&t->site, site, __ATOMIC_RELEASE);
+			return;
+		}
+	}
+	h->area->dropped++;
+}
+
+/* siginfo_t of a queued signal. */
+struct queued {
+	int32_t signal, error, code, pad;
+	int32_t pid, uid;
+	uint64_t value;
+	uint64_t rest[12];
+};
+_Static_assert(sizeof(struct queued) == 128, "the kernel's siginfo_t");
+
+static bool is_alive(long pid)
+{
+	long result = pid ? system_call(__NR_kill, pid, 0, 0, 0, 0) : -1;
+	return pid && (!result || result == NOT_PERMITTED);
+}
+
+COLD void rendezvous(const struct rt_probe *probe)
+{
+	struct queued q;
+	if (!is_alive(region_header()->tracer))
+		return;
+	long pid = system_call(__NR_getpid, 0, 0, 0, 0, 0);
+	long tid = system_call(__NR_gettid, 0, 0, 0, 0, 0);
+	/* Field by field: for a whole struct compilers call memset(). */
+	for (unsigned i = 0; i < sizeof(q.rest) / sizeof(q.rest[0]); i++)
+		q.rest[i] = 0;
+	q.signal = SIGNAL_URGENT;
+	q.code = CODE_QUEUE;
+	q.error = q.pad = q.uid = 0;
+	q.pid = (int32_t)pid;
+	q.value = RT_SIGNAL_MAGIC | probe->value;
+	system_call(__NR_rt_tgsigqueueinfo, pid, tid, SIGNAL_URGENT, (long)&q, 0);
+}

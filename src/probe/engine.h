@@ -38,8 +38,9 @@ void engine_go(struct engine *g, struct target *t);
 enum engine_happening {
 	ENGINE_FORKED,   /* `target` is new; what was in its parent is in it, with values of its own
 			  */
-	ENGINE_EXECUTED, /* `target` executes another program, is stopped where that is loaded;
-			    nothing is in it; engine_go() */
+	ENGINE_EXECUTED, /* `target` is a process that executes another program, stopped where that
+			    is loaded; nothing is in it; engine_go(). `parent` is what it was
+			    before, with its values, or NULL */
 	ENGINE_LOADED, /* images were loaded or unloaded in `target`; it is stopped; engine_go() */
 	ENGINE_ENDED,  /* `target` is gone, `status`; its values can be read until engine_drop() */
 };
@@ -71,6 +72,11 @@ struct subject_request {
 
 enum { SUBJECT_NONE = UINT32_MAX };
 
+/* Makes a perf event the metric RT_EVENT + slot, slot < RT_EVENTS; before subjects with it are
+ * added. Fails if the machine or its settings do not permit it. */
+int engine_define_event(struct engine *g, uint32_t slot, uint32_t type, uint64_t config,
+			struct err *e);
+
 /* Adds to the next batch; SUBJECT_NONE and a sentence if it cannot be probed. */
 uint32_t engine_add(struct engine *g, struct target *t, const struct subject_request *r,
 		    struct err *e);
@@ -83,6 +89,8 @@ struct batch_result {
 	uint64_t pause_ns;                             /* how long the program was stopped */
 	uint32_t caught_up;                            /* activations found on stacks */
 };
+/* Why a subject was not put in by the last commit; REFUSED_NONE if it was. */
+enum refusal engine_refused(const struct target *t, uint32_t subject);
 /* Carries out what was added and removed. `result` may be NULL. */
 int engine_commit(struct engine *g, struct target *t, struct batch_result *result, struct err *e);
 

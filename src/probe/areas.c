@@ -1,0 +1,121 @@
+/* An area for each thread, ready before its first instruction. */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "probe/target.h"
+
+static uint32_t slot_of(const struct target *t, int tid)
+{
+	for (uint32_t i = 0; i < RT_AREAS; i++)
+		if (t->slots[i].tid == tid)
+			return i;
+	return RT_AREAS;
+}
+
+struct rt_area *areas_of(struct target *t, int tid)
+{
+	uint32_t i = slot_of(t, tid);
+	return i < RT_AREAS ? target_area(t, i) : NULL;
+}
+
+/* The entry of a thread pointer, or one where it may be put; NULL if the table is full. The first
+ * entry is nobody's: thread pointer 0 leads there. */
+static struct rt_thread *table_entry(const struct target *t, uint64_t thread_pointer)
+{
+	struct rt_thread *table = target_at(t, RT_TABLE), *removed = NULL;
+	uint32_t home = (uint32_t)(thread_pointer >> 12) % RT_THREADS;
+	for (uint32_t i = 0; i < RT_THREADS; i++) {
+		struct rt_thread *entry = &table[(home + i) % RT_THREADS];
+		if (entry->thread_pointer == thread_pointer)
+			return entry;
+		if (!entry->thread_pointer)
+			return removed ? removed : entry;
+		if (entry->thread_pointer == RT_THREAD_REMOVED && entry != table && !removed)
+			removed = entry;
+	}
+	return removed;
+}
+
+static void table_put(struct target *t, uint64_t thread_pointer, uint64_t area)
+{
+	struct rt_thread *entry = thread_pointer ? table_entry(t, thread_pointer) : NULL;
+	if (!entry)
+		return;
+	entry->area = area;
+	__atomic_store_n(&entry->thread_pointer, thread_pointer, __ATOMIC_RELEASE);
+}
+
+static void table_remove(struct target *t, uint64_t thread_pointer, uint64_t area)
+{
+	struct rt_thread *entry = thread_pointer ? table_entry(t, thread_pointer) : NULL;
+	if (entry && entry->thread_pointer == thread_pointer && entry->area == area)
+		__atomic_store_n(&entry->thread_pointer, RT_THREAD_REMOVED, __ATOMIC_RELEASE);
+}
+
+/* Gives the pages of an area back, which makes it all zero. */
+static void wipe(struct target *t, uint32_t area)
+{
+	madvise(target_area(t, area), RT_AREA_SIZE, MADV_REMOVE);
+}
+
+/* Thread pointers are used again: one that is in the table may be of a thread that is gone, or of
+ * one that shares its pointer with this one and is told apart by its number. */
+static void take_over(struct target *t, uint64_t thread_pointer, int tid)
+{
+	for (uint32_t i = 0; i < RT_AREAS; i++)
+		if (t->slots[i].tid && t->slots[i].tid != tid &&
+		    t->slots[i].thread_pointer == thread_pointer)
+			t->slots[i].thread_pointer = 0;
+}
+
+void areas_prepare(struct target *t, struct control_thread *th)
+{
+	int tid = th->tracee.tid;
+	uint32_t i = slot_of(t, tid);
+	if (i == RT_AREAS)
+		i = slot_of(t, 0);
+	if (i == RT_AREAS) {
+		t->unmeasured_threads++;
+		return;
+	}
+	uint64_t thread_pointer = 0, low = 0, high = 0;
+	struct registers r;
+	if (th->stopped)
+		control_thread_pointer(th, &thread_pointer);
+	if (th->stopped && control_registers(th, &r))
+		layout_stack(t, r.reg[t->engine->arch->sp], &low, &high);
+	take_over(t, thread_pointer, tid);
+	t->slots[i] = (struct thread_slot){.tid = tid, .thread_pointer = thread_pointer};
+	for (uint32_t k = i; k < 2 * RT_AREAS; k += RT_AREAS) {
+		struct rt_area *a = target_area(t, k);
+		a->thread_pointer = thread_pointer;
+		a->stack_low = low;
+		a->stack_high = high;
+		a->nested = k == i ? t->base + RT_AREA(i + RT_AREAS) : 0;
+		a->tid = (uint32_t)tid;
+	}
+	if (i >= target_header(t)->threads)
+		target_header(t)->threads = i + 1;
+	table_put(t, thread_pointer, t->base + RT_AREA(i));
+}
+
+void areas_prepare_all(struct target *t)
+{
+	struct control_thread *threads[RT_AREAS];
+	uint32_t count = control_threads(t->engine->control, t->pid, threads, RT_AREAS);
+	for (uint32_t i = 0; i < count && i < RT_AREAS; i++)
+		areas_prepare(t, threads[i]);
+}
+
+void areas_retire(struct target *t, int tid)
+{
+	uint32_t i = slot_of(t, tid);
+	if (i == RT_AREAS || !t->region)
+		return;
+	keep_paths(t, i, tid);
+	keep_paths(t, i + RT_AREAS, tid);
+	wipe(t, i);
+	wipe(t, i + RT_AREAS);
+	table_remove(t, t->slots[i].thread_pointer, t->base + RT_AREA(i));
+	t->slots[i] = (struct thread_slot){0};
+}

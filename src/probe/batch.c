@@ -1,0 +1,217 @@
+/* Carrying out a batch: everything is made ready while the program runs; then it is stopped once.
+ */
+#include "base/clock.h"
+#include "base/log.h"
+#include "probe/target.h"
+#include "process/memory.h"
+
+struct batch {
+	struct target *target;
+	VEC(uint32_t) sites; /* that change */
+	uint32_t first_walk;
+};
+
+static int plan_all(struct batch *b, struct batch_result *result, struct err *e)
+{
+	struct target *t = b->target;
+	for (uint32_t i = 0; i < t->sites.len; i++) {
+		if (!t->sites.data[i].dirty)
+			continue;
+		int rc = site_plan(t, i, result, e);
+		if (rc)
+			return rc;
+		vec_push(&b->sites, i);
+	}
+	return 0;
+}
+
+/* Nothing leads to them yet. */
+static int write_fragments(struct batch *b, struct err *e)
+{
+	struct target *t = b->target;
+	vec_each (i, &b->sites) {
+		const struct site *s = &t->sites.data[*i];
+		if (s->next_address &&
+		    !memory_write(t->pid, s->next_address, s->next.code, s->next.size))
+			return err_errno(e, "code cannot be written to process %d", t->pid);
+	}
+	return 0;
+}
+
+static bool contains(const struct site *s, uint64_t pc)
+{
+	return flow_procedure_at(s->code->flow, pc - s->bias) == s->procedure;
+}
+
+/* A thread that has executed the probes before an instruction in the old fragment must not do so
+ * again in the new one. */
+static bool behind_probes(const struct site *s, uint64_t pc)
+{
+	uint64_t offset = pc - s->address;
+	vec_each (m, &s->fragment.moved)
+		if (m->offset == offset && m->arrival != offset)
+			return true;
+	return false;
+}
+
+/* Where a thread goes on that is at `now`, at `pc` in terms of the original program. */
+static uint64_t new_place(const struct site *s, uint64_t pc, uint64_t now)
+{
+	uint32_t offset;
+	uint64_t va = pc - s->bias;
+	if (!s->next_address)
+		return pc;
+	if (pc != now && s->address && behind_probes(s, now))
+		vec_each (m, &s->next.moved)
+			if (m->va == va)
+				return s->next_address + m->offset;
+	return fragment_moved(&s->next, va, &offset) ? s->next_address + offset : pc;
+}
+
+static const struct site *changing_site(const struct batch *b, uint64_t pc)
+{
+	struct target *t = b->target;
+	vec_each (i, &b->sites)
+		if (contains(&t->sites.data[*i], pc))
+			return &t->sites.data[*i];
+	return NULL;
+}
+
+/* A thread in a system call inside moved code stays there if it can: only the kernel knows how to
+ * restart the call, and what follows leads back to the program. */
+static void move_thread(const struct batch *b, const struct stopped_walk *w)
+{
+	struct target *t = b->target;
+	struct control_thread *th = control_thread(t->engine->control, w->tid);
+	struct registers now;
+	if (!w->known || w->unsettled || !th || !control_registers(th, &now))
+		return;
+	bool was_moved = now.pc != w->registers.pc;
+	const struct site *s = changing_site(b, w->registers.pc);
+	if (w->in_call && was_moved && !t->leaving)
+		return;
+	uint64_t to = s ? new_place(s, w->registers.pc, now.pc) : w->registers.pc;
+	if (to != now.pc)
+		control_set_pc(th, to);
+}
+
+static void move_threads(const struct batch *b)
+{
+	const struct engine *g = b->target->engine;
+	for (uint32_t i = b->first_walk; i < g->walks.len; i++)
+		move_thread(b, g->walks.data[i]);
+}
+
+/* The new fragment takes the old one's place. */
+static void replace(struct target *t, struct site *s)
+{
+	code_memory_retire(t, s);
+	s->fragment = s->next;
+	s->address = s->next_address;
+	s->room = s->next_room;
+	s->next = (struct fragment){0};
+	s->next_address = 0;
+	s->next_room = 0;
+	s->dirty = false;
+}
+
+static void count_mechanism(const struct site *s, struct batch_result *result)
+{
+	result->patches += s->fragment.patches.len;
+	result->displaced += s->fragment.mechanism == MECHANISM_DISPLACED;
+	result->relocated += s->fragment.mechanism == MECHANISM_RELOCATED;
+	result->traps += s->fragment.mechanism == MECHANISM_TRAP;
+}
+
+/* Subjects that are not wanted any more are done with: their entries may be used again. */
+static void settle_subjects(struct target *t, struct site *s)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < s->subjects.len; i++) {
+		uint32_t number = s->subjects.data[i];
+		struct subject *sub = &t->subjects.data[number];
+		bool in = sub->wanted && !sub->refused && s->address && !s->unwritable;
+		sub->fresh = in && !sub->in;
+		sub->in = in;
+		if (sub->in) {
+			s->subjects.data[kept++] = number;
+			continue;
+		}
+		struct rt_subject *out = target_at(t, RT_SUBJECT_TABLE + number * sizeof(*out));
+		out->active = 0;
+		if (s->unwritable && sub->wanted)
+			sub->refused = REFUSED_NOT_WRITABLE;
+		vec_each (p, &sub->probes)
+			vec_push(&t->probe_retired, *p);
+		vec_free(&sub->probes);
+	}
+	s->subjects.len = kept;
+}
+
+static void while_stopped(struct batch *b, struct batch_result *result)
+{
+	struct target *t = b->target;
+	struct engine *g = t->engine;
+	bool clean = settle_threads(t, &b->first_walk);
+	move_threads(b);
+	patches_undo(t, b->sites.data, b->sites.len);
+	vec_each (i, &b->sites)
+		replace(t, &t->sites.data[*i]);
+	patches_put(t, b->sites.data, b->sites.len);
+	vec_each (i, &b->sites) {
+		struct site *s = &t->sites.data[*i];
+		settle_subjects(t, s);
+		count_mechanism(s, result);
+	}
+	for (uint32_t i = b->first_walk; i < g->walks.len; i++) {
+		if (!g->walks.data[i]->known || g->walks.data[i]->unsettled)
+			continue;
+		end_activations(t, g->walks.data[i]->tid);
+		result->caught_up += catch_up(t, g->walks.data[i]);
+	}
+	if (clean) {
+		code_memory_reclaim(t);
+		vec_each (p, &t->probe_retired)
+			vec_push(&t->probe_free, *p);
+		vec_clear(&t->probe_retired);
+	}
+}
+
+static void drop_plans(struct batch *b)
+{
+	struct target *t = b->target;
+	for (uint32_t i = 0; i < t->sites.len; i++)
+		code_memory_drop_next(t, &t->sites.data[i]);
+}
+
+int batch_commit(struct target *t, struct batch_result *result, struct err *e)
+{
+	struct batch b = {.target = t};
+	struct engine *g = t->engine;
+	bool was_stopped = t->stopped;
+	int rc = plan_all(&b, result, e);
+	if (!rc && b.sites.len)
+		rc = write_fragments(&b, e);
+	if (rc || !b.sites.len) {
+		drop_plans(&b);
+		goto out;
+	}
+	uint64_t begin = now_ns();
+	if (!was_stopped)
+		rc = control_stop(g->control, t->pid, e);
+	if (rc) {
+		drop_plans(&b);
+		goto out;
+	}
+	t->stopped = true;
+	while_stopped(&b, result);
+	t->stopped = was_stopped;
+	if (!was_stopped)
+		control_resume(g->control, t->pid);
+	result->pause_ns += now_ns() - begin;
+	debug(LOG_PROBE, 1, "process %d: %u procedures, %u patches, stopped for %llu us", t->pid,
+	      b.sites.len, result->patches, (unsigned long long)result->pause_ns / 1000);
+out:
+	vec_free(&b.sites);
+	return rc;
+}

@@ -1,0 +1,143 @@
+/* Room for fragments: memory of the program near the code they serve, executable and never
+ * writable there. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "probe/target.h"
+
+enum { REGION_MIN = 1 << 20 };
+
+static bool read_maps(int pid, struct text *out)
+{
+	char path[32], buffer[1 << 14];
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	ssize_t n;
+	while ((n = read(fd, buffer, sizeof(buffer))) > 0)
+		text_addn(out, buffer, (size_t)n);
+	close(fd);
+	return n == 0;
+}
+
+static int map_region(struct target *t, uint64_t start, uint64_t size, struct err *e)
+{
+	struct rt_header *h = target_header(t);
+	int64_t at;
+	if (h->code_regions == RT_CODE_REGIONS)
+		return err_set(e, ERR_UNSUPPORTED, "process %d has no room for more probes",
+			       t->pid);
+	bool was_stopped = t->stopped;
+	int rc = was_stopped ? 0 : control_stop(t->engine->control, t->pid, e);
+	if (rc)
+		return rc;
+	rc = target_call(t, SYS_mmap,
+			 (uint64_t[6]){start, size, PROT_READ | PROT_EXEC,
+				       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+				       UINT64_MAX, 0},
+			 &at, e);
+	if (!was_stopped)
+		control_resume(t->engine->control, t->pid);
+	if (rc)
+		return rc;
+	h->code[h->code_regions].start = start;
+	h->code[h->code_regions].size = size;
+	__atomic_store_n(&h->code_regions, h->code_regions + 1, __ATOMIC_RELEASE);
+	pool_add(&t->pool, start, size);
+	return 0;
+}
+
+/* The run-time addresses that patches of the procedure may lie at. */
+static void extent(const struct site *site, uint64_t *low, uint64_t *high)
+{
+	uint32_t count;
+	const struct procedure *p = &flow_procedures(site->code->flow, &count)[site->procedure];
+	const struct part *parts = flow_parts(site->code->flow) + p->first_part;
+	*low = p->start;
+	*high = p->end;
+	for (uint32_t i = 0; i < p->part_count; i++) {
+		*low = parts[i].start < *low ? parts[i].start : *low;
+		*high = parts[i].end > *high ? parts[i].end : *high;
+	}
+	*low += site->bias;
+	*high += site->bias;
+}
+
+/* As large as all code of the image, so that whole programs need few regions. */
+static uint64_t region_size(const struct target *t, const struct site *site)
+{
+	uint64_t dirty = 0, page = (uint64_t)sysconf(_SC_PAGESIZE);
+	vec_each (s, &t->sites)
+		dirty += s->dirty && s->code == site->code;
+	uint64_t size = site->next_room + dirty * 512;
+	if (size < REGION_MIN)
+		size = REGION_MIN;
+	return (size + page - 1) & ~(page - 1);
+}
+
+int code_memory_take(struct target *t, struct site *site, struct err *e)
+{
+	uint64_t low, high, gap, reach = t->engine->arch->emit->jump_reach;
+	extent(site, &low, &high);
+	if (pool_take(&t->pool, low, high, reach, site->next_room, &site->next_address))
+		return 0;
+	uint64_t size = region_size(t, site);
+	struct text maps = TEXT_INIT;
+	bool found = read_maps(t->pid, &maps) && maps.data &&
+		     pool_find_gap(maps.data, low, high, reach, size, &gap);
+	text_release(&maps);
+	if (!found)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "process %d has no free memory near the code to be probed", t->pid);
+	int rc = map_region(t, gap, size, e);
+	if (rc)
+		return rc;
+	return pool_take(&t->pool, low, high, reach, site->next_room, &site->next_address)
+		       ? 0
+		       : err_set(e, ERR_UNSUPPORTED, "process %d: probes need too much memory",
+				 t->pid);
+}
+
+void code_memory_drop_next(struct target *t, struct site *site)
+{
+	if (site->next_address)
+		pool_give(&t->pool, site->next_address, site->next_room);
+	site->next_address = 0;
+	site->next_room = 0;
+	fragment_release(&site->next);
+}
+
+/* What the fragment does not need of the room that was taken for it. */
+void code_memory_trim_next(struct target *t, struct site *site)
+{
+	uint32_t used = (site->next.size + 15) & ~15u;
+	if (used >= site->next_room)
+		return;
+	pool_give(&t->pool, site->next_address + used, site->next_room - used);
+	site->next_room = used;
+}
+
+void code_memory_retire(struct target *t, struct site *site)
+{
+	if (site->address)
+		vec_push(&t->retired,
+			 (struct retired){site->address, site->room, site->fragment, site->bias});
+	site->fragment = (struct fragment){0};
+	site->address = 0;
+	site->room = 0;
+}
+
+void code_memory_reclaim(struct target *t)
+{
+	vec_each (r, &t->retired) {
+		pool_give(&t->pool, r->start, r->size);
+		fragment_release(&r->fragment);
+	}
+	vec_clear(&t->retired);
+}

@@ -1,0 +1,447 @@
+/* Targets come and go, and the public calls. */
+#include "probe/engine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "probe/target.h"
+#include "process/memory.h"
+
+struct engine *engine_new(const struct engine_options *o)
+{
+	struct engine *g = xcalloc(1, sizeof(*g));
+	if (o)
+		g->options = *o;
+	g->arch = arch_native();
+	g->control = control_new();
+	g->codes = codes_new(NULL);
+	g->walker = walker_new();
+	g->window = xcalloc(1, sizeof(*g->window));
+	arena_init(&g->arena);
+	arena_init(&g->tmp);
+	return g;
+}
+
+/* ---- targets ---- */
+
+static struct target *target_new(struct engine *g, int pid)
+{
+	struct target *t = xcalloc(1, sizeof(*t));
+	t->engine = g;
+	t->pid = pid;
+	t->alive = true;
+	t->region_fd = -1;
+	t->space = space_new(g->codes, pid);
+	t->shadow_stack = process_has_shadow_stack(pid);
+	vec_push(&g->targets, t);
+	return t;
+}
+
+static void site_release(struct site *s)
+{
+	fragment_release(&s->fragment);
+	fragment_release(&s->next);
+	vec_free(&s->subjects);
+	vec_free(&s->journal);
+}
+
+static void target_free(struct target *t)
+{
+	target_unmap(t);
+	raw_release(t);
+	vec_each (s, &t->sites)
+		site_release(s);
+	vec_each (s, &t->subjects)
+		vec_free(&s->probes);
+	vec_free(&t->sites);
+	vec_free(&t->subjects);
+	hashmap_release(&t->site_index);
+	vec_each (r, &t->retired)
+		fragment_release(&r->fragment);
+	vec_free(&t->retired);
+	vec_free(&t->journal_free);
+	vec_free(&t->probe_free);
+	vec_free(&t->probe_retired);
+	vec_free(&t->searched);
+	vec_free(&t->steps);
+	vec_free(&t->kept);
+	vec_free(&t->kept_frames);
+	vec_free(&t->kept_counters);
+	pool_release(&t->pool);
+	space_free(t->space);
+	free(t);
+}
+
+static struct target *target_of(const struct engine *g, int pid)
+{
+	vec_each (t, &g->targets)
+		if ((*t)->pid == pid && (*t)->alive)
+			return *t;
+	return NULL;
+}
+
+int target_pid(const struct target *t)
+{
+	return t->pid;
+}
+
+struct space *target_space(struct target *t)
+{
+	return t->space;
+}
+
+bool target_alive(const struct target *t)
+{
+	return t->alive;
+}
+
+void engine_drop(struct engine *g, struct target *t)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < g->targets.len; i++)
+		if (g->targets.data[i] != t)
+			g->targets.data[kept++] = g->targets.data[i];
+	g->targets.len = kept;
+	target_free(t);
+}
+
+/* ---- what happens to processes ---- */
+
+static void tell(struct engine *g, enum engine_happening what, struct target *t,
+		 struct target *parent, int status)
+{
+	vec_push(&g->events, (struct engine_event){what, t, parent, status});
+}
+
+/* All values that areas hold are kept; the program is no more, or another one. */
+static void end_target(struct target *t, int status)
+{
+	for (uint32_t i = 0; i < RT_AREAS; i++)
+		if (t->slots[i].tid)
+			areas_retire(t, t->slots[i].tid);
+	t->alive = false;
+	t->status = status;
+	target_unmap(t);
+}
+
+/* The parent's probes are in the child's memory; from now on it counts for itself. */
+static struct target *fork_target(struct engine *g, struct target *parent, int pid, int tid)
+{
+	struct err e;
+	struct target *t = target_new(g, pid);
+	space_free(t->space);
+	t->space = space_copy(parent->space, pid);
+	if (!parent->injected)
+		return t;
+	if (target_inject_child(t, parent, tid, &e)) {
+		debug(LOG_PROBE, 1, "process %d: %s", pid, e.text);
+		return t;
+	}
+	target_copy_state(t, parent, tid);
+	return t;
+}
+
+static void on_forked(struct engine *g, const struct control_event *ev)
+{
+	struct target *parent = target_of(g, ev->parent);
+	if (parent && !ev->shared) {
+		struct target *t = fork_target(g, parent, ev->pid, ev->tid);
+		tell(g, ENGINE_FORKED, t, parent, 0);
+	}
+	control_go(g->control, ev->tid);
+}
+
+static int prepare(struct target *t, struct err *e)
+{
+	struct batch_result ignored = {0};
+	int rc = target_inject(t, e);
+	if (!rc)
+		rc = layout_refresh(t, e);
+	if (rc)
+		return rc;
+	rendezvous_add(t);
+	t->stopped = true;
+	rc = batch_commit(t, &ignored, e);
+	t->stopped = false;
+	return rc;
+}
+
+/* A new program, stopped at its first instruction: if it is dynamically linked it runs on until its
+ * libraries are there. */
+static void on_executed(struct engine *g, const struct control_event *ev)
+{
+	struct err e;
+	struct target *old = target_of(g, ev->pid);
+	if (old)
+		end_target(old, -1);
+	struct target *t = target_new(g, ev->pid);
+	t->before = old;
+	if (prepare(t, &e)) {
+		debug(LOG_PROBE, 1, "process %d: %s", ev->pid, e.text);
+		t->problem = e;
+	}
+	if (t->injected && t->rendezvous_in) {
+		t->loading = true;
+		control_go(g->control, ev->tid);
+		return;
+	}
+	t->held = ev->tid;
+	tell(g, ENGINE_EXECUTED, t, old, 0);
+}
+
+static void on_signalled(struct engine *g, const struct control_event *ev)
+{
+	struct target *t = target_of(g, ev->pid);
+	struct err ignored;
+	if (!t || !rendezvous_consistent(t)) {
+		control_go(g->control, ev->tid);
+		return;
+	}
+	layout_refresh(t, &ignored);
+	steps_forget(t);
+	t->held = ev->tid;
+	tell(g, t->loading ? ENGINE_EXECUTED : ENGINE_LOADED, t, t->loading ? t->before : NULL, 0);
+	t->loading = false;
+}
+
+static void on_gone(struct engine *g, const struct control_event *ev)
+{
+	struct target *t = target_of(g, ev->pid);
+	if (!t)
+		return;
+	end_target(t, ev->status);
+	tell(g, ENGINE_ENDED, t, NULL, ev->status);
+}
+
+static void happen(struct engine *g, const struct control_event *ev)
+{
+	struct target *t = target_of(g, ev->pid);
+	switch (ev->what) {
+	case CONTROL_BORN:
+		if (t && t->injected)
+			areas_prepare(t, control_thread(g->control, ev->tid));
+		control_go(g->control, ev->tid);
+		break;
+	case CONTROL_FORKED: on_forked(g, ev); break;
+	case CONTROL_EXECUTED: on_executed(g, ev); break;
+	case CONTROL_SIGNALLED_US: on_signalled(g, ev); break;
+	case CONTROL_ENDED:
+		if (t)
+			areas_retire(t, ev->tid);
+		break;
+	case CONTROL_GONE: on_gone(g, ev); break;
+	}
+}
+
+static bool next_event(struct engine *g, struct engine_event *out)
+{
+	if (!g->events.len)
+		return false;
+	*out = g->events.data[0];
+	memmove(g->events.data, g->events.data + 1,
+		(size_t)(g->events.len - 1) * sizeof(*g->events.data));
+	g->events.len--;
+	return true;
+}
+
+bool engine_poll(struct engine *g, int timeout_ms, struct engine_event *out)
+{
+	struct control_event ev;
+	vec_each (t, &g->targets)
+		if ((*t)->injected)
+			raw_resolve(*t);
+	while (!next_event(g, out)) {
+		if (!control_wait(g->control, timeout_ms, &ev))
+			return false;
+		happen(g, &ev);
+	}
+	return true;
+}
+
+void engine_go(struct engine *g, struct target *t)
+{
+	if (t->held)
+		control_go(g->control, t->held);
+	t->held = 0;
+}
+
+/* ---- beginning ---- */
+
+int engine_attach(struct engine *g, int pid, struct target **out, struct err *e)
+{
+	if (!g->arch)
+		return err_set(e, ERR_UNSUPPORTED, "programs cannot be probed on this machine");
+	int rc = process_check_attach(pid, e);
+	if (!rc)
+		rc = control_attach(g->control, pid, e);
+	if (rc)
+		return rc;
+	rc = control_stop(g->control, pid, e);
+	if (rc)
+		return rc;
+	struct target *t = target_new(g, pid);
+	heal(t);
+	rc = prepare(t, e);
+	if (rc) {
+		control_detach(g->control, pid);
+		engine_drop(g, t);
+		return rc;
+	}
+	control_resume(g->control, pid);
+	*out = t;
+	return 0;
+}
+
+/* Waits for the program that was launched to be loaded; other events stay in the queue. */
+static int await_loaded(struct engine *g, int pid, struct target **out, struct err *e)
+{
+	struct control_event ev;
+	for (;;) {
+		vec_each (k, &g->events) {
+			if (k->target->pid != pid)
+				continue;
+			if (k->what == ENGINE_ENDED)
+				return err_set(e, ERR_SYSTEM,
+					       "the program ended before it was loaded");
+			if (k->what != ENGINE_EXECUTED)
+				continue;
+			*out = k->target;
+			memmove(k, k + 1,
+				(size_t)(g->events.data + g->events.len - k - 1) * sizeof(*k));
+			g->events.len--;
+			return 0;
+		}
+		if (control_wait(g->control, -1, &ev))
+			happen(g, &ev);
+	}
+}
+
+int engine_launch(struct engine *g, char *const *argv, struct target **out, int *why, struct err *e)
+{
+	int pid;
+	if (!g->arch)
+		return err_set(e, ERR_UNSUPPORTED, "programs cannot be probed on this machine");
+	int rc = control_launch(g->control, argv, &pid, why, e);
+	if (!rc)
+		rc = await_loaded(g, pid, out, e);
+	if (rc)
+		return rc;
+	if (!(*out)->injected) {
+		*e = (*out)->problem;
+		control_detach(g->control, pid);
+		engine_drop(g, *out);
+		return e->code;
+	}
+	return 0;
+}
+
+/* ---- what is measured ---- */
+
+uint32_t engine_add(struct engine *g, struct target *t, const struct subject_request *r,
+		    struct err *e)
+{
+	(void)g;
+	if (!t->alive || !t->injected) {
+		err_set(e, ERR_SYSTEM, "process %d is gone", t->pid);
+		return SUBJECT_NONE;
+	}
+	return target_add_subject(t, r, PURPOSE_MEASURE, e);
+}
+
+void engine_remove(struct engine *g, struct target *t, uint32_t subject)
+{
+	(void)g;
+	struct subject *s = &t->subjects.data[subject];
+	s->wanted = false;
+	if (s->in)
+		t->sites.data[s->site].dirty = true;
+}
+
+enum refusal engine_refused(const struct target *t, uint32_t subject)
+{
+	return t->subjects.data[subject].refused;
+}
+
+static uint32_t metrics_in_use(const struct target *t)
+{
+	uint32_t all = 0;
+	vec_each (s, &t->subjects)
+		if (s->wanted)
+			all |= s->request.metrics;
+	return all;
+}
+
+int engine_commit(struct engine *g, struct target *t, struct batch_result *result, struct err *e)
+{
+	struct batch_result ignored;
+	result = result ? result : &ignored;
+	*result = (struct batch_result){0};
+	(void)g;
+	if (!t->alive || !t->injected)
+		return err_set(e, ERR_SYSTEM, "process %d is gone", t->pid);
+	rendezvous_add(t);
+	if (metrics_in_use(t) & (1 << RT_SYNC | 1 << RT_IO | 1 << RT_BYTES))
+		blocking_add(t);
+	return batch_commit(t, result, e);
+}
+
+/* ---- results ---- */
+
+void engine_read(struct engine *g, struct target *t, path_visitor visit, void *ctx)
+{
+	(void)g;
+	if (t->injected)
+		raw_resolve(t);
+	read_all(t, visit, ctx);
+}
+
+void engine_counts(struct engine *g, struct target *t, uint32_t subject, uint64_t out[POINT_KINDS])
+{
+	(void)g;
+	const struct subject *s = &t->subjects.data[subject];
+	for (unsigned kind = 0; kind < POINT_KINDS; kind++) {
+		uint32_t c = s->counters[kind];
+		out[kind] = c == UINT32_MAX ? 0 : read_counter(t, c);
+	}
+}
+
+const struct probe_costs *engine_probe_costs(const struct engine *g)
+{
+	return &g->costs;
+}
+
+void engine_walks(struct engine *g, walk_visitor visit, void *ctx)
+{
+	vec_each (w, &g->walks) {
+		if (visit && (*w)->known)
+			visit(ctx, (*w)->target, (*w)->tid, &(*w)->walk, (*w)->in_call);
+		vec_free(&(*w)->walk.frames);
+		free(*w);
+	}
+	vec_clear(&g->walks);
+}
+
+/* ---- end ---- */
+
+void engine_free(struct engine *g)
+{
+	vec_each (t, &g->targets)
+		if ((*t)->alive)
+			leave(*t);
+	control_free(g->control);
+	engine_walks(g, NULL, NULL);
+	while (g->targets.len)
+		engine_drop(g, g->targets.data[0]);
+	vec_free(&g->targets);
+	vec_free(&g->events);
+	vec_free(&g->walks);
+	walker_free(g->walker);
+	codes_free(g->codes);
+	free(g->window);
+	arena_release(&g->arena);
+	arena_release(&g->tmp);
+	free(g);
+}

@@ -1,0 +1,121 @@
+/* What a sonde that was killed left in a program: its patches are taken out by its journal, which
+ * is in the program's memory, and its memory is given back if no thread is in it. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base/log.h"
+#include "probe/target.h"
+#include "process/memory.h"
+
+enum { TRIES = 200, RUN_NS = 50000 };
+
+/* The start of the mapping of such a region, or 0. */
+static uint64_t find_region(int pid)
+{
+	char path[32], line[512];
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	FILE *f = fopen(path, "re");
+	uint64_t start = 0;
+	while (f && !start && fgets(line, sizeof(line), f)) {
+		unsigned long long from;
+		if (strstr(line, "/memfd:" RT_NAME " ") && sscanf(line, "%llx-", &from) == 1)
+			start = from;
+	}
+	if (f)
+		fclose(f);
+	return start;
+}
+
+static bool read_at(int pid, uint64_t address, void *out, size_t n)
+{
+	return memory_read(pid, address, out, n) == n;
+}
+
+static bool is_left_over(int pid, uint64_t region, struct rt_header *h)
+{
+	return read_at(pid, region, h, sizeof(*h)) && h->magic == RT_MAGIC &&
+	       h->version == RT_VERSION && h->patches <= RT_PATCHES &&
+	       h->code_regions <= RT_CODE_REGIONS;
+}
+
+static void restore(int pid, const struct rt_patch *p)
+{
+	uint8_t now[sizeof(p->bytes)];
+	if (!p->pc || p->size > sizeof(now) || !read_at(pid, p->pc, now, p->size) ||
+	    memcmp(now, p->bytes, p->size))
+		return;
+	memory_write(pid, p->pc, p->original, p->size);
+}
+
+/* Last in, first out: see patch/fragment.h on the order of patches. */
+static void restore_all(int pid, uint64_t region, uint32_t count)
+{
+	struct rt_patch p;
+	while (count-- > 0)
+		if (read_at(pid, region + RT_JOURNAL + count * sizeof(p), &p, sizeof(p)))
+			restore(pid, &p);
+}
+
+static bool in_code(const struct rt_header *h, uint64_t pc)
+{
+	for (uint32_t i = 0; i < h->code_regions; i++)
+		if (pc - h->code[i].start < h->code[i].size)
+			return true;
+	return false;
+}
+
+/* Lets the thread run on until it is out of the code that nobody needs any more. */
+static bool run_out(struct engine *g, struct control_thread *th, const struct rt_header *h)
+{
+	struct registers r;
+	for (unsigned i = 0; i < TRIES; i++) {
+		if (!th->stopped || !control_registers(th, &r))
+			return false;
+		if (!in_code(h, r.pc))
+			return true;
+		if (th->in_call || !control_run_on(g->control, th, RUN_NS))
+			return false;
+	}
+	return false;
+}
+
+static bool run_all_out(struct target *t, const struct rt_header *h)
+{
+	struct control_thread *threads[RT_AREAS];
+	uint32_t count = control_threads(t->engine->control, t->pid, threads, RT_AREAS);
+	bool out = count <= RT_AREAS;
+	for (uint32_t i = 0; i < count && i < RT_AREAS; i++)
+		out &= run_out(t->engine, threads[i], h);
+	return out;
+}
+
+static void give_back(struct target *t, uint64_t region, const struct rt_header *h)
+{
+	struct remote_slack s;
+	struct control *c = t->engine->control;
+	struct err ignored;
+	uint64_t text;
+	int64_t result;
+	if (remote_enter(&s, c, t->pid, "", &text, &ignored))
+		return;
+	for (uint32_t i = 0; i < h->code_regions; i++)
+		remote_call(c, s.thread, &s.place, SYS_munmap,
+			    (uint64_t[6]){h->code[i].start, h->code[i].size}, &result, &ignored);
+	remote_call(c, s.thread, &s.place, SYS_munmap, (uint64_t[6]){region, RT_REGION_SIZE},
+		    &result, &ignored);
+	remote_leave(&s);
+}
+
+void heal(struct target *t)
+{
+	struct rt_header h;
+	uint64_t region = find_region(t->pid);
+	if (!region || !is_left_over(t->pid, region, &h))
+		return;
+	debug(LOG_PROBE, 1, "process %d: taking out %u patches of an earlier sonde", t->pid,
+	      h.patches);
+	restore_all(t->pid, region, h.patches);
+	if (run_all_out(t, &h))
+		give_back(t, region, &h);
+}

@@ -1,0 +1,307 @@
+/* The data region and the runtime's text: into a program, and out of it again.
+ *
+ * The program itself creates the memfd and maps it, by system calls that one of its threads makes
+ * for us; we open it through /proc, and it is closed there again: nothing but two mappings is seen
+ * in the program. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/memfd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "probe/target.h"
+#include "process/memory.h"
+#include "runtime/blob.h"
+
+/* Whom to ask for system calls, and where. */
+struct caller {
+	struct target *target;
+	struct control_thread *thread;
+	struct remote_place place;
+};
+
+static int call(const struct caller *c, const char *what, long number, const uint64_t args[6],
+		int64_t *result, struct err *e)
+{
+	int64_t got;
+	int rc = remote_call(c->target->engine->control, c->thread, &c->place, number, args, &got,
+			     e);
+	if (rc)
+		return rc;
+	if (got < 0 && got >= -4095) {
+		errno = (int)-got;
+		return err_errno(e, "process %d: %s", c->target->pid, what);
+	}
+	if (result)
+		*result = got;
+	return 0;
+}
+
+static uint64_t page_size(void)
+{
+	return (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static uint64_t whole_pages(uint64_t size)
+{
+	return (size + page_size() - 1) & ~(page_size() - 1);
+}
+
+static int call_unmap(const struct caller *c, uint64_t start, uint64_t size)
+{
+	struct err ignored;
+	return call(c, "memory cannot be given back", SYS_munmap,
+		    (uint64_t[6]){start, whole_pages(size)}, NULL, &ignored);
+}
+
+enum { NAME_ROOM = REMOTE_FRAME * 2 };
+#define NAME_AT (RT_REMOTE_FRAME + NAME_ROOM)
+
+static struct caller usual_caller(struct target *t)
+{
+	const struct rt_entry_table *entries = (const struct rt_entry_table *)runtime_blob;
+	return (struct caller){
+		.target = t,
+		.thread = remote_choose(t->engine->control, t->pid),
+		.place = {.code = t->text + entries->remote, .frame = t->base + RT_REMOTE_FRAME}};
+}
+
+int target_call(struct target *t, long number, const uint64_t args[6], int64_t *result,
+		struct err *e)
+{
+	struct caller c = usual_caller(t);
+	if (!c.thread)
+		return err_set(e, ERR_SYSTEM, "process %d has no thread that could be asked",
+			       t->pid);
+	return call(&c, "a system call made for us", number, args, result, e);
+}
+
+/* Opens the file behind the program's descriptor and maps it for us. */
+static int open_region(struct target *t, int fd, struct err *e)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", t->pid, fd);
+	t->region_fd = open(path, O_RDWR | O_CLOEXEC);
+	if (t->region_fd < 0)
+		return err_errno(e, "the shared memory of process %d cannot be opened", t->pid);
+	if (ftruncate(t->region_fd, (off_t)RT_REGION_SIZE))
+		return err_errno(e, "shared memory cannot be made large enough");
+	void *p = mmap(NULL, RT_REGION_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+		       t->region_fd, 0);
+	if (p == MAP_FAILED)
+		return err_errno(e, "shared memory cannot be mapped");
+	t->region = p;
+	return 0;
+}
+
+/* Creates the region in the program; at `fixed` if that is not 0, in place of what is there. */
+static int make_region(struct target *t, const struct caller *c, uint64_t name, uint64_t fixed,
+		       struct err *e)
+{
+	int64_t fd = -1, base = 0;
+	int rc = call(c, "shared memory cannot be made", SYS_memfd_create,
+		      (uint64_t[6]){name, MFD_CLOEXEC}, &fd, e);
+	if (rc)
+		return rc;
+	rc = open_region(t, (int)fd, e);
+	if (!rc) {
+		uint64_t flags = MAP_SHARED | MAP_NORESERVE | (fixed ? MAP_FIXED : 0);
+		rc = call(c, "there is no room for shared memory (is there a limit, ulimit -v?)",
+			  SYS_mmap,
+			  (uint64_t[6]){fixed, RT_REGION_SIZE, PROT_READ | PROT_WRITE, flags,
+					(uint64_t)fd, 0},
+			  &base, e);
+	}
+	struct err ignored;
+	call(c, "closing", SYS_close, (uint64_t[6]){(uint64_t)fd}, NULL, &ignored);
+	t->base = rc ? 0 : (uint64_t)base;
+	return rc;
+}
+
+static bool set_guard(const struct target *t)
+{
+	uint64_t word = RT_GUARD;
+	return memory_write(t->pid, t->guard, &word, sizeof(word));
+}
+
+/* A page that the child of a fork finds empty, unless we are there to fill it again. */
+static int map_guard(struct target *t, const struct caller *c, struct err *e)
+{
+	int64_t at;
+	uint64_t page = page_size();
+	int rc = call(c, "there is no room for the runtime", SYS_mmap,
+		      (uint64_t[6]){0, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				    UINT64_MAX, 0},
+		      &at, e);
+	if (rc)
+		return rc;
+	t->guard = (uint64_t)at;
+	rc = call(c, "memory cannot be marked", SYS_madvise,
+		  (uint64_t[6]){t->guard, page, MADV_WIPEONFORK}, NULL, e);
+	if (!rc && !set_guard(t))
+		rc = err_errno(e, "process %d cannot be written to", t->pid);
+	return rc;
+}
+
+static int map_text(struct target *t, const struct caller *c, struct err *e)
+{
+	int64_t at;
+	t->text_size = (uint32_t)whole_pages(runtime_blob_size);
+	int rc = call(c, "there is no room for the runtime", SYS_mmap,
+		      (uint64_t[6]){0, t->text_size, PROT_READ | PROT_EXEC,
+				    MAP_PRIVATE | MAP_ANONYMOUS, UINT64_MAX, 0},
+		      &at, e);
+	if (rc)
+		return rc;
+	t->text = (uint64_t)at;
+	rc = map_guard(t, c, e);
+	if (rc)
+		return rc;
+	struct rt_entry_table head;
+	memcpy(&head, runtime_blob, sizeof(head));
+	head.region = t->base;
+	head.guard = t->guard;
+	if (!memory_write(t->pid, t->text, runtime_blob, runtime_blob_size) ||
+	    !memory_write(t->pid, t->text, &head, sizeof(head)))
+		return err_errno(e, "the runtime cannot be written to process %d", t->pid);
+	return 0;
+}
+
+static void fill_header(struct target *t)
+{
+	struct rt_header *h = target_header(t);
+	h->version = RT_VERSION;
+	h->base = t->base;
+	h->size = RT_REGION_SIZE;
+	h->tracer = (uint32_t)getpid();
+	h->pid = (uint32_t)t->pid;
+	h->clock_kind = !t->engine->options.no_perf_clock;
+	h->link_mask = t->engine->arch->layout->code_mask;
+	h->code[0].start = t->text;
+	h->code[0].size = t->text_size;
+	h->code[1].start = t->guard;
+	h->code[1].size = page_size();
+	h->code_regions = 2;
+	blocking_classes(h->calls);
+	((struct rt_thread *)target_at(t, RT_TABLE))->thread_pointer = RT_THREAD_REMOVED;
+	h->magic = RT_MAGIC;
+}
+
+static void close_region(struct target *t)
+{
+	if (t->region)
+		munmap(t->region, RT_REGION_SIZE);
+	if (t->region_fd >= 0)
+		close(t->region_fd);
+	t->region = NULL;
+	t->region_fd = -1;
+}
+
+int target_inject(struct target *t, struct err *e)
+{
+	struct remote_slack slack;
+	uint64_t name;
+	t->region_fd = -1;
+	int rc = remote_enter(&slack, t->engine->control, t->pid, RT_NAME, &name, e);
+	if (rc)
+		return rc;
+	struct caller c = {.target = t, .thread = slack.thread, .place = slack.place};
+	rc = make_region(t, &c, name, 0, e);
+	if (!rc)
+		rc = map_text(t, &c, e);
+	if (rc && t->base)
+		call_unmap(&c, t->base, RT_REGION_SIZE);
+	remote_leave(&slack);
+	if (rc) {
+		close_region(t);
+		t->base = 0;
+		return rc;
+	}
+	fill_header(t);
+	t->injected = true;
+	areas_prepare_all(t);
+	return 0;
+}
+
+/* Copies what the parent's region holds below the areas, but no pages that it does not have. */
+static void copy_tables(struct target *child, const struct target *parent)
+{
+	off_t at = 0, end = (off_t)RT_RAW;
+	while ((at = lseek(parent->region_fd, at, SEEK_DATA)) >= 0 && at < end) {
+		off_t hole = lseek(parent->region_fd, at, SEEK_HOLE);
+		if (hole < 0 || hole > end)
+			hole = end;
+		memcpy(child->region + at, parent->region + at, (size_t)(hole - at));
+		at = hole;
+	}
+}
+
+int target_inject_child(struct target *child, struct target *parent, int tid, struct err *e)
+{
+	child->region_fd = -1;
+	child->text = parent->text;
+	child->text_size = parent->text_size;
+	child->guard = parent->guard;
+	child->base = parent->base;
+	struct caller c = usual_caller(child);
+	c.thread = control_thread(child->engine->control, tid);
+	if (!c.thread)
+		return err_set(e, ERR_SYSTEM, "process %d is gone", child->pid);
+	/* Until it has a region of its own, it sees its parent's. */
+	memcpy(target_at(parent, NAME_AT), RT_NAME, sizeof(RT_NAME));
+	int rc = make_region(child, &c, parent->base + NAME_AT, parent->base, e);
+	if (rc) {
+		close_region(child);
+		return rc;
+	}
+	copy_tables(child, parent);
+	target_header(child)->pid = (uint32_t)child->pid;
+	target_header(child)->raw_used = 0;
+	child->injected = true;
+	set_guard(child);
+	return 0;
+}
+
+/* What the runtime opened for a thread: its clock's page and its events. */
+static void give_back_clocks(struct target *t, const struct caller *c)
+{
+	struct err ignored;
+	for (uint32_t i = 0; i < 2 * RT_AREAS; i++) {
+		if (i < RT_AREAS ? !t->slots[i].tid : !t->slots[i - RT_AREAS].tid)
+			continue;
+		struct rt_area *a = target_area(t, i);
+		if (a->clock_page > 1)
+			call_unmap(c, a->clock_page, page_size());
+		for (uint32_t k = 0; k < RT_EVENTS; k++)
+			if (a->event_fd[k] > 0)
+				call(c, "closing", SYS_close,
+				     (uint64_t[6]){(uint64_t)a->event_fd[k]}, NULL, &ignored);
+	}
+}
+
+void target_withdraw(struct target *t)
+{
+	struct remote_slack slack;
+	struct err ignored;
+	uint64_t name;
+	if (remote_enter(&slack, t->engine->control, t->pid, "", &name, &ignored))
+		return;
+	struct caller c = {.target = t, .thread = slack.thread, .place = slack.place};
+	give_back_clocks(t, &c);
+	struct rt_header *h = target_header(t);
+	for (uint32_t i = 0; i < h->code_regions; i++)
+		if (h->code[i].size)
+			call_unmap(&c, h->code[i].start, h->code[i].size);
+	call_unmap(&c, t->base, RT_REGION_SIZE);
+	remote_leave(&slack);
+	t->injected = false;
+}
+
+void target_unmap(struct target *t)
+{
+	close_region(t);
+	t->injected = false;
+}

@@ -1,0 +1,352 @@
+/* From what is to be measured to code: subjects, the spots of each in its procedure, and the
+ * fragment that carries all probes of a procedure. */
+#include <string.h>
+
+#include "probe/target.h"
+#include "runtime/blob.h"
+
+/* A procedure's probes, on the way to a fragment. */
+struct site_plan {
+	const struct cfg *cfg;
+	struct loop_forest forest;
+	struct liveness live;
+	struct spot_list spots;
+	VEC(struct spot_probe) probes;
+	VEC(uint32_t) owners; /* subject of each probe */
+};
+
+/* ---- subjects and sites ---- */
+
+static uint64_t procedure_start(const struct code *code, uint32_t procedure)
+{
+	uint32_t count;
+	return flow_procedures(code->flow, &count)[procedure].start;
+}
+
+struct site *target_site(struct target *t, struct code *code, uint32_t procedure, uint64_t bias)
+{
+	uint64_t start = procedure_start(code, procedure);
+	uint32_t i = hashmap_get(&t->site_index, start + bias);
+	if (i != HASHMAP_NONE && t->sites.data[i].code == code)
+		return &t->sites.data[i];
+	hashmap_put(&t->site_index, start + bias, t->sites.len);
+	vec_push(&t->sites,
+		 (struct site){.code = code, .procedure = procedure, .start = start, .bias = bias});
+	return &vec_last(&t->sites);
+}
+
+static int check_procedure(const struct engine *g, const struct subject_request *r,
+			   uint32_t *procedure, struct err *e)
+{
+	if (!r->code->flow)
+		return err_set(e, ERR_INPUT, "%s cannot be analysed: %s", r->code->path,
+			       r->code->problem ? r->code->problem : "it is no image");
+	if (r->code->arch != g->arch)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "%s is code for %s, and only %s can be probed here", r->code->path,
+			       r->code->arch->name, g->arch->name);
+	*procedure = flow_procedure_at(r->code->flow, r->va);
+	if (*procedure == UINT32_MAX)
+		return err_set(e, ERR_INPUT, "there is no procedure at 0x%llx in %s",
+			       (unsigned long long)r->va, r->code->path);
+	return 0;
+}
+
+uint32_t target_add_subject(struct target *t, const struct subject_request *r, enum purpose purpose,
+			    struct err *e)
+{
+	uint32_t procedure;
+	if (check_procedure(t->engine, r, &procedure, e))
+		return SUBJECT_NONE;
+	if (t->subjects.len == RT_SUBJECTS) {
+		err_set(e, ERR_UNSUPPORTED, "no more than %d functions and loops can be measured",
+			RT_SUBJECTS);
+		return SUBJECT_NONE;
+	}
+	struct site *site = target_site(t, r->code, procedure, r->bias);
+	struct subject s = {.request = *r,
+			    .site = (uint32_t)(site - t->sites.data),
+			    .loop = LOOP_NONE,
+			    .purpose = (uint8_t)purpose,
+			    .wanted = true};
+	memset(s.counters, 0xff, sizeof(s.counters));
+	vec_push(&site->subjects, t->subjects.len);
+	site->dirty = true;
+	vec_push(&t->subjects, s);
+	return t->subjects.len - 1;
+}
+
+/* The procedure's whole extent in the program: its main part. */
+static void publish_subject(struct target *t, uint32_t number)
+{
+	const struct subject *s = &t->subjects.data[number];
+	const struct site *site = &t->sites.data[s->site];
+	uint32_t count;
+	const struct procedure *p = &flow_procedures(site->code->flow, &count)[site->procedure];
+	struct rt_subject *out = target_at(t, RT_SUBJECT_TABLE + number * sizeof(*out));
+	out->start = p->start + site->bias;
+	out->end = p->end + site->bias;
+	out->metrics = s->request.metrics;
+	out->flags = (s->request.path ? RT_PATH : 0) | (s->request.loop ? RT_LOOP : 0) |
+		     (s->request.metrics ? 0 : RT_COUNT_ONLY);
+	out->active = 1;
+	if (number >= target_header(t)->subjects)
+		target_header(t)->subjects = number + 1;
+}
+
+/* ---- which points a subject needs ---- */
+
+enum { NOT_PROBED = -1, PROBED_BY_COUNTER = -2 };
+
+static uint32_t kinds_of(const struct subject *s)
+{
+	bool loop = s->request.loop;
+	switch (s->purpose) {
+	case PURPOSE_BLOCK: return 1 << POINT_SYSCALL | 1 << POINT_SYSCALL_DONE;
+	case PURPOSE_RENDEZVOUS: return 1 << POINT_ENTRY;
+	case PURPOSE_SPIN: return 1 << POINT_ENTRY | 1 << POINT_EXIT;
+	default: break;
+	}
+	uint32_t kinds = loop ? 1 << POINT_LOOP_ENTRY : 1 << POINT_ENTRY;
+	if (s->request.metrics || s->request.counters)
+		kinds |= loop ? 1 << POINT_LOOP_EXIT : 1 << POINT_EXIT;
+	if (s->request.iterations && loop)
+		kinds |= 1 << POINT_ITERATION_BEGIN | 1 << POINT_ITERATION_END;
+	return kinds;
+}
+
+static int runtime_kind(const struct subject *s, enum point_kind kind)
+{
+	bool entry = kind == POINT_ENTRY || kind == POINT_LOOP_ENTRY;
+	switch (s->purpose) {
+	case PURPOSE_BLOCK: return kind == POINT_SYSCALL ? RT_BLOCK : RT_BLOCK_DONE;
+	case PURPOSE_RENDEZVOUS: return RT_RENDEZVOUS;
+	case PURPOSE_SPIN: return entry ? RT_WAIT : RT_WAIT_DONE;
+	default: break;
+	}
+	if (s->request.counters || kind == POINT_ITERATION_BEGIN || kind == POINT_ITERATION_END)
+		return PROBED_BY_COUNTER;
+	return entry ? RT_ENTER : RT_EXIT;
+}
+
+static bool wants_spot(const struct subject *s, const struct spot *spot)
+{
+	if (!s->wanted || s->refused || !(kinds_of(s) >> spot->kind & 1))
+		return false;
+	bool loop_point = spot->kind >= POINT_LOOP_ENTRY && spot->kind <= POINT_ITERATION_END;
+	return !loop_point || spot->loop == s->loop;
+}
+
+/* ---- probes ---- */
+
+/* The address whose recipe holds at the spot: of what is executed next. */
+static uint64_t recipe_address(const struct site_plan *p, const struct spot *spot)
+{
+	if (spot->place == SPOT_EDGE)
+		return p->cfg->blocks[p->cfg->edges[spot->edge].to].start;
+	return spot->va;
+}
+
+/* An entry in the runtime's table of probes; the one at this place of the subject's list is used
+ * again when the procedure's fragment is made anew. */
+static uint32_t runtime_probe(struct target *t, struct subject *s, uint32_t nth)
+{
+	if (nth < s->probes.len)
+		return s->probes.data[nth];
+	uint32_t number = t->probe_free.len ? vec_pop(&t->probe_free) : target_header(t)->probes++;
+	vec_push(&s->probes, number);
+	return number;
+}
+
+static void call_runtime(struct target *t, const struct site_plan *p, uint32_t subject, int kind,
+			 const struct spot *spot, uint32_t nth, struct emit_probe *out)
+{
+	const struct rt_entry_table *entries = (const struct rt_entry_table *)runtime_blob;
+	struct subject *s = &t->subjects.data[subject];
+	const struct site *site = &t->sites.data[s->site];
+	uint64_t at = RT_PROBE_TABLE + runtime_probe(t, s, nth) * sizeof(struct rt_probe);
+	*(struct rt_probe *)target_at(t, at) = (struct rt_probe){
+		.kind = (uint32_t)kind,
+		.subject = subject,
+		.pc = spot->va + site->bias,
+		.step = step_at(t, site->code, recipe_address(p, spot)),
+	};
+	out->routine = t->text + entries->hit;
+	out->argument = t->base + at;
+}
+
+static void count(struct target *t, struct subject *s, enum point_kind kind, struct emit_probe *out)
+{
+	const struct rt_entry_table *entries = (const struct rt_entry_table *)runtime_blob;
+	if (s->counters[kind] == UINT32_MAX)
+		s->counters[kind] = t->counters_used++ % RT_COUNTERS;
+	out->counter = (uint32_t)(RT_AREA_COUNTERS + s->counters[kind] * sizeof(uint64_t));
+	out->table = t->base + RT_TABLE;
+	out->table_bits = RT_TABLE_BITS;
+	out->find = t->text + entries->find;
+}
+
+static void add_probe(struct target *t, struct site_plan *p, uint32_t subject,
+		      const struct spot *spot, uint32_t *nth)
+{
+	struct subject *s = &t->subjects.data[subject];
+	struct spot_probe probe = {.spot = *spot};
+	int kind = runtime_kind(s, spot->kind);
+	if (kind == PROBED_BY_COUNTER)
+		count(t, s, spot->kind, &probe.code);
+	else
+		call_runtime(t, p, subject, kind, spot, (*nth)++, &probe.code);
+	vec_push(&p->probes, probe);
+	vec_push(&p->owners, subject);
+}
+
+/* In the order of spots, which nests; at one spot in the order of subjects. */
+static void add_probes(struct target *t, struct site_plan *p, const struct site *site)
+{
+	uint32_t nth[64] = {0}, many = site->subjects.len;
+	uint32_t *used =
+		many <= ARRAY_SIZE(nth) ? nth : ARENA_ARRAY(&t->engine->tmp, uint32_t, many);
+	vec_clear(&p->probes);
+	vec_clear(&p->owners);
+	vec_each (spot, &p->spots) {
+		for (uint32_t i = 0; i < many; i++) {
+			uint32_t number = site->subjects.data[i];
+			if (wants_spot(&t->subjects.data[number], spot))
+				add_probe(t, p, number, spot, &used[i]);
+		}
+	}
+}
+
+/* ---- fragments ---- */
+
+static bool find_loops_of_subjects(struct target *t, struct site_plan *p, const struct site *site)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < site->subjects.len; i++) {
+		struct subject *s = &t->subjects.data[site->subjects.data[i]];
+		if (!s->request.loop || !s->wanted)
+			continue;
+		any = true;
+		uint32_t header = cfg_block_at(p->cfg, s->request.loop);
+		for (uint32_t k = 0; k < p->forest.loop_count && s->loop == LOOP_NONE; k++)
+			if (p->forest.loops[k].header == header)
+				s->loop = k;
+		if (s->loop == LOOP_NONE)
+			s->refused = REFUSED_UNREACHED;
+		else
+			s->depth = p->forest.loops[s->loop].depth;
+	}
+	return any;
+}
+
+static void study(struct target *t, struct site_plan *p, const struct site *site)
+{
+	struct arena *a = &t->engine->arena, *tmp = &t->engine->tmp;
+	uint32_t kinds = 0;
+	*p = (struct site_plan){.cfg = flow_cfg(site->code->flow, site->procedure, a, tmp)};
+	loops_find(p->cfg, &p->forest, a, tmp);
+	find_loops_of_subjects(t, p, site);
+	liveness_find(&p->live, site->code->flow, p->cfg, a, tmp);
+	for (uint32_t i = 0; i < site->subjects.len; i++) {
+		const struct subject *s = &t->subjects.data[site->subjects.data[i]];
+		if (s->wanted && !s->refused)
+			kinds |= kinds_of(s);
+	}
+	spots_find(site->code->flow, p->cfg, &p->forest, kinds, LOOP_NONE, &p->spots);
+}
+
+static void plan_release(struct target *t, struct site_plan *p)
+{
+	vec_free(&p->spots);
+	vec_free(&p->probes);
+	vec_free(&p->owners);
+	arena_clear(&t->engine->arena);
+	arena_clear(&t->engine->tmp);
+}
+
+/* A subject with activations needs all of its probes; true if one had to be given up. */
+static bool give_up_refused(struct target *t, const struct site_plan *p,
+			    struct batch_result *result)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < p->probes.len; i++) {
+		struct subject *s = &t->subjects.data[p->owners.data[i]];
+		uint8_t why = p->probes.data[i].refused;
+		if (!why || s->request.counters || s->refused)
+			continue;
+		s->refused = why;
+		result->refused[why]++;
+		any = true;
+	}
+	return any;
+}
+
+static void count_refused(const struct target *t, const struct site_plan *p,
+			  struct batch_result *result)
+{
+	for (uint32_t i = 0; i < p->probes.len; i++) {
+		uint8_t why = p->probes.data[i].refused;
+		if (why && t->subjects.data[p->owners.data[i]].request.counters)
+			result->refused[why]++;
+	}
+}
+
+static void publish(struct target *t, const struct site_plan *p)
+{
+	for (uint32_t i = 0; i < p->owners.len; i++) {
+		struct subject *s = &t->subjects.data[p->owners.data[i]];
+		if (p->probes.data[i].spot.kind == POINT_ENTRY)
+			s->entry = p->probes.data[i].runs_at;
+		publish_subject(t, p->owners.data[i]);
+	}
+}
+
+/* Takes room for the fragment and makes it there. */
+static int make_fragment(struct target *t, struct site *site, struct site_plan *p, struct err *e)
+{
+	struct fragment_request r = {.flow = site->code->flow,
+				     .procedure = site->procedure,
+				     .cfg = p->cfg,
+				     .live = &p->live,
+				     .probes = p->probes.data,
+				     .count = p->probes.len,
+				     .bias = site->bias,
+				     .poison = t->engine->options.poison,
+				     .shadow_stack = t->shadow_stack,
+				     .relocate = t->engine->options.relocate};
+	if (!site->next_address) {
+		site->next_room = fragment_bound(&r);
+		int rc = code_memory_take(t, site, e);
+		if (rc)
+			return rc;
+	}
+	r.address = site->next_address;
+	fragment_release(&site->next);
+	fragment_make(&site->next, &r, &t->engine->tmp);
+	return 0;
+}
+
+int site_plan(struct target *t, uint32_t number, struct batch_result *result, struct err *e)
+{
+	struct site_plan p;
+	struct site *site = &t->sites.data[number];
+	int rc = 0;
+	study(t, &p, site);
+	add_probes(t, &p, site);
+	result->spots += p.probes.len;
+	while (p.probes.len) {
+		rc = make_fragment(t, site, &p, e);
+		if (rc || !give_up_refused(t, &p, result))
+			break;
+		add_probes(t, &p, site);
+	}
+	if (!rc && p.probes.len) {
+		count_refused(t, &p, result);
+		publish(t, &p);
+		code_memory_trim_next(t, site);
+	} else {
+		code_memory_drop_next(t, site);
+	}
+	plan_release(t, &p);
+	return rc;
+}

@@ -1,0 +1,60 @@
+/* What a thread's metrics read now, seen from outside. */
+#include "probe/readings.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "isa/ticks.h"
+
+uint64_t thread_cpu_ns(int pid, int tid)
+{
+	char path[64], text[64];
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, tid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	ssize_t n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return 0;
+	text[n] = 0;
+	return strtoull(text, NULL, 10);
+}
+
+static uint64_t waiting_since(const struct rt_area *a, bool sync)
+{
+	bool is_sync = a->wait_kind == RT_WAIT_SYNC;
+	return a->wait_kind != RT_WAIT_NONE && is_sync == sync ? a->wait_since : 0;
+}
+
+static uint64_t waited(const struct rt_area *a, bool sync, uint64_t now)
+{
+	uint64_t since = waiting_since(a, sync);
+	uint64_t ended = sync ? a->waited_sync : a->waited_io;
+	return since && now > since ? ended + (now - since) : ended;
+}
+
+void readings_take(struct target *t, const struct rt_area *a, int tid, uint32_t metrics,
+		   uint64_t out[RT_METRICS])
+{
+	uint64_t now = ticks_now();
+	out[RT_WALL] = now;
+	out[RT_CPU] = metrics & 1 << RT_CPU ? thread_cpu_ns(t->pid, tid) : 0;
+	out[RT_SYNC] = waited(a, true, now);
+	out[RT_IO] = waited(a, false, now);
+	out[RT_BYTES] = a->bytes;
+	for (unsigned i = 0; i < RT_EVENTS; i++)
+		out[RT_EVENT + i] = 0;
+}
+
+uint64_t reading_ns(enum rt_metric metric, uint64_t value)
+{
+	if (metric != RT_WALL && metric != RT_SYNC && metric != RT_IO)
+		return value;
+	static double period;
+	if (period == 0)
+		period = ticks_period_ns();
+	return (uint64_t)((double)value * period);
+}

@@ -1,0 +1,106 @@
+/* With the target stopped: where every thread is, in terms of the original program.
+ *
+ * A thread may have been stopped inside a probe or the runtime. It runs on for a moment and is
+ * stopped again, until it is at the first byte of a moved instruction or back in the program: the
+ * runtime never waits. (Single steps would be surer, but if we were killed after one the program
+ * would die of its trap.) One that sits in a system call inside
+ * moved code, or whose signal handler interrupted a probe, stays: the memory that it is in is kept.
+ */
+#include <string.h>
+
+#include "probe/target.h"
+#include "process/memory.h"
+
+enum { TRIES = 60 };
+
+bool is_code_memory(const struct target *t, uint64_t pc)
+{
+	const struct rt_header *h = target_header(t);
+	for (uint32_t i = 0; i < h->code_regions; i++)
+		if (pc - h->code[i].start < h->code[i].size)
+			return true;
+	return false;
+}
+
+static bool original_in(const struct fragment *f, uint64_t start, uint64_t size, uint64_t bias,
+			uint64_t *pc)
+{
+	uint64_t va;
+	if (*pc - start >= size || !fragment_original(f, (uint32_t)(*pc - start), &va))
+		return false;
+	*pc = va + bias;
+	return true;
+}
+
+/* Makes a pc in moved code the original one, if it is at the start of a moved instruction. */
+static bool to_original(const struct target *t, uint64_t *pc)
+{
+	vec_each (s, &t->sites)
+		if (s->address && original_in(&s->fragment, s->address, s->room, s->bias, pc))
+			return true;
+	vec_each (r, &t->retired)
+		if (original_in(&r->fragment, r->start, r->size, r->bias, pc))
+			return true;
+	return false;
+}
+
+static void settle(struct target *t, struct control_thread *th, struct stopped_walk *w)
+{
+	uint64_t ns = 10000;
+	for (unsigned i = 0; i < TRIES; i++, ns += ns / 8) {
+		if (!is_code_memory(t, w->registers.pc) || to_original(t, &w->registers.pc))
+			return;
+		if (th->in_call || !control_run_on(t->engine->control, th, ns) ||
+		    !control_registers(th, &w->registers))
+			break;
+	}
+	w->unsettled = true;
+}
+
+static struct stopped_walk *new_walk(struct target *t, const struct control_thread *th)
+{
+	struct stopped_walk *w = xcalloc(1, sizeof(*w));
+	w->target = t;
+	w->tid = th->tracee.tid;
+	vec_push(&t->engine->walks, w);
+	return w;
+}
+
+/* Whether a frame of it is in code memory: a signal handler interrupted a probe. */
+static bool leads_to_code_memory(const struct target *t, const struct walk *w)
+{
+	for (uint32_t i = 1; i < w->frames.len; i++)
+		if (is_code_memory(t, w->frames.data[i].pc))
+			return true;
+	return false;
+}
+
+/* False if the thread or its stack may be in code memory. */
+static bool settle_one(struct target *t, struct control_thread *th)
+{
+	struct engine *g = t->engine;
+	struct stopped_walk *w = new_walk(t, th);
+	if (!th->stopped || !control_registers(th, &w->registers))
+		return !th->in_kernel;
+	uint64_t at = w->registers.pc;
+	w->known = true;
+	settle(t, th, w);
+	w->in_call = th->in_call;
+	w->call = w->in_call ? thread_call(th->pid, w->tid) : -1;
+	memory_window_init(g->window, t->pid);
+	walk_stack(g->walker, t->space, &w->registers, memory_window_word, g->window, &w->walk);
+	steps_learn(t, &w->walk);
+	bool in_memory = w->unsettled || (th->in_call && is_code_memory(t, at));
+	return !in_memory && !leads_to_code_memory(t, &w->walk);
+}
+
+bool settle_threads(struct target *t, uint32_t *first)
+{
+	struct control_thread *threads[RT_AREAS];
+	uint32_t count = control_threads(t->engine->control, t->pid, threads, RT_AREAS);
+	bool clean = count <= RT_AREAS;
+	*first = t->engine->walks.len;
+	for (uint32_t i = 0; i < count && i < RT_AREAS; i++)
+		clean &= settle_one(t, threads[i]);
+	return clean;
+}

@@ -1,0 +1,100 @@
+/* Recipes as the runtime reads them: how to get from a return address to the caller's frame. */
+#include "probe/target.h"
+
+#include "unwind/root.h"
+
+/* Index of the frame pointer among the registers that a recipe has slots for. */
+static unsigned frame_pointer_slot(const struct arch *arch)
+{
+	uint8_t saved[CALLEE_SAVED_MAX];
+	unsigned count = callee_saved_list(arch, saved);
+	for (unsigned i = 0; i < count; i++)
+		if (saved[i] == arch->fp)
+			return i;
+	return CALLEE_SAVED_MAX;
+}
+
+/* Distance below the CFA in words; false if it does not fit. */
+static bool pack_below(int32_t offset, uint64_t *out)
+{
+	if (offset > 0 || offset % 8 || offset < -8 * 0xffff)
+		return false;
+	*out = (uint64_t)(-offset / 8);
+	return true;
+}
+
+static uint64_t pack(const struct arch *arch, const struct recipe *r)
+{
+	uint64_t step = 0, below;
+	if (r->switches)
+		return RT_STEP_NONE;
+	if (r->ret == RETURN_NONE)
+		return RT_STEP_ROOT;
+	if (r->cfa != CFA_REGISTER || (r->cfa_reg != arch->sp && r->cfa_reg != arch->fp) ||
+	    r->cfa_offset % 8 || r->cfa_offset < -(1 << 25) || r->cfa_offset >= 1 << 25)
+		return RT_STEP_NONE;
+	step = r->cfa_reg == arch->sp ? RT_STEP_SP : RT_STEP_FP;
+	step |= ((uint64_t)(r->cfa_offset / 8) & 0xffffff) << 4;
+	if (r->ret == RETURN_REGISTER && r->ret_reg == arch->link)
+		step |= RT_STEP_IN_LINK;
+	else if (r->ret == RETURN_SAVED && pack_below(r->ret_offset, &below))
+		step |= below << 28;
+	else
+		return RT_STEP_NONE;
+	int32_t slot = r->slot[frame_pointer_slot(arch)];
+	if (slot == SLOT_SAME)
+		return step;
+	if (r->slot_reg != REG_NONE || slot == SLOT_LOST || !slot || !pack_below(slot, &below))
+		return RT_STEP_NONE;
+	return step | below << 44;
+}
+
+uint64_t step_at(struct target *t, struct code *code, uint64_t va)
+{
+	return pack(t->engine->arch, recipes_at(code->recipes, va));
+}
+
+static void put(struct target *t, uint64_t pc, uint64_t step)
+{
+	struct rt_step *table = target_at(t, RT_STEP_TABLE);
+	uint32_t home = rt_step_home(pc);
+	for (uint32_t i = 0; i < RT_STEPS / 2; i++) {
+		struct rt_step *s = &table[(home + i) % RT_STEPS];
+		if (s->pc == pc) {
+			__atomic_store_n(&s->step, step, __ATOMIC_RELEASE);
+			return;
+		}
+		if (!s->pc) {
+			s->step = step;
+			vec_push(&t->steps, (uint32_t)(s - table));
+			__atomic_store_n(&s->pc, pc, __ATOMIC_RELEASE);
+			return;
+		}
+	}
+}
+
+void steps_learn(struct target *t, const struct walk *w)
+{
+	uint64_t mask = t->engine->arch->layout->code_mask;
+	for (uint32_t i = 1; i < w->frames.len; i++) {
+		const struct frame *f = &w->frames.data[i];
+		if (f->exact || !f->code || !f->code->recipes)
+			continue;
+		/* Behind the step out of a signal handler, registers other than the frame pointer
+		 * may be needed: that is left to us. */
+		if (i + 1 < w->frames.len && w->frames.data[i + 1].exact) {
+			put(t, f->pc & mask, RT_STEP_NONE);
+			continue;
+		}
+		bool root = i + 1 == w->frames.len && w->end == WALK_COMPLETE;
+		put(t, f->pc & mask, root ? RT_STEP_ROOT : step_at(t, f->code, f->va - 1));
+	}
+}
+
+void steps_forget(struct target *t)
+{
+	struct rt_step *table = target_at(t, RT_STEP_TABLE);
+	vec_each (i, &t->steps)
+		__atomic_store_n(&table[*i].step, RT_STEP_NONE, __ATOMIC_RELEASE);
+	__atomic_add_fetch(&target_header(t)->epoch, 1, __ATOMIC_RELEASE);
+}

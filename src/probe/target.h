@@ -1,0 +1,285 @@
+/* One process under study, as the engine's files see it.
+ *
+ *	inject.c    the data region and the runtime's text in the program; taking them out again
+ *	layout.c    where code and stacks are
+ *	areas.c     an area for each thread; what dead threads left
+ *	plan.c      subjects -> spots -> fragments
+ *	code_memory.c  room for fragments near the code they serve
+ *	batch.c     everything that happens while the process is stopped
+ *	settle.c    threads out of probes, and their stacks
+ *	write.c     patches, in and out
+ *	catch_up.c  activations that were running already
+ *	steps.c     recipes -> the runtime's table of steps
+ *	read.c      values; readings.c what they read now
+ *	blocking.c  system calls that may wait
+ *	raw.c       paths that the runtime could not walk
+ *	cost.c      what probes cost
+ *	heal.c      what a killed sonde left behind
+ *	leave.c     taking everything out
+ *	inherit.c   the child of a fork
+ *	rendezvous.c  the place where the dynamic linker tells of images
+ *	engine.c    targets come and go; the public calls
+ *
+ * Invariants:
+ *	P1  a patch is in the journal before it is in the program
+ *	P2  a fragment is complete in the program before a patch leads to it
+ *	P3  code memory is given back only when no thread is in it and no stack leads there
+ *	P4  with the process stopped, no thread is inside the runtime or between a probe's first and
+ *	    last instruction (settle_threads()), unless it is `unsettled` */
+#pragma once
+#include "base/hashmap.h"
+#include "patch/fragment.h"
+#include "patch/pool.h"
+#include "probe/engine.h"
+#include "process/remote.h"
+
+/* Something that is measured in the program. */
+struct subject {
+	struct subject_request request;
+	uint32_t site;   /* index in target.sites */
+	uint32_t loop;   /* index in the procedure's forest, LOOP_NONE for the procedure */
+	uint32_t depth;  /* of the loop; 0 for the procedure */
+	uint64_t entry;  /* va: a thread about to execute this passes the entry; 0: none does */
+	bool fresh;      /* went in with this batch: catch-up is due */
+	uint8_t purpose; /* enum purpose */
+	bool wanted;     /* to be in the program; false once removed */
+	bool in;         /* its probes are in */
+	uint8_t refused; /* enum refusal */
+	uint32_t counters[POINT_KINDS]; /* of each kind of point, or UINT32_MAX */
+	VEC(uint32_t) probes;           /* its entries in the runtime's table */
+};
+
+enum purpose {
+	PURPOSE_MEASURE,
+	PURPOSE_BLOCK, /* system calls of a procedure */
+	PURPOSE_SPIN,  /* a procedure that waits by spinning */
+	PURPOSE_RENDEZVOUS,
+};
+
+/* A procedure with probes in it. */
+struct site {
+	struct code *code;
+	uint32_t procedure;
+	uint64_t start, bias; /* va; run-time address - va */
+	VEC(uint32_t) subjects;
+	bool dirty;
+	struct fragment fragment;
+	uint64_t address;      /* of the fragment in the program; 0: none is in */
+	uint32_t room;         /* bytes taken from the pool */
+	VEC(uint32_t) journal; /* index of each patch */
+	bool unwritable;       /* some patch could not be put in */
+	/* What is to replace it: made before the stop, put in during it. */
+	struct fragment next;
+	uint64_t next_address;
+	uint32_t next_room;
+};
+
+/* Code memory out of use that a thread may still be in. */
+struct retired {
+	uint64_t start, size;
+	struct fragment fragment;
+	uint64_t bias;
+};
+
+struct thread_slot {
+	int tid; /* 0: free */
+	uint64_t thread_pointer;
+};
+
+/* What a dead thread left. */
+struct kept_path {
+	struct path_value value; /* but its frames */
+	uint32_t first_frame;    /* in target.kept_frames */
+};
+
+struct target {
+	struct engine *engine;
+	int pid;
+	bool alive, stopped;
+	bool leaving; /* threads that wait in moved system calls are sent back as well */
+	bool shadow_stack;
+	int status;
+	struct space *space;
+	uint32_t modes; /* metrics in use: blocking probes are in for them */
+
+	bool injected;
+	uint8_t *region; /* our mapping */
+	int region_fd;
+	uint64_t base; /* the program's mapping */
+	uint64_t text; /* the runtime's text in the program */
+	uint32_t text_size;
+	uint64_t guard; /* see struct rt_entry_table */
+	struct pool pool;
+
+	VEC(struct subject) subjects;
+	VEC(struct site) sites;
+	struct hashmap site_index; /* run-time start of a procedure -> site */
+	VEC(struct retired) retired;
+	VEC(uint32_t) journal_free, probe_free;
+	VEC(uint32_t) probe_retired; /* a thread may still be on its way to them */
+	uint32_t counters_used;
+	VEC(uint32_t) steps; /* entries of the runtime's table that are in use */
+
+	struct thread_slot slots[RT_AREAS];
+	uint64_t unmeasured_threads;
+	VEC(struct kept_path) kept;
+	VEC(uint64_t) kept_frames, kept_counters;
+
+	struct raw_cache *raw;  /* read.c's */
+	VEC(uint64_t) searched; /* images whose system calls were looked for: bias + id */
+	bool rendezvous_in;
+	uint64_t rendezvous_state; /* run-time address; 0: not known */
+	bool loading;              /* its libraries are not there yet */
+	struct target *before;     /* what it was before it executed this program; may be gone */
+	int held;                  /* thread that waits for engine_go(), or 0 */
+	struct err problem;        /* why nothing is injected */
+	struct cost_state *cost;   /* cost.c's */
+};
+
+static inline struct rt_header *target_header(const struct target *t)
+{
+	return (struct rt_header *)t->region;
+}
+
+static inline void *target_at(const struct target *t, uint64_t offset)
+{
+	return t->region + offset;
+}
+
+static inline struct rt_area *target_area(const struct target *t, uint32_t i)
+{
+	return target_at(t, RT_AREA(i));
+}
+
+struct engine {
+	struct engine_options options;
+	const struct arch *arch;
+	struct control *control;
+	struct codes *codes;
+	struct walker *walker;
+	VEC(struct target *) targets;
+	struct probe_costs costs;
+	struct arena arena, tmp;
+	struct memory_window *window;
+	VEC(struct engine_event) events; /* found while waiting for something else */
+	/* Stacks walked at stops, for engine_walks(). */
+	VEC(struct stopped_walk *) walks;
+};
+
+/* A thread's stack at the last stop. */
+struct stopped_walk {
+	struct target *target;
+	int tid;
+	bool in_call;
+	int call;                   /* number of the system call that it is in, or -1 */
+	bool known;                 /* its registers could be read */
+	bool unsettled;             /* it is inside a probe, and could not be brought out */
+	struct registers registers; /* pc is the original one */
+	struct walk walk;
+};
+
+/* inject.c */
+int target_inject(struct target *t, struct err *e);
+int target_inject_child(struct target *child, struct target *parent, int tid, struct err *e);
+void target_withdraw(struct target *t);
+void target_unmap(struct target *t);
+/* A system call by a thread of the stopped target. */
+int target_call(struct target *t, long number, const uint64_t args[6], int64_t *result,
+		struct err *e);
+
+/* layout.c */
+/* The extent of the stack that sp is on; 0 and 0 if that cannot be known. */
+void layout_stack(struct target *t, uint64_t sp, uint64_t *low, uint64_t *high);
+/* Reads the process's mappings anew. */
+int layout_refresh(struct target *t, struct err *e);
+
+/* areas.c */
+void areas_prepare(struct target *t, struct control_thread *th);
+void areas_prepare_all(struct target *t);
+/* The thread is gone: keeps its values, and its area is free for another one. */
+void areas_retire(struct target *t, int tid);
+struct rt_area *areas_of(struct target *t, int tid);
+
+/* plan.c */
+struct site *target_site(struct target *t, struct code *code, uint32_t procedure, uint64_t bias);
+uint32_t target_add_subject(struct target *t, const struct subject_request *r, enum purpose purpose,
+			    struct err *e);
+/* Makes `next` of a dirty site, in code memory of its own. Without anything to probe it has none.
+ */
+int site_plan(struct target *t, uint32_t site, struct batch_result *result, struct err *e);
+
+/* code_memory.c */
+/* Room for next_room bytes within reach of the site's procedure. */
+int code_memory_take(struct target *t, struct site *site, struct err *e);
+void code_memory_drop_next(struct target *t, struct site *site);
+void code_memory_trim_next(struct target *t, struct site *site);
+/* Out of use, but a thread may still be in it; and when none is in any such memory. */
+void code_memory_retire(struct target *t, struct site *site);
+void code_memory_reclaim(struct target *t);
+
+/* steps.c */
+uint64_t step_at(struct target *t, struct code *code, uint64_t va);
+/* Adds the steps of all frames of a walk to the runtime's table. */
+void steps_learn(struct target *t, const struct walk *w);
+/* All paths are to be walked by us again: images have moved. */
+void steps_forget(struct target *t);
+
+/* batch.c */
+int batch_commit(struct target *t, struct batch_result *result, struct err *e);
+
+/* settle.c */
+/* With the target stopped: brings all threads out of probes and the runtime and walks their stacks,
+ * into the engine's walks from *first on. True if no thread is left in code memory, nor any stack.
+ */
+bool settle_threads(struct target *t, uint32_t *first);
+bool is_code_memory(const struct target *t, uint64_t pc);
+
+/* write.c */
+/* All patches of these sites, out of the program and into it. */
+void patches_undo(struct target *t, const uint32_t *sites, uint32_t count);
+/* Sites whose memory could not be written are marked. */
+void patches_put(struct target *t, const uint32_t *sites, uint32_t count);
+
+/* catch_up.c */
+uint32_t catch_up(struct target *t, const struct stopped_walk *w);
+/* Ends the activations of subjects that are removed. */
+void end_activations(struct target *t, int tid);
+
+/* read.c */
+void read_all(struct target *t, path_visitor visit, void *ctx);
+/* Moves the values of an area to `kept`. */
+void keep_paths(struct target *t, uint32_t area, int tid);
+/* A plain counter, summed over all threads there were. */
+uint64_t read_counter(struct target *t, uint32_t counter);
+
+/* raw.c */
+/* Walks the stacks that the runtime recorded since the last time. */
+void raw_resolve(struct target *t);
+/* The path of a raw record: frames innermost first; false if it was not walked yet. */
+struct raw_path {
+	const uint64_t *frames;
+	uint32_t count;
+	bool complete;
+};
+bool raw_find(const struct target *t, uint64_t offset, struct raw_path *out);
+void raw_release(struct target *t);
+
+/* blocking.c */
+void blocking_add(struct target *t);
+void blocking_classes(uint8_t classes[512]);
+
+/* heal.c */
+/* Takes out what an earlier sonde left in the stopped target when it was killed. */
+void heal(struct target *t);
+
+/* leave.c */
+/* Takes everything out and leaves the process running. */
+void leave(struct target *t);
+
+/* inherit.c */
+/* The child of a fork gets what its parent had, with values of its own. */
+void target_copy_state(struct target *child, const struct target *parent, int tid);
+
+/* rendezvous.c */
+void rendezvous_add(struct target *t);
+bool rendezvous_consistent(struct target *t);

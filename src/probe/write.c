@@ -1,0 +1,140 @@
+/* Patches, into the program and out of it, with the program stopped.
+ *
+ * All patches of one page are one write: fewer calls, and no instant at which half a patch is in.
+ * What is found in the program is compared with what has to be there: a library may be gone, and
+ * another one be in its place. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/target.h"
+#include "process/memory.h"
+
+enum { PAGE = 4096 };
+
+struct change {
+	uint64_t pc;
+	const struct patch *patch;
+	struct site *site;
+	bool put;
+};
+
+typedef VEC(struct change) change_list;
+
+static int by_pc(const void *a, const void *b)
+{
+	const struct change *x = a, *y = b;
+	return x->pc < y->pc ? -1 : x->pc > y->pc;
+}
+
+/* Changes the bytes of a page that was read; false if they are not what they have to be. */
+static bool change_bytes(uint8_t *page, uint64_t start, const struct change *c)
+{
+	uint8_t *at = page + (c->pc - start);
+	const struct patch *p = c->patch;
+	if (memcmp(at, c->put ? p->original : p->bytes, p->size))
+		return false;
+	memcpy(at, c->put ? p->bytes : p->original, p->size);
+	return true;
+}
+
+/* Applies changes[from..to), which lie in one page. */
+static void change_page(struct target *t, const struct change *changes, uint32_t from, uint32_t to)
+{
+	uint8_t page[PAGE];
+	uint64_t start = changes[from].pc & ~(uint64_t)(PAGE - 1);
+	if (memory_read(t->pid, start, page, PAGE) != PAGE)
+		return;
+	bool any = false;
+	for (uint32_t i = from; i < to; i++) {
+		bool done = change_bytes(page, start, &changes[i]);
+		any |= done;
+		if (!done && changes[i].put)
+			changes[i].site->unwritable = true;
+	}
+	uint64_t low = changes[from].pc;
+	uint64_t high = changes[to - 1].pc + changes[to - 1].patch->size;
+	if (any && !memory_write(t->pid, low, page + (low - start), (size_t)(high - low)))
+		for (uint32_t i = from; i < to; i++)
+			changes[i].site->unwritable |= changes[i].put;
+}
+
+static void apply(struct target *t, change_list *list)
+{
+	if (list->len)
+		qsort(list->data, list->len, sizeof(*list->data), by_pc);
+	for (uint32_t i = 0, next; i < list->len; i = next) {
+		uint64_t page = list->data[i].pc / PAGE;
+		for (next = i + 1; next < list->len && list->data[next].pc / PAGE == page;)
+			next++;
+		change_page(t, list->data, i, next);
+	}
+	vec_clear(list);
+}
+
+/* PHASE_PLAIN: in any order, page by page. */
+static void change_plain(struct target *t, const uint32_t *sites, uint32_t count, bool put)
+{
+	change_list list = {0};
+	for (uint32_t i = 0; i < count; i++) {
+		struct site *s = &t->sites.data[sites[i]];
+		if (!s->address)
+			continue;
+		vec_each (p, &s->fragment.patches)
+			if (p->phase == PHASE_PLAIN)
+				vec_push(&list, (struct change){p->va + s->bias, p, s, put});
+	}
+	apply(t, &list);
+	vec_free(&list);
+}
+
+/* PHASE_DEAD: one after the other, in the order of the fragment or backwards. */
+static void change_dead(struct target *t, const uint32_t *sites, uint32_t count, bool put)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct site *s = &t->sites.data[sites[i]];
+		uint32_t many = s->address ? s->fragment.patches.len : 0;
+		for (uint32_t k = 0; k < many; k++) {
+			const struct patch *p = &s->fragment.patches.data[put ? k : many - 1 - k];
+			if (p->phase == PHASE_DEAD)
+				change_page(t, &(struct change){p->va + s->bias, p, s, put}, 0, 1);
+		}
+	}
+}
+
+void patches_undo(struct target *t, const uint32_t *sites, uint32_t count)
+{
+	change_dead(t, sites, count, false);
+	change_plain(t, sites, count, false);
+	for (uint32_t i = 0; i < count; i++) {
+		struct site *s = &t->sites.data[sites[i]];
+		vec_each (j, &s->journal) {
+			struct rt_patch *p = target_at(t, RT_JOURNAL + *j * sizeof(*p));
+			p->pc = 0;
+			vec_push(&t->journal_free, *j);
+		}
+		vec_clear(&s->journal);
+	}
+}
+
+static void enter_in_journal(struct target *t, struct site *s)
+{
+	vec_each (p, &s->fragment.patches) {
+		struct rt_header *h = target_header(t);
+		uint32_t j = t->journal_free.len ? vec_pop(&t->journal_free) : h->patches++;
+		struct rt_patch *entry = target_at(t, RT_JOURNAL + j * sizeof(*entry));
+		entry->size = p->size;
+		memcpy(entry->original, p->original, sizeof(entry->original));
+		memcpy(entry->bytes, p->bytes, sizeof(entry->bytes));
+		__atomic_store_n(&entry->pc, p->va + s->bias, __ATOMIC_RELEASE);
+		vec_push(&s->journal, j);
+	}
+}
+
+void patches_put(struct target *t, const uint32_t *sites, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (t->sites.data[sites[i]].address)
+			enter_in_journal(t, &t->sites.data[sites[i]]);
+	change_plain(t, sites, count, true);
+	change_dead(t, sites, count, true);
+}

@@ -99,6 +99,8 @@ struct emit_ops {
 
 	/* Appends a jump; if all registers and flags stay what they are. */
 	void (*go)(struct emit *e, struct emit_target to);
+	/* Appends a return. */
+	void (*leave)(struct emit *e);
 	/* Appends code that does what the instruction, decoded in full from `bytes`, does at
 	 * in->pc. Not for direct jumps, branches and calls. */
 	void (*move)(struct emit *e, const struct insn *in, const uint8_t *bytes);

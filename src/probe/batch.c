@@ -169,6 +169,8 @@ static void while_stopped(struct batch *b, struct batch_result *result)
 		end_activations(t, g->walks.data[i]->tid);
 		result->caught_up += catch_up(t, g->walks.data[i]);
 	}
+	/* Walks that the runtime remembers lean on the lists. */
+	__atomic_add_fetch(&target_header(t)->epoch, 1, __ATOMIC_RELEASE);
 	if (clean) {
 		code_memory_reclaim(t);
 		vec_each (p, &t->probe_retired)

@@ -222,13 +222,22 @@ static void add_calls(struct target *t, struct code *code, uint64_t bias)
 	}
 }
 
+static uint64_t first_code(const struct code *code)
+{
+	for (uint32_t i = 0; i < code->image->section_count; i++)
+		if (image_is_code(code->image, code->image->sections[i].va))
+			return code->image->sections[i].va;
+	return 0;
+}
+
 static void look_at(void *ctx, struct target *t, struct code *code, uint64_t bias)
 {
 	(void)ctx;
-	for (uint32_t i = 0; i < t->searched.len; i++)
-		if (t->searched.data[i] == bias + code->id)
+	uint64_t start = first_code(code) + bias;
+	vec_each (s, &t->searched)
+		if (s->start == start && s->code == code)
 			return;
-	vec_push(&t->searched, bias + code->id);
+	vec_push(&t->searched, (struct searched){start, code});
 	add_spinning(t, code, bias);
 	add_calls(t, code, bias);
 }

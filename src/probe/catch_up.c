@@ -23,11 +23,18 @@ static struct rt_activation *activation(const struct lists *l, uint32_t number)
 	return &all[(number - 1) % RT_ACTIVATIONS];
 }
 
-static struct rt_subject_state *state_of(const struct lists *l, uint32_t subject)
+static struct rt_path *path_of(const struct lists *l, uint32_t offset)
 {
-	struct rt_subject_state *all =
-		(struct rt_subject_state *)((uint8_t *)l->area + RT_AREA_SUBJECTS);
-	return &all[subject];
+	return (struct rt_path *)((uint8_t *)l->area + RT_AREA_PATHS + (uint64_t)offset * 8);
+}
+
+static bool is_running(const struct lists *l, uint32_t subject)
+{
+	for (uint32_t i = 0; i < RT_STACKS; i++)
+		for (uint32_t n = l->area->stacks[i].top; n; n = activation(l, n)->next)
+			if (activation(l, n)->subject == subject)
+				return true;
+	return false;
 }
 
 /* False if the thread's lists must not be touched: it has none, or is inside the runtime. */
@@ -129,7 +136,7 @@ static bool begin(const struct lists *l, uint32_t subject, const struct walk *w,
 	uint32_t path = 0, number = 0;
 	if (!cfa || !s)
 		return false;
-	path = new_path(l, subject, w, frame, state_of(l, subject)->live);
+	path = new_path(l, subject, w, frame, is_running(l, subject));
 	number = path ? take_activation(a, l) : 0;
 	if (!number)
 		return false;
@@ -141,8 +148,9 @@ static bool begin(const struct lists *l, uint32_t subject, const struct walk *w,
 	act->metrics = sub->request.metrics & OUTSIDE_METRICS;
 	act->below_set = 0;
 	memcpy(act->start, l->now, sizeof(act->start));
+	act->quick = 0;
 	insert(l, s, number, sub->depth);
-	state_of(l, subject)->live++;
+	path_of(l, path)->live++;
 	return true;
 }
 
@@ -232,8 +240,7 @@ uint32_t catch_up(struct target *t, const struct stopped_walk *w)
 static void add_to_path(const struct lists *l, const struct rt_activation *a,
 			struct rt_activation *outer)
 {
-	struct rt_path *p =
-		(struct rt_path *)((uint8_t *)l->area + RT_AREA_PATHS + (uint64_t)a->path * 8);
+	struct rt_path *p = path_of(l, a->path);
 	for (unsigned m = 0; m < RT_EVENT; m++) {
 		if (!(a->metrics >> m & 1) || l->now[m] < a->start[m])
 			continue;
@@ -260,8 +267,8 @@ static void end_on(const struct lists *l, struct rt_stack *s)
 		}
 		add_to_path(l, a, a->next ? activation(l, a->next) : NULL);
 		*link = a->next;
-		if (state_of(l, a->subject)->live)
-			state_of(l, a->subject)->live--;
+		if (path_of(l, a->path)->live)
+			path_of(l, a->path)->live--;
 		a->cfa = 0;
 		a->next = l->area->activation_free;
 		l->area->activation_free = number;

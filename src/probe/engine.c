@@ -6,9 +6,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "probe/target.h"
 #include "process/memory.h"
+
+enum { LOOK_MIN_MS = 2, LOOK_MAX_MS = 100 };
 
 struct engine *engine_new(const struct engine_options *o)
 {
@@ -201,6 +204,7 @@ static void on_signalled(struct engine *g, const struct control_event *ev)
 		return;
 	}
 	layout_refresh(t, &ignored);
+	forget_unloaded(t);
 	steps_forget(t);
 	t->held = ev->tid;
 	tell(g, t->loading ? ENGINE_EXECUTED : ENGINE_LOADED, t, t->loading ? t->before : NULL, 0);
@@ -247,16 +251,39 @@ static bool next_event(struct engine *g, struct engine_event *out)
 	return true;
 }
 
+/* Paths that the runtime could not walk are looked at soon: until then it pays more for each hit.
+ * Where there are none for a while, less and less often. */
+static int until_next_look(struct engine *g)
+{
+	bool any = false;
+	vec_each (t, &g->targets)
+		if ((*t)->injected)
+			any |= raw_resolve(*t);
+	g->look_ms = any ? LOOK_MIN_MS : g->look_ms * 2;
+	if (g->look_ms > LOOK_MAX_MS || g->look_ms < LOOK_MIN_MS)
+		g->look_ms = g->look_ms < LOOK_MIN_MS ? LOOK_MIN_MS : LOOK_MAX_MS;
+	return g->look_ms;
+}
+
+/* A signal of ours ended the wait. */
+static bool is_early(uint64_t begin, int wait_ms)
+{
+	return wait_ms > 0 && now_ns() - begin < (uint64_t)(wait_ms - 1) * 1000000;
+}
+
 bool engine_poll(struct engine *g, int timeout_ms, struct engine_event *out)
 {
 	struct control_event ev;
-	vec_each (t, &g->targets)
-		if ((*t)->injected)
-			raw_resolve(*t);
+	uint64_t end = now_ns() + (uint64_t)(timeout_ms > 0 ? timeout_ms : 0) * 1000000;
 	while (!next_event(g, out)) {
-		if (!control_wait(g->control, timeout_ms, &ev))
+		int look = until_next_look(g);
+		uint64_t now = now_ns();
+		int left = timeout_ms < 0 ? look : now < end ? (int)((end - now) / 1000000) : 0;
+		int wait = left < look ? left : look;
+		if (control_wait(g->control, wait, &ev))
+			happen(g, &ev);
+		else if ((left <= look && timeout_ms >= 0) || is_early(now, wait))
 			return false;
-		happen(g, &ev);
 	}
 	return true;
 }
@@ -406,11 +433,6 @@ void engine_counts(struct engine *g, struct target *t, uint32_t subject, uint64_
 		uint32_t c = s->counters[kind];
 		out[kind] = c == UINT32_MAX ? 0 : read_counter(t, c);
 	}
-}
-
-const struct probe_costs *engine_probe_costs(const struct engine *g)
-{
-	return &g->costs;
 }
 
 void engine_walks(struct engine *g, walk_visitor visit, void *ctx)

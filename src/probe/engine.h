@@ -120,11 +120,13 @@ struct engine_cost {
 	uint64_t hits;
 };
 struct engine_cost engine_cost(struct engine *g, struct target *t);
-/* ns of one hit of each kind, found when the engine was made. */
+/* ns of one hit of each kind on this machine, measured when first asked for: a plain counter; entry
+ * and exit that read two clocks; finding the call path, ten frames deep; before and after a call
+ * that may wait. */
 struct probe_costs {
-	double count, enter, exit, block;
+	double count, enter, exit, path, block;
 };
-const struct probe_costs *engine_probe_costs(const struct engine *g);
+const struct probe_costs *engine_probe_costs(struct engine *g);
 
 /* The stacks that were walked at the stops since the last call, one visit a thread: samples for
  * free.

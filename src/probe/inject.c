@@ -170,6 +170,17 @@ static int map_text(struct target *t, const struct caller *c, struct err *e)
 	return 0;
 }
 
+void target_set_events(struct target *t)
+{
+	struct rt_header *h = target_header(t);
+	const struct engine *g = t->engine;
+	for (uint32_t i = 0; i < g->perf_event_count; i++) {
+		h->events[i].type = g->perf_events[i].type;
+		h->events[i].config = g->perf_events[i].config;
+	}
+	__atomic_store_n(&h->event_count, g->perf_event_count, __ATOMIC_RELEASE);
+}
+
 static void fill_header(struct target *t)
 {
 	struct rt_header *h = target_header(t);
@@ -186,6 +197,7 @@ static void fill_header(struct target *t)
 	h->code[1].size = page_size();
 	h->code_regions = 2;
 	blocking_classes(h->calls);
+	target_set_events(t);
 	((struct rt_thread *)target_at(t, RT_TABLE))->thread_pointer = RT_THREAD_REMOVED;
 	h->magic = RT_MAGIC;
 }

@@ -61,20 +61,22 @@ static bool is_record(const struct rt_raw *r, uint64_t offset)
 	       r->stack_size <= size - sizeof(*r);
 }
 
-void raw_resolve(struct target *t)
+bool raw_resolve(struct target *t)
 {
 	struct raw_cache *c = cache_of(t);
+	uint64_t begin = c->next;
 	while (c->next + sizeof(struct rt_raw) <= RT_RAW + RT_RAW_BYTES) {
 		const struct rt_raw *r = target_at(t, c->next);
 		struct walk w = {0};
 		if (!is_record(r, c->next))
-			return;
+			break;
 		walk_raw(t, r, &w);
 		steps_learn(t, &w);
 		keep(c, c->next, &w);
 		vec_free(&w.frames);
 		c->next += r->size;
 	}
+	return c->next != begin;
 }
 
 bool raw_find(const struct target *t, uint64_t offset, struct raw_path *out)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "isa/ticks.h"
+#include "isa/native.h"
 
 uint64_t thread_cpu_ns(int pid, int tid)
 {

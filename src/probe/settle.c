@@ -75,13 +75,22 @@ static bool leads_to_code_memory(const struct target *t, const struct walk *w)
 	return false;
 }
 
+/* Of a thread that cannot be stopped now: whether it will go on outside of code memory. */
+static bool is_away(const struct target *t, const struct control_thread *th)
+{
+	uint64_t sp, pc;
+	if (!th->in_kernel)
+		return true;
+	return control_kernel_place(th, &sp, &pc) && !is_code_memory(t, pc);
+}
+
 /* False if the thread or its stack may be in code memory. */
 static bool settle_one(struct target *t, struct control_thread *th)
 {
 	struct engine *g = t->engine;
 	struct stopped_walk *w = new_walk(t, th);
 	if (!th->stopped || !control_registers(th, &w->registers))
-		return !th->in_kernel;
+		return is_away(t, th);
 	uint64_t at = w->registers.pc;
 	w->known = true;
 	settle(t, th, w);

@@ -13,10 +13,11 @@
  *	read.c      values; readings.c what they read now
  *	blocking.c  system calls that may wait
  *	raw.c       paths that the runtime could not walk
- *	cost.c      what probes cost
+ *	cost.c      what probes cost; calibrate.c what one hit does
  *	heal.c      what a killed sonde left behind
  *	leave.c     taking everything out
  *	inherit.c   the child of a fork
+ *	unload.c    images that are gone
  *	rendezvous.c  the place where the dynamic linker tells of images
  *	engine.c    targets come and go; the public calls
  *
@@ -92,6 +93,12 @@ struct kept_path {
 	uint32_t first_frame;    /* in target.kept_frames */
 };
 
+/* An image, by some address in its code. */
+struct searched {
+	uint64_t start;
+	const struct code *code;
+};
+
 struct target {
 	struct engine *engine;
 	int pid;
@@ -125,15 +132,15 @@ struct target {
 	VEC(struct kept_path) kept;
 	VEC(uint64_t) kept_frames, kept_counters;
 
-	struct raw_cache *raw;  /* read.c's */
-	VEC(uint64_t) searched; /* images whose system calls were looked for: bias + id */
+	struct raw_cache *raw;         /* read.c's */
+	VEC(struct searched) searched; /* images whose system calls were looked for */
 	bool rendezvous_in;
 	uint64_t rendezvous_state; /* run-time address; 0: not known */
 	bool loading;              /* its libraries are not there yet */
 	struct target *before;     /* what it was before it executed this program; may be gone */
 	int held;                  /* thread that waits for engine_go(), or 0 */
 	struct err problem;        /* why nothing is injected */
-	struct cost_state *cost;   /* cost.c's */
+	struct engine_cost cost;   /* at the last engine_cost() */
 };
 
 static inline struct rt_header *target_header(const struct target *t)
@@ -159,8 +166,15 @@ struct engine {
 	struct walker *walker;
 	VEC(struct target *) targets;
 	struct probe_costs costs;
+	bool calibrated;
+	struct {
+		uint32_t type;
+		uint64_t config;
+	} perf_events[RT_EVENTS];
+	uint32_t perf_event_count;
 	struct arena arena, tmp;
 	struct memory_window *window;
+	int look_ms;                     /* between looks at raw paths */
 	VEC(struct engine_event) events; /* found while waiting for something else */
 	/* Stacks walked at stops, for engine_walks(). */
 	VEC(struct stopped_walk *) walks;
@@ -182,6 +196,8 @@ struct stopped_walk {
 int target_inject(struct target *t, struct err *e);
 int target_inject_child(struct target *child, struct target *parent, int tid, struct err *e);
 void target_withdraw(struct target *t);
+/* Tells the runtime which perf events to count. */
+void target_set_events(struct target *t);
 void target_unmap(struct target *t);
 /* A system call by a thread of the stopped target. */
 int target_call(struct target *t, long number, const uint64_t args[6], int64_t *result,
@@ -253,8 +269,8 @@ void keep_paths(struct target *t, uint32_t area, int tid);
 uint64_t read_counter(struct target *t, uint32_t counter);
 
 /* raw.c */
-/* Walks the stacks that the runtime recorded since the last time. */
-void raw_resolve(struct target *t);
+/* Walks the stacks that the runtime recorded since the last time; whether there were any. */
+bool raw_resolve(struct target *t);
 /* The path of a raw record: frames innermost first; false if it was not walked yet. */
 struct raw_path {
 	const uint64_t *frames;
@@ -268,6 +284,9 @@ void raw_release(struct target *t);
 void blocking_add(struct target *t);
 void blocking_classes(uint8_t classes[512]);
 
+/* calibrate.c */
+void calibrate(struct engine *g);
+
 /* heal.c */
 /* Takes out what an earlier sonde left in the stopped target when it was killed. */
 void heal(struct target *t);
@@ -279,6 +298,10 @@ void leave(struct target *t);
 /* inherit.c */
 /* The child of a fork gets what its parent had, with values of its own. */
 void target_copy_state(struct target *child, const struct target *parent, int tid);
+
+/* unload.c */
+/* Forgets probes in images that are gone. */
+void forget_unloaded(struct target *t);
 
 /* rendezvous.c */
 void rendezvous_add(struct target *t);

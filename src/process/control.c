@@ -256,14 +256,19 @@ bool control_run_on(struct control *c, struct control_thread *t, uint64_t ns)
 	block_signals(&before);
 	control_release(c, t);
 	nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
-	while ((t = control_thread(c, tid)) && !t->stopped) {
+	uint64_t start = now_ns();
+	while ((t = control_thread(c, tid)) && !is_quiet(t)) {
 		if (!t->asked)
 			control_ask(t);
 		sleep_until(c, now_ns() + LOOK_NS, NULL);
 		control_drain(c);
+		/* It may have ended as the first thread, or wait for a vfork child of its own. */
+		t = control_thread(c, tid);
+		if (t && !is_quiet(t))
+			look_at(t, now_ns() < start + PATIENCE_NS);
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return t;
+	return t && !t->dead;
 }
 
 /* Leaving. */

@@ -94,12 +94,8 @@ bool control_set_pc(struct control_thread *t, uint64_t pc);
 /* Where a thread that is in_kernel will go on; false if that cannot be known. */
 bool control_kernel_place(const struct control_thread *t, uint64_t *sp, uint64_t *pc);
 /* Lets one thread of a stopped process run for about so many ns (less than a second), and stops it
- * again; false if it has ended. */
+ * again; false if it has ended. It may be in_kernel then. */
 bool control_run_on(struct control *c, struct control_thread *t, uint64_t ns);
-/* Executes one instruction of a thread of a stopped process; false if it is gone. Signals that come
- * meanwhile are kept. The one thing here that is not safe at every instant: if we are killed right
- * after the instruction (some microseconds), the program gets SIGTRAP. */
-bool control_step(struct control_thread *t);
 /* The thread pointer of a stopped thread. */
 bool control_thread_pointer(struct control_thread *t, uint64_t *out);
 

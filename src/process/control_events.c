@@ -115,14 +115,14 @@ static struct control_thread *thread_executed(struct control *c, const struct tr
 
 /* Stops. */
 
-static bool is_ours(const struct control_thread *t, const struct tracee_event *ev, uint64_t *value)
+/* The sender that is named in it is not compared: a program in a container knows other numbers. */
+static bool is_ours(const struct tracee_event *ev, uint64_t *value)
 {
 	siginfo_t info;
 	if (ev->signal != CONTROL_SIGNAL || ptrace(PTRACE_GETSIGINFO, ev->tid, NULL, &info))
 		return false;
 	*value = (uint64_t)(uintptr_t)info.si_value.sival_ptr;
-	return info.si_code == SI_QUEUE && info.si_pid == t->pid &&
-	       (*value ^ CONTROL_MAGIC) >> 32 == 0;
+	return info.si_code == SI_QUEUE && (*value ^ CONTROL_MAGIC) >> 32 == 0;
 }
 
 static void tell_of(struct control *c, struct control_thread *t, uint64_t value)
@@ -188,7 +188,7 @@ static void handle_stop(struct control *c, const struct tracee_event *ev)
 	t->asked = t->in_kernel = t->vforked = false;
 	if (ev->what == TRACEE_CLONED && ev->other)
 		maker_told(c, t, ev);
-	if (ev->what == TRACEE_SIGNALLED && is_ours(t, ev, &value)) {
+	if (ev->what == TRACEE_SIGNALLED && is_ours(ev, &value)) {
 		struct tracee_event ours = {.tid = ev->tid, .what = TRACEE_TRAPPED};
 		if (t->tell == TELL_NOTHING)
 			t->tell = CONTROL_SIGNALLED_US;

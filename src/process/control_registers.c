@@ -166,29 +166,6 @@ bool control_kernel_place(const struct control_thread *t, uint64_t *sp, uint64_t
 	return before && *pc;
 }
 
-/* Signals wait while they are blocked; not SIGTRAP, which the step itself makes. */
-bool control_step(struct control_thread *t)
-{
-	uint64_t mask, none = ~(UINT64_C(1) << (SIGTRAP - 1));
-	uintptr_t size = sizeof(mask);
-	int tid = t->tracee.tid;
-	struct tracee_event ev;
-	if (!control_settle(t) || ptrace(PTRACE_GETSIGMASK, tid, size, &mask) ||
-	    ptrace(PTRACE_SETSIGMASK, tid, size, &none))
-		return false;
-	t->tracee.regset.size = 0;
-	bool alive = !ptrace(PTRACE_SINGLESTEP, tid, NULL, NULL);
-	while (alive && (alive = tracee_wait(tid, &ev))) {
-		tracee_take(tid);
-		if (ev.what == TRACEE_SIGNALLED && ev.signal == SIGTRAP)
-			break;
-		alive = !ptrace(PTRACE_SINGLESTEP, tid, NULL, (uintptr_t)ev.signal);
-	}
-	ptrace(PTRACE_SETSIGMASK, tid, size, &mask);
-	t->stop = (struct tracee_event){.tid = tid, .what = TRACEE_TRAPPED};
-	return alive;
-}
-
 bool control_thread_pointer(struct control_thread *t, uint64_t *out)
 {
 	uint8_t bytes[STOP_REGISTERS_MAX];

@@ -196,7 +196,6 @@ static bool to_call(const struct control_thread *t)
 		if (ptrace(PTRACE_SYSCALL, tid, NULL, (uintptr_t)ev.signal) ||
 		    !tracee_wait(tid, &ev))
 			return false;
-		tracee_take(tid);
 	}
 	return true;
 }
@@ -242,7 +241,6 @@ static bool to_own_call(struct control_thread *t, struct saved *s, bool *alive)
 		*alive = *alive && control_pass(t, &ev);
 		return false;
 	}
-	tracee_take(tid);
 	*alive = tracee_read(&t->tracee);
 	s->general = t->tracee.regset;
 	put(&s->general, pc, get(&s->general, pc) - k->insn_size);

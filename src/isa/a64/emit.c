@@ -134,6 +134,12 @@ static void go(struct emit *e, struct emit_target to)
 	a64_put_to(e, A64_B, A64_DISTANCE_26, to);
 }
 
+static void leave(struct emit *e)
+{
+	static const uint8_t ret[] = {0xc0, 0x03, 0x5f, 0xd6};
+	emit_bytes(e, ret, sizeof(ret));
+}
+
 static bool fix(struct emit *e, const struct emit_fixup *f, uint64_t target)
 {
 	uint8_t *at = e->bytes.data + f->at;
@@ -155,6 +161,7 @@ const struct emit_ops a64_emit = {
 	.near_size = (UINT32_C(1) << 20) - WORD,
 	.jump = jump,
 	.go = go,
+	.leave = leave,
 	.move = a64_move,
 	.branch = a64_branch,
 	.call = a64_call,

@@ -159,6 +159,11 @@ static bool x64_fix(struct emit *e, const struct emit_fixup *f, uint64_t target)
 
 static const uint8_t int3[] = {0xcc};
 
+static void leave(struct emit *e)
+{
+	emit_bytes(e, &(uint8_t){0xc3}, 1);
+}
+
 const struct emit_ops x64_emit = {
 	.jump_size = 5,
 	.short_jump_size = 2,
@@ -170,6 +175,7 @@ const struct emit_ops x64_emit = {
 	.jump = x64_jump,
 	.short_jump = x64_short_jump,
 	.go = x64_go,
+	.leave = leave,
 	.move = x64_move,
 	.branch = x64_branch,
 	.call = x64_call,

@@ -222,7 +222,9 @@ static void add_special(const struct zinsn *z, struct insn *out)
 			       UINT64_C(0xff) << X64_K0;
 	switch (z->i.mnemonic) {
 	case ZYDIS_MNEMONIC_BSF: /* of 0 leaves the destination */
-	case ZYDIS_MNEMONIC_BSR: set_add(&out->reads, x64_register(z->op[0].reg.value)); break;
+	case ZYDIS_MNEMONIC_BSR:
+	case ZYDIS_MNEMONIC_RDSSPD: /* does nothing where shadow stacks are off */
+	case ZYDIS_MNEMONIC_RDSSPQ: set_add(&out->reads, x64_register(z->op[0].reg.value)); break;
 	case ZYDIS_MNEMONIC_XLAT: out->reads.core |= X64_BIT(X64_RAX); break;
 	case ZYDIS_MNEMONIC_VZEROUPPER: out->reads.vec |= 0xffff; /* fall through */
 	case ZYDIS_MNEMONIC_VZEROALL: out->writes.vec |= 0xffff; break;

@@ -1,4 +1,4 @@
-#include "isa/ticks.h"
+#include "isa/native.h"
 
 #include <time.h>
 
@@ -16,6 +16,13 @@ double ticks_period_ns(void)
 	uint64_t frequency;
 	__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(frequency));
 	return 1e9 / (double)frequency;
+}
+
+uint64_t own_thread_pointer(void)
+{
+	uint64_t v;
+	__asm__("mrs %0, tpidr_el0" : "=r"(v));
+	return v;
 }
 
 #elif defined(__x86_64__)
@@ -48,7 +55,20 @@ double ticks_period_ns(void)
 	return period;
 }
 
+/* The libraries of C keep it where it points to. */
+uint64_t own_thread_pointer(void)
+{
+	uint64_t v;
+	__asm__("mov %%fs:0, %0" : "=r"(v));
+	return v;
+}
+
 #else
+
+uint64_t own_thread_pointer(void)
+{
+	return 0;
+}
 
 uint64_t ticks_now(void)
 {

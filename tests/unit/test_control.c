@@ -1,0 +1,684 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "process/control.h"
+#include "process/memory.h"
+#include "process/threads.h"
+
+/* Memory that victims and the test have in common. */
+static struct common {
+	struct counter {
+		_Atomic uint64_t n;
+	} work[8];
+	_Atomic int ready, go, caught, urgent, child;
+} * common;
+
+/* What was told. */
+static struct {
+	int born, forked, shared, executed, signalled, ended, gone;
+	int status; /* of the last process gone */
+	uint64_t value;
+} told;
+
+static struct control *control;
+
+static int setup(void **state)
+{
+	(void)state;
+	common = mmap(NULL, sizeof(*common), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	memset(&told, 0, sizeof(told));
+	control = control_new();
+	alarm(200); /* nothing here takes long: a hang is a failure */
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	control_free(control);
+	munmap(common, sizeof(*common));
+	return 0;
+}
+
+static int start(void (*victim)(void))
+{
+	int pid = fork();
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigset_t none;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	alarm(0);
+	victim();
+	_exit(0);
+}
+
+static void wait_for(_Atomic int *what, int value)
+{
+	while (*what < value)
+		usleep(500);
+}
+
+static void attach(int pid)
+{
+	struct err e;
+	assert_int_equal(control_attach(control, pid, &e), 0);
+}
+
+static void stop(int pid)
+{
+	struct err e;
+	assert_int_equal(control_stop(control, pid, &e), 0);
+}
+
+static void note(const struct control_event *ev)
+{
+	told.born += ev->what == CONTROL_BORN;
+	told.forked += ev->what == CONTROL_FORKED;
+	told.shared += ev->what == CONTROL_FORKED && ev->shared;
+	told.executed += ev->what == CONTROL_EXECUTED;
+	told.signalled += ev->what == CONTROL_SIGNALLED_US;
+	told.ended += ev->what == CONTROL_ENDED;
+	told.gone += ev->what == CONTROL_GONE;
+	if (ev->what == CONTROL_GONE)
+		told.status = ev->status;
+	if (ev->what == CONTROL_SIGNALLED_US)
+		told.value = ev->value;
+	if (ev->what == CONTROL_FORKED)
+		assert_true(ev->parent > 0 && ev->parent != ev->pid);
+	if (ev->what != CONTROL_ENDED && ev->what != CONTROL_GONE)
+		assert_true(control_thread(control, ev->tid)->stopped);
+}
+
+/* Deals with what happens within some time; returns whether the process is still there. */
+static bool run(int pid, int ms)
+{
+	struct control_event ev;
+	while (control_wait(control, ms, &ev)) {
+		note(&ev);
+		control_go(control, ev.tid);
+		if (ev.what == CONTROL_GONE && ev.pid == pid)
+			return false;
+	}
+	return true;
+}
+
+static void run_to_end(int pid)
+{
+	while (run(pid, 1000))
+		;
+}
+
+/* The same, with the process stopped again and again. */
+static void storm(int pid)
+{
+	struct err e;
+	struct registers r;
+	struct control_thread *threads[256];
+	while (run(pid, 1) && control_stop(control, pid, &e) == 0) {
+		uint32_t n = control_threads(control, pid, threads, 256);
+		for (uint32_t i = 0; i < n; i++) {
+			assert_true(threads[i]->stopped || threads[i]->in_kernel ||
+				    threads[i]->dead);
+			if (threads[i]->stopped && control_registers(threads[i], &r))
+				assert_true(r.pc != 0);
+		}
+		control_resume(control, pid);
+	}
+	run(pid, 0);
+}
+
+/* Threads that work. */
+
+static void *work(void *arg)
+{
+	struct counter *mine = arg;
+	common->ready++;
+	for (;;)
+		mine->n++;
+	return NULL;
+}
+
+static void be_busy(void)
+{
+	pthread_t t;
+	for (int i = 1; i < 4; i++)
+		pthread_create(&t, NULL, work, &common->work[i]);
+	work(&common->work[0]);
+}
+
+static uint64_t done(void)
+{
+	return common->work[0].n + common->work[1].n + common->work[2].n + common->work[3].n;
+}
+
+static void test_stop(void **state)
+{
+	(void)state;
+	int pid = start(be_busy);
+	struct control_thread *threads[8];
+	struct registers r;
+	wait_for(&common->ready, 4);
+	attach(pid);
+	for (int i = 0; i < 20; i++) {
+		stop(pid);
+		uint64_t before = done();
+		assert_int_equal(control_threads(control, pid, threads, 8), 4);
+		for (int k = 0; k < 4; k++) {
+			uint64_t tp;
+			assert_true(threads[k]->stopped && control_registers(threads[k], &r));
+			assert_true(r.pc && control_thread_pointer(threads[k], &tp) && tp);
+		}
+		usleep(300);
+		assert_true(done() == before);
+		control_resume(control, pid);
+		while (done() == before)
+			;
+	}
+	kill(pid, SIGKILL);
+	run_to_end(pid);
+	assert_true(WIFSIGNALED(told.status) && WTERMSIG(told.status) == SIGKILL);
+	assert_int_equal(told.ended, 4);
+}
+
+/* Leaves it, and it goes on as if nothing had been; then everything again. */
+static void test_detach(void **state)
+{
+	(void)state;
+	int pid = start(be_busy), status;
+	wait_for(&common->ready, 4);
+	for (int i = 0; i < 20; i++) {
+		attach(pid);
+		stop(pid);
+		control_detach(control, pid);
+		assert_int_equal(control_threads(control, pid, NULL, 0), 0);
+		for (uint64_t before = done(); done() == before;)
+			;
+	}
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+}
+
+static void test_kill_while_stopped(void **state)
+{
+	(void)state;
+	struct err e;
+	struct registers r;
+	int pid = start(be_busy);
+	wait_for(&common->ready, 4);
+	attach(pid);
+	stop(pid);
+	struct control_thread *t = control_thread(control, pid);
+	kill(pid, SIGKILL);
+	while (control_registers(t, &r))
+		t->tracee.regset.size = 0;
+	run_to_end(pid);
+	assert_true(WTERMSIG(told.status) == SIGKILL);
+	assert_int_not_equal(control_stop(control, pid, &e), 0);
+}
+
+/* Threads that come and go. */
+
+enum { STORM_THREADS = 400, STORM_WIDTH = 4, STORM_FORKS = 120, STORM_SPAWNS = 60 };
+
+static void *come_and_go(void *arg)
+{
+	((struct counter *)arg)->n++;
+	return NULL;
+}
+
+static void make_threads(void)
+{
+	wait_for(&common->go, 1);
+	for (int i = 0; i < STORM_THREADS / STORM_WIDTH; i++) {
+		pthread_t t[STORM_WIDTH];
+		for (int k = 0; k < STORM_WIDTH; k++)
+			if (pthread_create(&t[k], NULL, come_and_go, &common->work[0]))
+				_exit(99);
+		for (int k = 0; k < STORM_WIDTH; k++)
+			pthread_join(t[k], NULL);
+	}
+	_exit(common->work[0].n == STORM_THREADS ? 7 : 8);
+}
+
+static void test_thread_storm(void **state)
+{
+	(void)state;
+	int pid = start(make_threads);
+	attach(pid);
+	common->go = 1;
+	storm(pid);
+	assert_int_equal(WEXITSTATUS(told.status), 7);
+	assert_int_equal(told.born, STORM_THREADS);
+	assert_int_equal(told.ended, STORM_THREADS + 1);
+	assert_int_equal(told.gone, 1);
+}
+
+static void make_processes(void)
+{
+	wait_for(&common->go, 1);
+	for (int i = 0; i < STORM_FORKS; i++) {
+		int status, pid = fork();
+		if (!pid)
+			_exit(i % 100);
+		if (waitpid(pid, &status, 0) != pid || WEXITSTATUS(status) != i % 100)
+			_exit(8);
+	}
+	_exit(9);
+}
+
+static void test_fork_storm(void **state)
+{
+	(void)state;
+	int pid = start(make_processes);
+	attach(pid);
+	common->go = 1;
+	storm(pid);
+	assert_int_equal(WEXITSTATUS(told.status), 9);
+	assert_int_equal(told.forked, STORM_FORKS);
+	assert_int_equal(told.shared, 0);
+	assert_int_equal(told.gone, STORM_FORKS + 1);
+}
+
+static void *spawn_some(void *arg)
+{
+	char name[] = "true", *argv[] = {name, NULL};
+	for (int i = 0; i < STORM_SPAWNS / 2; i++) {
+		int pid, status;
+		if (posix_spawnp(&pid, name, NULL, NULL, argv, NULL) ||
+		    waitpid(pid, &status, 0) != pid || status)
+			_exit(8);
+	}
+	return arg;
+}
+
+static void spawn_programs(void)
+{
+	pthread_t t;
+	wait_for(&common->go, 1);
+	pthread_create(&t, NULL, spawn_some, NULL);
+	spawn_some(NULL);
+	pthread_join(t, NULL);
+	_exit(10);
+}
+
+static void test_spawn_storm(void **state)
+{
+	(void)state;
+	int pid = start(spawn_programs);
+	attach(pid);
+	common->go = 1;
+	storm(pid);
+	assert_int_equal(WEXITSTATUS(told.status), 10);
+	assert_int_equal(told.forked, STORM_SPAWNS);
+	assert_int_equal(told.shared, STORM_SPAWNS);
+	assert_int_equal(told.executed, STORM_SPAWNS);
+}
+
+/* A parent that waits in the kernel for its vfork child cannot be stopped, and is not waited for.
+ */
+
+static void wait_in_vfork(void)
+{
+	wait_for(&common->ready, 1);
+	if (!vfork()) {
+		while (!common->go)
+			;
+		_exit(0);
+	}
+	common->caught = 1;
+	_exit(waitpid(-1, NULL, 0) > 0 ? 11 : 8);
+}
+
+/* Returns the child. */
+static int start_vfork(int *pid)
+{
+	struct control_event ev;
+	*pid = start(wait_in_vfork);
+	attach(*pid);
+	common->ready = 1;
+	assert_true(control_wait(control, 10000, &ev));
+	note(&ev);
+	assert_true(ev.what == CONTROL_FORKED && ev.shared && ev.parent == *pid);
+	control_go(control, ev.tid);
+	return ev.pid;
+}
+
+static void test_vfork(void **state)
+{
+	(void)state;
+	struct control_thread *t[2];
+	uint64_t sp, pc;
+	int pid, child = start_vfork(&pid);
+	for (int i = 0; i < 10; i++) {
+		stop(pid);
+		assert_int_equal(control_threads(control, pid, t, 2), 1);
+		assert_true(t[0]->in_kernel && !t[0]->stopped);
+		assert_true(control_kernel_place(t[0], &sp, &pc) && pc);
+		assert_int_equal(control_threads(control, child, t, 2), 1);
+		assert_true(t[0]->stopped);
+		control_resume(control, pid);
+		run(pid, 1);
+	}
+	stop(pid);
+	common->go = 1;
+	control_resume(control, pid);
+	run_to_end(pid);
+	assert_int_equal(WEXITSTATUS(told.status), 11);
+}
+
+/* The parent answers while all are stopped: it then is stopped as the others. */
+static void test_vfork_ends_in_stop(void **state)
+{
+	(void)state;
+	struct control_thread *t[2];
+	int pid, child = start_vfork(&pid);
+	stop(pid);
+	kill(child, SIGKILL);
+	for (int i = 0; i < 1000; i++) {
+		run(pid, 1);
+		assert_int_equal(control_threads(control, pid, t, 2), 1);
+		if (t[0]->stopped)
+			break;
+	}
+	assert_true(t[0]->stopped && !common->caught);
+	control_resume(control, pid);
+	run_to_end(pid);
+	assert_int_equal(WEXITSTATUS(told.status), 11);
+}
+
+/* Programs. */
+
+static void test_launch(void **state)
+{
+	(void)state;
+	struct err e;
+	struct control_event ev;
+	struct registers r;
+	int pid, why;
+	char sh[] = "sh", c[] = "-c", script[] = "/bin/true; exit 3",
+	     *argv[] = {sh, c, script, NULL};
+	assert_int_equal(control_launch(control, argv, &pid, &why, &e), 0);
+	assert_true(control_wait(control, 0, &ev));
+	assert_true(ev.what == CONTROL_EXECUTED && ev.pid == pid);
+	assert_true(control_registers(control_thread(control, pid), &r) && r.pc);
+	control_go(control, pid);
+	run_to_end(pid);
+	assert_true(WIFEXITED(told.status) && WEXITSTATUS(told.status) == 3);
+	assert_true(told.forked <= 1 && told.executed == told.forked);
+
+	char missing[] = "/nonexistent/program", *none[] = {missing, NULL};
+	assert_int_not_equal(control_launch(control, none, &pid, &why, &e), 0);
+	assert_int_equal(why, ENOENT);
+	assert_false(control_wait(control, 0, &ev));
+}
+
+static void *execute(void *arg)
+{
+	wait_for(&common->go, 1);
+	execlp("sh", "sh", "-c", "exit 5", NULL);
+	return arg;
+}
+
+static void execute_in_thread(void)
+{
+	pthread_t t;
+	for (int i = 1; i < 4; i++)
+		pthread_create(&t, NULL, work, &common->work[i]);
+	pthread_create(&t, NULL, execute, NULL);
+	work(&common->work[0]);
+}
+
+static void test_exec_in_thread(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		setup(NULL);
+		int pid = start(execute_in_thread);
+		wait_for(&common->ready, 4);
+		attach(pid);
+		common->go = 1;
+		storm(pid);
+		assert_int_equal(WEXITSTATUS(told.status), 5);
+		assert_int_equal(told.executed, 1);
+		teardown(NULL);
+	}
+}
+
+static void *outlive(void *arg)
+{
+	for (common->ready = 1; !common->go;)
+		++common->work[0].n;
+	_exit(12);
+	return arg;
+}
+
+static void leave_first(void)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, outlive, NULL);
+	pthread_exit(NULL);
+}
+
+static void test_first_thread_gone(void **state)
+{
+	(void)state;
+	struct control_thread *t[4];
+	int pid = start(leave_first);
+	attach(pid);
+	while (!common->ready)
+		run(pid, 1);
+	for (int i = 0; i < 10; i++) {
+		stop(pid);
+		assert_true(control_threads(control, pid, t, 4) >= 1);
+		uint64_t before = common->work[0].n;
+		usleep(300);
+		assert_true(common->work[0].n == before);
+		control_resume(control, pid);
+		run(pid, 1);
+	}
+	common->go = 1;
+	run_to_end(pid);
+	assert_int_equal(WEXITSTATUS(told.status), 12);
+}
+
+/* Signals. */
+
+static void caught(int signal)
+{
+	if (signal == SIGURG)
+		common->urgent++;
+	else
+		common->caught++;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = caught};
+	sigaction(SIGRTMIN, &action, NULL);
+	sigaction(SIGURG, &action, NULL);
+	work(&common->work[0]);
+}
+
+static void test_signals_while_stopped(void **state)
+{
+	(void)state;
+	int pid = start(catch_signals), sent = 0;
+	union sigval v = {.sival_int = 1};
+	wait_for(&common->ready, 1);
+	attach(pid);
+	for (int i = 0; i < 20; i++) {
+		sent += !sigqueue(pid, SIGRTMIN, v);
+		stop(pid);
+		sent += !sigqueue(pid, SIGRTMIN, v);
+		sent += !sigqueue(pid, SIGRTMIN, v);
+		run(pid, 0);
+		control_resume(control, pid);
+		sent += !sigqueue(pid, SIGRTMIN, v);
+	}
+	stop(pid);
+	sent += !sigqueue(pid, SIGRTMIN, v);
+	control_detach(control, pid);
+	wait_for(&common->caught, sent);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void call_us(void)
+{
+	struct sigaction action = {.sa_handler = caught};
+	siginfo_t info = {.si_code = SI_QUEUE};
+	sigaction(SIGURG, &action, NULL);
+	wait_for(&common->go, 1);
+	info.si_pid = getpid();
+	uint64_t value = CONTROL_MAGIC | 42;
+	memcpy(&info.si_value, &value, sizeof(value));
+	syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), SIGURG, &info);
+	common->child = 1 + common->urgent;
+	raise(SIGURG);
+	_exit(common->urgent == 1 && common->child == 1 ? 13 : 8);
+}
+
+static void test_rendezvous(void **state)
+{
+	(void)state;
+	struct control_event ev;
+	int pid = start(call_us);
+	attach(pid);
+	common->go = 1;
+	assert_true(control_wait(control, 10000, &ev));
+	assert_true(ev.what == CONTROL_SIGNALLED_US && ev.value == (CONTROL_MAGIC | 42));
+	usleep(1000);
+	assert_int_equal(common->child, 0);
+	stop(pid);
+	control_go(control, ev.tid);
+	control_resume(control, pid);
+	run_to_end(pid);
+	assert_int_equal(WEXITSTATUS(told.status), 13);
+}
+
+static void wait_for_state(int pid, char state)
+{
+	while (thread_state(pid) != state)
+		usleep(500);
+}
+
+static void test_suspended(void **state)
+{
+	(void)state;
+	int pid = start(be_busy);
+	wait_for(&common->ready, 4);
+	attach(pid);
+	kill(pid, SIGSTOP);
+	for (int i = 0; i < 10; i++) {
+		run(pid, 1);
+		stop(pid);
+		control_resume(control, pid);
+	}
+	uint64_t before = done();
+	usleep(2000);
+	run(pid, 1);
+	assert_true(done() == before);
+	stop(pid);
+	control_detach(control, pid);
+	wait_for_state(pid, 'T');
+	assert_true(done() == before);
+	kill(pid, SIGCONT);
+	while (done() == before)
+		;
+	attach(pid);
+	kill(pid, SIGSTOP);
+	run(pid, 2);
+	kill(pid, SIGCONT);
+	for (before = done(); done() == before;)
+		run(pid, 1);
+	kill(pid, SIGKILL);
+	run_to_end(pid);
+	assert_int_equal(WTERMSIG(told.status), SIGKILL);
+}
+
+/* Moving a thread, and running one alone. */
+static void test_one_thread(void **state)
+{
+	(void)state;
+	struct registers a, b;
+	struct control_thread *t;
+	int pid = start(be_busy);
+	wait_for(&common->ready, 4);
+	attach(pid);
+	stop(pid);
+	assert_int_equal(control_threads(control, pid, &t, 1), 4);
+	assert_true(control_registers(t, &a) && control_set_pc(t, a.pc) &&
+		    control_registers(t, &b) && a.pc == b.pc);
+	uint64_t before = done();
+	assert_true(control_run_on(control, t, 1000000) && t->stopped && done() > before);
+	before = done();
+	usleep(300);
+	assert_true(done() == before);
+	control_resume(control, pid);
+	while (done() == before)
+		;
+	kill(pid, SIGKILL);
+	run_to_end(pid);
+}
+
+/* Run on into vfork, which it does not come out of as long as the child is not told of. */
+static void test_run_into_vfork(void **state)
+{
+	(void)state;
+	int pid = start(wait_in_vfork);
+	attach(pid);
+	stop(pid);
+	struct control_thread *t = control_thread(control, pid);
+	common->ready = 1;
+	for (int i = 0; i < 1000 && t->stopped; i++)
+		assert_true(control_run_on(control, t, 1000000));
+	assert_true(t->in_kernel);
+	common->go = 1;
+	control_resume(control, pid);
+	run_to_end(pid);
+	assert_int_equal(WEXITSTATUS(told.status), 11);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_stop),
+		TEST(test_detach),
+		TEST(test_kill_while_stopped),
+		TEST(test_thread_storm),
+		TEST(test_fork_storm),
+		TEST(test_spawn_storm),
+		TEST(test_vfork),
+		TEST(test_vfork_ends_in_stop),
+		TEST(test_launch),
+		cmocka_unit_test(test_exec_in_thread),
+		TEST(test_first_thread_gone),
+		TEST(test_signals_while_stopped),
+		TEST(test_rendezvous),
+		TEST(test_suspended),
+		TEST(test_one_thread),
+		TEST(test_run_into_vfork),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

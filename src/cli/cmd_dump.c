@@ -18,7 +18,7 @@ void dump_flush(struct dump *d)
 		output_write(&d->out);
 }
 
-void dump_flags(uint8_t flags, const char *const names[8], struct text *out)
+void dump_flags(uint16_t flags, const char *const names[16], struct text *out)
 {
 	const char *before = " flags=";
 	for (unsigned i = 0; flags >> i; i++) {
@@ -120,7 +120,22 @@ static void dump_unwinding(struct dump *d)
 	recipes_close(d->recipes);
 }
 
-static const char *const forms[] = {"insn", "cfg", "loops", "recipes", NULL};
+static void dump_plans(struct dump *d)
+{
+	if (!dump_parse_points(d->args->points, &d->kinds))
+		die("--points is a list of entry, exit, call, loop-entry, loop-exit, "
+		    "iteration-begin, iteration-end, syscall and syscall-done, or all; not '%s'",
+		    d->args->points);
+	flow_discover(d->flow);
+	intrusions_find(&d->intrusions, d->flow);
+	d->printer = insn_printer_new(d->arch);
+	dump_procedures(d, dump_plan);
+	insn_printer_free(d->printer);
+	intrusions_release(&d->intrusions);
+}
+
+static const char *const forms[] = {"insn", "cfg",    "loops", "recipes",
+				    "live", "points", "plan",  NULL};
 
 static void dump_form(struct dump *d, const char *form)
 {
@@ -130,6 +145,12 @@ static void dump_form(struct dump *d, const char *form)
 		dump_procedures(d, dump_cfg);
 	else if (!strcmp(form, "recipes"))
 		dump_unwinding(d);
+	else if (!strcmp(form, "live"))
+		dump_procedures(d, dump_live);
+	else if (!strcmp(form, "points"))
+		dump_procedures(d, dump_points);
+	else if (!strcmp(form, "plan"))
+		dump_plans(d);
 	else
 		dump_procedures(d, dump_loops);
 }
@@ -140,7 +161,7 @@ static void check_form(const char *form)
 		if (!strcmp(*f, form))
 			return;
 	int near = nearest_word(form, forms, ARRAY_SIZE(forms) - 1);
-	die("dump shows insn, cfg, loops or recipes, not '%s'%s%s%s", form,
+	die("dump shows insn, cfg, loops, recipes, live, points or plan, not '%s'%s%s%s", form,
 	    near < 0 ? "" : "; did you mean '", near < 0 ? "" : forms[near], near < 0 ? "" : "'?");
 }
 
@@ -150,7 +171,8 @@ static int run(const void *args, const struct operands *operands)
 	struct image *image;
 	struct err e;
 	if (operands->count != 2)
-		die("dump needs a form and a file: sonde dump insn|cfg|loops|recipes FILE");
+		die("dump needs a form and a file: sonde dump insn|cfg|loops|recipes|live|points|"
+		    "plan FILE");
 	const char *form = operands->list[0], *path = operands->list[1];
 	check_form(form);
 	if (image_open(&image, path, &e) || flow_open(&d.flow, image, &e))
@@ -185,15 +207,20 @@ static const struct option options[] = {
 	       .help = "recipes: from the code alone"),
 	OPTION("no-analysis", OPTION_UNFLAG, struct dump_args, analysis,
 	       .help = "recipes: from call frame information alone"),
+	OPTION("points", OPTION_TEXT, struct dump_args, points, .value = "KINDS",
+	       .help = "plan: probe these points, as in entry,exit; all if not given"),
+	OPTION("relocate", OPTION_FLAG, struct dump_args, relocate,
+	       .help = "plan: move whole procedures even if less would do"),
 	{0},
 };
 
-static const struct dump_args defaults = {.text = true, .cfi = true, .analysis = true};
+static const struct dump_args defaults = {
+	.text = true, .cfi = true, .analysis = true, .points = "all"};
 
 const struct command cmd_dump = {
 	.name = "dump",
 	.summary = "Show intermediate forms of the analysis, for developers",
-	.usage = "insn|cfg|loops|recipes FILE [options]",
+	.usage = "insn|cfg|loops|recipes|live|points|plan FILE [options]",
 	.options = options,
 	.words = forms,
 	.defaults = &defaults,

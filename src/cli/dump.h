@@ -4,12 +4,15 @@
 #include "cli/options.h"
 #include "flow/flow.h"
 #include "isa/text.h"
+#include "patch/intrusions.h"
 #include "unwind/recipes.h"
 
 struct dump_args {
 	const char *procedure;
 	struct option_number start, end;
 	bool lazy, text, cfi, analysis;
+	const char *points;
+	bool relocate;
 };
 
 struct dump {
@@ -17,8 +20,10 @@ struct dump {
 	const struct image *image;
 	const struct arch *arch;
 	struct flow *flow;
-	struct insn_printer *printer; /* dump insn only */
+	struct insn_printer *printer; /* dump insn and dump plan only */
 	struct recipes *recipes;      /* dump recipes only */
+	uint32_t kinds;               /* dump plan only */
+	struct intrusions intrusions; /* dump plan only */
 	struct arena result, tmp;     /* cleared after each procedure */
 	struct text out;
 };
@@ -27,8 +32,14 @@ struct dump {
 void dump_flush(struct dump *d);
 /* "procedure NAME 0x10-0x20 part=0x30-0x40", without end of line. */
 void dump_heading(struct dump *d, const struct procedure *p);
+void dump_bytes(const uint8_t *p, size_t n, struct text *out);
+/* " ; mnemonic operands", if that is wanted. */
+void dump_assembly(struct dump *d, const uint8_t *p, size_t n, uint64_t pc);
 /* " flags=a,b" for the bits set, nothing if none is; a bit without a name comes out as "bit7". */
-void dump_flags(uint8_t flags, const char *const names[8], struct text *out);
+void dump_flags(uint16_t flags, const char *const names[16], struct text *out);
+/* Registers of a set by name, "-" if there are none: "x0,x1,flags". Vector registers as v0, v1, ...
+ */
+void dump_registers(const struct dump *d, const struct regset *set, struct text *out);
 
 /* Decodes [start, end) one after the other; bytes that are no instruction are "bad". */
 void dump_range(struct dump *d, uint64_t start, uint64_t end);
@@ -37,3 +48,8 @@ void dump_insns(struct dump *d, uint32_t procedure);
 void dump_cfg(struct dump *d, uint32_t procedure);
 void dump_loops(struct dump *d, uint32_t procedure);
 void dump_recipes(struct dump *d, uint32_t procedure);
+void dump_live(struct dump *d, uint32_t procedure);
+void dump_points(struct dump *d, uint32_t procedure);
+void dump_plan(struct dump *d, uint32_t procedure);
+/* The set of point kinds that a list of their names means; false if one is unknown. */
+bool dump_parse_points(const char *list, uint32_t *kinds);

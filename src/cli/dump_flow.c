@@ -6,7 +6,7 @@
 
 static void add_found(const struct procedure *p, struct text *out)
 {
-	static const char *const flag_names[8] = {"noreturn", "plt", "ifunc"};
+	static const char *const flag_names[16] = {"noreturn", "plt", "ifunc"};
 	const char *before = " found=";
 	for (unsigned way = 0; way < FOUND_WAYS; way++) {
 		if (!(p->found_by >> way & 1))
@@ -20,8 +20,8 @@ static void add_found(const struct procedure *p, struct text *out)
 
 static void add_block(const struct cfg *g, uint32_t i, struct text *out)
 {
-	static const char *const flag_names[8] = {"noreturn", "landing", "conditional",
-						  "open-frame"};
+	static const char *const flag_names[16] = {"noreturn", "landing", "conditional",
+						   "open-frame"};
 	const struct block *b = &g->blocks[i];
 	text_printf(out, "  block %u 0x%" PRIx64 "-0x%" PRIx64 " insns=%u end=%s", i, b->start,
 		    (b->start + b->size), b->insn_count, block_end_name[b->end]);

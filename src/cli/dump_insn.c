@@ -14,9 +14,7 @@ static void add_register(const struct dump *d, unsigned r, struct text *out)
 		text_printf(out, "r%u", r);
 }
 
-/* Registers of a set by name, "-" if there are none: "x0,x1,flags". Vector registers as v0, v1, ...
- */
-static void add_registers(const struct dump *d, const struct regset *set, struct text *out)
+void dump_registers(const struct dump *d, const struct regset *set, struct text *out)
 {
 	size_t start = out->len;
 	for (unsigned r = 0; r < 64; r++) {
@@ -81,9 +79,9 @@ static void add_op(const struct dump *d, const struct insn *in, struct text *out
 
 static void add_insn(const struct dump *d, const struct insn *in, struct text *out)
 {
-	static const char *const flag_names[8] = {"nop",      "landing",    "landing-jump",
-						  "signed",   "signs-link", "checks-link",
-						  "compares", "pc-relative"};
+	static const char *const flag_names[16] = {
+		"nop",         "landing",  "landing-jump", "signed",          "signs-link",
+		"checks-link", "compares", "pc-relative",  "exclusive-begin", "exclusive-end"};
 	text_printf(out, " %s %s", insn_kind_name[in->kind], insn_class_name[in->class]);
 	if (in->kind == INSN_JUMP || in->kind == INSN_BRANCH || in->kind == INSN_CALL)
 		text_printf(out, " target=0x%" PRIx64, in->target);
@@ -91,9 +89,9 @@ static void add_insn(const struct dump *d, const struct insn *in, struct text *o
 		text_printf(out, " cond=%s", cond_name[in->cond]);
 	dump_flags(in->flags, flag_names, out);
 	text_add(out, " reads=");
-	add_registers(d, &in->reads, out);
+	dump_registers(d, &in->reads, out);
 	text_add(out, " writes=");
-	add_registers(d, &in->writes, out);
+	dump_registers(d, &in->writes, out);
 	if (!in->stack_known)
 		text_add(out, " stack=?");
 	else if (in->stack)
@@ -101,7 +99,7 @@ static void add_insn(const struct dump *d, const struct insn *in, struct text *o
 	add_op(d, in, out);
 }
 
-static void add_bytes(const uint8_t *p, size_t n, struct text *out)
+void dump_bytes(const uint8_t *p, size_t n, struct text *out)
 {
 	for (size_t i = 0; i < n; i++) {
 		text_char(out, "0123456789abcdef"[p[i] >> 4]);
@@ -109,7 +107,7 @@ static void add_bytes(const uint8_t *p, size_t n, struct text *out)
 	}
 }
 
-static void add_assembly(struct dump *d, const uint8_t *p, size_t n, uint64_t pc)
+void dump_assembly(struct dump *d, const uint8_t *p, size_t n, uint64_t pc)
 {
 	if (!d->args->text)
 		return;
@@ -130,10 +128,10 @@ void dump_range(struct dump *d, uint64_t start, uint64_t end)
 		size_t step = length ? length : n < d->arch->insn_align ? n : d->arch->insn_align;
 		text_hex(&d->out, start);
 		text_char(&d->out, ' ');
-		add_bytes(p, step, &d->out);
+		dump_bytes(p, step, &d->out);
 		if (length) {
 			add_insn(d, &in, &d->out);
-			add_assembly(d, p, length, start);
+			dump_assembly(d, p, length, start);
 		} else
 			text_add(&d->out, " bad");
 		text_char(&d->out, '\n');

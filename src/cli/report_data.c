@@ -280,7 +280,7 @@ uint32_t report_procedure(const struct profile *p, uint32_t scope)
 	return scope;
 }
 
-bool is_startup(const struct profile *p, uint32_t scope)
+bool is_startup_name(const char *procedure)
 {
 	static const char *const names[] = {
 		"_start",
@@ -294,10 +294,14 @@ bool is_startup(const struct profile *p, uint32_t scope)
 		"__clone",
 		"__clone3",
 	};
-	if (scope == PROFILE_NONE || p->scopes.data[scope].kind != PROFILE_PROCEDURE)
-		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (pattern_match(names[i], p->scopes.data[scope].name))
+		if (pattern_match(names[i], procedure))
 			return true;
 	return false;
+}
+
+bool is_startup(const struct profile *p, uint32_t scope)
+{
+	return scope != PROFILE_NONE && p->scopes.data[scope].kind == PROFILE_PROCEDURE &&
+	       is_startup_name(p->scopes.data[scope].name);
 }

@@ -53,6 +53,7 @@ bool report_has_thread(const struct report *r, uint32_t thread);
 
 /* True of procedures that every path begins with and nobody asks about: _start and the like. */
 bool is_startup(const struct profile *p, uint32_t scope);
+bool is_startup_name(const char *procedure);
 /* The procedure or, if there is one, the innermost loop that a scope is in. */
 uint32_t report_hot_scope(const struct profile *p, uint32_t scope);
 /* The procedure that a scope is in. */

@@ -41,16 +41,34 @@ static uint64_t clock_ns(void)
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
+/* Both clocks at one moment: of several readings, the one that nothing came between. */
+struct moment {
+	uint64_t ns, ticks, doubt;
+};
+
+static struct moment moment_now(void)
+{
+	struct moment best = {.doubt = UINT64_MAX};
+	for (unsigned i = 0; i < 8; i++) {
+		uint64_t before = clock_ns(), ticks = ticks_now(), after = clock_ns();
+		if (after - before < best.doubt)
+			best = (struct moment){before + (after - before) / 2, ticks,
+					       after - before};
+	}
+	return best;
+}
+
 /* The processor does not tell the frequency of its counter everywhere: it is compared with the
  * system's clock, for 10 ms the first time. */
 double ticks_period_ns(void)
 {
 	static double period;
 	if (period == 0) {
-		uint64_t ns = clock_ns(), ticks = ticks_now();
-		while (clock_ns() - ns < 10000000)
+		struct moment begin = moment_now();
+		while (clock_ns() - begin.ns < 10000000)
 			;
-		period = (double)(clock_ns() - ns) / (double)(ticks_now() - ticks);
+		struct moment end = moment_now();
+		period = (double)(end.ns - begin.ns) / (double)(end.ticks - begin.ticks);
 	}
 	return period;
 }

@@ -28,7 +28,7 @@ static struct profile_image describe(struct profile *p, const struct code *c)
 	return image;
 }
 
-static uint32_t image_of(struct images *i, struct code *c)
+uint32_t images_find(struct images *i, struct code *c)
 {
 	if (!c)
 		return PROFILE_NONE;
@@ -48,7 +48,7 @@ static uint32_t image_of(struct images *i, struct code *c)
 static struct profile_node node_of(struct images *i, const struct frame *f, bool innermost)
 {
 	return (struct profile_node){
-		.image = image_of(i, f->code),
+		.image = images_find(i, f->code),
 		.address = f->exact ? f->va : f->va - 1,
 		.kind = innermost ? NODE_LEAF : NODE_FRAME,
 	};

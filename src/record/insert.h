@@ -15,5 +15,8 @@ struct images {
 void images_init(struct images *i, struct profile *p);
 void images_release(struct images *i);
 
+/* The image of a code in the profile, added if it is new; PROFILE_NONE for NULL. */
+uint32_t images_find(struct images *i, struct code *c);
+
 /* The node of the innermost frame. */
 uint32_t insert_path(struct images *i, struct watched_thread *t, const struct walk *w);

@@ -26,8 +26,9 @@
 
 #define PC UINT64_C(0x10000000)
 
-static const char *const flag_names[] = {"nop",        "landing",     "jump-only", "signed",
-					 "signs-link", "checks-link", "compares",  "pc-relative"};
+static const char *const flag_names[] = {
+	"nop",         "landing",  "jump-only",   "signed",          "signs-link",
+	"checks-link", "compares", "pc-relative", "exclusive-begin", "exclusive-end"};
 static const char *const extend_names[] = {"", "u8", "u16", "u32", "s8", "s16", "s32"};
 static const char *const cond_names[] = {"?",   "eq",  "ne",  "ult", "ule", "ugt",
 					 "uge", "slt", "sle", "sgt", "sge"};
@@ -316,9 +317,11 @@ static const struct {
 	 "store | store-pair8 dst2=x1 a=x2 -0x10 | reads x1-2"},
 	{0xf87ffc20, "ldraa x0, [x1, #-8]!",
 	 "load | load8 dst=x0 a=x1 -0x8 pre | reads x1 | writes x0-1"},
-	{0xc85f7c20, "ldxr x0, [x1]", "atomic | reads x1 | writes x0"},
-	{0xc800fc41, "stlxr w0, x1, [x2]", "atomic | reads x1-2 | writes x0"},
-	{0xc87f8440, "ldaxp x0, x1, [x2]", "atomic | reads x2 | writes x0-1"},
+	{0xc85f7c20, "ldxr x0, [x1]", "atomic exclusive-begin | reads x1 | writes x0"},
+	{0xc800fc41, "stlxr w0, x1, [x2]", "atomic exclusive-end | reads x1-2 | writes x0"},
+	{0xc87f8440, "ldaxp x0, x1, [x2]", "atomic exclusive-begin | reads x2 | writes x0-1"},
+	{0xc8250861, "stxp w5, x1, x2, [x3]", "atomic exclusive-end | reads x1-3 | writes x5"},
+	{0xd5033f5f, "clrex", "other exclusive-end"},
 	{0xc8dffc20, "ldar x0, [x1]", "load | load8 dst=x0 a=x1 | reads x1 | writes x0"},
 	{0x089ffc20, "stlrb w0, [x1]", "store | store1 dst=x0 a=x1 | reads x0-1"},
 	{0xf8bfc020, "ldapr x0, [x1]", "load | load8 dst=x0 a=x1 | reads x1 | writes x0"},

@@ -347,6 +347,7 @@ static const struct regs_row regs_rows[] = {
 	{"0f 94 c0", {B(RAX) | F, 0}, {B(RAX), 0}},
 	{"0f bc c1", {B(RAX) | B(RCX), 0}, {B(RAX) | F, 0}},
 	{"f3 0f bc c1", {B(RCX), 0}, {B(RAX) | F, 0}}, /* tzcnt */
+	{"f3 48 0f 1e c8", {B(RAX), 0}, {B(RAX), 0}},  /* rdsspq */
 	{"48 f7 e1", {B(RAX) | B(RCX), 0}, {B(RAX) | B(RDX) | F, 0}},
 	{"48 f7 f9", {B(RAX) | B(RCX) | B(RDX), 0}, {B(RAX) | B(RDX) | F, 0}},
 	{"48 99", {B(RAX), 0}, {B(RDX), 0}},

@@ -1,0 +1,473 @@
+/* `sonde path`: call-path profiles of chosen functions while the program runs.
+ *
+ * Of a program that we started, the three standard streams are the program's own: what we show goes
+ * to stderr. Of one that ran already, stdout is ours. The table is redrawn in place only where the
+ * program does not write to the same terminal. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/command.h"
+#include "cli/die.h"
+#include "cli/output.h"
+#include "cli/path_keys.h"
+#include "cli/path_orders.h"
+#include "cli/path_table.h"
+#include "cli/report_text.h"
+#include "record/record.h"
+
+enum { TURN_MS = 50, SECONDS_MAX = 1000000000, MOST_MESSAGES = 3, WORDS_MAX = 256 };
+
+struct path_args {
+	const char *output, *every, *duration, *max_cost, *control;
+	struct option_number pid;
+	bool threads, live;
+};
+
+/* Names given, one by one or as lists. */
+struct words {
+	const char *list[WORDS_MAX];
+	unsigned count;
+};
+
+static struct words functions, metrics;
+
+/* Splits at commas, but not within the parameters or template arguments of a name. */
+static int add_words(struct words *w, const char *option, const char *value, struct err *e)
+{
+	char *list = strdup(value); /* the names live as long as the process */
+	unsigned depth = 0;
+	if (!list)
+		return err_errno(e, "%s", option);
+	for (char *at = list, *start = list;; at++) {
+		depth += *at == '(' || *at == '<';
+		depth -= depth && (*at == ')' || *at == '>');
+		if (*at && (*at != ',' || depth))
+			continue;
+		bool end = !*at;
+		*at = '\0';
+		if (!*start)
+			return err_set(e, ERR_INPUT, "%s needs names between its commas", option);
+		if (w->count == WORDS_MAX)
+			return err_set(e, ERR_INPUT,
+				       "%s takes at most %d names; a pattern such as "
+				       "'parse_*' names many functions at once",
+				       option, WORDS_MAX);
+		w->list[w->count++] = start;
+		start = at + 1;
+		if (end)
+			return 0;
+	}
+}
+
+static int add_functions(const char *value, struct err *e)
+{
+	return add_words(&functions, "--function", value, e);
+}
+
+static int add_metrics(const char *value, struct err *e)
+{
+	return add_words(&metrics, "--metric", value, e);
+}
+
+/* ---- showing ---- */
+
+struct show {
+	const struct path_args *args;
+	struct path_session *s;
+	struct places *places;
+	struct keys keys;
+	struct order_pipe orders;
+	int fd;
+	bool live;    /* redrawn in place */
+	double every; /* s; 0: only at the end */
+	uint64_t next;
+	char messages[MOST_MESSAGES][900]; /* newest last */
+	unsigned message_count;
+	struct text out;
+};
+
+static void write_out(struct show *w)
+{
+	size_t done = 0;
+	while (done < w->out.len) {
+		ssize_t n = write(w->fd, w->out.data + done, w->out.len - done);
+		if (n < 0 && errno != EINTR)
+			break; /* nobody looks: the measuring goes on */
+		done += n > 0 ? (size_t)n : 0;
+	}
+	text_clear(&w->out);
+}
+
+/* What happens while the table is on the screen is shown below it, and said again at the end. */
+static void tell(void *ctx, const char *sentence)
+{
+	struct show *w = ctx;
+	if (!w->live) {
+		complain("path: %s", sentence);
+		return;
+	}
+	if (w->message_count == MOST_MESSAGES)
+		memmove(w->messages[0], w->messages[1],
+			sizeof(w->messages[0]) * (MOST_MESSAGES - 1));
+	else
+		w->message_count++;
+	snprintf(w->messages[w->message_count - 1], sizeof(w->messages[0]), "%s", sentence);
+}
+
+static struct winsize terminal_size(int fd)
+{
+	struct winsize size;
+	if (ioctl(fd, TIOCGWINSZ, &size) || !size.ws_col || !size.ws_row)
+		return (struct winsize){.ws_col = 80, .ws_row = 24};
+	return size;
+}
+
+static void add_status(struct show *w)
+{
+	text_printf(&w->out, "sonde path  %.1f s  ", w->s->seconds);
+	if (w->args->pid.given)
+		text_printf(&w->out, "process %" PRIu64, w->args->pid.value);
+	text_char(&w->out, '\n');
+}
+
+/* Each line cleared to its end, what is below the last one cleared: no flicker. Lines are cut at
+ * the terminal's edge by the terminal (no wrapping). */
+static void draw_frame(struct show *w, const struct text *body, unsigned lines)
+{
+	unsigned line = 0;
+	text_add(&w->out, "\033[H\033[?7l");
+	for (const char *at = body->data; at && *at && line < lines; line++) {
+		size_t n = strcspn(at, "\n");
+		text_addn(&w->out, at, n);
+		text_add(&w->out, "\033[m\033[K\r\n");
+		at += n + (at[n] == '\n');
+	}
+	text_add(&w->out, "\033[J\033[?7h");
+}
+
+static void draw_live(struct show *w)
+{
+	struct winsize size = terminal_size(w->fd);
+	struct text body = TEXT_INIT, frame = TEXT_INIT;
+	unsigned below = w->message_count + 1;
+	const struct table_options o = {.threads = w->args->threads,
+					.width = size.ws_col,
+					.lines = size.ws_row > below + 2 ? size.ws_row - below - 2
+									 : 1};
+	add_status(w);
+	text_addn(&body, w->out.data, w->out.len);
+	text_clear(&w->out);
+	table_render(w->s, w->places, &o, &body);
+	draw_frame(w, &body, o.lines + 1);
+	for (unsigned i = 0; i < w->message_count; i++) {
+		add_short(&frame, w->messages[i], size.ws_col);
+		text_add(&frame, "\r\n");
+	}
+	struct text keys = TEXT_INIT;
+	keys_line(&w->keys, &keys);
+	add_short(&frame, keys.len ? keys.data : "", size.ws_col - 1u);
+	text_addn(&w->out, frame.len ? frame.data : "", frame.len);
+	write_out(w);
+	text_release(&keys);
+	text_release(&frame);
+	text_release(&body);
+}
+
+static void print_table(struct show *w)
+{
+	const struct table_options o = {.threads = w->args->threads,
+					.width = isatty(w->fd) ? terminal_size(w->fd).ws_col : 0};
+	text_printf(&w->out, "%.1f s\n", w->s->seconds);
+	table_render(w->s, w->places, &o, &w->out);
+	write_out(w);
+}
+
+static void show_now(struct show *w)
+{
+	path_read(w->s);
+	if (w->live)
+		draw_live(w);
+	else
+		print_table(w);
+	w->next = now_ns() + (uint64_t)(w->every * 1e9);
+}
+
+/* ---- meanwhile ---- */
+
+/* False: to end. */
+static bool obey(struct show *w, const char *line)
+{
+	struct err e;
+	switch (path_order(w->s, line, &e)) {
+	case ORDER_QUIT: return false;
+	case ORDER_FAILED: tell(w, e.text); break;
+	case ORDER_PRINT:
+	case ORDER_DONE: break;
+	}
+	if (w->live || !strncmp(line, "print", 5))
+		show_now(w);
+	return true;
+}
+
+static bool obey_all(struct show *w)
+{
+	const char *line;
+	bool changed = false;
+	while ((line = order_pipe_next(&w->orders)))
+		if (!obey(w, line))
+			return false;
+	while ((line = keys_next(&w->keys, &changed)))
+		if (!obey(w, line))
+			return false;
+	if (changed)
+		draw_live(w);
+	return true;
+}
+
+static void watch(struct show *w, double seconds)
+{
+	while (path_turn(w->s, TURN_MS)) {
+		if (!obey_all(w) || (seconds > 0 && w->s->seconds >= seconds))
+			break;
+		if (w->every > 0 && now_ns() >= w->next)
+			show_now(w);
+	}
+}
+
+/* ---- the terminal ---- */
+
+/* The program must not have its output drawn over, nor its input taken away. */
+static bool can_be_live(const struct path_args *a, bool launched, int fd)
+{
+	const char *term = getenv("TERM");
+	if (!isatty(fd) || !term || !strcmp(term, "dumb"))
+		return false;
+	return a->live || !launched || !isatty(STDOUT_FILENO);
+}
+
+static int keys_source(const struct path_args *a, bool launched)
+{
+	if (!launched || (a->live && isatty(STDIN_FILENO)))
+		return isatty(STDIN_FILENO) ? STDIN_FILENO : -1;
+	return isatty(STDIN_FILENO) ? -1 : open("/dev/tty", O_RDWR | O_CLOEXEC);
+}
+
+static void begin_showing(struct show *w, bool launched)
+{
+	const char *no = getenv("NO_COLOR");
+	bool color = isatty(w->fd) && !(no && *no);
+	output_begin(common.color != COLOR_AUTO ? common.color
+		     : color                    ? COLOR_ALWAYS
+						: COLOR_NEVER,
+		     false);
+	if (!w->live)
+		return;
+	keys_open(&w->keys, keys_source(w->args, launched));
+	text_add(&w->out, "\033[?1049h\033[?25l\033[2J");
+	write_out(w);
+}
+
+static void end_showing(struct show *w)
+{
+	keys_close(&w->keys);
+	if (!w->live)
+		return;
+	text_add(&w->out, "\033[?25h\033[?1049l");
+	write_out(w);
+	w->live = false;
+	for (unsigned i = 0; i < w->message_count; i++)
+		complain("path: %s", w->messages[i]);
+}
+
+/* ---- from beginning to end ---- */
+
+static void report(const struct path_args *a, const struct path_session *s)
+{
+	uint64_t calls = 0;
+	bool usual = !strcmp(a->output, "sonde.data");
+	vec_each (f, &s->data.functions)
+		calls += f->calls;
+	complain("%" PRIu64 " call%s of %u function%s in %.1f s -> %s; see them with: sonde "
+		 "report%s%s",
+		 calls, calls == 1 ? "" : "s", s->data.functions.len,
+		 s->data.functions.len == 1 ? "" : "s", s->seconds, a->output, usual ? "" : " ",
+		 usual ? "" : a->output);
+}
+
+/* The program may run on after --duration or `quit`. */
+static int end_status(const struct path_session *s, bool launched)
+{
+	struct record_result r = {.program = s->program, .status = s->status};
+	record_wait(&r);
+	if (s->problem[0]) {
+		complain("path: %s", s->problem);
+		return EXIT_OURS;
+	}
+	if (!launched)
+		return EXIT_SUCCESS;
+	return WIFSIGNALED(r.status) ? 128 + WTERMSIG(r.status) : WEXITSTATUS(r.status);
+}
+
+static int failed(const struct err *e, int not_started)
+{
+	complain("path: %s", e->text);
+	if (!not_started)
+		return EXIT_OURS;
+	return not_started == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
+}
+
+static int measure(struct show *w, const struct path_options *o, double seconds)
+{
+	struct err e;
+	int not_started;
+	bool launched = o->argv;
+	if (order_pipe_open(&w->orders, w->args->control, &e))
+		die("path: %s", e.text);
+	if (path_start(&w->s, o, &not_started, &e)) {
+		order_pipe_close(&w->orders);
+		return failed(&e, not_started);
+	}
+	w->live = w->live && can_be_live(w->args, launched, w->fd);
+	w->places = places_new(&w->s->data);
+	begin_showing(w, launched);
+	watch(w, seconds);
+	path_leave(w->s);
+	end_showing(w);
+	order_pipe_close(&w->orders);
+	path_finish(w->s);
+	print_table(w);
+	report(w->args, w->s);
+	int status = end_status(w->s, launched);
+	places_free(w->places);
+	path_free(w->s);
+	text_release(&w->out);
+	return status;
+}
+
+static double parse_seconds(const char *option, const char *value)
+{
+	char *end;
+	if (!value)
+		return 0;
+	double seconds = strtod(value, &end);
+	if (end == value || *end || !isfinite(seconds) || seconds <= 0 || seconds > SECONDS_MAX)
+		die("%s takes a number of seconds such as 10 or 2.5, not '%s'", option, value);
+	return seconds;
+}
+
+/* A share; 0 means that there is no limit. */
+static double parse_cost(const char *value)
+{
+	char *end;
+	if (!strcmp(value, "none"))
+		return 0;
+	double percent = strtod(value, &end);
+	end += *end == '%';
+	if (end == value || *end || !isfinite(percent) || percent < 0)
+		die("--max-cost takes per cent of the run time such as 5 or 0.5, or 'none', not "
+		    "'%s'",
+		    value);
+	return percent / 100;
+}
+
+static void check_args(const struct path_args *a, const struct operands *operands)
+{
+	struct err e;
+	if (!functions.count)
+		die("path needs functions to measure: sonde path -f FUNC -- CMD");
+	if (operands->count && a->pid.given)
+		die("path takes a program to run or a process to attach to, not both");
+	if (!operands->count && !a->pid.given)
+		die("path needs a program or a process: sonde path -f FUNC -- CMD, or sonde path "
+		    "-f FUNC -p PID");
+	if (a->pid.given && (!a->pid.value || a->pid.value > INT32_MAX))
+		die("--pid takes the number of a process, not %" PRIu64, a->pid.value);
+	if (!*a->output)
+		die("--output needs the name of a file");
+	for (unsigned i = 0; i < metrics.count; i++)
+		if (metrics_check(metrics.list[i], &e))
+			die("path: %s", e.text);
+}
+
+static int run(const void *args, const struct operands *operands)
+{
+	static const char *const usual[] = {"calls", "wall", "cpu"};
+	const struct path_args *a = args;
+	check_args(a, operands);
+	double seconds = parse_seconds("--duration", a->duration);
+	double every = parse_seconds("--every", a->every);
+	struct show w = {.args = a, .fd = a->pid.given ? STDOUT_FILENO : STDERR_FILENO};
+	w.live = can_be_live(a, !a->pid.given, w.fd);
+	w.every = every > 0 ? every : w.live ? 1 : 0;
+	const struct path_options o = {
+		.argv = operands->count ? operands->list : NULL,
+		.pid = (int)a->pid.value,
+		.functions = functions.list,
+		.function_count = functions.count,
+		.metrics = metrics.count ? metrics.list : usual,
+		.metric_count = metrics.count ? metrics.count : ARRAY_SIZE(usual),
+		.max_cost = parse_cost(a->max_cost),
+		.output = a->output,
+		.tell = tell,
+		.ctx = &w,
+	};
+	return measure(&w, &o, seconds);
+}
+
+static const struct option options[] = {
+	{.name = "function",
+	 .letter = 'f',
+	 .type = OPTION_CALL,
+	 .value = "FUNC[,FUNC]",
+	 .parse = add_functions,
+	 .help = "what to measure: NAME, GLOB*, FILE:NAME, IMAGE!NAME, or FILE:LINE of a loop"},
+	{.name = "metric",
+	 .letter = 'm',
+	 .type = OPTION_CALL,
+	 .value = "METRIC[,METRIC]",
+	 .parse = add_metrics,
+	 .help = "calls, wall, cpu, sync, io, bytes, or a perf event (calls,wall,cpu)"},
+	OPTION("every", OPTION_TEXT, struct path_args, every, .value = "SECONDS",
+	       .help = "show results so often (1 in a terminal, otherwise at the end)"),
+	OPTION("output", OPTION_TEXT, struct path_args, output, .letter = 'o', .value = "FILE",
+	       .help = "the profile (sonde.data); a previous one is kept as FILE.old"),
+	OPTION("max-cost", OPTION_TEXT, struct path_args, max_cost, .value = "PERCENT",
+	       .help = "of the run time that measuring may take; none: no limit (5)"),
+	OPTION("control", OPTION_TEXT, struct path_args, control, .value = "FIFO",
+	       .help = "take orders from there: add FUNC, remove FUNC, metric +NAME|-NAME, print, "
+		       "quit"),
+	OPTION("duration", OPTION_TEXT, struct path_args, duration, .value = "SECONDS",
+	       .help = "stop measuring after this time; the program goes on"),
+	OPTION("threads", OPTION_FLAG, struct path_args, threads,
+	       .help = "show each thread by itself"),
+	OPTION("live", OPTION_FLAG, struct path_args, live,
+	       .help = "redraw the table in place even if the program shares the terminal"),
+	OPTION("pid", OPTION_NUMBER, struct path_args, pid, .letter = 'p', .value = "PID",
+	       .help = "attach to a running process"),
+	{0},
+};
+
+static const struct path_args defaults = {.output = "sonde.data", .max_cost = "5"};
+
+const struct command cmd_path = {
+	.name = "path",
+	.summary = "Measure call paths of chosen functions while the program runs",
+	.usage = "-f FUNC [options] -- CMD ARGS|-p PID",
+	.details = "Functions and metrics can be added and removed while the program runs, by keys "
+		   "in a\nterminal and by --control. Ctrl-C leaves an attached process as it was; "
+		   "the exit\nstatus of a started program is passed through.\n",
+	.options = options,
+	.order = OPTIONS_FIRST,
+	.defaults = &defaults,
+	.args_size = sizeof(defaults),
+	.run = run,
+};

@@ -1,0 +1,104 @@
+/* Keeping to the limit of cost. What a function's probes cost is estimated from its calls and the
+ * calibrated cost of one; the sum is what the engine measures. The first look comes after a tenth
+ * of a second, so that a function which is far too hot does no harm for long. */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "path/targets.h"
+
+static const uint64_t first_look = 100000000, usual_look = 1000000000; /* ns */
+static const uint64_t least_run = 20000000; /* ns of run time before a share means anything */
+
+void hot_measure(struct path_session *s)
+{
+	struct path_cost *sums[] = {&s->cost, &s->own->window.cost};
+	vec_each (t, &s->own->targets) {
+		struct engine_cost c = engine_cost(s->engine, t->target);
+		for (size_t i = 0; i < ARRAY_SIZE(sums); i++) {
+			sums[i]->probe_ns += c.probe_ns;
+			sums[i]->run_ns += c.run_ns;
+			sums[i]->hits += c.hits;
+		}
+	}
+}
+
+void hot_begin(struct path_session *s, bool first)
+{
+	struct cost_window *w = &s->own->window;
+	hot_measure(s);
+	w->cost = (struct path_cost){0};
+	w->first = first;
+	w->begin = now_ns();
+	vec_clear(&w->calls);
+	vec_each (f, &s->data.functions)
+		vec_push(&w->calls, f->calls);
+}
+
+static uint64_t new_calls(const struct path_session *s, uint32_t function)
+{
+	const struct cost_window *w = &s->own->window;
+	uint64_t before = function < w->calls.len ? w->calls.data[function] : 0;
+	return s->data.functions.data[function].calls - before;
+}
+
+/* The one that is called most of those that are in; and all their calls. */
+static uint32_t hottest(const struct path_session *s, uint64_t *all)
+{
+	uint32_t best = PROFILE_NONE;
+	*all = 0;
+	for (uint32_t i = 0; i < s->data.functions.len; i++) {
+		if (s->data.functions.data[i].state != PATH_IN)
+			continue;
+		*all += new_calls(s, i);
+		if (best == PROFILE_NONE || new_calls(s, i) > new_calls(s, best))
+			best = i;
+	}
+	return best;
+}
+
+static void take_out(struct path_session *s, uint32_t function, double share, double seconds)
+{
+	char reason[400];
+	const struct path_function *f = &s->data.functions.data[function];
+	double rate = (double)new_calls(s, function) / seconds;
+	snprintf(reason, sizeof(reason),
+		 "it is called %.0f times a second, and measuring that would take about %.0f %% of "
+		 "the run time; --max-cost=%.0f would allow it",
+		 rate, 100 * share, 100 * share * 1.2 + 1);
+	session_tell(s, "'%.200s' was taken out: %s", f->name, reason);
+	session_take_out(s, function, PATH_TOO_HOT, reason);
+}
+
+static void keep_to_limit(struct path_session *s, double seconds)
+{
+	const struct path_cost *c = &s->own->window.cost;
+	double share = (double)c->probe_ns / (double)c->run_ns;
+	bool any = false;
+	struct err ignored;
+	uint64_t all;
+	for (uint32_t f; share > s->o->max_cost && (f = hottest(s, &all)) != PROFILE_NONE;) {
+		if (!new_calls(s, f))
+			break;
+		double part = share * (double)new_calls(s, f) / (double)all;
+		take_out(s, f, part, seconds);
+		share -= part;
+		any = true;
+	}
+	if (any)
+		session_commit(s, &ignored);
+}
+
+void hot_check(struct path_session *s)
+{
+	struct cost_window *w = &s->own->window;
+	uint64_t now = now_ns(), passed = now - w->begin;
+	if (passed < (w->first ? first_look : usual_look))
+		return;
+	path_read(s);
+	hot_measure(s);
+	if (w->cost.run_ns < least_run)
+		return;
+	if (s->o->max_cost > 0)
+		keep_to_limit(s, 1e-9 * (double)passed);
+	hot_begin(s, false);
+}

@@ -1,0 +1,35 @@
+/* What can be measured of a function, by the names that users give it. */
+#pragma once
+#include "probe/engine.h"
+#include "sample/sampler.h"
+
+enum {
+	PATH_CALLS = RT_METRICS, /* counted always */
+	PATH_METRICS = RT_METRICS + 1,
+};
+
+struct path_metric {
+	const char *name, *unit;
+	uint32_t index; /* in the engine's values (enum rt_metric), or PATH_CALLS */
+	uint32_t row;   /* in the profile; PROFILE_NONE until it is first used */
+	bool on;
+};
+
+struct path_metrics {
+	struct path_metric list[PATH_METRICS]; /* in the order of naming */
+	uint32_t count;
+	uint32_t event_count;
+};
+
+/* The metric of this name; one that is new is added, off, and if it is a perf event, defined in the
+ * engine. NULL and a sentence if there is none. */
+struct path_metric *metrics_find(struct path_metrics *m, struct engine *g, const char *name,
+				 struct err *e);
+/* Those that are on, as the engine wants them. */
+uint32_t metrics_set(const struct path_metrics *m);
+/* The first one that is on and measures time; otherwise the first one that is on, or NULL. */
+const struct path_metric *metrics_first(const struct path_metrics *m);
+/* Whether it is on. */
+bool metrics_is_time(const struct path_metric *m);
+/* A sentence if the name is none of ours and no event either. */
+int metrics_check(const char *name, struct err *e);

@@ -1,0 +1,190 @@
+#include "path/places.h"
+
+#include <stdlib.h>
+
+#include "base/order.h"
+#include "profile/short_name.h"
+
+/* What was recovered at one go. */
+struct recovered {
+	struct structure *structure;
+	struct scope_index *index;
+};
+
+/* An image's recovered parts. */
+struct known {
+	VEC(struct recovered) parts;
+	struct hashmap part_of; /* address -> part */
+	bool failed;
+};
+
+struct places {
+	const struct path_profile *data;
+	VEC(struct known) images;
+	struct arena arena;
+};
+
+struct places *places_new(const struct path_profile *data)
+{
+	struct places *p = xcalloc(1, sizeof(*p));
+	p->data = data;
+	arena_init(&p->arena);
+	return p;
+}
+
+void places_free(struct places *p)
+{
+	if (!p)
+		return;
+	vec_each (k, &p->images) {
+		vec_each (part, &k->parts) {
+			scope_index_free(part->index);
+			structure_free(part->structure);
+		}
+		vec_free(&k->parts);
+		hashmap_release(&k->part_of);
+	}
+	vec_free(&p->images);
+	arena_release(&p->arena);
+	free(p);
+}
+
+static const struct profile_node *node_of(const struct places *p, uint32_t node)
+{
+	return &p->data->profile.nodes.data[node];
+}
+
+/* ---- recovering ---- */
+
+typedef VEC(uint64_t) address_list;
+
+static bool has_procedure(const struct recovered *part, uint64_t va)
+{
+	return scope_index_procedure(part->index, va) != INDEX_NONE;
+}
+
+/* A part may know more procedures than it was made for. */
+static bool is_known(struct known *k, uint64_t va)
+{
+	if (hashmap_get(&k->part_of, va) != HASHMAP_NONE)
+		return true;
+	for (uint32_t i = 0; i < k->parts.len; i++)
+		if (has_procedure(&k->parts.data[i], va)) {
+			hashmap_put(&k->part_of, va, i);
+			return true;
+		}
+	return false;
+}
+
+static void find_unknown(struct places *p, uint32_t image, const uint32_t *nodes, uint32_t count,
+			 address_list *out)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct profile_node *n = node_of(p, nodes[i]);
+		if (n->image == image && !is_known(&p->images.data[image], n->address))
+			vec_push(out, n->address);
+	}
+	order_by_address(out->data, out->len, sizeof(*out->data), 0);
+}
+
+static void recover(struct places *p, uint32_t image, const address_list *addresses)
+{
+	static const struct structure_options options = {.use_cache = true, .use_debug = true};
+	struct known *k = &p->images.data[image];
+	struct recovered part = {0};
+	struct err ignored;
+	struct image *im = p->data->copies.data[image];
+	if (!im || structure_of_addresses(&part.structure, im, addresses->data, addresses->len,
+					  &options, &ignored)) {
+		k->failed = true;
+		return;
+	}
+	part.index = scope_index_new(part.structure);
+	vec_each (va, addresses)
+		hashmap_put(&k->part_of, *va, k->parts.len);
+	vec_push(&k->parts, part);
+}
+
+void places_prepare(struct places *p, const uint32_t *nodes, uint32_t count)
+{
+	while (p->images.len < p->data->copies.len)
+		vec_push(&p->images, (struct known){0});
+	for (uint32_t i = 0; i < p->images.len; i++) {
+		address_list unknown = {0};
+		if (!p->images.data[i].failed)
+			find_unknown(p, i, nodes, count, &unknown);
+		if (unknown.len)
+			recover(p, i, &unknown);
+		vec_free(&unknown);
+	}
+}
+
+/* ---- levels ---- */
+
+/* An address of which nothing is known. */
+static void add_unknown(struct places *p, const struct profile_node *n, level_list *out)
+{
+	const char *name = n->image == PROFILE_NONE ? "[code in no file]"
+						    : arena_printf(&p->arena, "0x%llx",
+								   (unsigned long long)n->address);
+	vec_push(out, (struct place_level){.name = name, .file = ""});
+}
+
+static void add_loop(struct place_level *level, const struct scope *c)
+{
+	if (level->loop_count < PLACE_LOOPS && c->first_line)
+		level->loops[level->loop_count++] =
+			(struct place_lines){c->first_line, c->last_line};
+}
+
+static void add_procedure_level(struct places *p, const struct structure *t, const struct scope *c,
+				level_list *out)
+{
+	const char *name = t->text + c->name;
+	if (c->kind == SCOPE_INLINE && out->len) {
+		struct place_level *caller = &vec_last(out);
+		caller->line = c->call_line;
+		if (c->call_line)
+			caller->file = t->text + c->call_file;
+	}
+	vec_push(out,
+		 (struct place_level){.name = *name ? short_name(&p->arena, name) : "inlined code",
+				      .file = t->text + c->file,
+				      .inlined = c->kind == SCOPE_INLINE});
+}
+
+static void add_scope(struct places *p, const struct structure *t, const struct scope *c,
+		      level_list *out)
+{
+	switch (c->kind) {
+	case SCOPE_PROCEDURE:
+	case SCOPE_INLINE: add_procedure_level(p, t, c, out); break;
+	case SCOPE_LOOP: add_loop(&vec_last(out), c); break;
+	case SCOPE_LINE:
+		vec_last(out).line = c->first_line;
+		if (c->first_line)
+			vec_last(out).file = t->text + c->file;
+		break;
+	}
+}
+
+void places_levels(struct places *p, uint32_t node, level_list *out)
+{
+	const struct profile_node *n = node_of(p, node);
+	struct known *k = n->image < p->images.len ? &p->images.data[n->image] : NULL;
+	uint32_t part = k ? hashmap_get(&k->part_of, n->address) : HASHMAP_NONE;
+	uint32_t scope = part == HASHMAP_NONE
+				 ? INDEX_NONE
+				 : scope_index_at(k->parts.data[part].index, n->address);
+	VEC(uint32_t) chain = {0};
+	if (scope == INDEX_NONE) {
+		add_unknown(p, n, out);
+		return;
+	}
+	const struct structure *t = k->parts.data[part].structure;
+	for (; scope != INDEX_NONE; scope = t->scopes[scope].parent)
+		vec_push(&chain, scope);
+	while (chain.len)
+		add_scope(p, t, &t->scopes[vec_pop(&chain)], out);
+	vec_free(&chain);
+}

@@ -1,0 +1,360 @@
+#include "path/select.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/pattern.h"
+#include "path/selector.h"
+#include "process/memory.h"
+
+void selection_init(struct selection *s)
+{
+	*s = (struct selection){0};
+	arena_init(&s->arena);
+}
+
+void selection_release(struct selection *s)
+{
+	vec_free(&s->list);
+	arena_release(&s->arena);
+}
+
+struct selector *selector_new(void)
+{
+	struct selector *s = xcalloc(1, sizeof(*s));
+	arena_init(&s->tmp);
+	return s;
+}
+
+void selector_free(struct selector *s)
+{
+	if (!s)
+		return;
+	vec_each (source, &s->sources) {
+		debug_unit_free(source->unit);
+		debug_close(source->debug);
+	}
+	vec_free(&s->sources);
+	vec_free(&s->modules);
+	arena_release(&s->tmp);
+	free(s);
+}
+
+/* ---- source ---- */
+
+static struct source *source_of(struct selector *s, struct code *c)
+{
+	while (s->sources.len <= c->id)
+		vec_push(&s->sources, (struct source){0});
+	struct source *source = &s->sources.data[c->id];
+	struct err ignored;
+	if (!source->tried && debug_open(&source->debug, c->image, NULL, &ignored))
+		source->debug = NULL;
+	source->tried = true;
+	return source;
+}
+
+struct debug *selector_debug(struct selector *s, struct code *c)
+{
+	return source_of(s, c)->debug;
+}
+
+const struct debug_unit *selector_unit(struct selector *s, struct code *c, uint64_t va)
+{
+	struct source *source = source_of(s, c);
+	uint32_t number = source->debug ? debug_unit_at(source->debug, va) : DEBUG_NONE;
+	if (number == DEBUG_NONE)
+		return NULL;
+	if (source->unit && source->unit_number == number)
+		return source->unit;
+	debug_unit_free(source->unit);
+	source->unit = debug_unit_load(source->debug, number);
+	source->unit_number = number;
+	return source->unit;
+}
+
+/* The subprogram that has va, or NULL. */
+static const struct debug_scope *subprogram_at(const struct debug_unit *u, uint64_t va)
+{
+	uint32_t i = u ? debug_scope_at(u, va) : DEBUG_NONE;
+	while (i != DEBUG_NONE && u->scopes[i].inlined)
+		i = u->scopes[i].parent;
+	return i == DEBUG_NONE ? NULL : &u->scopes[i];
+}
+
+bool file_is_meant(const char *wanted, const char *path)
+{
+	const char *base = strrchr(path, '/');
+	size_t n = strlen(path), end = strlen(wanted);
+	if (!strchr(wanted, '/'))
+		return pattern_match(wanted, base ? base + 1 : path);
+	if (n > end && path[n - end - 1] == '/' && !strcmp(path + n - end, wanted))
+		return true;
+	return pattern_match(wanted, path);
+}
+
+/* ---- images ---- */
+
+static bool is_main(const char *program, const struct mapped_image *mi)
+{
+	return !strcmp(program, mi->path);
+}
+
+static void add_module(struct selector *s, const struct mapped_image *mi)
+{
+	struct place p =
+		mi->code_count ? space_find(s->space, mi->code[0].start) : (struct place){0};
+	if (!p.code || !p.code->image || !p.code->flow)
+		return;
+	vec_push(&s->modules, (struct module){p.code, mi->code[0].start - p.va});
+}
+
+static int list_modules(struct selector *s, struct err *e)
+{
+	struct maps m;
+	char link[64], program[4096];
+	int rc = maps_read(&m, s->pid, e);
+	if (rc)
+		return rc;
+	snprintf(link, sizeof(link), "/proc/%d/exe", s->pid);
+	ssize_t n = readlink(link, program, sizeof(program) - 1);
+	program[n > 0 ? n : 0] = '\0';
+	vec_clear(&s->modules);
+	for (int own = 1; own >= 0; own--)
+		for (uint32_t i = 0; i < m.image_count; i++)
+			if (is_main(program, &m.images[i]) == own)
+				add_module(s, &m.images[i]);
+	maps_release(&m);
+	return 0;
+}
+
+/* "libm" means libm.so.6 as well. */
+static bool image_is_meant(const char *wanted, const struct module *m)
+{
+	char versioned[512];
+	const char *path = m->code->path, *base = strrchr(path, '/');
+	base = base ? base + 1 : path;
+	snprintf(versioned, sizeof(versioned), "%s.so*", wanted);
+	return pattern_match(wanted, base) || pattern_match(wanted, path) ||
+	       pattern_match(versioned, base);
+}
+
+/* ---- adding ---- */
+
+static void find_place(struct selector *s, struct selected *what)
+{
+	const struct debug_unit *u = selector_unit(s, what->code, what->va);
+	const struct debug_scope *f = subprogram_at(u, what->va);
+	if (!f || f->decl_file >= u->file_count)
+		return;
+	what->file = arena_strdup(&s->out->arena, u->files[f->decl_file]);
+	what->first_line = f->decl_line;
+}
+
+void selector_add(struct selector *s, const struct selected *what)
+{
+	const uint64_t key[] = {what->code->id, what->bias, what->va, what->loop};
+	uint32_t next = s->seen.len;
+	if (hashmap_add(&s->seen, hash_bytes(key, sizeof(key), 0), next) == next)
+		vec_push(&s->out->list, *what);
+}
+
+static void add_procedure(struct selector *s, const struct module *m, uint64_t va, const char *name)
+{
+	struct selected what = {.code = m->code,
+				.va = va,
+				.bias = m->bias,
+				.name = name_readable(&s->out->arena, name),
+				.file = ""};
+	find_place(s, &what);
+	if (!s->wanted.file || (*what.file && file_is_meant(s->wanted.file, what.file)))
+		selector_add(s, &what);
+	else if (*what.file)
+		s->elsewhere = arena_strdup(&s->tmp, what.file);
+}
+
+/* ---- by name ---- */
+
+static bool is_procedure(const struct module *m, const struct symbol *y)
+{
+	if (y->flags & (SYMBOL_OBJECT | SYMBOL_DATA_MARK | SYMBOL_CODE_MARK) ||
+	    !image_is_code(m->code->image, y->va))
+		return false;
+	uint32_t count, i = flow_procedure_at(m->code->flow, y->va);
+	const struct procedure *p = flow_procedures(m->code->flow, &count);
+	return i == UINT32_MAX || !(p[i].flags & PROCEDURE_PLT);
+}
+
+/* A word that the dynamic linker fills in with the address that a resolver chose. */
+static bool is_slot_of(const struct reloc *r, const struct symbol *y, bool own)
+{
+	if (r->kind == RELOC_IFUNC)
+		return own && r->value == y->va;
+	return r->kind != RELOC_RELATIVE && r->symbol && !strcmp(r->symbol, y->name);
+}
+
+/* The symbol leads to code that chooses among several procedures when the program is loaded. The
+ * one that was chosen is where the slots lead that calls go through. */
+static void add_chosen(struct selector *s, const struct module *m, const struct symbol *y)
+{
+	size_t before = s->out->list.len;
+	vec_each (slots, &s->modules) {
+		const struct image *im = slots->code->image;
+		for (uint32_t i = 0; i < im->reloc_count; i++) {
+			uint64_t pc = 0;
+			if (!is_slot_of(&im->relocs[i], y, slots->code == m->code) ||
+			    memory_read(s->pid, slots->bias + im->relocs[i].va, &pc, sizeof(pc)) !=
+				    sizeof(pc))
+				continue;
+			struct place p = space_find(s->space, pc);
+			if (p.code == m->code && p.va != y->va)
+				add_procedure(s, m, p.va, y->name);
+		}
+	}
+	if (s->out->list.len == before)
+		s->only_resolver = y->name;
+}
+
+static void select_symbols(struct selector *s, const struct module *m, const struct image *from)
+{
+	for (uint32_t i = 0; i < from->symbol_count; i++) {
+		const struct symbol *y = &from->symbols[i];
+		if (!name_matches(&s->wanted.pattern, y->name, &s->tmp) || !is_procedure(m, y))
+			continue;
+		if (y->flags & SYMBOL_IFUNC)
+			add_chosen(s, m, y);
+		else
+			add_procedure(s, m, y->va, y->name);
+	}
+}
+
+static bool is_stripped(const struct image *im)
+{
+	for (uint32_t i = 0; i < im->symbol_count; i++)
+		if (!(im->symbols[i].flags &
+		      (SYMBOL_DYNAMIC | SYMBOL_DATA_MARK | SYMBOL_CODE_MARK)))
+			return false;
+	return true;
+}
+
+static void select_by_name(struct selector *s, const struct module *m)
+{
+	select_symbols(s, m, m->code->image);
+	if (!is_stripped(m->code->image))
+		return;
+	struct debug *d = selector_debug(s, m->code);
+	if (d && debug_file(d))
+		select_symbols(s, m, debug_file(d));
+}
+
+static void select_by_address(struct selector *s, const struct module *m)
+{
+	char name[32];
+	uint32_t count, i = flow_procedure_at(m->code->flow, s->wanted.address);
+	const struct procedure *p = flow_procedures(m->code->flow, &count);
+	if (i == UINT32_MAX || p[i].flags & PROCEDURE_PLT)
+		return;
+	snprintf(name, sizeof(name), "0x%llx", (unsigned long long)p[i].start);
+	add_procedure(s, m, p[i].start, p[i].name ? p[i].name : name);
+}
+
+/* ---- the word ---- */
+
+/* The colon between file and name or line: not one of "::", and not in a parameter list. */
+static char *find_colon(char *text)
+{
+	char *end = text + strcspn(text, "(<");
+	for (char *at = text; at < end; at++) {
+		if (*at == ':' && at[1] == ':')
+			at++;
+		else if (*at == ':')
+			return at;
+	}
+	return NULL;
+}
+
+static bool parse_number(const char *text, int base, uint64_t *out)
+{
+	char *end;
+	errno = 0;
+	*out = strtoull(text, &end, base);
+	return *text >= '0' && *text <= '9' && !*end && !errno;
+}
+
+static int parse(struct wanted *w, char *text, struct err *e)
+{
+	uint64_t line = 0;
+	char *mark = strchr(text, '!');
+	if (mark && mark > text && !strstr(text, "operator!")) {
+		w->image = text;
+		*mark = '\0';
+		text = mark + 1;
+	}
+	char *colon = find_colon(text);
+	if (colon && colon > text) {
+		w->file = text;
+		*colon = '\0';
+		text = colon + 1;
+	}
+	if (!*text)
+		return err_set(e, ERR_INPUT, "'%s' names no function", w->text);
+	w->by_address = !strncmp(text, "0x", 2) && parse_number(text, 16, &w->address);
+	if (w->file && parse_number(text, 10, &line) && line && line < UINT32_MAX)
+		w->line = (uint32_t)line;
+	else if (!w->by_address)
+		w->name = text;
+	name_pattern_init(&w->pattern, w->name ? w->name : "");
+	return 0;
+}
+
+static int select_in(struct selector *s, const struct module *m, struct err *e)
+{
+	if (s->wanted.line)
+		return select_by_line(s, m, e);
+	if (s->wanted.by_address)
+		select_by_address(s, m);
+	else
+		select_by_name(s, m);
+	return 0;
+}
+
+/* An address without an image is one of the program itself. */
+static int select_all(struct selector *s, struct err *e)
+{
+	size_t before = s->out->list.len;
+	int rc = 0;
+	s->out->awaits_image = s->wanted.image;
+	vec_each (m, &s->modules) {
+		if (s->wanted.image && !image_is_meant(s->wanted.image, m))
+			continue;
+		s->out->awaits_image = false;
+		int one = select_in(s, m, e);
+		rc = rc ? rc : one;
+		if (s->wanted.by_address && !s->wanted.image)
+			break;
+	}
+	if (s->out->list.len > before)
+		return 0;
+	return rc ? rc : select_refuse(s, e);
+}
+
+int selector_find(struct selector *s, int pid, struct space *space, const char *what,
+		  struct selection *out, struct err *e)
+{
+	arena_clear(&s->tmp);
+	s->pid = pid;
+	s->space = space;
+	s->out = out;
+	s->elsewhere = s->only_resolver = NULL;
+	s->wanted = (struct wanted){.text = what};
+	int rc = parse(&s->wanted, arena_strdup(&s->tmp, what), e);
+	rc = rc ? rc : list_modules(s, e);
+	rc = rc ? rc : select_all(s, e);
+	name_pattern_release(&s->wanted.pattern);
+	hashmap_release(&s->seen);
+	s->seen = (struct hashmap){0};
+	return rc;
+}

@@ -1,0 +1,61 @@
+/* What the files of selecting share: select.c by name and address, select_line.c by line, and
+ * select_near.c what to say when there is nothing. */
+#pragma once
+#include "base/hashmap.h"
+#include "image/debug.h"
+#include "path/names.h"
+#include "path/select.h"
+
+/* An image where it is mapped. */
+struct module {
+	struct code *code;
+	uint64_t bias;
+};
+
+/* What is known about the source of a code, opened when it is first needed. */
+struct source {
+	struct debug *debug; /* NULL: there is none */
+	bool tried;
+	struct debug_unit *unit; /* the last one used */
+	uint32_t unit_number;
+};
+
+/* The user's word, taken apart. */
+struct wanted {
+	const char *text;  /* all of it */
+	const char *image; /* NULL: any */
+	const char *file;  /* NULL: any */
+	const char *name;  /* NULL: by line or address */
+	uint32_t line;
+	uint64_t address;
+	bool by_address;
+	struct name_pattern pattern;
+};
+
+struct selector {
+	VEC(struct source) sources; /* by the code's id */
+	VEC(struct module) modules; /* the program's own first */
+	struct arena tmp;
+	/* Of the search at work. */
+	int pid;
+	struct space *space;
+	struct wanted wanted;
+	struct selection *out;
+	struct hashmap seen;       /* what is selected already */
+	const char *elsewhere;     /* the name was found, but in this file */
+	const char *only_resolver; /* the name is that of an IFUNC which is not resolved */
+};
+
+struct debug *selector_debug(struct selector *s, struct code *c);
+/* The unit at va, or NULL; good until the next call. */
+const struct debug_unit *selector_unit(struct selector *s, struct code *c, uint64_t va);
+
+/* Whether `wanted` (a path, its end, or a glob) means the file. */
+bool file_is_meant(const char *wanted, const char *path);
+/* Adds a procedure or a loop unless it is there already. */
+void selector_add(struct selector *s, const struct selected *what);
+
+/* Adds the loops around wanted.line. An error if the line is known but in no loop. */
+int select_by_line(struct selector *s, const struct module *m, struct err *e);
+/* The sentence for a name that is not there. */
+int select_refuse(struct selector *s, struct err *e);

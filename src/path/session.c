@@ -1,0 +1,633 @@
+#include "path/session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "base/pattern.h"
+#include "path/targets.h"
+#include "process/launch.h"
+#include "process/threads.h"
+#include "record/facts.h"
+#include "record/signals.h"
+
+static const uint64_t reading_period = 700000000; /* ns: before each save */
+
+static double now(void)
+{
+	return 1e-9 * (double)now_ns();
+}
+
+void session_tell(struct path_session *s, const char *fmt, ...)
+{
+	char sentence[900];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(sentence, sizeof(sentence), fmt, ap);
+	va_end(ap);
+	s->o->tell(s->o->ctx, sentence);
+}
+
+static struct path_target *find_target(struct path_session *s, const struct target *t)
+{
+	vec_each (x, &s->own->targets)
+		if (x->target == t)
+			return x;
+	return NULL;
+}
+
+static struct path_target *add_target(struct path_session *s, struct target *t)
+{
+	vec_push(&s->own->targets, (struct path_target){.target = t,
+							.generation = ++s->own->generations,
+							.pid = target_pid(t)});
+	return &vec_last(&s->own->targets);
+}
+
+/* ---- putting in and taking out ---- */
+
+static void add_up(struct batch_result *sum, const struct batch_result *b)
+{
+	sum->spots += b->spots;
+	for (int i = 0; i < REFUSAL_REASONS; i++)
+		sum->refused[i] += b->refused[i];
+	sum->patches += b->patches;
+	sum->displaced += b->displaced;
+	sum->relocated += b->relocated;
+	sum->traps += b->traps;
+	sum->pause_ns += b->pause_ns;
+	sum->caught_up += b->caught_up;
+}
+
+/* What a batch could not put in. */
+static void mark_refused(struct path_session *s, struct path_target *t)
+{
+	vec_each (i, &t->in) {
+		enum refusal why = i->active ? engine_refused(t->target, i->subject) : REFUSED_NONE;
+		if (why == REFUSED_NONE)
+			continue;
+		struct path_function *f = &s->data.functions.data[i->function];
+		i->active = false;
+		f->state = PATH_REFUSED;
+		f->reason =
+			arena_printf(&s->data.profile.arena, "a point of it %s", refusal_text[why]);
+	}
+}
+
+static int commit_target(struct path_session *s, struct path_target *t, struct err *e)
+{
+	struct batch_result b = {0};
+	if (!target_alive(t->target))
+		return 0;
+	int rc = engine_commit(s->engine, t->target, &b, e);
+	add_up(&s->batches, &b);
+	if (!rc)
+		mark_refused(s, t);
+	return rc;
+}
+
+int session_commit(struct path_session *s, struct err *e)
+{
+	int rc = 0;
+	vec_each (t, &s->own->targets) {
+		int one = commit_target(s, t, e);
+		rc = rc ? rc : one;
+	}
+	hot_begin(s, true);
+	return rc;
+}
+
+static uint32_t put_in(struct path_session *s, const struct path_target *t,
+		       const struct selected *what, struct err *e)
+{
+	const struct subject_request request = {
+		.code = what->code,
+		.va = what->va,
+		.loop = what->loop,
+		.bias = what->bias,
+		.metrics = metrics_set(&s->metrics),
+		.path = true,
+	};
+	return engine_add(s->engine, t->target, &request, e);
+}
+
+static bool is_in(const struct path_target *t, const struct selected *what)
+{
+	vec_each (i, &t->in)
+		if (i->active && i->what.code == what->code && i->what.va == what->va &&
+		    i->what.loop == what->loop && i->what.bias == what->bias)
+			return true;
+	return false;
+}
+
+static void remember(struct path_target *t, uint32_t subject, uint32_t function,
+		     const struct selected *what)
+{
+	vec_push(&t->in, (struct inserted){subject, function, *what, true});
+	while (t->function_of.len <= subject)
+		vec_push(&t->function_of, PROFILE_NONE);
+	t->function_of.data[subject] = function;
+}
+
+/* Adds one match; false and a sentence if the engine refuses it. */
+static bool add_match(struct path_session *s, struct path_target *t, const struct selected *what,
+		      const char *word, struct err *e)
+{
+	uint32_t function = path_profile_function(&s->data, what, word);
+	struct path_function *f = &s->data.functions.data[function];
+	bool out = f->state == PATH_TOO_HOT || f->state == PATH_REMOVED;
+	if (is_in(t, what) || (out && !s->own->asked))
+		return true;
+	uint32_t subject = put_in(s, t, what, e);
+	if (subject == SUBJECT_NONE) {
+		f->state = PATH_REFUSED;
+		f->reason = arena_strdup(&s->data.profile.arena, e->text);
+		return false;
+	}
+	f->state = PATH_IN;
+	f->reason = NULL;
+	remember(t, subject, function, what);
+	return true;
+}
+
+/* All matches of a word in one process. An error if there are none or all of them are refused. */
+static int add_word(struct path_session *s, struct path_target *t, const struct path_word *w,
+		    bool *awaits, struct err *e)
+{
+	struct selection found;
+	struct err refused = {0};
+	uint32_t in = 0;
+	selection_init(&found);
+	int rc = selector_find(s->selector, t->pid, target_space(t->target), w->text, &found, e);
+	*awaits = found.awaits_image;
+	vec_each (what, &found.list)
+		in += add_match(s, t, what, w->text, &refused);
+	if (!rc && !in) {
+		*e = refused;
+		rc = refused.code ? refused.code : ERR_UNSUPPORTED;
+	} else if (!rc && in < found.list.len) {
+		session_tell(s, "%u of %u functions that '%.100s' means cannot be measured: %s",
+			     found.list.len - in, found.list.len, w->text, refused.text);
+	}
+	selection_release(&found);
+	return rc;
+}
+
+/* A library may have been loaded or a program executed: what the user asked for may be there now.
+ */
+static void select_again(struct path_session *s, struct path_target *t)
+{
+	struct err ignored;
+	bool awaits;
+	vec_each (w, &s->own->words)
+		if (!w->removed && !add_word(s, t, w, &awaits, &ignored))
+			w->found = true;
+	commit_target(s, t, &ignored);
+	hot_begin(s, true);
+}
+
+static struct path_word *find_word(struct path_session *s, const char *word)
+{
+	vec_each (w, &s->own->words)
+		if (!strcmp(w->text, word))
+			return w;
+	return NULL;
+}
+
+static struct path_word *keep_word(struct path_session *s, const char *word)
+{
+	struct path_word *w = find_word(s, word);
+	if (!w) {
+		vec_push(&s->own->words,
+			 (struct path_word){.text = arena_strdup(&s->data.profile.arena, word)});
+		w = &vec_last(&s->own->words);
+	}
+	w->removed = false;
+	return w;
+}
+
+/* Asked for by name again: what was taken out for its cost may come back. */
+static int add_to_all(struct path_session *s, const char *word, bool *awaits, struct err *e)
+{
+	struct path_word *w = keep_word(s, word);
+	int rc = ERR_INPUT;
+	bool here;
+	err_set(e, ERR_INPUT, "there is no process to look for '%s' in", word);
+	*awaits = false;
+	vec_each (t, &s->own->targets) {
+		if (!target_alive(t->target))
+			continue;
+		struct err why;
+		int one = add_word(s, t, w, &here, &why);
+		*awaits |= here;
+		if (one && rc)
+			*e = why;
+		rc = one ? rc : 0;
+	}
+	w->found |= !rc;
+	return rc;
+}
+
+/* An error if functions of the word were found, but none of them is in. */
+static int check_word(const struct path_session *s, const char *word, struct err *e)
+{
+	const struct path_function *refused = NULL;
+	vec_each (f, &s->data.functions) {
+		if (strcmp(f->word, word) != 0)
+			continue;
+		if (f->state == PATH_IN)
+			return 0;
+		refused = f->state == PATH_REFUSED ? f : refused;
+	}
+	return refused ? err_set(e, ERR_UNSUPPORTED, "'%s' cannot be measured: %s", refused->name,
+				 refused->reason)
+		       : 0;
+}
+
+int path_add(struct path_session *s, const char *word, struct err *e)
+{
+	bool awaits;
+	s->own->asked = true;
+	int rc = add_to_all(s, word, &awaits, e);
+	s->own->asked = false;
+	if (rc && awaits) {
+		session_tell(s, "%s; '%.200s' will be measured once it has", e->text, word);
+		return 0;
+	}
+	if (rc) {
+		find_word(s, word)->removed = true;
+		return rc;
+	}
+	rc = session_commit(s, e);
+	return rc ? rc : check_word(s, word, e);
+}
+
+void session_take_out(struct path_session *s, uint32_t function, enum path_state state,
+		      const char *reason)
+{
+	struct path_function *f = &s->data.functions.data[function];
+	vec_each (t, &s->own->targets)
+		vec_each (i, &t->in) {
+			if (i->function != function || !i->active)
+				continue;
+			engine_remove(s->engine, t->target, i->subject);
+			i->active = false;
+		}
+	f->state = state;
+	f->reason = reason ? arena_strdup(&s->data.profile.arena, reason) : NULL;
+}
+
+int path_remove(struct path_session *s, const char *word, struct err *e)
+{
+	struct path_word *w = find_word(s, word);
+	bool any = w && !w->removed;
+	for (uint32_t i = 0; i < s->data.functions.len; i++) {
+		const struct path_function *f = &s->data.functions.data[i];
+		if (f->state != PATH_IN ||
+		    (strcmp(f->word, word) != 0 && !pattern_match(word, f->name)))
+			continue;
+		session_take_out(s, i, PATH_REMOVED, NULL);
+		any = true;
+	}
+	if (w)
+		w->removed = true;
+	if (!any)
+		return err_set(e, ERR_INPUT, "'%s' is not being measured", word);
+	path_read(s);
+	return session_commit(s, e);
+}
+
+/* ---- metrics ---- */
+
+/* What is measured is part of a probe: all of them are made anew, in one stop. */
+static int renew(struct path_session *s, struct err *e)
+{
+	path_read(s);
+	vec_each (t, &s->own->targets) {
+		for (uint32_t i = 0, before = t->in.len; i < before; i++) {
+			struct inserted old = t->in.data[i];
+			if (!old.active || !target_alive(t->target))
+				continue;
+			engine_remove(s->engine, t->target, old.subject);
+			t->in.data[i].active = false;
+			uint32_t subject = put_in(s, t, &old.what, e);
+			if (subject == SUBJECT_NONE)
+				return e->code;
+			remember(t, subject, old.function, &old.what);
+		}
+	}
+	return session_commit(s, e);
+}
+
+int path_metric(struct path_session *s, const char *name, bool on, struct err *e)
+{
+	struct path_metric *m = metrics_find(&s->metrics, s->engine, name, e);
+	if (!m)
+		return e->code;
+	bool same = m->on == on;
+	m->on = on;
+	path_profile_metric(&s->data, m);
+	return same || m->index == PATH_CALLS ? 0 : renew(s, e);
+}
+
+/* A report shows the first metric unless told otherwise: time says more than calls. */
+static int first_metrics(struct path_session *s, struct err *e)
+{
+	for (unsigned i = 0; i < s->o->metric_count; i++) {
+		struct path_metric *m = metrics_find(&s->metrics, s->engine, s->o->metrics[i], e);
+		if (!m)
+			return e->code;
+		m->on = true;
+	}
+	for (int time = 1; time >= 0; time--)
+		for (uint32_t i = 0; i < s->metrics.count; i++)
+			if (metrics_is_time(&s->metrics.list[i]) == time)
+				path_profile_metric(&s->data, &s->metrics.list[i]);
+	return 0;
+}
+
+/* ---- values ---- */
+
+struct reading {
+	struct path_session *s;
+	struct path_target *t;
+	struct path_origin from;
+};
+
+static void on_value(void *ctx, const struct path_value *v)
+{
+	struct reading *r = ctx;
+	const struct path_target *t = r->t;
+	if (v->subject < t->function_of.len && t->function_of.data[v->subject] != PROFILE_NONE)
+		path_profile_value(&r->s->data, &r->from, t->function_of.data[v->subject], v);
+}
+
+static void on_walk(void *ctx, struct target *t, int tid, const struct walk *w, bool in_call)
+{
+	struct path_session *s = ctx;
+	path_profile_walk(&s->data, target_pid(t), tid, w, in_call);
+}
+
+void path_read(struct path_session *s)
+{
+	path_profile_begin(&s->data);
+	vec_each (t, &s->own->targets) {
+		struct reading r = {s, t, {t->generation, t->pid, target_space(t->target)}};
+		engine_read(s->engine, t->target, on_value, &r);
+	}
+	path_profile_end(&s->data, &s->metrics);
+	engine_walks(s->engine, on_walk, s);
+	s->seconds = now() - s->started;
+	s->own->next_read = now_ns() + reading_period;
+}
+
+/* ---- what happens to the program ---- */
+
+static void on_forked(struct path_session *s, const struct engine_event *v)
+{
+	struct path_target *child = add_target(s, v->target);
+	const struct path_target *parent = find_target(s, v->parent);
+	path_profile_process(&s->data, child->pid, parent ? parent->pid : 0);
+	if (parent)
+		vec_each (i, &parent->in)
+			remember(child, i->subject, i->function, &i->what);
+}
+
+static void drop_target(struct path_session *s, struct target *target)
+{
+	struct path_target *t = find_target(s, target);
+	if (t) {
+		vec_free(&t->in);
+		vec_free(&t->function_of);
+		*t = vec_last(&s->own->targets);
+		s->own->targets.len--;
+	}
+	engine_drop(s->engine, target);
+}
+
+static void on_executed(struct path_session *s, const struct engine_event *v)
+{
+	path_read(s);
+	hot_measure(s);
+	if (v->parent)
+		drop_target(s, v->parent);
+	path_profile_exec(&s->data, target_pid(v->target));
+	select_again(s, add_target(s, v->target));
+	engine_go(s->engine, v->target);
+}
+
+/* Probes in images that are gone went with them. */
+static void forget_unloaded(struct path_target *t)
+{
+	struct space *space = target_space(t->target);
+	vec_each (i, &t->in) {
+		struct place p = space_find(space, i->what.va + i->what.bias);
+		i->active &= p.code == i->what.code;
+	}
+}
+
+static void on_loaded(struct path_session *s, const struct engine_event *v)
+{
+	struct path_target *t = find_target(s, v->target);
+	if (t) {
+		forget_unloaded(t);
+		select_again(s, t);
+	}
+	engine_go(s->engine, v->target);
+}
+
+static void on_ended(struct path_session *s, const struct engine_event *v)
+{
+	struct path_target *t = find_target(s, v->target);
+	path_read(s);
+	if (t && t->pid == s->program) {
+		s->program = 0;
+		s->status = v->status;
+		signals_forget_program();
+	}
+	hot_measure(s);
+	drop_target(s, v->target);
+}
+
+static void on_event(struct path_session *s, const struct engine_event *v)
+{
+	static void (*const handlers[])(struct path_session *, const struct engine_event *) = {
+		[ENGINE_FORKED] = on_forked,
+		[ENGINE_EXECUTED] = on_executed,
+		[ENGINE_LOADED] = on_loaded,
+		[ENGINE_ENDED] = on_ended,
+	};
+	handlers[v->what](s, v);
+}
+
+static bool is_over(const struct path_session *s)
+{
+	if (signals_want_end())
+		return true;
+	return s->o->argv ? !s->program : !s->own->targets.len;
+}
+
+bool path_turn(struct path_session *s, int timeout_ms)
+{
+	struct engine_event v;
+	while (!is_over(s) && engine_poll(s->engine, timeout_ms, &v)) {
+		on_event(s, &v);
+		timeout_ms = 0;
+	}
+	s->seconds = now() - s->started;
+	if (is_over(s))
+		return false;
+	hot_check(s);
+	if (now_ns() >= s->own->next_read)
+		path_read(s);
+	facts_number(&s->data.profile, "seconds", s->seconds, 3);
+	saver_tick(&s->own->saver);
+	return true;
+}
+
+/* ---- the beginning ---- */
+
+static void add_facts(struct path_session *s)
+{
+	struct profile *p = &s->data.profile;
+	facts_of_host(p);
+	if (s->o->argv)
+		facts_of_command(p, s->o->argv);
+	profile_fact(p, "sampler", "probes");
+}
+
+static int open_program(struct path_session *s, int *not_started, struct err *e)
+{
+	struct target *t;
+	int rc = s->o->argv ? engine_launch(s->engine, s->o->argv, &t, not_started, e)
+			    : process_check_attach(s->o->pid, e);
+	if (!rc && !s->o->argv)
+		rc = engine_attach(s->engine, s->o->pid, &t, e);
+	if (rc)
+		return rc;
+	path_profile_process(&s->data, add_target(s, t)->pid, 0);
+	if (s->o->argv)
+		s->program = target_pid(t);
+	return 0;
+}
+
+static int first_functions(struct path_session *s, struct err *e)
+{
+	for (unsigned i = 0; i < s->o->function_count; i++) {
+		bool awaits;
+		int rc = add_to_all(s, s->o->functions[i], &awaits, e);
+		if (rc && !awaits)
+			return rc;
+	}
+	return 0;
+}
+
+/* A program that was launched for nothing has not executed an instruction of its own. */
+static void give_up(struct path_session *s)
+{
+	int program = s->program;
+	if (s->own->saver.store)
+		saver_undo(&s->own->saver);
+	if (program)
+		kill(program, SIGKILL);
+	s->program = 0;
+	path_free(s);
+	while (program && waitpid(program, NULL, __WALL) < 0 && errno == EINTR)
+		;
+}
+
+static int begin(struct path_session *s, int *not_started, struct err *e)
+{
+	int rc = first_metrics(s, e);
+	rc = rc ? rc : open_program(s, not_started, e);
+	rc = rc ? rc : first_functions(s, e);
+	if (rc)
+		return rc;
+	add_facts(s);
+	signals_install(s->program);
+	rc = saver_open(&s->own->saver, &s->data.profile, s->o->output, e);
+	s->started = now();
+	rc = rc ? rc : session_commit(s, e);
+	for (unsigned i = 0; i < s->o->function_count && !rc; i++)
+		rc = check_word(s, s->o->functions[i], e);
+	return rc;
+}
+
+int path_start(struct path_session **out, const struct path_options *o, int *not_started,
+	       struct err *e)
+{
+	static const struct engine_options usual;
+	struct path_session *s = xcalloc(1, sizeof(*s));
+	s->o = o;
+	s->own = xcalloc(1, sizeof(*s->own));
+	path_profile_init(&s->data);
+	*not_started = 0;
+	launch_remember_signals();
+	s->engine = engine_new(&usual);
+	s->selector = selector_new();
+	int rc = begin(s, not_started, e);
+	if (rc) {
+		give_up(s);
+		return rc;
+	}
+	if (o->argv)
+		engine_go(s->engine, s->own->targets.data[0].target);
+	*out = s;
+	return 0;
+}
+
+/* ---- the end ---- */
+
+void path_leave(struct path_session *s)
+{
+	path_read(s);
+	hot_measure(s);
+	selector_free(s->selector);
+	s->selector = NULL;
+	engine_free(s->engine);
+	s->engine = NULL;
+	vec_each (w, &s->own->words)
+		if (!w->found && !w->removed)
+			session_tell(s, "'%.200s' was never found: its image was not loaded",
+				     w->text);
+}
+
+void path_finish(struct path_session *s)
+{
+	struct saver *saver = &s->own->saver;
+	facts_number(&s->data.profile, "seconds", s->seconds, 3);
+	if (s->cost.run_ns)
+		facts_number(&s->data.profile, "probe_share",
+			     (double)s->cost.probe_ns / (double)s->cost.run_ns, 6);
+	s->data.profile.finished = true;
+	saver_save(saver);
+	if (!s->program)
+		signals_restore();
+	path_profile_fuse(&s->data);
+	if (!saver_save(saver))
+		snprintf(s->problem, sizeof(s->problem), "not all could be saved: %s",
+			 saver->problem.text);
+	saver_close(saver);
+}
+
+void path_free(struct path_session *s)
+{
+	selector_free(s->selector);
+	if (s->engine)
+		engine_free(s->engine);
+	vec_each (t, &s->own->targets) {
+		vec_free(&t->in);
+		vec_free(&t->function_of);
+	}
+	vec_free(&s->own->targets);
+	vec_free(&s->own->words);
+	vec_free(&s->own->window.calls);
+	path_profile_release(&s->data);
+	free(s->own);
+	free(s);
+}

@@ -1,0 +1,58 @@
+/* What session.c and hot.c share: which functions are in which process. */
+#pragma once
+#include "path/session.h"
+#include "record/saver.h"
+
+/* A function in one process. */
+struct inserted {
+	uint32_t subject, function;
+	struct selected what; /* its names are not kept */
+	bool active;
+};
+
+/* A process under study. */
+struct path_target {
+	struct target *target;
+	uint32_t generation;
+	int pid;
+	VEC(struct inserted) in;
+	VEC(uint32_t) function_of; /* subject -> function, or PROFILE_NONE */
+};
+
+/* What the user asked for. */
+struct path_word {
+	const char *text; /* of the profile's arena */
+	bool found;       /* at some time, in some process */
+	bool removed;
+};
+
+/* The cost since it was last compared with the limit. */
+struct cost_window {
+	struct path_cost cost;
+	uint64_t begin;      /* ns */
+	bool first;          /* after probes went in */
+	VEC(uint64_t) calls; /* of each function when it began */
+};
+
+struct path_private {
+	VEC(struct path_target) targets;
+	VEC(struct path_word) words;
+	struct saver saver;
+	uint32_t generations;
+	struct cost_window window;
+	uint64_t next_read; /* ns */
+	bool asked;         /* the user names a function at this moment */
+};
+
+/* Takes a function out of all processes, for the reason given. */
+void session_take_out(struct path_session *s, uint32_t function, enum path_state state,
+		      const char *reason);
+int session_commit(struct path_session *s, struct err *e);
+void session_tell(struct path_session *s, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* hot.c: takes functions out whose measurement costs more than the user allows. */
+void hot_begin(struct path_session *s, bool first);
+/* Adds what was spent since the last call. */
+void hot_measure(struct path_session *s);
+void hot_check(struct path_session *s);

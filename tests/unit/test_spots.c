@@ -1,0 +1,189 @@
+/* Walks random procedures of both architectures at random and executes the spots that they pass:
+ * whatever begins must end, in the reverse order, before the procedure is left. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "made_code.h"
+#include "patch/spots.h"
+
+enum { PROCEDURES = 1500, WALKS = 20, STEPS = 200, ALL = (1u << POINT_KINDS) - 1 };
+
+/* What has begun and not ended. */
+struct open {
+	uint8_t kind; /* of the point that began it */
+	uint32_t loop;
+};
+
+struct walk {
+	const struct made *m;
+	const struct cfg *g;
+	const struct spot_list *spots;
+	VEC(struct open) stack;
+	uint64_t passed; /* spots executed */
+};
+
+static void ends(struct walk *w, enum point_kind began, uint32_t loop)
+{
+	assert_true(w->stack.len > 0);
+	assert_int_equal(vec_last(&w->stack).kind, began);
+	assert_int_equal(vec_last(&w->stack).loop, loop);
+	(void)vec_pop(&w->stack);
+}
+
+static void execute(struct walk *w, const struct spot *s)
+{
+	w->passed++;
+	switch (s->kind) {
+	case POINT_ENTRY: assert_int_equal(w->stack.len, 0); /* fall through */
+	case POINT_LOOP_ENTRY:
+	case POINT_ITERATION_BEGIN:
+	case POINT_SYSCALL: vec_push(&w->stack, (struct open){s->kind, s->loop}); break;
+	case POINT_EXIT: ends(w, POINT_ENTRY, LOOP_NONE); break;
+	case POINT_LOOP_EXIT: ends(w, POINT_LOOP_ENTRY, s->loop); break;
+	case POINT_ITERATION_END: ends(w, POINT_ITERATION_BEGIN, s->loop); break;
+	case POINT_SYSCALL_DONE: ends(w, POINT_SYSCALL, LOOP_NONE); break;
+	default: break;
+	}
+}
+
+static void pass(struct walk *w, enum spot_place place, uint32_t edge, uint64_t va)
+{
+	for (uint32_t i = 0; i < w->spots->len; i++) {
+		const struct spot *s = &w->spots->data[i];
+		if (s->place == place && (place == SPOT_EDGE ? s->edge == edge : s->va == va))
+			execute(w, s);
+	}
+}
+
+/* The instructions of a block; returns the last one's address. */
+static uint64_t pass_block(struct walk *w, const struct block *b, bool from_outside)
+{
+	uint64_t last = b->start, va = b->start;
+	struct insn in;
+	for (; va < b->start + b->size; va += in.length) {
+		size_t n;
+		const uint8_t *p = image_at(w->m->image, va, &n);
+		assert_true(w->m->arch->decode(p, n, va, DECODE_FLOW, &in));
+		if (from_outside && !(in.flags & INSN_LANDING)) {
+			pass(w, SPOT_ENTRY, 0, va);
+			from_outside = false;
+		}
+		pass(w, SPOT_BEFORE, 0, va);
+		last = va;
+	}
+	if (from_outside)
+		pass(w, SPOT_ENTRY, 0, va);
+	return last;
+}
+
+/* From the entry to an exit, or as long as it takes; true if it ended at an exit. */
+static bool walk_once(struct walk *w)
+{
+	uint32_t at = w->g->entry;
+	for (uint32_t step = 0; step < STEPS; step++) {
+		const struct block *b = &w->g->blocks[at];
+		uint64_t last = pass_block(w, b, step == 0);
+		bool may_leave = b->flags & BLOCK_CONDITIONAL;
+		if (may_leave && made_random(4) == 0) {
+			pass(w, SPOT_TAKEN, 0, last);
+			return true;
+		}
+		if (!b->edge_count)
+			return b->end == END_RETURN || b->end == END_TAIL_CALL;
+		uint32_t edge = b->first_edge + made_random(b->edge_count);
+		pass(w, SPOT_EDGE, edge, 0);
+		at = w->g->edges[edge].to;
+	}
+	return false;
+}
+
+static void check_procedure(struct made *m, uint32_t *ended, uint32_t *loop_count)
+{
+	struct arena a, tmp;
+	struct loop_forest forest;
+	struct spot_list spots = {0};
+	arena_init(&a);
+	arena_init(&tmp);
+	const struct cfg *g = made_cfg(m, &a, &tmp);
+	assert_non_null(g);
+	loops_find(g, &forest, &a, &tmp);
+	spots_find(m->flow, g, &forest, ALL, LOOP_NONE, &spots);
+	struct walk w = {.m = m, .g = g, .spots = &spots};
+	*loop_count += forest.loop_count;
+	for (int i = 0; i < WALKS; i++) {
+		vec_clear(&w.stack);
+		if (walk_once(&w)) {
+			assert_int_equal(w.stack.len, 0);
+			++*ended;
+		}
+	}
+	assert_true(w.passed > 0);
+	vec_free(&w.stack);
+	vec_free(&spots);
+	arena_release(&a);
+	arena_release(&tmp);
+}
+
+static void what_begins_ends_in_order(void **state)
+{
+	uint32_t ended = 0, loop_count = 0;
+	(void)state;
+	for (int i = 0; i < PROCEDURES; i++) {
+		struct made m;
+		assert_true(made_open(&m, i & 1 ? &arch_a64 : &arch_x64));
+		check_procedure(&m, &ended, &loop_count);
+		made_close(&m);
+	}
+	assert_true(ended > PROCEDURES);
+	assert_true(loop_count > PROCEDURES / 2);
+}
+
+static bool same_spot(const struct spot *x, const struct spot *y)
+{
+	return x->kind == y->kind && x->place == y->place && x->loop == y->loop &&
+	       x->edge == y->edge && x->va == y->va;
+}
+
+/* Asking for some kinds, or one loop, gives those of all that are of them, in the same order. */
+static void a_part_is_as_in_the_whole(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		struct made m;
+		struct arena a;
+		struct loop_forest forest;
+		struct spot_list all = {0}, some = {0};
+		uint32_t kinds = made_random(ALL), at = 0;
+		assert_true(made_open(&m, i & 1 ? &arch_a64 : &arch_x64));
+		arena_init(&a);
+		const struct cfg *g = made_cfg(&m, &a, &a);
+		loops_find(g, &forest, &a, &a);
+		uint32_t loop = forest.loop_count ? made_random(forest.loop_count) : 0;
+		spots_find(m.flow, g, &forest, ALL, LOOP_NONE, &all);
+		spots_find(m.flow, g, &forest, kinds, loop, &some);
+		vec_each (s, &all) {
+			if (!(kinds >> s->kind & 1) || (s->loop != LOOP_NONE && s->loop != loop))
+				continue;
+			assert_true(at < some.len);
+			assert_true(same_spot(s, &some.data[at++]));
+		}
+		assert_int_equal(at, some.len);
+		vec_free(&all);
+		vec_free(&some);
+		arena_release(&a);
+		made_close(&m);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_begins_ends_in_order),
+		cmocka_unit_test(a_part_is_as_in_the_whole),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -7,8 +7,9 @@
  * is longer than an instruction: a thread that waits in the kernel comes back right behind, which
  * would be inside the jump.
  *
- * In a procedure with a jump to unknown places, that may lead to every instruction: there, a window
- * is one instruction, and only one that is large enough. */
+ * In a procedure with a jump to unknown places, that may lead to every instruction: there, and in
+ * blocks that other procedures jump into, a window is one instruction, and only one that is large
+ * enough. */
 #include "patch/plan.h"
 
 struct window {
@@ -23,9 +24,15 @@ struct displacing_state {
 	enum displacing how;
 	struct window *windows;
 	uint32_t count;
-	bool exact;
+	bool exact; /* in the present block, windows are single instructions */
 	bool calls; /* may be moved */
 };
+
+static void set_block(struct displacing_state *s, uint32_t block)
+{
+	const struct block *b = &s->p->g->blocks[block];
+	s->exact = s->p->uncertain || is_intruded(s->p, b->start + 1, b->start + b->size);
+}
 
 static bool may_move(const struct displacing_state *s, const struct body *b, uint32_t i)
 {
@@ -63,6 +70,12 @@ static bool has_room(const struct displacing_state *s, uint32_t block, const str
 	return end - start >= need;
 }
 
+/* Whether one write can put a jump there, and nobody jumps into the middle. */
+static bool is_replaceable(const struct plan *p, uint64_t start, uint64_t end)
+{
+	return in_one_page(p, start, p->ops->jump_size) && !is_intruded(p, start + 1, end);
+}
+
 static void add_window(struct displacing_state *s, uint32_t block, const struct body *b,
 		       uint32_t first, uint32_t last, bool trap)
 {
@@ -83,7 +96,8 @@ static bool find_window(struct displacing_state *s, uint32_t block, const struct
 		while (last < b->count && !s->exact && !has_room(s, block, b, a, last))
 			last++;
 		if (may_move_all(s, b, a, last) && has_room(s, block, b, a, last) &&
-		    in_one_page(p, body_va(p, &p->g->blocks[block], b, a), p->ops->jump_size)) {
+		    is_replaceable(p, body_va(p, &p->g->blocks[block], b, a),
+				   body_va(p, &p->g->blocks[block], b, last))) {
 			add_window(s, block, b, a, last, false);
 			return true;
 		}
@@ -118,6 +132,7 @@ static bool place(struct displacing_state *s, const struct attachment *a)
 		return false;
 	if (w && w->block != a->block)
 		w = NULL;
+	set_block(s, a->block);
 	if (w && (need < w->last || (need == w->last && (!s->exact || whole))))
 		return true;
 	s->calls = false;
@@ -205,6 +220,7 @@ static void emit_window(struct displacing_state *s, const struct window *w, bool
 	const struct block *block = &p->g->blocks[w->block];
 	const struct body *b = body_of(p, w->block);
 	uint32_t taken = LABEL_NONE;
+	set_block(s, w->block);
 	emit_place(&p->e, w->label);
 	for (uint32_t i = w->first; i < w->last; i++) {
 		const struct insn *in = &b->insns[i];
@@ -256,7 +272,6 @@ bool displace(struct plan *p, enum displacing how, enum refusal why)
 		.p = p,
 		.how = how,
 		.windows = ARENA_ARRAY(p->tmp, struct window, p->attachment_count),
-		.exact = p->g->unresolved > 0,
 	};
 	if (!place_all(&s, why))
 		return false;

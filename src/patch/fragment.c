@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "flow/entry.h"
 #include "patch/plan.h"
 
 /* Upper limits for what emit_ops write, in bytes. */
@@ -11,7 +12,6 @@ enum {
 	JUMP_MAX = 24,  /* between blocks, or back */
 	PROBE_MAX = 256,
 	POISON_MAX = 512, /* what a probe needs more to overwrite all free registers */
-	WINDOW_INSNS = 8, /* moved for one probe, on average over a block */
 	CONSTANT_MAX = 16,
 };
 
@@ -148,14 +148,58 @@ void fragment_release(struct fragment *f)
 	*f = (struct fragment){0};
 }
 
+/* Whether the block is nothing but a landing instruction, which cannot give way to a jump. */
+static bool is_bare_landing(const struct fragment_request *r, uint32_t block)
+{
+	const struct block *b = &r->cfg->blocks[block];
+	struct insn in;
+	return decode_at(flow_image(r->flow), flow_arch(r->flow), b->start, DECODE_FLOW, &in) &&
+	       in.flags & INSN_LANDING && in.length == b->size;
+}
+
+/* Whether displacing one instruction does for the spot, where all have the size of a jump. */
+static bool is_easy(const struct fragment_request *r, const struct spot *s)
+{
+	const struct cfg *g = r->cfg;
+	uint32_t block = s->place == SPOT_ENTRY ? g->entry : cfg_block_at(g, s->va);
+	struct insn in;
+	if (s->place == SPOT_EDGE && s->edge < g->edge_count && is_external(&g->edges[s->edge]))
+		block = g->edges[s->edge].to;
+	else if (s->place == SPOT_BEFORE &&
+		 decode_at(flow_image(r->flow), flow_arch(r->flow), s->va, DECODE_FLOW, &in) &&
+		 in.kind == INSN_TRAP)
+		return false;
+	if (block >= g->block_count || is_bare_landing(r, block))
+		return false;
+	if (s->place != SPOT_ENTRY && block == cfg_block_at(g, s->va))
+		return true;
+	for (uint32_t i = g->first_pred[block]; i < g->first_pred[block + 1]; i++)
+		if (block == g->entry || !is_external(&g->edges[g->pred_edges[i]]))
+			return false;
+	return true;
+}
+
+static bool may_relocate(const struct fragment_request *r)
+{
+	const struct arch *arch = flow_arch(r->flow);
+	if (r->relocate || r->shadow_stack || arch->emit->jump_size > arch->insn_align)
+		return true;
+	for (uint32_t i = 0; i < r->count; i++)
+		if (!is_easy(r, &r->probes[i].spot))
+			return true;
+	return false;
+}
+
 uint32_t fragment_bound(const struct fragment_request *r)
 {
 	const struct cfg *g = r->cfg;
-	uint64_t probe = PROBE_MAX + (r->poison ? POISON_MAX : 0) + 2 * CONSTANT_MAX + JUMP_MAX;
 	uint64_t insn = MOVED_MAX + CONSTANT_MAX;
-	uint64_t windows = r->count * (WINDOW_INSNS * insn + 3 * JUMP_MAX);
-	uint64_t all = g->insn_count * insn + (uint64_t)g->block_count * 3 * JUMP_MAX;
-	uint64_t bound = r->count * probe + (windows > all || r->relocate ? all : all);
+	uint64_t probe = PROBE_MAX + (r->poison ? POISON_MAX : 0) + 2 * CONSTANT_MAX + 3 * JUMP_MAX;
+	uint64_t bound = r->count * probe;
+	if (may_relocate(r))
+		bound += g->insn_count * insn + (uint64_t)g->block_count * 3 * JUMP_MAX;
+	else
+		bound += r->count * insn;
 	return bound < UINT32_MAX / 2 ? (uint32_t)bound : UINT32_MAX / 2;
 }
 

@@ -28,6 +28,7 @@
 #pragma once
 #include "flow/liveness.h"
 #include "isa/emit.h"
+#include "patch/intrusions.h"
 #include "patch/spots.h"
 
 /* Why a spot cannot be probed. */
@@ -35,7 +36,7 @@
 	X(NONE, "none", "can be probed")                                                           \
 	X(UNREACHED, "unreached", "lies in code that no path reaches")                             \
 	X(BAD_CODE, "bad-code", "lies in bytes that are no instructions")                          \
-	X(UNRESOLVED, "unresolved-jump", "is in a procedure with a jump to unknown places")        \
+	X(UNRESOLVED, "unresolved-jump", "is in a procedure whose jumps are not all understood")   \
 	X(SHARED_LANDING, "shared-landing", "is where exceptions of several places arrive")        \
 	X(SHARED_SWITCH, "shared-switch", "is where several indirect jumps arrive")                \
 	X(OVERLAP, "overlap", "lies in instructions that overlap others")                          \
@@ -119,12 +120,9 @@ struct fragment_request {
 	uint64_t bias;    /* run-time address = va + bias */
 	uint64_t address; /* run-time address that the fragment will have */
 	bool poison, allow_traps;
-	bool shadow_stack; /* the program uses one */
-	bool relocate;     /* relocate even if displacing would do */
-	/* Addresses (va) in the procedure, ascending, that other procedures jump to, besides its
-	 * entry: jump tables that escape from theirs. May be NULL. */
-	const uint64_t *arrivals;
-	uint32_t arrival_count;
+	bool shadow_stack;                   /* the program uses one */
+	bool relocate;                       /* relocate even if displacing would do */
+	const struct intrusions *intrusions; /* of the image; may be NULL, at one's own risk */
 };
 
 /* Makes the fragment for all probes that are not refused; sets `refused` of the others. False if

@@ -45,6 +45,7 @@ struct plan {
 	struct arena *tmp;
 	struct body **bodies; /* of each block; NULL until needed */
 	bool *overlaps;       /* of each block: shares bytes with another */
+	bool uncertain;       /* control may come to every instruction: see find_uncertainty() */
 	struct attachment *attachments;
 	uint32_t attachment_count;
 	uint32_t *first; /* of each block and behind the last: first attachment */
@@ -69,6 +70,11 @@ static inline bool stays_in_place(const struct insn *in)
 bool block_falls(const struct block *block, const struct body *b);
 /* Bytes at va, up to `most`, that fill a gap between blocks: nothing executes them. */
 uint32_t padding_behind(const struct plan *p, uint64_t va, uint32_t most);
+/* Sets p->uncertain: there are jumps to unknown places, or code that no known path leads to. How
+ * control gets there, we do not know; where it goes on, it may come back from there. */
+void find_uncertainty(struct plan *p);
+/* Whether other procedures jump to an address in [start, end). */
+bool is_intruded(const struct plan *p, uint64_t start, uint64_t end);
 bool in_one_page(const struct plan *p, uint64_t va, uint32_t size);
 
 /* resolve.c */

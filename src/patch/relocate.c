@@ -26,7 +26,7 @@ struct relocation {
 static enum refusal check(struct plan *p)
 {
 	const struct cfg *g = p->g;
-	if (g->unresolved)
+	if (p->uncertain)
 		return REFUSED_UNRESOLVED;
 	if (g->bad)
 		return REFUSED_BAD_CODE;
@@ -80,15 +80,25 @@ static void add_arrival(struct relocation *r, uint32_t block, uint32_t gap)
 	r->arrivals[r->arrival_count++] = a;
 }
 
-static void add_listed(struct relocation *r, const bool *arrives)
+/* Where other procedures jump to. False if that is no instruction that we know. */
+static bool add_intruded(struct relocation *r, uint32_t block)
 {
-	const struct fragment_request *q = r->p->r;
-	for (uint32_t i = 0; i < q->arrival_count; i++) {
-		uint32_t block = cfg_block_at(r->p->g, q->arrivals[i]);
-		if (block != BLOCK_NONE && q->arrivals[i] == r->p->g->blocks[block].start &&
-		    !arrives[block])
-			add_arrival(r, block, body_of(r->p, block)->landing);
+	struct plan *p = r->p;
+	const struct block *bl = &p->g->blocks[block];
+	const struct body *b = body_of(p, block);
+	const struct intrusions *in = p->r->intrusions;
+	if (!is_intruded(p, bl->start, bl->start + bl->size))
+		return true;
+	uint32_t gap = 0;
+	for (uint32_t i = intrusions_from(in, bl->start);
+	     i < in->va.len && in->va.data[i] < bl->start + bl->size; i++) {
+		while (gap < b->count && body_va(p, bl, b, gap) < in->va.data[i])
+			gap++;
+		if (gap == b->count || body_va(p, bl, b, gap) != in->va.data[i])
+			return false;
+		add_arrival(r, block, gap < b->landing ? b->landing : gap);
 	}
+	return true;
 }
 
 static uint32_t count_syscalls(const struct body *b)
@@ -157,25 +167,31 @@ static bool remove_twins(struct relocation *r)
 	return true;
 }
 
+static uint32_t count_intruded(const struct plan *p, const struct block *b)
+{
+	const struct intrusions *in = p->r->intrusions;
+	return in ? intrusions_from(in, b->start + b->size) - intrusions_from(in, b->start) : 0;
+}
+
 static enum refusal find_arrivals(struct relocation *r)
 {
 	struct plan *p = r->p;
 	const struct cfg *g = p->g;
-	bool *arrives = ARENA_ARRAY(p->tmp, bool, g->block_count);
-	uint32_t count = p->r->arrival_count;
+	uint32_t count = g->block_count;
 	for (uint32_t i = 0; i < g->block_count; i++)
-		count += (arrives[i] = is_arrival(p, i)) + count_syscalls(body_of(p, i));
+		count += count_syscalls(body_of(p, i)) + count_intruded(p, &g->blocks[i]);
 	r->arrivals = ARENA_ARRAY(p->tmp, struct arrival, count);
 	r->arrival_count = 0;
 	for (uint32_t i = 0; i < g->block_count; i++) {
 		const struct body *b = body_of(p, i);
-		if (arrives[i])
+		if (is_arrival(p, i))
 			add_arrival(r, i, b->landing);
 		for (uint32_t k = 0; k < b->count; k++)
 			if (b->insns[k].kind == INSN_SYSCALL)
 				add_arrival(r, i, k + 1);
+		if (!add_intruded(r, i))
+			return REFUSED_OVERLAP;
 	}
-	add_listed(r, arrives);
 	if (!remove_twins(r))
 		return REFUSED_NO_ROOM;
 	return take_calls(r);

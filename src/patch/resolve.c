@@ -101,7 +101,7 @@ static enum refusal resolve_arrival(struct plan *p, struct spot_probe *probe, co
 	const struct body *b = body_of(p, e->to);
 	if (!b)
 		return REFUSED_BAD_CODE;
-	if (g->unresolved)
+	if (p->uncertain)
 		return REFUSED_UNRESOLVED;
 	a->block = e->to;
 	a->gap = b->landing;
@@ -183,7 +183,7 @@ void order_attachments(struct plan *p)
 static uint32_t count_sources(const struct plan *p, uint32_t block)
 {
 	const struct cfg *g = p->g;
-	const struct fragment_request *r = p->r;
+	uint64_t start = g->blocks[block].start;
 	uint32_t count = block == g->entry;
 	bool unwinds = false;
 	for (uint32_t i = g->first_pred[block]; i < g->first_pred[block + 1]; i++) {
@@ -192,9 +192,7 @@ static uint32_t count_sources(const struct plan *p, uint32_t block)
 		unwinds |= e->kind == EDGE_UNWIND;
 	}
 	count += g->blocks[block].flags & BLOCK_LANDING && !unwinds;
-	for (uint32_t i = 0; i < r->arrival_count; i++)
-		count += r->arrivals[i] == g->blocks[block].start;
-	return count;
+	return count + is_intruded(p, start, start + 1);
 }
 
 static bool same_probes(const struct plan *p, const struct attachment *a,
@@ -264,6 +262,7 @@ void resolve_probes(struct plan *p)
 {
 	p->attachments = ARENA_ARRAY(p->tmp, struct attachment, p->r->count);
 	find_overlaps(p);
+	find_uncertainty(p);
 	for (uint32_t i = 0; i < p->r->count; i++) {
 		struct spot_probe *probe = &p->r->probes[i];
 		struct attachment *a = &p->attachments[p->attachment_count++];

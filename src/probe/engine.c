@@ -73,6 +73,7 @@ static void target_free(struct target *t)
 	vec_free(&t->kept);
 	vec_free(&t->kept_frames);
 	vec_free(&t->kept_counters);
+	vec_free(&t->kept_calls);
 	pool_release(&t->pool);
 	space_free(t->space);
 	free(t);
@@ -433,6 +434,28 @@ void engine_counts(struct engine *g, struct target *t, uint32_t subject, uint64_
 		uint32_t c = s->counters[kind];
 		out[kind] = c == UINT32_MAX ? 0 : read_counter(t, c);
 	}
+}
+
+struct calls_of_subject {
+	const struct site *site;
+	call_visitor visit;
+	void *ctx;
+};
+
+static void visit_if_its(void *ctx, uint64_t site, uint64_t target, uint64_t count)
+{
+	const struct calls_of_subject *c = ctx;
+	const struct flow *f = c->site->code->flow;
+	if (flow_procedure_at(f, site - c->site->bias) == c->site->procedure)
+		c->visit(c->ctx, site, target, count);
+}
+
+void engine_calls(struct engine *g, struct target *t, uint32_t subject, call_visitor visit,
+		  void *ctx)
+{
+	(void)g;
+	struct calls_of_subject c = {&t->sites.data[t->subjects.data[subject].site], visit, ctx};
+	read_calls(t, visit_if_its, &c);
 }
 
 void engine_walks(struct engine *g, walk_visitor visit, void *ctx)

@@ -68,6 +68,7 @@ struct subject_request {
 	bool path;
 	bool iterations; /* of a loop: count them as well */
 	bool counters;   /* no activations: a plain counter for each point (counts only) */
+	bool call_sites; /* of a procedure, and nothing else: its calls, and where they lead */
 };
 
 enum { SUBJECT_NONE = UINT32_MAX };
@@ -112,6 +113,13 @@ void engine_read(struct engine *g, struct target *t, path_visitor visit, void *c
 
 /* Plain counters, summed over threads: of a subject's points by enum point_kind. */
 void engine_counts(struct engine *g, struct target *t, uint32_t subject, uint64_t out[POINT_KINDS]);
+
+/* Calls of a subject with call_sites so far: from where (run-time address of the call instruction)
+ * to where, indirect ones included. A pair may be told several times: threads count by themselves.
+ */
+typedef void (*call_visitor)(void *ctx, uint64_t site, uint64_t target, uint64_t count);
+void engine_calls(struct engine *g, struct target *t, uint32_t subject, call_visitor visit,
+		  void *ctx);
 
 /* Time spent in probes since the last call, estimated from hits and the calibrated cost of each
  * kind; and the time all threads ran meanwhile. */

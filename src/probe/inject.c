@@ -117,6 +117,9 @@ static int make_region(struct target *t, const struct caller *c, uint64_t name, 
 	}
 	struct err ignored;
 	call(c, "closing", SYS_close, (uint64_t[6]){(uint64_t)fd}, NULL, &ignored);
+	if (!rc) /* or the program's core files would have it */
+		call(c, "marking", SYS_madvise,
+		     (uint64_t[6]){(uint64_t)base, RT_REGION_SIZE, MADV_DONTDUMP}, NULL, &ignored);
 	t->base = rc ? 0 : (uint64_t)base;
 	return rc;
 }

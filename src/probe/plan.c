@@ -101,6 +101,8 @@ enum { NOT_PROBED = -1, PROBED_BY_COUNTER = -2 };
 static uint32_t kinds_of(const struct subject *s)
 {
 	bool loop = s->request.loop;
+	if (s->request.call_sites)
+		return 1 << POINT_CALL;
 	switch (s->purpose) {
 	case PURPOSE_BLOCK: return 1 << POINT_SYSCALL | 1 << POINT_SYSCALL_DONE;
 	case PURPOSE_RENDEZVOUS: return 1 << POINT_ENTRY;
@@ -124,6 +126,8 @@ static int runtime_kind(const struct subject *s, enum point_kind kind)
 	case PURPOSE_SPIN: return entry ? RT_WAIT : RT_WAIT_DONE;
 	default: break;
 	}
+	if (kind == POINT_CALL)
+		return RT_TARGET;
 	if (s->request.counters || kind == POINT_ITERATION_BEGIN || kind == POINT_ITERATION_END)
 		return PROBED_BY_COUNTER;
 	return entry ? RT_ENTER : RT_EXIT;
@@ -158,6 +162,30 @@ static uint32_t runtime_probe(struct target *t, struct subject *s, uint32_t nth)
 	return number;
 }
 
+/* Where the call at va leads, as far as the instruction says. */
+static void describe_target(const struct target *t, const struct site *site, uint64_t va,
+			    struct rt_probe *p)
+{
+	struct insn in;
+	size_t n;
+	const uint8_t *bytes = image_at(site->code->image, va, &n);
+	p->base = p->index = RT_NO_REGISTER;
+	if (!bytes || !t->engine->arch->decode(bytes, n, va, DECODE_FULL, &in))
+		return;
+	if (in.kind == INSN_CALL) {
+		p->constant = in.target + site->bias;
+		return;
+	}
+	p->memory = in.op == OP_LOAD;
+	p->base = in.a;
+	p->index = p->memory ? in.b : RT_NO_REGISTER;
+	p->shift = in.shift;
+	/* A constant alone was made of the address of the instruction. */
+	p->constant = !p->memory                             ? 0
+		      : in.a == REG_NONE && in.b == REG_NONE ? (uint64_t)in.imm + site->bias
+							     : (uint64_t)in.imm;
+}
+
 static void call_runtime(struct target *t, const struct site_plan *p, uint32_t subject, int kind,
 			 const struct spot *spot, uint32_t nth, struct emit_probe *out)
 {
@@ -171,6 +199,8 @@ static void call_runtime(struct target *t, const struct site_plan *p, uint32_t s
 		.pc = spot->va + site->bias,
 		.step = step_at(t, site->code, recipe_address(p, spot)),
 	};
+	if (kind == RT_TARGET)
+		describe_target(t, site, spot->va, target_at(t, at));
 	out->routine = t->text + entries->hit;
 	out->argument = t->base + at;
 }

@@ -176,6 +176,34 @@ void read_all(struct target *t, path_visitor visit, void *ctx)
 	visit_kept(t, visit, ctx);
 }
 
+/* ---- calls ---- */
+
+static void visit_calls(struct target *t, uint32_t area, call_visitor visit, void *ctx)
+{
+	const struct rt_target *table =
+		(const void *)((uint8_t *)target_area(t, area) + RT_AREA_TARGETS);
+	for (uint32_t i = 0; i < RT_TARGETS; i++) {
+		uint64_t site = __atomic_load_n(&table[i].site, __ATOMIC_ACQUIRE);
+		if (site)
+			visit(ctx, site, table[i].target, table[i].count);
+	}
+}
+
+static void keep_call(void *ctx, uint64_t site, uint64_t target, uint64_t count)
+{
+	struct target *t = ctx;
+	vec_push(&t->kept_calls, (struct rt_target){site, target, count});
+}
+
+void read_calls(struct target *t, call_visitor visit, void *ctx)
+{
+	for (uint32_t i = 0; t->injected && i < 2 * RT_AREAS; i++)
+		if (t->slots[i % RT_AREAS].tid)
+			visit_calls(t, i, visit, ctx);
+	vec_each (k, &t->kept_calls)
+		visit(ctx, k->site, k->target, k->count);
+}
+
 /* Time that was in progress when its thread ended belongs to it as well. */
 static void keep_one(void *ctx, const struct path_value *v)
 {
@@ -196,6 +224,7 @@ void keep_paths(struct target *t, uint32_t area, int tid)
 	vec_reserve(&t->kept_counters, t->counters_used);
 	while (t->kept_counters.len < t->counters_used)
 		vec_push(&t->kept_counters, 0);
+	visit_calls(t, area, keep_call, t);
 	for (uint32_t i = 0; i < t->counters_used; i++)
 		if (counters[i])
 			t->kept_counters.data[i] += counters[i];

@@ -58,7 +58,7 @@ static void put(struct target *t, uint64_t pc, uint64_t step)
 {
 	struct rt_step *table = target_at(t, RT_STEP_TABLE);
 	uint32_t home = rt_step_home(pc);
-	for (uint32_t i = 0; i < RT_STEPS / 2; i++) {
+	for (uint32_t i = 0; i < RT_STEP_CHAIN; i++) {
 		struct rt_step *s = &table[(home + i) % RT_STEPS];
 		if (s->pc == pc) {
 			__atomic_store_n(&s->step, step, __ATOMIC_RELEASE);

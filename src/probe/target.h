@@ -131,6 +131,7 @@ struct target {
 	uint64_t unmeasured_threads;
 	VEC(struct kept_path) kept;
 	VEC(uint64_t) kept_frames, kept_counters;
+	VEC(struct rt_target) kept_calls;
 
 	struct raw_cache *raw;         /* read.c's */
 	VEC(struct searched) searched; /* images whose system calls were looked for */
@@ -265,6 +266,8 @@ void end_activations(struct target *t, int tid);
 void read_all(struct target *t, path_visitor visit, void *ctx);
 /* Moves the values of an area to `kept`. */
 void keep_paths(struct target *t, uint32_t area, int tid);
+/* Every pair of call and target, of whatever subject. */
+void read_calls(struct target *t, call_visitor visit, void *ctx);
 /* A plain counter, summed over all threads there were. */
 uint64_t read_counter(struct target *t, uint32_t counter);
 

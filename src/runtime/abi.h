@@ -128,18 +128,24 @@ enum rt_probe_kind {
 	RT_RENDEZVOUS, /* tell Sonde, which stops the thread here */
 };
 
-/* RT_RENDEZVOUS sends SIGURG with this, the probe's `value` in the lower half: process/control.h.
+/* RT_RENDEZVOUS sends SIGURG with this, the probe's `constant` in the lower half:
+ * process/control.h.
  */
 #define RT_SIGNAL_MAGIC UINT64_C(0x736f6e6400000000)
 
 struct rt_probe {
 	uint32_t kind;
 	uint32_t subject;
-	uint64_t pc;    /* run-time address of the spot */
-	uint64_t step;  /* from here to the caller; RT_STEP_NONE: unknown */
-	uint32_t reg;   /* RT_TARGET: the register that holds the target */
-	uint32_t value; /* RT_RENDEZVOUS: sent along */
+	uint64_t pc;   /* run-time address of the spot */
+	uint64_t step; /* from here to the caller; RT_STEP_NONE: unknown */
+	/* RT_TARGET: where the call leads: constant + base + (index << shift), or what is in
+	 * memory there. RT_RENDEZVOUS: the constant is sent along. */
+	uint64_t constant;
+	uint8_t base, index; /* registers, or RT_NO_REGISTER */
+	uint8_t shift, memory;
+	uint32_t pad;
 };
+enum { RT_NO_REGISTER = 0xff };
 
 struct rt_patch {
 	uint64_t pc; /* 0: free */
@@ -186,21 +192,23 @@ struct rt_path {
 	uint32_t recursive; /* the subject is active further out on this path: its inclusive values
 			       are in those of another path already */
 	uint32_t complete;  /* the last frame, or the last parent's, is where its thread begins */
-	uint64_t calls;     /* activations that began */
+	uint64_t live;      /* activations */
 	uint64_t caught_up; /* of activations that were running when the probe came: not in calls */
+	uint64_t calls;     /* activations that began */
 	uint64_t total[RT_METRICS]; /* inclusive; of activations that ended */
 	uint64_t self[RT_METRICS];  /* the same without activations of any subject below */
 	uint64_t frames[];          /* return addresses, innermost first */
 };
 
+/* The order is that of quick.h: what is read as a pair there has to be written as one. */
 struct rt_activation {
 	uint64_t cfa; /* 0: free */
 	uint32_t subject;
 	uint32_t path;      /* offset / 8 */
 	uint32_t next;      /* index + 1 of the next one outwards, or of the next free one */
+	uint32_t quick;     /* its metrics can be read without the kernel */
 	uint32_t metrics;   /* set: which of `start` are there */
 	uint32_t below_set; /* set: which of `below` are there, the others count as 0 */
-	uint32_t pad;
 	uint64_t start[RT_METRICS]; /* readings when it began */
 	uint64_t below[RT_METRICS]; /* inclusive values of activations that ended right below it */
 };
@@ -213,11 +221,11 @@ struct rt_stack {
 	uint32_t pad;
 };
 
-/* What is known of a subject in a thread: see area_subject(). */
+/* The paths of a subject in a thread that have no frames; offsets / 8. */
 struct rt_subject_state {
-	uint32_t path, recursive; /* without RT_PATH: offsets / 8 of its paths */
-	uint32_t unknown;         /* the path of what had no room */
-	uint32_t live;            /* activations */
+	uint32_t path, recursive; /* without RT_PATH */
+	uint32_t unknown;         /* of what had no room */
+	uint32_t pad;
 };
 
 struct rt_target {
@@ -263,25 +271,29 @@ struct rt_area {
 	struct rt_stack stacks[RT_STACKS];
 };
 
-/* Offsets in an area. */
-#define RT_ALIGN(n)         (((n) + UINT64_C(4095)) & ~UINT64_C(4095))
-#define RT_AREA_COUNTERS    RT_ALIGN(sizeof(struct rt_area))
-#define RT_AREA_TARGETS     (RT_AREA_COUNTERS + RT_COUNTERS * UINT64_C(8))
-#define RT_AREA_ACTIVATIONS (RT_AREA_TARGETS + RT_ALIGN(RT_TARGETS * sizeof(struct rt_target)))
+/* Offsets. All parts begin on pages, of whatever size; and constants are shorter so. */
+#define RT_ALIGN(n)          (((n) + UINT64_C(65535)) & ~UINT64_C(65535))
+#define RT_AFTER(part, size) RT_ALIGN((part) + (size))
+
+/* In an area. */
+#define RT_AREA_COUNTERS    RT_AFTER(0, sizeof(struct rt_area))
+#define RT_AREA_TARGETS     RT_AFTER(RT_AREA_COUNTERS, RT_COUNTERS *UINT64_C(8))
+#define RT_AREA_ACTIVATIONS RT_AFTER(RT_AREA_TARGETS, RT_TARGETS * sizeof(struct rt_target))
 /* Direct-mapped by (probe, sp); what is inside is the runtime's own. An odd number of cache lines
  * each, so that they do not compete for the same sets. */
 #define RT_AREA_INSTANCES                                                                          \
-	(RT_AREA_ACTIVATIONS + RT_ALIGN(RT_ACTIVATIONS * sizeof(struct rt_activation)))
+	RT_AFTER(RT_AREA_ACTIVATIONS, RT_ACTIVATIONS * sizeof(struct rt_activation))
 #define RT_INSTANCE_SIZE (64 + RT_INSTANCE_WORDS * UINT64_C(16))
 /* Indexed by subject. */
-#define RT_AREA_SUBJECTS (RT_AREA_INSTANCES + RT_ALIGN(RT_INSTANCES * RT_INSTANCE_SIZE))
+#define RT_AREA_SUBJECTS RT_AFTER(RT_AREA_INSTANCES, RT_INSTANCES *RT_INSTANCE_SIZE)
 /* Hash table from a path's hash to its offset / 8. */
-#define RT_AREA_PATH_INDEX                                                                         \
-	(RT_AREA_SUBJECTS + RT_ALIGN(RT_SUBJECTS * sizeof(struct rt_subject_state)))
-#define RT_AREA_PATHS (RT_AREA_PATH_INDEX + RT_ALIGN(RT_PATHS * UINT64_C(4)))
+#define RT_AREA_PATH_INDEX RT_AFTER(RT_AREA_SUBJECTS, RT_SUBJECTS * sizeof(struct rt_subject_state))
+#define RT_AREA_PATHS      RT_AFTER(RT_AREA_PATH_INDEX, RT_PATHS *UINT64_C(4))
 /* Of a stack other than the thread's own, before it is recorded. */
-#define RT_AREA_SCRATCH (RT_AREA_PATHS + RT_PATH_BYTES)
-#define RT_AREA_SIZE    (RT_AREA_SCRATCH + RT_RAW_STACK)
+#define RT_AREA_SCRATCH RT_AFTER(RT_AREA_PATHS, RT_PATH_BYTES)
+/* The runtime's own variables, which the program's stack might have no room for. */
+#define RT_AREA_WORK RT_AFTER(RT_AREA_SCRATCH, RT_RAW_STACK)
+#define RT_AREA_SIZE RT_AFTER(RT_AREA_WORK, 4096)
 
 struct rt_header {
 	uint64_t magic;
@@ -319,14 +331,14 @@ struct rt_header {
 	uint8_t calls[512];
 };
 
-/* Offsets in the region. */
-#define RT_TABLE         RT_ALIGN(sizeof(struct rt_header))
-#define RT_SUBJECT_TABLE (RT_TABLE + RT_ALIGN(RT_THREADS * UINT64_C(16)))
-#define RT_PROBE_TABLE   (RT_SUBJECT_TABLE + RT_ALIGN(RT_SUBJECTS * sizeof(struct rt_subject)))
-#define RT_STEP_TABLE    (RT_PROBE_TABLE + RT_ALIGN(RT_PROBES * sizeof(struct rt_probe)))
-#define RT_JOURNAL       (RT_STEP_TABLE + RT_ALIGN(RT_STEPS * sizeof(struct rt_step)))
-#define RT_TRAP_TABLE    (RT_JOURNAL + RT_ALIGN(RT_PATCHES * sizeof(struct rt_patch)))
-#define RT_RAW           (RT_TRAP_TABLE + RT_ALIGN(RT_TRAPS * sizeof(struct rt_trap)))
+/* In the region. */
+#define RT_TABLE         RT_AFTER(0, sizeof(struct rt_header))
+#define RT_SUBJECT_TABLE RT_AFTER(RT_TABLE, RT_THREADS * sizeof(struct rt_thread))
+#define RT_PROBE_TABLE   RT_AFTER(RT_SUBJECT_TABLE, RT_SUBJECTS * sizeof(struct rt_subject))
+#define RT_STEP_TABLE    RT_AFTER(RT_PROBE_TABLE, RT_PROBES * sizeof(struct rt_probe))
+#define RT_JOURNAL       RT_AFTER(RT_STEP_TABLE, RT_STEPS * sizeof(struct rt_step))
+#define RT_TRAP_TABLE    RT_AFTER(RT_JOURNAL, RT_PATCHES * sizeof(struct rt_patch))
+#define RT_RAW           RT_AFTER(RT_TRAP_TABLE, RT_TRAPS * sizeof(struct rt_trap))
 /* Signal frames of remote calls. */
 #define RT_REMOTE_FRAME (RT_RAW + RT_RAW_BYTES)
 #define RT_AREA_BASE    (RT_REMOTE_FRAME + UINT64_C(65536))
@@ -363,4 +375,4 @@ struct rt_entry_table {
 	uint32_t restorer; /* its return */
 	uint32_t pad;
 };
-#define RT_GUARD UINT64_C(0x6472617567)
+#define RT_GUARD 1

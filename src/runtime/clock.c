@@ -53,7 +53,6 @@ static void close_event(long fd)
 /* The mapping keeps the event alive, so its descriptor is not in the program's way for long. */
 static uint64_t open_clock(void)
 {
-	uint64_t time;
 	long fd = open_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
 	if (is_error(fd))
 		return NOT_TO_BE_HAD;
@@ -61,7 +60,7 @@ static uint64_t open_clock(void)
 	close_event(fd);
 	if (is_error(page))
 		return NOT_TO_BE_HAD;
-	if (read_page((const struct perf_event_mmap_page *)page, &time))
+	if (((const struct perf_event_mmap_page *)page)->cap_user_time)
 		return (uint64_t)page;
 	system_call(__NR_munmap, page, PAGE, 0, 0, 0);
 	return NOT_TO_BE_HAD;
@@ -69,16 +68,13 @@ static uint64_t open_clock(void)
 
 COLD uint64_t read_cpu_slowly(struct rt_area *a)
 {
-	uint64_t page_time;
 	if (a->clock_page)
 		return ask_kernel();
 	bool allowed = region_header()->clock_kind && region_guard();
 	uint64_t page = allowed ? open_clock() : NOT_TO_BE_HAD;
 	uint64_t time = ask_kernel();
-	if (page > NOT_TO_BE_HAD) {
-		read_page((const struct perf_event_mmap_page *)page, &page_time);
-		a->clock_offset = (int64_t)(time - page_time);
-	}
+	if (page > NOT_TO_BE_HAD)
+		a->clock_offset = (int64_t)(time - read_page(page));
 	a->clock_page = page;
 	return time;
 }

@@ -6,17 +6,16 @@
 
 /* The thread's time on a processor, from the page of a task-clock event: the kernel leaves there
  * how long it had run when it was last put on one, and how to get the time since from the ticks.
- * See linux/perf_event.h. False if the page lacks what is needed. */
-static inline bool read_page(const volatile struct perf_event_mmap_page *p, uint64_t *out)
+ * See linux/perf_event.h. A page that lacks what is needed is not kept: open_clock(). */
+HOT uint64_t read_page(uint64_t page)
 {
+	const volatile struct perf_event_mmap_page *p = (const void *)page;
 	uint32_t sequence;
 	uint64_t enabled, now, offset, mult;
 	unsigned shift;
 	do {
 		sequence = p->lock;
 		keep_order();
-		if (unlikely(!p->cap_user_time))
-			return false;
 		enabled = p->time_enabled;
 		now = ticks();
 		offset = p->time_offset;
@@ -29,16 +28,13 @@ static inline bool read_page(const volatile struct perf_event_mmap_page *p, uint
 		keep_order();
 	} while (unlikely(p->lock != sequence));
 	uint64_t rest = now & ((UINT64_C(1) << shift) - 1);
-	*out = enabled + offset + (now >> shift) * mult + (rest * mult >> shift);
-	return true;
+	return enabled + offset + (now >> shift) * mult + (rest * mult >> shift);
 }
 
 static inline uint64_t read_cpu(struct rt_area *a)
 {
-	uint64_t time;
-	if (likely(a->clock_page > 1 &&
-		   read_page((const struct perf_event_mmap_page *)a->clock_page, &time)))
-		return time + (uint64_t)a->clock_offset;
+	if (likely(a->clock_page > 1))
+		return read_page(a->clock_page) + (uint64_t)a->clock_offset;
 	return read_cpu_slowly(a);
 }
 
@@ -61,11 +57,22 @@ static inline unsigned lowest(uint32_t set)
 
 enum { METRICS_KNOWN = (1 << RT_METRICS) - 1 };
 
-/* Reads those that are not read yet. */
-static inline void read_metrics(struct hit *h, uint32_t set)
+/* Whether they can be read without the kernel. */
+HOT bool can_read_quickly(const struct rt_area *a, uint32_t set)
 {
-	set &= METRICS_KNOWN & ~h->have;
-	h->have |= set;
+	return !(set >> RT_EVENT) && (!(set & 1 << RT_CPU) || a->clock_page > 1);
+}
+
+struct readings {
+	uint32_t have; /* set */
+	uint64_t now[RT_METRICS];
+};
+
+/* Reads those that are not read yet. */
+static inline void read_metrics(struct rt_area *a, struct readings *r, uint32_t set)
+{
+	set &= METRICS_KNOWN & ~r->have;
+	r->have |= set;
 	for (; set; set &= set - 1)
-		h->now[lowest(set)] = read_metric(h->area, lowest(set));
+		r->now[lowest(set)] = read_metric(a, lowest(set));
 }

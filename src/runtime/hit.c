@@ -3,7 +3,7 @@
  * The area is marked busy meanwhile. If a signal handler interrupts us and hits probes itself, it
  * uses the area's sibling. A handler that never comes back (siglongjmp) leaves the mark behind: it
  * is the address of our frame, and a later hit further up the same stack knows that it is void. */
-#include "runtime/hit.h"
+#include "runtime/quick.h"
 
 #include "runtime/thread.h"
 
@@ -40,11 +40,13 @@ static COLD struct rt_area *free_area(struct rt_area *a, uint64_t here)
 	return sibling;
 }
 
-static void dispatch(struct hit *h)
+static void dispatch(const struct hit *h)
 {
+	struct readings *r = area_at(h->area, RT_AREA_WORK + WORK_READINGS);
+	r->have = 0;
 	switch (h->probe->kind) {
-	case RT_ENTER: enter(h); break;
-	case RT_EXIT: leave(h); break;
+	case RT_ENTER: enter(h, r); break;
+	case RT_EXIT: leave(h, r); break;
 	case RT_BLOCK: block(h); break;
 	case RT_BLOCK_DONE: block_done(h); break;
 	case RT_WAIT: wait(h); break;
@@ -53,33 +55,47 @@ static void dispatch(struct hit *h)
 	}
 }
 
+HOT struct hit make_hit(const struct rt_probe *probe, const struct frame *frame, struct rt_area *a)
+{
+	uint64_t cfa = step_cfa(probe->step, frame_sp(frame), frame_fp(frame));
+	return (struct hit){.probe = probe,
+			    .frame = frame,
+			    .area = a,
+			    .subject = region_subject(probe->subject),
+			    .cfa = cfa,
+			    .own = area_owns(a, cfa)};
+}
+
+static COLD void hit_slowly(const struct rt_probe *probe, const struct frame *frame)
+{
+	struct rt_area *a = thread_area();
+	if (probe->kind >= RT_RENDEZVOUS || !a->tid)
+		return;
+	if (a->busy && !(a = free_area(a, (uint64_t)frame)))
+		return;
+	struct hit h = make_hit(probe, frame, a);
+	mark_busy(h, probe->kind);
+	dispatch(&h);
+	mark_free(h);
+}
+
 void rt_hit(const struct rt_probe *probe, const struct frame *frame)
 {
 	uint32_t kind = probe->kind;
-	if (unlikely(kind >= RT_RENDEZVOUS)) {
-		if (kind == RT_RENDEZVOUS)
-			rendezvous(probe);
+	struct rt_area *a = thread_at_home();
+	if (unlikely(!guarded()))
+		return;
+	if (likely(kind <= RT_EXIT)) {
+		if (unlikely(!region_subject(probe->subject)->active))
+			return;
+		if (likely(a && !a->busy)) {
+			struct hit h = make_hit(probe, frame, a);
+			if (likely(kind == RT_ENTER ? enter_quickly(h) : leave_quickly(h)))
+				return;
+		}
+	} else if (kind == RT_RENDEZVOUS) {
+		rendezvous(probe);
 		return;
 	}
-	struct hit h;
-	h.probe = probe;
-	h.frame = frame;
-	h.have = 0;
-	h.subject = region_subject(probe->subject);
-	if (!guarded() || (kind <= RT_EXIT && !h.subject->active))
-		return;
-	struct rt_area *a = thread_area();
-	if (!a->tid)
-		return;
-	if (unlikely(a->busy) && !(a = free_area(a, (uint64_t)frame)))
-		return;
-	a->busy = (uint64_t)frame;
-	keep_order();
-	a->hits[kind]++;
-	h.area = a;
-	h.cfa = step_cfa(probe->step, frame_sp(frame), frame_fp(frame));
-	h.own = area_owns(a, h.cfa);
-	dispatch(&h);
-	keep_order();
-	a->busy = 0;
+	hit_slowly(probe, frame);
 }

@@ -2,16 +2,14 @@
 #pragma once
 #include "runtime/region.h"
 
+/* Passed by value to what is inlined, so that on the common way it stays in registers. */
 struct hit {
 	const struct rt_probe *probe;
 	const struct frame *frame;
 	struct rt_area *area;
 	const struct rt_subject *subject;
 	uint64_t cfa;
-	uint64_t root; /* enter: identifies the stack, if it is not the thread's own */
-	bool own;      /* on the thread's own stack */
-	uint32_t have; /* which of `now` were read */
-	uint64_t now[RT_METRICS];
+	bool own; /* on the thread's own stack */
 };
 
 /* Called by the stubs. */
@@ -22,18 +20,16 @@ void rt_trap(int signal, const void *info, void *context);
 /* thread.c: the area of a thread pointer that is not where it belongs in the table. */
 struct rt_area *thread_find(uint64_t pointer);
 
-/* activation.c */
-void enter(struct hit *h);
-void leave(struct hit *h);
+struct readings;
+/* activation.c; `r` is room. */
+void enter(const struct hit *h, struct readings *r);
+void leave(const struct hit *h, struct readings *r);
 
-/* walk.c: the path that leads here; offset / 8. 0: no room, or the subject keeps no paths. Sets
- * h->root. */
-uint32_t walk_path(struct hit *h);
-/* raw.c: the same for a path that cannot be walked; without root. */
-uint32_t raw_path(struct hit *h);
+/* raw.c: the path of a hit that cannot be walked; 0: no room. */
+uint32_t raw_path(const struct hit *h);
 /* path.c: the path without frames. */
-uint32_t path_of_subject(struct hit *h, bool recursive);
-uint32_t path_unknown(struct hit *h);
+uint32_t path_of_subject(const struct hit *h);
+uint32_t path_unknown(const struct hit *h);
 
 /* A path that is being put together behind the others. */
 struct draft {
@@ -47,9 +43,9 @@ struct draft {
 /* False if there is no room. */
 bool draft_start(struct draft *d, struct rt_area *a);
 /* The path as it is in the area already; 0: not there. */
-uint32_t draft_find(struct draft *d, struct hit *h);
+uint32_t draft_find(struct draft *d, const struct hit *h);
 /* The same, or the draft, which is one of them now; 0: no room. */
-uint32_t draft_finish(struct draft *d, struct hit *h);
+uint32_t draft_finish(struct draft *d, const struct hit *h);
 
 static inline uint64_t mix(uint64_t hash, uint64_t word)
 {
@@ -62,13 +58,13 @@ uint64_t read_cpu_slowly(struct rt_area *a);
 uint64_t read_event(struct rt_area *a, unsigned i);
 
 /* wait.c */
-void block(struct hit *h);
-void block_done(struct hit *h);
-void wait(struct hit *h);
-void wait_done(struct hit *h);
+void block(const struct hit *h);
+void block_done(const struct hit *h);
+void wait(const struct hit *h);
+void wait_done(const struct hit *h);
 
 /* tell.c */
-void count_target(struct hit *h);
+void count_target(const struct hit *h);
 void rendezvous(const struct rt_probe *probe);
 
 /* Steps: see enum rt_step_kind. */
@@ -91,6 +87,7 @@ static inline uint64_t step_below_fp(uint64_t step)
 static inline uint64_t step_cfa(uint64_t step, uint64_t sp, uint64_t fp)
 {
 	unsigned kind = step & 15;
-	uint64_t base = kind == RT_STEP_SP ? sp : fp;
-	return kind == RT_STEP_NONE || kind > RT_STEP_FP ? 0 : base + (uint64_t)step_offset(step);
+	if (likely(kind == RT_STEP_SP))
+		return sp + (uint64_t)step_offset(step);
+	return kind == RT_STEP_FP ? fp + (uint64_t)step_offset(step) : 0;
 }

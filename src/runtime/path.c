@@ -36,7 +36,7 @@ static uint32_t *path_index(struct rt_area *a)
 }
 
 /* The path, or 0 and the slot of the index where it belongs; NO_SLOT if there is no room. */
-static uint32_t look_up(const struct draft *d, struct hit *h, uint32_t *slot)
+static uint32_t look_up(const struct draft *d, const struct hit *h, uint32_t *slot)
 {
 	const uint32_t *index = path_index(h->area);
 	uint64_t spread = mix(mix(d->hash, h->probe->subject), d->parent + UINT64_C(1));
@@ -61,22 +61,34 @@ static bool leads_through(const struct rt_path *p, uint32_t count, const struct 
 	return false;
 }
 
+static bool is_live(const struct hit *h)
+{
+	uint32_t number = h->area->stacks[0].top;
+	for (uint32_t i = 0; h->own && number && i < RT_ACTIVATIONS; i++) {
+		const struct rt_activation *a = area_activation(h->area, number);
+		if (a->subject == h->probe->subject)
+			return true;
+		number = a->next;
+	}
+	return false;
+}
+
 /* A loop is entered again inside itself only if it is active; its procedure's range says nothing
  * about that. */
-static bool is_recursive(const struct draft *d, struct hit *h)
+static bool is_recursive(const struct draft *d, const struct hit *h)
 {
 	if (h->subject->flags & RT_LOOP)
-		return area_subject(h->area, h->probe->subject)->live;
+		return is_live(h);
 	if (leads_through(d->path, d->count, h->subject))
 		return true;
 	uint32_t parent = d->parent;
 	for (uint32_t i = 0; parent && i < PARENTS_LOOKED_AT; i++) {
 		const struct rt_path *p = area_path(h->area, parent);
-		uint32_t room = (uint32_t)((RT_PATH_BYTES / 8 - parent) - sizeof(*p) / 8);
+		uint64_t room = (uint64_t)area_at(h->area, RT_AREA_SIZE) - (uint64_t)p->frames;
 		if (p->subject == h->probe->subject ||
-		    (p->frame_count <= room && leads_through(p, p->frame_count, h->subject)))
+		    (p->frame_count <= room / 8 && leads_through(p, p->frame_count, h->subject)))
 			return true;
-		parent = p->parent <= PATH_LAST ? p->parent : 0;
+		parent = p->parent;
 	}
 	return false;
 }
@@ -84,6 +96,7 @@ static bool is_recursive(const struct draft *d, struct hit *h)
 /* Everything behind the last path may hold what is left of drafts. */
 static void clear_values(struct rt_path *p)
 {
+	p->live = 0;
 	p->calls = 0;
 	p->caught_up = 0;
 	for (unsigned i = 0; i < RT_METRICS; i++) {
@@ -92,7 +105,7 @@ static void clear_values(struct rt_path *p)
 	}
 }
 
-static uint32_t publish(const struct draft *d, struct hit *h, bool recursive)
+static uint32_t publish(const struct draft *d, const struct hit *h, bool recursive)
 {
 	struct rt_area *a = h->area;
 	struct rt_path *p = d->path;
@@ -112,13 +125,13 @@ static uint32_t publish(const struct draft *d, struct hit *h, bool recursive)
 	return offset;
 }
 
-uint32_t draft_find(struct draft *d, struct hit *h)
+uint32_t draft_find(struct draft *d, const struct hit *h)
 {
 	uint32_t slot;
 	return look_up(d, h, &slot);
 }
 
-uint32_t draft_finish(struct draft *d, struct hit *h)
+uint32_t draft_finish(struct draft *d, const struct hit *h)
 {
 	uint32_t slot, found = look_up(d, h, &slot);
 	if (found || slot == NO_SLOT)
@@ -128,7 +141,7 @@ uint32_t draft_finish(struct draft *d, struct hit *h)
 	return found;
 }
 
-static uint32_t add_plain(struct hit *h, bool recursive, uint64_t raw)
+static uint32_t add_plain(const struct hit *h, bool recursive, uint64_t raw)
 {
 	struct draft d;
 	if (!draft_start(&d, h->area))
@@ -137,19 +150,22 @@ static uint32_t add_plain(struct hit *h, bool recursive, uint64_t raw)
 	return publish(&d, h, recursive);
 }
 
-uint32_t path_of_subject(struct hit *h, bool recursive)
+uint32_t path_of_subject(const struct hit *h)
 {
 	struct rt_subject_state *s = area_subject(h->area, h->probe->subject);
-	uint32_t *path = recursive ? &s->recursive : &s->path;
-	if (unlikely(!*path))
-		*path = add_plain(h, recursive, 0);
-	return *path;
+	if (!s->path)
+		return s->path = add_plain(h, false, 0);
+	if (!area_path(h->area, s->path)->live)
+		return s->path;
+	if (!s->recursive)
+		s->recursive = add_plain(h, true, 0);
+	return s->recursive;
 }
 
-COLD uint32_t path_unknown(struct hit *h)
+COLD uint32_t path_unknown(const struct hit *h)
 {
 	struct rt_subject_state *s = area_subject(h->area, h->probe->subject);
 	if (!s->unknown)
-		s->unknown = add_plain(h, s->live, RT_RAW_UNKNOWN);
+		s->unknown = add_plain(h, is_live(h), RT_RAW_UNKNOWN);
 	return s->unknown;
 }

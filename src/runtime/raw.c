@@ -25,7 +25,17 @@ static bool looks_like_code(const struct rt_header *h, uint64_t word)
 	return false;
 }
 
-/* How far another stack than the thread's own can be read is not known: the kernel tells. */
+/* The rest of a page that is in use. */
+static uint32_t copy_page(uint64_t from, uint64_t *to)
+{
+	uint32_t size = CHUNK - from % CHUNK;
+	for (uint32_t i = 0; i < size / 8; i++)
+		to[i] = ((const uint64_t *)from)[i];
+	return size;
+}
+
+/* How far another stack than the thread's own can be read is not known: the kernel tells, if it is
+ * permitted to ask. */
 static uint32_t copy_foreign(uint64_t from, uint64_t *to, uint32_t room)
 {
 	uint32_t done = 0;
@@ -40,17 +50,18 @@ static uint32_t copy_foreign(uint64_t from, uint64_t *to, uint32_t room)
 			break;
 		done += (uint32_t)size;
 	}
-	return done;
+	return done ? done : copy_page(from, to);
 }
 
-static struct stack_words gather(struct hit *h)
+static struct stack_words gather(const struct hit *h)
 {
 	uint64_t sp = frame_sp(h->frame) & ~UINT64_C(7);
 	struct stack_words words = {(const uint64_t *)sp, 0};
 	uint64_t size = RT_RAW_STACK;
-	if (h->own && h->area->stack_high - sp < size) {
+	bool own = area_owns(h->area, sp + 1);
+	if (own && h->area->stack_high - sp < size) {
 		size = h->area->stack_high - sp;
-	} else if (!h->own) {
+	} else if (!own) {
 		words.word = area_at(h->area, RT_AREA_SCRATCH);
 		size = copy_foreign(sp, area_at(h->area, RT_AREA_SCRATCH), RT_RAW_STACK);
 	}
@@ -71,7 +82,7 @@ static uint64_t hash_words(const struct stack_words *words, uint64_t hash)
 }
 
 /* Offset of the new record in the region; RT_RAW_UNKNOWN if there is no room. */
-static uint64_t record(struct hit *h, const struct stack_words *words, uint64_t hash)
+static uint64_t record(const struct hit *h, const struct stack_words *words, uint64_t hash)
 {
 	struct rt_header *header = region_header();
 	uint64_t size = sizeof(struct rt_raw) + words->count * UINT64_C(8);
@@ -97,17 +108,17 @@ static uint64_t record(struct hit *h, const struct stack_words *words, uint64_t 
 	return RT_RAW + at;
 }
 
-COLD uint32_t raw_path(struct hit *h)
+COLD uint32_t raw_path(const struct hit *h)
 {
-	struct draft d;
+	struct draft *d = area_at(h->area, RT_AREA_WORK + WORK_RAW);
 	struct stack_words words = gather(h);
 	h->area->raw_walks++;
-	if (!draft_start(&d, h->area))
+	if (!draft_start(d, h->area))
 		return 0;
-	d.hash = hash_words(&words, mix(h->probe->pc, frame_link(h->frame)));
-	uint32_t found = draft_find(&d, h);
+	d->hash = hash_words(&words, mix(h->probe->pc, frame_link(h->frame)));
+	uint32_t found = draft_find(d, h);
 	if (found)
 		return found;
-	d.raw = record(h, &words, d.hash);
-	return d.raw == RT_RAW_UNKNOWN ? 0 : draft_finish(&d, h);
+	d->raw = record(h, &words, d->hash);
+	return d->raw == RT_RAW_UNKNOWN ? 0 : draft_finish(d, h);
 }

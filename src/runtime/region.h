@@ -13,16 +13,24 @@ extern const struct rt_entry_table rt_entries __attribute__((visibility("hidden"
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define COLD        __attribute__((cold, noinline))
+#define HOT         static inline __attribute__((always_inline))
 
 /* The table is patched after the compiler has seen that it is constant. */
+static inline const struct rt_entry_table *region_entries(void)
+{
+	const struct rt_entry_table *entries = &rt_entries;
+	__asm__("" : "+r"(entries));
+	return entries;
+}
+
 static inline uint64_t region_base(void)
 {
-	return *(const volatile uint64_t *)&rt_entries.region;
+	return region_entries()->region;
 }
 
 static inline uint64_t region_guard(void)
 {
-	return *(const volatile uint64_t *)&rt_entries.guard;
+	return region_entries()->guard;
 }
 
 static inline void *region_at(uint64_t offset)
@@ -56,12 +64,13 @@ static inline struct rt_subject_state *area_subject(struct rt_area *a, uint32_t 
 	return (struct rt_subject_state *)area_at(a, RT_AREA_SUBJECTS) + subject % RT_SUBJECTS;
 }
 
-/* Paths have room for their fixed part, whatever the offset. */
-enum { PATH_LAST = (RT_PATH_BYTES - sizeof(struct rt_path)) / 8 };
+/* Who uses which part of the working space. */
+enum { WORK_READINGS = 0, WORK_WALK = 1024, WORK_RAW = 2048 };
 
+/* A path's fixed part that begins at the very end of the space reaches into the scratch part. */
 static inline struct rt_path *area_path(struct rt_area *a, uint32_t offset)
 {
-	return area_at(a, RT_AREA_PATHS + (offset <= PATH_LAST ? offset : 0) * UINT64_C(8));
+	return area_at(a, RT_AREA_PATHS + offset % (RT_PATH_BYTES / 8) * UINT64_C(8));
 }
 
 /* On the thread's own stack. */

@@ -8,10 +8,24 @@ enum {
 	NOT_PERMITTED = -1, /* -EPERM */
 };
 
-void count_target(struct hit *h)
+static uint64_t register_of(const struct hit *h, uint8_t reg)
+{
+	return reg == RT_NO_REGISTER ? 0 : frame_register(h->frame, reg);
+}
+
+/* Memory that the call is about to read itself. */
+static uint64_t called(const struct hit *h)
+{
+	const struct rt_probe *p = h->probe;
+	uint64_t at = p->constant + register_of(h, p->base) +
+		      (register_of(h, p->index) << (p->shift & 63));
+	return p->memory ? *(const uint64_t *)at : at;
+}
+
+void count_target(const struct hit *h)
 {
 	struct rt_target *table = area_at(h->area, RT_AREA_TARGETS);
-	uint64_t site = h->probe->pc, target = frame_register(h->frame, h->probe->reg);
+	uint64_t site = h->probe->pc, target = called(h);
 	uint64_t home = mix(site, target);
 	for (uint64_t i = 0; i < TARGET_CHAIN; i++) {
 		struct rt_target *t = &table[(home + i) % RT_TARGETS];
@@ -58,6 +72,6 @@ COLD void rendezvous(const struct rt_probe *probe)
 	q.code = CODE_QUEUE;
 	q.error = q.pad = q.uid = 0;
 	q.pid = (int32_t)pid;
-	q.value = RT_SIGNAL_MAGIC | probe->value;
+	q.value = RT_SIGNAL_MAGIC | (uint32_t)probe->constant;
 	system_call(__NR_rt_tgsigqueueinfo, pid, tid, SIGNAL_URGENT, (long)&q, 0);
 }

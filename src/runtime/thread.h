@@ -7,11 +7,16 @@ static inline struct rt_thread *thread_home(uint64_t pointer)
 	return (struct rt_thread *)region_at(RT_TABLE) + (pointer >> 12) % RT_THREADS;
 }
 
-static inline struct rt_area *thread_area(void)
+/* NULL if the thread is not where it belongs. */
+HOT struct rt_area *thread_at_home(void)
 {
 	uint64_t pointer = thread_pointer();
 	const struct rt_thread *t = thread_home(pointer);
-	if (likely(t->thread_pointer == pointer && pointer))
-		return (struct rt_area *)t->area;
-	return thread_find(pointer);
+	return likely(t->thread_pointer == pointer && pointer) ? (struct rt_area *)t->area : NULL;
+}
+
+static inline struct rt_area *thread_area(void)
+{
+	struct rt_area *a = thread_at_home();
+	return a ? a : thread_find(thread_pointer());
 }

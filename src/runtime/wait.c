@@ -26,7 +26,7 @@ static bool futex_waits(uint64_t operation)
 	}
 }
 
-static uint32_t classify(struct hit *h)
+static uint32_t classify(const struct hit *h)
 {
 	const struct rt_header *header = region_header();
 	uint64_t number = frame_call(h->frame);
@@ -48,7 +48,7 @@ static bool in_progress(const struct hit *h)
 	return a->wait_cfa > h->cfa || (a->wait_cfa == h->cfa && a->wait_probe != h->probe->kind);
 }
 
-static void begin(struct hit *h, uint32_t kind)
+static void begin_wait(const struct hit *h, uint32_t kind)
 {
 	struct rt_area *a = h->area;
 	a->wait_kind = kind;
@@ -59,7 +59,7 @@ static void begin(struct hit *h, uint32_t kind)
 }
 
 /* True if it was this wait that ends. */
-static bool end(struct hit *h, uint32_t began)
+static bool end_wait(const struct hit *h, uint32_t began)
 {
 	struct rt_area *a = h->area;
 	uint64_t now = ticks();
@@ -73,13 +73,13 @@ static bool end(struct hit *h, uint32_t began)
 	return true;
 }
 
-void block(struct hit *h)
+void block(const struct hit *h)
 {
 	uint32_t kind = classify(h);
 	if (kind == RT_WAIT_NONE)
 		return;
 	if (!in_progress(h)) {
-		begin(h, kind);
+		begin_wait(h, kind);
 		return;
 	}
 	h->area->inner_kind = kind;
@@ -87,11 +87,11 @@ void block(struct hit *h)
 }
 
 /* The number may be gone by now: on x86-64 the result takes its place. */
-void block_done(struct hit *h)
+void block_done(const struct hit *h)
 {
 	struct rt_area *a = h->area;
 	uint32_t kind = RT_WAIT_NONE;
-	if (end(h, RT_BLOCK)) {
+	if (end_wait(h, RT_BLOCK)) {
 		kind = a->wait_kind;
 	} else if (a->inner_kind && a->inner_cfa == h->cfa) {
 		kind = (uint32_t)a->inner_kind;
@@ -101,13 +101,13 @@ void block_done(struct hit *h)
 		a->bytes += (uint64_t)frame_result(h->frame);
 }
 
-void wait(struct hit *h)
+void wait(const struct hit *h)
 {
 	if (!in_progress(h))
-		begin(h, RT_WAIT_SYNC);
+		begin_wait(h, RT_WAIT_SYNC);
 }
 
-void wait_done(struct hit *h)
+void wait_done(const struct hit *h)
 {
-	end(h, RT_WAIT);
+	end_wait(h, RT_WAIT);
 }

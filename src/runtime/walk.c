@@ -1,37 +1,14 @@
-/* The call path that leads to a probe.
- *
- * A walk depends on the registers at the probe and on certain words of the stack, nothing else. So
- * it is remembered under (probe, stack pointer) together with these words: if all of them are what
- * they were, the way from each frame to the next is the same, by induction from the innermost, and
- * so is the path. They are compared in the order in which the walk read them: a word is looked at
- * only when those before it say that it is there.
+/* The call path that leads to a probe, from frame to frame by the steps that Sonde has put into the
+ * region. What a walk depends on goes into its instance (instance.h).
  *
  * On the thread's own stack a walk ends at an anchor: a frame that is a live activation, whose path
  * is known. */
-#include "runtime/hit.h"
+#include "runtime/instance.h"
 
-enum {
-	NEEDS_FP = 1,   /* the walk depended on the frame pointer's value at the probe */
-	NEEDS_LINK = 2, /* and on the link register's */
-	WALK_REACH = 64 << 20,
-};
-
-struct word {
-	uint64_t address, value;
-};
-
-struct instance {
-	uint64_t probe; /* 0: none */
-	uint64_t sp, fp, link;
-	uint64_t root, epoch;
-	uint32_t path, anchor; /* anchor: number of an activation */
-	uint32_t needs, count;
-	struct word words[RT_INSTANCE_WORDS];
-};
-_Static_assert(sizeof(struct instance) == RT_INSTANCE_SIZE, "abi.h says otherwise");
+enum { WALK_REACH = 64 << 20 };
 
 struct walk {
-	struct hit *hit;
+	const struct hit *hit;
 	struct instance *instance;
 	struct draft draft;
 	uint64_t pc, sp, fp, step;
@@ -43,41 +20,6 @@ struct walk {
 };
 
 enum progress { WALK_ON, WALK_DONE, WALK_STUCK };
-
-static uint64_t word_at(uint64_t address)
-{
-	return *(const volatile uint64_t *)address;
-}
-
-static struct instance *instance_of(struct hit *h, uint64_t sp)
-{
-	uint64_t key = ((uint64_t)h->probe >> 3) * 31 + (sp >> 4);
-	return area_at(h->area, RT_AREA_INSTANCES + key % RT_INSTANCES * RT_INSTANCE_SIZE);
-}
-
-/* The anchor is the same activation still: it lives, and has the path that the remembered one has
- * for a parent. */
-static bool anchor_holds(struct hit *h, const struct instance *in)
-{
-	const struct rt_activation *a = area_activation(h->area, in->anchor);
-	return a->cfa == in->root && a->path == area_path(h->area, in->path)->parent;
-}
-
-static bool holds(struct hit *h, const struct instance *in, uint64_t sp)
-{
-	if (in->probe != (uint64_t)h->probe || in->sp != sp ||
-	    in->epoch != region_header()->epoch ||
-	    (in->needs & NEEDS_FP && in->fp != frame_fp(h->frame)) ||
-	    (in->needs & NEEDS_LINK && in->link != frame_link(h->frame)))
-		return false;
-	uint32_t count = in->count;
-	if (unlikely(count > RT_INSTANCE_WORDS))
-		return false;
-	for (const struct word *w = in->words, *end = w + count; w < end; w++)
-		if (word_at(w->address) != w->value)
-			return false;
-	return !in->anchor || anchor_holds(h, in);
-}
 
 static uint64_t find_step(uint64_t pc)
 {
@@ -150,7 +92,7 @@ static bool read_fp(struct walk *w, uint64_t cfa)
  * none: what has the same CFA then was left behind. */
 static bool at_anchor(struct walk *w, uint64_t cfa)
 {
-	struct hit *h = w->hit;
+	const struct hit *h = w->hit;
 	if (!h->own || (w->innermost && !(h->subject->flags & RT_LOOP)))
 		return false;
 	for (uint32_t i = 0; w->live && i < RT_ACTIVATIONS; i++) {
@@ -212,7 +154,7 @@ static enum progress walk_frame(struct walk *w)
 	return WALK_ON;
 }
 
-static bool start(struct walk *w, struct hit *h, struct instance *in)
+static bool start(struct walk *w, const struct hit *h, struct instance *in)
 {
 	const struct frame *f = h->frame;
 	in->probe = 0;
@@ -236,37 +178,30 @@ static bool start(struct walk *w, struct hit *h, struct instance *in)
 	return draft_start(&w->draft, h->area);
 }
 
-static COLD uint32_t walk(struct hit *h, struct instance *in)
+static struct way walk(const struct hit *h, struct instance *in)
 {
-	struct walk w;
+	struct walk *w = area_at(h->area, RT_AREA_WORK + WORK_WALK);
 	enum progress progress = WALK_ON;
-	uint32_t path = 0;
+	struct way way = {0, 0};
 	bool wanted = h->subject->flags & RT_PATH;
 	h->area->walks++;
-	if (!start(&w, h, in))
-		return 0;
+	if (!start(w, h, in))
+		return way;
 	while (progress == WALK_ON)
-		progress = walk_frame(&w);
-	h->root = w.sp;
-	if (progress == WALK_STUCK)
-		return wanted ? raw_path(h) : 0;
+		progress = walk_frame(w);
+	way.root = w->sp;
 	if (wanted)
-		path = draft_finish(&w.draft, h);
-	if (in->count > RT_INSTANCE_WORDS || (wanted && !path))
-		return path;
-	in->path = path;
+		way.path = progress == WALK_STUCK ? raw_path(h) : draft_finish(&w->draft, h);
+	if (progress == WALK_STUCK || in->count > RT_INSTANCE_WORDS || (wanted && !way.path))
+		return way;
+	in->path = way.path;
 	keep_order();
 	in->probe = (uint64_t)h->probe;
-	return path;
+	return way;
 }
 
-uint32_t walk_path(struct hit *h)
+COLD struct way walk_here(const struct hit *h)
 {
-	uint64_t sp = frame_sp(h->frame);
-	struct instance *in = instance_of(h, sp);
-	if (unlikely(!holds(h, in, sp)))
-		return walk(h, in);
-	h->area->instance_hits++;
-	h->root = in->root;
-	return in->path;
+	struct way way = remembered(*h);
+	return way.root ? way : walk(h, instance_of(h->area, h->probe, frame_sp(h->frame)));
 }

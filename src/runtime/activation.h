@@ -1,0 +1,87 @@
+/* Activations: what has begun and not ended yet, as lists per stack from the innermost outwards.
+ * The steps that the common way (quick.h) and the others (activation.c) are made of. */
+#pragma once
+#include "runtime/clock.h"
+#include "runtime/instance.h"
+
+/* Other processors see an odd number before anything that changes. A hit that never came back
+ * (siglongjmp) may have left one behind. */
+HOT void begin_change(struct rt_area *a)
+{
+	a->sequence |= 1;
+	order_stores();
+}
+
+HOT void end_change(struct rt_area *a)
+{
+	order_stores();
+	a->sequence++;
+}
+
+HOT void add_below(struct rt_activation *outer, unsigned metric, uint64_t value)
+{
+	if (outer->below_set >> metric & 1)
+		value += outer->below[metric];
+	outer->below[metric] = value;
+	outer->below_set |= UINT32_C(1) << metric;
+}
+
+HOT void settle_one(struct rt_path *p, const struct readings *r, const struct rt_activation *a,
+		    struct rt_activation *outer, unsigned m)
+{
+	uint64_t value = r->now[m] - a->start[m];
+	uint64_t below = unlikely(a->below_set >> m & 1) ? a->below[m] : 0;
+	p->total[m] += value;
+	p->self[m] += value - below;
+	if (outer)
+		add_below(outer, m, value);
+}
+
+/* Adds what the activation amounted to, to its path and to what the next outer one has below it.
+ * All of its metrics were read. */
+HOT void settle(struct rt_path *p, const struct readings *r, const struct rt_activation *a,
+		struct rt_activation *outer)
+{
+	uint32_t own = a->metrics & METRICS_KNOWN, passed_on = a->below_set & METRICS_KNOWN & ~own;
+	if (own & 1 << RT_CPU)
+		settle_one(p, r, a, outer, RT_CPU);
+	if (own & 1 << RT_WALL)
+		settle_one(p, r, a, outer, RT_WALL);
+	for (uint32_t set = own >> RT_SYNC << RT_SYNC; set; set &= set - 1)
+		settle_one(p, r, a, outer, lowest(set));
+	if (unlikely(outer && passed_on))
+		for (uint32_t set = passed_on; set; set &= set - 1)
+			add_below(outer, lowest(set), a->below[lowest(set)]);
+}
+
+/* Ends the innermost activation of a stack. */
+HOT void pop(struct rt_area *area, const struct readings *r, struct rt_stack *s,
+	     struct rt_activation *a)
+{
+	struct rt_path *p = area_path(area, a->path);
+	uint32_t number = s->top, next = a->next;
+	settle(p, r, a, unlikely(next) ? area_activation(area, next) : NULL);
+	p->live--;
+	s->top = next;
+	a->cfa = 0;
+	a->next = area->activation_free;
+	area->activation_free = number;
+}
+
+/* Makes a free activation the innermost one. Its readings follow, as the last thing that is done,
+ * so that they include little of our own time. */
+HOT void push(struct hit h, struct rt_stack *s, struct rt_activation *a, uint32_t number,
+	      uint32_t path, bool quick)
+{
+	struct rt_path *p = area_path(h.area, path);
+	p->calls++;
+	p->live++;
+	a->cfa = h.cfa;
+	a->subject = h.probe->subject;
+	a->path = path;
+	a->next = s->top;
+	a->quick = quick;
+	a->metrics = h.subject->metrics & METRICS_KNOWN;
+	a->below_set = 0;
+	s->top = number;
+}

@@ -1,0 +1,94 @@
+/* The common way of a hit, without calls: on the thread's own stack, nothing left behind, the path
+ * known, an activation free, clocks open. Whether it can be gone is decided before anything
+ * changes; otherwise the hit starts again on the way for all cases (activation.c). */
+#pragma once
+#include "runtime/activation.h"
+
+/* Readings of a set for which can_read_quickly(). */
+HOT void read_quickly(const struct rt_area *a, uint64_t *out, uint32_t set)
+{
+	if (set & 1 << RT_CPU)
+		out[RT_CPU] = read_page(a->clock_page) + (uint64_t)a->clock_offset;
+	if (set & 1 << RT_WALL)
+		out[RT_WALL] = ticks();
+	if (likely(!(set >> RT_SYNC)))
+		return;
+	out[RT_SYNC] = a->waited_sync;
+	out[RT_IO] = a->waited_io;
+	out[RT_BYTES] = a->bytes;
+}
+
+/* 0: not known. */
+HOT uint32_t quick_path(struct hit h)
+{
+	if (h.subject->flags & RT_PATH)
+		return remembered(h).path;
+	const struct rt_subject_state *s = area_subject(h.area, h.probe->subject);
+	uint32_t path = s->path;
+	return unlikely(area_path(h.area, path)->live) ? s->recursive : path;
+}
+
+HOT void mark_busy(struct hit h, unsigned kind)
+{
+	h.area->busy = (uint64_t)h.frame;
+	keep_order();
+	h.area->hits[kind]++;
+}
+
+HOT void mark_free(struct hit h)
+{
+	keep_order();
+	h.area->busy = 0;
+}
+
+HOT bool count_quickly(struct hit h)
+{
+	uint32_t path = quick_path(h);
+	if (unlikely(!path))
+		return false;
+	mark_busy(h, RT_ENTER);
+	area_path(h.area, path)->calls++;
+	mark_free(h);
+	return true;
+}
+
+HOT bool enter_quickly(struct hit h)
+{
+	struct rt_area *area = h.area;
+	struct rt_stack *s = &area->stacks[0];
+	uint32_t top = s->top, number = area->activation_free, metrics = h.subject->metrics;
+	if (h.subject->flags & RT_COUNT_ONLY)
+		return count_quickly(h);
+	if (unlikely(!h.own || !number || !can_read_quickly(area, metrics) ||
+		     (top && area_activation(area, top)->cfa <= h.cfa)))
+		return false;
+	uint32_t path = quick_path(h);
+	if (unlikely(!path))
+		return false;
+	mark_busy(h, RT_ENTER);
+	begin_change(area);
+	struct rt_activation *a = area_activation(area, number);
+	area->activation_free = a->next;
+	push(h, s, a, number, path, true);
+	read_quickly(area, a->start, metrics);
+	end_change(area);
+	mark_free(h);
+	return true;
+}
+
+HOT bool leave_quickly(struct hit h)
+{
+	struct readings r;
+	struct rt_area *area = h.area;
+	struct rt_stack *s = &area->stacks[0];
+	struct rt_activation *a = area_activation(area, s->top);
+	if (unlikely(!s->top || a->cfa != h.cfa || a->subject != h.probe->subject || !a->quick))
+		return false;
+	read_quickly(area, r.now, a->metrics);
+	mark_busy(h, RT_EXIT);
+	begin_change(area);
+	pop(area, &r, s, a);
+	end_change(area);
+	mark_free(h);
+	return true;
+}

@@ -40,7 +40,7 @@ static int write_fragments(struct batch *b, struct err *e)
 
 static bool contains(const struct site *s, uint64_t pc)
 {
-	return flow_procedure_at(s->code->flow, pc - s->bias) == s->procedure;
+	return flow_procedure_at(s->code->flow, pc - s->bias) == site_procedure(s);
 }
 
 /* A thread that has executed the probes before an instruction in the old fragment must not do so

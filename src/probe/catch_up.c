@@ -160,7 +160,8 @@ static bool in_loop(struct target *t, const struct site *site, uint32_t loop, ui
 {
 	struct engine *g = t->engine;
 	struct loop_forest forest;
-	const struct cfg *cfg = flow_cfg(site->code->flow, site->procedure, &g->arena, &g->tmp);
+	const struct cfg *cfg =
+		flow_cfg(site->code->flow, site_procedure(site), &g->arena, &g->tmp);
 	loops_find(cfg, &forest, &g->arena, &g->tmp);
 	uint32_t block = cfg_block_at(cfg, va);
 	uint32_t in = block == BLOCK_NONE ? LOOP_NONE : forest.innermost[block];

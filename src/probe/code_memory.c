@@ -57,7 +57,8 @@ static int map_region(struct target *t, uint64_t start, uint64_t size, struct er
 static void extent(const struct site *site, uint64_t *low, uint64_t *high)
 {
 	uint32_t count;
-	const struct procedure *p = &flow_procedures(site->code->flow, &count)[site->procedure];
+	const struct procedure *p =
+		&flow_procedures(site->code->flow, &count)[site_procedure(site)];
 	const struct part *parts = flow_parts(site->code->flow) + p->first_part;
 	*low = p->start;
 	*high = p->end;

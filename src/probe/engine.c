@@ -446,7 +446,7 @@ static void visit_if_its(void *ctx, uint64_t site, uint64_t target, uint64_t cou
 {
 	const struct calls_of_subject *c = ctx;
 	const struct flow *f = c->site->code->flow;
-	if (flow_procedure_at(f, site - c->site->bias) == c->site->procedure)
+	if (flow_procedure_at(f, site - c->site->bias) == site_procedure(c->site))
 		c->visit(c->ctx, site, target, count);
 }
 
@@ -483,6 +483,12 @@ void engine_free(struct engine *g)
 	vec_free(&g->targets);
 	vec_free(&g->events);
 	vec_free(&g->walks);
+	vec_each (in, &g->intrusions)
+		if (*in) {
+			intrusions_release(*in);
+			free(*in);
+		}
+	vec_free(&g->intrusions);
 	walker_free(g->walker);
 	codes_free(g->codes);
 	free(g->window);

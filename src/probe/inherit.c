@@ -20,13 +20,13 @@ static void copy_fragment(struct fragment *to, const struct fragment *from)
 	memcpy(to->code, from->code, from->size);
 	copy_vec(&to->patches, &from->patches);
 	copy_vec(&to->moved, &from->moved);
+	copy_vec(&to->probes, &from->probes);
 }
 
 static void copy_sites(struct target *child, const struct target *parent)
 {
 	vec_each (s, &parent->sites) {
 		struct site copy = {.code = s->code,
-				    .procedure = s->procedure,
 				    .start = s->start,
 				    .bias = s->bias,
 				    .address = s->address,

@@ -30,8 +30,7 @@ struct site *target_site(struct target *t, struct code *code, uint32_t procedure
 	if (i != HASHMAP_NONE && t->sites.data[i].code == code)
 		return &t->sites.data[i];
 	hashmap_put(&t->site_index, start + bias, t->sites.len);
-	vec_push(&t->sites,
-		 (struct site){.code = code, .procedure = procedure, .start = start, .bias = bias});
+	vec_push(&t->sites, (struct site){.code = code, .start = start, .bias = bias});
 	return &vec_last(&t->sites);
 }
 
@@ -82,7 +81,8 @@ static void publish_subject(struct target *t, uint32_t number)
 	const struct subject *s = &t->subjects.data[number];
 	const struct site *site = &t->sites.data[s->site];
 	uint32_t count;
-	const struct procedure *p = &flow_procedures(site->code->flow, &count)[site->procedure];
+	const struct procedure *p =
+		&flow_procedures(site->code->flow, &count)[site_procedure(site)];
 	struct rt_subject *out = target_at(t, RT_SUBJECT_TABLE + number * sizeof(*out));
 	out->start = p->start + site->bias;
 	out->end = p->end + site->bias;
@@ -273,7 +273,7 @@ static void study(struct target *t, struct site_plan *p, const struct site *site
 {
 	struct arena *a = &t->engine->arena, *tmp = &t->engine->tmp;
 	uint32_t kinds = 0;
-	*p = (struct site_plan){.cfg = flow_cfg(site->code->flow, site->procedure, a, tmp)};
+	*p = (struct site_plan){.cfg = flow_cfg(site->code->flow, site_procedure(site), a, tmp)};
 	loops_find(p->cfg, &p->forest, a, tmp);
 	find_loops_of_subjects(t, p, site);
 	liveness_find(&p->live, site->code->flow, p->cfg, a, tmp);
@@ -331,16 +331,34 @@ static void publish(struct target *t, const struct site_plan *p)
 	}
 }
 
+/* Jumps into the middle of procedures matter where a patch overwrites several instructions; finding
+ * them means looking at all code of the image. */
+static const struct intrusions *intrusions_of(struct engine *g, const struct code *code)
+{
+	if (g->arch->emit->jump_size <= g->arch->insn_align)
+		return NULL;
+	while (g->intrusions.len <= code->id)
+		vec_push(&g->intrusions, NULL);
+	struct intrusions **in = &g->intrusions.data[code->id];
+	if (!*in) {
+		*in = xcalloc(1, sizeof(**in));
+		flow_discover(code->flow);
+		intrusions_find(*in, code->flow);
+	}
+	return *in;
+}
+
 /* Takes room for the fragment and makes it there. */
 static int make_fragment(struct target *t, struct site *site, struct site_plan *p, struct err *e)
 {
 	struct fragment_request r = {.flow = site->code->flow,
-				     .procedure = site->procedure,
+				     .procedure = site_procedure(site),
 				     .cfg = p->cfg,
 				     .live = &p->live,
 				     .probes = p->probes.data,
 				     .count = p->probes.len,
 				     .bias = site->bias,
+				     .intrusions = intrusions_of(t->engine, site->code),
 				     .poison = t->engine->options.poison,
 				     .shadow_stack = t->shadow_stack,
 				     .relocate = t->engine->options.relocate};
@@ -361,6 +379,7 @@ int site_plan(struct target *t, uint32_t number, struct batch_result *result, st
 	struct site_plan p;
 	struct site *site = &t->sites.data[number];
 	int rc = 0;
+	intrusions_of(t->engine, site->code); /* before its procedures are looked at */
 	study(t, &p, site);
 	add_probes(t, &p, site);
 	result->spots += p.probes.len;

@@ -60,8 +60,7 @@ enum purpose {
 /* A procedure with probes in it. */
 struct site {
 	struct code *code;
-	uint32_t procedure;
-	uint64_t start, bias; /* va; run-time address - va */
+	uint64_t start, bias; /* va of the procedure; run-time address - va */
 	VEC(uint32_t) subjects;
 	bool dirty;
 	struct fragment fragment;
@@ -74,6 +73,12 @@ struct site {
 	uint64_t next_address;
 	uint32_t next_room;
 };
+
+/* Its number, which changes when the image's procedures are discovered. */
+static inline uint32_t site_procedure(const struct site *s)
+{
+	return flow_procedure_at(s->code->flow, s->start);
+}
 
 /* Code memory out of use that a thread may still be in. */
 struct retired {
@@ -173,6 +178,7 @@ struct engine {
 		uint64_t config;
 	} perf_events[RT_EVENTS];
 	uint32_t perf_event_count;
+	VEC(struct intrusions *) intrusions; /* of each code, by id; found when needed */
 	struct arena arena, tmp;
 	struct memory_window *window;
 	int look_ms;                     /* between looks at raw paths */

@@ -385,17 +385,18 @@ static void test_counter_without_registers(void **state)
 	p.counter = 0x801008;
 	p.table = UINT64_C(0x123450000000);
 	p.free.core = 0xe0040000; /* x18, x29, x30, sp are not for us */
-	expect_probe(&p, "stp x0, x1, [sp, #-0x20]!\nstr x2, [sp, #0x10]\n"
-			 "mrs x0, tpidr_el0\nmovz x1, #0x5000, lsl #16\nmovk x1, #0x1234, lsl #32\n"
-			 "ubfx x2, x0, #0xc, #0xc\n"
-			 "add x1, x1, x2, lsl #4\nldp x1, x2, [x1]\neor x1, x1, x0\n"
-			 "cbnz x1, #0x40000040\n"
-			 "add x2, x2, #0x801, lsl #12\n"
-			 "ldr x0, [x2, #8]\nadd x0, x0, #1\nstr x0, [x2, #8]\n"
-			 "ldr x2, [sp, #0x10]\nldp x0, x1, [sp], #0x20\n"
-			 "stp x16, x17, [sp, #-0x20]!\nstr x30, [sp, #0x10]\nbl #0x40020000\n"
-			 "mov x2, x16\nldr x30, [sp, #0x10]\nldp x16, x17, [sp], #0x20\n"
-			 "cbz x2, #0x40000038\nb #0x40000028\n");
+	expect_probe(&p,
+		     "stp x9, x10, [sp, #-0x20]!\nstr x11, [sp, #0x10]\n"
+		     "mrs x9, tpidr_el0\nmovz x10, #0x5000, lsl #16\nmovk x10, #0x1234, lsl #32\n"
+		     "ubfx x11, x9, #0xc, #0xc\n"
+		     "add x10, x10, x11, lsl #4\nldp x10, x11, [x10]\neor x10, x10, x9\n"
+		     "cbnz x10, #0x40000040\n"
+		     "add x11, x11, #0x801, lsl #12\n"
+		     "ldr x9, [x11, #8]\nadd x9, x9, #1\nstr x9, [x11, #8]\n"
+		     "ldr x11, [sp, #0x10]\nldp x9, x10, [sp], #0x20\n"
+		     "stp x16, x17, [sp, #-0x20]!\nstr x30, [sp, #0x10]\nbl #0x40020000\n"
+		     "mov x11, x16\nldr x30, [sp, #0x10]\nldp x16, x17, [sp], #0x20\n"
+		     "cbz x11, #0x40000038\nb #0x40000028\n");
 }
 
 static void test_routine_text(void **state)

@@ -34,6 +34,7 @@ enum {
 	C,
 	THREAD_SHIFT = 12, /* of a thread pointer, to become an index */
 	PAIR_SHIFT = 4,    /* of an index, to become an offset */
+	IDLE_REGISTERS = 7,
 	COUNTER_NEAR = 1 << 15,
 	COUNTER_END = 1 << 24,
 };
@@ -41,6 +42,7 @@ enum {
 /* What may serve as scratch: not x18, which some platforms reserve; not the frame pointer and the
  * link register, by which others may look at the stack meanwhile; not the stack pointer. */
 #define USABLE UINT64_C(0x1ffbffff)
+#define IDLE   UINT64_C(0xfe00)
 
 /* The registers that a counter works with, and how many of them, from the first on, are saved. */
 struct scratch {
@@ -48,15 +50,30 @@ struct scratch {
 	uint8_t saved;
 };
 
-static struct scratch choose_scratch(const struct regset *free_set)
+static uint8_t lowest(uint64_t set)
+{
+	return (uint8_t)__builtin_ctzll(set);
+}
+
+/* Registers that have to be saved are read again right afterwards, by whoever needs them next. It
+ * seldom needs those that carry no arguments (x9 to x15): saving others puts a store and a load
+ * into the program's way. `turn` has neighbouring probes take different ones, so that one does not
+ * wait for the other. */
+static struct scratch choose_scratch(const struct regset *free_set, uint32_t turn)
 {
 	struct scratch s = {.saved = SCRATCH};
 	uint64_t rest = USABLE & free_set->core, others = USABLE & ~free_set->core;
+	uint64_t idle = others & IDLE, turned = idle & IDLE << turn % IDLE_REGISTERS;
 
 	for (; rest && s.saved > 0; rest &= rest - 1)
-		s.reg[--s.saved] = (uint8_t)__builtin_ctzll(rest);
-	for (unsigned i = 0; i < s.saved; i++, others &= others - 1)
-		s.reg[i] = (uint8_t)__builtin_ctzll(others);
+		s.reg[--s.saved] = lowest(rest);
+	for (unsigned i = 0; i < s.saved; i++) {
+		s.reg[i] = lowest(turned ? turned : idle ? idle : others);
+		uint64_t keep = ~(UINT64_C(1) << s.reg[i]);
+		turned &= keep;
+		idle &= keep;
+		others &= keep;
+	}
 	return s;
 }
 
@@ -117,7 +134,7 @@ static void find_area(struct emit *e, const struct emit_probe *p, const uint8_t 
 
 static void count(struct emit *e, const struct emit_probe *p)
 {
-	struct scratch s = choose_scratch(&p->free);
+	struct scratch s = choose_scratch(&p->free, e->asides.len * SCRATCH);
 	uint32_t offset = p->counter;
 
 	if (offset % 8 || offset >= COUNTER_END) {

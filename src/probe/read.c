@@ -63,7 +63,7 @@ static void find_running(struct reader *r)
 	uint64_t now[RT_METRICS];
 	for (unsigned tries = 0; tries < TRIES; tries++) {
 		uint64_t before = __atomic_load_n(&r->area->sequence, __ATOMIC_ACQUIRE);
-		if (before & 1)
+		if (__atomic_load_n(&r->area->busy, __ATOMIC_ACQUIRE))
 			continue;
 		vec_clear(&r->running);
 		hashmap_release(&r->running_index);
@@ -72,7 +72,8 @@ static void find_running(struct reader *r)
 		for (uint32_t i = 0; i < RT_STACKS; i++)
 			add_stack(r, r->area->stacks[i].top, now);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (__atomic_load_n(&r->area->sequence, __ATOMIC_RELAXED) == before)
+		if (__atomic_load_n(&r->area->sequence, __ATOMIC_RELAXED) == before &&
+		    !__atomic_load_n(&r->area->busy, __ATOMIC_RELAXED))
 			return;
 	}
 }

@@ -18,9 +18,9 @@
  *
  * Who writes what, and in which order, so that either side may be interrupted or die at any
  * instant: a table's entry is written before the word that makes it visible (its key, its count);
- * an area is written by its thread alone, its `sequence` being odd meanwhile: a reader that sees
- * the same even number before and after has read a consistent state. Counts of calls, of hits and
- * of counters change by themselves, one word each.
+ * an area is written by its thread alone, which marks it `busy` meanwhile and counts its changes in
+ * `sequence`: a reader that finds it free, with the same number before and after, has read a
+ * consistent state. Counts of calls, of hits and of counters change by themselves, one word each.
  *
  * When Sonde is dead, a forked child still shares the region with its parent. Its probes do nothing
  * then (see `guard`), but counters go on; so nothing that the runtime reads here may lead it out of
@@ -201,12 +201,14 @@ struct rt_path {
 };
 
 /* The order is that of quick.h: what is read as a pair there has to be written as one. */
+/* Written at entry and read at exit, often right afterwards: what is read together is written
+ * together, in the same eight bytes, or the processor has to wait for the stores. */
 struct rt_activation {
 	uint64_t cfa; /* 0: free */
 	uint32_t subject;
+	uint32_t quick;     /* its metrics can be read without the kernel */
 	uint32_t path;      /* offset / 8 */
 	uint32_t next;      /* index + 1 of the next one outwards, or of the next free one */
-	uint32_t quick;     /* its metrics can be read without the kernel */
 	uint32_t metrics;   /* set: which of `start` are there */
 	uint32_t below_set; /* set: which of `below` are there, the others count as 0 */
 	uint64_t start[RT_METRICS]; /* readings when it began */
@@ -237,7 +239,7 @@ enum rt_wait { RT_WAIT_NONE, RT_WAIT_SYNC, RT_WAIT_IO, RT_WAIT_BYTES };
 
 /* The fixed part of an area; what every hit needs comes first. */
 struct rt_area {
-	uint64_t sequence;   /* odd while the thread changes it */
+	uint64_t sequence;   /* counts changes of the activations; while `busy`, one is going on */
 	uint64_t busy;       /* inside the runtime: where its frame is */
 	uint64_t nested;     /* run-time address of the sibling */
 	uint32_t tid;        /* 0: free */
@@ -249,7 +251,11 @@ struct rt_area {
 	/* Clocks. `clock_page` is the run-time address of the mapped page of a task-clock event of
 	 * the thread, 0: not tried yet, 1: not to be had (clock_gettime is used). */
 	uint64_t clock_page;
-	int64_t clock_offset;     /* added to the page's time to be CLOCK_THREAD_CPUTIME_ID */
+	int64_t clock_offset; /* added to the page's time to be CLOCK_THREAD_CPUTIME_ID */
+	/* While the page's lock is clock_lock, the thread's time is
+	 * clock_ns + ((ticks - clock_ticks) * clock_mult >> clock_shift). */
+	uint64_t clock_ticks, clock_ns, clock_mult;
+	uint32_t clock_lock, clock_shift;
 	uint32_t current;         /* stack */
 	uint32_t activation_free; /* index + 1 of a free activation; 0: none but fresh ones */
 	uint32_t activation_used; /* high-water mark */

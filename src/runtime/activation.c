@@ -124,7 +124,7 @@ void enter(const struct hit *h, struct readings *r)
 		if (path)
 			area_path(h->area, path)->calls++;
 	} else if (h->cfa) {
-		begin_change(h->area);
+		begin_change();
 		begin_activation(h, r);
 		end_change(h->area);
 	}
@@ -138,7 +138,7 @@ void leave(const struct hit *h, struct readings *r)
 		uint32_t number = find_live(h, s);
 		if (!number)
 			continue;
-		begin_change(h->area);
+		begin_change();
 		pop_through(h->area, r, s, number);
 		end_change(h->area);
 		return;

@@ -4,11 +4,10 @@
 #include "runtime/clock.h"
 #include "runtime/instance.h"
 
-/* Other processors see an odd number before anything that changes. A hit that never came back
- * (siglongjmp) may have left one behind. */
-HOT void begin_change(struct rt_area *a)
+/* Other processors see that the area is busy before anything that changes, and that the number has
+ * changed before it is free again. */
+HOT void begin_change(void)
 {
-	a->sequence |= 1;
 	order_stores();
 }
 

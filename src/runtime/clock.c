@@ -11,6 +11,7 @@ enum {
 	FIRST_DESCRIPTOR = 500,
 	LOW_DESCRIPTOR = 3,
 	NOT_TO_BE_HAD = 1,
+	NO_LOCK = 1, /* the kernel's are even */
 };
 
 static bool is_error(long result)
@@ -66,6 +67,39 @@ static uint64_t open_clock(void)
 	return NOT_TO_BE_HAD;
 }
 
+/* The page of a task-clock event: the kernel leaves there how long the thread had run when it was
+ * last put on a processor, and how to get the time since from the ticks. See linux/perf_event.h. A
+ * page that lacks what is needed is not kept: open_clock(). */
+COLD uint64_t read_page_anew(struct rt_area *a)
+{
+	const volatile struct perf_event_mmap_page *p = (const void *)a->clock_page;
+	uint32_t lock;
+	uint64_t enabled, now, offset, mult, cyclic;
+	unsigned shift;
+	do {
+		lock = p->lock;
+		keep_order();
+		enabled = p->time_enabled;
+		now = cyclic = ticks();
+		offset = p->time_offset;
+		mult = p->time_mult;
+		shift = p->time_shift & 63;
+		if (p->cap_user_time_short) {
+			uint64_t cycles = p->time_cycles;
+			cyclic = cycles + ((now - cycles) & p->time_mask);
+		}
+		keep_order();
+	} while (unlikely(p->lock != lock));
+	uint64_t rest = cyclic & ((UINT64_C(1) << shift) - 1);
+	a->clock_ns = enabled + offset + (cyclic >> shift) * mult + (rest * mult >> shift) +
+		      (uint64_t)a->clock_offset;
+	a->clock_ticks = now;
+	a->clock_mult = mult;
+	a->clock_shift = shift;
+	a->clock_lock = lock;
+	return a->clock_ns;
+}
+
 COLD uint64_t read_cpu_slowly(struct rt_area *a)
 {
 	if (a->clock_page)
@@ -73,9 +107,12 @@ COLD uint64_t read_cpu_slowly(struct rt_area *a)
 	bool allowed = region_header()->clock_kind && region_guard();
 	uint64_t page = allowed ? open_clock() : NOT_TO_BE_HAD;
 	uint64_t time = ask_kernel();
-	if (page > NOT_TO_BE_HAD)
-		a->clock_offset = (int64_t)(time - read_page(page));
 	a->clock_page = page;
+	a->clock_offset = 0;
+	if (page > NOT_TO_BE_HAD) {
+		a->clock_offset = (int64_t)(time - read_page_anew(a));
+		a->clock_lock = NO_LOCK;
+	}
 	return time;
 }
 

@@ -4,37 +4,23 @@
 
 #include "runtime/hit.h"
 
-/* The thread's time on a processor, from the page of a task-clock event: the kernel leaves there
- * how long it had run when it was last put on one, and how to get the time since from the ticks.
- * See linux/perf_event.h. A page that lacks what is needed is not kept: open_clock(). */
-HOT uint64_t read_page(uint64_t page)
+enum { CLOCK_RANGE = 28 }; /* bits of ticks for which the product stays within 64 */
+
+/* The thread's time on a processor at `now`, ticks that were read on the way here: if the kernel
+ * has put the thread off and on a processor since, the page says so. */
+HOT uint64_t read_page(struct rt_area *a, uint64_t now)
 {
-	const volatile struct perf_event_mmap_page *p = (const void *)page;
-	uint32_t sequence;
-	uint64_t enabled, now, offset, mult;
-	unsigned shift;
-	do {
-		sequence = p->lock;
-		keep_order();
-		enabled = p->time_enabled;
-		now = ticks();
-		offset = p->time_offset;
-		mult = p->time_mult;
-		shift = p->time_shift & 63;
-		if (p->cap_user_time_short) {
-			uint64_t cycles = p->time_cycles;
-			now = cycles + ((now - cycles) & p->time_mask);
-		}
-		keep_order();
-	} while (unlikely(p->lock != sequence));
-	uint64_t rest = now & ((UINT64_C(1) << shift) - 1);
-	return enabled + offset + (now >> shift) * mult + (rest * mult >> shift);
+	const volatile struct perf_event_mmap_page *p = (const void *)a->clock_page;
+	uint64_t since = now - a->clock_ticks;
+	if (unlikely(p->lock != a->clock_lock || since >> CLOCK_RANGE))
+		return read_page_anew(a);
+	return a->clock_ns + (since * a->clock_mult >> a->clock_shift);
 }
 
 static inline uint64_t read_cpu(struct rt_area *a)
 {
 	if (likely(a->clock_page > 1))
-		return read_page(a->clock_page) + (uint64_t)a->clock_offset;
+		return read_page(a, ticks());
 	return read_cpu_slowly(a);
 }
 

@@ -2,7 +2,7 @@
  *
  * A probe has saved x16, x17 and x30 on the stack and calls with the argument in x16. All that C may
  * change is saved behind that, as struct frame of machine.h; vector registers C does not touch, it is
- * compiled for general registers only. The program's x29 stays in place: to anyone who follows frame
+ * compiled for general registers only, and without x12 to x15. The program's x29 stays in place: to anyone who follows frame
  * records, the runtime's frames are part of the program's innermost one. */
 #define FRAME     256
 #define RT_TARGET 6 /* enum rt_probe_kind */
@@ -24,8 +24,6 @@ rt_entries:
 	stp	x6, x7, [sp, 48]
 	stp	x8, x9, [sp, 64]
 	stp	x10, x11, [sp, 80]
-	stp	x12, x13, [sp, 96]
-	stp	x14, x15, [sp, 112]
 	stp	x17, x18, [sp, 136]
 	mrs	x0, nzcv
 	stp	x29, x30, [sp, 232]
@@ -40,8 +38,6 @@ rt_entries:
 	msr	nzcv, x0
 	ldp	x8, x9, [sp, 64]
 	ldp	x10, x11, [sp, 80]
-	ldp	x12, x13, [sp, 96]
-	ldp	x14, x15, [sp, 112]
 	ldr	x17, [sp, 136]
 	ldr	x30, [sp, 240]
 	ldp	x0, x1, [sp]
@@ -60,7 +56,9 @@ hit:
 1:	bl	rt_hit
 	restore
 	/* The target of a call may be in any register. */
-2:	stp	x19, x20, [sp, 152]
+2:	stp	x12, x13, [sp, 96]
+	stp	x14, x15, [sp, 112]
+	stp	x19, x20, [sp, 152]
 	stp	x21, x22, [sp, 168]
 	stp	x23, x24, [sp, 184]
 	stp	x25, x26, [sp, 200]

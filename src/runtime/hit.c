@@ -35,6 +35,7 @@ static COLD struct rt_area *free_area(struct rt_area *a, uint64_t here)
 	}
 	if (!sibling->clock_page && a->clock_page) {
 		sibling->clock_offset = a->clock_offset;
+		sibling->clock_lock = 1; /* the kernel's are even */
 		sibling->clock_page = a->clock_page;
 	}
 	return sibling;
@@ -82,6 +83,8 @@ static COLD void hit_slowly(const struct rt_probe *probe, const struct frame *fr
 void rt_hit(const struct rt_probe *probe, const struct frame *frame)
 {
 	uint32_t kind = probe->kind;
+	/* Reading the counter waits for everything before it. */
+	uint64_t now = kind == RT_EXIT ? ticks() : 0;
 	struct rt_area *a = thread_at_home();
 	if (unlikely(!guarded()))
 		return;
@@ -90,7 +93,7 @@ void rt_hit(const struct rt_probe *probe, const struct frame *frame)
 			return;
 		if (likely(a && !a->busy)) {
 			struct hit h = make_hit(probe, frame, a);
-			if (likely(kind == RT_ENTER ? enter_quickly(h) : leave_quickly(h)))
+			if (likely(kind == RT_ENTER ? enter_quickly(h) : leave_quickly(h, now)))
 				return;
 		}
 	} else if (kind == RT_RENDEZVOUS) {

@@ -55,6 +55,7 @@ static inline uint64_t mix(uint64_t hash, uint64_t word)
 
 /* clock.c: one reading of a metric that is not read inline. */
 uint64_t read_cpu_slowly(struct rt_area *a);
+uint64_t read_page_anew(struct rt_area *a);
 uint64_t read_event(struct rt_area *a, unsigned i);
 
 /* wait.c */

@@ -14,7 +14,7 @@ static inline void keep_order(void)
 
 #ifdef __aarch64__
 
-/* As the stub leaves it on the stack. x19 to x28 are there only for RT_TARGET. */
+/* As the stub leaves it on the stack. x12 to x15 and x19 to x28 are there only for RT_TARGET. */
 struct frame {
 	uint64_t reg[31]; /* without the program's x16, x17, x30 */
 	uint64_t flags;

@@ -5,12 +5,12 @@
 #include "runtime/activation.h"
 
 /* Readings of a set for which can_read_quickly(). */
-HOT void read_quickly(const struct rt_area *a, uint64_t *out, uint32_t set)
+HOT void read_quickly(struct rt_area *a, uint64_t *out, uint32_t set, uint64_t now)
 {
 	if (set & 1 << RT_CPU)
-		out[RT_CPU] = read_page(a->clock_page) + (uint64_t)a->clock_offset;
+		out[RT_CPU] = read_page(a, now);
 	if (set & 1 << RT_WALL)
-		out[RT_WALL] = ticks();
+		out[RT_WALL] = now;
 	if (likely(!(set >> RT_SYNC)))
 		return;
 	out[RT_SYNC] = a->waited_sync;
@@ -62,21 +62,22 @@ HOT bool enter_quickly(struct hit h)
 	if (unlikely(!h.own || !number || !can_read_quickly(area, metrics) ||
 		     (top && area_activation(area, top)->cfa <= h.cfa)))
 		return false;
+	uint64_t now = ticks();
 	uint32_t path = quick_path(h);
 	if (unlikely(!path))
 		return false;
 	mark_busy(h, RT_ENTER);
-	begin_change(area);
+	begin_change();
 	struct rt_activation *a = area_activation(area, number);
 	area->activation_free = a->next;
 	push(h, s, a, number, path, true);
-	read_quickly(area, a->start, metrics);
+	read_quickly(area, a->start, metrics, now);
 	end_change(area);
 	mark_free(h);
 	return true;
 }
 
-HOT bool leave_quickly(struct hit h)
+HOT bool leave_quickly(struct hit h, uint64_t now)
 {
 	struct readings r;
 	struct rt_area *area = h.area;
@@ -84,9 +85,9 @@ HOT bool leave_quickly(struct hit h)
 	struct rt_activation *a = area_activation(area, s->top);
 	if (unlikely(!s->top || a->cfa != h.cfa || a->subject != h.probe->subject || !a->quick))
 		return false;
-	read_quickly(area, r.now, a->metrics);
+	read_quickly(area, r.now, a->metrics, now);
 	mark_busy(h, RT_EXIT);
-	begin_change(area);
+	begin_change();
 	pop(area, &r, s, a);
 	end_change(area);
 	mark_free(h);

@@ -187,7 +187,7 @@ static void on_executed(struct engine *g, const struct control_event *ev)
 		debug(LOG_PROBE, 1, "process %d: %s", ev->pid, e.text);
 		t->problem = e;
 	}
-	if (t->injected && t->rendezvous_in) {
+	if (t->injected && rendezvous_comes(t)) {
 		t->loading = true;
 		control_go(g->control, ev->tid);
 		return;

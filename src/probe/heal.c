@@ -65,29 +65,28 @@ static bool in_code(const struct rt_header *h, uint64_t pc)
 	return false;
 }
 
-/* Lets the thread run on until it is out of the code that nobody needs any more. */
-static bool run_out(struct engine *g, struct control_thread *th, const struct rt_header *h)
+static bool is_inside(struct control_thread *th, const struct rt_header *h)
 {
 	struct registers r;
-	for (unsigned i = 0; i < TRIES; i++) {
-		if (!th->stopped || !control_registers(th, &r))
-			return false;
-		if (!in_code(h, r.pc))
-			return true;
-		if (th->in_call || !control_run_on(g->control, th, RUN_NS))
-			return false;
-	}
-	return false;
+	return !th->stopped || (control_registers(th, &r) && in_code(h, r.pc));
 }
 
-static bool run_all_out(struct target *t, const struct rt_header *h)
+/* Lets the threads run on until they are out of the code that nobody needs any more. */
+static bool run_out(struct target *t, const struct rt_header *h)
 {
 	struct control_thread *threads[RT_AREAS];
-	uint32_t count = control_threads(t->engine->control, t->pid, threads, RT_AREAS);
-	bool out = count <= RT_AREAS;
-	for (uint32_t i = 0; i < count && i < RT_AREAS; i++)
-		out &= run_out(t->engine, threads[i], h);
-	return out;
+	int tids[RT_AREAS];
+	for (unsigned i = 0; i < TRIES; i++) {
+		uint32_t inside = 0;
+		uint32_t count = control_threads(t->engine->control, t->pid, threads, RT_AREAS);
+		for (uint32_t k = 0; k < count && k < RT_AREAS; k++)
+			if (is_inside(threads[k], h))
+				tids[inside++] = threads[k]->tracee.tid;
+		if (!inside)
+			return count <= RT_AREAS;
+		control_run_on(t->engine->control, tids, inside, RUN_NS);
+	}
+	return false;
 }
 
 static void give_back(struct target *t, uint64_t region, const struct rt_header *h)
@@ -116,6 +115,6 @@ void heal(struct target *t)
 	debug(LOG_PROBE, 1, "process %d: taking out %u patches of an earlier sonde", t->pid,
 	      h.patches);
 	restore_all(t->pid, region, h.patches);
-	if (run_all_out(t, &h))
+	if (run_out(t, &h))
 		give_back(t, region, &h);
 }

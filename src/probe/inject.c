@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "isa/native.h"
 #include "probe/target.h"
 #include "process/memory.h"
 #include "runtime/blob.h"
@@ -220,6 +221,11 @@ int target_inject(struct target *t, struct err *e)
 	struct remote_slack slack;
 	uint64_t name;
 	t->region_fd = -1;
+	if (!thread_pointer_is_readable())
+		return err_set(e, ERR_UNSUPPORTED,
+			       "this kernel does not let programs read their thread pointer, "
+			       "which probes need; Linux 5.9 or later does, unless it was "
+			       "started with nofsgsbase");
 	int rc = remote_enter(&slack, t->engine->control, t->pid, RT_NAME, &name, e);
 	if (rc)
 		return rc;

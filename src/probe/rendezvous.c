@@ -1,5 +1,7 @@
 /* Meeting the dynamic linker: it calls an empty procedure whenever it has changed its list of
  * images, for debuggers to stop at. A probe there has the runtime tell us. */
+#include <elf.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "probe/images.h"
@@ -28,6 +30,27 @@ void rendezvous_add(struct target *t)
 	struct err ignored;
 	if (!t->rendezvous_in)
 		images_each(t, look_at, NULL, &ignored);
+}
+
+/* AT_BASE: where the kernel has put a dynamic linker beside the program. */
+static uint64_t linker_base(int pid)
+{
+	char path[32];
+	uint64_t pair[2], base = 0;
+	snprintf(path, sizeof(path), "/proc/%d/auxv", pid);
+	FILE *f = fopen(path, "re");
+	while (f && fread(pair, sizeof(pair), 1, f) == 1 && pair[0] != AT_NULL)
+		if (pair[0] == AT_BASE)
+			base = pair[1];
+	if (f)
+		fclose(f);
+	return base;
+}
+
+/* A static program has the same procedure, but does not call it when it starts. */
+bool rendezvous_comes(const struct target *t)
+{
+	return t->rendezvous_in && linker_base(t->pid);
 }
 
 bool rendezvous_consistent(struct target *t)

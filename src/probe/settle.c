@@ -44,17 +44,34 @@ static bool to_original(const struct target *t, uint64_t *pc)
 	return false;
 }
 
-static void settle(struct target *t, struct control_thread *th, struct stopped_walk *w)
+/* Whether the thread is somewhere inside a probe, and can get out of it. */
+static bool is_inside(const struct target *t, struct control_thread *th)
 {
+	struct registers r;
+	return th->stopped && control_registers(th, &r) && !th->in_call &&
+	       is_code_memory(t, r.pc) && !to_original(t, &r.pc);
+}
+
+static uint32_t find_inside(struct target *t, int tids[RT_AREAS])
+{
+	struct control_thread *threads[RT_AREAS];
+	uint32_t found = 0, count = control_threads(t->engine->control, t->pid, threads, RT_AREAS);
+	for (uint32_t i = 0; i < count && i < RT_AREAS; i++)
+		if (is_inside(t, threads[i]))
+			tids[found++] = threads[i]->tracee.tid;
+	return found;
+}
+
+static void get_out(struct target *t)
+{
+	int tids[RT_AREAS];
 	uint64_t ns = 10000;
 	for (unsigned i = 0; i < TRIES; i++, ns += ns / 8) {
-		if (!is_code_memory(t, w->registers.pc) || to_original(t, &w->registers.pc))
+		uint32_t count = find_inside(t, tids);
+		if (!count)
 			return;
-		if (th->in_call || !control_run_on(t->engine->control, th, ns) ||
-		    !control_registers(th, &w->registers))
-			break;
+		control_run_on(t->engine->control, tids, count, ns);
 	}
-	w->unsettled = true;
 }
 
 static struct stopped_walk *new_walk(struct target *t, const struct control_thread *th)
@@ -93,7 +110,7 @@ static bool settle_one(struct target *t, struct control_thread *th)
 		return is_away(t, th);
 	uint64_t at = w->registers.pc;
 	w->known = true;
-	settle(t, th, w);
+	w->unsettled = is_code_memory(t, at) && !to_original(t, &w->registers.pc);
 	w->in_call = th->in_call;
 	w->call = w->in_call ? thread_call(th->pid, w->tid) : -1;
 	memory_window_init(g->window, t->pid);
@@ -106,6 +123,7 @@ static bool settle_one(struct target *t, struct control_thread *th)
 bool settle_threads(struct target *t, uint32_t *first)
 {
 	struct control_thread *threads[RT_AREAS];
+	get_out(t);
 	uint32_t count = control_threads(t->engine->control, t->pid, threads, RT_AREAS);
 	bool clean = count <= RT_AREAS;
 	*first = t->engine->walks.len;

@@ -314,4 +314,6 @@ void forget_unloaded(struct target *t);
 
 /* rendezvous.c */
 void rendezvous_add(struct target *t);
+/* Whether a program that was just executed will come there before its own first instruction. */
+bool rendezvous_comes(const struct target *t);
 bool rendezvous_consistent(struct target *t);

@@ -249,26 +249,36 @@ void control_resume(struct control *c, int pid)
 	}
 }
 
-bool control_run_on(struct control *c, struct control_thread *t, uint64_t ns)
+/* It may have ended as the first thread, or wait for a vfork child of its own. */
+static bool is_quiet_again(struct control_thread *t, bool patient)
+{
+	if (!t || is_quiet(t))
+		return true;
+	if (!t->asked)
+		control_ask(t);
+	look_at(t, patient);
+	return is_quiet(t);
+}
+
+void control_run_on(struct control *c, const int *tids, uint32_t count, uint64_t ns)
 {
 	sigset_t before;
-	int tid = t->tracee.tid;
 	block_signals(&before);
-	control_release(c, t);
+	for (uint32_t i = 0; i < count; i++)
+		if (control_thread(c, tids[i]) && control_thread(c, tids[i])->stopped)
+			control_release(c, control_thread(c, tids[i]));
 	nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
 	uint64_t start = now_ns();
-	while ((t = control_thread(c, tid)) && !is_quiet(t)) {
-		if (!t->asked)
-			control_ask(t);
-		sleep_until(c, now_ns() + LOOK_NS, NULL);
+	for (uint32_t quiet = 0; quiet < count;) {
+		quiet = 0;
+		for (uint32_t i = 0; i < count; i++)
+			quiet += is_quiet_again(control_thread(c, tids[i]),
+						now_ns() < start + PATIENCE_NS);
+		if (quiet < count)
+			sleep_until(c, now_ns() + LOOK_NS, NULL);
 		control_drain(c);
-		/* It may have ended as the first thread, or wait for a vfork child of its own. */
-		t = control_thread(c, tid);
-		if (t && !is_quiet(t))
-			look_at(t, now_ns() < start + PATIENCE_NS);
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return t && !t->dead;
 }
 
 /* Leaving. */

@@ -93,9 +93,11 @@ bool control_registers(struct control_thread *t, struct registers *out);
 bool control_set_pc(struct control_thread *t, uint64_t pc);
 /* Where a thread that is in_kernel will go on; false if that cannot be known. */
 bool control_kernel_place(const struct control_thread *t, uint64_t *sp, uint64_t *pc);
-/* Lets one thread of a stopped process run for about so many ns (less than a second), and stops it
- * again; false if it has ended. It may be in_kernel then. */
-bool control_run_on(struct control *c, struct control_thread *t, uint64_t ns);
+/* Lets some threads of a stopped process run for about so many ns (less than a second), and stops
+ * them again. They may have ended, be in_kernel, or have made others meanwhile: ask for the threads
+ * again.
+ */
+void control_run_on(struct control *c, const int *tids, uint32_t count, uint64_t ns);
 /* The thread pointer of a stopped thread. */
 bool control_thread_pointer(struct control_thread *t, uint64_t *out);
 

@@ -100,6 +100,10 @@ def xz_one(p):
     return Workload("xz -T1", [_tool("xz"), "-2", "-T1", "-k", "-c", _made(p, "fewer.txt", lambda: _numbers(160000))])
 
 
+def bzip2(p):
+    return Workload("bzip2", [_tool("bzip2"), "-k", "-c", _made(p, "fewer.txt", lambda: _numbers(160000))])
+
+
 def openssl(p):
     return Workload("openssl, keys", [_tool("openssl"), "speed", "-seconds", "1", "rsa2048", "ecdsap256"])
 

@@ -64,6 +64,20 @@ static void starts_from_symbols(struct flow *f)
 	}
 }
 
+/* Unwinders look up the address before the one where a caller goes on. Nothing called a signal
+ * trampoline, so its range begins that much early: in the middle of an instruction, perhaps. */
+static uint64_t start_of_range(const struct flow *f, const struct frame_range *r)
+{
+	const struct arch_layout *layout = f->arch->layout;
+	size_t n;
+	uint64_t va = r->start + f->arch->insn_align;
+	const uint8_t *p = r->is_signal ? image_at(f->im, va, &n) : NULL;
+	if (p && n >= layout->sigreturn_size &&
+	    !memcmp(p, layout->sigreturn, layout->sigreturn_size))
+		return va;
+	return r->start;
+}
+
 static void starts_from_frames(struct flow *f)
 {
 	for (uint32_t i = 0; i < f->im->frame_count; i++) {
@@ -73,7 +87,7 @@ static void starts_from_frames(struct flow *f)
 		if (r->mid_frame && !r->is_signal)
 			add_fragment(f, r->start, r->end, NULL);
 		else
-			add_start(f, r->start, r->end, NULL, FOUND_FRAME, 0);
+			add_start(f, start_of_range(f, r), r->end, NULL, FOUND_FRAME, 0);
 	}
 }
 

@@ -1,5 +1,6 @@
 #include "isa/native.h"
 
+#include <sys/auxv.h>
 #include <time.h>
 
 #if defined(__aarch64__)
@@ -23,6 +24,11 @@ uint64_t own_thread_pointer(void)
 	uint64_t v;
 	__asm__("mrs %0, tpidr_el0" : "=r"(v));
 	return v;
+}
+
+bool thread_pointer_is_readable(void)
+{
+	return true;
 }
 
 #elif defined(__x86_64__)
@@ -81,11 +87,22 @@ uint64_t own_thread_pointer(void)
 	return v;
 }
 
+bool thread_pointer_is_readable(void)
+{
+	enum { FSGSBASE = 1 << 1 }; /* asm/hwcap2.h: HWCAP2_FSGSBASE */
+	return getauxval(AT_HWCAP2) & FSGSBASE;
+}
+
 #else
 
 uint64_t own_thread_pointer(void)
 {
 	return 0;
+}
+
+bool thread_pointer_is_readable(void)
+{
+	return false;
 }
 
 uint64_t ticks_now(void)

@@ -11,6 +11,29 @@
 #include "probe/target.h"
 #include "process/memory.h"
 
+static struct target *target_of(const struct engine *g, int pid);
+
+/* A counter's code reads, adds and writes. A signal handler that hits the same counter in between
+ * would have its count overwritten: the interrupted thread begins again when it returns. */
+static uint64_t begin_again(void *ctx, int pid, uint64_t pc)
+{
+	struct engine *g = ctx;
+	const struct target *t = target_of(g, pid);
+	if (!t || !t->injected || !is_code_memory(t, pc))
+		return pc;
+	vec_each (s, &t->sites) {
+		uint64_t at = pc - s->address;
+		if (!s->address || at >= s->room)
+			continue;
+		vec_each (p, &s->fragment.probes)
+			if (at - p->offset < p->size)
+				return s->address + p->offset +
+				       g->arch->emit->restart(s->fragment.code + p->offset, p->size,
+							      (uint32_t)(at - p->offset));
+	}
+	return pc;
+}
+
 enum { LOOK_MIN_MS = 2, LOOK_MAX_MS = 100 };
 
 struct engine *engine_new(const struct engine_options *o)
@@ -20,6 +43,8 @@ struct engine *engine_new(const struct engine_options *o)
 		g->options = *o;
 	g->arch = arch_native();
 	g->control = control_new();
+	if (g->arch && g->arch->emit->restart)
+		control_watch_signals(g->control, begin_again, g);
 	g->codes = codes_new(NULL);
 	g->walker = walker_new();
 	g->window = xcalloc(1, sizeof(*g->window));

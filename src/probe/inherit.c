@@ -113,6 +113,7 @@ static void restart_activations(struct target *child, struct rt_area *a, int tid
 	for (uint32_t i = 0; i < a->activation_used && i < RT_ACTIVATIONS; i++) {
 		memcpy(all[i].start, now, sizeof(now));
 		all[i].metrics &= OUTSIDE_METRICS;
+		all[i].quick = 0; /* its clock is not open yet */
 		all[i].below_set = 0;
 	}
 }

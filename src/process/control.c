@@ -104,6 +104,12 @@ void control_release(struct control *c, struct control_thread *t)
 		t->asked = true; /* it has to make its call again, and stops there */
 }
 
+void control_watch_signals(struct control *c, signal_watcher watcher, void *ctx)
+{
+	c->watcher = watcher;
+	c->watcher_ctx = ctx;
+}
+
 /* Waiting. */
 
 /* Sleeps until something happens to a thread or the time has come; false after another signal. */

@@ -78,6 +78,11 @@ void control_go(struct control *c, int tid);
  * known as well, but may not have been told yet: control_wait() does, without waiting. */
 int control_stop(struct control *c, int pid, struct err *e);
 void control_resume(struct control *c, int pid);
+/* Asks about every thread that is about to receive a signal of its own at `pc`: returns where the
+ * handler is to return to, usually the same. */
+typedef uint64_t (*signal_watcher)(void *ctx, int pid, uint64_t pc);
+void control_watch_signals(struct control *c, signal_watcher watcher, void *ctx);
+
 /* Leaves the process, which must be stopped, and lets it run. */
 void control_detach(struct control *c, int pid);
 

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "isa/arch.h"
 #include "process/control_inner.h"
 
 static void tell(struct control *c, struct control_event ev)
@@ -172,6 +173,20 @@ static void pass(struct control *c, struct control_thread *t, const struct trace
 	tracee_resume(&t->tracee, ev);
 }
 
+static void watch(struct control *c, struct control_thread *t)
+{
+	unsigned at = arch_native()->layout->ptrace_pc;
+	t->tracee.regset.size = 0;
+	if (tracee_read(&t->tracee)) {
+		uint64_t pc = control_word(t, at);
+		uint64_t to = c->watcher(c->watcher_ctx, t->pid, pc);
+		control_put(t, at, to);
+		if (to != pc)
+			control_write(t);
+	}
+	t->tracee.regset.size = 0;
+}
+
 static void handle_stop(struct control *c, const struct tracee_event *ev)
 {
 	uint64_t value = 0;
@@ -196,6 +211,8 @@ static void handle_stop(struct control *c, const struct tracee_event *ev)
 	} else if (ev->what == TRACEE_TRAPPED || ev->what == TRACEE_SUSPENDED) {
 		rest(c, t, ev, 0);
 	} else {
+		if (ev->what == TRACEE_SIGNALLED && c->watcher)
+			watch(c, t);
 		pass(c, t, ev);
 	}
 }

@@ -19,6 +19,8 @@ struct control {
 	uint32_t told; /* of the events */
 	uint32_t memories;
 	int child_fd; /* tells of SIGCHLD */
+	signal_watcher watcher;
+	void *watcher_ctx;
 	sigset_t mask_before;
 	struct sigaction child_before;
 };

@@ -1,13 +1,14 @@
-/* Work of known places for `record` to find: in the process itself, in two threads, in a child. */
+/* Work of known places for `record` to find: in the process itself, in two threads, in a child.
+ * The argument says for how many milliseconds each. */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { MILLISECONDS = 400 };
-
 static volatile unsigned long sink;
+static long milliseconds;
 
 /* Time of this thread's own, whatever else the machine does. */
 static long used(void)
@@ -19,7 +20,7 @@ static long used(void)
 
 __attribute__((noinline)) static void spin(void)
 {
-	for (long end = used() + MILLISECONDS; used() < end;)
+	for (long end = used() + milliseconds; used() < end;)
 		for (unsigned i = 0; i < 20000; i++)
 			sink += i;
 }
@@ -48,10 +49,11 @@ static int in_child(void)
 	return 4;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	pthread_t threads[2];
 	int status = 0;
+	milliseconds = argc > 1 ? atol(argv[1]) : 400;
 	pid_t child = fork();
 	if (!child)
 		_exit(in_child());

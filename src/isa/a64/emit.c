@@ -166,6 +166,7 @@ const struct emit_ops a64_emit = {
 	.branch = a64_branch,
 	.call = a64_call,
 	.probe = a64_probe,
+	.restart = a64_restart,
 	.aside = a64_aside,
 	.fix = fix,
 };

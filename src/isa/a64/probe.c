@@ -32,8 +32,9 @@ enum {
 	A = 0,
 	B,
 	C,
-	THREAD_SHIFT = 12, /* of a thread pointer, to become an index */
-	PAIR_SHIFT = 4,    /* of an index, to become an offset */
+	LOAD_NOT_STORE = 1 << 22, /* bit of a load, next to the store with the same operands */
+	THREAD_SHIFT = 12,        /* of a thread pointer, to become an index */
+	PAIR_SHIFT = 4,           /* of an index, to become an offset */
 	IDLE_REGISTERS = 7,
 	COUNTER_NEAR = 1 << 15,
 	COUNTER_END = 1 << 24,
@@ -152,6 +153,20 @@ static void count(struct emit *e, const struct emit_probe *p)
 	a64_put(e, a64_str(s.reg[A], s.reg[C], offset));
 	emit_place(e, vec_last(&e->asides).skip);
 	restore_scratch(e, &s);
+}
+
+/* ldr, add, str of the counter: from the first of them, unless the last one was executed. */
+uint32_t a64_restart(const uint8_t *code, uint32_t size, uint32_t at)
+{
+	for (uint32_t back = 4; back <= 8 && at >= back && at + 12 - back <= size; back += 4) {
+		uint32_t begin = at - back;
+		uint32_t load = a64_word(code + begin), add = a64_word(code + begin + 4),
+			 store = a64_word(code + begin + 8), reg = load & 31;
+		if ((load ^ store) == LOAD_NOT_STORE && add == a64_add_imm(reg, reg, 1) &&
+		    load == a64_ldr(reg, load >> 5 & 31, (load >> 10 & 0xfff) * 8))
+			return begin;
+	}
+	return at;
 }
 
 static void save_for_call(struct emit *e)

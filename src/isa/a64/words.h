@@ -31,6 +31,7 @@ void a64_branch(struct emit *e, const struct insn *in, const uint8_t *bytes,
 void a64_call(struct emit *e, const struct insn *in, const uint8_t *bytes, uint64_t return_pc);
 void a64_probe(struct emit *e, const struct emit_probe *p);
 void a64_aside(struct emit *e, const struct emit_aside *a);
+uint32_t a64_restart(const uint8_t *code, uint32_t size, uint32_t at);
 
 #define A64_NOP UINT32_C(0xd503201f)
 #define A64_B   UINT32_C(0x14000000)

@@ -1,0 +1,48 @@
+"""Every procedure of a program and its libraries counted at entry and exits, for scale.
+
+Programs as Debian ships them, all procedures of all images that they are loaded with probed from the start to the end.
+Processor time of the program itself; runs with and without take turns, the least of each counts. The cost of a hit is the
+difference divided by the hits; it has in it what the processor's caches lose, too."""
+
+import os
+
+import measure
+import probing
+import sampling
+import workloads
+
+PROGRAMS = (workloads.xz_one, workloads.bzip2, workloads.python3)
+
+
+def _alone(w):
+    usage = sampling.run(w.command, w.env)
+    if usage.status:
+        raise RuntimeError(f"{w.name}: status {usage.status}: {usage.error[-300:]}")
+    return usage.cpu
+
+
+def _probed(p, orders, w):
+    """Probes, those refused, hits and processor seconds."""
+    with sampling.Recording(p) as r:
+        told = os.path.join(r.folder, "told")
+        usage = sampling.run([orders, "--all", told, *w.command], w.env)
+        if usage.status:
+            raise RuntimeError(f"{w.name}: status {usage.status}: {usage.error[-300:]}")
+        with open(told, encoding="ascii") as f:
+            return [float(n) for n in f.read().split()]
+
+
+def report(sonde, p, quick, log):
+    orders, rows = probing.orders_program(sonde), []
+    for w in workloads.available(p, log, PROGRAMS):
+        log(f"programs: {w.name}")
+        alone, probed = [], []
+        for _ in range(1 if quick else 2):
+            alone.append(_alone(w))
+            probed.append(_probed(p, orders, w))
+        best, (spots, refused, hits, _) = min(alone), probed[0]
+        least = min(r[3] for r in probed)
+        hit = f"{(least - best) * 1e9 / hits:.2f} ns" if least > best else "lost in the noise"
+        rows.append((w.name, f"{spots:.0f}", f"{refused:.0f} ({measure.percent(refused, spots)})", f"{hits / 1e6:.1f} million",
+                     f"{best:.2f} s", f"{least:.2f} s", f"{least / best:.2f}", hit))
+    return measure.table(("program", "probes", "refused", "hits", "alone", "counted", "times", "a hit"), rows)

@@ -1,0 +1,127 @@
+/* What the modes of the probe harness share. */
+#pragma once
+#include "base/text.h"
+#include "probe/engine.h"
+
+struct settings {
+	struct engine_options engine;
+	bool all_images;   /* subjects from libraries too, not only from the program itself */
+	const char *image; /* subjects from images with this in their path only */
+	bool no_loops, plt, gaps;
+	bool activations;   /* entries and exits with clocks instead of plain counters */
+	const char *names;  /* these procedures, separated by commas; NULL: all */
+	bool only_named;    /* no others are candidates */
+	const char *paths;  /* of these also all call paths */
+	uint32_t metrics;   /* of paths and activations */
+	const char *report; /* file, NULL: none */
+	bool counts;        /* the report has the counts of every subject */
+	bool loose;         /* mappings and descriptors may change by themselves */
+	uint64_t seed;
+	unsigned batches, deaths, times;
+	double seconds; /* of one life, or before leaving */
+	int pid;        /* attach instead of launching */
+};
+extern struct settings settings;
+
+_Noreturn void die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+double now_seconds(void);
+void sleep_seconds(double s);
+/* As a shell tells it. */
+int shell_status(int status);
+/* Uniform in 0 .. n-1. */
+uint64_t chance(uint64_t n);
+
+/* Something that may be probed, as it is called in reports. */
+struct candidate {
+	struct subject_request request;
+	const char *name; /* "" if unknown */
+	uint32_t depth;   /* of a loop; 0: a procedure */
+};
+
+/* A subject that is in, or was. */
+struct used {
+	uint32_t subject;
+	uint32_t candidate;
+	bool path;
+};
+
+/* An image where it is, to tell new ones from those that were there before. */
+struct seen_image {
+	struct code *code;
+	uint64_t bias;
+};
+
+/* A process under study, and what is in it. */
+struct member {
+	struct target *target;
+	VEC(struct candidate) candidates;
+	VEC(struct seen_image) seen;
+	VEC(struct used) used;
+	uint32_t kept; /* of `used`, in from the start to the end: reported */
+};
+
+/* Adds every procedure and loop of the target's images that were not there the last time, as the
+ * settings say. */
+void candidates_find(struct member *m);
+/* Whether a name is in a list separated by commas. */
+bool is_listed(const char *list, const char *name);
+
+/* Sums over all batches. */
+struct totals {
+	uint64_t batches, spots, refused[REFUSAL_REASONS], patches, displaced, relocated, traps;
+	uint64_t pause_ns, longest_pause_ns, caught_up, added, rejected, failed_batches;
+	char why_rejected[600], why_failed[600]; /* the last */
+};
+extern struct totals totals;
+void totals_add(const struct batch_result *r);
+
+/* A program with all the processes that it starts. */
+struct family {
+	struct engine *engine;
+	VEC(struct member *) members;
+	int first; /* pid of the program itself */
+	int status;
+	bool ended;
+	struct text report;
+	/* Candidates of the member from `from` on are new: images were loaded. */
+	void (*fresh)(struct family *f, struct member *m, uint32_t from);
+};
+
+/* Launches or attaches, as the settings say; `fresh` is called for the images that are there. */
+void family_begin(struct family *f, char **argv);
+/* Lives on for up to timeout_ms: false if nothing happened. */
+bool family_poll(struct family *f, int timeout_ms);
+/* Takes everything out and leaves. */
+void family_end(struct family *f);
+
+/* Commits and adds up. A process that has gone meanwhile is no failure. */
+bool commit(struct family *f, struct member *m);
+/* Adds one subject of a candidate. */
+void use(struct family *f, struct member *m, uint32_t candidate, bool path);
+/* Adds what `names` and `paths` ask for. */
+void use_named(struct family *f, struct member *m, uint32_t from);
+
+/* Adds what was counted in a target to the report. */
+void report_member(struct family *f, const struct member *m);
+void report_write(const struct text *body);
+
+/* What a process shows of itself. */
+struct trace {
+	struct text maps, files;
+};
+void trace_take(struct trace *out, int pid);
+void trace_release(struct trace *t);
+/* Prints what differs; false if anything does. */
+bool trace_same(const struct trace *before, const struct trace *after);
+/* `nothing_left`: there must be no executable memory that is of no file, either. */
+bool text_is_original(int pid, bool nothing_left);
+
+/* The modes: each returns the exit status. */
+int mode_all(char **argv);
+int mode_torture(char **argv);
+int mode_death(char **argv);
+int mode_clean(char **argv);
+/* Starts a program that nobody traces. */
+int start_untraced(char **argv);
+/* Asks it to end, and waits; 124 if it hangs. */
+int end_untraced(int pid);

@@ -1,0 +1,136 @@
+/* What was counted, as lines that victims print as well (tests/victims/probe/victim.h). */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "probe.h"
+
+struct totals totals;
+
+void totals_add(const struct batch_result *r)
+{
+	totals.batches++;
+	totals.spots += r->spots;
+	for (int i = 0; i < REFUSAL_REASONS; i++)
+		totals.refused[i] += r->refused[i];
+	totals.patches += r->patches;
+	totals.displaced += r->displaced;
+	totals.relocated += r->relocated;
+	totals.traps += r->traps;
+	totals.caught_up += r->caught_up;
+	totals.pause_ns += r->pause_ns;
+	if (r->pause_ns > totals.longest_pause_ns)
+		totals.longest_pause_ns = r->pause_ns;
+}
+
+static const char *const metric_name[] = {"wall", "cpu", "sync", "io", "bytes"};
+
+static const struct {
+	uint8_t point;
+	const char *word;
+} words[] = {{POINT_ENTRY, "calls"},
+	     {POINT_EXIT, "left"},
+	     {POINT_LOOP_ENTRY, "entered"},
+	     {POINT_LOOP_EXIT, "exited"},
+	     {POINT_ITERATION_BEGIN, "iterated"},
+	     {POINT_ITERATION_END, "ended"}};
+
+static void report_counts(struct text *out, struct engine *g, struct target *t,
+			  const struct candidate *c, uint32_t subject)
+{
+	uint64_t counts[POINT_KINDS] = {0};
+	char depth[16] = "";
+	engine_counts(g, t, subject, counts);
+	if (c->depth)
+		snprintf(depth, sizeof(depth), "@%u", c->depth);
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if ((words[i].point >= POINT_LOOP_ENTRY) == (c->depth > 0))
+			text_printf(out, "%d %s %s%s %" PRIu64 "\n", target_pid(t), words[i].word,
+				    c->name, depth, counts[words[i].point]);
+}
+
+struct visit {
+	struct text *out;
+	struct target *target;
+	const struct member *member;
+};
+
+static const char *name_of(struct target *t, uint64_t pc)
+{
+	struct place p = space_find(target_space(t), pc - 1);
+	uint32_t i = p.code && p.code->flow ? flow_procedure_at(p.code->flow, p.va) : UINT32_MAX;
+	uint32_t count;
+	const char *name = i == UINT32_MAX ? NULL : flow_procedures(p.code->flow, &count)[i].name;
+	return name ? name : "?";
+}
+
+/* From the frame of victim_* inwards. */
+static void print_path(struct visit *x, const struct path_value *v, const char *subject)
+{
+	uint32_t from = v->frame_count;
+	for (uint32_t i = 0; i < v->frame_count && from == v->frame_count; i++)
+		if (!strncmp(name_of(x->target, v->frames[i]), "victim_", 7))
+			from = i + 1;
+	text_printf(x->out, "%d %s ", target_pid(x->target), v->complete ? "path" : "partial");
+	for (uint32_t i = from; i-- > 0;)
+		text_printf(x->out, "%s;", name_of(x->target, v->frames[i]));
+	text_printf(x->out, "%s %" PRIu64 "\n", subject, v->calls);
+}
+
+static void print_value(void *ctx, const struct path_value *v)
+{
+	struct visit *x = ctx;
+	const struct used *u = NULL;
+	for (uint32_t i = 0; i < x->member->kept; i++)
+		if (x->member->used.data[i].subject == v->subject)
+			u = &x->member->used.data[i];
+	if (!u)
+		return;
+	const struct candidate *c = &x->member->candidates.data[u->candidate];
+	if (c->depth)
+		return;
+	if (u->path)
+		print_path(x, v, c->name);
+	else
+		text_printf(x->out, "%d calls %s %" PRIu64 "\n", target_pid(x->target), c->name,
+			    v->calls);
+	for (size_t i = 0; i < ARRAY_SIZE(metric_name) && !v->recursive; i++)
+		if (settings.metrics & 1u << i)
+			text_printf(x->out, "%d %s %s %" PRIu64 "\n", target_pid(x->target),
+				    metric_name[i], c->name, v->total[i]);
+}
+
+void report_member(struct family *f, const struct member *m)
+{
+	struct visit x = {&f->report, m->target, m};
+	if (!settings.report || !settings.counts)
+		return;
+	for (const struct used *u = m->used.data; u < m->used.data + m->kept; u++)
+		if (!u->path && !settings.activations)
+			report_counts(&f->report, f->engine, m->target,
+				      &m->candidates.data[u->candidate], u->subject);
+	if (settings.activations || settings.paths)
+		engine_read(f->engine, m->target, print_value, &x);
+}
+
+void report_write(const struct text *body)
+{
+	FILE *f = settings.report ? fopen(settings.report, "w") : NULL;
+	if (!f)
+		return;
+	fprintf(f, "batches %" PRIu64 "\nspots %" PRIu64 "\n", totals.batches, totals.spots);
+	for (int i = 1; i < REFUSAL_REASONS; i++)
+		if (totals.refused[i])
+			fprintf(f, "refused %s %" PRIu64 "\n", refusal_word[i], totals.refused[i]);
+	fprintf(f, "added %" PRIu64 "\nrejected %" PRIu64 " %s\n", totals.added, totals.rejected,
+		totals.why_rejected);
+	fprintf(f, "failed %" PRIu64 " %s\n", totals.failed_batches, totals.why_failed);
+	fprintf(f, "patches %" PRIu64 "\ndisplaced %" PRIu64 "\nrelocated %" PRIu64 "\n",
+		totals.patches, totals.displaced, totals.relocated);
+	fprintf(f, "traps %" PRIu64 "\ncaught_up %" PRIu64 "\n", totals.traps, totals.caught_up);
+	fprintf(f, "pause_ns %" PRIu64 "\nlongest_pause_ns %" PRIu64 "\n", totals.pause_ns,
+		totals.longest_pause_ns);
+	if (body && body->data)
+		fputs(body->data, f);
+	fclose(f);
+}

@@ -1,0 +1,238 @@
+/* Random batches of probes of every kind, in and out, while a program runs; being killed in the
+ * middle of it; and leaving no trace. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "probe.h"
+#include "process/threads.h"
+
+/* Plain counters, activations with clocks, paths: any of them, with any metrics. */
+static void use_random(struct family *f, struct member *m)
+{
+	uint32_t i = (uint32_t)chance(m->candidates.len);
+	struct subject_request r = m->candidates.data[i].request;
+	struct err e;
+	switch (chance(3)) {
+	case 0: r.counters = true; break;
+	case 1: r.metrics = (uint32_t)chance(1 << RT_EVENT); break;
+	default: r.metrics = (uint32_t)chance(1 << RT_EVENT); r.path = true;
+	}
+	uint32_t subject = engine_add(f->engine, m->target, &r, &e);
+	totals.added++;
+	if (subject == SUBJECT_NONE) {
+		totals.rejected++;
+		memcpy(totals.why_rejected, e.text, sizeof(e.text));
+		return;
+	}
+	vec_push(&m->used, (struct used){.subject = subject, .candidate = i, .path = r.path});
+}
+
+/* What was asked for by name is there to stay. */
+static void fresh_kept(struct family *f, struct member *m, uint32_t from)
+{
+	if (!settings.names)
+		return;
+	use_named(f, m, from);
+	m->kept = m->used.len;
+	commit(f, m);
+}
+
+static void remove_random(struct family *f, struct member *m)
+{
+	uint32_t i = m->kept + (uint32_t)chance(m->used.len - m->kept);
+	engine_remove(f->engine, m->target, m->used.data[i].subject);
+	m->used.data[i] = vec_last(&m->used);
+	m->used.len--;
+}
+
+/* Mostly few, sometimes hundreds. */
+static void one_batch(struct family *f)
+{
+	static const uint64_t sizes[] = {1, 2, 5, 10, 30, 200};
+	struct member *m = f->members.data[chance(f->members.len)];
+	uint64_t in = chance(sizes[chance(ARRAY_SIZE(sizes))] + 1);
+	uint64_t out = chance(sizes[chance(ARRAY_SIZE(sizes))] + 1);
+	while (in-- && m->candidates.len)
+		use_random(f, m);
+	while (out-- && m->used.len > m->kept)
+		remove_random(f, m);
+	commit(f, m);
+}
+
+static void nothing_seen(void *ctx, const struct path_value *v)
+{
+	uint64_t *calls = ctx;
+	*calls += v->calls;
+}
+
+static void look_at_values(struct family *f)
+{
+	uint64_t calls = 0;
+	struct member *m = f->members.data[chance(f->members.len)];
+	engine_read(f->engine, m->target, nothing_seen, &calls);
+	engine_cost(f->engine, m->target);
+	engine_walks(f->engine, NULL, NULL);
+}
+
+static void torture(struct family *f)
+{
+	double end = settings.seconds > 0 ? now_seconds() + settings.seconds : 0;
+	for (unsigned i = 0; !settings.batches || i < settings.batches; i++) {
+		while (!f->ended && family_poll(f, (int)chance(3)))
+			;
+		if (f->ended || !f->members.len || (end > 0 && now_seconds() > end))
+			return;
+		one_batch(f);
+		if (!chance(20))
+			look_at_values(f);
+	}
+}
+
+int mode_torture(char **argv)
+{
+	struct family f = {.fresh = fresh_kept};
+	family_begin(&f, argv);
+	torture(&f);
+	if (!settings.pid && !f.ended && (settings.batches || settings.seconds > 0))
+		kill(f.first, SIGTERM);
+	while (!settings.pid && !f.ended)
+		family_poll(&f, 100);
+	report_write(&f.report);
+	int status = f.ended ? shell_status(f.status) : 0;
+	family_end(&f);
+	return status;
+}
+
+/* One life: attaches and tortures until killed. */
+static int live_and_die(int victim)
+{
+	int child = fork();
+	if (child)
+		return child;
+	struct family f = {.fresh = fresh_kept};
+	settings.pid = victim;
+	settings.seconds = 0;
+	settings.batches = 0;
+	settings.seed ^= (uint64_t)getpid() << 20;
+	family_begin(&f, NULL);
+	torture(&f);
+	_exit(0);
+}
+
+/* The kernel lets go of the threads some time after we have seen the end. */
+static bool runs_on(int pid)
+{
+	for (int i = 0; i < 500; i++) {
+		char state = thread_state(pid);
+		if (state != 't' && state != 'T')
+			return state && state != 'Z';
+		sleep_seconds(0.002);
+	}
+	return false;
+}
+
+/* A later one finds what the dead ones left, and takes it out. */
+static void heal(int victim)
+{
+	struct engine *g = engine_new(&settings.engine);
+	struct target *t;
+	struct err e;
+	if (engine_attach(g, victim, &t, &e))
+		die("the program cannot be healed: %s", e.text);
+	engine_free(g);
+}
+
+int mode_death(char **argv)
+{
+	int victim = start_untraced(argv), status;
+	double life = settings.seconds > 0 ? settings.seconds : 0.15;
+	sleep_seconds(0.05);
+	for (unsigned i = 0; i < settings.deaths; i++) {
+		int child = live_and_die(victim);
+		sleep_seconds(life * (double)chance(1000000) * 1e-6);
+		kill(child, SIGKILL);
+		waitpid(child, &status, 0);
+		if (WIFEXITED(status) && WEXITSTATUS(status))
+			fprintf(stderr, "life %u ended by itself with status %d\n", i,
+				WEXITSTATUS(status));
+		if (!runs_on(victim)) {
+			fprintf(stderr, "the program does not run on after death %u (seed %llu)\n",
+				i, (unsigned long long)settings.seed);
+			break;
+		}
+	}
+	if (runs_on(victim))
+		heal(victim);
+	bool clean = runs_on(victim) && text_is_original(victim, false);
+	status = end_untraced(victim);
+	return clean ? status : 3;
+}
+
+static void use_everything(struct family *f, struct member *m, uint32_t from)
+{
+	for (uint32_t i = from; i < m->candidates.len; i++)
+		use(f, m, i, false);
+	for (uint32_t i = from; i < m->candidates.len; i += 5)
+		use(f, m, i, !m->candidates.data[i].depth);
+	commit(f, m);
+}
+
+/* Attach, put in, let run, take out, leave. */
+static void visit(int pid)
+{
+	struct family f = {.fresh = use_everything};
+	settings.pid = pid;
+	family_begin(&f, NULL);
+	double end = now_seconds() + (settings.seconds > 0 ? settings.seconds : 0.1);
+	while (!f.ended && now_seconds() < end)
+		family_poll(&f, 10);
+	vec_each (m, &f.members) {
+		vec_each (u, &(*m)->used)
+			engine_remove(f.engine, (*m)->target, u->subject);
+		commit(&f, *m);
+	}
+	family_end(&f);
+}
+
+/* A program that has just been started still maps memory and makes threads. */
+static void take_when_steady(struct trace *out, int pid)
+{
+	struct trace last;
+	bool steady = false;
+	trace_take(out, pid);
+	for (unsigned i = 0; i < 30 && !steady; i++) {
+		last = *out;
+		sleep_seconds(0.2);
+		trace_take(out, pid);
+		steady = out->maps.len == last.maps.len &&
+			 !memcmp(out->maps.data, last.maps.data, last.maps.len);
+		trace_release(&last);
+	}
+}
+
+int mode_clean(char **argv)
+{
+	struct trace before, after;
+	int pid = start_untraced(argv);
+	bool clean = true;
+	take_when_steady(&before, pid);
+	for (unsigned i = 0; i < settings.times && clean; i++) {
+		visit(pid);
+		if (!runs_on(pid)) {
+			fprintf(stderr, "the program does not run on after visit %u\n", i);
+			clean = false;
+			break;
+		}
+		trace_take(&after, pid);
+		clean &= trace_same(&before, &after);
+		clean &= text_is_original(pid, true);
+		trace_release(&after);
+	}
+	trace_release(&before);
+	report_write(NULL);
+	int status = end_untraced(pid);
+	return clean ? status : 3;
+}

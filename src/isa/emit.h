@@ -108,6 +108,12 @@ struct emit_ops {
 	 * loop): to `taken`, or on to the next instruction appended. */
 	void (*branch)(struct emit *e, const struct insn *in, const uint8_t *bytes,
 		       struct emit_target taken);
+	/* Appends a branch to `to` if the indirect jump, decoded in full from `bytes`, would lead
+	 * to `pc`; if not, control goes on to the next instruction appended. Overwrites nothing but
+	 * `free`; can_match() says whether that is possible. */
+	bool (*can_match)(const struct insn *in, const uint8_t *bytes, const struct regset *free);
+	void (*match)(struct emit *e, const struct insn *in, const uint8_t *bytes,
+		      const struct regset *free, uint64_t pc, struct emit_target to);
 	/* Appends a call, direct or not, that leaves `return_pc` as its return address whatever its
 	 * own place. The processor's prediction of returns does not profit from it. */
 	void (*call)(struct emit *e, const struct insn *in, const uint8_t *bytes,

@@ -128,7 +128,7 @@ static bool place(struct displacing_state *s, const struct attachment *a)
 	bool whole = a->where == AT_TAKEN || a->gap == b->count;
 	uint32_t gap = a->where == AT_TAKEN ? b->count - 1 : a->gap;
 	uint32_t need = whole ? b->count : gap; /* how far a window has to reach at least */
-	if (a->where == AT_ARRIVAL && !a->in_place)
+	if (a->where == AT_SWITCH || (a->where == AT_ARRIVAL && !a->in_place))
 		return false;
 	if (w && w->block != a->block)
 		w = NULL;

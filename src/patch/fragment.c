@@ -13,14 +13,21 @@ enum {
 	PROBE_MAX = 256,
 	POISON_MAX = 512, /* what a probe needs more to overwrite all free registers */
 	CONSTANT_MAX = 16,
+	MATCH_MAX = 48,
 };
+
+static bool is_attached(const struct attachment *a, enum where where, uint32_t gap)
+{
+	bool any_gap = where == AT_ARRIVAL || where == AT_TAKEN;
+	return a->where == where && (any_gap || a->gap == gap);
+}
 
 void emit_probes(struct plan *p, uint32_t block, enum where where, uint32_t gap)
 {
 	for (uint32_t i = p->first[block]; i < p->first[block + 1]; i++) {
 		const struct attachment *a = &p->attachments[i];
 		uint32_t offset = p->e.bytes.len;
-		if (a->where != where || (where == AT_GAP && a->gap != gap))
+		if (!is_attached(a, where, gap))
 			continue;
 		p->ops->probe(&p->e, &p->r->probes[a->probe].code);
 		vec_push(&p->out->probes,
@@ -31,8 +38,7 @@ void emit_probes(struct plan *p, uint32_t block, enum where where, uint32_t gap)
 bool has_probes(const struct plan *p, uint32_t block, enum where where, uint32_t gap)
 {
 	for (uint32_t i = p->first[block]; i < p->first[block + 1]; i++) {
-		const struct attachment *a = &p->attachments[i];
-		if (a->where == where && (where != AT_GAP || a->gap == gap))
+		if (is_attached(&p->attachments[i], where, gap))
 			return true;
 	}
 	return false;
@@ -86,6 +92,8 @@ static void init(struct plan *p, struct fragment *out, struct fragment_request *
 		.bodies = ARENA_ARRAY(tmp, struct body *, blocks),
 		.overlaps = ARENA_ARRAY(tmp, bool, blocks),
 		.first = ARENA_ARRAY(tmp, uint32_t, blocks + 1),
+		.dispatched = ARENA_ARRAY(tmp, bool, r->cfg->edge_count),
+		.dispatches = ARENA_ARRAY(tmp, uint8_t, blocks),
 	};
 	p->ops = p->arch->emit;
 }
@@ -173,9 +181,12 @@ static bool is_easy(const struct fragment_request *r, const struct spot *s)
 		return false;
 	if (s->place != SPOT_ENTRY && block == cfg_block_at(g, s->va))
 		return true;
-	for (uint32_t i = g->first_pred[block]; i < g->first_pred[block + 1]; i++)
-		if (block == g->entry || !is_external(&g->edges[g->pred_edges[i]]))
+	uint32_t ways = g->first_pred[block + 1] - g->first_pred[block];
+	for (uint32_t i = g->first_pred[block]; i < g->first_pred[block + 1]; i++) {
+		const struct edge *e = &g->edges[g->pred_edges[i]];
+		if (block == g->entry || !is_external(e) || (e->kind == EDGE_SWITCH && ways > 1))
 			return false;
+	}
 	return true;
 }
 
@@ -190,6 +201,14 @@ static bool may_relocate(const struct fragment_request *r)
 	return false;
 }
 
+static uint64_t count_switch_edges(const struct cfg *g)
+{
+	uint64_t count = 0;
+	for (uint32_t i = 0; i < g->edge_count; i++)
+		count += g->edges[i].kind == EDGE_SWITCH;
+	return count;
+}
+
 uint32_t fragment_bound(const struct fragment_request *r)
 {
 	const struct cfg *g = r->cfg;
@@ -197,7 +216,8 @@ uint32_t fragment_bound(const struct fragment_request *r)
 	uint64_t probe = PROBE_MAX + (r->poison ? POISON_MAX : 0) + 2 * CONSTANT_MAX + 3 * JUMP_MAX;
 	uint64_t bound = r->count * probe;
 	if (may_relocate(r))
-		bound += g->insn_count * insn + (uint64_t)g->block_count * 3 * JUMP_MAX;
+		bound += g->insn_count * insn + (uint64_t)g->block_count * 3 * JUMP_MAX +
+			 count_switch_edges(g) * MATCH_MAX;
 	else
 		bound += r->count * insn;
 	return bound < UINT32_MAX / 2 ? (uint32_t)bound : UINT32_MAX / 2;

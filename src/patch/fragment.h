@@ -58,11 +58,23 @@ enum refusal {
 extern const char *const refusal_word[REFUSAL_REASONS];
 extern const char *const refusal_text[REFUSAL_REASONS];
 
+/* Whether a probe may run on other ways than its own, where several lead to one place and control
+ * that arrives there does not tell which one it took. */
+enum tolerance {
+	TOLERATES_NONE,
+	TOLERATES_MARKED, /* if there is no other choice; `shared` is set then */
+	TOLERATES_ALL,
+};
+
 /* A probe at a spot. The fragment's maker fills in free registers and poison. */
 struct spot_probe {
 	struct spot spot;
 	struct emit_probe code;
-	uint8_t refused; /* out: enum refusal */
+	/* Where ways meet, probes of one owner for the same point become one. */
+	uint32_t owner;
+	uint8_t tolerance; /* enum tolerance */
+	uint8_t refused;   /* out: enum refusal */
+	bool shared;       /* out: it runs on other ways, too */
 	/* out: a thread that is about to execute the instruction at this address when the patches
 	 * go in will run the probe first; 0: only control that takes an edge does. */
 	uint64_t runs_at;

@@ -1,8 +1,9 @@
 /* Free places in an address space.
  *
  * Directly above the heap and below the stack there is nothing only because they have not grown so
- * far yet. Where no heap shows yet, it will be some way above the program's own data: the kernel
- * leaves a random distance. The program is the file that is mapped lowest. */
+ * far yet. Where no heap shows yet, and nobody knows where it will begin, it will be some way above
+ * the program's own data: the kernel leaves a random distance. The program is the file that is
+ * mapped lowest. */
 #include "patch/pool.h"
 
 #include <inttypes.h>
@@ -93,27 +94,34 @@ static void visit(struct search *s, const struct line *l, bool heap_comes)
 		s->free_from += heap_room[s->careless];
 }
 
-static bool find(struct search *s, const char *text)
+/* `heap` is where an empty heap will begin, or 0. */
+static bool find(struct search *s, const char *text, uint64_t heap)
 {
 	struct line l;
-	bool heap = strstr(text, "[heap]") != NULL;
+	bool shown = strstr(text, "[heap]") != NULL, comes = shown || heap;
 	s->best_distance = UINT64_MAX;
 	s->free_from = 0;
 	for (const char *next; *text; text = next) {
 		size_t n = strcspn(text, "\n");
 		next = text + n + (text[n] == '\n');
-		if (parse(text, n, &l))
-			visit(s, &l, heap);
+		if (!parse(text, n, &l))
+			continue;
+		if (!shown && heap && l.start >= heap) {
+			visit(s, &(struct line){.start = heap, .end = heap, .path = "[heap]"},
+			      true);
+			shown = true;
+		}
+		visit(s, &l, comes);
 	}
 	return s->best_distance != UINT64_MAX;
 }
 
-bool pool_find_gap(const char *maps_text, uint64_t low, uint64_t high, uint64_t reach,
-		   uint64_t size, uint64_t *out)
+bool pool_find_gap(const char *maps_text, uint64_t heap, uint64_t low, uint64_t high,
+		   uint64_t reach, uint64_t size, uint64_t *out)
 {
 	for (unsigned careless = 0; careless < 2; careless++) {
 		struct search s = {low, high, reach, size, .careless = careless};
-		if (find(&s, maps_text)) {
+		if (find(&s, maps_text, heap)) {
 			*out = s.best;
 			return true;
 		}

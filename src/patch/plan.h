@@ -1,6 +1,7 @@
 /* A fragment while it is being made; shared by the files that make it.
  *
  *	resolve.c       spots -> attachments: the instruction or arrival that carries each probe
+ *	arrivals.c      ways from outside that meet at one block
  *	body.c          decoded blocks
  *	displace.c      windows of instructions that give way to a jump
  *	relocate.c      all blocks moved
@@ -22,7 +23,8 @@ struct body {
 enum where {
 	AT_ARRIVAL, /* before a block, only for control that comes from outside moved code */
 	AT_GAP,
-	AT_TAKEN, /* on the way of a jump, or of a branch if taken */
+	AT_TAKEN,  /* on the way of a jump, or of a branch if taken */
+	AT_SWITCH, /* on one way of an indirect jump; the gap is the edge */
 };
 
 struct attachment {
@@ -49,6 +51,10 @@ struct plan {
 	struct attachment *attachments;
 	uint32_t attachment_count;
 	uint32_t *first; /* of each block and behind the last: first attachment */
+	/* Of each edge: an indirect jump's that moved code tells from the jump's others; and of
+	 * each block, how many its jump has of them. */
+	bool *dispatched;
+	uint8_t *dispatches;
 	struct emit e;
 };
 
@@ -81,6 +87,11 @@ bool in_one_page(const struct plan *p, uint64_t va, uint32_t size);
 /* Edges that the procedure's own code does not determine: returns, indirect jumps, exceptions. */
 bool is_external(const struct edge *e);
 void resolve_probes(struct plan *p);
+/* arrivals.c: one set of probes for all ways that arrive at a block, or none. The attachments are
+ * in order; afterwards they are not. */
+void unify_arrivals(struct plan *p);
+/* What nobody needs right before the block's last instruction. */
+struct regset free_at_jump(const struct plan *p, uint32_t block);
 /* Sorts the attachments and indexes them by block; those of refused probes go. */
 void order_attachments(struct plan *p);
 

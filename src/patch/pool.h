@@ -35,6 +35,7 @@ bool pool_take_empty(struct pool *p, uint64_t *start, uint64_t *size);
 
 /* Where a new region of `size` bytes (a multiple of the page size) may be mapped so that all of it
  * is within `reach` of all of [low, high): free in the maps file's text, not where the heap (brk)
- * or the stack grow, as near as possible. False if there is none. */
-bool pool_find_gap(const char *maps_text, uint64_t low, uint64_t high, uint64_t reach,
-		   uint64_t size, uint64_t *out);
+ * or the stack grow, as near as possible. `heap` is where a heap will begin that is not there yet;
+ * 0 if that is not known. False if there is none. */
+bool pool_find_gap(const char *maps_text, uint64_t heap, uint64_t low, uint64_t high,
+		   uint64_t reach, uint64_t size, uint64_t *out);

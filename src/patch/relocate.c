@@ -7,9 +7,10 @@
 
 #include "base/order.h"
 
-/* A branch's way with probes on it, still to be written. */
+/* A way of a branch or an indirect jump with probes on it, still to be written. */
 struct side {
-	uint32_t label, block;
+	uint32_t label, block, gap;
+	enum where where;
 	struct emit_target to;
 };
 
@@ -216,17 +217,43 @@ static struct emit_target target_of(const struct relocation *r, const struct edg
 	return (struct emit_target){LABEL_NONE, pc};
 }
 
+/* Where control has to go to get to `to`, over the probes at this place. */
+static struct emit_target way_to(struct relocation *r, uint32_t block, enum where where,
+				 uint32_t gap, struct emit_target to)
+{
+	struct plan *p = r->p;
+	if (!has_probes(p, block, where, gap))
+		return to;
+	struct side s = {emit_label(&p->e), block, gap, where, to};
+	vec_push(&r->sides, s);
+	return (struct emit_target){.label = s.label};
+}
+
 static void emit_branch(struct relocation *r, uint32_t block, const struct insn *in,
 			const uint8_t *bytes)
 {
 	struct plan *p = r->p;
 	struct emit_target to = target_of(r, find_edge(p->g, block, false), in->target);
-	if (has_probes(p, block, AT_TAKEN, 0)) {
-		struct side s = {emit_label(&p->e), block, to};
-		vec_push(&r->sides, s);
-		to = (struct emit_target){.label = s.label};
+	p->ops->branch(&p->e, in, bytes, way_to(r, block, AT_TAKEN, 0, to));
+}
+
+/* What an indirect jump would do on the ways that have to be told apart; those lead to moved
+ * blocks, around the springboards. */
+static void emit_dispatch(struct relocation *r, uint32_t block, const struct insn *in,
+			  const uint8_t *bytes)
+{
+	struct plan *p = r->p;
+	const struct block *b = &p->g->blocks[block];
+	if (!p->dispatches[block])
+		return;
+	struct regset free = free_at_jump(p, block);
+	for (uint32_t i = b->first_edge; i < b->first_edge + b->edge_count; i++) {
+		const struct edge *e = &p->g->edges[i];
+		if (!p->dispatched[i])
+			continue;
+		p->ops->match(&p->e, in, bytes, &free, p->g->blocks[e->to].start + p->r->bias,
+			      way_to(r, block, AT_SWITCH, i, target_of(r, e, 0)));
 	}
-	p->ops->branch(&p->e, in, bytes, to);
 }
 
 static void emit_one(struct relocation *r, uint32_t block, const struct insn *in,
@@ -243,6 +270,8 @@ static void emit_one(struct relocation *r, uint32_t block, const struct insn *in
 	} else if (in->kind == INSN_BRANCH) {
 		emit_branch(r, block, in, bytes);
 	} else {
+		if (in->kind == INSN_JUMP_INDIRECT)
+			emit_dispatch(r, block, in, bytes);
 		p->ops->move(&p->e, in, bytes);
 	}
 }
@@ -252,7 +281,7 @@ static void emit_sides(struct relocation *r)
 	struct plan *p = r->p;
 	vec_each (s, &r->sides) {
 		emit_place(&p->e, s->label);
-		emit_probes(p, s->block, AT_TAKEN, 0);
+		emit_probes(p, s->block, s->where, s->gap);
 		p->ops->go(&p->e, s->to);
 	}
 	vec_clear(&r->sides);

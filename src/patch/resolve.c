@@ -147,7 +147,7 @@ static enum refusal resolve(struct plan *p, struct spot_probe *probe, struct att
 	return why == REFUSED_NONE && p->overlaps[a->block] ? REFUSED_OVERLAP : why;
 }
 
-/* By block; within it arrivals by where they come from, then gaps, then what is taken. */
+/* By block; within it arrivals by where they come from, then gaps, then what is taken, by edge. */
 static int compare(const void *x, const void *y)
 {
 	const struct attachment *a = x, *b = y;
@@ -157,7 +157,7 @@ static int compare(const void *x, const void *y)
 		return a->where < b->where ? -1 : 1;
 	if (a->where == AT_ARRIVAL && a->source != b->source)
 		return a->source < b->source ? -1 : 1;
-	if (a->where == AT_GAP && a->gap != b->gap)
+	if ((a->where == AT_GAP || a->where == AT_SWITCH) && a->gap != b->gap)
 		return a->gap < b->gap ? -1 : 1;
 	return a->probe < b->probe ? -1 : a->probe > b->probe;
 }
@@ -179,85 +179,6 @@ void order_attachments(struct plan *p)
 	}
 }
 
-/* In how many ways control gets to the block from outside. */
-static uint32_t count_sources(const struct plan *p, uint32_t block)
-{
-	const struct cfg *g = p->g;
-	uint64_t start = g->blocks[block].start;
-	uint32_t count = block == g->entry;
-	bool unwinds = false;
-	for (uint32_t i = g->first_pred[block]; i < g->first_pred[block + 1]; i++) {
-		const struct edge *e = &g->edges[g->pred_edges[i]];
-		count += is_external(e);
-		unwinds |= e->kind == EDGE_UNWIND;
-	}
-	count += g->blocks[block].flags & BLOCK_LANDING && !unwinds;
-	return count + is_intruded(p, start, start + 1);
-}
-
-static bool same_probes(const struct plan *p, const struct attachment *a,
-			const struct attachment *b, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		const struct spot *x = &p->r->probes[a[i].probe].spot;
-		const struct spot *y = &p->r->probes[b[i].probe].spot;
-		if (x->kind != y->kind || x->loop != y->loop)
-			return false;
-	}
-	return true;
-}
-
-static uint32_t run_length(const struct attachment *a, uint32_t count)
-{
-	uint32_t n = 1;
-	while (n < count && a[n].source == a[0].source)
-		n++;
-	return n;
-}
-
-/* Whether all ways into the block have the same probes. */
-static bool is_uniform(const struct plan *p, const struct attachment *a, uint32_t count)
-{
-	uint32_t run = run_length(a, count), sources = 0;
-	for (uint32_t i = 0; i < count; i += run, sources++)
-		if (i + run > count || run_length(a + i, count - i) != run ||
-		    !same_probes(p, a, a + i, run))
-			return false;
-	return sources == count_sources(p, a->block);
-}
-
-static enum refusal why_shared(const struct plan *p, uint32_t block)
-{
-	const struct cfg *g = p->g;
-	for (uint32_t i = g->first_pred[block]; i < g->first_pred[block + 1]; i++)
-		if (g->edges[g->pred_edges[i]].kind == EDGE_UNWIND)
-			return REFUSED_SHARED_LANDING;
-	return REFUSED_SHARED_SWITCH;
-}
-
-/* Arrivals of several sources: one set of probes for all, or none. */
-static void unify_arrivals(struct plan *p)
-{
-	uint32_t count, kept = 0;
-	struct attachment *all = p->attachments;
-	for (uint32_t i = 0; i < p->attachment_count; i += count) {
-		struct attachment *a = &all[i];
-		count = 1;
-		if (a->where == AT_ARRIVAL) {
-			while (i + count < p->attachment_count && a[count].block == a->block &&
-			       a[count].where == AT_ARRIVAL)
-				count++;
-		}
-		bool uniform = a->where != AT_ARRIVAL || is_uniform(p, a, count);
-		uint32_t keep = uniform ? run_length(a, count) : 0;
-		for (uint32_t k = 0; k < count && !uniform; k++)
-			p->r->probes[a[k].probe].refused = (uint8_t)why_shared(p, a->block);
-		for (uint32_t k = 0; k < keep; k++)
-			all[kept++] = a[k];
-	}
-	p->attachment_count = kept;
-}
-
 void resolve_probes(struct plan *p)
 {
 	p->attachments = ARENA_ARRAY(p->tmp, struct attachment, p->r->count);
@@ -268,6 +189,7 @@ void resolve_probes(struct plan *p)
 		struct attachment *a = &p->attachments[p->attachment_count++];
 		a->probe = i;
 		probe->runs_at = 0;
+		probe->shared = false;
 		probe->refused = (uint8_t)resolve(p, probe, a);
 	}
 	order_attachments(p);

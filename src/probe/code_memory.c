@@ -91,7 +91,7 @@ int code_memory_take(struct target *t, struct site *site, struct err *e)
 	uint64_t size = region_size(t, site);
 	struct text maps = TEXT_INIT;
 	bool found = read_maps(t->pid, &maps) && maps.data &&
-		     pool_find_gap(maps.data, low, high, reach, size, &gap);
+		     pool_find_gap(maps.data, process_heap(t->pid), low, high, reach, size, &gap);
 	text_release(&maps);
 	if (!found)
 		return err_set(e, ERR_UNSUPPORTED,

@@ -170,6 +170,7 @@ static struct target *fork_target(struct engine *g, struct target *parent, int p
 		return t;
 	}
 	target_copy_state(t, parent, tid);
+	target_set_guard(t);
 	return t;
 }
 
@@ -264,6 +265,16 @@ static void happen(struct engine *g, const struct control_event *ev)
 		break;
 	case CONTROL_GONE: on_gone(g, ev); break;
 	}
+}
+
+void engine_drain(struct engine *g)
+{
+	struct control_event ev;
+	while (control_wait(g->control, 0, &ev))
+		happen(g, &ev);
+	vec_each (t, &g->targets)
+		engine_go(g, *t);
+	vec_clear(&g->events);
 }
 
 static bool next_event(struct engine *g, struct engine_event *out)

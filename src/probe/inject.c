@@ -125,7 +125,7 @@ static int make_region(struct target *t, const struct caller *c, uint64_t name, 
 	return rc;
 }
 
-static bool set_guard(const struct target *t)
+bool target_set_guard(const struct target *t)
 {
 	uint64_t word = RT_GUARD;
 	return memory_write(t->pid, t->guard, &word, sizeof(word));
@@ -145,7 +145,7 @@ static int map_guard(struct target *t, const struct caller *c, struct err *e)
 	t->guard = (uint64_t)at;
 	rc = call(c, "memory cannot be marked", SYS_madvise,
 		  (uint64_t[6]){t->guard, page, MADV_WIPEONFORK}, NULL, e);
-	if (!rc && !set_guard(t))
+	if (!rc && !target_set_guard(t))
 		rc = err_errno(e, "process %d cannot be written to", t->pid);
 	return rc;
 }
@@ -282,7 +282,6 @@ int target_inject_child(struct target *child, struct target *parent, int tid, st
 	target_header(child)->pid = (uint32_t)child->pid;
 	target_header(child)->raw_used = 0;
 	child->injected = true;
-	set_guard(child);
 	return 0;
 }
 

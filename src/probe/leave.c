@@ -28,7 +28,8 @@ void leave(struct target *t)
 	struct engine *g = t->engine;
 	struct batch_result ignored = {0};
 	struct err e;
-	if (control_stop(g->control, t->pid, &e))
+	engine_drain(g);
+	if (!t->alive || control_stop(g->control, t->pid, &e))
 		return;
 	t->stopped = true;
 	if (t->injected) {
@@ -39,7 +40,8 @@ void leave(struct target *t)
 		for (unsigned i = 0; !out && i < TRIES; i++) {
 			control_resume(g->control, t->pid);
 			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-			if (control_stop(g->control, t->pid, &e))
+			engine_drain(g);
+			if (!t->alive || control_stop(g->control, t->pid, &e))
 				return;
 			out = is_out(t);
 		}

@@ -11,8 +11,7 @@ struct site_plan {
 	struct loop_forest forest;
 	struct liveness live;
 	struct spot_list spots;
-	VEC(struct spot_probe) probes;
-	VEC(uint32_t) owners; /* subject of each probe */
+	VEC(struct spot_probe) probes; /* their owners are subjects */
 };
 
 /* ---- subjects and sites ---- */
@@ -193,14 +192,16 @@ static void call_runtime(struct target *t, const struct site_plan *p, uint32_t s
 	struct subject *s = &t->subjects.data[subject];
 	const struct site *site = &t->sites.data[s->site];
 	uint64_t at = RT_PROBE_TABLE + runtime_probe(t, s, nth) * sizeof(struct rt_probe);
-	*(struct rt_probe *)target_at(t, at) = (struct rt_probe){
+	struct rt_probe *probe = target_at(t, at);
+	*probe = (struct rt_probe){
+		.unless_active = probe->unless_active, /* it may be in use: see mark_shared() */
 		.kind = (uint32_t)kind,
 		.subject = subject,
 		.pc = spot->va + site->bias,
 		.step = step_at(t, site->code, recipe_address(p, spot)),
 	};
 	if (kind == RT_TARGET)
-		describe_target(t, site, spot->va, target_at(t, at));
+		describe_target(t, site, spot->va, probe);
 	out->routine = t->text + entries->hit;
 	out->argument = t->base + at;
 }
@@ -216,18 +217,27 @@ static void count(struct target *t, struct subject *s, enum point_kind kind, str
 	out->find = t->text + entries->find;
 }
 
+/* An exit without its activation is ignored, and an entry can be told to: see mark_shared(). */
+static enum tolerance tolerance_of(const struct subject *s, int kind)
+{
+	if (kind == RT_EXIT)
+		return TOLERATES_ALL;
+	return kind == RT_ENTER && s->request.loop && s->request.metrics ? TOLERATES_MARKED
+									 : TOLERATES_NONE;
+}
+
 static void add_probe(struct target *t, struct site_plan *p, uint32_t subject,
 		      const struct spot *spot, uint32_t *nth)
 {
 	struct subject *s = &t->subjects.data[subject];
-	struct spot_probe probe = {.spot = *spot};
 	int kind = runtime_kind(s, spot->kind);
+	struct spot_probe probe = {
+		.spot = *spot, .owner = subject, .tolerance = (uint8_t)tolerance_of(s, kind)};
 	if (kind == PROBED_BY_COUNTER)
 		count(t, s, spot->kind, &probe.code);
 	else
 		call_runtime(t, p, subject, kind, spot, (*nth)++, &probe.code);
 	vec_push(&p->probes, probe);
-	vec_push(&p->owners, subject);
 }
 
 /* In the order of spots, which nests; at one spot in the order of subjects. */
@@ -237,7 +247,6 @@ static void add_probes(struct target *t, struct site_plan *p, const struct site 
 	uint32_t *used =
 		many <= ARRAY_SIZE(nth) ? nth : ARENA_ARRAY(&t->engine->tmp, uint32_t, many);
 	vec_clear(&p->probes);
-	vec_clear(&p->owners);
 	vec_each (spot, &p->spots) {
 		for (uint32_t i = 0; i < many; i++) {
 			uint32_t number = site->subjects.data[i];
@@ -289,7 +298,6 @@ static void plan_release(struct target *t, struct site_plan *p)
 {
 	vec_free(&p->spots);
 	vec_free(&p->probes);
-	vec_free(&p->owners);
 	arena_clear(&t->engine->arena);
 	arena_clear(&t->engine->tmp);
 }
@@ -300,7 +308,7 @@ static bool give_up_refused(struct target *t, const struct site_plan *p,
 {
 	bool any = false;
 	for (uint32_t i = 0; i < p->probes.len; i++) {
-		struct subject *s = &t->subjects.data[p->owners.data[i]];
+		struct subject *s = &t->subjects.data[p->probes.data[i].owner];
 		uint8_t why = p->probes.data[i].refused;
 		if (!why || s->request.counters || s->refused)
 			continue;
@@ -316,18 +324,28 @@ static void count_refused(const struct target *t, const struct site_plan *p,
 {
 	for (uint32_t i = 0; i < p->probes.len; i++) {
 		uint8_t why = p->probes.data[i].refused;
-		if (why && t->subjects.data[p->owners.data[i]].request.counters)
+		if (why && t->subjects.data[p->probes.data[i].owner].request.counters)
 			result->refused[why]++;
+	}
+}
+
+/* Entries that stand where loops are not only entered. */
+static void mark_shared(struct target *t, const struct site_plan *p)
+{
+	vec_each (probe, &p->probes) {
+		uint64_t at = probe->code.argument - t->base;
+		if (probe->tolerance == TOLERATES_MARKED)
+			((struct rt_probe *)target_at(t, at))->unless_active = probe->shared;
 	}
 }
 
 static void publish(struct target *t, const struct site_plan *p)
 {
-	for (uint32_t i = 0; i < p->owners.len; i++) {
-		struct subject *s = &t->subjects.data[p->owners.data[i]];
+	for (uint32_t i = 0; i < p->probes.len; i++) {
+		struct subject *s = &t->subjects.data[p->probes.data[i].owner];
 		if (p->probes.data[i].spot.kind == POINT_ENTRY)
 			s->entry = p->probes.data[i].runs_at;
-		publish_subject(t, p->owners.data[i]);
+		publish_subject(t, p->probes.data[i].owner);
 	}
 }
 
@@ -391,6 +409,7 @@ int site_plan(struct target *t, uint32_t number, struct batch_result *result, st
 	}
 	if (!rc && p.probes.len) {
 		count_refused(t, &p, result);
+		mark_shared(t, &p);
 		publish(t, &p);
 		code_memory_trim_next(t, site);
 	} else {

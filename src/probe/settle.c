@@ -83,9 +83,12 @@ static struct stopped_walk *new_walk(struct target *t, const struct control_thre
 	return w;
 }
 
-/* Whether a frame of it is in code memory: a signal handler interrupted a probe. */
+/* Whether a frame of it is in code memory: a signal handler interrupted a probe. A walk that came
+ * to a place without code may have been on its way there. */
 static bool leads_to_code_memory(const struct target *t, const struct walk *w)
 {
+	if (w->end == WALK_NO_CODE)
+		return true;
 	for (uint32_t i = 1; i < w->frames.len; i++)
 		if (is_code_memory(t, w->frames.data[i].pc))
 			return true;

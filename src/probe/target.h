@@ -201,6 +201,9 @@ struct stopped_walk {
 
 /* inject.c */
 int target_inject(struct target *t, struct err *e);
+/* From now on the runtime counts. */
+bool target_set_guard(const struct target *t);
+/* The child does not count before its guard is set. */
 int target_inject_child(struct target *child, struct target *parent, int tid, struct err *e);
 void target_withdraw(struct target *t);
 /* Tells the runtime which perf events to count. */
@@ -299,6 +302,10 @@ void calibrate(struct engine *g);
 /* heal.c */
 /* Takes out what an earlier sonde left in the stopped target when it was killed. */
 void heal(struct target *t);
+
+/* engine.c */
+/* Deals with all that has happened, and lets everybody who waits for it go on. */
+void engine_drain(struct engine *g);
 
 /* leave.c */
 /* Takes everything out and leaves the process running. */

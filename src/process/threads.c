@@ -93,6 +93,17 @@ char thread_state(int tid)
 	return name_end && name_end[1] ? name_end[2] : 0;
 }
 
+/* The 47th field; the second one is a name that may hold anything. */
+uint64_t process_heap(int pid)
+{
+	char path[40], text[1024];
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	const char *at = read_small(path, text, sizeof(text)) ? strrchr(text, ')') : NULL;
+	for (unsigned field = 2; at && field < 47; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
 int thread_call(int pid, int tid)
 {
 	char path[64], text[256], *end;

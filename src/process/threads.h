@@ -30,6 +30,9 @@ bool process_has_shadow_stack(int pid);
 /* Whether a filter (seccomp) decides which system calls the thread may make. */
 bool thread_is_filtered(int tid);
 
+/* Where the process's heap (brk) begins; 0 if that cannot be known. */
+uint64_t process_heap(int pid);
+
 /* Whether we may observe the process (perf events, its maps), and whether its architecture is ours;
  * the sentence says why not and what to do. */
 int process_check_access(int pid, struct err *e);

@@ -57,6 +57,9 @@ enum {
 	RT_PATHS = 1 << RT_PATH_BITS,
 	RT_PATH_BYTES = 32 << 20,
 	RT_RAW_STACK = 64 << 10, /* copied at most */
+	RT_RAW_FOREIGN = 8 << 10, /* of a stack that is not the thread's own: page by page */
+	RT_WALK_FRAMES = 1024, /* of a path that ends at no anchor: what is further out is cut off
+				*/
 	RT_TARGETS = 1 << 12,
 	RT_CODE_REGIONS = 256,
 	RT_TEXT_RANGES = 64,
@@ -80,20 +83,27 @@ enum rt_metric {
  *	bits 28-43 CFA minus the address of the return address, in units of 8, unsigned
  *	bits 44-59 CFA minus the address of the caller's frame pointer, in units of 8; 0: it is
  *	           still in the register
- *	bit  60    the return address is in the link register (innermost frame only)
+ *	bit  60    the return address is in the link register (innermost frames and those that a
+ *	           signal interrupted only)
  *	bit  61    nothing called this code: a thread or process begins here
  */
 enum rt_step_kind {
 	RT_STEP_NONE, /* not known: the path has to be recorded raw */
 	RT_STEP_SP,   /* CFA = sp + offset */
 	RT_STEP_FP,   /* CFA = fp + offset */
+	RT_STEP_SIGNAL, /* code that signal handlers return to: the interrupted registers are where
+			   the kernel put them, from sp on; nothing else is in the step */
 };
 #define RT_STEP_IN_LINK (UINT64_C(1) << 60)
 #define RT_STEP_ROOT    (UINT64_C(1) << 61)
 
+/* In the key of a step that begins at the very instruction, which a signal interrupted there, and
+ * not at the call before it. */
+#define RT_STEP_EXACT (UINT64_C(1) << 63)
+
 struct rt_step {
-	uint64_t pc; /* return address, without authentication bits; 0: free. Linear probing from
-			rt_step_home() */
+	uint64_t pc; /* return address, without authentication bits, or RT_STEP_EXACT and any
+			address; 0: free. Linear probing from rt_step_home() */
 	uint64_t step;
 };
 
@@ -143,7 +153,7 @@ struct rt_probe {
 	uint64_t constant;
 	uint8_t base, index; /* registers, or RT_NO_REGISTER */
 	uint8_t shift, memory;
-	uint32_t pad;
+	uint32_t unless_active; /* RT_ENTER: nothing begins if one is active in this frame */
 };
 enum { RT_NO_REGISTER = 0xff };
 
@@ -303,7 +313,8 @@ struct rt_area {
 
 struct rt_header {
 	uint64_t magic;
-	uint32_t version, pad;
+	uint32_t version;
+	uint32_t raw_off; /* the runtime found Sonde dead: nobody reads raw paths any more */
 	uint64_t base; /* run-time address of the region in the program */
 	uint64_t size;
 	uint32_t tracer;     /* pid of sonde */

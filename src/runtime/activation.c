@@ -53,6 +53,14 @@ static void pop_void(const struct hit *h, struct readings *r, struct rt_stack *s
 	}
 }
 
+/* The hit's place is also where control comes that does not begin anything: the header of a loop
+ * that iterates by an indirect jump which enters it, too. One that longjmp or an exception left
+ * behind in a frame at the same address goes on then. */
+static bool goes_on(const struct hit *h, const struct rt_stack *s)
+{
+	return h->probe->unless_active && find_live(h, s);
+}
+
 static struct rt_stack *choose_stack(const struct hit *h, uint64_t root)
 {
 	struct rt_area *a = h->area;
@@ -100,6 +108,8 @@ static inline void begin_activation(const struct hit *h, struct readings *r)
 	if (!h->own)
 		way = walk_here(h);
 	struct rt_stack *s = choose_stack(h, way.root);
+	if (s && goes_on(h, s))
+		return;
 	if (s)
 		pop_void(h, r, s);
 	uint32_t path = way.path ? way.path : find_path(h);

@@ -99,6 +99,10 @@ static inline long system_call(long number, long a, long b, long c, long d, long
 /* In the ucontext_t that a signal handler gets: where it goes on. A trap leaves it at the trap. */
 enum { UCONTEXT_PC = 440, TRAP_ADVANCE = 0 };
 
+/* In the frame of a signal handler, from the stack pointer that it returns with: as in
+ * isa/registers.h. */
+enum { SIGNAL_FP = 544, SIGNAL_LINK = 552, SIGNAL_SP = 560, SIGNAL_PC = 568 };
+
 #elif defined(__x86_64__)
 
 struct frame {
@@ -178,6 +182,9 @@ static inline long system_call(long number, long a, long b, long c, long d, long
 
 /* A trap instruction is one byte, and over when the handler is called. */
 enum { UCONTEXT_PC = 168, TRAP_ADVANCE = 1 };
+
+/* There is no link register: where one would be looked for is never read. */
+enum { SIGNAL_FP = 120, SIGNAL_LINK = 120, SIGNAL_SP = 160, SIGNAL_PC = 168 };
 
 #else
 #error "The runtime knows aarch64 and x86-64 only."

@@ -52,6 +52,14 @@ HOT bool count_quickly(struct hit h)
 	return true;
 }
 
+/* Whether there is nothing to begin because the innermost activation is of this loop. */
+HOT bool goes_on_quickly(struct hit h, uint32_t top)
+{
+	const struct rt_activation *a = area_activation(h.area, top);
+	return h.probe->unless_active && h.own && top && a->cfa == h.cfa &&
+	       a->subject == h.probe->subject;
+}
+
 HOT bool enter_quickly(struct hit h)
 {
 	struct rt_area *area = h.area;
@@ -61,7 +69,7 @@ HOT bool enter_quickly(struct hit h)
 		return count_quickly(h);
 	if (unlikely(!h.own || !number || !can_read_quickly(area, metrics) ||
 		     (top && area_activation(area, top)->cfa <= h.cfa)))
-		return false;
+		return goes_on_quickly(h, top);
 	uint64_t now = ticks();
 	uint32_t path = quick_path(h);
 	if (unlikely(!path))

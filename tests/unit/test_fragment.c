@@ -109,16 +109,19 @@ __attribute__((noinline)) static int jumps(int n)
 		sink ^= n + 7;
 #define TEN(n)                                                                                     \
 	ONCE(n)                                                                                    \
-	ONCE(n + 1) ONCE(n + 2) ONCE(n + 3) ONCE(n + 4) ONCE(n + 5) ONCE(n + 6) ONCE(n + 7)        \
-		ONCE(n + 8) ONCE(n + 9)
+	ONCE(n + 1)                                                                                \
+	ONCE(n + 2) ONCE(n + 3) ONCE(n + 4) ONCE(n + 5) ONCE(n + 6) ONCE(n + 7) ONCE(n + 8)        \
+		ONCE(n + 9)
 #define HUNDRED(n)                                                                                 \
 	TEN(n)                                                                                     \
-	TEN(n + 10) TEN(n + 20) TEN(n + 30) TEN(n + 40) TEN(n + 50) TEN(n + 60) TEN(n + 70)        \
-		TEN(n + 80) TEN(n + 90)
+	TEN(n + 10)                                                                                \
+	TEN(n + 20) TEN(n + 30) TEN(n + 40) TEN(n + 50) TEN(n + 60) TEN(n + 70) TEN(n + 80)        \
+		TEN(n + 90)
 #define THOUSAND(n)                                                                                \
 	HUNDRED(n)                                                                                 \
-	HUNDRED(n + 100) HUNDRED(n + 200) HUNDRED(n + 300) HUNDRED(n + 400) HUNDRED(n + 500)       \
-		HUNDRED(n + 600) HUNDRED(n + 700) HUNDRED(n + 800) HUNDRED(n + 900)
+	HUNDRED(n + 100)                                                                           \
+	HUNDRED(n + 200) HUNDRED(n + 300) HUNDRED(n + 400) HUNDRED(n + 500) HUNDRED(n + 600)       \
+		HUNDRED(n + 700) HUNDRED(n + 800) HUNDRED(n + 900)
 
 __attribute__((noinline)) static int large(int x)
 {
@@ -420,7 +423,7 @@ static void make_memory(struct pool *pool, const struct arch *arch)
 	entry[1] = (uint64_t)(uintptr_t)area;
 	for (uint32_t i = 0; i < image_count; i++) {
 		uint64_t at;
-		assert_true(pool_find_gap(read_maps(), images[i].low, images[i].high,
+		assert_true(pool_find_gap(read_maps(), 0, images[i].low, images[i].high,
 					  arch->emit->jump_reach, REGION, &at));
 		void *p = mmap((void *)(uintptr_t)at, REGION, PROT_READ | PROT_WRITE | PROT_EXEC,
 			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE,

@@ -79,7 +79,7 @@ static void test_many_pieces(void **state)
 static uint64_t find(const char *maps, uint64_t low, uint64_t high, uint64_t reach, uint64_t size)
 {
 	uint64_t at = 0;
-	assert_true(pool_find_gap(maps, low, high, reach, size, &at));
+	assert_true(pool_find_gap(maps, 0, low, high, reach, size, &at));
 	assert_int_equal(at % 4096, 0);
 	assert_true(at + size <= low || at >= high);
 	assert_true((at >= high ? at + size - low : high - at) <= reach);
@@ -152,9 +152,9 @@ static void test_no_place(void **state)
 {
 	uint64_t at;
 	(void)state;
-	assert_false(pool_find_gap(pie_a64, 0xaaaad5e20000, 0xaaaad5e28000, MB, 2 * MB, &at));
-	assert_false(pool_find_gap("", 0x1000, 0x2000, reach_a64, 4096, &at));
-	assert_false(pool_find_gap("nonsense\n\n-\n", 0x1000, 0x2000, reach_a64, 4096, &at));
+	assert_false(pool_find_gap(pie_a64, 0, 0xaaaad5e20000, 0xaaaad5e28000, MB, 2 * MB, &at));
+	assert_false(pool_find_gap("", 0, 0x1000, 0x2000, reach_a64, 4096, &at));
+	assert_false(pool_find_gap("nonsense\n\n-\n", 0, 0x1000, 0x2000, reach_a64, 4096, &at));
 }
 
 int main(void)

@@ -46,5 +46,8 @@ void x64_move(struct emit *e, const struct insn *in, const uint8_t *bytes);
 void x64_branch(struct emit *e, const struct insn *in, const uint8_t *bytes,
 		struct emit_target taken);
 void x64_call(struct emit *e, const struct insn *in, const uint8_t *bytes, uint64_t return_pc);
+bool x64_can_match(const struct insn *in, const uint8_t *bytes, const struct regset *free_set);
+void x64_match(struct emit *e, const struct insn *in, const uint8_t *bytes,
+	       const struct regset *free_set, uint64_t pc, struct emit_target to);
 void x64_probe(struct emit *e, const struct emit_probe *p);
 void x64_aside(struct emit *e, const struct emit_aside *a);

@@ -272,8 +272,8 @@ void engine_drain(struct engine *g)
 	struct control_event ev;
 	while (control_wait(g->control, 0, &ev))
 		happen(g, &ev);
-	vec_each (t, &g->targets)
-		engine_go(g, *t);
+	for (uint32_t i = 0; i < g->targets.len; i++)
+		engine_go(g, g->targets.data[i]);
 	vec_clear(&g->events);
 }
 
@@ -418,6 +418,8 @@ uint32_t engine_add(struct engine *g, struct target *t, const struct subject_req
 void engine_remove(struct engine *g, struct target *t, uint32_t subject)
 {
 	(void)g;
+	if (subject >= t->subjects.len)
+		return;
 	struct subject *s = &t->subjects.data[subject];
 	s->wanted = false;
 	if (s->in)
@@ -509,9 +511,10 @@ void engine_walks(struct engine *g, walk_visitor visit, void *ctx)
 
 void engine_free(struct engine *g)
 {
-	vec_each (t, &g->targets)
-		if ((*t)->alive)
-			leave(*t);
+	/* More may come while we leave the first. */
+	for (uint32_t i = 0; i < g->targets.len; i++)
+		if (g->targets.data[i]->alive)
+			leave(g->targets.data[i]);
 	control_free(g->control);
 	engine_walks(g, NULL, NULL);
 	while (g->targets.len)

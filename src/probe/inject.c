@@ -58,8 +58,7 @@ static int call_unmap(const struct caller *c, uint64_t start, uint64_t size)
 		    (uint64_t[6]){start, whole_pages(size)}, NULL, &ignored);
 }
 
-enum { NAME_ROOM = REMOTE_FRAME * 2 };
-#define NAME_AT (RT_REMOTE_FRAME + NAME_ROOM)
+#define NAME_AT RT_SPARE
 
 static struct caller usual_caller(struct target *t)
 {
@@ -67,7 +66,7 @@ static struct caller usual_caller(struct target *t)
 	return (struct caller){
 		.target = t,
 		.thread = remote_choose(t->engine->control, t->pid),
-		.place = {.code = t->text + entries->remote, .frame = t->base + RT_REMOTE_FRAME}};
+		.place = {.code = t->text + entries->remote, .frame = t->guard + page_size()}};
 }
 
 int target_call(struct target *t, long number, const uint64_t args[6], int64_t *result,
@@ -125,20 +124,27 @@ static int make_region(struct target *t, const struct caller *c, uint64_t name, 
 	return rc;
 }
 
+static uint64_t guard_size(void)
+{
+	return page_size() + whole_pages(REMOTE_FRAME);
+}
+
 bool target_set_guard(const struct target *t)
 {
 	uint64_t word = RT_GUARD;
 	return memory_write(t->pid, t->guard, &word, sizeof(word));
 }
 
-/* A page that the child of a fork finds empty, unless we are there to fill it again. */
+/* Private memory of the program: a page that the child of a fork finds empty, unless we are there
+ * to fill it again, and behind it room for the frames of remote calls. (Not in the region: the
+ * child's thread is in a remote call when its region takes the place of its parent's.) */
 static int map_guard(struct target *t, const struct caller *c, struct err *e)
 {
 	int64_t at;
 	uint64_t page = page_size();
 	int rc = call(c, "there is no room for the runtime", SYS_mmap,
-		      (uint64_t[6]){0, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-				    UINT64_MAX, 0},
+		      (uint64_t[6]){0, guard_size(), PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, UINT64_MAX, 0},
 		      &at, e);
 	if (rc)
 		return rc;
@@ -198,7 +204,7 @@ static void fill_header(struct target *t)
 	h->code[0].start = t->text;
 	h->code[0].size = t->text_size;
 	h->code[1].start = t->guard;
-	h->code[1].size = page_size();
+	h->code[1].size = guard_size();
 	h->code_regions = 2;
 	blocking_classes(h->calls);
 	target_set_events(t);

@@ -112,7 +112,9 @@ static uint32_t kinds_of(const struct subject *s)
 	if (s->request.metrics || s->request.counters)
 		kinds |= loop ? 1 << POINT_LOOP_EXIT : 1 << POINT_EXIT;
 	if (s->request.iterations && loop)
-		kinds |= 1 << POINT_ITERATION_BEGIN | 1 << POINT_ITERATION_END;
+		kinds |= 1 << POINT_ITERATION_BEGIN;
+	if (s->request.iterations && loop && s->request.counters)
+		kinds |= 1 << POINT_ITERATION_END;
 	return kinds;
 }
 

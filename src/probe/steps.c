@@ -3,6 +3,8 @@
 
 #include "unwind/root.h"
 
+enum { EXACT_STEPS_MAX = RT_STEPS / 4 };
+
 /* Index of the frame pointer among the registers that a recipe has slots for. */
 static unsigned frame_pointer_slot(const struct arch *arch)
 {
@@ -73,22 +75,31 @@ static void put(struct target *t, uint64_t pc, uint64_t step)
 	}
 }
 
+/* The step from a frame that is not the innermost one, nor the last of a complete walk. */
+static uint64_t step_from(struct target *t, const struct frame *f)
+{
+	bool interrupted = f->link == LINK_SIGNAL;
+	if (f->exact && root_is_trampoline(f->code, f->va, interrupted))
+		return RT_STEP_SIGNAL;
+	return step_at(t, f->code, f->exact ? f->va : f->va - 1);
+}
+
+/* Signals interrupt a program anywhere. Instructions where they did are learnt only as long as they
+ * leave room for return addresses. */
+static void learn_frame(struct target *t, const struct frame *f, bool root)
+{
+	bool interrupted = f->link == LINK_SIGNAL;
+	uint64_t pc = f->pc & t->engine->arch->layout->code_mask;
+	if (!f->code || !f->code->recipes || (interrupted && t->steps.len > EXACT_STEPS_MAX))
+		return;
+	put(t, interrupted ? pc | RT_STEP_EXACT : pc, root ? RT_STEP_ROOT : step_from(t, f));
+}
+
 void steps_learn(struct target *t, const struct walk *w)
 {
-	uint64_t mask = t->engine->arch->layout->code_mask;
-	for (uint32_t i = 1; i < w->frames.len; i++) {
-		const struct frame *f = &w->frames.data[i];
-		if (f->exact || !f->code || !f->code->recipes)
-			continue;
-		/* Behind the step out of a signal handler, registers other than the frame pointer
-		 * may be needed: that is left to us. */
-		if (i + 1 < w->frames.len && w->frames.data[i + 1].exact) {
-			put(t, f->pc & mask, RT_STEP_NONE);
-			continue;
-		}
-		bool root = i + 1 == w->frames.len && w->end == WALK_COMPLETE;
-		put(t, f->pc & mask, root ? RT_STEP_ROOT : step_at(t, f->code, f->va - 1));
-	}
+	for (uint32_t i = 1; i < w->frames.len; i++)
+		learn_frame(t, &w->frames.data[i],
+			    i + 1 == w->frames.len && w->end == WALK_COMPLETE);
 }
 
 void steps_forget(struct target *t)

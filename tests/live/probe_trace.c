@@ -23,13 +23,20 @@ static void add_mapping(struct text *out, char *line)
 	text_add(out, grows ? name : line);
 }
 
+/* The library of the victim comes and goes. */
+static bool is_of_sonde(const char *line)
+{
+	return !strstr(line, "/library.so") &&
+	       (strstr(line, " r-xp ") || strstr(line, "memfd:sonde"));
+}
+
 static void take_maps(struct text *out, int pid)
 {
 	char path[32], line[4400];
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	FILE *f = fopen(path, "r");
 	while (f && fgets(line, sizeof(line), f))
-		if (!settings.loose || strstr(line, " r-xp ") || strstr(line, "sonde"))
+		if (!settings.loose || is_of_sonde(line))
 			add_mapping(out, line);
 	if (f)
 		fclose(f);

@@ -219,6 +219,35 @@ static void test_labels(void **state)
 	assert_int_equal(size, 19);
 }
 
+static void expect_match(const char *hex, struct regset unused, const char *expected)
+{
+	uint8_t bytes[16];
+	size_t n = parse_hex(hex, bytes);
+	struct insn in = decode(bytes, n, PC);
+	struct emit e;
+	bool can = arch_x64.emit->can_match(&in, bytes, &unused);
+	assert_int_equal(can, expected != NULL);
+	if (!can)
+		return;
+	emit_init(&e, &arch_x64, BASE);
+	arch_x64.emit->match(&e, &in, bytes, &unused, PC + 0x40,
+			     (struct emit_target){LABEL_NONE, PC});
+	expect_code(&e, hex, expected);
+}
+
+static void test_match(void **state)
+{
+	(void)state;
+	struct regset unused = {.core = B(RAX) | B(R9) | B(REG_FLAGS)};
+	expect_match("3e ff e1", unused, "leaq -0xfefc7(%rip), %rax; cmpq %rcx, %rax; je 0x401000");
+	expect_match("41 ff e3", unused, "leaq -0xfefc7(%rip), %rax; cmpq %r11, %rax; je 0x401000");
+	expect_match("42 ff 64 e0 10", unused,
+		     "leaq -0xfefc7(%rip), %r9; cmpq 0x10(%rax, %r12, 8), %r9; je 0x401000");
+	expect_match("ff 25 10 00 00 00", unused, NULL);
+	expect_match("ff e0", (struct regset){.core = B(RAX) | B(REG_FLAGS)}, NULL);
+	expect_match("ff e1", (struct regset){.core = B(RAX)}, NULL);
+}
+
 static void expect_probe(struct regset unused, const char *expected)
 {
 	struct emit e;
@@ -823,6 +852,7 @@ int main(void)
 		cmocka_unit_test(test_jumps),      cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_probe_text), cmocka_unit_test(test_moved),
 		cmocka_unit_test(test_counter),    cmocka_unit_test(test_routine),
+		cmocka_unit_test(test_match),
 	};
 	return cmocka_run_group_tests(tests, map_memory, NULL);
 }

@@ -641,6 +641,91 @@ static void recursion_without_anchors(void **state)
 	assert_true(newest(b)->recursive);
 }
 
+static void cuts_deep_recursion_off(void **state)
+{
+	struct bench *b = *state;
+	enum { DEPTH = 20000 };
+	struct rt_probe *p = add_probe(b, RT_ENTER, add_subject(b, RT_PATH | RT_COUNT_ONLY, 0, F),
+				       F, ENTRY_STEP);
+	begin_program(b);
+	add_code(b, F + 4, 2);
+	for (unsigned i = 0; i < DEPTH; i++) {
+		hit(b, p);
+		call(b, 2, F + 4);
+	}
+	assert_int_equal(count_paths(b), RT_WALK_FRAMES + 1);
+	assert_int_equal(newest(b)->frame_count, RT_WALK_FRAMES);
+	assert_int_equal(newest(b)->calls, DEPTH - RT_WALK_FRAMES);
+	assert_true(newest(b)->recursive && !newest(b)->complete);
+	assert_int_equal(b->area->raw_walks, 0);
+}
+
+/* Room for what the kernel saves; `sp` is that of the interrupted code. */
+static void interrupt(struct bench *b, uint64_t pc, uint64_t link)
+{
+	uint64_t *sp = b->sp;
+	b->sp -= 128;
+	memset(b->sp, 0x55, 128 * 8);
+#ifdef __aarch64__
+	b->sp[544 / 8] = b->fp;
+	b->sp[552 / 8] = link;
+	b->sp[560 / 8] = (uint64_t)sp;
+	b->sp[568 / 8] = pc;
+#else
+	(void)link;
+	b->sp[120 / 8] = b->fp;
+	b->sp[160 / 8] = (uint64_t)sp;
+	b->sp[168 / 8] = pc;
+#endif
+}
+
+/* What was interrupted is known by its exact address, which may be a return address as well. */
+static void walks_over_signal_frames(void **state)
+{
+	struct bench *b = *state;
+	enum { TRAMPOLINE = 0x7000 };
+	struct rt_probe *p = add_probe(b, RT_ENTER, add_subject(b, RT_PATH | RT_COUNT_ONLY, 0, F),
+				       F, ENTRY_STEP);
+	begin_program(b);
+	set_step(b, TRAMPOLINE, RT_STEP_SIGNAL);
+	set_step(b, (G + 4) | RT_STEP_EXACT, ENTRY_STEP);
+	set_step(b, G + 4, RT_STEP_NONE);
+	uint64_t *interrupted = b->sp;
+	interrupt(b, G + 4, 0);
+	uint64_t *signal_frame = b->sp;
+	call(b, 0, TRAMPOLINE);
+	hit(b, p);
+	hit(b, p);
+	const uint64_t expected[] = {TRAMPOLINE, G + 4, ROOT};
+	assert_int_equal(newest(b)->frame_count, 3);
+	assert_memory_equal(newest(b)->frames, expected, sizeof(expected));
+	assert_int_equal(newest(b)->calls, 2);
+	assert_true(newest(b)->complete && b->area->instance_hits == 1);
+#ifdef __aarch64__
+	/* Right behind a call, nothing is on the stack yet. */
+	set_step(b, (H + 4) | RT_STEP_EXACT, step(RT_STEP_SP, 16, 0, 0) | RT_STEP_IN_LINK);
+	b->sp = interrupted;
+	interrupt(b, H + 4, ROOT);
+	call(b, 0, TRAMPOLINE);
+	hit(b, p);
+	assert_int_equal(newest(b)->frames[1], H + 4);
+	assert_int_equal(newest(b)->frames[2], ROOT);
+	assert_true(newest(b)->complete);
+#endif
+	/* A probe was interrupted. */
+	header(b)->code_regions = 1;
+	header(b)->code[0].start = 0x9000;
+	header(b)->code[0].size = 0x100;
+	b->sp = interrupted;
+	interrupt(b, 0x9010, 0);
+	assert_ptr_equal(b->sp, signal_frame);
+	call(b, 0, TRAMPOLINE);
+	hit(b, p);
+	assert_int_equal(newest(b)->frame_count, 1);
+	assert_false(newest(b)->complete);
+	assert_int_equal(b->area->raw_walks, 0);
+}
+
 static void longjmp_leaves_nothing_behind(void **state)
 {
 	struct bench *b = *state;
@@ -1274,6 +1359,8 @@ int main(void)
 		TEST(anchors_must_live),
 		TEST(recursion_shows_in_the_path),
 		TEST(recursion_without_anchors),
+		TEST(cuts_deep_recursion_off),
+		TEST(walks_over_signal_frames),
 		TEST(longjmp_leaves_nothing_behind),
 		TEST(loops_share_a_frame),
 		TEST(values_pass_through_subjects_without_the_metric),

@@ -5,7 +5,8 @@
 #include "probe/readings.h"
 #include "probe/target.h"
 
-enum { TRIES = 1000, FRAMES_MAX = 1 << 20 };
+/* Of paths deeper than FRAMES_MAX (recursion), only the innermost frames are told. */
+enum { TRIES = 1000, FRAMES_MAX = 512 };
 
 /* What activations in progress add to one path. */
 struct running {
@@ -205,11 +206,27 @@ void read_calls(struct target *t, call_visitor visit, void *ctx)
 		visit(ctx, k->site, k->target, k->count);
 }
 
+static void add_values(struct path_value *sum, const struct path_value *v)
+{
+	sum->calls += v->calls;
+	for (unsigned m = 0; m < RT_METRICS; m++) {
+		sum->total[m] += v->total[m];
+		sum->self[m] += v->self[m];
+	}
+}
+
 /* Time that was in progress when its thread ended belongs to it as well. */
 static void keep_one(void *ctx, const struct path_value *v)
 {
 	struct target *t = ctx;
 	struct kept_path k = {.value = *v, .first_frame = t->kept_frames.len};
+	uint64_t key = hash_bytes(v->frames, v->frame_count * sizeof(*v->frames),
+				  (uint64_t)v->tid << 32 | v->subject << 1 | v->recursive);
+	uint32_t known = hashmap_add(&t->kept_index, key, t->kept.len);
+	if (known != t->kept.len) {
+		add_values(&t->kept.data[known].value, v);
+		return;
+	}
 	for (uint32_t i = 0; i < v->frame_count; i++)
 		vec_push(&t->kept_frames, v->frames[i]);
 	k.value.running = 0;

@@ -135,6 +135,7 @@ struct target {
 	struct thread_slot slots[RT_AREAS];
 	uint64_t unmeasured_threads;
 	VEC(struct kept_path) kept;
+	struct hashmap kept_index; /* hash of thread, subject and frames -> kept */
 	VEC(uint64_t) kept_frames, kept_counters;
 	VEC(struct rt_target) kept_calls;
 

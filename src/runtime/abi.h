@@ -56,10 +56,9 @@ enum {
 	RT_PATH_BITS = 18,
 	RT_PATHS = 1 << RT_PATH_BITS,
 	RT_PATH_BYTES = 32 << 20,
-	RT_RAW_STACK = 64 << 10, /* copied at most */
+	RT_RAW_STACK = 64 << 10,  /* copied at most */
 	RT_RAW_FOREIGN = 8 << 10, /* of a stack that is not the thread's own: page by page */
-	RT_WALK_FRAMES = 1024, /* of a path that ends at no anchor: what is further out is cut off
-				*/
+	RT_WALK_FRAMES = 512,     /* of a path that ends at no anchor: the rest is cut off */
 	RT_TARGETS = 1 << 12,
 	RT_CODE_REGIONS = 256,
 	RT_TEXT_RANGES = 64,
@@ -88,9 +87,9 @@ enum rt_metric {
  *	bit  61    nothing called this code: a thread or process begins here
  */
 enum rt_step_kind {
-	RT_STEP_NONE, /* not known: the path has to be recorded raw */
-	RT_STEP_SP,   /* CFA = sp + offset */
-	RT_STEP_FP,   /* CFA = fp + offset */
+	RT_STEP_NONE,   /* not known: the path has to be recorded raw */
+	RT_STEP_SP,     /* CFA = sp + offset */
+	RT_STEP_FP,     /* CFA = fp + offset */
 	RT_STEP_SIGNAL, /* code that signal handlers return to: the interrupted registers are where
 			   the kernel put them, from sp on; nothing else is in the step */
 };
@@ -315,7 +314,7 @@ struct rt_header {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t raw_off; /* the runtime found Sonde dead: nobody reads raw paths any more */
-	uint64_t base; /* run-time address of the region in the program */
+	uint64_t base;    /* run-time address of the region in the program */
 	uint64_t size;
 	uint32_t tracer;     /* pid of sonde */
 	uint32_t pid;        /* of the program */
@@ -356,10 +355,10 @@ struct rt_header {
 #define RT_JOURNAL       RT_AFTER(RT_STEP_TABLE, RT_STEPS * sizeof(struct rt_step))
 #define RT_TRAP_TABLE    RT_AFTER(RT_JOURNAL, RT_PATCHES * sizeof(struct rt_patch))
 #define RT_RAW           RT_AFTER(RT_TRAP_TABLE, RT_TRAPS * sizeof(struct rt_trap))
-/* Signal frames of remote calls. */
-#define RT_REMOTE_FRAME (RT_RAW + RT_RAW_BYTES)
-#define RT_AREA_BASE    (RT_REMOTE_FRAME + UINT64_C(65536))
-#define RT_AREA(i)      (RT_AREA_BASE + (uint64_t)(i)*RT_AREA_SIZE)
+/* For Sonde's own use. */
+#define RT_SPARE     (RT_RAW + RT_RAW_BYTES)
+#define RT_AREA_BASE (RT_SPARE + UINT64_C(65536))
+#define RT_AREA(i)   (RT_AREA_BASE + (uint64_t)(i)*RT_AREA_SIZE)
 /* Of threads that have none. */
 #define RT_NO_AREA     RT_AREA(2 * RT_AREAS)
 #define RT_REGION_SIZE RT_AREA(2 * RT_AREAS + 1)

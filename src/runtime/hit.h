@@ -67,6 +67,7 @@ void wait_done(const struct hit *h);
 /* tell.c */
 void count_target(const struct hit *h);
 void rendezvous(const struct rt_probe *probe);
+bool tracer_is_alive(void);
 
 /* Steps: see enum rt_step_kind. */
 static inline int64_t step_offset(uint64_t step)

@@ -1,8 +1,9 @@
 /* Paths that the steps do not cover: the registers and the stack are copied, for Sonde to walk. Two
- * are taken for the same if the words that look like return addresses are the same. */
+ * are taken for the same if the words that look like return addresses are the same. When there is
+ * no more room for them, or nobody who reads them, paths are unknown, and that at once. */
 #include "runtime/hit.h"
 
-enum { CHUNK = 4096, RECORD_ALIGN = 16 };
+enum { CHUNK = 4096, RECORD_ALIGN = 16, ALIVE_PERIOD = 4096 };
 
 /* Words of a stack: where they are, or a copy of them. */
 struct stack_words {
@@ -13,6 +14,9 @@ struct stack_words {
 static bool looks_like_code(const struct rt_header *h, uint64_t word)
 {
 	uint32_t low = 0, high = h->text_ranges <= RT_TEXT_RANGES ? h->text_ranges : RT_TEXT_RANGES;
+	/* Most are neither. */
+	if (!high || word < h->text[0].start || word >= h->text[high - 1].end)
+		return false;
 	while (low < high) {
 		uint32_t middle = (low + high) / 2;
 		if (word < h->text[middle].start)
@@ -63,7 +67,7 @@ static struct stack_words gather(const struct hit *h)
 		size = h->area->stack_high - sp;
 	} else if (!own) {
 		words.word = area_at(h->area, RT_AREA_SCRATCH);
-		size = copy_foreign(sp, area_at(h->area, RT_AREA_SCRATCH), RT_RAW_STACK);
+		size = copy_foreign(sp, area_at(h->area, RT_AREA_SCRATCH), RT_RAW_FOREIGN);
 	}
 	words.count = (uint32_t)(size / 8);
 	return words;
@@ -108,13 +112,29 @@ static uint64_t record(const struct hit *h, const struct stack_words *words, uin
 	return RT_RAW + at;
 }
 
+/* Whether Sonde lives is asked seldom: it costs a system call. */
+static bool is_worthwhile(const struct hit *h)
+{
+	struct rt_header *header = region_header();
+	if (h->area->raw_walks++ % ALIVE_PERIOD == ALIVE_PERIOD - 1 && !tracer_is_alive())
+		header->raw_off = 1;
+	return !header->raw_off;
+}
+
+/* Paths that were recorded before are not found any more when the room is used up: they are not
+ * worth looking through the stack each time. */
+static bool has_room(void)
+{
+	return __atomic_load_n(&region_header()->raw_used, __ATOMIC_RELAXED) <
+	       RT_RAW_BYTES - sizeof(struct rt_raw) - RT_RAW_STACK;
+}
+
 COLD uint32_t raw_path(const struct hit *h)
 {
 	struct draft *d = area_at(h->area, RT_AREA_WORK + WORK_RAW);
-	struct stack_words words = gather(h);
-	h->area->raw_walks++;
-	if (!draft_start(d, h->area))
+	if (!is_worthwhile(h) || !has_room() || !draft_start(d, h->area))
 		return 0;
+	struct stack_words words = gather(h);
 	d->hash = hash_words(&words, mix(h->probe->pc, frame_link(h->frame)));
 	uint32_t found = draft_find(d, h);
 	if (found)

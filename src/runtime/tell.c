@@ -52,8 +52,9 @@ struct queued {
 };
 _Static_assert(sizeof(struct queued) == 128, "the kernel's siginfo_t");
 
-static bool is_alive(long pid)
+COLD bool tracer_is_alive(void)
 {
+	long pid = region_header()->tracer;
 	long result = pid ? system_call(__NR_kill, pid, 0, 0, 0, 0) : -1;
 	return pid && (!result || result == NOT_PERMITTED);
 }
@@ -61,7 +62,7 @@ static bool is_alive(long pid)
 COLD void rendezvous(const struct rt_probe *probe)
 {
 	struct queued q;
-	if (!is_alive(region_header()->tracer))
+	if (!tracer_is_alive())
 		return;
 	long pid = system_call(__NR_getpid, 0, 0, 0, 0, 0);
 	long tid = system_call(__NR_gettid, 0, 0, 0, 0, 0);

@@ -2,24 +2,35 @@
  * region. What a walk depends on goes into its instance (instance.h).
  *
  * On the thread's own stack a walk ends at an anchor: a frame that is a live activation, whose path
- * is known. */
+ * is known. Without anchors the frames further out than the first RT_WALK_FRAMES are cut off, so
+ * that recursion takes the same time and room at every depth.
+ *
+ * Below a signal handler the walk goes on with the registers that the kernel saved, at the exact
+ * instruction that was interrupted. If that is one of ours, a probe's, the path ends there. */
 #include "runtime/instance.h"
 
-enum { WALK_REACH = 64 << 20 };
+enum { WALK_REACH = 64 << 20, SIGNALS_MAX = 16 };
+
+/* Paths that are cut off differ from those that end there. */
+#define CUT_OFF UINT64_C(0x637574206f6666)
 
 struct walk {
 	const struct hit *hit;
 	struct instance *instance;
 	struct draft draft;
 	uint64_t pc, sp, fp, step;
-	uint64_t limit;   /* of the stack */
-	uint64_t fp_slot; /* where fp was read, if the walk does not depend on it yet */
-	bool fp_known;    /* the walk depends on it already */
+	uint64_t floor, limit; /* of the stack */
+	uint64_t fp_slot;      /* where fp was read, if the walk does not depend on it yet */
+	uint64_t link_slot;    /* of a frame that a signal interrupted */
+	uint32_t signals;
+	bool fp_known; /* the walk depends on it already */
 	bool innermost;
+	bool exact;    /* about to execute pc: the innermost frame, or a signal interrupted it */
+	bool anchors;  /* activations are looked for */
 	uint32_t live; /* the innermost activation that is not left behind */
 };
 
-enum progress { WALK_ON, WALK_DONE, WALK_STUCK };
+enum progress { WALK_ON, WALK_DONE, WALK_STUCK, WALK_NO_ROOM };
 
 static uint64_t find_step(uint64_t pc)
 {
@@ -58,7 +69,7 @@ static void depend_on_fp(struct walk *w)
 /* Reads a word of the stack; false if it cannot be one. */
 static bool read_slot(const struct walk *w, uint64_t address, uint64_t *out)
 {
-	if (address < frame_sp(w->hit->frame) || address + 8 > w->limit || address % 8)
+	if (address < w->floor || address + 8 > w->limit || address % 8)
 		return false;
 	*out = word_at(address);
 	return true;
@@ -67,10 +78,18 @@ static bool read_slot(const struct walk *w, uint64_t address, uint64_t *out)
 static bool read_link(struct walk *w, uint64_t cfa, uint64_t *out)
 {
 	uint64_t slot = cfa - step_below_link(w->step);
-	if (w->step & RT_STEP_IN_LINK) {
+	if (w->step & RT_STEP_IN_LINK && w->innermost) {
 		w->instance->needs |= NEEDS_LINK;
 		*out = w->instance->link;
-		return w->innermost;
+		return true;
+	}
+	if (w->step & RT_STEP_IN_LINK) {
+		if (!w->exact)
+			return false;
+		slot = w->link_slot;
+		*out = word_at(slot);
+		depend_on(w, slot, *out);
+		return true;
 	}
 	if (!read_slot(w, slot, out))
 		return false;
@@ -89,11 +108,12 @@ static bool read_fp(struct walk *w, uint64_t cfa)
 }
 
 /* Whether the frame with this CFA is an activation whose path leads on. A procedure's own entry is
- * none: what has the same CFA then was left behind. */
+ * none: what has the same CFA then was left behind. The same goes for a procedure that a signal
+ * interrupted: it may be at its entry. */
 static bool at_anchor(struct walk *w, uint64_t cfa)
 {
 	const struct hit *h = w->hit;
-	if (!h->own || (w->innermost && !(h->subject->flags & RT_LOOP)))
+	if (!w->anchors || (w->exact && !(w->innermost && h->subject->flags & RT_LOOP)))
 		return false;
 	for (uint32_t i = 0; w->live && i < RT_ACTIVATIONS; i++) {
 		const struct rt_activation *a = area_activation(h->area, w->live);
@@ -126,15 +146,75 @@ static enum progress end_at_root(struct walk *w)
 	return WALK_DONE;
 }
 
+static enum progress cut_off(struct walk *w)
+{
+	w->draft.hash = mix(w->draft.hash, CUT_OFF);
+	w->instance->root = w->sp;
+	return WALK_DONE;
+}
+
+/* Which of its stacks another than the thread's own is, only the outermost frame tells. */
+static enum progress add_frame(struct walk *w)
+{
+	if (w->draft.count == RT_WALK_FRAMES)
+		return w->hit->own ? cut_off(w) : WALK_ON;
+	if (w->draft.count == w->draft.room)
+		return WALK_NO_ROOM;
+	w->draft.path->frames[w->draft.count++] = w->pc;
+	w->draft.hash = mix(w->draft.hash, w->pc);
+	return WALK_ON;
+}
+
+static bool is_ours(uint64_t pc)
+{
+	const struct rt_header *h = region_header();
+	for (uint32_t i = 0; i < h->code_regions && i < RT_CODE_REGIONS; i++)
+		if (pc - h->code[i].start < h->code[i].size)
+			return true;
+	return false;
+}
+
+static void set_stack(struct walk *w, uint64_t sp)
+{
+	bool own = area_owns(w->hit->area, sp + 1);
+	w->sp = w->floor = sp;
+	w->limit = own ? w->hit->area->stack_high : sp + WALK_REACH;
+	w->anchors = w->anchors && own;
+}
+
+/* To what a signal interrupted. */
+static enum progress walk_signal(struct walk *w)
+{
+	uint64_t at = w->sp, sp;
+	if (++w->signals > SIGNALS_MAX || !read_slot(w, at + SIGNAL_SP, &sp) || sp % 8 ||
+	    !read_slot(w, at + SIGNAL_PC, &w->pc))
+		return WALK_STUCK;
+	depend_on(w, at + SIGNAL_PC, w->pc);
+	if (is_ours(w->pc))
+		return cut_off(w);
+	depend_on(w, at + SIGNAL_SP, sp);
+	w->fp_slot = at + SIGNAL_FP;
+	w->fp_known = false;
+	w->fp = word_at(w->fp_slot);
+	w->link_slot = at + SIGNAL_LINK;
+	w->innermost = false;
+	w->exact = true;
+	set_stack(w, sp);
+	w->step = find_step(w->pc | RT_STEP_EXACT);
+	return add_frame(w);
+}
+
 static enum progress walk_frame(struct walk *w)
 {
 	uint64_t link, mask = region_header()->link_mask;
 	if (w->step & RT_STEP_ROOT)
 		return end_at_root(w);
+	if ((w->step & 15) == RT_STEP_SIGNAL)
+		return walk_signal(w);
 	if ((w->step & 15) == RT_STEP_FP)
 		depend_on_fp(w);
 	uint64_t cfa = step_cfa(w->step, w->sp, w->fp);
-	bool onwards = cfa > w->sp || (w->innermost && cfa == w->sp);
+	bool onwards = cfa > w->sp || (w->exact && cfa == w->sp);
 	if (!onwards || cfa > w->limit || cfa % 8)
 		return WALK_STUCK;
 	if (at_anchor(w, cfa))
@@ -143,15 +223,11 @@ static enum progress walk_frame(struct walk *w)
 		return WALK_STUCK;
 	w->sp = cfa;
 	w->pc = mask ? link & mask : link;
-	w->innermost = false;
+	w->innermost = w->exact = false;
 	if (!w->pc)
 		return end_at_root(w);
-	if (w->draft.count == w->draft.room)
-		return WALK_STUCK;
-	w->draft.path->frames[w->draft.count++] = w->pc;
-	w->draft.hash = mix(w->draft.hash, w->pc);
 	w->step = find_step(w->pc);
-	return WALK_ON;
+	return add_frame(w);
 }
 
 static bool start(struct walk *w, const struct hit *h, struct instance *in)
@@ -167,13 +243,15 @@ static bool start(struct walk *w, const struct hit *h, struct instance *in)
 	w->hit = h;
 	w->instance = in;
 	w->pc = h->probe->pc;
-	w->sp = in->sp;
+	w->sp = w->floor = in->sp;
 	w->fp = in->fp;
 	w->step = h->probe->step;
 	w->limit = h->own ? h->area->stack_high : in->sp + WALK_REACH;
-	w->fp_slot = 0;
+	w->fp_slot = w->link_slot = 0;
+	w->signals = 0;
 	w->fp_known = false;
-	w->innermost = true;
+	w->innermost = w->exact = true;
+	w->anchors = h->own;
 	w->live = h->area->stacks[0].top;
 	return draft_start(&w->draft, h->area);
 }
@@ -190,9 +268,9 @@ static struct way walk(const struct hit *h, struct instance *in)
 	while (progress == WALK_ON)
 		progress = walk_frame(w);
 	way.root = w->sp;
-	if (wanted)
+	if (wanted && progress != WALK_NO_ROOM)
 		way.path = progress == WALK_STUCK ? raw_path(h) : draft_finish(&w->draft, h);
-	if (progress == WALK_STUCK || in->count > RT_INSTANCE_WORDS || (wanted && !way.path))
+	if (progress != WALK_DONE || in->count > RT_INSTANCE_WORDS || (wanted && !way.path))
 		return way;
 	in->path = way.path;
 	keep_order();

@@ -10,7 +10,7 @@
  * and is refused otherwise. */
 #include "patch/plan.h"
 
-enum { DISPATCHES_MAX = 64 }; /* compares before one jump */
+enum { DISPATCHES_MAX = 255 }; /* compares before one jump */
 
 /* The probes on all ways to a block. */
 struct meeting {

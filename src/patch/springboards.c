@@ -77,6 +77,17 @@ static void mark(const struct ground *s, uint64_t va, uint32_t size, enum byte_u
 	}
 }
 
+/* What is kept stays so: a call may begin right behind the first byte of its procedure. */
+static void reserve(const struct ground *s, uint64_t va, uint32_t size)
+{
+	uint32_t block;
+	for (uint32_t i = 0; i < size; i++) {
+		uint8_t *byte = byte_at(s, va + i, &block);
+		if (byte && *byte == BYTE_FREE)
+			*byte = BYTE_TAKEN;
+	}
+}
+
 static void keep_instructions(struct ground *s, uint32_t block)
 {
 	const struct body *b = body_of(s->p, block);
@@ -97,7 +108,7 @@ static void keep_arrivals(struct ground *s)
 			mark(s, block->start, (uint32_t)(a->va - block->start), BYTE_KEPT);
 	}
 	for (uint32_t i = 0; i < s->count; i++)
-		mark(s, s->arrivals[i].va, s->p->ops->short_jump_size, BYTE_TAKEN);
+		reserve(s, s->arrivals[i].va, s->p->ops->short_jump_size);
 }
 
 static void survey(struct ground *s)
@@ -205,7 +216,7 @@ static enum fit fit_at(const struct ground *s, uint32_t i)
 	for (uint32_t k = 0; k < size; k++) {
 		const uint8_t *byte = byte_at(s, a->va + k, &block);
 		bool own = k < s->p->ops->short_jump_size;
-		if (!byte || (*byte != BYTE_FREE && !own))
+		if (!byte || *byte == BYTE_KEPT || (*byte == BYTE_TAKEN && !own))
 			return FIT_NOT;
 		if (own && i + 1 < s->count && s->arrivals[i + 1].va <= a->va + k)
 			return FIT_NOT;

@@ -87,7 +87,7 @@ static struct stopped_walk *new_walk(struct target *t, const struct control_thre
  * to a place without code may have been on its way there. */
 static bool leads_to_code_memory(const struct target *t, const struct walk *w)
 {
-	if (w->end == WALK_NO_CODE)
+	if (w->end == WALK_NO_CODE && is_code_memory(t, w->at.pc))
 		return true;
 	for (uint32_t i = 1; i < w->frames.len; i++)
 		if (is_code_memory(t, w->frames.data[i].pc))

@@ -247,10 +247,10 @@ static unsigned step_over_signal(struct trip *t)
 	if (!t->read(t->ctx, sp + layout->signal_pc, &before.pc))
 		return unreadable(t);
 	arrive(t, before.pc, true);
+	*r = before;
 	if (t->here->where == FACT_NOWHERE)
 		return WALK_NO_CODE;
 	last_frame(t)->cfa = before.reg[t->arch->sp];
-	*r = before;
 	push_frame(t, LINK_SIGNAL);
 	return GO_ON;
 }

@@ -50,7 +50,9 @@ typedef bool (*read_word)(void *ctx, uint64_t address, uint64_t *out);
 
 struct walk {
 	VEC(struct frame) frames; /* innermost first */
-	struct registers at;      /* of the last frame: walk_resume() goes on from here */
+	/* Of the last frame: walk_resume() goes on from here. If a signal interrupted what is no
+	 * known code, of that. */
+	struct registers at;
 	enum walk_end end;
 };
 

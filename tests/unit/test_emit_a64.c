@@ -336,6 +336,29 @@ static void test_labels(void **state)
 	emit_release(&e);
 }
 
+/* br x3 and, not to be told, braaz x3. */
+static void test_match(void **state)
+{
+	static const uint8_t jump[] = {0x60, 0x00, 0x1f, 0xd6},
+			     signed_jump[] = {0x7f, 0x08, 0x1f, 0xd6};
+	struct regset unused = {.core = 1 << 3 | 1 << 9}, none = {0};
+	struct emit e;
+	struct insn in;
+	(void)state;
+	assert_int_equal(arch_a64.decode(jump, sizeof(jump), FROM, DECODE_FULL, &in), 4);
+	assert_true(a64_emit.can_match(&in, jump, &none));
+	assert_false(a64_emit.can_match(&in, signed_jump, &unused));
+	emit_init(&e, &arch_a64, PLACE);
+	a64_emit.match(&e, &in, jump, &unused, PLACE + 0x100, at_pc(PLACE));
+	expect_text(&e,
+		    "adr x9, #0x40000100\neor x9, x9, x3\ncbnz x9, #0x40000010\nb #0x40000000\n");
+	emit_init(&e, &arch_a64, PLACE);
+	a64_emit.match(&e, &in, jump, &none, PLACE + 0x100, at_pc(PLACE));
+	expect_text(&e, "str x16, [sp, #-0x10]!\nadr x16, #0x40000100\neor x16, x16, x3\n"
+			"cbnz x16, #0x40000018\nldr x16, [sp], #0x10\nb #0x40000000\n"
+			"ldr x16, [sp], #0x10\n");
+}
+
 static void test_literals(void **state)
 {
 	static const uint8_t expected[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
@@ -1001,6 +1024,7 @@ int main(void)
 		cmocka_unit_test(test_jump),
 		cmocka_unit_test(test_label_reach),
 		cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_match),
 		cmocka_unit_test(test_literals),
 		cmocka_unit_test(test_counter_text),
 		cmocka_unit_test(test_counter_without_registers),

@@ -110,18 +110,20 @@ __attribute__((noinline)) static int jumps(int n)
 #define TEN(n)                                                                                     \
 	ONCE(n)                                                                                    \
 	ONCE(n + 1)                                                                                \
-	ONCE(n + 2) ONCE(n + 3) ONCE(n + 4) ONCE(n + 5) ONCE(n + 6) ONCE(n + 7) ONCE(n + 8)        \
-		ONCE(n + 9)
+	ONCE(n + 2)                                                                                \
+	ONCE(n + 3) ONCE(n + 4) ONCE(n + 5) ONCE(n + 6) ONCE(n + 7) ONCE(n + 8) ONCE(n + 9)
 #define HUNDRED(n)                                                                                 \
 	TEN(n)                                                                                     \
 	TEN(n + 10)                                                                                \
-	TEN(n + 20) TEN(n + 30) TEN(n + 40) TEN(n + 50) TEN(n + 60) TEN(n + 70) TEN(n + 80)        \
-		TEN(n + 90)
+	TEN(n + 20)                                                                                \
+	TEN(n + 30) TEN(n + 40) TEN(n + 50) TEN(n + 60) TEN(n + 70) TEN(n + 80) TEN(n + 90)
 #define THOUSAND(n)                                                                                \
 	HUNDRED(n)                                                                                 \
 	HUNDRED(n + 100)                                                                           \
-	HUNDRED(n + 200) HUNDRED(n + 300) HUNDRED(n + 400) HUNDRED(n + 500) HUNDRED(n + 600)       \
-		HUNDRED(n + 700) HUNDRED(n + 800) HUNDRED(n + 900)
+	HUNDRED(n + 200)                                                                           \
+	HUNDRED(n + 300)                                                                           \
+	HUNDRED(n + 400) HUNDRED(n + 500) HUNDRED(n + 600) HUNDRED(n + 700) HUNDRED(n + 800)       \
+		HUNDRED(n + 900)
 
 __attribute__((noinline)) static int large(int x)
 {

@@ -122,8 +122,8 @@ __attribute__((noinline)) static int jumps(int n)
 	HUNDRED(n + 100)                                                                           \
 	HUNDRED(n + 200)                                                                           \
 	HUNDRED(n + 300)                                                                           \
-	HUNDRED(n + 400) HUNDRED(n + 500) HUNDRED(n + 600) HUNDRED(n + 700) HUNDRED(n + 800)       \
-		HUNDRED(n + 900)
+	HUNDRED(n + 400)                                                                           \
+	HUNDRED(n + 500) HUNDRED(n + 600) HUNDRED(n + 700) HUNDRED(n + 800) HUNDRED(n + 900)
 
 __attribute__((noinline)) static int large(int x)
 {

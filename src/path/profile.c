@@ -135,7 +135,8 @@ static uint32_t path_node(struct path_profile *p, struct space *space, uint32_t 
 static uint64_t key_of(const struct path_origin *from, const struct path_value *v)
 {
 	const uint64_t key[] = {from->generation, v->subject, (uint64_t)v->tid,
-				v->recursive | v->complete << 1, v->frame_count};
+				(uint64_t)v->recursive | (uint64_t)v->complete << 1,
+				v->frame_count};
 	uint64_t h = hash_bytes(key, sizeof(key), 0);
 	return hash_bytes(v->frames, v->frame_count * sizeof(*v->frames), h);
 }

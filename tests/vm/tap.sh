@@ -24,7 +24,7 @@ named() {
 counted() {
 	group=$1
 	shift
-	CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 5 400 "$@" </dev/null >"$work/cases" 2>&1
+	CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 5 800 "$@" </dev/null >"$work/cases" 2>&1
 	status=$?
 	named "$group" <"$work/cases"
 	if [ $status != 0 ] && ! grep -q '^not ok' "$work/cases"; then

@@ -47,8 +47,9 @@ void a64_put(struct emit *e, uint32_t word)
 void a64_put_to(struct emit *e, uint32_t word, enum a64_distance kind, struct emit_target to)
 {
 	if (to.label != LABEL_NONE)
-		vec_push(&e->fixups,
-			 (struct emit_fixup){.at = e->bytes.len, .label = to.label, .kind = kind});
+		vec_push(&e->fixups, (struct emit_fixup){.at = e->bytes.len,
+							 .label = to.label,
+							 .kind = (uint8_t)kind});
 	else if (!a64_set_distance(&word, kind, emit_here(e), to.pc))
 		e->failed = true;
 	a64_put(e, word);

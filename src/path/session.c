@@ -544,12 +544,17 @@ static void give_up(struct path_session *s)
 static int begin(struct path_session *s, int *not_started, struct err *e)
 {
 	int rc = first_metrics(s, e);
+	/* From the first change in a running program on no signal may end us, or the change would
+	 * stay. */
+	if (!s->o->argv)
+		signals_install(0);
 	rc = rc ? rc : open_program(s, not_started, e);
 	rc = rc ? rc : first_functions(s, e);
 	if (rc)
 		return rc;
 	add_facts(s);
-	signals_install(s->program);
+	if (s->o->argv)
+		signals_install(s->program);
 	rc = saver_open(&s->own->saver, &s->data.profile, s->o->output, e);
 	s->started = now();
 	rc = rc ? rc : session_commit(s, e);

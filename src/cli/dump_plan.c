@@ -85,7 +85,7 @@ static uint32_t add_code(struct dump *d, const struct fragment *f, uint64_t addr
 static void add_moved(struct dump *d, const struct fragment *f, uint64_t address,
 		      const struct moved *m)
 {
-	const char *what = "moved";
+	const char *what = m->in_place ? "go to" : "moved";
 	for (uint32_t at = m->offset; at < m->offset + m->size; what = "and") {
 		text_printf(&d->out, "  +0x%x %s 0x%" PRIx64, at, what, m->va);
 		at = add_code(d, f, address, at, m->offset + m->size);

@@ -212,31 +212,41 @@ static void emit_one(struct displacing_state *s, const struct window *w, const s
 	}
 }
 
-/* Gaps at the border of two windows are the earlier one's; if unknown jumps may lead there, the
- * later one's. */
+/* Behind a window that does not reach the block's end: the probes before the next instruction,
+ * which is executed at its place. */
+static void emit_way_back(struct displacing_state *s, const struct window *w, const struct body *b)
+{
+	struct plan *p = s->p;
+	uint32_t arrival = p->e.bytes.len;
+	emit_gap(s, w->block, b, w->last);
+	uint32_t offset = p->e.bytes.len;
+	p->ops->go(&p->e, (struct emit_target){LABEL_NONE, b->insns[w->last].pc});
+	note_moved(p, &b->insns[w->last], arrival, offset, true);
+}
+
+/* `joined`: the next window begins where this one ends, in the same block, and is written right
+ * behind. */
 static void emit_window(struct displacing_state *s, const struct window *w, bool joined)
 {
 	struct plan *p = s->p;
 	const struct block *block = &p->g->blocks[w->block];
 	const struct body *b = body_of(p, w->block);
 	uint32_t taken = LABEL_NONE;
-	set_block(s, w->block);
 	emit_place(&p->e, w->label);
 	for (uint32_t i = w->first; i < w->last; i++) {
 		const struct insn *in = &b->insns[i];
 		uint32_t arrival = p->e.bytes.len;
-		if (i > w->first || !joined || s->exact)
-			emit_gap(s, w->block, b, i);
+		emit_gap(s, w->block, b, i);
 		if (in->kind == INSN_JUMP)
 			emit_probes(p, w->block, AT_TAKEN, 0);
 		uint32_t offset = p->e.bytes.len;
 		emit_one(s, w, in, b->bytes + (in->pc - b->insns[0].pc), &taken);
-		note_moved(p, in, arrival, offset);
+		note_moved(p, in, arrival, offset, false);
 	}
-	bool whole = w->last == b->count;
-	if (!whole || block_falls(block, b)) {
-		if (whole || !s->exact)
-			emit_gap(s, w->block, b, w->last);
+	if (w->last < b->count && !joined) {
+		emit_way_back(s, w, b);
+	} else if (w->last == b->count && block_falls(block, b)) {
+		emit_gap(s, w->block, b, w->last);
 		p->ops->go(&p->e, target_at(s, body_va(p, block, b, w->last) + p->r->bias));
 	}
 	if (taken != LABEL_NONE) {
@@ -279,7 +289,8 @@ bool displace(struct plan *p, enum displacing how, enum refusal why)
 		s.windows[i].label = emit_label(&p->e);
 	for (uint32_t i = 0; i < s.count; i++) {
 		const struct window *w = &s.windows[i];
-		emit_window(&s, w, i && w[-1].block == w->block && w[-1].last == w->first);
+		emit_window(&s, w,
+			    i + 1 < s.count && w[1].block == w->block && w[1].first == w->last);
 	}
 	bool reached = emit_finish(&p->e);
 	for (uint32_t i = 0; i < s.count && reached; i++)

@@ -44,7 +44,8 @@ bool has_probes(const struct plan *p, uint32_t block, enum where where, uint32_t
 	return false;
 }
 
-void note_moved(struct plan *p, const struct insn *in, uint32_t arrival, uint32_t offset)
+void note_moved(struct plan *p, const struct insn *in, uint32_t arrival, uint32_t offset,
+		bool in_place)
 {
 	vec_push(&p->out->moved, (struct moved){
 					 .va = in->pc - p->r->bias,
@@ -52,7 +53,9 @@ void note_moved(struct plan *p, const struct insn *in, uint32_t arrival, uint32_
 					 .offset = offset,
 					 .size = p->e.bytes.len - offset,
 					 .length = in->length,
-					 .syscall = in->kind == INSN_SYSCALL,
+					 .syscall = in->kind == INSN_SYSCALL && !in_place,
+					 .landing = in->flags & INSN_LANDING,
+					 .in_place = in_place,
 				 });
 }
 
@@ -236,31 +239,56 @@ static const struct moved *moved_from(const struct fragment *f, uint32_t offset)
 	return low ? &f->moved.data[low - 1] : NULL;
 }
 
-bool fragment_original(const struct fragment *f, uint32_t offset, uint64_t *va)
+/* Where relocated code is about to run the probes before an instruction, those for control that
+ * comes from outside may have run already: neither none nor all. */
+bool fragment_original(const struct fragment *f, uint32_t offset, struct thread_place *out)
 {
 	const struct moved *m = moved_from(f, offset);
 	if (!m)
 		return false;
-	*va = m->va;
-	if (offset == m->arrival || offset == m->offset)
+	*out = (struct thread_place){m->va, true};
+	if (offset == m->offset)
 		return true;
-	*va = m->va + m->length;
+	if (offset == m->arrival) {
+		out->probed = false;
+		return f->mechanism != MECHANISM_RELOCATED;
+	}
+	*out = (struct thread_place){m->va + m->length, false};
 	return m->syscall && offset == m->offset + m->size;
 }
 
-static bool begins_patch(const struct fragment *f, uint64_t va)
+static const struct moved *find_moved(const struct fragment *f, uint64_t va)
 {
+	uint32_t n = ORDER_UP_TO(f->moved.data, f->moved.len, va, va);
+	return n && f->moved.data[n - 1].va == va ? &f->moved.data[n - 1] : NULL;
+}
+
+bool fragment_probed(const struct fragment *f, uint64_t va)
+{
+	const struct moved *m = find_moved(f, va);
+	return m && m->in_place && m->arrival != m->offset;
+}
+
+/* Whether a patch begins at the original of this instruction, or behind it if it is a landing
+ * instruction. */
+static bool leads_to_patch(const struct fragment *f, const struct moved *m)
+{
+	const struct moved *end = f->moved.data + f->moved.len;
+	while (m + 1 < end && m->landing && m[1].va == m->va + m->length)
+		m++;
 	for (uint32_t i = 0; i < f->patches.len; i++)
-		if (f->patches.data[i].va == va)
+		if (f->patches.data[i].va == m->va)
 			return true;
 	return false;
 }
 
-bool fragment_moved(const struct fragment *f, uint64_t va, uint32_t *offset)
+bool fragment_moved(const struct fragment *f, const struct thread_place *at, uint32_t *offset)
 {
-	uint32_t n = ORDER_UP_TO(f->moved.data, f->moved.len, va, va);
-	if (!n || f->moved.data[n - 1].va != va || begins_patch(f, va))
+	const struct moved *m = find_moved(f, at->va);
+	if (!m)
 		return false;
-	*offset = f->moved.data[n - 1].arrival;
-	return true;
+	*offset = at->probed ? m->offset : m->arrival;
+	if (m->in_place && *offset == m->offset)
+		return false;
+	return at->probed || !leads_to_patch(f, m);
 }

@@ -103,6 +103,8 @@ struct moved {
 	uint32_t size;    /* of its moved form; a thread may be set here only at its first byte */
 	uint8_t length;   /* of the original */
 	bool syscall;
+	bool landing;  /* a landing instruction: the original is executed, too, before a patch */
+	bool in_place; /* only its probes are here; what follows them goes to the original */
 };
 
 /* Where the code of a probe is in the fragment; its rare parts are behind all other code. */
@@ -144,12 +146,19 @@ void fragment_release(struct fragment *f);
 /* An upper bound for the size of the fragment, before its address is known. */
 uint32_t fragment_bound(const struct fragment_request *r);
 
-/* The original instruction that the moved code at `offset` stands for, if a thread that is stopped
- * there can be set to it: it is at the first byte of a moved instruction or of the probes before
- * it, or waits in a system call made by moved code, so that its pc is right behind that. */
-bool fragment_original(const struct fragment *f, uint32_t offset, uint64_t *va);
-/* Where a thread that is about to execute the original instruction at va has to go on once the
- * patches are in; the probes before the instruction are still to come. False if it stays where it
- * is: va is where a patch begins, or was not moved. So does every thread that waits in a system
- * call: the place behind that is never inside a patch. */
-bool fragment_moved(const struct fragment *f, uint64_t va, uint32_t *offset);
+/* Where a thread is, in terms of the original program. */
+struct thread_place {
+	uint64_t va; /* of the instruction that it is about to execute */
+	bool probed; /* all probes before it were executed: they must not be again */
+};
+
+/* The place that `offset` in the fragment stands for, if a thread that is stopped there can be set
+ * to it: it is at the first byte of a moved instruction or of the probes before it, or waits in a
+ * system call made by moved code, so that its pc is right behind that. */
+bool fragment_original(const struct fragment *f, uint32_t offset, struct thread_place *out);
+/* Whether a thread at the original instruction at va came there from the fragment, which has
+ * executed the probes before it. */
+bool fragment_probed(const struct fragment *f, uint64_t va);
+/* Where in the fragment a thread has to go on once the patches are in. False if that is the
+ * original: it was not moved, or a patch leads from there to the probes that are to come. */
+bool fragment_moved(const struct fragment *f, const struct thread_place *at, uint32_t *offset);

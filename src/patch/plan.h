@@ -101,7 +101,9 @@ void begin(struct plan *p);
 /* Appends the probes at this place; the gap of AT_TAKEN and AT_ARRIVAL does not matter. */
 void emit_probes(struct plan *p, uint32_t block, enum where where, uint32_t gap);
 bool has_probes(const struct plan *p, uint32_t block, enum where where, uint32_t gap);
-void note_moved(struct plan *p, const struct insn *in, uint32_t arrival, uint32_t offset);
+/* `in_place`: the instruction itself stays; its probes lead there. */
+void note_moved(struct plan *p, const struct insn *in, uint32_t arrival, uint32_t offset,
+		bool in_place);
 void add_patch(struct plan *p, const struct patch *patch);
 /* The bytes of the original at va. False if the file does not have so many. */
 bool original_bytes(const struct plan *p, uint64_t va, uint8_t *out, size_t size);

@@ -256,12 +256,16 @@ static void emit_dispatch(struct relocation *r, uint32_t block, const struct ins
 	}
 }
 
+static bool is_in_place(const struct relocation *r, uint32_t block, const struct insn *in)
+{
+	return stays_in_place(in) && !r->made[block];
+}
+
 static void emit_one(struct relocation *r, uint32_t block, const struct insn *in,
 		     const uint8_t *bytes)
 {
 	struct plan *p = r->p;
-	bool in_place = stays_in_place(in) && !r->made[block];
-	if (in_place) {
+	if (is_in_place(r, block, in)) {
 		p->ops->go(&p->e, (struct emit_target){LABEL_NONE, in->pc});
 	} else if (in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT) {
 		p->ops->call(&p->e, in, bytes, in->pc + in->length);
@@ -301,7 +305,7 @@ static void emit_block(struct relocation *r, uint32_t block)
 			emit_probes(p, block, AT_TAKEN, 0);
 		uint32_t offset = p->e.bytes.len;
 		emit_one(r, block, in, b->bytes + (in->pc - b->insns[0].pc));
-		note_moved(p, in, arrival, offset);
+		note_moved(p, in, arrival, offset, is_in_place(r, block, in));
 	}
 	if (!block_falls(bl, b)) {
 		emit_sides(r);

@@ -18,6 +18,12 @@ struct rt_area *areas_of(struct target *t, int tid)
 	return i < RT_AREAS ? target_area(t, i) : NULL;
 }
 
+struct thread_slot *areas_slot(struct target *t, int tid)
+{
+	uint32_t i = slot_of(t, tid);
+	return i < RT_AREAS ? &t->slots[i] : NULL;
+}
+
 /* The entry of a thread pointer, or one where it may be put; NULL if the table is full. The first
  * entry is nobody's: thread pointer 0 leads there. */
 static struct rt_thread *table_entry(const struct target *t, uint64_t thread_pointer)
@@ -85,7 +91,8 @@ void areas_prepare(struct target *t, struct control_thread *th)
 	if (th->stopped && control_registers(th, &r))
 		layout_stack(t, r.reg[t->engine->arch->sp], &low, &high);
 	take_over(t, thread_pointer, tid);
-	t->slots[i] = (struct thread_slot){.tid = tid, .thread_pointer = thread_pointer};
+	t->slots[i].tid = tid;
+	t->slots[i].thread_pointer = thread_pointer;
 	for (uint32_t k = i; k < 2 * RT_AREAS; k += RT_AREAS) {
 		struct rt_area *a = target_area(t, k);
 		a->thread_pointer = thread_pointer;
@@ -117,5 +124,6 @@ void areas_retire(struct target *t, int tid)
 	wipe(t, i);
 	wipe(t, i + RT_AREAS);
 	table_remove(t, t->slots[i].thread_pointer, t->base + RT_AREA(i));
+	hashmap_release(&t->slots[i].caught_up);
 	t->slots[i] = (struct thread_slot){0};
 }

@@ -15,7 +15,10 @@ static int plan_all(struct batch *b, struct batch_result *result, struct err *e)
 {
 	struct target *t = b->target;
 	for (uint32_t i = 0; i < t->sites.len; i++) {
-		if (!t->sites.data[i].dirty)
+		struct site *s = &t->sites.data[i];
+		s->dirty |= s->put_off;
+		s->put_off = false;
+		if (!s->dirty)
 			continue;
 		int rc = site_plan(t, i, result, e);
 		if (rc)
@@ -38,59 +41,30 @@ static int write_fragments(struct batch *b, struct err *e)
 	return 0;
 }
 
-static bool contains(const struct site *s, uint64_t pc)
-{
-	return flow_procedure_at(s->code->flow, pc - s->bias) == site_procedure(s);
-}
-
-/* A thread that has executed the probes before an instruction in the old fragment must not do so
- * again in the new one. */
-static bool behind_probes(const struct site *s, uint64_t pc)
-{
-	uint64_t offset = pc - s->address;
-	vec_each (m, &s->fragment.moved)
-		if (m->offset == offset && m->arrival != offset)
-			return true;
-	return false;
-}
-
-/* Where a thread goes on that is at `now`, at `pc` in terms of the original program. */
-static uint64_t new_place(const struct site *s, uint64_t pc, uint64_t now)
+/* Where a thread that is at `pc` in terms of the original program is to go on. */
+static uint64_t next_pc(const struct site *s, uint64_t pc, bool probed)
 {
 	uint32_t offset;
-	uint64_t va = pc - s->bias;
-	if (!s->next_address)
+	uint64_t start = s->dirty ? s->next_address : s->address;
+	struct thread_place at = {pc - s->bias, probed};
+	if (!start || !fragment_moved(s->dirty ? &s->next : &s->fragment, &at, &offset))
 		return pc;
-	if (pc != now && s->address && behind_probes(s, now))
-		vec_each (m, &s->next.moved)
-			if (m->va == va)
-				return s->next_address + m->offset;
-	return fragment_moved(&s->next, va, &offset) ? s->next_address + offset : pc;
-}
-
-static const struct site *changing_site(const struct batch *b, uint64_t pc)
-{
-	struct target *t = b->target;
-	vec_each (i, &b->sites)
-		if (contains(&t->sites.data[*i], pc))
-			return &t->sites.data[*i];
-	return NULL;
+	return start + offset;
 }
 
 /* A thread in a system call inside moved code stays there if it can: only the kernel knows how to
  * restart the call, and what follows leads back to the program. */
-static void move_thread(const struct batch *b, const struct stopped_walk *w)
+static void move_thread(struct target *t, const struct stopped_walk *w)
 {
-	struct target *t = b->target;
 	struct control_thread *th = control_thread(t->engine->control, w->tid);
 	struct registers now;
 	if (!w->known || w->unsettled || !th || !control_registers(th, &now))
 		return;
 	bool was_moved = now.pc != w->registers.pc;
-	const struct site *s = changing_site(b, w->registers.pc);
+	const struct site *s = w->walk.frames.len ? site_of(t, &w->walk.frames.data[0]) : NULL;
 	if (w->in_call && was_moved && !t->leaving)
 		return;
-	uint64_t to = s ? new_place(s, w->registers.pc, now.pc) : w->registers.pc;
+	uint64_t to = s ? next_pc(s, w->registers.pc, w->probed) : w->registers.pc;
 	if (to != now.pc)
 		control_set_pc(th, to);
 }
@@ -99,7 +73,7 @@ static void move_threads(const struct batch *b)
 {
 	const struct engine *g = b->target->engine;
 	for (uint32_t i = b->first_walk; i < g->walks.len; i++)
-		move_thread(b, g->walks.data[i]);
+		move_thread(b->target, g->walks.data[i]);
 }
 
 /* The new fragment takes the old one's place. */
@@ -148,11 +122,44 @@ static void settle_subjects(struct target *t, struct site *s)
 	s->subjects.len = kept;
 }
 
+/* The site stays as it is; what should have been added to it is refused. */
+static void leave_as_is(struct target *t, struct site *s, struct batch_result *result)
+{
+	code_memory_drop_next(t, s);
+	s->dirty = false;
+	s->put_off = true;
+	vec_each (number, &s->subjects) {
+		struct subject *sub = &t->subjects.data[*number];
+		sub->fresh = false;
+		if (sub->in || !sub->wanted || sub->refused)
+			continue;
+		sub->refused = REFUSED_BUSY;
+		result->refused[REFUSED_BUSY]++;
+	}
+}
+
+static bool settle(struct batch *b, struct batch_result *result)
+{
+	struct target *t = b->target;
+	clash_list clashes = {0};
+	bool clean = settle_for(t, &b->first_walk, &clashes);
+	vec_each (c, &clashes)
+		if (t->sites.data[c->site].dirty)
+			leave_as_is(t, &t->sites.data[c->site], result);
+	vec_free(&clashes);
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < b->sites.len; i++)
+		if (t->sites.data[b->sites.data[i]].dirty)
+			b->sites.data[kept++] = b->sites.data[i];
+	b->sites.len = kept;
+	return clean;
+}
+
 static void while_stopped(struct batch *b, struct batch_result *result)
 {
 	struct target *t = b->target;
 	struct engine *g = t->engine;
-	bool clean = settle_threads(t, &b->first_walk);
+	bool clean = settle(b, result);
 	move_threads(b);
 	patches_undo(t, b->sites.data, b->sites.len);
 	vec_each (i, &b->sites)

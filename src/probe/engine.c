@@ -100,6 +100,8 @@ static void target_free(struct target *t)
 	vec_free(&t->kept_frames);
 	vec_free(&t->kept_counters);
 	vec_free(&t->kept_calls);
+	for (uint32_t i = 0; i < RT_AREAS; i++)
+		hashmap_release(&t->slots[i].caught_up);
 	pool_release(&t->pool);
 	space_free(t->space);
 	free(t);
@@ -497,15 +499,21 @@ void engine_calls(struct engine *g, struct target *t, uint32_t subject, call_vis
 	read_calls(t, visit_if_its, &c);
 }
 
+void engine_forget_walks(struct engine *g, uint32_t first)
+{
+	while (g->walks.len > first) {
+		struct stopped_walk *w = vec_pop(&g->walks);
+		vec_free(&w->walk.frames);
+		free(w);
+	}
+}
+
 void engine_walks(struct engine *g, walk_visitor visit, void *ctx)
 {
-	vec_each (w, &g->walks) {
+	vec_each (w, &g->walks)
 		if (visit && (*w)->known)
 			visit(ctx, (*w)->target, (*w)->tid, &(*w)->walk, (*w)->in_call);
-		vec_free(&(*w)->walk.frames);
-		free(*w);
-	}
-	vec_clear(&g->walks);
+	engine_forget_walks(g, 0);
 }
 
 /* ---- end ---- */

@@ -4,7 +4,9 @@
 #include "base/log.h"
 #include "probe/target.h"
 
-enum { TRIES = 50 };
+/* A thread may get little time of a busy machine, and be taken from our code into the handler of
+ * another signal whenever it is stopped: longer and longer waits, five seconds in all. */
+enum { TRIES = 30, FIRST_WAIT_NS = 1000000, LAST_WAIT_NS = 300000000 };
 
 static void remove_all(struct target *t)
 {
@@ -37,9 +39,11 @@ void leave(struct target *t)
 		remove_all(t);
 		batch_commit(t, &ignored, &e);
 		bool out = is_out(t);
+		long wait = FIRST_WAIT_NS;
 		for (unsigned i = 0; !out && i < TRIES; i++) {
 			control_resume(g->control, t->pid);
-			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+			nanosleep(&(struct timespec){.tv_nsec = wait}, NULL);
+			wait = wait * 3 / 2 < LAST_WAIT_NS ? wait * 3 / 2 : LAST_WAIT_NS;
 			engine_drain(g);
 			if (!t->alive || control_stop(g->control, t->pid, &e))
 				return;

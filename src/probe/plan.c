@@ -33,6 +33,19 @@ struct site *target_site(struct target *t, struct code *code, uint32_t procedure
 	return &vec_last(&t->sites);
 }
 
+const struct site *site_of(struct target *t, const struct frame *f)
+{
+	uint32_t count, procedure;
+	if (!f->code || !f->code->flow)
+		return NULL;
+	procedure = flow_procedure_at(f->code->flow, f->exact ? f->va : f->va - 1);
+	if (procedure == UINT32_MAX)
+		return NULL;
+	uint64_t start = flow_procedures(f->code->flow, &count)[procedure].start;
+	uint32_t i = hashmap_get(&t->site_index, start + f->pc - f->va);
+	return i == HASHMAP_NONE ? NULL : &t->sites.data[i];
+}
+
 static int check_procedure(const struct engine *g, const struct subject_request *r,
 			   uint32_t *procedure, struct err *e)
 {
@@ -345,8 +358,10 @@ static void publish(struct target *t, const struct site_plan *p)
 {
 	for (uint32_t i = 0; i < p->probes.len; i++) {
 		struct subject *s = &t->subjects.data[p->probes.data[i].owner];
-		if (p->probes.data[i].spot.kind == POINT_ENTRY)
-			s->entry = p->probes.data[i].runs_at;
+		uint8_t kind = (uint8_t)p->probes.data[i].spot.kind;
+		uint64_t at = p->probes.data[i].runs_at;
+		if (kind == POINT_ENTRY || (kind == POINT_LOOP_ENTRY && at))
+			s->entry = at;
 		publish_subject(t, p->probes.data[i].owner);
 	}
 }

@@ -23,33 +23,43 @@ bool is_code_memory(const struct target *t, uint64_t pc)
 }
 
 static bool original_in(const struct fragment *f, uint64_t start, uint64_t size, uint64_t bias,
-			uint64_t *pc)
+			uint64_t *pc, bool *probed)
 {
-	uint64_t va;
-	if (*pc - start >= size || !fragment_original(f, (uint32_t)(*pc - start), &va))
+	struct thread_place at;
+	if (*pc - start >= size || !fragment_original(f, (uint32_t)(*pc - start), &at))
 		return false;
-	*pc = va + bias;
+	*pc = at.va + bias;
+	*probed = at.probed;
 	return true;
 }
 
 /* Makes a pc in moved code the original one, if it is at the start of a moved instruction. */
-static bool to_original(const struct target *t, uint64_t *pc)
+static bool to_original(const struct target *t, uint64_t *pc, bool *probed)
 {
 	vec_each (s, &t->sites)
-		if (s->address && original_in(&s->fragment, s->address, s->room, s->bias, pc))
+		if (s->address &&
+		    original_in(&s->fragment, s->address, s->room, s->bias, pc, probed))
 			return true;
 	vec_each (r, &t->retired)
-		if (original_in(&r->fragment, r->start, r->size, r->bias, pc))
+		if (original_in(&r->fragment, r->start, r->size, r->bias, pc, probed))
 			return true;
 	return false;
+}
+
+/* Of a thread in the program's own code. */
+static bool came_from_probes(struct target *t, const struct walk *w)
+{
+	const struct site *s = w->frames.len ? site_of(t, &w->frames.data[0]) : NULL;
+	return s && s->address && fragment_probed(&s->fragment, w->frames.data[0].va);
 }
 
 /* Whether the thread is somewhere inside a probe, and can get out of it. */
 static bool is_inside(const struct target *t, struct control_thread *th)
 {
 	struct registers r;
+	bool ignored;
 	return th->stopped && control_registers(th, &r) && !th->in_call &&
-	       is_code_memory(t, r.pc) && !to_original(t, &r.pc);
+	       is_code_memory(t, r.pc) && !to_original(t, &r.pc, &ignored);
 }
 
 static uint32_t find_inside(struct target *t, int tids[RT_AREAS])
@@ -113,12 +123,14 @@ static bool settle_one(struct target *t, struct control_thread *th)
 		return is_away(t, th);
 	uint64_t at = w->registers.pc;
 	w->known = true;
-	w->unsettled = is_code_memory(t, at) && !to_original(t, &w->registers.pc);
 	w->in_call = th->in_call;
+	if (is_code_memory(t, at))
+		w->unsettled = !to_original(t, &w->registers.pc, &w->probed);
 	w->call = w->in_call ? thread_call(th->pid, w->tid) : -1;
 	memory_window_init(g->window, t->pid);
 	walk_stack(g->walker, t->space, &w->registers, memory_window_word, g->window, &w->walk);
 	steps_learn(t, &w->walk);
+	w->probed |= w->in_call || (!is_code_memory(t, at) && came_from_probes(t, &w->walk));
 	bool in_memory = w->unsettled || (th->in_call && is_code_memory(t, at));
 	return !in_memory && !leads_to_code_memory(t, &w->walk);
 }

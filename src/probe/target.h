@@ -7,8 +7,9 @@
  *	code_memory.c  room for fragments near the code they serve
  *	batch.c     everything that happens while the process is stopped
  *	settle.c    threads out of probes, and their stacks
+ *	busy.c      sites that a thread will come back to the middle of
  *	write.c     patches, in and out
- *	catch_up.c  activations that were running already
+ *	catch_up.c  activations that were running already; lists.h where they are entered
  *	steps.c     recipes -> the runtime's table of steps
  *	read.c      values; readings.c what they read now
  *	blocking.c  system calls that may wait
@@ -63,6 +64,7 @@ struct site {
 	uint64_t start, bias; /* va of the procedure; run-time address - va */
 	VEC(uint32_t) subjects;
 	bool dirty;
+	bool put_off; /* it could not be changed last time */
 	struct fragment fragment;
 	uint64_t address;      /* of the fragment in the program; 0: none is in */
 	uint32_t room;         /* bytes taken from the pool */
@@ -90,6 +92,7 @@ struct retired {
 struct thread_slot {
 	int tid; /* 0: free */
 	uint64_t thread_pointer;
+	struct hashmap caught_up; /* hash -> path in its area that catch_up.c made */
 };
 
 /* What a dead thread left. */
@@ -197,6 +200,7 @@ struct stopped_walk {
 	bool known;                 /* its registers could be read */
 	bool unsettled;             /* it is inside a probe, and could not be brought out */
 	struct registers registers; /* pc is the original one */
+	bool probed;                /* it has executed the probes before that instruction */
 	struct walk walk;
 };
 
@@ -226,9 +230,12 @@ void areas_prepare_all(struct target *t);
 /* The thread is gone: keeps its values, and its area is free for another one. */
 void areas_retire(struct target *t, int tid);
 struct rt_area *areas_of(struct target *t, int tid);
+struct thread_slot *areas_slot(struct target *t, int tid);
 
 /* plan.c */
 struct site *target_site(struct target *t, struct code *code, uint32_t procedure, uint64_t bias);
+/* That of a frame's procedure, or NULL. */
+const struct site *site_of(struct target *t, const struct frame *f);
 uint32_t target_add_subject(struct target *t, const struct subject_request *r, enum purpose purpose,
 			    struct err *e);
 /* Makes `next` of a dirty site, in code memory of its own. Without anything to probe it has none.
@@ -260,6 +267,16 @@ int batch_commit(struct target *t, struct batch_result *result, struct err *e);
  */
 bool settle_threads(struct target *t, uint32_t *first);
 bool is_code_memory(const struct target *t, uint64_t pc);
+
+/* busy.c */
+/* A site whose next fragment must not go in, and the thread because of which. */
+struct clash {
+	int tid;
+	uint32_t site;
+};
+typedef VEC(struct clash) clash_list;
+/* settle_threads(), again and again while there are clashes; `clashes` gets those that remain. */
+bool settle_for(struct target *t, uint32_t *first, clash_list *clashes);
 
 /* write.c */
 /* All patches of these sites, out of the program and into it. */
@@ -307,6 +324,8 @@ void heal(struct target *t);
 /* engine.c */
 /* Deals with all that has happened, and lets everybody who waits for it go on. */
 void engine_drain(struct engine *g);
+/* The walks from `first` on. */
+void engine_forget_walks(struct engine *g, uint32_t first);
 
 /* leave.c */
 /* Takes everything out and leaves the process running. */

@@ -4,7 +4,7 @@
 enum {
 	FIRST_PATH = 64, /* offset 0 means none */
 	INDEX_CHAIN = 256,
-	PARENTS_LOOKED_AT = 1024,
+	LOOKED_AT = 1024, /* activations, or parents: recursion may be any depth */
 	NO_SLOT = UINT32_MAX,
 };
 
@@ -64,7 +64,7 @@ static bool leads_through(const struct rt_path *p, uint32_t count, const struct 
 static bool is_live(const struct hit *h)
 {
 	uint32_t number = h->area->stacks[0].top;
-	for (uint32_t i = 0; h->own && number && i < RT_ACTIVATIONS; i++) {
+	for (uint32_t i = 0; h->own && number && i < LOOKED_AT; i++) {
 		const struct rt_activation *a = area_activation(h->area, number);
 		if (a->subject == h->probe->subject)
 			return true;
@@ -82,7 +82,7 @@ static bool is_recursive(const struct draft *d, const struct hit *h)
 	if (leads_through(d->path, d->count, h->subject))
 		return true;
 	uint32_t parent = d->parent;
-	for (uint32_t i = 0; parent && i < PARENTS_LOOKED_AT; i++) {
+	for (uint32_t i = 0; parent && i < LOOKED_AT; i++) {
 		const struct rt_path *p = area_path(h->area, parent);
 		uint64_t room = (uint64_t)area_at(h->area, RT_AREA_SIZE) - (uint64_t)p->frames;
 		if (p->subject == h->probe->subject ||

@@ -245,6 +245,12 @@ struct subject_image {
 	uint64_t bias, low, high; /* run-time addresses of its code */
 };
 
+/* The run-time address that control comes to or leaves from when it passes the spot. */
+struct decided {
+	uint64_t by;
+	uint32_t spot;
+};
+
 struct subject {
 	struct subject_image *in;
 	uint32_t procedure;
@@ -252,6 +258,7 @@ struct subject {
 	struct loop_forest forest;
 	struct liveness live;
 	struct spot_list spots;
+	struct decided *decided; /* one for each spot, in the order of addresses */
 	uint64_t *truth;
 	struct spot_probe *probes;
 	uint32_t first_counter;
@@ -302,6 +309,24 @@ static struct subject_image *image_with(uint64_t pc)
 	return NULL;
 }
 
+static int by_address(const void *a, const void *b)
+{
+	const struct decided *x = a, *y = b;
+	return (x->by > y->by) - (x->by < y->by);
+}
+
+static void sort_spots(struct subject *s)
+{
+	s->decided = ARENA_ARRAY(&result, struct decided, s->spots.len);
+	for (uint32_t i = 0; i < s->spots.len; i++) {
+		const struct spot *spot = &s->spots.data[i];
+		uint64_t va =
+			spot->place == SPOT_ENTRY ? s->g->blocks[s->g->entry].start : spot->va;
+		s->decided[i] = (struct decided){va + s->in->bias, i};
+	}
+	qsort(s->decided, s->spots.len, sizeof(*s->decided), by_address);
+}
+
 static struct subject *subject_at(uint64_t pc, bool add)
 {
 	struct subject_image *m = image_with(pc);
@@ -322,6 +347,7 @@ static struct subject *subject_at(uint64_t pc, bool add)
 	liveness_find(&s.live, m->flow, s.g, &result, &tmp);
 	arena_clear(&tmp);
 	spots_find(m->flow, s.g, &s.forest, (1u << POINT_KINDS) - 1, LOOP_NONE, &s.spots);
+	sort_spots(&s);
 	s.truth = ARENA_ARRAY(&result, uint64_t, s.spots.len);
 	s.first_counter = counter_count;
 	counter_count += s.spots.len;
@@ -357,10 +383,22 @@ static bool passes(const struct subject *s, const struct spot *spot, uint64_t fr
 	}
 }
 
-static void count_spots(struct subject *s, uint64_t from, uint64_t to, bool returned)
+static void count_spots(struct subject *s, uint64_t decided_by, uint32_t places, uint64_t from,
+			uint64_t to, bool returned)
 {
-	for (uint32_t i = 0; s && i < s->spots.len; i++)
-		s->truth[i] += passes(s, &s->spots.data[i], from, to, returned);
+	uint32_t low = 0, high = s ? s->spots.len : 0;
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+		if (s->decided[middle].by < decided_by)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; s && low < s->spots.len && s->decided[low].by == decided_by; low++) {
+		uint32_t i = s->decided[low].spot;
+		if (places >> s->spots.data[i].place & 1)
+			s->truth[i] += passes(s, &s->spots.data[i], from, to, returned);
+	}
 }
 
 /* Follows calls, so that a return is known to come from its call. */
@@ -386,12 +424,10 @@ static void find_truth(void)
 			calls.len = depth;
 		}
 		struct subject *to = subject_at(pc, false), *left = subject_at(from, false);
-		count_spots(to, from, pc, returned);
+		count_spots(to, pc, 1 << SPOT_BEFORE | 1 << SPOT_ENTRY, from, pc, returned);
+		count_spots(to, from, 1 << SPOT_EDGE | 1 << SPOT_TAKEN, from, pc, returned);
 		if (left != to)
-			for (uint32_t k = 0; left && k < left->spots.len; k++)
-				if (left->spots.data[k].place == SPOT_TAKEN)
-					left->truth[k] +=
-						passes(left, &left->spots.data[k], from, pc, false);
+			count_spots(left, from, 1 << SPOT_TAKEN, from, pc, false);
 		before = pc;
 		if (pc == (uint64_t)(uintptr_t)scenario)
 			calls.len = 0;
@@ -653,6 +689,24 @@ static int setup(void **state)
 	return 0;
 }
 
+static int teardown(void **state)
+{
+	(void)state;
+	vec_each (s, &subjects)
+		vec_free(&s->spots);
+	vec_free(&subjects);
+	hashmap_release(&by_start);
+	for (uint32_t i = 0; i < image_count; i++) {
+		intrusions_release(&images[i].intrusions);
+		flow_close(images[i].flow);
+		image_close(images[i].image);
+	}
+	arena_release(&result);
+	arena_release(&tmp);
+	free(trace);
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -662,5 +716,5 @@ int main(void)
 		cmocka_unit_test(test_few_points),
 		cmocka_unit_test(test_one_patch_after_the_other),
 	};
-	return cmocka_run_group_tests(tests, setup, NULL);
+	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -130,7 +130,8 @@ static void *work(void *arg)
 	return arg;
 }
 
-/* A child that waits for a byte, then works in two threads and ends with status 6. */
+/* A child that waits for a byte, then works in two threads and ends with status 6. It waits when
+ * this returns, so that no sample can find it on its way there. */
 static int start_worker(int *go)
 {
 	int pipes[2];
@@ -148,6 +149,8 @@ static int start_worker(int *go)
 	}
 	close(pipes[0]);
 	*go = pipes[1];
+	while (thread_state(pid) != 'S')
+		usleep(1000);
 	return pid;
 }
 
@@ -197,8 +200,6 @@ static void a_sampled_thread_can_be_held(void **state)
 	seen.hold = s;
 	seen.pid = pid;
 	assert_int_equal(s->ops->watch(s, pid, true, false, &e), 0);
-	while (thread_state(pid) != 'S')
-		usleep(1000);
 	assert_false(s->ops->hold(s, pid, pid, inside, NULL)); /* it waits: not to be woken */
 	assert_false(s->ops->hold(s, 1, 1, inside, NULL));
 	let_work(go);

@@ -1,0 +1,115 @@
+/* Patches that are longer than an instruction (x86-64) must not go in where control comes back to
+ * the middle of them. Threads that are stopped there are moved; but two kinds of places are not
+ * ours to change: where a signal handler will return to, and where an old fragment leads that a
+ * thread is still in. Such threads run on for a moment, as a handler takes. A site that is in use
+ * even then stays as it is. */
+#include "probe/target.h"
+
+enum { TRIES = 40 };
+
+static bool is_inside_patch(const struct fragment *f, uint64_t va)
+{
+	vec_each (p, &f->patches)
+		if (va > p->va && va < p->va + p->size)
+			return true;
+	return false;
+}
+
+static bool runs_over_blocks(const struct fragment *f)
+{
+	vec_each (p, &f->patches)
+		if (p->phase == PHASE_DEAD)
+			return true;
+	return false;
+}
+
+/* Relocated code leads to the places where springboards are, and to the calls left in place. */
+static bool leads_into(const struct fragment *old, const struct fragment *next)
+{
+	if (old->mechanism != MECHANISM_RELOCATED && runs_over_blocks(next))
+		return true;
+	vec_each (m, &old->moved)
+		if (m->in_place && is_inside_patch(next, m->va))
+			return true;
+	return false;
+}
+
+static void add(clash_list *out, int tid, uint32_t site)
+{
+	vec_push(out, (struct clash){tid, site});
+}
+
+/* Control comes back to this place of the original code. */
+static void check_frame(struct target *t, int tid, const struct frame *f, clash_list *out)
+{
+	const struct site *s = site_of(t, f);
+	if (s && s->dirty && s->next_address &&
+	    (runs_over_blocks(&s->next) || is_inside_patch(&s->next, f->va)))
+		add(out, tid, (uint32_t)(s - t->sites.data));
+}
+
+/* Control is, or comes back, at this place in a fragment. */
+static void check_fragment(struct target *t, int tid, uint64_t pc, clash_list *out)
+{
+	vec_each (s, &t->sites)
+		if (s->address && pc - s->address < s->room && s->dirty && s->next_address &&
+		    leads_into(&s->fragment, &s->next))
+			add(out, tid, (uint32_t)(s - t->sites.data));
+	vec_each (r, &t->retired) {
+		if (pc - r->start >= r->size || !r->fragment.moved.len)
+			continue;
+		uint64_t va = r->fragment.moved.data[0].va;
+		vec_each (s, &t->sites)
+			if (s->dirty && s->next_address && s->bias == r->bias &&
+			    flow_procedure_at(s->code->flow, va) == site_procedure(s) &&
+			    leads_into(&r->fragment, &s->next))
+				add(out, tid, (uint32_t)(s - t->sites.data));
+	}
+}
+
+static void check_thread(struct target *t, const struct stopped_walk *w, clash_list *out)
+{
+	struct control_thread *th = control_thread(t->engine->control, w->tid);
+	struct registers now;
+	if (!w->known || !th || !control_registers(th, &now))
+		return;
+	if ((w->unsettled || w->in_call) && is_code_memory(t, now.pc))
+		check_fragment(t, w->tid, now.pc, out);
+	if (w->walk.end == WALK_NO_CODE && is_code_memory(t, w->walk.at.pc))
+		check_fragment(t, w->tid, w->walk.at.pc, out);
+	for (uint32_t i = 1; i < w->walk.frames.len; i++)
+		if (w->walk.frames.data[i].exact)
+			check_frame(t, w->tid, &w->walk.frames.data[i], out);
+}
+
+static void find_clashes(struct target *t, uint32_t first, clash_list *out)
+{
+	const struct engine *g = t->engine;
+	vec_clear(out);
+	for (uint32_t i = first; i < g->walks.len; i++)
+		check_thread(t, g->walks.data[i], out);
+}
+
+static void run_on(struct target *t, const clash_list *clashes, uint64_t ns)
+{
+	int tids[RT_AREAS];
+	uint32_t count = 0;
+	vec_each (c, clashes)
+		if (count < RT_AREAS && (!count || tids[count - 1] != c->tid))
+			tids[count++] = c->tid;
+	control_run_on(t->engine->control, tids, count, ns);
+}
+
+bool settle_for(struct target *t, uint32_t *first, clash_list *clashes)
+{
+	uint64_t ns = 20000;
+	bool clean = settle_threads(t, first);
+	find_clashes(t, *first, clashes);
+	for (unsigned i = 0; clashes->len && i < TRIES; i++, ns += ns / 8) {
+		run_on(t, clashes, ns);
+		engine_forget_walks(t->engine, *first);
+		clean = settle_threads(t, first);
+		find_clashes(t, *first, clashes);
+	}
+	return clean;
+}

@@ -128,3 +128,21 @@ bool pool_find_gap(const char *maps_text, uint64_t heap, uint64_t low, uint64_t 
 	}
 	return false;
 }
+
+uint64_t pool_aside(const char *maps_text, uint64_t size)
+{
+	struct line l;
+	uint64_t end = LOWEST, best = 0, widest = 0;
+	for (const char *next; *maps_text; maps_text = next) {
+		size_t n = strcspn(maps_text, "\n");
+		next = maps_text + n + (maps_text[n] == '\n');
+		if (!parse(maps_text, n, &l))
+			continue;
+		if (l.start > end && l.start - end > widest) {
+			widest = l.start - end;
+			best = end + widest / 2;
+		}
+		end = l.end;
+	}
+	return widest / 4 > size ? best & ~(2 * MB - 1) : 0;
+}

@@ -39,3 +39,6 @@ bool pool_take_empty(struct pool *p, uint64_t *start, uint64_t *size);
  * 0 if that is not known. False if there is none. */
 bool pool_find_gap(const char *maps_text, uint64_t heap, uint64_t low, uint64_t high,
 		   uint64_t reach, uint64_t size, uint64_t *out);
+/* A place for `size` bytes in the middle of the largest gap, far from code, which needs its
+ * neighbourhood, and from whatever grows; 0 if there is none so large. */
+uint64_t pool_aside(const char *maps_text, uint64_t size);

@@ -70,39 +70,57 @@ static void extent(const struct site *site, uint64_t *low, uint64_t *high)
 	*high += site->bias;
 }
 
-/* As large as all code of the image, so that whole programs need few regions. */
-static uint64_t region_size(const struct target *t, const struct site *site)
+static uint64_t whole_pages(uint64_t size)
 {
-	uint64_t dirty = 0, page = (uint64_t)sysconf(_SC_PAGESIZE);
-	vec_each (s, &t->sites)
-		dirty += s->dirty && s->code == site->code;
-	uint64_t size = site->next_room + dirty * 512;
-	if (size < REGION_MIN)
-		size = REGION_MIN;
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	return (size + page - 1) & ~(page - 1);
 }
 
-int code_memory_take(struct target *t, struct site *site, struct err *e)
+/* As large as all code of the image, so that whole programs need few regions. */
+static uint64_t region_size(const struct target *t, const struct site *site)
 {
-	uint64_t low, high, gap, reach = t->engine->arch->emit->jump_reach;
-	extent(site, &low, &high);
-	if (pool_take(&t->pool, low, high, reach, site->next_room, &site->next_address))
-		return 0;
-	uint64_t size = region_size(t, site);
+	uint64_t dirty = 0;
+	vec_each (s, &t->sites)
+		dirty += s->dirty && s->code == site->code;
+	uint64_t size = site->next_room + dirty * 512;
+	return whole_pages(size < REGION_MIN ? REGION_MIN : size);
+}
+
+/* The largest one that there is room for; 0: none would do. */
+static uint64_t find_region(const struct target *t, const struct site *site, uint64_t low,
+			    uint64_t high, uint64_t *start)
+{
+	uint64_t reach = t->engine->arch->emit->jump_reach, heap = process_heap(t->pid);
+	uint64_t size = region_size(t, site), least = whole_pages(site->next_room);
 	struct text maps = TEXT_INIT;
-	bool found = read_maps(t->pid, &maps) && maps.data &&
-		     pool_find_gap(maps.data, process_heap(t->pid), low, high, reach, size, &gap);
+	bool found = false;
+	if (read_maps(t->pid, &maps) && maps.data)
+		while (!(found = pool_find_gap(maps.data, heap, low, high, reach, size, start)) &&
+		       size > least)
+			size = size / 2 > least ? whole_pages(size / 2) : least;
 	text_release(&maps);
-	if (!found)
-		return err_set(e, ERR_UNSUPPORTED,
-			       "process %d has no free memory near the code to be probed", t->pid);
-	int rc = map_region(t, gap, size, e);
-	if (rc)
-		return rc;
-	return pool_take(&t->pool, low, high, reach, site->next_room, &site->next_address)
-		       ? 0
-		       : err_set(e, ERR_UNSUPPORTED, "process %d: probes need too much memory",
-				 t->pid);
+	return found ? size : 0;
+}
+
+int code_memory_take(struct target *t, struct site *site, bool *taken, struct err *e)
+{
+	uint64_t low, high, start, reach = t->engine->arch->emit->jump_reach;
+	extent(site, &low, &high);
+	*taken = pool_take(&t->pool, low, high, reach, site->next_room, &site->next_address);
+	uint64_t size = *taken ? 0 : find_region(t, site, low, high, &start);
+	if (!size)
+		return 0;
+	int rc = map_region(t, start, size, e);
+	*taken = !rc && pool_take(&t->pool, low, high, reach, site->next_room, &site->next_address);
+	return rc;
+}
+
+uint64_t place_aside(int pid, uint64_t size)
+{
+	struct text maps = TEXT_INIT;
+	uint64_t at = read_maps(pid, &maps) && maps.data ? pool_aside(maps.data, size) : 0;
+	text_release(&maps);
+	return at;
 }
 
 void code_memory_drop_next(struct target *t, struct site *site)

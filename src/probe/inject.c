@@ -97,7 +97,8 @@ static int open_region(struct target *t, int fd, struct err *e)
 	return 0;
 }
 
-/* Creates the region in the program; at `fixed` if that is not 0, in place of what is there. */
+/* Creates the region in the program; at `fixed` if that is not 0, in place of what is there. Else
+ * away from libraries, so that memory near them stays free for probes. */
 static int make_region(struct target *t, const struct caller *c, uint64_t name, uint64_t fixed,
 		       struct err *e)
 {
@@ -109,9 +110,10 @@ static int make_region(struct target *t, const struct caller *c, uint64_t name, 
 	rc = open_region(t, (int)fd, e);
 	if (!rc) {
 		uint64_t flags = MAP_SHARED | MAP_NORESERVE | (fixed ? MAP_FIXED : 0);
+		uint64_t at = fixed ? fixed : place_aside(t->pid, RT_REGION_SIZE);
 		rc = call(c, "there is no room for shared memory (is there a limit, ulimit -v?)",
 			  SYS_mmap,
-			  (uint64_t[6]){fixed, RT_REGION_SIZE, PROT_READ | PROT_WRITE, flags,
+			  (uint64_t[6]){at, RT_REGION_SIZE, PROT_READ | PROT_WRITE, flags,
 					(uint64_t)fd, 0},
 			  &base, e);
 	}

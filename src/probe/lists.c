@@ -116,13 +116,29 @@ static void insert(const struct lists *l, struct merge *m, struct rt_stack *s, u
 	m->outer = number;
 }
 
+/* As the runtime does: see fold() there. */
+static uint32_t fold(const struct lists *l, const struct rt_path *like, const uint64_t *frames)
+{
+	uint32_t offset = like->parent;
+	if (!offset || path_of(l, offset)->depth < RT_WALK_FRAMES)
+		return 0;
+	for (uint32_t i = 0; offset && i < RT_FOLD_PARENTS; i++) {
+		const struct rt_path *p = path_of(l, offset);
+		if (p->subject == like->subject && p->frame_count == like->frame_count &&
+		    !memcmp(p->frames, frames, p->frame_count * sizeof(*frames)))
+			return offset;
+		offset = p->parent;
+	}
+	return 0;
+}
+
 /* The same thread may have been caught up on this path before. */
 static uint32_t find_path(const struct lists *l, uint64_t hash, const struct rt_path *like,
 			  const uint64_t *frames)
 {
 	uint32_t offset = hashmap_get(&l->slot->caught_up, hash);
 	if (offset == HASHMAP_NONE)
-		return 0;
+		return fold(l, like, frames);
 	const struct rt_path *p = path_of(l, offset);
 	bool same = p->subject == like->subject && p->parent == like->parent &&
 		    p->recursive == like->recursive && p->frame_count == like->frame_count &&
@@ -170,6 +186,7 @@ static uint32_t path_to(struct lists *l, uint32_t subject, const struct walk *w,
 		p.complete = w->end == WALK_COMPLETE &&
 			     (p.parent || p.frame_count == w->frames.len - frame - 1);
 	}
+	p.depth = p.frame_count + (p.parent ? path_of(l, p.parent)->depth : 0);
 	hash = hash_bytes(&p.subject, 3 * sizeof(uint32_t), p.recursive);
 	hash = hash_bytes(frames, p.frame_count * sizeof(*frames), hash);
 	uint32_t offset = find_path(l, hash, &p, frames);

@@ -383,6 +383,13 @@ static const struct intrusions *intrusions_of(struct engine *g, const struct cod
 	return *in;
 }
 
+static void refuse_site(struct site *site, struct site_plan *p)
+{
+	site->next_room = 0;
+	vec_each (probe, &p->probes)
+		probe->refused = REFUSED_OUT_OF_REACH;
+}
+
 /* Takes room for the fragment and makes it there. */
 static int make_fragment(struct target *t, struct site *site, struct site_plan *p, struct err *e)
 {
@@ -398,10 +405,15 @@ static int make_fragment(struct target *t, struct site *site, struct site_plan *
 				     .shadow_stack = t->shadow_stack,
 				     .relocate = t->engine->options.relocate};
 	if (!site->next_address) {
+		bool taken;
 		site->next_room = fragment_bound(&r);
-		int rc = code_memory_take(t, site, e);
+		int rc = code_memory_take(t, site, &taken, e);
 		if (rc)
 			return rc;
+		if (!taken) {
+			refuse_site(site, p);
+			return 0;
+		}
 	}
 	r.address = site->next_address;
 	fragment_release(&site->next);

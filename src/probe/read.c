@@ -6,7 +6,7 @@
 #include "probe/target.h"
 
 /* Of paths deeper than FRAMES_MAX (recursion), only the innermost frames are told. */
-enum { TRIES = 1000, FRAMES_MAX = 512 };
+enum { TRIES = 1000, FRAMES_MAX = 2 * RT_WALK_FRAMES };
 
 /* What activations in progress add to one path. */
 struct running {

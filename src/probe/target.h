@@ -243,8 +243,10 @@ uint32_t target_add_subject(struct target *t, const struct subject_request *r, e
 int site_plan(struct target *t, uint32_t site, struct batch_result *result, struct err *e);
 
 /* code_memory.c */
-/* Room for next_room bytes within reach of the site's procedure. */
-int code_memory_take(struct target *t, struct site *site, struct err *e);
+/* Room for next_room bytes within reach of the site's procedure, if there is any. */
+int code_memory_take(struct target *t, struct site *site, bool *taken, struct err *e);
+/* A place in the process for memory that need not be near anything; 0: wherever. */
+uint64_t place_aside(int pid, uint64_t size);
 void code_memory_drop_next(struct target *t, struct site *site);
 void code_memory_trim_next(struct target *t, struct site *site);
 /* Out of use, but a thread may still be in it; and when none is in any such memory. */

@@ -58,7 +58,9 @@ enum {
 	RT_PATH_BYTES = 32 << 20,
 	RT_RAW_STACK = 64 << 10,  /* copied at most */
 	RT_RAW_FOREIGN = 8 << 10, /* of a stack that is not the thread's own: page by page */
-	RT_WALK_FRAMES = 512,     /* of a path that ends at no anchor: the rest is cut off */
+	RT_WALK_FRAMES = 512,     /* of a path that ends at no anchor: the rest is cut off; where
+				     anchors lead deeper, recursion is folded */
+	RT_FOLD_PARENTS = 64,     /* looked at for that */
 	RT_TARGETS = 1 << 12,
 	RT_CODE_REGIONS = 256,
 	RT_TEXT_RANGES = 64,
@@ -198,9 +200,10 @@ struct rt_path {
 	uint32_t frame_count;
 	uint64_t raw;       /* if not 0: offset in the region of the rt_raw record that this path
 			       is, or RT_RAW_UNKNOWN; no frames */
-	uint32_t recursive; /* the subject is active further out on this path: its inclusive values
+	uint16_t recursive; /* the subject is active further out on this path: its inclusive values
 			       are in those of another path already */
-	uint32_t complete;  /* the last frame, or the last parent's, is where its thread begins */
+	uint16_t complete;  /* the last frame, or the last parent's, is where its thread begins */
+	uint32_t depth;     /* frames, those of all parents included */
 	uint64_t live;      /* activations */
 	uint64_t caught_up; /* of activations that were running when the probe came: not in calls */
 	uint64_t calls;     /* activations that began */

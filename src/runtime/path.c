@@ -19,15 +19,20 @@ bool draft_start(struct draft *d, struct rt_area *a)
 	return true;
 }
 
+static bool same_frames(const struct draft *d, const struct rt_path *p)
+{
+	for (uint32_t i = 0; i < d->count; i++)
+		if (p->frames[i] != d->path->frames[i])
+			return false;
+	return true;
+}
+
 static bool equals(const struct draft *d, const struct rt_path *p, uint32_t subject)
 {
 	if (p->hash != d->hash || p->subject != subject || p->parent != d->parent ||
 	    p->frame_count != d->count)
 		return false;
-	for (uint32_t i = 0; i < d->count; i++)
-		if (p->frames[i] != d->path->frames[i])
-			return false;
-	return true;
+	return same_frames(d, p);
 }
 
 static uint32_t *path_index(struct rt_area *a)
@@ -105,6 +110,23 @@ static void clear_values(struct rt_path *p)
 	}
 }
 
+/* Recursion that is deep already goes on with the path that the subject had one turn further out:
+ * as many paths as levels would be of no use to anybody. */
+static uint32_t fold(const struct draft *d, const struct hit *h)
+{
+	uint32_t offset = d->parent;
+	if (!offset || area_path(h->area, offset)->depth < RT_WALK_FRAMES)
+		return 0;
+	for (uint32_t i = 0; offset && i < RT_FOLD_PARENTS; i++) {
+		const struct rt_path *p = area_path(h->area, offset);
+		if (p->subject == h->probe->subject && p->frame_count == d->count &&
+		    same_frames(d, p))
+			return offset;
+		offset = p->parent;
+	}
+	return 0;
+}
+
 static uint32_t publish(const struct draft *d, const struct hit *h, bool recursive)
 {
 	struct rt_area *a = h->area;
@@ -117,6 +139,7 @@ static uint32_t publish(const struct draft *d, const struct hit *h, bool recursi
 	p->subject = h->probe->subject;
 	p->parent = d->parent;
 	p->frame_count = d->count;
+	p->depth = d->count + (d->parent ? area_path(a, d->parent)->depth : 0);
 	p->raw = d->raw;
 	p->recursive = recursive;
 	p->complete = d->complete;
@@ -134,6 +157,8 @@ uint32_t draft_find(struct draft *d, const struct hit *h)
 uint32_t draft_finish(struct draft *d, const struct hit *h)
 {
 	uint32_t slot, found = look_up(d, h, &slot);
+	if (!found)
+		found = fold(d, h);
 	if (found || slot == NO_SLOT)
 		return found;
 	found = publish(d, h, is_recursive(d, h));

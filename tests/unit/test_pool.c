@@ -157,13 +157,22 @@ static void test_no_place(void **state)
 	assert_false(pool_find_gap("nonsense\n\n-\n", 0, 0x1000, 0x2000, reach_a64, 4096, &at));
 }
 
+static void test_aside(void **state)
+{
+	(void)state;
+	uint64_t size = UINT64_C(1) << 40, at = pool_aside(pie_a64, size);
+	assert_true(at - 0xaaaaf7c72000 > size && 0xffff8ae10000 - (at + size) > size);
+	assert_int_equal(pool_aside(pie_a64, UINT64_C(1) << 46), 0);
+	assert_int_equal(pool_aside("", 4096), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_takes_and_gives), cmocka_unit_test(test_keeps_to_the_reach),
 		cmocka_unit_test(test_many_pieces),     cmocka_unit_test(test_position_independent),
 		cmocka_unit_test(test_fixed_address),   cmocka_unit_test(test_heap_to_come),
-		cmocka_unit_test(test_no_place),
+		cmocka_unit_test(test_no_place),        cmocka_unit_test(test_aside),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -612,7 +612,9 @@ static void recursion_shows_in_the_path(void **state)
 		hit(b, enter);
 		b->area->bytes++;
 	}
-	assert_int_equal(count_paths(b), DEPTH);
+	assert_int_equal(count_paths(b), RT_WALK_FRAMES);
+	assert_int_equal(newest(b)->depth, RT_WALK_FRAMES);
+	assert_int_equal(newest(b)->calls, DEPTH - RT_WALK_FRAMES + 1);
 	assert_true(newest(b)->recursive && newest(b)->parent && !outermost->recursive);
 	for (unsigned i = 1; i < DEPTH; i++) {
 		hit(b, leave);
@@ -623,6 +625,30 @@ static void recursion_shows_in_the_path(void **state)
 	assert_int_equal(outermost->self[RT_BYTES], 0);
 	assert_null(top_of(b, 0));
 	assert_int_equal(b->area->dropped, 0);
+}
+
+/* Two procedures that call each other keep their own paths. */
+static void mutual_recursion_is_folded(void **state)
+{
+	struct bench *b = *state;
+	enum { TURNS = 5000 };
+	struct rt_probe *f =
+		add_probe(b, RT_ENTER, add_subject(b, RT_PATH, BYTES, F), F, ENTRY_STEP);
+	struct rt_probe *g =
+		add_probe(b, RT_ENTER, add_subject(b, RT_PATH, BYTES, G), G, ENTRY_STEP);
+	begin_program(b);
+	add_code(b, F + 4, 2);
+	add_code(b, G + 4, 2);
+	for (unsigned i = 0; i < TURNS; i++) {
+		hit(b, f);
+		call(b, 2, F + 4);
+		hit(b, g);
+		call(b, 2, G + 4);
+	}
+	assert_in_range(count_paths(b), RT_WALK_FRAMES, RT_WALK_FRAMES + 4);
+	assert_in_range(newest(b)->depth, RT_WALK_FRAMES, RT_WALK_FRAMES + 4);
+	assert_true(newest(b)->complete);
+	assert_int_equal(newest(b)->frames[0], newest(b)->subject == f->subject ? G + 4 : F + 4);
 }
 
 static void recursion_without_anchors(void **state)
@@ -1358,6 +1384,7 @@ int main(void)
 		TEST(ends_at_an_anchor),
 		TEST(anchors_must_live),
 		TEST(recursion_shows_in_the_path),
+		TEST(mutual_recursion_is_folded),
 		TEST(recursion_without_anchors),
 		TEST(cuts_deep_recursion_off),
 		TEST(walks_over_signal_frames),

@@ -144,7 +144,7 @@ static bool settle(struct batch *b, struct batch_result *result)
 	clash_list clashes = {0};
 	bool clean = settle_for(t, &b->first_walk, &clashes);
 	vec_each (c, &clashes)
-		if (t->sites.data[c->site].dirty)
+		if (c->site != SITE_NONE && t->sites.data[c->site].dirty)
 			leave_as_is(t, &t->sites.data[c->site], result);
 	vec_free(&clashes);
 	uint32_t kept = 0;
@@ -171,10 +171,11 @@ static void while_stopped(struct batch *b, struct batch_result *result)
 		count_mechanism(s, result);
 	}
 	for (uint32_t i = b->first_walk; i < g->walks.len; i++) {
-		if (!g->walks.data[i]->known || g->walks.data[i]->unsettled)
+		const struct stopped_walk *w = g->walks.data[i];
+		if (!w->known || w->unsettled || w->interrupted)
 			continue;
-		end_activations(t, g->walks.data[i]->tid);
-		result->caught_up += catch_up(t, g->walks.data[i]);
+		end_activations(t, w->tid);
+		result->caught_up += catch_up(t, w);
 	}
 	/* Walks that the runtime remembers lean on the lists. */
 	__atomic_add_fetch(&target_header(t)->epoch, 1, __ATOMIC_RELEASE);

@@ -1,8 +1,13 @@
-/* Patches that are longer than an instruction (x86-64) must not go in where control comes back to
- * the middle of them. Threads that are stopped there are moved; but two kinds of places are not
- * ours to change: where a signal handler will return to, and where an old fragment leads that a
- * thread is still in. Such threads run on for a moment, as a handler takes. A site that is in use
- * even then stays as it is. */
+/* Threads that are in the way of a change because of where they come back to. Places that threads
+ * are stopped at are seen to elsewhere; but a signal handler will return to what it interrupted,
+ * and an old fragment that a thread is still in leads back to the program.
+ *
+ * - Patches that are longer than an instruction (x86-64) must not go in where control comes back to
+ *   the middle of them.
+ * - The lists of a thread whose handler interrupted a probe may be in the middle of a change.
+ *
+ * Such threads run on for a moment, as a handler takes. A site that is in use even then stays as it
+ * is, and so do the lists. */
 #include "probe/target.h"
 
 enum { TRIES = 40 };
@@ -67,7 +72,7 @@ static void check_fragment(struct target *t, int tid, uint64_t pc, clash_list *o
 	}
 }
 
-static void check_thread(struct target *t, const struct stopped_walk *w, clash_list *out)
+static void check_thread(struct target *t, struct stopped_walk *w, clash_list *out)
 {
 	struct control_thread *th = control_thread(t->engine->control, w->tid);
 	struct registers now;
@@ -75,7 +80,10 @@ static void check_thread(struct target *t, const struct stopped_walk *w, clash_l
 		return;
 	if ((w->unsettled || w->in_call) && is_code_memory(t, now.pc))
 		check_fragment(t, w->tid, now.pc, out);
-	if (w->walk.end == WALK_NO_CODE && is_code_memory(t, w->walk.at.pc))
+	w->interrupted = w->walk.end == WALK_NO_CODE && is_code_memory(t, w->walk.at.pc);
+	if (w->interrupted)
+		add(out, w->tid, SITE_NONE);
+	if (w->interrupted)
 		check_fragment(t, w->tid, w->walk.at.pc, out);
 	for (uint32_t i = 1; i < w->walk.frames.len; i++)
 		if (w->walk.frames.data[i].exact)

@@ -3,10 +3,13 @@
 
 #include "base/log.h"
 #include "probe/target.h"
+#include "process/memory.h"
 
-/* A thread may get little time of a busy machine, and be taken from our code into the handler of
- * another signal whenever it is stopped: longer and longer waits, five seconds in all. */
-enum { TRIES = 30, FIRST_WAIT_NS = 1000000, LAST_WAIT_NS = 300000000 };
+/* While it is traced, every signal costs a program so much time that a thread may never get from
+ * the handlers back to where the first one interrupted it, in our code. So after some tries it is
+ * let go, and followed again. */
+enum { TRIES = 12, TRIES_TRACED = 6 };
+static const long FIRST_WAIT_NS = 1000000, LAST_WAIT_NS = 500000000;
 
 static void remove_all(struct target *t)
 {
@@ -25,6 +28,42 @@ static bool is_out(struct target *t)
 	return clean;
 }
 
+/* It may have executed another program, or be another process by now. */
+static bool is_the_same(const struct target *t)
+{
+	struct rt_header h;
+	return memory_read(t->pid, t->base, &h, sizeof(h)) == sizeof(h) && h.magic == RT_MAGIC &&
+	       h.tracer == target_header(t)->tracer;
+}
+
+/* Lets it run for a while; false if it is gone. */
+static bool let_run(struct target *t, long ns, bool traced)
+{
+	struct control *c = t->engine->control;
+	struct err ignored;
+	if (traced)
+		control_resume(c, t->pid);
+	else
+		control_detach(c, t->pid);
+	nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+	if (traced)
+		engine_drain(t->engine);
+	else if (!is_the_same(t) || control_attach(c, t->pid, &ignored))
+		return false;
+	return t->alive && !control_stop(c, t->pid, &ignored) && is_the_same(t);
+}
+
+static bool get_everybody_out(struct target *t)
+{
+	long wait = FIRST_WAIT_NS;
+	for (unsigned i = 0; !is_out(t); i++) {
+		if (i == TRIES || !let_run(t, wait, i < TRIES_TRACED))
+			return false;
+		wait = wait * 2 < LAST_WAIT_NS ? wait * 2 : LAST_WAIT_NS;
+	}
+	return true;
+}
+
 void leave(struct target *t)
 {
 	struct engine *g = t->engine;
@@ -38,18 +77,7 @@ void leave(struct target *t)
 		t->leaving = true;
 		remove_all(t);
 		batch_commit(t, &ignored, &e);
-		bool out = is_out(t);
-		long wait = FIRST_WAIT_NS;
-		for (unsigned i = 0; !out && i < TRIES; i++) {
-			control_resume(g->control, t->pid);
-			nanosleep(&(struct timespec){.tv_nsec = wait}, NULL);
-			wait = wait * 3 / 2 < LAST_WAIT_NS ? wait * 3 / 2 : LAST_WAIT_NS;
-			engine_drain(g);
-			if (!t->alive || control_stop(g->control, t->pid, &e))
-				return;
-			out = is_out(t);
-		}
-		if (out)
+		if (get_everybody_out(t))
 			target_withdraw(t);
 		else
 			debug(LOG_PROBE, 1, "process %d: a thread stays in code of ours", t->pid);

@@ -93,16 +93,31 @@ static struct stopped_walk *new_walk(struct target *t, const struct control_thre
 	return w;
 }
 
-/* Whether a frame of it is in code memory: a signal handler interrupted a probe. A walk that came
- * to a place without code may have been on its way there. */
-static bool leads_to_code_memory(const struct target *t, const struct walk *w)
+/* Whether a word on the stack is an address in code memory. */
+static bool stack_names_code_memory(struct target *t, uint64_t sp)
 {
-	if (w->end == WALK_NO_CODE && is_code_memory(t, w->at.pc))
-		return true;
-	for (uint32_t i = 1; i < w->frames.len; i++)
-		if (is_code_memory(t, w->frames.data[i].pc))
-			return true;
+	uint64_t words[512], low, high, mask = t->engine->arch->layout->code_mask;
+	layout_stack(t, sp, &low, &high);
+	for (uint64_t at = sp & ~UINT64_C(7); at < high; at += sizeof(words)) {
+		size_t want = high - at < sizeof(words) ? high - at : sizeof(words);
+		size_t have = memory_read(t->pid, at, words, want);
+		for (size_t i = 0; i < have / sizeof(*words); i++)
+			if (is_code_memory(t, words[i] & mask))
+				return true;
+		if (have < want)
+			break;
+	}
 	return false;
+}
+
+/* Whether a frame is in code memory: a signal handler interrupted a probe. */
+static bool leads_to_code_memory(struct target *t, const struct stopped_walk *w)
+{
+	for (uint32_t i = 1; i < w->walk.frames.len; i++)
+		if (is_code_memory(t, w->walk.frames.data[i].pc))
+			return true;
+	return w->walk.end != WALK_COMPLETE &&
+	       stack_names_code_memory(t, w->registers.reg[t->engine->arch->sp]);
 }
 
 /* Of a thread that cannot be stopped now: whether it will go on outside of code memory. */
@@ -132,7 +147,7 @@ static bool settle_one(struct target *t, struct control_thread *th)
 	steps_learn(t, &w->walk);
 	w->probed |= w->in_call || (!is_code_memory(t, at) && came_from_probes(t, &w->walk));
 	bool in_memory = w->unsettled || (th->in_call && is_code_memory(t, at));
-	return !in_memory && !leads_to_code_memory(t, &w->walk);
+	return !in_memory && !leads_to_code_memory(t, w);
 }
 
 bool settle_threads(struct target *t, uint32_t *first)

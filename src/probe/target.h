@@ -199,6 +199,7 @@ struct stopped_walk {
 	int call;                   /* number of the system call that it is in, or -1 */
 	bool known;                 /* its registers could be read */
 	bool unsettled;             /* it is inside a probe, and could not be brought out */
+	bool interrupted;           /* it is in a signal handler, which interrupted a probe */
 	struct registers registers; /* pc is the original one */
 	bool probed;                /* it has executed the probes before that instruction */
 	struct walk walk;
@@ -274,8 +275,9 @@ bool is_code_memory(const struct target *t, uint64_t pc);
 /* A site whose next fragment must not go in, and the thread because of which. */
 struct clash {
 	int tid;
-	uint32_t site;
+	uint32_t site; /* SITE_NONE: a signal handler interrupted a probe */
 };
+enum { SITE_NONE = UINT32_MAX };
 typedef VEC(struct clash) clash_list;
 /* settle_threads(), again and again while there are clashes; `clashes` gets those that remain. */
 bool settle_for(struct target *t, uint32_t *first, clash_list *clashes);

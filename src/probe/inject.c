@@ -320,9 +320,12 @@ void target_withdraw(struct target *t)
 	struct caller c = {.target = t, .thread = slack.thread, .place = slack.place};
 	give_back_clocks(t, &c);
 	struct rt_header *h = target_header(t);
-	for (uint32_t i = 0; i < h->code_regions; i++)
-		if (h->code[i].size)
-			call_unmap(&c, h->code[i].start, h->code[i].size);
+	for (uint32_t i = 0; i < h->code_regions; i++) {
+		uint64_t size = h->code[i].size;
+		h->code[i].size = 0; /* first: see give_back() in heal.c */
+		if (size)
+			call_unmap(&c, h->code[i].start, size);
+	}
 	call_unmap(&c, t->base, RT_REGION_SIZE);
 	remote_leave(&slack);
 	t->injected = false;

@@ -13,13 +13,17 @@
 
 enum { TRIES = 60 };
 
-bool is_code_memory(const struct target *t, uint64_t pc)
+static bool has_code(const struct rt_header *h, uint64_t pc)
 {
-	const struct rt_header *h = target_header(t);
 	for (uint32_t i = 0; i < h->code_regions; i++)
 		if (pc - h->code[i].start < h->code[i].size)
 			return true;
 	return false;
+}
+
+bool is_code_memory(const struct target *t, uint64_t pc)
+{
+	return has_code(target_header(t), pc);
 }
 
 static bool original_in(const struct fragment *f, uint64_t start, uint64_t size, uint64_t bias,
@@ -94,7 +98,7 @@ static struct stopped_walk *new_walk(struct target *t, const struct control_thre
 }
 
 /* Whether a word on the stack is an address in code memory. */
-static bool stack_names_code_memory(struct target *t, uint64_t sp)
+static bool stack_names(struct target *t, const struct rt_header *h, uint64_t sp)
 {
 	uint64_t words[512], low, high, mask = t->engine->arch->layout->code_mask;
 	layout_stack(t, sp, &low, &high);
@@ -102,7 +106,7 @@ static bool stack_names_code_memory(struct target *t, uint64_t sp)
 		size_t want = high - at < sizeof(words) ? high - at : sizeof(words);
 		size_t have = memory_read(t->pid, at, words, want);
 		for (size_t i = 0; i < have / sizeof(*words); i++)
-			if (is_code_memory(t, words[i] & mask))
+			if (has_code(h, words[i] & mask))
 				return true;
 		if (have < want)
 			break;
@@ -111,13 +115,27 @@ static bool stack_names_code_memory(struct target *t, uint64_t sp)
 }
 
 /* Whether a frame is in code memory: a signal handler interrupted a probe. */
-static bool leads_to_code_memory(struct target *t, const struct stopped_walk *w)
+static bool leads_to(struct target *t, const struct rt_header *h, const struct registers *r,
+		     const struct walk *w)
 {
-	for (uint32_t i = 1; i < w->walk.frames.len; i++)
-		if (is_code_memory(t, w->walk.frames.data[i].pc))
+	for (uint32_t i = 1; i < w->frames.len; i++)
+		if (has_code(h, w->frames.data[i].pc))
 			return true;
-	return w->walk.end != WALK_COMPLETE &&
-	       stack_names_code_memory(t, w->registers.reg[t->engine->arch->sp]);
+	return w->end != WALK_COMPLETE && stack_names(t, h, r->reg[t->engine->arch->sp]);
+}
+
+bool thread_is_in(struct target *t, struct control_thread *th, const struct rt_header *h)
+{
+	struct engine *g = t->engine;
+	struct registers r;
+	struct walk w = {0};
+	if (!th->stopped || !control_registers(th, &r) || has_code(h, r.pc))
+		return true;
+	memory_window_init(g->window, t->pid);
+	walk_stack(g->walker, t->space, &r, memory_window_word, g->window, &w);
+	bool in = leads_to(t, h, &r, &w);
+	vec_free(&w.frames);
+	return in;
 }
 
 /* Of a thread that cannot be stopped now: whether it will go on outside of code memory. */
@@ -147,7 +165,7 @@ static bool settle_one(struct target *t, struct control_thread *th)
 	steps_learn(t, &w->walk);
 	w->probed |= w->in_call || (!is_code_memory(t, at) && came_from_probes(t, &w->walk));
 	bool in_memory = w->unsettled || (th->in_call && is_code_memory(t, at));
-	return !in_memory && !leads_to_code_memory(t, w);
+	return !in_memory && !leads_to(t, target_header(t), &w->registers, &w->walk);
 }
 
 bool settle_threads(struct target *t, uint32_t *first)

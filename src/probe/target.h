@@ -270,6 +270,8 @@ int batch_commit(struct target *t, struct batch_result *result, struct err *e);
  */
 bool settle_threads(struct target *t, uint32_t *first);
 bool is_code_memory(const struct target *t, uint64_t pc);
+/* Whether the thread is, or will come back to, code memory of the region with this header. */
+bool thread_is_in(struct target *t, struct control_thread *th, const struct rt_header *h);
 
 /* busy.c */
 /* A site whose next fragment must not go in, and the thread because of which. */

@@ -297,13 +297,13 @@ static void ask_who_can(struct control_thread *t)
 		control_ask(t);
 }
 
-/* Returns how many are left to be waited for. */
-static uint32_t leave_threads(struct control *c, int pid)
+/* Returns how many threads of processes that we leave are still to be waited for. */
+static uint32_t leave_threads(struct control *c)
 {
 	uint32_t left = 0;
 	for (uint32_t i = c->threads.len; i-- > 0;) {
 		struct control_thread *t = c->threads.data[i];
-		if (t->pid != pid)
+		if (!control_find_process(c, t->pid)->leaving)
 			continue;
 		left++;
 		if (t->stopped)
@@ -314,15 +314,23 @@ static uint32_t leave_threads(struct control *c, int pid)
 	return left;
 }
 
-void control_detach(struct control *c, int pid)
+static void leave_marked(struct control *c)
 {
 	uint64_t end = now_ns() + LEAVE_NS;
-	struct control_process *p = control_find_process(c, pid);
+	for (; leave_threads(c) && now_ns() < end; control_drain(c))
+		sleep_until(c, now_ns() + LOOK_NS, NULL);
+}
+
+/* With it goes who shares its memory: a thread in vfork cannot be left before its child is. */
+void control_detach(struct control *c, int pid)
+{
+	const struct control_process *p = control_find_process(c, pid);
 	if (!p)
 		return;
-	p->leaving = true;
-	for (; leave_threads(c, pid) && now_ns() < end; control_drain(c))
-		sleep_until(c, now_ns() + LOOK_NS, NULL);
+	uint32_t memory = p->memory;
+	vec_each (q, &c->processes)
+		q->leaving |= q->memory == memory;
+	leave_marked(c);
 	debug(LOG_PROBE, 1, "process %d: detached, %u threads left to the kernel", pid,
 	      control_threads(c, pid, NULL, 0));
 }
@@ -424,11 +432,9 @@ void control_free(struct control *c)
 {
 	if (!c)
 		return;
-	for (uint32_t i = 0; i < c->processes.len;) {
-		int pid = c->processes.data[i].pid;
-		control_detach(c, pid);
-		i += control_find_process(c, pid) != NULL;
-	}
+	vec_each (p, &c->processes)
+		p->leaving = true;
+	leave_marked(c);
 	vec_each (t, &c->threads)
 		free(*t);
 	vec_free(&c->threads);

@@ -75,7 +75,8 @@ static COLD void hit_slowly(const struct rt_probe *probe, const struct frame *fr
 	if (a->busy && !(a = free_area(a, (uint64_t)frame)))
 		return;
 	struct hit h = make_hit(probe, frame, a);
-	mark_busy(h, probe->kind);
+	mark_busy(h);
+	a->hits[probe->kind]++;
 	dispatch(&h);
 	mark_free(h);
 }
@@ -93,7 +94,7 @@ void rt_hit(const struct rt_probe *probe, const struct frame *frame)
 			return;
 		if (likely(a && !a->busy)) {
 			struct hit h = make_hit(probe, frame, a);
-			if (likely(kind == RT_ENTER ? enter_quickly(h) : leave_quickly(h, now)))
+			if (likely(hit_quickly(h, kind, now)))
 				return;
 		}
 	} else if (kind == RT_RENDEZVOUS) {

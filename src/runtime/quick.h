@@ -28,11 +28,11 @@ HOT uint32_t quick_path(struct hit h)
 	return unlikely(area_path(h.area, path)->live) ? s->recursive : path;
 }
 
-HOT void mark_busy(struct hit h, unsigned kind)
+/* Before the lists are looked at: a signal handler in between would change them. */
+HOT void mark_busy(struct hit h)
 {
 	h.area->busy = (uint64_t)h.frame;
 	keep_order();
-	h.area->hits[kind]++;
 }
 
 HOT void mark_free(struct hit h)
@@ -46,9 +46,8 @@ HOT bool count_quickly(struct hit h)
 	uint32_t path = quick_path(h);
 	if (unlikely(!path))
 		return false;
-	mark_busy(h, RT_ENTER);
+	h.area->hits[RT_ENTER]++;
 	area_path(h.area, path)->calls++;
-	mark_free(h);
 	return true;
 }
 
@@ -60,7 +59,7 @@ HOT bool goes_on_quickly(struct hit h, uint32_t top)
 	       a->subject == h.probe->subject;
 }
 
-HOT bool enter_quickly(struct hit h)
+HOT bool enter_marked(struct hit h)
 {
 	struct rt_area *area = h.area;
 	struct rt_stack *s = &area->stacks[0];
@@ -74,18 +73,17 @@ HOT bool enter_quickly(struct hit h)
 	uint32_t path = quick_path(h);
 	if (unlikely(!path))
 		return false;
-	mark_busy(h, RT_ENTER);
+	area->hits[RT_ENTER]++;
 	begin_change();
 	struct rt_activation *a = area_activation(area, number);
 	area->activation_free = a->next;
 	push(h, s, a, number, path, true);
 	read_quickly(area, a->start, metrics, now);
 	end_change(area);
-	mark_free(h);
 	return true;
 }
 
-HOT bool leave_quickly(struct hit h, uint64_t now)
+HOT bool leave_marked(struct hit h, uint64_t now)
 {
 	struct readings r;
 	struct rt_area *area = h.area;
@@ -94,10 +92,17 @@ HOT bool leave_quickly(struct hit h, uint64_t now)
 	if (unlikely(!s->top || a->cfa != h.cfa || a->subject != h.probe->subject || !a->quick))
 		return false;
 	read_quickly(area, r.now, a->metrics, now);
-	mark_busy(h, RT_EXIT);
+	area->hits[RT_EXIT]++;
 	begin_change();
 	pop(area, &r, s, a);
 	end_change(area);
-	mark_free(h);
 	return true;
+}
+
+HOT bool hit_quickly(struct hit h, uint32_t kind, uint64_t now)
+{
+	mark_busy(h);
+	bool done = kind == RT_ENTER ? enter_marked(h) : leave_marked(h, now);
+	mark_free(h);
+	return done;
 }

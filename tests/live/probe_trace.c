@@ -3,12 +3,14 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "probe.h"
 #include "process/memory.h"
+#include "process/threads.h"
 
 static int by_text(const void *a, const void *b)
 {
@@ -163,7 +165,29 @@ static bool is_half_loaded(const struct mapped_image *mi)
 	return settings.loose && strstr(mi->path, "/library.so");
 }
 
-bool text_is_original(int pid, bool nothing_left)
+static bool is_moving(int pid)
+{
+	tid_list tids = {0};
+	struct err ignored;
+	bool moving = false;
+	threads_list(pid, &tids, &ignored);
+	vec_each (tid, &tids) {
+		char state = thread_state(*tid);
+		moving |= state == 'R' || state == 'S' || state == 'D';
+	}
+	vec_free(&tids);
+	return moving;
+}
+
+/* Libraries come and go: it is looked at while it stands still. */
+static void hold(int pid)
+{
+	kill(pid, SIGSTOP);
+	for (int i = 0; i < 1000 && is_moving(pid); i++)
+		sleep_seconds(0.001);
+}
+
+static bool all_is_original(int pid, bool nothing_left)
 {
 	struct maps m;
 	struct err e;
@@ -179,5 +203,13 @@ bool text_is_original(int pid, bool nothing_left)
 		same = false;
 	}
 	maps_release(&m);
+	return same;
+}
+
+bool text_is_original(int pid, bool nothing_left)
+{
+	hold(pid);
+	bool same = all_is_original(pid, nothing_left);
+	kill(pid, SIGCONT);
 	return same;
 }

@@ -64,6 +64,13 @@ static void wipe(struct target *t, uint32_t area)
 	madvise(target_area(t, area), RT_AREA_SIZE, MADV_REMOVE);
 }
 
+void areas_forget_all(struct target *t)
+{
+	struct rt_thread *table = target_at(t, RT_TABLE);
+	memset(table, 0, RT_THREADS * sizeof(*table));
+	table->thread_pointer = RT_THREAD_REMOVED;
+}
+
 /* Thread pointers are used again: one that is in the table may be of a thread that is gone, or of
  * one that shares its pointer with this one and is told apart by its number. */
 static void take_over(struct target *t, uint64_t thread_pointer, int tid)

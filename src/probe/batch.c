@@ -177,6 +177,8 @@ static void while_stopped(struct batch *b, struct batch_result *result)
 		end_activations(t, w->tid);
 		result->caught_up += catch_up(t, w);
 	}
+	vec_each (s, &t->subjects)
+		s->fresh = false;
 	/* Walks that the runtime remembers lean on the lists. */
 	__atomic_add_fetch(&target_header(t)->epoch, 1, __ATOMIC_RELEASE);
 	if (clean) {
@@ -208,7 +210,7 @@ int batch_commit(struct target *t, struct batch_result *result, struct err *e)
 	}
 	uint64_t begin = now_ns();
 	if (!was_stopped)
-		rc = control_stop(g->control, t->pid, e);
+		rc = target_stop(t, e);
 	if (rc) {
 		drop_plans(&b);
 		goto out;

@@ -34,7 +34,7 @@ static int map_region(struct target *t, uint64_t start, uint64_t size, struct er
 		return err_set(e, ERR_UNSUPPORTED, "process %d has no room for more probes",
 			       t->pid);
 	bool was_stopped = t->stopped;
-	int rc = was_stopped ? 0 : control_stop(t->engine->control, t->pid, e);
+	int rc = was_stopped ? 0 : target_stop(t, e);
 	if (rc)
 		return rc;
 	rc = target_call(t, SYS_mmap,

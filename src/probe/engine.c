@@ -180,11 +180,25 @@ static struct target *fork_target(struct engine *g, struct target *parent, int p
 static void on_forked(struct engine *g, const struct control_event *ev)
 {
 	struct target *parent = target_of(g, ev->parent);
+	if (!parent && !ev->shared) { /* it is gone, or was not ours yet */
+		control_detach(g->control, ev->pid);
+		return;
+	}
 	if (parent && !ev->shared) {
 		struct target *t = fork_target(g, parent, ev->pid, ev->tid);
 		tell(g, ENGINE_FORKED, t, parent, 0);
 	}
 	control_go(g->control, ev->tid);
+}
+
+int target_stop(struct target *t, struct err *e)
+{
+	struct control_event ev;
+	struct control *c = t->engine->control;
+	int rc = control_stop(c, t->pid, e);
+	while (!rc && control_next_forked(c, t->pid, &ev))
+		on_forked(t->engine, &ev);
+	return rc;
 }
 
 static int prepare(struct target *t, struct err *e)
@@ -349,6 +363,9 @@ int engine_attach(struct engine *g, int pid, struct target **out, struct err *e)
 	rc = control_stop(g->control, pid, e);
 	if (rc)
 		return rc;
+	struct control_event forked;
+	while (control_next_forked(g->control, pid, &forked))
+		on_forked(g, &forked);
 	struct target *t = target_new(g, pid);
 	heal(t);
 	rc = prepare(t, e);

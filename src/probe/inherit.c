@@ -1,9 +1,7 @@
 /* The child of a fork: its memory holds its parent's patches and fragments; what we know of them is
  * copied, and it begins to count at zero. */
 #include <string.h>
-#include <unistd.h>
 
-#include "probe/readings.h"
 #include "probe/target.h"
 
 #define copy_vec(to, from)                                                                         \
@@ -66,83 +64,23 @@ static void copy_pool(struct target *child, const struct target *parent)
 	}
 }
 
-/* The pages that the parent's area has. */
-static void copy_area(struct target *child, const struct target *parent, uint32_t area)
-{
-	off_t at = (off_t)RT_AREA(area), end = at + (off_t)RT_AREA_SIZE;
-	while ((at = lseek(parent->region_fd, at, SEEK_DATA)) >= 0 && at < end) {
-		off_t hole = lseek(parent->region_fd, at, SEEK_HOLE);
-		if (hole < 0 || hole > end)
-			hole = end;
-		memcpy(child->region + at, parent->region + at, (size_t)(hole - at));
-		at = hole;
-	}
-}
-
-static void zero_values(struct rt_area *a)
-{
-	uint32_t offset = a->first_path;
-	while (offset && (uint64_t)offset * 8 + sizeof(struct rt_path) <= RT_PATH_BYTES) {
-		struct rt_path *p =
-			(struct rt_path *)((uint8_t *)a + RT_AREA_PATHS + (uint64_t)offset * 8);
-		p->calls = 0;
-		p->caught_up = 0;
-		memset(p->total, 0, sizeof(p->total));
-		memset(p->self, 0, sizeof(p->self));
-		offset = p->next;
-	}
-	memset((uint8_t *)a + RT_AREA_TARGETS, 0, RT_TARGETS * sizeof(struct rt_target));
-}
-
-static void zero_counters(struct rt_area *a, uint32_t used)
-{
-	memset((uint8_t *)a + RT_AREA_COUNTERS, 0, used * sizeof(uint64_t));
-}
-
-/* What the child is in the middle of counts from here on. */
-static void restart_activations(struct target *child, struct rt_area *a, int tid)
-{
-	uint64_t now[RT_METRICS];
-	a->waited_sync = a->waited_io = a->bytes = 0;
-	a->wait_since = 0;
-	a->wait_kind = RT_WAIT_NONE;
-	a->clock_page = 0;
-	memset(a->event_fd, 0, sizeof(a->event_fd));
-	readings_take(child, a, tid, OUTSIDE_METRICS, now);
-	struct rt_activation *all = (struct rt_activation *)((uint8_t *)a + RT_AREA_ACTIVATIONS);
-	for (uint32_t i = 0; i < a->activation_used && i < RT_ACTIVATIONS; i++) {
-		memcpy(all[i].start, now, sizeof(now));
-		all[i].metrics &= OUTSIDE_METRICS;
-		all[i].quick = 0; /* its clock is not open yet */
-		all[i].below_set = 0;
-	}
-}
-
-/* The table was copied and leads the child's thread to its parent's area. */
-static void copy_thread(struct target *child, const struct target *parent, int tid)
+/* The child is alone in the table, which was copied; what it is in the middle of is found on its
+ * stack. */
+static void begin_thread(struct target *child, int tid)
 {
 	struct control_thread *th = control_thread(child->engine->control, tid);
-	uint64_t thread_pointer = 0;
-	uint32_t i = 0;
-	if (th)
-		control_thread_pointer(th, &thread_pointer);
-	while (i < RT_AREAS &&
-	       (!parent->slots[i].tid || parent->slots[i].thread_pointer != thread_pointer))
-		i++;
-	if (i == RT_AREAS) {
-		if (th)
-			areas_prepare(child, th);
+	uint32_t first;
+	areas_forget_all(child);
+	if (!th)
 		return;
-	}
-	child->slots[i] = (struct thread_slot){.tid = tid, .thread_pointer = thread_pointer};
-	for (uint32_t k = i; k < 2 * RT_AREAS; k += RT_AREAS) {
-		struct rt_area *a = target_area(child, k);
-		copy_area(child, parent, k);
-		a->tid = (uint32_t)tid;
-		zero_values(a);
-		zero_counters(a, child->counters_used);
-		restart_activations(child, a, tid);
-	}
+	areas_prepare(child, th);
+	settle_threads(child, &first);
+	vec_each (s, &child->subjects)
+		s->fresh = s->in;
+	for (uint32_t i = first; i < child->engine->walks.len; i++)
+		catch_up(child, child->engine->walks.data[i]);
+	vec_each (s, &child->subjects)
+		s->fresh = false;
 }
 
 void target_copy_state(struct target *child, const struct target *parent, int tid)
@@ -158,5 +96,5 @@ void target_copy_state(struct target *child, const struct target *parent, int ti
 	child->counters_used = parent->counters_used;
 	child->rendezvous_in = parent->rendezvous_in;
 	child->rendezvous_state = parent->rendezvous_state;
-	copy_thread(child, parent, tid);
+	begin_thread(child, tid);
 }

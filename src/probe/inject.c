@@ -210,7 +210,7 @@ static void fill_header(struct target *t)
 	h->code_regions = 2;
 	blocking_classes(h->calls);
 	target_set_events(t);
-	((struct rt_thread *)target_at(t, RT_TABLE))->thread_pointer = RT_THREAD_REMOVED;
+	areas_forget_all(t);
 	h->magic = RT_MAGIC;
 }
 
@@ -268,6 +268,14 @@ static void copy_tables(struct target *child, const struct target *parent)
 	}
 }
 
+/* A child that was forked before its parent was ours has other memory, or none. */
+static bool has_runtime(const struct target *child)
+{
+	struct rt_entry_table head;
+	return memory_read(child->pid, child->text, &head, sizeof(head)) == sizeof(head) &&
+	       head.region == child->base && head.guard == child->guard;
+}
+
 int target_inject_child(struct target *child, struct target *parent, int tid, struct err *e)
 {
 	child->region_fd = -1;
@@ -277,8 +285,8 @@ int target_inject_child(struct target *child, struct target *parent, int tid, st
 	child->base = parent->base;
 	struct caller c = usual_caller(child);
 	c.thread = control_thread(child->engine->control, tid);
-	if (!c.thread)
-		return err_set(e, ERR_SYSTEM, "process %d is gone", child->pid);
+	if (!c.thread || !has_runtime(child))
+		return err_set(e, ERR_SYSTEM, "process %d is gone, or was not ours", child->pid);
 	/* Until it has a region of its own, it sees its parent's. */
 	memcpy(target_at(parent, NAME_AT), RT_NAME, sizeof(RT_NAME));
 	int rc = make_region(child, &c, parent->base + NAME_AT, parent->base, e);

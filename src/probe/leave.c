@@ -50,7 +50,7 @@ static bool let_run(struct target *t, long ns, bool traced)
 		engine_drain(t->engine);
 	else if (!is_the_same(t) || control_attach(c, t->pid, &ignored))
 		return false;
-	return t->alive && !control_stop(c, t->pid, &ignored) && is_the_same(t);
+	return t->alive && !target_stop(t, &ignored) && is_the_same(t);
 }
 
 static bool get_everybody_out(struct target *t)
@@ -70,7 +70,7 @@ void leave(struct target *t)
 	struct batch_result ignored = {0};
 	struct err e;
 	engine_drain(g);
-	if (!t->alive || control_stop(g->control, t->pid, &e))
+	if (!t->alive || target_stop(t, &e))
 		return;
 	t->stopped = true;
 	if (t->injected) {

@@ -226,6 +226,8 @@ void layout_stack(struct target *t, uint64_t sp, uint64_t *low, uint64_t *high);
 int layout_refresh(struct target *t, struct err *e);
 
 /* areas.c */
+/* Nobody has one. */
+void areas_forget_all(struct target *t);
 void areas_prepare(struct target *t, struct control_thread *th);
 void areas_prepare_all(struct target *t);
 /* The thread is gone: keeps its values, and its area is free for another one. */
@@ -328,6 +330,9 @@ void calibrate(struct engine *g);
 void heal(struct target *t);
 
 /* engine.c */
+/* Stops it for a change. Children that it has forked are dealt with first: what they were given is
+ * what it has had so far. */
+int target_stop(struct target *t, struct err *e);
 /* Deals with all that has happened, and lets everybody who waits for it go on. */
 void engine_drain(struct engine *g);
 /* The walks from `first` on. */

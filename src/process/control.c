@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -237,6 +238,34 @@ int control_stop(struct control *c, int pid, struct err *e)
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return p ? 0 : err_set(e, ERR_SYSTEM, "process %d has ended", pid);
+}
+
+static bool is_forking(struct control *c, int pid)
+{
+	vec_each (t, &c->threads)
+		if ((*t)->tell == CONTROL_FORKED &&
+		    control_find_process(c, (*t)->pid)->parent == pid)
+			return true;
+	return false;
+}
+
+bool control_next_forked(struct control *c, int pid, struct control_event *out)
+{
+	sigset_t before;
+	block_signals(&before);
+	for (; is_forking(c, pid); control_drain(c))
+		sleep_until(c, now_ns() + LOOK_NS, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	for (uint32_t i = c->told; i < c->events.len; i++) {
+		struct control_event *ev = &c->events.data[i];
+		if (ev->what != CONTROL_FORKED || ev->parent != pid)
+			continue;
+		*out = *ev;
+		memmove(ev, ev + 1, (c->events.len - i - 1) * sizeof(*ev));
+		c->events.len--;
+		return true;
+	}
+	return false;
 }
 
 void control_resume(struct control *c, int pid)

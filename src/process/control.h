@@ -77,6 +77,9 @@ void control_go(struct control *c, int tid);
  * Fails only if the process is gone. Threads and processes that were made before are stopped and
  * known as well, but may not have been told yet: control_wait() does, without waiting. */
 int control_stop(struct control *c, int pid, struct err *e);
+/* Of a stopped process: the next CONTROL_FORKED event of a child that it made before, out of turn.
+ * Waits for those that have not told yet. False if there is no other. */
+bool control_next_forked(struct control *c, int pid, struct control_event *out);
 void control_resume(struct control *c, int pid);
 /* Asks about every thread that is about to receive a signal of its own at `pc`: returns where the
  * handler is to return to, usually the same. */

@@ -7,11 +7,18 @@
  * moved code, or whose signal handler interrupted a probe, stays: the memory that it is in is kept.
  */
 #include <string.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "probe/target.h"
 #include "process/memory.h"
 
-enum { TRIES = 60 };
+enum {
+	PROCESSORS_MAX = 64,
+	FIRST_RUN_NS = 3000,
+	LAST_RUN_NS = 300000,
+	GIVE_UP_NS = 50000000,
+};
 
 static bool has_code(const struct rt_header *h, uint64_t pc)
 {
@@ -66,25 +73,33 @@ static bool is_inside(const struct target *t, struct control_thread *th)
 	       is_code_memory(t, r.pc) && !to_original(t, &r.pc, &ignored);
 }
 
-static uint32_t find_inside(struct target *t, int tids[RT_AREAS])
+static uint32_t find_inside(struct target *t, int *tids, uint32_t most)
 {
 	struct control_thread *threads[RT_AREAS];
 	uint32_t found = 0, count = control_threads(t->engine->control, t->pid, threads, RT_AREAS);
-	for (uint32_t i = 0; i < count && i < RT_AREAS; i++)
+	for (uint32_t i = 0; i < count && i < RT_AREAS && found < most; i++)
 		if (is_inside(t, threads[i]))
 			tids[found++] = threads[i]->tracee.tid;
 	return found;
 }
 
+/* Threads that can run at the same time, beside us. */
+static uint32_t processors(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN) - 1;
+	return n < 1 ? 1 : n > PROCESSORS_MAX ? PROCESSORS_MAX : (uint32_t)n;
+}
+
+/* As many at a time as get a processor at once, for longer and longer, and then shortly again: how
+ * long they need is not known, and how long they are outside of probes neither. */
 static void get_out(struct target *t)
 {
-	int tids[RT_AREAS];
-	uint64_t ns = 10000;
-	for (unsigned i = 0; i < TRIES; i++, ns += ns / 8) {
-		uint32_t count = find_inside(t, tids);
-		if (!count)
-			return;
+	int tids[PROCESSORS_MAX];
+	uint64_t ns = FIRST_RUN_NS, end = now_ns() + GIVE_UP_NS;
+	uint32_t count, most = processors();
+	while ((count = find_inside(t, tids, most)) && now_ns() < end) {
 		control_run_on(t->engine->control, tids, count, ns);
+		ns = ns < LAST_RUN_NS ? ns + ns / 4 : FIRST_RUN_NS;
 	}
 }
 

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -173,6 +174,7 @@ int start_untraced(char **argv)
 {
 	int pid = fork();
 	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* it would run for ever */
 		execvp(argv[0], argv);
 		_exit(127);
 	}

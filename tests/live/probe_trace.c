@@ -57,7 +57,7 @@ static void take_files(struct text *out, int pid)
 			continue;
 		target[n] = 0;
 		struct text line = TEXT_INIT;
-		if (settings.loose && !strstr(target, "sonde") && !strstr(target, "perf"))
+		if (settings.loose && !strstr(target, "memfd:sonde") && !strstr(target, "perf"))
 			continue;
 		text_printf(&line, "%s -> %s\n", d->d_name, target);
 		vec_push(&lines, line.data);

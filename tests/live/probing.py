@@ -25,7 +25,7 @@ SOURCES = ROOT / "tests/victims/probe"
 KEPT = tempfile.TemporaryDirectory(prefix="sonde-probe-")
 FOLDER = Path(KEPT.name)
 LONG = bool(os.environ.get("PROBE_LONG"))
-LIMIT = 300 if LONG else 30
+LIMIT = 300 if LONG else 60
 MACHINE = os.environ.get("PROBE_ARCH", platform.machine())
 CROSS = "" if MACHINE == platform.machine() else f"{MACHINE}-linux-gnu-"
 

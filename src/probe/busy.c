@@ -44,12 +44,13 @@ static void add(clash_list *out, int tid, uint32_t site)
 	vec_push(out, (struct clash){tid, site});
 }
 
-/* Control comes back to this place of the original code. */
+/* Control comes back to this place of the original code. If all of that is relocated, it would pass
+ * no probe before the next springboard. */
 static void check_frame(struct target *t, int tid, const struct frame *f, clash_list *out)
 {
 	const struct site *s = site_of(t, f);
 	if (s && s->dirty && s->next_address &&
-	    (runs_over_blocks(&s->next) || is_inside_patch(&s->next, f->va)))
+	    (s->next.mechanism == MECHANISM_RELOCATED || is_inside_patch(&s->next, f->va)))
 		add(out, tid, (uint32_t)(s - t->sites.data));
 }
 

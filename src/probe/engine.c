@@ -13,6 +13,21 @@
 
 static struct target *target_of(const struct engine *g, int pid);
 
+/* Where code of a fragment that is interrupted at `pc` has to go on. */
+static bool restart_in(const struct engine *g, const struct fragment *f, uint64_t start,
+		       uint64_t *pc)
+{
+	uint64_t at = *pc - start;
+	if (at >= f->size)
+		return false;
+	vec_each (p, &f->probes)
+		if (at - p->offset < p->size)
+			*pc = start + p->offset +
+			      g->arch->emit->restart(f->code + p->offset, p->size,
+						     (uint32_t)(at - p->offset));
+	return true;
+}
+
 /* A counter's code reads, adds and writes. A signal handler that hits the same counter in between
  * would have its count overwritten: the interrupted thread begins again when it returns. */
 static uint64_t begin_again(void *ctx, int pid, uint64_t pc)
@@ -21,16 +36,12 @@ static uint64_t begin_again(void *ctx, int pid, uint64_t pc)
 	const struct target *t = target_of(g, pid);
 	if (!t || !t->injected || !is_code_memory(t, pc))
 		return pc;
-	vec_each (s, &t->sites) {
-		uint64_t at = pc - s->address;
-		if (!s->address || at >= s->room)
-			continue;
-		vec_each (p, &s->fragment.probes)
-			if (at - p->offset < p->size)
-				return s->address + p->offset +
-				       g->arch->emit->restart(s->fragment.code + p->offset, p->size,
-							      (uint32_t)(at - p->offset));
-	}
+	vec_each (s, &t->sites)
+		if (s->address && restart_in(g, &s->fragment, s->address, &pc))
+			return pc;
+	vec_each (r, &t->retired)
+		if (restart_in(g, &r->fragment, r->start, &pc))
+			return pc;
 	return pc;
 }
 

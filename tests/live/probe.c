@@ -23,7 +23,7 @@
 #include "probe.h"
 #include "process/launch.h"
 
-struct settings settings = {.deaths = 20, .times = 1, .seed = 1, .parts = 1};
+struct settings settings = {.deaths = 20, .times = 1, .seed = 1};
 
 void die(const char *fmt, ...)
 {
@@ -129,8 +129,6 @@ static void set_value(const char *name, const char *value)
 		settings.seed = strtoull(value, NULL, 0);
 	else if (!strcmp(name, "--batches"))
 		settings.batches = (unsigned)atoi(value);
-	else if (!strcmp(name, "--parts"))
-		settings.parts = (unsigned)atoi(value);
 	else if (!strcmp(name, "--deaths"))
 		settings.deaths = (unsigned)atoi(value);
 	else if (!strcmp(name, "--times"))

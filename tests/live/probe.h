@@ -17,7 +17,6 @@ struct settings {
 	bool counts;        /* the report has the counts of every subject */
 	bool loose;         /* mappings and descriptors may change by themselves */
 	uint64_t seed;
-	unsigned parts; /* of the procedures, every so many, from the seed's on */
 	unsigned batches, deaths, times;
 	double seconds; /* of one life, or before leaving */
 	int pid;        /* attach instead of launching */

@@ -55,8 +55,6 @@ static void add_loops(struct finder *f, uint32_t procedure, uint64_t va, const c
 
 static void add_procedure(struct finder *f, uint32_t i, const struct procedure *p)
 {
-	if (i % settings.parts != settings.seed % settings.parts)
-		return;
 	const char *name = arena_strdup(&names, p->name ? p->name : "");
 	struct candidate c = {.name = name};
 	c.request = (struct subject_request){.code = f->code, .va = p->start, .bias = f->bias};

@@ -198,11 +198,11 @@ def summary(lines):
 EXCUSED = ("shared-switch", "shared-landing")
 
 
-def few_refused(lines, share=0.01):
+def few_refused(lines, share=0.01, more=()):
     """Of plain counters single edges may be refused; otherwise whole subjects are, whatever the reason."""
     numbers, refused, why = summary(lines)
     assert numbers["spots"] > 0, "nothing was probed"
-    plain = sum(n for reason, n in refused.items() if reason not in EXCUSED)
+    plain = sum(n for reason, n in refused.items() if reason not in (*EXCUSED, *more))
     assert plain <= numbers["spots"] * share, f"{plain} of {numbers['spots']} spots refused: {refused}"
     assert numbers["rejected"] <= numbers["added"] * share, f"{numbers['rejected']} rejected: {why['rejected']}"
     return numbers, refused

@@ -109,6 +109,7 @@ static void publish_subject(struct target *t, uint32_t number)
 /* ---- which points a subject needs ---- */
 
 enum { NOT_PROBED = -1, PROBED_BY_COUNTER = -2 };
+enum { MEASURED_FROM = 1 << 20, SPARE_ROOM = 4096 };
 
 static uint32_t kinds_of(const struct subject *s)
 {
@@ -383,11 +384,27 @@ static const struct intrusions *intrusions_of(struct engine *g, const struct cod
 	return *in;
 }
 
-static void refuse_site(struct site *site, struct site_plan *p)
+static int refuse_site(struct target *t, struct site *site, struct site_plan *p)
 {
-	site->next_room = 0;
+	code_memory_drop_next(t, site);
 	vec_each (probe, &p->probes)
 		probe->refused = REFUSED_OUT_OF_REACH;
+	return 0;
+}
+
+/* An upper bound is good enough, unless it would be more than there may be in one place: then the
+ * fragment is made to see how large it is. */
+static uint32_t room_for(struct target *t, struct fragment_request *r, uint64_t near)
+{
+	uint32_t bound = fragment_bound(r);
+	struct fragment trial;
+	if (bound <= MEASURED_FROM)
+		return bound;
+	r->address = near;
+	fragment_make(&trial, r, &t->engine->tmp);
+	uint32_t room = trial.size + trial.size / 8 + SPARE_ROOM;
+	fragment_release(&trial);
+	return room < bound ? room : bound;
 }
 
 /* Takes room for the fragment and makes it there. */
@@ -406,19 +423,15 @@ static int make_fragment(struct target *t, struct site *site, struct site_plan *
 				     .relocate = t->engine->options.relocate};
 	if (!site->next_address) {
 		bool taken;
-		site->next_room = fragment_bound(&r);
+		site->next_room = room_for(t, &r, site->start + site->bias);
 		int rc = code_memory_take(t, site, &taken, e);
-		if (rc)
-			return rc;
-		if (!taken) {
-			refuse_site(site, p);
-			return 0;
-		}
+		if (rc || !taken)
+			return rc ? rc : refuse_site(t, site, p);
 	}
 	r.address = site->next_address;
 	fragment_release(&site->next);
 	fragment_make(&site->next, &r, &t->engine->tmp);
-	return 0;
+	return site->next.size <= site->next_room ? 0 : refuse_site(t, site, p);
 }
 
 int site_plan(struct target *t, uint32_t number, struct batch_result *result, struct err *e)

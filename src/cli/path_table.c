@@ -15,6 +15,7 @@ enum {
 	AMOUNT_COLUMNS = 11,
 	LEAST_PATH = 48,
 	INDENT = 6,
+	IDLE_NAMED = 12,
 };
 
 /* A call path with the values of the threads that it is shown for. */
@@ -296,10 +297,6 @@ static void add_function(struct table *t, uint32_t function, const struct row *r
 	uint64_t all = amount_of(&sum, t->first);
 	uint32_t shown = count <= most ? count : most;
 	add_title(t, &t->s->data.functions.data[function]);
-	if (!count) {
-		text_add(t->out, "  no calls\n");
-		return;
-	}
 	prepare_places(t, rows, shown);
 	for (uint32_t i = 0; i < shown; i++)
 		add_row(t, &rows[i], all);
@@ -329,10 +326,70 @@ static void add_refused(const struct table *t)
 				    b->refused[i], b->spots, refusal_text[i]);
 }
 
-/* How many paths each function may show. */
-static uint32_t share_of_lines(const struct table *t)
+/* ---- all functions ---- */
+
+/* What a function has of the rows. */
+struct function_rows {
+	uint32_t function, first, count;
+	uint64_t weight;
+};
+
+typedef VEC(struct function_rows) function_list;
+
+static int compare_functions(const void *a, const void *b)
 {
-	uint32_t functions = t->s->data.functions.len, fixed = 4 + 2 * functions;
+	const struct function_rows *x = a, *y = b;
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return x->function < y->function ? -1 : x->function > y->function;
+}
+
+/* The heaviest function first. Those without calls and without anything else to say come last, in
+ * one line. */
+static void find_functions(const struct table *t, function_list *shown, function_list *idle)
+{
+	for (uint32_t f = 0, at = 0; f < t->s->data.functions.len; f++) {
+		struct function_rows b = {.function = f, .first = at};
+		while (at < t->rows.len && t->rows.data[at].function == f)
+			at++;
+		b.count = at - b.first;
+		struct path_amounts sum = sum_rows(t->rows.data + b.first, b.count);
+		b.weight = amount_of(&sum, t->first);
+		bool silent = !b.count && t->s->data.functions.data[f].state == PATH_IN;
+		if (silent)
+			vec_push(idle, b);
+		else
+			vec_push(shown, b);
+	}
+	if (shown->len)
+		qsort(shown->data, shown->len, sizeof(*shown->data), compare_functions);
+}
+
+static void add_idle(const struct table *t, const function_list *idle)
+{
+	struct text line = TEXT_INIT;
+	if (!idle->len)
+		return;
+	add_counted(&line, idle->len, "function was", "functions were");
+	text_add(&line, " not called: ");
+	for (uint32_t i = 0; i < idle->len && i < IDLE_NAMED; i++) {
+		text_add(&line, i ? ", " : "");
+		add_procedure_name(&line, t->s->data.functions.data[idle->data[i].function].name,
+				   40);
+	}
+	text_add(&line, idle->len > IDLE_NAMED ? ", ..." : "");
+	if (t->o->width)
+		add_short(t->out, line.data, t->o->width);
+	else
+		text_addn(t->out, line.data, line.len);
+	text_char(t->out, '\n');
+	text_release(&line);
+}
+
+/* How many paths each function may show. */
+static uint32_t share_of_lines(const struct table *t, uint32_t functions)
+{
+	uint32_t fixed = 5 + 2 * functions;
 	if (!t->o->lines)
 		return MOST;
 	if (t->o->lines <= fixed + functions || !functions)
@@ -349,19 +406,19 @@ void table_render(const struct path_session *s, struct places *places,
 			  .first = metrics_first(&s->metrics),
 			  .per_call = true,
 			  .out = out};
+	function_list shown = {0}, idle = {0};
 	t.per_call = !o->width || table_columns(&t) <= o->width;
 	t.below = o->width && table_columns(&t) + LEAST_PATH > o->width;
 	find_rows(&t);
+	find_functions(&t, &shown, &idle);
 	add_heading(&t);
-	uint32_t most = share_of_lines(&t);
-	for (uint32_t f = 0, at = 0; f < s->data.functions.len; f++) {
-		uint32_t count = 0;
-		while (at + count < t.rows.len && t.rows.data[at + count].function == f)
-			count++;
-		add_function(&t, f, t.rows.data + at, count, most);
-		at += count;
-	}
+	uint32_t most = share_of_lines(&t, shown.len);
+	vec_each (b, &shown)
+		add_function(&t, b->function, t.rows.data + b->first, b->count, most);
+	add_idle(&t, &idle);
 	add_cost(&t);
 	add_refused(&t);
+	vec_free(&shown);
+	vec_free(&idle);
 	vec_free(&t.rows);
 }

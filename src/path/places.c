@@ -137,20 +137,31 @@ static void add_loop(struct place_level *level, const struct scope *c)
 			(struct place_lines){c->first_line, c->last_line};
 }
 
+/* Procedures of stripped programs have no names; inlined ones none where the line table alone tells
+ * of them. */
+static const char *level_name(struct places *p, const struct structure *t, const struct scope *c)
+{
+	const char *name = t->text + c->name;
+	if (*name)
+		return short_name(&p->arena, name);
+	if (c->kind == SCOPE_INLINE || !c->range_count)
+		return "inlined code";
+	return arena_printf(&p->arena, "procedure at 0x%llx",
+			    (unsigned long long)t->ranges[c->first_range].start);
+}
+
 static void add_procedure_level(struct places *p, const struct structure *t, const struct scope *c,
 				level_list *out)
 {
-	const char *name = t->text + c->name;
 	if (c->kind == SCOPE_INLINE && out->len) {
 		struct place_level *caller = &vec_last(out);
 		caller->line = c->call_line;
 		if (c->call_line)
 			caller->file = t->text + c->call_file;
 	}
-	vec_push(out,
-		 (struct place_level){.name = *name ? short_name(&p->arena, name) : "inlined code",
-				      .file = t->text + c->file,
-				      .inlined = c->kind == SCOPE_INLINE});
+	vec_push(out, (struct place_level){.name = level_name(p, t, c),
+					   .file = t->text + c->file,
+					   .inlined = c->kind == SCOPE_INLINE});
 }
 
 static void add_scope(struct places *p, const struct structure *t, const struct scope *c,

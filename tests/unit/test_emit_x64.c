@@ -239,12 +239,12 @@ static void test_match(void **state)
 {
 	(void)state;
 	struct regset unused = {.core = B(RAX) | B(R9) | B(REG_FLAGS)};
-	expect_match("3e ff e1", unused, "leaq -0xfefc7(%rip), %rax; cmpq %rcx, %rax; je 0x401000");
-	expect_match("41 ff e3", unused, "leaq -0xfefc7(%rip), %rax; cmpq %r11, %rax; je 0x401000");
+	expect_match("3e ff e1", unused, "cmpq 9(%rip), %rcx; je 0x401000");
+	expect_match("41 ff e3", unused, "cmpq 9(%rip), %r11; je 0x401000");
 	expect_match("42 ff 64 e0 10", unused,
 		     "leaq -0xfefc7(%rip), %r9; cmpq 0x10(%rax, %r12, 8), %r9; je 0x401000");
 	expect_match("ff 25 10 00 00 00", unused, NULL);
-	expect_match("ff e0", (struct regset){.core = B(RAX) | B(REG_FLAGS)}, NULL);
+	expect_match("ff 60 08", (struct regset){.core = B(RAX) | B(REG_FLAGS)}, NULL);
 	expect_match("ff e1", (struct regset){.core = B(RAX)}, NULL);
 }
 

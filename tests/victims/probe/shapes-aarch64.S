@@ -282,6 +282,36 @@
 	ret
 	done	shape_frame
 
+// (n): a loop that indirect jumps enter, go round and leave: to its header and behind it, each leads
+// from outside and from inside.
+	begin	shape_dispatch
+	mov	x1, #0
+	adrp	x2, 9f
+	add	x2, x2, :lo12:9f
+	cmp	x0, #0
+	cset	x3, ne
+	cmp	x3, #1
+	b.hi	2f
+	ldrsw	x3, [x2, x3, lsl #2]
+	add	x3, x2, x3
+	br	x3
+1:	add	x1, x1, x0
+	add	x1, x1, #3
+	subs	x0, x0, #1
+	cset	x3, ne
+	cmp	x3, #1
+	b.hi	2f
+	ldrsw	x3, [x2, x3, lsl #2]
+	add	x3, x2, x3
+	br	x3
+2:	add	x0, x1, #1
+	ret
+	.section .rodata
+	.p2align 2
+9:	.word	2b - 9b, 1b - 9b
+	.text
+	done	shape_dispatch
+
 	.data
 	.p2align 3
 	.globl	shape_data

@@ -303,6 +303,62 @@
 	ret
 	done	shape_frame
 
+# (n): a loop that indirect jumps enter, go round and leave: to its header and behind it, each leads
+# from outside and from inside. The jump's target is in a register.
+	begin	shape_dispatch
+	xor	%eax, %eax
+	lea	9f(%rip), %rdx
+	xor	%ecx, %ecx
+	test	%rdi, %rdi
+	setne	%cl
+	cmp	$1, %ecx
+	ja	2f
+	movslq	(%rdx,%rcx,4), %rcx
+	add	%rdx, %rcx
+	jmp	*%rcx
+1:	lea	3(%rax,%rdi), %rax
+	xor	%ecx, %ecx
+	dec	%rdi
+	setne	%cl
+	cmp	$1, %ecx
+	ja	2f
+	movslq	(%rdx,%rcx,4), %rcx
+	add	%rdx, %rcx
+	jmp	*%rcx
+2:	lea	1(%rax), %rax
+	ret
+	.section .rodata
+	.p2align 2
+9:	.long	2b - 9b, 1b - 9b
+	.text
+	done	shape_dispatch
+
+# (n): the same with targets in memory.
+	begin	shape_dispatch_far
+	xor	%eax, %eax
+	lea	9f(%rip), %rdx
+	xor	%ecx, %ecx
+	test	%rdi, %rdi
+	setne	%cl
+	cmp	$1, %ecx
+	ja	2f
+	jmp	*(%rdx,%rcx,8)
+1:	lea	5(%rax,%rdi), %rax
+	xor	%ecx, %ecx
+	dec	%rdi
+	setne	%cl
+	cmp	$1, %ecx
+	ja	2f
+	jmp	*(%rdx,%rcx,8)
+2:	lea	1(%rax), %rax
+	xor	%r8d, %r8d
+	ret
+	.section .data.rel.ro, "aw"
+	.p2align 3
+9:	.quad	2b, 1b
+	.text
+	done	shape_dispatch_far
+
 	.data
 	.p2align 3
 	.globl	shape_data

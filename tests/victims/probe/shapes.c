@@ -19,7 +19,9 @@ u64 shape_signed(u64 x);
 u64 shape_exclusive(u64 *p, u64 n, u64 x);
 u64 shape_compare(u64 *p, u64 old, u64 new);
 u64 shape_frame(u64 x);
+u64 shape_dispatch(u64 n);
 u64 shape_short(u64 n) __attribute__((weak));
+u64 shape_dispatch_far(u64 n) __attribute__((weak));
 
 #define LOOPED(name, entries, iterations)                                                          \
 	do {                                                                                       \
@@ -69,8 +71,16 @@ static u64 run_loops(u64 n)
 	LOOPED("shape_registers@1", 1, n);
 	sum = sum * 31 + shape_vectors(n);
 	LOOPED("shape_vectors@1", 1, n);
+	sum = sum * 31 + shape_dispatch(n - 1);
+	LOOPED("shape_dispatch@1", n > 1, n - 1);
+	CALLED("shape_dispatch");
+	LEFT("shape_dispatch");
 	if (shape_short)
 		sum = sum * 31 + shape_short(n);
+	if (shape_dispatch_far) {
+		sum = sum * 31 + shape_dispatch_far(n - 1);
+		LOOPED("shape_dispatch_far@1", n > 1, n - 1);
+	}
 	return sum;
 }
 

@@ -49,7 +49,7 @@ BUILDS = {
 }
 CXX = {"gcc": "g++", "clang": "clang++"}
 VICTIMS = ("calls", "paths", "deep", "loops", "shapes", "exceptions", "jumps", "contexts", "signals", "threads",
-           "forks", "execs", "loading", "waits", "vectors", "locks")
+           "forks", "execs", "loading", "waits", "vectors", "locks", "interrupted")
 LACKING = {"musl": {"exceptions", "contexts"}, "musl-static": {"exceptions", "contexts", "loading"},
            "static": {"loading"}, "static-pie": {"loading"}}
 QUICK = tuple(v for v in VICTIMS if v != "waits")

@@ -69,11 +69,10 @@ static void move_thread(struct target *t, const struct stopped_walk *w)
 		control_set_pc(th, to);
 }
 
-static void move_threads(const struct batch *b)
+void move_threads(struct target *t, uint32_t first)
 {
-	const struct engine *g = b->target->engine;
-	for (uint32_t i = b->first_walk; i < g->walks.len; i++)
-		move_thread(b->target, g->walks.data[i]);
+	for (uint32_t i = first; i < t->engine->walks.len; i++)
+		move_thread(t, t->engine->walks.data[i]);
 }
 
 /* The new fragment takes the old one's place. */
@@ -160,7 +159,7 @@ static void while_stopped(struct batch *b, struct batch_result *result)
 	struct target *t = b->target;
 	struct engine *g = t->engine;
 	bool clean = settle(b, result);
-	move_threads(b);
+	move_threads(t, b->first_walk);
 	patches_undo(t, b->sites.data, b->sites.len);
 	vec_each (i, &b->sites)
 		replace(t, &t->sites.data[*i]);

@@ -24,6 +24,7 @@ static bool is_out(struct target *t)
 {
 	uint32_t first;
 	bool clean = settle_threads(t, &first);
+	move_threads(t, first);
 	engine_walks(t->engine, NULL, NULL);
 	return clean;
 }

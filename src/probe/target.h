@@ -265,6 +265,8 @@ void steps_forget(struct target *t);
 
 /* batch.c */
 int batch_commit(struct target *t, struct batch_result *result, struct err *e);
+/* After settle_threads(): those in moved code go to where they belong now. */
+void move_threads(struct target *t, uint32_t first);
 
 /* settle.c */
 /* With the target stopped: brings all threads out of probes and the runtime and walks their stacks,

@@ -42,7 +42,7 @@ static int write_fragments(struct batch *b, struct err *e)
 }
 
 /* Where a thread that is at `pc` in terms of the original program is to go on. */
-static uint64_t next_pc(const struct site *s, uint64_t pc, bool probed)
+uint64_t site_next_pc(const struct site *s, uint64_t pc, bool probed)
 {
 	uint32_t offset;
 	uint64_t start = s->dirty ? s->next_address : s->address;
@@ -64,7 +64,7 @@ static void move_thread(struct target *t, const struct stopped_walk *w)
 	const struct site *s = w->walk.frames.len ? site_of(t, &w->walk.frames.data[0]) : NULL;
 	if (w->in_call && was_moved && !t->leaving)
 		return;
-	uint64_t to = s ? next_pc(s, w->registers.pc, w->probed) : w->registers.pc;
+	uint64_t to = s ? site_next_pc(s, w->registers.pc, w->probed) : w->registers.pc;
 	if (to != now.pc)
 		control_set_pc(th, to);
 }
@@ -185,6 +185,8 @@ static void while_stopped(struct batch *b, struct batch_result *result)
 		vec_each (p, &t->probe_retired)
 			vec_push(&t->probe_free, *p);
 		vec_clear(&t->probe_retired);
+	} else {
+		redirect_retired(t, b->first_walk);
 	}
 }
 

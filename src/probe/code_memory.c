@@ -145,8 +145,11 @@ void code_memory_trim_next(struct target *t, struct site *site)
 void code_memory_retire(struct target *t, struct site *site)
 {
 	if (site->address)
-		vec_push(&t->retired,
-			 (struct retired){site->address, site->room, site->fragment, site->bias});
+		vec_push(&t->retired, (struct retired){.start = site->address,
+						       .size = site->room,
+						       .fragment = site->fragment,
+						       .bias = site->bias,
+						       .site = (uint32_t)(site - t->sites.data)});
 	site->fragment = (struct fragment){0};
 	site->address = 0;
 	site->room = 0;

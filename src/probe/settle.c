@@ -17,7 +17,7 @@ enum {
 	PROCESSORS_MAX = 64,
 	FIRST_RUN_NS = 3000,
 	LAST_RUN_NS = 300000,
-	GIVE_UP_NS = 50000000,
+	GIVE_UP_NS = 20000000,
 };
 
 static bool has_code(const struct rt_header *h, uint64_t pc)

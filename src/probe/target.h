@@ -9,6 +9,7 @@
  *	settle.c    threads out of probes, and their stacks
  *	busy.c      sites that a thread will come back to the middle of
  *	write.c     patches, in and out
+ *	redirect.c  from old fragments to new ones
  *	catch_up.c  activations that were running already; lists.h where they are entered
  *	steps.c     recipes -> the runtime's table of steps
  *	read.c      values; readings.c what they read now
@@ -87,6 +88,8 @@ struct retired {
 	uint64_t start, size;
 	struct fragment fragment;
 	uint64_t bias;
+	uint32_t site;
+	bool redirected; /* it leads to what replaced it */
 };
 
 struct thread_slot {
@@ -265,8 +268,15 @@ void steps_forget(struct target *t);
 
 /* batch.c */
 int batch_commit(struct target *t, struct batch_result *result, struct err *e);
+/* Where a thread goes on that is at `pc` in terms of the original program: in what the site has, or
+ * is about to get. */
+uint64_t site_next_pc(const struct site *s, uint64_t pc, bool probed);
 /* After settle_threads(): those in moved code go to where they belong now. */
 void move_threads(struct target *t, uint32_t first);
+
+/* redirect.c */
+/* With the changes in: whoever is in an old fragment is led to the new one. */
+void redirect_retired(struct target *t, uint32_t first_walk);
 
 /* settle.c */
 /* With the target stopped: brings all threads out of probes and the runtime and walks their stacks,

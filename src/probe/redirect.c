@@ -1,0 +1,66 @@
+/* Old fragments that somebody is still in: whoever executes a probe there, or comes back from a
+ * signal handler, goes on in what has replaced the fragment as soon as it gets to a moved
+ * instruction. A relocated loop would keep it for as long as it turns.
+ *
+ * The jump takes the place of the moved instruction, where that is large enough: on x86-64 at least
+ * branches are, and every loop has one. */
+#include <string.h>
+
+#include "probe/target.h"
+#include "process/memory.h"
+
+typedef VEC(uint64_t) pc_list;
+
+/* Where threads are, and where signal handlers will take them. */
+static void find_pcs(struct target *t, uint32_t first_walk, pc_list *out)
+{
+	const struct engine *g = t->engine;
+	for (uint32_t i = first_walk; i < g->walks.len; i++) {
+		const struct stopped_walk *w = g->walks.data[i];
+		struct control_thread *th = control_thread(g->control, w->tid);
+		struct registers now;
+		if (th && control_registers(th, &now))
+			vec_push(out, now.pc);
+		vec_push(out, w->walk.at.pc);
+	}
+}
+
+static bool is_anybody_within(const pc_list *pcs, uint64_t start, uint64_t end)
+{
+	vec_each (pc, pcs)
+		if (*pc > start && *pc < end)
+			return true;
+	return false;
+}
+
+static void redirect(struct target *t, struct retired *r, const pc_list *pcs)
+{
+	const struct emit_ops *ops = t->engine->arch->emit;
+	const struct site *s = &t->sites.data[r->site];
+	struct fragment *f = &r->fragment;
+	bool any = false;
+	vec_each (m, &f->moved) {
+		uint8_t bytes[16];
+		uint64_t from = r->start + m->offset;
+		if (m->in_place || m->size < ops->jump_size ||
+		    is_anybody_within(pcs, from, from + ops->jump_size))
+			continue;
+		size_t n = ops->jump(bytes, from, site_next_pc(s, m->va + s->bias, true));
+		memcpy(f->code + m->offset, bytes, n);
+		any |= n > 0;
+	}
+	if (any)
+		memory_write(t->pid, r->start, f->code, f->size);
+}
+
+void redirect_retired(struct target *t, uint32_t first_walk)
+{
+	pc_list pcs = {0};
+	find_pcs(t, first_walk, &pcs);
+	vec_each (r, &t->retired)
+		if (!r->redirected) {
+			redirect(t, r, &pcs);
+			r->redirected = true;
+		}
+	vec_free(&pcs);
+}

@@ -8,9 +8,10 @@
  *
  * Such threads run on for a moment, as a handler takes. A site that is in use even then stays as it
  * is, and so do the lists. */
+#include "base/clock.h"
 #include "probe/target.h"
 
-enum { TRIES = 40 };
+enum { FIRST_RUN_NS = 20000, GIVE_UP_NS = 20000000 };
 
 static bool is_inside_patch(const struct fragment *f, uint64_t va)
 {
@@ -111,10 +112,10 @@ static void run_on(struct target *t, const clash_list *clashes, uint64_t ns)
 
 bool settle_for(struct target *t, uint32_t *first, clash_list *clashes)
 {
-	uint64_t ns = 20000;
+	uint64_t ns = FIRST_RUN_NS, end = now_ns() + GIVE_UP_NS;
 	bool clean = settle_threads(t, first);
 	find_clashes(t, *first, clashes);
-	for (unsigned i = 0; clashes->len && i < TRIES; i++, ns += ns / 8) {
+	for (; clashes->len && now_ns() < end; ns += ns / 8) {
 		run_on(t, clashes, ns);
 		engine_forget_walks(t->engine, *first);
 		clean = settle_threads(t, first);

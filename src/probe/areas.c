@@ -58,10 +58,22 @@ static void table_remove(struct target *t, uint64_t thread_pointer, uint64_t are
 		__atomic_store_n(&entry->thread_pointer, RT_THREAD_REMOVED, __ATOMIC_RELEASE);
 }
 
-/* Gives the pages of an area back, which makes it all zero. */
+/* Gives the pages of an area back, which makes it all zero but what its thread has left open. */
 static void wipe(struct target *t, uint32_t area)
 {
-	madvise(target_area(t, area), RT_AREA_SIZE, MADV_REMOVE);
+	struct rt_area *a = target_area(t, area), left = {.left_page = a->left_page};
+	bool any = false;
+	if (a->clock_page > 1)
+		left.left_page = a->clock_page;
+	for (unsigned i = 0; i < RT_EVENTS; i++) {
+		bool own = a->event_fd[i] > 0;
+		left.left_fd[i] = own ? a->event_fd[i] : a->left_fd[i];
+		left.left_id[i] = own ? a->event_id[i] : a->left_id[i];
+		any |= left.left_fd[i] > 0;
+	}
+	madvise(a, RT_AREA_SIZE, MADV_REMOVE);
+	if (any || left.left_page)
+		*a = left;
 }
 
 void areas_forget_all(struct target *t)

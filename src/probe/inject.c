@@ -301,20 +301,36 @@ int target_inject_child(struct target *child, struct target *parent, int tid, st
 	return 0;
 }
 
-/* What the runtime opened for a thread: its clock's page and its events. */
-static void give_back_clocks(struct target *t, const struct caller *c)
+/* A program may have closed it, and opened a file of its own. */
+static bool is_perf_event(int pid, int64_t fd)
+{
+	char path[64], name[64] = "";
+	snprintf(path, sizeof(path), "/proc/%d/fd/%lld", pid, (long long)fd);
+	ssize_t n = readlink(path, name, sizeof(name) - 1);
+	return n > 0 && strstr(name, "[perf_event]");
+}
+
+static void close_events(struct target *t, const struct caller *c, const int64_t fds[RT_EVENTS])
 {
 	struct err ignored;
-	for (uint32_t i = 0; i < 2 * RT_AREAS; i++) {
-		if (i < RT_AREAS ? !t->slots[i].tid : !t->slots[i - RT_AREAS].tid)
-			continue;
-		struct rt_area *a = target_area(t, i);
+	for (uint32_t i = 0; i < RT_EVENTS; i++)
+		if (fds[i] > 0 && is_perf_event(t->pid, fds[i]))
+			call(c, "closing", SYS_close, (uint64_t[6]){(uint64_t)fds[i]}, NULL,
+			     &ignored);
+}
+
+/* What the runtime opened for threads, also those that are gone: clocks' pages and events. */
+static void give_back_clocks(struct target *t, const struct caller *c)
+{
+	uint32_t used = target_header(t)->threads;
+	for (uint32_t i = 0; i < 2 * used; i++) {
+		const struct rt_area *a = target_area(t, i < used ? i : i - used + RT_AREAS);
 		if (a->clock_page > 1)
 			call_unmap(c, a->clock_page, page_size());
-		for (uint32_t k = 0; k < RT_EVENTS; k++)
-			if (a->event_fd[k] > 0)
-				call(c, "closing", SYS_close,
-				     (uint64_t[6]){(uint64_t)a->event_fd[k]}, NULL, &ignored);
+		if (a->left_page)
+			call_unmap(c, a->left_page, page_size());
+		close_events(t, c, a->event_fd);
+		close_events(t, c, a->left_fd);
 	}
 }
 

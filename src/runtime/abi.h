@@ -287,6 +287,10 @@ struct rt_area {
 	int64_t event_fd[RT_EVENTS]; /* 0: not tried yet, -1: not to be had */
 	uint64_t thread_pointer;
 	struct rt_stack stacks[RT_STACKS];
+	/* What the thread left behind that had the area before: the next one maps its page over
+	 * that one, and closes the events. */
+	uint64_t left_page, left_id[RT_EVENTS];
+	int64_t left_fd[RT_EVENTS];
 };
 
 /* Offsets. All parts begin on pages, of whatever size; and constants are shorter so. */

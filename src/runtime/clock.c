@@ -5,6 +5,7 @@ enum {
 	CLOCK_THREAD_CPU = 3,
 	PROTECTION_READ = 1,
 	MAPPING_SHARED = 1,
+	MAPPING_FIXED = 16,
 	PAGE = 4096,
 	DUPLICATE_CLOEXEC = 1030,
 	/* Programs take the lowest free descriptors and may count on them. */
@@ -52,15 +53,17 @@ static void close_event(long fd)
 }
 
 /* The mapping keeps the event alive, so its descriptor is not in the program's way for long. */
-static uint64_t open_clock(void)
+static uint64_t open_clock(struct rt_area *a)
 {
+	long flags = MAPPING_SHARED | (a->left_page ? MAPPING_FIXED : 0);
 	long fd = open_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
 	if (is_error(fd))
 		return NOT_TO_BE_HAD;
-	long page = system_call(__NR_mmap, 0, PAGE, PROTECTION_READ, MAPPING_SHARED, fd);
+	long page = system_call(__NR_mmap, (long)a->left_page, PAGE, PROTECTION_READ, flags, fd);
 	close_event(fd);
 	if (is_error(page))
 		return NOT_TO_BE_HAD;
+	a->left_page = 0;
 	if (((const struct perf_event_mmap_page *)page)->cap_user_time)
 		return (uint64_t)page;
 	system_call(__NR_munmap, page, PAGE, 0, 0, 0);
@@ -105,7 +108,7 @@ COLD uint64_t read_cpu_slowly(struct rt_area *a)
 	if (a->clock_page)
 		return ask_kernel();
 	bool allowed = region_header()->clock_kind && region_guard();
-	uint64_t page = allowed ? open_clock() : NOT_TO_BE_HAD;
+	uint64_t page = allowed ? open_clock(a) : NOT_TO_BE_HAD;
 	uint64_t time = ask_kernel();
 	a->clock_page = page;
 	a->clock_offset = 0;
@@ -135,6 +138,9 @@ static uint64_t event_identity(long fd)
 static void open_counter(struct rt_area *a, unsigned i)
 {
 	const struct rt_header *h = region_header();
+	if (a->left_fd[i] > 0 && event_identity(a->left_fd[i]) == a->left_id[i])
+		close_event(a->left_fd[i]);
+	a->left_fd[i] = 0;
 	long fd = open_event(h->events[i].type, h->events[i].config);
 	if (!is_error(fd))
 		fd = move_up(fd);

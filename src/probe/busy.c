@@ -82,7 +82,8 @@ static void check_thread(struct target *t, struct stopped_walk *w, clash_list *o
 		return;
 	if ((w->unsettled || w->in_call) && is_code_memory(t, now.pc))
 		check_fragment(t, w->tid, now.pc, out);
-	w->interrupted = w->walk.end == WALK_NO_CODE && is_code_memory(t, w->walk.at.pc);
+	w->interrupted =
+		!w->unsettled && w->walk.end == WALK_NO_CODE && is_code_memory(t, w->walk.at.pc);
 	if (w->interrupted)
 		add(out, w->tid, SITE_NONE);
 	if (w->interrupted)
@@ -104,9 +105,11 @@ static void run_on(struct target *t, const clash_list *clashes, uint64_t ns)
 {
 	int tids[RT_AREAS];
 	uint32_t count = 0;
-	vec_each (c, clashes)
-		if (count < RT_AREAS && (!count || tids[count - 1] != c->tid))
+	vec_each (c, clashes) {
+		const struct control_thread *th = control_thread(t->engine->control, c->tid);
+		if (th && !th->held && count < RT_AREAS && (!count || tids[count - 1] != c->tid))
 			tids[count++] = c->tid;
+	}
 	control_run_on(t->engine->control, tids, count, ns);
 }
 

@@ -64,12 +64,13 @@ static bool came_from_probes(struct target *t, const struct walk *w)
 	return s && s->address && fragment_probed(&s->fragment, w->frames.data[0].va);
 }
 
-/* Whether the thread is somewhere inside a probe, and can get out of it. */
+/* Whether the thread is somewhere inside a probe, and can get out of it. One that waits for
+ * engine_go() must not run. */
 static bool is_inside(const struct target *t, struct control_thread *th)
 {
 	struct registers r;
 	bool ignored;
-	return th->stopped && control_registers(th, &r) && !th->in_call &&
+	return th->stopped && !th->held && control_registers(th, &r) && !th->in_call &&
 	       is_code_memory(t, r.pc) && !to_original(t, &r.pc, &ignored);
 }
 

@@ -93,6 +93,16 @@ static void take_over(struct target *t, uint64_t thread_pointer, int tid)
 			t->slots[i].thread_pointer = 0;
 }
 
+/* A stack's mapping may be one with a neighbour that goes away while the thread lives. But the C
+ * libraries keep what they know of a thread at the upper end of its stack, and that stays. */
+static void find_stack(struct target *t, uint64_t sp, uint64_t thread_pointer, uint64_t *low,
+		       uint64_t *high)
+{
+	layout_stack(t, sp, low, high);
+	if (thread_pointer > sp && thread_pointer < *high)
+		*high = thread_pointer & ~UINT64_C(15);
+}
+
 void areas_prepare(struct target *t, struct control_thread *th)
 {
 	int tid = th->tracee.tid;
@@ -108,7 +118,7 @@ void areas_prepare(struct target *t, struct control_thread *th)
 	if (th->stopped)
 		control_thread_pointer(th, &thread_pointer);
 	if (th->stopped && control_registers(th, &r))
-		layout_stack(t, r.reg[t->engine->arch->sp], &low, &high);
+		find_stack(t, r.reg[t->engine->arch->sp], thread_pointer, &low, &high);
 	take_over(t, thread_pointer, tid);
 	t->slots[i].tid = tid;
 	t->slots[i].thread_pointer = thread_pointer;

@@ -63,14 +63,10 @@ static void check_fragment(struct target *t, int tid, uint64_t pc, clash_list *o
 		    leads_into(&s->fragment, &s->next))
 			add(out, tid, (uint32_t)(s - t->sites.data));
 	vec_each (r, &t->retired) {
-		if (pc - r->start >= r->size || !r->fragment.moved.len)
-			continue;
-		uint64_t va = r->fragment.moved.data[0].va;
-		vec_each (s, &t->sites)
-			if (s->dirty && s->next_address && s->bias == r->bias &&
-			    flow_procedure_at(s->code->flow, va) == site_procedure(s) &&
-			    leads_into(&r->fragment, &s->next))
-				add(out, tid, (uint32_t)(s - t->sites.data));
+		const struct site *s = &t->sites.data[r->site];
+		if (pc - r->start < r->size && s->dirty && s->next_address &&
+		    leads_into(&r->fragment, &s->next))
+			add(out, tid, r->site);
 	}
 }
 
@@ -84,10 +80,10 @@ static void check_thread(struct target *t, struct stopped_walk *w, clash_list *o
 		check_fragment(t, w->tid, now.pc, out);
 	w->interrupted =
 		!w->unsettled && w->walk.end == WALK_NO_CODE && is_code_memory(t, w->walk.at.pc);
-	if (w->interrupted)
+	if (w->interrupted) {
 		add(out, w->tid, SITE_NONE);
-	if (w->interrupted)
 		check_fragment(t, w->tid, w->walk.at.pc, out);
+	}
 	for (uint32_t i = 1; i < w->walk.frames.len; i++)
 		if (w->walk.frames.data[i].exact)
 			check_frame(t, w->tid, &w->walk.frames.data[i], out);

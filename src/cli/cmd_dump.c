@@ -211,6 +211,8 @@ static const struct option options[] = {
 	       .help = "plan: probe these points, as in entry,exit; all if not given"),
 	OPTION("relocate", OPTION_FLAG, struct dump_args, relocate,
 	       .help = "plan: move whole procedures even if less would do"),
+	OPTION("traps", OPTION_FLAG, struct dump_args, traps,
+	       .help = "plan: traps where jumps have no room"),
 	{0},
 };
 

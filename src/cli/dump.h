@@ -12,7 +12,7 @@ struct dump_args {
 	struct option_number start, end;
 	bool lazy, text, cfi, analysis;
 	const char *points;
-	bool relocate;
+	bool relocate, traps;
 };
 
 struct dump {

@@ -144,6 +144,7 @@ void dump_plan(struct dump *d, uint32_t procedure)
 				     .live = &live,
 				     .address = code_address(d->image),
 				     .intrusions = &d->intrusions,
+				     .allow_traps = d->args->traps,
 				     .relocate = d->args->relocate};
 	loops_find(g, &forest, &d->result, &d->tmp);
 	liveness_find(&live, d->flow, g, &d->result, &d->tmp);

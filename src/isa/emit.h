@@ -88,6 +88,7 @@ struct emit_ops {
 	uint8_t jump_size;       /* of jump(): the bytes that a patch overwrites */
 	uint8_t short_jump_size; /* of short_jump(); 0 if there is none */
 	uint8_t trap_size;
+	uint8_t trap_advance; /* how far the pc is behind the trap when its signal comes */
 	const uint8_t *trap;
 	uint64_t jump_reach;  /* distance that jump() covers for certain, both ways */
 	uint64_t short_reach; /* the same of short_jump() */

@@ -107,6 +107,12 @@ static bool find_window(struct displacing_state *s, uint32_t block, const struct
 	return false;
 }
 
+/* Between a load-exclusive and its store-exclusive, the store would fail for ever. */
+static bool may_trap(const struct plan *p, uint32_t block, uint64_t pc)
+{
+	return p->r->allow_traps && !liveness_in_exclusive(p->r->live, block, pc - p->r->bias);
+}
+
 /* A trap takes the place of one instruction, of any size. */
 static bool set_trap(struct displacing_state *s, uint32_t block, const struct body *b, uint32_t gap,
 		     uint32_t low)
@@ -114,8 +120,8 @@ static bool set_trap(struct displacing_state *s, uint32_t block, const struct bo
 	uint32_t i = gap < b->count ? gap : b->count - 1;
 	const struct insn *in = &b->insns[i];
 	bool call = in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT;
-	if (s->how != DISPLACE_ANYHOW || !s->p->r->allow_traps || i < low || i < b->landing ||
-	    in->kind == INSN_TRAP || (call && s->p->r->shadow_stack))
+	if (s->how != DISPLACE_ANYHOW || !may_trap(s->p, block, in->pc) || i < low ||
+	    i < b->landing || in->kind == INSN_TRAP || (call && s->p->r->shadow_stack))
 		return false;
 	add_window(s, block, b, i, i + 1, true);
 	return true;
@@ -259,9 +265,10 @@ static void emit_window(struct displacing_state *s, const struct window *w, bool
 static bool patch_window(struct displacing_state *s, const struct window *w)
 {
 	struct plan *p = s->p;
-	struct patch patch = {.va = w->pc - p->r->bias, .trap = w->trap};
+	bool instead = p->r->trap_all && may_trap(p, w->block, w->pc);
+	struct patch patch = {.va = w->pc - p->r->bias, .trap = w->trap || instead};
 	patch.to = p->r->address + p->e.labels.data[w->label];
-	if (w->trap) {
+	if (patch.trap) {
 		patch.size = p->ops->trap_size;
 		for (uint32_t i = 0; i < patch.size; i++)
 			patch.bytes[i] = p->ops->trap[i];
@@ -271,8 +278,8 @@ static bool patch_window(struct displacing_state *s, const struct window *w)
 	if (!patch.size || !original_bytes(p, patch.va, patch.original, patch.size))
 		return false;
 	add_patch(p, &patch);
-	if (p->out->mechanism < (w->trap ? MECHANISM_TRAP : MECHANISM_DISPLACED))
-		p->out->mechanism = w->trap ? MECHANISM_TRAP : MECHANISM_DISPLACED;
+	if (p->out->mechanism < (patch.trap ? MECHANISM_TRAP : MECHANISM_DISPLACED))
+		p->out->mechanism = patch.trap ? MECHANISM_TRAP : MECHANISM_DISPLACED;
 	return true;
 }
 

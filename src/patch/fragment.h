@@ -134,6 +134,7 @@ struct fragment_request {
 	uint64_t bias;    /* run-time address = va + bias */
 	uint64_t address; /* run-time address that the fragment will have */
 	bool poison, allow_traps;
+	bool trap_all;                       /* tests: traps even where jumps would do */
 	bool shadow_stack;                   /* the program uses one */
 	bool relocate;                       /* relocate even if displacing would do */
 	const struct intrusions *intrusions; /* of the image; may be NULL, at one's own risk */

@@ -340,12 +340,11 @@ static bool remove_call(struct ground *s, const struct arrival *a)
 	return false;
 }
 
-static bool place_trap(struct ground *s, uint32_t i)
+static bool add_trap(struct ground *s, const struct arrival *a)
 {
-	const struct arrival *a = &s->arrivals[i];
 	const struct emit_ops *ops = s->p->ops;
 	struct patch patch = {.va = a->va, .size = ops->trap_size, .trap = true};
-	if (!s->p->r->allow_traps || !original_bytes(s->p, a->va, patch.original, patch.size))
+	if (!original_bytes(s->p, a->va, patch.original, patch.size))
 		return false;
 	memcpy(patch.bytes, ops->trap, ops->trap_size);
 	patch.to = destination(s, a);
@@ -353,16 +352,66 @@ static bool place_trap(struct ground *s, uint32_t i)
 	return true;
 }
 
+/* Not on what has to stay: moved code would come back to the trap. */
+static bool place_trap(struct ground *s, uint32_t i)
+{
+	const struct arrival *a = &s->arrivals[i];
+	uint32_t block;
+	const uint8_t *byte = byte_at(s, a->va, &block);
+	if (!s->p->r->allow_traps || !byte || *byte == BYTE_KEPT || !add_trap(s, a))
+		return false;
+	set_placed(s, i);
+	return true;
+}
+
+static void place_by_rounds(struct ground *s)
+{
+	for (uint32_t round = 0; round < ROUNDS_MAX; round++)
+		if (!place_round(s, false) && !place_round(s, true))
+			break;
+}
+
+/* One that has no hope of a jump, if there is one; the entry last. */
+static uint32_t choose_for_trap(const struct ground *s)
+{
+	uint32_t chosen = NOBODY;
+	for (uint32_t i = s->count; i-- > 0;) {
+		if (s->placed[i])
+			continue;
+		if (fit_at(s, i) == FIT_NOT && !has_short_room(s, i))
+			return i;
+		chosen = chosen == NOBODY ? i : chosen;
+	}
+	return chosen;
+}
+
+/* Each trap may make room for jumps. */
 static enum refusal place_rest(struct ground *s, bool *again)
 {
-	enum refusal why = REFUSED_NONE;
 	for (uint32_t i = 0; i < s->count; i++)
 		if (!s->placed[i])
 			*again |= remove_call(s, &s->arrivals[i]);
-	for (uint32_t i = 0; i < s->count && !*again; i++)
-		if (!s->placed[i] && !place_trap(s, i))
-			why = REFUSED_NO_ROOM;
-	return *again ? REFUSED_NO_ROOM : why;
+	if (*again)
+		return REFUSED_NO_ROOM;
+	for (uint32_t i; (i = choose_for_trap(s)) != NOBODY;) {
+		if (!place_trap(s, i))
+			return REFUSED_NO_ROOM;
+		if (!s->p->r->trap_all)
+			place_by_rounds(s);
+	}
+	return REFUSED_NONE;
+}
+
+/* Where each takes the place of one instruction; or for tests, with traps only. */
+static enum refusal place_each(struct ground *s)
+{
+	for (uint32_t i = 0; i < s->count; i++) {
+		const struct arrival *a = &s->arrivals[i];
+		if (s->p->r->trap_all ? !add_trap(s, a)
+				      : !add_jump(s, a->va, destination(s, a), false, PHASE_PLAIN))
+			return REFUSED_BAD_CODE;
+	}
+	return REFUSED_NONE;
 }
 
 static bool all_in_reach(const struct ground *s)
@@ -381,17 +430,12 @@ enum refusal place_springboards(struct plan *p, const struct arrival *arrivals, 
 	struct ground s = {.p = p, .arrivals = arrivals, .count = count, .made = made};
 	if (!all_in_reach(&s))
 		return REFUSED_OUT_OF_REACH;
-	if (p->ops->jump_size <= p->arch->insn_align) {
-		for (uint32_t i = 0; i < count; i++)
-			if (!add_jump(&s, arrivals[i].va, destination(&s, &arrivals[i]), false,
-				      PHASE_PLAIN))
-				return REFUSED_BAD_CODE;
-		return REFUSED_NONE;
-	}
+	if (p->ops->jump_size <= p->arch->insn_align)
+		return place_each(&s);
 	survey(&s);
-	place_plain(&s);
-	for (uint32_t round = 0; round < ROUNDS_MAX; round++)
-		if (!place_round(&s, false) && !place_round(&s, true))
-			break;
+	if (!p->r->trap_all) {
+		place_plain(&s);
+		place_by_rounds(&s);
+	}
 	return place_rest(&s, again);
 }

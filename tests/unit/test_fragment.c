@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/ucontext.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -472,7 +473,7 @@ static void make_memory(struct pool *pool, const struct arch *arch)
 }
 
 struct mode {
-	bool relocate, poison, one_by_one;
+	bool relocate, poison, one_by_one, traps;
 	uint32_t kinds;
 };
 
@@ -501,6 +502,8 @@ static void plan(struct pool *pool, struct subject *s, const struct mode *mode)
 				     .bias = s->in->bias,
 				     .intrusions = &s->in->intrusions,
 				     .poison = mode->poison,
+				     .allow_traps = mode->traps,
+				     .trap_all = mode->traps,
 				     .relocate = mode->relocate};
 	s->probes = probes;
 	s->f = (struct fragment){0};
@@ -528,6 +531,39 @@ static void write_patch(const struct subject *s, const struct patch *p, bool in)
 	for (uint8_t i = 0; i < p->size; i++)
 		at[i] = in ? p->bytes[i] : p->original[i];
 	__builtin___clear_cache((char *)(uintptr_t)at, (char *)(uintptr_t)at + p->size);
+}
+
+/* What the runtime does: see runtime/trap.c. */
+static struct hashmap trap_index; /* pc -> index in trap_to */
+static VEC(uint64_t) trap_to;
+
+#ifdef __aarch64__
+#define CONTEXT_PC(u) ((u)->uc_mcontext.pc)
+#else
+#define CONTEXT_PC(u) ((u)->uc_mcontext.gregs[REG_RIP])
+#endif
+
+static void on_trap(int signal, siginfo_t *info, void *context)
+{
+	ucontext_t *u = context;
+	uint64_t pc = (uint64_t)CONTEXT_PC(u) - arch_native()->emit->trap_advance;
+	uint32_t i = hashmap_get(&trap_index, pc);
+	(void)info;
+	if (i == HASHMAP_NONE)
+		_exit(128 + signal);
+	CONTEXT_PC(u) = (__typeof__(CONTEXT_PC(u)))trap_to.data[i];
+}
+
+static void prepare_traps(void)
+{
+	struct sigaction a = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_NODEFER};
+	vec_each (s, &subjects)
+		vec_each (p, &s->f.patches)
+			if (p->trap) {
+				hashmap_put(&trap_index, p->va + s->in->bias, trap_to.len);
+				vec_push(&trap_to, p->to);
+			}
+	sigaction(SIGTRAP, &a, NULL);
 }
 
 static void apply(bool in)
@@ -592,6 +628,7 @@ static void check_mode(const struct mode *mode)
 	if (!pid) {
 		alarm(20);
 		unprotect();
+		prepare_traps();
 		if (mode->one_by_one)
 			area[FOUND_WRONG] = apply_one_by_one(expected);
 		apply(true);
@@ -606,8 +643,9 @@ static void check_mode(const struct mode *mode)
 		_exit(0);
 	}
 	waitpid(pid, &status, 0);
-	printf("# relocate=%d poison=%d: displaced %u, relocated %u, spots %u", mode->relocate,
-	       mode->poison, mechanisms[1], mechanisms[2], refusals[0]);
+	printf("# relocate=%d poison=%d: displaced %u, relocated %u, traps %u, spots %u",
+	       mode->relocate, mode->poison, mechanisms[MECHANISM_DISPLACED],
+	       mechanisms[MECHANISM_RELOCATED], mechanisms[MECHANISM_TRAP], refusals[0]);
 	for (uint32_t i = 1; i < REFUSAL_REASONS; i++)
 		if (refusals[i])
 			printf(", %s %u", refusal_word[i], refusals[i]);
@@ -670,6 +708,15 @@ static void test_one_patch_after_the_other(void **state)
 	check_mode(&(struct mode){.one_by_one = true, .kinds = (1u << POINT_KINDS) - 1});
 }
 
+static void test_traps(void **state)
+{
+	(void)state;
+	check_mode(&(struct mode){.traps = true, .kinds = (1u << POINT_KINDS) - 1});
+	assert_true(mechanisms[MECHANISM_TRAP] > 0);
+	check_mode(
+		&(struct mode){.traps = true, .relocate = true, .kinds = (1u << POINT_KINDS) - 1});
+}
+
 static void test_few_points(void **state)
 {
 	(void)state;
@@ -710,11 +757,9 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_displaced),
-		cmocka_unit_test(test_relocated),
-		cmocka_unit_test(test_poisoned),
-		cmocka_unit_test(test_few_points),
-		cmocka_unit_test(test_one_patch_after_the_other),
+		cmocka_unit_test(test_displaced),  cmocka_unit_test(test_relocated),
+		cmocka_unit_test(test_poisoned),   cmocka_unit_test(test_traps),
+		cmocka_unit_test(test_few_points), cmocka_unit_test(test_one_patch_after_the_other),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -168,6 +168,7 @@ const struct emit_ops x64_emit = {
 	.jump_size = 5,
 	.short_jump_size = 2,
 	.trap_size = sizeof(int3),
+	.trap_advance = sizeof(int3),
 	.trap = int3,
 	.jump_reach = INT32_MAX - 4, /* distances count from the end of the jump */
 	.short_reach = INT8_MAX - 1,

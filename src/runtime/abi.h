@@ -44,7 +44,7 @@ enum {
 	RT_STEPS = 1 << RT_STEP_BITS,
 	RT_STEP_CHAIN = 64, /* entries that are looked at: no key is further from its home */
 	RT_PATCHES = 1 << 21,
-	RT_TRAP_BITS = 14,
+	RT_TRAP_BITS = 17,
 	RT_TRAPS = 1 << RT_TRAP_BITS,
 	RT_RAW_BYTES = 64 << 20,
 	RT_AREAS = 512, /* threads alive at one time that are measured */
@@ -164,15 +164,28 @@ struct rt_patch {
 	uint8_t original[16], bytes[16];
 };
 
-/* Where a thread goes that arrives at a trap when Sonde is not there to send it. */
+/* Where a thread goes that arrives at a trap: Sonde sends it there, or the handler of SIGTRAP when
+ * Sonde is gone. */
 struct rt_trap {
 	uint64_t pc; /* of the patch; 0: free. Linear probing from rt_trap_home() */
-	uint64_t to; /* run-time address in the fragment; 0: removed */
+	uint64_t to; /* run-time address in the fragment; 0: removed, others may follow */
 };
 
 static inline uint32_t rt_trap_home(uint64_t pc)
 {
 	return (uint32_t)((pc * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - RT_TRAP_BITS));
+}
+
+/* Where the trap at pc leads; 0: there is none. */
+static inline uint64_t rt_trap_leads_to(const struct rt_trap *table, uint64_t pc)
+{
+	uint32_t home = rt_trap_home(pc);
+	for (uint32_t i = 0; i < RT_TRAPS; i++) {
+		const struct rt_trap *t = &table[(home + i) % RT_TRAPS];
+		if (!t->pc || t->pc == pc)
+			return t->pc ? t->to : 0;
+	}
+	return 0;
 }
 
 /* A path that could not be walked. Records follow each other in the raw space. */
@@ -352,6 +365,7 @@ struct rt_header {
 	/* Classes of system calls by number: enum rt_wait. RT_WAIT_SYNC is futex, of which only
 	 * waiting operations count; RT_WAIT_BYTES is I/O that moves as many bytes as it returns. */
 	uint8_t calls[512];
+	uint64_t trap_handler; /* SIGTRAP's action is this one, our own; 0: it is the program's */
 };
 
 /* In the region. */

@@ -9,16 +9,16 @@ struct action {
 	uint64_t handler, flags, restorer, mask;
 };
 
-static uint64_t target_of(uint64_t pc)
+/* In siginfo_t: positive for what an instruction raised, not somebody who sent it. */
+enum { CODE_WORD = 2 };
+
+/* Sonde may have been killed between sending the thread there and taking the signal away. */
+static bool is_sent_already(const struct rt_trap *table, uint64_t pc)
 {
-	const struct rt_trap *table = region_at(RT_TRAP_TABLE);
-	uint32_t home = rt_trap_home(pc);
-	for (uint32_t i = 0; i < RT_TRAPS; i++) {
-		const struct rt_trap *t = &table[(home + i) % RT_TRAPS];
-		if (!t->pc || t->pc == pc)
-			return t->pc ? t->to : 0;
-	}
-	return 0;
+	for (uint32_t i = 0; i < RT_TRAPS; i++)
+		if (table[i].pc && table[i].to == pc)
+			return true;
+	return false;
 }
 
 /* A trap that is not ours does what it would have done without us: the signal is sent again, to be
@@ -34,12 +34,13 @@ static void default_action(void)
 
 void rt_trap(int signal, const void *info, void *context)
 {
+	const struct rt_trap *table = region_at(RT_TRAP_TABLE);
 	uint64_t *pc = (uint64_t *)((char *)context + UCONTEXT_PC);
-	uint64_t to = target_of(*pc - TRAP_ADVANCE);
+	bool raised = ((const int *)info)[CODE_WORD] > 0;
+	uint64_t to = raised ? rt_trap_leads_to(table, *pc - TRAP_ADVANCE) : 0;
 	(void)signal;
-	(void)info;
 	if (to)
 		*pc = to;
-	else
+	else if (!raised || !is_sent_already(table, *pc))
 		default_action();
 }

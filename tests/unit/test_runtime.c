@@ -1368,6 +1368,48 @@ static void other_traps_end_the_program(void **state)
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTRAP);
 }
 
+/* Sends a signal to itself, with these arguments of rt_tgsigqueueinfo(). */
+__asm__(".text\n	.globl send_trap, sent_to\n");
+#ifdef __aarch64__
+__asm__("send_trap:\n	mov x8, 240\n	svc 0\n"
+	"sent_to:\n	mov w0, 42\n	ret\n");
+#else
+__asm__("send_trap:\n	mov %rcx, %r10\n	mov $297, %eax\n	syscall\n"
+	"sent_to:\n	mov $42, %eax\n	ret\n");
+#endif
+int send_trap(long pid, long tid, long signal, const siginfo_t *info);
+extern const uint8_t sent_to[];
+
+static int ends_where_it_was_sent(const struct bench *b, int code)
+{
+	pid_t child = fork();
+	int status;
+	if (!child) {
+		siginfo_t info = {.si_signo = SIGTRAP, .si_code = code};
+		*(struct rt_trap *)(b->region + RT_TRAP_TABLE) =
+			(struct rt_trap){(uint64_t)trap_at, (uint64_t)sent_to};
+		install_trap_handler(b);
+		_exit(send_trap(getpid(), getpid(), SIGTRAP, &info));
+	}
+	waitpid(child, &status, 0);
+	return status;
+}
+
+/* The signal of a trap comes though Sonde, before it was killed, had sent the thread on. */
+static void threads_may_be_sent_already(void **state)
+{
+	struct bench *b = *state;
+	int status = ends_where_it_was_sent(b, TRAP_BRKPT);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 42);
+}
+
+static void sent_signals_end_the_program(void **state)
+{
+	struct bench *b = *state;
+	int status = ends_where_it_was_sent(b, SI_QUEUE);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTRAP);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, start, finish)
 
 int main(void)
@@ -1409,6 +1451,8 @@ int main(void)
 		TEST(rendezvous_sends_a_signal),
 		TEST(traps_lead_on),
 		TEST(other_traps_end_the_program),
+		TEST(threads_may_be_sent_already),
+		TEST(sent_signals_end_the_program),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,11 +30,10 @@ static bool restart_in(const struct engine *g, const struct fragment *f, uint64_
 
 /* A counter's code reads, adds and writes. A signal handler that hits the same counter in between
  * would have its count overwritten: the interrupted thread begins again when it returns. */
-static uint64_t begin_again(void *ctx, int pid, uint64_t pc)
+static uint64_t begin_again(const struct target *t, uint64_t pc)
 {
-	struct engine *g = ctx;
-	const struct target *t = target_of(g, pid);
-	if (!t || !t->injected || !is_code_memory(t, pc))
+	const struct engine *g = t->engine;
+	if (!g->arch->emit->restart || !is_code_memory(t, pc))
 		return pc;
 	vec_each (s, &t->sites)
 		if (s->address && restart_in(g, &s->fragment, s->address, &pc))
@@ -43,6 +42,15 @@ static uint64_t begin_again(void *ctx, int pid, uint64_t pc)
 		if (restart_in(g, &r->fragment, r->start, &pc))
 			return pc;
 	return pc;
+}
+
+static bool on_signal(void *ctx, struct control_signal *s)
+{
+	const struct target *t = target_of(ctx, s->pid);
+	if (!t || !t->injected)
+		return true;
+	s->pc = begin_again(t, s->pc);
+	return true;
 }
 
 enum { LOOK_MIN_MS = 2, LOOK_MAX_MS = 100 };
@@ -54,8 +62,8 @@ struct engine *engine_new(const struct engine_options *o)
 		g->options = *o;
 	g->arch = arch_native();
 	g->control = control_new();
-	if (g->arch && g->arch->emit->restart)
-		control_watch_signals(g->control, begin_again, g);
+	if (g->arch)
+		control_watch_signals(g->control, on_signal, g);
 	g->codes = codes_new(NULL);
 	g->walker = walker_new();
 	g->window = xcalloc(1, sizeof(*g->window));

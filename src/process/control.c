@@ -118,7 +118,7 @@ static bool sleep_until(const struct control *c, uint64_t then, const sigset_t *
 {
 	struct signalfd_siginfo info;
 	struct pollfd p = {.fd = c->child_fd, .events = POLLIN};
-	uint64_t now = now_ns(), wait = then > now ? then - now : 0;
+	uint64_t now = now_ns(), wait = then > now && !c->more ? then - now : 0;
 	struct timespec t = {0, (long)(wait < SLEEP_MAX_NS ? wait : SLEEP_MAX_NS)};
 	int n = ppoll(&p, 1, &t, mask);
 	return n < 0 ? errno != EINTR : !n || read(c->child_fd, &info, sizeof(info)) >= 0;

@@ -30,12 +30,13 @@ struct control_thread {
 	struct tracee_event stop;
 
 	/* The rest is control's own. */
-	bool asked;   /* to stop, and has not done so yet */
-	bool held;    /* until control_go() */
-	bool vforked; /* waits for a child that uses its memory */
-	bool dead;    /* but not gone: the first thread of a process that others go on with */
-	int tell;     /* enum control_happening to tell when it stops; or -1 */
-	int resumed;  /* number of the call that the kernel's restart_call stands for; or -1 */
+	bool asked;    /* to stop, and has not done so yet */
+	bool held;     /* until control_go() */
+	bool vforked;  /* waits for a child that uses its memory */
+	bool dead;     /* but not gone: the first thread of a process that others go on with */
+	int tell;      /* enum control_happening to tell when it stops; or -1 */
+	uint32_t turn; /* in which it was told of a signal */
+	int resumed;   /* number of the call that the kernel's restart_call stands for; or -1 */
 };
 
 enum control_happening {
@@ -81,9 +82,15 @@ int control_stop(struct control *c, int pid, struct err *e);
  * Waits for those that have not told yet. False if there is no other. */
 bool control_next_forked(struct control *c, int pid, struct control_event *out);
 void control_resume(struct control *c, int pid);
-/* Asks about every thread that is about to receive a signal of its own at `pc`: returns where the
- * handler is to return to, usually the same. */
-typedef uint64_t (*signal_watcher)(void *ctx, int pid, uint64_t pc);
+/* A signal of its own that a thread is about to receive. */
+struct control_signal {
+	int pid; /* whose memory it runs in: of a vfork child that is its parent */
+	int signal;
+	bool trapped; /* SIGTRAP of an instruction, not sent by anybody */
+	uint64_t pc;  /* may be changed: where it goes on, after its handler */
+};
+/* Asked about each; false: nobody gets the signal. */
+typedef bool (*signal_watcher)(void *ctx, struct control_signal *s);
 void control_watch_signals(struct control *c, signal_watcher watcher, void *ctx);
 
 /* Leaves the process, which must be stopped, and lets it run. */
@@ -101,6 +108,8 @@ bool control_registers(struct control_thread *t, struct registers *out);
 bool control_set_pc(struct control_thread *t, uint64_t pc);
 /* Where a thread that is in_kernel will go on; false if that cannot be known. */
 bool control_kernel_place(const struct control_thread *t, uint64_t *sp, uint64_t *pc);
+/* Whether a stopped thread has executed a trap, of which it has not been told yet. */
+bool control_has_trapped(const struct control_thread *t);
 /* Lets some threads of a stopped process run for about so many ns (less than a second), and stops
  * them again. They may have ended, be in_kernel, or have made others meanwhile: ask for the threads
  * again.

@@ -173,18 +173,36 @@ static void pass(struct control *c, struct control_thread *t, const struct trace
 	tracee_resume(&t->tracee, ev);
 }
 
-static void watch(struct control *c, struct control_thread *t)
+static int owner_of_memory(struct control *c, int pid)
+{
+	const struct control_process *p = control_find_process(c, pid);
+	if (p->shared)
+		vec_each (q, &c->processes)
+			if (q->memory == p->memory && !q->shared)
+				return q->pid;
+	return pid;
+}
+
+/* Tells the watcher; false if the thread is not to receive the signal. If we are killed after the
+ * pc is changed it receives it nevertheless. */
+static bool watch(struct control *c, struct control_thread *t, int signal)
 {
 	unsigned at = arch_native()->layout->ptrace_pc;
+	struct control_signal s = {.pid = owner_of_memory(c, t->pid), .signal = signal};
+	siginfo_t info;
+	bool delivered = true;
+	s.trapped = signal == SIGTRAP && !ptrace(PTRACE_GETSIGINFO, t->tracee.tid, NULL, &info) &&
+		    control_is_trap(&info);
 	t->tracee.regset.size = 0;
 	if (tracee_read(&t->tracee)) {
-		uint64_t pc = control_word(t, at);
-		uint64_t to = c->watcher(c->watcher_ctx, t->pid, pc);
-		control_put(t, at, to);
-		if (to != pc)
+		uint64_t pc = s.pc = control_word(t, at);
+		delivered = c->watcher(c->watcher_ctx, &s);
+		control_put(t, at, s.pc);
+		if (s.pc != pc)
 			control_write(t);
 	}
 	t->tracee.regset.size = 0;
+	return delivered;
 }
 
 static void handle_stop(struct control *c, const struct tracee_event *ev)
@@ -211,18 +229,49 @@ static void handle_stop(struct control *c, const struct tracee_event *ev)
 	} else if (ev->what == TRACEE_TRAPPED || ev->what == TRACEE_SUSPENDED) {
 		rest(c, t, ev, 0);
 	} else {
-		if (ev->what == TRACEE_SIGNALLED && c->watcher)
-			watch(c, t);
-		pass(c, t, ev);
+		struct tracee_event passed = *ev;
+		if (ev->what == TRACEE_SIGNALLED && c->watcher && !watch(c, t, ev->signal))
+			passed.signal = 0;
+		pass(c, t, &passed);
 	}
+}
+
+static void handle(struct control *c, const struct tracee_event *ev)
+{
+	if (ev->what == TRACEE_ENDED)
+		thread_ended(c, ev);
+	else
+		handle_stop(c, ev);
+}
+
+/* The kernel tells of the same thread first, again and again. */
+static void handle_others(struct control *c)
+{
+	struct tracee_event ev;
+	tid_list tids = {0};
+	vec_each (t, &c->threads)
+		if ((*t)->turn != c->turn && !(*t)->stopped)
+			vec_push(&tids, (*t)->tracee.tid);
+	vec_each (tid, &tids)
+		if (tracee_look(*tid, &ev))
+			handle(c, &ev);
+	vec_free(&tids);
 }
 
 void control_drain(struct control *c)
 {
 	struct tracee_event ev;
-	while (tracee_next(&ev))
-		if (ev.what == TRACEE_ENDED)
-			thread_ended(c, &ev);
-		else
-			handle_stop(c, &ev);
+	c->turn++;
+	c->more = false;
+	while (tracee_next(&ev)) {
+		struct control_thread *t = control_thread(c, ev.tid);
+		c->more = t && ev.what == TRACEE_SIGNALLED && t->turn == c->turn;
+		if (c->more)
+			break;
+		if (t && ev.what == TRACEE_SIGNALLED)
+			t->turn = c->turn;
+		handle(c, &ev);
+	}
+	if (c->more)
+		handle_others(c);
 }

@@ -18,7 +18,9 @@ struct control {
 	VEC(struct control_event) events;
 	uint32_t told; /* of the events */
 	uint32_t memories;
-	int child_fd; /* tells of SIGCHLD */
+	uint32_t turn; /* of dealing with what has happened */
+	bool more;     /* has happened since, without a sign */
+	int child_fd;  /* tells of SIGCHLD */
 	signal_watcher watcher;
 	void *watcher_ctx;
 	sigset_t mask_before;
@@ -32,7 +34,8 @@ struct control_thread *control_add(struct control *c, int pid, int tid);
 void control_remove(struct control *c, struct control_thread *t);
 /* Asks it to stop. */
 void control_ask(struct control_thread *t);
-/* Deals with everything that has happened so far. */
+/* Deals with everything that has happened so far; or, if threads get signals faster than that, with
+ * one of each. */
 void control_drain(struct control *c);
 /* Lets a stopped thread go on, or detaches it if its process is being left. */
 void control_release(struct control *c, struct control_thread *t);
@@ -50,5 +53,7 @@ bool control_resumes(const struct control_thread *t);
 bool control_trap(struct control_thread *t);
 /* The same from another kind of stop that was told, with its signal delivered. */
 bool control_pass(struct control_thread *t, const struct tracee_event *ev);
+/* Whether an instruction raised it. */
+bool control_is_trap(const siginfo_t *info);
 uint64_t control_word(const struct control_thread *t, unsigned offset);
 void control_put(struct control_thread *t, unsigned offset, uint64_t value);

@@ -166,6 +166,23 @@ bool control_kernel_place(const struct control_thread *t, uint64_t *sp, uint64_t
 	return before && *pc;
 }
 
+bool control_is_trap(const siginfo_t *info)
+{
+	return info->si_signo == SIGTRAP && info->si_code > 0;
+}
+
+/* The kernel looks for questions of ours before it looks for signals. */
+bool control_has_trapped(const struct control_thread *t)
+{
+	siginfo_t infos[8];
+	struct __ptrace_peeksiginfo_args args = {.nr = ARRAY_SIZE(infos)};
+	long count = ptrace(PTRACE_PEEKSIGINFO, t->tracee.tid, &args, infos);
+	for (long i = 0; i < count; i++)
+		if (control_is_trap(&infos[i]))
+			return true;
+	return false;
+}
+
 bool control_thread_pointer(struct control_thread *t, uint64_t *out)
 {
 	uint8_t bytes[STOP_REGISTERS_MAX];

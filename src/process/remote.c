@@ -313,7 +313,7 @@ struct control_thread *remote_choose(struct control *c, int pid)
 		struct control_thread *t = *at;
 		if (t->pid != pid || !t->stopped || !control_registers(t, &r))
 			continue;
-		if (!t->in_call && t->stop.what == TRACEE_TRAPPED)
+		if (!t->in_call && t->stop.what == TRACEE_TRAPPED && !control_has_trapped(t))
 			return t;
 		if (!best || best->stop.what == TRACEE_SUSPENDED)
 			best = t;

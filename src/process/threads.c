@@ -52,6 +52,14 @@ bool thread_catches(int tid, int signal)
 	return read_status(tid, "\nSigCgt:", 16, &mask) && mask >> (signal - 1) & 1;
 }
 
+bool thread_withholds(int tid, int signal)
+{
+	uint64_t blocked, ignored;
+	return read_status(tid, "\nSigBlk:", 16, &blocked) &&
+	       read_status(tid, "\nSigIgn:", 16, &ignored) &&
+	       (blocked | ignored) >> (signal - 1) & 1;
+}
+
 bool thread_is_filtered(int tid)
 {
 	return status_number(tid, "\nSeccomp:") > 0;

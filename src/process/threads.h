@@ -23,6 +23,8 @@ void thread_name(int pid, int tid, char out[16]);
 
 /* Whether the thread's program has a handler for the signal. */
 bool thread_catches(int tid, int signal);
+/* Whether it would not be told of it: the program ignores it or the thread blocks it. */
+bool thread_withholds(int tid, int signal);
 
 /* Whether the kernel keeps a second stack of return addresses, against which returns are checked
  * (x86-64). */

@@ -93,13 +93,14 @@ static void explain_stop(struct tracee_event *out, int code)
 /* Stops are looked at without being taken (WNOWAIT): taking one clears the signal that the thread
  * is to receive, and if we were killed then, before resuming it, that signal would be lost. A child
  * of ours that is stopped but not traced (any more) is nothing to us, and in the way. */
-bool tracee_next(struct tracee_event *out)
+static bool next_of(idtype_t whom, int tid, struct tracee_event *out)
 {
 	siginfo_t info;
 	*out = (struct tracee_event){0};
 	for (;; tracee_take(info.si_pid)) {
 		info.si_pid = 0;
-		if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) ||
+		if (waitid(whom, (id_t)tid, &info,
+			   WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) ||
 		    !info.si_pid)
 			return false;
 		if (info.si_code != CLD_STOPPED)
@@ -112,6 +113,16 @@ bool tracee_next(struct tracee_event *out)
 	}
 	out->what = TRACEE_ENDED;
 	return waitpid(out->tid, &out->status, WNOHANG | __WALL) == out->tid;
+}
+
+bool tracee_next(struct tracee_event *out)
+{
+	return next_of(P_ALL, 0, out);
+}
+
+bool tracee_look(int tid, struct tracee_event *out)
+{
+	return next_of(P_PID, tid, out);
 }
 
 bool tracee_wait(int tid, struct tracee_event *out)

@@ -53,6 +53,8 @@ bool tracee_interrupt(const struct tracee *t);
 /* The next thing that has happened, without waiting; false if nothing has. A stop is told again
  * until the thread is resumed or detached. */
 bool tracee_next(struct tracee_event *out);
+/* The same for one thread. */
+bool tracee_look(int tid, struct tracee_event *out);
 /* Waits for the next stop of one thread that is on its way to it; false if it has ended, which
  * tracee_next() tells. */
 bool tracee_wait(int tid, struct tracee_event *out);

@@ -14,6 +14,7 @@ struct batch {
 static int plan_all(struct batch *b, struct batch_result *result, struct err *e)
 {
 	struct target *t = b->target;
+	traps_look(t);
 	for (uint32_t i = 0; i < t->sites.len; i++) {
 		struct site *s = &t->sites.data[i];
 		s->dirty |= s->put_off;
@@ -90,10 +91,11 @@ static void replace(struct target *t, struct site *s)
 
 static void count_mechanism(const struct site *s, struct batch_result *result)
 {
+	bool traps = count_traps(&s->fragment);
 	result->patches += s->fragment.patches.len;
-	result->displaced += s->fragment.mechanism == MECHANISM_DISPLACED;
-	result->relocated += s->fragment.mechanism == MECHANISM_RELOCATED;
-	result->traps += s->fragment.mechanism == MECHANISM_TRAP;
+	result->displaced += !traps && s->fragment.mechanism == MECHANISM_DISPLACED;
+	result->relocated += !traps && s->fragment.mechanism == MECHANISM_RELOCATED;
+	result->traps += traps;
 }
 
 /* Subjects that are not wanted any more are done with: their entries may be used again. */
@@ -122,7 +124,8 @@ static void settle_subjects(struct target *t, struct site *s)
 }
 
 /* The site stays as it is; what should have been added to it is refused. */
-static void leave_as_is(struct target *t, struct site *s, struct batch_result *result)
+static void leave_as_is(struct target *t, struct site *s, enum refusal why,
+			struct batch_result *result)
 {
 	code_memory_drop_next(t, s);
 	s->dirty = false;
@@ -132,9 +135,17 @@ static void leave_as_is(struct target *t, struct site *s, struct batch_result *r
 		sub->fresh = false;
 		if (sub->in || !sub->wanted || sub->refused)
 			continue;
-		sub->refused = REFUSED_BUSY;
-		result->refused[REFUSED_BUSY]++;
+		sub->refused = (uint8_t)why;
+		result->refused[why]++;
 	}
+}
+
+static void leave_trapped(struct batch *b, struct batch_result *result)
+{
+	struct target *t = b->target;
+	vec_each (i, &b->sites)
+		if (count_traps(&t->sites.data[*i].next))
+			leave_as_is(t, &t->sites.data[*i], REFUSED_NO_ROOM, result);
 }
 
 static bool settle(struct batch *b, struct batch_result *result)
@@ -144,8 +155,10 @@ static bool settle(struct batch *b, struct batch_result *result)
 	bool clean = settle_for(t, &b->first_walk, &clashes);
 	vec_each (c, &clashes)
 		if (c->site != SITE_NONE && t->sites.data[c->site].dirty)
-			leave_as_is(t, &t->sites.data[c->site], result);
+			leave_as_is(t, &t->sites.data[c->site], REFUSED_BUSY, result);
 	vec_free(&clashes);
+	if (!traps_ready(t, b->sites.data, b->sites.len))
+		leave_trapped(b, result);
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < b->sites.len; i++)
 		if (t->sites.data[b->sites.data[i]].dirty)
@@ -181,6 +194,7 @@ static void while_stopped(struct batch *b, struct batch_result *result)
 	/* Walks that the runtime remembers lean on the lists. */
 	__atomic_add_fetch(&target_header(t)->epoch, 1, __ATOMIC_RELEASE);
 	if (clean) {
+		traps_forget_retired(t);
 		code_memory_reclaim(t);
 		vec_each (p, &t->probe_retired)
 			vec_push(&t->probe_free, *p);

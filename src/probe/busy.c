@@ -78,6 +78,8 @@ static void check_thread(struct target *t, struct stopped_walk *w, clash_list *o
 		return;
 	if ((w->unsettled || w->in_call) && is_code_memory(t, now.pc))
 		check_fragment(t, w->tid, now.pc, out);
+	else if (w->unsettled) /* it has trapped, and will go to the old fragment */
+		check_fragment(t, w->tid, trap_leads_to(t, now.pc), out);
 	w->interrupted =
 		!w->unsettled && w->walk.end == WALK_NO_CODE && is_code_memory(t, w->walk.at.pc);
 	if (w->interrupted) {

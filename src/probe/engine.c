@@ -49,8 +49,9 @@ static bool on_signal(void *ctx, struct control_signal *s)
 	const struct target *t = target_of(ctx, s->pid);
 	if (!t || !t->injected)
 		return true;
-	s->pc = begin_again(t, s->pc);
-	return true;
+	uint64_t to = s->trapped ? trap_leads_to(t, s->pc) : 0;
+	s->pc = to ? to : begin_again(t, s->pc);
+	return !to;
 }
 
 enum { LOOK_MIN_MS = 2, LOOK_MAX_MS = 100 };

@@ -19,9 +19,9 @@ struct engine;
 struct target;
 
 struct engine_options {
-	bool poison;   /* tests: probes destroy what liveness calls free */
-	bool relocate; /* tests: relocate every procedure */
-	bool no_traps;
+	bool poison;        /* tests: probes destroy what liveness calls free */
+	bool relocate;      /* tests: relocate every procedure */
+	bool trap_all;      /* tests: traps even where jumps would do */
 	bool no_perf_clock; /* tests: as if perf were not permitted */
 };
 
@@ -86,9 +86,10 @@ void engine_remove(struct engine *g, struct target *t, uint32_t subject);
 
 struct batch_result {
 	uint32_t spots, refused[REFUSAL_REASONS]; /* spots asked for, and those refused by reason */
-	uint32_t patches, displaced, relocated, traps; /* procedures by mechanism */
-	uint64_t pause_ns;                             /* how long the program was stopped */
-	uint32_t caught_up;                            /* activations found on stacks */
+	uint32_t patches;
+	uint32_t displaced, relocated, traps; /* procedures by mechanism; any trap counts */
+	uint64_t pause_ns;                    /* how long the program was stopped */
+	uint32_t caught_up;                   /* activations found on stacks */
 };
 /* Why a subject was not put in by the last commit; REFUSED_NONE if it was. */
 enum refusal engine_refused(const struct target *t, uint32_t subject);

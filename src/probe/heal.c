@@ -90,6 +90,7 @@ static void give_back(struct target *t, uint64_t region, struct rt_header *h)
 	int64_t result;
 	if (remote_enter(&s, c, t->pid, "", &text, &ignored))
 		return;
+	traps_set_default(&s, c, region, h->trap_handler);
 	for (uint32_t i = 0; i < h->code_regions; i++) {
 		uint64_t size = h->code[i].size;
 		h->code[i].size = 0;

@@ -94,6 +94,8 @@ void target_copy_state(struct target *child, const struct target *parent, int ti
 	copy_vec(&child->steps, &parent->steps);
 	copy_vec(&child->searched, &parent->searched);
 	child->counters_used = parent->counters_used;
+	child->trap_entries = parent->trap_entries;
+	child->traps_spoilt = parent->traps_spoilt;
 	child->rendezvous_in = parent->rendezvous_in;
 	child->rendezvous_state = parent->rendezvous_state;
 	begin_thread(child, tid);

@@ -97,10 +97,26 @@ static int open_region(struct target *t, int fd, struct err *e)
 	return 0;
 }
 
-/* Creates the region in the program; at `fixed` if that is not 0, in place of what is there. Else
- * away from libraries, so that memory near them stays free for probes. */
-static int make_region(struct target *t, const struct caller *c, uint64_t name, uint64_t fixed,
-		       struct err *e)
+/* Copies what the parent's region holds below the areas, but no pages that it does not have. */
+static void copy_tables(struct target *child, const struct target *parent)
+{
+	off_t at = 0, end = (off_t)RT_RAW;
+	while ((at = lseek(parent->region_fd, at, SEEK_DATA)) >= 0 && at < end) {
+		off_t hole = lseek(parent->region_fd, at, SEEK_HOLE);
+		if (hole < 0 || hole > end)
+			hole = end;
+		memcpy(child->region + at, parent->region + at, (size_t)(hole - at));
+		at = hole;
+	}
+	target_header(child)->pid = (uint32_t)child->pid;
+	target_header(child)->raw_used = 0;
+}
+
+/* Creates the region in the program: away from libraries, so that memory near them stays free for
+ * probes. That of a child takes the place of its parent's, and has to be complete then: there are
+ * traps that rely on it. */
+static int make_region(struct target *t, const struct caller *c, uint64_t name,
+		       const struct target *parent, struct err *e)
 {
 	int64_t fd = -1, base = 0;
 	int rc = call(c, "shared memory cannot be made", SYS_memfd_create,
@@ -108,9 +124,11 @@ static int make_region(struct target *t, const struct caller *c, uint64_t name, 
 	if (rc)
 		return rc;
 	rc = open_region(t, (int)fd, e);
+	if (!rc && parent)
+		copy_tables(t, parent);
 	if (!rc) {
-		uint64_t flags = MAP_SHARED | MAP_NORESERVE | (fixed ? MAP_FIXED : 0);
-		uint64_t at = fixed ? fixed : place_aside(t->pid, RT_REGION_SIZE);
+		uint64_t flags = MAP_SHARED | MAP_NORESERVE | (parent ? MAP_FIXED : 0);
+		uint64_t at = parent ? parent->base : place_aside(t->pid, RT_REGION_SIZE);
 		rc = call(c, "there is no room for shared memory (is there a limit, ulimit -v?)",
 			  SYS_mmap,
 			  (uint64_t[6]){at, RT_REGION_SIZE, PROT_READ | PROT_WRITE, flags,
@@ -238,7 +256,7 @@ int target_inject(struct target *t, struct err *e)
 	if (rc)
 		return rc;
 	struct caller c = {.target = t, .thread = slack.thread, .place = slack.place};
-	rc = make_region(t, &c, name, 0, e);
+	rc = make_region(t, &c, name, NULL, e);
 	if (!rc)
 		rc = map_text(t, &c, e);
 	if (rc && t->base)
@@ -253,19 +271,6 @@ int target_inject(struct target *t, struct err *e)
 	t->injected = true;
 	areas_prepare_all(t);
 	return 0;
-}
-
-/* Copies what the parent's region holds below the areas, but no pages that it does not have. */
-static void copy_tables(struct target *child, const struct target *parent)
-{
-	off_t at = 0, end = (off_t)RT_RAW;
-	while ((at = lseek(parent->region_fd, at, SEEK_DATA)) >= 0 && at < end) {
-		off_t hole = lseek(parent->region_fd, at, SEEK_HOLE);
-		if (hole < 0 || hole > end)
-			hole = end;
-		memcpy(child->region + at, parent->region + at, (size_t)(hole - at));
-		at = hole;
-	}
 }
 
 /* A child that was forked before its parent was ours has other memory, or none. */
@@ -289,14 +294,11 @@ int target_inject_child(struct target *child, struct target *parent, int tid, st
 		return err_set(e, ERR_SYSTEM, "process %d is gone, or was not ours", child->pid);
 	/* Until it has a region of its own, it sees its parent's. */
 	memcpy(target_at(parent, NAME_AT), RT_NAME, sizeof(RT_NAME));
-	int rc = make_region(child, &c, parent->base + NAME_AT, parent->base, e);
+	int rc = make_region(child, &c, parent->base + NAME_AT, parent, e);
 	if (rc) {
 		close_region(child);
 		return rc;
 	}
-	copy_tables(child, parent);
-	target_header(child)->pid = (uint32_t)child->pid;
-	target_header(child)->raw_used = 0;
 	child->injected = true;
 	return 0;
 }
@@ -344,6 +346,7 @@ void target_withdraw(struct target *t)
 	struct caller c = {.target = t, .thread = slack.thread, .place = slack.place};
 	give_back_clocks(t, &c);
 	struct rt_header *h = target_header(t);
+	traps_set_default(&slack, t->engine->control, t->base, h->trap_handler);
 	for (uint32_t i = 0; i < h->code_regions; i++) {
 		uint64_t size = h->code[i].size;
 		h->code[i].size = 0; /* first: see give_back() in heal.c */

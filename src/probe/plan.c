@@ -408,7 +408,8 @@ static uint32_t room_for(struct target *t, struct fragment_request *r, uint64_t 
 }
 
 /* Takes room for the fragment and makes it there. */
-static int make_fragment(struct target *t, struct site *site, struct site_plan *p, struct err *e)
+static int make_fragment(struct target *t, struct site *site, struct site_plan *p, bool traps,
+			 struct err *e)
 {
 	struct fragment_request r = {.flow = site->code->flow,
 				     .procedure = site_procedure(site),
@@ -420,6 +421,8 @@ static int make_fragment(struct target *t, struct site *site, struct site_plan *
 				     .intrusions = intrusions_of(t->engine, site->code),
 				     .poison = t->engine->options.poison,
 				     .shadow_stack = t->shadow_stack,
+				     .allow_traps = traps,
+				     .trap_all = traps && t->engine->options.trap_all,
 				     .relocate = t->engine->options.relocate};
 	if (!site->next_address) {
 		bool taken;
@@ -434,6 +437,28 @@ static int make_fragment(struct target *t, struct site *site, struct site_plan *
 	return site->next.size <= site->next_room ? 0 : refuse_site(t, site, p);
 }
 
+static bool any_refused(const struct site_plan *p)
+{
+	vec_each (probe, &p->probes)
+		if (probe->refused)
+			return true;
+	return false;
+}
+
+/* With traps, if something is refused without them. */
+static int plan_fragment(struct target *t, struct site *site, struct site_plan *p, struct err *e)
+{
+	bool at_once = t->engine->options.trap_all && traps_possible(t, site);
+	int rc = make_fragment(t, site, p, at_once, e);
+	if (!rc && !at_once && any_refused(p) && traps_possible(t, site)) {
+		vec_each (probe, &p->probes)
+			probe->refused = REFUSED_NONE;
+		code_memory_drop_next(t, site);
+		rc = make_fragment(t, site, p, true, e);
+	}
+	return rc;
+}
+
 int site_plan(struct target *t, uint32_t number, struct batch_result *result, struct err *e)
 {
 	struct site_plan p;
@@ -444,7 +469,7 @@ int site_plan(struct target *t, uint32_t number, struct batch_result *result, st
 	add_probes(t, &p, site);
 	result->spots += p.probes.len;
 	while (p.probes.len) {
-		rc = make_fragment(t, site, &p, e);
+		rc = plan_fragment(t, site, &p, e);
 		if (rc || !give_up_refused(t, &p, result))
 			break;
 		add_probes(t, &p, site);
@@ -454,6 +479,7 @@ int site_plan(struct target *t, uint32_t number, struct batch_result *result, st
 		mark_shared(t, &p);
 		publish(t, &p);
 		code_memory_trim_next(t, site);
+		t->traps_planned += count_traps(&site->next);
 	} else {
 		code_memory_drop_next(t, site);
 	}

@@ -70,8 +70,10 @@ static bool is_inside(const struct target *t, struct control_thread *th)
 {
 	struct registers r;
 	bool ignored;
-	return th->stopped && !th->held && control_registers(th, &r) && !th->in_call &&
-	       is_code_memory(t, r.pc) && !to_original(t, &r.pc, &ignored);
+	if (!th->stopped || th->held || !control_registers(th, &r))
+		return false;
+	return is_trapped(t, th, r.pc) ||
+	       (!th->in_call && is_code_memory(t, r.pc) && !to_original(t, &r.pc, &ignored));
 }
 
 static uint32_t find_inside(struct target *t, int *tids, uint32_t most)
@@ -145,7 +147,8 @@ bool thread_is_in(struct target *t, struct control_thread *th, const struct rt_h
 	struct engine *g = t->engine;
 	struct registers r;
 	struct walk w = {0};
-	if (!th->stopped || !control_registers(th, &r) || has_code(h, r.pc))
+	if (!th->stopped || !control_registers(th, &r) || has_code(h, r.pc) ||
+	    (h->trap_handler && control_has_trapped(th)))
 		return true;
 	memory_window_init(g->window, t->pid);
 	walk_stack(g->walker, t->space, &r, memory_window_word, g->window, &w);
@@ -175,6 +178,10 @@ static bool settle_one(struct target *t, struct control_thread *th)
 	w->in_call = th->in_call;
 	if (is_code_memory(t, at))
 		w->unsettled = !to_original(t, &w->registers.pc, &w->probed);
+	else if (is_trapped(t, th, at)) {
+		w->unsettled = true;
+		w->registers.pc -= g->arch->emit->trap_advance;
+	}
 	w->call = w->in_call ? thread_call(th->pid, w->tid) : -1;
 	memory_window_init(g->window, t->pid);
 	walk_stack(g->walker, t->space, &w->registers, memory_window_word, g->window, &w->walk);

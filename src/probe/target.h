@@ -9,6 +9,7 @@
  *	settle.c    threads out of probes, and their stacks
  *	busy.c      sites that a thread will come back to the middle of
  *	write.c     patches, in and out
+ *	traps.c     traps where jumps have no room, and who is told of them
  *	redirect.c  from old fragments to new ones
  *	catch_up.c  activations that were running already; lists.h where they are entered
  *	steps.c     recipes -> the runtime's table of steps
@@ -136,7 +137,11 @@ struct target {
 	VEC(uint32_t) journal_free, probe_free;
 	VEC(uint32_t) probe_retired; /* a thread may still be on its way to them */
 	uint32_t counters_used;
-	VEC(uint32_t) steps; /* entries of the runtime's table that are in use */
+	VEC(uint32_t) steps;          /* entries of the runtime's table that are in use */
+	uint32_t trap_entries;        /* of the runtime's table that lead somewhere */
+	uint32_t traps_planned;       /* by this batch so far */
+	bool traps_asked, traps_free; /* whether they are possible, as far as this batch knows */
+	bool traps_spoilt;            /* SIGTRAP's action was ours, and is not any more */
 
 	struct thread_slot slots[RT_AREAS];
 	uint64_t unmeasured_threads;
@@ -303,6 +308,27 @@ bool settle_for(struct target *t, uint32_t *first, clash_list *clashes);
 void patches_undo(struct target *t, const uint32_t *sites, uint32_t count);
 /* Sites whose memory could not be written are marked. */
 void patches_put(struct target *t, const uint32_t *sites, uint32_t count);
+
+/* traps.c */
+/* At the beginning of a batch: if SIGTRAP's action is not ours any more, sites with traps have to
+ * change. */
+void traps_look(struct target *t);
+/* Whether this batch may use them in the site. */
+bool traps_possible(struct target *t, const struct site *s);
+uint32_t count_traps(const struct fragment *f);
+/* With the target stopped: whether all is ready for traps of the next fragments of these sites. */
+bool traps_ready(struct target *t, const uint32_t *sites, uint32_t count);
+/* Enters the traps of a site in the runtime's table, before they go in. */
+void traps_enter(struct target *t, const struct site *s);
+/* Takes those of retired fragments out of it. */
+void traps_forget_retired(struct target *t);
+/* Where a thread has to go that got its signal at `pc`; 0: it is no trap of ours. */
+uint64_t trap_leads_to(const struct target *t, uint64_t pc);
+/* Whether the stopped thread, at `pc`, will get the signal of a trap of ours as soon as it runs. */
+bool is_trapped(const struct target *t, const struct control_thread *th, uint64_t pc);
+/* SIGTRAP's action becomes the default one if it is `handler`. */
+void traps_set_default(const struct remote_slack *s, struct control *c, uint64_t region,
+		       uint64_t handler);
 
 /* catch_up.c */
 uint32_t catch_up(struct target *t, const struct stopped_walk *w);

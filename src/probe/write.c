@@ -116,7 +116,7 @@ void patches_undo(struct target *t, const uint32_t *sites, uint32_t count)
 	}
 }
 
-static void enter_in_journal(struct target *t, struct site *s)
+static void enter(struct target *t, struct site *s)
 {
 	vec_each (p, &s->fragment.patches) {
 		struct rt_header *h = target_header(t);
@@ -128,13 +128,14 @@ static void enter_in_journal(struct target *t, struct site *s)
 		__atomic_store_n(&entry->pc, p->va + s->bias, __ATOMIC_RELEASE);
 		vec_push(&s->journal, j);
 	}
+	traps_enter(t, s);
 }
 
 void patches_put(struct target *t, const uint32_t *sites, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (t->sites.data[sites[i]].address)
-			enter_in_journal(t, &t->sites.data[sites[i]]);
+			enter(t, &t->sites.data[sites[i]]);
 	change_plain(t, sites, count, true);
 	change_dead(t, sites, count, true);
 }

@@ -94,7 +94,7 @@ static const struct {
 } switches[] = {
 	{"--poison", &settings.engine.poison},
 	{"--relocate", &settings.engine.relocate},
-	{"--no-traps", &settings.engine.no_traps},
+	{"--traps", &settings.engine.trap_all},
 	{"--no-perf-clock", &settings.engine.no_perf_clock},
 	{"--all-images", &settings.all_images},
 	{"--no-loops", &settings.no_loops},

@@ -107,7 +107,7 @@ void report_write(const struct text *body);
 
 /* What a process shows of itself. */
 struct trace {
-	struct text maps, files;
+	struct text maps, files, signals;
 };
 void trace_take(struct trace *out, int pid);
 void trace_release(struct trace *t);

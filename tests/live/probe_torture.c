@@ -168,6 +168,8 @@ int mode_death(char **argv)
 		heal(victim);
 	bool clean = runs_on(victim) && text_is_original(victim, false);
 	status = end_untraced(victim);
+	if (!clean)
+		fprintf(stderr, "it ended with status %d\n", status);
 	return clean ? status : 3;
 }
 

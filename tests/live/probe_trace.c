@@ -1,5 +1,5 @@
-/* Whether a process shows that we were there: mappings, descriptors, code that is not its file's.
- */
+/* Whether a process shows that we were there: mappings, descriptors, what signals do, code that is
+ * not its file's. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -73,17 +73,26 @@ static void take_files(struct text *out, int pid)
 	vec_free(&lines);
 }
 
+static void take_signals(struct text *out, int pid)
+{
+	for (int signal = 1; signal < NSIG; signal++)
+		if (thread_catches(pid, signal))
+			text_printf(out, "handler of signal %d\n", signal);
+}
+
 void trace_take(struct trace *out, int pid)
 {
 	*out = (struct trace){0};
 	take_maps(&out->maps, pid);
 	take_files(&out->files, pid);
+	take_signals(&out->signals, pid);
 }
 
 void trace_release(struct trace *t)
 {
 	text_release(&t->maps);
 	text_release(&t->files);
+	text_release(&t->signals);
 }
 
 static bool has_line(const char *text, const char *line, size_t n)
@@ -118,7 +127,8 @@ static bool same_text(const struct text *a, const struct text *b)
 bool trace_same(const struct trace *before, const struct trace *after)
 {
 	bool maps = same_text(&before->maps, &after->maps);
-	return same_text(&before->files, &after->files) && maps;
+	bool signals = same_text(&before->signals, &after->signals);
+	return same_text(&before->files, &after->files) && maps && signals;
 }
 
 enum { PIECE = 4096 };

@@ -3,7 +3,7 @@
  * no more room for them, or nobody who reads them, paths are unknown, and that at once. */
 #include "runtime/hit.h"
 
-enum { CHUNK = 4096, RECORD_ALIGN = 16, ALIVE_PERIOD = 4096 };
+enum { CHUNK = 4096, RECORD_ALIGN = 16, ALIVE_PERIOD = 256 };
 
 /* Words of a stack: where they are, or a copy of them. */
 struct stack_words {
@@ -112,7 +112,7 @@ static uint64_t record(const struct hit *h, const struct stack_words *words, uin
 	return RT_RAW + at;
 }
 
-/* Whether Sonde lives is asked seldom: it costs a system call. */
+/* Whether Sonde lives is asked seldom: it costs system calls. */
 static bool is_worthwhile(const struct hit *h)
 {
 	struct rt_header *header = region_header();

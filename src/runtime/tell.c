@@ -6,6 +6,7 @@ enum {
 	SIGNAL_URGENT = 23,
 	CODE_QUEUE = -1,
 	NOT_PERMITTED = -1, /* -EPERM */
+	POLL_READABLE = 1,
 };
 
 static uint64_t register_of(const struct hit *h, uint8_t reg)
@@ -52,11 +53,30 @@ struct queued {
 };
 _Static_assert(sizeof(struct queued) == 128, "the kernel's siginfo_t");
 
+struct poll_entry {
+	int32_t fd;
+	int16_t wanted, came;
+};
+
+/* A process that has died and whose parent does not know yet can still be sent signals: its
+ * descriptor tells. */
+static bool has_ended(long pid)
+{
+	int64_t no_time[2] = {0, 0};
+	long fd = system_call(__NR_pidfd_open, pid, 0, 0, 0, 0);
+	if (fd < 0)
+		return false;
+	struct poll_entry entry = {(int32_t)fd, POLL_READABLE, 0};
+	long ready = system_call(__NR_ppoll, (long)&entry, 1, (long)no_time, 0, 0);
+	system_call(__NR_close, fd, 0, 0, 0, 0);
+	return ready == 1;
+}
+
 COLD bool tracer_is_alive(void)
 {
 	long pid = region_header()->tracer;
 	long result = pid ? system_call(__NR_kill, pid, 0, 0, 0, 0) : -1;
-	return pid && (!result || result == NOT_PERMITTED);
+	return pid && (!result || result == NOT_PERMITTED) && !has_ended(pid);
 }
 
 COLD void rendezvous(const struct rt_probe *probe)

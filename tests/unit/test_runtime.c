@@ -1304,8 +1304,12 @@ static void rendezvous_sends_a_signal(void **state)
 	pid_t dead = fork();
 	if (!dead)
 		_exit(0);
-	waitpid(dead, NULL, 0);
+	/* Dead, but its parent does not know yet; then it does. */
+	siginfo_t info;
+	waitid(P_PID, (id_t)dead, &info, WEXITED | WNOWAIT);
 	header(b)->tracer = (uint32_t)dead;
+	hit(b, p);
+	waitpid(dead, NULL, 0);
 	hit(b, p);
 	header(b)->tracer = 0;
 	hit(b, p);

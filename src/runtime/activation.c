@@ -7,8 +7,12 @@
 static void pop_reading(struct rt_area *area, struct readings *r, struct rt_stack *s)
 {
 	struct rt_activation *a = area_activation(area, s->top);
+	struct rt_activation *outer = outside(area, a);
 	read_metrics(area, r, a->metrics);
-	pop(area, r, s, a);
+	for (uint32_t set = a->metrics & METRICS_KNOWN; set; set &= set - 1)
+		settle(area_path(area, a->path), r->now[lowest(set)], a, outer, lowest(set));
+	pass_on(a, outer);
+	pop(area, s, a);
 }
 
 /* Ends activations until `last` (a number) has ended too. */

@@ -25,10 +25,12 @@ HOT void add_below(struct rt_activation *outer, unsigned metric, uint64_t value)
 	outer->below_set |= UINT32_C(1) << metric;
 }
 
-HOT void settle_one(struct rt_path *p, const struct readings *r, const struct rt_activation *a,
-		    struct rt_activation *outer, unsigned m)
+/* Adds what one metric of the activation amounted to, to its path and to what the next outer one
+ * has below it. */
+HOT void settle(struct rt_path *p, uint64_t now, const struct rt_activation *a,
+		struct rt_activation *outer, unsigned m)
 {
-	uint64_t value = r->now[m] - a->start[m];
+	uint64_t value = now - a->start[m];
 	uint64_t below = unlikely(a->below_set >> m & 1) ? a->below[m] : 0;
 	p->total[m] += value;
 	p->self[m] += value - below;
@@ -36,32 +38,27 @@ HOT void settle_one(struct rt_path *p, const struct readings *r, const struct rt
 		add_below(outer, m, value);
 }
 
-/* Adds what the activation amounted to, to its path and to what the next outer one has below it.
- * All of its metrics were read. */
-HOT void settle(struct rt_path *p, const struct readings *r, const struct rt_activation *a,
-		struct rt_activation *outer)
+/* What was below it in metrics that are not its own is below the next outer one. */
+HOT void pass_on(const struct rt_activation *a, struct rt_activation *outer)
 {
-	uint32_t own = a->metrics & METRICS_KNOWN, passed_on = a->below_set & METRICS_KNOWN & ~own;
-	if (own & 1 << RT_CPU)
-		settle_one(p, r, a, outer, RT_CPU);
-	if (own & 1 << RT_WALL)
-		settle_one(p, r, a, outer, RT_WALL);
-	for (uint32_t set = own >> RT_SYNC << RT_SYNC; set; set &= set - 1)
-		settle_one(p, r, a, outer, lowest(set));
-	if (unlikely(outer && passed_on))
-		for (uint32_t set = passed_on; set; set &= set - 1)
+	uint32_t others = a->below_set & METRICS_KNOWN & ~a->metrics;
+	if (unlikely(outer && others))
+		for (uint32_t set = others; set; set &= set - 1)
 			add_below(outer, lowest(set), a->below[lowest(set)]);
 }
 
-/* Ends the innermost activation of a stack. */
-HOT void pop(struct rt_area *area, const struct readings *r, struct rt_stack *s,
-	     struct rt_activation *a)
+/* The next outer activation; NULL if there is none. */
+HOT struct rt_activation *outside(struct rt_area *area, const struct rt_activation *a)
 {
-	struct rt_path *p = area_path(area, a->path);
-	uint32_t number = s->top, next = a->next;
-	settle(p, r, a, unlikely(next) ? area_activation(area, next) : NULL);
-	p->live--;
-	s->top = next;
+	return unlikely(a->next) ? area_activation(area, a->next) : NULL;
+}
+
+/* Ends the innermost activation of a stack, which is settled. */
+HOT void pop(struct rt_area *area, struct rt_stack *s, struct rt_activation *a)
+{
+	uint32_t number = s->top;
+	area_path(area, a->path)->live--;
+	s->top = a->next;
 	a->cfa = 0;
 	a->next = area->activation_free;
 	area->activation_free = number;

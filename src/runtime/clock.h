@@ -6,22 +6,26 @@
 
 enum { CLOCK_RANGE = 28 }; /* bits of ticks for which the product stays within 64 */
 
-/* The thread's time on a processor at `now`, ticks that were read on the way here: if the kernel
- * has put the thread off and on a processor since, the page says so. */
-HOT uint64_t read_page(struct rt_area *a, uint64_t now)
+/* Whether the kernel has not put the thread off and on a processor since the page was read: it says
+ * so there. `now`: ticks, read on the way here. */
+HOT bool page_holds(const struct rt_area *a, uint64_t now)
 {
 	const volatile struct perf_event_mmap_page *p = (const void *)a->clock_page;
-	uint64_t since = now - a->clock_ticks;
-	if (unlikely(p->lock != a->clock_lock || since >> CLOCK_RANGE))
-		return read_page_anew(a);
-	return a->clock_ns + (since * a->clock_mult >> a->clock_shift);
+	return likely(p->lock == a->clock_lock && !((now - a->clock_ticks) >> CLOCK_RANGE));
+}
+
+/* The thread's time on a processor then, if it does. */
+HOT uint64_t reckon_cpu(const struct rt_area *a, uint64_t now)
+{
+	return a->clock_ns + ((now - a->clock_ticks) * a->clock_mult >> a->clock_shift);
 }
 
 static inline uint64_t read_cpu(struct rt_area *a)
 {
-	if (likely(a->clock_page > 1))
-		return read_page(a, ticks());
-	return read_cpu_slowly(a);
+	if (unlikely(a->clock_page <= 1))
+		return read_cpu_slowly(a);
+	uint64_t now = ticks();
+	return page_holds(a, now) ? reckon_cpu(a, now) : read_page_anew(a);
 }
 
 static inline uint64_t read_metric(struct rt_area *a, unsigned metric)
@@ -43,7 +47,7 @@ static inline unsigned lowest(uint32_t set)
 
 enum { METRICS_KNOWN = (1 << RT_METRICS) - 1 };
 
-/* Whether they can be read without the kernel. */
+/* Whether they can be read without the kernel, as a rule. */
 HOT bool can_read_quickly(const struct rt_area *a, uint32_t set)
 {
 	return !(set >> RT_EVENT) && (!(set & 1 << RT_CPU) || a->clock_page > 1);

@@ -56,13 +56,14 @@ static void dispatch(const struct hit *h)
 	}
 }
 
-HOT struct hit make_hit(const struct rt_probe *probe, const struct frame *frame, struct rt_area *a)
+HOT struct hit make_hit(const struct rt_probe *probe, const struct frame *frame, struct rt_area *a,
+			const struct rt_subject *subject)
 {
 	uint64_t cfa = step_cfa(probe->step, frame_sp(frame), frame_fp(frame));
 	return (struct hit){.probe = probe,
 			    .frame = frame,
 			    .area = a,
-			    .subject = region_subject(probe->subject),
+			    .subject = subject,
 			    .cfa = cfa,
 			    .own = area_owns(a, cfa)};
 }
@@ -74,7 +75,7 @@ static COLD void hit_slowly(const struct rt_probe *probe, const struct frame *fr
 		return;
 	if (a->busy && !(a = free_area(a, (uint64_t)frame)))
 		return;
-	struct hit h = make_hit(probe, frame, a);
+	struct hit h = make_hit(probe, frame, a, region_subject(probe->subject));
 	mark_busy(h);
 	a->hits[probe->kind]++;
 	dispatch(&h);
@@ -90,10 +91,11 @@ void rt_hit(const struct rt_probe *probe, const struct frame *frame)
 	if (unlikely(!guarded()))
 		return;
 	if (likely(kind <= RT_EXIT)) {
-		if (unlikely(!region_subject(probe->subject)->active))
+		const struct rt_subject *subject = region_subject(probe->subject);
+		if (unlikely(!subject->active))
 			return;
 		if (likely(a && !a->busy)) {
-			struct hit h = make_hit(probe, frame, a);
+			struct hit h = make_hit(probe, frame, a, subject);
 			if (likely(hit_quickly(h, kind, now)))
 				return;
 		}

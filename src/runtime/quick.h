@@ -1,21 +1,27 @@
-/* The common way of a hit, without calls: on the thread's own stack, nothing left behind, the path
- * known, an activation free, clocks open. Whether it can be gone is decided before anything
- * changes; otherwise the hit starts again on the way for all cases (activation.c). */
+/* The common way of a hit, without calls or variables on the stack: on the thread's own stack,
+ * nothing left behind, the path known, an activation free, clocks open. Whether it can be gone is
+ * decided before anything changes; otherwise the hit starts again on the way for all cases
+ * (activation.c). */
 #pragma once
 #include "runtime/activation.h"
 
-/* Readings of a set for which can_read_quickly(). */
-HOT void read_quickly(struct rt_area *a, uint64_t *out, uint32_t set, uint64_t now)
+/* Whether a set for which can_read_quickly() can be read at `now`, too. */
+HOT bool can_read_now(const struct rt_area *a, uint32_t set, uint64_t now)
 {
-	if (set & 1 << RT_CPU)
-		out[RT_CPU] = read_page(a, now);
-	if (set & 1 << RT_WALL)
-		out[RT_WALL] = now;
-	if (likely(!(set >> RT_SYNC)))
+	return !(set & 1 << RT_CPU) || page_holds(a, now);
+}
+
+HOT void start_quickly(const struct rt_area *area, struct rt_activation *a, uint64_t now)
+{
+	if (a->metrics & 1 << RT_CPU)
+		a->start[RT_CPU] = reckon_cpu(area, now);
+	if (a->metrics & 1 << RT_WALL)
+		a->start[RT_WALL] = now;
+	if (likely(!(a->metrics >> RT_SYNC)))
 		return;
-	out[RT_SYNC] = a->waited_sync;
-	out[RT_IO] = a->waited_io;
-	out[RT_BYTES] = a->bytes;
+	a->start[RT_SYNC] = area->waited_sync;
+	a->start[RT_IO] = area->waited_io;
+	a->start[RT_BYTES] = area->bytes;
 }
 
 /* 0: not known. */
@@ -71,30 +77,50 @@ HOT bool enter_marked(struct hit h)
 		return goes_on_quickly(h, top);
 	uint64_t now = ticks();
 	uint32_t path = quick_path(h);
-	if (unlikely(!path))
+	if (unlikely(!path || !can_read_now(area, metrics, now)))
 		return false;
 	area->hits[RT_ENTER]++;
 	begin_change();
 	struct rt_activation *a = area_activation(area, number);
 	area->activation_free = a->next;
 	push(h, s, a, number, path, true);
-	read_quickly(area, a->start, metrics, now);
+	start_quickly(area, a, now);
 	end_change(area);
 	return true;
 }
 
+HOT void settle_quickly(struct rt_area *area, const struct rt_activation *a, uint64_t now)
+{
+	struct rt_path *p = area_path(area, a->path);
+	struct rt_activation *outer = outside(area, a);
+	uint32_t set = a->metrics;
+	if (set & 1 << RT_CPU)
+		settle(p, reckon_cpu(area, now), a, outer, RT_CPU);
+	if (set & 1 << RT_WALL)
+		settle(p, now, a, outer, RT_WALL);
+	if (unlikely(set >> RT_SYNC)) {
+		if (set & 1 << RT_SYNC)
+			settle(p, area->waited_sync, a, outer, RT_SYNC);
+		if (set & 1 << RT_IO)
+			settle(p, area->waited_io, a, outer, RT_IO);
+		if (set & 1 << RT_BYTES)
+			settle(p, area->bytes, a, outer, RT_BYTES);
+	}
+	pass_on(a, outer);
+}
+
 HOT bool leave_marked(struct hit h, uint64_t now)
 {
-	struct readings r;
 	struct rt_area *area = h.area;
 	struct rt_stack *s = &area->stacks[0];
 	struct rt_activation *a = area_activation(area, s->top);
-	if (unlikely(!s->top || a->cfa != h.cfa || a->subject != h.probe->subject || !a->quick))
+	if (unlikely(!s->top || a->cfa != h.cfa || a->subject != h.probe->subject || !a->quick ||
+		     !can_read_now(area, a->metrics, now)))
 		return false;
-	read_quickly(area, r.now, a->metrics, now);
 	area->hits[RT_EXIT]++;
 	begin_change();
-	pop(area, &r, s, a);
+	settle_quickly(area, a, now);
+	pop(area, s, a);
 	end_change(area);
 	return true;
 }

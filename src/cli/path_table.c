@@ -13,6 +13,7 @@ enum {
 	COUNT_COLUMNS = 14,
 	SHARE_COLUMNS = 8,
 	AMOUNT_COLUMNS = 11,
+	MOST_COLUMNS = 26, /* for long names */
 	LEAST_PATH = 48,
 	INDENT = 6,
 	IDLE_NAMED = 12,
@@ -151,7 +152,9 @@ static void add_word_cell(struct text *out, const char *word, size_t columns)
 
 static size_t metric_columns(const struct path_metric *m)
 {
-	return metrics_is_time(m) ? AMOUNT_COLUMNS : COUNT_COLUMNS;
+	size_t least = metrics_is_time(m) ? AMOUNT_COLUMNS : COUNT_COLUMNS;
+	size_t name = strlen(m->name) + 2;
+	return name < least ? least : name < MOST_COLUMNS ? name : MOST_COLUMNS;
 }
 
 #define EACH_METRIC(m, t)                                                                          \

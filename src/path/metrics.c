@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "profile/profile.h"
+#include "sample/perf_open.h"
 
 static const struct path_metric known[] = {
 	{.name = "calls", .unit = "", .index = PATH_CALLS},
@@ -33,7 +34,7 @@ static int find_event(const char *name, struct event *out, struct err *e)
 			"'%s' cannot be counted for each call: only events without modifiers "
 			"can",
 			name);
-	return 0;
+	return perf_check_countable(out, e);
 }
 
 int metrics_check(const char *name, struct err *e)
@@ -52,9 +53,7 @@ static int define_event(struct path_metrics *m, struct engine *g, const char *na
 	if (m->event_count == RT_EVENTS)
 		return err_set(e, ERR_UNSUPPORTED, "at most %d events can be counted at once",
 			       RT_EVENTS);
-	rc = engine_define_event(g, m->event_count, event.type, event.config, e);
-	if (rc)
-		return rc;
+	engine_define_event(g, m->event_count, event.type, event.config);
 	*out = (struct path_metric){
 		.name = event.name, .unit = event.unit, .index = RT_EVENT + m->event_count++};
 	return 0;

@@ -150,6 +150,8 @@ void areas_retire(struct target *t, int tid)
 		return;
 	keep_paths(t, i, tid);
 	keep_paths(t, i + RT_AREAS, tid);
+	cost_keep(t, i);
+	cost_keep(t, i + RT_AREAS);
 	wipe(t, i);
 	wipe(t, i + RT_AREAS);
 	table_remove(t, t->slots[i].thread_pointer, t->base + RT_AREA(i));

@@ -169,8 +169,10 @@ static void tell(struct engine *g, enum engine_happening what, struct target *t,
 }
 
 /* All values that areas hold are kept; the program is no more, or another one. */
-static void end_target(struct target *t, int status)
+static void end_target(struct target *t, int status, uint64_t cpu_ns)
 {
+	if (t->injected)
+		t->ended.run_ns = cpu_ns;
 	for (uint32_t i = 0; i < RT_AREAS; i++)
 		if (t->slots[i].tid)
 			areas_retire(t, t->slots[i].tid);
@@ -243,7 +245,7 @@ static void on_executed(struct engine *g, const struct control_event *ev)
 	struct err e;
 	struct target *old = target_of(g, ev->pid);
 	if (old)
-		end_target(old, -1);
+		end_target(old, -1, process_cpu_ns(ev->pid));
 	struct target *t = target_new(g, ev->pid);
 	t->before = old;
 	if (prepare(t, &e)) {
@@ -280,7 +282,7 @@ static void on_gone(struct engine *g, const struct control_event *ev)
 	struct target *t = target_of(g, ev->pid);
 	if (!t)
 		return;
-	end_target(t, ev->status);
+	end_target(t, ev->status, ev->cpu_ns);
 	tell(g, ENGINE_ENDED, t, NULL, ev->status);
 }
 

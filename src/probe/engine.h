@@ -73,10 +73,9 @@ struct subject_request {
 
 enum { SUBJECT_NONE = UINT32_MAX };
 
-/* Makes a perf event the metric RT_EVENT + slot, slot < RT_EVENTS; before subjects with it are
- * added. Fails if the machine or its settings do not permit it. */
-int engine_define_event(struct engine *g, uint32_t slot, uint32_t type, uint64_t config,
-			struct err *e);
+/* Makes a perf event, which the machine must offer, the metric RT_EVENT + slot, slot < RT_EVENTS;
+ * before subjects with it are added. */
+void engine_define_event(struct engine *g, uint32_t slot, uint32_t type, uint64_t config);
 
 /* Adds to the next batch; SUBJECT_NONE and a sentence if it cannot be probed. */
 uint32_t engine_add(struct engine *g, struct target *t, const struct subject_request *r,

@@ -200,7 +200,8 @@ static int map_text(struct target *t, const struct caller *c, struct err *e)
 	return 0;
 }
 
-void target_set_events(struct target *t)
+/* Tells the runtime which perf events to count. */
+static void set_events(struct target *t)
 {
 	struct rt_header *h = target_header(t);
 	const struct engine *g = t->engine;
@@ -209,6 +210,17 @@ void target_set_events(struct target *t)
 		h->events[i].config = g->perf_events[i].config;
 	}
 	__atomic_store_n(&h->event_count, g->perf_event_count, __ATOMIC_RELEASE);
+}
+
+void engine_define_event(struct engine *g, uint32_t slot, uint32_t type, uint64_t config)
+{
+	g->perf_events[slot].type = type;
+	g->perf_events[slot].config = config;
+	if (slot >= g->perf_event_count)
+		g->perf_event_count = slot + 1;
+	vec_each (t, &g->targets)
+		if ((*t)->injected)
+			set_events(*t);
 }
 
 static void fill_header(struct target *t)
@@ -227,7 +239,7 @@ static void fill_header(struct target *t)
 	h->code[1].size = guard_size();
 	h->code_regions = 2;
 	blocking_classes(h->calls);
-	target_set_events(t);
+	set_events(t);
 	areas_forget_all(t);
 	h->magic = RT_MAGIC;
 }
@@ -268,6 +280,7 @@ int target_inject(struct target *t, struct err *e)
 		return rc;
 	}
 	fill_header(t);
+	cost_begin(t);
 	t->injected = true;
 	areas_prepare_all(t);
 	return 0;

@@ -159,6 +159,7 @@ struct target {
 	int held;                  /* thread that waits for engine_go(), or 0 */
 	struct err problem;        /* why nothing is injected */
 	struct engine_cost cost;   /* at the last engine_cost() */
+	struct engine_cost ended;  /* threads that have ended; run_ns: all, once the process has */
 };
 
 static inline struct rt_header *target_header(const struct target *t)
@@ -220,8 +221,6 @@ bool target_set_guard(const struct target *t);
 /* The child does not count before its guard is set. */
 int target_inject_child(struct target *child, struct target *parent, int tid, struct err *e);
 void target_withdraw(struct target *t);
-/* Tells the runtime which perf events to count. */
-void target_set_events(struct target *t);
 void target_unmap(struct target *t);
 /* A system call by a thread of the stopped target. */
 int target_call(struct target *t, long number, const uint64_t args[6], int64_t *result,
@@ -343,6 +342,11 @@ void keep_paths(struct target *t, uint32_t area, int tid);
 void read_calls(struct target *t, call_visitor visit, void *ctx);
 /* A plain counter, summed over all threads there were. */
 uint64_t read_counter(struct target *t, uint32_t counter);
+
+/* cost.c. The process may have run before it was ours. */
+void cost_begin(struct target *t);
+/* Keeps what the probes of an area have cost, whose thread has ended. */
+void cost_keep(struct target *t, uint32_t area);
 
 /* raw.c */
 /* Walks the stacks that the runtime recorded since the last time; whether there were any. */

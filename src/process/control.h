@@ -54,8 +54,9 @@ struct control_event {
 	int pid, tid;
 	int parent; /* pid */
 	bool shared;
-	int status;     /* as of waitpid(); -1 if unknown */
-	uint64_t value; /* CONTROL_SIGNALLED_US: what the runtime sent */
+	int status;      /* as of waitpid(); -1 if unknown */
+	uint64_t cpu_ns; /* CONTROL_GONE: time on a processor of all its threads */
+	uint64_t value;  /* CONTROL_SIGNALLED_US: what the runtime sent */
 };
 
 struct control *control_new(void);

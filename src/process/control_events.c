@@ -76,8 +76,10 @@ static void thread_ended(struct control *c, const struct tracee_event *ev)
 {
 	struct control_thread *t = control_thread(c, ev->tid);
 	struct control_event told = {.tid = ev->tid, .pid = t ? t->pid : ev->tid, .status = -1};
-	if (told.pid == told.tid)
+	if (told.pid == told.tid) {
 		told.status = ev->status;
+		told.cpu_ns = ev->cpu_ns;
+	}
 	told.what = CONTROL_ENDED;
 	const struct control_process *p = control_find_process(c, told.pid);
 	bool silent = p && p->leaving;

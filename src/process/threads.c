@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "isa/arch.h"
@@ -99,6 +100,15 @@ char thread_state(int tid)
 	/* The name in front of it may have brackets of its own. */
 	const char *name_end = strrchr(text, ')');
 	return name_end && name_end[1] ? name_end[2] : 0;
+}
+
+uint64_t process_cpu_ns(int pid)
+{
+	clockid_t clock;
+	struct timespec t;
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 /* The 47th field; the second one is a name that may hold anything. */

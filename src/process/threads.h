@@ -32,6 +32,10 @@ bool process_has_shadow_stack(int pid);
 /* Whether a filter (seccomp) decides which system calls the thread may make. */
 bool thread_is_filtered(int tid);
 
+/* Time on a processor of all its threads, also those that have ended; also of a process that has
+ * ended itself and was not waited for yet. 0 if it is gone. */
+uint64_t process_cpu_ns(int pid);
+
 /* Where the process's heap (brk) begins; 0 if that cannot be known. */
 uint64_t process_heap(int pid);
 

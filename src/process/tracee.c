@@ -112,6 +112,7 @@ static bool next_of(idtype_t whom, int tid, struct tracee_event *out)
 		return true;
 	}
 	out->what = TRACEE_ENDED;
+	out->cpu_ns = process_cpu_ns(out->tid);
 	return waitpid(out->tid, &out->status, WNOHANG | __WALL) == out->tid;
 }
 

@@ -38,6 +38,7 @@ struct tracee_event {
 	int other;
 	bool vfork; /* TRACEE_CLONED: the maker waits for `other` to execute or end */
 	int status;
+	uint64_t cpu_ns; /* TRACEE_ENDED: of its process; 0 unless that has ended with it */
 };
 
 /* `children`: new threads and processes are to be traced as well. */

@@ -121,3 +121,8 @@ int perf_explain(const struct event *ev, struct err *e)
 	err_errno(e, "perf_event_open for %s failed", ev ? ev->name : "a ring");
 	return e->code = ERR_UNSUPPORTED;
 }
+
+int perf_check_countable(const struct event *ev, struct err *e)
+{
+	return machine_counts(ev->type, ev->config) ? 0 : perf_explain(ev, e);
+}

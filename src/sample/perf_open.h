@@ -11,5 +11,8 @@ int perf_open(struct perf_event_attr *a, int tid, int cpu);
  * for, or NULL if it was something that every kernel with perf has. */
 int perf_explain(const struct event *ev, struct err *e);
 
+/* Whether threads of ours may count the event, the kernel's part left out. */
+int perf_check_countable(const struct event *ev, struct err *e);
+
 /* The number in a file of /proc/sys/kernel, or -1. */
 long kernel_setting(const char *name);

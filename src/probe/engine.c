@@ -117,6 +117,7 @@ static void target_free(struct target *t)
 	vec_free(&t->steps);
 	vec_free(&t->kept);
 	hashmap_release(&t->kept_index);
+	hashmap_release(&t->kept_call_index);
 	vec_free(&t->kept_frames);
 	vec_free(&t->kept_counters);
 	vec_free(&t->kept_calls);

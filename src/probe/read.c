@@ -194,7 +194,11 @@ static void visit_calls(struct target *t, uint32_t area, call_visitor visit, voi
 static void keep_call(void *ctx, uint64_t site, uint64_t target, uint64_t count)
 {
 	struct target *t = ctx;
-	vec_push(&t->kept_calls, (struct rt_target){site, target, count});
+	uint64_t key = hash_bytes(&(uint64_t[]){site, target}, 2 * sizeof(uint64_t), 0);
+	uint32_t known = hashmap_add(&t->kept_call_index, key, t->kept_calls.len);
+	if (known == t->kept_calls.len)
+		vec_push(&t->kept_calls, (struct rt_target){site, target, 0});
+	t->kept_calls.data[known].count += count;
 }
 
 void read_calls(struct target *t, call_visitor visit, void *ctx)

@@ -149,6 +149,7 @@ struct target {
 	struct hashmap kept_index; /* hash of thread, subject and frames -> kept */
 	VEC(uint64_t) kept_frames, kept_counters;
 	VEC(struct rt_target) kept_calls;
+	struct hashmap kept_call_index; /* hash of site and target -> kept_calls */
 
 	struct raw_cache *raw;         /* read.c's */
 	VEC(struct searched) searched; /* images whose system calls were looked for */

@@ -68,7 +68,7 @@ static bool run_out(struct target *t, const struct rt_header *h)
 	int tids[RT_AREAS];
 	for (unsigned i = 0; i < TRIES; i++) {
 		uint32_t inside = 0;
-		uint32_t count = control_threads(t->engine->control, t->pid, threads, RT_AREAS);
+		uint32_t count = control_users(t->engine->control, t->pid, threads, RT_AREAS);
 		for (uint32_t k = 0; k < count && k < RT_AREAS; k++)
 			if (thread_is_in(t, threads[k], h))
 				tids[inside++] = threads[k]->tracee.tid;

@@ -79,7 +79,7 @@ static bool is_inside(const struct target *t, struct control_thread *th)
 static uint32_t find_inside(struct target *t, int *tids, uint32_t most)
 {
 	struct control_thread *threads[RT_AREAS];
-	uint32_t found = 0, count = control_threads(t->engine->control, t->pid, threads, RT_AREAS);
+	uint32_t found = 0, count = control_users(t->engine->control, t->pid, threads, RT_AREAS);
 	for (uint32_t i = 0; i < count && i < RT_AREAS && found < most; i++)
 		if (is_inside(t, threads[i]))
 			tids[found++] = threads[i]->tracee.tid;
@@ -195,7 +195,7 @@ bool settle_threads(struct target *t, uint32_t *first)
 {
 	struct control_thread *threads[RT_AREAS];
 	get_out(t);
-	uint32_t count = control_threads(t->engine->control, t->pid, threads, RT_AREAS);
+	uint32_t count = control_users(t->engine->control, t->pid, threads, RT_AREAS);
 	bool clean = count <= RT_AREAS;
 	*first = t->engine->walks.len;
 	for (uint32_t i = 0; i < count && i < RT_AREAS; i++)

@@ -54,6 +54,22 @@ uint32_t control_threads(struct control *c, int pid, struct control_thread **out
 	return count;
 }
 
+uint32_t control_users(struct control *c, int pid, struct control_thread **out, uint32_t room)
+{
+	const struct control_process *p = control_find_process(c, pid);
+	uint32_t count = 0;
+	if (!p)
+		return 0;
+	vec_each (t, &c->threads) {
+		if (control_find_process(c, (*t)->pid)->memory != p->memory)
+			continue;
+		if (count < room)
+			out[count] = *t;
+		count++;
+	}
+	return count;
+}
+
 struct control_thread *control_add(struct control *c, int pid, int tid)
 {
 	struct control_thread *t = xcalloc(1, sizeof(*t));

@@ -99,6 +99,8 @@ void control_detach(struct control *c, int pid);
 
 /* The threads of a process; pointers are good until the next control_wait() or _stop(). */
 uint32_t control_threads(struct control *c, int pid, struct control_thread **out, uint32_t room);
+/* The threads that run in the memory of a process: its own, and its vfork children's. */
+uint32_t control_users(struct control *c, int pid, struct control_thread **out, uint32_t room);
 struct control_thread *control_thread(struct control *c, int tid);
 /* Registers of a stopped thread; false if it is gone. Only pc and general registers are set. A
  * thread in a system call that will be made again when it goes on is at the call instruction; one

@@ -376,6 +376,8 @@ static void test_vfork(void **state)
 		assert_true(control_kernel_place(t[0], &sp, &pc) && pc);
 		assert_int_equal(control_threads(control, child, t, 2), 1);
 		assert_true(t[0]->stopped);
+		assert_int_equal(control_users(control, pid, t, 2), 2);
+		assert_int_equal(t[0]->pid + t[1]->pid, pid + child);
 		control_resume(control, pid);
 		run(pid, 1);
 	}

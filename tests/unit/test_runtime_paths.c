@@ -129,6 +129,8 @@ static void notices_changes_at_any_depth(void **state)
 	header(b)->epoch++;
 	hit(b, p);
 	assert_int_equal(b->area->instance_hits, 1);
+	hit(b, p);
+	assert_int_equal(b->area->instance_hits, 2);
 }
 
 static void ends_at_an_anchor(void **state)

@@ -8,8 +8,6 @@
 /* Limits that real code does not reach. Hostile code does: each unknown costs at most this much. */
 enum { MAX_DEPTH = 80, MAX_PREDECESSORS = 64, MAX_STORE_BLOCKS = 50000, ADDRESS_BUDGET = 4000 };
 
-static const struct expr pending = {.kind = EXPR_PENDING};
-
 /* The instruction that stores into a stack slot, if it is the only one. */
 struct slot_store {
 	uint32_t block, index;
@@ -22,11 +20,20 @@ struct only_value {
 	bool known;
 };
 
-/* Values at the start of blocks. &pending marks one being computed; NULL one that has to be
- * computed again because it hung on such a value. */
+/* Two values that are the same, if what was found is right: `reader` was found without a way on
+ * which it is `origin`, which was being computed. */
+struct skip {
+	uint32_t reader, origin;
+	bool indirect; /* some other value was, which is the same as `reader` */
+};
+
+/* Values at the start of blocks. EXPR_PENDING marks one being computed; NULL one that has to be
+ * computed, perhaps again. */
 struct value_memo {
 	struct hashmap index;
 	VEC(const struct expr *) values;
+	VEC(uint32_t) filled; /* in order: the numbers of values as they were computed */
+	VEC(struct skip) skips;
 	unsigned depth;
 	struct hashmap slots; /* slot_key -> number in stores */
 	VEC(struct slot_store) stores;
@@ -45,6 +52,8 @@ void slicer_release(struct slicer *s)
 	hashmap_release(&s->memo->index);
 	hashmap_release(&s->memo->slots);
 	vec_free(&s->memo->values);
+	vec_free(&s->memo->filled);
+	vec_free(&s->memo->skips);
 	vec_free(&s->memo->stores);
 	free(s->memo);
 }
@@ -431,33 +440,98 @@ static const struct expr *disagreement(struct slicer *s, uint32_t block, unsigne
 		    : make(s, (struct expr){.kind = EXPR_PHI, .reg = (uint8_t)reg, .k = block});
 }
 
+/* Asks what the value, number `at`, is on all ways into the block: *common, or NULL if all lead
+ * back to values being computed, of which *origin is one other than this. False if they do not
+ * agree. */
+static bool ask_ways(struct slicer *s, uint32_t block, unsigned reg, const struct expr *slot,
+		     uint32_t at, const struct expr **common, const struct expr **origin)
+{
+	const struct cfg *g = s->g;
+	for (uint32_t i = g->first_pred[block]; i < g->first_pred[block + 1]; i++) {
+		const struct expr *x = value_at_end(s, g->edges[g->pred_edges[i]].from, reg, slot);
+		if (x->kind != EXPR_PENDING) {
+			if (*common && !expr_equal(*common, x))
+				return false;
+			*common = x;
+		} else if (x->k != at) {
+			vec_push(&s->memo->skips, (struct skip){at, (uint32_t)x->k, false});
+			*origin = x;
+		}
+	}
+	return true;
+}
+
+/* A value that differs by the way control took is right whatever it is on those left out. */
+static void drop_skips(struct value_memo *m, uint32_t from, uint32_t reader)
+{
+	uint32_t kept = from;
+	for (uint32_t i = from; i < m->skips.len; i++)
+		if (m->skips.data[i].reader != reader || m->skips.data[i].indirect)
+			m->skips.data[kept++] = m->skips.data[i];
+	m->skips.len = kept;
+}
+
 /* The value that all ways into the block agree on. A way that leads around a loop back to here
  * tells nothing new. */
 static const struct expr *join(struct slicer *s, uint32_t block, unsigned reg,
-			       const struct expr *slot)
+			       const struct expr *slot, uint32_t at)
 {
-	const struct cfg *g = s->g;
-	const struct expr *common = &pending;
-	uint32_t first = g->first_pred[block], last = g->first_pred[block + 1];
-	if (first == last && !slot)
+	const struct expr *common = NULL, *origin = s->memo->values.data[at];
+	uint32_t ways = s->g->first_pred[block + 1] - s->g->first_pred[block];
+	uint32_t skips = s->memo->skips.len;
+	if (!ways && !slot)
 		return make(s, (struct expr){.kind = EXPR_PHI, .reg = (uint8_t)reg, .k = block});
-	if (first == last || last - first > MAX_PREDECESSORS || s->memo->depth >= MAX_DEPTH ||
-	    !s->budget)
+	if (!ways || ways > MAX_PREDECESSORS || s->memo->depth >= MAX_DEPTH || !s->budget)
 		return disagreement(s, block, reg, slot);
 	s->budget--;
 	s->memo->depth++;
-	for (uint32_t i = first; i < last; i++) {
-		const struct expr *x = value_at_end(s, g->edges[g->pred_edges[i]].from, reg, slot);
-		if (x->kind == EXPR_PENDING)
-			continue;
-		if (common->kind != EXPR_PENDING && !expr_equal(common, x)) {
-			common = disagreement(s, block, reg, slot);
-			break;
-		}
-		common = x;
-	}
+	bool agree = ask_ways(s, block, reg, slot, at, &common, &origin);
 	s->memo->depth--;
-	return common;
+	if (agree)
+		return common ? common : origin;
+	drop_skips(s->memo, skips, at);
+	return disagreement(s, block, reg, slot);
+}
+
+/* Value number `at` is the one that x stands for, which is being computed. */
+static void rename_skips(struct value_memo *m, uint32_t from, uint32_t at, const struct expr *x)
+{
+	uint32_t kept = from;
+	for (uint32_t i = from; i < m->skips.len; i++) {
+		struct skip k = m->skips.data[i];
+		k.indirect |= k.reader == at;
+		k.reader = k.reader == at ? (uint32_t)x->k : k.reader;
+		k.origin = k.origin == at ? (uint32_t)x->k : k.origin;
+		if (k.reader != k.origin)
+			m->skips.data[kept++] = k;
+	}
+	m->skips.len = kept;
+}
+
+/* Whether value number `at`, known to be x now, is not what others were found to be that are the
+ * same. */
+static bool is_contradicted(struct value_memo *m, uint32_t from, uint32_t at, const struct expr *x)
+{
+	bool wrong = false;
+	uint32_t kept = from;
+	for (uint32_t i = from; i < m->skips.len; i++) {
+		struct skip k = m->skips.data[i];
+		bool mine = k.reader == at || k.origin == at;
+		const struct expr *y = m->values.data[k.reader == at ? k.origin : k.reader];
+		if (mine && y && y->kind != EXPR_PENDING)
+			wrong |= !expr_equal(x, y);
+		else
+			m->skips.data[kept++] = k;
+	}
+	m->skips.len = kept;
+	return wrong;
+}
+
+static void forget(struct value_memo *m, uint32_t filled, uint32_t skips)
+{
+	while (m->filled.len > filled)
+		m->values.data[vec_pop(&m->filled)] = NULL;
+	m->skips.len = skips;
 }
 
 static const struct expr *value_at_start(struct slicer *s, uint32_t block, unsigned reg,
@@ -468,14 +542,22 @@ static const struct expr *value_at_start(struct slicer *s, uint32_t block, unsig
 	if (slot)
 		key = hash_bytes(&slot->k, sizeof(slot->k), key << 8 | slot->width | 1u << 7);
 	uint32_t at = hashmap_add(&m->index, key, m->values.len);
+	uint32_t filled = m->filled.len, skips = m->skips.len;
 	if (at == m->values.len)
 		vec_push(&m->values, NULL);
 	if (m->values.data[at])
 		return m->values.data[at];
-	m->values.data[at] = &pending;
-	const struct expr *x = join(s, block, reg, slot);
+	m->values.data[at] = make(s, (struct expr){.kind = EXPR_PENDING, .k = at});
+	const struct expr *x = join(s, block, reg, slot, at);
+	if (x->kind == EXPR_PENDING) {
+		rename_skips(m, skips, at, x);
+	} else if (is_contradicted(m, skips, at, x)) {
+		forget(m, filled, skips);
+		x = disagreement(s, block, reg, slot);
+	}
 	/* Without budget, the answer is only that nobody looked. */
 	m->values.data[at] = x->kind == EXPR_PENDING || !s->budget ? NULL : x;
+	vec_push(&m->filled, at);
 	return x;
 }
 

@@ -19,8 +19,7 @@ enum expr_kind {
 	EXPR_SHR,  /* the low `width` bytes of x, >> k */
 	EXPR_AND,  /* x & k */
 	EXPR_EXTEND,  /* x extended as `extend` */
-	EXPR_PENDING, /* being computed: the way around a loop back to the question. Equals nothing
-		       */
+	EXPR_PENDING, /* value number k is being computed: the way around a loop. Equals nothing */
 };
 
 struct expr {

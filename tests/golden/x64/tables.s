@@ -107,6 +107,34 @@ masked:
 	ret
 	.size	masked, .-masked
 
+# The index is what a loop counted, which is asked from inside of that.
+	.type	counted, @function
+counted:
+	pushq	%rbx
+	leaq	.Lcounted(%rip), %rbx
+1:	xorl	%eax, %eax
+2:	addq	$1, %rax
+	movzbl	(%rdi,%rax), %edx
+	testb	%dl, %dl
+	je	3f
+	cmpb	$61, %dl
+	jne	2b
+4:	subq	$2, %rax
+	cmpq	$3, %rax
+	ja	1b
+	movslq	(%rbx,%rax,4), %rax
+	addq	%rbx, %rax
+	jmp	*%rax
+3:	cmpb	$9, %cl
+	jne	1b
+	jmp	4b
+.L40:	movl	$40, %eax
+	popq	%rbx
+	ret
+.L41:	incq	%rdi
+	jmp	1b
+	.size	counted, .-counted
+
 	.section .rodata
 	.balign	4
 .Lgcc:
@@ -119,3 +147,5 @@ masked:
 	.long	.L20-.Lloop, .L21-.Lloop, .L22-.Lloop
 .Lmask:
 	.long	.L30-.Lmask, .L31-.Lmask, .L32-.Lmask, .L33-.Lmask
+.Lcounted:
+	.long	.L40-.Lcounted, .L41-.Lcounted, .L41-.Lcounted, .L40-.Lcounted

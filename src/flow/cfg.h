@@ -79,6 +79,7 @@ struct jump_table {
 	uint32_t count; /* entries */
 	uint8_t entry_size;
 	uint8_t bound; /* enum table_bound */
+	bool closed;   /* its size is known, or one more entry would lead elsewhere */
 };
 
 struct cfg {

@@ -40,6 +40,7 @@ static void reach_targets(struct builder *b, struct jump *jump)
 	for (uint32_t i = 0; i < jump->targets.len; i++) {
 		if (!guarded && is_inside_insn(b, jump->targets.data[i])) {
 			jump->targets.len = jump->count = i;
+			jump->closed = false;
 			return;
 		}
 		reach(b, jump->targets.data[i]);

@@ -220,6 +220,7 @@ void form_tables(struct builder *b, const uint32_t *runs, struct arena *a)
 			.count = j->count,
 			.entry_size = j->entry_size,
 			.bound = j->bound,
+			.closed = j->closed,
 		};
 		copy_escapes(b, j, escapes);
 	}

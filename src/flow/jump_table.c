@@ -263,7 +263,7 @@ static bool is_unreachable(const struct build_env *env, const struct form *f, ui
 }
 
 /* Takes the targets of these values of the index; stops early at one that cannot be. Returns how
- * many values that are. */
+ * many values that are; out->closed if no more are possible. */
 static uint32_t take_targets(const struct build_env *env, const struct form *f, struct span span,
 			     bool inside_only, struct jump *out)
 {
@@ -275,6 +275,8 @@ static uint32_t take_targets(const struct build_env *env, const struct form *f, 
 			break;
 		vec_push(&out->targets, target);
 	}
+	uint64_t next;
+	out->closed = !read_target(env->im, f, i, &next) || !in_ranges(env, next);
 	return (uint32_t)(i - span.first);
 }
 
@@ -286,19 +288,22 @@ static void drop_overrun(struct slicer *s, const struct build_env *env, struct j
 	enum { FOR = 1, AGAINST = 2 };
 	struct places leaders = leaders_find(env, s->tmp), seen = places_none(env, s->tmp);
 	int score = 0, best = 0;
-	uint32_t kept = 0;
+	uint32_t kept = 0, different = 0;
 	for (uint32_t i = 0; i < out->targets.len; i++) {
 		uint64_t target = out->targets.data[i];
 		if (!places_add(&seen, target))
 			continue;
+		different = i + 1;
 		score += places_has(&leaders, target) ? FOR : -AGAINST;
 		if (score > best) {
 			best = score;
 			kept = i + 1;
 		}
 	}
-	if (kept)
+	if (kept) {
 		out->targets.len = kept;
+		out->closed &= kept == different;
+	}
 	out->count = out->targets.len;
 }
 
@@ -328,10 +333,12 @@ static bool read_bounded(struct slicer *s, const struct build_env *env, const st
 	bool by_type = out->bound == BOUND_TYPE;
 	out->table = f->table + (uint64_t)span.first * f->size;
 	out->count = take_targets(env, f, span, by_type, out);
-	if (out->count != (uint64_t)(span.end - span.first) && !(by_type && out->targets.len)) {
+	bool all = out->count == (uint64_t)(span.end - span.first);
+	if (!all && !(by_type && out->targets.len)) {
 		vec_clear(&out->targets);
 		return false;
 	}
+	out->closed |= all;
 	if (by_type && f->size < 8)
 		drop_overrun(s, env, out);
 	out->verdict = f->size == 8 && leads_outside(env, out) ? JUMP_TAIL_CALL : JUMP_TABLE;

@@ -23,6 +23,7 @@ struct jump {
 	uint32_t count;
 	uint8_t entry_size;
 	uint8_t bound;         /* enum table_bound */
+	bool closed;           /* see struct jump_table */
 	VEC(uint64_t) targets; /* in table order, with repetitions */
 };
 

@@ -54,7 +54,7 @@ static bool is_nobodys(const struct plan *p, uint64_t va)
 {
 	uint32_t owner = flow_procedure_at(p->r->flow, va);
 	return (owner == UINT32_MAX || owner == p->r->procedure) &&
-	       cfg_block_at(p->g, va) == BLOCK_NONE;
+	       cfg_block_at(p->g, va) == BLOCK_NONE && !is_unknown_code(p, va);
 }
 
 uint32_t padding_behind(const struct plan *p, uint64_t va, uint32_t most)
@@ -74,56 +74,8 @@ uint32_t padding_behind(const struct plan *p, uint64_t va, uint32_t most)
 	return at - va < most ? (uint32_t)(at - va) : most;
 }
 
-bool is_intruded(const struct plan *p, uint64_t start, uint64_t end)
-{
-	const struct intrusions *in = p->r->intrusions;
-	uint32_t i = in ? intrusions_from(in, start) : 0;
-	return in && i < in->va.len && in->va.data[i] < end;
-}
-
 bool in_one_page(const struct plan *p, uint64_t va, uint32_t size)
 {
 	uint64_t pc = va + p->r->bias;
 	return pc / PAGE == (pc + size - 1) / PAGE;
-}
-
-static bool is_table(const struct cfg *g, uint64_t start, uint64_t end)
-{
-	for (uint32_t i = 0; i < g->table_count; i++)
-		if (g->tables[i].va >= start && g->tables[i].va < end)
-			return true;
-	return false;
-}
-
-/* Whether [start, end) holds what may be code. */
-static bool may_be_code(const struct plan *p, uint64_t start, uint64_t end)
-{
-	struct insn in;
-	start += padding_at(p->image, p->arch, start, end);
-	return start < end && !is_table(p->g, start, end) &&
-	       decode_at(p->image, p->arch, start, DECODE_FLOW, &in);
-}
-
-/* Whether a part of the procedure has code outside of all blocks. */
-static bool has_unknown_code(const struct plan *p, uint64_t at, uint64_t end)
-{
-	const struct cfg *g = p->g;
-	for (uint32_t i = ORDER_UP_TO(g->blocks, g->block_count, start, at - 1);
-	     i < g->block_count && g->blocks[i].start < end; i++) {
-		const struct block *b = &g->blocks[i];
-		if (b->start > at && may_be_code(p, at, b->start))
-			return true;
-		at = b->start + b->size > at ? b->start + b->size : at;
-	}
-	return at < end && may_be_code(p, at, end);
-}
-
-void find_uncertainty(struct plan *p)
-{
-	uint32_t count;
-	const struct procedure *proc = &flow_procedures(p->r->flow, &count)[p->r->procedure];
-	const struct part *parts = flow_parts(p->r->flow) + proc->first_part;
-	p->uncertain = p->g->unresolved || has_unknown_code(p, proc->start, proc->end);
-	for (uint32_t i = 0; i < proc->part_count && !p->uncertain; i++)
-		p->uncertain = has_unknown_code(p, parts[i].start, parts[i].end);
 }

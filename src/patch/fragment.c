@@ -147,6 +147,7 @@ bool fragment_make(struct fragment *out, struct fragment_request *r, struct aren
 		fragment_release(out);
 	}
 	emit_release(&p.e);
+	release_unknown(&p);
 	return any;
 }
 

@@ -3,6 +3,7 @@
  *	resolve.c       spots -> attachments: the instruction or arrival that carries each probe
  *	arrivals.c      ways from outside that meet at one block
  *	body.c          decoded blocks
+ *	unknown.c       code that no known path leads to, and where control comes in
  *	displace.c      windows of instructions that give way to a jump
  *	relocate.c      all blocks moved
  *	springboards.c  the patches that lead into relocated code
@@ -47,7 +48,11 @@ struct plan {
 	struct arena *tmp;
 	struct body **bodies; /* of each block; NULL until needed */
 	bool *overlaps;       /* of each block: shares bytes with another */
-	bool uncertain;       /* control may come to every instruction: see find_uncertainty() */
+	bool uncertain;       /* control may come to every instruction: see find_unknown() */
+	/* Where control comes into the middle of blocks or to their beginnings from code that is in
+	 * none of them: of other procedures, or unknown code of this one. Ascending. */
+	VEC(uint64_t) intruded;
+	VEC(struct part) unknown; /* that code; ascending */
 	struct attachment *attachments;
 	uint32_t attachment_count;
 	uint32_t *first; /* of each block and behind the last: first attachment */
@@ -76,12 +81,17 @@ static inline bool stays_in_place(const struct insn *in)
 bool block_falls(const struct block *block, const struct body *b);
 /* Bytes at va, up to `most`, that fill a gap between blocks: nothing executes them. */
 uint32_t padding_behind(const struct plan *p, uint64_t va, uint32_t most);
-/* Sets p->uncertain: there are jumps to unknown places, or code that no known path leads to. How
- * control gets there, we do not know; where it goes on, it may come back from there. */
-void find_uncertainty(struct plan *p);
-/* Whether other procedures jump to an address in [start, end). */
-bool is_intruded(const struct plan *p, uint64_t start, uint64_t end);
 bool in_one_page(const struct plan *p, uint64_t va, uint32_t size);
+
+/* unknown.c */
+/* Finds p->uncertain, p->intruded and p->unknown. */
+void find_unknown(struct plan *p);
+void release_unknown(struct plan *p);
+bool is_unknown_code(const struct plan *p, uint64_t va);
+/* The index of the first intrusion at va or behind it. */
+uint32_t intruded_from(const struct plan *p, uint64_t va);
+/* Whether control comes from elsewhere to an address in [start, end). */
+bool is_intruded(const struct plan *p, uint64_t start, uint64_t end);
 
 /* resolve.c */
 /* Edges that the procedure's own code does not determine: returns, indirect jumps, exceptions. */

@@ -81,21 +81,18 @@ static void add_arrival(struct relocation *r, uint32_t block, uint32_t gap)
 	r->arrivals[r->arrival_count++] = a;
 }
 
-/* Where other procedures jump to. False if that is no instruction that we know. */
+/* Where other code jumps to. False if that is no instruction that we know. */
 static bool add_intruded(struct relocation *r, uint32_t block)
 {
 	struct plan *p = r->p;
 	const struct block *bl = &p->g->blocks[block];
 	const struct body *b = body_of(p, block);
-	const struct intrusions *in = p->r->intrusions;
-	if (!is_intruded(p, bl->start, bl->start + bl->size))
-		return true;
-	uint32_t gap = 0;
-	for (uint32_t i = intrusions_from(in, bl->start);
-	     i < in->va.len && in->va.data[i] < bl->start + bl->size; i++) {
-		while (gap < b->count && body_va(p, bl, b, gap) < in->va.data[i])
+	uint32_t gap = 0, end = intruded_from(p, bl->start + bl->size);
+	for (uint32_t i = intruded_from(p, bl->start); i < end; i++) {
+		uint64_t va = p->intruded.data[i];
+		while (gap < b->count && body_va(p, bl, b, gap) < va)
 			gap++;
-		if (gap == b->count || body_va(p, bl, b, gap) != in->va.data[i])
+		if (gap == b->count || body_va(p, bl, b, gap) != va)
 			return false;
 		add_arrival(r, block, gap < b->landing ? b->landing : gap);
 	}
@@ -170,8 +167,7 @@ static bool remove_twins(struct relocation *r)
 
 static uint32_t count_intruded(const struct plan *p, const struct block *b)
 {
-	const struct intrusions *in = p->r->intrusions;
-	return in ? intrusions_from(in, b->start + b->size) - intrusions_from(in, b->start) : 0;
+	return intruded_from(p, b->start + b->size) - intruded_from(p, b->start);
 }
 
 static enum refusal find_arrivals(struct relocation *r)

@@ -183,7 +183,7 @@ void resolve_probes(struct plan *p)
 {
 	p->attachments = ARENA_ARRAY(p->tmp, struct attachment, p->r->count);
 	find_overlaps(p);
-	find_uncertainty(p);
+	find_unknown(p);
 	for (uint32_t i = 0; i < p->r->count; i++) {
 		struct spot_probe *probe = &p->r->probes[i];
 		struct attachment *a = &p->attachments[p->attachment_count++];

@@ -33,20 +33,27 @@ static bool is_inside_insn(const struct builder *b, uint64_t va)
 }
 
 /* Follows where a jump table leads. Where no compare tells its size, it ends at the first entry
- * that points into the middle of an instruction, once the entries before have been followed. */
+ * that points into the middle of an instruction, once the entries before have been followed. What
+ * only looks like a label's address is left out by the same sign. */
 static void reach_targets(struct builder *b, struct jump *jump)
 {
-	bool guarded = jump->bound == BOUND_COMPARE || jump->bound == BOUND_LABELS;
+	bool guarded = jump->bound == BOUND_COMPARE;
+	uint32_t kept = 0;
 	for (uint32_t i = 0; i < jump->targets.len; i++) {
-		if (!guarded && is_inside_insn(b, jump->targets.data[i])) {
-			jump->targets.len = jump->count = i;
+		bool possible = guarded || !is_inside_insn(b, jump->targets.data[i]);
+		if (!possible && jump->bound != BOUND_LABELS) {
 			jump->closed = false;
-			return;
+			break;
 		}
+		if (!possible)
+			continue;
+		jump->targets.data[kept++] = jump->targets.data[i];
 		reach(b, jump->targets.data[i]);
 		if (!guarded)
 			follow_all(b);
 	}
+	if (kept < jump->targets.len)
+		jump->targets.len = jump->count = kept;
 }
 
 /* Records what an indirect jump does, and follows where it leads. */
@@ -101,14 +108,15 @@ static uint32_t entries_before_next_table(const struct builder *b, const struct 
 
 static bool use_labels(struct builder *b, struct jump *jump)
 {
-	if (!b->env->label_count)
+	for (uint32_t i = 0; i < b->env->label_count; i++)
+		if (!is_inside_insn(b, b->env->labels[i]))
+			vec_push(&jump->targets, b->env->labels[i]);
+	if (!jump->targets.len)
 		return false;
 	jump->verdict = JUMP_TABLE;
 	jump->bound = BOUND_LABELS;
 	jump->table = 0;
-	jump->count = b->env->label_count;
-	for (uint32_t i = 0; i < b->env->label_count; i++)
-		vec_push(&jump->targets, b->env->labels[i]);
+	jump->count = jump->targets.len;
 	return true;
 }
 

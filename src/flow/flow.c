@@ -144,17 +144,31 @@ static bool call_returns(void *ctx, uint64_t target)
 	return who->f->discovered || p->flags & PROCEDURE_PLT || look_at(who, p);
 }
 
-/* The label addresses that point into [start, end), as a run of code_pointers. */
-static const uint64_t *labels_in(const struct flow *f, uint64_t start, uint64_t end,
-				 uint32_t *count)
+/* How many label addresses point into [start, end); *first is the first of them, in order. */
+static uint32_t labels_in(const struct flow *f, uint64_t start, uint64_t end,
+			  const uint64_t **first)
 {
 	const uint64_t *all = f->code_pointers.data;
-	uint32_t first = order_up_to(all, f->code_pointers.len, sizeof(*all), 0, start),
-		 last = first;
-	while (last < f->code_pointers.len && all[last] < end)
-		last++;
-	*count = last - first;
-	return all ? all + first : NULL;
+	uint32_t from = order_up_to(all, f->code_pointers.len, sizeof(*all), 0, start - 1);
+	uint32_t to = order_up_to(all, f->code_pointers.len, sizeof(*all), 0, end - 1);
+	*first = all ? all + from : NULL;
+	return to > from ? to - from : 0;
+}
+
+static void set_labels(const struct flow *f, struct build_env *env, struct arena *tmp)
+{
+	const uint64_t *more;
+	uint32_t total = 0;
+	for (uint32_t i = 0; i < env->range_count; i++)
+		total += labels_in(f, env->ranges[i].start, env->ranges[i].end, &more);
+	uint64_t *labels = total ? ARENA_ARRAY(tmp, uint64_t, total) : NULL;
+	for (uint32_t i = 0; i < env->range_count && total; i++) {
+		uint32_t n = labels_in(f, env->ranges[i].start, env->ranges[i].end, &more);
+		for (uint32_t k = 0; k < n; k++)
+			if (more[k] != env->ranges[0].start)
+				labels[env->label_count++] = more[k];
+	}
+	env->labels = labels;
 }
 
 static struct build_env env_of(struct asker *who, const struct proc *p, struct arena *tmp)
@@ -176,7 +190,7 @@ static struct build_env env_of(struct asker *who, const struct proc *p, struct a
 	for (uint32_t i = 0; i < p->part_count; i++)
 		ranges[i + 1] = p->parts[i];
 	env.ranges = ranges;
-	env.labels = labels_in(f, p->start, p->end, &env.label_count);
+	set_labels(f, &env, tmp);
 	return env;
 }
 

@@ -379,6 +379,47 @@ static void read_table(struct slicer *s, const struct build_env *env, uint32_t b
 	out->verdict = out->count ? JUMP_TABLE : JUMP_UNKNOWN;
 }
 
+/* Adds what the jump does on one of its ways; takes one->targets. False if that is something else
+ * than on the others. */
+static bool add_way(struct jump *one, struct jump *out)
+{
+	bool first = out->verdict == JUMP_UNKNOWN, closed = one->closed && (first || out->closed);
+	bool same = one->verdict == JUMP_TABLE || one->verdict == JUMP_UNBOUNDED;
+	same &= first || (one->verdict == out->verdict && one->table == out->table &&
+			  one->entry_size == out->entry_size);
+	if (!same || one->targets.len < out->targets.len) {
+		vec_free(&one->targets);
+	} else {
+		vec_free(&out->targets);
+		*out = *one;
+	}
+	out->closed = closed;
+	return same;
+}
+
+/* A jump that several ways lead to, each with its own target from the same table. */
+static bool resolve_ways(struct slicer *s, const struct build_env *env, uint32_t block,
+			 const struct expr *target, uint32_t limit, struct jump *out)
+{
+	const struct cfg *g = s->g;
+	bool same = target->kind == EXPR_PHI && target->k == (int64_t)block;
+	for (uint32_t i = g->first_pred[block]; same && i < g->first_pred[block + 1]; i++) {
+		const struct edge *e = &g->edges[g->pred_edges[i]];
+		uint32_t end = g->blocks[e->from].insn_count;
+		struct jump one = {.verdict = JUMP_UNKNOWN};
+		struct form f;
+		if (e->kind != EDGE_CALL_RETURN && e->kind != EDGE_UNWIND &&
+		    match_form(value_of_register(s, e->from, end, target->reg), &f))
+			read_table(s, env, e->from, &f, limit, &one);
+		same = add_way(&one, out);
+	}
+	if (!same) {
+		vec_free(&out->targets);
+		*out = (struct jump){.verdict = JUMP_UNKNOWN};
+	}
+	return out->verdict != JUMP_UNKNOWN;
+}
+
 void jump_resolve(struct slicer *s, const struct build_env *env, uint32_t block, uint32_t limit,
 		  struct jump *out)
 {
@@ -392,6 +433,8 @@ void jump_resolve(struct slicer *s, const struct build_env *env, uint32_t block,
 		read_table(s, env, block, &f, limit, out);
 		return;
 	}
+	if (resolve_ways(s, env, block, target, limit, out))
+		return;
 	const struct expr *load = load_in(target);
 	struct sum at;
 	if (in->op == OP_MOVE && in->a == s->arch->link) {

@@ -20,6 +20,12 @@ struct emit_target {
 	uint64_t pc;
 };
 
+/* Where control has to go instead of `pc`. */
+struct emit_way {
+	uint64_t pc;
+	struct emit_target to;
+};
+
 /* A place in the code that refers to a label or a constant; `kind` is the architecture's. */
 struct emit_fixup {
 	uint32_t at; /* offset of the instruction (a64) or of its displacement (x64) */
@@ -109,12 +115,12 @@ struct emit_ops {
 	 * loop): to `taken`, or on to the next instruction appended. */
 	void (*branch)(struct emit *e, const struct insn *in, const uint8_t *bytes,
 		       struct emit_target taken);
-	/* Appends a branch to `to` if the indirect jump, decoded in full from `bytes`, would lead
-	 * to `pc`; if not, control goes on to the next instruction appended. Overwrites nothing but
-	 * `free`; can_match() says whether that is possible. */
+	/* Appends code that goes where the indirect jump, decoded in full from `bytes`, leads if
+	 * that is one of `ways`, which ascend; if not, control goes on to the next instruction
+	 * appended. Overwrites nothing but `free`; can_match() says whether that is possible. */
 	bool (*can_match)(const struct insn *in, const uint8_t *bytes, const struct regset *free);
 	void (*match)(struct emit *e, const struct insn *in, const uint8_t *bytes,
-		      const struct regset *free, uint64_t pc, struct emit_target to);
+		      const struct regset *free, const struct emit_way *ways, uint32_t count);
 	/* Appends a call, direct or not, that leaves `return_pc` as its return address whatever its
 	 * own place. The processor's prediction of returns does not profit from it. */
 	void (*call)(struct emit *e, const struct insn *in, const uint8_t *bytes,

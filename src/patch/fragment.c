@@ -13,7 +13,7 @@ enum {
 	PROBE_MAX = 256,
 	POISON_MAX = 512, /* what a probe needs more to overwrite all free registers */
 	CONSTANT_MAX = 16,
-	MATCH_MAX = 48,
+	MATCH_MAX = 96,
 };
 
 static bool is_attached(const struct attachment *a, enum where where, uint32_t gap)

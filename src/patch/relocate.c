@@ -240,16 +240,20 @@ static void emit_dispatch(struct relocation *r, uint32_t block, const struct ins
 {
 	struct plan *p = r->p;
 	const struct block *b = &p->g->blocks[block];
+	uint32_t count = 0;
 	if (!p->dispatches[block])
 		return;
-	struct regset free = free_at_jump(p, block);
+	struct emit_way *ways = ARENA_ARRAY(p->tmp, struct emit_way, p->dispatches[block]);
 	for (uint32_t i = b->first_edge; i < b->first_edge + b->edge_count; i++) {
 		const struct edge *e = &p->g->edges[i];
-		if (!p->dispatched[i])
-			continue;
-		p->ops->match(&p->e, in, bytes, &free, p->g->blocks[e->to].start + p->r->bias,
-			      way_to(r, block, AT_SWITCH, i, target_of(r, e, 0)));
+		if (p->dispatched[i])
+			ways[count++] = (struct emit_way){
+				p->g->blocks[e->to].start + p->r->bias,
+				way_to(r, block, AT_SWITCH, i, target_of(r, e, 0))};
 	}
+	order_by_address(ways, count, sizeof(*ways), offsetof(struct emit_way, pc));
+	struct regset free = free_at_jump(p, block);
+	p->ops->match(&p->e, in, bytes, &free, ways, count);
 }
 
 static bool is_in_place(const struct relocation *r, uint32_t block, const struct insn *in)

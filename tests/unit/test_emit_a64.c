@@ -342,6 +342,7 @@ static void test_match(void **state)
 	static const uint8_t jump[] = {0x60, 0x00, 0x1f, 0xd6},
 			     signed_jump[] = {0x7f, 0x08, 0x1f, 0xd6};
 	struct regset unused = {.core = 1 << 3 | 1 << 9}, none = {0};
+	struct emit_way way = {PLACE + 0x100, at_pc(PLACE)};
 	struct emit e;
 	struct insn in;
 	(void)state;
@@ -349,11 +350,11 @@ static void test_match(void **state)
 	assert_true(a64_emit.can_match(&in, jump, &none));
 	assert_false(a64_emit.can_match(&in, signed_jump, &unused));
 	emit_init(&e, &arch_a64, PLACE);
-	a64_emit.match(&e, &in, jump, &unused, PLACE + 0x100, at_pc(PLACE));
+	a64_emit.match(&e, &in, jump, &unused, &way, 1);
 	expect_text(&e,
 		    "adr x9, #0x40000100\neor x9, x9, x3\ncbnz x9, #0x40000010\nb #0x40000000\n");
 	emit_init(&e, &arch_a64, PLACE);
-	a64_emit.match(&e, &in, jump, &none, PLACE + 0x100, at_pc(PLACE));
+	a64_emit.match(&e, &in, jump, &none, &way, 1);
 	expect_text(&e, "str x16, [sp, #-0x10]!\nadr x16, #0x40000100\neor x16, x16, x3\n"
 			"cbnz x16, #0x40000018\nldr x16, [sp], #0x10\nb #0x40000000\n"
 			"ldr x16, [sp], #0x10\n");

@@ -219,33 +219,50 @@ static void test_labels(void **state)
 	assert_int_equal(size, 19);
 }
 
-static void expect_match(const char *hex, struct regset unused, const char *expected)
+static void expect_match(const char *hex, struct regset unused, uint32_t count,
+			 const char *expected)
 {
 	uint8_t bytes[16];
 	size_t n = parse_hex(hex, bytes);
 	struct insn in = decode(bytes, n, PC);
+	struct emit_way ways[4];
 	struct emit e;
 	bool can = arch_x64.emit->can_match(&in, bytes, &unused);
 	assert_int_equal(can, expected != NULL);
 	if (!can)
 		return;
+	for (uint32_t i = 0; i < count; i++)
+		ways[i] = (struct emit_way){PC + 0x40 * i, {LABEL_NONE, PC + i}};
 	emit_init(&e, &arch_x64, BASE);
-	arch_x64.emit->match(&e, &in, bytes, &unused, PC + 0x40,
-			     (struct emit_target){LABEL_NONE, PC});
+	arch_x64.emit->match(&e, &in, bytes, &unused, ways, count);
 	expect_code(&e, hex, expected);
 }
 
 static void test_match(void **state)
 {
 	(void)state;
-	struct regset unused = {.core = B(RAX) | B(R9) | B(REG_FLAGS)};
-	expect_match("3e ff e1", unused, "cmpq 9(%rip), %rcx; je 0x401000");
-	expect_match("41 ff e3", unused, "cmpq 9(%rip), %r11; je 0x401000");
-	expect_match("42 ff 64 e0 10", unused,
-		     "leaq -0xfefc7(%rip), %r9; cmpq 0x10(%rax, %r12, 8), %r9; je 0x401000");
-	expect_match("ff 25 10 00 00 00", unused, NULL);
-	expect_match("ff 60 08", (struct regset){.core = B(RAX) | B(REG_FLAGS)}, NULL);
-	expect_match("ff e1", (struct regset){.core = B(RAX)}, NULL);
+	struct regset unused = {.core = B(RAX) | B(R9) | B(REG_FLAGS)}, none = {0};
+	expect_match("3e ff e1", unused, 1, "cmpq 9(%rip), %rcx; je 0x401000");
+	expect_match("41 ff e3", unused, 1, "cmpq 9(%rip), %r11; je 0x401000");
+	expect_match("ff e1", unused, 3,
+		     "cmpq 0x39(%rip), %rcx; je 0x401001; jb 0x500025; "
+		     "cmpq 0x36(%rip), %rcx; je 0x401002; jmp 0x500032; "
+		     "cmpq 0x34(%rip), %rcx; je 0x401000");
+	expect_match("42 ff 64 e0 10", unused, 1,
+		     "movq 0x10(%rax, %r12, 8), %r9; cmpq 0x14(%rip), %r9; je 0x401000");
+	expect_match("ff 60 08", (struct regset){.core = B(RAX) | B(REG_FLAGS)}, 1,
+		     "leaq -0x80(%rsp), %rsp; pushq %rcx; movq 8(%rax), %rcx; "
+		     "cmpq 0x2f(%rip), %rcx; je 0x500025; popq %rcx; leaq 0x80(%rsp), %rsp; "
+		     "jmp 0x500033; popq %rcx; leaq 0x80(%rsp), %rsp; jmp 0x401000");
+	expect_match("ff e1", none, 1,
+		     "leaq -0x80(%rsp), %rsp; pushfq; cmpq 0x23(%rip), %rcx; je 0x500021; popfq; "
+		     "leaq 0x80(%rsp), %rsp; jmp 0x50002f; popfq; leaq 0x80(%rsp), %rsp; "
+		     "jmp 0x401000");
+	expect_match("ff 24 24", unused, 1,
+		     "movq (%rsp), %rax; cmpq 0x15(%rip), %rax; je 0x401000");
+	expect_match("ff 24 24", (struct regset){.core = B(RAX)}, 1, NULL);
+	expect_match("ff 24 24", (struct regset){.core = B(REG_FLAGS)}, 1, NULL);
+	expect_match("ff 25 10 00 00 00", unused, 1, NULL);
 }
 
 static void expect_probe(struct regset unused, const char *expected)
@@ -366,6 +383,7 @@ enum {
 	ORIGINAL = 0x1000, /* the instruction; behind it, and at TAKEN, ways out */
 	TAKEN = ORIGINAL + 64,
 	MOVED = 0x40000,
+	WAYS = 0x50000,
 	FIND = 0x60000,
 	ROUTINE = 0x61000,
 	DATA = 0x80000,
@@ -689,6 +707,73 @@ static void test_moved(void **state)
 		compare_row(avx_rows[i]);
 }
 
+enum { WAYS_MAX = 20, WAY = 100 };
+
+/* Ways around TAKEN, which is the one with number `taken`, or between two. */
+static void put_matched(const uint8_t *bytes, size_t n, const struct regset *unused, uint32_t count,
+			uint32_t taken, bool between)
+{
+	struct insn in = decode(bytes, n, at(ORIGINAL));
+	struct emit_way ways[WAYS_MAX];
+	struct emit e;
+	for (uint32_t i = 0; i < count; i++) {
+		put_way_out(WAYS + 16 * i, WAY + i);
+		ways[i] = (struct emit_way){at(TAKEN) + 8 * (i - taken) + (between ? 4 : 0),
+					    {LABEL_NONE, at(WAYS + 16 * i)}};
+	}
+	emit_init(&e, &arch_x64, at(MOVED));
+	arch_x64.emit->match(&e, &in, bytes, unused, ways, count);
+	arch_x64.emit->move(&e, &in, bytes);
+	install(&e, "match");
+}
+
+/* What the code may use is not compared. */
+static void expect_matched(const char *row, const struct regset *unused, uint64_t way)
+{
+	struct outcome start = random_start();
+	struct outcome original = run(&start, ORIGINAL), matched = run(&start, MOVED);
+	assert_true(original.exit == WAS_TAKEN);
+	original.exit = way;
+	for (unsigned i = 0; i < 16; i++)
+		if (regset_has(unused, i))
+			original.world.reg[i] = matched.world.reg[i];
+	if (regset_has(unused, REG_FLAGS))
+		original.world.flags = matched.world.flags;
+	expect_same(row, &original, &matched, STACK_WORDS / 2 - 16);
+}
+
+static void compare_match(const char *row, struct regset unused)
+{
+	uint8_t bytes[16];
+	size_t n = parse_template(row, bytes);
+	memcpy(memory + ORIGINAL, bytes, n);
+	put_way_out(TAKEN, WAS_TAKEN);
+	struct insn in = decode(bytes, n, at(ORIGINAL));
+	if (!arch_x64.emit->can_match(&in, bytes, &unused))
+		return;
+	for (uint32_t count = 1; count <= WAYS_MAX; count++)
+		for (uint32_t taken = 0; taken < count; taken++) {
+			put_matched(bytes, n, &unused, count, taken, false);
+			expect_matched(row, &unused, WAY + taken);
+			put_matched(bytes, n, &unused, count, taken, true);
+			expect_matched(row, &unused, WAS_TAKEN);
+		}
+}
+
+static void test_matched(void **state)
+{
+	static const char *const rows[] = {"41 ff e6", "3e 41 ff e6", "ff 63 08", "42 ff 24 3b",
+					   "ff 24 24"};
+	(void)state;
+	need_execution();
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		compare_match(rows[i], (struct regset){0});
+		compare_match(rows[i], (struct regset){.core = B(REG_FLAGS)});
+		compare_match(rows[i], (struct regset){.core = B(R9)});
+		compare_match(rows[i], (struct regset){.core = B(R9) | B(REG_FLAGS)});
+	}
+}
+
 static sigjmp_buf no_instruction;
 
 static void on_illegal(int number)
@@ -852,7 +937,7 @@ int main(void)
 		cmocka_unit_test(test_jumps),      cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_probe_text), cmocka_unit_test(test_moved),
 		cmocka_unit_test(test_counter),    cmocka_unit_test(test_routine),
-		cmocka_unit_test(test_match),
+		cmocka_unit_test(test_match),      cmocka_unit_test(test_matched),
 	};
 	return cmocka_run_group_tests(tests, map_memory, NULL);
 }

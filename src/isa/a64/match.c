@@ -13,25 +13,31 @@ bool a64_can_match(const struct insn *in, const uint8_t *bytes, const struct reg
 	return (a64_word(bytes) & 0xfffffc1f) == 0xd61f0000;
 }
 
-void a64_match(struct emit *e, const struct insn *in, const uint8_t *bytes,
-	       const struct regset *free_set, uint64_t pc, struct emit_target to)
+static void match_one(struct emit *e, unsigned jump, uint64_t unused, const struct emit_way *way)
 {
-	unsigned jump = a64_word(bytes) >> 5 & 31;
-	uint64_t unused = free_set->core & SCRATCH_SET & ~(UINT64_C(1) << jump);
 	unsigned reg = jump == A64_IP0 ? A64_IP1 : A64_IP0;
-	(void)in;
 	if (unused)
 		for (reg = 0; !(unused >> reg & 1);)
 			reg++;
 	else
 		a64_put(e, a64_push(reg, 16));
-	a64_set_register(e, reg, pc);
+	a64_set_register(e, reg, way->pc);
 	a64_put(e, a64_eor(reg, reg, jump));
 	uint64_t over = emit_here(e) + (unused ? 8 : 12);
 	a64_put_to(e, a64_cbnz(reg), A64_DISTANCE_19, (struct emit_target){LABEL_NONE, over});
 	if (!unused)
 		a64_put(e, a64_pop(reg, 16));
-	e->arch->emit->go(e, to);
+	e->arch->emit->go(e, way->to);
 	if (!unused)
 		a64_put(e, a64_pop(reg, 16));
+}
+
+void a64_match(struct emit *e, const struct insn *in, const uint8_t *bytes,
+	       const struct regset *free_set, const struct emit_way *ways, uint32_t count)
+{
+	unsigned jump = a64_word(bytes) >> 5 & 31;
+	uint64_t unused = free_set->core & SCRATCH_SET & ~(UINT64_C(1) << jump);
+	(void)in;
+	for (uint32_t i = 0; i < count; i++)
+		match_one(e, jump, unused, &ways[i]);
 }

@@ -31,7 +31,7 @@ void a64_branch(struct emit *e, const struct insn *in, const uint8_t *bytes,
 void a64_call(struct emit *e, const struct insn *in, const uint8_t *bytes, uint64_t return_pc);
 bool a64_can_match(const struct insn *in, const uint8_t *bytes, const struct regset *free_set);
 void a64_match(struct emit *e, const struct insn *in, const uint8_t *bytes,
-	       const struct regset *free_set, uint64_t pc, struct emit_target to);
+	       const struct regset *free_set, const struct emit_way *ways, uint32_t count);
 void a64_probe(struct emit *e, const struct emit_probe *p);
 void a64_aside(struct emit *e, const struct emit_aside *a);
 uint32_t a64_restart(const uint8_t *code, uint32_t size, uint32_t at);

@@ -48,6 +48,6 @@ void x64_branch(struct emit *e, const struct insn *in, const uint8_t *bytes,
 void x64_call(struct emit *e, const struct insn *in, const uint8_t *bytes, uint64_t return_pc);
 bool x64_can_match(const struct insn *in, const uint8_t *bytes, const struct regset *free_set);
 void x64_match(struct emit *e, const struct insn *in, const uint8_t *bytes,
-	       const struct regset *free_set, uint64_t pc, struct emit_target to);
+	       const struct regset *free_set, const struct emit_way *ways, uint32_t count);
 void x64_probe(struct emit *e, const struct emit_probe *p);
 void x64_aside(struct emit *e, const struct emit_aside *a);

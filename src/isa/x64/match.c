@@ -1,6 +1,9 @@
-/* Telling where an indirect jump leads, before it is made: its operand is compared, in the form in
- * which the jump has it. A register is compared with a constant in memory; memory needs a register
- * to be compared with. */
+/* Telling where an indirect jump leads, before it is made: the register that has its target, or
+ *that one from memory is loaded into, is compared with constants, as in a binary search. Flags and
+ *a register that are not free are saved below the red zone meanwhile:
+ *
+ *	save; compare, je hit, jb ..., ...; miss: restore; jmp on; hit: restore; jmp; hit: ...; on:
+ */
 #include "isa/x64/encode.h"
 #include "isa/x64/x64.h"
 
@@ -13,6 +16,10 @@ enum {
 	MOD = 0xc0,
 	REG = 0x38,
 	RM = 7,
+	PUSH_FLAGS = 0x9c,
+	POP_FLAGS = 0x9d,
+	JB32 = 0x82, /* behind 0f */
+	RED_ZONE = 128,
 };
 
 /* The parts of jmp r/m64. */
@@ -41,55 +48,138 @@ static bool is_register(const struct parts *p)
 	return (*p->modrm & MOD) == MOD;
 }
 
-/* A register to compare with; REG_NONE: there is none. */
+/* Where the target is compared, and what has to be saved for that. */
+struct matcher {
+	struct emit *e;
+	const struct emit_way *ways;
+	uint32_t *hits; /* labels, if something is saved */
+	uint32_t miss;
+	unsigned reg;
+	bool loads, pushes_reg, pushes_flags;
+};
+
+/* A register that the jump does not need: a free one, if there is one. */
 static unsigned scratch(const struct insn *in, const struct regset *free_set)
 {
-	uint64_t unused = free_set->core & ~in->reads.core & ~(UINT64_C(1) << X64_RSP);
-	for (unsigned i = 0; i < 16; i++)
-		if (unused >> i & 1)
-			return i;
-	return REG_NONE;
+	uint64_t usable = 0xffff & ~in->reads.core & ~(UINT64_C(1) << X64_RSP);
+	uint64_t unused = free_set->core & usable;
+	unsigned reg = 0;
+	while (!((unused ? unused : usable) >> reg & 1))
+		reg++;
+	return reg;
 }
 
+static void choose(struct matcher *m, const struct insn *in, const struct parts *p,
+		   const struct regset *free_set)
+{
+	m->loads = !is_register(p);
+	m->reg = m->loads ? scratch(in, free_set) : (*p->modrm & RM) | (p->rex & REX_B ? 8u : 0u);
+	m->pushes_reg = m->loads && !regset_has(free_set, m->reg);
+	m->pushes_flags = !regset_has(free_set, REG_FLAGS);
+}
+
+/* What is saved moves the stack pointer, which must not be a part of the operand then. */
 bool x64_can_match(const struct insn *in, const uint8_t *bytes, const struct regset *free_set)
 {
 	struct parts parts;
-	return take_apart(in, bytes, &parts) && regset_has(free_set, REG_FLAGS) &&
-	       (is_register(&parts) || scratch(in, free_set) != REG_NONE);
+	struct matcher m = {0};
+	if (!take_apart(in, bytes, &parts))
+		return false;
+	choose(&m, in, &parts, free_set);
+	return !regset_has(&in->reads, X64_RSP) || !(m.pushes_reg || m.pushes_flags);
 }
 
-static void compare_register(struct emit *e, const struct parts *p, uint64_t pc)
+static void load(struct emit *e, const struct parts *p, unsigned reg)
 {
-	unsigned reg = (*p->modrm & RM) | (p->rex & REX_B ? 8u : 0u);
-	x64_literal_form(e, COMPARE_WITH, reg, emit_literal(e, pc, 0));
-}
-
-static void compare_memory(struct emit *e, const struct parts *p, unsigned reg, uint64_t pc)
-{
-	unsigned rex = REX | REX_W | (reg & 8 ? REX_R : 0u), field = (reg & 7) << 3;
-	x64_byte(e, rex);
-	x64_byte(e, X64_LEA);
-	x64_byte(e, field | 5);
-	x64_distance(e, (struct emit_target){LABEL_NONE, pc});
-	x64_byte(e, rex | p->rex);
-	x64_byte(e, COMPARE_WITH);
-	x64_byte(e, (*p->modrm & (MOD | RM)) | field);
+	x64_byte(e, REX | REX_W | (reg & 8 ? REX_R : 0u) | p->rex);
+	x64_byte(e, X64_LOAD);
+	x64_byte(e, (*p->modrm & (MOD | RM)) | (reg & 7) << 3);
 	emit_bytes(e, p->modrm + 1, p->size - 1u);
 }
 
+static void save(const struct matcher *m)
+{
+	if (m->pushes_reg || m->pushes_flags)
+		x64_move_stack(m->e, -RED_ZONE);
+	if (m->pushes_reg)
+		x64_push(m->e, m->reg);
+	if (m->pushes_flags)
+		x64_byte(m->e, PUSH_FLAGS);
+}
+
+static void restore(const struct matcher *m)
+{
+	if (m->pushes_flags)
+		x64_byte(m->e, POP_FLAGS);
+	if (m->pushes_reg)
+		x64_pop(m->e, m->reg);
+	if (m->pushes_reg || m->pushes_flags)
+		x64_move_stack(m->e, RED_ZONE);
+}
+
+static void jump_if(const struct matcher *m, uint8_t condition, struct emit_target to)
+{
+	x64_byte(m->e, 0x0f);
+	x64_byte(m->e, condition);
+	x64_distance(m->e, to);
+}
+
+/* Among ways [first, end). The last part of the whole search runs on to the miss. */
+static void search(const struct matcher *m, uint32_t first, uint32_t end, bool last)
+{
+	uint32_t middle = first + (end - first) / 2;
+	uint32_t literal = emit_literal(m->e, m->ways[middle].pc, 0);
+	x64_literal_form(m->e, COMPARE_WITH, m->reg, literal);
+	jump_if(m, X64_JE32,
+		m->hits ? (struct emit_target){.label = m->hits[middle]} : m->ways[middle].to);
+	if (end - first == 1) {
+		if (!last)
+			x64_go(m->e, (struct emit_target){.label = m->miss});
+		return;
+	}
+	if (middle + 1 < end) {
+		uint32_t below = emit_label(m->e);
+		jump_if(m, JB32, (struct emit_target){.label = below});
+		search(m, middle + 1, end, false);
+		emit_place(m->e, below);
+	}
+	search(m, first, middle, last);
+}
+
+static void put_hits(const struct matcher *m, uint32_t count)
+{
+	struct emit_target on = {.label = emit_label(m->e)};
+	x64_go(m->e, on);
+	for (uint32_t i = 0; i < count; i++) {
+		emit_place(m->e, m->hits[i]);
+		restore(m);
+		x64_go(m->e, m->ways[i].to);
+	}
+	emit_place(m->e, on.label);
+}
+
 void x64_match(struct emit *e, const struct insn *in, const uint8_t *bytes,
-	       const struct regset *free_set, uint64_t pc, struct emit_target to)
+	       const struct regset *free_set, const struct emit_way *ways, uint32_t count)
 {
 	struct parts parts;
-	if (!x64_can_match(in, bytes, free_set) || !take_apart(in, bytes, &parts)) {
+	struct matcher m = {.e = e, .ways = ways, .miss = emit_label(e)};
+	if (!count || !x64_can_match(in, bytes, free_set) || !take_apart(in, bytes, &parts)) {
 		e->failed = true;
 		return;
 	}
-	if (is_register(&parts))
-		compare_register(e, &parts, pc);
-	else
-		compare_memory(e, &parts, scratch(in, free_set), pc);
-	x64_byte(e, 0x0f);
-	x64_byte(e, X64_JE32);
-	x64_distance(e, to);
+	choose(&m, in, &parts, free_set);
+	bool saves = m.pushes_reg || m.pushes_flags;
+	if (saves)
+		m.hits = xcalloc(count, sizeof(*m.hits));
+	for (uint32_t i = 0; i < count && saves; i++)
+		m.hits[i] = emit_label(e);
+	save(&m);
+	if (m.loads)
+		load(e, &parts, m.reg);
+	search(&m, 0, count, true);
+	emit_place(e, m.miss);
+	restore(&m);
+	if (saves)
+		put_hits(&m, count);
+	free(m.hits);
 }

@@ -359,6 +359,47 @@
 	.text
 	done	shape_dispatch_far
 
+# (n): the same, and what follows needs the flags, every register and the red zone.
+	begin	shape_dispatch_kept
+	mov	%rdi, -8(%rsp)
+	xor	%eax, %eax
+	mov	$2, %esi
+	mov	$3, %r8d
+	mov	$5, %r9d
+	mov	$7, %r10d
+	mov	$11, %r11d
+	lea	9f(%rip), %rdx
+	xor	%ecx, %ecx
+	test	%rdi, %rdi
+	setne	%cl
+	cmp	$1, %ecx
+	ja	2f
+	mov	(%rdx,%rcx,8), %rcx
+	bt	$1, %rdi
+	jmp	*%rcx
+1:	adc	%rdi, %rax
+	lea	(%rsi,%r8), %rsi
+	xor	%ecx, %ecx
+	dec	%rdi
+	setne	%cl
+	cmp	$1, %ecx
+	ja	2f
+	bt	$1, %rdi
+	jmp	*(%rdx,%rcx,8)
+2:	adc	-8(%rsp), %rax
+	lea	(%rax,%rsi,2), %rax
+	lea	(%rax,%r8,4), %rax
+	lea	(%rax,%r9,8), %rax
+	lea	(%rax,%r10,2), %rax
+	lea	(%rax,%r11,4), %rax
+	lea	(%rax,%rdi,8), %rax
+	ret
+	.section .data.rel.ro, "aw"
+	.p2align 3
+9:	.quad	2b, 1b
+	.text
+	done	shape_dispatch_kept
+
 	.data
 	.p2align 3
 	.globl	shape_data

@@ -22,6 +22,7 @@ u64 shape_frame(u64 x);
 u64 shape_dispatch(u64 n);
 u64 shape_short(u64 n) __attribute__((weak));
 u64 shape_dispatch_far(u64 n) __attribute__((weak));
+u64 shape_dispatch_kept(u64 n) __attribute__((weak));
 
 #define LOOPED(name, entries, iterations)                                                          \
 	do {                                                                                       \
@@ -80,6 +81,8 @@ static u64 run_loops(u64 n)
 	if (shape_dispatch_far) {
 		sum = sum * 31 + shape_dispatch_far(n - 1);
 		LOOPED("shape_dispatch_far@1", n > 1, n - 1);
+		sum = sum * 31 + shape_dispatch_kept(n - 1);
+		LOOPED("shape_dispatch_kept@1", n > 1, n - 1);
 	}
 	return sum;
 }

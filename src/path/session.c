@@ -475,9 +475,12 @@ static bool is_over(const struct path_session *s)
 bool path_turn(struct path_session *s, int timeout_ms)
 {
 	struct engine_event v;
+	uint64_t end = now_ns() + (uint64_t)timeout_ms * 1000000;
 	while (!is_over(s) && engine_poll(s->engine, timeout_ms, &v)) {
 		on_event(s, &v);
 		timeout_ms = 0;
+		if (now_ns() >= end) /* of storms of children there is no end */
+			break;
 	}
 	s->seconds = now() - s->started;
 	if (is_over(s))

@@ -307,11 +307,22 @@ static void happen(struct engine *g, const struct control_event *ev)
 	}
 }
 
-void engine_drain(struct engine *g)
+/* Deals with what has happened, not with what happens meanwhile: that may never end. False if
+ * nothing has. */
+static bool catch_up_with_events(struct engine *g, int wait_ms)
 {
 	struct control_event ev;
-	while (control_wait(g->control, 0, &ev))
+	if (!control_wait(g->control, wait_ms, &ev))
+		return false;
+	happen(g, &ev);
+	for (uint32_t n = control_known(g->control); n-- && control_wait(g->control, 0, &ev);)
 		happen(g, &ev);
+	return true;
+}
+
+void engine_drain(struct engine *g)
+{
+	catch_up_with_events(g, 0);
 	for (uint32_t i = 0; i < g->targets.len; i++)
 		engine_go(g, g->targets.data[i]);
 	vec_clear(&g->events);
@@ -350,17 +361,19 @@ static bool is_early(uint64_t begin, int wait_ms)
 
 bool engine_poll(struct engine *g, int timeout_ms, struct engine_event *out)
 {
-	struct control_event ev;
 	uint64_t end = now_ns() + (uint64_t)(timeout_ms > 0 ? timeout_ms : 0) * 1000000;
 	while (!next_event(g, out)) {
 		int look = until_next_look(g);
 		uint64_t now = now_ns();
 		int left = timeout_ms < 0 ? look : now < end ? (int)((end - now) / 1000000) : 0;
 		int wait = left < look ? left : look;
-		if (control_wait(g->control, wait, &ev))
-			happen(g, &ev);
-		else if ((left <= look && timeout_ms >= 0) || is_early(now, wait))
+		bool late = left <= look && timeout_ms >= 0;
+		if (catch_up_with_events(g, wait)) {
+			if (timeout_ms >= 0 && now_ns() >= end)
+				return next_event(g, out);
+		} else if (late || is_early(now, wait)) {
 			return false;
+		}
 	}
 	return true;
 }

@@ -160,6 +160,11 @@ static bool next_event(struct control *c, struct control_event *out)
 	return true;
 }
 
+uint32_t control_known(const struct control *c)
+{
+	return c->events.len - c->told;
+}
+
 /* Signals of ours are let in only while we sleep, so that none comes unnoticed just before. */
 bool control_wait(struct control *c, int timeout_ms, struct control_event *out)
 {

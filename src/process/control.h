@@ -35,7 +35,7 @@ struct control_thread {
 	bool vforked;  /* waits for a child that uses its memory */
 	bool dead;     /* but not gone: the first thread of a process that others go on with */
 	int tell;      /* enum control_happening to tell when it stops; or -1 */
-	uint32_t turn; /* in which it was told of a signal */
+	uint32_t turn; /* in which it told what may come again at once */
 	int resumed;   /* number of the call that the kernel's restart_call stands for; or -1 */
 };
 
@@ -72,6 +72,8 @@ int control_launch(struct control *c, char *const *argv, int *pid, int *why, str
 /* The next thing that has happened; waits up to timeout_ms (0: does not wait; -1: for ever; a
  * signal of ours ends it early). False if nothing has. */
 bool control_wait(struct control *c, int timeout_ms, struct control_event *out);
+/* How many things control_wait() knows already, and gives without looking for others. */
+uint32_t control_known(const struct control *c);
 /* Lets the thread that an event told of go on, unless its process is stopped. */
 void control_go(struct control *c, int tid);
 

@@ -246,7 +246,7 @@ static void handle(struct control *c, const struct tracee_event *ev)
 		handle_stop(c, ev);
 }
 
-/* The kernel tells of the same thread first, again and again. */
+/* The kernel tells of the youngest thread first, again and again. */
 static void handle_others(struct control *c)
 {
 	struct tracee_event ev;
@@ -267,10 +267,11 @@ void control_drain(struct control *c)
 	c->more = false;
 	while (tracee_next(&ev)) {
 		struct control_thread *t = control_thread(c, ev.tid);
-		c->more = t && ev.what == TRACEE_SIGNALLED && t->turn == c->turn;
+		bool again = ev.what == TRACEE_SIGNALLED || ev.what == TRACEE_CLONED;
+		c->more = t && again && t->turn == c->turn;
 		if (c->more)
 			break;
-		if (t && ev.what == TRACEE_SIGNALLED)
+		if (t && again)
 			t->turn = c->turn;
 		handle(c, &ev);
 	}

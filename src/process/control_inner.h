@@ -34,8 +34,8 @@ struct control_thread *control_add(struct control *c, int pid, int tid);
 void control_remove(struct control *c, struct control_thread *t);
 /* Asks it to stop. */
 void control_ask(struct control_thread *t);
-/* Deals with everything that has happened so far; or, if threads get signals faster than that, with
- * one of each. */
+/* Deals with everything that has happened so far; or, if more happens meanwhile, with one thing of
+ * each thread. */
 void control_drain(struct control *c);
 /* Lets a stopped thread go on, or detaches it if its process is being left. */
 void control_release(struct control *c, struct control_thread *t);

@@ -77,12 +77,19 @@ static void look_at_values(struct family *f)
 	engine_walks(f->engine, NULL, NULL);
 }
 
+/* For a while: of storms there is no end. */
+static void look_at_events(struct family *f)
+{
+	double end = now_seconds() + 0.02;
+	while (!f->ended && family_poll(f, (int)chance(3)) && now_seconds() < end)
+		;
+}
+
 static void torture(struct family *f)
 {
 	double end = settings.seconds > 0 ? now_seconds() + settings.seconds : 0;
 	for (unsigned i = 0; !settings.batches || i < settings.batches; i++) {
-		while (!f->ended && family_poll(f, (int)chance(3)))
-			;
+		look_at_events(f);
 		if (f->ended || !f->members.len || (end > 0 && now_seconds() > end))
 			return;
 		one_batch(f);

@@ -49,7 +49,8 @@ static const struct spot_probe *probe_of(const struct meeting *m, uint32_t i)
 static bool are_same(const struct meeting *m, uint32_t i, uint32_t k)
 {
 	const struct spot_probe *x = probe_of(m, i), *y = probe_of(m, k);
-	return x->owner == y->owner && x->spot.kind == y->spot.kind && x->spot.loop == y->spot.loop;
+	return x->owner == y->owner && x->spot.kind == y->spot.kind &&
+	       x->spot.loop == y->spot.loop && !x->code.routine == !y->code.routine;
 }
 
 /* On how many of the ways the probe is. */

@@ -45,8 +45,7 @@ static bool is_active(struct catching_up *c, uint32_t number, const struct site 
 		      const struct frame *f, bool probed)
 {
 	const struct subject *s = &c->target->subjects.data[number];
-	if (!s->fresh || s->purpose != PURPOSE_MEASURE || s->request.counters ||
-	    !s->request.metrics)
+	if (!s->fresh || s->purpose != PURPOSE_MEASURE || !(s->tracked || s->request.metrics))
 		return false;
 	uint64_t va = f->exact ? f->va : f->va - 1;
 	bool at_entry = f->exact && va == s->entry && !probed;

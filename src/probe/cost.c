@@ -7,7 +7,8 @@ static double cost_of(const struct probe_costs *c, const struct rt_area *a)
 	return (double)a->hits[RT_ENTER] * c->enter + walks * c->path +
 	       (double)a->hits[RT_EXIT] * c->exit +
 	       (double)(a->hits[RT_BLOCK] + a->hits[RT_BLOCK_DONE] + a->hits[RT_WAIT] +
-			a->hits[RT_WAIT_DONE] + a->hits[RT_TARGET]) *
+			a->hits[RT_WAIT_DONE] + a->hits[RT_TARGET] + a->hits[RT_ITERATED] +
+			a->hits[RT_LEFT]) *
 		       c->block;
 }
 

@@ -100,7 +100,7 @@ static void publish_subject(struct target *t, uint32_t number)
 	out->end = p->end + site->bias;
 	out->metrics = s->request.metrics;
 	out->flags = (s->request.path ? RT_PATH : 0) | (s->request.loop ? RT_LOOP : 0) |
-		     (s->request.metrics ? 0 : RT_COUNT_ONLY);
+		     (s->request.metrics || s->tracked ? 0 : RT_COUNT_ONLY);
 	out->active = 1;
 	if (number >= target_header(t)->subjects)
 		target_header(t)->subjects = number + 1;
@@ -130,6 +130,14 @@ static uint32_t kinds_of(const struct subject *s)
 	if (s->request.iterations && loop && s->request.counters)
 		kinds |= 1 << POINT_ITERATION_END;
 	return kinds;
+}
+
+/* Where exceptions leave a loop, or one of its iterations. */
+static int tracked_kind(enum point_kind kind)
+{
+	return kind == POINT_ITERATION_END ? RT_ITERATED
+	       : kind == POINT_LOOP_EXIT   ? RT_LEFT
+					   : PROBED_BY_COUNTER;
 }
 
 static int runtime_kind(const struct subject *s, enum point_kind kind)
@@ -201,6 +209,14 @@ static void describe_target(const struct target *t, const struct site *site, uin
 							     : (uint64_t)in.imm;
 }
 
+/* The offset in an area of the counter for points of this kind. */
+static uint32_t counter_of(struct target *t, struct subject *s, enum point_kind kind)
+{
+	if (s->counters[kind] == UINT32_MAX)
+		s->counters[kind] = t->counters_used++ % RT_COUNTERS;
+	return (uint32_t)(RT_AREA_COUNTERS + s->counters[kind] * sizeof(uint64_t));
+}
+
 static void call_runtime(struct target *t, const struct site_plan *p, uint32_t subject, int kind,
 			 const struct spot *spot, uint32_t nth, struct emit_probe *out)
 {
@@ -218,6 +234,8 @@ static void call_runtime(struct target *t, const struct site_plan *p, uint32_t s
 	};
 	if (kind == RT_TARGET)
 		describe_target(t, site, spot->va, probe);
+	if (kind == RT_ITERATED || kind == RT_LEFT)
+		probe->constant = counter_of(t, s, spot->kind);
 	out->routine = t->text + entries->hit;
 	out->argument = t->base + at;
 }
@@ -225,9 +243,7 @@ static void call_runtime(struct target *t, const struct site_plan *p, uint32_t s
 static void count(struct target *t, struct subject *s, enum point_kind kind, struct emit_probe *out)
 {
 	const struct rt_entry_table *entries = (const struct rt_entry_table *)runtime_blob;
-	if (s->counters[kind] == UINT32_MAX)
-		s->counters[kind] = t->counters_used++ % RT_COUNTERS;
-	out->counter = (uint32_t)(RT_AREA_COUNTERS + s->counters[kind] * sizeof(uint64_t));
+	out->counter = counter_of(t, s, kind);
 	out->table = t->base + RT_TABLE;
 	out->table_bits = RT_TABLE_BITS;
 	out->find = t->text + entries->find;
@@ -236,17 +252,17 @@ static void count(struct target *t, struct subject *s, enum point_kind kind, str
 /* An exit without its activation is ignored, and an entry can be told to: see mark_shared(). */
 static enum tolerance tolerance_of(const struct subject *s, int kind)
 {
-	if (kind == RT_EXIT)
+	if (kind == RT_EXIT || kind == RT_ITERATED || kind == RT_LEFT)
 		return TOLERATES_ALL;
-	return kind == RT_ENTER && s->request.loop && s->request.metrics ? TOLERATES_MARKED
-									 : TOLERATES_NONE;
+	return kind == RT_ENTER && s->request.loop && (s->request.metrics || s->tracked)
+		       ? TOLERATES_MARKED
+		       : TOLERATES_NONE;
 }
 
-static void add_probe(struct target *t, struct site_plan *p, uint32_t subject,
-		      const struct spot *spot, uint32_t *nth)
+static void add_one(struct target *t, struct site_plan *p, uint32_t subject,
+		    const struct spot *spot, int kind, uint32_t *nth)
 {
 	struct subject *s = &t->subjects.data[subject];
-	int kind = runtime_kind(s, spot->kind);
 	struct spot_probe probe = {
 		.spot = *spot, .owner = subject, .tolerance = (uint8_t)tolerance_of(s, kind)};
 	if (kind == PROBED_BY_COUNTER)
@@ -254,6 +270,21 @@ static void add_probe(struct target *t, struct site_plan *p, uint32_t subject,
 	else
 		call_runtime(t, p, subject, kind, spot, (*nth)++, &probe.code);
 	vec_push(&p->probes, probe);
+}
+
+static void add_probe(struct target *t, struct site_plan *p, uint32_t subject,
+		      const struct spot *spot, uint32_t *nth)
+{
+	const struct subject *s = &t->subjects.data[subject];
+	bool unwinds = spot->place == SPOT_EDGE && p->cfg->edges[spot->edge].kind == EDGE_UNWIND;
+	int kind = runtime_kind(s, spot->kind);
+	if (s->tracked && unwinds)
+		kind = tracked_kind(spot->kind);
+	add_one(t, p, subject, spot, kind, nth);
+	if (s->tracked && kind == PROBED_BY_COUNTER && spot->kind == POINT_LOOP_ENTRY)
+		add_one(t, p, subject, spot, RT_ENTER, nth);
+	if (s->tracked && kind == PROBED_BY_COUNTER && spot->kind == POINT_LOOP_EXIT)
+		add_one(t, p, subject, spot, RT_EXIT, nth);
 }
 
 /* In the order of spots, which nests; at one spot in the order of subjects. */
@@ -318,6 +349,20 @@ static void plan_release(struct target *t, struct site_plan *p)
 	arena_clear(&t->engine->tmp);
 }
 
+/* Whether some loop has to be tracked that was not. */
+static bool track_refused(struct target *t, const struct site_plan *p)
+{
+	bool any = false;
+	vec_each (probe, &p->probes) {
+		struct subject *s = &t->subjects.data[probe->owner];
+		bool loop = s->request.counters && s->request.loop;
+		if (probe->refused != REFUSED_SHARED_LANDING || !loop || s->tracked)
+			continue;
+		s->tracked = any = true;
+	}
+	return any;
+}
+
 /* A subject with activations needs all of its probes; true if one had to be given up. */
 static bool give_up_refused(struct target *t, const struct site_plan *p,
 			    struct batch_result *result)
@@ -326,7 +371,7 @@ static bool give_up_refused(struct target *t, const struct site_plan *p,
 	for (uint32_t i = 0; i < p->probes.len; i++) {
 		struct subject *s = &t->subjects.data[p->probes.data[i].owner];
 		uint8_t why = p->probes.data[i].refused;
-		if (!why || s->request.counters || s->refused)
+		if (!why || (s->request.counters && !s->tracked) || s->refused)
 			continue;
 		s->refused = why;
 		result->refused[why]++;
@@ -335,14 +380,12 @@ static bool give_up_refused(struct target *t, const struct site_plan *p,
 	return any;
 }
 
-static void count_refused(const struct target *t, const struct site_plan *p,
-			  struct batch_result *result)
+/* What is left of those that do without. */
+static void count_refused(const struct site_plan *p, struct batch_result *result)
 {
-	for (uint32_t i = 0; i < p->probes.len; i++) {
-		uint8_t why = p->probes.data[i].refused;
-		if (why && t->subjects.data[p->probes.data[i].owner].request.counters)
-			result->refused[why]++;
-	}
+	vec_each (probe, &p->probes)
+		if (probe->refused)
+			result->refused[probe->refused]++;
 }
 
 /* Entries that stand where loops are not only entered. */
@@ -470,12 +513,14 @@ int site_plan(struct target *t, uint32_t number, struct batch_result *result, st
 	result->spots += p.probes.len;
 	while (p.probes.len) {
 		rc = plan_fragment(t, site, &p, e);
-		if (rc || !give_up_refused(t, &p, result))
+		if (!rc && track_refused(t, &p))
+			code_memory_drop_next(t, site); /* it takes more probes */
+		else if (rc || !give_up_refused(t, &p, result))
 			break;
 		add_probes(t, &p, site);
 	}
 	if (!rc && p.probes.len) {
-		count_refused(t, &p, result);
+		count_refused(&p, result);
 		mark_shared(t, &p);
 		publish(t, &p);
 		code_memory_trim_next(t, site);

@@ -49,6 +49,9 @@ struct subject {
 	bool wanted;     /* to be in the program; false once removed */
 	bool in;         /* its probes are in */
 	uint8_t refused; /* enum refusal */
+	/* Of a loop with plain counters: exceptions leave it to where others arrive, too; its
+	 * activations tell them apart. */
+	bool tracked;
 	uint32_t counters[POINT_KINDS]; /* of each kind of point, or UINT32_MAX */
 	VEC(uint32_t) probes;           /* its entries in the runtime's table */
 };

@@ -135,8 +135,13 @@ enum rt_probe_kind {
 	RT_BLOCK_DONE, /* after it */
 	RT_WAIT,       /* entry of a function that waits by spinning; counts as synchronisation */
 	RT_WAIT_DONE,
-	RT_TARGET,     /* before an indirect call: counts (site, target) */
+	RT_TARGET, /* before an indirect call: counts (site, target) */
+	/* Where exceptions of several places arrive. For those that come out of the loop, which is
+	 * active in this frame then: counts the end of the iteration; or the exit, and ends it. */
+	RT_ITERATED,
+	RT_LEFT,
 	RT_RENDEZVOUS, /* tell Sonde, which stops the thread here */
+	RT_PROBE_KINDS,
 };
 
 /* RT_RENDEZVOUS sends SIGURG with this, the probe's `constant` in the lower half:
@@ -150,7 +155,8 @@ struct rt_probe {
 	uint64_t pc;   /* run-time address of the spot */
 	uint64_t step; /* from here to the caller; RT_STEP_NONE: unknown */
 	/* RT_TARGET: where the call leads: constant + base + (index << shift), or what is in
-	 * memory there. RT_RENDEZVOUS: the constant is sent along. */
+	 * memory there. RT_RENDEZVOUS: the constant is sent along. RT_ITERATED, RT_LEFT: it is the
+	 * offset of a counter in the area. */
 	uint64_t constant;
 	uint8_t base, index; /* registers, or RT_NO_REGISTER */
 	uint8_t shift, memory;
@@ -281,12 +287,12 @@ struct rt_area {
 	 * clock_ns + ((ticks - clock_ticks) * clock_mult >> clock_shift). */
 	uint64_t clock_ticks, clock_ns, clock_mult;
 	uint32_t clock_lock, clock_shift;
-	uint32_t current;         /* stack */
-	uint32_t activation_free; /* index + 1 of a free activation; 0: none but fresh ones */
-	uint32_t activation_used; /* high-water mark */
-	uint32_t first_path;      /* offset / 8 of the newest path; 0: none */
-	uint64_t path_used;       /* bytes of the path space */
-	uint64_t hits[8];         /* by enum rt_probe_kind: what was done, for the cost */
+	uint32_t current;              /* stack */
+	uint32_t activation_free;      /* index + 1 of a free activation; 0: none but fresh ones */
+	uint32_t activation_used;      /* high-water mark */
+	uint32_t first_path;           /* offset / 8 of the newest path; 0: none */
+	uint64_t path_used;            /* bytes of the path space */
+	uint64_t hits[RT_PROBE_KINDS]; /* by enum rt_probe_kind: what was done, for the cost */
 	/* Waiting: since when (ticks; 0: not), in what (enum rt_wait), begun at which CFA and by
 	 * which kind of probe; a system call inside it; and what it amounted to so far. */
 	uint64_t wait_since, wait_cfa;

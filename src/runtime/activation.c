@@ -144,17 +144,34 @@ void enter(const struct hit *h, struct readings *r)
 	}
 }
 
-void leave(const struct hit *h, struct readings *r)
+/* The stack that has an activation of the hit's subject in the hit's frame, and its number; NULL if
+ * none has. */
+static struct rt_stack *find_stack(const struct hit *h, uint32_t *number)
 {
-	read_metrics(h->area, r, h->subject->metrics);
 	for (uint32_t i = h->own ? 0 : 1; i < (h->own ? 1 : RT_STACKS); i++) {
 		struct rt_stack *s = &h->area->stacks[i];
-		uint32_t number = find_live(h, s);
-		if (!number)
-			continue;
-		begin_change();
-		pop_through(h->area, r, s, number);
-		end_change(h->area);
-		return;
+		*number = find_live(h, s);
+		if (*number)
+			return s;
 	}
+	return NULL;
+}
+
+bool is_active(const struct hit *h)
+{
+	uint32_t number;
+	return find_stack(h, &number);
+}
+
+bool leave(const struct hit *h, struct readings *r)
+{
+	uint32_t number;
+	read_metrics(h->area, r, h->subject->metrics);
+	struct rt_stack *s = find_stack(h, &number);
+	if (!s)
+		return false;
+	begin_change();
+	pop_through(h->area, r, s, number);
+	end_change(h->area);
+	return true;
 }

@@ -41,6 +41,11 @@ static COLD struct rt_area *free_area(struct rt_area *a, uint64_t here)
 	return sibling;
 }
 
+static void count_event(const struct hit *h)
+{
+	++*(uint64_t *)area_at(h->area, h->probe->constant);
+}
+
 static void dispatch(const struct hit *h)
 {
 	struct readings *r = area_at(h->area, RT_AREA_WORK + WORK_READINGS);
@@ -53,6 +58,14 @@ static void dispatch(const struct hit *h)
 	case RT_WAIT: wait(h); break;
 	case RT_WAIT_DONE: wait_done(h); break;
 	case RT_TARGET: count_target(h); break;
+	case RT_ITERATED:
+		if (h->subject->active && is_active(h))
+			count_event(h);
+		break;
+	case RT_LEFT:
+		if (h->subject->active && leave(h, r))
+			count_event(h);
+		break;
 	}
 }
 

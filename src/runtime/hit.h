@@ -23,7 +23,10 @@ struct rt_area *thread_find(uint64_t pointer);
 struct readings;
 /* activation.c; `r` is room. */
 void enter(const struct hit *h, struct readings *r);
-void leave(const struct hit *h, struct readings *r);
+/* False if nothing was active. */
+bool leave(const struct hit *h, struct readings *r);
+/* Whether the hit's subject is active in the hit's frame. */
+bool is_active(const struct hit *h);
 
 /* raw.c: the path of a hit that cannot be walked; 0: no room. */
 uint32_t raw_path(const struct hit *h);

@@ -172,6 +172,39 @@ static void loops_share_a_frame(void **state)
 	assert_null(top_of(b, 0));
 }
 
+/* Only if the loop is active in this frame: not outside, nor in a deeper frame of a recursion. */
+static void exceptions_out_of_loops_are_told_apart(void **state)
+{
+	struct bench *b = *state;
+	uint32_t loop = add_subject(b, RT_LOOP, 0, F);
+	struct rt_probe *enter = add_probe(b, RT_ENTER, loop, F + 8, ENTRY_STEP);
+	struct rt_probe *iterated = add_probe(b, RT_ITERATED, loop, F + 16, ENTRY_STEP);
+	struct rt_probe *left = add_probe(b, RT_LEFT, loop, F + 16, ENTRY_STEP);
+	const uint64_t *counters = (const void *)((uint8_t *)b->area + RT_AREA_COUNTERS);
+	iterated->constant = RT_AREA_COUNTERS + 8;
+	left->constant = RT_AREA_COUNTERS + 16;
+	add_code(b, F + 4, 2);
+	begin_program(b);
+	hit(b, iterated);
+	hit(b, left);
+	assert_int_equal(counters[1] + counters[2], 0);
+	hit(b, enter);
+	call(b, 2, F + 4);
+	hit(b, iterated);
+	hit(b, left);
+	assert_int_equal(counters[1] + counters[2], 0);
+	come_back(b, 2);
+	hit(b, iterated);
+	hit(b, left);
+	assert_int_equal(counters[1], 1);
+	assert_int_equal(counters[2], 1);
+	hit(b, iterated);
+	hit(b, left);
+	assert_int_equal(counters[1], 1);
+	assert_int_equal(counters[2], 1);
+	assert_int_equal(b->area->hits[RT_LEFT], 4);
+}
+
 static void values_pass_through_subjects_without_the_metric(void **state)
 {
 	struct bench *b = *state;
@@ -378,6 +411,7 @@ int main(void)
 		TEST(plain_recursion_counts_once),
 		TEST(longjmp_leaves_nothing_behind),
 		TEST(loops_share_a_frame),
+		TEST(exceptions_out_of_loops_are_told_apart),
 		TEST(values_pass_through_subjects_without_the_metric),
 		TEST(stacks_do_not_mix),
 		TEST(counts_targets),

@@ -71,6 +71,26 @@ extern "C" KEEP u64 throw_in_loop(u64 n, u64 *log)
 	return x + throw_number(n + 1);
 }
 
+/* Exceptions from inside the loop arrive where those from before and behind it do. */
+extern "C" KEEP u64 throw_shared(u64 n, u64 *log)
+{
+	CALLED("throw_shared");
+	Held held(log);
+	u64 x = throw_number(n + 1), left = n % 5 + 1;
+	ENTERED("throw_shared@1");
+	do {
+		ITERATED("throw_shared@1");
+		bool last = left == 1, thrown = (n + left) % 3 == 0;
+		TRUTH("ended", "throw_shared@1", 1);
+		if (last || thrown)
+			TRUTH("exited", "throw_shared@1", 1);
+		x += throw_number(n + left);
+	} while (--left);
+	x += throw_number(n + 2);
+	LEFT("throw_shared");
+	return x;
+}
+
 struct Part {
 	u64 value;
 	Part(u64 x, u64 *log) : value(throw_middle(x, log)) {}
@@ -91,6 +111,11 @@ extern "C" u64 victim_exceptions(void)
 			sum ^= throw_again(i * 7, &log);
 		} catch (const std::exception &e) {
 			sum = sum * 5 + (u64)e.what()[4];
+		}
+		try {
+			sum += throw_shared(i, &log);
+		} catch (u64 value) {
+			sum = sum * 11 + value;
 		}
 		try {
 			Whole whole(i, &log);

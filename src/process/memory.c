@@ -45,6 +45,8 @@ bool memory_write(int pid, uint64_t address, const void *from, size_t n)
 	if (fd < 0)
 		return false;
 	ssize_t put = pwrite(fd, from, n, (off_t)address);
+	if (put >= 0 && (size_t)put < n)
+		errno = put ? EFAULT : ESRCH; /* nothing: the process has no memory any more */
 	close(fd);
 	return put >= 0 && (size_t)put == n;
 }

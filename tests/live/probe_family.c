@@ -8,6 +8,19 @@
 #include <unistd.h>
 
 #include "probe.h"
+#include "process/threads.h"
+
+/* A process on its way out loses its memory first. */
+static bool is_ending(int pid)
+{
+	for (int i = 0; i < 500; i++) {
+		char state = thread_state(pid);
+		if (!state || state == 'Z' || state == 'X')
+			return true;
+		sleep_seconds(0.002);
+	}
+	return false;
+}
 
 bool commit(struct family *f, struct member *m)
 {
@@ -17,7 +30,7 @@ bool commit(struct family *f, struct member *m)
 		totals_add(&r);
 		return true;
 	}
-	if (target_alive(m->target) && !kill(target_pid(m->target), 0)) {
+	if (target_alive(m->target) && !is_ending(target_pid(m->target))) {
 		totals.failed_batches++;
 		memcpy(totals.why_failed, e.text, sizeof(e.text));
 	}

@@ -113,20 +113,41 @@ int mode_torture(char **argv)
 	return status;
 }
 
-/* One life: attaches and tortures until killed. */
-static int live_and_die(int victim)
+/* One life: attaches, says so, and tortures until killed. */
+static int live_and_die(int victim, int *attached)
 {
-	int child = fork();
-	if (child)
+	int ends[2], child = pipe(ends) ? -1 : fork();
+	if (child < 0)
+		die("no life begins");
+	*attached = ends[0];
+	if (child) {
+		close(ends[1]);
 		return child;
+	}
 	struct family f = {.fresh = fresh_kept};
 	settings.pid = victim;
 	settings.seconds = 0;
 	settings.batches = 0;
 	settings.seed ^= (uint64_t)getpid() << 20;
 	family_begin(&f, NULL);
+	close(ends[1]);
 	torture(&f);
 	_exit(0);
+}
+
+/* Kills it at a random moment of `life` seconds: mostly from when it has attached on, however long
+ * that takes here, sometimes from its very beginning. Returns its status. */
+static int let_live(int victim, double life)
+{
+	char none;
+	int attached, status, child = live_and_die(victim, &attached);
+	if (chance(4) && read(attached, &none, 1) < 0)
+		die("a life cannot be watched");
+	sleep_seconds(life * (double)chance(1000000) * 1e-6);
+	kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+	close(attached);
+	return status;
 }
 
 /* The kernel lets go of the threads some time after we have seen the end. */
@@ -158,10 +179,7 @@ int mode_death(char **argv)
 	double life = settings.seconds > 0 ? settings.seconds : 0.15;
 	sleep_seconds(0.05);
 	for (unsigned i = 0; i < settings.deaths; i++) {
-		int child = live_and_die(victim);
-		sleep_seconds(life * (double)chance(1000000) * 1e-6);
-		kill(child, SIGKILL);
-		waitpid(child, &status, 0);
+		status = let_live(victim, life);
 		if (WIFEXITED(status) && WEXITSTATUS(status))
 			fprintf(stderr, "life %u ended by itself with status %d\n", i,
 				WEXITSTATUS(status));

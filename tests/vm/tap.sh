@@ -17,19 +17,42 @@ report() {
 # named GROUP: puts the group before each case's name and leaves out cmocka's totals. cmocka says
 # `not ok` of what it skips, too.
 named() {
-	sed -E -e '/^(1\.\.|# ok|# not ok)/d' -e 's/^not (ok .*# SKIP)/\1/' -e "s,^(ok|not ok)( [0-9]+)?( -)? ,\\1 $1/,"
+	sed -u -E -e '/^(1\.\.|# ok|# not ok)/d' -e 's/^not (ok .*# SKIP)/\1/' -e "s,^(ok|not ok)( [0-9]+)?( -)? ,\\1 $1/,"
 }
 
 # counted GROUP COMMAND...: runs a program that prints cases; if it fails without one, that is a case.
 counted() {
 	group=$1
 	shift
-	CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 5 800 "$@" </dev/null >"$work/cases" 2>&1
-	status=$?
-	named "$group" <"$work/cases"
-	if [ $status != 0 ] && ! grep -q '^not ok' "$work/cases"; then
-		report "$group" 1 "ended with status $status"
+	{
+		CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 5 800 "$@" </dev/null 2>&1
+		echo $? >"$work/status"
+	} | tee "$work/cases" | named "$group"
+	if [ "$(cat "$work/status")" != 0 ] && ! grep -q '^not ok' "$work/cases"; then
+		report "$group" 1 "ended with status $(cat "$work/status")"
 	fi
+}
+
+# clocked: says of each case how many seconds went by since the last one, if any.
+clocked() {
+	last=$(date +%s)
+	while IFS= read -r line; do
+		case $line in
+		*'# SKIP'*) ;;
+		'ok '* | 'not ok '*)
+			now=$(date +%s)
+			[ "$now" = "$last" ] || line="$line ($((now - last)) s)"
+			last=$now
+			;;
+		esac
+		printf '%s\n' "$line"
+	done
+}
+
+# slowest FILE: the cases of a file that took longest.
+slowest() {
+	echo "# the slowest:"
+	sed -n -E 's/^(not )?ok (.*) \(([0-9]+) s\)$/#  \3 s \2/p' "$1" | sort -k 2,2nr | head -n 12
 }
 
 # summary FILE: the closing line for a file of cases; fails if one of them did, or if there is none.

@@ -718,8 +718,8 @@ static void put_matched(const uint8_t *bytes, size_t n, const struct regset *unu
 	struct emit e;
 	for (uint32_t i = 0; i < count; i++) {
 		put_way_out(WAYS + 16 * i, WAY + i);
-		ways[i] = (struct emit_way){at(TAKEN) + 8 * (i - taken) + (between ? 4 : 0),
-					    {LABEL_NONE, at(WAYS + 16 * i)}};
+		uint64_t pc = at(TAKEN) + 8 * ((uint64_t)i - taken) + (between ? 4 : 0);
+		ways[i] = (struct emit_way){pc, {LABEL_NONE, at(WAYS + 16 * i)}};
 	}
 	emit_init(&e, &arch_x64, at(MOVED));
 	arch_x64.emit->match(&e, &in, bytes, unused, ways, count);

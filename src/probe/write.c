@@ -116,7 +116,8 @@ void patches_undo(struct target *t, const uint32_t *sites, uint32_t count)
 	}
 }
 
-static void enter(struct target *t, struct site *s)
+/* In the journal, and in the table of traps. */
+static void announce(struct target *t, struct site *s)
 {
 	vec_each (p, &s->fragment.patches) {
 		struct rt_header *h = target_header(t);
@@ -135,7 +136,7 @@ void patches_put(struct target *t, const uint32_t *sites, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (t->sites.data[sites[i]].address)
-			enter(t, &t->sites.data[sites[i]]);
+			announce(t, &t->sites.data[sites[i]]);
 	change_plain(t, sites, count, true);
 	change_dead(t, sites, count, true);
 }

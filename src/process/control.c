@@ -41,11 +41,16 @@ struct control_thread *control_thread(struct control *c, int tid)
 	return NULL;
 }
 
-uint32_t control_threads(struct control *c, int pid, struct control_thread **out, uint32_t room)
+/* Of a process, or of all with the same memory. */
+static uint32_t collect(struct control *c, const struct control_process *p, bool sharing,
+			struct control_thread **out, uint32_t room)
 {
 	uint32_t count = 0;
 	vec_each (t, &c->threads) {
-		if ((*t)->pid != pid)
+		bool own = p && (*t)->pid == p->pid;
+		bool shares =
+			p && sharing && control_find_process(c, (*t)->pid)->memory == p->memory;
+		if (!own && !shares)
 			continue;
 		if (count < room)
 			out[count] = *t;
@@ -54,20 +59,14 @@ uint32_t control_threads(struct control *c, int pid, struct control_thread **out
 	return count;
 }
 
+uint32_t control_threads(struct control *c, int pid, struct control_thread **out, uint32_t room)
+{
+	return collect(c, control_find_process(c, pid), false, out, room);
+}
+
 uint32_t control_users(struct control *c, int pid, struct control_thread **out, uint32_t room)
 {
-	const struct control_process *p = control_find_process(c, pid);
-	uint32_t count = 0;
-	if (!p)
-		return 0;
-	vec_each (t, &c->threads) {
-		if (control_find_process(c, (*t)->pid)->memory != p->memory)
-			continue;
-		if (count < room)
-			out[count] = *t;
-		count++;
-	}
-	return count;
+	return collect(c, control_find_process(c, pid), true, out, room);
 }
 
 struct control_thread *control_add(struct control *c, int pid, int tid)

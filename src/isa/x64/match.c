@@ -1,6 +1,6 @@
 /* Telling where an indirect jump leads, before it is made: the register that has its target, or
- *that one from memory is loaded into, is compared with constants, as in a binary search. Flags and
- *a register that are not free are saved below the red zone meanwhile:
+ * that one from memory is loaded into, is compared with constants, as in a binary search. Flags and
+ * a register that are not free are saved below the red zone meanwhile:
  *
  *	save; compare, je hit, jb ..., ...; miss: restore; jmp on; hit: restore; jmp; hit: ...; on:
  */

@@ -18,12 +18,14 @@ struct fusing {
 	uint32_t image;
 	const uint32_t *nodes; /* its nodes without a scope */
 	uint32_t count;
-	struct structure *s; /* NULL if there is none to be had */
+	VEC(uint32_t) tallies; /* the same of tallies */
+	struct structure *s;   /* NULL if there is none to be had */
 	struct scope_index *index;
 	struct hashmap scope_of; /* structure's scope to profile's */
 	struct hashmap text_of;  /* structure's text to `texts` */
 	VEC(const char *) texts;
 	struct hashmap unknown; /* address in no procedure to scope */
+	struct hashmap loops;   /* header to the profile's scope */
 	VEC(uint32_t) path;
 };
 
@@ -63,12 +65,15 @@ static int check_file(const struct profile_image *i, struct err *e)
 /* The addresses that structure is needed for, in order, each once. */
 static uint64_t *find_addresses(const struct fusing *f, uint32_t *count)
 {
-	uint64_t *a = xmalloc((f->count + (size_t)1) * sizeof(*a));
+	uint32_t all = f->count + f->tallies.len;
+	uint64_t *a = xmalloc((all + (size_t)1) * sizeof(*a));
 	for (uint32_t i = 0; i < f->count; i++)
 		a[i] = f->p->nodes.data[f->nodes[i]].address;
-	order_by_address(a, f->count, sizeof(*a), 0);
+	for (uint32_t i = 0; i < f->tallies.len; i++)
+		a[f->count + i] = f->p->tallies.data[f->tallies.data[i]].address;
+	order_by_address(a, all, sizeof(*a), 0);
 	*count = 0;
-	for (uint32_t i = 0; i < f->count; i++)
+	for (uint32_t i = 0; i < all; i++)
 		if (!i || a[i] != a[i - 1])
 			a[(*count)++] = a[i];
 	return a;
@@ -216,20 +221,89 @@ static uint32_t scope_at(struct fusing *f, uint64_t va)
 	return scope_for(f, scope_index_at(f->index, va), f->s->procedures[procedure].start);
 }
 
+/* The deepest loop with this header among `count`, or INDEX_NONE. */
+static uint32_t deepest_loop(const struct fusing *f, uint32_t first, uint32_t count,
+			     uint64_t header)
+{
+	const struct machine_loop *loops = f->s->loops;
+	uint32_t found = INDEX_NONE;
+	for (uint32_t i = first; i < first + count; i++)
+		if (loops[i].header == header &&
+		    (found == INDEX_NONE || loops[i].depth > loops[found].depth))
+			found = i;
+	return found;
+}
+
+/* Of the procedure that nodes there are of; code that procedures share may be another's loop. */
+static uint32_t find_loop(struct fusing *f, uint64_t header)
+{
+	uint32_t procedure = scope_index_procedure(f->index, header), loop = INDEX_NONE;
+	if (procedure != INDEX_NONE) {
+		const struct structure_procedure *p = &f->s->procedures[procedure];
+		loop = deepest_loop(f, p->first_loop, p->loop_count, header);
+	}
+	if (loop == INDEX_NONE)
+		loop = deepest_loop(f, 0, f->s->loop_count, header);
+	if (loop == INDEX_NONE || f->s->loops[loop].scope == INDEX_NONE)
+		return PROFILE_NONE;
+	const struct machine_loop *l = &f->s->loops[loop];
+	return scope_for(f, l->scope, f->s->procedures[l->procedure].start);
+}
+
+/* Each once, however many threads were in it. */
+static uint32_t loop_at(struct fusing *f, uint64_t header)
+{
+	uint32_t scope = hashmap_get(&f->loops, header);
+	if (scope == HASHMAP_NONE && f->s)
+		scope = find_loop(f, header);
+	if (scope != PROFILE_NONE)
+		hashmap_put(&f->loops, header, scope);
+	return scope;
+}
+
+_Static_assert((uint32_t)PROFILE_NONE == (uint32_t)HASHMAP_NONE,
+	       "loop_at() takes one for the other");
+
+static uint32_t procedure_at(struct fusing *f, uint64_t va)
+{
+	uint32_t procedure = f->s ? scope_index_procedure(f->index, va) : INDEX_NONE;
+	if (procedure == INDEX_NONE)
+		return unknown_scope(f, va);
+	const struct structure_procedure *p = &f->s->procedures[procedure];
+	return scope_for(f, p->scope, p->start);
+}
+
+static void find_tallies(struct fusing *f)
+{
+	for (uint32_t i = 0; i < f->p->tallies.len; i++)
+		if (f->p->tallies.data[i].image == f->image &&
+		    f->p->tallies.data[i].scope == PROFILE_NONE)
+			vec_push(&f->tallies, i);
+}
+
 static void fuse_image(struct profile *p, const struct fuse_options *o, uint32_t image,
 		       const uint32_t *nodes, uint32_t count)
 {
 	struct fusing f = {.p = p, .image = image, .nodes = nodes, .count = count};
+	find_tallies(&f);
+	if (!f.count && !f.tallies.len)
+		return;
 	find_structure(&f, o);
 	for (uint32_t i = 0; i < count; i++) {
 		struct profile_node *n = &p->nodes.data[nodes[i]];
 		n->scope = scope_at(&f, n->address);
+	}
+	vec_each (i, &f.tallies) {
+		struct profile_tally *t = &p->tallies.data[*i];
+		t->scope = t->loop ? loop_at(&f, t->address) : procedure_at(&f, t->address);
 	}
 	scope_index_free(f.index);
 	structure_free(f.s);
 	hashmap_release(&f.scope_of);
 	hashmap_release(&f.text_of);
 	hashmap_release(&f.unknown);
+	hashmap_release(&f.loops);
+	vec_free(&f.tallies);
 	vec_free(&f.texts);
 	vec_free(&f.path);
 }
@@ -277,8 +351,7 @@ void profile_fuse(struct profile *p, const struct fuse_options *o)
 		if (is_open(&p->nodes.data[i]))
 			nodes[ends[bucket_of(p, &p->nodes.data[i])]++] = i;
 	for (uint32_t i = 0, first = 0; i < images; first = ends[i++])
-		if (ends[i] > first)
-			fuse_image(p, o, i, nodes + first, ends[i] - first);
+		fuse_image(p, o, i, nodes + first, ends[i] - first);
 	uint32_t first = images ? ends[images - 1] : 0;
 	fuse_code_without_image(p, nodes + first, ends[images] - first);
 	p->fused = true;

@@ -12,8 +12,9 @@ struct fuse_options {
 	void *ctx;
 };
 
-/* Adds scopes for all nodes without. Images that are missing or are not the ones recorded (build
- * id, else size and time differ) are skipped: their nodes get a procedure scope named by address,
- * and profile_image.problem says why and what to do. Code in no image becomes one procedure of an
- * image that is added for it. `o` may be NULL. */
+/* Adds scopes for all nodes and tallies without; a tally's is the innermost loop of the source that
+ * its header begins, or its procedure. A loop that is not found there stays without. Images that
+ * are missing or are not the ones recorded (build id, else size and time differ) are skipped: their
+ * nodes get a procedure scope named by address, and profile_image.problem says why and what to do.
+ * Code in no image becomes one procedure of an image that is added for it. `o` may be NULL. */
 void profile_fuse(struct profile *p, const struct fuse_options *o);

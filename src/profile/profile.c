@@ -25,14 +25,19 @@ void profile_release(struct profile *p)
 	vec_free(&p->scopes);
 	vec_free(&p->counts);
 	vec_free(&p->facts);
+	vec_free(&p->tallies);
+	vec_free(&p->trips);
+	vec_free(&p->uncovered);
 	hashmap_release(&p->node_index);
 	hashmap_release(&p->value_index);
+	hashmap_release(&p->tally_index);
+	hashmap_release(&p->trips_index);
 	arena_release(&p->arena);
 }
 
 /* The indices are exact though their keys are hashes: what a key leads to is compared, and if it is
  * something else with the same hash, the search goes on at the next key of a fixed sequence. Each
- * node but the root and each value has one entry. */
+ * node but the root and each other row has one entry. */
 static uint64_t hash3(uint64_t a, uint64_t b, uint64_t c)
 {
 	uint64_t h = (a ^ c << 56) * 0x9e3779b97f4a7c15u;
@@ -128,6 +133,93 @@ void profile_add(struct profile *p, uint32_t node, uint32_t thread, uint32_t met
 	v->amount += amount;
 }
 
+static uint64_t tally_key(uint32_t image, uint64_t address, bool loop, uint32_t thread)
+{
+	return hash3((uint64_t)image << 32 | thread, address, loop);
+}
+
+static void index_tallies(struct profile *p)
+{
+	for (uint32_t i = p->tally_index.len; i < p->tallies.len; i++) {
+		const struct profile_tally *t = &p->tallies.data[i];
+		index_add(&p->tally_index, tally_key(t->image, t->address, t->loop, t->thread), i);
+	}
+}
+
+uint32_t profile_tally(struct profile *p, uint32_t image, uint64_t address, bool loop,
+		       uint32_t thread)
+{
+	uint64_t key = tally_key(image, address, loop, thread);
+	uint32_t at;
+	if (p->tally_index.len != p->tallies.len)
+		index_tallies(p);
+	for (; (at = hashmap_get(&p->tally_index, key)) != HASHMAP_NONE; key = next_key(key)) {
+		const struct profile_tally *t = &p->tallies.data[at];
+		if (t->image == image && t->address == address && t->loop == loop &&
+		    t->thread == thread)
+			return at;
+	}
+	at = p->tallies.len;
+	vec_push(&p->tallies, (struct profile_tally){.image = image,
+						     .address = address,
+						     .loop = loop,
+						     .thread = thread,
+						     .scope = PROFILE_NONE});
+	hashmap_put(&p->tally_index, key, at);
+	return at;
+}
+
+static uint64_t trips_key(uint32_t tally, uint64_t low)
+{
+	return hash3(tally, low, 0);
+}
+
+static void index_trips(struct profile *p)
+{
+	for (uint32_t i = p->trips_index.len; i < p->trips.len; i++)
+		index_add(&p->trips_index, trips_key(p->trips.data[i].tally, p->trips.data[i].low),
+			  i);
+}
+
+void profile_add_trips(struct profile *p, uint32_t tally, uint64_t low, uint64_t high,
+		       uint64_t entries)
+{
+	uint64_t key = trips_key(tally, low);
+	uint32_t at;
+	if (p->trips_index.len != p->trips.len)
+		index_trips(p);
+	for (; (at = hashmap_get(&p->trips_index, key)) != HASHMAP_NONE; key = next_key(key)) {
+		struct profile_trips *t = &p->trips.data[at];
+		if (t->tally != tally || t->low != low)
+			continue;
+		t->entries += entries;
+		return;
+	}
+	hashmap_put(&p->trips_index, key, p->trips.len);
+	vec_push(&p->trips, (struct profile_trips){tally, low, high, entries});
+}
+
+uint32_t profile_metric_named(const struct profile *p, const char *name)
+{
+	vec_each (m, &p->metrics)
+		if (!strcmp(m->name, name))
+			return (uint32_t)(m - p->metrics.data);
+	return PROFILE_NONE;
+}
+
+bool profile_has_counts(const struct profile *p)
+{
+	return p->tallies.len;
+}
+
+bool profile_is_counted(const struct profile *p, uint32_t metric)
+{
+	if (!profile_has_counts(p) || metric >= p->metrics.len)
+		return false;
+	const char *name = p->metrics.data[metric].name;
+	return !strcmp(name, PROFILE_INSTRUCTIONS) || !strcmp(name, PROFILE_CALLS);
+}
+
 void profile_count(struct profile *p, const char *name, uint64_t samples)
 {
 	vec_each (c, &p->counts) {
@@ -198,6 +290,31 @@ static bool thread_is_sound(const struct profile *p, uint32_t i)
 	return p->threads.data[i].process < p->processes.len;
 }
 
+/* Its scope is one, of the same image, of the right kind. */
+static bool tally_is_sound(const struct profile *p, uint32_t i)
+{
+	const struct profile_tally *t = &p->tallies.data[i];
+	if (t->image >= p->images.len || t->thread >= p->threads.len || t->flags >= TALLY_FLAGS ||
+	    t->trip_min > t->trip_max || !is_index(t->scope, p->scopes.len))
+		return false;
+	return t->scope == PROFILE_NONE ||
+	       (p->scopes.data[t->scope].image == t->image &&
+		p->scopes.data[t->scope].kind == (t->loop ? PROFILE_LOOP : PROFILE_PROCEDURE));
+}
+
+static bool trips_are_sound(const struct profile *p, uint32_t i)
+{
+	const struct profile_trips *t = &p->trips.data[i];
+	return t->tally < p->tallies.len && p->tallies.data[t->tally].loop && t->low <= t->high;
+}
+
+static bool uncovered_is_sound(const struct profile *p, uint32_t i)
+{
+	const struct profile_uncovered *u = &p->uncovered.data[i];
+	return is_index(u->image, p->images.len) &&
+	       (u->share <= 1000000 || u->share == PROFILE_NONE);
+}
+
 static int check_each(const struct profile *p, uint32_t len, const char *what,
 		      bool (*sound)(const struct profile *p, uint32_t i), struct err *e)
 {
@@ -223,15 +340,31 @@ static int check_processes(const struct profile *p, struct err *e)
 	return r;
 }
 
+static bool tallies_overflow(const struct profile *p)
+{
+	uint64_t entries = 0, iterations = 0, instructions = 0, ended = 0;
+	bool over = false;
+	vec_each (t, &p->tallies) {
+		over |= __builtin_add_overflow(entries, t->entries, &entries);
+		over |= __builtin_add_overflow(iterations, t->iterations, &iterations);
+		for (int i = 0; i < INSN_CLASSES; i++)
+			over |= __builtin_add_overflow(instructions, t->mix[i], &instructions);
+	}
+	vec_each (t, &p->trips)
+		over |= __builtin_add_overflow(ended, t->entries, &ended);
+	return over;
+}
+
 /* So that nobody who adds values up has to think of overflow. */
 static int check_sums(const struct profile *p, struct err *e)
 {
 	uint64_t samples = 0, amount = 0;
-	vec_each (v, &p->values)
-		if (__builtin_add_overflow(samples, v->samples, &samples) ||
-		    __builtin_add_overflow(amount, v->amount, &amount))
-			return err_set(e, ERR_INPUT, "its values add up to more than 64 bits");
-	return 0;
+	bool over = tallies_overflow(p);
+	vec_each (v, &p->values) {
+		over |= __builtin_add_overflow(samples, v->samples, &samples);
+		over |= __builtin_add_overflow(amount, v->amount, &amount);
+	}
+	return over ? err_set(e, ERR_INPUT, "its values add up to more than 64 bits") : 0;
 }
 
 int profile_check(const struct profile *p, struct err *e)
@@ -241,6 +374,9 @@ int profile_check(const struct profile *p, struct err *e)
 	r = r ? r : check_each(p, p->scopes.len, "scope", scope_is_sound, e);
 	r = r ? r : check_each(p, p->values.len, "value", value_is_sound, e);
 	r = r ? r : check_each(p, p->threads.len, "thread", thread_is_sound, e);
+	r = r ? r : check_each(p, p->tallies.len, "tally", tally_is_sound, e);
+	r = r ? r : check_each(p, p->trips.len, "row of trips", trips_are_sound, e);
+	r = r ? r : check_each(p, p->uncovered.len, "row of uncovered", uncovered_is_sound, e);
 	r = r ? r : check_processes(p, e);
 	return r ? r : check_sums(p, e);
 }

@@ -9,6 +9,7 @@
 #include "base/hashmap.h"
 #include "base/vec.h"
 #include "image/image.h"
+#include "isa/insn.h"
 
 enum { PROFILE_NONE = UINT32_MAX };
 
@@ -91,6 +92,53 @@ struct profile_count {
 	uint64_t samples;
 };
 
+/* The metrics of a run that was counted, not sampled. Both have no unit and no period.
+ *
+ * "instructions": values are at NODE_LEAF nodes, each a run of instructions of a block that have
+ * the same innermost scope; samples = how often it was executed, amount = the instructions that
+ * makes. "calls": at a NODE_LEAF at the entry of the callee, below the NODE_FRAME of its call;
+ * samples = amount = calls along this path. */
+#define PROFILE_INSTRUCTIONS "instructions"
+#define PROFILE_CALLS        "calls"
+
+enum profile_tally_flag {
+	TALLY_IRREDUCIBLE = 1 << 0, /* of a region with several entries: counted as a whole */
+	TALLY_ITERATIONS_UNKNOWN = 1 << 1,
+	TALLY_TRIPS_UNKNOWN = 1 << 2, /* how many iterations single entries had */
+	TALLY_MACHINE_ITERATIONS =
+		1 << 3,       /* unrolled or vectorised: each stands for several of the source */
+	TALLY_FLAGS = 1 << 4, /* behind the last */
+};
+
+/* What was counted of one loop or procedure in one thread, over all call paths. */
+struct profile_tally {
+	uint32_t image, thread;
+	uint32_t scope; /* PROFILE_NONE until fused; of several machine loops that are one of the
+			   source, the same */
+	bool loop;
+	uint8_t flags;                /* enum profile_tally_flag */
+	uint64_t address;             /* va: header of the loop, start of the procedure */
+	uint64_t entries, iterations; /* entries: calls of a procedure; iterations: of a loop */
+	uint64_t trip_min, trip_max;  /* iterations of one entry; of a loop that was left */
+	uint64_t mix[INSN_CLASSES];   /* own instructions by class: of a loop without inner loops,
+					 of a procedure with its loops */
+};
+
+/* Entries of a loop that had `low` to `high` iterations. Entries that did not end (the thread did)
+ * are in no such bucket, and buckets of one tally do not overlap. */
+struct profile_trips {
+	uint32_t tally;
+	uint64_t low, high, entries;
+};
+
+/* Code that ran as it was, because it could not be counted. */
+struct profile_uncovered {
+	uint32_t image; /* PROFILE_NONE: in none */
+	uint32_t share; /* of samples taken meanwhile, in millionths; PROFILE_NONE if not known */
+	uint64_t address;
+	const char *name, *reason;
+};
+
 /* Facts about the run: "command", "host", "machine", "kernel", "started", "seconds", "hz",
  * "sampler", "note", ... (text) */
 struct profile_fact {
@@ -107,10 +155,14 @@ struct profile {
 	VEC(struct profile_scope) scopes;
 	VEC(struct profile_count) counts;
 	VEC(struct profile_fact) facts;
+	VEC(struct profile_tally) tallies; /* none: the run was not counted */
+	VEC(struct profile_trips) trips;
+	VEC(struct profile_uncovered) uncovered;
 	bool fused;                             /* scopes are complete */
 	bool finished;                          /* recording ended in order */
 	struct arena arena;                     /* of all strings */
 	struct hashmap node_index, value_index; /* profile.c's own */
+	struct hashmap tally_index, trips_index;
 };
 
 void profile_init(struct profile *p); /* with its root */
@@ -122,6 +174,17 @@ uint32_t profile_child(struct profile *p, uint32_t parent, enum node_kind kind, 
 void profile_add(struct profile *p, uint32_t node, uint32_t thread, uint32_t metric,
 		 uint64_t samples, uint64_t amount);
 void profile_count(struct profile *p, const char *name, uint64_t samples);
+/* The tally of a loop or procedure and thread; made, all 0, if it is new. */
+uint32_t profile_tally(struct profile *p, uint32_t image, uint64_t address, bool loop,
+		       uint32_t thread);
+void profile_add_trips(struct profile *p, uint32_t tally, uint64_t low, uint64_t high,
+		       uint64_t entries);
+/* The number of the metric with this name, or PROFILE_NONE. */
+uint32_t profile_metric_named(const struct profile *p, const char *name);
+/* True of a run that was counted: there are tallies. */
+bool profile_has_counts(const struct profile *p);
+/* True if values of the metric are counts, exact, and not made of samples. */
+bool profile_is_counted(const struct profile *p, uint32_t metric);
 /* Sets or replaces a fact. */
 void profile_fact(struct profile *p, const char *name, const char *value);
 /* The value of a fact, or NULL. */

@@ -33,6 +33,9 @@ struct saved {
 	VEC(const char *) facts;
 	VEC(uint64_t) counts;
 	VEC(uint32_t) node_scopes;
+	VEC(uint64_t) tallies; /* of these hashes: any number of theirs may change */
+	VEC(uint64_t) trips;
+	VEC(uint64_t) uncovered;
 	bool fused, finished, state; /* state: the two before were written at all */
 };
 
@@ -227,12 +230,18 @@ static bool save_nodes(struct store *s, const struct profile *p)
 	return ok;
 }
 
+/* Counts may grow by any number, round ones too: that must not look like none. */
+static uint32_t trace_of(const struct profile_value *v)
+{
+	return (uint32_t)(v->samples * 0x9e3779b97f4a7c15u >> 32);
+}
+
 static bool save_values(struct store *s, const struct profile *p)
 {
 	bool ok = true;
 	for (uint32_t i = 0; i < p->values.len && ok; i++) {
 		const struct profile_value *v = &p->values.data[i];
-		if (i < s->saved.values && v->saved == (uint32_t)v->samples)
+		if (i < s->saved.values && v->saved == trace_of(v))
 			continue;
 		struct row r = row_begin(s, TABLE_VALUE);
 		row_number(&r, v->node);
@@ -260,6 +269,80 @@ static bool save_counts(struct store *s, const struct profile *p)
 	return ok;
 }
 
+/* True if row `i` is in the file as it is. */
+#define IS_SAVED(saved, rows, i)                                                                   \
+	((i) < (saved)->len &&                                                                     \
+	 (saved)->data[i] == hash_bytes(&(rows)->data[i], sizeof(*(rows)->data), 0))
+
+static bool save_tallies(struct store *s, const struct profile *p)
+{
+	bool ok = true;
+	for (uint32_t i = 0; i < p->tallies.len && ok; i++) {
+		const struct profile_tally *t = &p->tallies.data[i];
+		if (IS_SAVED(&s->saved.tallies, &p->tallies, i))
+			continue;
+		struct row r = row_begin(s, TABLE_TALLY);
+		row_number(&r, i);
+		row_number(&r, t->image);
+		row_number(&r, t->address);
+		row_number(&r, t->loop);
+		row_number(&r, t->thread);
+		row_index(&r, t->scope);
+		row_number(&r, t->flags);
+		row_number(&r, t->entries);
+		row_number(&r, t->iterations);
+		row_number(&r, t->trip_min);
+		row_number(&r, t->trip_max);
+		for (int k = 0; k < INSN_CLASSES; k++)
+			row_number(&r, t->mix[k]);
+		ok = row_end(&r);
+	}
+	return ok;
+}
+
+static bool save_trips(struct store *s, const struct profile *p)
+{
+	bool ok = true;
+	for (uint32_t i = 0; i < p->trips.len && ok; i++) {
+		const struct profile_trips *t = &p->trips.data[i];
+		if (IS_SAVED(&s->saved.trips, &p->trips, i))
+			continue;
+		struct row r = row_begin(s, TABLE_TRIPS);
+		row_number(&r, t->tally);
+		row_number(&r, t->low);
+		row_number(&r, t->high);
+		row_number(&r, t->entries);
+		ok = row_end(&r);
+	}
+	return ok;
+}
+
+static bool save_uncovered(struct store *s, const struct profile *p)
+{
+	bool ok = true;
+	for (uint32_t i = 0; i < p->uncovered.len && ok; i++) {
+		const struct profile_uncovered *u = &p->uncovered.data[i];
+		if (IS_SAVED(&s->saved.uncovered, &p->uncovered, i))
+			continue;
+		struct row r = row_begin(s, TABLE_UNCOVERED);
+		row_number(&r, i);
+		row_index(&r, u->image);
+		row_number(&r, u->address);
+		row_text(&r, u->name);
+		row_index(&r, u->share);
+		row_text(&r, u->reason);
+		ok = row_end(&r);
+	}
+	return ok;
+}
+
+#define REMEMBER_ROWS(saved, rows)                                                                 \
+	do {                                                                                       \
+		vec_clear(saved);                                                                  \
+		vec_each (row, rows)                                                               \
+			vec_push(saved, hash_bytes(row, sizeof(*row), 0));                         \
+	} while (0)
+
 #define REMEMBER(saved, rows, field)                                                               \
 	do {                                                                                       \
 		vec_clear(saved);                                                                  \
@@ -284,14 +367,17 @@ static void remember(struct saved *saved, struct profile *p)
 	REMEMBER(&saved->counts, &p->counts, samples);
 	REMEMBER(&saved->node_scopes, &p->nodes, scope);
 	vec_each (v, &p->values)
-		v->saved = (uint32_t)v->samples;
+		v->saved = trace_of(v);
+	REMEMBER_ROWS(&saved->tallies, &p->tallies);
+	REMEMBER_ROWS(&saved->trips, &p->trips);
+	REMEMBER_ROWS(&saved->uncovered, &p->uncovered);
 }
 
 int store_commit(struct store *s, struct profile *p, struct err *e)
 {
 	static bool (*const save[])(struct store * s, const struct profile *p) = {
-		save_facts,  save_metrics, save_images, save_processes, save_threads,
-		save_scopes, save_nodes,   save_values, save_counts,
+		save_facts, save_metrics, save_images, save_processes, save_threads, save_scopes,
+		save_nodes, save_values,  save_counts, save_tallies,   save_trips,   save_uncovered,
 	};
 	bool ok = sql_run(s->db, "BEGIN IMMEDIATE") == SQLITE_OK;
 	for (size_t i = 0; i < ARRAY_SIZE(save) && ok; i++)
@@ -342,6 +428,9 @@ void store_close(struct store *s)
 	vec_free(&s->saved.facts);
 	vec_free(&s->saved.counts);
 	vec_free(&s->saved.node_scopes);
+	vec_free(&s->saved.tallies);
+	vec_free(&s->saved.trips);
+	vec_free(&s->saved.uncovered);
 	free(s->path);
 	free(s);
 }

@@ -5,7 +5,8 @@
 #pragma once
 #include "profile/profile.h"
 
-enum { STORE_SCHEMA = 1 };
+/* Each change of the tables makes a new one; files of older ones can still be read. */
+enum { STORE_SCHEMA = 2 };
 
 struct store;
 

@@ -205,6 +205,49 @@ static void load_count(struct row *r)
 	vec_push(&r->p->counts, c);
 }
 
+static void load_tally(struct row *r)
+{
+	struct profile_tally t = {.image = row_u32(r)};
+	t.address = row_number(r);
+	uint8_t loop = row_u8(r);
+	r->bad |= loop > 1;
+	t.loop = loop;
+	t.thread = row_u32(r);
+	t.scope = row_index(r);
+	t.flags = row_u8(r);
+	t.entries = row_number(r);
+	t.iterations = row_number(r);
+	t.trip_min = row_number(r);
+	t.trip_max = row_number(r);
+	for (int i = 0; i < INSN_CLASSES; i++)
+		t.mix[i] = row_number(r);
+	vec_push(&r->p->tallies, t);
+}
+
+static void load_trips(struct row *r)
+{
+	struct profile_trips t = {.tally = row_u32(r)};
+	t.low = row_number(r);
+	t.high = row_number(r);
+	t.entries = row_number(r);
+	if (r->p->trips.len) {
+		const struct profile_trips *before = &vec_last(&r->p->trips);
+		r->bad |= t.tally < before->tally ||
+			  (t.tally == before->tally && t.low <= before->high);
+	}
+	vec_push(&r->p->trips, t);
+}
+
+static void load_uncovered(struct row *r)
+{
+	struct profile_uncovered u = {.image = row_index(r)};
+	u.address = row_number(r);
+	u.name = row_text(r);
+	u.share = row_index(r);
+	u.reason = row_text(r);
+	vec_push(&r->p->uncovered, u);
+}
+
 /* Of tables with a key `id` that column is not the callback's. */
 static const struct {
 	void (*load)(struct row *r);
@@ -214,7 +257,8 @@ static const struct {
 	[TABLE_IMAGE] = {load_image, true},   [TABLE_PROCESS] = {load_process, true},
 	[TABLE_THREAD] = {load_thread, true}, [TABLE_SCOPE] = {load_scope, true},
 	[TABLE_NODE] = {load_node, true},     [TABLE_VALUE] = {load_value, false},
-	[TABLE_COUNT] = {load_count, false},
+	[TABLE_COUNT] = {load_count, false},  [TABLE_TALLY] = {load_tally, true},
+	[TABLE_TRIPS] = {load_trips, false},  [TABLE_UNCOVERED] = {load_uncovered, true},
 };
 
 static int fail_row(const char *path, const char *table, uint32_t number, struct err *e)
@@ -271,24 +315,26 @@ static bool has_table(sqlite3 *db, const struct store_table *t)
 	return same;
 }
 
-static int check_kind(sqlite3 *db, const char *path, struct err *e)
+/* Tells the schema, too. */
+static int check_kind(sqlite3 *db, const char *path, sqlite3_int64 *schema, struct err *e)
 {
 	sqlite3_int64 application = sql_number(db, "PRAGMA application_id");
-	sqlite3_int64 schema = sql_number(db, "PRAGMA user_version");
-	if (application < 0 || schema < 0)
+	*schema = sql_number(db, "PRAGMA user_version");
+	if (application < 0 || *schema < 0)
 		return sql_fail(db, "read", path, e);
+	*schema = *schema ? *schema : 1; /* no profile has less: what else is wrong tells */
 	if (application != STORE_APPLICATION)
 		return err_set(
 			e, ERR_INPUT,
 			"%s is not a profile; 'sonde record' makes one, sonde.data by default",
 			path);
-	if (schema > STORE_SCHEMA)
+	if (*schema > STORE_SCHEMA)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "%s was written by a newer sonde (schema %lld, this one knows up to "
 			       "%d); read it with that version",
-			       path, schema, STORE_SCHEMA);
+			       path, *schema, STORE_SCHEMA);
 	for (int i = 0; i < STORE_TABLES; i++)
-		if (!has_table(db, &store_tables[i]))
+		if (store_tables[i].since <= *schema && !has_table(db, &store_tables[i]))
 			return err_set(e, ERR_INPUT,
 				       "%s is damaged: its table %s is missing or not what it "
 				       "should be; record again, or copy it anew",
@@ -299,13 +345,15 @@ static int check_kind(sqlite3 *db, const char *path, struct err *e)
 /* All in one transaction: a recorder may be adding to the file. */
 static int load_all(sqlite3 *db, struct profile *p, const char *path, struct err *e)
 {
+	sqlite3_int64 schema;
 	sqlite3_limit(db, SQLITE_LIMIT_LENGTH, TEXT_MAX);
 	sql_run(db, "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON");
 	if (sql_run(db, "BEGIN"))
 		return sql_fail(db, "read", path, e);
-	int r = check_kind(db, path, e);
+	int r = check_kind(db, path, &schema, e);
 	for (int i = 0; i < STORE_TABLES && !r; i++)
-		r = load_table(db, p, (enum store_table_id)i, path, e);
+		if (store_tables[i].since <= schema)
+			r = load_table(db, p, (enum store_table_id)i, path, e);
 	if (!r && profile_check(p, e)) {
 		err_prefix(e, "%s is damaged; record again, or copy it anew", path);
 		r = e->code;

@@ -2,12 +2,17 @@
 
 #include <string.h>
 
-#define TABLE(name_, columns, places, key)                                                         \
+#include "isa/insn.h"
+
+#define TABLE_SINCE(schema, name_, columns, places, key)                                           \
 	{                                                                                          \
 		.name = (name_), .create = "CREATE TABLE " name_ "(" columns,                      \
 		.save = "INSERT OR REPLACE INTO " name_ " VALUES(" places ")",                     \
-		.load = "SELECT * FROM " name_ " ORDER BY " key                                    \
+		.load = "SELECT * FROM " name_ " ORDER BY " key, .since = (schema)                 \
 	}
+#define TABLE(name_, columns, places, key) TABLE_SINCE(1, name_, columns, places, key)
+
+_Static_assert(INSN_CLASSES == 8, "tally has a column for each class, in their order");
 
 /* Changes need a new STORE_SCHEMA and a word in sonde-profile(5). */
 const struct store_table store_tables[STORE_TABLES] = {
@@ -52,6 +57,30 @@ const struct store_table store_tables[STORE_TABLES] = {
 	[TABLE_COUNT] =
 		TABLE("count", "name TEXT PRIMARY KEY, samples INTEGER NOT NULL) WITHOUT ROWID",
 		      "?,?", "name"),
+	[TABLE_TALLY] = TABLE_SINCE(2, "tally",
+				    "id INTEGER PRIMARY KEY, "
+				    "image INTEGER NOT NULL REFERENCES image, "
+				    "address INTEGER NOT NULL, loop INTEGER NOT NULL, "
+				    "thread INTEGER NOT NULL REFERENCES thread, "
+				    "scope INTEGER REFERENCES scope, flags INTEGER NOT NULL, "
+				    "entries INTEGER NOT NULL, iterations INTEGER NOT NULL, "
+				    "trip_min INTEGER NOT NULL, trip_max INTEGER NOT NULL, "
+				    "load INTEGER NOT NULL, store INTEGER NOT NULL, "
+				    "integer INTEGER NOT NULL, float INTEGER NOT NULL, "
+				    "simd INTEGER NOT NULL, branch INTEGER NOT NULL, "
+				    "atomic INTEGER NOT NULL, other INTEGER NOT NULL)",
+				    "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?", "id"),
+	[TABLE_TRIPS] = TABLE_SINCE(2, "trips",
+				    "tally INTEGER NOT NULL REFERENCES tally, "
+				    "low INTEGER NOT NULL, high INTEGER NOT NULL, "
+				    "entries INTEGER NOT NULL, "
+				    "PRIMARY KEY(tally, low)) WITHOUT ROWID",
+				    "?,?,?,?", "tally, low"),
+	[TABLE_UNCOVERED] = TABLE_SINCE(2, "uncovered",
+					"id INTEGER PRIMARY KEY, image INTEGER REFERENCES image, "
+					"address INTEGER NOT NULL, name TEXT NOT NULL, "
+					"share INTEGER, reason TEXT NOT NULL)",
+					"?,?,?,?,?,?", "id"),
 };
 
 int sql_run(sqlite3 *db, const char *sql)

@@ -18,6 +18,9 @@ enum store_table_id {
 	TABLE_NODE,
 	TABLE_VALUE,
 	TABLE_COUNT,
+	TABLE_TALLY,
+	TABLE_TRIPS,
+	TABLE_UNCOVERED,
 	STORE_TABLES,
 };
 
@@ -26,6 +29,7 @@ struct store_table {
 	const char *create; /* as SQLite keeps it: readers compare */
 	const char *save;   /* a row that is new or takes the place of the one with its key */
 	const char *load;   /* all rows by key */
+	int since;          /* files of older schemas do not have it */
 };
 
 extern const struct store_table store_tables[STORE_TABLES];

@@ -331,6 +331,72 @@ static void code_in_no_image(void **state)
 	profile_release(&p);
 }
 
+/* Tallies of all loops and procedures, in two threads, of an image that has no nodes. */
+static void add_tallies(struct profile *p, const struct structure *s)
+{
+	for (uint32_t thread = 0; thread < 2; thread++) {
+		for (uint32_t i = 0; i < s->loop_count; i++)
+			profile_tally(p, 0, s->loops[i].header, true, thread);
+		for (uint32_t i = 0; i < s->procedure_count; i++)
+			profile_tally(p, 0, s->procedures[i].start, false, thread);
+	}
+	profile_tally(p, 0, s->procedures[0].start + 1, true, 0);
+}
+
+/* What scope a tally should have, of the structure. */
+static uint32_t expected_scope(const struct structure *s, const struct scope_index *x,
+			       const struct profile_tally *t)
+{
+	const struct structure_procedure *p = &s->procedures[scope_index_procedure(x, t->address)];
+	uint32_t found = INDEX_NONE;
+	if (!t->loop)
+		return p->scope;
+	for (uint32_t i = 0; i < p->loop_count; i++) {
+		const struct machine_loop *l = &s->loops[p->first_loop + i];
+		if (l->header == t->address)
+			found = l->scope;
+	}
+	return found;
+}
+
+static void tallies_get_scopes(void **state)
+{
+	(void)state;
+	struct structure_options options = {.use_debug = true};
+	struct structure *s;
+	struct profile p;
+	struct err e;
+	uint32_t loops = 0, merged = 0;
+	assert_int_equal(structure_build(&s, image, &options, &e), 0);
+	struct scope_index *x = scope_index_new(s);
+	start_profile(&p, program, image->build_id);
+	vec_push(&p.processes, (struct profile_process){1, PROFILE_NONE, "a"});
+	vec_push(&p.threads, (struct profile_thread){0, 1, "a"});
+	vec_push(&p.threads, (struct profile_thread){0, 2, "b"});
+	add_tallies(&p, s);
+	profile_fuse(&p, NULL);
+	check_profile(&p);
+	vec_each (t, &p.tallies) {
+		struct text fused = TEXT_INIT, whole = TEXT_INIT;
+		uint32_t scope = expected_scope(s, x, t);
+		if (scope == INDEX_NONE) {
+			assert_int_equal(t->scope, PROFILE_NONE);
+			continue;
+		}
+		show_fused(&fused, &p, t->scope);
+		show_whole(&whole, s, scope);
+		assert_string_equal(fused.data, whole.data);
+		text_release(&fused);
+		text_release(&whole);
+		loops += t->loop;
+		merged += t->loop && p.scopes.data[t->scope].address != t->address;
+	}
+	assert_true(loops > 20 && merged < loops / 2);
+	scope_index_free(x);
+	structure_free(s);
+	profile_release(&p);
+}
+
 static int open_program(void **state)
 {
 	(void)state;
@@ -361,6 +427,7 @@ int main(void)
 		cmocka_unit_test(image_from_recorder),
 		cmocka_unit_test(bare_image),
 		cmocka_unit_test(code_in_no_image),
+		cmocka_unit_test(tallies_get_scopes),
 	};
 	return cmocka_run_group_tests(tests, open_program, close_program);
 }

@@ -84,6 +84,19 @@ static void fill(struct profile *p)
 	profile_count(p, "lost", 1);
 	profile_fact(p, "command", "program --x 'y'");
 	profile_fact(p, "hz", "499");
+	uint32_t loop = profile_tally(p, 0, 0x1008, true, 1);
+	p->tallies.data[loop].flags = TALLY_MACHINE_ITERATIONS;
+	p->tallies.data[loop].entries = 3;
+	p->tallies.data[loop].iterations = 70000000000;
+	p->tallies.data[loop].trip_max = 70000000000 - 1;
+	for (uint32_t i = 0; i < INSN_CLASSES; i++)
+		p->tallies.data[loop].mix[i] = 100 + i;
+	p->tallies.data[profile_tally(p, 0, 0xff0, false, 1)].entries = 1;
+	profile_add_trips(p, loop, (uint64_t)1 << 36, ((uint64_t)1 << 37) - 1, 1);
+	profile_add_trips(p, loop, 0, 0, 2);
+	vec_push(&p->uncovered, (struct profile_uncovered){0, 12345, 0x3000, "odd", "it's odd"});
+	vec_push(&p->uncovered,
+		 (struct profile_uncovered){PROFILE_NONE, PROFILE_NONE, 1, "", "made at run time"});
 }
 
 static void fuse(struct profile *p)
@@ -96,6 +109,8 @@ static void fuse(struct profile *p)
 						    "a.h", 2, 3, "", 0, 0x1008});
 	p->nodes.data[1].scope = 2;
 	p->nodes.data[2].scope = 0;
+	p->tallies.data[0].scope = 2;
+	p->tallies.data[1].scope = 0;
 	p->fused = p->finished = true;
 }
 
@@ -181,8 +196,46 @@ static void assert_same_measurements(const struct profile *a, const struct profi
 	}
 }
 
+static const struct profile_trips *trips_of(const struct profile *p, const struct profile_trips *k)
+{
+	vec_each (t, &p->trips)
+		if (t->tally == k->tally && t->low == k->low)
+			return t;
+	fail_msg("a bucket is missing");
+	return NULL;
+}
+
+static void assert_same_counts(const struct profile *a, const struct profile *b)
+{
+	assert_int_equal(a->tallies.len, b->tallies.len);
+	for (uint32_t i = 0; i < a->tallies.len; i++) {
+		const struct profile_tally *x = &a->tallies.data[i], *y = &b->tallies.data[i];
+		assert_true(x->image == y->image && x->address == y->address &&
+			    x->loop == y->loop && x->thread == y->thread && x->scope == y->scope &&
+			    x->flags == y->flags && x->entries == y->entries &&
+			    x->iterations == y->iterations && x->trip_min == y->trip_min &&
+			    x->trip_max == y->trip_max);
+		assert_memory_equal(x->mix, y->mix, sizeof(x->mix));
+	}
+	assert_int_equal(a->trips.len, b->trips.len);
+	vec_each (t, &a->trips) {
+		assert_int_equal(t->high, trips_of(b, t)->high);
+		assert_int_equal(t->entries, trips_of(b, t)->entries);
+	}
+	assert_int_equal(a->uncovered.len, b->uncovered.len);
+	for (uint32_t i = 0; i < a->uncovered.len; i++) {
+		const struct profile_uncovered *x = &a->uncovered.data[i],
+					       *y = &b->uncovered.data[i];
+		assert_true(x->image == y->image && x->share == y->share &&
+			    x->address == y->address);
+		assert_string_equal(x->name, y->name);
+		assert_string_equal(x->reason, y->reason);
+	}
+}
+
 static void assert_same(const struct profile *a, const struct profile *b)
 {
+	assert_same_counts(a, b);
 	assert_same_program(a, b);
 	assert_same_code(a, b);
 	assert_same_measurements(a, b);
@@ -310,6 +363,12 @@ static void what_changed_is_written(void **state)
 	commit(s, &p);
 	assert_loads_elsewhere(&p);
 	p.nodes.data[3].scope = 1;
+	p.values.data[0].samples += (uint64_t)1 << 32;
+	p.tallies.data[0].mix[CLASS_ATOMIC]++;
+	profile_add_trips(&p, 0, 0, 0, 1);
+	profile_add_trips(&p, 0, 1, 1, 1);
+	p.uncovered.data[1].reason = "another";
+	profile_tally(&p, 1, 5, true, 0);
 	commit(s, &p);
 	store_close(s);
 	assert_loads(&p, file);
@@ -752,8 +811,28 @@ static void newer_schemas_are_refused(void **state)
 {
 	(void)state;
 	write_one();
-	sql(file, "PRAGMA user_version=2");
+	sql(file, "PRAGMA user_version=3");
 	assert_refused(file, ERR_UNSUPPORTED, "newer sonde");
+}
+
+/* Schema 1 had no counts. */
+static void older_schemas_are_read(void **state)
+{
+	struct profile p;
+	(void)state;
+	write_one();
+	sql(file, "DROP TABLE tally; DROP TABLE trips; DROP TABLE uncovered; "
+		  "PRAGMA user_version=1; UPDATE meta SET value='1' WHERE key='schema'");
+	fill(&p);
+	fuse(&p);
+	vec_clear(&p.tallies);
+	vec_clear(&p.trips);
+	vec_clear(&p.uncovered);
+	assert_loads(&p, file);
+	profile_release(&p);
+	sql(file, "PRAGMA user_version=0");
+	sql(file, "DROP TABLE node");
+	assert_refused(file, ERR_INPUT, "damaged");
 }
 
 static void forged_tables_are_refused(void **state)
@@ -774,6 +853,13 @@ static void forged_tables_are_refused(void **state)
 		"UPDATE image SET path=x'00'",
 		"UPDATE scope SET kind=256 WHERE id=1",
 		"DELETE FROM node",
+		"DROP TABLE tally",
+		"UPDATE tally SET scope=1",
+		"UPDATE tally SET loop=2",
+		"UPDATE tally SET entries='many'",
+		"UPDATE trips SET tally=1",
+		"UPDATE trips SET high=1000000000000 WHERE low=0",
+		"UPDATE uncovered SET share=-1",
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(forgeries) / sizeof(*forgeries); i++) {
@@ -925,6 +1011,7 @@ int main(void)
 		cmocka_unit_test_setup(a_full_disk, clean),
 		cmocka_unit_test_setup(what_is_no_profile_is_refused, clean),
 		cmocka_unit_test_setup(newer_schemas_are_refused, clean),
+		cmocka_unit_test_setup(older_schemas_are_read, clean),
 		cmocka_unit_test_setup(forged_tables_are_refused, clean),
 		cmocka_unit_test_setup(own_additions_do_no_harm, clean),
 		cmocka_unit_test_setup(names_with_signs, clean),

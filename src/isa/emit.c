@@ -13,6 +13,11 @@ enum {
 	 * last few. */
 	LITERALS_SEARCHED = 32,
 	LITERAL_SIZE = 16,
+	/* Upper limits for parts of probes on any architecture. */
+	FRAME_MAX = 96, /* saving and restoring, and leaving the aside */
+	OP_MAX = 32,
+	CALL_MAX = 192, /* of the runtime, or for an area */
+	POISON_MAX = 512,
 };
 
 void emit_init(struct emit *e, const struct arch *arch, uint64_t base)
@@ -59,6 +64,18 @@ void emit_bytes(struct emit *e, const void *bytes, size_t n)
 	e->bytes.len += (uint32_t)n;
 }
 
+uint32_t emit_probe_bound(const struct emit_probe *p)
+{
+	uint32_t bound = FRAME_MAX + (p->poison ? POISON_MAX : 0);
+	if (!p->ops)
+		bound += CALL_MAX + OP_MAX;
+	for (uint32_t i = 0; i < p->op_count; i++) {
+		uint8_t kind = p->ops[i].kind;
+		bound += kind == EMIT_AREA || kind == EMIT_CALL ? CALL_MAX : OP_MAX;
+	}
+	return bound;
+}
+
 uint32_t emit_literal(struct emit *e, uint64_t low, uint64_t high)
 {
 	uint32_t len = e->literals.len,
@@ -101,6 +118,7 @@ static bool resolve(struct emit *e, const struct emit_fixup *f)
 
 bool emit_finish(struct emit *e)
 {
+	e->rare = e->bytes.len;
 	/* By index and copy: writing one may add to any of the lists. */
 	for (uint32_t i = 0; i < e->asides.len; i++) {
 		struct emit_aside a = e->asides.data[i];

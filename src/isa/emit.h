@@ -51,23 +51,71 @@ struct emit {
 	VEC(struct emit_fixup) fixups;
 	VEC(struct emit_literal) literals;
 	VEC(struct emit_aside) asides;
+	uint32_t rare;  /* set by emit_finish(): offset of the first aside, or where it would be */
+	uint32_t saved; /* registers that probes had to save so far */
 	bool failed;
 };
 
-/* The code of one probe, and what it may use. */
+/* Operations of probe code. Values are 64 bits; d, a, b name them: see struct emit_op. */
+enum emit_op_kind {
+	EMIT_AREA,            /* d = address of the executing thread's area */
+	EMIT_SET,             /* d = imm */
+	EMIT_MOVE,            /* d = a */
+	EMIT_STACK,           /* d = the program's stack pointer at the place of the probe + imm */
+	EMIT_LOAD,            /* d = [a + imm] */
+	EMIT_STORE,           /* [a + imm] = b; b may be EMIT_ZERO */
+	EMIT_ADD,             /* d = a + imm */
+	EMIT_ADD_SHIFTED,     /* d = a + (b << imm) */
+	EMIT_SUB_SHIFTED,     /* d = a - (b << imm) */
+	EMIT_XOR,             /* d = a ^ b */
+	EMIT_LOW_BITS,        /* d = the lowest imm bits of a */
+	EMIT_SHIFT_RIGHT,     /* d = a >> imm, logical */
+	EMIT_COUNT,           /* [a + imm] += 1; d, another register than a, is overwritten */
+	EMIT_COUNT_VALUE,     /* [a + imm] += b; d, another than a and b, is overwritten */
+	EMIT_UNLESS_ZERO,     /* if a != 0: on to the aside */
+	EMIT_UNLESS_NEGATIVE, /* if a >= 0 as signed: on to the aside */
+	EMIT_IF_NEGATIVE,     /* if a < 0: on to the aside */
+	EMIT_CALL,            /* d = what `routine` leaves for `argument`; in the aside only */
+	EMIT_OP_KINDS,
+};
+
+/* 0 .. EMIT_VALUES - 1: registers that the architecture chooses for the probe, from the free ones;
+ * others it saves around it. EMIT_HELD + r: the register r itself, which keeps its value between
+ * probes.
+ * Offsets of LOAD, STORE and COUNT are multiples of 8, at most EMIT_OFFSET_MAX both ways; shifts
+ * and numbers of bits are below 64; other constants may be any. */
+enum { EMIT_VALUES = 4, EMIT_ZERO = 0x3f, EMIT_HELD = 0x40, EMIT_OFFSET_MAX = 0xfff000 };
+
+struct emit_op {
+	uint8_t kind; /* enum emit_op_kind */
+	uint8_t d, a, b;
+	int64_t imm;
+};
+
+/* The code of one probe, and what it may use. It is a list of operations, a call of the runtime if
+ * there are none but a routine, or else a counter. */
 struct emit_probe {
 	/* Registers and flags whose values nobody needs at this place. Anything else that the code
 	 * uses it saves and restores. */
 	struct regset free;
+	/* Registers that are in use between probes, too: only operations that name them touch them,
+	 * even if they are in `free`. */
+	struct regset held;
 	/* Overwrites all free registers and flags afterwards: for tests of liveness. */
 	bool poison;
+	/* Those from aside_from on are the aside, which is rarely executed and so written behind
+	 * all other code: EMIT_UNLESS_* and EMIT_IF_* lead there, and at its end control goes on
+	 * behind the probe. Nothing but these leads there, and none of these is in there.
+	 * emit_finish() reads them again. */
+	const struct emit_op *ops;
+	uint16_t op_count, aside_from;
 	/* A counter of the executing thread: the 64-bit word at `counter` in its area gets 1 added.
-	 * If `routine` is not 0, the runtime is called instead. */
+	 */
 	uint32_t counter;
 	/* Finding the area: a table of pairs (thread pointer, area), 1 << table_bits of them; a
 	 * thread's is at index (thread pointer >> 12) mod their number. If another thread's is
-	 * there, the code calls `find`: it has the conventions of `routine`, takes no argument and
-	 * leaves the area's address, or 0 for not counting, in the register of the argument. */
+	 * there, the code calls `find`: it has the conventions of an operation's `routine`, takes
+	 * no argument and leaves the area's address. */
 	uint64_t table;
 	uint8_t table_bits;
 	uint64_t find;
@@ -75,16 +123,26 @@ struct emit_probe {
 	 * register (a64: x16; x64: rax), preserves all other registers, vector state and flags, and
 	 * expects the program's stack pointer RUNTIME_CALL_FRAME bytes above its own (x64: above
 	 * its return address). What the code itself had to save lies between: a64 x16, x17 at [sp],
-	 * x30 at [sp, 16]; x64 rax at [rsp + 8] as seen by the routine, above it the red zone. */
+	 * x30 at [sp, 16]; x64 rax at [rsp + 8] as seen by the routine, above it the red zone.
+	 *
+	 * Called by an operation, it leaves a result in the register of the argument. The program's
+	 * stack pointer may be further up then, and is passed: a64 at [sp, 24]; x64 at [rsp + 16].
+	 * Registers that the probe works with have the probe's values in them. */
 	uint64_t routine, argument;
 };
+
+enum { EMIT_TEMPORARIES = 2, EMIT_REGISTERS = EMIT_VALUES + EMIT_TEMPORARIES };
 
 /* What a probe rarely executes: emit_finish() has it written behind all other code. */
 struct emit_aside {
 	struct emit_probe probe;
-	uint32_t here;       /* label to place where it begins */
-	uint32_t back, skip; /* labels: where it goes on, and where if there is nothing to do */
-	uint8_t scratch;     /* a register; which one, is the architecture's */
+	uint32_t here, back; /* labels: to place where it begins; where it goes on */
+	/* The register that the area's address is to be found for; REG_NONE: it is the operations
+	 * of the probe's aside. */
+	uint8_t area;
+	uint8_t registers[EMIT_REGISTERS]; /* of values, and others that operations use */
+	uint16_t pushed;                   /* bytes from the stack pointer up to the program's */
+	bool flags;                        /* may be overwritten */
 };
 
 enum { RUNTIME_CALL_FRAME_A64 = 32, RUNTIME_CALL_FRAME_X64 = 8 + 128 };
@@ -126,7 +184,7 @@ struct emit_ops {
 	void (*call)(struct emit *e, const struct insn *in, const uint8_t *bytes,
 		     uint64_t return_pc);
 	void (*probe)(struct emit *e, const struct emit_probe *p);
-	/* Appends what probe() put into e->asides; NULL if it never does. */
+	/* Appends what probe() put into e->asides. */
 	void (*aside)(struct emit *e, const struct emit_aside *a);
 	/* Where a thread that was interrupted at `at`, inside the `size` bytes of a counter's code,
 	 * has to begin again so that counts made meanwhile, by a signal handler, are not lost.
@@ -146,6 +204,8 @@ void emit_place(struct emit *e, uint32_t label);
 /* The address of the next byte. */
 uint64_t emit_here(const struct emit *e);
 void emit_bytes(struct emit *e, const void *bytes, size_t n);
+/* An upper bound for what the probe takes, its rare parts and constants included. */
+uint32_t emit_probe_bound(const struct emit_probe *p);
 /* A label of a constant that emit_finish() will place, 16-byte aligned; equal constants asked for
  * shortly after each other share one. */
 uint32_t emit_literal(struct emit *e, uint64_t low, uint64_t high);

@@ -81,16 +81,20 @@ static uint32_t adrp(unsigned reg, int64_t pages)
 	return adr(reg, pages) | UINT32_C(1) << 31;
 }
 
+/* Of the quarters of a constant, those that are like `usual`. */
+static unsigned count_quarters(uint64_t value, uint32_t usual)
+{
+	unsigned count = 0;
+	for (unsigned i = 0; i < 4; i++)
+		count += (value >> 16 * i & 0xffff) == usual;
+	return count;
+}
+
 /* movz, or movn if more quarters are all ones, and movk for those that are left. */
 static void set_by_quarters(struct emit *e, unsigned reg, uint64_t value)
 {
 	enum { MOVN = 0x92800000, MOVZ = 0xd2800000, MOVK = 0xf2800000 };
-	unsigned zeros = 0, ones = 0;
-	for (unsigned i = 0; i < 4; i++) {
-		zeros += (value >> 16 * i & 0xffff) == 0;
-		ones += (value >> 16 * i & 0xffff) == 0xffff;
-	}
-	bool inverted = ones > zeros, first = true;
+	bool inverted = count_quarters(value, 0xffff) > count_quarters(value, 0), first = true;
 	uint32_t usual = inverted ? 0xffff : 0;
 	for (unsigned i = 0; i < 4; i++) {
 		uint32_t quarter = value >> 16 * i & 0xffff;
@@ -109,10 +113,11 @@ void a64_set_register(struct emit *e, unsigned reg, uint64_t value)
 	int64_t distance = (int64_t)(value - here);
 	int64_t pages = (int64_t)(value >> 12) - (int64_t)(here >> 12);
 	uint32_t rest = value & 0xfff;
+	bool one_quarter = count_quarters(value, 0) >= 3 || count_quarters(value, 0xffff) >= 3;
 
 	if (fits(distance, 21)) {
 		a64_put(e, adr(reg, distance));
-	} else if (fits(pages, 21)) {
+	} else if (fits(pages, 21) && !one_quarter) {
 		a64_put(e, adrp(reg, pages));
 		if (rest)
 			a64_put(e, a64_add_imm(reg, reg, rest));

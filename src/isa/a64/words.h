@@ -33,8 +33,14 @@ bool a64_can_match(const struct insn *in, const uint8_t *bytes, const struct reg
 void a64_match(struct emit *e, const struct insn *in, const uint8_t *bytes,
 	       const struct regset *free_set, const struct emit_way *ways, uint32_t count);
 void a64_probe(struct emit *e, const struct emit_probe *p);
+/* The part of it that is operations. */
+void a64_operations(struct emit *e, const struct emit_probe *p);
 void a64_aside(struct emit *e, const struct emit_aside *a);
 uint32_t a64_restart(const uint8_t *code, uint32_t size, uint32_t at);
+/* A call of the runtime, which needs a frame around it that has x16, x17 and x30; and taking that
+ * down, with the registers in `keep` (bits) staying as they are. */
+void a64_call_runtime(struct emit *e, uint64_t routine);
+void a64_restore_after_call(struct emit *e, uint64_t keep);
 
 #define A64_NOP UINT32_C(0xd503201f)
 #define A64_B   UINT32_C(0x14000000)
@@ -67,9 +73,25 @@ static inline uint32_t a64_add_imm(unsigned d, unsigned n, uint32_t imm)
 			      : 0x91400000 | imm >> 12 << 10 | n << 5 | d;
 }
 
+static inline uint32_t a64_sub_imm(unsigned d, unsigned n, uint32_t imm)
+{
+	return a64_add_imm(d, n, imm) | 1u << 30;
+}
+
+/* Register 31 is the stack pointer, as d and n. */
+static inline uint32_t a64_add_extended(unsigned d, unsigned n, unsigned m)
+{
+	return 0x8b206000 | m << 16 | n << 5 | d;
+}
+
 static inline uint32_t a64_add_shifted(unsigned d, unsigned n, unsigned m, unsigned shift)
 {
 	return 0x8b000000 | m << 16 | shift << 10 | n << 5 | d;
+}
+
+static inline uint32_t a64_sub_shifted(unsigned d, unsigned n, unsigned m, unsigned shift)
+{
+	return a64_add_shifted(d, n, m, shift) | 1u << 30;
 }
 
 static inline uint32_t a64_eor(unsigned d, unsigned n, unsigned m)
@@ -82,15 +104,25 @@ static inline uint32_t a64_ubfx(unsigned d, unsigned n, unsigned low, unsigned c
 	return 0xd3400000 | low << 16 | (low + count - 1) << 10 | n << 5 | d;
 }
 
-/* [n, imm]; imm is a multiple of 8 below 32 KB. */
-static inline uint32_t a64_ldr(unsigned t, unsigned n, uint32_t imm)
+static inline uint32_t a64_lsr(unsigned d, unsigned n, unsigned shift)
 {
-	return 0xf9400000 | imm / 8 << 10 | n << 5 | t;
+	return a64_ubfx(d, n, shift, 64 - shift);
 }
 
-static inline uint32_t a64_str(unsigned t, unsigned n, uint32_t imm)
+/* [n, imm]; imm is a multiple of 8 from 0 up to 32 KB, or one from -256 on. */
+static inline uint32_t a64_str(unsigned t, unsigned n, int32_t imm)
 {
-	return 0xf9000000 | imm / 8 << 10 | n << 5 | t;
+	return (imm < 0 ? 0xf8000000 | ((uint32_t)imm & 0x1ff) << 12
+			: 0xf9000000 | (uint32_t)imm / 8 << 10) |
+	       n << 5 | t;
+}
+
+/* Bit of a load, next to the store with the same operands. */
+enum { A64_LOAD_NOT_STORE = 1 << 22 };
+
+static inline uint32_t a64_ldr(unsigned t, unsigned n, int32_t imm)
+{
+	return a64_str(t, n, imm) | A64_LOAD_NOT_STORE;
 }
 
 /* [sp, -size]! */
@@ -115,9 +147,15 @@ static inline uint32_t a64_pop_pair(unsigned t, unsigned t2, unsigned size)
 	return 0xa8c00000 | size / 8 << 15 | t2 << 10 | A64_SP << 5 | t;
 }
 
-static inline uint32_t a64_load_pair(unsigned t, unsigned t2, unsigned n)
+/* [n, imm]; imm is a multiple of 8 from -512 to 504. */
+static inline uint32_t a64_store_pair(unsigned t, unsigned t2, unsigned n, int32_t imm)
 {
-	return 0xa9400000 | t2 << 10 | n << 5 | t;
+	return 0xa9000000 | ((uint32_t)(imm / 8) & 0x7f) << 15 | t2 << 10 | n << 5 | t;
+}
+
+static inline uint32_t a64_load_pair(unsigned t, unsigned t2, unsigned n, int32_t imm)
+{
+	return a64_store_pair(t, t2, n, imm) | A64_LOAD_NOT_STORE;
 }
 
 static inline uint32_t a64_thread_pointer(unsigned t)

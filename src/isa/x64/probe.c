@@ -117,8 +117,7 @@ static void count(struct emit *e, const struct emit_probe *p)
 		.probe = *p,
 		.here = emit_label(e),
 		.back = emit_label(e),
-		.skip = emit_label(e),
-		.scratch = s.slot,
+		.area = s.slot,
 	};
 	vec_push(&e->asides, other);
 	save(e, &s);
@@ -127,7 +126,6 @@ static void count(struct emit *e, const struct emit_probe *p)
 	x64_memory_form(e, X64_LOAD, s.slot, s.slot, 8);
 	emit_place(e, other.back);
 	x64_memory_form(e, X64_ONE, X64_ONE_INC, s.slot, (int32_t)p->counter);
-	emit_place(e, other.skip);
 	restore(e, &s);
 }
 
@@ -141,16 +139,14 @@ void x64_aside(struct emit *e, const struct emit_aside *a)
 		x64_move_stack(e, -RED_ZONE);
 	x64_push(e, X64_RAX);
 	x64_literal_form(e, X64_ONE, X64_ONE_CALL, emit_literal(e, a->probe.find, 0));
-	if (a->scratch != X64_RAX) {
-		x64_registers_form(e, X64_STORE, X64_RAX, a->scratch);
+	if (a->area != X64_RAX) {
+		x64_registers_form(e, X64_STORE, X64_RAX, a->area);
 		x64_pop(e, X64_RAX);
 	} else {
 		x64_move_stack(e, 8);
 	}
 	if (!s.pushed_count)
 		x64_move_stack(e, RED_ZONE);
-	x64_registers_form(e, X64_TEST, a->scratch, a->scratch);
-	jump_if(e, X64_JE32, a->skip);
 	x64_go(e, (struct emit_target){.label = a->back});
 }
 
@@ -190,7 +186,9 @@ static void poison(struct emit *e, const struct regset *unused)
 
 void x64_probe(struct emit *e, const struct emit_probe *p)
 {
-	if (p->routine)
+	if (p->ops) /* not yet */
+		e->failed = true;
+	else if (p->routine)
 		call_runtime(e, p);
 	else
 		count(e, p);

@@ -1,0 +1,133 @@
+#include "isa/ops.h"
+
+enum { D = 1 << 0, A = 1 << 1, B = 1 << 2, BRANCHES = 1 << 3, OFFSET = 1 << 4, BITS = 1 << 5 };
+
+/* What of an operation means something: operands, and whether imm is limited. */
+static const uint8_t shapes[EMIT_OP_KINDS] = {
+	[EMIT_AREA] = D,
+	[EMIT_SET] = D,
+	[EMIT_MOVE] = D | A,
+	[EMIT_STACK] = D,
+	[EMIT_LOAD] = D | A | OFFSET,
+	[EMIT_STORE] = A | B | OFFSET,
+	[EMIT_ADD] = D | A,
+	[EMIT_ADD_SHIFTED] = D | A | B | BITS,
+	[EMIT_SUB_SHIFTED] = D | A | B | BITS,
+	[EMIT_XOR] = D | A | B,
+	[EMIT_LOW_BITS] = D | A | BITS,
+	[EMIT_SHIFT_RIGHT] = D | A | BITS,
+	[EMIT_COUNT] = D | A | OFFSET,
+	[EMIT_COUNT_VALUE] = D | A | B | OFFSET,
+	[EMIT_UNLESS_ZERO] = A | BRANCHES,
+	[EMIT_UNLESS_NEGATIVE] = A | BRANCHES,
+	[EMIT_IF_NEGATIVE] = A | BRANCHES,
+	[EMIT_CALL] = D,
+};
+
+static uint8_t value(const struct emit_op *op, uint8_t which, uint8_t operand)
+{
+	return shapes[op->kind] & which && operand < EMIT_VALUES ? (uint8_t)(1 << operand) : 0;
+}
+
+uint8_t op_reads(const struct emit_op *op)
+{
+	return value(op, A, op->a) | value(op, B, op->b);
+}
+
+uint8_t op_writes(const struct emit_op *op)
+{
+	return value(op, D, op->d);
+}
+
+bool op_branches(const struct emit_op *op)
+{
+	return shapes[op->kind] & BRANCHES;
+}
+
+static bool is_operand(uint8_t operand)
+{
+	return operand < EMIT_VALUES || (operand >= EMIT_HELD && operand < EMIT_HELD + REG_FLAGS);
+}
+
+static bool is_valid(const struct emit_op *op)
+{
+	if (op->kind >= EMIT_OP_KINDS)
+		return false;
+	uint8_t shape = shapes[op->kind];
+	bool counts = op->kind == EMIT_COUNT || op->kind == EMIT_COUNT_VALUE;
+	bool zero = op->kind == EMIT_STORE && op->b == EMIT_ZERO;
+	if ((shape & D && !is_operand(op->d)) || (shape & A && !is_operand(op->a)) ||
+	    (shape & B && !is_operand(op->b) && !zero))
+		return false;
+	if (counts && (op->d == op->a || (shape & B && op->d == op->b)))
+		return false;
+	if (shape & OFFSET &&
+	    (op->imm % 8 || op->imm > EMIT_OFFSET_MAX || op->imm < -EMIT_OFFSET_MAX))
+		return false;
+	return !(shape & BITS) || (op->imm >= 0 && op->imm < 64);
+}
+
+bool ops_are_valid(const struct emit_probe *p)
+{
+	if (p->aside_from > p->op_count)
+		return false;
+	for (uint32_t i = 0; i < p->op_count; i++) {
+		const struct emit_op *op = &p->ops[i];
+		bool aside = i >= p->aside_from;
+		if (!is_valid(op) || (op->kind == EMIT_CALL && !aside) ||
+		    (op_branches(op) && (aside || p->aside_from == p->op_count)))
+			return false;
+	}
+	return true;
+}
+
+/* Of the values, those that the operations from `from` to `end` need. */
+static uint8_t needed(const struct emit_probe *p, uint32_t from, uint32_t end)
+{
+	uint8_t set = 0;
+	for (uint32_t i = end; i-- > from;) {
+		const struct emit_op *op = &p->ops[i];
+		set &= (uint8_t)~op_writes(op);
+		set |= op_reads(op);
+		if (op_branches(op))
+			set |= needed(p, p->aside_from, p->op_count);
+	}
+	return set;
+}
+
+uint8_t ops_spare(const struct emit_probe *p, uint32_t at)
+{
+	const struct emit_op *op = &p->ops[at];
+	uint32_t end = at < p->aside_from ? p->aside_from : p->op_count;
+	uint8_t used = op_reads(op) | op_writes(op) | needed(p, at + 1, end);
+	if (op_branches(op))
+		used |= needed(p, p->aside_from, p->op_count);
+	return (uint8_t)~used & ((1 << EMIT_VALUES) - 1);
+}
+
+static uint64_t held(const struct emit_op *op, uint8_t which, uint8_t operand)
+{
+	bool named = shapes[op->kind] & which && operand >= EMIT_HELD && is_operand(operand);
+	return named ? UINT64_C(1) << (operand - EMIT_HELD) : 0;
+}
+
+struct emit_probe probe_in_full(const struct emit_probe *p, struct emit_op counter[COUNTER_OPS])
+{
+	struct emit_probe made = *p;
+	if (!p->ops && !p->routine) {
+		counter[0] = (struct emit_op){.kind = EMIT_AREA, .d = 0};
+		counter[1] =
+			(struct emit_op){.kind = EMIT_COUNT, .d = 1, .a = 0, .imm = p->counter};
+		made.ops = counter;
+		made.op_count = made.aside_from = COUNTER_OPS;
+	}
+	for (uint32_t i = 0; i < made.op_count; i++) {
+		const struct emit_op *op = &made.ops[i];
+		if (op->kind < EMIT_OP_KINDS)
+			made.held.core |=
+				held(op, D, op->d) | held(op, A, op->a) | held(op, B, op->b);
+	}
+	made.free.core &= ~made.held.core;
+	made.free.vec &= ~made.held.vec;
+	return made;
+}

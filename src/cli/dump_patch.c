@@ -39,7 +39,7 @@ void dump_live(struct dump *d, uint32_t procedure)
 	const struct procedure *p = &flow_procedures(d->flow, &count)[procedure];
 	const struct cfg *g = flow_cfg(d->flow, procedure, &d->result, &d->tmp);
 	struct liveness l;
-	liveness_find(&l, d->flow, g, &d->result, &d->tmp);
+	liveness_find(&l, d->flow, g, (struct regset){0}, &d->result, &d->tmp);
 	dump_heading(d, p);
 	text_add(&d->out, l.unknown ? " unknown\n" : "\n");
 	for (uint32_t i = 0; i < g->block_count; i++)

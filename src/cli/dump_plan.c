@@ -147,7 +147,7 @@ void dump_plan(struct dump *d, uint32_t procedure)
 				     .allow_traps = d->args->traps,
 				     .relocate = d->args->relocate};
 	loops_find(g, &forest, &d->result, &d->tmp);
-	liveness_find(&live, d->flow, g, &d->result, &d->tmp);
+	liveness_find(&live, d->flow, g, (struct regset){0}, &d->result, &d->tmp);
 	spots_find(d->flow, g, &forest, d->kinds, LOOP_NONE, &spots);
 	r.count = spots.len;
 	r.probes = ARENA_ARRAY(&d->result, struct spot_probe, spots.len);

@@ -37,6 +37,7 @@ void effects_add(struct effects *e, const struct insn *in)
 		reads.core |= ~in->writes.core;
 	e->reads = regset_or(e->reads, regset_without(reads, e->writes));
 	e->writes = regset_or(e->writes, in->writes);
+	e->touched = regset_or(e->touched, regset_or(in->reads, in->writes));
 	e->fresh = regset_or(e->fresh, regset_without(in->writes, in->reads));
 	e->spent = regset_without(regset_or(e->spent, in->reads), in->writes);
 	if (sets_flags_besides(in))

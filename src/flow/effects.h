@@ -6,10 +6,11 @@
 #include "isa/arch.h"
 
 struct effects {
-	struct regset reads;  /* before the block writes them */
-	struct regset writes; /* at all */
-	struct regset fresh;  /* written by an instruction that does not read them */
-	struct regset spent;  /* read after the last write of the block, or without one */
+	struct regset reads;   /* before the block writes them */
+	struct regset writes;  /* at all */
+	struct regset fresh;   /* written by an instruction that does not read them */
+	struct regset spent;   /* read after the last write of the block, or without one */
+	struct regset touched; /* read or written at all; without what a new thread copies */
 	/* INSN_EXCLUSIVE_BEGIN or _END: the first and the last such instruction, 0 if none. */
 	uint16_t first_exclusive, last_exclusive;
 	bool bad; /* cannot be decoded */

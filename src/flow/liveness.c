@@ -135,31 +135,41 @@ static bool leads_elsewhere(const struct block *b)
 	}
 }
 
+/* What may be read where nobody knows what comes. */
+static struct regset read_anywhere(const struct liveness *l)
+{
+	return regset_without(REGSET_ALL, regset_without(l->private, l->touched));
+}
+
 /* What is read after a block by others than its successors. */
 static struct regset read_elsewhere(const struct liveness *l, const struct block *b,
 				    struct regset spent)
 {
+	const struct regset others = regset_without(REGSET_ALL, l->private);
 	if (leads_elsewhere(b))
-		return REGSET_ALL;
+		return read_anywhere(l);
 	switch (b->end) {
 	case END_FALL:
 	case END_JUMP:
 	case END_SWITCH:
 	case END_BRANCH: return (struct regset){0};
 	case END_CALL:
-	case END_TAIL_CALL: return b->target ? read_at(l, b->target) : REGSET_ALL;
-	case END_RETURN: return regset_without(REGSET_ALL, spent);
-	default: return REGSET_ALL;
+	case END_TAIL_CALL: return b->target ? regset_and(read_at(l, b->target), others) : others;
+	case END_CALL_INDIRECT:
+	case END_TRAP: return others;
+	case END_RETURN: return regset_without(others, spent);
+	default: return read_anywhere(l);
 	}
 }
 
 /* Tables whose size was guessed may be longer. */
-static void open_guessed_switches(const struct cfg *g, struct regset *ends)
+static void open_guessed_switches(const struct liveness *l, struct regset *ends)
 {
+	const struct cfg *g = l->cfg;
 	for (uint32_t i = 0; i < g->table_count; i++) {
 		const struct jump_table *t = &g->tables[i];
 		if (g->escape_count || t->bound == BOUND_CONTENTS || t->bound == BOUND_LABELS)
-			ends[t->block] = REGSET_ALL;
+			ends[t->block] = read_anywhere(l);
 	}
 }
 
@@ -183,27 +193,41 @@ static void find(struct liveness *out, const struct effects *effects, struct are
 	struct regset *spent = spent_at_returns(g, effects, out->image, out->arch, tmp);
 	for (uint32_t b = 0; b < g->block_count; b++)
 		ends[b] = read_elsewhere(out, &g->blocks[b], spent[b]);
-	open_guessed_switches(g, ends);
+	open_guessed_switches(out, ends);
 	struct backward s = {
 		.g = g, .effects = effects, .ends = ends, .in = out->at_start, .out = out->at_end};
 	solve_with_pads(&s, out);
 }
 
-void liveness_find(struct liveness *out, const struct flow *f, const struct cfg *g, struct arena *a,
-		   struct arena *tmp)
+/* Instructions that are not known may touch anything. */
+static struct regset touched_by(const struct cfg *g, const struct effects *effects)
+{
+	struct regset touched = {0};
+	for (uint32_t b = 0; b < g->block_count; b++) {
+		if (effects[b].bad || g->blocks[b].end == END_BAD)
+			return REGSET_ALL;
+		touched = regset_or(touched, effects[b].touched);
+	}
+	return touched;
+}
+
+void liveness_find(struct liveness *out, const struct flow *f, const struct cfg *g,
+		   struct regset private, struct arena *a, struct arena *tmp)
 {
 	uint32_t n = g->block_count;
-	*out = (struct liveness){.cfg = g, .arch = flow_arch(f), .image = flow_image(f)};
+	*out = (struct liveness){
+		.cfg = g, .arch = flow_arch(f), .image = flow_image(f), .private = private};
 	const struct effects *effects = effects_of(g, out->image, out->arch, tmp);
 	out->exclusive = exclusive_find(g, effects, a);
 	out->at_start = ARENA_ARRAY(a, struct regset, n);
 	out->at_end = ARENA_ARRAY(a, struct regset, n);
 	out->always = ARENA_ARRAY(a, struct regset, n);
+	out->touched = touched_by(g, effects);
 	out->unknown = is_doubtful(g, effects);
 	if (!out->unknown)
 		find(out, effects, tmp);
 	for (uint32_t b = 0; out->unknown && b < n; b++)
-		out->at_start[b] = out->at_end[b] = out->always[b] = REGSET_ALL;
+		out->at_start[b] = out->at_end[b] = out->always[b] = read_anywhere(out);
 }
 
 struct regset liveness_before(const struct liveness *l, uint32_t block, uint64_t va)
@@ -223,7 +247,9 @@ struct regset liveness_before(const struct liveness *l, uint32_t block, uint64_t
 
 struct regset liveness_on_edge(const struct liveness *l, const struct edge *edge)
 {
-	return edge->kind == EDGE_UNWIND ? REGSET_ALL : l->at_start[edge->to];
+	struct regset others = regset_without(REGSET_ALL, l->private);
+	return edge->kind == EDGE_UNWIND ? regset_or(others, l->at_start[edge->to])
+					 : l->at_start[edge->to];
 }
 
 struct regset liveness_free(const struct arch *arch, const struct regset *live)

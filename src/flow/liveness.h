@@ -15,6 +15,10 @@
  *	unknown place     everything; in a procedure with jumps to unknown places, bad code or
  *	                  overlapping instructions everything everywhere
  *
+ * Of registers that the caller says are private to the procedure, no others read what it leaves in
+ * them: they are dead at calls, traps and returns, and along unwind edges; at unknown places as
+ * well, if the known code of the procedure does not touch them. System calls read them as others.
+ *
  * What isa/ has no names for is never free. */
 #pragma once
 #include "flow/flow.h"
@@ -29,7 +33,9 @@ struct liveness {
 	struct regset *always; /* of each block: what its landing pads read */
 	/* Of each block: enum exclusive_flag; NULL if the procedure has no such instructions. */
 	const uint8_t *exclusive;
-	bool unknown; /* everything is live everywhere */
+	struct regset private; /* to the procedure */
+	struct regset touched; /* read or written by some instruction, also implicitly */
+	bool unknown; /* everything is live everywhere, but what is private and untouched */
 };
 
 /* Where blocks touch sequences of a load-exclusive and its store-exclusive. */
@@ -40,9 +46,9 @@ enum exclusive_flag {
 	EXCLUSIVE_AWAITED = 1 << 3, /* the second, at its start */
 };
 
-/* For one procedure; the result lives in `a`. */
-void liveness_find(struct liveness *out, const struct flow *f, const struct cfg *g, struct arena *a,
-		   struct arena *tmp);
+/* For one procedure; the result lives in `a`. `private` may be empty. */
+void liveness_find(struct liveness *out, const struct flow *f, const struct cfg *g,
+		   struct regset private, struct arena *a, struct arena *tmp);
 /* What may be read by the instruction at va or after it. `va` must be the start of an instruction
  * of the block. */
 struct regset liveness_before(const struct liveness *l, uint32_t block, uint64_t va);

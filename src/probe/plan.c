@@ -332,7 +332,7 @@ static void study(struct target *t, struct site_plan *p, const struct site *site
 	*p = (struct site_plan){.cfg = flow_cfg(site->code->flow, site_procedure(site), a, tmp)};
 	loops_find(p->cfg, &p->forest, a, tmp);
 	find_loops_of_subjects(t, p, site);
-	liveness_find(&p->live, site->code->flow, p->cfg, a, tmp);
+	liveness_find(&p->live, site->code->flow, p->cfg, (struct regset){0}, a, tmp);
 	for (uint32_t i = 0; i < site->subjects.len; i++) {
 		const struct subject *s = &t->subjects.data[site->subjects.data[i]];
 		if (s->wanted && !s->refused)

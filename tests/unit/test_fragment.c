@@ -345,7 +345,7 @@ static struct subject *subject_at(uint64_t pc, bool add)
 	arena_clear(&tmp);
 	loops_find(s.g, &s.forest, &result, &tmp);
 	arena_clear(&tmp);
-	liveness_find(&s.live, m->flow, s.g, &result, &tmp);
+	liveness_find(&s.live, m->flow, s.g, (struct regset){0}, &result, &tmp);
 	arena_clear(&tmp);
 	spots_find(m->flow, s.g, &s.forest, (1u << POINT_KINDS) - 1, LOOP_NONE, &s.spots);
 	sort_spots(&s);

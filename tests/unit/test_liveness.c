@@ -131,7 +131,7 @@ static uint64_t check_graph(const struct flow *f, const struct cfg *g, struct ar
 {
 	struct liveness l;
 	uint64_t found = 0;
-	liveness_find(&l, f, g, a, tmp);
+	liveness_find(&l, f, g, (struct regset){0}, a, tmp);
 	for (int i = 0; i < WALKS && g->block_count; i++) {
 		struct walk w = {.l = &l};
 		walk_once(&w);

@@ -1,8 +1,8 @@
 /* An area for each thread, ready before its first instruction. */
-#include <string.h>
 #include <sys/mman.h>
 
 #include "probe/target.h"
+#include "process/memory.h"
 
 static uint32_t slot_of(const struct target *t, int tid)
 {
@@ -24,38 +24,68 @@ struct thread_slot *areas_slot(struct target *t, int tid)
 	return i < RT_AREAS ? &t->slots[i] : NULL;
 }
 
-/* The entry of a thread pointer, or one where it may be put; NULL if the table is full. The first
+/* An entry of the program's thread table: threads enter themselves as well, so it is read. The
+ * first thread of a process may be gone, and its number then leads to no memory: any thread's will
+ * do. */
+struct table_place {
+	int tid;
+	uint32_t index;
+	struct rt_thread entry;
+};
+
+static uint64_t entry_address(const struct target *t, uint32_t index)
+{
+	return t->table + index * sizeof(struct rt_thread);
+}
+
+static bool read_entry(const struct target *t, struct table_place *p)
+{
+	return memory_read(p->tid, entry_address(t, p->index), &p->entry, sizeof(p->entry)) ==
+	       sizeof(p->entry);
+}
+
+/* The entry of a thread pointer, or one where it may be put; false if the table is full. The first
  * entry is nobody's: thread pointer 0 leads there. */
-static struct rt_thread *table_entry(const struct target *t, uint64_t thread_pointer)
+static bool find_entry(const struct target *t, int tid, uint64_t thread_pointer,
+		       struct table_place *out)
 {
-	struct rt_thread *table = target_at(t, RT_TABLE), *removed = NULL;
-	uint32_t home = (uint32_t)(thread_pointer >> 12) % RT_THREADS;
+	uint32_t home = (uint32_t)(thread_pointer >> 12), removed = 0;
 	for (uint32_t i = 0; i < RT_THREADS; i++) {
-		struct rt_thread *entry = &table[(home + i) % RT_THREADS];
-		if (entry->thread_pointer == thread_pointer)
-			return entry;
-		if (!entry->thread_pointer)
-			return removed ? removed : entry;
-		if (entry->thread_pointer == RT_THREAD_REMOVED && entry != table && !removed)
-			removed = entry;
+		*out = (struct table_place){.tid = tid, .index = (home + i) % RT_THREADS};
+		if (!read_entry(t, out))
+			return false;
+		if (out->entry.thread_pointer == thread_pointer)
+			return true;
+		if (out->entry.thread_pointer == RT_THREAD_REMOVED && !removed)
+			removed = out->index;
+		if (!out->entry.thread_pointer)
+			break;
 	}
-	return removed;
+	if (removed)
+		out->index = removed;
+	return removed || !out->entry.thread_pointer;
 }
 
-static void table_put(struct target *t, uint64_t thread_pointer, uint64_t area)
+/* The thread, or who shares its pointer, does not run meanwhile; to others the key says that it is
+ * none of theirs, before and after. */
+static void table_put(struct target *t, int tid, uint64_t thread_pointer, uint64_t area)
 {
-	struct rt_thread *entry = thread_pointer ? table_entry(t, thread_pointer) : NULL;
-	if (!entry)
+	struct table_place p;
+	if (!thread_pointer || !find_entry(t, tid, thread_pointer, &p))
 		return;
-	entry->area = area;
-	__atomic_store_n(&entry->thread_pointer, thread_pointer, __ATOMIC_RELEASE);
+	p.entry = (struct rt_thread){.thread_pointer = thread_pointer, .area = area};
+	memory_write(tid, entry_address(t, p.index), &p.entry, sizeof(p.entry));
 }
 
+/* If this fails there is nobody left to ask, and an entry stays behind that has no thread: a new
+ * one with the same pointer takes it. */
 static void table_remove(struct target *t, uint64_t thread_pointer, uint64_t area)
 {
-	struct rt_thread *entry = thread_pointer ? table_entry(t, thread_pointer) : NULL;
-	if (entry && entry->thread_pointer == thread_pointer && entry->area == area)
-		__atomic_store_n(&entry->thread_pointer, RT_THREAD_REMOVED, __ATOMIC_RELEASE);
+	struct table_place p;
+	uint64_t removed = RT_THREAD_REMOVED;
+	if (thread_pointer && find_entry(t, t->pid, thread_pointer, &p) &&
+	    p.entry.thread_pointer == thread_pointer && p.entry.area == area)
+		memory_write(t->pid, entry_address(t, p.index), &removed, sizeof(removed));
 }
 
 /* Gives the pages of an area back, which makes it all zero but what its thread has left open. */
@@ -76,11 +106,10 @@ static void wipe(struct target *t, uint32_t area)
 		*a = left;
 }
 
-void areas_forget_all(struct target *t)
+void areas_begin(struct target *t)
 {
-	struct rt_thread *table = target_at(t, RT_TABLE);
-	memset(table, 0, RT_THREADS * sizeof(*table));
-	table->thread_pointer = RT_THREAD_REMOVED;
+	uint64_t nobody = RT_THREAD_REMOVED;
+	memory_write(t->pid, t->table, &nobody, sizeof(nobody));
 }
 
 /* Thread pointers are used again: one that is in the table may be of a thread that is gone, or of
@@ -132,7 +161,7 @@ void areas_prepare(struct target *t, struct control_thread *th)
 	}
 	if (i >= target_header(t)->threads)
 		target_header(t)->threads = i + 1;
-	table_put(t, thread_pointer, t->base + RT_AREA(i));
+	table_put(t, tid, thread_pointer, t->base + RT_AREA(i));
 }
 
 void areas_prepare_all(struct target *t)

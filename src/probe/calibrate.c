@@ -1,6 +1,7 @@
 /* What one hit of each kind of probe costs on this machine: the same code that goes into programs
  * is executed here, in our own process. The least of several rounds counts: anything above is the
  * machine's doing. */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@ struct bench {
 	uint8_t *code; /* the runtime, then what is measured */
 	uint64_t used;
 	uint64_t guard;
+	struct rt_thread *table;
 };
 
 static bool open_bench(struct bench *b, struct engine *g)
@@ -27,10 +29,13 @@ static bool open_bench(struct bench *b, struct engine *g)
 	b->self.region = mmap(NULL, RT_REGION_SIZE, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	b->code = mmap(NULL, CODE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (b->self.region == MAP_FAILED || b->code == MAP_FAILED)
+	b->table = aligned_alloc(RT_TABLE_SIZE, RT_TABLE_SIZE);
+	if (!b->table || b->self.region == MAP_FAILED || b->code == MAP_FAILED)
 		return false;
 	b->self.base = (uint64_t)(uintptr_t)b->self.region;
 	b->self.text = (uint64_t)(uintptr_t)b->code;
+	b->self.table = (uint64_t)(uintptr_t)b->table;
+	memset(b->table, 0, RT_TABLE_SIZE);
 	b->self.space = space_new(g->codes, getpid());
 	struct err ignored;
 	return !space_refresh(b->self.space, &ignored);
@@ -46,6 +51,7 @@ static void close_bench(struct bench *b)
 		munmap(b->self.region, RT_REGION_SIZE);
 	if (b->code != MAP_FAILED)
 		munmap(b->code, CODE_SIZE);
+	free(b->table);
 }
 
 static void put_runtime(struct bench *b)
@@ -55,6 +61,7 @@ static void put_runtime(struct bench *b)
 	memcpy(b->code, runtime_blob, runtime_blob_size);
 	head->region = t->base;
 	head->guard = (uint64_t)(uintptr_t)&b->guard;
+	head->table = t->table;
 	b->used = (runtime_blob_size + 63) & ~UINT64_C(63);
 	struct rt_header *h = target_header(t);
 	h->base = t->base;
@@ -71,11 +78,10 @@ static void put_thread(struct bench *b)
 {
 	struct target *t = &b->self;
 	uint64_t pointer = own_thread_pointer();
-	struct rt_thread *table = target_at(t, RT_TABLE);
 	struct rt_area *a = target_area(t, 0);
 	a->tid = (uint32_t)gettid();
 	layout_stack(t, (uint64_t)(uintptr_t)&pointer, &a->stack_low, &a->stack_high);
-	table[(pointer >> 12) % RT_THREADS] =
+	b->table[(pointer >> 12) % RT_THREADS] =
 		(struct rt_thread){.thread_pointer = pointer, .area = t->base + RT_AREA(0)};
 }
 
@@ -156,7 +162,7 @@ static void measure_all(struct bench *b, struct probe_costs *out)
 {
 	const struct rt_entry_table *entries = (const struct rt_entry_table *)runtime_blob;
 	struct emit_probe plain = {.counter = (uint32_t)RT_AREA_COUNTERS,
-				   .table = b->self.base + RT_TABLE,
+				   .table = b->self.table,
 				   .table_bits = RT_TABLE_BITS,
 				   .find = b->self.text + entries->find};
 	put_subject(b, TIMED, 1 << RT_WALL | 1 << RT_CPU, 0);

@@ -64,13 +64,13 @@ static void copy_pool(struct target *child, const struct target *parent)
 	}
 }
 
-/* The child is alone in the table, which was copied; what it is in the middle of is found on its
+/* The child is alone: the table is one that fork wiped. What it is in the middle of is found on its
  * stack. */
 static void begin_thread(struct target *child, int tid)
 {
 	struct control_thread *th = control_thread(child->engine->control, tid);
 	uint32_t first;
-	areas_forget_all(child);
+	areas_begin(child);
 	if (!th)
 		return;
 	areas_prepare(child, th);

@@ -60,13 +60,31 @@ static int call_unmap(const struct caller *c, uint64_t start, uint64_t size)
 
 #define NAME_AT RT_SPARE
 
+/* Private memory of the program: the thread table and a page with the guard, which the child of a
+ * fork finds empty, unless we are there to fill them again; and behind them room for the frames of
+ * remote calls. (Not in the region: the child's thread is in a remote call when its region takes
+ * the place of its parent's.) */
+static uint64_t wiped_size(void)
+{
+	return RT_TABLE_SIZE + page_size();
+}
+
+static uint64_t frames_at(const struct target *t)
+{
+	return t->table + wiped_size();
+}
+
+static uint64_t private_size(void)
+{
+	return wiped_size() + whole_pages(REMOTE_FRAME);
+}
+
 static struct caller usual_caller(struct target *t)
 {
 	const struct rt_entry_table *entries = (const struct rt_entry_table *)runtime_blob;
-	return (struct caller){
-		.target = t,
-		.thread = remote_choose(t->engine->control, t->pid),
-		.place = {.code = t->text + entries->remote, .frame = t->guard + page_size()}};
+	return (struct caller){.target = t,
+			       .thread = remote_choose(t->engine->control, t->pid),
+			       .place = {.code = t->text + entries->remote, .frame = frames_at(t)}};
 }
 
 int target_call(struct target *t, long number, const uint64_t args[6], int64_t *result,
@@ -144,33 +162,30 @@ static int make_region(struct target *t, const struct caller *c, uint64_t name,
 	return rc;
 }
 
-static uint64_t guard_size(void)
-{
-	return page_size() + whole_pages(REMOTE_FRAME);
-}
-
 bool target_set_guard(const struct target *t)
 {
 	uint64_t word = RT_GUARD;
 	return memory_write(t->pid, t->guard, &word, sizeof(word));
 }
 
-/* Private memory of the program: a page that the child of a fork finds empty, unless we are there
- * to fill it again, and behind it room for the frames of remote calls. (Not in the region: the
- * child's thread is in a remote call when its region takes the place of its parent's.) */
-static int map_guard(struct target *t, const struct caller *c, struct err *e)
+static int map_private(struct target *t, const struct caller *c, struct err *e)
 {
 	int64_t at;
-	uint64_t page = page_size();
+	uint64_t size = private_size(), room = size + RT_TABLE_SIZE;
 	int rc = call(c, "there is no room for the runtime", SYS_mmap,
-		      (uint64_t[6]){0, guard_size(), PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS, UINT64_MAX, 0},
+		      (uint64_t[6]){0, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				    UINT64_MAX, 0},
 		      &at, e);
 	if (rc)
 		return rc;
-	t->guard = (uint64_t)at;
+	uint64_t start = (uint64_t)at, end = start + room;
+	t->table = RT_ALIGN(start);
+	t->guard = t->table + RT_TABLE_SIZE;
+	if (t->table > start)
+		call_unmap(c, start, t->table - start);
+	call_unmap(c, t->table + size, end - t->table - size);
 	rc = call(c, "memory cannot be marked", SYS_madvise,
-		  (uint64_t[6]){t->guard, page, MADV_WIPEONFORK}, NULL, e);
+		  (uint64_t[6]){t->table, wiped_size(), MADV_WIPEONFORK}, NULL, e);
 	if (!rc && !target_set_guard(t))
 		rc = err_errno(e, "process %d cannot be written to", t->pid);
 	return rc;
@@ -187,13 +202,14 @@ static int map_text(struct target *t, const struct caller *c, struct err *e)
 	if (rc)
 		return rc;
 	t->text = (uint64_t)at;
-	rc = map_guard(t, c, e);
+	rc = map_private(t, c, e);
 	if (rc)
 		return rc;
 	struct rt_entry_table head;
 	memcpy(&head, runtime_blob, sizeof(head));
 	head.region = t->base;
 	head.guard = t->guard;
+	head.table = t->table;
 	if (!memory_write(t->pid, t->text, runtime_blob, runtime_blob_size) ||
 	    !memory_write(t->pid, t->text, &head, sizeof(head)))
 		return err_errno(e, "the runtime cannot be written to process %d", t->pid);
@@ -235,12 +251,12 @@ static void fill_header(struct target *t)
 	h->link_mask = t->engine->arch->layout->code_mask;
 	h->code[0].start = t->text;
 	h->code[0].size = t->text_size;
-	h->code[1].start = t->guard;
-	h->code[1].size = guard_size();
+	h->code[1].start = t->table;
+	h->code[1].size = private_size();
 	h->code_regions = 2;
 	blocking_classes(h->calls);
 	set_events(t);
-	areas_forget_all(t);
+	areas_begin(t);
 	h->magic = RT_MAGIC;
 }
 
@@ -300,6 +316,7 @@ int target_inject_child(struct target *child, struct target *parent, int tid, st
 	child->text = parent->text;
 	child->text_size = parent->text_size;
 	child->guard = parent->guard;
+	child->table = parent->table;
 	child->base = parent->base;
 	struct caller c = usual_caller(child);
 	c.thread = control_thread(child->engine->control, tid);

@@ -244,7 +244,7 @@ static void count(struct target *t, struct subject *s, enum point_kind kind, str
 {
 	const struct rt_entry_table *entries = (const struct rt_entry_table *)runtime_blob;
 	out->counter = counter_of(t, s, kind);
-	out->table = t->base + RT_TABLE;
+	out->table = t->table;
 	out->table_bits = RT_TABLE_BITS;
 	out->find = t->text + entries->find;
 }

@@ -130,7 +130,7 @@ struct target {
 	uint64_t base; /* the program's mapping */
 	uint64_t text; /* the runtime's text in the program */
 	uint32_t text_size;
-	uint64_t guard; /* see struct rt_entry_table */
+	uint64_t guard, table; /* see struct rt_entry_table */
 	struct pool pool;
 
 	VEC(struct subject) subjects;
@@ -237,8 +237,8 @@ void layout_stack(struct target *t, uint64_t sp, uint64_t *low, uint64_t *high);
 int layout_refresh(struct target *t, struct err *e);
 
 /* areas.c */
-/* Nobody has one. */
-void areas_forget_all(struct target *t);
+/* Of a program whose table is as fork leaves it: empty. */
+void areas_begin(struct target *t);
 void areas_prepare(struct target *t, struct control_thread *th);
 void areas_prepare_all(struct target *t);
 /* The thread is gone: keeps its values, and its area is free for another one. */

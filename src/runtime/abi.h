@@ -5,7 +5,6 @@
  * memory.
  *
  *	struct rt_header
- *	thread table   pairs (thread pointer, area), RT_THREADS of them, see isa/emit.h
  *	subjects       what is measured: procedures and loops
  *	probes         arguments of calls into the runtime
  *	steps          hash table: return address -> how to get to the caller's caller
@@ -23,8 +22,9 @@
  * consistent state. Counts of calls, of hits and of counters change by themselves, one word each.
  *
  * When Sonde is dead, a forked child still shares the region with its parent. Its probes do nothing
- * then (see `guard`), but counters go on; so nothing that the runtime reads here may lead it out of
- * the region or into an endless loop.
+ * then (see `guard`), and its counters go to no thread's area (see `table`); but until it has come
+ * out of the probe that it forked in, if it did, it has its parent's. So nothing that the runtime
+ * reads here may lead it out of the region or into an endless loop.
  *
  * Included by freestanding code: only fixed-size types, offsets instead of pointers where both
  * sides look; `base` in the header is where the program has the region. */
@@ -32,7 +32,7 @@
 #include <stdint.h>
 
 #define RT_MAGIC   UINT64_C(0x73646e6f65627270)
-#define RT_VERSION 1
+#define RT_VERSION 2
 #define RT_NAME    "sonde" /* of the memfd */
 
 enum {
@@ -357,8 +357,8 @@ struct rt_header {
 		uint32_t type, pad;
 		uint64_t config;
 	} events[RT_EVENTS]; /* for perf_event_open() */
-	/* Memory in the program, for whoever finds us later: the runtime's text, the guard's page,
-	 * and then what fragments are in. */
+	/* Memory in the program, for whoever finds us later: the runtime's text, the table and
+	 * the guard, and then what fragments are in. */
 	uint32_t code_regions, pad2;
 	struct {
 		uint64_t start, size;
@@ -375,8 +375,7 @@ struct rt_header {
 };
 
 /* In the region. */
-#define RT_TABLE         RT_AFTER(0, sizeof(struct rt_header))
-#define RT_SUBJECT_TABLE RT_AFTER(RT_TABLE, RT_THREADS * sizeof(struct rt_thread))
+#define RT_SUBJECT_TABLE RT_AFTER(0, sizeof(struct rt_header))
 #define RT_PROBE_TABLE   RT_AFTER(RT_SUBJECT_TABLE, RT_SUBJECTS * sizeof(struct rt_subject))
 #define RT_STEP_TABLE    RT_AFTER(RT_PROBE_TABLE, RT_PROBES * sizeof(struct rt_probe))
 #define RT_JOURNAL       RT_AFTER(RT_STEP_TABLE, RT_STEPS * sizeof(struct rt_step))
@@ -390,6 +389,8 @@ struct rt_header {
 #define RT_NO_AREA     RT_AREA(2 * RT_AREAS)
 #define RT_REGION_SIZE RT_AREA(2 * RT_AREAS + 1)
 
+/* The thread table: RT_THREADS pairs (thread pointer, area), see isa/emit.h. Not in the region, but
+ * in private memory of the program that fork wipes: a child that nobody prepared has no areas. */
 struct rt_thread {
 	uint64_t thread_pointer; /* 0: free; RT_THREAD_*: no thread's */
 	uint64_t area;           /* run-time address */
@@ -398,12 +399,13 @@ enum {
 	RT_THREAD_CLAIMED = 1, /* the runtime is about to write it */
 	RT_THREAD_REMOVED = 2, /* free, but others may follow */
 };
+#define RT_TABLE_SIZE RT_ALIGN(RT_THREADS * sizeof(struct rt_thread))
 /* Entry 0 is RT_THREAD_REMOVED from the beginning: it is the home of thread pointer 0 (before the
  * program has set one up), which must not be taken for that of a thread. */
 
 /* The runtime's text starts with this table of offsets from its first byte, so that nobody needs
- * its symbols. Position independent; `region` and `guard` are patched by Sonde before the text is
- * written to the program. */
+ * its symbols. Position independent; the addresses are patched by Sonde before the text is written
+ * to the program. */
 struct rt_entry_table {
 	uint64_t region; /* run-time address of the header */
 	/* Run-time address of a private word of the program, on a page that fork wipes
@@ -411,6 +413,7 @@ struct rt_entry_table {
 	 * that nobody prepared, because Sonde is dead; it has its parent's region, but neither its
 	 * threads nor its clock pages. 0: there is no such word; then no clock pages are used. */
 	uint64_t guard;
+	uint64_t table;    /* run-time address of the thread table, a multiple of its size */
 	uint32_t hit;      /* the `routine` of isa/emit.h: argument is a struct rt_probe */
 	uint32_t find;     /* the `find` of isa/emit.h */
 	uint32_t remote;   /* code for remote calls: process/remote.h */

@@ -10,7 +10,7 @@
 	.globl	rt_entries
 	.hidden	rt_entries
 rt_entries:
-	.quad	0, 0
+	.quad	0, 0, 0
 	.long	hit - rt_entries, find - rt_entries, remote - rt_entries
 	.long	rt_trap - rt_entries, restorer - rt_entries, 0
 

@@ -7,13 +7,6 @@
 
 #include "runtime/thread.h"
 
-/* False if the process is a child that nobody has prepared. */
-static bool guarded(void)
-{
-	uint64_t guard = region_guard();
-	return !guard || likely(*(const volatile uint64_t *)guard == RT_GUARD);
-}
-
 static bool is_void(const struct rt_area *a, uint64_t holder, uint64_t here)
 {
 	return area_owns(a, holder) && area_owns(a, here) && here > holder;
@@ -101,7 +94,7 @@ void rt_hit(const struct rt_probe *probe, const struct frame *frame)
 	/* Reading the counter waits for everything before it. */
 	uint64_t now = kind == RT_EXIT ? ticks() : 0;
 	struct rt_area *a = thread_at_home();
-	if (unlikely(!guarded()))
+	if (unlikely(!region_is_ours()))
 		return;
 	if (likely(kind <= RT_EXIT)) {
 		const struct rt_subject *subject = region_subject(probe->subject);

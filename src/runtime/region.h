@@ -33,6 +33,18 @@ static inline uint64_t region_guard(void)
 	return region_entries()->guard;
 }
 
+static inline struct rt_thread *region_table(void)
+{
+	return (struct rt_thread *)region_entries()->table;
+}
+
+/* False if the process is a child that nobody has prepared. */
+static inline bool region_is_ours(void)
+{
+	uint64_t guard = region_guard();
+	return !guard || likely(*(const volatile uint64_t *)guard == RT_GUARD);
+}
+
 static inline void *region_at(uint64_t offset)
 {
 	return (void *)(region_base() + offset);

@@ -31,10 +31,13 @@ static bool claim(struct rt_thread *t, uint64_t pointer, struct rt_area *a)
 	return true;
 }
 
+/* In a child that nobody prepared, the areas are its parent's threads', whatever their numbers. */
 static struct rt_area *introduce(uint64_t pointer)
 {
-	struct rt_area *a = area_of_tid((uint32_t)system_call(__NR_gettid, 0, 0, 0, 0, 0));
-	struct rt_thread *table = region_at(RT_TABLE);
+	struct rt_area *a = region_is_ours()
+				    ? area_of_tid((uint32_t)system_call(__NR_gettid, 0, 0, 0, 0, 0))
+				    : no_area();
+	struct rt_thread *table = region_table();
 	uint64_t home = pointer >> 12;
 	/* 0, before the program has set anything up, is no key: it stands for a free entry. */
 	if (!pointer)
@@ -49,7 +52,7 @@ static struct rt_area *introduce(uint64_t pointer)
 
 COLD struct rt_area *thread_find(uint64_t pointer)
 {
-	const struct rt_thread *table = region_at(RT_TABLE);
+	const struct rt_thread *table = region_table();
 	uint64_t home = pointer >> 12;
 	for (uint64_t i = 0; i < RT_THREADS; i++) {
 		const struct rt_thread *t = &table[(home + i) % RT_THREADS];

@@ -4,7 +4,7 @@
 
 static inline struct rt_thread *thread_home(uint64_t pointer)
 {
-	return (struct rt_thread *)region_at(RT_TABLE) + (pointer >> 12) % RT_THREADS;
+	return region_table() + (pointer >> 12) % RT_THREADS;
 }
 
 /* NULL if the thread is not where it belongs. */

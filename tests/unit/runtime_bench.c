@@ -110,7 +110,7 @@ uint64_t here_thread_pointer(void)
 
 struct rt_thread *table_home(const struct bench *b, uint64_t pointer)
 {
-	return (struct rt_thread *)(b->region + RT_TABLE) + (pointer >> 12) % RT_THREADS;
+	return b->table + (pointer >> 12) % RT_THREADS;
 }
 
 struct rt_area *prepare_area(struct bench *b, uint32_t i, uint32_t tid)
@@ -141,6 +141,9 @@ static void map_runtime(struct bench *b)
 	head->region = (uint64_t)b->region;
 	head->guard = (uint64_t)&b->guard;
 	b->guard = RT_GUARD;
+	b->table = aligned_alloc(RT_TABLE_SIZE, RT_TABLE_SIZE);
+	memset(b->table, 0, RT_TABLE_SIZE);
+	head->table = (uint64_t)b->table;
 	mprotect(b->text, runtime_blob_size, PROT_READ | PROT_EXEC);
 	__builtin___clear_cache((char *)b->text, (char *)b->text + runtime_blob_size);
 }
@@ -154,7 +157,7 @@ int bench_start(void **state)
 	h->clock_kind = 1;
 	h->tracer = (uint32_t)getpid();
 	h->link_mask = UINT64_MAX;
-	((struct rt_thread *)(b->region + RT_TABLE))->thread_pointer = RT_THREAD_REMOVED;
+	b->table->thread_pointer = RT_THREAD_REMOVED;
 	b->area = prepare_area(b, 0, (uint32_t)gettid());
 	*table_home(b, here_thread_pointer()) =
 		(struct rt_thread){here_thread_pointer(), (uint64_t)b->area};
@@ -172,6 +175,7 @@ int bench_finish(void **state)
 	struct bench *b = *state;
 	munmap(b->region, RT_REGION_SIZE);
 	munmap(b->text, runtime_blob_size);
+	free(b->table);
 	munmap(b->stack, STACK_WORDS * 8);
 	free(b);
 	return 0;

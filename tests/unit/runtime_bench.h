@@ -22,6 +22,7 @@ struct machine {
 struct bench {
 	uint8_t *region, *text;
 	uint64_t guard; /* the word that is wiped by fork */
+	struct rt_thread *table;
 	struct rt_area *area;
 	uint64_t *stack;
 	uint64_t *sp; /* of the program that is made up */

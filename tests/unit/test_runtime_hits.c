@@ -402,6 +402,19 @@ static void threads_find_their_areas(void **state)
 	pthread_barrier_destroy(&ready);
 }
 
+/* A child that nobody prepared: fork has wiped its guard and its table. */
+static void orphans_have_no_area(void **state)
+{
+	struct bench *b = *state;
+	b->guard = 0;
+	*table_home(b, here_thread_pointer()) = (struct rt_thread){0};
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(find_area(b), (uint64_t)b->region + RT_NO_AREA);
+	assert_int_equal(table_home(b, here_thread_pointer())->area,
+			 (uint64_t)b->region + RT_NO_AREA);
+	assert_int_equal(b->area->thread_pointer, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -418,6 +431,7 @@ int main(void)
 		TEST(interrupted_probes_use_the_sibling),
 		TEST(does_nothing_unless_prepared),
 		TEST(threads_find_their_areas),
+		TEST(orphans_have_no_area),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

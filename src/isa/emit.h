@@ -186,9 +186,8 @@ struct emit_ops {
 	void (*probe)(struct emit *e, const struct emit_probe *p);
 	/* Appends what probe() put into e->asides. */
 	void (*aside)(struct emit *e, const struct emit_aside *a);
-	/* Where a thread that was interrupted at `at`, inside the `size` bytes of a counter's code,
-	 * has to begin again so that counts made meanwhile, by a signal handler, are not lost.
-	 * NULL: counting is one instruction. */
+	/* Where a thread that was interrupted at `at`, inside the `size` bytes of probe code, has
+	 * to begin again so that counts made meanwhile, by a signal handler, are not lost. */
 	uint32_t (*restart)(const uint8_t *code, uint32_t size, uint32_t at);
 	/* Writes the distance from the fixup to the label's place; false if out of reach. */
 	bool (*fix)(struct emit *e, const struct emit_fixup *f, uint64_t target);

@@ -1,5 +1,8 @@
 #include "isa/ops.h"
 
+#include <assert.h>
+#include <string.h>
+
 enum { D = 1 << 0, A = 1 << 1, B = 1 << 2, BRANCHES = 1 << 3, OFFSET = 1 << 4, BITS = 1 << 5 };
 
 /* What of an operation means something: operands, and whether imm is limited. */
@@ -39,9 +42,19 @@ uint8_t op_writes(const struct emit_op *op)
 	return value(op, D, op->d);
 }
 
+uint8_t op_names(const struct emit_op *op)
+{
+	return op_reads(op) | op_writes(op);
+}
+
 bool op_branches(const struct emit_op *op)
 {
 	return shapes[op->kind] & BRANCHES;
+}
+
+bool op_counts(const struct emit_op *op)
+{
+	return op->kind == EMIT_COUNT || op->kind == EMIT_COUNT_VALUE;
 }
 
 static bool is_operand(uint8_t operand)
@@ -54,12 +67,11 @@ static bool is_valid(const struct emit_op *op)
 	if (op->kind >= EMIT_OP_KINDS)
 		return false;
 	uint8_t shape = shapes[op->kind];
-	bool counts = op->kind == EMIT_COUNT || op->kind == EMIT_COUNT_VALUE;
 	bool zero = op->kind == EMIT_STORE && op->b == EMIT_ZERO;
 	if ((shape & D && !is_operand(op->d)) || (shape & A && !is_operand(op->a)) ||
 	    (shape & B && !is_operand(op->b) && !zero))
 		return false;
-	if (counts && (op->d == op->a || (shape & B && op->d == op->b)))
+	if (op_counts(op) && (op->d == op->a || (shape & B && op->d == op->b)))
 		return false;
 	if (shape & OFFSET &&
 	    (op->imm % 8 || op->imm > EMIT_OFFSET_MAX || op->imm < -EMIT_OFFSET_MAX))
@@ -95,14 +107,66 @@ static uint8_t needed(const struct emit_probe *p, uint32_t from, uint32_t end)
 	return set;
 }
 
-uint8_t ops_spare(const struct emit_probe *p, uint32_t at)
+static uint8_t needed_after(const struct emit_probe *p, uint32_t at)
+{
+	uint8_t set = needed(p, at + 1, at < p->aside_from ? p->aside_from : p->op_count);
+	return op_branches(&p->ops[at]) ? set | needed(p, p->aside_from, p->op_count) : set;
+}
+
+bool ops_need(const struct emit_probe *p, uint32_t at, uint8_t value)
+{
+	return needed_after(p, at) >> value & 1;
+}
+
+/* The values that the operation does not name and that nothing needs from there on. */
+static unsigned spare(const struct emit_probe *p, uint32_t at)
 {
 	const struct emit_op *op = &p->ops[at];
-	uint32_t end = at < p->aside_from ? p->aside_from : p->op_count;
-	uint8_t used = op_reads(op) | op_writes(op) | needed(p, at + 1, end);
-	if (op_branches(op))
-		used |= needed(p, p->aside_from, p->op_count);
-	return (uint8_t)~used & ((1 << EMIT_VALUES) - 1);
+	return ~(op_names(op) | (unsigned)needed_after(p, at)) & ((1u << EMIT_VALUES) - 1);
+}
+
+unsigned ops_registers(const struct emit_probe *p, const struct op_needs *needs)
+{
+	unsigned values = 0, more = 0;
+	for (uint32_t i = 0; i < p->op_count; i++)
+		values |= needs->values ? needs->values(p, i) : op_names(&p->ops[i]);
+	for (uint32_t i = 0; i < p->op_count; i++) {
+		unsigned need = needs->temporaries(&p->ops[i]);
+		unsigned have = need ? (unsigned)__builtin_popcount(spare(p, i) & values) : 0;
+		if (need > have + more)
+			more = need - have;
+	}
+	return values | ((1u << more) - 1) << EMIT_VALUES;
+}
+
+uint8_t ops_temporary(const struct op_writer *w, uint32_t at, unsigned nth)
+{
+	unsigned set = spare(w->p, at) | ~0u << EMIT_VALUES;
+	for (unsigned i = 0; i < EMIT_REGISTERS; i++)
+		if (set >> i & 1 && w->reg[i] != REG_NONE && nth-- == 0)
+			return w->reg[i];
+	assert(!"the operation has that many");
+	return 0;
+}
+
+void ops_put_aside(const struct op_writer *w, uint32_t here, uint32_t back, uint8_t area)
+{
+	struct emit_aside a = {.probe = *w->p,
+			       .here = here,
+			       .back = back,
+			       .area = area,
+			       .pushed = w->pushed,
+			       .flags = w->flags};
+	memcpy(a.registers, w->reg, sizeof(a.registers));
+	vec_push(&w->e->asides, a);
+}
+
+struct op_writer ops_resume(struct emit *e, const struct emit_aside *a)
+{
+	struct op_writer w = {
+		.e = e, .p = &a->probe, .pushed = a->pushed, .flags = a->flags, .tested = REG_NONE};
+	memcpy(w.reg, a->registers, sizeof(w.reg));
+	return w;
 }
 
 static uint64_t held(const struct emit_op *op, uint8_t which, uint8_t operand)

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 
 #include "isa/text.h"
+#include "made_ops.h"
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 };
 
@@ -278,15 +279,124 @@ static void test_probe_text(void **state)
 {
 	(void)state;
 	expect_probe((struct regset){.core = B(RAX) | B(R9) | B(REG_FLAGS)},
-		     "rdfsbaseq %rax; movq %rax, %r9; shrq $8, %r9; andq $0xfff0, %r9; "
-		     "addq 0x36(%rip), %r9; cmpq %rax, (%r9); jne 0x50002f; movq 8(%r9), %r9; "
-		     "incq 0x1008(%r9)");
+		     "rdfsbaseq %r9; movq %r9, %rax; shrq $8, %rax; andq $0xfff0, %rax; "
+		     "addq 0x46(%rip), %rax; cmpq %r9, (%rax); jne 0x50002f; movq 8(%rax), %rax; "
+		     "incq 0x1008(%rax)");
 	expect_probe((struct regset){.core = B(RSP)},
 		     "leaq -0x80(%rsp), %rsp; pushq %rcx; pushq %rdx; pushq %rax; lahf; seto %al; "
-		     "rdfsbaseq %rcx; movq %rcx, %rdx; shrq $8, %rdx; andq $0xfff0, %rdx; "
-		     "addq 0x3a(%rip), %rdx; cmpq %rcx, (%rdx); jne 0x500049; movq 8(%rdx), %rdx; "
-		     "incq 0x1008(%rdx); addb $0x7f, %al; sahf; popq %rax; popq %rdx; popq %rcx; "
+		     "rdfsbaseq %rdx; movq %rdx, %rcx; shrq $8, %rcx; andq $0xfff0, %rcx; "
+		     "addq 0x5a(%rip), %rcx; cmpq %rdx, (%rcx); jne 0x500049; movq 8(%rcx), %rcx; "
+		     "incq 0x1008(%rcx); addb $0x7f, %al; sahf; popq %rax; popq %rdx; popq %rcx; "
 		     "leaq 0x80(%rsp), %rsp");
+}
+
+enum { HELD = EMIT_HELD + R11 };
+
+static void expect_operations(const struct emit_op *ops, uint16_t count, uint16_t aside_from,
+			      uint64_t unused, const char *expected)
+{
+	struct emit_probe p = {.ops = ops,
+			       .op_count = count,
+			       .aside_from = aside_from,
+			       .free.core = unused,
+			       .table_bits = 12};
+	struct emit e;
+	emit_init(&e, &arch_x64, BASE);
+	arch_x64.emit->probe(&e, &p);
+	expect_code(&e, "operations", expected);
+}
+
+static void test_operations_text(void **state)
+{
+	static const struct emit_op count[] = {{EMIT_COUNT, .d = 0, .a = HELD, .imm = 24}};
+	static const struct emit_op value[] = {
+		{EMIT_COUNT_VALUE, .d = 0, .a = HELD, .b = 1, .imm = 256}};
+	static const struct emit_op check[] = {
+		{EMIT_LOAD, .d = 0, .a = HELD, .imm = 8}, {EMIT_STACK, .d = 1, .imm = 16},
+		{EMIT_XOR, .d = 2, .a = 0, .b = 1},       {EMIT_UNLESS_ZERO, .a = 2},
+		{EMIT_STORE, .a = 0, .b = EMIT_ZERO},     {EMIT_CALL, .d = HELD}};
+	/* What is told apart by its bits is needed itself. */
+	static const struct emit_op kept[] = {
+		{EMIT_XOR, .d = 2, .a = 0, .b = 1}, {EMIT_UNLESS_ZERO, .a = 2},
+		{EMIT_IF_NEGATIVE, .a = 2},         {EMIT_MOVE, .d = 0, .a = 2},
+		{EMIT_UNLESS_NEGATIVE, .a = 0},     {EMIT_CALL, .d = HELD}};
+	static const struct emit_op sums[] = {
+		{EMIT_ADD_SHIFTED, .d = 0, .a = 0, .b = 1, .imm = 3},
+		{EMIT_SUB_SHIFTED, .d = 0, .a = 0, .b = 1, .imm = 0},
+		{EMIT_SUB_SHIFTED, .d = 0, .a = 0, .b = 1, .imm = 3},
+		{EMIT_SUB_SHIFTED, .d = 0, .a = 1, .b = HELD, .imm = 0},
+		{EMIT_LOW_BITS, .d = 0, .a = 0, .imm = 16}};
+	uint64_t few = B(RAX) | B(RCX) | B(RDX), more = few | B(REG_FLAGS);
+	(void)state;
+	expect_operations(count, 1, 1, B(REG_FLAGS), "incq 0x18(%r11)");
+	expect_operations(count, 1, 1, B(RAX),
+			  "movq 0x18(%r11), %rax; leaq 1(%rax), %rax; movq %rax, 0x18(%r11)");
+	expect_operations(value, 1, 1, more, "addq %rax, 0x100(%r11)");
+	expect_operations(
+		value, 1, 1, few,
+		"movq 0x100(%r11), %rax; leaq (%rax, %rcx), %rax; movq %rax, 0x100(%r11)");
+	expect_operations(check, 6, 5, more,
+			  "movq 8(%r11), %rax; leaq 0x10(%rsp), %rcx; cmpq %rax, %rcx; "
+			  "jne 0x50001a; movq $0, (%rax)");
+	expect_operations(check, 6, 5, B(REG_FLAGS),
+			  "leaq -0x80(%rsp), %rsp; pushq %rax; pushq %rcx; movq 8(%r11), %rax; "
+			  "leaq 0xa0(%rsp), %rcx; cmpq %rax, %rcx; jne 0x50002e; "
+			  "movq $0, (%rax); popq %rcx; popq %rax; leaq 0x80(%rsp), %rsp");
+	expect_operations(kept, 6, 5, more,
+			  "movq %rax, %rdx; xorq %rcx, %rdx; jne 0x50001e; js 0x50001e; "
+			  "movq %rdx, %rax; testq %rax, %rax; jns 0x50001e");
+	expect_operations(sums, 5, 5, more,
+			  "leaq (%rax, %rcx, 8), %rax; subq %rcx, %rax; notq %rax; "
+			  "leaq (%rax, %rcx, 8), %rax; notq %rax; movq %r11, %rax; notq %rax; "
+			  "leaq 1(%rcx, %rax), %rax; movzwq %ax, %rax");
+}
+
+/* Interrupted behind its load, a count begins there again; nothing else does. */
+static void expect_restart(const struct emit_op *op, uint64_t unused)
+{
+	struct emit_probe p = {.ops = op, .op_count = 1, .aside_from = 1, .free.core = unused};
+	uint32_t load = UINT32_MAX, store = 0;
+	struct emit e;
+	emit_init(&e, &arch_x64, BASE);
+	arch_x64.emit->probe(&e, &p);
+	assert_true(emit_finish(&e));
+	for (uint32_t pass = 0; pass < 2; pass++)
+		for (uint32_t at = 0; at < e.bytes.len;) {
+			struct insn in;
+			size_t n = arch_x64.decode(e.bytes.data + at, e.bytes.len - at, BASE,
+						   DECODE_FULL, &in);
+			assert_true(n > 0);
+			if (in.op == OP_LOAD && load == UINT32_MAX)
+				load = at;
+			if (in.op == OP_STORE && load != UINT32_MAX)
+				store = at;
+			if (pass)
+				assert_int_equal(
+					arch_x64.emit->restart(e.bytes.data, e.bytes.len, at),
+					at > load && at <= store ? load : at);
+			at += (uint32_t)n;
+		}
+	assert_true(store > load);
+	emit_release(&e);
+}
+
+static void test_restart(void **state)
+{
+	static const int64_t offsets[] = {-EMIT_OFFSET_MAX, -136, -128, 0, 120, 128};
+	static const uint64_t free_sets[] = {0, B(RAX) | B(RCX), B(R12) | B(R13), B(RBP) | B(R8)};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(offsets); i++)
+		for (size_t k = 0; k < ARRAY_SIZE(free_sets); k++)
+			for (unsigned reg = 0; reg < 16; reg++) {
+				struct emit_op op = {EMIT_COUNT, .a = (uint8_t)(EMIT_HELD + reg),
+						     .imm = offsets[i]};
+				if (reg == RSP)
+					continue;
+				expect_restart(&op, free_sets[k]);
+				op.kind = EMIT_COUNT_VALUE;
+				op.b = 1;
+				expect_restart(&op, free_sets[k]);
+			}
 }
 
 /* What is loaded before execution and stored after it. */
@@ -562,12 +672,15 @@ static size_t parse_template(const char *template, uint8_t *out)
 	return n;
 }
 
-static void install(struct emit *e, const char *what)
+/* Returns its size. */
+static uint32_t install(struct emit *e, const char *what)
 {
 	if (!emit_finish(e))
 		fail_msg("%s: failed", what);
-	memcpy(memory + MOVED, e->bytes.data, e->bytes.len);
+	uint32_t size = e->bytes.len;
+	memcpy(memory + MOVED, e->bytes.data, size);
 	emit_release(e);
+	return size;
 }
 
 static const char *const run_rows[] = {
@@ -844,20 +957,28 @@ static void pardon_free(struct outcome *x, const struct outcome *y, const struct
 	x->world.flags = (x->world.flags & ~arithmetic) | (y->world.flags & arithmetic);
 }
 
-/* Everything is as before but what was free; the red zone too, but nothing below it. */
-static void run_probe(const struct emit_probe *p, struct outcome *start)
+/* Everything is as `expected` but what was free; the red zone too, but nothing below it. */
+static void run_probe_from(const struct emit_probe *p, const struct outcome *start,
+			   struct outcome *expected)
 {
 	put_way_out(TAKEN, WAS_TAKEN);
 	struct emit e;
 	emit_init(&e, &arch_x64, at(MOVED));
 	arch_x64.emit->probe(&e, p);
 	arch_x64.emit->go(&e, (struct emit_target){LABEL_NONE, at(TAKEN)});
-	install(&e, "probe");
+	assert_true(install(&e, "probe") <= emit_probe_bound(p) + 5);
+	struct outcome end = run(start, MOVED);
+	struct regset unused = {p->free.core & ~p->held.core, p->free.vec};
+	expected->exit = WAS_TAKEN;
+	pardon_free(expected, &end, &unused, p->poison);
+	expect_same("probe", expected, &end, STACK_WORDS / 2 - 128 / 8);
+}
+
+static void run_probe(const struct emit_probe *p, struct outcome *start)
+{
 	*start = random_start();
-	struct outcome end = run(start, MOVED), expected = *start;
-	expected.exit = WAS_TAKEN;
-	pardon_free(&expected, &end, &p->free, p->poison);
-	expect_same("probe", &expected, &end, STACK_WORDS / 2 - 128 / 8);
+	struct outcome expected = *start;
+	run_probe_from(p, start, &expected);
 }
 
 enum { OURS, FOUND, CASES };
@@ -899,14 +1020,29 @@ static void test_counter(void **state)
 		count_once(thread, i % CASES);
 }
 
-/* mov %rsp, SEEN(%rip); mov %rax, SEEN+8(%rip); push 8(%rsp); pop SEEN+16(%rip); ret */
+/* What the routine leaves at SEEN, and what it answers. */
+struct seen {
+	uint64_t sp, argument, rax, stack, calls, answer;
+};
+
+/* mov %rsp, sp; mov %rax, argument; push 8(%rsp); pop rax; push 16(%rsp); pop stack;
+ * mov calls, %rax; lea 1(%rax), %rax; mov %rax, calls; mov answer, %rax; ret */
 static void put_routine(void)
 {
-	uint8_t *p = memory + ROUTINE;
-	memcpy(p, "\x48\x89\x25....\x48\x89\x05....\xff\x74\x24\x08\x8f\x05....\xc3", 25);
-	put32(p + 3, at(SEEN) - at(ROUTINE + 7));
-	put32(p + 10, at(SEEN + 8) - at(ROUTINE + 14));
-	put32(p + 20, at(SEEN + 16) - at(ROUTINE + 24));
+	static const uint8_t code[] =
+		"\x48\x89\x25....\x48\x89\x05....\xff\x74\x24\x08\x8f\x05....\xff\x74\x24\x10"
+		"\x8f\x05....\x48\x8b\x05....\x48\x8d\x40\x01\x48\x89\x05....\x48\x8b\x05....\xc3";
+	static const uint8_t places[] = {3, 10, 20, 30, 37, 48, 55},
+			     words[] = {0, 1, 2, 3, 4, 4, 5};
+	memcpy(memory + ROUTINE, code, sizeof(code) - 1);
+	for (unsigned i = 0; i < ARRAY_SIZE(places); i++)
+		put32(memory + ROUTINE + places[i],
+		      at(SEEN + 8u * words[i]) - at(ROUTINE + places[i] + 4u));
+}
+
+static struct seen *seen(void)
+{
+	return (struct seen *)(void *)(memory + SEEN);
 }
 
 static void test_routine(void **state)
@@ -923,21 +1059,106 @@ static void test_routine(void **state)
 		};
 		struct outcome start;
 		run_probe(&p, &start);
-		const uint64_t *seen = words_at(SEEN);
-		assert_true(seen[0] + 8 + RUNTIME_CALL_FRAME_X64 == at(STACK));
-		assert_true(seen[1] == p.argument);
-		assert_true(seen[2] == start.world.reg[RAX]);
+		assert_true(seen()->sp + 8 + RUNTIME_CALL_FRAME_X64 == at(STACK));
+		assert_true(seen()->argument == p.argument);
+		assert_true(seen()->rax == start.world.reg[RAX]);
 	}
+}
+
+enum { HALF = EMIT_OFFSET_MAX + 4096 };
+
+/* Numbers that tests of them tell apart: small, zero, negative. */
+static uint64_t random_number(void)
+{
+	uint64_t r = random_word();
+	return r % 3 == 0 ? 0 : r % 3 == 1 ? r : r >> 60;
+}
+
+/* The area is in the middle of the memory. */
+static void try_operations(uint64_t thread, uint64_t *area)
+{
+	struct made_ops m;
+	struct outcome start = random_start(), expected;
+	struct emit_probe p = {.free = random_set(),
+			       .poison = random_word() % 2,
+			       .ops = m.ops,
+			       .table = at(TABLE),
+			       .table_bits = TABLE_BITS,
+			       .find = at(FIND),
+			       .routine = at(ROUTINE),
+			       .argument = random_word() >> random_word() % 64};
+	uint64_t *entry = words_at(TABLE) + 2 * (thread >> 12 & ((1 << TABLE_BITS) - 1));
+	entry[0] = random_word() % 2 ? thread : thread ^ 1;
+	entry[1] = entry[0] == thread ? (uint64_t)(uintptr_t)area : 0;
+
+	made_begin(&m, random_word, 0xffff & ~B(RSP));
+	m.area = (uint64_t)(uintptr_t)area;
+	m.stack = at(STACK);
+	for (unsigned i = 0; i < m.held_count; i++) {
+		uint8_t reg = m.held[i];
+		start.world.reg[reg] = m.pinned == EMIT_HELD + reg ? m.area : random_number();
+		m.now.reg[reg] = start.world.reg[reg];
+		p.held.core |= B(reg);
+	}
+	for (unsigned i = 0; i < MADE_CELLS; i++)
+		area[made_cells[i] / 8] = m.now.cell[i];
+	made_ops(&m);
+	p.op_count = m.count;
+	p.aside_from = m.aside_from;
+	expected = start;
+	for (unsigned i = 0; i < m.held_count; i++)
+		expected.world.reg[m.held[i]] = m.now.reg[m.held[i]];
+	*seen() = (struct seen){.answer = m.answer};
+	run_probe_from(&p, &start, &expected);
+	for (unsigned i = 0; i < MADE_CELLS; i++) {
+		assert_int_equal(area[made_cells[i] / 8], m.now.cell[i]);
+		area[made_cells[i] / 8] = 0;
+	}
+	assert_int_equal(seen()->calls, m.now.calls);
+	if (m.now.calls) {
+		assert_int_equal(seen()->argument, p.argument);
+		assert_int_equal(seen()->stack, at(STACK));
+	}
+}
+
+static void test_operations(void **state)
+{
+	(void)state;
+	need_execution();
+	uint64_t thread = thread_pointer();
+	if (!thread) {
+		print_message("# rdfsbase is not permitted here\n");
+		skip();
+	}
+	uint64_t *data =
+		mmap(NULL, 2 * HALF, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(data != MAP_FAILED);
+	put_routine();
+	put_find((uint64_t)(uintptr_t)(data + HALF / 8));
+	for (unsigned i = 0; i < 20000; i++)
+		try_operations(thread, data + HALF / 8);
+	for (size_t i = 0; i < 2 * HALF / 8; i++)
+		if (data[i])
+			fail_msg("a write to %#zx", i * 8);
+	munmap(data, 2 * HALF);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),       cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_jumps),      cmocka_unit_test(test_labels),
-		cmocka_unit_test(test_probe_text), cmocka_unit_test(test_moved),
-		cmocka_unit_test(test_counter),    cmocka_unit_test(test_routine),
-		cmocka_unit_test(test_match),      cmocka_unit_test(test_matched),
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_jumps),
+		cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_probe_text),
+		cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_counter),
+		cmocka_unit_test(test_routine),
+		cmocka_unit_test(test_match),
+		cmocka_unit_test(test_matched),
+		cmocka_unit_test(test_operations_text),
+		cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_operations),
 	};
 	return cmocka_run_group_tests(tests, map_memory, NULL);
 }

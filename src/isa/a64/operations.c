@@ -43,21 +43,12 @@ enum {
 #define USABLE UINT64_C(0x1ffbffff)
 #define IDLE   UINT64_C(0xfe00)
 
-/* Writes the operations of one probe. */
-struct writer {
-	struct emit *e;
-	const struct emit_probe *p;
-	uint8_t reg[EMIT_REGISTERS];
-	uint32_t aside;  /* label */
-	uint16_t pushed; /* bytes */
-};
-
 static struct emit_target at_label(uint32_t label)
 {
 	return (struct emit_target){.label = label};
 }
 
-static unsigned reg_of(const struct writer *w, uint8_t operand)
+static unsigned reg_of(const struct op_writer *w, uint8_t operand)
 {
 	if (operand == EMIT_ZERO)
 		return A64_ZERO;
@@ -89,21 +80,7 @@ static unsigned temporaries(const struct emit_op *op)
 	}
 }
 
-/* The registers to choose: those of values, and temporaries where values that are not needed yet,
- * or no more, do not suffice. */
-static unsigned wanted(const struct emit_probe *p)
-{
-	unsigned values = 0, more = 0;
-	for (uint32_t i = 0; i < p->op_count; i++)
-		values |= op_reads(&p->ops[i]) | op_writes(&p->ops[i]);
-	for (uint32_t i = 0; i < p->op_count; i++) {
-		unsigned need = temporaries(&p->ops[i]);
-		unsigned spare = need ? (unsigned)__builtin_popcount(ops_spare(p, i) & values) : 0;
-		while (need > spare + more)
-			more++;
-	}
-	return values | ((1u << more) - 1) << EMIT_VALUES;
-}
+static const struct op_needs needs = {.temporaries = temporaries};
 
 static uint8_t lowest(uint64_t set)
 {
@@ -114,12 +91,12 @@ static uint8_t lowest(uint64_t set)
  * seldom needs those that carry no arguments (x9 to x15): saving others puts a store and a load
  * into the program's way. Neighbouring probes take different ones, so that one does not wait for
  * the other. Returns those to save. */
-static uint64_t choose_registers(struct writer *w)
+static uint64_t choose_registers(struct op_writer *w)
 {
 	uint64_t usable = USABLE & ~w->p->held.core, unused = usable & w->p->free.core;
 	uint64_t others = usable & ~unused, saved = 0;
 
-	for (unsigned i = 0, rest = wanted(w->p); i < EMIT_REGISTERS; i++) {
+	for (unsigned i = 0, rest = ops_registers(w->p, &needs); i < EMIT_REGISTERS; i++) {
 		uint64_t idle = others & IDLE;
 		uint64_t turned = idle & IDLE << w->e->saved % IDLE_REGISTERS;
 		w->reg[i] = REG_NONE;
@@ -148,7 +125,7 @@ static unsigned list(uint64_t set, uint8_t *out)
 	return n;
 }
 
-static void save(struct writer *w, uint64_t set)
+static void save(struct op_writer *w, uint64_t set)
 {
 	uint8_t r[EMIT_REGISTERS];
 	unsigned n = list(set, r);
@@ -162,7 +139,7 @@ static void save(struct writer *w, uint64_t set)
 					: a64_str(r[i], A64_SP, (int32_t)i * 8));
 }
 
-static void restore(struct writer *w, uint64_t set)
+static void restore(struct op_writer *w, uint64_t set)
 {
 	uint8_t r[EMIT_REGISTERS];
 	unsigned n = list(set, r);
@@ -173,17 +150,6 @@ static void restore(struct writer *w, uint64_t set)
 		a64_put(w->e, a64_pop(r[0], w->pushed));
 	else if (n)
 		a64_put(w->e, a64_pop_pair(r[0], r[1], w->pushed));
-}
-
-/* A register that the operation may overwrite; it has as many as it says. */
-static unsigned temporary(const struct writer *w, uint32_t at, unsigned nth)
-{
-	unsigned spare = ops_spare(w->p, at) | ~0u << EMIT_VALUES;
-	for (unsigned i = 0; i < EMIT_REGISTERS; i++)
-		if (spare >> i & 1 && w->reg[i] != REG_NONE && nth-- == 0)
-			return w->reg[i];
-	w->e->failed = true;
-	return 0;
 }
 
 /* To the label if the register is not zero, or with `zero` if it is. */
@@ -199,27 +165,17 @@ static void branch(struct emit *e, unsigned reg, bool zero, uint32_t label)
 	a64_put_to(e, A64_B, A64_DISTANCE_26, at_label(label));
 }
 
-static void branch_by_sign(struct writer *w, uint32_t at, bool negative)
+static void branch_by_sign(struct op_writer *w, uint32_t at, bool negative)
 {
-	unsigned sign = temporary(w, at, 0);
+	unsigned sign = ops_temporary(w, at, 0);
 	a64_put(w->e, a64_lsr(sign, reg_of(w, w->p->ops[at].a), SIGN));
 	branch(w->e, sign, !negative, w->aside);
 }
 
-static struct emit_aside new_aside(const struct writer *w, uint32_t here, uint32_t back,
-				   uint8_t area)
-{
-	struct emit_aside a = {
-		.probe = *w->p, .here = here, .back = back, .area = area, .pushed = w->pushed};
-	for (unsigned i = 0; i < EMIT_REGISTERS; i++)
-		a.registers[i] = w->reg[i];
-	return a;
-}
-
-static void find_area(struct writer *w, uint32_t at, unsigned d)
+static void find_area(struct op_writer *w, uint32_t at, unsigned d)
 {
 	struct emit *e = w->e;
-	unsigned a = temporary(w, at, 0), b = temporary(w, at, 1);
+	unsigned a = ops_temporary(w, at, 0), b = ops_temporary(w, at, 1);
 	uint32_t here = emit_label(e), back = emit_label(e);
 
 	a64_put(e, a64_thread_pointer(a));
@@ -230,7 +186,7 @@ static void find_area(struct writer *w, uint32_t at, unsigned d)
 	a64_put(e, a64_eor(b, b, a));
 	branch(e, b, false, here);
 	emit_place(e, back);
-	vec_push(&e->asides, new_aside(w, here, back, (uint8_t)d));
+	ops_put_aside(w, here, back, (uint8_t)d);
 }
 
 /* d = n + imm, where n may be the stack pointer; `other` is only used if two instructions do not
@@ -264,17 +220,17 @@ static unsigned reach(struct emit *e, unsigned a, int64_t *offset, unsigned othe
 	return other;
 }
 
-static void store(struct writer *w, uint32_t at)
+static void store(struct op_writer *w, uint32_t at)
 {
 	const struct emit_op *op = &w->p->ops[at];
 	int64_t offset = op->imm;
 	unsigned base = reg_of(w, op->a);
 	if (!is_near(offset))
-		base = reach(w->e, base, &offset, temporary(w, at, 0));
+		base = reach(w->e, base, &offset, ops_temporary(w, at, 0));
 	a64_put(w->e, a64_str(reg_of(w, op->b), base, (int32_t)offset));
 }
 
-static void load(struct writer *w, const struct emit_op *op)
+static void load(struct op_writer *w, const struct emit_op *op)
 {
 	int64_t offset = op->imm;
 	unsigned d = reg_of(w, op->d), base = reach(w->e, reg_of(w, op->a), &offset, d);
@@ -282,13 +238,13 @@ static void load(struct writer *w, const struct emit_op *op)
 }
 
 /* In the form that a64_restart() knows. */
-static void count(struct writer *w, uint32_t at, uint32_t addition)
+static void count(struct op_writer *w, uint32_t at, uint32_t addition)
 {
 	const struct emit_op *op = &w->p->ops[at];
 	int64_t offset = op->imm;
 	unsigned d = reg_of(w, op->d), base = reg_of(w, op->a);
 	if (!is_near(offset))
-		base = reach(w->e, base, &offset, temporary(w, at, 0));
+		base = reach(w->e, base, &offset, ops_temporary(w, at, 0));
 	a64_put(w->e, a64_ldr(d, base, (int32_t)offset));
 	a64_put(w->e, addition);
 	a64_put(w->e, a64_str(d, base, (int32_t)offset));
@@ -315,7 +271,7 @@ uint32_t a64_restart(const uint8_t *code, uint32_t size, uint32_t at)
 }
 
 /* d = what the routine leaves; everything else stays. */
-static void call(const struct writer *w, uint64_t routine, const uint64_t *argument, unsigned d)
+static void call(const struct op_writer *w, uint64_t routine, const uint64_t *argument, unsigned d)
 {
 	struct emit *e = w->e;
 	a64_put(e, a64_push_pair(A64_IP0, A64_IP1, RUNTIME_CALL_FRAME_A64));
@@ -329,7 +285,7 @@ static void call(const struct writer *w, uint64_t routine, const uint64_t *argum
 	a64_restore_after_call(e, UINT64_C(1) << d);
 }
 
-static void write_one(struct writer *w, uint32_t at)
+static void write_one(struct op_writer *w, uint32_t at)
 {
 	const struct emit_op *op = &w->p->ops[at];
 	struct emit *e = w->e;
@@ -346,7 +302,7 @@ static void write_one(struct writer *w, uint32_t at)
 	case EMIT_STACK: add(e, d, A64_SP, (int64_t)((uint64_t)op->imm + w->pushed), d); break;
 	case EMIT_LOAD: load(w, op); break;
 	case EMIT_STORE: store(w, at); break;
-	case EMIT_ADD: add(e, d, a, op->imm, temporaries(op) ? temporary(w, at, 0) : d); break;
+	case EMIT_ADD: add(e, d, a, op->imm, temporaries(op) ? ops_temporary(w, at, 0) : d); break;
 	case EMIT_ADD_SHIFTED: a64_put(e, a64_add_shifted(d, a, b, imm)); break;
 	case EMIT_SUB_SHIFTED: a64_put(e, a64_sub_shifted(d, a, b, imm)); break;
 	case EMIT_XOR: a64_put(e, a64_eor(d, a, b)); break;
@@ -363,7 +319,7 @@ static void write_one(struct writer *w, uint32_t at)
 }
 
 /* Two loads or two stores of neighbours become one instruction. */
-static bool write_pair(struct writer *w, const struct emit_op *x)
+static bool write_pair(struct op_writer *w, const struct emit_op *x)
 {
 	const struct emit_op *y = x + 1, *first = x->imm < y->imm ? x : y;
 	const struct emit_op *second = first == x ? y : x;
@@ -381,7 +337,7 @@ static bool write_pair(struct writer *w, const struct emit_op *x)
 	return true;
 }
 
-static void write_all(struct writer *w, uint32_t from, uint32_t end)
+static void write_all(struct op_writer *w, uint32_t from, uint32_t end)
 {
 	for (uint32_t i = from; i < end; i++) {
 		if (i + 1 < end && write_pair(w, &w->p->ops[i]))
@@ -393,7 +349,7 @@ static void write_all(struct writer *w, uint32_t from, uint32_t end)
 
 void a64_operations(struct emit *e, const struct emit_probe *p)
 {
-	struct writer w = {.e = e, .p = p};
+	struct op_writer w = {.e = e, .p = p};
 	if (!ops_are_valid(p)) {
 		e->failed = true;
 		return;
@@ -405,7 +361,7 @@ void a64_operations(struct emit *e, const struct emit_probe *p)
 		w.aside = emit_label(e);
 		write_all(&w, 0, p->aside_from);
 		emit_place(e, back);
-		vec_push(&e->asides, new_aside(&w, w.aside, back, REG_NONE));
+		ops_put_aside(&w, w.aside, back, REG_NONE);
 	} else {
 		write_all(&w, 0, p->op_count);
 	}
@@ -414,9 +370,7 @@ void a64_operations(struct emit *e, const struct emit_probe *p)
 
 void a64_aside(struct emit *e, const struct emit_aside *a)
 {
-	struct writer w = {.e = e, .p = &a->probe, .pushed = a->pushed};
-	for (unsigned i = 0; i < EMIT_REGISTERS; i++)
-		w.reg[i] = a->registers[i];
+	struct op_writer w = ops_resume(e, a);
 	if (a->area != REG_NONE)
 		call(&w, a->probe.find, NULL, a->area);
 	else

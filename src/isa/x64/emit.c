@@ -5,7 +5,7 @@
 /* The only kind of fixup: four bytes at the end of an instruction, counted from there. */
 enum { FIX_DISTANCE };
 
-enum { REX = 0x40, REX_W = 8, REX_R = 4, REX_B = 1 };
+enum { REX = 0x40, REX_W = 8, REX_R = 4, REX_X = 2, REX_B = 1 };
 
 bool x64_distance_fits(uint64_t from, uint64_t to)
 {
@@ -72,6 +72,25 @@ void x64_memory_form(struct emit *e, uint8_t opcode, unsigned reg, unsigned base
 		x64_word(e, (uint32_t)disp);
 }
 
+/* Always with a displacement, as above; without a base it has 32 bits. */
+void x64_indexed_form(struct emit *e, uint8_t opcode, unsigned reg, unsigned base, unsigned index,
+		      unsigned shift, int32_t disp)
+{
+	bool has_base = base != REG_NONE, is_short = has_base && disp == (int8_t)disp;
+	unsigned rm = has_base ? base : X64_RBP;
+	x64_byte(e, REX | REX_W | (reg & 8 ? REX_R : 0u) | (index & 8 ? REX_X : 0u) |
+			    (rm & 8 ? REX_B : 0u));
+	x64_byte(e, opcode);
+	x64_byte(e, modrm(!has_base ? 0 : is_short ? 1 : 2, reg, X64_RSP));
+	x64_byte(e, modrm(shift, index, rm));
+	if (is_short)
+		x64_byte(e, (uint8_t)disp);
+	else
+		x64_word(e, (uint32_t)disp);
+	if (index == X64_RSP) /* means none */
+		e->failed = true;
+}
+
 void x64_literal_form(struct emit *e, uint8_t opcode, unsigned reg, uint32_t label)
 {
 	rex_opcode(e, opcode, reg, 0);
@@ -84,6 +103,31 @@ static void one_register(struct emit *e, unsigned opcode, unsigned reg)
 	if (reg & 8)
 		x64_byte(e, REX | REX_B);
 	x64_byte(e, opcode | (reg & 7));
+}
+
+void x64_set_register(struct emit *e, unsigned reg, uint64_t value)
+{
+	if ((uint32_t)value == value) {
+		one_register(e, 0xb8, reg);
+		x64_word(e, (uint32_t)value);
+	} else if ((uint64_t)(int64_t)(int32_t)value == value) {
+		x64_registers_form(e, X64_SET, 0, reg);
+		x64_word(e, (uint32_t)value);
+	} else {
+		rex_opcode(e, (uint8_t)(0xb8 | (reg & 7)), 0, reg);
+		x64_word(e, (uint32_t)value);
+		x64_word(e, (uint32_t)(value >> 32));
+	}
+}
+
+void x64_zero_extend(struct emit *e, unsigned reg, unsigned from, unsigned bits)
+{
+	x64_byte(e,
+		 REX | (bits < 32 ? REX_W : 0u) | (reg & 8 ? REX_R : 0u) | (from & 8 ? REX_B : 0u));
+	if (bits < 32)
+		x64_byte(e, 0x0f);
+	x64_byte(e, bits == 8 ? 0xb6 : bits == 16 ? 0xb7 : X64_LOAD);
+	x64_byte(e, modrm(3, reg, from));
 }
 
 void x64_push(struct emit *e, unsigned reg)
@@ -148,6 +192,13 @@ void x64_go(struct emit *e, struct emit_target to)
 	x64_distance(e, to);
 }
 
+void x64_jump_if(struct emit *e, uint8_t condition, struct emit_target to)
+{
+	x64_byte(e, 0x0f);
+	x64_byte(e, condition);
+	x64_distance(e, to);
+}
+
 static bool x64_fix(struct emit *e, const struct emit_fixup *f, uint64_t target)
 {
 	uint64_t end = e->base + f->at + 4;
@@ -184,5 +235,6 @@ const struct emit_ops x64_emit = {
 	.call = x64_call,
 	.probe = x64_probe,
 	.aside = x64_aside,
+	.restart = x64_restart,
 	.fix = x64_fix,
 };

@@ -16,10 +16,7 @@ enum {
 	MOD = 0xc0,
 	REG = 0x38,
 	RM = 7,
-	PUSH_FLAGS = 0x9c,
-	POP_FLAGS = 0x9d,
 	JB32 = 0x82, /* behind 0f */
-	RED_ZONE = 128,
 };
 
 /* The parts of jmp r/m64. */
@@ -100,28 +97,21 @@ static void load(struct emit *e, const struct parts *p, unsigned reg)
 static void save(const struct matcher *m)
 {
 	if (m->pushes_reg || m->pushes_flags)
-		x64_move_stack(m->e, -RED_ZONE);
+		x64_move_stack(m->e, -X64_RED_ZONE);
 	if (m->pushes_reg)
 		x64_push(m->e, m->reg);
 	if (m->pushes_flags)
-		x64_byte(m->e, PUSH_FLAGS);
+		x64_byte(m->e, X64_PUSH_FLAGS);
 }
 
 static void restore(const struct matcher *m)
 {
 	if (m->pushes_flags)
-		x64_byte(m->e, POP_FLAGS);
+		x64_byte(m->e, X64_POP_FLAGS);
 	if (m->pushes_reg)
 		x64_pop(m->e, m->reg);
 	if (m->pushes_reg || m->pushes_flags)
-		x64_move_stack(m->e, RED_ZONE);
-}
-
-static void jump_if(const struct matcher *m, uint8_t condition, struct emit_target to)
-{
-	x64_byte(m->e, 0x0f);
-	x64_byte(m->e, condition);
-	x64_distance(m->e, to);
+		x64_move_stack(m->e, X64_RED_ZONE);
 }
 
 /* Among ways [first, end). The last part of the whole search runs on to the miss. */
@@ -130,8 +120,8 @@ static void search(const struct matcher *m, uint32_t first, uint32_t end, bool l
 	uint32_t middle = first + (end - first) / 2;
 	uint32_t literal = emit_literal(m->e, m->ways[middle].pc, 0);
 	x64_literal_form(m->e, COMPARE_WITH, m->reg, literal);
-	jump_if(m, X64_JE32,
-		m->hits ? (struct emit_target){.label = m->hits[middle]} : m->ways[middle].to);
+	x64_jump_if(m->e, X64_JE32,
+		    m->hits ? (struct emit_target){.label = m->hits[middle]} : m->ways[middle].to);
 	if (end - first == 1) {
 		if (!last)
 			x64_go(m->e, (struct emit_target){.label = m->miss});
@@ -139,7 +129,7 @@ static void search(const struct matcher *m, uint32_t first, uint32_t end, bool l
 	}
 	if (middle + 1 < end) {
 		uint32_t below = emit_label(m->e);
-		jump_if(m, JB32, (struct emit_target){.label = below});
+		x64_jump_if(m->e, JB32, (struct emit_target){.label = below});
 		search(m, middle + 1, end, false);
 		emit_place(m->e, below);
 	}

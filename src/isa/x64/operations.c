@@ -1,0 +1,482 @@
+/* The operations of probe code on x86-64.
+ *
+ * Programs use the 128 bytes below their stack pointer (the red zone), so it is lowered by as much
+ * before anything is pushed, with lea, which leaves the flags alone. Where flags are in use,
+ * operations that can do without do; for the others they are kept in rax meanwhile.
+ *
+ * The thread pointer is read by rdfsbase: whoever puts the code into a program makes sure that the
+ * kernel allows it (bit 1 of AT_HWCAP2). Processors that have it also have lahf in 64-bit mode. */
+#include <string.h>
+
+#include "isa/ops.h"
+#include "isa/x64/encode.h"
+#include "isa/x64/x64.h"
+
+enum {
+	TABLE_BITS_MAX = 26,
+	INDEX_SHIFT_MAX = 3, /* that an address may have */
+	AND = 0x81,
+	AND_SHORT = 0x83,
+	AND_FIELD = 4,
+};
+
+/* What a probe keeps, and where. */
+struct kept {
+	uint8_t pushed[EMIT_REGISTERS + 1];
+	uint8_t pushed_count;
+	uint8_t rax_in; /* a free register that has it; REG_NONE: it is free, or pushed, or used */
+	bool flags;     /* in rax, or pushed: */
+	bool pushes_flags;
+};
+
+static unsigned reg_of(const struct op_writer *w, uint8_t operand)
+{
+	return operand < EMIT_VALUES ? w->reg[operand] : operand - (unsigned)EMIT_HELD;
+}
+
+static bool fits(int64_t imm)
+{
+	return imm == (int32_t)imm;
+}
+
+static unsigned temporaries(const struct emit_op *op)
+{
+	bool shifts = op->imm > INDEX_SHIFT_MAX, twice = op->d == op->a;
+	switch (op->kind) {
+	case EMIT_AREA: return 1;
+	case EMIT_ADD: return twice && !fits(op->imm);
+	case EMIT_ADD_SHIFTED: return twice && shifts;
+	case EMIT_SUB_SHIFTED: return twice && (shifts || op->a == op->b);
+	default: return 0;
+	}
+}
+
+/* Whether there is no way but over the flags. */
+static bool needs_flags(const struct emit_op *op)
+{
+	switch (op->kind) {
+	case EMIT_AREA:
+	case EMIT_XOR: return true;
+	case EMIT_ADD_SHIFTED:
+	case EMIT_SUB_SHIFTED: return op->imm > INDEX_SHIFT_MAX;
+	case EMIT_LOW_BITS: return op->imm % 32 && op->imm != 8 && op->imm != 16;
+	case EMIT_SHIFT_RIGHT: return op->imm > 0;
+	default: return op_branches(op);
+	}
+}
+
+/* Whether the flags tell about d afterwards. */
+static bool sets_flags(const struct emit_op *op)
+{
+	return needs_flags(op) &&
+	       (op->kind == EMIT_XOR || op->kind == EMIT_LOW_BITS || op->kind == EMIT_SHIFT_RIGHT);
+}
+
+static bool need_flags(const struct emit_probe *p)
+{
+	for (uint32_t i = 0; i < p->op_count; i++)
+		if (needs_flags(&p->ops[i]))
+			return true;
+	return false;
+}
+
+static bool has_flags(const struct emit_probe *p)
+{
+	return regset_has(&p->free, REG_FLAGS) || need_flags(p);
+}
+
+/* Whether all that matters of an EMIT_XOR is if it is zero, and that right afterwards. */
+static bool is_only_tested(const struct emit_probe *p, uint32_t at)
+{
+	const struct emit_op *op = &p->ops[at], *next = op + 1;
+	return op->kind == EMIT_XOR && at + 1 < p->aside_from && next->kind == EMIT_UNLESS_ZERO &&
+	       next->a == op->d && op->d < EMIT_VALUES && !ops_need(p, at + 1, op->d);
+}
+
+/* Counts are made in memory, and tests by the flags alone. */
+static uint8_t values(const struct emit_probe *p, uint32_t at)
+{
+	const struct emit_op *op = &p->ops[at];
+	if ((op_counts(op) && has_flags(p)) || is_only_tested(p, at))
+		return op_reads(op);
+	return at && is_only_tested(p, at - 1) ? 0 : op_names(op);
+}
+
+static const struct op_needs needs = {.values = values, .temporaries = temporaries};
+
+/* Takes a register of the free ones, or else of the others, which is pushed then. */
+static uint8_t take(struct op_writer *w, struct kept *k, uint64_t *unused, uint64_t *others)
+{
+	uint64_t *from = *unused ? unused : others;
+	if (!*from) {
+		w->e->failed = true;
+		return 0;
+	}
+	uint8_t reg = (uint8_t)__builtin_ctzll(*from);
+	if (from == others)
+		k->pushed[k->pushed_count++] = reg;
+	*from &= *from - 1;
+	return reg;
+}
+
+static struct kept choose_registers(struct op_writer *w)
+{
+	const struct emit_probe *p = w->p;
+	struct kept k = {.rax_in = REG_NONE};
+	uint64_t usable = 0xffff & ~X64_BIT(X64_RSP) & ~p->held.core;
+	k.flags = !regset_has(&p->free, REG_FLAGS) && need_flags(p);
+	k.pushes_flags = k.flags && regset_has(&p->held, X64_RAX);
+	w->flags = has_flags(p);
+	if (k.flags)
+		usable &= ~X64_BIT(X64_RAX);
+	uint64_t unused = usable & p->free.core, others = usable & ~unused;
+	unsigned wanted = ops_registers(p, &needs);
+	for (unsigned i = 0; i < EMIT_REGISTERS; i++)
+		w->reg[i] = wanted >> i & 1 ? take(w, &k, &unused, &others) : (uint8_t)REG_NONE;
+	if (!k.flags || k.pushes_flags || regset_has(&p->free, X64_RAX))
+		return k;
+	if (unused)
+		k.rax_in = take(w, &k, &unused, &others);
+	else
+		k.pushed[k.pushed_count++] = X64_RAX;
+	return k;
+}
+
+/* lahf takes all flags but the overflow flag; adding 0x7f to 1 or 0 gives that back. */
+static void save(struct op_writer *w, const struct kept *k)
+{
+	unsigned words = k->pushed_count + k->pushes_flags;
+	if (words)
+		x64_move_stack(w->e, -X64_RED_ZONE);
+	for (unsigned i = 0; i < k->pushed_count; i++)
+		x64_push(w->e, k->pushed[i]);
+	if (k->pushes_flags)
+		x64_byte(w->e, X64_PUSH_FLAGS);
+	if (k->rax_in != REG_NONE)
+		x64_registers_form(w->e, X64_STORE, X64_RAX, k->rax_in);
+	if (k->flags && !k->pushes_flags)
+		emit_bytes(w->e, "\x9f\x0f\x90\xc0", 4); /* lahf; seto %al */
+	w->pushed = words ? (uint16_t)(X64_RED_ZONE + 8 * words) : 0;
+}
+
+static void restore(struct op_writer *w, const struct kept *k)
+{
+	if (k->flags && !k->pushes_flags)
+		emit_bytes(w->e, "\x04\x7f\x9e", 3); /* add $0x7f, %al; sahf */
+	if (k->rax_in != REG_NONE)
+		x64_registers_form(w->e, X64_LOAD, X64_RAX, k->rax_in);
+	if (k->pushes_flags)
+		x64_byte(w->e, X64_POP_FLAGS);
+	for (unsigned i = k->pushed_count; i-- > 0;)
+		x64_pop(w->e, k->pushed[i]);
+	if (w->pushed)
+		x64_move_stack(w->e, X64_RED_ZONE);
+}
+
+static void move(struct emit *e, unsigned d, unsigned a)
+{
+	if (d != a)
+		x64_registers_form(e, X64_STORE, a, d);
+}
+
+static void shift(struct emit *e, unsigned field, unsigned d, unsigned by)
+{
+	if (!by)
+		return;
+	x64_registers_form(e, X64_SHIFT, field, d);
+	x64_byte(e, by);
+}
+
+/* The entry of the table goes to d, and then the area: if the entry is another thread's, by the
+ * aside. An entry has 16 bytes, so the index is shifted by 8 instead of 12. */
+static void find_area(struct op_writer *w, uint32_t at, unsigned d)
+{
+	struct emit *e = w->e;
+	uint8_t thread = ops_temporary(w, at, 0);
+	uint32_t here = emit_label(e), back = emit_label(e);
+	if (w->p->table_bits > TABLE_BITS_MAX) {
+		e->failed = true;
+		return;
+	}
+	x64_byte(e, 0xf3); /* rdfsbase */
+	x64_byte(e, thread & 8 ? 0x49 : 0x48);
+	emit_bytes(e, "\x0f\xae", 2);
+	x64_byte(e, 0xc0u | (thread & 7));
+	move(e, d, thread);
+	shift(e, X64_SHIFT_RIGHT, d, 8);
+	x64_registers_form(e, AND, AND_FIELD, d);
+	x64_word(e, ((UINT32_C(1) << w->p->table_bits) - 1) << 4);
+	x64_literal_form(e, X64_ADD, d, emit_literal(e, w->p->table, 0));
+	x64_memory_form(e, X64_COMPARE, thread, d, 0);
+	x64_jump_if(e, X64_JNE32, (struct emit_target){.label = here});
+	x64_memory_form(e, X64_LOAD, d, d, 8);
+	emit_place(e, back);
+	ops_put_aside(w, here, back, (uint8_t)d);
+}
+
+/* d = base + imm, where the base may be the stack pointer; `other` is used if imm is large, and may
+ * be d if that is not the base. */
+static void add(struct emit *e, unsigned d, unsigned base, int64_t imm, unsigned other)
+{
+	if (!fits(imm)) {
+		x64_set_register(e, other, (uint64_t)imm);
+		x64_indexed_form(e, X64_LEA, d, base, other, 0, 0);
+	} else if (imm) {
+		x64_memory_form(e, X64_LEA, d, base, (int32_t)imm);
+	} else {
+		move(e, d, base);
+	}
+}
+
+/* d = b << by */
+static void shift_left(struct emit *e, unsigned d, unsigned b, unsigned by)
+{
+	if (by && by <= INDEX_SHIFT_MAX) {
+		x64_indexed_form(e, X64_LEA, d, REG_NONE, b, by, 0);
+		return;
+	}
+	move(e, d, b);
+	shift(e, X64_SHIFT_LEFT, d, by);
+}
+
+static void add_shifted(struct op_writer *w, uint32_t at, unsigned d, unsigned a, unsigned b)
+{
+	unsigned by = w->p->ops[at].imm & 63;
+	if (by <= INDEX_SHIFT_MAX) {
+		x64_indexed_form(w->e, X64_LEA, d, a, b, by, 0);
+		return;
+	}
+	unsigned other = d == a ? ops_temporary(w, at, 0) : d;
+	shift_left(w->e, other, b, by);
+	x64_indexed_form(w->e, X64_LEA, d, a, other, 0, 0);
+}
+
+/* Without flags there is no difference, but a sum: -x is ~x + 1, so a - x is a + ~x + 1, and also
+ * ~(~a + x). */
+static void sub_shifted(struct op_writer *w, uint32_t at, unsigned d, unsigned a, unsigned b)
+{
+	struct emit *e = w->e;
+	const struct emit_op *op = &w->p->ops[at];
+	unsigned by = op->imm & 63;
+	if (d == a && b != a && by == 0 && w->flags) {
+		x64_registers_form(e, X64_SUB, d, b);
+	} else if (d == a && !temporaries(op)) {
+		x64_registers_form(e, X64_UNARY, X64_UNARY_NOT, d);
+		x64_indexed_form(e, X64_LEA, d, d, b, by, 0);
+		x64_registers_form(e, X64_UNARY, X64_UNARY_NOT, d);
+	} else {
+		unsigned other = d == a ? ops_temporary(w, at, 0) : d;
+		shift_left(e, other, b, by);
+		x64_registers_form(e, X64_UNARY, X64_UNARY_NOT, other);
+		x64_indexed_form(e, X64_LEA, d, a, other, 0, 1);
+	}
+}
+
+static void exclusive_or(struct op_writer *w, uint32_t at, unsigned d, unsigned a, unsigned b)
+{
+	if (is_only_tested(w->p, at)) {
+		x64_registers_form(w->e, X64_COMPARE, a, b);
+	} else {
+		if (d != b)
+			move(w->e, d, a);
+		x64_registers_form(w->e, X64_XOR, d, d == b ? a : b);
+	}
+}
+
+static void low_bits(struct emit *e, unsigned d, unsigned a, unsigned bits)
+{
+	uint64_t mask = (UINT64_C(1) << bits) - 1;
+	if (bits == 0) {
+		x64_set_register(e, d, 0);
+	} else if (bits == 8 || bits == 16 || bits == 32) {
+		x64_zero_extend(e, d, a, bits);
+	} else if (bits > 31) {
+		move(e, d, a);
+		shift(e, X64_SHIFT_LEFT, d, 64 - bits);
+		shift(e, X64_SHIFT_RIGHT, d, 64 - bits);
+	} else {
+		move(e, d, a);
+		x64_registers_form(e, mask > INT8_MAX ? AND : AND_SHORT, AND_FIELD, d);
+		if (mask > INT8_MAX)
+			x64_word(e, (uint32_t)mask);
+		else
+			x64_byte(e, (unsigned)mask);
+	}
+}
+
+static void store(struct op_writer *w, const struct emit_op *op)
+{
+	unsigned a = reg_of(w, op->a);
+	if (op->b != EMIT_ZERO) {
+		x64_memory_form(w->e, X64_STORE, reg_of(w, op->b), a, (int32_t)op->imm);
+		return;
+	}
+	x64_memory_form(w->e, X64_SET, 0, a, (int32_t)op->imm);
+	x64_word(w->e, 0);
+}
+
+/* One instruction, so that a signal handler that counts is not forgotten; without flags three, in
+ * the form that x64_restart() knows. */
+static void count(struct op_writer *w, const struct emit_op *op)
+{
+	struct emit *e = w->e;
+	unsigned d = reg_of(w, op->d), a = reg_of(w, op->a);
+	bool one = op->kind == EMIT_COUNT;
+	int32_t offset = (int32_t)op->imm;
+	if (w->flags) {
+		if (one)
+			x64_memory_form(e, X64_ONE, X64_ONE_INC, a, offset);
+		else
+			x64_memory_form(e, X64_ADD_TO, reg_of(w, op->b), a, offset);
+		return;
+	}
+	x64_memory_form(e, X64_LOAD, d, a, offset);
+	if (one)
+		x64_memory_form(e, X64_LEA, d, d, 1);
+	else
+		x64_indexed_form(e, X64_LEA, d, d, reg_of(w, op->b), 0, 0);
+	x64_memory_form(e, X64_STORE, d, a, offset);
+}
+
+/* The length of a memory_form() with 8- or 32-bit displacement; 0 if it is none with this opcode.
+ */
+static uint32_t memory_length(const uint8_t *p, uint32_t size, uint8_t opcode)
+{
+	if (size < 4 || (p[0] & 0xf8) != 0x48 || p[1] != opcode)
+		return 0;
+	unsigned mod = p[2] >> 6;
+	uint32_t length = 3u + ((p[2] & 7) == X64_RSP) + (mod == 1 ? 1 : 4);
+	return (mod == 1 || mod == 2) && length <= size ? length : 0;
+}
+
+static unsigned reg_field(const uint8_t *p)
+{
+	return (p[0] & 4) << 1 | (p[2] >> 3 & 7);
+}
+
+/* Whether a count begins here; if so, `sum` and `store` are where its other instructions are. */
+static bool is_count(const uint8_t *p, uint32_t size, uint32_t *sum, uint32_t *store)
+{
+	*sum = memory_length(p, size, X64_LOAD);
+	if (!*sum)
+		return false;
+	uint32_t more = memory_length(p + *sum, size - *sum, X64_LEA);
+	*store = *sum + more;
+	return more && *store + *sum <= size && reg_field(p + *sum) == reg_field(p) &&
+	       p[*store] == p[0] && p[*store + 1] == X64_STORE &&
+	       memcmp(p + *store + 2, p + 2, *sum - 2) == 0;
+}
+
+uint32_t x64_restart(const uint8_t *code, uint32_t size, uint32_t at)
+{
+	enum { LOAD_MAX = 8, SUM_MAX = 5 };
+	for (uint32_t back = 1; back <= LOAD_MAX + SUM_MAX && back <= at; back++) {
+		uint32_t sum, store;
+		if (is_count(code + at - back, size - (at - back), &sum, &store) &&
+		    (back == sum || back == store))
+			return at - back;
+	}
+	return at;
+}
+
+static void branch(struct op_writer *w, uint8_t condition, uint8_t operand)
+{
+	unsigned a = reg_of(w, operand);
+	if (w->tested != operand)
+		x64_registers_form(w->e, X64_TEST, a, a);
+	w->tested = operand;
+	x64_jump_if(w->e, condition, (struct emit_target){.label = w->aside});
+}
+
+/* d = what the routine leaves; everything else stays but the flags. */
+static void call(const struct op_writer *w, uint64_t routine, const uint64_t *argument, unsigned d)
+{
+	struct emit *e = w->e;
+	int32_t frame = 16 + (w->pushed ? 0 : X64_RED_ZONE);
+	x64_move_stack(e, -frame);
+	x64_memory_form(e, X64_STORE, X64_RAX, X64_RSP, 0);
+	x64_memory_form(e, X64_LEA, X64_RAX, X64_RSP, frame + w->pushed);
+	x64_memory_form(e, X64_STORE, X64_RAX, X64_RSP, 8);
+	if (argument)
+		x64_set_register(e, X64_RAX, *argument);
+	x64_literal_form(e, X64_ONE, X64_ONE_CALL, emit_literal(e, routine, 0));
+	if (d != X64_RAX) {
+		move(e, d, X64_RAX);
+		x64_memory_form(e, X64_LOAD, X64_RAX, X64_RSP, 0);
+	}
+	x64_move_stack(e, frame);
+}
+
+static void compute(struct op_writer *w, uint32_t at)
+{
+	const struct emit_op *op = &w->p->ops[at];
+	struct emit *e = w->e;
+	unsigned d = reg_of(w, op->d), a = reg_of(w, op->a), b = reg_of(w, op->b);
+	int64_t from_stack = (int64_t)((uint64_t)op->imm + w->pushed);
+
+	switch (op->kind) {
+	case EMIT_AREA: find_area(w, at, d); break;
+	case EMIT_SET: x64_set_register(e, d, (uint64_t)op->imm); break;
+	case EMIT_MOVE: move(e, d, a); break;
+	case EMIT_STACK: add(e, d, X64_RSP, from_stack, d); break;
+	case EMIT_LOAD: x64_memory_form(e, X64_LOAD, d, a, (int32_t)op->imm); break;
+	case EMIT_STORE: store(w, op); break;
+	case EMIT_ADD: add(e, d, a, op->imm, temporaries(op) ? ops_temporary(w, at, 0) : d); break;
+	case EMIT_ADD_SHIFTED: add_shifted(w, at, d, a, b); break;
+	case EMIT_SUB_SHIFTED: sub_shifted(w, at, d, a, b); break;
+	case EMIT_XOR: exclusive_or(w, at, d, a, b); break;
+	case EMIT_LOW_BITS: low_bits(e, d, a, op->imm & 63); break;
+	case EMIT_SHIFT_RIGHT:
+		move(e, d, a);
+		shift(e, X64_SHIFT_RIGHT, d, op->imm & 63);
+		break;
+	case EMIT_COUNT:
+	case EMIT_COUNT_VALUE: count(w, op); break;
+	case EMIT_CALL: call(w, w->p->routine, &w->p->argument, d); break;
+	default: e->failed = true;
+	}
+}
+
+static void write_all(struct op_writer *w, uint32_t from, uint32_t end)
+{
+	for (uint32_t i = from; i < end; i++) {
+		const struct emit_op *op = &w->p->ops[i];
+		switch (op->kind) {
+		case EMIT_UNLESS_ZERO: branch(w, X64_JNE32, op->a); break;
+		case EMIT_UNLESS_NEGATIVE: branch(w, X64_JNS32, op->a); break;
+		case EMIT_IF_NEGATIVE: branch(w, X64_JS32, op->a); break;
+		default: compute(w, i); w->tested = sets_flags(op) ? op->d : REG_NONE;
+		}
+	}
+}
+
+void x64_operations(struct emit *e, const struct emit_probe *p)
+{
+	struct op_writer w = {.e = e, .p = p, .tested = REG_NONE};
+	if (!ops_are_valid(p)) {
+		e->failed = true;
+		return;
+	}
+	struct kept kept = choose_registers(&w);
+	save(&w, &kept);
+	if (p->aside_from < p->op_count) {
+		uint32_t back = emit_label(e);
+		w.aside = emit_label(e);
+		write_all(&w, 0, p->aside_from);
+		emit_place(e, back);
+		ops_put_aside(&w, w.aside, back, REG_NONE);
+	} else {
+		write_all(&w, 0, p->op_count);
+	}
+	restore(&w, &kept);
+}
+
+void x64_aside(struct emit *e, const struct emit_aside *a)
+{
+	struct op_writer w = ops_resume(e, a);
+	if (a->area != REG_NONE)
+		call(&w, a->probe.find, NULL, a->area);
+	else
+		write_all(&w, a->probe.aside_from, a->probe.op_count);
+	x64_go(e, (struct emit_target){.label = a->back});
+}

@@ -116,6 +116,14 @@ struct regset {
 	uint32_t vec;
 };
 
+/* The same for general registers and flags, part by part. The low part of a register is its lowest
+ * byte, that of the flags all but the carry: most of what changes only some of them keeps just
+ * that. A part that is only kept is not read; one that may be kept is not written. */
+struct part_uses {
+	uint64_t reads, writes;         /* whole, or more than the low part */
+	uint64_t low_reads, low_writes; /* the low part alone */
+};
+
 struct insn {
 	uint64_t pc;
 	uint64_t target; /* of a direct transfer */
@@ -139,6 +147,7 @@ struct insn {
 	int64_t imm;
 	int64_t value; /* second constant: OP_COMPARE_MEM's */
 	struct regset reads, writes;
+	struct part_uses parts;
 };
 
 enum insn_detail {

@@ -342,6 +342,9 @@ static const struct regs_row regs_rows[] = {
 	{"d3 e0", {B(RAX) | B(RCX) | F, 0}, {B(RAX) | F, 0}},
 	{"31 c0", {0, 0}, {B(RAX) | F, 0}},
 	{"30 c0", {B(RAX), 0}, {B(RAX) | F, 0}},
+	{"49 83 cb ff", {0, 0}, {B(R11) | F, 0}}, /* or r11, -1 */
+	{"49 83 cb 7f", {B(R11), 0}, {B(R11) | F, 0}},
+	{"41 80 cb ff", {B(R11), 0}, {B(R11) | F, 0}}, /* or r11b, -1 */
 	{"48 19 c0", {B(RAX) | F, 0}, {B(RAX) | F, 0}},
 	{"0f 44 c1", {B(RAX) | B(RCX) | F, 0}, {B(RAX), 0}},
 	{"0f 94 c0", {B(RAX) | F, 0}, {B(RAX), 0}},
@@ -407,6 +410,51 @@ static void test_registers(void **state)
 		EXPECT(row, writes.core);
 		EXPECT(row, reads.vec);
 		EXPECT(row, writes.vec);
+	}
+}
+
+struct parts_row {
+	const char *hex;
+	struct part_uses parts;
+};
+
+/* { reads, writes, low_reads, low_writes } */
+static const struct parts_row parts_rows[] = {
+	{"4d 89 d3", {B(R10), B(R11), 0, 0}},                  /* mov r11, r10 */
+	{"45 89 d3", {B(R10), B(R11), 0, 0}},                  /* mov r11d, r10d */
+	{"66 45 89 d3", {B(R10), 0, 0, B(R11)}},               /* mov r11w, r10w */
+	{"45 88 d3", {0, 0, B(R10), B(R11)}},                  /* mov r11b, r10b */
+	{"88 e0", {B(RAX), 0, 0, B(RAX)}},                     /* mov al, ah */
+	{"88 c4", {0, 0, B(RAX), 0}},                          /* mov ah, al */
+	{"41 0f 94 c3", {0, 0, F, B(R11)}},                    /* sete r11b */
+	{"41 0f 92 c3", {F, 0, 0, B(R11)}},                    /* setb r11b */
+	{"45 84 db", {0, F, B(R11), 0}},                       /* test r11b, r11b */
+	{"45 8a 1b", {B(R11), 0, 0, B(R11)}},                  /* mov r11b, [r11] */
+	{"41 80 c3 01", {0, F, B(R11), B(R11)}},               /* add r11b, 1 */
+	{"41 ff c3", {B(R11), B(R11), 0, F}},                  /* inc r11d */
+	{"41 d3 e3", {B(R11), B(R11), B(RCX), 0}},             /* shl r11d, cl */
+	{"4d 0f a3 d3", {B(R10) | B(R11), 0, 0, 0}},           /* bt r11, r10 */
+	{"49 11 db", {B(RBX) | B(R11) | F, B(R11) | F, 0, 0}}, /* adc r11, rbx */
+	{"75 00", {0, 0, F, 0}},                               /* jne */
+	{"77 00", {F, 0, 0, 0}},                               /* ja */
+	{"45 31 db", {0, B(R11) | F, 0, 0}},                   /* xor r11d, r11d */
+	{"49 83 cb ff", {0, B(R11) | F, 0, 0}},                /* or r11, -1 */
+	{"41 53", {B(R11) | B(RSP), B(RSP), 0, 0}},            /* push r11 */
+	{"0f 05",
+	 {B(RAX) | B(RDI) | B(RSI) | B(RDX) | B(R10) | B(R8) | B(R9), B(RAX) | B(RCX) | B(R11), 0,
+	  0}},
+};
+
+static void test_parts(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(parts_rows); i++) {
+		const struct parts_row *row = &parts_rows[i];
+		struct insn in = decode(row->hex, DECODE_FULL);
+		EXPECT(row, parts.reads);
+		EXPECT(row, parts.writes);
+		EXPECT(row, parts.low_reads);
+		EXPECT(row, parts.low_writes);
 	}
 }
 
@@ -477,6 +525,20 @@ static void expect_same_flow(const struct insn *x, const struct insn *y)
 	assert_int_equal(x->flags & flags, y->flags & flags);
 }
 
+/* Registers as a whole and their parts. */
+static void expect_same_uses(const struct insn *in)
+{
+	const uint64_t known = 0xffff | F;
+	uint64_t read = in->parts.reads | in->parts.low_reads;
+	uint64_t written = in->parts.writes | in->parts.low_writes;
+	assert_int_equal(read & ~in->reads.core, 0);
+	assert_int_equal(written & ~in->writes.core, 0);
+	/* What is not surely written as a whole is read to be kept. */
+	assert_int_equal(in->writes.core & known & ~in->parts.writes & ~in->reads.core, 0);
+	/* What is only read, is read. */
+	assert_int_equal(in->reads.core & known & ~in->writes.core & ~read, 0);
+}
+
 /* What DECODE_FLOW remembers is what DECODE_FULL, which never remembers, works out; and neither
  * reads beyond what it was given, in a heap block of exactly that size. */
 static void test_random(void **state)
@@ -491,8 +553,10 @@ static void test_random(void **state)
 		size_t length = arch_x64.decode(bytes, n, PC, DECODE_FULL, &full);
 		assert_in_range(length, 0, n < 15 ? n : 15);
 		assert_int_equal(arch_x64.decode(bytes, n, PC, DECODE_FLOW, &flow), length);
-		if (length)
+		if (length) {
 			expect_same_flow(&full, &flow);
+			expect_same_uses(&full);
+		}
 		free(bytes);
 	}
 }
@@ -539,11 +603,11 @@ static void test_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_flow),       cmocka_unit_test(test_values),
-		cmocka_unit_test(test_stack),      cmocka_unit_test(test_registers),
-		cmocka_unit_test(test_conditions), cmocka_unit_test(test_invalid),
-		cmocka_unit_test(test_random),     cmocka_unit_test(test_facts),
-		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_flow),    cmocka_unit_test(test_values),
+		cmocka_unit_test(test_stack),   cmocka_unit_test(test_registers),
+		cmocka_unit_test(test_parts),   cmocka_unit_test(test_conditions),
+		cmocka_unit_test(test_invalid), cmocka_unit_test(test_random),
+		cmocka_unit_test(test_facts),   cmocka_unit_test(test_text),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

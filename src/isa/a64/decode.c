@@ -28,6 +28,7 @@ static void fill_registers(const struct a64_rule *rule, uint32_t word, struct in
 	}
 	out->reads = reads;
 	out->writes = writes;
+	out->parts = (struct part_uses){.reads = reads.core, .writes = writes.core};
 }
 
 static const struct insn blank = {

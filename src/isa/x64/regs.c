@@ -66,6 +66,16 @@ static bool is_merge_masked(const ZydisDecodedInstruction *i)
 	return i->avx.mask.mode == ZYDIS_MASK_MODE_MERGING && i->avx.mask.reg != ZYDIS_REGISTER_K0;
 }
 
+/* What a register operand does with parts of a general register. */
+static void add_part_uses(const ZydisDecodedOperand *op, struct x64_reg r, struct part_uses *out)
+{
+	bool low = r.bytes == 1 && !r.high;
+	if (op->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
+		*(low ? &out->low_reads : &out->reads) |= X64_BIT(r.number);
+	if (op->actions & ZYDIS_OPERAND_ACTION_WRITE && !r.high)
+		*(r.bytes < 4 ? &out->low_writes : &out->writes) |= X64_BIT(r.number);
+}
+
 static void add_register(const struct zinsn *z, const ZydisDecodedOperand *op, struct insn *out)
 {
 	/* In the place of a mask, k0 means that there is none. */
@@ -80,6 +90,8 @@ static void add_register(const struct zinsn *z, const ZydisDecodedOperand *op, s
 	}
 	if (reads)
 		set_add(&out->reads, r);
+	if (r.bank == BANK_CORE && r.number <= X64_R15)
+		add_part_uses(op, r, &out->parts);
 	if (op->attributes & ZYDIS_OATTRIB_IS_MULTISOURCE4)
 		out->reads.vec |= UINT32_C(15) << (r.number & 28); /* an aligned group of four */
 }
@@ -91,8 +103,12 @@ static void add_operands(const struct zinsn *z, struct insn *out)
 		if (op->type == ZYDIS_OPERAND_TYPE_REGISTER) {
 			add_register(z, op, out);
 		} else if (op->type == ZYDIS_OPERAND_TYPE_MEMORY) {
-			set_add(&out->reads, x64_register(op->mem.base));
-			set_add(&out->reads, x64_register(op->mem.index));
+			struct regset address = {0};
+			set_add(&address, x64_register(op->mem.base));
+			set_add(&address, x64_register(op->mem.index));
+			out->reads.core |= address.core;
+			out->reads.vec |= address.vec;
+			out->parts.reads |= address.core;
 		}
 	}
 }
@@ -131,8 +147,17 @@ static void add_flags(const struct zinsn *z, struct insn *out)
 	ZydisAccessedFlagsMask written = (f->modified | f->set_0 | f->set_1 | f->undefined) & all;
 	if (written)
 		out->writes.core |= X64_BIT(REG_FLAGS);
-	if ((f->tested & all) || (written && (written != all || !writes_flags_always(z))))
+	bool always = writes_flags_always(z);
+	if ((f->tested & all) || (written && (written != all || !always)))
 		out->reads.core |= X64_BIT(REG_FLAGS);
+	if (f->tested & ZYDIS_CPUFLAG_CF)
+		out->parts.reads |= X64_BIT(REG_FLAGS);
+	else if (f->tested & all)
+		out->parts.low_reads |= X64_BIT(REG_FLAGS);
+	if (always && written == all)
+		out->parts.writes |= X64_BIT(REG_FLAGS);
+	else if (always && (written | ZYDIS_CPUFLAG_CF) == all)
+		out->parts.low_writes |= X64_BIT(REG_FLAGS);
 }
 
 /* x87 and MMX operations move the stack or its tags; vector arithmetic on floats depends on the
@@ -157,10 +182,28 @@ static void add_float_state(const struct zinsn *z, struct insn *out)
 	}
 }
 
+/* or with all ones: -Os sets a register to -1 like that. */
+static bool sets_all_ones(const struct zinsn *z)
+{
+	return z->i.mnemonic == ZYDIS_MNEMONIC_OR && z->op[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	       z->op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && z->op[1].imm.value.s == -1;
+}
+
+/* The result does not depend on the register. */
+static void drop_core_read(struct x64_reg r, struct insn *out)
+{
+	if (r.bank != BANK_CORE || r.bytes < 4 || r.number > X64_R15)
+		return;
+	out->reads.core &= ~X64_BIT(r.number);
+	out->parts.reads &= ~X64_BIT(r.number);
+}
+
 /* xor, sub and the like of a register with itself do not depend on it. For the SSE forms this looks
  * away from the upper half that they keep: no compiler keeps values there across them. */
 static void drop_idiom_reads(const struct zinsn *z, struct insn *out)
 {
+	if (sets_all_ones(z))
+		drop_core_read(x64_register(z->op[0].reg.value), out);
 	switch (z->i.mnemonic) {
 	case ZYDIS_MNEMONIC_PSUBB:
 	case ZYDIS_MNEMONIC_PSUBD:
@@ -185,8 +228,7 @@ static void drop_idiom_reads(const struct zinsn *z, struct insn *out)
 	    x->reg.value != y->reg.value)
 		return;
 	struct x64_reg r = x64_register(x->reg.value);
-	if (r.bank == BANK_CORE && r.bytes >= 4 && r.number <= X64_R15)
-		out->reads.core &= ~X64_BIT(r.number);
+	drop_core_read(r, out);
 	if (r.bank == BANK_VECTOR && !is_merge_masked(&z->i))
 		out->reads.vec &= ~(UINT32_C(1) << r.number);
 }
@@ -213,6 +255,8 @@ static void add_system_call(const struct zinsn *z, struct insn *out)
 			    X64_BIT(X64_RSI) | X64_BIT(X64_RDI) | X64_BIT(X64_RBP);
 	out->reads.core |= arguments | X64_BIT(X64_RAX);
 	out->writes.core |= X64_BIT(X64_RAX);
+	out->parts.reads |= arguments | X64_BIT(X64_RAX);
+	out->parts.writes |= X64_BIT(X64_RAX);
 }
 
 /* What is left that Zydis does not say. */
@@ -225,7 +269,10 @@ static void add_special(const struct zinsn *z, struct insn *out)
 	case ZYDIS_MNEMONIC_BSR:
 	case ZYDIS_MNEMONIC_RDSSPD: /* does nothing where shadow stacks are off */
 	case ZYDIS_MNEMONIC_RDSSPQ: set_add(&out->reads, x64_register(z->op[0].reg.value)); break;
-	case ZYDIS_MNEMONIC_XLAT: out->reads.core |= X64_BIT(X64_RAX); break;
+	case ZYDIS_MNEMONIC_XLAT:
+		out->reads.core |= X64_BIT(X64_RAX);
+		out->parts.low_reads |= X64_BIT(X64_RAX);
+		break;
 	case ZYDIS_MNEMONIC_VZEROUPPER: out->reads.vec |= 0xffff; /* fall through */
 	case ZYDIS_MNEMONIC_VZEROALL: out->writes.vec |= 0xffff; break;
 	case ZYDIS_MNEMONIC_FXRSTOR:

@@ -35,26 +35,6 @@ void effects_add(struct effects *e, const struct insn *in);
 struct effects *effects_of(const struct cfg *g, const struct image *im, const struct arch *arch,
 			   struct arena *tmp);
 
-static inline struct regset regset_or(struct regset a, struct regset b)
-{
-	return (struct regset){a.core | b.core, a.vec | b.vec};
-}
-
-static inline struct regset regset_and(struct regset a, struct regset b)
-{
-	return (struct regset){a.core & b.core, a.vec & b.vec};
-}
-
-static inline struct regset regset_without(struct regset a, struct regset b)
-{
-	return (struct regset){a.core & ~b.core, a.vec & ~b.vec};
-}
-
-static inline bool regset_equal(struct regset a, struct regset b)
-{
-	return a.core == b.core && a.vec == b.vec;
-}
-
 #define REGSET_ALL ((struct regset){UINT64_MAX, UINT32_MAX})
 
 /* spent.c: of each block that ends in a return, the registers whose values nobody needs after it;

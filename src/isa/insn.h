@@ -169,3 +169,23 @@ static inline bool regset_has(const struct regset *s, unsigned reg)
 {
 	return s->core >> reg & 1;
 }
+
+static inline struct regset regset_or(struct regset a, struct regset b)
+{
+	return (struct regset){a.core | b.core, a.vec | b.vec};
+}
+
+static inline struct regset regset_and(struct regset a, struct regset b)
+{
+	return (struct regset){a.core & b.core, a.vec & b.vec};
+}
+
+static inline struct regset regset_without(struct regset a, struct regset b)
+{
+	return (struct regset){a.core & ~b.core, a.vec & ~b.vec};
+}
+
+static inline bool regset_equal(struct regset a, struct regset b)
+{
+	return a.core == b.core && a.vec == b.vec;
+}

@@ -191,7 +191,6 @@ struct emit_probe probe_in_full(const struct emit_probe *p, struct emit_op count
 			made.held.core |=
 				held(op, D, op->d) | held(op, A, op->a) | held(op, B, op->b);
 	}
-	made.free.core &= ~made.held.core;
-	made.free.vec &= ~made.held.vec;
+	made.free = regset_without(made.free, made.held);
 	return made;
 }

@@ -76,7 +76,7 @@ struct regset free_at_jump(const struct plan *p, uint32_t block)
 	const struct body *b = p->bodies[block];
 	uint64_t va = b->insns[b->count - 1].pc - p->r->bias;
 	struct regset live = liveness_before(p->r->live, block, va);
-	return liveness_free(p->arch, &live);
+	return free_where(p, &live);
 }
 
 static bool can_dispatch(struct plan *p, const struct edge *e)
@@ -156,7 +156,7 @@ static struct regset free_on_all_ways(const struct plan *p, uint32_t block)
 		live.core |= on_edge.core;
 		live.vec |= on_edge.vec;
 	}
-	return liveness_free(p->arch, &live);
+	return free_where(p, &live);
 }
 
 /* The first of those that are the same stands for all; true if it is this one, and stays. */

@@ -10,8 +10,6 @@
 enum {
 	MOVED_MAX = 48, /* one instruction */
 	JUMP_MAX = 24,  /* between blocks, or back */
-	PROBE_MAX = 256,
-	POISON_MAX = 512, /* what a probe needs more to overwrite all free registers */
 	CONSTANT_MAX = 16,
 	MATCH_MAX = 96,
 };
@@ -142,6 +140,7 @@ bool fragment_make(struct fragment *out, struct fragment_request *r, struct aren
 	if (any) {
 		out->code = p.e.bytes.data;
 		out->size = p.e.bytes.len;
+		out->rare = p.e.rare;
 		p.e.bytes.data = NULL;
 	} else {
 		fragment_release(out);
@@ -217,14 +216,32 @@ uint32_t fragment_bound(const struct fragment_request *r)
 {
 	const struct cfg *g = r->cfg;
 	uint64_t insn = MOVED_MAX + CONSTANT_MAX;
-	uint64_t probe = PROBE_MAX + (r->poison ? POISON_MAX : 0) + 2 * CONSTANT_MAX + 3 * JUMP_MAX;
-	uint64_t bound = r->count * probe;
+	uint64_t bound = 0;
+	for (uint32_t i = 0; i < r->count; i++) {
+		struct emit_probe code = r->probes[i].code;
+		code.poison = r->poison;
+		bound += emit_probe_bound(&code) + 3 * JUMP_MAX;
+	}
 	if (may_relocate(r))
 		bound += g->insn_count * insn + (uint64_t)g->block_count * 3 * JUMP_MAX +
 			 count_switch_edges(g) * MATCH_MAX;
 	else
 		bound += r->count * insn;
 	return bound < UINT32_MAX / 2 ? (uint32_t)bound : UINT32_MAX / 2;
+}
+
+static uint32_t restart_in(const struct fragment *f, const struct emit_ops *ops, uint32_t begin,
+			   uint32_t size, uint32_t offset)
+{
+	return begin + ops->restart(f->code + begin, size, offset - begin);
+}
+
+uint32_t fragment_restart(const struct fragment *f, const struct emit_ops *ops, uint32_t offset)
+{
+	vec_each (p, &f->probes)
+		if (offset - p->offset < p->size)
+			return restart_in(f, ops, p->offset, p->size, offset);
+	return offset < f->rare ? offset : restart_in(f, ops, f->rare, f->size - f->rare, offset);
 }
 
 static const struct moved *moved_from(const struct fragment *f, uint32_t offset)

@@ -66,7 +66,8 @@ enum tolerance {
 	TOLERATES_ALL,
 };
 
-/* A probe at a spot. The fragment's maker fills in free registers and poison. */
+/* A probe at a spot. The fragment's maker fills in free registers and poison, and adds what is held
+ * in the whole procedure. */
 struct spot_probe {
 	struct spot spot;
 	struct emit_probe code;
@@ -119,6 +120,7 @@ struct fragment {
 	uint8_t mechanism; /* the strongest that was needed: enum mechanism */
 	uint8_t *code;
 	uint32_t size;
+	uint32_t rare;             /* offset from which on there are only rare parts of probes */
 	VEC(struct patch) patches; /* in the order in which they go in */
 	VEC(struct moved) moved;
 	VEC(struct placed_probe) probes; /* ascending in offset; one may be in several places */
@@ -133,6 +135,9 @@ struct fragment_request {
 	uint32_t count;
 	uint64_t bias;    /* run-time address = va + bias */
 	uint64_t address; /* run-time address that the fragment will have */
+	/* Registers that are in use between probes: neither probes nor anything else between moved
+	 * instructions takes them for free. */
+	struct regset held;
 	bool poison, allow_traps;
 	bool trap_all;                       /* tests: traps even where jumps would do */
 	bool shadow_stack;                   /* the program uses one */
@@ -146,6 +151,10 @@ bool fragment_make(struct fragment *out, struct fragment_request *r, struct aren
 void fragment_release(struct fragment *f);
 /* An upper bound for the size of the fragment, before its address is known. */
 uint32_t fragment_bound(const struct fragment_request *r);
+
+/* Where a thread that was interrupted at `offset` has to go on once a signal handler has run: see
+ * emit_ops.restart. */
+uint32_t fragment_restart(const struct fragment *f, const struct emit_ops *ops, uint32_t offset);
 
 /* Where a thread is, in terms of the original program. */
 struct thread_place {

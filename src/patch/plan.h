@@ -63,6 +63,12 @@ struct plan {
 	struct emit e;
 };
 
+/* All that code at a place may use where `live` is needed. */
+static inline struct regset free_where(const struct plan *p, const struct regset *live)
+{
+	return regset_without(liveness_free(p->arch, live), p->r->held);
+}
+
 /* body.c */
 /* NULL if the block's bytes are not what they were when the graph was made. */
 const struct body *body_of(struct plan *p, uint32_t block);

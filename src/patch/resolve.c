@@ -42,7 +42,8 @@ static uint32_t gap_at(struct plan *p, uint32_t block, uint64_t va)
 
 static void set_free(const struct plan *p, struct spot_probe *probe, struct regset live)
 {
-	probe->code.free = liveness_free(p->arch, &live);
+	probe->code.free = free_where(p, &live);
+	probe->code.held = regset_or(probe->code.held, p->r->held);
 	probe->code.poison = p->r->poison;
 }
 

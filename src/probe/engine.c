@@ -20,11 +20,7 @@ static bool restart_in(const struct engine *g, const struct fragment *f, uint64_
 	uint64_t at = *pc - start;
 	if (at >= f->size)
 		return false;
-	vec_each (p, &f->probes)
-		if (at - p->offset < p->size)
-			*pc = start + p->offset +
-			      g->arch->emit->restart(f->code + p->offset, p->size,
-						     (uint32_t)(at - p->offset));
+	*pc = start + fragment_restart(f, g->arch->emit, (uint32_t)at);
 	return true;
 }
 
@@ -33,7 +29,7 @@ static bool restart_in(const struct engine *g, const struct fragment *f, uint64_
 static uint64_t begin_again(const struct target *t, uint64_t pc)
 {
 	const struct engine *g = t->engine;
-	if (!g->arch->emit->restart || !is_code_memory(t, pc))
+	if (!is_code_memory(t, pc))
 		return pc;
 	vec_each (s, &t->sites)
 		if (s->address && restart_in(g, &s->fragment, s->address, &pc))

@@ -13,7 +13,8 @@
 
 static void copy_fragment(struct fragment *to, const struct fragment *from)
 {
-	*to = (struct fragment){.mechanism = from->mechanism, .size = from->size};
+	*to = (struct fragment){
+		.mechanism = from->mechanism, .size = from->size, .rare = from->rare};
 	to->code = xmalloc(from->size);
 	memcpy(to->code, from->code, from->size);
 	copy_vec(&to->patches, &from->patches);

@@ -474,10 +474,46 @@ static void make_memory(struct pool *pool, const struct arch *arch)
 
 struct mode {
 	bool relocate, poison, one_by_one, traps;
+	bool operations; /* probes are some of them, and registers are held */
 	uint32_t kinds;
 };
 
+/* x9 and x11, or r9 and r11. */
+enum { HELD = 1 << 9 | 1 << 11 };
+
 static uint32_t refusals[REFUSAL_REASONS], mechanisms[4];
+
+/* Counts in the aside. */
+static void use_operations(struct emit_probe *p)
+{
+	const struct emit_op made[] = {{EMIT_AREA, .d = 0},
+				       {EMIT_SET, .d = 1, .imm = 1},
+				       {EMIT_UNLESS_ZERO, .a = 1},
+				       {EMIT_COUNT, .d = 2, .a = 0, .imm = p->counter}};
+	struct emit_op *ops = ARENA_ARRAY(&result, struct emit_op, ARRAY_SIZE(made));
+	memcpy(ops, made, sizeof(made));
+	p->ops = ops;
+	p->op_count = ARRAY_SIZE(made);
+	p->aside_from = ARRAY_SIZE(made) - 1;
+}
+
+/* No probe touches what is held; a count is restarted, wherever it is. */
+static void check_operations(const struct fragment *f, uint64_t address, uint32_t *restarts)
+{
+	const struct arch *arch = arch_native();
+	vec_each (p, &f->probes)
+		for (uint32_t at = p->offset; at < p->offset + p->size;) {
+			struct insn in;
+			size_t n = arch->decode(f->code + at, p->offset + p->size - at,
+						address + at, DECODE_FULL, &in);
+			assert_true(n > 0 && !(in.writes.core & HELD));
+			at += (uint32_t)n;
+		}
+	for (uint32_t at = 0; at < f->size; at += arch->insn_align)
+		*restarts += fragment_restart(f, arch->emit, at) != at;
+}
+
+static uint32_t restarts;
 
 static void plan(struct pool *pool, struct subject *s, const struct mode *mode)
 {
@@ -492,6 +528,8 @@ static void plan(struct pool *pool, struct subject *s, const struct mode *mode)
 						     .table = (uint64_t)(uintptr_t)table,
 						     .table_bits = TABLE_BITS,
 						     .find = s->in->low}};
+		if (mode->operations)
+			use_operations(&probes[count - 1].code);
 	}
 	struct fragment_request r = {.flow = s->in->flow,
 				     .procedure = s->procedure,
@@ -504,6 +542,7 @@ static void plan(struct pool *pool, struct subject *s, const struct mode *mode)
 				     .poison = mode->poison,
 				     .allow_traps = mode->traps,
 				     .trap_all = mode->traps,
+				     .held.core = mode->operations ? HELD : 0,
 				     .relocate = mode->relocate};
 	s->probes = probes;
 	s->f = (struct fragment){0};
@@ -516,6 +555,8 @@ static void plan(struct pool *pool, struct subject *s, const struct mode *mode)
 	fragment_make(&s->f, &r, &tmp);
 	arena_clear(&tmp);
 	assert_true(s->f.size <= bound);
+	if (mode->operations)
+		check_operations(&s->f, r.address, &restarts);
 	pool_give(pool, r.address + s->f.size, bound > s->f.size + 15 ? bound - s->f.size - 15 : 1);
 	for (uint32_t i = 0; i < count; i++)
 		refusals[probes[i].refused]++;
@@ -700,6 +741,21 @@ static void test_poisoned(void **state)
 		&(struct mode){.poison = true, .relocate = true, .kinds = (1u << POINT_KINDS) - 1});
 }
 
+/* On aarch64 each count is restarted behind its load and its addition; on x86-64 it is one
+ * instruction where flags are free or saved, as they are for an aside. */
+static void test_operations(void **state)
+{
+	(void)state;
+	for (unsigned relocate = 0; relocate < 2; relocate++) {
+		restarts = 0;
+		check_mode(&(struct mode){.operations = true,
+					  .poison = true,
+					  .relocate = relocate,
+					  .kinds = (1u << POINT_KINDS) - 1});
+		assert_int_equal(restarts, arch_native()->insn_align > 1 ? 2 * refusals[0] : 0);
+	}
+}
+
 static void test_one_patch_after_the_other(void **state)
 {
 	(void)state;
@@ -757,9 +813,13 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_displaced),  cmocka_unit_test(test_relocated),
-		cmocka_unit_test(test_poisoned),   cmocka_unit_test(test_traps),
-		cmocka_unit_test(test_few_points), cmocka_unit_test(test_one_patch_after_the_other),
+		cmocka_unit_test(test_displaced),
+		cmocka_unit_test(test_relocated),
+		cmocka_unit_test(test_operations),
+		cmocka_unit_test(test_poisoned),
+		cmocka_unit_test(test_traps),
+		cmocka_unit_test(test_few_points),
+		cmocka_unit_test(test_one_patch_after_the_other),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -21,6 +21,9 @@ struct arch {
 	struct regset arguments;    /* that may hold arguments at entry, implicit ones included */
 	/* In no convention in use preserved by a callee or used for results. */
 	struct regset scratch;
+	/* Of these, the ones that no compiler passes values in between procedures: candidates for
+	 * being private to each (flow/private.h). */
+	struct regset private_candidates;
 	/* That every machine has and that code put between instructions may use while nobody needs
 	 * their values. Without the frame pointer: signal handlers walk frame records any time. */
 	struct regset usable;

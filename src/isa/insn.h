@@ -116,12 +116,12 @@ struct regset {
 	uint32_t vec;
 };
 
-/* The same for general registers and flags, part by part. The low part of a register is its lowest
- * byte, that of the flags all but the carry: most of what changes only some of them keeps just
- * that. A part that is only kept is not read; one that may be kept is not written. */
+/* The same for general registers and flags, in two parts: the low part of a register is its lowest
+ * byte, that of the flags all but the carry. A part that is only kept is not read; one that may be
+ * kept is not written. */
 struct part_uses {
-	uint64_t reads, writes;         /* whole, or more than the low part */
-	uint64_t low_reads, low_writes; /* the low part alone */
+	uint64_t high_reads, high_writes;
+	uint64_t low_reads, low_writes;
 };
 
 struct insn {

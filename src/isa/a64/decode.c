@@ -28,7 +28,7 @@ static void fill_registers(const struct a64_rule *rule, uint32_t word, struct in
 	}
 	out->reads = reads;
 	out->writes = writes;
-	out->parts = (struct part_uses){.reads = reads.core, .writes = writes.core};
+	out->parts = (struct part_uses){reads.core, writes.core, reads.core, writes.core};
 }
 
 static const struct insn blank = {
@@ -93,7 +93,10 @@ static const char *reg_name(unsigned reg)
 
 /* Arguments: x0-x7, x8 (address of the result), x15 and x18 (static chain), x16 and x17 (linkage),
  * and what every procedure finds at its entry: x29, x30, sp; v0-v7; predicates 0-3. Of the
- * callee-saved v8-v15 only the low halves are preserved. */
+ * callee-saved v8-v15 only the low halves are preserved.
+ *
+ * The linker may put a veneer into any call, which destroys x16 and x17: no compiler relies on them
+ * there. */
 const struct arch arch_a64 = {
 	.name = "aarch64",
 	.elf_machine = EM_AARCH64,
@@ -107,6 +110,7 @@ const struct arch arch_a64 = {
 	.callee_saved = {.core = 0xbff80000, .vec = 0x0000ff00},
 	.arguments = {.core = 0xe00781ff | UINT64_C(0xf) << A64_FIRST_PREDICATE, .vec = 0x000000ff},
 	.scratch = {.core = 0x0003fe00 | UINT64_C(1) << REG_FLAGS, .vec = 0xffff0000},
+	.private_candidates = {.core = 0x00030000 | UINT64_C(1) << REG_FLAGS},
 	.usable = {.core = 0x5fffffff | UINT64_C(1) << REG_FLAGS, .vec = 0xffffffff},
 	.layout = &a64_layout,
 	.emit = &a64_emit,

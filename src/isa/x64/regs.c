@@ -66,14 +66,29 @@ static bool is_merge_masked(const ZydisDecodedInstruction *i)
 	return i->avx.mask.mode == ZYDIS_MASK_MODE_MERGING && i->avx.mask.reg != ZYDIS_REGISTER_K0;
 }
 
+static void read_whole(struct part_uses *p, uint64_t registers)
+{
+	p->high_reads |= registers;
+	p->low_reads |= registers;
+}
+
+static void write_whole(struct part_uses *p, uint64_t registers)
+{
+	p->high_writes |= registers;
+	p->low_writes |= registers;
+}
+
 /* What a register operand does with parts of a general register. */
 static void add_part_uses(const ZydisDecodedOperand *op, struct x64_reg r, struct part_uses *out)
 {
-	bool low = r.bytes == 1 && !r.high;
-	if (op->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
-		*(low ? &out->low_reads : &out->reads) |= X64_BIT(r.number);
-	if (op->actions & ZYDIS_OPERAND_ACTION_WRITE && !r.high)
-		*(r.bytes < 4 ? &out->low_writes : &out->writes) |= X64_BIT(r.number);
+	if (op->actions & ZYDIS_OPERAND_ACTION_MASK_READ) {
+		out->low_reads |= r.high ? 0 : X64_BIT(r.number);
+		out->high_reads |= r.bytes == 1 && !r.high ? 0 : X64_BIT(r.number);
+	}
+	if (op->actions & ZYDIS_OPERAND_ACTION_WRITE) {
+		out->low_writes |= r.high ? 0 : X64_BIT(r.number);
+		out->high_writes |= r.bytes < 4 ? 0 : X64_BIT(r.number);
+	}
 }
 
 static void add_register(const struct zinsn *z, const ZydisDecodedOperand *op, struct insn *out)
@@ -108,7 +123,7 @@ static void add_operands(const struct zinsn *z, struct insn *out)
 			set_add(&address, x64_register(op->mem.index));
 			out->reads.core |= address.core;
 			out->reads.vec |= address.vec;
-			out->parts.reads |= address.core;
+			read_whole(&out->parts, address.core);
 		}
 	}
 }
@@ -150,14 +165,12 @@ static void add_flags(const struct zinsn *z, struct insn *out)
 	bool always = writes_flags_always(z);
 	if ((f->tested & all) || (written && (written != all || !always)))
 		out->reads.core |= X64_BIT(REG_FLAGS);
-	if (f->tested & ZYDIS_CPUFLAG_CF)
-		out->parts.reads |= X64_BIT(REG_FLAGS);
-	else if (f->tested & all)
-		out->parts.low_reads |= X64_BIT(REG_FLAGS);
-	if (always && written == all)
-		out->parts.writes |= X64_BIT(REG_FLAGS);
-	else if (always && (written | ZYDIS_CPUFLAG_CF) == all)
-		out->parts.low_writes |= X64_BIT(REG_FLAGS);
+	const uint64_t flags = X64_BIT(REG_FLAGS);
+	const ZydisAccessedFlagsMask low = all & ~(ZydisAccessedFlagsMask)ZYDIS_CPUFLAG_CF;
+	out->parts.high_reads |= f->tested & ZYDIS_CPUFLAG_CF ? flags : 0;
+	out->parts.low_reads |= f->tested & low ? flags : 0;
+	out->parts.high_writes |= always && written & ZYDIS_CPUFLAG_CF ? flags : 0;
+	out->parts.low_writes |= always && (written & low) == low ? flags : 0;
 }
 
 /* x87 and MMX operations move the stack or its tags; vector arithmetic on floats depends on the
@@ -195,7 +208,8 @@ static void drop_core_read(struct x64_reg r, struct insn *out)
 	if (r.bank != BANK_CORE || r.bytes < 4 || r.number > X64_R15)
 		return;
 	out->reads.core &= ~X64_BIT(r.number);
-	out->parts.reads &= ~X64_BIT(r.number);
+	out->parts.high_reads &= ~X64_BIT(r.number);
+	out->parts.low_reads &= ~X64_BIT(r.number);
 }
 
 /* xor, sub and the like of a register with itself do not depend on it. For the SSE forms this looks
@@ -210,6 +224,7 @@ static void drop_idiom_reads(const struct zinsn *z, struct insn *out)
 	case ZYDIS_MNEMONIC_PSUBQ:
 	case ZYDIS_MNEMONIC_PSUBW:
 	case ZYDIS_MNEMONIC_PXOR:
+	case ZYDIS_MNEMONIC_SBB: /* but on the carry */
 	case ZYDIS_MNEMONIC_SUB:
 	case ZYDIS_MNEMONIC_VPSUBB:
 	case ZYDIS_MNEMONIC_VPSUBD:
@@ -255,8 +270,8 @@ static void add_system_call(const struct zinsn *z, struct insn *out)
 			    X64_BIT(X64_RSI) | X64_BIT(X64_RDI) | X64_BIT(X64_RBP);
 	out->reads.core |= arguments | X64_BIT(X64_RAX);
 	out->writes.core |= X64_BIT(X64_RAX);
-	out->parts.reads |= arguments | X64_BIT(X64_RAX);
-	out->parts.writes |= X64_BIT(X64_RAX);
+	read_whole(&out->parts, arguments | X64_BIT(X64_RAX));
+	write_whole(&out->parts, X64_BIT(X64_RAX));
 }
 
 /* What is left that Zydis does not say. */

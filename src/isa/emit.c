@@ -14,10 +14,10 @@ enum {
 	LITERALS_SEARCHED = 32,
 	LITERAL_SIZE = 16,
 	/* Upper limits for parts of probes on any architecture. */
-	FRAME_MAX = 96, /* saving and restoring, and leaving the aside */
-	OP_MAX = 32,
-	CALL_MAX = 192, /* of the runtime, or for an area */
-	POISON_MAX = 512,
+	FRAME_MAX = 64, /* saving and restoring, and leaving the aside */
+	OP_MAX = 24,
+	CALL_MAX = 136, /* of the runtime, or for an area */
+	POISON_MAX = 272,
 };
 
 void emit_init(struct emit *e, const struct arch *arch, uint64_t base)

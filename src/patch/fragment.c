@@ -216,7 +216,7 @@ uint32_t fragment_bound(const struct fragment_request *r)
 {
 	const struct cfg *g = r->cfg;
 	uint64_t insn = MOVED_MAX + CONSTANT_MAX;
-	uint64_t bound = 0;
+	uint64_t bound = CONSTANT_MAX; /* their alignment */
 	for (uint32_t i = 0; i < r->count; i++) {
 		struct emit_probe code = r->probes[i].code;
 		code.poison = r->poison;

@@ -137,8 +137,8 @@ static bool made_offset(struct made_ops *m, struct emit_op *op)
 	if (last && last->kind == op->kind && last->a == op->a && !made_pick(m, 4))
 		op->imm = last->imm + (made_pick(m, 2) ? 8 : -8);
 	else
-		op->imm = (int64_t)(m->area - made_get(m, op->a)) +
-			  made_cells[m->random() % MADE_CELLS];
+		op->imm = (int64_t)(m->area - made_get(m, op->a) +
+				    (uint64_t)made_cells[m->random() % MADE_CELLS]);
 	return op->imm >= -EMIT_OFFSET_MAX && op->imm <= EMIT_OFFSET_MAX && op->imm % 8 == 0 &&
 	       made_cell(m, made_get(m, op->a) + (uint64_t)op->imm);
 }

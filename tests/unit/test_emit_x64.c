@@ -966,7 +966,7 @@ static void run_probe_from(const struct emit_probe *p, const struct outcome *sta
 	emit_init(&e, &arch_x64, at(MOVED));
 	arch_x64.emit->probe(&e, p);
 	arch_x64.emit->go(&e, (struct emit_target){LABEL_NONE, at(TAKEN)});
-	assert_true(install(&e, "probe") <= emit_probe_bound(p) + 5);
+	assert_true(install(&e, "probe") <= emit_probe_bound(p) + 5 + 15);
 	struct outcome end = run(start, MOVED);
 	struct regset unused = {p->free.core & ~p->held.core, p->free.vec};
 	expected->exit = WAS_TAKEN;

@@ -351,7 +351,7 @@ static uint32_t memory_length(const uint8_t *p, uint32_t size, uint8_t opcode)
 
 static unsigned reg_field(const uint8_t *p)
 {
-	return (p[0] & 4) << 1 | (p[2] >> 3 & 7);
+	return (p[0] & 4u) << 1 | (p[2] >> 3 & 7u);
 }
 
 /* Whether a count begins here; if so, `sum` and `store` are where its other instructions are. */

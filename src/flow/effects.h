@@ -37,7 +37,10 @@ struct effects *effects_of(const struct cfg *g, const struct image *im, const st
 
 #define REGSET_ALL ((struct regset){UINT64_MAX, UINT32_MAX})
 
-/* spent.c: of each block that ends in a return, the registers whose values nobody needs after it;
+/* spent.c: whether Go made the image. It passes and returns values in all registers that it uses.
+ */
+bool is_go(const struct image *im);
+/* Of each block that ends in a return, the registers whose values nobody needs after it;
  * empty for other blocks. */
 struct regset *spent_at_returns(const struct cfg *g, const struct effects *effects,
 				const struct image *im, const struct arch *arch, struct arena *tmp);

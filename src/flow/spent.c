@@ -8,9 +8,7 @@
  *	- its last value was read afterwards: it is neither the caller's value brought back, which
  *	  is the last thing that happens to a register, nor a value left for the caller,
  *	- the procedure reads no registers at its entry but those that may hold arguments: assembly
- *	  that gets values in odd places returns them in odd places.
- *
- * Go returns values in all registers that it uses. */
+ *	  that gets values in odd places returns them in odd places. */
 #include "base/vec.h"
 #include "flow/effects.h"
 
@@ -23,7 +21,7 @@ struct state {
 
 typedef VEC(uint32_t) block_list;
 
-static bool is_go(const struct image *im)
+bool is_go(const struct image *im)
 {
 	return image_section(im, ".gopclntab") || image_section(im, ".data.rel.ro.gopclntab") ||
 	       image_section(im, ".go.buildinfo");

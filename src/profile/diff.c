@@ -39,9 +39,28 @@ static double percent_of(uint64_t amount, uint64_t total)
 	return total ? 100.0 * (double)amount / (double)total : 0;
 }
 
+/* Shares are the same if the amounts are to each other as the wholes are. */
+static bool differs(const struct diff *d, bool normalise, uint64_t a, uint64_t b)
+{
+	if (!normalise)
+		return a != b;
+	return (unsigned __int128)a * d->b.total != (unsigned __int128)b * d->a.total;
+}
+
+static struct diff_change compare_counts(const struct diff *d, bool normalise, uint64_t a,
+					 uint64_t b)
+{
+	double change = a <= b ? (double)(b - a) : -(double)(a - b);
+	if (normalise)
+		change = percent_of(b, d->b.total) - percent_of(a, d->a.total);
+	return (struct diff_change){.change = change, .significant = differs(d, normalise, a, b)};
+}
+
 static struct diff_change compare(const struct diff *d, bool normalise, struct measure a,
 				  struct measure b)
 {
+	if (d->exact)
+		return compare_counts(d, normalise, a.amount, b.amount);
 	if (normalise) {
 		double x = percent_of(a.amount, d->a.total), y = percent_of(b.amount, d->b.total);
 		double v = share_variance(x, d->a.total_samples) +
@@ -97,6 +116,8 @@ static void find_significant(change_list *list)
 static void judge(struct diff *d)
 {
 	change_list own = {0}, totals = {0};
+	if (d->exact)
+		return;
 	vec_each (r, &d->procedures) {
 		vec_push(&own, &r->self);
 		vec_push(&totals, &r->total);
@@ -196,7 +217,8 @@ void diff_build(struct diff *d, const struct profile *a, const struct profile *b
 {
 	struct tree tree_a, tree_b;
 	struct flat flat_a, flat_b;
-	*d = (struct diff){0};
+	*d = (struct diff){.exact = profile_is_counted(a, o->metric_a) &&
+				    profile_is_counted(b, o->metric_b)};
 	tree_build(&tree_a, a, &(struct tree_options){.metric = o->metric_a, .lines = true});
 	tree_build(&tree_b, b, &(struct tree_options){.metric = o->metric_b, .lines = true});
 	flat_build(&flat_a, &tree_a);

@@ -4,7 +4,9 @@
  * missed or met twice (Poisson). A difference comes with the interval that holds the true one in 95
  * of 100 cases. Among many rows some differ by chance; those called significant are chosen such
  * that at most one in twenty is (Benjamini and Hochberg, "Controlling the false discovery rate",
- * 1995). Both are about sampling: two runs of one program also differ for other reasons. */
+ * 1995). Both are about sampling: two runs of one program also differ for other reasons.
+ *
+ * If both were counted, differences are exact: any is significant. */
 #pragma once
 #include "profile/flat.h"
 
@@ -30,6 +32,7 @@ struct diff_row {
 };
 
 struct diff {
+	bool exact;                  /* both were counted */
 	struct diff_value a, b;      /* of all; total only */
 	struct diff_change whole;    /* of the total; 0 if normalised */
 	double matched_a, matched_b; /* share of the total in procedures that both have, 0 to 1 */

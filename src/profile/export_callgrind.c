@@ -4,10 +4,12 @@
  * Inlined calls and, by choice, loops are functions too. What a function costs in all is the sum of
  * the calls to it, so a call counts only if the function is not active already: recursion counts
  * once. Samples do not tell how often a call was made; the number of samples stands in its place.
+ * Where calls were counted, recursive ones are among them; those of loops are their entries.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/counts.h"
 #include "profile/export_paths.h"
 
 struct function {
@@ -26,6 +28,7 @@ struct cost {
 	uint32_t place;
 	uint32_t file, line; /* the place's, for sorting */
 	uint64_t amount, samples;
+	uint64_t calls; /* counted */
 };
 
 /* Of one tree node. */
@@ -42,7 +45,11 @@ struct callgrind {
 	VEC(struct cost) costs;
 	struct hashmap pairs, function_index, place_index, call_index, cost_index;
 	struct position *positions;
-	uint8_t *written; /* of each text: which kinds of names have introduced it */
+	bool counted;          /* calls are */
+	uint64_t *calls;       /* of each node of a tree of calls, while that is walked */
+	struct counts entries; /* of loops; empty if they are not known */
+	bool *entered;         /* of each scope: its entries are added already */
+	uint8_t *written;      /* of each text: which kinds of names have introduced it */
 	struct text tmp;
 };
 
@@ -86,6 +93,7 @@ static void add_cost(struct callgrind *x, struct cost c)
 	} else {
 		x->costs.data[at].amount += c.amount;
 		x->costs.data[at].samples += c.samples;
+		x->costs.data[at].calls += c.calls;
 	}
 }
 
@@ -100,17 +108,30 @@ static uint32_t call_place(struct callgrind *x, const struct tree_node *n)
 	return x->positions[n->parent].place;
 }
 
-static void enter_function(struct callgrind *x, const struct tree_node *n, struct position *here)
+/* How often a loop was entered, the first time that it is met. */
+static uint64_t entries_of(struct callgrind *x, const struct tree_node *n)
 {
-	uint32_t caller = here->function, place = call_place(x, n);
-	here->function = function_of(x, n);
+	const struct counts_row *r = n->kind == TREE_LOOP ? counts_of(&x->entries, n->scope) : NULL;
+	if (!r || x->entered[n->scope])
+		return 0;
+	x->entered[n->scope] = true;
+	return r->entries;
+}
+
+static void enter_function(struct callgrind *x, uint32_t number, struct position *here)
+{
+	const struct tree_node *n = &x->t->nodes.data[number];
+	struct cost c = {.function = here->function, .place = call_place(x, n)};
+	here->function = c.callee = function_of(x, n);
 	struct function *f = &x->functions.data[here->function];
-	if (!f->active++ && caller != PROFILE_NONE)
-		add_cost(x, (struct cost){.function = caller,
-					  .callee = here->function,
-					  .place = place,
-					  .amount = n->total,
-					  .samples = n->total_samples});
+	bool first = !f->active++;
+	c.calls = x->calls ? x->calls[number] : entries_of(x, n);
+	if (first && !x->calls) {
+		c.amount = n->total;
+		c.samples = n->total_samples;
+	}
+	if (c.function != PROFILE_NONE && (c.calls || (first && !x->calls)))
+		add_cost(x, c);
 	here->place = place_of(x, text_pool_get(&x->pool, f->file), 0);
 }
 
@@ -123,9 +144,9 @@ static void enter_node(struct callgrind *x, uint32_t number)
 		const struct profile_scope *s = &x->t->profile->scopes.data[n->scope];
 		here->place = place_of(x, s->file, s->first_line);
 	} else if (export_is_frame(x->o, n->kind)) {
-		enter_function(x, n, here);
+		enter_function(x, number, here);
 	}
-	if (n->self)
+	if (n->self && !x->calls)
 		add_cost(x, (struct cost){.function = here->function,
 					  .callee = PROFILE_NONE,
 					  .place = here->place,
@@ -148,7 +169,6 @@ static void enter_root(struct callgrind *x)
 
 static void walk(struct callgrind *x)
 {
-	enter_root(x);
 	for (struct tree_step s = {0}; tree_walk(x->t, &s);) {
 		const struct tree_node *n = &x->t->nodes.data[s.node];
 		if (!s.leaving)
@@ -156,6 +176,42 @@ static void walk(struct callgrind *x)
 		else if (export_is_frame(x->o, n->kind))
 			x->functions.data[x->positions[s.node].function].active--;
 	}
+}
+
+/* Calls stand at the entry of the procedure, which may be in a loop of it. */
+static uint64_t *calls_of_procedures(const struct tree *t)
+{
+	uint64_t *calls = xcalloc(t->nodes.len, sizeof(*calls));
+	for (uint32_t i = 1; i < t->nodes.len; i++) {
+		uint32_t at = i;
+		while (at && t->nodes.data[at].kind != TREE_PROCEDURE)
+			at = t->nodes.data[at].parent;
+		calls[at] += t->nodes.data[i].self;
+	}
+	return calls;
+}
+
+/* A second walk, over the tree of calls. */
+static void walk_calls(struct callgrind *x)
+{
+	const struct profile *p = x->t->profile;
+	struct export_options o = *x->o;
+	const struct tree *amounts = x->t;
+	struct tree t;
+	o.tree.metric = profile_metric_named(p, PROFILE_CALLS);
+	if (!x->counted || o.tree.metric == PROFILE_NONE)
+		return;
+	export_tree(&t, p, &o, PROFILE_NONE, true);
+	free(x->positions);
+	x->positions = xmalloc(t.nodes.len * sizeof(*x->positions));
+	x->positions[0] = (struct position){PROFILE_NONE, place_of(x, "", 0)};
+	x->t = &t;
+	x->calls = calls_of_procedures(&t);
+	walk(x);
+	free(x->calls);
+	tree_release(&t);
+	x->calls = NULL;
+	x->t = amounts;
 }
 
 /* By function; its own costs before its calls; by file and line. */
@@ -212,8 +268,8 @@ static void put_cost(struct callgrind *x, struct text *out, const struct cost *c
 		put_name(x, out, "cob", NAME_OBJECT, object_of(x, f->image));
 		put_name(x, out, "cfi", NAME_FILE, f->file);
 		put_name(x, out, "cfn", NAME_FUNCTION, f->name);
-		text_printf(out, "calls=%llu 0\n",
-			    (unsigned long long)(c->samples ? c->samples : 1));
+		uint64_t calls = x->counted ? c->calls : c->samples;
+		text_printf(out, "calls=%llu 0\n", (unsigned long long)(calls ? calls : 1));
 	}
 	text_printf(out, "%u %llu\n", c->line, (unsigned long long)c->amount);
 }
@@ -225,7 +281,10 @@ static void put_head(const struct callgrind *x, struct text *out)
 	uint32_t metric = x->o->tree.metric;
 	text_add(out, "# callgrind format\nversion: 1\ncreator: sonde\n");
 	text_printf(out, "cmd: %s\n", command ? command : "");
-	text_add(out, "desc: Calls: samples that passed through\npositions: line\nevents: ");
+	text_add(out, x->counted
+			      ? "desc: Calls: as counted; of loops, entries; of inlined code, 1\n"
+			      : "desc: Calls: samples that passed through\n");
+	text_add(out, "positions: line\nevents: ");
 	size_t start = out->len;
 	text_add(out, metric < p->metrics.len ? p->metrics.data[metric].name : "amount");
 	for (size_t i = start; i < out->len; i++)
@@ -262,8 +321,16 @@ void export_callgrind(const struct profile *p, const struct export_options *o, s
 	x.t = &t;
 	text_pool_init(&x.pool);
 	x.positions = xmalloc(t.nodes.len * sizeof(*x.positions));
+	x.counted = profile_is_counted(p, o->tree.metric);
+	x.entered = xcalloc(p->scopes.len + (size_t)1, sizeof(*x.entered));
+	if (x.counted && !o->tree.focus)
+		counts_build(&x.entries, p, o->tree.thread, o->tree.ctx);
+	enter_root(&x);
 	walk(&x);
+	walk_calls(&x);
 	put_all(&x, out);
+	counts_release(&x.entries);
+	free(x.entered);
 	free(x.written);
 	free(x.positions);
 	text_release(&x.tmp);

@@ -57,11 +57,17 @@ static void add_node(const struct profile *p, const struct graph_node *n, uint32
 	text_release(&name);
 }
 
-static void add_edge(const struct graph_edge *e, uint64_t total, struct text *out)
+static void add_edge(const struct graph *g, const struct graph_edge *e, uint64_t total,
+		     struct text *out)
 {
 	double share = percent(e->amount, total);
-	text_printf(out, "\tn%u -> n%u [label=\" %.1f %%\", penwidth=%.1f, weight=%d];\n", e->from,
-		    e->to, share, 0.8 + share / 25, 1 + (int)share);
+	text_printf(out, "\tn%u -> n%u [label=\" %.1f %%", e->from, e->to, share);
+	if (e->counted) {
+		bool one = e->calls == 1, loop = g->nodes.data[e->to].loop;
+		text_printf(out, "\\n %llu %s", (unsigned long long)e->calls,
+			    loop ? (one ? "entry" : "entries") : (one ? "call" : "calls"));
+	}
+	text_printf(out, "\", penwidth=%.1f, weight=%d];\n", 0.8 + share / 25, 1 + (int)share);
 }
 
 static void add_title(const struct profile *p, const struct export_options *o, uint64_t total,
@@ -85,6 +91,7 @@ void export_dot(const struct profile *p, const struct export_options *o, struct 
 	struct graph g;
 	export_tree(&t, p, o, PROFILE_NONE, false);
 	graph_build(&g, &t);
+	graph_count(&g, p, &o->tree);
 	uint64_t total = t.nodes.data[0].total;
 	text_add(out, "digraph profile {\n"
 		      "\tlabelloc=t; fontname=\"sans-serif\"; nodesep=0.3; ranksep=0.4;\n"
@@ -98,7 +105,7 @@ void export_dot(const struct profile *p, const struct export_options *o, struct 
 			add_node(p, &g.nodes.data[i], i, total, out);
 	vec_each (e, &g.edges)
 		if (percent(e->amount, total) >= o->min_percent)
-			add_edge(e, total, out); /* its ends have at least as much */
+			add_edge(&g, e, total, out); /* its ends have at least as much */
 	text_add(out, "}\n");
 	graph_release(&g);
 	tree_release(&t);

@@ -104,13 +104,15 @@ static const char *unit_of(const struct profile_metric *m)
 	return strcmp(m->unit, "ns") != 0 ? "count" : "nanoseconds";
 }
 
-/* Two of each metric: samples, and the amount. */
+/* Two of each metric: samples, or executions of what was counted, and the amount. */
 static void put_types(struct pprof *x)
 {
 	struct text name = TEXT_INIT;
 	vec_each (m, &x->p->metrics) {
 		text_clear(&name);
-		text_printf(&name, x->p->metrics.len > 1 ? "%s samples" : "samples", m->name);
+		bool counted = profile_is_counted(x->p, (uint32_t)(m - x->p->metrics.data));
+		text_printf(&name, "%s%s%s", x->p->metrics.len > 1 ? m->name : "",
+			    x->p->metrics.len > 1 ? " " : "", counted ? "executions" : "samples");
 		put_type(x, PROFILE_SAMPLE_TYPE, name.data, "count");
 		put_type(x, PROFILE_SAMPLE_TYPE, m->name, unit_of(m));
 	}

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "profile/counts.h"
 #include "profile/rank.h"
 
 /* Of one tree node. */
@@ -114,8 +115,10 @@ static void sort_nodes(struct graph *g)
 		sorted[i] = g->nodes.data[order[count - 1 - i]];
 		place[order[count - 1 - i]] = i;
 	}
-	vec_each (e, &g->edges)
-		*e = (struct graph_edge){place[e->from], place[e->to], e->amount, e->samples};
+	vec_each (e, &g->edges) {
+		e->from = place[e->from];
+		e->to = place[e->to];
+	}
 	free(g->nodes.data);
 	g->nodes.data = sorted;
 	g->nodes.cap = count + 1;
@@ -149,6 +152,95 @@ void graph_build(struct graph *g, const struct tree *t)
 	hashmap_release(&x.edges);
 	vec_free(&x.active_nodes);
 	vec_free(&x.active_edges);
+}
+
+struct call_counting {
+	struct graph *g;
+	uint32_t *node_of; /* of each scope */
+	struct hashmap edges;
+};
+
+static void add_calls(const struct call_counting *x, uint32_t from, uint32_t to, uint64_t calls)
+{
+	uint32_t edge = hashmap_get(&x->edges, (uint64_t)from << 32 | to);
+	if (from != PROFILE_NONE && edge != HASHMAP_NONE)
+		x->g->edges.data[edge].calls += calls;
+	x->g->nodes.data[to].calls += calls;
+}
+
+/* The nearest procedure or, if `loops`, loop from a tree node up; 0 if there is none. */
+static uint32_t nearest(const struct tree *t, uint32_t at, bool loops)
+{
+	while (at && t->nodes.data[at].kind != TREE_PROCEDURE &&
+	       !(loops && t->nodes.data[at].kind == TREE_LOOP))
+		at = t->nodes.data[at].parent;
+	return at;
+}
+
+/* Calls stand at the callee's entry, which may be in a loop or an inlined call of it. */
+static void count_calls(const struct call_counting *x, const struct tree *calls)
+{
+	for (uint32_t i = 1; i < calls->nodes.len; i++) {
+		const struct tree_node *n = &calls->nodes.data[i];
+		uint32_t callee = n->self ? nearest(calls, i, false) : 0;
+		if (!callee)
+			continue;
+		uint32_t caller = nearest(calls, calls->nodes.data[callee].parent, true);
+		uint32_t to = x->node_of[calls->nodes.data[callee].scope];
+		uint32_t from = caller ? x->node_of[calls->nodes.data[caller].scope] : PROFILE_NONE;
+		if (to != PROFILE_NONE)
+			add_calls(x, from, to, n->self);
+	}
+}
+
+/* A loop has one procedure or loop around it. */
+static void count_entries(const struct call_counting *x, const struct counts *c)
+{
+	vec_each (r, &c->rows)
+		if (r->loop && x->node_of[r->scope] != PROFILE_NONE)
+			x->g->nodes.data[x->node_of[r->scope]].calls = r->entries;
+	vec_each (e, &x->g->edges)
+		if (x->g->nodes.data[e->to].loop)
+			e->calls = x->g->nodes.data[e->to].calls;
+}
+
+static void mark_counted(struct graph *g, bool loops)
+{
+	vec_each (n, &g->nodes)
+		n->counted = loops || !n->loop;
+	vec_each (e, &g->edges)
+		e->counted = g->nodes.data[e->to].counted;
+}
+
+void graph_count(struct graph *g, const struct profile *p, const struct tree_options *o)
+{
+	struct call_counting x = {.g = g};
+	struct tree_options options = *o;
+	struct tree calls;
+	struct counts counts;
+	options.metric = profile_metric_named(p, PROFILE_CALLS);
+	options.lines = false;
+	if (!profile_is_counted(p, o->metric) || options.metric == PROFILE_NONE)
+		return;
+	size_t size = (p->scopes.len + (size_t)1) * sizeof(*x.node_of);
+	x.node_of = memset(xmalloc(size), 0xff, size);
+	for (uint32_t i = 0; i < g->nodes.len; i++)
+		x.node_of[g->nodes.data[i].scope] = i;
+	for (uint32_t i = 0; i < g->edges.len; i++) {
+		const struct graph_edge *e = &g->edges.data[i];
+		hashmap_put(&x.edges, (uint64_t)e->from << 32 | e->to, i);
+	}
+	tree_build(&calls, p, &options);
+	count_calls(&x, &calls);
+	tree_release(&calls);
+	if (!o->focus) {
+		counts_build(&counts, p, o->thread, o->ctx);
+		count_entries(&x, &counts);
+		counts_release(&counts);
+	}
+	mark_counted(g, !o->focus);
+	hashmap_release(&x.edges);
+	free(x.node_of);
 }
 
 void graph_release(struct graph *g)

@@ -12,11 +12,15 @@ struct graph_node {
 	 * so is what the kernel does for it. */
 	uint64_t self, total;
 	uint64_t self_samples, total_samples;
+	uint64_t calls; /* how often it was called or, a loop, entered; see graph_count() */
+	bool counted;   /* that is known */
 };
 
 struct graph_edge {
 	uint32_t from, to;
 	uint64_t amount, samples;
+	uint64_t calls; /* of `to` from here, recursive ones included; as above */
+	bool counted;
 };
 
 struct graph {
@@ -25,4 +29,7 @@ struct graph {
 };
 
 void graph_build(struct graph *g, const struct tree *t);
+/* Adds calls, if the profile has counts; `o` are the options of the graph's tree. Entries of loops
+ * are not counted by call path: with a focus they are not known. */
+void graph_count(struct graph *g, const struct profile *p, const struct tree_options *o);
 void graph_release(struct graph *g);

@@ -119,7 +119,7 @@ struct profile_tally {
 	uint8_t flags;                /* enum profile_tally_flag */
 	uint64_t address;             /* va: header of the loop, start of the procedure */
 	uint64_t entries, iterations; /* entries: calls of a procedure; iterations: of a loop */
-	uint64_t trip_min, trip_max;  /* iterations of one entry; of a loop that was left */
+	uint64_t trip_min, trip_max;  /* iterations of one entry, of those in the histogram */
 	uint64_t mix[INSN_CLASSES];   /* own instructions by class: of a loop without inner loops,
 					 of a procedure with its loops */
 };

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "profile/callers.h"
+#include "profile/counts.h"
 #include "profile/flat.h"
 #include "profile/graph.h"
 
@@ -488,6 +489,184 @@ static void like_naive(void **state)
 	}
 }
 
+/* The same profile as if it had been counted: tallies with random numbers for all loops. */
+static void make_counted(struct profile *p)
+{
+	p->metrics.data[0].name = PROFILE_INSTRUCTIONS;
+	p->metrics.data[1].name = PROFILE_CALLS;
+	profile_tally(p, 0, 0, false, 0);
+	for (uint32_t i = 0; i < 30; i++) {
+		uint32_t scope = roll(p->scopes.len);
+		if (p->scopes.data[scope].kind != PROFILE_LOOP)
+			continue;
+		uint32_t tally = profile_tally(p, p->scopes.data[scope].image, scope << 4 | roll(2),
+					       true, roll(3));
+		struct profile_tally *t = &p->tallies.data[tally];
+		t->scope = scope;
+		t->entries = roll(5);
+		t->iterations = t->entries * roll(10);
+		t->trip_min = t->entries ? roll(3) : 0;
+		t->trip_max = t->entries ? 3 + roll(100) : 0;
+		t->mix[CLASS_LOAD] = roll(100);
+		t->mix[roll(INSN_CLASSES)] += 3;
+		t->flags = (uint8_t)(roll(8) ? 0 : TALLY_TRIPS_UNKNOWN);
+		for (uint32_t k = 0; k < 3; k++)
+			profile_add_trips(p, tally, 10 * k, 10 * k + 9, roll(3));
+	}
+	struct err e;
+	assert_int_equal(profile_check(p, &e), 0);
+}
+
+static bool is_node(const struct step *s)
+{
+	return s->kind == TREE_PROCEDURE || s->kind == TREE_LOOP;
+}
+
+/* Calls over an edge, or with no `from` of a procedure in all. */
+static uint64_t naive_calls(const struct profile *p, const struct selection *s, uint32_t from,
+			    uint32_t to)
+{
+	uint64_t calls = 0;
+	vec_each (v, &p->values) {
+		struct context c = context_of(p, v, true);
+		uint32_t at = c.depth, above;
+		if (v->metric != 1 || (s->one_thread && v->thread != 1) ||
+		    (s->focused != PROFILE_NONE && !passes(&c, s->focused)))
+			continue;
+		while (at > 0 && c.path[at - 1].kind != TREE_PROCEDURE)
+			at--;
+		for (above = at ? at - 1 : 0; above > 0 && !is_node(&c.path[above - 1]);)
+			above--;
+		bool same = from == PROFILE_NONE || (above && c.path[above - 1].scope == from);
+		calls += at && c.path[at - 1].scope == to && same ? v->amount : 0;
+	}
+	return calls;
+}
+
+static uint64_t naive_entries(const struct profile *p, const struct selection *s, uint32_t scope)
+{
+	uint64_t entries = 0;
+	vec_each (t, &p->tallies)
+		if (t->scope == scope && (!s->one_thread || t->thread == 1))
+			entries += t->entries;
+	return entries;
+}
+
+static void check_calls(const struct profile *p, struct selection *s)
+{
+	struct tree_options o = options_of(s);
+	struct tree t;
+	struct graph g;
+	bool focused = s->focused != PROFILE_NONE;
+	tree_build(&t, p, &o);
+	graph_build(&g, &t);
+	graph_count(&g, p, &o);
+	vec_each (n, &g.nodes) {
+		assert_int_equal(n->counted, !n->loop || !focused);
+		if (n->counted)
+			assert_int_equal(n->calls,
+					 n->loop ? naive_entries(p, s, n->scope)
+						 : naive_calls(p, s, PROFILE_NONE, n->scope));
+	}
+	vec_each (e, &g.edges) {
+		const struct graph_node *from = &g.nodes.data[e->from], *to = &g.nodes.data[e->to];
+		assert_int_equal(e->counted, to->counted);
+		if (e->counted)
+			assert_int_equal(e->calls,
+					 to->loop ? to->calls
+						  : naive_calls(p, s, from->scope, to->scope));
+	}
+	graph_release(&g);
+	tree_release(&t);
+}
+
+static uint64_t naive_trips(const struct profile *p, const struct selection *s, uint32_t scope,
+			    uint64_t low)
+{
+	uint64_t entries = 0;
+	vec_each (t, &p->trips) {
+		const struct profile_tally *of = &p->tallies.data[t->tally];
+		if (t->low == low && of->scope == scope && (!s->one_thread || of->thread == 1))
+			entries += t->entries;
+	}
+	return entries;
+}
+
+/* Everything of one scope, tally by tally. */
+static void check_counts_row(const struct profile *p, const struct selection *s,
+			     const struct counts *c, const struct counts_row *r)
+{
+	struct counts_row sum = {.trip_min = UINT64_MAX};
+	vec_each (t, &p->tallies) {
+		if (t->scope != r->scope || (s->one_thread && t->thread != 1))
+			continue;
+		bool seen_address = false, seen_thread = false;
+		for (const struct profile_tally *o = p->tallies.data; o < t; o++) {
+			bool same = o->scope == r->scope && (!s->one_thread || o->thread == 1);
+			seen_address |= same && o->address == t->address;
+			seen_thread |= same && o->thread == t->thread && o->entries;
+		}
+		sum.machine_loops += !seen_address;
+		sum.threads += !seen_thread && t->entries;
+		sum.entries += t->entries;
+		sum.iterations += t->iterations;
+		sum.flags |= t->flags;
+		for (int i = 0; i < INSN_CLASSES; i++)
+			sum.mix[i] += t->mix[i];
+		bool ended = false;
+		vec_each (b, &p->trips)
+			ended |= b->entries && &p->tallies.data[b->tally] == t;
+		if (ended && t->trip_min < sum.trip_min)
+			sum.trip_min = t->trip_min;
+		if (ended && t->trip_max > sum.trip_max)
+			sum.trip_max = t->trip_max;
+	}
+	assert_int_equal(r->machine_loops, sum.machine_loops);
+	assert_int_equal(r->threads, sum.threads);
+	assert_int_equal(r->entries, sum.entries);
+	assert_int_equal(r->iterations, sum.iterations);
+	assert_int_equal(r->flags, sum.flags);
+	assert_int_equal(r->trip_min, r->trips_count ? sum.trip_min : 0);
+	assert_int_equal(r->trip_max, sum.trip_max);
+	assert_memory_equal(r->mix, sum.mix, sizeof(sum.mix));
+	for (uint32_t i = 0; i < r->trips_count; i++) {
+		const struct counts_trips *t = &c->trips.data[r->first_trips + i];
+		assert_true(!i || t->low > t[-1].high);
+		assert_int_equal(t->entries, naive_trips(p, s, r->scope, t->low));
+	}
+}
+
+static void check_counts(const struct profile *p, struct selection *s)
+{
+	struct counts c;
+	counts_build(&c, p, s->one_thread ? thread_one : NULL, NULL);
+	for (uint32_t i = 0; i < p->scopes.len; i++) {
+		const struct counts_row *r = counts_of(&c, i);
+		bool any = false;
+		vec_each (t, &p->tallies)
+			any |= t->scope == i && (!s->one_thread || t->thread == 1);
+		assert_int_equal(r != NULL, any);
+		if (r)
+			check_counts_row(p, s, &c, r);
+	}
+	counts_release(&c);
+}
+
+static void counts_like_naive(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= ROUNDS / 3; seed++) {
+		struct profile p;
+		random_profile(&p, seed);
+		make_counted(&p);
+		struct selection s = {.one_thread = roll(4) == 0,
+				      .focused = roll(4) ? PROFILE_NONE : roll(p.scopes.len)};
+		check_calls(&p, &s);
+		check_counts(&p, &s);
+		profile_release(&p);
+	}
+}
+
 /* Two procedures that call each other, 100,000 deep, measured at each level. */
 static void deep_profile(struct profile *p)
 {
@@ -557,6 +736,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(like_naive),
+		cmocka_unit_test(counts_like_naive),
 		cmocka_unit_test(deep_recursion),
 		cmocka_unit_test(empty),
 	};

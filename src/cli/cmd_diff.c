@@ -45,14 +45,6 @@ static int load(struct diff_input *in, const char *path, struct err *e)
 	return r;
 }
 
-static uint32_t metric_named(const struct profile *p, const char *name)
-{
-	vec_each (m, &p->metrics)
-		if (!strcmp(m->name, name))
-			return (uint32_t)(m - p->metrics.data);
-	return PROFILE_NONE;
-}
-
 static void add_metrics(struct text *out, const struct profile *p)
 {
 	vec_each (m, &p->metrics)
@@ -67,7 +59,7 @@ static int choose_metric(struct diff_input *a, struct diff_input *b, const char 
 {
 	struct text in_a = TEXT_INIT, in_b = TEXT_INIT;
 	vec_each (m, &a->profile.metrics) {
-		uint32_t other = metric_named(&b->profile, m->name);
+		uint32_t other = profile_metric_named(&b->profile, m->name);
 		if (other == PROFILE_NONE || (name && strcmp(m->name, name) != 0))
 			continue;
 		a->metric = (uint32_t)(m - a->profile.metrics.data);
@@ -95,9 +87,9 @@ static int check_related(const struct diff_view *v, struct err *e)
 	const struct diff *d = v->diff;
 	const char *metric = v->a->profile.metrics.data[v->a->metric].name;
 	if (!d->a.total || !d->b.total)
-		return err_set(e, ERR_INPUT,
-			       "%s has no samples of %s, so there is nothing to compare",
-			       d->a.total ? v->b->path : v->a->path, metric);
+		return err_set(e, ERR_INPUT, "%s has no %s%s, so there is nothing to compare",
+			       d->a.total ? v->b->path : v->a->path, d->exact ? "" : "samples of ",
+			       metric);
 	if (d->matched_a >= RELATED || d->matched_b >= RELATED)
 		return 0;
 	return err_set(e, ERR_INPUT,

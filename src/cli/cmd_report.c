@@ -31,8 +31,7 @@ static void check_args(const struct report_args *a)
 	if (a->json && !v->json && !v->build)
 		die("--asm is for people; there is no JSON of it");
 	if (a->csv && !v->csv && !v->build)
-		die("there is no CSV of this view; there is of tree, callers, flat, loops and "
-		    "threads "
+		die("there is no CSV of this view; there is of all but summary and graph "
 		    "(--view=...)");
 	if (flatten_parse(a->flatten, &levels, &e))
 		die("%s", e.text);
@@ -128,7 +127,7 @@ static int run(const void *args, const struct operands *operands)
 static const struct option options[] = {
 	OPTION("view", OPTION_CHOICE, struct report_args, view, .letter = 'v', .value = "VIEW",
 	       .choices = report_view_names,
-	       .help = "summary, tree, callers, flat, loops, graph or threads"),
+	       .help = "summary, tree, callers, flat, loops, graph, threads, trips, mix, parallel"),
 	OPTION("lines", OPTION_FLAG, struct report_args, lines, .letter = 'l',
 	       .help = "source text with shares in the margin"),
 	OPTION("asm", OPTION_FLAG, struct report_args, assembly, .letter = 'a',

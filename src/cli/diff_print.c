@@ -72,7 +72,7 @@ static void add_size(const struct diff_view *v, struct text *out, double size)
 	if (v->normalise)
 		text_printf(out, "%.1f %%", size);
 	else
-		add_amount(out, metric_of(v), (uint64_t)llround(size));
+		add_amount(out, metric_of(v), (uint64_t)fmin(round(size), 0x1p63));
 }
 
 static void add_change(const struct diff_view *v, struct text *out, double change)
@@ -81,16 +81,7 @@ static void add_change(const struct diff_view *v, struct text *out, double chang
 	add_size(v, out, fabs(change));
 }
 
-/* Text in a column of its own, at the right side. */
-static void add_column(struct text *out, struct text *cell, size_t width)
-{
-	size_t columns = text_columns(cell->data, cell->len);
-	text_fill(out, ' ', columns < width ? width - columns : 1);
-	text_addn(out, cell->data, cell->len);
-	text_clear(cell);
-}
-
-enum { COLUMN = 11 };
+enum { COLUMN = 11, EXACT_COLUMN = 18 /* of an exact change */ };
 
 static void add_value(const struct diff_view *v, struct text *out, uint64_t amount, uint64_t total)
 {
@@ -100,8 +91,8 @@ static void add_value(const struct diff_view *v, struct text *out, uint64_t amou
 	else if (v->normalise)
 		text_printf(&cell, "%.1f %%", percent_of(amount, total));
 	else
-		add_amount(&cell, metric_of(v), amount);
-	add_column(out, &cell, COLUMN);
+		add_brief_amount(&cell, metric_of(v), amount);
+	add_cell(out, &cell, COLUMN);
 	text_release(&cell);
 }
 
@@ -128,9 +119,11 @@ static void add_row(const struct diff_view *v, const struct diff_row *r, struct 
 {
 	struct text cell = TEXT_INIT;
 	add_change(v, &cell, r->self.change);
-	add_column(out, &cell, COLUMN);
-	add_size(v, &cell, r->self.margin);
-	add_column(out, &cell, COLUMN);
+	add_cell(out, &cell, v->diff->exact ? EXACT_COLUMN : COLUMN);
+	if (!v->diff->exact) {
+		add_size(v, &cell, r->self.margin);
+		add_cell(out, &cell, COLUMN);
+	}
 	add_value(v, out, r->a.self, v->diff->a.total);
 	add_value(v, out, r->b.self, v->diff->b.total);
 	add_value(v, out, r->a.total, v->diff->a.total);
@@ -139,6 +132,16 @@ static void add_row(const struct diff_view *v, const struct diff_row *r, struct 
 	add_label(v, r, out);
 	text_char(out, '\n');
 	text_release(&cell);
+}
+
+static void add_heading(const struct diff_view *v, const char *what, struct text *out)
+{
+	output_style(out, STYLE_HEADING);
+	text_printf(out, "\n%*s", v->diff->exact ? EXACT_COLUMN : COLUMN, "change");
+	if (!v->diff->exact)
+		text_printf(out, "%11s", "give/take");
+	text_printf(out, "%11s%11s%11s%11s  %s\n", "self A", "self B", "total A", "total B", what);
+	output_style(out, STYLE_NONE);
 }
 
 /* Returns how many were left out. */
@@ -150,10 +153,7 @@ static uint32_t add_table(const struct diff_view *v, const char *what, const str
 		if (!is_worth_showing(v, &rows[i]) || (!rows[i].self.significant && !v->all))
 			continue;
 		if (!shown++) {
-			output_style(out, STYLE_HEADING);
-			text_printf(out, "\n%11s%11s%11s%11s%11s%11s  %s\n", "change", "give/take",
-				    "self A", "self B", "total A", "total B", what);
-			output_style(out, STYLE_NONE);
+			add_heading(v, what, out);
 		}
 		add_row(v, &rows[i], out);
 	}
@@ -166,8 +166,10 @@ static void add_input(const struct diff_input *in, const char *letter, const str
 	const char *command = profile_get_fact(&in->profile, "command");
 	text_printf(out, "%s  ", letter);
 	add_amount(out, &in->profile.metrics.data[in->metric], all->total);
-	text_add(out, " in ");
-	add_counted(out, all->total_samples, "sample", "samples");
+	if (!profile_is_counted(&in->profile, in->metric)) {
+		text_add(out, " in ");
+		add_counted(out, all->total_samples, "sample", "samples");
+	}
 	text_add(out, "  ");
 	add_short(out, in->path, 40);
 	if (command) {
@@ -177,6 +179,25 @@ static void add_input(const struct diff_input *in, const char *letter, const str
 	text_char(out, '\n');
 }
 
+static void add_exact_verdict(const struct diff_view *v, struct text *out)
+{
+	const struct diff_change *c = &v->diff->whole;
+	double percent = fabs(diff_percent(v, c));
+	text_printf(out, "%s: ", metric_of(v)->name);
+	if (!c->significant) {
+		text_add(out, "no difference in all\n");
+		return;
+	}
+	text_add(out, "B has ");
+	add_size(v, out, fabs(c->change));
+	text_add(out, c->change > 0 ? " more, " : " less, ");
+	/* However little it is: it is there. */
+	if (percent < 0.1)
+		text_printf(out, "%.1g %%\n", percent);
+	else
+		text_printf(out, "%.1f %%\n", percent);
+}
+
 /* What most people want to know. */
 static void add_verdict(const struct diff_view *v, struct text *out)
 {
@@ -184,6 +205,8 @@ static void add_verdict(const struct diff_view *v, struct text *out)
 	double percent = diff_percent(v, c);
 	if (v->normalise)
 		text_printf(out, "%s, shares of the whole\n", metric_of(v)->name);
+	else if (v->diff->exact)
+		add_exact_verdict(v, out);
 	else if (!c->significant)
 		text_printf(out, "%s: no significant difference in all (%+.1f %%)\n",
 			    metric_of(v)->name, percent);
@@ -199,11 +222,12 @@ static void add_gate(const struct diff_view *v, struct text *out)
 		return;
 	text_char(out, '\n');
 	if (!diff_gate_exceeded(v)) {
-		text_printf(out, "Nothing got slower by more than %.4g %% of A's total.\n",
-			    v->gate);
+		text_printf(out, "Nothing %s by more than %.4g %% of A's total.\n",
+			    v->diff->exact ? "grew" : "got slower", v->gate);
 		return;
 	}
-	text_printf(out, "Slower by more than %.4g %% of A's total:\n", v->gate);
+	text_printf(out, "%s by more than %.4g %% of A's total:\n",
+		    v->diff->exact ? "Grown" : "Slower", v->gate);
 	if (diff_exceeds(v, &v->diff->whole))
 		text_printf(out, "%+8.1f %%  the whole\n", diff_percent(v, &v->diff->whole));
 	const struct diff_row *rows[] = {v->diff->procedures.data, v->diff->loops.data};
@@ -220,6 +244,50 @@ static void add_gate(const struct diff_view *v, struct text *out)
 	}
 }
 
+struct changes {
+	uint32_t changed, small; /* small: changed by less than is shown */
+};
+
+static void count_changes(const struct diff_view *v, const struct diff_row *rows, uint32_t count,
+			  struct changes *t)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		t->changed += rows[i].self.significant;
+		t->small += rows[i].self.significant && !is_worth_showing(v, &rows[i]);
+	}
+}
+
+static void add_both(uint32_t procedures, uint32_t loops, struct text *out)
+{
+	add_counted(out, procedures, "procedure", "procedures");
+	text_add(out, " and ");
+	add_counted(out, loops, "loop", "loops");
+}
+
+/* What is not in the tables, of exact counts. */
+static void add_exact_rest(const struct diff_view *v, struct text *out)
+{
+	const struct diff *d = v->diff;
+	struct changes procedures = {0}, loops = {0};
+	count_changes(v, d->procedures.data, d->procedures.len, &procedures);
+	count_changes(v, d->loops.data, d->loops.len, &loops);
+	if (!procedures.changed && !loops.changed) {
+		text_add(out, "No difference in any procedure or loop.\n");
+		return;
+	}
+	if (procedures.small || loops.small) {
+		text_add(out, "Not shown: ");
+		add_both(procedures.small, loops.small, out);
+		text_printf(out,
+			    " with changes below %.4g %% of A's total (--min-percent=0 shows "
+			    "them).\n",
+			    v->min_percent);
+	}
+	text_add(out, "Without a difference: ");
+	add_both(d->procedures.len - procedures.changed, d->loops.len - loops.changed, out);
+	text_add(out, ".\n");
+}
+
 void diff_text(const struct diff_view *v, struct text *out)
 {
 	const struct diff *d = v->diff;
@@ -229,7 +297,9 @@ void diff_text(const struct diff_view *v, struct text *out)
 	uint32_t procedures = add_table(v, "procedure", d->procedures.data, d->procedures.len, out);
 	uint32_t loops = add_table(v, "loop", d->loops.data, d->loops.len, out);
 	text_char(out, '\n');
-	if (procedures == d->procedures.len && loops == d->loops.len)
+	if (d->exact)
+		add_exact_rest(v, out);
+	else if (procedures == d->procedures.len && loops == d->loops.len)
 		text_add(out, "No procedure or loop changed more than chance explains.\n");
 	else if (procedures || loops)
 		text_printf(out, "Not shown: %u procedures and %u loops, %s.\n", procedures, loops,
@@ -305,6 +375,7 @@ void diff_json(const struct diff_view *v, struct text *out)
 	json_string(&j, "metric", metric_of(v)->name);
 	json_string(&j, "unit", metric_of(v)->unit);
 	json_bool(&j, "normalised", v->normalise);
+	json_bool(&j, "exact", d->exact);
 	add_input_json(v->a, "a", &d->a, &j);
 	add_input_json(v->b, "b", &d->b, &j);
 	add_change_json(v, "whole", &d->whole, &j);

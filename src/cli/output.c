@@ -127,6 +127,17 @@ void output_end(void)
 	pager_pid = 0;
 }
 
+bool output_is_utf8(void)
+{
+	static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
+		const char *locale = getenv(variables[i]);
+		if (locale && *locale)
+			return strcasestr(locale, "utf-8") || strcasestr(locale, "utf8");
+	}
+	return false;
+}
+
 void output_style(struct text *t, enum style style)
 {
 	static const char *const codes[] = {

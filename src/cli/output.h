@@ -17,6 +17,9 @@ void output_write(struct text *t);
 /* Waits for the pager. Also runs at exit. */
 void output_end(void);
 
+/* True if the user's locale has characters beyond ASCII, as UTF-8. */
+bool output_is_utf8(void);
+
 /* What a piece of text is; the colours follow from it. */
 enum style { STYLE_NONE, STYLE_HEADING, STYLE_NAME, STYLE_LOOP, STYLE_INLINE, STYLE_ADDRESS };
 

@@ -121,14 +121,6 @@ static void add_path_text(struct table *t, const struct row *r, size_t width)
 
 /* ---- cells ---- */
 
-/* Right-aligned. */
-static void add_cell(struct text *out, const struct text *cell, size_t columns)
-{
-	size_t n = text_columns(cell->len ? cell->data : "", cell->len);
-	text_fill(out, ' ', n < columns ? columns - n : 1);
-	text_addn(out, cell->len ? cell->data : "", cell->len);
-}
-
 static void add_value(struct text *out, const struct path_metric *m, uint64_t amount,
 		      size_t columns)
 {
@@ -138,14 +130,6 @@ static void add_value(struct text *out, const struct path_metric *m, uint64_t am
 		add_amount(&cell, m->index == PATH_CALLS ? &plain : &unit, amount);
 	else
 		text_char(&cell, '-');
-	add_cell(out, &cell, columns);
-	text_release(&cell);
-}
-
-static void add_word_cell(struct text *out, const char *word, size_t columns)
-{
-	struct text cell = TEXT_INIT;
-	text_add(&cell, word);
 	add_cell(out, &cell, columns);
 	text_release(&cell);
 }

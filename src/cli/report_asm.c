@@ -16,7 +16,8 @@ struct spot {
 	uint32_t procedure; /* scope */
 	uint64_t address;
 	uint64_t self;
-	uint32_t scope; /* of the instruction */
+	uint32_t scope;      /* of the instruction */
+	uint64_t executions; /* counted: of the instructions from here on that self is of */
 };
 
 struct spots {
@@ -48,7 +49,7 @@ static int by_self(const void *a, const void *b)
 static void collect(struct spots *out, const struct report *r)
 {
 	const struct profile *p = r->profile;
-	bool *in = report_focused_nodes(r);
+	bool *in = report_focused_nodes(r), counted = report_is_counted(r);
 	vec_each (v, &p->values) {
 		uint32_t node = v->node;
 		if (v->metric != r->metric || !in[node] || !report_has_thread(r, v->thread))
@@ -58,17 +59,20 @@ static void collect(struct spots *out, const struct report *r)
 		uint32_t procedure = report_procedure(p, p->nodes.data[node].scope);
 		if (node && procedure != PROFILE_NONE)
 			vec_push(&out->list, (struct spot){procedure, p->nodes.data[node].address,
-							   v->amount, p->nodes.data[node].scope});
+							   v->amount, p->nodes.data[node].scope,
+							   counted ? v->samples : 0});
 	}
 	free(in);
 	if (out->list.len)
 		qsort(out->list.data, out->list.len, sizeof(*out->list.data), by_address);
 	uint32_t kept = 0;
 	vec_each (s, &out->list) {
-		if (kept && !by_address(&out->list.data[kept - 1], s))
+		if (kept && !by_address(&out->list.data[kept - 1], s)) {
 			out->list.data[kept - 1].self += s->self;
-		else
+			out->list.data[kept - 1].executions += s->executions;
+		} else {
 			out->list.data[kept++] = *s;
+		}
 	}
 	out->list.len = kept;
 }
@@ -103,6 +107,8 @@ struct listing {
 	uint32_t count;
 	VEC(uint64_t) recent; /* addresses passed since the last one shown */
 	uint32_t after;       /* how many more to show for being behind one with a share */
+	struct spot run;      /* counted: what each of the next instructions has */
+	uint64_t run_left;    /* so many */
 };
 
 /* The line of an instruction that has a share. */
@@ -132,6 +138,24 @@ static void add_insn(struct listing *l, uint64_t va, const struct spot *spot, st
 	text_char(out, '\n');
 }
 
+static struct spot next_of_run(struct listing *l)
+{
+	static const struct spot none = {.scope = PROFILE_NONE};
+	if (!l->run_left)
+		return none;
+	l->run_left--;
+	return l->run;
+}
+
+/* Instructions that are executed together were counted at the first of them. */
+static struct spot begin_run(struct listing *l, const struct spot *first)
+{
+	l->run = *first;
+	l->run.self = first->executions;
+	l->run_left = first->self / first->executions;
+	return next_of_run(l);
+}
+
 /* All spots in [va, end) as one; spots before are passed. A call's spot is its last byte. */
 static struct spot take_spots(struct listing *l, uint64_t va, uint64_t end)
 {
@@ -141,8 +165,9 @@ static struct spot take_spots(struct listing *l, uint64_t va, uint64_t end)
 			continue;
 		all.self += l->spots->self;
 		all.scope = l->spots->scope;
+		all.executions += l->spots->executions;
 	}
-	return all;
+	return all.executions ? begin_run(l, &all) : all.self ? all : next_of_run(l);
 }
 
 static void pass_insn(struct listing *l, uint64_t va, uint64_t end, struct text *out)
@@ -172,7 +197,7 @@ static void list_code(struct listing *l, uint64_t start, struct text *out)
 	uint64_t va = start, last = l->spots[l->count - 1].address;
 	if (l->spots->address < start || l->spots->address - start > MOST_BYTES)
 		va = l->spots->address;
-	while (va <= last || l->after) {
+	while (va <= last || l->after || l->run_left) {
 		size_t n;
 		struct insn in;
 		const uint8_t *p = image_at(l->image, va, &n);

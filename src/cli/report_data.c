@@ -10,6 +10,7 @@
 
 #include "base/pattern.h"
 #include "cli/choose.h"
+#include "cli/report_view.h"
 #include "cli/view.h"
 
 enum { WIDTH_UNKNOWN = 100, WIDTH_MIN = 70, WIDTH_MAX = 300 };
@@ -34,10 +35,29 @@ static uint32_t first_metric(const struct profile *p)
 	return first == PROFILE_NONE ? 0 : first;
 }
 
+/* The views of counts are of instructions. */
+static int choose_instructions(struct report *r, struct err *e)
+{
+	const struct profile *p = r->profile;
+	const char *view = report_chosen_view(r->args)->name;
+	r->metric = profile_metric_named(p, PROFILE_INSTRUCTIONS);
+	if (!profile_has_counts(p) || r->metric == PROFILE_NONE)
+		return err_set(e, ERR_INPUT,
+			       "there is no --view=%s of this profile: it has samples, not counts; "
+			       "'sonde count -- COMMAND' makes one with counts",
+			       view);
+	if (r->args->metric && strcmp(r->args->metric, PROFILE_INSTRUCTIONS) != 0)
+		return err_set(e, ERR_INPUT, "--view=%s is of instructions, not of '%s'", view,
+			       r->args->metric);
+	return 0;
+}
+
 static int choose_metric(struct report *r, struct err *e)
 {
 	struct text names = TEXT_INIT;
 	const struct profile *p = r->profile;
+	if (report_chosen_view(r->args)->counts)
+		return choose_instructions(r, e);
 	if (!r->args->metric) {
 		r->metric = first_metric(p);
 		return 0;
@@ -121,7 +141,7 @@ static int choose_focus(struct report *r, struct err *e)
 	if (any)
 		return 0;
 	return err_set(e, ERR_INPUT,
-		       "nothing that was sampled matches '%s': neither a procedure nor FILE:LINE; "
+		       "nothing that was measured matches '%s': neither a procedure nor FILE:LINE; "
 		       "'*%s*' would match a part",
 		       pattern, pattern);
 }
@@ -158,6 +178,11 @@ bool report_has_thread(const struct report *r, uint32_t thread)
 	if (r->thread != PROFILE_NONE)
 		return thread == r->thread;
 	return !r->threads || r->threads[thread];
+}
+
+bool report_is_counted(const struct report *r)
+{
+	return profile_is_counted(r->profile, r->metric);
 }
 
 struct tree_options report_tree_options(struct report *r, bool lines)

@@ -50,6 +50,8 @@ bool *report_focused_nodes(const struct report *r);
 /* Chosen threads, by their amount of the metric, largest first; the caller frees. */
 uint32_t report_top_threads(const struct report *r, uint32_t **out);
 bool report_has_thread(const struct report *r, uint32_t thread);
+/* True if the metric was counted, not sampled. */
+bool report_is_counted(const struct report *r);
 
 /* True of procedures that every path begins with and nobody asks about: _start and the like. */
 bool is_startup(const struct profile *p, uint32_t scope);

@@ -88,8 +88,8 @@ void flat_outline(const struct report *r, struct outline *out)
 		add_outside(out, r);
 }
 
-/* All rows of one kind as peers. */
-static void peers(const struct report *r, enum outline_kind kind, struct outline *out)
+/* All rows of some kinds, a sum of 1 << kind, as peers. */
+static void peers(const struct report *r, unsigned kinds, struct outline *out)
 {
 	struct outline all;
 	struct flat f;
@@ -101,7 +101,7 @@ static void peers(const struct report *r, enum outline_kind kind, struct outline
 	vec_each (n, &all.nodes) {
 		struct outline_node top = *n;
 		top.parent = 0;
-		if (n->kind == kind)
+		if (kinds >> n->kind & 1)
 			outline_add(out, top);
 	}
 	outline_release(&all);
@@ -109,10 +109,15 @@ static void peers(const struct report *r, enum outline_kind kind, struct outline
 
 void procedures_outline(const struct report *r, struct outline *out)
 {
-	peers(r, OUTLINE_PROCEDURE, out);
+	peers(r, 1 << OUTLINE_PROCEDURE, out);
 }
 
 void loops_outline(const struct report *r, struct outline *out)
 {
-	peers(r, OUTLINE_LOOP, out);
+	peers(r, 1 << OUTLINE_LOOP, out);
+}
+
+void hot_scopes_outline(const struct report *r, struct outline *out)
+{
+	peers(r, 1 << OUTLINE_LOOP | 1 << OUTLINE_PROCEDURE, out);
 }

@@ -210,9 +210,10 @@ void lines_text(const struct report *r, struct text *out)
 			rest += f->self;
 	}
 	if (!l.files.len)
-		text_add(out,
-			 "No line is known of what was sampled: its programs and libraries have no "
-			 "debugging information.\n");
+		text_add(
+			out,
+			"No line is known of what was measured: its programs and libraries have no "
+			"debugging information.\n");
 	if ((double)rest * 2000 > (double)r->total) {
 		add_share(out, rest, r->total);
 		text_add(out, " in other files\n");

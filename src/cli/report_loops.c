@@ -6,9 +6,8 @@
 #include "cli/report_text.h"
 #include "cli/report_view.h"
 
-/* "main > relax > max": the procedure of a scope and the inlined calls on the way to it. If there
- * is no room for all, the ends are what matters. */
-static void add_chain(const struct profile *p, uint32_t scope, size_t width, struct text *out)
+/* If there is no room for all, the ends are what matters. */
+void add_chain(const struct profile *p, uint32_t scope, size_t width, struct text *out)
 {
 	VEC(const char *) names = {0};
 	struct text chain = TEXT_INIT, ends = TEXT_INIT;
@@ -114,7 +113,8 @@ void loops_text(const struct report *r, struct text *out)
 	loops_outline(r, &o);
 	outline_link(&o, r->profile, r->args->sort == SORT_BEST ? SORT_SELF : r->args->sort);
 	if (o.nodes.data[0].first_child == PROFILE_NONE)
-		text_add(out, "no sample was in a loop\n");
+		text_add(out, report_is_counted(r) ? "nothing was executed in a loop\n"
+						   : "no sample was in a loop\n");
 	else
 		loops_table(r, &o, UINT32_MAX, out);
 	outline_release(&o);

@@ -98,6 +98,9 @@ void outline_json(const struct outline *o, const struct report *r, const struct 
 		  struct json *j);
 void outline_csv(const struct outline *o, const struct report *r, const struct outline_threads *t,
 		 struct text *out);
+/* What and where a node is, as fields of CSV: kind, name, procedure, file, first and last line,
+ * image. */
+void outline_scope_csv(const struct profile *p, const struct outline_node *n, struct text *out);
 /* One node as JSON members; what and where it is only, or with its amounts. */
 void outline_scope_json(const struct outline_node *n, const struct report *r, struct json *j);
 void outline_node_json(const struct outline_node *n, const struct report *r, struct json *j);

@@ -242,7 +242,7 @@ void outline_json(const struct outline *o, const struct report *r, const struct 
 	vec_free(&rows.list);
 }
 
-static void add_scope_csv(const struct profile *p, const struct outline_node *n, struct text *out)
+void outline_scope_csv(const struct profile *p, const struct outline_node *n, struct text *out)
 {
 	static const struct profile_scope none = {.image = PROFILE_NONE, .name = "", .file = ""};
 	const struct profile_scope *s =
@@ -269,7 +269,7 @@ static void add_row_csv(const struct outline *o, const struct outline_row *row,
 	if (row->node == PROFILE_NONE)
 		text_add(out, "\"more\",\"\",\"\",\"\",0,0,\"\",");
 	else
-		add_scope_csv(r->profile, n, out);
+		outline_scope_csv(r->profile, n, out);
 	csv_u64(out, self);
 	csv_u64(out, total);
 	csv_u64(out, n->self_samples);

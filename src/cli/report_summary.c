@@ -76,6 +76,24 @@ static void add_quality(const struct report *r, struct text *out)
 	}
 }
 
+/* Of which threads, and how, the metric shown is. */
+static void add_extent(const struct report *r, struct text *out)
+{
+	const struct profile *p = r->profile;
+	text_add(out, report_is_counted(r) ? " in " : " of ");
+	add_counted(out, p->threads.len, "thread", "threads");
+	if (p->processes.len > 1) {
+		text_add(out, ", ");
+		add_counted(out, p->processes.len, "process", "processes");
+	}
+	if (*fact(r, "hz") && !report_is_counted(r)) {
+		text_add(out, " at ");
+		output_name(out, fact(r, "hz"));
+		text_add(out, " Hz");
+	}
+	text_add(out, p->metrics.len > 1 ? " (shown below; --metric chooses)" : "");
+}
+
 static void add_metrics(const struct report *r, struct text *out)
 {
 	const struct profile *p = r->profile;
@@ -90,22 +108,14 @@ static void add_metrics(const struct report *r, struct text *out)
 		add_short(out, m->name, 40);
 		pad_to(out, start, 12);
 		add_amount(out, m, amount);
-		text_add(out, " in ");
-		add_counted(out, samples, "sample", "samples");
-		if (i == r->metric) {
-			text_add(out, " of ");
-			add_counted(out, p->threads.len, "thread", "threads");
-			if (p->processes.len > 1) {
-				text_add(out, ", ");
-				add_counted(out, p->processes.len, "process", "processes");
-			}
-			if (*fact(r, "hz")) {
-				text_add(out, " at ");
-				output_name(out, fact(r, "hz"));
-				text_add(out, " Hz");
-			}
-			text_add(out, p->metrics.len > 1 ? " (shown below; --metric chooses)" : "");
+		if (profile_is_counted(p, i)) {
+			text_add(out, " counted");
+		} else {
+			text_add(out, " in ");
+			add_counted(out, samples, "sample", "samples");
 		}
+		if (i == r->metric)
+			add_extent(r, out);
 		text_char(out, '\n');
 	}
 }
@@ -139,9 +149,10 @@ static void add_run(const struct report *r, struct text *out)
 				      : ", or more: the recording did not end in order\n");
 	}
 	add_metrics(r, out);
+	uncovered_table(r, out);
 	add_quality(r, out);
 	add_note(fact(r, "note"), out);
-	if (!strcmp(fact(r, "user_only"), "1"))
+	if (!strcmp(fact(r, "user_only"), "1") && !report_is_counted(r))
 		add_note(
 			"what the kernel did for the program was not measured; that needs root, or "
 			"sysctl kernel.perf_event_paranoid=1",
@@ -265,7 +276,8 @@ static void add_loops(const struct report *r, struct text *out)
 	if (o.nodes.len > 1)
 		loops_table(r, &o, MOST_LOOPS, out);
 	else
-		text_add(out, "No sample was in a loop.\n");
+		text_add(out, report_is_counted(r) ? "Nothing was executed in a loop.\n"
+						   : "No sample was in a loop.\n");
 	outline_release(&o);
 }
 
@@ -305,6 +317,10 @@ void summary_text(const struct report *r, struct text *out)
 		threads_table(r, MOST_THREADS, out);
 	}
 	output_style(out, STYLE_ADDRESS);
+	text_add(out, profile_has_counts(r->profile)
+			      ? "\nCounts: --view=trips (iterations of loops), mix (of "
+				"instructions), parallel (loops to parallelise)"
+			      : "");
 	text_add(out, "\nMore: --view=tree|callers|flat|loops|graph|threads, --lines, --asm, "
 		      "--focus=PROCEDURE, --help\n");
 	output_style(out, STYLE_NONE);
@@ -358,6 +374,7 @@ void summary_json(const struct report *r, struct json *j)
 	struct outline o;
 	struct path path = {0};
 	add_facts_json(r, j);
+	uncovered_json(r, j);
 	hot_outline(r, &o);
 	follow(r, &o, &path);
 	json_array(j, "hot_path");

@@ -1,5 +1,6 @@
 #include "cli/report_text.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/vec.h"
@@ -30,6 +31,29 @@ void add_count(struct text *out, uint64_t n)
 	text_release(&digits);
 }
 
+void add_brief_count(struct text *out, uint64_t n)
+{
+	static const char units[] = "kMGTPE";
+	double value = (double)n;
+	size_t i = 0;
+	if (n < 100000) {
+		add_count(out, n);
+		return;
+	}
+	for (value /= 1000; value >= 999.5; value /= 1000)
+		i++;
+	int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+	text_printf(out, "%.*f %c", digits, value, units[i]);
+}
+
+void add_mean(struct text *out, double mean)
+{
+	if (mean >= 99.95 || mean == floor(mean))
+		add_brief_count(out, mean < 1.8e19 ? (uint64_t)llround(mean) : UINT64_MAX);
+	else
+		text_printf(out, "%.*f", mean < 9.995 ? 2 : 1, mean);
+}
+
 void add_amount(struct text *out, const struct profile_metric *m, uint64_t amount)
 {
 	static const struct {
@@ -45,6 +69,14 @@ void add_amount(struct text *out, const struct profile_metric *m, uint64_t amoun
 		i++;
 	double value = (double)amount / units[i].size;
 	text_printf(out, "%.*f %s", value < 10 ? 2 : value < 100 ? 1 : 0, value, units[i].unit);
+}
+
+void add_brief_amount(struct text *out, const struct profile_metric *m, uint64_t amount)
+{
+	if (strcmp(m->unit, "ns") != 0)
+		add_brief_count(out, amount);
+	else
+		add_amount(out, m, amount);
 }
 
 void add_counted(struct text *out, uint64_t n, const char *one, const char *many)
@@ -214,6 +246,31 @@ void pad_to(struct text *out, size_t start, size_t column)
 {
 	size_t used = out->len > start ? text_columns(out->data + start, out->len - start) : 0;
 	text_fill(out, ' ', used < column ? column - used : 1);
+}
+
+void add_cell(struct text *out, struct text *cell, size_t columns)
+{
+	const char *data = cell->len ? cell->data : "";
+	size_t used = text_columns(data, cell->len);
+	text_fill(out, ' ', used < columns ? columns - used : 1);
+	text_addn(out, data, cell->len);
+	text_clear(cell);
+}
+
+void add_word_cell(struct text *out, const char *word, size_t columns)
+{
+	struct text cell = TEXT_INIT;
+	text_add(&cell, word);
+	add_cell(out, &cell, columns);
+	text_release(&cell);
+}
+
+void add_count_cell(struct text *out, uint64_t n, size_t columns)
+{
+	struct text cell = TEXT_INIT;
+	add_brief_count(&cell, n);
+	add_cell(out, &cell, columns);
+	text_release(&cell);
 }
 
 void csv_text(struct text *out, const char *value)

@@ -11,6 +11,12 @@ double percent_of(uint64_t amount, uint64_t total);
 void add_count(struct text *out, uint64_t n);
 /* "1.23 s", "45.6 ms"; counts as add_count(). */
 void add_amount(struct text *out, const struct profile_metric *m, uint64_t amount);
+/* "12,345", but in at most six columns: "1.23 M", "45.6 G" */
+void add_brief_count(struct text *out, uint64_t n);
+/* A mean: "3", "3.14", "12.5", and large ones as add_brief_count(). */
+void add_mean(struct text *out, double mean);
+/* As add_amount() but counts brief, for columns. */
+void add_brief_amount(struct text *out, const struct profile_metric *m, uint64_t amount);
 /* "1 thread", "2 threads" */
 void add_counted(struct text *out, uint64_t n, const char *one, const char *many);
 
@@ -32,6 +38,11 @@ size_t text_columns(const char *s, size_t n);
 /* Spaces up to `column`, counted from byte `start` of the text; at least one. Before it, no colour
  * may have been used. */
 void pad_to(struct text *out, size_t start, size_t column);
+
+/* Adds a cell at the right side of its columns, with a space before it at least, and clears it. */
+void add_cell(struct text *out, struct text *cell, size_t columns);
+void add_word_cell(struct text *out, const char *word, size_t columns);
+void add_count_cell(struct text *out, uint64_t n, size_t columns); /* brief */
 
 /* A field of CSV with a comma behind it. */
 void csv_text(struct text *out, const char *value);

@@ -90,7 +90,7 @@ static void add_row(const struct report *r, const struct thread_row *row,
 	size_t start = out->len;
 	add_share(out, row->amount, r->total);
 	text_add(out, "  ");
-	add_amount(out, &p->metrics.data[r->metric], row->amount);
+	add_brief_amount(out, &p->metrics.data[r->metric], row->amount);
 	pad_to(out, start, 20);
 	text_printf(out, "%d", t->tid);
 	pad_to(out, start, 29);

@@ -11,11 +11,16 @@ const struct report_view report_views[] = {
 	{"loops", SORT_SELF, .build = loops_outline, .text = loops_text},
 	{"graph", .text = graph_text, .json = graph_json},
 	{"threads", .text = threads_text, .json = threads_json, .csv = threads_csv},
+	{"trips", .counts = true, .text = trips_text, .json = trips_json, .csv = trips_csv},
+	{"mix", .counts = true, .text = mix_text, .json = mix_json, .csv = mix_csv},
+	{"parallel", .counts = true, .text = parallel_text, .json = parallel_json,
+	 .csv = parallel_csv},
 	{0},
 };
 
-const char *const report_view_names[] = {"summary", "tree",  "callers", "flat",
-					 "loops",   "graph", "threads", NULL};
+const char *const report_view_names[] = {"summary", "tree",     "callers", "flat",
+					 "loops",   "graph",    "threads", "trips",
+					 "mix",     "parallel", NULL};
 
 static const struct report_view annotated_lines = {"lines", .text = lines_text, .json = lines_json};
 static const struct report_view annotated_code = {"asm", .text = assembly_text};
@@ -33,8 +38,10 @@ void report_heading(const struct report *r, struct text *out)
 	output_name(out, m->name);
 	text_add(out, ": 100% is ");
 	add_amount(out, m, r->total);
-	text_add(out, " in ");
-	add_counted(out, r->samples, "sample", "samples");
+	if (!report_is_counted(r)) {
+		text_add(out, " in ");
+		add_counted(out, r->samples, "sample", "samples");
+	}
 	if (r->args->thread) {
 		text_add(out, " of threads ");
 		output_name(out, r->args->thread);
@@ -91,9 +98,14 @@ static void write_json(const struct report *r, const struct report_view *v, cons
 /* Why there may be nothing to show. */
 static void explain_empty(const struct report *r, struct text *out)
 {
-	if (r->whole)
+	if (r->whole && report_is_counted(r))
+		text_add(out, "Nothing of what was chosen was executed; without --thread and "
+			      "--focus there is something.\n");
+	else if (r->whole)
 		text_add(out, "There is no sample of what was chosen; without --thread and --focus "
 			      "there are some.\n");
+	else if (report_is_counted(r))
+		text_add(out, "Nothing of this was counted.\n");
 	else
 		text_add(out,
 			 "This profile has no samples: the program used less processor time than "

@@ -6,6 +6,7 @@
 struct report_view {
 	const char *name;
 	enum report_sort sort; /* unless the user says otherwise */
+	bool counts;           /* of runs that were counted only; of instructions */
 	outline_build build;
 	/* Instead of what follows from `build`; NULL: there is none. */
 	void (*text)(const struct report *r, struct text *out);
@@ -31,11 +32,27 @@ void threads_csv(const struct report *r, struct text *out);
 void lines_text(const struct report *r, struct text *out);
 void lines_json(const struct report *r, struct json *j);
 void assembly_text(const struct report *r, struct text *out);
+void trips_text(const struct report *r, struct text *out);
+void trips_json(const struct report *r, struct json *j);
+void trips_csv(const struct report *r, struct text *out);
+void mix_text(const struct report *r, struct text *out);
+void mix_json(const struct report *r, struct json *j);
+void mix_csv(const struct report *r, struct text *out);
+void parallel_text(const struct report *r, struct text *out);
+void parallel_json(const struct report *r, struct json *j);
+void parallel_csv(const struct report *r, struct text *out);
 
 /* The largest loops, or procedures, of an outline of them: at most `most` rows. */
 void loops_table(const struct report *r, const struct outline *o, uint32_t most, struct text *out);
 void procedures_outline(const struct report *r, struct outline *out);
+/* Both. */
+void hot_scopes_outline(const struct report *r, struct outline *out);
+/* "main > relax > max": the procedure of a scope and the inlined calls on the way to it. */
+void add_chain(const struct profile *p, uint32_t scope, size_t width, struct text *out);
 void threads_table(const struct report *r, uint32_t most, struct text *out);
+/* What could not be counted; nothing if there is none. */
+void uncovered_table(const struct report *r, struct text *out);
+void uncovered_json(const struct report *r, struct json *j);
 
 /* Checks what of a flattening the user wrote: a number of levels or "loops". */
 int flatten_parse(const char *word, uint32_t *levels, struct err *e);

@@ -17,6 +17,12 @@ CREATE TABLE value(node INTEGER NOT NULL REFERENCES node, thread INTEGER NOT NUL
 CREATE TABLE count(name TEXT PRIMARY KEY, samples INTEGER NOT NULL) WITHOUT ROWID;
 """
 
+COUNTS = """
+CREATE TABLE tally(id INTEGER PRIMARY KEY, image INTEGER NOT NULL REFERENCES image, address INTEGER NOT NULL, loop INTEGER NOT NULL, thread INTEGER NOT NULL REFERENCES thread, scope INTEGER REFERENCES scope, flags INTEGER NOT NULL, entries INTEGER NOT NULL, iterations INTEGER NOT NULL, trip_min INTEGER NOT NULL, trip_max INTEGER NOT NULL, load INTEGER NOT NULL, store INTEGER NOT NULL, integer INTEGER NOT NULL, float INTEGER NOT NULL, simd INTEGER NOT NULL, branch INTEGER NOT NULL, atomic INTEGER NOT NULL, other INTEGER NOT NULL);
+CREATE TABLE trips(tally INTEGER NOT NULL REFERENCES tally, low INTEGER NOT NULL, high INTEGER NOT NULL, entries INTEGER NOT NULL, PRIMARY KEY(tally, low)) WITHOUT ROWID;
+CREATE TABLE uncovered(id INTEGER PRIMARY KEY, image INTEGER REFERENCES image, address INTEGER NOT NULL, name TEXT NOT NULL, share INTEGER, reason TEXT NOT NULL);
+"""
+
 PERIOD = 1000000  # nanoseconds
 
 
@@ -56,9 +62,12 @@ class Profile:
         amount = samples * PERIOD if amount is None else amount
         self.values[node, thread, metric] = (old[0] + samples, old[1] + amount)
 
+    schema, tables = 1, TABLES
+
     def write(self, path):
         db = sqlite3.connect(path)
-        db.executescript("PRAGMA synchronous=OFF; PRAGMA application_id=1936682596; PRAGMA user_version=1;" + TABLES)
+        db.executescript("PRAGMA synchronous=OFF; PRAGMA application_id=1936682596;"
+                         f"PRAGMA user_version={self.schema};" + self.tables)
         for table, rows in self.rows.items():
             for number, row in enumerate(rows):
                 db.execute(f"INSERT INTO {table} VALUES({','.join('?' * (len(row) + 1))})", (number, *row))
@@ -66,6 +75,52 @@ class Profile:
         db.executemany("INSERT INTO meta VALUES(?,?)", self.meta.items())
         samples = sum(v[0] for v in self.values.values())
         db.execute("INSERT INTO count VALUES('complete', ?)", (samples,))
+        self.write_more(db)
         db.commit()
         db.close()
         return path
+
+    def write_more(self, db):
+        pass
+
+
+INSTRUCTIONS, CALLS = 0, 1
+LOADS, STORES, INTEGERS, FLOATS, SIMD, BRANCHES, ATOMICS, OTHERS = range(8)
+IRREDUCIBLE, ITERATIONS_UNKNOWN, TRIPS_UNKNOWN, MACHINE_ITERATIONS = 1, 2, 4, 8
+
+
+class Counted(Profile):
+    """What counting makes. Amounts are instructions; calls go with the first code of a callee."""
+
+    schema, tables = 2, TABLES + COUNTS
+
+    def __init__(self, **more):
+        super().__init__(**more)
+        self.meta["schema"] = "2"
+        self.rows["metric"] = [("instructions", "", 0), ("calls", "", 0)]
+        self.rows.update(tally=[], uncovered=[])
+        self.trips = []
+
+    def execute(self, parent, scope, times, instructions, calls=0, thread=0):
+        """A run of instructions below a call site; with calls, it is the entry of its procedure."""
+        node = self.node(parent, scope, LEAF)
+        self.value(node, times, thread, INSTRUCTIONS, times * instructions)
+        if calls:
+            self.value(node, calls, thread, CALLS, calls)
+        return node
+
+    def tally(self, scope, entries, iterations=0, trips=None, mix=None, thread=0, flags=0, offset=0):
+        """Of a loop with its trips, {count or (low, high): entries}; of a procedure without."""
+        _, image, kind, *_, address = self.rows["scope"][scope]
+        buckets = sorted((k if isinstance(k, tuple) else (k, k)) + (n,) for k, n in (trips or {}).items())
+        least, most = (buckets[0][0], buckets[-1][1]) if buckets else (0, 0)
+        classes = [(mix or {}).get(i, 0) for i in range(8)]
+        row = self.add("tally", image, address + offset, int(kind == LOOP), thread, scope, flags, entries, iterations,
+                       least, most, *classes)
+        self.trips += [(row, *bucket) for bucket in buckets]
+
+    def uncovered(self, name, share, reason):
+        self.add("uncovered", self.image, 0x100000, name, share, reason)
+
+    def write_more(self, db):
+        db.executemany("INSERT INTO trips VALUES(?,?,?,?)", self.trips)

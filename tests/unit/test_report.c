@@ -147,6 +147,45 @@ static void test_values(void **state)
 	text_release(&t);
 }
 
+static void test_brief_counts(void **state)
+{
+	(void)state;
+	static const struct {
+		uint64_t n;
+		const char *brief;
+	} cases[] = {
+		{0, "0"},
+		{99999, "99,999"},
+		{100000, "100 k"},
+		{999499, "999 k"},
+		{999500, "1.00 M"},
+		{1234567, "1.23 M"},
+		{9994999, "9.99 M"},
+		{9996000, "10.0 M"},
+		{45678901234, "45.7 G"},
+		{999999999999999, "1.00 P"},
+		{UINT64_MAX, "18.4 E"},
+	};
+	struct text t = TEXT_INIT;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		text_clear(&t);
+		add_brief_count(&t, cases[i].n);
+		assert_string_equal(t.data, cases[i].brief);
+	}
+	text_clear(&t);
+	add_mean(&t, 3);
+	text_char(&t, '|');
+	add_mean(&t, 3.14159);
+	text_char(&t, '|');
+	add_mean(&t, 99.94);
+	text_char(&t, '|');
+	add_mean(&t, 99.96);
+	text_char(&t, '|');
+	add_mean(&t, 1e25);
+	assert_string_equal(t.data, "3|3.14|99.9|100|18.4 E");
+	text_release(&t);
+}
+
 static void test_names_are_shortened_and_escaped(void **state)
 {
 	(void)state;
@@ -483,6 +522,8 @@ static void test_empty(void **state)
 	struct report_args a = plain;
 	profile_init(&p);
 	for (a.view = 0; report_views[a.view].name; a.view++) {
+		if (report_views[a.view].counts)
+			continue;
 		char *text = show(&p, a);
 		assert_has(text, "This profile has no samples");
 		free(text);
@@ -552,10 +593,230 @@ static void test_lines(void **state)
 	profile_release(&p);
 }
 
+static struct profile_tally *add_tally(struct profile *p, uint32_t scope, uint32_t thread,
+				       uint64_t entries, uint64_t iterations)
+{
+	bool loop = p->scopes.data[scope].kind == PROFILE_LOOP;
+	uint32_t i = profile_tally(p, 0, p->scopes.data[scope].address, loop, thread);
+	struct profile_tally *t = &p->tallies.data[i];
+	t->scope = scope;
+	t->entries = entries;
+	t->iterations = iterations;
+	return t;
+}
+
+static void add_trips(struct profile *p, struct profile_tally *t, uint64_t low, uint64_t high,
+		      uint64_t entries)
+{
+	t->trip_min = t->trip_max ? t->trip_min : low;
+	t->trip_max = high;
+	profile_add_trips(p, (uint32_t)(t - p->tallies.data), low, high, entries);
+}
+
+/* make_heat() as if it had been counted: each sample is a million instructions. Thread 11 enters
+ * loop 12-20 once, for 100 iterations, and loop 30-35 100 times; work is called 60 and 40 times. */
+static void make_counted(struct profile *p)
+{
+	make_heat(p);
+	p->metrics.data[0] = (struct profile_metric){PROFILE_INSTRUCTIONS, "", 0};
+	vec_push(&p->metrics, (struct profile_metric){PROFILE_CALLS, "", 0});
+	uint32_t call = add_node(p, 0, NODE_FRAME, 5), work = add_node(p, call, NODE_LEAF, 8);
+	profile_add(p, work, 0, 1, 60, 60);
+	profile_add(p, work, 1, 1, 40, 40);
+	struct profile_tally *t = add_tally(p, 0, 0, 1, 0);
+	t->mix[CLASS_FLOAT] = 60000000;
+	add_tally(p, 0, 1, 0, 0)->mix[CLASS_INTEGER] = 4000000;
+	add_trips(p, add_tally(p, 1, 0, 1, 100), 100, 100, 1);
+	t = add_tally(p, 3, 0, 100, 1500);
+	t->mix[CLASS_FLOAT] = 45000000;
+	t->mix[CLASS_BRANCH] = 15000000;
+	for (uint64_t i = 0; i < 10; i++)
+		add_trips(p, t, 10 + i, 10 + i, i == 9 ? 10 : 1);
+	add_trips(p, t, 20, 40, 81);
+	add_tally(p, 7, 0, 60, 0)->mix[CLASS_LOAD] = 20000000;
+	add_tally(p, 7, 1, 40, 0)->mix[CLASS_LOAD] = 16000000;
+	vec_push(&p->uncovered, (struct profile_uncovered){0, 15000, 0x9000, "odd", "it is odd"});
+}
+
+static void test_counted_summary(void **state)
+{
+	(void)state;
+	struct profile p;
+	make_counted(&p);
+	char *text = show(&p, plain);
+	assert_has(text, "instructions 100,000,000 counted in 2 threads (shown below");
+	assert_has(text, "calls       100 counted\n");
+	assert_has(text, "not counted 1 procedure that ran as it was, 1.5% of the time by samples\n"
+			 "               1.5%  odd [heat]: it is odd\n");
+	assert_has(text, "--view=trips (");
+	assert_has(text, "  60.0%  60.0%  heat.c:30-35 ");
+	assert_lacks(text, " sample ");
+	assert_lacks(text, "in 100 samples");
+	free(text);
+	profile_release(&p);
+}
+
+static void test_trips(void **state)
+{
+	(void)state;
+	struct profile p;
+	struct report_args a = plain;
+	make_counted(&p);
+	a.view = view_named("trips");
+	setenv("LC_ALL", "C", 1);
+	char *text = show(&p, a);
+	assert_has(text, "instructions: 100% is 100,000,000\n");
+	assert_has(text, "         96.0%       1        100    100    100    100  always 100    "
+			 "heat.c:12-20 in main\n"
+			 "  60.0%  60.0%     100      1,500     10     15     40  .#            "
+			 "heat.c:30-35 in main > relax\n");
+	free(text);
+	setenv("LC_ALL", "en_US.UTF-8", 1);
+	p.tallies.data[3].flags = TALLY_MACHINE_ITERATIONS;
+	add_tally(&p, 3, 1, 5, 50);
+	text = show(&p, a);
+	assert_has(text, "     105      1,550     10   14.8     40  \u2581\u2588            "
+			 "heat.c:30-35^ in main > relax\n");
+	assert_has(text, "^  unrolled or vectorised");
+	free(text);
+	a.per_thread = true;
+	text = show(&p, a);
+	assert_has(text, "         80.0%       1        100    100    100    100  always 100    "
+			 "| thread 11 first\n");
+	assert_has(text,
+		   "       5         50      -     10      -  not ended     | thread 12 second");
+	free(text);
+	a.per_thread = false;
+	p.tallies.data[3].flags = TALLY_ITERATIONS_UNKNOWN | TALLY_TRIPS_UNKNOWN;
+	text = show(&p, a);
+	assert_has(text, "     105          ?      ?      ?      ?  not known ");
+	free(text);
+	profile_release(&p);
+}
+
+static void test_mix(void **state)
+{
+	(void)state;
+	struct profile p;
+	struct report_args a = plain;
+	make_counted(&p);
+	a.view = view_named("mix");
+	char *text = show(&p, a);
+	assert_has(text, " 100.0%    100 M  36.0         4.0  60.0                            "
+			 "the whole program\n"
+			 "  64.0%   64.0 M               6.2  93.8                            "
+			 "main  heat.c:10\n"
+			 "  60.0%   60.0 M                    75.0         25.0               "
+			 "heat.c:30-35 in main > relax\n"
+			 "  36.0%   36.0 M 100.0                                              "
+			 "work  work.c:1\n");
+	assert_lacks(text, "heat.c:12-20");
+	free(text);
+	a.thread = "12";
+	text = show(&p, a);
+	assert_has(text, " 100.0%   20.0 M  80.0        20.0 ");
+	assert_has(text, "all of these threads\n");
+	free(text);
+	profile_release(&p);
+}
+
+static void test_parallel(void **state)
+{
+	(void)state;
+	struct profile p;
+	struct report_args a = plain;
+	make_counted(&p);
+	a.view = view_named("parallel");
+	char *text = show(&p, a);
+	assert_has(text,
+		   "  96.0%       1      100     960 k 1.92 3.57 6.07 9.33 12.8 16.9  1. "
+		   "heat.c:12-20 in main\n"
+		   "    Has 96.0% of all instructions in 1 entry, with 100 iterations of 960 k "
+		   "instructions.\n"
+		   "    If its iterations depend on each other, there is inside it:\n");
+	assert_has(text, "2 threads ran;");
+	free(text);
+	a.thread = "12";
+	text = show(&p, a);
+	assert_has(text, "No loop was executed");
+	free(text);
+	profile_release(&p);
+}
+
+static void test_counted_graph(void **state)
+{
+	(void)state;
+	struct profile p;
+	struct report_args a = plain;
+	make_counted(&p);
+	a.view = view_named("graph");
+	char *text = show(&p, a);
+	assert_has(text, "  96.0%                1  loop heat.c:12-20\n"
+			 "            60.0%       100  -> loop heat.c:30-35\n"
+			 "            36.0%       100  -> work  work.c:1\n");
+	free(text);
+	a.focus = "work";
+	text = show(&p, a);
+	assert_has(text, "           100.0%            -> loop heat.c:12-20\n");
+	assert_has(text, "           100.0%       100  -> work  work.c:1\n");
+	free(text);
+	profile_release(&p);
+}
+
+/* Whatever view: nothing chosen, or only procedures without a call counted, does no harm. */
+static void test_empty_counts(void **state)
+{
+	(void)state;
+	struct profile p;
+	struct report_args a = plain;
+	make_counted(&p);
+	vec_clear(&p.values);
+	vec_clear(&p.trips);
+	for (a.view = 0; report_views[a.view].name; a.view++) {
+		char *text = show(&p, a);
+		assert_has(text, "Nothing of this was counted.");
+		free(text);
+		a.json = true;
+		text = show(&p, a);
+		assert_has(text, "\"total\":0");
+		free(text);
+		a.json = false;
+	}
+	profile_release(&p);
+}
+
+static void test_views_of_counts_need_counts(void **state)
+{
+	(void)state;
+	struct profile p;
+	struct report r;
+	struct err e;
+	struct report_args a = plain;
+	a.view = view_named("trips");
+	make_heat(&p);
+	assert_int_equal(report_init(&r, &a, &p, &e), ERR_INPUT);
+	assert_has(e.text, "--view=trips");
+	assert_has(e.text, "it has samples, not counts; 'sonde count -- COMMAND' makes one");
+	profile_release(&p);
+	make_counted(&p);
+	a.metric = PROFILE_CALLS;
+	assert_int_equal(report_init(&r, &a, &p, &e), ERR_INPUT);
+	assert_has(e.text, "is of instructions, not of 'calls'");
+	profile_release(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_brief_counts),
+		cmocka_unit_test(test_counted_summary),
+		cmocka_unit_test(test_trips),
+		cmocka_unit_test(test_mix),
+		cmocka_unit_test(test_parallel),
+		cmocka_unit_test(test_counted_graph),
+		cmocka_unit_test(test_empty_counts),
+		cmocka_unit_test(test_views_of_counts_need_counts),
 		cmocka_unit_test(test_names_are_shortened_and_escaped),
 		cmocka_unit_test(test_bare_names),
 		cmocka_unit_test(test_paths_are_tidied),

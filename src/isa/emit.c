@@ -22,7 +22,7 @@ enum {
 
 void emit_init(struct emit *e, const struct arch *arch, uint64_t base)
 {
-	*e = (struct emit){.arch = arch, .base = base};
+	*e = (struct emit){.arch = arch, .base = base, .extent = EMIT_EXTENT};
 }
 
 void emit_release(struct emit *e)

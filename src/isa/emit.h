@@ -12,7 +12,7 @@
 
 struct arch;
 
-enum { LABEL_NONE = UINT32_MAX };
+enum { LABEL_NONE = UINT32_MAX, EMIT_EXTENT = (1 << 20) - 4 };
 
 /* Where control goes: a label of the buffer, or with LABEL_NONE a fixed address. */
 struct emit_target {
@@ -43,9 +43,10 @@ struct emit_aside;
 struct emit {
 	const struct arch *arch;
 	uint64_t base; /* address of the first byte */
-	/* Set it after emit_init() if the code may get larger than emit_ops.near_size: references
-	 * to labels further on are then written in a form that reaches any of them. */
-	bool far;
+	/* What its size will be at most: references to labels further on are written in a form that
+	 * reaches as far. If it gets larger, emit_finish() may fail. emit_init() sets it to
+	 * EMIT_EXTENT. */
+	uint32_t extent;
 	VEC(uint8_t) bytes;
 	VEC(uint32_t) labels; /* offset of each, UINT32_MAX until placed */
 	VEC(struct emit_fixup) fixups;
@@ -156,7 +157,7 @@ struct emit_ops {
 	const uint8_t *trap;
 	uint64_t jump_reach;  /* distance that jump() covers for certain, both ways */
 	uint64_t short_reach; /* the same of short_jump() */
-	uint32_t near_size;   /* of code that needs no emit.far */
+	uint32_t small_size;  /* emit.extent up to which all forms are the shortest */
 
 	/* The bytes of a jump that stands at `from`; returns their number, or 0 if out of reach. */
 	size_t (*jump)(uint8_t *out, uint64_t from, uint64_t to);

@@ -124,13 +124,14 @@ static unsigned spare(const struct emit_probe *p, uint32_t at)
 	return ~(op_names(op) | (unsigned)needed_after(p, at)) & ((1u << EMIT_VALUES) - 1);
 }
 
-unsigned ops_registers(const struct emit_probe *p, const struct op_needs *needs)
+unsigned ops_registers(const struct op_writer *w, const struct op_needs *needs)
 {
+	const struct emit_probe *p = w->p;
 	unsigned values = 0, more = 0;
 	for (uint32_t i = 0; i < p->op_count; i++)
 		values |= needs->values ? needs->values(p, i) : op_names(&p->ops[i]);
 	for (uint32_t i = 0; i < p->op_count; i++) {
-		unsigned need = needs->temporaries(&p->ops[i]);
+		unsigned need = needs->temporaries(w->e, &p->ops[i]);
 		unsigned have = need ? (unsigned)__builtin_popcount(spare(p, i) & values) : 0;
 		if (need > have + more)
 			more = need - have;

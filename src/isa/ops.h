@@ -36,11 +36,11 @@ struct op_needs {
 	/* Values that it has to have in registers: at most those that it names; NULL: these. */
 	uint8_t (*values)(const struct emit_probe *p, uint32_t at);
 	/* How many registers besides. */
-	unsigned (*temporaries)(const struct emit_op *op);
+	unsigned (*temporaries)(const struct emit *e, const struct emit_op *op);
 };
 /* Which of the registers in struct op_writer the probe needs (bits): values, and temporaries where
  * values that are not needed yet, or no more, do not suffice. */
-unsigned ops_registers(const struct emit_probe *p, const struct op_needs *needs);
+unsigned ops_registers(const struct op_writer *w, const struct op_needs *needs);
 /* A register that the operation may overwrite; it has as many as it says. */
 uint8_t ops_temporary(const struct op_writer *w, uint32_t at, unsigned nth);
 /* Has the aside written later: with `area`, a register, a call of `find` for it, otherwise the

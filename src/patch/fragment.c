@@ -97,13 +97,14 @@ static void init(struct plan *p, struct fragment *out, struct fragment_request *
 		.dispatches = ARENA_ARRAY(tmp, uint8_t, blocks),
 	};
 	p->ops = p->arch->emit;
+	p->extent = fragment_bound(r);
 }
 
 void begin(struct plan *p)
 {
 	emit_release(&p->e);
 	emit_init(&p->e, p->arch, p->r->address);
-	p->e.far = fragment_bound(p->r) > p->ops->near_size;
+	p->e.extent = p->extent;
 	vec_clear(&p->out->patches);
 	vec_clear(&p->out->moved);
 	vec_clear(&p->out->probes);

@@ -60,6 +60,7 @@ struct plan {
 	 * each block, how many its jump has of them. */
 	bool *dispatched;
 	uint8_t *dispatches;
+	uint32_t extent; /* of e */
 	struct emit e;
 };
 

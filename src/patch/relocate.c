@@ -349,6 +349,32 @@ static enum refusal write_code(struct relocation *r)
 	return emit_finish(&p->e) ? REFUSED_NONE : REFUSED_OUT_OF_REACH;
 }
 
+/* Until no call is in the way of a springboard. The bound of the size is far above what most code
+ * takes: as long as it may be small, that is tried first. */
+static enum refusal write_with_springboards(struct relocation *r)
+{
+	struct plan *p = r->p;
+	uint32_t bound = p->extent, small = p->ops->small_size;
+	uint64_t least = (uint64_t)p->g->insn_count * p->arch->insn_align;
+	enum refusal why;
+	if (least <= small && small < bound)
+		p->extent = small;
+	for (bool again = true; again;) {
+		again = false;
+		why = find_arrivals(r);
+		if (why == REFUSED_NONE)
+			why = write_code(r);
+		if (why == REFUSED_OUT_OF_REACH && p->extent < bound) {
+			p->extent = bound;
+			again = true;
+		}
+		if (why == REFUSED_NONE)
+			why = place_springboards(p, r->arrivals, r->arrival_count, r->made, &again);
+	}
+	p->extent = bound;
+	return why;
+}
+
 enum refusal relocate(struct plan *p)
 {
 	struct relocation r = {.p = p};
@@ -357,14 +383,7 @@ enum refusal relocate(struct plan *p)
 		return why;
 	r.labels = ARENA_ARRAY(p->tmp, uint32_t, p->g->block_count);
 	r.made = ARENA_ARRAY(p->tmp, bool, p->g->block_count);
-	for (bool again = true; again;) {
-		again = false;
-		why = find_arrivals(&r);
-		if (why == REFUSED_NONE)
-			why = write_code(&r);
-		if (why == REFUSED_NONE)
-			why = place_springboards(p, r.arrivals, r.arrival_count, r.made, &again);
-	}
+	why = write_with_springboards(&r);
 	vec_free(&r.sides);
 	if (why == REFUSED_NONE)
 		p->out->mechanism = MECHANISM_RELOCATED;

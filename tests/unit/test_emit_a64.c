@@ -282,11 +282,11 @@ static void test_jump(void **state)
 }
 
 /* A branch over `size` bytes of other code; false if it cannot be written. */
-static bool branch_over(uint32_t word, uint32_t size, bool far, bool backwards)
+static bool branch_over(uint32_t word, uint32_t size, uint32_t extent, bool backwards)
 {
 	struct emit e;
 	emit_init(&e, &arch_a64, PLACE);
-	e.far = far;
+	e.extent = extent;
 	uint32_t label = emit_label(&e);
 	if (backwards)
 		emit_place(&e, label);
@@ -308,12 +308,16 @@ static void test_label_reach(void **state)
 {
 	const uint32_t eq = 0x54000080, tbz = 0x36000085, above = (1 << 20) + 64;
 	(void)state;
-	assert_true(branch_over(eq, a64_emit.near_size, false, false));
-	assert_false(branch_over(eq, above, false, false));
-	assert_true(branch_over(eq, above, true, false));
-	assert_true(branch_over(eq, above, false, true));
-	assert_true(branch_over(tbz, above, false, false));
-	assert_true(branch_over(tbz, above, false, true));
+	const uint32_t small = a64_emit.small_size, usual = EMIT_EXTENT, large = UINT32_MAX;
+	assert_true(branch_over(eq, usual, usual, false));
+	assert_false(branch_over(eq, above, usual, false));
+	assert_true(branch_over(eq, above, large, false));
+	assert_true(branch_over(eq, above, usual, true));
+	assert_true(branch_over(tbz, small, small, false));
+	assert_false(branch_over(tbz, small + 4, small, false));
+	assert_true(branch_over(tbz, small + 4, small + 4, false));
+	assert_true(branch_over(tbz, above, usual, false));
+	assert_true(branch_over(tbz, above, usual, true));
 }
 
 static void test_labels(void **state)
@@ -492,6 +496,35 @@ static void test_operations_text(void **state)
 			  "stp x30, x17, [sp, #0x10]\nmovz x16, #0x5\nbl #0x40030000\n"
 			  "ldr x30, [sp, #0x10]\nldr x17, [sp, #8]\nadd sp, sp, #0x20\n"
 			  "b #0x40000030\n");
+}
+
+/* By a bit where that reaches, otherwise by a register more. */
+static void test_sign_text(void **state)
+{
+	static const struct emit_op ops[] = {{EMIT_IF_NEGATIVE, .a = R},
+					     {EMIT_UNLESS_NEGATIVE, .a = R},
+					     {EMIT_MOVE, .d = R, .a = R}};
+	static const struct {
+		uint32_t extent;
+		const char *expected;
+	} rows[] = {
+		{(1 << 15) - 4, "tbnz x16, #0x3f, #0x40000008\ntbz x16, #0x3f, #0x40000008\n"
+				"b #0x40000008\n"},
+		{1 << 15, "lsr x1, x16, #0x3f\ncbnz x1, #0x40000010\nlsr x1, x16, #0x3f\n"
+			  "cbz x1, #0x40000010\nb #0x40000010\n"},
+		{1 << 20, "lsr x1, x16, #0x3f\ncbz x1, #0x4000000c\nb #0x40000018\n"
+			  "lsr x1, x16, #0x3f\ncbnz x1, #0x40000018\nb #0x40000018\n"
+			  "b #0x40000018\n"},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct emit_probe p = {.ops = ops, .op_count = 3, .aside_from = 2, .free.core = 2};
+		struct emit e;
+		emit_init(&e, &arch_a64, PLACE);
+		e.extent = rows[i].extent;
+		a64_emit.probe(&e, &p);
+		expect_text(&e, rows[i].expected);
+	}
 }
 
 /* Interrupted behind its load, a count begins there again; nothing else does. */
@@ -793,6 +826,12 @@ static uint32_t finish(struct emit *e)
 	return size;
 }
 
+static uint32_t random_extent(uint64_t *seed)
+{
+	const uint32_t extents[] = {a64_emit.small_size, EMIT_EXTENT, UINT32_MAX};
+	return extents[random_u64(seed) % ARRAY_SIZE(extents)];
+}
+
 /* One instruction to be tried: where it is, where it may go to or what it reads. */
 struct trial {
 	uint32_t word;
@@ -819,7 +858,7 @@ static void put_moved(const struct trial *t, uint64_t *seed)
 {
 	struct emit e;
 	emit_init(&e, &arch_a64, t->pool);
-	e.far = random_u64(seed) & 1;
+	e.extent = random_extent(seed);
 	uint32_t taken = emit_label(&e);
 	bool by_label = random_u64(seed) & 1;
 	transfer(&e, t->word, t->pc, by_label ? at_label(taken) : at_pc(t->other));
@@ -990,11 +1029,11 @@ static struct regset random_free(unsigned count, uint64_t *seed)
 	return s;
 }
 
-static void run_probe(const struct emit_probe *p, uint64_t pool, bool far, struct machine *m)
+static void run_probe(const struct emit_probe *p, uint64_t pool, uint32_t extent, struct machine *m)
 {
 	struct emit e;
 	emit_init(&e, &arch_a64, pool);
-	e.far = far;
+	e.extent = extent;
 	a64_emit.probe(&e, p);
 	a64_emit.go(&e, at_pc(executable + WINDOW));
 	assert_true(finish(&e) <= emit_probe_bound(p) + 4);
@@ -1039,7 +1078,7 @@ static void try_counter(struct counting *c, enum found found, struct emit_probe 
 	call_record = (struct call_record){.answer = address(c->area)};
 	randomise(&before, seed);
 	after = before;
-	run_probe(p, pool, random & 4, &after);
+	run_probe(p, pool, random_extent(seed), &after);
 	check_kept(p, &before, &after);
 	assert_int_equal(call_record.calls, found == FOUND ? 0 : 1);
 	assert_int_equal(c->area[p->counter / 8], 1);
@@ -1135,7 +1174,7 @@ static void try_operations(const struct operating *o, unsigned free_count)
 	set_thread(o->table, random & 1 ? own : own + 16, random & 1 ? (uint64_t *)o->area : NULL);
 	randomise(&before, &seed);
 	after = before;
-	run_probe(&p, pool, false, &after); /* nothing, which tells the stack pointer */
+	run_probe(&p, pool, EMIT_EXTENT, &after); /* nothing, which tells the stack pointer */
 	made_begin(&m, next_random, 0x1ffbffff);
 	m.area = o->area;
 	m.stack = after.sp;
@@ -1156,7 +1195,7 @@ static void try_operations(const struct operating *o, unsigned free_count)
 	p.argument = next_random();
 	call_record = (struct call_record){.answer = m.answer};
 	after = before;
-	run_probe(&p, pool, random & 4, &after);
+	run_probe(&p, pool, random_extent(&seed), &after);
 	check_operations(o, &m, &p, &before, &after);
 }
 
@@ -1191,7 +1230,7 @@ static void try_routine(unsigned free_count, uint64_t *seed)
 	call_record = (struct call_record){.answer = random};
 	randomise(&before, seed);
 	after = before;
-	run_probe(&p, pool, false, &after);
+	run_probe(&p, pool, EMIT_EXTENT, &after);
 	check_kept(&p, &before, &after);
 	assert_int_equal(call_record.calls, 1);
 	assert_int_equal(call_record.argument, p.argument);
@@ -1222,10 +1261,10 @@ static void test_poisoned_flags(void **state)
 		struct machine m;
 		randomise(&m, &seed);
 		m.nzcv = 0;
-		run_probe(&p, pool, false, &m);
+		run_probe(&p, pool, EMIT_EXTENT, &m);
 		uint64_t flags = m.nzcv;
 		m.nzcv = 0xf0000000;
-		run_probe(&p, pool, false, &m);
+		run_probe(&p, pool, EMIT_EXTENT, &m);
 		assert_int_equal(m.nzcv, flags);
 		seen |= UINT64_C(1) << (flags >> 28);
 	}
@@ -1292,6 +1331,7 @@ int main(void)
 		cmocka_unit_test(test_counter_text),
 		cmocka_unit_test(test_counter_without_registers),
 		cmocka_unit_test(test_operations_text),
+		cmocka_unit_test(test_sign_text),
 		cmocka_unit_test(test_restart),
 		cmocka_unit_test(test_bad_operations),
 		cmocka_unit_test(test_routine_text),

@@ -55,8 +55,7 @@ void a64_put_to(struct emit *e, uint32_t word, enum a64_distance kind, struct em
 	a64_put(e, word);
 }
 
-/* Of a label further on nothing is known but that code is of moderate size, unless it is far: that
- * is enough for a megabyte, but not for 32 KB. */
+/* Of a label further on nothing is known but how large the code is at most. */
 bool a64_reaches(const struct emit *e, enum a64_distance kind, struct emit_target to)
 {
 	uint32_t word = 0;
@@ -64,7 +63,8 @@ bool a64_reaches(const struct emit *e, enum a64_distance kind, struct emit_targe
 	if (to.label != LABEL_NONE) {
 		uint32_t place = e->labels.data[to.label];
 		if (place == UINT32_MAX)
-			return kind == A64_DISTANCE_26 || (kind == A64_DISTANCE_19 && !e->far);
+			return kind == A64_DISTANCE_26 ||
+			       e->extent < (uint32_t)WORD << (distances[kind].bits - 1);
 		pc = e->base + place;
 	}
 	return a64_set_distance(&word, kind, emit_here(e), pc);
@@ -164,7 +164,7 @@ const struct emit_ops a64_emit = {
 	.trap_size = WORD,
 	.trap = trap,
 	.jump_reach = (UINT64_C(1) << 27) - WORD,
-	.near_size = (UINT32_C(1) << 20) - WORD,
+	.small_size = (UINT32_C(1) << 15) - WORD,
 	.jump = jump,
 	.go = go,
 	.leave = leave,

@@ -66,7 +66,7 @@ static bool is_addable(int64_t imm)
 }
 
 /* How many registers the operation needs besides those that it names. */
-static unsigned temporaries(const struct emit_op *op)
+static unsigned temporaries(const struct emit *e, const struct emit_op *op)
 {
 	switch (op->kind) {
 	case EMIT_AREA: return 2;
@@ -75,7 +75,7 @@ static unsigned temporaries(const struct emit_op *op)
 	case EMIT_COUNT_VALUE: return !is_near(op->imm);
 	case EMIT_ADD: return op->d == op->a && !is_addable(op->imm);
 	case EMIT_UNLESS_NEGATIVE:
-	case EMIT_IF_NEGATIVE: return 1;
+	case EMIT_IF_NEGATIVE: return e->extent > a64_emit.small_size;
 	default: return 0;
 	}
 }
@@ -96,7 +96,7 @@ static uint64_t choose_registers(struct op_writer *w)
 	uint64_t usable = USABLE & ~w->p->held.core, unused = usable & w->p->free.core;
 	uint64_t others = usable & ~unused, saved = 0;
 
-	for (unsigned i = 0, rest = ops_registers(w->p, &needs); i < EMIT_REGISTERS; i++) {
+	for (unsigned i = 0, rest = ops_registers(w, &needs); i < EMIT_REGISTERS; i++) {
 		uint64_t idle = others & IDLE;
 		uint64_t turned = idle & IDLE << w->e->saved % IDLE_REGISTERS;
 		w->reg[i] = REG_NONE;
@@ -167,8 +167,16 @@ static void branch(struct emit *e, unsigned reg, bool zero, uint32_t label)
 
 static void branch_by_sign(struct op_writer *w, uint32_t at, bool negative)
 {
+	const struct emit_op *op = &w->p->ops[at];
+	unsigned reg = reg_of(w, op->a);
+	struct emit_target aside = at_label(w->aside);
+	if (!temporaries(w->e, op)) {
+		a64_put_to(w->e, negative ? a64_tbnz(reg, SIGN) : a64_tbz(reg, SIGN),
+			   A64_DISTANCE_14, aside);
+		return;
+	}
 	unsigned sign = ops_temporary(w, at, 0);
-	a64_put(w->e, a64_lsr(sign, reg_of(w, w->p->ops[at].a), SIGN));
+	a64_put(w->e, a64_lsr(sign, reg, SIGN));
 	branch(w->e, sign, !negative, w->aside);
 }
 
@@ -302,7 +310,9 @@ static void write_one(struct op_writer *w, uint32_t at)
 	case EMIT_STACK: add(e, d, A64_SP, (int64_t)((uint64_t)op->imm + w->pushed), d); break;
 	case EMIT_LOAD: load(w, op); break;
 	case EMIT_STORE: store(w, at); break;
-	case EMIT_ADD: add(e, d, a, op->imm, temporaries(op) ? ops_temporary(w, at, 0) : d); break;
+	case EMIT_ADD:
+		add(e, d, a, op->imm, temporaries(e, op) ? ops_temporary(w, at, 0) : d);
+		break;
 	case EMIT_ADD_SHIFTED: a64_put(e, a64_add_shifted(d, a, b, imm)); break;
 	case EMIT_SUB_SHIFTED: a64_put(e, a64_sub_shifted(d, a, b, imm)); break;
 	case EMIT_XOR: a64_put(e, a64_eor(d, a, b)); break;

@@ -61,6 +61,16 @@ static inline uint32_t a64_cbnz(unsigned t)
 	return 0xb5000000 | t;
 }
 
+static inline uint32_t a64_tbz(unsigned t, unsigned bit)
+{
+	return 0x36000000 | bit >> 5 << 31 | (bit & 31) << 19 | t;
+}
+
+static inline uint32_t a64_tbnz(unsigned t, unsigned bit)
+{
+	return a64_tbz(t, bit) | 1u << 24;
+}
+
 static inline uint32_t a64_mov(unsigned d, unsigned m)
 {
 	return 0xaa0003e0 | m << 16 | d;

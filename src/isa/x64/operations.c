@@ -39,8 +39,9 @@ static bool fits(int64_t imm)
 	return imm == (int32_t)imm;
 }
 
-static unsigned temporaries(const struct emit_op *op)
+static unsigned temporaries(const struct emit *e, const struct emit_op *op)
 {
+	(void)e;
 	bool shifts = op->imm > INDEX_SHIFT_MAX, twice = op->d == op->a;
 	switch (op->kind) {
 	case EMIT_AREA: return 1;
@@ -130,7 +131,7 @@ static struct kept choose_registers(struct op_writer *w)
 	if (k.flags)
 		usable &= ~X64_BIT(X64_RAX);
 	uint64_t unused = usable & p->free.core, others = usable & ~unused;
-	unsigned wanted = ops_registers(p, &needs);
+	unsigned wanted = ops_registers(w, &needs);
 	for (unsigned i = 0; i < EMIT_REGISTERS; i++)
 		w->reg[i] = wanted >> i & 1 ? take(w, &k, &unused, &others) : (uint8_t)REG_NONE;
 	if (!k.flags || k.pushes_flags || regset_has(&p->free, X64_RAX))
@@ -260,7 +261,7 @@ static void sub_shifted(struct op_writer *w, uint32_t at, unsigned d, unsigned a
 	unsigned by = op->imm & 63;
 	if (d == a && b != a && by == 0 && w->flags) {
 		x64_registers_form(e, X64_SUB, d, b);
-	} else if (d == a && !temporaries(op)) {
+	} else if (d == a && !temporaries(e, op)) {
 		x64_registers_form(e, X64_UNARY, X64_UNARY_NOT, d);
 		x64_indexed_form(e, X64_LEA, d, d, b, by, 0);
 		x64_registers_form(e, X64_UNARY, X64_UNARY_NOT, d);
@@ -421,7 +422,9 @@ static void compute(struct op_writer *w, uint32_t at)
 	case EMIT_STACK: add(e, d, X64_RSP, from_stack, d); break;
 	case EMIT_LOAD: x64_memory_form(e, X64_LOAD, d, a, (int32_t)op->imm); break;
 	case EMIT_STORE: store(w, op); break;
-	case EMIT_ADD: add(e, d, a, op->imm, temporaries(op) ? ops_temporary(w, at, 0) : d); break;
+	case EMIT_ADD:
+		add(e, d, a, op->imm, temporaries(e, op) ? ops_temporary(w, at, 0) : d);
+		break;
 	case EMIT_ADD_SHIFTED: add_shifted(w, at, d, a, b); break;
 	case EMIT_SUB_SHIFTED: sub_shifted(w, at, d, a, b); break;
 	case EMIT_XOR: exclusive_or(w, at, d, a, b); break;

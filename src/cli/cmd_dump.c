@@ -134,8 +134,17 @@ static void dump_plans(struct dump *d)
 	intrusions_release(&d->intrusions);
 }
 
-static const char *const forms[] = {"insn", "cfg",    "loops", "recipes",
-				    "live", "points", "plan",  NULL};
+static void dump_private_registers(struct dump *d)
+{
+	flow_discover(d->flow);
+	private_find(&d->private, d->flow);
+	dump_losses(d);
+	dump_procedures(d, dump_private);
+	private_release(&d->private);
+}
+
+static const char *const forms[] = {"insn",    "cfg",    "loops", "recipes", "live",
+				    "private", "points", "plan",  NULL};
 
 static void dump_form(struct dump *d, const char *form)
 {
@@ -147,6 +156,8 @@ static void dump_form(struct dump *d, const char *form)
 		dump_unwinding(d);
 	else if (!strcmp(form, "live"))
 		dump_procedures(d, dump_live);
+	else if (!strcmp(form, "private"))
+		dump_private_registers(d);
 	else if (!strcmp(form, "points"))
 		dump_procedures(d, dump_points);
 	else if (!strcmp(form, "plan"))
@@ -161,8 +172,9 @@ static void check_form(const char *form)
 		if (!strcmp(*f, form))
 			return;
 	int near = nearest_word(form, forms, ARRAY_SIZE(forms) - 1);
-	die("dump shows insn, cfg, loops, recipes, live, points or plan, not '%s'%s%s%s", form,
-	    near < 0 ? "" : "; did you mean '", near < 0 ? "" : forms[near], near < 0 ? "" : "'?");
+	die("dump shows insn, cfg, loops, recipes, live, private, points or plan, not '%s'%s%s%s",
+	    form, near < 0 ? "" : "; did you mean '", near < 0 ? "" : forms[near],
+	    near < 0 ? "" : "'?");
 }
 
 static int run(const void *args, const struct operands *operands)
@@ -171,8 +183,8 @@ static int run(const void *args, const struct operands *operands)
 	struct image *image;
 	struct err e;
 	if (operands->count != 2)
-		die("dump needs a form and a file: sonde dump insn|cfg|loops|recipes|live|points|"
-		    "plan FILE");
+		die("dump needs a form and a file: sonde dump insn|cfg|loops|recipes|live|private|"
+		    "points|plan FILE");
 	const char *form = operands->list[0], *path = operands->list[1];
 	check_form(form);
 	if (image_open(&image, path, &e) || flow_open(&d.flow, image, &e))
@@ -222,7 +234,7 @@ static const struct dump_args defaults = {
 const struct command cmd_dump = {
 	.name = "dump",
 	.summary = "Show intermediate forms of the analysis, for developers",
-	.usage = "insn|cfg|loops|recipes|live|points|plan FILE [options]",
+	.usage = "insn|cfg|loops|recipes|live|private|points|plan FILE [options]",
 	.options = options,
 	.words = forms,
 	.defaults = &defaults,

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cli/options.h"
 #include "flow/flow.h"
+#include "flow/private.h"
 #include "isa/text.h"
 #include "patch/intrusions.h"
 #include "unwind/recipes.h"
@@ -20,11 +21,12 @@ struct dump {
 	const struct image *image;
 	const struct arch *arch;
 	struct flow *flow;
-	struct insn_printer *printer; /* dump insn and dump plan only */
-	struct recipes *recipes;      /* dump recipes only */
-	uint32_t kinds;               /* dump plan only */
-	struct intrusions intrusions; /* dump plan only */
-	struct arena result, tmp;     /* cleared after each procedure */
+	struct insn_printer *printer;     /* dump insn and dump plan only */
+	struct recipes *recipes;          /* dump recipes only */
+	uint32_t kinds;                   /* dump plan only */
+	struct intrusions intrusions;     /* dump plan only */
+	struct private_registers private; /* dump private only */
+	struct arena result, tmp;         /* cleared after each procedure */
 	struct text out;
 };
 
@@ -49,6 +51,9 @@ void dump_cfg(struct dump *d, uint32_t procedure);
 void dump_loops(struct dump *d, uint32_t procedure);
 void dump_recipes(struct dump *d, uint32_t procedure);
 void dump_live(struct dump *d, uint32_t procedure);
+void dump_private(struct dump *d, uint32_t procedure);
+/* Candidates that are private to no procedure of the image, a line each. */
+void dump_losses(struct dump *d);
 void dump_points(struct dump *d, uint32_t procedure);
 void dump_plan(struct dump *d, uint32_t procedure);
 /* The set of point kinds that a list of their names means; false if one is unknown. */

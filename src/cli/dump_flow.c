@@ -90,3 +90,31 @@ void dump_loops(struct dump *d, uint32_t procedure)
 	for (uint32_t i = 0; i < forest.loop_count; i++)
 		add_loop(g, &forest, i, &d->out);
 }
+
+void dump_losses(struct dump *d)
+{
+	for (unsigned reg = 0; reg <= REG_FLAGS; reg++) {
+		const struct private_loss *l = &d->private.lost[reg];
+		if (l->kind)
+			text_printf(&d->out, "lost %s %s 0x%" PRIx64 "\n", d->arch->reg_name(reg),
+				    private_loss_name[l->kind], l->va);
+	}
+}
+
+static void add_registers(struct dump *d, const char *what, const struct regset *set)
+{
+	text_add(&d->out, what);
+	dump_registers(d, set, &d->out);
+}
+
+void dump_private(struct dump *d, uint32_t procedure)
+{
+	uint32_t count;
+	const struct private_set *p = &d->private.of[procedure];
+	dump_heading(d, &flow_procedures(d->flow, &count)[procedure]);
+	add_registers(d, " private=", &p->registers);
+	add_registers(d, " expected=", &p->expected);
+	add_registers(d, " held=", &p->held);
+	add_registers(d, " kept=", &p->kept);
+	text_char(&d->out, '\n');
+}

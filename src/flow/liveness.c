@@ -176,7 +176,7 @@ static void open_guessed_switches(const struct liveness *l, struct regset *ends)
 /* Whether the graph is not the whole truth. */
 static bool is_doubtful(const struct cfg *g, const struct effects *effects)
 {
-	if (!g->block_count || g->unresolved || g->bad)
+	if (g->entry >= g->block_count || g->unresolved || g->bad)
 		return true;
 	for (uint32_t b = 0; b < g->block_count; b++)
 		if (effects[b].bad ||

@@ -7,8 +7,9 @@
  *candidate is not private to a procedure
  *
  *	expected   that reads at its entry what its caller left there, or calls one that does
- *	held       that itself reads, behind a call, what was there before or comes from there
- *	kept       through which a caller keeps a value, or from which it gets one
+ *	held       that itself reads, behind a call, what was there before or comes from there; or
+ *that reads it in code that no known path leads to kept       through which a caller keeps a value,
+ *or from which it gets one
  *
  * and to no procedure of an image in which
  *

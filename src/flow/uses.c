@@ -32,7 +32,8 @@ struct row {
 	parts pushed, passed;
 	parts popped;
 	/* Registers of which some part is written by an instruction that does not read them; those
-	 * read before that, but by stores to the stack; and by these. */
+	 * read before that (of the flags, before that part is written), but by stores to the stack;
+	 * and by these. */
 	uint64_t set, unset_reads, spilled;
 };
 
@@ -56,7 +57,7 @@ static bool is_spill(const struct uses_finder *u, const struct insn *in)
 
 static void add_insn(const struct uses_finder *u, struct row *r, const struct insn *in)
 {
-	const uint64_t candidates = u->candidates;
+	const uint64_t candidates = u->candidates, flags = UINT64_C(1) << REG_FLAGS;
 	const struct part_uses *p = &in->parts;
 	parts reads = (p->high_reads & candidates) | low_parts(p->low_reads & candidates);
 	parts writes = (p->high_writes & candidates) | low_parts(p->low_writes & candidates);
@@ -67,8 +68,10 @@ static void add_insn(const struct uses_finder *u, struct row *r, const struct in
 	} else if (in->op == OP_PUSH && in->dst != REG_NONE) {
 		r->pushed |= reads;
 	} else {
+		uint64_t unset =
+			(read & ~r->set & ~flags) | (registers_of(candidates, reads) & flags);
 		r->reads |= reads;
-		*(is_spill(u, in) ? &r->spilled : &r->unset_reads) |= read & ~r->set;
+		*(is_spill(u, in) ? &r->spilled : &r->unset_reads) |= unset;
 	}
 	r->set |= written & ~read;
 	if (in->op == OP_POP)
@@ -140,6 +143,12 @@ static void find_reads(struct study *s, parts unknown, struct arena *tmp)
 	s->flow = solve(s->g, effects, unknown, tmp);
 }
 
+/* There may be landing pads, and nothing that can be decoded at the start. */
+static bool has_entry(const struct cfg *g)
+{
+	return g->entry < g->block_count;
+}
+
 /* A push may only make room on the stack, of any register: it saves one if it is at the entry, and
  * a pop before the end brings it back. */
 static void count_saves_as_reads(uint64_t candidates, struct study *s)
@@ -148,7 +157,7 @@ static void count_saves_as_reads(uint64_t candidates, struct study *s)
 	for (uint32_t b = 0; b < s->g->block_count; b++)
 		if (s->g->blocks[b].end == END_RETURN || s->g->blocks[b].end == END_TAIL_CALL)
 			restored |= s->rows[b].popped;
-	if (!s->g->block_count)
+	if (!has_entry(s->g))
 		return;
 	struct row *first = &s->rows[s->g->entry];
 	first->reads |= first->pushed & restored;
@@ -298,7 +307,7 @@ static uint64_t *set_before(const struct study *s, struct arena *tmp)
  * what has no value, over a call. Not so right at the entry. */
 static uint64_t read_at_entry(const struct uses_finder *u, const struct study *s, struct arena *tmp)
 {
-	if (!s->g->block_count || !read_at_block(u, s, s->g->entry))
+	if (!has_entry(s->g) || !read_at_block(u, s, s->g->entry))
 		return 0;
 	struct effects *effects = ARENA_ARRAY(tmp, struct effects, s->g->block_count);
 	uint64_t *set = set_before(s, tmp);
@@ -407,6 +416,7 @@ struct uses uses_find(struct uses_finder *u, uint32_t procedure)
 	out.entry = read_at_entry(u, &s, &u->tmp) | (out.unknown & ~out.written);
 	/* What is read first may be saved and brought back. */
 	out.destroys = out.written & ~out.entry;
+	out.held = out.unknown;
 	for (uint32_t b = 0; b < s.g->block_count; b++)
 		if (s.g->blocks[b].flags & BLOCK_LANDING)
 			out.held |= read_at_block(u, &s, b);

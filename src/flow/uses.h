@@ -22,7 +22,7 @@ struct uses {
 	uint64_t entry;    /* read with the value that they have at the entry */
 	uint64_t written;  /* by the procedure's own instructions */
 	uint64_t destroys; /* does not leave as they were; more when calls are taken in */
-	uint64_t held;     /* read behind a call or at a landing pad */
+	uint64_t held;     /* read behind a call, at a landing pad or nobody knows when */
 	uint64_t unknown;  /* read in code of the procedure that no known path leads to */
 	uint64_t strange;  /* read right behind a call of something unknown */
 	uint64_t place;    /* where the first of these calls returns to */

@@ -51,16 +51,16 @@ static void made_add(struct made_code *c, const void *bytes, uint32_t n)
 }
 
 static const uint32_t made_a64_plain[] = {
-	0xaa0103e9, /* mov x9, x1 */
-	0xd280002a, /* mov x10, 1 */
-	0x8b0a0129, /* add x9, x9, x10 */
-	0xf100053f, /* cmp x9, 1 */
-	0x9a8a0120, /* csel x0, x9, x10, eq */
-	0xf9400009, /* ldr x9, [x0] */
+	0xaa0103f0, /* mov x16, x1 */
+	0xd2800031, /* mov x17, 1 */
+	0x8b110210, /* add x16, x16, x17 */
+	0xf100061f, /* cmp x16, 1 */
+	0x9a910200, /* csel x0, x16, x17, eq */
+	0xf9400010, /* ldr x16, [x0] */
 	0xf9000001, /* str x1, [x0] */
-	0xa9bf27ea, /* stp x10, x9, [sp, -16]! */
-	0xa8c127ea, /* ldp x10, x9, [sp], 16 */
-	0xeb0a0120, /* subs x0, x9, x10 */
+	0xa9bf43f1, /* stp x17, x16, [sp, -16]! */
+	0xa8c143f1, /* ldp x17, x16, [sp], 16 */
+	0xeb110200, /* subs x0, x16, x17 */
 	0x4ea11c22, /* mov v2.16b, v1.16b */
 	0x4e228420, /* add v0.16b, v1.16b, v2.16b */
 	0x4eb01e11, /* mov v17.16b, v16.16b */
@@ -88,15 +88,15 @@ static void made_a64_item(struct made_code *c, const struct made_item *i, uint32
 static const struct {
 	uint8_t size, bytes[7];
 } made_x64_plain[] = {
-	{3, {0x49, 0x89, 0xf1}},       /* mov r9, rsi */
+	{3, {0x49, 0x89, 0xf3}},       /* mov r11, rsi */
 	{3, {0x41, 0xb2, 0x01}},       /* mov r10b, 1 */
-	{3, {0x4d, 0x01, 0xd1}},       /* add r9, r10 */
-	{4, {0x49, 0x83, 0xf9, 0x01}}, /* cmp r9, 1 */
+	{3, {0x4d, 0x01, 0xd3}},       /* add r11, r10 */
+	{4, {0x49, 0x83, 0xfb, 0x01}}, /* cmp r11, 1 */
 	{4, {0x4c, 0x0f, 0x44, 0xd7}}, /* cmove r10, rdi */
-	{3, {0x4c, 0x8b, 0x0f}},       /* mov r9, [rdi] */
+	{3, {0x4c, 0x8b, 0x1f}},       /* mov r11, [rdi] */
 	{3, {0x48, 0x89, 0x37}},       /* mov [rdi], rsi */
-	{2, {0x41, 0x51}},             /* push r9 */
-	{2, {0x41, 0x59}},             /* pop r9 */
+	{2, {0x41, 0x53}},             /* push r11 */
+	{2, {0x41, 0x5b}},             /* pop r11 */
 	{3, {0x4d, 0x31, 0xd2}},       /* xor r10, r10 */
 	{2, {0xd3, 0xe6}},             /* shl esi, cl */
 	{2, {0xff, 0xc6}},             /* inc esi */
@@ -150,7 +150,7 @@ static void made_encode(const struct arch *arch, const struct made_item *items, 
 /* The small procedure overwrites two registers and returns. */
 static void made_add_callee(const struct arch *arch, struct made_code *c)
 {
-	static const uint32_t a64[] = {0xd280003e, 0xd280002a, 0xd65f03c0}; /* mov x30, x10; ret */
+	static const uint32_t a64[] = {0xd280003e, 0xd2800031, 0xd65f03c0}; /* mov x30, x17; ret */
 	static const uint8_t x64[] = {0x49, 0xc7, 0xc2, 1, 0, 0, 0, 0xc3};  /* mov r10, 1; ret */
 	made_add(c, arch == &arch_a64 ? (const void *)a64 : x64,
 		 arch == &arch_a64 ? sizeof(a64) : sizeof(x64));
@@ -172,22 +172,18 @@ static void made_items(struct made_item *items)
 	items[MADE_ITEMS - 1].kind = MADE_RETURN;
 }
 
-static bool made_open(struct made *m, const struct arch *arch)
+/* The small procedure begins at `small`. */
+static bool made_open_code(struct made *m, const struct arch *arch, const struct made_code *code,
+			   uint32_t small)
 {
 	struct {
 		Elf64_Ehdr h;
 		Elf64_Phdr p;
 		struct made_code code;
-	} file = {0};
-	struct made_item items[MADE_ITEMS];
-	uint32_t starts[MADE_ITEMS + 1] = {0};
+	} file = {.code = *code};
 	const uint64_t va = MADE_BASE + offsetof(__typeof__(file), code.bytes);
 	struct err e;
 
-	made_items(items);
-	made_encode(arch, items, starts, &file.code); /* once to learn where they are */
-	made_encode(arch, items, starts, &file.code);
-	made_add_callee(arch, &file.code);
 	memcpy(file.h.e_ident, ELFMAG "\2\1\1", 7);
 	file.h.e_type = ET_EXEC;
 	file.h.e_machine = arch->elf_machine;
@@ -207,21 +203,38 @@ static bool made_open(struct made *m, const struct arch *arch)
 	if (image_open_memory(&m->image, "made", &file, sizeof(file), &e) ||
 	    flow_open(&m->flow, m->image, &e))
 		return false;
-	flow_add_start(m->flow, va, va + starts[MADE_ITEMS], "big", FOUND_SYMBOL);
-	flow_add_start(m->flow, va + starts[MADE_ITEMS], va + file.code.size, "small",
-		       FOUND_SYMBOL);
+	flow_add_start(m->flow, va, va + small, "big", FOUND_SYMBOL);
+	flow_add_start(m->flow, va + small, va + code->size, "small", FOUND_SYMBOL);
 	flow_discover(m->flow);
 	return true;
 }
 
-static const struct cfg *made_cfg(struct made *m, struct arena *a, struct arena *tmp)
+static bool made_open(struct made *m, const struct arch *arch)
+{
+	struct made_code code = {0};
+	struct made_item items[MADE_ITEMS];
+	uint32_t starts[MADE_ITEMS + 1] = {0};
+	made_items(items);
+	made_encode(arch, items, starts, &code); /* once to learn where they are */
+	made_encode(arch, items, starts, &code);
+	made_add_callee(arch, &code);
+	return made_open_code(m, arch, &code, starts[MADE_ITEMS]);
+}
+
+/* The number of "big" or "small". */
+static uint32_t made_procedure(const struct made *m, const char *name)
 {
 	uint32_t count;
 	const struct procedure *p = flow_procedures(m->flow, &count);
 	for (uint32_t i = 0; i < count; i++)
-		if (p[i].name && !strcmp(p[i].name, "big"))
-			return flow_cfg(m->flow, i, a, tmp);
-	return NULL;
+		if (p[i].name && !strcmp(p[i].name, name))
+			return i;
+	return UINT32_MAX;
+}
+
+static const struct cfg *made_cfg(struct made *m, struct arena *a, struct arena *tmp)
+{
+	return flow_cfg(m->flow, made_procedure(m, "big"), a, tmp);
 }
 
 static void made_close(struct made *m)

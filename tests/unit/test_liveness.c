@@ -1,6 +1,6 @@
 /* Walks procedures at random and follows the registers that liveness calls free: each must be
- * overwritten before it is read. Random procedures of both architectures, and this very program's.
- */
+ * overwritten before it is read. Random procedures of both architectures, and this very program's;
+ * each also with what flow/private.h says is private to it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 
 #include "flow/effects.h"
 #include "flow/liveness.h"
+#include "flow/private.h"
 #include "made_code.h"
 
 enum { PROCEDURES = 1500, WALKS = 20, STEPS = 60, OF_THIS_PROGRAM = 400 };
@@ -19,7 +20,8 @@ struct walk {
 	struct regset free;          /* at some place before, and not overwritten since */
 	struct regset written, used; /* since the entry: overwritten; and read after the last time
 				      */
-	uint64_t found;              /* free registers met */
+	uint64_t found;              /* free registers met, */
+	uint64_t found_private;      /* and private ones among them */
 };
 
 static bool is_empty(struct regset s)
@@ -57,6 +59,8 @@ static void step(struct walk *w, uint32_t block, const struct insn *in)
 	struct regset live = liveness_before(w->l, block, in->pc);
 	struct regset unused = liveness_free(w->l->arch, &live);
 	w->found += !is_empty(unused);
+	w->found_private += !is_empty(regset_and(unused, w->l->private));
+	assert_true(is_empty(regset_without(regset_or(in->reads, in->writes), w->l->touched)));
 	w->free = regset_or(w->free, unused);
 	assert_int_equal(unused.core >> w->l->arch->sp & 1, 0);
 	read_now(w, in->reads, in->pc);
@@ -66,7 +70,8 @@ static void step(struct walk *w, uint32_t block, const struct insn *in)
 	note_use(w, in);
 }
 
-/* What is free when control goes to `target` must be overwritten there. */
+/* What is free when control goes to `target` must be overwritten there; nobody reads it if it is
+ * private. */
 static void arrive(struct walk *w, uint64_t target, uint64_t from)
 {
 	struct walk there = *w;
@@ -79,11 +84,12 @@ static void arrive(struct walk *w, uint64_t target, uint64_t from)
 		if (in.kind != INSN_PLAIN)
 			break;
 	}
-	read_now(&there, REGSET_ALL, from);
+	read_now(&there, regset_without(REGSET_ALL, w->l->private), from);
 }
 
 static void leave(struct walk *w, const struct block *b, uint64_t va)
 {
+	const struct regset others = regset_without(REGSET_ALL, w->l->private);
 	switch (b->end) {
 	case END_CALL:
 		arrive(w, b->target, va);
@@ -91,14 +97,14 @@ static void leave(struct walk *w, const struct block *b, uint64_t va)
 		break;
 	case END_TAIL_CALL: arrive(w, b->target, va); break;
 	case END_RETURN:
-		read_now(w, regset_without(REGSET_ALL, w->l->arch->scratch), va);
-		read_now(w, regset_without(REGSET_ALL, regset_and(w->written, w->used)), va);
+		read_now(w, regset_without(others, w->l->arch->scratch), va);
+		read_now(w, regset_without(others, regset_and(w->written, w->used)), va);
 		break;
 	case END_FALL:
 	case END_JUMP:
 	case END_BRANCH:
 	case END_SWITCH: break;
-	default: read_now(w, REGSET_ALL, va); break;
+	default: read_now(w, others, va); break;
 	}
 }
 
@@ -125,64 +131,117 @@ static void walk_once(struct walk *w)
 	}
 }
 
-/* Returns how many instructions were passed with free registers. */
-static uint64_t check_graph(const struct flow *f, const struct cfg *g, struct arena *a,
-			    struct arena *tmp)
+/* How many instructions were passed with free registers, and with private ones among them. */
+struct found {
+	uint64_t any, private;
+};
+
+static void check_graph(const struct flow *f, const struct cfg *g, struct regset private,
+			struct arena *a, struct found *found)
 {
 	struct liveness l;
-	uint64_t found = 0;
-	liveness_find(&l, f, g, (struct regset){0}, a, tmp);
+	liveness_find(&l, f, g, private, a, a);
 	for (int i = 0; i < WALKS && g->block_count; i++) {
 		struct walk w = {.l = &l};
 		walk_once(&w);
-		found += w.found;
+		found->any += w.found;
+		found->private += w.found_private;
 	}
-	return found;
 }
 
 static void free_registers_are_overwritten_before_they_are_read(void **state)
 {
-	uint64_t found = 0;
+	struct found found = {0};
 	struct arena a;
 	(void)state;
 	arena_init(&a);
 	for (int i = 0; i < PROCEDURES; i++) {
+		struct private_registers p;
 		struct made m;
 		assert_true(made_open(&m, i & 1 ? &arch_a64 : &arch_x64));
-		found += check_graph(m.flow, made_cfg(&m, &a, &a), &a, &a);
+		private_find(&p, m.flow);
+		const struct cfg *g = made_cfg(&m, &a, &a);
+		struct regset private = p.of[made_procedure(&m, "big")].registers;
+		check_graph(m.flow, g, (struct regset){0}, &a, &found);
+		check_graph(m.flow, g, private, &a, &found);
+		private_release(&p);
 		made_close(&m);
 		arena_clear(&a);
 	}
-	assert_true(found > PROCEDURES * WALKS);
+	assert_true(found.any > PROCEDURES * WALKS * 2);
+	assert_true(found.private > PROCEDURES * WALKS);
 	arena_release(&a);
 }
 
 static void so_are_those_of_this_program(void **state)
 {
+	struct private_registers p;
 	struct image *im;
 	struct flow *f;
 	struct err e;
-	struct arena a, tmp;
+	struct arena a;
 	uint32_t count;
-	uint64_t found = 0;
+	struct found found = {0};
 	(void)state;
 	arena_init(&a);
-	arena_init(&tmp);
 	assert_int_equal(image_open(&im, "/proc/self/exe", &e), 0);
 	assert_int_equal(flow_open(&f, im, &e), 0);
 	flow_discover(f);
 	flow_procedures(f, &count);
+	private_find(&p, f);
 	for (int i = 0; i < OF_THIS_PROGRAM; i++) {
-		const struct cfg *g = flow_cfg(f, made_random(count), &a, &tmp);
-		found += check_graph(f, g, &a, &tmp);
+		uint32_t n = made_random(count);
+		const struct cfg *g = flow_cfg(f, n, &a, &a);
+		check_graph(f, g, (struct regset){0}, &a, &found);
+		check_graph(f, g, p.of[n].registers, &a, &found);
 		arena_clear(&a);
-		arena_clear(&tmp);
 	}
-	assert_true(found > OF_THIS_PROGRAM * WALKS);
+	assert_true(found.any > OF_THIS_PROGRAM * WALKS * 2);
+	assert_true(found.private > OF_THIS_PROGRAM * WALKS);
+	private_release(&p);
 	flow_close(f);
 	image_close(im);
 	arena_release(&a);
-	arena_release(&tmp);
+}
+
+/* A procedure that jumps to an unknown place. It touches the first candidate, not the second. */
+static void check_unknown(const struct arch *arch, const void *bytes, uint32_t size, unsigned first,
+			  unsigned second)
+{
+	struct made_code code = {0};
+	struct liveness l;
+	struct arena a;
+	struct made m;
+	arena_init(&a);
+	made_add(&code, bytes, size);
+	made_add_callee(arch, &code);
+	assert_true(made_open_code(&m, arch, &code, size));
+	const struct cfg *g = made_cfg(&m, &a, &a);
+	liveness_find(&l, m.flow, g, (struct regset){0}, &a, &a);
+	assert_true(l.unknown);
+	assert_int_equal(liveness_free(arch, &l.at_start[g->entry]).core, 0);
+	liveness_find(&l, m.flow, g, arch->private_candidates, &a, &a);
+	assert_true(l.unknown);
+	assert_true(regset_has(&l.touched, first));
+	assert_false(regset_has(&l.touched, second));
+	struct regset unused = liveness_free(arch, &l.at_start[g->entry]);
+	assert_false(regset_has(&unused, first));
+	assert_true(regset_has(&unused, second));
+	made_close(&m);
+	arena_release(&a);
+}
+
+static void in_unknown_code_what_is_private_and_untouched_is_free(void **state)
+{
+	/* stp x29, x30, [sp, -16]!; mov x16, 1; ldr x9, [x0]; add x9, x9, x1; br x9: with a frame
+	 * in place, that is no tail call */
+	static const uint32_t a64[] = {0xa9bf7bfd, 0xd2800030, 0xf9400009, 0x8b010129, 0xd61f0120};
+	/* push rbx; mov r11d, 1; mov rax, [rdi]; add rax, rsi; jmp rax */
+	static const uint8_t x64[] = {0x53, 0x41, 0xbb, 1,    0,    0,    0,   0x48,
+				      0x8b, 0x07, 0x48, 0x01, 0xf0, 0xff, 0xe0};
+	(void)state;
+	check_unknown(&arch_a64, a64, sizeof(a64), 16, 17);
+	check_unknown(&arch_x64, x64, sizeof(x64), 11, 10);
 }
 
 int main(void)
@@ -190,6 +249,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(free_registers_are_overwritten_before_they_are_read),
 		cmocka_unit_test(so_are_those_of_this_program),
+		cmocka_unit_test(in_unknown_code_what_is_private_and_untouched_is_free),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

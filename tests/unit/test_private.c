@@ -1,0 +1,139 @@
+/* Walks random procedures of both architectures, and follows the candidates for private registers
+ * over calls: one that is read behind a call, with a value from before it or from the callee, must
+ * not be called private. What is private to whom in each single case, tests/golden/ARCH/private.s
+ * shows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "flow/effects.h"
+#include "flow/private.h"
+#include "made_code.h"
+
+enum { PROCEDURES = 3000, WALKS = 20, STEPS = 60 };
+
+struct walk {
+	const struct made *m;
+	const struct private_set *big, *small;
+	uint64_t high, low;           /* parts of candidates that a call has left */
+	uint64_t over, private, kept; /* how often one was met: read there; private; kept */
+};
+
+static void expect_none(uint64_t registers, const char *what, uint64_t va)
+{
+	if (registers)
+		fail_msg("0x%llx reads core 0x%llx behind a call, %s", (unsigned long long)va,
+			 (unsigned long long)registers, what);
+}
+
+/* The small procedure overwrites one candidate: what is read of others was there before. */
+static uint64_t overwritten(const struct made *m)
+{
+	return m->arch == &arch_a64 ? UINT64_C(1) << 17 : UINT64_C(1) << 10;
+}
+
+static void step(struct walk *w, const struct insn *in)
+{
+	uint64_t reads = (in->parts.high_reads & w->high) | (in->parts.low_reads & w->low);
+	/* A push is no read; nor is what a system call does not take. */
+	if (in->op == OP_PUSH || in->kind == INSN_SYSCALL)
+		reads = 0;
+	expect_none(reads & w->big->registers.core, "private to the caller", in->pc);
+	expect_none(reads & w->small->registers.core & ~overwritten(w->m), "private to the callee",
+		    in->pc);
+	w->over += reads != 0;
+	w->private += (w->big->registers.core & w->m->arch->private_candidates.core) != 0;
+	w->kept += w->small->kept.core != 0;
+	w->high &= ~in->parts.high_writes;
+	w->low &= ~in->parts.low_writes;
+}
+
+static void walk_once(struct walk *w, const struct cfg *g)
+{
+	uint32_t at = g->entry;
+	for (int i = 0; i < STEPS; i++) {
+		const struct block *b = &g->blocks[at];
+		struct cursor c;
+		struct insn in = {0};
+		cursor_set(&c, w->m->image, w->m->arch, b->start, b->size);
+		while (cursor_next(&c, DECODE_FULL, &in))
+			step(w, &in);
+		if (b->end == END_CALL)
+			w->high = w->low = w->m->arch->private_candidates.core;
+		if (!b->edge_count)
+			return;
+		at = g->edges[b->first_edge + made_random(b->edge_count)].to;
+	}
+}
+
+static void what_is_read_behind_calls_is_not_private(void **state)
+{
+	uint64_t over = 0, private = 0, kept = 0;
+	struct arena a;
+	(void)state;
+	arena_init(&a);
+	for (int i = 0; i < PROCEDURES; i++) {
+		struct private_registers p;
+		struct made m;
+		assert_true(made_open(&m, i & 1 ? &arch_a64 : &arch_x64));
+		private_find(&p, m.flow);
+		const struct cfg *g = made_cfg(&m, &a, &a);
+		for (int k = 0; k < WALKS; k++) {
+			struct walk w = {.m = &m,
+					 .big = &p.of[made_procedure(&m, "big")],
+					 .small = &p.of[made_procedure(&m, "small")]};
+			walk_once(&w, g);
+			over += w.over;
+			private += w.private;
+			kept += w.kept;
+		}
+		private_release(&p);
+		made_close(&m);
+		arena_clear(&a);
+	}
+	assert_true(over > PROCEDURES);
+	assert_true(private > PROCEDURES * WALKS);
+	assert_true(kept > PROCEDURES);
+	arena_release(&a);
+}
+
+/* Compilers keep to the conventions where it matters: this very program has private registers. */
+static void most_procedures_of_this_program_have_private_registers(void **state)
+{
+	struct private_registers p;
+	struct image *im;
+	struct flow *f;
+	struct err e;
+	uint32_t count, have = 0, all = 0;
+	(void)state;
+	assert_int_equal(image_open(&im, "/proc/self/exe", &e), 0);
+	assert_int_equal(flow_open(&f, im, &e), 0);
+	flow_discover(f);
+	const struct procedure *procedures = flow_procedures(f, &count);
+	private_find(&p, f);
+	assert_int_equal(p.count, count);
+	for (uint32_t i = 0; i < count; i++) {
+		if (procedures[i].flags & PROCEDURE_PLT) {
+			assert_int_equal(p.of[i].registers.core, 0);
+			continue;
+		}
+		all++;
+		have += (p.of[i].registers.core & UINT32_MAX) != 0;
+	}
+	assert_true(all > 100 && have * 10 > all * 9);
+	private_release(&p);
+	flow_close(f);
+	image_close(im);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_read_behind_calls_is_not_private),
+		cmocka_unit_test(most_procedures_of_this_program_have_private_registers),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

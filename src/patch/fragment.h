@@ -143,6 +143,9 @@ struct fragment_request {
 	bool shadow_stack;                   /* the program uses one */
 	bool relocate;                       /* relocate even if displacing would do */
 	const struct intrusions *intrusions; /* of the image; may be NULL, at one's own risk */
+	/* What has to run in relocated code where control comes in from unknown code or from the
+	 * middle of other procedures; NULL: nothing. All registers are live there. */
+	const struct emit_probe *recover;
 };
 
 /* Makes the fragment for all probes that are not refused; sets `refused` of the others. False if

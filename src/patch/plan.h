@@ -146,6 +146,7 @@ struct arrival {
 	uint32_t host;  /* the block that has va: the next one, if the gap is the last */
 	uint32_t inner; /* label of the gap */
 	uint32_t label; /* of where control has to go on: probes before the gap, perhaps */
+	bool unknown;   /* control may come from code that is not known, or of other procedures */
 };
 /* Adds the patches for arrivals, which are sorted by va. `made`: of each block, whether its call is
  * made by moved code, so that the original is dead. If there is no room because a call is in the

@@ -61,11 +61,11 @@ static bool is_arrival(const struct plan *p, uint32_t block)
 	return false;
 }
 
-static void add_arrival(struct relocation *r, uint32_t block, uint32_t gap)
+static void add_arrival(struct relocation *r, uint32_t block, uint32_t gap, bool unknown)
 {
 	struct plan *p = r->p;
 	const struct body *b = body_of(p, block);
-	struct arrival a = {.block = block, .gap = gap, .host = block};
+	struct arrival a = {.block = block, .gap = gap, .host = block, .unknown = unknown};
 	a.va = body_va(p, &p->g->blocks[block], b, gap);
 	if (gap == b->count) {
 		const struct edge *fall = find_edge(p->g, block, true);
@@ -74,7 +74,7 @@ static void add_arrival(struct relocation *r, uint32_t block, uint32_t gap)
 		    !has_probes(p, fall->to, AT_ARRIVAL, 0)) {
 			a.block = fall->to;
 			a.gap = body_of(p, fall->to)->landing;
-			add_arrival(r, a.block, a.gap);
+			add_arrival(r, a.block, a.gap, unknown);
 			return;
 		}
 	}
@@ -94,7 +94,7 @@ static bool add_intruded(struct relocation *r, uint32_t block)
 			gap++;
 		if (gap == b->count || body_va(p, bl, b, gap) != va)
 			return false;
-		add_arrival(r, block, gap < b->landing ? b->landing : gap);
+		add_arrival(r, block, gap < b->landing ? b->landing : gap, true);
 	}
 	return true;
 }
@@ -116,7 +116,7 @@ static bool needs_no_springboard(const struct relocation *r, const struct arriva
 		return false;
 	const struct insn *in = &b->insns[a->gap];
 	return ((stays_in_place(in) && !r->made[a->block]) || in->kind == INSN_SYSCALL) &&
-	       !has_probes(p, a->block, AT_GAP, a->gap) &&
+	       !(a->unknown && p->r->recover) && !has_probes(p, a->block, AT_GAP, a->gap) &&
 	       !(a->gap == b->landing && has_probes(p, a->block, AT_ARRIVAL, 0));
 }
 
@@ -152,11 +152,11 @@ static bool remove_twins(struct relocation *r)
 	order_by_address(r->arrivals, r->arrival_count, sizeof(*r->arrivals),
 			 offsetof(struct arrival, va));
 	for (uint32_t i = 0; i < r->arrival_count; i++) {
-		const struct arrival *a = &r->arrivals[i],
-				     *last = kept ? &r->arrivals[kept - 1] : a;
+		struct arrival *a = &r->arrivals[i], *last = kept ? &r->arrivals[kept - 1] : a;
 		if (kept && last->va == a->va) {
 			if (last->block != a->block || last->gap != a->gap)
 				return false;
+			last->unknown |= a->unknown;
 			continue;
 		}
 		r->arrivals[kept++] = *a;
@@ -182,10 +182,10 @@ static enum refusal find_arrivals(struct relocation *r)
 	for (uint32_t i = 0; i < g->block_count; i++) {
 		const struct body *b = body_of(p, i);
 		if (is_arrival(p, i))
-			add_arrival(r, i, b->landing);
+			add_arrival(r, i, b->landing, false);
 		for (uint32_t k = 0; k < b->count; k++)
 			if (b->insns[k].kind == INSN_SYSCALL)
-				add_arrival(r, i, k + 1);
+				add_arrival(r, i, k + 1, false);
 		if (!add_intruded(r, i))
 			return REFUSED_OVERLAP;
 	}
@@ -325,12 +325,17 @@ static void emit_arrivals(struct relocation *r)
 	struct plan *p = r->p;
 	for (uint32_t i = 0; i < r->arrival_count; i++) {
 		struct arrival *a = &r->arrivals[i];
-		if (a->gap != body_of(p, a->block)->landing ||
-		    !has_probes(p, a->block, AT_ARRIVAL, 0))
+		bool probed = a->gap == body_of(p, a->block)->landing &&
+			      has_probes(p, a->block, AT_ARRIVAL, 0);
+		bool recovers = a->unknown && p->r->recover;
+		if (!probed && !recovers)
 			continue;
 		a->label = emit_label(&p->e);
 		emit_place(&p->e, a->label);
-		emit_probes(p, a->block, AT_ARRIVAL, 0);
+		if (recovers)
+			p->ops->probe(&p->e, p->r->recover);
+		if (probed)
+			emit_probes(p, a->block, AT_ARRIVAL, 0);
 		p->ops->go(&p->e, (struct emit_target){.label = a->inner});
 	}
 }

@@ -4,7 +4,7 @@
 #include "probe/target.h"
 #include "process/memory.h"
 
-static uint32_t slot_of(const struct target *t, int tid)
+uint32_t areas_number(const struct target *t, int tid)
 {
 	for (uint32_t i = 0; i < RT_AREAS; i++)
 		if (t->slots[i].tid == tid)
@@ -14,13 +14,13 @@ static uint32_t slot_of(const struct target *t, int tid)
 
 struct rt_area *areas_of(struct target *t, int tid)
 {
-	uint32_t i = slot_of(t, tid);
+	uint32_t i = areas_number(t, tid);
 	return i < RT_AREAS ? target_area(t, i) : NULL;
 }
 
 struct thread_slot *areas_slot(struct target *t, int tid)
 {
-	uint32_t i = slot_of(t, tid);
+	uint32_t i = areas_number(t, tid);
 	return i < RT_AREAS ? &t->slots[i] : NULL;
 }
 
@@ -135,9 +135,9 @@ static void find_stack(struct target *t, uint64_t sp, uint64_t thread_pointer, u
 void areas_prepare(struct target *t, struct control_thread *th)
 {
 	int tid = th->tracee.tid;
-	uint32_t i = slot_of(t, tid);
+	uint32_t i = areas_number(t, tid);
 	if (i == RT_AREAS)
-		i = slot_of(t, 0);
+		i = areas_number(t, 0);
 	if (i == RT_AREAS) {
 		t->unmeasured_threads++;
 		return;
@@ -161,6 +161,8 @@ void areas_prepare(struct target *t, struct control_thread *th)
 	}
 	if (i >= target_header(t)->threads)
 		target_header(t)->threads = i + 1;
+	if (t->counting)
+		contexts_prepare(t, i);
 	table_put(t, tid, thread_pointer, t->base + RT_AREA(i));
 }
 
@@ -174,15 +176,19 @@ void areas_prepare_all(struct target *t)
 
 void areas_retire(struct target *t, int tid)
 {
-	uint32_t i = slot_of(t, tid);
+	uint32_t i = areas_number(t, tid);
 	if (i == RT_AREAS || !t->region)
 		return;
 	keep_paths(t, i, tid);
 	keep_paths(t, i + RT_AREAS, tid);
 	cost_keep(t, i);
 	cost_keep(t, i + RT_AREAS);
+	if (t->counting)
+		keep_counts(t, i);
 	wipe(t, i);
 	wipe(t, i + RT_AREAS);
+	if (t->counting)
+		contexts_wipe(t, i);
 	table_remove(t, t->slots[i].thread_pointer, t->base + RT_AREA(i));
 	hashmap_release(&t->slots[i].caught_up);
 	t->slots[i] = (struct thread_slot){0};

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "flow/private.h"
 #include "probe/target.h"
 #include "process/memory.h"
 
@@ -50,6 +51,13 @@ static bool on_signal(void *ctx, struct control_signal *s)
 	return !to;
 }
 
+static void on_forking(void *ctx, int pid, int tid, int child)
+{
+	struct target *t = target_of(ctx, pid);
+	if (t && t->counting && !target_of(ctx, child))
+		contexts_forked(t, tid, child);
+}
+
 enum { LOOK_MIN_MS = 2, LOOK_MAX_MS = 100 };
 
 struct engine *engine_new(const struct engine_options *o)
@@ -60,7 +68,7 @@ struct engine *engine_new(const struct engine_options *o)
 	g->arch = arch_native();
 	g->control = control_new();
 	if (g->arch)
-		control_watch_signals(g->control, on_signal, g);
+		control_watch(g->control, on_signal, on_forking, g);
 	g->codes = codes_new(NULL);
 	g->walker = walker_new();
 	g->window = xcalloc(1, sizeof(*g->window));
@@ -100,6 +108,9 @@ static void target_free(struct target *t)
 		site_release(s);
 	vec_each (s, &t->subjects)
 		vec_free(&s->probes);
+	vec_each (c, &t->counted)
+		free(c->without_trips);
+	vec_free(&t->counted);
 	vec_free(&t->sites);
 	vec_free(&t->subjects);
 	hashmap_release(&t->site_index);
@@ -111,6 +122,12 @@ static void target_free(struct target *t)
 	vec_free(&t->probe_retired);
 	vec_free(&t->searched);
 	vec_free(&t->steps);
+	vec_each (k, &t->kept_counts)
+		kept_counts_free(*k);
+	vec_each (f, &t->forks)
+		fork_frames_free(*f);
+	vec_free(&t->kept_counts);
+	vec_free(&t->forks);
 	vec_free(&t->kept);
 	hashmap_release(&t->kept_index);
 	hashmap_release(&t->kept_call_index);
@@ -586,6 +603,12 @@ void engine_free(struct engine *g)
 			free(*in);
 		}
 	vec_free(&g->intrusions);
+	vec_each (r, &g->private_registers) {
+		if (*r)
+			private_release(*r);
+		free(*r);
+	}
+	vec_free(&g->private_registers);
 	walker_free(g->walker);
 	codes_free(g->codes);
 	free(g->window);

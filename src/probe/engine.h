@@ -11,6 +11,7 @@
  *to come from one thread of ours. */
 #pragma once
 #include "patch/fragment.h"
+#include "probe/contexts.h"
 #include "process/control.h"
 #include "runtime/abi.h"
 #include "unwind/walk.h"
@@ -120,6 +121,29 @@ void engine_counts(struct engine *g, struct target *t, uint32_t subject, uint64_
 typedef void (*call_visitor)(void *ctx, uint64_t site, uint64_t target, uint64_t count);
 void engine_calls(struct engine *g, struct target *t, uint32_t subject, call_visitor visit,
 		  void *ctx);
+
+/* Counting whole procedures: everything in them, by calling context (docs/COUNTING.md). */
+
+/* Adds all procedures of the images for which `wants` says so, and that are not added yet, to the
+ * next batch. *added: how many. */
+typedef bool (*image_chooser)(void *ctx, const struct code *code);
+int engine_count(struct engine *g, struct target *t, image_chooser wants, void *ctx,
+		 uint32_t *added, struct err *e);
+
+/* A procedure by its number: 1 and up. */
+struct counted_procedure {
+	struct code *code;
+	uint64_t va, bias;
+	enum refusal refused;  /* it is not counted, because ... */
+	struct regset private; /* as for tally/plan.h */
+	const bool *without_trips;
+	uint32_t first_loop;
+};
+/* False if there is none of this number. */
+bool engine_counted(const struct target *t, uint32_t number, struct counted_procedure *out);
+
+/* What each thread has counted, dead ones included: probe/contexts.h. */
+void engine_read_counts(struct engine *g, struct target *t, counts_visitor visit, void *ctx);
 
 /* Time spent in probes since the last call, estimated from hits and the calibrated cost of each
  * kind; and the time all threads ran meanwhile. */

@@ -28,6 +28,7 @@ static void copy_sites(struct target *child, const struct target *parent)
 		struct site copy = {.code = s->code,
 				    .start = s->start,
 				    .bias = s->bias,
+				    .counted = s->counted,
 				    .address = s->address,
 				    .room = s->room};
 		if (s->address)
@@ -50,6 +51,20 @@ static void copy_subjects(struct target *child, const struct target *parent)
 	}
 }
 
+static void copy_counted(struct target *child, const struct target *parent)
+{
+	vec_each (c, &parent->counted) {
+		struct counted copy = *c;
+		if (c->without_trips) {
+			copy.without_trips = xmalloc(c->loop_count * sizeof(bool));
+			memcpy(copy.without_trips, c->without_trips, c->loop_count * sizeof(bool));
+		}
+		vec_push(&child->counted, copy);
+	}
+	child->loops_used = parent->loops_used;
+	child->call_sites_used = parent->call_sites_used;
+}
+
 /* Retired memory stays what it is: nobody knows whether the child's thread is in it. */
 static void copy_pool(struct target *child, const struct target *parent)
 {
@@ -67,13 +82,14 @@ static void copy_pool(struct target *child, const struct target *parent)
 
 /* The child is alone: the table is one that fork wiped. What it is in the middle of is found on its
  * stack. */
-static void begin_thread(struct target *child, int tid)
+static void begin_thread(struct target *child, struct target *parent, int tid)
 {
 	struct control_thread *th = control_thread(child->engine->control, tid);
 	uint32_t first;
 	areas_begin(child);
 	if (!th)
 		return;
+	contexts_inherit(child, parent, th);
 	areas_prepare(child, th);
 	settle_threads(child, &first);
 	vec_each (s, &child->subjects)
@@ -84,10 +100,11 @@ static void begin_thread(struct target *child, int tid)
 		s->fresh = false;
 }
 
-void target_copy_state(struct target *child, const struct target *parent, int tid)
+void target_copy_state(struct target *child, struct target *parent, int tid)
 {
 	copy_subjects(child, parent);
 	copy_sites(child, parent);
+	copy_counted(child, parent);
 	copy_pool(child, parent);
 	copy_vec(&child->journal_free, &parent->journal_free);
 	copy_vec(&child->probe_free, &parent->probe_free);
@@ -99,5 +116,5 @@ void target_copy_state(struct target *child, const struct target *parent, int ti
 	child->traps_spoilt = parent->traps_spoilt;
 	child->rendezvous_in = parent->rendezvous_in;
 	child->rendezvous_state = parent->rendezvous_state;
-	begin_thread(child, tid);
+	begin_thread(child, parent, tid);
 }

@@ -118,14 +118,9 @@ static int open_region(struct target *t, int fd, struct err *e)
 /* Copies what the parent's region holds below the areas, but no pages that it does not have. */
 static void copy_tables(struct target *child, const struct target *parent)
 {
-	off_t at = 0, end = (off_t)RT_RAW;
-	while ((at = lseek(parent->region_fd, at, SEEK_DATA)) >= 0 && at < end) {
-		off_t hole = lseek(parent->region_fd, at, SEEK_HOLE);
-		if (hole < 0 || hole > end)
-			hole = end;
-		memcpy(child->region + at, parent->region + at, (size_t)(hole - at));
-		at = hole;
-	}
+	uint64_t to;
+	for (uint64_t at = 0; region_next_data(parent, &at, RT_RAW, &to); at = to)
+		memcpy(target_at(child, at), target_at(parent, at), to - at);
 	target_header(child)->pid = (uint32_t)child->pid;
 	target_header(child)->raw_used = 0;
 }

@@ -15,6 +15,8 @@ static void remove_all(struct target *t)
 {
 	vec_each (s, &t->subjects)
 		s->wanted = false;
+	vec_each (c, &t->counted)
+		c->wanted = false;
 	vec_each (s, &t->sites)
 		s->dirty = s->dirty || s->address;
 }

@@ -2,17 +2,8 @@
  * fragment that carries all probes of a procedure. */
 #include <string.h>
 
-#include "probe/target.h"
+#include "probe/plan.h"
 #include "runtime/blob.h"
-
-/* A procedure's probes, on the way to a fragment. */
-struct site_plan {
-	const struct cfg *cfg;
-	struct loop_forest forest;
-	struct liveness live;
-	struct spot_list spots;
-	VEC(struct spot_probe) probes; /* their owners are subjects */
-};
 
 /* ---- subjects and sites ---- */
 
@@ -332,7 +323,10 @@ static void study(struct target *t, struct site_plan *p, const struct site *site
 	*p = (struct site_plan){.cfg = flow_cfg(site->code->flow, site_procedure(site), a, tmp)};
 	loops_find(p->cfg, &p->forest, a, tmp);
 	find_loops_of_subjects(t, p, site);
-	liveness_find(&p->live, site->code->flow, p->cfg, (struct regset){0}, a, tmp);
+	struct regset unshared = {0};
+	if (site->counted)
+		unshared = private_registers_of(t->engine, site);
+	liveness_find(&p->live, site->code->flow, p->cfg, unshared, a, tmp);
 	for (uint32_t i = 0; i < site->subjects.len; i++) {
 		const struct subject *s = &t->subjects.data[site->subjects.data[i]];
 		if (s->wanted && !s->refused)
@@ -354,6 +348,8 @@ static bool track_refused(struct target *t, const struct site_plan *p)
 {
 	bool any = false;
 	vec_each (probe, &p->probes) {
+		if (is_counting(probe))
+			continue;
 		struct subject *s = &t->subjects.data[probe->owner];
 		bool loop = s->request.counters && s->request.loop;
 		if (probe->refused != REFUSED_SHARED_LANDING || !loop || s->tracked)
@@ -369,6 +365,8 @@ static bool give_up_refused(struct target *t, const struct site_plan *p,
 {
 	bool any = false;
 	for (uint32_t i = 0; i < p->probes.len; i++) {
+		if (is_counting(&p->probes.data[i]))
+			continue;
 		struct subject *s = &t->subjects.data[p->probes.data[i].owner];
 		uint8_t why = p->probes.data[i].refused;
 		if (!why || (s->request.counters && !s->tracked) || s->refused)
@@ -401,6 +399,8 @@ static void mark_shared(struct target *t, const struct site_plan *p)
 static void publish(struct target *t, const struct site_plan *p)
 {
 	for (uint32_t i = 0; i < p->probes.len; i++) {
+		if (is_counting(&p->probes.data[i]))
+			continue;
 		struct subject *s = &t->subjects.data[p->probes.data[i].owner];
 		uint8_t kind = (uint8_t)p->probes.data[i].spot.kind;
 		uint64_t at = p->probes.data[i].runs_at;
@@ -410,11 +410,13 @@ static void publish(struct target *t, const struct site_plan *p)
 	}
 }
 
-/* Jumps into the middle of procedures matter where a patch overwrites several instructions; finding
- * them means looking at all code of the image. */
-static const struct intrusions *intrusions_of(struct engine *g, const struct code *code)
+/* Jumps into the middle of procedures matter where a patch overwrites several instructions, and
+ * where moved code relies on what it has done at the procedure's entry; finding them means looking
+ * at all code of the image. */
+static const struct intrusions *intrusions_of(struct engine *g, const struct site *site)
 {
-	if (g->arch->emit->jump_size <= g->arch->insn_align)
+	const struct code *code = site->code;
+	if (g->arch->emit->jump_size <= g->arch->insn_align && !site->counted)
 		return NULL;
 	while (g->intrusions.len <= code->id)
 		vec_push(&g->intrusions, NULL);
@@ -461,12 +463,16 @@ static int make_fragment(struct target *t, struct site *site, struct site_plan *
 				     .probes = p->probes.data,
 				     .count = p->probes.len,
 				     .bias = site->bias,
-				     .intrusions = intrusions_of(t->engine, site->code),
+				     .intrusions = intrusions_of(t->engine, site),
 				     .poison = t->engine->options.poison,
 				     .shadow_stack = t->shadow_stack,
 				     .allow_traps = traps,
 				     .trap_all = traps && t->engine->options.trap_all,
-				     .relocate = t->engine->options.relocate};
+				     .relocate = t->engine->options.relocate || site->counted};
+	if (site->counted && p->tally.cfg && p->tally.context != REG_NONE)
+		r.held.core = UINT64_C(1) << p->tally.context;
+	if (site->counted && p->tally.cfg)
+		r.recover = &p->recover;
 	if (!site->next_address) {
 		bool taken;
 		site->next_room = room_for(t, &r, site->start + site->bias);
@@ -493,7 +499,7 @@ static int plan_fragment(struct target *t, struct site *site, struct site_plan *
 {
 	bool at_once = t->engine->options.trap_all && traps_possible(t, site);
 	int rc = make_fragment(t, site, p, at_once, e);
-	if (!rc && !at_once && any_refused(p) && traps_possible(t, site)) {
+	if (!rc && !at_once && any_refused(p) && !site->counted && traps_possible(t, site)) {
 		vec_each (probe, &p->probes)
 			probe->refused = REFUSED_NONE;
 		code_memory_drop_next(t, site);
@@ -507,22 +513,25 @@ int site_plan(struct target *t, uint32_t number, struct batch_result *result, st
 	struct site_plan p;
 	struct site *site = &t->sites.data[number];
 	int rc = 0;
-	intrusions_of(t->engine, site->code); /* before its procedures are looked at */
+	intrusions_of(t->engine, site); /* before its procedures are looked at */
 	study(t, &p, site);
 	add_probes(t, &p, site);
+	tally_add_probes(t, &p, site);
 	result->spots += p.probes.len;
 	while (p.probes.len) {
 		rc = plan_fragment(t, site, &p, e);
-		if (!rc && track_refused(t, &p))
-			code_memory_drop_next(t, site); /* it takes more probes */
+		if (!rc && (track_refused(t, &p) || tally_gives_up(t, &p, site)))
+			code_memory_drop_next(t, site); /* it takes other probes */
 		else if (rc || !give_up_refused(t, &p, result))
 			break;
 		add_probes(t, &p, site);
+		tally_add_probes(t, &p, site);
 	}
 	if (!rc && p.probes.len) {
 		count_refused(&p, result);
 		mark_shared(t, &p);
 		publish(t, &p);
+		tally_publish(t, &p, site);
 		code_memory_trim_next(t, site);
 		t->traps_planned += count_traps(&site->next);
 	} else {

@@ -3,6 +3,7 @@
  *	inject.c    the data region and the runtime's text in the program; taking them out again
  *	layout.c    where code and stacks are
  *	areas.c     an area for each thread; what dead threads left
+ *	contexts.c  counting: the state of each thread; contexts_fork.c in a forked child
  *	plan.c      subjects -> spots -> fragments
  *	code_memory.c  room for fragments near the code they serve
  *	batch.c     everything that happens while the process is stopped
@@ -13,7 +14,7 @@
  *	redirect.c  from old fragments to new ones
  *	catch_up.c  activations that were running already; lists.h where they are entered
  *	steps.c     recipes -> the runtime's table of steps
- *	read.c      values; readings.c what they read now
+ *	read.c      values; readings.c what they read now; read_contexts.c what was counted
  *	blocking.c  system calls that may wait
  *	raw.c       paths that the runtime could not walk
  *	cost.c      what probes cost; calibrate.c what one hit does
@@ -34,6 +35,7 @@
 #include "base/hashmap.h"
 #include "patch/fragment.h"
 #include "patch/pool.h"
+#include "probe/contexts.h"
 #include "probe/engine.h"
 #include "process/remote.h"
 
@@ -63,11 +65,22 @@ enum purpose {
 	PURPOSE_RENDEZVOUS,
 };
 
+/* A procedure whose executions are counted. */
+struct counted {
+	uint32_t site;
+	bool wanted;
+	uint8_t refused; /* enum refusal */
+	bool numbered;   /* its loops have numbers */
+	uint32_t first_loop, loop_count;
+	bool *without_trips; /* of each loop: its trip counts cannot be had; NULL: they all can */
+};
+
 /* A procedure with probes in it. */
 struct site {
 	struct code *code;
 	uint64_t start, bias; /* va of the procedure; run-time address - va */
 	VEC(uint32_t) subjects;
+	uint32_t counted; /* number: index in target.counted + 1; 0: it is not counted */
 	bool dirty;
 	bool put_off; /* it could not be changed last time */
 	struct fragment fragment;
@@ -136,6 +149,8 @@ struct target {
 	VEC(struct subject) subjects;
 	VEC(struct site) sites;
 	struct hashmap site_index; /* run-time start of a procedure -> site */
+	VEC(struct counted) counted;
+	uint32_t loops_used, call_sites_used; /* of the runtime's tables */
 	VEC(struct retired) retired;
 	VEC(uint32_t) journal_free, probe_free;
 	VEC(uint32_t) probe_retired; /* a thread may still be on its way to them */
@@ -153,6 +168,10 @@ struct target {
 	VEC(uint64_t) kept_frames, kept_counters;
 	VEC(struct rt_target) kept_calls;
 	struct hashmap kept_call_index; /* hash of site and target -> kept_calls */
+
+	bool counting; /* contexts are prepared */
+	VEC(struct kept_counts *) kept_counts;
+	VEC(struct fork_frames *) forks; /* children that have not told yet */
 
 	struct raw_cache *raw;         /* read.c's */
 	VEC(struct searched) searched; /* images whose system calls were looked for */
@@ -196,6 +215,7 @@ struct engine {
 	} perf_events[RT_EVENTS];
 	uint32_t perf_event_count;
 	VEC(struct intrusions *) intrusions; /* of each code, by id; found when needed */
+	VEC(struct private_registers *) private_registers; /* the same */
 	struct arena arena, tmp;
 	struct memory_window *window;
 	int look_ms;                     /* between looks at raw paths */
@@ -245,6 +265,49 @@ void areas_prepare_all(struct target *t);
 void areas_retire(struct target *t, int tid);
 struct rt_area *areas_of(struct target *t, int tid);
 struct thread_slot *areas_slot(struct target *t, int tid);
+/* RT_AREAS: it has none. */
+uint32_t areas_number(const struct target *t, int tid);
+
+/* contexts.c */
+/* Threads get what counting needs, before code that counts goes in: those there are, and others as
+ * they come. */
+void contexts_begin(struct target *t);
+void contexts_prepare(struct target *t, uint32_t slot);
+void contexts_wipe(struct target *t, uint32_t slot);
+struct rt_count *contexts_state(const struct target *t, uint32_t slot);
+/* The record at *at in a thread's heap of `used` bytes; moves *at behind it. NULL: no more. */
+struct rt_record *contexts_record(const struct target *t, uint32_t slot, uint64_t *at,
+				  uint64_t used);
+/* A thread's innermost and outermost frame, as offsets in the region; false if they are damaged. */
+bool contexts_shadow(const struct target *t, uint32_t slot, uint64_t *top, uint64_t *root);
+/* Frames, from the innermost on. */
+struct shadow_walk {
+	const struct target *target;
+	uint32_t slot;
+	uint64_t used; /* of the heap */
+	uint8_t *at, *end;
+	struct rt_shadow *frame;
+	const struct rt_counted *counted; /* its procedure */
+	uint32_t size;
+	bool complete; /* it came to the end */
+};
+void shadow_walk_init(struct shadow_walk *w, const struct target *t, uint32_t slot, uint8_t *from,
+		      uint8_t *end);
+bool shadow_walk_next(struct shadow_walk *w);
+/* The next part of the region that has memory, from *from on and before `end`. */
+bool region_next_data(const struct target *t, uint64_t *from, uint64_t end, uint64_t *to);
+
+/* contexts_fork.c */
+/* A thread has forked, and has not run on yet. */
+void contexts_forked(struct target *t, int tid, int child);
+/* The child's thread, before it has an area. */
+void contexts_inherit(struct target *child, struct target *parent, struct control_thread *th);
+void fork_frames_free(struct fork_frames *f);
+
+/* read_contexts.c */
+/* Of a thread that has ended. */
+void keep_counts(struct target *t, uint32_t slot);
+void kept_counts_free(struct kept_counts *k);
 
 /* plan.c */
 struct site *target_site(struct target *t, struct code *code, uint32_t procedure, uint64_t bias);
@@ -390,7 +453,7 @@ void leave(struct target *t);
 
 /* inherit.c */
 /* The child of a fork gets what its parent had, with values of its own. */
-void target_copy_state(struct target *child, const struct target *parent, int tid);
+void target_copy_state(struct target *child, struct target *parent, int tid);
 
 /* unload.c */
 /* Forgets probes in images that are gone. */

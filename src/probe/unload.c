@@ -36,8 +36,11 @@ static void forget_subjects(struct target *t, struct site *s)
 void forget_unloaded(struct target *t)
 {
 	vec_each (s, &t->sites) {
-		if ((!s->address && !s->subjects.len) || is_mapped(t, s))
+		if ((!s->address && !s->subjects.len && !s->counted) || is_mapped(t, s))
 			continue;
+		if (s->counted)
+			t->counted.data[s->counted - 1].wanted = false;
+		s->counted = 0;
 		forget_journal(t, s);
 		forget_subjects(t, s);
 		code_memory_retire(t, s);

@@ -120,9 +120,10 @@ void control_release(struct control *c, struct control_thread *t)
 		t->asked = true; /* it has to make its call again, and stops there */
 }
 
-void control_watch_signals(struct control *c, signal_watcher watcher, void *ctx)
+void control_watch(struct control *c, signal_watcher signals, fork_watcher forks, void *ctx)
 {
-	c->watcher = watcher;
+	c->watcher = signals;
+	c->fork_watcher = forks;
 	c->watcher_ctx = ctx;
 }
 

@@ -94,7 +94,10 @@ struct control_signal {
 };
 /* Asked about each; false: nobody gets the signal. */
 typedef bool (*signal_watcher)(void *ctx, struct control_signal *s);
-void control_watch_signals(struct control *c, signal_watcher watcher, void *ctx);
+/* A thread of a process has forked a child with memory of its own, and has not run on yet. The
+ * child may have told before, but is held until control_go() as ever. */
+typedef void (*fork_watcher)(void *ctx, int pid, int tid, int child);
+void control_watch(struct control *c, signal_watcher signals, fork_watcher forks, void *ctx);
 
 /* Leaves the process, which must be stopped, and lets it run. */
 void control_detach(struct control *c, int pid);

@@ -64,10 +64,14 @@ static struct control_thread *meet(struct control *c, int tid, int maker, bool v
 /* The event of the maker: what it made may be known, or have come and gone already. */
 static void maker_told(struct control *c, struct control_thread *t, const struct tracee_event *ev)
 {
-	char state = control_thread(c, ev->other) ? 0 : thread_state(ev->other);
+	const struct control_thread *made = control_thread(c, ev->other);
+	char state = made ? 0 : thread_state(ev->other);
 	t->vforked = ev->vfork;
 	if (state && state != 'Z' && state != 'X')
-		meet(c, ev->other, t->pid, ev->vfork);
+		made = meet(c, ev->other, t->pid, ev->vfork);
+	if (made && made->pid != t->pid && !control_find_process(c, made->pid)->shared &&
+	    c->fork_watcher)
+		c->fork_watcher(c->watcher_ctx, t->pid, t->tracee.tid, made->pid);
 }
 
 /* Threads that go. */

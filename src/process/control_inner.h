@@ -22,6 +22,7 @@ struct control {
 	bool more;     /* has happened since, without a sign */
 	int child_fd;  /* tells of SIGCHLD */
 	signal_watcher watcher;
+	fork_watcher fork_watcher;
 	void *watcher_ctx;
 	sigset_t mask_before;
 	struct sigaction child_before;

@@ -10,10 +10,13 @@
  *	steps          hash table: return address -> how to get to the caller's caller
  *	journal        the patches that are in, so that a later sonde can take them out
  *	traps          hash table: address of a trap -> the code that it stands for
+ *	counted        procedures and loops that are counted; contexts that are no thread's
  *	raw            paths that the runtime could not walk: registers and a copy of the stack
  *	areas          one per thread, RT_AREA_SIZE each; area i + RT_AREAS is its sibling for
- *	               probes that a signal handler hits while it interrupts a probe; the last one
- *	               is of no thread: what threads without an area count goes there, unread
+ *	               probes that a signal handler hits while it interrupts a probe; the last two
+ *	               are of no thread: what threads without an area count, and what activations
+ *	               without a context do, goes there, unread
+ *	count areas    one per thread, RT_COUNT_SIZE each: abi_count.h
  *
  * Who writes what, and in which order, so that either side may be interrupted or die at any
  * instant: a table's entry is written before the word that makes it visible (its key, its count);
@@ -30,6 +33,8 @@
  * sides look; `base` in the header is where the program has the region. */
 #pragma once
 #include <stdint.h>
+
+#include "runtime/abi_count.h"
 
 #define RT_MAGIC   UINT64_C(0x73646e6f65627270)
 #define RT_VERSION 2
@@ -275,6 +280,9 @@ struct rt_area {
 	uint64_t nested;     /* run-time address of the sibling */
 	uint32_t tid;        /* 0: free */
 	uint32_t generation; /* counts its owners */
+	uint64_t top;        /* run-time address of the innermost struct rt_shadow */
+	uint64_t trip;       /* argument of rt_entry_table.tripped */
+	uint64_t count;      /* run-time address of its count area; 0: it has none */
 	/* The thread's own stack, as Sonde finds it: where it began, and how far it may reach down.
 	 * Memory from the stack pointer up to stack_high can be read. Both 0: not known; nothing
 	 * goes wrong then, but every entry is walked to the root. */
@@ -317,8 +325,10 @@ struct rt_area {
 #define RT_AFTER(part, size) RT_ALIGN((part) + (size))
 
 /* In an area. */
-#define RT_AREA_COUNTERS    RT_AFTER(0, sizeof(struct rt_area))
-#define RT_AREA_TARGETS     RT_AFTER(RT_AREA_COUNTERS, RT_COUNTERS *UINT64_C(8))
+#define RT_AREA_COUNTERS RT_AFTER(0, sizeof(struct rt_area))
+/* By number of the loop. */
+#define RT_AREA_TRIPS       RT_AFTER(RT_AREA_COUNTERS, RT_COUNTERS *UINT64_C(8))
+#define RT_AREA_TARGETS     RT_AFTER(RT_AREA_TRIPS, RT_LOOPS * sizeof(struct rt_trips))
 #define RT_AREA_ACTIVATIONS RT_AFTER(RT_AREA_TARGETS, RT_TARGETS * sizeof(struct rt_target))
 /* Direct-mapped by (probe, sp); what is inside is the runtime's own. An odd number of cache lines
  * each, so that they do not compete for the same sets. */
@@ -371,6 +381,9 @@ struct rt_header {
 	/* Classes of system calls by number: enum rt_wait. RT_WAIT_SYNC is futex, of which only
 	 * waiting operations count; RT_WAIT_BYTES is I/O that moves as many bytes as it returns. */
 	uint8_t calls[512];
+	/* Bytes of contexts of all threads: what they have taken, which they do atomically, and
+	 * what they may take. */
+	uint64_t context_bytes, context_limit;
 	uint64_t trap_handler; /* SIGTRAP's action is this one, our own; 0: it is the program's */
 };
 
@@ -380,14 +393,46 @@ struct rt_header {
 #define RT_STEP_TABLE    RT_AFTER(RT_PROBE_TABLE, RT_PROBES * sizeof(struct rt_probe))
 #define RT_JOURNAL       RT_AFTER(RT_STEP_TABLE, RT_STEPS * sizeof(struct rt_step))
 #define RT_TRAP_TABLE    RT_AFTER(RT_JOURNAL, RT_PATCHES * sizeof(struct rt_patch))
-#define RT_RAW           RT_AFTER(RT_TRAP_TABLE, RT_TRAPS * sizeof(struct rt_trap))
+#define RT_COUNTED       RT_AFTER(RT_TRAP_TABLE, RT_TRAPS * sizeof(struct rt_trap))
+#define RT_COUNTED_LOOPS RT_AFTER(RT_COUNTED, RT_PROCEDURES * sizeof(struct rt_counted))
+#define RT_SITE_TABLE    RT_AFTER(RT_COUNTED_LOOPS, RT_LOOPS * sizeof(struct rt_counted_loop))
+/* Contexts: nobody's, to which empty slots lead; and the sink, for who cannot have one, with slots
+ * and words for any procedure. */
+#define RT_NOBODY RT_AFTER(RT_SITE_TABLE, RT_SITES * sizeof(uint32_t))
+#define RT_SINK                                                                                    \
+	RT_AFTER(RT_NOBODY + 65536, (RT_COUNTED_SITES_MAX + 1) * sizeof(struct rt_context_slot))
+#define RT_RAW RT_AFTER(RT_SINK, sizeof(struct rt_context) + RT_COUNTED_WORDS_MAX * UINT64_C(8))
 /* For Sonde's own use. */
 #define RT_SPARE     (RT_RAW + RT_RAW_BYTES)
 #define RT_AREA_BASE (RT_SPARE + UINT64_C(65536))
 #define RT_AREA(i)   (RT_AREA_BASE + (uint64_t)(i)*RT_AREA_SIZE)
-/* Of threads that have none. */
-#define RT_NO_AREA     RT_AREA(2 * RT_AREAS)
-#define RT_REGION_SIZE RT_AREA(2 * RT_AREAS + 1)
+/* Of threads that have none, and the sink's. */
+#define RT_NO_AREA   RT_AREA(2 * RT_AREAS)
+#define RT_SINK_AREA RT_AREA(2 * RT_AREAS + 1)
+
+/* In a count area. The shadow stack comes first: that of area 0, the first thread's, may grow into
+ * the gap before it, others have room for RT_STACK_MAX bytes of stack, at 16 bytes a frame at
+ * least. */
+#define RT_STACK_MAX        (UINT64_C(1) << 30)
+#define RT_SHADOW_BYTES     (RT_STACK_MAX / 16 * RT_FRAME_MAX)
+#define RT_COUNT_SHADOW     0
+#define RT_COUNT_ROOT       (RT_COUNT_SHADOW + RT_SHADOW_BYTES - 64) /* the outermost frame */
+#define RT_COUNT_STATE      RT_AFTER(RT_COUNT_SHADOW, RT_SHADOW_BYTES)
+#define RT_COUNT_INDEX      RT_AFTER(RT_COUNT_STATE, sizeof(struct rt_count))
+#define RT_COUNT_DEPARTURES RT_AFTER(RT_COUNT_INDEX, UINT64_C(4) << RT_INDEX_BITS)
+#define RT_COUNT_ASIDES     RT_AFTER(RT_COUNT_DEPARTURES, RT_DEPARTURES * sizeof(struct rt_departure))
+#define RT_COUNT_SEEN       RT_AFTER(RT_COUNT_ASIDES, RT_ASIDES * sizeof(struct rt_aside))
+#define RT_COUNT_CONTEXTS   RT_AFTER(RT_COUNT_SEEN, UINT64_C(16) << RT_SEEN_BITS)
+#define RT_CONTEXT_SPACE    (UINT64_C(1) << 30)
+#define RT_COUNT_SIZE       RT_AFTER(RT_COUNT_CONTEXTS, RT_CONTEXT_SPACE)
+#define RT_COUNT_GAP        RT_AREA(2 * RT_AREAS + 2)
+#define RT_COUNT_BASE       (RT_COUNT_GAP + (UINT64_C(1) << 40))
+#define RT_COUNT_AREA(i)    (RT_COUNT_BASE + (uint64_t)(i)*RT_COUNT_SIZE)
+/* The frames of who does not count: what RT_NO_AREA's top is, and what the sink's is set to; that
+ * one moves with each exit. */
+#define RT_NO_FRAME    (RT_COUNT_AREA(RT_AREAS) + RT_COUNT_ROOT)
+#define RT_SINK_FRAME  (RT_COUNT_AREA(RT_AREAS) + RT_COUNT_SHADOW)
+#define RT_REGION_SIZE RT_COUNT_AREA(RT_AREAS + 1)
 
 /* The thread table: RT_THREADS pairs (thread pointer, area), see isa/emit.h. Not in the region, but
  * in private memory of the program that fork wipes: a child that nobody prepared has no areas. */
@@ -419,6 +464,14 @@ struct rt_entry_table {
 	uint32_t remote;   /* code for remote calls: process/remote.h */
 	uint32_t trap;     /* handler of SIGTRAP (SA_SIGINFO), for traps when Sonde is gone */
 	uint32_t restorer; /* its return */
+	/* Counting. The argument is a procedure's number; the result a context, or the sink. */
+	uint32_t called;   /* at its first instruction */
+	uint32_t returned; /* behind a call; with site << 32 */
+	uint32_t landed;   /* where an exception arrives; with (loop + 1) << 32: the innermost loop
+			      there that is counted in the frame, 0 << 32: there is none */
+	/* The argument is a loop's number, and rt_area.trip a trip count: it goes into the
+	 * histogram. */
+	uint32_t tripped;
 	uint32_t pad;
 };
 #define RT_GUARD 1

@@ -13,7 +13,8 @@
 rt_entries:
 	.quad	0, 0, 0
 	.long	hit - rt_entries, find - rt_entries, remote - rt_entries
-	.long	rt_trap - rt_entries, restorer - rt_entries, 0
+	.long	rt_trap - rt_entries, restorer - rt_entries
+	.long	called - rt_entries, returned - rt_entries, landed - rt_entries, tripped - rt_entries, 0
 
 	.text
 	.macro	save
@@ -71,6 +72,23 @@ find:
 	bl	rt_find
 	mov	x16, x0
 	restore
+
+	/* The program's stack pointer is in the probe's frame: isa/emit.h. */
+	.macro	counting name, function
+	.balign	16
+\name:
+	save
+	mov	x0, x16
+	ldr	x1, [sp, FRAME + 24]
+	bl	\function
+	mov	x16, x0
+	restore
+	.endm
+
+	counting called, rt_called
+	counting returned, rt_returned
+	counting landed, rt_landed
+	counting tripped, rt_tripped
 
 	.balign	16
 remote:

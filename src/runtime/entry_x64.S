@@ -12,7 +12,8 @@
 rt_entries:
 	.quad	0, 0, 0
 	.long	hit - rt_entries, find - rt_entries, remote - rt_entries
-	.long	rt_trap - rt_entries, restorer - rt_entries, 0
+	.long	rt_trap - rt_entries, restorer - rt_entries
+	.long	called - rt_entries, returned - rt_entries, landed - rt_entries, tripped - rt_entries, 0
 
 	.text
 	/* Leaves rt_hit()'s arguments in place. */
@@ -69,15 +70,34 @@ hit:
 	lea	FRAME(%rsp), %rsp
 	ret
 
-	.balign	16
-find:
-	save
-	call	rt_find
+	/* What the function returns becomes rax. */
+	.macro	result function
+	call	\function
 	mov	%rax, (%rbp)
 	restore
 	mov	(%rsp), %rax
 	lea	FRAME(%rsp), %rsp
 	ret
+	.endm
+
+	.balign	16
+find:
+	save
+	result	rt_find
+
+	/* The program's stack pointer is behind its rax: isa/emit.h. */
+	.macro	counting name, function
+	.balign	16
+\name:
+	save
+	mov	FRAME + 16(%rsi), %rsi
+	result	\function
+	.endm
+
+	counting called, rt_called
+	counting returned, rt_returned
+	counting landed, rt_landed
+	counting tripped, rt_tripped
 
 	.balign	16
 remote:

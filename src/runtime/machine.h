@@ -14,6 +14,9 @@ static inline void keep_order(void)
 
 #ifdef __aarch64__
 
+/* What a call leaves on the stack. */
+enum { CALL_PUSHES = 0 };
+
 /* As the stub leaves it on the stack. x12 to x15 and x19 to x28 are there only for RT_TARGET. */
 struct frame {
 	uint64_t reg[31]; /* without the program's x16, x17, x30 */
@@ -104,6 +107,8 @@ enum { UCONTEXT_PC = 440, TRAP_ADVANCE = 0 };
 enum { SIGNAL_FP = 544, SIGNAL_LINK = 552, SIGNAL_SP = 560, SIGNAL_PC = 568 };
 
 #elif defined(__x86_64__)
+
+enum { CALL_PUSHES = 8 };
 
 struct frame {
 	uint64_t reg[16]; /* by number; rax is the program's, as is rsp */

@@ -55,6 +55,38 @@ __asm__(".text\n	.globl call_routine\n"
 	"	ldp x23, x24, [sp, 48]\n	ldp x25, x26, [sp, 64]\n"
 	"	ldp x27, x28, [sp, 80]\n	ldp x29, x30, [sp], 112\n"
 	"	ret\n");
+__asm__(".text\n	.globl call_operation\n"
+	"call_operation:\n"
+	"	stp x29, x30, [sp, -112]!\n"
+	"	stp x19, x20, [sp, 16]\n	stp x21, x22, [sp, 32]\n"
+	"	stp x23, x24, [sp, 48]\n	stp x25, x26, [sp, 64]\n"
+	"	stp x27, x28, [sp, 80]\n	str x1, [sp, 96]\n"
+	"	sub sp, sp, 32\n	str x4, [sp, 24]\n"
+	"	mov x16, x3\n		mov x17, x2\n"
+	"	ldr x10, [x0, 256]\n	msr nzcv, x10\n"
+	"	ldp x2, x3, [x0, 16]\n	ldp x4, x5, [x0, 32]\n"
+	"	ldp x6, x7, [x0, 48]\n	ldp x8, x9, [x0, 64]\n"
+	"	ldp x10, x11, [x0, 80]\n	ldp x12, x13, [x0, 96]\n"
+	"	ldp x14, x15, [x0, 112]\n	ldp x19, x20, [x0, 152]\n"
+	"	ldp x21, x22, [x0, 168]\n	ldp x23, x24, [x0, 184]\n"
+	"	ldp x25, x26, [x0, 200]\n	ldp x27, x28, [x0, 216]\n"
+	"	ldr x29, [x0, 232]\n	ldp x0, x1, [x0]\n"
+	"	blr x17\n"
+	"	mov x17, x0\n		ldr x0, [sp, 128]\n"
+	"	stp x17, x1, [x0]\n"
+	"	stp x2, x3, [x0, 16]\n	stp x4, x5, [x0, 32]\n"
+	"	stp x6, x7, [x0, 48]\n	stp x8, x9, [x0, 64]\n"
+	"	stp x10, x11, [x0, 80]\n	stp x12, x13, [x0, 96]\n"
+	"	stp x14, x15, [x0, 112]\n	str x16, [x0, 128]\n"
+	"	stp x19, x20, [x0, 152]\n"
+	"	stp x21, x22, [x0, 168]\n	stp x23, x24, [x0, 184]\n"
+	"	stp x25, x26, [x0, 200]\n	stp x27, x28, [x0, 216]\n"
+	"	str x29, [x0, 232]\n	mrs x1, nzcv\n"
+	"	str x1, [x0, 256]\n	add sp, sp, 32\n"
+	"	ldp x19, x20, [sp, 16]\n	ldp x21, x22, [sp, 32]\n"
+	"	ldp x23, x24, [sp, 48]\n	ldp x25, x26, [sp, 64]\n"
+	"	ldp x27, x28, [sp, 80]\n	ldp x29, x30, [sp], 112\n"
+	"	ret\n");
 #else
 /* Our own stack pointer and the routine wait in the red zone. */
 __asm__(".text\n	.globl call_routine\n"
@@ -81,6 +113,29 @@ __asm__(".text\n	.globl call_routine\n"
 	"	lea 136(%rsp), %rax\n	mov %rax, 32(%rdi)\n"
 	"	pushfq\n pop %rax\n	mov %rax, 256(%rdi)\n	cld\n"
 	"	mov 120(%rsp), %rsp\n"
+	"	pop %rsi\n pop %r15\n pop %r14\n pop %r13\n pop %r12\n pop %rbp\n pop %rbx\n"
+	"	ret\n");
+__asm__(".text\n	.globl call_operation\n"
+	"call_operation:\n"
+	"	push %rbx\n push %rbp\n push %r12\n push %r13\n push %r14\n push %r15\n push %rsi\n"
+	"	push %rdx\n	push %r8\n	push (%rdi)\n"
+	"	push 256(%rdi)\n	popfq\n"
+	"	mov %rcx, %rax\n"
+	"	mov 8(%rdi), %rcx\n	mov 16(%rdi), %rdx\n	mov 24(%rdi), %rbx\n"
+	"	mov 40(%rdi), %rbp\n	mov 48(%rdi), %rsi\n	mov 64(%rdi), %r8\n"
+	"	mov 72(%rdi), %r9\n	mov 80(%rdi), %r10\n	mov 88(%rdi), %r11\n"
+	"	mov 96(%rdi), %r12\n	mov 104(%rdi), %r13\n	mov 112(%rdi), %r14\n"
+	"	mov 120(%rdi), %r15\n	mov 56(%rdi), %rdi\n"
+	"	call *16(%rsp)\n"
+	"	mov %rdi, 16(%rsp)\n	mov 24(%rsp), %rdi\n"
+	"	mov %rax, (%rdi)\n	mov %rcx, 8(%rdi)\n	mov %rdx, 16(%rdi)\n"
+	"	mov %rbx, 24(%rdi)\n	mov %rbp, 40(%rdi)\n	mov %rsi, 48(%rdi)\n"
+	"	mov %r8, 64(%rdi)\n	mov %r9, 72(%rdi)\n	mov %r10, 80(%rdi)\n"
+	"	mov %r11, 88(%rdi)\n	mov %r12, 96(%rdi)\n	mov %r13, 104(%rdi)\n"
+	"	mov %r14, 112(%rdi)\n	mov %r15, 120(%rdi)\n"
+	"	mov 16(%rsp), %rax\n	mov %rax, 56(%rdi)\n"
+	"	pushfq\n pop %rax\n	mov %rax, 256(%rdi)\n	cld\n"
+	"	add $24, %rsp\n"
 	"	pop %rsi\n pop %r15\n pop %r14\n pop %r13\n pop %r12\n pop %rbp\n pop %rbx\n"
 	"	ret\n");
 #endif
@@ -126,13 +181,12 @@ struct rt_area *prepare_area(struct bench *b, uint32_t i, uint32_t tid)
 
 static void map_runtime(struct bench *b)
 {
-	int fd = memfd_create("test", MFD_CLOEXEC);
+	int fd = b->region_fd = memfd_create("test", MFD_CLOEXEC);
 	assert_true(fd >= 0);
 	assert_int_equal(ftruncate(fd, (off_t)RT_REGION_SIZE), 0);
 	b->region = mmap(NULL, RT_REGION_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
 			 fd, 0);
 	assert_true(b->region != MAP_FAILED);
-	close(fd);
 	b->text = mmap(NULL, runtime_blob_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 		       -1, 0);
 	assert_true(b->text != MAP_FAILED);
@@ -174,6 +228,7 @@ int bench_finish(void **state)
 {
 	struct bench *b = *state;
 	munmap(b->region, RT_REGION_SIZE);
+	close(b->region_fd);
 	munmap(b->text, runtime_blob_size);
 	free(b->table);
 	munmap(b->stack, STACK_WORDS * 8);

@@ -21,6 +21,7 @@ struct machine {
 
 struct bench {
 	uint8_t *region, *text;
+	int region_fd;
 	uint64_t guard; /* the word that is wiped by fork */
 	struct rt_thread *table;
 	struct rt_area *area;
@@ -72,6 +73,10 @@ void hit(struct bench *b, const struct rt_probe *p);
  * them afterwards. */
 void call_routine(const struct machine *in, struct machine *out, uint64_t routine,
 		  uint64_t argument);
+
+/* A call by an operation of a probe (isa/emit.h), which passes the program's stack pointer, any. */
+void call_operation(const struct machine *in, struct machine *out, uint64_t routine,
+		    uint64_t argument, uint64_t sp);
 
 /* What the thread's area has. */
 struct rt_path *path_at(const struct bench *b, uint32_t offset);

@@ -1,0 +1,382 @@
+#include "count/read.h"
+
+#include <string.h>
+
+/* A thread's contexts at work. */
+struct reading {
+	struct count_reader *r;
+	struct target *target;
+	const struct counted_thread *t;
+	uint32_t thread;              /* row */
+	const struct study **studies; /* of each context; NULL: of the root, or none to be had */
+	uint32_t *nodes;              /* of each context: its caller's frame, or the root */
+	struct flat **flats;          /* of each study, or NULL */
+	struct arena *tmp, *kept;
+};
+
+/* What a thread executed of a procedure, in all contexts. */
+struct flat {
+	const struct study *study;
+	uint64_t *executions;           /* of each run */
+	uint64_t *entries, *iterations; /* of each loop */
+	bool *vague;                    /* of each loop: not all its entries are known */
+};
+
+static const struct study *study_of(struct reading *d, uint32_t procedure)
+{
+	struct counted_procedure what;
+	if (!engine_counted(d->target, procedure, &what))
+		return NULL;
+	return studies_find(d->r->studies, &what);
+}
+
+static uint32_t image_of(struct reading *d, const struct study *y)
+{
+	return images_find(d->r->images, y->what.code);
+}
+
+/* ---- calling contexts ---- */
+
+/* The node of a call in a context. */
+static uint32_t call_node(struct reading *d, uint32_t context, uint32_t site)
+{
+	const struct study *y = d->studies[context];
+	uint32_t at = d->nodes[context];
+	if (!y || !site || site > y->tally.site_count)
+		return at;
+	const struct tally_site *s = &y->tally.sites[site - 1];
+	return profile_child(d->r->profile, at, NODE_FRAME, image_of(d, y), s->va + s->length - 1);
+}
+
+static void place_contexts(struct reading *d)
+{
+	for (uint32_t i = 0; i < d->t->context_count; i++) {
+		const struct counted_context *c = &d->t->contexts[i];
+		d->studies[i] = study_of(d, c->procedure);
+		d->nodes[i] = c->parent == CONTEXT_NONE ? 0 : call_node(d, c->parent, c->site);
+	}
+}
+
+/* Calls along each way between contexts; also those of recursion, which are counted in a context
+ * further up. */
+static void add_calls(struct reading *d, uint64_t *called)
+{
+	for (uint32_t i = 0; i < d->t->call_count; i++) {
+		const struct counted_call *e = &d->t->calls[i];
+		const struct study *callee = d->studies[e->child];
+		called[e->child] += e->calls;
+		if (!callee || !e->calls)
+			continue;
+		uint32_t node = call_node(d, e->parent, e->site);
+		node = profile_child(d->r->profile, node, NODE_LEAF, image_of(d, callee),
+				     callee->what.va);
+		profile_add(d->r->profile, node, d->thread, d->r->calls, e->calls, e->calls);
+		uint32_t own = profile_tally(d->r->profile, image_of(d, callee), callee->what.va,
+					     false, d->thread);
+		d->r->profile->tallies.data[own].entries += e->calls;
+	}
+}
+
+/* ---- counters ---- */
+
+static void add_runs(struct reading *d, uint32_t context, const struct tally_reading *r,
+		     const int64_t *counts, struct flat *flat)
+{
+	const struct study *y = d->studies[context];
+	struct profile *p = d->r->profile;
+	uint64_t *executed = ARENA_ARRAY(d->tmp, uint64_t, y->place_count);
+	uint64_t *instructions = ARENA_ARRAY(d->tmp, uint64_t, y->place_count);
+	for (uint32_t b = 0; b < y->cfg->block_count; b++) {
+		for (uint32_t i = y->first_run[b]; i < y->first_run[b + 1]; i++) {
+			const struct insn_run *run = &y->runs[i];
+			uint64_t n = tally_executions(&y->tally, r, counts, b, run->first);
+			executed[run->place] += n;
+			instructions[run->place] += n * run->count;
+			flat->executions[i] += n;
+		}
+	}
+	for (uint32_t i = 0; i < y->place_count; i++) {
+		if (!executed[i])
+			continue;
+		uint32_t leaf = profile_child(p, d->nodes[context], NODE_LEAF, image_of(d, y),
+					      y->places[i]);
+		profile_add(p, leaf, d->thread, d->r->instructions, executed[i], instructions[i]);
+	}
+}
+
+/* Entries along edges that cannot be told from others are not known. */
+static bool count_entries(const struct study *y, const int64_t *counts, uint32_t loop,
+			  uint64_t *out)
+{
+	const struct loop *l = &y->forest.loops[loop];
+	*out = 0;
+	for (uint32_t i = l->first_entry; i < l->first_entry + l->entry_count; i++) {
+		uint64_t n = tally_edge(&y->tally, counts, y->forest.edges[i]);
+		if (n == UINT64_MAX)
+			return false;
+		*out += n;
+	}
+	return true;
+}
+
+/* Of an irreducible region, control that goes back to one of its entries is an iteration. */
+static uint64_t count_iterations(const struct study *y, const int64_t *counts, uint32_t loop)
+{
+	const struct loop *l = &y->forest.loops[loop];
+	uint32_t test = y->tally.loops[loop].test;
+	uint64_t n = (uint64_t)counts[y->tally.block_edge[l->header]];
+	uint64_t tested = test == UINT32_MAX ? 0 : tally_edge(&y->tally, counts, test);
+	return n > tested ? n - tested : 0;
+}
+
+static void add_loops(const struct study *y, const int64_t *counts, struct flat *flat)
+{
+	for (uint32_t l = 0; l < y->forest.loop_count; l++) {
+		uint64_t entries;
+		flat->vague[l] |= !count_entries(y, counts, l, &entries);
+		flat->entries[l] += entries;
+		flat->iterations[l] += count_iterations(y, counts, l);
+	}
+}
+
+static struct flat *flat_of(struct reading *d, const struct study *y)
+{
+	struct flat **flat = &d->flats[y->number];
+	if (*flat)
+		return *flat;
+	struct arena *a = d->kept;
+	*flat = ARENA_NEW(a, struct flat);
+	**flat = (struct flat){
+		.study = y,
+		.executions = ARENA_ARRAY(a, uint64_t, y->first_run[y->cfg->block_count] + 1),
+		.entries = ARENA_ARRAY(a, uint64_t, y->forest.loop_count + 1),
+		.iterations = ARENA_ARRAY(a, uint64_t, y->forest.loop_count + 1),
+		.vague = ARENA_ARRAY(a, bool, y->forest.loop_count + 1),
+	};
+	return *flat;
+}
+
+/* Loops that are running in a frame: their executions so far are not in the counters yet. */
+static void add_running(const struct study *y, const struct counted_frame *f, uint64_t *words)
+{
+	if (!f->site || f->site > y->tally.site_count)
+		return;
+	for (uint32_t l = y->tally.sites[f->site - 1].loop; l != LOOP_NONE;
+	     l = y->tally.loops[l].outer)
+		if (y->tally.loops[l].slot < f->trip_count)
+			words[y->tally.loops[l].word] += f->trips[y->tally.loops[l].slot];
+}
+
+/* Of a context; activations that have not ended are as good as left. */
+static const struct tally_departure *departures_of(struct reading *d, uint32_t context,
+						   uint64_t *words, uint32_t *count)
+{
+	VEC(struct tally_departure) list = {0};
+	const struct counted_thread *t = d->t;
+	for (uint32_t i = 0; i < t->departure_count; i++) {
+		const struct counted_departure *x = &t->departures[i];
+		if (x->context == context)
+			vec_push(&list, (struct tally_departure){x->site, x->left, x->resumed});
+	}
+	for (uint32_t i = 0; i < t->frame_count; i++) {
+		const struct counted_frame *f = &t->frames[i];
+		if (f->context != context)
+			continue;
+		vec_push(&list, (struct tally_departure){f->site, 1, 0});
+		add_running(d->studies[context], f, words);
+	}
+	struct tally_departure *all = ARENA_DUP(d->tmp, list.data, list.len);
+	*count = list.len;
+	vec_free(&list);
+	return all;
+}
+
+static void add_counters(struct reading *d, uint32_t context, uint64_t calls)
+{
+	const struct study *y = d->studies[context];
+	const struct counted_context *c = &d->t->contexts[context];
+	bool good;
+	if (!y)
+		return;
+	uint64_t *words = xcalloc(y->tally.word_count + (size_t)1, sizeof(*words));
+	memcpy(words, c->words, c->word_count * sizeof(*words));
+	struct tally_reading r = {.words = words, .calls = calls};
+	r.departures = departures_of(d, context, words, &r.departure_count);
+	int64_t *counts = tally_solve(&y->tally, &r, &good, d->tmp);
+	d->r->contexts++;
+	d->r->contradictions += !good;
+	struct flat *flat = flat_of(d, y);
+	add_runs(d, context, &r, counts, flat);
+	add_loops(y, counts, flat);
+	free(words);
+}
+
+/* ---- tallies ---- */
+
+static uint32_t tally_of_loop(struct reading *d, const struct study *y, uint32_t loop)
+{
+	uint64_t header = y->cfg->blocks[y->forest.loops[loop].header].start;
+	return profile_tally(d->r->profile, image_of(d, y), header, true, d->thread);
+}
+
+static void add_mix(struct profile *p, uint32_t tally, const struct insn_run *run,
+		    uint64_t executions)
+{
+	for (int i = 0; i < INSN_CLASSES; i++)
+		p->tallies.data[tally].mix[i] += executions * run->mix[i];
+}
+
+static void tally_loop(struct reading *d, const struct flat *flat, uint32_t loop)
+{
+	const struct study *y = flat->study;
+	struct profile_tally *t = &d->r->profile->tallies.data[tally_of_loop(d, y, loop)];
+	t->iterations += flat->iterations[loop];
+	t->entries += flat->entries[loop];
+	if (y->forest.loops[loop].irreducible)
+		t->flags |= TALLY_IRREDUCIBLE;
+	if (flat->vague[loop] || y->tally.loops[loop].method == TRIP_NONE)
+		t->flags |= TALLY_TRIPS_UNKNOWN;
+}
+
+/* What the procedure and its loops executed. */
+static void tally(struct reading *d, const struct flat *flat)
+{
+	const struct study *y = flat->study;
+	struct profile *p = d->r->profile;
+	uint32_t own = profile_tally(p, image_of(d, y), y->what.va, false, d->thread);
+	for (uint32_t b = 0; b < y->cfg->block_count; b++) {
+		uint32_t loop = y->forest.innermost[b];
+		for (uint32_t i = y->first_run[b]; i < y->first_run[b + 1]; i++) {
+			uint64_t n = flat->executions[i];
+			if (!n)
+				continue;
+			add_mix(p, own, &y->runs[i], n);
+			if (loop != LOOP_NONE)
+				add_mix(p, tally_of_loop(d, y, loop), &y->runs[i], n);
+		}
+	}
+	for (uint32_t l = 0; l < y->forest.loop_count; l++)
+		if (flat->entries[l] || flat->iterations[l])
+			tally_loop(d, flat, l);
+}
+
+/* ---- trip counts ---- */
+
+static void note_limits(struct count_reader *r, uint32_t tally, uint64_t low, uint64_t high)
+{
+	struct profile_tally *t = &r->profile->tallies.data[tally];
+	while (r->limited.len <= tally)
+		vec_push(&r->limited, false);
+	bool first = !r->limited.data[tally];
+	r->limited.data[tally] = true;
+	if (first || low < t->trip_min)
+		t->trip_min = low;
+	if (first || high > t->trip_max)
+		t->trip_max = high;
+}
+
+static void add_histogram(struct reading *d, uint32_t tally, const struct rt_trips *h)
+{
+	struct profile *p = d->r->profile;
+	for (uint32_t i = 0; i < ARRAY_SIZE(h->exact); i++) {
+		if (!h->exact[i])
+			continue;
+		profile_add_trips(p, tally, i, i, h->exact[i]);
+		note_limits(d->r, tally, i, i);
+	}
+	for (uint32_t i = 0; i < ARRAY_SIZE(h->large); i++) {
+		uint64_t low = (uint64_t)RT_EXACT_TRIPS << i;
+		if (!h->large[i])
+			continue;
+		profile_add_trips(p, tally, low, low + (low - 1), h->large[i]);
+		note_limits(d->r, tally, h->large_min, h->large_max);
+	}
+}
+
+static const struct rt_trips *trips_of(const struct counted_thread *t, uint32_t loop)
+{
+	uint32_t low = 0, high = t->trips_count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (t->trips[middle].loop < loop)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < t->trips_count && t->trips[low].loop == loop ? &t->trips[low].trips : NULL;
+}
+
+static void add_trips(struct reading *d, const struct study *y)
+{
+	for (uint32_t l = 0; l < y->forest.loop_count; l++) {
+		const struct rt_trips *h = trips_of(d->t, y->what.first_loop + l);
+		if (h && y->tally.loops[l].method != TRIP_NONE)
+			add_histogram(d, tally_of_loop(d, y, l), h);
+	}
+}
+
+/* ---- threads ---- */
+
+/* Procedures that were executed at all, for the source structure of all of them at once. */
+static void prepare(struct count_reader *r, struct target *target, const struct counted_thread *t)
+{
+	VEC(struct counted_procedure) list = {0};
+	struct hashmap done = {0};
+	for (uint32_t i = 0; i < t->context_count; i++) {
+		struct counted_procedure what;
+		uint32_t procedure = t->contexts[i].procedure;
+		if (hashmap_add(&done, procedure, i) == i &&
+		    engine_counted(target, procedure, &what))
+			vec_push(&list, what);
+	}
+	studies_prepare(r->studies, list.data, list.len);
+	hashmap_release(&done);
+	vec_free(&list);
+}
+
+struct visit {
+	struct count_reader *r;
+	struct target *target;
+};
+
+static void read_thread(void *ctx, const struct counted_thread *t)
+{
+	const struct visit *v = ctx;
+	struct arena tmp, kept;
+	if (t->uncounted)
+		return;
+	arena_init(&tmp);
+	arena_init(&kept);
+	struct reading d = {.r = v->r, .target = v->target, .t = t, .tmp = &tmp, .kept = &kept};
+	d.thread = watched_row(v->r->watched,
+			       watched_thread(v->r->watched, target_pid(v->target), t->tid));
+	d.studies = xcalloc(t->context_count + (size_t)1, sizeof(*d.studies));
+	d.nodes = xcalloc(t->context_count + (size_t)1, sizeof(*d.nodes));
+	uint64_t *called = xcalloc(t->context_count + (size_t)1, sizeof(*called));
+	prepare(v->r, v->target, t);
+	place_contexts(&d);
+	d.flats = xcalloc(studies_count(v->r->studies) + (size_t)1, sizeof(*d.flats));
+	add_calls(&d, called);
+	for (uint32_t i = 0; i < t->context_count; i++) {
+		add_counters(&d, i, called[i]);
+		arena_clear(&tmp);
+	}
+	for (uint32_t i = 0; i < studies_count(v->r->studies); i++) {
+		if (!d.flats[i])
+			continue;
+		tally(&d, d.flats[i]);
+		add_trips(&d, d.flats[i]->study);
+	}
+	free(called);
+	free(d.flats);
+	arena_release(&kept);
+	free(d.nodes);
+	free(d.studies);
+	arena_release(&tmp);
+}
+
+void count_read(struct count_reader *r, struct engine *g, struct target *t)
+{
+	struct visit v = {r, t};
+	engine_read_counts(g, t, read_thread, &v);
+}

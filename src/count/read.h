@@ -1,0 +1,19 @@
+/* From contexts and their counters to the profile: calling contexts with instructions and calls,
+ * tallies of procedures and loops, histograms of trip counts. */
+#pragma once
+#include "count/study.h"
+#include "record/insert.h"
+
+struct count_reader {
+	struct profile *profile;
+	struct watched *watched;
+	struct images *images;
+	struct studies *studies;
+	uint32_t instructions, calls; /* metrics */
+	uint64_t contexts;            /* read so far */
+	uint64_t contradictions;      /* of them, those whose counters contradict each other */
+	VEC(bool) limited; /* of each tally: its least and largest trip count are known */
+};
+
+/* Adds all that was counted in a process. */
+void count_read(struct count_reader *r, struct engine *g, struct target *t);

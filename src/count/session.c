@@ -1,0 +1,285 @@
+#include "count/session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "count/choose.h"
+#include "count/read.h"
+#include "process/launch.h"
+#include "process/threads.h"
+#include "profile/fuse.h"
+#include "record/facts.h"
+#include "record/saver.h"
+#include "record/signals.h"
+
+struct count_private {
+	struct engine *engine;
+	struct codes *codes; /* none: the engine has them */
+	struct watched watched;
+	struct images images;
+	struct count_reader reader;
+	struct saver saver;
+	VEC(struct target *) targets;
+	double started;
+};
+
+static double now(void)
+{
+	return 1e-9 * (double)now_ns();
+}
+
+static void tell(struct count_session *s, const char *fmt, ...)
+{
+	char sentence[900];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(sentence, sizeof(sentence), fmt, ap);
+	va_end(ap);
+	s->o->tell(s->o->ctx, sentence);
+}
+
+/* ---- putting in ---- */
+
+struct choice {
+	struct count_session *s;
+	int pid;
+};
+
+static bool is_chosen(void *ctx, const struct code *code)
+{
+	const struct choice *c = ctx;
+	return count_chooses(c->s->o->images, c->pid, code->path);
+}
+
+/* All procedures of chosen images that are not counted yet. */
+static int count_all(struct count_session *s, struct target *t, struct err *e)
+{
+	struct choice choice = {s, target_pid(t)};
+	struct batch_result b = {0};
+	uint32_t added = 0;
+	int rc = engine_count(s->own->engine, t, is_chosen, &choice, &added, e);
+	if (!rc && added)
+		rc = engine_commit(s->own->engine, t, &b, e);
+	s->procedures += added;
+	return rc;
+}
+
+/* ---- what happens to the program ---- */
+
+static void name_process(struct count_session *s, int pid)
+{
+	char name[16];
+	thread_name(pid, pid, name);
+	if (name[0])
+		watched_name(&s->own->watched, pid, pid, name);
+}
+
+static void add_target(struct count_session *s, struct target *t)
+{
+	vec_push(&s->own->targets, t);
+}
+
+/* Reads what a process has counted, and forgets it. */
+static void drop_target(struct count_session *s, struct target *t)
+{
+	uint32_t kept = 0;
+	count_read(&s->own->reader, s->own->engine, t);
+	vec_each (x, &s->own->targets)
+		if (*x != t)
+			s->own->targets.data[kept++] = *x;
+	s->own->targets.len = kept;
+	engine_drop(s->own->engine, t);
+}
+
+static void on_forked(struct count_session *s, const struct engine_event *v)
+{
+	int pid = target_pid(v->target);
+	watched_fork(&s->own->watched, target_pid(v->parent), pid);
+	name_process(s, pid);
+	add_target(s, v->target);
+}
+
+static void on_executed(struct count_session *s, const struct engine_event *v)
+{
+	struct err e;
+	if (v->parent)
+		drop_target(s, v->parent);
+	watched_exec(&s->own->watched, target_pid(v->target));
+	name_process(s, target_pid(v->target));
+	add_target(s, v->target);
+	if (count_all(s, v->target, &e))
+		tell(s, "process %d is not counted: %s", target_pid(v->target), e.text);
+	engine_go(s->own->engine, v->target);
+}
+
+static void on_loaded(struct count_session *s, const struct engine_event *v)
+{
+	struct err e;
+	if (count_all(s, v->target, &e))
+		tell(s, "a library that was loaded is not counted: %s", e.text);
+	engine_go(s->own->engine, v->target);
+}
+
+static void on_ended(struct count_session *s, const struct engine_event *v)
+{
+	if (target_pid(v->target) == s->program) {
+		s->program = 0;
+		s->status = v->status;
+		signals_forget_program();
+	}
+	drop_target(s, v->target);
+}
+
+static void on_event(struct count_session *s, const struct engine_event *v)
+{
+	static void (*const handlers[])(struct count_session *, const struct engine_event *) = {
+		[ENGINE_FORKED] = on_forked,
+		[ENGINE_EXECUTED] = on_executed,
+		[ENGINE_LOADED] = on_loaded,
+		[ENGINE_ENDED] = on_ended,
+	};
+	handlers[v->what](s, v);
+}
+
+bool count_turn(struct count_session *s, int timeout_ms)
+{
+	struct engine_event v;
+	if (s->program && engine_poll(s->own->engine, timeout_ms, &v))
+		on_event(s, &v);
+	s->seconds = now() - s->own->started;
+	return s->program;
+}
+
+/* ---- the beginning ---- */
+
+static uint32_t add_metric(struct profile *p, const char *name)
+{
+	vec_push(&p->metrics, (struct profile_metric){.name = name, .unit = ""});
+	return p->metrics.len - 1;
+}
+
+static void add_facts(struct count_session *s)
+{
+	facts_of_host(&s->profile);
+	facts_of_command(&s->profile, s->o->argv);
+	profile_fact(&s->profile, "sampler", "counters");
+	profile_fact(&s->profile, "images", s->o->images);
+}
+
+static void init(struct count_session *s)
+{
+	static const struct engine_options usual;
+	struct count_private *own = xcalloc(1, sizeof(*own));
+	s->own = own;
+	profile_init(&s->profile);
+	own->engine = engine_new(&usual);
+	own->codes = codes_new(NULL);
+	watched_init(&own->watched, &s->profile, own->codes);
+	images_init(&own->images, &s->profile);
+	own->reader = (struct count_reader){
+		.profile = &s->profile,
+		.watched = &own->watched,
+		.images = &own->images,
+		.studies = studies_new(),
+		.instructions = add_metric(&s->profile, PROFILE_INSTRUCTIONS),
+		.calls = add_metric(&s->profile, PROFILE_CALLS),
+	};
+}
+
+static int begin(struct count_session *s, int *not_started, struct err *e)
+{
+	struct target *t;
+	double before = now();
+	int rc = engine_launch(s->own->engine, s->o->argv, &t, not_started, e);
+	if (rc)
+		return rc;
+	s->program = target_pid(t);
+	add_target(s, t);
+	watched_process(&s->own->watched, s->program);
+	name_process(s, s->program);
+	add_facts(s);
+	signals_install(s->program);
+	rc = saver_open(&s->own->saver, &s->profile, s->o->output, e);
+	rc = rc ? rc : count_all(s, t, e);
+	s->own->started = now();
+	s->preparing = s->own->started - before;
+	if (!rc)
+		engine_go(s->own->engine, t);
+	return rc;
+}
+
+/* A program that was launched for nothing has not executed an instruction of its own. */
+static void give_up(struct count_session *s)
+{
+	int program = s->program;
+	if (s->own->saver.store)
+		saver_undo(&s->own->saver);
+	if (program)
+		kill(program, SIGKILL);
+	count_free(s);
+	while (program && waitpid(program, NULL, __WALL) < 0 && errno == EINTR)
+		;
+}
+
+int count_start(struct count_session **out, const struct count_options *o, int *not_started,
+		struct err *e)
+{
+	struct count_session *s = xcalloc(1, sizeof(*s));
+	s->o = o;
+	*not_started = 0;
+	launch_remember_signals();
+	init(s);
+	int rc = begin(s, not_started, e);
+	if (rc) {
+		give_up(s);
+		return rc;
+	}
+	*out = s;
+	return 0;
+}
+
+/* ---- the end ---- */
+
+static struct image *engine_image(void *ctx, uint32_t image)
+{
+	return ((struct count_session *)ctx)->own->images.codes.data[image]->image;
+}
+
+void count_finish(struct count_session *s)
+{
+	struct saver *saver = &s->own->saver;
+	const struct fuse_options fuse = {.image = engine_image, .ctx = s};
+	while (s->own->targets.len) /* children that outlive the program */
+		drop_target(s, s->own->targets.data[0]);
+	facts_number(&s->profile, "seconds", s->seconds, 3);
+	vec_each (v, &s->profile.values)
+		if (v->metric == s->own->reader.instructions)
+			s->instructions += v->amount;
+	s->profile.finished = true;
+	profile_fuse(&s->profile, &fuse);
+	if (!saver_save(saver))
+		snprintf(s->problem, sizeof(s->problem), "not all could be saved: %s",
+			 saver->problem.text);
+	saver_close(saver);
+	signals_restore();
+}
+
+void count_free(struct count_session *s)
+{
+	struct count_private *own = s->own;
+	studies_free(own->reader.studies);
+	vec_free(&own->reader.limited);
+	vec_free(&own->targets);
+	engine_free(own->engine);
+	images_release(&own->images);
+	watched_release(&own->watched);
+	codes_free(own->codes);
+	profile_release(&s->profile);
+	free(own);
+	free(s);
+}

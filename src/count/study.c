@@ -1,0 +1,195 @@
+#include "count/study.h"
+
+#include <string.h>
+
+#include "base/hashmap.h"
+#include "flow/effects.h"
+#include "structure/structure.h"
+
+/* An image of which procedures were counted. */
+struct studied_image {
+	const struct code *code;
+	struct structure *structure; /* NULL: there is none to be had */
+	struct scope_index *index;
+};
+
+struct studies {
+	struct arena arena, tmp;
+	VEC(struct studied_image) images;
+	VEC(struct study *) list;
+	struct hashmap at; /* code and va -> list */
+};
+
+struct studies *studies_new(void)
+{
+	struct studies *s = xcalloc(1, sizeof(*s));
+	arena_init(&s->arena);
+	arena_init(&s->tmp);
+	return s;
+}
+
+void studies_free(struct studies *s)
+{
+	vec_each (i, &s->images) {
+		scope_index_free(i->index);
+		structure_free(i->structure);
+	}
+	vec_free(&s->images);
+	vec_free(&s->list);
+	hashmap_release(&s->at);
+	arena_release(&s->arena);
+	arena_release(&s->tmp);
+	free(s);
+}
+
+/* ---- source ---- */
+
+static struct studied_image *image_of(struct studies *s, const struct code *code)
+{
+	vec_each (i, &s->images)
+		if (i->code == code)
+			return i;
+	vec_push(&s->images, (struct studied_image){.code = code});
+	return &vec_last(&s->images);
+}
+
+static void recover(struct studied_image *i, const uint64_t *addresses, uint32_t count)
+{
+	static const struct structure_options options = {.use_cache = true, .use_debug = true};
+	struct err ignored;
+	scope_index_free(i->index);
+	structure_free(i->structure);
+	i->structure = NULL;
+	i->index = NULL;
+	if (!structure_of_addresses(&i->structure, i->code->image, addresses, count, &options,
+				    &ignored))
+		i->index = scope_index_new(i->structure);
+}
+
+static bool is_known(const struct studies *s, const struct counted_procedure *p)
+{
+	const uint64_t key[] = {p->code->id, p->va};
+	return hashmap_get(&s->at, hash_bytes(key, sizeof(key), 0)) != HASHMAP_NONE;
+}
+
+void studies_prepare(struct studies *s, const struct counted_procedure *list, uint32_t count)
+{
+	VEC(uint64_t) addresses = {0};
+	for (uint32_t first = 0; first < count; first++) {
+		const struct code *code = list[first].code;
+		bool done = false;
+		for (uint32_t i = 0; i < first && !done; i++)
+			done = list[i].code == code;
+		if (done)
+			continue;
+		vec_clear(&addresses);
+		for (uint32_t i = first; i < count; i++)
+			if (list[i].code == code && !is_known(s, &list[i]))
+				vec_push(&addresses, list[i].va);
+		if (addresses.len)
+			recover(image_of(s, code), addresses.data, addresses.len);
+	}
+	vec_free(&addresses);
+}
+
+/* ---- runs ---- */
+
+static uint32_t scope_at(const struct studied_image *i, uint64_t va)
+{
+	return i->index ? scope_index_at(i->index, va) : INDEX_NONE;
+}
+
+struct cutting {
+	const struct studied_image *image;
+	VEC(struct insn_run) runs;
+	VEC(uint64_t) places;
+	struct hashmap place_of; /* scope -> place */
+};
+
+static uint32_t place_of(struct cutting *c, uint32_t scope, uint64_t va)
+{
+	uint32_t next = c->places.len, at = hashmap_add(&c->place_of, scope, next);
+	if (at == next)
+		vec_push(&c->places, va);
+	return at;
+}
+
+static void cut_block(const struct study *y, struct cutting *k, const struct block *b)
+{
+	uint32_t first = k->runs.len, last = INDEX_NONE, number = 0;
+	struct cursor c;
+	struct insn in;
+	cursor_set(&c, y->what.code->image, y->what.code->arch, b->start, b->size);
+	for (; cursor_next(&c, DECODE_FLOW, &in); number++) {
+		uint32_t scope = scope_at(k->image, in.pc);
+		bool begins = k->runs.len == first || scope != last;
+		if (begins)
+			vec_push(&k->runs, (struct insn_run){.place = place_of(k, scope, in.pc),
+							     .first = number});
+		/* A system call may be the last thing that is executed. */
+		last = in.kind == INSN_SYSCALL ? INDEX_NONE - 1 : scope;
+		vec_last(&k->runs).count++;
+		vec_last(&k->runs).mix[in.class]++;
+	}
+}
+
+static void cut(struct studies *s, struct study *y)
+{
+	struct cutting k = {.image = image_of(s, y->what.code)};
+	y->first_run = ARENA_ARRAY(&s->arena, uint32_t, y->cfg->block_count + 1);
+	for (uint32_t b = 0; b < y->cfg->block_count; b++) {
+		y->first_run[b] = k.runs.len;
+		cut_block(y, &k, &y->cfg->blocks[b]);
+	}
+	y->first_run[y->cfg->block_count] = k.runs.len;
+	y->runs = ARENA_DUP(&s->arena, k.runs.data, k.runs.len);
+	y->places = ARENA_DUP(&s->arena, k.places.data, k.places.len);
+	y->place_count = k.places.len;
+	vec_free(&k.runs);
+	vec_free(&k.places);
+	hashmap_release(&k.place_of);
+}
+
+/* ---- studies ---- */
+
+/* The same plan as when the probes were made. */
+static bool plan(struct studies *s, struct study *y)
+{
+	struct flow *f = y->what.code->flow;
+	struct arena *a = &s->arena, *tmp = &s->tmp;
+	uint32_t procedure = flow_procedure_at(f, y->what.va);
+	struct tally_options o = {.live = &y->live,
+				  .private = y->what.private,
+				  .without_trips = y->what.without_trips};
+	if (procedure == UINT32_MAX)
+		return false;
+	y->cfg = flow_cfg(f, procedure, a, tmp);
+	loops_find(y->cfg, &y->forest, a, tmp);
+	liveness_find(&y->live, f, y->cfg, y->what.private, a, tmp);
+	bool good = tally_plan(&y->tally, f, y->cfg, &y->forest, &o, a, tmp);
+	arena_clear(tmp);
+	return good;
+}
+
+uint32_t studies_count(const struct studies *s)
+{
+	return s->list.len;
+}
+
+const struct study *studies_find(struct studies *s, const struct counted_procedure *what)
+{
+	const uint64_t key[] = {what->code->id, what->va};
+	uint32_t next = s->list.len;
+	uint32_t at = hashmap_add(&s->at, hash_bytes(key, sizeof(key), 0), next);
+	if (at != next)
+		return s->list.data[at];
+	struct study *y = ARENA_NEW(&s->arena, struct study);
+	y->what = *what;
+	y->number = next;
+	if (plan(s, y))
+		cut(s, y);
+	else
+		y = NULL;
+	vec_push(&s->list, y);
+	return y;
+}

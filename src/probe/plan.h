@@ -1,0 +1,35 @@
+/* A procedure's probes, on the way to a fragment; shared by the files that plan them. */
+#pragma once
+#include "flow/liveness.h"
+#include "flow/loops.h"
+#include "probe/target.h"
+#include "tally/code.h"
+
+struct site_plan {
+	const struct cfg *cfg;
+	struct loop_forest forest;
+	struct liveness live;
+	struct spot_list spots;
+	struct tally tally;
+	struct emit_probe recover; /* see fragment_request */
+	/* Their owners are subjects, or from TALLY_OWNERS on those of tally/code.h. */
+	struct tally_probes probes;
+};
+
+enum { TALLY_OWNERS = 1 << 30 };
+
+static inline bool is_counting(const struct spot_probe *p)
+{
+	return p->owner >= TALLY_OWNERS;
+}
+
+/* tally.c */
+/* Registers that carry nothing into the site's procedure or out of it. */
+struct regset private_registers_of(struct engine *g, const struct site *site);
+/* Adds the probes that count the site's procedure, if it is to be counted. */
+void tally_add_probes(struct target *t, struct site_plan *p, struct site *site);
+/* After an attempt: whether another one is due, with less to count because some of it was refused.
+ */
+bool tally_gives_up(struct target *t, const struct site_plan *p, struct site *site);
+/* Tells the runtime about the procedure. */
+void tally_publish(struct target *t, const struct site_plan *p, const struct site *site);

@@ -1,0 +1,260 @@
+/* From the count areas of threads to lists of contexts, calls and so on. Whatever is read there may
+ * have been overwritten by the program, or be just about to change: nothing is believed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/target.h"
+
+/* What a thread has counted, with the memory that it is in. */
+struct kept_counts {
+	struct arena arena;
+	struct counted_thread thread;
+};
+
+struct reader {
+	const struct target *target;
+	uint32_t slot;
+	struct arena *arena;
+	VEC(uint64_t) addresses; /* of contexts, ascending */
+	VEC(struct counted_context) contexts;
+	VEC(struct counted_call) calls;
+	VEC(struct counted_departure) departures;
+	VEC(struct counted_frame) frames;
+	VEC(struct counted_trips) trips;
+};
+
+static uint32_t index_of(const struct reader *r, uint64_t address)
+{
+	uint32_t low = 0, high = r->addresses.len;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (r->addresses.data[middle] < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < r->addresses.len && r->addresses.data[low] == address ? low : CONTEXT_NONE;
+}
+
+static void add_call(struct reader *r, uint64_t parent, uint64_t site, uint64_t child,
+		     uint64_t calls)
+{
+	struct counted_call call = {.parent = index_of(r, parent),
+				    .site = (uint32_t)site,
+				    .child = index_of(r, child),
+				    .calls = calls};
+	if (calls && call.parent != CONTEXT_NONE && call.child != CONTEXT_NONE)
+		vec_push(&r->calls, call);
+}
+
+/* ---- the heap ---- */
+
+static const struct rt_context *context_of(const struct rt_record *record)
+{
+	return (const struct rt_context *)((const uint8_t *)record + record->context);
+}
+
+static uint64_t run_time_address(const struct reader *r, const void *p)
+{
+	return (uint64_t)((const uint8_t *)p - r->target->region) + r->target->base;
+}
+
+static void add_context(struct reader *r, const struct rt_record *record)
+{
+	const struct rt_context *x = context_of(record);
+	const struct rt_counted *table = target_at(r->target, RT_COUNTED);
+	uint32_t room = (uint32_t)((record->size - record->context - sizeof(*x)) / 8);
+	uint32_t words = x->procedure < RT_PROCEDURES ? table[x->procedure].words : 0;
+	struct counted_context c = {.parent = index_of(r, x->parent),
+				    .site = (uint32_t)x->site,
+				    .procedure = (uint32_t)x->procedure,
+				    .word_count = words < room ? words : room};
+	c.words = ARENA_DUP(r->arena, x->words, c.word_count);
+	vec_push(&r->addresses, run_time_address(r, x));
+	vec_push(&r->contexts, c);
+}
+
+static void add_calls(struct reader *r, const struct rt_record *record)
+{
+	const struct rt_edge *edge = (const struct rt_edge *)record;
+	const struct rt_context *x = context_of(record);
+	if (!record->context) {
+		add_call(r, edge->parent, edge->site, edge->child, record->calls);
+		return;
+	}
+	uint64_t self = run_time_address(r, x);
+	uint32_t slots =
+		(uint32_t)((record->context - sizeof(*record)) / sizeof(struct rt_context_slot));
+	add_call(r, x->parent, x->site, self, record->calls);
+	for (uint32_t site = 0; site < slots; site++) {
+		const struct rt_context_slot *slot = (const struct rt_context_slot *)x - (site + 1);
+		add_call(r, self, site, slot->child, slot->calls);
+	}
+}
+
+static int compare_calls(const void *a, const void *b)
+{
+	const struct counted_call *x = a, *y = b;
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	if (x->site != y->site)
+		return x->site < y->site ? -1 : 1;
+	return x->child < y->child ? -1 : x->child > y->child;
+}
+
+static void merge_calls(struct reader *r)
+{
+	uint32_t kept = 0;
+	if (r->calls.len)
+		qsort(r->calls.data, r->calls.len, sizeof(*r->calls.data), compare_calls);
+	vec_each (call, &r->calls) {
+		if (kept && !compare_calls(&r->calls.data[kept - 1], call))
+			r->calls.data[kept - 1].calls += call->calls;
+		else
+			r->calls.data[kept++] = *call;
+	}
+	r->calls.len = kept;
+}
+
+static void read_heap(struct reader *r)
+{
+	const struct rt_count *n = contexts_state(r->target, r->slot);
+	uint64_t used = __atomic_load_n(&n->contexts_used, __ATOMIC_ACQUIRE);
+	const struct rt_record *record;
+	if (used > RT_CONTEXT_SPACE)
+		return;
+	for (uint64_t at = 0; (record = contexts_record(r->target, r->slot, &at, used));)
+		if (record->context)
+			add_context(r, record);
+	for (uint64_t at = 0; (record = contexts_record(r->target, r->slot, &at, used));)
+		add_calls(r, record);
+	merge_calls(r);
+}
+
+/* ---- tables: only what is there, for looking at memory would make it ---- */
+
+typedef void (*entry_visitor)(struct reader *r, uint32_t number, const void *entry);
+
+static void each_entry(struct reader *r, uint64_t table, uint32_t count, size_t size,
+		       entry_visitor visit)
+{
+	uint64_t from = table, to, end = table + count * size;
+	for (uint64_t next = 0; region_next_data(r->target, &from, end, &to); from = to)
+		for (uint64_t i = (from - table) / size < next ? next : (from - table) / size;
+		     i < count && table + i * size < to; next = ++i)
+			visit(r, (uint32_t)i, target_at(r->target, table + i * size));
+}
+
+static void add_departure(struct reader *r, uint32_t number, const void *entry)
+{
+	const struct rt_departure *d = entry;
+	uint32_t context = d->context ? index_of(r, d->context) : CONTEXT_NONE;
+	(void)number;
+	if (context != CONTEXT_NONE)
+		vec_push(&r->departures, (struct counted_departure){.context = context,
+								    .site = (uint32_t)d->site,
+								    .left = d->left,
+								    .resumed = d->resumed});
+}
+
+static void add_trips(struct reader *r, uint32_t number, const void *entry)
+{
+	static const struct rt_trips none;
+	struct counted_trips trips = {.loop = number};
+	memcpy(&trips.trips, entry, sizeof(trips.trips));
+	if (memcmp(&trips.trips, &none, sizeof(none)))
+		vec_push(&r->trips, trips);
+}
+
+/* ---- frames ---- */
+
+static void add_frames(struct reader *r, uint8_t *from, uint8_t *end, bool aside)
+{
+	struct shadow_walk w;
+	shadow_walk_init(&w, r->target, r->slot, from, end);
+	while (shadow_walk_next(&w)) {
+		uint32_t slots = (w.size - (uint32_t)sizeof(*w.frame)) / 8;
+		struct counted_frame f = {.context = index_of(r, w.frame->context),
+					  .site = (uint32_t)(w.frame->key >> RT_KEY_SITE),
+					  .aside = aside,
+					  .trip_count = slots,
+					  .trips = ARENA_DUP(r->arena, w.frame->trips, slots)};
+		if (f.context != CONTEXT_NONE)
+			vec_push(&r->frames, f);
+	}
+}
+
+static void read_frames(struct reader *r)
+{
+	const struct target *t = r->target;
+	const struct rt_count *n = contexts_state(t, r->slot);
+	struct rt_aside *asides = target_at(t, RT_COUNT_AREA(r->slot) + RT_COUNT_ASIDES);
+	uint64_t top, root;
+	if (contexts_shadow(t, r->slot, &top, &root))
+		add_frames(r, target_at(t, top), target_at(t, root), false);
+	for (uint32_t i = 0; i < n->asides && i < RT_ASIDES; i++) {
+		uint64_t bytes = asides[i].bytes;
+		if (bytes <= sizeof(asides[i].frames))
+			add_frames(r, asides[i].frames, asides[i].frames + bytes, true);
+	}
+}
+
+/* ---- a thread ---- */
+
+#define take(thread, name, count, r, list)                                                         \
+	do {                                                                                       \
+		(thread)->name = ARENA_DUP((r)->arena, (r)->list.data, (r)->list.len);             \
+		(thread)->count = (r)->list.len;                                                   \
+		vec_free(&(r)->list);                                                              \
+	} while (0)
+
+static void read_thread(const struct target *t, uint32_t slot, struct kept_counts *out)
+{
+	struct reader r = {.target = t, .slot = slot, .arena = &out->arena};
+	struct counted_thread *thread = &out->thread;
+	arena_init(&out->arena);
+	*thread = (struct counted_thread){.tid = t->slots[slot].tid,
+					  .uncounted = !target_area(t, slot)->count};
+	if (thread->uncounted)
+		return;
+	thread->state = *contexts_state(t, slot);
+	read_heap(&r);
+	each_entry(&r, RT_COUNT_AREA(slot) + RT_COUNT_DEPARTURES, RT_DEPARTURES,
+		   sizeof(struct rt_departure), add_departure);
+	each_entry(&r, RT_AREA(slot) + RT_AREA_TRIPS, RT_LOOPS, sizeof(struct rt_trips), add_trips);
+	read_frames(&r);
+	take(thread, contexts, context_count, &r, contexts);
+	take(thread, calls, call_count, &r, calls);
+	take(thread, departures, departure_count, &r, departures);
+	take(thread, frames, frame_count, &r, frames);
+	take(thread, trips, trips_count, &r, trips);
+	vec_free(&r.addresses);
+}
+
+void keep_counts(struct target *t, uint32_t slot)
+{
+	struct kept_counts *kept = xcalloc(1, sizeof(*kept));
+	read_thread(t, slot, kept);
+	kept->thread.ended = true;
+	vec_push(&t->kept_counts, kept);
+}
+
+void kept_counts_free(struct kept_counts *k)
+{
+	arena_release(&k->arena);
+	free(k);
+}
+
+void read_counts(struct target *t, counts_visitor visit, void *ctx)
+{
+	vec_each (k, &t->kept_counts)
+		visit(ctx, &(*k)->thread);
+	for (uint32_t i = 0; i < RT_AREAS && t->counting && t->region; i++) {
+		struct kept_counts now;
+		if (!t->slots[i].tid)
+			continue;
+		read_thread(t, i, &now);
+		visit(ctx, &now.thread);
+		arena_release(&now.arena);
+	}
+}

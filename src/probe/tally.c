@@ -1,0 +1,205 @@
+/* Procedures whose executions are counted: their probes, and what the runtime has to know of them.
+ */
+#include <string.h>
+
+#include "flow/private.h"
+#include "probe/images.h"
+#include "probe/plan.h"
+#include "runtime/blob.h"
+
+/* All of its procedures are discovered for that. */
+static const struct private_registers *private_registers(struct engine *g, const struct code *code)
+{
+	while (g->private_registers.len <= code->id)
+		vec_push(&g->private_registers, NULL);
+	struct private_registers **known = &g->private_registers.data[code->id];
+	if (!*known) {
+		*known = xcalloc(1, sizeof(**known));
+		flow_discover(code->flow);
+		private_find(*known, code->flow);
+	}
+	return *known;
+}
+
+struct regset private_registers_of(struct engine *g, const struct site *site)
+{
+	return private_registers(g, site->code)->of[site_procedure(site)].registers;
+}
+
+static uint32_t number_of(const struct site *site)
+{
+	return site->counted; /* 0 is the root */
+}
+
+static struct counted *counted_of(struct target *t, const struct site *site)
+{
+	return &t->counted.data[site->counted - 1];
+}
+
+static struct tally_numbers numbers_of(const struct target *t, const struct site *site,
+				       const struct counted *c)
+{
+	const struct rt_entry_table *entries = (const struct rt_entry_table *)runtime_blob;
+	return (struct tally_numbers){
+		.table = t->table,
+		.find = t->text + entries->find,
+		.called = t->text + entries->called,
+		.returned = t->text + entries->returned,
+		.landed = t->text + entries->landed,
+		.tripped = t->text + entries->tripped,
+		.procedure = number_of(site),
+		.first_loop = c->first_loop,
+	};
+}
+
+/* Loops keep their numbers however often the procedure is planned. */
+static bool take_numbers(struct target *t, struct counted *c, const struct loop_forest *forest)
+{
+	if (c->numbered)
+		return true;
+	if (t->loops_used + forest->loop_count > RT_LOOPS)
+		return false;
+	c->numbered = true;
+	c->first_loop = t->loops_used;
+	c->loop_count = forest->loop_count;
+	t->loops_used += forest->loop_count;
+	return true;
+}
+
+void tally_add_probes(struct target *t, struct site_plan *p, struct site *site)
+{
+	struct arena *a = &t->engine->arena, *tmp = &t->engine->tmp;
+	struct counted *c = site->counted ? counted_of(t, site) : NULL;
+	if (!c || !c->wanted || c->refused)
+		return;
+	struct tally_options o = {.live = &p->live,
+				  .private = private_registers_of(t->engine, site),
+				  .without_trips = c->without_trips};
+	if (!take_numbers(t, c, &p->forest) ||
+	    !tally_plan(&p->tally, site->code->flow, p->cfg, &p->forest, &o, a, tmp)) {
+		c->refused = REFUSED_UNRESOLVED;
+		return;
+	}
+	struct tally_numbers n = numbers_of(t, site, c);
+	uint32_t first = p->probes.len;
+	tally_code(&p->tally, site->code->flow, &n, &p->probes, a);
+	p->recover = tally_recover(&p->tally, &n, a);
+	for (uint32_t i = first; i < p->probes.len; i++)
+		p->probes.data[i].owner += TALLY_OWNERS;
+}
+
+/* A loop can do without its histogram; nothing else can be left out. */
+bool tally_gives_up(struct target *t, const struct site_plan *p, struct site *site)
+{
+	bool again = false;
+	vec_each (probe, &p->probes) {
+		if (!is_counting(probe) || !probe->refused)
+			continue;
+		struct counted *c = counted_of(t, site);
+		again = true;
+		if (probe->spot.loop == LOOP_NONE) {
+			c->refused = probe->refused;
+			break;
+		}
+		if (!c->without_trips)
+			c->without_trips = xcalloc(c->loop_count, sizeof(*c->without_trips));
+		c->without_trips[probe->spot.loop] = true;
+	}
+	return again;
+}
+
+void tally_publish(struct target *t, const struct site_plan *p, const struct site *site)
+{
+	const struct counted *c = site->counted ? counted_of(t, site) : NULL;
+	const struct tally *y = &p->tally;
+	if (!c || !c->wanted || c->refused)
+		return;
+	struct rt_counted *out = target_at(t, RT_COUNTED);
+	struct rt_counted_loop *loops = target_at(t, RT_COUNTED_LOOPS);
+	uint32_t *sites = target_at(t, RT_SITE_TABLE);
+	uint32_t first = t->call_sites_used;
+	t->call_sites_used += y->site_count + 1;
+	for (uint32_t i = 0; i < y->site_count; i++)
+		sites[first + i + 1] =
+			y->sites[i].loop == LOOP_NONE ? 0 : c->first_loop + y->sites[i].loop + 1;
+	for (uint32_t i = 0; i < c->loop_count; i++) {
+		const struct tally_loop *l = &y->loops[i];
+		loops[c->first_loop + i] = (struct rt_counted_loop){
+			.word = l->word,
+			.slot = l->slot,
+			.outer = l->outer == LOOP_NONE ? 0 : c->first_loop + l->outer + 1,
+		};
+	}
+	out[number_of(site)] = (struct rt_counted){.words = y->word_count,
+						   .sites = y->site_count,
+						   .frame = tally_frame_size(y),
+						   .first_site = first};
+}
+
+/* ---- what is counted ---- */
+
+struct adding {
+	image_chooser wants;
+	void *ctx;
+	uint32_t added;
+};
+
+/* Stubs that only lead to other images are not worth it. */
+static void add_procedures(void *ctx, struct target *t, struct code *code, uint64_t bias)
+{
+	struct adding *a = ctx;
+	uint32_t count;
+	if (code->arch != t->engine->arch || !a->wants(a->ctx, code))
+		return;
+	private_registers(t->engine, code);
+	const struct procedure *list = flow_procedures(code->flow, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		if (list[i].flags & PROCEDURE_PLT)
+			continue;
+		struct site *site = target_site(t, code, i, bias);
+		if (site->counted)
+			continue;
+		vec_push(&t->counted, (struct counted){.site = (uint32_t)(site - t->sites.data),
+						       .wanted = true});
+		site->counted = t->counted.len;
+		site->dirty = true;
+		a->added++;
+	}
+}
+
+int engine_count(struct engine *g, struct target *t, image_chooser wants, void *ctx,
+		 uint32_t *added, struct err *e)
+{
+	struct adding a = {.wants = wants, .ctx = ctx};
+	(void)g;
+	if (!t->alive || !t->injected)
+		return err_set(e, ERR_SYSTEM, "process %d is gone", t->pid);
+	contexts_begin(t);
+	int rc = images_each(t, add_procedures, &a, e);
+	*added = a.added;
+	return rc;
+}
+
+bool engine_counted(const struct target *t, uint32_t number, struct counted_procedure *out)
+{
+	if (!number || number > t->counted.len)
+		return false;
+	const struct counted *c = &t->counted.data[number - 1];
+	const struct site *site = &t->sites.data[c->site];
+	*out = (struct counted_procedure){
+		.code = site->code,
+		.va = site->start,
+		.bias = site->bias,
+		.refused = c->refused,
+		.private = private_registers_of(t->engine, site),
+		.without_trips = c->without_trips,
+		.first_loop = c->first_loop,
+	};
+	return true;
+}
+
+void engine_read_counts(struct engine *g, struct target *t, counts_visitor visit, void *ctx)
+{
+	(void)g;
+	read_counts(t, visit, ctx);
+}

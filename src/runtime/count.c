@@ -1,0 +1,163 @@
+/* What code that counts calls when its own way does not do: see abi_count.h.
+ *
+ * While one of these works, the count area is busy: a signal handler that comes in meanwhile gets
+ * the sink. If it never comes back, a later event further up the stack knows that the mark is void.
+ */
+#include "runtime/count.h"
+
+#include "runtime/thread.h"
+
+static uint64_t sink(void)
+{
+	((struct rt_area *)region_at(RT_SINK_AREA))->top = region_base() + RT_SINK_FRAME;
+	return region_base() + RT_SINK;
+}
+
+static bool was_abandoned(const struct rt_area *a, uint64_t holder, uint64_t here)
+{
+	return area_owns(a, here) && (!area_owns(a, holder) || here >= holder);
+}
+
+/* False if the thread does not count now. */
+static bool find_count(struct counting *c, uint64_t sp)
+{
+	struct rt_area *a = region_is_ours() ? thread_area() : NULL;
+	struct rt_count *n = a ? (struct rt_count *)a->count : NULL;
+	if (unlikely(!n))
+		return false;
+	if (unlikely(n->busy && !was_abandoned(a, n->busy, sp))) {
+		add(&n->dropped_busy, 1);
+		return false;
+	}
+	*c = (struct counting){.area = a, .count = n, .sp = sp, .own = area_owns(a, sp)};
+	return true;
+}
+
+static bool begin(struct counting *c, uint64_t sp)
+{
+	if (!find_count(c, sp))
+		return false;
+	c->count->busy = sp;
+	keep_order();
+	return true;
+}
+
+static uint64_t finish(const struct counting *c, const struct rt_context *x)
+{
+	keep_order();
+	c->count->busy = 0;
+	return x ? (uint64_t)x : sink();
+}
+
+/* ---- tables ---- */
+
+void depart(const struct counting *c, uint64_t context, uint32_t site, enum departure kind)
+{
+	struct rt_departure *table = count_at(c, RT_COUNT_DEPARTURES);
+	uint64_t home = mix(context, site) >> (64 - RT_DEPARTURE_BITS);
+	for (uint32_t i = 0; i < RT_DEPARTURES; i++) {
+		struct rt_departure *d = &table[(home + i) % RT_DEPARTURES];
+		if (!d->context) {
+			d->site = site;
+			order_stores();
+			d->context = context;
+		}
+		if (d->context == context && d->site == site) {
+			add(kind == DEPARTURE_LEFT ? &d->left : &d->resumed, 1);
+			return;
+		}
+	}
+	c->count->dropped_departures++;
+}
+
+/* A handler may count trips of the same loop at any time. */
+static void keep_extremes(struct rt_trips *t, uint64_t trips)
+{
+	uint64_t least = t->large_min, most = t->large_max;
+	while ((!least || trips < least) &&
+	       !__atomic_compare_exchange_n(&t->large_min, &least, trips, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED)) {}
+	while (trips > most && !__atomic_compare_exchange_n(&t->large_max, &most, trips, false,
+							    __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+}
+
+void count_trips(struct rt_area *a, uint32_t loop, uint64_t trips)
+{
+	struct rt_trips *t = (struct rt_trips *)area_at(a, RT_AREA_TRIPS) + loop % RT_LOOPS;
+	if (trips < RT_EXACT_TRIPS) {
+		add(&t->exact[trips], 1);
+		return;
+	}
+	add(&t->large[63 - 5 - __builtin_clzll(trips)], 1);
+	keep_extremes(t, trips);
+}
+
+/* ---- events ---- */
+
+uint64_t rt_called(uint64_t procedure, uint64_t sp)
+{
+	struct counting c;
+	if (!begin(&c, sp))
+		return sink();
+	shadow_strip(&c);
+	const struct rt_shadow *caller = shadow_top(&c);
+	struct rt_context *x = context_called(&c, shadow_context(caller), key_site(caller->key),
+					      (uint32_t)procedure);
+	if (x)
+		shadow_push(&c, x, 0, sp);
+	return finish(&c, x);
+}
+
+/* An activation that began unseen: its callers are not known. */
+static struct rt_context *resume(const struct counting *c, uint32_t procedure, uint32_t site)
+{
+	struct rt_context *x = context_met(c, procedure);
+	if (!x)
+		return NULL;
+	shadow_push(c, x, c->sp | (uint64_t)site << RT_KEY_SITE, RT_ENTRY_UNKNOWN);
+	depart(c, (uint64_t)x, site, DEPARTURE_RESUMED);
+	return x;
+}
+
+uint64_t rt_returned(uint64_t procedure_and_site, uint64_t sp)
+{
+	struct counting c;
+	uint32_t procedure = (uint32_t)procedure_and_site,
+		 site = (uint32_t)(procedure_and_site >> 32);
+	uint64_t key = sp | (uint64_t)site << RT_KEY_SITE;
+	if (!begin(&c, sp))
+		return sink();
+	struct rt_shadow *f = shadow_find(&c, procedure, key);
+	if (!f)
+		return finish(&c, resume(&c, procedure, site));
+	if (site && key_site(f->key) != site) {
+		shadow_resume(&c, f, site);
+		f->key = key;
+	}
+	return finish(&c, shadow_context(f));
+}
+
+/* The call that threw is over: if the activation is left in turn before it makes another one, it
+ * will not be left once more. */
+uint64_t rt_landed(uint64_t procedure_and_loop, uint64_t sp)
+{
+	struct counting c;
+	uint32_t procedure = (uint32_t)procedure_and_loop;
+	if (!begin(&c, sp))
+		return sink();
+	struct rt_shadow *f = shadow_find(&c, procedure, 0);
+	if (!f)
+		return finish(&c, resume(&c, procedure, 0));
+	depart(&c, f->context, key_site(f->key), DEPARTURE_LEFT);
+	shadow_end_loops(&c, f, (uint32_t)(procedure_and_loop >> 32));
+	f->key = sp;
+	return finish(&c, shadow_context(f));
+}
+
+uint64_t rt_tripped(uint64_t loop, uint64_t sp)
+{
+	struct counting c;
+	if (find_count(&c, sp))
+		count_trips(c.area, (uint32_t)loop, c.area->trip);
+	return loop;
+}

@@ -1,0 +1,533 @@
+/* The order in which probes are listed is that in which those at one place execute: first what
+ * makes the context known (behind a call, at a landing pad, at the entry), then loops and counters,
+ * at last what gives it up (before a call, at an exit). */
+#include "tally/code.h"
+
+#include <stddef.h>
+
+#include "base/vec.h"
+#include "runtime/abi.h"
+
+enum { OPS_MAX = 40 };
+
+/* Values of a probe; the context itself is in the last one if no register holds it. */
+enum { V0, V1, V2, V3 };
+
+struct coder {
+	const struct tally *t;
+	const struct flow *flow;
+	const struct tally_numbers *n;
+	struct tally_probes *out;
+	struct arena *a;
+	uint32_t owners;
+	/* The probe being written. */
+	struct emit_op ops[OPS_MAX];
+	uint16_t count, aside_from;
+	uint64_t routine, argument;
+};
+
+static void op(struct coder *c, enum emit_op_kind kind, unsigned d, unsigned a, unsigned b,
+	       int64_t imm)
+{
+	c->ops[c->count++] =
+		(struct emit_op){(uint8_t)kind, (uint8_t)d, (uint8_t)a, (uint8_t)b, imm};
+}
+
+static void load(struct coder *c, unsigned d, unsigned base, size_t offset)
+{
+	op(c, EMIT_LOAD, d, base, 0, (int64_t)offset);
+}
+
+static void store(struct coder *c, unsigned base, size_t offset, unsigned value)
+{
+	op(c, EMIT_STORE, 0, base, value, (int64_t)offset);
+}
+
+static void begin(struct coder *c)
+{
+	c->count = c->aside_from = 0;
+	c->routine = c->argument = 0;
+}
+
+/* What follows is executed only where one of the tests so far says so. */
+static void aside(struct coder *c, uint64_t routine, uint64_t argument)
+{
+	c->aside_from = c->count;
+	c->routine = routine;
+	c->argument = argument;
+}
+
+static struct regset held(const struct coder *c, bool trips)
+{
+	struct regset r = {0};
+	if (c->t->context != REG_NONE)
+		r.core |= UINT64_C(1) << c->t->context;
+	if (trips && c->t->trips != REG_NONE)
+		r.core |= UINT64_C(1) << c->t->trips;
+	return r;
+}
+
+/* Whether a loop that counts in the register is running on the way or at the place of the spot. */
+static bool holds_trips(const struct coder *c, const struct spot *s)
+{
+	const struct cfg *g = c->t->cfg;
+	uint32_t block = s->place == SPOT_EDGE ? g->edges[s->edge].from : cfg_block_at(g, s->va);
+	uint32_t to = s->place == SPOT_EDGE ? g->edges[s->edge].to : block;
+	uint32_t loops[] = {c->t->forest->innermost[block], c->t->forest->innermost[to]};
+	for (size_t i = 0; i < ARRAY_SIZE(loops); i++)
+		if (loops[i] != LOOP_NONE && c->t->loops[loops[i]].method == TRIP_HELD)
+			return true;
+	return false;
+}
+
+static struct emit_probe finished(const struct coder *c)
+{
+	return (struct emit_probe){
+		.ops = ARENA_DUP(c->a, c->ops, c->count),
+		.op_count = c->count,
+		.aside_from = c->aside_from ? c->aside_from : c->count,
+		.table = c->n->table,
+		.table_bits = RT_TABLE_BITS,
+		.find = c->n->find,
+		.routine = c->routine,
+		.argument = c->argument,
+	};
+}
+
+/* Probes of one owner where ways meet are one (patch/fragment.h). */
+static void put(struct coder *c, struct spot spot, uint32_t owner)
+{
+	struct spot_probe probe = {.spot = spot, .code = finished(c), .owner = owner};
+	probe.code.held = held(c, holds_trips(c, &spot));
+	vec_push(c->out, probe);
+}
+
+static void put_alone(struct coder *c, struct spot spot)
+{
+	put(c, spot, c->owners++);
+}
+
+static struct spot spot_on_edge(const struct coder *c, uint32_t edge)
+{
+	const struct block *from = &c->t->cfg->blocks[c->t->cfg->edges[edge].from];
+	return (struct spot){.kind = POINT_ITERATION_BEGIN,
+			     .place = SPOT_EDGE,
+			     .loop = LOOP_NONE,
+			     .edge = edge,
+			     .va = from->start};
+}
+
+static struct spot spot_before(uint64_t va)
+{
+	return (struct spot){.kind = POINT_ITERATION_BEGIN,
+			     .place = SPOT_BEFORE,
+			     .loop = LOOP_NONE,
+			     .edge = UINT32_MAX,
+			     .va = va};
+}
+
+/* ---- contexts ---- */
+
+static unsigned held_context(const struct coder *c)
+{
+	return EMIT_HELD + c->t->context;
+}
+
+static unsigned held_trips(const struct coder *c)
+{
+	return EMIT_HELD + c->t->trips;
+}
+
+/* The context: held, or looked up in `where`. */
+static unsigned context(struct coder *c, unsigned where)
+{
+	if (c->t->context != REG_NONE)
+		return held_context(c);
+	op(c, EMIT_AREA, where, 0, 0, 0);
+	load(c, where, where, offsetof(struct rt_area, top));
+	load(c, where, where, offsetof(struct rt_shadow, context));
+	return where;
+}
+
+static void load_area(struct coder *c, unsigned d)
+{
+	if (c->t->context != REG_NONE)
+		load(c, d, held_context(c), offsetof(struct rt_context, area));
+	else
+		op(c, EMIT_AREA, d, 0, 0, 0);
+}
+
+/* The innermost frame of the shadow stack. */
+static void load_frame(struct coder *c, unsigned d)
+{
+	load_area(c, d);
+	load(c, d, d, offsetof(struct rt_area, top));
+}
+
+static size_t word_offset(uint32_t word)
+{
+	return offsetof(struct rt_context, words) + 8 * (size_t)word;
+}
+
+static size_t slot_offset(uint32_t slot)
+{
+	return sizeof(struct rt_shadow) + 8 * (size_t)slot;
+}
+
+static uint64_t site_argument(const struct coder *c, uint64_t more)
+{
+	return c->n->procedure | more << 32;
+}
+
+/* A frame for this activation, below the one whose address is in V1. Written twice: a signal
+ * handler before `top` is set uses the same memory. */
+static void push(struct coder *c, unsigned context)
+{
+	op(c, EMIT_ADD, V1, V1, 0, -(int64_t)tally_frame_size(c->t));
+	op(c, EMIT_STACK, V2, 0, 0, 0);
+	for (int i = 0; i < 2; i++) {
+		store(c, V1, offsetof(struct rt_shadow, context), context);
+		store(c, V1, offsetof(struct rt_shadow, key), V2);
+		store(c, V1, offsetof(struct rt_shadow, entry_sp), V2);
+		if (i)
+			break;
+		load(c, V3, context, offsetof(struct rt_context, area));
+		store(c, V3, offsetof(struct rt_area, top), V1);
+	}
+}
+
+/* The caller's frame tells its context and where in it the call is; the slot of that call leads to
+ * our context, unless another procedure was called there last, or the frame is stale: its stack
+ * pointer below ours. */
+static void enter(struct coder *c, struct spot spot)
+{
+	unsigned child = c->t->context != REG_NONE ? held_context(c) : V0;
+	int64_t slot = sizeof(struct rt_context_slot);
+	begin(c);
+	op(c, EMIT_AREA, V0, 0, 0, 0);
+	load(c, V1, V0, offsetof(struct rt_area, top));
+	load(c, V3, V1, offsetof(struct rt_shadow, context));
+	load(c, V2, V1, offsetof(struct rt_shadow, key));
+	op(c, EMIT_SHIFT_RIGHT, V0, V2, 0, RT_KEY_SITE);
+	op(c, EMIT_SUB_SHIFTED, V3, V3, V0, __builtin_ctzll((uint64_t)slot));
+	op(c, EMIT_LOW_BITS, V2, V2, 0, RT_KEY_SITE);
+	op(c, EMIT_STACK, V0, 0, 0, 0);
+	op(c, EMIT_SUB_SHIFTED, V2, V2, V0, 0);
+	op(c, EMIT_IF_NEGATIVE, 0, V2, 0, 0);
+	op(c, EMIT_LOAD, child, V3, 0, -slot + (int64_t)offsetof(struct rt_context_slot, child));
+	load(c, V2, child, offsetof(struct rt_context, procedure));
+	op(c, EMIT_ADD, V2, V2, 0, -(int64_t)c->n->procedure);
+	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, 0);
+	op(c, EMIT_COUNT, V2, V3, 0, -slot + (int64_t)offsetof(struct rt_context_slot, calls));
+	if (c->t->framed)
+		push(c, child);
+	aside(c, c->n->called, site_argument(c, 0));
+	op(c, EMIT_CALL, child, 0, 0, 0);
+	put_alone(c, spot);
+}
+
+/* The frame is not needed any more. */
+static void leave(struct coder *c, struct spot spot)
+{
+	begin(c);
+	load_area(c, V0);
+	load(c, V1, V0, offsetof(struct rt_area, top));
+	op(c, EMIT_ADD, V1, V1, 0, tally_frame_size(c->t));
+	store(c, V0, offsetof(struct rt_area, top), V1);
+	put_alone(c, spot);
+}
+
+static uint32_t site_at(const struct coder *c, uint64_t va)
+{
+	for (uint32_t i = 0; i < c->t->site_count; i++)
+		if (c->t->sites[i].va == va)
+			return i + 1;
+	return 0;
+}
+
+static int64_t site_key(uint32_t site)
+{
+	return (int64_t)((uint64_t)site << RT_KEY_SITE);
+}
+
+static void call(struct coder *c, struct spot spot, uint32_t site)
+{
+	begin(c);
+	load_frame(c, V0);
+	op(c, EMIT_STACK, V1, 0, 0, site_key(site));
+	store(c, V0, offsetof(struct rt_shadow, key), V1);
+	put_alone(c, spot);
+}
+
+static void come_back(struct coder *c, struct spot spot, uint32_t site)
+{
+	unsigned context = c->t->context != REG_NONE ? held_context(c) : V3;
+	begin(c);
+	op(c, EMIT_AREA, V0, 0, 0, 0);
+	load(c, V1, V0, offsetof(struct rt_area, top));
+	load(c, context, V1, offsetof(struct rt_shadow, context));
+	load(c, V2, V1, offsetof(struct rt_shadow, key));
+	op(c, EMIT_STACK, V0, 0, 0, site_key(site));
+	op(c, EMIT_XOR, V2, V2, V0, 0);
+	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, 0);
+	aside(c, c->n->returned, site_argument(c, site));
+	op(c, EMIT_CALL, context, 0, 0, 0);
+	put_alone(c, spot);
+}
+
+/* Always on to the runtime, which leaves the context in `d`. */
+static void ask_runtime(struct coder *c, unsigned d, uint64_t routine, uint64_t argument)
+{
+	op(c, EMIT_SET, V0, 0, 0, 1);
+	op(c, EMIT_UNLESS_ZERO, 0, V0, 0, 0);
+	aside(c, routine, argument);
+	op(c, EMIT_CALL, d, 0, 0, 0);
+}
+
+/* The loop that exceptions which arrive at a block do not leave, as the runtime counts loops. */
+static uint64_t loop_argument(const struct coder *c, uint32_t block)
+{
+	uint32_t l = c->t->forest->innermost[block];
+	while (l != LOOP_NONE && c->t->loops[l].method != TRIP_FRAME)
+		l = c->t->forest->loops[l].parent;
+	return l == LOOP_NONE ? 0 : (uint64_t)c->n->first_loop + l + 1;
+}
+
+/* Exceptions come from several calls to one place: the same probe on all ways. */
+static void land(struct coder *c, uint32_t block, uint32_t word)
+{
+	const struct cfg *g = c->t->cfg;
+	unsigned context = c->t->context != REG_NONE ? held_context(c) : V3;
+	uint32_t owner = c->owners++;
+	begin(c);
+	ask_runtime(c, context, c->n->landed, site_argument(c, loop_argument(c, block)));
+	if (word != NO_WORD)
+		op(c, EMIT_COUNT, V0, context, 0, (int64_t)word_offset(word));
+	for (uint32_t i = g->first_pred[block]; i < g->first_pred[block + 1]; i++)
+		if (g->edges[g->pred_edges[i]].kind == EDGE_UNWIND)
+			put(c, spot_on_edge(c, g->pred_edges[i]), owner);
+}
+
+/* ---- loops ---- */
+
+static void enter_loop(struct coder *c, struct spot spot)
+{
+	const struct tally_loop *l = &c->t->loops[spot.loop];
+	begin(c);
+	if (l->method == TRIP_HELD) {
+		op(c, EMIT_SET, held_trips(c), 0, 0, 0);
+	} else if (l->method == TRIP_DIFFERENCE) {
+		unsigned at = context(c, V3);
+		load(c, V0, at, word_offset(l->word));
+		store(c, at, word_offset(l->before), V0);
+	} else if (l->method == TRIP_FRAME) {
+		load_frame(c, V0);
+		store(c, V0, slot_offset(l->slot), EMIT_ZERO);
+	}
+	if (c->count)
+		put_alone(c, spot);
+}
+
+static void count_header(struct coder *c, uint32_t loop)
+{
+	const struct tally_loop *l = &c->t->loops[loop];
+	begin(c);
+	if (l->method == TRIP_HELD) {
+		op(c, EMIT_ADD, held_trips(c), held_trips(c), 0, 1);
+	} else if (l->method == TRIP_DIFFERENCE) {
+		op(c, EMIT_COUNT, V0, context(c, V3), 0, (int64_t)word_offset(l->word));
+	} else {
+		load_frame(c, V0);
+		op(c, EMIT_COUNT, V1, V0, 0, (int64_t)slot_offset(l->slot));
+	}
+	uint32_t header = c->t->forest->loops[loop].header;
+	put_alone(c, spot_before(c->t->cfg->blocks[header].start));
+}
+
+/* Leaves how often the header was executed in V0, or returns where that is; and adds it to the
+ * header's counter, if it is not there yet. */
+static unsigned executions(struct coder *c, const struct tally_loop *l)
+{
+	unsigned at = context(c, V3);
+	switch (l->method) {
+	case TRIP_HELD:
+		op(c, EMIT_COUNT_VALUE, V1, at, held_trips(c), (int64_t)word_offset(l->word));
+		return held_trips(c);
+	case TRIP_DIFFERENCE:
+		load(c, V0, at, word_offset(l->word));
+		load(c, V1, at, word_offset(l->before));
+		op(c, EMIT_SUB_SHIFTED, V0, V0, V1, 0);
+		return V0;
+	default:
+		load_frame(c, V0);
+		load(c, V0, V0, slot_offset(l->slot));
+		op(c, EMIT_COUNT_VALUE, V1, at, V0, (int64_t)word_offset(l->word));
+		return V0;
+	}
+}
+
+/* Into the thread's histogram; what is not exact there is left to the runtime. */
+static void leave_loop(struct coder *c, struct spot spot)
+{
+	const struct tally_loop *l = &c->t->loops[spot.loop];
+	uint32_t number = c->n->first_loop + spot.loop;
+	if (l->method == TRIP_NONE)
+		return;
+	begin(c);
+	unsigned trips = executions(c, l);
+	if (spot.place == SPOT_EDGE && spot.edge == l->test) {
+		op(c, EMIT_ADD, V0, trips, 0, -1);
+		trips = V0;
+	}
+	load_area(c, V2);
+	op(c, EMIT_ADD, V1, trips, 0, -RT_EXACT_TRIPS);
+	op(c, EMIT_UNLESS_NEGATIVE, 0, V1, 0, 0);
+	op(c, EMIT_ADD_SHIFTED, V2, V2, trips, 3);
+	op(c, EMIT_ADD, V2, V2, 0, (int64_t)(RT_AREA_TRIPS + number * sizeof(struct rt_trips)));
+	op(c, EMIT_COUNT, V1, V2, 0, 0);
+	aside(c, c->n->tripped, number);
+	store(c, V2, offsetof(struct rt_area, trip), trips);
+	op(c, EMIT_CALL, V1, 0, 0, 0);
+	put_alone(c, spot);
+}
+
+/* ---- counters ---- */
+
+/* Before the last instruction of a block; on its way, if that is a branch. */
+static struct spot spot_leaving(const struct coder *c, uint32_t block, uint64_t last)
+{
+	struct spot spot = spot_before(last);
+	if (c->t->cfg->blocks[block].flags & BLOCK_CONDITIONAL)
+		spot.place = SPOT_TAKEN;
+	return spot;
+}
+
+static uint64_t last_insn(const struct coder *c, uint32_t block)
+{
+	const struct block *b = &c->t->cfg->blocks[block];
+	const struct arch *arch = flow_arch(c->flow);
+	uint64_t last = b->start;
+	struct insn in;
+	for (uint64_t va = b->start; va < b->start + b->size; va += in.length) {
+		size_t n;
+		const uint8_t *bytes = image_at(flow_image(c->flow), va, &n);
+		if (!bytes || !arch->decode(bytes, n, va, DECODE_FLOW, &in))
+			break;
+		last = va;
+	}
+	return last;
+}
+
+static void count_carrier(struct coder *c, const struct carrier *k)
+{
+	begin(c);
+	op(c, EMIT_COUNT, V0, context(c, V3), 0, (int64_t)word_offset(k->word));
+	if (k->kind == CARRIER_BLOCK)
+		put_alone(c, spot_before(c->t->cfg->blocks[k->index].start));
+	else if (k->kind == CARRIER_EDGE)
+		put_alone(c, spot_on_edge(c, k->index));
+	else
+		put_alone(c, spot_leaving(c, k->index, last_insn(c, k->index)));
+}
+
+/* Those that do not count otherwise. */
+static void count_carriers(struct coder *c)
+{
+	const struct tally *t = c->t;
+	for (uint32_t l = 0; l < t->forest->loop_count; l++)
+		if (t->loops[l].method != TRIP_NONE)
+			count_header(c, l);
+	for (uint32_t i = 0; i < t->net.edge_count; i++) {
+		const struct carrier *k = &t->carriers[i];
+		bool counts = t->net.edges[i].chord && k->word != NO_WORD;
+		bool header = counts && k->kind == CARRIER_BLOCK && t->net.edges[i].weight < 0;
+		if (counts && !header && k->kind != CARRIER_LANDING)
+			count_carrier(c, k);
+	}
+}
+
+/* ---- all of them ---- */
+
+static void find_spots(const struct coder *c, uint32_t kinds, struct spot_list *out)
+{
+	vec_clear(out);
+	spots_find(c->flow, c->t->cfg, c->t->forest, kinds, LOOP_NONE, out);
+}
+
+static void put_arrivals(struct coder *c)
+{
+	const struct cfg *g = c->t->cfg;
+	for (uint32_t i = 0; i < c->t->site_count; i++) {
+		const struct tally_site *s = &c->t->sites[i];
+		const struct block *b = &g->blocks[s->block];
+		for (uint32_t k = 0; !s->syscall && k < b->edge_count; k++)
+			if (g->edges[b->first_edge + k].kind == EDGE_CALL_RETURN)
+				come_back(c, spot_on_edge(c, b->first_edge + k), i + 1);
+	}
+	for (uint32_t i = 0; i < c->t->net.edge_count; i++)
+		if (c->t->carriers[i].kind == CARRIER_LANDING)
+			land(c, c->t->carriers[i].index, c->t->carriers[i].word);
+}
+
+/* Behind system calls: the spots come in the order of their calls. */
+static void put_syscalls_done(struct coder *c, struct spot_list *spots)
+{
+	uint32_t site = 0;
+	find_spots(c, 1u << POINT_SYSCALL | 1u << POINT_SYSCALL_DONE, spots);
+	vec_each (s, spots) {
+		if (s->kind == POINT_SYSCALL)
+			site = site_at(c, s->va);
+		else
+			come_back(c, *s, site);
+	}
+}
+
+static void put_loops(struct coder *c, struct spot_list *spots)
+{
+	find_spots(c, 1u << POINT_ENTRY | 1u << POINT_LOOP_ENTRY | 1u << POINT_LOOP_EXIT, spots);
+	vec_each (s, spots) {
+		if (s->kind == POINT_ENTRY)
+			enter(c, *s);
+		else if (s->kind == POINT_LOOP_ENTRY)
+			enter_loop(c, *s);
+		else
+			leave_loop(c, *s);
+	}
+}
+
+static void put_calls_and_exits(struct coder *c, struct spot_list *spots)
+{
+	find_spots(c, 1u << POINT_SYSCALL | 1u << POINT_CALL | 1u << POINT_EXIT, spots);
+	vec_each (s, spots) {
+		if (s->kind != POINT_EXIT)
+			call(c, *s, site_at(c, s->va));
+		else if (c->t->framed)
+			leave(c, *s);
+	}
+}
+
+void tally_code(const struct tally *t, const struct flow *f, const struct tally_numbers *n,
+		struct tally_probes *out, struct arena *a)
+{
+	struct coder c = {.t = t, .flow = f, .n = n, .out = out, .a = a};
+	struct spot_list spots = {0};
+	put_arrivals(&c);
+	put_syscalls_done(&c, &spots);
+	put_loops(&c, &spots);
+	count_carriers(&c);
+	put_calls_and_exits(&c, &spots);
+	vec_free(&spots);
+}
+
+/* There is no site that control could have come back from. */
+struct emit_probe tally_recover(const struct tally *t, const struct tally_numbers *n,
+				struct arena *a)
+{
+	struct coder c = {.t = t, .n = n, .a = a};
+	begin(&c);
+	ask_runtime(&c, t->context != REG_NONE ? held_context(&c) : V3, n->returned,
+		    site_argument(&c, 0));
+	struct emit_probe probe = finished(&c);
+	probe.held = held(&c, true);
+	return probe;
+}

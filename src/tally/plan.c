@@ -1,0 +1,430 @@
+#include "tally/plan.h"
+
+#include "base/vec.h"
+#include "flow/effects.h"
+#include "runtime/abi.h"
+
+enum {
+	FREQUENCY_DEPTH = 8, /* nesting that makes a difference */
+	FRAME_SLOTS = (RT_FRAME_MAX - sizeof(struct rt_shadow)) / 8,
+};
+
+/* Weights for the tree: what may not or cannot be counted, and what is counted anyway. */
+static const double never = 1e30, anyway = -1;
+
+struct planner {
+	struct tally *t;
+	const struct tally_options *o;
+	const struct image *image;
+	const struct arch *arch;
+	const struct cfg *g;
+	const struct loop_forest *forest;
+	uint32_t hub_count;
+	uint32_t *hub_of; /* of each block that is reached by an indirect jump or ends in one */
+	bool *calls;      /* of each loop: there is a call or a system call in it */
+	bool *jumps;      /* of each loop: an indirect jump, or a landing pad */
+	struct arena *a, *tmp;
+};
+
+/* ---- sites ---- */
+
+static bool ends_in_call(const struct block *b)
+{
+	return b->end == END_CALL || b->end == END_CALL_INDIRECT;
+}
+
+typedef VEC(struct tally_site) site_list;
+
+static void mark_loops(const struct loop_forest *f, uint32_t block, bool *marks)
+{
+	for (uint32_t l = f->innermost[block]; l != LOOP_NONE; l = f->loops[l].parent)
+		marks[l] = true;
+}
+
+static void find_sites_of(struct planner *p, uint32_t block, site_list *out)
+{
+	const struct block *b = &p->g->blocks[block];
+	struct cursor c;
+	struct insn in;
+	cursor_set(&c, p->image, p->arch, b->start, b->size);
+	for (uint32_t i = 0; cursor_next(&c, DECODE_FLOW, &in); i++) {
+		bool call = in.kind == INSN_CALL || in.kind == INSN_CALL_INDIRECT;
+		if (!call && in.kind != INSN_SYSCALL)
+			continue;
+		vec_push(out, (struct tally_site){.va = in.pc,
+						  .block = block,
+						  .insn = i,
+						  .loop = LOOP_NONE,
+						  .length = in.length,
+						  .syscall = !call});
+		mark_loops(p->forest, block, p->calls);
+	}
+}
+
+static void find_sites(struct planner *p)
+{
+	site_list sites = {0};
+	for (uint32_t b = 0; b < p->g->block_count; b++) {
+		const struct block *block = &p->g->blocks[b];
+		find_sites_of(p, b, &sites);
+		if (block->end == END_SWITCH || block->flags & BLOCK_LANDING)
+			mark_loops(p->forest, b, p->jumps);
+	}
+	p->t->sites = ARENA_DUP(p->a, sites.data, sites.len);
+	p->t->site_count = sites.len;
+	vec_free(&sites);
+}
+
+/* ---- loops ---- */
+
+static bool is_outside(const struct planner *p, uint32_t loop, uint32_t block)
+{
+	uint32_t l = p->forest->innermost[block];
+	while (l != LOOP_NONE && l != loop)
+		l = p->forest->loops[l].parent;
+	return l == LOOP_NONE;
+}
+
+static bool is_conditional(const struct block *b)
+{
+	return b->end == END_BRANCH || b->end == END_SWITCH || b->flags & BLOCK_CONDITIONAL;
+}
+
+/* A loop that always jumps back is left by the first test that its header leads to. Others have
+ * their test at the bottom; what leaves them further up is a break. */
+static uint32_t find_test(const struct planner *p, uint32_t loop)
+{
+	const struct loop *l = &p->forest->loops[loop];
+	uint32_t at = l->header;
+	for (uint32_t i = l->first_back; i < l->first_back + l->back_count; i++)
+		if (is_conditional(&p->g->blocks[p->g->edges[p->forest->edges[i]].from]))
+			return UINT32_MAX;
+	for (uint32_t steps = 0; steps < l->block_count; steps++) {
+		const struct block *b = &p->g->blocks[at];
+		uint32_t inside = BLOCK_NONE, test = UINT32_MAX, ways = 0;
+		for (uint32_t i = b->first_edge; i < b->first_edge + b->edge_count; i++) {
+			const struct edge *e = &p->g->edges[i];
+			if (e->kind == EDGE_UNWIND)
+				continue;
+			ways++;
+			if (is_outside(p, loop, e->to))
+				test = i;
+			else
+				inside = e->to;
+		}
+		if (ways == 2 && b->end == END_BRANCH)
+			return test;
+		/* On through what is executed once an iteration. */
+		if (ways != 1 || inside == BLOCK_NONE || inside == l->header ||
+		    p->g->first_pred[inside + 1] - p->g->first_pred[inside] != 1)
+			return UINT32_MAX;
+		at = inside;
+	}
+	return UINT32_MAX;
+}
+
+/* Whether control may go along the edge without our being able to tell it from others, or to do
+ * anything on it. */
+static bool is_vague(const struct edge *e)
+{
+	return e->kind == EDGE_SWITCH || e->kind == EDGE_UNWIND;
+}
+
+static bool is_entered_vaguely(const struct planner *p, const struct loop *l)
+{
+	for (uint32_t i = l->first_entry; i < l->first_entry + l->entry_count; i++)
+		if (is_vague(&p->g->edges[p->forest->edges[i]]))
+			return true;
+	return false;
+}
+
+/* Exceptions may leave loops whose counters are in the frame. */
+static bool is_left_vaguely(const struct planner *p, const struct loop *l)
+{
+	for (uint32_t i = l->first_exit; i < l->first_exit + l->exit_count; i++)
+		if (p->g->edges[p->forest->edges[i]].kind == EDGE_SWITCH)
+			return true;
+	return false;
+}
+
+static bool has_inner(const struct planner *p, uint32_t loop)
+{
+	for (uint32_t i = loop + 1; i < p->forest->loop_count; i++)
+		if (p->forest->loops[i].parent == loop)
+			return true;
+	return false;
+}
+
+static uint32_t new_word(struct planner *p)
+{
+	return p->t->word_count++;
+}
+
+static uint32_t next_in_frame(const struct planner *p, uint32_t loop)
+{
+	while (loop != LOOP_NONE && p->t->loops[loop].method != TRIP_FRAME)
+		loop = p->forest->loops[loop].parent;
+	return loop;
+}
+
+static enum trip_method choose_method(struct planner *p, uint32_t loop, uint32_t outer)
+{
+	const struct loop *l = &p->forest->loops[loop];
+	bool without = p->o->without_trips && p->o->without_trips[loop];
+	if (l->irreducible || without || is_entered_vaguely(p, l) || is_left_vaguely(p, l))
+		return TRIP_NONE;
+	if (p->calls[loop]) {
+		uint32_t slot = outer == LOOP_NONE ? 0 : p->t->loops[outer].slot + 1;
+		return slot < FRAME_SLOTS ? TRIP_FRAME : TRIP_NONE;
+	}
+	bool simple = !p->jumps[loop] && !has_inner(p, loop);
+	return simple && p->t->trips != REG_NONE ? TRIP_HELD : TRIP_DIFFERENCE;
+}
+
+static void plan_loops(struct planner *p)
+{
+	struct tally *t = p->t;
+	t->loops = ARENA_ARRAY(p->a, struct tally_loop, p->forest->loop_count + 1);
+	for (uint32_t i = 0; i < p->forest->loop_count; i++) {
+		struct tally_loop *l = &t->loops[i];
+		uint32_t outer = next_in_frame(p, p->forest->loops[i].parent);
+		*l = (struct tally_loop){.word = NO_WORD, .before = NO_WORD, .outer = outer};
+		l->method = (uint8_t)choose_method(p, i, outer);
+		l->test = p->forest->loops[i].irreducible ? UINT32_MAX : find_test(p, i);
+		if (l->method == TRIP_NONE)
+			continue;
+		l->word = new_word(p);
+		if (l->method == TRIP_DIFFERENCE)
+			l->before = new_word(p);
+		if (l->method != TRIP_FRAME)
+			continue;
+		l->slot = outer == LOOP_NONE ? 0 : t->loops[outer].slot + 1;
+		if (l->slot >= t->slot_count)
+			t->slot_count = l->slot + 1;
+	}
+	for (uint32_t i = 0; i < t->site_count; i++)
+		t->sites[i].loop = next_in_frame(p, p->forest->innermost[t->sites[i].block]);
+}
+
+/* ---- the net ---- */
+
+enum { OUTSIDE = 0 };
+
+static uint32_t top_of(uint32_t block)
+{
+	return 1 + 2 * block;
+}
+
+static uint32_t end_of(uint32_t block)
+{
+	return 2 + 2 * block;
+}
+
+static uint32_t hub_node(const struct planner *p, uint32_t hub)
+{
+	return 1 + 2 * p->g->block_count + hub;
+}
+
+static uint32_t find_hub(uint32_t *parent, uint32_t block)
+{
+	while (parent[block] != block)
+		block = parent[block] = parent[parent[block]];
+	return block;
+}
+
+/* Indirect jumps that have a target in common share a hub: its number, for each of the blocks that
+ * they end and lead to, is in hub_of; jumps and targets are apart there, because a block may be
+ * both. */
+static void find_hubs(struct planner *p)
+{
+	uint32_t n = p->g->block_count;
+	uint32_t *parent = ARENA_ARRAY(p->tmp, uint32_t, 2 * n);
+	bool *used = ARENA_ARRAY(p->tmp, bool, 2 * n);
+	for (uint32_t i = 0; i < 2 * n; i++)
+		parent[i] = i;
+	for (uint32_t i = 0; i < p->g->edge_count; i++) {
+		const struct edge *e = &p->g->edges[i];
+		if (e->kind != EDGE_SWITCH)
+			continue;
+		parent[find_hub(parent, e->from)] = find_hub(parent, n + e->to);
+		used[e->from] = used[n + e->to] = true;
+	}
+	uint32_t *number = ARENA_ARRAY(p->tmp, uint32_t, 2 * n);
+	p->hub_of = ARENA_ARRAY(p->tmp, uint32_t, 2 * n);
+	for (uint32_t i = 0; i < 2 * n; i++)
+		if (used[i] && find_hub(parent, i) == i)
+			number[i] = p->hub_count++;
+	for (uint32_t i = 0; i < 2 * n; i++)
+		p->hub_of[i] = used[i] ? number[find_hub(parent, i)] : UINT32_MAX;
+}
+
+static double frequency(const struct planner *p, uint32_t block)
+{
+	uint32_t l = p->forest->innermost[block];
+	uint32_t depth = l == LOOP_NONE ? 0 : p->forest->loops[l].depth;
+	double f = 1;
+	for (uint32_t i = 0; i < depth && i < FREQUENCY_DEPTH; i++)
+		f *= 10;
+	return f;
+}
+
+static void add_edge(struct planner *p, uint32_t from, uint32_t to, double weight,
+		     enum carrier_kind kind, uint32_t index)
+{
+	struct net *n = &p->t->net;
+	n->edges[n->edge_count] = (struct net_edge){.from = from, .to = to, .weight = weight};
+	p->t->carriers[n->edge_count++] =
+		(struct carrier){.kind = (uint8_t)kind, .index = index, .word = NO_WORD};
+}
+
+/* The loop that has this header, and whose executions it counts. */
+static uint32_t counted_at(const struct planner *p, uint32_t block)
+{
+	for (uint32_t l = p->forest->innermost[block]; l != LOOP_NONE;
+	     l = p->forest->loops[l].parent)
+		if (p->forest->loops[l].header == block && p->t->loops[l].method != TRIP_NONE)
+			return l;
+	return LOOP_NONE;
+}
+
+static double block_weight(const struct planner *p, uint32_t block)
+{
+	uint64_t start = p->g->blocks[block].start;
+	if (counted_at(p, block) != LOOP_NONE)
+		return anyway;
+	if (liveness_in_exclusive(p->o->live, block, start))
+		return never;
+	return frequency(p, block);
+}
+
+/* A way of a branch that is taken needs a jump more; one behind a call has a probe anyway. */
+static double edge_weight(const struct planner *p, const struct edge *e)
+{
+	const struct block *from = &p->g->blocks[e->from];
+	double a = frequency(p, e->from), b = frequency(p, e->to), least = a < b ? a : b;
+	if (liveness_exclusive_on_edge(p->o->live, e))
+		return never;
+	if (from->end == END_BRANCH)
+		least *= 0.5;
+	return least * (e->kind == EDGE_TAKEN ? 1.6 : e->kind == EDGE_FALL ? 1.3 : 1);
+}
+
+/* Whether control may end in the block without a call or another block. */
+static bool leaves(const struct block *b)
+{
+	switch (b->end) {
+	case END_RETURN:
+	case END_TAIL_CALL:
+	case END_TRAP: return true;
+	default: return !b->edge_count && !ends_in_call(b);
+	}
+}
+
+static void add_block(struct planner *p, uint32_t b)
+{
+	const struct block *block = &p->g->blocks[b];
+	uint32_t n = p->g->block_count;
+	p->t->block_edge[b] = p->t->net.edge_count;
+	add_edge(p, top_of(b), end_of(b), block_weight(p, b), CARRIER_BLOCK, b);
+	if (block->flags & BLOCK_LANDING)
+		add_edge(p, OUTSIDE, top_of(b), anyway, CARRIER_LANDING, b);
+	if (leaves(block))
+		add_edge(p, end_of(b), OUTSIDE, frequency(p, b) * 0.5, CARRIER_LEAVE, b);
+	if (p->hub_of[b] != UINT32_MAX)
+		add_edge(p, end_of(b), hub_node(p, p->hub_of[b]), never, CARRIER_HUB, b);
+	if (p->hub_of[n + b] != UINT32_MAX)
+		add_edge(p, hub_node(p, p->hub_of[n + b]), top_of(b), never, CARRIER_HUB, b);
+}
+
+static void make_net(struct planner *p)
+{
+	const struct cfg *g = p->g;
+	struct net *n = &p->t->net;
+	uint32_t most = 5 * g->block_count + g->edge_count + 1;
+	find_hubs(p);
+	n->node_count = 1 + 2 * g->block_count + p->hub_count;
+	n->edges = ARENA_ARRAY(p->a, struct net_edge, most);
+	p->t->carriers = ARENA_ARRAY(p->a, struct carrier, most);
+	p->t->block_edge = ARENA_ARRAY(p->a, uint32_t, g->block_count);
+	p->t->flow_edge = ARENA_ARRAY(p->a, uint32_t, g->edge_count);
+	add_edge(p, OUTSIDE, top_of(g->entry), anyway, CARRIER_ENTRY, g->entry);
+	for (uint32_t b = 0; b < g->block_count; b++)
+		add_block(p, b);
+	for (uint32_t i = 0; i < g->edge_count; i++) {
+		const struct edge *e = &g->edges[i];
+		p->t->flow_edge[i] = is_vague(e) ? UINT32_MAX : n->edge_count;
+		if (!is_vague(e))
+			add_edge(p, end_of(e->from), top_of(e->to), edge_weight(p, e), CARRIER_EDGE,
+				 i);
+	}
+	net_choose(n, p->a, p->tmp);
+}
+
+static bool is_countable(const struct carrier *c)
+{
+	return c->kind != CARRIER_ENTRY && c->kind != CARRIER_HUB;
+}
+
+/* False if what cannot be counted would have to be. */
+static bool assign_words(struct planner *p)
+{
+	struct net *n = &p->t->net;
+	for (uint32_t i = 0; i < n->edge_count; i++) {
+		struct carrier *c = &p->t->carriers[i];
+		uint32_t loop = c->kind == CARRIER_BLOCK ? counted_at(p, c->index) : LOOP_NONE;
+		if (loop != LOOP_NONE)
+			c->word = p->t->loops[loop].word;
+		if (!n->edges[i].chord || loop != LOOP_NONE || c->kind == CARRIER_ENTRY)
+			continue;
+		if (!is_countable(c) || n->edges[i].weight == never)
+			return false;
+		c->word = new_word(p);
+	}
+	return true;
+}
+
+/* ---- registers ---- */
+
+static void choose_registers(struct planner *p)
+{
+	uint64_t usable = p->o->private.core & ~p->o->live->touched.core & UINT32_MAX;
+	p->t->context = p->t->trips = REG_NONE;
+	if (p->o->live->unknown || !usable)
+		return;
+	p->t->context = (uint8_t)(63 - __builtin_clzll(usable));
+	usable &= ~(UINT64_C(1) << p->t->context);
+	if (usable)
+		p->t->trips = (uint8_t)(63 - __builtin_clzll(usable));
+}
+
+bool tally_plan(struct tally *out, const struct flow *f, const struct cfg *g,
+		const struct loop_forest *forest, const struct tally_options *o, struct arena *a,
+		struct arena *tmp)
+{
+	struct planner p = {.t = out,
+			    .o = o,
+			    .image = flow_image(f),
+			    .arch = flow_arch(f),
+			    .g = g,
+			    .forest = forest,
+			    .a = a,
+			    .tmp = tmp};
+	*out = (struct tally){.cfg = g, .forest = forest};
+	if (!g->block_count || g->unresolved || g->bad || g->entry >= g->block_count)
+		return false;
+	p.calls = ARENA_ARRAY(tmp, bool, forest->loop_count + 1);
+	p.jumps = ARENA_ARRAY(tmp, bool, forest->loop_count + 1);
+	choose_registers(&p);
+	find_sites(&p);
+	plan_loops(&p);
+	make_net(&p);
+	out->framed = out->site_count || out->context == REG_NONE;
+	return assign_words(&p) && out->word_count <= RT_COUNTED_WORDS_MAX &&
+	       out->site_count <= RT_COUNTED_SITES_MAX;
+}
+
+uint32_t tally_frame_size(const struct tally *t)
+{
+	size_t size = sizeof(struct rt_shadow) + 8 * (size_t)t->slot_count;
+	return t->framed ? (uint32_t)(size + 15) & ~15u : 0;
+}

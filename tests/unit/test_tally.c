@@ -1,0 +1,312 @@
+/* Walks procedures at random, counts everything naively on the way and keeps the counters that the
+ * plan has; what is derived from those must be the same. Random procedures of both architectures,
+ * and this very program's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "made_code.h"
+#include "tally/solve.h"
+
+enum {
+	NETS = 3000,
+	PROCEDURES = 1500,
+	OF_THIS_PROGRAM = 600,
+	WALKS = 12,
+	STEPS = 400,
+	NO_END = 1 << 30
+};
+
+/* ---- nets ---- */
+
+/* A walk that begins and ends at node 0 takes each edge as often as the solution says. */
+static void nets_are_solved_from_their_chords(void **state)
+{
+	struct arena a;
+	(void)state;
+	arena_init(&a);
+	for (int i = 0; i < NETS; i++) {
+		uint32_t nodes = 2 + made_random(12), chords = 0;
+		struct net n = {.node_count = nodes, .edge_count = nodes + made_random(20)};
+		n.edges = ARENA_ARRAY(&a, struct net_edge, n.edge_count);
+		for (uint32_t k = 0; k < n.edge_count; k++) /* a ring, and more */
+			n.edges[k] = (struct net_edge){.from = k < nodes ? k : made_random(nodes),
+						       .to = k < nodes ? (k + 1) % nodes
+								       : made_random(nodes),
+						       .weight = made_random(5)};
+		net_choose(&n, &a, &a);
+		int64_t *truth = ARENA_ARRAY(&a, int64_t, n.edge_count);
+		int64_t *counts = ARENA_ARRAY(&a, int64_t, n.edge_count);
+		int64_t *appears = ARENA_ARRAY(&a, int64_t, nodes);
+		uint32_t at = 0;
+		for (uint32_t steps = 0; steps < 100 || at; steps++) {
+			uint32_t k;
+			do
+				k = steps < 100 ? made_random(n.edge_count) : at;
+			while (n.edges[k].from != at);
+			truth[k]++;
+			at = n.edges[k].to;
+		}
+		for (uint32_t k = 0; k < n.edge_count; k++) {
+			counts[k] = n.edges[k].chord ? truth[k] : -1;
+			chords += n.edges[k].chord;
+		}
+		assert_int_equal(chords, n.edge_count - nodes + 1);
+		assert_true(net_solve(&n, counts, appears));
+		assert_memory_equal(counts, truth, n.edge_count * sizeof(*truth));
+		arena_clear(&a);
+	}
+	arena_release(&a);
+}
+
+/* ---- procedures ---- */
+
+struct naive {
+	const struct tally *t;
+	uint64_t *words, *blocks, *edges,
+		*partial;                   /* partial: of each block, its last instruction */
+	struct tally_departure *departures; /* of each site */
+	uint64_t calls;
+};
+
+static void count_chord(struct naive *n, uint32_t net_edge)
+{
+	const struct carrier *c = &n->t->carriers[net_edge];
+	if (c->word != NO_WORD)
+		n->words[c->word]++;
+}
+
+static uint32_t find_carrier(const struct tally *t, enum carrier_kind kind, uint32_t index)
+{
+	for (uint32_t i = 0; i < t->net.edge_count; i++)
+		if (t->carriers[i].kind == kind && t->carriers[i].index == index)
+			return i;
+	return UINT32_MAX;
+}
+
+static uint32_t last_site(const struct tally *t, uint32_t block)
+{
+	for (uint32_t i = 0; i < t->site_count; i++)
+		if (t->sites[i].block == block && !t->sites[i].syscall)
+			return i;
+	return UINT32_MAX;
+}
+
+/* Executes a block; false if control never comes to its end, because a system call was the last
+ * thing it did. */
+static bool pass_block(struct naive *n, uint32_t b)
+{
+	n->blocks[b]++;
+	count_chord(n, n->t->block_edge[b]);
+	for (uint32_t i = 0; i < n->t->site_count; i++)
+		if (n->t->sites[i].block == b && n->t->sites[i].syscall && !made_random(30)) {
+			n->departures[i].left++;
+			return false;
+		}
+	n->partial[b]++;
+	return true;
+}
+
+static void take_edge(struct naive *n, uint32_t edge)
+{
+	n->edges[edge]++;
+	if (n->t->flow_edge[edge] != UINT32_MAX)
+		count_chord(n, n->t->flow_edge[edge]);
+}
+
+/* Along an edge behind a call; exceptions leave, and arrive elsewhere. Now and then control comes
+ * back that has not left here: longjmp to a setjmp, of which the calls between were left. */
+static void come_back(struct naive *n, uint32_t site, uint32_t edge)
+{
+	const struct edge *e = &n->t->cfg->edges[edge];
+	if (e->kind == EDGE_UNWIND) {
+		n->departures[site].left++;
+		count_chord(n, find_carrier(n->t, CARRIER_LANDING, e->to));
+		n->edges[edge]++;
+	} else if (!made_random(20)) {
+		n->departures[site].left++;
+		n->departures[site].resumed++;
+	} else {
+		take_edge(n, edge);
+	}
+}
+
+/* Whether the walk can end with this block: in a call, or because it leaves the procedure. */
+static bool may_end(const struct naive *n, uint32_t b)
+{
+	return last_site(n->t, b) != UINT32_MAX ||
+	       find_carrier(n->t, CARRIER_LEAVE, b) != UINT32_MAX;
+}
+
+static void end(struct naive *n, uint32_t b)
+{
+	uint32_t site = last_site(n->t, b);
+	if (site != UINT32_MAX)
+		n->departures[site].left++;
+	else
+		count_chord(n, find_carrier(n->t, CARRIER_LEAVE, b));
+}
+
+/* Edges from each block to the nearest that may end. */
+static uint32_t *find_distances(const struct naive *n, struct arena *a)
+{
+	const struct cfg *g = n->t->cfg;
+	uint32_t *far = ARENA_ARRAY(a, uint32_t, g->block_count);
+	for (uint32_t b = 0; b < g->block_count; b++)
+		far[b] = may_end(n, b) ? 0 : NO_END;
+	for (bool again = true; again;) {
+		again = false;
+		for (uint32_t i = 0; i < g->edge_count; i++) {
+			const struct edge *e = &g->edges[i];
+			if (far[e->to] + 1 < far[e->from]) {
+				far[e->from] = far[e->to] + 1;
+				again = true;
+			}
+		}
+	}
+	return far;
+}
+
+/* Never to where there is no end. */
+static uint32_t choose_edge(const struct cfg *g, const struct block *b, const uint32_t *far,
+			    bool hurry)
+{
+	uint32_t best = b->first_edge + made_random(b->edge_count);
+	hurry |= far[g->edges[best].to] >= NO_END;
+	for (uint32_t i = b->first_edge; hurry && i < b->first_edge + b->edge_count; i++)
+		if (far[g->edges[i].to] < far[g->edges[best].to])
+			best = i;
+	return best;
+}
+
+/* Whether there is a way on to an end. */
+static bool goes_on(const struct cfg *g, const struct block *b, const uint32_t *far)
+{
+	for (uint32_t i = b->first_edge; i < b->first_edge + b->edge_count; i++)
+		if (far[g->edges[i].to] < NO_END)
+			return true;
+	return false;
+}
+
+static void walk_once(struct naive *n, const uint32_t *far)
+{
+	const struct cfg *g = n->t->cfg;
+	uint32_t at = g->entry;
+	n->calls++;
+	for (int steps = 0;; steps++) {
+		const struct block *b = &g->blocks[at];
+		uint32_t site = last_site(n->t, at);
+		bool hurry = steps > STEPS;
+		if (!pass_block(n, at))
+			return;
+		if (may_end(n, at) && (hurry || !goes_on(g, b, far) || !made_random(8))) {
+			end(n, at);
+			return;
+		}
+		uint32_t edge = choose_edge(g, b, far, hurry);
+		if (site != UINT32_MAX)
+			come_back(n, site, edge);
+		else
+			take_edge(n, edge);
+		at = g->edges[edge].to;
+	}
+}
+
+static void compare(const struct naive *n, struct arena *a)
+{
+	const struct tally *t = n->t;
+	struct tally_reading r = {.words = n->words,
+				  .calls = n->calls,
+				  .departures = n->departures,
+				  .departure_count = t->site_count};
+	bool good;
+	int64_t *counts = tally_solve(t, &r, &good, a);
+	assert_true(good);
+	for (uint32_t b = 0; b < t->cfg->block_count; b++) {
+		uint32_t last = t->cfg->blocks[b].insn_count - 1;
+		assert_int_equal(tally_executions(t, &r, counts, b, 0), n->blocks[b]);
+		assert_int_equal(tally_executions(t, &r, counts, b, last + 1), n->partial[b]);
+	}
+	for (uint32_t i = 0; i < t->cfg->edge_count; i++)
+		if (t->flow_edge[i] != UINT32_MAX)
+			assert_int_equal(tally_edge(t, counts, i), n->edges[i]);
+}
+
+/* Whether the procedure could be planned. */
+static bool check_procedure(const struct flow *f, const struct cfg *g, struct arena *a)
+{
+	struct loop_forest forest;
+	struct liveness live;
+	struct tally t;
+	loops_find(g, &forest, a, a);
+	liveness_find(&live, f, g, (struct regset){0}, a, a);
+	struct tally_options o = {.live = &live};
+	if (!tally_plan(&t, f, g, &forest, &o, a, a))
+		return false;
+	struct naive n = {.t = &t,
+			  .words = ARENA_ARRAY(a, uint64_t, t.word_count + 1),
+			  .blocks = ARENA_ARRAY(a, uint64_t, g->block_count),
+			  .partial = ARENA_ARRAY(a, uint64_t, g->block_count),
+			  .edges = ARENA_ARRAY(a, uint64_t, g->edge_count),
+			  .departures = ARENA_ARRAY(a, struct tally_departure, t.site_count + 1)};
+	for (uint32_t i = 0; i < t.site_count; i++)
+		n.departures[i].site = i + 1;
+	uint32_t *far = find_distances(&n, a);
+	for (int i = 0; i < WALKS && far[g->entry] < NO_END; i++)
+		walk_once(&n, far);
+	compare(&n, a);
+	return true;
+}
+
+static void counts_of_made_procedures_follow_from_their_counters(void **state)
+{
+	uint32_t planned = 0;
+	struct arena a;
+	(void)state;
+	arena_init(&a);
+	for (int i = 0; i < PROCEDURES; i++) {
+		struct made m;
+		assert_true(made_open(&m, i & 1 ? &arch_a64 : &arch_x64));
+		planned += check_procedure(m.flow, made_cfg(&m, &a, &a), &a);
+		made_close(&m);
+		arena_clear(&a);
+	}
+	assert_true(planned > PROCEDURES / 2);
+	arena_release(&a);
+}
+
+static void so_do_those_of_this_program(void **state)
+{
+	struct image *im;
+	struct flow *f;
+	struct err e;
+	struct arena a;
+	uint32_t count, planned = 0;
+	(void)state;
+	arena_init(&a);
+	assert_int_equal(image_open(&im, "/proc/self/exe", &e), 0);
+	assert_int_equal(flow_open(&f, im, &e), 0);
+	flow_discover(f);
+	flow_procedures(f, &count);
+	for (int i = 0; i < OF_THIS_PROGRAM; i++) {
+		planned += check_procedure(f, flow_cfg(f, made_random(count), &a, &a), &a);
+		arena_clear(&a);
+	}
+	assert_true(planned > OF_THIS_PROGRAM * 9 / 10);
+	flow_close(f);
+	image_close(im);
+	arena_release(&a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nets_are_solved_from_their_chords),
+		cmocka_unit_test(counts_of_made_procedures_follow_from_their_counters),
+		cmocka_unit_test(so_do_those_of_this_program),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

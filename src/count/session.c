@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "count/choose.h"
+#include "count/coverage.h"
 #include "count/read.h"
 #include "process/launch.h"
 #include "process/threads.h"
@@ -24,6 +25,7 @@ struct count_private {
 	struct images images;
 	struct count_reader reader;
 	struct saver saver;
+	struct coverage *coverage;
 	VEC(struct target *) targets;
 	double started;
 };
@@ -56,6 +58,16 @@ static bool is_chosen(void *ctx, const struct code *code)
 	return count_chooses(c->s->o->images, c->pid, code->path);
 }
 
+static void note_refused(struct count_session *s, struct target *t)
+{
+	struct counted_procedure p;
+	for (uint32_t i = 1; engine_counted(t, i, &p); i++) {
+		if (p.refused == REFUSED_NONE)
+			continue;
+		coverage_refused(s->own->coverage, &p);
+	}
+}
+
 /* All procedures of chosen images that are not counted yet. */
 static int count_all(struct count_session *s, struct target *t, struct err *e)
 {
@@ -66,6 +78,7 @@ static int count_all(struct count_session *s, struct target *t, struct err *e)
 	if (!rc && added)
 		rc = engine_commit(s->own->engine, t, &b, e);
 	s->procedures += added;
+	note_refused(s, t);
 	return rc;
 }
 
@@ -128,6 +141,7 @@ static void on_loaded(struct count_session *s, const struct engine_event *v)
 static void on_ended(struct count_session *s, const struct engine_event *v)
 {
 	if (target_pid(v->target) == s->program) {
+		s->seconds = now() - s->own->started;
 		s->program = 0;
 		s->status = v->status;
 		signals_forget_program();
@@ -149,9 +163,11 @@ static void on_event(struct count_session *s, const struct engine_event *v)
 bool count_turn(struct count_session *s, int timeout_ms)
 {
 	struct engine_event v;
-	if (s->program && engine_poll(s->own->engine, timeout_ms, &v))
+	if (s->program && engine_poll(s->own->engine, timeout_ms, &v)) {
+		coverage_take(s->own->coverage, s->own->targets.data, s->own->targets.len);
 		on_event(s, &v);
-	s->seconds = now() - s->own->started;
+	}
+	coverage_take(s->own->coverage, s->own->targets.data, s->own->targets.len);
 	return s->program;
 }
 
@@ -178,6 +194,7 @@ static void init(struct count_session *s)
 	s->own = own;
 	profile_init(&s->profile);
 	own->engine = engine_new(&usual);
+	own->coverage = coverage_new();
 	own->codes = codes_new(NULL);
 	watched_init(&own->watched, &s->profile, own->codes);
 	images_init(&own->images, &s->profile);
@@ -206,6 +223,7 @@ static int begin(struct count_session *s, int *not_started, struct err *e)
 	signals_install(s->program);
 	rc = saver_open(&s->own->saver, &s->profile, s->o->output, e);
 	rc = rc ? rc : count_all(s, t, e);
+	coverage_watch(s->own->coverage, s->program);
 	s->own->started = now();
 	s->preparing = s->own->started - before;
 	if (!rc)
@@ -260,6 +278,7 @@ void count_finish(struct count_session *s)
 	vec_each (v, &s->profile.values)
 		if (v->metric == s->own->reader.instructions)
 			s->instructions += v->amount;
+	coverage_tell(s->own->coverage, &s->profile, &s->own->images);
 	s->profile.finished = true;
 	profile_fuse(&s->profile, &fuse);
 	if (!saver_save(saver))
@@ -272,6 +291,7 @@ void count_finish(struct count_session *s)
 void count_free(struct count_session *s)
 {
 	struct count_private *own = s->own;
+	coverage_free(own->coverage);
 	studies_free(own->reader.studies);
 	vec_free(&own->reader.limited);
 	vec_free(&own->targets);

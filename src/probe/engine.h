@@ -142,6 +142,21 @@ struct counted_procedure {
 /* False if there is none of this number. */
 bool engine_counted(const struct target *t, uint32_t number, struct counted_procedure *out);
 
+enum counted_status {
+	PLACE_COUNTED,  /* moved code of ours, or what it leaves in place */
+	PLACE_REFUSED,  /* in the procedure at `va`, which cannot be counted */
+	PLACE_NO_COUNT, /* in an image that is not counted */
+	PLACE_NO_IMAGE,
+};
+
+struct counted_place {
+	enum counted_status status;
+	struct code *code; /* NULL: in no image */
+	uint64_t va;
+};
+/* What a run-time address is to counting. */
+struct counted_place engine_counted_place(struct target *t, uint64_t pc);
+
 /* What each thread has counted, dead ones included: probe/contexts.h. */
 void engine_read_counts(struct engine *g, struct target *t, counts_visitor visit, void *ctx);
 

@@ -198,6 +198,28 @@ bool engine_counted(const struct target *t, uint32_t number, struct counted_proc
 	return true;
 }
 
+struct counted_place engine_counted_place(struct target *t, uint64_t pc)
+{
+	struct place at = space_find(t->space, pc);
+	struct counted_place out = {.status = PLACE_NO_COUNT, .code = at.code};
+	if (!at.code || !at.code->flow) {
+		/* Of a process that has ended nobody knows where our memory was. */
+		bool ours = !t->region || is_code_memory(t, pc);
+		out.status = ours ? PLACE_COUNTED : PLACE_NO_IMAGE;
+		return out;
+	}
+	uint32_t procedure = flow_procedure_at(at.code->flow, at.va);
+	if (procedure == UINT32_MAX)
+		return out;
+	uint32_t count;
+	out.va = flow_procedures(at.code->flow, &count)[procedure].start;
+	uint32_t i = hashmap_get(&t->site_index, out.va + pc - at.va);
+	const struct site *site = i == HASHMAP_NONE ? NULL : &t->sites.data[i];
+	if (site && site->counted)
+		out.status = counted_of(t, site)->refused ? PLACE_REFUSED : PLACE_COUNTED;
+	return out;
+}
+
 void engine_read_counts(struct engine *g, struct target *t, counts_visitor visit, void *ctx)
 {
 	(void)g;

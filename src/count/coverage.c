@@ -1,0 +1,170 @@
+#include "count/coverage.h"
+
+#include "base/hashmap.h"
+#include "sample/sampler.h"
+
+enum { HZ = 97 };
+
+/* Code that runs as it was. */
+struct uncovered {
+	struct code *code;
+	uint64_t va; /* of the procedure; 0: the image was not to be counted */
+	enum refusal why;
+	uint64_t samples;
+};
+
+struct coverage {
+	struct sampler *sampler; /* NULL: perf is not permitted */
+	VEC(struct uncovered) list;
+	struct hashmap at; /* code and va -> list */
+	uint64_t samples;
+	/* While samples are taken. */
+	struct target *const *targets;
+	uint32_t target_count;
+};
+
+/* ---- samples ---- */
+
+static struct uncovered *uncovered_at(struct coverage *c, struct code *code, uint64_t va)
+{
+	const uint64_t key[] = {code->id, va};
+	uint32_t next = c->list.len;
+	uint32_t at = hashmap_add(&c->at, hash_bytes(key, sizeof(key), 0), next);
+	if (at == next)
+		vec_push(&c->list, (struct uncovered){.code = code, .va = va});
+	return &c->list.data[at];
+}
+
+static void on_sample(void *ctx, const struct sample *s)
+{
+	struct coverage *c = ctx;
+	struct target *t = NULL;
+	for (uint32_t i = 0; i < c->target_count && !t; i++)
+		if (target_pid(c->targets[i]) == s->pid)
+			t = c->targets[i];
+	if (!t || !s->registers.known || s->in_kernel)
+		return;
+	struct counted_place p = engine_counted_place(t, s->registers.pc);
+	c->samples++;
+	if (p.status != PLACE_COUNTED && p.code)
+		uncovered_at(c, p.code, p.status == PLACE_REFUSED ? p.va : 0)->samples++;
+}
+
+static void ignore_map(void *ctx, const struct mapping_event *m)
+{
+	(void)ctx;
+	(void)m;
+}
+
+static void ignore_name(void *ctx, int pid, int tid, const char *comm)
+{
+	(void)ctx;
+	(void)pid;
+	(void)tid;
+	(void)comm;
+}
+
+static void ignore_process(void *ctx, int pid)
+{
+	(void)ctx;
+	(void)pid;
+}
+
+static void ignore_pair(void *ctx, int one, int other)
+{
+	(void)ctx;
+	(void)one;
+	(void)other;
+}
+
+static void ignore_lost(void *ctx, uint64_t samples)
+{
+	(void)ctx;
+	(void)samples;
+}
+
+struct coverage *coverage_new(void)
+{
+	struct coverage *c = xcalloc(1, sizeof(*c));
+	struct sampler_options o = {.event_count = 1,
+				    .hz = HZ,
+				    .sink = {.sample = on_sample,
+					     .map = ignore_map,
+					     .name = ignore_name,
+					     .exec = ignore_process,
+					     .fork = ignore_pair,
+					     .thread = ignore_pair,
+					     .exit = ignore_pair,
+					     .lost = ignore_lost,
+					     .ctx = c}};
+	struct err ignored;
+	if (event_find(&o.events[0], "cpu-clock", &ignored) ||
+	    perf_sampler_new(&c->sampler, &o, &ignored))
+		c->sampler = NULL;
+	return c;
+}
+
+void coverage_free(struct coverage *c)
+{
+	if (c->sampler)
+		c->sampler->ops->free(c->sampler);
+	vec_free(&c->list);
+	hashmap_release(&c->at);
+	free(c);
+}
+
+void coverage_watch(struct coverage *c, int pid)
+{
+	struct err ignored;
+	if (c->sampler && c->sampler->ops->watch(c->sampler, pid, true, false, &ignored)) {
+		c->sampler->ops->free(c->sampler);
+		c->sampler = NULL;
+	}
+}
+
+void coverage_take(struct coverage *c, struct target *const *targets, uint32_t count)
+{
+	struct err ignored;
+	c->targets = targets;
+	c->target_count = count;
+	if (c->sampler)
+		c->sampler->ops->run(c->sampler, 0, &ignored);
+	c->target_count = 0;
+}
+
+/* ---- telling ---- */
+
+void coverage_refused(struct coverage *c, const struct counted_procedure *p)
+{
+	uncovered_at(c, p->code, p->va)->why = p->refused;
+}
+
+static const char *name_of(struct profile *p, const struct uncovered *u)
+{
+	uint32_t count, i = flow_procedure_at(u->code->flow, u->va);
+	const struct procedure *list = flow_procedures(u->code->flow, &count);
+	if (!u->va || i == UINT32_MAX || !list[i].name)
+		return "";
+	return arena_strdup(&p->arena, list[i].name);
+}
+
+static uint32_t share_of(const struct coverage *c, const struct uncovered *u)
+{
+	return c->samples ? (uint32_t)(u->samples * 1000000 / c->samples) : PROFILE_NONE;
+}
+
+void coverage_tell(struct coverage *c, struct profile *p, struct images *images)
+{
+	vec_each (u, &c->list) {
+		const char *why =
+			u->va ? arena_printf(&p->arena, "a point of it %s", refusal_text[u->why])
+			      : "not among the images to count";
+		vec_push(&p->uncovered, (struct profile_uncovered){
+						.image = images_find(images, u->code),
+						.share = share_of(c, u),
+						.address = u->va,
+						.name = name_of(p, u),
+						.reason = why,
+					});
+	}
+}

@@ -469,10 +469,10 @@ static int make_fragment(struct target *t, struct site *site, struct site_plan *
 				     .allow_traps = traps,
 				     .trap_all = traps && t->engine->options.trap_all,
 				     .relocate = t->engine->options.relocate || site->counted};
-	if (site->counted && p->tally.cfg && p->tally.context != REG_NONE)
-		r.held.core = UINT64_C(1) << p->tally.context;
-	if (site->counted && p->tally.cfg)
+	if (site->counted && p->tally.cfg) {
+		r.held = tally_held(&p->tally);
 		r.recover = &p->recover;
+	}
 	if (!site->next_address) {
 		bool taken;
 		site->next_room = room_for(t, &r, site->start + site->bias);

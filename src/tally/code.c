@@ -57,11 +57,19 @@ static void aside(struct coder *c, uint64_t routine, uint64_t argument)
 	c->argument = argument;
 }
 
-static struct regset held(const struct coder *c, bool trips)
+struct regset tally_held(const struct tally *t)
 {
 	struct regset r = {0};
-	if (c->t->context != REG_NONE)
-		r.core |= UINT64_C(1) << c->t->context;
+	if (t->context != REG_NONE)
+		r.core |= UINT64_C(1) << t->context;
+	if (t->frame != REG_NONE)
+		r.core |= UINT64_C(1) << t->frame;
+	return r;
+}
+
+static struct regset held(const struct coder *c, bool trips)
+{
+	struct regset r = tally_held(c->t);
 	if (trips && c->t->trips != REG_NONE)
 		r.core |= UINT64_C(1) << c->t->trips;
 	return r;
@@ -157,11 +165,25 @@ static void load_area(struct coder *c, unsigned d)
 		op(c, EMIT_AREA, d, 0, 0, 0);
 }
 
-/* The innermost frame of the shadow stack. */
-static void load_frame(struct coder *c, unsigned d)
+/* The frame of this activation: held, or looked up in `where`. */
+static unsigned frame(struct coder *c, unsigned where)
 {
-	load_area(c, d);
-	load(c, d, d, offsetof(struct rt_area, top));
+	if (c->t->frame != REG_NONE)
+		return EMIT_HELD + c->t->frame;
+	load_area(c, where);
+	load(c, where, where, offsetof(struct rt_area, top));
+	return where;
+}
+
+/* The runtime has left the context in `at`; the frame is on top. */
+static void call_runtime(struct coder *c, unsigned at)
+{
+	op(c, EMIT_CALL, at, 0, 0, 0);
+	if (c->t->frame == REG_NONE)
+		return;
+	unsigned held = EMIT_HELD + c->t->frame;
+	load(c, held, at, offsetof(struct rt_context, area));
+	load(c, held, held, offsetof(struct rt_area, top));
 }
 
 static size_t word_offset(uint32_t word)
@@ -179,36 +201,40 @@ static uint64_t site_argument(const struct coder *c, uint64_t more)
 	return c->n->procedure | more << 32;
 }
 
-/* A frame for this activation, below the one whose address is in V1. Written twice: a signal
- * handler before `top` is set uses the same memory. */
-static void push(struct coder *c, unsigned context)
+/* A frame for this activation, below the one at `top`. Written twice: a signal handler before it is
+ * on top uses the same memory. */
+static void push(struct coder *c, unsigned context, unsigned top)
 {
-	op(c, EMIT_ADD, V1, V1, 0, -(int64_t)tally_frame_size(c->t));
+	op(c, EMIT_ADD, top, top, 0, -(int64_t)tally_frame_size(c->t));
 	op(c, EMIT_STACK, V2, 0, 0, 0);
 	for (int i = 0; i < 2; i++) {
-		store(c, V1, offsetof(struct rt_shadow, context), context);
-		store(c, V1, offsetof(struct rt_shadow, key), V2);
-		store(c, V1, offsetof(struct rt_shadow, entry_sp), V2);
+		store(c, top, offsetof(struct rt_shadow, context), context);
+		store(c, top, offsetof(struct rt_shadow, key), V2);
+		store(c, top, offsetof(struct rt_shadow, entry_sp), V2);
 		if (i)
 			break;
 		load(c, V3, context, offsetof(struct rt_context, area));
-		store(c, V3, offsetof(struct rt_area, top), V1);
+		store(c, V3, offsetof(struct rt_area, top), top);
 	}
 }
 
-/* The caller's frame tells its context and where in it the call is; the slot of that call leads to
+/* Context and key were written one after the other, and are read so: as a pair they would have to
+ * reach memory first.
+ *
+ * The caller's frame tells its context and where in it the call is; the slot of that call leads to
  * our context, unless another procedure was called there last, or the frame is stale: its stack
  * pointer below ours. */
 static void enter(struct coder *c, struct spot spot)
 {
 	unsigned child = c->t->context != REG_NONE ? held_context(c) : V0;
+	unsigned top = c->t->frame != REG_NONE ? EMIT_HELD + c->t->frame : V1;
 	int64_t slot = sizeof(struct rt_context_slot);
 	begin(c);
 	op(c, EMIT_AREA, V0, 0, 0, 0);
-	load(c, V1, V0, offsetof(struct rt_area, top));
-	load(c, V3, V1, offsetof(struct rt_shadow, context));
-	load(c, V2, V1, offsetof(struct rt_shadow, key));
+	load(c, top, V0, offsetof(struct rt_area, top));
+	load(c, V2, top, offsetof(struct rt_shadow, key));
 	op(c, EMIT_SHIFT_RIGHT, V0, V2, 0, RT_KEY_SITE);
+	load(c, V3, top, offsetof(struct rt_shadow, context));
 	op(c, EMIT_SUB_SHIFTED, V3, V3, V0, __builtin_ctzll((uint64_t)slot));
 	op(c, EMIT_LOW_BITS, V2, V2, 0, RT_KEY_SITE);
 	op(c, EMIT_STACK, V0, 0, 0, 0);
@@ -220,9 +246,9 @@ static void enter(struct coder *c, struct spot spot)
 	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, 0);
 	op(c, EMIT_COUNT, V2, V3, 0, -slot + (int64_t)offsetof(struct rt_context_slot, calls));
 	if (c->t->framed)
-		push(c, child);
+		push(c, child, top);
 	aside(c, c->n->called, site_argument(c, 0));
-	op(c, EMIT_CALL, child, 0, 0, 0);
+	call_runtime(c, child);
 	put_alone(c, spot);
 }
 
@@ -231,8 +257,10 @@ static void leave(struct coder *c, struct spot spot)
 {
 	begin(c);
 	load_area(c, V0);
-	load(c, V1, V0, offsetof(struct rt_area, top));
-	op(c, EMIT_ADD, V1, V1, 0, tally_frame_size(c->t));
+	if (c->t->frame == REG_NONE)
+		load(c, V1, V0, offsetof(struct rt_area, top));
+	op(c, EMIT_ADD, V1, c->t->frame == REG_NONE ? V1 : EMIT_HELD + c->t->frame, 0,
+	   tally_frame_size(c->t));
 	store(c, V0, offsetof(struct rt_area, top), V1);
 	put_alone(c, spot);
 }
@@ -253,25 +281,26 @@ static int64_t site_key(uint32_t site)
 static void call(struct coder *c, struct spot spot, uint32_t site)
 {
 	begin(c);
-	load_frame(c, V0);
+	unsigned at = frame(c, V0);
 	op(c, EMIT_STACK, V1, 0, 0, site_key(site));
-	store(c, V0, offsetof(struct rt_shadow, key), V1);
+	store(c, at, offsetof(struct rt_shadow, key), V1);
 	put_alone(c, spot);
 }
 
 static void come_back(struct coder *c, struct spot spot, uint32_t site)
 {
 	unsigned context = c->t->context != REG_NONE ? held_context(c) : V3;
+	unsigned top = c->t->frame != REG_NONE ? EMIT_HELD + c->t->frame : V1;
 	begin(c);
 	op(c, EMIT_AREA, V0, 0, 0, 0);
-	load(c, V1, V0, offsetof(struct rt_area, top));
-	load(c, context, V1, offsetof(struct rt_shadow, context));
-	load(c, V2, V1, offsetof(struct rt_shadow, key));
+	load(c, top, V0, offsetof(struct rt_area, top));
+	load(c, V2, top, offsetof(struct rt_shadow, key));
 	op(c, EMIT_STACK, V0, 0, 0, site_key(site));
 	op(c, EMIT_XOR, V2, V2, V0, 0);
 	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, 0);
+	load(c, context, top, offsetof(struct rt_shadow, context));
 	aside(c, c->n->returned, site_argument(c, site));
-	op(c, EMIT_CALL, context, 0, 0, 0);
+	call_runtime(c, context);
 	put_alone(c, spot);
 }
 
@@ -281,7 +310,7 @@ static void ask_runtime(struct coder *c, unsigned d, uint64_t routine, uint64_t 
 	op(c, EMIT_SET, V0, 0, 0, 1);
 	op(c, EMIT_UNLESS_ZERO, 0, V0, 0, 0);
 	aside(c, routine, argument);
-	op(c, EMIT_CALL, d, 0, 0, 0);
+	call_runtime(c, d);
 }
 
 /* The loop that exceptions which arrive at a block do not leave, as the runtime counts loops. */
@@ -321,8 +350,7 @@ static void enter_loop(struct coder *c, struct spot spot)
 		load(c, V0, at, word_offset(l->word));
 		store(c, at, word_offset(l->before), V0);
 	} else if (l->method == TRIP_FRAME) {
-		load_frame(c, V0);
-		store(c, V0, slot_offset(l->slot), EMIT_ZERO);
+		store(c, frame(c, V0), slot_offset(l->slot), EMIT_ZERO);
 	}
 	if (c->count)
 		put_alone(c, spot);
@@ -337,8 +365,7 @@ static void count_header(struct coder *c, uint32_t loop)
 	} else if (l->method == TRIP_DIFFERENCE) {
 		op(c, EMIT_COUNT, V0, context(c, V3), 0, (int64_t)word_offset(l->word));
 	} else {
-		load_frame(c, V0);
-		op(c, EMIT_COUNT, V1, V0, 0, (int64_t)slot_offset(l->slot));
+		op(c, EMIT_COUNT, V1, frame(c, V0), 0, (int64_t)slot_offset(l->slot));
 	}
 	uint32_t header = c->t->forest->loops[loop].header;
 	put_alone(c, spot_before(c->t->cfg->blocks[header].start));
@@ -359,8 +386,7 @@ static unsigned executions(struct coder *c, const struct tally_loop *l)
 		op(c, EMIT_SUB_SHIFTED, V0, V0, V1, 0);
 		return V0;
 	default:
-		load_frame(c, V0);
-		load(c, V0, V0, slot_offset(l->slot));
+		load(c, V0, frame(c, V0), slot_offset(l->slot));
 		op(c, EMIT_COUNT_VALUE, V1, at, V0, (int64_t)word_offset(l->word));
 		return V0;
 	}

@@ -385,16 +385,24 @@ static bool assign_words(struct planner *p)
 
 /* ---- registers ---- */
 
+/* The highest of a set, which loses it. */
+static uint8_t take_register(uint64_t *set)
+{
+	if (!*set)
+		return REG_NONE;
+	uint8_t reg = (uint8_t)(63 - __builtin_clzll(*set));
+	*set &= ~(UINT64_C(1) << reg);
+	return reg;
+}
+
 static void choose_registers(struct planner *p)
 {
 	uint64_t usable = p->o->private.core & ~p->o->live->touched.core & UINT32_MAX;
-	p->t->context = p->t->trips = REG_NONE;
-	if (p->o->live->unknown || !usable)
-		return;
-	p->t->context = (uint8_t)(63 - __builtin_clzll(usable));
-	usable &= ~(UINT64_C(1) << p->t->context);
-	if (usable)
-		p->t->trips = (uint8_t)(63 - __builtin_clzll(usable));
+	if (p->o->live->unknown)
+		usable = 0;
+	p->t->context = take_register(&usable);
+	p->t->frame = p->t->site_count ? take_register(&usable) : REG_NONE;
+	p->t->trips = take_register(&usable);
 }
 
 bool tally_plan(struct tally *out, const struct flow *f, const struct cfg *g,
@@ -414,8 +422,8 @@ bool tally_plan(struct tally *out, const struct flow *f, const struct cfg *g,
 		return false;
 	p.calls = ARENA_ARRAY(tmp, bool, forest->loop_count + 1);
 	p.jumps = ARENA_ARRAY(tmp, bool, forest->loop_count + 1);
-	choose_registers(&p);
 	find_sites(&p);
+	choose_registers(&p);
 	plan_loops(&p);
 	make_net(&p);
 	out->framed = out->site_count || out->context == REG_NONE;

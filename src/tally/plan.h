@@ -72,7 +72,9 @@ struct tally {
 	struct tally_loop *loops; /* of each loop of the forest */
 	uint32_t site_count, slot_count, word_count;
 	bool framed;            /* its activations are on the shadow stack */
-	uint8_t context, trips; /* registers held: the context's address, TRIP_HELD; or REG_NONE */
+	/* Registers that are held: the addresses of the context and, only with that, of the frame;
+	 * what TRIP_HELD counts. REG_NONE: there is none to be had. */
+	uint8_t context, frame, trips;
 };
 
 struct tally_options {

@@ -350,7 +350,9 @@ static void add_block_way(struct uses_finder *u, const struct study *s, uint32_t
 		if (e->kind != EDGE_CALL_RETURN)
 			continue;
 		way.behind |= read_at_block(u, s, e->to);
-		way.at_once = s->rows[e->to].unset_reads & way.behind;
+		/* Not if the value may come along other ways. */
+		if (s->g->first_pred[e->to] + 1 == s->g->first_pred[e->to + 1])
+			way.at_once = s->rows[e->to].unset_reads & way.behind;
 	}
 	out->held |= way.behind;
 	if (add_way(u, way, block->target))

@@ -11,7 +11,7 @@ struct way {
 	bool final;        /* a call that does not come back */
 	bool doubtful;     /* in code that no known path leads to */
 	/* Registers that are read before they are written behind the call, in whichever block; and
-	 * those in the very next. */
+	 * those in the very next, if nothing else leads there. */
 	uint64_t behind, at_once;
 };
 

@@ -123,9 +123,10 @@ static bool count_entries(const struct study *y, const int64_t *counts, uint32_t
 static uint64_t count_iterations(const struct study *y, const int64_t *counts, uint32_t loop)
 {
 	const struct loop *l = &y->forest.loops[loop];
-	uint32_t test = y->tally.loops[loop].test;
-	uint64_t n = (uint64_t)counts[y->tally.block_edge[l->header]];
-	uint64_t tested = test == UINT32_MAX ? 0 : tally_edge(&y->tally, counts, test);
+	uint64_t n = (uint64_t)counts[y->tally.block_edge[l->header]], tested = 0;
+	for (uint32_t i = l->first_exit; i < l->first_exit + l->exit_count; i++)
+		if (y->tally.tests[y->forest.edges[i]] == loop)
+			tested += tally_edge(&y->tally, counts, y->forest.edges[i]);
 	return n > tested ? n - tested : 0;
 }
 
@@ -306,10 +307,15 @@ static const struct rt_trips *trips_of(const struct counted_thread *t, uint32_t 
 	return low < t->trips_count && t->trips[low].loop == loop ? &t->trips[low].trips : NULL;
 }
 
-static void add_trips(struct reading *d, const struct study *y)
+/* A library that is loaded again has the same procedures, with other numbers. */
+static void add_trips(struct reading *d, uint32_t procedure)
 {
+	const struct study *y = study_of(d, procedure);
+	struct counted_procedure what;
+	if (!y || !engine_counted(d->target, procedure, &what))
+		return;
 	for (uint32_t l = 0; l < y->forest.loop_count; l++) {
-		const struct rt_trips *h = trips_of(d->t, y->what.first_loop + l);
+		const struct rt_trips *h = trips_of(d->t, what.first_loop + l);
 		if (h && y->tally.loops[l].method != TRIP_NONE)
 			add_histogram(d, tally_of_loop(d, y, l), h);
 	}
@@ -317,20 +323,30 @@ static void add_trips(struct reading *d, const struct study *y)
 
 /* ---- threads ---- */
 
-/* Procedures that were executed at all, for the source structure of all of them at once. */
-static void prepare(struct count_reader *r, struct target *target, const struct counted_thread *t)
+typedef VEC(uint32_t) number_list;
+
+/* Procedures that were executed at all. */
+static void list_procedures(const struct counted_thread *t, number_list *out)
 {
-	VEC(struct counted_procedure) list = {0};
 	struct hashmap done = {0};
 	for (uint32_t i = 0; i < t->context_count; i++) {
-		struct counted_procedure what;
 		uint32_t procedure = t->contexts[i].procedure;
-		if (hashmap_add(&done, procedure, i) == i &&
-		    engine_counted(target, procedure, &what))
+		if (hashmap_add(&done, procedure, i) == i)
+			vec_push(out, procedure);
+	}
+	hashmap_release(&done);
+}
+
+/* The source structure of all of them at once. */
+static void prepare(struct count_reader *r, struct target *target, const number_list *procedures)
+{
+	VEC(struct counted_procedure) list = {0};
+	vec_each (number, procedures) {
+		struct counted_procedure what;
+		if (engine_counted(target, *number, &what))
 			vec_push(&list, what);
 	}
 	studies_prepare(r->studies, list.data, list.len);
-	hashmap_release(&done);
 	vec_free(&list);
 }
 
@@ -353,7 +369,9 @@ static void read_thread(void *ctx, const struct counted_thread *t)
 	d.studies = xcalloc(t->context_count + (size_t)1, sizeof(*d.studies));
 	d.nodes = xcalloc(t->context_count + (size_t)1, sizeof(*d.nodes));
 	uint64_t *called = xcalloc(t->context_count + (size_t)1, sizeof(*called));
-	prepare(v->r, v->target, t);
+	number_list procedures = {0};
+	list_procedures(t, &procedures);
+	prepare(v->r, v->target, &procedures);
 	place_contexts(&d);
 	d.flats = xcalloc(studies_count(v->r->studies) + (size_t)1, sizeof(*d.flats));
 	add_calls(&d, called);
@@ -361,12 +379,12 @@ static void read_thread(void *ctx, const struct counted_thread *t)
 		add_counters(&d, i, called[i]);
 		arena_clear(&tmp);
 	}
-	for (uint32_t i = 0; i < studies_count(v->r->studies); i++) {
-		if (!d.flats[i])
-			continue;
-		tally(&d, d.flats[i]);
-		add_trips(&d, d.flats[i]->study);
-	}
+	for (uint32_t i = 0; i < studies_count(v->r->studies); i++)
+		if (d.flats[i])
+			tally(&d, d.flats[i]);
+	vec_each (number, &procedures)
+		add_trips(&d, *number);
+	vec_free(&procedures);
 	free(called);
 	free(d.flats);
 	arena_release(&kept);

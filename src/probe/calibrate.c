@@ -26,7 +26,7 @@ static bool open_bench(struct bench *b, struct engine *g)
 {
 	*b = (struct bench){.self = {.engine = g, .pid = getpid(), .alive = true, .region_fd = -1},
 			    .guard = RT_GUARD};
-	b->self.region = mmap(NULL, RT_REGION_SIZE, PROT_READ | PROT_WRITE,
+	b->self.region = mmap(NULL, RT_MAPPED_SIZE, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	b->code = mmap(NULL, CODE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	b->table = aligned_alloc(RT_TABLE_SIZE, RT_TABLE_SIZE);
@@ -48,7 +48,7 @@ static void close_bench(struct bench *b)
 	if (b->self.space)
 		space_free(b->self.space);
 	if (b->self.region != MAP_FAILED)
-		munmap(b->self.region, RT_REGION_SIZE);
+		munmap(b->self.region, RT_MAPPED_SIZE);
 	if (b->code != MAP_FAILED)
 		munmap(b->code, CODE_SIZE);
 	free(b->table);

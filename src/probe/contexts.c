@@ -1,18 +1,12 @@
-/* The counting state of threads. What is in it: see runtime/abi_count.h. */
-#include <sys/mman.h>
+/* The counting state of threads. What is in it: see runtime/abi_count.h.
+ *
+ * Count areas are large, and there is a region for every process: we do not map them, but read and
+ * write them as the file that they are. */
+#include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "probe/target.h"
-
-enum {
-	ROOT_SIZE = sizeof(struct rt_record) + sizeof(struct rt_context_slot) +
-		    sizeof(struct rt_context)
-};
-
-struct rt_count *contexts_state(const struct target *t, uint32_t slot)
-{
-	return target_at(t, RT_COUNT_AREA(slot) + RT_COUNT_STATE);
-}
 
 bool region_next_data(const struct target *t, uint64_t *from, uint64_t end, uint64_t *to)
 {
@@ -25,67 +19,47 @@ bool region_next_data(const struct target *t, uint64_t *from, uint64_t end, uint
 	return true;
 }
 
-struct rt_record *contexts_record(const struct target *t, uint32_t slot, uint64_t *at,
-				  uint64_t used)
+bool region_read(const struct target *t, uint64_t offset, void *out, uint64_t size)
 {
-	struct rt_record *r = target_at(t, RT_COUNT_AREA(slot) + RT_COUNT_CONTEXTS + *at);
-	if (*at + sizeof(struct rt_edge) > used)
-		return NULL;
-	uint32_t size = r->size, context = r->context;
-	if (size < sizeof(struct rt_edge) || size % 16 || size > used - *at ||
-	    (context && (context < sizeof(*r) + sizeof(struct rt_context_slot) || context % 16 ||
-			 context + sizeof(struct rt_context) > size)))
-		return NULL;
-	*at += size;
-	return r;
-}
-
-bool shadow_walk_next(struct shadow_walk *w)
-{
-	const struct target *t = w->target;
-	uint64_t heap = RT_COUNT_AREA(w->slot) + RT_COUNT_CONTEXTS;
-	w->at += w->size;
-	w->size = 0;
-	w->complete = w->at == w->end;
-	if (w->end - w->at < (ptrdiff_t)sizeof(*w->frame))
-		return false;
-	w->frame = (struct rt_shadow *)w->at;
-	uint64_t offset = w->frame->context - t->base - heap;
-	if (offset % 16 || offset + sizeof(struct rt_context) > w->used)
-		return false;
-	const struct rt_context *x = target_at(t, heap + offset);
-	const struct rt_counted *table = target_at(t, RT_COUNTED);
-	if (!x->procedure || x->procedure >= RT_PROCEDURES)
-		return false;
-	w->counted = &table[x->procedure];
-	uint32_t size = w->counted->frame;
-	if (size < sizeof(*w->frame) || size > RT_FRAME_MAX || size % 16 || size > w->end - w->at)
-		return false;
-	w->size = size;
+	for (ssize_t n; size; size -= (uint64_t)n, offset += (uint64_t)n) {
+		n = pread(t->region_fd, out, size, (off_t)offset);
+		if (n <= 0)
+			return false;
+		out = (uint8_t *)out + n;
+	}
 	return true;
 }
 
-void shadow_walk_init(struct shadow_walk *w, const struct target *t, uint32_t slot, uint8_t *from,
-		      uint8_t *end)
+bool region_write(const struct target *t, uint64_t offset, const void *from, uint64_t size)
 {
-	*w = (struct shadow_walk){.target = t,
-				  .slot = slot,
-				  .used = contexts_state(t, slot)->contexts_used,
-				  .at = from,
-				  .end = end};
+	for (ssize_t n; size; size -= (uint64_t)n, offset += (uint64_t)n) {
+		n = pwrite(t->region_fd, from, size, (off_t)offset);
+		if (n <= 0)
+			return false;
+		from = (const uint8_t *)from + n;
+	}
+	return true;
 }
 
-bool contexts_shadow(const struct target *t, uint32_t slot, uint64_t *top, uint64_t *root)
+/* ---- what threads begin with ---- */
+
+/* The first record of a heap. */
+struct root_record {
+	struct rt_record record;
+	struct rt_context_slot slot;
+	struct rt_context context;
+};
+
+static uint64_t root_context(uint32_t slot)
 {
-	*root = RT_COUNT_AREA(slot) + RT_COUNT_ROOT;
-	*top = target_area(t, slot)->top - t->base;
-	return *top <= *root && *top >= RT_COUNT_GAP && *top % 16 == 0;
+	return RT_COUNT_AREA(slot) + RT_COUNT_CONTEXTS + offsetof(struct root_record, context);
 }
 
 static void set_frame(const struct target *t, uint64_t at, uint64_t context)
 {
-	*(struct rt_shadow *)target_at(t, at) = (struct rt_shadow){
+	struct rt_shadow f = {
 		.context = t->base + context, .key = RT_ROOT_KEY, .entry_sp = RT_ENTRY_UNKNOWN};
+	region_write(t, at, &f, sizeof(f));
 }
 
 /* What is no thread's. */
@@ -105,31 +79,30 @@ static void prepare_sink(struct target *t)
 
 static void make_root(struct target *t, uint32_t slot)
 {
-	uint64_t heap = RT_COUNT_AREA(slot) + RT_COUNT_CONTEXTS;
-	struct rt_record *r = target_at(t, heap);
-	struct rt_context_slot *none = (struct rt_context_slot *)(r + 1);
-	struct rt_context *root = (struct rt_context *)(none + 1);
-	struct rt_count *n = contexts_state(t, slot);
-	*r = (struct rt_record){.size = ROOT_SIZE,
-				.context = ROOT_SIZE - sizeof(struct rt_context)};
-	none->child = t->base + RT_NOBODY;
-	root->area = t->base + RT_AREA(slot);
-	n->contexts_used = ROOT_SIZE;
-	n->contexts_granted = RT_CONTEXT_CHUNK;
+	uint64_t area = RT_COUNT_AREA(slot);
+	struct root_record root = {
+		.record = {.size = sizeof(root), .context = offsetof(struct root_record, context)},
+		.slot = {.child = t->base + RT_NOBODY},
+		.context = {.area = t->base + RT_AREA(slot)},
+	};
+	struct rt_count state = {.contexts_used = sizeof(root),
+				 .contexts_granted = RT_CONTEXT_CHUNK};
+	region_write(t, area + RT_COUNT_CONTEXTS, &root, sizeof(root));
+	region_write(t, area + RT_COUNT_STATE, &state, sizeof(state));
+	set_frame(t, area + RT_COUNT_ROOT, root_context(slot));
 	__atomic_fetch_add(&target_header(t)->context_bytes, RT_CONTEXT_CHUNK, __ATOMIC_RELAXED);
-	set_frame(t, RT_COUNT_AREA(slot) + RT_COUNT_ROOT, heap + r->context);
-	target_area(t, slot)->top = t->base + RT_COUNT_AREA(slot) + RT_COUNT_ROOT;
+	target_area(t, slot)->top = t->base + area + RT_COUNT_ROOT;
 }
 
 void contexts_prepare(struct target *t, uint32_t slot)
 {
 	struct rt_area *a = target_area(t, slot);
-	const struct rt_count *n = contexts_state(t, slot);
 	if (slot && a->stack_high - a->stack_low > RT_STACK_MAX) {
+		a->count = 0;
 		a->top = t->base + RT_NO_FRAME;
 		return;
 	}
-	if (!n->contexts_used)
+	if (!a->count)
 		make_root(t, slot);
 	a->count = t->base + RT_COUNT_AREA(slot) + RT_COUNT_STATE;
 }
@@ -148,8 +121,95 @@ void contexts_begin(struct target *t)
 
 void contexts_wipe(struct target *t, uint32_t slot)
 {
-	const struct rt_count *n = contexts_state(t, slot);
-	__atomic_fetch_sub(&target_header(t)->context_bytes, n->contexts_granted, __ATOMIC_RELAXED);
-	madvise(target_at(t, RT_COUNT_AREA(slot)), RT_COUNT_SIZE, MADV_REMOVE);
-	target_area(t, slot)->top = t->base + RT_NO_FRAME;
+	struct rt_count state;
+	struct rt_area *a = target_area(t, slot);
+	if (region_read(t, RT_COUNT_AREA(slot) + RT_COUNT_STATE, &state, sizeof(state)))
+		__atomic_fetch_sub(&target_header(t)->context_bytes, state.contexts_granted,
+				   __ATOMIC_RELAXED);
+	fallocate(t->region_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+		  (off_t)RT_COUNT_AREA(slot), (off_t)RT_COUNT_SIZE);
+	a->count = 0;
+	a->top = t->base + RT_NO_FRAME;
+}
+
+/* ---- reading it ---- */
+
+bool contexts_copy(const struct target *t, uint32_t slot, struct context_heap *out)
+{
+	uint64_t area = RT_COUNT_AREA(slot);
+	*out = (struct context_heap){.target = t, .base = t->base + area + RT_COUNT_CONTEXTS};
+	if (!target_area(t, slot)->count ||
+	    !region_read(t, area + RT_COUNT_STATE, &out->state, sizeof(out->state)) ||
+	    out->state.contexts_used > RT_CONTEXT_SPACE || out->state.asides > RT_ASIDES)
+		return false;
+	out->bytes = xmalloc(out->state.contexts_used);
+	if (region_read(t, area + RT_COUNT_CONTEXTS, out->bytes, out->state.contexts_used))
+		return true;
+	free(out->bytes);
+	return false;
+}
+
+struct rt_record *contexts_record(const struct context_heap *h, uint64_t *at)
+{
+	uint64_t used = h->state.contexts_used;
+	if (*at + sizeof(struct rt_edge) > used)
+		return NULL;
+	struct rt_record *r = (struct rt_record *)(h->bytes + *at);
+	uint32_t size = r->size, context = r->context;
+	if (size < sizeof(struct rt_edge) || size % 16 || size > used - *at ||
+	    (context && (context < sizeof(*r) + sizeof(struct rt_context_slot) || context % 16 ||
+			 context + sizeof(struct rt_context) > size)))
+		return NULL;
+	*at += size;
+	return r;
+}
+
+bool frames_copy(const struct target *t, uint32_t slot, uint32_t asides, struct frames *out)
+{
+	uint64_t root = RT_COUNT_AREA(slot) + RT_COUNT_ROOT;
+	uint64_t top = target_area(t, slot)->top - t->base;
+	*out = (struct frames){.top = top};
+	if (top > root || top < RT_COUNT_GAP || top % 16)
+		return false;
+	out->size = root - top;
+	out->shadow = xmalloc(out->size + 1);
+	out->asides = xmalloc(asides * sizeof(*out->asides) + 1);
+	out->aside_count = asides;
+	if (region_read(t, top, out->shadow, out->size) &&
+	    region_read(t, RT_COUNT_AREA(slot) + RT_COUNT_ASIDES, out->asides,
+			asides * sizeof(*out->asides)))
+		return true;
+	frames_release(out);
+	return false;
+}
+
+void frames_release(struct frames *f)
+{
+	free(f->shadow);
+	free(f->asides);
+}
+
+bool shadow_next(struct shadow_walk *w)
+{
+	const struct context_heap *h = w->heap;
+	w->at += w->size;
+	w->size = 0;
+	w->complete = w->at == w->end;
+	if (w->end - w->at < (ptrdiff_t)sizeof(*w->frame))
+		return false;
+	w->frame = (struct rt_shadow *)w->at;
+	uint64_t offset = w->frame->context - h->base;
+	if (offset % 16 || offset >= h->state.contexts_used ||
+	    h->state.contexts_used - offset < sizeof(struct rt_context))
+		return false;
+	const struct rt_context *x = (const struct rt_context *)(h->bytes + offset);
+	const struct rt_counted *table = target_at(h->target, RT_COUNTED);
+	if (!x->procedure || x->procedure >= RT_PROCEDURES)
+		return false;
+	w->counted = &table[x->procedure];
+	uint32_t size = w->counted->frame;
+	if (size < sizeof(*w->frame) || size > RT_FRAME_MAX || size % 16 || size > w->end - w->at)
+		return false;
+	w->size = size;
+	return true;
 }

@@ -1,5 +1,7 @@
 /* What was counted (see runtime/abi_count.h), thread by thread. */
 #pragma once
+#include <stdbool.h>
+
 #include "runtime/abi.h"
 
 struct target;

@@ -11,45 +11,34 @@
 struct fork_frames {
 	int child;
 	uint32_t slot;
-	struct rt_count state;
-	uint64_t top; /* offset in the region */
-	VEC(uint8_t) shadow, asides;
+	uint64_t busy;
+	struct frames frames;
 };
 
 void fork_frames_free(struct fork_frames *f)
 {
-	if (!f)
-		return;
-	vec_free(&f->shadow);
-	vec_free(&f->asides);
+	if (f)
+		frames_release(&f->frames);
 	free(f);
 }
 
 static struct fork_frames *take_frames(const struct target *t, uint32_t slot, int child)
 {
-	uint64_t top, root, asides = RT_COUNT_AREA(slot) + RT_COUNT_ASIDES;
-	if (!t->counting || slot == RT_AREAS || !target_area(t, slot)->count ||
-	    !contexts_shadow(t, slot, &top, &root))
+	struct rt_count state;
+	struct fork_frames f = {.child = child, .slot = slot};
+	if (slot == RT_AREAS || !target_area(t, slot)->count ||
+	    !region_read(t, RT_COUNT_AREA(slot) + RT_COUNT_STATE, &state, sizeof(state)) ||
+	    state.asides > RT_ASIDES || !frames_copy(t, slot, state.asides, &f.frames))
 		return NULL;
-	struct fork_frames *f = xcalloc(1, sizeof(*f));
-	f->child = child;
-	f->slot = slot;
-	f->state = *contexts_state(t, slot);
-	f->top = top;
-	f->shadow.len = (uint32_t)(root + sizeof(struct rt_shadow) - top);
-	f->asides.len = f->state.asides * (uint32_t)sizeof(struct rt_aside);
-	vec_reserve(&f->shadow, f->shadow.len);
-	vec_reserve(&f->asides, f->asides.len);
-	memcpy(f->shadow.data, target_at(t, top), f->shadow.len);
-	if (f->asides.len)
-		memcpy(f->asides.data, target_at(t, asides), f->asides.len);
-	return f;
+	f.busy = state.busy;
+	struct fork_frames *taken = xmalloc(sizeof(f));
+	*taken = f;
+	return taken;
 }
 
 void contexts_forked(struct target *t, int tid, int child)
 {
-	uint32_t slot = areas_number(t, tid);
-	struct fork_frames *f = take_frames(t, slot, child);
+	struct fork_frames *f = take_frames(t, areas_number(t, tid), child);
 	if (f)
 		vec_push(&t->forks, f);
 }
@@ -64,17 +53,19 @@ static uint32_t slot_of_pointer(const struct target *t, uint64_t thread_pointer)
 }
 
 /* What was told, or if nothing was, the thread is still where it forked. */
-static struct fork_frames *frames_of(struct target *parent, int child, uint64_t thread_pointer)
+static struct fork_frames *frames_of(struct target *parent, struct control_thread *child)
 {
+	uint64_t thread_pointer = 0;
 	for (uint32_t i = 0; i < parent->forks.len; i++) {
 		struct fork_frames *f = parent->forks.data[i];
-		if (f->child != child)
+		if (f->child != child->tracee.tid)
 			continue;
 		parent->forks.data[i] = vec_last(&parent->forks);
 		parent->forks.len--;
 		return f;
 	}
-	return take_frames(parent, slot_of_pointer(parent, thread_pointer), child);
+	control_thread_pointer(child, &thread_pointer);
+	return take_frames(parent, slot_of_pointer(parent, thread_pointer), child->tracee.tid);
 }
 
 static void zero_record(struct rt_record *r)
@@ -89,67 +80,72 @@ static void zero_record(struct rt_record *r)
 	memset(x->words, 0, r->size - r->context - sizeof(*x));
 }
 
-/* The runtime makes its index anew. */
-static void copy_contexts(struct target *child, const struct target *parent, uint32_t slot)
-{
-	uint64_t heap = RT_COUNT_AREA(slot) + RT_COUNT_CONTEXTS;
-	struct rt_count *n = contexts_state(child, slot);
-	const struct rt_count *from = contexts_state(parent, slot);
-	n->contexts_used = __atomic_load_n(&from->contexts_used, __ATOMIC_ACQUIRE);
-	n->contexts_granted =
-		(n->contexts_used + RT_CONTEXT_CHUNK - 1) / RT_CONTEXT_CHUNK * RT_CONTEXT_CHUNK;
-	target_header(child)->context_bytes += n->contexts_granted;
-	memcpy(target_at(child, heap), target_at(parent, heap), n->contexts_used);
-	struct rt_record *r;
-	for (uint64_t at = 0; (r = contexts_record(child, slot, &at, n->contexts_used));) {
-		zero_record(r);
-		n->index_used++;
-	}
-}
-
 /* False if frames are damaged. */
-static bool zero_trips(const struct target *t, uint32_t slot, uint8_t *from, uint8_t *end)
+static bool zero_trips(const struct context_heap *h, uint8_t *from, uint64_t size)
 {
-	struct shadow_walk w;
-	shadow_walk_init(&w, t, slot, from, end);
-	while (shadow_walk_next(&w))
+	struct shadow_walk w = {.heap = h, .at = from, .end = from + size};
+	while (shadow_next(&w))
 		memset(w.frame->trips, 0, w.size - sizeof(*w.frame));
 	return w.complete;
 }
 
-static void copy_frames(struct target *child, const struct fork_frames *f)
+/* Has all of `frames` that is good. */
+static void put_frames(struct target *child, const struct context_heap *h, struct fork_frames *f)
 {
-	uint64_t root = RT_COUNT_AREA(f->slot) + RT_COUNT_ROOT;
-	struct rt_aside *asides = target_at(child, RT_COUNT_AREA(f->slot) + RT_COUNT_ASIDES);
-	struct rt_count *n = contexts_state(child, f->slot);
-	memcpy(target_at(child, f->top), f->shadow.data, f->shadow.len);
-	bool good = zero_trips(child, f->slot, target_at(child, f->top), target_at(child, root));
-	target_area(child, f->slot)->top = child->base + (good ? f->top : root);
-	if (f->asides.len)
-		memcpy(asides, f->asides.data, f->asides.len);
-	n->asides = f->state.asides;
-	n->busy = f->state.busy;
-	for (uint32_t i = 0; i < n->asides; i++) {
-		uint8_t *frames = asides[i].frames;
+	uint64_t area = RT_COUNT_AREA(f->slot), root = area + RT_COUNT_ROOT;
+	struct rt_aside *asides = f->frames.asides;
+	bool good = zero_trips(h, f->frames.shadow, f->frames.size);
+	if (good)
+		region_write(child, f->frames.top, f->frames.shadow, f->frames.size);
+	target_area(child, f->slot)->top = child->base + (good ? f->frames.top : root);
+	for (uint32_t i = 0; i < f->frames.aside_count; i++)
 		if (asides[i].bytes > sizeof(asides[i].frames) ||
-		    !zero_trips(child, f->slot, frames, frames + asides[i].bytes))
+		    !zero_trips(h, asides[i].frames, asides[i].bytes))
 			asides[i].bytes = 0;
-	}
+	region_write(child, area + RT_COUNT_ASIDES, asides,
+		     f->frames.aside_count * sizeof(*asides));
+}
+
+/* The runtime makes its index anew. */
+static void put_contexts(struct target *child, const struct context_heap *h,
+			 const struct fork_frames *f)
+{
+	struct rt_record *r;
+	uint64_t used = h->state.contexts_used, area = RT_COUNT_AREA(f->slot);
+	struct rt_count state = {.busy = f->busy,
+				 .contexts_used = used,
+				 .contexts_granted = (used + RT_CONTEXT_CHUNK - 1) /
+						     RT_CONTEXT_CHUNK * RT_CONTEXT_CHUNK,
+				 .asides = f->frames.aside_count};
+	for (uint64_t at = 0; (r = contexts_record(h, &at)); state.index_used++)
+		zero_record(r);
+	region_write(child, area + RT_COUNT_CONTEXTS, h->bytes, used);
+	region_write(child, area + RT_COUNT_STATE, &state, sizeof(state));
+	target_header(child)->context_bytes += state.contexts_granted;
+}
+
+static void inherit(struct target *child, const struct target *parent, struct fork_frames *f,
+		    int tid)
+{
+	struct context_heap h;
+	if (!contexts_copy(parent, f->slot, &h))
+		return;
+	child->slots[f->slot].tid = tid;
+	contexts_prepare(child, f->slot); /* the root's frame */
+	target_header(child)->context_bytes = 0;
+	put_contexts(child, &h, f);
+	put_frames(child, &h, f);
+	free(h.bytes);
 }
 
 void contexts_inherit(struct target *child, struct target *parent, struct control_thread *th)
 {
-	uint64_t thread_pointer = 0;
 	target_header(child)->context_bytes = 0;
 	if (!parent->counting)
 		return;
-	control_thread_pointer(th, &thread_pointer);
-	struct fork_frames *f = frames_of(parent, th->tracee.tid, thread_pointer);
-	if (f) {
-		copy_contexts(child, parent, f->slot);
-		copy_frames(child, f);
-		child->slots[f->slot].tid = th->tracee.tid;
-	}
 	contexts_begin(child);
+	struct fork_frames *f = frames_of(parent, th);
+	if (f)
+		inherit(child, parent, f, th->tracee.tid);
 	fork_frames_free(f);
 }

@@ -122,8 +122,7 @@ static void target_free(struct target *t)
 	vec_free(&t->probe_retired);
 	vec_free(&t->searched);
 	vec_free(&t->steps);
-	vec_each (k, &t->kept_counts)
-		kept_counts_free(*k);
+	arena_release(&t->counts_arena);
 	vec_each (f, &t->forks)
 		fork_frames_free(*f);
 	vec_free(&t->kept_counts);

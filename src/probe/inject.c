@@ -107,7 +107,7 @@ static int open_region(struct target *t, int fd, struct err *e)
 		return err_errno(e, "the shared memory of process %d cannot be opened", t->pid);
 	if (ftruncate(t->region_fd, (off_t)RT_REGION_SIZE))
 		return err_errno(e, "shared memory cannot be made large enough");
-	void *p = mmap(NULL, RT_REGION_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+	void *p = mmap(NULL, RT_MAPPED_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
 		       t->region_fd, 0);
 	if (p == MAP_FAILED)
 		return err_errno(e, "shared memory cannot be mapped");
@@ -258,7 +258,7 @@ static void fill_header(struct target *t)
 static void close_region(struct target *t)
 {
 	if (t->region)
-		munmap(t->region, RT_REGION_SIZE);
+		munmap(t->region, RT_MAPPED_SIZE);
 	if (t->region_fd >= 0)
 		close(t->region_fd);
 	t->region = NULL;

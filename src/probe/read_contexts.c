@@ -5,15 +5,9 @@
 
 #include "probe/target.h"
 
-/* What a thread has counted, with the memory that it is in. */
-struct kept_counts {
-	struct arena arena;
-	struct counted_thread thread;
-};
-
 struct reader {
 	const struct target *target;
-	uint32_t slot;
+	struct context_heap heap;
 	struct arena *arena;
 	VEC(uint64_t) addresses; /* of contexts, ascending */
 	VEC(struct counted_context) contexts;
@@ -56,7 +50,7 @@ static const struct rt_context *context_of(const struct rt_record *record)
 
 static uint64_t run_time_address(const struct reader *r, const void *p)
 {
-	return (uint64_t)((const uint8_t *)p - r->target->region) + r->target->base;
+	return (uint64_t)((const uint8_t *)p - r->heap.bytes) + r->heap.base;
 }
 
 static void add_context(struct reader *r, const struct rt_record *record)
@@ -118,31 +112,32 @@ static void merge_calls(struct reader *r)
 
 static void read_heap(struct reader *r)
 {
-	const struct rt_count *n = contexts_state(r->target, r->slot);
-	uint64_t used = __atomic_load_n(&n->contexts_used, __ATOMIC_ACQUIRE);
 	const struct rt_record *record;
-	if (used > RT_CONTEXT_SPACE)
-		return;
-	for (uint64_t at = 0; (record = contexts_record(r->target, r->slot, &at, used));)
+	for (uint64_t at = 0; (record = contexts_record(&r->heap, &at));)
 		if (record->context)
 			add_context(r, record);
-	for (uint64_t at = 0; (record = contexts_record(r->target, r->slot, &at, used));)
+	for (uint64_t at = 0; (record = contexts_record(&r->heap, &at));)
 		add_calls(r, record);
 	merge_calls(r);
 }
 
-/* ---- tables: only what is there, for looking at memory would make it ---- */
+/* ---- tables ---- */
 
 typedef void (*entry_visitor)(struct reader *r, uint32_t number, const void *entry);
 
+/* Only what is there: most of them is not. */
 static void each_entry(struct reader *r, uint64_t table, uint32_t count, size_t size,
 		       entry_visitor visit)
 {
-	uint64_t from = table, to, end = table + count * size;
-	for (uint64_t next = 0; region_next_data(r->target, &from, end, &to); from = to)
-		for (uint64_t i = (from - table) / size < next ? next : (from - table) / size;
-		     i < count && table + i * size < to; next = ++i)
-			visit(r, (uint32_t)i, target_at(r->target, table + i * size));
+	uint64_t from = table, to, end = table + count * size, next = 0;
+	_Alignas(8) uint8_t entry[sizeof(struct rt_trips)];
+	for (; region_next_data(r->target, &from, end, &to); from = to) {
+		uint64_t first = (from - table) / size;
+		for (next = first < next ? next : first; next < count && table + next * size < to;
+		     next++)
+			if (region_read(r->target, table + next * size, entry, size))
+				visit(r, (uint32_t)next, entry);
+	}
 }
 
 static void add_departure(struct reader *r, uint32_t number, const void *entry)
@@ -168,11 +163,10 @@ static void add_trips(struct reader *r, uint32_t number, const void *entry)
 
 /* ---- frames ---- */
 
-static void add_frames(struct reader *r, uint8_t *from, uint8_t *end, bool aside)
+static void add_frames(struct reader *r, uint8_t *from, uint64_t size, bool aside)
 {
-	struct shadow_walk w;
-	shadow_walk_init(&w, r->target, r->slot, from, end);
-	while (shadow_walk_next(&w)) {
+	struct shadow_walk w = {.heap = &r->heap, .at = from, .end = from + size};
+	while (shadow_next(&w)) {
 		uint32_t slots = (w.size - (uint32_t)sizeof(*w.frame)) / 8;
 		struct counted_frame f = {.context = index_of(r, w.frame->context),
 					  .site = (uint32_t)(w.frame->key >> RT_KEY_SITE),
@@ -184,19 +178,16 @@ static void add_frames(struct reader *r, uint8_t *from, uint8_t *end, bool aside
 	}
 }
 
-static void read_frames(struct reader *r)
+static void read_frames(struct reader *r, uint32_t slot)
 {
-	const struct target *t = r->target;
-	const struct rt_count *n = contexts_state(t, r->slot);
-	struct rt_aside *asides = target_at(t, RT_COUNT_AREA(r->slot) + RT_COUNT_ASIDES);
-	uint64_t top, root;
-	if (contexts_shadow(t, r->slot, &top, &root))
-		add_frames(r, target_at(t, top), target_at(t, root), false);
-	for (uint32_t i = 0; i < n->asides && i < RT_ASIDES; i++) {
-		uint64_t bytes = asides[i].bytes;
-		if (bytes <= sizeof(asides[i].frames))
-			add_frames(r, asides[i].frames, asides[i].frames + bytes, true);
-	}
+	struct frames f;
+	if (!frames_copy(r->target, slot, r->heap.state.asides, &f))
+		return;
+	add_frames(r, f.shadow, f.size, false);
+	for (uint32_t i = 0; i < f.aside_count; i++)
+		if (f.asides[i].bytes <= sizeof(f.asides[i].frames))
+			add_frames(r, f.asides[i].frames, f.asides[i].bytes, true);
+	frames_release(&f);
 }
 
 /* ---- a thread ---- */
@@ -208,53 +199,50 @@ static void read_frames(struct reader *r)
 		vec_free(&(r)->list);                                                              \
 	} while (0)
 
-static void read_thread(const struct target *t, uint32_t slot, struct kept_counts *out)
+static void read_thread(const struct target *t, uint32_t slot, struct arena *arena,
+			struct counted_thread *thread)
 {
-	struct reader r = {.target = t, .slot = slot, .arena = &out->arena};
-	struct counted_thread *thread = &out->thread;
-	arena_init(&out->arena);
+	struct reader r = {.target = t, .arena = arena};
 	*thread = (struct counted_thread){.tid = t->slots[slot].tid,
-					  .uncounted = !target_area(t, slot)->count};
+					  .uncounted = !contexts_copy(t, slot, &r.heap)};
 	if (thread->uncounted)
 		return;
-	thread->state = *contexts_state(t, slot);
+	thread->state = r.heap.state;
 	read_heap(&r);
 	each_entry(&r, RT_COUNT_AREA(slot) + RT_COUNT_DEPARTURES, RT_DEPARTURES,
 		   sizeof(struct rt_departure), add_departure);
 	each_entry(&r, RT_AREA(slot) + RT_AREA_TRIPS, RT_LOOPS, sizeof(struct rt_trips), add_trips);
-	read_frames(&r);
+	read_frames(&r, slot);
 	take(thread, contexts, context_count, &r, contexts);
 	take(thread, calls, call_count, &r, calls);
 	take(thread, departures, departure_count, &r, departures);
 	take(thread, frames, frame_count, &r, frames);
 	take(thread, trips, trips_count, &r, trips);
 	vec_free(&r.addresses);
+	free(r.heap.bytes);
 }
 
 void keep_counts(struct target *t, uint32_t slot)
 {
-	struct kept_counts *kept = xcalloc(1, sizeof(*kept));
-	read_thread(t, slot, kept);
-	kept->thread.ended = true;
-	vec_push(&t->kept_counts, kept);
-}
-
-void kept_counts_free(struct kept_counts *k)
-{
-	arena_release(&k->arena);
-	free(k);
+	struct counted_thread ended;
+	read_thread(t, slot, &t->counts_arena, &ended);
+	ended.ended = true;
+	vec_push(&t->kept_counts, ended);
 }
 
 void read_counts(struct target *t, counts_visitor visit, void *ctx)
 {
-	vec_each (k, &t->kept_counts)
-		visit(ctx, &(*k)->thread);
+	struct counted_thread now;
+	struct arena arena;
+	vec_each (kept, &t->kept_counts)
+		visit(ctx, kept);
+	arena_init(&arena);
 	for (uint32_t i = 0; i < RT_AREAS && t->counting && t->region; i++) {
-		struct kept_counts now;
 		if (!t->slots[i].tid)
 			continue;
-		read_thread(t, i, &now);
-		visit(ctx, &now.thread);
-		arena_release(&now.arena);
+		read_thread(t, i, &arena, &now);
+		visit(ctx, &now);
+		arena_clear(&arena);
 	}
+	arena_release(&arena);
 }

@@ -138,7 +138,7 @@ struct target {
 	uint32_t modes; /* metrics in use: blocking probes are in for them */
 
 	bool injected;
-	uint8_t *region; /* our mapping */
+	uint8_t *region; /* our mapping, of RT_MAPPED_SIZE */
 	int region_fd;
 	uint64_t base; /* the program's mapping */
 	uint64_t text; /* the runtime's text in the program */
@@ -169,9 +169,10 @@ struct target {
 	VEC(struct rt_target) kept_calls;
 	struct hashmap kept_call_index; /* hash of site and target -> kept_calls */
 
-	bool counting; /* contexts are prepared */
-	VEC(struct kept_counts *) kept_counts;
-	VEC(struct fork_frames *) forks; /* children that have not told yet */
+	bool counting;                          /* contexts are prepared */
+	VEC(struct counted_thread) kept_counts; /* of threads that have ended */
+	struct arena counts_arena;              /* what they refer to */
+	VEC(struct fork_frames *) forks;        /* children that have not told yet */
 
 	struct raw_cache *raw;         /* read.c's */
 	VEC(struct searched) searched; /* images whose system calls were looked for */
@@ -274,28 +275,42 @@ uint32_t areas_number(const struct target *t, int tid);
 void contexts_begin(struct target *t);
 void contexts_prepare(struct target *t, uint32_t slot);
 void contexts_wipe(struct target *t, uint32_t slot);
-struct rt_count *contexts_state(const struct target *t, uint32_t slot);
-/* The record at *at in a thread's heap of `used` bytes; moves *at behind it. NULL: no more. */
-struct rt_record *contexts_record(const struct target *t, uint32_t slot, uint64_t *at,
-				  uint64_t used);
-/* A thread's innermost and outermost frame, as offsets in the region; false if they are damaged. */
-bool contexts_shadow(const struct target *t, uint32_t slot, uint64_t *top, uint64_t *root);
-/* Frames, from the innermost on. */
-struct shadow_walk {
+/* A copy of a thread's contexts. */
+struct context_heap {
 	const struct target *target;
-	uint32_t slot;
-	uint64_t used; /* of the heap */
-	uint8_t *at, *end;
+	uint64_t base; /* its run-time address */
+	struct rt_count state;
+	uint8_t *bytes;
+};
+/* False, with nothing to free, if the thread has none. */
+bool contexts_copy(const struct target *t, uint32_t slot, struct context_heap *out);
+/* The record at *at; moves *at behind it. NULL: no more. */
+struct rt_record *contexts_record(const struct context_heap *h, uint64_t *at);
+/* A copy of a thread's frames. */
+struct frames {
+	uint64_t top;    /* offset of the innermost in the region */
+	uint8_t *shadow; /* from there up to the root's */
+	uint64_t size;
+	struct rt_aside *asides;
+	uint32_t aside_count;
+};
+bool frames_copy(const struct target *t, uint32_t slot, uint32_t asides, struct frames *out);
+void frames_release(struct frames *f);
+/* From one frame to the next outer one. */
+struct shadow_walk {
+	const struct context_heap *heap;
+	uint8_t *at, *end; /* from where up to where */
 	struct rt_shadow *frame;
 	const struct rt_counted *counted; /* its procedure */
 	uint32_t size;
 	bool complete; /* it came to the end */
 };
-void shadow_walk_init(struct shadow_walk *w, const struct target *t, uint32_t slot, uint8_t *from,
-		      uint8_t *end);
-bool shadow_walk_next(struct shadow_walk *w);
+bool shadow_next(struct shadow_walk *w);
 /* The next part of the region that has memory, from *from on and before `end`. */
 bool region_next_data(const struct target *t, uint64_t *from, uint64_t end, uint64_t *to);
+/* What is not mapped. */
+bool region_read(const struct target *t, uint64_t offset, void *out, uint64_t size);
+bool region_write(const struct target *t, uint64_t offset, const void *from, uint64_t size);
 
 /* contexts_fork.c */
 /* A thread has forked, and has not run on yet. */
@@ -307,7 +322,6 @@ void fork_frames_free(struct fork_frames *f);
 /* read_contexts.c */
 /* Of a thread that has ended. */
 void keep_counts(struct target *t, uint32_t slot);
-void kept_counts_free(struct kept_counts *k);
 
 /* plan.c */
 struct site *target_site(struct target *t, struct code *code, uint32_t procedure, uint64_t bias);

@@ -281,7 +281,7 @@ struct rt_area {
 	uint32_t tid;        /* 0: free */
 	uint32_t generation; /* counts its owners */
 	uint64_t top;        /* run-time address of the innermost struct rt_shadow */
-	uint64_t trip;       /* argument of rt_entry_table.tripped */
+	uint64_t trip;       /* argument of rt_entry_table.tripped, which takes it */
 	uint64_t count;      /* run-time address of its count area; 0: it has none */
 	/* The thread's own stack, as Sonde finds it: where it began, and how far it may reach down.
 	 * Memory from the stack pointer up to stack_high can be read. Both 0: not known; nothing
@@ -425,9 +425,11 @@ struct rt_header {
 #define RT_COUNT_CONTEXTS   RT_AFTER(RT_COUNT_SEEN, UINT64_C(16) << RT_SEEN_BITS)
 #define RT_CONTEXT_SPACE    (UINT64_C(1) << 30)
 #define RT_COUNT_SIZE       RT_AFTER(RT_COUNT_CONTEXTS, RT_CONTEXT_SPACE)
-#define RT_COUNT_GAP        RT_AREA(2 * RT_AREAS + 2)
-#define RT_COUNT_BASE       (RT_COUNT_GAP + (UINT64_C(1) << 40))
-#define RT_COUNT_AREA(i)    (RT_COUNT_BASE + (uint64_t)(i)*RT_COUNT_SIZE)
+/* What Sonde maps: the rest it reads and writes as a file. */
+#define RT_MAPPED_SIZE   RT_AREA(2 * RT_AREAS + 2)
+#define RT_COUNT_GAP     RT_MAPPED_SIZE
+#define RT_COUNT_BASE    (RT_COUNT_GAP + (UINT64_C(1) << 40))
+#define RT_COUNT_AREA(i) (RT_COUNT_BASE + (uint64_t)(i)*RT_COUNT_SIZE)
 /* The frames of who does not count: what RT_NO_AREA's top is, and what the sink's is set to; that
  * one moves with each exit. */
 #define RT_NO_FRAME    (RT_COUNT_AREA(RT_AREAS) + RT_COUNT_ROOT)

@@ -299,7 +299,7 @@ static void take_slot(const struct counting *c, struct rt_context *parent, uint3
 		return;
 	struct edge_key k = {(uint64_t)parent, site, (uint32_t)before->procedure};
 	struct rt_record *r = find_record(c, &k);
-	add(r ? &r->calls : &c->count->dropped_calls, counted_so_far);
+	*(r ? &r->calls : &c->count->dropped_calls) += counted_so_far;
 }
 
 static void count_call(const struct counting *c, struct rt_context *parent, uint32_t site,
@@ -311,7 +311,7 @@ static void count_call(const struct counting *c, struct rt_context *parent, uint
 		add(&slot->calls, 1);
 		return;
 	}
-	add(&r->calls, 1);
+	r->calls++; /* here alone */
 	if (slot->child == nobody() || r->calls % TAKE_OVER == 0)
 		take_slot(c, parent, site, child, 0);
 }

@@ -154,10 +154,13 @@ uint64_t rt_landed(uint64_t procedure_and_loop, uint64_t sp)
 	return finish(&c, shadow_context(f));
 }
 
+/* An activation with the sink wrote its trip count to the sink's area: here is none then. */
 uint64_t rt_tripped(uint64_t loop, uint64_t sp)
 {
 	struct counting c;
-	if (find_count(&c, sp))
-		count_trips(c.area, (uint32_t)loop, c.area->trip);
+	if (!find_count(&c, sp) || !c.area->trip)
+		return loop;
+	count_trips(c.area, (uint32_t)loop, c.area->trip);
+	c.area->trip = 0;
 	return loop;
 }

@@ -287,11 +287,10 @@ static void call(struct coder *c, struct spot spot, uint32_t site)
 	put_alone(c, spot);
 }
 
-static void come_back(struct coder *c, struct spot spot, uint32_t site)
+/* The frame on top must be that of the call; then its context is the one. */
+static void check_key(struct coder *c, unsigned context, uint32_t site)
 {
-	unsigned context = c->t->context != REG_NONE ? held_context(c) : V3;
 	unsigned top = c->t->frame != REG_NONE ? EMIT_HELD + c->t->frame : V1;
-	begin(c);
 	op(c, EMIT_AREA, V0, 0, 0, 0);
 	load(c, top, V0, offsetof(struct rt_area, top));
 	load(c, V2, top, offsetof(struct rt_shadow, key));
@@ -299,16 +298,26 @@ static void come_back(struct coder *c, struct spot spot, uint32_t site)
 	op(c, EMIT_XOR, V2, V2, V0, 0);
 	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, 0);
 	load(c, context, top, offsetof(struct rt_shadow, context));
+}
+
+static void come_back(struct coder *c, struct spot spot, uint32_t site)
+{
+	unsigned context = c->t->context != REG_NONE ? held_context(c) : V3;
+	begin(c);
+	check_key(c, context, site);
 	aside(c, c->n->returned, site_argument(c, site));
 	call_runtime(c, context);
 	put_alone(c, spot);
 }
 
-/* Always on to the runtime, which leaves the context in `d`. */
-static void ask_runtime(struct coder *c, unsigned d, uint64_t routine, uint64_t argument)
+/* On to the runtime, which leaves the context in `d`; always, or where a test has said so. */
+static void ask_runtime(struct coder *c, unsigned d, uint64_t routine, uint64_t argument,
+			bool always)
 {
-	op(c, EMIT_SET, V0, 0, 0, 1);
-	op(c, EMIT_UNLESS_ZERO, 0, V0, 0, 0);
+	if (always) {
+		op(c, EMIT_SET, V0, 0, 0, 1);
+		op(c, EMIT_UNLESS_ZERO, 0, V0, 0, 0);
+	}
 	aside(c, routine, argument);
 	call_runtime(c, d);
 }
@@ -322,18 +331,36 @@ static uint64_t loop_argument(const struct coder *c, uint32_t block)
 	return l == LOOP_NONE ? 0 : (uint64_t)c->n->first_loop + l + 1;
 }
 
-/* Exceptions come from several calls to one place: the same probe on all ways. */
+/* The call that comes back to a block; 0: none does. */
+static uint32_t site_before(const struct coder *c, uint32_t block)
+{
+	const struct cfg *g = c->t->cfg;
+	for (uint32_t i = 0; i < c->t->site_count; i++) {
+		const struct block *b = &g->blocks[c->t->sites[i].block];
+		for (uint32_t k = b->first_edge; k < b->first_edge + b->edge_count; k++)
+			if (!c->t->sites[i].syscall && g->edges[k].kind == EDGE_CALL_RETURN &&
+			    g->edges[k].to == block)
+				return i + 1;
+	}
+	return 0;
+}
+
+/* Exceptions come from several calls to one place: the same probe on all ways. A call may come back
+ * there, too, as its frame tells. */
 static void land(struct coder *c, uint32_t block, uint32_t word)
 {
 	const struct cfg *g = c->t->cfg;
 	unsigned context = c->t->context != REG_NONE ? held_context(c) : V3;
-	uint32_t owner = c->owners++;
+	uint32_t owner = c->owners++, site = site_before(c, block);
 	begin(c);
-	ask_runtime(c, context, c->n->landed, site_argument(c, loop_argument(c, block)));
+	if (site)
+		check_key(c, context, site);
+	ask_runtime(c, context, c->n->landed, site_argument(c, loop_argument(c, block)), !site);
 	if (word != NO_WORD)
 		op(c, EMIT_COUNT, V0, context, 0, (int64_t)word_offset(word));
 	for (uint32_t i = g->first_pred[block]; i < g->first_pred[block + 1]; i++)
-		if (g->edges[g->pred_edges[i]].kind == EDGE_UNWIND)
+		if (g->edges[g->pred_edges[i]].kind == EDGE_UNWIND ||
+		    g->edges[g->pred_edges[i]].kind == EDGE_CALL_RETURN)
 			put(c, spot_on_edge(c, g->pred_edges[i]), owner);
 }
 
@@ -401,7 +428,7 @@ static void leave_loop(struct coder *c, struct spot spot)
 		return;
 	begin(c);
 	unsigned trips = executions(c, l);
-	if (spot.place == SPOT_EDGE && spot.edge == l->test) {
+	if (spot.place == SPOT_EDGE && c->t->tests[spot.edge] == spot.loop) {
 		op(c, EMIT_ADD, V0, trips, 0, -1);
 		trips = V0;
 	}
@@ -480,6 +507,11 @@ static void find_spots(const struct coder *c, uint32_t kinds, struct spot_list *
 	spots_find(c->flow, c->t->cfg, c->t->forest, kinds, LOOP_NONE, out);
 }
 
+static bool is_landing(const struct cfg *g, uint32_t block)
+{
+	return g->blocks[block].flags & BLOCK_LANDING;
+}
+
 static void put_arrivals(struct coder *c)
 {
 	const struct cfg *g = c->t->cfg;
@@ -487,7 +519,8 @@ static void put_arrivals(struct coder *c)
 		const struct tally_site *s = &c->t->sites[i];
 		const struct block *b = &g->blocks[s->block];
 		for (uint32_t k = 0; !s->syscall && k < b->edge_count; k++)
-			if (g->edges[b->first_edge + k].kind == EDGE_CALL_RETURN)
+			if (g->edges[b->first_edge + k].kind == EDGE_CALL_RETURN &&
+			    !is_landing(g, g->edges[b->first_edge + k].to))
 				come_back(c, spot_on_edge(c, b->first_edge + k), i + 1);
 	}
 	for (uint32_t i = 0; i < c->t->net.edge_count; i++)
@@ -512,6 +545,9 @@ static void put_loops(struct coder *c, struct spot_list *spots)
 {
 	find_spots(c, 1u << POINT_ENTRY | 1u << POINT_LOOP_ENTRY | 1u << POINT_LOOP_EXIT, spots);
 	vec_each (s, spots) {
+		/* What exceptions do to loops, the runtime knows. */
+		if (s->place == SPOT_EDGE && c->t->cfg->edges[s->edge].kind == EDGE_UNWIND)
+			continue;
 		if (s->kind == POINT_ENTRY)
 			enter(c, *s);
 		else if (s->kind == POINT_LOOP_ENTRY)
@@ -552,7 +588,7 @@ struct emit_probe tally_recover(const struct tally *t, const struct tally_number
 	struct coder c = {.t = t, .n = n, .a = a};
 	begin(&c);
 	ask_runtime(&c, t->context != REG_NONE ? held_context(&c) : V3, n->returned,
-		    site_argument(&c, 0));
+		    site_argument(&c, 0), true);
 	struct emit_probe probe = finished(&c);
 	probe.held = held(&c, true);
 	return probe;

@@ -6,6 +6,7 @@
 
 enum {
 	FREQUENCY_DEPTH = 8, /* nesting that makes a difference */
+	TEST_PARTS = 16,     /* of a loop's condition that are looked at */
 	FRAME_SLOTS = (RT_FRAME_MAX - sizeof(struct rt_shadow)) / 8,
 };
 
@@ -90,37 +91,109 @@ static bool is_conditional(const struct block *b)
 	return b->end == END_BRANCH || b->end == END_SWITCH || b->flags & BLOCK_CONDITIONAL;
 }
 
-/* A loop that always jumps back is left by the first test that its header leads to. Others have
- * their test at the bottom; what leaves them further up is a break. */
-static uint32_t find_test(const struct planner *p, uint32_t loop)
+/* ---- tests at the top of loops ---- */
+
+static bool jumps_back_always(const struct planner *p, const struct loop *l)
 {
-	const struct loop *l = &p->forest->loops[loop];
-	uint32_t at = l->header;
 	for (uint32_t i = l->first_back; i < l->first_back + l->back_count; i++)
 		if (is_conditional(&p->g->blocks[p->g->edges[p->forest->edges[i]].from]))
-			return UINT32_MAX;
-	for (uint32_t steps = 0; steps < l->block_count; steps++) {
-		const struct block *b = &p->g->blocks[at];
-		uint32_t inside = BLOCK_NONE, test = UINT32_MAX, ways = 0;
-		for (uint32_t i = b->first_edge; i < b->first_edge + b->edge_count; i++) {
-			const struct edge *e = &p->g->edges[i];
-			if (e->kind == EDGE_UNWIND)
-				continue;
-			ways++;
-			if (is_outside(p, loop, e->to))
-				test = i;
-			else
-				inside = e->to;
-		}
-		if (ways == 2 && b->end == END_BRANCH)
-			return test;
-		/* On through what is executed once an iteration. */
-		if (ways != 1 || inside == BLOCK_NONE || inside == l->header ||
-		    p->g->first_pred[inside + 1] - p->g->first_pred[inside] != 1)
-			return UINT32_MAX;
-		at = inside;
+			return false;
+	return true;
+}
+
+/* The ways of a block that are not exceptions. */
+struct ways {
+	uint32_t count, inside, outside; /* the last two: edges, UINT32_MAX: none */
+	uint32_t other;                  /* another one inside */
+};
+
+static struct ways ways_of(const struct planner *p, uint32_t loop, uint32_t block)
+{
+	const struct block *b = &p->g->blocks[block];
+	struct ways w = {0, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+	for (uint32_t i = b->first_edge; i < b->first_edge + b->edge_count; i++) {
+		if (p->g->edges[i].kind == EDGE_UNWIND)
+			continue;
+		w.count++;
+		if (is_outside(p, loop, p->g->edges[i].to))
+			w.outside = i;
+		else if (w.inside == UINT32_MAX)
+			w.inside = i;
+		else
+			w.other = i;
 	}
-	return UINT32_MAX;
+	return w;
+}
+
+static bool has_one_way_in(const struct planner *p, uint32_t block)
+{
+	return p->g->first_pred[block + 1] - p->g->first_pred[block] == 1;
+}
+
+static uint32_t target_of(const struct planner *p, uint32_t edge)
+{
+	return p->g->edges[edge].to;
+}
+
+/* The first block from `at` on that decides something; BLOCK_NONE if there is none that only
+ * control from there comes to. */
+static uint32_t find_branch(const struct planner *p, uint32_t loop, uint32_t at)
+{
+	const struct loop *l = &p->forest->loops[loop];
+	for (uint32_t steps = 0; steps < l->block_count; steps++) {
+		struct ways w = ways_of(p, loop, at);
+		if (w.count == 2 && p->g->blocks[at].end == END_BRANCH)
+			return at;
+		if (w.count != 1 || w.inside == UINT32_MAX)
+			return BLOCK_NONE;
+		at = target_of(p, w.inside);
+		if (at == l->header || !has_one_way_in(p, at))
+			return BLOCK_NONE;
+	}
+	return BLOCK_NONE;
+}
+
+/* Of two ways that both stay in the loop: `a || b` goes to the body at once, or to another test
+ * that leads out or to the body; a condition that is computed comes together again. Returns the
+ * block where the test goes on, or BLOCK_NONE. */
+static uint32_t pass_alternatives(struct planner *p, uint32_t loop, uint32_t first, uint32_t second)
+{
+	struct ways w = ways_of(p, loop, first);
+	if (!has_one_way_in(p, first) || w.inside == UINT32_MAX || target_of(p, w.inside) != second)
+		return BLOCK_NONE;
+	if (w.count == 1)
+		return find_branch(p, loop, second);
+	if (w.count == 2 && w.outside != UINT32_MAX && p->g->blocks[first].end == END_BRANCH)
+		p->t->tests[w.outside] = loop;
+	return BLOCK_NONE;
+}
+
+/* A loop that always jumps back is left by the first test that its header leads to, which may have
+ * several parts: of `a && b` each leads to the same place. Other loops have their test at the
+ * bottom, and what leaves them further up is a break. */
+static void find_tests(struct planner *p, uint32_t loop)
+{
+	const struct loop *l = &p->forest->loops[loop];
+	uint32_t at = BLOCK_NONE, end = BLOCK_NONE;
+	if (!l->irreducible && jumps_back_always(p, l))
+		at = find_branch(p, loop, l->header);
+	for (uint32_t parts = 0; at != BLOCK_NONE && parts < TEST_PARTS; parts++) {
+		struct ways w = ways_of(p, loop, at);
+		if (w.outside == UINT32_MAX && end == BLOCK_NONE) {
+			uint32_t one = target_of(p, w.inside), other = target_of(p, w.other);
+			at = pass_alternatives(p, loop, one, other);
+			if (at == BLOCK_NONE)
+				at = pass_alternatives(p, loop, other, one);
+			continue;
+		}
+		if (w.outside == UINT32_MAX || w.inside == UINT32_MAX ||
+		    (end != BLOCK_NONE && target_of(p, w.outside) != end))
+			return;
+		end = target_of(p, w.outside);
+		p->t->tests[w.outside] = loop;
+		at = target_of(p, w.inside);
+		at = has_one_way_in(p, at) ? find_branch(p, loop, at) : BLOCK_NONE;
+	}
 }
 
 /* Whether control may go along the edge without our being able to tell it from others, or to do
@@ -185,12 +258,15 @@ static void plan_loops(struct planner *p)
 {
 	struct tally *t = p->t;
 	t->loops = ARENA_ARRAY(p->a, struct tally_loop, p->forest->loop_count + 1);
+	t->tests = ARENA_ARRAY(p->a, uint32_t, p->g->edge_count);
+	for (uint32_t i = 0; i < p->g->edge_count; i++)
+		t->tests[i] = LOOP_NONE;
 	for (uint32_t i = 0; i < p->forest->loop_count; i++) {
 		struct tally_loop *l = &t->loops[i];
 		uint32_t outer = next_in_frame(p, p->forest->loops[i].parent);
 		*l = (struct tally_loop){.word = NO_WORD, .before = NO_WORD, .outer = outer};
 		l->method = (uint8_t)choose_method(p, i, outer);
-		l->test = p->forest->loops[i].irreducible ? UINT32_MAX : find_test(p, i);
+		find_tests(p, i);
 		if (l->method == TRIP_NONE)
 			continue;
 		l->word = new_word(p);

@@ -56,9 +56,6 @@ struct tally_loop {
 	uint32_t before; /* TRIP_DIFFERENCE: what that was at the entry */
 	uint32_t slot;   /* TRIP_FRAME: number of its word in the frame */
 	uint32_t outer;  /* TRIP_FRAME: the next one outwards in the frame, or LOOP_NONE */
-	/* Of a loop that is left by a test at its top: the edge along which it is left before an
-	 * iteration begins; UINT32_MAX: every execution of the header is an iteration. */
-	uint32_t test;
 };
 
 struct tally {
@@ -70,8 +67,11 @@ struct tally {
 	uint32_t *flow_edge;      /* of each edge of the flow graph: the same, or UINT32_MAX */
 	struct tally_site *sites; /* site i + 1 */
 	struct tally_loop *loops; /* of each loop of the forest */
+	/* Of each edge of the flow graph: the loop that is left there by the test at its top,
+	 * before an iteration begins, or LOOP_NONE. */
+	uint32_t *tests;
 	uint32_t site_count, slot_count, word_count;
-	bool framed;            /* its activations are on the shadow stack */
+	bool framed; /* its activations are on the shadow stack */
 	/* Registers that are held: the addresses of the context and, only with that, of the frame;
 	 * what TRIP_HELD counts. REG_NONE: there is none to be had. */
 	uint8_t context, frame, trips;

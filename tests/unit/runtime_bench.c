@@ -270,11 +270,11 @@ struct rt_probe *add_probe(struct bench *b, uint32_t kind, uint32_t subject, uin
 	return p;
 }
 
-struct procedure add_procedure(struct bench *b, uint32_t flags, uint32_t metrics, uint64_t start_pc)
+struct probed add_procedure(struct bench *b, uint32_t flags, uint32_t metrics, uint64_t start_pc)
 {
 	uint32_t s = add_subject(b, flags, metrics, start_pc);
-	return (struct procedure){add_probe(b, RT_ENTER, s, start_pc, ENTRY_STEP),
-				  add_probe(b, RT_EXIT, s, start_pc + 8, ENTRY_STEP)};
+	return (struct probed){add_probe(b, RT_ENTER, s, start_pc, ENTRY_STEP),
+			       add_probe(b, RT_EXIT, s, start_pc + 8, ENTRY_STEP)};
 }
 
 void hit(struct bench *b, const struct rt_probe *p)

@@ -58,11 +58,10 @@ uint32_t add_subject(struct bench *b, uint32_t flags, uint32_t metrics, uint64_t
 struct rt_probe *add_probe(struct bench *b, uint32_t kind, uint32_t subject, uint64_t pc,
 			   uint64_t by);
 /* A subject with the probes where it begins and ends. */
-struct procedure {
+struct probed {
 	struct rt_probe *enter, *leave;
 };
-struct procedure add_procedure(struct bench *b, uint32_t flags, uint32_t metrics,
-			       uint64_t start_pc);
+struct probed add_procedure(struct bench *b, uint32_t flags, uint32_t metrics, uint64_t start_pc);
 
 /* A stack with one call at the bottom, from where threads begin. */
 void begin_program(struct bench *b);

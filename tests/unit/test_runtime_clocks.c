@@ -85,7 +85,7 @@ static void touch_pages(void)
 static void reads_events(void **state)
 {
 	struct bench *b = *state;
-	struct procedure f = add_procedure(b, 0, 1 << (RT_EVENT + 1), F);
+	struct probed f = add_procedure(b, 0, 1 << (RT_EVENT + 1), F);
 	header(b)->events[1].type = PERF_TYPE_SOFTWARE;
 	header(b)->events[1].config = PERF_COUNT_SW_PAGE_FAULTS;
 	begin_program(b);

@@ -25,7 +25,7 @@ static bool is_preserved(unsigned reg)
 static void keeps_registers(void **state)
 {
 	struct bench *b = *state;
-	struct procedure f = add_procedure(b, RT_PATH, 1 << RT_WALL | 1 << RT_CPU, F);
+	struct probed f = add_procedure(b, RT_PATH, 1 << RT_WALL | 1 << RT_CPU, F);
 	struct rt_probe *p[] = {f.enter, f.leave,
 				add_probe(b, RT_TARGET, f.enter->subject, F, ENTRY_STEP)};
 	begin_program(b);
@@ -66,7 +66,7 @@ static void needs_no_alignment(void **state)
 static void plain_subject_has_one_path(void **state)
 {
 	struct bench *b = *state;
-	struct procedure f = add_procedure(b, 0, BYTES, F);
+	struct probed f = add_procedure(b, 0, BYTES, F);
 	begin_program(b);
 	for (unsigned i = 0; i < 3; i++) {
 		hit(b, f.enter);
@@ -84,7 +84,7 @@ static void plain_subject_has_one_path(void **state)
 static void plain_recursion_counts_once(void **state)
 {
 	struct bench *b = *state;
-	struct procedure f = add_procedure(b, 0, BYTES, F);
+	struct probed f = add_procedure(b, 0, BYTES, F);
 	begin_program(b);
 	hit(b, f.enter);
 	b->area->bytes += 1;
@@ -106,7 +106,7 @@ static void plain_recursion_counts_once(void **state)
 static void longjmp_leaves_nothing_behind(void **state)
 {
 	struct bench *b = *state;
-	struct procedure f = add_procedure(b, 0, BYTES, F), g = add_procedure(b, 0, BYTES, G);
+	struct probed f = add_procedure(b, 0, BYTES, F), g = add_procedure(b, 0, BYTES, G);
 	begin_program(b);
 	hit(b, f.enter);
 	const struct rt_path *of_f = newest(b);
@@ -209,7 +209,7 @@ static void values_pass_through_subjects_without_the_metric(void **state)
 {
 	struct bench *b = *state;
 	uint32_t metrics[] = {BYTES, 1 << RT_SYNC, BYTES};
-	struct procedure f[3];
+	struct probed f[3];
 	for (unsigned i = 0; i < 3; i++)
 		f[i] = add_procedure(b, 0, metrics[i], F + i * 0x100);
 	begin_program(b);
@@ -234,7 +234,7 @@ static void stacks_do_not_mix(void **state)
 {
 	struct bench *b = *state;
 	enum { OTHERS = 2 };
-	struct procedure f = add_procedure(b, 0, BYTES, F);
+	struct probed f = add_procedure(b, 0, BYTES, F);
 	static _Alignas(16) uint64_t other[OTHERS][512];
 	uint64_t *sp[OTHERS + 1];
 	begin_program(b);

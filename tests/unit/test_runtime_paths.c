@@ -136,8 +136,8 @@ static void notices_changes_at_any_depth(void **state)
 static void ends_at_an_anchor(void **state)
 {
 	struct bench *b = *state;
-	struct procedure outer = add_procedure(b, RT_PATH, BYTES, F);
-	struct procedure inner = add_procedure(b, RT_PATH, BYTES, H);
+	struct probed outer = add_procedure(b, RT_PATH, BYTES, F);
+	struct probed inner = add_procedure(b, RT_PATH, BYTES, H);
 	begin_program(b);
 	add_code(b, MAIN + 4, 1);
 	add_code(b, F + 4, 2);
@@ -174,7 +174,7 @@ static void ends_at_an_anchor(void **state)
 static void anchors_must_live(void **state)
 {
 	struct bench *b = *state;
-	struct procedure outer = add_procedure(b, RT_PATH, BYTES, F);
+	struct probed outer = add_procedure(b, RT_PATH, BYTES, F);
 	struct rt_probe *inner = add_counted(b, H);
 	begin_program(b);
 	add_code(b, F + 4, 2);
@@ -195,7 +195,7 @@ static void recursion_shows_in_the_path(void **state)
 {
 	struct bench *b = *state;
 	enum { DEPTH = 100000 };
-	struct procedure f = add_procedure(b, RT_PATH, BYTES, F);
+	struct probed f = add_procedure(b, RT_PATH, BYTES, F);
 	begin_program(b);
 	add_code(b, F + 4, 2);
 	hit(b, f.enter);
@@ -379,7 +379,7 @@ static void records_what_it_cannot_walk(void **state)
 static void records_other_stacks_as_far_as_they_go(void **state)
 {
 	struct bench *b = *state;
-	struct procedure h = add_procedure(b, RT_PATH, BYTES, H);
+	struct probed h = add_procedure(b, RT_PATH, BYTES, H);
 	uint8_t *page =
 		mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	mprotect(page + 8192, 4096, PROT_NONE);

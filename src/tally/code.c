@@ -88,8 +88,13 @@ static bool holds_trips(const struct coder *c, const struct spot *s)
 	return false;
 }
 
-static struct emit_probe finished(const struct coder *c)
+static struct emit_probe finished(struct coder *c)
 {
+	/* Tests need somewhere to go, if only to skip the rest. */
+	if (!c->aside_from && c->t->context == REG_NONE) {
+		c->aside_from = c->count;
+		op(c, EMIT_SET, V0, 0, 0, 0);
+	}
 	return (struct emit_probe){
 		.ops = ARENA_DUP(c->a, c->ops, c->count),
 		.op_count = c->count,
@@ -146,14 +151,25 @@ static unsigned held_trips(const struct coder *c)
 	return EMIT_HELD + c->t->trips;
 }
 
+/* Without a register that holds the context, the frame on top tells it. It is of another procedure
+ * if this activation got none (no memory, a thread that does not count): then the probe does
+ * nothing. */
+static void check_owner(struct coder *c, unsigned context, unsigned tmp)
+{
+	load(c, tmp, context, offsetof(struct rt_context, procedure));
+	op(c, EMIT_ADD, tmp, tmp, 0, -(int64_t)c->n->procedure);
+	op(c, EMIT_UNLESS_ZERO, 0, tmp, 0, 0);
+}
+
 /* The context: held, or looked up in `where`. */
-static unsigned context(struct coder *c, unsigned where)
+static unsigned context(struct coder *c, unsigned where, unsigned tmp)
 {
 	if (c->t->context != REG_NONE)
 		return held_context(c);
 	op(c, EMIT_AREA, where, 0, 0, 0);
 	load(c, where, where, offsetof(struct rt_area, top));
 	load(c, where, where, offsetof(struct rt_shadow, context));
+	check_owner(c, where, tmp);
 	return where;
 }
 
@@ -166,12 +182,16 @@ static void load_area(struct coder *c, unsigned d)
 }
 
 /* The frame of this activation: held, or looked up in `where`. */
-static unsigned frame(struct coder *c, unsigned where)
+static unsigned frame(struct coder *c, unsigned where, unsigned tmp)
 {
 	if (c->t->frame != REG_NONE)
 		return EMIT_HELD + c->t->frame;
 	load_area(c, where);
 	load(c, where, where, offsetof(struct rt_area, top));
+	if (c->t->context == REG_NONE) {
+		load(c, tmp, where, offsetof(struct rt_shadow, context));
+		check_owner(c, tmp, tmp);
+	}
 	return where;
 }
 
@@ -256,11 +276,9 @@ static void enter(struct coder *c, struct spot spot)
 static void leave(struct coder *c, struct spot spot)
 {
 	begin(c);
+	unsigned at = frame(c, V1, V2);
 	load_area(c, V0);
-	if (c->t->frame == REG_NONE)
-		load(c, V1, V0, offsetof(struct rt_area, top));
-	op(c, EMIT_ADD, V1, c->t->frame == REG_NONE ? V1 : EMIT_HELD + c->t->frame, 0,
-	   tally_frame_size(c->t));
+	op(c, EMIT_ADD, V1, at, 0, tally_frame_size(c->t));
 	store(c, V0, offsetof(struct rt_area, top), V1);
 	put_alone(c, spot);
 }
@@ -281,7 +299,7 @@ static int64_t site_key(uint32_t site)
 static void call(struct coder *c, struct spot spot, uint32_t site)
 {
 	begin(c);
-	unsigned at = frame(c, V0);
+	unsigned at = frame(c, V0, V1);
 	op(c, EMIT_STACK, V1, 0, 0, site_key(site));
 	store(c, at, offsetof(struct rt_shadow, key), V1);
 	put_alone(c, spot);
@@ -373,11 +391,11 @@ static void enter_loop(struct coder *c, struct spot spot)
 	if (l->method == TRIP_HELD) {
 		op(c, EMIT_SET, held_trips(c), 0, 0, 0);
 	} else if (l->method == TRIP_DIFFERENCE) {
-		unsigned at = context(c, V3);
+		unsigned at = context(c, V3, V2);
 		load(c, V0, at, word_offset(l->word));
 		store(c, at, word_offset(l->before), V0);
 	} else if (l->method == TRIP_FRAME) {
-		store(c, frame(c, V0), slot_offset(l->slot), EMIT_ZERO);
+		store(c, frame(c, V0, V1), slot_offset(l->slot), EMIT_ZERO);
 	}
 	if (c->count)
 		put_alone(c, spot);
@@ -390,9 +408,9 @@ static void count_header(struct coder *c, uint32_t loop)
 	if (l->method == TRIP_HELD) {
 		op(c, EMIT_ADD, held_trips(c), held_trips(c), 0, 1);
 	} else if (l->method == TRIP_DIFFERENCE) {
-		op(c, EMIT_COUNT, V0, context(c, V3), 0, (int64_t)word_offset(l->word));
+		op(c, EMIT_COUNT, V0, context(c, V3, V2), 0, (int64_t)word_offset(l->word));
 	} else {
-		op(c, EMIT_COUNT, V1, frame(c, V0), 0, (int64_t)slot_offset(l->slot));
+		op(c, EMIT_COUNT, V1, frame(c, V0, V1), 0, (int64_t)slot_offset(l->slot));
 	}
 	uint32_t header = c->t->forest->loops[loop].header;
 	put_alone(c, spot_before(c->t->cfg->blocks[header].start));
@@ -402,7 +420,7 @@ static void count_header(struct coder *c, uint32_t loop)
  * header's counter, if it is not there yet. */
 static unsigned executions(struct coder *c, const struct tally_loop *l)
 {
-	unsigned at = context(c, V3);
+	unsigned at = context(c, V3, V2);
 	switch (l->method) {
 	case TRIP_HELD:
 		op(c, EMIT_COUNT_VALUE, V1, at, held_trips(c), (int64_t)word_offset(l->word));
@@ -413,7 +431,7 @@ static unsigned executions(struct coder *c, const struct tally_loop *l)
 		op(c, EMIT_SUB_SHIFTED, V0, V0, V1, 0);
 		return V0;
 	default:
-		load(c, V0, frame(c, V0), slot_offset(l->slot));
+		load(c, V0, frame(c, V0, V1), slot_offset(l->slot));
 		op(c, EMIT_COUNT_VALUE, V1, at, V0, (int64_t)word_offset(l->word));
 		return V0;
 	}
@@ -432,14 +450,20 @@ static void leave_loop(struct coder *c, struct spot spot)
 		op(c, EMIT_ADD, V0, trips, 0, -1);
 		trips = V0;
 	}
+	bool checked = c->t->context == REG_NONE;
 	load_area(c, V2);
+	if (checked) /* the aside is for who does not own the frame, too: then this is 0 */
+		store(c, V2, offsetof(struct rt_area, trip), trips);
 	op(c, EMIT_ADD, V1, trips, 0, -RT_EXACT_TRIPS);
 	op(c, EMIT_UNLESS_NEGATIVE, 0, V1, 0, 0);
+	if (checked)
+		store(c, V2, offsetof(struct rt_area, trip), EMIT_ZERO);
 	op(c, EMIT_ADD_SHIFTED, V2, V2, trips, 3);
 	op(c, EMIT_ADD, V2, V2, 0, (int64_t)(RT_AREA_TRIPS + number * sizeof(struct rt_trips)));
 	op(c, EMIT_COUNT, V1, V2, 0, 0);
 	aside(c, c->n->tripped, number);
-	store(c, V2, offsetof(struct rt_area, trip), trips);
+	if (!checked)
+		store(c, V2, offsetof(struct rt_area, trip), trips);
 	op(c, EMIT_CALL, V1, 0, 0, 0);
 	put_alone(c, spot);
 }
@@ -474,7 +498,7 @@ static uint64_t last_insn(const struct coder *c, uint32_t block)
 static void count_carrier(struct coder *c, const struct carrier *k)
 {
 	begin(c);
-	op(c, EMIT_COUNT, V0, context(c, V3), 0, (int64_t)word_offset(k->word));
+	op(c, EMIT_COUNT, V0, context(c, V3, V2), 0, (int64_t)word_offset(k->word));
 	if (k->kind == CARRIER_BLOCK)
 		put_alone(c, spot_before(c->t->cfg->blocks[k->index].start));
 	else if (k->kind == CARRIER_EDGE)

@@ -50,9 +50,12 @@ static void collect(struct spots *out, const struct report *r)
 {
 	const struct profile *p = r->profile;
 	bool *in = report_focused_nodes(r), counted = report_is_counted(r);
+	/* Contexts have counts by scope; those of single instructions are kept apart from them. */
+	uint32_t runs = counted && !r->focus ? profile_metric_named(p, PROFILE_RUNS) : PROFILE_NONE;
+	uint32_t metric = runs == PROFILE_NONE ? r->metric : runs;
 	vec_each (v, &p->values) {
 		uint32_t node = v->node;
-		if (v->metric != r->metric || !in[node] || !report_has_thread(r, v->thread))
+		if (v->metric != metric || !in[node] || !report_has_thread(r, v->thread))
 			continue;
 		while (node && p->nodes.data[node].scope == PROFILE_NONE)
 			node = p->nodes.data[node].parent;

@@ -105,6 +105,8 @@ static void add_metrics(const struct report *r, struct text *out)
 		}
 		const struct profile_metric *m = &p->metrics.data[i];
 		size_t start = out->len;
+		if (i == profile_metric_named(p, PROFILE_RUNS))
+			continue; /* the instructions once more, for assembly */
 		add_short(out, m->name, 40);
 		pad_to(out, start, 12);
 		add_amount(out, m, amount);

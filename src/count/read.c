@@ -104,12 +104,21 @@ static void add_runs(struct reading *d, uint32_t context, const struct tally_rea
 	}
 }
 
-/* Entries along edges that cannot be told from others are not known. */
-static bool count_entries(const struct study *y, const int64_t *counts, uint32_t loop,
-			  uint64_t *out)
+static bool holds_entry(const struct study *y, uint32_t loop)
+{
+	uint32_t l = y->forest.innermost[y->cfg->entry];
+	while (l != LOOP_NONE && l != loop)
+		l = y->forest.loops[l].parent;
+	return l == loop;
+}
+
+/* A loop that holds the procedure's first block is entered with it, along no edge. Entries along
+ * edges that cannot be told from others are not known. */
+static bool count_entries(const struct study *y, const int64_t *counts, uint64_t calls,
+			  uint32_t loop, uint64_t *out)
 {
 	const struct loop *l = &y->forest.loops[loop];
-	*out = 0;
+	*out = holds_entry(y, loop) ? calls : 0;
 	for (uint32_t i = l->first_entry; i < l->first_entry + l->entry_count; i++) {
 		uint64_t n = tally_edge(&y->tally, counts, y->forest.edges[i]);
 		if (n == UINT64_MAX)
@@ -130,11 +139,12 @@ static uint64_t count_iterations(const struct study *y, const int64_t *counts, u
 	return n > tested ? n - tested : 0;
 }
 
-static void add_loops(const struct study *y, const int64_t *counts, struct flat *flat)
+static void add_loops(const struct study *y, const int64_t *counts, uint64_t calls,
+		      struct flat *flat)
 {
 	for (uint32_t l = 0; l < y->forest.loop_count; l++) {
 		uint64_t entries;
-		flat->vague[l] |= !count_entries(y, counts, l, &entries);
+		flat->vague[l] |= !count_entries(y, counts, calls, l, &entries);
 		flat->entries[l] += entries;
 		flat->iterations[l] += count_iterations(y, counts, l);
 	}
@@ -208,7 +218,7 @@ static void add_counters(struct reading *d, uint32_t context, uint64_t calls)
 	d->r->contradictions += !good;
 	struct flat *flat = flat_of(d, y);
 	add_runs(d, context, &r, counts, flat);
-	add_loops(y, counts, flat);
+	add_loops(y, counts, calls, flat);
 	free(words);
 }
 
@@ -251,6 +261,9 @@ static void tally(struct reading *d, const struct flat *flat)
 			uint64_t n = flat->executions[i];
 			if (!n)
 				continue;
+			uint32_t leaf =
+				profile_child(p, 0, NODE_LEAF, image_of(d, y), y->runs[i].va);
+			profile_add(p, leaf, d->thread, d->r->runs, n, n * y->runs[i].count);
 			add_mix(p, own, &y->runs[i], n);
 			if (loop != LOOP_NONE)
 				add_mix(p, tally_of_loop(d, y, loop), &y->runs[i], n);

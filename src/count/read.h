@@ -9,10 +9,10 @@ struct count_reader {
 	struct watched *watched;
 	struct images *images;
 	struct studies *studies;
-	uint32_t instructions, calls; /* metrics */
-	uint64_t contexts;            /* read so far */
-	uint64_t contradictions;      /* of them, those whose counters contradict each other */
-	VEC(bool) limited; /* of each tally: its least and largest trip count are known */
+	uint32_t instructions, calls, runs; /* metrics */
+	uint64_t contexts;                  /* read so far */
+	uint64_t contradictions; /* of them, those whose counters contradict each other */
+	VEC(bool) limited;       /* of each tally: its least and largest trip count are known */
 };
 
 /* Adds all that was counted in a process. */

@@ -205,6 +205,7 @@ static void init(struct count_session *s)
 		.studies = studies_new(),
 		.instructions = add_metric(&s->profile, PROFILE_INSTRUCTIONS),
 		.calls = add_metric(&s->profile, PROFILE_CALLS),
+		.runs = add_metric(&s->profile, PROFILE_RUNS),
 	};
 }
 

@@ -124,7 +124,8 @@ static void cut_block(const struct study *y, struct cutting *k, const struct blo
 		uint32_t scope = scope_at(k->image, in.pc);
 		bool begins = k->runs.len == first || scope != last;
 		if (begins)
-			vec_push(&k->runs, (struct insn_run){.place = place_of(k, scope, in.pc),
+			vec_push(&k->runs, (struct insn_run){.va = in.pc,
+							     .place = place_of(k, scope, in.pc),
 							     .first = number});
 		/* A system call may be the last thing that is executed. */
 		last = in.kind == INSN_SYSCALL ? INDEX_NONE - 1 : scope;

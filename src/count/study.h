@@ -6,6 +6,7 @@
 
 /* Instructions of a block that follow each other and have the same innermost scope. */
 struct insn_run {
+	uint64_t va;
 	uint32_t place;        /* of the procedure's places */
 	uint32_t first, count; /* number in the block of the first one; how many */
 	uint32_t mix[INSN_CLASSES];

@@ -10,7 +10,11 @@
 #include "base/text.h"
 #include "probe/target.h"
 
-enum { REGION_MIN = 1 << 20 };
+enum {
+	REGION_MIN = 1 << 20,
+	PROBED_SIZE = 512, /* of a fragment, on average: with some probes, and with counters */
+	COUNTED_SIZE = 2048,
+};
 
 static bool read_maps(int pid, struct text *out)
 {
@@ -82,7 +86,7 @@ static uint64_t region_size(const struct target *t, const struct site *site)
 	uint64_t dirty = 0;
 	vec_each (s, &t->sites)
 		dirty += s->dirty && s->code == site->code;
-	uint64_t size = site->next_room + dirty * 512;
+	uint64_t size = site->next_room + dirty * (site->counted ? COUNTED_SIZE : PROBED_SIZE);
 	return whole_pages(size < REGION_MIN ? REGION_MIN : size);
 }
 

@@ -217,7 +217,8 @@ bool profile_is_counted(const struct profile *p, uint32_t metric)
 	if (!profile_has_counts(p) || metric >= p->metrics.len)
 		return false;
 	const char *name = p->metrics.data[metric].name;
-	return !strcmp(name, PROFILE_INSTRUCTIONS) || !strcmp(name, PROFILE_CALLS);
+	return !strcmp(name, PROFILE_INSTRUCTIONS) || !strcmp(name, PROFILE_CALLS) ||
+	       !strcmp(name, PROFILE_RUNS);
 }
 
 void profile_count(struct profile *p, const char *name, uint64_t samples)

@@ -92,14 +92,17 @@ struct profile_count {
 	uint64_t samples;
 };
 
-/* The metrics of a run that was counted, not sampled. Both have no unit and no period.
+/* The metrics of a run that was counted, not sampled. They have no unit and no period.
  *
- * "instructions": values are at NODE_LEAF nodes, each a run of instructions of a block that have
- * the same innermost scope; samples = how often it was executed, amount = the instructions that
- * makes. "calls": at a NODE_LEAF at the entry of the callee, below the NODE_FRAME of its call;
- * samples = amount = calls along this path. */
+ * "instructions": values are at NODE_LEAF nodes, one for each innermost scope that a calling
+ * context executed, at one of its instructions; samples = executions of runs of instructions in it,
+ * amount = the instructions that makes. "calls": at a NODE_LEAF at the entry of the callee, below
+ * the NODE_FRAME of its call; samples = amount = calls along this path. "runs": for assembly, from
+ * whatever context, at a NODE_LEAF below the root: a run of instructions of a block that begins
+ * there; samples = how often it was executed, amount = the instructions that makes. */
 #define PROFILE_INSTRUCTIONS "instructions"
 #define PROFILE_CALLS        "calls"
+#define PROFILE_RUNS         "runs"
 
 enum profile_tally_flag {
 	TALLY_IRREDUCIBLE = 1 << 0, /* of a region with several entries: counted as a whole */

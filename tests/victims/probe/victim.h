@@ -1,4 +1,4 @@
-/* What the victims share: counting the truth, and being left alone by the optimiser.
+/* What the victims share: counting the truth.
  *
  * A victim is a procedure victim_NAME() that returns the same checksum whenever and in whichever
  * thread it is called. What it counts on the way is the truth that probes are compared with; main.c
@@ -12,10 +12,9 @@
  *	PID wall|sync|io NAME N    ns spent in it, or waiting in it
  *	PID bytes NAME N           moved in it */
 #pragma once
-#include <stdint.h>
 #include <time.h>
 
-typedef uint64_t u64;
+#include "../kept.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,25 +36,6 @@ struct truth {
 #define ENTERED(loop)  TRUTH("entered", loop, 1)
 #define ITERATED(loop) TRUTH("iterated", loop, 1)
 #define PATH(path)     TRUTH("path", path, 1)
-
-/* Not inlined, cloned or changed because of who calls it. */
-#if defined(__GNUC__) && !defined(__clang__)
-#define KEEP __attribute__((noipa, used))
-#else
-#define KEEP __attribute__((noinline, used))
-#endif
-
-/* The compiler cannot know the value behind this. */
-#define OPAQUE(x) __asm__ volatile("" : "+r"(x)::"memory")
-/* One at the end of a body keeps it from being merged, vectorised or taken out of its loop. */
-#define BARRIER() __asm__ volatile("" ::: "memory")
-
-static inline u64 mix(u64 x)
-{
-	x ^= x >> 29;
-	x *= UINT64_C(0xbf58476d1ce4e5b9);
-	return x ^ x >> 32;
-}
 
 static inline u64 now_ns(void)
 {

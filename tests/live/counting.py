@@ -1,0 +1,438 @@
+"""What the tests of `sonde count` share: builds tests/victims/count in many ways, runs programs under it, reads the
+profile, and compares with the truth that victims tell.
+
+    counting.py list                      names of builds
+    counting.py build FOLDER [PATTERN]    keeps the programs
+    counting.py compare FOLDER/BUILD VICTIM...   runs one and prints what differs
+"""
+
+import bisect
+import collections
+import fnmatch
+import functools
+import os
+import platform
+import shutil
+import sqlite3
+import struct
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / "tests/cli"), str(ROOT / "tests/corpus")]
+import machine  # noqa: E402
+from case import SONDE, Skip  # noqa: E402
+
+SOURCES = ROOT / "tests/victims/count"
+KEPT = tempfile.TemporaryDirectory(prefix="sonde-count-")
+FOLDER = Path(KEPT.name)
+LONG = bool(os.environ.get("COUNT_LONG"))
+LIMIT = 300 if LONG else 60
+PROTECTED = "-mbranch-protection=standard" if platform.machine() == "aarch64" else "-fcf-protection=full"
+MUSL = "-mno-outline-atomics" if platform.machine() == "aarch64" else ""
+
+# How to compile, how to link. Debugging information is of a version that valgrind reads, and without variables, which
+# take gcc long.
+BUILDS = {
+    "gcc-O0": ("gcc -O0", "-pie"),
+    "gcc-O1": ("gcc -O1", "-pie"),
+    "gcc-O2": ("gcc -O2", "-pie"),
+    "gcc-O3": ("gcc -O3", "-pie"),
+    "clang-O0": ("clang -O0", "-pie"),
+    "clang-O1": ("clang -O1", "-pie"),
+    "clang-O2": ("clang -O2", "-pie"),
+    "clang-O3": ("clang -O3", "-pie"),
+    "static": ("gcc -O2", "-static -no-pie"),
+    "static-pie": ("gcc -O0", "-static-pie"),
+    "framed": ("gcc -O2 -fno-omit-frame-pointer -fno-plt", "-pie"),
+    "protected": (f"gcc -O2 {PROTECTED}", "-pie"),
+    "musl": (f"musl-gcc -O2 {MUSL}", "-pie"),
+    "musl-static": (f"musl-gcc -O2 {MUSL}", "-static"),
+}
+CXX = {"gcc": "g++", "clang": "clang++"}
+MORE = {"gcc": ["-fno-var-tracking"], "musl-gcc": ["-fno-var-tracking"], "clang": []}
+# Where the images of a process lie, each for itself: see far.py.
+MAIN_BASE, LIBRARY_BASE = 0x40000000, 0x80000000
+VICTIMS = ("loops", "leaving", "recursion", "jumps", "exceptions", "signals", "threads", "computed", "pointers",
+           "virtuals", "callbacks", "startup", "loading", "contexts", "stacks", "tails", "many")
+# Each by itself: they make processes, or end the one they are in.
+ALONE = ("forks", "execs", "exits", "aborts", "vanishes", "ends")
+LACKING = {"musl": {"exceptions", "virtuals", "contexts"}, "musl-static": {"exceptions", "virtuals", "contexts", "loading"},
+           "static": {"loading"}, "static-pie": {"loading"}}
+
+EXACT_TRIPS = 32
+IRREDUCIBLE, ITERATIONS_UNKNOWN, TRIPS_UNKNOWN, MACHINE_ITERATIONS = 1, 2, 4, 8
+
+
+def run_tool(*command, **more):
+    done = subprocess.run(command, capture_output=True, check=False, **more)
+    if done.returncode:
+        raise AssertionError(f"{' '.join(map(str, command))}: {done.stderr.decode()[-1000:]}")
+    return done.stdout.decode()
+
+
+def find(name):
+    path = shutil.which(name)
+    if not path:
+        raise Skip(f"no {name}")
+    return path
+
+
+# Building
+
+
+def sources(name):
+    lacking = LACKING.get(name, ())
+    return [p for p in sorted(SOURCES.glob("*.c*")) if p.name != "library.c" and p.stem not in lacking]
+
+
+def compile_one(compiler, source):
+    """Objects are shared by builds that differ in how they are linked."""
+    words = compiler.split()
+    more = MORE[words[0]]
+    if source.suffix == ".cc":
+        words[0] = CXX[words[0]]
+    if source.name == "many.c":
+        words = [w.replace("-O2", "-O1").replace("-O3", "-O1") for w in words]  # compilers take minutes
+    out = FOLDER / "objects" / f"{' '.join(words)} {source.name}.o".replace(" ", "_").replace("/", "_")
+    if not out.exists():
+        out.parent.mkdir(exist_ok=True)
+        part = out.with_suffix(f".{compiler.replace(' ', '_').replace('/', '_')}")
+        run_tool(*words, *more, "-gdwarf-4", "-D_GNU_SOURCE", "-pthread", "-fPIE", "-fno-unroll-loops", "-c", "-o", part,
+                 source)
+        part.rename(out)
+    return out
+
+
+def victim(name):
+    """The path of a build."""
+    out = FOLDER / name
+    if out.exists():
+        return str(out)
+    compiler, link = BUILDS[name]
+    first = compiler.split()[0]
+    find(first)
+    with ThreadPoolExecutor(2) as pool:
+        objects = list(pool.map(lambda s: compile_one(compiler, s), sources(name)))
+    base = [] if link == "-static-pie" else [f"-Wl,-Ttext-segment={MAIN_BASE:#x}"]  # which glibc gets wrong
+    run_tool(CXX.get(first, first), "-pthread", *link.split(), *base, "-o", out, *objects,
+             *([] if "musl" in name else ["-ldl"]))
+    return str(out)
+
+
+@functools.lru_cache
+def library():
+    """What the victim `loading` loads, with any libc."""
+    out = FOLDER / "library.so"
+    run_tool(find("gcc"), "-O2", "-gdwarf-4", "-shared", "-fPIC", "-fvisibility=hidden", "-D_GNU_SOURCE", "-fno-unroll-loops",
+             f"-Wl,-Ttext-segment={LIBRARY_BASE:#x}", "-o", out, SOURCES / "library.c", SOURCES / "truth.c")
+    return str(out)
+
+
+def runnable(name, wanted=VICTIMS):
+    return [v for v in wanted if v not in LACKING.get(name, ())]
+
+
+# Running
+
+
+def environment(truth):
+    env = {k: v for k, v in os.environ.items() if k != "COUNT_TRUTH"}
+    env.update(COUNT_LIBRARY=library(), TMPDIR=str(FOLDER), PYTHONHASHSEED="0")
+    if truth:
+        env["COUNT_TRUTH"] = str(truth)
+    return env
+
+
+def run(command, truth=None, limit=LIMIT, **more):
+    """Output, complaints and status."""
+    if truth:
+        Path(truth).unlink(missing_ok=True)
+    try:
+        done = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, capture_output=True, timeout=limit,
+                              check=False, env={**environment(truth), **more.pop("env", {})}, **more)
+    except subprocess.TimeoutExpired as why:
+        raise AssertionError(f"hangs: {' '.join(map(str, command))} {(why.stderr or b'')[-500:]}") from None
+    status = done.returncode if done.returncode >= 0 else 128 - done.returncode
+    return done.stdout, done.stderr.decode(errors="replace"), status
+
+
+@functools.lru_cache(None)
+def native(*command):
+    out, _, status = run(command)
+    return out, status
+
+
+def count(command, *options, truth=None, unchanged=True, **more):
+    """Runs a command under `sonde count`, which must not change what it prints or how it ends: the profile."""
+    with tempfile.NamedTemporaryFile(dir=FOLDER, prefix="counted") as f:
+        path = f.name
+    out, err, status = run([SONDE, "count", *options, "-o", path, "--", *command], truth, **more)
+    if unchanged:
+        expected = native(*command)
+        if (out, status) != expected:
+            raise AssertionError(f"status {status} instead of {expected[1]}, output "
+                                 f"{'same' if out == expected[0] else 'differs: ' + repr(out[-300:])}; {err[-1500:]}")
+    if not os.path.exists(path):
+        raise AssertionError(f"no profile; status {status}, {err[-1500:]}")
+    return Profile(path)
+
+
+# Reading
+
+Tally = collections.namedtuple("Tally", "flags entries iterations min max trips mix")
+NO_TALLY = Tally(0, 0, 0, 0, 0, {}, ())
+
+
+class Profile:
+    """The tables as Python has them; numbers of rows are left behind."""
+
+    def __init__(self, path):
+        self.path = path
+        db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        self.images = dict(db.execute("SELECT id, path FROM image"))
+        self.threads = {i: (pid, tid) for i, pid, tid in db.execute(
+            "SELECT thread.id, pid, tid FROM thread JOIN process ON process.id = thread.process")}
+        self.children = {pid for pid, in db.execute("SELECT pid FROM process WHERE parent IS NOT NULL")}
+        self.metrics = dict(db.execute("SELECT id, name FROM metric"))
+        self.nodes = {i: (parent, kind, self.images.get(image), address) for i, parent, kind, image, address in
+                      db.execute("SELECT id, parent, kind, image, address FROM node")}
+        self.values = [(node, thread, self.metrics[metric], samples, amount) for node, thread, metric, samples, amount in
+                       db.execute("SELECT * FROM value")]
+        self.uncovered = [(self.images.get(i), a, n, r) for i, a, n, r in
+                          db.execute("SELECT image, address, name, reason FROM uncovered")]
+        self.facts = dict(db.execute("SELECT key, value FROM meta"))
+        trips = collections.defaultdict(dict)
+        for tally, low, high, entries in db.execute("SELECT tally, low, high, entries FROM trips"):
+            assert low == high if low < EXACT_TRIPS else high == 2 * low - 1, f"a bucket from {low} to {high}"
+            trips[tally][low] = entries
+        self.loops, self.procedures = {}, {}
+        for row in db.execute("SELECT * FROM tally"):
+            number, image, address, loop, thread, _, flags, entries, iterations, least, most = row[:11]
+            into = (self.loops if loop else self.procedures).setdefault((self.images[image], address), {})
+            key = self.threads[thread]
+            assert key not in into, f"two tallies of {address:#x} in one thread"
+            into[key] = Tally(flags, entries, iterations, least, most, trips[number], row[11:])
+        db.close()
+
+    def called(self):
+        """(image, address) of each procedure -> calls, of all threads and paths."""
+        result = collections.Counter()
+        for node, _, metric, _, amount in self.values:
+            if metric == "calls":
+                result[self.nodes[node][2:]] += amount
+        return result
+
+    def comparable(self):
+        """All that two runs of one program have in common: nothing of times, processes and rows. Threads by what
+        they did."""
+        def tree(node):
+            parent, kind, image, address = self.nodes[node]
+            return ((tree(parent) if parent is not None else ()) + ((kind, image, address),))
+        by_thread = collections.defaultdict(list)
+        for node, thread, metric, samples, amount in self.values:
+            by_thread[self.threads[thread]].append(("value", tree(node), metric, samples, amount))
+        for kind, rows in (("loop", self.loops), ("procedure", self.procedures)):
+            for place, threads in rows.items():
+                for thread, tally in threads.items():
+                    by_thread[thread].append((kind, place, tally._replace(trips=sorted(tally.trips.items()))))
+        return sorted([sorted(rows, key=repr) for rows in by_thread.values()], key=repr)
+
+    def check(self):
+        """What must be so whatever was counted."""
+        for (image, address), threads in self.loops.items():
+            for (pid, _), t in threads.items():
+                if pid not in self.children:  # which leave loops that their parents entered
+                    check_trips(t, f"loop at {address:#x} of {image}")
+        instructions = sum(v[4] for v in self.values if v[2] == "instructions")
+        mix = sum(sum(t.mix) for threads in self.procedures.values() for t in threads.values())
+        assert instructions == mix, f"{instructions} instructions in contexts, {mix} in tallies"
+        calls = sum(t.entries for threads in self.procedures.values() for t in threads.values())
+        assert sum(self.called().values()) == calls, f"{sum(self.called().values())} calls in contexts, {calls} in tallies"
+        return self
+
+
+def check_trips(t, what):
+    if t.flags & (ITERATIONS_UNKNOWN | TRIPS_UNKNOWN):
+        return
+    ended = sum(t.trips.values())
+    assert ended <= t.entries, f"{what}: {ended} entries had ends, {t.entries} beginnings"
+    low = sum(l * n for l, n in t.trips.items())
+    high = sum((l if l < EXACT_TRIPS else 2 * l - 1) * n for l, n in t.trips.items())
+    assert low <= t.iterations, f"{what}: {t.iterations} iterations, at least {low} by trip counts"
+    assert ended < t.entries or t.iterations <= high, f"{what}: {t.iterations} iterations, at most {high} by trip counts"
+    if t.trips:
+        least, most = min(t.trips), max(t.trips)
+        assert least <= t.min and (t.min == least or least >= EXACT_TRIPS and t.min < 2 * least), f"{what}: least {t.min}"
+        assert most <= t.max and (t.max == most or most >= EXACT_TRIPS and t.max < 2 * most), f"{what}: most {t.max}"
+
+
+# Comparing
+
+
+class Places:
+    """Where the procedures and loops of victims are: name -> (image, address). Marks tell the loops: `several` are
+    those whose bodies the compiler copied."""
+
+    def __init__(self, *paths):
+        self.procedures, self.loops, self.several = {}, {}, set()
+        for path in paths:
+            elf = machine.Elf(path)
+            for line in run_tool(elf.tool("nm"), path).splitlines():
+                words = line.split()
+                if len(words) == 3 and words[1] in "tTwW":
+                    self.procedures[words[2]] = (path, int(words[0], 16))
+            self._loops(path, elf)
+        self.starts = sorted(self.procedures.values())
+
+    def containing(self, image, address):
+        """The start of the procedure with this address, or None."""
+        i = bisect.bisect_right(self.starts, (image, address)) - 1 if image else -1
+        return self.starts[i] if i >= 0 and self.starts[i][0] == image else None
+
+    def _loops(self, path, elf):
+        found = Loops(path)
+        for name, va in marks(elf):
+            header = found.innermost(va)
+            if name in self.loops or header is None:
+                self.several.add(name)
+            if header is not None:
+                self.loops[name] = (path, header)
+
+
+class Loops:
+    """The loops of a file by the blocks that they have: not by lines, which many may share."""
+
+    def __init__(self, path):
+        self.starts, self.headers = [], []  # of each block in the order of addresses: its innermost loop's header
+        blocks = self._blocks(path)
+        innermost = {}
+        for line in run_tool(SONDE, "dump", "loops", path).splitlines():
+            words = line.split()
+            if words[:1] == ["procedure"]:
+                here = words[2].split("-")[0]
+            elif words[:1] == ["loop"]:
+                fields = dict(w.split("=") for w in words[2:] if "=" in w)
+                for block in fields["blocks"].split(","):
+                    innermost[here, block] = int(words[3], 0)  # inner ones follow
+        for (low, high), key in sorted(blocks.items()):
+            self.starts.append(low)
+            self.headers.append((high, innermost.get(key)))
+
+    @staticmethod
+    def _blocks(path):
+        blocks = {}
+        for line in run_tool(SONDE, "dump", "cfg", path).splitlines():
+            words = line.split()
+            if words[:1] == ["procedure"]:
+                here = words[2].split("-")[0]
+            elif words[:1] == ["block"]:
+                low, high = (int(w, 0) for w in words[2].split("-"))
+                blocks[low, high] = (here, words[1])
+        return blocks
+
+    def innermost(self, va):
+        """The header of the innermost loop around an address, or None."""
+        i = bisect.bisect_right(self.starts, va) - 1
+        return self.headers[i][1] if i >= 0 and va < self.headers[i][0] else None
+
+
+def marks(elf):
+    """(name, address) of each mark that tests/victims/count/truth.h planted."""
+    data, at = elf.section(".countmark"), 0
+    while at < len(data):
+        va, = struct.unpack_from("<Q", data, at)
+        end = data.index(b"\0", at + 8)
+        if va:
+            yield data[at + 8:end].decode(), va
+        at = end + 1
+
+
+def told(truth):
+    """(pid, tid, kind, name) -> Tally, as victims told."""
+    result = {}
+    for line in Path(truth).read_text(encoding="ascii").splitlines():
+        pid, tid, kind, name, *numbers = line.split(" ")
+        key = int(pid), int(tid), kind, name
+        entries, iterations, least, most = map(int, (numbers[:4] + ["0"] * 4)[:4])
+        trips = dict(tuple(map(int, p.split(":"))) for p in numbers[4].split(",") if p) if len(numbers) > 4 else {}
+        if key in result:  # of a library that was loaded again
+            before = result[key]
+            result[key] = Tally(0, before.entries + entries, before.iterations + iterations, min(least, before.min),
+                                max(most, before.max), dict(collections.Counter(trips) + collections.Counter(before.trips)), ())
+        else:
+            result[key] = Tally(0, entries, iterations, least, most, trips, ())
+    return result
+
+
+def without_empty(t):
+    """The same loop where a test in front of it keeps it from being entered for nothing."""
+    trips = {k: n for k, n in t.trips.items() if k}
+    return t._replace(entries=t.entries - t.trips.get(0, 0), trips=trips,
+                      min=t.min or (min(trips) if trips else 0), max=t.max)
+
+
+def same_loop(got, expected):
+    """Of entries that did not end, there is no trip count; where a jump of unknown target leaves the loop, of none."""
+    if got.flags & TRIPS_UNKNOWN:
+        return (got.entries, got.iterations, got.trips) == (expected.entries, expected.iterations, {})
+    return (got.entries, got.iterations, got.trips) == (expected.entries, expected.iterations, expected.trips) and (
+        not got.trips or (got.min, got.max) == (expected.min, expected.max))
+
+
+def show(t):
+    return f"{t.entries} entries, {t.iterations} iterations, {t.min}..{t.max}, trips {dict(sorted(t.trips.items()))}" + (
+        f", flags {t.flags}" if t.flags else "")
+
+
+def differences(profile, truth, places, optimised, loose=()):
+    """What differs from the truth, one sentence each; and how much was compared. What could not be counted is told."""
+    wrong, compared = [], 0
+    uncovered = {places.containing(image, address) for image, address, _, _ in profile.uncovered}
+    for (pid, tid, kind, name), expected in sorted(told(truth).items()):
+        if places.containing(*(places.procedures if kind == "calls" else places.loops).get(name, (None, 0))) in uncovered:
+            continue
+        if kind == "calls":
+            where = places.procedures[name]
+            got = profile.procedures.get(where, {}).get((pid, tid), NO_TALLY)
+            if got.entries != expected.entries:
+                wrong.append(f"{name} ({where[1]:#x}) in {pid}/{tid}: {got.entries} calls instead of {expected.entries}")
+        elif name in places.several or name in loose:
+            continue
+        else:
+            where = places.loops[name]
+            got = profile.loops.get(where, {}).get((pid, tid), NO_TALLY)
+            variants = [expected, without_empty(expected)] if optimised else [expected]
+            if not any(same_loop(got, v) for v in variants):
+                wrong.append(f"loop {name} ({where[1]:#x}) in {pid}/{tid}: {show(got)} instead of {show(expected)}")
+        compared += 1
+    return wrong, compared
+
+
+def main():
+    if sys.argv[1:2] == ["list"]:
+        print("\n".join(BUILDS))
+    elif sys.argv[1:2] == ["build"] and len(sys.argv) > 2:
+        Path(sys.argv[2]).mkdir(parents=True, exist_ok=True)
+        shutil.copy(library(), sys.argv[2])
+        for name in BUILDS:
+            if fnmatch.fnmatch(name, sys.argv[3] if len(sys.argv) > 3 else "*"):
+                try:
+                    shutil.copy(victim(name), sys.argv[2])
+                except Skip as why:
+                    print(f"{name}: {why}", file=sys.stderr)
+    elif sys.argv[1:2] == ["compare"] and len(sys.argv) > 3:
+        program, truth = os.path.realpath(sys.argv[2]), FOLDER / "truth"
+        profile = count([program, *sys.argv[3:]], "--images", "all", truth=truth)
+        wrong, compared = differences(profile, truth, Places(program, library()), "O0" not in program)
+        print("\n".join(wrong + [f"{len(wrong)} of {compared} differ"]))
+        profile.check()
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()

@@ -141,7 +141,6 @@ static void on_loaded(struct count_session *s, const struct engine_event *v)
 static void on_ended(struct count_session *s, const struct engine_event *v)
 {
 	if (target_pid(v->target) == s->program) {
-		s->seconds = now() - s->own->started;
 		s->program = 0;
 		s->status = v->status;
 		signals_forget_program();
@@ -163,11 +162,11 @@ static void on_event(struct count_session *s, const struct engine_event *v)
 bool count_turn(struct count_session *s, int timeout_ms)
 {
 	struct engine_event v;
-	if (s->program && engine_poll(s->own->engine, timeout_ms, &v)) {
-		coverage_take(s->own->coverage, s->own->targets.data, s->own->targets.len);
-		on_event(s, &v);
-	}
+	bool happened = s->program && engine_poll(s->own->engine, timeout_ms, &v);
+	s->seconds = now() - s->own->started; /* reading what was counted is no part of the run */
 	coverage_take(s->own->coverage, s->own->targets.data, s->own->targets.len);
+	if (happened)
+		on_event(s, &v);
 	return s->program;
 }
 
@@ -276,6 +275,7 @@ void count_finish(struct count_session *s)
 	while (s->own->targets.len) /* children that outlive the program */
 		drop_target(s, s->own->targets.data[0]);
 	facts_number(&s->profile, "seconds", s->seconds, 3);
+	facts_number(&s->profile, "preparing", s->preparing, 3);
 	vec_each (v, &s->profile.values)
 		if (v->metric == s->own->reader.instructions)
 			s->instructions += v->amount;

@@ -112,6 +112,21 @@ static bool holds_entry(const struct study *y, uint32_t loop)
 	return l == loop;
 }
 
+/* All executions of the header that do not come from inside. */
+static bool count_entries_by_header(const struct study *y, const int64_t *counts, uint32_t loop,
+				    uint64_t *out)
+{
+	const struct loop *l = &y->forest.loops[loop];
+	*out = (uint64_t)counts[y->tally.block_edge[l->header]];
+	for (uint32_t i = l->first_back; i < l->first_back + l->back_count; i++) {
+		uint64_t n = tally_edge(&y->tally, counts, y->forest.edges[i]);
+		if (n == UINT64_MAX || n > *out)
+			return false;
+		*out -= n;
+	}
+	return !l->irreducible;
+}
+
 /* A loop that holds the procedure's first block is entered with it, along no edge. Entries along
  * edges that cannot be told from others are not known. */
 static bool count_entries(const struct study *y, const int64_t *counts, uint64_t calls,
@@ -122,7 +137,7 @@ static bool count_entries(const struct study *y, const int64_t *counts, uint64_t
 	for (uint32_t i = l->first_entry; i < l->first_entry + l->entry_count; i++) {
 		uint64_t n = tally_edge(&y->tally, counts, y->forest.edges[i]);
 		if (n == UINT64_MAX)
-			return false;
+			return count_entries_by_header(y, counts, loop, out);
 		*out += n;
 	}
 	return true;
@@ -144,8 +159,9 @@ static void add_loops(const struct study *y, const int64_t *counts, uint64_t cal
 {
 	for (uint32_t l = 0; l < y->forest.loop_count; l++) {
 		uint64_t entries;
-		flat->vague[l] |= !count_entries(y, counts, calls, l, &entries);
-		flat->entries[l] += entries;
+		bool known = count_entries(y, counts, calls, l, &entries);
+		flat->vague[l] |= !known;
+		flat->entries[l] += known ? entries : 0;
 		flat->iterations[l] += count_iterations(y, counts, l);
 	}
 }

@@ -38,7 +38,7 @@ enum {
 	RT_SEEN_BITS = 17,
 	RT_CONTEXT_DEPTH = 1 << (RT_SEEN_BITS - 1), /* of contexts below each other */
 	RT_CONTEXT_CHUNK = 64 << 10,                /* taken from the total at a time */
-	RT_CONTEXT_LIMIT = 96 << 20,               /* the total, unless Sonde says otherwise */
+	RT_CONTEXT_LIMIT = 96 << 20,                /* the total, unless Sonde says otherwise */
 	RT_CONTEXT_RESERVE = 16 << 20, /* beyond it, for contexts right below the root */
 	RT_EXACT_TRIPS = 32,
 	RT_LARGE_TRIPS = 64 - 5,

@@ -94,15 +94,25 @@ void count_trips(struct rt_area *a, uint32_t loop, uint64_t trips)
 
 /* ---- events ---- */
 
-uint64_t rt_called(uint64_t procedure, uint64_t sp)
+/* Whether what returns there is a signal handler. */
+static bool is_handler(uint64_t link)
+{
+	return region_has_text(region_header(), link) && is_sigreturn(link);
+}
+
+/* A signal handler is called from nowhere, whatever its interrupted caller called last. */
+uint64_t rt_called(uint64_t procedure, uint64_t sp, uint64_t link)
 {
 	struct counting c;
 	if (!begin(&c, sp))
 		return sink();
 	shadow_strip(&c);
 	const struct rt_shadow *caller = shadow_top(&c);
-	struct rt_context *x = context_called(&c, shadow_context(caller), key_site(caller->key),
-					      (uint32_t)procedure);
+	uint32_t site = key_site(caller->key);
+	if (is_handler(entry_link(sp, link)))
+		site = 0;
+	struct rt_context *x =
+		context_called(&c, shadow_context(caller), site, (uint32_t)procedure);
 	if (x)
 		shadow_push(&c, x, 0, sp);
 	return finish(&c, x);

@@ -80,6 +80,7 @@ find:
 	save
 	mov	x0, x16
 	ldr	x1, [sp, FRAME + 24]
+	ldr	x2, [sp, FRAME + 16]
 	bl	\function
 	mov	x16, x0
 	restore

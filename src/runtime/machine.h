@@ -17,6 +17,21 @@ static inline void keep_order(void)
 /* What a call leaves on the stack. */
 enum { CALL_PUSHES = 0 };
 
+/* Where a procedure returns to whose first instruction is to be executed, with this stack pointer
+ * and link register. */
+static inline uint64_t entry_link(uint64_t sp, uint64_t link)
+{
+	(void)sp;
+	return link;
+}
+
+/* What signal handlers return to: mov x8, 139; svc 0. */
+static inline bool is_sigreturn(uint64_t pc)
+{
+	const uint32_t *code = (const uint32_t *)pc;
+	return pc % 4 == 0 && code[0] == 0xd2801168 && code[1] == 0xd4000001;
+}
+
 /* As the stub leaves it on the stack. x12 to x15 and x19 to x28 are there only for RT_TARGET. */
 struct frame {
 	uint64_t reg[31]; /* without the program's x16, x17, x30 */
@@ -109,6 +124,20 @@ enum { SIGNAL_FP = 544, SIGNAL_LINK = 552, SIGNAL_SP = 560, SIGNAL_PC = 568 };
 #elif defined(__x86_64__)
 
 enum { CALL_PUSHES = 8 };
+
+static inline uint64_t entry_link(uint64_t sp, uint64_t link)
+{
+	(void)link;
+	return *(const uint64_t *)sp;
+}
+
+/* mov $15, %rax; syscall */
+static inline bool is_sigreturn(uint64_t pc)
+{
+	const uint8_t *code = (const uint8_t *)pc;
+	return code[0] == 0x48 && code[1] == 0xc7 && code[2] == 0xc0 && code[3] == 15 && !code[4] &&
+	       !code[5] && !code[6] && code[7] == 0x0f && code[8] == 5;
+}
 
 struct frame {
 	uint64_t reg[16]; /* by number; rax is the program's, as is rsp */

@@ -11,24 +11,6 @@ struct stack_words {
 	uint32_t count;
 };
 
-static bool looks_like_code(const struct rt_header *h, uint64_t word)
-{
-	uint32_t low = 0, high = h->text_ranges <= RT_TEXT_RANGES ? h->text_ranges : RT_TEXT_RANGES;
-	/* Most are neither. */
-	if (!high || word < h->text[0].start || word >= h->text[high - 1].end)
-		return false;
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-		if (word < h->text[middle].start)
-			high = middle;
-		else if (word >= h->text[middle].end)
-			low = middle + 1;
-		else
-			return true;
-	}
-	return false;
-}
-
 /* The rest of a page that is in use. */
 static uint32_t copy_page(uint64_t from, uint64_t *to)
 {
@@ -79,7 +61,7 @@ static uint64_t hash_words(const struct stack_words *words, uint64_t hash)
 	uint64_t mask = h->link_mask ? h->link_mask : UINT64_MAX;
 	for (uint32_t i = 0; i < words->count; i++) {
 		uint64_t word = words->word[i] & mask;
-		if (looks_like_code(h, word))
+		if (region_has_text(h, word))
 			hash = mix(hash, word);
 	}
 	return hash;

@@ -55,6 +55,25 @@ static inline struct rt_header *region_header(void)
 	return region_at(0);
 }
 
+/* Whether a word may be an address of code of the program. */
+static inline bool region_has_text(const struct rt_header *h, uint64_t word)
+{
+	uint32_t low = 0, high = h->text_ranges <= RT_TEXT_RANGES ? h->text_ranges : RT_TEXT_RANGES;
+	/* Most are neither. */
+	if (!high || word < h->text[0].start || word >= h->text[high - 1].end)
+		return false;
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+		if (word < h->text[middle].start)
+			high = middle;
+		else if (word >= h->text[middle].end)
+			low = middle + 1;
+		else
+			return true;
+	}
+	return false;
+}
+
 static inline struct rt_subject *region_subject(uint32_t i)
 {
 	return (struct rt_subject *)region_at(RT_SUBJECT_TABLE) + i % RT_SUBJECTS;

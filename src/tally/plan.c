@@ -228,6 +228,13 @@ static bool has_inner(const struct planner *p, uint32_t loop)
 	return false;
 }
 
+/* An innermost loop, and nothing in it that would need what a register holds. */
+static bool is_simple(const struct planner *p, uint32_t loop)
+{
+	return !p->calls[loop] && !p->jumps[loop] && !p->forest->loops[loop].irreducible &&
+	       !has_inner(p, loop);
+}
+
 static uint32_t new_word(struct planner *p)
 {
 	return p->t->word_count++;
@@ -250,8 +257,7 @@ static enum trip_method choose_method(struct planner *p, uint32_t loop, uint32_t
 		uint32_t slot = outer == LOOP_NONE ? 0 : p->t->loops[outer].slot + 1;
 		return slot < FRAME_SLOTS ? TRIP_FRAME : TRIP_NONE;
 	}
-	bool simple = !p->jumps[loop] && !has_inner(p, loop);
-	return simple && p->t->trips != REG_NONE ? TRIP_HELD : TRIP_DIFFERENCE;
+	return is_simple(p, loop) && p->t->trips != REG_NONE ? TRIP_HELD : TRIP_DIFFERENCE;
 }
 
 static void plan_loops(struct planner *p)
@@ -471,14 +477,18 @@ static uint8_t take_register(uint64_t *set)
 	return reg;
 }
 
+/* Inner loops are executed more often than calls. */
 static void choose_registers(struct planner *p)
 {
 	uint64_t usable = p->o->private.core & ~p->o->live->touched.core & UINT32_MAX;
 	if (p->o->live->unknown)
 		usable = 0;
+	bool loops = false;
+	for (uint32_t i = 0; i < p->forest->loop_count; i++)
+		loops |= is_simple(p, i);
 	p->t->context = take_register(&usable);
+	p->t->trips = loops ? take_register(&usable) : REG_NONE;
 	p->t->frame = p->t->site_count ? take_register(&usable) : REG_NONE;
-	p->t->trips = take_register(&usable);
 }
 
 bool tally_plan(struct tally *out, const struct flow *f, const struct cfg *g,

@@ -240,7 +240,7 @@ static bool cannot_call(const struct counting *c, const struct rt_shadow *f)
 	if (f->entry_sp & RT_ENTRY_UNKNOWN)
 		return key_sp(f->key) - CALL_PUSHES < c->sp;
 	uint64_t highest = f->entry_sp - CALL_PUSHES;
-	return highest < c->sp || (highest == c->sp && key_sp(f->key) != f->entry_sp);
+	return highest < c->sp || (highest == c->sp && f->entry_sp - key_sp(f->key) > RT_KEY_SLACK);
 }
 
 void shadow_strip(const struct counting *c)

@@ -76,6 +76,29 @@ static void find_sites(struct planner *p)
 	vec_free(&sites);
 }
 
+static bool moves_stack(const struct planner *p, uint32_t block)
+{
+	const struct block *b = &p->g->blocks[block];
+	struct cursor c;
+	struct insn in;
+	cursor_set(&c, p->image, p->arch, b->start, b->size);
+	while (cursor_next(&c, DECODE_FULL, &in))
+		if (!insn_ends_block(&in) && regset_has(&in.writes, p->arch->sp))
+			return true;
+	return false;
+}
+
+/* Most do so first thing. */
+static bool is_still(const struct planner *p)
+{
+	if (!p->t->site_count || moves_stack(p, p->g->entry))
+		return false;
+	for (uint32_t b = 0; b < p->g->block_count; b++)
+		if (moves_stack(p, b))
+			return false;
+	return true;
+}
+
 /* ---- loops ---- */
 
 static bool is_outside(const struct planner *p, uint32_t loop, uint32_t block)
@@ -86,20 +109,7 @@ static bool is_outside(const struct planner *p, uint32_t loop, uint32_t block)
 	return l == LOOP_NONE;
 }
 
-static bool is_conditional(const struct block *b)
-{
-	return b->end == END_BRANCH || b->end == END_SWITCH || b->flags & BLOCK_CONDITIONAL;
-}
-
 /* ---- tests at the top of loops ---- */
-
-static bool jumps_back_always(const struct planner *p, const struct loop *l)
-{
-	for (uint32_t i = l->first_back; i < l->first_back + l->back_count; i++)
-		if (is_conditional(&p->g->blocks[p->g->edges[p->forest->edges[i]].from]))
-			return false;
-	return true;
-}
 
 /* The ways of a block that are not exceptions. */
 struct ways {
@@ -123,6 +133,16 @@ static struct ways ways_of(const struct planner *p, uint32_t loop, uint32_t bloc
 			w.other = i;
 	}
 	return w;
+}
+
+/* Whether no block that jumps back may leave the loop instead. */
+static bool jumps_back_always(const struct planner *p, uint32_t loop)
+{
+	const struct loop *l = &p->forest->loops[loop];
+	for (uint32_t i = l->first_back; i < l->first_back + l->back_count; i++)
+		if (ways_of(p, loop, p->g->edges[p->forest->edges[i]].from).outside != UINT32_MAX)
+			return false;
+	return true;
 }
 
 static bool has_one_way_in(const struct planner *p, uint32_t block)
@@ -159,6 +179,12 @@ static uint32_t find_branch(const struct planner *p, uint32_t loop, uint32_t at)
 static uint32_t pass_alternatives(struct planner *p, uint32_t loop, uint32_t first, uint32_t second)
 {
 	struct ways w = ways_of(p, loop, first);
+	for (uint32_t i = 0; i < TEST_PARTS && w.count == 1 && w.inside != UINT32_MAX &&
+			     has_one_way_in(p, first) && target_of(p, w.inside) != second;
+	     i++) {
+		first = target_of(p, w.inside);
+		w = ways_of(p, loop, first);
+	}
 	if (!has_one_way_in(p, first) || w.inside == UINT32_MAX || target_of(p, w.inside) != second)
 		return BLOCK_NONE;
 	if (w.count == 1)
@@ -175,7 +201,7 @@ static void find_tests(struct planner *p, uint32_t loop)
 {
 	const struct loop *l = &p->forest->loops[loop];
 	uint32_t at = BLOCK_NONE, end = BLOCK_NONE;
-	if (!l->irreducible && jumps_back_always(p, l))
+	if (!l->irreducible && jumps_back_always(p, loop))
 		at = find_branch(p, loop, l->header);
 	for (uint32_t parts = 0; at != BLOCK_NONE && parts < TEST_PARTS; parts++) {
 		struct ways w = ways_of(p, loop, at);
@@ -509,6 +535,7 @@ bool tally_plan(struct tally *out, const struct flow *f, const struct cfg *g,
 	p.calls = ARENA_ARRAY(tmp, bool, forest->loop_count + 1);
 	p.jumps = ARENA_ARRAY(tmp, bool, forest->loop_count + 1);
 	find_sites(&p);
+	out->still = is_still(&p);
 	choose_registers(&p);
 	plan_loops(&p);
 	make_net(&p);

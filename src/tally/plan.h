@@ -71,6 +71,7 @@ struct tally {
 	 * before an iteration begins, or LOOP_NONE. */
 	uint32_t *tests;
 	uint32_t site_count, slot_count, word_count;
+	bool still;  /* it never moves the stack pointer */
 	bool framed; /* its activations are on the shadow stack */
 	/* Registers that are held: the addresses of the context and, only with that, of the frame;
 	 * what TRIP_HELD counts. REG_NONE: there is none to be had. */

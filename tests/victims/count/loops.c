@@ -161,6 +161,65 @@ KEEP u64 loop_continues(u64 n)
 	return x;
 }
 
+/* Back edges that depend on something, but not on whether the loop is left. */
+KEEP u64 loop_ends_in_if(u64 n)
+{
+	LOOP(ends_in_if);
+	u64 x = 1;
+	CALLED(loop_ends_in_if);
+	ENTER(ends_in_if);
+	while (n) {
+		ITER(ends_in_if);
+		n--;
+		if (n & 1)
+			__asm__ volatile("nop" ::: "memory");
+	}
+	LEAVE(ends_in_if);
+	return x + n;
+}
+
+KEEP u64 loop_ends_in_loop(u64 n)
+{
+	LOOP(ends_outer);
+	LOOP(ends_inner);
+	u64 x = 1;
+	CALLED(loop_ends_in_loop);
+	ENTER(ends_outer);
+	while (n) {
+		u64 left = --n % 4;
+		ITER(ends_outer);
+		OPAQUE(left);
+		ENTER(ends_inner);
+		while (left) {
+			ITER(ends_inner);
+			x = x * 3 + left;
+			left--;
+			BARRIER();
+		}
+		LEAVE(ends_inner);
+	}
+	LEAVE(ends_outer);
+	return x;
+}
+
+KEEP u64 loop_ends_in_switch(u64 n)
+{
+	LOOP(ends_in_switch);
+	u64 x = 1;
+	CALLED(loop_ends_in_switch);
+	ENTER(ends_in_switch);
+	while (n) {
+		ITER(ends_in_switch);
+		switch (--n % 5) {
+		case 0: x += 1; BARRIER(); break;
+		case 1: x *= 3; BARRIER(); break;
+		case 3: x ^= n; BARRIER(); break;
+		}
+	}
+	LEAVE(ends_in_switch);
+	return x;
+}
+
 /* Two loops of the source with one header: one loop of the machine code, which begins anew at either back edge. */
 KEEP u64 loop_shared(u64 n)
 {
@@ -312,6 +371,9 @@ u64 victim_loops(void)
 		sum ^= loop_either(i % 7, i % 5);
 		sum += loop_continues(i);
 		sum ^= loop_shared(i);
+		sum += loop_ends_in_if(i);
+		sum ^= loop_ends_in_loop(i);
+		sum += loop_ends_in_switch(i);
 		sum += loop_calls(i % 9);
 		sum ^= loop_condition(i);
 		sum += loop_switch(program + i % 5, i);

@@ -58,31 +58,40 @@ class Recording:
 
 
 class Usage:
-    """What one command took: seconds by the wall, of the processor with all it waited for, its own peak memory."""
+    """What one command took: seconds by the wall, of the processor with all it waited for, its own peak memory, and the
+    sum of its and its children's peaks."""
 
-    def __init__(self, wall, cpu, peak, status, error, output):
-        self.wall, self.cpu, self.peak, self.status, self.error, self.output = wall, cpu, peak, status, error, output
+    def __init__(self, wall, cpu, peaks, status, error, output):
+        self.wall, self.cpu, self.status, self.error, self.output = wall, cpu, status, error, output
+        self.peak, self.family_peak = peaks
 
 
-def _peak_of(pid, out, done):
-    """Follows VmHWM: what wait4() tells would be the larger of the command's and its children's."""
+def _numbers_in(path, start=""):
+    """The first numbers of a file's lines that start like this; none if it is gone."""
+    try:
+        with open(path, encoding="ascii", errors="replace") as f:
+            return [int(n) for l in f if l.startswith(start) for n in l[len(start):].replace("kB", "").split()]
+    except OSError:
+        return []
+
+
+def _follow(pid, peaks, done):
+    """Follows VmHWM of a process and its children: what wait4() tells would be the larger of the two."""
     pause = 0.001
     while not done.wait(pause):
         pause = min(2 * pause, 0.02)
-        try:
-            with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as f:
-                out[0] = max([out[0]] + [int(l.split()[1]) for l in f if l.startswith("VmHWM")])
-        except OSError:
-            return
+        for one in [pid, *_numbers_in(f"/proc/{pid}/task/{pid}/children")]:
+            peaks[one] = max([peaks.get(one, 0), *_numbers_in(f"/proc/{one}/status", "VmHWM:")])
 
 
-def run(command, env=None, limit=None, output=subprocess.DEVNULL):
-    """Runs a command to its end, or for `limit` seconds: then it gets SIGTERM and the status is None."""
-    start, peak, done = time.perf_counter(), [0], threading.Event()
+def run(command, env=None, limit=None, output=subprocess.DEVNULL, first=None):
+    """Runs a command to its end, or for `limit` seconds: then it gets SIGTERM and the status is None. `first` is called in
+    its process."""
+    start, peaks, done = time.perf_counter(), {}, threading.Event()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE,
-                          env=dict(os.environ, **(env or {}))) as process:
-        follower = threading.Thread(target=_peak_of, args=(process.pid, peak, done))
+                          env=dict(os.environ, **(env or {})), preexec_fn=first) as process:
+        follower = threading.Thread(target=_follow, args=(process.pid, peaks, done))
         follower.start()
         try:
             text, error = process.communicate(timeout=limit)
@@ -94,7 +103,8 @@ def run(command, env=None, limit=None, output=subprocess.DEVNULL):
         follower.join()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Usage(time.perf_counter() - start, cpu, peak[0] << 10, status, error.decode(errors="replace"), text)
+    return Usage(time.perf_counter() - start, cpu, (peaks.get(process.pid, 0) << 10, sum(peaks.values()) << 10), status,
+                 error.decode(errors="replace"), text)
 
 
 def record(sonde, recording, command, *options, env=None, output=subprocess.DEVNULL):

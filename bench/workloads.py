@@ -18,18 +18,18 @@ class Workload:
         self.name, self.command, self.threads, self.env = name, command, threads, env or {}
 
 
-def _input(name):
+def input_file(name):
     return os.path.join(INPUTS, name)
 
 
-def _tool(name):
+def tool(name):
     found = shutil.which(name, path="/usr/local/bin:/usr/bin:/bin:/usr/games")
     if not found:
         raise programs.Missing(f"{name} is not installed")
     return found
 
 
-def _made(p, name, text):
+def made(p, name, text):
     """A file of the work folder; text is a function that gives its lines."""
     path = p.path("workloads", name)
     if not os.path.exists(path):
@@ -40,7 +40,7 @@ def _made(p, name, text):
     return path
 
 
-def _numbers(count):
+def numbers(count):
     """Lines that compress and sort neither too well nor too badly."""
     x = 12345
     for i in range(count):
@@ -48,7 +48,7 @@ def _numbers(count):
         yield f"{i} {x} {x % 97} the quick brown fox {x >> 20}\n"
 
 
-def _c_source(functions):
+def c_source(functions):
     """A C file of the kind that keeps an optimiser busy: loops, switches, pointers, calls."""
     yield "struct node { struct node *next; long key, value[4]; };\n"
     for i in range(functions):
@@ -82,60 +82,60 @@ long entry{i}(struct node *n, double *v, int c)
 
 
 def python3(p):
-    return Workload("python3", [p.system("python3"), "-S", "-E", _input("work.py")])
+    return Workload("python3", [p.system("python3"), "-S", "-E", input_file("work.py")])
 
 
 def gdb(p):
     """Reads DWARF with its worker threads, then expands and searches all of it."""
-    program = p.build("work-debug", programs.HOST, [_input("work.cc")], ["-g"], compiler="g++", level="-O1")
-    return Workload("gdb", [_tool("gdb"), "-nx", "-batch", "-x", _input("work.gdb"), program], threads=True)
+    program = p.build("work-debug", programs.HOST, [input_file("work.cc")], ["-g"], compiler="g++", level="-O1")
+    return Workload("gdb", [tool("gdb"), "-nx", "-batch", "-x", input_file("work.gdb"), program], threads=True)
 
 
 def xz(p):
-    return Workload("xz -T2", [_tool("xz"), "-2", "-T2", "--block-size=1MiB", "-k", "-c",
-                               _made(p, "fewer.txt", lambda: _numbers(160000))], threads=True)
+    return Workload("xz -T2", [tool("xz"), "-2", "-T2", "--block-size=1MiB", "-k", "-c",
+                               made(p, "fewer.txt", lambda: numbers(160000))], threads=True)
 
 
 def xz_one(p):
-    return Workload("xz -T1", [_tool("xz"), "-2", "-T1", "-k", "-c", _made(p, "fewer.txt", lambda: _numbers(160000))])
+    return Workload("xz -T1", [tool("xz"), "-2", "-T1", "-k", "-c", made(p, "fewer.txt", lambda: numbers(160000))])
 
 
 def bzip2(p):
-    return Workload("bzip2", [_tool("bzip2"), "-k", "-c", _made(p, "fewer.txt", lambda: _numbers(160000))])
+    return Workload("bzip2", [tool("bzip2"), "-k", "-c", made(p, "fewer.txt", lambda: numbers(160000))])
 
 
 def openssl(p):
-    return Workload("openssl, keys", [_tool("openssl"), "speed", "-seconds", "1", "rsa2048", "ecdsap256"])
+    return Workload("openssl, keys", [tool("openssl"), "speed", "-seconds", "1", "rsa2048", "ecdsap256"])
 
 
 def openssl_digests(p):
-    return Workload("openssl, digests", [_tool("openssl"), "speed", "-seconds", "1", "-bytes", "8192", "sha256", "sha512",
+    return Workload("openssl, digests", [tool("openssl"), "speed", "-seconds", "1", "-bytes", "8192", "sha256", "sha512",
                                          "md5", "aes-256-cbc"])
 
 
 def povray(p):
-    return Workload("povray", [_tool("povray"), "+I" + _input("work.pov"), "-O/dev/null", "-D", "+W320", "+H240", "+A0.1",
+    return Workload("povray", [tool("povray"), "+I" + input_file("work.pov"), "-O/dev/null", "-D", "+W320", "+H240", "+A0.1",
                                "+WT2", "-GA"], threads=True)
 
 
 def ffmpeg(p):
-    return Workload("ffmpeg", [_tool("ffmpeg"), "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=640x360:d=9", "-c:v",
+    return Workload("ffmpeg", [tool("ffmpeg"), "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=640x360:d=9", "-c:v",
                                "libx264", "-preset", "fast", "-threads", "2", "-f", "null", "-"], threads=True)
 
 
 def sqlite3(p):
-    return Workload("sqlite3", [_tool("sqlite3"), "-batch", "-init", "/dev/null", ":memory:",
-                                f".read {_input('work.sql')}"])
+    return Workload("sqlite3", [tool("sqlite3"), "-batch", "-init", "/dev/null", ":memory:",
+                                f".read {input_file('work.sql')}"])
 
 
 def cc1(p):
-    source = _made(p, "work.c", lambda: _c_source(100))
+    source = made(p, "work.c", lambda: c_source(100))
     return Workload("cc1", [p.system("cc1"), "-quiet", "-O2", source, "-o", "/dev/null"])
 
 
 def clang(p):
-    source = _made(p, "work.c", lambda: _c_source(100))
-    return Workload("clang", [_tool("clang"), "-O2", "-w", "-S", source, "-o", "/dev/null"])
+    source = made(p, "work.c", lambda: c_source(100))
+    return Workload("clang", [tool("clang"), "-O2", "-w", "-S", source, "-o", "/dev/null"])
 
 
 def cc1plus(p):
@@ -143,21 +143,21 @@ def cc1plus(p):
     if not os.path.exists(path):
         raise programs.Missing("cc1plus is not installed")
     return Workload("cc1plus", [path, "-quiet", "-O1", "-D_GNU_SOURCE", "-imultiarch",
-                                programs.TRIPLES[programs.HOST], _input("work.cc"), "-o", "/dev/null"])
+                                programs.TRIPLES[programs.HOST], input_file("work.cc"), "-o", "/dev/null"])
 
 
 def fortran(p):
-    program = p.build("work-fortran", programs.HOST, [_input("work.f90")], ["-s"], compiler="gfortran")
+    program = p.build("work-fortran", programs.HOST, [input_file("work.f90")], ["-s"], compiler="gfortran")
     return Workload("gfortran's program", [program])
 
 
 def perl(p):
-    return Workload("perl", [_tool("perl"), _input("work.pl")])
+    return Workload("perl", [tool("perl"), input_file("work.pl")])
 
 
 def sort(p):
-    return Workload("sort", [_tool("sort"), "--parallel=2", "-k3,3n", "-k2,2", "-S", "256M",
-                             _made(p, "numbers.txt", lambda: _numbers(900000))], threads=True)
+    return Workload("sort", [tool("sort"), "--parallel=2", "-k3,3n", "-k2,2", "-S", "256M",
+                             made(p, "numbers.txt", lambda: numbers(900000))], threads=True)
 
 
 ALL = (python3, gdb, xz, openssl, openssl_digests, povray, ffmpeg, sqlite3, cc1, cc1plus, clang, fortran, perl, sort)

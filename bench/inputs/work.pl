@@ -10,7 +10,7 @@ sub ackermann {
 	return ackermann($m - 1, ackermann($m, $n - 1));
 }
 
-for my $round (1 .. 12) {
+for my $round (1 .. (shift // 12)) {
 	my (%seen, $x);
 	$x = $round;
 	for my $i (1 .. 60000) {

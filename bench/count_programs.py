@@ -60,7 +60,8 @@ def lua(p):
 
 def python3(p):
     tool = p.system("python3")
-    return Program("python3", "C", "main", lambda size: [tool, "-S", "-E", workloads.input_file("work.py"), f"{12 * size:.0f}"])
+    return Program("python3", "C", "main,*/lib-dynload/*",
+                   lambda size: [tool, "-S", "-E", workloads.input_file("work.py"), f"{12 * size:.0f}"])
 
 
 def perl(p):
@@ -75,8 +76,8 @@ def mawk(p):
 
 def grep(p):
     tool = workloads.tool("grep")
-    return Program("grep", "C", "main", lambda size: [tool, "-c", "-E", "([0-9])[0-9]*\\1 .*(brown|red) (fox|dog) [0-9]*7$",
-                                                      _lines(p, 60000 * size)])
+    pattern = "([0-9])[0-9]*\\1 .*(brown|red) (fox|dog) [0-9]*7$"
+    return Program("grep", "C", "main,libc.so*", lambda size: [tool, "-c", "-E", pattern, _lines(p, 700000 * size)])
 
 
 def cc1(p):
@@ -93,7 +94,7 @@ def povray(p):
     tool = workloads.tool("povray")
 
     def command(size):
-        width = 200 * size ** 0.5
+        width = 260 * size ** 0.5
         return [tool, "+I" + workloads.input_file("work.pov"), "-O/dev/null", "-D", f"+W{width:.0f}", f"+H{width * 0.75:.0f}",
                 "+A0.1", "+WT1", "-GA"]
     return Program("povray", "C++", "main", command)
@@ -101,7 +102,7 @@ def povray(p):
 
 ALL = (_compressor("xz", "main,liblzma*", 120000, "-2", "-T1"), _compressor("bzip2", "main,libbz2*", 300000),
        _compressor("gzip", "main", 600000), _compressor("zstd", "main", 400000, "-q", "-12", "--single-thread"), sqlite3, lua,
-       python3, perl, mawk, grep, cc1, povray, _kernel("fft.c", "FFT", 500), _kernel("matmul.c", "matrices", 1000, 3),
+       python3, perl, mawk, grep, cc1, povray, _kernel("fft.c", "FFT", 500), _kernel("matmul.c", "matrices", 1200, 3),
        _kernel("matmul.f90", "matrices in blocks", 1100, 3), _kernel("stencil.f90", "stencil", 1500),
-       _kernel("quicksort.c", "qsort", 5000000, images="main,libc.so*"), _kernel("sort.cc", "std::sort", 4000000),
-       _kernel("calls.c", "recursion", 14, 12), _kernel("shapes.cc", "virtual calls", 12000))
+       _kernel("quicksort.c", "qsort", 5000000, images="main,libc.so*"), _kernel("sort.cc", "std::sort", 5000000),
+       _kernel("calls.c", "recursion", 14, 12), _kernel("shapes.cc", "virtual calls", 18000))

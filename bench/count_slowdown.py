@@ -1,8 +1,9 @@
 """What counting costs the program.
 
 Programs as Debian ships them and small ones of our own (`bench/kernels`), optimised and stripped. "Times" is the run of the
-counted program, from its first instruction to its end, divided by that of the program alone; "end to end" has the analysis
-and rewriting before it and the reading and saving behind it, too. Runs alone, with the program's own code counted (the
+counted program, from its first instruction to its end, divided by that of the program alone, both less what the program
+spends waiting when it is alone (povray does, the others hardly); "end to end" has that in it, and the analysis and rewriting
+before the run and the reading and saving behind it, too. Runs alone, with the program's own code counted (the
 images that are named) and with everything counted (`--images all`) take turns, the least of each counts. What the counted
 program writes must be what it writes alone. Beside it `valgrind --tool=callgrind`, on a fifth of the input, against the
 program alone on the same."""
@@ -26,6 +27,12 @@ LIMIT = 300                 # seconds
 PEER = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
 
 
+def slowdown(run, alone):
+    """Times of a run to the best of those alone, both without what the program always waits for."""
+    idle = min(a.idle for a in alone)
+    return (run - idle) / (min(a.wall for a in alone) - idle)
+
+
 def run(command, path):
     """A run before all others that is in order, its output in a file."""
     with open(path, "wb") as f:
@@ -43,6 +50,7 @@ class Alone:
         self.path = os.path.join(folder, "alone")
         usage = run(command, self.path)
         self.wall, self.peak = usage.wall, usage.family_peak
+        self.idle = max(0.0, usage.wall - usage.cpu)
 
 
 class Counted:
@@ -71,8 +79,8 @@ class Result:
                 own.append(Counted(sonde, p, program.command(size), program.images, alone[-1]))
                 whole.append(Counted(sonde, p, program.command(size), "all", alone[-1]))
         self.alone = min(a.wall for a in alone)
-        self.times, self.end_to_end = min(c.run for c in own) / self.alone, min(c.wall for c in own) / self.alone
-        self.whole = min(c.run for c in whole) / self.alone
+        self.times, self.whole = (slowdown(min(c.run for c in runs), alone) for runs in (own, whole))
+        self.end_to_end = min(c.wall for c in own) / self.alone
         self.before, self.behind = min(c.before for c in own), min(c.behind for c in own)
         self.memory = max(a.peak for a in alone)
         self.more = max(c.peak for c in own) - self.memory
@@ -84,9 +92,8 @@ def callgrind(p, program):
         return None
     command = program.command(SMALL)
     with sampling.Recording(p) as r:
-        path = os.path.join(r.folder, "output")
-        alone = min(run(command, path).wall for _ in range(3))
-        return run([*PEER, *command], path).wall / alone
+        alone = [Alone(command, r.folder) for _ in range(3)]
+        return slowdown(run([*PEER, *command], os.path.join(r.folder, "output")).wall, alone)
 
 
 def _mean(values):
@@ -102,14 +109,15 @@ def _reached(good):
 
 
 def _speed_table(done):
-    rows = [(p.name, p.language, f"`{p.images}`", f"{r.alone:.2f} s", _times(r.times), _times(r.end_to_end), _times(r.whole),
-             _times(peer)) for p, r, peer in done]
-    columns = [[v for v in column if v] for column in zip(*((r.times, r.end_to_end, r.whole, peer) for _, r, peer in done))]
+    figures = [(r.times, r.end_to_end, r.whole, peer) for _, r, peer in done]
+    rows = [(p.name, p.language, f"`{p.images}`", f"{r.alone:.2f} s", *map(_times, f)) for (p, r, _), f in zip(done, figures)]
+    columns = [[v for v in column if v] for column in zip(*figures)]
     for name, of, goal in (("geometric mean", _mean, MEAN), ("worst", max, WORST)):
         best = of(columns[0])
         rows.append((f"**{name}** (goal: at most {goal:.1f})", "", _reached(best <= goal), "", f"**{best:.2f}**",
                      *(_times(of(c)) if c else "" for c in columns[1:])))
-    return measure.table(("program", "language", "images", "alone", "times", "end to end", "everything counted", "callgrind"), rows)
+    return measure.table(("program", "language", "images", "alone", "times", "end to end", "everything counted", "callgrind"),
+                         rows)
 
 
 def _footprint_table(done):
@@ -119,8 +127,8 @@ def _footprint_table(done):
     rows.append((f"**most** (goal: at most {MEMORY:.0f} MB more)", "", "", _reached(most <= MEMORY), f"**{most:+.0f} MB**"))
     for p, r, _ in done:
         if p.name == "python3":
-            rows.append((f"**start of python3** (goal: at most {START:.0f} s)", f"**{r.before:.2f} s**", _reached(r.before <= START),
-                         "", ""))
+            rows.append((f"**start of python3** (goal: at most {START:.0f} s)", f"**{r.before:.2f} s**",
+                         _reached(r.before <= START), "", ""))
     return measure.table(("program", "before the run", "behind it", "memory alone", "counted"), rows)
 
 

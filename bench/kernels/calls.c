@@ -1,4 +1,5 @@
-/* Little but calls: numbers of Fibonacci, Takeuchi's function, queens on a board. usage: calls SIZE */
+/* Little but calls: numbers of Fibonacci, Takeuchi's function, queens on a board. usage: calls SIZE
+ */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -31,7 +31,8 @@ static void transform(double complex *x)
 		unsigned half = length / 2, stride = SIZE / length;
 		for (unsigned start = 0; start < SIZE; start += length)
 			for (unsigned k = 0; k < half; k++) {
-				double complex a = x[start + k], w = roots[k * stride], b = x[start + k + half];
+				double complex a = x[start + k], w = roots[k * stride],
+					       b = x[start + k + half];
 				double re = creal(b) * creal(w) - cimag(b) * cimag(w);
 				double im = creal(b) * cimag(w) + cimag(b) * creal(w);
 				x[start + k] = CMPLX(creal(a) + re, cimag(a) + im);

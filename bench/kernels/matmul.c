@@ -16,7 +16,8 @@ int main(int argc, char **argv)
 {
 	int n = argc > 1 ? atoi(argv[1]) : 100;
 	size_t all = (size_t)n * (size_t)n;
-	double *a = calloc(all, sizeof(*a)), *b = calloc(all, sizeof(*b)), *c = calloc(all, sizeof(*c)), sum = 0;
+	double *a = calloc(all, sizeof(*a)), *b = calloc(all, sizeof(*b)),
+	       *c = calloc(all, sizeof(*c)), sum = 0;
 	if (!a || !b || !c)
 		return 1;
 	for (size_t i = 0; i < all; i++) {

@@ -8,22 +8,44 @@ struct shape {
 	virtual ~shape() = default;
 	virtual double area() const = 0;
 	virtual void grow(double by) = 0;
-	virtual int corners() const { return 0; }
+	virtual int corners() const
+	{
+		return 0;
+	}
 };
 
 struct circle : shape {
 	double radius;
-	explicit circle(double r) : radius(r) {}
-	double area() const override { return 3.14159265 * radius * radius; }
-	void grow(double by) override { radius += by; }
+	explicit circle(double r) : radius(r)
+	{
+	}
+	double area() const override
+	{
+		return 3.14159265 * radius * radius;
+	}
+	void grow(double by) override
+	{
+		radius += by;
+	}
 };
 
 struct box : shape {
 	double width, height;
-	box(double w, double h) : width(w), height(h) {}
-	double area() const override { return width * height; }
-	void grow(double by) override { width += by, height += by; }
-	int corners() const override { return 4; }
+	box(double w, double h) : width(w), height(h)
+	{
+	}
+	double area() const override
+	{
+		return width * height;
+	}
+	void grow(double by) override
+	{
+		width += by, height += by;
+	}
+	int corners() const override
+	{
+		return 4;
+	}
 };
 
 struct group : shape {

@@ -1,4 +1,5 @@
-// The C++ library's sort: of numbers, of numbers in an order of our own, and of strings. usage: sort COUNT
+// The C++ library's sort: of numbers, of numbers in an order of our own, and of strings. usage:
+// sort COUNT
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -18,7 +19,9 @@ int main(int argc, char **argv)
 	for (std::size_t i = 0; i < count / 4; i++)
 		texts.push_back("item " + std::to_string(numbers[i]));
 	std::sort(numbers.begin(), numbers.end());
-	std::sort(numbers.begin(), numbers.end(), [](unsigned a, unsigned b) { return a % 1000 < b % 1000 || (a % 1000 == b % 1000 && a < b); });
+	std::sort(numbers.begin(), numbers.end(), [](unsigned a, unsigned b) {
+		return a % 1000 < b % 1000 || (a % 1000 == b % 1000 && a < b);
+	});
 	std::sort(texts.begin(), texts.end());
 	for (auto n : numbers)
 		sum = sum * 31 + n;

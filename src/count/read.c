@@ -392,6 +392,10 @@ static void read_thread(void *ctx, const struct counted_thread *t)
 		return;
 	arena_init(&tmp);
 	arena_init(&kept);
+	v->r->dropped += t->state.dropped_busy + t->state.dropped_calls +
+			 t->state.dropped_departures + t->state.dropped_frames +
+			 t->state.dropped_asides;
+	v->r->merged += t->state.dropped_contexts;
 	struct reading d = {.r = v->r, .target = v->target, .t = t, .tmp = &tmp, .kept = &kept};
 	d.thread = watched_row(v->r->watched,
 			       watched_thread(v->r->watched, target_pid(v->target), t->tid));

@@ -11,6 +11,10 @@ struct count_reader {
 	struct studies *studies;
 	uint32_t instructions, calls, runs; /* metrics */
 	uint64_t contexts;                  /* read so far */
+	uint64_t dropped;        /* calls in signal handlers that interrupted the runtime, and
+				    others that were not counted */
+	uint64_t merged;         /* calls whose context had no room: their callers are not
+				    known */
 	uint64_t contradictions; /* of them, those whose counters contradict each other */
 	VEC(bool) limited;       /* of each tally: its least and largest trip count are known */
 };

@@ -1,6 +1,7 @@
 #include "count/session.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -268,6 +269,26 @@ static struct image *engine_image(void *ctx, uint32_t image)
 	return ((struct count_session *)ctx)->own->images.codes.data[image]->image;
 }
 
+/* What the figures do not hold. */
+static void tell_losses(struct count_session *s)
+{
+	const struct count_reader *r = &s->own->reader;
+	if (r->dropped) {
+		facts_number(&s->profile, "dropped", (double)r->dropped, 0);
+		tell(s,
+		     "%" PRIu64 " events were not counted, in signal handlers that interrupted "
+		     "the counting of others mostly",
+		     r->dropped);
+	}
+	if (r->merged) {
+		facts_number(&s->profile, "merged", (double)r->merged, 0);
+		tell(s,
+		     "there were so many call paths that %" PRIu64 " calls are shown without "
+		     "their callers: inclusive figures may be too small",
+		     r->merged);
+	}
+}
+
 void count_finish(struct count_session *s)
 {
 	struct saver *saver = &s->own->saver;
@@ -279,6 +300,7 @@ void count_finish(struct count_session *s)
 	vec_each (v, &s->profile.values)
 		if (v->metric == s->own->reader.instructions)
 			s->instructions += v->amount;
+	tell_losses(s);
 	coverage_tell(s->own->coverage, &s->profile, &s->own->images);
 	s->profile.finished = true;
 	profile_fuse(&s->profile, &fuse);

@@ -173,23 +173,38 @@ static uint32_t find_branch(const struct planner *p, uint32_t loop, uint32_t at)
 	return BLOCK_NONE;
 }
 
+/* The last block before `to` on the way that begins at `at`, if nothing else leads onto it; other
+ * ways off it may lead to `to`, too. */
+static uint32_t follow_arm(const struct planner *p, uint32_t loop, uint32_t at, uint32_t to)
+{
+	for (uint32_t i = 0; i < TEST_PARTS && has_one_way_in(p, at); i++) {
+		struct ways w = ways_of(p, loop, at);
+		if (w.outside != UINT32_MAX || w.inside == UINT32_MAX || w.count > 2)
+			return at;
+		uint32_t next = target_of(p, w.inside);
+		if (w.count == 2 && next == to)
+			next = target_of(p, w.other);
+		else if (w.count == 2 && target_of(p, w.other) != to)
+			return at;
+		if (next == to)
+			return at;
+		at = next;
+	}
+	return at;
+}
+
 /* Of two ways that both stay in the loop: `a || b` goes to the body at once, or to another test
  * that leads out or to the body; a condition that is computed comes together again. Returns the
  * block where the test goes on, or BLOCK_NONE. */
 static uint32_t pass_alternatives(struct planner *p, uint32_t loop, uint32_t first, uint32_t second)
 {
-	struct ways w = ways_of(p, loop, first);
-	for (uint32_t i = 0; i < TEST_PARTS && w.count == 1 && w.inside != UINT32_MAX &&
-			     has_one_way_in(p, first) && target_of(p, w.inside) != second;
-	     i++) {
-		first = target_of(p, w.inside);
-		w = ways_of(p, loop, first);
-	}
-	if (!has_one_way_in(p, first) || w.inside == UINT32_MAX || target_of(p, w.inside) != second)
+	uint32_t last = follow_arm(p, loop, first, second);
+	struct ways w = ways_of(p, loop, last);
+	if (!has_one_way_in(p, last) || w.inside == UINT32_MAX || target_of(p, w.inside) != second)
 		return BLOCK_NONE;
 	if (w.count == 1)
 		return find_branch(p, loop, second);
-	if (w.count == 2 && w.outside != UINT32_MAX && p->g->blocks[first].end == END_BRANCH)
+	if (w.count == 2 && w.outside != UINT32_MAX && p->g->blocks[last].end == END_BRANCH)
 		p->t->tests[w.outside] = loop;
 	return BLOCK_NONE;
 }

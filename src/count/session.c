@@ -36,7 +36,8 @@ static double now(void)
 	return 1e-9 * (double)now_ns();
 }
 
-static void tell(struct count_session *s, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3)))
+tell(struct count_session *s, const char *fmt, ...)
 {
 	char sentence[900];
 	va_list ap;

@@ -94,6 +94,10 @@ static void thread_ended(struct control *c, const struct tracee_event *ev)
 	}
 	if (control_threads(c, told.pid, NULL, 0))
 		return;
+	/* The first thread had ended before we came: if it is our child its end is told now, with
+	 * the status. */
+	if (told.tid != told.pid && process_parent(told.pid) == getpid())
+		return;
 	/* Also for children of ours that are not, or no longer, traced. */
 	told.what = CONTROL_GONE;
 	tell(c, told);

@@ -481,12 +481,18 @@ static void leave_first(void)
 	pthread_exit(NULL);
 }
 
-static void test_first_thread_gone(void **state)
+static void outlive_first(unsigned early_us)
 {
-	(void)state;
 	struct control_thread *t[4];
+	struct err e;
 	int pid = start(leave_first);
-	attach(pid);
+	usleep(early_us);
+	if (control_attach(control, pid, &e)) { /* only its first thread shows what it is */
+		assert_int_equal(thread_state(pid), 'Z');
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		return;
+	}
 	while (!common->ready)
 		run(pid, 1);
 	for (int i = 0; i < 10; i++) {
@@ -501,6 +507,17 @@ static void test_first_thread_gone(void **state)
 	common->go = 1;
 	run_to_end(pid);
 	assert_int_equal(WEXITSTATUS(told.status), 12);
+	assert_int_equal(told.gone, 1);
+}
+
+/* It goes before we come, while we do, and behind. */
+static void test_first_thread_gone(void **state)
+{
+	for (unsigned us = 0; us < 1000; us += 50) {
+		outlive_first(us);
+		teardown(state);
+		setup(state);
+	}
 }
 
 /* Signals. */

@@ -22,7 +22,7 @@ import workloads
 
 MEAN, WORST = 2.0, 4.0      # goals: times
 MEMORY, START = 300.0, 1.0  # goals: MB, seconds
-SMALL = 0.2                 # of the input, for callgrind
+SMALL = 0.2                 # of the input, for callgrind and in a hurry
 LIMIT = 300                 # seconds
 PEER = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
 

@@ -99,8 +99,12 @@ def run(command, env=None, limit=None, output=subprocess.DEVNULL, first=None):
         except subprocess.TimeoutExpired:
             process.terminate()
             (text, error), status = process.communicate(), None
-        done.set()
-        follower.join()
+        except BaseException:  # we are to end, and it may be in a session of its own
+            process.terminate()
+            raise
+        finally:
+            done.set()
+            follower.join()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Usage(time.perf_counter() - start, cpu, (peaks.get(process.pid, 0) << 10, sum(peaks.values()) << 10), status,

@@ -228,19 +228,18 @@ class Profile:
         return result
 
     def comparable(self):
-        """All that two runs of one program have in common: nothing of times, processes and rows. Threads by what
-        they did."""
-        def tree(node):
-            parent, kind, image, address = self.nodes[node]
-            return ((tree(parent) if parent is not None else ()) + ((kind, image, address),))
-        by_thread = collections.defaultdict(list)
+        """All that two runs of one program have in common, of each thread what it did as one number: nothing of times,
+        processes and rows."""
+        paths, by_thread = {None: 0}, collections.defaultdict(collections.Counter)
+        for node, (parent, kind, image, address) in sorted(self.nodes.items()):  # parents come first
+            paths[node] = hash((paths[parent], kind, image, address))
         for node, thread, metric, samples, amount in self.values:
-            by_thread[self.threads[thread]].append(("value", tree(node), metric, samples, amount))
-        for kind, rows in (("loop", self.loops), ("procedure", self.procedures)):
+            by_thread[self.threads[thread]][paths[node], metric, samples, amount] += 1
+        for rows in (self.loops, self.procedures):
             for place, threads in rows.items():
                 for thread, tally in threads.items():
-                    by_thread[thread].append((kind, place, tally._replace(trips=sorted(tally.trips.items()))))
-        return sorted([sorted(rows, key=repr) for rows in by_thread.values()], key=repr)
+                    by_thread[thread][place, tally._replace(trips=tuple(sorted(tally.trips.items())))] += 1
+        return sorted(hash(frozenset(rows.items())) for rows in by_thread.values())
 
     def check(self):
         """What must be so whatever was counted."""

@@ -73,10 +73,10 @@ enum emit_op_kind {
 	EMIT_SHIFT_RIGHT,     /* d = a >> imm, logical */
 	EMIT_COUNT,           /* [a + imm] += 1; d, another register than a, is overwritten */
 	EMIT_COUNT_VALUE,     /* [a + imm] += b; d, another than a and b, is overwritten */
-	EMIT_UNLESS_ZERO,     /* if a != 0: on to the aside */
-	EMIT_UNLESS_NEGATIVE, /* if a >= 0 as signed: on to the aside */
-	EMIT_IF_NEGATIVE,     /* if a < 0: on to the aside */
-	EMIT_CALL,            /* d = what `routine` leaves for `argument`; in the aside only */
+	EMIT_UNLESS_ZERO,     /* if a != 0: on to an aside, imm: 0 or 1 */
+	EMIT_UNLESS_NEGATIVE, /* if a >= 0 as signed: the same */
+	EMIT_IF_NEGATIVE,     /* if a < 0: the same */
+	EMIT_CALL,            /* d = what `routine` leaves for `argument`; in the last aside only */
 	EMIT_OP_KINDS,
 };
 
@@ -104,12 +104,14 @@ struct emit_probe {
 	struct regset held;
 	/* Overwrites all free registers and flags afterwards: for tests of liveness. */
 	bool poison;
-	/* Those from aside_from on are the aside, which is rarely executed and so written behind
-	 * all other code: EMIT_UNLESS_* and EMIT_IF_* lead there, and at its end control goes on
-	 * behind the probe. Nothing but these leads there, and none of these is in there.
-	 * emit_finish() reads them again. */
+	/* Those from aside_from on are an aside, which is rarely executed and so written behind
+	 * all other code: EMIT_UNLESS_* and EMIT_IF_* lead there, nothing else does, and at its end
+	 * control goes on behind the probe. With `second_from`, not 0, there are two: the second
+	 * begins there, and from the end of the first control goes on at the operation `back` among
+	 * the main ones, from where on nothing leads to the first any more. Only the first one may
+	 * lead to another, the second. emit_finish() reads them again. */
 	const struct emit_op *ops;
-	uint16_t op_count, aside_from;
+	uint16_t op_count, aside_from, second_from, back;
 	/* A counter of the executing thread: the 64-bit word at `counter` in its area gets 1 added.
 	 */
 	uint32_t counter;
@@ -132,15 +134,17 @@ struct emit_probe {
 	uint64_t routine, argument;
 };
 
-enum { EMIT_TEMPORARIES = 2, EMIT_REGISTERS = EMIT_VALUES + EMIT_TEMPORARIES };
+enum { EMIT_ASIDES = 2, EMIT_TEMPORARIES = 2, EMIT_REGISTERS = EMIT_VALUES + EMIT_TEMPORARIES };
 
 /* What a probe rarely executes: emit_finish() has it written behind all other code. */
 struct emit_aside {
 	struct emit_probe probe;
 	uint32_t here, back; /* labels: to place where it begins; where it goes on */
-	/* The register that the area's address is to be found for; REG_NONE: it is the operations
-	 * of the probe's aside. */
+	/* The register that the area's address is to be found for; REG_NONE: it is operations of
+	 * the probe: */
 	uint8_t area;
+	uint16_t from, end;
+	uint32_t second;                   /* label of the second aside */
 	uint8_t registers[EMIT_REGISTERS]; /* of values, and others that operations use */
 	uint16_t pushed;                   /* bytes from the stack pointer up to the program's */
 	bool flags;                        /* may be overwritten */

@@ -78,38 +78,80 @@ static bool is_valid(const struct emit_op *op)
 	return !(shape & BITS) || (op->imm >= 0 && op->imm < 64);
 }
 
+static bool has_two(const struct emit_probe *p)
+{
+	return p->second_from;
+}
+
+/* Where the first aside ends. */
+static uint32_t first_end(const struct emit_probe *p)
+{
+	return has_two(p) ? p->second_from : p->op_count;
+}
+
+/* Whether a branch may stand where it does. */
+static bool is_placed(const struct emit_probe *p, uint32_t at)
+{
+	const struct emit_op *op = &p->ops[at];
+	if (op->imm != 0 && op->imm != 1)
+		return false;
+	if (op->imm)
+		return has_two(p) && at < p->second_from;
+	return p->aside_from < p->op_count && at < (has_two(p) ? p->back : p->aside_from);
+}
+
 bool ops_are_valid(const struct emit_probe *p)
 {
-	if (p->aside_from > p->op_count)
+	if (p->aside_from > p->op_count ||
+	    (has_two(p) && (p->second_from <= p->aside_from || p->second_from >= p->op_count ||
+			    p->back > p->aside_from)))
 		return false;
+	uint32_t last = has_two(p) ? p->second_from : p->aside_from;
 	for (uint32_t i = 0; i < p->op_count; i++) {
 		const struct emit_op *op = &p->ops[i];
-		bool aside = i >= p->aside_from;
-		if (!is_valid(op) || (op->kind == EMIT_CALL && !aside) ||
-		    (op_branches(op) && (aside || p->aside_from == p->op_count)))
+		if (!is_valid(op) || (op->kind == EMIT_CALL && i < last) ||
+		    (op_branches(op) && !is_placed(p, i)))
 			return false;
 	}
 	return true;
 }
 
-/* Of the values, those that the operations from `from` to `end` need. */
-static uint8_t needed(const struct emit_probe *p, uint32_t from, uint32_t end)
+static uint8_t needed(const struct emit_probe *p, uint32_t from);
+
+/* By what the first aside leads back to. */
+static uint8_t needed_back(const struct emit_probe *p)
 {
-	uint8_t set = 0;
+	return p->back < p->aside_from ? needed(p, p->back) : 0;
+}
+
+static uint8_t needed_in_aside(const struct emit_probe *p, const struct emit_op *branch)
+{
+	return op_branches(branch) ? needed(p, branch->imm ? p->second_from : p->aside_from) : 0;
+}
+
+/* Of the values, those that the operations from `from` on need. */
+static uint8_t needed(const struct emit_probe *p, uint32_t from)
+{
+	uint32_t end = from < p->aside_from  ? p->aside_from
+		       : from < first_end(p) ? first_end(p)
+					     : p->op_count;
+	bool goes_back = has_two(p) && end == p->second_from;
+	uint8_t set = goes_back && from >= p->aside_from ? needed_back(p) : 0;
 	for (uint32_t i = end; i-- > from;) {
 		const struct emit_op *op = &p->ops[i];
 		set &= (uint8_t)~op_writes(op);
-		set |= op_reads(op);
-		if (op_branches(op))
-			set |= needed(p, p->aside_from, p->op_count);
+		set |= op_reads(op) | needed_in_aside(p, op);
 	}
 	return set;
 }
 
 static uint8_t needed_after(const struct emit_probe *p, uint32_t at)
 {
-	uint8_t set = needed(p, at + 1, at < p->aside_from ? p->aside_from : p->op_count);
-	return op_branches(&p->ops[at]) ? set | needed(p, p->aside_from, p->op_count) : set;
+	uint32_t next = at + 1;
+	uint8_t set = needed_in_aside(p, &p->ops[at]);
+	if (has_two(p) && next == p->second_from)
+		return set | needed_back(p);
+	return next == p->aside_from || next == p->op_count ? set : set | needed(p, next);
 }
 
 bool ops_need(const struct emit_probe *p, uint32_t at, uint8_t value)
@@ -149,22 +191,65 @@ uint8_t ops_temporary(const struct op_writer *w, uint32_t at, unsigned nth)
 	return 0;
 }
 
-void ops_put_aside(const struct op_writer *w, uint32_t here, uint32_t back, uint8_t area)
+static struct emit_aside *put_aside(const struct op_writer *w, uint32_t here, uint32_t back)
 {
 	struct emit_aside a = {.probe = *w->p,
 			       .here = here,
 			       .back = back,
-			       .area = area,
+			       .area = REG_NONE,
+			       .second = w->aside[1],
 			       .pushed = w->pushed,
 			       .flags = w->flags};
 	memcpy(a.registers, w->reg, sizeof(a.registers));
 	vec_push(&w->e->asides, a);
+	return &vec_last(&w->e->asides);
+}
+
+void ops_put_find(const struct op_writer *w, uint32_t here, uint32_t back, uint8_t area)
+{
+	put_aside(w, here, back)->area = area;
+}
+
+static void put_operations(const struct op_writer *w, uint32_t here, uint32_t back, uint32_t from,
+			   uint32_t end)
+{
+	struct emit_aside *a = put_aside(w, here, back);
+	a->from = (uint16_t)from;
+	a->end = (uint16_t)end;
+}
+
+void ops_put(struct op_writer *w, ops_write *write)
+{
+	const struct emit_probe *p = w->p;
+	if (p->aside_from == p->op_count) {
+		write(w, 0, p->op_count);
+		return;
+	}
+	uint32_t behind = emit_label(w->e), back = behind;
+	for (unsigned i = 0; i < EMIT_ASIDES; i++)
+		w->aside[i] = emit_label(w->e);
+	if (has_two(p)) {
+		back = emit_label(w->e);
+		write(w, 0, p->back);
+		emit_place(w->e, back);
+		write(w, p->back, p->aside_from);
+	} else {
+		write(w, 0, p->aside_from);
+	}
+	emit_place(w->e, behind);
+	put_operations(w, w->aside[0], back, p->aside_from, first_end(p));
+	if (has_two(p))
+		put_operations(w, w->aside[1], behind, p->second_from, p->op_count);
 }
 
 struct op_writer ops_resume(struct emit *e, const struct emit_aside *a)
 {
-	struct op_writer w = {
-		.e = e, .p = &a->probe, .pushed = a->pushed, .flags = a->flags, .tested = REG_NONE};
+	struct op_writer w = {.e = e,
+			      .p = &a->probe,
+			      .aside = {LABEL_NONE, a->second},
+			      .pushed = a->pushed,
+			      .flags = a->flags,
+			      .tested = REG_NONE};
 	memcpy(w.reg, a->registers, sizeof(w.reg));
 	return w;
 }

@@ -25,7 +25,7 @@ struct op_writer {
 	struct emit *e;
 	const struct emit_probe *p;
 	uint8_t reg[EMIT_REGISTERS]; /* of values, then temporaries; REG_NONE: not needed */
-	uint32_t aside;              /* label */
+	uint32_t aside[EMIT_ASIDES]; /* labels */
 	uint16_t pushed;             /* bytes from the stack pointer up to the program's */
 	bool flags;                  /* may be overwritten */
 	uint8_t tested;              /* x64: the operand that the flags tell about, or REG_NONE */
@@ -43,8 +43,10 @@ struct op_needs {
 unsigned ops_registers(const struct op_writer *w, const struct op_needs *needs);
 /* A register that the operation may overwrite; it has as many as it says. */
 uint8_t ops_temporary(const struct op_writer *w, uint32_t at, unsigned nth);
-/* Has the aside written later: with `area`, a register, a call of `find` for it, otherwise the
- * operations of the aside. */
-void ops_put_aside(const struct op_writer *w, uint32_t here, uint32_t back, uint8_t area);
-/* What ops_put_aside() was called with. */
+/* Has a call of `find` written later, for the area's address in a register. */
+void ops_put_find(const struct op_writer *w, uint32_t here, uint32_t back, uint8_t area);
+/* Has the probe's main operations written by `write`, and its asides later. */
+typedef void ops_write(struct op_writer *w, uint32_t from, uint32_t end);
+void ops_put(struct op_writer *w, ops_write *write);
+/* What it was put aside with. */
 struct op_writer ops_resume(struct emit *e, const struct emit_aside *a);

@@ -47,7 +47,8 @@ struct made_ops {
 	unsigned held_count;
 	uint8_t pinned; /* operand that has the area's address all the time */
 	struct emit_op ops[MADE_OPS];
-	uint16_t count, aside_from;
+	uint16_t count, aside_from, second_from, back;
+	unsigned leads;        /* bits: asides that branches may lead to */
 	struct made_state now; /* before: to be set; after: what the operations make of it */
 };
 
@@ -201,7 +202,9 @@ static bool made_try(struct made_ops *m, bool aside, struct emit_op *op)
 		return false;
 	if (op->kind == EMIT_STORE && made_pick(m, 4))
 		op->b = EMIT_ZERO;
-	if (made_is_bits(op->kind))
+	if (made_is_branch(op->kind))
+		op->imm = m->leads == 3 ? made_pick(m, 2) : m->leads >> 1;
+	else if (made_is_bits(op->kind))
 		op->imm = shifts[m->random() % ARRAY_SIZE(shifts)];
 	else if (!made_is_access(op->kind))
 		op->imm = made_constant(m);
@@ -210,11 +213,13 @@ static bool made_try(struct made_ops *m, bool aside, struct emit_op *op)
 	return true;
 }
 
-static void made_some(struct made_ops *m, unsigned n, bool branches, bool aside)
+/* With branches to the asides `leads`, none of which control follows. */
+static void made_some(struct made_ops *m, unsigned n, unsigned leads, bool calls)
 {
+	m->leads = leads;
 	for (unsigned made = 0; made < n;) {
 		struct emit_op op;
-		if (!made_try(m, aside, &op) || (made_is_branch(op.kind) && !branches) ||
+		if (!made_try(m, calls, &op) || (made_is_branch(op.kind) && !leads) ||
 		    !made_execute(m, &op))
 			continue;
 		m->ops[m->count++] = op;
@@ -222,33 +227,26 @@ static void made_some(struct made_ops *m, unsigned n, bool branches, bool aside)
 	}
 }
 
-/* Goes on to the aside. */
-static void made_leave(struct made_ops *m)
+/* Goes on to an aside. */
+static void made_leave(struct made_ops *m, int aside)
 {
 	struct emit_op op;
 	do {
 		uint8_t kind = (uint8_t)(EMIT_UNLESS_ZERO + m->random() % 3);
-		op = (struct emit_op){.kind = kind, .a = made_operand(m)};
+		op = (struct emit_op){.kind = kind, .a = made_operand(m), .imm = aside};
 	} while (!made_is_defined(m, op.a) || made_execute(m, &op));
 	m->ops[m->count++] = op;
 }
 
 /* Main operations and, maybe, an aside, which is taken or not. What control does not get to is made
  * as if it did. */
-static void made_ops(struct made_ops *m)
+static void made_one_aside(struct made_ops *m)
 {
 	unsigned n = (unsigned)(m->random() % 10), more = (unsigned)(m->random() % 6);
 	bool has_aside = made_pick(m, 2), taken = has_aside && made_pick(m, 2);
-	if (m->pinned < EMIT_HELD) {
-		struct emit_op first = {.kind = made_pick(m, 2) ? EMIT_AREA : EMIT_SET,
-					.d = m->pinned,
-					.imm = (int64_t)m->area};
-		m->ops[m->count++] = first;
-		made_execute(m, &first);
-	}
 	made_some(m, n, has_aside, false);
 	if (taken)
-		made_leave(m);
+		made_leave(m, 0);
 	struct made_state here = m->now;
 	made_some(m, more, has_aside, false);
 	m->aside_from = m->count;
@@ -256,9 +254,64 @@ static void made_ops(struct made_ops *m)
 		here = m->now;
 	m->now = here;
 	if (has_aside)
-		made_some(m, 1 + (unsigned)(m->random() % 8), false, true);
+		made_some(m, 1 + (unsigned)(m->random() % 8), 0, true);
 	if (!taken)
 		m->now = here;
+}
+
+/* Main operations up to where the first aside leads back to, those from there on, and two asides:
+ * made in the order in which control goes, and then put in theirs. */
+static void made_two_asides(struct made_ops *m)
+{
+	enum { BEGIN, END, FIRST, SECOND, PARTS };
+	struct emit_op part[PARTS][MADE_OPS];
+	uint16_t count[PARTS];
+	bool first = made_pick(m, 2), second = made_pick(m, 2); /* whether control goes there */
+	unsigned from = (unsigned)(m->random() % SECOND);       /* the part that leads to it */
+	const unsigned order[] = {BEGIN, FIRST, END, SECOND};
+	const unsigned leads[PARTS] = {[BEGIN] = 3, [END] = 2, [FIRST] = 2, [SECOND] = 0};
+	struct made_state here;
+	uint16_t start = m->count;
+	bool gone = false;
+	for (unsigned i = 0; i < PARTS; i++) {
+		unsigned at = order[i];
+		bool passed =
+			gone ? at == SECOND : at == BEGIN || at == END || (at == FIRST && first);
+		bool leaves = passed && second && at == from;
+		here = m->now;
+		m->count = at == BEGIN ? start : 0;
+		made_some(m, (unsigned)(m->random() % 6) + (at >= FIRST), leads[at], at == SECOND);
+		if (leaves)
+			made_leave(m, 1);
+		else if (at == BEGIN && first)
+			made_leave(m, 0);
+		gone |= leaves;
+		count[at] = m->count;
+		memcpy(part[at], m->ops, m->count * sizeof(*m->ops));
+		if (!passed)
+			m->now = here;
+	}
+	m->count = 0;
+	uint16_t *ends[PARTS] = {&m->back, &m->aside_from, &m->second_from, &m->count};
+	for (unsigned at = 0, sum = 0; at < PARTS; at++) {
+		memcpy(m->ops + sum, part[at], count[at] * sizeof(*m->ops));
+		*ends[at] = (uint16_t)(sum += count[at]);
+	}
+}
+
+static void made_ops(struct made_ops *m)
+{
+	if (m->pinned < EMIT_HELD) {
+		struct emit_op first = {.kind = made_pick(m, 2) ? EMIT_AREA : EMIT_SET,
+					.d = m->pinned,
+					.imm = (int64_t)m->area};
+		m->ops[m->count++] = first;
+		made_execute(m, &first);
+	}
+	if (made_pick(m, 2))
+		made_one_aside(m);
+	else
+		made_two_asides(m);
 }
 
 /* Random numbers of values and registers, these out of `allowed`; nothing is executed yet. */

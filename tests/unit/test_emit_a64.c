@@ -1188,6 +1188,8 @@ static void try_operations(const struct operating *o, unsigned free_count)
 	made_ops(&m);
 	p.op_count = m.count;
 	p.aside_from = m.aside_from;
+	p.second_from = m.second_from;
+	p.back = m.back;
 	p.free = random_free(free_count, &seed);
 	p.poison = random & 2;
 	p.find = o->find;

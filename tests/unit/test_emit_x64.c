@@ -1105,6 +1105,8 @@ static void try_operations(uint64_t thread, uint64_t *area)
 	made_ops(&m);
 	p.op_count = m.count;
 	p.aside_from = m.aside_from;
+	p.second_from = m.second_from;
+	p.back = m.back;
 	expected = start;
 	for (unsigned i = 0; i < m.held_count; i++)
 		expected.world.reg[m.held[i]] = m.now.reg[m.held[i]];

@@ -169,7 +169,7 @@ static void branch_by_sign(struct op_writer *w, uint32_t at, bool negative)
 {
 	const struct emit_op *op = &w->p->ops[at];
 	unsigned reg = reg_of(w, op->a);
-	struct emit_target aside = at_label(w->aside);
+	struct emit_target aside = at_label(w->aside[op->imm]);
 	if (!temporaries(w->e, op)) {
 		a64_put_to(w->e, negative ? a64_tbnz(reg, SIGN) : a64_tbz(reg, SIGN),
 			   A64_DISTANCE_14, aside);
@@ -177,7 +177,7 @@ static void branch_by_sign(struct op_writer *w, uint32_t at, bool negative)
 	}
 	unsigned sign = ops_temporary(w, at, 0);
 	a64_put(w->e, a64_lsr(sign, reg, SIGN));
-	branch(w->e, sign, !negative, w->aside);
+	branch(w->e, sign, !negative, aside.label);
 }
 
 static void find_area(struct op_writer *w, uint32_t at, unsigned d)
@@ -194,7 +194,7 @@ static void find_area(struct op_writer *w, uint32_t at, unsigned d)
 	a64_put(e, a64_eor(b, b, a));
 	branch(e, b, false, here);
 	emit_place(e, back);
-	ops_put_aside(w, here, back, (uint8_t)d);
+	ops_put_find(w, here, back, (uint8_t)d);
 }
 
 /* d = n + imm, where n may be the stack pointer; `other` is only used if two instructions do not
@@ -320,7 +320,7 @@ static void write_one(struct op_writer *w, uint32_t at)
 	case EMIT_SHIFT_RIGHT: a64_put(e, a64_lsr(d, a, imm)); break;
 	case EMIT_COUNT: count(w, at, a64_add_imm(d, d, 1)); break;
 	case EMIT_COUNT_VALUE: count(w, at, a64_add_shifted(d, d, b, 0)); break;
-	case EMIT_UNLESS_ZERO: branch(e, a, false, w->aside); break;
+	case EMIT_UNLESS_ZERO: branch(e, a, false, w->aside[imm]); break;
 	case EMIT_UNLESS_NEGATIVE: branch_by_sign(w, at, false); break;
 	case EMIT_IF_NEGATIVE: branch_by_sign(w, at, true); break;
 	case EMIT_CALL: call(w, w->p->routine, &w->p->argument, d); break;
@@ -366,15 +366,7 @@ void a64_operations(struct emit *e, const struct emit_probe *p)
 	}
 	uint64_t saved = choose_registers(&w);
 	save(&w, saved);
-	if (p->aside_from < p->op_count) {
-		uint32_t back = emit_label(e);
-		w.aside = emit_label(e);
-		write_all(&w, 0, p->aside_from);
-		emit_place(e, back);
-		ops_put_aside(&w, w.aside, back, REG_NONE);
-	} else {
-		write_all(&w, 0, p->op_count);
-	}
+	ops_put(&w, write_all);
 	restore(&w, saved);
 }
 
@@ -384,6 +376,6 @@ void a64_aside(struct emit *e, const struct emit_aside *a)
 	if (a->area != REG_NONE)
 		call(&w, a->probe.find, NULL, a->area);
 	else
-		write_all(&w, a->probe.aside_from, a->probe.op_count);
+		write_all(&w, a->from, a->end);
 	a64_put_to(e, A64_B, A64_DISTANCE_26, at_label(a->back));
 }

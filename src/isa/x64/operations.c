@@ -90,7 +90,8 @@ static bool has_flags(const struct emit_probe *p)
 static bool is_only_tested(const struct emit_probe *p, uint32_t at)
 {
 	const struct emit_op *op = &p->ops[at], *next = op + 1;
-	return op->kind == EMIT_XOR && at + 1 < p->aside_from && next->kind == EMIT_UNLESS_ZERO &&
+	bool together = at + 1 < p->aside_from && (!p->second_from || at + 1 != p->back);
+	return op->kind == EMIT_XOR && together && next->kind == EMIT_UNLESS_ZERO &&
 	       next->a == op->d && op->d < EMIT_VALUES && !ops_need(p, at + 1, op->d);
 }
 
@@ -212,7 +213,7 @@ static void find_area(struct op_writer *w, uint32_t at, unsigned d)
 	x64_jump_if(e, X64_JNE32, (struct emit_target){.label = here});
 	x64_memory_form(e, X64_LOAD, d, d, 8);
 	emit_place(e, back);
-	ops_put_aside(w, here, back, (uint8_t)d);
+	ops_put_find(w, here, back, (uint8_t)d);
 }
 
 /* d = base + imm, where the base may be the stack pointer; `other` is used if imm is large, and may
@@ -380,13 +381,13 @@ uint32_t x64_restart(const uint8_t *code, uint32_t size, uint32_t at)
 	return at;
 }
 
-static void branch(struct op_writer *w, uint8_t condition, uint8_t operand)
+static void branch(struct op_writer *w, uint8_t condition, const struct emit_op *op)
 {
-	unsigned a = reg_of(w, operand);
-	if (w->tested != operand)
+	unsigned a = reg_of(w, op->a);
+	if (w->tested != op->a)
 		x64_registers_form(w->e, X64_TEST, a, a);
-	w->tested = operand;
-	x64_jump_if(w->e, condition, (struct emit_target){.label = w->aside});
+	w->tested = op->a;
+	x64_jump_if(w->e, condition, (struct emit_target){.label = w->aside[op->imm]});
 }
 
 /* d = what the routine leaves; everything else stays but the flags. */
@@ -442,12 +443,13 @@ static void compute(struct op_writer *w, uint32_t at)
 
 static void write_all(struct op_writer *w, uint32_t from, uint32_t end)
 {
+	w->tested = REG_NONE;
 	for (uint32_t i = from; i < end; i++) {
 		const struct emit_op *op = &w->p->ops[i];
 		switch (op->kind) {
-		case EMIT_UNLESS_ZERO: branch(w, X64_JNE32, op->a); break;
-		case EMIT_UNLESS_NEGATIVE: branch(w, X64_JNS32, op->a); break;
-		case EMIT_IF_NEGATIVE: branch(w, X64_JS32, op->a); break;
+		case EMIT_UNLESS_ZERO: branch(w, X64_JNE32, op); break;
+		case EMIT_UNLESS_NEGATIVE: branch(w, X64_JNS32, op); break;
+		case EMIT_IF_NEGATIVE: branch(w, X64_JS32, op); break;
 		default: compute(w, i); w->tested = sets_flags(op) ? op->d : REG_NONE;
 		}
 	}
@@ -462,15 +464,7 @@ void x64_operations(struct emit *e, const struct emit_probe *p)
 	}
 	struct kept kept = choose_registers(&w);
 	save(&w, &kept);
-	if (p->aside_from < p->op_count) {
-		uint32_t back = emit_label(e);
-		w.aside = emit_label(e);
-		write_all(&w, 0, p->aside_from);
-		emit_place(e, back);
-		ops_put_aside(&w, w.aside, back, REG_NONE);
-	} else {
-		write_all(&w, 0, p->op_count);
-	}
+	ops_put(&w, write_all);
 	restore(&w, &kept);
 }
 
@@ -480,6 +474,6 @@ void x64_aside(struct emit *e, const struct emit_aside *a)
 	if (a->area != REG_NONE)
 		call(&w, a->probe.find, NULL, a->area);
 	else
-		write_all(&w, a->probe.aside_from, a->probe.op_count);
+		write_all(&w, a->from, a->end);
 	x64_go(e, (struct emit_target){.label = a->back});
 }

@@ -8,7 +8,7 @@
 #include "base/vec.h"
 #include "runtime/abi.h"
 
-enum { OPS_MAX = 40 };
+enum { OPS_MAX = 48, SLOT_SHIFT = 4 /* of a slot's size */ };
 
 /* Values of a probe; the context itself is in the last one if no register holds it. */
 enum { V0, V1, V2, V3 };
@@ -22,7 +22,7 @@ struct coder {
 	uint32_t owners;
 	/* The probe being written. */
 	struct emit_op ops[OPS_MAX];
-	uint16_t count, aside_from;
+	uint16_t count, aside_from, second_from, back;
 	uint64_t routine, argument;
 };
 
@@ -45,14 +45,17 @@ static void store(struct coder *c, unsigned base, size_t offset, unsigned value)
 
 static void begin(struct coder *c)
 {
-	c->count = c->aside_from = 0;
+	c->count = c->aside_from = c->second_from = c->back = 0;
 	c->routine = c->argument = 0;
 }
 
 /* What follows is executed only where one of the tests so far says so. */
 static void aside(struct coder *c, uint64_t routine, uint64_t argument)
 {
-	c->aside_from = c->count;
+	if (c->aside_from)
+		c->second_from = c->count;
+	else
+		c->aside_from = c->count;
 	c->routine = routine;
 	c->argument = argument;
 }
@@ -99,6 +102,8 @@ static struct emit_probe finished(struct coder *c)
 		.ops = ARENA_DUP(c->a, c->ops, c->count),
 		.op_count = c->count,
 		.aside_from = c->aside_from ? c->aside_from : c->count,
+		.second_from = c->second_from,
+		.back = c->back,
 		.table = c->n->table,
 		.table_bits = RT_TABLE_BITS,
 		.find = c->n->find,
@@ -221,52 +226,125 @@ static uint64_t site_argument(const struct coder *c, uint64_t more)
 	return c->n->procedure | more << 32;
 }
 
-/* A frame for this activation, below the one at `top`. Written twice: a signal handler before it is
- * on top uses the same memory. */
-static void push(struct coder *c, unsigned context, unsigned top)
+/* ---- what calls pass ----
+ *
+ * A procedure finds its caller's frame by way of its thread: four loads, each of which has to wait
+ * for the one before, and the last for a store of a moment ago. So callers pass it, in a register,
+ * and returns pass it back. In another register there is the sum of the frame's address and its key
+ * (see abi_count.h), so that anything else which happens to be in the two is noticed: code that is
+ * not counted knows nothing of them. Where they fail the thread is asked. */
+
+static unsigned passed_sum(const struct coder *c)
 {
-	op(c, EMIT_ADD, top, top, 0, -(int64_t)tally_frame_size(c->t));
+	return EMIT_HELD + c->t->live->arch->pass[0];
+}
+
+static unsigned passed_frame(const struct coder *c)
+{
+	return EMIT_HELD + c->t->live->arch->pass[1];
+}
+
+/* Whether nobody needs what is in the two before the instruction. */
+static bool can_pass(const struct coder *c, const struct spot *s)
+{
+	const uint8_t *pass = c->t->live->arch->pass;
+	if (!c->t->passes || s->place == SPOT_EDGE)
+		return false;
+	struct regset live = liveness_before(c->t->live, cfg_block_at(c->t->cfg, s->va), s->va);
+	return !regset_has(&live, pass[0]) && !regset_has(&live, pass[1]);
+}
+
+static void pass(struct coder *c, unsigned frame, unsigned key)
+{
+	op(c, EMIT_ADD_SHIFTED, passed_sum(c), key, frame, 0);
+	op(c, EMIT_MOVE, passed_frame(c), frame, 0, 0);
+}
+
+/* ---- entries and exits ---- */
+
+/* A frame for this activation at `at`, below that of its caller. Written twice: a signal handler
+ * before it is on top uses the same memory. */
+static void push(struct coder *c, unsigned context, unsigned caller, unsigned at)
+{
+	op(c, EMIT_ADD, at, caller, 0, -(int64_t)tally_frame_size(c->t));
 	op(c, EMIT_STACK, V2, 0, 0, 0);
 	for (int i = 0; i < 2; i++) {
-		store(c, top, offsetof(struct rt_shadow, context), context);
-		store(c, top, offsetof(struct rt_shadow, key), V2);
-		store(c, top, offsetof(struct rt_shadow, entry_sp), V2);
+		store(c, at, offsetof(struct rt_shadow, context), context);
+		store(c, at, offsetof(struct rt_shadow, key), V2);
+		store(c, at, offsetof(struct rt_shadow, entry_sp), V2);
 		if (i)
 			break;
 		load(c, V3, context, offsetof(struct rt_context, area));
-		store(c, V3, offsetof(struct rt_area, top), top);
+		store(c, V3, offsetof(struct rt_area, top), at);
 	}
 }
 
-/* Context and key were written one after the other, and are read so: as a pair they would have to
- * reach memory first.
+/* Leaves in V3 where the slots end that begin with the one of the call that we come from.
  *
- * The caller's frame tells its context and where in it the call is; the slot of that call leads to
- * our context, unless another procedure was called there last, or the frame is stale: its stack
- * pointer below ours. */
-static void enter(struct coder *c, struct spot spot)
+ * The stack pointer is what it was at the call. */
+static void take_passed(struct coder *c)
 {
-	unsigned child = c->t->context != REG_NONE ? held_context(c) : V0;
-	unsigned top = c->t->frame != REG_NONE ? EMIT_HELD + c->t->frame : V1;
-	int64_t slot = sizeof(struct rt_context_slot);
-	begin(c);
+	unsigned frame = passed_frame(c);
+	int64_t pushed = c->t->live->arch->link == REG_NONE ? 8 : 0;
+	op(c, EMIT_SUB_SHIFTED, V0, passed_sum(c), frame, 0);
+	op(c, EMIT_STACK, V1, 0, 0, pushed);
+	op(c, EMIT_XOR, V1, V1, V0, 0);
+	op(c, EMIT_LOW_BITS, V2, V1, 0, RT_KEY_SITE);
+	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, 0);
+	load(c, V2, frame, offsetof(struct rt_shadow, key));
+	load(c, V3, frame, offsetof(struct rt_shadow, context));
+	op(c, EMIT_XOR, V2, V2, V0, 0);
+	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, 0);
+	op(c, EMIT_SHIFT_RIGHT, V0, V1, 0, RT_KEY_SITE);
+	op(c, EMIT_SUB_SHIFTED, V3, V3, V0, SLOT_SHIFT);
+}
+
+/* The same by way of the thread, with the caller's frame in `frame`; it is stale if its stack
+ * pointer is below ours: on to the aside. Context and key were written one after the other, and are
+ * read so: as a pair they would have to reach memory first. */
+static void find_caller(struct coder *c, unsigned frame, unsigned stale)
+{
+	bool passes = c->t->passes && !c->t->framed && held_context(c) != passed_sum(c);
 	op(c, EMIT_AREA, V0, 0, 0, 0);
-	load(c, top, V0, offsetof(struct rt_area, top));
-	load(c, V2, top, offsetof(struct rt_shadow, key));
+	load(c, frame, V0, offsetof(struct rt_area, top));
+	load(c, V2, frame, offsetof(struct rt_shadow, key));
+	if (passes) /* we leave them alone, and our caller will find them */
+		op(c, EMIT_ADD_SHIFTED, passed_sum(c), V2, frame, 0);
 	op(c, EMIT_SHIFT_RIGHT, V0, V2, 0, RT_KEY_SITE);
-	load(c, V3, top, offsetof(struct rt_shadow, context));
-	op(c, EMIT_SUB_SHIFTED, V3, V3, V0, __builtin_ctzll((uint64_t)slot));
+	load(c, V3, frame, offsetof(struct rt_shadow, context));
+	op(c, EMIT_SUB_SHIFTED, V3, V3, V0, SLOT_SHIFT);
 	op(c, EMIT_LOW_BITS, V2, V2, 0, RT_KEY_SITE);
 	op(c, EMIT_STACK, V0, 0, 0, 0);
 	op(c, EMIT_SUB_SHIFTED, V2, V2, V0, 0);
-	op(c, EMIT_IF_NEGATIVE, 0, V2, 0, 0);
-	op(c, EMIT_LOAD, child, V3, 0, -slot + (int64_t)offsetof(struct rt_context_slot, child));
+	op(c, EMIT_IF_NEGATIVE, 0, V2, 0, stale);
+}
+
+/* The caller's frame tells its context and where in it the call is; the slot of that call leads to
+ * our context, unless another procedure was called there last. */
+static void enter(struct coder *c, struct spot spot)
+{
+	bool passes = c->t->passes;
+	unsigned child = c->t->context != REG_NONE ? held_context(c) : V0;
+	unsigned own = c->t->frame != REG_NONE ? EMIT_HELD + c->t->frame : V1;
+	unsigned caller = passes ? passed_frame(c) : own;
+	const int64_t slot = -(int64_t)sizeof(struct rt_context_slot);
+	begin(c);
+	if (passes)
+		take_passed(c);
+	else
+		find_caller(c, caller, 0);
+	c->back = c->count;
+	op(c, EMIT_LOAD, child, V3, 0, slot + (int64_t)offsetof(struct rt_context_slot, child));
 	load(c, V2, child, offsetof(struct rt_context, procedure));
 	op(c, EMIT_ADD, V2, V2, 0, -(int64_t)c->n->procedure);
-	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, 0);
-	op(c, EMIT_COUNT, V2, V3, 0, -slot + (int64_t)offsetof(struct rt_context_slot, calls));
+	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, passes);
+	op(c, EMIT_COUNT, V2, V3, 0, slot + (int64_t)offsetof(struct rt_context_slot, calls));
 	if (c->t->framed)
-		push(c, child, top);
+		push(c, child, caller, own);
+	if (passes) {
+		aside(c, 0, 0);
+		find_caller(c, caller, 1);
+	}
 	aside(c, c->n->called, site_argument(c, 0));
 	call_runtime(c, child);
 	put_alone(c, spot);
@@ -275,11 +353,17 @@ static void enter(struct coder *c, struct spot spot)
 /* The frame is not needed any more. */
 static void leave(struct coder *c, struct spot spot)
 {
+	bool passes = can_pass(c, &spot);
+	unsigned outer = passes ? passed_frame(c) : V1;
 	begin(c);
 	unsigned at = frame(c, V1, V2);
 	load_area(c, V0);
-	op(c, EMIT_ADD, V1, at, 0, tally_frame_size(c->t));
-	store(c, V0, offsetof(struct rt_area, top), V1);
+	op(c, EMIT_ADD, outer, at, 0, tally_frame_size(c->t));
+	store(c, V0, offsetof(struct rt_area, top), outer);
+	if (passes) {
+		load(c, V1, outer, offsetof(struct rt_shadow, key));
+		pass(c, outer, V1);
+	}
 	put_alone(c, spot);
 }
 
@@ -305,27 +389,51 @@ static void call(struct coder *c, struct spot spot, uint32_t site)
 	unsigned at = frame(c, V0, V1);
 	op(c, EMIT_STACK, V1, 0, 0, site_key(c, site));
 	store(c, at, offsetof(struct rt_shadow, key), V1);
+	if (can_pass(c, &spot))
+		pass(c, at, V1);
 	put_alone(c, spot);
 }
 
-/* The frame on top must be that of the call; then its context is the one. */
-static void check_key(struct coder *c, unsigned context, uint32_t site)
+/* The frame on top, `top`, must be that of the call; if not, on to the aside. */
+static void check_key(struct coder *c, unsigned top, uint32_t site, unsigned other)
 {
-	unsigned top = c->t->frame != REG_NONE ? EMIT_HELD + c->t->frame : V1;
 	op(c, EMIT_AREA, V0, 0, 0, 0);
 	load(c, top, V0, offsetof(struct rt_area, top));
 	load(c, V2, top, offsetof(struct rt_shadow, key));
 	op(c, EMIT_STACK, V0, 0, 0, site_key(c, site));
 	op(c, EMIT_XOR, V2, V2, V0, 0);
-	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, 0);
-	load(c, context, top, offsetof(struct rt_shadow, context));
+	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, other);
+}
+
+/* Its context is the one. */
+static void take_frame(struct coder *c, unsigned frame, unsigned context)
+{
+	if (c->t->frame != REG_NONE)
+		op(c, EMIT_MOVE, EMIT_HELD + c->t->frame, frame, 0, 0);
+	load(c, context, frame, offsetof(struct rt_shadow, context));
 }
 
 static void come_back(struct coder *c, struct spot spot, uint32_t site)
 {
 	unsigned context = c->t->context != REG_NONE ? held_context(c) : V3;
+	unsigned own = c->t->frame != REG_NONE ? EMIT_HELD + c->t->frame : V1;
+	bool passes = c->t->passes && !c->t->sites[site - 1].syscall;
+	unsigned top = passes ? passed_frame(c) : own;
 	begin(c);
-	check_key(c, context, site);
+	if (passes) {
+		op(c, EMIT_SUB_SHIFTED, V0, passed_sum(c), top, 0);
+		op(c, EMIT_STACK, V1, 0, 0, site_key(c, site));
+		op(c, EMIT_XOR, V0, V0, V1, 0);
+		op(c, EMIT_UNLESS_ZERO, 0, V0, 0, 0);
+	} else {
+		check_key(c, top, site, 0);
+	}
+	c->back = c->count;
+	take_frame(c, top, context);
+	if (passes) {
+		aside(c, 0, 0);
+		check_key(c, top, site, 1);
+	}
 	aside(c, c->n->returned, site_argument(c, site));
 	call_runtime(c, context);
 	put_alone(c, spot);
@@ -372,10 +480,13 @@ static void land(struct coder *c, uint32_t block, uint32_t word)
 {
 	const struct cfg *g = c->t->cfg;
 	unsigned context = c->t->context != REG_NONE ? held_context(c) : V3;
+	unsigned own = c->t->frame != REG_NONE ? EMIT_HELD + c->t->frame : V1;
 	uint32_t owner = c->owners++, site = site_before(c, block);
 	begin(c);
-	if (site)
-		check_key(c, context, site);
+	if (site) {
+		check_key(c, own, site, 0);
+		take_frame(c, own, context);
+	}
 	ask_runtime(c, context, c->n->landed, site_argument(c, loop_argument(c, block)), !site);
 	if (word != NO_WORD)
 		op(c, EMIT_COUNT, V0, context, 0, (int64_t)word_offset(word));

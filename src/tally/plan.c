@@ -508,28 +508,36 @@ static bool assign_words(struct planner *p)
 
 /* ---- registers ---- */
 
-/* The highest of a set, which loses it. */
-static uint8_t take_register(uint64_t *set)
+/* The highest of a set, which loses it, preferably of those in `rather`. */
+static uint8_t take_register(uint64_t *set, uint64_t rather)
 {
-	if (!*set)
+	uint64_t from = *set & rather ? *set & rather : *set;
+	if (!from)
 		return REG_NONE;
-	uint8_t reg = (uint8_t)(63 - __builtin_clzll(*set));
+	uint8_t reg = (uint8_t)(63 - __builtin_clzll(from));
 	*set &= ~(UINT64_C(1) << reg);
 	return reg;
 }
 
-/* Inner loops are executed more often than calls. */
+/* Inner loops are executed more often than calls. What calls pass is the key and the frame: who
+ * makes calls had better hold them there, and who makes none leaves them alone. */
 static void choose_registers(struct planner *p)
 {
+	const uint8_t *pass = p->arch->pass;
 	uint64_t usable = p->o->private.core & ~p->o->live->touched.core & UINT32_MAX;
+	uint64_t key = pass[0] == REG_NONE ? 0 : UINT64_C(1) << pass[0];
+	uint64_t frame = pass[1] == REG_NONE ? 0 : UINT64_C(1) << pass[1];
 	if (p->o->live->unknown)
 		usable = 0;
-	bool loops = false;
+	bool loops = false, calls = p->t->site_count;
 	for (uint32_t i = 0; i < p->forest->loop_count; i++)
 		loops |= is_simple(p, i);
-	p->t->context = take_register(&usable);
-	p->t->trips = loops ? take_register(&usable) : REG_NONE;
-	p->t->frame = p->t->site_count ? take_register(&usable) : REG_NONE;
+	p->t->context = take_register(&usable, calls && usable & key ? key : ~(key | frame));
+	p->t->trips = loops ? take_register(&usable, ~(key | frame)) : REG_NONE;
+	p->t->frame = calls ? take_register(&usable, frame) : REG_NONE;
+	/* The caller's frame is needed until the context is known. */
+	p->t->passes =
+		key && frame && !(~p->o->private.core & (key | frame)) && p->t->context != pass[1];
 }
 
 bool tally_plan(struct tally *out, const struct flow *f, const struct cfg *g,
@@ -544,7 +552,7 @@ bool tally_plan(struct tally *out, const struct flow *f, const struct cfg *g,
 			    .forest = forest,
 			    .a = a,
 			    .tmp = tmp};
-	*out = (struct tally){.cfg = g, .forest = forest};
+	*out = (struct tally){.cfg = g, .forest = forest, .live = o->live};
 	if (!g->block_count || g->unresolved || g->bad || g->entry >= g->block_count)
 		return false;
 	p.calls = ARENA_ARRAY(tmp, bool, forest->loop_count + 1);

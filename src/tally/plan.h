@@ -61,6 +61,7 @@ struct tally_loop {
 struct tally {
 	const struct cfg *cfg;
 	const struct loop_forest *forest;
+	const struct liveness *live;
 	struct net net;
 	struct carrier *carriers; /* of each edge of the net */
 	uint32_t *block_edge;     /* of each block: its edge of the net */
@@ -76,6 +77,8 @@ struct tally {
 	/* Registers that are held: the addresses of the context and, only with that, of the frame;
 	 * what TRIP_HELD counts. REG_NONE: there is none to be had. */
 	uint8_t context, frame, trips;
+	/* The registers that calls pass things in are private, too. */
+	bool passes;
 };
 
 struct tally_options {
@@ -85,7 +88,7 @@ struct tally_options {
 };
 
 /* False if the procedure cannot be counted: its flow graph is not the whole truth, or it is too
- * large. The result lives in `a`, and needs the graph and the forest. */
+ * large. The result lives in `a`, and needs the graph, the forest and the liveness. */
 bool tally_plan(struct tally *out, const struct flow *f, const struct cfg *g,
 		const struct loop_forest *forest, const struct tally_options *o, struct arena *a,
 		struct arena *tmp);

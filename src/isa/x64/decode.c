@@ -151,6 +151,7 @@ const struct arch arch_x64 = {
 	/* Neither arguments nor results; but r10 is the static chain, and both may be kept over
 	 * calls of procedures that do not destroy them. */
 	.private_candidates.core = X64_BIT(X64_R10) | X64_BIT(X64_R11) | X64_BIT(REG_FLAGS),
+	.pass = {REG_NONE, REG_NONE},
 	.usable.core = (0xffff & ~(X64_BIT(X64_RSP) | X64_BIT(X64_RBP))) | X64_BIT(REG_FLAGS),
 	.usable.vec = 0xffff,
 	.layout = &x64_layout,

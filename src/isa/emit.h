@@ -73,7 +73,7 @@ enum emit_op_kind {
 	EMIT_SHIFT_RIGHT,     /* d = a >> imm, logical */
 	EMIT_COUNT,           /* [a + imm] += 1; d, another register than a, is overwritten */
 	EMIT_COUNT_VALUE,     /* [a + imm] += b; d, another than a and b, is overwritten */
-	EMIT_UNLESS_ZERO,     /* if a != 0: on to an aside, imm: 0 or 1 */
+	EMIT_UNLESS_ZERO,     /* if a != 0: on to the aside number imm */
 	EMIT_UNLESS_NEGATIVE, /* if a >= 0 as signed: the same */
 	EMIT_IF_NEGATIVE,     /* if a < 0: the same */
 	EMIT_CALL,            /* d = what `routine` leaves for `argument`; in the last aside only */
@@ -85,7 +85,13 @@ enum emit_op_kind {
  * probes.
  * Offsets of LOAD, STORE and COUNT are multiples of 8, at most EMIT_OFFSET_MAX both ways; shifts
  * and numbers of bits are below 64; other constants may be any. */
-enum { EMIT_VALUES = 4, EMIT_ZERO = 0x3f, EMIT_HELD = 0x40, EMIT_OFFSET_MAX = 0xfff000 };
+enum {
+	EMIT_VALUES = 4,
+	EMIT_ZERO = 0x3f,
+	EMIT_HELD = 0x40,
+	EMIT_OFFSET_MAX = 0xfff000,
+	EMIT_ASIDES = 3,
+};
 
 struct emit_op {
 	uint8_t kind; /* enum emit_op_kind */
@@ -104,14 +110,17 @@ struct emit_probe {
 	struct regset held;
 	/* Overwrites all free registers and flags afterwards: for tests of liveness. */
 	bool poison;
-	/* Those from aside_from on are an aside, which is rarely executed and so written behind
-	 * all other code: EMIT_UNLESS_* and EMIT_IF_* lead there, nothing else does, and at its end
-	 * control goes on behind the probe. With `second_from`, not 0, there are two: the second
-	 * begins there, and from the end of the first control goes on at the operation `back` among
-	 * the main ones, from where on nothing leads to the first any more. Only the first one may
-	 * lead to another, the second. emit_finish() reads them again. */
+	/* The last ones are asides, which are rarely executed and so written behind all other code.
+	 * Each begins at `from`; EMIT_UNLESS_* and EMIT_IF_* lead there, nothing else does, and at
+	 * its end control goes on at the operation `back` of the main ones, or behind them. Ways
+	 * only lead on: to an aside from before its `back`, or from an aside before it; an aside's
+	 * `back` is no less than that of the one before. emit_finish() reads them again. */
 	const struct emit_op *ops;
-	uint16_t op_count, aside_from, second_from, back;
+	uint16_t op_count;
+	uint8_t aside_count;
+	struct {
+		uint16_t from, back;
+	} asides[EMIT_ASIDES];
 	/* A counter of the executing thread: the 64-bit word at `counter` in its area gets 1 added.
 	 */
 	uint32_t counter;
@@ -134,7 +143,7 @@ struct emit_probe {
 	uint64_t routine, argument;
 };
 
-enum { EMIT_ASIDES = 2, EMIT_TEMPORARIES = 2, EMIT_REGISTERS = EMIT_VALUES + EMIT_TEMPORARIES };
+enum { EMIT_TEMPORARIES = 2, EMIT_REGISTERS = EMIT_VALUES + EMIT_TEMPORARIES };
 
 /* What a probe rarely executes: emit_finish() has it written behind all other code. */
 struct emit_aside {
@@ -144,7 +153,7 @@ struct emit_aside {
 	 * the probe: */
 	uint8_t area;
 	uint16_t from, end;
-	uint32_t second;                   /* label of the second aside */
+	uint32_t asides[EMIT_ASIDES];      /* labels */
 	uint8_t registers[EMIT_REGISTERS]; /* of values, and others that operations use */
 	uint16_t pushed;                   /* bytes from the stack pointer up to the program's */
 	bool flags;                        /* may be overwritten */

@@ -78,80 +78,100 @@ static bool is_valid(const struct emit_op *op)
 	return !(shape & BITS) || (op->imm >= 0 && op->imm < 64);
 }
 
-static bool has_two(const struct emit_probe *p)
+static uint32_t main_end(const struct emit_probe *p)
 {
-	return p->second_from;
+	return p->aside_count ? p->asides[0].from : p->op_count;
 }
 
-/* Where the first aside ends. */
-static uint32_t first_end(const struct emit_probe *p)
+static uint32_t aside_end(const struct emit_probe *p, unsigned aside)
 {
-	return has_two(p) ? p->second_from : p->op_count;
+	return aside + 1u < p->aside_count ? p->asides[aside + 1].from : p->op_count;
+}
+
+/* The aside that an operation is in, or -1. */
+static int aside_of(const struct emit_probe *p, uint32_t at)
+{
+	int aside = -1;
+	while (aside + 1 < p->aside_count && at >= p->asides[aside + 1].from)
+		aside++;
+	return aside;
 }
 
 /* Whether a branch may stand where it does. */
 static bool is_placed(const struct emit_probe *p, uint32_t at)
 {
-	const struct emit_op *op = &p->ops[at];
-	if (op->imm != 0 && op->imm != 1)
+	int64_t to = p->ops[at].imm;
+	int in = aside_of(p, at);
+	return to >= 0 && to < p->aside_count && (in < 0 ? at < p->asides[to].back : in < to);
+}
+
+static bool are_asides_valid(const struct emit_probe *p)
+{
+	uint32_t from = 0, back = 0;
+	if (p->aside_count > EMIT_ASIDES)
 		return false;
-	if (op->imm)
-		return has_two(p) && at < p->second_from;
-	return p->aside_from < p->op_count && at < (has_two(p) ? p->back : p->aside_from);
+	for (unsigned i = 0; i < p->aside_count; i++) {
+		if ((i && p->asides[i].from <= from) || p->asides[i].from >= p->op_count ||
+		    p->asides[i].back < back || p->asides[i].back > main_end(p))
+			return false;
+		from = p->asides[i].from;
+		back = p->asides[i].back;
+	}
+	return true;
 }
 
 bool ops_are_valid(const struct emit_probe *p)
 {
-	if (p->aside_from > p->op_count ||
-	    (has_two(p) && (p->second_from <= p->aside_from || p->second_from >= p->op_count ||
-			    p->back > p->aside_from)))
+	if (!are_asides_valid(p))
 		return false;
-	uint32_t last = has_two(p) ? p->second_from : p->aside_from;
 	for (uint32_t i = 0; i < p->op_count; i++) {
 		const struct emit_op *op = &p->ops[i];
-		if (!is_valid(op) || (op->kind == EMIT_CALL && i < last) ||
+		bool last = p->aside_count && aside_of(p, i) == p->aside_count - 1;
+		if (!is_valid(op) || (op->kind == EMIT_CALL && !last) ||
 		    (op_branches(op) && !is_placed(p, i)))
 			return false;
 	}
 	return true;
 }
 
-static uint8_t needed(const struct emit_probe *p, uint32_t from);
+static uint8_t needed(const struct emit_probe *p, uint32_t from, uint32_t end);
 
-/* By what the first aside leads back to. */
-static uint8_t needed_back(const struct emit_probe *p)
+static uint8_t needed_in_aside(const struct emit_probe *p, unsigned aside)
 {
-	return p->back < p->aside_from ? needed(p, p->back) : 0;
+	return needed(p, p->asides[aside].from, aside_end(p, aside));
 }
 
-static uint8_t needed_in_aside(const struct emit_probe *p, const struct emit_op *branch)
+/* Of the values, those that the operations from `from` to `end`, the end of the main ones or of an
+ * aside, need, and all that may follow. */
+static uint8_t needed(const struct emit_probe *p, uint32_t from, uint32_t end)
 {
-	return op_branches(branch) ? needed(p, branch->imm ? p->second_from : p->aside_from) : 0;
-}
-
-/* Of the values, those that the operations from `from` on need. */
-static uint8_t needed(const struct emit_probe *p, uint32_t from)
-{
-	uint32_t end = from < p->aside_from  ? p->aside_from
-		       : from < first_end(p) ? first_end(p)
-					     : p->op_count;
-	bool goes_back = has_two(p) && end == p->second_from;
-	uint8_t set = goes_back && from >= p->aside_from ? needed_back(p) : 0;
+	uint8_t set = 0;
+	if (end > main_end(p))
+		set = needed(p, p->asides[aside_of(p, end - 1)].back, main_end(p));
 	for (uint32_t i = end; i-- > from;) {
 		const struct emit_op *op = &p->ops[i];
 		set &= (uint8_t)~op_writes(op);
-		set |= op_reads(op) | needed_in_aside(p, op);
+		set |= op_reads(op);
+		if (op_branches(op))
+			set |= needed_in_aside(p, (unsigned)op->imm);
 	}
 	return set;
 }
 
 static uint8_t needed_after(const struct emit_probe *p, uint32_t at)
 {
-	uint32_t next = at + 1;
-	uint8_t set = needed_in_aside(p, &p->ops[at]);
-	if (has_two(p) && next == p->second_from)
-		return set | needed_back(p);
-	return next == p->aside_from || next == p->op_count ? set : set | needed(p, next);
+	const struct emit_op *op = &p->ops[at];
+	int in = aside_of(p, at);
+	uint8_t set = needed(p, at + 1, in < 0 ? main_end(p) : aside_end(p, (unsigned)in));
+	return op_branches(op) ? set | needed_in_aside(p, (unsigned)op->imm) : set;
+}
+
+bool ops_are_together(const struct emit_probe *p, uint32_t at)
+{
+	bool back = false;
+	for (unsigned i = 0; i < p->aside_count; i++)
+		back |= p->asides[i].back == at + 1;
+	return at + 1 < main_end(p) && !back;
 }
 
 bool ops_need(const struct emit_probe *p, uint32_t at, uint8_t value)
@@ -197,9 +217,9 @@ static struct emit_aside *put_aside(const struct op_writer *w, uint32_t here, ui
 			       .here = here,
 			       .back = back,
 			       .area = REG_NONE,
-			       .second = w->aside[1],
 			       .pushed = w->pushed,
 			       .flags = w->flags};
+	memcpy(a.asides, w->asides, sizeof(a.asides));
 	memcpy(a.registers, w->reg, sizeof(a.registers));
 	vec_push(&w->e->asides, a);
 	return &vec_last(&w->e->asides);
@@ -210,46 +230,31 @@ void ops_put_find(const struct op_writer *w, uint32_t here, uint32_t back, uint8
 	put_aside(w, here, back)->area = area;
 }
 
-static void put_operations(const struct op_writer *w, uint32_t here, uint32_t back, uint32_t from,
-			   uint32_t end)
-{
-	struct emit_aside *a = put_aside(w, here, back);
-	a->from = (uint16_t)from;
-	a->end = (uint16_t)end;
-}
-
 void ops_put(struct op_writer *w, ops_write *write)
 {
 	const struct emit_probe *p = w->p;
-	if (p->aside_from == p->op_count) {
-		write(w, 0, p->op_count);
-		return;
+	uint32_t backs[EMIT_ASIDES], at = 0;
+	for (unsigned i = 0; i < p->aside_count; i++)
+		w->asides[i] = emit_label(w->e);
+	for (unsigned i = 0; i < p->aside_count; i++) {
+		write(w, at, p->asides[i].back);
+		at = p->asides[i].back;
+		backs[i] = emit_label(w->e);
+		emit_place(w->e, backs[i]);
 	}
-	uint32_t behind = emit_label(w->e), back = behind;
-	for (unsigned i = 0; i < EMIT_ASIDES; i++)
-		w->aside[i] = emit_label(w->e);
-	if (has_two(p)) {
-		back = emit_label(w->e);
-		write(w, 0, p->back);
-		emit_place(w->e, back);
-		write(w, p->back, p->aside_from);
-	} else {
-		write(w, 0, p->aside_from);
+	write(w, at, main_end(p));
+	for (unsigned i = 0; i < p->aside_count; i++) {
+		struct emit_aside *a = put_aside(w, w->asides[i], backs[i]);
+		a->from = p->asides[i].from;
+		a->end = (uint16_t)aside_end(p, i);
 	}
-	emit_place(w->e, behind);
-	put_operations(w, w->aside[0], back, p->aside_from, first_end(p));
-	if (has_two(p))
-		put_operations(w, w->aside[1], behind, p->second_from, p->op_count);
 }
 
 struct op_writer ops_resume(struct emit *e, const struct emit_aside *a)
 {
-	struct op_writer w = {.e = e,
-			      .p = &a->probe,
-			      .aside = {LABEL_NONE, a->second},
-			      .pushed = a->pushed,
-			      .flags = a->flags,
-			      .tested = REG_NONE};
+	struct op_writer w = {
+		.e = e, .p = &a->probe, .pushed = a->pushed, .flags = a->flags, .tested = REG_NONE};
+	memcpy(w.asides, a->asides, sizeof(w.asides));
 	memcpy(w.reg, a->registers, sizeof(w.reg));
 	return w;
 }
@@ -268,7 +273,8 @@ struct emit_probe probe_in_full(const struct emit_probe *p, struct emit_op count
 		counter[1] =
 			(struct emit_op){.kind = EMIT_COUNT, .d = 1, .a = 0, .imm = p->counter};
 		made.ops = counter;
-		made.op_count = made.aside_from = COUNTER_OPS;
+		made.op_count = COUNTER_OPS;
+		made.aside_count = 0;
 	}
 	for (uint32_t i = 0; i < made.op_count; i++) {
 		const struct emit_op *op = &made.ops[i];

@@ -17,6 +17,8 @@ enum { COUNTER_OPS = 2 };
 struct emit_probe probe_in_full(const struct emit_probe *p, struct emit_op counter[COUNTER_OPS]);
 /* Whether the probe keeps to what emit.h says about operations. */
 bool ops_are_valid(const struct emit_probe *p);
+/* Whether only the one before leads to the next operation, and both are main ones. */
+bool ops_are_together(const struct emit_probe *p, uint32_t at);
 /* Whether anything after the operation needs the value. */
 bool ops_need(const struct emit_probe *p, uint32_t at, uint8_t value);
 
@@ -24,11 +26,11 @@ bool ops_need(const struct emit_probe *p, uint32_t at, uint8_t value);
 struct op_writer {
 	struct emit *e;
 	const struct emit_probe *p;
-	uint8_t reg[EMIT_REGISTERS]; /* of values, then temporaries; REG_NONE: not needed */
-	uint32_t aside[EMIT_ASIDES]; /* labels */
-	uint16_t pushed;             /* bytes from the stack pointer up to the program's */
-	bool flags;                  /* may be overwritten */
-	uint8_t tested;              /* x64: the operand that the flags tell about, or REG_NONE */
+	uint8_t reg[EMIT_REGISTERS];  /* of values, then temporaries; REG_NONE: not needed */
+	uint32_t asides[EMIT_ASIDES]; /* labels */
+	uint16_t pushed;              /* bytes from the stack pointer up to the program's */
+	bool flags;                   /* may be overwritten */
+	uint8_t tested;               /* x64: the operand that the flags tell about, or REG_NONE */
 };
 
 /* What the architecture's code for an operation needs. */

@@ -62,6 +62,14 @@ static void set_frame(const struct target *t, uint64_t at, uint64_t context)
 	region_write(t, at, &f, sizeof(f));
 }
 
+/* An area that does not count. */
+static void set_none(const struct target *t, struct rt_area *a)
+{
+	a->count = 0;
+	a->top = t->base + RT_NO_FRAME;
+	a->callees = t->base + RT_NO_CALLEES;
+}
+
 /* What is no thread's. */
 static void prepare_sink(struct target *t)
 {
@@ -73,8 +81,10 @@ static void prepare_sink(struct target *t)
 		slots[-i].child = t->base + RT_NOBODY;
 	set_frame(t, RT_NO_FRAME, RT_SINK);
 	set_frame(t, RT_SINK_FRAME, RT_SINK);
-	((struct rt_area *)target_at(t, RT_NO_AREA))->top = t->base + RT_NO_FRAME;
-	((struct rt_area *)target_at(t, RT_SINK_AREA))->top = t->base + RT_SINK_FRAME;
+	struct rt_area *of_sink = target_at(t, RT_SINK_AREA);
+	set_none(t, target_at(t, RT_NO_AREA));
+	set_none(t, of_sink);
+	of_sink->top = t->base + RT_SINK_FRAME;
 }
 
 static void make_root(struct target *t, uint32_t slot)
@@ -98,13 +108,13 @@ void contexts_prepare(struct target *t, uint32_t slot)
 {
 	struct rt_area *a = target_area(t, slot);
 	if (slot && a->stack_high - a->stack_low > RT_STACK_MAX) {
-		a->count = 0;
-		a->top = t->base + RT_NO_FRAME;
+		set_none(t, a);
 		return;
 	}
 	if (!a->count)
 		make_root(t, slot);
 	a->count = t->base + RT_COUNT_AREA(slot) + RT_COUNT_STATE;
+	a->callees = t->base + RT_COUNT_AREA(slot) + RT_COUNT_CALLEES;
 }
 
 void contexts_begin(struct target *t)
@@ -128,8 +138,7 @@ void contexts_wipe(struct target *t, uint32_t slot)
 				   __ATOMIC_RELAXED);
 	fallocate(t->region_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 		  (off_t)RT_COUNT_AREA(slot), (off_t)RT_COUNT_SIZE);
-	a->count = 0;
-	a->top = t->base + RT_NO_FRAME;
+	set_none(t, a);
 }
 
 /* ---- reading it ---- */

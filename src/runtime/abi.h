@@ -283,6 +283,7 @@ struct rt_area {
 	uint64_t top;        /* run-time address of the innermost struct rt_shadow */
 	uint64_t trip;       /* argument of rt_entry_table.tripped, which takes it */
 	uint64_t count;      /* run-time address of its count area; 0: it has none */
+	uint64_t callees;    /* run-time address of its struct rt_callee[1 << RT_CALLEE_BITS] */
 	/* The thread's own stack, as Sonde finds it: where it began, and how far it may reach down.
 	 * Memory from the stack pointer up to stack_high can be read. Both 0: not known; nothing
 	 * goes wrong then, but every entry is walked to the root. */
@@ -418,7 +419,8 @@ struct rt_header {
 #define RT_COUNT_SHADOW     0
 #define RT_COUNT_ROOT       (RT_COUNT_SHADOW + RT_SHADOW_BYTES - 64) /* the outermost frame */
 #define RT_COUNT_STATE      RT_AFTER(RT_COUNT_SHADOW, RT_SHADOW_BYTES)
-#define RT_COUNT_INDEX      RT_AFTER(RT_COUNT_STATE, sizeof(struct rt_count))
+#define RT_COUNT_CALLEES    RT_AFTER(RT_COUNT_STATE, sizeof(struct rt_count))
+#define RT_COUNT_INDEX      RT_AFTER(RT_COUNT_CALLEES, sizeof(struct rt_callee) << RT_CALLEE_BITS)
 #define RT_COUNT_DEPARTURES RT_AFTER(RT_COUNT_INDEX, UINT64_C(4) << RT_INDEX_BITS)
 #define RT_COUNT_ASIDES     RT_AFTER(RT_COUNT_DEPARTURES, RT_DEPARTURES * sizeof(struct rt_departure))
 #define RT_COUNT_SEEN       RT_AFTER(RT_COUNT_ASIDES, RT_ASIDES * sizeof(struct rt_aside))
@@ -433,6 +435,7 @@ struct rt_header {
 /* The frames of who does not count: what RT_NO_AREA's top is, and what the sink's is set to; that
  * one moves with each exit. */
 #define RT_NO_FRAME    (RT_COUNT_AREA(RT_AREAS) + RT_COUNT_ROOT)
+#define RT_NO_CALLEES  (RT_COUNT_AREA(RT_AREAS) + RT_COUNT_CALLEES)
 #define RT_SINK_FRAME  (RT_COUNT_AREA(RT_AREAS) + RT_COUNT_SHADOW)
 #define RT_REGION_SIZE RT_COUNT_AREA(RT_AREAS + 1)
 

@@ -33,6 +33,8 @@ enum {
 	RT_INDEX_BITS = 21,
 	RT_DEPARTURE_BITS = 14,
 	RT_DEPARTURES = 1 << RT_DEPARTURE_BITS,
+	RT_CALLEE_BITS = 13,
+	RT_CALLEE_STEP = 2533, /* between procedures that one site calls, in the table */
 	RT_ASIDES = 256,
 	RT_ASIDE_BYTES = 32 << 10,
 	RT_SEEN_BITS = 17,
@@ -94,6 +96,15 @@ struct rt_edge {
 	struct rt_record record;
 	uint64_t parent, child;
 	uint32_t site, procedure;
+	uint64_t pad;
+};
+
+/* Callees of sites that call several procedures, those that slots do not lead to: a hash table, at
+ * (slot >> 4) + procedure * RT_CALLEE_STEP. An entry is never changed: what code finds there is
+ * right whatever a signal handler does meanwhile. */
+struct rt_callee {
+	uint64_t slot;          /* run-time address of the caller's context - 16 * site; 0: free */
+	uint64_t child, record; /* run-time addresses */
 	uint64_t pad;
 };
 

@@ -4,12 +4,12 @@
  * leads from (parent, site, procedure) to a record. If a signal handler interrupts us and never
  * comes back, a record may be missing in the index: there will be another one for the same.
  *
- * A slot keeps the child that was called last but for a while: others are counted in their records,
- * and one takes the slot over with every eighth of its calls, so that sites with several callees in
- * turn do not change their slots all the time. */
+ * A slot keeps the child that it has until another one was called more often; the others of a site
+ * that has several are counted in their records, and found in the table of callees by the code of
+ * the program itself. */
 #include "runtime/count.h"
 
-enum { INDEX_BITS_MIN = 10, SEEN_BITS_MIN = 6, TAKE_OVER = 8 };
+enum { INDEX_BITS_MIN = 10, SEEN_BITS_MIN = 6, TAKE_OVER = 8, REMEMBER = TAKE_OVER };
 
 struct edge_key {
 	uint64_t parent;
@@ -302,6 +302,23 @@ static void take_slot(const struct counting *c, struct rt_context *parent, uint3
 	*(r ? &r->calls : &c->count->dropped_calls) += counted_so_far;
 }
 
+/* If the place is free, and it is called more than now and then: there is not room for all. */
+static void remember_callee(const struct counting *c, const struct rt_context *parent,
+			    uint32_t site, struct rt_record *r)
+{
+	const struct rt_context *child = record_context(r);
+	uint64_t slot = (uint64_t)parent - site * sizeof(struct rt_context_slot);
+	uint64_t home = slot / 16 + child->procedure * RT_CALLEE_STEP;
+	struct rt_callee *e = (struct rt_callee *)c->area->callees;
+	e += home % (1 << RT_CALLEE_BITS);
+	if (e->slot || r->calls < REMEMBER)
+		return;
+	e->child = (uint64_t)child;
+	e->record = (uint64_t)r;
+	order_stores();
+	e->slot = slot;
+}
+
 static void count_call(const struct counting *c, struct rt_context *parent, uint32_t site,
 		       struct rt_record *r)
 {
@@ -311,9 +328,11 @@ static void count_call(const struct counting *c, struct rt_context *parent, uint
 		add(&slot->calls, 1);
 		return;
 	}
-	r->calls++; /* here alone */
-	if (slot->child == nobody() || r->calls % TAKE_OVER == 0)
+	add(&r->calls, 1);
+	if (slot->child == nobody() || (r->calls % TAKE_OVER == 0 && r->calls > slot->calls))
 		take_slot(c, parent, site, child, 0);
+	else
+		remember_callee(c, parent, site, r);
 }
 
 /* Below the root. */

@@ -8,7 +8,9 @@
 #include "base/vec.h"
 #include "runtime/abi.h"
 
-enum { OPS_MAX = 48, SLOT_SHIFT = 4 /* of a slot's size */ };
+enum { OPS_MAX = 64 };
+/* Sizes of struct rt_context_slot and struct rt_callee. */
+enum { SLOT_SHIFT = 4, CALLEE_SHIFT = 5 };
 
 /* Values of a probe; the context itself is in the last one if no register holds it. */
 enum { V0, V1, V2, V3 };
@@ -22,7 +24,8 @@ struct coder {
 	uint32_t owners;
 	/* The probe being written. */
 	struct emit_op ops[OPS_MAX];
-	uint16_t count, aside_from, second_from, back;
+	uint16_t count, froms[EMIT_ASIDES], backs[EMIT_ASIDES];
+	uint8_t asides;
 	uint64_t routine, argument;
 };
 
@@ -45,17 +48,21 @@ static void store(struct coder *c, unsigned base, size_t offset, unsigned value)
 
 static void begin(struct coder *c)
 {
-	c->count = c->aside_from = c->second_from = c->back = 0;
+	c->count = c->asides = 0;
 	c->routine = c->argument = 0;
 }
 
-/* What follows is executed only where one of the tests so far says so. */
-static void aside(struct coder *c, uint64_t routine, uint64_t argument)
+/* What follows is executed only where a test has said so, and then goes on at `back`. */
+static void aside(struct coder *c, uint16_t back)
 {
-	if (c->aside_from)
-		c->second_from = c->count;
-	else
-		c->aside_from = c->count;
+	c->froms[c->asides] = c->count;
+	c->backs[c->asides++] = back;
+}
+
+/* The last one, which goes on behind everything. */
+static void last_aside(struct coder *c, uint64_t routine, uint64_t argument)
+{
+	aside(c, c->asides ? c->froms[0] : c->count);
 	c->routine = routine;
 	c->argument = argument;
 }
@@ -94,22 +101,25 @@ static bool holds_trips(const struct coder *c, const struct spot *s)
 static struct emit_probe finished(struct coder *c)
 {
 	/* Tests need somewhere to go, if only to skip the rest. */
-	if (!c->aside_from && c->t->context == REG_NONE) {
-		c->aside_from = c->count;
+	if (!c->asides && c->t->context == REG_NONE) {
+		last_aside(c, 0, 0);
 		op(c, EMIT_SET, V0, 0, 0, 0);
 	}
-	return (struct emit_probe){
+	struct emit_probe p = {
 		.ops = ARENA_DUP(c->a, c->ops, c->count),
 		.op_count = c->count,
-		.aside_from = c->aside_from ? c->aside_from : c->count,
-		.second_from = c->second_from,
-		.back = c->back,
+		.aside_count = c->asides,
 		.table = c->n->table,
 		.table_bits = RT_TABLE_BITS,
 		.find = c->n->find,
 		.routine = c->routine,
 		.argument = c->argument,
 	};
+	for (unsigned i = 0; i < c->asides; i++) {
+		p.asides[i].from = c->froms[i];
+		p.asides[i].back = c->backs[i];
+	}
+	return p;
 }
 
 /* Probes of one owner where ways meet are one (patch/fragment.h). */
@@ -319,6 +329,28 @@ static void find_caller(struct coder *c, unsigned frame, unsigned stale)
 	op(c, EMIT_IF_NEGATIVE, 0, V2, 0, stale);
 }
 
+/* Of sites that call several procedures in turn, the slot knows one, and the thread's table of
+ * callees others. Leaves the context in `child`; V3 is what take_passed() left. */
+static void find_callee(struct coder *c, unsigned caller, unsigned child, unsigned missing)
+{
+	load(c, V0, caller, offsetof(struct rt_shadow, context));
+	load(c, V0, V0, offsetof(struct rt_context, area));
+	load(c, V0, V0, offsetof(struct rt_area, callees));
+	op(c, EMIT_SHIFT_RIGHT, V2, V3, 0, SLOT_SHIFT);
+	op(c, EMIT_ADD, V2, V2, 0, RT_CALLEE_STEP * (int64_t)c->n->procedure);
+	op(c, EMIT_LOW_BITS, V2, V2, 0, RT_CALLEE_BITS);
+	op(c, EMIT_ADD_SHIFTED, V0, V0, V2, CALLEE_SHIFT);
+	load(c, V2, V0, offsetof(struct rt_callee, slot));
+	op(c, EMIT_XOR, V2, V2, V3, 0);
+	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, missing);
+	load(c, V2, V0, offsetof(struct rt_callee, record));
+	load(c, child, V0, offsetof(struct rt_callee, child));
+	load(c, V3, child, offsetof(struct rt_context, procedure));
+	op(c, EMIT_ADD, V3, V3, 0, -(int64_t)c->n->procedure);
+	op(c, EMIT_UNLESS_ZERO, 0, V3, 0, missing);
+	op(c, EMIT_COUNT, V3, V2, 0, offsetof(struct rt_record, calls));
+}
+
 /* The caller's frame tells its context and where in it the call is; the slot of that call leads to
  * our context, unless another procedure was called there last. */
 static void enter(struct coder *c, struct spot spot)
@@ -327,25 +359,29 @@ static void enter(struct coder *c, struct spot spot)
 	unsigned child = c->t->context != REG_NONE ? held_context(c) : V0;
 	unsigned own = c->t->frame != REG_NONE ? EMIT_HELD + c->t->frame : V1;
 	unsigned caller = passes ? passed_frame(c) : own;
+	unsigned other = passes, unknown = other + 1; /* asides */
 	const int64_t slot = -(int64_t)sizeof(struct rt_context_slot);
 	begin(c);
 	if (passes)
 		take_passed(c);
 	else
-		find_caller(c, caller, 0);
-	c->back = c->count;
+		find_caller(c, caller, unknown);
+	uint16_t found = c->count;
 	op(c, EMIT_LOAD, child, V3, 0, slot + (int64_t)offsetof(struct rt_context_slot, child));
 	load(c, V2, child, offsetof(struct rt_context, procedure));
 	op(c, EMIT_ADD, V2, V2, 0, -(int64_t)c->n->procedure);
-	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, passes);
+	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, other);
 	op(c, EMIT_COUNT, V2, V3, 0, slot + (int64_t)offsetof(struct rt_context_slot, calls));
+	uint16_t counted = c->count;
 	if (c->t->framed)
 		push(c, child, caller, own);
 	if (passes) {
-		aside(c, 0, 0);
-		find_caller(c, caller, 1);
+		aside(c, found);
+		find_caller(c, caller, unknown);
 	}
-	aside(c, c->n->called, site_argument(c, 0));
+	aside(c, counted);
+	find_callee(c, caller, child, unknown);
+	last_aside(c, c->n->called, site_argument(c, 0));
 	call_runtime(c, child);
 	put_alone(c, spot);
 }
@@ -428,13 +464,13 @@ static void come_back(struct coder *c, struct spot spot, uint32_t site)
 	} else {
 		check_key(c, top, site, 0);
 	}
-	c->back = c->count;
+	uint16_t found = c->count;
 	take_frame(c, top, context);
 	if (passes) {
-		aside(c, 0, 0);
+		aside(c, found);
 		check_key(c, top, site, 1);
 	}
-	aside(c, c->n->returned, site_argument(c, site));
+	last_aside(c, c->n->returned, site_argument(c, site));
 	call_runtime(c, context);
 	put_alone(c, spot);
 }
@@ -447,7 +483,7 @@ static void ask_runtime(struct coder *c, unsigned d, uint64_t routine, uint64_t 
 		op(c, EMIT_SET, V0, 0, 0, 1);
 		op(c, EMIT_UNLESS_ZERO, 0, V0, 0, 0);
 	}
-	aside(c, routine, argument);
+	last_aside(c, routine, argument);
 	call_runtime(c, d);
 }
 
@@ -575,7 +611,7 @@ static void leave_loop(struct coder *c, struct spot spot)
 	op(c, EMIT_ADD_SHIFTED, V2, V2, trips, 3);
 	op(c, EMIT_ADD, V2, V2, 0, (int64_t)(RT_AREA_TRIPS + number * sizeof(struct rt_trips)));
 	op(c, EMIT_COUNT, V1, V2, 0, 0);
-	aside(c, c->n->tripped, number);
+	last_aside(c, c->n->tripped, number);
 	if (!checked)
 		store(c, V2, offsetof(struct rt_area, trip), trips);
 	op(c, EMIT_CALL, V1, 0, 0, 0);

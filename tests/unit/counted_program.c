@@ -116,6 +116,19 @@ static struct rt_area *area_of_thread(struct counted_program *p)
 	return (struct rt_area *)call_runtime(p, entries(p->bench)->find, 0, 0);
 }
 
+/* The record of the call if the table of callees has it, or NULL. */
+static struct rt_record *find_callee(const struct rt_area *area, const void *slots_end,
+				     uint32_t procedure, struct rt_context **child)
+{
+	uint64_t slot = (uint64_t)slots_end;
+	uint64_t home = (slot >> 4) + procedure * (uint64_t)RT_CALLEE_STEP;
+	const struct rt_callee *e = (struct rt_callee *)area->callees;
+	e += home % (1 << RT_CALLEE_BITS);
+	*child = (struct rt_context *)e->child;
+	return e->slot == slot && (*child)->procedure == procedure ? (struct rt_record *)e->record
+								   : NULL;
+}
+
 static struct rt_context *enter(struct counted_program *p, uint32_t procedure, uint64_t sp)
 {
 	struct rt_area *area = area_of_thread(p);
@@ -123,11 +136,16 @@ static struct rt_context *enter(struct counted_program *p, uint32_t procedure, u
 	struct rt_context_slot *slot =
 		(struct rt_context_slot *)caller->context - ((caller->key >> RT_KEY_SITE) + 1);
 	struct rt_context *child = (struct rt_context *)slot->child;
-	if (child->procedure != procedure || (caller->key & RT_KEY_SP) < sp)
+	uint64_t *calls = child->procedure == procedure ? &slot->calls : NULL;
+	if ((caller->key & RT_KEY_SP) >= sp && !calls) {
+		struct rt_record *r = find_callee(area, slot + 1, procedure, &child);
+		calls = r ? &r->calls : NULL;
+	}
+	if (!calls || (caller->key & RT_KEY_SP) < sp)
 		return (struct rt_context *)call_runtime(p, entries(p->bench)->called, procedure,
 							 sp);
 	uint32_t size = counted(p, procedure)->frame;
-	slot->calls++;
+	++*calls;
 	if (!size)
 		return child;
 	struct rt_shadow *f = (struct rt_shadow *)(area->top - size);

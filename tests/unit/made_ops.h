@@ -8,7 +8,7 @@
 #include "base/vec.h"
 #include "isa/emit.h"
 
-enum { MADE_OPS = 40, MADE_HELD = 2 };
+enum { MADE_OPS = 64, MADE_HELD = 2 };
 
 /* Where operations access memory, from the area on: what instructions reach in one way and another,
  * and neighbours of that. */
@@ -47,7 +47,8 @@ struct made_ops {
 	unsigned held_count;
 	uint8_t pinned; /* operand that has the area's address all the time */
 	struct emit_op ops[MADE_OPS];
-	uint16_t count, aside_from, second_from, back;
+	uint16_t count, froms[EMIT_ASIDES], backs[EMIT_ASIDES];
+	uint8_t asides;
 	unsigned leads;        /* bits: asides that branches may lead to */
 	struct made_state now; /* before: to be set; after: what the operations make of it */
 };
@@ -55,6 +56,14 @@ struct made_ops {
 static bool made_pick(struct made_ops *m, unsigned of)
 {
 	return m->random() % of == 0;
+}
+
+/* The number of one of the bits; 0 if there is none. */
+static int made_one_of(struct made_ops *m, unsigned bits)
+{
+	int bit = 0;
+	while (bits && !(bits >> (bit = (int)(m->random() % EMIT_ASIDES)) & 1)) {}
+	return bit;
 }
 
 static bool made_is_defined(const struct made_ops *m, uint8_t operand)
@@ -203,7 +212,7 @@ static bool made_try(struct made_ops *m, bool aside, struct emit_op *op)
 	if (op->kind == EMIT_STORE && made_pick(m, 4))
 		op->b = EMIT_ZERO;
 	if (made_is_branch(op->kind))
-		op->imm = m->leads == 3 ? made_pick(m, 2) : m->leads >> 1;
+		op->imm = made_one_of(m, m->leads);
 	else if (made_is_bits(op->kind))
 		op->imm = shifts[m->random() % ARRAY_SIZE(shifts)];
 	else if (!made_is_access(op->kind))
@@ -238,80 +247,80 @@ static void made_leave(struct made_ops *m, int aside)
 	m->ops[m->count++] = op;
 }
 
-/* Main operations and, maybe, an aside, which is taken or not. What control does not get to is made
- * as if it did. */
-static void made_one_aside(struct made_ops *m)
+/* Main operations, in parts that asides lead back to the ends of, and the asides. */
+enum { MADE_PARTS = 2 * EMIT_ASIDES + 1 };
+
+struct made_part {
+	struct emit_op ops[MADE_OPS];
+	uint16_t count;
+	bool made;
+};
+
+/* The asides that a part may lead to; of parts, asides are the last. */
+static unsigned made_ways(const struct made_ops *m, unsigned part)
 {
-	unsigned n = (unsigned)(m->random() % 10), more = (unsigned)(m->random() % 6);
-	bool has_aside = made_pick(m, 2), taken = has_aside && made_pick(m, 2);
-	made_some(m, n, has_aside, false);
-	if (taken)
-		made_leave(m, 0);
-	struct made_state here = m->now;
-	made_some(m, more, has_aside, false);
-	m->aside_from = m->count;
-	if (!taken)
-		here = m->now;
-	m->now = here;
-	if (has_aside)
-		made_some(m, 1 + (unsigned)(m->random() % 8), 0, true);
-	if (!taken)
-		m->now = here;
+	unsigned first = part <= m->asides ? part : part - m->asides;
+	return ~0u << first & ((1u << m->asides) - 1);
 }
 
-/* Main operations up to where the first aside leads back to, those from there on, and two asides:
- * made in the order in which control goes, and then put in theirs. */
-static void made_two_asides(struct made_ops *m)
+/* Returns the part that control goes on with, or MADE_PARTS. */
+static unsigned made_one(struct made_ops *m, struct made_part *part, unsigned number)
 {
-	enum { BEGIN, END, FIRST, SECOND, PARTS };
-	struct emit_op part[PARTS][MADE_OPS];
-	uint16_t count[PARTS];
-	bool first = made_pick(m, 2), second = made_pick(m, 2); /* whether control goes there */
-	unsigned from = (unsigned)(m->random() % SECOND);       /* the part that leads to it */
-	const unsigned order[] = {BEGIN, FIRST, END, SECOND};
-	const unsigned leads[PARTS] = {[BEGIN] = 3, [END] = 2, [FIRST] = 2, [SECOND] = 0};
-	struct made_state here;
-	uint16_t start = m->count;
-	bool gone = false;
-	for (unsigned i = 0; i < PARTS; i++) {
-		unsigned at = order[i];
-		bool passed =
-			gone ? at == SECOND : at == BEGIN || at == END || (at == FIRST && first);
-		bool leaves = passed && second && at == from;
-		here = m->now;
-		m->count = at == BEGIN ? start : 0;
-		made_some(m, (unsigned)(m->random() % 6) + (at >= FIRST), leads[at], at == SECOND);
-		if (leaves)
-			made_leave(m, 1);
-		else if (at == BEGIN && first)
-			made_leave(m, 0);
-		gone |= leaves;
-		count[at] = m->count;
-		memcpy(part[at], m->ops, m->count * sizeof(*m->ops));
-		if (!passed)
-			m->now = here;
-	}
+	bool aside = number > m->asides, last = number == 2u * m->asides;
+	unsigned ways = made_ways(m, number), next = aside ? number - m->asides : number + 1;
 	m->count = 0;
-	uint16_t *ends[PARTS] = {&m->back, &m->aside_from, &m->second_from, &m->count};
-	for (unsigned at = 0, sum = 0; at < PARTS; at++) {
-		memcpy(m->ops + sum, part[at], count[at] * sizeof(*m->ops));
-		*ends[at] = (uint16_t)(sum += count[at]);
+	if (!number && m->pinned < EMIT_HELD) {
+		m->ops[m->count++] =
+			(struct emit_op){.kind = made_pick(m, 2) ? EMIT_AREA : EMIT_SET,
+					 .d = m->pinned,
+					 .imm = (int64_t)m->area};
+		made_execute(m, m->ops);
 	}
+	made_some(m, (unsigned)(m->random() % 6) + aside, ways, aside && last);
+	if (ways && made_pick(m, 2)) {
+		int to = made_one_of(m, ways);
+		made_leave(m, to);
+		next = m->asides + 1u + (unsigned)to;
+	} else if (number == m->asides) {
+		next = MADE_PARTS;
+	}
+	part->count = m->count;
+	part->made = true;
+	memcpy(part->ops, m->ops, m->count * sizeof(*m->ops));
+	return next;
 }
 
+/* In the order in which control goes, and then put in theirs. What control does not get to is made
+ * as if it did. */
 static void made_ops(struct made_ops *m)
 {
-	if (m->pinned < EMIT_HELD) {
-		struct emit_op first = {.kind = made_pick(m, 2) ? EMIT_AREA : EMIT_SET,
-					.d = m->pinned,
-					.imm = (int64_t)m->area};
-		m->ops[m->count++] = first;
-		made_execute(m, &first);
+	struct made_part parts[MADE_PARTS] = {0};
+	m->asides = (uint8_t)(m->random() % (EMIT_ASIDES + 1));
+	for (unsigned at = 0; at < MADE_PARTS;)
+		at = made_one(m, &parts[at], at);
+	struct made_state done = m->now;
+	for (unsigned i = 0; i <= 2u * m->asides; i++)
+		if (!parts[i].made)
+			made_one(m, &parts[i], i);
+	m->now = done;
+	m->count = 0;
+	for (unsigned i = 0; i <= 2u * m->asides; i++) {
+		if (i > m->asides)
+			m->froms[i - m->asides - 1] = m->count;
+		memcpy(m->ops + m->count, parts[i].ops, parts[i].count * sizeof(*m->ops));
+		m->count = (uint16_t)(m->count + parts[i].count);
+		if (i < m->asides)
+			m->backs[i] = m->count;
 	}
-	if (made_pick(m, 2))
-		made_one_aside(m);
-	else
-		made_two_asides(m);
+}
+
+static void made_asides(const struct made_ops *m, struct emit_probe *p)
+{
+	p->aside_count = m->asides;
+	for (unsigned i = 0; i < m->asides; i++) {
+		p->asides[i].from = m->froms[i];
+		p->asides[i].back = m->backs[i];
+	}
 }
 
 /* Random numbers of values and registers, these out of `allowed`; nothing is executed yet. */

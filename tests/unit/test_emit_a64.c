@@ -432,13 +432,20 @@ static void test_counter_without_registers(void **state)
 
 enum { R = EMIT_HELD + 16 };
 
+static void put_aside(struct emit_probe *p, uint16_t from)
+{
+	p->aside_count = 1;
+	p->asides[0].from = p->asides[0].back = from;
+}
+
 static void expect_operations(const struct emit_op *ops, uint16_t count, uint16_t aside_from,
 			      uint64_t unused, const char *expected)
 {
 	struct emit_probe p = counter;
 	p.ops = ops;
 	p.op_count = count;
-	p.aside_from = aside_from;
+	if (aside_from < count)
+		put_aside(&p, aside_from);
 	p.free.core = unused;
 	p.routine = PLACE + 0x30000;
 	p.argument = 5;
@@ -518,7 +525,8 @@ static void test_sign_text(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct emit_probe p = {.ops = ops, .op_count = 3, .aside_from = 2, .free.core = 2};
+		struct emit_probe p = {.ops = ops, .op_count = 3, .free.core = 2};
+		put_aside(&p, 2);
 		struct emit e;
 		emit_init(&e, &arch_a64, PLACE);
 		e.extent = rows[i].extent;
@@ -534,7 +542,7 @@ static void expect_restart(const struct emit_op *op, uint64_t unused)
 	uint32_t load = UINT32_MAX;
 	struct emit e;
 	p.ops = op;
-	p.op_count = p.aside_from = 1;
+	p.op_count = 1;
 	p.free.core = unused;
 	emit_init(&e, &arch_a64, PLACE);
 	a64_emit.probe(&e, &p);
@@ -591,7 +599,7 @@ static void test_bad_operations(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct emit_probe p = {
-			.ops = &bad[i].op, .op_count = 1, .aside_from = bad[i].aside ? 0 : 1};
+			.ops = &bad[i].op, .op_count = 1, .aside_count = bad[i].aside};
 		struct emit e;
 		emit_init(&e, &arch_a64, PLACE);
 		a64_emit.probe(&e, &p);
@@ -1187,9 +1195,7 @@ static void try_operations(const struct operating *o, unsigned free_count)
 		*cell_at(o, i) = m.now.cell[i];
 	made_ops(&m);
 	p.op_count = m.count;
-	p.aside_from = m.aside_from;
-	p.second_from = m.second_from;
-	p.back = m.back;
+	made_asides(&m, &p);
 	p.free = random_free(free_count, &seed);
 	p.poison = random & 2;
 	p.find = o->find;

@@ -297,7 +297,8 @@ static void expect_operations(const struct emit_op *ops, uint16_t count, uint16_
 {
 	struct emit_probe p = {.ops = ops,
 			       .op_count = count,
-			       .aside_from = aside_from,
+			       .aside_count = aside_from < count,
+			       .asides[0] = {aside_from, aside_from},
 			       .free.core = unused,
 			       .table_bits = 12};
 	struct emit e;
@@ -354,7 +355,7 @@ static void test_operations_text(void **state)
 /* Interrupted behind its load, a count begins there again; nothing else does. */
 static void expect_restart(const struct emit_op *op, uint64_t unused)
 {
-	struct emit_probe p = {.ops = op, .op_count = 1, .aside_from = 1, .free.core = unused};
+	struct emit_probe p = {.ops = op, .op_count = 1, .free.core = unused};
 	uint32_t load = UINT32_MAX, store = 0;
 	struct emit e;
 	emit_init(&e, &arch_x64, BASE);
@@ -1104,9 +1105,7 @@ static void try_operations(uint64_t thread, uint64_t *area)
 		area[made_cells[i] / 8] = m.now.cell[i];
 	made_ops(&m);
 	p.op_count = m.count;
-	p.aside_from = m.aside_from;
-	p.second_from = m.second_from;
-	p.back = m.back;
+	made_asides(&m, &p);
 	expected = start;
 	for (unsigned i = 0; i < m.held_count; i++)
 		expected.world.reg[m.held[i]] = m.now.reg[m.held[i]];

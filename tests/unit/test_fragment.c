@@ -494,7 +494,8 @@ static void use_operations(struct emit_probe *p)
 	memcpy(ops, made, sizeof(made));
 	p->ops = ops;
 	p->op_count = ARRAY_SIZE(made);
-	p->aside_from = ARRAY_SIZE(made) - 1;
+	p->aside_count = 1;
+	p->asides[0].from = p->asides[0].back = ARRAY_SIZE(made) - 1;
 }
 
 /* No probe touches what is held; a count is restarted, wherever it is. */

@@ -286,7 +286,7 @@ static void sites_with_several_callees_lose_nothing(void **state)
 		call_procedure(p, 2, FOUR);
 		return_to_caller(p);
 	}
-	assert_true(p->slow < before + 20); /* it has the slot soon */
+	assert_true(p->slow < before + 20); /* it is found soon */
 	const struct counted_thread *t = counts_of(p);
 	for (uint32_t i = TWO; i <= FOUR; i++) {
 		assert_int_equal(calls_between(t, ONE, 2, i), expected[i]);

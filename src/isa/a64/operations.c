@@ -169,7 +169,7 @@ static void branch_by_sign(struct op_writer *w, uint32_t at, bool negative)
 {
 	const struct emit_op *op = &w->p->ops[at];
 	unsigned reg = reg_of(w, op->a);
-	struct emit_target aside = at_label(w->aside[op->imm]);
+	struct emit_target aside = at_label(w->asides[op->imm]);
 	if (!temporaries(w->e, op)) {
 		a64_put_to(w->e, negative ? a64_tbnz(reg, SIGN) : a64_tbz(reg, SIGN),
 			   A64_DISTANCE_14, aside);
@@ -320,7 +320,7 @@ static void write_one(struct op_writer *w, uint32_t at)
 	case EMIT_SHIFT_RIGHT: a64_put(e, a64_lsr(d, a, imm)); break;
 	case EMIT_COUNT: count(w, at, a64_add_imm(d, d, 1)); break;
 	case EMIT_COUNT_VALUE: count(w, at, a64_add_shifted(d, d, b, 0)); break;
-	case EMIT_UNLESS_ZERO: branch(e, a, false, w->aside[imm]); break;
+	case EMIT_UNLESS_ZERO: branch(e, a, false, w->asides[imm]); break;
 	case EMIT_UNLESS_NEGATIVE: branch_by_sign(w, at, false); break;
 	case EMIT_IF_NEGATIVE: branch_by_sign(w, at, true); break;
 	case EMIT_CALL: call(w, w->p->routine, &w->p->argument, d); break;

@@ -90,8 +90,7 @@ static bool has_flags(const struct emit_probe *p)
 static bool is_only_tested(const struct emit_probe *p, uint32_t at)
 {
 	const struct emit_op *op = &p->ops[at], *next = op + 1;
-	bool together = at + 1 < p->aside_from && (!p->second_from || at + 1 != p->back);
-	return op->kind == EMIT_XOR && together && next->kind == EMIT_UNLESS_ZERO &&
+	return op->kind == EMIT_XOR && ops_are_together(p, at) && next->kind == EMIT_UNLESS_ZERO &&
 	       next->a == op->d && op->d < EMIT_VALUES && !ops_need(p, at + 1, op->d);
 }
 
@@ -387,7 +386,7 @@ static void branch(struct op_writer *w, uint8_t condition, const struct emit_op 
 	if (w->tested != op->a)
 		x64_registers_form(w->e, X64_TEST, a, a);
 	w->tested = op->a;
-	x64_jump_if(w->e, condition, (struct emit_target){.label = w->aside[op->imm]});
+	x64_jump_if(w->e, condition, (struct emit_target){.label = w->asides[op->imm]});
 }
 
 /* d = what the routine leaves; everything else stays but the flags. */

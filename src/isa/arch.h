@@ -24,8 +24,8 @@ struct arch {
 	/* Of these, the ones that no compiler passes values in between procedures: candidates for
 	 * being private to each (flow/private.h). */
 	struct regset private_candidates;
-	/* Candidates in which a call leads on what is known about it, and a return back; REG_NONE:
-	 * see tally/code.c. */
+	/* Candidates in which a call passes on what is known about it, and a return passes it back
+	 * (tally/code.c): linkage tables and veneers leave them alone. REG_NONE: it does not. */
 	uint8_t pass[2];
 	/* That every machine has and that code put between instructions may use while nobody needs
 	 * their values. Without the frame pointer: signal handlers walk frame records any time. */

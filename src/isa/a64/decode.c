@@ -111,7 +111,7 @@ const struct arch arch_a64 = {
 	.arguments = {.core = 0xe00781ff | UINT64_C(0xf) << A64_FIRST_PREDICATE, .vec = 0x000000ff},
 	.scratch = {.core = 0x0003fe00 | UINT64_C(1) << REG_FLAGS, .vec = 0xffff0000},
 	.private_candidates = {.core = 0x0003fe00 | UINT64_C(1) << REG_FLAGS},
-	.pass = {16, 17},
+	.pass = {14, 15},
 	.usable = {.core = 0x5fffffff | UINT64_C(1) << REG_FLAGS, .vec = 0xffffffff},
 	.layout = &a64_layout,
 	.emit = &a64_emit,

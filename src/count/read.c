@@ -203,13 +203,17 @@ static const struct tally_departure *departures_of(struct reading *d, uint32_t c
 	for (uint32_t i = 0; i < t->departure_count; i++) {
 		const struct counted_departure *x = &t->departures[i];
 		if (x->context == context)
-			vec_push(&list, (struct tally_departure){x->site, x->left, x->resumed});
+			vec_push(&list, (struct tally_departure){.site = x->site,
+								 .block = BLOCK_NONE,
+								 .left = x->left,
+								 .resumed = x->resumed});
 	}
 	for (uint32_t i = 0; i < t->frame_count; i++) {
 		const struct counted_frame *f = &t->frames[i];
 		if (f->context != context)
 			continue;
-		vec_push(&list, (struct tally_departure){f->site, 1, 0});
+		vec_push(&list,
+			 (struct tally_departure){.site = f->site, .block = BLOCK_NONE, .left = 1});
 		add_running(d->studies[context], f, words);
 	}
 	struct tally_departure *all = ARENA_DUP(d->tmp, list.data, list.len);

@@ -2,27 +2,20 @@
 
 #include "flow/cfg.h"
 
-static uint32_t block_behind(const struct tally *t, const struct tally_site *s)
-{
-	const struct block *b = &t->cfg->blocks[s->block];
-	for (uint32_t i = b->first_edge; i < b->first_edge + b->edge_count; i++)
-		if (t->cfg->edges[i].kind == EDGE_CALL_RETURN)
-			return t->cfg->edges[i].to;
-	return BLOCK_NONE;
-}
-
-/* Control leaves at the end of the call's block, and appears at the top of the one behind it; a
- * system call is in the middle of a block, and both happen before its end. */
+/* Control leaves at the end of the call's block and appears there again, because it goes on along
+ * the edge behind the call with all that is counted on that. A system call is in the middle of a
+ * block, and both happen before its end; so it is with other places in the middle. */
 static void balance(const struct tally *t, const struct tally_departure *d, int64_t *appears)
 {
-	const struct tally_site *s = &t->sites[d->site - 1];
-	const struct net_edge *block = &t->net.edges[t->block_edge[s->block]];
-	uint32_t behind = s->syscall ? BLOCK_NONE : block_behind(t, s);
-	appears[block->to] -= (int64_t)d->left;
-	if (behind != BLOCK_NONE)
-		appears[t->net.edges[t->block_edge[behind]].from] += (int64_t)d->resumed;
-	else if (s->syscall)
-		appears[block->to] += (int64_t)d->resumed;
+	uint32_t block = d->site ? t->sites[d->site - 1].block : d->block;
+	const struct net_edge *edge = &t->net.edges[t->block_edge[block]];
+	appears[!d->site && d->arriving ? edge->from : edge->to] +=
+		(int64_t)d->resumed - (int64_t)d->left;
+}
+
+static bool is_known(const struct tally *t, const struct tally_departure *d)
+{
+	return d->site ? d->site <= t->site_count : d->block < t->cfg->block_count;
 }
 
 int64_t *tally_solve(const struct tally *t, const struct tally_reading *r, bool *good,
@@ -38,7 +31,7 @@ int64_t *tally_solve(const struct tally *t, const struct tally_reading *r, bool 
 			counts[i] = (int64_t)r->words[c->word];
 	}
 	for (uint32_t i = 0; i < r->departure_count; i++)
-		if (r->departures[i].site && r->departures[i].site <= t->site_count)
+		if (is_known(t, &r->departures[i]))
 			balance(t, &r->departures[i], appears);
 	*good = net_solve(&t->net, counts, appears);
 	for (uint32_t i = 0; !*good && i < t->net.edge_count; i++)
@@ -47,16 +40,26 @@ int64_t *tally_solve(const struct tally *t, const struct tally_reading *r, bool 
 	return counts;
 }
 
+/* Whether the instruction is executed by whom a departure is about, if that is in its block: behind
+ * where it went on, or was left. */
+static bool concerns(const struct tally *t, const struct tally_departure *d, uint32_t block,
+		     uint32_t insn)
+{
+	if (!is_known(t, d))
+		return false;
+	if (!d->site)
+		return d->block == block && d->insn <= insn && !d->arriving;
+	const struct tally_site *s = &t->sites[d->site - 1];
+	return s->syscall && s->block == block && s->insn < insn;
+}
+
 uint64_t tally_executions(const struct tally *t, const struct tally_reading *r,
 			  const int64_t *counts, uint32_t block, uint32_t insn)
 {
 	int64_t n = counts[t->block_edge[block]];
 	for (uint32_t i = 0; i < r->departure_count; i++) {
 		const struct tally_departure *d = &r->departures[i];
-		if (!d->site || d->site > t->site_count)
-			continue;
-		const struct tally_site *s = &t->sites[d->site - 1];
-		if (s->syscall && s->block == block && s->insn < insn)
+		if (concerns(t, d, block, insn))
 			n += (int64_t)d->resumed - (int64_t)d->left;
 	}
 	return n > 0 ? (uint64_t)n : 0;

@@ -3,9 +3,12 @@
 #include "tally/plan.h"
 
 /* Control that left the procedure for good at a site, and that went on behind one which it had not
- * come back from. */
+ * come back from. Or, site 0, in the middle of a block: before its instruction `insn`; `arriving`:
+ * at its top, before anything that is counted there. */
 struct tally_departure {
 	uint32_t site;
+	uint32_t block, insn; /* BLOCK_NONE: nobody knows where */
+	bool arriving;
 	uint64_t left, resumed;
 };
 

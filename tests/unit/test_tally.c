@@ -68,7 +68,8 @@ struct naive {
 	const struct tally *t;
 	uint64_t *words, *blocks, *edges,
 		*partial;                   /* partial: of each block, its last instruction */
-	struct tally_departure *departures; /* of each site */
+	struct tally_departure *departures; /* of each site, then in the middle of blocks */
+	uint32_t departure_count;
 	uint64_t calls;
 };
 
@@ -129,6 +130,7 @@ static void come_back(struct naive *n, uint32_t site, uint32_t edge)
 	} else if (!made_random(20)) {
 		n->departures[site].left++;
 		n->departures[site].resumed++;
+		take_edge(n, edge);
 	} else {
 		take_edge(n, edge);
 	}
@@ -191,17 +193,54 @@ static bool goes_on(const struct cfg *g, const struct block *b, const uint32_t *
 	return false;
 }
 
+/* In the middle of a block that has no system call; false if it has no middle. */
+static bool depart_within(struct naive *n, uint32_t b, bool left)
+{
+	uint32_t insns = n->t->cfg->blocks[b].insn_count;
+	for (uint32_t i = 0; i < n->t->site_count; i++)
+		if (n->t->sites[i].block == b && n->t->sites[i].syscall)
+			return false;
+	if (insns < 2)
+		return false;
+	n->departures[n->departure_count++] = (struct tally_departure){
+		.block = b, .insn = 1 + made_random(insns - 1), .left = left, .resumed = !left};
+	return true;
+}
+
+/* The walk is over at the top of a block, or in its middle: the thread was left there. */
+static bool is_left_at(struct naive *n, uint32_t b)
+{
+	if (made_random(50))
+		return false;
+	if (made_random(2)) {
+		n->departures[n->departure_count++] =
+			(struct tally_departure){.block = b, .arriving = true, .left = 1};
+		return true;
+	}
+	if (!depart_within(n, b, true))
+		return false;
+	n->blocks[b]++;
+	count_chord(n, n->t->block_edge[b]);
+	return true;
+}
+
+/* From the entry on, or from the middle of a block where the thread was met. */
 static void walk_once(struct naive *n, const uint32_t *far)
 {
 	const struct cfg *g = n->t->cfg;
-	uint32_t at = g->entry;
-	n->calls++;
+	uint32_t at = g->entry, met = made_random(g->block_count);
+	bool within = far[met] < NO_END && !made_random(4) && depart_within(n, met, false);
+	if (within)
+		n->partial[at = met]++;
+	else
+		n->calls++;
 	for (int steps = 0;; steps++) {
 		const struct block *b = &g->blocks[at];
 		uint32_t site = last_site(n->t, at);
 		bool hurry = steps > STEPS;
-		if (!pass_block(n, at))
+		if (!within && (is_left_at(n, at) || !pass_block(n, at)))
 			return;
+		within = false;
 		if (may_end(n, at) && (hurry || !goes_on(g, b, far) || !made_random(8))) {
 			end(n, at);
 			return;
@@ -221,7 +260,7 @@ static void compare(const struct naive *n, struct arena *a)
 	struct tally_reading r = {.words = n->words,
 				  .calls = n->calls,
 				  .departures = n->departures,
-				  .departure_count = t->site_count};
+				  .departure_count = n->departure_count};
 	bool good;
 	int64_t *counts = tally_solve(t, &r, &good, a);
 	assert_true(good);
@@ -246,12 +285,14 @@ static bool check_procedure(const struct flow *f, const struct cfg *g, struct ar
 	struct tally_options o = {.live = &live};
 	if (!tally_plan(&t, f, g, &forest, &o, a, a))
 		return false;
-	struct naive n = {.t = &t,
-			  .words = ARENA_ARRAY(a, uint64_t, t.word_count + 1),
-			  .blocks = ARENA_ARRAY(a, uint64_t, g->block_count),
-			  .partial = ARENA_ARRAY(a, uint64_t, g->block_count),
-			  .edges = ARENA_ARRAY(a, uint64_t, g->edge_count),
-			  .departures = ARENA_ARRAY(a, struct tally_departure, t.site_count + 1)};
+	struct naive n = {
+		.t = &t,
+		.words = ARENA_ARRAY(a, uint64_t, t.word_count + 1),
+		.blocks = ARENA_ARRAY(a, uint64_t, g->block_count),
+		.partial = ARENA_ARRAY(a, uint64_t, g->block_count),
+		.edges = ARENA_ARRAY(a, uint64_t, g->edge_count),
+		.departures = ARENA_ARRAY(a, struct tally_departure, t.site_count + 2 * WALKS + 1),
+		.departure_count = t.site_count};
 	for (uint32_t i = 0; i < t.site_count; i++)
 		n.departures[i].site = i + 1;
 	uint32_t *far = find_distances(&n, a);

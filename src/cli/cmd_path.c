@@ -22,9 +22,10 @@
 #include "cli/path_orders.h"
 #include "cli/path_table.h"
 #include "cli/report_text.h"
+#include "cli/seconds.h"
 #include "record/record.h"
 
-enum { TURN_MS = 50, SECONDS_MAX = 1000000000, MOST_MESSAGES = 3, WORDS_MAX = 256 };
+enum { TURN_MS = 50, MOST_MESSAGES = 3, WORDS_MAX = 256 };
 
 struct path_args {
 	const char *output, *every, *duration, *max_cost, *control;
@@ -351,17 +352,6 @@ static int measure(struct show *w, const struct path_options *o, double seconds)
 	path_free(w->s);
 	text_release(&w->out);
 	return status;
-}
-
-static double parse_seconds(const char *option, const char *value)
-{
-	char *end;
-	if (!value)
-		return 0;
-	double seconds = strtod(value, &end);
-	if (end == value || *end || !isfinite(seconds) || seconds <= 0 || seconds > SECONDS_MAX)
-		die("%s takes a number of seconds such as 10 or 2.5, not '%s'", option, value);
-	return seconds;
 }
 
 /* A share; 0 means that there is no limit. */

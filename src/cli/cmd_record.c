@@ -2,7 +2,6 @@
  * standard streams belong to the program; ours are a sentence or two on stderr at the end. */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +11,13 @@
 #include "base/vec.h"
 #include "cli/command.h"
 #include "cli/die.h"
+#include "cli/seconds.h"
 #include "record/record.h"
 
 enum {
 	HZ_MAX = 100000,
 	STACK_MIN = 512,
 	STACK_MAX = 65000, /* what fits into a record of perf, with the registers */
-	SECONDS_MAX = 1000000000,
 };
 
 struct record_args {
@@ -67,17 +66,6 @@ static void add_numbers(numbers *out, const char *option, const char *value)
 		vec_push(out, (int)n);
 	}
 	free(copy);
-}
-
-static double parse_seconds(const char *value)
-{
-	char *end;
-	if (!value)
-		return 0;
-	double seconds = strtod(value, &end);
-	if (end == value || *end || !isfinite(seconds) || seconds <= 0 || seconds > SECONDS_MAX)
-		die("--duration takes a number of seconds such as 10 or 2.5, not '%s'", value);
-	return seconds;
 }
 
 /* All that perf can take; but the rings of ordinary users are small, and would hold few samples. */
@@ -183,7 +171,7 @@ static int run(const void *args, const struct operands *operands)
 		.hz = (unsigned)a->hz.value,
 		.max_stack = a->max_stack.given ? a->max_stack.value : usual_stack(),
 		.wall = a->wall,
-		.seconds = parse_seconds(a->duration),
+		.seconds = parse_seconds("--duration", a->duration),
 		.output = a->output,
 	};
 	int status = record(a, &o);

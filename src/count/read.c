@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "tally/where.h"
+
 /* A thread's contexts at work. */
 struct reading {
 	struct count_reader *r;
@@ -183,15 +185,39 @@ static struct flat *flat_of(struct reading *d, const struct study *y)
 	return *flat;
 }
 
-/* Loops that are running in a frame: their executions so far are not in the counters yet. */
-static void add_running(const struct study *y, const struct counted_frame *f, uint64_t *words)
+/* In the middle of a block, if `va` is known. */
+static struct tally_departure place_of(const struct study *y, uint64_t va)
 {
-	if (!f->site || f->site > y->tally.site_count)
-		return;
-	for (uint32_t l = y->tally.sites[f->site - 1].loop; l != LOOP_NONE;
-	     l = y->tally.loops[l].outer)
-		if (y->tally.loops[l].slot < f->trip_count)
-			words[y->tally.loops[l].word] += f->trips[y->tally.loops[l].slot];
+	struct tally_place p = {.block = BLOCK_NONE};
+	if (va)
+		p = tally_place(&y->tally, y->what.code->flow, va);
+	return (struct tally_departure){.block = p.block, .insn = p.insn};
+}
+
+/* Loops that are running in a frame: their executions so far are not in the counters yet. */
+static void add_running(const struct study *y, const struct counted_frame *f, uint32_t block,
+			uint64_t *words)
+{
+	uint32_t l = block == BLOCK_NONE ? LOOP_NONE : y->forest.innermost[block];
+	for (; l != LOOP_NONE; l = y->forest.loops[l].parent) {
+		const struct tally_loop *loop = &y->tally.loops[l];
+		if (loop->method == TRIP_HELD)
+			words[loop->word] += f->held_trips;
+		else if (loop->method == TRIP_FRAME && loop->slot < f->trip_count)
+			words[loop->word] += f->trips[loop->slot];
+	}
+}
+
+static struct tally_departure left_in(const struct study *y, const struct counted_frame *f,
+				      uint64_t *words)
+{
+	struct tally_departure d = place_of(y, f->site ? 0 : f->va);
+	bool in_call = f->site && f->site <= y->tally.site_count;
+	d.site = f->site;
+	d.arriving = f->arriving;
+	d.left = 1;
+	add_running(y, f, in_call ? y->tally.sites[f->site - 1].block : d.block, words);
+	return d;
 }
 
 /* Of a context; activations that have not ended are as good as left. */
@@ -200,22 +226,20 @@ static const struct tally_departure *departures_of(struct reading *d, uint32_t c
 {
 	VEC(struct tally_departure) list = {0};
 	const struct counted_thread *t = d->t;
+	const struct study *y = d->studies[context];
 	for (uint32_t i = 0; i < t->departure_count; i++) {
 		const struct counted_departure *x = &t->departures[i];
-		if (x->context == context)
-			vec_push(&list, (struct tally_departure){.site = x->site,
-								 .block = BLOCK_NONE,
-								 .left = x->left,
-								 .resumed = x->resumed});
-	}
-	for (uint32_t i = 0; i < t->frame_count; i++) {
-		const struct counted_frame *f = &t->frames[i];
-		if (f->context != context)
+		if (x->context != context)
 			continue;
-		vec_push(&list,
-			 (struct tally_departure){.site = f->site, .block = BLOCK_NONE, .left = 1});
-		add_running(d->studies[context], f, words);
+		struct tally_departure at = place_of(y, x->site ? 0 : x->va);
+		at.site = x->site;
+		at.left = x->left;
+		at.resumed = x->resumed;
+		vec_push(&list, at);
 	}
+	for (uint32_t i = 0; i < t->frame_count; i++)
+		if (t->frames[i].context == context)
+			vec_push(&list, left_in(y, &t->frames[i], words));
 	struct tally_departure *all = ARENA_DUP(d->tmp, list.data, list.len);
 	*count = list.len;
 	vec_free(&list);

@@ -99,10 +99,11 @@ static void add_target(struct count_session *s, struct target *t)
 	vec_push(&s->own->targets, t);
 }
 
-/* Reads what a process has counted, and forgets it. */
+/* Reads what a process has counted, and forgets it; if it runs on, it does so without us. */
 static void drop_target(struct count_session *s, struct target *t)
 {
 	uint32_t kept = 0;
+	engine_leave(s->own->engine, t);
 	count_read(&s->own->reader, s->own->engine, t);
 	vec_each (x, &s->own->targets)
 		if (*x != t)
@@ -161,15 +162,22 @@ static void on_event(struct count_session *s, const struct engine_event *v)
 	handlers[v->what](s, v);
 }
 
+static bool is_over(const struct count_session *s)
+{
+	if (signals_want_end())
+		return true;
+	return s->o->argv ? !s->program : !s->own->targets.len;
+}
+
 bool count_turn(struct count_session *s, int timeout_ms)
 {
 	struct engine_event v;
-	bool happened = s->program && engine_poll(s->own->engine, timeout_ms, &v);
+	bool happened = !is_over(s) && engine_poll(s->own->engine, timeout_ms, &v);
 	s->seconds = now() - s->own->started; /* reading what was counted is no part of the run */
 	coverage_take(s->own->coverage, s->own->targets.data, s->own->targets.len);
 	if (happened)
 		on_event(s, &v);
-	return s->program;
+	return !is_over(s);
 }
 
 /* ---- the beginning ---- */
@@ -183,7 +191,8 @@ static uint32_t add_metric(struct profile *p, const char *name)
 static void add_facts(struct count_session *s)
 {
 	facts_of_host(&s->profile);
-	facts_of_command(&s->profile, s->o->argv);
+	if (s->o->argv)
+		facts_of_command(&s->profile, s->o->argv);
 	profile_fact(&s->profile, "sampler", "counters");
 	profile_fact(&s->profile, "images", s->o->images);
 }
@@ -210,22 +219,36 @@ static void init(struct count_session *s)
 	};
 }
 
+/* From the first change in a running program on no signal may end us, or the change would stay. */
+static int open_program(struct count_session *s, struct target **t, int *not_started, struct err *e)
+{
+	struct engine *g = s->own->engine;
+	if (!s->o->argv) {
+		signals_install(0);
+		return engine_attach(g, s->o->pid, t, e);
+	}
+	int rc = engine_launch(g, s->o->argv, t, not_started, e);
+	if (rc)
+		return rc;
+	s->program = target_pid(*t);
+	signals_install(s->program);
+	return 0;
+}
+
 static int begin(struct count_session *s, int *not_started, struct err *e)
 {
 	struct target *t;
 	double before = now();
-	int rc = engine_launch(s->own->engine, s->o->argv, &t, not_started, e);
+	int rc = open_program(s, &t, not_started, e);
 	if (rc)
 		return rc;
-	s->program = target_pid(t);
 	add_target(s, t);
-	watched_process(&s->own->watched, s->program);
-	name_process(s, s->program);
+	watched_process(&s->own->watched, target_pid(t));
+	name_process(s, target_pid(t));
 	add_facts(s);
-	signals_install(s->program);
 	rc = saver_open(&s->own->saver, &s->profile, s->o->output, e);
 	rc = rc ? rc : count_all(s, t, e);
-	coverage_watch(s->own->coverage, s->program);
+	coverage_watch(s->own->coverage, target_pid(t));
 	s->own->started = now();
 	s->preparing = s->own->started - before;
 	if (!rc)
@@ -294,7 +317,9 @@ void count_finish(struct count_session *s)
 {
 	struct saver *saver = &s->own->saver;
 	const struct fuse_options fuse = {.image = engine_image, .ctx = s};
-	while (s->own->targets.len) /* children that outlive the program */
+	vec_each (t, &s->own->targets) /* all of them soon: reading takes longer */
+		engine_leave(s->own->engine, *t);
+	while (s->own->targets.len)
 		drop_target(s, s->own->targets.data[0]);
 	facts_number(&s->profile, "seconds", s->seconds, 3);
 	facts_number(&s->profile, "preparing", s->preparing, 3);
@@ -309,7 +334,8 @@ void count_finish(struct count_session *s)
 		snprintf(s->problem, sizeof(s->problem), "not all could be saved: %s",
 			 saver->problem.text);
 	saver_close(saver);
-	signals_restore();
+	if (!s->program)
+		signals_restore();
 }
 
 void count_free(struct count_session *s)

@@ -183,13 +183,14 @@ void areas_retire(struct target *t, int tid)
 	keep_paths(t, i + RT_AREAS, tid);
 	cost_keep(t, i);
 	cost_keep(t, i + RT_AREAS);
-	if (t->counting)
-		keep_counts(t, i);
+	if (t->counting && !t->counts_kept)
+		keep_counts(t, i, true);
 	wipe(t, i);
 	wipe(t, i + RT_AREAS);
 	if (t->counting)
 		contexts_wipe(t, i);
 	table_remove(t, t->slots[i].thread_pointer, t->base + RT_AREA(i));
 	hashmap_release(&t->slots[i].caught_up);
+	vec_free(&t->slots[i].met);
 	t->slots[i] = (struct thread_slot){0};
 }

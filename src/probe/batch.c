@@ -130,6 +130,8 @@ static void leave_as_is(struct target *t, struct site *s, enum refusal why,
 	code_memory_drop_next(t, s);
 	s->dirty = false;
 	s->put_off = true;
+	if (s->counted && !s->address)
+		t->counted.data[s->counted - 1].refused = (uint8_t)why;
 	vec_each (number, &s->subjects) {
 		struct subject *sub = &t->subjects.data[*number];
 		sub->fresh = false;
@@ -172,6 +174,7 @@ static void while_stopped(struct batch *b, struct batch_result *result)
 	struct target *t = b->target;
 	struct engine *g = t->engine;
 	bool clean = settle(b, result);
+	contexts_meet(t, b->first_walk);
 	move_threads(t, b->first_walk);
 	patches_undo(t, b->sites.data, b->sites.len);
 	vec_each (i, &b->sites)

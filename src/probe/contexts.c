@@ -50,7 +50,7 @@ struct root_record {
 	struct rt_context context;
 };
 
-static uint64_t root_context(uint32_t slot)
+uint64_t contexts_root(uint32_t slot)
 {
 	return RT_COUNT_AREA(slot) + RT_COUNT_CONTEXTS + offsetof(struct root_record, context);
 }
@@ -99,7 +99,7 @@ static void make_root(struct target *t, uint32_t slot)
 				 .contexts_granted = RT_CONTEXT_CHUNK};
 	region_write(t, area + RT_COUNT_CONTEXTS, &root, sizeof(root));
 	region_write(t, area + RT_COUNT_STATE, &state, sizeof(state));
-	set_frame(t, area + RT_COUNT_ROOT, root_context(slot));
+	set_frame(t, area + RT_COUNT_ROOT, contexts_root(slot));
 	__atomic_fetch_add(&target_header(t)->context_bytes, RT_CONTEXT_CHUNK, __ATOMIC_RELAXED);
 	target_area(t, slot)->top = t->base + area + RT_COUNT_ROOT;
 }

@@ -29,13 +29,18 @@ struct counted_call {
  * without having come from them (setjmp, activations that were met in the middle). */
 struct counted_departure {
 	uint32_t context, site;
+	uint64_t va; /* site 0: before this instruction; 0: not known where */
 	uint64_t left, resumed;
 };
 
 /* An activation that has not ended: on the shadow stack, innermost first, and then on stacks that
- * were set aside. `site` is that of its last call. */
+ * were set aside. `site` is that of its last call. The thread's innermost, when it was left, may be
+ * in the middle: site 0. */
 struct counted_frame {
 	uint32_t context, site;
+	uint64_t va;         /* site 0: of its next instruction; 0: not known */
+	bool arriving;       /* that is the first of its block, and nothing is counted for it yet */
+	uint64_t held_trips; /* of a loop that counts in a register */
 	bool aside;
 	uint32_t trip_count;
 	const uint64_t *trips; /* by slot */

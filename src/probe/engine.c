@@ -133,8 +133,10 @@ static void target_free(struct target *t)
 	vec_free(&t->kept_frames);
 	vec_free(&t->kept_counters);
 	vec_free(&t->kept_calls);
-	for (uint32_t i = 0; i < RT_AREAS; i++)
+	for (uint32_t i = 0; i < RT_AREAS; i++) {
 		hashmap_release(&t->slots[i].caught_up);
+		vec_free(&t->slots[i].met);
+	}
 	pool_release(&t->pool);
 	space_free(t->space);
 	free(t);
@@ -468,6 +470,13 @@ int engine_launch(struct engine *g, char *const *argv, struct target **out, int 
 		return e->code;
 	}
 	return 0;
+}
+
+void engine_leave(struct engine *g, struct target *t)
+{
+	(void)g;
+	if (t->alive)
+		leave(t);
 }
 
 /* ---- what is measured ---- */

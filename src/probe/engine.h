@@ -52,7 +52,10 @@ struct engine_event {
 	int status;
 };
 bool engine_poll(struct engine *g, int timeout_ms, struct engine_event *out);
-/* Forgets a target that has ended. */
+/* Takes everything out of a target and lets it run on; its values can be read until engine_drop().
+ */
+void engine_leave(struct engine *g, struct target *t);
+/* Forgets a target that has ended or was left. */
 void engine_drop(struct engine *g, struct target *t);
 
 int target_pid(const struct target *t);

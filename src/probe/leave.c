@@ -77,6 +77,7 @@ void leave(struct target *t)
 		return;
 	t->stopped = true;
 	if (t->injected) {
+		contexts_leave(t);
 		t->leaving = true;
 		remove_all(t);
 		batch_commit(t, &ignored, &e);

@@ -31,5 +31,7 @@ void tally_add_probes(struct target *t, struct site_plan *p, struct site *site);
 /* After an attempt: whether another one is due, with less to count because some of it was refused.
  */
 bool tally_gives_up(struct target *t, const struct site_plan *p, struct site *site);
+/* The plan that a counted site's probes were made by, again. */
+bool tally_of_site(struct target *t, const struct site *site, struct arena *a, struct tally *out);
 /* Tells the runtime about the procedure. */
 void tally_publish(struct target *t, const struct site_plan *p, const struct site *site);

@@ -178,12 +178,42 @@ static void add_frames(struct reader *r, uint8_t *from, uint64_t size, bool asid
 	}
 }
 
+/* One that calls nothing has no frame. */
+static void place_innermost(struct reader *r, const struct left_at *left)
+{
+	struct counted_frame *f = r->frames.len ? &r->frames.data[0] : NULL;
+	uint32_t context = left->context ? index_of(r, left->context) : CONTEXT_NONE;
+	if (context == CONTEXT_NONE || (left->framed && (!f || f->context != context)))
+		return;
+	if (!left->framed) {
+		vec_push(&r->frames, (struct counted_frame){.context = context});
+		f = &vec_last(&r->frames);
+	}
+	f->site = 0;
+	f->va = left->va;
+	f->arriving = left->arriving;
+	f->held_trips = left->trips;
+}
+
+static void add_met(struct reader *r, uint32_t slot)
+{
+	vec_each (m, &r->target->slots[slot].met) {
+		uint32_t context = index_of(r, m->context);
+		if (context != CONTEXT_NONE)
+			vec_push(&r->departures, (struct counted_departure){.context = context,
+									    .site = m->site,
+									    .va = m->va,
+									    .resumed = m->times});
+	}
+}
+
 static void read_frames(struct reader *r, uint32_t slot)
 {
 	struct frames f;
 	if (!frames_copy(r->target, slot, r->heap.state.asides, &f))
 		return;
 	add_frames(r, f.shadow, f.size, false);
+	place_innermost(r, &r->target->slots[slot].left);
 	for (uint32_t i = 0; i < f.aside_count; i++)
 		if (f.asides[i].bytes <= sizeof(f.asides[i].frames))
 			add_frames(r, f.asides[i].frames, f.asides[i].bytes, true);
@@ -212,6 +242,7 @@ static void read_thread(const struct target *t, uint32_t slot, struct arena *are
 	each_entry(&r, RT_COUNT_AREA(slot) + RT_COUNT_DEPARTURES, RT_DEPARTURES,
 		   sizeof(struct rt_departure), add_departure);
 	each_entry(&r, RT_AREA(slot) + RT_AREA_TRIPS, RT_LOOPS, sizeof(struct rt_trips), add_trips);
+	add_met(&r, slot);
 	read_frames(&r, slot);
 	take(thread, contexts, context_count, &r, contexts);
 	take(thread, calls, call_count, &r, calls);
@@ -222,12 +253,12 @@ static void read_thread(const struct target *t, uint32_t slot, struct arena *are
 	free(r.heap.bytes);
 }
 
-void keep_counts(struct target *t, uint32_t slot)
+void keep_counts(struct target *t, uint32_t slot, bool ended)
 {
-	struct counted_thread ended;
-	read_thread(t, slot, &t->counts_arena, &ended);
-	ended.ended = true;
-	vec_push(&t->kept_counts, ended);
+	struct counted_thread kept;
+	read_thread(t, slot, &t->counts_arena, &kept);
+	kept.ended = ended;
+	vec_push(&t->kept_counts, kept);
 }
 
 void read_counts(struct target *t, counts_visitor visit, void *ctx)
@@ -237,7 +268,7 @@ void read_counts(struct target *t, counts_visitor visit, void *ctx)
 	vec_each (kept, &t->kept_counts)
 		visit(ctx, kept);
 	arena_init(&arena);
-	for (uint32_t i = 0; i < RT_AREAS && t->counting && t->region; i++) {
+	for (uint32_t i = 0; i < RT_AREAS && t->counting && !t->counts_kept && t->region; i++) {
 		if (!t->slots[i].tid)
 			continue;
 		read_thread(t, i, &arena, &now);

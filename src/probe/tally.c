@@ -88,6 +88,24 @@ void tally_add_probes(struct target *t, struct site_plan *p, struct site *site)
 		p->probes.data[i].owner += TALLY_OWNERS;
 }
 
+bool tally_of_site(struct target *t, const struct site *site, struct arena *a, struct tally *out)
+{
+	struct flow *f = site->code->flow;
+	struct arena *tmp = &t->engine->tmp;
+	const struct counted *c = counted_of(t, site);
+	struct tally_options o = {.private = private_registers_of(t->engine, site),
+				  .without_trips = c->without_trips};
+	const struct cfg *g = flow_cfg(f, site_procedure(site), a, tmp);
+	struct loop_forest *forest = ARENA_NEW(a, struct loop_forest);
+	struct liveness *live = ARENA_NEW(a, struct liveness);
+	loops_find(g, forest, a, tmp);
+	liveness_find(live, f, g, o.private, a, tmp);
+	o.live = live;
+	bool good = tally_plan(out, f, g, forest, &o, a, tmp);
+	arena_clear(tmp);
+	return good;
+}
+
 /* A loop can do without its histogram; nothing else can be left out. */
 bool tally_gives_up(struct target *t, const struct site_plan *p, struct site *site)
 {

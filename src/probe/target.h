@@ -3,7 +3,8 @@
  *	inject.c    the data region and the runtime's text in the program; taking them out again
  *	layout.c    where code and stacks are
  *	areas.c     an area for each thread; what dead threads left
- *	contexts.c  counting: the state of each thread; contexts_fork.c in a forked child
+ *	contexts.c  counting: the state of each thread; contexts_fork.c in a forked child;
+ *	            contexts_met.c when it begins, contexts_left.c when it ends meanwhile
  *	plan.c      subjects -> spots -> fragments
  *	code_memory.c  room for fragments near the code they serve
  *	batch.c     everything that happens while the process is stopped
@@ -109,10 +110,28 @@ struct retired {
 	bool redirected; /* it leads to what replaced it */
 };
 
+/* Where control appeared in a context, because counting began while it was there. */
+struct met {
+	uint64_t context; /* run-time address */
+	uint32_t site;    /* in a call; 0: it was at `va` */
+	uint64_t va, times;
+};
+
+/* Where a thread is in the middle of a counted procedure when counting ends. */
+struct left_at {
+	uint64_t context; /* run-time address; 0: it is in none, or in a call */
+	uint64_t va;
+	bool arriving;  /* at the top of the block, before all that is counted there */
+	bool framed;    /* the innermost frame is that of this activation */
+	uint64_t trips; /* of the loop that counts in a register */
+};
+
 struct thread_slot {
 	int tid; /* 0: free */
 	uint64_t thread_pointer;
 	struct hashmap caught_up; /* hash -> path in its area that catch_up.c made */
+	VEC(struct met) met;
+	struct left_at left;
 };
 
 /* What a dead thread left. */
@@ -170,6 +189,7 @@ struct target {
 	struct hashmap kept_call_index; /* hash of site and target -> kept_calls */
 
 	bool counting;                          /* contexts are prepared */
+	bool counts_kept;                       /* of all threads: counting is over */
 	VEC(struct counted_thread) kept_counts; /* of threads that have ended */
 	struct arena counts_arena;              /* what they refer to */
 	VEC(struct fork_frames *) forks;        /* children that have not told yet */
@@ -275,6 +295,8 @@ uint32_t areas_number(const struct target *t, int tid);
 void contexts_begin(struct target *t);
 void contexts_prepare(struct target *t, uint32_t slot);
 void contexts_wipe(struct target *t, uint32_t slot);
+/* Of the root, in the region. */
+uint64_t contexts_root(uint32_t slot);
 /* A copy of a thread's contexts. */
 struct context_heap {
 	const struct target *target;
@@ -319,9 +341,18 @@ void contexts_forked(struct target *t, int tid, int child);
 void contexts_inherit(struct target *child, struct target *parent, struct control_thread *th);
 void fork_frames_free(struct fork_frames *f);
 
+/* contexts_met.c */
+/* After settle_threads(), from the walk `first` on: what is running of procedures that are about to
+ * be counted. */
+void contexts_meet(struct target *t, uint32_t first);
+
+/* contexts_left.c */
+/* With the target stopped: all that was counted is kept, and nothing counts any more. */
+void contexts_leave(struct target *t);
+
 /* read_contexts.c */
-/* Of a thread that has ended. */
-void keep_counts(struct target *t, uint32_t slot);
+/* Of a thread that is about to be forgotten. */
+void keep_counts(struct target *t, uint32_t slot, bool ended);
 
 /* plan.c */
 struct site *target_site(struct target *t, struct code *code, uint32_t procedure, uint64_t bias);

@@ -114,6 +114,8 @@ bool control_registers(struct control_thread *t, struct registers *out);
 /* Moves it to another place. One at a call instruction must get the place of such an instruction.
  */
 bool control_set_pc(struct control_thread *t, uint64_t pc);
+/* A general register. */
+bool control_set_register(struct control_thread *t, unsigned reg, uint64_t value);
 /* Where a thread that is in_kernel will go on; false if that cannot be known. */
 bool control_kernel_place(const struct control_thread *t, uint64_t *sp, uint64_t *pc);
 /* Whether a stopped thread has executed a trap, of which it has not been told yet. */

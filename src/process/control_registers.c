@@ -146,6 +146,15 @@ bool control_set_pc(struct control_thread *t, uint64_t pc)
 	return control_write(t);
 }
 
+bool control_set_register(struct control_thread *t, unsigned reg, uint64_t value)
+{
+	unsigned offset = arch_native()->layout->ptrace_reg[reg];
+	if (offset == LAYOUT_ABSENT || !control_settle(t))
+		return false;
+	control_put(t, offset, value);
+	return control_write(t);
+}
+
 /* "NUMBER ... SP PC", or "-1 SP PC" outside of calls, or "running". */
 bool control_kernel_place(const struct control_thread *t, uint64_t *sp, uint64_t *pc)
 {

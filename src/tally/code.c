@@ -413,17 +413,17 @@ static uint32_t site_at(const struct coder *c, uint64_t va)
 
 /* A procedure that has not moved the stack pointer calls where it was called itself: less than the
  * stack pointer tells their keys apart, if control leaves its frame behind. */
-static int64_t site_key(const struct coder *c, uint32_t site)
+int64_t tally_key(const struct tally *t, uint32_t site)
 {
 	int64_t key = (int64_t)((uint64_t)site << RT_KEY_SITE);
-	return key - (c->t->sites[site - 1].syscall ? 2 : c->t->still ? 1 : 0);
+	return key - (t->sites[site - 1].syscall ? 2 : t->still ? 1 : 0);
 }
 
 static void call(struct coder *c, struct spot spot, uint32_t site)
 {
 	begin(c);
 	unsigned at = frame(c, V0, V1);
-	op(c, EMIT_STACK, V1, 0, 0, site_key(c, site));
+	op(c, EMIT_STACK, V1, 0, 0, tally_key(c->t, site));
 	store(c, at, offsetof(struct rt_shadow, key), V1);
 	if (can_pass(c, &spot))
 		pass(c, at, V1);
@@ -436,7 +436,7 @@ static void check_key(struct coder *c, unsigned top, uint32_t site, unsigned oth
 	op(c, EMIT_AREA, V0, 0, 0, 0);
 	load(c, top, V0, offsetof(struct rt_area, top));
 	load(c, V2, top, offsetof(struct rt_shadow, key));
-	op(c, EMIT_STACK, V0, 0, 0, site_key(c, site));
+	op(c, EMIT_STACK, V0, 0, 0, tally_key(c->t, site));
 	op(c, EMIT_XOR, V2, V2, V0, 0);
 	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, other);
 }
@@ -458,7 +458,7 @@ static void come_back(struct coder *c, struct spot spot, uint32_t site)
 	begin(c);
 	if (passes) {
 		op(c, EMIT_SUB_SHIFTED, V0, passed_sum(c), top, 0);
-		op(c, EMIT_STACK, V1, 0, 0, site_key(c, site));
+		op(c, EMIT_STACK, V1, 0, 0, tally_key(c->t, site));
 		op(c, EMIT_XOR, V0, V0, V1, 0);
 		op(c, EMIT_UNLESS_ZERO, 0, V0, 0, 0);
 	} else {

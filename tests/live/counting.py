@@ -242,11 +242,15 @@ class Profile:
         return sorted(hash(frozenset(rows.items())) for rows in by_thread.values())
 
     def check(self):
-        """What must be so whatever was counted."""
+        """What must be so whatever was counted from beginning to end."""
         for (image, address), threads in self.loops.items():
             for (pid, _), t in threads.items():
                 if pid not in self.children:  # which leave loops that their parents entered
                     check_trips(t, f"loop at {address:#x} of {image}")
+        return self.check_sums()
+
+    def check_sums(self):
+        """What must be so whatever was counted."""
         instructions = sum(v[4] for v in self.values if v[2] == "instructions")
         mix = sum(sum(t.mix) for threads in self.procedures.values() for t in threads.values())
         assert instructions == mix, f"{instructions} instructions in contexts, {mix} in tallies"

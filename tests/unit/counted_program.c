@@ -230,7 +230,7 @@ const struct counted_thread *counts_of(struct counted_program *p)
 {
 	const struct counted_thread *found = NULL;
 	forget_kept(p);
-	keep_counts(&p->target, 0);
+	keep_counts(&p->target, 0, true);
 	read_counts(&p->target, take_ended, &found);
 	return found;
 }

@@ -1,0 +1,98 @@
+/* What was counted, when counting ends while the program goes on. Threads that are not in a call
+ * are somewhere in the middle of a procedure: that has to be known to make sense of its counters.
+ */
+#include "probe/plan.h"
+#include "tally/where.h"
+
+enum { TRIES = 25 }; /* of 20 ms each */
+
+/* The context of the thread's innermost activation, which is of this site. */
+static uint64_t context_of(const struct target *t, uint32_t slot, const struct tally *y,
+			   const struct registers *r)
+{
+	struct rt_shadow top;
+	if (y->context != REG_NONE)
+		return r->reg[y->context];
+	uint64_t at = target_area(t, slot)->top - t->base;
+	return region_read(t, at, &top, sizeof(top)) ? top.context : 0;
+}
+
+static uint64_t held_trips(const struct tally *y, uint32_t block, const struct registers *r)
+{
+	uint32_t loop = y->forest->innermost[block];
+	bool held = loop != LOOP_NONE && y->loops[loop].method == TRIP_HELD;
+	return held ? r->reg[y->trips] : 0;
+}
+
+/* In moved code all probes before the instruction have been executed; in the program's own, a patch
+ * leads to them, unless what is there was left in place. */
+static bool is_within(const struct tally_place *p, bool moved)
+{
+	if (p->block == BLOCK_NONE || p->call)
+		return false;
+	return moved ? !p->leaves : p->jumped_to;
+}
+
+static void find_place(struct target *t, const struct stopped_walk *w, uint32_t slot,
+		       struct arena *a)
+{
+	struct control_thread *th = control_thread(t->engine->control, w->tid);
+	const struct frame *f = &w->walk.frames.data[0];
+	const struct site *s = site_of(t, f);
+	struct registers now;
+	struct tally y;
+	if (!s || !s->counted || !s->address || !th || !control_registers(th, &now) ||
+	    !tally_of_site(t, s, a, &y))
+		return;
+	bool moved = is_code_memory(t, now.pc);
+	struct tally_place p = tally_place(&y, s->code->flow, f->va);
+	/* Behind a system call it has not passed what makes the context known. */
+	if (!is_within(&p, moved) || (p.behind && !w->probed))
+		return;
+	t->slots[slot].left = (struct left_at){.context = context_of(t, slot, &y, &now),
+					       .va = f->va,
+					       .arriving = !moved,
+					       .framed = y.framed,
+					       .trips = held_trips(&y, p.block, &now)};
+}
+
+static bool are_settled(const struct target *t, uint32_t first)
+{
+	for (uint32_t i = first; i < t->engine->walks.len; i++)
+		if (t->engine->walks.data[i]->unsettled)
+			return false;
+	return true;
+}
+
+/* On a busy machine a thread may get no processor for a while. */
+static void settle_all(struct target *t, uint32_t *first)
+{
+	settle_threads(t, first);
+	for (int tries = 0; !are_settled(t, *first) && tries < TRIES; tries++) {
+		engine_forget_walks(t->engine, *first);
+		settle_threads(t, first);
+	}
+}
+
+void contexts_leave(struct target *t)
+{
+	struct arena a;
+	uint32_t first;
+	if (!t->counting || t->counts_kept)
+		return;
+	arena_init(&a);
+	settle_all(t, &first);
+	for (uint32_t i = first; i < t->engine->walks.len; i++) {
+		const struct stopped_walk *w = t->engine->walks.data[i];
+		uint32_t slot = areas_number(t, w->tid);
+		if (slot < RT_AREAS && w->known && !w->unsettled && w->walk.frames.len)
+			find_place(t, w, slot, &a);
+		arena_clear(&a);
+	}
+	arena_release(&a);
+	engine_forget_walks(t->engine, first);
+	for (uint32_t i = 0; i < RT_AREAS; i++)
+		if (t->slots[i].tid)
+			keep_counts(t, i, false);
+	t->counts_kept = true;
+}

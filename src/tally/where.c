@@ -1,0 +1,58 @@
+#include "tally/where.h"
+
+#include "flow/effects.h"
+
+static uint32_t site_at(const struct tally *t, uint64_t va)
+{
+	for (uint32_t i = 0; i < t->site_count; i++)
+		if (t->sites[i].va == va)
+			return i + 1;
+	return 0;
+}
+
+uint32_t tally_site_behind(const struct tally *t, uint64_t va)
+{
+	for (uint32_t i = 0; i < t->site_count; i++)
+		if (t->sites[i].va + t->sites[i].length == va)
+			return i + 1;
+	return 0;
+}
+
+/* A conditional tail call may go on instead. */
+static bool ends_procedure(const struct block *b)
+{
+	bool calls = b->end == END_CALL || b->end == END_CALL_INDIRECT;
+	return !b->edge_count && !calls;
+}
+
+static bool is_jumped_to(const struct cfg *g, uint32_t block)
+{
+	bool jumped = false;
+	if (block == g->entry || g->blocks[block].flags & BLOCK_LANDING)
+		return false;
+	for (uint32_t i = g->first_pred[block]; i < g->first_pred[block + 1]; i++) {
+		uint8_t kind = g->edges[g->pred_edges[i]].kind;
+		if (kind == EDGE_CALL_RETURN)
+			return false;
+		jumped |= kind == EDGE_SWITCH;
+	}
+	return jumped;
+}
+
+struct tally_place tally_place(const struct tally *t, const struct flow *f, uint64_t va)
+{
+	struct tally_place out = {.block = cfg_block_at(t->cfg, va)};
+	struct cursor c;
+	struct insn in;
+	if (out.block == BLOCK_NONE)
+		return out;
+	const struct block *b = &t->cfg->blocks[out.block];
+	cursor_set(&c, flow_image(f), flow_arch(f), b->start, b->size);
+	while (cursor_next(&c, DECODE_FLOW, &in) && in.pc < va)
+		out.insn++;
+	out.call = site_at(t, va);
+	out.behind = tally_site_behind(t, va);
+	out.leaves = ends_procedure(b) && out.insn + 1 == b->insn_count;
+	out.jumped_to = is_jumped_to(t->cfg, out.block);
+	return out;
+}

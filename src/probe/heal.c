@@ -113,8 +113,10 @@ static void heal_region(struct target *t, uint64_t region)
 	debug(LOG_PROBE, 1, "process %d: taking out %u patches of an earlier sonde", t->pid,
 	      h.patches);
 	restore_all(t->pid, region, h.patches);
-	if (run_out(t, &h))
-		give_back(t, region, &h);
+	if (!run_out(t, &h))
+		return;
+	forget_passed(t, region);
+	give_back(t, region, &h);
 }
 
 void heal(struct target *t)

@@ -81,10 +81,12 @@ void leave(struct target *t)
 		t->leaving = true;
 		remove_all(t);
 		batch_commit(t, &ignored, &e);
-		if (get_everybody_out(t))
+		if (get_everybody_out(t)) {
+			forget_passed(t, t->base);
 			target_withdraw(t);
-		else
+		} else {
 			debug(LOG_PROBE, 1, "process %d: a thread stays in code of ours", t->pid);
+		}
 	}
 	control_detach(g->control, t->pid);
 	t->alive = false;

@@ -157,6 +157,19 @@ bool thread_is_in(struct target *t, struct control_thread *th, const struct rt_h
 	return in;
 }
 
+void forget_passed(struct target *t, uint64_t region)
+{
+	struct control_thread *threads[RT_AREAS];
+	uint32_t count = control_users(t->engine->control, t->pid, threads, RT_AREAS);
+	uint8_t frame = t->engine->arch->pass[1];
+	for (uint32_t i = 0; frame != REG_NONE && i < count && i < RT_AREAS; i++) {
+		struct registers r;
+		if (threads[i]->stopped && control_registers(threads[i], &r) &&
+		    r.reg[frame] - region < RT_REGION_SIZE)
+			control_set_register(threads[i], frame, 0);
+	}
+}
+
 /* Of a thread that cannot be stopped now: whether it will go on outside of code memory. */
 static bool is_away(const struct target *t, const struct control_thread *th)
 {

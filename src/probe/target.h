@@ -403,6 +403,10 @@ bool is_code_memory(const struct target *t, uint64_t pc);
 /* Whether the thread is, or will come back to, code memory of the region with this header. */
 bool thread_is_in(struct target *t, struct control_thread *th, const struct rt_header *h);
 
+/* No thread is in code of the region any more: what calls pass in registers (tally/code.c) is
+ * nobody's, and the code of another sonde must not take it for its own. */
+void forget_passed(struct target *t, uint64_t region);
+
 /* busy.c */
 /* A site whose next fragment must not go in, and the thread because of which. */
 struct clash {

@@ -176,29 +176,39 @@ static struct span span_of(enum insn_cond cond, int64_t k)
 	}
 }
 
-/* The values of the index for which control takes this edge, if that limits them. */
-static struct span span_on_edge(struct slicer *s, const struct edge *e, const struct expr *index)
+/* What holds on this edge of what its branch tests. */
+static enum insn_cond condition_on(struct slicer *s, const struct edge *e)
 {
 	const struct block *b = &s->g->blocks[e->from];
 	if ((e->kind != EDGE_TAKEN && e->kind != EDGE_FALL) ||
 	    (b->end != END_BRANCH && !(b->flags & BLOCK_CONDITIONAL)))
+		return COND_OTHER;
+	unsigned cond = slicer_insns(s, e->from)[b->insn_count - 1].cond;
+	return e->kind == EDGE_TAKEN ? (enum insn_cond)cond : negated(cond);
+}
+
+/* The values of the index for which control takes this edge, if that limits them. Whether it can is
+ * asked first: to find what is compared may take long. */
+static struct span span_on_edge(struct slicer *s, const struct edge *e, const struct expr *index)
+{
+	enum insn_cond cond = condition_on(s, e);
+	struct sum sx, si;
+	if (!span_of(cond, 1).end || !expr_sum(expr_strip(index), &si) || si.count != 1)
 		return below(0);
 	uint32_t at = compare_in(s, e->from);
 	int64_t k = 0;
 	const struct expr *x = at == UINT32_MAX ? NULL : compared(s, e->from, at, &k);
 	if (!x)
 		return below(0);
-	const struct insn *branch = &slicer_insns(s, e->from)[b->insn_count - 1];
 	unsigned width = slicer_insns(s, e->from)[at].width;
 	if (k < 0 &&
 	    width < 8) /* the constant of an unsigned compare, which is given sign-extended */
 		k &= (INT64_C(1) << width * 8) - 1;
-	struct span span = span_of(e->kind == EDGE_TAKEN ? branch->cond : negated(branch->cond), k);
+	struct span span = span_of(cond, k);
 
 	/* The compare may be of the index before or after a constant was added to it. */
-	struct sum sx, si;
-	if (!span.end || !expr_sum(expr_strip(x), &sx) || !expr_sum(expr_strip(index), &si) ||
-	    sx.count != 1 || si.count != 1 || sx.terms[0].shift != si.terms[0].shift ||
+	if (!span.end || !expr_sum(expr_strip(x), &sx) || sx.count != 1 ||
+	    sx.terms[0].shift != si.terms[0].shift ||
 	    !expr_equal(expr_strip(sx.terms[0].x), expr_strip(si.terms[0].x)))
 		return below(0);
 	span.first += si.constant - sx.constant;

@@ -27,12 +27,20 @@ struct skip {
 	bool indirect; /* some other value was, which is the same as `reader` */
 };
 
+/* That a value, when it was computed as `own`, turned out to be the same as `other`, which was
+ * being computed. It need not be asked again while that is: loops full of branches have very many
+ * ways that lead to no definition. */
+struct alias {
+	const struct expr *own, *other;
+};
+
 /* Values at the start of blocks. EXPR_PENDING marks one being computed; NULL one that has to be
  * computed, perhaps again. */
 struct value_memo {
 	struct hashmap index;
 	VEC(const struct expr *) values;
-	VEC(uint32_t) filled; /* in order: the numbers of values as they were computed */
+	VEC(struct alias) aliases; /* of each */
+	VEC(uint32_t) filled;      /* in order: the numbers of values as they were computed */
 	VEC(struct skip) skips;
 	unsigned depth;
 	struct hashmap slots; /* slot_key -> number in stores */
@@ -52,6 +60,7 @@ void slicer_release(struct slicer *s)
 	hashmap_release(&s->memo->index);
 	hashmap_release(&s->memo->slots);
 	vec_free(&s->memo->values);
+	vec_free(&s->memo->aliases);
 	vec_free(&s->memo->filled);
 	vec_free(&s->memo->skips);
 	vec_free(&s->memo->stores);
@@ -529,9 +538,27 @@ static bool is_contradicted(struct value_memo *m, uint32_t from, uint32_t at, co
 
 static void forget(struct value_memo *m, uint32_t filled, uint32_t skips)
 {
-	while (m->filled.len > filled)
-		m->values.data[vec_pop(&m->filled)] = NULL;
+	while (m->filled.len > filled) {
+		uint32_t at = vec_pop(&m->filled);
+		m->values.data[at] = NULL;
+		m->aliases.data[at] = (struct alias){0};
+	}
 	m->skips.len = skips;
+}
+
+/* What value number `at` is known to be: a value, or one that is being computed; NULL if it has to
+ * be computed. */
+static const struct expr *recall(const struct value_memo *m, uint32_t at)
+{
+	const struct expr *x = m->values.data[at];
+	if (x)
+		return x;
+	x = m->aliases.data[at].other;
+	while (x && m->values.data[x->k] != x) {
+		const struct alias *next = &m->aliases.data[x->k];
+		x = next->own == x ? next->other : NULL;
+	}
+	return x;
 }
 
 static const struct expr *value_at_start(struct slicer *s, uint32_t block, unsigned reg,
@@ -543,14 +570,18 @@ static const struct expr *value_at_start(struct slicer *s, uint32_t block, unsig
 		key = hash_bytes(&slot->k, sizeof(slot->k), key << 8 | slot->width | 1u << 7);
 	uint32_t at = hashmap_add(&m->index, key, m->values.len);
 	uint32_t filled = m->filled.len, skips = m->skips.len;
-	if (at == m->values.len)
+	if (at == m->values.len) {
 		vec_push(&m->values, NULL);
-	if (m->values.data[at])
-		return m->values.data[at];
-	m->values.data[at] = make(s, (struct expr){.kind = EXPR_PENDING, .k = at});
-	const struct expr *x = join(s, block, reg, slot, at);
+		vec_push(&m->aliases, (struct alias){0});
+	}
+	const struct expr *x = recall(m, at), *own;
+	if (x)
+		return x;
+	m->values.data[at] = own = make(s, (struct expr){.kind = EXPR_PENDING, .k = at});
+	x = join(s, block, reg, slot, at);
 	if (x->kind == EXPR_PENDING) {
 		rename_skips(m, skips, at, x);
+		m->aliases.data[at] = (struct alias){own, x == own ? NULL : x};
 	} else if (is_contradicted(m, skips, at, x)) {
 		forget(m, filled, skips);
 		x = disagreement(s, block, reg, slot);

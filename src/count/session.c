@@ -293,6 +293,12 @@ static struct image *engine_image(void *ctx, uint32_t image)
 	return ((struct count_session *)ctx)->own->images.codes.data[image]->image;
 }
 
+static const struct structure *known_structure(void *ctx, uint32_t image)
+{
+	struct count_private *own = ((struct count_session *)ctx)->own;
+	return studies_structure(own->reader.studies, own->images.codes.data[image]);
+}
+
 /* What the figures do not hold. */
 static void tell_losses(struct count_session *s)
 {
@@ -316,7 +322,8 @@ static void tell_losses(struct count_session *s)
 void count_finish(struct count_session *s)
 {
 	struct saver *saver = &s->own->saver;
-	const struct fuse_options fuse = {.image = engine_image, .ctx = s};
+	const struct fuse_options fuse = {
+		.image = engine_image, .structure = known_structure, .ctx = s};
 	vec_each (t, &s->own->targets) /* all of them soon: reading takes longer */
 		engine_leave(s->own->engine, *t);
 	while (s->own->targets.len)

@@ -11,6 +11,9 @@ struct studied_image {
 	const struct code *code;
 	struct structure *structure; /* NULL: there is none to be had */
 	struct scope_index *index;
+	VEC(uint64_t) prepared; /* procedures */
+	uint32_t fresh;         /* of these: the last ones, which were not prepared before */
+	uint32_t covered;       /* the last ones, which the structure is of */
 };
 
 struct studies {
@@ -33,6 +36,7 @@ void studies_free(struct studies *s)
 	vec_each (i, &s->images) {
 		scope_index_free(i->index);
 		structure_free(i->structure);
+		vec_free(&i->prepared);
 	}
 	vec_free(&s->images);
 	vec_free(&s->list);
@@ -53,14 +57,20 @@ static struct studied_image *image_of(struct studies *s, const struct code *code
 	return &vec_last(&s->images);
 }
 
-static void recover(struct studied_image *i, const uint64_t *addresses, uint32_t count)
+/* Of the last so many procedures that were prepared. The cache has whole images. */
+static void recover(struct studied_image *i, uint32_t count)
 {
-	static const struct structure_options options = {.use_cache = true, .use_debug = true};
+	const struct structure_options options = {
+		.use_cache = true, .use_debug = true, .flow = i->code->flow};
+	const uint64_t *addresses = i->prepared.data + (i->prepared.len - count);
 	struct err ignored;
+	if (i->structure && i->structure->cached)
+		return;
 	scope_index_free(i->index);
 	structure_free(i->structure);
 	i->structure = NULL;
 	i->index = NULL;
+	i->covered = count;
 	if (!structure_of_addresses(&i->structure, i->code->image, addresses, count, &options,
 				    &ignored))
 		i->index = scope_index_new(i->structure);
@@ -74,22 +84,26 @@ static bool is_known(const struct studies *s, const struct counted_procedure *p)
 
 void studies_prepare(struct studies *s, const struct counted_procedure *list, uint32_t count)
 {
-	VEC(uint64_t) addresses = {0};
-	for (uint32_t first = 0; first < count; first++) {
-		const struct code *code = list[first].code;
-		bool done = false;
-		for (uint32_t i = 0; i < first && !done; i++)
-			done = list[i].code == code;
-		if (done)
+	vec_each (i, &s->images)
+		i->fresh = 0;
+	for (uint32_t k = 0; k < count; k++) {
+		struct studied_image *i = image_of(s, list[k].code);
+		if (is_known(s, &list[k]))
 			continue;
-		vec_clear(&addresses);
-		for (uint32_t i = first; i < count; i++)
-			if (list[i].code == code && !is_known(s, &list[i]))
-				vec_push(&addresses, list[i].va);
-		if (addresses.len)
-			recover(image_of(s, code), addresses.data, addresses.len);
+		vec_push(&i->prepared, list[k].va);
+		i->fresh++;
 	}
-	vec_free(&addresses);
+	vec_each (i, &s->images)
+		if (i->fresh)
+			recover(i, i->fresh);
+}
+
+const struct structure *studies_structure(struct studies *s, const struct code *code)
+{
+	struct studied_image *i = image_of(s, code);
+	if (i->prepared.len && i->covered < i->prepared.len)
+		recover(i, i->prepared.len);
+	return i->structure;
 }
 
 /* ---- runs ---- */

@@ -35,6 +35,8 @@ void studies_free(struct studies *s);
 
 /* Recovers the source structure of these procedures, in one go for each image. */
 void studies_prepare(struct studies *s, const struct counted_procedure *list, uint32_t count);
+/* That of all procedures of the image that were prepared; NULL if there is none to be had. */
+const struct structure *studies_structure(struct studies *s, const struct code *code);
 uint32_t studies_count(const struct studies *s);
 /* NULL if the image is not what it was. */
 const struct study *studies_find(struct studies *s, const struct counted_procedure *what);

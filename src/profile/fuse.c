@@ -18,8 +18,9 @@ struct fusing {
 	uint32_t image;
 	const uint32_t *nodes; /* its nodes without a scope */
 	uint32_t count;
-	VEC(uint32_t) tallies; /* the same of tallies */
-	struct structure *s;   /* NULL if there is none to be had */
+	VEC(uint32_t) tallies;     /* the same of tallies */
+	const struct structure *s; /* NULL if there is none to be had */
+	struct structure *own;     /* the same if it was recovered here */
 	struct scope_index *index;
 	struct hashmap scope_of; /* structure's scope to profile's */
 	struct hashmap text_of;  /* structure's text to `texts` */
@@ -83,7 +84,7 @@ static int recover(struct fusing *f, struct image *im, struct err *e)
 {
 	uint32_t count;
 	uint64_t *addresses = find_addresses(f, &count);
-	int rc = structure_of_addresses(&f->s, im, addresses, count, &structure_options, e);
+	int rc = structure_of_addresses(&f->own, im, addresses, count, &structure_options, e);
 	free(addresses);
 	return rc;
 }
@@ -95,8 +96,8 @@ static int recover_from_file(struct fusing *f, struct err *e)
 	int rc = check_file(i, e);
 	if (rc < 0)
 		return rc;
-	f->s = structure_cached(i->path, &structure_options);
-	if (f->s)
+	f->own = structure_cached(i->path, &structure_options);
+	if (f->own)
 		return 0;
 	rc = image_open(&im, i->path, e);
 	if (rc < 0)
@@ -111,12 +112,14 @@ static void find_structure(struct fusing *f, const struct fuse_options *o)
 	struct profile_image *i = &f->p->images.data[f->image];
 	struct image *im = o && o->image ? o->image(o->ctx, f->image) : NULL;
 	struct err e;
-	if ((im ? recover(f, im, &e) : recover_from_file(f, &e)) < 0) {
+	f->s = o && o->structure ? o->structure(o->ctx, f->image) : NULL;
+	if (!f->s && (im ? recover(f, im, &e) : recover_from_file(f, &e)) < 0) {
 		debug(LOG_STRUCTURE, 1, "%s: %s", i->path, e.text);
 		i->problem = arena_strdup(&f->p->arena, e.text);
 		return;
 	}
 	i->problem = NULL;
+	f->s = f->s ? f->s : f->own;
 	f->index = scope_index_new(f->s);
 }
 
@@ -298,7 +301,7 @@ static void fuse_image(struct profile *p, const struct fuse_options *o, uint32_t
 		t->scope = t->loop ? loop_at(&f, t->address) : procedure_at(&f, t->address);
 	}
 	scope_index_free(f.index);
-	structure_free(f.s);
+	structure_free(f.own);
 	hashmap_release(&f.scope_of);
 	hashmap_release(&f.text_of);
 	hashmap_release(&f.unknown);

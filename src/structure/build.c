@@ -42,7 +42,7 @@ struct build {
 	struct image *im;
 	const struct structure_options *options;
 	struct debug *debug; /* NULL without debugging information */
-	struct flow *flow;
+	struct flow *flow;   /* options->flow, or our own */
 	struct unit *units;
 	uint32_t unit_count;
 	uint32_t *unit_of; /* of each procedure; DEBUG_NONE without */
@@ -299,7 +299,7 @@ static void release_build(struct build *b)
 	free(b->units);
 	free(b->unit_of);
 	free(b->order);
-	if (b->flow)
+	if (b->flow != b->options->flow)
 		flow_close(b->flow);
 	if (b->debug)
 		debug_close(b->debug);
@@ -455,12 +455,21 @@ static bool find_procedures(const struct build *b, const uint64_t *addresses, ui
 	return all;
 }
 
+/* What is known already does, unless a separate debug file knows more of the image. */
+static int take_flow(struct build *b, struct err *e)
+{
+	if (!b->options->flow || (b->debug && debug_file(b->debug)))
+		return flow_open(&b->flow, b->im, e);
+	b->flow = b->options->flow;
+	return 0;
+}
+
 static int build_some(struct build *b, struct structure **out, const uint64_t *addresses,
 		      uint32_t count, struct err *e)
 {
 	numbers list = {0};
 	open_debug(b);
-	int rc = flow_open(&b->flow, b->im, e);
+	int rc = take_flow(b, e);
 	if (rc < 0)
 		return rc;
 	start_workers(b);

@@ -100,6 +100,9 @@ struct structure_options {
 	bool use_cache;
 	bool use_debug; /* read DWARF where there is some */
 	struct debug_options debug;
+	/* structure_of_addresses(): the image's procedures, if they are discovered already; NULL:
+	 * they are found anew. */
+	struct flow *flow;
 };
 
 /* The structure of a whole image, from the cache where it can be. */

@@ -19,14 +19,10 @@ static int plan_all(struct batch *b, struct batch_result *result, struct err *e)
 		struct site *s = &t->sites.data[i];
 		s->dirty |= s->put_off;
 		s->put_off = false;
-		if (!s->dirty)
-			continue;
-		int rc = site_plan(t, i, result, e);
-		if (rc)
-			return rc;
-		vec_push(&b->sites, i);
+		if (s->dirty)
+			vec_push(&b->sites, i);
 	}
-	return 0;
+	return sites_plan(t, b->sites.data, b->sites.len, result, e);
 }
 
 /* Nothing leads to them yet. */

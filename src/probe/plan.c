@@ -2,6 +2,7 @@
  * fragment that carries all probes of a procedure. */
 #include <string.h>
 
+#include "base/parallel.h"
 #include "probe/plan.h"
 #include "runtime/blob.h"
 
@@ -282,8 +283,7 @@ static void add_probe(struct target *t, struct site_plan *p, uint32_t subject,
 static void add_probes(struct target *t, struct site_plan *p, const struct site *site)
 {
 	uint32_t nth[64] = {0}, many = site->subjects.len;
-	uint32_t *used =
-		many <= ARRAY_SIZE(nth) ? nth : ARENA_ARRAY(&t->engine->tmp, uint32_t, many);
+	uint32_t *used = many <= ARRAY_SIZE(nth) ? nth : ARENA_ARRAY(p->tmp, uint32_t, many);
 	vec_clear(&p->probes);
 	vec_each (spot, &p->spots) {
 		for (uint32_t i = 0; i < many; i++) {
@@ -316,31 +316,30 @@ static bool find_loops_of_subjects(struct target *t, struct site_plan *p, const 
 	return any;
 }
 
+/* What needs nothing of other sites: any thread may do it. `p` has its arenas. */
 static void study(struct target *t, struct site_plan *p, const struct site *site)
 {
-	struct arena *a = &t->engine->arena, *tmp = &t->engine->tmp;
 	uint32_t kinds = 0;
-	*p = (struct site_plan){.cfg = flow_cfg(site->code->flow, site_procedure(site), a, tmp)};
-	loops_find(p->cfg, &p->forest, a, tmp);
+	p->cfg = flow_cfg(site->code->flow, site_procedure(site), p->a, p->tmp);
+	loops_find(p->cfg, &p->forest, p->a, p->tmp);
 	find_loops_of_subjects(t, p, site);
 	struct regset unshared = {0};
 	if (site->counted)
 		unshared = private_registers_of(t->engine, site);
-	liveness_find(&p->live, site->code->flow, p->cfg, unshared, a, tmp);
+	liveness_find(&p->live, site->code->flow, p->cfg, unshared, p->a, p->tmp);
 	for (uint32_t i = 0; i < site->subjects.len; i++) {
 		const struct subject *s = &t->subjects.data[site->subjects.data[i]];
 		if (s->wanted && !s->refused)
 			kinds |= kinds_of(s);
 	}
 	spots_find(site->code->flow, p->cfg, &p->forest, kinds, LOOP_NONE, &p->spots);
+	tally_study(t, p, site);
 }
 
-static void plan_release(struct target *t, struct site_plan *p)
+static void plan_release(struct site_plan *p)
 {
 	vec_free(&p->spots);
 	vec_free(&p->probes);
-	arena_clear(&t->engine->arena);
-	arena_clear(&t->engine->tmp);
 }
 
 /* Whether some loop has to be tracked that was not. */
@@ -439,14 +438,14 @@ static int refuse_site(struct target *t, struct site *site, struct site_plan *p)
 
 /* An upper bound is good enough, unless it would be more than there may be in one place: then the
  * fragment is made to see how large it is. */
-static uint32_t room_for(struct target *t, struct fragment_request *r, uint64_t near)
+static uint32_t room_for(struct fragment_request *r, uint64_t near, struct arena *tmp)
 {
 	uint32_t bound = fragment_bound(r);
 	struct fragment trial;
 	if (bound <= MEASURED_FROM)
 		return bound;
 	r->address = near;
-	fragment_make(&trial, r, &t->engine->tmp);
+	fragment_make(&trial, r, tmp);
 	uint32_t room = trial.size + trial.size / 8 + SPARE_ROOM;
 	fragment_release(&trial);
 	return room < bound ? room : bound;
@@ -475,14 +474,14 @@ static int make_fragment(struct target *t, struct site *site, struct site_plan *
 	}
 	if (!site->next_address) {
 		bool taken;
-		site->next_room = room_for(t, &r, site->start + site->bias);
+		site->next_room = room_for(&r, site->start + site->bias, p->tmp);
 		int rc = code_memory_take(t, site, &taken, e);
 		if (rc || !taken)
 			return rc ? rc : refuse_site(t, site, p);
 	}
 	r.address = site->next_address;
 	fragment_release(&site->next);
-	fragment_make(&site->next, &r, &t->engine->tmp);
+	fragment_make(&site->next, &r, p->tmp);
 	return site->next.size <= site->next_room ? 0 : refuse_site(t, site, p);
 }
 
@@ -508,35 +507,108 @@ static int plan_fragment(struct target *t, struct site *site, struct site_plan *
 	return rc;
 }
 
-int site_plan(struct target *t, uint32_t number, struct batch_result *result, struct err *e)
+/* Makes `next` of a site that was studied, in code memory of its own. Without anything to probe it
+ * has none. */
+static int plan_site(struct target *t, struct site *site, struct site_plan *p,
+		     struct batch_result *result, struct err *e)
 {
-	struct site_plan p;
-	struct site *site = &t->sites.data[number];
 	int rc = 0;
-	intrusions_of(t->engine, site); /* before its procedures are looked at */
-	study(t, &p, site);
-	add_probes(t, &p, site);
-	tally_add_probes(t, &p, site);
-	result->spots += p.probes.len;
-	while (p.probes.len) {
-		rc = plan_fragment(t, site, &p, e);
-		if (!rc && (track_refused(t, &p) || tally_gives_up(t, &p, site)))
+	add_probes(t, p, site);
+	tally_add_probes(t, p, site);
+	result->spots += p->probes.len;
+	while (p->probes.len) {
+		rc = plan_fragment(t, site, p, e);
+		if (!rc && (track_refused(t, p) || tally_gives_up(t, p, site)))
 			code_memory_drop_next(t, site); /* it takes other probes */
-		else if (rc || !give_up_refused(t, &p, result))
+		else if (rc || !give_up_refused(t, p, result))
 			break;
-		add_probes(t, &p, site);
-		tally_add_probes(t, &p, site);
+		add_probes(t, p, site);
+		tally_study(t, p, site);
+		tally_add_probes(t, p, site);
 	}
-	if (!rc && p.probes.len) {
-		count_refused(&p, result);
-		mark_shared(t, &p);
-		publish(t, &p);
-		tally_publish(t, &p, site);
+	if (!rc && p->probes.len) {
+		count_refused(p, result);
+		mark_shared(t, p);
+		publish(t, p);
+		tally_publish(t, p, site);
 		code_memory_trim_next(t, site);
 		t->traps_planned += count_traps(&site->next);
 	} else {
 		code_memory_drop_next(t, site);
 	}
-	plan_release(t, &p);
 	return rc;
+}
+
+/* ---- all sites ---- */
+
+/* Sites are studied on all processors. Then they are planned one after the other by the thread that
+ * traces the program: where a fragment lies depends on the size of those before it. */
+enum { SITES_AT_ONCE = 16, GROUPS_AHEAD = 32 };
+
+struct group {
+	struct arena a, tmp;
+	struct site_plan plans[SITES_AT_ONCE];
+};
+
+struct planning {
+	struct target *target;
+	const uint32_t *sites;
+	uint32_t count;
+	struct group *groups;
+	struct batch_result *result;
+	int rc;
+	struct err *e;
+};
+
+static void study_group(void *ctx, uint32_t item, uint32_t worker)
+{
+	struct planning *k = ctx;
+	struct group *g = &k->groups[item % GROUPS_AHEAD];
+	(void)worker;
+	for (uint32_t i = 0; i < SITES_AT_ONCE && item * SITES_AT_ONCE + i < k->count; i++) {
+		uint32_t number = k->sites[item * SITES_AT_ONCE + i];
+		g->plans[i] = (struct site_plan){.a = &g->a, .tmp = &g->tmp};
+		study(k->target, &g->plans[i], &k->target->sites.data[number]);
+		arena_clear(&g->tmp);
+	}
+}
+
+static void plan_group(void *ctx, uint32_t item)
+{
+	struct planning *k = ctx;
+	struct group *g = &k->groups[item % GROUPS_AHEAD];
+	for (uint32_t i = 0; i < SITES_AT_ONCE && item * SITES_AT_ONCE + i < k->count; i++) {
+		uint32_t number = k->sites[item * SITES_AT_ONCE + i];
+		if (!k->rc)
+			k->rc = plan_site(k->target, &k->target->sites.data[number], &g->plans[i],
+					  k->result, k->e);
+		plan_release(&g->plans[i]);
+		arena_clear(&g->tmp);
+	}
+	arena_clear(&g->a);
+}
+
+/* What is found for a whole image is found before sites are looked at. */
+static void study_image(struct engine *g, const struct site *site)
+{
+	intrusions_of(g, site);
+	if (site->counted)
+		private_registers_of(g, site);
+}
+
+int sites_plan(struct target *t, const uint32_t *sites, uint32_t count, struct batch_result *result,
+	       struct err *e)
+{
+	struct planning k = {.target = t, .sites = sites, .count = count, .result = result, .e = e};
+	for (uint32_t i = 0; i < count; i++)
+		study_image(t->engine, &t->sites.data[sites[i]]);
+	k.groups = xcalloc(GROUPS_AHEAD, sizeof(*k.groups));
+	parallel_in_order((count + SITES_AT_ONCE - 1) / SITES_AT_ONCE, GROUPS_AHEAD, study_group,
+			  plan_group, &k);
+	for (uint32_t i = 0; i < GROUPS_AHEAD; i++) {
+		arena_release(&k.groups[i].a);
+		arena_release(&k.groups[i].tmp);
+	}
+	free(k.groups);
+	return k.rc;
 }

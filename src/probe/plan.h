@@ -6,6 +6,7 @@
 #include "tally/code.h"
 
 struct site_plan {
+	struct arena *a, *tmp; /* it is in the one; the other is scratch */
 	const struct cfg *cfg;
 	struct loop_forest forest;
 	struct liveness live;
@@ -26,7 +27,9 @@ static inline bool is_counting(const struct spot_probe *p)
 /* tally.c */
 /* Registers that carry nothing into the site's procedure or out of it. */
 struct regset private_registers_of(struct engine *g, const struct site *site);
-/* Adds the probes that count the site's procedure, if it is to be counted. */
+/* Decides what to count in the site's procedure, if it is to be counted; on any thread. */
+void tally_study(struct target *t, struct site_plan *p, const struct site *site);
+/* Adds the probes for that. */
 void tally_add_probes(struct target *t, struct site_plan *p, struct site *site);
 /* After an attempt: whether another one is due, with less to count because some of it was refused.
  */

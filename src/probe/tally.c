@@ -66,24 +66,38 @@ static bool take_numbers(struct target *t, struct counted *c, const struct loop_
 	return true;
 }
 
-void tally_add_probes(struct target *t, struct site_plan *p, struct site *site)
+/* The site's, if it is to be counted as far as is known, or NULL. */
+static struct counted *to_be_counted(struct target *t, const struct site *site)
 {
-	struct arena *a = &t->engine->arena, *tmp = &t->engine->tmp;
 	struct counted *c = site->counted ? counted_of(t, site) : NULL;
-	if (!c || !c->wanted || c->refused)
+	return c && c->wanted && !c->refused ? c : NULL;
+}
+
+void tally_study(struct target *t, struct site_plan *p, const struct site *site)
+{
+	struct counted *c = to_be_counted(t, site);
+	if (!c)
 		return;
 	struct tally_options o = {.live = &p->live,
 				  .private = private_registers_of(t->engine, site),
 				  .without_trips = c->without_trips};
-	if (!take_numbers(t, c, &p->forest) ||
-	    !tally_plan(&p->tally, site->code->flow, p->cfg, &p->forest, &o, a, tmp)) {
+	if (!tally_plan(&p->tally, site->code->flow, p->cfg, &p->forest, &o, p->a, p->tmp))
+		c->refused = REFUSED_UNRESOLVED;
+}
+
+void tally_add_probes(struct target *t, struct site_plan *p, struct site *site)
+{
+	struct counted *c = to_be_counted(t, site);
+	if (!c)
+		return;
+	if (!take_numbers(t, c, &p->forest)) {
 		c->refused = REFUSED_UNRESOLVED;
 		return;
 	}
 	struct tally_numbers n = numbers_of(t, site, c);
 	uint32_t first = p->probes.len;
-	tally_code(&p->tally, site->code->flow, &n, &p->probes, a);
-	p->recover = tally_recover(&p->tally, &n, a);
+	tally_code(&p->tally, site->code->flow, &n, &p->probes, p->a);
+	p->recover = tally_recover(&p->tally, &n, p->a);
 	for (uint32_t i = first; i < p->probes.len; i++)
 		p->probes.data[i].owner += TALLY_OWNERS;
 }
@@ -128,9 +142,9 @@ bool tally_gives_up(struct target *t, const struct site_plan *p, struct site *si
 
 void tally_publish(struct target *t, const struct site_plan *p, const struct site *site)
 {
-	const struct counted *c = site->counted ? counted_of(t, site) : NULL;
+	const struct counted *c = to_be_counted(t, site);
 	const struct tally *y = &p->tally;
-	if (!c || !c->wanted || c->refused)
+	if (!c)
 		return;
 	struct rt_counted *out = target_at(t, RT_COUNTED);
 	struct rt_counted_loop *loops = target_at(t, RT_COUNTED_LOOPS);

@@ -360,9 +360,10 @@ struct site *target_site(struct target *t, struct code *code, uint32_t procedure
 const struct site *site_of(struct target *t, const struct frame *f);
 uint32_t target_add_subject(struct target *t, const struct subject_request *r, enum purpose purpose,
 			    struct err *e);
-/* Makes `next` of a dirty site, in code memory of its own. Without anything to probe it has none.
- */
-int site_plan(struct target *t, uint32_t site, struct batch_result *result, struct err *e);
+/* Makes `next` of these sites, in code memory of their own. Without anything to probe a site has
+ * none. */
+int sites_plan(struct target *t, const uint32_t *sites, uint32_t count, struct batch_result *result,
+	       struct err *e);
 
 /* code_memory.c */
 /* Room for next_room bytes within reach of the site's procedure, if there is any. */

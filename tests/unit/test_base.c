@@ -1,3 +1,4 @@
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -214,6 +215,45 @@ static void parallel_for_does_each_item_once(void **state)
 	}
 }
 
+/* Places of items, few enough that makers have to wait for them. */
+struct queue {
+	atomic_uint places[4]; /* the item in it, plus one */
+	uint32_t ahead, taken;
+	atomic_uint wrong;
+	pthread_t taker;
+};
+
+static void put_in_place(void *ctx, uint32_t item, uint32_t worker)
+{
+	struct queue *q = ctx;
+	unsigned before = atomic_exchange(&q->places[item % q->ahead], item + 1);
+	if (before || worker >= parallel_workers())
+		atomic_fetch_add(&q->wrong, 1);
+}
+
+static void take_from_place(void *ctx, uint32_t item)
+{
+	struct queue *q = ctx;
+	unsigned there = atomic_exchange(&q->places[item % q->ahead], 0);
+	if (there != item + 1 || item != q->taken || !pthread_equal(q->taker, pthread_self()))
+		atomic_fetch_add(&q->wrong, 1);
+	q->taken++;
+}
+
+static void parallel_in_order_takes_one_after_the_other(void **state)
+{
+	(void)state;
+	static const uint32_t counts[] = {0, 1, 2, 3, 4, 5, 1000};
+	for (uint32_t ahead = 1; ahead <= 4; ahead++) {
+		for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+			struct queue q = {.ahead = ahead, .taker = pthread_self()};
+			parallel_in_order(counts[i], ahead, put_in_place, take_from_place, &q);
+			assert_int_equal(q.taken, counts[i]);
+			assert_int_equal(atomic_load(&q.wrong), 0);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +269,7 @@ int main(void)
 		cmocka_unit_test(vec_grows_and_pops),
 		cmocka_unit_test(log_levels),
 		cmocka_unit_test(parallel_for_does_each_item_once),
+		cmocka_unit_test(parallel_in_order_takes_one_after_the_other),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

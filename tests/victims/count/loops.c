@@ -117,6 +117,26 @@ KEEP u64 loop_both(u64 n, u64 m)
 	return x;
 }
 
+/* Its exits are not at one place without optimisation. */
+KEEP u64 loop_both_break(u64 n, u64 m, u64 at)
+{
+	LOOP(both_break);
+	u64 x = 1;
+	CALLED(loop_both_break);
+	ENTER(both_break);
+	while (n && m) {
+		ITER(both_break);
+		if (n == at)
+			break;
+		n--, m--;
+		OPAQUE(m);
+		x = x * 3 + n;
+		BARRIER();
+	}
+	LEAVE(both_break);
+	return x;
+}
+
 KEEP u64 loop_either(u64 n, u64 m)
 {
 	LOOP(either);
@@ -369,6 +389,7 @@ u64 victim_loops(void)
 		sum ^= loop_cube(i % 6 + 1);
 		sum += loop_both(i % 7, i % 5);
 		sum ^= loop_either(i % 7, i % 5);
+		sum += loop_both_break(i % 9, i % 7, i % 5);
 		sum += loop_continues(i);
 		sum ^= loop_shared(i);
 		sum += loop_ends_in_if(i);

@@ -209,6 +209,24 @@ static uint32_t pass_alternatives(struct planner *p, uint32_t loop, uint32_t fir
 	return BLOCK_NONE;
 }
 
+static bool only_jumps(const struct block *b)
+{
+	return b->end == END_JUMP && b->insn_count == 1 && b->edge_count == 1;
+}
+
+/* Without optimisation the body lies before its test, and the test's last part, if there is a break
+ * in the body, falls onto a jump to where the other parts lead, around the `nop` of the break. */
+static bool leads_to(const struct planner *p, uint32_t edge, uint32_t block, bool last)
+{
+	uint32_t at = target_of(p, edge);
+	for (uint32_t i = 0; last && i < TEST_PARTS && at != block; i++) {
+		if (!only_jumps(&p->g->blocks[at]))
+			break;
+		at = target_of(p, p->g->blocks[at].first_edge);
+	}
+	return at == block;
+}
+
 /* A loop that always jumps back is left by the first test that its header leads to, which may have
  * several parts: of `a && b` each leads to the same place. Other loops have their test at the
  * bottom, and what leaves them further up is a break. */
@@ -227,13 +245,15 @@ static void find_tests(struct planner *p, uint32_t loop)
 				at = pass_alternatives(p, loop, other, one);
 			continue;
 		}
-		if (w.outside == UINT32_MAX || w.inside == UINT32_MAX ||
-		    (end != BLOCK_NONE && target_of(p, w.outside) != end))
+		if (w.outside == UINT32_MAX || w.inside == UINT32_MAX)
+			return;
+		uint32_t next = target_of(p, w.inside);
+		bool last = next < at; /* blocks are sorted by address */
+		if (end != BLOCK_NONE && !leads_to(p, w.outside, end, last))
 			return;
 		end = target_of(p, w.outside);
 		p->t->tests[w.outside] = loop;
-		at = target_of(p, w.inside);
-		at = has_one_way_in(p, at) ? find_branch(p, loop, at) : BLOCK_NONE;
+		at = !last && has_one_way_in(p, next) ? find_branch(p, loop, next) : BLOCK_NONE;
 	}
 }
 

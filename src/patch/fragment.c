@@ -126,12 +126,28 @@ static void choose_mechanism(struct plan *p)
 	displace(p, DISPLACE_ANYHOW, why);
 }
 
+/* Unwinders know where a signal handler returns to by its bytes, and so does our runtime. */
+static bool is_trampoline(const struct plan *p)
+{
+	const struct arch_layout *layout = p->arch->layout;
+	const struct cfg *g = p->g;
+	size_t have;
+	const uint8_t *bytes = g->entry < g->block_count
+				       ? image_at(p->image, g->blocks[g->entry].start, &have)
+				       : NULL;
+	return bytes && have >= layout->sigreturn_size &&
+	       !memcmp(bytes, layout->sigreturn, layout->sigreturn_size);
+}
+
 bool fragment_make(struct fragment *out, struct fragment_request *r, struct arena *tmp)
 {
 	struct plan p;
 	*out = (struct fragment){0};
 	init(&p, out, r, tmp);
-	resolve_probes(&p);
+	if (is_trampoline(&p))
+		refuse_all(&p, REFUSED_TRAMPOLINE);
+	else
+		resolve_probes(&p);
 	bool any = p.attachment_count > 0;
 	if (any)
 		choose_mechanism(&p);

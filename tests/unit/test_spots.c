@@ -1,5 +1,6 @@
 /* Walks random procedures of both architectures at random and executes the spots that they pass:
- * whatever begins must end, in the reverse order, before the procedure is left. */
+ * whatever begins must end, in the reverse order, before the procedure is left. And what is never
+ * changed, whatever is to be there. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +9,7 @@
 #include <cmocka.h>
 
 #include "made_code.h"
-#include "patch/spots.h"
+#include "patch/fragment.h"
 
 enum { PROCEDURES = 1500, WALKS = 20, STEPS = 200, ALL = (1u << POINT_KINDS) - 1 };
 
@@ -179,11 +180,61 @@ static void a_part_is_as_in_the_whole(void **state)
 	}
 }
 
+static enum refusal refusal_of_entry(const struct arch *arch, const struct made_code *code)
+{
+	struct made m;
+	struct arena a;
+	struct loop_forest forest;
+	struct liveness live;
+	struct spot_list spots = {0};
+	struct fragment f;
+	assert_true(made_open_code(&m, arch, code, code->size));
+	arena_init(&a);
+	const struct cfg *g = made_cfg(&m, &a, &a);
+	loops_find(g, &forest, &a, &a);
+	spots_find(m.flow, g, &forest, 1u << POINT_ENTRY, LOOP_NONE, &spots);
+	liveness_find(&live, m.flow, g, (struct regset){0}, &a, &a);
+	assert_int_equal(spots.len, 1);
+	struct spot_probe probe = {.spot = spots.data[0]};
+	struct fragment_request r = {.flow = m.flow,
+				     .procedure = made_procedure(&m, "big"),
+				     .cfg = g,
+				     .live = &live,
+				     .probes = &probe,
+				     .count = 1,
+				     .address = MADE_BASE + 0x10000,
+				     .relocate = true};
+	assert_int_equal(fragment_make(&f, &r, &a), probe.refused == REFUSED_NONE);
+	fragment_release(&f);
+	vec_free(&spots);
+	arena_release(&a);
+	made_close(&m);
+	return probe.refused;
+}
+
+/* Unwinders find the bytes that they know. */
+static void where_handlers_return_to_is_left_alone(void **state)
+{
+	const struct arch *arches[] = {&arch_a64, &arch_x64};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(arches); i++) {
+		const struct arch_layout *layout = arches[i]->layout;
+		struct made_code code = {0};
+		made_add(&code, layout->sigreturn, layout->sigreturn_size);
+		made_add_callee(arches[i], &code);
+		assert_int_equal(refusal_of_entry(arches[i], &code), REFUSED_TRAMPOLINE);
+		code.size = 0;
+		made_add_callee(arches[i], &code);
+		assert_int_equal(refusal_of_entry(arches[i], &code), REFUSED_NONE);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_begins_ends_in_order),
 		cmocka_unit_test(a_part_is_as_in_the_whole),
+		cmocka_unit_test(where_handlers_return_to_is_left_alone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

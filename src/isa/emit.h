@@ -124,9 +124,10 @@ struct emit_probe {
 	/* A counter of the executing thread: the 64-bit word at `counter` in its area gets 1 added.
 	 */
 	uint32_t counter;
-	/* Finding the area: a table of pairs (thread pointer, area), 1 << table_bits of them; a
-	 * thread's is at index (thread pointer >> 12) mod their number. If another thread's is
-	 * there, the code calls `find`: it has the conventions of an operation's `routine`, takes
+	/* Finding the area: a table of pairs (~thread pointer, area), 1 << table_bits of them; a
+	 * thread's is at index (thread pointer >> 12) mod their number. (Not the pointer itself: it
+	 * may be 0, which an empty entry must not be taken for.) If another thread's is there, the
+	 * code calls `find`: it has the conventions of an operation's `routine`, takes
 	 * no argument and leaves the area's address. */
 	uint64_t table;
 	uint8_t table_bits;

@@ -44,26 +44,25 @@ static bool read_entry(const struct target *t, struct table_place *p)
 	       sizeof(p->entry);
 }
 
-/* The entry of a thread pointer, or one where it may be put; false if the table is full. The first
- * entry is nobody's: thread pointer 0 leads there. */
+/* The entry of a thread pointer, or one where it may be put; false if the table is full. */
 static bool find_entry(const struct target *t, int tid, uint64_t thread_pointer,
 		       struct table_place *out)
 {
-	uint32_t home = (uint32_t)(thread_pointer >> 12), removed = 0;
+	uint32_t home = (uint32_t)(thread_pointer >> 12), removed = RT_THREADS;
 	for (uint32_t i = 0; i < RT_THREADS; i++) {
 		*out = (struct table_place){.tid = tid, .index = (home + i) % RT_THREADS};
 		if (!read_entry(t, out))
 			return false;
-		if (out->entry.thread_pointer == thread_pointer)
+		if (out->entry.key == rt_thread_key(thread_pointer))
 			return true;
-		if (out->entry.thread_pointer == RT_THREAD_REMOVED && !removed)
+		if (out->entry.key == RT_THREAD_REMOVED && removed == RT_THREADS)
 			removed = out->index;
-		if (!out->entry.thread_pointer)
+		if (!out->entry.key)
 			break;
 	}
-	if (removed)
+	if (removed < RT_THREADS)
 		out->index = removed;
-	return removed || !out->entry.thread_pointer;
+	return removed < RT_THREADS || !out->entry.key;
 }
 
 /* The thread, or who shares its pointer, does not run meanwhile; to others the key says that it is
@@ -73,7 +72,7 @@ static void table_put(struct target *t, int tid, uint64_t thread_pointer, uint64
 	struct table_place p;
 	if (!thread_pointer || !find_entry(t, tid, thread_pointer, &p))
 		return;
-	p.entry = (struct rt_thread){.thread_pointer = thread_pointer, .area = area};
+	p.entry = (struct rt_thread){.key = rt_thread_key(thread_pointer), .area = area};
 	memory_write(tid, entry_address(t, p.index), &p.entry, sizeof(p.entry));
 }
 
@@ -84,7 +83,7 @@ static void table_remove(struct target *t, uint64_t thread_pointer, uint64_t are
 	struct table_place p;
 	uint64_t removed = RT_THREAD_REMOVED;
 	if (thread_pointer && find_entry(t, t->pid, thread_pointer, &p) &&
-	    p.entry.thread_pointer == thread_pointer && p.entry.area == area)
+	    p.entry.key == rt_thread_key(thread_pointer) && p.entry.area == area)
 		memory_write(t->pid, entry_address(t, p.index), &removed, sizeof(removed));
 }
 
@@ -104,12 +103,6 @@ static void wipe(struct target *t, uint32_t area)
 	madvise(a, RT_AREA_SIZE, MADV_REMOVE);
 	if (any || left.left_page)
 		*a = left;
-}
-
-void areas_begin(struct target *t)
-{
-	uint64_t nobody = RT_THREAD_REMOVED;
-	memory_write(t->pid, t->table, &nobody, sizeof(nobody));
 }
 
 /* Thread pointers are used again: one that is in the table may be of a thread that is gone, or of

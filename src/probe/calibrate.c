@@ -82,7 +82,7 @@ static void put_thread(struct bench *b)
 	a->tid = (uint32_t)gettid();
 	layout_stack(t, (uint64_t)(uintptr_t)&pointer, &a->stack_low, &a->stack_high);
 	b->table[(pointer >> 12) % RT_THREADS] =
-		(struct rt_thread){.thread_pointer = pointer, .area = t->base + RT_AREA(0)};
+		(struct rt_thread){.key = rt_thread_key(pointer), .area = t->base + RT_AREA(0)};
 }
 
 /* A routine that hits the probes and returns. */

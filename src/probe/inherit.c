@@ -86,7 +86,6 @@ static void begin_thread(struct target *child, struct target *parent, int tid)
 {
 	struct control_thread *th = control_thread(child->engine->control, tid);
 	uint32_t first;
-	areas_begin(child);
 	if (!th)
 		return;
 	contexts_inherit(child, parent, th);

@@ -251,7 +251,6 @@ static void fill_header(struct target *t)
 	h->code_regions = 2;
 	blocking_classes(h->calls);
 	set_events(t);
-	areas_begin(t);
 	h->magic = RT_MAGIC;
 }
 

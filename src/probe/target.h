@@ -278,8 +278,6 @@ void layout_stack(struct target *t, uint64_t sp, uint64_t *low, uint64_t *high);
 int layout_refresh(struct target *t, struct err *e);
 
 /* areas.c */
-/* Of a program whose table is as fork leaves it: empty. */
-void areas_begin(struct target *t);
 void areas_prepare(struct target *t, struct control_thread *th);
 void areas_prepare_all(struct target *t);
 /* The thread is gone: keeps its values, and its area is free for another one. */

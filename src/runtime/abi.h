@@ -439,19 +439,22 @@ struct rt_header {
 #define RT_SINK_FRAME  (RT_COUNT_AREA(RT_AREAS) + RT_COUNT_SHADOW)
 #define RT_REGION_SIZE RT_COUNT_AREA(RT_AREAS + 1)
 
-/* The thread table: RT_THREADS pairs (thread pointer, area), see isa/emit.h. Not in the region, but
- * in private memory of the program that fork wipes: a child that nobody prepared has no areas. */
+/* The thread table: RT_THREADS pairs, see isa/emit.h. Not in the region, but in private memory of
+ * the program that fork wipes: a child that nobody prepared has no areas. Thread pointer 0, before
+ * the program has set one up, is never in it, and its key is not that of a free entry. */
 struct rt_thread {
-	uint64_t thread_pointer; /* 0: free; RT_THREAD_*: no thread's */
-	uint64_t area;           /* run-time address */
+	uint64_t key;  /* rt_thread_key(); 0: free; RT_THREAD_*: no thread's */
+	uint64_t area; /* run-time address */
 };
 enum {
 	RT_THREAD_CLAIMED = 1, /* the runtime is about to write it */
 	RT_THREAD_REMOVED = 2, /* free, but others may follow */
 };
+static inline uint64_t rt_thread_key(uint64_t thread_pointer)
+{
+	return ~thread_pointer;
+}
 #define RT_TABLE_SIZE RT_ALIGN(RT_THREADS * sizeof(struct rt_thread))
-/* Entry 0 is RT_THREAD_REMOVED from the beginning: it is the home of thread pointer 0 (before the
- * program has set one up), which must not be taken for that of a thread. */
 
 /* The runtime's text starts with this table of offsets from its first byte, so that nobody needs
  * its symbols. Position independent; the addresses are patched by Sonde before the text is written

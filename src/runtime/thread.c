@@ -21,13 +21,13 @@ static struct rt_area *area_of_tid(uint32_t tid)
 /* The key comes last: a signal handler of this thread must not find it without the area. */
 static bool claim(struct rt_thread *t, uint64_t pointer, struct rt_area *a)
 {
-	uint64_t key = __atomic_load_n(&t->thread_pointer, __ATOMIC_RELAXED);
+	uint64_t key = __atomic_load_n(&t->key, __ATOMIC_RELAXED);
 	if ((key && key != RT_THREAD_REMOVED) ||
-	    !__atomic_compare_exchange_n(&t->thread_pointer, &key, RT_THREAD_CLAIMED, false,
-					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+	    !__atomic_compare_exchange_n(&t->key, &key, RT_THREAD_CLAIMED, false, __ATOMIC_ACQUIRE,
+					 __ATOMIC_RELAXED))
 		return false;
 	t->area = (uint64_t)a;
-	__atomic_store_n(&t->thread_pointer, pointer, __ATOMIC_RELEASE);
+	__atomic_store_n(&t->key, rt_thread_key(pointer), __ATOMIC_RELEASE);
 	return true;
 }
 
@@ -39,7 +39,7 @@ static struct rt_area *introduce(uint64_t pointer)
 				    : no_area();
 	struct rt_thread *table = region_table();
 	uint64_t home = pointer >> 12;
-	/* 0, before the program has set anything up, is no key: it stands for a free entry. */
+	/* Several threads may have none. */
 	if (!pointer)
 		return a;
 	if (a->tid)
@@ -56,9 +56,9 @@ COLD struct rt_area *thread_find(uint64_t pointer)
 	uint64_t home = pointer >> 12;
 	for (uint64_t i = 0; i < RT_THREADS; i++) {
 		const struct rt_thread *t = &table[(home + i) % RT_THREADS];
-		if (!t->thread_pointer)
+		if (!t->key)
 			break;
-		if (t->thread_pointer == pointer)
+		if (t->key == rt_thread_key(pointer))
 			return (struct rt_area *)t->area;
 	}
 	return introduce(pointer);

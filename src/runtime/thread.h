@@ -12,7 +12,7 @@ HOT struct rt_area *thread_at_home(void)
 {
 	uint64_t pointer = thread_pointer();
 	const struct rt_thread *t = thread_home(pointer);
-	return likely(t->thread_pointer == pointer && pointer) ? (struct rt_area *)t->area : NULL;
+	return likely(t->key == rt_thread_key(pointer)) ? (struct rt_area *)t->area : NULL;
 }
 
 static inline struct rt_area *thread_area(void)

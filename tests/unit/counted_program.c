@@ -111,7 +111,7 @@ static struct rt_shadow *top_frame(uint64_t area)
 static struct rt_area *area_of_thread(struct counted_program *p)
 {
 	const struct rt_thread *t = table_home(p->bench, here_thread_pointer());
-	if (t->thread_pointer == here_thread_pointer())
+	if (t->key == rt_thread_key(here_thread_pointer()))
 		return (struct rt_area *)t->area;
 	return (struct rt_area *)call_runtime(p, entries(p->bench)->find, 0, 0);
 }

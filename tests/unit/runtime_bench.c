@@ -211,10 +211,9 @@ int bench_start(void **state)
 	h->clock_kind = 1;
 	h->tracer = (uint32_t)getpid();
 	h->link_mask = UINT64_MAX;
-	b->table->thread_pointer = RT_THREAD_REMOVED;
 	b->area = prepare_area(b, 0, (uint32_t)gettid());
 	*table_home(b, here_thread_pointer()) =
-		(struct rt_thread){here_thread_pointer(), (uint64_t)b->area};
+		(struct rt_thread){rt_thread_key(here_thread_pointer()), (uint64_t)b->area};
 	b->stack = mmap(NULL, STACK_WORDS * 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			-1, 0);
 	b->sp = b->stack + STACK_WORDS - SLACK - 64;

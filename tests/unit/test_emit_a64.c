@@ -399,7 +399,7 @@ static void test_counter_text(void **state)
 	(void)state;
 	p.free.core = 0xe;
 	expect_probe(&p, "mrs x2, tpidr_el0\nadr x3, #0x40010000\nubfx x1, x2, #0xc, #0xc\n"
-			 "add x3, x3, x1, lsl #4\nldp x3, x1, [x3]\neor x3, x3, x2\n"
+			 "add x3, x3, x1, lsl #4\nldp x3, x1, [x3]\neon x3, x3, x2\n"
 			 "cbnz x3, #0x40000028\n"
 			 "ldr x2, [x1, #0x1008]\nadd x2, x2, #1\nstr x2, [x1, #0x1008]\n"
 			 "stp x16, x17, [sp, #-0x20]!\nadd x17, sp, #0x20\n"
@@ -419,7 +419,7 @@ static void test_counter_without_registers(void **state)
 		     "stp x9, x10, [sp, #-0x20]!\nstr x11, [sp, #0x10]\n"
 		     "mrs x10, tpidr_el0\nmovz x11, #0x5000, lsl #16\nmovk x11, #0x1234, lsl #32\n"
 		     "ubfx x9, x10, #0xc, #0xc\n"
-		     "add x11, x11, x9, lsl #4\nldp x11, x9, [x11]\neor x11, x11, x10\n"
+		     "add x11, x11, x9, lsl #4\nldp x11, x9, [x11]\neon x11, x11, x10\n"
 		     "cbnz x11, #0x40000040\n"
 		     "add x11, x9, #0x801, lsl #12\n"
 		     "ldr x10, [x11, #8]\nadd x10, x10, #1\nstr x10, [x11, #8]\n"
@@ -491,7 +491,7 @@ static void test_operations_text(void **state)
 			  "str x2, [x16, #0x208]\n");
 	expect_operations(back, 8, 7, 7,
 			  "mrs x1, tpidr_el0\nadr x2, #0x40010000\nubfx x0, x1, #0xc, #0xc\n"
-			  "add x2, x2, x0, lsl #4\nldp x2, x0, [x2]\neor x2, x2, x1\n"
+			  "add x2, x2, x0, lsl #4\nldp x2, x0, [x2]\neon x2, x2, x1\n"
 			  "cbnz x2, #0x40000030\nldr x0, [x0, #0x10]\nadd x1, sp, #0x10\n"
 			  "ldp x16, x2, [x0]\neor x1, x1, x2\ncbnz x1, #0x40000050\n"
 			  /* find */
@@ -1020,7 +1020,7 @@ static void set_thread(uint64_t *table, uint64_t thread, const uint64_t *area)
 {
 	uint64_t own = address(__builtin_thread_pointer());
 	uint64_t *pair = table + 2 * (own >> 12 & ((1 << TABLE_BITS) - 1));
-	pair[0] = thread;
+	pair[0] = ~thread;
 	pair[1] = address(area);
 }
 

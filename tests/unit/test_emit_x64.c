@@ -280,12 +280,14 @@ static void test_probe_text(void **state)
 	(void)state;
 	expect_probe((struct regset){.core = B(RAX) | B(R9) | B(REG_FLAGS)},
 		     "rdfsbaseq %r9; movq %r9, %rax; shrq $8, %rax; andq $0xfff0, %rax; "
-		     "addq 0x46(%rip), %rax; cmpq %r9, (%rax); jne 0x50002f; movq 8(%rax), %rax; "
+		     "notq %r9; addq 0x43(%rip), %rax; cmpq %r9, (%rax); jne 0x500032; movq "
+		     "8(%rax), %rax; "
 		     "incq 0x1008(%rax)");
 	expect_probe((struct regset){.core = B(RSP)},
 		     "leaq -0x80(%rsp), %rsp; pushq %rcx; pushq %rdx; pushq %rax; lahf; seto %al; "
 		     "rdfsbaseq %rdx; movq %rdx, %rcx; shrq $8, %rcx; andq $0xfff0, %rcx; "
-		     "addq 0x5a(%rip), %rcx; cmpq %rdx, (%rcx); jne 0x500049; movq 8(%rcx), %rcx; "
+		     "notq %rdx; addq 0x57(%rip), %rcx; cmpq %rdx, (%rcx); jne 0x50004c; movq "
+		     "8(%rcx), %rcx; "
 		     "incq 0x1008(%rcx); addb $0x7f, %al; sahf; popq %rax; popq %rdx; popq %rcx; "
 		     "leaq 0x80(%rsp), %rsp");
 }
@@ -995,7 +997,7 @@ static void count_once(uint64_t thread, unsigned which)
 		.find = at(FIND),
 	};
 	uint64_t *entry = words_at(TABLE) + 2 * (thread >> 12 & ((1 << TABLE_BITS) - 1));
-	entry[0] = which == OURS ? thread : thread ^ 1;
+	entry[0] = ~(which == OURS ? thread : thread ^ 1);
 	entry[1] = at(AREA);
 	put_find(at(OTHER_AREA));
 	uint64_t *ours = words_at(AREA + p.counter), *other = words_at(OTHER_AREA + p.counter);
@@ -1089,8 +1091,8 @@ static void try_operations(uint64_t thread, uint64_t *area)
 			       .routine = at(ROUTINE),
 			       .argument = random_word() >> random_word() % 64};
 	uint64_t *entry = words_at(TABLE) + 2 * (thread >> 12 & ((1 << TABLE_BITS) - 1));
-	entry[0] = random_word() % 2 ? thread : thread ^ 1;
-	entry[1] = entry[0] == thread ? (uint64_t)(uintptr_t)area : 0;
+	entry[0] = random_word() % 2 ? ~thread : thread;
+	entry[1] = entry[0] == ~thread ? (uint64_t)(uintptr_t)area : 0;
 
 	made_begin(&m, random_word, 0xffff & ~B(RSP));
 	m.area = (uint64_t)(uintptr_t)area;

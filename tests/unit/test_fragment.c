@@ -458,7 +458,7 @@ static void make_memory(struct pool *pool, const struct arch *arch)
 	table = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	area = mmap(NULL, COUNTERS * 8, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	uint64_t *entry = table[thread_pointer() >> 12 & ((1 << TABLE_BITS) - 1)];
-	entry[0] = thread_pointer();
+	entry[0] = ~thread_pointer();
 	entry[1] = (uint64_t)(uintptr_t)area;
 	for (uint32_t i = 0; i < image_count; i++) {
 		uint64_t at;

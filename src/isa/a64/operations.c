@@ -6,8 +6,8 @@
  *	      B = table
  *	ubfx  d, A, #12, #table_bits
  *	add   B, B, d, lsl #4
- *	ldp   B, d, [B]             thread pointer, area
- *	eor   B, B, A
+ *	ldp   B, d, [B]             ~thread pointer, area
+ *	eon   B, B, A
  *	cbnz  B, aside
  * back:
  *
@@ -191,7 +191,7 @@ static void find_area(struct op_writer *w, uint32_t at, unsigned d)
 	a64_put(e, a64_ubfx(d, a, THREAD_SHIFT, w->p->table_bits));
 	a64_put(e, a64_add_shifted(b, b, d, PAIR_SHIFT));
 	a64_put(e, a64_load_pair(b, d, b, 0));
-	a64_put(e, a64_eor(b, b, a));
+	a64_put(e, a64_eon(b, b, a));
 	branch(e, b, false, here);
 	emit_place(e, back);
 	ops_put_find(w, here, back, (uint8_t)d);

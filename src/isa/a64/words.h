@@ -109,6 +109,12 @@ static inline uint32_t a64_eor(unsigned d, unsigned n, unsigned m)
 	return 0xca000000 | m << 16 | n << 5 | d;
 }
 
+/* n ^ ~m */
+static inline uint32_t a64_eon(unsigned d, unsigned n, unsigned m)
+{
+	return 0xca200000 | m << 16 | n << 5 | d;
+}
+
 static inline uint32_t a64_ubfx(unsigned d, unsigned n, unsigned low, unsigned count)
 {
 	return 0xd3400000 | low << 16 | (low + count - 1) << 10 | n << 5 | d;

@@ -18,6 +18,8 @@ enum {
 	AND = 0x81,
 	AND_SHORT = 0x83,
 	AND_FIELD = 4,
+	NOT = 0xf7,
+	NOT_FIELD = 2,
 };
 
 /* What a probe keeps, and where. */
@@ -207,6 +209,7 @@ static void find_area(struct op_writer *w, uint32_t at, unsigned d)
 	shift(e, X64_SHIFT_RIGHT, d, 8);
 	x64_registers_form(e, AND, AND_FIELD, d);
 	x64_word(e, ((UINT32_C(1) << w->p->table_bits) - 1) << 4);
+	x64_registers_form(e, NOT, NOT_FIELD, thread);
 	x64_literal_form(e, X64_ADD, d, emit_literal(e, w->p->table, 0));
 	x64_memory_form(e, X64_COMPARE, thread, d, 0);
 	x64_jump_if(e, X64_JNE32, (struct emit_target){.label = here});

@@ -41,8 +41,9 @@ static void report(const struct count_args *a, const struct count_session *s)
 {
 	bool named = strcmp(a->output, "sonde.data") != 0;
 	complain("%" PRIu64
-		 " instructions counted in %.1f s -> %s; see them with: sonde report%s%s",
-		 s->instructions, s->seconds, a->output, named ? " " : "", named ? a->output : "");
+		 " instructions counted in %.1f s%s%s%s -> %s; see them with: sonde report%s%s",
+		 s->instructions, s->seconds, s->partial[0] ? " (partial: " : "", s->partial,
+		 s->partial[0] ? ")" : "", a->output, named ? " " : "", named ? a->output : "");
 }
 
 /* 0 seconds: to the end. */

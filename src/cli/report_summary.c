@@ -131,6 +131,15 @@ static void add_note(const char *note, struct text *out)
 	text_char(out, '\n');
 }
 
+static void add_partial(const char *why, struct text *out)
+{
+	if (!*why)
+		return;
+	text_add(out, "partial     ");
+	output_name(out, why);
+	text_add(out, ": what was counted until then\n");
+}
+
 static void add_run(const struct report *r, struct text *out)
 {
 	const char *seconds = fact(r, "seconds");
@@ -150,6 +159,7 @@ static void add_run(const struct report *r, struct text *out)
 				      ? "\n"
 				      : ", or more: the recording did not end in order\n");
 	}
+	add_partial(fact(r, "partial"), out);
 	add_metrics(r, out);
 	uncovered_table(r, out);
 	add_quality(r, out);

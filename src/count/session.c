@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "base/clock.h"
@@ -28,6 +29,7 @@ struct count_private {
 	struct saver saver;
 	struct coverage *coverage;
 	VEC(struct target *) targets;
+	uint32_t killed; /* processes that a signal ended */
 	double started;
 };
 
@@ -143,6 +145,7 @@ static void on_loaded(struct count_session *s, const struct engine_event *v)
 
 static void on_ended(struct count_session *s, const struct engine_event *v)
 {
+	s->own->killed += WIFSIGNALED(v->status);
 	if (target_pid(v->target) == s->program) {
 		s->program = 0;
 		s->status = v->status;
@@ -319,11 +322,40 @@ static void tell_losses(struct count_session *s)
 	}
 }
 
+static void name_signal(int number, char *out, size_t size)
+{
+	const char *name = sigabbrev_np(number);
+	if (name)
+		snprintf(out, size, "SIG%s", name);
+	else
+		snprintf(out, size, "signal %d", number);
+}
+
+/* Why there is more of the run than was counted, if there is. */
+static void note_partial(struct count_session *s)
+{
+	char name[32];
+	size_t size = sizeof(s->partial);
+	uint32_t left = s->own->targets.len;
+	if (WIFSIGNALED(s->status)) {
+		name_signal(WTERMSIG(s->status), name, sizeof(name));
+		snprintf(s->partial, size, "%s ended the program", name);
+	} else if (s->own->killed) {
+		snprintf(s->partial, size, "signals ended %" PRIu32 " of its processes",
+			 s->own->killed);
+	} else if (left && !s->program) { /* or the user has had enough */
+		snprintf(s->partial, size, "%" PRIu32 " of its processes went on", left);
+	}
+	if (s->partial[0])
+		profile_fact(&s->profile, "partial", s->partial);
+}
+
 void count_finish(struct count_session *s)
 {
 	struct saver *saver = &s->own->saver;
 	const struct fuse_options fuse = {
 		.image = engine_image, .structure = known_structure, .ctx = s};
+	note_partial(s);
 	vec_each (t, &s->own->targets) /* all of them soon: reading takes longer */
 		engine_leave(s->own->engine, *t);
 	while (s->own->targets.len)

@@ -28,6 +28,7 @@ struct count_session {
 	int program;               /* the started program while it runs, else 0 */
 	int status;                /* once it has ended, as of waitpid() */
 	char problem[700];         /* why not all could be saved, or empty */
+	char partial[100];         /* why not all of the run was counted, or empty */
 	struct count_private *own;
 };
 

@@ -202,11 +202,12 @@ static void add_facts(struct count_session *s)
 
 static void init(struct count_session *s)
 {
-	static const struct engine_options usual;
+	/* For tests: what is taken for free is destroyed. */
+	const struct engine_options options = {.poison = getenv("SONDE_POISON")};
 	struct count_private *own = xcalloc(1, sizeof(*own));
 	s->own = own;
 	profile_init(&s->profile);
-	own->engine = engine_new(&usual);
+	own->engine = engine_new(&options);
 	own->coverage = coverage_new();
 	own->codes = codes_new(NULL);
 	watched_init(&own->watched, &s->profile, own->codes);
@@ -343,7 +344,7 @@ static void note_partial(struct count_session *s)
 	} else if (s->own->killed) {
 		snprintf(s->partial, size, "signals ended %" PRIu32 " of its processes",
 			 s->own->killed);
-	} else if (left && !s->program) { /* or the user has had enough */
+	} else if (left && s->o->argv && !s->program) { /* or the user has had enough */
 		snprintf(s->partial, size, "%" PRIu32 " of its processes went on", left);
 	}
 	if (s->partial[0])

@@ -194,6 +194,33 @@ void control_go(struct control *c, int tid)
 		control_release(c, t);
 }
 
+/* Threads that become ours. */
+
+static int seize(struct control *c, int pid, int tid, struct err *e)
+{
+	struct tracee tracee;
+	int rc = tracee_seize(&tracee, tid, true, e);
+	if (rc)
+		return rc;
+	if (!control_find_process(c, pid))
+		vec_push(&c->processes,
+			 (struct control_process){.pid = pid, .memory = ++c->memories});
+	control_add(c, pid, tid);
+	return 0;
+}
+
+/* One pass over the threads of a process; returns how many were new to us. Some end meanwhile, some
+ * are ours already because a thread of ours made them, which their first stop will tell. */
+static int seize_threads(struct control *c, int pid, struct err *e)
+{
+	tid_list tids = {0};
+	int count = threads_list(pid, &tids, e);
+	vec_each (tid, &tids)
+		count += !control_thread(c, *tid) && !seize(c, pid, *tid, e);
+	vec_free(&tids);
+	return count;
+}
+
 /* Stopping. */
 
 static bool is_of(struct control *c, const struct control_thread *t, uint32_t memory)
@@ -232,6 +259,16 @@ static bool all_quiet(struct control *c, uint32_t memory, bool look, bool patien
 	return quiet;
 }
 
+/* A thread that was making another one when it became ours made it without telling us; once all
+ * have stopped, everyone is to be seen. */
+static bool are_all_ours(struct control *c, struct control_process *p)
+{
+	struct err why;
+	if (!p->complete)
+		p->complete = seize_threads(c, p->pid, &why) <= 0;
+	return p->complete;
+}
+
 static void set_stopped(struct control *c, uint32_t memory, bool stopped)
 {
 	vec_each (p, &c->processes)
@@ -250,7 +287,8 @@ int control_stop(struct control *c, int pid, struct err *e)
 	for (; p; p = control_find_process(c, pid)) {
 		uint64_t now = now_ns();
 		memory = p->memory; /* another one, after exec */
-		if (all_quiet(c, memory, now >= look, now < start + PATIENCE_NS))
+		if (all_quiet(c, memory, now >= look, now < start + PATIENCE_NS) &&
+		    are_all_ours(c, p))
 			break;
 		if (now >= look)
 			look = now + LOOK_NS;
@@ -398,31 +436,6 @@ void control_detach(struct control *c, int pid)
 }
 
 /* Beginning. */
-
-static int seize(struct control *c, int pid, int tid, struct err *e)
-{
-	struct tracee tracee;
-	int rc = tracee_seize(&tracee, tid, true, e);
-	if (rc)
-		return rc;
-	if (!control_find_process(c, pid))
-		vec_push(&c->processes,
-			 (struct control_process){.pid = pid, .memory = ++c->memories});
-	control_add(c, pid, tid);
-	return 0;
-}
-
-/* One pass over the threads of a process; returns how many were new to us. Some end meanwhile, some
- * are ours already because a thread of ours made them, which their first stop will tell. */
-static int seize_threads(struct control *c, int pid, struct err *e)
-{
-	tid_list tids = {0};
-	int count = threads_list(pid, &tids, e);
-	vec_each (tid, &tids)
-		count += !control_thread(c, *tid) && !seize(c, pid, *tid, e);
-	vec_free(&tids);
-	return count;
-}
 
 /* Threads that are not ours yet may make others while we go: until a pass finds none. */
 int control_attach(struct control *c, int pid, struct err *e)

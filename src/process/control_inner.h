@@ -7,7 +7,8 @@ struct control_process {
 	int pid;
 	uint32_t memory; /* processes with the same number share their memory */
 	bool stopped;
-	bool leaving; /* whatever stops is detached */
+	bool leaving;  /* whatever stops is detached */
+	bool complete; /* all its threads are known */
 	int parent;
 	bool shared;
 };

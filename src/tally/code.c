@@ -289,9 +289,11 @@ static void push(struct coder *c, unsigned context, unsigned caller, unsigned at
 	}
 }
 
-/* Leaves in V3 where the slots end that begin with the one of the call that we come from.
+/* Leaves in V3 where the slots end that begin with the one of the call that we come from. The stack
+ * pointer is what it was at the call.
  *
- * The stack pointer is what it was at the call. */
+ * Context and key were written one after the other, and are read so: as a pair they would have to
+ * reach memory first. */
 static void take_passed(struct coder *c)
 {
 	unsigned frame = passed_frame(c);
@@ -302,16 +304,15 @@ static void take_passed(struct coder *c)
 	op(c, EMIT_LOW_BITS, V2, V1, 0, RT_KEY_SITE);
 	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, 0);
 	load(c, V2, frame, offsetof(struct rt_shadow, key));
-	load(c, V3, frame, offsetof(struct rt_shadow, context));
 	op(c, EMIT_XOR, V2, V2, V0, 0);
 	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, 0);
+	load(c, V3, frame, offsetof(struct rt_shadow, context));
 	op(c, EMIT_SHIFT_RIGHT, V0, V1, 0, RT_KEY_SITE);
 	op(c, EMIT_SUB_SHIFTED, V3, V3, V0, SLOT_SHIFT);
 }
 
 /* The same by way of the thread, with the caller's frame in `frame`; it is stale if its stack
- * pointer is below ours: on to the aside. Context and key were written one after the other, and are
- * read so: as a pair they would have to reach memory first. */
+ * pointer is below ours: on to the aside. */
 static void find_caller(struct coder *c, unsigned frame, unsigned stale)
 {
 	bool passes = c->t->passes && !c->t->framed && held_context(c) != passed_sum(c);

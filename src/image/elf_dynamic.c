@@ -8,6 +8,7 @@ enum { TAGS = DT_RELRENT + 1 };
 struct tags {
 	uint64_t value[TAGS];
 	uint64_t gnu_hash, flags_1;
+	bool changes_text; /* the tag has no value */
 };
 
 static void read_tags(struct cursor c, struct tags *t)
@@ -16,6 +17,7 @@ static void read_tags(struct cursor c, struct tags *t)
 		uint64_t tag = cursor_u64(&c), value = cursor_u64(&c);
 		if (tag == DT_NULL)
 			return;
+		t->changes_text |= tag == DT_TEXTREL;
 		if (tag < TAGS)
 			t->value[tag] = value;
 		else if (tag == DT_GNU_HASH)
@@ -84,7 +86,7 @@ static struct symbol_table symbols_of(const struct image *im, const struct tags 
 
 void elf_read_dynamic(struct reader *r)
 {
-	const struct image *im = r->im;
+	struct image *im = r->im;
 	struct tags t = {0};
 	for (uint32_t i = 0; i < r->program_count; i++) {
 		if (r->programs[i].p_type != PT_DYNAMIC)
@@ -94,6 +96,7 @@ void elf_read_dynamic(struct reader *r)
 	}
 	uint64_t room;
 	struct symbol_table symbols = symbols_of(im, &t, &room);
+	im->changes_text = t.changes_text || t.value[DT_FLAGS] & DF_TEXTREL;
 	r->dynamic = (struct dynamic){
 		.symbols = symbols,
 		.symbol_room = room,

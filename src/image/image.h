@@ -85,6 +85,7 @@ struct build_id {
 struct image {
 	const char *path; /* as opened; "[vdso]" for the vdso */
 	enum image_kind kind;
+	bool changes_text; /* the dynamic linker relocates its code */
 	bool debug_only; /* a separate debug file: code and data were taken out, addresses remain */
 	uint16_t machine; /* EM_* */
 	uint64_t entry;   /* 0 if none */

@@ -144,7 +144,9 @@ bool fragment_make(struct fragment *out, struct fragment_request *r, struct aren
 	struct plan p;
 	*out = (struct fragment){0};
 	init(&p, out, r, tmp);
-	if (is_trampoline(&p))
+	if (p.image->changes_text)
+		refuse_all(&p, REFUSED_RELOCATED);
+	else if (is_trampoline(&p))
 		refuse_all(&p, REFUSED_TRAMPOLINE);
 	else
 		resolve_probes(&p);

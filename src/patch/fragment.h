@@ -45,6 +45,7 @@
 	X(OUT_OF_REACH, "out-of-reach", "is too far from free memory for a jump")                  \
 	X(SHADOW_STACK, "shadow-stack", "would need a call that shadow stacks forbid")             \
 	X(NO_RECIPE, "no-recipe", "is at a place whose stack frame is not understood")             \
+	X(RELOCATED, "relocated", "is in code that the dynamic linker changes")                    \
 	X(TRAMPOLINE, "trampoline", "is where signal handlers return to")                          \
 	X(BUSY, "busy", "is being executed by a signal handler's interrupted code")                \
 	X(NOT_WRITABLE, "not-writable", "is in memory that cannot be changed")

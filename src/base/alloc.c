@@ -1,8 +1,9 @@
 #include "base/alloc.h"
 
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 static void fail(size_t size)
 {
@@ -34,4 +35,11 @@ void *xcalloc(size_t count, size_t size)
 void *xrealloc(void *p, size_t size)
 {
 	return checked(realloc(p, size ? size : 1), size);
+}
+
+void alloc_trim(void)
+{
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
 }

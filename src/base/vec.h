@@ -37,6 +37,15 @@
 		(v)->len = (v)->cap = 0;                                                           \
 	} while (0)
 
+/* Gives back what is reserved and not used, of a vector that will not grow. */
+#define vec_trim(v)                                                                                \
+	do {                                                                                       \
+		if ((v)->len && (v)->len < (v)->cap) {                                             \
+			(v)->cap = (v)->len;                                                       \
+			(v)->data = xrealloc((v)->data, (v)->cap * sizeof(*(v)->data));            \
+		}                                                                                  \
+	} while (0)
+
 /* Runs the body with `p` pointing at each element in turn. */
 #define vec_each(p, v)                                                                             \
 	for (__typeof__((v)->data + 0) p = (v)->data, p##_end = p ? p + (v)->len : p; p < p##_end; \

@@ -1,7 +1,5 @@
 #include "count/read.h"
 
-#include <string.h>
-
 #include "tally/where.h"
 
 /* A thread's contexts at work. */
@@ -254,7 +252,9 @@ static void add_counters(struct reading *d, uint32_t context, uint64_t calls)
 	if (!y)
 		return;
 	uint64_t *words = xcalloc(y->tally.word_count + (size_t)1, sizeof(*words));
-	memcpy(words, c->words, c->word_count * sizeof(*words));
+	for (uint32_t i = 0; i < c->word_count; i++)
+		if (c->words[i].number < y->tally.word_count)
+			words[c->words[i].number] = c->words[i].value;
 	struct tally_reading r = {.words = words, .calls = calls};
 	r.departures = departures_of(d, context, words, &r.departure_count);
 	int64_t *counts = tally_solve(&y->tally, &r, &good, d->tmp);

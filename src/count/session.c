@@ -81,6 +81,7 @@ static int count_all(struct count_session *s, struct target *t, struct err *e)
 	int rc = engine_count(s->own->engine, t, is_chosen, &choice, &added, e);
 	if (!rc && added)
 		rc = engine_commit(s->own->engine, t, &b, e);
+	alloc_trim();
 	s->procedures += added;
 	note_refused(s, t);
 	return rc;
@@ -106,6 +107,7 @@ static void drop_target(struct count_session *s, struct target *t)
 {
 	uint32_t kept = 0;
 	engine_leave(s->own->engine, t);
+	alloc_trim();
 	count_read(&s->own->reader, s->own->engine, t);
 	vec_each (x, &s->own->targets)
 		if (*x != t)

@@ -157,6 +157,10 @@ bool fragment_make(struct fragment *out, struct fragment_request *r, struct aren
 	for (uint32_t i = 0; i < r->count; i++)
 		any |= r->probes[i].refused == REFUSED_NONE;
 	if (any) {
+		vec_trim(&p.e.bytes);
+		vec_trim(&out->patches);
+		vec_trim(&out->moved);
+		vec_trim(&out->probes);
 		out->code = p.e.bytes.data;
 		out->size = p.e.bytes.len;
 		out->rare = p.e.rare;

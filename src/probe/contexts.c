@@ -143,32 +143,55 @@ void contexts_wipe(struct target *t, uint32_t slot)
 
 /* ---- reading it ---- */
 
-bool contexts_copy(const struct target *t, uint32_t slot, struct context_heap *out)
+enum { COPIED_AT_ONCE = 1 << 20 };
+
+bool contexts_open(const struct target *t, uint32_t slot, struct context_heap *out)
 {
-	uint64_t area = RT_COUNT_AREA(slot);
-	*out = (struct context_heap){.target = t, .base = t->base + area + RT_COUNT_CONTEXTS};
-	if (!target_area(t, slot)->count ||
-	    !region_read(t, area + RT_COUNT_STATE, &out->state, sizeof(out->state)) ||
-	    out->state.contexts_used > RT_CONTEXT_SPACE || out->state.asides > RT_ASIDES)
-		return false;
-	out->bytes = xmalloc(out->state.contexts_used);
-	if (region_read(t, area + RT_COUNT_CONTEXTS, out->bytes, out->state.contexts_used))
-		return true;
-	free(out->bytes);
-	return false;
+	uint64_t offset = RT_COUNT_AREA(slot) + RT_COUNT_CONTEXTS;
+	*out = (struct context_heap){.target = t, .base = t->base + offset, .offset = offset};
+	return target_area(t, slot)->count &&
+	       region_read(t, RT_COUNT_AREA(slot) + RT_COUNT_STATE, &out->state,
+			   sizeof(out->state)) &&
+	       out->state.contexts_used <= RT_CONTEXT_SPACE && out->state.asides <= RT_ASIDES;
 }
 
-struct rt_record *contexts_record(const struct context_heap *h, uint64_t *at)
+/* What is at `at`, and no less than `size` bytes of it. */
+static uint8_t *copied(struct context_heap *h, uint64_t at, uint64_t size)
+{
+	uint64_t left = h->state.contexts_used - at;
+	if (at >= h->first && at + size <= h->end)
+		return h->bytes + (at - h->first);
+	if (size < COPIED_AT_ONCE)
+		size = left < COPIED_AT_ONCE ? left : COPIED_AT_ONCE;
+	if (h->room < size) {
+		free(h->bytes);
+		h->bytes = xmalloc(size);
+		h->room = size;
+	}
+	h->first = at;
+	h->end = region_read(h->target, h->offset + at, h->bytes, size) ? at + size : at;
+	return h->end > at ? h->bytes : NULL;
+}
+
+bool contexts_copy_all(struct context_heap *h)
+{
+	return copied(h, 0, h->state.contexts_used);
+}
+
+struct rt_record *contexts_record(struct context_heap *h, uint64_t *at)
 {
 	uint64_t used = h->state.contexts_used;
-	if (*at + sizeof(struct rt_edge) > used)
+	struct rt_record *r = NULL;
+	if (*at + sizeof(struct rt_edge) <= used)
+		r = (struct rt_record *)copied(h, *at, sizeof(struct rt_edge));
+	if (!r)
 		return NULL;
-	struct rt_record *r = (struct rt_record *)(h->bytes + *at);
 	uint32_t size = r->size, context = r->context;
 	if (size < sizeof(struct rt_edge) || size % 16 || size > used - *at ||
 	    (context && (context < sizeof(*r) + sizeof(struct rt_context_slot) || context % 16 ||
 			 context + sizeof(struct rt_context) > size)))
 		return NULL;
+	r = (struct rt_record *)copied(h, *at, size);
 	*at += size;
 	return r;
 }
@@ -211,11 +234,12 @@ bool shadow_next(struct shadow_walk *w)
 	if (offset % 16 || offset >= h->state.contexts_used ||
 	    h->state.contexts_used - offset < sizeof(struct rt_context))
 		return false;
-	const struct rt_context *x = (const struct rt_context *)(h->bytes + offset);
+	struct rt_context x;
 	const struct rt_counted *table = target_at(h->target, RT_COUNTED);
-	if (!x->procedure || x->procedure >= RT_PROCEDURES)
+	if (!region_read(h->target, h->offset + offset, &x, sizeof(x)) || !x.procedure ||
+	    x.procedure >= RT_PROCEDURES)
 		return false;
-	w->counted = &table[x->procedure];
+	w->counted = &table[x.procedure];
 	uint32_t size = w->counted->frame;
 	if (size < sizeof(*w->frame) || size > RT_FRAME_MAX || size % 16 || size > w->end - w->at)
 		return false;

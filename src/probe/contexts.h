@@ -15,7 +15,13 @@ struct counted_context {
 	uint32_t site;   /* of the parent; 0: not in a call, or below the root */
 	uint32_t procedure;
 	uint32_t word_count;
-	const uint64_t *words;
+	const struct counted_word *words; /* ascending */
+};
+
+/* One of a context's words that is not 0: few are not. */
+struct counted_word {
+	uint32_t number;
+	uint64_t value;
 };
 
 /* Calls of a context at a site that led to another one: to a child, or, in recursion that is

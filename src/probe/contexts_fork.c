@@ -107,8 +107,7 @@ static void put_frames(struct target *child, const struct context_heap *h, struc
 }
 
 /* The runtime makes its index anew. */
-static void put_contexts(struct target *child, const struct context_heap *h,
-			 const struct fork_frames *f)
+static void put_contexts(struct target *child, struct context_heap *h, const struct fork_frames *f)
 {
 	struct rt_record *r;
 	uint64_t used = h->state.contexts_used, area = RT_COUNT_AREA(f->slot);
@@ -128,8 +127,10 @@ static void inherit(struct target *child, const struct target *parent, struct fo
 		    int tid)
 {
 	struct context_heap h;
-	if (!contexts_copy(parent, f->slot, &h))
+	if (!contexts_open(parent, f->slot, &h) || !contexts_copy_all(&h)) {
+		free(h.bytes);
 		return;
+	}
 	child->slots[f->slot].tid = tid;
 	contexts_prepare(child, f->slot); /* the root's frame */
 	target_header(child)->context_bytes = 0;

@@ -92,10 +92,19 @@ static struct target *target_new(struct engine *g, int pid)
 	return t;
 }
 
+static void forget_fragments(struct target *t)
+{
+	vec_each (s, &t->sites) {
+		fragment_release(&s->fragment);
+		fragment_release(&s->next);
+	}
+	vec_each (r, &t->retired)
+		fragment_release(&r->fragment);
+	vec_free(&t->retired);
+}
+
 static void site_release(struct site *s)
 {
-	fragment_release(&s->fragment);
-	fragment_release(&s->next);
 	vec_free(&s->subjects);
 	vec_free(&s->journal);
 }
@@ -104,6 +113,7 @@ static void target_free(struct target *t)
 {
 	target_unmap(t);
 	raw_release(t);
+	forget_fragments(t);
 	vec_each (s, &t->sites)
 		site_release(s);
 	vec_each (s, &t->subjects)
@@ -114,9 +124,6 @@ static void target_free(struct target *t)
 	vec_free(&t->sites);
 	vec_free(&t->subjects);
 	hashmap_release(&t->site_index);
-	vec_each (r, &t->retired)
-		fragment_release(&r->fragment);
-	vec_free(&t->retired);
 	vec_free(&t->journal_free);
 	vec_free(&t->probe_free);
 	vec_free(&t->probe_retired);
@@ -188,6 +195,7 @@ static void end_target(struct target *t, int status, uint64_t cpu_ns)
 {
 	if (t->injected)
 		t->ended.run_ns = cpu_ns;
+	forget_fragments(t);
 	for (uint32_t i = 0; i < RT_AREAS; i++)
 		if (t->slots[i].tid)
 			areas_retire(t, t->slots[i].tid);

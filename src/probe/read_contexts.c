@@ -11,6 +11,7 @@ struct reader {
 	struct arena *arena;
 	VEC(uint64_t) addresses; /* of contexts, ascending */
 	VEC(struct counted_context) contexts;
+	VEC(struct counted_word) words; /* of one */
 	VEC(struct counted_call) calls;
 	VEC(struct counted_departure) departures;
 	VEC(struct counted_frame) frames;
@@ -50,7 +51,7 @@ static const struct rt_context *context_of(const struct rt_record *record)
 
 static uint64_t run_time_address(const struct reader *r, const void *p)
 {
-	return (uint64_t)((const uint8_t *)p - r->heap.bytes) + r->heap.base;
+	return (uint64_t)((const uint8_t *)p - r->heap.bytes) + r->heap.first + r->heap.base;
 }
 
 static void add_context(struct reader *r, const struct rt_record *record)
@@ -59,11 +60,15 @@ static void add_context(struct reader *r, const struct rt_record *record)
 	const struct rt_counted *table = target_at(r->target, RT_COUNTED);
 	uint32_t room = (uint32_t)((record->size - record->context - sizeof(*x)) / 8);
 	uint32_t words = x->procedure < RT_PROCEDURES ? table[x->procedure].words : 0;
+	vec_clear(&r->words);
+	for (uint32_t i = 0; i < (words < room ? words : room); i++)
+		if (x->words[i])
+			vec_push(&r->words, (struct counted_word){i, x->words[i]});
 	struct counted_context c = {.parent = index_of(r, x->parent),
 				    .site = (uint32_t)x->site,
 				    .procedure = (uint32_t)x->procedure,
-				    .word_count = words < room ? words : room};
-	c.words = ARENA_DUP(r->arena, x->words, c.word_count);
+				    .word_count = r->words.len,
+				    .words = ARENA_DUP(r->arena, r->words.data, r->words.len)};
 	vec_push(&r->addresses, run_time_address(r, x));
 	vec_push(&r->contexts, c);
 }
@@ -234,7 +239,7 @@ static void read_thread(const struct target *t, uint32_t slot, struct arena *are
 {
 	struct reader r = {.target = t, .arena = arena};
 	*thread = (struct counted_thread){.tid = t->slots[slot].tid,
-					  .uncounted = !contexts_copy(t, slot, &r.heap)};
+					  .uncounted = !contexts_open(t, slot, &r.heap)};
 	if (thread->uncounted)
 		return;
 	thread->state = r.heap.state;
@@ -249,6 +254,7 @@ static void read_thread(const struct target *t, uint32_t slot, struct arena *are
 	take(thread, departures, departure_count, &r, departures);
 	take(thread, frames, frame_count, &r, frames);
 	take(thread, trips, trips_count, &r, trips);
+	vec_free(&r.words);
 	vec_free(&r.addresses);
 	free(r.heap.bytes);
 }

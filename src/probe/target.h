@@ -295,17 +295,22 @@ void contexts_prepare(struct target *t, uint32_t slot);
 void contexts_wipe(struct target *t, uint32_t slot);
 /* Of the root, in the region. */
 uint64_t contexts_root(uint32_t slot);
-/* A copy of a thread's contexts. */
+/* A thread's contexts: as they are in the region, and as much of them as was copied. */
 struct context_heap {
 	const struct target *target;
-	uint64_t base; /* its run-time address */
+	uint64_t base;   /* run-time address */
+	uint64_t offset; /* in the region */
 	struct rt_count state;
 	uint8_t *bytes;
+	uint64_t first, end; /* offsets of these in the heap */
+	uint64_t room;
 };
-/* False, with nothing to free, if the thread has none. */
-bool contexts_copy(const struct target *t, uint32_t slot, struct context_heap *out);
-/* The record at *at; moves *at behind it. NULL: no more. */
-struct rt_record *contexts_record(const struct context_heap *h, uint64_t *at);
+/* False, with nothing to free, if the thread has none. Nothing is copied yet. */
+bool contexts_open(const struct target *t, uint32_t slot, struct context_heap *out);
+bool contexts_copy_all(struct context_heap *h);
+/* The record at *at; moves *at behind it. It is good until the next call, unless all was copied.
+ * NULL: no more. */
+struct rt_record *contexts_record(struct context_heap *h, uint64_t *at);
 /* A copy of a thread's frames. */
 struct frames {
 	uint64_t top;    /* offset of the innermost in the region */

@@ -248,12 +248,20 @@ uint64_t calls_between(const struct counted_thread *t, uint32_t caller, uint32_t
 	return sum;
 }
 
+uint64_t word_of(const struct counted_context *c, uint32_t number)
+{
+	for (uint32_t i = 0; i < c->word_count; i++)
+		if (c->words[i].number == number)
+			return c->words[i].value;
+	return 0;
+}
+
 uint64_t runs_of(const struct counted_thread *t, uint32_t procedure)
 {
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < t->context_count; i++)
-		if (t->contexts[i].procedure == procedure && t->contexts[i].word_count)
-			sum += t->contexts[i].words[WORD_RUNS];
+		if (t->contexts[i].procedure == procedure)
+			sum += word_of(&t->contexts[i], WORD_RUNS);
 	return sum;
 }
 

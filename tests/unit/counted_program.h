@@ -71,6 +71,7 @@ uint64_t call_runtime(struct counted_program *p, uint32_t routine, uint64_t argu
 const struct counted_thread *counts_of(struct counted_program *p);
 uint64_t calls_between(const struct counted_thread *t, uint32_t caller, uint32_t site,
 		       uint32_t callee);
+uint64_t word_of(const struct counted_context *c, uint32_t number);
 uint64_t runs_of(const struct counted_thread *t, uint32_t procedure);
 /* Of all contexts of a procedure. */
 struct counted_departure departures_of(const struct counted_thread *t, uint32_t procedure,

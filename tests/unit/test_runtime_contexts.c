@@ -206,7 +206,7 @@ static void model_of_context(struct model *m, const struct counted_thread *t, ui
 {
 	bool procedures[PROCEDURES + 1] = {false}, edges[EDGES] = {false};
 	const struct counted_context *x = &t->contexts[context];
-	uint64_t runs = x->word_count ? x->words[WORD_RUNS] : 0;
+	uint64_t runs = word_of(x, WORD_RUNS);
 	m->self[x->procedure] += runs;
 	for (; x->parent != CONTEXT_NONE; x = &t->contexts[x->parent]) {
 		procedures[x->procedure] = true;
@@ -348,8 +348,8 @@ static void longjmp_leaves_activations(void **state)
 	assert_int_equal(trips_of(t, 16 * TWO + 1)->large_min, 100);
 	assert_int_equal(trips_of(t, 16 * TWO + 1)->large_max, 102);
 	assert_int_equal(t->contexts[3].procedure, TWO);
-	assert_int_equal(t->contexts[3].words[WORD_LOOPS], 15);
-	assert_int_equal(t->contexts[3].words[WORD_LOOPS + 1], 303);
+	assert_int_equal(word_of(&t->contexts[3], WORD_LOOPS), 15);
+	assert_int_equal(word_of(&t->contexts[3], WORD_LOOPS + 1), 303);
 	leave_procedure(p);
 	assert_shadow_is_empty(p);
 }
@@ -897,7 +897,7 @@ static void take_child(void *ctx, const struct counted_thread *t)
 	uint64_t counted = all_departures(t) + t->call_count + t->trips_count;
 	for (uint32_t i = 0; i < t->context_count; i++)
 		for (uint32_t k = 0; k < t->contexts[i].word_count; k++)
-			counted += t->contexts[i].words[k];
+			counted += t->contexts[i].words[k].value;
 	assert_int_equal(counted, 0);
 	assert_int_equal(t->tid, 4711);
 	assert_int_equal(t->context_count, *(uint32_t *)ctx);

@@ -119,13 +119,20 @@ static bool is_call_at(const struct call_facts *f, int tid, uint64_t pc)
 	return memory_read(tid, pc, insn, f->size) == f->size && !memcmp(insn, f->insn, f->size);
 }
 
+/* At its first instruction a new program still has the number of the call that began it. */
+static bool is_new_program(const struct call_facts *f, const struct stop_registers *r)
+{
+	uint64_t number = get(r, f->number);
+	return (number == SYS_execve || number == SYS_execveat) && !get(r, f->result);
+}
+
 bool interrupted_in_call(int tid, const struct stop_registers *r)
 {
 	const struct call_facts *f = facts_for_us();
 	if (r->size != arch_native()->layout->ptrace_size)
 		return false;
 	if (f->decides_late)
-		return (int64_t)get(r, f->number) >= 0;
+		return (int64_t)get(r, f->number) >= 0 && !is_new_program(f, r);
 	return is_call_at(f, tid, pc_of(r)) || is_call_at(f, tid, pc_of(r) - f->size);
 }
 

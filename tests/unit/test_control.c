@@ -422,7 +422,9 @@ static void test_launch(void **state)
 	assert_int_equal(control_launch(control, argv, &pid, &why, &e), 0);
 	assert_true(control_wait(control, 0, &ev));
 	assert_true(ev.what == CONTROL_EXECUTED && ev.pid == pid);
-	assert_true(control_registers(control_thread(control, pid), &r) && r.pc);
+	struct control_thread *first = control_thread(control, pid);
+	assert_true(control_registers(first, &r) && r.pc);
+	assert_false(first->in_call);
 	control_go(control, pid);
 	run_to_end(pid);
 	assert_true(WIFEXITED(told.status) && WEXITSTATUS(told.status) == 3);

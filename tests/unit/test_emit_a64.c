@@ -22,7 +22,6 @@
 #include "isa/a64/words.h"
 #include "isa/arch.h"
 #include "isa/text.h"
-#include "made_ops.h"
 
 #define PLACE UINT64_C(0x40000000) /* of the code written */
 #define FROM  UINT64_C(0x44000000) /* of the instructions moved there */
@@ -656,6 +655,7 @@ struct call_record {
 };
 
 #ifdef __aarch64__
+#include "made_ops.h"
 
 struct call_record call_record;
 void machine_run(struct machine *m, uint64_t code);

@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/die.h"
+#include "cli/progress.h"
 #include "cli/seconds.h"
 #include "count/session.h"
 #include "record/record.h"
@@ -20,8 +21,16 @@ struct count_args {
 
 static void on_sentence(void *ctx, const char *sentence)
 {
-	(void)ctx;
+	progress_end(ctx);
 	complain("%s", sentence);
+}
+
+static void on_progress(void *ctx, enum count_work what, uint32_t done, uint32_t total)
+{
+	if (what == COUNT_PREPARING)
+		progress_show(ctx, "rewriting procedures: %u of %u", done, total);
+	else
+		progress_show(ctx, "reading call paths: %u of %u", done, total);
 }
 
 static int failed(int not_started, const struct err *e)
@@ -86,6 +95,7 @@ static void check_args(const struct count_args *a, const struct operands *operan
 static int run(const void *args, const struct operands *operands)
 {
 	const struct count_args *a = args;
+	struct progress progress = {0};
 	struct count_session *s;
 	struct err e;
 	int not_started;
@@ -95,11 +105,16 @@ static int run(const void *args, const struct operands *operands)
 					.pid = (int)a->pid.value,
 					.images = a->images,
 					.output = a->output,
-					.tell = on_sentence};
-	if (count_start(&s, &o, &not_started, &e))
+					.tell = on_sentence,
+					.progress = on_progress,
+					.ctx = &progress};
+	int rc = count_start(&s, &o, &not_started, &e);
+	progress_end(&progress);
+	if (rc)
 		return failed(not_started, &e);
 	watch(s, seconds);
 	count_finish(s);
+	progress_end(&progress);
 	report(a, s);
 	int status = end_status(s, o.argv);
 	count_free(s);

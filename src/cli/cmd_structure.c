@@ -4,13 +4,13 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/vec.h"
 #include "cli/choose.h"
 #include "cli/command.h"
 #include "cli/die.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/view.h"
 #include "process/maps.h"
 
@@ -120,17 +120,12 @@ static void show_image(struct show *show, const struct structure *s, const char 
 	vec_free(&chosen);
 }
 
-/* A line on the terminal that comes and goes while debugging information is fetched. */
 static bool show_progress(void *ctx, long done, long total)
 {
-	bool *shown = ctx;
-	if (!isatty(STDERR_FILENO))
-		return true;
-	*shown = true;
 	if (total > 0)
-		fprintf(stderr, "\rfetching debugging information: %ld %%", 100 * done / total);
+		progress_show(ctx, "fetching debugging information: %ld %%", 100 * done / total);
 	else
-		fprintf(stderr, "\rfetching debugging information: %ld kB", done / 1000);
+		progress_show(ctx, "fetching debugging information: %ld kB", done / 1000);
 	return true;
 }
 
@@ -138,15 +133,14 @@ static bool show_progress(void *ctx, long done, long total)
 static int open_structure(struct structure **out, const struct structure_args *a, const char *path,
 			  struct image *im, struct err *e)
 {
-	bool shown = false;
+	struct progress progress = {0};
 	const struct structure_options options = {
 		.use_cache = a->use_cache,
 		.use_debug = a->use_debug,
-		.debug = {.fetch = true, .progress = show_progress, .ctx = &shown},
+		.debug = {.fetch = true, .progress = show_progress, .ctx = &progress},
 	};
 	int r = im ? structure_build(out, im, &options, e) : structure_open(out, path, &options, e);
-	if (shown)
-		fprintf(stderr, "\r\033[K");
+	progress_end(&progress);
 	return r;
 }
 

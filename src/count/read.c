@@ -2,6 +2,8 @@
 
 #include "tally/where.h"
 
+enum { TOLD_OF = 1024 }; /* contexts at once */
+
 /* A thread's contexts at work. */
 struct reading {
 	struct count_reader *r;
@@ -439,6 +441,8 @@ static void read_thread(void *ctx, const struct counted_thread *t)
 	for (uint32_t i = 0; i < t->context_count; i++) {
 		add_counters(&d, i, called[i]);
 		arena_clear(&tmp);
+		if (v->r->progress && i % TOLD_OF == 0)
+			v->r->progress(v->r->ctx, i, t->context_count);
 	}
 	for (uint32_t i = 0; i < studies_count(v->r->studies); i++)
 		if (d.flats[i])

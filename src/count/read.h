@@ -16,7 +16,10 @@ struct count_reader {
 	uint64_t merged;         /* calls whose context had no room: their callers are not
 				    known */
 	uint64_t contradictions; /* of them, those whose counters contradict each other */
-	VEC(bool) limited;       /* of each tally: its least and largest trip count are known */
+	/* While a thread is read; may be NULL. */
+	void (*progress)(void *ctx, uint32_t done, uint32_t total);
+	void *ctx;
+	VEC(bool) limited; /* of each tally: its least and largest trip count are known */
 };
 
 /* Adds all that was counted in a process. */

@@ -49,6 +49,21 @@ tell(struct count_session *s, const char *fmt, ...)
 	s->o->tell(s->o->ctx, sentence);
 }
 
+/* Not while a program of ours runs: its own words may be on the terminal. */
+static void on_prepared(void *ctx, uint32_t done, uint32_t total)
+{
+	const struct count_session *s = ctx;
+	if (s->own->started == 0)
+		s->o->progress(s->o->ctx, COUNT_PREPARING, done, total);
+}
+
+static void on_read(void *ctx, uint32_t done, uint32_t total)
+{
+	const struct count_session *s = ctx;
+	if (!s->program || s->o->pid)
+		s->o->progress(s->o->ctx, COUNT_READING, done, total);
+}
+
 /* ---- putting in ---- */
 
 struct choice {
@@ -205,7 +220,8 @@ static void add_facts(struct count_session *s)
 static void init(struct count_session *s)
 {
 	/* For tests: what is taken for free is destroyed. */
-	const struct engine_options options = {.poison = getenv("SONDE_POISON")};
+	const struct engine_options options = {
+		.poison = getenv("SONDE_POISON"), .progress = on_prepared, .ctx = s};
 	struct count_private *own = xcalloc(1, sizeof(*own));
 	s->own = own;
 	profile_init(&s->profile);
@@ -219,6 +235,8 @@ static void init(struct count_session *s)
 		.watched = &own->watched,
 		.images = &own->images,
 		.studies = studies_new(),
+		.progress = on_read,
+		.ctx = s,
 		.instructions = add_metric(&s->profile, PROFILE_INSTRUCTIONS),
 		.calls = add_metric(&s->profile, PROFILE_CALLS),
 		.runs = add_metric(&s->profile, PROFILE_RUNS),

@@ -9,6 +9,12 @@
 #pragma once
 #include "profile/profile.h"
 
+/* What takes long. */
+enum count_work {
+	COUNT_PREPARING, /* procedures, before the program runs */
+	COUNT_READING,   /* call paths, once it has ended */
+};
+
 struct count_options {
 	char *const *argv;  /* a program to start, or NULL */
 	int pid;            /* else a process that runs */
@@ -16,6 +22,8 @@ struct count_options {
 	const char *output;
 	/* Something that the user should know: one sentence. */
 	void (*tell)(void *ctx, const char *sentence);
+	/* How much of the work is done; a program that was started does not run meanwhile. */
+	void (*progress)(void *ctx, enum count_work what, uint32_t done, uint32_t total);
 	void *ctx;
 };
 

@@ -24,6 +24,10 @@ struct engine_options {
 	bool relocate;      /* tests: relocate every procedure */
 	bool trap_all;      /* tests: traps even where jumps would do */
 	bool no_perf_clock; /* tests: as if perf were not permitted */
+	/* While a change is prepared: of how many procedures there are new versions. May be NULL.
+	 */
+	void (*progress)(void *ctx, uint32_t done, uint32_t total);
+	void *ctx;
 };
 
 struct engine *engine_new(const struct engine_options *o);

@@ -577,6 +577,7 @@ static void plan_group(void *ctx, uint32_t item)
 {
 	struct planning *k = ctx;
 	struct group *g = &k->groups[item % GROUPS_AHEAD];
+	const struct engine_options *o = &k->target->engine->options;
 	for (uint32_t i = 0; i < SITES_AT_ONCE && item * SITES_AT_ONCE + i < k->count; i++) {
 		uint32_t number = k->sites[item * SITES_AT_ONCE + i];
 		if (!k->rc)
@@ -586,6 +587,8 @@ static void plan_group(void *ctx, uint32_t item)
 		arena_clear(&g->tmp);
 	}
 	arena_clear(&g->a);
+	if (o->progress)
+		o->progress(o->ctx, item * SITES_AT_ONCE, k->count);
 }
 
 /* What is found for a whole image is found before sites are looked at. */

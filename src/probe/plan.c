@@ -340,6 +340,7 @@ static void plan_release(struct site_plan *p)
 {
 	vec_free(&p->spots);
 	vec_free(&p->probes);
+	vec_free(&p->counting);
 }
 
 /* Whether some loop has to be tracked that was not. */
@@ -605,6 +606,7 @@ int sites_plan(struct target *t, const uint32_t *sites, uint32_t count, struct b
 	struct planning k = {.target = t, .sites = sites, .count = count, .result = result, .e = e};
 	for (uint32_t i = 0; i < count; i++)
 		study_image(t->engine, &t->sites.data[sites[i]]);
+	tally_number_loops(t, sites, count);
 	k.groups = xcalloc(GROUPS_AHEAD, sizeof(*k.groups));
 	parallel_in_order((count + SITES_AT_ONCE - 1) / SITES_AT_ONCE, GROUPS_AHEAD, study_group,
 			  plan_group, &k);

@@ -12,7 +12,8 @@ struct site_plan {
 	struct liveness live;
 	struct spot_list spots;
 	struct tally tally;
-	struct emit_probe recover; /* see fragment_request */
+	struct tally_probes counting; /* what counts it */
+	struct emit_probe recover;    /* see fragment_request */
 	/* Their owners are subjects, or from TALLY_OWNERS on those of tally/code.h. */
 	struct tally_probes probes;
 };
@@ -27,10 +28,12 @@ static inline bool is_counting(const struct spot_probe *p)
 /* tally.c */
 /* Registers that carry nothing into the site's procedure or out of it. */
 struct regset private_registers_of(struct engine *g, const struct site *site);
-/* Decides what to count in the site's procedure, if it is to be counted; on any thread. */
+/* Gives the loops of counted procedures among these sites their numbers; before all else. */
+void tally_number_loops(struct target *t, const uint32_t *sites, uint32_t count);
+/* Decides what to count in the site's procedure, if it is to be counted, and how; on any thread. */
 void tally_study(struct target *t, struct site_plan *p, const struct site *site);
 /* Adds the probes for that. */
-void tally_add_probes(struct target *t, struct site_plan *p, struct site *site);
+void tally_add_probes(struct target *t, struct site_plan *p, const struct site *site);
 /* After an attempt: whether another one is due, with less to count because some of it was refused.
  */
 bool tally_gives_up(struct target *t, const struct site_plan *p, struct site *site);

@@ -2,6 +2,7 @@
  */
 #include <string.h>
 
+#include "base/parallel.h"
 #include "flow/private.h"
 #include "probe/images.h"
 #include "probe/plan.h"
@@ -52,20 +53,6 @@ static struct tally_numbers numbers_of(const struct target *t, const struct site
 	};
 }
 
-/* Loops keep their numbers however often the procedure is planned. */
-static bool take_numbers(struct target *t, struct counted *c, const struct loop_forest *forest)
-{
-	if (c->numbered)
-		return true;
-	if (t->loops_used + forest->loop_count > RT_LOOPS)
-		return false;
-	c->numbered = true;
-	c->first_loop = t->loops_used;
-	c->loop_count = forest->loop_count;
-	t->loops_used += forest->loop_count;
-	return true;
-}
-
 /* The site's, if it is to be counted as far as is known, or NULL. */
 static struct counted *to_be_counted(struct target *t, const struct site *site)
 {
@@ -73,33 +60,94 @@ static struct counted *to_be_counted(struct target *t, const struct site *site)
 	return c && c->wanted && !c->refused ? c : NULL;
 }
 
+/* ---- numbers of loops ---- */
+
+struct numbering {
+	struct target *target;
+	const uint32_t *sites;
+	struct {
+		struct arena a, tmp;
+	} * workers;
+};
+
+static void count_loops(void *ctx, uint32_t item, uint32_t worker)
+{
+	struct numbering *k = ctx;
+	const struct site *site = &k->target->sites.data[k->sites[item]];
+	struct counted *c = to_be_counted(k->target, site);
+	struct arena *a = &k->workers[worker].a, *tmp = &k->workers[worker].tmp;
+	struct loop_forest forest;
+	if (!c || c->numbered)
+		return;
+	loops_find(flow_cfg(site->code->flow, site_procedure(site), a, tmp), &forest, a, tmp);
+	c->loop_count = forest.loop_count;
+	arena_clear(a);
+	arena_clear(tmp);
+}
+
+/* Loops keep their numbers however often the procedure is planned. */
+static void take_numbers(struct target *t, struct counted *c)
+{
+	if (c->numbered)
+		return;
+	if (t->loops_used + c->loop_count > RT_LOOPS) {
+		c->refused = REFUSED_UNRESOLVED;
+		return;
+	}
+	c->numbered = true;
+	c->first_loop = t->loops_used;
+	t->loops_used += c->loop_count;
+}
+
+void tally_number_loops(struct target *t, const uint32_t *sites, uint32_t count)
+{
+	uint32_t workers = parallel_workers();
+	struct numbering k = {.target = t, .sites = sites};
+	k.workers = xcalloc(workers, sizeof(*k.workers));
+	parallel_for(count, 16, count_loops, &k);
+	for (uint32_t i = 0; i < count; i++) {
+		struct counted *c = to_be_counted(t, &t->sites.data[sites[i]]);
+		if (c)
+			take_numbers(t, c);
+	}
+	for (uint32_t i = 0; i < workers; i++) {
+		arena_release(&k.workers[i].a);
+		arena_release(&k.workers[i].tmp);
+	}
+	free(k.workers);
+}
+
+/* ---- probes ---- */
+
 void tally_study(struct target *t, struct site_plan *p, const struct site *site)
 {
 	struct counted *c = to_be_counted(t, site);
+	vec_clear(&p->counting);
 	if (!c)
 		return;
 	struct tally_options o = {.live = &p->live,
 				  .private = private_registers_of(t->engine, site),
 				  .without_trips = c->without_trips};
-	if (!tally_plan(&p->tally, site->code->flow, p->cfg, &p->forest, &o, p->a, p->tmp))
-		c->refused = REFUSED_UNRESOLVED;
-}
-
-void tally_add_probes(struct target *t, struct site_plan *p, struct site *site)
-{
-	struct counted *c = to_be_counted(t, site);
-	if (!c)
-		return;
-	if (!take_numbers(t, c, &p->forest)) {
+	if (!tally_plan(&p->tally, site->code->flow, p->cfg, &p->forest, &o, p->a, p->tmp)) {
 		c->refused = REFUSED_UNRESOLVED;
 		return;
 	}
 	struct tally_numbers n = numbers_of(t, site, c);
-	uint32_t first = p->probes.len;
-	tally_code(&p->tally, site->code->flow, &n, &p->probes, p->a);
+	tally_code(&p->tally, site->code->flow, &n, &p->counting, p->a);
 	p->recover = tally_recover(&p->tally, &n, p->a);
-	for (uint32_t i = first; i < p->probes.len; i++)
+}
+
+void tally_add_probes(struct target *t, struct site_plan *p, const struct site *site)
+{
+	uint32_t first = p->probes.len;
+	if (!to_be_counted(t, site) || !p->counting.len)
+		return;
+	vec_reserve(&p->probes, first + p->counting.len);
+	p->probes.len += p->counting.len;
+	for (uint32_t i = first; i < p->probes.len; i++) {
+		p->probes.data[i] = p->counting.data[i - first];
 		p->probes.data[i].owner += TALLY_OWNERS;
+	}
 }
 
 bool tally_of_site(struct target *t, const struct site *site, struct arena *a, struct tally *out)

@@ -424,8 +424,9 @@ static void read_thread(void *ctx, const struct counted_thread *t)
 	arena_init(&kept);
 	v->r->dropped += t->state.dropped_busy + t->state.dropped_calls +
 			 t->state.dropped_departures + t->state.dropped_frames +
-			 t->state.dropped_asides;
-	v->r->merged += t->state.dropped_contexts;
+			 t->state.dropped_asides + t->state.dropped_contexts;
+	v->r->merged += t->state.merged;
+	v->r->cut += t->state.cut;
 	struct reading d = {.r = v->r, .target = v->target, .t = t, .tmp = &tmp, .kept = &kept};
 	d.thread = watched_row(v->r->watched,
 			       watched_thread(v->r->watched, target_pid(v->target), t->tid));

@@ -13,8 +13,8 @@ struct count_reader {
 	uint64_t contexts;                  /* read so far */
 	uint64_t dropped;        /* calls in signal handlers that interrupted the runtime, and
 				    others that were not counted */
-	uint64_t merged;         /* calls whose context had no room: their callers are not
-				    known */
+	uint64_t merged, cut;    /* calls of contexts that are those of others: see
+				    struct rt_count */
 	uint64_t contradictions; /* of them, those whose counters contradict each other */
 	/* While a thread is read; may be NULL. */
 	void (*progress)(void *ctx, uint32_t done, uint32_t total);

@@ -334,13 +334,20 @@ static void tell_losses(struct count_session *s)
 		     "the counting of others mostly",
 		     r->dropped);
 	}
-	if (r->merged) {
+	if (r->merged)
 		facts_number(&s->profile, "merged", (double)r->merged, 0);
+	if (r->cut)
+		facts_number(&s->profile, "cut", (double)r->cut, 0);
+	if (r->cut)
 		tell(s,
-		     "there were so many call paths that %" PRIu64 " calls are shown without "
-		     "their callers: inclusive figures may be too small",
+		     "there were so many call paths that %" PRIu64 " are shown without some of "
+		     "their callers: inclusive figures of those may be too small",
+		     r->cut);
+	else if (r->merged)
+		tell(s,
+		     "there were so many call paths that %" PRIu64 " are shown as if they came "
+		     "from another call in the same loop",
 		     r->merged);
-	}
 }
 
 static void name_signal(int number, char *out, size_t size)

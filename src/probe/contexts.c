@@ -48,6 +48,7 @@ struct root_record {
 	struct rt_record record;
 	struct rt_context_slot slot;
 	struct rt_context context;
+	uint64_t pad;
 };
 
 uint64_t contexts_root(uint32_t slot)
@@ -120,8 +121,8 @@ void contexts_prepare(struct target *t, uint32_t slot)
 void contexts_begin(struct target *t)
 {
 	struct rt_header *h = target_header(t);
-	if (!h->context_limit)
-		h->context_limit = RT_CONTEXT_LIMIT;
+	h->context_limit = RT_CONTEXT_LIMIT;
+	h->context_room = RT_CONTEXT_ROOM;
 	prepare_sink(t);
 	t->counting = true;
 	for (uint32_t i = 0; i < RT_AREAS; i++)
@@ -188,8 +189,8 @@ struct rt_record *contexts_record(struct context_heap *h, uint64_t *at)
 		return NULL;
 	uint32_t size = r->size, context = r->context;
 	if (size < sizeof(struct rt_edge) || size % 16 || size > used - *at ||
-	    (context && (context < sizeof(*r) + sizeof(struct rt_context_slot) || context % 16 ||
-			 context + sizeof(struct rt_context) > size)))
+	    (context &&
+	     (context < sizeof(*r) || context % 16 || context + sizeof(struct rt_context) > size)))
 		return NULL;
 	r = (struct rt_record *)copied(h, *at, size);
 	*at += size;

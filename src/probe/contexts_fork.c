@@ -72,11 +72,13 @@ static void zero_record(struct rt_record *r)
 {
 	struct rt_context_slot *slot = (struct rt_context_slot *)(r + 1);
 	struct rt_context *x = (struct rt_context *)((uint8_t *)r + r->context);
-	r->calls = 0;
-	if (!r->context)
+	if (!r->context) {
+		((struct rt_edge *)r)->calls = 0;
 		return;
+	}
 	for (; (void *)slot < (void *)x; slot++)
 		slot->calls = 0;
+	x->calls = 0;
 	memset(x->words, 0, r->size - r->context - sizeof(*x));
 }
 

@@ -78,13 +78,13 @@ static void add_calls(struct reader *r, const struct rt_record *record)
 	const struct rt_edge *edge = (const struct rt_edge *)record;
 	const struct rt_context *x = context_of(record);
 	if (!record->context) {
-		add_call(r, edge->parent, edge->site, edge->child, record->calls);
+		add_call(r, edge->parent, edge->site, edge->child, edge->calls);
 		return;
 	}
 	uint64_t self = run_time_address(r, x);
 	uint32_t slots =
 		(uint32_t)((record->context - sizeof(*record)) / sizeof(struct rt_context_slot));
-	add_call(r, x->parent, x->site, self, record->calls);
+	add_call(r, x->parent, x->site, self, x->calls);
 	for (uint32_t site = 0; site < slots; site++) {
 		const struct rt_context_slot *slot = (const struct rt_context_slot *)x - (site + 1);
 		add_call(r, self, site, slot->child, slot->calls);

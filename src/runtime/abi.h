@@ -382,9 +382,9 @@ struct rt_header {
 	/* Classes of system calls by number: enum rt_wait. RT_WAIT_SYNC is futex, of which only
 	 * waiting operations count; RT_WAIT_BYTES is I/O that moves as many bytes as it returns. */
 	uint8_t calls[512];
-	/* Bytes of contexts of all threads: what they have taken, which they do atomically, and
-	 * what they may take. */
-	uint64_t context_bytes, context_limit;
+	/* Bytes of contexts of all threads: what they have taken, which they do atomically; and
+	 * what they may take until paths are merged, and until they are cut. */
+	uint64_t context_bytes, context_limit, context_room;
 	uint64_t trap_handler; /* SIGTRAP's action is this one, our own; 0: it is the program's */
 };
 
@@ -421,7 +421,7 @@ struct rt_header {
 #define RT_COUNT_STATE      RT_AFTER(RT_COUNT_SHADOW, RT_SHADOW_BYTES)
 #define RT_COUNT_CALLEES    RT_AFTER(RT_COUNT_STATE, sizeof(struct rt_count))
 #define RT_COUNT_INDEX      RT_AFTER(RT_COUNT_CALLEES, sizeof(struct rt_callee) << RT_CALLEE_BITS)
-#define RT_COUNT_DEPARTURES RT_AFTER(RT_COUNT_INDEX, UINT64_C(4) << RT_INDEX_BITS)
+#define RT_COUNT_DEPARTURES RT_AFTER(RT_COUNT_INDEX, UINT64_C(8) << RT_INDEX_BITS)
 #define RT_COUNT_ASIDES     RT_AFTER(RT_COUNT_DEPARTURES, RT_DEPARTURES * sizeof(struct rt_departure))
 #define RT_COUNT_SEEN       RT_AFTER(RT_COUNT_ASIDES, RT_ASIDES * sizeof(struct rt_aside))
 #define RT_COUNT_CONTEXTS   RT_AFTER(RT_COUNT_SEEN, UINT64_C(16) << RT_SEEN_BITS)

@@ -30,7 +30,7 @@ enum {
 	RT_COUNTED_SITES_MAX = (1 << 14) - 1,
 	RT_COUNTED_WORDS_MAX = 1 << 16,
 	RT_FRAME_MAX = 128,
-	RT_INDEX_BITS = 21,
+	RT_INDEX_BITS = 22,
 	RT_DEPARTURE_BITS = 14,
 	RT_DEPARTURES = 1 << RT_DEPARTURE_BITS,
 	RT_CALLEE_BITS = 13,
@@ -39,9 +39,9 @@ enum {
 	RT_ASIDE_BYTES = 32 << 10,
 	RT_SEEN_BITS = 17,
 	RT_CONTEXT_DEPTH = 1 << (RT_SEEN_BITS - 1), /* of contexts below each other */
-	RT_CONTEXT_CHUNK = 64 << 10,                /* taken from the total at a time */
-	RT_CONTEXT_LIMIT = 96 << 20,                /* the total, unless Sonde says otherwise */
-	RT_CONTEXT_RESERVE = 16 << 20, /* beyond it, for contexts right below the root */
+	RT_CONTEXT_CHUNK = 4 << 10,                 /* taken from the total at a time */
+	RT_CONTEXT_LIMIT = 16 << 20,                /* of the total: then paths are merged, */
+	RT_CONTEXT_ROOM = 128 << 20,                /* and then cut */
 	RT_EXACT_TRIPS = 32,
 	RT_LARGE_TRIPS = 64 - 5,
 };
@@ -78,6 +78,7 @@ struct rt_context {
 	uint64_t parent; /* run-time address; 0: the root. A context whose callers are not known is
 			    below the root as well */
 	uint64_t site;   /* of the parent */
+	uint64_t calls;  /* of (parent, site, procedure), but those in the slot */
 	uint64_t words[];
 };
 #define RT_NO_PROCEDURE UINT64_MAX /* nobody's and the sink's */
@@ -87,24 +88,26 @@ struct rt_context {
 struct rt_record {
 	uint32_t size;    /* of it all, a multiple of 16 */
 	uint32_t context; /* offset of the context; 0: it is an edge */
-	uint64_t calls;   /* of (parent, site, procedure), but those in the slot */
+	uint64_t pad;
 };
 
-/* Recursion is folded: (parent, site, procedure) leads to a context further out, whose path has all
- * the edges that the path of a new one would have. */
+/* (parent, site, procedure) leads to a context elsewhere. Recursion is folded: it is one further
+ * out, whose path has all the edges that the path of a new one would have. And paths may have been
+ * merged, because there are too many. */
 struct rt_edge {
 	struct rt_record record;
 	uint64_t parent, child;
 	uint32_t site, procedure;
-	uint64_t pad;
+	uint64_t calls; /* as in a context */
 };
 
 /* Callees of sites that call several procedures, those that slots do not lead to: a hash table, at
  * (slot >> 4) + procedure * RT_CALLEE_STEP. An entry is never changed: what code finds there is
  * right whatever a signal handler does meanwhile. */
 struct rt_callee {
-	uint64_t slot;          /* run-time address of the caller's context - 16 * site; 0: free */
-	uint64_t child, record; /* run-time addresses */
+	uint64_t slot;  /* run-time address of the caller's context - 16 * site; 0: free */
+	uint64_t child; /* run-time address */
+	uint64_t calls; /* run-time address of where they are counted */
 	uint64_t pad;
 };
 
@@ -155,8 +158,12 @@ struct rt_count {
 	uint32_t asides;      /* in use: an upper bound of their indices */
 	uint32_t aside_evict; /* the next to make room */
 	uint64_t seen_stamp;
+	uint64_t merging; /* there are so many paths that they are not all told apart */
+	/* Edges that lead elsewhere therefore: to what is called at another site of the same loop,
+	 * or to a path that has not all the callers. */
+	uint64_t merged, cut;
 	/* What went wrong: the report says that figures are lower bounds then. */
-	uint64_t dropped_contexts;   /* calls that got no context of their own */
+	uint64_t dropped_contexts;   /* calls that got none at all */
 	uint64_t dropped_calls;      /* counted for nobody */
 	uint64_t dropped_departures; /* not recorded */
 	uint64_t dropped_asides;     /* frames set aside that had to go */

@@ -1,20 +1,31 @@
 /* Contexts: finding the child of a parent at a site, and making it.
  *
  * Records lie behind each other in the thread's heap; an index, a hash table that grows with them,
- * leads from (parent, site, procedure) to a record. If a signal handler interrupts us and never
- * comes back, a record may be missing in the index: there will be another one for the same.
+ * leads from (parent, site, procedure) to a context or an edge. If a signal handler interrupts us
+ * and never comes back, a record may be missing in the index: there will be another one for the
+ * same.
  *
  * A slot keeps the child that it has until another one was called more often; the others of a site
  * that has several are counted in their records, and found in the table of callees by the code of
- * the program itself. */
+ * the program itself.
+ *
+ * Too many paths are not told apart. Beyond a limit, what a context calls in one loop has one
+ * context for each procedure, whatever the site: so whatever is inclusive stays exact for
+ * procedures and loops, and between them. When that takes too much as well, paths are cut. */
 #include "runtime/count.h"
 
 enum { INDEX_BITS_MIN = 10, SEEN_BITS_MIN = 6, TAKE_OVER = 8, REMEMBER = TAKE_OVER };
+
+/* Contexts of a path that are kept once there is no room; the more is taken beyond it, the fewer.
+ */
+enum { CUT_DEPTH = 16 };
 
 struct edge_key {
 	uint64_t parent;
 	uint32_t site, procedure;
 };
+/* In place of a site: any in this loop, by its number + 1, or in none. */
+#define BY_LOOP (UINT32_C(1) << 31)
 
 struct seen {
 	uint64_t edge, stamp;
@@ -35,68 +46,108 @@ bool context_is_own(const struct counting *c, uint64_t address)
 	return address - (uint64_t)heap(c) < c->count->contexts_used && address % 16 == 0;
 }
 
-static struct rt_context *record_context(struct rt_record *r)
+static struct rt_context *context_in(struct rt_record *r)
 {
-	return r->context ? (struct rt_context *)((char *)r + r->context)
-			  : (struct rt_context *)((struct rt_edge *)r)->child;
+	return (struct rt_context *)((char *)r + r->context);
 }
 
 struct rt_context *context_root(const struct counting *c)
 {
-	return record_context((struct rt_record *)heap(c));
+	return context_in((struct rt_record *)heap(c));
 }
 
-static struct edge_key record_key(struct rt_record *r)
+/* The key's site, or the loop that it is in. */
+static uint32_t by_loop(const struct rt_context *parent, uint32_t site)
 {
-	if (!r->context) {
-		const struct rt_edge *e = (const struct rt_edge *)r;
-		return (struct edge_key){e->parent, e->site, e->procedure};
-	}
-	const struct rt_context *x = record_context(r);
-	return (struct edge_key){x->parent, (uint32_t)x->site, (uint32_t)x->procedure};
+	return BY_LOOP | site_loop(counted(parent->procedure), site);
 }
 
 /* ---- the index ---- */
 
-static uint32_t home_of(const struct edge_key *k, uint32_t bits)
+/* What an index entry leads to: a context, or an edge to one. */
+struct child {
+	struct rt_context *context;
+	uint64_t *calls; /* of (parent, site, procedure), but those in the slot */
+};
+
+/* An entry: the hash above, below it where in the heap, and whether it is an edge. */
+#define ENTRY_EDGE UINT32_C(1)
+
+static uint32_t hash_of(const struct edge_key *k)
 {
-	uint64_t hash = mix(k->parent, (uint64_t)k->site << 32 | k->procedure);
-	return (uint32_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - bits));
+	uint64_t hash = mix(mix(0, k->parent), (uint64_t)k->site << 32 | k->procedure);
+	return (uint32_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
 }
 
-/* The entry of the record with this key, or the free one where it belongs. */
-static uint32_t *index_entry(const struct counting *c, const struct edge_key *k)
+static void *entry_record(const struct counting *c, uint64_t entry)
 {
-	uint32_t *index = count_at(c, RT_COUNT_INDEX), bits = c->count->index_bits;
-	uint32_t mask = (1u << bits) - 1, i = home_of(k, bits);
-	for (; index[i]; i = (i + 1) & mask) {
-		struct edge_key have =
-			record_key((struct rt_record *)(heap(c) + index[i] * UINT64_C(16)));
-		if (have.parent == k->parent && have.site == k->site &&
-		    have.procedure == k->procedure)
-			break;
+	return heap(c) + ((uint32_t)entry & ~ENTRY_EDGE) * UINT64_C(8);
+}
+
+static bool is_for(const struct counting *c, uint64_t entry, const struct edge_key *k)
+{
+	if (entry & ENTRY_EDGE) {
+		const struct rt_edge *e = entry_record(c, entry);
+		return e->parent == k->parent && e->site == k->site && e->procedure == k->procedure;
 	}
+	const struct rt_context *x = entry_record(c, entry);
+	uint32_t site = (uint32_t)x->site;
+	if (x->parent != k->parent || x->procedure != k->procedure)
+		return false;
+	return (k->site & BY_LOOP ? by_loop((struct rt_context *)k->parent, site) : site) ==
+	       k->site;
+}
+
+/* The entry with this key, or the free one where it belongs. Records are looked at only if all of
+ * the hash is theirs. */
+static uint64_t *index_entry(const struct counting *c, const struct edge_key *k, uint32_t hash)
+{
+	uint64_t *index = count_at(c, RT_COUNT_INDEX);
+	uint32_t bits = c->count->index_bits, mask = (1u << bits) - 1, i = hash >> (32 - bits);
+	while (index[i] && (index[i] >> 32 != hash || !is_for(c, index[i], k)))
+		i = (i + 1) & mask;
 	return &index[i];
 }
 
 /* It never gets full, whatever happened to it: looking for something has to end. */
-static void put_index(const struct counting *c, uint64_t offset)
+static void put_key(const struct counting *c, const struct edge_key *k, uint32_t place)
 {
 	struct rt_count *n = c->count;
-	struct edge_key k = record_key((struct rt_record *)(heap(c) + offset));
+	uint32_t hash = hash_of(k);
 	if (n->index_used >= (1u << n->index_bits) / 8 * 7)
 		return;
-	uint32_t *entry = index_entry(c, &k);
-	n->index_used += !*entry;
-	*entry = (uint32_t)(offset / 16);
+	uint64_t *entry = index_entry(c, k, hash);
+	if (*entry)
+		return;
+	n->index_used++;
+	*entry = (uint64_t)hash << 32 | place;
+}
+
+static void put_index(const struct counting *c, struct rt_record *r)
+{
+	uint32_t place = (uint32_t)(((char *)r - heap(c) + r->context) / 8);
+	if (!r->context) {
+		const struct rt_edge *e = (const struct rt_edge *)r;
+		struct edge_key k = {e->parent, e->site, e->procedure};
+		put_key(c, &k, place | ENTRY_EDGE);
+		return;
+	}
+	const struct rt_context *x = context_in(r);
+	struct edge_key k = {x->parent, (uint32_t)x->site, (uint32_t)x->procedure};
+	put_key(c, &k, place);
+	if (!c->count->merging)
+		return;
+	k.site = by_loop((struct rt_context *)k.parent, k.site);
+	put_key(c, &k, place);
 }
 
 /* All records but the first, the root's. Also if there is none yet, though there are records: in
  * the child of a fork. */
-static void grow_index(const struct counting *c)
+static void make_index(const struct counting *c)
 {
 	struct rt_count *n = c->count;
-	uint32_t *index = count_at(c, RT_COUNT_INDEX), bits = INDEX_BITS_MIN;
+	uint64_t *index = count_at(c, RT_COUNT_INDEX);
+	uint32_t bits = INDEX_BITS_MIN;
 	while (1u << bits <= 2 * n->index_used && bits < RT_INDEX_BITS)
 		bits++;
 	for (uint32_t i = 0; i < 1u << bits; i++)
@@ -105,102 +156,124 @@ static void grow_index(const struct counting *c)
 	n->index_used = 0;
 	uint64_t at = ((const struct rt_record *)heap(c))->size;
 	for (uint32_t size = 1; size && at < n->contexts_used; at += size) {
-		put_index(c, at);
+		put_index(c, (struct rt_record *)(heap(c) + at));
 		size = ((const struct rt_record *)(heap(c) + at))->size;
 	}
 }
 
-static struct rt_record *find_record(const struct counting *c, const struct edge_key *k)
+static struct child find_child(const struct counting *c, const struct edge_key *k)
 {
 	if (unlikely(!c->count->index_bits))
-		grow_index(c);
-	uint32_t entry = *index_entry(c, k);
-	return entry ? (struct rt_record *)(heap(c) + entry * UINT64_C(16)) : NULL;
+		make_index(c);
+	uint64_t entry = *index_entry(c, k, hash_of(k));
+	if (!entry)
+		return (struct child){NULL, NULL};
+	if (entry & ENTRY_EDGE) {
+		struct rt_edge *e = entry_record(c, entry);
+		return (struct child){(struct rt_context *)e->child, &e->calls};
+	}
+	struct rt_context *x = entry_record(c, entry);
+	return (struct child){x, &x->calls};
 }
+
+enum { INDEX_MOST = (1 << RT_INDEX_BITS) / 8 * 7 };
 
 static bool index_has_room(const struct counting *c)
 {
-	uint32_t most = 1u << RT_INDEX_BITS;
-	return c->count->index_used < most - most / 8;
+	return c->count->index_used < INDEX_MOST;
+}
+
+/* Room for all that cannot be merged. */
+static bool index_has_ease(const struct counting *c)
+{
+	return c->count->index_used < INDEX_MOST / 2;
 }
 
 /* ---- making records ---- */
 
-/* From what all threads may have together. */
-static bool grant(struct rt_count *n, uint64_t bytes, bool reserve)
+/* What all threads have taken together. */
+static void grant(struct rt_count *n, uint64_t bytes)
 {
-	struct rt_header *h = region_header();
 	uint64_t more = (bytes + RT_CONTEXT_CHUNK - 1) & ~(uint64_t)(RT_CONTEXT_CHUNK - 1);
-	uint64_t limit = h->context_limit + (reserve ? RT_CONTEXT_RESERVE : 0);
-	if (__atomic_add_fetch(&h->context_bytes, more, __ATOMIC_RELAXED) > limit) {
-		__atomic_fetch_sub(&h->context_bytes, more, __ATOMIC_RELAXED);
-		return false;
-	}
+	__atomic_fetch_add(&region_header()->context_bytes, more, __ATOMIC_RELAXED);
 	n->contexts_granted += more;
-	return true;
+}
+
+static uint64_t context_bytes(void)
+{
+	return __atomic_load_n(&region_header()->context_bytes, __ATOMIC_RELAXED);
+}
+
+/* Whether paths have to be merged. */
+static bool is_spent(const struct counting *c)
+{
+	return context_bytes() > region_header()->context_limit || !index_has_ease(c);
 }
 
 /* Room behind the last record; NULL if there is none. */
-static struct rt_record *new_record(const struct counting *c, uint64_t size, bool reserve)
+static struct rt_record *new_record(const struct counting *c, uint64_t size)
 {
 	struct rt_count *n = c->count;
 	uint64_t end = n->contexts_used + size;
-	if (end > RT_CONTEXT_SPACE || !index_has_room(c) ||
-	    (end > n->contexts_granted && !grant(n, end - n->contexts_granted, reserve)))
+	if (end > RT_CONTEXT_SPACE || !index_has_room(c))
 		return NULL;
+	if (end > n->contexts_granted)
+		grant(n, end - n->contexts_granted);
 	return (struct rt_record *)(heap(c) + n->contexts_used);
 }
 
 /* The record is complete: readers may see it. */
-static void finish_record(const struct counting *c, const struct rt_record *r)
+static void finish_record(const struct counting *c, struct rt_record *r)
 {
 	struct rt_count *n = c->count;
-	uint64_t offset = (uint64_t)((const char *)r - heap(c));
 	order_stores();
-	n->contexts_used = offset + r->size;
+	n->contexts_used = (uint64_t)((char *)r - heap(c)) + r->size;
 	if (n->index_used * 2 >= 1u << n->index_bits && n->index_bits < RT_INDEX_BITS)
-		grow_index(c);
+		make_index(c);
 	else
-		put_index(c, offset);
+		put_index(c, r);
 }
 
-static struct rt_record *make_context(const struct counting *c, const struct edge_key *k,
-				      bool reserve)
+/* What has no frame calls nothing. */
+static struct child make_context(const struct counting *c, const struct edge_key *k)
 {
 	const struct rt_counted *p = counted(k->procedure);
-	uint32_t slots = p->sites + 1, words = p->words;
+	uint32_t slots = p->frame ? p->sites + 1 : 0, words = p->words;
 	if (p->sites > RT_COUNTED_SITES_MAX || words > RT_COUNTED_WORDS_MAX)
-		return NULL;
+		return (struct child){NULL, NULL};
 	uint32_t at = (uint32_t)(sizeof(struct rt_record) + slots * sizeof(struct rt_context_slot));
 	uint32_t size = (at + (uint32_t)sizeof(struct rt_context) + words * 8 + 15) & ~15u;
-	struct rt_record *r = new_record(c, size, reserve);
+	struct rt_record *r = new_record(c, size);
 	if (!r)
-		return NULL;
+		return (struct child){NULL, NULL};
 	struct rt_context_slot *slot = (struct rt_context_slot *)(r + 1);
 	struct rt_context *x = (struct rt_context *)((char *)r + at);
 	*r = (struct rt_record){.size = size, .context = at};
 	for (uint32_t i = 0; i < slots; i++)
 		slot[i] = (struct rt_context_slot){nobody(), 0};
-	*x = (struct rt_context){(uint64_t)c->area, k->procedure, k->parent, k->site};
+	*x = (struct rt_context){.area = (uint64_t)c->area,
+				 .procedure = k->procedure,
+				 .parent = k->parent,
+				 .site = k->site};
 	for (uint32_t i = 0; i < words; i++)
 		x->words[i] = 0;
 	finish_record(c, r);
-	return r;
+	return (struct child){x, &x->calls};
 }
 
-static struct rt_record *make_edge(const struct counting *c, const struct edge_key *k,
-				   const struct rt_context *child)
+static struct child make_edge(const struct counting *c, const struct edge_key *k,
+			      struct rt_context *child)
 {
-	struct rt_edge *e = (struct rt_edge *)new_record(c, sizeof(*e), false);
+	struct rt_edge *e = child ? (struct rt_edge *)new_record(c, sizeof(*e)) : NULL;
 	if (!e)
-		return NULL;
+		return (struct child){NULL, NULL};
 	*e = (struct rt_edge){.record = {.size = sizeof(*e)},
 			      .parent = k->parent,
 			      .child = (uint64_t)child,
 			      .site = k->site,
 			      .procedure = k->procedure};
 	finish_record(c, &e->record);
-	return &e->record;
+	return (struct child){child, &e->calls};
 }
 
 /* ---- folding ---- */
@@ -217,22 +290,25 @@ static struct rt_context *same_procedure(struct rt_context *x, uint32_t procedur
 	return found;
 }
 
-static uint64_t edge_to(const struct rt_context *parent, uint32_t site, uint32_t procedure)
-{
-	return UINT64_C(1) << 63 | parent->procedure << 40 | (uint64_t)site << 24 | procedure;
-}
-
-static uint64_t edge_of(const struct rt_context *x)
-{
-	return edge_to((const struct rt_context *)x->parent, (uint32_t)x->site,
-		       (uint32_t)x->procedure);
-}
-
 struct seen_set {
 	struct seen *table;
 	uint32_t bits;
+	bool by_loop;
 	uint64_t stamp; /* of what is in it this time */
 };
+
+static uint64_t edge_to(const struct seen_set *s, const struct rt_context *parent, uint32_t site,
+			uint32_t procedure)
+{
+	uint64_t at = s->by_loop ? site_loop(counted(parent->procedure), site) : site;
+	return UINT64_C(1) << 63 | parent->procedure << 40 | at << 20 | procedure;
+}
+
+static uint64_t edge_of(const struct seen_set *s, const struct rt_context *x)
+{
+	return edge_to(s, (const struct rt_context *)x->parent, (uint32_t)x->site,
+		       (uint32_t)x->procedure);
+}
 
 /* Where an edge is, or belongs. */
 static struct seen *seen_entry(const struct seen_set *s, uint64_t edge)
@@ -247,35 +323,96 @@ static struct seen *seen_entry(const struct seen_set *s, uint64_t edge)
 /* The context that a new child folds into: the nearest one of its procedure, if no edge on the way
  * from there to the new child is missing on the way from the root to there. So a path has the edges
  * that the real one has, whatever is inclusive stays exact, and endless recursion has finitely many
- * contexts. (The next one further out has more edges below and fewer above it.) NULL: none. */
-static struct rt_context *fold_into(const struct counting *c, struct rt_context *parent,
-				    uint32_t site, uint32_t procedure, uint32_t *depth)
+ * contexts. (The next one further out has more edges below and fewer above it.) When paths are
+ * merged, edges from the same loop are the same. NULL: none. */
+static struct rt_context *fold_into(const struct counting *c, struct rt_context *into,
+				    const struct edge_key *k, uint32_t depth)
 {
-	struct rt_context *into = same_procedure(parent, procedure, depth);
-	struct seen_set s = {count_at(c, RT_COUNT_SEEN), SEEN_BITS_MIN, ++c->count->seen_stamp};
-	if (!into)
-		return NULL;
-	while (1u << s.bits < 2 * *depth)
+	struct rt_context *parent = (struct rt_context *)k->parent;
+	struct seen_set s = {.table = count_at(c, RT_COUNT_SEEN),
+			     .bits = SEEN_BITS_MIN,
+			     .by_loop = c->count->merging,
+			     .stamp = ++c->count->seen_stamp};
+	while (1u << s.bits < 2 * depth)
 		s.bits++;
 	for (const struct rt_context *x = into; x->parent; x = (struct rt_context *)x->parent)
-		*seen_entry(&s, edge_of(x)) = (struct seen){edge_of(x), s.stamp};
-	if (seen_entry(&s, edge_to(parent, site, procedure))->stamp != s.stamp)
+		*seen_entry(&s, edge_of(&s, x)) = (struct seen){edge_of(&s, x), s.stamp};
+	if (seen_entry(&s, edge_to(&s, parent, k->site, k->procedure))->stamp != s.stamp)
 		return NULL;
 	for (const struct rt_context *x = parent; x != into; x = (struct rt_context *)x->parent)
-		if (seen_entry(&s, edge_of(x))->stamp != s.stamp)
+		if (seen_entry(&s, edge_of(&s, x))->stamp != s.stamp)
 			return NULL;
 	return into;
 }
 
-/* NULL if there is no memory, or no end of it. */
-static struct rt_record *make_child(const struct counting *c, struct rt_context *parent,
-				    const struct edge_key *k)
+/* ---- merging ---- */
+
+/* From now on contexts are found by the loop they are called in, too. */
+static void begin_merging(const struct counting *c)
+{
+	c->count->merging = 1;
+	c->count->index_used *= 2;
+	make_index(c);
+}
+
+/* How many contexts of a path are kept, without the root. */
+static uint32_t depth_kept(const struct counting *c)
+{
+	uint64_t taken = context_bytes(), room = region_header()->context_room;
+	uint64_t most = room + room / 4;
+	if (!index_has_ease(c) || taken >= most)
+		return 0;
+	return taken <= room ? RT_CONTEXT_DEPTH - 2
+			     : (uint32_t)((most - taken) * CUT_DEPTH / (most - room));
+}
+
+/* A path that is too long is cut: what it leads to is a child of the outermost frames only, at the
+ * site where it goes on from there. So figures of these are exact, those of the frames between are
+ * too small, and none is too large. */
+static struct child make_cut(const struct counting *c, const struct edge_key *k, uint32_t cut)
+{
+	struct rt_context *x = (struct rt_context *)k->parent;
+	while (cut-- > 1)
+		x = (struct rt_context *)x->parent;
+	struct edge_key kept = {x->parent, (uint32_t)x->site, k->procedure};
+	struct child there = find_child(c, &kept);
+	if (!there.context)
+		there = make_context(c, &kept);
+	return make_edge(c, k, there.context);
+}
+
+/* The child where paths have to be merged: the one of the same procedure that is called in the same
+ * loop; then the nearest context of the procedure, then one with a shorter path. */
+static struct child merge(const struct counting *c, const struct edge_key *k,
+			  struct rt_context *same, uint32_t depth)
+{
+	struct edge_key alike = {k->parent, by_loop((struct rt_context *)k->parent, k->site),
+				 k->procedure};
+	struct rt_context *x = find_child(c, &alike).context;
+	uint32_t kept = depth_kept(c);
+	if (!x && depth - 1 <= kept)
+		return make_context(c, k);
+	if (x) {
+		c->count->merged++;
+		return make_edge(c, k, x);
+	}
+	c->count->cut++;
+	return same ? make_edge(c, k, same) : make_cut(c, k, depth - 1 - kept);
+}
+
+/* No context if there is no memory at all. */
+static struct child make_child(const struct counting *c, const struct edge_key *k)
 {
 	uint32_t depth;
-	struct rt_context *into = fold_into(c, parent, k->site, k->procedure, &depth);
-	if (depth >= RT_CONTEXT_DEPTH)
-		return NULL;
-	return into ? make_edge(c, k, into) : make_context(c, k, false);
+	struct rt_context *same =
+		same_procedure((struct rt_context *)k->parent, k->procedure, &depth);
+	bool spent = is_spent(c) || depth >= RT_CONTEXT_DEPTH;
+	if (unlikely(spent && !c->count->merging))
+		begin_merging(c);
+	struct rt_context *into = same ? fold_into(c, same, k, depth) : NULL;
+	if (into)
+		return make_edge(c, k, into);
+	return spent ? merge(c, k, same, depth) : make_context(c, k);
 }
 
 /* ---- calls ---- */
@@ -287,73 +424,59 @@ static struct rt_context_slot *slot_of(struct rt_context *x, uint32_t site)
 
 /* While it changes, the slot is nobody's: handlers do not count there. */
 static void take_slot(const struct counting *c, struct rt_context *parent, uint32_t site,
-		      const struct rt_context *child, uint64_t calls)
+		      const struct rt_context *child)
 {
 	volatile struct rt_context_slot *slot = slot_of(parent, site);
 	const struct rt_context *before = (const struct rt_context *)slot->child;
 	slot->child = nobody();
 	uint64_t counted_so_far = slot->calls;
-	slot->calls = calls;
+	slot->calls = 0;
 	slot->child = (uint64_t)child;
 	if (!counted_so_far)
 		return;
 	struct edge_key k = {(uint64_t)parent, site, (uint32_t)before->procedure};
-	struct rt_record *r = find_record(c, &k);
-	*(r ? &r->calls : &c->count->dropped_calls) += counted_so_far;
+	uint64_t *calls = find_child(c, &k).calls;
+	*(calls ? calls : &c->count->dropped_calls) += counted_so_far;
 }
 
 /* If the place is free, and it is called more than now and then: there is not room for all. */
 static void remember_callee(const struct counting *c, const struct rt_context *parent,
-			    uint32_t site, struct rt_record *r)
+			    uint32_t site, const struct child *child)
 {
-	const struct rt_context *child = record_context(r);
 	uint64_t slot = (uint64_t)parent - site * sizeof(struct rt_context_slot);
-	uint64_t home = slot / 16 + child->procedure * RT_CALLEE_STEP;
+	uint64_t home = slot / 16 + child->context->procedure * RT_CALLEE_STEP;
 	struct rt_callee *e = (struct rt_callee *)c->area->callees;
 	e += home % (1 << RT_CALLEE_BITS);
-	if (e->slot || r->calls < REMEMBER)
+	if (e->slot || *child->calls < REMEMBER)
 		return;
-	e->child = (uint64_t)child;
-	e->record = (uint64_t)r;
+	e->child = (uint64_t)child->context;
+	e->calls = (uint64_t)child->calls;
 	order_stores();
 	e->slot = slot;
 }
 
 static void count_call(const struct counting *c, struct rt_context *parent, uint32_t site,
-		       struct rt_record *r)
+		       const struct child *child)
 {
 	struct rt_context_slot *slot = slot_of(parent, site);
-	const struct rt_context *child = record_context(r);
-	if (slot->child == (uint64_t)child) {
+	if (slot->child == (uint64_t)child->context) {
 		add(&slot->calls, 1);
 		return;
 	}
-	add(&r->calls, 1);
-	if (slot->child == nobody() || (r->calls % TAKE_OVER == 0 && r->calls > slot->calls))
-		take_slot(c, parent, site, child, 0);
+	add(child->calls, 1);
+	if (slot->child == nobody() ||
+	    (*child->calls % TAKE_OVER == 0 && *child->calls > slot->calls))
+		take_slot(c, parent, site, child->context);
 	else
-		remember_callee(c, parent, site, r);
+		remember_callee(c, parent, site, child);
 }
 
 /* Below the root. */
-static struct rt_record *find_outermost(const struct counting *c, uint32_t procedure)
+static struct child find_outermost(const struct counting *c, uint32_t procedure)
 {
 	struct edge_key k = {(uint64_t)context_root(c), 0, procedure};
-	struct rt_record *r = find_record(c, &k);
-	return r ? r : make_context(c, &k, true);
-}
-
-/* With no memory for the context, the procedure's below the root stands for it, and keeps the slot:
- * the next call shall be quick. */
-static struct rt_context *called_without_memory(const struct counting *c, struct rt_context *parent,
-						uint32_t site, uint32_t procedure)
-{
-	struct rt_record *r = find_outermost(c, procedure);
-	c->count->dropped_contexts++;
-	if (!r)
-		return NULL;
-	take_slot(c, parent, site, record_context(r), 1);
-	return record_context(r);
+	struct child there = find_child(c, &k);
+	return there.context ? there : make_context(c, &k);
 }
 
 struct rt_context *context_called(const struct counting *c, struct rt_context *parent,
@@ -362,19 +485,19 @@ struct rt_context *context_called(const struct counting *c, struct rt_context *p
 	if (site > counted(parent->procedure)->sites)
 		site = 0;
 	struct edge_key k = {(uint64_t)parent, site, procedure};
-	struct rt_record *r = find_record(c, &k);
-	if (unlikely(!r))
-		r = parent->parent ? make_child(c, parent, &k) : find_outermost(c, procedure);
-	if (unlikely(!r))
-		return called_without_memory(c, parent, site, procedure);
-	count_call(c, parent, site, r);
-	return record_context(r);
+	struct child child = find_child(c, &k);
+	if (unlikely(!child.context))
+		child = parent->parent ? make_child(c, &k) : find_outermost(c, procedure);
+	if (unlikely(!child.context))
+		c->count->dropped_contexts++;
+	else
+		count_call(c, parent, site, &child);
+	return child.context;
 }
 
 struct rt_context *context_met(const struct counting *c, uint32_t procedure)
 {
-	struct rt_record *r = find_outermost(c, procedure);
-	if (!r)
-		c->count->dropped_contexts++;
-	return r ? record_context(r) : NULL;
+	struct rt_context *x = find_outermost(c, procedure).context;
+	c->count->dropped_contexts += !x;
+	return x;
 }

@@ -20,6 +20,14 @@ static inline const struct rt_counted *counted(uint64_t procedure)
 	return (const struct rt_counted *)region_at(RT_COUNTED) + procedure % RT_PROCEDURES;
 }
 
+/* The innermost loop around a call that is counted in the frame, its number + 1, or 0; or anything if
+ * the table was overwritten. */
+static inline uint32_t site_loop(const struct rt_counted *p, uint32_t site)
+{
+	const uint32_t *table = region_at(RT_SITE_TABLE);
+	return site && site <= p->sites ? table[(p->first_site + site) % RT_SITES] : 0;
+}
+
 /* A signal handler of this thread may count the same between any two instructions. */
 static inline void add(uint64_t *to, uint64_t n)
 {

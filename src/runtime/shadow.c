@@ -50,19 +50,12 @@ static struct rt_shadow *outer(const struct counting *c, struct rt_shadow *f)
 	return root_frame(c);
 }
 
-/* The loop, its number + 1, or 0 or anything if the table was overwritten. */
-static uint32_t loop_of_site(const struct rt_counted *p, uint32_t site)
-{
-	const uint32_t *table = region_at(RT_SITE_TABLE);
-	return site && site <= p->sites ? table[(p->first_site + site) % RT_SITES] : 0;
-}
-
 void shadow_end_loops(const struct counting *c, const struct rt_shadow *f, uint32_t until)
 {
 	struct rt_context *x = shadow_context(f);
 	const struct rt_counted *p = counted(x->procedure);
 	const struct rt_counted_loop *loops = region_at(RT_COUNTED_LOOPS);
-	uint32_t at = loop_of_site(p, key_site(f->key));
+	uint32_t at = site_loop(p, key_site(f->key));
 	/* A nest is no deeper than a frame has words. */
 	for (uint32_t i = 0; at && at != until && at <= RT_LOOPS && i < RT_FRAME_MAX / 8; i++) {
 		const struct rt_counted_loop *loop = &loops[at - 1];
@@ -92,7 +85,7 @@ void shadow_resume(const struct counting *c, struct rt_shadow *f, uint32_t site)
 {
 	const struct rt_counted *p = counted(shadow_context(f)->procedure);
 	const struct rt_counted_loop *loops = region_at(RT_COUNTED_LOOPS);
-	uint32_t from = loop_of_site(p, key_site(f->key)), to = loop_of_site(p, site);
+	uint32_t from = site_loop(p, key_site(f->key)), to = site_loop(p, site);
 	for (uint32_t i = 0; to && to <= RT_LOOPS && !is_around(to, from) && i < RT_FRAME_MAX / 8;
 	     i++) {
 		const struct rt_counted_loop *loop = &loops[to - 1];

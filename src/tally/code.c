@@ -344,12 +344,12 @@ static void find_callee(struct coder *c, unsigned caller, unsigned child, unsign
 	load(c, V2, V0, offsetof(struct rt_callee, slot));
 	op(c, EMIT_XOR, V2, V2, V3, 0);
 	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, missing);
-	load(c, V2, V0, offsetof(struct rt_callee, record));
+	load(c, V2, V0, offsetof(struct rt_callee, calls));
 	load(c, child, V0, offsetof(struct rt_callee, child));
 	load(c, V3, child, offsetof(struct rt_context, procedure));
 	op(c, EMIT_ADD, V3, V3, 0, -(int64_t)c->n->procedure);
 	op(c, EMIT_UNLESS_ZERO, 0, V3, 0, missing);
-	op(c, EMIT_COUNT, V3, V2, 0, offsetof(struct rt_record, calls));
+	op(c, EMIT_COUNT, V3, V2, 0, 0);
 }
 
 /* The caller's frame tells its context and where in it the call is; the slot of that call leads to

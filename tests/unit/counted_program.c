@@ -66,15 +66,21 @@ void define(struct counted_program *p, uint32_t procedure, uint32_t sites, uint3
 							i + 1 < loops ? first + i + 2 : 0};
 }
 
+static const struct rt_counted *counted(const struct counted_program *p, uint32_t procedure)
+{
+	return (const struct rt_counted *)(p->bench->region + RT_COUNTED) + procedure;
+}
+
+void set_loop(struct counted_program *p, uint32_t procedure, uint32_t site, uint32_t loop)
+{
+	uint32_t *table = (void *)(p->bench->region + RT_SITE_TABLE);
+	table[counted(p, procedure)->first_site + site] = loop;
+}
+
 void define_leaf(struct counted_program *p, uint32_t procedure)
 {
 	struct rt_counted *c = (struct rt_counted *)(p->bench->region + RT_COUNTED) + procedure;
 	*c = (struct rt_counted){.words = 1};
-}
-
-static const struct rt_counted *counted(const struct counted_program *p, uint32_t procedure)
-{
-	return (const struct rt_counted *)(p->bench->region + RT_COUNTED) + procedure;
 }
 
 struct counted_stack new_stack(uint64_t sp)
@@ -116,17 +122,16 @@ static struct rt_area *area_of_thread(struct counted_program *p)
 	return (struct rt_area *)call_runtime(p, entries(p->bench)->find, 0, 0);
 }
 
-/* The record of the call if the table of callees has it, or NULL. */
-static struct rt_record *find_callee(const struct rt_area *area, const void *slots_end,
-				     uint32_t procedure, struct rt_context **child)
+/* Where the call is counted if the table of callees has it, or NULL. */
+static uint64_t *find_callee(const struct rt_area *area, const void *slots_end, uint32_t procedure,
+			     struct rt_context **child)
 {
 	uint64_t slot = (uint64_t)slots_end;
 	uint64_t home = (slot >> 4) + procedure * (uint64_t)RT_CALLEE_STEP;
 	const struct rt_callee *e = (struct rt_callee *)area->callees;
 	e += home % (1 << RT_CALLEE_BITS);
 	*child = (struct rt_context *)e->child;
-	return e->slot == slot && (*child)->procedure == procedure ? (struct rt_record *)e->record
-								   : NULL;
+	return e->slot == slot && (*child)->procedure == procedure ? (uint64_t *)e->calls : NULL;
 }
 
 static struct rt_context *enter(struct counted_program *p, uint32_t procedure, uint64_t sp)
@@ -137,10 +142,8 @@ static struct rt_context *enter(struct counted_program *p, uint32_t procedure, u
 		(struct rt_context_slot *)caller->context - ((caller->key >> RT_KEY_SITE) + 1);
 	struct rt_context *child = (struct rt_context *)slot->child;
 	uint64_t *calls = child->procedure == procedure ? &slot->calls : NULL;
-	if ((caller->key & RT_KEY_SP) >= sp && !calls) {
-		struct rt_record *r = find_callee(area, slot + 1, procedure, &child);
-		calls = r ? &r->calls : NULL;
-	}
+	if ((caller->key & RT_KEY_SP) >= sp && !calls)
+		calls = find_callee(area, slot + 1, procedure, &child);
 	if (!calls || (caller->key & RT_KEY_SP) < sp)
 		return (struct rt_context *)call_runtime(p, entries(p->bench)->called, procedure,
 							 sp);

@@ -48,6 +48,8 @@ static inline uint32_t loop_of(uint32_t procedure, uint32_t loop)
 /* A procedure with a word for its runs and one for each of its loops. Each loop is around the one
  * before it, and all calls are in the first. */
 void define(struct counted_program *p, uint32_t procedure, uint32_t sites, uint32_t loops);
+/* Has a site in another loop, by its number + 1; 0: in none. */
+void set_loop(struct counted_program *p, uint32_t procedure, uint32_t site, uint32_t loop);
 void define_leaf(struct counted_program *p, uint32_t procedure);
 
 struct counted_stack new_stack(uint64_t sp);

@@ -172,7 +172,9 @@ enum { PROCEDURES = 6, SITES = 4, EDGES = (PROCEDURES + 1) * SITES * (PROCEDURES
 
 struct model {
 	uint64_t self[PROCEDURES + 1], total[PROCEDURES + 1];
-	uint64_t calls[EDGES], edge_total[EDGES];
+	uint64_t calls[EDGES];
+	uint64_t loop_total[EDGES]; /* of callees, by the loop they are called in */
+	uint64_t edge_total[EDGES];
 };
 
 static uint32_t edge(uint32_t caller, uint32_t site, uint32_t callee)
@@ -186,6 +188,26 @@ static uint32_t edge_at(const struct counted_stack *s, uint32_t depth)
 	return depth ? edge(a[-1].procedure, a[-1].site, a->procedure) : edge(0, 0, a->procedure);
 }
 
+/* Those with a loop call at their last site outside it: see define_procedures(). */
+static uint32_t without_site(uint32_t e)
+{
+	uint32_t caller = e / (PROCEDURES + 1) / SITES, site = e / (PROCEDURES + 1) % SITES;
+	return edge(caller, caller % 2 && site < SITES - 1, e % (PROCEDURES + 1));
+}
+
+static void add_totals(struct model *m, const bool *procedures, const bool *edges, uint64_t runs)
+{
+	bool loops[EDGES] = {false};
+	for (unsigned i = 0; i <= PROCEDURES; i++)
+		m->total[i] += procedures[i] ? runs : 0;
+	for (unsigned i = 0; i < EDGES; i++) {
+		m->edge_total[i] += edges[i] ? runs : 0;
+		loops[without_site(i)] |= edges[i];
+	}
+	for (unsigned i = 0; i < EDGES; i++)
+		m->loop_total[i] += loops[i] ? runs : 0;
+}
+
 /* One run of the innermost activation, for whatever is on the stack, each once. */
 static void model_run(struct model *m, const struct counted_stack *s)
 {
@@ -196,10 +218,7 @@ static void model_run(struct model *m, const struct counted_stack *s)
 	}
 	m->self[s->activations[s->depth - 1].procedure]++;
 	m->calls[edge_at(s, s->depth - 1)]++;
-	for (unsigned i = 0; i <= PROCEDURES; i++)
-		m->total[i] += procedures[i];
-	for (unsigned i = 0; i < EDGES; i++)
-		m->edge_total[i] += edges[i];
+	add_totals(m, procedures, edges, 1);
 }
 
 static void model_of_context(struct model *m, const struct counted_thread *t, uint32_t context)
@@ -212,10 +231,7 @@ static void model_of_context(struct model *m, const struct counted_thread *t, ui
 		procedures[x->procedure] = true;
 		edges[edge(t->contexts[x->parent].procedure, x->site, x->procedure)] = true;
 	}
-	for (unsigned i = 0; i <= PROCEDURES; i++)
-		m->total[i] += procedures[i] ? runs : 0;
-	for (unsigned i = 0; i < EDGES; i++)
-		m->edge_total[i] += edges[i] ? runs : 0;
+	add_totals(m, procedures, edges, runs);
 }
 
 static void model_of_counts(struct model *m, const struct counted_thread *t)
@@ -250,21 +266,115 @@ static void run_randomly(struct counted_program *p, struct model *m, uint64_t se
 	}
 }
 
+static void define_procedures(struct counted_program *p)
+{
+	for (uint32_t i = 1; i <= PROCEDURES; i++) {
+		define(p, i, SITES - 1, i % 2);
+		set_loop(p, i, SITES - 1, 0);
+	}
+}
+
+/* What is naive is added to what was before. */
+static const struct counted_thread *run_models(struct counted_program *p, uint64_t seed,
+					       struct model *naive, struct model *counted)
+{
+	if (!p->now->depth) {
+		begin_procedure(p, 1, p->now->sp);
+		model_run(naive, p->now);
+	}
+	run_randomly(p, naive, seed, 2000);
+	const struct counted_thread *t = counts_of(p);
+	model_of_counts(counted, t);
+	assert_int_equal(t->state.dropped_contexts + t->state.dropped_calls, 0);
+	assert_int_equal(all_departures(t), 0);
+	return t;
+}
+
 static void totals_are_exact(void **state)
 {
 	struct counted_program *p = *state;
-	for (uint32_t i = 1; i <= PROCEDURES; i++)
-		define(p, i, SITES - 1, i % 2);
 	struct model naive = {0}, counted;
-	begin_procedure(p, 1, p->now->sp);
-	model_run(&naive, p->now);
+	define_procedures(p);
 	for (uint64_t seed = 1; seed < 20; seed++) {
-		run_randomly(p, &naive, seed, 2000);
-		model_of_counts(&counted, counts_of(p));
+		const struct counted_thread *t = run_models(p, seed, &naive, &counted);
 		assert_memory_equal(&naive, &counted, sizeof(naive));
+		assert_int_equal(t->state.merged + t->state.cut, 0);
 	}
-	assert_int_equal(state_of(p)->dropped_contexts, 0);
-	assert_int_equal(all_departures(counts_of(p)), 0);
+}
+
+/* ---- too many paths ---- */
+
+/* From the first one on, or after a while. */
+static void merged_paths_keep_totals(void **state)
+{
+	struct counted_program *p = *state;
+	struct model naive = {0}, counted;
+	define_procedures(p);
+	for (uint64_t seed = 1; seed < 20; seed++) {
+		header(p->bench)->context_limit = seed < 3 ? RT_CONTEXT_LIMIT : 1;
+		const struct counted_thread *t = run_models(p, seed, &naive, &counted);
+		assert_memory_equal(&naive, &counted, offsetof(struct model, edge_total));
+		assert_int_equal(t->state.cut, 0);
+		assert_int_equal(t->state.merged > 0, seed >= 3);
+	}
+}
+
+static void assert_none_is_larger(const uint64_t *counted, const uint64_t *naive, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		assert_true(counted[i] <= naive[i]);
+}
+
+static void assert_counts_are_kept(const struct model *naive, const struct model *counted)
+{
+	assert_memory_equal(naive->self, counted->self, sizeof(naive->self));
+	assert_memory_equal(naive->calls, counted->calls, sizeof(naive->calls));
+	assert_none_is_larger(counted->total, naive->total, PROCEDURES + 1);
+}
+
+static void cut_paths_keep_counts(void **state)
+{
+	struct counted_program *p = *state;
+	struct model naive = {0}, counted;
+	define_procedures(p);
+	header(p->bench)->context_limit = header(p->bench)->context_room = 1;
+	for (uint64_t seed = 1; seed < 10; seed++) {
+		const struct counted_thread *t = run_models(p, seed, &naive, &counted);
+		assert_counts_are_kept(&naive, &counted);
+		assert_int_equal(t->context_count, PROCEDURES + 1);
+		assert_true(t->state.cut > 0);
+	}
+}
+
+/* The outermost callers are known longest. */
+static void paths_are_cut_step_by_step(void **state)
+{
+	struct counted_program *p = *state;
+	enum { PATHS = 40, DEPTH = 30 };
+	define_all(p);
+	for (uint32_t i = 0; i < PATHS * DEPTH; i++)
+		define(p, 100 + i, 2, 0);
+	header(p->bench)->context_limit = 1;
+	header(p->bench)->context_room = 64 << 10;
+	begin_procedure(p, ONE, p->now->sp);
+	for (unsigned i = 0; i < PATHS; i++) {
+		for (unsigned k = 0; k < DEPTH; k++)
+			call_procedure(p, 1 + i % 2, 100 + i * DEPTH + k);
+		for (unsigned k = 0; k < DEPTH; k++)
+			return_to_caller(p);
+	}
+	const struct counted_thread *t = counts_of(p);
+	assert_true(t->state.cut > 0);
+	uint32_t depth[PATHS * DEPTH + 2] = {0}, deepest = 0;
+	for (uint32_t i = 1; i < t->context_count; i++) {
+		depth[i] = depth[t->contexts[i].parent] + 1;
+		assert_int_equal(runs_of(t, t->contexts[i].procedure), 1);
+		if (t->contexts[i].procedure == 99 + PATHS * DEPTH)
+			deepest = depth[i];
+	}
+	assert_int_equal(t->context_count, PATHS * DEPTH + 2);
+	assert_int_equal(depth[1 + DEPTH], DEPTH + 1);
+	assert_int_equal(deepest, 1);
 }
 
 /* ---- slots ---- */
@@ -664,39 +774,23 @@ static void deep_stacks_are_cut(void **state)
 
 /* ---- what goes wrong ---- */
 
-static void without_memory_totals_of_procedures_stay(void **state)
+static void without_memory_there_is_the_sink(void **state)
 {
 	struct counted_program *p = *state;
-	enum { CALLEES = 3000 };
-	define_all(p);
-	define(p, TWO, 1000, 0); /* 16 KB of slots */
-	header(p->bench)->context_limit = 4 * RT_CONTEXT_CHUNK;
-	begin_procedure(p, ONE, p->now->sp);
-	for (unsigned i = 0; i < 300; i++) {
-		call_procedure(p, 1 + i % 4, TWO);
-		call_procedure(p, 1 + i % 250, i % 2 ? TWO : THREE);
-		return_to_caller(p);
+	start(p);
+	uint64_t used = state_of(p)->contexts_used;
+	state_of(p)->contexts_used = RT_CONTEXT_SPACE - 32;
+	for (unsigned i = 0; i < 3; i++) {
+		call_procedure(p, 1, TWO);
+		assert_int_equal((uint64_t)running(p)->context, run_time(p, RT_SINK));
 		return_to_caller(p);
 	}
-	const struct counted_thread *t = counts_of(p);
-	assert_true(t->state.dropped_contexts > 0);
-	assert_true(header(p->bench)->context_bytes <=
-		    header(p->bench)->context_limit + RT_CONTEXT_RESERVE);
-	assert_int_equal(runs_of(t, TWO), 450);
-	assert_int_equal(runs_of(t, THREE), 150);
-	uint64_t calls = t->state.dropped_calls;
-	for (uint32_t i = 0; i < t->call_count; i++)
-		calls += t->calls[i].calls;
-	assert_int_equal(calls, 601);
-	/* The reserve ends, too. */
-	for (uint32_t i = 0; i < CALLEES; i++) {
-		define(p, 100 + i, 1000, 0);
-		call_procedure(p, 1, 100 + i);
-		return_to_caller(p);
-	}
-	assert_true(header(p->bench)->context_bytes <=
-		    header(p->bench)->context_limit + RT_CONTEXT_RESERVE);
-	assert_int_equal(runs_of(counts_of(p), 100 + CALLEES - 1), 0);
+	state_of(p)->contexts_used = used;
+	assert_int_equal(state_of(p)->dropped_contexts, 3);
+	assert_int_equal(runs_of(counts_of(p), TWO), 0);
+	call_procedure(p, 1, TWO);
+	return_to_caller(p);
+	assert_int_equal(runs_of(counts_of(p), TWO), 1);
 	leave_procedure(p);
 	assert_shadow_is_empty(p);
 }
@@ -950,6 +1044,9 @@ int main(void)
 		PROGRAM_TEST(recursion_is_folded),
 		PROGRAM_TEST(mutual_recursion_is_folded),
 		PROGRAM_TEST(totals_are_exact),
+		PROGRAM_TEST(merged_paths_keep_totals),
+		PROGRAM_TEST(cut_paths_keep_counts),
+		PROGRAM_TEST(paths_are_cut_step_by_step),
 		PROGRAM_TEST(sites_with_several_callees_lose_nothing),
 		PROGRAM_TEST(many_contexts_are_found_again),
 		PROGRAM_TEST(longjmp_leaves_activations),
@@ -963,7 +1060,7 @@ int main(void)
 		PROGRAM_TEST(coroutines_leave_activations),
 		PROGRAM_TEST(too_many_stacks_are_dropped),
 		PROGRAM_TEST(deep_stacks_are_cut),
-		PROGRAM_TEST(without_memory_totals_of_procedures_stay),
+		PROGRAM_TEST(without_memory_there_is_the_sink),
 		PROGRAM_TEST(handlers_get_the_sink_while_busy),
 		PROGRAM_TEST(orphans_count_nothing),
 		PROGRAM_TEST(threads_without_area_count_nothing),

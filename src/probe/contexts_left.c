@@ -1,6 +1,6 @@
-/* What was counted, when counting ends while the program goes on. Threads that are not in a call
- * are somewhere in the middle of a procedure: that has to be known to make sense of its counters.
- */
+/* What was counted, when counting ends while the program goes on, or a thread ends in the middle.
+ * Threads that are not in a call are somewhere in the middle of a procedure: that has to be known
+ * to make sense of its counters. */
 #include "probe/plan.h"
 #include "tally/where.h"
 
@@ -33,21 +33,21 @@ static bool is_within(const struct tally_place *p, bool moved)
 	return moved ? !p->leaves : p->jumped_to;
 }
 
-static void find_place(struct target *t, const struct stopped_walk *w, uint32_t slot,
-		       struct arena *a)
+/* `f` is where the thread would be in the original program. */
+static void find_place(struct target *t, struct control_thread *th, const struct frame *f,
+		       bool probed, struct arena *a)
 {
-	struct control_thread *th = control_thread(t->engine->control, w->tid);
-	const struct frame *f = &w->walk.frames.data[0];
+	uint32_t slot = areas_number(t, th->tracee.tid);
 	const struct site *s = site_of(t, f);
 	struct registers now;
 	struct tally y;
-	if (!s || !s->counted || !s->address || !th || !control_registers(th, &now) ||
+	if (slot == RT_AREAS || !s || !s->counted || !s->address || !control_registers(th, &now) ||
 	    !tally_of_site(t, s, a, &y))
 		return;
 	bool moved = is_code_memory(t, now.pc);
 	struct tally_place p = tally_place(&y, s->code->flow, f->va);
 	/* Behind a system call it has not passed what makes the context known. */
-	if (!is_within(&p, moved) || (p.behind && !w->probed))
+	if (!is_within(&p, moved) || (p.behind && !probed))
 		return;
 	t->slots[slot].left = (struct left_at){.context = context_of(t, slot, &y, &now),
 					       .va = f->va,
@@ -84,9 +84,9 @@ void contexts_leave(struct target *t)
 	settle_all(t, &first);
 	for (uint32_t i = first; i < t->engine->walks.len; i++) {
 		const struct stopped_walk *w = t->engine->walks.data[i];
-		uint32_t slot = areas_number(t, w->tid);
-		if (slot < RT_AREAS && w->known && !w->unsettled && w->walk.frames.len)
-			find_place(t, w, slot, &a);
+		struct control_thread *th = control_thread(t->engine->control, w->tid);
+		if (th && w->known && !w->unsettled && w->walk.frames.len)
+			find_place(t, th, &w->walk.frames.data[0], w->probed, &a);
 		arena_clear(&a);
 	}
 	arena_release(&a);
@@ -95,4 +95,36 @@ void contexts_leave(struct target *t)
 		if (t->slots[i].tid)
 			keep_counts(t, i, false);
 	t->counts_kept = true;
+}
+
+/* A thread that ends inside a probe will not come out of it: the instruction behind that has to do,
+ * and what the probe counts may be one off. False in the runtime, and in what is rarely executed.
+ */
+static bool original_nearby(const struct target *t, uint64_t *pc, bool *probed)
+{
+	unsigned step = t->engine->arch->insn_align;
+	vec_each (s, &t->sites) {
+		if (!s->address || *pc < s->address || *pc >= s->address + s->fragment.rare)
+			continue;
+		for (; *pc < s->address + s->fragment.rare; *pc += step)
+			if (to_original(t, pc, probed))
+				return true;
+	}
+	return false;
+}
+
+void contexts_ending(struct target *t, struct control_thread *th)
+{
+	struct registers r;
+	struct arena a;
+	bool probed = false;
+	if (t->counts_kept || !control_registers(th, &r) || th->in_call)
+		return;
+	if (is_code_memory(t, r.pc) && !original_nearby(t, &r.pc, &probed))
+		return;
+	struct place at = space_find(t->space, r.pc);
+	struct frame f = {.code = at.code, .va = at.va, .pc = r.pc, .exact = true};
+	arena_init(&a);
+	find_place(t, th, &f, probed, &a);
+	arena_release(&a);
 }

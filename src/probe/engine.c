@@ -58,6 +58,13 @@ static void on_forking(void *ctx, int pid, int tid, int child)
 		contexts_forked(t, tid, child);
 }
 
+static void on_ending(void *ctx, struct control_thread *th)
+{
+	struct target *t = target_of(ctx, th->pid);
+	if (t && t->counting)
+		contexts_ending(t, th);
+}
+
 enum { LOOK_MIN_MS = 2, LOOK_MAX_MS = 100 };
 
 struct engine *engine_new(const struct engine_options *o)
@@ -68,7 +75,7 @@ struct engine *engine_new(const struct engine_options *o)
 	g->arch = arch_native();
 	g->control = control_new();
 	if (g->arch)
-		control_watch(g->control, on_signal, on_forking, g);
+		control_watch(g->control, on_signal, on_forking, on_ending, g);
 	g->codes = codes_new(NULL);
 	g->walker = walker_new();
 	g->window = xcalloc(1, sizeof(*g->window));

@@ -44,8 +44,7 @@ static bool original_in(const struct fragment *f, uint64_t start, uint64_t size,
 	return true;
 }
 
-/* Makes a pc in moved code the original one, if it is at the start of a moved instruction. */
-static bool to_original(const struct target *t, uint64_t *pc, bool *probed)
+bool to_original(const struct target *t, uint64_t *pc, bool *probed)
 {
 	vec_each (s, &t->sites)
 		if (s->address &&

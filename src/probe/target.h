@@ -352,6 +352,8 @@ void contexts_meet(struct target *t, uint32_t first);
 /* contexts_left.c */
 /* With the target stopped: all that was counted is kept, and nothing counts any more. */
 void contexts_leave(struct target *t);
+/* A thread ends where it is. */
+void contexts_ending(struct target *t, struct control_thread *th);
 
 /* read_contexts.c */
 /* Of a thread that is about to be forgotten. */
@@ -404,6 +406,8 @@ void redirect_retired(struct target *t, uint32_t first_walk);
  */
 bool settle_threads(struct target *t, uint32_t *first);
 bool is_code_memory(const struct target *t, uint64_t pc);
+/* Makes a pc in moved code the original one, if it is at the start of a moved instruction. */
+bool to_original(const struct target *t, uint64_t *pc, bool *probed);
 /* Whether the thread is, or will come back to, code memory of the region with this header. */
 bool thread_is_in(struct target *t, struct control_thread *th, const struct rt_header *h);
 

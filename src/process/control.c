@@ -120,10 +120,12 @@ void control_release(struct control *c, struct control_thread *t)
 		t->asked = true; /* it has to make its call again, and stops there */
 }
 
-void control_watch(struct control *c, signal_watcher signals, fork_watcher forks, void *ctx)
+void control_watch(struct control *c, signal_watcher signals, fork_watcher forks, end_watcher ends,
+		   void *ctx)
 {
 	c->watcher = signals;
 	c->fork_watcher = forks;
+	c->end_watcher = ends;
 	c->watcher_ctx = ctx;
 }
 

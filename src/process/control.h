@@ -97,7 +97,10 @@ typedef bool (*signal_watcher)(void *ctx, struct control_signal *s);
 /* A thread of a process has forked a child with memory of its own, and has not run on yet. The
  * child may have told before, but is held until control_go() as ever. */
 typedef void (*fork_watcher)(void *ctx, int pid, int tid, int child);
-void control_watch(struct control *c, signal_watcher signals, fork_watcher forks, void *ctx);
+/* A thread is about to end, whyever; its registers can still be read. */
+typedef void (*end_watcher)(void *ctx, struct control_thread *t);
+void control_watch(struct control *c, signal_watcher signals, fork_watcher forks, end_watcher ends,
+		   void *ctx);
 
 /* Leaves the process, which must be stopped, and lets it run. */
 void control_detach(struct control *c, int pid);

@@ -215,6 +215,18 @@ static bool watch(struct control *c, struct control_thread *t, int signal)
 	return delivered;
 }
 
+/* It is in a stop of its own for the moment. */
+static void watch_end(struct control *c, struct control_thread *t)
+{
+	if (!c->end_watcher)
+		return;
+	t->tracee.regset.size = 0;
+	t->stopped = true;
+	c->end_watcher(c->watcher_ctx, t);
+	t->stopped = false;
+	t->tracee.regset.size = 0;
+}
+
 static void handle_stop(struct control *c, const struct tracee_event *ev)
 {
 	uint64_t value = 0;
@@ -242,6 +254,8 @@ static void handle_stop(struct control *c, const struct tracee_event *ev)
 		struct tracee_event passed = *ev;
 		if (ev->what == TRACEE_SIGNALLED && c->watcher && !watch(c, t, ev->signal))
 			passed.signal = 0;
+		if (ev->what == TRACEE_ENDING)
+			watch_end(c, t);
 		pass(c, t, &passed);
 	}
 }

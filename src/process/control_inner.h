@@ -24,6 +24,7 @@ struct control {
 	int child_fd;  /* tells of SIGCHLD */
 	signal_watcher watcher;
 	fork_watcher fork_watcher;
+	end_watcher end_watcher;
 	void *watcher_ctx;
 	sigset_t mask_before;
 	struct sigaction child_before;

@@ -14,7 +14,8 @@
 /* Never PTRACE_O_EXITKILL: the program survives us. */
 enum {
 	FOR_ALL = PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD,
-	FOR_CHILDREN = PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK,
+	FOR_CHILDREN =
+		PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXIT,
 };
 
 void tracee_adopt(struct tracee *t, int tid)
@@ -79,6 +80,7 @@ static void explain_stop(struct tracee_event *out, int code)
 		out->other = event_message(out->tid);
 		out->vfork = code >> 8 == PTRACE_EVENT_VFORK;
 		break;
+	case PTRACE_EVENT_EXIT: out->what = TRACEE_ENDING; break;
 	case PTRACE_EVENT_EXEC:
 		/* Until it is taken, the kernel refuses all requests: who does not know of it might
 		 * mean the thread that had this number before. */

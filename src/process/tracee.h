@@ -28,6 +28,7 @@ enum tracee_happening {
 	TRACEE_CLONED,    /* stopped in making a thread or a process, `other` */
 	TRACEE_CALLING,   /* stopped at a system call, on its way to being detached */
 	TRACEE_EXECUTED,  /* stopped in a new program; it was thread `other` before */
+	TRACEE_ENDING,    /* stopped on its way out, with its registers as they were */
 	TRACEE_ENDED,     /* gone and reaped; `status` as of waitpid() */
 };
 
@@ -41,7 +42,7 @@ struct tracee_event {
 	uint64_t cpu_ns; /* TRACEE_ENDED: of its process; 0 unless that has ended with it */
 };
 
-/* `children`: new threads and processes are to be traced as well. */
+/* `children`: new threads and processes are to be traced as well, and tell before they end. */
 int tracee_seize(struct tracee *t, int tid, bool children, struct err *e);
 /* For a thread that came by itself. */
 void tracee_adopt(struct tracee *t, int tid);

@@ -95,9 +95,15 @@ void dump_losses(struct dump *d)
 {
 	for (unsigned reg = 0; reg <= REG_FLAGS; reg++) {
 		const struct private_loss *l = &d->private.lost[reg];
-		if (l->kind)
-			text_printf(&d->out, "lost %s %s 0x%" PRIx64 "\n", d->arch->reg_name(reg),
-				    private_loss_name[l->kind], l->va);
+		bool core = regset_has(&d->arch->private_candidates, reg);
+		if (!l->kind)
+			continue;
+		text_add(&d->out, "lost ");
+		dump_registers(d,
+			       &(struct regset){.core = core ? UINT64_C(1) << reg : 0,
+						.vec = core ? 0 : UINT32_C(1) << reg},
+			       &d->out);
+		text_printf(&d->out, " %s 0x%" PRIx64 "\n", private_loss_name[l->kind], l->va);
 	}
 }
 

@@ -191,15 +191,17 @@ static void lose_gaps(struct search *s)
 	vec_free(&gaps.gaps);
 }
 
-static struct regset core_set(uint64_t core)
+/* A set of candidates by their numbers, split into general registers and vectors. */
+static struct regset split(const struct search *s, uint64_t set)
 {
-	return (struct regset){.core = core};
+	const struct regset *all = &s->flow->arch->private_candidates;
+	return (struct regset){.core = set & all->core, .vec = (uint32_t)set & all->vec};
 }
 
 static void conclude(struct search *s)
 {
 	struct private_registers *out = s->out;
-	uint64_t candidates = s->flow->arch->private_candidates.core;
+	uint64_t candidates = s->finders[0].candidates;
 	for (unsigned reg = 0; reg <= REG_FLAGS; reg++)
 		if (out->lost[reg].kind)
 			candidates &= ~(UINT64_C(1) << reg);
@@ -209,10 +211,10 @@ static void conclude(struct search *s)
 		if (is_linkage(&s->procedures[i]))
 			continue;
 		out->of[i] = (struct private_set){
-			.registers = core_set(candidates & ~shared),
-			.expected = core_set(expected),
-			.held = core_set(s->uses[i].held),
-			.kept = core_set(s->kept[i]),
+			.registers = split(s, candidates & ~shared),
+			.expected = split(s, expected),
+			.held = split(s, s->uses[i].held),
+			.kept = split(s, s->kept[i]),
 		};
 	}
 }
@@ -230,7 +232,8 @@ static bool is_dynamic_linker(const struct image *im)
 
 static void lose_by_kind(struct private_registers *out, const struct flow *f)
 {
-	uint64_t candidates = f->arch->private_candidates.core;
+	const struct regset *all = &f->arch->private_candidates;
+	uint64_t candidates = all->core | all->vec;
 	if (is_go(f->im))
 		lose(out, candidates, 0, LOSS_GO);
 	else if (is_dynamic_linker(f->im))

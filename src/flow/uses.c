@@ -50,6 +50,13 @@ static uint64_t registers_of(uint64_t candidates, parts p)
 	return whole(p) & candidates;
 }
 
+/* Vectors as wholes: what an instruction keeps of one that it writes it reads (isa/insn.h). */
+static parts parts_of(const struct uses_finder *u, uint64_t high, uint64_t low, uint32_t vec)
+{
+	const struct regset *c = &u->split;
+	return (high & c->core) | low_parts(low & c->core) | whole(vec & c->vec);
+}
+
 static bool is_spill(const struct uses_finder *u, const struct insn *in)
 {
 	return in->op == OP_STORE && in->a == u->flow->arch->sp && in->b == REG_NONE;
@@ -59,8 +66,8 @@ static void add_insn(const struct uses_finder *u, struct row *r, const struct in
 {
 	const uint64_t candidates = u->candidates, flags = UINT64_C(1) << REG_FLAGS;
 	const struct part_uses *p = &in->parts;
-	parts reads = (p->high_reads & candidates) | low_parts(p->low_reads & candidates);
-	parts writes = (p->high_writes & candidates) | low_parts(p->low_writes & candidates);
+	parts reads = parts_of(u, p->high_reads, p->low_reads, in->reads.vec);
+	parts writes = parts_of(u, p->high_writes, p->low_writes, in->writes.vec);
 	uint64_t read = registers_of(candidates, reads), written = registers_of(candidates, writes);
 	reads &= ~r->writes;
 	if (in->kind == INSN_SYSCALL) {
@@ -463,7 +470,8 @@ void uses_from(struct uses_finder *u, uint32_t procedure, const uint64_t *places
 
 void uses_init(struct uses_finder *u, struct flow *f)
 {
-	*u = (struct uses_finder){.flow = f, .candidates = f->arch->private_candidates.core};
+	const struct regset split = f->arch->private_candidates;
+	*u = (struct uses_finder){.flow = f, .split = split, .candidates = split.core | split.vec};
 	arena_init(&u->graph);
 	arena_init(&u->tmp);
 }

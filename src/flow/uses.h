@@ -17,7 +17,7 @@ struct way {
 
 typedef VEC(struct way) way_list;
 
-/* Sets of candidates. */
+/* Sets of candidates, by their numbers (see arch->private_candidates). */
 struct uses {
 	uint64_t entry;    /* read with the value that they have at the entry */
 	uint64_t written;  /* by the procedure's own instructions */
@@ -31,7 +31,8 @@ struct uses {
 /* For one thread. */
 struct uses_finder {
 	struct flow *flow;
-	uint64_t candidates; /* bits of regset.core */
+	struct regset split; /* the candidates, */
+	uint64_t candidates; /* and by their numbers */
 	struct arena graph, tmp;
 	way_list ways;
 };

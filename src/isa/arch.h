@@ -22,7 +22,8 @@ struct arch {
 	/* In no convention in use preserved by a callee or used for results. */
 	struct regset scratch;
 	/* Of these, the ones that no compiler passes values in between procedures: candidates for
-	 * being private to each (flow/private.h). */
+	 * being private to each (flow/private.h). No two of them have the same number, general
+	 * register or vector. */
 	struct regset private_candidates;
 	/* Candidates in which a call passes on what is known about it, and a return passes it back
 	 * (tally/code.c): linkage tables and veneers leave them alone. REG_NONE: it does not. */

@@ -63,9 +63,9 @@ static const uint32_t made_a64_plain[] = {
 	0xeb110200, /* subs x0, x16, x17 */
 	0x4ea11c22, /* mov v2.16b, v1.16b */
 	0x4e228420, /* add v0.16b, v1.16b, v2.16b */
-	0x4eb01e11, /* mov v17.16b, v16.16b */
-	0x4f000410, /* movi v16.4s, 0 */
-	0x4eb1d620, /* fsub v0.4s, v17.4s, v17.4s */
+	0x4eb81f19, /* mov v25.16b, v24.16b */
+	0x4f000418, /* movi v24.4s, 0 */
+	0x4eb9d720, /* fsub v0.4s, v25.4s, v25.4s */
 	0xd4000001, /* svc 0 */
 	0xd503201f, /* nop */
 };
@@ -103,6 +103,9 @@ static const struct {
 	{3, {0x4c, 0x89, 0xd0}},       /* mov rax, r10 */
 	{3, {0x0f, 0x57, 0xc9}},       /* xorps xmm1, xmm1 */
 	{4, {0xc5, 0xf0, 0x58, 0xe9}}, /* vaddps xmm5, xmm1, xmm1 */
+	{4, {0x45, 0x0f, 0x57, 0xc0}}, /* xorps xmm8, xmm8 */
+	{4, {0x45, 0x0f, 0x28, 0xc8}}, /* movaps xmm9, xmm8 */
+	{4, {0x41, 0x0f, 0x58, 0xc9}}, /* addps xmm1, xmm9 */
 	{2, {0x0f, 0x05}},             /* syscall */
 	{1, {0x90}},
 };

@@ -18,37 +18,43 @@ enum { PROCEDURES = 3000, WALKS = 20, STEPS = 60 };
 struct walk {
 	const struct made *m;
 	const struct private_set *big, *small;
-	uint64_t high, low;           /* parts of candidates that a call has left */
-	uint64_t over, private, kept; /* how often one was met: read there; private; kept */
+	uint64_t high, low; /* parts of candidates that a call has left, */
+	uint32_t vec;       /* and vectors */
+	/* How often one was met: read there, a vector read there; private; kept. */
+	uint64_t over, over_vec, private, kept;
 };
 
-static void expect_none(uint64_t registers, const char *what, uint64_t va)
+static void expect_none(struct regset registers, const char *what, uint64_t va)
 {
-	if (registers)
-		fail_msg("0x%llx reads core 0x%llx behind a call, %s", (unsigned long long)va,
-			 (unsigned long long)registers, what);
+	if (registers.core || registers.vec)
+		fail_msg("0x%llx reads core 0x%llx vec 0x%x behind a call, %s",
+			 (unsigned long long)va, (unsigned long long)registers.core, registers.vec,
+			 what);
 }
 
 /* The small procedure overwrites one candidate: what is read of others was there before. */
-static uint64_t overwritten(const struct made *m)
+static struct regset overwritten(const struct made *m)
 {
-	return m->arch == &arch_a64 ? UINT64_C(1) << 17 : UINT64_C(1) << 10;
+	return (struct regset){.core = UINT64_C(1) << (m->arch == &arch_a64 ? 17 : 10)};
 }
 
 static void step(struct walk *w, const struct insn *in)
 {
-	uint64_t reads = (in->parts.high_reads & w->high) | (in->parts.low_reads & w->low);
+	struct regset reads = {(in->parts.high_reads & w->high) | (in->parts.low_reads & w->low),
+			       in->reads.vec & w->vec};
 	/* A push is no read; nor is what a system call does not take. */
 	if (in->op == OP_PUSH || in->kind == INSN_SYSCALL)
-		reads = 0;
-	expect_none(reads & w->big->registers.core, "private to the caller", in->pc);
-	expect_none(reads & w->small->registers.core & ~overwritten(w->m), "private to the callee",
-		    in->pc);
-	w->over += reads != 0;
+		reads = (struct regset){0};
+	expect_none(regset_and(reads, w->big->registers), "private to the caller", in->pc);
+	expect_none(regset_without(regset_and(reads, w->small->registers), overwritten(w->m)),
+		    "private to the callee", in->pc);
+	w->over += reads.core != 0;
+	w->over_vec += reads.vec != 0;
 	w->private += (w->big->registers.core & w->m->arch->private_candidates.core) != 0;
 	w->kept += w->small->kept.core != 0;
 	w->high &= ~in->parts.high_writes;
 	w->low &= ~in->parts.low_writes;
+	w->vec &= ~in->writes.vec;
 }
 
 static void walk_once(struct walk *w, const struct cfg *g)
@@ -61,8 +67,10 @@ static void walk_once(struct walk *w, const struct cfg *g)
 		cursor_set(&c, w->m->image, w->m->arch, b->start, b->size);
 		while (cursor_next(&c, DECODE_FULL, &in))
 			step(w, &in);
-		if (b->end == END_CALL)
+		if (b->end == END_CALL) {
 			w->high = w->low = w->m->arch->private_candidates.core;
+			w->vec = w->m->arch->private_candidates.vec;
+		}
 		if (!b->edge_count)
 			return;
 		at = g->edges[b->first_edge + made_random(b->edge_count)].to;
@@ -71,7 +79,7 @@ static void walk_once(struct walk *w, const struct cfg *g)
 
 static void what_is_read_behind_calls_is_not_private(void **state)
 {
-	uint64_t over = 0, private = 0, kept = 0;
+	uint64_t over = 0, over_vec = 0, private = 0, kept = 0;
 	struct arena a;
 	(void)state;
 	arena_init(&a);
@@ -87,6 +95,7 @@ static void what_is_read_behind_calls_is_not_private(void **state)
 					 .small = &p.of[made_procedure(&m, "small")]};
 			walk_once(&w, g);
 			over += w.over;
+			over_vec += w.over_vec;
 			private += w.private;
 			kept += w.kept;
 		}
@@ -95,6 +104,7 @@ static void what_is_read_behind_calls_is_not_private(void **state)
 		arena_clear(&a);
 	}
 	assert_true(over > PROCEDURES);
+	assert_true(over_vec > PROCEDURES);
 	assert_true(private > PROCEDURES * WALKS);
 	assert_true(kept > PROCEDURES);
 	arena_release(&a);
@@ -107,7 +117,7 @@ static void most_procedures_of_this_program_have_private_registers(void **state)
 	struct image *im;
 	struct flow *f;
 	struct err e;
-	uint32_t count, have = 0, all = 0;
+	uint32_t count, have = 0, have_vec = 0, all = 0;
 	(void)state;
 	assert_int_equal(image_open(&im, "/proc/self/exe", &e), 0);
 	assert_int_equal(flow_open(&f, im, &e), 0);
@@ -118,12 +128,14 @@ static void most_procedures_of_this_program_have_private_registers(void **state)
 	for (uint32_t i = 0; i < count; i++) {
 		if (procedures[i].flags & PROCEDURE_PLT) {
 			assert_int_equal(p.of[i].registers.core, 0);
+			assert_int_equal(p.of[i].registers.vec, 0);
 			continue;
 		}
 		all++;
 		have += (p.of[i].registers.core & UINT32_MAX) != 0;
+		have_vec += p.of[i].registers.vec != 0;
 	}
-	assert_true(all > 100 && have * 10 > all * 9);
+	assert_true(all > 100 && have * 10 > all * 9 && have_vec * 10 > all * 9);
 	private_release(&p);
 	flow_close(f);
 	image_close(im);

@@ -96,7 +96,7 @@ static const char *reg_name(unsigned reg)
  * callee-saved v8-v15 only the low halves are preserved.
  *
  * The linker may put a veneer into any call, which destroys x16 and x17: no compiler relies on them
- * there. */
+ * there. Procedures that take vectors as arguments (vector PCS, SVE) preserve v8-v23 as a whole. */
 const struct arch arch_a64 = {
 	.name = "aarch64",
 	.elf_machine = EM_AARCH64,
@@ -110,7 +110,7 @@ const struct arch arch_a64 = {
 	.callee_saved = {.core = 0xbff80000, .vec = 0x0000ff00},
 	.arguments = {.core = 0xe00781ff | UINT64_C(0xf) << A64_FIRST_PREDICATE, .vec = 0x000000ff},
 	.scratch = {.core = 0x0003fe00 | UINT64_C(1) << REG_FLAGS, .vec = 0xffff0000},
-	.private_candidates = {.core = 0x0003fe00 | UINT64_C(1) << REG_FLAGS},
+	.private_candidates = {.core = 0x0003fe00 | UINT64_C(1) << REG_FLAGS, .vec = 0xff000000},
 	.pass = {14, 15},
 	.usable = {.core = 0x5fffffff | UINT64_C(1) << REG_FLAGS, .vec = 0xffffffff},
 	.layout = &a64_layout,

@@ -148,9 +148,10 @@ const struct arch arch_x64 = {
 	.scratch.core = X64_BIT(X64_RSI) | X64_BIT(X64_RDI) | X64_BIT(X64_R9) | X64_BIT(X64_R10) |
 			X64_BIT(X64_R11) | X64_BIT(REG_FLAGS),
 	.scratch.vec = 0xfff0,
-	/* Neither arguments nor results; but r10 is the static chain, and both may be kept over
+	/* Neither arguments nor results; but r10 is the static chain, and all may be kept over
 	 * calls of procedures that do not destroy them. */
 	.private_candidates.core = X64_BIT(X64_R10) | X64_BIT(X64_R11) | X64_BIT(REG_FLAGS),
+	.private_candidates.vec = 0xf300,
 	.pass = {REG_NONE, REG_NONE},
 	.usable.core = (0xffff & ~(X64_BIT(X64_RSP) | X64_BIT(X64_RBP))) | X64_BIT(REG_FLAGS),
 	.usable.vec = 0xffff,

@@ -157,3 +157,22 @@ catches:
 kept_there:
 	ret
 	.size	kept_there, .-kept_there
+
+	// Keeps v30 over a call, and passes v31, as compilers do that know what they call.
+	.type	keeps_vector, %function
+keeps_vector:
+	stp	x29, x30, [sp, -16]!
+	fmov	d30, x0
+	fmov	d31, x1
+	bl	takes_vector
+	fadd	d0, d0, d30
+	ldp	x29, x30, [sp], 16
+	ret
+	.size	keeps_vector, .-keeps_vector
+
+	.type	takes_vector, %function
+takes_vector:
+	fadd	d0, d0, d31
+	fmov	d29, d0
+	ret
+	.size	takes_vector, .-takes_vector

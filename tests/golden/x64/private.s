@@ -208,3 +208,20 @@ catches:
 kept_there:
 	ret
 	.size	kept_there, .-kept_there
+
+	# Keeps xmm14 over a call, and passes xmm15, as compilers do that know what they call.
+	.type	keeps_vector, @function
+keeps_vector:
+	movq	xmm14, rdi
+	movq	xmm15, rsi
+	call	takes_vector
+	addpd	xmm0, xmm14
+	ret
+	.size	keeps_vector, .-keeps_vector
+
+	.type	takes_vector, @function
+takes_vector:
+	addpd	xmm0, xmm15
+	movapd	xmm13, xmm0
+	ret
+	.size	takes_vector, .-takes_vector

@@ -77,18 +77,23 @@ enum emit_op_kind {
 	EMIT_UNLESS_NEGATIVE, /* if a >= 0 as signed: the same */
 	EMIT_IF_NEGATIVE,     /* if a < 0: the same */
 	EMIT_CALL,            /* d = what `routine` leaves for `argument`; in the last aside only */
+	EMIT_VECTOR_BEGIN,    /* vector d counts from 0 */
+	EMIT_VECTOR_COUNT,    /* one more in vector d; without flags and other registers */
+	EMIT_VECTOR_READ,     /* d = what vector a has counted since it began */
 	EMIT_OP_KINDS,
 };
 
 /* 0 .. EMIT_VALUES - 1: registers that the architecture chooses for the probe, from the free ones;
  * others it saves around it. EMIT_HELD + r: the register r itself, which keeps its value between
- * probes.
+ * probes. EMIT_VECTOR + r: the vector register r, which does so, too; only where a vector is asked
+ * for, and only there.
  * Offsets of LOAD, STORE and COUNT are multiples of 8, at most EMIT_OFFSET_MAX both ways; shifts
  * and numbers of bits are below 64; other constants may be any. */
 enum {
 	EMIT_VALUES = 4,
 	EMIT_ZERO = 0x3f,
 	EMIT_HELD = 0x40,
+	EMIT_VECTOR = 0x60,
 	EMIT_OFFSET_MAX = 0xfff000,
 	EMIT_ASIDES = 3,
 };

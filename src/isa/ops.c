@@ -2,7 +2,16 @@
 
 #include <string.h>
 
-enum { D = 1 << 0, A = 1 << 1, B = 1 << 2, BRANCHES = 1 << 3, OFFSET = 1 << 4, BITS = 1 << 5 };
+enum {
+	D = 1 << 0,
+	A = 1 << 1,
+	B = 1 << 2,
+	BRANCHES = 1 << 3,
+	OFFSET = 1 << 4,
+	BITS = 1 << 5,
+	VECTOR_D = 1 << 6,
+	VECTOR_A = 1 << 7
+};
 
 /* What of an operation means something: operands, and whether imm is limited. */
 static const uint8_t shapes[EMIT_OP_KINDS] = {
@@ -24,6 +33,9 @@ static const uint8_t shapes[EMIT_OP_KINDS] = {
 	[EMIT_UNLESS_NEGATIVE] = A | BRANCHES,
 	[EMIT_IF_NEGATIVE] = A | BRANCHES,
 	[EMIT_CALL] = D,
+	[EMIT_VECTOR_BEGIN] = VECTOR_D,
+	[EMIT_VECTOR_COUNT] = VECTOR_D,
+	[EMIT_VECTOR_READ] = D | VECTOR_A,
 };
 
 static uint8_t value(const struct emit_op *op, uint8_t which, uint8_t operand)
@@ -61,6 +73,11 @@ static bool is_operand(uint8_t operand)
 	return operand < EMIT_VALUES || (operand >= EMIT_HELD && operand < EMIT_HELD + REG_FLAGS);
 }
 
+static bool is_vector(uint8_t operand)
+{
+	return operand >= EMIT_VECTOR && operand < EMIT_VECTOR + 32;
+}
+
 static bool is_valid(const struct emit_op *op)
 {
 	if (op->kind >= EMIT_OP_KINDS)
@@ -68,7 +85,8 @@ static bool is_valid(const struct emit_op *op)
 	uint8_t shape = shapes[op->kind];
 	bool zero = op->kind == EMIT_STORE && op->b == EMIT_ZERO;
 	if ((shape & D && !is_operand(op->d)) || (shape & A && !is_operand(op->a)) ||
-	    (shape & B && !is_operand(op->b) && !zero))
+	    (shape & B && !is_operand(op->b) && !zero) || (shape & VECTOR_D && !is_vector(op->d)) ||
+	    (shape & VECTOR_A && !is_vector(op->a)))
 		return false;
 	if (op_counts(op) && (op->d == op->a || (shape & B && op->d == op->b)))
 		return false;
@@ -265,6 +283,12 @@ static uint64_t held(const struct emit_op *op, uint8_t which, uint8_t operand)
 	return named ? UINT64_C(1) << (operand - EMIT_HELD) : 0;
 }
 
+static uint32_t held_vector(const struct emit_op *op, uint8_t which, uint8_t operand)
+{
+	bool named = shapes[op->kind] & which && is_vector(operand);
+	return named ? UINT32_C(1) << (operand - EMIT_VECTOR) : 0;
+}
+
 struct emit_probe probe_in_full(const struct emit_probe *p, struct emit_op counter[COUNTER_OPS])
 {
 	struct emit_probe made = *p;
@@ -278,9 +302,11 @@ struct emit_probe probe_in_full(const struct emit_probe *p, struct emit_op count
 	}
 	for (uint32_t i = 0; i < made.op_count; i++) {
 		const struct emit_op *op = &made.ops[i];
-		if (op->kind < EMIT_OP_KINDS)
-			made.held.core |=
-				held(op, D, op->d) | held(op, A, op->a) | held(op, B, op->b);
+		if (op->kind >= EMIT_OP_KINDS)
+			continue;
+		made.held.core |= held(op, D, op->d) | held(op, A, op->a) | held(op, B, op->b);
+		made.held.vec |=
+			held_vector(op, VECTOR_D, op->d) | held_vector(op, VECTOR_A, op->a);
 	}
 	made.free = regset_without(made.free, made.held);
 	return made;

@@ -8,7 +8,7 @@
 #include "base/vec.h"
 #include "isa/emit.h"
 
-enum { MADE_OPS = 64, MADE_HELD = 2 };
+enum { MADE_OPS = 64, MADE_HELD = 2, MADE_VECTORS = 2 };
 
 /* Where operations access memory, from the area on: what instructions reach in one way and another,
  * and neighbours of that. */
@@ -35,6 +35,8 @@ enum { MADE_CELLS = ARRAY_SIZE(made_cells) };
 struct made_state {
 	uint64_t value[EMIT_VALUES], reg[32];
 	unsigned defined; /* bits: values that mean something */
+	uint64_t vector[MADE_VECTORS];
+	unsigned begun; /* bits: vectors that count */
 	uint64_t cell[MADE_CELLS];
 	uint32_t areas, calls; /* operations executed */
 };
@@ -45,7 +47,8 @@ struct made_ops {
 	unsigned values;         /* that may be used */
 	uint8_t held[MADE_HELD]; /* registers that may be, and how many of them */
 	unsigned held_count;
-	uint8_t pinned; /* operand that has the area's address all the time */
+	uint8_t vectors[MADE_VECTORS]; /* that may be used */
+	uint8_t pinned;                /* operand that has the area's address all the time */
 	struct emit_op ops[MADE_OPS];
 	uint16_t count, froms[EMIT_ASIDES], backs[EMIT_ASIDES];
 	uint8_t asides;
@@ -88,6 +91,29 @@ static void made_put(struct made_ops *m, uint8_t operand, uint64_t value)
 	m->now.defined |= 1u << operand;
 }
 
+static bool made_has_vector(uint8_t kind)
+{
+	return kind == EMIT_VECTOR_BEGIN || kind == EMIT_VECTOR_COUNT || kind == EMIT_VECTOR_READ;
+}
+
+/* Which of the vectors an operation is about. */
+static unsigned made_vector(const struct made_ops *m, const struct emit_op *op)
+{
+	uint8_t operand = op->kind == EMIT_VECTOR_READ ? op->a : op->d;
+	return operand == EMIT_VECTOR + m->vectors[0] ? 0 : 1;
+}
+
+static void made_execute_vector(struct made_ops *m, const struct emit_op *op)
+{
+	unsigned i = made_vector(m, op);
+	if (op->kind == EMIT_VECTOR_READ) {
+		made_put(m, op->d, m->now.vector[i]);
+		return;
+	}
+	m->now.vector[i] = op->kind == EMIT_VECTOR_COUNT ? m->now.vector[i] + 1 : 0;
+	m->now.begun |= 1u << i;
+}
+
 static uint64_t *made_cell(struct made_ops *m, uint64_t address)
 {
 	for (unsigned i = 0; i < MADE_CELLS; i++)
@@ -99,6 +125,10 @@ static uint64_t *made_cell(struct made_ops *m, uint64_t address)
 /* Executes it; false if control goes on to the aside. */
 static bool made_execute(struct made_ops *m, const struct emit_op *op)
 {
+	if (made_has_vector(op->kind)) {
+		made_execute_vector(m, op);
+		return true;
+	}
 	uint64_t a = made_get(m, op->a), b = made_get(m, op->b), imm = (uint64_t)op->imm;
 	uint64_t *cell = made_cell(m, a + imm);
 	switch (op->kind) {
@@ -195,6 +225,18 @@ static bool made_writes_d(uint8_t kind)
 	return kind != EMIT_STORE && !made_is_branch(kind);
 }
 
+/* Counts only where it has begun. */
+static bool made_try_vector(struct made_ops *m, struct emit_op *op)
+{
+	unsigned i = m->random() % MADE_VECTORS;
+	uint8_t vector = (uint8_t)(EMIT_VECTOR + m->vectors[i]);
+	if (op->kind == EMIT_VECTOR_READ)
+		op->a = vector;
+	else
+		op->d = vector;
+	return (op->kind == EMIT_VECTOR_BEGIN || m->now.begun >> i & 1) && op->d != m->pinned;
+}
+
 /* A random operation that can be executed now; false if this attempt is none. */
 static bool made_try(struct made_ops *m, bool aside, struct emit_op *op)
 {
@@ -204,6 +246,8 @@ static bool made_try(struct made_ops *m, bool aside, struct emit_op *op)
 			       .a = made_operand(m),
 			       .b = made_operand(m)};
 	bool counts = op->kind == EMIT_COUNT || op->kind == EMIT_COUNT_VALUE;
+	if (made_has_vector(op->kind))
+		return made_try_vector(m, op);
 	if ((made_writes_d(op->kind) && op->d == m->pinned) || (op->kind == EMIT_CALL && !aside) ||
 	    (made_reads_a(op->kind) && !made_is_defined(m, op->a)) ||
 	    (made_reads_b(op->kind) && !made_is_defined(m, op->b)) ||
@@ -323,6 +367,16 @@ static void made_asides(const struct made_ops *m, struct emit_probe *p)
 	}
 }
 
+/* The vectors that operations name. */
+static uint32_t made_named_vectors(const struct made_ops *m)
+{
+	uint32_t set = 0;
+	for (unsigned i = 0; i < m->count; i++)
+		if (made_has_vector(m->ops[i].kind))
+			set |= UINT32_C(1) << m->vectors[made_vector(m, &m->ops[i])];
+	return set;
+}
+
 /* Random numbers of values and registers, these out of `allowed`; nothing is executed yet. */
 static void made_begin(struct made_ops *m, uint64_t (*random)(void), uint64_t allowed)
 {
@@ -336,6 +390,8 @@ static void made_begin(struct made_ops *m, uint64_t (*random)(void), uint64_t al
 		while (!(allowed >> m->held[i] & 1));
 		allowed &= ~(UINT64_C(1) << m->held[i]);
 	}
+	m->vectors[0] = (uint8_t)(random() % 16);
+	m->vectors[1] = m->vectors[0] ^ (uint8_t)(1 + random() % 15);
 	m->pinned = made_operand(m);
 	m->answer = random();
 	for (unsigned i = 0; i < MADE_CELLS; i++)

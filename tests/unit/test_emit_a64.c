@@ -504,6 +504,19 @@ static void test_operations_text(void **state)
 			  "b #0x40000030\n");
 }
 
+static void test_vector_text(void **state)
+{
+	static const struct emit_op ops[] = {{EMIT_VECTOR_BEGIN, .d = EMIT_VECTOR + 31},
+					     {EMIT_VECTOR_COUNT, .d = EMIT_VECTOR + 31},
+					     {EMIT_VECTOR_READ, .d = 0, .a = EMIT_VECTOR + 30},
+					     {EMIT_COUNT_VALUE, .d = 1, .a = R, .b = 0, .imm = 24}};
+	(void)state;
+	expect_operations(ops, 4, 4, 6,
+			  "movi d31, #0xffffffff00000000\nssubw v31.2d, v31.2d, v31.2s\n"
+			  "mov x1, v30.d[1]\nldr x2, [x16, #0x18]\nadd x2, x2, x1\n"
+			  "str x2, [x16, #0x18]\n");
+}
+
 /* By a bit where that reaches, otherwise by a register more. */
 static void test_sign_text(void **state)
 {
@@ -594,6 +607,11 @@ static void test_bad_operations(void **state)
 		{{EMIT_UNLESS_ZERO, .a = 0}, false}, /* there is no aside */
 		{{EMIT_UNLESS_ZERO, .a = 0}, true},
 		{{EMIT_CALL, .d = 0}, false},
+		{{EMIT_VECTOR_COUNT, .d = 0}, false},
+		{{EMIT_VECTOR_BEGIN, .d = R}, false},
+		{{EMIT_VECTOR_READ, .d = 0, .a = EMIT_VECTOR + 32}, false},
+		{{EMIT_VECTOR_READ, .d = EMIT_VECTOR, .a = EMIT_VECTOR}, false},
+		{{EMIT_MOVE, .d = 0, .a = EMIT_VECTOR}, false},
 	};
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
@@ -1158,6 +1176,12 @@ static void check_operations(const struct operating *o, const struct made_ops *m
 		expected.x[m->held[i]] = m->now.reg[m->held[i]];
 		rest.free.core &= ~(UINT64_C(1) << m->held[i]);
 	}
+	rest.free.vec &= ~made_named_vectors(m);
+	for (unsigned i = 0; i < MADE_VECTORS; i++)
+		if (m->now.begun >> i & 1) {
+			expected.v[m->vectors[i]][0] = UINT64_C(0xffffffff00000000);
+			expected.v[m->vectors[i]][1] = m->now.vector[i];
+		}
 	check_kept(&rest, &expected, after);
 	assert_int_equal(after->sp, m->stack);
 	for (unsigned i = 0; i < MADE_CELLS; i++) {
@@ -1340,6 +1364,7 @@ int main(void)
 		cmocka_unit_test(test_counter_without_registers),
 		cmocka_unit_test(test_operations_text),
 		cmocka_unit_test(test_sign_text),
+		cmocka_unit_test(test_vector_text),
 		cmocka_unit_test(test_restart),
 		cmocka_unit_test(test_bad_operations),
 		cmocka_unit_test(test_routine_text),

@@ -354,6 +354,26 @@ static void test_operations_text(void **state)
 			  "leaq 1(%rcx, %rax), %rax; movzwq %ax, %rax");
 }
 
+static void test_vector_text(void **state)
+{
+	static const struct emit_op ops[] = {
+		{EMIT_VECTOR_BEGIN, .d = EMIT_VECTOR + 15},
+		{EMIT_VECTOR_COUNT, .d = EMIT_VECTOR + 15},
+		{EMIT_VECTOR_READ, .d = 0, .a = EMIT_VECTOR + 9},
+		{EMIT_VECTOR_READ, .d = EMIT_HELD + 12, .a = EMIT_VECTOR + 1}};
+	static const struct emit_op bad = {EMIT_VECTOR_COUNT, .d = EMIT_VECTOR + 16};
+	struct emit_probe p = {.ops = &bad, .op_count = 1};
+	struct emit e;
+	(void)state;
+	expect_operations(ops, 4, 4, B(RAX),
+			  "pxor %xmm15, %xmm15; paddq 0x12(%rip), %xmm15; movd %xmm9, %rax; "
+			  "movd %xmm1, %r12");
+	emit_init(&e, &arch_x64, BASE);
+	arch_x64.emit->probe(&e, &p);
+	assert_false(emit_finish(&e));
+	emit_release(&e);
+}
+
 /* Interrupted behind its load, a count begins there again; nothing else does. */
 static void expect_restart(const struct emit_op *op, uint64_t unused)
 {
@@ -971,7 +991,7 @@ static void run_probe_from(const struct emit_probe *p, const struct outcome *sta
 	arch_x64.emit->go(&e, (struct emit_target){LABEL_NONE, at(TAKEN)});
 	assert_true(install(&e, "probe") <= emit_probe_bound(p) + 5 + 15);
 	struct outcome end = run(start, MOVED);
-	struct regset unused = {p->free.core & ~p->held.core, p->free.vec};
+	struct regset unused = regset_without(p->free, p->held);
 	expected->exit = WAS_TAKEN;
 	pardon_free(expected, &end, &unused, p->poison);
 	expect_same("probe", expected, &end, STACK_WORDS / 2 - 128 / 8);
@@ -1111,6 +1131,12 @@ static void try_operations(uint64_t thread, uint64_t *area)
 	expected = start;
 	for (unsigned i = 0; i < m.held_count; i++)
 		expected.world.reg[m.held[i]] = m.now.reg[m.held[i]];
+	p.held.vec = made_named_vectors(&m);
+	for (unsigned i = 0; i < MADE_VECTORS; i++)
+		if (m.now.begun >> i & 1) {
+			expected.world.xmm[m.vectors[i]][0] = m.now.vector[i];
+			expected.world.xmm[m.vectors[i]][1] = 0;
+		}
 	*seen() = (struct seen){.answer = m.answer};
 	run_probe_from(&p, &start, &expected);
 	for (unsigned i = 0; i < MADE_CELLS; i++) {
@@ -1160,6 +1186,7 @@ int main(void)
 		cmocka_unit_test(test_match),
 		cmocka_unit_test(test_matched),
 		cmocka_unit_test(test_operations_text),
+		cmocka_unit_test(test_vector_text),
 		cmocka_unit_test(test_restart),
 		cmocka_unit_test(test_operations),
 	};

@@ -18,6 +18,11 @@
  *	mov   d, x16
  *	b     back
  *
+ * A vector register counts in its upper half. The lower one has the words 0 and -1 all the time, so
+ * that one instruction, without another register, leaves itself alone and counts:
+ *
+ *	ssubw v.2d, v.2d, v.2s      each half less one of these words, with its sign
+ *
  * Nothing below the stack pointer is anybody's (the procedure call standard has no red zone here),
  * so what is not free is pushed. */
 #include "isa/a64/words.h"
@@ -52,7 +57,7 @@ static unsigned reg_of(const struct op_writer *w, uint8_t operand)
 {
 	if (operand == EMIT_ZERO)
 		return A64_ZERO;
-	return operand < EMIT_VALUES ? w->reg[operand] : operand - (unsigned)EMIT_HELD;
+	return operand < EMIT_VALUES ? w->reg[operand] : operand % 32u;
 }
 
 static bool is_near(int64_t offset)
@@ -324,6 +329,9 @@ static void write_one(struct op_writer *w, uint32_t at)
 	case EMIT_UNLESS_NEGATIVE: branch_by_sign(w, at, false); break;
 	case EMIT_IF_NEGATIVE: branch_by_sign(w, at, true); break;
 	case EMIT_CALL: call(w, w->p->routine, &w->p->argument, d); break;
+	case EMIT_VECTOR_BEGIN: a64_put(e, a64_vector_zero_minus_one(d)); break;
+	case EMIT_VECTOR_COUNT: a64_put(e, a64_ssubw(d, d, d)); break;
+	case EMIT_VECTOR_READ: a64_put(e, a64_vector_high(d, a)); break;
 	default: e->failed = true;
 	}
 }

@@ -174,6 +174,24 @@ static inline uint32_t a64_load_pair(unsigned t, unsigned t2, unsigned n, int32_
 	return a64_store_pair(t, t2, n, imm) | A64_LOAD_NOT_STORE;
 }
 
+/* movi d, #0xffffffff00000000: its words are 0, -1, 0, 0. */
+static inline uint32_t a64_vector_zero_minus_one(unsigned d)
+{
+	return 0x2f07e600 | d;
+}
+
+/* d.2d = n.2d - m.2s */
+static inline uint32_t a64_ssubw(unsigned d, unsigned n, unsigned m)
+{
+	return 0x0ea03000 | m << 16 | n << 5 | d;
+}
+
+/* mov xd, n.d[1] */
+static inline uint32_t a64_vector_high(unsigned d, unsigned n)
+{
+	return 0x4e183c00 | n << 5 | d;
+}
+
 static inline uint32_t a64_thread_pointer(unsigned t)
 {
 	return 0xd53bd040 | t;

@@ -98,6 +98,27 @@ void x64_literal_form(struct emit *e, uint8_t opcode, unsigned reg, uint32_t lab
 	x64_distance(e, (struct emit_target){.label = label});
 }
 
+/* 66 0f and the opcode; REX.W means nothing to most. */
+static void vector_opcode(struct emit *e, uint8_t opcode, unsigned reg, unsigned rm)
+{
+	x64_byte(e, 0x66);
+	rex_opcode(e, 0x0f, reg, rm);
+	x64_byte(e, opcode);
+}
+
+void x64_vectors_form(struct emit *e, uint8_t opcode, unsigned reg, unsigned rm)
+{
+	vector_opcode(e, opcode, reg, rm);
+	x64_byte(e, modrm(3, reg, rm));
+}
+
+void x64_vector_literal_form(struct emit *e, uint8_t opcode, unsigned reg, uint32_t label)
+{
+	vector_opcode(e, opcode, reg, 0);
+	x64_byte(e, modrm(0, reg, X64_RBP));
+	x64_distance(e, (struct emit_target){.label = label});
+}
+
 static void one_register(struct emit *e, unsigned opcode, unsigned reg)
 {
 	if (reg & 8)

@@ -27,6 +27,9 @@ enum {
 	X64_ONE_CALL = 2,
 	X64_ONE_JUMP = 4,
 	X64_ONE_PUSH = 6,
+	X64_VECTOR_TO_GENERAL = 0x7e, /* of the vector forms: r/m, a general register, = reg */
+	X64_VECTOR_ADD = 0xd4,        /* reg += r/m, 64 bits each */
+	X64_VECTOR_XOR = 0xef,
 	X64_JE32 = 0x84, /* behind 0f */
 	X64_JNE32 = 0x85,
 	X64_JS32 = 0x88,
@@ -48,6 +51,9 @@ void x64_indexed_form(struct emit *e, uint8_t opcode, unsigned reg, unsigned bas
 		      unsigned shift, int32_t disp);
 /* Memory is the constant with this label. */
 void x64_literal_form(struct emit *e, uint8_t opcode, unsigned reg, uint32_t label);
+/* The same of 128-bit vectors. */
+void x64_vectors_form(struct emit *e, uint8_t opcode, unsigned reg, unsigned rm);
+void x64_vector_literal_form(struct emit *e, uint8_t opcode, unsigned reg, uint32_t label);
 void x64_push(struct emit *e, unsigned reg);
 void x64_pop(struct emit *e, unsigned reg);
 /* Moves the stack pointer and leaves the flags alone. */

@@ -33,7 +33,7 @@ struct kept {
 
 static unsigned reg_of(const struct op_writer *w, uint8_t operand)
 {
-	return operand < EMIT_VALUES ? w->reg[operand] : operand - (unsigned)EMIT_HELD;
+	return operand < EMIT_VALUES ? w->reg[operand] : operand % 32u;
 }
 
 static bool fits(int64_t imm)
@@ -411,6 +411,19 @@ static void call(const struct op_writer *w, uint64_t routine, const uint64_t *ar
 	x64_move_stack(e, frame);
 }
 
+/* No instruction adds 1 to a vector register but with a constant in memory. */
+static void count_in_vector(struct emit *e, const struct emit_op *op, unsigned d, unsigned a)
+{
+	if ((op->kind == EMIT_VECTOR_READ ? a : d) > 15)
+		e->failed = true;
+	else if (op->kind == EMIT_VECTOR_BEGIN)
+		x64_vectors_form(e, X64_VECTOR_XOR, d, d);
+	else if (op->kind == EMIT_VECTOR_COUNT)
+		x64_vector_literal_form(e, X64_VECTOR_ADD, d, emit_literal(e, 1, 0));
+	else
+		x64_vectors_form(e, X64_VECTOR_TO_GENERAL, a, d);
+}
+
 static void compute(struct op_writer *w, uint32_t at)
 {
 	const struct emit_op *op = &w->p->ops[at];
@@ -439,6 +452,9 @@ static void compute(struct op_writer *w, uint32_t at)
 	case EMIT_COUNT:
 	case EMIT_COUNT_VALUE: count(w, op); break;
 	case EMIT_CALL: call(w, w->p->routine, &w->p->argument, d); break;
+	case EMIT_VECTOR_BEGIN:
+	case EMIT_VECTOR_COUNT:
+	case EMIT_VECTOR_READ: count_in_vector(e, op, d, a); break;
 	default: e->failed = true;
 	}
 }

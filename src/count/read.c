@@ -201,11 +201,12 @@ static void add_running(const struct study *y, const struct counted_frame *f, ui
 	uint32_t l = block == BLOCK_NONE ? LOOP_NONE : y->forest.innermost[block];
 	for (; l != LOOP_NONE; l = y->forest.loops[l].parent) {
 		const struct tally_loop *loop = &y->tally.loops[l];
-		if (loop->method == TRIP_HELD)
-			words[loop->word] += f->held_trips;
-		else if (loop->method == TRIP_FRAME && loop->slot < f->trip_count)
+		if (loop->method == TRIP_FRAME && loop->slot < f->trip_count)
 			words[loop->word] += f->trips[loop->slot];
 	}
+	for (uint32_t i = 0; i < f->held_count; i++)
+		if (f->held[i].number < y->tally.word_count)
+			words[f->held[i].number] += f->held[i].value;
 }
 
 static struct tally_departure left_in(const struct study *y, const struct counted_frame *f,

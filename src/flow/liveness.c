@@ -200,15 +200,13 @@ static void find(struct liveness *out, const struct effects *effects, struct are
 }
 
 /* Instructions that are not known may touch anything. */
-static struct regset touched_by(const struct cfg *g, const struct effects *effects)
+static void find_touched(struct liveness *out, const struct effects *effects)
 {
-	struct regset touched = {0};
-	for (uint32_t b = 0; b < g->block_count; b++) {
-		if (effects[b].bad || g->blocks[b].end == END_BAD)
-			return REGSET_ALL;
-		touched = regset_or(touched, effects[b].touched);
+	for (uint32_t b = 0; b < out->cfg->block_count; b++) {
+		bool bad = effects[b].bad || out->cfg->blocks[b].end == END_BAD;
+		out->touched_in[b] = bad ? REGSET_ALL : effects[b].touched;
+		out->touched = regset_or(out->touched, out->touched_in[b]);
 	}
-	return touched;
 }
 
 void liveness_find(struct liveness *out, const struct flow *f, const struct cfg *g,
@@ -222,7 +220,8 @@ void liveness_find(struct liveness *out, const struct flow *f, const struct cfg 
 	out->at_start = ARENA_ARRAY(a, struct regset, n);
 	out->at_end = ARENA_ARRAY(a, struct regset, n);
 	out->always = ARENA_ARRAY(a, struct regset, n);
-	out->touched = touched_by(g, effects);
+	out->touched_in = ARENA_ARRAY(a, struct regset, n);
+	find_touched(out, effects);
 	out->unknown = is_doubtful(g, effects);
 	if (!out->unknown)
 		find(out, effects, tmp);

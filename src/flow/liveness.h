@@ -33,8 +33,9 @@ struct liveness {
 	struct regset *always; /* of each block: what its landing pads read */
 	/* Of each block: enum exclusive_flag; NULL if the procedure has no such instructions. */
 	const uint8_t *exclusive;
-	struct regset private; /* to the procedure */
-	struct regset touched; /* read or written by some instruction, also implicitly */
+	struct regset private;     /* to the procedure */
+	struct regset touched;     /* read or written by some instruction, also implicitly */
+	struct regset *touched_in; /* the same of each block */
 	bool unknown; /* everything is live everywhere, but what is private and untouched */
 };
 

@@ -33,7 +33,9 @@ struct arch_calls {
 	uint16_t argument[6], result;
 
 	uint16_t vector_note, wide_note; /* NT_*; 0 if there is none */
-	uint16_t pointer_note;           /* the regset with the thread pointer, and where in it */
+	/* Where the vector registers are, 16 bytes each, in a regset that every thread has. */
+	uint16_t vectors_note, vectors;
+	uint16_t pointer_note; /* the regset with the thread pointer, and where in it */
 	uint16_t pointer;
 
 	/* Where a stopped thread is at the call instruction already when its call is to be made
@@ -55,6 +57,9 @@ struct arch_calls {
 	void (*enter)(uint8_t *general, uint64_t code, uint64_t frame);
 	/* Whether the wide regset holds state that a system call destroys. */
 	bool (*wide_live)(const uint8_t *wide, size_t size);
+	/* Where a vector register is in the wide regset if that has them: setting them in the other
+	 * one would destroy the rest. 0: it has not. NULL: it never has. */
+	size_t (*wide_vector)(const uint8_t *wide, size_t size, unsigned reg);
 	/* Builds the frame that stands at `at` (64-byte aligned); returns its size, or 0 if there
 	 * is not enough room or the state makes no sense. */
 	size_t (*frame)(uint8_t *out, size_t room, uint64_t at, const struct frame_state *s);

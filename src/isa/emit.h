@@ -177,6 +177,10 @@ struct emit_ops {
 	uint64_t jump_reach;  /* distance that jump() covers for certain, both ways */
 	uint64_t short_reach; /* the same of short_jump() */
 	uint32_t small_size;  /* emit.extent up to which all forms are the shortest */
+	/* The lower 16 bytes of a vector that begins to count; and which of the two is the count.
+	 */
+	uint64_t vector_begun[2];
+	uint8_t vector_count;
 
 	/* The bytes of a jump that stands at `from`; returns their number, or 0 if out of reach. */
 	size_t (*jump)(uint8_t *out, uint64_t from, uint64_t to);

@@ -185,5 +185,6 @@ void areas_retire(struct target *t, int tid)
 	table_remove(t, t->slots[i].thread_pointer, t->base + RT_AREA(i));
 	hashmap_release(&t->slots[i].caught_up);
 	vec_free(&t->slots[i].met);
+	vec_free(&t->slots[i].left.held);
 	t->slots[i] = (struct thread_slot){0};
 }

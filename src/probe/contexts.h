@@ -44,10 +44,12 @@ struct counted_departure {
  * in the middle: site 0. */
 struct counted_frame {
 	uint32_t context, site;
-	uint64_t va;         /* site 0: of its next instruction; 0: not known */
-	bool arriving;       /* that is the first of its block, and nothing is counted for it yet */
-	uint64_t held_trips; /* of a loop that counts in a register */
+	uint64_t va;   /* site 0: of its next instruction; 0: not known */
+	bool arriving; /* that is the first of its block, and nothing is counted for it yet */
 	bool aside;
+	/* What its loops have counted in registers: to be added to the words of the context. */
+	uint32_t held_count;
+	const struct counted_word *held;
 	uint32_t trip_count;
 	const uint64_t *trips; /* by slot */
 };

@@ -17,11 +17,25 @@ static uint64_t context_of(const struct target *t, uint32_t slot, const struct t
 	return region_read(t, at, &top, sizeof(top)) ? top.context : 0;
 }
 
-static uint64_t held_trips(const struct tally *y, uint32_t block, const struct registers *r)
+static uint64_t count_in(struct control_thread *th, const struct emit_ops *ops, uint8_t counter,
+			 const struct registers *r)
 {
-	uint32_t loop = y->forest->innermost[block];
-	bool held = loop != LOOP_NONE && y->loops[loop].method == TRIP_HELD;
-	return held ? r->reg[y->trips] : 0;
+	uint64_t vector[2];
+	if (counter < EMIT_VECTOR)
+		return r->reg[counter - EMIT_HELD];
+	bool known = control_vector(th, counter - (unsigned)EMIT_VECTOR, vector);
+	return known ? vector[ops->vector_count] : 0;
+}
+
+static void find_held(struct left_at *left, const struct tally *y, uint32_t block,
+		      struct control_thread *th, const struct registers *r)
+{
+	struct tally_running running[RUNNING_MAX];
+	for (uint32_t i = 0, n = tally_running(y, block, running); i < n; i++) {
+		const struct emit_ops *ops = y->live->arch->emit;
+		uint64_t value = count_in(th, ops, running[i].counter, r);
+		vec_push(&left->held, (struct counted_word){running[i].word, value});
+	}
 }
 
 /* In moved code all probes before the instruction have been executed; in the program's own, a patch
@@ -49,11 +63,12 @@ static void find_place(struct target *t, struct control_thread *th, const struct
 	/* Behind a system call it has not passed what makes the context known. */
 	if (!is_within(&p, moved) || (p.behind && !probed))
 		return;
-	t->slots[slot].left = (struct left_at){.context = context_of(t, slot, &y, &now),
-					       .va = f->va,
-					       .arriving = !moved,
-					       .framed = y.framed,
-					       .trips = held_trips(&y, p.block, &now)};
+	struct left_at *left = &t->slots[slot].left;
+	left->context = context_of(t, slot, &y, &now);
+	left->va = f->va;
+	left->arriving = !moved;
+	left->framed = y.framed;
+	find_held(left, &y, p.block, th, &now);
 }
 
 static bool are_settled(const struct target *t, uint32_t first)

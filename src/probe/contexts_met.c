@@ -344,11 +344,25 @@ static void put_frames(struct meeting *m)
 	vec_free(&bytes);
 }
 
+static void begin_counters(struct control_thread *th, const struct tally *t, uint32_t block)
+{
+	struct tally_running running[RUNNING_MAX];
+	const struct emit_ops *ops = t->live->arch->emit;
+	for (uint32_t i = 0, n = tally_running(t, block, running); i < n; i++) {
+		uint8_t counter = running[i].counter;
+		uint64_t vector[] = {ops->vector_begun[0], ops->vector_begun[1]};
+		vector[ops->vector_count] = running[i].trips;
+		if (counter < EMIT_VECTOR)
+			control_set_register(th, counter - (unsigned)EMIT_HELD, running[i].trips);
+		else
+			control_set_vector(th, counter - (unsigned)EMIT_VECTOR, vector);
+	}
+}
+
 /* What code in the middle of a procedure finds in registers. */
 static void hold(struct meeting *m, int tid, const struct standing *s, uint64_t context)
 {
 	const struct tally *t = s->tally;
-	uint32_t loop = t->forest->innermost[s->block];
 	struct control_thread *th = control_thread(m->target->engine->control, tid);
 	uint64_t base = m->target->base;
 	uint64_t frame = base + (context ? m->top : RT_SINK_FRAME);
@@ -358,8 +372,7 @@ static void hold(struct meeting *m, int tid, const struct standing *s, uint64_t 
 		control_set_register(th, t->context, context ? context : base + RT_SINK);
 	if (t->frame != REG_NONE)
 		control_set_register(th, t->frame, frame);
-	if (loop != LOOP_NONE && t->loops[loop].method == TRIP_HELD)
-		control_set_register(th, t->trips, 1);
+	begin_counters(th, t, s->block);
 }
 
 /* ---- threads ---- */

@@ -150,6 +150,7 @@ static void target_free(struct target *t)
 	for (uint32_t i = 0; i < RT_AREAS; i++) {
 		hashmap_release(&t->slots[i].caught_up);
 		vec_free(&t->slots[i].met);
+		vec_free(&t->slots[i].left.held);
 	}
 	pool_release(&t->pool);
 	space_free(t->space);

@@ -197,7 +197,8 @@ static void place_innermost(struct reader *r, const struct left_at *left)
 	f->site = 0;
 	f->va = left->va;
 	f->arriving = left->arriving;
-	f->held_trips = left->trips;
+	f->held_count = left->held.len;
+	f->held = ARENA_DUP(r->arena, left->held.data, left->held.len);
 }
 
 static void add_met(struct reader *r, uint32_t slot)

@@ -121,9 +121,11 @@ struct met {
 struct left_at {
 	uint64_t context; /* run-time address; 0: it is in none, or in a call */
 	uint64_t va;
-	bool arriving;  /* at the top of the block, before all that is counted there */
-	bool framed;    /* the innermost frame is that of this activation */
-	uint64_t trips; /* of the loop that counts in a register */
+	bool arriving; /* at the top of the block, before all that is counted there */
+	bool framed;   /* the innermost frame is that of this activation */
+	/* What its loops have counted in registers, and in which words of the context it belongs.
+	 */
+	VEC(struct counted_word) held;
 };
 
 struct thread_slot {

@@ -119,6 +119,9 @@ bool control_registers(struct control_thread *t, struct registers *out);
 bool control_set_pc(struct control_thread *t, uint64_t pc);
 /* A general register. */
 bool control_set_register(struct control_thread *t, unsigned reg, uint64_t value);
+/* The lower 16 bytes of a vector register. */
+bool control_vector(struct control_thread *t, unsigned reg, uint64_t value[2]);
+bool control_set_vector(struct control_thread *t, unsigned reg, const uint64_t value[2]);
 /* Where a thread that is in_kernel will go on; false if that cannot be known. */
 bool control_kernel_place(const struct control_thread *t, uint64_t *sp, uint64_t *pc);
 /* Whether a stopped thread has executed a trap, of which it has not been told yet. */

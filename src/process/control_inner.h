@@ -32,6 +32,9 @@ struct control {
 
 enum { TELL_NOTHING = -1 };
 
+/* Bytes of the largest regset with wide registers. */
+enum { WIDE_MAX = 9216 };
+
 struct control_process *control_find_process(struct control *c, int pid);
 struct control_thread *control_add(struct control *c, int pid, int tid);
 void control_remove(struct control *c, struct control_thread *t);

@@ -155,6 +155,49 @@ bool control_set_register(struct control_thread *t, unsigned reg, uint64_t value
 	return control_write(t);
 }
 
+/* The regset with a thread's vector registers, and where one of them is in it. */
+struct vectors {
+	uint8_t bytes[WIDE_MAX];
+	struct iovec io;
+	uintptr_t note;
+	size_t at;
+};
+
+static bool read_vectors(const struct control_thread *t, unsigned reg, struct vectors *v)
+{
+	const struct arch_calls *k = calls();
+	int tid = t->tracee.tid;
+	v->io = (struct iovec){v->bytes, sizeof(v->bytes)};
+	v->note = k->wide_note;
+	v->at = 0;
+	if (k->wide_vector && !ptrace(PTRACE_GETREGSET, tid, v->note, &v->io))
+		v->at = k->wide_vector(v->bytes, v->io.iov_len, reg);
+	if (v->at)
+		return true;
+	v->io = (struct iovec){v->bytes, sizeof(v->bytes)};
+	v->note = k->vectors_note;
+	v->at = k->vectors + 16u * reg;
+	return !ptrace(PTRACE_GETREGSET, tid, v->note, &v->io) && v->at + 16 <= v->io.iov_len;
+}
+
+bool control_vector(struct control_thread *t, unsigned reg, uint64_t value[2])
+{
+	struct vectors v;
+	if (!t->stopped || !read_vectors(t, reg, &v))
+		return false;
+	memcpy(value, v.bytes + v.at, 16);
+	return true;
+}
+
+bool control_set_vector(struct control_thread *t, unsigned reg, const uint64_t value[2])
+{
+	struct vectors v;
+	if (!t->stopped || !read_vectors(t, reg, &v))
+		return false;
+	memcpy(v.bytes + v.at, value, 16);
+	return !ptrace(PTRACE_SETREGSET, t->tracee.tid, v.note, &v.io);
+}
+
 /* "NUMBER ... SP PC", or "-1 SP PC" outside of calls, or "running". */
 bool control_kernel_place(const struct control_thread *t, uint64_t *sp, uint64_t *pc)
 {

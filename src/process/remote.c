@@ -30,7 +30,7 @@
 #include "process/control_inner.h"
 #include "process/memory.h"
 
-enum { VECTOR_MAX = 12288, WIDE_MAX = 9216 };
+enum { VECTOR_MAX = 12288 };
 
 /* Notes of recent kernels: state that a frame of ours does not hold. */
 enum { STREAMING_NOTE = 0x40b, GUARDED_STACK_NOTE = 0x410 };

@@ -27,6 +27,7 @@ struct coder {
 	uint16_t count, froms[EMIT_ASIDES], backs[EMIT_ASIDES];
 	uint8_t asides;
 	uint64_t routine, argument;
+	bool checks; /* who owns the frame: it tests without an aside of its own */
 };
 
 static void op(struct coder *c, enum emit_op_kind kind, unsigned d, unsigned a, unsigned b,
@@ -50,6 +51,7 @@ static void begin(struct coder *c)
 {
 	c->count = c->asides = 0;
 	c->routine = c->argument = 0;
+	c->checks = false;
 }
 
 /* What follows is executed only where a test has said so, and then goes on at `back`. */
@@ -67,41 +69,24 @@ static void last_aside(struct coder *c, uint64_t routine, uint64_t argument)
 	c->argument = argument;
 }
 
-struct regset tally_held(const struct tally *t)
-{
-	struct regset r = {0};
-	if (t->context != REG_NONE)
-		r.core |= UINT64_C(1) << t->context;
-	if (t->frame != REG_NONE)
-		r.core |= UINT64_C(1) << t->frame;
-	return r;
-}
-
-static struct regset held(const struct coder *c, bool trips)
-{
-	struct regset r = tally_held(c->t);
-	if (trips && c->t->trips != REG_NONE)
-		r.core |= UINT64_C(1) << c->t->trips;
-	return r;
-}
-
-/* Whether a loop that counts in the register is running on the way or at the place of the spot. */
-static bool holds_trips(const struct coder *c, const struct spot *s)
+/* Registers of loops that are running on the way or at the place of the spot. */
+static struct regset held_at(const struct coder *c, const struct spot *s)
 {
 	const struct cfg *g = c->t->cfg;
 	uint32_t block = s->place == SPOT_EDGE ? g->edges[s->edge].from : cfg_block_at(g, s->va);
 	uint32_t to = s->place == SPOT_EDGE ? g->edges[s->edge].to : block;
 	uint32_t loops[] = {c->t->forest->innermost[block], c->t->forest->innermost[to]};
+	struct regset r = tally_held(c->t);
 	for (size_t i = 0; i < ARRAY_SIZE(loops); i++)
-		if (loops[i] != LOOP_NONE && c->t->loops[loops[i]].method == TRIP_HELD)
-			return true;
-	return false;
+		for (uint32_t l = loops[i]; l != LOOP_NONE; l = c->t->forest->loops[l].parent)
+			r = regset_or(r, c->t->loops[l].registers);
+	return r;
 }
 
 static struct emit_probe finished(struct coder *c)
 {
 	/* Tests need somewhere to go, if only to skip the rest. */
-	if (!c->asides && c->t->context == REG_NONE) {
+	if (!c->asides && c->checks) {
 		last_aside(c, 0, 0);
 		op(c, EMIT_SET, V0, 0, 0, 0);
 	}
@@ -126,7 +111,7 @@ static struct emit_probe finished(struct coder *c)
 static void put(struct coder *c, struct spot spot, uint32_t owner)
 {
 	struct spot_probe probe = {.spot = spot, .code = finished(c), .owner = owner};
-	probe.code.held = held(c, holds_trips(c, &spot));
+	probe.code.held = held_at(c, &spot);
 	vec_push(c->out, probe);
 }
 
@@ -161,9 +146,27 @@ static unsigned held_context(const struct coder *c)
 	return EMIT_HELD + c->t->context;
 }
 
-static unsigned held_trips(const struct coder *c)
+/* Counters in registers: general ones or vectors. */
+static void begin_counter(struct coder *c, unsigned counter)
 {
-	return EMIT_HELD + c->t->trips;
+	op(c, counter < EMIT_VECTOR ? EMIT_SET : EMIT_VECTOR_BEGIN, counter, 0, 0, 0);
+}
+
+static void count_in(struct coder *c, unsigned counter)
+{
+	if (counter < EMIT_VECTOR)
+		op(c, EMIT_ADD, counter, counter, 0, 1);
+	else
+		op(c, EMIT_VECTOR_COUNT, counter, 0, 0, 0);
+}
+
+/* Returns where the count is; that may be `where`. */
+static unsigned read_counter(struct coder *c, unsigned counter, unsigned where)
+{
+	if (counter < EMIT_VECTOR)
+		return counter;
+	op(c, EMIT_VECTOR_READ, where, counter, 0, 0);
+	return where;
 }
 
 /* Without a register that holds the context, the frame on top tells it. It is of another procedure
@@ -174,6 +177,7 @@ static void check_owner(struct coder *c, unsigned context, unsigned tmp)
 	load(c, tmp, context, offsetof(struct rt_context, procedure));
 	op(c, EMIT_ADD, tmp, tmp, 0, -(int64_t)c->n->procedure);
 	op(c, EMIT_UNLESS_ZERO, 0, tmp, 0, 0);
+	c->checks = true;
 }
 
 /* The context: held, or looked up in `where`. */
@@ -540,7 +544,9 @@ static void enter_loop(struct coder *c, struct spot spot)
 	const struct tally_loop *l = &c->t->loops[spot.loop];
 	begin(c);
 	if (l->method == TRIP_HELD) {
-		op(c, EMIT_SET, held_trips(c), 0, 0, 0);
+		begin_counter(c, l->trips);
+		for (uint32_t i = 0; i < l->held_count; i++)
+			begin_counter(c, c->t->carriers[c->t->held[l->first_held + i]].counter);
 	} else if (l->method == TRIP_DIFFERENCE) {
 		unsigned at = context(c, V3, V2);
 		load(c, V0, at, word_offset(l->word));
@@ -557,7 +563,7 @@ static void count_header(struct coder *c, uint32_t loop)
 	const struct tally_loop *l = &c->t->loops[loop];
 	begin(c);
 	if (l->method == TRIP_HELD) {
-		op(c, EMIT_ADD, held_trips(c), held_trips(c), 0, 1);
+		count_in(c, l->trips);
 	} else if (l->method == TRIP_DIFFERENCE) {
 		op(c, EMIT_COUNT, V0, context(c, V3, V2), 0, (int64_t)word_offset(l->word));
 	} else {
@@ -567,15 +573,27 @@ static void count_header(struct coder *c, uint32_t loop)
 	put_alone(c, spot_before(c->t->cfg->blocks[header].start));
 }
 
+/* What the loop has counted in registers goes to the words. */
+static void add_held(struct coder *c, const struct tally_loop *l, unsigned context)
+{
+	for (uint32_t i = 0; i < l->held_count; i++) {
+		const struct carrier *k = &c->t->carriers[c->t->held[l->first_held + i]];
+		unsigned count = read_counter(c, k->counter, V0);
+		op(c, EMIT_COUNT_VALUE, V1, context, count, (int64_t)word_offset(k->word));
+	}
+}
+
 /* Leaves how often the header was executed in V0, or returns where that is; and adds it to the
  * header's counter, if it is not there yet. */
 static unsigned executions(struct coder *c, const struct tally_loop *l)
 {
-	unsigned at = context(c, V3, V2);
+	unsigned at = context(c, V3, V2), trips;
 	switch (l->method) {
 	case TRIP_HELD:
-		op(c, EMIT_COUNT_VALUE, V1, at, held_trips(c), (int64_t)word_offset(l->word));
-		return held_trips(c);
+		add_held(c, l, at);
+		trips = read_counter(c, l->trips, V0);
+		op(c, EMIT_COUNT_VALUE, V1, at, trips, (int64_t)word_offset(l->word));
+		return trips;
 	case TRIP_DIFFERENCE:
 		load(c, V0, at, word_offset(l->word));
 		load(c, V1, at, word_offset(l->before));
@@ -649,7 +667,10 @@ static uint64_t last_insn(const struct coder *c, uint32_t block)
 static void count_carrier(struct coder *c, const struct carrier *k)
 {
 	begin(c);
-	op(c, EMIT_COUNT, V0, context(c, V3, V2), 0, (int64_t)word_offset(k->word));
+	if (k->counter != REG_NONE)
+		count_in(c, k->counter);
+	else
+		op(c, EMIT_COUNT, V0, context(c, V3, V2), 0, (int64_t)word_offset(k->word));
 	if (k->kind == CARRIER_BLOCK)
 		put_alone(c, spot_before(c->t->cfg->blocks[k->index].start));
 	else if (k->kind == CARRIER_EDGE)
@@ -765,6 +786,6 @@ struct emit_probe tally_recover(const struct tally *t, const struct tally_number
 	ask_runtime(&c, t->context != REG_NONE ? held_context(&c) : V3, n->returned,
 		    site_argument(&c, 0), true);
 	struct emit_probe probe = finished(&c);
-	probe.held = held(&c, true);
+	probe.held = tally_held(t);
 	return probe;
 }

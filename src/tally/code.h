@@ -22,8 +22,6 @@ void tally_code(const struct tally *t, const struct flow *f, const struct tally_
 		struct tally_probes *out, struct arena *a);
 /* What a call of the site adds to the stack pointer to be its key. */
 int64_t tally_key(const struct tally *t, uint32_t site);
-/* Registers that are held in the whole procedure. */
-struct regset tally_held(const struct tally *t);
 /* What makes the context known where control comes in from unknown code. */
 struct emit_probe tally_recover(const struct tally *t, const struct tally_numbers *n,
 				struct arena *a);

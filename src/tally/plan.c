@@ -3,10 +3,12 @@
 #include "base/vec.h"
 #include "flow/effects.h"
 #include "runtime/abi.h"
+#include "tally/hold.h"
 
 enum {
 	FREQUENCY_DEPTH = 8, /* nesting that makes a difference */
 	TEST_PARTS = 16,     /* of a loop's condition that are looked at */
+	HELD_MAX = 4,        /* counters of a loop in registers, which are added up at its end */
 	FRAME_SLOTS = (RT_FRAME_MAX - sizeof(struct rt_shadow)) / 8,
 };
 
@@ -24,6 +26,7 @@ struct planner {
 	uint32_t *hub_of; /* of each block that is reached by an indirect jump or ends in one */
 	bool *calls;      /* of each loop: there is a call or a system call in it */
 	bool *jumps;      /* of each loop: an indirect jump, or a landing pad */
+	struct holder holder;
 	struct arena *a, *tmp;
 };
 
@@ -281,21 +284,6 @@ static bool is_left_vaguely(const struct planner *p, const struct loop *l)
 	return false;
 }
 
-static bool has_inner(const struct planner *p, uint32_t loop)
-{
-	for (uint32_t i = loop + 1; i < p->forest->loop_count; i++)
-		if (p->forest->loops[i].parent == loop)
-			return true;
-	return false;
-}
-
-/* An innermost loop, and nothing in it that would need what a register holds. */
-static bool is_simple(const struct planner *p, uint32_t loop)
-{
-	return !p->calls[loop] && !p->jumps[loop] && !p->forest->loops[loop].irreducible &&
-	       !has_inner(p, loop);
-}
-
 static uint32_t new_word(struct planner *p)
 {
 	return p->t->word_count++;
@@ -318,7 +306,14 @@ static enum trip_method choose_method(struct planner *p, uint32_t loop, uint32_t
 		uint32_t slot = outer == LOOP_NONE ? 0 : p->t->loops[outer].slot + 1;
 		return slot < FRAME_SLOTS ? TRIP_FRAME : TRIP_NONE;
 	}
-	return is_simple(p, loop) && p->t->trips != REG_NONE ? TRIP_HELD : TRIP_DIFFERENCE;
+	return p->t->loops[loop].trips != REG_NONE ? TRIP_HELD : TRIP_DIFFERENCE;
+}
+
+/* Inner loops come first. */
+static void hold_trips(struct planner *p)
+{
+	for (uint32_t i = p->forest->loop_count; i-- > 0;)
+		p->t->loops[i].trips = holder_take(&p->holder, i);
 }
 
 static void plan_loops(struct planner *p)
@@ -328,10 +323,12 @@ static void plan_loops(struct planner *p)
 	t->tests = ARENA_ARRAY(p->a, uint32_t, p->g->edge_count);
 	for (uint32_t i = 0; i < p->g->edge_count; i++)
 		t->tests[i] = LOOP_NONE;
+	hold_trips(p);
 	for (uint32_t i = 0; i < p->forest->loop_count; i++) {
 		struct tally_loop *l = &t->loops[i];
 		uint32_t outer = next_in_frame(p, p->forest->loops[i].parent);
-		*l = (struct tally_loop){.word = NO_WORD, .before = NO_WORD, .outer = outer};
+		l->word = l->before = NO_WORD;
+		l->outer = outer;
 		l->method = (uint8_t)choose_method(p, i, outer);
 		find_tests(p, i);
 		if (l->method == TRIP_NONE)
@@ -416,8 +413,8 @@ static void add_edge(struct planner *p, uint32_t from, uint32_t to, double weigh
 {
 	struct net *n = &p->t->net;
 	n->edges[n->edge_count] = (struct net_edge){.from = from, .to = to, .weight = weight};
-	p->t->carriers[n->edge_count++] =
-		(struct carrier){.kind = (uint8_t)kind, .index = index, .word = NO_WORD};
+	p->t->carriers[n->edge_count++] = (struct carrier){
+		.kind = (uint8_t)kind, .counter = REG_NONE, .index = index, .word = NO_WORD};
 }
 
 /* The loop that has this header, and whose executions it counts. */
@@ -539,8 +536,8 @@ static uint8_t take_register(uint64_t *set, uint64_t rather)
 	return reg;
 }
 
-/* Inner loops are executed more often than calls. What calls pass is the key and the frame: who
- * makes calls had better hold them there, and who makes none leaves them alone. */
+/* What calls pass is the key and the frame: who makes calls had better hold them there, and who
+ * makes none leaves them alone. */
 static void choose_registers(struct planner *p)
 {
 	const uint8_t *pass = p->arch->pass;
@@ -549,15 +546,82 @@ static void choose_registers(struct planner *p)
 	uint64_t frame = pass[1] == REG_NONE ? 0 : UINT64_C(1) << pass[1];
 	if (p->o->live->unknown)
 		usable = 0;
-	bool loops = false, calls = p->t->site_count;
-	for (uint32_t i = 0; i < p->forest->loop_count; i++)
-		loops |= is_simple(p, i);
+	bool calls = p->t->site_count;
 	p->t->context = take_register(&usable, calls && usable & key ? key : ~(key | frame));
-	p->t->trips = loops ? take_register(&usable, ~(key | frame)) : REG_NONE;
 	p->t->frame = calls ? take_register(&usable, frame) : REG_NONE;
 	/* The caller's frame is needed until the context is known. */
 	p->t->passes =
 		key && frame && !(~p->o->private.core & (key | frame)) && p->t->context != pass[1];
+	bool *busy = ARENA_ARRAY(p->tmp, bool, p->forest->loop_count + 1);
+	for (uint32_t i = 0; i < p->forest->loop_count; i++)
+		busy[i] = p->calls[i] || p->jumps[i];
+	holder_init(&p->holder, p->forest, p->o->live, busy, p->tmp);
+	p->holder.never = tally_held(p->t);
+	p->holder.never.core |= key | frame;
+}
+
+/* ---- counters in registers ---- */
+
+/* The innermost loop that counts a chord where control is in it before and afterwards. */
+static uint32_t loop_of(const struct planner *p, const struct carrier *c)
+{
+	const struct loop_forest *f = p->forest;
+	if (c->kind == CARRIER_BLOCK)
+		return f->innermost[c->index];
+	if (c->kind != CARRIER_EDGE)
+		return LOOP_NONE;
+	const struct edge *e = &p->g->edges[c->index];
+	uint32_t l = f->innermost[e->from];
+	while (l != LOOP_NONE && is_outside(p, l, e->to))
+		l = f->loops[l].parent;
+	return l;
+}
+
+static bool is_counted_alone(const struct planner *p, uint32_t net_edge)
+{
+	const struct carrier *c = &p->t->carriers[net_edge];
+	return p->t->net.edges[net_edge].chord && c->word != NO_WORD &&
+	       (c->kind != CARRIER_BLOCK || counted_at(p, c->index) == LOOP_NONE);
+}
+
+/* Sorts the chords by loop: those of loop l are at first[l] .. first[l + 1] - 1. */
+static uint32_t *sort_chords(const struct planner *p, uint32_t *first)
+{
+	const struct net *n = &p->t->net;
+	uint32_t count = p->forest->loop_count;
+	uint32_t *loops = ARENA_ARRAY(p->tmp, uint32_t, n->edge_count + 1);
+	uint32_t *sorted = ARENA_ARRAY(p->a, uint32_t, n->edge_count + 1);
+	uint32_t *next = ARENA_ARRAY(p->tmp, uint32_t, count + 1);
+	for (uint32_t i = 0; i < n->edge_count; i++) {
+		loops[i] = is_counted_alone(p, i) ? loop_of(p, &p->t->carriers[i]) : LOOP_NONE;
+		if (loops[i] != LOOP_NONE)
+			first[loops[i] + 1]++;
+	}
+	for (uint32_t l = 0; l < count; l++)
+		next[l] = first[l + 1] += first[l];
+	for (uint32_t i = n->edge_count; i-- > 0;)
+		if (loops[i] != LOOP_NONE)
+			sorted[--next[loops[i]]] = i;
+	return sorted;
+}
+
+static void hold_chords(struct planner *p)
+{
+	uint32_t count = p->forest->loop_count;
+	uint32_t *first = ARENA_ARRAY(p->tmp, uint32_t, count + 2);
+	p->t->held = sort_chords(p, first);
+	for (uint32_t l = count; l-- > 0;) {
+		struct tally_loop *loop = &p->t->loops[l];
+		loop->first_held = first[l];
+		while (loop->method == TRIP_HELD && loop->held_count < first[l + 1] - first[l] &&
+		       loop->held_count < HELD_MAX) {
+			uint8_t counter = holder_take(&p->holder, l);
+			if (counter == REG_NONE)
+				break;
+			p->t->carriers[p->t->held[first[l] + loop->held_count++]].counter = counter;
+		}
+		loop->registers = p->holder.own[l];
+	}
 }
 
 bool tally_plan(struct tally *out, const struct flow *f, const struct cfg *g,
@@ -583,8 +647,20 @@ bool tally_plan(struct tally *out, const struct flow *f, const struct cfg *g,
 	plan_loops(&p);
 	make_net(&p);
 	out->framed = out->site_count || out->context == REG_NONE;
-	return assign_words(&p) && out->word_count <= RT_COUNTED_WORDS_MAX &&
-	       out->site_count <= RT_COUNTED_SITES_MAX;
+	if (!assign_words(&p))
+		return false;
+	hold_chords(&p);
+	return out->word_count <= RT_COUNTED_WORDS_MAX && out->site_count <= RT_COUNTED_SITES_MAX;
+}
+
+struct regset tally_held(const struct tally *t)
+{
+	struct regset r = {0};
+	if (t->context != REG_NONE)
+		r.core |= UINT64_C(1) << t->context;
+	if (t->frame != REG_NONE)
+		r.core |= UINT64_C(1) << t->frame;
+	return r;
 }
 
 uint32_t tally_frame_size(const struct tally *t)

@@ -28,9 +28,10 @@ enum carrier_kind {
 };
 
 struct carrier {
-	uint8_t kind;   /* enum carrier_kind */
-	uint32_t index; /* of the block or edge */
-	uint32_t word;  /* of the context; NO_WORD: it has no counter */
+	uint8_t kind;    /* enum carrier_kind */
+	uint8_t counter; /* operand: where its loop counts it (hold.h); REG_NONE: in its word */
+	uint32_t index;  /* of the block or edge */
+	uint32_t word;   /* of the context; NO_WORD: it has no counter */
 };
 
 /* A call or a system call. They are numbered from 1: 0 is no site. */
@@ -45,17 +46,21 @@ struct tally_site {
 /* How the executions of a loop's header in one activation of the loop are counted. */
 enum trip_method {
 	TRIP_NONE,       /* they are not: there is no histogram */
-	TRIP_HELD,       /* in a register: innermost loops without calls */
+	TRIP_HELD,       /* in a register: loops without calls (hold.h) */
 	TRIP_DIFFERENCE, /* the header's counter, less what it was at the loop's entry */
 	TRIP_FRAME,      /* on the shadow stack: another activation may run meanwhile */
 };
 
 struct tally_loop {
 	uint8_t method;  /* enum trip_method */
+	uint8_t trips;   /* TRIP_HELD: operand */
 	uint32_t word;   /* the header's executions; NO_WORD with TRIP_NONE */
 	uint32_t before; /* TRIP_DIFFERENCE: what that was at the entry */
 	uint32_t slot;   /* TRIP_FRAME: number of its word in the frame */
 	uint32_t outer;  /* TRIP_FRAME: the next one outwards in the frame, or LOOP_NONE */
+	/* Carriers that it counts in registers, in tally.held; and all its registers. */
+	uint32_t first_held, held_count;
+	struct regset registers;
 };
 
 struct tally {
@@ -68,15 +73,16 @@ struct tally {
 	uint32_t *flow_edge;      /* of each edge of the flow graph: the same, or UINT32_MAX */
 	struct tally_site *sites; /* site i + 1 */
 	struct tally_loop *loops; /* of each loop of the forest */
+	uint32_t *held;           /* carriers */
 	/* Of each edge of the flow graph: the loop that is left there by the test at its top,
 	 * before an iteration begins, or LOOP_NONE. */
 	uint32_t *tests;
 	uint32_t site_count, slot_count, word_count;
 	bool still;  /* it never moves the stack pointer */
 	bool framed; /* its activations are on the shadow stack */
-	/* Registers that are held: the addresses of the context and, only with that, of the frame;
-	 * what TRIP_HELD counts. REG_NONE: there is none to be had. */
-	uint8_t context, frame, trips;
+	/* Registers that are held: the addresses of the context and, only with that, of the frame.
+	 * REG_NONE: there is none to be had. */
+	uint8_t context, frame;
 	/* The registers that calls pass things in are private, too. */
 	bool passes;
 };
@@ -93,5 +99,7 @@ bool tally_plan(struct tally *out, const struct flow *f, const struct cfg *g,
 		const struct loop_forest *forest, const struct tally_options *o, struct arena *a,
 		struct arena *tmp);
 
+/* Registers that are held in the whole procedure. */
+struct regset tally_held(const struct tally *t);
 /* Bytes of a frame of the shadow stack; 0: it has none. */
 uint32_t tally_frame_size(const struct tally *t);

@@ -56,3 +56,25 @@ struct tally_place tally_place(const struct tally *t, const struct flow *f, uint
 	out.jumped_to = is_jumped_to(t->cfg, out.block);
 	return out;
 }
+
+static uint32_t add_running(const struct tally *t, const struct tally_loop *l,
+			    struct tally_running *out)
+{
+	out[0] = (struct tally_running){.counter = l->trips, .trips = true, .word = l->word};
+	for (uint32_t i = 0; i < l->held_count; i++) {
+		const struct carrier *c = &t->carriers[t->held[l->first_held + i]];
+		out[i + 1] = (struct tally_running){.counter = c->counter, .word = c->word};
+	}
+	return l->held_count + 1;
+}
+
+/* No two count in the same register. */
+uint32_t tally_running(const struct tally *t, uint32_t block, struct tally_running out[RUNNING_MAX])
+{
+	uint32_t count = 0;
+	for (uint32_t l = t->forest->innermost[block]; l != LOOP_NONE;
+	     l = t->forest->loops[l].parent)
+		if (t->loops[l].method == TRIP_HELD)
+			count += add_running(t, &t->loops[l], out + count);
+	return count;
+}

@@ -685,6 +685,33 @@ static void test_run_into_vfork(void **state)
 	assert_int_equal(WEXITSTATUS(told.status), 11);
 }
 
+/* A thread that uses no vectors keeps what they are set to. */
+static void test_vectors(void **state)
+{
+	const uint64_t given[2] = {UINT64_C(0x1122334455667788), 3};
+	uint64_t other[2], found[2];
+	int pid = start(be_busy);
+	(void)state;
+	wait_for(&common->ready, 4);
+	attach(pid);
+	stop(pid);
+	struct control_thread *t = control_thread(control, pid);
+	assert_true(control_vector(t, 12, other));
+	assert_true(control_set_vector(t, 13, given));
+	control_resume(control, pid);
+	uint64_t before = done();
+	while (done() < before + 1000)
+		usleep(500);
+	stop(pid);
+	t = control_thread(control, pid);
+	assert_true(control_vector(t, 13, found));
+	assert_memory_equal(found, given, sizeof(given));
+	assert_true(control_vector(t, 12, found));
+	assert_memory_equal(found, other, sizeof(other));
+	kill(pid, SIGKILL);
+	run_to_end(pid);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -705,6 +732,7 @@ int main(void)
 		TEST(test_suspended),
 		TEST(test_one_thread),
 		TEST(test_run_into_vfork),
+		TEST(test_vectors),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1179,8 +1179,9 @@ static void check_operations(const struct operating *o, const struct made_ops *m
 	rest.free.vec &= ~made_named_vectors(m);
 	for (unsigned i = 0; i < MADE_VECTORS; i++)
 		if (m->now.begun >> i & 1) {
-			expected.v[m->vectors[i]][0] = UINT64_C(0xffffffff00000000);
-			expected.v[m->vectors[i]][1] = m->now.vector[i];
+			uint64_t *v = expected.v[m->vectors[i]];
+			memcpy(v, a64_emit.vector_begun, sizeof(a64_emit.vector_begun));
+			v[a64_emit.vector_count] = m->now.vector[i];
 		}
 	check_kept(&rest, &expected, after);
 	assert_int_equal(after->sp, m->stack);

@@ -1,6 +1,7 @@
 /* Walks procedures at random, counts everything naively on the way and keeps the counters that the
- * plan has; what is derived from those must be the same. Random procedures of both architectures,
- * and this very program's. */
+ * plan has, in registers where it says so; what is derived from those must be the same, and nobody
+ * else must need these registers. Random procedures of both architectures, and this very program's.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "flow/effects.h"
+#include "flow/private.h"
 #include "made_code.h"
 #include "tally/solve.h"
 
@@ -71,13 +74,99 @@ struct naive {
 	struct tally_departure *departures; /* of each site, then in the middle of blocks */
 	uint32_t departure_count;
 	uint64_t calls;
+	const struct liveness *live;
+	uint64_t registers[64]; /* general ones and vectors: what loops count in them */
+	struct regset spoilt;   /* by the last loop, and not written since */
+	uint64_t held;          /* counts that were made in registers */
 };
+
+/* ---- loops' registers ---- */
+
+static uint64_t *register_of(struct naive *n, uint8_t operand)
+{
+	assert_true(operand >= EMIT_HELD && operand < EMIT_VECTOR + 32);
+	return &n->registers[operand - EMIT_HELD];
+}
+
+static bool is_in(const struct tally *t, uint32_t loop, uint32_t block)
+{
+	uint32_t l = t->forest->innermost[block];
+	while (l != LOOP_NONE && l != loop)
+		l = t->forest->loops[l].parent;
+	return l == loop;
+}
+
+/* What is in registers goes to the words: where the loop is left; or it begins at 0. */
+static void pass_border(struct naive *n, uint32_t loop, bool enters)
+{
+	const struct tally_loop *l = &n->t->loops[loop];
+	if (l->method != TRIP_HELD)
+		return;
+	for (uint32_t i = 0; i <= l->held_count; i++) {
+		const struct carrier *c =
+			i ? &n->t->carriers[n->t->held[l->first_held + i - 1]] : NULL;
+		uint64_t *reg = register_of(n, c ? c->counter : l->trips);
+		if (!enters)
+			n->words[c ? c->word : l->word] += *reg;
+		*reg = enters ? 0 : UINT64_C(0xaaaaaaaaaaaaaaaa);
+	}
+	n->spoilt = regset_or(n->spoilt, l->registers);
+}
+
+static void leave_loops(struct naive *n, uint32_t from, uint32_t to)
+{
+	for (uint32_t l = n->t->forest->innermost[from]; l != LOOP_NONE;
+	     l = n->t->forest->loops[l].parent)
+		if (to == BLOCK_NONE || !is_in(n->t, l, to))
+			pass_border(n, l, false);
+}
+
+static void enter_loops(struct naive *n, uint32_t from, uint32_t to)
+{
+	for (uint32_t l = n->t->forest->innermost[to]; l != LOOP_NONE;
+	     l = n->t->forest->loops[l].parent)
+		if (from == BLOCK_NONE || !is_in(n->t, l, from))
+			pass_border(n, l, true);
+}
+
+/* Nothing touches registers of loops that are running, and what these have left is not read. */
+static void check_registers(struct naive *n, uint32_t block)
+{
+	const struct block *b = &n->t->cfg->blocks[block];
+	struct regset held = {0};
+	struct cursor c;
+	struct insn in;
+	for (uint32_t l = n->t->forest->innermost[block]; l != LOOP_NONE;
+	     l = n->t->forest->loops[l].parent)
+		held = regset_or(held, n->t->loops[l].registers);
+	cursor_set(&c, n->live->image, n->live->arch, b->start, b->size);
+	while (cursor_next(&c, DECODE_FULL, &in)) {
+		struct regset touched = regset_and(held, regset_or(in.reads, in.writes));
+		struct regset read = regset_and(n->spoilt, in.reads);
+		assert_false(touched.core || touched.vec || read.core || read.vec);
+		n->spoilt = regset_without(n->spoilt, in.writes);
+		if (in.kind == INSN_CALL || in.kind == INSN_CALL_INDIRECT)
+			n->spoilt = (struct regset){0}; /* others' code: see test_liveness.c */
+	}
+}
 
 static void count_chord(struct naive *n, uint32_t net_edge)
 {
 	const struct carrier *c = &n->t->carriers[net_edge];
-	if (c->word != NO_WORD)
+	uint32_t loop = c->kind == CARRIER_BLOCK ? n->t->forest->innermost[c->index] : LOOP_NONE;
+	while (loop != LOOP_NONE &&
+	       (n->t->forest->loops[loop].header != c->index || n->t->loops[loop].word != c->word))
+		loop = n->t->forest->loops[loop].parent;
+	uint8_t counter = loop != LOOP_NONE && n->t->loops[loop].method == TRIP_HELD
+				  ? n->t->loops[loop].trips
+				  : c->counter;
+	if (c->word == NO_WORD)
+		return;
+	if (counter == REG_NONE)
 		n->words[c->word]++;
+	else
+		++*register_of(n, counter);
+	n->held += counter != REG_NONE;
 }
 
 static uint32_t find_carrier(const struct tally *t, enum carrier_kind kind, uint32_t index)
@@ -102,6 +191,7 @@ static bool pass_block(struct naive *n, uint32_t b)
 {
 	n->blocks[b]++;
 	count_chord(n, n->t->block_edge[b]);
+	check_registers(n, b);
 	for (uint32_t i = 0; i < n->t->site_count; i++)
 		if (n->t->sites[i].block == b && n->t->sites[i].syscall && !made_random(30)) {
 			n->departures[i].left++;
@@ -113,7 +203,10 @@ static bool pass_block(struct naive *n, uint32_t b)
 
 static void take_edge(struct naive *n, uint32_t edge)
 {
+	const struct edge *e = &n->t->cfg->edges[edge];
 	n->edges[edge]++;
+	leave_loops(n, e->from, e->to);
+	enter_loops(n, e->from, e->to);
 	if (n->t->flow_edge[edge] != UINT32_MAX)
 		count_chord(n, n->t->flow_edge[edge]);
 }
@@ -127,6 +220,7 @@ static void come_back(struct naive *n, uint32_t site, uint32_t edge)
 		n->departures[site].left++;
 		count_chord(n, find_carrier(n->t, CARRIER_LANDING, e->to));
 		n->edges[edge]++;
+		enter_loops(n, e->from, e->to);
 	} else if (!made_random(20)) {
 		n->departures[site].left++;
 		n->departures[site].resumed++;
@@ -146,6 +240,7 @@ static bool may_end(const struct naive *n, uint32_t b)
 static void end(struct naive *n, uint32_t b)
 {
 	uint32_t site = last_site(n->t, b);
+	leave_loops(n, b, BLOCK_NONE);
 	if (site != UINT32_MAX)
 		n->departures[site].left++;
 	else
@@ -234,11 +329,17 @@ static void walk_once(struct naive *n, const uint32_t *far)
 		n->partial[at = met]++;
 	else
 		n->calls++;
+	n->spoilt = (struct regset){0};
+	enter_loops(n, BLOCK_NONE, at);
 	for (int steps = 0;; steps++) {
 		const struct block *b = &g->blocks[at];
 		uint32_t site = last_site(n->t, at);
 		bool hurry = steps > STEPS;
-		if (!within && (is_left_at(n, at) || !pass_block(n, at)))
+		if (!within && is_left_at(n, at)) {
+			leave_loops(n, at, BLOCK_NONE);
+			return;
+		}
+		if (!within && !pass_block(n, at))
 			return;
 		within = false;
 		if (may_end(n, at) && (hurry || !goes_on(g, b, far) || !made_random(8))) {
@@ -274,19 +375,26 @@ static void compare(const struct naive *n, struct arena *a)
 			assert_int_equal(tally_edge(t, counts, i), n->edges[i]);
 }
 
-/* Whether the procedure could be planned. */
-static bool check_procedure(const struct flow *f, const struct cfg *g, struct arena *a)
+/* What could be planned, and counts that were made in registers. */
+struct planned {
+	uint32_t procedures;
+	uint64_t held;
+};
+
+static void check_procedure(const struct flow *f, const struct cfg *g, struct regset private,
+			    struct planned *p, struct arena *a)
 {
 	struct loop_forest forest;
 	struct liveness live;
 	struct tally t;
 	loops_find(g, &forest, a, a);
-	liveness_find(&live, f, g, (struct regset){0}, a, a);
-	struct tally_options o = {.live = &live};
+	liveness_find(&live, f, g, private, a, a);
+	struct tally_options o = {.live = &live, .private = private};
 	if (!tally_plan(&t, f, g, &forest, &o, a, a))
-		return false;
+		return;
 	struct naive n = {
 		.t = &t,
+		.live = &live,
 		.words = ARENA_ARRAY(a, uint64_t, t.word_count + 1),
 		.blocks = ARENA_ARRAY(a, uint64_t, g->block_count),
 		.partial = ARENA_ARRAY(a, uint64_t, g->block_count),
@@ -299,23 +407,29 @@ static bool check_procedure(const struct flow *f, const struct cfg *g, struct ar
 	for (int i = 0; i < WALKS && far[g->entry] < NO_END; i++)
 		walk_once(&n, far);
 	compare(&n, a);
-	return true;
+	p->procedures++;
+	p->held += n.held;
 }
 
 static void counts_of_made_procedures_follow_from_their_counters(void **state)
 {
-	uint32_t planned = 0;
+	struct planned planned = {0};
 	struct arena a;
 	(void)state;
 	arena_init(&a);
 	for (int i = 0; i < PROCEDURES; i++) {
+		struct private_registers p;
 		struct made m;
 		assert_true(made_open(&m, i & 1 ? &arch_a64 : &arch_x64));
-		planned += check_procedure(m.flow, made_cfg(&m, &a, &a), &a);
+		private_find(&p, m.flow);
+		check_procedure(m.flow, made_cfg(&m, &a, &a),
+				p.of[made_procedure(&m, "big")].registers, &planned, &a);
+		private_release(&p);
 		made_close(&m);
 		arena_clear(&a);
 	}
-	assert_true(planned > PROCEDURES / 2);
+	assert_true(planned.procedures > PROCEDURES / 2);
+	assert_true(planned.held > PROCEDURES);
 	arena_release(&a);
 }
 
@@ -325,18 +439,24 @@ static void so_do_those_of_this_program(void **state)
 	struct flow *f;
 	struct err e;
 	struct arena a;
-	uint32_t count, planned = 0;
+	struct private_registers p;
+	struct planned planned = {0};
+	uint32_t count;
 	(void)state;
 	arena_init(&a);
 	assert_int_equal(image_open(&im, "/proc/self/exe", &e), 0);
 	assert_int_equal(flow_open(&f, im, &e), 0);
 	flow_discover(f);
 	flow_procedures(f, &count);
+	private_find(&p, f);
 	for (int i = 0; i < OF_THIS_PROGRAM; i++) {
-		planned += check_procedure(f, flow_cfg(f, made_random(count), &a, &a), &a);
+		uint32_t n = made_random(count);
+		check_procedure(f, flow_cfg(f, n, &a, &a), p.of[n].registers, &planned, &a);
 		arena_clear(&a);
 	}
-	assert_true(planned > OF_THIS_PROGRAM * 9 / 10);
+	assert_true(planned.procedures > OF_THIS_PROGRAM * 9 / 10);
+	assert_true(planned.held > OF_THIS_PROGRAM);
+	private_release(&p);
 	flow_close(f);
 	image_close(im);
 	arena_release(&a);

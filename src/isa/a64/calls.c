@@ -89,6 +89,12 @@ static bool wide_live(const uint8_t *wide, size_t size)
 	return size > SVE_REGS && get16(wide + SVE_FLAGS) & SVE_IS_LIVE;
 }
 
+static size_t wide_vector(const uint8_t *wide, size_t size, unsigned reg)
+{
+	size_t vl = wide_live(wide, size) ? get16(wide + SVE_VL) : 0, at = SVE_REGS + reg * vl;
+	return vl >= 16 && at + vl <= size ? at : 0;
+}
+
 /* Z0..Z31, P0..P15, FFR: in the same order in both places. */
 static size_t sve_size(uint16_t vl)
 {
@@ -158,7 +164,9 @@ const struct arch_calls a64_calls = {
 	.original = LAYOUT_ABSENT,
 	.argument = {X(0), X(1), X(2), X(3), X(4), X(5)},
 	.result = X(0),
-	.vector_note = 2,      /* NT_PRFPREG */
+	.vector_note = 2, /* NT_PRFPREG */
+	.vectors_note = 2,
+	.vectors = 0,
 	.wide_note = 0x405,    /* NT_ARM_SVE */
 	.pointer_note = 0x401, /* NT_ARM_TLS */
 	.pointer = 0,
@@ -170,5 +178,6 @@ const struct arch_calls a64_calls = {
 	.restart = restart,
 	.enter = enter,
 	.wide_live = wide_live,
+	.wide_vector = wide_vector,
 	.frame = frame,
 };

@@ -80,6 +80,8 @@ enum emit_op_kind {
 	EMIT_VECTOR_BEGIN,    /* vector d counts from 0 */
 	EMIT_VECTOR_COUNT,    /* one more in vector d; without flags and other registers */
 	EMIT_VECTOR_READ,     /* d = what vector a has counted since it began */
+	EMIT_TO_VECTOR,       /* vector d = a */
+	EMIT_FROM_VECTOR,     /* d = vector a, whose value is from there */
 	EMIT_OP_KINDS,
 };
 

@@ -36,6 +36,8 @@ static const uint8_t shapes[EMIT_OP_KINDS] = {
 	[EMIT_VECTOR_BEGIN] = VECTOR_D,
 	[EMIT_VECTOR_COUNT] = VECTOR_D,
 	[EMIT_VECTOR_READ] = D | VECTOR_A,
+	[EMIT_TO_VECTOR] = VECTOR_D | A,
+	[EMIT_FROM_VECTOR] = D | VECTOR_A,
 };
 
 static uint8_t value(const struct emit_op *op, uint8_t which, uint8_t operand)

@@ -8,11 +8,14 @@ enum { TRIES = 25 }; /* of 20 ms each */
 
 /* The context of the thread's innermost activation, which is of this site. */
 static uint64_t context_of(const struct target *t, uint32_t slot, const struct tally *y,
-			   const struct registers *r)
+			   struct control_thread *th, const struct registers *r)
 {
 	struct rt_shadow top;
+	uint64_t vector[2];
 	if (y->context != REG_NONE)
 		return r->reg[y->context];
+	if (y->context_vector != REG_NONE)
+		return control_vector(th, y->context_vector, vector) ? vector[0] : 0;
 	uint64_t at = target_area(t, slot)->top - t->base;
 	return region_read(t, at, &top, sizeof(top)) ? top.context : 0;
 }
@@ -64,7 +67,7 @@ static void find_place(struct target *t, struct control_thread *th, const struct
 	if (!is_within(&p, moved) || (p.behind && !probed))
 		return;
 	struct left_at *left = &t->slots[slot].left;
-	left->context = context_of(t, slot, &y, &now);
+	left->context = context_of(t, slot, &y, th, &now);
 	left->va = f->va;
 	left->arriving = !moved;
 	left->framed = y.framed;

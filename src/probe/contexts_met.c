@@ -365,11 +365,14 @@ static void hold(struct meeting *m, int tid, const struct standing *s, uint64_t 
 	const struct tally *t = s->tally;
 	struct control_thread *th = control_thread(m->target->engine->control, tid);
 	uint64_t base = m->target->base;
+	uint64_t at = context ? context : base + RT_SINK;
 	uint64_t frame = base + (context ? m->top : RT_SINK_FRAME);
 	if (!th)
 		return;
 	if (t->context != REG_NONE)
-		control_set_register(th, t->context, context ? context : base + RT_SINK);
+		control_set_register(th, t->context, at);
+	if (t->context_vector != REG_NONE)
+		control_set_vector(th, t->context_vector, (uint64_t[]){at, 0});
 	if (t->frame != REG_NONE)
 		control_set_register(th, t->frame, frame);
 	begin_counters(th, t, s->block);

@@ -180,11 +180,15 @@ static void check_owner(struct coder *c, unsigned context, unsigned tmp)
 	c->checks = true;
 }
 
-/* The context: held, or looked up in `where`. */
+/* The context: held, or brought to `where`. */
 static unsigned context(struct coder *c, unsigned where, unsigned tmp)
 {
 	if (c->t->context != REG_NONE)
 		return held_context(c);
+	if (c->t->context_vector != REG_NONE) {
+		op(c, EMIT_FROM_VECTOR, where, EMIT_VECTOR + c->t->context_vector, 0, 0);
+		return where;
+	}
 	op(c, EMIT_AREA, where, 0, 0, 0);
 	load(c, where, where, offsetof(struct rt_area, top));
 	load(c, where, where, offsetof(struct rt_shadow, context));
@@ -192,10 +196,17 @@ static unsigned context(struct coder *c, unsigned where, unsigned tmp)
 	return where;
 }
 
+/* The context has become known, and is at `at`; a general register that holds it is that itself. */
+static void keep_context(struct coder *c, unsigned at)
+{
+	if (c->t->context_vector != REG_NONE)
+		op(c, EMIT_TO_VECTOR, EMIT_VECTOR + c->t->context_vector, at, 0, 0);
+}
+
 static void load_area(struct coder *c, unsigned d)
 {
-	if (c->t->context != REG_NONE)
-		load(c, d, held_context(c), offsetof(struct rt_context, area));
+	if (tally_holds_context(c->t))
+		load(c, d, context(c, d, d), offsetof(struct rt_context, area));
 	else
 		op(c, EMIT_AREA, d, 0, 0, 0);
 }
@@ -207,7 +218,7 @@ static unsigned frame(struct coder *c, unsigned where, unsigned tmp)
 		return EMIT_HELD + c->t->frame;
 	load_area(c, where);
 	load(c, where, where, offsetof(struct rt_area, top));
-	if (c->t->context == REG_NONE) {
+	if (!tally_holds_context(c->t)) {
 		load(c, tmp, where, offsetof(struct rt_shadow, context));
 		check_owner(c, tmp, tmp);
 	}
@@ -218,6 +229,7 @@ static unsigned frame(struct coder *c, unsigned where, unsigned tmp)
 static void call_runtime(struct coder *c, unsigned at)
 {
 	op(c, EMIT_CALL, at, 0, 0, 0);
+	keep_context(c, at);
 	if (c->t->frame == REG_NONE)
 		return;
 	unsigned held = EMIT_HELD + c->t->frame;
@@ -378,6 +390,7 @@ static void enter(struct coder *c, struct spot spot)
 	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, other);
 	op(c, EMIT_COUNT, V2, V3, 0, slot + (int64_t)offsetof(struct rt_context_slot, calls));
 	uint16_t counted = c->count;
+	keep_context(c, child);
 	if (c->t->framed)
 		push(c, child, caller, own);
 	if (passes) {
@@ -452,6 +465,7 @@ static void take_frame(struct coder *c, unsigned frame, unsigned context)
 	if (c->t->frame != REG_NONE)
 		op(c, EMIT_MOVE, EMIT_HELD + c->t->frame, frame, 0, 0);
 	load(c, context, frame, offsetof(struct rt_shadow, context));
+	keep_context(c, context);
 }
 
 static void come_back(struct coder *c, struct spot spot, uint32_t site)
@@ -585,9 +599,9 @@ static void add_held(struct coder *c, const struct tally_loop *l, unsigned conte
 
 /* Leaves how often the header was executed in V0, or returns where that is; and adds it to the
  * header's counter, if it is not there yet. */
-static unsigned executions(struct coder *c, const struct tally_loop *l)
+static unsigned executions(struct coder *c, const struct tally_loop *l, unsigned at)
 {
-	unsigned at = context(c, V3, V2), trips;
+	unsigned trips;
 	switch (l->method) {
 	case TRIP_HELD:
 		add_held(c, l, at);
@@ -614,13 +628,13 @@ static void leave_loop(struct coder *c, struct spot spot)
 	if (l->method == TRIP_NONE)
 		return;
 	begin(c);
-	unsigned trips = executions(c, l);
+	unsigned at = context(c, V3, V2), trips = executions(c, l, at);
 	if (spot.place == SPOT_EDGE && c->t->tests[spot.edge] == spot.loop) {
 		op(c, EMIT_ADD, V0, trips, 0, -1);
 		trips = V0;
 	}
-	bool checked = c->t->context == REG_NONE;
-	load_area(c, V2);
+	bool checked = !tally_holds_context(c->t);
+	load(c, V2, at, offsetof(struct rt_context, area));
 	if (checked) /* the aside is for who does not own the frame, too: then this is 0 */
 		store(c, V2, offsetof(struct rt_area, trip), trips);
 	op(c, EMIT_ADD, V1, trips, 0, -RT_EXACT_TRIPS);

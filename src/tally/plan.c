@@ -546,7 +546,9 @@ static void choose_registers(struct planner *p)
 	uint64_t frame = pass[1] == REG_NONE ? 0 : UINT64_C(1) << pass[1];
 	if (p->o->live->unknown)
 		usable = 0;
+	uint64_t vectors = p->o->live->unknown ? 0 : p->o->private.vec & ~p->o->live->touched.vec;
 	bool calls = p->t->site_count;
+	p->t->context_vector = usable ? REG_NONE : take_register(&vectors, vectors);
 	p->t->context = take_register(&usable, calls && usable & key ? key : ~(key | frame));
 	p->t->frame = calls ? take_register(&usable, frame) : REG_NONE;
 	/* The caller's frame is needed until the context is known. */
@@ -646,11 +648,16 @@ bool tally_plan(struct tally *out, const struct flow *f, const struct cfg *g,
 	choose_registers(&p);
 	plan_loops(&p);
 	make_net(&p);
-	out->framed = out->site_count || out->context == REG_NONE;
+	out->framed = out->site_count || !tally_holds_context(out);
 	if (!assign_words(&p))
 		return false;
 	hold_chords(&p);
 	return out->word_count <= RT_COUNTED_WORDS_MAX && out->site_count <= RT_COUNTED_SITES_MAX;
+}
+
+bool tally_holds_context(const struct tally *t)
+{
+	return t->context != REG_NONE || t->context_vector != REG_NONE;
 }
 
 struct regset tally_held(const struct tally *t)
@@ -660,6 +667,8 @@ struct regset tally_held(const struct tally *t)
 		r.core |= UINT64_C(1) << t->context;
 	if (t->frame != REG_NONE)
 		r.core |= UINT64_C(1) << t->frame;
+	if (t->context_vector != REG_NONE)
+		r.vec |= UINT32_C(1) << t->context_vector;
 	return r;
 }
 

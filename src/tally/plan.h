@@ -81,8 +81,9 @@ struct tally {
 	bool still;  /* it never moves the stack pointer */
 	bool framed; /* its activations are on the shadow stack */
 	/* Registers that are held: the addresses of the context and, only with that, of the frame.
-	 * REG_NONE: there is none to be had. */
-	uint8_t context, frame;
+	 * REG_NONE: there is none to be had. Without a general register for the context, a vector
+	 * has it. */
+	uint8_t context, frame, context_vector;
 	/* The registers that calls pass things in are private, too. */
 	bool passes;
 };
@@ -99,6 +100,8 @@ bool tally_plan(struct tally *out, const struct flow *f, const struct cfg *g,
 		const struct loop_forest *forest, const struct tally_options *o, struct arena *a,
 		struct arena *tmp);
 
+/* Whether a register has the context in the whole procedure. */
+bool tally_holds_context(const struct tally *t);
 /* Registers that are held in the whole procedure. */
 struct regset tally_held(const struct tally *t);
 /* Bytes of a frame of the shadow stack; 0: it has none. */

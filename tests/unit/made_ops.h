@@ -36,7 +36,7 @@ struct made_state {
 	uint64_t value[EMIT_VALUES], reg[32];
 	unsigned defined; /* bits: values that mean something */
 	uint64_t vector[MADE_VECTORS];
-	unsigned begun; /* bits: vectors that count */
+	unsigned begun, kept; /* bits: vectors that count, and that have a value */
 	uint64_t cell[MADE_CELLS];
 	uint32_t areas, calls; /* operations executed */
 };
@@ -93,25 +93,39 @@ static void made_put(struct made_ops *m, uint8_t operand, uint64_t value)
 
 static bool made_has_vector(uint8_t kind)
 {
-	return kind == EMIT_VECTOR_BEGIN || kind == EMIT_VECTOR_COUNT || kind == EMIT_VECTOR_READ;
+	return kind >= EMIT_VECTOR_BEGIN && kind <= EMIT_FROM_VECTOR;
+}
+
+static bool made_reads_vector(uint8_t kind)
+{
+	return kind == EMIT_VECTOR_READ || kind == EMIT_FROM_VECTOR;
 }
 
 /* Which of the vectors an operation is about. */
 static unsigned made_vector(const struct made_ops *m, const struct emit_op *op)
 {
-	uint8_t operand = op->kind == EMIT_VECTOR_READ ? op->a : op->d;
+	uint8_t operand = made_reads_vector(op->kind) ? op->a : op->d;
 	return operand == EMIT_VECTOR + m->vectors[0] ? 0 : 1;
 }
 
 static void made_execute_vector(struct made_ops *m, const struct emit_op *op)
 {
-	unsigned i = made_vector(m, op);
-	if (op->kind == EMIT_VECTOR_READ) {
-		made_put(m, op->d, m->now.vector[i]);
-		return;
+	unsigned i = made_vector(m, op), bit = 1u << i;
+	uint64_t *vector = &m->now.vector[i];
+	switch (op->kind) {
+	case EMIT_VECTOR_BEGIN:
+		*vector = 0;
+		m->now.begun |= bit;
+		m->now.kept &= ~bit;
+		break;
+	case EMIT_VECTOR_COUNT: ++*vector; break;
+	case EMIT_TO_VECTOR:
+		*vector = made_get(m, op->a);
+		m->now.kept |= bit;
+		m->now.begun &= ~bit;
+		break;
+	default: made_put(m, op->d, *vector);
 	}
-	m->now.vector[i] = op->kind == EMIT_VECTOR_COUNT ? m->now.vector[i] + 1 : 0;
-	m->now.begun |= 1u << i;
 }
 
 static uint64_t *made_cell(struct made_ops *m, uint64_t address)
@@ -225,16 +239,19 @@ static bool made_writes_d(uint8_t kind)
 	return kind != EMIT_STORE && !made_is_branch(kind);
 }
 
-/* Counts only where it has begun. */
+/* Counts only where it has begun, and has a value only where it was given one. */
 static bool made_try_vector(struct made_ops *m, struct emit_op *op)
 {
 	unsigned i = m->random() % MADE_VECTORS;
 	uint8_t vector = (uint8_t)(EMIT_VECTOR + m->vectors[i]);
-	if (op->kind == EMIT_VECTOR_READ)
-		op->a = vector;
-	else
-		op->d = vector;
-	return (op->kind == EMIT_VECTOR_BEGIN || m->now.begun >> i & 1) && op->d != m->pinned;
+	*(made_reads_vector(op->kind) ? &op->a : &op->d) = vector;
+	switch (op->kind) {
+	case EMIT_VECTOR_BEGIN: return true;
+	case EMIT_VECTOR_COUNT: return m->now.begun >> i & 1;
+	case EMIT_VECTOR_READ: return m->now.begun >> i & 1 && op->d != m->pinned;
+	case EMIT_TO_VECTOR: return made_is_defined(m, op->a);
+	default: return m->now.kept >> i & 1 && op->d != m->pinned;
+	}
 }
 
 /* A random operation that can be executed now; false if this attempt is none. */

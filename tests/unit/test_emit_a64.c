@@ -509,12 +509,14 @@ static void test_vector_text(void **state)
 	static const struct emit_op ops[] = {{EMIT_VECTOR_BEGIN, .d = EMIT_VECTOR + 31},
 					     {EMIT_VECTOR_COUNT, .d = EMIT_VECTOR + 31},
 					     {EMIT_VECTOR_READ, .d = 0, .a = EMIT_VECTOR + 30},
-					     {EMIT_COUNT_VALUE, .d = 1, .a = R, .b = 0, .imm = 24}};
+					     {EMIT_COUNT_VALUE, .d = 1, .a = R, .b = 0, .imm = 24},
+					     {EMIT_TO_VECTOR, .d = EMIT_VECTOR + 24, .a = R},
+					     {EMIT_FROM_VECTOR, .d = R, .a = EMIT_VECTOR + 25}};
 	(void)state;
-	expect_operations(ops, 4, 4, 6,
+	expect_operations(ops, 6, 6, 6,
 			  "movi d31, #0xffffffff00000000\nssubw v31.2d, v31.2d, v31.2s\n"
 			  "mov x1, v30.d[1]\nldr x2, [x16, #0x18]\nadd x2, x2, x1\n"
-			  "str x2, [x16, #0x18]\n");
+			  "str x2, [x16, #0x18]\nfmov d24, x16\nfmov x16, d25\n");
 }
 
 /* By a bit where that reaches, otherwise by a register more. */
@@ -1177,12 +1179,15 @@ static void check_operations(const struct operating *o, const struct made_ops *m
 		rest.free.core &= ~(UINT64_C(1) << m->held[i]);
 	}
 	rest.free.vec &= ~made_named_vectors(m);
-	for (unsigned i = 0; i < MADE_VECTORS; i++)
-		if (m->now.begun >> i & 1) {
-			uint64_t *v = expected.v[m->vectors[i]];
-			memcpy(v, a64_emit.vector_begun, sizeof(a64_emit.vector_begun));
-			v[a64_emit.vector_count] = m->now.vector[i];
+	for (unsigned i = 0; i < MADE_VECTORS; i++) {
+		bool counts = m->now.begun >> i & 1;
+		uint64_t *v = expected.v[m->vectors[i]];
+		if (counts || m->now.kept >> i & 1) {
+			v[0] = counts ? a64_emit.vector_begun[0] : 0;
+			v[1] = counts ? a64_emit.vector_begun[1] : 0;
+			v[counts ? a64_emit.vector_count : 0] = m->now.vector[i];
 		}
+	}
 	check_kept(&rest, &expected, after);
 	assert_int_equal(after->sp, m->stack);
 	for (unsigned i = 0; i < MADE_CELLS; i++) {

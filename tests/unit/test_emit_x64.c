@@ -360,14 +360,16 @@ static void test_vector_text(void **state)
 		{EMIT_VECTOR_BEGIN, .d = EMIT_VECTOR + 15},
 		{EMIT_VECTOR_COUNT, .d = EMIT_VECTOR + 15},
 		{EMIT_VECTOR_READ, .d = 0, .a = EMIT_VECTOR + 9},
-		{EMIT_VECTOR_READ, .d = EMIT_HELD + 12, .a = EMIT_VECTOR + 1}};
+		{EMIT_VECTOR_READ, .d = EMIT_HELD + 12, .a = EMIT_VECTOR + 1},
+		{EMIT_TO_VECTOR, .d = EMIT_VECTOR + 8, .a = EMIT_HELD + 12},
+		{EMIT_FROM_VECTOR, .d = 0, .a = EMIT_VECTOR + 2}};
 	static const struct emit_op bad = {EMIT_VECTOR_COUNT, .d = EMIT_VECTOR + 16};
 	struct emit_probe p = {.ops = &bad, .op_count = 1};
 	struct emit e;
 	(void)state;
-	expect_operations(ops, 4, 4, B(RAX),
-			  "pxor %xmm15, %xmm15; paddq 0x12(%rip), %xmm15; movd %xmm9, %rax; "
-			  "movd %xmm1, %r12");
+	expect_operations(ops, 6, 6, B(RAX),
+			  "pxor %xmm15, %xmm15; paddq 0x22(%rip), %xmm15; movd %xmm9, %rax; "
+			  "movd %xmm1, %r12; movd %r12, %xmm8; movd %xmm2, %rax");
 	emit_init(&e, &arch_x64, BASE);
 	arch_x64.emit->probe(&e, &p);
 	assert_false(emit_finish(&e));
@@ -1133,7 +1135,7 @@ static void try_operations(uint64_t thread, uint64_t *area)
 		expected.world.reg[m.held[i]] = m.now.reg[m.held[i]];
 	p.held.vec = made_named_vectors(&m);
 	for (unsigned i = 0; i < MADE_VECTORS; i++)
-		if (m.now.begun >> i & 1) {
+		if ((m.now.begun | m.now.kept) >> i & 1) {
 			expected.world.xmm[m.vectors[i]][0] = m.now.vector[i];
 			expected.world.xmm[m.vectors[i]][1] = 0;
 		}

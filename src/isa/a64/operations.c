@@ -332,6 +332,8 @@ static void write_one(struct op_writer *w, uint32_t at)
 	case EMIT_VECTOR_BEGIN: a64_put(e, a64_vector_zero_minus_one(d)); break;
 	case EMIT_VECTOR_COUNT: a64_put(e, a64_ssubw(d, d, d)); break;
 	case EMIT_VECTOR_READ: a64_put(e, a64_vector_high(d, a)); break;
+	case EMIT_TO_VECTOR: a64_put(e, a64_to_vector(d, a)); break;
+	case EMIT_FROM_VECTOR: a64_put(e, a64_from_vector(d, a)); break;
 	default: e->failed = true;
 	}
 }

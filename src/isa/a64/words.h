@@ -192,6 +192,18 @@ static inline uint32_t a64_vector_high(unsigned d, unsigned n)
 	return 0x4e183c00 | n << 5 | d;
 }
 
+/* fmov dd, xn */
+static inline uint32_t a64_to_vector(unsigned d, unsigned n)
+{
+	return 0x9e670000 | n << 5 | d;
+}
+
+/* fmov xd, dn */
+static inline uint32_t a64_from_vector(unsigned d, unsigned n)
+{
+	return 0x9e660000 | n << 5 | d;
+}
+
 static inline uint32_t a64_thread_pointer(unsigned t)
 {
 	return 0xd53bd040 | t;

@@ -27,8 +27,9 @@ enum {
 	X64_ONE_CALL = 2,
 	X64_ONE_JUMP = 4,
 	X64_ONE_PUSH = 6,
-	X64_VECTOR_TO_GENERAL = 0x7e, /* of the vector forms: r/m, a general register, = reg */
-	X64_VECTOR_ADD = 0xd4,        /* reg += r/m, 64 bits each */
+	X64_VECTOR_FROM_GENERAL = 0x6e, /* of the vector forms: reg = r/m, a general register */
+	X64_VECTOR_TO_GENERAL = 0x7e,   /* of the vector forms: r/m, a general register, = reg */
+	X64_VECTOR_ADD = 0xd4,          /* reg += r/m, 64 bits each */
 	X64_VECTOR_XOR = 0xef,
 	X64_JE32 = 0x84, /* behind 0f */
 	X64_JNE32 = 0x85,

@@ -412,16 +412,21 @@ static void call(const struct op_writer *w, uint64_t routine, const uint64_t *ar
 }
 
 /* No instruction adds 1 to a vector register but with a constant in memory. */
-static void count_in_vector(struct emit *e, const struct emit_op *op, unsigned d, unsigned a)
+static void work_on_vector(struct emit *e, const struct emit_op *op, unsigned d, unsigned a)
 {
-	if ((op->kind == EMIT_VECTOR_READ ? a : d) > 15)
+	bool from = op->kind == EMIT_VECTOR_READ || op->kind == EMIT_FROM_VECTOR;
+	if ((from ? a : d) > 15) {
 		e->failed = true;
-	else if (op->kind == EMIT_VECTOR_BEGIN)
-		x64_vectors_form(e, X64_VECTOR_XOR, d, d);
-	else if (op->kind == EMIT_VECTOR_COUNT)
+		return;
+	}
+	switch (op->kind) {
+	case EMIT_VECTOR_BEGIN: x64_vectors_form(e, X64_VECTOR_XOR, d, d); break;
+	case EMIT_VECTOR_COUNT:
 		x64_vector_literal_form(e, X64_VECTOR_ADD, d, emit_literal(e, 1, 0));
-	else
-		x64_vectors_form(e, X64_VECTOR_TO_GENERAL, a, d);
+		break;
+	case EMIT_TO_VECTOR: x64_vectors_form(e, X64_VECTOR_FROM_GENERAL, d, a); break;
+	default: x64_vectors_form(e, X64_VECTOR_TO_GENERAL, a, d);
+	}
 }
 
 static void compute(struct op_writer *w, uint32_t at)
@@ -454,7 +459,9 @@ static void compute(struct op_writer *w, uint32_t at)
 	case EMIT_CALL: call(w, w->p->routine, &w->p->argument, d); break;
 	case EMIT_VECTOR_BEGIN:
 	case EMIT_VECTOR_COUNT:
-	case EMIT_VECTOR_READ: count_in_vector(e, op, d, a); break;
+	case EMIT_VECTOR_READ:
+	case EMIT_TO_VECTOR:
+	case EMIT_FROM_VECTOR: work_on_vector(e, op, d, a); break;
 	default: e->failed = true;
 	}
 }

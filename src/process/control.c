@@ -201,7 +201,7 @@ void control_go(struct control *c, int tid)
 static int seize(struct control *c, int pid, int tid, struct err *e)
 {
 	struct tracee tracee;
-	int rc = tracee_seize(&tracee, tid, true, e);
+	int rc = tracee_seize(&tracee, tid, TRACEE_ENDS, e);
 	if (rc)
 		return rc;
 	if (!control_find_process(c, pid))

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -168,14 +169,14 @@ static int explain(const char *name, int why, struct err *e)
 	return err_errno(e, "\"%s\" cannot be started", name);
 }
 
-/* It may be traced, and then would report a stop before its end. */
+/* It may be traced, and then stops on its way. */
 static void reap(int pid)
 {
 	int status, got;
 	kill(pid, SIGKILL);
-	do
-		got = waitpid(pid, &status, __WALL);
-	while (got < 0 ? errno == EINTR : WIFSTOPPED(status));
+	while ((got = waitpid(pid, &status, __WALL)) < 0 ? errno == EINTR : WIFSTOPPED(status))
+		if (got == pid)
+			ptrace(PTRACE_CONT, pid, NULL, NULL);
 }
 
 int launch_go(struct launch *l, const char *name, int *why, struct err *e)

@@ -14,8 +14,8 @@
 /* Never PTRACE_O_EXITKILL: the program survives us. */
 enum {
 	FOR_ALL = PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD,
-	FOR_CHILDREN =
-		PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXIT,
+	FOR_CHILDREN = PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK,
+	FOR_ENDS = FOR_CHILDREN | PTRACE_O_TRACEEXIT,
 };
 
 void tracee_adopt(struct tracee *t, int tid)
@@ -23,9 +23,11 @@ void tracee_adopt(struct tracee *t, int tid)
 	*t = (struct tracee){.tid = tid};
 }
 
-int tracee_seize(struct tracee *t, int tid, bool children, struct err *e)
+int tracee_seize(struct tracee *t, int tid, enum tracee_extent extent, struct err *e)
 {
-	uintptr_t options = FOR_ALL | (children ? FOR_CHILDREN : 0);
+	static const uintptr_t more[] = {
+		[TRACEE_CHILDREN] = FOR_CHILDREN, [TRACEE_ENDS] = FOR_ENDS};
+	uintptr_t options = FOR_ALL | more[extent];
 	tracee_adopt(t, tid);
 	if (!ptrace(PTRACE_SEIZE, tid, NULL, options))
 		return 0;
@@ -39,7 +41,7 @@ int tracee_seize(struct tracee *t, int tid, bool children, struct err *e)
 
 bool tracee_filter(const struct tracee *t, bool on)
 {
-	uintptr_t options = FOR_ALL | FOR_CHILDREN | (on ? 0 : PTRACE_O_SUSPEND_SECCOMP);
+	uintptr_t options = FOR_ALL | FOR_ENDS | (on ? 0 : PTRACE_O_SUSPEND_SECCOMP);
 	return !ptrace(PTRACE_SETOPTIONS, t->tid, NULL, options);
 }
 

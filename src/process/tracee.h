@@ -42,13 +42,17 @@ struct tracee_event {
 	uint64_t cpu_ns; /* TRACEE_ENDED: of its process; 0 unless that has ended with it */
 };
 
-/* `children`: new threads and processes are to be traced as well, and tell before they end. */
-int tracee_seize(struct tracee *t, int tid, bool children, struct err *e);
+enum tracee_extent {
+	TRACEE_ALONE,
+	TRACEE_CHILDREN, /* new threads and processes are to be traced as well */
+	TRACEE_ENDS,     /* and tell before they end */
+};
+int tracee_seize(struct tracee *t, int tid, enum tracee_extent extent, struct err *e);
 /* For a thread that came by itself. */
 void tracee_adopt(struct tracee *t, int tid);
 
 /* Switches filters of system calls (seccomp) off and on again, for a stopped thread that was seized
- * with `children`. */
+ * with TRACEE_ENDS. */
 bool tracee_filter(const struct tracee *t, bool on);
 
 bool tracee_interrupt(const struct tracee *t);

@@ -58,7 +58,7 @@ static bool stop_thread(struct holds *h, int tid, bool child, inside_fn inside, 
 	struct registers regs;
 	struct err ignored;
 	bool in_call;
-	if (tracee_seize(&t, tid, false, &ignored))
+	if (tracee_seize(&t, tid, TRACEE_ALONE, &ignored))
 		return false;
 	tracee_interrupt(&t);
 	switch (await(&t, &stop)) {

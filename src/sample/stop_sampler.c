@@ -338,7 +338,7 @@ static int run(struct sampler *sampler, int timeout_ms, struct err *e)
 static int seize(struct stop_sampler *s, int pid, int tid, bool whole, struct err *e)
 {
 	struct tracee tracee;
-	int rc = tracee_seize(&tracee, tid, whole, e);
+	int rc = tracee_seize(&tracee, tid, whole ? TRACEE_CHILDREN : TRACEE_ALONE, e);
 	if (rc)
 		return rc;
 	struct stop_thread *t = add_thread(s, pid, tid);

@@ -48,8 +48,8 @@ struct root_record {
 	struct rt_record record;
 	struct rt_context_slot slot;
 	struct rt_context context;
-	uint64_t pad;
 };
+enum { ROOT_SIZE = (sizeof(struct root_record) + 15) / 16 * 16 };
 
 uint64_t contexts_root(uint32_t slot)
 {
@@ -92,12 +92,11 @@ static void make_root(struct target *t, uint32_t slot)
 {
 	uint64_t area = RT_COUNT_AREA(slot);
 	struct root_record root = {
-		.record = {.size = sizeof(root), .context = offsetof(struct root_record, context)},
+		.record = {.size = ROOT_SIZE, .context = offsetof(struct root_record, context)},
 		.slot = {.child = t->base + RT_NOBODY},
 		.context = {.area = t->base + RT_AREA(slot)},
 	};
-	struct rt_count state = {.contexts_used = sizeof(root),
-				 .contexts_granted = RT_CONTEXT_CHUNK};
+	struct rt_count state = {.contexts_used = ROOT_SIZE, .contexts_granted = RT_CONTEXT_CHUNK};
 	region_write(t, area + RT_COUNT_CONTEXTS, &root, sizeof(root));
 	region_write(t, area + RT_COUNT_STATE, &state, sizeof(state));
 	set_frame(t, area + RT_COUNT_ROOT, contexts_root(slot));

@@ -20,8 +20,8 @@ static inline const struct rt_counted *counted(uint64_t procedure)
 	return (const struct rt_counted *)region_at(RT_COUNTED) + procedure % RT_PROCEDURES;
 }
 
-/* The innermost loop around a call that is counted in the frame, its number + 1, or 0; or anything if
- * the table was overwritten. */
+/* The innermost loop around a call that is counted in the frame, its number + 1, or 0; or anything
+ * if the table was overwritten. */
 static inline uint32_t site_loop(const struct rt_counted *p, uint32_t site)
 {
 	const uint32_t *table = region_at(RT_SITE_TABLE);

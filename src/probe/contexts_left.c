@@ -34,6 +34,7 @@ static void find_held(struct left_at *left, const struct tally *y, uint32_t bloc
 		      struct control_thread *th, const struct registers *r)
 {
 	struct tally_running running[RUNNING_MAX];
+	vec_clear(&left->held);
 	for (uint32_t i = 0, n = tally_running(y, block, running); i < n; i++) {
 		const struct emit_ops *ops = y->live->arch->emit;
 		uint64_t value = count_in(th, ops, running[i].counter, r);

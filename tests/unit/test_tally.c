@@ -381,27 +381,20 @@ struct planned {
 	uint64_t held;
 };
 
-static void check_procedure(const struct flow *f, const struct cfg *g, struct regset private,
-			    struct planned *p, struct arena *a)
+static void walk(const struct tally *t, const struct liveness *live, struct planned *p,
+		 struct arena *a)
 {
-	struct loop_forest forest;
-	struct liveness live;
-	struct tally t;
-	loops_find(g, &forest, a, a);
-	liveness_find(&live, f, g, private, a, a);
-	struct tally_options o = {.live = &live, .private = private};
-	if (!tally_plan(&t, f, g, &forest, &o, a, a))
-		return;
+	const struct cfg *g = t->cfg;
 	struct naive n = {
-		.t = &t,
-		.live = &live,
-		.words = ARENA_ARRAY(a, uint64_t, t.word_count + 1),
+		.t = t,
+		.live = live,
+		.words = ARENA_ARRAY(a, uint64_t, t->word_count + 1),
 		.blocks = ARENA_ARRAY(a, uint64_t, g->block_count),
 		.partial = ARENA_ARRAY(a, uint64_t, g->block_count),
 		.edges = ARENA_ARRAY(a, uint64_t, g->edge_count),
-		.departures = ARENA_ARRAY(a, struct tally_departure, t.site_count + 2 * WALKS + 1),
-		.departure_count = t.site_count};
-	for (uint32_t i = 0; i < t.site_count; i++)
+		.departures = ARENA_ARRAY(a, struct tally_departure, t->site_count + 2 * WALKS + 1),
+		.departure_count = t->site_count};
+	for (uint32_t i = 0; i < t->site_count; i++)
 		n.departures[i].site = i + 1;
 	uint32_t *far = find_distances(&n, a);
 	for (int i = 0; i < WALKS && far[g->entry] < NO_END; i++)
@@ -409,6 +402,24 @@ static void check_procedure(const struct flow *f, const struct cfg *g, struct re
 	compare(&n, a);
 	p->procedures++;
 	p->held += n.held;
+}
+
+static void check_procedure(const struct flow *f, const struct cfg *g, struct regset private,
+			    struct planned *p, struct arena *a)
+{
+	struct loop_forest forest;
+	struct liveness live;
+	struct tally t;
+	struct arena tmp;
+	arena_init(&tmp);
+	loops_find(g, &forest, a, &tmp);
+	liveness_find(&live, f, g, private, a, &tmp);
+	struct tally_options o = {.live = &live, .private = private};
+	bool known = tally_plan(&t, f, g, &forest, &o, a, &tmp);
+	arena_clear(&tmp); /* nothing that is needed is there */
+	if (known)
+		walk(&t, &live, p, &tmp);
+	arena_release(&tmp);
 }
 
 static void counts_of_made_procedures_follow_from_their_counters(void **state)

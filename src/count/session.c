@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "count/choose.h"
 #include "count/coverage.h"
+#include "count/keeper.h"
 #include "count/read.h"
 #include "process/launch.h"
 #include "process/threads.h"
@@ -27,6 +29,7 @@ struct count_private {
 	struct images images;
 	struct count_reader reader;
 	struct saver saver;
+	struct keeper keeper;
 	struct coverage *coverage;
 	VEC(struct target *) targets;
 	uint32_t killed; /* processes that a signal ended */
@@ -189,6 +192,8 @@ static bool is_over(const struct count_session *s)
 	return s->o->argv ? !s->program : !s->own->targets.len;
 }
 
+static void rescue(void *ctx);
+
 bool count_turn(struct count_session *s, int timeout_ms)
 {
 	struct engine_event v;
@@ -197,6 +202,7 @@ bool count_turn(struct count_session *s, int timeout_ms)
 	coverage_take(s->own->coverage, s->own->targets.data, s->own->targets.len);
 	if (happened)
 		on_event(s, &v);
+	keeper_tick(&s->own->keeper, rescue, s);
 	return !is_over(s);
 }
 
@@ -378,16 +384,11 @@ static void note_partial(struct count_session *s)
 		profile_fact(&s->profile, "partial", s->partial);
 }
 
-void count_finish(struct count_session *s)
+/* With all that was counted in it. */
+static void complete(struct count_session *s)
 {
-	struct saver *saver = &s->own->saver;
 	const struct fuse_options fuse = {
 		.image = engine_image, .structure = known_structure, .ctx = s};
-	note_partial(s);
-	vec_each (t, &s->own->targets) /* all of them soon: reading takes longer */
-		engine_leave(s->own->engine, *t);
-	while (s->own->targets.len)
-		drop_target(s, s->own->targets.data[0]);
 	facts_number(&s->profile, "seconds", s->seconds, 3);
 	facts_number(&s->profile, "preparing", s->preparing, 3);
 	vec_each (v, &s->profile.values)
@@ -395,12 +396,43 @@ void count_finish(struct count_session *s)
 			s->instructions += v->amount;
 	tell_losses(s);
 	coverage_tell(s->own->coverage, &s->profile, &s->own->images);
-	s->profile.finished = true;
 	profile_fuse(&s->profile, &fuse);
+}
+
+/* In a child that has outlived us; the program goes on. */
+static void rescue(void *ctx)
+{
+	struct count_session *s = ctx;
+	struct saver saver;
+	struct err e;
+	s->seconds = now() - s->own->started;
+	snprintf(s->partial, sizeof(s->partial), "sonde was killed");
+	profile_fact(&s->profile, "partial", s->partial);
+	vec_each (t, &s->own->targets)
+		count_read(&s->own->reader, s->own->engine, *t);
+	complete(s);
+	unlink(s->o->output); /* or it would become the previous one */
+	if (saver_open(&saver, &s->profile, s->o->output, &e))
+		tell(s, "sonde was killed, and nothing could be saved: %s", e.text);
+	else
+		tell(s, "sonde was killed; what was counted until then is in %s", s->o->output);
+}
+
+void count_finish(struct count_session *s)
+{
+	struct saver *saver = &s->own->saver;
+	note_partial(s);
+	vec_each (t, &s->own->targets) /* all of them soon: reading takes longer */
+		engine_leave(s->own->engine, *t);
+	while (s->own->targets.len)
+		drop_target(s, s->own->targets.data[0]);
+	complete(s);
+	s->profile.finished = true;
 	if (!saver_save(saver))
 		snprintf(s->problem, sizeof(s->problem), "not all could be saved: %s",
 			 saver->problem.text);
 	saver_close(saver);
+	keeper_dismiss(&s->own->keeper);
 	if (!s->program)
 		signals_restore();
 }

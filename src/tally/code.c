@@ -256,9 +256,13 @@ static uint64_t site_argument(const struct coder *c, uint64_t more)
  *
  * A procedure finds its caller's frame by way of its thread: four loads, each of which has to wait
  * for the one before, and the last for a store of a moment ago. So callers pass it, in a register,
- * and returns pass it back. In another register there is the sum of the frame's address and its key
- * (see abi_count.h), so that anything else which happens to be in the two is noticed: code that is
- * not counted knows nothing of them. Where they fail the thread is asked. */
+ * and returns pass it back. In another register there is the sum of the frame's key (see
+ * abi_count.h) and its address, so that anything else which happens to be in the two is noticed:
+ * code that is not counted knows nothing of them. Where they fail the thread is asked.
+ *
+ * On the way back it is the key less the address. So what comes back from code that is not counted
+ * fails, though nothing may have touched the registers: it may have forked, and a child that nobody
+ * prepared must not go on with the frames of its parent. */
 
 static unsigned passed_sum(const struct coder *c)
 {
@@ -280,10 +284,29 @@ static bool can_pass(const struct coder *c, const struct spot *s)
 	return !regset_has(&live, pass[0]) && !regset_has(&live, pass[1]);
 }
 
-static void pass(struct coder *c, unsigned frame, unsigned key)
+static void pass(struct coder *c, unsigned frame, unsigned key, bool back)
 {
-	op(c, EMIT_ADD_SHIFTED, passed_sum(c), key, frame, 0);
+	op(c, back ? EMIT_SUB_SHIFTED : EMIT_ADD_SHIFTED, passed_sum(c), key, frame, 0);
 	op(c, EMIT_MOVE, passed_frame(c), frame, 0, 0);
+}
+
+/* Another procedure may be called in place of a return, and gets what ours got. */
+static bool returns(const struct coder *c, const struct spot *s)
+{
+	return c->t->cfg->blocks[cfg_block_at(c->t->cfg, s->va)].end == END_RETURN;
+}
+
+/* A procedure without a frame leaves what was passed alone, until it returns. */
+static void pass_back(struct coder *c, struct spot spot)
+{
+	const uint8_t *pass = c->t->live->arch->pass;
+	const struct regset *touched = &c->t->live->touched;
+	if (!can_pass(c, &spot) || !returns(c, &spot) || regset_has(touched, pass[0]) ||
+	    regset_has(touched, pass[1]) || c->t->context == pass[0])
+		return;
+	begin(c);
+	op(c, EMIT_SUB_SHIFTED, passed_sum(c), passed_sum(c), passed_frame(c), 1);
+	put_alone(c, spot);
 }
 
 /* ---- entries and exits ---- */
@@ -416,7 +439,7 @@ static void leave(struct coder *c, struct spot spot)
 	store(c, V0, offsetof(struct rt_area, top), outer);
 	if (passes) {
 		load(c, V1, outer, offsetof(struct rt_shadow, key));
-		pass(c, outer, V1);
+		pass(c, outer, V1, returns(c, &spot));
 	}
 	put_alone(c, spot);
 }
@@ -444,7 +467,7 @@ static void call(struct coder *c, struct spot spot, uint32_t site)
 	op(c, EMIT_STACK, V1, 0, 0, tally_key(c->t, site));
 	store(c, at, offsetof(struct rt_shadow, key), V1);
 	if (can_pass(c, &spot))
-		pass(c, at, V1);
+		pass(c, at, V1, false);
 	put_alone(c, spot);
 }
 
@@ -476,7 +499,7 @@ static void come_back(struct coder *c, struct spot spot, uint32_t site)
 	unsigned top = passes ? passed_frame(c) : own;
 	begin(c);
 	if (passes) {
-		op(c, EMIT_SUB_SHIFTED, V0, passed_sum(c), top, 0);
+		op(c, EMIT_ADD_SHIFTED, V0, passed_sum(c), top, 0);
 		op(c, EMIT_STACK, V1, 0, 0, tally_key(c->t, site));
 		op(c, EMIT_XOR, V0, V0, V1, 0);
 		op(c, EMIT_UNLESS_ZERO, 0, V0, 0, 0);
@@ -775,6 +798,8 @@ static void put_calls_and_exits(struct coder *c, struct spot_list *spots)
 			call(c, *s, site_at(c, s->va));
 		else if (c->t->framed)
 			leave(c, *s);
+		else
+			pass_back(c, *s);
 	}
 }
 

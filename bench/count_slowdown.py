@@ -133,8 +133,8 @@ def _footprint_table(done):
 
 
 FOOTPRINT = """What comes before the run is the analysis and rewriting of the program's own code; what comes behind it is reading
-the counters and saving the profile. Memory is the peak of the program alone, and how much larger the peaks of the counted
-program and of Sonde are together."""
+the counters and saving the profile. Memory is the peak of the program alone, and how much larger that of the
+counted program and Sonde together is, what they share counted once."""
 
 
 def report(sonde, p, quick, log):

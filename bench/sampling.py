@@ -59,7 +59,7 @@ class Recording:
 
 class Usage:
     """What one command took: seconds by the wall, of the processor with all it waited for, its own peak memory, and the
-    sum of its and its children's peaks."""
+    most that it and its children had together at a time, what they share counted once."""
 
     def __init__(self, wall, cpu, peaks, status, error, output):
         self.wall, self.cpu, self.status, self.error, self.output = wall, cpu, status, error, output
@@ -76,18 +76,20 @@ def _numbers_in(path, start=""):
 
 
 def _follow(pid, peaks, done):
-    """Follows VmHWM of a process and its children: what wait4() tells would be the larger of the two."""
+    """Follows VmHWM of a process, and the sum of Pss of it and its children."""
     pause = 0.001
     while not done.wait(pause):
-        pause = min(2 * pause, 0.02)
-        for one in [pid, *_numbers_in(f"/proc/{pid}/task/{pid}/children")]:
-            peaks[one] = max([peaks.get(one, 0), *_numbers_in(f"/proc/{one}/status", "VmHWM:")])
+        pause = min(2 * pause, 0.05)
+        family = [pid, *_numbers_in(f"/proc/{pid}/task/{pid}/children")]
+        together = sum(sum(_numbers_in(f"/proc/{one}/smaps_rollup", "Pss:")) for one in family)
+        peaks["own"] = max([peaks["own"], *_numbers_in(f"/proc/{pid}/status", "VmHWM:")])
+        peaks["family"] = max(peaks["family"], together)
 
 
 def run(command, env=None, limit=None, output=subprocess.DEVNULL, first=None):
     """Runs a command to its end, or for `limit` seconds: then it gets SIGTERM and the status is None. `first` is called in
     its process."""
-    start, peaks, done = time.perf_counter(), {}, threading.Event()
+    start, peaks, done = time.perf_counter(), {"own": 0, "family": 0}, threading.Event()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE,
                           env=dict(os.environ, **(env or {})), preexec_fn=first) as process:
@@ -107,7 +109,7 @@ def run(command, env=None, limit=None, output=subprocess.DEVNULL, first=None):
             follower.join()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Usage(time.perf_counter() - start, cpu, (peaks.get(process.pid, 0) << 10, sum(peaks.values()) << 10), status,
+    return Usage(time.perf_counter() - start, cpu, (peaks["own"] << 10, peaks["family"] << 10), status,
                  error.decode(errors="replace"), text)
 
 

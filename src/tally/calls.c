@@ -1,0 +1,350 @@
+/* What is done where control comes into a procedure and where it goes: its entry and exits, its
+ * calls, landing pads. */
+#include "tally/coder.h"
+
+/* Sizes of struct rt_context_slot and struct rt_callee. */
+enum { SLOT_SHIFT = 4, CALLEE_SHIFT = 5 };
+
+/* The runtime has left the context in `at`; the frame is on top. */
+static void call_runtime(struct coder *c, unsigned at)
+{
+	op(c, EMIT_CALL, at, 0, 0, 0);
+	code_keep_context(c, at);
+	if (c->t->frame == REG_NONE)
+		return;
+	unsigned held = EMIT_HELD + c->t->frame;
+	load(c, held, at, offsetof(struct rt_context, area));
+	load(c, held, held, offsetof(struct rt_area, top));
+}
+
+static uint64_t site_argument(const struct coder *c, uint64_t more)
+{
+	return c->n->procedure | more << 32;
+}
+
+/* ---- what calls pass ----
+ *
+ * A procedure finds its caller's frame by way of its thread: four loads, each of which has to wait
+ * for the one before, and the last for a store of a moment ago. So callers pass it, in a register,
+ * and returns pass it back. In another register there is the sum of the frame's key (see
+ * abi_count.h) and its address, so that anything else which happens to be in the two is noticed:
+ * code that is not counted knows nothing of them. Where they fail the thread is asked.
+ *
+ * On the way back it is the key less the address. So what comes back from code that is not counted
+ * fails, though nothing may have touched the registers: it may have forked, and a child that nobody
+ * prepared must not go on with the frames of its parent. */
+
+static unsigned passed_sum(const struct coder *c)
+{
+	return EMIT_HELD + c->t->live->arch->pass[0];
+}
+
+static unsigned passed_frame(const struct coder *c)
+{
+	return EMIT_HELD + c->t->live->arch->pass[1];
+}
+
+/* Whether nobody needs what is in the two before the instruction. */
+static bool can_pass(const struct coder *c, const struct spot *s)
+{
+	const uint8_t *pass = c->t->live->arch->pass;
+	if (!c->t->passes || s->place == SPOT_EDGE)
+		return false;
+	struct regset live = liveness_before(c->t->live, cfg_block_at(c->t->cfg, s->va), s->va);
+	return !regset_has(&live, pass[0]) && !regset_has(&live, pass[1]);
+}
+
+static void pass(struct coder *c, unsigned frame, unsigned key, bool back)
+{
+	op(c, back ? EMIT_SUB_SHIFTED : EMIT_ADD_SHIFTED, passed_sum(c), key, frame, 0);
+	op(c, EMIT_MOVE, passed_frame(c), frame, 0, 0);
+}
+
+/* Another procedure may be called in place of a return, and gets what ours got. */
+static bool returns(const struct coder *c, const struct spot *s)
+{
+	return c->t->cfg->blocks[cfg_block_at(c->t->cfg, s->va)].end == END_RETURN;
+}
+
+/* A procedure without a frame leaves what was passed alone, until it returns. */
+void code_pass_back(struct coder *c, struct spot spot)
+{
+	const uint8_t *pass = c->t->live->arch->pass;
+	const struct regset *touched = &c->t->live->touched;
+	if (!can_pass(c, &spot) || !returns(c, &spot) || regset_has(touched, pass[0]) ||
+	    regset_has(touched, pass[1]) || c->t->context == pass[0])
+		return;
+	begin(c);
+	op(c, EMIT_SUB_SHIFTED, passed_sum(c), passed_sum(c), passed_frame(c), 1);
+	code_put_alone(c, spot);
+}
+
+/* ---- entries and exits ---- */
+
+/* A frame for this activation at `at`, below that of its caller. Written twice: a signal handler
+ * before it is on top uses the same memory. */
+static void push(struct coder *c, unsigned context, unsigned caller, unsigned at)
+{
+	op(c, EMIT_ADD, at, caller, 0, -(int64_t)tally_frame_size(c->t));
+	op(c, EMIT_STACK, V2, 0, 0, 0);
+	for (int i = 0; i < 2; i++) {
+		store(c, at, offsetof(struct rt_shadow, context), context);
+		store(c, at, offsetof(struct rt_shadow, key), V2);
+		store(c, at, offsetof(struct rt_shadow, entry_sp), V2);
+		if (i)
+			break;
+		load(c, V3, context, offsetof(struct rt_context, area));
+		store(c, V3, offsetof(struct rt_area, top), at);
+	}
+}
+
+/* Leaves in V3 where the slots end that begin with the one of the call that we come from. The stack
+ * pointer is what it was at the call.
+ *
+ * Context and key were written one after the other, and are read so: as a pair they would have to
+ * reach memory first. */
+static void take_passed(struct coder *c)
+{
+	unsigned frame = passed_frame(c);
+	int64_t pushed = c->t->live->arch->link == REG_NONE ? 8 : 0;
+	op(c, EMIT_SUB_SHIFTED, V0, passed_sum(c), frame, 0);
+	op(c, EMIT_STACK, V1, 0, 0, pushed);
+	op(c, EMIT_XOR, V1, V1, V0, 0);
+	op(c, EMIT_LOW_BITS, V2, V1, 0, RT_KEY_SITE);
+	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, 0);
+	load(c, V2, frame, offsetof(struct rt_shadow, key));
+	op(c, EMIT_XOR, V2, V2, V0, 0);
+	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, 0);
+	load(c, V3, frame, offsetof(struct rt_shadow, context));
+	op(c, EMIT_SHIFT_RIGHT, V0, V1, 0, RT_KEY_SITE);
+	op(c, EMIT_SUB_SHIFTED, V3, V3, V0, SLOT_SHIFT);
+}
+
+/* The same by way of the thread, with the caller's frame in `frame`; it is stale if its stack
+ * pointer is below ours: on to the aside. */
+static void find_caller(struct coder *c, unsigned frame, unsigned stale)
+{
+	bool passes = c->t->passes && !c->t->framed && held_context(c) != passed_sum(c);
+	op(c, EMIT_AREA, V0, 0, 0, 0);
+	load(c, frame, V0, offsetof(struct rt_area, top));
+	load(c, V2, frame, offsetof(struct rt_shadow, key));
+	if (passes) /* we leave them alone, and our caller will find them */
+		op(c, EMIT_ADD_SHIFTED, passed_sum(c), V2, frame, 0);
+	op(c, EMIT_SHIFT_RIGHT, V0, V2, 0, RT_KEY_SITE);
+	load(c, V3, frame, offsetof(struct rt_shadow, context));
+	op(c, EMIT_SUB_SHIFTED, V3, V3, V0, SLOT_SHIFT);
+	op(c, EMIT_LOW_BITS, V2, V2, 0, RT_KEY_SITE);
+	op(c, EMIT_STACK, V0, 0, 0, 0);
+	op(c, EMIT_SUB_SHIFTED, V2, V2, V0, 0);
+	op(c, EMIT_IF_NEGATIVE, 0, V2, 0, stale);
+}
+
+/* Of sites that call several procedures in turn, the slot knows one, and the thread's table of
+ * callees others. Leaves the context in `child`; V3 is what take_passed() left. */
+static void find_callee(struct coder *c, unsigned caller, unsigned child, unsigned missing)
+{
+	load(c, V0, caller, offsetof(struct rt_shadow, context));
+	load(c, V0, V0, offsetof(struct rt_context, area));
+	load(c, V0, V0, offsetof(struct rt_area, callees));
+	op(c, EMIT_SHIFT_RIGHT, V2, V3, 0, SLOT_SHIFT);
+	op(c, EMIT_ADD, V2, V2, 0, RT_CALLEE_STEP * (int64_t)c->n->procedure);
+	op(c, EMIT_LOW_BITS, V2, V2, 0, RT_CALLEE_BITS);
+	op(c, EMIT_ADD_SHIFTED, V0, V0, V2, CALLEE_SHIFT);
+	load(c, V2, V0, offsetof(struct rt_callee, slot));
+	op(c, EMIT_XOR, V2, V2, V3, 0);
+	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, missing);
+	load(c, V2, V0, offsetof(struct rt_callee, calls));
+	load(c, child, V0, offsetof(struct rt_callee, child));
+	load(c, V3, child, offsetof(struct rt_context, procedure));
+	op(c, EMIT_ADD, V3, V3, 0, -(int64_t)c->n->procedure);
+	op(c, EMIT_UNLESS_ZERO, 0, V3, 0, missing);
+	op(c, EMIT_COUNT, V3, V2, 0, 0);
+}
+
+/* The caller's frame tells its context and where in it the call is; the slot of that call leads to
+ * our context, unless another procedure was called there last. */
+void code_enter(struct coder *c, struct spot spot)
+{
+	bool passes = c->t->passes;
+	unsigned child = c->t->context != REG_NONE ? held_context(c) : V0;
+	unsigned own = c->t->frame != REG_NONE ? EMIT_HELD + c->t->frame : V1;
+	unsigned caller = passes ? passed_frame(c) : own;
+	unsigned other = passes, unknown = other + 1; /* asides */
+	const int64_t slot = -(int64_t)sizeof(struct rt_context_slot);
+	begin(c);
+	if (passes)
+		take_passed(c);
+	else
+		find_caller(c, caller, unknown);
+	uint16_t found = c->count;
+	op(c, EMIT_LOAD, child, V3, 0, slot + (int64_t)offsetof(struct rt_context_slot, child));
+	load(c, V2, child, offsetof(struct rt_context, procedure));
+	op(c, EMIT_ADD, V2, V2, 0, -(int64_t)c->n->procedure);
+	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, other);
+	op(c, EMIT_COUNT, V2, V3, 0, slot + (int64_t)offsetof(struct rt_context_slot, calls));
+	uint16_t counted = c->count;
+	code_keep_context(c, child);
+	if (c->t->framed)
+		push(c, child, caller, own);
+	if (passes) {
+		aside(c, found);
+		find_caller(c, caller, unknown);
+	}
+	aside(c, counted);
+	find_callee(c, caller, child, unknown);
+	last_aside(c, c->n->called, site_argument(c, 0));
+	call_runtime(c, child);
+	code_put_alone(c, spot);
+}
+
+/* The frame is not needed any more. */
+void code_leave(struct coder *c, struct spot spot)
+{
+	bool passes = can_pass(c, &spot);
+	unsigned outer = passes ? passed_frame(c) : V1;
+	begin(c);
+	unsigned at = code_frame(c, V1, V2);
+	code_area(c, V0);
+	op(c, EMIT_ADD, outer, at, 0, tally_frame_size(c->t));
+	store(c, V0, offsetof(struct rt_area, top), outer);
+	if (passes) {
+		load(c, V1, outer, offsetof(struct rt_shadow, key));
+		pass(c, outer, V1, returns(c, &spot));
+	}
+	code_put_alone(c, spot);
+}
+
+/* A procedure that has not moved the stack pointer calls where it was called itself: less than the
+ * stack pointer tells their keys apart, if control leaves its frame behind. */
+int64_t tally_key(const struct tally *t, uint32_t site)
+{
+	int64_t key = (int64_t)((uint64_t)site << RT_KEY_SITE);
+	return key - (t->sites[site - 1].syscall ? 2 : t->still ? 1 : 0);
+}
+
+void code_call(struct coder *c, struct spot spot, uint32_t site)
+{
+	begin(c);
+	unsigned at = code_frame(c, V0, V1);
+	op(c, EMIT_STACK, V1, 0, 0, tally_key(c->t, site));
+	store(c, at, offsetof(struct rt_shadow, key), V1);
+	if (can_pass(c, &spot))
+		pass(c, at, V1, false);
+	code_put_alone(c, spot);
+}
+
+/* The frame on top, `top`, must be that of the call; if not, on to the aside. */
+static void check_key(struct coder *c, unsigned top, uint32_t site, unsigned other)
+{
+	op(c, EMIT_AREA, V0, 0, 0, 0);
+	load(c, top, V0, offsetof(struct rt_area, top));
+	load(c, V2, top, offsetof(struct rt_shadow, key));
+	op(c, EMIT_STACK, V0, 0, 0, tally_key(c->t, site));
+	op(c, EMIT_XOR, V2, V2, V0, 0);
+	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, other);
+}
+
+/* Its context is the one. */
+static void take_frame(struct coder *c, unsigned frame, unsigned context)
+{
+	if (c->t->frame != REG_NONE)
+		op(c, EMIT_MOVE, EMIT_HELD + c->t->frame, frame, 0, 0);
+	load(c, context, frame, offsetof(struct rt_shadow, context));
+	code_keep_context(c, context);
+}
+
+void code_come_back(struct coder *c, struct spot spot, uint32_t site)
+{
+	unsigned context = c->t->context != REG_NONE ? held_context(c) : V3;
+	unsigned own = c->t->frame != REG_NONE ? EMIT_HELD + c->t->frame : V1;
+	bool passes = c->t->passes && !c->t->sites[site - 1].syscall;
+	unsigned top = passes ? passed_frame(c) : own;
+	begin(c);
+	if (passes) {
+		op(c, EMIT_ADD_SHIFTED, V0, passed_sum(c), top, 0);
+		op(c, EMIT_STACK, V1, 0, 0, tally_key(c->t, site));
+		op(c, EMIT_XOR, V0, V0, V1, 0);
+		op(c, EMIT_UNLESS_ZERO, 0, V0, 0, 0);
+	} else {
+		check_key(c, top, site, 0);
+	}
+	uint16_t found = c->count;
+	take_frame(c, top, context);
+	if (passes) {
+		aside(c, found);
+		check_key(c, top, site, 1);
+	}
+	last_aside(c, c->n->returned, site_argument(c, site));
+	call_runtime(c, context);
+	code_put_alone(c, spot);
+}
+
+/* On to the runtime, which leaves the context in `d`; always, or where a test has said so. */
+static void ask_runtime(struct coder *c, unsigned d, uint64_t routine, uint64_t argument,
+			bool always)
+{
+	if (always) {
+		op(c, EMIT_SET, V0, 0, 0, 1);
+		op(c, EMIT_UNLESS_ZERO, 0, V0, 0, 0);
+	}
+	last_aside(c, routine, argument);
+	call_runtime(c, d);
+}
+
+/* The loop that exceptions which arrive at a block do not leave, as the runtime counts loops. */
+static uint64_t loop_argument(const struct coder *c, uint32_t block)
+{
+	uint32_t l = c->t->forest->innermost[block];
+	while (l != LOOP_NONE && c->t->loops[l].method != TRIP_FRAME)
+		l = c->t->forest->loops[l].parent;
+	return l == LOOP_NONE ? 0 : (uint64_t)c->n->first_loop + l + 1;
+}
+
+/* The call that comes back to a block; 0: none does. */
+static uint32_t site_before(const struct coder *c, uint32_t block)
+{
+	const struct cfg *g = c->t->cfg;
+	for (uint32_t i = 0; i < c->t->site_count; i++) {
+		const struct block *b = &g->blocks[c->t->sites[i].block];
+		for (uint32_t k = b->first_edge; k < b->first_edge + b->edge_count; k++)
+			if (!c->t->sites[i].syscall && g->edges[k].kind == EDGE_CALL_RETURN &&
+			    g->edges[k].to == block)
+				return i + 1;
+	}
+	return 0;
+}
+
+/* Exceptions come from several calls to one place: the same probe on all ways. A call may come back
+ * there, too, as its frame tells. */
+void code_land(struct coder *c, uint32_t block, uint32_t word)
+{
+	const struct cfg *g = c->t->cfg;
+	unsigned context = c->t->context != REG_NONE ? held_context(c) : V3;
+	unsigned own = c->t->frame != REG_NONE ? EMIT_HELD + c->t->frame : V1;
+	uint32_t owner = c->owners++, site = site_before(c, block);
+	begin(c);
+	if (site) {
+		check_key(c, own, site, 0);
+		take_frame(c, own, context);
+	}
+	ask_runtime(c, context, c->n->landed, site_argument(c, loop_argument(c, block)), !site);
+	if (word != NO_WORD)
+		op(c, EMIT_COUNT, V0, context, 0, (int64_t)word_offset(word));
+	for (uint32_t i = g->first_pred[block]; i < g->first_pred[block + 1]; i++)
+		if (g->edges[g->pred_edges[i]].kind == EDGE_UNWIND ||
+		    g->edges[g->pred_edges[i]].kind == EDGE_CALL_RETURN)
+			code_put(c, code_on_edge(c, g->pred_edges[i]), owner);
+}
+
+/* There is no site that control could have come back from. */
+struct emit_probe tally_recover(const struct tally *t, const struct tally_numbers *n,
+				struct arena *a)
+{
+	struct coder c = {.t = t, .n = n, .a = a};
+	begin(&c);
+	ask_runtime(&c, t->context != REG_NONE ? held_context(&c) : V3, n->returned,
+		    site_argument(&c, 0), true);
+	struct emit_probe probe = code_finished(&c);
+	probe.held = tally_held(t);
+	return probe;
+}

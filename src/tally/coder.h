@@ -1,0 +1,100 @@
+/* Writing the probes of a procedure, operation by operation: what all of them have in common. */
+#pragma once
+#include <stddef.h>
+
+#include "base/vec.h"
+#include "runtime/abi.h"
+#include "tally/code.h"
+
+enum { OPS_MAX = 64 };
+
+/* Values of a probe; the context itself is in the last one if no register holds it. */
+enum { V0, V1, V2, V3 };
+
+struct coder {
+	const struct tally *t;
+	const struct flow *flow;
+	const struct tally_numbers *n;
+	struct tally_probes *out;
+	struct arena *a;
+	uint32_t owners;
+	/* The probe being written. */
+	struct emit_op ops[OPS_MAX];
+	uint16_t count, froms[EMIT_ASIDES], backs[EMIT_ASIDES];
+	uint8_t asides;
+	uint64_t routine, argument;
+	bool checks; /* who owns the frame: it tests without an aside of its own */
+};
+
+static inline void op(struct coder *c, enum emit_op_kind kind, unsigned d, unsigned a, unsigned b,
+		      int64_t imm)
+{
+	c->ops[c->count++] =
+		(struct emit_op){(uint8_t)kind, (uint8_t)d, (uint8_t)a, (uint8_t)b, imm};
+}
+
+static inline void load(struct coder *c, unsigned d, unsigned base, size_t offset)
+{
+	op(c, EMIT_LOAD, d, base, 0, (int64_t)offset);
+}
+
+static inline void store(struct coder *c, unsigned base, size_t offset, unsigned value)
+{
+	op(c, EMIT_STORE, 0, base, value, (int64_t)offset);
+}
+
+static inline void begin(struct coder *c)
+{
+	c->count = c->asides = 0;
+	c->routine = c->argument = 0;
+	c->checks = false;
+}
+
+/* What follows is executed only where a test has said so, and then goes on at `back`. */
+static inline void aside(struct coder *c, uint16_t back)
+{
+	c->froms[c->asides] = c->count;
+	c->backs[c->asides++] = back;
+}
+
+/* The last one, which goes on behind everything. */
+static inline void last_aside(struct coder *c, uint64_t routine, uint64_t argument)
+{
+	aside(c, c->asides ? c->froms[0] : c->count);
+	c->routine = routine;
+	c->argument = argument;
+}
+
+static inline unsigned held_context(const struct coder *c)
+{
+	return EMIT_HELD + c->t->context;
+}
+
+static inline size_t word_offset(uint32_t word)
+{
+	return offsetof(struct rt_context, words) + 8 * (size_t)word;
+}
+
+/* The probe is complete. Probes of one owner where ways meet are one (patch/fragment.h). */
+void code_put(struct coder *c, struct spot spot, uint32_t owner);
+void code_put_alone(struct coder *c, struct spot spot);
+struct emit_probe code_finished(struct coder *c);
+struct spot code_on_edge(const struct coder *c, uint32_t edge);
+
+/* The context: held, or brought to `where`. */
+unsigned code_context(struct coder *c, unsigned where, unsigned tmp);
+/* The context has become known, and is at `at`; a general register that holds it is that itself. */
+void code_keep_context(struct coder *c, unsigned at);
+void code_area(struct coder *c, unsigned d);
+/* The frame of this activation: held, or looked up in `where`. */
+unsigned code_frame(struct coder *c, unsigned where, unsigned tmp);
+
+/* calls.c */
+void code_enter(struct coder *c, struct spot spot);
+void code_leave(struct coder *c, struct spot spot);
+/* At the exits of a procedure without a frame. */
+void code_pass_back(struct coder *c, struct spot spot);
+void code_call(struct coder *c, struct spot spot, uint32_t site);
+void code_come_back(struct coder *c, struct spot spot, uint32_t site);
+/* Where exceptions arrive; `word` counts them, or is NO_WORD. */
+void code_land(struct coder *c, uint32_t block, uint32_t word);

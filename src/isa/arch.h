@@ -26,7 +26,7 @@ struct arch {
 	 * register or vector. */
 	struct regset private_candidates;
 	/* Candidates in which a call passes on what is known about it, and a return passes it back
-	 * (tally/code.c): linkage tables and veneers leave them alone. REG_NONE: it does not. */
+	 * (tally/calls.c): linkage tables and veneers leave them alone. REG_NONE: it does not. */
 	uint8_t pass[2];
 	/* That every machine has and that code put between instructions may use while nobody needs
 	 * their values. Without the frame pointer: signal handlers walk frame records any time. */

@@ -413,7 +413,7 @@ bool to_original(const struct target *t, uint64_t *pc, bool *probed);
 /* Whether the thread is, or will come back to, code memory of the region with this header. */
 bool thread_is_in(struct target *t, struct control_thread *th, const struct rt_header *h);
 
-/* No thread is in code of the region any more: what calls pass in registers (tally/code.c) is
+/* No thread is in code of the region any more: what calls pass in registers (tally/calls.c) is
  * nobody's, and the code of another sonde must not take it for its own. */
 void forget_passed(struct target *t, uint64_t region);
 

@@ -124,7 +124,7 @@ struct rt_shadow {
 #define RT_ENTRY_UNKNOWN (UINT64_C(1) << 63)
 #define RT_KEY_SP        ((UINT64_C(1) << 48) - 1)
 #define RT_KEY_SITE      48
-/* The stack pointer in a key may be so much less than it was: see tally/code.c. */
+/* The stack pointer in a key may be so much less than it was: see tally/calls.c. */
 #define RT_KEY_SLACK 2
 /* The root's frame: no stack pointer is further out. */
 #define RT_ROOT_KEY RT_KEY_SP

@@ -800,7 +800,7 @@ static void handlers_get_the_sink_while_busy(void **state)
 	struct counted_program *p = *state;
 	start(p);
 	uint64_t top = p->bench->area->top;
-	state_of(p)->busy = running(p)->sp;
+	state_of(p)->busy = running(p)->sp - CALL_PUSHED;
 	begin_procedure(p, TWO, running(p)->sp - 512);
 	assert_int_equal((uint64_t)running(p)->context, run_time(p, RT_SINK));
 	call_procedure(p, 1, THREE);

@@ -311,8 +311,12 @@ static void on_signalled(struct engine *g, const struct control_event *ev)
 static void on_gone(struct engine *g, const struct control_event *ev)
 {
 	struct target *t = target_of(g, ev->pid);
+	struct control_event forked;
 	if (!t)
 		return;
+	/* Its last children are ours as long as it is there. */
+	while (control_next_forked(g->control, ev->pid, &forked))
+		on_forked(g, &forked);
 	end_target(t, ev->status, ev->cpu_ns);
 	tell(g, ENGINE_ENDED, t, NULL, ev->status);
 }

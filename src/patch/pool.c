@@ -48,12 +48,14 @@ static void cut(struct pool_region *r, uint32_t i, uint64_t start, uint64_t end)
 bool pool_take(struct pool *p, uint64_t low, uint64_t high, uint64_t reach, uint64_t size,
 	       uint64_t *out)
 {
+	uint64_t at;
 	size = rounded(size ? size : 1);
 	vec_each (r, &p->regions) {
 		for (uint32_t i = 0; i < r->free.len; i++) {
-			if (!fits_in(&r->free.data[i], low, high, reach, size, out))
+			if (!fits_in(&r->free.data[i], low, high, reach, size, &at))
 				continue;
-			cut(r, i, *out, *out + size);
+			cut(r, i, at, at + size);
+			*out = at;
 			return true;
 		}
 	}
@@ -89,24 +91,15 @@ void pool_give(struct pool *p, uint64_t start, uint64_t size)
 
 void pool_add(struct pool *p, uint64_t start, uint64_t size)
 {
-	struct pool_region r = {.start = start, .end = start + size};
-	vec_push(&r.free, (struct pool_piece){start, start + size});
-	vec_push(&p->regions, r);
-}
-
-bool pool_take_empty(struct pool *p, uint64_t *start, uint64_t *size)
-{
-	for (uint32_t i = 0; i < p->regions.len; i++) {
-		struct pool_region *r = &p->regions.data[i];
-		if (r->free.len != 1 || r->free.data[0].start != r->start ||
-		    r->free.data[0].end != r->end)
-			continue;
-		*start = r->start;
-		*size = r->end - r->start;
-		vec_free(&r->free);
-		*r = vec_last(&p->regions);
-		p->regions.len--;
-		return true;
+	struct pool_piece piece = {start, start + size};
+	struct pool_region fresh = {.start = start, .end = piece.end};
+	vec_each (r, &p->regions) {
+		if (r->end == start) {
+			r->end = piece.end;
+			give_to(r, piece);
+			return;
+		}
 	}
-	return false;
+	vec_push(&fresh.free, piece);
+	vec_push(&p->regions, fresh);
 }

@@ -24,14 +24,12 @@ void pool_release(struct pool *p);
 
 /* `size` bytes (made a multiple of 16) that jumps from everywhere in [low, high) reach, `reach`
  * bytes being the limit both ways, counted to the far end of the piece. False if no region has
- * them. */
+ * them; `out` is as it was then. */
 bool pool_take(struct pool *p, uint64_t low, uint64_t high, uint64_t reach, uint64_t size,
 	       uint64_t *out);
 void pool_give(struct pool *p, uint64_t start, uint64_t size);
-/* A region that was mapped is in the pool from now on. */
+/* A region that was mapped is in the pool from now on; it goes on where another one ends. */
 void pool_add(struct pool *p, uint64_t start, uint64_t size);
-/* Takes back regions that are wholly free, for unmapping: true while there is one. */
-bool pool_take_empty(struct pool *p, uint64_t *start, uint64_t *size);
 
 /* Where a new region of `size` bytes (a multiple of the page size) may be mapped so that all of it
  * is within `reach` of all of [low, high): free in the maps file's text, not where the heap (brk)

@@ -30,13 +30,27 @@ static bool read_maps(int pid, struct text *out)
 	return n == 0;
 }
 
+/* A region for the header; one that begins where another ends makes that one longer, in a single
+ * store: readers see it either way. NULL: there is no room for it. */
+static uint64_t *region_entry(struct rt_header *h, uint64_t start)
+{
+	for (uint32_t i = 2; i < h->code_regions; i++)
+		if (h->code[i].start + h->code[i].size == start)
+			return &h->code[i].size;
+	if (h->code_regions == RT_CODE_REGIONS)
+		return NULL;
+	h->code[h->code_regions].start = start;
+	h->code[h->code_regions].size = 0;
+	__atomic_store_n(&h->code_regions, h->code_regions + 1, __ATOMIC_RELEASE);
+	return &h->code[h->code_regions - 1].size;
+}
+
 static int map_region(struct target *t, uint64_t start, uint64_t size, struct err *e)
 {
-	struct rt_header *h = target_header(t);
 	int64_t at;
-	if (h->code_regions == RT_CODE_REGIONS)
-		return err_set(e, ERR_UNSUPPORTED, "process %d has no room for more probes",
-			       t->pid);
+	uint64_t *known = region_entry(target_header(t), start);
+	if (!known)
+		return 0;
 	bool was_stopped = t->stopped;
 	int rc = was_stopped ? 0 : target_stop(t, e);
 	if (rc)
@@ -50,9 +64,7 @@ static int map_region(struct target *t, uint64_t start, uint64_t size, struct er
 		control_resume(t->engine->control, t->pid);
 	if (rc)
 		return rc;
-	h->code[h->code_regions].start = start;
-	h->code[h->code_regions].size = size;
-	__atomic_store_n(&h->code_regions, h->code_regions + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(known, *known + size, __ATOMIC_RELEASE);
 	pool_add(&t->pool, start, size);
 	return 0;
 }

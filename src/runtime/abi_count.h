@@ -33,7 +33,7 @@ enum {
 	RT_INDEX_BITS = 22,
 	RT_DEPARTURE_BITS = 14,
 	RT_DEPARTURES = 1 << RT_DEPARTURE_BITS,
-	RT_CALLEE_BITS = 13,
+	RT_CALLEE_BITS = 18,
 	RT_CALLEE_STEP = 2533, /* between procedures that one site calls, in the table */
 	RT_ASIDES = 256,
 	RT_ASIDE_BYTES = 32 << 10,

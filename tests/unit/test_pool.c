@@ -14,10 +14,20 @@ enum { MB = 1 << 20 };
 
 static const uint64_t reach_a64 = (UINT64_C(1) << 27) - 4, reach_x64 = (UINT64_C(1) << 31) - 32;
 
+/* There is one region, and nothing of it is taken. */
+static void assert_free(const struct pool *p, uint64_t start, uint64_t end)
+{
+	assert_int_equal(p->regions.len, 1);
+	const struct pool_region *r = &p->regions.data[0];
+	assert_true(r->start == start && r->end == end);
+	assert_int_equal(r->free.len, 1);
+	assert_true(r->free.data[0].start == start && r->free.data[0].end == end);
+}
+
 static void test_takes_and_gives(void **state)
 {
 	struct pool p = {0};
-	uint64_t a, b, c, start, size;
+	uint64_t a, b, c, start;
 	(void)state;
 	assert_false(pool_take(&p, 0x1000, 0x2000, reach_a64, 16, &a));
 	pool_add(&p, 0x100000, 0x1000);
@@ -25,18 +35,33 @@ static void test_takes_and_gives(void **state)
 	assert_true(pool_take(&p, 0x1000, 0x2000, reach_a64, 1, &b));
 	assert_true(pool_take(&p, 0x1000, 0x2000, reach_a64, 16, &c));
 	assert_true(a == 0x100000 && b == a + 112 && c == b + 16);
-	assert_false(pool_take_empty(&p, &start, &size));
+	start = 1;
 	assert_false(pool_take(&p, 0x1000, 0x2000, reach_a64, 0x1000, &start));
+	assert_int_equal(start, 1);
 	pool_give(&p, b, 1);
 	assert_true(pool_take(&p, 0x1000, 0x2000, reach_a64, 16, &start));
 	assert_true(start == b);
 	pool_give(&p, a, 100);
 	pool_give(&p, c, 16);
 	pool_give(&p, b, 16);
-	assert_int_equal(p.regions.data[0].free.len, 1);
-	assert_true(pool_take_empty(&p, &start, &size));
-	assert_true(start == 0x100000 && size == 0x1000);
-	assert_false(pool_take_empty(&p, &start, &size));
+	assert_free(&p, 0x100000, 0x101000);
+	pool_release(&p);
+}
+
+/* What does not fit into either of two regions fits where one goes on in the other. */
+static void test_regions_join(void **state)
+{
+	struct pool p = {0};
+	uint64_t at, other;
+	(void)state;
+	pool_add(&p, 0x100000, 0x1000);
+	assert_true(pool_take(&p, 0, 1, UINT64_MAX, 0x800, &at));
+	pool_add(&p, 0x101000, 0x1000);
+	assert_true(pool_take(&p, 0, 1, UINT64_MAX, 0x1800, &other));
+	assert_true(at == 0x100000 && other == 0x100800);
+	pool_give(&p, other, 0x1800);
+	pool_give(&p, at, 0x800);
+	assert_free(&p, 0x100000, 0x102000);
 	pool_release(&p);
 }
 
@@ -59,7 +84,7 @@ static void test_many_pieces(void **state)
 {
 	enum { PIECES = 1000 };
 	struct pool p = {0};
-	uint64_t at[PIECES], start, size;
+	uint64_t at[PIECES];
 	(void)state;
 	pool_add(&p, 1 << 20, 1 << 20);
 	for (uint64_t i = 0; i < PIECES; i++)
@@ -71,7 +96,7 @@ static void test_many_pieces(void **state)
 			    p.regions.data[0].free.data[i].start);
 	for (uint64_t i = 1; i < PIECES; i += 2)
 		pool_give(&p, at[i], 16 + i % 5 * 16);
-	assert_true(pool_take_empty(&p, &start, &size));
+	assert_free(&p, 1 << 20, 2 << 20);
 	pool_release(&p);
 }
 
@@ -169,10 +194,15 @@ static void test_aside(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_takes_and_gives), cmocka_unit_test(test_keeps_to_the_reach),
-		cmocka_unit_test(test_many_pieces),     cmocka_unit_test(test_position_independent),
-		cmocka_unit_test(test_fixed_address),   cmocka_unit_test(test_heap_to_come),
-		cmocka_unit_test(test_no_place),        cmocka_unit_test(test_aside),
+		cmocka_unit_test(test_takes_and_gives),
+		cmocka_unit_test(test_regions_join),
+		cmocka_unit_test(test_keeps_to_the_reach),
+		cmocka_unit_test(test_many_pieces),
+		cmocka_unit_test(test_position_independent),
+		cmocka_unit_test(test_fixed_address),
+		cmocka_unit_test(test_heap_to_come),
+		cmocka_unit_test(test_no_place),
+		cmocka_unit_test(test_aside),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,20 +20,28 @@ static int by_share(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* One that was not asked for. */
+static bool is_whole_image(const struct profile_uncovered *u)
+{
+	return !u->address && u->image != PROFILE_NONE;
+}
+
 static void add_row(const struct report *r, const struct profile_uncovered *u, struct text *out)
 {
 	struct text label = TEXT_INIT;
 	text_fill(out, ' ', INDENT);
 	add_share(out, u->share == PROFILE_NONE ? 0 : u->share, 1000000);
 	text_add(out, "  ");
-	if (*u->name)
+	if (is_whole_image(u))
+		text_add(&label, "all");
+	else if (*u->name)
 		add_procedure_name(&label, u->name, 30);
 	else
 		text_hex(&label, u->address);
 	if (u->image != PROFILE_NONE) {
-		text_add(&label, " [");
+		text_add(&label, is_whole_image(u) ? " of " : " [");
 		output_name(&label, view_base_name(r->profile->images.data[u->image].path));
-		text_char(&label, ']');
+		text_add(&label, is_whole_image(u) ? "" : "]");
 	}
 	text_add(&label, ": ");
 	output_name(&label, u->reason);
@@ -42,21 +50,31 @@ static void add_row(const struct report *r, const struct profile_uncovered *u, s
 	text_release(&label);
 }
 
+static void add_numbers(struct text *out, uint32_t procedures, uint32_t images)
+{
+	if (procedures)
+		add_counted(out, procedures, "procedure", "procedures");
+	text_add(out, procedures && images ? " and " : "");
+	if (images)
+		add_counted(out, images, "image", "images");
+	text_add(out, procedures + images == 1 ? " that ran as it was" : " that ran as they were");
+}
+
 void uncovered_table(const struct report *r, struct text *out)
 {
 	VEC(const struct profile_uncovered *) list = {0};
-	uint32_t shown = 0;
+	uint32_t shown = 0, images = 0;
 	uint64_t share = 0;
 	vec_each (u, &r->profile->uncovered) {
 		vec_push(&list, u);
+		images += is_whole_image(u);
 		share += u->share == PROFILE_NONE ? 0 : u->share;
 	}
 	if (!list.len)
 		return;
 	qsort(list.data, list.len, sizeof(*list.data), by_share);
 	text_add(out, "not counted ");
-	add_counted(out, list.len, "procedure that ran as it was",
-		    "procedures that ran as they were");
+	add_numbers(out, list.len - images, images);
 	if (list.data[0]->share != PROFILE_NONE)
 		text_printf(out, ", %.1f%% of the time by samples", percent_of(share, 1000000));
 	text_char(out, '\n');

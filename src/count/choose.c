@@ -33,26 +33,50 @@ static bool is_linker(const char *path)
 	       pattern_match("ld.so*", base_name(path)) || pattern_match("ld-2*", base_name(path));
 }
 
-static bool is_named(const char *list, const char *path)
+/* Word `i` of the list; false if it has less. */
+static bool word_at(const char *list, uint32_t i, char *word, size_t size)
 {
-	char word[256];
-	while (*list) {
-		size_t n = strcspn(list, ",");
-		snprintf(word, sizeof(word), "%.*s", (int)n, list);
-		if (pattern_match(word, base_name(path)) || pattern_match(word, path))
-			return true;
-		list += n + (list[n] == ',');
+	while (*list && i--) {
+		list += strcspn(list, ",");
+		list += *list == ',';
 	}
-	return false;
+	snprintf(word, size, "%.*s", (int)strcspn(list, ","), list);
+	return *list;
 }
 
-bool count_chooses(const char *images, int pid, const char *path)
+static bool is_named(const char *word, int pid, const char *path)
 {
-	if (is_linker(path))
-		return false;
-	if (!strcmp(images, "all"))
+	if (!strcmp(word, "all"))
 		return true;
-	if (!strcmp(images, "main"))
+	if (!strcmp(word, "main"))
 		return is_program(pid, path);
-	return is_named(images, path) || (is_named(images, "main") && is_program(pid, path));
+	return pattern_match(word, base_name(path)) || pattern_match(word, path);
+}
+
+bool count_chooses(struct count_choice *c, int pid, const char *path)
+{
+	char word[256];
+	bool chosen = false;
+	for (uint32_t i = 0; !is_linker(path) && word_at(c->images, i, word, sizeof(word)); i++) {
+		if (!is_named(word, pid, path))
+			continue;
+		chosen = true;
+		c->matched |= i < 64 ? UINT64_C(1) << i : 0;
+	}
+	return chosen;
+}
+
+const char *count_why_not(const char *path)
+{
+	return is_linker(path) ? "the dynamic linker is never counted" : "not asked for (--images)";
+}
+
+bool count_chose_nothing(const struct count_choice *c, uint32_t *at, char *word, size_t size)
+{
+	for (; *at < 64 && word_at(c->images, *at, word, size); ++*at)
+		if (!(c->matched >> *at & 1)) {
+			++*at;
+			return true;
+		}
+	return false;
 }

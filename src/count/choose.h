@@ -1,7 +1,18 @@
 /* Which images the user wants counted. */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* `images`: "main", "all", or names and patterns separated by commas, of which "main" may be one.
  */
-bool count_chooses(const char *images, int pid, const char *path);
+struct count_choice {
+	const char *images;
+	uint64_t matched; /* set of those of the first 64 words that chose something */
+};
+
+bool count_chooses(struct count_choice *c, int pid, const char *path);
+/* Why an image was not chosen. */
+const char *count_why_not(const char *path);
+/* The next word that chose nothing, from word number *at on; false if there is none. */
+bool count_chose_nothing(const struct count_choice *c, uint32_t *at, char *word, size_t size);

@@ -1,6 +1,7 @@
 #include "count/coverage.h"
 
 #include "base/hashmap.h"
+#include "count/choose.h"
 #include "sample/sampler.h"
 
 enum { HZ = 97 };
@@ -158,7 +159,7 @@ void coverage_tell(struct coverage *c, struct profile *p, struct images *images)
 	vec_each (u, &c->list) {
 		const char *why =
 			u->va ? arena_printf(&p->arena, "a point of it %s", refusal_text[u->why])
-			      : "not among the images to count";
+			      : count_why_not(u->code->path);
 		vec_push(&p->uncovered, (struct profile_uncovered){
 						.image = images_find(images, u->code),
 						.share = share_of(c, u),

@@ -32,6 +32,7 @@ struct count_private {
 	struct keeper keeper;
 	struct coverage *coverage;
 	VEC(struct target *) targets;
+	struct count_choice choice;
 	uint32_t killed; /* processes that a signal ended */
 	double started;
 };
@@ -77,7 +78,7 @@ struct choice {
 static bool is_chosen(void *ctx, const struct code *code)
 {
 	const struct choice *c = ctx;
-	return count_chooses(c->s->o->images, c->pid, code->path);
+	return count_chooses(&c->s->own->choice, c->pid, code->path);
 }
 
 static void note_refused(struct count_session *s, struct target *t)
@@ -233,6 +234,7 @@ static void init(struct count_session *s)
 	profile_init(&s->profile);
 	own->engine = engine_new(&options);
 	own->coverage = coverage_new();
+	own->choice.images = s->o->images;
 	own->codes = codes_new(NULL);
 	watched_init(&own->watched, &s->profile, own->codes);
 	images_init(&own->images, &s->profile);
@@ -356,6 +358,14 @@ static void tell_losses(struct count_session *s)
 		     r->merged);
 }
 
+static void tell_unmatched(struct count_session *s)
+{
+	char word[256];
+	for (uint32_t at = 0; count_chose_nothing(&s->own->choice, &at, word, sizeof(word));)
+		if (strcmp(word, "main") != 0 && strcmp(word, "all") != 0)
+			tell(s, "no image was called '%s' (--images)", word);
+}
+
 static void name_signal(int number, char *out, size_t size)
 {
 	const char *name = sigabbrev_np(number);
@@ -395,6 +405,7 @@ static void complete(struct count_session *s)
 		if (v->metric == s->own->reader.instructions)
 			s->instructions += v->amount;
 	tell_losses(s);
+	tell_unmatched(s);
 	coverage_tell(s->own->coverage, &s->profile, &s->own->images);
 	profile_fuse(&s->profile, &fuse);
 }

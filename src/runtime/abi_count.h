@@ -1,14 +1,16 @@
 /* The part of abi.h that is about counting everything (`sonde count`): contexts, shadow stacks,
- *trip counts.
+ * trip counts.
  *
  * A context is a procedure called along one path: (parent, site, procedure). Each thread has a tree
  * of them, and a shadow stack with a frame for each activation of a procedure that calls others.
  * Code in the program does what is usual by itself:
  *
- *	entry       area -> top frame, the caller's -> its context and key -> slot of the key's
- *site: its child is of this procedure? It is the context; its call is counted, and a frame pushed
- *if the procedure has one call        writes the top frame's key behind it   area -> top frame: if
- *its key is what was written, its context is ours exit        pops the frame
+ *	entry   area -> top frame, the caller's -> its context and key -> slot of the key's site:
+ *	        its child is of this procedure? It is the context; its call is counted, and a
+ *	        frame is pushed if the procedure has one
+ *	call    writes the top frame's key
+ *	behind  area -> top frame: if its key is what was written, its context is ours
+ *	exit    pops the frame
  *
  * and calls the runtime for all else. The context's own `area`, not the thread's, is where an
  * activation finds its frame to write a key or to pop it: if it could not get a context it has the

@@ -66,13 +66,18 @@ static bool returns(const struct coder *c, const struct spot *s)
 	return c->t->cfg->blocks[cfg_block_at(c->t->cfg, s->va)].end == END_RETURN;
 }
 
-/* A procedure without a frame leaves what was passed alone, until it returns. */
-void code_pass_back(struct coder *c, struct spot spot)
+/* Whether what was passed to a procedure without a frame is there all the time. */
+static bool keeps_passed(const struct coder *c)
 {
 	const uint8_t *pass = c->t->live->arch->pass;
 	const struct regset *touched = &c->t->live->touched;
-	if (!can_pass(c, &spot) || !returns(c, &spot) || regset_has(touched, pass[0]) ||
-	    regset_has(touched, pass[1]) || c->t->context == pass[0])
+	return c->t->passes && !c->t->framed && !regset_has(touched, pass[0]) &&
+	       !regset_has(touched, pass[1]) && c->t->context != pass[0];
+}
+
+void code_pass_back(struct coder *c, struct spot spot)
+{
+	if (!keeps_passed(c) || !can_pass(c, &spot) || !returns(c, &spot))
 		return;
 	begin(c);
 	op(c, EMIT_SUB_SHIFTED, passed_sum(c), passed_sum(c), passed_frame(c), 1);
@@ -124,11 +129,10 @@ static void take_passed(struct coder *c)
  * pointer is below ours: on to the aside. */
 static void find_caller(struct coder *c, unsigned frame, unsigned stale)
 {
-	bool passes = c->t->passes && !c->t->framed && held_context(c) != passed_sum(c);
 	op(c, EMIT_AREA, V0, 0, 0, 0);
 	load(c, frame, V0, offsetof(struct rt_area, top));
 	load(c, V2, frame, offsetof(struct rt_shadow, key));
-	if (passes) /* we leave them alone, and our caller will find them */
+	if (keeps_passed(c)) /* our caller will find them */
 		op(c, EMIT_ADD_SHIFTED, passed_sum(c), V2, frame, 0);
 	op(c, EMIT_SHIFT_RIGHT, V0, V2, 0, RT_KEY_SITE);
 	load(c, V3, frame, offsetof(struct rt_shadow, context));

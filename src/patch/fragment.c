@@ -253,18 +253,15 @@ uint32_t fragment_bound(const struct fragment_request *r)
 	return bound < UINT32_MAX / 2 ? (uint32_t)bound : UINT32_MAX / 2;
 }
 
-static uint32_t restart_in(const struct fragment *f, const struct emit_ops *ops, uint32_t begin,
-			   uint32_t size, uint32_t offset)
-{
-	return begin + ops->restart(f->code + begin, size, offset - begin);
-}
-
-uint32_t fragment_restart(const struct fragment *f, const struct emit_ops *ops, uint32_t offset)
+bool fragment_probe_around(const struct fragment *f, uint32_t offset, struct placed_probe *out)
 {
 	vec_each (p, &f->probes)
-		if (offset - p->offset < p->size)
-			return restart_in(f, ops, p->offset, p->size, offset);
-	return offset < f->rare ? offset : restart_in(f, ops, f->rare, f->size - f->rare, offset);
+		if (offset - p->offset < p->size) {
+			*out = *p;
+			return true;
+		}
+	*out = (struct placed_probe){.offset = f->rare, .size = f->size - f->rare};
+	return offset - out->offset < out->size;
 }
 
 static const struct moved *moved_from(const struct fragment *f, uint32_t offset)

@@ -120,7 +120,7 @@ enum mechanism { MECHANISM_NONE, MECHANISM_DISPLACED, MECHANISM_RELOCATED, MECHA
 
 struct fragment {
 	uint8_t mechanism; /* the strongest that was needed: enum mechanism */
-	uint8_t *code;
+	uint8_t *code;     /* NULL once it is in the program: it has to be kept there only */
 	uint32_t size;
 	uint32_t rare;             /* offset from which on there are only rare parts of probes */
 	VEC(struct patch) patches; /* in the order in which they go in */
@@ -157,9 +157,9 @@ void fragment_release(struct fragment *f);
 /* An upper bound for the size of the fragment, before its address is known. */
 uint32_t fragment_bound(const struct fragment_request *r);
 
-/* Where a thread that was interrupted at `offset` has to go on once a signal handler has run: see
- * emit_ops.restart. */
-uint32_t fragment_restart(const struct fragment *f, const struct emit_ops *ops, uint32_t offset);
+/* The probe that has code at `offset`, for emit_ops.restart; or all rare parts, if it is in one of
+ * them. */
+bool fragment_probe_around(const struct fragment *f, uint32_t offset, struct placed_probe *out);
 
 /* Where a thread is, in terms of the original program. */
 struct thread_place {

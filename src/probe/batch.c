@@ -1,5 +1,7 @@
 /* Carrying out a batch: everything is made ready while the program runs; then it is stopped once.
  */
+#include <stdlib.h>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "probe/target.h"
@@ -30,10 +32,12 @@ static int write_fragments(struct batch *b, struct err *e)
 {
 	struct target *t = b->target;
 	vec_each (i, &b->sites) {
-		const struct site *s = &t->sites.data[*i];
+		struct site *s = &t->sites.data[*i];
 		if (s->next_address &&
 		    !memory_write(t->pid, s->next_address, s->next.code, s->next.size))
 			return err_errno(e, "code cannot be written to process %d", t->pid);
+		free(s->next.code);
+		s->next.code = NULL;
 	}
 	return 0;
 }

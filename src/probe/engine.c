@@ -15,13 +15,20 @@
 static struct target *target_of(const struct engine *g, int pid);
 
 /* Where code of a fragment that is interrupted at `pc` has to go on. */
-static bool restart_in(const struct engine *g, const struct fragment *f, uint64_t start,
+static bool restart_in(const struct target *t, const struct fragment *f, uint64_t start,
 		       uint64_t *pc)
 {
-	uint64_t at = *pc - start;
-	if (at >= f->size)
+	uint32_t at = (uint32_t)(*pc - start);
+	struct placed_probe p;
+	if (*pc - start >= f->size)
 		return false;
-	*pc = start + fragment_restart(f, g->arch->emit, (uint32_t)at);
+	if (!fragment_probe_around(f, at, &p))
+		return true;
+	uint8_t *code = xmalloc(p.size);
+	if (memory_read(t->pid, start + p.offset, code, p.size) == p.size)
+		*pc = start + p.offset +
+		      t->engine->arch->emit->restart(code, p.size, at - p.offset);
+	free(code);
 	return true;
 }
 
@@ -29,14 +36,13 @@ static bool restart_in(const struct engine *g, const struct fragment *f, uint64_
  * would have its count overwritten: the interrupted thread begins again when it returns. */
 static uint64_t begin_again(const struct target *t, uint64_t pc)
 {
-	const struct engine *g = t->engine;
 	if (!is_code_memory(t, pc))
 		return pc;
 	vec_each (s, &t->sites)
-		if (s->address && restart_in(g, &s->fragment, s->address, &pc))
+		if (s->address && restart_in(t, &s->fragment, s->address, &pc))
 			return pc;
 	vec_each (r, &t->retired)
-		if (restart_in(g, &r->fragment, r->start, &pc))
+		if (restart_in(t, &r->fragment, r->start, &pc))
 			return pc;
 	return pc;
 }

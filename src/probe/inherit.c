@@ -15,8 +15,6 @@ static void copy_fragment(struct fragment *to, const struct fragment *from)
 {
 	*to = (struct fragment){
 		.mechanism = from->mechanism, .size = from->size, .rare = from->rare};
-	to->code = xmalloc(from->size);
-	memcpy(to->code, from->code, from->size);
 	copy_vec(&to->patches, &from->patches);
 	copy_vec(&to->moved, &from->moved);
 	copy_vec(&to->probes, &from->probes);

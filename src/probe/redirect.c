@@ -4,6 +4,7 @@
  *
  * The jump takes the place of the moved instruction, where that is large enough: on x86-64 at least
  * branches are, and every loop has one. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "probe/target.h"
@@ -33,24 +34,33 @@ static bool is_anybody_within(const pc_list *pcs, uint64_t start, uint64_t end)
 	return false;
 }
 
-static void redirect(struct target *t, struct retired *r, const pc_list *pcs)
+/* Jumps for all moved instructions that have room for one, into the fragment's code. */
+static bool put_jumps(const struct target *t, const struct retired *r, const pc_list *pcs,
+		      uint8_t *code)
 {
 	const struct emit_ops *ops = t->engine->arch->emit;
 	const struct site *s = &t->sites.data[r->site];
-	struct fragment *f = &r->fragment;
 	bool any = false;
-	vec_each (m, &f->moved) {
+	vec_each (m, &r->fragment.moved) {
 		uint8_t bytes[16];
 		uint64_t from = r->start + m->offset;
 		if (m->in_place || m->size < ops->jump_size ||
 		    is_anybody_within(pcs, from, from + ops->jump_size))
 			continue;
 		size_t n = ops->jump(bytes, from, site_next_pc(s, m->va + s->bias, true));
-		memcpy(f->code + m->offset, bytes, n);
+		memcpy(code + m->offset, bytes, n);
 		any |= n > 0;
 	}
-	if (any)
-		memory_write(t->pid, r->start, f->code, f->size);
+	return any;
+}
+
+static void redirect(const struct target *t, const struct retired *r, const pc_list *pcs)
+{
+	uint32_t size = r->fragment.size;
+	uint8_t *code = xmalloc(size);
+	if (memory_read(t->pid, r->start, code, size) == size && put_jumps(t, r, pcs, code))
+		memory_write(t->pid, r->start, code, size);
+	free(code);
 }
 
 void redirect_retired(struct target *t, uint32_t first_walk)

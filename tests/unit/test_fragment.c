@@ -510,8 +510,12 @@ static void check_operations(const struct fragment *f, uint64_t address, uint32_
 			assert_true(n > 0 && !(in.writes.core & HELD));
 			at += (uint32_t)n;
 		}
-	for (uint32_t at = 0; at < f->size; at += arch->insn_align)
-		*restarts += fragment_restart(f, arch->emit, at) != at;
+	for (uint32_t at = 0; at < f->size; at += arch->insn_align) {
+		struct placed_probe p;
+		if (fragment_probe_around(f, at, &p))
+			*restarts += arch->emit->restart(f->code + p.offset, p.size,
+							 at - p.offset) != at - p.offset;
+	}
 }
 
 static uint32_t restarts;

@@ -61,6 +61,13 @@ static bool made_pick(struct made_ops *m, unsigned of)
 	return m->random() % of == 0;
 }
 
+/* A number that tests of numbers tell apart: small, zero, negative. */
+static uint64_t made_number(struct made_ops *m)
+{
+	uint64_t r = m->random();
+	return r % 3 == 0 ? 0 : r % 3 == 1 ? r : r >> 60;
+}
+
 /* The number of one of the bits; 0 if there is none. */
 static int made_one_of(struct made_ops *m, unsigned bits)
 {

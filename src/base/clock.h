@@ -4,3 +4,5 @@
 
 /* Nanoseconds of CLOCK_MONOTONIC. */
 uint64_t now_ns(void);
+/* The same in seconds. */
+double now_seconds(void);

@@ -11,19 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/die.h"
+#include "cli/observe.h"
 #include "cli/output.h"
 #include "cli/path_keys.h"
 #include "cli/path_orders.h"
 #include "cli/path_table.h"
 #include "cli/report_text.h"
 #include "cli/seconds.h"
-#include "record/record.h"
 
 enum { TURN_MS = 50, MOST_MESSAGES = 3, WORDS_MAX = 256 };
 
@@ -294,36 +293,11 @@ static void end_showing(struct show *w)
 static void report(const struct path_args *a, const struct path_session *s)
 {
 	uint64_t calls = 0;
-	bool usual = !strcmp(a->output, "sonde.data");
 	vec_each (f, &s->data.functions)
 		calls += f->calls;
-	complain("%" PRIu64 " call%s of %u function%s in %.1f s -> %s; see them with: sonde "
-		 "report%s%s",
-		 calls, calls == 1 ? "" : "s", s->data.functions.len,
-		 s->data.functions.len == 1 ? "" : "s", s->seconds, a->output, usual ? "" : " ",
-		 usual ? "" : a->output);
-}
-
-/* The program may run on after --duration or `quit`. */
-static int end_status(const struct path_session *s, bool launched)
-{
-	struct record_result r = {.program = s->program, .status = s->status};
-	record_wait(&r);
-	if (s->problem[0]) {
-		complain("path: %s", s->problem);
-		return EXIT_OURS;
-	}
-	if (!launched)
-		return EXIT_SUCCESS;
-	return WIFSIGNALED(r.status) ? 128 + WTERMSIG(r.status) : WEXITSTATUS(r.status);
-}
-
-static int failed(const struct err *e, int not_started)
-{
-	complain("path: %s", e->text);
-	if (!not_started)
-		return EXIT_OURS;
-	return not_started == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
+	observe_done(a->output, "%" PRIu64 " call%s of %u function%s in %.1f s", calls,
+		     calls == 1 ? "" : "s", s->data.functions.len,
+		     s->data.functions.len == 1 ? "" : "s", s->seconds);
 }
 
 static int measure(struct show *w, const struct path_options *o, double seconds)
@@ -335,7 +309,7 @@ static int measure(struct show *w, const struct path_options *o, double seconds)
 		die("path: %s", e.text);
 	if (path_start(&w->s, o, &not_started, &e)) {
 		order_pipe_close(&w->orders);
-		return failed(&e, not_started);
+		return observe_failed("path", not_started, &e);
 	}
 	w->live = w->live && can_be_live(w->args, launched, w->fd);
 	w->places = places_new(&w->s->data);
@@ -347,7 +321,8 @@ static int measure(struct show *w, const struct path_options *o, double seconds)
 	path_finish(w->s);
 	print_table(w);
 	report(w->args, w->s);
-	int status = end_status(w->s, launched);
+	/* It may run on after --duration or `quit`. */
+	int status = observe_end("path", w->s->program, w->s->status, w->s->problem, launched);
 	places_free(w->places);
 	path_free(w->s);
 	text_release(&w->out);
@@ -374,15 +349,8 @@ static void check_args(const struct path_args *a, const struct operands *operand
 	struct err e;
 	if (!functions.count)
 		die("path needs functions to measure: sonde path -f FUNC -- CMD");
-	if (operands->count && a->pid.given)
-		die("path takes a program to run or a process to attach to, not both");
-	if (!operands->count && !a->pid.given)
-		die("path needs a program or a process: sonde path -f FUNC -- CMD, or sonde path "
-		    "-f FUNC -p PID");
-	if (a->pid.given && (!a->pid.value || a->pid.value > INT32_MAX))
-		die("--pid takes the number of a process, not %" PRIu64, a->pid.value);
-	if (!*a->output)
-		die("--output needs the name of a file");
+	check_program("path", "-f FUNC ", operands, &a->pid);
+	check_output(a->output);
 	for (unsigned i = 0; i < metrics.count; i++)
 		if (metrics_check(metrics.list[i], &e))
 			die("path: %s", e.text);
@@ -428,8 +396,7 @@ static const struct option options[] = {
 	 .help = "calls, wall, cpu, sync, io, bytes, or a perf event (calls,wall,cpu)"},
 	OPTION("every", OPTION_TEXT, struct path_args, every, .value = "SECONDS",
 	       .help = "show results so often (1 in a terminal, otherwise at the end)"),
-	OPTION("output", OPTION_TEXT, struct path_args, output, .letter = 'o', .value = "FILE",
-	       .help = "the profile (sonde.data); a previous one is kept as FILE.old"),
+	OPTION_OUTPUT(struct path_args, output),
 	OPTION("max-cost", OPTION_TEXT, struct path_args, max_cost, .value = "PERCENT",
 	       .help = "of the run time that measuring may take; none: no limit (5)"),
 	OPTION("control", OPTION_TEXT, struct path_args, control, .value = "FIFO",
@@ -441,12 +408,11 @@ static const struct option options[] = {
 	       .help = "show each thread by itself"),
 	OPTION("live", OPTION_FLAG, struct path_args, live,
 	       .help = "redraw the table in place even if the program shares the terminal"),
-	OPTION("pid", OPTION_NUMBER, struct path_args, pid, .letter = 'p', .value = "PID",
-	       .help = "attach to a running process"),
+	OPTION_PID(struct path_args, pid),
 	{0},
 };
 
-static const struct path_args defaults = {.output = "sonde.data", .max_cost = "5"};
+static const struct path_args defaults = {.output = USUAL_PROFILE, .max_cost = "5"};
 
 const struct command cmd_path = {
 	.name = "path",

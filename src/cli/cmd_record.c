@@ -5,13 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/vec.h"
 #include "cli/command.h"
 #include "cli/die.h"
+#include "cli/observe.h"
 #include "cli/seconds.h"
+#include "process/launch.h"
 #include "record/record.h"
 
 enum {
@@ -84,15 +85,7 @@ static void check_ranges(const struct record_args *a)
 		die("--max-stack takes bytes from %d to %d, not %" PRIu64
 		    "; deeper stacks are recorded too",
 		    STACK_MIN, STACK_MAX, a->max_stack.value);
-	if (!*a->output)
-		die("--output needs the name of a file");
-}
-
-static int exit_status(const struct record_result *r)
-{
-	if (WIFSIGNALED(r->status))
-		return 128 + WTERMSIG(r->status);
-	return WEXITSTATUS(r->status);
+	check_output(a->output);
 }
 
 /* In hundredths of a per cent, rounded down: paths that are not complete must show. */
@@ -114,21 +107,11 @@ static void report(const struct record_args *a, const struct record_result *r)
 	if (r->lost)
 		snprintf(lost, sizeof(lost), " (%" PRIu64 " more were lost)", r->lost);
 	uint64_t complete = share(r->complete, r->samples);
-	complain("%" PRIu64 " sample%s%s of %" PRIu32 " thread%s in %.1f s, %" PRIu64 ".%02" PRIu64
-		 " %% complete call paths -> %s; see them with: sonde "
-		 "report%s%s",
-		 r->samples, r->samples == 1 ? "" : "s", lost, r->threads,
-		 r->threads == 1 ? "" : "s", r->seconds, complete / 100, complete % 100, a->output,
-		 strcmp(a->output, "sonde.data") != 0 ? " " : "",
-		 strcmp(a->output, "sonde.data") != 0 ? a->output : "");
-}
-
-static int failed(const struct record_result *r, const struct err *e)
-{
-	complain("record: %s", e->text);
-	if (!r->not_started)
-		return EXIT_OURS;
-	return r->not_started == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
+	observe_done(a->output,
+		     "%" PRIu64 " sample%s%s of %" PRIu32 " thread%s in %.1f s, %" PRIu64
+		     ".%02" PRIu64 " %% complete call paths",
+		     r->samples, r->samples == 1 ? "" : "s", lost, r->threads,
+		     r->threads == 1 ? "" : "s", r->seconds, complete / 100, complete % 100);
 }
 
 static int record(const struct record_args *a, const struct record_options *o)
@@ -136,14 +119,15 @@ static int record(const struct record_args *a, const struct record_options *o)
 	struct record_result r;
 	struct err e;
 	if (record_run(o, &r, &e))
-		return failed(&r, &e);
+		return observe_failed("record", r.not_started, &e);
 	report(a, &r);
 	if (r.problem[0])
 		complain("record: %s", r.problem);
-	record_wait(&r);
+	if (r.program) /* it runs on after --duration */
+		launch_wait(r.program, &r.status);
 	if (r.problem[0])
 		return EXIT_OURS;
-	return o->argv ? exit_status(&r) : EXIT_SUCCESS;
+	return o->argv ? observe_status(r.status) : EXIT_SUCCESS;
 }
 
 static int run(const void *args, const struct operands *operands)
@@ -189,8 +173,7 @@ static const struct option options[] = {
 	 .value = "EVENT",
 	 .parse = add_events,
 	 .help = "what to sample by, several separated by commas (cpu-clock)"},
-	OPTION("output", OPTION_TEXT, struct record_args, output, .letter = 'o', .value = "FILE",
-	       .help = "the profile (sonde.data); a previous one is kept as FILE.old"),
+	OPTION_OUTPUT(struct record_args, output),
 	OPTION("wall", OPTION_FLAG, struct record_args, wall,
 	       .help = "also sample threads that wait"),
 	OPTION("duration", OPTION_TEXT, struct record_args, duration, .value = "SECONDS",
@@ -205,7 +188,7 @@ static const struct option options[] = {
 };
 
 static const struct record_args defaults = {
-	.output = "sonde.data",
+	.output = USUAL_PROFILE,
 	.hz = {.value = 499},
 };
 

@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/die.h"
+#include "cli/observe.h"
 #include "cli/output.h"
 #include "cli/report_view.h"
 #include "profile/export.h"
@@ -102,7 +103,7 @@ static int run(const void *args, const struct operands *operands)
 	struct report r;
 	struct err e;
 	struct text out = TEXT_INIT;
-	const char *path = operands->count ? operands->list[0] : "sonde.data";
+	const char *path = operands->count ? operands->list[0] : USUAL_PROFILE;
 	if (operands->count > 1)
 		die("report takes one profile at a time; sonde diff compares two");
 	check_args(a);

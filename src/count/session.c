@@ -1,6 +1,5 @@
 #include "count/session.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -36,11 +35,6 @@ struct count_private {
 	uint32_t killed; /* processes that a signal ended */
 	double started;
 };
-
-static double now(void)
-{
-	return 1e-9 * (double)now_ns();
-}
 
 static void __attribute__((format(printf, 2, 3)))
 tell(struct count_session *s, const char *fmt, ...)
@@ -101,7 +95,6 @@ static int count_all(struct count_session *s, struct target *t, struct err *e)
 	if (!rc && added)
 		rc = engine_commit(s->own->engine, t, &b, e);
 	alloc_trim();
-	s->procedures += added;
 	note_refused(s, t);
 	return rc;
 }
@@ -199,7 +192,8 @@ bool count_turn(struct count_session *s, int timeout_ms)
 {
 	struct engine_event v;
 	bool happened = !is_over(s) && engine_poll(s->own->engine, timeout_ms, &v);
-	s->seconds = now() - s->own->started; /* reading what was counted is no part of the run */
+	/* Reading what was counted is no part of the run. */
+	s->seconds = now_seconds() - s->own->started;
 	coverage_take(s->own->coverage, s->own->targets.data, s->own->targets.len);
 	if (happened)
 		on_event(s, &v);
@@ -270,7 +264,7 @@ static int open_program(struct count_session *s, struct target **t, int *not_sta
 static int begin(struct count_session *s, int *not_started, struct err *e)
 {
 	struct target *t;
-	double before = now();
+	double before = now_seconds();
 	int rc = open_program(s, &t, not_started, e);
 	if (rc)
 		return rc;
@@ -281,7 +275,7 @@ static int begin(struct count_session *s, int *not_started, struct err *e)
 	rc = saver_open(&s->own->saver, &s->profile, s->o->output, e);
 	rc = rc ? rc : count_all(s, t, e);
 	coverage_watch(s->own->coverage, target_pid(t));
-	s->own->started = now();
+	s->own->started = now_seconds();
 	s->preparing = s->own->started - before;
 	if (!rc)
 		engine_go(s->own->engine, t);
@@ -291,14 +285,14 @@ static int begin(struct count_session *s, int *not_started, struct err *e)
 /* A program that was launched for nothing has not executed an instruction of its own. */
 static void give_up(struct count_session *s)
 {
-	int program = s->program;
+	int program = s->program, status;
 	if (s->own->saver.store)
 		saver_undo(&s->own->saver);
 	if (program)
 		kill(program, SIGKILL);
 	count_free(s);
-	while (program && waitpid(program, NULL, __WALL) < 0 && errno == EINTR)
-		;
+	if (program)
+		launch_wait(program, &status);
 }
 
 int count_start(struct count_session **out, const struct count_options *o, int *not_started,
@@ -416,7 +410,7 @@ static void rescue(void *ctx)
 	struct count_session *s = ctx;
 	struct saver saver;
 	struct err e;
-	s->seconds = now() - s->own->started;
+	s->seconds = now_seconds() - s->own->started;
 	snprintf(s->partial, sizeof(s->partial), "sonde was killed");
 	profile_fact(&s->profile, "partial", s->partial);
 	vec_each (t, &s->own->targets)

@@ -30,7 +30,6 @@ struct count_options {
 struct count_session {
 	const struct count_options *o;
 	struct profile profile;
-	uint32_t procedures, refused; /* in all processes */
 	uint64_t instructions;
 	double seconds, preparing; /* s: the run, and what came before it */
 	int program;               /* the started program while it runs, else 0 */

@@ -1,12 +1,10 @@
 #include "path/session.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "base/clock.h"
 #include "base/pattern.h"
@@ -17,11 +15,6 @@
 #include "record/signals.h"
 
 static const uint64_t reading_period = 700000000; /* ns: before each save */
-
-static double now(void)
-{
-	return 1e-9 * (double)now_ns();
-}
 
 void session_tell(struct path_session *s, const char *fmt, ...)
 {
@@ -382,7 +375,7 @@ void path_read(struct path_session *s)
 	}
 	path_profile_end(&s->data, &s->metrics);
 	engine_walks(s->engine, on_walk, s);
-	s->seconds = now() - s->started;
+	s->seconds = now_seconds() - s->started;
 	s->own->next_read = now_ns() + reading_period;
 }
 
@@ -482,7 +475,7 @@ bool path_turn(struct path_session *s, int timeout_ms)
 		if (now_ns() >= end) /* of storms of children there is no end */
 			break;
 	}
-	s->seconds = now() - s->started;
+	s->seconds = now_seconds() - s->started;
 	if (is_over(s))
 		return false;
 	hot_check(s);
@@ -533,15 +526,15 @@ static int first_functions(struct path_session *s, struct err *e)
 /* A program that was launched for nothing has not executed an instruction of its own. */
 static void give_up(struct path_session *s)
 {
-	int program = s->program;
+	int program = s->program, status;
 	if (s->own->saver.store)
 		saver_undo(&s->own->saver);
 	if (program)
 		kill(program, SIGKILL);
 	s->program = 0;
 	path_free(s);
-	while (program && waitpid(program, NULL, __WALL) < 0 && errno == EINTR)
-		;
+	if (program)
+		launch_wait(program, &status);
 }
 
 static int begin(struct path_session *s, int *not_started, struct err *e)
@@ -559,7 +552,7 @@ static int begin(struct path_session *s, int *not_started, struct err *e)
 	if (s->o->argv)
 		signals_install(s->program);
 	rc = saver_open(&s->own->saver, &s->data.profile, s->o->output, e);
-	s->started = now();
+	s->started = now_seconds();
 	rc = rc ? rc : session_commit(s, e);
 	for (unsigned i = 0; i < s->o->function_count && !rc; i++)
 		rc = check_word(s, s->o->functions[i], e);

@@ -191,3 +191,11 @@ int launch_go(struct launch *l, const char *name, int *why, struct err *e)
 	reap(l->pid);
 	return explain(name, *why, e);
 }
+
+void launch_wait(int pid, int *status)
+{
+	int got;
+	do
+		got = waitpid(pid, status, 0);
+	while (got < 0 ? errno == EINTR : WIFSTOPPED(*status));
+}

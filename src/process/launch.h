@@ -23,3 +23,7 @@ void launch_remember_signals(void);
 int launch_prepare(struct launch *l, char *const *argv, struct err *e);
 /* 0, or an error with *why the errno of exec (ENOENT, EACCES, ...); the child is reaped then. */
 int launch_go(struct launch *l, const char *name, int *why, struct err *e);
+
+/* Waits until a program that was started has ended; *status is as of waitpid(). Signals that we
+ * pass on to it still are. */
+void launch_wait(int pid, int *status);

@@ -1,6 +1,5 @@
 #include "record/record.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,11 +34,6 @@ struct recording {
 	double started; /* s, CLOCK_MONOTONIC */
 	double checked; /* when it was last looked whether anything is left to observe */
 };
-
-static double now(void)
-{
-	return 1e-9 * (double)now_ns();
-}
 
 static void on_tick(void *ctx)
 {
@@ -220,7 +214,7 @@ static bool program_ended(struct recording *rec)
 
 static bool nothing_left(struct recording *rec)
 {
-	double t = now();
+	double t = now_seconds();
 	if (!rec->sink.watched.live)
 		return true;
 	if (t - rec->checked < 1)
@@ -231,7 +225,7 @@ static bool nothing_left(struct recording *rec)
 
 static bool is_over(struct recording *rec)
 {
-	if (rec->o->seconds > 0 && now() - rec->started >= rec->o->seconds)
+	if (rec->o->seconds > 0 && now_seconds() - rec->started >= rec->o->seconds)
 		return true;
 	if (signals_want_end())
 		return true;
@@ -240,7 +234,7 @@ static bool is_over(struct recording *rec)
 
 static int turn_ms(const struct recording *rec)
 {
-	double left = rec->started + rec->o->seconds - now();
+	double left = rec->started + rec->o->seconds - now_seconds();
 	if (rec->o->seconds <= 0 || left > 1e-3 * TURN_MS)
 		return TURN_MS;
 	return left > 0 ? (int)(left * 1000) + 1 : 0;
@@ -248,7 +242,7 @@ static int turn_ms(const struct recording *rec)
 
 static void update_seconds(struct recording *rec)
 {
-	rec->r->seconds = now() - rec->started;
+	rec->r->seconds = now_seconds() - rec->started;
 	facts_number(&rec->profile, "seconds", rec->r->seconds, 3);
 }
 
@@ -341,20 +335,11 @@ int record_run(const struct record_options *o, struct record_result *r, struct e
 	rec->sink.tick_ctx = rec;
 	int rc = prepare(rec, e);
 	if (!rc) {
-		rec->started = now();
+		rec->started = now_seconds();
 		observe(rec);
 		save_all(rec);
 		count_result(rec);
 	}
 	release(rec);
 	return rc;
-}
-
-void record_wait(struct record_result *r)
-{
-	while (r->program) {
-		int got = waitpid(r->program, &r->status, 0);
-		if (got < 0 ? errno != EINTR : !WIFSTOPPED(r->status))
-			r->program = 0;
-	}
 }

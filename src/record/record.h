@@ -34,5 +34,3 @@ struct record_result {
 /* On an error nothing was recorded, and the program was not started or was not able to run
  * (r->not_started). */
 int record_run(const struct record_options *o, struct record_result *r, struct err *e);
-/* Waits for a program that runs on after --duration; SIGTERM is still passed on to it. */
-void record_wait(struct record_result *r);

@@ -58,14 +58,9 @@ struct build {
 	double since; /* start of the phase */
 };
 
-static double now(void)
-{
-	return 1e-9 * (double)now_ns();
-}
-
 static void end_phase(struct build *b, double *seconds)
 {
-	double t = now();
+	double t = now_seconds();
 	*seconds += t - b->since;
 	b->since = t;
 }
@@ -327,7 +322,7 @@ static struct structure *build_dealt(struct build *b)
 
 static int build(struct build *b, struct structure **out, struct err *e)
 {
-	b->since = now();
+	b->since = now_seconds();
 	open_debug(b);
 	end_phase(b, &b->stats.seconds_debug);
 	int rc = flow_open(&b->flow, b->im, e);
@@ -362,10 +357,10 @@ static uint64_t peak_memory(void)
 
 static struct structure *load_cached(const struct cache_subject *subject)
 {
-	double start = now();
+	double start = now_seconds();
 	struct structure *s = cache_load(subject);
 	if (s) {
-		s->stats.seconds_cache = now() - start;
+		s->stats.seconds_cache = now_seconds() - start;
 		s->stats.peak_memory = peak_memory();
 	}
 	return s;
@@ -418,12 +413,12 @@ int structure_open(struct structure **out, const char *path, const struct struct
 	*out = structure_cached(path, o);
 	if (*out)
 		return 0;
-	double start = now();
+	double start = now_seconds();
 	struct image *im;
 	int rc = image_open(&im, path, e);
 	if (rc < 0)
 		return rc;
-	double seconds = now() - start;
+	double seconds = now_seconds() - start;
 	rc = build_fresh(out, im, o, e);
 	if (rc == 0)
 		(*out)->stats.seconds_image = seconds;

@@ -36,13 +36,6 @@ void die(const char *fmt, ...)
 	exit(125);
 }
 
-double now_seconds(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 void sleep_seconds(double s)
 {
 	struct timespec t = {(time_t)s, (long)((s - (double)(time_t)s) * 1e9)};

@@ -24,7 +24,6 @@ struct settings {
 extern struct settings settings;
 
 _Noreturn void die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-double now_seconds(void);
 void sleep_seconds(double s);
 /* As a shell tells it. */
 int shell_status(int status);

@@ -1,0 +1,66 @@
+#include "cli/observe.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "cli/die.h"
+#include "process/launch.h"
+
+void check_output(const char *output)
+{
+	if (!*output)
+		die("--output needs the name of a file");
+}
+
+void check_program(const char *command, const char *must, const struct operands *operands,
+		   const struct option_number *pid)
+{
+	if (operands->count && pid->given)
+		die("%s takes a program to run or a process to attach to, not both", command);
+	if (!operands->count && !pid->given)
+		die("%s needs a program or a process: sonde %s %s-- CMD, or sonde %s %s-p PID",
+		    command, command, must, command, must);
+	if (pid->given && (!pid->value || pid->value > INT32_MAX))
+		die("--pid takes the number of a process, not %" PRIu64, pid->value);
+}
+
+int observe_failed(const char *command, int not_started, const struct err *e)
+{
+	complain("%s: %s", command, e->text);
+	if (!not_started)
+		return EXIT_OURS;
+	return not_started == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
+}
+
+void observe_done(const char *output, const char *fmt, ...)
+{
+	char what[500];
+	bool named = strcmp(output, USUAL_PROFILE) != 0;
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	complain("%s -> %s; see them with: sonde report%s%s", what, output, named ? " " : "",
+		 named ? output : "");
+}
+
+int observe_status(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int observe_end(const char *command, int program, int status, const char *problem, bool launched)
+{
+	if (program)
+		launch_wait(program, &status);
+	if (*problem) {
+		complain("%s: %s", command, problem);
+		return EXIT_OURS;
+	}
+	return launched ? observe_status(status) : EXIT_SUCCESS;
+}

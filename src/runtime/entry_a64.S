@@ -1,20 +1,12 @@
-/* The runtime's first bytes (struct rt_entry_table) and its ways in, for aarch64.
+/* The runtime's ways in, for aarch64.
  *
  * A probe has saved x16, x17 and x30 on the stack and calls with the argument in x16. All that C may
  * change is saved behind that, as struct frame of machine.h; vector registers C does not touch, it is
- * compiled for general registers only, and without x12 to x15. The program's x29 stays in place: to anyone who follows frame
- * records, the runtime's frames are part of the program's innermost one. */
+ * compiled for general registers only, and without x12 to x15. The program's x29 stays in place: to
+ * anyone who follows frame records, the runtime's frames are part of the program's innermost one. */
 #define FRAME     256
 #define RT_TARGET 6 /* enum rt_probe_kind */
-
-	.section .rt.head, "ax"
-	.globl	rt_entries
-	.hidden	rt_entries
-rt_entries:
-	.quad	0, 0, 0
-	.long	hit - rt_entries, find - rt_entries, remote - rt_entries
-	.long	rt_trap - rt_entries, restorer - rt_entries
-	.long	called - rt_entries, returned - rt_entries, landed - rt_entries, tripped - rt_entries, 0
+#include "entry_table.S"
 
 	.text
 	.macro	save

@@ -1,19 +1,11 @@
-/* The runtime's first bytes (struct rt_entry_table) and its ways in, for x86-64.
+/* The runtime's ways in, for x86-64.
  *
  * A probe has stepped over the red zone, saved rax and calls with the argument in rax. The registers
  * are saved behind that, as struct frame of machine.h. The stack may be aligned anyhow. Flags are
  * saved by lahf and seto, twenty cycles cheaper than popf: what these leave out (the direction flag
  * above all) C that is compiled for general registers only neither changes nor depends on. */
 #define FRAME 136
-
-	.section .rt.head, "ax"
-	.globl	rt_entries
-	.hidden	rt_entries
-rt_entries:
-	.quad	0, 0, 0
-	.long	hit - rt_entries, find - rt_entries, remote - rt_entries
-	.long	rt_trap - rt_entries, restorer - rt_entries
-	.long	called - rt_entries, returned - rt_entries, landed - rt_entries, tripped - rt_entries, 0
+#include "entry_table.S"
 
 	.text
 	/* Leaves rt_hit()'s arguments in place. */

@@ -197,6 +197,17 @@ static uint64_t thread_pointer(void)
 	return result;
 }
 
+static uint64_t need_thread_pointer(void)
+{
+	need_execution();
+	uint64_t thread = thread_pointer();
+	if (!thread) {
+		print_message("# rdfsbase is not permitted here\n");
+		skip();
+	}
+	return thread;
+}
+
 /* mov $value, %rax; ret */
 static void put_find(uint64_t value)
 {
@@ -296,12 +307,7 @@ static void count_once(uint64_t thread, unsigned which)
 static void test_counter(void **state)
 {
 	(void)state;
-	need_execution();
-	uint64_t thread = thread_pointer();
-	if (!thread) {
-		print_message("# rdfsbase is not permitted here\n");
-		skip();
-	}
+	uint64_t thread = need_thread_pointer();
 	for (unsigned i = 0; i < 3000; i++)
 		count_once(thread, i % CASES);
 }
@@ -409,12 +415,7 @@ static void try_operations(uint64_t thread, uint64_t *area)
 static void test_operations(void **state)
 {
 	(void)state;
-	need_execution();
-	uint64_t thread = thread_pointer();
-	if (!thread) {
-		print_message("# rdfsbase is not permitted here\n");
-		skip();
-	}
+	uint64_t thread = need_thread_pointer();
 	uint64_t *data =
 		mmap(NULL, 2 * HALF, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_true(data != MAP_FAILED);

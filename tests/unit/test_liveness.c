@@ -10,8 +10,8 @@
 
 #include "flow/effects.h"
 #include "flow/liveness.h"
-#include "flow/private.h"
 #include "made_code.h"
+#include "own_code.h"
 
 enum { PROCEDURES = 1500, WALKS = 20, STEPS = 60, OF_THIS_PROGRAM = 400 };
 
@@ -175,32 +175,22 @@ static void free_registers_are_overwritten_before_they_are_read(void **state)
 
 static void so_are_those_of_this_program(void **state)
 {
-	struct private_registers p;
-	struct image *im;
-	struct flow *f;
-	struct err e;
+	struct own_code own;
 	struct arena a;
-	uint32_t count;
 	struct found found = {0};
 	(void)state;
 	arena_init(&a);
-	assert_int_equal(image_open(&im, "/proc/self/exe", &e), 0);
-	assert_int_equal(flow_open(&f, im, &e), 0);
-	flow_discover(f);
-	flow_procedures(f, &count);
-	private_find(&p, f);
+	own_code_open(&own);
 	for (int i = 0; i < OF_THIS_PROGRAM; i++) {
-		uint32_t n = made_random(count);
-		const struct cfg *g = flow_cfg(f, n, &a, &a);
-		check_graph(f, g, (struct regset){0}, &a, &found);
-		check_graph(f, g, p.of[n].registers, &a, &found);
+		uint32_t n = made_random(own.count);
+		const struct cfg *g = flow_cfg(own.flow, n, &a, &a);
+		check_graph(own.flow, g, (struct regset){0}, &a, &found);
+		check_graph(own.flow, g, own.private.of[n].registers, &a, &found);
 		arena_clear(&a);
 	}
 	assert_true(found.any > OF_THIS_PROGRAM * WALKS * 2);
 	assert_true(found.private > OF_THIS_PROGRAM * WALKS);
-	private_release(&p);
-	flow_close(f);
-	image_close(im);
+	own_code_close(&own);
 	arena_release(&a);
 }
 

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "flow/effects.h"
-#include "flow/private.h"
 #include "made_code.h"
+#include "own_code.h"
 
 enum { PROCEDURES = 3000, WALKS = 20, STEPS = 60 };
 
@@ -113,32 +113,24 @@ static void what_is_read_behind_calls_is_not_private(void **state)
 /* Compilers keep to the conventions where it matters: this very program has private registers. */
 static void most_procedures_of_this_program_have_private_registers(void **state)
 {
-	struct private_registers p;
-	struct image *im;
-	struct flow *f;
-	struct err e;
-	uint32_t count, have = 0, have_vec = 0, all = 0;
+	struct own_code own;
+	uint32_t have = 0, have_vec = 0, all = 0;
 	(void)state;
-	assert_int_equal(image_open(&im, "/proc/self/exe", &e), 0);
-	assert_int_equal(flow_open(&f, im, &e), 0);
-	flow_discover(f);
-	const struct procedure *procedures = flow_procedures(f, &count);
-	private_find(&p, f);
-	assert_int_equal(p.count, count);
-	for (uint32_t i = 0; i < count; i++) {
-		if (procedures[i].flags & PROCEDURE_PLT) {
-			assert_int_equal(p.of[i].registers.core, 0);
-			assert_int_equal(p.of[i].registers.vec, 0);
+	own_code_open(&own);
+	assert_int_equal(own.private.count, own.count);
+	for (uint32_t i = 0; i < own.count; i++) {
+		struct regset registers = own.private.of[i].registers;
+		if (own.procedures[i].flags & PROCEDURE_PLT) {
+			assert_int_equal(registers.core, 0);
+			assert_int_equal(registers.vec, 0);
 			continue;
 		}
 		all++;
-		have += (p.of[i].registers.core & UINT32_MAX) != 0;
-		have_vec += p.of[i].registers.vec != 0;
+		have += (registers.core & UINT32_MAX) != 0;
+		have_vec += registers.vec != 0;
 	}
 	assert_true(all > 100 && have * 10 > all * 9 && have_vec * 10 > all * 9);
-	private_release(&p);
-	flow_close(f);
-	image_close(im);
+	own_code_close(&own);
 }
 
 int main(void)

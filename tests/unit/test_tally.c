@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "flow/effects.h"
-#include "flow/private.h"
 #include "made_code.h"
+#include "own_code.h"
 #include "tally/solve.h"
 
 enum {
@@ -446,30 +446,21 @@ static void counts_of_made_procedures_follow_from_their_counters(void **state)
 
 static void so_do_those_of_this_program(void **state)
 {
-	struct image *im;
-	struct flow *f;
-	struct err e;
+	struct own_code own;
 	struct arena a;
-	struct private_registers p;
 	struct planned planned = {0};
-	uint32_t count;
 	(void)state;
 	arena_init(&a);
-	assert_int_equal(image_open(&im, "/proc/self/exe", &e), 0);
-	assert_int_equal(flow_open(&f, im, &e), 0);
-	flow_discover(f);
-	flow_procedures(f, &count);
-	private_find(&p, f);
+	own_code_open(&own);
 	for (int i = 0; i < OF_THIS_PROGRAM; i++) {
-		uint32_t n = made_random(count);
-		check_procedure(f, flow_cfg(f, n, &a, &a), p.of[n].registers, &planned, &a);
+		uint32_t n = made_random(own.count);
+		check_procedure(own.flow, flow_cfg(own.flow, n, &a, &a),
+				own.private.of[n].registers, &planned, &a);
 		arena_clear(&a);
 	}
 	assert_true(planned.procedures > OF_THIS_PROGRAM * 9 / 10);
 	assert_true(planned.held > 0); /* few if it is instrumented: most loops make calls then */
-	private_release(&p);
-	flow_close(f);
-	image_close(im);
+	own_code_close(&own);
 	arena_release(&a);
 }
 

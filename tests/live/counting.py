@@ -8,7 +8,6 @@ profile, and compares with the truth that victims tell.
 
 import bisect
 import collections
-import fnmatch
 import functools
 import os
 import platform
@@ -21,8 +20,10 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT / "tests/cli"), str(ROOT / "tests/corpus")]
+from victims import ROOT, run_tool, serve, shell_status
+from victims import unchanged as check_unchanged
+
+sys.path.insert(0, str(ROOT / "tests/corpus"))
 import machine  # noqa: E402
 from case import SONDE, Skip  # noqa: E402
 
@@ -75,13 +76,6 @@ SEVERAL_CONDITIONS = {"both", "both_break", "either", "comparing", "deep"}
 SPLIT = {"shared"}
 # Counted as a region.
 REGIONS = {"irreducible"}
-
-
-def run_tool(*command, **more):
-    done = subprocess.run(command, capture_output=True, check=False, **more)
-    if done.returncode:
-        raise AssertionError(f"{' '.join(map(str, command))}: {done.stderr.decode()[-1000:]}")
-    return done.stdout.decode()
 
 
 def find(name):
@@ -168,8 +162,7 @@ def run(command, truth=None, **more):
                               check=False, env={**environment(truth), **more.pop("env", {})}, **more)
     except subprocess.TimeoutExpired as why:
         raise AssertionError(f"hangs: {' '.join(map(str, command))} {(why.stderr or b'')[-500:]}") from None
-    status = done.returncode if done.returncode >= 0 else 128 - done.returncode
-    return done.stdout, done.stderr.decode(errors="replace"), status
+    return done.stdout, done.stderr.decode(errors="replace"), shell_status(done.returncode)
 
 
 @functools.lru_cache(None)
@@ -184,10 +177,7 @@ def count(command, *options, truth=None, unchanged=True, **more):
         path = f.name
     out, err, status = run([SONDE, "count", *options, "-o", path, "--", *command], truth, **more)
     if unchanged:
-        expected = native(*command)
-        if (out, status) != expected:
-            raise AssertionError(f"status {status} instead of {expected[1]}, output "
-                                 f"{'same' if out == expected[0] else 'differs: ' + repr(out[-300:])}; {err[-1500:]}")
+        check_unchanged((out, err, status), native(*command))
     if not os.path.exists(path):
         raise AssertionError(f"no profile; status {status}, {err[-1500:]}")
     return Profile(path)
@@ -449,24 +439,13 @@ def compared(build, victims, *options, least=1):
 
 
 def main():
-    if sys.argv[1:2] == ["list"]:
-        print("\n".join(BUILDS))
-    elif sys.argv[1:2] == ["build"] and len(sys.argv) > 2:
-        Path(sys.argv[2]).mkdir(parents=True, exist_ok=True)
-        shutil.copy(library(), sys.argv[2])
-        for name in BUILDS:
-            if fnmatch.fnmatch(name, sys.argv[3] if len(sys.argv) > 3 else "*"):
-                try:
-                    shutil.copy(victim(name), sys.argv[2])
-                except Skip as why:
-                    print(f"{name}: {why}", file=sys.stderr)
-    elif sys.argv[1:2] == ["compare"] and len(sys.argv) > 3:
+    if sys.argv[1:2] == ["compare"] and len(sys.argv) > 3:
         program, truth = os.path.realpath(sys.argv[2]), FOLDER / "truth"
         profile = count([program, *sys.argv[3:]], "--images", "all", truth=truth)
         wrong, compared = differences(profile, truth, Places(program, library()), "O0" not in program)
         print("\n".join(wrong + [f"{len(wrong)} of {compared} differ"]))
         profile.check()
-    else:
+    elif not serve(sys.argv[1:], BUILDS, victim, library):
         sys.exit(__doc__)
 
 

@@ -5,7 +5,6 @@ harness (build/tests/probe), and compares what they print, and what was counted 
     probing.py build FOLDER [PATTERN]    keeps the programs; PROBE_ARCH=x86_64 makes them for that machine
 """
 
-import fnmatch
 import os
 import platform
 import shutil
@@ -16,9 +15,8 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tests/cli"))
-from case import Skip, same  # noqa: E402
+from victims import ROOT, run_tool, serve, shell_status, unchanged
+from case import Skip  # noqa: E402
 
 HARNESS = str(Path(os.environ.get("BUILD", ROOT / "build")).resolve() / "tests/probe")
 SOURCES = ROOT / "tests/victims/probe"
@@ -53,12 +51,6 @@ VICTIMS = ("calls", "paths", "deep", "loops", "shapes", "exceptions", "jumps", "
 LACKING = {"musl": {"exceptions", "contexts"}, "musl-static": {"exceptions", "contexts", "loading"},
            "static": {"loading"}, "static-pie": {"loading"}}
 QUICK = tuple(v for v in VICTIMS if v != "waits")
-
-
-def run_tool(*command):
-    done = subprocess.run(command, capture_output=True, check=False)
-    if done.returncode:
-        raise AssertionError(f"{' '.join(map(str, command))}: {done.stderr.decode()[-1000:]}")
 
 
 def sources(name):
@@ -144,8 +136,7 @@ def run(command, truth=None, stdin=None, limit=LIMIT, cwd=None):
                 os.killpg(process.pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-    status = process.returncode if process.returncode >= 0 else 128 - process.returncode
-    return out, err.decode(errors="replace"), status
+    return out, err.decode(errors="replace"), shell_status(process.returncode)
 
 
 NATIVE = {}
@@ -168,15 +159,6 @@ def harness(mode, *options, command=(), truth=None, **more):
         out, err, status = run(whole, truth, **more)
         lines = Path(report.name).read_text(errors="replace").splitlines()
     return out, err, status, lines
-
-
-def unchanged(result, expected):
-    """The program printed the same and ended the same as without probes."""
-    out, err, status, _ = result
-    if (out, status) != expected:
-        note = "" if len(out) > 2000 else f": {out.decode(errors='replace')!r}"
-        raise AssertionError(f"status {status} instead of {expected[1]}, output "
-                             f"{'same' if out == expected[0] else 'differs' + note}; {err[-1500:]}")
 
 
 def summary(lines):
@@ -240,25 +222,5 @@ def compare(truth, lines, kinds, minimum=10, only=None):
 COUNTED = ("calls", "left", "entered", "exited", "iterated", "ended")
 
 
-def keep(name, folder):
-    try:
-        shutil.copy(victim(name), folder)
-    except Skip as why:
-        print(f"{name}: {why}", file=sys.stderr)
-
-
-def main():
-    if sys.argv[1:2] == ["list"]:
-        print("\n".join(BUILDS))
-    elif sys.argv[1:2] == ["build"] and len(sys.argv) > 2:
-        Path(sys.argv[2]).mkdir(parents=True, exist_ok=True)
-        shutil.copy(library(), sys.argv[2])
-        for name in BUILDS:
-            if fnmatch.fnmatch(name, sys.argv[3] if len(sys.argv) > 3 else "*"):
-                keep(name, sys.argv[2])
-    else:
-        sys.exit(__doc__)
-
-
-if __name__ == "__main__":
-    main()
+if __name__ == "__main__" and not serve(sys.argv[1:], BUILDS, victim, library):
+    sys.exit(__doc__)

@@ -15,7 +15,7 @@ struct count_reader {
 				    others that were not counted */
 	uint64_t merged, cut;    /* calls of contexts that are those of others: see
 				    struct rt_count */
-	uint64_t contradictions; /* of them, those whose counters contradict each other */
+	uint64_t contradictions; /* contexts whose counters contradict each other */
 	/* While a thread is read; may be NULL. */
 	void (*progress)(void *ctx, uint32_t done, uint32_t total);
 	void *ctx;

@@ -92,7 +92,8 @@ static uint64_t whole_pages(uint64_t size)
 	return (size + page - 1) & ~(page - 1);
 }
 
-/* As large as all code of the image, so that whole programs need few regions. */
+/* For all procedures of the image that are to change now, so that whole programs need few regions.
+ */
 static uint64_t region_size(const struct target *t, const struct site *site)
 {
 	uint64_t dirty = 0;

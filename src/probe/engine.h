@@ -5,10 +5,12 @@
  *	engine_add(), engine_commit()    subjects go in, in one stop of the process
  *	engine_read()                    values so far, without stopping anything
  *	engine_remove(), engine_commit()
+ *	engine_count(), engine_commit()  whole images are counted, from now on to the end
+ *	engine_read_counts()             what was counted; exact once the process is left or gone
  *	engine_free()                    takes everything out and leaves
  *
  * A target is one process under study; fork makes another one, exec starts it anew. All calls have
- *to come from one thread of ours. */
+ * to come from one thread of ours. */
 #pragma once
 #include "patch/fragment.h"
 #include "probe/contexts.h"

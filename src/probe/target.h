@@ -1,11 +1,11 @@
 /* One process under study, as the engine's files see it.
  *
  *	inject.c    the data region and the runtime's text in the program; taking them out again
- *	layout.c    where code and stacks are
+ *	layout.c    where code and stacks are; images.c the images that are mapped
  *	areas.c     an area for each thread; what dead threads left
  *	contexts.c  counting: the state of each thread; contexts_fork.c in a forked child;
  *	            contexts_met.c when it begins, contexts_left.c when it ends meanwhile
- *	plan.c      subjects -> spots -> fragments
+ *	plan.c      subjects -> spots -> fragments; tally.c the probes of counted procedures
  *	code_memory.c  room for fragments near the code they serve
  *	batch.c     everything that happens while the process is stopped
  *	settle.c    threads out of probes, and their stacks

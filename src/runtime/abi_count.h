@@ -6,15 +6,18 @@
  * Code in the program does what is usual by itself:
  *
  *	entry   area -> top frame, the caller's -> its context and key -> slot of the key's site:
- *	        its child is of this procedure? It is the context; its call is counted, and a
- *	        frame is pushed if the procedure has one
+ *	        its child is of this procedure? It is the context, or else what the table of
+ *	        callees leads to; its call is counted, and a frame is pushed if the procedure
+ *	        has one
  *	call    writes the top frame's key
  *	behind  area -> top frame: if its key is what was written, its context is ours
  *	exit    pops the frame
  *
- * and calls the runtime for all else. The context's own `area`, not the thread's, is where an
- * activation finds its frame to write a key or to pop it: if it could not get a context it has the
- * sink, and touches nobody's frames. Slots never lead to 0 but to `nobody`, who is of no procedure.
+ * and calls the runtime for all else. Where registers are to spare, calls and returns pass the top
+ * frame in them, and the area is looked at only if that fails (tally/calls.c). The context's own
+ * `area`, not the thread's, is where an activation finds its frame to write a key or to pop it: if
+ * it could not get a context it has the sink, and touches nobody's frames. Slots never lead to 0,
+ * but to `nobody`, who is of no procedure.
  *
  *	count area   struct rt_count, then what is named RT_COUNT_* below
  *	heap         records behind each other: contexts, and edges (see struct rt_edge); the first

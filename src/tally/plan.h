@@ -1,7 +1,7 @@
 /* What is counted in a procedure, and how all the rest follows from it.
  *
- * The counters of a procedure's context (runtime/abi.h) are on the chords of a net (chords.h) made
- * of its flow graph: each block is an edge between two nodes, so that a counter may stand at a
+ * The counters of a procedure's context (runtime/abi_count.h) are on the chords of a net (chords.h)
+ * made of its flow graph: each block is an edge between two nodes, so that a counter may stand at a
  * block as well as on a way between two; and what an indirect jump does is one way to a hub that
  * leads to all its targets, because ways of indirect jumps are hard to tell apart.
  *

@@ -3,7 +3,7 @@
  *	address length kind target [class op core-reads core-writes vec-reads vec-writes stack]
  *
  * in hexadecimal but for the names; with --full the part in brackets too. Length 0 is no
- *instruction; the sweep then goes on at the next byte that may start one.
+ * instruction; the sweep then goes on at the next byte that may start one.
  *
  *	decode_dump [--full] FILE                executable sections of an ELF file
  *	decode_dump [--full] --raw MACHINE FILE  bytes, as if they stood at address 0 */

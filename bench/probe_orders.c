@@ -2,7 +2,7 @@
  *
  *	probe_orders PID                 orders come on standard input, each is answered by a line
  *	probe_orders --all FILE CMD ARGS counts entries and exits of all procedures of CMD, and of
- *the libraries that it is loaded with
+ * the libraries that it is loaded with
  *
  * Orders: "in counters|METRICS|METRICS,path NAME[,NAME...]", where METRICS is a number, a set of
  * 1 << enum rt_metric; "out" takes everything out; "hits" tells what was counted since the last

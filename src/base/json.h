@@ -1,5 +1,5 @@
 /* Writes JSON into a text as it goes; commas and nesting are kept here. Each object of an array
- *starts a line of its own, so that large output stays friendly to line-based tools.
+ * starts a line of its own, so that large output stays friendly to line-based tools.
  *
  *	struct json j = JSON_INIT(&text);
  *	json_object(&j, NULL);
@@ -7,7 +7,7 @@
  *	json_end(&j);
  *
  * `key` is the member's name inside an object and NULL inside an array and at the top. Strings may
- *hold any bytes: what is not UTF-8 comes out as U+FFFD. */
+ * hold any bytes: what is not UTF-8 comes out as U+FFFD. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

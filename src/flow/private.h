@@ -2,14 +2,14 @@
  * code put into it may hold a value there wherever the procedure itself has none.
  *
  * Conventions promise this of some registers, arch->private_candidates. But assembly has
- *conventions of its own, and with interprocedural register allocation compilers keep values over
- *calls of procedures that they know not to destroy them. So an image's own code has to agree. A
- *candidate is not private to a procedure
+ * conventions of its own, and with interprocedural register allocation compilers keep values over
+ * calls of procedures that they know not to destroy them. So an image's own code has to agree. A
+ * candidate is not private to a procedure
  *
  *	expected   that reads at its entry what its caller left there, or calls one that does
- *	held       that itself reads, behind a call, what was there before or comes from there; or
- *that reads it in code that no known path leads to kept       through which a caller keeps a value,
- *or from which it gets one
+ *	held       that itself reads, behind a call, what was there before or comes from there;
+ *	           or that reads it in code that no known path leads to
+ *	kept       through which a caller keeps a value, or from which it gets one
  *
  * and to no procedure of an image in which
  *

@@ -6,10 +6,10 @@
  *	a debuginfod server                       if the user named one, by build id
  *
  * where ROOT is /usr/lib/debug. What dwz moved out of several files to share it is in an alternate
- *file, which .gnu_debugaltlink of the debug file names by path and build id.
+ * file, which .gnu_debugaltlink of the debug file names by path and build id.
  *
  * libdebuginfod is loaded only when a server is asked: it brings some twenty libraries, and 6 ms,
- *with it. */
+ * with it. */
 #include <dlfcn.h>
 #include <elfutils/debuginfod.h>
 #include <errno.h>

@@ -1,10 +1,10 @@
 /* What the parts of the DWARF reader share. Nothing outside image/ sees it.
  *
  * libdw opens the sections, finds units, and reads addresses, strings, range lists and references
- *across units and files. Going through the entries of a unit and running line programs is done here
- *on the bytes: libdw keeps whatever it reads until the handle is closed, walks a subtree once for
- *each level above it where the compiler wrote no sibling attributes, and sorts line rows without
- *telling which of them belong to functions that the linker threw away.
+ * across units and files. Going through the entries of a unit and running line programs is done
+ * here on the bytes: libdw keeps whatever it reads until the handle is closed, walks a subtree once
+ * for each level above it where the compiler wrote no sibling attributes, and sorts line rows
+ * without telling which of them belong to functions that the linker threw away.
  *
  *	debug_find.c      where the information is: image, separate file, alternate file, server
  *	debug_sections.c  sections of an ELF file in memory, decompressed

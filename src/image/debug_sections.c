@@ -1,9 +1,9 @@
 /* Sections of an ELF file in memory, and a copy of the debugging ones with all compression taken
- *off.
+ * off.
  *
  * Compressed sections are SHF_COMPRESSED with a header of their own, or of the older kind: named
- *.zdebug_* and starting with "ZLIB" and the size, big-endian. The copy is an ELF file of the same
- *section numbers in which all other sections are empty:
+ * .zdebug_* and starting with "ZLIB" and the size, big-endian. The copy is an ELF file of the same
+ * section numbers in which all other sections are empty:
  *
  *	ELF header | section headers | section names | sections, each 8-aligned */
 #include <elf.h>

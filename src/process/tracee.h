@@ -8,8 +8,8 @@
  *	tracee_resume() or tracee_detach()
  *
  * Threads end at any time, also while stopped (SIGKILL): every function copes with one that is
- *gone, which is told by tracee_next() in the end. All calls have to come from one thread of ours:
- *the kernel knows the tracer by its thread. */
+ * gone, which is told by tracee_next() in the end. All calls have to come from one thread of ours:
+ * the kernel knows the tracer by its thread. */
 #pragma once
 #include "base/err.h"
 #include "isa/registers.h"

@@ -5,8 +5,8 @@
  *	kind class [flags] | op operands | stack | reads | writes
  *
  * where a plain kind, OP_OTHER, an unmoved stack pointer and empty sets are left out. Everything
- *stands at PC. That the words are what the rows say they are, and that the decoder agrees with
- *others on far more of them, is what bench/decode-oracle checks. */
+ * stands at PC. That the words are what the rows say they are, and that the decoder agrees with
+ * others on far more of them, is what bench/decode-oracle checks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

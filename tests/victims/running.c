@@ -1,6 +1,6 @@
 /* Runs until its standard input ends, and does the same all the time: what is counted of it
- *meanwhile must be in fixed ratios, whenever counting begins and ends. Each round is checked, and
- *at its end it tells how many were wrong.
+ * meanwhile must be in fixed ratios, whenever counting begins and ends. Each round is checked, and
+ * at its end it tells how many were wrong.
  *
  *	running THREADS    each with all the work; another one sleeps deep in recursion, one waits
  *	                   in a read

@@ -1,7 +1,7 @@
 /* A64 instructions as rows of data.
  *
  * A row's pattern is the 32 bits of the encoding, highest first, as Arm's manual prints them.
- *Blanks only separate fields. The characters are
+ * Blanks only separate fields. The characters are
  *
  *	0 1  fixed bits                      x  any value
  *

@@ -185,13 +185,14 @@ static struct flat *flat_of(struct reading *d, const struct study *y)
 	return *flat;
 }
 
-/* In the middle of a block, if `va` is known. */
-static struct tally_departure place_of(const struct study *y, uint64_t va)
+/* In a block, if `va` is known. `arriving`: on the way to it, from elsewhere. */
+static struct tally_departure place_of(const struct study *y, uint64_t va, bool arriving)
 {
 	struct tally_place p = {.block = BLOCK_NONE};
 	if (va)
 		p = tally_place(&y->tally, y->what.code->flow, va);
-	return (struct tally_departure){.block = p.block, .insn = p.insn};
+	return (struct tally_departure){
+		.block = p.block, .insn = p.insn, .arriving = arriving && p.first};
 }
 
 /* Loops that are running in a frame: their executions so far are not in the counters yet. */
@@ -212,10 +213,9 @@ static void add_running(const struct study *y, const struct counted_frame *f, ui
 static struct tally_departure left_in(const struct study *y, const struct counted_frame *f,
 				      uint64_t *words)
 {
-	struct tally_departure d = place_of(y, f->site ? 0 : f->va);
+	struct tally_departure d = place_of(y, f->site ? 0 : f->va, f->arriving);
 	bool in_call = f->site && f->site <= y->tally.site_count;
 	d.site = f->site;
-	d.arriving = f->arriving;
 	d.left = 1;
 	add_running(y, f, in_call ? y->tally.sites[f->site - 1].block : d.block, words);
 	return d;
@@ -232,7 +232,7 @@ static const struct tally_departure *departures_of(struct reading *d, uint32_t c
 		const struct counted_departure *x = &t->departures[i];
 		if (x->context != context)
 			continue;
-		struct tally_departure at = place_of(y, x->site ? 0 : x->va);
+		struct tally_departure at = place_of(y, x->site ? 0 : x->va, x->arriving);
 		at.site = x->site;
 		at.left = x->left;
 		at.resumed = x->resumed;
@@ -261,7 +261,6 @@ static void add_counters(struct reading *d, uint32_t context, uint64_t calls)
 	struct tally_reading r = {.words = words, .calls = calls};
 	r.departures = departures_of(d, context, words, &r.departure_count);
 	int64_t *counts = tally_solve(&y->tally, &r, &good, d->tmp);
-	d->r->contexts++;
 	d->r->contradictions += !good;
 	struct flat *flat = flat_of(d, y);
 	add_runs(d, context, &r, counts, flat);

@@ -10,7 +10,6 @@ struct count_reader {
 	struct images *images;
 	struct studies *studies;
 	uint32_t instructions, calls, runs; /* metrics */
-	uint64_t contexts;                  /* read so far */
 	uint64_t dropped;        /* calls in signal handlers that interrupted the runtime, and
 				    others that were not counted */
 	uint64_t merged, cut;    /* calls of contexts that are those of others: see

@@ -336,6 +336,13 @@ static void tell_losses(struct count_session *s)
 		     "the counting of others mostly",
 		     r->dropped);
 	}
+	if (r->contradictions && !s->partial[0]) {
+		facts_number(&s->profile, "contradictions", (double)r->contradictions, 0);
+		tell(s,
+		     "the counts of %" PRIu64 " call paths contradict each other, and figures may "
+		     "be wrong by as much",
+		     r->contradictions);
+	}
 	if (r->merged)
 		facts_number(&s->profile, "merged", (double)r->merged, 0);
 	if (r->cut)

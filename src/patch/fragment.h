@@ -146,7 +146,8 @@ struct fragment_request {
 	bool relocate;                       /* relocate even if displacing would do */
 	const struct intrusions *intrusions; /* of the image; may be NULL, at one's own risk */
 	/* What has to run in relocated code where control comes in from unknown code or from the
-	 * middle of other procedures; NULL: nothing. All registers are live there. */
+	 * middle of other procedures; NULL: nothing. All registers are live there. Its argument is
+	 * told where: the distance from the procedure's start is in bits 32 to 62. */
 	const struct emit_probe *recover;
 };
 

@@ -319,6 +319,17 @@ static void emit_block(struct relocation *r, uint32_t block)
 		emit_sides(r);
 }
 
+/* See fragment_request. */
+static void emit_recover(struct relocation *r, const struct arrival *a)
+{
+	struct plan *p = r->p;
+	struct emit_probe recover = *p->r->recover;
+	uint32_t count;
+	uint64_t start = flow_procedures(p->r->flow, &count)[p->r->procedure].start;
+	recover.argument |= ((a->va - start) & INT32_MAX) << 32;
+	p->ops->probe(&p->e, &recover);
+}
+
 /* Probes only for those who come from outside. */
 static void emit_arrivals(struct relocation *r)
 {
@@ -333,7 +344,7 @@ static void emit_arrivals(struct relocation *r)
 		a->label = emit_label(&p->e);
 		emit_place(&p->e, a->label);
 		if (recovers)
-			p->ops->probe(&p->e, p->r->recover);
+			emit_recover(r, a);
 		if (probed)
 			emit_probes(p, a->block, AT_ARRIVAL, 0);
 		p->ops->go(&p->e, (struct emit_target){.label = a->inner});

@@ -35,7 +35,8 @@ struct counted_call {
  * without having come from them (setjmp, activations that were met in the middle). */
 struct counted_departure {
 	uint32_t context, site;
-	uint64_t va; /* site 0: before this instruction; 0: not known where */
+	uint64_t va;   /* site 0: before this instruction; 0: not known where */
+	bool arriving; /* and before what is counted there, if that is the first of its block */
 	uint64_t left, resumed;
 };
 

@@ -91,19 +91,33 @@ static bool zero_trips(const struct context_heap *h, uint8_t *from, uint64_t siz
 	return w.complete;
 }
 
+/* Activations that the child comes back to have not begun there. */
+static void note_frames(struct target *child, uint32_t slot, const struct context_heap *h,
+			uint8_t *from, uint64_t size)
+{
+	struct shadow_walk w = {.heap = h, .at = from, .end = from + size};
+	while (shadow_next(&w))
+		contexts_note_met(&child->slots[slot], w.frame->context,
+				  (uint32_t)(w.frame->key >> RT_KEY_SITE), 0);
+}
+
 /* Has all of `frames` that is good. */
 static void put_frames(struct target *child, const struct context_heap *h, struct fork_frames *f)
 {
 	uint64_t area = RT_COUNT_AREA(f->slot), root = area + RT_COUNT_ROOT;
 	struct rt_aside *asides = f->frames.asides;
 	bool good = zero_trips(h, f->frames.shadow, f->frames.size);
-	if (good)
+	if (good) {
 		region_write(child, f->frames.top, f->frames.shadow, f->frames.size);
+		note_frames(child, f->slot, h, f->frames.shadow, f->frames.size);
+	}
 	target_area(child, f->slot)->top = child->base + (good ? f->frames.top : root);
-	for (uint32_t i = 0; i < f->frames.aside_count; i++)
+	for (uint32_t i = 0; i < f->frames.aside_count; i++) {
 		if (asides[i].bytes > sizeof(asides[i].frames) ||
 		    !zero_trips(h, asides[i].frames, asides[i].bytes))
 			asides[i].bytes = 0;
+		note_frames(child, f->slot, h, asides[i].frames, asides[i].bytes);
+	}
 	region_write(child, area + RT_COUNT_ASIDES, asides,
 		     f->frames.aside_count * sizeof(*asides));
 }

@@ -191,15 +191,14 @@ static uint32_t child_of(struct meeting *m, uint32_t parent, uint32_t site, uint
 
 /* ---- activations ---- */
 
-static void note(struct meeting *m, const struct standing *s, uint64_t context)
+void contexts_note_met(struct thread_slot *slot, uint64_t context, uint32_t site, uint64_t va)
 {
-	struct thread_slot *slot = &m->target->slots[m->slot];
-	vec_each (x, &slot->met) /* the last ones are likely */
-		if (x->context == context && x->site == s->call && x->va == s->va) {
+	vec_each (x, &slot->met)
+		if (x->context == context && x->site == site && x->va == va) {
 			x->times++;
 			return;
 		}
-	vec_push(&slot->met, (struct met){context, s->call, s->va, 1});
+	vec_push(&slot->met, (struct met){context, site, va, 1});
 }
 
 static void begin_loops(struct meeting *m, const struct standing *s, uint32_t context,
@@ -235,7 +234,8 @@ static uint32_t add_activation(struct meeting *m, const struct standing *s, uint
 	if (s->call)
 		shadow_of(&f)->key += (uint64_t)tally_key(s->tally, s->call);
 	if (s->call || s->va) {
-		note(m, s, m->made.data[x].address);
+		contexts_note_met(&m->target->slots[m->slot], m->made.data[x].address, s->call,
+				  s->va);
 		begin_loops(m, s, x, &f);
 	}
 	if (f.size)

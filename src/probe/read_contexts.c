@@ -145,16 +145,32 @@ static void each_entry(struct reader *r, uint64_t table, uint32_t count, size_t 
 	}
 }
 
+/* See RT_PLACE; 0 if there is no such procedure. */
+static uint64_t place_va(const struct target *t, uint32_t procedure, uint32_t place)
+{
+	if (!procedure || procedure > t->counted.len)
+		return 0;
+	int64_t distance = (int32_t)(place << 1) / 2;
+	return t->sites.data[t->counted.data[procedure - 1].site].start + (uint64_t)distance;
+}
+
 static void add_departure(struct reader *r, uint32_t number, const void *entry)
 {
 	const struct rt_departure *d = entry;
 	uint32_t context = d->context ? index_of(r, d->context) : CONTEXT_NONE;
 	(void)number;
-	if (context != CONTEXT_NONE)
-		vec_push(&r->departures, (struct counted_departure){.context = context,
-								    .site = (uint32_t)d->site,
-								    .left = d->left,
-								    .resumed = d->resumed});
+	if (context == CONTEXT_NONE)
+		return;
+	struct counted_departure x = {.context = context,
+				      .site = (uint32_t)d->site,
+				      .left = d->left,
+				      .resumed = d->resumed};
+	if (x.site & RT_PLACE) {
+		x.va = place_va(r->target, r->contexts.data[context].procedure, x.site);
+		x.arriving = true;
+		x.site = 0;
+	}
+	vec_push(&r->departures, x);
 }
 
 static void add_trips(struct reader *r, uint32_t number, const void *entry)

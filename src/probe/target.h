@@ -350,6 +350,8 @@ void fork_frames_free(struct fork_frames *f);
 /* After settle_threads(), from the walk `first` on: what is running of procedures that are about to
  * be counted. */
 void contexts_meet(struct target *t, uint32_t first);
+/* Control appears in a context: in a call, or at `va`. */
+void contexts_note_met(struct thread_slot *slot, uint64_t context, uint32_t site, uint64_t va);
 
 /* contexts_left.c */
 /* With the target stopped: all that was counted is kept, and nothing counts any more. */

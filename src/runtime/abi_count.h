@@ -131,6 +131,9 @@ struct rt_shadow {
 #define RT_KEY_SITE      48
 /* The stack pointer in a key may be so much less than it was: see tally/calls.c. */
 #define RT_KEY_SLACK 2
+/* In place of a site, where other code has jumped into the middle of a procedure: the other bits
+ * are how far from its first instruction, signed. */
+#define RT_PLACE (UINT32_C(1) << 31)
 /* The root's frame: no stack pointer is further out. */
 #define RT_ROOT_KEY RT_KEY_SP
 
@@ -145,7 +148,7 @@ struct rt_trips {
  * a hash table. */
 struct rt_departure {
 	uint64_t context; /* 0: free */
-	uint64_t site;    /* 0: it was not in a call */
+	uint64_t site;    /* 0: it was not in a call; or RT_PLACE and where */
 	uint64_t left, resumed;
 };
 

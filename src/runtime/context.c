@@ -479,20 +479,37 @@ static struct child find_outermost(const struct counting *c, uint32_t procedure)
 	return there.context ? there : make_context(c, &k);
 }
 
-struct rt_context *context_called(const struct counting *c, struct rt_context *parent,
-				  uint32_t site, uint32_t procedure)
+static struct child reach(const struct counting *c, const struct rt_context *parent, uint32_t site,
+			  uint32_t procedure)
 {
-	if (site > counted(parent->procedure)->sites)
-		site = 0;
 	struct edge_key k = {(uint64_t)parent, site, procedure};
 	struct child child = find_child(c, &k);
 	if (unlikely(!child.context))
 		child = parent->parent ? make_child(c, &k) : find_outermost(c, procedure);
 	if (unlikely(!child.context))
 		c->count->dropped_contexts++;
-	else
+	return child;
+}
+
+static uint32_t site_in(const struct rt_context *parent, uint32_t site)
+{
+	return site > counted(parent->procedure)->sites ? 0 : site;
+}
+
+struct rt_context *context_called(const struct counting *c, struct rt_context *parent,
+				  uint32_t site, uint32_t procedure)
+{
+	site = site_in(parent, site);
+	struct child child = reach(c, parent, site, procedure);
+	if (likely(child.context))
 		count_call(c, parent, site, &child);
 	return child.context;
+}
+
+struct rt_context *context_reached(const struct counting *c, const struct rt_context *parent,
+				   uint32_t site, uint32_t procedure)
+{
+	return reach(c, parent, site_in(parent, site), procedure).context;
 }
 
 struct rt_context *context_met(const struct counting *c, uint32_t procedure)

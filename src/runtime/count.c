@@ -129,17 +129,32 @@ static struct rt_context *resume(const struct counting *c, uint32_t procedure, u
 	return x;
 }
 
+/* Another procedure has jumped into the middle of this one, as if in place of its return. */
+static struct rt_context *intrude(const struct counting *c, uint32_t procedure, uint32_t place)
+{
+	shadow_strip(c);
+	const struct rt_shadow *caller = shadow_top(c);
+	struct rt_context *x =
+		context_reached(c, shadow_context(caller), key_site(caller->key), procedure);
+	if (!x)
+		return NULL;
+	shadow_push(c, x, c->sp, RT_ENTRY_UNKNOWN);
+	depart(c, (uint64_t)x, place, DEPARTURE_RESUMED);
+	return x;
+}
+
 uint64_t rt_returned(uint64_t procedure_and_site, uint64_t sp)
 {
 	struct counting c;
 	uint32_t procedure = (uint32_t)procedure_and_site,
-		 site = (uint32_t)(procedure_and_site >> 32);
+		 place = (uint32_t)(procedure_and_site >> 32), site = place & RT_PLACE ? 0 : place;
 	uint64_t key = sp | (uint64_t)site << RT_KEY_SITE;
 	if (!begin(&c, sp))
 		return sink();
 	struct rt_shadow *f = shadow_find(&c, procedure, key);
 	if (!f)
-		return finish(&c, resume(&c, procedure, site));
+		return finish(&c,
+			      site ? resume(&c, procedure, site) : intrude(&c, procedure, place));
 	if (site && key_site(f->key) != site) {
 		shadow_resume(&c, f, site);
 		f->key = key;

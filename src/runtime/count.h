@@ -49,9 +49,12 @@ static inline uint32_t key_site(uint64_t key)
 bool context_is_own(const struct counting *c, uint64_t address);
 struct rt_context *context_root(const struct counting *c);
 /* The context of a procedure that was called at the parent's site, and the call is counted; or that
- * was met there. NULL if there is no memory for it. */
+ * control has got to otherwise; or that was met, nobody knows where. NULL if there is no memory for
+ * it. */
 struct rt_context *context_called(const struct counting *c, struct rt_context *parent,
 				  uint32_t site, uint32_t procedure);
+struct rt_context *context_reached(const struct counting *c, const struct rt_context *parent,
+				   uint32_t site, uint32_t procedure);
 struct rt_context *context_met(const struct counting *c, uint32_t procedure);
 
 /* shadow.c */

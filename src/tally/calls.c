@@ -340,14 +340,15 @@ void code_land(struct coder *c, uint32_t block, uint32_t word)
 			code_put(c, code_on_edge(c, g->pred_edges[i]), owner);
 }
 
-/* There is no site that control could have come back from. */
+/* There is no site that control could have come back from; where it is, is added to the argument.
+ */
 struct emit_probe tally_recover(const struct tally *t, const struct tally_numbers *n,
 				struct arena *a)
 {
 	struct coder c = {.t = t, .n = n, .a = a};
 	begin(&c);
 	ask_runtime(&c, t->context != REG_NONE ? held_context(&c) : V3, n->returned,
-		    site_argument(&c, 0), true);
+		    site_argument(&c, RT_PLACE), true);
 	struct emit_probe probe = code_finished(&c);
 	probe.held = tally_held(t);
 	return probe;

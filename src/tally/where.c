@@ -41,15 +41,15 @@ static bool is_jumped_to(const struct cfg *g, uint32_t block)
 
 struct tally_place tally_place(const struct tally *t, const struct flow *f, uint64_t va)
 {
-	struct tally_place out = {.block = cfg_block_at(t->cfg, va)};
+	struct tally_place out = {.block = cfg_block_at(t->cfg, va), .first = true};
 	struct cursor c;
 	struct insn in;
 	if (out.block == BLOCK_NONE)
 		return out;
 	const struct block *b = &t->cfg->blocks[out.block];
 	cursor_set(&c, flow_image(f), flow_arch(f), b->start, b->size);
-	while (cursor_next(&c, DECODE_FLOW, &in) && in.pc < va)
-		out.insn++;
+	for (; cursor_next(&c, DECODE_FLOW, &in) && in.pc < va; out.insn++)
+		out.first &= (in.flags & INSN_LANDING) != 0;
 	out.call = site_at(t, va);
 	out.behind = tally_site_behind(t, va);
 	out.leaves = ends_procedure(b) && out.insn + 1 == b->insn_count;

@@ -6,6 +6,7 @@ struct tally_place {
 	uint32_t block, insn; /* it is about to execute this instruction of the block; BLOCK_NONE */
 	uint32_t call;        /* site of the instruction, or 0 */
 	uint32_t behind;      /* site of the call or system call right before it, or 0 */
+	bool first;           /* nothing is before it in the block but landing instructions */
 	bool leaves;          /* the instruction is the procedure's end */
 	bool jumped_to;       /* only indirect jumps lead to the block from outside */
 };

@@ -180,7 +180,10 @@ def count(command, *options, truth=None, unchanged=True, **more):
         check_unchanged((out, err, status), native(*command))
     if not os.path.exists(path):
         raise AssertionError(f"no profile; status {status}, {err[-1500:]}")
-    return Profile(path)
+    profile = Profile(path)
+    if "contradictions" in profile.facts and "dropped" not in profile.facts:
+        raise AssertionError(f"{profile.facts['contradictions']} contexts have counters that contradict each other")
+    return profile
 
 
 # Reading

@@ -114,8 +114,16 @@ static void drop_top(const struct counting *c)
 	c->area->top = (uint64_t)outer(c, f);
 }
 
+static void fill_frame(struct rt_shadow *f, const struct rt_shadow *head, uint32_t size)
+{
+	*f = *head;
+	for (uint32_t i = 0; i < (size - sizeof(*f)) / 8; i++)
+		f->trips[i] = 0;
+}
+
 /* A handler that comes before the frame is on top may push its own over it, and one that comes
- * afterwards has to find it complete: it is written twice. */
+ * afterwards has to find it complete: it is written twice. Whoever is met in the middle of a loop
+ * has not entered it: its trips begin here. */
 void shadow_push(const struct counting *c, const struct rt_context *context, uint64_t key,
 		 uint64_t entry_sp)
 {
@@ -124,11 +132,11 @@ void shadow_push(const struct counting *c, const struct rt_context *context, uin
 	if (size < sizeof(head) || size > RT_FRAME_MAX)
 		return;
 	struct rt_shadow *f = (struct rt_shadow *)((char *)shadow_top(c) - size);
-	*f = head;
+	fill_frame(f, &head, size);
 	keep_order();
 	c->area->top = (uint64_t)f;
 	keep_order();
-	*f = head;
+	fill_frame(f, &head, size);
 }
 
 /* ---- frames of other stacks ---- */

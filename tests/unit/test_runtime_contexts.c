@@ -540,6 +540,12 @@ static void exceptions_land(void **state)
 	assert_shadow_is_empty(p);
 }
 
+/* Frames that were there before leave anything behind. */
+static void soil_shadow(struct counted_program *p)
+{
+	memset((char *)p->bench->area->top - 16 * RT_FRAME_MAX, 0x31, 16 * RT_FRAME_MAX);
+}
+
 /* Attached in the middle: three activations are running that nobody has seen. */
 static void unknown_activations_are_met(void **state)
 {
@@ -552,12 +558,15 @@ static void unknown_activations_are_met(void **state)
 		sp -= 48 + CALL_PUSHED;
 	}
 	p->now->depth = 3;
+	soil_shadow(p);
 	come_back_behind(p, 2);
 	call_procedure(p, 1, FOUR);
 	return_to_caller(p);
 	call_procedure(p, 1, FOUR);
 	return_to_caller(p);
 	return_to_caller(p);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(frame_of(p)->trips[i], 0);
 	call_procedure(p, 3, LEAF);
 	return_to_caller(p);
 	land(p, 0);

@@ -131,6 +131,19 @@ static void add_bucket(struct counts *c, const struct bucket *b)
 	r->trips_count++;
 }
 
+/* Nobody had fewer or more: often that makes it exact. */
+static void trim_histogram(struct counts *c, const struct counts_row *r)
+{
+	if (!r->trips_count)
+		return;
+	struct counts_trips *first = &c->trips.data[r->first_trips];
+	struct counts_trips *last = first + r->trips_count - 1;
+	if (r->trip_min > first->low && r->trip_min <= first->high)
+		first->low = r->trip_min;
+	if (r->trip_max < last->high && r->trip_max >= last->low)
+		last->high = r->trip_max;
+}
+
 static void make_histograms(struct counting *x)
 {
 	VEC(struct bucket) buckets = {0};
@@ -142,6 +155,8 @@ static void make_histograms(struct counting *x)
 		qsort(buckets.data, buckets.len, sizeof(*buckets.data), by_row_and_low);
 	vec_each (b, &buckets)
 		add_bucket(x->c, b);
+	vec_each (r, &x->c->rows)
+		trim_histogram(x->c, r);
 	vec_free(&buckets);
 }
 

@@ -626,7 +626,9 @@ static void make_counted(struct profile *p)
 	struct profile_tally *t = add_tally(p, 0, 0, 1, 0);
 	t->mix[CLASS_FLOAT] = 60000000;
 	add_tally(p, 0, 1, 0, 0)->mix[CLASS_INTEGER] = 4000000;
-	add_trips(p, add_tally(p, 1, 0, 1, 100), 100, 100, 1);
+	t = add_tally(p, 1, 0, 1, 100);
+	add_trips(p, t, 64, 127, 1);
+	t->trip_min = t->trip_max = 100;
 	t = add_tally(p, 3, 0, 100, 1500);
 	t->mix[CLASS_FLOAT] = 45000000;
 	t->mix[CLASS_BRANCH] = 15000000;

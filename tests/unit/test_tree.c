@@ -581,12 +581,13 @@ static void check_calls(const struct profile *p, struct selection *s)
 }
 
 static uint64_t naive_trips(const struct profile *p, const struct selection *s, uint32_t scope,
-			    uint64_t low)
+			    uint64_t trips)
 {
 	uint64_t entries = 0;
 	vec_each (t, &p->trips) {
 		const struct profile_tally *of = &p->tallies.data[t->tally];
-		if (t->low == low && of->scope == scope && (!s->one_thread || of->thread == 1))
+		if (t->low <= trips && trips <= t->high && of->scope == scope &&
+		    (!s->one_thread || of->thread == 1))
 			entries += t->entries;
 	}
 	return entries;
@@ -633,6 +634,7 @@ static void check_counts_row(const struct profile *p, const struct selection *s,
 		const struct counts_trips *t = &c->trips.data[r->first_trips + i];
 		assert_true(!i || t->low > t[-1].high);
 		assert_int_equal(t->entries, naive_trips(p, s, r->scope, t->low));
+		assert_int_equal(t->entries, naive_trips(p, s, r->scope, t->high));
 	}
 }
 

@@ -214,6 +214,8 @@ static void add_facts(struct count_session *s)
 	facts_of_host(&s->profile);
 	if (s->o->argv)
 		facts_of_command(&s->profile, s->o->argv);
+	else
+		facts_of_process(&s->profile, s->o->pid);
 	profile_fact(&s->profile, "sampler", "counters");
 	profile_fact(&s->profile, "images", s->o->images);
 }

@@ -494,6 +494,8 @@ static void add_facts(struct path_session *s)
 	facts_of_host(p);
 	if (s->o->argv)
 		facts_of_command(p, s->o->argv);
+	else
+		facts_of_process(p, s->o->pid);
 	profile_fact(p, "sampler", "probes");
 }
 

@@ -60,14 +60,35 @@ static void add_word(struct text *t, const char *word)
 	text_char(t, '\'');
 }
 
+static void add_next_word(struct text *t, const char *word)
+{
+	if (t->len)
+		text_char(t, ' ');
+	add_word(t, word);
+}
+
 void facts_of_command(struct profile *p, char *const *argv)
 {
 	struct text t = TEXT_INIT;
-	for (; *argv; argv++) {
-		if (t.len)
-			text_char(&t, ' ');
-		add_word(&t, *argv);
-	}
+	for (; *argv; argv++)
+		add_next_word(&t, *argv);
 	profile_fact(p, "command", t.data ? t.data : "");
+	text_release(&t);
+}
+
+void facts_of_process(struct profile *p, int pid)
+{
+	struct text t = TEXT_INIT;
+	char path[32], *word = NULL;
+	size_t room = 0;
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	FILE *f = fopen(path, "re");
+	while (f && getdelim(&word, &room, 0, f) >= 0)
+		add_next_word(&t, word);
+	if (f)
+		fclose(f);
+	if (t.len)
+		profile_fact(p, "command", t.data);
+	free(word);
 	text_release(&t);
 }

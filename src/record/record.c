@@ -135,6 +135,8 @@ static void add_facts(struct recording *rec)
 	facts_of_host(p);
 	if (rec->o->argv)
 		facts_of_command(p, rec->o->argv);
+	else if (rec->o->pid_count == 1)
+		facts_of_process(p, rec->o->pids[0]);
 	facts_number(p, "hz", rec->o->hz, 0);
 	profile_fact(p, "sampler", rec->sampler->ops->name);
 	profile_fact(p, "note", rec->sampler->note);

@@ -1,11 +1,10 @@
 /* `sonde count`: counts what a program executes, that it runs or that runs already. The three
  * standard streams belong to the program; ours are a sentence or two on stderr at the end. */
-#include <inttypes.h>
-
 #include "cli/command.h"
 #include "cli/die.h"
 #include "cli/observe.h"
 #include "cli/progress.h"
+#include "cli/report_text.h"
 #include "cli/seconds.h"
 #include "count/session.h"
 
@@ -32,9 +31,11 @@ static void on_progress(void *ctx, enum count_work what, uint32_t done, uint32_t
 
 static void report(const struct count_args *a, const struct count_session *s)
 {
-	observe_done(a->output, "%" PRIu64 " instructions counted in %.1f s%s%s%s", s->instructions,
-		     s->seconds, s->partial[0] ? " (partial: " : "", s->partial,
-		     s->partial[0] ? ")" : "");
+	struct text number = TEXT_INIT;
+	add_count(&number, s->instructions);
+	observe_done(a->output, "%s instructions counted in %.1f s%s%s%s", number.data, s->seconds,
+		     s->partial[0] ? " (partial: " : "", s->partial, s->partial[0] ? ")" : "");
+	text_release(&number);
 }
 
 /* 0 seconds: to the end. */

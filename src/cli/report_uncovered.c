@@ -23,7 +23,13 @@ static int by_share(const void *a, const void *b)
 /* One that was not asked for. */
 static bool is_whole_image(const struct profile_uncovered *u)
 {
-	return !u->address && u->image != PROFILE_NONE;
+	return !u->address && !*u->name && u->image != PROFILE_NONE;
+}
+
+/* Code of an image that is of none of its own procedures: stubs and the like. */
+static bool is_other(const struct profile_uncovered *u)
+{
+	return !u->address && *u->name;
 }
 
 static void add_row(const struct report *r, const struct profile_uncovered *u, struct text *out)
@@ -50,31 +56,37 @@ static void add_row(const struct report *r, const struct profile_uncovered *u, s
 	text_release(&label);
 }
 
-static void add_numbers(struct text *out, uint32_t procedures, uint32_t images)
+/* "4 procedures, 1 image and other code that ran as they were" */
+static void add_numbers(struct text *out, uint32_t procedures, uint32_t images, uint32_t others)
 {
 	if (procedures)
 		add_counted(out, procedures, "procedure", "procedures");
-	text_add(out, procedures && images ? " and " : "");
+	if (procedures && images)
+		text_add(out, others ? ", " : " and ");
 	if (images)
 		add_counted(out, images, "image", "images");
-	text_add(out, procedures + images == 1 ? " that ran as it was" : " that ran as they were");
+	if (others)
+		text_add(out, procedures + images ? " and other code" : "code");
+	text_add(out, procedures + images + !!others == 1 ? " that ran as it was"
+							  : " that ran as they were");
 }
 
 void uncovered_table(const struct report *r, struct text *out)
 {
 	VEC(const struct profile_uncovered *) list = {0};
-	uint32_t shown = 0, images = 0;
+	uint32_t shown = 0, images = 0, others = 0;
 	uint64_t share = 0;
 	vec_each (u, &r->profile->uncovered) {
 		vec_push(&list, u);
 		images += is_whole_image(u);
+		others += is_other(u);
 		share += u->share == PROFILE_NONE ? 0 : u->share;
 	}
 	if (!list.len)
 		return;
 	qsort(list.data, list.len, sizeof(*list.data), by_share);
 	text_add(out, "not counted ");
-	add_numbers(out, list.len - images, images);
+	add_numbers(out, list.len - images - others, images, others);
 	if (list.data[0]->share != PROFILE_NONE)
 		text_printf(out, ", %.1f%% of the time by samples", percent_of(share, 1000000));
 	text_char(out, '\n');

@@ -66,6 +66,11 @@ bool count_chooses(struct count_choice *c, int pid, const char *path)
 	return chosen;
 }
 
+bool count_may_choose(const char *path)
+{
+	return !is_linker(path);
+}
+
 const char *count_why_not(const char *path)
 {
 	return is_linker(path) ? "the dynamic linker is never counted" : "not asked for (--images)";

@@ -12,6 +12,8 @@ struct count_choice {
 };
 
 bool count_chooses(struct count_choice *c, int pid, const char *path);
+/* Whether there is any choice of images that this one is in. */
+bool count_may_choose(const char *path);
 /* Why an image was not chosen. */
 const char *count_why_not(const char *path);
 /* The next word that chose nothing, from word number *at on; false if there is none. */

@@ -4,12 +4,13 @@
 #include "count/choose.h"
 #include "sample/sampler.h"
 
-enum { HZ = 97 };
+enum { HZ = 97, FEW = 5 /* samples that tell nothing */ };
 
 /* Code that runs as it was. */
 struct uncovered {
 	struct code *code;
-	uint64_t va; /* of the procedure; 0: the image was not to be counted */
+	enum counted_status status;
+	uint64_t va; /* of the procedure, if it was refused, and why */
 	enum refusal why;
 	uint64_t samples;
 };
@@ -26,13 +27,14 @@ struct coverage {
 
 /* ---- samples ---- */
 
-static struct uncovered *uncovered_at(struct coverage *c, struct code *code, uint64_t va)
+static struct uncovered *uncovered_at(struct coverage *c, struct code *code,
+				      enum counted_status status, uint64_t va)
 {
-	const uint64_t key[] = {code->id, va};
+	const uint64_t key[] = {code->id, status, va};
 	uint32_t next = c->list.len;
 	uint32_t at = hashmap_add(&c->at, hash_bytes(key, sizeof(key), 0), next);
 	if (at == next)
-		vec_push(&c->list, (struct uncovered){.code = code, .va = va});
+		vec_push(&c->list, (struct uncovered){.code = code, .status = status, .va = va});
 	return &c->list.data[at];
 }
 
@@ -48,7 +50,7 @@ static void on_sample(void *ctx, const struct sample *s)
 	struct counted_place p = engine_counted_place(t, s->registers.pc);
 	c->samples++;
 	if (p.status != PLACE_COUNTED && p.code)
-		uncovered_at(c, p.code, p.status == PLACE_REFUSED ? p.va : 0)->samples++;
+		uncovered_at(c, p.code, p.status, p.status == PLACE_REFUSED ? p.va : 0)->samples++;
 }
 
 static void ignore_map(void *ctx, const struct mapping_event *m)
@@ -137,16 +139,31 @@ void coverage_take(struct coverage *c, struct target *const *targets, uint32_t c
 
 void coverage_refused(struct coverage *c, const struct counted_procedure *p)
 {
-	uncovered_at(c, p->code, p->va)->why = p->refused;
+	uncovered_at(c, p->code, PLACE_REFUSED, p->va)->why = p->refused;
 }
 
-static const char *name_of(struct profile *p, const struct uncovered *u)
+static const char *procedure_name(struct profile *p, const struct uncovered *u)
 {
 	uint32_t count, i = flow_procedure_at(u->code->flow, u->va);
 	const struct procedure *list = flow_procedures(u->code->flow, &count);
-	if (!u->va || i == UINT32_MAX || !list[i].name)
-		return "";
-	return arena_strdup(&p->arena, list[i].name);
+	return i == UINT32_MAX || !list[i].name ? "" : arena_strdup(&p->arena, list[i].name);
+}
+
+/* "": it is the whole image. */
+static const char *name_of(struct profile *p, const struct uncovered *u)
+{
+	if (u->status == PLACE_REFUSED)
+		return procedure_name(p, u);
+	return u->status == PLACE_STUB      ? "linkage stubs"
+	       : u->status == PLACE_BETWEEN ? "code outside of procedures"
+					    : "";
+}
+
+static const char *reason_of(struct profile *p, const struct uncovered *u)
+{
+	if (u->status == PLACE_REFUSED)
+		return arena_printf(&p->arena, "a point of it %s", refusal_text[u->why]);
+	return u->status == PLACE_NO_COUNT ? count_why_not(u->code->path) : "never counted";
 }
 
 static uint32_t share_of(const struct coverage *c, const struct uncovered *u)
@@ -154,18 +171,30 @@ static uint32_t share_of(const struct coverage *c, const struct uncovered *u)
 	return c->samples ? (uint32_t)(u->samples * 1000000 / c->samples) : PROFILE_NONE;
 }
 
+const char *coverage_missed(const struct coverage *c, unsigned *percent)
+{
+	const struct uncovered *most = NULL;
+	uint64_t samples = 0;
+	vec_each (u, &c->list) {
+		if (u->status != PLACE_NO_COUNT || !count_may_choose(u->code->path))
+			continue;
+		samples += u->samples;
+		most = !most || u->samples > most->samples ? u : most;
+	}
+	if (!most || c->samples < FEW || samples * 2 < c->samples)
+		return NULL;
+	*percent = (unsigned)(samples * 100 / c->samples);
+	return most->code->path;
+}
+
 void coverage_tell(struct coverage *c, struct profile *p, struct images *images)
 {
-	vec_each (u, &c->list) {
-		const char *why =
-			u->va ? arena_printf(&p->arena, "a point of it %s", refusal_text[u->why])
-			      : count_why_not(u->code->path);
+	vec_each (u, &c->list)
 		vec_push(&p->uncovered, (struct profile_uncovered){
 						.image = images_find(images, u->code),
 						.share = share_of(c, u),
 						.address = u->va,
 						.name = name_of(p, u),
-						.reason = why,
+						.reason = reason_of(p, u),
 					});
-	}
 }

@@ -16,5 +16,8 @@ void coverage_take(struct coverage *c, struct target *const *targets, uint32_t c
 /* Writes what was not counted into the profile: procedures that could not be, and images that were
  * not to be. */
 void coverage_tell(struct coverage *c, struct profile *p, struct images *images);
+/* If the program was in images that were not to be counted for half of its time or more: the path
+ * of the one where it was most, and how much it was in all of them. Else NULL. */
+const char *coverage_missed(const struct coverage *c, unsigned *percent);
 /* A procedure that runs as it was, and why. */
 void coverage_refused(struct coverage *c, const struct counted_procedure *p);

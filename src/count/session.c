@@ -369,6 +369,17 @@ static void tell_unmatched(struct count_session *s)
 			tell(s, "no image was called '%s' (--images)", word);
 }
 
+static void tell_missed(struct count_session *s)
+{
+	unsigned percent;
+	const char *path = coverage_missed(s->own->coverage, &percent);
+	if (path)
+		tell(s,
+		     "%u%% of the time was in images that were not counted, most in %s: count them "
+		     "with --images=all",
+		     percent, path);
+}
+
 static void name_signal(int number, char *out, size_t size)
 {
 	const char *name = sigabbrev_np(number);
@@ -409,6 +420,7 @@ static void complete(struct count_session *s)
 			s->instructions += v->amount;
 	tell_losses(s);
 	tell_unmatched(s);
+	tell_missed(s);
 	coverage_tell(s->own->coverage, &s->profile, &s->own->images);
 	profile_fuse(&s->profile, &fuse);
 }

@@ -154,6 +154,8 @@ bool engine_counted(const struct target *t, uint32_t number, struct counted_proc
 enum counted_status {
 	PLACE_COUNTED,  /* moved code of ours, or what it leaves in place */
 	PLACE_REFUSED,  /* in the procedure at `va`, which cannot be counted */
+	PLACE_STUB,     /* in an image that is counted, but in a linkage stub of it */
+	PLACE_BETWEEN,  /* or in none of its procedures */
 	PLACE_NO_COUNT, /* in an image that is not counted */
 	PLACE_NO_IMAGE,
 };

@@ -278,6 +278,11 @@ bool engine_counted(const struct target *t, uint32_t number, struct counted_proc
 	return true;
 }
 
+static bool is_image_counted(const struct engine *g, const struct code *code)
+{
+	return code->id < g->private_registers.len && g->private_registers.data[code->id];
+}
+
 struct counted_place engine_counted_place(struct target *t, uint64_t pc)
 {
 	struct place at = space_find(t->space, pc);
@@ -288,10 +293,12 @@ struct counted_place engine_counted_place(struct target *t, uint64_t pc)
 		out.status = ours ? PLACE_COUNTED : PLACE_NO_IMAGE;
 		return out;
 	}
-	uint32_t procedure = flow_procedure_at(at.code->flow, at.va);
+	if (!is_image_counted(t->engine, at.code))
+		return out;
+	uint32_t count, procedure = flow_procedure_at(at.code->flow, at.va);
+	out.status = procedure == UINT32_MAX ? PLACE_BETWEEN : PLACE_STUB;
 	if (procedure == UINT32_MAX)
 		return out;
-	uint32_t count;
 	out.va = flow_procedures(at.code->flow, &count)[procedure].start;
 	uint32_t i = hashmap_get(&t->site_index, out.va + pc - at.va);
 	const struct site *site = i == HASHMAP_NONE ? NULL : &t->sites.data[i];

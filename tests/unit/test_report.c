@@ -639,6 +639,7 @@ static void make_counted(struct profile *p)
 	add_tally(p, 7, 1, 40, 0)->mix[CLASS_LOAD] = 16000000;
 	vec_push(&p->uncovered, (struct profile_uncovered){0, 15000, 0x9000, "odd", "it is odd"});
 	vec_push(&p->uncovered, (struct profile_uncovered){0, 5000, 0, "", "not asked for"});
+	vec_push(&p->uncovered, (struct profile_uncovered){0, 4000, 0, "stubs", "never counted"});
 }
 
 static void test_counted_summary(void **state)
@@ -649,10 +650,11 @@ static void test_counted_summary(void **state)
 	char *text = show(&p, plain);
 	assert_has(text, "instructions 100,000,000 counted in 2 threads (shown below");
 	assert_has(text, "calls       100 counted\n");
-	assert_has(text, "not counted 1 procedure and 1 image that ran as they were, "
-			 "2.0% of the time by samples\n"
+	assert_has(text, "not counted 1 procedure, 1 image and other code that ran as they were, "
+			 "2.4% of the time by samples\n"
 			 "               1.5%  odd [heat]: it is odd\n"
-			 "               0.5%  all of heat: not asked for\n");
+			 "               0.5%  all of heat: not asked for\n"
+			 "               0.4%  stubs [heat]: never counted\n");
 	assert_has(text, "--view=trips (");
 	assert_has(text, "  60.0%  60.0%  heat.c:30-35 ");
 	assert_lacks(text, " sample ");

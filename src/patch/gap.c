@@ -41,40 +41,46 @@ static bool parse(const char *text, size_t n, struct line *l)
 }
 
 struct search {
-	uint64_t low, high, reach, size;
+	const struct pool_need *need;
 	unsigned careless;   /* index of the room to leave */
 	uint64_t free_from;  /* end of the last mapping, with what it may grow by */
 	char program[64];    /* the file mapped lowest */
 	bool behind_program; /* nothing but the program's own mappings so far */
-	uint64_t best, best_distance;
+	uint64_t best, best_size, best_distance;
 };
 
-static uint64_t distance_of(const struct search *s, uint64_t start)
+#define PAGE UINT64_C(4096)
+
+/* What of a free range is in reach. */
+static void clip(const struct pool_need *n, uint64_t *start, uint64_t *end)
 {
-	return start >= s->high ? start - s->high : s->low - (start + s->size);
+	uint64_t first = n->high > n->reach ? (n->high - n->reach + PAGE - 1) & -PAGE : 0;
+	uint64_t last = (n->low + n->reach) & -PAGE;
+	if (*start < LOWEST)
+		*start = LOWEST;
+	if (*start < first)
+		*start = first;
+	if (*end > last)
+		*end = last;
 }
 
 /* The nearest place in the free range. */
 static void consider(struct search *s, uint64_t start, uint64_t end)
 {
-	uint64_t least = s->high > s->reach ? s->high - s->reach : 0;
-	uint64_t page = 4096;
-	least = (least + page - 1) & ~(page - 1);
-	if (start < LOWEST)
-		start = LOWEST;
-	if (start < least)
-		start = least;
-	if (end <= start || end - start < s->size)
+	const struct pool_need *n = s->need;
+	clip(n, &start, &end);
+	uint64_t room = end > start ? end - start : 0, size = room < n->most ? room : n->most;
+	if (size < n->least || size < s->best_size)
 		return;
-	uint64_t at = start >= s->high ? start : end - s->size;
-	if (at + s->size > s->low && at < s->high)
+	uint64_t at = start >= n->high ? start : end - size;
+	if (at + size > n->low && at < n->high)
 		return; /* never: code is mapped there */
-	if (at >= s->high && at + s->size - s->low > s->reach)
+	uint64_t distance = at >= n->high ? at - n->high : n->low - (at + size);
+	if (size == s->best_size && distance >= s->best_distance)
 		return;
-	if (distance_of(s, at) < s->best_distance) {
-		s->best = at;
-		s->best_distance = distance_of(s, at);
-	}
+	s->best = at;
+	s->best_size = size;
+	s->best_distance = distance;
 }
 
 static void visit(struct search *s, const struct line *l, bool heap_comes)
@@ -95,12 +101,10 @@ static void visit(struct search *s, const struct line *l, bool heap_comes)
 }
 
 /* `heap` is where an empty heap will begin, or 0. */
-static bool find(struct search *s, const char *text, uint64_t heap)
+static void find(struct search *s, const char *text, uint64_t heap)
 {
 	struct line l;
 	bool shown = strstr(text, "[heap]") != NULL, comes = shown || heap;
-	s->best_distance = UINT64_MAX;
-	s->free_from = 0;
 	for (const char *next; *text; text = next) {
 		size_t n = strcspn(text, "\n");
 		next = text + n + (text[n] == '\n');
@@ -113,20 +117,21 @@ static bool find(struct search *s, const char *text, uint64_t heap)
 		}
 		visit(s, &l, comes);
 	}
-	return s->best_distance != UINT64_MAX;
 }
 
-bool pool_find_gap(const char *maps_text, uint64_t heap, uint64_t low, uint64_t high,
-		   uint64_t reach, uint64_t size, uint64_t *out)
+uint64_t pool_find_gap(const char *maps_text, uint64_t heap, const struct pool_need *need,
+		       uint64_t *out)
 {
-	for (unsigned careless = 0; careless < 2; careless++) {
-		struct search s = {low, high, reach, size, .careless = careless};
-		if (find(&s, maps_text, heap)) {
-			*out = s.best;
-			return true;
-		}
+	uint64_t size = 0;
+	for (unsigned careless = 0; careless < 2 && size < need->most; careless++) {
+		struct search s = {.need = need, .careless = careless};
+		find(&s, maps_text, heap);
+		if (s.best_size <= size)
+			continue;
+		*out = s.best;
+		size = s.best_size;
 	}
-	return false;
+	return size;
 }
 
 uint64_t pool_aside(const char *maps_text, uint64_t size)

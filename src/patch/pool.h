@@ -31,12 +31,17 @@ void pool_give(struct pool *p, uint64_t start, uint64_t size);
 /* A region that was mapped is in the pool from now on; it goes on where another one ends. */
 void pool_add(struct pool *p, uint64_t start, uint64_t size);
 
-/* Where a new region of `size` bytes (a multiple of the page size) may be mapped so that all of it
- * is within `reach` of all of [low, high): free in the maps file's text, not where the heap (brk)
- * or the stack grow, as near as possible. `heap` is where a heap will begin that is not there yet;
- * 0 if that is not known. False if there is none. */
-bool pool_find_gap(const char *maps_text, uint64_t heap, uint64_t low, uint64_t high,
-		   uint64_t reach, uint64_t size, uint64_t *out);
+/* A new region of `most` bytes, or else as large as possible, but not below `least` (multiples of
+ * the page size), all of it within `reach` of all of [low, high). */
+struct pool_need {
+	uint64_t low, high, reach;
+	uint64_t least, most;
+};
+/* Where it may be mapped: free in the maps file's text, not where the heap (brk) or the stack grow,
+ * as near as possible. `heap` is where a heap will begin that is not there yet; 0 if that is not
+ * known. Its size; 0 if there is no such place. */
+uint64_t pool_find_gap(const char *maps_text, uint64_t heap, const struct pool_need *need,
+		       uint64_t *out);
 /* A place for `size` bytes in the middle of the largest gap, far from code, which needs its
  * neighbourhood, and from whatever grows; 0 if there is none so large. */
 uint64_t pool_aside(const char *maps_text, uint64_t size);

@@ -107,16 +107,17 @@ static uint64_t region_size(const struct target *t, const struct site *site)
 static uint64_t find_region(const struct target *t, const struct site *site, uint64_t low,
 			    uint64_t high, uint64_t *start)
 {
-	uint64_t reach = t->engine->arch->emit->jump_reach, heap = process_heap(t->pid);
-	uint64_t size = region_size(t, site), least = whole_pages(site->next_room);
+	const struct pool_need need = {.low = low,
+				       .high = high,
+				       .reach = t->engine->arch->emit->jump_reach,
+				       .least = whole_pages(site->next_room),
+				       .most = region_size(t, site)};
 	struct text maps = TEXT_INIT;
-	bool found = false;
+	uint64_t size = 0;
 	if (read_maps(t->pid, &maps) && maps.data)
-		while (!(found = pool_find_gap(maps.data, heap, low, high, reach, size, start)) &&
-		       size > least)
-			size = size / 2 > least ? whole_pages(size / 2) : least;
+		size = pool_find_gap(maps.data, process_heap(t->pid), &need, start);
 	text_release(&maps);
-	return found ? size : 0;
+	return size;
 }
 
 int code_memory_take(struct target *t, struct site *site, bool *taken, struct err *e)

@@ -461,9 +461,13 @@ static void make_memory(struct pool *pool, const struct arch *arch)
 	entry[0] = ~thread_pointer();
 	entry[1] = (uint64_t)(uintptr_t)area;
 	for (uint32_t i = 0; i < image_count; i++) {
+		const struct pool_need need = {.low = images[i].low,
+					       .high = images[i].high,
+					       .reach = arch->emit->jump_reach,
+					       .least = REGION,
+					       .most = REGION};
 		uint64_t at;
-		assert_true(pool_find_gap(read_maps(), 0, images[i].low, images[i].high,
-					  arch->emit->jump_reach, REGION, &at));
+		assert_int_equal(pool_find_gap(read_maps(), 0, &need, &at), REGION);
 		void *p = mmap((void *)(uintptr_t)at, REGION, PROT_READ | PROT_WRITE | PROT_EXEC,
 			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE,
 			       -1, 0);

@@ -103,8 +103,9 @@ static void test_many_pieces(void **state)
 /* A place must be free, in reach, and leave the heap and the stack their room. */
 static uint64_t find(const char *maps, uint64_t low, uint64_t high, uint64_t reach, uint64_t size)
 {
+	const struct pool_need need = {low, high, reach, 4096, size};
 	uint64_t at = 0;
-	assert_true(pool_find_gap(maps, 0, low, high, reach, size, &at));
+	assert_int_equal(pool_find_gap(maps, 0, &need, &at), size);
 	assert_int_equal(at % 4096, 0);
 	assert_true(at + size <= low || at >= high);
 	assert_true((at >= high ? at + size - low : high - at) <= reach);
@@ -175,11 +176,23 @@ static void test_heap_to_come(void **state)
 
 static void test_no_place(void **state)
 {
+	struct pool_need need = {0xaaaad5e20000, 0xaaaad5e28000, MB, 2 * MB, 2 * MB};
 	uint64_t at;
 	(void)state;
-	assert_false(pool_find_gap(pie_a64, 0, 0xaaaad5e20000, 0xaaaad5e28000, MB, 2 * MB, &at));
-	assert_false(pool_find_gap("", 0, 0x1000, 0x2000, reach_a64, 4096, &at));
-	assert_false(pool_find_gap("nonsense\n\n-\n", 0, 0x1000, 0x2000, reach_a64, 4096, &at));
+	assert_int_equal(pool_find_gap(pie_a64, 0, &need, &at), 0);
+	need = (struct pool_need){0x1000, 0x2000, reach_a64, 4096, 4096};
+	assert_int_equal(pool_find_gap("", 0, &need, &at), 0);
+	assert_int_equal(pool_find_gap("nonsense\n\n-\n", 0, &need, &at), 0);
+}
+
+/* Nothing so large is free in reach: as much as there is. */
+static void test_smaller(void **state)
+{
+	const struct pool_need need = {0xaaaad5e20000, 0xaaaad5e28000, MB, 4096, 2 * MB};
+	uint64_t at;
+	(void)state;
+	assert_int_equal(pool_find_gap(pie_a64, 0, &need, &at), MB - 0x8000);
+	assert_int_equal(at, 0xaaaad5e28000 - MB);
 }
 
 static void test_aside(void **state)
@@ -202,6 +215,7 @@ int main(void)
 		cmocka_unit_test(test_fixed_address),
 		cmocka_unit_test(test_heap_to_come),
 		cmocka_unit_test(test_no_place),
+		cmocka_unit_test(test_smaller),
 		cmocka_unit_test(test_aside),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

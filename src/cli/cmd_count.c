@@ -74,7 +74,8 @@ static int run(const void *args, const struct operands *operands)
 	watch(s, seconds);
 	count_finish(s);
 	progress_end(&progress);
-	report(a, s);
+	if (!s->problem[0])
+		report(a, s);
 	/* It may run on after --duration. */
 	int status = observe_end("count", s->program, s->status, s->problem, o.argv);
 	count_free(s);

@@ -104,6 +104,10 @@ static void explain_empty(const struct report *r, struct text *out)
 	else if (r->whole)
 		text_add(out, "There is no sample of what was chosen; without --thread and --focus "
 			      "there are some.\n");
+	else if (!r->profile->finished)
+		text_add(out,
+			 "Nothing is saved in this profile: it is being recorded still, or its "
+			 "recorder was killed or found the disk full.\n");
 	else if (report_is_counted(r))
 		text_add(out, "Nothing of this was counted.\n");
 	else

@@ -524,7 +524,12 @@ static void test_empty(void **state)
 	for (a.view = 0; report_views[a.view].name; a.view++) {
 		if (report_views[a.view].counts)
 			continue;
+		p.finished = false;
 		char *text = show(&p, a);
+		assert_has(text, "Nothing is saved in this profile");
+		free(text);
+		p.finished = true;
+		text = show(&p, a);
 		assert_has(text, "This profile has no samples");
 		free(text);
 		a.json = true;

@@ -109,6 +109,16 @@ static void name_process(struct count_session *s, int pid)
 		watched_name(&s->own->watched, pid, pid, name);
 }
 
+/* The same program, but it may not do the same. */
+static void tell_privileges(struct count_session *s, int pid)
+{
+	if (process_lacks_privileges(pid))
+		tell(s,
+		     "process %d runs without the privileges of its program (set-user-ID or the "
+		     "like), as you trace it: to count it with them, be root",
+		     pid);
+}
+
 static void add_target(struct count_session *s, struct target *t)
 {
 	vec_push(&s->own->targets, t);
@@ -144,6 +154,7 @@ static void on_executed(struct count_session *s, const struct engine_event *v)
 	watched_exec(&s->own->watched, target_pid(v->target));
 	name_process(s, target_pid(v->target));
 	add_target(s, v->target);
+	tell_privileges(s, target_pid(v->target));
 	if (count_all(s, v->target, &e))
 		tell(s, "process %d is not counted: %s", target_pid(v->target), e.text);
 	engine_go(s->own->engine, v->target);
@@ -274,6 +285,8 @@ static int begin(struct count_session *s, int *not_started, struct err *e)
 	watched_process(&s->own->watched, target_pid(t));
 	name_process(s, target_pid(t));
 	add_facts(s);
+	if (s->o->argv)
+		tell_privileges(s, target_pid(t));
 	rc = saver_open(&s->own->saver, &s->profile, s->o->output, e);
 	rc = rc ? rc : count_all(s, t, e);
 	coverage_watch(s->own->coverage, target_pid(t));

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -187,6 +189,18 @@ static int explain_denied(int pid, struct err *e)
 		       "process %d does not let itself be examined (it has more privileges than "
 		       "you, or runs in another container); try again with sudo",
 		       pid);
+}
+
+bool process_lacks_privileges(int pid)
+{
+	char path[40];
+	struct stat st;
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	if (geteuid() == 0 || stat(path, &st))
+		return false;
+	return ((st.st_mode & S_ISUID) && st.st_uid != geteuid()) ||
+	       ((st.st_mode & S_ISGID) && st.st_gid != getegid()) ||
+	       getxattr(path, "security.capability", NULL, 0) > 0;
 }
 
 /* Whether it has memory of its own that we may look at. */

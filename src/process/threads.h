@@ -29,6 +29,9 @@ bool thread_withholds(int tid, int signal);
 /* Whether the kernel keeps a second stack of return addresses, against which returns are checked
  * (x86-64). */
 bool process_has_shadow_stack(int pid);
+/* Whether its program is one that gets privileges when it is started (set-user-ID and the like),
+ * but not while somebody like us traces it. */
+bool process_lacks_privileges(int pid);
 /* Whether a filter (seccomp) decides which system calls the thread may make. */
 bool thread_is_filtered(int tid);
 

@@ -25,12 +25,20 @@ static bool is_program(int pid, const char *path)
 	return !strcmp(target, path);
 }
 
-/* The dynamic linker is in the middle of its work when counting begins. */
 static bool is_linker(const char *path)
 {
 	return pattern_match("ld-linux*", base_name(path)) ||
 	       pattern_match("ld-musl*", base_name(path)) ||
 	       pattern_match("ld.so*", base_name(path)) || pattern_match("ld-2*", base_name(path));
+}
+
+/* Why the image is never counted; NULL: it may be. The dynamic linker is in the middle of its work
+ * when counting begins. */
+static const char *never(const char *path)
+{
+	if (!strcmp(path, "[vdso]"))
+		return "the kernel's code is never counted";
+	return is_linker(path) ? "the dynamic linker is never counted" : NULL;
 }
 
 /* Word `i` of the list; false if it has less. */
@@ -57,7 +65,7 @@ bool count_chooses(struct count_choice *c, int pid, const char *path)
 {
 	char word[256];
 	bool chosen = false;
-	for (uint32_t i = 0; !is_linker(path) && word_at(c->images, i, word, sizeof(word)); i++) {
+	for (uint32_t i = 0; !never(path) && word_at(c->images, i, word, sizeof(word)); i++) {
 		if (!is_named(word, pid, path))
 			continue;
 		chosen = true;
@@ -68,12 +76,12 @@ bool count_chooses(struct count_choice *c, int pid, const char *path)
 
 bool count_may_choose(const char *path)
 {
-	return !is_linker(path);
+	return !never(path);
 }
 
 const char *count_why_not(const char *path)
 {
-	return is_linker(path) ? "the dynamic linker is never counted" : "not asked for (--images)";
+	return never(path) ? never(path) : "not asked for (--images)";
 }
 
 bool count_chose_nothing(const struct count_choice *c, uint32_t *at, char *word, size_t size)

@@ -239,12 +239,15 @@ const struct part *flow_parts(const struct flow *f)
 	return f->parts.data;
 }
 
+/* What others jump to the middle of was taken for a part of theirs, until somebody called it. */
 uint32_t flow_procedure_at(const struct flow *f, uint64_t va)
 {
+	uint32_t at = proc_at(f, va);
 	uint32_t n = ORDER_UP_TO(f->owned_parts.data, f->owned_parts.len, part.start, va);
-	if (n && va < f->owned_parts.data[n - 1].part.end)
-		return f->owned_parts.data[n - 1].owner;
-	return proc_at(f, va);
+	const struct owned_part *o = n ? &f->owned_parts.data[n - 1] : NULL;
+	if (!o || va >= o->part.end)
+		return at;
+	return at != UINT32_MAX && f->procs.data[at].start >= o->part.start ? at : o->owner;
 }
 
 /* Builds the graph of a procedure whose parts nobody has looked for: adds those it turns out to

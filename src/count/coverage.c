@@ -161,6 +161,8 @@ static const char *name_of(struct profile *p, const struct uncovered *u)
 
 static const char *reason_of(struct profile *p, const struct uncovered *u)
 {
+	if (u->status == PLACE_REFUSED && u->why == REFUSED_UNRESOLVED)
+		return "its jumps are not all understood";
 	if (u->status == PLACE_REFUSED)
 		return arena_printf(&p->arena, "a point of it %s", refusal_text[u->why]);
 	return u->status == PLACE_NO_COUNT ? count_why_not(u->code->path) : "never counted";

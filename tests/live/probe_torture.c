@@ -86,10 +86,16 @@ static void look_at_events(struct family *f)
 		;
 }
 
+/* Whether there were as many as wanted; those for processes that were just ending are none. */
+static bool is_enough(unsigned tries)
+{
+	return settings.batches && tries >= settings.batches && totals.batches >= settings.batches;
+}
+
 static void torture(struct family *f)
 {
 	double end = settings.seconds > 0 ? now_seconds() + settings.seconds : 0;
-	for (unsigned i = 0; !settings.batches || i < settings.batches; i++) {
+	for (unsigned i = 0; !is_enough(i); i++) {
 		look_at_events(f);
 		if (f->ended || !f->members.len || (end > 0 && now_seconds() > end))
 			return;

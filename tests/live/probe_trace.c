@@ -73,10 +73,11 @@ static void take_files(struct text *out, int pid)
 	vec_free(&lines);
 }
 
+/* Of a program that may be about to install its own, only the one that we would. */
 static void take_signals(struct text *out, int pid)
 {
 	for (int signal = 1; signal < NSIG; signal++)
-		if (thread_catches(pid, signal))
+		if (thread_catches(pid, signal) && (!settings.loose || signal == SIGTRAP))
 			text_printf(out, "handler of signal %d\n", signal);
 }
 

@@ -74,7 +74,7 @@ static int run(const void *args, const struct operands *operands)
 	watch(s, seconds);
 	count_finish(s);
 	progress_end(&progress);
-	if (!s->problem[0])
+	if (!s->problem[0]) /* it is saved once, at the end: otherwise there is nothing to see */
 		report(a, s);
 	/* It may run on after --duration. */
 	int status = observe_end("count", s->program, s->status, s->problem, o.argv);

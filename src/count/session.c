@@ -354,8 +354,8 @@ static void tell_losses(struct count_session *s)
 	if (r->contradictions && !s->partial[0]) {
 		facts_number(&s->profile, "contradictions", (double)r->contradictions, 0);
 		tell(s,
-		     "the counts of %" PRIu64 " call paths contradict each other, and figures may "
-		     "be wrong by as much",
+		     "counters contradict each other in %" PRIu64
+		     " of the call paths: their figures may be wrong",
 		     r->contradictions);
 	}
 	if (r->merged)

@@ -14,18 +14,10 @@
 
 #include "base/vec.h"
 #include "isa/arch.h"
+#include "parse_hex.h"
 #include "x64_bench.h"
 
 #define PC UINT64_C(0x401000) /* of the instructions moved to BASE */
-
-static size_t parse_hex(const char *hex, uint8_t *out)
-{
-	size_t n = 0;
-	char *end;
-	for (const char *s = hex; *s; s = end)
-		out[n++] = (uint8_t)strtoul(s, &end, 16);
-	return n;
-}
 
 static struct insn decode(const uint8_t *bytes, size_t n, uint64_t pc)
 {

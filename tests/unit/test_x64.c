@@ -12,6 +12,7 @@
 #include "base/vec.h"
 #include "isa/arch.h"
 #include "isa/text.h"
+#include "parse_hex.h"
 
 enum { PC = 0x1000 };
 enum {
@@ -37,15 +38,6 @@ enum { K1 = 34, X87 = 50, MXCSR = 51 };
 
 #define B(r) (UINT64_C(1) << (r))
 #define F    B(REG_FLAGS)
-
-static size_t parse_hex(const char *hex, uint8_t *out)
-{
-	size_t n = 0;
-	char *end;
-	for (const char *s = hex; *s; s = end)
-		out[n++] = (uint8_t)strtoul(s, &end, 16);
-	return n;
-}
 
 /* Decodes the row from a heap block of exactly its size, so that the sanitiser sees reads beyond,
  * or with `room` behind it, without which the decoder does not use its memory. */

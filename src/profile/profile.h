@@ -142,6 +142,94 @@ struct profile_uncovered {
 	const char *name, *reason;
 };
 
+/* What a search for bottlenecks did (sonde diagnose): the parts of the program it knew, the
+ * experiments it made with them, and what it found. */
+enum profile_hierarchy {
+	PROFILE_CODE,
+	PROFILE_MACHINE,
+	PROFILE_SYNC,
+	PROFILE_FILES,
+	PROFILE_HIERARCHIES,
+};
+
+enum profile_resource_kind {
+	RESOURCE_GROUP, /* a root, an image, a source file, a host, a kind of object: stands for
+			   what is below */
+	RESOURCE_PROCEDURE,
+	RESOURCE_LOOP,
+	RESOURCE_PROCESS,
+	RESOURCE_THREAD,
+	RESOURCE_OBJECT, /* a lock, a file, ... */
+};
+
+struct profile_resource {
+	uint32_t parent; /* resource, before it; PROFILE_NONE: a root */
+	uint8_t hierarchy, kind;
+	const char *name; /* one component: "Code", "main", "loop heat.c:16-18", "queue_lock" */
+	uint32_t image;   /* of procedures and loops; otherwise PROFILE_NONE */
+	uint64_t address; /* va: start of the procedure, header of the loop */
+	const char *file; /* of procedures and loops; "" if unknown */
+	uint32_t first_line, last_line; /* 0 if unknown */
+};
+
+enum profile_experiment_state {
+	PROFILE_READY,
+	PROFILE_ACTIVE,
+	PROFILE_TRUE,
+	PROFILE_FALSE,
+	PROFILE_UNKNOWN, /* not decided when the search ended */
+	PROFILE_EXPERIMENT_STATES,
+};
+
+enum profile_experiment_origin {
+	PROFILE_FROM_START,
+	PROFILE_REFINED,
+	PROFILE_DEEP_STARTER,
+	PROFILE_CONNECTING,
+	PROFILE_ORIGINS,
+};
+
+enum profile_experiment_flag {
+	EXPERIMENT_SAMPLED = 1 << 0, /* its value comes from samples, not from probes */
+	EXPERIMENT_UNSURE = 1 << 1,  /* too near to its threshold to be sure */
+	EXPERIMENT_OVER = 1 << 2,    /* was true for a part of the run */
+	EXPERIMENT_FLAGS = 1 << 3,   /* behind the last */
+};
+
+/* Times are seconds since the search began, and -1 of what did not happen. It changes until the
+ * search ends. */
+struct profile_experiment {
+	const char *hypothesis;              /* "cpu", "sync", "io", "small-io", "imbalance" */
+	uint32_t focus[PROFILE_HIERARCHIES]; /* resources */
+	uint8_t state, origin, priority, flags;
+	double value, threshold, confidence;
+	double created, begun, decided, observed;
+	double cost;    /* s of the program's time that its probes took */
+	uint32_t tests; /* how often it was decided */
+};
+
+/* An experiment was refined to another one. */
+struct profile_refinement {
+	uint32_t parent, child; /* experiments */
+};
+
+/* Something that makes the program slow, the most important first. Text is for people. */
+struct profile_finding {
+	const char *hypothesis;
+	uint32_t experiment;      /* or PROFILE_NONE */
+	uint32_t node;            /* calling context where it is worst; or PROFILE_NONE */
+	double share, confidence; /* of the run */
+	const char
+		*sentence; /* "87.3 % of the run computes in the loop matrix.c:31-34 of multiply" */
+};
+
+/* More about a finding, or, without one, about the whole: in the order of telling. */
+struct profile_remark {
+	uint32_t finding; /* or PROFILE_NONE */
+	const char *kind; /* "where", "path", "waits", "held", "file", "evidence", "step", "note" */
+	const char *text;
+};
+
 /* Facts about the run: "command", "host", "machine", "kernel", "started", "seconds", "hz",
  * "sampler", "note", ... (text) */
 struct profile_fact {
@@ -161,6 +249,11 @@ struct profile {
 	VEC(struct profile_tally) tallies; /* none: the run was not counted */
 	VEC(struct profile_trips) trips;
 	VEC(struct profile_uncovered) uncovered;
+	VEC(struct profile_resource) resources; /* none: there was no search */
+	VEC(struct profile_experiment) experiments;
+	VEC(struct profile_refinement) refinements;
+	VEC(struct profile_finding) findings;
+	VEC(struct profile_remark) remarks;
 	bool fused;                             /* scopes are complete */
 	bool finished;                          /* recording ended in order */
 	struct arena arena;                     /* of all strings */

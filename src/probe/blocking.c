@@ -245,5 +245,5 @@ static void look_at(void *ctx, struct target *t, struct code *code, uint64_t bia
 void blocking_add(struct target *t)
 {
 	struct err ignored;
-	images_each(t, look_at, NULL, &ignored);
+	engine_images(t, look_at, NULL, &ignored);
 }

@@ -171,6 +171,11 @@ static struct target *target_of(const struct engine *g, int pid)
 	return NULL;
 }
 
+struct codes *engine_codes(struct engine *g)
+{
+	return g->codes;
+}
+
 int target_pid(const struct target *t)
 {
 	return t->pid;

@@ -64,6 +64,13 @@ void engine_leave(struct engine *g, struct target *t);
 /* Forgets a target that has ended or was left. */
 void engine_drop(struct engine *g, struct target *t);
 
+/* All images that targets have mapped, with their procedures and recipes. */
+struct codes *engine_codes(struct engine *g);
+/* Every image of a target with code, the vdso excepted, and how far its run-time addresses are from
+ * its own; those that cannot be analysed are left out. */
+typedef void (*image_visitor)(void *ctx, struct target *t, struct code *code, uint64_t bias);
+int engine_images(struct target *t, image_visitor visit, void *ctx, struct err *e);
+
 int target_pid(const struct target *t);
 struct space *target_space(struct target *t);
 bool target_alive(const struct target *t);

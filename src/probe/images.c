@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-int images_each(struct target *t, image_visitor visit, void *ctx, struct err *e)
+int engine_images(struct target *t, image_visitor visit, void *ctx, struct err *e)
 {
 	struct maps maps;
 	int rc = maps_read(&maps, t->pid, e);

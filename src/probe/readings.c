@@ -1,27 +1,8 @@
 /* What a thread's metrics read now, seen from outside. */
 #include "probe/readings.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "isa/native.h"
-
-uint64_t thread_cpu_ns(int pid, int tid)
-{
-	char path[64], text[64];
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, tid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	ssize_t n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (n <= 0)
-		return 0;
-	text[n] = 0;
-	return strtoull(text, NULL, 10);
-}
+#include "process/threads.h"
 
 static uint64_t waiting_since(const struct rt_area *a, bool sync)
 {

@@ -29,7 +29,7 @@ void rendezvous_add(struct target *t)
 {
 	struct err ignored;
 	if (!t->rendezvous_in)
-		images_each(t, look_at, NULL, &ignored);
+		engine_images(t, look_at, NULL, &ignored);
 }
 
 /* AT_BASE: where the kernel has put a dynamic linker beside the program. */

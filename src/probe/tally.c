@@ -255,7 +255,7 @@ int engine_count(struct engine *g, struct target *t, image_chooser wants, void *
 	if (!t->alive || !t->injected)
 		return err_set(e, ERR_SYSTEM, "process %d is gone", t->pid);
 	contexts_begin(t);
-	int rc = images_each(t, add_procedures, &a, e);
+	int rc = engine_images(t, add_procedures, &a, e);
 	*added = a.added;
 	return rc;
 }

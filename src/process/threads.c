@@ -113,6 +113,13 @@ uint64_t process_cpu_ns(int pid)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+uint64_t thread_cpu_ns(int pid, int tid)
+{
+	char path[64], text[64];
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, tid);
+	return read_small(path, text, sizeof(text)) ? strtoull(text, NULL, 10) : 0;
+}
+
 /* The 47th field; the second one is a name that may hold anything. */
 uint64_t process_heap(int pid)
 {

@@ -38,6 +38,8 @@ bool thread_is_filtered(int tid);
 /* Time on a processor of all its threads, also those that have ended; also of a process that has
  * ended itself and was not waited for yet. 0 if it is gone. */
 uint64_t process_cpu_ns(int pid);
+/* Of one thread, as of the last tick of its processor's clock at least; 0 if it is gone. */
+uint64_t thread_cpu_ns(int pid, int tid);
 
 /* Where the process's heap (brk) begins; 0 if that cannot be known. */
 uint64_t process_heap(int pid);

@@ -15,6 +15,7 @@ enum log_domain {
 	LOG_STORE,
 	LOG_RECORD,
 	LOG_PROBE,
+	LOG_SEARCH,
 	LOG_DOMAINS,
 };
 

@@ -32,6 +32,8 @@ static void add_sample(void *ctx, const struct sample *sample, const struct walk
 	profile_add(s->profile, node, watched_row(&s->watched, t), metric, 1, sample->weight);
 	profile_count(s->profile, walk_end_name[w ? w->end : WALK_COMPLETE], 1);
 	s->samples++;
+	if (s->placed)
+		s->placed(s->ctx, sample, w, node);
 }
 
 /* Without user state (a thread that starts or ends) there are no callers in user code to miss. */
@@ -58,7 +60,10 @@ static void add_with_path(struct sink *s, const struct sample *sample)
 static void on_sample(void *ctx, const struct sample *sample)
 {
 	struct sink *s = ctx;
-	add_with_path(s, sample);
+	struct sample x = *sample;
+	if (s->before)
+		s->before(s->ctx, &x);
+	add_with_path(s, &x);
 	s->tick(s->tick_ctx);
 }
 

@@ -12,6 +12,12 @@ struct sink {
 	struct unfinished unfinished;
 	uint32_t wait_metric; /* of blocked threads */
 	uint64_t samples;
+	/* For who wants more of samples than the profile; may be NULL. A sample may be changed
+	 * before its path is looked for; afterwards its node is known, and its path, if it has one.
+	 */
+	void (*before)(void *ctx, struct sample *sample);
+	void (*placed)(void *ctx, const struct sample *sample, const struct walk *w, uint32_t node);
+	void *ctx;
 	/* Called after each sample: there may be thousands before the sampler returns. */
 	void (*tick)(void *ctx);
 	void *tick_ctx;

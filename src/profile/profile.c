@@ -1,8 +1,39 @@
 #include "profile/profile.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/err.h"
+
+const char *const profile_hierarchy_names[PROFILE_HIERARCHIES] = {
+	[PROFILE_CODE] = "code",
+	[PROFILE_MACHINE] = "machine",
+	[PROFILE_SYNC] = "sync",
+	[PROFILE_FILES] = "file",
+};
+
+const char *const profile_resource_names[RESOURCE_KINDS] = {
+	[RESOURCE_GROUP] = "group",   [RESOURCE_PROCEDURE] = "procedure",
+	[RESOURCE_LOOP] = "loop",     [RESOURCE_PROCESS] = "process",
+	[RESOURCE_THREAD] = "thread", [RESOURCE_OBJECT] = "object",
+};
+
+const char *const profile_state_names[PROFILE_EXPERIMENT_STATES] = {
+	[PROFILE_READY] = "ready", [PROFILE_ACTIVE] = "active",   [PROFILE_TRUE] = "true",
+	[PROFILE_FALSE] = "false", [PROFILE_UNKNOWN] = "unknown",
+};
+
+const char *const profile_origin_names[PROFILE_ORIGINS] = {
+	[PROFILE_FROM_START] = "start",
+	[PROFILE_REFINED] = "refined",
+	[PROFILE_DEEP_STARTER] = "deep-starter",
+	[PROFILE_CONNECTING] = "connecting",
+};
+
+const char *const profile_priority_names[PROFILE_PRIORITIES] = {
+	[PROFILE_NORMAL] = "normal",
+	[PROFILE_HIGH] = "high",
+};
 
 void profile_init(struct profile *p)
 {
@@ -28,6 +59,11 @@ void profile_release(struct profile *p)
 	vec_free(&p->tallies);
 	vec_free(&p->trips);
 	vec_free(&p->uncovered);
+	vec_free(&p->resources);
+	vec_free(&p->experiments);
+	vec_free(&p->refinements);
+	vec_free(&p->findings);
+	vec_free(&p->remarks);
 	hashmap_release(&p->node_index);
 	hashmap_release(&p->value_index);
 	hashmap_release(&p->tally_index);
@@ -253,6 +289,23 @@ const char *profile_get_fact(const struct profile *p, const char *name)
 	return NULL;
 }
 
+bool profile_has_search(const struct profile *p)
+{
+	return p->resources.len || p->findings.len || p->remarks.len;
+}
+
+void profile_resource_path(const struct profile *p, uint32_t resource, struct text *out)
+{
+	VEC(const char *) names = {0};
+	for (; resource < p->resources.len; resource = p->resources.data[resource].parent)
+		vec_push(&names, p->resources.data[resource].name);
+	while (names.len) {
+		text_char(out, '/');
+		text_add(out, vec_pop(&names));
+	}
+	vec_free(&names);
+}
+
 static bool is_index(uint32_t i, uint32_t len)
 {
 	return i == PROFILE_NONE || i < len;
@@ -314,6 +367,57 @@ static bool uncovered_is_sound(const struct profile *p, uint32_t i)
 	const struct profile_uncovered *u = &p->uncovered.data[i];
 	return is_index(u->image, p->images.len) &&
 	       (u->share <= 1000000 || u->share == PROFILE_NONE);
+}
+
+static bool resource_is_sound(const struct profile *p, uint32_t i)
+{
+	const struct profile_resource *r = &p->resources.data[i];
+	if (r->hierarchy >= PROFILE_HIERARCHIES || r->kind >= RESOURCE_KINDS ||
+	    !is_index(r->image, p->images.len))
+		return false;
+	return r->parent == PROFILE_NONE ||
+	       (r->parent < i && p->resources.data[r->parent].hierarchy == r->hierarchy);
+}
+
+static bool are_numbers(const double *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!isfinite(list[i]))
+			return false;
+	return true;
+}
+
+static bool experiment_is_sound(const struct profile *p, uint32_t i)
+{
+	const struct profile_experiment *x = &p->experiments.data[i];
+	const double numbers[] = {x->value, x->threshold, x->confidence, x->created,
+				  x->begun, x->decided,   x->observed,   x->cost};
+	for (uint8_t h = 0; h < PROFILE_HIERARCHIES; h++)
+		if (x->focus[h] >= p->resources.len ||
+		    p->resources.data[x->focus[h]].hierarchy != h)
+			return false;
+	return x->state < PROFILE_EXPERIMENT_STATES && x->origin < PROFILE_ORIGINS &&
+	       x->priority < PROFILE_PRIORITIES && x->flags < EXPERIMENT_FLAGS &&
+	       are_numbers(numbers, ARRAY_SIZE(numbers));
+}
+
+/* Recursion makes circles of them. */
+static bool refinement_is_sound(const struct profile *p, uint32_t i)
+{
+	const struct profile_refinement *r = &p->refinements.data[i];
+	return r->parent < p->experiments.len && r->child < p->experiments.len;
+}
+
+static bool finding_is_sound(const struct profile *p, uint32_t i)
+{
+	const struct profile_finding *f = &p->findings.data[i];
+	return is_index(f->experiment, p->experiments.len) && is_index(f->node, p->nodes.len) &&
+	       isfinite(f->share) && isfinite(f->confidence);
+}
+
+static bool remark_is_sound(const struct profile *p, uint32_t i)
+{
+	return is_index(p->remarks.data[i].finding, p->findings.len);
 }
 
 static int check_each(const struct profile *p, uint32_t len, const char *what,
@@ -378,6 +482,11 @@ int profile_check(const struct profile *p, struct err *e)
 	r = r ? r : check_each(p, p->tallies.len, "tally", tally_is_sound, e);
 	r = r ? r : check_each(p, p->trips.len, "row of trips", trips_are_sound, e);
 	r = r ? r : check_each(p, p->uncovered.len, "row of uncovered", uncovered_is_sound, e);
+	r = r ? r : check_each(p, p->resources.len, "resource", resource_is_sound, e);
+	r = r ? r : check_each(p, p->experiments.len, "experiment", experiment_is_sound, e);
+	r = r ? r : check_each(p, p->refinements.len, "refinement", refinement_is_sound, e);
+	r = r ? r : check_each(p, p->findings.len, "finding", finding_is_sound, e);
+	r = r ? r : check_each(p, p->remarks.len, "remark", remark_is_sound, e);
 	r = r ? r : check_processes(p, e);
 	return r ? r : check_sums(p, e);
 }

@@ -7,6 +7,7 @@
 #pragma once
 #include "base/arena.h"
 #include "base/hashmap.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "image/image.h"
 #include "isa/insn.h"
@@ -160,7 +161,12 @@ enum profile_resource_kind {
 	RESOURCE_PROCESS,
 	RESOURCE_THREAD,
 	RESOURCE_OBJECT, /* a lock, a file, ... */
+	RESOURCE_KINDS,
 };
+
+/* What files, JSON and CSV call them. */
+extern const char *const profile_hierarchy_names[PROFILE_HIERARCHIES];
+extern const char *const profile_resource_names[RESOURCE_KINDS];
 
 struct profile_resource {
 	uint32_t parent; /* resource, before it; PROFILE_NONE: a root */
@@ -189,6 +195,8 @@ enum profile_experiment_origin {
 	PROFILE_ORIGINS,
 };
 
+enum profile_priority { PROFILE_NORMAL, PROFILE_HIGH, PROFILE_PRIORITIES };
+
 enum profile_experiment_flag {
 	EXPERIMENT_SAMPLED = 1 << 0, /* its value comes from samples, not from probes */
 	EXPERIMENT_UNSURE = 1 << 1,  /* too near to its threshold to be sure */
@@ -196,12 +204,16 @@ enum profile_experiment_flag {
 	EXPERIMENT_FLAGS = 1 << 3,   /* behind the last */
 };
 
+extern const char *const profile_state_names[PROFILE_EXPERIMENT_STATES];
+extern const char *const profile_origin_names[PROFILE_ORIGINS];
+extern const char *const profile_priority_names[PROFILE_PRIORITIES];
+
 /* Times are seconds since the search began, and -1 of what did not happen. It changes until the
  * search ends. */
 struct profile_experiment {
-	const char *hypothesis;              /* "cpu", "sync", "io", "small-io", "imbalance" */
-	uint32_t focus[PROFILE_HIERARCHIES]; /* resources */
-	uint8_t state, origin, priority, flags;
+	const char *hypothesis;                 /* "cpu", "sync", "io", "small-io", "imbalance" */
+	uint32_t focus[PROFILE_HIERARCHIES];    /* resources */
+	uint8_t state, origin, priority, flags; /* enums profile_* above; flags are a sum */
 	double value, threshold, confidence;
 	double created, begun, decided, observed;
 	double cost;    /* s of the program's time that its probes took */
@@ -285,5 +297,9 @@ bool profile_is_counted(const struct profile *p, uint32_t metric);
 void profile_fact(struct profile *p, const char *name, const char *value);
 /* The value of a fact, or NULL. */
 const char *profile_get_fact(const struct profile *p, const char *name);
+/* True if the profile is that of a search, even if it came to nothing. */
+bool profile_has_search(const struct profile *p);
+/* "/Code/heat/heat.c/main/loop heat.c:16-18". For people: names may have slashes, too. */
+void profile_resource_path(const struct profile *p, uint32_t resource, struct text *out);
 /* Checks the invariants above, of a profile read from a file. */
 int profile_check(const struct profile *p, struct err *e);

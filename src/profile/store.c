@@ -36,6 +36,10 @@ struct saved {
 	VEC(uint64_t) tallies; /* of these hashes: any number of theirs may change */
 	VEC(uint64_t) trips;
 	VEC(uint64_t) uncovered;
+	VEC(uint64_t) resources;
+	VEC(uint64_t) experiments;
+	uint32_t refinements;
+	uint64_t findings, remarks;  /* of these a hash of all: they are replaced as a whole */
 	bool fused, finished, state; /* state: the two before were written at all */
 };
 
@@ -75,6 +79,20 @@ static void row_index(struct row *r, uint32_t i)
 static void row_text(struct row *r, const char *text)
 {
 	sqlite3_bind_text(r->store->save[r->table], ++r->columns, text, -1, SQLITE_STATIC);
+}
+
+static void row_real(struct row *r, double n)
+{
+	sqlite3_bind_double(r->store->save[r->table], ++r->columns, n);
+}
+
+/* A negative one has not come. */
+static void row_time(struct row *r, double seconds)
+{
+	if (seconds >= 0)
+		row_real(r, seconds);
+	else
+		sqlite3_bind_null(r->store->save[r->table], ++r->columns);
 }
 
 /* A failed binding leaves NULL, which the tables refuse, or is SQLite out of memory. */
@@ -336,6 +354,110 @@ static bool save_uncovered(struct store *s, const struct profile *p)
 	return ok;
 }
 
+static bool save_resources(struct store *s, const struct profile *p)
+{
+	bool ok = true;
+	for (uint32_t i = 0; i < p->resources.len && ok; i++) {
+		const struct profile_resource *x = &p->resources.data[i];
+		if (IS_SAVED(&s->saved.resources, &p->resources, i))
+			continue;
+		struct row r = row_begin(s, TABLE_RESOURCE);
+		row_number(&r, i);
+		row_index(&r, x->parent);
+		row_text(&r, profile_hierarchy_names[x->hierarchy]);
+		row_text(&r, profile_resource_names[x->kind]);
+		row_text(&r, x->name);
+		row_index(&r, x->image);
+		row_number(&r, x->address);
+		row_text(&r, x->file);
+		row_number(&r, x->first_line);
+		row_number(&r, x->last_line);
+		ok = row_end(&r);
+	}
+	return ok;
+}
+
+static bool save_experiment(struct store *s, uint32_t id, const struct profile_experiment *x)
+{
+	struct row r = row_begin(s, TABLE_EXPERIMENT);
+	row_number(&r, id);
+	row_text(&r, x->hypothesis);
+	for (int h = 0; h < PROFILE_HIERARCHIES; h++)
+		row_number(&r, x->focus[h]);
+	row_text(&r, profile_state_names[x->state]);
+	row_text(&r, profile_origin_names[x->origin]);
+	row_text(&r, profile_priority_names[x->priority]);
+	row_real(&r, x->value);
+	row_real(&r, x->threshold);
+	row_real(&r, x->confidence);
+	row_time(&r, x->created);
+	row_time(&r, x->begun);
+	row_time(&r, x->decided);
+	row_real(&r, x->observed);
+	row_real(&r, x->cost);
+	row_number(&r, x->tests);
+	row_number(&r, (x->flags & EXPERIMENT_SAMPLED) != 0);
+	row_number(&r, (x->flags & EXPERIMENT_UNSURE) != 0);
+	row_number(&r, (x->flags & EXPERIMENT_OVER) != 0);
+	return row_end(&r);
+}
+
+static bool save_experiments(struct store *s, const struct profile *p)
+{
+	bool ok = true;
+	for (uint32_t i = 0; i < p->experiments.len && ok; i++)
+		if (!IS_SAVED(&s->saved.experiments, &p->experiments, i))
+			ok = save_experiment(s, i, &p->experiments.data[i]);
+	for (uint32_t i = s->saved.refinements; i < p->refinements.len && ok; i++) {
+		struct row r = row_begin(s, TABLE_REFINEMENT);
+		row_number(&r, p->refinements.data[i].parent);
+		row_number(&r, p->refinements.data[i].child);
+		ok = row_end(&r);
+	}
+	return ok;
+}
+
+/* A hash of all rows; 0 of none, as of what was never saved. */
+#define HASH_ALL(rows)                                                                             \
+	((rows)->len ? hash_bytes((rows)->data, (rows)->len * sizeof(*(rows)->data), 0) : 0)
+
+static bool save_findings(struct store *s, const struct profile *p)
+{
+	if (s->saved.findings == HASH_ALL(&p->findings))
+		return true;
+	bool ok = sql_run(s->db, "DELETE FROM finding") == SQLITE_OK;
+	for (uint32_t i = 0; i < p->findings.len && ok; i++) {
+		const struct profile_finding *f = &p->findings.data[i];
+		struct row r = row_begin(s, TABLE_FINDING);
+		row_number(&r, i);
+		row_text(&r, f->hypothesis);
+		row_index(&r, f->experiment);
+		row_index(&r, f->node);
+		row_real(&r, f->share);
+		row_real(&r, f->confidence);
+		row_text(&r, f->sentence);
+		ok = row_end(&r);
+	}
+	return ok;
+}
+
+static bool save_remarks(struct store *s, const struct profile *p)
+{
+	if (s->saved.remarks == HASH_ALL(&p->remarks))
+		return true;
+	bool ok = sql_run(s->db, "DELETE FROM remark") == SQLITE_OK;
+	for (uint32_t i = 0; i < p->remarks.len && ok; i++) {
+		const struct profile_remark *m = &p->remarks.data[i];
+		struct row r = row_begin(s, TABLE_REMARK);
+		row_number(&r, i);
+		row_index(&r, m->finding);
+		row_text(&r, m->kind);
+		row_text(&r, m->text);
+		ok = row_end(&r);
+	}
+	return ok;
+}
+
 #define REMEMBER_ROWS(saved, rows)                                                                 \
 	do {                                                                                       \
 		vec_clear(saved);                                                                  \
@@ -371,13 +493,20 @@ static void remember(struct saved *saved, struct profile *p)
 	REMEMBER_ROWS(&saved->tallies, &p->tallies);
 	REMEMBER_ROWS(&saved->trips, &p->trips);
 	REMEMBER_ROWS(&saved->uncovered, &p->uncovered);
+	REMEMBER_ROWS(&saved->resources, &p->resources);
+	REMEMBER_ROWS(&saved->experiments, &p->experiments);
+	saved->refinements = p->refinements.len;
+	saved->findings = HASH_ALL(&p->findings);
+	saved->remarks = HASH_ALL(&p->remarks);
 }
 
 int store_commit(struct store *s, struct profile *p, struct err *e)
 {
 	static bool (*const save[])(struct store * s, const struct profile *p) = {
-		save_facts, save_metrics, save_images, save_processes, save_threads, save_scopes,
-		save_nodes, save_values,  save_counts, save_tallies,   save_trips,   save_uncovered,
+		save_facts,     save_metrics,     save_images,   save_processes,
+		save_threads,   save_scopes,      save_nodes,    save_values,
+		save_counts,    save_tallies,     save_trips,    save_uncovered,
+		save_resources, save_experiments, save_findings, save_remarks,
 	};
 	bool ok = sql_run(s->db, "BEGIN IMMEDIATE") == SQLITE_OK;
 	for (size_t i = 0; i < ARRAY_SIZE(save) && ok; i++)
@@ -431,6 +560,8 @@ void store_close(struct store *s)
 	vec_free(&s->saved.tallies);
 	vec_free(&s->saved.trips);
 	vec_free(&s->saved.uncovered);
+	vec_free(&s->saved.resources);
+	vec_free(&s->saved.experiments);
 	free(s->path);
 	free(s);
 }
@@ -549,6 +680,7 @@ static int write_tables(sqlite3 *db)
 		    STORE_APPLICATION, STORE_SCHEMA);
 	for (int i = 0; i < STORE_TABLES; i++)
 		text_printf(&sql, "%s;", store_tables[i].create);
+	text_add(&sql, store_views);
 	text_printf(&sql, "INSERT INTO meta VALUES('schema','%d'); COMMIT;", STORE_SCHEMA);
 	int r = sql_run(db, sql.data);
 	text_release(&sql);

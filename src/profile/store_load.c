@@ -74,6 +74,33 @@ static const char *row_text_or_null(struct row *r)
 	return NULL;
 }
 
+static double row_real(struct row *r)
+{
+	int column = r->columns++, type = sqlite3_column_type(r->s, column);
+	r->bad |= type != SQLITE_FLOAT && type != SQLITE_INTEGER;
+	return sqlite3_column_double(r->s, column);
+}
+
+static double row_time(struct row *r)
+{
+	if (!row_is_null(r))
+		return row_real(r);
+	r->columns++;
+	return -1;
+}
+
+/* A word of a list, as its number. */
+static uint8_t row_word(struct row *r, const char *const *words, uint8_t count)
+{
+	int column = r->columns++;
+	const char *text = (const char *)sqlite3_column_text(r->s, column);
+	for (uint8_t i = 0; text && i < count; i++)
+		if (!strcmp(text, words[i]))
+			return i;
+	r->bad = true;
+	return 0;
+}
+
 static int hex_digit(char c)
 {
 	const char *digits = "0123456789abcdef", *at = c ? strchr(digits, c) : NULL;
@@ -248,17 +275,103 @@ static void load_uncovered(struct row *r)
 	vec_push(&r->p->uncovered, u);
 }
 
+static void load_resource(struct row *r)
+{
+	struct profile_resource x = {.parent = row_index(r)};
+	x.hierarchy = row_word(r, profile_hierarchy_names, PROFILE_HIERARCHIES);
+	x.kind = row_word(r, profile_resource_names, RESOURCE_KINDS);
+	x.name = row_text(r);
+	x.image = row_index(r);
+	x.address = row_number(r);
+	x.file = row_text(r);
+	x.first_line = row_u32(r);
+	x.last_line = row_u32(r);
+	vec_push(&r->p->resources, x);
+}
+
+static uint8_t row_flag(struct row *r, uint8_t flag)
+{
+	uint64_t set = row_number(r);
+	r->bad |= set > 1;
+	return set ? flag : 0;
+}
+
+static void load_experiment(struct row *r)
+{
+	struct profile_experiment x = {.hypothesis = row_text(r)};
+	for (int h = 0; h < PROFILE_HIERARCHIES; h++)
+		x.focus[h] = row_u32(r);
+	x.state = row_word(r, profile_state_names, PROFILE_EXPERIMENT_STATES);
+	x.origin = row_word(r, profile_origin_names, PROFILE_ORIGINS);
+	x.priority = row_word(r, profile_priority_names, PROFILE_PRIORITIES);
+	x.value = row_real(r);
+	x.threshold = row_real(r);
+	x.confidence = row_real(r);
+	x.created = row_time(r);
+	x.begun = row_time(r);
+	x.decided = row_time(r);
+	x.observed = row_real(r);
+	x.cost = row_real(r);
+	x.tests = row_u32(r);
+	x.flags |= row_flag(r, EXPERIMENT_SAMPLED);
+	x.flags |= row_flag(r, EXPERIMENT_UNSURE);
+	x.flags |= row_flag(r, EXPERIMENT_OVER);
+	vec_push(&r->p->experiments, x);
+}
+
+static void load_refinement(struct row *r)
+{
+	struct profile_refinement x = {.parent = row_u32(r)};
+	x.child = row_u32(r);
+	if (r->p->refinements.len) {
+		const struct profile_refinement *before = &vec_last(&r->p->refinements);
+		r->bad |= x.parent < before->parent ||
+			  (x.parent == before->parent && x.child <= before->child);
+	}
+	vec_push(&r->p->refinements, x);
+}
+
+static void load_finding(struct row *r)
+{
+	struct profile_finding f = {.hypothesis = row_text(r)};
+	f.experiment = row_index(r);
+	f.node = row_index(r);
+	f.share = row_real(r);
+	f.confidence = row_real(r);
+	f.sentence = row_text(r);
+	vec_push(&r->p->findings, f);
+}
+
+static void load_remark(struct row *r)
+{
+	struct profile_remark m = {.finding = row_index(r)};
+	m.kind = row_text(r);
+	m.text = row_text(r);
+	vec_push(&r->p->remarks, m);
+}
+
 /* Of tables with a key `id` that column is not the callback's. */
 static const struct {
 	void (*load)(struct row *r);
 	bool numbered;
 } loaders[STORE_TABLES] = {
-	[TABLE_META] = {load_meta, false},    [TABLE_METRIC] = {load_metric, true},
-	[TABLE_IMAGE] = {load_image, true},   [TABLE_PROCESS] = {load_process, true},
-	[TABLE_THREAD] = {load_thread, true}, [TABLE_SCOPE] = {load_scope, true},
-	[TABLE_NODE] = {load_node, true},     [TABLE_VALUE] = {load_value, false},
-	[TABLE_COUNT] = {load_count, false},  [TABLE_TALLY] = {load_tally, true},
-	[TABLE_TRIPS] = {load_trips, false},  [TABLE_UNCOVERED] = {load_uncovered, true},
+	[TABLE_META] = {load_meta, false},
+	[TABLE_METRIC] = {load_metric, true},
+	[TABLE_IMAGE] = {load_image, true},
+	[TABLE_PROCESS] = {load_process, true},
+	[TABLE_THREAD] = {load_thread, true},
+	[TABLE_SCOPE] = {load_scope, true},
+	[TABLE_NODE] = {load_node, true},
+	[TABLE_VALUE] = {load_value, false},
+	[TABLE_COUNT] = {load_count, false},
+	[TABLE_TALLY] = {load_tally, true},
+	[TABLE_TRIPS] = {load_trips, false},
+	[TABLE_UNCOVERED] = {load_uncovered, true},
+	[TABLE_RESOURCE] = {load_resource, true},
+	[TABLE_EXPERIMENT] = {load_experiment, true},
+	[TABLE_REFINEMENT] = {load_refinement, false},
+	[TABLE_FINDING] = {load_finding, true},
+	[TABLE_REMARK] = {load_remark, true},
 };
 
 static int fail_row(const char *path, const char *table, uint32_t number, struct err *e)

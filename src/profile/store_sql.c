@@ -81,7 +81,58 @@ const struct store_table store_tables[STORE_TABLES] = {
 					"address INTEGER NOT NULL, name TEXT NOT NULL, "
 					"share INTEGER, reason TEXT NOT NULL)",
 					"?,?,?,?,?,?", "id"),
+	[TABLE_RESOURCE] =
+		TABLE_SINCE(3, "resource",
+			    "id INTEGER PRIMARY KEY, parent INTEGER REFERENCES resource, "
+			    "hierarchy TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, "
+			    "image INTEGER REFERENCES image, address INTEGER NOT NULL, "
+			    "file TEXT NOT NULL, first_line INTEGER NOT NULL, "
+			    "last_line INTEGER NOT NULL)",
+			    "?,?,?,?,?,?,?,?,?,?", "id"),
+	[TABLE_EXPERIMENT] =
+		TABLE_SINCE(3, "experiment",
+			    "id INTEGER PRIMARY KEY, hypothesis TEXT NOT NULL, "
+			    "code INTEGER NOT NULL REFERENCES resource, "
+			    "machine INTEGER NOT NULL REFERENCES resource, "
+			    "sync INTEGER NOT NULL REFERENCES resource, "
+			    "file INTEGER NOT NULL REFERENCES resource, "
+			    "state TEXT NOT NULL, origin TEXT NOT NULL, priority TEXT NOT NULL, "
+			    "value REAL NOT NULL, threshold REAL NOT NULL, "
+			    "confidence REAL NOT NULL, created REAL, begun REAL, decided REAL, "
+			    "observed REAL NOT NULL, cost REAL NOT NULL, tests INTEGER NOT NULL, "
+			    "sampled INTEGER NOT NULL, unsure INTEGER NOT NULL, "
+			    "over INTEGER NOT NULL)",
+			    "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?", "id"),
+	[TABLE_REFINEMENT] = TABLE_SINCE(3, "refinement",
+					 "parent INTEGER NOT NULL REFERENCES experiment, "
+					 "child INTEGER NOT NULL REFERENCES experiment, "
+					 "PRIMARY KEY(parent, child)) WITHOUT ROWID",
+					 "?,?", "parent, child"),
+	[TABLE_FINDING] = TABLE_SINCE(3, "finding",
+				      "id INTEGER PRIMARY KEY, hypothesis TEXT NOT NULL, "
+				      "experiment INTEGER REFERENCES experiment, "
+				      "node INTEGER REFERENCES node, share REAL NOT NULL, "
+				      "confidence REAL NOT NULL, sentence TEXT NOT NULL)",
+				      "?,?,?,?,?,?,?", "id"),
+	[TABLE_REMARK] = TABLE_SINCE(3, "remark",
+				     "id INTEGER PRIMARY KEY, finding INTEGER REFERENCES finding, "
+				     "kind TEXT NOT NULL, text TEXT NOT NULL)",
+				     "?,?,?,?", "id"),
 };
+
+const char *const store_views =
+	"CREATE VIEW resource_path AS WITH RECURSIVE p(id, path) AS ("
+	"SELECT id, '/' || name FROM resource WHERE parent IS NULL UNION ALL "
+	"SELECT r.id, p.path || '/' || r.name FROM p JOIN resource r ON r.parent = p.id) "
+	"SELECT id, path FROM p;"
+	"CREATE VIEW search AS SELECT e.id, e.hypothesis, e.state, "
+	"round(100 * e.value, 1) AS percent, round(100 * e.threshold, 1) AS needed, "
+	"c.path AS code, m.path AS machine, s.path AS sync, f.path AS file, "
+	"e.origin, e.priority, e.created, e.begun, e.decided, e.observed, e.cost, "
+	"iif(e.sampled, 'samples', 'probes') AS measured "
+	"FROM experiment e JOIN resource_path c ON c.id = e.code JOIN resource_path m ON m.id = "
+	"e.machine "
+	"JOIN resource_path s ON s.id = e.sync JOIN resource_path f ON f.id = e.file;";
 
 int sql_run(sqlite3 *db, const char *sql)
 {

@@ -21,6 +21,11 @@ enum store_table_id {
 	TABLE_TALLY,
 	TABLE_TRIPS,
 	TABLE_UNCOVERED,
+	TABLE_RESOURCE,
+	TABLE_EXPERIMENT,
+	TABLE_REFINEMENT,
+	TABLE_FINDING,
+	TABLE_REMARK,
 	STORE_TABLES,
 };
 
@@ -33,6 +38,8 @@ struct store_table {
 };
 
 extern const struct store_table store_tables[STORE_TABLES];
+/* Views for people, which sonde itself does not read. */
+extern const char *const store_views;
 
 enum { STORE_PATIENCE_MS = 2000 }; /* for others who hold a lock for a moment */
 

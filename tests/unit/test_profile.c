@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include <math.h>
+
 #include "base/err.h"
 #include "profile/profile.h"
 
@@ -272,6 +274,82 @@ static void nonsense_is_recognised(void **state)
 	profile_release(&p);
 }
 
+/* The four roots, a loop, and an experiment with it. */
+static void fill_search(struct profile *p)
+{
+	static const char *const names[] = {"Code", "Machine", "SyncObject", "File"};
+	fill(p);
+	for (uint8_t h = 0; h < PROFILE_HIERARCHIES; h++)
+		vec_push(&p->resources, (struct profile_resource){.parent = PROFILE_NONE,
+								  .hierarchy = h,
+								  .name = names[h],
+								  .image = PROFILE_NONE,
+								  .file = ""});
+	vec_push(&p->resources,
+		 (struct profile_resource){.name = "a/b.c", .image = PROFILE_NONE, .file = ""});
+	vec_push(&p->resources, (struct profile_resource){.parent = 4,
+							  .kind = RESOURCE_LOOP,
+							  .name = "loop b.c:1-2",
+							  .file = "a/b.c"});
+	vec_push(&p->experiments,
+		 (struct profile_experiment){.hypothesis = "cpu", .focus = {5, 1, 2, 3}});
+	vec_push(&p->refinements, (struct profile_refinement){0, 0});
+	vec_push(&p->findings, (struct profile_finding){.hypothesis = "cpu", .sentence = ""});
+	vec_push(&p->remarks, (struct profile_remark){0, "note", ""});
+}
+
+static void nonsense_of_searches_is_recognised(void **state)
+{
+	struct profile p;
+	(void)state;
+	fill_search(&p);
+	assert_true(sound(&p));
+	BREAKS(p.resources.data[5].parent, 5);
+	BREAKS(p.resources.data[4].parent, 5);
+	BREAKS(p.resources.data[5].parent, 1); /* of another hierarchy */
+	BREAKS(p.resources.data[5].hierarchy, PROFILE_HIERARCHIES);
+	BREAKS(p.resources.data[5].kind, RESOURCE_KINDS);
+	BREAKS(p.resources.data[5].image, 2);
+	BREAKS(p.experiments.data[0].focus[PROFILE_CODE], 6);
+	BREAKS(p.experiments.data[0].focus[PROFILE_FILES], 2);
+	BREAKS(p.experiments.data[0].state, PROFILE_EXPERIMENT_STATES);
+	BREAKS(p.experiments.data[0].origin, PROFILE_ORIGINS);
+	BREAKS(p.experiments.data[0].priority, PROFILE_PRIORITIES);
+	BREAKS(p.experiments.data[0].flags, EXPERIMENT_FLAGS);
+	BREAKS(p.experiments.data[0].value, NAN);
+	BREAKS(p.experiments.data[0].threshold, -NAN);
+	BREAKS(p.experiments.data[0].confidence, NAN);
+	BREAKS(p.experiments.data[0].created, INFINITY);
+	BREAKS(p.experiments.data[0].begun, NAN);
+	BREAKS(p.experiments.data[0].decided, NAN);
+	BREAKS(p.experiments.data[0].observed, NAN);
+	BREAKS(p.experiments.data[0].cost, -INFINITY);
+	BREAKS(p.refinements.data[0].parent, 1);
+	BREAKS(p.refinements.data[0].child, PROFILE_NONE);
+	BREAKS(p.findings.data[0].experiment, 1);
+	BREAKS(p.findings.data[0].node, 4);
+	BREAKS(p.findings.data[0].share, NAN);
+	BREAKS(p.findings.data[0].confidence, NAN);
+	BREAKS(p.remarks.data[0].finding, 1);
+	profile_release(&p);
+}
+
+static void resources_have_paths(void **state)
+{
+	struct profile p;
+	struct text path = TEXT_INIT;
+	(void)state;
+	fill_search(&p);
+	assert_true(profile_has_search(&p));
+	profile_resource_path(&p, 5, &path);
+	assert_string_equal(path.data, "/Code/a/b.c/loop b.c:1-2");
+	text_clear(&path);
+	profile_resource_path(&p, PROFILE_MACHINE, &path);
+	assert_string_equal(path.data, "/Machine");
+	text_release(&path);
+	profile_release(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,6 +361,8 @@ int main(void)
 		cmocka_unit_test(counts_and_facts),
 		cmocka_unit_test(tallies_are_found_again),
 		cmocka_unit_test(nonsense_is_recognised),
+		cmocka_unit_test(nonsense_of_searches_is_recognised),
+		cmocka_unit_test(resources_have_paths),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -198,6 +198,12 @@ static void hold(int pid)
 		sleep_seconds(0.001);
 }
 
+/* The kernel's page of old system calls on x86-64 is in the upper half: nobody's memory. */
+static bool is_left(const struct code_mapping *r)
+{
+	return !(r->start >> 63);
+}
+
 static bool all_is_original(int pid, bool nothing_left)
 {
 	struct maps m;
@@ -208,11 +214,12 @@ static bool all_is_original(int pid, bool nothing_left)
 	for (uint32_t i = 0; i < m.image_count; i++)
 		same &= m.images[i].vdso || is_half_loaded(&m.images[i]) ||
 			image_is_original(&m, &m.images[i]);
-	if (nothing_left && m.anonymous_count) {
-		fprintf(stderr, "executable memory of no file is left at %" PRIx64 "\n",
-			m.anonymous[0].start);
-		same = false;
-	}
+	for (uint32_t i = 0; nothing_left && i < m.anonymous_count; i++)
+		if (is_left(&m.anonymous[i])) {
+			fprintf(stderr, "executable memory of no file is left at %" PRIx64 "\n",
+				m.anonymous[i].start);
+			same = false;
+		}
 	maps_release(&m);
 	return same;
 }

@@ -295,6 +295,15 @@ bool fragment_original(const struct fragment *f, uint32_t offset, struct thread_
 	return m->syscall && offset == m->offset + m->size;
 }
 
+bool fragment_nearest(const struct fragment *f, uint32_t offset, uint64_t *va)
+{
+	const struct moved *m = offset < f->rare ? moved_from(f, offset) : NULL;
+	if (!f->moved.len)
+		return false;
+	*va = m ? m->va : f->moved.data[0].va;
+	return true;
+}
+
 static const struct moved *find_moved(const struct fragment *f, uint64_t va)
 {
 	uint32_t n = ORDER_UP_TO(f->moved.data, f->moved.len, va, va);

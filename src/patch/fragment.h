@@ -172,6 +172,10 @@ struct thread_place {
  * to it: it is at the first byte of a moved instruction or of the probes before it, or waits in a
  * system call made by moved code, so that its pc is right behind that. */
 bool fragment_original(const struct fragment *f, uint32_t offset, struct thread_place *out);
+/* The moved instruction that code at `offset` stands for or belongs to, nearest before it: of a
+ * thread that is anywhere in there, for who only wants to know where. Rare parts belong to the
+ * first one. False if nothing was moved. */
+bool fragment_nearest(const struct fragment *f, uint32_t offset, uint64_t *va);
 /* Whether a thread at the original instruction at va came there from the fragment, which has
  * executed the probes before it. */
 bool fragment_probed(const struct fragment *f, uint64_t va);

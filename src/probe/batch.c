@@ -112,8 +112,7 @@ static void settle_subjects(struct target *t, struct site *s)
 			s->subjects.data[kept++] = number;
 			continue;
 		}
-		struct rt_subject *out = target_at(t, RT_SUBJECT_TABLE + number * sizeof(*out));
-		out->active = 0;
+		target_subject(t, number)->active = 0;
 		if (s->unwritable && sub->wanted)
 			sub->refused = REFUSED_NOT_WRITABLE;
 		vec_each (p, &sub->probes)

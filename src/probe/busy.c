@@ -58,16 +58,12 @@ static void check_frame(struct target *t, int tid, const struct frame *f, clash_
 /* Control is, or comes back, at this place in a fragment. */
 static void check_fragment(struct target *t, int tid, uint64_t pc, clash_list *out)
 {
-	vec_each (s, &t->sites)
-		if (s->address && pc - s->address < s->room && s->dirty && s->next_address &&
-		    leads_into(&s->fragment, &s->next))
-			add(out, tid, (uint32_t)(s - t->sites.data));
-	vec_each (r, &t->retired) {
-		const struct site *s = &t->sites.data[r->site];
-		if (pc - r->start < r->size && s->dirty && s->next_address &&
-		    leads_into(&r->fragment, &s->next))
-			add(out, tid, r->site);
-	}
+	struct moved_code m;
+	if (!moved_code_at(t, pc, &m))
+		return;
+	const struct site *s = &t->sites.data[m.site];
+	if (s->dirty && s->next_address && leads_into(m.fragment, &s->next))
+		add(out, tid, m.site);
 }
 
 static void check_thread(struct target *t, struct stopped_walk *w, clash_list *out)

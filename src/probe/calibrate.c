@@ -152,8 +152,8 @@ static struct emit_probe call_probe(struct bench *b, uint32_t number, enum rt_pr
 
 static void put_subject(struct bench *b, uint32_t number, uint32_t metrics, uint32_t flags)
 {
-	struct rt_subject *s = target_at(&b->self, RT_SUBJECT_TABLE + number * sizeof(*s));
-	*s = (struct rt_subject){.metrics = metrics, .flags = flags, .active = 1};
+	*target_subject(&b->self, number) =
+		(struct rt_subject){.metrics = metrics, .flags = flags, .active = 1};
 }
 
 enum { TIMED, COUNTED };

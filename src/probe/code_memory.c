@@ -171,6 +171,7 @@ void code_memory_retire(struct target *t, struct site *site)
 	site->fragment = (struct fragment){0};
 	site->address = 0;
 	site->room = 0;
+	moved_code_changed(t);
 }
 
 void code_memory_reclaim(struct target *t)
@@ -180,4 +181,5 @@ void code_memory_reclaim(struct target *t)
 		fragment_release(&r->fragment);
 	}
 	vec_clear(&t->retired);
+	moved_code_changed(t);
 }

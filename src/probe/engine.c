@@ -14,36 +14,22 @@
 
 static struct target *target_of(const struct engine *g, int pid);
 
-/* Where code of a fragment that is interrupted at `pc` has to go on. */
-static bool restart_in(const struct target *t, const struct fragment *f, uint64_t start,
-		       uint64_t *pc)
-{
-	uint32_t at = (uint32_t)(*pc - start);
-	struct placed_probe p;
-	if (*pc - start >= f->size)
-		return false;
-	if (!fragment_probe_around(f, at, &p))
-		return true;
-	uint8_t *code = xmalloc(p.size);
-	if (memory_read(t->pid, start + p.offset, code, p.size) == p.size)
-		*pc = start + p.offset +
-		      t->engine->arch->emit->restart(code, p.size, at - p.offset);
-	free(code);
-	return true;
-}
-
 /* A counter's code reads, adds and writes. A signal handler that hits the same counter in between
  * would have its count overwritten: the interrupted thread begins again when it returns. */
 static uint64_t begin_again(const struct target *t, uint64_t pc)
 {
-	if (!is_code_memory(t, pc))
+	struct moved_code m;
+	struct placed_probe p;
+	if (!is_code_memory(t, pc) || !moved_code_at(t, pc, &m))
 		return pc;
-	vec_each (s, &t->sites)
-		if (s->address && restart_in(t, &s->fragment, s->address, &pc))
-			return pc;
-	vec_each (r, &t->retired)
-		if (restart_in(t, &r->fragment, r->start, &pc))
-			return pc;
+	uint32_t at = (uint32_t)(pc - m.start);
+	if (!fragment_probe_around(m.fragment, at, &p))
+		return pc;
+	uint8_t *code = xmalloc(p.size);
+	if (memory_read(t->pid, m.start + p.offset, code, p.size) == p.size)
+		pc = m.start + p.offset +
+		     t->engine->arch->emit->restart(code, p.size, at - p.offset);
+	free(code);
 	return pc;
 }
 
@@ -101,6 +87,7 @@ static struct target *target_new(struct engine *g, int pid)
 	t->region_fd = -1;
 	t->space = space_new(g->codes, pid);
 	t->shadow_stack = process_has_shadow_stack(pid);
+	t->moved = moved_index_new();
 	vec_push(&g->targets, t);
 	return t;
 }
@@ -159,6 +146,7 @@ static void target_free(struct target *t)
 		vec_free(&t->slots[i].left.held);
 	}
 	pool_release(&t->pool);
+	moved_index_free(t->moved);
 	space_free(t->space);
 	free(t);
 }
@@ -214,7 +202,6 @@ static void end_target(struct target *t, int status, uint64_t cpu_ns)
 {
 	if (t->injected)
 		t->ended.run_ns = cpu_ns;
-	forget_fragments(t);
 	for (uint32_t i = 0; i < RT_AREAS; i++)
 		if (t->slots[i].tid)
 			areas_retire(t, t->slots[i].tid);
@@ -534,6 +521,16 @@ void engine_remove(struct engine *g, struct target *t, uint32_t subject)
 		t->sites.data[s->site].dirty = true;
 }
 
+/* Activations that are running end as they would have. */
+void engine_quiet(struct engine *g, struct target *t, uint32_t subject)
+{
+	if (subject >= t->subjects.len)
+		return;
+	engine_remove(g, t, subject);
+	if (t->injected)
+		__atomic_store_n(&target_subject(t, subject)->active, 0, __ATOMIC_RELAXED);
+}
+
 enum refusal engine_refused(const struct target *t, uint32_t subject)
 {
 	return t->subjects.data[subject].refused;
@@ -602,6 +599,19 @@ void engine_calls(struct engine *g, struct target *t, uint32_t subject, call_vis
 	(void)g;
 	struct calls_of_subject c = {&t->sites.data[t->subjects.data[subject].site], visit, ctx};
 	read_calls(t, visit_if_its, &c);
+}
+
+int engine_look(struct engine *g, struct target *t, struct err *e)
+{
+	uint32_t first;
+	if (!t->alive || !t->injected)
+		return err_set(e, ERR_SYSTEM, "process %d is gone", t->pid);
+	int rc = target_stop(t, e);
+	if (rc)
+		return rc;
+	settle_threads(t, &first);
+	control_resume(g->control, t->pid);
+	return 0;
 }
 
 void engine_forget_walks(struct engine *g, uint32_t first)

@@ -99,6 +99,9 @@ uint32_t engine_add(struct engine *g, struct target *t, const struct subject_req
 		    struct err *e);
 /* Takes out with the next batch. Its values stay readable. */
 void engine_remove(struct engine *g, struct target *t, uint32_t subject);
+/* The same; and at once, without stopping anything, it begins no more: its probes do next to
+ * nothing until they are out. What is running of it ends as ever. */
+void engine_quiet(struct engine *g, struct target *t, uint32_t subject);
 
 struct batch_result {
 	uint32_t spots, refused[REFUSAL_REASONS]; /* spots asked for, and those refused by reason */
@@ -199,3 +202,12 @@ const struct probe_costs *engine_probe_costs(struct engine *g);
 typedef void (*walk_visitor)(void *ctx, struct target *t, int tid, const struct walk *w,
 			     bool in_call);
 void engine_walks(struct engine *g, walk_visitor visit, void *ctx);
+/* Stops the process once to walk the stacks of all its threads, for engine_walks(). Nothing
+ * changes.
+ */
+int engine_look(struct engine *g, struct target *t, struct err *e);
+/* Makes a run-time pc in code memory of ours the one of the original instruction that is executed
+ * there, or, within its probes, of the nearest before that; others stay what they are. False if it
+ * is in the runtime, or in memory that no fragment has any more. For samples that others take. Good
+ * for those taken since the last commit; also of a target that has ended. */
+bool engine_original(const struct target *t, uint64_t *pc);

@@ -20,6 +20,12 @@ static void copy_fragment(struct fragment *to, const struct fragment *from)
 	copy_vec(&to->probes, &from->probes);
 }
 
+/* It was to go out of the parent with the next batch. */
+static bool is_quiet(const struct subject *s)
+{
+	return s->in && !s->wanted;
+}
+
 static void copy_sites(struct target *child, const struct target *parent)
 {
 	vec_each (s, &parent->sites) {
@@ -32,6 +38,8 @@ static void copy_sites(struct target *child, const struct target *parent)
 		if (s->address)
 			copy_fragment(&copy.fragment, &s->fragment);
 		copy_vec(&copy.subjects, &s->subjects);
+		vec_each (number, &copy.subjects)
+			copy.dirty |= is_quiet(&child->subjects.data[*number]);
 		copy_vec(&copy.journal, &s->journal);
 		hashmap_put(&child->site_index, s->start + s->bias, child->sites.len);
 		vec_push(&child->sites, copy);
@@ -44,7 +52,7 @@ static void copy_subjects(struct target *child, const struct target *parent)
 		struct subject copy = *s;
 		memset(&copy.probes, 0, sizeof(copy.probes));
 		copy_vec(&copy.probes, &s->probes);
-		copy.wanted = copy.in;
+		copy.wanted = copy.in && target_subject(parent, child->subjects.len)->active;
 		vec_push(&child->subjects, copy);
 	}
 }

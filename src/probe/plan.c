@@ -87,7 +87,7 @@ static void publish_subject(struct target *t, uint32_t number)
 	uint32_t count;
 	const struct procedure *p =
 		&flow_procedures(site->code->flow, &count)[site_procedure(site)];
-	struct rt_subject *out = target_at(t, RT_SUBJECT_TABLE + number * sizeof(*out));
+	struct rt_subject *out = target_subject(t, number);
 	out->start = p->start + site->bias;
 	out->end = p->end + site->bias;
 	out->metrics = s->request.metrics;

@@ -115,8 +115,7 @@ static bool gather_frames(struct reader *r, const struct rt_path *p)
 /* The runtime did not know the callers of a raw path. */
 static bool is_recursive(const struct reader *r, const struct rt_path *p)
 {
-	const struct rt_subject *s =
-		target_at(r->target, RT_SUBJECT_TABLE + p->subject * sizeof(*s));
+	const struct rt_subject *s = target_subject(r->target, p->subject);
 	if (!p->raw || s->flags & RT_LOOP)
 		return p->recursive;
 	vec_each (f, &r->frames)

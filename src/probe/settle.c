@@ -33,29 +33,6 @@ bool is_code_memory(const struct target *t, uint64_t pc)
 	return has_code(target_header(t), pc);
 }
 
-static bool original_in(const struct fragment *f, uint64_t start, uint64_t size, uint64_t bias,
-			uint64_t *pc, bool *probed)
-{
-	struct thread_place at;
-	if (*pc - start >= size || !fragment_original(f, (uint32_t)(*pc - start), &at))
-		return false;
-	*pc = at.va + bias;
-	*probed = at.probed;
-	return true;
-}
-
-bool to_original(const struct target *t, uint64_t *pc, bool *probed)
-{
-	vec_each (s, &t->sites)
-		if (s->address &&
-		    original_in(&s->fragment, s->address, s->room, s->bias, pc, probed))
-			return true;
-	vec_each (r, &t->retired)
-		if (original_in(&r->fragment, r->start, r->size, r->bias, pc, probed))
-			return true;
-	return false;
-}
-
 /* Of a thread in the program's own code. */
 static bool came_from_probes(struct target *t, const struct walk *w)
 {

@@ -6,7 +6,7 @@
  *	contexts.c  counting: the state of each thread; contexts_fork.c in a forked child;
  *	            contexts_met.c when it begins, contexts_left.c when it ends meanwhile
  *	plan.c      subjects -> spots -> fragments; tally.c the probes of counted procedures
- *	code_memory.c  room for fragments near the code they serve
+ *	code_memory.c  room for fragments near the code they serve; moved.c what is where in it
  *	batch.c     everything that happens while the process is stopped
  *	settle.c    threads out of probes, and their stacks
  *	busy.c      sites that a thread will come back to the middle of
@@ -173,6 +173,7 @@ struct target {
 	VEC(struct counted) counted;
 	uint32_t loops_used, call_sites_used; /* of the runtime's tables */
 	VEC(struct retired) retired;
+	struct moved_index *moved;
 	VEC(uint32_t) journal_free, probe_free;
 	VEC(uint32_t) probe_retired; /* a thread may still be on its way to them */
 	uint32_t counters_used;
@@ -221,6 +222,11 @@ static inline void *target_at(const struct target *t, uint64_t offset)
 static inline struct rt_area *target_area(const struct target *t, uint32_t i)
 {
 	return target_at(t, RT_AREA(i));
+}
+
+static inline struct rt_subject *target_subject(const struct target *t, uint32_t number)
+{
+	return (struct rt_subject *)target_at(t, RT_SUBJECT_TABLE) + number;
 }
 
 struct engine {
@@ -385,6 +391,21 @@ void code_memory_trim_next(struct target *t, struct site *site);
 void code_memory_retire(struct target *t, struct site *site);
 void code_memory_reclaim(struct target *t);
 
+/* moved.c */
+struct moved_index *moved_index_new(void);
+void moved_index_free(struct moved_index *in);
+/* Fragments have come or gone. */
+void moved_code_changed(struct target *t);
+/* Where in code memory a pc is. */
+struct moved_code {
+	const struct fragment *fragment; /* that is in, or a retired one */
+	uint64_t start, bias;
+	uint32_t site;
+};
+bool moved_code_at(const struct target *t, uint64_t pc, struct moved_code *out);
+/* Makes a pc in moved code the original one, if it is at the start of a moved instruction. */
+bool to_original(const struct target *t, uint64_t *pc, bool *probed);
+
 /* steps.c */
 uint64_t step_at(struct target *t, struct code *code, uint64_t va);
 /* Adds the steps of all frames of a walk to the runtime's table. */
@@ -410,8 +431,6 @@ void redirect_retired(struct target *t, uint32_t first_walk);
  */
 bool settle_threads(struct target *t, uint32_t *first);
 bool is_code_memory(const struct target *t, uint64_t pc);
-/* Makes a pc in moved code the original one, if it is at the start of a moved instruction. */
-bool to_original(const struct target *t, uint64_t *pc, bool *probed);
 /* Whether the thread is, or will come back to, code memory of the region with this header. */
 bool thread_is_in(struct target *t, struct control_thread *th, const struct rt_header *h);
 

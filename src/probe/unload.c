@@ -22,9 +22,7 @@ static void forget_subjects(struct target *t, struct site *s)
 {
 	vec_each (number, &s->subjects) {
 		struct subject *sub = &t->subjects.data[*number];
-		struct rt_subject *out =
-			target_at(t, RT_SUBJECT_TABLE + *number * sizeof(struct rt_subject));
-		out->active = 0;
+		target_subject(t, *number)->active = 0;
 		sub->wanted = sub->in = false;
 		vec_each (p, &sub->probes)
 			vec_push(&t->probe_retired, *p);

@@ -62,6 +62,18 @@ static void dispatch(const struct hit *h)
 	}
 }
 
+/* Of a subject that has been removed, but whose probes are still there: whether this ends what was
+ * running then. If it did not, that would end with whatever is next further out. */
+static COLD bool ends_last(const struct rt_probe *probe, const struct frame *frame,
+			   struct rt_area *a)
+{
+	if (probe->kind != RT_EXIT || !a || !a->stacks[0].top)
+		return false;
+	const struct rt_activation *top = area_activation(a, a->stacks[0].top);
+	return top->subject == probe->subject &&
+	       top->cfa == step_cfa(probe->step, frame_sp(frame), frame_fp(frame));
+}
+
 HOT struct hit make_hit(const struct rt_probe *probe, const struct frame *frame, struct rt_area *a,
 			const struct rt_subject *subject)
 {
@@ -98,7 +110,7 @@ void rt_hit(const struct rt_probe *probe, const struct frame *frame)
 		return;
 	if (likely(kind <= RT_EXIT)) {
 		const struct rt_subject *subject = region_subject(probe->subject);
-		if (unlikely(!subject->active))
+		if (unlikely(!subject->active) && !ends_last(probe, frame, a))
 			return;
 		if (likely(a && !a->busy)) {
 			struct hit h = make_hit(probe, frame, a, subject);

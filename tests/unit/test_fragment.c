@@ -522,6 +522,17 @@ static void check_operations(const struct fragment *f, uint64_t address, uint32_
 	}
 }
 
+/* Whatever is in the middle of an instruction, or of its probes, belongs to it. */
+static void check_nearest(const struct fragment *f)
+{
+	uint64_t va;
+	vec_each (m, &f->moved)
+		for (uint32_t at = m->arrival; at < m->offset + m->size; at++)
+			assert_true(fragment_nearest(f, at, &va) && va == m->va);
+	if (f->moved.len && f->rare < f->size)
+		assert_true(fragment_nearest(f, f->rare, &va) && va == f->moved.data[0].va);
+}
+
 static uint32_t restarts;
 
 static void plan(struct pool *pool, struct subject *s, const struct mode *mode)
@@ -564,6 +575,7 @@ static void plan(struct pool *pool, struct subject *s, const struct mode *mode)
 	fragment_make(&s->f, &r, &tmp);
 	arena_clear(&tmp);
 	assert_true(s->f.size <= bound);
+	check_nearest(&s->f);
 	if (mode->operations)
 		check_operations(&s->f, r.address, &restarts);
 	pool_give(pool, r.address + s->f.size, bound > s->f.size + 15 ? bound - s->f.size - 15 : 1);

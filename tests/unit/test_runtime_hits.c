@@ -345,6 +345,34 @@ static void does_nothing_unless_prepared(void **state)
 	assert_int_equal(b->area->sequence, 0);
 }
 
+/* What is running ends, and nothing else begins. */
+static void removed_subjects_end(void **state)
+{
+	struct bench *b = *state;
+	struct probed f = add_procedure(b, 0, BYTES, F), g = add_procedure(b, 0, BYTES, G);
+	struct rt_subject *subjects = (struct rt_subject *)(b->region + RT_SUBJECT_TABLE);
+	begin_program(b);
+	hit(b, f.enter);
+	call(b, 1, G);
+	hit(b, g.enter);
+	b->area->bytes += 5;
+	subjects[g.enter->subject].active = 0;
+	hit(b, g.leave);
+	b->area->bytes += 2;
+	hit(b, g.enter);
+	b->area->bytes += 1;
+	hit(b, g.leave);
+	come_back(b, 1);
+	hit(b, g.leave); /* not its frame */
+	assert_int_equal(newest(b)->calls, 1);
+	assert_int_equal(newest(b)->live, 0);
+	assert_int_equal(newest(b)->total[RT_BYTES], 5);
+	hit(b, f.leave);
+	const struct rt_path *outer = path_at(b, newest(b)->next);
+	assert_int_equal(outer->total[RT_BYTES], 8);
+	assert_int_equal(outer->self[RT_BYTES], 3);
+}
+
 static uint64_t find_area(const struct bench *b)
 {
 	static _Thread_local _Alignas(16) uint64_t stack[512];
@@ -430,6 +458,7 @@ int main(void)
 		TEST(counts_targets),
 		TEST(interrupted_probes_use_the_sibling),
 		TEST(does_nothing_unless_prepared),
+		TEST(removed_subjects_end),
 		TEST(threads_find_their_areas),
 		TEST(orphans_have_no_area),
 	};

@@ -1,0 +1,153 @@
+/* Which parts of the code to start at: of all that enough samples have, the deepest. A procedure
+ * that calls itself, directly or through others, is below itself: so whole recursions (strongly
+ * connected components of what is above the threshold, by R. Tarjan's algorithm) are looked at. One
+ * from which no edge leads to another such part is deepest; its part with the highest count is
+ * chosen, refinement finds the others. */
+#include "search/count_graph.h"
+
+struct visit {
+	uint32_t node;
+	double count;
+	uint32_t edge;        /* the next one to look at */
+	uint32_t number, low; /* Tarjan's; 0: not visited yet */
+	uint32_t component;   /* COUNT_NONE: not known yet */
+};
+
+struct walk {
+	struct count_graph *graph;
+	VEC(struct visit)
+	visits;                   /* of all nodes above the threshold; count_node.mark is 1 more
+				     than the index */
+	VEC(uint32_t) path, open; /* indices of visits */
+	uint32_t numbers, components;
+};
+
+/* The visit that an edge leads to; COUNT_NONE if to a node below the threshold. */
+static uint32_t target(const struct walk *w, uint32_t edge)
+{
+	return w->graph->nodes.data[w->graph->edges.data[edge].to].mark - 1;
+}
+
+static void enter(struct walk *w, uint32_t i)
+{
+	struct visit *v = &w->visits.data[i];
+	v->number = v->low = ++w->numbers;
+	v->edge = w->graph->nodes.data[v->node].first_out;
+	vec_push(&w->path, i);
+	vec_push(&w->open, i);
+}
+
+static void close_component(struct walk *w, uint32_t first)
+{
+	uint32_t i;
+	do {
+		i = vec_pop(&w->open);
+		w->visits.data[i].component = w->components;
+	} while (i != first);
+	w->components++;
+}
+
+static void leave(struct walk *w, uint32_t i)
+{
+	struct visit *v = &w->visits.data[i];
+	(void)vec_pop(&w->path);
+	if (v->low == v->number)
+		close_component(w, i);
+	if (w->path.len) {
+		struct visit *caller = &w->visits.data[vec_last(&w->path)];
+		if (v->low < caller->low)
+			caller->low = v->low;
+	}
+}
+
+static void step(struct walk *w)
+{
+	uint32_t i = vec_last(&w->path);
+	struct visit *v = &w->visits.data[i];
+	if (v->edge == COUNT_NONE) {
+		leave(w, i);
+		return;
+	}
+	uint32_t to = target(w, v->edge);
+	v->edge = w->graph->edges.data[v->edge].next_out;
+	if (to == COUNT_NONE)
+		return;
+	const struct visit *t = &w->visits.data[to];
+	if (!t->number)
+		enter(w, to);
+	else if (t->component == COUNT_NONE && t->number < v->low)
+		v->low = t->number;
+}
+
+static void find_components(struct walk *w)
+{
+	for (uint32_t i = 0; i < w->visits.len; i++) {
+		if (!w->visits.data[i].number)
+			enter(w, i);
+		while (w->path.len)
+			step(w);
+	}
+}
+
+/* For each component, its chosen visit; COUNT_NONE if an edge leads out of it. */
+static uint32_t *chosen(struct walk *w)
+{
+	uint32_t *choice = xmalloc((w->components + 1) * sizeof(*choice));
+	bool *leads_on = xcalloc(w->components + 1, sizeof(*leads_on));
+	for (uint32_t k = 0; k < w->components; k++)
+		choice[k] = COUNT_NONE;
+	for (uint32_t i = 0; i < w->visits.len; i++) {
+		const struct visit *v = &w->visits.data[i];
+		uint32_t *best = &choice[v->component];
+		if (*best == COUNT_NONE || v->count > w->visits.data[*best].count)
+			*best = i;
+		const struct count_node *n = &w->graph->nodes.data[v->node];
+		for (uint32_t e = n->first_out; e != COUNT_NONE;
+		     e = w->graph->edges.data[e].next_out) {
+			uint32_t to = target(w, e);
+			if (to != COUNT_NONE && w->visits.data[to].component != v->component)
+				leads_on[v->component] = true;
+		}
+	}
+	for (uint32_t k = 0; k < w->components; k++)
+		if (leads_on[k])
+			choice[k] = COUNT_NONE;
+	free(leads_on);
+	return choice;
+}
+
+static void gather(struct walk *w, const struct count_part *p, double least, bool recent)
+{
+	vec_each (cell, &p->cells) {
+		double count = count_of(w->graph, &cell->count, recent);
+		if (count < least)
+			continue;
+		vec_push(&w->visits, (struct visit){.node = cell->node,
+						    .count = count,
+						    .component = COUNT_NONE});
+		w->graph->nodes.data[cell->node].mark = w->visits.len;
+	}
+}
+
+void count_graph_deepest(struct count_graph *c, uint32_t machine, double share, bool recent,
+			 resource_list *out)
+{
+	const double enough = 4; /* fewer samples than this tell nothing */
+	const struct count_part *p = count_graph_part(c, machine);
+	double total = p ? count_of(c, &p->count, recent) : 0;
+	if (total < enough)
+		return;
+	struct walk w = {.graph = c};
+	gather(&w, p, share * total, recent);
+	find_components(&w);
+	uint32_t *choice = chosen(&w);
+	for (uint32_t i = 0; i < w.visits.len; i++)
+		if (choice[w.visits.data[i].component] == i)
+			vec_push(out, c->nodes.data[w.visits.data[i].node].resource);
+	vec_each (v, &w.visits)
+		c->nodes.data[v->node].mark = 0;
+	free(choice);
+	vec_free(&w.visits);
+	vec_free(&w.path);
+	vec_free(&w.open);
+}

@@ -1,0 +1,71 @@
+#include "search/hypothesis.h"
+
+#include <string.h>
+
+/* Machine comes before code, so that what only one thread does is looked for in its code, by its
+ * own time; objects come last, so that a wait is known by who waits, where, and then for what. */
+const struct hypothesis hypotheses[HYPOTHESES] = {
+	[CPU_BOUND] =
+		{
+			.name = "cpu",
+			.title = "CPU bound",
+			.measure = MEASURE_CPU,
+			.samples = SAMPLE_CPU,
+			.general = HYPOTHESIS_NONE,
+			.axes = 2,
+			.axis = {MACHINE, CODE},
+			.threshold = 0.20,
+		},
+	[SYNC_WAITING] =
+		{
+			.name = "sync",
+			.title = "waiting for synchronisation",
+			.measure = MEASURE_SYNC,
+			.samples = SAMPLE_SYNC,
+			.general = HYPOTHESIS_NONE,
+			.axes = 3,
+			.axis = {MACHINE, CODE, SYNC},
+			.threshold = 0.20,
+		},
+	[IO_BLOCKED] =
+		{
+			.name = "io",
+			.title = "blocked in input and output",
+			.measure = MEASURE_IO,
+			.samples = SAMPLE_IO,
+			.general = HYPOTHESIS_NONE,
+			.axes = 3,
+			.axis = {MACHINE, CODE, FILES},
+			.threshold = 0.20,
+		},
+	[SMALL_IO] =
+		{
+			.name = "small-io",
+			.title = "too many small operations of input and output",
+			.measure = MEASURE_SMALL_IO,
+			.samples = SAMPLE_IO,
+			.general = IO_BLOCKED,
+			.axes = 3,
+			.axis = {MACHINE, CODE, FILES},
+			.threshold = 0.10,
+		},
+	[IMBALANCE] =
+		{
+			.name = "imbalance",
+			.title = "work is shared unequally",
+			.measure = MEASURE_IMBALANCE,
+			.samples = SAMPLE_CPU,
+			.general = HYPOTHESIS_NONE,
+			.axes = 2,
+			.axis = {MACHINE, CODE},
+			.threshold = 0.15,
+		},
+};
+
+enum hypothesis_id hypothesis_named(const char *name)
+{
+	uint32_t i = 0;
+	while (i < HYPOTHESES && strcmp(hypotheses[i].name, name) != 0)
+		i++;
+	return (enum hypothesis_id)i;
+}

@@ -1,0 +1,118 @@
+/* Readings become observations, and these decisions. What was decided true is watched as long as it
+ * is measured, roots always: if the last seconds speak clearly against the decision, the program
+ * does something else now. */
+#include "search/state.h"
+
+static const double most_time = 2.5;   /* s: then the mean decides */
+static const double least_base = 1e-6; /* s: what is less is added to the next observation */
+
+static void read_one(struct search *s, uint32_t number)
+{
+	struct experiment *e = experiment_of(s, number);
+	struct trial *t = trial_of(s, number);
+	struct reading r = t->last;
+	s->ops->read(s->ctx, number, &r);
+	double amount = r.amount - t->last.amount, base = r.base - t->last.base;
+	e->observed += s->now - s->before;
+	t->tested += s->now - s->before;
+	e->sampled = r.sampled;
+	e->cost = t->former_cost + r.cost;
+	t->last.cost = r.cost;
+	if (base < least_base)
+		return;
+	t->last = r;
+	test_add(&t->test, amount, base);
+	recent_add(&t->recent, s->now, amount, base);
+	e->value = test_value(&t->test);
+}
+
+static double sample_rate(struct search *s, const struct experiment *e)
+{
+	const struct count_graph *c = &s->graphs[hypotheses[e->hypothesis].samples];
+	return count_graph_rate(c, e->focus.part[MACHINE], e->focus.part[CODE]);
+}
+
+static void settle(struct search *s, uint32_t number, bool is_true, bool unsure)
+{
+	struct experiment *e = experiment_of(s, number);
+	struct trial *t = trial_of(s, number);
+	e->decided = s->now;
+	e->tests++;
+	e->unsure = unsure;
+	e->over = false;
+	e->confidence = test_confidence(&t->test, e->threshold);
+	t->sampled_at = sample_rate(s, e);
+	history_set(&s->history, number, is_true ? EXPERIMENT_TRUE : EXPERIMENT_FALSE);
+	if (is_true)
+		vec_push(&s->found_true, number);
+	else if (!is_root(e))
+		schedule_end(s, number);
+}
+
+static void decide(struct search *s, uint32_t number)
+{
+	const struct experiment *e = experiment_of(s, number);
+	const struct trial *t = trial_of(s, number);
+	int verdict = test_verdict(&t->test, e->threshold);
+	if (verdict)
+		settle(s, number, verdict > 0, false);
+	else if (t->tested >= most_time)
+		settle(s, number, t->test.base > 0 && e->value >= e->threshold, true);
+}
+
+/* Others of its parents may take its place now. */
+static void vanish(struct search *s, uint32_t number)
+{
+	struct experiment *e = experiment_of(s, number);
+	const struct trial *t = trial_of(s, number);
+	if (is_root(e) && e->value < e->threshold) {
+		settle(s, number, false, false);
+		return;
+	}
+	e->over = true;
+	e->confidence = test_confidence(&t->test, e->threshold);
+	vec_each (p, &e->parents) {
+		const struct experiment *parent = experiment_of(s, *p);
+		if (parent->state == EXPERIMENT_TRUE && !parent->over)
+			vec_push(&s->found_true, *p);
+	}
+}
+
+static void watch(struct search *s, uint32_t number)
+{
+	struct experiment *e = experiment_of(s, number);
+	const struct trial *t = trial_of(s, number);
+	struct test recent = recent_sum(&t->recent, s->now);
+	int verdict = test_verdict(&recent, e->threshold);
+	bool holds = e->state == EXPERIMENT_TRUE && !e->over;
+	if (e->unsure && test_verdict(&t->test, e->threshold) > 0) {
+		e->unsure = false;
+		e->confidence = test_confidence(&t->test, e->threshold);
+	}
+	if (verdict < 0 && holds) {
+		vanish(s, number);
+	} else if (verdict > 0 && !holds) {
+		if (e->state == EXPERIMENT_TRUE) {
+			e->over = false;
+			vec_push(&s->found_true, number);
+		} else {
+			settle(s, number, true, false);
+		}
+	}
+}
+
+void observe(struct search *s)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < s->measured.len; i++) {
+		uint32_t number = s->measured.data[i];
+		read_one(s, number);
+		if (experiment_of(s, number)->state == EXPERIMENT_ACTIVE)
+			decide(s, number);
+		else
+			watch(s, number);
+		if (experiment_of(s, number)->measured)
+			s->measured.data[kept++] = number;
+	}
+	s->measured.len = kept;
+}

@@ -1,0 +1,306 @@
+/* Which experiments are measured at a time. Those with high priority come first, then the oldest:
+ * breadth first. Limits are the number of undecided ones and the share of the program's time that
+ * probes take; what is decided true is watched only as long as there is room.
+ *
+ * `ready` is a heap of numbers with the priority above: the smallest is the next. One may be in it
+ * twice, after its priority was raised, and one whose turn has come is skipped. */
+#include "search/state.h"
+
+#include <math.h>
+
+static const double begin_below = 0.7;   /* of the greatest cost */
+static const double settled_below = 0.3; /* of it, when nothing is left to be tested */
+static const double pause = 1;           /* s: after an experiment lost its probes to the cost */
+static const double between_sheds = 0.2; /* s: so long it takes until the cost is known anew */
+static const uint32_t most_losses = 4;   /* then it is decided by what is known of it */
+
+static uint64_t rank_of(const struct experiment *e, uint32_t number)
+{
+	return (uint64_t)(e->priority == PRIORITY_HIGH ? 0 : 1) << 32 | number;
+}
+
+static void swap(uint64_t *a, uint64_t *b)
+{
+	uint64_t t = *a;
+	*a = *b;
+	*b = t;
+}
+
+static void push_ready(struct search *s, uint32_t number)
+{
+	vec_push(&s->ready, rank_of(experiment_of(s, number), number));
+	uint64_t *heap = s->ready.data;
+	for (uint32_t i = s->ready.len - 1; i && heap[i] < heap[(i - 1) / 2]; i = (i - 1) / 2)
+		swap(&heap[i], &heap[(i - 1) / 2]);
+}
+
+static void pop_ready(struct search *s)
+{
+	uint64_t *heap = s->ready.data;
+	heap[0] = vec_last(&s->ready);
+	uint32_t n = --s->ready.len, i = 0;
+	for (;;) {
+		uint32_t child = 2 * i + 1;
+		if (child + 1 < n && heap[child + 1] < heap[child])
+			child++;
+		if (child >= n || heap[i] <= heap[child])
+			return;
+		swap(&heap[i], &heap[child]);
+		i = child;
+	}
+}
+
+/* EXPERIMENT_NONE if nothing is ready. */
+static uint32_t first_ready(struct search *s)
+{
+	while (s->ready.len) {
+		uint32_t number = (uint32_t)s->ready.data[0];
+		const struct experiment *e = experiment_of(s, number);
+		if (e->state == EXPERIMENT_READY && s->now >= trial_of(s, number)->not_before)
+			return number;
+		pop_ready(s);
+	}
+	return EXPERIMENT_NONE;
+}
+
+static void queue(struct search *s, uint32_t number)
+{
+	if (!needs_probes(experiment_of(s, number)))
+		vec_push(&s->free, number);
+	else if (s->now < trial_of(s, number)->not_before)
+		vec_push(&s->waiting, number);
+	else
+		push_ready(s, number);
+}
+
+uint32_t schedule_new(struct search *s, const struct experiment *like)
+{
+	struct experiment e = *like;
+	e.state = EXPERIMENT_READY;
+	e.threshold = s->options.threshold[e.hypothesis];
+	e.created = s->now;
+	e.begun = e.decided = -1;
+	uint32_t number = history_add(&s->history, &e);
+	queue(s, number);
+	return number;
+}
+
+void schedule_again(struct search *s, uint32_t number)
+{
+	struct experiment *e = experiment_of(s, number);
+	struct trial *t = trial_of(s, number);
+	/* Twice as long after each time: near its threshold it could go on for ever. */
+	double wait = ldexp(1, (int)(e->tests < 16 ? e->tests : 16) - 1);
+	if (e->state != EXPERIMENT_FALSE || e->measured || s->now < e->decided + wait)
+		return;
+	t->test = (struct test){0};
+	t->tested = 0;
+	t->lost = 0;
+	e->begun = -1;
+	history_set(&s->history, number, EXPERIMENT_READY);
+	queue(s, number);
+}
+
+void schedule_raise(struct search *s, uint32_t number)
+{
+	experiment_list list = {0};
+	vec_push(&list, number);
+	while (list.len) {
+		uint32_t at = vec_pop(&list);
+		struct experiment *e = experiment_of(s, at);
+		if (e->priority == PRIORITY_HIGH)
+			continue;
+		e->priority = PRIORITY_HIGH;
+		if (e->state == EXPERIMENT_READY && needs_probes(e))
+			push_ready(s, at);
+		vec_each (child, &e->children)
+			if (experiment_of(s, *child)->origin == ORIGIN_REFINED)
+				vec_push(&list, *child);
+	}
+	vec_free(&list);
+}
+
+void schedule_begin(struct search *s, uint32_t number)
+{
+	struct experiment *e = experiment_of(s, number);
+	struct trial *t = trial_of(s, number);
+	s->ops->begin(s->ctx, number, (enum hypothesis_id)e->hypothesis, &e->focus);
+	s->changed = true;
+	e->measured = true;
+	if (e->begun < 0)
+		e->begun = s->now;
+	t->last = (struct reading){0};
+	t->since = s->now;
+	vec_push(&s->measured, number);
+	history_set(&s->history, number, EXPERIMENT_ACTIVE);
+}
+
+/* It leaves the list of those measured in observe() or forget_ended(). */
+void schedule_end(struct search *s, uint32_t number)
+{
+	struct experiment *e = experiment_of(s, number);
+	struct trial *t = trial_of(s, number);
+	s->ops->end(s->ctx, number);
+	s->changed = true;
+	e->measured = false;
+	t->former_cost = e->cost;
+}
+
+static void forget_ended(struct search *s)
+{
+	uint32_t kept = 0;
+	vec_each (number, &s->measured)
+		if (experiment_of(s, *number)->measured)
+			s->measured.data[kept++] = *number;
+	s->measured.len = kept;
+}
+
+/* ---- cost ---- */
+
+struct costly {
+	uint32_t number;
+	double cost; /* share of time */
+};
+typedef VEC(struct costly) costly_list;
+
+static int most_costly_first(const void *a, const void *b)
+{
+	const struct costly *x = a, *y = b;
+	if (x->cost != y->cost)
+		return x->cost < y->cost ? 1 : -1;
+	return x->number < y->number ? 1 : -1;
+}
+
+/* A raised priority is worth more than age. */
+static int least_wanted_first(const void *a, const void *b)
+{
+	const struct costly *x = a, *y = b;
+	return x->number < y->number ? 1 : -1;
+}
+
+static void gather(struct search *s, enum experiment_state state, enum priority p, costly_list *out)
+{
+	vec_each (number, &s->measured) {
+		const struct experiment *e = experiment_of(s, *number);
+		if (e->state != state || !needs_probes(e) ||
+		    (state != EXPERIMENT_TRUE && e->priority != p))
+			continue;
+		const struct trial *t = trial_of(s, *number);
+		double time = fmax(s->now - t->since, s->now - s->before);
+		vec_push(out, (struct costly){*number, time > 0 ? t->last.cost / time : 0});
+	}
+}
+
+/* Those watched end until the cost is `wanted`. Returns what it is then. */
+static double drop_watched(struct search *s, double cost, double wanted)
+{
+	costly_list list = {0};
+	gather(s, EXPERIMENT_TRUE, PRIORITY_NORMAL, &list);
+	if (list.len)
+		qsort(list.data, list.len, sizeof(*list.data), most_costly_first);
+	for (uint32_t i = 0; i < list.len && cost >= wanted && list.data[i].cost > 0; i++) {
+		schedule_end(s, list.data[i].number);
+		cost -= list.data[i].cost;
+	}
+	vec_free(&list);
+	return cost;
+}
+
+static void put_back(struct search *s, uint32_t number)
+{
+	struct trial *t = trial_of(s, number);
+	schedule_end(s, number);
+	t->not_before = s->now + pause;
+	/* Its time is up: the next reading decides. */
+	if (++t->lost >= most_losses)
+		t->tested = INFINITY;
+	history_set(&s->history, number, EXPERIMENT_READY);
+	queue(s, number);
+}
+
+static double drop_undecided(struct search *s, double cost, double wanted)
+{
+	for (uint32_t p = PRIORITY_NORMAL; p <= PRIORITY_HIGH; p++) {
+		costly_list list = {0};
+		gather(s, EXPERIMENT_ACTIVE, (enum priority)p, &list);
+		if (list.len)
+			qsort(list.data, list.len, sizeof(*list.data), least_wanted_first);
+		for (uint32_t i = 0; i < list.len && cost >= wanted; i++) {
+			put_back(s, list.data[i].number);
+			cost -= list.data[i].cost;
+		}
+		vec_free(&list);
+	}
+	return cost;
+}
+
+/* Returns what the cost is expected to be. */
+static double limit_cost(struct search *s)
+{
+	double most = s->options.max_cost, cost = s->ops->cost(s->ctx);
+	if (s->now < s->shed + between_sheds)
+		return cost;
+	double before = cost;
+	if (cost > most) {
+		cost = drop_watched(s, cost, most);
+		cost = drop_undecided(s, cost, most);
+	} else if (search_settled(s)) {
+		cost = drop_watched(s, cost, settled_below * most);
+	} else if (cost >= begin_below * most && first_ready(s) != EXPERIMENT_NONE) {
+		cost = drop_watched(s, cost, begin_below * most);
+	}
+	if (cost < before) {
+		s->shed = s->now;
+		forget_ended(s);
+	}
+	return cost;
+}
+
+/* ---- begin ---- */
+
+static uint32_t undecided_with_probes(struct search *s)
+{
+	uint32_t count = 0;
+	vec_each (number, &s->measured) {
+		const struct experiment *e = experiment_of(s, *number);
+		count += e->state == EXPERIMENT_ACTIVE && needs_probes(e);
+	}
+	return count;
+}
+
+static void begin_free(struct search *s)
+{
+	vec_each (number, &s->free)
+		schedule_begin(s, *number);
+	vec_clear(&s->free);
+}
+
+static void stop_waiting(struct search *s)
+{
+	uint32_t kept = 0;
+	vec_each (number, &s->waiting) {
+		if (s->now < trial_of(s, *number)->not_before)
+			s->waiting.data[kept++] = *number;
+		else
+			push_ready(s, *number);
+	}
+	s->waiting.len = kept;
+}
+
+void schedule(struct search *s)
+{
+	begin_free(s);
+	stop_waiting(s);
+	bool limited = s->options.max_cost > 0;
+	double cost = limited ? limit_cost(s) : 0;
+	uint32_t active = undecided_with_probes(s), number;
+	/* One at a time is tested even if what else there is costs a lot. */
+	uint32_t most = !limited || cost < begin_below * s->options.max_cost
+				? s->options.most_active
+				: cost <= s->options.max_cost;
+	while (active < most && (number = first_ready(s)) != EXPERIMENT_NONE) {
+		pop_ready(s);
+		schedule_begin(s, number);
+		active++;
+	}
+}

@@ -1,0 +1,129 @@
+/* Deep starters (Roth and Miller, sections 3.2 and 3.3): where samples are, experiments are made at
+ * once, far below those that the call graph has led to so far. Others connect them with these, so
+ * that the history keeps the shape of the call graph; and as they are tested like any other, what
+ * is true above a starter is known as well.
+ *
+ * Beyond the paper: once a second starters are chosen anew by what was sampled in the last seconds,
+ * so that a program that goes on to something else is followed. */
+#include "search/state.h"
+
+static const double choose_each = 1; /* s */
+static const double much_more = 1.5; /* times the rate of samples that it was found false with */
+
+static uint32_t caller_of(struct search *s, const struct count_graph *c, uint32_t node,
+			  const experiment_list *below)
+{
+	const struct count_edge *best = NULL;
+	for (uint32_t i = c->nodes.data[node].first_in; i != COUNT_NONE;
+	     i = c->edges.data[i].next_in) {
+		const struct count_edge *edge = &c->edges.data[i];
+		uint32_t code = c->nodes.data[edge->from].resource;
+		bool loops = false;
+		vec_each (b, below)
+			loops |= experiment_of(s, *b)->focus.part[CODE] == code;
+		if (!loops && (!best || edge->all > best->all ||
+			       (edge->all == best->all && edge->from < best->from)))
+			best = edge;
+	}
+	return best ? best->from : (uint32_t)COUNT_NONE;
+}
+
+static struct experiment of_hook(struct search *s, uint32_t hook, uint32_t code)
+{
+	struct experiment like = {
+		.hypothesis = experiment_of(s, hook)->hypothesis,
+		.axis = CODE,
+		.focus = experiment_of(s, hook)->focus,
+		.hook = hook,
+	};
+	like.focus.part[CODE] = code;
+	return like;
+}
+
+/* Upwards along the edges that most samples took, to an experiment that there is. */
+static void connect(struct search *s, const struct count_graph *c, uint32_t hook, uint32_t starter)
+{
+	experiment_list below = {0};
+	uint32_t at = starter, parent = EXPERIMENT_NONE;
+	uint32_t node = hashmap_get(&c->node_index, experiment_of(s, at)->focus.part[CODE]);
+	while (parent == EXPERIMENT_NONE) {
+		vec_push(&below, at);
+		node = caller_of(s, c, node, &below);
+		if (node == COUNT_NONE) {
+			parent = hook;
+			break;
+		}
+		struct experiment like = of_hook(s, hook, c->nodes.data[node].resource);
+		like.origin = ORIGIN_CONNECTING;
+		parent = history_find(&s->history, like.hypothesis, &like.focus);
+		if (parent == EXPERIMENT_NONE) {
+			uint32_t above = schedule_new(s, &like);
+			history_link(&s->history, above, at);
+			at = above;
+		}
+	}
+	history_link(&s->history, parent, at);
+	vec_free(&below);
+}
+
+/* A starter that was false before is tested again if it is seen more often than then. */
+static void start_again(struct search *s, const struct count_graph *c, uint32_t number)
+{
+	const struct experiment *e = experiment_of(s, number);
+	double rate = count_graph_rate(c, e->focus.part[MACHINE], e->focus.part[CODE]);
+	schedule_raise(s, number);
+	if (rate > much_more * trial_of(s, number)->sampled_at)
+		schedule_again(s, number);
+}
+
+static void start_at(struct search *s, const struct count_graph *c, uint32_t hook, uint32_t code)
+{
+	struct experiment like = of_hook(s, hook, code);
+	like.origin = ORIGIN_STARTER;
+	like.priority = PRIORITY_HIGH;
+	uint32_t known = history_find(&s->history, like.hypothesis, &like.focus);
+	if (known == EXPERIMENT_NONE)
+		connect(s, c, hook, schedule_new(s, &like));
+	else
+		start_again(s, c, known);
+}
+
+static void choose(struct search *s, uint32_t hook, bool recent)
+{
+	const struct experiment *e = experiment_of(s, hook);
+	struct count_graph *c = &s->graphs[hypotheses[e->hypothesis].samples];
+	if (e->state != EXPERIMENT_TRUE || e->over)
+		return;
+	resource_list starters = {0};
+	count_graph_deepest(c, e->focus.part[MACHINE], s->options.deep_threshold, recent,
+			    &starters);
+	vec_each (code, &starters)
+		start_at(s, c, hook, *code);
+	vec_free(&starters);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return (x > y) - (x < y);
+}
+
+void choose_starters(struct search *s)
+{
+	experiment_list *list = &s->unchosen;
+	if (!s->options.deep_start) {
+		vec_clear(list);
+		return;
+	}
+	if (list->len)
+		qsort(list->data, list->len, sizeof(*list->data), by_number);
+	for (uint32_t i = 0; i < list->len; i++)
+		if (i == 0 || list->data[i] != list->data[i - 1])
+			choose(s, list->data[i], false);
+	vec_clear(list);
+	if (s->now < s->chosen + choose_each)
+		return;
+	s->chosen = s->now;
+	for (uint32_t i = 0; i < s->hooks.len; i++)
+		choose(s, s->hooks.data[i], true);
+}

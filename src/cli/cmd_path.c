@@ -300,6 +300,12 @@ static void report(const struct path_args *a, const struct path_session *s)
 		     s->data.functions.len == 1 ? "" : "s", s->seconds);
 }
 
+static struct image *copied_image(void *ctx, uint32_t image)
+{
+	const struct path_profile *p = ctx;
+	return image < p->copies.len ? p->copies.data[image] : NULL;
+}
+
 static int measure(struct show *w, const struct path_options *o, double seconds)
 {
 	struct err e;
@@ -312,7 +318,7 @@ static int measure(struct show *w, const struct path_options *o, double seconds)
 		return observe_failed("path", not_started, &e);
 	}
 	w->live = w->live && can_be_live(w->args, launched, w->fd);
-	w->places = places_new(&w->s->data);
+	w->places = places_new(copied_image, &w->s->data);
 	begin_showing(w, launched);
 	watch(w, seconds);
 	path_leave(w->s);

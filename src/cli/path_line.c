@@ -76,10 +76,12 @@ static void clear_pieces(piece_list *pieces)
 }
 
 /* What leads to where the program proper begins says nothing: pieces up to it are dropped. */
-static void add_frame(struct places *places, uint32_t node, piece_list *pieces, bool *started)
+static void add_frame(struct places *places, const struct profile *profile, uint32_t node,
+		      piece_list *pieces, bool *started)
 {
 	level_list levels = {0};
-	places_levels(places, node, &levels);
+	const struct profile_node *n = &profile->nodes.data[node];
+	places_levels(places, n->image, n->address, &levels);
 	if (!*started && levels.len && is_startup_name(levels.data[0].name)) {
 		clear_pieces(pieces);
 		levels.len = 0;
@@ -94,11 +96,13 @@ static void add_frame(struct places *places, uint32_t node, piece_list *pieces, 
 }
 
 /* A procedure that is measured is no place in it. */
-static void add_entry(struct places *places, uint32_t leaf, piece_list *pieces)
+static void add_entry(struct places *places, const struct profile *profile, uint32_t leaf,
+		      piece_list *pieces)
 {
+	const struct profile_node *n = &profile->nodes.data[leaf];
 	level_list levels = {0};
 	struct text text = TEXT_INIT;
-	places_levels(places, leaf, &levels);
+	places_levels(places, n->image, n->address, &levels);
 	add_level(&text, &levels.data[0], false);
 	vec_push(pieces, (struct piece){text, 1});
 	vec_free(&levels);
@@ -117,9 +121,9 @@ static void find_pieces(struct places *places, const struct profile *profile, ui
 		else if (profile->nodes.data[node].kind == NODE_PARTIAL)
 			add_words(pieces, "[callers not known]");
 		else if (node == leaf && procedure)
-			add_entry(places, node, pieces);
+			add_entry(places, profile, node, pieces);
 		else
-			add_frame(places, node, pieces, &started);
+			add_frame(places, profile, node, pieces, &started);
 	}
 	vec_free(&nodes);
 }

@@ -4,7 +4,8 @@
  */
 #pragma once
 #include "base/text.h"
-#include "path/places.h"
+#include "profile/places.h"
+#include "profile/profile.h"
 
 typedef VEC(uint32_t) node_numbers;
 

@@ -259,15 +259,18 @@ static struct path_amounts sum_rows(const struct row *rows, uint32_t count)
 
 static void prepare_places(struct table *t, const struct row *rows, uint32_t count)
 {
-	node_numbers nodes = {0}, known = {0};
+	const struct profile *p = &t->s->data.profile;
+	node_numbers nodes = {0};
+	VEC(struct place_asked) asked = {0};
 	for (uint32_t i = 0; i < count; i++)
-		path_line_nodes(&t->s->data.profile, rows[i].node, &nodes);
+		path_line_nodes(p, rows[i].node, &nodes);
 	vec_each (n, &nodes)
 		if (*n != PROFILE_NONE)
-			vec_push(&known, *n);
-	places_prepare(t->places, known.data, known.len);
+			vec_push(&asked, (struct place_asked){p->nodes.data[*n].image,
+							      p->nodes.data[*n].address});
+	places_prepare(t->places, asked.data, asked.len);
 	vec_free(&nodes);
-	vec_free(&known);
+	vec_free(&asked);
 }
 
 static void add_rest(const struct table *t, const struct row *rows, uint32_t count, uint64_t all)

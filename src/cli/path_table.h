@@ -1,8 +1,8 @@
 /* The table of results of `sonde path`: for each function its call paths, the costliest first. */
 #pragma once
 #include "base/text.h"
-#include "path/places.h"
 #include "path/session.h"
+#include "profile/places.h"
 
 struct table_options {
 	bool threads;   /* a row for each thread */

@@ -1,7 +1,8 @@
-#include "path/places.h"
+#include "profile/places.h"
 
 #include <stdlib.h>
 
+#include "base/hashmap.h"
 #include "base/order.h"
 #include "profile/short_name.h"
 
@@ -19,15 +20,17 @@ struct known {
 };
 
 struct places {
-	const struct path_profile *data;
+	place_image image;
+	void *ctx;
 	VEC(struct known) images;
 	struct arena arena;
 };
 
-struct places *places_new(const struct path_profile *data)
+struct places *places_new(place_image image, void *ctx)
 {
 	struct places *p = xcalloc(1, sizeof(*p));
-	p->data = data;
+	p->image = image;
+	p->ctx = ctx;
 	arena_init(&p->arena);
 	return p;
 }
@@ -47,11 +50,6 @@ void places_free(struct places *p)
 	vec_free(&p->images);
 	arena_release(&p->arena);
 	free(p);
-}
-
-static const struct profile_node *node_of(const struct places *p, uint32_t node)
-{
-	return &p->data->profile.nodes.data[node];
 }
 
 /* ---- recovering ---- */
@@ -76,14 +74,12 @@ static bool is_known(struct known *k, uint64_t va)
 	return false;
 }
 
-static void find_unknown(struct places *p, uint32_t image, const uint32_t *nodes, uint32_t count,
-			 address_list *out)
+static void find_unknown(struct places *p, uint32_t image, const struct place_asked *list,
+			 uint32_t count, address_list *out)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		const struct profile_node *n = node_of(p, nodes[i]);
-		if (n->image == image && !is_known(&p->images.data[image], n->address))
-			vec_push(out, n->address);
-	}
+	for (uint32_t i = 0; i < count; i++)
+		if (list[i].image == image && !is_known(&p->images.data[image], list[i].address))
+			vec_push(out, list[i].address);
 	order_by_address(out->data, out->len, sizeof(*out->data), 0);
 }
 
@@ -93,7 +89,7 @@ static void recover(struct places *p, uint32_t image, const address_list *addres
 	struct known *k = &p->images.data[image];
 	struct recovered part = {0};
 	struct err ignored;
-	struct image *im = p->data->copies.data[image];
+	struct image *im = p->image(p->ctx, image);
 	if (!im || structure_of_addresses(&part.structure, im, addresses->data, addresses->len,
 					  &options, &ignored)) {
 		k->failed = true;
@@ -105,14 +101,15 @@ static void recover(struct places *p, uint32_t image, const address_list *addres
 	vec_push(&k->parts, part);
 }
 
-void places_prepare(struct places *p, const uint32_t *nodes, uint32_t count)
+void places_prepare(struct places *p, const struct place_asked *list, uint32_t count)
 {
-	while (p->images.len < p->data->copies.len)
-		vec_push(&p->images, (struct known){0});
+	for (uint32_t i = 0; i < count; i++)
+		while (list[i].image != INDEX_NONE && p->images.len <= list[i].image)
+			vec_push(&p->images, (struct known){0});
 	for (uint32_t i = 0; i < p->images.len; i++) {
 		address_list unknown = {0};
 		if (!p->images.data[i].failed)
-			find_unknown(p, i, nodes, count, &unknown);
+			find_unknown(p, i, list, count, &unknown);
 		if (unknown.len)
 			recover(p, i, &unknown);
 		vec_free(&unknown);
@@ -122,11 +119,11 @@ void places_prepare(struct places *p, const uint32_t *nodes, uint32_t count)
 /* ---- levels ---- */
 
 /* An address of which nothing is known. */
-static void add_unknown(struct places *p, const struct profile_node *n, level_list *out)
+static void add_unknown(struct places *p, uint32_t image, uint64_t address, level_list *out)
 {
-	const char *name = n->image == PROFILE_NONE ? "[code in no file]"
-						    : arena_printf(&p->arena, "0x%llx",
-								   (unsigned long long)n->address);
+	const char *name = image == INDEX_NONE
+				   ? "[code in no file]"
+				   : arena_printf(&p->arena, "0x%llx", (unsigned long long)address);
 	vec_push(out, (struct place_level){.name = name, .file = ""});
 }
 
@@ -179,23 +176,54 @@ static void add_scope(struct places *p, const struct structure *t, const struct 
 	}
 }
 
-void places_levels(struct places *p, uint32_t node, level_list *out)
+/* What knows the address; NULL if nothing does. */
+static const struct recovered *part_of(const struct places *p, uint32_t image, uint64_t address)
 {
-	const struct profile_node *n = node_of(p, node);
-	struct known *k = n->image < p->images.len ? &p->images.data[n->image] : NULL;
-	uint32_t part = k ? hashmap_get(&k->part_of, n->address) : HASHMAP_NONE;
-	uint32_t scope = part == HASHMAP_NONE
-				 ? INDEX_NONE
-				 : scope_index_at(k->parts.data[part].index, n->address);
+	const struct known *k = image < p->images.len ? &p->images.data[image] : NULL;
+	uint32_t part = k ? hashmap_get(&k->part_of, address) : HASHMAP_NONE;
+	return part == HASHMAP_NONE ? NULL : &k->parts.data[part];
+}
+
+static void add_chain(struct places *p, const struct structure *t, uint32_t scope, level_list *out)
+{
 	VEC(uint32_t) chain = {0};
-	if (scope == INDEX_NONE) {
-		add_unknown(p, n, out);
-		return;
-	}
-	const struct structure *t = k->parts.data[part].structure;
 	for (; scope != INDEX_NONE; scope = t->scopes[scope].parent)
 		vec_push(&chain, scope);
 	while (chain.len)
 		add_scope(p, t, &t->scopes[vec_pop(&chain)], out);
 	vec_free(&chain);
+}
+
+void places_levels(struct places *p, uint32_t image, uint64_t address, level_list *out)
+{
+	const struct recovered *r = part_of(p, image, address);
+	uint32_t scope = r ? scope_index_at(r->index, address) : INDEX_NONE;
+	if (scope == INDEX_NONE)
+		add_unknown(p, image, address, out);
+	else
+		add_chain(p, r->structure, scope, out);
+}
+
+static const struct machine_loop *loop_at(const struct recovered *r, uint64_t header)
+{
+	uint32_t i = scope_index_procedure(r->index, header);
+	if (i == INDEX_NONE)
+		return NULL;
+	const struct structure_procedure *p = &r->structure->procedures[i];
+	for (uint32_t k = 0; k < p->loop_count; k++)
+		if (r->structure->loops[p->first_loop + k].header == header)
+			return &r->structure->loops[p->first_loop + k];
+	return NULL;
+}
+
+bool places_loop(struct places *p, uint32_t image, uint64_t header, level_list *out)
+{
+	const struct recovered *r = part_of(p, image, header);
+	const struct machine_loop *loop = r ? loop_at(r, header) : NULL;
+	if (!loop || loop->scope == INDEX_NONE) {
+		places_levels(p, image, header, out);
+		return false;
+	}
+	add_chain(p, r->structure, loop->scope, out);
+	return true;
 }

@@ -9,6 +9,7 @@
 #include "cli/die.h"
 #include "cli/observe.h"
 #include "cli/output.h"
+#include "cli/report_search.h"
 #include "cli/report_view.h"
 #include "profile/export.h"
 #include "profile/fuse.h"
@@ -32,8 +33,11 @@ static void check_args(const struct report_args *a)
 	if (a->json && !v->json && !v->build)
 		die("--asm is for people; there is no JSON of it");
 	if (a->csv && !v->csv && !v->build)
-		die("there is no CSV of this view; there is of all but summary and graph "
+		die("there is no CSV of this view; there is of all but summary, graph and findings "
 		    "(--view=...)");
+	if (exporting && v->search && v->csv && strcmp(exports[a->export], "dot") != 0)
+		die("a search is exported as a graph, --export=dot; --json and --csv have all of "
+		    "it");
 	if (flatten_parse(a->flatten, &levels, &e))
 		die("%s", e.text);
 	if (a->depth.given && !a->depth.value)
@@ -66,7 +70,10 @@ static void export(struct report *r)
 	o.min_percent = a->min_percent ? r->min_share * 100 : o.min_percent;
 	if (f->binary && !a->output && isatty(STDOUT_FILENO))
 		die("%s is not for a terminal; --output=FILE writes it to a file", f->name);
-	f->write(r->profile, &o, &out);
+	if (report_chosen_view(a)->text == search_text)
+		search_dot(r, &out);
+	else
+		f->write(r->profile, &o, &out);
 	if (a->output) {
 		write_to(a->output, &out);
 	} else {
@@ -98,7 +105,7 @@ static void load(struct profile *p, const char *path, bool is_default)
 
 static int run(const void *args, const struct operands *operands)
 {
-	const struct report_args *a = args;
+	struct report_args a = *(const struct report_args *)args;
 	struct profile p;
 	struct report r;
 	struct err e;
@@ -106,11 +113,13 @@ static int run(const void *args, const struct operands *operands)
 	const char *path = operands->count ? operands->list[0] : USUAL_PROFILE;
 	if (operands->count > 1)
 		die("report takes one profile at a time; sonde diff compares two");
-	check_args(a);
+	check_args(&a);
 	load(&p, path, !operands->count);
-	if (report_init(&r, a, &p, &e))
+	if (a.view == VIEW_BEST && a.export == NO_EXPORT)
+		a.view = report_best_view(&a, &p);
+	if (report_init(&r, &a, &p, &e))
 		die("%s", e.text);
-	if (a->export != NO_EXPORT) {
+	if (a.export != NO_EXPORT) {
 		export(&r);
 	} else {
 		output_begin(common.color, common.pager);
@@ -128,7 +137,8 @@ static int run(const void *args, const struct operands *operands)
 static const struct option options[] = {
 	OPTION("view", OPTION_CHOICE, struct report_args, view, .letter = 'v', .value = "VIEW",
 	       .choices = report_view_names,
-	       .help = "summary, tree, callers, flat, loops, graph, threads, trips, mix, parallel"),
+	       .help = "summary, tree, callers, flat, loops, graph, threads, trips, mix, parallel, "
+		       "findings, search"),
 	OPTION("lines", OPTION_FLAG, struct report_args, lines, .letter = 'l',
 	       .help = "source text with shares in the margin"),
 	OPTION("asm", OPTION_FLAG, struct report_args, assembly, .letter = 'a',
@@ -166,6 +176,7 @@ static const struct option options[] = {
 };
 
 static const struct report_args defaults = {
+	.view = VIEW_BEST,
 	.sort = SORT_BEST,
 	.fold = true,
 	.export = NO_EXPORT,

@@ -10,6 +10,7 @@
 
 #include "base/pattern.h"
 #include "cli/choose.h"
+#include "cli/report_search.h"
 #include "cli/report_view.h"
 #include "cli/view.h"
 
@@ -49,6 +50,45 @@ static int choose_instructions(struct report *r, struct err *e)
 	if (r->args->metric && strcmp(r->args->metric, PROFILE_INSTRUCTIONS) != 0)
 		return err_set(e, ERR_INPUT, "--view=%s is of instructions, not of '%s'", view,
 			       r->args->metric);
+	return 0;
+}
+
+const char *report_measure_option(const struct report_args *a)
+{
+	return a->thread              ? "--thread"
+	       : a->metric            ? "--metric"
+	       : a->flatten           ? "--flatten"
+	       : a->sort != SORT_BEST ? "--sort"
+	       : a->by_line           ? "--by-line"
+	       : a->per_thread        ? "--per-thread"
+				      : NULL;
+}
+
+/* Searches have no metric, and what is chosen of one is chosen by its parts. */
+static int choose_experiments(struct report *r, struct err *e)
+{
+	const struct report_args *a = r->args;
+	const struct report_view *v = report_chosen_view(a);
+	const char *option = report_measure_option(a);
+	if (!option && a->focus && v->text == findings_text)
+		option = "--focus";
+	if (!profile_has_search(r->profile))
+		return err_set(e, ERR_INPUT,
+			       "there is no --view=%s of this profile: no search made it; 'sonde "
+			       "diagnose -- COMMAND' makes one",
+			       v->name);
+	if (option)
+		return err_set(e, ERR_INPUT,
+			       "%s chooses nothing in --view=%s; it is for the views of where time "
+			       "goes, such as --view=tree",
+			       option, v->name);
+	if (a->focus)
+		r->experiments = search_choose(r->profile, a->focus);
+	if (a->focus && !r->experiments)
+		return err_set(e, ERR_INPUT,
+			       "no experiment is about '%s': neither a procedure, loop, process, "
+			       "thread, object nor FILE:LINE; '*%s*' would match a part",
+			       a->focus, a->focus);
 	return 0;
 }
 
@@ -213,12 +253,15 @@ int report_init(struct report *r, const struct report_args *args, const struct p
 	r->format = args->json ? REPORT_JSON : args->csv ? REPORT_CSV : REPORT_TEXT;
 	if (args->depth.given && args->depth.value < UINT32_MAX)
 		r->depth = (uint32_t)args->depth.value;
+	bool search = report_chosen_view(args)->search;
 	int failed = parse_share(r, e);
+	if (!failed && search)
+		failed = choose_experiments(r, e);
 	if (!failed)
 		failed = choose_metric(r, e);
 	if (!failed)
 		failed = choose_threads(r, e);
-	if (!failed)
+	if (!failed && !search)
 		failed = choose_focus(r, e);
 	if (failed) {
 		report_release(r);
@@ -239,8 +282,9 @@ void report_release(struct report *r)
 {
 	free(r->threads);
 	free(r->focus);
+	free(r->experiments);
 	tree_release(&r->tree);
-	r->threads = r->focus = NULL;
+	r->threads = r->focus = r->experiments = NULL;
 }
 
 bool *report_focused_nodes(const struct report *r)

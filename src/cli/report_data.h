@@ -10,8 +10,10 @@
 enum report_sort { SORT_SELF, SORT_TOTAL, SORT_NAME, SORT_BEST };
 enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_CSV };
 
+enum { VIEW_BEST = UINT8_MAX };
+
 struct report_args {
-	unsigned view; /* index in report_views */
+	unsigned view; /* index in report_views; VIEW_BEST: what suits the profile */
 	unsigned sort; /* enum report_sort; SORT_BEST: what suits the view */
 	const char *min_percent, *thread, *focus, *metric, *flatten, *source_path, *output;
 	struct option_number depth;
@@ -29,6 +31,7 @@ struct report {
 	unsigned width;          /* columns of text */
 	bool *threads;           /* the chosen ones, or NULL for all */
 	bool *focus;             /* the scopes to pass through, or NULL for all */
+	bool *experiments;       /* of a search: the chosen ones, or NULL for all */
 	uint32_t thread;         /* one of the chosen alone, or PROFILE_NONE */
 	uint64_t whole;          /* amount before anything was chosen */
 	uint64_t total, samples; /* of what is chosen */
@@ -41,6 +44,8 @@ int report_init(struct report *r, const struct report_args *args, const struct p
 		struct err *e);
 void report_release(struct report *r);
 
+/* The option given that only matters for what was measured, or NULL. */
+const char *report_measure_option(const struct report_args *args);
 /* The choice, as trees and exports take it. */
 struct tree_options report_tree_options(struct report *r, bool lines);
 /* The tree of what is chosen. */

@@ -1,6 +1,9 @@
 /* The table of views, and what surrounds each. */
 #include "cli/report_view.h"
 
+#include <string.h>
+
+#include "cli/findings.h"
 #include "cli/report_text.h"
 
 const struct report_view report_views[] = {
@@ -15,12 +18,14 @@ const struct report_view report_views[] = {
 	{"mix", .counts = true, .text = mix_text, .json = mix_json, .csv = mix_csv},
 	{"parallel", .counts = true, .text = parallel_text, .json = parallel_json,
 	 .csv = parallel_csv},
+	{"findings", .search = true, .text = findings_text, .json = findings_view_json},
+	{"search", .search = true, .text = search_text, .json = search_json, .csv = search_csv},
 	{0},
 };
 
-const char *const report_view_names[] = {"summary", "tree",     "callers", "flat",
-					 "loops",   "graph",    "threads", "trips",
-					 "mix",     "parallel", NULL};
+const char *const report_view_names[] = {"summary",  "tree",    "callers", "flat", "loops",
+					 "graph",    "threads", "trips",   "mix",  "parallel",
+					 "findings", "search",  NULL};
 
 static const struct report_view annotated_lines = {"lines", .text = lines_text, .json = lines_json};
 static const struct report_view annotated_code = {"asm", .text = assembly_text};
@@ -29,7 +34,17 @@ const struct report_view *report_chosen_view(const struct report_args *args)
 {
 	return args->lines      ? &annotated_lines
 	       : args->assembly ? &annotated_code
-				: &report_views[args->view];
+				: &report_views[args->view == VIEW_BEST ? 0 : args->view];
+}
+
+/* Findings are of the whole: who chooses a part asks where time goes. */
+unsigned report_best_view(const struct report_args *args, const struct profile *p)
+{
+	unsigned best = 0;
+	if (profile_has_search(p) && !args->focus && !report_measure_option(args))
+		while (report_views[best].name && strcmp(report_views[best].name, "findings") != 0)
+			best++;
+	return best;
 }
 
 void report_heading(const struct report *r, struct text *out)
@@ -83,11 +98,13 @@ static void write_json(const struct report *r, const struct report_view *v, cons
 	json_object(&j, NULL);
 	json_string(&j, "file", file);
 	json_string(&j, "view", v->name);
-	json_string(&j, "metric", any ? p->metrics.data[r->metric].name : NULL);
-	json_string(&j, "unit", any ? p->metrics.data[r->metric].unit : NULL);
-	json_u64(&j, "total", r->total);
-	json_u64(&j, "samples", r->samples);
-	json_u64(&j, "whole", r->whole);
+	if (!v->search) {
+		json_string(&j, "metric", any ? p->metrics.data[r->metric].name : NULL);
+		json_string(&j, "unit", any ? p->metrics.data[r->metric].unit : NULL);
+		json_u64(&j, "total", r->total);
+		json_u64(&j, "samples", r->samples);
+		json_u64(&j, "whole", r->whole);
+	}
 	if (v->json)
 		v->json(r, &j);
 	else
@@ -128,7 +145,11 @@ void report_write(const struct report *r, const char *file, struct text *out)
 		v->csv(r, out);
 	else if (r->format == REPORT_CSV)
 		write_outline(r, v, out, NULL);
-	else if (!r->total)
+	else if (v->search) {
+		v->text(r, out);
+		if (v->text == findings_text)
+			findings_more(r->profile, file, r->width, out);
+	} else if (!r->total)
 		explain_empty(r, out);
 	else {
 		if (v->text != summary_text)

@@ -7,6 +7,7 @@ struct report_view {
 	const char *name;
 	enum report_sort sort; /* unless the user says otherwise */
 	bool counts;           /* of runs that were counted only; of instructions */
+	bool search;           /* of searches only; of no metric */
 	outline_build build;
 	/* Instead of what follows from `build`; NULL: there is none. */
 	void (*text)(const struct report *r, struct text *out);
@@ -41,6 +42,11 @@ void mix_csv(const struct report *r, struct text *out);
 void parallel_text(const struct report *r, struct text *out);
 void parallel_json(const struct report *r, struct json *j);
 void parallel_csv(const struct report *r, struct text *out);
+void search_text(const struct report *r, struct text *out);
+void search_json(const struct report *r, struct json *j);
+void search_csv(const struct report *r, struct text *out);
+void findings_text(const struct report *r, struct text *out);
+void findings_view_json(const struct report *r, struct json *j);
 
 /* The largest loops, or procedures, of an outline of them: at most `most` rows. */
 void loops_table(const struct report *r, const struct outline *o, uint32_t most, struct text *out);
@@ -57,6 +63,8 @@ void uncovered_json(const struct report *r, struct json *j);
 /* Checks what of a flattening the user wrote: a number of levels or "loops". */
 int flatten_parse(const char *word, uint32_t *levels, struct err *e);
 
+/* The view of a profile if the user asks for none: an index in report_views. */
+unsigned report_best_view(const struct report_args *args, const struct profile *p);
 /* The view that the options ask for; --lines and --asm are views of their own. */
 const struct report_view *report_chosen_view(const struct report_args *args);
 /* Writes it in the report's format, with what is common to all views around it. */

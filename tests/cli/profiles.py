@@ -23,6 +23,14 @@ CREATE TABLE trips(tally INTEGER NOT NULL REFERENCES tally, low INTEGER NOT NULL
 CREATE TABLE uncovered(id INTEGER PRIMARY KEY, image INTEGER REFERENCES image, address INTEGER NOT NULL, name TEXT NOT NULL, share INTEGER, reason TEXT NOT NULL);
 """
 
+SEARCH = """
+CREATE TABLE resource(id INTEGER PRIMARY KEY, parent INTEGER REFERENCES resource, hierarchy TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, image INTEGER REFERENCES image, address INTEGER NOT NULL, file TEXT NOT NULL, first_line INTEGER NOT NULL, last_line INTEGER NOT NULL);
+CREATE TABLE experiment(id INTEGER PRIMARY KEY, hypothesis TEXT NOT NULL, code INTEGER NOT NULL REFERENCES resource, machine INTEGER NOT NULL REFERENCES resource, sync INTEGER NOT NULL REFERENCES resource, file INTEGER NOT NULL REFERENCES resource, state TEXT NOT NULL, origin TEXT NOT NULL, priority TEXT NOT NULL, value REAL NOT NULL, threshold REAL NOT NULL, confidence REAL NOT NULL, created REAL, begun REAL, decided REAL, observed REAL NOT NULL, cost REAL NOT NULL, tests INTEGER NOT NULL, sampled INTEGER NOT NULL, unsure INTEGER NOT NULL, over INTEGER NOT NULL);
+CREATE TABLE refinement(parent INTEGER NOT NULL REFERENCES experiment, child INTEGER NOT NULL REFERENCES experiment, PRIMARY KEY(parent, child)) WITHOUT ROWID;
+CREATE TABLE finding(id INTEGER PRIMARY KEY, hypothesis TEXT NOT NULL, experiment INTEGER REFERENCES experiment, node INTEGER REFERENCES node, share REAL NOT NULL, confidence REAL NOT NULL, sentence TEXT NOT NULL);
+CREATE TABLE remark(id INTEGER PRIMARY KEY, finding INTEGER REFERENCES finding, kind TEXT NOT NULL, text TEXT NOT NULL);
+"""
+
 PERIOD = 1000000  # nanoseconds
 
 
@@ -124,3 +132,50 @@ class Counted(Profile):
 
     def write_more(self, db):
         db.executemany("INSERT INTO trips VALUES(?,?,?,?)", self.trips)
+
+
+CODE, MACHINE, SYNC, FILES = range(4)
+HIERARCHIES = ["code", "machine", "sync", "file"]
+
+
+class Searched(Profile):
+    """What a search for bottlenecks makes. Resource h is the root of hierarchy h."""
+
+    schema, tables = 3, TABLES + COUNTS + SEARCH
+
+    def __init__(self, **more):
+        super().__init__(**more)
+        self.meta.update(schema="3", seconds="12.4321", search_seconds="12.3", ended="exit", strategy="deep-start",
+                         loops="1", probe_share="0.0123")
+        self.rows.update(resource=[], experiment=[], finding=[], remark=[])
+        self.refinements = set()
+        for hierarchy, name in enumerate(["Code", "Machine", "SyncObject", "File"]):
+            self.add("resource", None, HIERARCHIES[hierarchy], "group", name, None, 0, "", 0, 0)
+
+    def resource(self, parent, kind, name, file="", first=0, last=0):
+        code = kind in ("procedure", "loop")
+        return self.add("resource", parent, self.rows["resource"][parent][1], kind, name, self.image if code else None,
+                        0x1000 if code else 0, file, first, last)
+
+    def experiment(self, hypothesis, parents=(), code=CODE, machine=MACHINE, sync=SYNC, files=FILES, state="true",
+                   value=0.5, threshold=0.2, origin="refined", decided=1.0, sampled=0, unsure=0, over=0, cost=0.0,
+                   tests=1):
+        undecided = state not in ("true", "false")
+        row = self.add("experiment", hypothesis, code, machine, sync, files, state, origin,
+                       "high" if origin in ("deep-starter", "connecting") else "normal", value, threshold, 0.97, 0.25,
+                       None if undecided and not value else 0.5, None if undecided else decided, 0.5, cost, tests,
+                       sampled, unsure, over)
+        self.refinements |= {(parent, row) for parent in parents}
+        return row
+
+    def finding(self, hypothesis, experiment, node, share, sentence, *remarks, confidence=0.97):
+        row = self.add("finding", hypothesis, experiment, node, share, confidence, sentence)
+        for kind, text in remarks:
+            self.add("remark", row, kind, text)
+        return row
+
+    def remark(self, kind, text):
+        self.add("remark", None, kind, text)
+
+    def write_more(self, db):
+        db.executemany("INSERT INTO refinement VALUES(?,?)", sorted(self.refinements))

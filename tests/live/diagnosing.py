@@ -1,0 +1,508 @@
+"""What the tests of `sonde diagnose` share: builds tests/victims/diagnose, runs victims under it, and compares findings
+with what was planted.
+
+    diagnosing.py list                    what must be found in each
+    diagnosing.py build FOLDER [PATTERN]  keeps the programs
+    diagnosing.py compare FOLDER/VICTIM [SECONDS [OPTION...]]   runs one and prints what differs
+"""
+
+import collections
+import concurrent.futures
+import fnmatch
+import functools
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from victims import ROOT, run_tool, shell_status
+
+from case import SONDE, Skip
+
+SOURCES = ROOT / "tests/victims/diagnose"
+KEPT = tempfile.TemporaryDirectory(prefix="sonde-diagnose-")
+FOLDER = Path(KEPT.name)
+LIMIT = 90  # seconds for one run
+LIBRARY = "libhot_library.so"
+
+THRESHOLDS = {"cpu": 0.20, "sync": 0.20, "io": 0.20, "small-io": 0.10, "imbalance": 0.15}
+TOLERANCE = 0.15  # of shares, against what the victim measured over its whole run
+NEAR = 0.04       # a truth that is so near to the threshold may be decided either way
+ENDINGS = {"exit", "signal", "duration", "interrupted", "exhausted"}
+STATES = {"ready", "active", "true", "false", "unknown"}
+ROOTS = {"code": "/Code", "machine": "/Machine", "sync": "/SyncObject", "file": "/File"}
+
+
+class Want:
+    """A finding: a hypothesis, and where it is true. `places` are PROCEDURE or PROCEDURE@LOOP, either of several; * is
+    anywhere. The share is what the victim tells under the name `truth`, or in a range. `sync` and `file` are patterns of the
+    object's path below /SyncObject and /File."""
+
+    def __init__(self, hypothesis, *places, truth=None, share=None, sync=None, file=None, over=None):
+        self.hypothesis, self.places, self.truth, self.share = hypothesis, places, truth, share
+        self.sync, self.file, self.over = sync, file, over
+
+    def __str__(self):
+        words = [self.hypothesis, " or ".join(self.places)]
+        words += [f"{name} {value}" for name, value in (("on", self.sync or self.file), ("as told of", self.truth)) if value]
+        return " ".join(words + ([f"share {self.share[0]}..{self.share[1]}"] if self.share else []))
+
+
+class Victim:
+    """`found`: all of these must be, `besides`: these may be, and nothing else. `without_loops`, `by_calls`: the same where the
+    search does not know loops, or does not look below what is false."""
+
+    def __init__(self, *found, besides=(), without_loops=None, by_calls=None, seconds=3, build=None, source=None, command=(),
+                 experiments=2000, ended="exit"):
+        self.found, self.besides = found, besides
+        self.without_loops, self.by_calls = without_loops, by_calls
+        self.seconds, self.build, self.source, self.command = seconds, build, source, command
+        self.experiments, self.ended = experiments, ended
+
+    def expected(self, strategy="deep-start", loops=True):
+        if not loops and self.without_loops:
+            return self.without_loops
+        return self.by_calls if strategy == "call-graph" and self.by_calls else self.found
+
+
+# Threads that do the same by turns compute more or less by chance.
+UNEVEN = Want("imbalance", "*")
+# Time in system calls, or spent by spinning, is processor time, too: how much is the machine's business.
+BUSY = Want("cpu", "*")
+
+VICTIMS = {
+    "behind": Victim(Want("cpu", "relax@inner", truth="relax"), without_loops=[Want("cpu", "relax", truth="relax")]),
+    "two": Victim(Want("cpu", "compress@compress", truth="compress"), Want("cpu", "encrypt@encrypt", truth="encrypt"),
+                  without_loops=[Want("cpu", "compress", truth="compress"), Want("cpu", "encrypt", truth="encrypt")]),
+    "stripped": Victim(Want("cpu", "*", truth="compress"), Want("cpu", "*", truth="encrypt"), source="two.c"),
+    # Call by call nothing below a() is true.
+    "hidden": Victim(Want("cpu", "e@e", truth="e"), by_calls=[Want("cpu", "a@a", share=(0.5, 1))]),
+    "recursion": Victim(Want("cpu", "settle@settle", truth="settle")),
+    "pointers": Victim(Want("cpu", "op_heavy@heavy", truth="op_heavy")),
+    "virtuals": Victim(Want("cpu", "Sphere::area@sphere", truth="Sphere::area")),
+    "library": Victim(Want("cpu", "inside@inside", truth="inside")),
+    # Either is a part of the run only, and its share that of the time in which it was measured.
+    "late": Victim(Want("cpu", "inside@inside", share=(0.2, 1)), besides=[Want("cpu", "warm_up@warm_up")], seconds=5),
+    "in_main": Victim(Want("cpu", "main@seven", truth="seven"), Want("cpu", "main@two", truth="two"),
+                      without_loops=[Want("cpu", "main", share=(0.5, 1))]),
+    "fortran": Victim(Want("cpu", "smooth@rows", truth="smooth")),
+    # A probe would cost more than the procedure does.
+    "often": Victim(Want("cpu", "tiny", "caller@caller", share=(0.2, 1))),
+    "flat": Victim(Want("cpu", "dispatch@dispatch", truth="dispatch")),
+    "some_threads": Victim(Want("cpu", "draw@draw", truth="draw"), Want("cpu", "encode@encode", truth="encode")),
+    "children": Victim(Want("cpu", "child_work@child", truth="child_work"), besides=[UNEVEN]),
+    "mutex": Victim(Want("sync", "take", truth="queue_lock", sync="mutex/queue_lock"),
+                    Want("cpu", "order_queue@order", truth="order_queue"), besides=[UNEVEN]),
+    # An object that no symbol tells of has its address and the place where it was made for a name.
+    "heap_mutex": Victim(Want("sync", "Account::deposit", truth="deposit", sync="mutex/?*"),
+                         Want("cpu", "Account::audit@audit", truth="audit"), besides=[UNEVEN]),
+    "two_paths": Victim(Want("sync", "insert", truth="insert", sync="mutex/index_lock"),
+                        Want("sync", "remove_one", truth="remove_one", sync="mutex/index_lock"),
+                        Want("cpu", "rebuild@rebuild", truth="rebuild"), besides=[UNEVEN]),
+    "producer": Victim(Want("sync", "take_item", "take_item@take", truth="shelf_filled", sync="condition/shelf_filled"),
+                       Want("cpu", "make_item@make", truth="make_item")),
+    "barrier": Victim(Want("sync", "meet", truth="phase", sync="barrier/phase"),
+                      Want("imbalance", "compute@compute", truth="compute"), Want("cpu", "compute@compute", truth="compute")),
+    "workers": Victim(Want("sync", "meet", truth="meet", sync="barrier/?*"),
+                      Want("imbalance", "compute@compute", truth="compute"), Want("cpu", "compute@compute", truth="compute")),
+    # What waits is the library's code, in threads that are its own.
+    "openmp": Victim(Want("sync", "*", truth="sweep", sync="openmp/*"), Want("imbalance", "item@item", truth="item"),
+                     Want("cpu", "item@item", truth="item")),
+    "semaphore": Victim(Want("sync", "request", truth="slots", sync="semaphore/slots"),
+                        Want("cpu", "use_slot@use", truth="use_slot"), besides=[UNEVEN]),
+    "rwlock": Victim(Want("sync", "look_up", truth="table_lock", sync="rwlock/table_lock"),
+                     Want("cpu", "rehash@rehash", truth="rehash")),
+    "spin": Victim(Want("sync", "draw_ticket", truth="ticket", sync="spin/ticket"), Want("cpu", "bump@bump", truth="bump"),
+                   besides=[Want("cpu", "draw_ticket"), UNEVEN]),
+    "sleeping": Victim(Want("sync", "poll_device", "poll_device@poll", truth="poll_device", sync="sleep*")),
+    "pipe": Victim(Want("io", "fetch", truth="fetch", file="pipe/*"), Want("cpu", "compose@compose", truth="compose")),
+    "fsync": Victim(Want("small-io", "append_line", truth="append_line", file="file/*diagnose-log*"),
+                    besides=[Want("io", "append_line"), BUSY]),
+    "bytes": Victim(Want("small-io", "put", "put@put", truth="put", file="file/*diagnose-bytes*"),
+                    besides=[Want("io", "put", "put@put"), BUSY]),
+    "dsync": Victim(Want("io", "save", truth="save", file="file/*diagnose-blocks*"), besides=[BUSY]),
+    "phases": Victim(Want("cpu", "parse@parse", share=(0.2, 1), over=True),
+                     Want("sync", "commit_state", share=(0.2, 1), sync="mutex/state_lock", over=False),
+                     Want("cpu", "rebuild@rebuild", share=(0.2, 1), over=False), seconds=7),
+    "mpi": Victim(Want("cpu", "assemble@assemble", truth="assemble"), Want("sync", "await_part", truth="await_part", sync="message/*"),
+                  besides=[Want("cpu", "await_part"), UNEVEN], build="mpicc", seconds=5,
+                  command=("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2")),
+    # Nothing is wrong with it. That it sleeps is true, and all that is.
+    "idle": Victim(Want("sync", "wait_for_tick", truth="wait_for_tick", sync="sleep*")),
+    # What little can be known of it must be right.
+    "brief": Victim(besides=[Want("cpu", "hurry", "hurry@hurry", "main@main", "main")]),
+    "crash": Victim(Want("cpu", "corrupt@corrupt", truth="corrupt"), ended="signal"),
+    # Making processes is all that it does, most of it in the kernel.
+    "forks": Victim(besides=[BUSY]),
+    # Beside the hot thread, one sleeps between the bursts; what comes and goes must not swamp the search.
+    "swarm": Victim(Want("cpu", "crunch@crunch", truth="crunch"), besides=[Want("sync", "main", "main@main", sync="sleep*")]),
+}
+
+
+# Building
+
+FLAGS = ("-O2", "-g", "-pthread", "-D_GNU_SOURCE")
+COMPILERS = {".c": "gcc", ".cc": "g++", ".f90": "gfortran"}
+LINKED = {"library": (f"-L{FOLDER}", "-lhot_library", "-Wl,-rpath,$ORIGIN"), "late": ("-ldl", "-Wl,-rpath,$ORIGIN"),
+          "openmp": ("-fopenmp",)}
+
+
+def source_of(name):
+    if VICTIMS[name].source:
+        return SOURCES / VICTIMS[name].source
+    return next(p for p in (SOURCES / f"{name}{suffix}" for suffix in COMPILERS) if p.exists())
+
+
+@functools.lru_cache(None)
+def library():
+    path = FOLDER / LIBRARY
+    run_tool("gcc", *FLAGS, "-shared", "-fPIC", "-o", path, SOURCES / "hot_library.c")
+    return path
+
+
+@functools.lru_cache(None)
+def victim(name):
+    """Where the program is, which is built if it was not."""
+    source, path = source_of(name), FOLDER / name
+    compiler = VICTIMS[name].build or COMPILERS[source.suffix]
+    for tool in (compiler, *VICTIMS[name].command[:1]):
+        if not shutil.which(tool):
+            raise Skip(f"no {tool}")
+    if name in ("library", "late"):
+        library()
+    more = ("-J", FOLDER) if source.suffix == ".f90" else ()
+    run_tool(compiler, *FLAGS, *more, "-o", path, source, *LINKED.get(name, ()))
+    if name == "stripped":
+        run_tool("strip", path)
+    return str(path)
+
+
+def build_all(names=tuple(VICTIMS)):
+    library()
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        for done in [pool.submit(victim, name) for name in names]:
+            if done.exception() and not isinstance(done.exception(), Skip):
+                raise done.exception()
+
+
+# Places in sources
+
+Loop = collections.namedtuple("Loop", "name file first last")
+
+
+def indentation(line):
+    return len(line) - len(line.lstrip("\t "))
+
+
+@functools.lru_cache(None)
+def marked_loops():
+    """The loops that have a comment "hot: NAME" in their first line: as far as lines are indented, and one that closes."""
+    found = []
+    for path in SOURCES.glob("*.*"):
+        lines = path.read_text().splitlines()
+        for i, line in enumerate(lines):
+            mark = re.search(r"[*!] hot: (\w+)", line)
+            if mark:
+                last = i + 1
+                while last + 1 < len(lines) and (not lines[last].strip() or indentation(lines[last]) > indentation(line)):
+                    last += 1
+                closes = last < len(lines) and indentation(lines[last]) == indentation(line) and re.match(r"\s*(}|end do)", lines[last])
+                found.append(Loop(mark[1], path.name, i + 1, last + 1 if closes else last))
+    return found
+
+
+def loop_at(file, first, last):
+    """The name of the innermost marked loop around these lines; or None."""
+    around = [l for l in marked_loops() if l.file == os.path.basename(file) and l.first <= first and last <= l.last]
+    return max(around, key=lambda l: l.first).name if around else None
+
+
+def is_procedure(name, wanted):
+    """Whether a compiler's name is a source's: with parameters, of a module, of a part that the compiler made."""
+    return re.fullmatch(rf"(\w+::|__\w+_MOD_)*{re.escape(wanted)}([(.\[ ].*)?", name or "") is not None
+
+
+@functools.lru_cache(None)
+def own_procedures(name):
+    """Names of procedures in a victim's sources."""
+    text = source_of(name).read_text() + (SOURCES / "hot_library.c").read_text()
+    return {"main", *re.findall(r"^(?:OWN |static |uint64_t |  subroutine )[^;=\n]*?\*?([\w:]+)\(", text, re.M)}
+
+
+class Place:
+    """Where a finding is: a procedure of the victim, and a loop of it. What is found in code of others, which the victim calls,
+    is in the procedure that calls it."""
+
+    def __init__(self, finding, name):
+        where = finding.get("where") or {}
+        self.procedure, self.loop = where.get("procedure"), None
+        if (SOURCES / (os.path.basename(where.get("file") or "") or "none")).exists():
+            if where.get("loop"):
+                self.loop = loop_at(where["file"], where["first_line"], where["last_line"]) or "?"
+        else:
+            path = reversed(finding.get("call_path") or [])
+            known = own_procedures(name)
+            self.procedure = next((p for p in path if any(is_procedure(p, k) for k in known)), self.procedure)
+
+    def within(self, wanted):
+        """wanted: PROCEDURE, PROCEDURE@LOOP or *."""
+        procedure, _, loop = wanted.partition("@")
+        return wanted == "*" or ((loop or None) == self.loop and is_procedure(self.procedure, procedure))
+
+
+# Comparing
+
+def whole_machine(finding):
+    """Not of one process or thread: values of those are shares of their own time."""
+    return finding["focus"].get("machine", "/Machine").count("/") <= 2
+
+
+def object_matches(finding, hierarchy, pattern):
+    path = finding["focus"].get(hierarchy, ROOTS[hierarchy])
+    return fnmatch.fnmatch(path.removeprefix(ROOTS[hierarchy]).lstrip("/"), pattern)
+
+
+def share_matches(finding, want, truth):
+    share = finding["share"]
+    if share < THRESHOLDS[finding["hypothesis"]] - NEAR and not finding.get("over"):
+        return False
+    if not whole_machine(finding):
+        return share <= 1.05
+    low, high = want.share or (0, 1.05)
+    if want.truth and want.truth in truth:
+        low, high = truth[want.truth] - TOLERANCE, truth[want.truth] + TOLERANCE
+    return low - 0.01 <= share <= high + 0.01
+
+
+def is_kind(finding, want, name):
+    """All but the numbers."""
+    return (finding["hypothesis"] == want.hypothesis and any(Place(finding, name).within(p) for p in want.places)
+            and (not want.sync or object_matches(finding, "sync", want.sync))
+            and (not want.file or object_matches(finding, "file", want.file))
+            and (want.over is None or bool(finding.get("over")) == want.over))
+
+
+def told_of(truth, want):
+    return {name: share for (hypothesis, name), share in truth.items() if hypothesis == want.hypothesis}
+
+
+def show(finding):
+    where = finding.get("where") or {}
+    lines = f" {os.path.basename(where.get('file') or '')}:{where.get('first_line')}-{where.get('last_line')}" if where else ""
+    focus = " ".join(v for k, v in finding["focus"].items() if k != "code" and v != ROOTS.get(k))
+    return (f"{finding['hypothesis']} {finding['share']:.2f}{' (over)' if finding.get('over') else ''} in "
+            f"{'loop of ' if where.get('loop') else ''}{where.get('procedure') or 'all code'}{lines} {focus}".rstrip())
+
+
+class Result(collections.namedtuple("Result", "missing wrong undecidable")):
+    """Of a comparison, each as sentences: what was not found; what was found and is not true; what the machine was too busy
+    for to be true by a clear margin."""
+
+    def good(self):
+        return not (self.missing or self.wrong)
+
+
+def compared(name, findings, truth, strategy="deep-start", loops=True):
+    """Findings of a run against what was planted, with `truth` {(hypothesis, name): share} as the victim told it."""
+    v = VICTIMS[name]
+    missing, wrong, undecidable = [], [], []
+    accounted = set()
+    for want in v.expected(strategy, loops):
+        told = told_of(truth, want)
+        kin = [i for i, f in enumerate(findings) if is_kind(f, want, name)]
+        right = [i for i in kin if share_matches(findings[i], want, told)]
+        accounted.update(right)
+        if right:
+            continue
+        if want.truth in told and told[want.truth] < THRESHOLDS[want.hypothesis] + NEAR:
+            accounted.update(kin)
+            undecidable.append(f"{want}: it was {told[want.truth]:.2f}")
+        elif kin and "*" not in want.places:
+            accounted.update(kin)
+            wrong.append(f"{want}: it was {told.get(want.truth, want.share)}, not {findings[kin[0]]['share']:.2f}")
+        else:
+            missing.append(f"{want}: not found")
+    for want in v.besides:
+        accounted.update(i for i, f in enumerate(findings) if is_kind(f, want, name))
+    wrong += [f"{show(f)}: is not true" for i, f in enumerate(findings) if i not in accounted]
+    return Result(missing, wrong, undecidable)
+
+
+def truth_in(text):
+    return {(w[1], w[2]): float(w[3]) for w in map(str.split, text.splitlines()) if w[:1] == ["truth"]}
+
+
+# Experiments
+
+def check_experiment(x, known):
+    number = f"experiment {x['number']}"
+    assert x["hypothesis"] in THRESHOLDS and x["state"] in STATES, f"{number}: {x['hypothesis']} {x['state']}"
+    for hierarchy, root in ROOTS.items():
+        assert x["focus"][hierarchy].startswith(root), f"{number}: {hierarchy} is {x['focus'][hierarchy]}"
+    absent = set(x["parents"]) - known
+    assert not absent and x["number"] not in x["parents"], f"{number}: parents {x['parents']}"
+    assert (x["origin"] == "root") == (not x["parents"]), f"{number}: {x['origin']} with parents {x['parents']}"
+    check_times(x, number)
+    check_decision(x, number)
+
+
+def moment(x, name):
+    return x[name] if x[name] is not None and x[name] >= 0 else None
+
+
+def check_times(x, number):
+    times = [moment(x, name) for name in ("created", "begun", "decided")]
+    assert times[0] is not None, f"{number} was never created"
+    known = [t for t in times if t is not None]
+    assert known == sorted(known), f"{number}: times {times} are not in order"
+    if x["state"] in ("true", "false"):
+        assert times[1] is not None and times[2] is not None, f"{number} is {x['state']} and has no time of it: {times}"
+    elif x["state"] in ("ready", "active"):
+        assert times[2] is None, f"{number} is {x['state']} and decided at {times[2]}"
+
+
+def check_decision(x, number):
+    if x["state"] == "true" and not (x["over"] or x["unsure"]):
+        assert x["value"] >= x["threshold"], f"{number} is true with {x['value']} of {x['threshold']}"
+    if x["state"] == "false" and not x["unsure"]:
+        assert x["value"] < x["threshold"], f"{number} is false with {x['value']} of {x['threshold']}"
+    if x["state"] in ("true", "false"):
+        assert 0 <= x["confidence"] <= 1 and x["tests"] >= 1, f"{number}: confidence {x['confidence']}, {x['tests']} tests"
+
+
+def check_experiments(experiments, findings, most):
+    """The record of a search is complete, and its findings are deepest true experiments of it."""
+    known = {x["number"] for x in experiments}
+    assert len(known) == len(experiments), "two experiments have the same number"
+    assert 0 < len(experiments) <= most, f"{len(experiments)} experiments"
+    for x in experiments:
+        check_experiment(x, known)
+    assert {x["hypothesis"] for x in experiments if x["origin"] == "root"} >= {"cpu", "sync", "io"}, "some were not asked"
+    true = [x for x in experiments if x["state"] == "true" or x["over"]]
+    refined = {p for x in true for p in x["parents"]}
+    for f in findings:
+        mine = [x for x in true if (x["hypothesis"], x["focus"]) == (f["hypothesis"], f["focus"])]
+        assert mine, f"no true experiment says: {show(f)}"
+        assert any(x["number"] not in refined for x in mine), f"a deeper one is true than: {show(f)}"
+
+
+def check_report(report):
+    """All that the object has to have, whatever was found."""
+    missing = {"command", "seconds", "ended", "strategy", "loops", "cost", "findings", "steps", "notes"} - set(report)
+    assert not missing, f"the report has no {missing}"
+    assert report["ended"] in ENDINGS and len(report["steps"]) <= 3, (report["ended"], report["steps"])
+    for f in report["findings"]:
+        check_finding(f)
+
+
+def check_finding(f):
+    missing = {"hypothesis", "share", "confidence", "measured", "over", "focus", "call_path", "sentence", "remarks"} - set(f)
+    assert not missing, f"a finding has no {missing}"
+    assert f["measured"] in ("probes", "samples") and 0 <= f["confidence"] <= 1, f
+    assert set(f["focus"]) == set(ROOTS), f["focus"]
+    assert f["sentence"] and "\n" not in f["sentence"], f["sentence"]
+    for remark in f["remarks"]:
+        assert set(remark) == {"kind", "text"}, remark
+
+
+# Running
+
+Run = collections.namedtuple("Run", "out status err report truth data")
+
+
+def command_of(name, seconds):
+    return [*VICTIMS[name].command, victim(name), str(seconds)]
+
+
+def plain(name, seconds=0.3):
+    """What it prints and how it ends without us, which does not depend on how long it runs."""
+    with open(FOLDER / f"{name}.plain", "w+b") as told:
+        done = subprocess.run(command_of(name, seconds), capture_output=True, timeout=LIMIT, check=False,
+                              env={**os.environ, "DIAGNOSE_TRUTH": told.name})
+    return done.stdout.decode(), shell_status(done.returncode)
+
+
+def split_output(text):
+    """What the program printed, and our object, which may stand in between."""
+    begin = re.search(r"^\{", text, re.M)
+    assert begin, f"no object in {text[-500:]!r}"
+    report, length = json.JSONDecoder().raw_decode(text[begin.start():])
+    return text[:begin.start()] + text[begin.start() + length:].removeprefix("\n"), report
+
+
+def diagnose(name, *options, seconds=None, env=None, prefix=(), **more):
+    seconds = seconds or VICTIMS[name].seconds
+    data, told = FOLDER / f"{name}.data", FOLDER / f"{name}.truth"
+    data.unlink(missing_ok=True)
+    told.write_text("")
+    told.chmod(0o666)
+    done = subprocess.run([*prefix, SONDE, "diagnose", "--json", *options, "-o", data, "--", *command_of(name, seconds)],
+                          capture_output=True, timeout=LIMIT, check=False,
+                          env={**os.environ, "DIAGNOSE_TRUTH": str(told), **(env or {})}, **more)
+    err = done.stderr.decode(errors="replace")
+    try:
+        out, report = split_output(done.stdout.decode(errors="replace"))
+    except (AssertionError, ValueError) as why:
+        raise AssertionError(f"{why}; status {done.returncode}; {err[-1500:]}") from None
+    return Run(out, shell_status(done.returncode), err, report, truth_in(told.read_text()), data)
+
+
+def view(name, data):
+    return json.loads(run_tool(SONDE, "report", f"--view={name}", "--json", data))
+
+
+def check_profile(run, name):
+    """What was saved says the same."""
+    same_findings = [(f["hypothesis"], f["focus"], f["sentence"]) for f in view("findings", run.data)["findings"]]
+    assert same_findings == [(f["hypothesis"], f["focus"], f["sentence"]) for f in run.report["findings"]], same_findings
+    check_experiments(view("search", run.data)["experiments"], run.report["findings"], VICTIMS[name].experiments)
+
+
+def check(name, *options, strategy="deep-start", loops=True, **more):
+    """A victim, diagnosed: the same output, what was planted is found, and nothing else. A search that did not come to its
+    end is repeated with more time, once."""
+    expected = plain(name)
+    seconds = VICTIMS[name].seconds
+    for attempt in (1, 2):
+        run = diagnose(name, *options, seconds=seconds * (1 if attempt == 1 else 2.5), **more)
+        assert (run.out, run.status) == expected, f"{(run.out, run.status)} instead of {expected}; {run.err[-1500:]}"
+        check_report(run.report)
+        assert (run.report["ended"], run.report["strategy"], run.report["loops"]) == (VICTIMS[name].ended, strategy, loops)
+        check_profile(run, name)
+        result = compared(name, run.report["findings"], run.truth, strategy, loops)
+        for line in [*result.missing, *result.wrong, *result.undecidable]:
+            print(f"# {name} ({seconds} s, attempt {attempt}): {line}")
+        if result.wrong or not (result.missing or result.undecidable):
+            break
+    assert result.good(), "; ".join(result.missing + result.wrong)
+    if result.undecidable:
+        raise Skip(f"the machine is too busy: {'; '.join(result.undecidable)}")
+    return run
+
+
+def main():
+    words = sys.argv[1:]
+    if words[:1] == ["list"]:
+        for name, v in VICTIMS.items():
+            print(f"{name}: {'; '.join(map(str, v.found)) or 'nothing'}"
+                  + (f" (besides: {'; '.join(map(str, v.besides))})" if v.besides else ""))
+    elif words[:1] == ["build"] and len(words) > 1:
+        Path(words[1]).mkdir(parents=True, exist_ok=True)
+        for name in fnmatch.filter(VICTIMS, words[2] if len(words) > 2 else "*"):
+            shutil.copy(victim(name), words[1])
+        shutil.copy(library(), words[1])
+    elif words[:1] == ["compare"] and len(words) > 1:
+        name = os.path.basename(words[1])
+        run = diagnose(name, *words[3:], seconds=float(words[2]) if len(words) > 2 else None)
+        result = compared(name, run.report["findings"], run.truth, run.report["strategy"], run.report["loops"])
+        print("\n".join([show(f) for f in run.report["findings"]] + ["--"] + [s for part in result for s in part]))
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()

@@ -17,6 +17,9 @@ struct program_ops {
 	 * and its threads of the root; else the children that exist now. The other parts of the
 	 * focus say what they have to do with. */
 	void (*parts)(void *ctx, const struct focus *f, enum hierarchy h, resource_list *out);
+	/* Whether a hypothesis is worth testing on a part of the code: not on what everybody goes
+	 * through who waits, for instance. May be NULL: on all of it. */
+	bool (*concerns)(void *ctx, enum hypothesis_id h, uint32_t code);
 	/* Measuring begins and ends with the next commit. Values of what has ended are not read
 	 * again. */
 	void (*begin)(void *ctx, uint32_t experiment, enum hypothesis_id h, const struct focus *f);

@@ -52,6 +52,8 @@ static void reach_part(struct search *s, uint32_t number, enum hierarchy axis, u
 	struct experiment like = heir(s, number);
 	if (part == like.focus.part[axis])
 		return;
+	if (axis == CODE && s->ops->concerns && !s->ops->concerns(s->ctx, like.hypothesis, part))
+		return;
 	if (axis == CODE && like.focus.part[CODE] == CODE)
 		like.hook = number;
 	like.focus.part[axis] = part;

@@ -167,6 +167,13 @@ void areas_prepare_all(struct target *t)
 		areas_prepare(t, threads[i]);
 }
 
+void areas_retire_all(struct target *t)
+{
+	for (uint32_t i = 0; i < RT_AREAS; i++)
+		if (t->slots[i].tid)
+			areas_retire(t, t->slots[i].tid);
+}
+
 void areas_retire(struct target *t, int tid)
 {
 	uint32_t i = areas_number(t, tid);
@@ -174,6 +181,8 @@ void areas_retire(struct target *t, int tid)
 		return;
 	keep_paths(t, i, tid);
 	keep_paths(t, i + RT_AREAS, tid);
+	keep_waits(t, i, tid);
+	keep_waits(t, i + RT_AREAS, tid);
 	cost_keep(t, i);
 	cost_keep(t, i + RT_AREAS);
 	if (t->counting && !t->counts_kept)

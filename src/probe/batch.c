@@ -189,6 +189,7 @@ static void while_stopped(struct batch *b, struct batch_result *result)
 		if (!w->known || w->unsettled || w->interrupted)
 			continue;
 		end_activations(t, w->tid);
+		waits_make_room(t, w->tid);
 		result->caught_up += catch_up(t, w);
 	}
 	vec_each (s, &t->subjects)

@@ -6,127 +6,155 @@
 #include "isa/calls.h"
 #include "probe/images.h"
 
-enum call_class { CALL_NOTHING, CALL_SYNC, CALL_IO, CALL_MOVES };
+/* What calls are, as the runtime is told: sets of enum rt_call. */
+enum {
+	WAITS = RT_WAIT_SYNC,
+	WAITS_ON = WAITS | RT_CALL_ADDRESS,
+	WAITS_FOR = WAITS | RT_CALL_NUMBER, /* a process, or a set of semaphores */
+	BLOCKS = RT_WAIT_IO,
+	BLOCKS_ON = BLOCKS | RT_CALL_NUMBER,
+	FLUSHES = BLOCKS_ON | RT_CALL_FLUSHES,
+	OPENS = BLOCKS | RT_CALL_OPENS,
+	READS = RT_WAIT_BYTES | RT_CALL_NUMBER,
+	WRITES = READS | RT_CALL_WRITES,
+};
 
 static const struct {
-	uint16_t number;
-	uint8_t class;
-} classes_of_calls[] = {
-	{SYS_futex, CALL_SYNC},
+	uint16_t number, call;
+} known_calls[] = {
+	{SYS_futex, WAITS_ON | RT_CALL_FUTEX},
 #ifdef SYS_futex_waitv
-	{SYS_futex_waitv, CALL_SYNC},
+	{SYS_futex_waitv, WAITS},
 #endif
-	{SYS_semtimedop, CALL_SYNC},
-	{SYS_semop, CALL_SYNC},
-	{SYS_waitid, CALL_SYNC},
-	{SYS_wait4, CALL_SYNC},
-	{SYS_read, CALL_MOVES},
-	{SYS_write, CALL_MOVES},
-	{SYS_readv, CALL_MOVES},
-	{SYS_writev, CALL_MOVES},
-	{SYS_pread64, CALL_MOVES},
-	{SYS_pwrite64, CALL_MOVES},
-	{SYS_preadv, CALL_MOVES},
-	{SYS_pwritev, CALL_MOVES},
-	{SYS_preadv2, CALL_MOVES},
-	{SYS_pwritev2, CALL_MOVES},
-	{SYS_sendto, CALL_MOVES},
-	{SYS_recvfrom, CALL_MOVES},
-	{SYS_sendmsg, CALL_MOVES},
-	{SYS_recvmsg, CALL_MOVES},
-	{SYS_sendfile, CALL_MOVES},
-	{SYS_splice, CALL_MOVES},
-	{SYS_copy_file_range, CALL_MOVES},
-	{SYS_sendmmsg, CALL_IO},
-	{SYS_recvmmsg, CALL_IO},
-	{SYS_ppoll, CALL_IO},
-	{SYS_pselect6, CALL_IO},
-	{SYS_epoll_pwait, CALL_IO},
-	{SYS_accept, CALL_IO},
-	{SYS_accept4, CALL_IO},
-	{SYS_connect, CALL_IO},
-	{SYS_openat, CALL_IO},
-	{SYS_fsync, CALL_IO},
-	{SYS_fdatasync, CALL_IO},
-	{SYS_sync_file_range, CALL_IO},
-	{SYS_msync, CALL_IO},
-	{SYS_sync, CALL_IO},
-	{SYS_syncfs, CALL_IO},
-	{SYS_flock, CALL_IO},
-	{SYS_getdents64, CALL_IO},
-	{SYS_io_getevents, CALL_IO},
-	{SYS_io_uring_enter, CALL_IO},
-	{SYS_ftruncate, CALL_IO},
-	{SYS_unlinkat, CALL_IO},
-	{SYS_renameat2, CALL_IO},
+#ifdef SYS_futex_wait
+	{SYS_futex_wait, WAITS_ON},
+#endif
+	{SYS_semtimedop, WAITS_FOR},
+	{SYS_semop, WAITS_FOR},
+	{SYS_waitid, WAITS_FOR | RT_CALL_SECOND},
+	{SYS_wait4, WAITS_FOR},
+	{SYS_nanosleep, WAITS},
+	{SYS_clock_nanosleep, WAITS},
+	{SYS_rt_sigtimedwait, WAITS},
+	{SYS_rt_sigsuspend, WAITS},
+	{SYS_read, READS},
+	{SYS_write, WRITES},
+	{SYS_readv, READS},
+	{SYS_writev, WRITES},
+	{SYS_pread64, READS},
+	{SYS_pwrite64, WRITES},
+	{SYS_preadv, READS},
+	{SYS_pwritev, WRITES},
+	{SYS_preadv2, READS},
+	{SYS_pwritev2, WRITES},
+	{SYS_sendto, READS},
+	{SYS_recvfrom, READS},
+	{SYS_sendmsg, READS},
+	{SYS_recvmsg, READS},
+	{SYS_sendfile, WRITES},
+	{SYS_splice, READS},
+	{SYS_copy_file_range, READS},
+	{SYS_sendmmsg, BLOCKS_ON},
+	{SYS_recvmmsg, BLOCKS_ON},
+	{SYS_ppoll, BLOCKS},
+	{SYS_pselect6, BLOCKS},
+	{SYS_epoll_pwait, BLOCKS_ON},
+#ifdef SYS_epoll_pwait2
+	{SYS_epoll_pwait2, BLOCKS_ON},
+#endif
+	{SYS_accept, BLOCKS_ON},
+	{SYS_accept4, BLOCKS_ON},
+	{SYS_connect, BLOCKS_ON},
+	{SYS_openat, OPENS},
+#ifdef SYS_openat2
+	{SYS_openat2, OPENS},
+#endif
+	{SYS_fsync, FLUSHES},
+	{SYS_fdatasync, FLUSHES},
+	{SYS_sync_file_range, BLOCKS_ON},
+	{SYS_msync, BLOCKS},
+	{SYS_sync, BLOCKS},
+	{SYS_syncfs, BLOCKS_ON},
+	{SYS_flock, BLOCKS_ON},
+	{SYS_getdents64, BLOCKS_ON},
+	{SYS_io_getevents, BLOCKS},
+	{SYS_io_uring_enter, BLOCKS_ON},
+	{SYS_ftruncate, BLOCKS_ON},
+	{SYS_unlinkat, BLOCKS},
+	{SYS_renameat2, BLOCKS},
 #ifdef SYS_open /* system calls that newer architectures do without */
-	{SYS_open, CALL_IO},
-	{SYS_poll, CALL_IO},
-	{SYS_select, CALL_IO},
-	{SYS_epoll_wait, CALL_IO},
-	{SYS_unlink, CALL_IO},
-	{SYS_rename, CALL_IO},
+	{SYS_open, OPENS},
+	{SYS_creat, OPENS},
+	{SYS_poll, BLOCKS},
+	{SYS_select, BLOCKS},
+	{SYS_epoll_wait, BLOCKS_ON},
+	{SYS_unlink, BLOCKS},
+	{SYS_rename, BLOCKS},
+	{SYS_pause, WAITS},
 #endif
 };
 
-void blocking_classes(uint8_t classes[512])
+void blocking_calls(uint16_t calls[RT_CALLS])
 {
-	memset(classes, CALL_NOTHING, 512);
-	for (uint32_t i = 0; i < ARRAY_SIZE(classes_of_calls); i++)
-		if (classes_of_calls[i].number < 512)
-			classes[classes_of_calls[i].number] = classes_of_calls[i].class;
+	for (uint32_t i = 0; i < ARRAY_SIZE(known_calls); i++)
+		if (known_calls[i].number < RT_CALLS)
+			calls[known_calls[i].number] = known_calls[i].call;
 }
 
 /* Procedures that wait without the kernel's help, or poll for what they wait for. */
-static const char *const spinning[] = {
-	"pthread_spin_lock",
-	"GOMP_barrier",
-	"GOMP_critical_start",
-	"GOMP_taskwait",
-	"GOMP_taskgroup_end",
-	"omp_set_lock",
-	"omp_set_nest_lock",
-	"__kmpc_barrier",
-	"__kmpc_critical",
-	"__kmpc_omp_taskwait",
-	"MPI_Wait",
-	"MPI_Waitall",
-	"MPI_Waitany",
-	"MPI_Waitsome",
-	"MPI_Recv",
-	"MPI_Send",
-	"MPI_Ssend",
-	"MPI_Bsend",
-	"MPI_Rsend",
-	"MPI_Sendrecv",
-	"MPI_Sendrecv_replace",
-	"MPI_Probe",
-	"MPI_Barrier",
-	"MPI_Bcast",
-	"MPI_Reduce",
-	"MPI_Allreduce",
-	"MPI_Gather",
-	"MPI_Gatherv",
-	"MPI_Scatter",
-	"MPI_Scatterv",
-	"MPI_Allgather",
-	"MPI_Allgatherv",
-	"MPI_Alltoall",
-	"MPI_Alltoallv",
-	"MPI_Reduce_scatter",
-	"MPI_Scan",
-	"MPI_Win_fence",
-	"MPI_Win_wait",
-	"MPI_Win_lock",
-	"MPI_Win_unlock",
+static const struct spinning {
+	const char *name;
+	bool argument; /* the first one says for what */
+} spinning[] = {
+	{"pthread_spin_lock", true},
+	{"GOMP_barrier", false},
+	{"GOMP_critical_start", false},
+	{"GOMP_critical_name_start", true},
+	{"GOMP_taskwait", false},
+	{"GOMP_taskgroup_end", false},
+	{"omp_set_lock", true},
+	{"omp_set_nest_lock", true},
+	{"__kmpc_barrier", true},
+	{"__kmpc_critical", true},
+	{"__kmpc_omp_taskwait", true},
+	{"MPI_Wait", true},
+	{"MPI_Waitall", true},
+	{"MPI_Waitany", true},
+	{"MPI_Waitsome", true},
+	{"MPI_Recv", true},
+	{"MPI_Send", true},
+	{"MPI_Ssend", true},
+	{"MPI_Bsend", true},
+	{"MPI_Rsend", true},
+	{"MPI_Sendrecv", true},
+	{"MPI_Sendrecv_replace", true},
+	{"MPI_Probe", true},
+	{"MPI_Barrier", true},
+	{"MPI_Bcast", true},
+	{"MPI_Reduce", true},
+	{"MPI_Allreduce", true},
+	{"MPI_Gather", true},
+	{"MPI_Gatherv", true},
+	{"MPI_Scatter", true},
+	{"MPI_Scatterv", true},
+	{"MPI_Allgather", true},
+	{"MPI_Allgatherv", true},
+	{"MPI_Alltoall", true},
+	{"MPI_Alltoallv", true},
+	{"MPI_Reduce_scatter", true},
+	{"MPI_Scan", true},
+	{"MPI_Win_fence", true},
+	{"MPI_Win_wait", true},
+	{"MPI_Win_lock", true},
+	{"MPI_Win_unlock", true},
 };
 
-static bool spins(const char *name)
+static const struct spinning *find_spinning(const char *name)
 {
 	for (uint32_t i = 0; i < ARRAY_SIZE(spinning); i++)
-		if (!strcmp(name, spinning[i]))
-			return true;
-	return false;
+		if (!strcmp(name, spinning[i].name))
+			return &spinning[i];
+	return NULL;
 }
 
 static void add_spinning(struct target *t, struct code *code, uint64_t bias)
@@ -135,12 +163,17 @@ static void add_spinning(struct target *t, struct code *code, uint64_t bias)
 	uint64_t last = UINT64_MAX;
 	for (uint32_t i = 0; i < code->image->symbol_count; i++) {
 		const struct symbol *s = &code->image->symbols[i];
-		if (s->va == last || !image_is_code(code->image, s->va) || !spins(s->name))
+		if (s->va == last || !image_is_code(code->image, s->va))
+			continue;
+		const struct spinning *known = find_spinning(s->name);
+		if (!known)
 			continue;
 		last = s->va;
-		target_add_subject(
+		uint32_t number = target_add_subject(
 			t, &(struct subject_request){.code = code, .va = s->va, .bias = bias},
 			PURPOSE_SPIN, &ignored);
+		if (number != SUBJECT_NONE)
+			t->subjects.data[number].argument = known->argument;
 	}
 }
 
@@ -182,7 +215,7 @@ static bool may_wait(struct target *t, struct code *code, const struct cfg *g, u
 		return false;
 	if (!call_number(t, code, &g->blocks[block], va, &number))
 		return true;
-	return number >= 0 && number < 512 && target_header(t)->calls[number];
+	return number >= 0 && number < RT_CALLS && target_header(t)->calls[number];
 }
 
 static void add_call(struct target *t, struct code *code, uint64_t bias, uint64_t va,

@@ -70,7 +70,7 @@ static void put_runtime(struct bench *b)
 	h->threads = 1;
 	h->text_ranges = 1;
 	h->text[0].end = UINT64_MAX / 2;
-	blocking_classes(h->calls);
+	blocking_calls(h->calls);
 	h->magic = RT_MAGIC;
 }
 

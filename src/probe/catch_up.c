@@ -1,6 +1,7 @@
 /* Activations that were running already when their probes went in: found on the stacks of the
  * stopped threads, they count from now on. And those of subjects that are taken out, which end now.
  */
+#include "isa/calls.h"
 #include "probe/lists.h"
 
 struct catching_up {
@@ -54,23 +55,87 @@ static bool is_active(struct catching_up *c, uint32_t number, const struct site 
 	return !f->exact || va < site->start || (va >= s->entry && !at_entry);
 }
 
+/* A subject of the frame's procedure that has just gone in, of this purpose; NULL: none. */
+static const struct subject *fresh_in(struct target *t, const struct frame *f, enum purpose purpose)
+{
+	const struct site *site = site_of(t, f);
+	for (uint32_t i = 0; site && i < site->subjects.len; i++) {
+		const struct subject *s = &t->subjects.data[site->subjects.data[i]];
+		if (s->fresh && s->purpose == purpose)
+			return s;
+	}
+	return NULL;
+}
+
+/* Where the subject's probe of this kind is that a thread at `pc` came by: of a system call that it
+ * is in, at the instruction or behind it. */
+static uint64_t begun_at(const struct target *t, const struct subject *s, enum rt_probe_kind kind,
+			 uint64_t pc)
+{
+	uint64_t size = arch_calls(t->engine->arch)->insn_size;
+	vec_each (number, &s->probes) {
+		const struct rt_probe *p =
+			(const struct rt_probe *)target_at(t, RT_PROBE_TABLE) + *number;
+		if (p->kind == kind && (kind == RT_WAIT || p->pc == pc || p->pc + size == pc))
+			return p->pc;
+	}
+	return pc;
+}
+
+static void set_wait(const struct lists *l, const struct frame *f, enum rt_probe_kind probe,
+		     struct rt_wait_cell cell, uint32_t call)
+{
+	struct rt_area *a = l->area;
+	a->wait_kind = call & RT_CALL_CLASS;
+	a->wait_probe = probe;
+	a->wait_cfa = f->cfa;
+	a->wait_pc = cell.pc;
+	a->wait_object = cell.object;
+	a->wait_number = cell.call;
+	a->wait_call = call;
+	a->wait_bytes = 0;
+	a->inner_kind = RT_WAIT_NONE;
+	a->wait_since = l->now[RT_WALL];
+}
+
+static uint64_t object_of(const struct call_made *c, uint32_t call)
+{
+	uint64_t argument = c->arguments[call & RT_CALL_SECOND ? 1 : 0];
+	if (call & RT_CALL_NUMBER)
+		return (uint64_t)(int32_t)argument;
+	return call & RT_CALL_ADDRESS ? argument : RT_NO_OBJECT;
+}
+
 /* Waiting in a system call whose probes have just gone in. */
+static void begin_call(const struct lists *l, const struct stopped_walk *w)
+{
+	const struct frame *f = &w->walk.frames.data[0];
+	const struct subject *s = fresh_in(l->target, f, PURPOSE_BLOCK);
+	if (!s || w->call.number < 0 || w->call.number >= RT_CALLS)
+		return;
+	uint32_t call = target_header(l->target)->calls[w->call.number];
+	struct rt_wait_cell cell = {.pc = begun_at(l->target, s, RT_BLOCK, w->registers.pc),
+				    .object = object_of(&w->call, call),
+				    .call = (uint32_t)w->call.number};
+	if (call)
+		set_wait(l, f, RT_BLOCK, cell, call);
+}
+
+/* What was waiting already when its probes went in: the outermost. */
 static void begin_waiting(const struct lists *l, const struct stopped_walk *w)
 {
-	const struct target *t = l->target;
-	const struct site *site = site_of(l->target, &w->walk.frames.data[0]);
-	if (!site || l->area->wait_since || w->call < 0 || w->call >= 512)
-		return;
-	uint8_t kind = target_header(t)->calls[w->call];
-	for (uint32_t i = 0; kind && i < site->subjects.len; i++) {
-		const struct subject *s = &t->subjects.data[site->subjects.data[i]];
-		if (!s->fresh || s->purpose != PURPOSE_BLOCK)
+	for (uint32_t i = w->walk.frames.len; !l->area->wait_since && i-- > 0;) {
+		const struct frame *f = &w->walk.frames.data[i];
+		const struct subject *s = fresh_in(l->target, f, PURPOSE_SPIN);
+		if (!s || !f->cfa || (f->exact && f->va <= s->entry))
 			continue;
-		l->area->wait_kind = kind;
-		l->area->wait_probe = RT_BLOCK;
-		l->area->wait_cfa = w->walk.frames.data[0].cfa;
-		l->area->wait_since = l->now[RT_WALL];
+		struct rt_wait_cell cell = {.pc = begun_at(l->target, s, RT_WAIT, f->pc),
+					    .object = RT_NO_OBJECT,
+					    .call = RT_NO_CALL};
+		set_wait(l, f, RT_WAIT, cell, RT_WAIT_SYNC);
 	}
+	if (!l->area->wait_since)
+		begin_call(l, w);
 }
 
 /* Subjects of one frame, outermost loops first. */

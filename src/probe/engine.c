@@ -140,6 +140,8 @@ static void target_free(struct target *t)
 	vec_free(&t->kept_frames);
 	vec_free(&t->kept_counters);
 	vec_free(&t->kept_calls);
+	vec_free(&t->kept_waits);
+	hashmap_release(&t->kept_wait_index);
 	for (uint32_t i = 0; i < RT_AREAS; i++) {
 		hashmap_release(&t->slots[i].caught_up);
 		vec_free(&t->slots[i].met);
@@ -202,9 +204,7 @@ static void end_target(struct target *t, int status, uint64_t cpu_ns)
 {
 	if (t->injected)
 		t->ended.run_ns = cpu_ns;
-	for (uint32_t i = 0; i < RT_AREAS; i++)
-		if (t->slots[i].tid)
-			areas_retire(t, t->slots[i].tid);
+	areas_retire_all(t);
 	t->alive = false;
 	t->status = status;
 	target_unmap(t);
@@ -277,6 +277,7 @@ static void on_executed(struct engine *g, const struct control_event *ev)
 		end_target(old, -1, process_cpu_ns(ev->pid));
 	struct target *t = target_new(g, ev->pid);
 	t->before = old;
+	t->watch_waits = old && old->watch_waits;
 	if (prepare(t, &e)) {
 		debug(LOG_PROBE, 1, "process %d: %s", ev->pid, e.text);
 		t->problem = e;
@@ -516,6 +517,7 @@ void engine_remove(struct engine *g, struct target *t, uint32_t subject)
 	if (subject >= t->subjects.len)
 		return;
 	struct subject *s = &t->subjects.data[subject];
+	s->removed = true;
 	s->wanted = false;
 	if (s->in)
 		t->sites.data[s->site].dirty = true;
@@ -529,6 +531,12 @@ void engine_quiet(struct engine *g, struct target *t, uint32_t subject)
 	engine_remove(g, t, subject);
 	if (t->injected)
 		__atomic_store_n(&target_subject(t, subject)->active, 0, __ATOMIC_RELAXED);
+}
+
+void engine_watch_waits(struct engine *g, struct target *t)
+{
+	(void)g;
+	t->watch_waits = true;
 }
 
 enum refusal engine_refused(const struct target *t, uint32_t subject)
@@ -554,8 +562,10 @@ int engine_commit(struct engine *g, struct target *t, struct batch_result *resul
 	if (!t->alive || !t->injected)
 		return err_set(e, ERR_SYSTEM, "process %d is gone", t->pid);
 	rendezvous_add(t);
-	if (metrics_in_use(t) & (1 << RT_SYNC | 1 << RT_IO | 1 << RT_BYTES))
+	if (t->watch_waits || metrics_in_use(t) & (1 << RT_SYNC | 1 << RT_IO | 1 << RT_BYTES))
 		blocking_add(t);
+	target_header(t)->watch_waits = t->watch_waits;
+	waits_forget_removed(t);
 	return batch_commit(t, result, e);
 }
 

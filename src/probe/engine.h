@@ -131,6 +131,33 @@ typedef void (*path_visitor)(void *ctx, const struct path_value *v);
 /* Tells every path of every thread, dead ones included. */
 void engine_read(struct engine *g, struct target *t, path_visitor visit, void *ctx);
 
+/* From the next commit on, waits are told by engine_waits(): in this target, in children that it
+ * forks from then on, and, as soon as something is committed to that, in what it executes; in
+ * images that it loads, as soon as something is committed then. */
+void engine_watch_waits(struct engine *g, struct target *t);
+
+/* Waits of one thread at one place for one object. All of them are told with SUBJECT_NONE; and once
+ * more for every subject with RT_WALL that was active, with the time since it was. A system call
+ * inside a procedure that spins is part of that. */
+struct wait_value {
+	int tid; /* 0: of dead threads, of which there were too many to be told apart */
+	uint32_t subject;
+	uint32_t call; /* number of the system call; UINT32_MAX: it spins */
+	uint64_t pc;   /* of the call's instruction, or of the procedure that spins */
+	/* The address of the futex; the descriptor; the process that is waited for; what a spinning
+	 * procedure gets as its first argument. UINT64_MAX: there is none, or it is not known. */
+	uint64_t object;
+	uint64_t count; /* that have ended */
+	uint64_t wall_ns, bytes;
+	/* Of these: operations that moved less than RT_SMALL bytes, or made less permanent. */
+	uint64_t small_count, small_ns;
+	uint64_t since_ns; /* how long one is in progress, which is in wall_ns; 0: none is */
+};
+typedef void (*wait_visitor)(void *ctx, const struct wait_value *v);
+/* Tells the waits of all threads, dead ones included, but not those of subjects that were removed.
+ * One that differs in nothing but its values may be told several times: they add up. */
+void engine_waits(struct engine *g, struct target *t, wait_visitor visit, void *ctx);
+
 /* Plain counters, summed over threads: of a subject's points by enum point_kind. */
 void engine_counts(struct engine *g, struct target *t, uint32_t subject, uint64_t out[POINT_KINDS]);
 

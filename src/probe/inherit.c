@@ -116,6 +116,7 @@ void target_copy_state(struct target *child, struct target *parent, int tid)
 	copy_vec(&child->probe_retired, &parent->probe_retired);
 	copy_vec(&child->steps, &parent->steps);
 	copy_vec(&child->searched, &parent->searched);
+	child->watch_waits = parent->watch_waits;
 	child->counters_used = parent->counters_used;
 	child->trap_entries = parent->trap_entries;
 	child->traps_spoilt = parent->traps_spoilt;

@@ -249,7 +249,7 @@ static void fill_header(struct target *t)
 	h->code[1].start = t->table;
 	h->code[1].size = private_size();
 	h->code_regions = 2;
-	blocking_classes(h->calls);
+	blocking_calls(h->calls);
 	set_events(t);
 	h->magic = RT_MAGIC;
 }

@@ -83,6 +83,7 @@ void leave(struct target *t)
 		batch_commit(t, &ignored, &e);
 		if (get_everybody_out(t)) {
 			forget_passed(t, t->base);
+			areas_retire_all(t);
 			target_withdraw(t);
 		} else {
 			debug(LOG_PROBE, 1, "process %d: a thread stays in code of ours", t->pid);

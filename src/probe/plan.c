@@ -74,6 +74,11 @@ uint32_t target_add_subject(struct target *t, const struct subject_request *r, e
 			    .wanted = true};
 	memset(s.counters, 0xff, sizeof(s.counters));
 	vec_push(&site->subjects, t->subjects.len);
+	/* A wait ends before what measures the procedure that waits. */
+	for (uint32_t i = site->subjects.len - 1; purpose == PURPOSE_SPIN && i > 0; i--) {
+		site->subjects.data[i] = site->subjects.data[i - 1];
+		site->subjects.data[i - 1] = t->subjects.len;
+	}
 	site->dirty = true;
 	vec_push(&t->subjects, s);
 	return t->subjects.len - 1;
@@ -228,6 +233,8 @@ static void call_runtime(struct target *t, const struct site_plan *p, uint32_t s
 		describe_target(t, site, spot->va, probe);
 	if (kind == RT_ITERATED || kind == RT_LEFT)
 		probe->constant = counter_of(t, s, spot->kind);
+	if (kind == RT_WAIT)
+		probe->constant = s->argument;
 	out->routine = t->text + entries->hit;
 	out->argument = t->base + at;
 }

@@ -171,7 +171,7 @@ static bool settle_one(struct target *t, struct control_thread *th)
 		w->unsettled = true;
 		w->registers.pc -= g->arch->emit->trap_advance;
 	}
-	w->call = w->in_call ? thread_call(th->pid, w->tid) : -1;
+	w->call = w->in_call ? thread_call(th->pid, w->tid) : (struct call_made){.number = -1};
 	memory_window_init(g->window, t->pid);
 	walk_stack(g->walker, t->space, &w->registers, memory_window_word, g->window, &w->walk);
 	steps_learn(t, &w->walk);

@@ -16,7 +16,7 @@
  *	catch_up.c  activations that were running already; lists.h where they are entered
  *	steps.c     recipes -> the runtime's table of steps
  *	read.c      values; readings.c what they read now; read_contexts.c what was counted
- *	blocking.c  system calls that may wait
+ *	blocking.c  system calls that may wait; waits.c what they waited for
  *	raw.c       paths that the runtime could not walk
  *	cost.c      what probes cost; calibrate.c what one hit does
  *	heal.c      what a killed sonde left behind
@@ -49,7 +49,9 @@ struct subject {
 	uint64_t entry;  /* va: a thread about to execute this passes the entry; 0: none does */
 	bool fresh;      /* went in with this batch: catch-up is due */
 	uint8_t purpose; /* enum purpose */
+	bool argument;   /* PURPOSE_SPIN: its first argument says for what */
 	bool wanted;     /* to be in the program; false once removed */
+	bool removed;    /* by who added it */
 	bool in;         /* its probes are in */
 	uint8_t refused; /* enum refusal */
 	/* Of a loop with plain counters: exceptions leave it to where others arrive, too; its
@@ -142,6 +144,11 @@ struct kept_path {
 	uint32_t first_frame;    /* in target.kept_frames */
 };
 
+struct kept_wait {
+	int tid; /* 0: of threads that ended when there were too many others already */
+	struct rt_wait_cell cell;
+};
+
 /* An image, by some address in its code. */
 struct searched {
 	uint64_t start;
@@ -156,7 +163,7 @@ struct target {
 	bool shadow_stack;
 	int status;
 	struct space *space;
-	uint32_t modes; /* metrics in use: blocking probes are in for them */
+	bool watch_waits; /* blocking probes are to be in, and cells to be filled */
 
 	bool injected;
 	uint8_t *region; /* our mapping, of RT_MAPPED_SIZE */
@@ -188,6 +195,8 @@ struct target {
 	VEC(struct kept_path) kept;
 	struct hashmap kept_index; /* hash of thread, subject and frames -> kept */
 	VEC(uint64_t) kept_frames, kept_counters;
+	VEC(struct kept_wait) kept_waits;
+	struct hashmap kept_wait_index; /* hash of thread and key -> kept_waits */
 	VEC(struct rt_target) kept_calls;
 	struct hashmap kept_call_index; /* hash of site and target -> kept_calls */
 
@@ -258,7 +267,7 @@ struct stopped_walk {
 	struct target *target;
 	int tid;
 	bool in_call;
-	int call;                   /* number of the system call that it is in, or -1 */
+	struct call_made call;      /* the system call that it is in */
 	bool known;                 /* its registers could be read */
 	bool unsettled;             /* it is inside a probe, and could not be brought out */
 	bool interrupted;           /* it is in a signal handler, which interrupted a probe */
@@ -290,6 +299,7 @@ void areas_prepare(struct target *t, struct control_thread *th);
 void areas_prepare_all(struct target *t);
 /* The thread is gone: keeps its values, and its area is free for another one. */
 void areas_retire(struct target *t, int tid);
+void areas_retire_all(struct target *t);
 struct rt_area *areas_of(struct target *t, int tid);
 struct thread_slot *areas_slot(struct target *t, int tid);
 /* RT_AREAS: it has none. */
@@ -490,6 +500,14 @@ void read_calls(struct target *t, call_visitor visit, void *ctx);
 /* A plain counter, summed over all threads there were. */
 uint64_t read_counter(struct target *t, uint32_t counter);
 
+/* waits.c */
+/* Moves the waits of an area to `kept_waits`. */
+void keep_waits(struct target *t, uint32_t area, int tid);
+/* If there are many of them. */
+void waits_forget_removed(struct target *t);
+/* With the thread stopped outside of the runtime: makes room where subjects were that are gone. */
+void waits_make_room(struct target *t, int tid);
+
 /* cost.c. The process may have run before it was ours. */
 void cost_begin(struct target *t);
 /* Keeps what the probes of an area have cost, whose thread has ended. */
@@ -509,7 +527,8 @@ void raw_release(struct target *t);
 
 /* blocking.c */
 void blocking_add(struct target *t);
-void blocking_classes(uint8_t classes[512]);
+/* Into a table that is all zero. */
+void blocking_calls(uint16_t calls[RT_CALLS]);
 
 /* calibrate.c */
 void calibrate(struct engine *g);

@@ -16,8 +16,12 @@ int thread_process(int tid);
 int process_parent(int pid);
 /* The letter that tells what a thread is doing (R, S, D, T, t, Z, ...), or 0 if it is gone. */
 char thread_state(int tid);
-/* The number of the system call that a thread which does not run is in, or -1. */
-int thread_call(int pid, int tid);
+/* The system call that a thread which does not run is in; number -1: none. */
+struct call_made {
+	int number;
+	uint64_t arguments[2]; /* the first ones */
+};
+struct call_made thread_call(int pid, int tid);
 /* The name of a thread (comm); empty if it is gone. */
 void thread_name(int pid, int tid, char out[16]);
 

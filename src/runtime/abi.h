@@ -37,7 +37,7 @@
 #include "runtime/abi_count.h"
 
 #define RT_MAGIC   UINT64_C(0x73646e6f65627270)
-#define RT_VERSION 2
+#define RT_VERSION 3
 #define RT_NAME    "sonde" /* of the memfd */
 
 enum {
@@ -70,6 +70,15 @@ enum {
 	RT_CODE_REGIONS = 256,
 	RT_TEXT_RANGES = 64,
 	RT_EVENTS = 4, /* perf events measured at one time */
+	RT_CALLS = 512,
+	RT_WAIT_BITS = 14,
+	RT_WAIT_CELLS = 1 << 13,   /* of one thread */
+	RT_WAIT_OBJECTS = 3 << 11, /* of them: the last ones are not for single objects */
+	RT_WAIT_CHAIN = 32,        /* entries of their index that are looked at */
+	RT_WAIT_SETS = 16,
+	RT_WAIT_RECENT = 4,
+	RT_WAIT_DESCRIPTORS = 1 << 10, /* the first ones: what is written to them is known */
+	RT_SMALL = 4096,               /* bytes: an operation that moves less is a small one */
 };
 
 /* What is measured of a subject; a set. In this order in `total` and `self`. */
@@ -161,7 +170,7 @@ struct rt_probe {
 	uint64_t step; /* from here to the caller; RT_STEP_NONE: unknown */
 	/* RT_TARGET: where the call leads: constant + base + (index << shift), or what is in
 	 * memory there. RT_RENDEZVOUS: the constant is sent along. RT_ITERATED, RT_LEFT: it is the
-	 * offset of a counter in the area. */
+	 * offset of a counter in the area. RT_WAIT: whether the first argument says for what. */
 	uint64_t constant;
 	uint8_t base, index; /* registers, or RT_NO_REGISTER */
 	uint8_t shift, memory;
@@ -263,7 +272,7 @@ struct rt_stack {
 struct rt_subject_state {
 	uint32_t path, recursive; /* without RT_PATH */
 	uint32_t unknown;         /* of what had no room */
-	uint32_t pad;
+	uint32_t waited;          /* rt_area.wait_serial of the last wait that it has its part of */
 };
 
 struct rt_target {
@@ -271,7 +280,44 @@ struct rt_target {
 	uint64_t count;
 };
 
+/* What a wait counts as; RT_WAIT_BYTES is I/O that moves as many bytes as it returns. */
 enum rt_wait { RT_WAIT_NONE, RT_WAIT_SYNC, RT_WAIT_IO, RT_WAIT_BYTES };
+
+/* What is known of a system call: an enum rt_wait, and more. */
+enum rt_call {
+	RT_CALL_CLASS = 3,
+	RT_CALL_FUTEX = 1 << 2,   /* only some of its operations wait */
+	RT_CALL_ADDRESS = 1 << 3, /* what it waits for is the address in its first argument */
+	RT_CALL_NUMBER = 1 << 4,  /* the descriptor or process there */
+	RT_CALL_SECOND = 1 << 5,  /* in its second argument */
+	RT_CALL_WRITES = 1 << 6,  /* to that descriptor */
+	RT_CALL_FLUSHES = 1 << 7,
+	RT_CALL_OPENS = 1 << 8, /* the result is a new descriptor */
+};
+#define RT_NO_OBJECT  UINT64_MAX
+#define RT_NO_SUBJECT UINT32_MAX
+#define RT_NO_CALL    UINT32_MAX
+
+/* Waits of one kind: where, for what, and within which subject. All of them, whatever was active,
+ * are in the cell of RT_NO_SUBJECT; and each is in one for every subject with RT_WALL that was
+ * active then, with the time since it was. When there is no room for another one, waits go to that
+ * of RT_NO_OBJECT at the same place, and are counted in `dropped`. */
+struct rt_wait_cell {
+	uint64_t pc; /* of the system call, or of the procedure that spins */
+	uint64_t object;
+	uint32_t subject, call; /* call: its number; RT_NO_CALL: it spins */
+	uint64_t count, ticks, bytes;
+	/* Of those: that moved less than RT_SMALL bytes, or made less than that permanent, as far
+	 * as this thread has written it. */
+	uint64_t small_count, small_ticks;
+};
+
+static inline uint32_t rt_wait_home(const struct rt_wait_cell *key)
+{
+	uint64_t hash = (key->pc ^ key->object << 7) * UINT64_C(0x9e3779b97f4a7c15);
+	hash ^= hash >> 29 ^ ((uint64_t)key->subject << 32 | key->call);
+	return (uint32_t)(hash * UINT64_C(0xbf58476d1ce4e5b9) >> (64 - RT_WAIT_BITS));
+}
 
 /* The fixed part of an area; what every hit needs comes first. */
 struct rt_area {
@@ -309,6 +355,13 @@ struct rt_area {
 	uint64_t inner_cfa;
 	uint64_t inner_kind;
 	uint64_t waited_sync, waited_io, bytes;
+	/* The wait's cell, as far as it is known yet; of a system call also its enum rt_call. */
+	uint64_t wait_pc, wait_object, wait_bytes;
+	uint32_t wait_number, wait_call;
+	uint32_t wait_serial; /* counts waits that have ended */
+	uint32_t wait_cells;  /* in use */
+	/* Numbers of the cells that the last wait of some places took, one after the other. */
+	uint16_t wait_recent[RT_WAIT_SETS][RT_WAIT_RECENT];
 	uint64_t walks, raw_walks, instance_hits; /* how paths were found */
 	uint64_t dropped; /* activations beyond RT_ACTIVATIONS or RT_STACKS, targets, nested hits */
 	uint64_t event_id[RT_EVENTS];
@@ -345,7 +398,13 @@ struct rt_area {
 #define RT_AREA_SCRATCH RT_AFTER(RT_AREA_PATHS, RT_PATH_BYTES)
 /* The runtime's own variables, which the program's stack might have no room for. */
 #define RT_AREA_WORK RT_AFTER(RT_AREA_SCRATCH, RT_RAW_STACK)
-#define RT_AREA_SIZE RT_AFTER(RT_AREA_WORK, 4096)
+/* Hash table from a wait cell's key to its number + 1, and the cells in the order in which they
+ * came to be. */
+#define RT_AREA_WAIT_INDEX RT_AFTER(RT_AREA_WORK, 4096)
+#define RT_AREA_WAITS      RT_AFTER(RT_AREA_WAIT_INDEX, UINT64_C(2) << RT_WAIT_BITS)
+/* Bytes written to each descriptor since it was opened or flushed. */
+#define RT_AREA_WRITTEN RT_AFTER(RT_AREA_WAITS, RT_WAIT_CELLS * sizeof(struct rt_wait_cell))
+#define RT_AREA_SIZE    RT_AFTER(RT_AREA_WRITTEN, RT_WAIT_DESCRIPTORS *UINT64_C(8))
 
 struct rt_header {
 	uint64_t magic;
@@ -379,9 +438,8 @@ struct rt_header {
 	struct {
 		uint64_t start, end;
 	} text[RT_TEXT_RANGES];
-	/* Classes of system calls by number: enum rt_wait. RT_WAIT_SYNC is futex, of which only
-	 * waiting operations count; RT_WAIT_BYTES is I/O that moves as many bytes as it returns. */
-	uint8_t calls[512];
+	uint16_t calls[RT_CALLS]; /* sets of enum rt_call */
+	uint64_t watch_waits;     /* they go into cells */
 	/* Bytes of contexts of all threads: what they have taken, which they do atomically; and
 	 * what they may take until paths are merged, and until they are cut. */
 	uint64_t context_bytes, context_limit, context_room;

@@ -61,13 +61,18 @@ static inline uint64_t frame_register(const struct frame *f, unsigned n)
 	return n == 16 ? f->x16 : n == 17 ? f->x17 : n == 30 ? f->link : f->reg[n];
 }
 
-/* At a system call: its number, its second argument, its result. */
+/* At a system call: its number, its result; its first arguments, also at a procedure's entry. */
 static inline uint64_t frame_call(const struct frame *f)
 {
 	return f->reg[8];
 }
 
-static inline uint64_t frame_operation(const struct frame *f)
+static inline uint64_t frame_first(const struct frame *f)
+{
+	return f->reg[0];
+}
+
+static inline uint64_t frame_second(const struct frame *f)
 {
 	return f->reg[1];
 }
@@ -171,7 +176,12 @@ static inline uint64_t frame_call(const struct frame *f)
 	return f->reg[0];
 }
 
-static inline uint64_t frame_operation(const struct frame *f)
+static inline uint64_t frame_first(const struct frame *f)
+{
+	return f->reg[7];
+}
+
+static inline uint64_t frame_second(const struct frame *f)
 {
 	return f->reg[6];
 }

@@ -2,7 +2,7 @@
  * outermost counts. A wait that was left by siglongjmp is recognised by its CFA, as activations
  * are.
  */
-#include "runtime/hit.h"
+#include "runtime/cells.h"
 
 /* Operations of futex that wait. */
 enum {
@@ -26,14 +26,24 @@ static bool futex_waits(uint64_t operation)
 	}
 }
 
-static uint32_t classify(const struct hit *h)
+/* What is known of the call that is about to be made, a set of enum rt_call; 0: it does not wait.
+ */
+static uint32_t known_call(const struct hit *h)
 {
 	const struct rt_header *header = region_header();
 	uint64_t number = frame_call(h->frame);
-	uint32_t class = number < sizeof(header->calls) ? header->calls[number] : RT_WAIT_NONE;
-	if (class == RT_WAIT_SYNC && !futex_waits(frame_operation(h->frame)))
-		return RT_WAIT_NONE;
-	return class;
+	uint32_t call = number < RT_CALLS ? header->calls[number] : 0;
+	if (call & RT_CALL_FUTEX && !futex_waits(frame_second(h->frame)))
+		return 0;
+	return call;
+}
+
+static uint64_t object_of(const struct frame *f, uint32_t call)
+{
+	uint64_t argument = call & RT_CALL_SECOND ? frame_second(f) : frame_first(f);
+	if (call & RT_CALL_NUMBER)
+		return (uint64_t)(int64_t)(int32_t)argument;
+	return call & RT_CALL_ADDRESS ? argument : RT_NO_OBJECT;
 }
 
 /* Stacks can be compared only if they are the same: a handler's may lie anywhere. In the frame that
@@ -48,66 +58,120 @@ static bool in_progress(const struct hit *h)
 	return a->wait_cfa > h->cfa || (a->wait_cfa == h->cfa && a->wait_probe != h->probe->kind);
 }
 
-static void begin_wait(const struct hit *h, uint32_t kind)
+static void begin_wait(const struct hit *h, uint32_t call, uint64_t number, uint64_t object)
 {
 	struct rt_area *a = h->area;
-	a->wait_kind = kind;
+	begin_change();
+	a->wait_kind = call & RT_CALL_CLASS;
 	a->wait_probe = h->probe->kind;
 	a->wait_cfa = h->cfa;
+	a->wait_pc = h->probe->pc;
+	a->wait_object = object;
+	a->wait_bytes = 0;
+	a->wait_number = (uint32_t)number;
+	a->wait_call = call;
 	a->inner_kind = RT_WAIT_NONE;
 	a->wait_since = ticks();
+	end_change(a);
 }
 
-/* True if it was this wait that ends. */
-static bool end_wait(const struct hit *h, uint32_t began)
+/* What was written to a descriptor; NULL if that is not known. */
+static uint64_t *written_to(struct rt_area *a, uint64_t descriptor)
+{
+	uint64_t *all = area_at(a, RT_AREA_WRITTEN);
+	return descriptor < RT_WAIT_DESCRIPTORS ? &all[descriptor] : NULL;
+}
+
+/* Whether it was a small operation that ended with this result. */
+static bool is_small(struct rt_area *a, int64_t result)
+{
+	if (a->wait_kind == RT_WAIT_BYTES) {
+		uint64_t *written =
+			a->wait_call & RT_CALL_WRITES ? written_to(a, a->wait_object) : NULL;
+		if (written && result > 0)
+			*written += (uint64_t)result;
+		return result >= 0 && result < RT_SMALL;
+	}
+	if (likely(!(a->wait_call & (RT_CALL_FLUSHES | RT_CALL_OPENS))))
+		return false;
+	bool flushes = a->wait_call & RT_CALL_FLUSHES;
+	uint64_t *written = written_to(a, flushes ? a->wait_object : (uint64_t)result);
+	if (!written)
+		return false;
+	bool small = flushes && *written < RT_SMALL;
+	*written = 0;
+	return small;
+}
+
+/* Whether the wait that is in progress is the one that ends here. */
+static bool is_end_of(const struct hit *h, uint32_t began)
+{
+	const struct rt_area *a = h->area;
+	return a->wait_since && a->wait_probe == began && a->wait_cfa == h->cfa;
+}
+
+static void end_wait(const struct hit *h, uint64_t now, bool small)
 {
 	struct rt_area *a = h->area;
-	uint64_t now = ticks();
-	if (!a->wait_since || a->wait_probe != began || a->wait_cfa != h->cfa)
-		return false;
+	struct ended_wait w = {a->wait_since, now, a->wait_bytes, small};
+	begin_change();
 	if (a->wait_kind == RT_WAIT_SYNC)
 		a->waited_sync += now - a->wait_since;
 	else
 		a->waited_io += now - a->wait_since;
+	if (region_header()->watch_waits)
+		count_wait(h, &w);
 	a->wait_since = 0;
-	return true;
+	end_change(a);
 }
 
 void block(const struct hit *h)
 {
-	uint32_t kind = classify(h);
-	if (kind == RT_WAIT_NONE)
+	uint32_t call = known_call(h);
+	if (!call)
 		return;
 	if (!in_progress(h)) {
-		begin_wait(h, kind);
+		begin_wait(h, call, frame_call(h->frame), object_of(h->frame, call));
 		return;
 	}
-	h->area->inner_kind = kind;
+	h->area->inner_kind = call & RT_CALL_CLASS;
 	h->area->inner_cfa = h->cfa;
 }
 
-/* The number may be gone by now: on x86-64 the result takes its place. */
+static void count_bytes(struct rt_area *a, uint64_t kind, int64_t result)
+{
+	if (kind != RT_WAIT_BYTES || result <= 0)
+		return;
+	a->bytes += (uint64_t)result;
+	a->wait_bytes += (uint64_t)result;
+}
+
+/* The number may be gone by now: on x86-64 the result takes its place. What a call inside another
+ * wait moves belongs to that. */
 void block_done(const struct hit *h)
 {
 	struct rt_area *a = h->area;
-	uint32_t kind = RT_WAIT_NONE;
-	if (end_wait(h, RT_BLOCK)) {
-		kind = a->wait_kind;
+	uint64_t now = ticks();
+	int64_t result = frame_result(h->frame);
+	if (is_end_of(h, RT_BLOCK)) {
+		count_bytes(a, a->wait_kind, result);
+		end_wait(h, now, is_small(a, result));
 	} else if (a->inner_kind && a->inner_cfa == h->cfa) {
-		kind = (uint32_t)a->inner_kind;
+		count_bytes(a, a->inner_kind, result);
 		a->inner_kind = RT_WAIT_NONE;
 	}
-	if (kind == RT_WAIT_BYTES && frame_result(h->frame) > 0)
-		a->bytes += (uint64_t)frame_result(h->frame);
 }
 
+/* The probe says whether the procedure's first argument is what it waits for. */
 void wait(const struct hit *h)
 {
+	uint64_t object = h->probe->constant ? frame_first(h->frame) : RT_NO_OBJECT;
 	if (!in_progress(h))
-		begin_wait(h, RT_WAIT_SYNC);
+		begin_wait(h, RT_WAIT_SYNC, RT_NO_CALL, object);
 }
 
 void wait_done(const struct hit *h)
 {
-	end_wait(h, RT_WAIT);
+	if (is_end_of(h, RT_WAIT))
+		end_wait(h, ticks(), false);
 }

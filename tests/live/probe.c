@@ -95,6 +95,7 @@ static const struct {
 	{"--gaps", &settings.gaps},
 	{"--activations", &settings.activations},
 	{"--counts", &settings.counts},
+	{"--waits", &settings.waits},
 	{"--loose", &settings.loose},
 };
 

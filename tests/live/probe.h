@@ -15,6 +15,7 @@ struct settings {
 	uint32_t metrics;   /* of paths and activations */
 	const char *report; /* file, NULL: none */
 	bool counts;        /* the report has the counts of every subject */
+	bool waits;         /* and what was waited for */
 	bool loose;         /* mappings and descriptors may change by themselves */
 	uint64_t seed;
 	unsigned batches, deaths, times;

@@ -81,6 +81,8 @@ static struct member *add_member(struct family *f, struct target *t)
 	struct member *m = xcalloc(1, sizeof(*m));
 	m->target = t;
 	vec_push(&f->members, m);
+	if (settings.waits)
+		engine_watch_waits(f->engine, t);
 	return m;
 }
 

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "probe.h"
 
@@ -100,9 +101,62 @@ static void print_value(void *ctx, const struct path_value *v)
 				    metric_name[i], c->name, v->total[i]);
 }
 
+static const struct {
+	uint32_t call;
+	const char *name;
+} call_names[] = {
+	{SYS_read, "read"},   {SYS_write, "write"},           {SYS_pwrite64, "write"},
+	{SYS_fsync, "fsync"}, {SYS_futex, "futex"},           {SYS_wait4, "child"},
+	{SYS_openat, "open"}, {SYS_clock_nanosleep, "sleep"}, {SYS_nanosleep, "sleep"},
+	{UINT32_MAX, "spin"},
+};
+
+static const char *call_name(uint32_t call)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(call_names); i++)
+		if (call_names[i].call == call)
+			return call_names[i].name;
+	return "other";
+}
+
+static void name_object(char out[32], const struct wait_value *v)
+{
+	if (v->object == UINT64_MAX)
+		snprintf(out, 32, "%s", call_name(v->call));
+	else
+		snprintf(out, 32, "%s:%" PRIx64, call_name(v->call), v->object);
+}
+
+/* PID waits|waited|moved|small|small_ns|waiting WHAT[@SUBJECT] N */
+static void print_wait(void *ctx, const struct wait_value *v)
+{
+	struct visit *x = ctx;
+	const char *subject = "", *at = "";
+	char what[32];
+	for (uint32_t i = 0; i < x->member->used.len; i++)
+		if (x->member->used.data[i].subject == v->subject) {
+			at = "@";
+			subject =
+				x->member->candidates.data[x->member->used.data[i].candidate].name;
+		}
+	name_object(what, v);
+	const struct {
+		const char *kind;
+		uint64_t value;
+	} values[] = {{"waits", v->count},       {"waited", v->wall_ns},
+		      {"moved", v->bytes},       {"small", v->small_count},
+		      {"small_ns", v->small_ns}, {"waiting", v->since_ns}};
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+		if (values[i].value)
+			text_printf(x->out, "%d %s %s%s%s %" PRIu64 "\n", target_pid(x->target),
+				    values[i].kind, what, at, subject, values[i].value);
+}
+
 void report_member(struct family *f, const struct member *m)
 {
 	struct visit x = {&f->report, m->target, m};
+	if (settings.report && settings.waits)
+		engine_waits(f->engine, m->target, print_wait, &x);
 	if (!settings.report || !settings.counts)
 		return;
 	for (const struct used *u = m->used.data; u < m->used.data + m->kept; u++)

@@ -7,10 +7,19 @@
 
 /* Registers by their part in a hit or in a system call. */
 #ifdef __aarch64__
-enum { SP = 31, FP = 29, LINK = 30, NUMBER = 8, OPERATION = 1, RESULT = 0, ARGUMENT = 16 };
+enum {
+	SP = 31,
+	FP = 29,
+	LINK = 30,
+	NUMBER = 8,
+	FIRST = 0,
+	OPERATION = 1,
+	RESULT = 0,
+	ARGUMENT = 16
+};
 #define FLAG_BITS UINT64_C(0xf0000000)
 #else
-enum { SP = 4, FP = 5, LINK = -1, NUMBER = 0, OPERATION = 6, RESULT = 0, ARGUMENT = 0 };
+enum { SP = 4, FP = 5, LINK = -1, NUMBER = 0, FIRST = 7, OPERATION = 6, RESULT = 0, ARGUMENT = 0 };
 #define FLAG_BITS UINT64_C(0xcd5)
 #endif
 

@@ -126,7 +126,7 @@ static void counts_waiting(void **state)
 	struct rt_probe *done = add_probe(b, RT_BLOCK_DONE, 0, F + 4, ENTRY_STEP);
 	struct rt_area *a = b->area;
 	begin_program(b);
-	header(b)->calls[SYS_futex] = RT_WAIT_SYNC;
+	header(b)->calls[SYS_futex] = RT_WAIT_SYNC | RT_CALL_FUTEX;
 	header(b)->calls[SYS_ppoll] = RT_WAIT_IO;
 	header(b)->calls[SYS_read] = RT_WAIT_BYTES;
 	system_call_at(b, block, done, SYS_getpid, 0, 100);

@@ -1,0 +1,141 @@
+/* Waits that have ended, by where and for what they were: struct rt_wait_cell.
+ *
+ * A cell is complete before the number of cells says that it is there, and in the index after that.
+ * Its values change one word at a time, by the thread alone. Programs do the same again and again:
+ * the cells that a wait took are tried first for the next one of the same place. */
+#include "runtime/cells.h"
+
+/* A wait on its way into its cells. */
+struct wait_parts {
+	struct rt_area *area;
+	const struct ended_wait *wait;
+	struct rt_wait_cell key; /* but the subject */
+	uint16_t *recent;        /* RT_WAIT_RECENT of them */
+	uint32_t nth;
+};
+
+static struct rt_wait_cell *cell_at(struct rt_area *a, uint32_t number)
+{
+	return (struct rt_wait_cell *)area_at(a, RT_AREA_WAITS) + number % RT_WAIT_CELLS;
+}
+
+HOT bool has_key(const struct rt_wait_cell *c, const struct rt_wait_cell *key)
+{
+	return c->pc == key->pc && c->object == key->object && c->subject == key->subject &&
+	       c->call == key->call;
+}
+
+/* A new one; NULL if there is no room. */
+static struct rt_wait_cell *add_cell(struct rt_area *a, const struct rt_wait_cell *key,
+				     uint16_t *entry)
+{
+	uint32_t n = a->wait_cells;
+	if (n >= (key->object == RT_NO_OBJECT ? RT_WAIT_CELLS : RT_WAIT_OBJECTS))
+		return NULL;
+	struct rt_wait_cell *c = cell_at(a, n);
+	*c = *key;
+	order_stores();
+	a->wait_cells = n + 1;
+	*entry = (uint16_t)(n + 1);
+	return c;
+}
+
+static struct rt_wait_cell *look_for(struct rt_area *a, const struct rt_wait_cell *key)
+{
+	uint16_t *index = area_at(a, RT_AREA_WAIT_INDEX);
+	uint32_t home = rt_wait_home(key);
+	for (uint32_t i = 0; i < RT_WAIT_CHAIN; i++) {
+		uint16_t *entry = &index[(home + i) % (1 << RT_WAIT_BITS)];
+		if (!*entry)
+			return add_cell(a, key, entry);
+		struct rt_wait_cell *c = cell_at(a, *entry - 1u);
+		if (has_key(c, key))
+			return c;
+	}
+	return NULL;
+}
+
+/* The cell of the key; without the object, if there is no room. NULL if there is none for that
+ * either. */
+static COLD struct rt_wait_cell *find_slowly(const struct wait_parts *p, uint32_t subject)
+{
+	struct rt_wait_cell key = p->key;
+	key.subject = subject;
+	struct rt_wait_cell *c = look_for(p->area, &key);
+	if (!c) {
+		p->area->dropped++;
+		key.object = RT_NO_OBJECT;
+		c = look_for(p->area, &key);
+	}
+	if (c && p->nth < RT_WAIT_RECENT)
+		p->recent[p->nth] = (uint16_t)(c - cell_at(p->area, 0));
+	return c;
+}
+
+HOT struct rt_wait_cell *find_cell(const struct wait_parts *p, uint32_t subject)
+{
+	uint32_t number = p->recent[p->nth % RT_WAIT_RECENT];
+	struct rt_wait_cell *c = cell_at(p->area, number);
+	if (likely(number < p->area->wait_cells && c->subject == subject && c->pc == p->key.pc &&
+		   c->object == p->key.object && c->call == p->key.call))
+		return c;
+	return find_slowly(p, subject);
+}
+
+/* `since`: when the subject's part of it began. */
+HOT void add_part(struct wait_parts *p, uint32_t subject, uint64_t since)
+{
+	const struct ended_wait *w = p->wait;
+	uint64_t took = w->now > since ? w->now - since : 0;
+	struct rt_wait_cell *c = find_cell(p, subject);
+	p->nth++;
+	if (unlikely(!c))
+		return;
+	c->count++;
+	c->ticks += took;
+	c->bytes += w->bytes;
+	if (w->small) {
+		c->small_count++;
+		c->small_ticks += took;
+	}
+}
+
+/* Activations below `cfa` are void. A subject has its part once, however often it is active. */
+HOT void add_for_stack(struct wait_parts *p, const struct rt_stack *s, uint64_t cfa)
+{
+	struct rt_area *a = p->area;
+	uint32_t number = s->top;
+	for (uint32_t i = 0; number && i < RT_ACTIVATIONS; i++) {
+		const struct rt_activation *it = area_activation(a, number);
+		number = it->next;
+		struct rt_subject_state *state = area_subject(a, it->subject);
+		if (it->cfa < cfa || !(it->metrics & 1 << RT_WALL) ||
+		    state->waited == a->wait_serial)
+			continue;
+		state->waited = a->wait_serial;
+		uint64_t since = it->start[RT_WALL];
+		add_part(p, it->subject, since > p->wait->since ? since : p->wait->since);
+	}
+}
+
+/* On another stack than the thread's own, all that it has are looked at: which one it is only a
+ * walk would tell. */
+void count_wait(const struct hit *h, const struct ended_wait *w)
+{
+	struct rt_area *a = h->area;
+	struct wait_parts p = {
+		.area = a,
+		.wait = w,
+		.key = {.pc = a->wait_pc, .object = a->wait_object, .call = a->wait_number},
+		.recent = a->wait_recent[(a->wait_pc + a->wait_object) / 4 % RT_WAIT_SETS],
+	};
+	a->wait_serial++;
+	add_part(&p, RT_NO_SUBJECT, w->since);
+	if (likely(h->own)) {
+		add_for_stack(&p, &a->stacks[0], h->cfa);
+		return;
+	}
+	for (uint32_t i = 0; i < RT_STACKS; i++)
+		if (a->stacks[i].top)
+			add_for_stack(&p, &a->stacks[i], 0);
+}

@@ -186,7 +186,8 @@ const struct command cmd_report = {
 	.name = "report",
 	.summary = "Show where the time of a recorded run went",
 	.usage = "[FILE] [options]",
-	.details = "\nFILE is what sonde record, count or path wrote; the default is sonde.data.\n",
+	.details = "\nFILE is what sonde record, count, path or diagnose wrote; the default is "
+		   "sonde.data.\n",
 	.options = options,
 	.defaults = &defaults,
 	.args_size = sizeof(defaults),

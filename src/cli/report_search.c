@@ -72,8 +72,7 @@ static void add_loop(const struct profile *p, uint32_t resource, uint32_t above,
 	add_procedure_name(out, p->resources.data[procedure].name, LEAST_LABEL);
 }
 
-static void add_group(const struct profile *p, const struct profile_resource *r, size_t width,
-		      struct text *out)
+static void add_group(const struct profile_resource *r, size_t width, struct text *out)
 {
 	static const char *const words[] = {
 		[PROFILE_CODE] = "",
@@ -81,7 +80,6 @@ static void add_group(const struct profile *p, const struct profile_resource *r,
 		[PROFILE_SYNC] = "any ",
 		[PROFILE_FILES] = "any ",
 	};
-	(void)p;
 	text_add(out, words[r->hierarchy]);
 	add_short(out, r->name, width);
 }
@@ -99,7 +97,7 @@ static void add_resource(const struct profile *p, uint32_t resource, uint32_t ab
 		output_name(out, parent_name(p, r));
 		text_char(out, ' ');
 		break;
-	default: add_group(p, r, width, out); return;
+	default: add_group(r, width, out); return;
 	}
 	add_short(out, r->name, width);
 }

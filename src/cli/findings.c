@@ -8,22 +8,19 @@
 #include "cli/output.h"
 #include "cli/report_data.h"
 #include "cli/report_text.h"
+#include "search/hypothesis.h"
 
 enum { NUMBER_COLUMNS = 4, INDENT = 7, LEAST_COLUMNS = 20 };
 
-const char *findings_title(const char *hypothesis)
+void add_title(struct text *out, const char *hypothesis)
 {
-	static const char *const titles[][2] = {
-		{"cpu", "CPU bound"},
-		{"sync", "Waiting for synchronisation"},
-		{"io", "Blocked in input and output"},
-		{"small-io", "Many small operations of input and output"},
-		{"imbalance", "Load imbalance"},
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(titles); i++)
-		if (!strcmp(titles[i][0], hypothesis))
-			return titles[i][1];
-	return hypothesis;
+	enum hypothesis_id h = hypothesis_named(hypothesis);
+	struct text title = TEXT_INIT;
+	text_add(&title, h < HYPOTHESES ? hypotheses[h].title : hypothesis);
+	if (title.len && title.data[0] >= 'a' && title.data[0] <= 'z')
+		title.data[0] = (char)(title.data[0] - 'a' + 'A');
+	output_name(out, title.len ? title.data : "");
+	text_release(&title);
 }
 
 void add_wrapped(struct text *out, const char *text, size_t at, size_t indent, size_t width)
@@ -188,8 +185,7 @@ static void add_finding(const struct profile *p, uint32_t number, size_t width, 
 	text_printf(out, "%2u", number + 1);
 	pad_to(out, start, NUMBER_COLUMNS);
 	output_style(out, STYLE_HEADING);
-	add_wrapped(out, *f->sentence ? f->sentence : findings_title(f->hypothesis), NUMBER_COLUMNS,
-		    NUMBER_COLUMNS, width);
+	add_wrapped(out, f->sentence, NUMBER_COLUMNS, NUMBER_COLUMNS, width);
 	output_style(out, STYLE_NONE);
 	text_char(out, '\n');
 	vec_each (m, &p->remarks) {

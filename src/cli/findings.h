@@ -13,8 +13,8 @@ void findings_more(const struct profile *p, const char *file, size_t width, stru
 /* The same as members of the object that is open; sonde-report(1) documents them. */
 void findings_json(const struct profile *p, struct json *j);
 
-/* "CPU bound": what people call a hypothesis. */
-const char *findings_title(const char *hypothesis);
+/* "CPU bound": what people call a hypothesis, as a heading. */
+void add_title(struct text *out, const char *hypothesis);
 /* The procedure or loop that an experiment is about, or the innermost one around; PROFILE_NONE if
  * it is about code of several. */
 uint32_t findings_code(const struct profile *p, uint32_t experiment);

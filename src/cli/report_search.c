@@ -127,7 +127,7 @@ uint32_t search_label(const struct profile *p, uint32_t experiment, uint32_t par
 	}
 	if (above && strcmp(x->hypothesis, above->hypothesis) != 0) {
 		text_add(out, main == PROFILE_NONE ? "" : ": ");
-		output_name(out, findings_title(x->hypothesis));
+		add_title(out, x->hypothesis);
 	} else if (main == PROFILE_NONE)
 		text_add(out, "the whole program");
 	return main;
@@ -138,7 +138,7 @@ bool search_has(const struct report *r, uint32_t experiment)
 	return !r->experiments || r->experiments[experiment];
 }
 
-bool search_is_folded(const struct report *r, const struct history *h, uint32_t experiment)
+bool search_is_folded(const struct report *r, const struct lineage *h, uint32_t experiment)
 {
 	const struct profile_experiment *x = &r->profile->experiments.data[experiment];
 	bool all = !r->args->fold || (r->args->min_percent && r->min_share <= 0);
@@ -228,7 +228,7 @@ struct line {
 
 struct walk {
 	const struct report *r;
-	struct history h;
+	struct lineage h;
 	VEC(struct line) todo; /* the next one last */
 	bool *shown;
 	bool folded; /* anything */
@@ -332,7 +332,7 @@ static void add_experiment(const struct walk *w, const struct line *l, struct te
 	struct text label = TEXT_INIT, behind = TEXT_INIT;
 	uint32_t most = most_guides(w->r), guides = l->depth < most ? l->depth : most;
 	bool again = w->shown[l->experiment];
-	uint32_t parents = history_parents(&w->h, l->experiment);
+	uint32_t parents = lineage_parents(&w->h, l->experiment);
 	if (again)
 		text_printf(&behind, ", see [%u]", l->experiment);
 	else if (parents > (l->parent == PROFILE_NONE ? 0 : 1))
@@ -415,7 +415,7 @@ static void add_lines(struct walk *w, struct text *out)
 		view_flush(out);
 		if (!w->shown[l.experiment] && l.depth + 1 < w->r->depth)
 			push_lines(w, w->h.children + w->h.child_at[l.experiment],
-				   history_children(&w->h, l.experiment),
+				   lineage_children(&w->h, l.experiment),
 				   (struct line){.parent = l.experiment, .depth = l.depth + 1});
 		w->shown[l.experiment] = true;
 	}
@@ -437,7 +437,7 @@ static void add_hypotheses(struct walk *w, struct text *out)
 			continue;
 		w->threshold = x->threshold;
 		output_style(out, STYLE_HEADING);
-		output_name(out, findings_title(x->hypothesis));
+		add_title(out, x->hypothesis);
 		output_style(out, STYLE_NONE);
 		text_printf(out, ", true from %.3g %% on\n", x->threshold * 100);
 		push_lines(w, w->h.tops + i, end - i, (struct line){.parent = PROFILE_NONE});
@@ -480,14 +480,14 @@ void search_text(const struct report *r, struct text *out)
 	output_style(out, STYLE_HEADING);
 	text_add(out, "state     value  decided     took  of what\n");
 	output_style(out, STYLE_NONE);
-	history_build(&w.h, p);
+	lineage_build(&w.h, p);
 	w.shown = xcalloc((size_t)p->experiments.len + 1, sizeof(*w.shown));
 	add_hypotheses(&w, out);
 	if (w.folded)
 		text_add(out, "\n--min-percent=0 shows all experiments.\n");
 	free(w.shown);
 	vec_free(&w.todo);
-	history_release(&w.h);
+	lineage_release(&w.h);
 }
 
 static bool is_listed(const struct report *r, uint32_t experiment)
@@ -505,7 +505,7 @@ static void time_json(struct json *j, const char *key, double seconds)
 		json_fixed(j, key, seconds, 6);
 }
 
-static void experiment_json(const struct report *r, const struct history *h, uint32_t number,
+static void experiment_json(const struct report *r, const struct lineage *h, uint32_t number,
 			    struct json *j)
 {
 	const struct profile_experiment *x = &r->profile->experiments.data[number];
@@ -537,8 +537,8 @@ static void experiment_json(const struct report *r, const struct history *h, uin
 
 void search_json(const struct report *r, struct json *j)
 {
-	struct history h;
-	history_build(&h, r->profile);
+	struct lineage h;
+	lineage_build(&h, r->profile);
 	json_array(j, "experiments");
 	for (uint32_t i = 0; i < r->profile->experiments.len; i++) {
 		if (is_listed(r, i))
@@ -546,7 +546,7 @@ void search_json(const struct report *r, struct json *j)
 		view_flush(j->out);
 	}
 	json_end(j);
-	history_release(&h);
+	lineage_release(&h);
 }
 
 static void csv_number(struct text *out, double number, int digits)
@@ -573,7 +573,7 @@ static void csv_focus(const struct profile *p, const struct profile_experiment *
 	text_release(&path);
 }
 
-static void experiment_csv(const struct report *r, const struct history *h, uint32_t number,
+static void experiment_csv(const struct report *r, const struct lineage *h, uint32_t number,
 			   struct text *out)
 {
 	const struct profile_experiment *x = &r->profile->experiments.data[number];
@@ -604,8 +604,8 @@ static void experiment_csv(const struct report *r, const struct history *h, uint
 
 void search_csv(const struct report *r, struct text *out)
 {
-	struct history h;
-	history_build(&h, r->profile);
+	struct lineage h;
+	lineage_build(&h, r->profile);
 	text_add(out,
 		 "number,hypothesis,code,machine,sync,file,state,origin,priority,value,threshold,"
 		 "confidence,created,begun,decided,observed,cost,tests,measured,unsure,over,"
@@ -615,5 +615,5 @@ void search_csv(const struct report *r, struct text *out)
 			experiment_csv(r, &h, i, out);
 		view_flush(out);
 	}
-	history_release(&h);
+	lineage_release(&h);
 }

@@ -11,7 +11,7 @@ enum { LARGE = 200, LABEL_COLUMNS = 44 };
 
 struct drawing {
 	const struct report *r;
-	struct history h;
+	struct lineage h;
 	bool large;
 	struct text *out;
 };
@@ -90,11 +90,11 @@ static void add_node(const struct drawing *d, uint32_t number)
 	const struct profile *p = d->r->profile;
 	const struct profile_experiment *x = &p->experiments.data[number];
 	const uint32_t *parents = d->h.parents + d->h.parent_at[number];
-	uint32_t parent = history_parents(&d->h, number) ? parents[0] : PROFILE_NONE;
+	uint32_t parent = lineage_parents(&d->h, number) ? parents[0] : PROFILE_NONE;
 	struct text label = TEXT_INIT, title = TEXT_INIT;
 	uint32_t main = search_label(p, number, parent, LABEL_COLUMNS, &label);
 	if (parent == PROFILE_NONE) {
-		output_name(&title, findings_title(x->hypothesis));
+		add_title(&title, x->hypothesis);
 		if (main != PROFILE_NONE)
 			text_printf(&title, ": %s", label.data);
 	}
@@ -136,7 +136,7 @@ static void add_edges(const struct drawing *d, uint32_t number)
 	text_printf(d->out, "\"];\n\tn%u -> m%u [style=dotted, arrowhead=none];\n", number, number);
 }
 
-static void add_title(const struct report *r, struct text *out)
+static void add_headline(const struct report *r, struct text *out)
 {
 	struct text line = TEXT_INIT;
 	findings_headline(r->profile, SIZE_MAX, &line);
@@ -152,7 +152,7 @@ void search_dot(const struct report *r, struct text *out)
 {
 	uint32_t n = r->profile->experiments.len, chosen = 0;
 	struct drawing d = {.r = r, .out = out};
-	history_build(&d.h, r->profile);
+	lineage_build(&d.h, r->profile);
 	for (uint32_t i = 0; i < n; i++)
 		chosen += is_drawn(&d, i);
 	d.large = chosen > LARGE && r->args->fold;
@@ -162,7 +162,7 @@ void search_dot(const struct report *r, struct text *out)
 		      "\tnode [style=filled, fontname=\"sans-serif\", fontsize=11, "
 		      "margin=\"0.1,0.04\"];\n"
 		      "\tedge [arrowsize=0.6, color=\"#777777\"];\n");
-	add_title(r, out);
+	add_headline(r, out);
 	for (uint32_t i = 0; i < n; i++)
 		if (is_drawn(&d, i))
 			add_node(&d, i);
@@ -170,5 +170,5 @@ void search_dot(const struct report *r, struct text *out)
 		if (is_drawn(&d, i))
 			add_edges(&d, i);
 	text_add(out, "}\n");
-	history_release(&d.h);
+	lineage_release(&d.h);
 }

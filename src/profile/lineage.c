@@ -1,4 +1,4 @@
-#include "profile/history.h"
+#include "profile/lineage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static struct place *places_of(const struct profile *p, uint32_t *count)
 	return places;
 }
 
-static void link_children(struct history *h, const struct profile *p)
+static void link_children(struct lineage *h, const struct profile *p)
 {
 	uint32_t n = p->experiments.len, count, at = 0;
 	struct place *places = places_of(p, &count);
@@ -67,7 +67,7 @@ static void link_children(struct history *h, const struct profile *p)
 	free(places);
 }
 
-static void link_parents(struct history *h, const struct profile *p)
+static void link_parents(struct lineage *h, const struct profile *p)
 {
 	uint32_t n = p->experiments.len, count = h->child_at[n];
 	h->parent_at = xcalloc((size_t)n + 2, sizeof(*h->parent_at));
@@ -103,7 +103,7 @@ static void reach(uint32_t start, const uint32_t *at, const uint32_t *links, boo
 }
 
 /* By hypothesis, these in the order of their best. */
-static void sort_tops(struct history *h, const struct profile *p)
+static void sort_tops(struct lineage *h, const struct profile *p)
 {
 	struct hashmap groups = {0};
 	struct place *places = xcalloc((size_t)h->top_count + 1, sizeof(*places));
@@ -122,14 +122,14 @@ static void sort_tops(struct history *h, const struct profile *p)
 }
 
 /* Those without parents, and one of each circle that nobody else leads to. */
-static void find_tops(struct history *h, const struct profile *p)
+static void find_tops(struct lineage *h, const struct profile *p)
 {
 	uint32_t n = p->experiments.len;
 	bool *reached = xcalloc((size_t)n + 1, sizeof(*reached));
 	h->tops = xcalloc((size_t)n + 1, sizeof(*h->tops));
 	for (int circles = 0; circles < 2; circles++) {
 		for (uint32_t i = 0; i < n; i++) {
-			if (reached[i] || (!circles && history_parents(h, i)))
+			if (reached[i] || (!circles && lineage_parents(h, i)))
 				continue;
 			h->tops[h->top_count++] = i;
 			reach(i, h->child_at, h->children, reached);
@@ -139,9 +139,9 @@ static void find_tops(struct history *h, const struct profile *p)
 	sort_tops(h, p);
 }
 
-void history_build(struct history *h, const struct profile *p)
+void lineage_build(struct lineage *h, const struct profile *p)
 {
-	*h = (struct history){0};
+	*h = (struct lineage){0};
 	link_children(h, p);
 	link_parents(h, p);
 	find_tops(h, p);
@@ -151,7 +151,7 @@ void history_build(struct history *h, const struct profile *p)
 			reach(i, h->parent_at, h->parents, h->leads);
 }
 
-void history_release(struct history *h)
+void lineage_release(struct lineage *h)
 {
 	free(h->child_at);
 	free(h->children);
@@ -159,5 +159,5 @@ void history_release(struct history *h)
 	free(h->parents);
 	free(h->tops);
 	free(h->leads);
-	*h = (struct history){0};
+	*h = (struct lineage){0};
 }

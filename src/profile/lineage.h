@@ -3,7 +3,7 @@
 #pragma once
 #include "profile/profile.h"
 
-struct history {
+struct lineage {
 	/* Of experiment i: from children[child_at[i]] up to children[child_at[i + 1]], in order:
 	 * true ones first, larger before smaller, what was not tested last. */
 	uint32_t *child_at, *children;
@@ -12,15 +12,15 @@ struct history {
 	bool *leads; /* to an experiment, or is one, that is true or was measured in vain */
 };
 
-void history_build(struct history *h, const struct profile *p);
-void history_release(struct history *h);
+void lineage_build(struct lineage *h, const struct profile *p);
+void lineage_release(struct lineage *h);
 
-static inline uint32_t history_children(const struct history *h, uint32_t experiment)
+static inline uint32_t lineage_children(const struct lineage *h, uint32_t experiment)
 {
 	return h->child_at[experiment + 1] - h->child_at[experiment];
 }
 
-static inline uint32_t history_parents(const struct history *h, uint32_t experiment)
+static inline uint32_t lineage_parents(const struct lineage *h, uint32_t experiment)
 {
 	return h->parent_at[experiment + 1] - h->parent_at[experiment];
 }

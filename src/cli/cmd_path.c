@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 
 #include "base/clock.h"
 #include "cli/command.h"
+#include "cli/cost.h"
 #include "cli/die.h"
 #include "cli/observe.h"
 #include "cli/output.h"
@@ -333,21 +333,6 @@ static int measure(struct show *w, const struct path_options *o, double seconds)
 	path_free(w->s);
 	text_release(&w->out);
 	return status;
-}
-
-/* A share; 0 means that there is no limit. */
-static double parse_cost(const char *value)
-{
-	char *end;
-	if (!strcmp(value, "none"))
-		return 0;
-	double percent = strtod(value, &end);
-	end += *end == '%';
-	if (end == value || *end || !isfinite(percent) || percent < 0)
-		die("--max-cost takes per cent of the run time such as 5 or 0.5, or 'none', not "
-		    "'%s'",
-		    value);
-	return percent / 100;
 }
 
 static void check_args(const struct path_args *a, const struct operands *operands)

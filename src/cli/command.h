@@ -37,5 +37,5 @@ _Noreturn void die_no_such_command(const char *name);
 void help_overview(struct text *out);
 void help_command(const struct command *c, struct text *out);
 
-extern const struct command cmd_count, cmd_diff, cmd_dump, cmd_help, cmd_path, cmd_record,
-	cmd_report, cmd_structure;
+extern const struct command cmd_count, cmd_diagnose, cmd_diff, cmd_dump, cmd_help, cmd_path,
+	cmd_record, cmd_report, cmd_structure;

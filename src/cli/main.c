@@ -10,8 +10,8 @@
 #include "cli/output.h"
 
 const struct command *const commands[] = {
-	&cmd_record,    &cmd_report, &cmd_count, &cmd_path, &cmd_diff,
-	&cmd_structure, &cmd_dump,   &cmd_help,  NULL,
+	&cmd_diagnose, &cmd_record,    &cmd_report, &cmd_count, &cmd_path,
+	&cmd_diff,     &cmd_structure, &cmd_dump,   &cmd_help,  NULL,
 };
 
 struct common_args common = {.pager = true};

@@ -1,0 +1,223 @@
+/* `sonde diagnose`: why a program is slow, and where.
+ *
+ * Of a program that we started, the three standard streams are the program's own: what we say goes
+ * to stderr. Of one that ran already, stdout is ours. While it runs, a few lines at the bottom of
+ * the terminal tell how far the search is, unless the program writes there, too; elsewhere a line
+ * now and then does. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/cost.h"
+#include "cli/die.h"
+#include "cli/findings.h"
+#include "cli/live_region.h"
+#include "cli/observe.h"
+#include "cli/output.h"
+#include "cli/seconds.h"
+#include "diagnose/session.h"
+
+enum { TURN_MS = 20 };
+
+struct diagnose_args {
+	const char *output, *duration, *max_cost;
+	struct option_number pid;
+	unsigned strategy;
+	bool loops, json;
+};
+
+static double thresholds[HYPOTHESES]; /* that the user has set; 0: has not */
+
+static const char *const strategies[] = {"deep-start", "call-graph", NULL};
+
+/* NAME=PERCENT */
+static int set_threshold(const char *value, struct err *e)
+{
+	char name[32], *end;
+	const char *number = strchr(value, '=');
+	size_t n = number ? (size_t)(number - value) : strlen(value);
+	snprintf(name, sizeof(name), "%.*s", n < sizeof(name) ? (int)n : 0, value);
+	enum hypothesis_id h = hypothesis_named(name);
+	if (h == HYPOTHESES)
+		return err_set(e, ERR_INPUT,
+			       "--threshold takes cpu, sync, io, small-io or imbalance, and a "
+			       "share in per cent, such as cpu=10, not '%s'",
+			       value);
+	double percent = number ? strtod(number + 1, &end) : 0;
+	if (!number || end == number + 1 || *end || !(percent > 0) || percent > 100)
+		return err_set(e, ERR_INPUT, "--threshold %s takes per cent, such as %s=10", name,
+			       name);
+	thresholds[h] = percent / 100;
+	return 0;
+}
+
+static void on_sentence(void *ctx, const char *sentence)
+{
+	live_region_clear(ctx);
+	complain("diagnose: %s", sentence);
+}
+
+/* ---- meanwhile ---- */
+
+static void show(struct live_region *region, struct diagnosis *d)
+{
+	const char *lines[3];
+	struct text head = TEXT_INIT;
+	uint32_t count = live_region_is_wide(region) ? diagnose_strongest(d, lines, 3) : 0;
+	text_printf(&head, "%.0f s  %u experiment%s under way, %u true, %u false, cost %.1f %%%s",
+		    d->seconds, d->active, d->active == 1 ? "" : "s", d->found, d->refuted,
+		    100 * d->cost, d->settled ? ", settled" : "");
+	live_region_show(region, head.data, lines, count);
+	text_release(&head);
+}
+
+static void watch(struct live_region *region, struct diagnosis *d, double seconds)
+{
+	while (diagnose_turn(d, TURN_MS)) {
+		if (seconds > 0 && d->seconds >= seconds)
+			break;
+		if (live_region_is_due(region))
+			show(region, d);
+	}
+	live_region_clear(region);
+}
+
+/* ---- at the end ---- */
+
+static size_t width_of(int fd)
+{
+	struct winsize size;
+	if (ioctl(fd, TIOCGWINSZ, &size) || size.ws_col < 40)
+		return 100;
+	return size.ws_col;
+}
+
+static void write_all(int fd, const struct text *t)
+{
+	for (size_t done = 0; done < t->len;) {
+		ssize_t n = write(fd, t->data + done, t->len - done);
+		if (n < 0)
+			return;
+		done += (size_t)n;
+	}
+}
+
+static void write_json(const struct profile *p)
+{
+	struct text out = TEXT_INIT;
+	struct json j = {.out = &out};
+	json_object(&j, NULL);
+	findings_json(p, &j);
+	json_end(&j);
+	text_char(&out, '\n');
+	write_all(STDOUT_FILENO, &out);
+	text_release(&out);
+}
+
+static void write_findings(const struct diagnose_args *a, const struct diagnosis *d, int fd)
+{
+	const char *no = getenv("NO_COLOR");
+	bool color = isatty(fd) && !(no && *no);
+	struct text out = TEXT_INIT;
+	output_begin(common.color != COLOR_AUTO ? common.color
+		     : color                    ? COLOR_ALWAYS
+						: COLOR_NEVER,
+		     false);
+	text_char(&out, '\n');
+	findings_render(&d->profile, width_of(fd), &out);
+	findings_more(&d->profile, a->output, width_of(fd), &out);
+	write_all(fd, &out);
+	text_release(&out);
+}
+
+/* ---- from beginning to end ---- */
+
+static struct diagnose_options options_of(const struct diagnose_args *a,
+					  const struct operands *operands)
+{
+	struct diagnose_options o = {
+		.argv = operands->count ? operands->list : NULL,
+		.pid = (int)a->pid.value,
+		.output = a->output,
+		.loops = a->loops,
+		.search = search_defaults,
+		.tell = on_sentence,
+	};
+	o.search.deep_start = a->strategy == 0;
+	o.search.max_cost = parse_cost(a->max_cost);
+	for (int h = 0; h < HYPOTHESES; h++)
+		if (thresholds[h] > 0)
+			o.search.threshold[h] = thresholds[h];
+	return o;
+}
+
+static int run(const void *args, const struct operands *operands)
+{
+	const struct diagnose_args *a = args;
+	int fd = a->pid.given && !a->json ? STDOUT_FILENO : STDERR_FILENO, not_started;
+	struct live_region region = {0};
+	struct diagnosis *d;
+	struct err e;
+	check_program("diagnose", "", operands, &a->pid);
+	check_output(a->output);
+	double seconds = parse_seconds("--duration", a->duration);
+	struct diagnose_options o = options_of(a, operands);
+	o.ctx = &region;
+	live_region_init(&region, fd);
+	if (diagnose_start(&d, &o, &not_started, &e))
+		return observe_failed("diagnose", not_started, &e);
+	watch(&region, d, seconds);
+	diagnose_leave(d);
+	diagnose_finish(d);
+	if (a->json)
+		write_json(&d->profile);
+	else
+		write_findings(a, d, fd);
+	/* It may run on after --duration. */
+	int status = observe_end("diagnose", d->program, d->status, d->problem, o.argv);
+	diagnose_free(d);
+	return status;
+}
+
+static const struct option options[] = {
+	OPTION("strategy", OPTION_CHOICE, struct diagnose_args, strategy, .value = "STRATEGY",
+	       .choices = strategies,
+	       .help = "deep-start (begins where samples are) or call-graph (from main down)"),
+	OPTION("no-loops", OPTION_UNFLAG, struct diagnose_args, loops,
+	       .help = "search procedures only, not their loops"),
+	{.name = "threshold",
+	 .type = OPTION_CALL,
+	 .value = "NAME=PERCENT",
+	 .parse = set_threshold,
+	 .help = "from which share on it is slow: cpu=20, sync=20, io=20, small-io=10, "
+		 "imbalance=15"},
+	OPTION("max-cost", OPTION_TEXT, struct diagnose_args, max_cost, .value = "PERCENT",
+	       .help = "of the run time that measuring may take; none: no limit (5)"),
+	OPTION("duration", OPTION_TEXT, struct diagnose_args, duration, .value = "SECONDS",
+	       .help = "stop searching after this time; the program goes on"),
+	OPTION("json", OPTION_FLAG, struct diagnose_args, json,
+	       .help = "write the findings as JSON to the standard output"),
+	OPTION_PID(struct diagnose_args, pid),
+	OPTION_OUTPUT(struct diagnose_args, output),
+	{0},
+};
+
+static const struct diagnose_args defaults = {
+	.output = USUAL_PROFILE, .max_cost = "5", .loops = true};
+
+const struct command cmd_diagnose = {
+	.name = "diagnose",
+	.summary = "Search a running program for what makes it slow, and say it",
+	.usage = "[options] -- CMD ARGS|-p PID",
+	.details =
+		"'sonde CMD ARGS' is short for this. Ctrl-C ends the search with what was found; "
+		"the exit\nstatus of a started program is passed through.\n",
+	.options = options,
+	.order = OPTIONS_FIRST,
+	.defaults = &defaults,
+	.args_size = sizeof(defaults),
+	.run = run,
+};

@@ -1,0 +1,194 @@
+/* What the search asks of live processes. */
+#include "diagnose/inside.h"
+#include "diagnose/plumbing.h"
+
+/* ---- parts ---- */
+
+static void add_children(const struct diagnosis *d, uint32_t parent, resource_list *out)
+{
+	const struct resources *r = search_resources(d->own->search);
+	for (uint32_t i = HIERARCHIES; i < r->list.len; i++)
+		if (r->list.data[i].parent == parent)
+			vec_push(out, i);
+}
+
+/* Whether anything was measured of both. */
+static bool meets(const struct diagnosis *d, const struct focus *f, enum hierarchy h, uint32_t part)
+{
+	const struct resources *r = search_resources(d->own->search);
+	ledger_each(e, &d->own->ledger, f->part[CODE])
+	{
+		uint32_t at = h == MACHINE ? d->own->machine.threads.data[e->thread].part
+			      : e->object == LEDGER_NONE
+				      ? RESOURCE_NONE
+				      : d->own->waits.objects.data[e->object].part;
+		if (at != RESOURCE_NONE && resources_within(r, at, part))
+			return true;
+	}
+	return false;
+}
+
+static void find_parts(void *ctx, const struct focus *f, enum hierarchy h, resource_list *out)
+{
+	struct diagnosis *d = ctx;
+	uint32_t kept = 0;
+	if (h == CODE) {
+		code_parts_below(d->own->code, f->part[CODE], out);
+		return;
+	}
+	add_children(d, f->part[h], out);
+	vec_each (part, out)
+		if (meets(d, f, h, *part))
+			out->data[kept++] = *part;
+	out->len = kept;
+}
+
+/* Who waits, waits in plumbing: the question is who calls for it. */
+static bool concerns(void *ctx, enum hypothesis_id h, uint32_t code)
+{
+	const struct diagnosis *d = ctx;
+	enum measure m = hypotheses[h].measure;
+	bool waiting = m == MEASURE_SYNC || m == MEASURE_IO || m == MEASURE_SMALL_IO;
+	return !waiting || !is_plumbing(d->own->code, code);
+}
+
+/* ---- amounts ---- */
+
+static const struct measure_row {
+	uint8_t by_probes, by_samples; /* enum amount */
+	uint8_t hierarchy;             /* of the objects that it is about; HIERARCHIES: none */
+} measures[MEASURES] = {
+	[MEASURE_CPU] = {AMOUNT_CPU, AMOUNT_SEEN_CPU, HIERARCHIES},
+	[MEASURE_SYNC] = {AMOUNT_WAIT, AMOUNT_SEEN_WAIT, SYNC},
+	[MEASURE_IO] = {AMOUNT_WAIT, AMOUNT_SEEN_WAIT, FILES},
+	[MEASURE_SMALL_IO] = {AMOUNT_SMALL, AMOUNT_SMALL, FILES},
+	[MEASURE_IMBALANCE] = {AMOUNT_CPU, AMOUNT_SEEN_CPU, HIERARCHIES},
+};
+
+bool focus_has(const struct diagnosis *d, const struct focus *f, enum measure m,
+	       const struct ledger_entry *e)
+{
+	const struct measure_row *row = &measures[m];
+	if (!machine_has(&d->own->machine, f->part[MACHINE], e->thread))
+		return false;
+	if (row->hierarchy == HIERARCHIES)
+		return e->object == LEDGER_NONE;
+	if (e->object == LEDGER_NONE)
+		return false;
+	const struct wait_object *o = &d->own->waits.objects.data[e->object];
+	uint32_t whole = f->part[row->hierarchy];
+	if (object_kinds[o->kind].hierarchy != row->hierarchy)
+		return false;
+	return whole == row->hierarchy ||
+	       (o->part != RESOURCE_NONE &&
+		resources_within(search_resources(d->own->search), o->part, whole));
+}
+
+static double amount_of(const struct diagnosis *d, const struct live_experiment *x, bool sampled)
+{
+	enum measure m = hypotheses[x->hypothesis].measure;
+	enum amount what = sampled ? measures[m].by_samples : measures[m].by_probes;
+	double sum = 0;
+	if (m == MEASURE_IMBALANCE)
+		return imbalance_loss(d, x);
+	ledger_each(e, &d->own->ledger, x->focus.part[CODE]) if (focus_has(d, &x->focus, m, e))
+		sum += e->amount[what];
+	return sum;
+}
+
+static double base_of(const struct diagnosis *d, const struct live_experiment *x)
+{
+	struct machine_span s = machine_span(&d->own->machine, x->focus.part[MACHINE]);
+	switch (hypotheses[x->hypothesis].measure) {
+	case MEASURE_CPU: return s.cpu;
+	case MEASURE_IMBALANCE: return s.time;
+	default: return s.threads;
+	}
+}
+
+static bool has_probes(const struct diagnosis *d, const struct live_experiment *x)
+{
+	return x->focus.part[CODE] == CODE || probes_measure(&d->own->probes, x->focus.part[CODE]);
+}
+
+/* ---- experiments ---- */
+
+static void begin(void *ctx, uint32_t experiment, enum hypothesis_id h, const struct focus *f)
+{
+	struct diagnosis *d = ctx;
+	while (d->own->live.len <= experiment)
+		vec_push(&d->own->live, (struct live_experiment){0});
+	struct live_experiment *x = &d->own->live.data[experiment];
+	vec_clear(&x->before);
+	x->hypothesis = (uint8_t)h;
+	x->active = x->new = true;
+	x->focus = *f;
+	if (f->part[CODE] != CODE)
+		probes_want(&d->own->probes, f->part[CODE]);
+	vec_push(&d->own->beginning, experiment);
+}
+
+static void end(void *ctx, uint32_t experiment)
+{
+	struct diagnosis *d = ctx;
+	struct live_experiment *x = &d->own->live.data[experiment];
+	if (!x->active)
+		return;
+	x->active = false;
+	if (x->focus.part[CODE] != CODE)
+		probes_drop(&d->own->probes, x->focus.part[CODE]);
+}
+
+static void start_from_here(const struct diagnosis *d, struct live_experiment *x)
+{
+	x->new = false;
+	x->sampled = !has_probes(d, x);
+	if (hypotheses[x->hypothesis].measure == MEASURE_IMBALANCE)
+		imbalance_begin(d, x);
+	x->amount = hypotheses[x->hypothesis].measure == MEASURE_IMBALANCE
+			    ? 0
+			    : amount_of(d, x, x->sampled);
+	x->base = base_of(d, x);
+}
+
+/* Putting probes in takes a while, in which nothing is measured. */
+static void commit(void *ctx)
+{
+	struct diagnosis *d = ctx;
+	if (probes_commit(&d->own->probes)) {
+		samples_take_walks(&d->own->samples);
+		diagnose_step(d);
+	}
+	vec_each (i, &d->own->beginning)
+		start_from_here(d, &d->own->live.data[*i]);
+	vec_clear(&d->own->beginning);
+}
+
+static void read_one(void *ctx, uint32_t experiment, struct reading *out)
+{
+	struct diagnosis *d = ctx;
+	struct live_experiment *x = &d->own->live.data[experiment];
+	if (!x->sampled && !has_probes(d, x)) /* it was too hot */
+		start_from_here(d, x);
+	*out = (struct reading){
+		.amount = amount_of(d, x, x->sampled) - x->amount,
+		.base = base_of(d, x) - x->base,
+		.cost = probes_cost_of(&d->own->probes, x->focus.part[CODE]),
+		.sampled = x->sampled,
+	};
+}
+
+static double cost(void *ctx)
+{
+	return probes_cost(&((struct diagnosis *)ctx)->own->probes);
+}
+
+const struct program_ops diagnose_ops = {
+	.parts = find_parts,
+	.concerns = concerns,
+	.begin = begin,
+	.end = end,
+	.commit = commit,
+	.read = read_one,
+	.cost = cost,
+};

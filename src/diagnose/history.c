@@ -1,0 +1,159 @@
+/* The search into the profile: all parts and experiments, as they are now. While it goes on, parts
+ * have the names that cost nothing; the last time, those of the source. */
+#include <string.h>
+
+#include "diagnose/inside.h"
+#include "diagnose/names.h"
+
+/* Parts that experiments are about, with all that is above them. */
+static void mark_used(const struct diagnosis *d, uint8_t *used)
+{
+	const struct resources *r = search_resources(d->own->search);
+	for (uint32_t i = 0; i < search_count(d->own->search); i++)
+		for (int h = 0; h < HIERARCHIES; h++)
+			for (uint32_t part = search_get(d->own->search, i)->focus.part[h];
+			     part != RESOURCE_NONE && !used[part]; part = r->list.data[part].parent)
+				used[part] = 1;
+}
+
+static uint8_t kind_of(const struct diagnosis *d, uint32_t part)
+{
+	const struct resources *r = search_resources(d->own->search);
+	struct code_part p = code_part(d->own->code, part);
+	if (part < HIERARCHIES)
+		return RESOURCE_GROUP;
+	switch (r->list.data[part].hierarchy) {
+	case CODE: return !p.code ? RESOURCE_GROUP : p.loop ? RESOURCE_LOOP : RESOURCE_PROCEDURE;
+	case MACHINE:
+		if (part == d->own->machine.host)
+			return RESOURCE_GROUP;
+		return r->list.data[part].parent == d->own->machine.host ? RESOURCE_PROCESS
+									 : RESOURCE_THREAD;
+	default: return r->list.data[part].parent < HIERARCHIES ? RESOURCE_GROUP : RESOURCE_OBJECT;
+	}
+}
+
+struct writing {
+	struct diagnosis *d;
+	struct names *names;
+	uint32_t *rows; /* of the profile, by part; PROFILE_NONE: none yet */
+	struct hashmap files;
+};
+
+static uint32_t write_part(struct writing *w, uint32_t part);
+
+/* The source file stands between an image and its procedures. */
+static uint32_t file_row(struct writing *w, uint32_t image_row, const char *file)
+{
+	struct profile *p = &w->d->profile;
+	uint32_t next = p->resources.len;
+	if (!*file)
+		return image_row;
+	uint64_t key = hash_bytes(file, strlen(file), image_row);
+	uint32_t row = hashmap_add(&w->files, key, next);
+	if (row == next)
+		vec_push(&p->resources,
+			 (struct profile_resource){.parent = image_row,
+						   .hierarchy = PROFILE_CODE,
+						   .kind = RESOURCE_GROUP,
+						   .name = arena_strdup(&p->arena, file),
+						   .image = PROFILE_NONE,
+						   .file = ""});
+	return row;
+}
+
+static uint32_t write_code(struct writing *w, uint32_t part, uint32_t parent,
+			   struct profile_resource *row)
+{
+	struct profile *p = &w->d->profile;
+	struct code_part code = code_part(w->d->own->code, part);
+	struct code_name name = names_code(w->names, part);
+	row->image = images_find(&w->d->own->sink.images, code.code);
+	row->address = code.loop ? code.loop : code.va;
+	row->file = arena_strdup(&p->arena, name.path);
+	row->first_line = name.first_line;
+	row->last_line = name.last_line;
+	return code.loop ? parent : file_row(w, parent, name.file);
+}
+
+static uint32_t write_part(struct writing *w, uint32_t part)
+{
+	struct profile *p = &w->d->profile;
+	const struct resource *r = &search_resources(w->d->own->search)->list.data[part];
+	if (w->rows[part] != PROFILE_NONE)
+		return w->rows[part];
+	uint32_t parent = r->parent == RESOURCE_NONE ? PROFILE_NONE : write_part(w, r->parent);
+	struct profile_resource row = {.parent = parent,
+				       .hierarchy = r->hierarchy,
+				       .kind = kind_of(w->d, part),
+				       .image = PROFILE_NONE,
+				       .file = ""};
+	row.name = arena_strdup(&p->arena, names_component(w->names, part));
+	if (row.kind == RESOURCE_PROCEDURE || row.kind == RESOURCE_LOOP)
+		row.parent = write_code(w, part, parent, &row);
+	w->rows[part] = p->resources.len;
+	vec_push(&p->resources, row);
+	return w->rows[part];
+}
+
+static void write_experiment(struct writing *w, const struct experiment *e)
+{
+	struct profile_experiment row = {
+		.hypothesis = hypotheses[e->hypothesis].name,
+		.state = e->state,
+		.origin = e->origin,
+		.priority = e->priority,
+		.flags = (uint8_t)((e->sampled ? EXPERIMENT_SAMPLED : 0) |
+				   (e->unsure ? EXPERIMENT_UNSURE : 0) |
+				   (e->over ? EXPERIMENT_OVER : 0)),
+		.value = e->value,
+		.threshold = e->threshold,
+		.confidence = e->confidence,
+		.created = e->created,
+		.begun = e->begun < 0 ? -1 : e->begun,
+		.decided = e->decided < 0 ? -1 : e->decided,
+		.observed = e->observed,
+		.cost = e->cost,
+		.tests = e->tests,
+	};
+	for (int h = 0; h < HIERARCHIES; h++)
+		row.focus[h] = write_part(w, e->focus.part[h]);
+	vec_push(&w->d->profile.experiments, row);
+}
+
+static void write_all(struct writing *w)
+{
+	struct profile *p = &w->d->profile;
+	vec_clear(&p->resources);
+	vec_clear(&p->experiments);
+	vec_clear(&p->refinements);
+	for (uint32_t i = 0; i < search_count(w->d->own->search); i++)
+		write_experiment(w, search_get(w->d->own->search, i));
+	for (uint32_t i = 0; i < search_count(w->d->own->search); i++) {
+		const struct experiment *e = search_get(w->d->own->search, i);
+		vec_each (parent, &e->parents)
+			vec_push(&p->refinements, (struct profile_refinement){*parent, i});
+	}
+}
+
+void history_write(struct diagnosis *d, bool last)
+{
+	const struct resources *r = search_resources(d->own->search);
+	uint8_t *used = xcalloc(r->list.len, 1);
+	struct writing w = {.d = d, .names = names_new(d)};
+	VEC(uint32_t) parts = {0};
+	w.rows = xmalloc(r->list.len * sizeof(*w.rows));
+	memset(w.rows, 0xff, r->list.len * sizeof(*w.rows));
+	mark_used(d, used);
+	for (uint32_t i = 0; i < r->list.len; i++)
+		if (used[i])
+			vec_push(&parts, i);
+	if (last)
+		names_prepare(w.names, parts.data, parts.len);
+	write_all(&w);
+	names_free(w.names);
+	hashmap_release(&w.files);
+	free(w.rows);
+	free(used);
+	vec_free(&parts);
+}

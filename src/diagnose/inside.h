@@ -1,0 +1,82 @@
+/* A diagnosis from the inside: what the files of this folder share.
+ *
+ *	session.c      begins, goes on and ends; what happens to the program
+ *	experiments.c  what the search asks for: parts, values, cost
+ *	code.c         procedures and loops, the call graph
+ *	machine.c      processes and threads, whose waiting counts
+ *	waits.c        what they wait for
+ *	mapped.c       which images are where
+ *	probes.c       what is measured, and what that costs
+ *	samples.c      stacks as they are seen
+ *	ledger.c       all that was measured
+ *	imbalance.c    who does more than others
+ *	names.c        what parts are called, in source lines
+ *	history.c      the search into the profile
+ *	findings.c     what the search has found, in words; steps.c what to do next */
+#pragma once
+#include "diagnose/names.h"
+#include "diagnose/probes.h"
+#include "diagnose/samples.h"
+#include "diagnose/session.h"
+#include "record/saver.h"
+
+struct thread_amount {
+	uint32_t thread;
+	double cpu;
+};
+
+/* An experiment that is being measured: what it had when it began. */
+struct live_experiment {
+	uint8_t hypothesis;
+	bool active;
+	bool new;     /* begins with the next commit */
+	bool sampled; /* its base began with samples: probes were not to be had */
+	struct focus focus;
+	double amount, base;
+	VEC(struct thread_amount) before; /* MEASURE_IMBALANCE: of each thread */
+};
+
+struct diagnose_private {
+	struct engine *engine;
+	struct search *search;
+	struct code_parts *code;
+	struct ledger ledger;
+	struct machine machine;
+	struct mapped mapped;
+	struct waits waits;
+	struct probes probes;
+	struct samples samples;
+	struct sink sink;
+	struct saver saver;
+	struct arena arena;
+	struct names
+		*names; /* for lines while it runs, which are in `lines`; NULL: not needed yet */
+	struct arena lines;
+	VEC(struct live_experiment) live; /* by experiment */
+	VEC(uint32_t) beginning;          /* experiments that begin with the next commit */
+	double started, next_step;        /* s */
+	double settled;                   /* s: since when; negative: it is not */
+	uint32_t told;                    /* experiments and decisions that the profile has */
+};
+
+extern const struct program_ops diagnose_ops; /* ctx is the struct diagnosis */
+
+/* session.c: reads all there is to read, now. */
+void diagnose_step(struct diagnosis *d);
+
+/* experiments.c: whether what a ledger's entry is about is in the focus, as far as the measure
+ * goes. */
+bool focus_has(const struct diagnosis *d, const struct focus *f, enum measure m,
+	       const struct ledger_entry *e);
+
+/* imbalance.c */
+/* s that the busiest thread, or process, of a group that does the same has computed more than the
+ * average since `before`, the worst group's. */
+double imbalance_loss(const struct diagnosis *d, const struct live_experiment *x);
+void imbalance_begin(const struct diagnosis *d, struct live_experiment *x);
+
+/* history.c */
+/* Writes all of it anew; the last time, with the names of the source. */
+void history_write(struct diagnosis *d, bool last);
+/* findings.c */
+void findings_write(struct diagnosis *d);

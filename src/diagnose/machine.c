@@ -1,0 +1,337 @@
+#include "diagnose/machine.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "probe/engine.h"
+#include "process/threads.h"
+
+static const double look_period = 0.1; /* s between looks for new threads */
+static const double grown_up = 0.25;   /* s after which a thread is one of its own */
+static const double period = 1;        /* s that idleness is decided from, once or twice */
+static const double idle_share = 0.95;
+enum { MOST_THREADS = 256 /* of their own, alive */ };
+
+void machine_init(struct machine *m, struct resources *r, struct ledger *l, struct arena *a)
+{
+	*m = (struct machine){.resources = r, .ledger = l, .arena = a};
+	m->host = resources_child(r, MACHINE, 0);
+}
+
+void machine_release(struct machine *m)
+{
+	vec_free(&m->processes);
+	vec_free(&m->threads);
+	vec_free(&m->spans);
+	vec_free(&m->news);
+	hashmap_release(&m->thread_at);
+	hashmap_release(&m->seen);
+}
+
+/* ---- who is there ---- */
+
+static uint32_t new_part(struct machine *m, uint32_t parent, uint64_t key)
+{
+	uint32_t part = resources_child(m->resources, parent, key);
+	vec_push(&m->news, part);
+	return part;
+}
+
+static uint32_t add_thread(struct machine *m, uint32_t process, int tid)
+{
+	const struct machine_process *p = &m->processes.data[process];
+	struct machine_thread t = {.tid = tid,
+				   .process = process,
+				   .part = p->part,
+				   .entry = RESOURCE_NONE,
+				   .counted = true,
+				   .born = m->time,
+				   .died = -1};
+	if (tid) {
+		thread_name(p->pid, tid, t.name);
+		t.cpu_ns = thread_cpu_ns(p->pid, tid);
+		t.part = new_part(m, p->part, (uint64_t)m->threads.len);
+		hashmap_put(&m->thread_at, (uint64_t)tid, m->threads.len);
+	}
+	vec_push(&m->threads, t);
+	return m->threads.len - 1;
+}
+
+static const char *program_of(struct machine *m, int pid, uint32_t *hash)
+{
+	char link[64], path[1024];
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	ssize_t n = readlink(link, path, sizeof(path) - 1);
+	path[n > 0 ? n : 0] = 0;
+	*hash = (uint32_t)hash_bytes(path, n > 0 ? (uint64_t)n : 0, 0);
+	const char *name = strrchr(path, '/');
+	return arena_strdup(m->arena, name ? name + 1 : path);
+}
+
+uint32_t machine_add_process(struct machine *m, struct target *t)
+{
+	struct machine_process p = {.target = t, .pid = target_pid(t), .born = m->time};
+	uint32_t number = m->processes.len;
+	p.name = program_of(m, p.pid, &p.program);
+	p.part = new_part(m, m->host, number);
+	p.cpu_ns = process_cpu_ns(p.pid);
+	vec_push(&m->processes, p);
+	uint32_t pool = add_thread(m, number, 0);
+	m->processes.data[number].pool = pool;
+	add_thread(m, number, p.pid);
+	return number;
+}
+
+void machine_renew_process(struct machine *m, uint32_t process, struct target *t)
+{
+	struct machine_process *p = &m->processes.data[process];
+	p->target = t;
+	p->name = program_of(m, p->pid, &p->program);
+	p->born = m->time;
+	thread_name(p->pid, p->pid, m->threads.data[p->pool + 1].name);
+}
+
+uint32_t machine_process_of(const struct machine *m, const struct target *t)
+{
+	for (uint32_t i = m->processes.len; i-- > 0;)
+		if (m->processes.data[i].target == t)
+			return i;
+	return UINT32_MAX;
+}
+
+uint32_t machine_process_of_pid(const struct machine *m, int pid)
+{
+	for (uint32_t i = m->processes.len; i-- > 0;)
+		if (m->processes.data[i].pid == pid && m->processes.data[i].target)
+			return i;
+	return UINT32_MAX;
+}
+
+static void end_thread(struct machine *m, struct machine_thread *t)
+{
+	t->gone = true;
+	t->died = m->time;
+	if (t->tid)
+		hashmap_put(&m->thread_at, (uint64_t)t->tid, THREAD_NONE);
+}
+
+void machine_end_process(struct machine *m, uint32_t process)
+{
+	m->processes.data[process].target = NULL;
+	vec_each (t, &m->threads)
+		if (t->process == process && !t->gone)
+			end_thread(m, t);
+}
+
+uint32_t machine_thread_of(const struct machine *m, uint32_t process, int tid)
+{
+	uint32_t i = hashmap_get(&m->thread_at, (uint64_t)tid);
+	if (i != HASHMAP_NONE && m->threads.data[i].process == process)
+		return i;
+	return m->processes.data[process].pool;
+}
+
+static uint32_t living(const struct machine *m)
+{
+	uint32_t n = 0;
+	vec_each (t, &m->threads)
+		n += !t->gone && t->tid;
+	return n;
+}
+
+/* A thread that is not known by itself: it may be old enough by now. */
+static void look_at_young(struct machine *m, uint32_t process, int tid, uint32_t *alive)
+{
+	uint32_t now = (uint32_t)(m->time * 1000), since = hashmap_get(&m->seen, (uint64_t)tid);
+	if (since == HASHMAP_NONE || since > now)
+		hashmap_put(&m->seen, (uint64_t)tid, now);
+	else if (now - since >= (uint32_t)(grown_up * 1000) && *alive < MOST_THREADS) {
+		add_thread(m, process, tid);
+		++*alive;
+		return;
+	}
+	m->processes.data[process].pooled++;
+}
+
+static bool is_listed(const tid_list *tids, int tid)
+{
+	uint32_t low = 0, high = tids->len;
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		if (tids->data[mid] < tid)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < tids->len && tids->data[low] == tid;
+}
+
+static void look_for_threads(struct machine *m, uint32_t process, uint32_t *alive)
+{
+	struct err ignored;
+	tid_list tids = {0};
+	m->processes.data[process].pooled = 0;
+	if (!threads_list(m->processes.data[process].pid, &tids, &ignored)) {
+		vec_each (t, &m->threads)
+			if (t->process == process && t->tid && !t->gone &&
+			    !is_listed(&tids, t->tid))
+				end_thread(m, t);
+		vec_each (tid, &tids) {
+			uint32_t known = hashmap_get(&m->thread_at, (uint64_t)*tid);
+			if (known == HASHMAP_NONE || m->threads.data[known].process != process)
+				look_at_young(m, process, *tid, alive);
+		}
+	}
+	vec_free(&tids);
+}
+
+static void look(struct machine *m)
+{
+	uint32_t alive = living(m);
+	for (uint32_t i = 0; i < m->processes.len; i++)
+		if (m->processes.data[i].target)
+			look_for_threads(m, i, &alive);
+	/* What has been seen is forgotten now and then: numbers are given to others. */
+	if (m->seen.len > 100000)
+		hashmap_release(&m->seen);
+	m->looked = m->time;
+}
+
+/* ---- steps ---- */
+
+static double seconds_since(uint64_t *last, uint64_t now)
+{
+	double s = now > *last ? 1e-9 * (double)(now - *last) : 0;
+	*last = now > *last ? now : *last;
+	return s;
+}
+
+/* What no thread of its own has used was used by others. */
+static void read_processors(struct machine *m)
+{
+	vec_each (p, &m->processes) {
+		p->cpu = p->target ? seconds_since(&p->cpu_ns, process_cpu_ns(p->pid)) : 0;
+		m->threads.data[p->pool].cpu = p->cpu;
+	}
+	vec_each (t, &m->threads) {
+		const struct machine_process *p = &m->processes.data[t->process];
+		if (t->gone || !t->tid)
+			continue;
+		t->cpu = seconds_since(&t->cpu_ns, thread_cpu_ns(p->pid, t->tid));
+		m->threads.data[p->pool].cpu -= t->cpu;
+	}
+	/* The two are read one after the other. */
+	vec_each (p, &m->processes)
+		if (m->threads.data[p->pool].cpu < 1e-3)
+			m->threads.data[p->pool].cpu = 0;
+}
+
+static void clear_step(struct machine *m)
+{
+	vec_each (t, &m->threads)
+		t->cpu = t->waited = t->idled = t->joined = 0;
+}
+
+void machine_begin_step(struct machine *m, double now)
+{
+	clear_step(m);
+	m->time = now;
+	if (now - m->looked >= look_period)
+		look(m);
+	read_processors(m);
+	for (uint32_t i = 0; i < m->threads.len; i++) {
+		struct machine_thread *t = &m->threads.data[i];
+		t->cpu_all += t->cpu;
+		if (t->cpu > 0)
+			ledger_add(m->ledger, CODE, i, LEDGER_NONE, AMOUNT_CPU, t->cpu);
+	}
+}
+
+static void remember(struct machine_thread *t, double dt)
+{
+	if (t->passed[1] >= period) {
+		t->passed[0] = t->passed[1];
+		t->rested[0] = t->rested[1];
+		t->passed[1] = t->rested[1] = 0;
+	}
+	t->passed[1] += dt;
+	t->rested[1] += t->idled + t->joined;
+	t->waited_all += t->waited;
+}
+
+static bool is_idle(const struct machine_thread *t)
+{
+	double passed = t->passed[0] + t->passed[1], rested = t->rested[0] + t->rested[1];
+	return t->tid && passed > 0 && rested >= idle_share * passed;
+}
+
+static void decide_who_counts(struct machine *m)
+{
+	bool any = false;
+	vec_each (t, &m->threads)
+		any |= !t->gone && t->tid && !is_idle(t);
+	vec_each (t, &m->threads)
+		t->counted = !any || !is_idle(t);
+}
+
+static struct machine_span *span_of(struct machine *m, uint32_t part)
+{
+	while (m->spans.len <= part)
+		vec_push(&m->spans, (struct machine_span){0});
+	return &m->spans.data[part];
+}
+
+static void add_span(struct machine *m, uint32_t part, double dt, double cpu, double threads)
+{
+	struct machine_span *s = span_of(m, part);
+	s->time += dt;
+	s->cpu += cpu > dt ? cpu : dt;
+	s->threads += threads;
+}
+
+static double thread_time(const struct machine *m, const struct machine_thread *t, double dt)
+{
+	if (t->gone || !t->counted)
+		return 0;
+	double each = t->tid ? dt : dt * m->processes.data[t->process].pooled;
+	return each > t->joined ? each - t->joined : 0;
+}
+
+void machine_end_step(struct machine *m)
+{
+	static const double least = 1e-6;
+	double dt = m->time - machine_span(m, MACHINE).time, cpu = 0, threads = 0;
+	dt = dt > least ? dt : least;
+	vec_each (t, &m->threads)
+		if (!t->gone)
+			remember(t, dt);
+	decide_who_counts(m);
+	vec_each (p, &m->processes)
+		p->threads = 0;
+	vec_each (t, &m->threads) {
+		double own = thread_time(m, t, dt);
+		m->processes.data[t->process].threads += own;
+		if (t->tid && !t->gone)
+			add_span(m, t->part, dt, t->cpu, own);
+	}
+	vec_each (p, &m->processes) {
+		if (p->target)
+			add_span(m, p->part, dt, p->cpu, p->threads);
+		cpu += p->cpu;
+		threads += p->threads;
+	}
+	add_span(m, m->host, dt, cpu, threads);
+	add_span(m, MACHINE, dt, cpu, threads);
+}
+
+struct machine_span machine_span(const struct machine *m, uint32_t part)
+{
+	return part < m->spans.len ? m->spans.data[part] : (struct machine_span){0};
+}
+
+bool machine_has(const struct machine *m, uint32_t part, uint32_t thread)
+{
+	return resources_within(m->resources, m->threads.data[thread].part, part);
+}

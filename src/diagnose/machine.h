@@ -1,0 +1,88 @@
+/* Processes and threads under study: what they do, from one step to the next, and whose waiting
+ * counts.
+ *
+ * A thread that does nothing but wait for work while others have some is idle: neither its waiting
+ * nor its time counts. Waiting for a thread or process to end never does: what that one does
+ * explains the time. If nobody does anything, everybody counts.
+ *
+ * Threads that live shortly are not told apart: each process has one thread, its pool, that stands
+ * for all of them. */
+#pragma once
+#include "diagnose/ledger.h"
+#include "search/resource.h"
+
+struct target;
+
+enum { THREAD_NONE = UINT32_MAX };
+
+struct machine_thread {
+	int tid; /* 0: the pool */
+	uint32_t process;
+	uint32_t part;  /* resource of MACHINE: its own, or the pool's process */
+	uint32_t entry; /* part of the code that it began with, or RESOURCE_NONE */
+	char name[16];
+	bool gone, counted;
+	uint64_t cpu_ns;
+	/* Of this step, s: on a processor; waiting; of that, for work, and for an end. */
+	double cpu, waited, idled, joined;
+	/* Of the last whole period and the present one: time passed, and idled or joined. */
+	double passed[2], rested[2];
+	double cpu_all, waited_all, born, died;
+};
+
+struct machine_process {
+	struct target *target; /* NULL: it is gone */
+	int pid;
+	uint32_t part;
+	uint32_t program; /* hash of the path of what it executes */
+	uint32_t pool;    /* thread */
+	uint32_t pooled;  /* threads alive that have none of their own */
+	const char *name;
+	uint64_t cpu_ns;
+	double born;
+	/* This step: s on processors; of its threads that count. */
+	double cpu, threads;
+};
+
+/* Time for shares to be of; it only grows. */
+struct machine_span {
+	double time;    /* s that passed */
+	double cpu;     /* the same, or s on processors where that was more */
+	double threads; /* s of threads that count */
+};
+
+struct machine {
+	struct resources *resources;
+	struct ledger *ledger;
+	uint32_t host; /* part */
+	VEC(struct machine_process) processes;
+	VEC(struct machine_thread) threads;
+	struct hashmap thread_at;       /* tid -> thread; of the living */
+	struct hashmap seen;            /* tid -> ms when it was first seen */
+	VEC(struct machine_span) spans; /* by resource of MACHINE */
+	VEC(uint32_t) news;             /* parts that are new: the search does not know them yet */
+	double time, looked;
+	struct arena *arena;
+};
+
+void machine_init(struct machine *m, struct resources *r, struct ledger *l, struct arena *a);
+void machine_release(struct machine *m);
+
+uint32_t machine_add_process(struct machine *m, struct target *t);
+/* It executes another program. */
+void machine_renew_process(struct machine *m, uint32_t process, struct target *t);
+/* The process of a target; UINT32_MAX if there is none. */
+uint32_t machine_process_of(const struct machine *m, const struct target *t);
+uint32_t machine_process_of_pid(const struct machine *m, int pid);
+void machine_end_process(struct machine *m, uint32_t process);
+/* Its own, or the pool of its process. */
+uint32_t machine_thread_of(const struct machine *m, uint32_t process, int tid);
+
+/* A step: what the kernel tells of processors; then, by waits.h, what threads waited for; then what
+ * follows from both. `now` in s. */
+void machine_begin_step(struct machine *m, double now);
+void machine_end_step(struct machine *m);
+
+struct machine_span machine_span(const struct machine *m, uint32_t part);
+/* Whether a thread is in a part. */
+bool machine_has(const struct machine *m, uint32_t part, uint32_t thread);

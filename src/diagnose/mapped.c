@@ -1,0 +1,92 @@
+#include "diagnose/mapped.h"
+
+void mapped_release(struct mapped *m)
+{
+	vec_each (p, &m->processes)
+		vec_free(&p->list);
+	vec_free(&m->processes);
+}
+
+void mapped_forget(struct mapped *m, uint32_t process)
+{
+	if (process < m->processes.len)
+		vec_free(&m->processes.data[process].list);
+}
+
+struct refreshing {
+	struct mapped_process *process;
+	void (*each)(void *ctx, struct code *code);
+	void *ctx;
+};
+
+static void on_image(void *ctx, struct target *t, struct code *code, uint64_t bias)
+{
+	struct refreshing *r = ctx;
+	(void)t;
+	vec_push(&r->process->list, (struct mapped_at){code, bias});
+	r->each(r->ctx, code);
+}
+
+void mapped_refresh(struct mapped *m, uint32_t process, struct target *t,
+		    void (*each)(void *ctx, struct code *code), void *ctx)
+{
+	struct err ignored;
+	while (m->processes.len <= process)
+		vec_push(&m->processes, (struct mapped_process){0});
+	struct refreshing r = {&m->processes.data[process], each, ctx};
+	vec_clear(&r.process->list);
+	engine_images(t, on_image, &r, &ignored);
+}
+
+bool mapped_bias(const struct mapped *m, uint32_t process, const struct code *code, uint64_t *bias)
+{
+	if (process >= m->processes.len)
+		return false;
+	vec_each (at, &m->processes.data[process].list)
+		if (at->code == code) {
+			*bias = at->bias;
+			return true;
+		}
+	return false;
+}
+
+static bool has_data(const struct image *im, uint64_t va)
+{
+	for (uint32_t i = 0; i < im->segment_count; i++)
+		if (va - im->segments[i].va < im->segments[i].memory_size)
+			return true;
+	return false;
+}
+
+/* The last symbol that begins at or before va. */
+static const struct symbol *symbol_before(const struct image *im, uint64_t va)
+{
+	uint32_t low = 0, high = im->symbol_count;
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		if (im->symbols[mid].va <= va)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? &im->symbols[low - 1] : NULL;
+}
+
+const char *mapped_variable(const struct mapped *m, uint32_t process, uint64_t address,
+			    uint64_t *offset, uint64_t *size)
+{
+	if (process >= m->processes.len)
+		return NULL;
+	vec_each (at, &m->processes.data[process].list) {
+		uint64_t va = address - at->bias;
+		if (!has_data(at->code->image, va))
+			continue;
+		const struct symbol *s = symbol_before(at->code->image, va);
+		if (!s || va - s->va >= s->size)
+			continue;
+		*offset = va - s->va;
+		*size = s->size;
+		return s->name;
+	}
+	return NULL;
+}

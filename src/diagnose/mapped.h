@@ -1,0 +1,28 @@
+/* Which images are where in each process: for probes, which need the distance, and for the names of
+ * variables. */
+#pragma once
+#include "probe/engine.h"
+
+struct mapped_at {
+	struct code *code;
+	uint64_t bias; /* run-time address - va */
+};
+
+struct mapped_process {
+	VEC(struct mapped_at) list;
+};
+
+struct mapped {
+	VEC(struct mapped_process) processes; /* by number */
+};
+
+void mapped_release(struct mapped *m);
+/* Looks anew; `each` is told of every image. */
+void mapped_refresh(struct mapped *m, uint32_t process, struct target *t,
+		    void (*each)(void *ctx, struct code *code), void *ctx);
+void mapped_forget(struct mapped *m, uint32_t process);
+/* False if the process does not have it. */
+bool mapped_bias(const struct mapped *m, uint32_t process, const struct code *code, uint64_t *bias);
+/* The variable at a run-time address, and how far into it that is; NULL if none is known. */
+const char *mapped_variable(const struct mapped *m, uint32_t process, uint64_t address,
+			    uint64_t *offset, uint64_t *size);

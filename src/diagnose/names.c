@@ -1,0 +1,199 @@
+#include "diagnose/names.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "diagnose/inside.h"
+#include "image/demangle.h"
+#include "profile/short_name.h"
+
+struct names {
+	const struct diagnosis *d;
+	struct places *places;
+	VEC(struct image *) copies; /* by the code's number: the engine uses its own meanwhile */
+	bool prepared;              /* source structure was asked for */
+	struct arena arena;
+};
+
+static struct image *copied_image(void *ctx, uint32_t number)
+{
+	struct names *n = ctx;
+	struct codes *codes = engine_codes(n->d->own->engine);
+	struct err ignored;
+	while (n->copies.len <= number)
+		vec_push(&n->copies, NULL);
+	const struct code *c = codes_get(codes, number);
+	struct image **copy = &n->copies.data[number];
+	if (!*copy && c->image &&
+	    image_open_memory(copy, c->path, c->image->bytes, c->image->size, &ignored))
+		*copy = NULL;
+	return *copy;
+}
+
+struct names *names_new(const struct diagnosis *d)
+{
+	struct names *n = xcalloc(1, sizeof(*n));
+	n->d = d;
+	n->places = places_new(copied_image, n);
+	arena_init(&n->arena);
+	return n;
+}
+
+void names_free(struct names *n)
+{
+	if (!n)
+		return;
+	places_free(n->places);
+	vec_each (copy, &n->copies)
+		if (*copy)
+			image_close(*copy);
+	vec_free(&n->copies);
+	arena_release(&n->arena);
+	free(n);
+}
+
+void names_prepare(struct names *n, const uint32_t *parts, uint32_t count)
+{
+	VEC(struct place_asked) asked = {0};
+	n->prepared = true;
+	for (uint32_t i = 0; i < count; i++) {
+		struct code_part p = code_part(n->d->own->code, parts[i]);
+		if (p.code)
+			vec_push(&asked, (struct place_asked){p.code->id, p.loop ? p.loop : p.va});
+	}
+	places_prepare(n->places, asked.data, asked.len);
+	vec_free(&asked);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+static const char *chain_of(struct names *n, const level_list *levels)
+{
+	struct text t = TEXT_INIT;
+	vec_each (l, levels)
+		text_printf(&t, "%s%s", l == levels->data ? "" : " > ", l->name);
+	const char *chain = arena_strdup(&n->arena, t.data ? t.data : "");
+	text_release(&t);
+	return chain;
+}
+
+/* What the image itself calls it. */
+static const char *symbol_of(struct names *n, const struct code_part *p)
+{
+	uint32_t count, i = flow_procedure_at(p->code->flow, p->va);
+	const struct procedure *list = flow_procedures(p->code->flow, &count);
+	if (i == UINT32_MAX || !list[i].name)
+		return arena_printf(&n->arena, "procedure at 0x%llx", (unsigned long long)p->va);
+	return short_name(&n->arena, demangle(&n->arena, list[i].name));
+}
+
+struct code_name names_code(struct names *n, uint32_t part)
+{
+	struct code_part p = code_part(n->d->own->code, part);
+	struct code_name out = {
+		.procedure = "", .chain = "", .file = "", .path = "", .loop = p.loop};
+	level_list levels = {0};
+	if (!p.code)
+		return out;
+	if (!n->prepared) {
+		out.procedure = out.chain = symbol_of(n, &p);
+		return out;
+	}
+	if (p.loop)
+		places_loop(n->places, p.code->id, p.loop, &levels);
+	else
+		places_levels(n->places, p.code->id, p.va, &levels);
+	if (!p.loop)
+		levels.len = 1; /* code inlined at its very beginning says nothing about it */
+	const struct place_level *last = &vec_last(&levels);
+	out.procedure = last->name;
+	out.chain = chain_of(n, &levels);
+	out.path = last->file ? last->file : "";
+	out.file = base_name(out.path);
+	out.first_line = out.last_line = last->line;
+	if (p.loop && last->loop_count) {
+		out.first_line = last->loops[last->loop_count - 1].first;
+		out.last_line = last->loops[last->loop_count - 1].last;
+	} else if (p.loop) {
+		out.first_line = out.last_line = 0;
+	}
+	vec_free(&levels);
+	return out;
+}
+
+static const char *loop_component(struct names *n, uint32_t part)
+{
+	struct code_name c = names_code(n, part);
+	if (!c.first_line)
+		return arena_printf(&n->arena, "loop 0x%llx",
+				    (unsigned long long)code_part(n->d->own->code, part).loop);
+	return arena_printf(&n->arena, "loop %s:%u-%u", c.file, c.first_line, c.last_line);
+}
+
+static const char *code_component(struct names *n, uint32_t part)
+{
+	struct code_part p = code_part(n->d->own->code, part);
+	const struct resource *r = &search_resources(n->d->own->search)->list.data[part];
+	if (!p.code)
+		return base_name(
+			codes_get(engine_codes(n->d->own->engine), (uint32_t)r->key)->path);
+	return p.loop ? loop_component(n, part) : names_code(n, part).procedure;
+}
+
+static const char *machine_component(struct names *n, uint32_t part)
+{
+	const struct machine *m = &n->d->own->machine;
+	char host[256];
+	if (part == m->host) {
+		gethostname(host, sizeof(host));
+		host[sizeof(host) - 1] = 0;
+		return arena_strdup(&n->arena, host);
+	}
+	vec_each (t, &m->threads)
+		if (t->part == part && t->tid)
+			return arena_printf(&n->arena, "%d %s", t->tid, t->name);
+	vec_each (p, &m->processes)
+		if (p->part == part)
+			return arena_printf(&n->arena, "%d %s", p->pid, p->name);
+	return "?";
+}
+
+static const char *object_component(struct names *n, uint32_t part)
+{
+	const struct resources *r = search_resources(n->d->own->search);
+	if (r->list.data[part].parent < HIERARCHIES)
+		return object_kinds[r->list.data[part].key].name;
+	return n->d->own->waits.objects.data[r->list.data[part].key].name;
+}
+
+const char *names_component(struct names *n, uint32_t part)
+{
+	static const char *const roots[HIERARCHIES] = {"Code", "Machine", "SyncObject", "File"};
+	if (part < HIERARCHIES)
+		return roots[part];
+	switch (search_resources(n->d->own->search)->list.data[part].hierarchy) {
+	case CODE: return code_component(n, part);
+	case MACHINE: return machine_component(n, part);
+	default: return object_component(n, part);
+	}
+}
+
+const char *names_sentence(struct names *n, uint32_t part)
+{
+	struct code_name c = names_code(n, part);
+	if (c.loop && c.first_line)
+		return arena_printf(&n->arena, "the loop %s:%u-%u of %s", c.file, c.first_line,
+				    c.last_line, c.procedure);
+	if (c.loop)
+		return arena_printf(&n->arena, "a loop of %s", c.procedure);
+	if (c.first_line)
+		return arena_printf(&n->arena, "%s (%s:%u)", c.procedure, c.file, c.first_line);
+	struct code_part p = code_part(n->d->own->code, part);
+	return arena_printf(&n->arena, "%s (%s)", c.procedure,
+			    p.code ? base_name(p.code->path) : "?");
+}

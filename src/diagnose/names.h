@@ -1,0 +1,27 @@
+/* What parts are called: code in source lines, the others by what they are. */
+#pragma once
+#include "diagnose/session.h"
+#include "profile/places.h"
+
+struct names;
+
+struct names *names_new(const struct diagnosis *d);
+void names_free(struct names *n);
+
+/* Source structure of these parts of the code is recovered, at one go. */
+void names_prepare(struct names *n, const uint32_t *parts, uint32_t count);
+
+/* A procedure or loop of the code. */
+struct code_name {
+	const char *procedure; /* the innermost around it, inlined ones included */
+	const char *chain;     /* "main > relax": the machine's procedure and inlined calls in it */
+	const char *file;      /* "" if unknown; without folders */
+	const char *path;      /* the same with folders */
+	uint32_t first_line, last_line; /* 0 if unknown */
+	bool loop;
+};
+struct code_name names_code(struct names *n, uint32_t part);
+/* One component of a resource's path, of any hierarchy. */
+const char *names_component(struct names *n, uint32_t part);
+/* "the loop matrix.c:31-34 of multiply", "multiply (matrix.c:28)" */
+const char *names_sentence(struct names *n, uint32_t part);

@@ -1,0 +1,97 @@
+#include "diagnose/plumbing.h"
+
+#include <string.h>
+
+#include "diagnose/waits.h"
+#include "flow/flow.h"
+
+static const char *const libraries[] = {
+	"libc.",   "libc-",     "libpthread", "ld-",       "librt",       "libgomp",     "libomp",
+	"libiomp", "libstdc++", "libc++",     "libmpi",    "libopen-pal", "libopen-rte", "libucp",
+	"libucs",  "libuct",    "libpmix",    "libfabric", "libtbb.",
+};
+
+static const char *const calls[] = {
+	"read",
+	"write",
+	"readv",
+	"writev",
+	"pread64",
+	"pwrite64",
+	"pread",
+	"pwrite",
+	"fsync",
+	"fdatasync",
+	"open",
+	"open64",
+	"openat",
+	"openat64",
+	"close",
+	"poll",
+	"ppoll",
+	"select",
+	"pselect",
+	"epoll_wait",
+	"epoll_pwait",
+	"accept",
+	"connect",
+	"send",
+	"sendto",
+	"sendmsg",
+	"recv",
+	"recvfrom",
+	"recvmsg",
+	"nanosleep",
+	"clock_nanosleep",
+	"usleep",
+	"sleep",
+	"wait4",
+	"waitpid",
+	"waitid",
+	"futex",
+	"sendfile",
+	"fwrite",
+	"fread",
+	"fflush",
+	"fputs",
+	"fputc",
+	"fgets",
+	"fgetc",
+	"printf",
+	"fprintf",
+	"puts",
+};
+
+static bool is_library(const char *path)
+{
+	const char *file = strrchr(path, '/');
+	file = file ? file + 1 : path;
+	for (uint32_t i = 0; i < ARRAY_SIZE(libraries); i++)
+		if (!strncmp(file, libraries[i], strlen(libraries[i])))
+			return true;
+	return false;
+}
+
+static bool is_call(const char *name)
+{
+	while (*name == '_')
+		name++;
+	if (!strncmp(name, "libc_", 5) || !strncmp(name, "GI___", 5))
+		name += 5;
+	for (uint32_t i = 0; i < ARRAY_SIZE(calls); i++)
+		if (!strcmp(name, calls[i]))
+			return true;
+	return false;
+}
+
+bool is_plumbing(const struct code_parts *c, uint32_t part)
+{
+	struct code_part p = code_part(c, part);
+	if (!p.code || !p.code->flow)
+		return false;
+	if (is_library(p.code->path))
+		return true;
+	uint32_t count, i = flow_procedure_at(p.code->flow, p.va);
+	const char *name = i == UINT32_MAX ? NULL : flow_procedures(p.code->flow, &count)[i].name;
+	return name && (is_call(name) || waits_kind_of(name) != OBJECT_KINDS);
+}

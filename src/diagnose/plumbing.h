@@ -1,0 +1,7 @@
+/* Code that everybody goes through who waits: the C library, thread and message-passing libraries,
+ * and of programs that have these in them, their best known procedures. Where a program waits is
+ * the place from which it gets there. */
+#pragma once
+#include "diagnose/code.h"
+
+bool is_plumbing(const struct code_parts *c, uint32_t part);

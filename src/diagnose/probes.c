@@ -1,0 +1,389 @@
+#include "diagnose/probes.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+
+static const double fresh_time = 0.06; /* s in which a new probe is watched closely */
+static const double window = 1.0;      /* s that the present cost is of */
+
+void probes_init(struct probes *p, struct engine *g, struct machine *m, struct mapped *mapped,
+		 struct code_parts *code, struct ledger *l)
+{
+	*p = (struct probes){
+		.engine = g, .machine = m, .mapped = mapped, .code = code, .ledger = l};
+}
+
+void probes_release(struct probes *p)
+{
+	vec_each (x, &p->list)
+		vec_free(&x->in);
+	vec_free(&p->list);
+	vec_free(&p->rows);
+	vec_free(&p->told);
+	vec_free(&p->dirty);
+	hashmap_release(&p->at);
+	hashmap_release(&p->subject_at);
+	hashmap_release(&p->row_at);
+}
+
+static struct probe *find(const struct probes *p, uint32_t part)
+{
+	uint32_t i = hashmap_get(&p->at, part);
+	return i == HASHMAP_NONE ? NULL : &p->list.data[i];
+}
+
+static struct probe *make(struct probes *p, uint32_t part)
+{
+	uint32_t next = p->list.len, i = hashmap_add(&p->at, part, next);
+	if (i == next)
+		vec_push(&p->list, (struct probe){.part = part});
+	return &p->list.data[i];
+}
+
+/* ---- in and out ---- */
+
+static void touch(struct probes *p, uint32_t process)
+{
+	vec_each (d, &p->dirty)
+		if (*d == process)
+			return;
+	vec_push(&p->dirty, process);
+}
+
+static bool is_in(const struct probe *x, uint32_t process)
+{
+	vec_each (in, &x->in)
+		if (in->process == process)
+			return true;
+	return false;
+}
+
+static void note_in(struct probes *p, struct probe *x, uint32_t process, uint32_t subject)
+{
+	vec_push(&x->in, (struct probe_in){process, subject});
+	hashmap_put(&p->subject_at, (uint64_t)process << 32 | subject,
+		    (uint32_t)(x - p->list.data));
+}
+
+static void put_in(struct probes *p, struct probe *x, uint32_t process)
+{
+	struct code_part what = code_part(p->code, x->part);
+	struct target *t = p->machine->processes.data[process].target;
+	struct subject_request request = {
+		.code = what.code,
+		.va = what.va,
+		.loop = what.loop,
+		.metrics = 1 << RT_WALL | 1 << RT_CPU,
+	};
+	struct err e;
+	if (!t || is_in(x, process) || !mapped_bias(p->mapped, process, what.code, &request.bias))
+		return;
+	uint32_t subject = engine_add(p->engine, t, &request, &e);
+	if (subject == SUBJECT_NONE) {
+		debug(LOG_SEARCH, 1, "part %u cannot be probed: %s", x->part, e.text);
+		return;
+	}
+	note_in(p, x, process, subject);
+	touch(p, process);
+}
+
+static void take_out(struct probes *p, struct probe *x)
+{
+	vec_each (in, &x->in) {
+		struct target *t = p->machine->processes.data[in->process].target;
+		if (!t)
+			continue;
+		engine_remove(p->engine, t, in->subject);
+		touch(p, in->process);
+	}
+	vec_clear(&x->in);
+}
+
+void probes_want(struct probes *p, uint32_t part)
+{
+	struct probe *x = make(p, part);
+	if (x->users++ || x->state == PROBE_HOT || x->state == PROBE_REFUSED)
+		return;
+	for (uint32_t i = 0; i < p->machine->processes.len; i++)
+		put_in(p, x, i);
+	x->state = x->in.len ? PROBE_IN : PROBE_REFUSED;
+	x->fresh = x->state == PROBE_IN;
+	x->since = -1;
+	x->checked = x->calls;
+	p->put_in += x->fresh;
+	p->refused += !x->fresh;
+}
+
+void probes_drop(struct probes *p, uint32_t part)
+{
+	struct probe *x = find(p, part);
+	if (!x || !x->users || --x->users || x->state != PROBE_IN)
+		return;
+	take_out(p, x);
+	x->state = PROBE_OUT;
+}
+
+bool probes_measure(const struct probes *p, uint32_t part)
+{
+	const struct probe *x = find(p, part);
+	return x && x->state == PROBE_IN;
+}
+
+/* A batch may not be able to put in all that it was given. */
+static void mark_refused(struct probes *p, uint32_t process)
+{
+	const struct target *t = p->machine->processes.data[process].target;
+	vec_each (x, &p->list) {
+		uint32_t kept = 0;
+		if (x->state != PROBE_IN)
+			continue;
+		vec_each (in, &x->in)
+			if (in->process != process ||
+			    engine_refused(t, in->subject) == REFUSED_NONE)
+				x->in.data[kept++] = *in;
+		x->in.len = kept;
+		if (kept)
+			continue;
+		x->state = PROBE_REFUSED;
+		p->refused++;
+	}
+}
+
+bool probes_commit(struct probes *p)
+{
+	bool any = p->dirty.len;
+	vec_each (process, &p->dirty) {
+		struct target *t = p->machine->processes.data[*process].target;
+		struct batch_result b = {0};
+		struct err e;
+		if (!t || !target_alive(t))
+			continue;
+		if (engine_commit(p->engine, t, &b, &e))
+			debug(LOG_SEARCH, 1, "a batch failed: %s", e.text);
+		debug(LOG_SEARCH, 2, "batch: %u patches, %.3f ms pause", b.patches,
+		      1e-6 * (double)b.pause_ns);
+		p->sum.pauses += 1e-9 * (double)b.pause_ns;
+		mark_refused(p, *process);
+	}
+	vec_clear(&p->dirty);
+	double now = now_seconds();
+	vec_each (x, &p->list)
+		if (x->fresh && x->since < 0)
+			x->since = now;
+	p->commits += any;
+	return any;
+}
+
+/* ---- processes come and go ---- */
+
+void probes_forked(struct probes *p, uint32_t parent, uint32_t child)
+{
+	for (uint32_t i = 0; i < p->list.len; i++) {
+		struct probe *x = &p->list.data[i];
+		uint32_t before = x->in.len;
+		for (uint32_t k = 0; k < before; k++)
+			if (x->in.data[k].process == parent)
+				note_in(p, x, child, x->in.data[k].subject);
+	}
+}
+
+void probes_ended(struct probes *p, uint32_t process)
+{
+	vec_each (x, &p->list) {
+		uint32_t kept = 0;
+		vec_each (in, &x->in)
+			if (in->process != process)
+				x->in.data[kept++] = *in;
+		x->in.len = kept;
+	}
+}
+
+void probes_loaded(struct probes *p, uint32_t process)
+{
+	for (uint32_t i = 0; i < p->list.len; i++) {
+		struct probe *x = &p->list.data[i];
+		if (x->users && (x->state == PROBE_IN || x->state == PROBE_OUT))
+			put_in(p, x, process);
+		if (x->users && x->in.len)
+			x->state = PROBE_IN;
+	}
+}
+
+void probes_renew(struct probes *p, uint32_t process)
+{
+	probes_ended(p, process);
+	probes_loaded(p, process);
+}
+
+/* ---- values ---- */
+
+struct stepping {
+	struct probes *p;
+	uint32_t process;
+};
+
+uint32_t probes_part(void *probes, uint32_t process, uint32_t subject)
+{
+	const struct probes *p = probes;
+	uint32_t i = hashmap_get(&p->subject_at, (uint64_t)process << 32 | subject);
+	return i == HASHMAP_NONE ? RESOURCE_NONE : p->list.data[i].part;
+}
+
+static uint32_t row_of(struct probes *p, uint32_t process, const struct path_value *v)
+{
+	const uint64_t key[] = {process, (uint64_t)v->tid << 32 | v->subject, v->recursive};
+	uint32_t next = p->rows.len;
+	uint32_t at = hashmap_add(&p->row_at, hash_bytes(key, sizeof(key), 0), next);
+	if (at == next)
+		vec_push(&p->rows, (struct probe_row){0});
+	return at;
+}
+
+static double call_cost(const struct probes *p)
+{
+	const struct probe_costs *c = engine_probe_costs(p->engine);
+	return 1e-9 * (c->enter + c->exit);
+}
+
+static void on_value(void *ctx, const struct path_value *v)
+{
+	struct stepping *s = ctx;
+	struct probes *p = s->p;
+	uint32_t probe = hashmap_get(&p->subject_at, (uint64_t)s->process << 32 | v->subject);
+	if (probe == HASHMAP_NONE)
+		return;
+	uint32_t at = row_of(p, s->process, v);
+	struct probe_row *r = &p->rows.data[at];
+	if (r->reading != p->reading) {
+		r->reading = p->reading;
+		r->told_cpu_ns = r->told_calls = 0;
+		vec_push(&p->told, at);
+	}
+	r->probe = probe;
+	r->thread = machine_thread_of(p->machine, s->process, v->tid);
+	r->recursive = v->recursive;
+	r->told_cpu_ns += v->total[RT_CPU];
+	r->told_calls += v->calls;
+}
+
+/* What begins inside another activation is in that one's time already. */
+static void take_row(struct probes *p, struct probe_row *r)
+{
+	struct probe *x = &p->list.data[r->probe];
+	if (r->told_cpu_ns > r->cpu_ns && !r->recursive)
+		ledger_add(p->ledger, x->part, r->thread, LEDGER_NONE, AMOUNT_CPU,
+			   1e-9 * (double)(r->told_cpu_ns - r->cpu_ns));
+	if (r->told_calls > r->calls) {
+		uint64_t calls = r->told_calls - r->calls;
+		ledger_add(p->ledger, x->part, r->thread, LEDGER_NONE, AMOUNT_CALLS, (double)calls);
+		x->calls += calls;
+		x->cost += (double)calls * call_cost(p);
+	}
+	r->cpu_ns = r->told_cpu_ns > r->cpu_ns ? r->told_cpu_ns : r->cpu_ns;
+	r->calls = r->told_calls > r->calls ? r->told_calls : r->calls;
+}
+
+static void read_cost(struct probes *p, struct target *t)
+{
+	struct engine_cost c = engine_cost(p->engine, t);
+	p->sum.probes += 1e-9 * (double)c.probe_ns;
+	p->sum.run += 1e-9 * (double)c.run_ns;
+}
+
+static void read_all(struct probes *p)
+{
+	p->reading++;
+	vec_clear(&p->told);
+	for (uint32_t i = 0; i < p->machine->processes.len; i++) {
+		struct stepping s = {p, i};
+		struct target *t = p->machine->processes.data[i].target;
+		if (!t)
+			continue;
+		engine_read(p->engine, t, on_value, &s);
+		read_cost(p, t);
+	}
+	vec_each (row, &p->told)
+		take_row(p, &p->rows.data[*row]);
+	p->sum.time = now_seconds();
+}
+
+void probes_step(struct probes *p)
+{
+	read_all(p);
+	const struct cost_mark *last =
+		&p->marks[(p->marked + ARRAY_SIZE(p->marks) - 1) % ARRAY_SIZE(p->marks)];
+	if (!p->marked || p->sum.time - last->time >= window / (ARRAY_SIZE(p->marks) - 2))
+		p->marks[p->marked++ % ARRAY_SIZE(p->marks)] = p->sum;
+}
+
+/* ---- cost ---- */
+
+static double share_between(const struct cost_mark *a, const struct cost_mark *b)
+{
+	double run = b->run - a->run, time = b->time - a->time;
+	double probes = run > 0 ? (b->probes - a->probes) / run : 0;
+	return probes + (time > 0 ? (b->pauses - a->pauses) / time : 0);
+}
+
+double probes_cost(const struct probes *p)
+{
+	uint32_t n = ARRAY_SIZE(p->marks), have = p->marked < n ? p->marked : n;
+	if (!have)
+		return 0;
+	return share_between(&p->marks[(p->marked - have) % n], &p->sum);
+}
+
+double probes_whole_cost(const struct probes *p)
+{
+	const struct cost_mark start = {.time = p->marked ? p->marks[0].time : p->sum.time};
+	return p->sum.run > 0 ? share_between(&start, &p->sum) : 0;
+}
+
+double probes_cost_of(const struct probes *p, uint32_t part)
+{
+	const struct probe *x = find(p, part);
+	return x ? x->cost : 0;
+}
+
+bool probes_are_fresh(const struct probes *p, double now)
+{
+	vec_each (x, &p->list)
+		if (x->fresh && now - x->since < fresh_time)
+			return true;
+	return false;
+}
+
+static void silence(struct probes *p, struct probe *x, double share)
+{
+	debug(LOG_SEARCH, 1, "part %u is too hot: %.1f %%", x->part, 100 * share);
+	vec_each (in, &x->in) {
+		struct target *t = p->machine->processes.data[in->process].target;
+		if (!t)
+			continue;
+		engine_quiet(p->engine, t, in->subject);
+		touch(p, in->process);
+	}
+	vec_clear(&x->in);
+	x->state = PROBE_HOT;
+	x->fresh = false;
+	p->hot++;
+}
+
+/* A third of what is allowed is too much for one. */
+void probes_check(struct probes *p, double now)
+{
+	static const double least = 0.004; /* s: less says nothing */
+	if (p->max_cost <= 0)
+		return;
+	read_all(p);
+	vec_each (x, &p->list) {
+		double passed = now - x->since;
+		if (x->state != PROBE_IN || !x->fresh || x->since < 0 || passed < least)
+			continue;
+		double share = (double)(x->calls - x->checked) * call_cost(p) / passed;
+		if (share > p->max_cost / 3)
+			silence(p, x, share);
+		else if (passed >= fresh_time)
+			x->fresh = false;
+	}
+}

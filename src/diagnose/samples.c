@@ -1,0 +1,349 @@
+#include "diagnose/samples.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "diagnose/plumbing.h"
+#include "profile/profile.h"
+
+static const double look_pause = 0.04; /* s between looks */
+
+void samples_init(struct samples *s, struct engine *g)
+{
+	*s = (struct samples){.engine = g};
+}
+
+void samples_release(struct samples *s)
+{
+	if (s->sampler)
+		s->sampler->ops->free(s->sampler);
+	vec_free(&s->chain);
+	vec_free(&s->chains);
+	vec_free(&s->parts);
+	hashmap_release(&s->chain_at);
+	vec_free(&s->stamps);
+	vec_free(&s->last);
+	vec_free(&s->holders);
+	hashmap_release(&s->holder_at);
+}
+
+/* ---- a stack as parts of the code ---- */
+
+static const char *name_at(const struct frame *f)
+{
+	uint32_t count,
+		i = f->code && f->code->flow ? flow_procedure_at(f->code->flow, f->va) : UINT32_MAX;
+	const char *name = i == UINT32_MAX ? NULL : flow_procedures(f->code->flow, &count)[i].name;
+	return name ? name : "";
+}
+
+/* What every program and thread begins with, and nobody wrote. */
+static bool is_beginning(const struct frame *f)
+{
+	static const char *const names[] = {
+		"_start",  "__libc_start_main", "start_thread",   "clone",   "clone3",
+		"__clone", "thread_start",      "_dl_start_user", "__clone3"};
+	const char *name = name_at(f);
+	if (!strncmp(name, "__libc_start", 12))
+		return true;
+	for (uint32_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	const char *file = f->code && f->code->path ? strrchr(f->code->path, '/') : NULL;
+	return !*name && file && (!strncmp(file, "/libc.", 6) || !strncmp(file, "/ld-", 4));
+}
+
+static void note_call(struct samples *s, uint32_t from, uint32_t to)
+{
+	if (code_parts_called(s->code, from, to))
+		search_part(s->search, CODE, from, to);
+}
+
+/* From the outermost frame to the innermost. */
+static void find_chain(struct samples *s, const struct walk *w)
+{
+	uint32_t i = w->frames.len;
+	vec_clear(&s->chain);
+	if (w->end != WALK_COMPLETE)
+		return;
+	while (i > 1 && is_beginning(&w->frames.data[i - 1]))
+		i--;
+	while (i-- > 0) {
+		const struct frame *f = &w->frames.data[i];
+		uint32_t before = s->chain.len;
+		if (!f->code || !f->code->flow)
+			continue;
+		code_parts_around(s->code, f->code, f->exact ? f->va : f->va - 1, &s->chain);
+		if (s->chain.len > before)
+			note_call(s, before ? s->chain.data[before - 1] : CODE,
+				  s->chain.data[before]);
+	}
+}
+
+/* ---- what it says ---- */
+
+static bool is_new_here(struct samples *s, uint32_t part)
+{
+	while (s->stamps.len <= part)
+		vec_push(&s->stamps, 0);
+	if (s->stamps.data[part] == s->stamp)
+		return false;
+	s->stamps.data[part] = s->stamp;
+	return true;
+}
+
+static void note_chain(struct samples *s, uint32_t class, uint32_t object, uint32_t node,
+		       double seconds)
+{
+	uint32_t next = s->chains.len;
+	s->seconds[class] += seconds;
+	if (!s->chain.len || node == PROFILE_NONE)
+		return;
+	uint64_t key = hash_bytes(s->chain.data, s->chain.len * sizeof(*s->chain.data),
+				  (uint64_t)object << 2 | class);
+	uint32_t at = hashmap_add(&s->chain_at, key, next);
+	if (at == next) {
+		vec_push(&s->chains, (struct chain){.first = s->parts.len,
+						    .length = s->chain.len,
+						    .object = object,
+						    .node = node,
+						    .class = (uint8_t) class});
+		vec_each (part, &s->chain)
+			vec_push(&s->parts, *part);
+	}
+	s->chains.data[at].seconds += seconds;
+	s->chains.data[at].count++;
+}
+
+static void note_amounts(struct samples *s, uint32_t thread, uint32_t object, double seconds)
+{
+	enum amount what = object == LEDGER_NONE ? AMOUNT_SEEN_CPU : AMOUNT_SEEN_WAIT;
+	s->stamp++;
+	vec_each (part, &s->chain)
+		if (is_new_here(s, *part))
+			ledger_add(s->ledger, *part, thread, object, what, seconds);
+}
+
+static enum object_kind kind_on_stack(const struct walk *w)
+{
+	enum object_kind kind = OBJECT_KINDS;
+	for (uint32_t i = 0; i < w->frames.len && i < 12; i++) {
+		enum object_kind k = waits_kind_of(name_at(&w->frames.data[i]));
+		if (k != OBJECT_KINDS)
+			kind = k; /* the outermost knows best what it is for */
+	}
+	return kind;
+}
+
+static uint32_t class_of(const struct samples *s, uint32_t object)
+{
+	if (object == LEDGER_NONE)
+		return SAMPLE_CPU;
+	uint8_t kind = s->waits->objects.data[object].kind;
+	return object_kinds[kind].hierarchy == SYNC ? SAMPLE_SYNC : SAMPLE_IO;
+}
+
+static void tell_search(struct samples *s, uint32_t thread, uint32_t class)
+{
+	const struct stack_sample x = {.class = (uint8_t) class,
+				       .thread = s->machine->threads.data[thread].part,
+				       .chain = s->chain.data,
+				       .length = s->chain.len,
+				       .weight = 1};
+	if (x.length)
+		search_sample(s->search, &x);
+}
+
+/* Entry points group threads that do the same. */
+static void note_entry(struct samples *s, uint32_t thread)
+{
+	struct machine_thread *t = &s->machine->threads.data[thread];
+	if (t->entry == RESOURCE_NONE && s->chain.len)
+		t->entry = s->chain.data[0];
+}
+
+static void note_place(struct samples *s, uint32_t thread, uint32_t node)
+{
+	while (s->last.len <= thread)
+		vec_push(&s->last, (struct last_place){0});
+	s->last.data[thread] = (struct last_place){node, now_seconds()};
+}
+
+/* Somebody waits for a mutex: where is who has it? As far as that was seen lately. */
+static void note_holder(struct samples *s, uint32_t process, uint32_t object, double seconds)
+{
+	static const double recently = 0.1; /* s */
+	int owner = waits_owner(s->waits, object);
+	uint32_t thread = owner ? machine_thread_of(s->machine, process, owner) : THREAD_NONE;
+	if (thread >= s->last.len || now_seconds() - s->last.data[thread].time > recently)
+		return;
+	uint32_t node = s->last.data[thread].node;
+	const uint32_t key[] = {object, thread, node};
+	uint32_t next = s->holders.len;
+	uint32_t at = hashmap_add(&s->holder_at, hash_bytes(key, sizeof(key), 0), next);
+	if (at == next)
+		vec_push(&s->holders, (struct holder){object, thread, node, 0});
+	s->holders.data[at].seconds += seconds;
+}
+
+/* A stack that waits ends in plumbing: nobody needs to know. */
+static void leave_plumbing(struct samples *s)
+{
+	while (s->chain.len > 1 && is_plumbing(s->code, vec_last(&s->chain)))
+		s->chain.len--;
+}
+
+static void note_wait(struct samples *s, uint32_t process, uint32_t thread, const struct walk *w,
+		      uint32_t node, double seconds)
+{
+	struct wait_now now = waits_now(s->waits, thread);
+	if (now.object == LEDGER_NONE)
+		return;
+	waits_learn(s->waits, now.object, kind_on_stack(w));
+	uint32_t object = s->waits->objects.data[now.object].merged != LEDGER_NONE
+				  ? s->waits->objects.data[now.object].merged
+				  : now.object;
+	const struct machine_thread *t = &s->machine->threads.data[thread];
+	leave_plumbing(s);
+	if (t->counted && !object_kinds[s->waits->objects.data[object].kind].joins) {
+		note_amounts(s, thread, object, seconds);
+		note_chain(s, class_of(s, object), object, node, seconds);
+		tell_search(s, thread, class_of(s, object));
+	}
+	note_holder(s, process, object, seconds);
+}
+
+/* Without a node it is no part of the profile, but tells the search where the program is. */
+static void note_stack(struct samples *s, int pid, int tid, const struct walk *w, bool waits,
+		       uint32_t node, double seconds)
+{
+	uint32_t process = machine_process_of_pid(s->machine, pid);
+	if (process == UINT32_MAX)
+		return;
+	uint32_t thread = machine_thread_of(s->machine, process, tid);
+	find_chain(s, w);
+	note_entry(s, thread);
+	s->count++;
+	if (waits) {
+		note_wait(s, process, thread, w, node, seconds);
+		return;
+	}
+	note_amounts(s, thread, LEDGER_NONE, seconds);
+	note_chain(s, SAMPLE_CPU, LEDGER_NONE, node, seconds);
+	tell_search(s, thread, SAMPLE_CPU);
+}
+
+/* ---- from the sampler ---- */
+
+static struct target *target_of(const struct samples *s, int pid)
+{
+	uint32_t process = machine_process_of_pid(s->machine, pid);
+	return process == UINT32_MAX ? NULL : s->machine->processes.data[process].target;
+}
+
+/* The program may be in code that probes have moved. */
+static void before_sample(void *ctx, struct sample *sample)
+{
+	const struct target *t = target_of(ctx, sample->pid);
+	if (t && sample->registers.known)
+		engine_original(t, &sample->registers.pc);
+}
+
+/* It has its place in the profile. */
+static void on_placed(void *ctx, const struct sample *sample, const struct walk *w, uint32_t node)
+{
+	struct samples *s = ctx;
+	uint32_t process = machine_process_of_pid(s->machine, sample->pid);
+	if (!w || process == UINT32_MAX)
+		return;
+	note_stack(s, sample->pid, sample->tid, w, sample->blocked, node,
+		   1e-9 * (double)sample->weight);
+	note_place(s, machine_thread_of(s->machine, process, sample->tid), node);
+}
+
+void samples_open(struct samples *s, unsigned hz, char *note, size_t size)
+{
+	struct sampler_options o = {.event_count = 1, .hz = hz, .wall = true, .max_stack = 16384};
+	struct err e;
+	s->sink->before = before_sample;
+	s->sink->placed = on_placed;
+	s->sink->ctx = s;
+	o.sink = sink_callbacks(s->sink);
+	int rc = event_find(&o.events[0], "cpu-clock", &e);
+	rc = rc ? rc : perf_sampler_new(&s->sampler, &o, &e);
+	if (rc) {
+		s->sampler = NULL;
+		snprintf(note, size, "%s", e.text);
+	} else {
+		snprintf(note, size, "%s", s->sampler->note);
+	}
+	paths_init(&s->sink->paths, s->sampler);
+}
+
+void samples_watch(struct samples *s, int pid)
+{
+	struct err e;
+	if (s->sampler && s->sampler->ops->watch(s->sampler, pid, true, false, &e)) {
+		s->sampler->ops->free(s->sampler);
+		s->sampler = NULL;
+	}
+}
+
+void samples_take(struct samples *s)
+{
+	struct err ignored;
+	if (s->sampler)
+		s->sampler->ops->run(s->sampler, 0, &ignored);
+}
+
+/* ---- from stops ---- */
+
+/* Where there is no sampler, they are all there is: each stands for the time since the last look.
+ */
+static uint32_t add_to_profile(struct samples *s, int pid, int tid, const struct walk *w,
+			       bool waits, double seconds)
+{
+	struct watched_thread *t = watched_thread(&s->sink->watched, pid, tid);
+	uint32_t node = insert_path(&s->sink->images, t, w);
+	uint32_t metric = waits ? s->sink->wait_metric : s->metric;
+	if (waits)
+		node = profile_child(s->sink->profile, node, NODE_WAIT, PROFILE_NONE, 0);
+	profile_add(s->sink->profile, node, watched_row(&s->sink->watched, t), metric, 1,
+		    (uint64_t)(seconds * 1e9));
+	profile_count(s->sink->profile, walk_end_name[w->end], 1);
+	return node;
+}
+
+static void on_walk(void *ctx, struct target *t, int tid, const struct walk *w, bool in_call)
+{
+	struct samples *s = ctx;
+	double seconds = s->sampler ? 0 : now_seconds() - s->looked;
+	uint32_t node = s->sampler ? PROFILE_NONE
+				   : add_to_profile(s, target_pid(t), tid, w, in_call, seconds);
+	note_stack(s, target_pid(t), tid, w, in_call, node, seconds);
+}
+
+void samples_take_walks(struct samples *s)
+{
+	engine_walks(s->engine, on_walk, s);
+	s->looked = now_seconds();
+}
+
+void samples_look(struct samples *s, double now)
+{
+	struct err ignored;
+	if (s->sampler || now - s->looked < look_pause)
+		return;
+	vec_each (p, &s->machine->processes)
+		if (p->target && target_alive(p->target))
+			engine_look(s->engine, p->target, &ignored);
+	samples_take_walks(s);
+}
+
+void samples_finish(struct samples *s)
+{
+	if (s->sampler)
+		s->sampler->ops->finish(s->sampler);
+	sink_finish(s->sink);
+}

@@ -1,0 +1,68 @@
+/* Stacks as they are seen: by a sampler while the program runs, or by looking at it where perf is
+ * not permitted, and at every stop for a change. They become the profile that reports are made of,
+ * samples for the search, and amounts for what probes cannot measure. */
+#pragma once
+#include "diagnose/code.h"
+#include "diagnose/waits.h"
+#include "record/sink.h"
+#include "search/search.h"
+
+/* Where the thread that holds a contended lock was. */
+struct holder {
+	uint32_t object, thread;
+	uint32_t node;  /* of the profile: its innermost frame */
+	double seconds; /* that others waited meanwhile, as far as that was seen */
+};
+
+/* All samples with the same stack, as far as the search knows it, and the same object. */
+struct chain {
+	uint32_t first, length; /* parts, outermost first, in samples.parts */
+	uint32_t object;        /* LEDGER_NONE: it computed */
+	uint32_t node;          /* of the profile: one of those that it stands for */
+	uint8_t class;          /* enum sample_class */
+	double seconds;
+	uint32_t count;
+};
+
+struct last_place {
+	uint32_t node;
+	double time;
+};
+
+struct samples {
+	struct engine *engine;
+	struct search *search;
+	struct code_parts *code;
+	struct machine *machine;
+	struct waits *waits;
+	struct ledger *ledger;
+	struct sink *sink;
+	struct sampler *sampler; /* NULL: perf is not permitted */
+	uint32_t metric;         /* of the profile: time on a processor */
+	resource_list chain;     /* of the sample at hand */
+	VEC(struct chain) chains;
+	resource_list parts;
+	struct hashmap chain_at;
+	double seconds[SAMPLE_CLASSES]; /* of all samples that count, also those without a chain */
+	VEC(uint32_t) stamps;           /* by part: the last sample that had it */
+	uint32_t stamp;
+	VEC(struct last_place) last; /* by thread */
+	VEC(struct holder) holders;
+	struct hashmap holder_at;
+	double looked; /* s: when the program was last looked at */
+	uint64_t count;
+};
+
+void samples_init(struct samples *s, struct engine *g);
+/* Perf, if it is permitted; else *note says why not. */
+void samples_open(struct samples *s, unsigned hz, char *note, size_t size);
+void samples_release(struct samples *s);
+
+void samples_watch(struct samples *s, int pid);
+/* Takes in what there is. */
+void samples_take(struct samples *s);
+/* Where there is no sampler: stops the program for a look, if it is time to. */
+void samples_look(struct samples *s, double now);
+/* The stacks of stops since the last time. */
+void samples_take_walks(struct samples *s);
+void samples_finish(struct samples *s);

@@ -1,0 +1,144 @@
+/* What to do next, as far as the data supports it: rules in the order of what they are worth, at
+ * most three of them told. */
+#include <unistd.h>
+
+#include "diagnose/findings.h"
+
+enum { MOST_STEPS = 3 };
+
+struct advising {
+	struct telling *t;
+	uint32_t told;
+};
+
+#define advise(a, ...)                                                                             \
+	do {                                                                                       \
+		if ((a)->told++ < MOST_STEPS)                                                      \
+			remark((a)->t, PROFILE_NONE, "step", __VA_ARGS__);                         \
+	} while (0)
+
+static const struct wait_object *object_of(const struct telling *t, const struct candidate *c)
+{
+	return c->object == LEDGER_NONE ? NULL : &t->d->own->waits.objects.data[c->object];
+}
+
+/* The same lock from two paths. */
+static void same_object(struct advising *a)
+{
+	struct telling *t = a->t;
+	for (uint32_t i = 0; i < t->list.len; i++)
+		for (uint32_t k = i + 1; k < t->list.len; k++) {
+			const struct candidate *x = &t->list.data[i], *y = &t->list.data[k];
+			const struct wait_object *o = object_of(t, x);
+			if (!o || x->object != y->object || x->part == y->part ||
+			    x->hypothesis != y->hypothesis || o->kind == OBJECT_SLEEP)
+				continue;
+			advise(a,
+			       "%s and %s wait for the same %s %s: two locks, or less work under "
+			       "this one, would let them go on side by side",
+			       names_sentence(t->names, x->part), names_sentence(t->names, y->part),
+			       object_kinds[o->kind].name, o->name);
+		}
+}
+
+static void small_operations(struct advising *a)
+{
+	vec_each (c, &a->t->list) {
+		const struct wait_object *o = object_of(a->t, c);
+		if (c->hypothesis != SMALL_IO || !o || !o->count)
+			continue;
+		advise(a,
+		       "%.0f operations a second move %.0f bytes each on average: gather them in a "
+		       "buffer, and make them permanent (fsync) less often",
+		       (double)o->count / a->t->d->seconds, (double)o->bytes / (double)o->count);
+	}
+}
+
+static void lock_held(struct advising *a)
+{
+	vec_each (c, &a->t->list) {
+		const struct wait_object *o = object_of(a->t, c);
+		if (!o ||
+		    (o->kind != OBJECT_MUTEX && o->kind != OBJECT_RWLOCK && o->kind != OBJECT_SPIN))
+			continue;
+		advise(a, "do less while %s %s is held, or split what it guards",
+		       object_kinds[o->kind].name, o->name);
+		return;
+	}
+}
+
+static void uneven_work(struct advising *a)
+{
+	vec_each (c, &a->t->list)
+		if (c->hypothesis == IMBALANCE && c->part != CODE)
+			advise(a,
+			       "share the work of %s more evenly: that could save up to %.0f %% of "
+			       "the run",
+			       names_sentence(a->t->names, c->part), 100 * c->share);
+}
+
+/* Times that a part was begun a second, while it was measured; 0 if it was not. */
+static double begun_per_second(const struct diagnosis *d, const struct candidate *c, uint32_t part)
+{
+	double calls = 0;
+	const struct experiment *e = search_get(d->own->search, c->experiment);
+	ledger_each(x, &d->own->ledger, part) calls += x->amount[AMOUNT_CALLS];
+	return e->observed > 0 ? calls / e->observed : 0;
+}
+
+/* The outermost loop around the finding that takes nearly all of it and is begun rarely. */
+static void worth_dividing(struct advising *a)
+{
+	struct telling *t = a->t;
+	const struct samples *s = &t->d->own->samples;
+	struct machine_span span = machine_span(&t->d->own->machine, MACHINE);
+	double cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
+	vec_each (c, &t->list) {
+		if (c->hypothesis != CPU_BOUND || c->share < 0.4 || c->chain == UINT32_MAX ||
+		    cpus < 2 || span.cpu > 1.3 * span.time)
+			continue;
+		const struct chain *chain = &s->chains.data[c->chain];
+		for (uint32_t i = 0; i < chain->length; i++) {
+			uint32_t part = s->parts.data[chain->first + i];
+			if (!code_part(t->d->own->code, part).loop)
+				continue;
+			advise(a,
+			       "one processor of %.0f is used: if the iterations of %s do not "
+			       "depend on each other, they can be divided among threads",
+			       cpus, names_sentence(t->names, part));
+			return;
+		}
+	}
+}
+
+/* Many short calls: what they cost is the calling, too. */
+static void called_often(struct advising *a)
+{
+	struct telling *t = a->t;
+	vec_each (c, &t->list) {
+		double rate = c->hypothesis == CPU_BOUND && c->part != CODE
+				      ? begun_per_second(t->d, c, c->part)
+				      : 0;
+		bool loop = c->part != CODE && code_part(t->d->own->code, c->part).loop;
+		if (rate < 50000)
+			continue;
+		advise(a, "%s is %s about %.0f thousand times a second, %.2g us each: %s",
+		       names_sentence(t->names, c->part), loop ? "entered" : "called", rate / 1000,
+		       1e6 * c->share / rate,
+		       loop ? "its trips are short; 'sonde count' tells how many iterations they "
+			      "have"
+			    : "fewer calls, each for more, may pay");
+		return;
+	}
+}
+
+void add_steps(struct telling *t)
+{
+	struct advising a = {t, 0};
+	same_object(&a);
+	small_operations(&a);
+	uneven_work(&a);
+	lock_held(&a);
+	worth_dividing(&a);
+	called_often(&a);
+}

@@ -1,0 +1,441 @@
+#include "diagnose/waits.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "process/memory.h"
+
+const struct object_kind_row object_kinds[OBJECT_KINDS] = {
+	[OBJECT_MUTEX] = {"mutex", SYNC, false, false},
+	[OBJECT_RWLOCK] = {"rwlock", SYNC, false, false},
+	[OBJECT_CONDITION] = {"condition", SYNC, true, false},
+	[OBJECT_BARRIER] = {"barrier", SYNC, false, false},
+	[OBJECT_SEMAPHORE] = {"semaphore", SYNC, true, false},
+	[OBJECT_JOIN] = {"join", SYNC, false, true},
+	[OBJECT_SPIN] = {"spin", SYNC, false, false},
+	[OBJECT_OPENMP] = {"openmp", SYNC, false, false},
+	[OBJECT_MESSAGE] = {"message", SYNC, false, false},
+	[OBJECT_PROCESS] = {"process", SYNC, false, true},
+	[OBJECT_SLEEP] = {"sleep", SYNC, true, false},
+	[OBJECT_FUTEX] = {"futex", SYNC, true, false},
+	[OBJECT_FILE] = {"file", FILES, false, false},
+	[OBJECT_PIPE] = {"pipe", FILES, true, false},
+	[OBJECT_SOCKET] = {"socket", FILES, true, false},
+	[OBJECT_DEVICE] = {"device", FILES, true, false},
+	[OBJECT_OTHER] = {"other", FILES, true, false},
+};
+
+/* An object becomes a part of the search when it has taken so long; before that, its kind should be
+ * known, but not for ever. */
+static const double noticeable = 0.02, patience = 0.5; /* s */
+
+/* Within a condition variable of glibc, what threads wait for: the signals of its two groups. */
+enum { CONDITION_SIGNALS = 40 };
+/* Within a mutex of glibc: the thread that has locked it. */
+enum { MUTEX_OWNER = 8 };
+
+void waits_init(struct waits *w, struct machine *m, struct mapped *mapped, struct ledger *l,
+		struct arena *a)
+{
+	*w = (struct waits){.machine = m, .mapped = mapped, .ledger = l, .arena = a};
+}
+
+void waits_release(struct waits *w)
+{
+	vec_free(&w->objects);
+	vec_free(&w->rows);
+	vec_free(&w->told);
+	vec_free(&w->now);
+	vec_free(&w->news);
+	hashmap_release(&w->object_at);
+	hashmap_release(&w->row_at);
+}
+
+/* ---- kinds ---- */
+
+static const struct {
+	const char *name; /* or the beginning of it, with a star behind */
+	uint8_t kind;
+} procedures[] = {
+	{"pthread_mutex_lock", OBJECT_MUTEX},
+	{"pthread_mutex_timedlock", OBJECT_MUTEX},
+	{"pthread_mutex_clocklock", OBJECT_MUTEX},
+	{"__lll_lock_wait*", OBJECT_MUTEX},
+	{"pthread_rwlock_*", OBJECT_RWLOCK},
+	{"pthread_cond_*", OBJECT_CONDITION},
+	{"pthread_barrier_wait", OBJECT_BARRIER},
+	{"sem_wait*", OBJECT_SEMAPHORE},
+	{"sem_timedwait*", OBJECT_SEMAPHORE},
+	{"sem_clockwait*", OBJECT_SEMAPHORE},
+	{"pthread_join", OBJECT_JOIN},
+	{"pthread_timedjoin_np", OBJECT_JOIN},
+	{"pthread_clockjoin_np", OBJECT_JOIN},
+	{"__pthread_clockjoin_ex", OBJECT_JOIN},
+	{"thrd_join", OBJECT_JOIN},
+	{"pthread_spin_lock", OBJECT_SPIN},
+	{"GOMP_*", OBJECT_OPENMP},
+	{"gomp_*", OBJECT_OPENMP},
+	{"omp_*", OBJECT_OPENMP},
+	{"__kmpc_*", OBJECT_OPENMP},
+	{"__kmp_*", OBJECT_OPENMP},
+	{"MPI_*", OBJECT_MESSAGE},
+	{"PMPI_*", OBJECT_MESSAGE},
+};
+
+/* Without the underscores of a library's own names. */
+static const char *bare(const char *name)
+{
+	while (name[0] == '_' && strncmp(name, "__lll", 5) != 0 && strncmp(name, "__kmp", 5) != 0 &&
+	       strncmp(name, "__pthread_clockjoin", 19) != 0)
+		name++;
+	return name;
+}
+
+enum object_kind waits_kind_of(const char *procedure)
+{
+	procedure = bare(procedure);
+	for (uint32_t i = 0; i < ARRAY_SIZE(procedures); i++) {
+		const char *name = procedures[i].name;
+		size_t n = strcspn(name, "*");
+		size_t length = strcspn(procedure, "@");
+		if (!strncmp(procedure, name, n) && (name[n] || length == n))
+			return procedures[i].kind;
+	}
+	return OBJECT_KINDS;
+}
+
+static enum object_kind kind_of_call(uint32_t call)
+{
+	switch (call) {
+	case SYS_futex:
+#ifdef SYS_futex_waitv
+	case SYS_futex_waitv:
+#endif
+		return OBJECT_FUTEX;
+	case SYS_semop:
+	case SYS_semtimedop: return OBJECT_SEMAPHORE;
+	case SYS_waitid:
+	case SYS_wait4: return OBJECT_PROCESS;
+	case SYS_nanosleep:
+	case SYS_clock_nanosleep:
+	case SYS_rt_sigtimedwait:
+	case SYS_rt_sigsuspend:
+#ifdef SYS_pause
+	case SYS_pause:
+#endif
+		return OBJECT_SLEEP;
+	default: return OBJECT_OTHER;
+	}
+}
+
+/* ---- names ---- */
+
+/* The kind of a file by what /proc calls it. */
+static enum object_kind kind_of_file(const char *path)
+{
+	if (!strncmp(path, "pipe:", 5))
+		return OBJECT_PIPE;
+	if (!strncmp(path, "socket:", 7))
+		return OBJECT_SOCKET;
+	if (!strncmp(path, "/dev/", 5))
+		return OBJECT_DEVICE;
+	return path[0] == '/' ? OBJECT_FILE : OBJECT_OTHER;
+}
+
+static void name_file(struct waits *w, struct wait_object *o)
+{
+	char link[64], path[1024];
+	int pid = w->machine->processes.data[o->process].pid;
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", pid, (int)o->id);
+	ssize_t n = (int64_t)o->id >= 0 ? readlink(link, path, sizeof(path) - 1) : -1;
+	if (n <= 0) {
+		o->name = "files being opened, polled or synchronised";
+		return;
+	}
+	path[n] = 0;
+	o->kind = (uint8_t)kind_of_file(path);
+	o->name = arena_strdup(w->arena, path);
+	o->named = true;
+}
+
+/* Larger variables hold several things. */
+enum { SMALL_VARIABLE = 64 };
+
+static void name_memory(struct waits *w, struct wait_object *o)
+{
+	uint64_t offset, size;
+	const char *variable = mapped_variable(w->mapped, o->process, o->id, &offset, &size);
+	o->named = variable;
+	if (!variable)
+		o->name = arena_printf(w->arena, "0x%llx", (unsigned long long)o->id);
+	else if (!offset || size <= SMALL_VARIABLE)
+		o->name = arena_strdup(w->arena, variable);
+	else
+		o->name = arena_printf(w->arena, "%s+%llu", variable, (unsigned long long)offset);
+}
+
+static void name_object(struct waits *w, struct wait_object *o)
+{
+	if (object_kinds[o->kind].hierarchy == FILES)
+		name_file(w, o);
+	else if (o->kind == OBJECT_SLEEP)
+		o->name = "sleep", o->named = true;
+	else if (o->kind == OBJECT_PROCESS)
+		o->name = "a child process", o->named = true;
+	else
+		name_memory(w, o);
+}
+
+/* ---- objects ---- */
+
+static uint64_t object_key(uint32_t process, enum object_kind kind, uint64_t id)
+{
+	bool memory = object_kinds[kind].hierarchy == SYNC;
+	const uint64_t key[] = {process, memory, id};
+	return hash_bytes(key, sizeof(key), 0);
+}
+
+static uint32_t add_object(struct waits *w, uint32_t process, enum object_kind kind, uint64_t id)
+{
+	uint32_t next = w->objects.len;
+	uint32_t at = hashmap_add(&w->object_at, object_key(process, kind, id), next);
+	if (at != next)
+		return at;
+	vec_push(&w->objects, (struct wait_object){.kind = (uint8_t)kind,
+						   .process = process,
+						   .id = id,
+						   .part = RESOURCE_NONE,
+						   .first = w->time,
+						   .merged = LEDGER_NONE});
+	name_object(w, &w->objects.data[next]);
+	return next;
+}
+
+static const char *procedure_name(const struct waits *w, uint32_t process, uint64_t pc)
+{
+	struct target *t = w->machine->processes.data[process].target;
+	struct place p = t ? space_find(target_space(t), pc) : (struct place){0};
+	uint32_t count,
+		i = p.code && p.code->flow ? flow_procedure_at(p.code->flow, p.va) : UINT32_MAX;
+	const struct procedure *list =
+		i == UINT32_MAX ? NULL : flow_procedures(p.code->flow, &count);
+	return list && list[i].name ? list[i].name : "";
+}
+
+/* What spins has no system call to tell its kind; some of it has no object either. */
+static uint32_t spinning_object(struct waits *w, uint32_t process, const struct wait_value *v)
+{
+	const char *name = procedure_name(w, process, v->pc);
+	enum object_kind kind = waits_kind_of(name);
+	if (kind == OBJECT_KINDS)
+		kind = OBJECT_SPIN;
+	bool has_object = kind == OBJECT_SPIN || strstr(name, "lock");
+	uint32_t at = add_object(w, process, kind, has_object ? v->object : v->pc);
+	struct wait_object *o = &w->objects.data[at];
+	if (!has_object && !o->named) {
+		o->name = arena_strdup(w->arena, name);
+		o->named = true;
+	}
+	return at;
+}
+
+static uint32_t find_object(struct waits *w, uint32_t process, const struct wait_value *v)
+{
+	if (v->call == UINT32_MAX)
+		return spinning_object(w, process, v);
+	enum object_kind kind = kind_of_call(v->call);
+	bool one = kind == OBJECT_SLEEP || kind == OBJECT_PROCESS;
+	uint32_t at = add_object(w, process, kind, one ? (uint64_t)kind : v->object);
+	while (w->objects.data[at].merged != LEDGER_NONE)
+		at = w->objects.data[at].merged;
+	return at;
+}
+
+/* Both words of a condition variable are one object. */
+static void merge_condition(struct waits *w, uint32_t object)
+{
+	struct wait_object o = w->objects.data[object];
+	uint64_t base = (o.id & ~UINT64_C(7)) - CONDITION_SIGNALS;
+	uint32_t whole = add_object(w, o.process, OBJECT_CONDITION, base);
+	if (whole == object)
+		return;
+	w->objects.data[whole].kind = OBJECT_CONDITION;
+	w->objects.data[whole].seconds += o.seconds;
+	w->objects.data[whole].count += o.count;
+	w->objects.data[object].merged = whole;
+}
+
+void waits_learn(struct waits *w, uint32_t object, enum object_kind kind)
+{
+	struct wait_object *o = &w->objects.data[object];
+	if (o->kind != OBJECT_FUTEX || kind == OBJECT_KINDS || o->part != RESOURCE_NONE)
+		return;
+	if (kind == OBJECT_CONDITION)
+		merge_condition(w, object);
+	else
+		o->kind = (uint8_t)kind;
+}
+
+int waits_owner(const struct waits *w, uint32_t object)
+{
+	const struct wait_object *o = &w->objects.data[object];
+	int owner = 0;
+	if (o->kind != OBJECT_MUTEX)
+		return 0;
+	int pid = w->machine->processes.data[o->process].pid;
+	return memory_read(pid, o->id + MUTEX_OWNER, &owner, sizeof(owner)) == sizeof(owner) ? owner
+											     : 0;
+}
+
+static uint32_t new_part(struct waits *w, uint32_t parent, uint64_t key)
+{
+	struct resources *r = w->machine->resources;
+	uint32_t before = r->list.len, part = resources_child(r, parent, key);
+	if (part == before)
+		vec_push(&w->news, part);
+	return part;
+}
+
+static void register_object(struct waits *w, uint32_t object)
+{
+	struct wait_object *o = &w->objects.data[object];
+	if (o->part != RESOURCE_NONE || o->seconds < noticeable)
+		return;
+	if (o->kind == OBJECT_FUTEX && w->time - o->first < patience)
+		return;
+	uint32_t kind = new_part(w, object_kinds[o->kind].hierarchy, o->kind);
+	o->part = new_part(w, kind, object);
+}
+
+/* ---- steps ---- */
+
+struct stepping {
+	struct waits *w;
+	uint32_t process;
+	subject_part part_of;
+	void *ctx;
+};
+
+static double seconds_between(uint64_t from, uint64_t to)
+{
+	return to > from ? 1e-9 * (double)(to - from) : 0;
+}
+
+static uint32_t row_of(struct waits *w, uint32_t process, const struct wait_value *v)
+{
+	const uint64_t key[] = {process, (uint64_t)v->tid << 32 | v->subject, v->pc, v->object};
+	uint32_t next = w->rows.len;
+	uint32_t at = hashmap_add(&w->row_at, hash_bytes(key, sizeof(key), 0), next);
+	if (at == next)
+		vec_push(&w->rows, (struct wait_row){0});
+	return at;
+}
+
+/* What the whole thread did. */
+static void note_thread(struct waits *w, uint32_t thread, uint32_t object, double seconds)
+{
+	struct machine_thread *t = &w->machine->threads.data[thread];
+	const struct object_kind_row *kind = &object_kinds[w->objects.data[object].kind];
+	t->waited += seconds;
+	t->idled += kind->idles ? seconds : 0;
+	t->joined += kind->joins ? seconds : 0;
+}
+
+static void note_object(struct wait_object *o, const struct wait_row *r, double seconds,
+			double small)
+{
+	o->seconds += seconds;
+	o->small_seconds += small;
+	o->count += r->told.count - r->last.count;
+	o->bytes += r->told.bytes - r->last.bytes;
+	o->small_count += r->told.small_count - r->last.small_count;
+}
+
+static void note_now(struct waits *w, uint32_t thread, uint32_t object, const struct wait_value *v)
+{
+	while (w->now.len <= thread)
+		vec_push(&w->now, (struct wait_now){.object = LEDGER_NONE});
+	w->now.data[thread] =
+		(struct wait_now){object, v->object, w->time - 1e-9 * (double)v->since_ns};
+}
+
+static void add_amounts(struct waits *w, const struct wait_row *r, double seconds, double small)
+{
+	const struct object_kind_row *kind = &object_kinds[w->objects.data[r->object].kind];
+	if (!w->machine->threads.data[r->thread].counted || kind->joins)
+		return;
+	ledger_add(w->ledger, r->part, r->thread, r->object, AMOUNT_WAIT, seconds);
+	if (small > 0)
+		ledger_add(w->ledger, r->part, r->thread, r->object, AMOUNT_SMALL, small);
+	if (r->spins)
+		ledger_add(w->ledger, r->part, r->thread, r->object, AMOUNT_SPIN, seconds);
+}
+
+static void on_value(void *ctx, const struct wait_value *v)
+{
+	struct stepping *s = ctx;
+	struct waits *w = s->w;
+	bool all = v->subject == SUBJECT_NONE;
+	uint32_t part = all ? CODE : s->part_of(s->ctx, s->process, v->subject);
+	if (part == RESOURCE_NONE)
+		return;
+	uint32_t at = row_of(w, s->process, v);
+	uint32_t object = find_object(w, s->process, v);
+	struct wait_row *r = &w->rows.data[at];
+	if (r->step != w->step) {
+		r->step = w->step;
+		r->told = (struct wait_sums){0};
+		vec_push(&w->told, at);
+	}
+	r->part = part;
+	r->thread = machine_thread_of(w->machine, s->process, v->tid);
+	r->object = object;
+	r->spins = v->call == UINT32_MAX;
+	r->told.wall_ns += v->wall_ns;
+	r->told.small_ns += v->small_ns;
+	r->told.count += v->count;
+	r->told.bytes += v->bytes;
+	r->told.small_count += v->small_count;
+	if (all && v->since_ns)
+		note_now(w, r->thread, object, v);
+}
+
+static void take_row(struct waits *w, struct wait_row *r)
+{
+	double seconds = seconds_between(r->last.wall_ns, r->told.wall_ns);
+	double small = seconds_between(r->last.small_ns, r->told.small_ns);
+	if (r->part == CODE) {
+		note_thread(w, r->thread, r->object, seconds);
+		note_object(&w->objects.data[r->object], r, seconds, small);
+	}
+	if (seconds > 0)
+		add_amounts(w, r, seconds, small);
+	r->last = r->told;
+}
+
+void waits_step(struct waits *w, struct engine *g, subject_part part_of, void *ctx)
+{
+	w->time = w->machine->time;
+	w->step++;
+	vec_clear(&w->told);
+	vec_each (n, &w->now)
+		n->object = LEDGER_NONE;
+	for (uint32_t i = 0; i < w->machine->processes.len; i++) {
+		struct stepping s = {w, i, part_of, ctx};
+		struct target *t = w->machine->processes.data[i].target;
+		if (t)
+			engine_waits(g, t, on_value, &s);
+	}
+	vec_each (row, &w->told)
+		take_row(w, &w->rows.data[*row]);
+	for (uint32_t i = 0; i < w->objects.len; i++)
+		register_object(w, i);
+}
+
+struct wait_now waits_now(const struct waits *w, uint32_t thread)
+{
+	return thread < w->now.len ? w->now.data[thread] : (struct wait_now){.object = LEDGER_NONE};
+}

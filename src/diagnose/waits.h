@@ -1,0 +1,101 @@
+/* What threads wait for: synchronisation objects and files, found as threads are seen waiting, with
+ * the time that each took, from what the runtime keeps (probe/engine.h, engine_waits()).
+ *
+ * A futex is a word in memory: which kind of object it belongs to is told by the stack of a thread
+ * that waits for it. A descriptor is what /proc says that it leads to. */
+#pragma once
+#include "diagnose/machine.h"
+#include "diagnose/mapped.h"
+
+enum object_kind {
+	OBJECT_MUTEX,
+	OBJECT_RWLOCK,
+	OBJECT_CONDITION,
+	OBJECT_BARRIER,
+	OBJECT_SEMAPHORE,
+	OBJECT_JOIN,
+	OBJECT_SPIN,
+	OBJECT_OPENMP,
+	OBJECT_MESSAGE,
+	OBJECT_PROCESS,
+	OBJECT_SLEEP,
+	OBJECT_FUTEX, /* none of these, or not known yet */
+	OBJECT_FILE,
+	OBJECT_PIPE,
+	OBJECT_SOCKET,
+	OBJECT_DEVICE,
+	OBJECT_OTHER,
+	OBJECT_KINDS,
+};
+
+struct object_kind_row {
+	const char *name;
+	uint8_t hierarchy; /* SYNC or FILES */
+	bool idles;        /* who waits for it may have nothing to do */
+	bool joins;        /* it ends when a thread or process does */
+};
+extern const struct object_kind_row object_kinds[OBJECT_KINDS];
+
+struct wait_object {
+	uint8_t kind;
+	uint32_t process;
+	uint64_t id;      /* address of the object, or descriptor */
+	const char *name; /* of the variable, path of the file, ...; never NULL */
+	bool named;       /* its name is more than an address */
+	uint32_t part;    /* RESOURCE_NONE until it has taken some time */
+	double first;     /* s: when it was first seen */
+	double seconds;   /* of all threads, counted or not */
+	uint64_t count, bytes, small_count;
+	double small_seconds;
+	uint32_t merged; /* the object that this turned out to be a part of; or LEDGER_NONE */
+};
+
+struct wait_now {
+	uint32_t object; /* LEDGER_NONE: it does not wait */
+	uint64_t address;
+	double since; /* s */
+};
+
+struct wait_row {
+	uint32_t part, thread, object;
+	bool spins;
+	/* Up to the last step; and, during a step, up to now: one may be told in pieces. */
+	struct wait_sums {
+		uint64_t wall_ns, small_ns, count, bytes, small_count;
+	} last, told;
+	uint32_t step; /* in which it was last told */
+};
+
+struct waits {
+	struct machine *machine;
+	struct mapped *mapped;
+	struct ledger *ledger;
+	struct arena *arena;
+	VEC(struct wait_object) objects;
+	struct hashmap object_at; /* hash of process, class and address -> object */
+	VEC(struct wait_row) rows;
+	struct hashmap row_at;
+	VEC(uint32_t) told; /* rows, in this step */
+	uint32_t step;
+	VEC(struct wait_now) now; /* by thread of the machine */
+	VEC(uint32_t) news;       /* parts that are new: the search does not know them yet */
+	double time;
+};
+
+void waits_init(struct waits *w, struct machine *m, struct mapped *mapped, struct ledger *l,
+		struct arena *a);
+void waits_release(struct waits *w);
+
+/* The part of the code that a subject of a process measures, or RESOURCE_NONE. */
+typedef uint32_t (*subject_part)(void *ctx, uint32_t process, uint32_t subject);
+/* Between machine_begin_step() and machine_end_step(). */
+void waits_step(struct waits *w, struct engine *g, subject_part part_of, void *ctx);
+
+/* What the thread waited for at the time of the last step. */
+struct wait_now waits_now(const struct waits *w, uint32_t thread);
+/* The stack of a thread that waits for an object tells what kind that is. */
+void waits_learn(struct waits *w, uint32_t object, enum object_kind kind);
+/* The kind that a procedure waits for, by its name; OBJECT_KINDS if it is not known for that. */
+enum object_kind waits_kind_of(const char *procedure);
+/* The thread that has locked a mutex, or 0. */
+int waits_owner(const struct waits *w, uint32_t object);

@@ -1,0 +1,319 @@
+/* Findings in words. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "diagnose/findings.h"
+
+enum { PATH_FIRST = 3, PATH_LAST = 7 }; /* procedures of a long call path that are told */
+
+void remark(struct telling *t, uint32_t finding, const char *kind, const char *fmt, ...)
+{
+	struct profile *p = &t->d->profile;
+	struct text text = TEXT_INIT;
+	va_list ap;
+	va_start(ap, fmt);
+	text_vprintf(&text, fmt, ap);
+	va_end(ap);
+	vec_push(&p->remarks,
+		 (struct profile_remark){finding, kind,
+					 arena_strdup(&p->arena, text.data ? text.data : "")});
+	text_release(&text);
+}
+
+static double percent(double share)
+{
+	return 100 * share;
+}
+
+/* What the shares of waiting are of. */
+static const char *whole_of(const struct diagnosis *d)
+{
+	struct machine_span s = machine_span(&d->own->machine, MACHINE);
+	return s.threads > 1.2 * s.time ? "the threads' time" : "the run";
+}
+
+static void add_object(struct text *out, const struct wait_object *o)
+{
+	const char *kind = object_kinds[o->kind].name;
+	switch (o->kind) {
+	case OBJECT_SLEEP:
+	case OBJECT_PROCESS:
+	case OBJECT_OTHER: text_add(out, o->name); break;
+	case OBJECT_SPIN: text_printf(out, "the spin lock %s", o->name); break;
+	case OBJECT_OPENMP:
+	case OBJECT_MESSAGE: text_add(out, o->name); break;
+	default: text_printf(out, "the %s %s", kind, o->name);
+	}
+}
+
+/* ---- sentences ---- */
+
+static void say_cpu(const struct telling *t, const struct candidate *c, const char *where,
+		    struct text *out)
+{
+	(void)t;
+	text_printf(out, "CPU bound: %.0f %% of the run in %s", percent(c->share), where);
+	if (c->spread)
+		text_add(out, " itself or in what it calls, none of which stands out");
+}
+
+static void say_sync(const struct telling *t, const struct candidate *c, const char *where,
+		     struct text *out)
+{
+	const struct wait_object *o =
+		c->object == LEDGER_NONE ? NULL : &t->d->own->waits.objects.data[c->object];
+	bool sleeps = o && o->kind == OBJECT_SLEEP;
+	text_printf(out, "%s: %.0f %% of %s in %s", sleeps ? "Sleeping" : "Waiting for others",
+		    percent(c->share), whole_of(t->d), where);
+	if (o && !sleeps) {
+		text_add(out, ", for ");
+		add_object(out, o);
+	}
+}
+
+static void say_io(const struct telling *t, const struct candidate *c, const char *where,
+		   struct text *out)
+{
+	text_printf(out, "Blocked in input and output: %.0f %% of %s in %s", percent(c->share),
+		    whole_of(t->d), where);
+	if (c->object == LEDGER_NONE)
+		return;
+	text_add(out, ", for ");
+	add_object(out, &t->d->own->waits.objects.data[c->object]);
+}
+
+static void say_small_io(const struct telling *t, const struct candidate *c, const char *where,
+			 struct text *out)
+{
+	text_printf(out, "Too many small operations: %.0f %% of %s in %s", percent(c->share),
+		    whole_of(t->d), where);
+	if (c->object == LEDGER_NONE)
+		return;
+	text_add(out, ", on ");
+	add_object(out, &t->d->own->waits.objects.data[c->object]);
+}
+
+static void say_imbalance(const struct telling *t, const struct candidate *c, const char *where,
+			  struct text *out)
+{
+	(void)t;
+	text_printf(out,
+		    "Load imbalance: %.0f %% of the run is what one computes more than the average "
+		    "of those that do the same, in %s",
+		    percent(c->share), where);
+}
+
+static void (*const sayings[HYPOTHESES])(const struct telling *, const struct candidate *,
+					 const char *, struct text *) = {
+	[CPU_BOUND] = say_cpu,     [SYNC_WAITING] = say_sync,   [IO_BLOCKED] = say_io,
+	[SMALL_IO] = say_small_io, [IMBALANCE] = say_imbalance,
+};
+
+/* ---- where ---- */
+
+static void add_step(struct telling *t, uint32_t part, struct text *out)
+{
+	struct code_name n = names_code(t->names, part);
+	if (!n.loop)
+		text_printf(out, "%s%s", out->len ? " > " : "", n.chain);
+	else if (n.first_line)
+		text_printf(out, " (loop %s:%u-%u)", n.file, n.first_line, n.last_line);
+}
+
+/* From the outermost procedure to the part, with the loops on the way. */
+static void add_path(struct telling *t, uint32_t finding, const struct candidate *c)
+{
+	const struct samples *s = &t->d->own->samples;
+	struct text path = TEXT_INIT;
+	if (c->chain == UINT32_MAX)
+		return;
+	const struct chain *chain = &s->chains.data[c->chain];
+	const uint32_t *parts = s->parts.data + chain->first;
+	uint32_t end = 0;
+	for (uint32_t i = 0; i < chain->length; i++)
+		end = parts[i] == c->part ? i + 1 : end;
+	for (uint32_t i = 0; i < end; i++) {
+		if (i == PATH_FIRST && end > PATH_FIRST + PATH_LAST) {
+			text_add(&path, " > ...");
+			i = end - PATH_LAST;
+		}
+		add_step(t, parts[i], &path);
+	}
+	if (path.len)
+		remark(t, finding, "path", "%s", path.data);
+	text_release(&path);
+}
+
+static void add_threads(struct telling *t, uint32_t finding, const struct candidate *c)
+{
+	const struct diagnosis *d = t->d;
+	const struct experiment *e = search_get(d->own->search, c->experiment);
+	const struct measure_threads {
+		double sum, most;
+		uint32_t count, who;
+	} none = {0};
+	struct measure_threads m = none;
+	uint32_t alive = 0;
+	for (uint32_t i = 0; i < d->own->machine.threads.len; i++) {
+		double own = 0;
+		alive += d->own->machine.threads.data[i].tid != 0;
+		ledger_each(x, &d->own->ledger,
+			    e->focus.part[CODE]) if (x->thread == i &&
+						     focus_has(d, &e->focus,
+							       hypotheses[c->hypothesis].measure,
+							       x)) own +=
+			x->amount[AMOUNT_SEEN_CPU] + x->amount[AMOUNT_SEEN_WAIT];
+		m.sum += own;
+		m.count += own > 0;
+		if (own > m.most) {
+			m.most = own;
+			m.who = i;
+		}
+	}
+	if (alive < 2 || !m.count)
+		return;
+	const struct machine_thread *who = &d->own->machine.threads.data[m.who];
+	if (m.count == 1 || m.most > 0.9 * m.sum)
+		remark(t, finding, "where", "in thread %d (%s)", who->tid, who->name);
+	else
+		remark(t, finding, "where", "in %u threads", m.count);
+}
+
+/* ---- what it waits for ---- */
+
+static void add_waits(struct telling *t, uint32_t finding, const struct candidate *c)
+{
+	const struct wait_object *o = &t->d->own->waits.objects.data[c->object];
+	double run = t->d->seconds;
+	if (!o->count || run <= 0)
+		return;
+	double rate = (double)o->count / run, each = o->seconds / (double)o->count;
+	struct text line = TEXT_INIT;
+	text_printf(&line, "%.*f %s a second, %.3g ms each", rate < 10 ? 1 : 0, rate,
+		    object_kinds[o->kind].hierarchy == SYNC ? "waits" : "operations", 1e3 * each);
+	if (o->bytes)
+		text_printf(&line, ", %.0f bytes on average", (double)o->bytes / (double)o->count);
+	remark(t, finding, "waits", "%s", line.data);
+	text_release(&line);
+}
+
+static const struct profile_scope *procedure_scope(const struct profile *p, uint32_t scope)
+{
+	while (scope != PROFILE_NONE && p->scopes.data[scope].kind != PROFILE_PROCEDURE &&
+	       p->scopes.data[scope].kind != PROFILE_INLINE)
+		scope = p->scopes.data[scope].parent;
+	return scope == PROFILE_NONE ? NULL : &p->scopes.data[scope];
+}
+
+/* The innermost procedure of the program on the way to a node that is no library's. */
+static const char *place_of_node(struct telling *t, uint32_t node)
+{
+	const struct profile *p = &t->d->profile;
+	for (; node; node = p->nodes.data[node].parent) {
+		const struct profile_node *n = &p->nodes.data[node];
+		const struct profile_scope *s =
+			n->scope == PROFILE_NONE ? NULL : procedure_scope(p, n->scope);
+		if (!s || !*s->name || !*s->file)
+			continue;
+		const struct profile_scope *line = &p->scopes.data[n->scope];
+		const char *slash = strrchr(s->file, '/');
+		return arena_printf(&t->d->profile.arena, "%s (%s:%u)", s->name,
+				    slash ? slash + 1 : s->file,
+				    line->kind == PROFILE_LINE ? line->first_line : s->first_line);
+	}
+	return NULL;
+}
+
+/* Where who holds it was, most of the time. */
+static void add_holder(struct telling *t, uint32_t finding, const struct candidate *c)
+{
+	const struct diagnosis *d = t->d;
+	const struct holder *best = NULL;
+	double all = 0;
+	vec_each (h, &d->own->samples.holders) {
+		if (h->object != c->object)
+			continue;
+		all += h->seconds;
+		best = !best || h->seconds > best->seconds ? h : best;
+	}
+	const char *place = best ? place_of_node(t, best->node) : NULL;
+	if (!place)
+		return;
+	double same = 0;
+	uint32_t threads = 0, last = THREAD_NONE;
+	vec_each (h, &d->own->samples.holders) {
+		const char *other = h->object == c->object ? place_of_node(t, h->node) : NULL;
+		if (!other || strcmp(other, place) != 0)
+			continue;
+		same += h->seconds;
+		threads += h->thread != last;
+		last = h->thread;
+	}
+	const struct machine_thread *who = &d->own->machine.threads.data[best->thread];
+	if (threads == 1)
+		remark(t, finding, "held",
+		       "held by thread %d (%s) in %s, as far as was seen (%.0f %%)", who->tid,
+		       who->name, place, percent(same / all));
+	else
+		remark(t, finding, "held", "held in %s, as far as was seen (%.0f %%)", place,
+		       percent(same / all));
+}
+
+/* ---- all of one ---- */
+
+static void add_while(struct telling *t, uint32_t finding, const struct candidate *c)
+{
+	const struct experiment *e = search_get(t->d->own->search, c->experiment);
+	if (e->over)
+		remark(t, finding, "note",
+		       "not throughout the run: %.0f %% while it was measured, from %.1f s on",
+		       percent(e->value), e->begun);
+	else if (e->value > 1.5 * c->share && c->share > 0)
+		remark(t, finding, "note", "%.0f %% while it was measured, from %.1f s on",
+		       percent(e->value), e->begun);
+}
+
+void words_of(struct telling *t, uint32_t candidate)
+{
+	const struct candidate *c = &t->list.data[candidate];
+	const struct experiment *e = search_get(t->d->own->search, c->experiment);
+	struct profile *p = &t->d->profile;
+	const char *where =
+		c->part == CODE ? "no part in particular" : names_sentence(t->names, c->part);
+	struct text sentence = TEXT_INIT;
+	sayings[c->hypothesis](t, c, where, &sentence);
+	uint32_t finding = p->findings.len;
+	vec_push(&p->findings,
+		 (struct profile_finding){
+			 .hypothesis = hypotheses[c->hypothesis].name,
+			 .experiment = c->experiment,
+			 .node = c->chain == UINT32_MAX
+					 ? PROFILE_NONE
+					 : t->d->own->samples.chains.data[c->chain].node,
+			 .share = c->share,
+			 .confidence = e->confidence,
+			 .sentence = arena_strdup(&p->arena, sentence.data),
+		 });
+	text_release(&sentence);
+	add_path(t, finding, c);
+	add_threads(t, finding, c);
+	if (c->object != LEDGER_NONE) {
+		add_waits(t, finding, c);
+		add_holder(t, finding, c);
+	}
+	add_while(t, finding, c);
+}
+
+void words_of_nothing(struct telling *t)
+{
+	for (uint32_t i = 0; i < search_count(t->d->own->search); i++) {
+		const struct experiment *e = search_get(t->d->own->search, i);
+		if (e->origin == ORIGIN_ROOT)
+			remark(t, PROFILE_NONE, "evidence",
+			       "%s: %.1f %%, where %.0f %% would be much",
+			       hypotheses[e->hypothesis].title, percent(e->value),
+			       percent(e->threshold));
+	}
+}

@@ -18,7 +18,7 @@ SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false -Dtests=enabled -Dwer
 .PHONY: help demo test test-vm bench lint install clean build asan setup-build setup-test setup-vm setup-bench
 
 help:
-	@echo 'make demo     show what Sonde finds in an example program'
+	@echo 'make demo     show what Sonde finds in example programs'
 	@echo 'make test     run the whole test suite'
 	@echo 'make test-vm  build and test for the other architecture, emulated'
 	@echo 'make bench    measure against the yardsticks and write docs/EVALUATION.md'

@@ -3,7 +3,7 @@ with what was planted.
 
     diagnosing.py list                    what must be found in each
     diagnosing.py build FOLDER [PATTERN]  keeps the programs
-    diagnosing.py compare FOLDER/VICTIM [SECONDS [OPTION...]]   runs one and prints what differs
+    diagnosing.py compare VICTIM [SECONDS [OPTION...]]   runs one and prints what differs
 """
 
 import collections
@@ -110,7 +110,7 @@ VICTIMS = {
     "workers": Victim(Want("sync", "meet", truth="meet", sync="barrier/?*"),
                       Want("imbalance", "compute@compute", truth="compute"), Want("cpu", "compute@compute", truth="compute")),
     # What waits is the library's code, in threads that are its own.
-    "openmp": Victim(Want("sync", "*", truth="sweep", sync="openmp/*"), Want("imbalance", "item@item", truth="item"),
+    "openmp": Victim(Want("sync", "*", truth="sweep", sync="openmp*"), Want("imbalance", "item@item", truth="item"),
                      Want("cpu", "item@item", truth="item")),
     "semaphore": Victim(Want("sync", "request", truth="slots", sync="semaphore/slots"),
                         Want("cpu", "use_slot@use", truth="use_slot"), besides=[UNEVEN]),
@@ -128,7 +128,7 @@ VICTIMS = {
     "phases": Victim(Want("cpu", "parse@parse", share=(0.2, 1), over=True),
                      Want("sync", "commit_state", share=(0.2, 1), sync="mutex/state_lock", over=False),
                      Want("cpu", "rebuild@rebuild", share=(0.2, 1), over=False), seconds=7),
-    "mpi": Victim(Want("cpu", "assemble@assemble", truth="assemble"), Want("sync", "await_part", truth="await_part", sync="message/*"),
+    "mpi": Victim(Want("cpu", "assemble@assemble", truth="assemble"), Want("sync", "await_part", truth="await_part", sync="message*"),
                   besides=[Want("cpu", "await_part"), UNEVEN], build="mpicc", seconds=5,
                   command=("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2")),
     # Nothing is wrong with it. That it sleeps is true, and all that is.
@@ -137,9 +137,10 @@ VICTIMS = {
     "brief": Victim(besides=[Want("cpu", "hurry", "hurry@hurry", "main@main", "main")]),
     "crash": Victim(Want("cpu", "corrupt@corrupt", truth="corrupt"), ended="signal"),
     # Making processes is all that it does, most of it in the kernel.
-    "forks": Victim(besides=[BUSY]),
+    "forks": Victim(besides=[BUSY], experiments=600),
     # Beside the hot thread, one sleeps between the bursts; what comes and goes must not swamp the search.
-    "swarm": Victim(Want("cpu", "crunch@crunch", truth="crunch"), besides=[Want("sync", "main", "main@main", sync="sleep*")]),
+    "swarm": Victim(Want("cpu", "crunch@crunch", truth="crunch"), besides=[Want("sync", "main", "main@main", sync="sleep*")],
+                    experiments=600),
 }
 
 
@@ -181,10 +182,11 @@ def victim(name):
     return str(path)
 
 
-def build_all(names=tuple(VICTIMS)):
+def prepare(names=tuple(VICTIMS)):
+    """Builds victims, and runs each without us, several at once; later nothing but the one that is diagnosed runs."""
     library()
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        for done in [pool.submit(victim, name) for name in names]:
+        for done in [pool.submit(plain, name) for name in names]:
             if done.exception() and not isinstance(done.exception(), Skip):
                 raise done.exception()
 
@@ -262,8 +264,9 @@ def whole_machine(finding):
 
 
 def object_matches(finding, hierarchy, pattern):
-    path = finding["focus"].get(hierarchy, ROOTS[hierarchy])
-    return fnmatch.fnmatch(path.removeprefix(ROOTS[hierarchy]).lstrip("/"), pattern)
+    """A name may be followed by more that tells it from others."""
+    path = finding["focus"].get(hierarchy, ROOTS[hierarchy]).removeprefix(ROOTS[hierarchy]).lstrip("/")
+    return fnmatch.fnmatchcase(path, pattern) or fnmatch.fnmatchcase(path, f"{pattern} *")
 
 
 def share_matches(finding, want, truth):
@@ -418,11 +421,11 @@ def command_of(name, seconds):
     return [*VICTIMS[name].command, victim(name), str(seconds)]
 
 
-def plain(name, seconds=0.3):
+@functools.lru_cache(None)
+def plain(name):
     """What it prints and how it ends without us, which does not depend on how long it runs."""
-    with open(FOLDER / f"{name}.plain", "w+b") as told:
-        done = subprocess.run(command_of(name, seconds), capture_output=True, timeout=LIMIT, check=False,
-                              env={**os.environ, "DIAGNOSE_TRUTH": told.name})
+    done = subprocess.run(command_of(name, 0.1), capture_output=True, timeout=LIMIT, check=False,
+                          env={**os.environ, "DIAGNOSE_TRUTH": "/dev/null"})
     return done.stdout.decode(), shell_status(done.returncode)
 
 
@@ -471,7 +474,8 @@ def check(name, *options, strategy="deep-start", loops=True, **more):
         run = diagnose(name, *options, seconds=seconds * (1 if attempt == 1 else 2.5), **more)
         assert (run.out, run.status) == expected, f"{(run.out, run.status)} instead of {expected}; {run.err[-1500:]}"
         check_report(run.report)
-        assert (run.report["ended"], run.report["strategy"], run.report["loops"]) == (VICTIMS[name].ended, strategy, loops)
+        how = run.report["ended"], run.report["strategy"], run.report["loops"]
+        assert how == (VICTIMS[name].ended, strategy, loops), f"it was {how}"
         check_profile(run, name)
         result = compared(name, run.report["findings"], run.truth, strategy, loops)
         for line in [*result.missing, *result.wrong, *result.undecidable]:
@@ -496,7 +500,7 @@ def main():
             shutil.copy(victim(name), words[1])
         shutil.copy(library(), words[1])
     elif words[:1] == ["compare"] and len(words) > 1:
-        name = os.path.basename(words[1])
+        name = words[1]
         run = diagnose(name, *words[3:], seconds=float(words[2]) if len(words) > 2 else None)
         result = compared(name, run.report["findings"], run.truth, run.report["strategy"], run.report["loops"])
         print("\n".join([show(f) for f in run.report["findings"]] + ["--"] + [s for part in result for s in part]))

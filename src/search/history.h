@@ -20,6 +20,7 @@ struct trial {
 	double sampled_at;  /* the rate of samples when it was decided */
 	uint32_t lost;      /* so often it lost them */
 	uint8_t refined;    /* bit for each hierarchy */
+	bool expected;      /* to be true, after the samples */
 	bool held;          /* stands for the same as its parent: see refine.c */
 	uint32_t undecided[HIERARCHIES], true_ones[HIERARCHIES], all[HIERARCHIES];
 	uint32_t next[HIERARCHIES]; /* experiment of the same part */

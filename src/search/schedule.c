@@ -1,4 +1,5 @@
-/* Which experiments are measured at a time. Those with high priority come first, then the oldest:
+/* Which experiments are measured at a time. First those that samples speak for, then the others;
+ * among these, those with high priority before those without, and the oldest before the younger:
  * breadth first. Limits are the number of undecided ones and the share of the program's time that
  * probes take; what is decided true is watched only as long as there is room.
  *
@@ -14,9 +15,11 @@ static const double pause = 1;           /* s: after an experiment lost its prob
 static const double between_sheds = 0.2; /* s: so long it takes until the cost is known anew */
 static const uint32_t most_losses = 4;   /* then it is decided by what is known of it */
 
-static uint64_t rank_of(const struct experiment *e, uint32_t number)
+static uint64_t rank_of(struct search *s, uint32_t number)
 {
-	return (uint64_t)(e->priority == PRIORITY_HIGH ? 0 : 1) << 32 | number;
+	bool high = experiment_of(s, number)->priority == PRIORITY_HIGH;
+	bool expected = trial_of(s, number)->expected;
+	return (uint64_t)((high ? 0 : 1) + (expected ? 0 : 2)) << 32 | number;
 }
 
 static void swap(uint64_t *a, uint64_t *b)
@@ -28,7 +31,7 @@ static void swap(uint64_t *a, uint64_t *b)
 
 static void push_ready(struct search *s, uint32_t number)
 {
-	vec_push(&s->ready, rank_of(experiment_of(s, number), number));
+	vec_push(&s->ready, rank_of(s, number));
 	uint64_t *heap = s->ready.data;
 	for (uint32_t i = s->ready.len - 1; i && heap[i] < heap[(i - 1) / 2]; i = (i - 1) / 2)
 		swap(&heap[i], &heap[(i - 1) / 2]);
@@ -81,6 +84,7 @@ uint32_t schedule_new(struct search *s, const struct experiment *like)
 	e.created = s->now;
 	e.begun = e.decided = -1;
 	uint32_t number = history_add(&s->history, &e);
+	trial_of(s, number)->expected = is_likely(s, &e);
 	queue(s, number);
 	return number;
 }
@@ -101,6 +105,13 @@ void schedule_again(struct search *s, uint32_t number)
 	queue(s, number);
 }
 
+void schedule_rank(struct search *s, uint32_t number)
+{
+	const struct experiment *e = experiment_of(s, number);
+	if (e->state == EXPERIMENT_READY && needs_probes(e))
+		push_ready(s, number);
+}
+
 void schedule_raise(struct search *s, uint32_t number)
 {
 	experiment_list list = {0};
@@ -111,8 +122,7 @@ void schedule_raise(struct search *s, uint32_t number)
 		if (e->priority == PRIORITY_HIGH)
 			continue;
 		e->priority = PRIORITY_HIGH;
-		if (e->state == EXPERIMENT_READY && needs_probes(e))
-			push_ready(s, at);
+		schedule_rank(s, at);
 		vec_each (child, &e->children)
 			if (experiment_of(s, *child)->origin == ORIGIN_REFINED)
 				vec_push(&list, *child);

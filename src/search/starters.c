@@ -3,12 +3,31 @@
  * that the history keeps the shape of the call graph; and as they are tested like any other, what
  * is true above a starter is known as well.
  *
- * Beyond the paper: once a second starters are chosen anew by what was sampled in the last seconds,
- * so that a program that goes on to something else is followed. */
+ * Beyond the paper: samples also tell which refinements to test first. And once a second, starters
+ * are chosen anew by what was sampled in the last seconds, so that a program that goes on to
+ * something else is followed. */
 #include "search/state.h"
 
 static const double choose_each = 1; /* s */
+static const double likely = 0.5;    /* times the threshold: share of samples */
 static const double much_more = 1.5; /* times the rate of samples that it was found false with */
+
+bool is_likely(struct search *s, const struct experiment *e)
+{
+	const struct count_graph *c = &s->graphs[hypotheses[e->hypothesis].samples];
+	const struct count_part *p = count_graph_part(c, e->focus.part[MACHINE]);
+	if (!s->options.deep_start || !p || !needs_probes(e))
+		return false;
+	double seen = count_graph_get(c, e->focus.part[MACHINE], e->focus.part[CODE], false);
+	return seen >= likely * s->options.threshold[e->hypothesis] * p->count.all;
+}
+
+/* It is a starter, or leads to one. */
+static void expect(struct search *s, uint32_t number)
+{
+	trial_of(s, number)->expected = true;
+	schedule_rank(s, number);
+}
 
 static uint32_t caller_of(struct search *s, const struct count_graph *c, uint32_t node,
 			  const experiment_list *below)
@@ -63,6 +82,12 @@ static void connect(struct search *s, const struct count_graph *c, uint32_t hook
 		}
 	}
 	history_link(&s->history, parent, at);
+	vec_push(&below, parent);
+	vec_each (b, &below) {
+		if (experiment_of(s, parent)->priority == PRIORITY_HIGH)
+			schedule_raise(s, *b);
+		expect(s, *b);
+	}
 	vec_free(&below);
 }
 
@@ -72,6 +97,7 @@ static void start_again(struct search *s, const struct count_graph *c, uint32_t 
 	const struct experiment *e = experiment_of(s, number);
 	double rate = count_graph_rate(c, e->focus.part[MACHINE], e->focus.part[CODE]);
 	schedule_raise(s, number);
+	expect(s, number);
 	if (rate > much_more * trial_of(s, number)->sampled_at)
 		schedule_again(s, number);
 }

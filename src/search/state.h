@@ -71,6 +71,8 @@ void refine_to(struct search *s, uint32_t experiment, enum hierarchy axis, uint3
 
 /* Chooses deep starters of hooks that want it, and of all from time to time. */
 void choose_starters(struct search *s);
+/* Whether samples speak for an experiment. */
+bool is_likely(struct search *s, const struct experiment *e);
 
 /* A new experiment, ready to be tested. Its focus, hypothesis, axis, origin, priority and hook are
  * those of `like`. */
@@ -79,6 +81,8 @@ uint32_t schedule_new(struct search *s, const struct experiment *like);
 void schedule_again(struct search *s, uint32_t experiment);
 /* Gives it, and what it was refined to, high priority. */
 void schedule_raise(struct search *s, uint32_t experiment);
+/* Its place among those that are ready may have changed. */
+void schedule_rank(struct search *s, uint32_t experiment);
 void schedule_begin(struct search *s, uint32_t experiment);
 void schedule_end(struct search *s, uint32_t experiment);
 /* Ends and begins what the limits want. */

@@ -97,29 +97,10 @@ static void deep_start_finds_what_is_hidden_below_false_callers(void **state)
 	}
 }
 
-static void dump(const struct simulation *p)
-{
-	for (uint32_t i = 0; i < search_count(p->search); i++) {
-		const struct experiment *e = search_get(p->search, i);
-		printf("%u %s [%u %u %u %u] state %d origin %d prio %d axis %d value %.3f conf "
-		       "%.3f "
-		       "created %.2f begun %.2f decided %.2f tests %u meas %d over %d unsure %d "
-		       "parents",
-		       i, hypotheses[e->hypothesis].name, e->focus.part[0], e->focus.part[1],
-		       e->focus.part[2], e->focus.part[3], e->state, e->origin, e->priority,
-		       e->axis, e->value, e->confidence, e->created, e->begun, e->decided, e->tests,
-		       e->measured, e->over, e->unsure);
-		vec_each (q, &e->parents)
-			printf(" %u", *q);
-		printf("\n");
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(deep_start_finds_what_is_hidden_below_false_callers),
 	};
-	(void)dump;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,8 +5,8 @@
 
 static const double enough_base = 0.15; /* s */
 static const uint32_t enough_observations = 3;
-static const double least_variance = 0.001; /* s: rate^2 times base */
-static const double decisive = 4.59512;     /* log((1 - a) / a); a = 0.01: the share of errors */
+static const double silence = 0.3;      /* s: so long what never happens could be chance */
+static const double decisive = 4.59512; /* log((1 - a) / a); a = 0.01: the share of errors */
 static const double most_confidence = 0.999;
 static const double slot_seconds = 0.25;
 
@@ -29,17 +29,17 @@ static double margin(double threshold)
 	return fmax(0.02, threshold / 5);
 }
 
-static double variance(const struct test *t)
+/* The floor is such that a program that does a thing in bursts is not judged between two. */
+static double variance(const struct test *t, double threshold)
 {
-	double mean = test_value(t);
-	double sum = t->squares - mean * t->amount;
-	return t->observations > 1 ? fmax(sum / (t->observations - 1), least_variance)
-				   : least_variance;
+	double least = 2 * margin(threshold) * threshold * silence / decisive;
+	double sum = t->squares - test_value(t) * t->amount;
+	return t->observations > 1 ? fmax(sum / (t->observations - 1), least) : least;
 }
 
 double test_evidence(const struct test *t, double threshold)
 {
-	return 2 * margin(threshold) * (t->amount - threshold * t->base) / variance(t);
+	return 2 * margin(threshold) * (t->amount - threshold * t->base) / variance(t, threshold);
 }
 
 int test_verdict(const struct test *t, double threshold)

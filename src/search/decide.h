@@ -5,7 +5,8 @@
  *
  * An observation is how much the amount and its base grew. Its rate is taken as normal, with a
  * variance in inverse proportion to the base: s2 / base. s2 is estimated from the observations and
- * has a floor, because a few that happen to agree prove little. */
+ * has a floor, because a few that happen to agree prove little: however clear a case is, the
+ * absence of the thing has to last for 0.3 s. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

@@ -15,6 +15,7 @@ struct trial {
 	struct reading last;
 	double since;       /* its probes went in */
 	double tested;      /* s: how long the present test measures */
+	double cost;        /* share of time that its probes take, or took */
 	double former_cost; /* s: of probes that are out */
 	double not_before;  /* s: lost its probes to the cost limit */
 	double sampled_at;  /* the rate of samples when it was decided */

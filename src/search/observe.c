@@ -18,6 +18,7 @@ static void read_one(struct search *s, uint32_t number)
 	e->sampled = r.sampled;
 	e->cost = t->former_cost + r.cost;
 	t->last.cost = r.cost;
+	t->cost = s->now > t->since ? r.cost / (s->now - t->since) : 0;
 	if (base < least_base)
 		return;
 	t->last = r;
@@ -60,22 +61,24 @@ static void decide(struct search *s, uint32_t number)
 		settle(s, number, t->test.base > 0 && e->value >= e->threshold, true);
 }
 
-/* Others of its parents may take its place now. */
+/* What its parents do instead may be in parts that were false. */
 static void vanish(struct search *s, uint32_t number)
 {
 	struct experiment *e = experiment_of(s, number);
-	const struct trial *t = trial_of(s, number);
-	if (is_root(e) && e->value < e->threshold) {
-		settle(s, number, false, false);
-		return;
-	}
 	e->over = true;
-	e->confidence = test_confidence(&t->test, e->threshold);
 	vec_each (p, &e->parents) {
 		const struct experiment *parent = experiment_of(s, *p);
 		if (parent->state == EXPERIMENT_TRUE && !parent->over)
 			vec_push(&s->found_true, *p);
 	}
+}
+
+/* A root is decided anew, by the recent past. */
+static void turn_over(struct search *s, uint32_t number, const struct test *recent, bool is_true)
+{
+	trial_of(s, number)->test = *recent;
+	experiment_of(s, number)->value = test_value(recent);
+	settle(s, number, is_true, false);
 }
 
 static void watch(struct search *s, uint32_t number)
@@ -84,20 +87,22 @@ static void watch(struct search *s, uint32_t number)
 	const struct trial *t = trial_of(s, number);
 	struct test recent = recent_sum(&t->recent, s->now);
 	int verdict = test_verdict(&recent, e->threshold);
-	bool holds = e->state == EXPERIMENT_TRUE && !e->over;
+	if (e->state == EXPERIMENT_FALSE) {
+		if (verdict > 0)
+			turn_over(s, number, &recent, true);
+		return;
+	}
 	if (e->unsure && test_verdict(&t->test, e->threshold) > 0) {
 		e->unsure = false;
 		e->confidence = test_confidence(&t->test, e->threshold);
 	}
-	if (verdict < 0 && holds) {
+	if (verdict < 0 && !e->over) {
 		vanish(s, number);
-	} else if (verdict > 0 && !holds) {
-		if (e->state == EXPERIMENT_TRUE) {
-			e->over = false;
-			vec_push(&s->found_true, number);
-		} else {
-			settle(s, number, true, false);
-		}
+	} else if (verdict > 0 && e->over) {
+		e->over = false;
+		vec_push(&s->found_true, number);
+	} else if (e->over && is_root(e) && e->value < e->threshold) {
+		turn_over(s, number, &recent, false); /* on the whole it was not true either */
 	}
 }
 

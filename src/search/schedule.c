@@ -196,8 +196,7 @@ static void gather(struct search *s, enum experiment_state state, enum priority 
 		    (state != EXPERIMENT_TRUE && e->priority != p))
 			continue;
 		const struct trial *t = trial_of(s, *number);
-		double time = fmax(s->now - t->since, s->now - s->before);
-		vec_push(out, (struct costly){*number, time > 0 ? t->last.cost / time : 0});
+		vec_push(out, (struct costly){*number, t->cost});
 	}
 }
 
@@ -248,7 +247,7 @@ static double drop_undecided(struct search *s, double cost, double wanted)
 static double limit_cost(struct search *s)
 {
 	double most = s->options.max_cost, cost = s->ops->cost(s->ctx);
-	if (s->now < s->shed + between_sheds)
+	if (s->now < s->shed)
 		return cost;
 	double before = cost;
 	if (cost > most) {
@@ -260,7 +259,7 @@ static double limit_cost(struct search *s)
 		cost = drop_watched(s, cost, begin_below * most);
 	}
 	if (cost < before) {
-		s->shed = s->now;
+		s->shed = s->now + between_sheds;
 		forget_ended(s);
 	}
 	return cost;
@@ -297,20 +296,34 @@ static void stop_waiting(struct search *s)
 	s->waiting.len = kept;
 }
 
-void schedule(struct search *s)
+/* How many undecided ones there may be. One at a time is tested even if what else there is costs a
+ * lot. */
+static uint32_t most_active(const struct search *s, double cost)
 {
-	begin_free(s);
-	stop_waiting(s);
-	bool limited = s->options.max_cost > 0;
-	double cost = limited ? limit_cost(s) : 0;
-	uint32_t active = undecided_with_probes(s), number;
-	/* One at a time is tested even if what else there is costs a lot. */
-	uint32_t most = !limited || cost < begin_below * s->options.max_cost
-				? s->options.most_active
-				: cost <= s->options.max_cost;
+	double most = s->options.max_cost;
+	if (most <= 0 || cost < begin_below * most)
+		return s->options.most_active;
+	return cost <= most;
+}
+
+static void begin_ready(struct search *s, double cost)
+{
+	uint32_t active = undecided_with_probes(s), most = most_active(s, cost), number;
 	while (active < most && (number = first_ready(s)) != EXPERIMENT_NONE) {
+		cost += trial_of(s, number)->cost; /* if it was measured before */
+		if (s->options.max_cost > 0 && active && cost > s->options.max_cost)
+			break;
 		pop_ready(s);
 		schedule_begin(s, number);
 		active++;
 	}
+}
+
+void schedule(struct search *s)
+{
+	begin_free(s);
+	stop_waiting(s);
+	double cost = s->options.max_cost > 0 ? limit_cost(s) : 0;
+	if (s->now >= s->shed)
+		begin_ready(s, cost);
 }

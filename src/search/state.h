@@ -36,7 +36,7 @@ struct search {
 	VEC(uint64_t) ready;      /* a heap; see schedule.c */
 	experiment_list free;     /* ready, and need no probes */
 	experiment_list waiting;  /* ready, but not yet again */
-	double shed;              /* when cost was last too high */
+	double shed;              /* some probes went; until then their cost is not known anew */
 	bool changed;             /* something began or ended since the last commit */
 	struct new_parts new_parts[HIERARCHIES];
 };

@@ -73,13 +73,22 @@ static bool is_hook(const struct experiment *e, enum hierarchy axis)
 	return axis == CODE && e->focus.part[CODE] == CODE;
 }
 
-static void refine_along(struct search *s, uint32_t number, enum hierarchy axis)
+static void wait_for_priming(struct search *s, uint32_t number)
+{
+	vec_each (known, &s->unprimed)
+		if (*known == number)
+			return;
+	vec_push(&s->unprimed, number);
+}
+
+/* Returns false if it is too early. */
+static bool refine_along(struct search *s, uint32_t number, enum hierarchy axis)
 {
 	const struct experiment *e = experiment_of(s, number);
 	bool hook = is_hook(e, axis), anew = trial_of(s, number)->refined >> axis & 1;
 	if (hook && s->now < s->started + s->options.priming) {
-		vec_push(&s->unprimed, number);
-		return;
+		wait_for_priming(s, number);
+		return false;
 	}
 	if (hook && !anew)
 		vec_push(&s->hooks, number);
@@ -92,15 +101,16 @@ static void refine_along(struct search *s, uint32_t number, enum hierarchy axis)
 	vec_each (part, &parts)
 		reach_part(s, number, axis, *part, anew);
 	vec_free(&parts);
+	return true;
 }
 
 static void specialise(struct search *s, uint32_t number)
 {
-	for (uint8_t h = 0; h < HYPOTHESES; h++) {
+	for (uint32_t h = 0; h < HYPOTHESES; h++) {
 		struct experiment like = heir(s, number);
 		if (hypotheses[h].general != like.hypothesis)
 			continue;
-		like.hypothesis = h;
+		like.hypothesis = (uint8_t)h;
 		reach(s, number, &like, trial_of(s, number)->refined);
 	}
 }
@@ -153,8 +163,9 @@ static void go_on(struct search *s, uint32_t number)
 		enum hierarchy next = h->axis[i];
 		if (hold(s, number, next))
 			return;
-		if (!(trial_of(s, number)->refined >> next & 1))
-			refine_along(s, number, next);
+		bool done = trial_of(s, number)->refined >> next & 1;
+		if (!done && !refine_along(s, number, next))
+			return;
 		if (lives(s, number, next))
 			return;
 	}
@@ -194,8 +205,11 @@ static void refine_primed(struct search *s)
 
 void refine(struct search *s)
 {
-	for (uint32_t i = 0; i < s->found_true.len; i++)
-		refine_one(s, s->found_true.data[i]);
+	for (uint32_t i = 0; i < s->found_true.len; i++) {
+		const struct experiment *e = experiment_of(s, s->found_true.data[i]);
+		if (e->state == EXPERIMENT_TRUE && !e->over)
+			refine_one(s, s->found_true.data[i]);
+	}
 	vec_clear(&s->found_true);
 	refine_primed(s);
 	for (uint32_t i = 0; i < s->history.exhausted.len; i++)

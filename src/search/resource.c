@@ -10,8 +10,9 @@ static uint64_t place(uint32_t parent, uint64_t key, uint64_t seed)
 void resources_init(struct resources *r)
 {
 	*r = (struct resources){0};
-	for (uint8_t h = 0; h < HIERARCHIES; h++)
-		vec_push(&r->list, (struct resource){.parent = RESOURCE_NONE, .hierarchy = h});
+	for (uint32_t h = 0; h < HIERARCHIES; h++)
+		vec_push(&r->list,
+			 (struct resource){.parent = RESOURCE_NONE, .hierarchy = (uint8_t)h});
 }
 
 void resources_release(struct resources *r)

@@ -92,8 +92,8 @@ uint64_t search_ignored(const struct search *s, enum hierarchy h)
 
 static void begin_roots(struct search *s)
 {
-	for (uint8_t i = 0; i < HYPOTHESES; i++) {
-		struct experiment root = {.hypothesis = i,
+	for (uint32_t i = 0; i < HYPOTHESES; i++) {
+		struct experiment root = {.hypothesis = (uint8_t)i,
 					  .origin = ORIGIN_ROOT,
 					  .axis = HIERARCHIES,
 					  .focus = focus_whole(),

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -406,6 +407,45 @@ static void the_same_input_gives_the_same_search(void **state)
 	}
 	simulation_release(&a);
 	simulation_release(&b);
+}
+
+/* The first decisions in their order: of which experiment, from where it came, and what. */
+static void first_decisions(const struct simulation *p, uint32_t count, char *out)
+{
+	VEC(uint32_t) order = {0};
+	for (uint32_t i = 0; i < search_count(p->search); i++) {
+		double decided = search_get(p->search, i)->decided;
+		uint32_t at = order.len;
+		vec_push(&order, i);
+		for (; at && search_get(p->search, order.data[at - 1])->decided > decided; at--)
+			order.data[at] = order.data[at - 1];
+		order.data[at] = i;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		const struct experiment *e = search_get(p->search, order.data[i]);
+		out += sprintf(out, "%u%c%c ", order.data[i], "wrsc"[e->origin],
+			       e -> state == EXPERIMENT_TRUE ? '+' : '-');
+	}
+	vec_free(&order);
+}
+
+static void the_search_goes_its_known_way(void **state)
+{
+	struct simulation p;
+	char decisions[400];
+	uint32_t states[EXPERIMENT_UNKNOWN + 1] = {0};
+	(void)state;
+	study_large(&p, true);
+	for (uint32_t i = 0; i < search_count(p.search); i++)
+		states[search_get(p.search, i)->state]++;
+	first_decisions(&p, 24, decisions);
+	assert_string_equal(decisions,
+			    "0w+ 1w- 2w- 4r+ 5r+ 12c+ 64r+ 3w- 16c+ 17c+ 18c+ 7c+ "
+			    "10c+ 14c+ 6s+ 13c+ 15c+ 20c+ 8c+ 9c+ 196r+ 11c+ 22c+ 130s+ ");
+	assert_int_equal(states[EXPERIMENT_TRUE], 117);
+	assert_int_equal(states[EXPERIMENT_FALSE], 1042);
+	assert_int_equal(p.asked, 113); /* of 50,000 procedures */
+	simulation_release(&p);
 }
 
 /* ---- small programs ---- */
@@ -865,6 +905,7 @@ int main(void)
 		cmocka_unit_test(deep_start_finds_what_is_hidden_below_false_callers),
 		cmocka_unit_test(deep_start_is_quicker),
 		cmocka_unit_test(the_same_input_gives_the_same_search),
+		cmocka_unit_test(the_search_goes_its_known_way),
 		cmocka_unit_test(roots_that_are_false_stay_alone),
 		cmocka_unit_test(code_is_not_looked_at_before_priming_is_over),
 		cmocka_unit_test(loops_are_deep_starters_too),

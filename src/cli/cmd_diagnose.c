@@ -112,7 +112,6 @@ static void write_json(const struct profile *p)
 	json_object(&j, NULL);
 	findings_json(p, &j);
 	json_end(&j);
-	text_char(&out, '\n');
 	write_all(STDOUT_FILENO, &out);
 	text_release(&out);
 }

@@ -1,7 +1,8 @@
 /* Which true experiments are worth telling.
  *
- * Every sample is explained by the innermost part of its stack that is true. A part is told if none
- * of its parts is true, or if it explains as much by itself as makes a hypothesis true. What waits
+ * Every sample is explained by the innermost part of its stack that is true. A part is told if it
+ * explains most of its own samples, or as many as make a hypothesis true; where samples are few, if
+ * none of its parts is true. What waits
  * is told for each object that takes a good part of it. Of a hypothesis and one that refines it, at
  * the same place, the more specific one is told. */
 #include "diagnose/findings.h"
@@ -208,23 +209,35 @@ static bool waits(enum hypothesis_id h)
 	return hypotheses[h].samples != SAMPLE_CPU;
 }
 
+/* *spread: parts of it are told as well. */
+static bool is_worth_telling(const struct truths *t, uint32_t experiment, bool *spread)
+{
+	uint32_t part = part_of(t, experiment), ignored, count;
+	double all = seconds_through(t->d, t->hypothesis, part, LEDGER_NONE, &ignored, &count);
+	double own = t->explained[part];
+	*spread = own < 0.5 * all;
+	if (t->d->own->samples.count < FEW_SAMPLES)
+		return is_leaf(t, experiment);
+	if (!*spread)
+		return all > 0;
+	return hypotheses[t->hypothesis].measure != MEASURE_IMBALANCE &&
+	       share_of_run(t->d, t->hypothesis, own) >=
+		       search_get(t->d->own->search, experiment)->threshold;
+}
+
 static void choose(struct telling *t, enum hypothesis_id h)
 {
 	struct truths truths = {.d = t->d, .hypothesis = h};
+	bool spread;
 	find_truths(&truths);
 	explain(&truths);
 	vec_each (i, &truths.list) {
-		uint32_t part = part_of(&truths, *i);
-		bool leaf = is_leaf(&truths, *i);
-		double own = share_of_run(t->d, h, truths.explained[part]);
-		bool enough = hypotheses[h].measure != MEASURE_IMBALANCE &&
-			      own >= search_get(t->d->own->search, *i)->threshold;
-		if (!leaf && !enough)
+		if (!is_worth_telling(&truths, *i, &spread))
 			continue;
 		if (waits(h))
-			add_waiting(t, h, *i, part, !leaf);
+			add_waiting(t, h, *i, part_of(&truths, *i), spread);
 		else
-			add_candidate(t, h, *i, part, LEDGER_NONE, !leaf);
+			add_candidate(t, h, *i, part_of(&truths, *i), LEDGER_NONE, spread);
 	}
 	free(truths.explained);
 	vec_free(&truths.list);
@@ -254,7 +267,8 @@ static void add_whole(struct telling *t, enum hypothesis_id h)
 	vec_each (c, &t->list)
 		if (c->hypothesis == h || hypotheses[c->hypothesis].general == h)
 			return;
-	if (root == EXPERIMENT_NONE || hypotheses[h].general != HYPOTHESIS_NONE)
+	if (root == EXPERIMENT_NONE || hypotheses[h].general != HYPOTHESIS_NONE ||
+	    hypotheses[h].measure == MEASURE_IMBALANCE || search_get(t->d->own->search, root)->over)
 		return;
 	vec_push(&t->list, (struct candidate){.hypothesis = (uint8_t)h,
 					      .experiment = root,

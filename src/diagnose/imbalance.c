@@ -1,8 +1,8 @@
 /* Who does more than others that do the same.
  *
- * Of the whole program, threads that began with the same procedure at about the same time do the
- * same, and processes that began to execute the same program then; of a part of the code, threads
- * that came there. Time in which a thread
+ * Of the whole program, threads of a process that began at about the same time may do the same, and
+ * processes that began to execute the same program then; of a part of the code, threads that came
+ * there do. Time in which a thread
  * spins for something is no work. Threads that are idle, that is, have nothing to do, are left out.
  */
 #include "diagnose/inside.h"
@@ -73,7 +73,7 @@ static bool takes_part(const struct diagnosis *d, const struct live_experiment *
 		return false;
 	if (x->focus.part[CODE] != CODE)
 		return amount > 0;
-	return t->entry != RESOURCE_NONE && (t->gone ? amount > 0 : t->counted || amount > 0);
+	return amount > 0 || (!t->gone && t->counted);
 }
 
 static double among_threads(const struct diagnosis *d, const struct live_experiment *x,
@@ -85,10 +85,7 @@ static double among_threads(const struct diagnosis *d, const struct live_experim
 		double amount = since(d, x, i);
 		of_process[t->process] += amount;
 		if (takes_part(d, x, i, amount))
-			add_member(&groups,
-				   (uint64_t)t->process << 32 |
-					   (x->focus.part[CODE] == CODE ? t->entry : 0),
-				   t->born, amount);
+			add_member(&groups, t->process, t->born, amount);
 	}
 	double loss = worst(&groups);
 	vec_free(&groups);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "diagnose/waits.h"
 #include "probe/engine.h"
 #include "process/threads.h"
 
@@ -231,7 +232,7 @@ static void read_processors(struct machine *m)
 static void clear_step(struct machine *m)
 {
 	vec_each (t, &m->threads)
-		t->cpu = t->waited = t->idled = t->joined = 0;
+		t->cpu = t->waited = t->joined = t->idled[IDLE_BESIDE] = t->idled[IDLE_ALWAYS] = 0;
 }
 
 void machine_begin_step(struct machine *m, double now)
@@ -249,31 +250,44 @@ void machine_begin_step(struct machine *m, double now)
 	}
 }
 
-static void remember(struct machine_thread *t, double dt)
+static void remember(const struct machine *m, struct machine_thread *t, double dt)
 {
 	if (t->passed[1] >= period) {
 		t->passed[0] = t->passed[1];
 		t->rested[0] = t->rested[1];
-		t->passed[1] = t->rested[1] = 0;
+		t->unneeded[0] = t->unneeded[1];
+		t->passed[1] = t->rested[1] = t->unneeded[1] = 0;
 	}
-	t->passed[1] += dt;
-	t->rested[1] += t->idled + t->joined;
+	t->passed[1] += t->tid ? dt : dt * m->processes.data[t->process].pooled;
+	t->rested[1] += t->idled[IDLE_BESIDE] + t->idled[IDLE_ALWAYS] + t->joined;
+	t->unneeded[1] += t->idled[IDLE_ALWAYS] + t->joined;
 	t->waited_all += t->waited;
 }
 
 static bool is_idle(const struct machine_thread *t)
 {
 	double passed = t->passed[0] + t->passed[1], rested = t->rested[0] + t->rested[1];
-	return t->tid && passed > 0 && rested >= idle_share * passed;
+	return passed > 0 && rested >= idle_share * passed;
+}
+
+/* Idle whoever has something to do, or only if somebody of the same process has. */
+static bool is_unneeded(const struct machine_thread *t)
+{
+	return t->unneeded[0] + t->unneeded[1] >= 0.5 * (t->rested[0] + t->rested[1]);
 }
 
 static void decide_who_counts(struct machine *m)
 {
 	bool any = false;
+	vec_each (p, &m->processes)
+		p->works = false;
 	vec_each (t, &m->threads)
-		any |= !t->gone && t->tid && !is_idle(t);
-	vec_each (t, &m->threads)
-		t->counted = !any || !is_idle(t);
+		if (!t->gone && (t->tid || t->cpu > 0) && !is_idle(t))
+			any = m->processes.data[t->process].works = true;
+	vec_each (t, &m->threads) {
+		bool others = m->processes.data[t->process].works || (any && is_unneeded(t));
+		t->counted = !others || !is_idle(t);
+	}
 }
 
 static struct machine_span *span_of(struct machine *m, uint32_t part)
@@ -306,7 +320,7 @@ void machine_end_step(struct machine *m)
 	dt = dt > least ? dt : least;
 	vec_each (t, &m->threads)
 		if (!t->gone)
-			remember(t, dt);
+			remember(m, t, dt);
 	decide_who_counts(m);
 	vec_each (p, &m->processes)
 		p->threads = 0;

@@ -23,10 +23,11 @@ struct machine_thread {
 	char name[16];
 	bool gone, counted;
 	uint64_t cpu_ns;
-	/* Of this step, s: on a processor; waiting; of that, for work, and for an end. */
-	double cpu, waited, idled, joined;
-	/* Of the last whole period and the present one: time passed, and idled or joined. */
-	double passed[2], rested[2];
+	/* Of this step, s: on a processor; waiting; of that, for an end, and by enum idleness. */
+	double cpu, waited, joined, idled[3];
+	/* Of the last whole period and the present one: time passed; waited for work, or for an
+	 * end; of that, with nothing to do whoever else has something. */
+	double passed[2], rested[2], unneeded[2];
 	double cpu_all, waited_all, born, died;
 };
 
@@ -42,6 +43,7 @@ struct machine_process {
 	double born;
 	/* This step: s on processors; of its threads that count. */
 	double cpu, threads;
+	bool works; /* some thread of it does */
 };
 
 /* Time for shares to be of; it only grows. */

@@ -84,14 +84,26 @@ static bool is_call(const char *name)
 	return false;
 }
 
+static const char *name_of(const struct code_part *p)
+{
+	uint32_t count,
+		i = p->code && p->code->flow ? flow_procedure_at(p->code->flow, p->va) : UINT32_MAX;
+	const char *name = i == UINT32_MAX ? NULL : flow_procedures(p->code->flow, &count)[i].name;
+	return name ? name : "";
+}
+
 bool is_plumbing(const struct code_parts *c, uint32_t part)
 {
 	struct code_part p = code_part(c, part);
 	if (!p.code || !p.code->flow)
 		return false;
-	if (is_library(p.code->path))
-		return true;
-	uint32_t count, i = flow_procedure_at(p.code->flow, p.va);
-	const char *name = i == UINT32_MAX ? NULL : flow_procedures(p.code->flow, &count)[i].name;
-	return name && (is_call(name) || waits_kind_of(name) != OBJECT_KINDS);
+	return is_library(p.code->path) || is_call(name_of(&p)) ||
+	       waits_kind_of(name_of(&p)) != OBJECT_KINDS;
+}
+
+bool is_spinning(const struct code_parts *c, uint32_t part)
+{
+	struct code_part p = code_part(c, part);
+	enum object_kind kind = waits_kind_of(name_of(&p));
+	return kind == OBJECT_SPIN || kind == OBJECT_OPENMP || kind == OBJECT_MESSAGE;
 }

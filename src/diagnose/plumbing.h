@@ -5,3 +5,5 @@
 #include "diagnose/code.h"
 
 bool is_plumbing(const struct code_parts *c, uint32_t part);
+/* A procedure that waits without the kernel's help. */
+bool is_spinning(const struct code_parts *c, uint32_t part);

@@ -125,15 +125,34 @@ static void note_amounts(struct samples *s, uint32_t thread, uint32_t object, do
 			ledger_add(s->ledger, *part, thread, object, what, seconds);
 }
 
+/* By the procedure's name; of libraries that have none, by the library's. */
+static enum object_kind kind_of_frame(const struct frame *f)
+{
+	const char *file = f->code && f->code->path ? strrchr(f->code->path, '/') : NULL;
+	enum object_kind k = waits_kind_of(name_at(f));
+	if (k == OBJECT_KINDS && file && (strstr(file, "/libgomp.") || strstr(file, "omp.so")))
+		return OBJECT_OPENMP;
+	if (k == OBJECT_KINDS && file && strstr(file, "/libmpi"))
+		return OBJECT_MESSAGE;
+	return k;
+}
+
 static enum object_kind kind_on_stack(const struct walk *w)
 {
 	enum object_kind kind = OBJECT_KINDS;
 	for (uint32_t i = 0; i < w->frames.len && i < 12; i++) {
-		enum object_kind k = waits_kind_of(name_at(&w->frames.data[i]));
+		enum object_kind k = kind_of_frame(&w->frames.data[i]);
 		if (k != OBJECT_KINDS)
 			kind = k; /* the outermost knows best what it is for */
 	}
 	return kind;
+}
+
+/* A thread that runs may do so to wait. */
+static bool spins(const struct walk *w)
+{
+	enum object_kind kind = kind_on_stack(w);
+	return kind == OBJECT_SPIN || kind == OBJECT_OPENMP || kind == OBJECT_MESSAGE;
 }
 
 static uint32_t class_of(const struct samples *s, uint32_t object)
@@ -194,12 +213,13 @@ static void leave_plumbing(struct samples *s)
 		s->chain.len--;
 }
 
-static void note_wait(struct samples *s, uint32_t process, uint32_t thread, const struct walk *w,
+/* False if it is not known what it waits for. */
+static bool note_wait(struct samples *s, uint32_t process, uint32_t thread, const struct walk *w,
 		      uint32_t node, double seconds)
 {
 	struct wait_now now = waits_now(s->waits, thread);
 	if (now.object == LEDGER_NONE)
-		return;
+		return false;
 	waits_learn(s->waits, now.object, kind_on_stack(w));
 	uint32_t object = s->waits->objects.data[now.object].merged != LEDGER_NONE
 				  ? s->waits->objects.data[now.object].merged
@@ -212,6 +232,7 @@ static void note_wait(struct samples *s, uint32_t process, uint32_t thread, cons
 		tell_search(s, thread, class_of(s, object));
 	}
 	note_holder(s, process, object, seconds);
+	return true;
 }
 
 /* Without a node it is no part of the profile, but tells the search where the program is. */
@@ -225,10 +246,10 @@ static void note_stack(struct samples *s, int pid, int tid, const struct walk *w
 	find_chain(s, w);
 	note_entry(s, thread);
 	s->count++;
-	if (waits) {
-		note_wait(s, process, thread, w, node, seconds);
+	if ((waits || spins(w)) && note_wait(s, process, thread, w, node, seconds))
 		return;
-	}
+	if (waits)
+		return;
 	note_amounts(s, thread, LEDGER_NONE, seconds);
 	note_chain(s, SAMPLE_CPU, LEDGER_NONE, node, seconds);
 	tell_search(s, thread, SAMPLE_CPU);

@@ -9,23 +9,23 @@
 #include "process/memory.h"
 
 const struct object_kind_row object_kinds[OBJECT_KINDS] = {
-	[OBJECT_MUTEX] = {"mutex", SYNC, false, false},
-	[OBJECT_RWLOCK] = {"rwlock", SYNC, false, false},
-	[OBJECT_CONDITION] = {"condition", SYNC, true, false},
-	[OBJECT_BARRIER] = {"barrier", SYNC, false, false},
-	[OBJECT_SEMAPHORE] = {"semaphore", SYNC, true, false},
-	[OBJECT_JOIN] = {"join", SYNC, false, true},
-	[OBJECT_SPIN] = {"spin", SYNC, false, false},
-	[OBJECT_OPENMP] = {"openmp", SYNC, false, false},
-	[OBJECT_MESSAGE] = {"message", SYNC, false, false},
-	[OBJECT_PROCESS] = {"process", SYNC, false, true},
-	[OBJECT_SLEEP] = {"sleep", SYNC, true, false},
-	[OBJECT_FUTEX] = {"futex", SYNC, true, false},
-	[OBJECT_FILE] = {"file", FILES, false, false},
-	[OBJECT_PIPE] = {"pipe", FILES, true, false},
-	[OBJECT_SOCKET] = {"socket", FILES, true, false},
-	[OBJECT_DEVICE] = {"device", FILES, true, false},
-	[OBJECT_OTHER] = {"other", FILES, true, false},
+	[OBJECT_MUTEX] = {"mutex", SYNC, IDLE_NEVER, false},
+	[OBJECT_RWLOCK] = {"rwlock", SYNC, IDLE_NEVER, false},
+	[OBJECT_CONDITION] = {"condition", SYNC, IDLE_BESIDE, false},
+	[OBJECT_BARRIER] = {"barrier", SYNC, IDLE_NEVER, false},
+	[OBJECT_SEMAPHORE] = {"semaphore", SYNC, IDLE_BESIDE, false},
+	[OBJECT_JOIN] = {"join", SYNC, IDLE_NEVER, true},
+	[OBJECT_SPIN] = {"spin", SYNC, IDLE_NEVER, false},
+	[OBJECT_OPENMP] = {"openmp", SYNC, IDLE_NEVER, false},
+	[OBJECT_MESSAGE] = {"message", SYNC, IDLE_NEVER, false},
+	[OBJECT_PROCESS] = {"process", SYNC, IDLE_NEVER, true},
+	[OBJECT_SLEEP] = {"sleep", SYNC, IDLE_ALWAYS, false},
+	[OBJECT_FUTEX] = {"futex", SYNC, IDLE_BESIDE, false},
+	[OBJECT_FILE] = {"file", FILES, IDLE_NEVER, false},
+	[OBJECT_PIPE] = {"pipe", FILES, IDLE_BESIDE, false},
+	[OBJECT_SOCKET] = {"socket", FILES, IDLE_ALWAYS, false},
+	[OBJECT_DEVICE] = {"device", FILES, IDLE_ALWAYS, false},
+	[OBJECT_OTHER] = {"other", FILES, IDLE_ALWAYS, false},
 };
 
 /* An object becomes a part of the search when it has taken so long; before that, its kind should be
@@ -70,6 +70,7 @@ static const struct {
 	{"sem_wait*", OBJECT_SEMAPHORE},
 	{"sem_timedwait*", OBJECT_SEMAPHORE},
 	{"sem_clockwait*", OBJECT_SEMAPHORE},
+	{"new_sem_*", OBJECT_SEMAPHORE},
 	{"pthread_join", OBJECT_JOIN},
 	{"pthread_timedjoin_np", OBJECT_JOIN},
 	{"pthread_clockjoin_np", OBJECT_JOIN},
@@ -198,10 +199,29 @@ static uint64_t object_key(uint32_t process, enum object_kind kind, uint64_t id)
 	return hash_bytes(key, sizeof(key), 0);
 }
 
+/* Of an object in memory that processes share: the same for all of them. */
+static bool shared_key(const struct waits *w, uint32_t process, enum object_kind kind, uint64_t id,
+		       uint64_t *key)
+{
+	uint64_t inode, offset;
+	if (object_kinds[kind].hierarchy != SYNC || w->machine->processes.len < 2 ||
+	    !memory_is_shared(w->machine->processes.data[process].pid, id, &inode, &offset))
+		return false;
+	const uint64_t which[] = {UINT64_MAX, inode, offset};
+	*key = hash_bytes(which, sizeof(which), 0);
+	return true;
+}
+
 static uint32_t add_object(struct waits *w, uint32_t process, enum object_kind kind, uint64_t id)
 {
 	uint32_t next = w->objects.len;
-	uint32_t at = hashmap_add(&w->object_at, object_key(process, kind, id), next);
+	uint64_t key = object_key(process, kind, id), shared;
+	uint32_t at = hashmap_get(&w->object_at, key);
+	if (at != HASHMAP_NONE)
+		return at;
+	at = shared_key(w, process, kind, id, &shared) ? hashmap_add(&w->object_at, shared, next)
+						       : next;
+	hashmap_put(&w->object_at, key, at);
 	if (at != next)
 		return at;
 	vec_push(&w->objects, (struct wait_object){.kind = (uint8_t)kind,
@@ -340,7 +360,7 @@ static void note_thread(struct waits *w, uint32_t thread, uint32_t object, doubl
 	struct machine_thread *t = &w->machine->threads.data[thread];
 	const struct object_kind_row *kind = &object_kinds[w->objects.data[object].kind];
 	t->waited += seconds;
-	t->idled += kind->idles ? seconds : 0;
+	t->idled[kind->idles] += seconds;
 	t->joined += kind->joins ? seconds : 0;
 }
 
@@ -399,7 +419,8 @@ static void on_value(void *ctx, const struct wait_value *v)
 	r->told.count += v->count;
 	r->told.bytes += v->bytes;
 	r->told.small_count += v->small_count;
-	if (all && v->since_ns)
+	/* Who spins does so shortly: what it did last is what it does. */
+	if (all && (v->since_ns || (r->spins && v->count != r->last.count)))
 		note_now(w, r->thread, object, v);
 }
 

@@ -28,10 +28,17 @@ enum object_kind {
 	OBJECT_KINDS,
 };
 
+/* Who waits has nothing to do, if others have something to do meanwhile. */
+enum idleness {
+	IDLE_NEVER,
+	IDLE_BESIDE, /* others of the same process: it waits for their work */
+	IDLE_ALWAYS, /* others of any process */
+};
+
 struct object_kind_row {
 	const char *name;
 	uint8_t hierarchy; /* SYNC or FILES */
-	bool idles;        /* who waits for it may have nothing to do */
+	uint8_t idles;     /* enum idleness of who waits for it for long */
 	bool joins;        /* it ends when a thread or process does */
 };
 extern const struct object_kind_row object_kinds[OBJECT_KINDS];

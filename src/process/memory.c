@@ -88,3 +88,26 @@ bool memory_window_word(void *window, uint64_t address, uint64_t *out)
 	memcpy(out, w->bytes + (address - w->address), sizeof(*out));
 	return true;
 }
+
+bool memory_is_shared(int pid, uint64_t address, uint64_t *inode, uint64_t *offset)
+{
+	char path[40], line[512];
+	bool shared = false;
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	FILE *f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		unsigned long long start, end, at, number;
+		char access[5];
+		if (sscanf(line, "%llx-%llx %4s %llx %*s %llu", &start, &end, access, &at,
+			   &number) != 5 ||
+		    address < start || address >= end)
+			continue;
+		shared = access[3] == 's';
+		*inode = number;
+		*offset = at + (address - start);
+		break;
+	}
+	if (f)
+		fclose(f);
+	return shared;
+}

@@ -11,6 +11,10 @@ size_t memory_read(int pid, uint64_t address, void *to, size_t n);
  * processor's instruction caches are taken care of. Returns false if not all could be written. */
 bool memory_write(int pid, uint64_t address, const void *from, size_t n);
 
+/* Whether other processes may have the memory at the address as well; then *inode and *offset say
+ * which it is, the same for all of them. */
+bool memory_is_shared(int pid, uint64_t address, uint64_t *inode, uint64_t *offset);
+
 /* A window on a process's memory that is read in pages and kept, for walks: a source of words for
  * unwind/walk.h. Forget it whenever the process may have run. */
 struct memory_window {

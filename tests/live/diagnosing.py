@@ -348,7 +348,7 @@ def check_experiment(x, known):
         assert x["focus"][hierarchy].startswith(root), f"{number}: {hierarchy} is {x['focus'][hierarchy]}"
     absent = set(x["parents"]) - known
     assert not absent and x["number"] not in x["parents"], f"{number}: parents {x['parents']}"
-    assert (x["origin"] == "root") == (not x["parents"]), f"{number}: {x['origin']} with parents {x['parents']}"
+    assert (x["origin"] == "start") == (not x["parents"]), f"{number}: {x['origin']} with parents {x['parents']}"
     check_times(x, number)
     check_decision(x, number)
 
@@ -384,7 +384,7 @@ def check_experiments(experiments, findings, most):
     assert 0 < len(experiments) <= most, f"{len(experiments)} experiments"
     for x in experiments:
         check_experiment(x, known)
-    assert {x["hypothesis"] for x in experiments if x["origin"] == "root"} >= {"cpu", "sync", "io"}, "some were not asked"
+    assert {x["hypothesis"] for x in experiments if x["origin"] == "start"} >= {"cpu", "sync", "io"}, "some were not asked"
     true = [x for x in experiments if x["state"] == "true" or x["over"]]
     refined = {p for x in true for p in x["parents"]}
     for f in findings:

@@ -9,9 +9,10 @@
 struct wait_parts {
 	struct rt_area *area;
 	const struct ended_wait *wait;
-	struct rt_wait_cell key; /* but the subject */
-	uint16_t *recent;        /* RT_WAIT_RECENT of them */
+	uint64_t pc, object; /* of the cells */
+	uint32_t call;
 	uint32_t nth;
+	uint16_t *recent; /* RT_WAIT_RECENT of them */
 };
 
 static struct rt_wait_cell *cell_at(struct rt_area *a, uint32_t number)
@@ -19,7 +20,7 @@ static struct rt_wait_cell *cell_at(struct rt_area *a, uint32_t number)
 	return (struct rt_wait_cell *)area_at(a, RT_AREA_WAITS) + number % RT_WAIT_CELLS;
 }
 
-HOT bool has_key(const struct rt_wait_cell *c, const struct rt_wait_cell *key)
+static bool has_key(const struct rt_wait_cell *c, const struct rt_wait_cell *key)
 {
 	return c->pc == key->pc && c->object == key->object && c->subject == key->subject &&
 	       c->call == key->call;
@@ -59,8 +60,8 @@ static struct rt_wait_cell *look_for(struct rt_area *a, const struct rt_wait_cel
  * either. */
 static COLD struct rt_wait_cell *find_slowly(const struct wait_parts *p, uint32_t subject)
 {
-	struct rt_wait_cell key = p->key;
-	key.subject = subject;
+	struct rt_wait_cell key = {
+		.pc = p->pc, .object = p->object, .call = p->call, .subject = subject};
 	struct rt_wait_cell *c = look_for(p->area, &key);
 	if (!c) {
 		p->area->dropped++;
@@ -76,8 +77,8 @@ HOT struct rt_wait_cell *find_cell(const struct wait_parts *p, uint32_t subject)
 {
 	uint32_t number = p->recent[p->nth % RT_WAIT_RECENT];
 	struct rt_wait_cell *c = cell_at(p->area, number);
-	if (likely(number < p->area->wait_cells && c->subject == subject && c->pc == p->key.pc &&
-		   c->object == p->key.object && c->call == p->key.call))
+	if (likely(number < p->area->wait_cells && c->subject == subject && c->pc == p->pc &&
+		   c->object == p->object && c->call == p->call))
 		return c;
 	return find_slowly(p, subject);
 }
@@ -126,7 +127,9 @@ void count_wait(const struct hit *h, const struct ended_wait *w)
 	struct wait_parts p = {
 		.area = a,
 		.wait = w,
-		.key = {.pc = a->wait_pc, .object = a->wait_object, .call = a->wait_number},
+		.pc = a->wait_pc,
+		.object = a->wait_object,
+		.call = a->wait_number,
 		.recent = a->wait_recent[(a->wait_pc + a->wait_object) / 4 % RT_WAIT_SETS],
 	};
 	a->wait_serial++;

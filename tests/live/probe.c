@@ -8,6 +8,8 @@
  *	          the time
  *	death     the same by lives that are killed at random; a last one takes out what they left
  *	clean     everything in and out of a running program; compares it with what it was
+ *	watch     probes for --seconds, and what a search asks then: where threads are, what they
+ *	          wait for, with probes that do nothing at last
  *
  * `death` and `clean` start CMD by themselves and end it with SIGTERM. Ends with the status of the
  * program, with 3 if it was changed, with 125 if something else went wrong. --report gets what was
@@ -79,7 +81,9 @@ static const struct mode {
 	const char *name;
 	int (*run)(char **argv);
 } modes[] = {
-	{"all", mode_all}, {"torture", mode_torture}, {"death", mode_death}, {"clean", mode_clean}};
+	{"all", mode_all},     {"torture", mode_torture}, {"death", mode_death},
+	{"clean", mode_clean}, {"watch", mode_watch},
+};
 
 static const struct {
 	const char *name;

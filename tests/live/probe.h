@@ -57,7 +57,8 @@ struct member {
 	VEC(struct candidate) candidates;
 	VEC(struct seen_image) seen;
 	VEC(struct used) used;
-	uint32_t kept; /* of `used`, in from the start to the end: reported */
+	uint32_t kept;   /* of `used`, in from the start to the end: reported */
+	uint64_t waited; /* ns in all, when it was last looked at */
 };
 
 /* Adds every procedure and loop of the target's images that were not there the last time, as the
@@ -121,6 +122,7 @@ int mode_all(char **argv);
 int mode_torture(char **argv);
 int mode_death(char **argv);
 int mode_clean(char **argv);
+int mode_watch(char **argv);
 /* Starts a program that nobody traces. */
 int start_untraced(char **argv);
 /* Asks it to end, and waits; 124 if it hangs. */

@@ -1,5 +1,6 @@
 /* Random batches of probes of every kind, in and out, while a program runs; being killed in the
  * middle of it; and leaving no trace. */
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,7 +45,10 @@ static void fresh_kept(struct family *f, struct member *m, uint32_t from)
 static void remove_random(struct family *f, struct member *m)
 {
 	uint32_t i = m->kept + (uint32_t)chance(m->used.len - m->kept);
-	engine_remove(f->engine, m->target, m->used.data[i].subject);
+	if (chance(2))
+		engine_remove(f->engine, m->target, m->used.data[i].subject);
+	else
+		engine_quiet(f->engine, m->target, m->used.data[i].subject);
 	m->used.data[i] = vec_last(&m->used);
 	m->used.len--;
 }
@@ -69,11 +73,33 @@ static void nothing_seen(void *ctx, const struct path_value *v)
 	*calls += v->calls;
 }
 
+static void add_waited(void *ctx, const struct wait_value *v)
+{
+	uint64_t *ns = ctx;
+	if (v->subject == SUBJECT_NONE)
+		*ns += v->wall_ns;
+}
+
+/* Whatever threads are doing at this moment, it is never less than before, but for what is cut off
+ * of each number. */
+static void look_at_waits(struct family *f, struct member *m)
+{
+	uint64_t ns = 0;
+	engine_waits(f->engine, m->target, add_waited, &ns);
+	if (ns + 10000 < m->waited)
+		die("waiting went back from %" PRIu64 " to %" PRIu64 " ns", m->waited, ns);
+	m->waited = ns;
+}
+
 static void look_at_values(struct family *f)
 {
 	uint64_t calls = 0;
 	struct member *m = f->members.data[chance(f->members.len)];
+	struct err ignored;
 	engine_read(f->engine, m->target, nothing_seen, &calls);
+	look_at_waits(f, m);
+	if (!chance(4))
+		engine_look(f->engine, m->target, &ignored);
 	engine_cost(f->engine, m->target);
 	engine_walks(f->engine, NULL, NULL);
 }

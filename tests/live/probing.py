@@ -47,10 +47,10 @@ BUILDS = {
 }
 CXX = {"gcc": "g++", "clang": "clang++"}
 VICTIMS = ("calls", "paths", "deep", "loops", "shapes", "exceptions", "jumps", "contexts", "signals", "threads",
-           "forks", "execs", "loading", "waits", "vectors", "locks", "interrupted")
+           "forks", "execs", "loading", "waits", "vectors", "locks", "interrupted", "objects")
 LACKING = {"musl": {"exceptions", "contexts"}, "musl-static": {"exceptions", "contexts", "loading"},
            "static": {"loading"}, "static-pie": {"loading"}}
-QUICK = tuple(v for v in VICTIMS if v != "waits")
+QUICK = tuple(v for v in VICTIMS if v not in ("waits", "objects"))
 
 
 def sources(name):

@@ -7,6 +7,8 @@
 #include "probe.h"
 #include "process/threads.h"
 
+enum { LOOKS = 200 }; /* until a thread is seen waiting in moved code */
+
 static void use_now(struct family *f, struct member *m, uint32_t from)
 {
 	use_named(f, m, from);
@@ -85,7 +87,8 @@ static void watch_one(struct family *f, struct member *m)
 	if (engine_look(f->engine, m->target, &e))
 		return;
 	engine_walks(f->engine, count_walk, &complete);
-	count_moved(m, &moved, &known);
+	for (unsigned i = 0; i < LOOKS && !moved; i++, sleep_seconds(0.005))
+		count_moved(m, &moved, &known);
 	report_member(f, m);
 	text_printf(&f->report, "walked %u\nmoved %u\nplaced %u\n", complete, moved, known);
 	text_printf(&f->report, "spoke %" PRIu64 "\n", calls_when_quiet(f, m));

@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/die.h"
 #include "cli/output.h"
+#include "process/launch.h"
 
 const struct command *const commands[] = {
 	&cmd_diagnose, &cmd_record,    &cmd_report, &cmd_count, &cmd_path,
@@ -114,6 +115,24 @@ static int run(const struct command *c, int argc, char **argv)
 	return status;
 }
 
+/* What is no command may be a program to diagnose. */
+static int run_words(struct operands *words)
+{
+	const struct command *c = command_named(words->list[0]);
+	if (c)
+		return run(c, words->count - 1, words->list + 1);
+	if (launch_can_start(words->list[0]))
+		return run(&cmd_diagnose, words->count, words->list);
+	die_no_such_command(words->list[0]);
+}
+
+/* `sonde -p 4711`, `sonde -- program` */
+static bool begins_diagnosis(const char *word)
+{
+	return !strcmp(word, "--") ||
+	       (options_have(cmd_diagnose.options, word) && !options_have(common_options, word));
+}
+
 int main(int argc, char **argv)
 {
 	struct err e;
@@ -122,6 +141,8 @@ int main(int argc, char **argv)
 	die_on_alloc_failure();
 	if (argc < 1)
 		return EXIT_OURS;
+	if (argc > 1 && begins_diagnosis(argv[1]))
+		return run(&cmd_diagnose, argc - 1, argv + 1);
 	if (options_parse(sets, OPTIONS_FIRST, argc - 1, argv + 1, &words, &e))
 		die("%s", e.text);
 	if (common.version)
@@ -132,8 +153,5 @@ int main(int argc, char **argv)
 		show_help(NULL);
 		return EXIT_OURS;
 	}
-	const struct command *c = command_named(words.list[0]);
-	if (!c)
-		die_no_such_command(words.list[0]);
-	return run(c, words.count - 1, words.list + 1);
+	return run_words(&words);
 }

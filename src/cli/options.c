@@ -191,6 +191,20 @@ int options_parse(const struct option_set *sets, enum options_order order, int a
 	return 0;
 }
 
+bool options_have(const struct option *options, const char *word)
+{
+	for (const struct option *o = options; o->name; o++) {
+		size_t n = strlen(o->name);
+		if (word[0] != '-' || !word[1])
+			return false;
+		if (word[1] == '-'
+			    ? !strncmp(word + 2, o->name, n) && (!word[2 + n] || word[2 + n] == '=')
+			    : word[1] == o->letter)
+			return true;
+	}
+	return false;
+}
+
 static void describe_name(const struct option *o, struct text *out)
 {
 	if (o->letter)

@@ -66,6 +66,9 @@ enum options_order {
 int options_parse(const struct option_set *sets, enum options_order order, int argc, char **argv,
 		  struct operands *out, struct err *e);
 
+/* Whether a word of a command line is, or begins with, an option of the table. */
+bool options_have(const struct option *options, const char *word);
+
 /* Appends an aligned list: two columns, options and what they do. */
 void options_describe(const struct option *options, struct text *out);
 

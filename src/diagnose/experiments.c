@@ -16,8 +16,7 @@ static void add_children(const struct diagnosis *d, uint32_t parent, resource_li
 static bool meets(const struct diagnosis *d, const struct focus *f, enum hierarchy h, uint32_t part)
 {
 	const struct resources *r = search_resources(d->own->search);
-	ledger_each(e, &d->own->ledger, f->part[CODE])
-	{
+	ledger_each (e, &d->own->ledger, f->part[CODE]) {
 		uint32_t at = h == MACHINE ? d->own->machine.threads.data[e->thread].part
 			      : e->object == LEDGER_NONE
 				      ? RESOURCE_NONE
@@ -62,7 +61,7 @@ static const struct measure_row {
 	[MEASURE_CPU] = {AMOUNT_CPU, AMOUNT_SEEN_CPU, HIERARCHIES},
 	[MEASURE_SYNC] = {AMOUNT_WAIT, AMOUNT_SEEN_WAIT, SYNC},
 	[MEASURE_IO] = {AMOUNT_WAIT, AMOUNT_SEEN_WAIT, FILES},
-	[MEASURE_SMALL_IO] = {AMOUNT_SMALL, AMOUNT_SMALL, FILES},
+	[MEASURE_SMALL_IO] = {AMOUNT_SMALL, AMOUNT_SEEN_SMALL, FILES},
 	[MEASURE_IMBALANCE] = {AMOUNT_CPU, AMOUNT_SEEN_CPU, HIERARCHIES},
 };
 
@@ -92,8 +91,9 @@ static double amount_of(const struct diagnosis *d, const struct live_experiment 
 	double sum = 0;
 	if (m == MEASURE_IMBALANCE)
 		return imbalance_loss(d, x);
-	ledger_each(e, &d->own->ledger, x->focus.part[CODE]) if (focus_has(d, &x->focus, m, e))
-		sum += e->amount[what];
+	ledger_each (e, &d->own->ledger, x->focus.part[CODE])
+		if (focus_has(d, &x->focus, m, e))
+			sum += e->amount[what];
 	return sum;
 }
 
@@ -109,6 +109,9 @@ static double base_of(const struct diagnosis *d, const struct live_experiment *x
 
 static bool has_probes(const struct diagnosis *d, const struct live_experiment *x)
 {
+	if (measures[hypotheses[x->hypothesis].measure].hierarchy != HIERARCHIES &&
+	    d->own->waits.ignored.len)
+		return false;
 	return x->focus.part[CODE] == CODE || probes_measure(&d->own->probes, x->focus.part[CODE]);
 }
 

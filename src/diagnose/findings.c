@@ -37,10 +37,14 @@ bool chain_has(const struct diagnosis *d, const struct chain *c, uint32_t part)
 static double whole_amount(const struct diagnosis *d, enum measure m)
 {
 	const struct focus whole = focus_whole();
+	bool computes = m == MEASURE_CPU || m == MEASURE_IMBALANCE;
+	enum amount what = computes                    ? AMOUNT_CPU
+			   : d->own->waits.ignored.len ? AMOUNT_SEEN_WAIT
+						       : AMOUNT_WAIT;
 	double sum = 0;
-	ledger_each(e, &d->own->ledger, CODE) if (focus_has(d, &whole, m, e)) sum +=
-		m == MEASURE_CPU || m == MEASURE_IMBALANCE ? e->amount[AMOUNT_CPU]
-							   : e->amount[AMOUNT_WAIT];
+	ledger_each (e, &d->own->ledger, CODE)
+		if (focus_has(d, &whole, m, e))
+			sum += e->amount[what];
 	return sum;
 }
 
@@ -244,6 +248,52 @@ static void choose(struct telling *t, enum hypothesis_id h)
 	hashmap_release(&truths.at);
 }
 
+/* True of one process or thread, and not of the whole: where many do different things. The deepest
+ * in each. */
+static bool is_local(const struct diagnosis *d, const struct experiment *e)
+{
+	struct focus whole = e->focus;
+	if (e->state != EXPERIMENT_TRUE || e->over || e->focus.part[CODE] == CODE ||
+	    e->focus.part[MACHINE] == MACHINE || e->focus.part[SYNC] != SYNC ||
+	    e->focus.part[FILES] != FILES || hypotheses[e->hypothesis].measure == MEASURE_IMBALANCE)
+		return false;
+	whole.part[MACHINE] = MACHINE;
+	if (find_true(d, e->hypothesis, &whole) != EXPERIMENT_NONE)
+		return false;
+	vec_each (child, &e->children) {
+		const struct experiment *x = search_get(d->own->search, *child);
+		if (x->state == EXPERIMENT_TRUE && x->focus.part[CODE] != e->focus.part[CODE] &&
+		    x->hypothesis == e->hypothesis)
+			return false;
+	}
+	return true;
+}
+
+static void add_local(struct telling *t)
+{
+	for (uint32_t i = 0; i < search_count(t->d->own->search); i++) {
+		const struct experiment *e = search_get(t->d->own->search, i);
+		bool told = !is_local(t->d, e);
+		vec_each (c, &t->list)
+			told |= c->hypothesis == e->hypothesis && c->part == e->focus.part[CODE];
+		if (told)
+			continue;
+		add_candidate(t, e->hypothesis, i, e->focus.part[CODE], LEDGER_NONE, false);
+		vec_last(&t->list).local = true;
+	}
+}
+
+/* What was so for a while, or only just, is told if it matters for the whole run. */
+static void drop_small(struct telling *t)
+{
+	uint32_t kept = 0;
+	vec_each (c, &t->list)
+		if (c->local ||
+		    c->share >= 0.9 * search_get(t->d->own->search, c->experiment)->threshold)
+			t->list.data[kept++] = *c;
+	t->list.len = kept;
+}
+
 /* A general one is not told where a more specific one is. */
 static void drop_general(struct telling *t)
 {
@@ -259,7 +309,32 @@ static void drop_general(struct telling *t)
 	t->list.len = kept;
 }
 
-/* A hypothesis that is true of the whole and of no part of the code. */
+/* Objects that are waited for in no code in particular, or only in plumbing. */
+static void add_objects(struct telling *t, enum hypothesis_id h)
+{
+	for (uint32_t i = 0; waits(h) && i < t->d->own->waits.objects.len; i++) {
+		const struct wait_object *o = &t->d->own->waits.objects.data[i];
+		struct focus f = focus_whole();
+		f.part[object_kinds[o->kind].hierarchy] = o->part;
+		bool told = o->part == RESOURCE_NONE;
+		vec_each (c, &t->list)
+			told |= c->object == i &&
+				(c->hypothesis == h || hypotheses[c->hypothesis].general == h);
+		uint32_t experiment = told ? EXPERIMENT_NONE : find_true(t->d, h, &f);
+		if (experiment == EXPERIMENT_NONE)
+			continue;
+		const struct experiment *e = search_get(t->d->own->search, experiment);
+		if (!e->over)
+			vec_push(&t->list, (struct candidate){.hypothesis = (uint8_t)h,
+							      .experiment = experiment,
+							      .part = CODE,
+							      .object = i,
+							      .share = e->value,
+							      .chain = UINT32_MAX});
+	}
+}
+
+/* A hypothesis that is true of the whole and of no part of it. */
 static void add_whole(struct telling *t, enum hypothesis_id h)
 {
 	const struct focus whole = focus_whole();
@@ -290,6 +365,10 @@ static void find_candidates(struct telling *t)
 {
 	for (enum hypothesis_id h = 0; h < HYPOTHESES; h++)
 		choose(t, h);
+	add_local(t);
+	drop_small(t);
+	for (enum hypothesis_id h = 0; h < HYPOTHESES; h++)
+		add_objects(t, h);
 	drop_general(t);
 	for (enum hypothesis_id h = 0; h < HYPOTHESES; h++)
 		add_whole(t, h);
@@ -327,6 +406,7 @@ void findings_write(struct diagnosis *d)
 		       more);
 	if (!t.list.len)
 		words_of_nothing(&t);
+	words_of_search(&t);
 	add_steps(&t);
 	vec_free(&t.list);
 	names_free(t.names);

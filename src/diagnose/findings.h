@@ -14,6 +14,7 @@ struct candidate {
 	double seconds;  /* of samples */
 	uint32_t chain;  /* the heaviest one through the part; UINT32_MAX: none */
 	bool spread;     /* no part of it stands out, though parts of it are other candidates */
+	bool local;      /* of one process or thread, and of its time: not of the whole */
 };
 
 typedef VEC(struct candidate) candidate_list;
@@ -33,6 +34,8 @@ double share_of_run(const struct diagnosis *d, enum hypothesis_id h, double seco
 void words_of(struct telling *t, uint32_t candidate);
 /* The whole, without findings. */
 void words_of_nothing(struct telling *t);
+/* What limits what was found. */
+void words_of_search(struct telling *t);
 void __attribute__((format(printf, 4, 5)))
 remark(struct telling *t, uint32_t finding, const char *kind, const char *fmt, ...);
 

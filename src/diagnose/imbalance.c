@@ -11,8 +11,9 @@
 static double computed(const struct diagnosis *d, const struct focus *f, uint32_t thread)
 {
 	double sum = 0;
-	ledger_each(e, &d->own->ledger, f->part[CODE]) if (e->thread == thread) sum +=
-		e->amount[AMOUNT_CPU] - e->amount[AMOUNT_SPIN];
+	ledger_each (e, &d->own->ledger, f->part[CODE])
+		if (e->thread == thread)
+			sum += e->amount[AMOUNT_CPU] - e->amount[AMOUNT_SPIN];
 	return sum;
 }
 

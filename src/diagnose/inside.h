@@ -4,7 +4,7 @@
  *	experiments.c  what the search asks for: parts, values, cost
  *	code.c         procedures and loops, the call graph
  *	machine.c      processes and threads, whose waiting counts
- *	waits.c        what they wait for
+ *	waits.c        what they wait for; ignored.c where there is too much of it
  *	mapped.c       which images are where
  *	probes.c       what is measured, and what that costs
  *	samples.c      stacks as they are seen

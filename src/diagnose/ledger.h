@@ -13,6 +13,7 @@ enum amount {
 	AMOUNT_CALLS,
 	AMOUNT_SEEN_CPU, /* the same as samples tell: s they stand for */
 	AMOUNT_SEEN_WAIT,
+	AMOUNT_SEEN_SMALL,
 	AMOUNTS,
 };
 
@@ -26,15 +27,37 @@ struct ledger_entry {
 	double amount[AMOUNTS];
 };
 
+/* What was measured of code in a thread since the last settling: time that passed in it, and of
+ * that in waits. How much of it was on a processor is known when what the whole thread did is:
+ * reading such a clock in every probe would cost ten times as much on some machines. */
+enum step_amount { STEP_WALL, STEP_WAITED, STEP_AMOUNTS };
+
+struct ledger_step {
+	uint32_t part, thread;
+	double amount[STEP_AMOUNTS];
+};
+
+/* The shares of its time on a processor: outside of waits, and in them. */
+struct ledger_rate {
+	double running, waiting;
+};
+
 struct ledger {
 	VEC(struct ledger_entry) list;
 	struct hashmap index; /* hash of part, thread and object */
 	struct hashmap first; /* part -> its newest entry */
+	VEC(struct ledger_step) steps;
+	struct hashmap step_at;
 };
 
 void ledger_release(struct ledger *l);
 void ledger_add(struct ledger *l, uint32_t part, uint32_t thread, uint32_t object, enum amount what,
 		double amount);
+
+void ledger_step(struct ledger *l, uint32_t part, uint32_t thread, enum step_amount what,
+		 double amount);
+/* Makes AMOUNT_CPU of the steps; rates by thread. */
+void ledger_settle(struct ledger *l, const struct ledger_rate *rates);
 
 /* Runs the body with `e` pointing at each entry of a part. */
 #define ledger_each(e, l, part)                                                                    \

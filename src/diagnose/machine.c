@@ -12,7 +12,7 @@
 static const double look_period = 0.1; /* s between looks for new threads */
 static const double grown_up = 0.25;   /* s after which a thread is one of its own */
 static const double period = 1;        /* s that idleness is decided from, once or twice */
-static const double idle_share = 0.95;
+static const double idle_share = 0.98;
 enum { MOST_THREADS = 256 /* of their own, alive */ };
 
 void machine_init(struct machine *m, struct resources *r, struct ledger *l, struct arena *a)
@@ -313,11 +313,37 @@ static double thread_time(const struct machine *m, const struct machine_thread *
 	return each > t->joined ? each - t->joined : 0;
 }
 
+/* Outside of waits a thread runs, unless others have its processor; if it ran for longer than it
+ * did not wait, it ran in waits. */
+static struct ledger_rate rate_of(const struct machine *m, const struct machine_thread *t,
+				  double dt)
+{
+	double passed = t->tid ? dt : dt * m->processes.data[t->process].pooled;
+	double free = passed > t->waited ? passed - t->waited : 0;
+	struct ledger_rate r = {.running = free > 0 ? t->cpu / free : 0};
+	if (r.running <= 1)
+		return r;
+	r.running = 1;
+	r.waiting = t->waited > 0 ? (t->cpu - free) / t->waited : 0;
+	r.waiting = r.waiting < 1 ? r.waiting : 1;
+	return r;
+}
+
+static void settle(struct machine *m, double dt)
+{
+	struct ledger_rate *rates = xcalloc(m->threads.len + 1, sizeof(*rates));
+	for (uint32_t i = 0; i < m->threads.len; i++)
+		rates[i] = rate_of(m, &m->threads.data[i], dt);
+	ledger_settle(m->ledger, rates);
+	free(rates);
+}
+
 void machine_end_step(struct machine *m)
 {
 	static const double least = 1e-6;
 	double dt = m->time - machine_span(m, MACHINE).time, cpu = 0, threads = 0;
 	dt = dt > least ? dt : least;
+	settle(m, dt);
 	vec_each (t, &m->threads)
 		if (!t->gone)
 			remember(m, t, dt);

@@ -6,9 +6,10 @@
 #include "flow/flow.h"
 
 static const char *const libraries[] = {
-	"libc.",   "libc-",     "libpthread", "ld-",       "librt",       "libgomp",     "libomp",
-	"libiomp", "libstdc++", "libc++",     "libmpi",    "libopen-pal", "libopen-rte", "libucp",
-	"libucs",  "libuct",    "libpmix",    "libfabric", "libtbb.",
+	"libc.",       "libc-",   "libpthread", "ld-",      "librt",   "libgomp",
+	"libomp",      "libiomp", "libstdc++",  "libc++",   "libmpi",  "libopen-pal",
+	"libopen-rte", "libucp",  "libucs",     "libuct",   "libpmix", "libfabric",
+	"libtbb.",     "mca_",    "libevent",   "libhwloc",
 };
 
 static const char *const calls[] = {
@@ -84,26 +85,29 @@ static bool is_call(const char *name)
 	return false;
 }
 
-static const char *name_of(const struct code_part *p)
+static const char *name_at(const struct code *code, uint64_t va)
 {
-	uint32_t count,
-		i = p->code && p->code->flow ? flow_procedure_at(p->code->flow, p->va) : UINT32_MAX;
-	const char *name = i == UINT32_MAX ? NULL : flow_procedures(p->code->flow, &count)[i].name;
+	uint32_t count, i = code && code->flow ? flow_procedure_at(code->flow, va) : UINT32_MAX;
+	const char *name = i == UINT32_MAX ? NULL : flow_procedures(code->flow, &count)[i].name;
 	return name ? name : "";
+}
+
+bool is_plumbing_at(const struct code *code, uint64_t va)
+{
+	const char *name = name_at(code, va);
+	return code &&
+	       (is_library(code->path) || is_call(name) || waits_kind_of(name) != OBJECT_KINDS);
 }
 
 bool is_plumbing(const struct code_parts *c, uint32_t part)
 {
 	struct code_part p = code_part(c, part);
-	if (!p.code || !p.code->flow)
-		return false;
-	return is_library(p.code->path) || is_call(name_of(&p)) ||
-	       waits_kind_of(name_of(&p)) != OBJECT_KINDS;
+	return is_plumbing_at(p.code, p.va);
 }
 
 bool is_spinning(const struct code_parts *c, uint32_t part)
 {
 	struct code_part p = code_part(c, part);
-	enum object_kind kind = waits_kind_of(name_of(&p));
+	enum object_kind kind = waits_kind_of(name_at(p.code, p.va));
 	return kind == OBJECT_SPIN || kind == OBJECT_OPENMP || kind == OBJECT_MESSAGE;
 }

@@ -5,5 +5,7 @@
 #include "diagnose/code.h"
 
 bool is_plumbing(const struct code_parts *c, uint32_t part);
+/* The same of the procedure that has va. */
+bool is_plumbing_at(const struct code *code, uint64_t va);
 /* A procedure that waits without the kernel's help. */
 bool is_spinning(const struct code_parts *c, uint32_t part);

@@ -73,7 +73,7 @@ static void put_in(struct probes *p, struct probe *x, uint32_t process)
 		.code = what.code,
 		.va = what.va,
 		.loop = what.loop,
-		.metrics = 1 << RT_WALL | 1 << RT_CPU,
+		.metrics = 1 << RT_WALL,
 	};
 	struct err e;
 	if (!t || is_in(x, process) || !mapped_bias(p->mapped, process, what.code, &request.bias))
@@ -242,7 +242,7 @@ static uint32_t row_of(struct probes *p, uint32_t process, const struct path_val
 static double call_cost(const struct probes *p)
 {
 	const struct probe_costs *c = engine_probe_costs(p->engine);
-	return 1e-9 * (c->enter + c->exit);
+	return 2e-9 * c->wall;
 }
 
 static void on_value(void *ctx, const struct path_value *v)
@@ -256,13 +256,13 @@ static void on_value(void *ctx, const struct path_value *v)
 	struct probe_row *r = &p->rows.data[at];
 	if (r->reading != p->reading) {
 		r->reading = p->reading;
-		r->told_cpu_ns = r->told_calls = 0;
+		r->told_ns = r->told_calls = 0;
 		vec_push(&p->told, at);
 	}
 	r->probe = probe;
 	r->thread = machine_thread_of(p->machine, s->process, v->tid);
 	r->recursive = v->recursive;
-	r->told_cpu_ns += v->total[RT_CPU];
+	r->told_ns += v->total[RT_WALL];
 	r->told_calls += v->calls;
 }
 
@@ -270,16 +270,16 @@ static void on_value(void *ctx, const struct path_value *v)
 static void take_row(struct probes *p, struct probe_row *r)
 {
 	struct probe *x = &p->list.data[r->probe];
-	if (r->told_cpu_ns > r->cpu_ns && !r->recursive)
-		ledger_add(p->ledger, x->part, r->thread, LEDGER_NONE, AMOUNT_CPU,
-			   1e-9 * (double)(r->told_cpu_ns - r->cpu_ns));
+	if (r->told_ns > r->wall_ns && !r->recursive)
+		ledger_step(p->ledger, x->part, r->thread, STEP_WALL,
+			    1e-9 * (double)(r->told_ns - r->wall_ns));
 	if (r->told_calls > r->calls) {
 		uint64_t calls = r->told_calls - r->calls;
 		ledger_add(p->ledger, x->part, r->thread, LEDGER_NONE, AMOUNT_CALLS, (double)calls);
 		x->calls += calls;
 		x->cost += (double)calls * call_cost(p);
 	}
-	r->cpu_ns = r->told_cpu_ns > r->cpu_ns ? r->told_cpu_ns : r->cpu_ns;
+	r->wall_ns = r->told_ns > r->wall_ns ? r->told_ns : r->wall_ns;
 	r->calls = r->told_calls > r->calls ? r->told_calls : r->calls;
 }
 

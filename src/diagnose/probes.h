@@ -35,7 +35,7 @@ struct probe_row {
 	uint32_t probe, thread;
 	bool recursive;
 	/* Up to the last reading; and while reading, up to now: one may be told in pieces. */
-	uint64_t cpu_ns, calls, told_cpu_ns, told_calls;
+	uint64_t wall_ns, calls, told_ns, told_calls;
 	uint32_t reading; /* in which it was last told */
 };
 

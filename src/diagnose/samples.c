@@ -6,6 +6,9 @@
 #include "base/clock.h"
 #include "diagnose/plumbing.h"
 #include "profile/profile.h"
+#include "unwind/links.h"
+
+enum { BEGINNING_FRAMES = 4 };
 
 static const double look_pause = 0.04; /* s between looks */
 
@@ -60,15 +63,24 @@ static void note_call(struct samples *s, uint32_t from, uint32_t to)
 		search_part(s->search, CODE, from, to);
 }
 
+/* Where the program's own code begins: behind the last frame, of the outermost few, that is known
+ * to be none of it. */
+static uint32_t first_own(const struct walk *w)
+{
+	uint32_t i = w->frames.len, own = i;
+	for (uint32_t k = 0; k < BEGINNING_FRAMES && i > 0; k++, i--)
+		if (is_beginning(&w->frames.data[i - 1]))
+			own = i - 1;
+	return own;
+}
+
 /* From the outermost frame to the innermost. */
 static void find_chain(struct samples *s, const struct walk *w)
 {
-	uint32_t i = w->frames.len;
+	uint32_t i = first_own(w);
 	vec_clear(&s->chain);
 	if (w->end != WALK_COMPLETE)
 		return;
-	while (i > 1 && is_beginning(&w->frames.data[i - 1]))
-		i--;
 	while (i-- > 0) {
 		const struct frame *f = &w->frames.data[i];
 		uint32_t before = s->chain.len;
@@ -116,10 +128,11 @@ static void note_chain(struct samples *s, uint32_t class, uint32_t object, uint3
 	s->chains.data[at].count++;
 }
 
-static void note_amounts(struct samples *s, uint32_t thread, uint32_t object, double seconds)
+static void note_amounts(struct samples *s, uint32_t thread, uint32_t object, enum amount what,
+			 double seconds)
 {
-	enum amount what = object == LEDGER_NONE ? AMOUNT_SEEN_CPU : AMOUNT_SEEN_WAIT;
 	s->stamp++;
+	ledger_add(s->ledger, CODE, thread, object, what, seconds);
 	vec_each (part, &s->chain)
 		if (is_new_here(s, *part))
 			ledger_add(s->ledger, *part, thread, object, what, seconds);
@@ -137,13 +150,30 @@ static enum object_kind kind_of_frame(const struct frame *f)
 	return k;
 }
 
+/* What a caller calls may have jumped on to what has no name. */
+static enum object_kind kind_of_call(const struct frame *f)
+{
+	if (f->exact || !f->code || !f->code->flow)
+		return OBJECT_KINDS;
+	struct call_site call = links_call_before(f->code->flow, f->va);
+	const struct frame callee = {.code = f->code, .va = call.target};
+	return call.direct ? waits_kind_of(name_at(&callee)) : OBJECT_KINDS;
+}
+
+/* Of what is called from the program's own code; the outermost knows best what it is for. */
 static enum object_kind kind_on_stack(const struct walk *w)
 {
 	enum object_kind kind = OBJECT_KINDS;
-	for (uint32_t i = 0; i < w->frames.len && i < 12; i++) {
-		enum object_kind k = kind_of_frame(&w->frames.data[i]);
+	for (uint32_t i = 0; i < w->frames.len; i++) {
+		const struct frame *f = &w->frames.data[i];
+		bool plumbing = is_plumbing_at(f->code, f->va);
+		enum object_kind k = plumbing ? kind_of_frame(f) : OBJECT_KINDS;
+		if (k == OBJECT_KINDS && i)
+			k = kind_of_call(f);
 		if (k != OBJECT_KINDS)
-			kind = k; /* the outermost knows best what it is for */
+			kind = k;
+		if (!plumbing)
+			break;
 	}
 	return kind;
 }
@@ -209,7 +239,7 @@ static void note_holder(struct samples *s, uint32_t process, uint32_t object, do
 /* A stack that waits ends in plumbing: nobody needs to know. */
 static void leave_plumbing(struct samples *s)
 {
-	while (s->chain.len > 1 && is_plumbing(s->code, vec_last(&s->chain)))
+	while (s->chain.len && is_plumbing(s->code, vec_last(&s->chain)))
 		s->chain.len--;
 }
 
@@ -227,12 +257,28 @@ static bool note_wait(struct samples *s, uint32_t process, uint32_t thread, cons
 	const struct machine_thread *t = &s->machine->threads.data[thread];
 	leave_plumbing(s);
 	if (t->counted && !object_kinds[s->waits->objects.data[object].kind].joins) {
-		note_amounts(s, thread, object, seconds);
+		note_amounts(s, thread, object, AMOUNT_SEEN_WAIT, seconds);
 		note_chain(s, class_of(s, object), object, node, seconds);
 		tell_search(s, thread, class_of(s, object));
 	}
 	note_holder(s, process, object, seconds);
 	return true;
+}
+
+/* In a system call that nobody watches. */
+static void note_ignored(struct samples *s, uint32_t process, uint32_t thread, const struct walk *w,
+			 uint32_t node, double seconds)
+{
+	const struct frame *f = &w->frames.data[0];
+	uint32_t object;
+	double small;
+	if (!waits_ignored(s->waits, process, f->code, f->va, &object, &small))
+		return;
+	leave_plumbing(s);
+	note_amounts(s, thread, object, AMOUNT_SEEN_WAIT, seconds);
+	note_amounts(s, thread, object, AMOUNT_SEEN_SMALL, small * seconds);
+	note_chain(s, class_of(s, object), object, node, seconds);
+	tell_search(s, thread, class_of(s, object));
 }
 
 /* Without a node it is no part of the profile, but tells the search where the program is. */
@@ -246,13 +292,18 @@ static void note_stack(struct samples *s, int pid, int tid, const struct walk *w
 	find_chain(s, w);
 	note_entry(s, thread);
 	s->count++;
-	if ((waits || spins(w)) && note_wait(s, process, thread, w, node, seconds))
+	if ((waits || spins(w)) && note_wait(s, process, thread, w, node, seconds)) {
+		s->seconds[SAMPLE_CPU] += waits ? 0 : seconds;
 		return;
-	if (waits)
+	}
+	if (waits) {
+		note_ignored(s, process, thread, w, node, seconds);
 		return;
-	note_amounts(s, thread, LEDGER_NONE, seconds);
+	}
+	note_amounts(s, thread, LEDGER_NONE, AMOUNT_SEEN_CPU, seconds);
 	note_chain(s, SAMPLE_CPU, LEDGER_NONE, node, seconds);
 	tell_search(s, thread, SAMPLE_CPU);
+	note_ignored(s, process, thread, w, node, seconds);
 }
 
 /* ---- from the sampler ---- */

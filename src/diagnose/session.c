@@ -90,6 +90,19 @@ static void save_history(struct diagnosis *d)
 	history_write(d, false);
 }
 
+/* Watching system calls may take a third of what is allowed. */
+static void limit_waits(struct diagnosis *d)
+{
+	double most = d->o->search.max_cost / 3;
+	double seconds = 2e-9 * engine_probe_costs(d->own->engine)->block;
+	struct err ignored;
+	if (!waits_limit(&d->own->waits, d->own->engine, seconds, most))
+		return;
+	vec_each (p, &d->own->machine.processes)
+		if (p->target)
+			engine_commit(d->own->engine, p->target, NULL, &ignored);
+}
+
 static void work(struct diagnosis *d)
 {
 	double now = now_seconds();
@@ -101,6 +114,7 @@ static void work(struct diagnosis *d)
 		return;
 	d->own->next_step = now + step_time;
 	diagnose_step(d);
+	limit_waits(d);
 	search_turn(d->own->search, now_seconds() - d->own->started);
 	count_experiments(d);
 	note_settled(d, now);

@@ -50,7 +50,9 @@ static void small_operations(struct advising *a)
 		advise(a,
 		       "%.0f operations a second move %.0f bytes each on average: gather them in a "
 		       "buffer, and make them permanent (fsync) less often",
-		       (double)o->count / a->t->d->seconds, (double)o->bytes / (double)o->count);
+		       o->rate > 0 ? o->rate : (double)o->count / a->t->d->seconds,
+		       (double)o->bytes / (double)o->count);
+		return;
 	}
 }
 
@@ -82,7 +84,8 @@ static double begun_per_second(const struct diagnosis *d, const struct candidate
 {
 	double calls = 0;
 	const struct experiment *e = search_get(d->own->search, c->experiment);
-	ledger_each(x, &d->own->ledger, part) calls += x->amount[AMOUNT_CALLS];
+	ledger_each (x, &d->own->ledger, part)
+		calls += x->amount[AMOUNT_CALLS];
 	return e->observed > 0 ? calls / e->observed : 0;
 }
 

@@ -49,6 +49,9 @@ void waits_release(struct waits *w)
 	vec_free(&w->rows);
 	vec_free(&w->told);
 	vec_free(&w->now);
+	vec_each (i, &w->ignored)
+		vec_free(&i->objects);
+	vec_free(&w->ignored);
 	vec_free(&w->news);
 	hashmap_release(&w->object_at);
 	hashmap_release(&w->row_at);
@@ -160,6 +163,22 @@ static void name_file(struct waits *w, struct wait_object *o)
 	o->kind = (uint8_t)kind_of_file(path);
 	o->name = arena_strdup(w->arena, path);
 	o->named = true;
+	o->checked = w->time;
+}
+
+/* Numbers of files that were closed are given to others. */
+static bool leads_elsewhere(struct waits *w, struct wait_object *o)
+{
+	static const double often = 0.25; /* s */
+	char link[64], path[1024];
+	if (object_kinds[o->kind].hierarchy != FILES || !o->named || w->time - o->checked < often)
+		return false;
+	o->checked = w->time;
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", w->machine->processes.data[o->process].pid,
+		 (int)o->id);
+	ssize_t n = readlink(link, path, sizeof(path) - 1);
+	path[n > 0 ? n : 0] = 0;
+	return n > 0 && strcmp(path, o->name) != 0;
 }
 
 /* Larger variables hold several things. */
@@ -217,7 +236,7 @@ static uint32_t add_object(struct waits *w, uint32_t process, enum object_kind k
 	uint32_t next = w->objects.len;
 	uint64_t key = object_key(process, kind, id), shared;
 	uint32_t at = hashmap_get(&w->object_at, key);
-	if (at != HASHMAP_NONE)
+	if (at != HASHMAP_NONE && !leads_elsewhere(w, &w->objects.data[at]))
 		return at;
 	at = shared_key(w, process, kind, id, &shared) ? hashmap_add(&w->object_at, shared, next)
 						       : next;
@@ -410,6 +429,8 @@ static void on_value(void *ctx, const struct wait_value *v)
 		r->told = (struct wait_sums){0};
 		vec_push(&w->told, at);
 	}
+	r->process = s->process;
+	r->pc = v->pc;
 	r->part = part;
 	r->thread = machine_thread_of(w->machine, s->process, v->tid);
 	r->object = object;
@@ -434,11 +455,15 @@ static void take_row(struct waits *w, struct wait_row *r)
 	}
 	if (seconds > 0)
 		add_amounts(w, r, seconds, small);
+	if (seconds > 0 && r->part != CODE)
+		ledger_step(w->ledger, r->part, r->thread, STEP_WAITED, seconds);
+	r->begun = r->told.count - r->last.count;
 	r->last = r->told;
 }
 
 void waits_step(struct waits *w, struct engine *g, subject_part part_of, void *ctx)
 {
+	w->passed = w->machine->time - w->time;
 	w->time = w->machine->time;
 	w->step++;
 	vec_clear(&w->told);

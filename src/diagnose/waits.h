@@ -51,6 +51,8 @@ struct wait_object {
 	bool named;       /* its name is more than an address */
 	uint32_t part;    /* RESOURCE_NONE until it has taken some time */
 	double first;     /* s: when it was first seen */
+	double checked;   /* s: when it was last looked what its descriptor leads to */
+	double rate;      /* a second, of what is counted no more; else 0 */
 	double seconds;   /* of all threads, counted or not */
 	uint64_t count, bytes, small_count;
 	double small_seconds;
@@ -64,13 +66,31 @@ struct wait_now {
 };
 
 struct wait_row {
-	uint32_t part, thread, object;
+	uint32_t process, part, thread, object;
+	uint64_t pc;
 	bool spins;
+	uint64_t begun; /* waits in this step */
 	/* Up to the last step; and, during a step, up to now: one may be told in pieces. */
 	struct wait_sums {
 		uint64_t wall_ns, small_ns, count, bytes, small_count;
 	} last, told;
 	uint32_t step; /* in which it was last told */
+};
+
+struct ignored_object {
+	uint32_t object;
+	double share;  /* of the time of all of them */
+	double small;  /* of this one's own time, in operations that move little */
+	double credit; /* samples that it should have had, less those that it was given */
+};
+
+/* A procedure that makes so many system calls that only samples tell of them. What they are for is
+ * known from before. */
+struct ignored_calls {
+	uint32_t process;
+	struct code *code;
+	uint64_t va; /* of the procedure */
+	VEC(struct ignored_object) objects;
 };
 
 struct waits {
@@ -86,7 +106,8 @@ struct waits {
 	uint32_t step;
 	VEC(struct wait_now) now; /* by thread of the machine */
 	VEC(uint32_t) news;       /* parts that are new: the search does not know them yet */
-	double time;
+	VEC(struct ignored_calls) ignored;
+	double time, passed; /* s: at this step, and since the one before */
 };
 
 void waits_init(struct waits *w, struct machine *m, struct mapped *mapped, struct ledger *l,
@@ -106,3 +127,11 @@ void waits_learn(struct waits *w, uint32_t object, enum object_kind kind);
 enum object_kind waits_kind_of(const char *procedure);
 /* The thread that has locked a mutex, or 0. */
 int waits_owner(const struct waits *w, uint32_t object);
+
+/* ignored.c */
+/* Takes out what costs more than `most` (a share of the time that passes), if a call costs
+ * `seconds`; true if something is to be committed. */
+bool waits_limit(struct waits *w, struct engine *g, double seconds, double most);
+/* What a thread waits for that is in the code at va, if that is ignored: an object by its share. */
+bool waits_ignored(struct waits *w, uint32_t process, const struct code *code, uint64_t va,
+		   uint32_t *object, double *small);

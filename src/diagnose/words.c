@@ -42,7 +42,7 @@ static void add_object(struct text *out, const struct wait_object *o)
 	case OBJECT_PROCESS:
 	case OBJECT_OTHER: text_add(out, o->name); break;
 	case OBJECT_SPIN: text_printf(out, "the spin lock %s", o->name); break;
-	case OBJECT_OPENMP:
+	case OBJECT_OPENMP: text_printf(out, "OpenMP (%s)", o->name); break;
 	case OBJECT_MESSAGE: text_add(out, o->name); break;
 	default: text_printf(out, "the %s %s", kind, o->name);
 	}
@@ -159,14 +159,12 @@ static void add_threads(struct telling *t, uint32_t finding, const struct candid
 	for (uint32_t i = 0; i < d->own->machine.threads.len; i++) {
 		double own = 0;
 		alive += d->own->machine.threads.data[i].tid != 0;
-		ledger_each(x, &d->own->ledger,
-			    e->focus.part[CODE]) if (x->thread == i &&
-						     focus_has(d, &e->focus,
-							       hypotheses[c->hypothesis].measure,
-							       x)) own +=
-			x->amount[AMOUNT_SEEN_CPU] + x->amount[AMOUNT_SEEN_WAIT];
+		ledger_each (x, &d->own->ledger, e->focus.part[CODE])
+			if (x->thread == i &&
+			    focus_has(d, &e->focus, hypotheses[c->hypothesis].measure, x))
+				own += x->amount[AMOUNT_SEEN_CPU] + x->amount[AMOUNT_SEEN_WAIT];
 		m.sum += own;
-		m.count += own > 0;
+		m.count += own > 0 && d->own->machine.threads.data[i].tid;
 		if (own > m.most) {
 			m.most = own;
 			m.who = i;
@@ -189,7 +187,8 @@ static void add_waits(struct telling *t, uint32_t finding, const struct candidat
 	double run = t->d->seconds;
 	if (!o->count || run <= 0)
 		return;
-	double rate = (double)o->count / run, each = o->seconds / (double)o->count;
+	double rate = o->rate > 0 ? o->rate : (double)o->count / run;
+	double each = o->seconds / (double)o->count;
 	struct text line = TEXT_INIT;
 	text_printf(&line, "%.*f %s a second, %.3g ms each", rate < 10 ? 1 : 0, rate,
 		    object_kinds[o->kind].hierarchy == SYNC ? "waits" : "operations", 1e3 * each);
@@ -275,13 +274,30 @@ static void add_while(struct telling *t, uint32_t finding, const struct candidat
 		       percent(e->value), e->begun);
 }
 
+/* A part of the code that samples name, though no experiment was made with it, or was decided. */
+static void add_seen(struct telling *t, uint32_t finding, const struct candidate *c)
+{
+	const struct samples *s = &t->d->own->samples;
+	const struct chain *best = NULL;
+	vec_each (x, &s->chains)
+		if (x->class == hypotheses[c->hypothesis].samples &&
+		    (!best || x->seconds > best->seconds))
+			best = x;
+	if (c->part != CODE || c->object != LEDGER_NONE || !best)
+		return;
+	uint32_t part = s->parts.data[best->first + best->length - 1];
+	names_prepare(t->names, &part, 1);
+	remark(t, finding, "where", "most samples (%.0f %%) were in %s; that was not tested",
+	       percent(best->seconds / s->seconds[best->class]), names_sentence(t->names, part));
+}
+
 void words_of(struct telling *t, uint32_t candidate)
 {
 	const struct candidate *c = &t->list.data[candidate];
 	const struct experiment *e = search_get(t->d->own->search, c->experiment);
 	struct profile *p = &t->d->profile;
-	const char *where =
-		c->part == CODE ? "no part in particular" : names_sentence(t->names, c->part);
+	const char *where = c->part == CODE ? "no part of the code in particular"
+					    : names_sentence(t->names, c->part);
 	struct text sentence = TEXT_INIT;
 	sayings[c->hypothesis](t, c, where, &sentence);
 	uint32_t finding = p->findings.len;
@@ -297,13 +313,18 @@ void words_of(struct telling *t, uint32_t candidate)
 			 .sentence = arena_strdup(&p->arena, sentence.data),
 		 });
 	text_release(&sentence);
+	if (c->local)
+		remark(t, finding, "where", "%.0f %% of the time of %s", percent(e->value),
+		       names_component(t->names, e->focus.part[MACHINE]));
 	add_path(t, finding, c);
-	add_threads(t, finding, c);
+	if (!c->local)
+		add_threads(t, finding, c);
 	if (c->object != LEDGER_NONE) {
 		add_waits(t, finding, c);
 		add_holder(t, finding, c);
 	}
 	add_while(t, finding, c);
+	add_seen(t, finding, c);
 }
 
 void words_of_nothing(struct telling *t)
@@ -316,4 +337,28 @@ void words_of_nothing(struct telling *t)
 			       hypotheses[e->hypothesis].title, percent(e->value),
 			       percent(e->threshold));
 	}
+}
+
+void words_of_search(struct telling *t)
+{
+	const struct diagnosis *d = t->d;
+	uint32_t undecided = 0;
+	uint64_t ignored = 0;
+	for (uint32_t i = 0; i < search_count(d->own->search); i++)
+		undecided += search_get(d->own->search, i)->state == EXPERIMENT_UNKNOWN;
+	for (int h = 0; h < HIERARCHIES; h++)
+		ignored += search_ignored(d->own->search, h);
+	if (undecided && (!strcmp(d->ended, "exit") || !strcmp(d->ended, "signal")))
+		remark(t, PROFILE_NONE, "note",
+		       "The program ended before the search did: %u experiment%s not decided.",
+		       undecided, undecided == 1 ? " was" : "s were");
+	if (ignored)
+		remark(t, PROFILE_NONE, "note",
+		       "%" PRIu64
+		       " threads or objects came and went too fast to be looked at one by one.",
+		       ignored);
+	if (d->own->waits.ignored.len)
+		remark(t, PROFILE_NONE, "note",
+		       "There were so many system calls that watching them all would have cost too "
+		       "much: samples tell the time in them.");
 }

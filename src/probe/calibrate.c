@@ -156,7 +156,7 @@ static void put_subject(struct bench *b, uint32_t number, uint32_t metrics, uint
 		(struct rt_subject){.metrics = metrics, .flags = flags, .active = 1};
 }
 
-enum { TIMED, COUNTED };
+enum { TIMED, WALL, COUNTED };
 
 static void measure_all(struct bench *b, struct probe_costs *out)
 {
@@ -166,6 +166,7 @@ static void measure_all(struct bench *b, struct probe_costs *out)
 				   .table_bits = RT_TABLE_BITS,
 				   .find = b->self.text + entries->find};
 	put_subject(b, TIMED, 1 << RT_WALL | 1 << RT_CPU, 0);
+	put_subject(b, WALL, 1 << RT_WALL, 0);
 	put_subject(b, COUNTED, 0, RT_PATH | RT_COUNT_ONLY);
 	routine empty = make(b, NULL, 0);
 	routine count = make(b, &plain, 1);
@@ -173,9 +174,13 @@ static void measure_all(struct bench *b, struct probe_costs *out)
 			     (struct emit_probe[]){call_probe(b, 0, RT_ENTER, TIMED),
 						   call_probe(b, 1, RT_EXIT, TIMED)},
 			     2);
+	routine wall = make(b,
+			    (struct emit_probe[]){call_probe(b, 4, RT_ENTER, WALL),
+						  call_probe(b, 5, RT_EXIT, WALL)},
+			    2);
 	routine path = make(b, (struct emit_probe[]){call_probe(b, 2, RT_ENTER, COUNTED)}, 1);
 	routine exit = make(b, (struct emit_probe[]){call_probe(b, 3, RT_EXIT, COUNTED)}, 1);
-	if (!empty || !count || !timed || !path || !exit ||
+	if (!empty || !count || !timed || !wall || !path || !exit ||
 	    mprotect(b->code, CODE_SIZE, PROT_READ | PROT_EXEC))
 		return;
 	__builtin___clear_cache((char *)b->code, (char *)b->code + CODE_SIZE);
@@ -183,9 +188,11 @@ static void measure_all(struct bench *b, struct probe_costs *out)
 	double pair = measure(b, timed) - nothing;
 	out->count = measure(b, count) - nothing;
 	out->path = measure_below(b, path, DEPTH) - nothing - base;
+	out->path = out->path > 0 ? out->path : 0; /* both are but a few ns */
 	out->enter = pair / 2;
 	out->exit = pair / 2;
-	out->block = base + (pair - 2 * base) / 2;
+	out->wall = (measure(b, wall) - nothing) / 2;
+	out->block = out->wall;
 }
 
 void calibrate(struct engine *g)

@@ -1,11 +1,21 @@
 /* What probes cost: hits of each kind times the cost of one. */
 #include "probe/target.h"
 
-static double cost_of(const struct probe_costs *c, const struct rt_area *a)
+/* Whether anything that is in reads more than the time that passes. */
+static bool reads_other_clocks(const struct target *t)
+{
+	vec_each (s, &t->subjects)
+		if (s->in && s->purpose == PURPOSE_MEASURE && s->request.metrics & ~(1u << RT_WALL))
+			return true;
+	return false;
+}
+
+static double cost_of(const struct target *t, const struct probe_costs *c, const struct rt_area *a)
 {
 	double walks = (double)(a->walks + a->instance_hits + a->raw_walks);
-	return (double)a->hits[RT_ENTER] * c->enter + walks * c->path +
-	       (double)a->hits[RT_EXIT] * c->exit +
+	bool other = reads_other_clocks(t);
+	return (double)a->hits[RT_ENTER] * (other ? c->enter : c->wall) + walks * c->path +
+	       (double)a->hits[RT_EXIT] * (other ? c->exit : c->wall) +
 	       (double)(a->hits[RT_BLOCK] + a->hits[RT_BLOCK_DONE] + a->hits[RT_WAIT] +
 			a->hits[RT_WAIT_DONE] + a->hits[RT_TARGET] + a->hits[RT_ITERATED] +
 			a->hits[RT_LEFT]) *
@@ -27,7 +37,7 @@ static void add_area(const struct target *t, uint32_t area, struct engine_cost *
 	const struct probe_costs *c = engine_probe_costs(t->engine);
 	const struct rt_area *a = target_area(t, area);
 	uint64_t counts = counted(t, area);
-	sum->probe_ns += (uint64_t)(cost_of(c, a) + (double)counts * c->count);
+	sum->probe_ns += (uint64_t)(cost_of(t, c, a) + (double)counts * c->count);
 	sum->hits += counts;
 	for (unsigned h = 0; h < ARRAY_SIZE(a->hits); h++)
 		sum->hits += a->hits[h];

@@ -533,6 +533,21 @@ void engine_quiet(struct engine *g, struct target *t, uint32_t subject)
 		__atomic_store_n(&target_subject(t, subject)->active, 0, __ATOMIC_RELAXED);
 }
 
+void engine_ignore_waits(struct engine *g, struct target *t, uint64_t pc)
+{
+	struct place p = space_find(t->space, pc);
+	uint32_t count, procedure = p.code ? flow_procedure_at(p.code->flow, p.va) : UINT32_MAX;
+	if (procedure == UINT32_MAX)
+		return;
+	uint64_t start = flow_procedures(p.code->flow, &count)[procedure].start;
+	for (uint32_t i = 0; i < t->subjects.len; i++) {
+		const struct subject *s = &t->subjects.data[i];
+		if (s->purpose == PURPOSE_BLOCK && s->request.code == p.code &&
+		    s->request.va == start)
+			engine_remove(g, t, i);
+	}
+}
+
 void engine_watch_waits(struct engine *g, struct target *t)
 {
 	(void)g;

@@ -135,6 +135,9 @@ void engine_read(struct engine *g, struct target *t, path_visitor visit, void *c
  * forks from then on, and, as soon as something is committed to that, in what it executes; in
  * images that it loads, as soon as something is committed then. */
 void engine_watch_waits(struct engine *g, struct target *t);
+/* From the next commit on, not those of the procedure with a system call at `pc`: there are so many
+ * that watching them would cost too much. */
+void engine_ignore_waits(struct engine *g, struct target *t, uint64_t pc);
 
 /* Waits of one thread at one place for one object. All of them are told with SUBJECT_NONE; and once
  * more for every subject with RT_WALL that was active, with the time since it was. A system call
@@ -216,10 +219,10 @@ struct engine_cost {
 };
 struct engine_cost engine_cost(struct engine *g, struct target *t);
 /* ns of one hit of each kind on this machine, measured when first asked for: a plain counter; entry
- * and exit that read two clocks; finding the call path, ten frames deep; before and after a call
- * that may wait. */
+ * and exit that read two clocks, and either if it is but that of time passing; finding the call
+ * path, ten frames deep; before and after a call that may wait. */
 struct probe_costs {
-	double count, enter, exit, path, block;
+	double count, enter, exit, wall, path, block;
 };
 const struct probe_costs *engine_probe_costs(struct engine *g);
 

@@ -6,13 +6,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -198,4 +201,26 @@ void launch_wait(int pid, int *status)
 	do
 		got = waitpid(pid, status, 0);
 	while (got < 0 ? errno == EINTR : WIFSTOPPED(*status));
+}
+
+static bool is_runnable(const char *path)
+{
+	struct stat st;
+	return access(path, X_OK) == 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+bool launch_can_start(const char *name)
+{
+	const char *path = getenv("PATH");
+	char file[PATH_MAX];
+	if (strchr(name, '/') || !path)
+		return strchr(name, '/') ? is_runnable(name) : true;
+	for (const char *end; path; path = *end ? end + 1 : NULL) {
+		end = strchrnul(path, ':');
+		snprintf(file, sizeof(file), "%.*s%s%s", (int)(end - path), path,
+			 end == path ? "" : "/", name);
+		if (is_runnable(file))
+			return true;
+	}
+	return false;
 }

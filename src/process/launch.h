@@ -6,6 +6,8 @@
  *
  * If Sonde dies before launch_go(), the child ends without having run anything. */
 #pragma once
+#include <stdbool.h>
+
 #include "base/err.h"
 
 struct launch {
@@ -19,7 +21,11 @@ struct launch {
  */
 void launch_remember_signals(void);
 
-/* argv[0] is looked up in PATH as a shell does. */
+/* Whether exec can succeed, as far as that can be told; the name is looked up in PATH as a shell
+ * does. launch_go() finds the words for what is wrong. */
+bool launch_can_start(const char *name);
+
+/* argv[0] is looked up in PATH, too. */
 int launch_prepare(struct launch *l, char *const *argv, struct err *e);
 /* 0, or an error with *why the errno of exec (ENOENT, EACCES, ...); the child is reaped then. */
 int launch_go(struct launch *l, const char *name, int *why, struct err *e);

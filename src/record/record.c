@@ -66,30 +66,6 @@ static int find_events(struct recording *rec, struct err *e)
 	return 0;
 }
 
-static bool is_runnable(const char *path)
-{
-	struct stat st;
-	return access(path, X_OK) == 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode);
-}
-
-/* Whether exec can succeed, as far as that can be told: a typing error must not replace the
- * previous recording. launch_go() finds the words for what is wrong. */
-static bool can_start(const char *name)
-{
-	const char *path = getenv("PATH");
-	char file[PATH_MAX];
-	if (strchr(name, '/') || !path)
-		return strchr(name, '/') ? is_runnable(name) : true;
-	for (const char *end; path; path = *end ? end + 1 : NULL) {
-		end = strchrnul(path, ':');
-		snprintf(file, sizeof(file), "%.*s%s%s", (int)(end - path), path,
-			 end == path ? "" : "/", name);
-		if (is_runnable(file))
-			return true;
-	}
-	return false;
-}
-
 static int watch_running(struct recording *rec, struct err *e)
 {
 	const struct record_options *o = rec->o;
@@ -154,7 +130,8 @@ static void cancel(struct launch *l)
 static int start_program(struct recording *rec, struct err *e)
 {
 	const char *name = rec->o->argv[0];
-	bool can = can_start(name);
+	/* A typing error must not replace the previous recording. */
+	bool can = launch_can_start(name);
 	int rc = launch_prepare(&rec->launch, rec->o->argv, e);
 	if (rc)
 		return rc;

@@ -3,9 +3,9 @@
  * A path of the search goes through one hierarchy before it takes the next one of its hypothesis:
  * when the part has no parts, or none of them was true. A root begins with all at once.
  *
- * An only part of the machine (the one host, its one process, the one thread of that) is the same
- * as the whole. What the whole is searched for need not be searched again in it: it is held back,
- * until the whole gets another part. */
+ * A part of the machine that does what the whole does need not be searched along code again: its
+ * only part (the one host, its one process, the one thread of that), and those in whose samples
+ * nothing stands out that is not known of the whole. They are held back until that changes. */
 #include "search/state.h"
 
 static uint32_t reach(struct search *s, uint32_t from, const struct experiment *like, bool anew)
@@ -141,7 +141,7 @@ static bool is_searched_above(struct search *s, uint32_t number, enum hierarchy 
 static bool hold(struct search *s, uint32_t number, enum hierarchy axis)
 {
 	struct trial *t = trial_of(s, number);
-	if (!is_searched_above(s, number, axis))
+	if (!is_searched_above(s, number, axis) && (axis != CODE || starters_stand_out(s, number)))
 		return false;
 	if (!t->held)
 		vec_push(&s->held, number);
@@ -203,8 +203,14 @@ static void refine_primed(struct search *s)
 	vec_clear(&s->unprimed);
 }
 
+static const double hold_time = 1; /* s until it is looked again whether they are like the whole */
+
 void refine(struct search *s)
 {
+	if (s->now >= s->released + hold_time) {
+		s->released = s->now;
+		release_held(s);
+	}
 	for (uint32_t i = 0; i < s->found_true.len; i++) {
 		const struct experiment *e = experiment_of(s, s->found_true.data[i]);
 		if (e->state == EXPERIMENT_TRUE && !e->over)

@@ -128,6 +128,25 @@ static void choose(struct search *s, uint32_t hook, bool recent)
 	vec_free(&starters);
 }
 
+bool starters_stand_out(struct search *s, uint32_t number)
+{
+	const struct experiment *e = experiment_of(s, number);
+	struct count_graph *c = &s->graphs[hypotheses[e->hypothesis].samples];
+	struct focus whole = e->focus;
+	bool more = e->focus.part[MACHINE] == MACHINE;
+	resource_list starters = {0};
+	count_graph_deepest(c, e->focus.part[MACHINE], s->options.deep_threshold, false, &starters);
+	whole.part[MACHINE] = MACHINE;
+	vec_each (code, &starters) {
+		whole.part[CODE] = *code;
+		uint32_t known = history_find(&s->history, e->hypothesis, &whole);
+		more |= known == EXPERIMENT_NONE ||
+			experiment_of(s, known)->state == EXPERIMENT_FALSE;
+	}
+	vec_free(&starters);
+	return more;
+}
+
 static int by_number(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;

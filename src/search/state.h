@@ -29,6 +29,7 @@ struct search {
 	experiment_list found_true;      /* to be refined */
 	experiment_list unprimed;        /* to be refined to code, once priming is over */
 	experiment_list held;            /* see refine.c */
+	double released;                 /* when they were last looked at */
 	experiment_list hooks, unchosen; /* all; those whose starters are to be chosen */
 	double chosen;                   /* when starters of all hooks were */
 
@@ -69,6 +70,9 @@ void observe(struct search *s);
 void refine(struct search *s);
 void refine_to(struct search *s, uint32_t experiment, enum hierarchy axis, uint32_t part);
 
+/* Whether the samples of an experiment's part of the machine say more about code than is known of
+ * the whole machine. */
+bool starters_stand_out(struct search *s, uint32_t number);
 /* Chooses deep starters of hooks that want it, and of all from time to time. */
 void choose_starters(struct search *s);
 /* Whether samples speak for an experiment. */

@@ -672,7 +672,7 @@ static void what_one_thread_does_is_found_in_its_code(void **state)
 	simulation_release(&p);
 }
 
-static void the_only_thread_is_not_searched_twice(void **state)
+static void what_the_whole_does_is_not_searched_again_in_a_thread(void **state)
 {
 	struct small t;
 	(void)state;
@@ -684,11 +684,11 @@ static void the_only_thread_is_not_searched_twice(void **state)
 	f.part[MACHINE] = t.p.threads.data[0];
 	f.part[CODE] = t.main;
 	assert_null(of_focus(&t.p, CPU_BOUND, f));
-	/* Until there is another one. */
+	/* Nor if it has company. */
 	uint32_t second = simulation_thread(&t.p);
 	search_part(t.p.search, MACHINE, t.p.process, second);
 	run_until_settled(&t.p, 40);
-	assert_true(is_true(of_focus(&t.p, CPU_BOUND, f)));
+	assert_null(of_focus(&t.p, CPU_BOUND, f));
 	assert_true(is_false(of_part(&t.p, CPU_BOUND, MACHINE, second)));
 	simulation_release(&t.p);
 }
@@ -914,7 +914,7 @@ int main(void)
 		cmocka_unit_test(a_wait_is_refined_to_code_and_object),
 		cmocka_unit_test(the_special_hypothesis_follows_the_general_one),
 		cmocka_unit_test(what_one_thread_does_is_found_in_its_code),
-		cmocka_unit_test(the_only_thread_is_not_searched_twice),
+		cmocka_unit_test(what_the_whole_does_is_not_searched_again_in_a_thread),
 		cmocka_unit_test(imbalance_is_found),
 		cmocka_unit_test(phases_are_followed),
 		cmocka_unit_test(a_root_may_become_true_later),

@@ -52,7 +52,7 @@ static uint32_t add_thread(struct machine *m, uint32_t process, int tid)
 				   .died = -1};
 	if (tid) {
 		thread_name(p->pid, tid, t.name);
-		t.cpu_ns = thread_cpu_ns(p->pid, tid);
+		thread_ran(p->pid, tid, &t.cpu_ns, &t.ready_ns);
 		t.part = new_part(m, p->part, (uint64_t)m->threads.len);
 		hashmap_put(&m->thread_at, (uint64_t)tid, m->threads.len);
 	}
@@ -220,7 +220,10 @@ static void read_processors(struct machine *m)
 		const struct machine_process *p = &m->processes.data[t->process];
 		if (t->gone || !t->tid)
 			continue;
-		t->cpu = seconds_since(&t->cpu_ns, thread_cpu_ns(p->pid, t->tid));
+		uint64_t cpu = 0, ready = 0;
+		thread_ran(p->pid, t->tid, &cpu, &ready);
+		t->cpu = seconds_since(&t->cpu_ns, cpu);
+		t->ready = seconds_since(&t->ready_ns, ready);
 		m->threads.data[p->pool].cpu -= t->cpu;
 	}
 	/* The two are read one after the other. */
@@ -232,7 +235,8 @@ static void read_processors(struct machine *m)
 static void clear_step(struct machine *m)
 {
 	vec_each (t, &m->threads)
-		t->cpu = t->waited = t->joined = t->idled[IDLE_BESIDE] = t->idled[IDLE_ALWAYS] = 0;
+		t->cpu = t->ready = t->waited = t->joined = t->idled[IDLE_BESIDE] =
+			t->idled[IDLE_ALWAYS] = 0;
 }
 
 void machine_begin_step(struct machine *m, double now)
@@ -297,6 +301,15 @@ static struct machine_span *span_of(struct machine *m, uint32_t part)
 	return &m->spans.data[part];
 }
 
+/* What passed for a part of the machine, without what was lost to others: no more than it had to
+ * wait, and than its share in what it wanted. */
+static double effective(double dt, double cpu, double ready, double most)
+{
+	double lost = cpu + ready > 0 ? dt * ready / (cpu + ready) : 0;
+	lost = lost < ready ? lost : ready;
+	return dt - lost > most ? dt - lost : most;
+}
+
 static void add_span(struct machine *m, uint32_t part, double dt, double cpu, double threads)
 {
 	struct machine_span *s = span_of(m, part);
@@ -310,7 +323,8 @@ static double thread_time(const struct machine *m, const struct machine_thread *
 	if (t->gone || !t->counted)
 		return 0;
 	double each = t->tid ? dt : dt * m->processes.data[t->process].pooled;
-	return each > t->joined ? each - t->joined : 0;
+	each -= t->joined;
+	return each > 0 ? each : 0;
 }
 
 /* Outside of waits a thread runs, unless others have its processor; if it ran for longer than it
@@ -338,32 +352,53 @@ static void settle(struct machine *m, double dt)
 	free(rates);
 }
 
+static void add_threads(struct machine *m, double dt)
+{
+	vec_each (p, &m->processes)
+		p->threads = p->ready = p->most = 0;
+	vec_each (t, &m->threads) {
+		struct machine_process *p = &m->processes.data[t->process];
+		double own = thread_time(m, t, dt);
+		p->threads += own;
+		p->ready += t->ready;
+		p->most = t->tid && t->cpu > p->most ? t->cpu : p->most;
+		if (t->tid && !t->gone)
+			add_span(m, t->part, effective(dt, t->cpu, t->ready, t->cpu), t->cpu, own);
+	}
+}
+
+static void add_processes(struct machine *m, double dt)
+{
+	double cpu = 0, ready = 0, most = 0, threads = 0;
+	vec_each (p, &m->processes) {
+		if (p->target)
+			add_span(m, p->part, effective(dt, p->cpu, p->ready, p->most), p->cpu,
+				 p->threads);
+		cpu += p->cpu;
+		ready += p->ready;
+		most = p->most > most ? p->most : most;
+		threads += p->threads;
+	}
+	m->cpu_all += cpu;
+	m->ready_all += ready;
+	dt = effective(dt, cpu, ready, most);
+	add_span(m, m->host, dt, cpu, threads);
+	add_span(m, MACHINE, dt, cpu, threads);
+}
+
 void machine_end_step(struct machine *m)
 {
 	static const double least = 1e-6;
-	double dt = m->time - machine_span(m, MACHINE).time, cpu = 0, threads = 0;
+	double dt = m->time - m->before;
 	dt = dt > least ? dt : least;
+	m->before = m->time;
 	settle(m, dt);
 	vec_each (t, &m->threads)
 		if (!t->gone)
 			remember(m, t, dt);
 	decide_who_counts(m);
-	vec_each (p, &m->processes)
-		p->threads = 0;
-	vec_each (t, &m->threads) {
-		double own = thread_time(m, t, dt);
-		m->processes.data[t->process].threads += own;
-		if (t->tid && !t->gone)
-			add_span(m, t->part, dt, t->cpu, own);
-	}
-	vec_each (p, &m->processes) {
-		if (p->target)
-			add_span(m, p->part, dt, p->cpu, p->threads);
-		cpu += p->cpu;
-		threads += p->threads;
-	}
-	add_span(m, m->host, dt, cpu, threads);
-	add_span(m, MACHINE, dt, cpu, threads);
+	add_threads(m, dt);
+	add_processes(m, dt);
 }
 
 struct machine_span machine_span(const struct machine *m, uint32_t part)

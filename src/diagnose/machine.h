@@ -22,9 +22,10 @@ struct machine_thread {
 	uint32_t entry; /* part of the code that it began with, or RESOURCE_NONE */
 	char name[16];
 	bool gone, counted;
-	uint64_t cpu_ns;
-	/* Of this step, s: on a processor; waiting; of that, for an end, and by enum idleness. */
-	double cpu, waited, joined, idled[3];
+	uint64_t cpu_ns, ready_ns;
+	/* Of this step, s: on a processor; ready, but others had the processors; waiting; of that,
+	 * for an end, and by enum idleness. */
+	double cpu, ready, waited, joined, idled[3];
 	/* Of the last whole period and the present one: time passed; waited for work, or for an
 	 * end; of that, with nothing to do whoever else has something. */
 	double passed[2], rested[2], unneeded[2];
@@ -41,12 +42,14 @@ struct machine_process {
 	const char *name;
 	uint64_t cpu_ns;
 	double born;
-	/* This step: s on processors; of its threads that count. */
-	double cpu, threads;
+	/* This step: s on processors; ready for one; the most of one thread; of threads that count.
+	 */
+	double cpu, ready, most, threads;
 	bool works; /* some thread of it does */
 };
 
-/* Time for shares to be of; it only grows. */
+/* Time for shares to be of; it only grows. Time in which others had the processors, who are none of
+ * the program's business, is left out: a busy machine makes a program slow, but not different. */
 struct machine_span {
 	double time;    /* s that passed */
 	double cpu;     /* the same, or s on processors where that was more */
@@ -63,7 +66,8 @@ struct machine {
 	struct hashmap seen;            /* tid -> ms when it was first seen */
 	VEC(struct machine_span) spans; /* by resource of MACHINE */
 	VEC(uint32_t) news;             /* parts that are new: the search does not know them yet */
-	double time, looked;
+	double time, before, looked;    /* s: now, at the last step, at the last look for threads */
+	double cpu_all, ready_all;      /* s of all threads since the beginning */
 	struct arena *arena;
 };
 

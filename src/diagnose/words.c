@@ -357,6 +357,13 @@ void words_of_search(struct telling *t)
 		       "%" PRIu64
 		       " threads or objects came and went too fast to be looked at one by one.",
 		       ignored);
+	const struct machine *m = &d->own->machine;
+	if (m->ready_all > 0.3 * m->cpu_all && m->ready_all > 0.1 * d->seconds)
+		remark(t, PROFILE_NONE, "note",
+		       "Threads that were ready to run had to wait for a processor for %.0f %% as "
+		       "long as they ran: there were more of them, or of other programs, than "
+		       "processors.",
+		       percent(m->ready_all / m->cpu_all));
 	if (d->own->waits.ignored.len)
 		remark(t, PROFILE_NONE, "note",
 		       "There were so many system calls that watching them all would have cost too "

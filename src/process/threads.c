@@ -113,11 +113,21 @@ uint64_t process_cpu_ns(int pid)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+bool thread_ran(int pid, int tid, uint64_t *cpu_ns, uint64_t *ready_ns)
+{
+	char path[64], text[96], *end;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, tid);
+	if (!read_small(path, text, sizeof(text)))
+		return false;
+	*cpu_ns = strtoull(text, &end, 10);
+	*ready_ns = strtoull(end, NULL, 10);
+	return true;
+}
+
 uint64_t thread_cpu_ns(int pid, int tid)
 {
-	char path[64], text[64];
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, tid);
-	return read_small(path, text, sizeof(text)) ? strtoull(text, NULL, 10) : 0;
+	uint64_t cpu_ns, ready_ns;
+	return thread_ran(pid, tid, &cpu_ns, &ready_ns) ? cpu_ns : 0;
 }
 
 /* The 47th field; the second one is a name that may hold anything. */

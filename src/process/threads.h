@@ -44,6 +44,8 @@ bool thread_is_filtered(int tid);
 uint64_t process_cpu_ns(int pid);
 /* Of one thread, as of the last tick of its processor's clock at least; 0 if it is gone. */
 uint64_t thread_cpu_ns(int pid, int tid);
+/* The same, and for how long it was ready to run but others had the processors. */
+bool thread_ran(int pid, int tid, uint64_t *cpu_ns, uint64_t *ready_ns);
 
 /* Where the process's heap (brk) begins; 0 if that cannot be known. */
 uint64_t process_heap(int pid);

@@ -46,5 +46,5 @@ int main(int argc, char **argv)
 	finish("barrier");
 	tell("sync", "phase", waited, elapsed() * THREADS);
 	tell("cpu", "compute", computed, cpu_base());
-	tell("imbalance", "compute", busiest - computed / THREADS, elapsed());
+	tell("imbalance", "compute", busiest - computed / THREADS, (double)busiest / 1e9);
 }

@@ -35,5 +35,5 @@ int main(int argc, char **argv)
 	finish("openmp");
 	tell("sync", "sweep", THREADS * in_sweeps - in_items, elapsed() * THREADS);
 	tell("cpu", "item", computed, cpu_base());
-	tell("imbalance", "item", busiest - computed / THREADS, elapsed());
+	tell("imbalance", "item", busiest - computed / THREADS, (double)busiest / 1e9);
 }

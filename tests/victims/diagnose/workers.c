@@ -57,5 +57,5 @@ int main(int argc, char **argv)
 	finish("workers");
 	tell("sync", "meet", all->waited, elapsed() * WORKERS);
 	tell("cpu", "compute", all->computed, cpu_base());
-	tell("imbalance", "compute", all->busiest - all->computed / WORKERS, elapsed());
+	tell("imbalance", "compute", all->busiest - all->computed / WORKERS, (double)all->busiest / 1e9);
 }

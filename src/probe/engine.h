@@ -158,7 +158,9 @@ struct wait_value {
 };
 typedef void (*wait_visitor)(void *ctx, const struct wait_value *v);
 /* Tells the waits of all threads, dead ones included, but not those of subjects that were removed.
- * One that differs in nothing but its values may be told several times: they add up. */
+ * One that differs in nothing but its values may be told several times: they add up. Values never
+ * get less, but for a wait that longjmp has left: it is in progress until its thread waits again,
+ * and forgotten then. */
 void engine_waits(struct engine *g, struct target *t, wait_visitor visit, void *ctx);
 
 /* Plain counters, summed over threads: of a subject's points by enum point_kind. */

@@ -84,7 +84,8 @@ static void add_subjects(struct snapshot *s, const struct rt_area *a, struct rt_
 	}
 }
 
-static void add_waiting(struct snapshot *s, const struct rt_area *a)
+/* Only where it will be in a cell when it ends. */
+static void add_waiting(struct snapshot *s, const struct target *t, const struct rt_area *a)
 {
 	uint64_t now = ticks_now();
 	struct rt_wait_cell key = {.pc = a->wait_pc,
@@ -92,7 +93,7 @@ static void add_waiting(struct snapshot *s, const struct rt_area *a)
 				   .subject = SUBJECT_NONE,
 				   .call = a->wait_number};
 	hashmap_release(&s->active);
-	if (!a->wait_since)
+	if (!a->wait_since || !target_header(t)->watch_waits)
 		return;
 	add_going_on(s, &key, a->wait_since, now);
 	bool own = a->wait_cfa > a->stack_low && a->wait_cfa <= a->stack_high;
@@ -102,14 +103,15 @@ static void add_waiting(struct snapshot *s, const struct rt_area *a)
 
 /* A thread that is changing its lists whenever one looks is in no long wait. What it has in cells
  * then is never less than what was told before: the wait that was in progress has ended since. */
-static void take(struct snapshot *s, struct rt_area *a)
+static void take(struct snapshot *s, const struct target *t, uint32_t area)
 {
+	struct rt_area *a = target_area(t, area);
 	for (unsigned tries = 0; tries < TRIES; tries++) {
 		uint64_t before = __atomic_load_n(&a->sequence, __ATOMIC_ACQUIRE);
 		if (__atomic_load_n(&a->busy, __ATOMIC_ACQUIRE))
 			continue;
 		copy_cells(s, a);
-		add_waiting(s, a);
+		add_waiting(s, t, a);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (__atomic_load_n(&a->sequence, __ATOMIC_RELAXED) == before &&
 		    !__atomic_load_n(&a->busy, __ATOMIC_RELAXED))
@@ -149,7 +151,7 @@ static void visit_one(const struct rt_wait_cell *c, int tid, uint64_t going_on, 
 static void visit_area(struct target *t, uint32_t area, int tid, wait_visitor visit, void *ctx)
 {
 	struct snapshot s = {0};
-	take(&s, target_area(t, area));
+	take(&s, t, area);
 	vec_each (w, &s.waits)
 		if (is_told(t, w->cell.subject))
 			visit_one(&w->cell, tid, w->going_on, visit, ctx);
@@ -212,7 +214,7 @@ void waits_forget_removed(struct target *t)
 void keep_waits(struct target *t, uint32_t area, int tid)
 {
 	struct snapshot s = {0};
-	take(&s, target_area(t, area));
+	take(&s, t, area);
 	vec_each (w, &s.waits) {
 		if (!is_told(t, w->cell.subject))
 			continue;

@@ -1,12 +1,16 @@
 /* What threads waited for, from the cells that the runtime fills (struct rt_wait_cell), and what
  * they are waiting for now. */
 #include <string.h>
+#include <time.h>
 
 #include "isa/native.h"
 #include "probe/readings.h"
 
 enum {
-	TRIES = 200,
+	TRIES = 400,
+	TRIES_FREE = 10, /* outside of the runtime */
+	WAITS = 200,     /* for one that is in the middle of a change */
+	PAUSE_NS = 50000,
 	/* Of cells of dead threads: from then on the threads are not told apart any more, and with
 	 * twice as many objects neither. */
 	KEPT_MOST = 1 << 12,
@@ -101,20 +105,34 @@ static void add_waiting(struct snapshot *s, const struct target *t, const struct
 		add_subjects(s, a, key, a->stacks[i].top, now);
 }
 
-/* A thread that is changing its lists whenever one looks is in no long wait. What it has in cells
- * then is never less than what was told before: the wait that was in progress has ended since. */
+/* Whether the area has not changed since these two were read; when the wait in progress matters,
+ * the lists neither. */
+static bool is_as_before(const struct rt_area *a, uint32_t serial, uint64_t sequence)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __atomic_load_n(&a->wait_serial, __ATOMIC_RELAXED) == serial &&
+	       (!a->wait_since || __atomic_load_n(&a->sequence, __ATOMIC_RELAXED) == sequence);
+}
+
+/* A thread that changes something whenever one looks is in no long wait; what it has in cells is
+ * never less than what was told before, then, because the wait that was in progress has ended. But
+ * one that was put off its processor in the middle of a change may be about to end such a wait: it
+ * gets some time to go on. */
 static void take(struct snapshot *s, const struct target *t, uint32_t area)
 {
 	struct rt_area *a = target_area(t, area);
-	for (unsigned tries = 0; tries < TRIES; tries++) {
-		uint64_t before = __atomic_load_n(&a->sequence, __ATOMIC_ACQUIRE);
-		if (__atomic_load_n(&a->busy, __ATOMIC_ACQUIRE))
+	for (unsigned tries = 0, waits = 0; tries < TRIES && waits < WAITS; tries++) {
+		uint32_t serial = __atomic_load_n(&a->wait_serial, __ATOMIC_ACQUIRE);
+		uint64_t sequence = __atomic_load_n(&a->sequence, __ATOMIC_ACQUIRE);
+		bool busy = a->wait_since && __atomic_load_n(&a->busy, __ATOMIC_ACQUIRE);
+		if (serial % 2 || (busy && tries < TRIES_FREE)) {
+			nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+			waits++;
 			continue;
+		}
 		copy_cells(s, a);
 		add_waiting(s, t, a);
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (__atomic_load_n(&a->sequence, __ATOMIC_RELAXED) == before &&
-		    !__atomic_load_n(&a->busy, __ATOMIC_RELAXED))
+		if (is_as_before(a, serial, sequence))
 			return;
 	}
 	copy_cells(s, a);

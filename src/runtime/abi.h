@@ -272,7 +272,7 @@ struct rt_stack {
 struct rt_subject_state {
 	uint32_t path, recursive; /* without RT_PATH */
 	uint32_t unknown;         /* of what had no room */
-	uint32_t waited;          /* rt_area.wait_serial of the last wait that it has its part of */
+	uint32_t waited;          /* rt_area.wait_serial when it last had its part of a wait */
 };
 
 struct rt_target {
@@ -358,7 +358,8 @@ struct rt_area {
 	/* The wait's cell, as far as it is known yet; of a system call also its enum rt_call. */
 	uint64_t wait_pc, wait_object, wait_bytes;
 	uint32_t wait_number, wait_call;
-	uint32_t wait_serial; /* counts waits that have ended */
+	uint32_t wait_serial; /* counts changes of the wait and of cells: odd while one is going on
+			       */
 	uint32_t wait_cells;  /* in use */
 	/* Numbers of the cells that the last wait of some places took, one after the other. */
 	uint16_t wait_recent[RT_WAIT_SETS][RT_WAIT_RECENT];

@@ -132,7 +132,6 @@ void count_wait(const struct hit *h, const struct ended_wait *w)
 		.call = a->wait_number,
 		.recent = a->wait_recent[(a->wait_pc + a->wait_object) / 4 % RT_WAIT_SETS],
 	};
-	a->wait_serial++;
 	add_part(&p, RT_NO_SUBJECT, w->since);
 	if (likely(h->own)) {
 		add_for_stack(&p, &a->stacks[0], h->cfa);

@@ -58,10 +58,24 @@ static bool in_progress(const struct hit *h)
 	return a->wait_cfa > h->cfa || (a->wait_cfa == h->cfa && a->wait_probe != h->probe->kind);
 }
 
+/* A reader sees what was before or what is after. It does not go by `busy`: a thread may be put off
+ * its processor anywhere in a hit, and stay so for long. */
+static void begin_wait_change(struct rt_area *a)
+{
+	a->wait_serial++;
+	begin_change();
+}
+
+static void end_wait_change(struct rt_area *a)
+{
+	end_change(a);
+	a->wait_serial++;
+}
+
 static void begin_wait(const struct hit *h, uint32_t call, uint64_t number, uint64_t object)
 {
 	struct rt_area *a = h->area;
-	begin_change();
+	begin_wait_change(a);
 	a->wait_kind = call & RT_CALL_CLASS;
 	a->wait_probe = h->probe->kind;
 	a->wait_cfa = h->cfa;
@@ -72,7 +86,7 @@ static void begin_wait(const struct hit *h, uint32_t call, uint64_t number, uint
 	a->wait_call = call;
 	a->inner_kind = RT_WAIT_NONE;
 	a->wait_since = ticks();
-	end_change(a);
+	end_wait_change(a);
 }
 
 /* What was written to a descriptor; NULL if that is not known. */
@@ -114,7 +128,7 @@ static void end_wait(const struct hit *h, uint64_t now, bool small)
 {
 	struct rt_area *a = h->area;
 	struct ended_wait w = {a->wait_since, now, a->wait_bytes, small};
-	begin_change();
+	begin_wait_change(a);
 	if (a->wait_kind == RT_WAIT_SYNC)
 		a->waited_sync += now - a->wait_since;
 	else
@@ -122,7 +136,7 @@ static void end_wait(const struct hit *h, uint64_t now, bool small)
 	if (region_header()->watch_waits)
 		count_wait(h, &w);
 	a->wait_since = 0;
-	end_change(a);
+	end_wait_change(a);
 }
 
 void block(const struct hit *h)

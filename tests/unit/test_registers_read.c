@@ -116,9 +116,19 @@ static const char x64_strings[] = "movsb movsw movsd movsq stosb stosw stosd sto
 				  "lodsd lodsq scasb scasw scasd scasq cmpsb cmpsw cmpsd cmpsq "
 				  "insb insw insd outsb outsw outsd rep repe repne";
 
-static const char x64_zero[] =
-	"xor sub pxor xorps xorpd vpxor vxorps vxorpd vpxord vpxorq psubb psubw psubd psubq vpsubb "
-	"vpsubw vpsubd vpsubq";
+static const char x64_zero[] = "xor sub sbb pxor xorps xorpd vpxor vxorps vxorpd vpxord vpxorq "
+			       "psubb psubw psubd psubq vpsubb "
+			       "vpsubw vpsubd vpsubq";
+
+/* "or esi, 0xffffffff" and "and esi, 0": what was there before does not matter. */
+static bool sets_all_bits(const char *mnemonic, const char *operands)
+{
+	const char *y = strrchr(operands, ' ');
+	if (!strcmp(mnemonic, "and"))
+		return y && !strcmp(y, " 0");
+	return !strcmp(mnemonic, "or") && y && !strncmp(y, " 0x", 3) && strspn(y + 3, "f") >= 2 &&
+	       !y[3 + strspn(y + 3, "f")];
+}
 
 /* Of "xmm7, xmm4, xmm4". */
 static bool sources_are_the_same(const char *operands)
@@ -141,6 +151,7 @@ static bool reads_excused(const struct oracle *o, const struct insn *in, struct 
 		return strstr(x64_strings, m) || !strncmp(m, "rep", 3);
 	/* The idioms for zero; and Capstone gets the index of some memory operands wrong. */
 	return (is_one_of(m, x64_zero) && sources_are_the_same(o->insn->op_str)) ||
+	       sets_all_bits(m, o->insn->op_str) ||
 	       (r.bank == VECTOR && !strncmp(m, "vp", 2) && strchr(o->insn->op_str, '['));
 }
 

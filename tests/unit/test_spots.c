@@ -204,7 +204,8 @@ static enum refusal refusal_of_entry(const struct arch *arch, const struct made_
 				     .count = 1,
 				     .address = MADE_BASE + 0x10000,
 				     .relocate = true};
-	assert_int_equal(fragment_make(&f, &r, &a), probe.refused == REFUSED_NONE);
+	bool made = fragment_make(&f, &r, &a);
+	assert_int_equal(made, probe.refused == REFUSED_NONE);
 	fragment_release(&f);
 	vec_free(&spots);
 	arena_release(&a);

@@ -107,8 +107,19 @@ static double base_of(const struct diagnosis *d, const struct live_experiment *x
 	}
 }
 
+/* Where probes do not read a processor's clock, how long code ran follows from how long it took;
+ * but not where threads wait for processors: that happens in some places rather than in others. */
+static bool is_misleading(const struct diagnosis *d, const struct live_experiment *x)
+{
+	enum measure m = hypotheses[x->hypothesis].measure;
+	return (m == MEASURE_CPU || m == MEASURE_IMBALANCE) && x->focus.part[CODE] != CODE &&
+	       !d->own->probes.cpu_clock && d->own->machine.crowded;
+}
+
 static bool has_probes(const struct diagnosis *d, const struct live_experiment *x)
 {
+	if (is_misleading(d, x))
+		return false;
 	if (measures[hypotheses[x->hypothesis].measure].hierarchy != HIERARCHIES &&
 	    d->own->waits.ignored.len)
 		return false;

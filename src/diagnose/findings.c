@@ -167,8 +167,9 @@ static uint32_t find_true(const struct diagnosis *d, enum hypothesis_id h, const
 	return EXPERIMENT_NONE;
 }
 
+/* `own`: s of samples that are explained by it and none of its parts. */
 static void add_candidate(struct telling *t, enum hypothesis_id h, uint32_t experiment,
-			  uint32_t part, uint32_t object, bool spread)
+			  uint32_t part, uint32_t object, bool spread, double own)
 {
 	const struct experiment *e = search_get(t->d->own->search, experiment);
 	struct candidate c = {.hypothesis = (uint8_t)h,
@@ -179,6 +180,8 @@ static void add_candidate(struct telling *t, enum hypothesis_id h, uint32_t expe
 	uint32_t count;
 	c.seconds = seconds_through(t->d, h, part, object, &c.chain, &count);
 	c.share = share_of_run(t->d, h, c.seconds);
+	if (spread)
+		c.share = share_of_run(t->d, h, own);
 	if (count < FEW_SAMPLES || hypotheses[h].measure == MEASURE_IMBALANCE)
 		c.share = e->value;
 	vec_push(&t->list, c);
@@ -186,7 +189,7 @@ static void add_candidate(struct telling *t, enum hypothesis_id h, uint32_t expe
 
 /* Of waiting: with the objects that it is for. */
 static void add_waiting(struct telling *t, enum hypothesis_id h, uint32_t experiment, uint32_t part,
-			bool spread)
+			bool spread, double own)
 {
 	const struct diagnosis *d = t->d;
 	struct focus f = search_get(d->own->search, experiment)->focus;
@@ -201,11 +204,12 @@ static void add_waiting(struct telling *t, enum hypothesis_id h, uint32_t experi
 		f.part[hierarchy] = o->part == RESOURCE_NONE ? hierarchy : o->part;
 		uint32_t exact = find_true(d, h, &f);
 		f.part[hierarchy] = hierarchy;
-		add_candidate(t, h, exact == EXPERIMENT_NONE ? experiment : exact, part, i, spread);
+		add_candidate(t, h, exact == EXPERIMENT_NONE ? experiment : exact, part, i, spread,
+			      one);
 		told++;
 	}
 	if (!told)
-		add_candidate(t, h, experiment, part, LEDGER_NONE, spread);
+		add_candidate(t, h, experiment, part, LEDGER_NONE, spread, own);
 }
 
 static bool waits(enum hypothesis_id h)
@@ -239,9 +243,11 @@ static void choose(struct telling *t, enum hypothesis_id h)
 		if (!is_worth_telling(&truths, *i, &spread))
 			continue;
 		if (waits(h))
-			add_waiting(t, h, *i, part_of(&truths, *i), spread);
+			add_waiting(t, h, *i, part_of(&truths, *i), spread,
+				    truths.explained[part_of(&truths, *i)]);
 		else
-			add_candidate(t, h, *i, part_of(&truths, *i), LEDGER_NONE, spread);
+			add_candidate(t, h, *i, part_of(&truths, *i), LEDGER_NONE, spread,
+				      truths.explained[part_of(&truths, *i)]);
 	}
 	free(truths.explained);
 	vec_free(&truths.list);
@@ -278,7 +284,7 @@ static void add_local(struct telling *t)
 			told |= c->hypothesis == e->hypothesis && c->part == e->focus.part[CODE];
 		if (told)
 			continue;
-		add_candidate(t, e->hypothesis, i, e->focus.part[CODE], LEDGER_NONE, false);
+		add_candidate(t, e->hypothesis, i, e->focus.part[CODE], LEDGER_NONE, false, 0);
 		vec_last(&t->list).local = true;
 	}
 }

@@ -8,12 +8,13 @@
 #include "diagnose/inside.h"
 
 /* What a thread has computed so far. */
-static double computed(const struct diagnosis *d, const struct focus *f, uint32_t thread)
+static double computed(const struct diagnosis *d, const struct live_experiment *x, uint32_t thread)
 {
 	double sum = 0;
-	ledger_each (e, &d->own->ledger, f->part[CODE])
+	ledger_each (e, &d->own->ledger, x->focus.part[CODE])
 		if (e->thread == thread)
-			sum += e->amount[AMOUNT_CPU] - e->amount[AMOUNT_SPIN];
+			sum += e->amount[x->sampled ? AMOUNT_SEEN_CPU : AMOUNT_CPU] -
+			       e->amount[AMOUNT_SPIN];
 	return sum;
 }
 
@@ -21,13 +22,13 @@ void imbalance_begin(const struct diagnosis *d, struct live_experiment *x)
 {
 	vec_clear(&x->before);
 	for (uint32_t i = 0; i < d->own->machine.threads.len; i++)
-		vec_push(&x->before, (struct thread_amount){i, computed(d, &x->focus, i)});
+		vec_push(&x->before, (struct thread_amount){i, computed(d, x, i)});
 }
 
 static double since(const struct diagnosis *d, const struct live_experiment *x, uint32_t thread)
 {
 	double before = thread < x->before.len ? x->before.data[thread].cpu : 0;
-	double now = computed(d, &x->focus, thread) - before;
+	double now = computed(d, x, thread) - before;
 	return now > 0 ? now : 0;
 }
 

@@ -367,6 +367,16 @@ static void add_threads(struct machine *m, double dt)
 	}
 }
 
+static void note_crowd(struct machine *m, double dt, double cpu, double ready)
+{
+	static const double much = 0.12, little = 0.05;
+	double kept = dt < 1 ? 1 - dt : 0;
+	m->ran = m->ran * kept + cpu;
+	m->queued = m->queued * kept + ready;
+	double share = m->ran + m->queued > 0 ? m->queued / (m->ran + m->queued) : 0;
+	m->crowded = share > (m->crowded ? little : much);
+}
+
 static void add_processes(struct machine *m, double dt)
 {
 	double cpu = 0, ready = 0, most = 0, threads = 0;
@@ -379,6 +389,7 @@ static void add_processes(struct machine *m, double dt)
 		most = p->most > most ? p->most : most;
 		threads += p->threads;
 	}
+	note_crowd(m, dt, cpu, ready);
 	m->cpu_all += cpu;
 	m->ready_all += ready;
 	dt = effective(dt, cpu, ready, most);

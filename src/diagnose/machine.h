@@ -68,6 +68,9 @@ struct machine {
 	VEC(uint32_t) news;             /* parts that are new: the search does not know them yet */
 	double time, before, looked;    /* s: now, at the last step, at the last look for threads */
 	double cpu_all, ready_all;      /* s of all threads since the beginning */
+	/* Threads have to wait for processors, as of the last second or so. */
+	bool crowded;
+	double ran, queued; /* s, of that: the older the less */
 	struct arena *arena;
 };
 

@@ -4,13 +4,16 @@
 #include "base/log.h"
 
 static const double fresh_time = 0.06; /* s in which a new probe is watched closely */
+static const double dear = 2.5;        /* times what reading the time costs: too much for a clock */
 static const double window = 1.0;      /* s that the present cost is of */
 
 void probes_init(struct probes *p, struct engine *g, struct machine *m, struct mapped *mapped,
 		 struct code_parts *code, struct ledger *l)
 {
+	const struct probe_costs *c = engine_probe_costs(g);
 	*p = (struct probes){
 		.engine = g, .machine = m, .mapped = mapped, .code = code, .ledger = l};
+	p->cpu_clock = c->enter + c->exit < dear * 2 * c->wall;
 }
 
 void probes_release(struct probes *p)
@@ -73,7 +76,7 @@ static void put_in(struct probes *p, struct probe *x, uint32_t process)
 		.code = what.code,
 		.va = what.va,
 		.loop = what.loop,
-		.metrics = 1 << RT_WALL,
+		.metrics = 1 << RT_WALL | (p->cpu_clock ? 1 << RT_CPU : 0),
 	};
 	struct err e;
 	if (!t || is_in(x, process) || !mapped_bias(p->mapped, process, what.code, &request.bias))
@@ -242,7 +245,7 @@ static uint32_t row_of(struct probes *p, uint32_t process, const struct path_val
 static double call_cost(const struct probes *p)
 {
 	const struct probe_costs *c = engine_probe_costs(p->engine);
-	return 2e-9 * c->wall;
+	return 1e-9 * (p->cpu_clock ? c->enter + c->exit : 2 * c->wall);
 }
 
 static void on_value(void *ctx, const struct path_value *v)
@@ -262,7 +265,7 @@ static void on_value(void *ctx, const struct path_value *v)
 	r->probe = probe;
 	r->thread = machine_thread_of(p->machine, s->process, v->tid);
 	r->recursive = v->recursive;
-	r->told_ns += v->total[RT_WALL];
+	r->told_ns += v->total[p->cpu_clock ? RT_CPU : RT_WALL];
 	r->told_calls += v->calls;
 }
 
@@ -270,16 +273,18 @@ static void on_value(void *ctx, const struct path_value *v)
 static void take_row(struct probes *p, struct probe_row *r)
 {
 	struct probe *x = &p->list.data[r->probe];
-	if (r->told_ns > r->wall_ns && !r->recursive)
-		ledger_step(p->ledger, x->part, r->thread, STEP_WALL,
-			    1e-9 * (double)(r->told_ns - r->wall_ns));
+	double seconds = r->told_ns > r->ns ? 1e-9 * (double)(r->told_ns - r->ns) : 0;
+	if (seconds > 0 && !r->recursive && p->cpu_clock)
+		ledger_add(p->ledger, x->part, r->thread, LEDGER_NONE, AMOUNT_CPU, seconds);
+	else if (seconds > 0 && !r->recursive)
+		ledger_step(p->ledger, x->part, r->thread, STEP_WALL, seconds);
 	if (r->told_calls > r->calls) {
 		uint64_t calls = r->told_calls - r->calls;
 		ledger_add(p->ledger, x->part, r->thread, LEDGER_NONE, AMOUNT_CALLS, (double)calls);
 		x->calls += calls;
 		x->cost += (double)calls * call_cost(p);
 	}
-	r->wall_ns = r->told_ns > r->wall_ns ? r->told_ns : r->wall_ns;
+	r->ns = r->told_ns > r->ns ? r->told_ns : r->ns;
 	r->calls = r->told_calls > r->calls ? r->told_calls : r->calls;
 }
 

@@ -35,7 +35,7 @@ struct probe_row {
 	uint32_t probe, thread;
 	bool recursive;
 	/* Up to the last reading; and while reading, up to now: one may be told in pieces. */
-	uint64_t wall_ns, calls, told_ns, told_calls;
+	uint64_t ns, calls, told_ns, told_calls;
 	uint32_t reading; /* in which it was last told */
 };
 
@@ -46,6 +46,7 @@ struct probes {
 	struct code_parts *code;
 	struct ledger *ledger;
 	double max_cost;
+	bool cpu_clock; /* probes read it: it costs little here; else see ledger.h */
 	VEC(struct probe) list;
 	struct hashmap at;         /* part -> probe */
 	struct hashmap subject_at; /* process << 32 | subject -> probe */

@@ -56,7 +56,7 @@ static void say_cpu(const struct telling *t, const struct candidate *c, const ch
 	(void)t;
 	text_printf(out, "CPU bound: %.0f %% of the run in %s", percent(c->share), where);
 	if (c->spread)
-		text_add(out, " itself or in what it calls, none of which stands out");
+		text_add(out, ", beside what is told of its parts");
 }
 
 static void say_sync(const struct telling *t, const struct candidate *c, const char *where,

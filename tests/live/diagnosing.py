@@ -390,7 +390,8 @@ def check_experiments(experiments, findings, most):
     for f in findings:
         mine = [x for x in true if (x["hypothesis"], x["focus"]) == (f["hypothesis"], f["focus"])]
         assert mine, f"no true experiment says: {show(f)}"
-        assert any(x["number"] not in refined for x in mine), f"a deeper one is true than: {show(f)}"
+        beside = " beside what is told of its parts" in f["sentence"]
+        assert beside or any(x["number"] not in refined for x in mine), f"a deeper one is true than: {show(f)}"
 
 
 def check_report(report):

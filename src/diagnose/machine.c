@@ -301,12 +301,13 @@ static struct machine_span *span_of(struct machine *m, uint32_t part)
 	return &m->spans.data[part];
 }
 
-/* What passed for a part of the machine, without what was lost to others: no more than it had to
- * wait, and than its share in what it wanted. */
-static double effective(double dt, double cpu, double ready, double most)
+/* What passed for a part of the machine, without what was lost to others: no more than it was ready
+ * for a processor, outside of waits, and than its share in what it wanted. */
+static double effective(double dt, double cpu, double ready, double free, double most)
 {
 	double lost = cpu + ready > 0 ? dt * ready / (cpu + ready) : 0;
 	lost = lost < ready ? lost : ready;
+	lost = lost < free - cpu ? lost : free > cpu ? free - cpu : 0;
 	return dt - lost > most ? dt - lost : most;
 }
 
@@ -355,15 +356,17 @@ static void settle(struct machine *m, double dt)
 static void add_threads(struct machine *m, double dt)
 {
 	vec_each (p, &m->processes)
-		p->threads = p->ready = p->most = 0;
+		p->threads = p->ready = p->free = p->most = 0;
 	vec_each (t, &m->threads) {
 		struct machine_process *p = &m->processes.data[t->process];
-		double own = thread_time(m, t, dt);
+		double own = thread_time(m, t, dt), free = t->gone || !t->tid ? 0 : dt - t->waited;
 		p->threads += own;
+		p->free += free > 0 ? free : 0;
 		p->ready += t->ready;
 		p->most = t->tid && t->cpu > p->most ? t->cpu : p->most;
 		if (t->tid && !t->gone)
-			add_span(m, t->part, effective(dt, t->cpu, t->ready, t->cpu), t->cpu, own);
+			add_span(m, t->part, effective(dt, t->cpu, t->ready, free, t->cpu), t->cpu,
+				 own);
 	}
 }
 
@@ -379,20 +382,21 @@ static void note_crowd(struct machine *m, double dt, double cpu, double ready)
 
 static void add_processes(struct machine *m, double dt)
 {
-	double cpu = 0, ready = 0, most = 0, threads = 0;
+	double cpu = 0, ready = 0, free = 0, most = 0, threads = 0;
 	vec_each (p, &m->processes) {
 		if (p->target)
-			add_span(m, p->part, effective(dt, p->cpu, p->ready, p->most), p->cpu,
-				 p->threads);
+			add_span(m, p->part, effective(dt, p->cpu, p->ready, p->free, p->most),
+				 p->cpu, p->threads);
 		cpu += p->cpu;
 		ready += p->ready;
+		free += p->free;
 		most = p->most > most ? p->most : most;
 		threads += p->threads;
 	}
 	note_crowd(m, dt, cpu, ready);
 	m->cpu_all += cpu;
 	m->ready_all += ready;
-	dt = effective(dt, cpu, ready, most);
+	dt = effective(dt, cpu, ready, free, most);
 	add_span(m, m->host, dt, cpu, threads);
 	add_span(m, MACHINE, dt, cpu, threads);
 }

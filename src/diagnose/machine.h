@@ -42,9 +42,9 @@ struct machine_process {
 	const char *name;
 	uint64_t cpu_ns;
 	double born;
-	/* This step: s on processors; ready for one; the most of one thread; of threads that count.
-	 */
-	double cpu, ready, most, threads;
+	/* This step: s on processors; ready for one; of threads outside of waits; the most of one
+	 * thread on a processor; of threads that count. */
+	double cpu, ready, free, most, threads;
 	bool works; /* some thread of it does */
 };
 

@@ -189,11 +189,9 @@ const char *names_sentence(struct names *n, uint32_t part)
 	if (c.loop && c.first_line)
 		return arena_printf(&n->arena, "the loop %s:%u-%u of %s", c.file, c.first_line,
 				    c.last_line, c.procedure);
-	if (c.loop)
-		return arena_printf(&n->arena, "a loop of %s", c.procedure);
 	if (c.first_line)
 		return arena_printf(&n->arena, "%s (%s:%u)", c.procedure, c.file, c.first_line);
 	struct code_part p = code_part(n->d->own->code, part);
-	return arena_printf(&n->arena, "%s (%s)", c.procedure,
+	return arena_printf(&n->arena, "%s%s (%s)", c.loop ? "a loop of " : "", c.procedure,
 			    p.code ? base_name(p.code->path) : "?");
 }

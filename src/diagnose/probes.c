@@ -317,6 +317,8 @@ void probes_step(struct probes *p)
 	read_all(p);
 	const struct cost_mark *last =
 		&p->marks[(p->marked + ARRAY_SIZE(p->marks) - 1) % ARRAY_SIZE(p->marks)];
+	if (!p->marked)
+		p->begin.time = p->sum.time;
 	if (!p->marked || p->sum.time - last->time >= window / (ARRAY_SIZE(p->marks) - 2))
 		p->marks[p->marked++ % ARRAY_SIZE(p->marks)] = p->sum;
 }
@@ -340,8 +342,7 @@ double probes_cost(const struct probes *p)
 
 double probes_whole_cost(const struct probes *p)
 {
-	const struct cost_mark start = {.time = p->marked ? p->marks[0].time : p->sum.time};
-	return p->sum.run > 0 ? share_between(&start, &p->sum) : 0;
+	return p->marked ? share_between(&p->begin, &p->sum) : 0;
 }
 
 double probes_cost_of(const struct probes *p, uint32_t part)

@@ -55,7 +55,7 @@ struct probes {
 	VEC(uint32_t) told; /* rows, in this reading */
 	uint32_t reading;
 	VEC(uint32_t) dirty; /* processes with something to commit */
-	struct cost_mark sum, marks[32];
+	struct cost_mark sum, begin, marks[32];
 	uint32_t marked;
 	uint32_t commits, put_in, hot, refused;
 };

@@ -96,9 +96,12 @@ static void worth_dividing(struct advising *a)
 	const struct samples *s = &t->d->own->samples;
 	struct machine_span span = machine_span(&t->d->own->machine, MACHINE);
 	double cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
+	uint32_t busy = 0;
+	vec_each (x, &t->d->own->machine.threads)
+		busy += x->cpu_all > 0.1 * t->d->own->machine.cpu_all;
 	vec_each (c, &t->list) {
 		if (c->hypothesis != CPU_BOUND || c->share < 0.4 || c->chain == UINT32_MAX ||
-		    cpus < 2 || span.cpu > 1.3 * span.time)
+		    cpus < 2 || busy > 1 || span.cpu > 1.3 * span.time)
 			continue;
 		const struct chain *chain = &s->chains.data[c->chain];
 		for (uint32_t i = 0; i < chain->length; i++) {

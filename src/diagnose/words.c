@@ -113,13 +113,21 @@ static void (*const sayings[HYPOTHESES])(const struct telling *, const struct ca
 
 /* ---- where ---- */
 
-static void add_step(struct telling *t, uint32_t part, struct text *out)
+/* Loops of one procedure stand in one pair of brackets. */
+static void add_step(struct telling *t, uint32_t part, bool *in_loops, struct text *out)
 {
 	struct code_name n = names_code(t->names, part);
+	if (!n.loop || !n.first_line) {
+		text_add(out, *in_loops ? ")" : "");
+		*in_loops = false;
+	}
 	if (!n.loop)
 		text_printf(out, "%s%s", out->len ? " > " : "", n.chain);
+	else if (n.first_line && *in_loops)
+		text_printf(out, ", %u-%u", n.first_line, n.last_line);
 	else if (n.first_line)
-		text_printf(out, " (loop %s:%u-%u)", n.file, n.first_line, n.last_line);
+		text_printf(out, " (loop %s:%u-%u", n.file, n.first_line, n.last_line);
+	*in_loops |= n.loop && n.first_line;
 }
 
 /* From the outermost procedure to the part, with the loops on the way. */
@@ -127,6 +135,7 @@ static void add_path(struct telling *t, uint32_t finding, const struct candidate
 {
 	const struct samples *s = &t->d->own->samples;
 	struct text path = TEXT_INIT;
+	bool in_loops = false;
 	if (c->chain == UINT32_MAX)
 		return;
 	const struct chain *chain = &s->chains.data[c->chain];
@@ -136,11 +145,13 @@ static void add_path(struct telling *t, uint32_t finding, const struct candidate
 		end = parts[i] == c->part ? i + 1 : end;
 	for (uint32_t i = 0; i < end; i++) {
 		if (i == PATH_FIRST && end > PATH_FIRST + PATH_LAST) {
-			text_add(&path, " > ...");
+			text_add(&path, in_loops ? ") > ..." : " > ...");
+			in_loops = false;
 			i = end - PATH_LAST;
 		}
-		add_step(t, parts[i], &path);
+		add_step(t, parts[i], &in_loops, &path);
 	}
+	text_add(&path, in_loops ? ")" : "");
 	if (path.len)
 		remark(t, finding, "path", "%s", path.data);
 	text_release(&path);
@@ -206,8 +217,9 @@ static const struct profile_scope *procedure_scope(const struct profile *p, uint
 	return scope == PROFILE_NONE ? NULL : &p->scopes.data[scope];
 }
 
-/* The innermost procedure of the program on the way to a node that is no library's. */
-static const char *place_of_node(struct telling *t, uint32_t node)
+/* The innermost procedure with a source on the way to a node. */
+static const struct profile_scope *scope_of_node(const struct telling *t, uint32_t node,
+						 uint32_t *line)
 {
 	const struct profile *p = &t->d->profile;
 	for (; node; node = p->nodes.data[node].parent) {
@@ -216,48 +228,95 @@ static const char *place_of_node(struct telling *t, uint32_t node)
 			n->scope == PROFILE_NONE ? NULL : procedure_scope(p, n->scope);
 		if (!s || !*s->name || !*s->file)
 			continue;
-		const struct profile_scope *line = &p->scopes.data[n->scope];
-		const char *slash = strrchr(s->file, '/');
-		return arena_printf(&t->d->profile.arena, "%s (%s:%u)", s->name,
-				    slash ? slash + 1 : s->file,
-				    line->kind == PROFILE_LINE ? line->first_line : s->first_line);
+		const struct profile_scope *innermost = &p->scopes.data[n->scope];
+		*line = innermost->kind == PROFILE_LINE ? innermost->first_line : s->first_line;
+		return s;
 	}
 	return NULL;
 }
 
+static const char *file_name(const struct profile_scope *s)
+{
+	const char *slash = strrchr(s->file, '/');
+	return slash ? slash + 1 : s->file;
+}
+
 /* Where who holds it was, most of the time. */
+struct holding {
+	const struct profile_scope *scope;
+	uint32_t line, thread;
+	double seconds;
+	bool several; /* threads */
+};
+
+static struct holding find_holder(const struct telling *t, uint32_t object, double *all)
+{
+	VEC(struct holding) list = {0};
+	struct holding best = {0};
+	*all = 0;
+	vec_each (h, &t->d->own->samples.holders) {
+		uint32_t line = 0;
+		const struct profile_scope *s =
+			h->object == object ? scope_of_node(t, h->node, &line) : NULL;
+		*all += h->object == object ? h->seconds : 0;
+		struct holding *known = NULL;
+		vec_each (x, &list)
+			known = x->scope == s ? x : known;
+		if (!s)
+			continue;
+		if (known) {
+			known->seconds += h->seconds;
+			known->several |= known->thread != h->thread;
+		} else {
+			vec_push(&list, (struct holding){s, line, h->thread, h->seconds, false});
+		}
+	}
+	vec_each (x, &list)
+		best = x->seconds > best.seconds ? *x : best;
+	vec_free(&list);
+	return best;
+}
+
 static void add_holder(struct telling *t, uint32_t finding, const struct candidate *c)
 {
-	const struct diagnosis *d = t->d;
-	const struct holder *best = NULL;
-	double all = 0;
-	vec_each (h, &d->own->samples.holders) {
-		if (h->object != c->object)
-			continue;
-		all += h->seconds;
-		best = !best || h->seconds > best->seconds ? h : best;
-	}
-	const char *place = best ? place_of_node(t, best->node) : NULL;
-	if (!place)
+	double all;
+	struct holding h = find_holder(t, c->object, &all);
+	if (!h.scope || h.seconds < 0.2 * all)
 		return;
-	double same = 0;
-	uint32_t threads = 0, last = THREAD_NONE;
-	vec_each (h, &d->own->samples.holders) {
-		const char *other = h->object == c->object ? place_of_node(t, h->node) : NULL;
-		if (!other || strcmp(other, place) != 0)
+	const struct machine_thread *who = &t->d->own->machine.threads.data[h.thread];
+	struct text by = TEXT_INIT;
+	if (!h.several)
+		text_printf(&by, "by thread %d (%s) ", who->tid, who->name);
+	remark(t, finding, "held", "held %sin %s (%s:%u), %.0f %% of the times that it was seen",
+	       by.len ? by.data : "", h.scope->name, file_name(h.scope), h.line,
+	       percent(h.seconds / all));
+	text_release(&by);
+}
+
+/* The part is a procedure or loop of the machine's code; what the compiler has inlined there may
+ * tell more. */
+static void add_inlined(struct telling *t, uint32_t finding, const struct candidate *c)
+{
+	const struct profile *p = &t->d->profile;
+	struct code_part part = code_part(t->d->own->code, c->part);
+	uint32_t node = c->chain == UINT32_MAX ? 0 : t->d->own->samples.chains.data[c->chain].node;
+	uint32_t image = part.code ? images_find(&t->d->own->sink.images, part.code) : PROFILE_NONE;
+	for (; node; node = p->nodes.data[node].parent) {
+		const struct profile_node *n = &p->nodes.data[node];
+		const struct profile_scope *s =
+			n->scope == PROFILE_NONE ? NULL : procedure_scope(p, n->scope);
+		if (n->image != image || !s ||
+		    code_part_at(t->d->own->code, part.code, n->address) !=
+			    code_part_at(t->d->own->code, part.code, part.va))
 			continue;
-		same += h->seconds;
-		threads += h->thread != last;
-		last = h->thread;
+		uint32_t line;
+		scope_of_node(t, node, &line);
+		if (s->kind == PROFILE_INLINE && *s->name &&
+		    strcmp(s->name, names_code(t->names, c->part).procedure) != 0)
+			remark(t, finding, "where", "at %s:%u in %s, which is inlined there",
+			       file_name(s), line, s->name);
+		return;
 	}
-	const struct machine_thread *who = &d->own->machine.threads.data[best->thread];
-	if (threads == 1)
-		remark(t, finding, "held",
-		       "held by thread %d (%s) in %s, as far as was seen (%.0f %%)", who->tid,
-		       who->name, place, percent(same / all));
-	else
-		remark(t, finding, "held", "held in %s, as far as was seen (%.0f %%)", place,
-		       percent(same / all));
 }
 
 /* ---- all of one ---- */
@@ -317,6 +376,7 @@ void words_of(struct telling *t, uint32_t candidate)
 		remark(t, finding, "where", "%.0f %% of the time of %s", percent(e->value),
 		       names_component(t->names, e->focus.part[MACHINE]));
 	add_path(t, finding, c);
+	add_inlined(t, finding, c);
 	if (!c->local)
 		add_threads(t, finding, c);
 	if (c->object != LEDGER_NONE) {

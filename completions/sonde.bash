@@ -10,6 +10,12 @@ _sonde_words() {
 	done <<<"$_sonde_table"
 }
 
+# _sonde_programs WORD: programs to run, by name or by path.
+_sonde_programs() {
+	[[ -n $1 && $1 != */* ]] && compgen -c -- "$1"
+	compgen -f -- "$1"
+}
+
 _sonde() {
 	local cur=$2 words command word i
 	_sonde_table=$(sonde help --complete 2>/dev/null) || return
@@ -23,18 +29,34 @@ _sonde() {
 	fi
 
 	for ((i = 1; i < COMP_CWORD; i++)); do
-		[[ ${COMP_WORDS[i]} == [a-z]* && ${COMP_WORDS[i - 1]} != "=" ]] || continue
+		[[ ${COMP_WORDS[i]} == [-=0-9]* || ${COMP_WORDS[i - 1]} == "=" ]] && continue
 		command=${COMP_WORDS[i]}
 		break
+	done
+
+	# What stands behind `--` is a program to run, or what that is given.
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		[[ ${COMP_WORDS[i]} == "--" ]] || continue
+		mapfile -t COMPREPLY < <(_sonde_programs "$cur" | sort -u)
+		return
 	done
 
 	if [[ -z $command && $cur != -* ]] || [[ $command == help && $cur != -* ]]; then
 		words=$(sed -n 's/^\([a-z]*\).*/\1/p' <<<"$_sonde_table" | grep -vx common)
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+		# Without a command it is diagnosed.
+		if [[ -z $command && ${#COMPREPLY[@]} == 0 ]]; then
+			mapfile -t COMPREPLY < <(_sonde_programs "$cur" | sort -u)
+		fi
 		return
 	fi
 
-	words="$(_sonde_words common) ${command:+$(_sonde_words "$command")}"
+	words=$(_sonde_words "${command:-diagnose}")
+	if [[ -z $words && $command != help ]]; then # it is a program
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		return
+	fi
+	words="$(_sonde_words common) $words"
 	case $cur in
 	--*=*)
 		for word in $words; do

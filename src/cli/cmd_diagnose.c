@@ -47,7 +47,7 @@ static int set_threshold(const char *value, struct err *e)
 			       "share in per cent, such as cpu=10, not '%s'",
 			       value);
 	double percent = number ? strtod(number + 1, &end) : 0;
-	if (!number || end == number + 1 || *end || !(percent > 0) || percent > 100)
+	if (!number || end == number + 1 || end[*end == '%'] || !(percent > 0) || percent > 100)
 		return err_set(e, ERR_INPUT, "--threshold %s takes per cent, such as %s=10", name,
 			       name);
 	thresholds[h] = percent / 100;
@@ -191,10 +191,10 @@ static const struct option options[] = {
 	 .type = OPTION_CALL,
 	 .value = "NAME=PERCENT",
 	 .parse = set_threshold,
-	 .help = "from which share on it is slow: cpu=20, sync=20, io=20, small-io=10, "
+	 .help = "from which share on it is too much: cpu=20, sync=20, io=20, small-io=10, "
 		 "imbalance=15"},
 	OPTION("max-cost", OPTION_TEXT, struct diagnose_args, max_cost, .value = "PERCENT",
-	       .help = "of the run time that measuring may take; none: no limit (5)"),
+	       .help = "of the run time that measuring may take (5); none: no limit"),
 	OPTION("duration", OPTION_TEXT, struct diagnose_args, duration, .value = "SECONDS",
 	       .help = "stop searching after this time; the program goes on"),
 	OPTION("json", OPTION_FLAG, struct diagnose_args, json,
@@ -212,8 +212,10 @@ const struct command cmd_diagnose = {
 	.summary = "Search a running program for what makes it slow, and say it",
 	.usage = "[options] -- CMD ARGS|-p PID",
 	.details =
-		"'sonde CMD ARGS' is short for this. Ctrl-C ends the search with what was found; "
-		"the exit\nstatus of a started program is passed through.\n",
+		"'sonde CMD ARGS' and 'sonde -p PID' are short for this. What is found goes to the "
+		"standard error,\nwith -p to the standard output. Ctrl-C ends the search and shows "
+		"what was found until then; the\nexit status of a started program is passed "
+		"through.\n",
 	.options = options,
 	.order = OPTIONS_FIRST,
 	.defaults = &defaults,

@@ -16,8 +16,11 @@ struct help_args {
 void help_overview(struct text *out)
 {
 	text_add(out,
-		 "usage: sonde [options] COMMAND ...\n\n"
-		 "Why a program is slow, and exactly where: sonde record, then sonde report.\n\n"
+		 "usage: sonde [options] PROGRAM ARGS\n"
+		 "       sonde [options] -p PID\n"
+		 "       sonde COMMAND ...\n\n"
+		 "'sonde PROGRAM' runs a program and says why it is slow, and exactly where. It is "
+		 "short for\n'sonde diagnose -- PROGRAM'; the other commands go deeper.\n\n"
 		 "commands:\n");
 	for (const struct command *const *c = commands; *c; c++)
 		if (!(*c)->hidden)

@@ -115,22 +115,26 @@ static int run(const struct command *c, int argc, char **argv)
 	return status;
 }
 
-/* What is no command may be a program to diagnose. */
+/* What is no command may be a program to diagnose. What is a path is meant as one, even if it
+ * cannot be started: launch_go() says why. */
 static int run_words(struct operands *words)
 {
-	const struct command *c = command_named(words->list[0]);
+	const char *name = words->list[0];
+	const struct command *c = command_named(name);
 	if (c)
 		return run(c, words->count - 1, words->list + 1);
-	if (launch_can_start(words->list[0]))
+	if (strchr(name, '/') || launch_can_start(name))
 		return run(&cmd_diagnose, words->count, words->list);
-	die_no_such_command(words->list[0]);
+	die_no_such_command(name);
 }
 
-/* `sonde -p 4711`, `sonde -- program` */
-static bool begins_diagnosis(const char *word)
+/* `sonde -p 4711`, `sonde -- program`, `sonde --color=never --json program` */
+static bool begins_diagnosis(char **words)
 {
-	return !strcmp(word, "--") ||
-	       (options_have(cmd_diagnose.options, word) && !options_have(common_options, word));
+	while (*words && **words == '-' && strcmp(*words, "--") != 0 &&
+	       options_have(common_options, *words))
+		words++;
+	return *words && (!strcmp(*words, "--") || options_have(cmd_diagnose.options, *words));
 }
 
 int main(int argc, char **argv)
@@ -141,7 +145,7 @@ int main(int argc, char **argv)
 	die_on_alloc_failure();
 	if (argc < 1)
 		return EXIT_OURS;
-	if (argc > 1 && begins_diagnosis(argv[1]))
+	if (begins_diagnosis(argv + 1))
 		return run(&cmd_diagnose, argc - 1, argv + 1);
 	if (options_parse(sets, OPTIONS_FIRST, argc - 1, argv + 1, &words, &e))
 		die("%s", e.text);

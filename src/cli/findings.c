@@ -201,22 +201,11 @@ static void add_finding(const struct profile *p, uint32_t number, size_t width, 
 
 static void add_nothing(const struct profile *p, size_t width, struct text *out)
 {
-	uint32_t undecided = 0;
-	struct text line = TEXT_INIT;
-	vec_each (x, &p->experiments)
-		undecided += x->state != PROFILE_TRUE && x->state != PROFILE_FALSE;
-	if (!p->experiments.len)
-		text_add(&line, "Nothing was found, because nothing was tested.");
-	else if (!undecided)
-		text_add(&line, "Nothing slow was found.");
-	else {
-		text_add(&line, "Nothing slow was found; ");
-		add_counted(&line, undecided, "experiment was", "experiments were");
-		text_add(&line, " not decided.");
-	}
-	add_line(out, line.data, 0, width);
+	add_line(out,
+		 p->experiments.len ? "Nothing slow was found."
+				    : "Nothing was found, because nothing was tested.",
+		 0, width);
 	text_char(out, '\n');
-	text_release(&line);
 }
 
 static bool is_step(const struct profile_remark *m)

@@ -155,8 +155,7 @@ static double seconds_through(const struct diagnosis *d, enum hypothesis_id h, u
 	return sum;
 }
 
-/* The true experiment of this kind at this focus, if there is one; or EXPERIMENT_NONE. */
-static uint32_t find_true(const struct diagnosis *d, enum hypothesis_id h, const struct focus *f)
+uint32_t find_true(const struct diagnosis *d, enum hypothesis_id h, const struct focus *f)
 {
 	for (uint32_t i = 0; i < search_count(d->own->search); i++) {
 		const struct experiment *e = search_get(d->own->search, i);

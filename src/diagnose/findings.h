@@ -30,6 +30,9 @@ bool chain_has(const struct diagnosis *d, const struct chain *c, uint32_t part);
 /* The share of the run that samples of a class are, if these seconds of them are. */
 double share_of_run(const struct diagnosis *d, enum hypothesis_id h, double seconds);
 
+/* The true experiment of this kind at this focus, if there is one; or EXPERIMENT_NONE. */
+uint32_t find_true(const struct diagnosis *d, enum hypothesis_id h, const struct focus *f);
+
 /* words.c */
 void words_of(struct telling *t, uint32_t candidate);
 /* The whole, without findings. */

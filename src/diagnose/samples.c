@@ -1,6 +1,7 @@
 #include "diagnose/samples.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -212,11 +213,12 @@ static void note_entry(struct samples *s, uint32_t thread)
 		t->entry = s->chain.data[0];
 }
 
-static void note_place(struct samples *s, uint32_t thread, uint32_t node)
+static void note_place(struct samples *s, uint32_t thread, uint32_t node, bool waits)
 {
+	uint32_t object = waits ? waits_now(s->waits, thread).object : LEDGER_NONE;
 	while (s->last.len <= thread)
 		vec_push(&s->last, (struct last_place){0});
-	s->last.data[thread] = (struct last_place){node, now_seconds()};
+	s->last.data[thread] = (struct last_place){node, object, now_seconds()};
 }
 
 /* Somebody waits for a mutex: where is who has it? As far as that was seen lately. */
@@ -225,7 +227,8 @@ static void note_holder(struct samples *s, uint32_t process, uint32_t object, do
 	static const double recently = 0.1; /* s */
 	int owner = waits_owner(s->waits, object);
 	uint32_t thread = owner ? machine_thread_of(s->machine, process, owner) : THREAD_NONE;
-	if (thread >= s->last.len || now_seconds() - s->last.data[thread].time > recently)
+	if (thread >= s->last.len || now_seconds() - s->last.data[thread].time > recently ||
+	    s->last.data[thread].object == object)
 		return;
 	uint32_t node = s->last.data[thread].node;
 	const uint32_t key[] = {object, thread, node};
@@ -331,7 +334,7 @@ static void on_placed(void *ctx, const struct sample *sample, const struct walk 
 		return;
 	note_stack(s, sample->pid, sample->tid, w, sample->blocked, node,
 		   1e-9 * (double)sample->weight);
-	note_place(s, machine_thread_of(s->machine, process, sample->tid), node);
+	note_place(s, machine_thread_of(s->machine, process, sample->tid), node, sample->blocked);
 }
 
 void samples_open(struct samples *s, unsigned hz, char *note, size_t size)
@@ -342,7 +345,10 @@ void samples_open(struct samples *s, unsigned hz, char *note, size_t size)
 	s->sink->placed = on_placed;
 	s->sink->ctx = s;
 	o.sink = sink_callbacks(s->sink);
-	int rc = event_find(&o.events[0], "cpu-clock", &e);
+	const char *demanded = getenv("SONDE_SAMPLER");
+	int rc = demanded && !strcmp(demanded, "ptrace")
+			 ? err_set(&e, ERR_UNSUPPORTED, "SONDE_SAMPLER demands to do without perf")
+			 : event_find(&o.events[0], "cpu-clock", &e);
 	rc = rc ? rc : perf_sampler_new(&s->sampler, &o, &e);
 	if (rc) {
 		s->sampler = NULL;

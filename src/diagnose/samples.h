@@ -26,6 +26,7 @@ struct chain {
 
 struct last_place {
 	uint32_t node;
+	uint32_t object; /* that it waited for; LEDGER_NONE: it ran */
 	double time;
 };
 

@@ -69,14 +69,29 @@ static void lock_held(struct advising *a)
 	}
 }
 
+/* The outermost part on the way to it that is true of the same: there the work is divided. */
+static uint32_t divided_at(const struct telling *t, const struct candidate *c)
+{
+	const struct diagnosis *d = t->d;
+	const struct samples *s = &d->own->samples;
+	struct focus f = search_get(d->own->search, c->experiment)->focus;
+	for (uint32_t i = 0; c->chain != UINT32_MAX && i < s->chains.data[c->chain].length; i++) {
+		f.part[CODE] = s->parts.data[s->chains.data[c->chain].first + i];
+		if (find_true(d, c->hypothesis, &f) != EXPERIMENT_NONE)
+			return f.part[CODE];
+	}
+	return c->part;
+}
+
 static void uneven_work(struct advising *a)
 {
 	vec_each (c, &a->t->list)
 		if (c->hypothesis == IMBALANCE && c->part != CODE)
 			advise(a,
-			       "share the work of %s more evenly: that could save up to %.0f %% of "
+			       "divide the work of %s more evenly: that could save up to %.0f %% "
+			       "of "
 			       "the run",
-			       names_sentence(a->t->names, c->part), 100 * c->share);
+			       names_sentence(a->t->names, divided_at(a->t, c)), 100 * c->share);
 }
 
 /* Times that a part was begun a second, while it was measured; 0 if it was not. */
@@ -126,7 +141,7 @@ static void called_often(struct advising *a)
 				      ? begun_per_second(t->d, c, c->part)
 				      : 0;
 		bool loop = c->part != CODE && code_part(t->d->own->code, c->part).loop;
-		if (rate < 50000)
+		if (rate < 50000 || c->share / rate > 1e-6)
 			continue;
 		advise(a, "%s is %s about %.0f thousand times a second, %.2g us each: %s",
 		       names_sentence(t->names, c->part), loop ? "entered" : "called", rate / 1000,

@@ -31,7 +31,7 @@ static double percent(double share)
 static const char *whole_of(const struct diagnosis *d)
 {
 	struct machine_span s = machine_span(&d->own->machine, MACHINE);
-	return s.threads > 1.2 * s.time ? "the threads' time" : "the run";
+	return s.threads > 1.2 * d->seconds ? "the threads' time" : "the run";
 }
 
 static void add_object(struct text *out, const struct wait_object *o)
@@ -391,7 +391,7 @@ void words_of_nothing(struct telling *t)
 {
 	for (uint32_t i = 0; i < search_count(t->d->own->search); i++) {
 		const struct experiment *e = search_get(t->d->own->search, i);
-		if (e->origin == ORIGIN_ROOT)
+		if (e->origin == ORIGIN_ROOT && e->decided >= 0)
 			remark(t, PROFILE_NONE, "evidence",
 			       "%s: %.1f %%, where %.0f %% would be much",
 			       hypotheses[e->hypothesis].title, percent(e->value),
@@ -408,10 +408,18 @@ void words_of_search(struct telling *t)
 		undecided += search_get(d->own->search, i)->state == EXPERIMENT_UNKNOWN;
 	for (int h = 0; h < HIERARCHIES; h++)
 		ignored += search_ignored(d->own->search, h);
-	if (undecided && (!strcmp(d->ended, "exit") || !strcmp(d->ended, "signal")))
-		remark(t, PROFILE_NONE, "note",
-		       "The program ended before the search did: %u experiment%s not decided.",
+	bool gone = !strcmp(d->ended, "exit") || !strcmp(d->ended, "signal");
+	if (undecided)
+		remark(t, PROFILE_NONE, "note", "%s: %u experiment%s not decided.",
+		       gone ? "The program ended before the search did"
+			    : "The search had not come to its end",
 		       undecided, undecided == 1 ? " was" : "s were");
+	if (!d->own->samples.sampler)
+		remark(t, PROFILE_NONE, "note",
+		       "The program was stopped some 25 times a second to see where it is, and "
+		       "that "
+		       "is coarse: %s",
+		       d->note);
 	if (ignored)
 		remark(t, PROFILE_NONE, "note",
 		       "%" PRIu64
@@ -420,10 +428,9 @@ void words_of_search(struct telling *t)
 	const struct machine *m = &d->own->machine;
 	if (m->ready_all > 0.3 * m->cpu_all && m->ready_all > 0.1 * d->seconds)
 		remark(t, PROFILE_NONE, "note",
-		       "Threads that were ready to run had to wait for a processor for %.0f %% as "
-		       "long as they ran: there were more of them, or of other programs, than "
-		       "processors.",
-		       percent(m->ready_all / m->cpu_all));
+		       "The machine was busy: threads ran for %.1f s in all, and were ready to run "
+		       "but had no processor for %.1f s.",
+		       m->cpu_all, m->ready_all);
 	if (d->own->waits.ignored.len)
 		remark(t, PROFILE_NONE, "note",
 		       "There were so many system calls that watching them all would have cost too "

@@ -199,13 +199,27 @@ static void add_finding(const struct profile *p, uint32_t number, size_t width, 
 	text_char(out, '\n');
 }
 
+/* A search that came to its end has told by itself what it did not decide. */
 static void add_nothing(const struct profile *p, size_t width, struct text *out)
 {
-	add_line(out,
-		 p->experiments.len ? "Nothing slow was found."
-				    : "Nothing was found, because nothing was tested.",
-		 0, width);
+	uint32_t undecided = 0;
+	bool told = false;
+	struct text line = TEXT_INIT;
+	vec_each (m, &p->remarks)
+		told |= !strcmp(m->kind, "note");
+	vec_each (x, &p->experiments)
+		undecided += x->state != PROFILE_TRUE && x->state != PROFILE_FALSE;
+	text_add(&line, p->experiments.len ? "Nothing slow was found"
+					   : "Nothing was found, because nothing was tested");
+	if (undecided && !told) {
+		text_add(&line, "; ");
+		add_counted(&line, undecided, "experiment was", "experiments were");
+		text_add(&line, " not decided");
+	}
+	text_char(&line, '.');
+	add_line(out, line.data, 0, width);
 	text_char(out, '\n');
+	text_release(&line);
 }
 
 static bool is_step(const struct profile_remark *m)

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "diagnose/plumbing.h"
+#include "process/threads.h"
 #include "profile/profile.h"
 #include "unwind/links.h"
 
@@ -30,6 +31,7 @@ void samples_release(struct samples *s)
 	vec_free(&s->last);
 	vec_free(&s->holders);
 	hashmap_release(&s->holder_at);
+	hashmap_release(&s->ran);
 }
 
 /* ---- a stack as parts of the code ---- */
@@ -344,6 +346,7 @@ void samples_open(struct samples *s, unsigned hz, char *note, size_t size)
 	s->sink->before = before_sample;
 	s->sink->placed = on_placed;
 	s->sink->ctx = s;
+	s->looked = now_seconds();
 	o.sink = sink_callbacks(s->sink);
 	const char *demanded = getenv("SONDE_SAMPLER");
 	int rc = demanded && !strcmp(demanded, "ptrace")
@@ -393,10 +396,22 @@ static uint32_t add_to_profile(struct samples *s, int pid, int tid, const struct
 	return node;
 }
 
+/* What a thread that is seen running stands for: as long as it ran since the last look. */
+static double ran_since(struct samples *s, int pid, int tid, double passed)
+{
+	uint32_t now = (uint32_t)(thread_cpu_ns(pid, tid) / 1000000);
+	uint32_t before = hashmap_get(&s->ran, (uint64_t)tid);
+	hashmap_put(&s->ran, (uint64_t)tid, now);
+	double ran = before == HASHMAP_NONE || before > now ? passed : 1e-3 * (now - before);
+	return ran < passed ? ran : passed;
+}
+
 static void on_walk(void *ctx, struct target *t, int tid, const struct walk *w, bool in_call)
 {
 	struct samples *s = ctx;
 	double seconds = s->sampler ? 0 : now_seconds() - s->looked;
+	double ran = s->sampler ? 0 : ran_since(s, target_pid(t), tid, seconds);
+	seconds = in_call ? seconds : ran;
 	uint32_t node = s->sampler ? PROFILE_NONE
 				   : add_to_profile(s, target_pid(t), tid, w, in_call, seconds);
 	note_stack(s, target_pid(t), tid, w, in_call, node, seconds);

@@ -50,7 +50,8 @@ struct samples {
 	VEC(struct last_place) last; /* by thread */
 	VEC(struct holder) holders;
 	struct hashmap holder_at;
-	double looked; /* s: when the program was last looked at */
+	struct hashmap ran; /* tid -> ms on a processor, when it was last looked at */
+	double looked;      /* s: when the program was last looked at */
 	uint64_t count;
 };
 

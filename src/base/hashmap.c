@@ -88,7 +88,8 @@ uint64_t hash_bytes(const void *p, uint64_t n, uint64_t seed)
 		h ^= h >> 32;
 	}
 	uint64_t tail = 0;
-	memcpy(&tail, at, n);
+	if (n) /* nothing may be nowhere */
+		memcpy(&tail, at, n);
 	h = (h ^ mix(tail)) * 0xd6e8feb86659fd93u;
 	return mix(h);
 }

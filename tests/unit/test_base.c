@@ -110,6 +110,7 @@ static void hash_depends_on_every_byte(void **state)
 	}
 	assert_true(hash_bytes(bytes, 39, 0) != before);
 	assert_true(hash_bytes(bytes, 40, 1) != before);
+	assert_true(hash_bytes(NULL, 0, 1) == hash_bytes(bytes, 0, 1));
 }
 
 static void text_numbers(void **state)

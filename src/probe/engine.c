@@ -181,9 +181,28 @@ bool target_alive(const struct target *t)
 	return t->alive;
 }
 
+static void free_walk(struct stopped_walk *w)
+{
+	vec_free(&w->walk.frames);
+	free(w);
+}
+
+/* Nobody may have asked for them since it was stopped last. */
+static void forget_walks_of(struct engine *g, const struct target *t)
+{
+	uint32_t kept = 0;
+	vec_each (w, &g->walks)
+		if ((*w)->target == t)
+			free_walk(*w);
+		else
+			g->walks.data[kept++] = *w;
+	g->walks.len = kept;
+}
+
 void engine_drop(struct engine *g, struct target *t)
 {
 	uint32_t kept = 0;
+	forget_walks_of(g, t);
 	for (uint32_t i = 0; i < g->targets.len; i++)
 		if (g->targets.data[i] != t)
 			g->targets.data[kept++] = g->targets.data[i];
@@ -641,11 +660,8 @@ int engine_look(struct engine *g, struct target *t, struct err *e)
 
 void engine_forget_walks(struct engine *g, uint32_t first)
 {
-	while (g->walks.len > first) {
-		struct stopped_walk *w = vec_pop(&g->walks);
-		vec_free(&w->walk.frames);
-		free(w);
-	}
+	while (g->walks.len > first)
+		free_walk(vec_pop(&g->walks));
 }
 
 void engine_walks(struct engine *g, walk_visitor visit, void *ctx)

@@ -201,8 +201,24 @@ void probes_ended(struct probes *p, uint32_t process)
 	}
 }
 
+/* What was in an image that is unloaded went with it. It may be loaded again. */
+static void forget_unloaded(struct probes *p, uint32_t process)
+{
+	uint64_t bias;
+	vec_each (x, &p->list) {
+		uint32_t kept = 0;
+		bool mapped =
+			mapped_bias(p->mapped, process, code_part(p->code, x->part).code, &bias);
+		vec_each (in, &x->in)
+			if (in->process != process || mapped)
+				x->in.data[kept++] = *in;
+		x->in.len = kept;
+	}
+}
+
 void probes_loaded(struct probes *p, uint32_t process)
 {
+	forget_unloaded(p, process);
 	for (uint32_t i = 0; i < p->list.len; i++) {
 		struct probe *x = &p->list.data[i];
 		if (x->users && (x->state == PROBE_IN || x->state == PROBE_OUT))

@@ -341,7 +341,7 @@ static uint32_t new_part(struct waits *w, uint32_t parent, uint64_t key)
 static void register_object(struct waits *w, uint32_t object)
 {
 	struct wait_object *o = &w->objects.data[object];
-	if (o->part != RESOURCE_NONE || o->seconds < noticeable)
+	if (o->part != RESOURCE_NONE || o->merged != LEDGER_NONE || o->seconds < noticeable)
 		return;
 	if (o->kind == OBJECT_FUTEX && w->time - o->first < patience)
 		return;

@@ -1,0 +1,412 @@
+/* Whose waiting counts. Threads are real ones of this process, and of a child, which do nothing;
+ * what they do, and how time passes, is made up. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "diagnose/waits.h"
+#include "probe/target.h"
+
+/* What a thread does in a step. */
+enum doing {
+	WORKS,
+	IS_LOCKED_OUT,  /* by a mutex */
+	WAITS_FOR_WORK, /* for a condition */
+	SLEEPS,
+	JOINS,
+};
+
+struct fixture {
+	struct resources resources;
+	struct ledger ledger;
+	struct arena arena;
+	struct machine machine;
+	struct target *targets[2];
+	double now;
+	int child;
+};
+
+static const double step = 0.125; /* which adds up exactly */
+
+static int start(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	resources_init(&f->resources);
+	arena_init(&f->arena);
+	machine_init(&f->machine, &f->resources, &f->ledger, &f->arena);
+	for (int i = 0; i < 2; i++)
+		f->targets[i] = calloc(1, sizeof(struct target));
+	f->targets[0]->pid = getpid();
+	machine_add_process(&f->machine, f->targets[0]);
+	*state = f;
+	return 0;
+}
+
+static int finish(void **state)
+{
+	struct fixture *f = *state;
+	if (f->child) {
+		kill(f->child, SIGKILL);
+		waitpid(f->child, NULL, 0);
+	}
+	machine_release(&f->machine);
+	ledger_release(&f->ledger);
+	resources_release(&f->resources);
+	arena_release(&f->arena);
+	free(f->targets[0]);
+	free(f->targets[1]);
+	free(f);
+	return 0;
+}
+
+/* ---- who is there ---- */
+
+struct helper {
+	pthread_t thread;
+	int tid;
+	sem_t known, end;
+};
+
+static void *wait_for_the_end(void *helper)
+{
+	struct helper *h = helper;
+	pthread_setname_np(pthread_self(), "helper");
+	h->tid = gettid();
+	sem_post(&h->known);
+	sem_wait(&h->end);
+	return NULL;
+}
+
+static void start_helper(struct helper *h)
+{
+	sem_init(&h->known, 0, 0);
+	sem_init(&h->end, 0, 0);
+	assert_int_equal(pthread_create(&h->thread, NULL, wait_for_the_end, h), 0);
+	sem_wait(&h->known);
+}
+
+/* It is gone from /proc as well. */
+static void end_helper(struct helper *h)
+{
+	sem_post(&h->end);
+	pthread_join(h->thread, NULL);
+	while (!tgkill(getpid(), h->tid, 0))
+		usleep(1000);
+	sem_destroy(&h->known);
+	sem_destroy(&h->end);
+}
+
+static void add_child(struct fixture *f)
+{
+	f->child = fork();
+	assert_true(f->child >= 0);
+	if (!f->child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause();
+		_exit(0);
+	}
+	f->targets[1]->pid = f->child;
+	machine_add_process(&f->machine, f->targets[1]);
+}
+
+static struct machine_thread *thread_of(struct fixture *f, int tid)
+{
+	uint32_t process = tid == f->child ? 1 : 0;
+	return &f->machine.threads.data[machine_thread_of(&f->machine, process, tid)];
+}
+
+/* ---- time passes ---- */
+
+/* What this process really did meanwhile is none of the test's business. */
+static void begin_step(struct fixture *f)
+{
+	f->now += step;
+	machine_begin_step(&f->machine, f->now);
+	vec_each (t, &f->machine.threads)
+		t->cpu = t->ready = 0;
+	vec_each (p, &f->machine.processes)
+		p->cpu = 0;
+}
+
+static void let(struct fixture *f, int tid, enum doing what)
+{
+	struct machine_thread *t = thread_of(f, tid);
+	if (what == WORKS) {
+		t->cpu = step;
+		f->machine.processes.data[t->process].cpu += step;
+		return;
+	}
+	t->waited = step;
+	if (what == WAITS_FOR_WORK)
+		t->idled[IDLE_BESIDE] = step;
+	if (what == SLEEPS)
+		t->idled[IDLE_ALWAYS] = step;
+	if (what == JOINS)
+		t->joined = step;
+}
+
+struct plan {
+	int tid;
+	enum doing what;
+};
+
+static void run(struct fixture *f, uint32_t steps, const struct plan *plans, uint32_t count)
+{
+	for (uint32_t i = 0; i < steps; i++) {
+		begin_step(f);
+		for (uint32_t k = 0; k < count; k++)
+			let(f, plans[k].tid, plans[k].what);
+		machine_end_step(&f->machine);
+	}
+}
+
+#define RUN(f, steps, ...)                                                                         \
+	do {                                                                                       \
+		const struct plan plans[] = {__VA_ARGS__};                                         \
+		run(f, steps, plans, ARRAY_SIZE(plans));                                           \
+	} while (0)
+
+/* s of threads that count in one more step. */
+static double counted_in(struct fixture *f, const struct plan *plans, uint32_t count)
+{
+	double before = machine_span(&f->machine, MACHINE).threads;
+	run(f, 1, plans, count);
+	return machine_span(&f->machine, MACHINE).threads - before;
+}
+
+#define assert_near(a, b) assert_true((a) > (b)-1e-6 && (a) < (b) + 1e-6)
+
+/* ---- tests ---- */
+
+static void a_thread_has_to_grow_up(void **state)
+{
+	struct fixture *f = *state;
+	struct helper h;
+	start_helper(&h);
+	vec_clear(&f->machine.news);
+	RUN(f, 2, {getpid(), WORKS});
+	assert_int_equal(thread_of(f, h.tid)->tid, 0);
+	assert_int_equal(f->machine.processes.data[0].pooled, 1);
+	assert_int_equal(f->machine.news.len, 0);
+	RUN(f, 4, {getpid(), WORKS});
+	assert_int_equal(thread_of(f, h.tid)->tid, h.tid);
+	assert_string_equal(thread_of(f, h.tid)->name, "helper");
+	assert_int_equal(f->machine.processes.data[0].pooled, 0);
+	assert_int_equal(f->machine.news.len, 1);
+	uint32_t own = machine_thread_of(&f->machine, 0, h.tid);
+	assert_true(machine_has(&f->machine, f->machine.processes.data[0].part, own));
+	assert_true(machine_has(&f->machine, f->machine.threads.data[own].part, own));
+	assert_false(machine_has(&f->machine, f->machine.threads.data[own].part,
+				 machine_thread_of(&f->machine, 0, getpid())));
+
+	end_helper(&h);
+	RUN(f, 2, {getpid(), WORKS});
+	assert_true(f->machine.threads.data[own].gone);
+	assert_true(f->machine.threads.data[own].died > 0);
+	assert_int_equal(thread_of(f, h.tid)->tid, 0);
+}
+
+static void who_waits_for_work_beside_others_is_idle(void **state)
+{
+	struct fixture *f = *state;
+	struct helper h;
+	start_helper(&h);
+	RUN(f, 6, {getpid(), WORKS});
+	RUN(f, 25, {getpid(), WORKS}, {h.tid, WAITS_FOR_WORK});
+	assert_false(thread_of(f, h.tid)->counted);
+	assert_true(thread_of(f, getpid())->counted);
+	const struct plan idle[] = {{getpid(), WORKS}, {h.tid, WAITS_FOR_WORK}};
+	assert_near(counted_in(f, idle, 2), step);
+	/* It gets something to do now and then. */
+	RUN(f, 1, {getpid(), WORKS}, {h.tid, WORKS});
+	assert_true(thread_of(f, h.tid)->counted);
+	assert_near(counted_in(f, idle, 2), 2 * step);
+	end_helper(&h);
+}
+
+static void who_is_locked_out_is_not_idle(void **state)
+{
+	struct fixture *f = *state;
+	struct helper h;
+	start_helper(&h);
+	RUN(f, 6, {getpid(), WORKS});
+	RUN(f, 25, {getpid(), WORKS}, {h.tid, IS_LOCKED_OUT});
+	assert_true(thread_of(f, h.tid)->counted);
+	end_helper(&h);
+}
+
+static void where_nobody_works_everybody_counts(void **state)
+{
+	struct fixture *f = *state;
+	struct helper h;
+	start_helper(&h);
+	RUN(f, 6, {getpid(), WORKS});
+	RUN(f, 25, {getpid(), SLEEPS}, {h.tid, WAITS_FOR_WORK});
+	assert_true(thread_of(f, h.tid)->counted);
+	assert_true(thread_of(f, getpid())->counted);
+	end_helper(&h);
+}
+
+/* Who waits for another process waits for its work; who sleeps has nothing to do, as long as
+ * anybody has. */
+static void another_process_works(void **state)
+{
+	struct fixture *f = *state;
+	add_child(f);
+	RUN(f, 25, {getpid(), WAITS_FOR_WORK}, {f->child, WORKS});
+	assert_true(thread_of(f, getpid())->counted);
+	RUN(f, 25, {getpid(), SLEEPS}, {f->child, WORKS});
+	assert_false(thread_of(f, getpid())->counted);
+	RUN(f, 25, {getpid(), SLEEPS}, {f->child, SLEEPS});
+	assert_true(thread_of(f, getpid())->counted);
+	assert_true(thread_of(f, f->child)->counted);
+}
+
+static void waiting_for_an_end_never_counts(void **state)
+{
+	struct fixture *f = *state;
+	struct helper h;
+	start_helper(&h);
+	RUN(f, 6, {getpid(), WORKS});
+	RUN(f, 25, {getpid(), JOINS}, {h.tid, IS_LOCKED_OUT});
+	const struct plan beside[] = {{getpid(), JOINS}, {h.tid, IS_LOCKED_OUT}};
+	assert_near(counted_in(f, beside, 2), step);
+	const struct plan alone[] = {{getpid(), JOINS}, {h.tid, JOINS}};
+	RUN(f, 25, {getpid(), JOINS}, {h.tid, JOINS});
+	assert_near(counted_in(f, alone, 2), 0);
+	end_helper(&h);
+}
+
+static void short_lived_threads_are_one(void **state)
+{
+	enum { MANY = 5 };
+	struct fixture *f = *state;
+	RUN(f, 3, {getpid(), WORKS});
+	struct helper h[MANY];
+	for (int i = 0; i < MANY; i++)
+		start_helper(&h[i]);
+	begin_step(f);
+	struct machine_process *p = &f->machine.processes.data[0];
+	struct machine_thread *pool = &f->machine.threads.data[p->pool];
+	double before = machine_span(&f->machine, p->part).threads;
+	assert_int_equal(p->pooled, MANY);
+	assert_ptr_equal(thread_of(f, h[0].tid), pool);
+	pool->cpu = 2 * step;
+	p->cpu = 3 * step;
+	let(f, getpid(), IS_LOCKED_OUT);
+	machine_end_step(&f->machine);
+	assert_near(machine_span(&f->machine, p->part).threads - before, (MANY + 1) * step);
+	for (int i = 0; i < MANY; i++)
+		end_helper(&h[i]);
+	begin_step(f);
+	assert_int_equal(p->pooled, 0);
+	machine_end_step(&f->machine);
+}
+
+static void spans_are_of_what_passes_or_of_more(void **state)
+{
+	struct fixture *f = *state;
+	add_child(f);
+	uint32_t own = f->machine.processes.data[0].part, other = f->machine.processes.data[1].part;
+	RUN(f, 8, {getpid(), WORKS}, {f->child, WORKS});
+	assert_near(machine_span(&f->machine, own).time, 1);
+	assert_near(machine_span(&f->machine, own).cpu, 1);
+	assert_near(machine_span(&f->machine, MACHINE).time, 1);
+	assert_near(machine_span(&f->machine, MACHINE).cpu, 2);
+	assert_near(machine_span(&f->machine, f->machine.host).cpu, 2);
+	RUN(f, 8, {getpid(), IS_LOCKED_OUT}, {f->child, IS_LOCKED_OUT});
+	assert_near(machine_span(&f->machine, MACHINE).cpu, 3);
+	machine_end_process(&f->machine, 1);
+	RUN(f, 8, {getpid(), WORKS});
+	assert_near(machine_span(&f->machine, other).time, 2);
+	assert_near(machine_span(&f->machine, own).time, 3);
+	assert_near(machine_span(&f->machine, MACHINE).threads, 5);
+}
+
+static void processes_come_and_go(void **state)
+{
+	struct fixture *f = *state;
+	add_child(f);
+	assert_int_equal(machine_process_of(&f->machine, f->targets[0]), 0);
+	assert_int_equal(machine_process_of(&f->machine, f->targets[1]), 1);
+	assert_int_equal(machine_process_of_pid(&f->machine, f->child), 1);
+	machine_end_process(&f->machine, 1);
+	assert_int_equal(machine_process_of_pid(&f->machine, f->child), UINT32_MAX);
+	assert_int_equal(machine_process_of(&f->machine, f->targets[1]), UINT32_MAX);
+	/* It executes another program: the same process, with new numbers. */
+	assert_int_equal(machine_add_process(&f->machine, f->targets[1]), 2);
+	assert_int_equal(machine_process_of_pid(&f->machine, f->child), 2);
+	uint32_t thread = machine_thread_of(&f->machine, 2, f->child);
+	assert_int_equal(f->machine.threads.data[thread].process, 2);
+	assert_int_equal(machine_thread_of(&f->machine, 1, f->child),
+			 f->machine.processes.data[1].pool);
+}
+
+static double computed_in(const struct fixture *f, uint32_t part)
+{
+	double sum = 0;
+	ledger_each (e, &f->ledger, part)
+		sum += e->amount[AMOUNT_CPU];
+	return sum;
+}
+
+/* Time that passed in code becomes processor time by what the whole thread did. */
+static void code_runs_as_its_thread_does(void **state)
+{
+	enum { BUSY = 100, CROWDED, SPINNING };
+	struct fixture *f = *state;
+	uint32_t thread = machine_thread_of(&f->machine, 0, getpid());
+	begin_step(f);
+	let(f, getpid(), WORKS);
+	ledger_step(&f->ledger, BUSY, thread, STEP_WALL, 0.8 * step);
+	machine_end_step(&f->machine);
+	assert_near(computed_in(f, BUSY), 0.8 * step);
+
+	begin_step(f);
+	thread_of(f, getpid())->cpu = 0.25 * step;
+	thread_of(f, getpid())->waited = 0.5 * step;
+	ledger_step(&f->ledger, CROWDED, thread, STEP_WALL, step);
+	ledger_step(&f->ledger, CROWDED, thread, STEP_WAITED, 0.5 * step);
+	machine_end_step(&f->machine);
+	assert_near(computed_in(f, CROWDED), 0.25 * step);
+
+	begin_step(f);
+	thread_of(f, getpid())->cpu = step;
+	thread_of(f, getpid())->waited = 0.5 * step;
+	ledger_step(&f->ledger, SPINNING, thread, STEP_WALL, step);
+	ledger_step(&f->ledger, SPINNING, thread, STEP_WAITED, 0.5 * step);
+	machine_end_step(&f->machine);
+	assert_near(computed_in(f, SPINNING), step);
+}
+
+#define MACHINE_TEST(function) cmocka_unit_test_setup_teardown(function, start, finish)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		MACHINE_TEST(a_thread_has_to_grow_up),
+		MACHINE_TEST(who_waits_for_work_beside_others_is_idle),
+		MACHINE_TEST(who_is_locked_out_is_not_idle),
+		MACHINE_TEST(where_nobody_works_everybody_counts),
+		MACHINE_TEST(another_process_works),
+		MACHINE_TEST(waiting_for_an_end_never_counts),
+		MACHINE_TEST(short_lived_threads_are_one),
+		MACHINE_TEST(spans_are_of_what_passes_or_of_more),
+		MACHINE_TEST(processes_come_and_go),
+		MACHINE_TEST(code_runs_as_its_thread_does),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

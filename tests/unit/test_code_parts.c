@@ -1,0 +1,370 @@
+/* Procedures and loops of this very program, what they call, and which of them everybody goes
+ * through who waits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+#include <unistd.h>
+
+#include "diagnose/code.h"
+#include "diagnose/plumbing.h"
+#include "flow/flow.h"
+
+/* ---- the program ---- */
+
+#define OWN __attribute__((noipa))
+
+static volatile int sink;
+
+OWN static void leaf(void)
+{
+	sink++;
+}
+
+OWN static void outside(void)
+{
+	sink += 2;
+}
+
+OWN static void inside(void)
+{
+	sink += 3;
+}
+
+OWN static void innermost(void)
+{
+	sink += 4;
+}
+
+OWN static void nest(int n)
+{
+	outside();
+	for (int i = 0; i < n; i++) {
+		inside();
+		for (int k = 0; k < n; k++)
+			innermost();
+		sink++;
+	}
+	leaf();
+	sink++;
+}
+
+OWN static int recursive(int n)
+{
+	if (n > 0)
+		sink += recursive(n - 1);
+	leaf();
+	return sink;
+}
+
+OWN static void by_pointer(void (*f)(void))
+{
+	f();
+	sink++;
+}
+
+OWN static size_t by_table(const char *text)
+{
+	size_t n = 0;
+	for (int i = 0; i < 3; i++)
+		n += (size_t)write(-1, text, 1);
+	return n + (size_t)getppid();
+}
+
+/* Names that libraries have. */
+OWN static void pthread_spin_lock_(void)
+{
+	sink++;
+}
+
+OWN static void MPI_Recv(void)
+{
+	sink--;
+}
+
+OWN static void fwrite_unbuffered(void)
+{
+	sink += 5;
+}
+
+/* ---- looking at it ---- */
+
+struct fixture {
+	struct codes *codes;
+	struct space *space;
+	struct resources resources;
+	struct code_parts *parts;
+} the;
+
+static struct place place_of(const void *pc)
+{
+	struct place p = space_find(the.space, (uint64_t)pc);
+	assert_non_null(p.code);
+	return p;
+}
+
+static uint32_t part_at(const void *pc)
+{
+	struct place p = place_of(pc);
+	return code_part_at(the.parts, p.code, p.va);
+}
+
+/* A procedure of this program. */
+#define PART(function) part_at((const void *)(uintptr_t)(function))
+
+static int open_with(bool loops)
+{
+	struct err e;
+	memset(&the, 0, sizeof(the));
+	resources_init(&the.resources);
+	the.codes = codes_new(NULL);
+	the.space = space_new(the.codes, getpid());
+	the.parts = code_parts_new(&the.resources, loops);
+	if (space_refresh(the.space, &e))
+		return -1;
+	code_parts_image(the.parts, place_of((const void *)(uintptr_t)nest).code);
+	code_parts_image(the.parts, place_of((const void *)(uintptr_t)getppid).code);
+	return 0;
+}
+
+static int start(void **state)
+{
+	(void)state;
+	return open_with(true);
+}
+
+static int start_without_loops(void **state)
+{
+	(void)state;
+	return open_with(false);
+}
+
+static int finish(void **state)
+{
+	(void)state;
+	code_parts_free(the.parts);
+	space_free(the.space);
+	codes_free(the.codes);
+	resources_release(&the.resources);
+	return 0;
+}
+
+static resource_list below(uint32_t part)
+{
+	resource_list out = {0};
+	code_parts_below(the.parts, part, &out);
+	return out;
+}
+
+static bool has(const resource_list *list, uint32_t part)
+{
+	uint32_t n = 0;
+	vec_each (p, list)
+		n += *p == part;
+	assert_true(n <= 1);
+	return n;
+}
+
+static bool leads(uint32_t part, uint32_t to)
+{
+	resource_list list = below(part);
+	bool found = has(&list, to);
+	vec_free(&list);
+	return found;
+}
+
+/* The only loop right below a part. */
+static uint32_t loop_below(uint32_t part)
+{
+	resource_list list = below(part);
+	uint32_t found = RESOURCE_NONE;
+	vec_each (p, &list)
+		if (code_part(the.parts, *p).loop) {
+			assert_int_equal(found, RESOURCE_NONE);
+			found = *p;
+		}
+	vec_free(&list);
+	assert_int_not_equal(found, RESOURCE_NONE);
+	return found;
+}
+
+/* ---- tests ---- */
+
+static void a_procedure_is_found_by_any_address(void **state)
+{
+	(void)state;
+	uint32_t part = PART(nest);
+	struct place p = place_of((const void *)(uintptr_t)nest);
+	assert_int_equal(part, code_part_at(the.parts, p.code, p.va + 1));
+	assert_int_not_equal(part, PART(leaf));
+	assert_ptr_equal(code_part(the.parts, part).code, p.code);
+	assert_int_equal(code_part(the.parts, part).va, p.va);
+	assert_int_equal(code_part(the.parts, part).loop, 0);
+	/* Its image is between it and the root, and neither is code. */
+	uint32_t image = the.resources.list.data[part].parent;
+	assert_null(code_part(the.parts, image).code);
+	assert_int_equal(the.resources.list.data[image].parent, CODE);
+	assert_null(code_part(the.parts, CODE).code);
+	assert_int_equal(code_part_at(the.parts, p.code, 1), RESOURCE_NONE);
+}
+
+static void procedures_refine_to_what_is_outside_of_loops(void **state)
+{
+	(void)state;
+	uint32_t part = PART(nest), outer = loop_below(part);
+	assert_true(leads(part, PART(outside)) && leads(part, PART(leaf)));
+	assert_false(leads(part, PART(inside)) || leads(part, PART(innermost)));
+	assert_int_equal(the.resources.list.data[outer].parent, part);
+}
+
+static void loops_refine_to_what_is_inside(void **state)
+{
+	(void)state;
+	uint32_t outer = loop_below(PART(nest)), inner = loop_below(outer);
+	assert_true(leads(outer, PART(inside)));
+	assert_false(leads(outer, PART(innermost)) || leads(outer, PART(outside)));
+	assert_true(leads(inner, PART(innermost)));
+	assert_false(leads(inner, PART(inside)));
+	assert_int_equal(the.resources.list.data[inner].parent, outer);
+	assert_true(resources_within(&the.resources, inner, PART(nest)));
+}
+
+static void without_loops_all_callees_are_the_procedures(void **state)
+{
+	(void)state;
+	uint32_t part = PART(nest);
+	resource_list list = below(part);
+	assert_true(has(&list, PART(outside)) && has(&list, PART(inside)) &&
+		    has(&list, PART(innermost)) && has(&list, PART(leaf)));
+	vec_each (p, &list)
+		assert_int_equal(code_part(the.parts, *p).loop, 0);
+	vec_free(&list);
+}
+
+static void addresses_have_loops_around(void **state)
+{
+	(void)state;
+	uint32_t part = PART(nest), outer = loop_below(part), inner = loop_below(outer);
+	struct place p = place_of((const void *)(uintptr_t)nest);
+	const struct code_part in = code_part(the.parts, inner), out = code_part(the.parts, outer);
+	resource_list list = {0};
+	code_parts_around(the.parts, p.code, p.va, &list);
+	assert_int_equal(list.len, 1);
+	code_parts_around(the.parts, p.code, in.loop, &list);
+	assert_int_equal(list.len, 4);
+	assert_int_equal(list.data[0], part);
+	const uint32_t expected[] = {part, outer, inner};
+	assert_memory_equal(list.data + 1, expected, sizeof(expected));
+	/* The same once more, as it is known by now; and of the outer one. */
+	vec_clear(&list);
+	code_parts_around(the.parts, p.code, in.loop, &list);
+	code_parts_around(the.parts, p.code, out.loop, &list);
+	assert_memory_equal(list.data, expected, sizeof(expected));
+	assert_memory_equal(list.data + 3, expected, 2 * sizeof(*expected));
+	vec_clear(&list);
+	code_parts_around(the.parts, p.code, 1, &list);
+	assert_int_equal(list.len, 0);
+	vec_free(&list);
+}
+
+static void a_recursion_does_not_refine_to_itself(void **state)
+{
+	(void)state;
+	assert_false(leads(PART(recursive), PART(recursive)));
+	assert_true(leads(PART(recursive), PART(leaf)));
+}
+
+static void calls_through_tables_lead_to_libraries(void **state)
+{
+	(void)state;
+	uint32_t part = PART(by_table), loop = loop_below(part);
+	assert_true(leads(part, PART(getppid)));
+	resource_list list = below(loop);
+	assert_true(list.len >= 1);
+	const struct code_part callee = code_part(the.parts, list.data[0]);
+	assert_ptr_not_equal(callee.code, code_part(the.parts, part).code);
+	vec_free(&list);
+}
+
+static void calls_that_were_seen_are_known(void **state)
+{
+	(void)state;
+	uint32_t from = PART(by_pointer), to = PART(leaf), other = PART(inside);
+	assert_false(leads(from, to));
+	assert_true(code_parts_called(the.parts, from, to));
+	assert_false(code_parts_called(the.parts, from, to));
+	assert_true(code_parts_called(the.parts, from, other));
+	assert_true(leads(from, to) && leads(from, other));
+	assert_false(leads(to, from));
+	/* The program begins somewhere. */
+	assert_true(code_parts_called(the.parts, CODE, from));
+	assert_true(leads(CODE, from));
+	/* One that the code tells of as well is told once. */
+	assert_true(code_parts_called(the.parts, PART(nest), PART(outside)));
+	assert_true(leads(PART(nest), PART(outside)));
+}
+
+static void an_image_is_added_once(void **state)
+{
+	(void)state;
+	uint32_t before = PART(nest);
+	code_parts_image(the.parts, place_of((const void *)(uintptr_t)nest).code);
+	assert_int_equal(PART(nest), before);
+	assert_true(leads(PART(by_table), PART(getppid)));
+}
+
+static void who_waits_waits_in_plumbing(void **state)
+{
+	(void)state;
+	assert_true(is_plumbing(the.parts, PART(getppid)));
+	assert_true(is_plumbing(the.parts, PART(MPI_Recv)));
+	assert_false(is_plumbing(the.parts, PART(nest)));
+	assert_false(is_plumbing(the.parts, PART(fwrite_unbuffered)));
+	assert_false(is_plumbing(the.parts, PART(pthread_spin_lock_)));
+	assert_false(is_plumbing(the.parts, CODE));
+	struct place p = place_of((const void *)(uintptr_t)getppid);
+	assert_true(is_plumbing_at(p.code, p.va));
+	assert_false(is_plumbing_at(NULL, 0));
+}
+
+static void who_spins_does_not_compute(void **state)
+{
+	(void)state;
+	assert_true(is_spinning(the.parts, PART(MPI_Recv)));
+	assert_false(is_spinning(the.parts, PART(pthread_spin_lock_)));
+	assert_false(is_spinning(the.parts, PART(nest)));
+	assert_false(is_spinning(the.parts, PART(getppid)));
+	assert_false(is_spinning(the.parts, CODE));
+}
+
+#define PARTS_TEST(function) cmocka_unit_test_setup_teardown(function, start, finish)
+
+int main(void)
+{
+	nest(2);
+	recursive(2);
+	by_pointer(leaf);
+	by_table("x");
+	pthread_spin_lock_();
+	MPI_Recv();
+	fwrite_unbuffered();
+	const struct CMUnitTest tests[] = {
+		PARTS_TEST(a_procedure_is_found_by_any_address),
+		PARTS_TEST(procedures_refine_to_what_is_outside_of_loops),
+		PARTS_TEST(loops_refine_to_what_is_inside),
+		cmocka_unit_test_setup_teardown(without_loops_all_callees_are_the_procedures,
+						start_without_loops, finish),
+		PARTS_TEST(addresses_have_loops_around),
+		PARTS_TEST(a_recursion_does_not_refine_to_itself),
+		PARTS_TEST(calls_through_tables_lead_to_libraries),
+		PARTS_TEST(calls_that_were_seen_are_known),
+		PARTS_TEST(an_image_is_added_once),
+		PARTS_TEST(who_waits_waits_in_plumbing),
+		PARTS_TEST(who_spins_does_not_compute),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

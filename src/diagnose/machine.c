@@ -43,13 +43,8 @@ static uint32_t new_part(struct machine *m, uint32_t parent, uint64_t key)
 static uint32_t add_thread(struct machine *m, uint32_t process, int tid)
 {
 	const struct machine_process *p = &m->processes.data[process];
-	struct machine_thread t = {.tid = tid,
-				   .process = process,
-				   .part = p->part,
-				   .entry = RESOURCE_NONE,
-				   .counted = true,
-				   .born = m->time,
-				   .died = -1};
+	struct machine_thread t = {
+		.tid = tid, .process = process, .part = p->part, .counted = true, .born = m->time};
 	if (tid) {
 		thread_name(p->pid, tid, t.name);
 		thread_ran(p->pid, tid, &t.cpu_ns, &t.ready_ns);
@@ -113,7 +108,6 @@ uint32_t machine_process_of_pid(const struct machine *m, int pid)
 static void end_thread(struct machine *m, struct machine_thread *t)
 {
 	t->gone = true;
-	t->died = m->time;
 	if (t->tid)
 		hashmap_put(&m->thread_at, (uint64_t)t->tid, THREAD_NONE);
 }
@@ -265,7 +259,6 @@ static void remember(const struct machine *m, struct machine_thread *t, double d
 	t->passed[1] += t->tid ? dt : dt * m->processes.data[t->process].pooled;
 	t->rested[1] += t->idled[IDLE_BESIDE] + t->idled[IDLE_ALWAYS] + t->joined;
 	t->unneeded[1] += t->idled[IDLE_ALWAYS] + t->joined;
-	t->waited_all += t->waited;
 }
 
 static bool is_idle(const struct machine_thread *t)

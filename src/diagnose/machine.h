@@ -18,8 +18,7 @@ enum { THREAD_NONE = UINT32_MAX };
 struct machine_thread {
 	int tid; /* 0: the pool */
 	uint32_t process;
-	uint32_t part;  /* resource of MACHINE: its own, or the pool's process */
-	uint32_t entry; /* part of the code that it began with, or RESOURCE_NONE */
+	uint32_t part; /* resource of MACHINE: its own, or the pool's process */
 	char name[16];
 	bool gone, counted;
 	uint64_t cpu_ns, ready_ns;
@@ -29,7 +28,7 @@ struct machine_thread {
 	/* Of the last whole period and the present one: time passed; waited for work, or for an
 	 * end; of that, with nothing to do whoever else has something. */
 	double passed[2], rested[2], unneeded[2];
-	double cpu_all, waited_all, born, died;
+	double cpu_all, born;
 };
 
 struct machine_process {

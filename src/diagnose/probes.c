@@ -113,8 +113,6 @@ void probes_want(struct probes *p, uint32_t part)
 	x->fresh = x->state == PROBE_IN;
 	x->since = -1;
 	x->checked = x->calls;
-	p->put_in += x->fresh;
-	p->refused += !x->fresh;
 }
 
 void probes_drop(struct probes *p, uint32_t part)
@@ -145,10 +143,8 @@ static void mark_refused(struct probes *p, uint32_t process)
 			    engine_refused(t, in->subject) == REFUSED_NONE)
 				x->in.data[kept++] = *in;
 		x->in.len = kept;
-		if (kept)
-			continue;
-		x->state = PROBE_REFUSED;
-		p->refused++;
+		if (!kept)
+			x->state = PROBE_REFUSED;
 	}
 }
 
@@ -173,7 +169,6 @@ bool probes_commit(struct probes *p)
 	vec_each (x, &p->list)
 		if (x->fresh && x->since < 0)
 			x->since = now;
-	p->commits += any;
 	return any;
 }
 
@@ -388,7 +383,6 @@ static void silence(struct probes *p, struct probe *x, double share)
 	vec_clear(&x->in);
 	x->state = PROBE_HOT;
 	x->fresh = false;
-	p->hot++;
 }
 
 /* A third of what is allowed is too much for one. */

@@ -57,7 +57,6 @@ struct probes {
 	VEC(uint32_t) dirty; /* processes with something to commit */
 	struct cost_mark sum, begin, marks[32];
 	uint32_t marked;
-	uint32_t commits, put_in, hot, refused;
 };
 
 void probes_init(struct probes *p, struct engine *g, struct machine *m, struct mapped *mapped,

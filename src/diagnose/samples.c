@@ -207,14 +207,6 @@ static void tell_search(struct samples *s, uint32_t thread, uint32_t class)
 		search_sample(s->search, &x);
 }
 
-/* Entry points group threads that do the same. */
-static void note_entry(struct samples *s, uint32_t thread)
-{
-	struct machine_thread *t = &s->machine->threads.data[thread];
-	if (t->entry == RESOURCE_NONE && s->chain.len)
-		t->entry = s->chain.data[0];
-}
-
 static void note_place(struct samples *s, uint32_t thread, uint32_t node, bool waits)
 {
 	uint32_t object = waits ? waits_now(s->waits, thread).object : LEDGER_NONE;
@@ -295,7 +287,6 @@ static void note_stack(struct samples *s, int pid, int tid, const struct walk *w
 		return;
 	uint32_t thread = machine_thread_of(s->machine, process, tid);
 	find_chain(s, w);
-	note_entry(s, thread);
 	s->count++;
 	if ((waits || spins(w)) && note_wait(s, process, thread, w, node, seconds)) {
 		s->seconds[SAMPLE_CPU] += waits ? 0 : seconds;

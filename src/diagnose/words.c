@@ -300,7 +300,9 @@ static void add_inlined(struct telling *t, uint32_t finding, const struct candid
 	const struct profile *p = &t->d->profile;
 	struct code_part part = code_part(t->d->own->code, c->part);
 	uint32_t node = c->chain == UINT32_MAX ? 0 : t->d->own->samples.chains.data[c->chain].node;
-	uint32_t image = part.code ? images_find(&t->d->own->sink.images, part.code) : PROFILE_NONE;
+	if (!node || !part.code)
+		return;
+	uint32_t image = images_find(&t->d->own->sink.images, part.code);
 	for (; node; node = p->nodes.data[node].parent) {
 		const struct profile_node *n = &p->nodes.data[node];
 		const struct profile_scope *s =

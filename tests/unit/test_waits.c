@@ -446,7 +446,6 @@ static void only_what_is_new_is_added(void **state)
 	assert_near(amount(CODE, AMOUNT_WAIT), 0.13);
 	assert_int_equal(object(0)->count, 2);
 	assert_int_equal(object(0)->bytes, 200);
-	assert_near(the.machine.threads.data[1].waited_all, 0.13);
 	close(fd);
 }
 
@@ -464,7 +463,6 @@ static void parts_of_the_code_wait(void **state)
 	assert_near(amount(CODE, AMOUNT_WAIT), 0.2);
 	assert_near(amount(PART, AMOUNT_WAIT), 0.1);
 	/* Of the whole thread, once. */
-	assert_near(the.machine.threads.data[1].waited_all, 0.2);
 }
 
 static void waiting_for_an_end_is_not_added(void **state)

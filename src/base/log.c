@@ -10,8 +10,7 @@ const char *const log_domain_name[LOG_DOMAINS] = {
 	[LOG_IMAGE] = "image",   [LOG_DWARF] = "dwarf",         [LOG_FLOW] = "flow",
 	[LOG_JUMP] = "jump",     [LOG_STRUCTURE] = "structure", [LOG_CACHE] = "cache",
 	[LOG_UNWIND] = "unwind", [LOG_SAMPLE] = "sample",       [LOG_STORE] = "store",
-	[LOG_RECORD] = "record", [LOG_PROBE] = "probe",
-	[LOG_SEARCH] = "search",
+	[LOG_RECORD] = "record", [LOG_PROBE] = "probe",         [LOG_SEARCH] = "search",
 };
 
 static bool set_one(const char *word, size_t n, int level)

@@ -5,7 +5,7 @@
 
 static const double fresh_time = 0.06; /* s in which a new probe is watched closely */
 static const double dear = 2.5;        /* times what reading the time costs: too much for a clock */
-static const double window = 1.0;      /* s that the present cost is of */
+static const double mark_pause = 0.034; /* s between marks; all of them are about a second */
 
 void probes_init(struct probes *p, struct engine *g, struct machine *m, struct mapped *mapped,
 		 struct code_parts *code, struct ledger *l)
@@ -330,7 +330,7 @@ void probes_step(struct probes *p)
 		&p->marks[(p->marked + ARRAY_SIZE(p->marks) - 1) % ARRAY_SIZE(p->marks)];
 	if (!p->marked)
 		p->begin.time = p->sum.time;
-	if (!p->marked || p->sum.time - last->time >= window / (ARRAY_SIZE(p->marks) - 2))
+	if (!p->marked || p->sum.time - last->time >= mark_pause)
 		p->marks[p->marked++ % ARRAY_SIZE(p->marks)] = p->sum;
 }
 

@@ -408,7 +408,7 @@ void words_of_search(struct telling *t)
 	uint64_t ignored = 0;
 	for (uint32_t i = 0; i < search_count(d->own->search); i++)
 		undecided += search_get(d->own->search, i)->state == EXPERIMENT_UNKNOWN;
-	for (int h = 0; h < HIERARCHIES; h++)
+	for (enum hierarchy h = 0; h < HIERARCHIES; h++)
 		ignored += search_ignored(d->own->search, h);
 	bool gone = !strcmp(d->ended, "exit") || !strcmp(d->ended, "signal");
 	if (undecided)

@@ -294,22 +294,38 @@ static struct machine_span *span_of(struct machine *m, uint32_t part)
 	return &m->spans.data[part];
 }
 
-/* What passed for a part of the machine, without what was lost to others: no more than it was ready
- * for a processor, outside of waits, and than its share in what it wanted. */
-static double effective(double dt, double cpu, double ready, double free, double most)
+/* What threads of a part of the machine did in a step, s. */
+struct doing {
+	double cpu, ready, free, threads;
+};
+
+/* What passed, without what was lost to others: no more than threads were ready for a processor,
+ * outside of waits, and than their share in what they wanted. The kernel tells how long a thread
+ * was ready when that is over: then more may be lost than this step has, of what was missing
+ * before. */
+static double effective(struct machine_span *s, const struct doing *x, double dt)
 {
-	double lost = cpu + ready > 0 ? dt * ready / (cpu + ready) : 0;
-	lost = lost < ready ? lost : ready;
-	lost = lost < free - cpu ? lost : free > cpu ? free - cpu : 0;
-	return dt - lost > most ? dt - lost : most;
+	static const double most = 1; /* s that may be missing */
+	double missing = s->missing + (x->free > x->cpu ? x->free - x->cpu : 0);
+	double wanted = x->cpu + x->ready;
+	double share = wanted > 0 ? (dt + s->missing) * x->ready / wanted : 0;
+	double lost = x->ready < missing ? x->ready : missing;
+	lost = lost < share ? lost : share;
+	s->missing = missing - lost < most ? missing - lost : most;
+	return dt - lost;
 }
 
-static void add_span(struct machine *m, uint32_t part, double dt, double cpu, double threads)
+/* Steps are short: what one has too much of and the next too little is no processor more. */
+static const double evens_out = 0.25; /* s */
+
+static void add_span(struct machine *m, uint32_t part, double dt, const struct doing *x)
 {
 	struct machine_span *s = span_of(m, part);
-	s->time += dt;
-	s->cpu += cpu > dt ? cpu : dt;
-	s->threads += threads;
+	double passed = effective(s, x, dt), ahead = s->ahead + x->cpu - passed;
+	s->time += passed;
+	s->cpu += ahead > 0 ? passed + ahead : passed;
+	s->ahead = ahead > 0 ? 0 : ahead > -evens_out ? ahead : -evens_out;
+	s->threads += x->threads;
 }
 
 static double thread_time(const struct machine *m, const struct machine_thread *t, double dt)
@@ -349,17 +365,19 @@ static void settle(struct machine *m, double dt)
 static void add_threads(struct machine *m, double dt)
 {
 	vec_each (p, &m->processes)
-		p->threads = p->ready = p->free = p->most = 0;
+		p->threads = p->ready = p->free = 0;
 	vec_each (t, &m->threads) {
 		struct machine_process *p = &m->processes.data[t->process];
-		double own = thread_time(m, t, dt), free = t->gone || !t->tid ? 0 : dt - t->waited;
-		p->threads += own;
-		p->free += free > 0 ? free : 0;
-		p->ready += t->ready;
-		p->most = t->tid && t->cpu > p->most ? t->cpu : p->most;
-		if (t->tid && !t->gone)
-			add_span(m, t->part, effective(dt, t->cpu, t->ready, free, t->cpu), t->cpu,
-				 own);
+		bool own = t->tid && !t->gone;
+		struct doing x = {.cpu = t->cpu,
+				  .ready = t->ready,
+				  .free = own && dt > t->waited ? dt - t->waited : 0,
+				  .threads = thread_time(m, t, dt)};
+		p->threads += x.threads;
+		p->ready += x.ready;
+		p->free += x.free;
+		if (own)
+			add_span(m, t->part, dt, &x);
 	}
 }
 
@@ -375,23 +393,21 @@ static void note_crowd(struct machine *m, double dt, double cpu, double ready)
 
 static void add_processes(struct machine *m, double dt)
 {
-	double cpu = 0, ready = 0, free = 0, most = 0, threads = 0;
+	struct doing all = {0};
 	vec_each (p, &m->processes) {
+		const struct doing x = {p->cpu, p->ready, p->free, p->threads};
 		if (p->target)
-			add_span(m, p->part, effective(dt, p->cpu, p->ready, p->free, p->most),
-				 p->cpu, p->threads);
-		cpu += p->cpu;
-		ready += p->ready;
-		free += p->free;
-		most = p->most > most ? p->most : most;
-		threads += p->threads;
+			add_span(m, p->part, dt, &x);
+		all.cpu += x.cpu;
+		all.ready += x.ready;
+		all.free += x.free;
+		all.threads += x.threads;
 	}
-	note_crowd(m, dt, cpu, ready);
-	m->cpu_all += cpu;
-	m->ready_all += ready;
-	dt = effective(dt, cpu, ready, free, most);
-	add_span(m, m->host, dt, cpu, threads);
-	add_span(m, MACHINE, dt, cpu, threads);
+	note_crowd(m, dt, all.cpu, all.ready);
+	m->cpu_all += all.cpu;
+	m->ready_all += all.ready;
+	add_span(m, m->host, dt, &all);
+	add_span(m, MACHINE, dt, &all);
 }
 
 void machine_end_step(struct machine *m)

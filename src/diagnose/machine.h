@@ -41,18 +41,21 @@ struct machine_process {
 	const char *name;
 	uint64_t cpu_ns;
 	double born;
-	/* This step: s on processors; ready for one; of threads outside of waits; the most of one
-	 * thread on a processor; of threads that count. */
-	double cpu, ready, free, most, threads;
+	/* This step: s on processors; ready for one; of threads outside of waits; of threads that
+	 * count. */
+	double cpu, ready, free, threads;
 	bool works; /* some thread of it does */
 };
 
-/* Time for shares to be of; it only grows. Time in which others had the processors, who are none of
+/* Time for shares to be of. Time in which others had the processors, who are none of
  * the program's business, is left out: a busy machine makes a program slow, but not different. */
 struct machine_span {
 	double time;    /* s that passed */
 	double cpu;     /* the same, or s on processors where that was more */
 	double threads; /* s of threads that count */
+	double ahead; /* s that processors were used more than time passed, of late; or negative */
+	double missing; /* s of threads that neither ran nor waited, and of which is not known why
+			 */
 };
 
 struct machine {

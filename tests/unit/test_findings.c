@@ -125,7 +125,7 @@ static int start(void **state)
 	add_process("program", 1, 0);
 	add_thread(0, 0, 0);
 	add_thread(0, 1000, 0);
-	set_span(MACHINE, (struct machine_span){SECONDS, SECONDS, SECONDS});
+	set_span(MACHINE, (struct machine_span){SECONDS, SECONDS, SECONDS, 0, 0});
 	return 0;
 }
 

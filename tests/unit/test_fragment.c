@@ -582,6 +582,8 @@ static void plan(struct pool *pool, struct subject *s, const struct mode *mode)
 	for (uint32_t i = 0; i < count; i++)
 		refusals[probes[i].refused]++;
 	mechanisms[s->f.mechanism]++;
+	if (!s->f.size)
+		return; /* all of its probes were refused */
 	memcpy((void *)(uintptr_t)r.address, s->f.code, s->f.size);
 	__builtin___clear_cache((char *)(uintptr_t)r.address,
 				(char *)(uintptr_t)r.address + s->f.size);

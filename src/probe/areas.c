@@ -125,6 +125,26 @@ static void find_stack(struct target *t, uint64_t sp, uint64_t thread_pointer, u
 		*high = thread_pointer & ~UINT64_C(15);
 }
 
+static void set_area(struct target *t, uint32_t i, struct control_thread *th)
+{
+	uint64_t thread_pointer = 0, low = 0, high = 0;
+	struct registers r;
+	if (th->stopped)
+		control_thread_pointer(th, &thread_pointer);
+	if (th->stopped && control_registers(th, &r))
+		find_stack(t, r.reg[t->engine->arch->sp], thread_pointer, &low, &high);
+	take_over(t, thread_pointer, th->tracee.tid);
+	t->slots[i].thread_pointer = thread_pointer;
+	for (uint32_t k = i; k < 2 * RT_AREAS; k += RT_AREAS) {
+		struct rt_area *a = target_area(t, k);
+		a->thread_pointer = thread_pointer;
+		a->stack_low = low;
+		a->stack_high = high;
+		a->nested = k == i ? t->base + RT_AREA(i + RT_AREAS) : 0;
+		a->tid = (uint32_t)th->tracee.tid;
+	}
+}
+
 void areas_prepare(struct target *t, struct control_thread *th)
 {
 	int tid = th->tracee.tid;
@@ -135,28 +155,13 @@ void areas_prepare(struct target *t, struct control_thread *th)
 		t->unmeasured_threads++;
 		return;
 	}
-	uint64_t thread_pointer = 0, low = 0, high = 0;
-	struct registers r;
-	if (th->stopped)
-		control_thread_pointer(th, &thread_pointer);
-	if (th->stopped && control_registers(th, &r))
-		find_stack(t, r.reg[t->engine->arch->sp], thread_pointer, &low, &high);
-	take_over(t, thread_pointer, tid);
 	t->slots[i].tid = tid;
-	t->slots[i].thread_pointer = thread_pointer;
-	for (uint32_t k = i; k < 2 * RT_AREAS; k += RT_AREAS) {
-		struct rt_area *a = target_area(t, k);
-		a->thread_pointer = thread_pointer;
-		a->stack_low = low;
-		a->stack_high = high;
-		a->nested = k == i ? t->base + RT_AREA(i + RT_AREAS) : 0;
-		a->tid = (uint32_t)tid;
-	}
+	set_area(t, i, th);
 	if (i >= target_header(t)->threads)
 		target_header(t)->threads = i + 1;
 	if (t->counting)
 		contexts_prepare(t, i);
-	table_put(t, tid, thread_pointer, t->base + RT_AREA(i));
+	table_put(t, tid, t->slots[i].thread_pointer, t->base + RT_AREA(i));
 }
 
 void areas_prepare_all(struct target *t)
@@ -165,6 +170,21 @@ void areas_prepare_all(struct target *t)
 	uint32_t count = control_threads(t->engine->control, t->pid, threads, RT_AREAS);
 	for (uint32_t i = 0; i < count && i < RT_AREAS; i++)
 		areas_prepare(t, threads[i]);
+}
+
+void areas_introduce(struct target *t)
+{
+	struct control_thread *threads[RT_AREAS];
+	uint32_t count = control_threads(t->engine->control, t->pid, threads, RT_AREAS);
+	for (uint32_t i = 0; i < count && i < RT_AREAS; i++) {
+		int tid = threads[i]->tracee.tid;
+		uint32_t slot = areas_number(t, tid);
+		if (slot == RT_AREAS || target_area(t, slot)->thread_pointer ||
+		    !threads[i]->stopped)
+			continue;
+		set_area(t, slot, threads[i]);
+		table_put(t, tid, t->slots[slot].thread_pointer, t->base + RT_AREA(slot));
+	}
 }
 
 void areas_retire_all(struct target *t)

@@ -173,6 +173,7 @@ static void while_stopped(struct batch *b, struct batch_result *result)
 	struct target *t = b->target;
 	struct engine *g = t->engine;
 	bool clean = settle(b, result);
+	areas_introduce(t);
 	contexts_meet(t, b->first_walk);
 	move_threads(t, b->first_walk);
 	patches_undo(t, b->sites.data, b->sites.len);

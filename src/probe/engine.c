@@ -321,6 +321,7 @@ static void on_signalled(struct engine *g, const struct control_event *ev)
 	layout_refresh(t, &ignored);
 	forget_unloaded(t);
 	steps_forget(t);
+	areas_introduce(t);
 	t->held = ev->tid;
 	tell(g, t->loading ? ENGINE_EXECUTED : ENGINE_LOADED, t, t->loading ? t->before : NULL, 0);
 	t->loading = false;

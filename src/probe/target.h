@@ -297,6 +297,10 @@ int layout_refresh(struct target *t, struct err *e);
 /* areas.c */
 void areas_prepare(struct target *t, struct control_thread *th);
 void areas_prepare_all(struct target *t);
+/* Threads that are stopped and had no thread pointer before: a program sets that of its first one
+ * up when it starts. A thread that the runtime does not know has to ask the kernel for its number,
+ * and the program's filter of system calls (seccomp) might kill it for that. */
+void areas_introduce(struct target *t);
 /* The thread is gone: keeps its values, and its area is free for another one. */
 void areas_retire(struct target *t, int tid);
 void areas_retire_all(struct target *t);

@@ -369,6 +369,22 @@ static void add_facts(struct diagnosis *d)
 	profile_fact(p, "loops", d->o->loops ? "1" : "0");
 }
 
+/* Whether what could not be probed is gone, or executes another program: events tell the rest. It
+ * is not known at once. */
+static bool has_changed(struct diagnosis *d, const struct target *t)
+{
+	static const double patience = 0.5; /* s */
+	double end = now_seconds() + patience;
+	struct engine_event v;
+	while (machine_process_of(&d->own->machine, t) != UINT32_MAX && target_alive(t)) {
+		if (now_seconds() > end)
+			return false;
+		if (engine_poll(d->own->engine, 20, &v))
+			on_event(d, &v);
+	}
+	return true;
+}
+
 static int begin(struct diagnosis *d, int *not_started, struct err *e)
 {
 	struct target *t;
@@ -378,13 +394,14 @@ static int begin(struct diagnosis *d, int *not_started, struct err *e)
 	rc = saver_open(&d->own->saver, &d->profile, d->o->output, e);
 	if (rc)
 		return rc;
+	int pid = target_pid(t);
 	d->own->started = now_seconds();
-	watched_process(&d->own->sink.watched, target_pid(t));
+	watched_process(&d->own->sink.watched, pid);
 	add_process(d, t);
 	rc = engine_commit(d->own->engine, t, NULL, e);
-	if (rc)
+	if (rc && (d->o->argv || !has_changed(d, t)))
 		return rc;
-	samples_watch(&d->own->samples, target_pid(t));
+	samples_watch(&d->own->samples, pid);
 	add_facts(d);
 	d->own->started = now_seconds();
 	if (d->o->argv)

@@ -23,7 +23,7 @@
 enum { TURN_MS = 20 };
 
 struct diagnose_args {
-	const char *output, *duration, *max_cost;
+	const char *output, *duration, *max_cost, *deep_threshold;
 	struct option_number pid;
 	unsigned strategy;
 	bool loops, json;
@@ -52,6 +52,17 @@ static int set_threshold(const char *value, struct err *e)
 			       name);
 	thresholds[h] = percent / 100;
 	return 0;
+}
+
+/* A share, from per cent. */
+static double parse_deep_threshold(const char *value)
+{
+	char *end;
+	double percent = strtod(value, &end);
+	end += *end == '%';
+	if (end == value || *end || !(percent > 0) || percent > 100)
+		die("--deep-threshold takes per cent of the samples such as 40, not '%s'", value);
+	return percent / 100;
 }
 
 static void on_sentence(void *ctx, const char *sentence)
@@ -147,6 +158,8 @@ static struct diagnose_options options_of(const struct diagnose_args *a,
 	};
 	o.search.deep_start = a->strategy == 0;
 	o.search.max_cost = parse_cost(a->max_cost);
+	if (a->deep_threshold)
+		o.search.deep_threshold = parse_deep_threshold(a->deep_threshold);
 	for (int h = 0; h < HYPOTHESES; h++)
 		if (thresholds[h] > 0)
 			o.search.threshold[h] = thresholds[h];
@@ -193,6 +206,9 @@ static const struct option options[] = {
 	 .parse = set_threshold,
 	 .help = "from which share on it is too much: cpu=20, sync=20, io=20, small-io=10, "
 		 "imbalance=15"},
+	OPTION("deep-threshold", OPTION_TEXT, struct diagnose_args, deep_threshold,
+	       .value = "PERCENT",
+	       .help = "of the samples that code must have for deep-start to begin there (40)"),
 	OPTION("max-cost", OPTION_TEXT, struct diagnose_args, max_cost, .value = "PERCENT",
 	       .help = "of the run time that measuring may take (5); none: no limit"),
 	OPTION("duration", OPTION_TEXT, struct diagnose_args, duration, .value = "SECONDS",

@@ -30,9 +30,10 @@ class Search:
     """One search. Bottlenecks are true experiments on code in the whole machine, each (hypothesis, code) with the moment in
     which it was known, in seconds since the program's start."""
 
-    def __init__(self, experiments, report, usage):
-        self.experiments, self.report, self.usage = experiments, report, usage
-        self.seconds = report["seconds"]
+    def __init__(self, sonde, profile, usage):
+        self.usage, self.report = usage, _view(sonde, "findings", profile)
+        experiments = _view(sonde, "search", profile)["experiments"]
+        self.seconds = self.report["seconds"]
         self.attempted = sum(x["begun"] is not None for x in experiments)
         self.decided = sorted(x["decided"] for x in experiments if x["decided"] is not None)
         self.true = [x for x in experiments if x["state"] == "true" or x["over"]]
@@ -81,7 +82,7 @@ def search(sonde, p, command, *options, output=subprocess.DEVNULL):
                              first=probing.before_others)
         if not os.path.exists(r.profile):
             raise RuntimeError(f"sonde diagnose {' '.join(command[:3])}: status {usage.status}: {usage.error[-300:]}")
-        found = Search(_view(sonde, "search", r.profile)["experiments"], _view(sonde, "findings", r.profile), usage)
+        found = Search(sonde, r.profile, usage)
         found.procedures = r.query("SELECT count(*) FROM resource WHERE hierarchy = 'code' AND kind = 'procedure'")[0][0]
         return found
 

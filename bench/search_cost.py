@@ -2,16 +2,15 @@
 
 End to end: programs that do the same work alone and under `sonde diagnose`, by turns; each run is compared with those alone
 before and after it, and the median is shown, with half of the middle half of all as noise. "The program" is from its start to
-its end by the wall clock; "the command" has in it what Sonde does before and behind that. "Reckoned" is what Sonde itself
-takes for the share of its probes. Settled: programs that tell how much they have done, by the wall clock and by their own
-processor clock, run alone for some seconds; then `sonde diagnose -p` is attached, comes to an end of its search and goes on
-watching; then it leaves. What they did in a second is compared with before; the search counts as settled from its last
-decision on."""
+its end; "the command" has in it what Sonde does before and behind that. "Reckoned" is what Sonde itself takes for the share
+of its probes and pauses. Settled: programs that tell how much they have done, by the wall clock and by their own
+processor clock, are searched for some seconds and run on alone when Sonde has left. What a round took is compared with then;
+how much the first half of that time differs from the second is the noise. The search counts as settled from its last decision
+on."""
 
+import os
 import statistics
-import subprocess
 import tempfile
-import time
 
 import measure
 import probing
@@ -21,47 +20,56 @@ import searching
 import workloads
 
 WHOLE, SETTLED = 5.0, 2.0   # goals: per cent
-SECONDS, QUICK_SECONDS = 6, 4
+SECONDS, QUICK_SECONDS = 5, 4
 PROGRAMS = (search_programs.python3, search_programs.sqlite3, search_programs.povray, search_programs.cc1, search_programs.lua)
-BEFORE, WATCHED, AFTER = 4, 12, 3  # seconds
+WATCHED, AFTER = 14, 8      # seconds
+ENOUGH = 2.0                # seconds: less than that of a settled search says nothing
 
 
 # End to end
-
-def _alone(command):
-    usage = sampling.run(command, limit=searching.LIMIT, first=probing.before_others)
-    if usage.status:
-        raise RuntimeError(f"{' '.join(command[:3])}: status {usage.status}: {usage.error[-300:]}")
-    return usage.wall
-
 
 class Cost:
     """A program's runs: ratios to those alone on both sides, and what Sonde reckons."""
 
     def __init__(self, sonde, p, command, rounds):
-        alone, runs = [_alone(command)], []
+        self.library = sampling.built(p, "usage", ["-shared", "-fPIC"])
+        alone, searched, searches = [self.took(p, command)], [], []
         for _ in range(rounds):
-            runs.append(searching.search(sonde, p, command))
-            alone.append(_alone(command))
-        around = [(a + b) / 2 for a, b in zip(alone, alone[1:])]
-        self.alone = statistics.median(alone)
-        self.program = [s.seconds / a for s, a in zip(runs, around)]
-        self.command = [s.usage.wall / a for s, a in zip(runs, around)]
-        self.reckoned = max(s.report["cost"] for s in runs)
+            searched.append(self.took(p, command, lambda env: searches.append(searching.search(sonde, p, command, env=env))))
+            alone.append(self.took(p, command))
+        around = [tuple((x + y) / 2 for x, y in zip(a, b)) for a, b in zip(alone, alone[1:])]
+        self.alone = statistics.median(a[1] for a in alone)
+        self.cpu, self.wall = ([s[k] / a[k] for s, a in zip(searched, around)] for k in (0, 1))
+        self.command = [s.usage.wall / a[1] for s, a in zip(searches, around)]
+        self.reckoned = max(s.report["cost"] for s in searches)
+
+    def took(self, p, command, run=None):
+        """What the program itself took of the processor and of the time, alone or in a run of another."""
+        with tempfile.NamedTemporaryFile("r", dir=p.work) as told:
+            env = {"LD_PRELOAD": self.library, "USAGE_FILE": told.name}
+            if run:
+                run(env)
+            else:
+                sampling.run(command, env, searching.LIMIT, first=probing.before_others)
+            lines = [line.split() for line in told]
+        mine = [line for line in lines if line[0] == os.path.basename(command[0])]
+        if not mine:
+            raise RuntimeError(f"{' '.join(command[:3])} did not come to its end")
+        return tuple(map(float, mine[0][1:]))
 
 
 def _whole_table(sonde, p, quick, log):
     rows, middles = [], []
-    for program in workloads.available(p, log, PROGRAMS[:2] + PROGRAMS[3:4] if quick else PROGRAMS):
+    for program in workloads.available(p, log, PROGRAMS[:2] if quick else PROGRAMS):
         log(f"cost: {program.name}")
-        c = Cost(sonde, p, program.command(QUICK_SECONDS if quick else SECONDS), 2 if quick else 4)
-        middles.append(100 * (statistics.median(c.program) - 1))
+        c = Cost(sonde, p, program.command(QUICK_SECONDS if quick else SECONDS), 3)
+        middles.append(100 * (statistics.median(c.wall) - 1))
         log(f"  {middles[-1]:+.1f} %")
-        rows.append((program.name, f"{c.alone:.2f} s", probing.percent(c.program), probing.percent(c.command),
+        rows.append((program.name, f"{c.alone:.2f} s", *map(probing.percent, (c.wall, c.cpu, c.command)),
                      f"at most {100 * c.reckoned:.1f} %", searching.reached(middles[-1] < WHOLE)))
     middle = statistics.median(middles)
-    rows.append((f"**median** (goal: below {WHOLE:.0f} %)", "", f"**{middle:+.2f} %**", "", "", searching.reached(middle < WHOLE)))
-    return measure.table(("program", "alone", "the program", "the command", "reckoned", "goal"), rows)
+    rows.append((f"**median** (goal: below {WHOLE:.0f} %)", "", f"**{middle:+.2f} %**", "", "", "", searching.reached(middle < WHOLE)))
+    return measure.table(("program", "alone", "the program, wall", "processor", "the command, wall", "reckoned", "goal"), rows)
 
 
 # Settled
@@ -84,57 +92,50 @@ class Told:
 
 
 class Watched:
-    """One program before, during and after a search, in one run."""
+    """One program during a search and after it, in one run: rounds a second by the wall clock and the processor's."""
 
     def __init__(self, sonde, p, command):
-        with sampling.Recording(p) as r, tempfile.NamedTemporaryFile(dir=r.folder) as out:
-            seconds = BEFORE + WATCHED + AFTER + 1
-            with subprocess.Popen([*command, str(seconds)], stdout=out, preexec_fn=probing.before_others) as process:
-                time.sleep(BEFORE)
-                attached = time.monotonic()
-                usage = sampling.run([sonde, "diagnose", "-p", str(process.pid), f"--duration={WATCHED}", "-o", r.profile],
-                                     limit=searching.LIMIT, first=probing.before_others)
-                left = time.monotonic()
-            if usage.status:
-                raise RuntimeError(f"sonde diagnose -p: status {usage.status}: {usage.error[-300:]}")
-            self.search = searching.Search(sonde, r.profile, usage)
+        with tempfile.NamedTemporaryFile(dir=p.work) as out:
+            search = searching.search(sonde, p, [*command, str(WATCHED + AFTER)], f"--duration={WATCHED}", output=out)
             told = Told(out.name)
-        settled = attached + self.search.decided[-1] + 0.5
-        self.settled = self.search.decided[-1]
-        end = attached + self.search.seconds - 0.2
-        self.before = told.rates(0, attached - 0.2)
-        self.parts = {"searching": told.rates(attached, settled), "settled": told.rates(settled, end),
-                      "left": told.rates(left + 0.2, left + AFTER + 5)}
+        begin, middle = told.lines[0][0], WATCHED + 1 + (AFTER - 1) / 2
+        self.last = search.decided[-1]
+        settled = self.last + 0.5
+        self.searching = told.rates(begin, begin + min(settled, WATCHED))
+        self.settled = told.rates(begin + settled, begin + WATCHED) if WATCHED - settled >= ENOUGH else None
+        self.alone = told.rates(begin + WATCHED + 1, begin + WATCHED + AFTER)
+        self.halves = told.rates(begin + WATCHED + 1, begin + middle), told.rates(begin + middle, begin + WATCHED + AFTER)
 
-    def change(self, part, clock):
-        """Per cent that rounds take longer; None: not known."""
-        rates = self.parts[part]
-        return None if rates is None else 100 * (self.before[clock] / rates[clock] - 1)
+    def longer(self, rates, clock):
+        """Per cent that a round takes longer than alone; None: not known."""
+        return None if rates is None else 100 * (self.alone[clock] / rates[clock] - 1)
+
+    def noise(self, clock):
+        first, second = self.halves
+        return 100 * (second[clock] / first[clock] - 1)
 
 
-def _settled_table(sonde, p, quick, log):
+def _change(x, otherwise):
+    return otherwise if x is None else f"{x:+.2f} %"
+
+
+def _settled_table(sonde, p, log):
     programs = {"rounds.c": [sampling.built(p, "rounds")],
                 "python3": [p.system("python3"), "-S", "-E", workloads.input_file("rounds.py")]}
-    rows, worst = [], []
+    rows, good = [], []
     for name, command in programs.items():
-        log(f"cost: {name}, attached")
-        runs = [Watched(sonde, p, command) for _ in range(1 if quick else 2)]
-        cells = []
-        for part in ("searching", "settled", "left"):
-            for clock in (0, 1):
-                changes = [c for c in (w.change(part, clock) for w in runs) if c is not None]
-                cells.append(f"{statistics.median(changes):+.2f} %" if changes else "not measured")
-                if part == "settled" and clock == 0:
-                    worst += [statistics.median(changes)] if changes else []
-        settled = searching.mean([w.settled for w in runs])
-        rows.append((name, f"{settled:.1f} s", *cells))
+        log(f"cost: {name}, settled")
+        w = Watched(sonde, p, command)
+        settled = w.longer(w.settled, 0)
+        good.append(settled is not None and settled < SETTLED)
+        rows.append((name, f"{w.last:.1f} s", *(_change(w.longer(w.searching, c), "not measured") for c in (0, 1)),
+                     *(_change(w.longer(w.settled, c), "it did not settle") for c in (0, 1)),
+                     *(_change(w.noise(c), "") for c in (0, 1)), searching.reached(good[-1])))
         log(f"  {rows[-1]}")
-    verdict = searching.reached(bool(worst) and max(worst) < SETTLED)
-    rows.append((f"**settled** (goal: below {SETTLED:.0f} %)", "", "", "", verdict, "", "", ""))
-    return measure.table(("program", "last decision after", "searching, wall", "processor", "settled, wall", "processor", "left, wall",
-                          "processor"), rows)
+    return measure.table(("program", "last decision after", "searching, wall", "processor", f"settled, wall (goal: below {SETTLED:.0f} %)",
+                          "processor", "noise, wall", "processor", "goal"), rows)
 
 
 def report(sonde, p, quick, log):
-    return "\n\n".join([_whole_table(sonde, p, quick, log), "What a round takes longer than before Sonde was attached:",
-                        _settled_table(sonde, p, quick, log)])
+    return "\n\n".join([_whole_table(sonde, p, quick, log), "What a round takes longer than without Sonde:",
+                        _settled_table(sonde, p, log)])

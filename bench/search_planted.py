@@ -11,7 +11,7 @@ import search_programs
 import searching
 
 FIRST, ALL = 2.0, 10.0      # goals: seconds
-SHORT, LONG = 4, 10         # seconds of a run
+SHORT, LONG = 3, 10         # seconds of a run
 QUICK = ("behind", "hidden", "recursion", "mutex", "barrier", "bytes", "pipe", "some_threads")
 # They end by themselves, or nothing in particular is planted in them.
 LEFT_OUT = ("brief", "forks", "crash", "idle")

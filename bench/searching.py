@@ -75,11 +75,11 @@ def _view(sonde, name, profile):
     return json.loads(done.stdout)
 
 
-def search(sonde, p, command, *options, output=subprocess.DEVNULL):
+def search(sonde, p, command, *options, output=subprocess.DEVNULL, env=None):
     """Diagnoses a command before all else that runs on the machine; what it printed is in usage.output."""
     with sampling.Recording(p) as r:
-        usage = sampling.run([sonde, "diagnose", *options, "-o", r.profile, "--", *command], limit=LIMIT, output=output,
-                             first=probing.before_others)
+        usage = sampling.run([sonde, "diagnose", *options, "-o", r.profile, "--", *command], env, LIMIT, output,
+                             probing.before_others)
         if not os.path.exists(r.profile):
             raise RuntimeError(f"sonde diagnose {' '.join(command[:3])}: status {usage.status}: {usage.error[-300:]}")
         found = Search(sonde, r.profile, usage)

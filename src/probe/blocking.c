@@ -177,6 +177,38 @@ static void add_spinning(struct target *t, struct code *code, uint64_t bias)
 	}
 }
 
+/* Procedures that make what threads wait for, their first argument; without the underscores of a
+ * library's own names for them. */
+static const char *const makers[] = {
+	"pthread_mutex_init",  "pthread_cond_init", "pthread_barrier_init",
+	"pthread_rwlock_init", "pthread_spin_init", "sem_init",
+	"new_sem_init",        "omp_init_lock",     "omp_init_nest_lock",
+};
+
+static bool is_maker(const char *name)
+{
+	name += strspn(name, "_");
+	for (uint32_t i = 0; i < ARRAY_SIZE(makers); i++)
+		if (!strcmp(name, makers[i]))
+			return true;
+	return false;
+}
+
+static void add_makers(struct target *t, struct code *code, uint64_t bias)
+{
+	struct err ignored;
+	uint64_t last = UINT64_MAX;
+	for (uint32_t i = 0; i < code->image->symbol_count; i++) {
+		const struct symbol *s = &code->image->symbols[i];
+		if (s->va == last || !is_maker(s->name) || !image_is_code(code->image, s->va))
+			continue;
+		last = s->va;
+		target_add_subject(
+			t, &(struct subject_request){.code = code, .va = last, .bias = bias},
+			PURPOSE_MADE, &ignored);
+	}
+}
+
 /* The register that holds a call's number. */
 static unsigned number_register(const struct arch *arch)
 {
@@ -263,16 +295,28 @@ static uint64_t first_code(const struct code *code)
 	return 0;
 }
 
+static struct searched *searched_of(struct target *t, const struct code *code, uint64_t start)
+{
+	vec_each (s, &t->searched)
+		if (s->start == start && s->code == code)
+			return s;
+	return NULL;
+}
+
 static void look_at(void *ctx, struct target *t, struct code *code, uint64_t bias)
 {
 	(void)ctx;
-	uint64_t start = first_code(code) + bias;
-	vec_each (s, &t->searched)
-		if (s->start == start && s->code == code)
-			return;
-	vec_push(&t->searched, (struct searched){start, code});
-	add_spinning(t, code, bias);
-	add_calls(t, code, bias);
+	struct searched *s = searched_of(t, code, first_code(code) + bias);
+	if (!s) {
+		vec_push(&t->searched, (struct searched){first_code(code) + bias, code, false});
+		s = &vec_last(&t->searched);
+		add_spinning(t, code, bias);
+		add_calls(t, code, bias);
+	}
+	if (t->watch_waits && !s->makers) {
+		s->makers = true;
+		add_makers(t, code, bias);
+	}
 }
 
 void blocking_add(struct target *t)

@@ -18,7 +18,7 @@ static double cost_of(const struct target *t, const struct probe_costs *c, const
 	       (double)a->hits[RT_EXIT] * (other ? c->exit : c->wall) +
 	       (double)(a->hits[RT_BLOCK] + a->hits[RT_BLOCK_DONE] + a->hits[RT_WAIT] +
 			a->hits[RT_WAIT_DONE] + a->hits[RT_TARGET] + a->hits[RT_ITERATED] +
-			a->hits[RT_LEFT]) *
+			a->hits[RT_LEFT] + a->hits[RT_MADE]) *
 		       c->block;
 }
 

@@ -142,6 +142,7 @@ static void target_free(struct target *t)
 	vec_free(&t->kept_calls);
 	vec_free(&t->kept_waits);
 	hashmap_release(&t->kept_wait_index);
+	free(t->kept_made);
 	for (uint32_t i = 0; i < RT_AREAS; i++) {
 		hashmap_release(&t->slots[i].caught_up);
 		vec_free(&t->slots[i].met);
@@ -224,6 +225,7 @@ static void end_target(struct target *t, int status, uint64_t cpu_ns)
 	if (t->injected)
 		t->ended.run_ns = cpu_ns;
 	areas_retire_all(t);
+	keep_made(t);
 	t->alive = false;
 	t->status = status;
 	target_unmap(t);

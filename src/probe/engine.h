@@ -163,6 +163,11 @@ typedef void (*wait_visitor)(void *ctx, const struct wait_value *v);
  * and forgotten then. */
 void engine_waits(struct engine *g, struct target *t, wait_visitor visit, void *ctx);
 
+/* Where a synchronisation object was made the last time since waits are watched (pthread_mutex_init
+ * and the like), by any thread, or by the process that forked this one before: the return address
+ * of that call. 0: not known. */
+uint64_t engine_made(const struct target *t, uint64_t object);
+
 /* Plain counters, summed over threads: of a subject's points by enum point_kind. */
 void engine_counts(struct engine *g, struct target *t, uint32_t subject, uint64_t out[POINT_KINDS]);
 

@@ -115,6 +115,7 @@ static uint32_t kinds_of(const struct subject *s)
 		return 1 << POINT_CALL;
 	switch (s->purpose) {
 	case PURPOSE_BLOCK: return 1 << POINT_SYSCALL | 1 << POINT_SYSCALL_DONE;
+	case PURPOSE_MADE:
 	case PURPOSE_RENDEZVOUS: return 1 << POINT_ENTRY;
 	case PURPOSE_SPIN: return 1 << POINT_ENTRY | 1 << POINT_EXIT;
 	default: break;
@@ -142,6 +143,7 @@ static int runtime_kind(const struct subject *s, enum point_kind kind)
 	bool entry = kind == POINT_ENTRY || kind == POINT_LOOP_ENTRY;
 	switch (s->purpose) {
 	case PURPOSE_BLOCK: return kind == POINT_SYSCALL ? RT_BLOCK : RT_BLOCK_DONE;
+	case PURPOSE_MADE: return RT_MADE;
 	case PURPOSE_RENDEZVOUS: return RT_RENDEZVOUS;
 	case PURPOSE_SPIN: return entry ? RT_WAIT : RT_WAIT_DONE;
 	default: break;

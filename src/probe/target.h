@@ -16,7 +16,7 @@
  *	catch_up.c  activations that were running already; lists.h where they are entered
  *	steps.c     recipes -> the runtime's table of steps
  *	read.c      values; readings.c what they read now; read_contexts.c what was counted
- *	blocking.c  system calls that may wait; waits.c what they waited for
+ *	blocking.c  system calls that may wait; waits.c what they waited for; made.c who made it
  *	raw.c       paths that the runtime could not walk
  *	cost.c      what probes cost; calibrate.c what one hit does
  *	heal.c      what a killed sonde left behind
@@ -65,6 +65,7 @@ enum purpose {
 	PURPOSE_MEASURE,
 	PURPOSE_BLOCK, /* system calls of a procedure */
 	PURPOSE_SPIN,  /* a procedure that waits by spinning */
+	PURPOSE_MADE,  /* one that makes what others wait for */
 	PURPOSE_RENDEZVOUS,
 };
 
@@ -153,6 +154,7 @@ struct kept_wait {
 struct searched {
 	uint64_t start;
 	const struct code *code;
+	bool makers; /* were looked for, too */
 };
 
 struct target {
@@ -197,6 +199,7 @@ struct target {
 	VEC(uint64_t) kept_frames, kept_counters;
 	VEC(struct kept_wait) kept_waits;
 	struct hashmap kept_wait_index; /* hash of thread and key -> kept_waits */
+	struct rt_made *kept_made;      /* the runtime's table; NULL: it is still in the region */
 	VEC(struct rt_target) kept_calls;
 	struct hashmap kept_call_index; /* hash of site and target -> kept_calls */
 
@@ -507,6 +510,8 @@ uint64_t read_counter(struct target *t, uint32_t counter);
 /* waits.c */
 /* Moves the waits of an area to `kept_waits`. */
 void keep_waits(struct target *t, uint32_t area, int tid);
+/* made.c: the process is gone, and its region will be. */
+void keep_made(struct target *t);
 /* If there are many of them. */
 void waits_forget_removed(struct target *t);
 /* With the thread stopped outside of the runtime: makes room where subjects were that are gone. */

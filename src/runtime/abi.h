@@ -10,6 +10,7 @@
  *	steps          hash table: return address -> how to get to the caller's caller
  *	journal        the patches that are in, so that a later sonde can take them out
  *	traps          hash table: address of a trap -> the code that it stands for
+ *	made           hash table: address of a synchronisation object -> who made it
  *	counted        procedures and loops that are counted; contexts that are no thread's
  *	raw            paths that the runtime could not walk: registers and a copy of the stack
  *	areas          one per thread, RT_AREA_SIZE each; area i + RT_AREAS is its sibling for
@@ -37,7 +38,7 @@
 #include "runtime/abi_count.h"
 
 #define RT_MAGIC   UINT64_C(0x73646e6f65627270)
-#define RT_VERSION 3
+#define RT_VERSION 4
 #define RT_NAME    "sonde" /* of the memfd */
 
 enum {
@@ -51,6 +52,9 @@ enum {
 	RT_PATCHES = 1 << 21,
 	RT_TRAP_BITS = 17,
 	RT_TRAPS = 1 << RT_TRAP_BITS,
+	RT_MADE_BITS = 16,
+	RT_MADE_OBJECTS = 1 << RT_MADE_BITS,
+	RT_MADE_CHAIN = 16, /* entries that are looked at */
 	RT_RAW_BYTES = 64 << 20,
 	RT_AREAS = 512, /* threads alive at one time that are measured */
 	RT_COUNTERS = 1 << 20,
@@ -154,6 +158,7 @@ enum rt_probe_kind {
 	 * active in this frame then: counts the end of the iteration; or the exit, and ends it. */
 	RT_ITERATED,
 	RT_LEFT,
+	RT_MADE,       /* entry of a function that makes a synchronisation object: first argument */
 	RT_RENDEZVOUS, /* tell Sonde, which stops the thread here */
 	RT_PROBE_KINDS,
 };
@@ -206,6 +211,19 @@ static inline uint64_t rt_trap_leads_to(const struct rt_trap *table, uint64_t pc
 			return t->pc ? t->to : 0;
 	}
 	return 0;
+}
+
+/* An object that threads wait for, and where it was made the last time. All threads share the
+ * table: they take free entries atomically, which are the object's for ever then, and only `pc`
+ * changes. Of objects that have no room nothing is known. */
+struct rt_made {
+	uint64_t object; /* its address; 0: free. Linear probing from rt_made_home() */
+	uint64_t pc;     /* return address of the call that made it; 0: not known */
+};
+
+static inline uint32_t rt_made_home(uint64_t object)
+{
+	return (uint32_t)((object * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - RT_MADE_BITS));
 }
 
 /* A path that could not be walked. Records follow each other in the raw space. */
@@ -453,7 +471,8 @@ struct rt_header {
 #define RT_STEP_TABLE    RT_AFTER(RT_PROBE_TABLE, RT_PROBES * sizeof(struct rt_probe))
 #define RT_JOURNAL       RT_AFTER(RT_STEP_TABLE, RT_STEPS * sizeof(struct rt_step))
 #define RT_TRAP_TABLE    RT_AFTER(RT_JOURNAL, RT_PATCHES * sizeof(struct rt_patch))
-#define RT_COUNTED       RT_AFTER(RT_TRAP_TABLE, RT_TRAPS * sizeof(struct rt_trap))
+#define RT_MADE_TABLE    RT_AFTER(RT_TRAP_TABLE, RT_TRAPS * sizeof(struct rt_trap))
+#define RT_COUNTED       RT_AFTER(RT_MADE_TABLE, RT_MADE_OBJECTS * sizeof(struct rt_made))
 #define RT_COUNTED_LOOPS RT_AFTER(RT_COUNTED, RT_PROCEDURES * sizeof(struct rt_counted))
 #define RT_SITE_TABLE    RT_AFTER(RT_COUNTED_LOOPS, RT_LOOPS * sizeof(struct rt_counted_loop))
 /* Contexts: nobody's, to which empty slots lead; and the sink, for who cannot have one, with slots

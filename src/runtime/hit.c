@@ -89,6 +89,8 @@ HOT struct hit make_hit(const struct rt_probe *probe, const struct frame *frame,
 static COLD void hit_slowly(const struct rt_probe *probe, const struct frame *frame)
 {
 	struct rt_area *a = thread_area();
+	if (probe->kind == RT_MADE)
+		note_made(probe, frame); /* whoever it is: the last one counts */
 	if (probe->kind >= RT_RENDEZVOUS || !a->tid)
 		return;
 	if (a->busy && !(a = free_area(a, (uint64_t)frame)))

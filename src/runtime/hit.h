@@ -67,6 +67,9 @@ void block_done(const struct hit *h);
 void wait(const struct hit *h);
 void wait_done(const struct hit *h);
 
+/* made.c */
+void note_made(const struct rt_probe *probe, const struct frame *frame);
+
 /* tell.c */
 void count_target(const struct hit *h);
 void rendezvous(const struct rt_probe *probe);

@@ -127,6 +127,15 @@ static void name_object(char out[32], const struct wait_value *v)
 		snprintf(out, 32, "%s:%" PRIx64, call_name(v->call), v->object);
 }
 
+/* PID made WHAT@PROCEDURE 1 */
+static void print_maker(const struct visit *x, const struct wait_value *v, const char *what)
+{
+	uint64_t pc = v->subject == SUBJECT_NONE ? engine_made(x->target, v->object) : 0;
+	if (pc)
+		text_printf(x->out, "%d made %s@%s 1\n", target_pid(x->target), what,
+			    name_of(x->target, pc));
+}
+
 /* PID waits|waited|moved|small|small_ns|waiting WHAT[@SUBJECT] N */
 static void print_wait(void *ctx, const struct wait_value *v)
 {
@@ -140,6 +149,7 @@ static void print_wait(void *ctx, const struct wait_value *v)
 				x->member->candidates.data[x->member->used.data[i].candidate].name;
 		}
 	name_object(what, v);
+	print_maker(x, v, what);
 	const struct {
 		const char *kind;
 		uint64_t value;

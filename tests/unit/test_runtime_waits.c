@@ -269,6 +269,87 @@ static void other_stacks(void **state)
 	assert_int_equal(find(b, 3, f.enter->subject, SYS_read)->count, 1);
 }
 
+/* ---- who made it ---- */
+
+static uint64_t maker_of(const struct bench *b, uint64_t object)
+{
+	const struct rt_made *table = (const void *)(b->region + RT_MADE_TABLE);
+	uint64_t found = 0;
+	for (uint32_t i = 0; i < RT_MADE_OBJECTS; i++)
+		if (table[i].object == object) {
+			assert_int_equal(found, 0);
+			found = table[i].pc;
+		}
+	return found;
+}
+
+static void make_object(struct bench *b, const struct rt_probe *made, uint64_t object,
+			uint64_t from)
+{
+	call(b, 0, from);
+	b->in.reg[FIRST] = object;
+	hit(b, made);
+	come_back(b, 0);
+}
+
+enum { LOCK = 0x7000, OTHER = 0x7028 };
+
+static void the_last_one_made_it(void **state)
+{
+	struct bench *b = *state;
+	begin_program(b);
+	struct rt_probe *made = add_probe(b, RT_MADE, 0, H, ENTRY_STEP);
+	make_object(b, made, LOCK, F + 4);
+	make_object(b, made, OTHER, G + 8);
+	make_object(b, made, 0, G + 8);
+	assert_int_equal(maker_of(b, LOCK), F + 4);
+	assert_int_equal(maker_of(b, OTHER), G + 8);
+	make_object(b, made, LOCK, G + 12);
+	assert_int_equal(maker_of(b, LOCK), G + 12);
+	assert_int_equal(b->area->hits[RT_MADE], 4);
+	assert_int_equal(b->area->wait_cells, 0);
+	assert_int_equal(b->area->busy, 0);
+}
+
+/* Those that have nowhere else to write, or are interrupted meanwhile, make objects as well; a
+ * child that nobody prepared does not touch what is its parent's. */
+static void whoever_makes_it(void **state)
+{
+	struct bench *b = *state;
+	begin_program(b);
+	struct rt_probe *made = add_probe(b, RT_MADE, 0, H, ENTRY_STEP);
+	uint32_t tid = b->area->tid;
+	b->area->tid = 0;
+	make_object(b, made, LOCK, F + 4);
+	b->area->tid = tid;
+	assert_int_equal(maker_of(b, LOCK), F + 4);
+	b->area->busy = (uint64_t)(b->sp + 16); /* further out: it was interrupted */
+	make_object(b, made, LOCK, G + 8);
+	b->area->busy = 0;
+	assert_int_equal(maker_of(b, LOCK), G + 8);
+	b->guard = 0;
+	make_object(b, made, LOCK, F + 4);
+	b->guard = RT_GUARD;
+	assert_int_equal(maker_of(b, LOCK), G + 8);
+}
+
+/* What is known stays right when there is no room for more. */
+static void too_many_made(void **state)
+{
+	struct bench *b = *state;
+	begin_program(b);
+	struct rt_probe *made = add_probe(b, RT_MADE, 0, H, ENTRY_STEP);
+	struct rt_made *table = (struct rt_made *)(b->region + RT_MADE_TABLE);
+	make_object(b, made, LOCK, F + 4);
+	for (uint32_t i = 0; i < RT_MADE_OBJECTS; i++)
+		if (!table[i].object)
+			table[i] = (struct rt_made){1, 1};
+	make_object(b, made, OTHER, G + 8);
+	make_object(b, made, LOCK, G + 12);
+	assert_int_equal(maker_of(b, OTHER), 0);
+	assert_int_equal(maker_of(b, LOCK), G + 12);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +363,9 @@ int main(void)
 		TEST(the_outer_wait_has_it_all),
 		TEST(too_many_objects),
 		TEST(other_stacks),
+		TEST(the_last_one_made_it),
+		TEST(whoever_makes_it),
+		TEST(too_many_made),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

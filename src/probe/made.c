@@ -1,0 +1,32 @@
+/* Who made what threads wait for, from the table that the runtime fills (struct rt_made). That of a
+ * forked child begins as its parent's: inject.c copies it with the others. */
+#include <string.h>
+
+#include "probe/target.h"
+
+uint64_t engine_made(const struct target *t, uint64_t object)
+{
+	const struct rt_made *table = t->region ? target_at(t, RT_MADE_TABLE) : t->kept_made;
+	uint32_t home = rt_made_home(object);
+	for (uint32_t i = 0; table && object && i < RT_MADE_CHAIN; i++) {
+		const struct rt_made *m = &table[(home + i) % RT_MADE_OBJECTS];
+		uint64_t owner = __atomic_load_n(&m->object, __ATOMIC_RELAXED);
+		if (owner == object)
+			return __atomic_load_n(&m->pc, __ATOMIC_RELAXED);
+		if (!owner)
+			break;
+	}
+	return 0;
+}
+
+void keep_made(struct target *t)
+{
+	const uint64_t size = RT_MADE_OBJECTS * sizeof(struct rt_made);
+	uint64_t to;
+	for (uint64_t at = RT_MADE_TABLE;
+	     t->region && region_next_data(t, &at, RT_MADE_TABLE + size, &to); at = to) {
+		if (!t->kept_made)
+			t->kept_made = xcalloc(1, size);
+		memcpy((uint8_t *)t->kept_made + (at - RT_MADE_TABLE), target_at(t, at), to - at);
+	}
+}

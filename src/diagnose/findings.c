@@ -387,6 +387,9 @@ static void prepare_names(struct telling *t)
 	const struct samples *s = &t->d->own->samples;
 	vec_each (c, &t->list) {
 		vec_push(&parts, c->part);
+		if (c->object != LEDGER_NONE &&
+		    t->d->own->waits.objects.data[c->object].part != RESOURCE_NONE)
+			vec_push(&parts, t->d->own->waits.objects.data[c->object].part);
 		if (c->chain == UINT32_MAX)
 			continue;
 		const struct chain *chain = &s->chains.data[c->chain];

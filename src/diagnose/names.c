@@ -53,14 +53,41 @@ void names_free(struct names *n)
 	free(n);
 }
 
+static const struct wait_object *object_of_part(const struct names *n, uint32_t part)
+{
+	const struct resource *r = &search_resources(n->d->own->search)->list.data[part];
+	return r->hierarchy == SYNC && r->parent != RESOURCE_NONE && r->parent >= HIERARCHIES
+		       ? &n->d->own->waits.objects.data[r->key]
+		       : NULL;
+}
+
+typedef VEC(struct place_asked) asked_list;
+
+static void ask_for_code(const struct names *n, uint32_t part, asked_list *asked)
+{
+	struct code_part p = code_part(n->d->own->code, part);
+	if (p.code)
+		vec_push(asked, (struct place_asked){p.code->id, p.loop ? p.loop : p.va});
+}
+
+static void ask_for_object(const struct names *n, const struct wait_object *o, asked_list *asked)
+{
+	if (o->maker)
+		vec_push(asked, (struct place_asked){o->maker->id, o->made_at});
+	else if (o->user != RESOURCE_NONE && !o->named)
+		ask_for_code(n, o->user, asked);
+}
+
 void names_prepare(struct names *n, const uint32_t *parts, uint32_t count)
 {
-	VEC(struct place_asked) asked = {0};
+	asked_list asked = {0};
 	n->prepared = true;
 	for (uint32_t i = 0; i < count; i++) {
-		struct code_part p = code_part(n->d->own->code, parts[i]);
-		if (p.code)
-			vec_push(&asked, (struct place_asked){p.code->id, p.loop ? p.loop : p.va});
+		const struct wait_object *o = object_of_part(n, parts[i]);
+		if (o)
+			ask_for_object(n, o, &asked);
+		else
+			ask_for_code(n, parts[i], &asked);
 	}
 	places_prepare(n->places, asked.data, asked.len);
 	vec_free(&asked);
@@ -163,12 +190,48 @@ static const char *machine_component(struct names *n, uint32_t part)
 	return "?";
 }
 
+/* The innermost level that is not in a header of the system's. */
+static const struct place_level *own_level(const level_list *levels)
+{
+	const struct place_level *l = &vec_last(levels);
+	while (l > levels->data && l->file && !strncmp(l->file, "/usr/include/", 13))
+		l--;
+	return l;
+}
+
+static const char *maker_of(struct names *n, const struct wait_object *o)
+{
+	struct code_part p = {.code = o->maker, .va = o->made_at};
+	level_list levels = {0};
+	if (!n->prepared)
+		return symbol_of(n, &p);
+	places_levels(n->places, p.code->id, p.va, &levels);
+	const struct place_level *l = own_level(&levels);
+	const char *name =
+		l->line ? arena_printf(&n->arena, "%s (%s:%u)", l->name, base_name(l->file),
+				       l->line)
+			: arena_printf(&n->arena, "%s (%s)", l->name, base_name(p.code->path));
+	vec_free(&levels);
+	return name;
+}
+
+const char *names_object(struct names *n, uint32_t object)
+{
+	const struct wait_object *o = &n->d->own->waits.objects.data[object];
+	if (o->maker)
+		return arena_printf(&n->arena, "%s made in %s", o->name, maker_of(n, o));
+	if (!o->named && o->user != RESOURCE_NONE && object_kinds[o->kind].hierarchy == SYNC)
+		return arena_printf(&n->arena, "%s used in %s", o->name,
+				    names_code(n, o->user).procedure);
+	return o->name;
+}
+
 static const char *object_component(struct names *n, uint32_t part)
 {
 	const struct resources *r = search_resources(n->d->own->search);
 	if (r->list.data[part].parent < HIERARCHIES)
 		return object_kinds[r->list.data[part].key].name;
-	return n->d->own->waits.objects.data[r->list.data[part].key].name;
+	return names_object(n, (uint32_t)r->list.data[part].key);
 }
 
 const char *names_component(struct names *n, uint32_t part)

@@ -8,7 +8,8 @@ struct names;
 struct names *names_new(const struct diagnosis *d);
 void names_free(struct names *n);
 
-/* Source structure of these parts of the code is recovered, at one go. */
+/* Source structure of these parts of the code, and of where these objects were made, is recovered,
+ * at one go. */
 void names_prepare(struct names *n, const uint32_t *parts, uint32_t count);
 
 /* A procedure or loop of the code. */
@@ -23,5 +24,8 @@ struct code_name {
 struct code_name names_code(struct names *n, uint32_t part);
 /* One component of a resource's path, of any hierarchy. */
 const char *names_component(struct names *n, uint32_t part);
+/* What an object is called: "queue_lock", "0x55e0d9aedeb0 made in open_account (bank.c:31)",
+ * "0x55e0d9aedeb0 used in deposit" */
+const char *names_object(struct names *n, uint32_t object);
 /* "the loop matrix.c:31-34 of multiply", "multiply (matrix.c:28)" */
 const char *names_sentence(struct names *n, uint32_t part);

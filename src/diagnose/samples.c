@@ -253,6 +253,8 @@ static bool note_wait(struct samples *s, uint32_t process, uint32_t thread, cons
 				  : now.object;
 	const struct machine_thread *t = &s->machine->threads.data[thread];
 	leave_plumbing(s);
+	if (s->chain.len)
+		waits_used(s->waits, object, vec_last(&s->chain));
 	if (t->counted && !object_kinds[s->waits->objects.data[object].kind].joins) {
 		note_amounts(s, thread, object, AMOUNT_SEEN_WAIT, seconds);
 		note_chain(s, class_of(s, object), object, node, seconds);

@@ -37,7 +37,7 @@ static void same_object(struct advising *a)
 			       "%s and %s wait for the same %s %s: two locks, or less work under "
 			       "this one, would let them go on side by side",
 			       names_sentence(t->names, x->part), names_sentence(t->names, y->part),
-			       object_kinds[o->kind].name, o->name);
+			       object_kinds[o->kind].name, names_object(t->names, x->object));
 		}
 }
 
@@ -64,7 +64,7 @@ static void lock_held(struct advising *a)
 		    (o->kind != OBJECT_MUTEX && o->kind != OBJECT_RWLOCK && o->kind != OBJECT_SPIN))
 			continue;
 		advise(a, "do less while %s %s is held, or split what it guards",
-		       object_kinds[o->kind].name, o->name);
+		       object_kinds[o->kind].name, names_object(a->t->names, c->object));
 		return;
 	}
 }

@@ -34,6 +34,8 @@ static const double noticeable = 0.02, patience = 0.5; /* s */
 
 /* Within a condition variable of glibc, what threads wait for: the signals of its two groups. */
 enum { CONDITION_SIGNALS = 40 };
+/* Of kinds of which threads wait for words within: where the last one is, at most. */
+enum { MUTEX_WORDS = 4, BARRIER_WORDS = 12, RWLOCK_WORDS = 12 };
 /* Within a mutex of glibc: the thread that has locked it. */
 enum { MUTEX_OWNER = 8 };
 
@@ -197,6 +199,34 @@ static void name_memory(struct waits *w, struct wait_object *o)
 		o->name = arena_printf(w->arena, "%s+%llu", variable, (unsigned long long)offset);
 }
 
+static uint64_t last_word(enum object_kind kind)
+{
+	switch (kind) {
+	case OBJECT_MUTEX: return MUTEX_WORDS;
+	case OBJECT_BARRIER: return BARRIER_WORDS;
+	case OBJECT_RWLOCK: return RWLOCK_WORDS;
+	default: return 0;
+	}
+}
+
+/* Tried again when the kind is known. */
+static void find_maker(struct waits *w, struct wait_object *o)
+{
+	struct target *t = w->machine->processes.data[o->process].target;
+	uint64_t pc;
+	if (o->named || o->maker || object_kinds[o->kind].hierarchy != SYNC || !t)
+		return;
+	uint64_t at = o->id;
+	while (!(pc = engine_made(t, at)) && o->id - at < last_word(o->kind))
+		at -= sizeof(uint32_t);
+	struct place p = pc ? space_find(target_space(t), pc - 1) : (struct place){0};
+	if (!p.code)
+		return;
+	o->maker = p.code;
+	o->made_at = p.va;
+	o->name = arena_printf(w->arena, "0x%llx", (unsigned long long)at);
+}
+
 static void name_object(struct waits *w, struct wait_object *o)
 {
 	if (object_kinds[o->kind].hierarchy == FILES)
@@ -207,6 +237,7 @@ static void name_object(struct waits *w, struct wait_object *o)
 		o->name = "a child process", o->named = true;
 	else
 		name_memory(w, o);
+	find_maker(w, o);
 }
 
 /* ---- objects ---- */
@@ -246,6 +277,7 @@ static uint32_t add_object(struct waits *w, uint32_t process, enum object_kind k
 	vec_push(&w->objects, (struct wait_object){.kind = (uint8_t)kind,
 						   .process = process,
 						   .id = id,
+						   .user = RESOURCE_NONE,
 						   .part = RESOURCE_NONE,
 						   .first = w->time,
 						   .merged = LEDGER_NONE});
@@ -318,6 +350,13 @@ void waits_learn(struct waits *w, uint32_t object, enum object_kind kind)
 		o->kind = (uint8_t)kind;
 }
 
+void waits_used(struct waits *w, uint32_t object, uint32_t part)
+{
+	struct wait_object *o = &w->objects.data[object];
+	if (o->user == RESOURCE_NONE)
+		o->user = part;
+}
+
 int waits_owner(const struct waits *w, uint32_t object)
 {
 	const struct wait_object *o = &w->objects.data[object];
@@ -345,6 +384,7 @@ static void register_object(struct waits *w, uint32_t object)
 		return;
 	if (o->kind == OBJECT_FUTEX && w->time - o->first < patience)
 		return;
+	find_maker(w, o);
 	uint32_t kind = new_part(w, object_kinds[o->kind].hierarchy, o->kind);
 	o->part = new_part(w, kind, object);
 }

@@ -49,11 +49,16 @@ struct wait_object {
 	uint64_t id;      /* address of the object, or descriptor */
 	const char *name; /* of the variable, path of the file, ...; never NULL */
 	bool named;       /* its name is more than an address */
-	uint32_t part;    /* RESOURCE_NONE until it has taken some time */
-	double first;     /* s: when it was first seen */
-	double checked;   /* s: when it was last looked what its descriptor leads to */
-	double rate;      /* a second, of what is counted no more; else 0 */
-	double seconds;   /* of all threads, counted or not */
+	/* Of one without a name: where it was made (in which code, within the call), NULL if that
+	 * was not seen; and the part of the code that was first seen to wait for it. */
+	struct code *maker;
+	uint64_t made_at;
+	uint32_t user;
+	uint32_t part;  /* RESOURCE_NONE until it has taken some time */
+	double first;   /* s: when it was first seen */
+	double checked; /* s: when it was last looked what its descriptor leads to */
+	double rate;    /* a second, of what is counted no more; else 0 */
+	double seconds; /* of all threads, counted or not */
 	uint64_t count, bytes, small_count;
 	double small_seconds;
 	uint32_t merged; /* the object that this turned out to be a part of; or LEDGER_NONE */
@@ -125,6 +130,8 @@ struct wait_now waits_now(const struct waits *w, uint32_t thread);
 void waits_learn(struct waits *w, uint32_t object, enum object_kind kind);
 /* The kind that a procedure waits for, by its name; OBJECT_KINDS if it is not known for that. */
 enum object_kind waits_kind_of(const char *procedure);
+/* This part of the code waits for it. */
+void waits_used(struct waits *w, uint32_t object, uint32_t part);
 /* The thread that has locked a mutex, or 0. */
 int waits_owner(const struct waits *w, uint32_t object);
 

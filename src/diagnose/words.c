@@ -34,17 +34,18 @@ static const char *whole_of(const struct diagnosis *d)
 	return s.threads > 1.2 * d->seconds ? "the threads' time" : "the run";
 }
 
-static void add_object(struct text *out, const struct wait_object *o)
+static void add_object(const struct telling *t, uint32_t object, struct text *out)
 {
-	const char *kind = object_kinds[o->kind].name;
+	const struct wait_object *o = &t->d->own->waits.objects.data[object];
+	const char *kind = object_kinds[o->kind].name, *name = names_object(t->names, object);
 	switch (o->kind) {
 	case OBJECT_SLEEP:
 	case OBJECT_PROCESS:
-	case OBJECT_OTHER: text_add(out, o->name); break;
-	case OBJECT_SPIN: text_printf(out, "the spin lock %s", o->name); break;
-	case OBJECT_OPENMP: text_printf(out, "OpenMP (%s)", o->name); break;
-	case OBJECT_MESSAGE: text_add(out, o->name); break;
-	default: text_printf(out, "the %s %s", kind, o->name);
+	case OBJECT_OTHER: text_add(out, name); break;
+	case OBJECT_SPIN: text_printf(out, "the spin lock %s", name); break;
+	case OBJECT_OPENMP: text_printf(out, "OpenMP (%s)", name); break;
+	case OBJECT_MESSAGE: text_add(out, name); break;
+	default: text_printf(out, "the %s %s", kind, name);
 	}
 }
 
@@ -69,7 +70,7 @@ static void say_sync(const struct telling *t, const struct candidate *c, const c
 		    percent(c->share), whole_of(t->d), where);
 	if (o && !sleeps) {
 		text_add(out, ", for ");
-		add_object(out, o);
+		add_object(t, c->object, out);
 	}
 }
 
@@ -81,7 +82,7 @@ static void say_io(const struct telling *t, const struct candidate *c, const cha
 	if (c->object == LEDGER_NONE)
 		return;
 	text_add(out, ", for ");
-	add_object(out, &t->d->own->waits.objects.data[c->object]);
+	add_object(t, c->object, out);
 }
 
 static void say_small_io(const struct telling *t, const struct candidate *c, const char *where,
@@ -92,7 +93,7 @@ static void say_small_io(const struct telling *t, const struct candidate *c, con
 	if (c->object == LEDGER_NONE)
 		return;
 	text_add(out, ", on ");
-	add_object(out, &t->d->own->waits.objects.data[c->object]);
+	add_object(t, c->object, out);
 }
 
 static void say_imbalance(const struct telling *t, const struct candidate *c, const char *where,

@@ -97,8 +97,11 @@ VICTIMS = {
     "children": Victim(Want("cpu", "child_work@child", truth="child_work"), besides=[UNEVEN]),
     "mutex": Victim(Want("sync", "take", truth="queue_lock", sync="mutex/queue_lock"),
                     Want("cpu", "order_queue@order", truth="order_queue"), besides=[UNEVEN]),
-    # An object that no symbol tells of has its address and the place where it was made for a name.
-    "heap_mutex": Victim(Want("sync", "Account::deposit", truth="deposit", sync="mutex/?*"),
+    # An object that no symbol tells of has its address for a name, and the place where it was made; std::mutex is made without
+    # a call, so that one is known by who waits for it.
+    "made_mutex": Victim(Want("sync", "deposit", truth="deposit", sync="mutex/0x* made in open_account (made_mutex.c:[0-9]*)"),
+                         Want("cpu", "audit@audit", truth="audit"), besides=[UNEVEN]),
+    "heap_mutex": Victim(Want("sync", "Account::deposit", truth="deposit", sync="mutex/0x* used in Account::deposit*"),
                          Want("cpu", "Account::audit@audit", truth="audit"), besides=[UNEVEN]),
     "two_paths": Victim(Want("sync", "insert", truth="insert", sync="mutex/index_lock"),
                         Want("sync", "remove_one", truth="remove_one", sync="mutex/index_lock"),
@@ -107,7 +110,7 @@ VICTIMS = {
                        Want("cpu", "make_item@make", truth="make_item")),
     "barrier": Victim(Want("sync", "meet", truth="phase", sync="barrier/phase"),
                       Want("imbalance", "compute@compute", truth="compute"), Want("cpu", "compute@compute", truth="compute")),
-    "workers": Victim(Want("sync", "meet", truth="meet", sync="barrier/?*"),
+    "workers": Victim(Want("sync", "meet", truth="meet", sync="barrier/0x* made in main (workers.c:[0-9]*)"),
                       Want("imbalance", "compute@compute", truth="compute"), Want("cpu", "compute@compute", truth="compute")),
     # What waits is the library's code, in threads that are its own.
     "openmp": Victim(Want("sync", "*", truth="sweep", sync="openmp*"), Want("imbalance", "item@item", truth="item"),

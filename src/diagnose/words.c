@@ -312,8 +312,12 @@ static void add_inlined(struct telling *t, uint32_t finding, const struct candid
 		    code_part_at(t->d->own->code, part.code, n->address) !=
 			    code_part_at(t->d->own->code, part.code, part.va))
 			continue;
-		uint32_t line;
-		scope_of_node(t, node, &line);
+		/* What stands in headers of the system tells nobody anything. */
+		uint32_t line = p->scopes.data[n->scope].first_line;
+		while (s->kind == PROFILE_INLINE && !strncmp(s->file, "/usr/", 5)) {
+			line = s->call_line;
+			s = procedure_scope(p, s->parent);
+		}
 		if (s->kind == PROFILE_INLINE && *s->name &&
 		    strcmp(s->name, names_code(t->names, c->part).procedure) != 0)
 			remark(t, finding, "where", "at %s:%u in %s, which is inlined there",

@@ -87,6 +87,30 @@ static bool is_common_word(const char *name)
 	       !strcmp(name, "verrx");
 }
 
+static bool begins(const char *name, const char *beginning)
+{
+	return !strncmp(name, beginning, strlen(beginning));
+}
+
+static bool ends(const char *name, const char *ending)
+{
+	size_t n = strlen(name), m = strlen(ending);
+	return n >= m && !strcmp(name + n - m, ending);
+}
+
+/* How sanitizers end a program, unless they were told to let it go on. The calls of a procedure lie
+ * behind each other, between those that do come back: taken for one of them, each would lead into
+ * the middle of loops. */
+static bool is_report(const char *name)
+{
+	if (begins(name, "__asan_report_load") || begins(name, "__asan_report_store"))
+		return !ends(name, "_noabort");
+	if (begins(name, "__ubsan_handle_"))
+		return ends(name, "_abort") || ends(name, "_builtin_unreachable") ||
+		       ends(name, "_missing_return");
+	return !strcmp(name, "__msan_warning_noreturn");
+}
+
 bool is_noreturn_name(const char *name, bool imported)
 {
 	char bare[128];
@@ -95,6 +119,8 @@ bool is_noreturn_name(const char *name, bool imported)
 		return false;
 	memcpy(bare, name, n);
 	bare[n] = '\0';
+	if (is_report(bare))
+		return true;
 	return (imported || !is_common_word(bare)) &&
 	       bsearch(bare, names, ARRAY_SIZE(names), sizeof(names[0]), compare) != NULL;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "flow/flow.h"
+#include "flow/internal.h"
 #include "flow/loops.h"
 
 struct fixture {
@@ -152,6 +153,21 @@ static void one_procedure_alone_is_as_among_all(void **state)
 	assert_true(different * 100 <= same);
 }
 
+static void reports_of_sanitizers_do_not_come_back_unless_told_to(void **state)
+{
+	static const char *const last[] = {"__asan_report_load8", "__asan_report_store_n",
+					   "__ubsan_handle_out_of_bounds_abort",
+					   "__ubsan_handle_builtin_unreachable"};
+	static const char *const others[] = {"__asan_report_load8_noabort", "__asan_report_present",
+					     "__asan_handle_no_return",
+					     "__ubsan_handle_out_of_bounds"};
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(last); i++)
+		assert_true(is_noreturn_name(last[i], true));
+	for (unsigned i = 0; i < ARRAY_SIZE(others); i++)
+		assert_false(is_noreturn_name(others[i], true));
+}
+
 int main(void)
 {
 	volatile int three = 3;
@@ -162,6 +178,7 @@ int main(void)
 		cmocka_unit_test(loops_of_a_procedure_nest_as_written),
 		cmocka_unit_test(calls_that_do_not_return_are_seen_through),
 		cmocka_unit_test(one_procedure_alone_is_as_among_all),
+		cmocka_unit_test(reports_of_sanitizers_do_not_come_back_unless_told_to),
 	};
 	return cmocka_run_group_tests(tests, open_self, close_self);
 }

@@ -212,6 +212,30 @@ static uint32_t pass_alternatives(struct planner *p, uint32_t loop, uint32_t fir
 	return BLOCK_NONE;
 }
 
+/* Where the way that begins at `at` meets others, if nothing is decided before. */
+static uint32_t follow_straight(const struct planner *p, uint32_t loop, uint32_t at)
+{
+	for (uint32_t i = 0; i < TEST_PARTS && has_one_way_in(p, at); i++) {
+		struct ways w = ways_of(p, loop, at);
+		if (w.count != 1 || w.inside == UINT32_MAX)
+			return BLOCK_NONE;
+		at = target_of(p, w.inside);
+	}
+	return has_one_way_in(p, at) ? BLOCK_NONE : at;
+}
+
+/* A condition that is computed in one of two ways, as `a < (b ? c : d)`: on x86-64 also if an
+ * unsigned integer becomes a floating-point number. Returns the block where the test goes on, or
+ * BLOCK_NONE. */
+static uint32_t pass_choice(const struct planner *p, uint32_t loop, uint32_t one, uint32_t other)
+{
+	uint32_t end = follow_straight(p, loop, one);
+	if (end == BLOCK_NONE || end == p->forest->loops[loop].header ||
+	    end != follow_straight(p, loop, other))
+		return BLOCK_NONE;
+	return find_branch(p, loop, end);
+}
+
 static bool only_jumps(const struct block *b)
 {
 	return b->end == END_JUMP && b->insn_count == 1 && b->edge_count == 1;
@@ -246,6 +270,8 @@ static void find_tests(struct planner *p, uint32_t loop)
 			at = pass_alternatives(p, loop, one, other);
 			if (at == BLOCK_NONE)
 				at = pass_alternatives(p, loop, other, one);
+			if (at == BLOCK_NONE)
+				at = pass_choice(p, loop, one, other);
 			continue;
 		}
 		if (w.outside == UINT32_MAX || w.inside == UINT32_MAX)

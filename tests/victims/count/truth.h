@@ -71,14 +71,19 @@ void truth_forget(void);
 	__asm__ volatile("661:\tnop\n\t.pushsection .countmark,\"\"\n\t.8byte 661b\n\t"            \
 			 ".asciz \"" #name "\"\n\t.popsection" ::: "memory")
 
-/* A branch that goes on either way. A loop of the machine code that always jumps back and whose first branch leads out
- * cannot be told from a `while`, nor if a condition is computed in front: one with a break there needs this before. */
+/* A choice of three that goes on either way. A loop of the machine code that always jumps back and whose first branch leads
+ * out cannot be told from a `while`, nor if a condition is computed in front, in one way or in two: one with a break there
+ * needs this before. */
 #define BRANCH(condition)                                                                          \
 	do {                                                                                       \
-		if (condition)                                                                     \
+		u64 way_ = (condition);                                                            \
+		OPAQUE(way_);                                                                      \
+		if (way_ & 2)                                                                      \
 			__asm__ volatile("nop" ::: "memory");                                      \
-		else                                                                               \
+		else if (way_ & 1)                                                                 \
 			__asm__ volatile("nop\n\tnop" ::: "memory");                               \
+		else                                                                               \
+			__asm__ volatile("nop\n\tnop\n\tnop" ::: "memory");                        \
 	} while (0)
 
 #define ENTER(name) (trip_##name = 0, truth_of_##name.of[truth_thread].entries++)

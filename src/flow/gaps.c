@@ -255,25 +255,37 @@ static bool in_gap(const struct gap_list *gaps, uint64_t va)
 	return n && va < gaps->gaps.data[n - 1].end;
 }
 
+struct referred {
+	uint64_t va;
+	enum found_by how;
+};
+
 struct address_scan {
 	const struct flow *f;
 	const struct gap_list *gaps;
-	VEC(uint64_t) found[MAX_WORKERS];
+	VEC(struct referred) found[MAX_WORKERS];
 };
+
+static void refer(struct address_scan *scan, uint64_t va, enum found_by how, uint32_t worker)
+{
+	if (va && in_gap(scan->gaps, va))
+		vec_push(&scan->found[worker], (struct referred){va, how});
+}
 
 static void scan_block(struct address_scan *scan, const struct block *b, uint32_t worker)
 {
 	const struct flow *f = scan->f;
 	struct constants known = {0};
+	/* While graphs were followed, the target was taken for code of the procedure before it. */
+	if (b->end == END_TAIL_CALL && !(b->flags & (BLOCK_OPEN_FRAME | BLOCK_CONDITIONAL)))
+		refer(scan, b->target, FOUND_JUMP, worker);
 	for (uint64_t at = 0; at < b->size;) {
 		struct insn in;
 		size_t length = decode_at(f->im, f->arch, b->start + at, DECODE_FULL, &in);
 		if (!length)
 			return;
 		constants_track(&known, &in);
-		uint64_t address = constants_made(&known, &in);
-		if (address && in_gap(scan->gaps, address))
-			vec_push(&scan->found[worker], address);
+		refer(scan, constants_made(&known, &in), FOUND_ADDRESS, worker);
 		at += length;
 	}
 }
@@ -296,9 +308,9 @@ void starts_from_addresses(struct flow *f, const struct gap_list *gaps)
 	struct address_scan scan = {.f = f, .gaps = gaps};
 	parallel_for(f->procs.len, 64, scan_proc, &scan);
 	for (uint32_t w = 0; w < MAX_WORKERS; w++) {
-		vec_each (va, &scan.found[w])
-			if (looks_like_entry(f->im, f->arch, *va))
-				add_start(f, *va, 0, NULL, FOUND_ADDRESS, 0);
+		vec_each (r, &scan.found[w])
+			if (looks_like_entry(f->im, f->arch, r->va))
+				add_start(f, r->va, 0, NULL, r->how, 0);
 		vec_free(&scan.found[w]);
 	}
 }

@@ -110,5 +110,6 @@ struct gap_list {
 };
 /* The code that belongs to no procedure, and is not all padding. */
 void find_gaps(const struct flow *f, struct gap_list *out);
+/* From what the code of known procedures computes, or leaves to by a tail call. */
 void starts_from_addresses(struct flow *f, const struct gap_list *gaps);
 void starts_from_gaps(struct flow *f, const struct gap_list *gaps);

@@ -156,13 +156,13 @@ static void end(void *ctx, uint32_t experiment)
 
 static void start_from_here(const struct diagnosis *d, struct live_experiment *x)
 {
+	bool imbalance = hypotheses[x->hypothesis].measure == MEASURE_IMBALANCE;
 	x->new = false;
 	x->sampled = !has_probes(d, x);
-	if (hypotheses[x->hypothesis].measure == MEASURE_IMBALANCE)
+	if (imbalance)
 		imbalance_begin(d, x);
-	x->amount = hypotheses[x->hypothesis].measure == MEASURE_IMBALANCE
-			    ? 0
-			    : amount_of(d, x, x->sampled);
+	for (int by = 0; by < 2; by++)
+		x->amount[by] = imbalance ? 0 : amount_of(d, x, by);
 	x->base = base_of(d, x);
 }
 
@@ -183,10 +183,9 @@ static void read_one(void *ctx, uint32_t experiment, struct reading *out)
 {
 	struct diagnosis *d = ctx;
 	struct live_experiment *x = &d->own->live.data[experiment];
-	if (!x->sampled && !has_probes(d, x)) /* it was too hot */
-		start_from_here(d, x);
+	x->sampled |= !has_probes(d, x);
 	*out = (struct reading){
-		.amount = amount_of(d, x, x->sampled) - x->amount,
+		.amount = amount_of(d, x, x->sampled) - x->amount[x->sampled],
 		.base = base_of(d, x) - x->base,
 		.cost = probes_cost_of(&d->own->probes, x->focus.part[CODE]),
 		.sampled = x->sampled,

@@ -8,12 +8,13 @@
 #include "diagnose/inside.h"
 
 /* What a thread has computed so far. */
-static double computed(const struct diagnosis *d, const struct live_experiment *x, uint32_t thread)
+static double computed(const struct diagnosis *d, const struct live_experiment *x, uint32_t thread,
+		       bool sampled)
 {
 	double sum = 0;
 	ledger_each (e, &d->own->ledger, x->focus.part[CODE])
 		if (e->thread == thread)
-			sum += e->amount[x->sampled ? AMOUNT_SEEN_CPU : AMOUNT_CPU] -
+			sum += e->amount[sampled ? AMOUNT_SEEN_CPU : AMOUNT_CPU] -
 			       e->amount[AMOUNT_SPIN];
 	return sum;
 }
@@ -22,13 +23,15 @@ void imbalance_begin(const struct diagnosis *d, struct live_experiment *x)
 {
 	vec_clear(&x->before);
 	for (uint32_t i = 0; i < d->own->machine.threads.len; i++)
-		vec_push(&x->before, (struct thread_amount){i, computed(d, x, i)});
+		vec_push(&x->before,
+			 (struct thread_amount){
+				 i, {computed(d, x, i, false), computed(d, x, i, true)}});
 }
 
 static double since(const struct diagnosis *d, const struct live_experiment *x, uint32_t thread)
 {
-	double before = thread < x->before.len ? x->before.data[thread].cpu : 0;
-	double now = computed(d, x, thread) - before;
+	double before = thread < x->before.len ? x->before.data[thread].cpu[x->sampled] : 0;
+	double now = computed(d, x, thread, x->sampled) - before;
 	return now > 0 ? now : 0;
 }
 

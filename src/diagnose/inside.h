@@ -22,7 +22,7 @@
 
 struct thread_amount {
 	uint32_t thread;
-	double cpu;
+	double cpu[2]; /* by probes, by samples */
 };
 
 /* An experiment that is being measured: what it had when it began. */
@@ -30,9 +30,10 @@ struct live_experiment {
 	uint8_t hypothesis;
 	bool active;
 	bool new;     /* begins with the next commit */
-	bool sampled; /* its base began with samples: probes were not to be had */
+	bool sampled; /* probes were not to be had for a while: samples tell, from the beginning on
+		       */
 	struct focus focus;
-	double amount, base;
+	double amount[2], base;           /* by probes, by samples */
 	VEC(struct thread_amount) before; /* MEASURE_IMBALANCE: of each thread */
 };
 

@@ -364,7 +364,8 @@ def check_times(x, number):
     times = [moment(x, name) for name in ("created", "begun", "decided")]
     assert times[0] is not None, f"{number} was never created"
     known = [t for t in times if t is not None]
-    assert known == sorted(known), f"{number}: times {times} are not in order"
+    if x["tests"] < 2 and x["state"] in ("true", "false"):  # others may have begun again
+        assert known == sorted(known), f"{number}: times {times} are not in order"
     if x["state"] in ("true", "false"):
         assert times[1] is not None and times[2] is not None, f"{number} is {x['state']} and has no time of it: {times}"
     elif x["state"] in ("ready", "active"):

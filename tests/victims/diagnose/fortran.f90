@@ -53,9 +53,9 @@ program heat
   call get_environment_variable('DIAGNOSE_TRUTH', path)
   if (len_trim(path) > 0) then
     open (7, file=trim(path), position='append')
-    write (7, '(a, f5.3)') 'truth cpu smooth ', used / max(real(now - begin, 8) / rate, after - begun)
+    write (7, '(a, f5.3)') 'truth cpu smooth ', used / (after - begun)
     close (7)
   else
-    print '(a, f5.3)', 'truth cpu smooth ', used / max(real(now - begin, 8) / rate, after - begun)
+    print '(a, f5.3)', 'truth cpu smooth ', used / (after - begun)
   end if
 end program

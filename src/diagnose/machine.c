@@ -297,6 +297,7 @@ static struct machine_span *span_of(struct machine *m, uint32_t part)
 /* What threads of a part of the machine did in a step, s. */
 struct doing {
 	double cpu, ready, free, threads;
+	double most; /* on a processor, of one of them */
 };
 
 /* What passed, without what was lost to others: no more than threads were ready for a processor,
@@ -315,16 +316,22 @@ static double effective(struct machine_span *s, const struct doing *x, double dt
 	return dt - lost;
 }
 
-/* Steps are short: what one has too much of and the next too little is no processor more. */
-static const double evens_out = 0.25; /* s */
+/* What passed, or what was used if that is more. Steps are short: what one has too much of and the
+ * next too little is no more. */
+static double at_least(double passed, double used, double *ahead)
+{
+	static const double evens_out = 0.25; /* s */
+	double now = *ahead + used - passed;
+	*ahead = now > 0 ? 0 : now > -evens_out ? now : -evens_out;
+	return now > 0 ? passed + now : passed;
+}
 
 static void add_span(struct machine *m, uint32_t part, double dt, const struct doing *x)
 {
 	struct machine_span *s = span_of(m, part);
-	double passed = effective(s, x, dt), ahead = s->ahead + x->cpu - passed;
-	s->time += passed;
-	s->cpu += ahead > 0 ? passed + ahead : passed;
-	s->ahead = ahead > 0 ? 0 : ahead > -evens_out ? ahead : -evens_out;
+	double passed = effective(s, x, dt);
+	s->time += at_least(passed, x->most, &s->time_ahead);
+	s->cpu += at_least(passed, x->cpu, &s->cpu_ahead);
 	s->threads += x->threads;
 }
 
@@ -365,14 +372,16 @@ static void settle(struct machine *m, double dt)
 static void add_threads(struct machine *m, double dt)
 {
 	vec_each (p, &m->processes)
-		p->threads = p->ready = p->free = 0;
+		p->threads = p->ready = p->free = p->most = 0;
 	vec_each (t, &m->threads) {
 		struct machine_process *p = &m->processes.data[t->process];
 		bool own = t->tid && !t->gone;
 		struct doing x = {.cpu = t->cpu,
 				  .ready = t->ready,
 				  .free = own && dt > t->waited ? dt - t->waited : 0,
-				  .threads = thread_time(m, t, dt)};
+				  .threads = thread_time(m, t, dt),
+				  .most = t->cpu};
+		p->most = own && t->cpu > p->most ? t->cpu : p->most;
 		p->threads += x.threads;
 		p->ready += x.ready;
 		p->free += x.free;
@@ -395,13 +404,14 @@ static void add_processes(struct machine *m, double dt)
 {
 	struct doing all = {0};
 	vec_each (p, &m->processes) {
-		const struct doing x = {p->cpu, p->ready, p->free, p->threads};
+		const struct doing x = {p->cpu, p->ready, p->free, p->threads, p->most};
 		if (p->target)
 			add_span(m, p->part, dt, &x);
 		all.cpu += x.cpu;
 		all.ready += x.ready;
 		all.free += x.free;
 		all.threads += x.threads;
+		all.most = x.most > all.most ? x.most : all.most;
 	}
 	note_crowd(m, dt, all.cpu, all.ready);
 	m->cpu_all += all.cpu;

@@ -42,8 +42,8 @@ struct machine_process {
 	uint64_t cpu_ns;
 	double born;
 	/* This step: s on processors; ready for one; of threads outside of waits; of threads that
-	 * count. */
-	double cpu, ready, free, threads;
+	 * count; on a processor, of one of them. */
+	double cpu, ready, free, threads, most;
 	bool works; /* some thread of it does */
 };
 
@@ -53,7 +53,8 @@ struct machine_span {
 	double time;    /* s that passed */
 	double cpu;     /* the same, or s on processors where that was more */
 	double threads; /* s of threads that count */
-	double ahead; /* s that processors were used more than time passed, of late; or negative */
+	/* s that one thread, or all, used more than time passed, of late; negative: less. */
+	double time_ahead, cpu_ahead;
 	double missing; /* s of threads that neither ran nor waited, and of which is not known why
 			 */
 };

@@ -125,7 +125,8 @@ static int start(void **state)
 	add_process("program", 1, 0);
 	add_thread(0, 0, 0);
 	add_thread(0, 1000, 0);
-	set_span(MACHINE, (struct machine_span){SECONDS, SECONDS, SECONDS, 0, 0});
+	set_span(MACHINE,
+		 (struct machine_span){.time = SECONDS, .cpu = SECONDS, .threads = SECONDS});
 	return 0;
 }
 

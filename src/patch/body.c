@@ -79,3 +79,44 @@ bool in_one_page(const struct plan *p, uint64_t va, uint32_t size)
 	uint64_t pc = va + p->r->bias;
 	return pc / PAGE == (pc + size - 1) / PAGE;
 }
+
+static bool is_returned_to(const struct plan *p, uint32_t block)
+{
+	const struct cfg *g = p->g;
+	bool returned = false;
+	if (block == g->entry || g->blocks[block].flags & BLOCK_LANDING)
+		return false;
+	for (uint32_t i = g->first_pred[block]; i < g->first_pred[block + 1]; i++)
+		returned |= g->edges[g->pred_edges[i]].kind == EDGE_CALL_RETURN;
+	return returned && !is_intruded(p, g->blocks[block].start, g->blocks[block].start + 1);
+}
+
+static bool may_run_first(const struct plan *p, const struct insn *in)
+{
+	return in->kind == INSN_PLAIN && !regset_has(&in->writes, p->arch->sp);
+}
+
+void keep_at_page_ends(struct plan *p)
+{
+	uint32_t least = p->ops->short_jump_size;
+	for (uint32_t i = 0; least && i < p->g->block_count; i++) {
+		uint64_t start = p->g->blocks[i].start;
+		if (in_one_page(p, start, least) || !is_returned_to(p, i) || !body_of(p, i))
+			continue;
+		struct body *b = p->bodies[i];
+		if (b->landing || b->count == 1 || !may_run_first(p, &b->insns[0]) ||
+		    liveness_in_exclusive(p->r->live, i, start + b->insns[0].length))
+			continue;
+		b->insns[0].flags |= INSN_LANDING;
+		b->landing = 1;
+	}
+}
+
+struct regset live_behind_landing(const struct plan *p, uint32_t block)
+{
+	const struct body *b = p->bodies[block];
+	uint64_t va = body_va(p, &p->g->blocks[block], b, b->landing);
+	if (!b->landing)
+		return p->r->live->at_start[block];
+	return liveness_before(p->r->live, block, va);
+}

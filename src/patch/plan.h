@@ -18,7 +18,9 @@ struct body {
 	struct insn *insns;
 	const uint8_t *bytes;
 	uint32_t count;
-	uint32_t landing; /* landing instructions at its start, which stay in place */
+	/* Instructions at its start that stay in place, and are executed there: landing
+	 * instructions, and what keep_at_page_ends() takes for one. */
+	uint32_t landing;
 };
 
 enum where {
@@ -89,6 +91,13 @@ bool block_falls(const struct block *block, const struct body *b);
 /* Bytes at va, up to `most`, that fill a gap between blocks: nothing executes them. */
 uint32_t padding_behind(const struct plan *p, uint64_t va, uint32_t most);
 bool in_one_page(const struct plan *p, uint64_t va, uint32_t size);
+/* A call may return to the last byte of a page, where no jump has room. Then what is there is
+ * executed in place, and patch and probes come behind it, as behind a landing instruction. The
+ * stack pointer has to be what it was: it tells probes whose return this is. */
+void keep_at_page_ends(struct plan *p);
+/* What is needed behind the instructions of the block that stay in place, where probes of those who
+ * come from outside run. */
+struct regset live_behind_landing(const struct plan *p, uint32_t block);
 
 /* unknown.c */
 /* Finds p->uncertain, p->intruded and p->unknown. */

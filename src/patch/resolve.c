@@ -30,7 +30,8 @@ static void find_overlaps(struct plan *p)
 }
 
 /* The gap at va, an instruction of the block; UINT32_MAX if there is none. Behind a landing
- * instruction, if that is there: it has no effect that a probe could tell, and stays in place. */
+ * instruction, if that is there: it has no effect that a probe could tell, and stays in place. So
+ * does what is executed in place at the end of a page. */
 static uint32_t gap_at(struct plan *p, uint32_t block, uint64_t va)
 {
 	const struct body *b = body_of(p, block);
@@ -64,6 +65,7 @@ static enum refusal resolve_instruction(struct plan *p, struct spot_probe *probe
 		set_free(p, probe, l->at_end[a->block]);
 		return liveness_in_exclusive(l, a->block, va) ? REFUSED_EXCLUSIVE : REFUSED_NONE;
 	}
+	va = body_va(p, &p->g->blocks[a->block], body_of(p, a->block), a->gap);
 	probe->runs_at = va;
 	set_free(p, probe, liveness_before(l, a->block, va));
 	return liveness_in_exclusive(l, a->block, va) ? REFUSED_EXCLUSIVE : REFUSED_NONE;
@@ -112,6 +114,8 @@ static enum refusal resolve_arrival(struct plan *p, struct spot_probe *probe, co
 	for (uint32_t i = g->first_pred[e->to]; i < g->first_pred[e->to + 1]; i++)
 		a->in_place &= is_external(&g->edges[g->pred_edges[i]]);
 	probe->runs_at = body_va(p, &g->blocks[e->to], b, b->landing);
+	set_free(p, probe,
+		 regset_or(liveness_on_edge(p->r->live, e), live_behind_landing(p, e->to)));
 	return REFUSED_NONE;
 }
 
@@ -185,6 +189,7 @@ void resolve_probes(struct plan *p)
 	p->attachments = ARENA_ARRAY(p->tmp, struct attachment, p->r->count);
 	find_overlaps(p);
 	find_unknown(p);
+	keep_at_page_ends(p);
 	for (uint32_t i = 0; i < p->r->count; i++) {
 		struct spot_probe *probe = &p->r->probes[i];
 		struct attachment *a = &p->attachments[p->attachment_count++];

@@ -86,9 +86,9 @@ class _Axes:
         return f'<path d="{path}" stroke="{COLORS[style]}" stroke-width="2" fill="none"{dash}/>'
 
 
-def _legend(names, y):
+def _legend(names, wide, y):
     for i, name in enumerate(names):
-        x = LEFT + i * 190
+        x = LEFT + i * min(190, (wide - LEFT) // len(names))
         dash = f' stroke-dasharray="{DASHES[i]}"' if DASHES[i] else ""
         yield f'<path d="M{x} {y}h28" stroke="{COLORS[i]}" stroke-width="2" fill="none"{dash}/>'
         yield _text(x + 34, y + 4, name, "start")
@@ -105,7 +105,7 @@ def chart(panels, names, unit, columns=2):
         axes = _Axes(panel, (i % columns * across, i // columns * down))
         parts += axes.frame(unit)
         parts += [axes.curve(panel.curves[n], style) for style, n in enumerate(names) if n in panel.curves]
-    return "\n".join([*parts, *_legend(names, high - 14), "</svg>"]) + "\n"
+    return "\n".join([*parts, *_legend(names, wide, high - 14), "</svg>"]) + "\n"
 
 
 def written(folder, name, text):

@@ -52,7 +52,7 @@ def report(sonde, p, quick, log, folder):
     rows = [_row(c) for c in done]
     total = [sum(int(r[-1].split(" of ")[i]) for r in rows) for i in (0, 1)]
     rows.append(("**all**", *(sum(r[i] for r in rows) for i in range(1, 5)), "", "", f"{total[0]} of {total[1]}"))
-    text = measure.table(("program", "procedures", "loops", "leaves: procedures", "loops", "experiments/s without loops", "with loops",
-                          "leaf procedures with loops found"), rows)
+    text = measure.table(("program", "procedures", "loops", "leaves: procedures", "loops", "experiments/s without loops",
+                          "with loops", "leaf procedures with loops found"), rows)
     picture = plot.written(folder, "search-loops", plot.chart([_panel(c) for c in done], CURVES, "bottlenecks"))
     return "\n\n".join([text, PAPER.replace("\n", " "), "Deep Start, the best run with loops and without:", picture])

@@ -17,6 +17,17 @@ QUICK = ("behind", "hidden", "recursion", "mutex", "barrier", "bytes", "pipe", "
 LEFT_OUT = ("brief", "forks", "crash", "idle")
 
 
+def _matched(judge, name, moments):
+    """When each that was planted was found, or None. A finding counts for one of them."""
+    left, out = sorted(moments, key=lambda m: m[1]), []
+    for want in sorted(judge.VICTIMS[name].found, key=lambda w: "*" in w.places):
+        match = next((m for m in left if judge.is_kind(m[0], want, name)), None)
+        out.append(match[1] if match else None)
+        if match:
+            left.remove(match)
+    return out
+
+
 class Planted:
     """A victim's run: when its first leaf, and all that was planted were found; None: never."""
 
@@ -27,9 +38,8 @@ class Planted:
                        for x in judge.view("search", run.data)["experiments"] if x["decided"] is not None}
         moments = [(f, experiments.get((f["hypothesis"], *sorted(f["focus"].items())))) for f in run.report["findings"]]
         self.first = min([t for _, t in moments if t is not None], default=None)
-        wants = judge.VICTIMS[name].found
-        found = [min([t for f, t in moments if t is not None and judge.is_kind(f, w, name)], default=None) for w in wants]
-        self.count, self.missing = len(wants), found.count(None)
+        found = _matched(judge, name, [(f, t) for f, t in moments if t is not None])
+        self.count, self.missing = len(found), found.count(None)
         self.all = None if self.missing else max(found, default=None)
         compared = judge.compared(name, run.report["findings"], run.truth)
         self.remarks = [*compared.missing, *compared.wrong]

@@ -29,7 +29,8 @@ class Comparison:
     def __init__(self, program, searches):
         self.program = program
         self.searches = {(s.name, s.loops): found for s, found in searches.items()}
-        self.known = {loops: searching.known(self.of(CALL_GRAPH, loops) + self.of(DEEP_START, loops)) for loops in (True, False)}
+        self.known = {loops: searching.known(self.of(CALL_GRAPH, loops) + self.of(DEEP_START, loops))
+                      for loops in (True, False)}
 
     def of(self, name, loops):
         return self.searches[name, loops]
@@ -94,12 +95,17 @@ def _time_rows(c, loops):
         yield c.program.name, _loops(loops), what, slow, fast, f"{100 * (fast.seconds / slow.seconds - 1):+.0f} %"
 
 
-def ratio(c, loops, what):
-    """Deep Start's time to call-graph's, and what stands before it if it is a bound."""
-    moment = moments(c, loops)[what]
-    slow, fast = (Time(c.of(name, loops), moment) for name in (CALL_GRAPH, DEEP_START))
-    sign = "" if slow.bound == fast.bound else "under " if slow.bound else "over "
-    return fast.seconds / slow.seconds, sign
+class Ratio:
+    """Deep Start's time to call-graph's; None: neither came so far."""
+
+    def __init__(self, c, loops, what):
+        moment = moments(c, loops)[what]
+        slow, fast = (Time(c.of(name, loops), moment) for name in (CALL_GRAPH, DEEP_START))
+        self.value = None if slow.bound and fast.bound else fast.seconds / slow.seconds
+        self.sign = "under " if slow.bound else "over " if fast.bound else ""
+
+    def __str__(self):
+        return "none" if self.value is None else f"{self.sign}{self.value:.2f}"
 
 
 GOALS = {"50 %": HALF, "all found": ALL, "found by both": ALL}
@@ -108,11 +114,10 @@ GOALS = {"50 %": HALF, "all found": ALL, "found by both": ALL}
 def _goal_rows(done):
     for c in done:
         for loops in (True, False):
-            cells = [ratio(c, loops, what) for what in GOALS]
-            yield (c.program.name, _loops(loops), *(f"{sign}{value:.2f}" for value, sign in cells))
+            yield (c.program.name, _loops(loops), *(Ratio(c, loops, what) for what in GOALS))
     large = [c for c in done if c.program.large]
     for loops in (True, False):
-        means = [searching.geometric([ratio(c, loops, what)[0] for c in large]) for what in GOALS]
+        means = [searching.geometric([Ratio(c, loops, what).value for c in large]) for what in GOALS]
         yield ("**geometric mean** of the large programs", _loops(loops),
                *(f"**{m:.2f}**: {searching.reached(m <= goal)}" for m, goal in zip(means, GOALS.values()) if m))
 
@@ -125,8 +130,8 @@ def _plot(done, folder):
     return plot.written(folder, "search-strategies", plot.chart(panels, (CALL_GRAPH, DEEP_START), "% of known bottlenecks"))
 
 
-AGAINST_PAPER = """The paper has Deep Start at 37 to 79 % of call-graph's time to half of the known bottlenecks, and at 39 to 93 % of
-its time to all found, on four scientific programs of 398 to 720 functions, where the call graph search took 138 to
+AGAINST_PAPER = """The paper has Deep Start at 37 to 79 % of call-graph's time to half of the known bottlenecks, and at 39 to
+93 % of its time to all found, on four scientific programs of 398 to 720 functions, where the call graph search took 138 to
 248 s to half and 278 to 415 s to all."""
 
 
@@ -135,11 +140,13 @@ def report(sonde, p, quick, log, folder):
     both = (True, False)
     runs = QUICK_RUNS if quick else RUNS
     found = measure.table(("program", "loops", "known", "strategy", "experiments attempted", "bottlenecks found", "of the known",
-                           "weighted sum", "best", "experiments/s"), [r for c in done for l in both for r in _found_rows(c, l)])
+                           "weighted sum", "best", "experiments/s"),
+                          [r for c in done for l in both for r in _found_rows(c, l)])
     times = measure.table(("program", "loops", "found", CALL_GRAPH, DEEP_START, "change"),
                           [r for c in done for l in both for r in _time_rows(c, l)])
     goals = measure.table(("program", "loops", f"half of the known (goal: at most {HALF:.2f})",
                            f"all found (goal: at most {ALL:.2f})", "found by both (the same goal)"), list(_goal_rows(done)))
-    return "\n\n".join([f"Averages of {runs} run{'s' * (runs > 1)} each.", found, "Average time to shares of the known bottlenecks:",
-                        times, "Deep Start's time as a share of call-graph's:", goals, AGAINST_PAPER.replace("\n", " "),
+    return "\n\n".join([f"Averages of {runs} run{'s' * (runs > 1)} each.", found,
+                        "Average time to shares of the known bottlenecks:", times,
+                        "Deep Start's time as a share of call-graph's:", goals, AGAINST_PAPER.replace("\n", " "),
                         "Search profiles, with loops, the best run of each strategy:", _plot(done, folder)])

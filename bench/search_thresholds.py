@@ -12,8 +12,8 @@ import workloads
 
 SHARES = (0.2, 0.4, 0.6, 0.8)
 QUICK_SECONDS = 4
-PAPER = """In the paper no share is best for all: 0.4 has the best weighted sum for one program (-166.6, against -174.4 at 0.8 and -226.7
-at 0.2), 0.2 for the other (-133.6, against -134.1 at 0.4 and -158.7 at 0.8), and all find about as many."""
+PAPER = """In the paper no share is best for all: 0.4 has the best weighted sum for one program (-166.6, against -174.4 at 0.8
+and -226.7 at 0.2), 0.2 for the other (-133.6, against -134.1 at 0.4 and -158.7 at 0.8), and all find about as many."""
 
 
 def _rows(name, searches):

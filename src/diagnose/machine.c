@@ -80,15 +80,6 @@ uint32_t machine_add_process(struct machine *m, struct target *t)
 	return number;
 }
 
-void machine_renew_process(struct machine *m, uint32_t process, struct target *t)
-{
-	struct machine_process *p = &m->processes.data[process];
-	p->target = t;
-	p->name = program_of(m, p->pid, &p->program);
-	p->born = m->time;
-	thread_name(p->pid, p->pid, m->threads.data[p->pool + 1].name);
-}
-
 uint32_t machine_process_of(const struct machine *m, const struct target *t)
 {
 	for (uint32_t i = m->processes.len; i-- > 0;)

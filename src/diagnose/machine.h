@@ -81,8 +81,6 @@ void machine_init(struct machine *m, struct resources *r, struct ledger *l, stru
 void machine_release(struct machine *m);
 
 uint32_t machine_add_process(struct machine *m, struct target *t);
-/* It executes another program. */
-void machine_renew_process(struct machine *m, uint32_t process, struct target *t);
 /* The process of a target; UINT32_MAX if there is none. */
 uint32_t machine_process_of(const struct machine *m, const struct target *t);
 uint32_t machine_process_of_pid(const struct machine *m, int pid);

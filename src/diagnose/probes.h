@@ -50,6 +50,8 @@ struct probes {
 	VEC(struct probe) list;
 	struct hashmap at;         /* part -> probe */
 	struct hashmap subject_at; /* process << 32 | subject -> probe */
+	struct hashmap avoided;    /* run-time-independent key of procedures that are left alone */
+	uint32_t patches;          /* of the last commit */
 	VEC(struct probe_row) rows;
 	struct hashmap row_at;
 	VEC(uint32_t) told; /* rows, in this reading */
@@ -73,9 +75,7 @@ bool probes_commit(struct probes *p);
 
 /* A process has all that its parent has. */
 void probes_forked(struct probes *p, uint32_t parent, uint32_t child);
-/* What is wanted goes into a process that executes another program or has loaded an image, as far
- * as it is not in. */
-void probes_renew(struct probes *p, uint32_t process);
+/* What is wanted goes into a process that is new or has loaded an image, as far as it is not in. */
 void probes_loaded(struct probes *p, uint32_t process);
 void probes_ended(struct probes *p, uint32_t process);
 

@@ -153,6 +153,18 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Samples may speak by now for what they did not speak for when it was made. */
+static void expect_more(struct search *s)
+{
+	for (uint32_t i = 0, n = s->ready.len; i < n; i++) {
+		uint32_t number = (uint32_t)s->ready.data[i];
+		const struct experiment *e = experiment_of(s, number);
+		if (e->state == EXPERIMENT_READY && !trial_of(s, number)->expected &&
+		    is_likely(s, e))
+			expect(s, number);
+	}
+}
+
 void choose_starters(struct search *s)
 {
 	experiment_list *list = &s->unchosen;
@@ -169,6 +181,7 @@ void choose_starters(struct search *s)
 	if (s->now < s->chosen + choose_each)
 		return;
 	s->chosen = s->now;
+	expect_more(s);
 	for (uint32_t i = 0; i < s->hooks.len; i++)
 		choose(s, s->hooks.data[i], true);
 }

@@ -142,7 +142,7 @@ VICTIMS = {
     # Making processes is all that it does, most of it in the kernel.
     "forks": Victim(besides=[BUSY], experiments=600),
     # Beside the hot thread, one sleeps between the bursts; what comes and goes must not swamp the search.
-    "swarm": Victim(Want("cpu", "crunch@crunch", truth="crunch"), besides=[Want("sync", "main", "main@main", sync="sleep*")],
+    "swarm": Victim(Want("cpu", "crunch@crunch", truth="crunch"), besides=[Want("sync", "*")],
                     experiments=600),
 }
 
@@ -394,7 +394,8 @@ def check_experiments(experiments, findings, most):
     for f in findings:
         mine = [x for x in true if (x["hypothesis"], x["focus"]) == (f["hypothesis"], f["focus"])]
         assert mine, f"no true experiment says: {show(f)}"
-        beside = " beside what is told of its parts" in f["sentence"]
+        # Of the whole program, what is true below it may be of another hierarchy.
+        beside = " beside what is told of its parts" in f["sentence"] or not f.get("where")
         assert beside or any(x["number"] not in refined for x in mine), f"a deeper one is true than: {show(f)}"
 
 

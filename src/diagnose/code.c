@@ -6,6 +6,13 @@
 #include "flow/flow.h"
 #include "flow/loops.h"
 
+const char *code_name_at(const struct code *code, uint64_t va)
+{
+	uint32_t count, i = code && code->flow ? flow_procedure_at(code->flow, va) : UINT32_MAX;
+	const char *name = i == UINT32_MAX ? NULL : flow_procedures(code->flow, &count)[i].name;
+	return name ? name : "";
+}
+
 /* What is known of a procedure once it was looked into. */
 struct shape {
 	uint32_t loop_count, block_count, call_count;

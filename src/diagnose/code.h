@@ -10,6 +10,9 @@
 
 struct code_parts;
 
+/* The name of the procedure that has va, as the image has it; "" if it is not known. */
+const char *code_name_at(const struct code *code, uint64_t va);
+
 /* A procedure, or a loop of it. */
 struct code_part {
 	struct code *code; /* NULL: neither, but an image or the root */

@@ -2,9 +2,8 @@
  *
  * Of the whole program, threads of a process that began at about the same time may do the same, and
  * processes that began to execute the same program then; of a part of the code, threads that came
- * there do. Time in which a thread
- * spins for something is no work. Threads that are idle, that is, have nothing to do, are left out.
- */
+ * there do. Time in which a thread spins for something is no work. Threads that are idle, that is,
+ * have nothing to do, are left out. */
 #include "diagnose/inside.h"
 
 /* What a thread has computed so far. */

@@ -85,16 +85,9 @@ static bool is_call(const char *name)
 	return false;
 }
 
-static const char *name_at(const struct code *code, uint64_t va)
-{
-	uint32_t count, i = code && code->flow ? flow_procedure_at(code->flow, va) : UINT32_MAX;
-	const char *name = i == UINT32_MAX ? NULL : flow_procedures(code->flow, &count)[i].name;
-	return name ? name : "";
-}
-
 bool is_plumbing_at(const struct code *code, uint64_t va)
 {
-	const char *name = name_at(code, va);
+	const char *name = code_name_at(code, va);
 	return code &&
 	       (is_library(code->path) || is_call(name) || waits_kind_of(name) != OBJECT_KINDS);
 }
@@ -108,6 +101,6 @@ bool is_plumbing(const struct code_parts *c, uint32_t part)
 bool is_spinning(const struct code_parts *c, uint32_t part)
 {
 	struct code_part p = code_part(c, part);
-	enum object_kind kind = waits_kind_of(name_at(p.code, p.va));
+	enum object_kind kind = waits_kind_of(code_name_at(p.code, p.va));
 	return kind == OBJECT_SPIN || kind == OBJECT_OPENMP || kind == OBJECT_MESSAGE;
 }

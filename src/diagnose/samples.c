@@ -36,21 +36,13 @@ void samples_release(struct samples *s)
 
 /* ---- a stack as parts of the code ---- */
 
-static const char *name_at(const struct frame *f)
-{
-	uint32_t count,
-		i = f->code && f->code->flow ? flow_procedure_at(f->code->flow, f->va) : UINT32_MAX;
-	const char *name = i == UINT32_MAX ? NULL : flow_procedures(f->code->flow, &count)[i].name;
-	return name ? name : "";
-}
-
 /* What every program and thread begins with, and nobody wrote. */
 static bool is_beginning(const struct frame *f)
 {
 	static const char *const names[] = {
 		"_start",  "__libc_start_main", "start_thread",   "clone",   "clone3",
 		"__clone", "thread_start",      "_dl_start_user", "__clone3"};
-	const char *name = name_at(f);
+	const char *name = code_name_at(f->code, f->va);
 	if (!strncmp(name, "__libc_start", 12))
 		return true;
 	for (uint32_t i = 0; i < ARRAY_SIZE(names); i++)
@@ -145,7 +137,7 @@ static void note_amounts(struct samples *s, uint32_t thread, uint32_t object, en
 static enum object_kind kind_of_frame(const struct frame *f)
 {
 	const char *file = f->code && f->code->path ? strrchr(f->code->path, '/') : NULL;
-	enum object_kind k = waits_kind_of(name_at(f));
+	enum object_kind k = waits_kind_of(code_name_at(f->code, f->va));
 	if (k == OBJECT_KINDS && file && (strstr(file, "/libgomp.") || strstr(file, "omp.so")))
 		return OBJECT_OPENMP;
 	if (k == OBJECT_KINDS && file && strstr(file, "/libmpi"))
@@ -159,8 +151,7 @@ static enum object_kind kind_of_call(const struct frame *f)
 	if (f->exact || !f->code || !f->code->flow)
 		return OBJECT_KINDS;
 	struct call_site call = links_call_before(f->code->flow, f->va);
-	const struct frame callee = {.code = f->code, .va = call.target};
-	return call.direct ? waits_kind_of(name_at(&callee)) : OBJECT_KINDS;
+	return call.direct ? waits_kind_of(code_name_at(f->code, call.target)) : OBJECT_KINDS;
 }
 
 /* Of what is called from the program's own code; the outermost knows best what it is for. */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "diagnose/code.h"
 #include "process/memory.h"
 
 const struct object_kind_row object_kinds[OBJECT_KINDS] = {
@@ -151,17 +152,27 @@ static enum object_kind kind_of_file(const char *path)
 	return path[0] == '/' ? OBJECT_FILE : OBJECT_OTHER;
 }
 
+enum { PATH_ROOM = 1024 };
+
+/* What a descriptor leads to; false if that is not known. */
+static bool read_descriptor(const struct waits *w, const struct wait_object *o,
+			    char path[PATH_ROOM])
+{
+	char link[64];
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", w->machine->processes.data[o->process].pid,
+		 (int)o->id);
+	ssize_t n = (int64_t)o->id >= 0 ? readlink(link, path, PATH_ROOM - 1) : -1;
+	path[n > 0 ? n : 0] = 0;
+	return n > 0;
+}
+
 static void name_file(struct waits *w, struct wait_object *o)
 {
-	char link[64], path[1024];
-	int pid = w->machine->processes.data[o->process].pid;
-	snprintf(link, sizeof(link), "/proc/%d/fd/%d", pid, (int)o->id);
-	ssize_t n = (int64_t)o->id >= 0 ? readlink(link, path, sizeof(path) - 1) : -1;
-	if (n <= 0) {
+	char path[PATH_ROOM];
+	if (!read_descriptor(w, o, path)) {
 		o->name = "files being opened, polled or synchronised";
 		return;
 	}
-	path[n] = 0;
 	o->kind = (uint8_t)kind_of_file(path);
 	o->name = arena_strdup(w->arena, path);
 	o->named = true;
@@ -172,15 +183,11 @@ static void name_file(struct waits *w, struct wait_object *o)
 static bool leads_elsewhere(struct waits *w, struct wait_object *o)
 {
 	static const double often = 0.25; /* s */
-	char link[64], path[1024];
+	char path[PATH_ROOM];
 	if (object_kinds[o->kind].hierarchy != FILES || !o->named || w->time - o->checked < often)
 		return false;
 	o->checked = w->time;
-	snprintf(link, sizeof(link), "/proc/%d/fd/%d", w->machine->processes.data[o->process].pid,
-		 (int)o->id);
-	ssize_t n = readlink(link, path, sizeof(path) - 1);
-	path[n > 0 ? n : 0] = 0;
-	return n > 0 && strcmp(path, o->name) != 0;
+	return read_descriptor(w, o, path) && strcmp(path, o->name) != 0;
 }
 
 /* Larger variables hold several things. */
@@ -289,11 +296,7 @@ static const char *procedure_name(const struct waits *w, uint32_t process, uint6
 {
 	struct target *t = w->machine->processes.data[process].target;
 	struct place p = t ? space_find(target_space(t), pc) : (struct place){0};
-	uint32_t count,
-		i = p.code && p.code->flow ? flow_procedure_at(p.code->flow, p.va) : UINT32_MAX;
-	const struct procedure *list =
-		i == UINT32_MAX ? NULL : flow_procedures(p.code->flow, &count);
-	return list && list[i].name ? list[i].name : "";
+	return code_name_at(p.code, p.va);
 }
 
 /* What spins has no system call to tell its kind; some of it has no object either. */

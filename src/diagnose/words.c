@@ -162,11 +162,10 @@ static void add_threads(struct telling *t, uint32_t finding, const struct candid
 {
 	const struct diagnosis *d = t->d;
 	const struct experiment *e = search_get(d->own->search, c->experiment);
-	const struct measure_threads {
+	struct {
 		double sum, most;
 		uint32_t count, who;
-	} none = {0};
-	struct measure_threads m = none;
+	} m = {0};
 	uint32_t alive = 0;
 	for (uint32_t i = 0; i < d->own->machine.threads.len; i++) {
 		double own = 0;

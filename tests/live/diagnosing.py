@@ -280,7 +280,7 @@ def share_matches(finding, want, truth):
         return share <= 1.05
     low, high = want.share or (0, 1.05)
     if want.truth and want.truth in truth:
-        low, high = truth[want.truth] - TOLERANCE, truth[want.truth] + TOLERANCE
+        low, high = truth[want.truth].least - TOLERANCE, truth[want.truth].most + TOLERANCE
     return low - 0.01 <= share <= high + 0.01
 
 
@@ -313,7 +313,7 @@ class Result(collections.namedtuple("Result", "missing wrong undecidable")):
 
 
 def compared(name, findings, truth, strategy="deep-start", loops=True):
-    """Findings of a run against what was planted, with `truth` {(hypothesis, name): share} as the victim told it."""
+    """Findings of a run against what was planted, with `truth` {(hypothesis, name): Span} as the victim told it."""
     v = VICTIMS[name]
     missing, wrong, undecidable = [], [], []
     accounted = set()
@@ -324,9 +324,9 @@ def compared(name, findings, truth, strategy="deep-start", loops=True):
         accounted.update(right)
         if right:
             continue
-        if want.truth in told and told[want.truth] < THRESHOLDS[want.hypothesis] + NEAR:
+        if want.truth in told and told[want.truth].least < THRESHOLDS[want.hypothesis] + NEAR:
             accounted.update(kin)
-            undecidable.append(f"{want}: it was {told[want.truth]:.2f}")
+            undecidable.append(f"{want}: it was {told[want.truth]}")
         elif kin and "*" not in want.places:
             accounted.update(kin)
             wrong.append(f"{want}: it was {told.get(want.truth, want.share)}, not {findings[kin[0]]['share']:.2f}")
@@ -338,8 +338,16 @@ def compared(name, findings, truth, strategy="deep-start", loops=True):
     return Result(missing, wrong, undecidable)
 
 
+class Span(collections.namedtuple("Span", "least most")):
+    """What a share is between, as the victim told it."""
+
+    def __str__(self):
+        return f"{self.least:.2f}" + (f"..{self.most:.2f}" if self.most > self.least else "")
+
+
 def truth_in(text):
-    return {(w[1], w[2]): float(w[3]) for w in map(str.split, text.splitlines()) if w[:1] == ["truth"]}
+    lines = [line.split() for line in text.splitlines() if line.startswith("truth ")]
+    return {(w[1], w[2]): Span(float(w[-1]), float(w[3])) for w in lines}
 
 
 # Experiments

@@ -45,6 +45,6 @@ int main(int argc, char **argv)
 		pthread_join(all[i], NULL);
 	finish("barrier");
 	tell("sync", "phase", waited, elapsed() * THREADS);
-	tell("cpu", "compute", computed, cpu_base());
+	tell_cpu("compute", computed);
 	tell("imbalance", "compute", busiest - computed / THREADS, (double)busiest / 1e9);
 }

@@ -39,5 +39,5 @@ int main(int argc, char **argv)
 	while (running()) /* hot: main */
 		same(&first, simulate(7));
 	finish("behind");
-	tell("cpu", "relax", hot, cpu_base());
+	tell_cpu("relax", hot);
 }

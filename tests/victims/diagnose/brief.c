@@ -20,6 +20,6 @@ int main(void)
 		same(&first, x);
 	}
 	finish("brief");
-	tell("cpu", "hurry", hot, cpu_base());
+	tell_cpu("hurry", hot);
 	return 3;
 }

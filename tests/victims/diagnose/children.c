@@ -36,5 +36,5 @@ int main(int argc, char **argv)
 		;
 	differing = all->differing;
 	finish("children");
-	tell("cpu", "child_work", all->hot, cpu_base());
+	tell_cpu("child_work", all->hot);
 }

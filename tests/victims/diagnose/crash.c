@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 		same(&first, x);
 	}
 	finish("crash");
-	tell("cpu", "corrupt", hot, cpu_base());
+	tell_cpu("corrupt", hot);
 	fclose(truth_file);
 	return (int)corrupt(7, true);
 }

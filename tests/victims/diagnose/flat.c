@@ -39,5 +39,5 @@ int main(int argc, char **argv)
 		same(&first, x);
 	}
 	finish("flat");
-	tell("cpu", "dispatch", hot, cpu_base());
+	tell_cpu("dispatch", hot);
 }

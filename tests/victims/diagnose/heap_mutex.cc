@@ -52,5 +52,5 @@ int main(int argc, char **argv)
 		t.join();
 	finish("heap_mutex");
 	tell("sync", "deposit", waited, elapsed() * THREADS);
-	tell("cpu", "audit", held, cpu_base());
+	tell_cpu("audit", held);
 }

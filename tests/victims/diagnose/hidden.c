@@ -43,5 +43,5 @@ int main(int argc, char **argv)
 	while (running()) /* hot: main */
 		same(&first, a(7));
 	finish("hidden");
-	tell("cpu", "e", hot, cpu_base());
+	tell_cpu("e", hot);
 }

@@ -18,6 +18,6 @@ int main(int argc, char **argv)
 		same(&first, x);
 	}
 	finish("in_main");
-	tell("cpu", "seven", seven, cpu_base());
-	tell("cpu", "two", two, cpu_base());
+	tell_cpu("seven", seven);
+	tell_cpu("two", two);
 }

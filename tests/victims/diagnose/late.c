@@ -41,6 +41,6 @@ int main(int argc, char **argv)
 	}
 	use(load());
 	finish("late");
-	tell("cpu", "warm_up", early, cpu_base());
-	tell("cpu", "inside", late, cpu_base());
+	tell_cpu("warm_up", early);
+	tell_cpu("inside", late);
 }

@@ -19,5 +19,5 @@ int main(int argc, char **argv)
 	while (running()) /* hot: main */
 		same(&first, use(7));
 	finish("library");
-	tell("cpu", "inside", hot, cpu_base());
+	tell_cpu("inside", hot);
 }

@@ -57,5 +57,5 @@ int main(int argc, char **argv)
 		pthread_join(all[i], NULL);
 	finish("made_mutex");
 	tell("sync", "deposit", waited, elapsed() * THREADS);
-	tell("cpu", "audit", held, cpu_base());
+	tell_cpu("audit", held);
 }

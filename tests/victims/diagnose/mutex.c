@@ -45,5 +45,5 @@ int main(int argc, char **argv)
 		pthread_join(all[i], NULL);
 	finish("mutex");
 	tell("sync", "queue_lock", waited, elapsed() * THREADS);
-	tell("cpu", "order_queue", held, cpu_base());
+	tell_cpu("order_queue", held);
 }

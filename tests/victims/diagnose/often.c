@@ -25,5 +25,5 @@ int main(int argc, char **argv)
 		same(&first, x);
 	}
 	finish("often");
-	tell("cpu", "caller", hot, cpu_base());
+	tell_cpu("caller", hot);
 }

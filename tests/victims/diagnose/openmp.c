@@ -34,6 +34,6 @@ int main(int argc, char **argv)
 		TIME_OF(in_sweeps, sweep());
 	finish("openmp");
 	tell("sync", "sweep", THREADS * in_sweeps - in_items, elapsed() * THREADS);
-	tell("cpu", "item", computed, cpu_base());
+	tell_cpu("item", computed);
 	tell("imbalance", "item", busiest - computed / THREADS, (double)busiest / 1e9);
 }

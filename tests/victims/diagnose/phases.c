@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 	commit_all();
 	pthread_join(rebuilder, NULL);
 	finish("phases");
-	tell("cpu", "parse", parsed, cpu_base());
-	tell("cpu", "rebuild", rebuilt, cpu_base());
+	tell_cpu("parse", parsed);
+	tell_cpu("rebuild", rebuilt);
 	tell("sync", "state_lock", waited, elapsed() + (elapsed() - half));
 }

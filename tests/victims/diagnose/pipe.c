@@ -59,5 +59,5 @@ int main(int argc, char **argv)
 	made = (uint64_t)r.ru_utime.tv_sec * 1000000000u + (uint64_t)r.ru_utime.tv_usec * 1000u;
 	finish("pipe");
 	tell("io", "fetch", waited, elapsed() * 2);
-	tell("cpu", "compose", made, cpu_base());
+	tell_cpu("compose", made);
 }

@@ -36,5 +36,5 @@ int main(int argc, char **argv)
 	while (running()) /* hot: main */
 		same(&first, interpret(7));
 	finish("pointers");
-	tell("cpu", "op_heavy", hot, cpu_base());
+	tell_cpu("op_heavy", hot);
 }

@@ -73,5 +73,5 @@ int main(int argc, char **argv)
 		pthread_join(all[i], NULL);
 	finish("producer");
 	tell("sync", "shelf_filled", waited, elapsed() * (CONSUMERS + 1));
-	tell("cpu", "make_item", made, cpu_base());
+	tell_cpu("make_item", made);
 }

@@ -27,5 +27,5 @@ int main(int argc, char **argv)
 	while (running()) /* hot: main */
 		same(&first, descend(7, 50));
 	finish("recursion");
-	tell("cpu", "settle", hot, cpu_base());
+	tell_cpu("settle", hot);
 }

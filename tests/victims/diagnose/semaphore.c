@@ -43,5 +43,5 @@ int main(int argc, char **argv)
 		pthread_join(all[i], NULL);
 	finish("semaphore");
 	tell("sync", "slots", waited, elapsed() * CLIENTS);
-	tell("cpu", "use_slot", used, cpu_base());
+	tell_cpu("use_slot", used);
 }

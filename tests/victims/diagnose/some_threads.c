@@ -66,6 +66,6 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 3; i++)
 		pthread_join(all[i], NULL);
 	finish("some_threads");
-	tell("cpu", "draw", drawn, cpu_base());
-	tell("cpu", "encode", coded, cpu_base());
+	tell_cpu("draw", drawn);
+	tell_cpu("encode", coded);
 }

@@ -41,5 +41,5 @@ int main(int argc, char **argv)
 		pthread_join(all[i], NULL);
 	finish("spin");
 	tell("sync", "ticket", waited, elapsed() * THREADS);
-	tell("cpu", "bump", held, cpu_base());
+	tell_cpu("bump", held);
 }

@@ -60,6 +60,6 @@ int main(int argc, char **argv)
 	}
 	pthread_join(t, NULL);
 	finish("swarm");
-	tell("cpu", "crunch", hot, cpu_base());
+	tell_cpu("crunch", hot);
 	fprintf(truth_file, "made threads %llu\n", (unsigned long long)made);
 }

@@ -37,6 +37,6 @@ int main(int argc, char **argv)
 	while (running()) /* hot: main */
 		same(&first, archive(7));
 	finish("two");
-	tell("cpu", "compress", six, cpu_base());
-	tell("cpu", "encrypt", three, cpu_base());
+	tell_cpu("compress", six);
+	tell_cpu("encrypt", three);
 }

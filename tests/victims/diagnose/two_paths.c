@@ -61,5 +61,5 @@ int main(int argc, char **argv)
 	finish("two_paths");
 	tell("sync", "insert", inserting, elapsed() * THREADS);
 	tell("sync", "remove_one", removing, elapsed() * THREADS);
-	tell("cpu", "rebuild", held, cpu_base());
+	tell_cpu("rebuild", held);
 }

@@ -3,7 +3,7 @@
  * depend on how long it ran, or under what: how many units of work came out differently from the
  * first. What it measured itself goes to the file that $DIAGNOSE_TRUTH names, or behind that line:
  *
- *	truth HYPOTHESIS NAME SHARE
+ *	truth HYPOTHESIS NAME SHARE [LEAST]
  *
  * where NAME is a procedure, a loop, or an object, and tests/live/diagnosing.py knows which. A loop
  * that has to be found has a comment "hot: NAME" in its first line. */
@@ -38,7 +38,7 @@ static inline uint64_t nanoseconds(clockid_t clock)
 }
 
 /* Adds what a statement takes, of this thread's processor time or of the time that passes. */
-#define CPU_OF(total, statement) ADD_TIME_OF(CLOCK_THREAD_CPUTIME_ID, total, statement)
+#define CPU_OF(total, statement)  ADD_TIME_OF(CLOCK_THREAD_CPUTIME_ID, total, statement)
 #define TIME_OF(total, statement) ADD_TIME_OF(CLOCK_MONOTONIC, total, statement)
 #define ADD_TIME_OF(clock, total, statement)                                                       \
 	do {                                                                                       \
@@ -75,8 +75,7 @@ static inline double elapsed(void)
 	return (double)(nanoseconds(CLOCK_MONOTONIC) - began) / 1e9;
 }
 
-/* What shares of processor time are of: all of it. Victims that tell of it compute all the time, but
- * not for as long as they want where others have the processors. */
+/* All of it. */
 static inline double cpu_base(void)
 {
 	struct rusage r;
@@ -131,5 +130,17 @@ static inline void finish(const char *name)
 static inline void tell(const char *hypothesis, const char *what, uint64_t ns, double base)
 {
 	fprintf(truth_file, "truth %s %s %.3f\n", hypothesis, what, (double)ns / 1e9 / base);
+	fflush(truth_file);
+}
+
+/* The same of processor time. Time that passes while nobody computes is a part of the whole if the
+ * program waits for itself, for threads that have to wake up, but not where others have the
+ * processors: the share is between the two. */
+static inline void tell_cpu(const char *what, uint64_t ns)
+{
+	double used = cpu_base(), passed = elapsed();
+	double share = (double)ns / 1e9 / used;
+	fprintf(truth_file, "truth cpu %s %.3f %.3f\n", what, share,
+		passed > used ? share * used / passed : share);
 	fflush(truth_file);
 }

@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 	while (running()) /* hot: main */
 		same(&first, measure(shapes, 2, 7));
 	finish("virtuals");
-	tell("cpu", "Sphere::area", hot, cpu_base());
+	tell_cpu("Sphere::area", hot);
 	for (Shape *s : shapes)
 		delete s;
 }

@@ -56,6 +56,6 @@ int main(int argc, char **argv)
 	differing = all->differing;
 	finish("workers");
 	tell("sync", "meet", all->waited, elapsed() * WORKERS);
-	tell("cpu", "compute", all->computed, cpu_base());
+	tell_cpu("compute", all->computed);
 	tell("imbalance", "compute", all->busiest - all->computed / WORKERS, (double)all->busiest / 1e9);
 }

@@ -186,25 +186,35 @@ static void add_candidate(struct telling *t, enum hypothesis_id h, uint32_t expe
 	vec_push(&t->list, c);
 }
 
+/* The same for an object, or else for its kind; or else what is given. */
+static uint32_t most_exact(const struct diagnosis *d, enum hypothesis_id h, uint32_t experiment,
+			   const struct wait_object *o)
+{
+	const struct resources *r = search_resources(d->own->search);
+	struct focus f = search_get(d->own->search, experiment)->focus;
+	uint8_t hierarchy = object_kinds[o->kind].hierarchy;
+	uint32_t exact = EXPERIMENT_NONE;
+	for (uint32_t part = o->part; part != RESOURCE_NONE && exact == EXPERIMENT_NONE;
+	     part = r->list.data[part].parent) {
+		f.part[hierarchy] = part;
+		exact = find_true(d, h, &f);
+	}
+	return exact == EXPERIMENT_NONE ? experiment : exact;
+}
+
 /* Of waiting: with the objects that it is for. */
 static void add_waiting(struct telling *t, enum hypothesis_id h, uint32_t experiment, uint32_t part,
 			bool spread, double own)
 {
 	const struct diagnosis *d = t->d;
-	struct focus f = search_get(d->own->search, experiment)->focus;
 	uint32_t ignored, count, told = 0;
 	double all = seconds_through(d, h, part, LEDGER_NONE, &ignored, &count);
 	for (uint32_t i = 0; i < d->own->waits.objects.len; i++) {
-		const struct wait_object *o = &d->own->waits.objects.data[i];
 		double one = seconds_through(d, h, part, i, &ignored, &count);
 		if (one <= 0 || one < object_share * all)
 			continue;
-		uint8_t hierarchy = object_kinds[o->kind].hierarchy;
-		f.part[hierarchy] = o->part == RESOURCE_NONE ? hierarchy : o->part;
-		uint32_t exact = find_true(d, h, &f);
-		f.part[hierarchy] = hierarchy;
-		add_candidate(t, h, exact == EXPERIMENT_NONE ? experiment : exact, part, i, spread,
-			      one);
+		add_candidate(t, h, most_exact(d, h, experiment, &d->own->waits.objects.data[i]),
+			      part, i, spread, one);
 		told++;
 	}
 	if (!told)

@@ -19,6 +19,7 @@ void machine_init(struct machine *m, struct resources *r, struct ledger *l, stru
 {
 	*m = (struct machine){.resources = r, .ledger = l, .arena = a};
 	m->host = resources_child(r, MACHINE, 0);
+	m->stolen_ns = processors_stolen_ns();
 }
 
 void machine_release(struct machine *m)
@@ -220,7 +221,7 @@ static void read_processors(struct machine *m)
 static void clear_step(struct machine *m)
 {
 	vec_each (t, &m->threads)
-		t->cpu = t->ready = t->waited = t->joined = t->idled[IDLE_BESIDE] =
+		t->cpu = t->ready = t->stolen = t->waited = t->joined = t->idled[IDLE_BESIDE] =
 			t->idled[IDLE_ALWAYS] = 0;
 }
 
@@ -231,6 +232,7 @@ void machine_begin_step(struct machine *m, double now)
 	if (now - m->looked >= look_period)
 		look(m);
 	read_processors(m);
+	m->stolen += seconds_since(&m->stolen_ns, processors_stolen_ns());
 	for (uint32_t i = 0; i < m->threads.len; i++) {
 		struct machine_thread *t = &m->threads.data[i];
 		t->cpu_all += t->cpu;
@@ -360,6 +362,29 @@ static void settle(struct machine *m, double dt)
 	free(rates);
 }
 
+/* s of this step in which a thread that is known neither ran nor waited, nor was ready. */
+static double missing_of(const struct machine_thread *t, double dt)
+{
+	double rest = dt - t->waited - t->cpu - t->ready;
+	return t->tid && !t->gone && rest > 0 ? rest : 0;
+}
+
+/* A thread whose processor was stolen was ready to run; which one that was is not known. What is
+ * stolen from a processor that rests is missed by nobody. */
+static void share_stolen(struct machine *m, double dt)
+{
+	static const double most_kept = 0.1; /* s: both are known a bit late */
+	double missing = 0;
+	vec_each (t, &m->threads)
+		missing += missing_of(t, dt);
+	double given = m->stolen < missing ? m->stolen : missing;
+	if (given > 0)
+		vec_each (t, &m->threads)
+			t->stolen = missing_of(t, dt) * given / missing;
+	m->stolen -= given;
+	m->stolen = m->stolen < most_kept ? m->stolen : most_kept;
+}
+
 static void add_threads(struct machine *m, double dt)
 {
 	vec_each (p, &m->processes)
@@ -368,7 +393,7 @@ static void add_threads(struct machine *m, double dt)
 		struct machine_process *p = &m->processes.data[t->process];
 		bool own = t->tid && !t->gone;
 		struct doing x = {.cpu = t->cpu,
-				  .ready = t->ready,
+				  .ready = t->ready + t->stolen,
 				  .free = own && dt > t->waited ? dt - t->waited : 0,
 				  .threads = thread_time(m, t, dt),
 				  .most = t->cpu};
@@ -381,12 +406,15 @@ static void add_threads(struct machine *m, double dt)
 	}
 }
 
-static void note_crowd(struct machine *m, double dt, double cpu, double ready)
+/* What is stolen does not count here: it strikes anywhere alike. */
+static void note_crowd(struct machine *m, double dt, double cpu)
 {
 	static const double much = 0.12, little = 0.05;
 	double kept = dt < 1 ? 1 - dt : 0;
 	m->ran = m->ran * kept + cpu;
-	m->queued = m->queued * kept + ready;
+	m->queued *= kept;
+	vec_each (t, &m->threads)
+		m->queued += t->ready;
 	double share = m->ran + m->queued > 0 ? m->queued / (m->ran + m->queued) : 0;
 	m->crowded = share > (m->crowded ? little : much);
 }
@@ -404,7 +432,7 @@ static void add_processes(struct machine *m, double dt)
 		all.threads += x.threads;
 		all.most = x.most > all.most ? x.most : all.most;
 	}
-	note_crowd(m, dt, all.cpu, all.ready);
+	note_crowd(m, dt, all.cpu);
 	m->cpu_all += all.cpu;
 	m->ready_all += all.ready;
 	add_span(m, m->host, dt, &all);
@@ -422,6 +450,7 @@ void machine_end_step(struct machine *m)
 		if (!t->gone)
 			remember(m, t, dt);
 	decide_who_counts(m);
+	share_stolen(m, dt);
 	add_threads(m, dt);
 	add_processes(m, dt);
 }

@@ -22,9 +22,9 @@ struct machine_thread {
 	char name[16];
 	bool gone, counted;
 	uint64_t cpu_ns, ready_ns;
-	/* Of this step, s: on a processor; ready, but others had the processors; waiting; of that,
-	 * for an end, and by enum idleness. */
-	double cpu, ready, waited, joined, idled[3];
+	/* Of this step, s: on a processor; ready, but other threads had the processors, or other
+	 * machines; waiting; of that, for an end, and by enum idleness. */
+	double cpu, ready, stolen, waited, joined, idled[3];
 	/* Of the last whole period and the present one: time passed; waited for work, or for an
 	 * end; of that, with nothing to do whoever else has something. */
 	double passed[2], rested[2], unneeded[2];
@@ -74,6 +74,8 @@ struct machine {
 	/* Threads have to wait for processors, as of the last second or so. */
 	bool crowded;
 	double ran, queued; /* s, of that: the older the less */
+	uint64_t stolen_ns;
+	double stolen; /* s that other machines had our processors, and no thread has missed yet */
 	struct arena *arena;
 };
 

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -128,6 +129,17 @@ uint64_t thread_cpu_ns(int pid, int tid)
 {
 	uint64_t cpu_ns, ready_ns;
 	return thread_ran(pid, tid, &cpu_ns, &ready_ns) ? cpu_ns : 0;
+}
+
+/* The eighth number, in ticks of what user space counts in. */
+uint64_t processors_stolen_ns(void)
+{
+	char text[512];
+	unsigned long long ticks;
+	if (!read_small("/proc/stat", text, sizeof(text)) ||
+	    sscanf(text, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &ticks) != 1)
+		return 0;
+	return ticks * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
 /* The 47th field; the second one is a name that may hold anything. */

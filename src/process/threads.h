@@ -47,6 +47,10 @@ uint64_t thread_cpu_ns(int pid, int tid);
 /* The same, and for how long it was ready to run but others had the processors. */
 bool thread_ran(int pid, int tid, uint64_t *cpu_ns, uint64_t *ready_ns);
 
+/* For how long this machine's processors, all of them, wanted to run but were others': it may be a
+ * virtual one. Neither of the above has such time. */
+uint64_t processors_stolen_ns(void);
+
 /* Where the process's heap (brk) begins; 0 if that cannot be known. */
 uint64_t process_heap(int pid);
 

@@ -88,6 +88,7 @@ static void watch(struct search *s, uint32_t number)
 	struct test recent = recent_sum(&t->recent, s->now);
 	int verdict = test_verdict(&recent, e->threshold);
 	if (e->state == EXPERIMENT_FALSE) {
+		e->unsure |= e->value >= e->threshold; /* on the whole, but not clearly */
 		if (verdict > 0)
 			turn_over(s, number, &recent, true);
 		return;

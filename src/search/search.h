@@ -49,7 +49,7 @@ struct experiment {
 	struct focus focus;
 	bool measured; /* at present */
 	bool sampled;  /* its value comes from samples */
-	bool unsure;   /* decided by the mean when time was up: too near to the threshold */
+	bool unsure;   /* decided by the mean when time was up, or the mean says otherwise by now */
 	bool over;     /* was true, and is not any more: the program does something else now */
 	double value, threshold;
 	double confidence;              /* 0 .. 1: that the decision is right */

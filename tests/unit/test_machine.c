@@ -135,6 +135,7 @@ static void begin_step(struct fixture *f)
 {
 	f->now += step;
 	machine_begin_step(&f->machine, f->now);
+	f->machine.stolen = 0;
 	vec_each (t, &f->machine.threads)
 		t->cpu = t->ready = 0;
 	vec_each (p, &f->machine.processes)
@@ -335,6 +336,25 @@ static void spans_are_of_what_passes_or_of_more(void **state)
 	assert_near(machine_span(&f->machine, MACHINE).threads, 5);
 }
 
+/* Of what is stolen, only what a thread misses is left out. */
+static void stolen_time_is_no_time(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t own = f->machine.processes.data[0].part;
+	begin_step(f);
+	thread_of(f, getpid())->cpu = f->machine.processes.data[0].cpu = 0.75 * step;
+	f->machine.stolen = 0.375 * step;
+	machine_end_step(&f->machine);
+	assert_near(machine_span(&f->machine, own).cpu, 0.75 * step);
+	assert_false(f->machine.crowded);
+
+	begin_step(f);
+	let(f, getpid(), IS_LOCKED_OUT);
+	f->machine.stolen = step;
+	machine_end_step(&f->machine);
+	assert_near(machine_span(&f->machine, own).cpu, 1.75 * step);
+}
+
 static void processes_come_and_go(void **state)
 {
 	struct fixture *f = *state;
@@ -404,6 +424,7 @@ int main(void)
 		MACHINE_TEST(waiting_for_an_end_never_counts),
 		MACHINE_TEST(short_lived_threads_are_one),
 		MACHINE_TEST(spans_are_of_what_passes_or_of_more),
+		MACHINE_TEST(stolen_time_is_no_time),
 		MACHINE_TEST(processes_come_and_go),
 		MACHINE_TEST(code_runs_as_its_thread_does),
 	};

@@ -13,11 +13,14 @@ static const double look_period = 0.1; /* s between looks for new threads */
 static const double grown_up = 0.25;   /* s after which a thread is one of its own */
 static const double period = 1;        /* s that idleness is decided from, once or twice */
 static const double idle_share = 0.98;
-enum { MOST_THREADS = 256 /* of their own, alive */ };
+enum {
+	MOST_THREADS = 256, /* of their own, alive */
+	FEW_THREADS = 16,   /* so many need not grow up */
+};
 
 void machine_init(struct machine *m, struct resources *r, struct ledger *l, struct arena *a)
 {
-	*m = (struct machine){.resources = r, .ledger = l, .arena = a};
+	*m = (struct machine){.resources = r, .ledger = l, .arena = a, .at_once = FEW_THREADS};
 	m->host = resources_child(r, MACHINE, 0);
 	m->stolen_ns = processors_stolen_ns();
 }
@@ -41,11 +44,11 @@ static uint32_t new_part(struct machine *m, uint32_t parent, uint64_t key)
 	return part;
 }
 
-static uint32_t add_thread(struct machine *m, uint32_t process, int tid)
+static uint32_t add_thread(struct machine *m, uint32_t process, int tid, double born)
 {
 	const struct machine_process *p = &m->processes.data[process];
 	struct machine_thread t = {
-		.tid = tid, .process = process, .part = p->part, .counted = true, .born = m->time};
+		.tid = tid, .process = process, .part = p->part, .counted = true, .born = born};
 	if (tid) {
 		thread_name(p->pid, tid, t.name);
 		thread_ran(p->pid, tid, &t.cpu_ns, &t.ready_ns);
@@ -75,9 +78,9 @@ uint32_t machine_add_process(struct machine *m, struct target *t)
 	p.part = new_part(m, m->host, number);
 	p.cpu_ns = process_cpu_ns(p.pid);
 	vec_push(&m->processes, p);
-	uint32_t pool = add_thread(m, number, 0);
+	uint32_t pool = add_thread(m, number, 0, m->time);
 	m->processes.data[number].pool = pool;
-	add_thread(m, number, p.pid);
+	add_thread(m, number, p.pid, m->time);
 	return number;
 }
 
@@ -132,14 +135,18 @@ static uint32_t living(const struct machine *m)
 static void look_at_young(struct machine *m, uint32_t process, int tid, uint32_t *alive)
 {
 	uint32_t now = (uint32_t)(m->time * 1000), since = hashmap_get(&m->seen, (uint64_t)tid);
-	if (since == HASHMAP_NONE || since > now)
+	if (since == HASHMAP_NONE || since > now) {
 		hashmap_put(&m->seen, (uint64_t)tid, now);
-	else if (now - since >= (uint32_t)(grown_up * 1000) && *alive < MOST_THREADS) {
-		add_thread(m, process, tid);
-		++*alive;
+		since = now;
+	}
+	bool at_once = m->at_once > 0;
+	if ((!at_once && now - since < (uint32_t)(grown_up * 1000)) || *alive >= MOST_THREADS) {
+		m->processes.data[process].pooled++;
 		return;
 	}
-	m->processes.data[process].pooled++;
+	m->at_once -= at_once;
+	add_thread(m, process, tid, 1e-3 * since);
+	++*alive;
 }
 
 static bool is_listed(const tid_list *tids, int tid)

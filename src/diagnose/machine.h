@@ -5,8 +5,8 @@
  * nor its time counts. Waiting for a thread or process to end never does: what that one does
  * explains the time. If nobody does anything, everybody counts.
  *
- * Threads that live shortly are not told apart: each process has one thread, its pool, that stands
- * for all of them. */
+ * Threads that live shortly are not told apart, but for the first few: each process has one thread,
+ * its pool, that stands for all of them. */
 #pragma once
 #include "diagnose/ledger.h"
 #include "search/resource.h"
@@ -28,7 +28,7 @@ struct machine_thread {
 	/* Of the last whole period and the present one: time passed; waited for work, or for an
 	 * end; of that, with nothing to do whoever else has something. */
 	double passed[2], rested[2], unneeded[2];
-	double cpu_all, born;
+	double cpu_all, born; /* s; born: when it was seen first */
 };
 
 struct machine_process {
@@ -67,6 +67,7 @@ struct machine {
 	VEC(struct machine_thread) threads;
 	struct hashmap thread_at;       /* tid -> thread; of the living */
 	struct hashmap seen;            /* tid -> ms when it was first seen */
+	uint32_t at_once;               /* so many more threads need not grow up */
 	VEC(struct machine_span) spans; /* by resource of MACHINE */
 	VEC(uint32_t) news;             /* parts that are new: the search does not know them yet */
 	double time, before, looked;    /* s: now, at the last step, at the last look for threads */

@@ -4,7 +4,7 @@
 #include "search/state.h"
 
 static const double most_time = 2.5;   /* s: then the mean decides */
-static const double least_base = 1e-6; /* s: what is less is added to the next observation */
+static const double least_base = 0.02; /* s: what is less is added to the next observation */
 
 static void read_one(struct search *s, uint32_t number)
 {
@@ -12,7 +12,10 @@ static void read_one(struct search *s, uint32_t number)
 	struct trial *t = trial_of(s, number);
 	struct reading r = t->last;
 	s->ops->read(s->ctx, number, &r);
-	double amount = r.amount - t->last.amount, base = r.base - t->last.base;
+	/* Samples read the same differently, from the beginning on. */
+	bool anew = r.sampled && !t->last.sampled && t->test.observations;
+	double amount = r.amount - (anew ? 0 : t->last.amount);
+	double base = r.base - (anew ? 0 : t->last.base);
 	e->observed += s->now - s->before;
 	t->tested += s->now - s->before;
 	e->sampled = r.sampled;
@@ -21,6 +24,10 @@ static void read_one(struct search *s, uint32_t number)
 	t->cost = s->now > t->since ? r.cost / (s->now - t->since) : 0;
 	if (base < least_base)
 		return;
+	if (anew) {
+		t->test = (struct test){0};
+		t->recent = (struct recent){0};
+	}
 	t->last = r;
 	test_add(&t->test, amount, base);
 	recent_add(&t->recent, s->now, amount, base);

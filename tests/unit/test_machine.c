@@ -47,6 +47,7 @@ static int start(void **state)
 	resources_init(&f->resources);
 	arena_init(&f->arena);
 	machine_init(&f->machine, &f->resources, &f->ledger, &f->arena);
+	f->machine.at_once = 0;
 	for (int i = 0; i < 2; i++)
 		f->targets[i] = calloc(1, sizeof(struct target));
 	f->targets[0]->pid = getpid();
@@ -205,6 +206,7 @@ static void a_thread_has_to_grow_up(void **state)
 	RUN(f, 4, {getpid(), WORKS});
 	assert_int_equal(thread_of(f, h.tid)->tid, h.tid);
 	assert_string_equal(thread_of(f, h.tid)->name, "helper");
+	assert_near(thread_of(f, h.tid)->born, step);
 	assert_int_equal(f->machine.processes.data[0].pooled, 0);
 	assert_int_equal(f->machine.news.len, 1);
 	uint32_t own = machine_thread_of(&f->machine, 0, h.tid);
@@ -217,6 +219,23 @@ static void a_thread_has_to_grow_up(void **state)
 	RUN(f, 2, {getpid(), WORKS});
 	assert_true(f->machine.threads.data[own].gone);
 	assert_int_equal(thread_of(f, h.tid)->tid, 0);
+}
+
+static void a_few_need_not_grow_up(void **state)
+{
+	struct fixture *f = *state;
+	struct helper h[2];
+	f->machine.at_once = 1;
+	start_helper(&h[0]);
+	RUN(f, 1, {getpid(), WORKS});
+	assert_int_equal(thread_of(f, h[0].tid)->tid, h[0].tid);
+	assert_int_equal(f->machine.processes.data[0].pooled, 0);
+	start_helper(&h[1]);
+	RUN(f, 1, {getpid(), WORKS});
+	assert_int_equal(thread_of(f, h[1].tid)->tid, 0);
+	assert_int_equal(f->machine.processes.data[0].pooled, 1);
+	end_helper(&h[0]);
+	end_helper(&h[1]);
 }
 
 static void who_waits_for_work_beside_others_is_idle(void **state)
@@ -417,6 +436,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		MACHINE_TEST(a_thread_has_to_grow_up),
+		MACHINE_TEST(a_few_need_not_grow_up),
 		MACHINE_TEST(who_waits_for_work_beside_others_is_idle),
 		MACHINE_TEST(who_is_locked_out_is_not_idle),
 		MACHINE_TEST(where_nobody_works_everybody_counts),

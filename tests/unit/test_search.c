@@ -440,8 +440,8 @@ static void the_search_goes_its_known_way(void **state)
 		states[search_get(p.search, i)->state]++;
 	first_decisions(&p, 24, decisions);
 	assert_string_equal(decisions,
-			    "0w+ 1w- 2w- 4r+ 5r+ 12c+ 64r+ 3w- 16c+ 17c+ 18c+ 7c+ "
-			    "10c+ 14c+ 6s+ 13c+ 15c+ 20c+ 8c+ 9c+ 196r+ 11c+ 22c+ 130s+ ");
+			    "0w+ 1w- 2w- 4r+ 3w- 5r+ 8c+ 10c+ 13c+ 64r+ 14c+ 15c+ "
+			    "16c+ 17c+ 6s+ 11c+ 19c+ 9c+ 20c+ 7c+ 18c+ 12c+ 221r+ 130s+ ");
 	assert_int_equal(states[EXPERIMENT_TRUE], 117);
 	assert_int_equal(states[EXPERIMENT_FALSE], 1042);
 	assert_int_equal(p.asked, 113); /* of 50,000 procedures */

@@ -3,8 +3,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-enum { MANY_PATCHES = 200 }; /* of a batch */
-
 static const double fresh_time = 0.06; /* s in which a new probe is watched closely */
 static const double dear = 2.5;        /* times what reading the time costs: too much for a clock */
 static const double mark_pause = 0.034; /* s between marks; all of them are about a second */
@@ -112,8 +110,7 @@ static uint64_t procedure_key(const struct probes *p, uint32_t part)
 	return hash_bytes(key, sizeof(key), 0);
 }
 
-/* Where a part of a procedure with very many ways in and out was too hot, others of it would be as
- * well, and to put them in and out is dear by itself: an interpreter's loop has a thousand. */
+/* One that takes too many patches for one part does so for the others. */
 static bool is_avoided(const struct probes *p, uint32_t part)
 {
 	return hashmap_get(&p->avoided, procedure_key(p, part)) != HASHMAP_NONE;
@@ -123,7 +120,7 @@ void probes_want(struct probes *p, uint32_t part)
 {
 	struct probe *x = make(p, part);
 	if (x->state == PROBE_OUT && is_avoided(p, part))
-		x->state = PROBE_HOT;
+		x->state = PROBE_REFUSED;
 	if (x->users++ || x->state == PROBE_HOT || x->state == PROBE_REFUSED)
 		return;
 	for (uint32_t i = 0; i < p->machine->processes.len; i++)
@@ -157,10 +154,14 @@ static void mark_refused(struct probes *p, uint32_t process)
 		uint32_t kept = 0;
 		if (x->state != PROBE_IN)
 			continue;
-		vec_each (in, &x->in)
-			if (in->process != process ||
-			    engine_refused(t, in->subject) == REFUSED_NONE)
+		vec_each (in, &x->in) {
+			enum refusal why = in->process == process ? engine_refused(t, in->subject)
+								  : REFUSED_NONE;
+			if (why == REFUSED_NONE)
 				x->in.data[kept++] = *in;
+			if (why == REFUSED_TOO_MANY)
+				hashmap_put(&p->avoided, procedure_key(p, x->part), 1);
+		}
 		x->in.len = kept;
 		if (!kept)
 			x->state = PROBE_REFUSED;
@@ -170,7 +171,6 @@ static void mark_refused(struct probes *p, uint32_t process)
 bool probes_commit(struct probes *p)
 {
 	bool any = p->dirty.len;
-	p->patches = any ? 0 : p->patches;
 	vec_each (process, &p->dirty) {
 		struct target *t = p->machine->processes.data[*process].target;
 		struct batch_result b = {0};
@@ -182,7 +182,6 @@ bool probes_commit(struct probes *p)
 		debug(LOG_SEARCH, 2, "batch: %u patches, %.3f ms pause", b.patches,
 		      1e-6 * (double)b.pause_ns);
 		p->sum.pauses += 1e-9 * (double)b.pause_ns;
-		p->patches += b.patches;
 		mark_refused(p, *process);
 	}
 	vec_clear(&p->dirty);
@@ -398,8 +397,6 @@ static void silence(struct probes *p, struct probe *x, double share)
 	vec_clear(&x->in);
 	x->state = PROBE_HOT;
 	x->fresh = false;
-	if (p->patches > MANY_PATCHES)
-		hashmap_put(&p->avoided, procedure_key(p, x->part), 1);
 }
 
 /* A third of what is allowed is too much for one. */

@@ -51,7 +51,6 @@ struct probes {
 	struct hashmap at;         /* part -> probe */
 	struct hashmap subject_at; /* process << 32 | subject -> probe */
 	struct hashmap avoided;    /* run-time-independent key of procedures that are left alone */
-	uint32_t patches;          /* of the last commit */
 	VEC(struct probe_row) rows;
 	struct hashmap row_at;
 	VEC(uint32_t) told; /* rows, in this reading */

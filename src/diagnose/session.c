@@ -15,7 +15,10 @@
 #include "record/facts.h"
 #include "record/signals.h"
 
-enum { HZ = 241 };
+enum {
+	HZ = 241,
+	MOST_PATCHES = 250, /* of a procedure: some milliseconds for a stop */
+};
 
 static const double step_time = 0.05;     /* s between readings */
 static const double settled_enough = 2.5; /* s of nothing new, after which a search is exhausted */
@@ -306,7 +309,8 @@ static void on_tick(void *ctx)
 static void init(struct diagnosis *d)
 {
 	/* For tests: what is taken for free is destroyed. */
-	const struct engine_options options = {.poison = getenv("SONDE_POISON")};
+	const struct engine_options options = {.poison = getenv("SONDE_POISON"),
+					       .most_patches = MOST_PATCHES};
 	struct diagnose_private *own = d->own = xcalloc(1, sizeof(*own));
 	profile_init(&d->profile);
 	arena_init(&own->arena);

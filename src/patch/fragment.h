@@ -48,7 +48,8 @@
 	X(RELOCATED, "relocated", "is in code that the dynamic linker changes")                    \
 	X(TRAMPOLINE, "trampoline", "is where signal handlers return to")                          \
 	X(BUSY, "busy", "is being executed by a signal handler's interrupted code")                \
-	X(NOT_WRITABLE, "not-writable", "is in memory that cannot be changed")
+	X(NOT_WRITABLE, "not-writable", "is in memory that cannot be changed")                     \
+	X(TOO_MANY, "too-many-patches", "is in a procedure that takes too many patches")
 
 enum refusal {
 #define X(name, word, text) REFUSED_##name,

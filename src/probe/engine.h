@@ -26,6 +26,9 @@ struct engine_options {
 	bool relocate;      /* tests: relocate every procedure */
 	bool trap_all;      /* tests: traps even where jumps would do */
 	bool no_perf_clock; /* tests: as if perf were not permitted */
+	/* Procedures that take more patches to measure than this are refused: threads stand still
+	 * while they go in. An interpreter's loop takes a thousand. 0: any number will do. */
+	uint32_t most_patches;
 	/* While a change is prepared: of how many procedures there are new versions. May be NULL.
 	 */
 	void (*progress)(void *ctx, uint32_t done, uint32_t total);

@@ -517,6 +517,26 @@ static int plan_fragment(struct target *t, struct site *site, struct site_plan *
 	return rc;
 }
 
+/* Of a procedure that takes too many patches what measures is given up; what watches waits may do
+ * with less. */
+static bool give_up_measuring(struct target *t, const struct site *site, const struct site_plan *p,
+			      struct batch_result *result)
+{
+	uint32_t most = t->engine->options.most_patches;
+	bool any = false;
+	if (!most || site->counted || site->next.patches.len <= most)
+		return false;
+	vec_each (probe, &p->probes) {
+		struct subject *s = &t->subjects.data[probe->owner];
+		if (s->purpose != PURPOSE_MEASURE || s->refused)
+			continue;
+		s->refused = REFUSED_TOO_MANY;
+		result->refused[REFUSED_TOO_MANY]++;
+		any = true;
+	}
+	return any;
+}
+
 /* Makes `next` of a site that was studied, in code memory of its own. Without anything to probe it
  * has none. */
 static int plan_site(struct target *t, struct site *site, struct site_plan *p,
@@ -530,7 +550,8 @@ static int plan_site(struct target *t, struct site *site, struct site_plan *p,
 		rc = plan_fragment(t, site, p, e);
 		if (!rc && (track_refused(t, p) || tally_gives_up(t, p, site)))
 			code_memory_drop_next(t, site); /* it takes other probes */
-		else if (rc || !give_up_refused(t, p, result))
+		else if (rc ||
+			 !(give_up_measuring(t, site, p, result) || give_up_refused(t, p, result)))
 			break;
 		add_probes(t, p, site);
 		tally_study(t, p, site);

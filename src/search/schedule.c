@@ -227,6 +227,7 @@ static void put_back(struct search *s, uint32_t number)
 	queue(s, number);
 }
 
+/* What costs nothing would gain nothing: samples may tell of it, or the cost is that of stops. */
 static double drop_undecided(struct search *s, double cost, double wanted)
 {
 	for (uint32_t p = PRIORITY_NORMAL; p <= PRIORITY_HIGH; p++) {
@@ -235,6 +236,8 @@ static double drop_undecided(struct search *s, double cost, double wanted)
 		if (list.len)
 			qsort(list.data, list.len, sizeof(*list.data), least_wanted_first);
 		for (uint32_t i = 0; i < list.len && cost >= wanted; i++) {
+			if (list.data[i].cost <= 0)
+				continue;
 			put_back(s, list.data[i].number);
 			cost -= list.data[i].cost;
 		}
@@ -272,7 +275,7 @@ static uint32_t undecided_with_probes(struct search *s)
 	uint32_t count = 0;
 	vec_each (number, &s->measured) {
 		const struct experiment *e = experiment_of(s, *number);
-		count += e->state == EXPERIMENT_ACTIVE && needs_probes(e);
+		count += e->state == EXPERIMENT_ACTIVE && needs_probes(e) && !e->sampled;
 	}
 	return count;
 }

@@ -119,6 +119,8 @@ static void set_value(const char *name, const char *value)
 		settings.image = value;
 	else if (!strcmp(name, "--paths"))
 		settings.paths = value;
+	else if (!strcmp(name, "--most-patches"))
+		settings.engine.most_patches = (uint32_t)atoi(value);
 	else if (!strcmp(name, "--metrics"))
 		settings.metrics = (uint32_t)strtoul(value, NULL, 0);
 	else if (!strcmp(name, "--report"))

@@ -269,19 +269,29 @@ static bool is_local(const struct diagnosis *d, const struct experiment *e)
 {
 	struct focus whole = e->focus;
 	if (e->state != EXPERIMENT_TRUE || e->over || e->focus.part[CODE] == CODE ||
-	    e->focus.part[MACHINE] == MACHINE || e->focus.part[SYNC] != SYNC ||
-	    e->focus.part[FILES] != FILES || hypotheses[e->hypothesis].measure == MEASURE_IMBALANCE)
+	    e->focus.part[MACHINE] == MACHINE ||
+	    hypotheses[e->hypothesis].measure == MEASURE_IMBALANCE)
 		return false;
 	whole.part[MACHINE] = MACHINE;
 	if (find_true(d, e->hypothesis, &whole) != EXPERIMENT_NONE)
 		return false;
 	vec_each (child, &e->children) {
 		const struct experiment *x = search_get(d->own->search, *child);
-		if (x->state == EXPERIMENT_TRUE && x->focus.part[CODE] != e->focus.part[CODE] &&
-		    x->hypothesis == e->hypothesis)
+		if (x->state == EXPERIMENT_TRUE && x->hypothesis == e->hypothesis)
 			return false;
 	}
 	return true;
+}
+
+/* LEDGER_NONE: it is about none in particular. */
+static uint32_t object_in(const struct diagnosis *d, const struct focus *f)
+{
+	for (uint32_t i = 0; i < d->own->waits.objects.len; i++) {
+		uint32_t part = d->own->waits.objects.data[i].part;
+		if (part != RESOURCE_NONE && (part == f->part[SYNC] || part == f->part[FILES]))
+			return i;
+	}
+	return LEDGER_NONE;
 }
 
 static void add_local(struct telling *t)
@@ -293,7 +303,8 @@ static void add_local(struct telling *t)
 			told |= c->hypothesis == e->hypothesis && c->part == e->focus.part[CODE];
 		if (told)
 			continue;
-		add_candidate(t, e->hypothesis, i, e->focus.part[CODE], LEDGER_NONE, false, 0);
+		add_candidate(t, e->hypothesis, i, e->focus.part[CODE], object_in(t->d, &e->focus),
+			      false, 0);
 		vec_last(&t->list).local = true;
 	}
 }

@@ -12,7 +12,7 @@
 static const double look_period = 0.1; /* s between looks for new threads */
 static const double grown_up = 0.25;   /* s after which a thread is one of its own */
 static const double period = 1;        /* s that idleness is decided from, once or twice */
-static const double idle_share = 0.98;
+static const double idle_share = 0.95;
 enum {
 	MOST_THREADS = 256, /* of their own, alive */
 	FEW_THREADS = 16,   /* so many need not grow up */

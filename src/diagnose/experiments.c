@@ -84,6 +84,16 @@ bool focus_has(const struct diagnosis *d, const struct focus *f, enum measure m,
 		resources_within(search_resources(d->own->search), o->part, whole));
 }
 
+/* Who spins waits, though on a processor; samples know that. */
+static double spun(const struct diagnosis *d, const struct focus *f)
+{
+	double sum = 0;
+	ledger_each (e, &d->own->ledger, f->part[CODE])
+		if (machine_has(&d->own->machine, f->part[MACHINE], e->thread))
+			sum += e->amount[AMOUNT_SPIN];
+	return sum;
+}
+
 static double amount_of(const struct diagnosis *d, const struct live_experiment *x, bool sampled)
 {
 	enum measure m = hypotheses[x->hypothesis].measure;
@@ -94,7 +104,7 @@ static double amount_of(const struct diagnosis *d, const struct live_experiment 
 	ledger_each (e, &d->own->ledger, x->focus.part[CODE])
 		if (focus_has(d, &x->focus, m, e))
 			sum += e->amount[what];
-	return sum;
+	return m == MEASURE_CPU && !sampled ? sum - spun(d, &x->focus) : sum;
 }
 
 static double base_of(const struct diagnosis *d, const struct live_experiment *x)

@@ -13,8 +13,8 @@ static double computed(const struct diagnosis *d, const struct live_experiment *
 	double sum = 0;
 	ledger_each (e, &d->own->ledger, x->focus.part[CODE])
 		if (e->thread == thread)
-			sum += e->amount[sampled ? AMOUNT_SEEN_CPU : AMOUNT_CPU] -
-			       e->amount[AMOUNT_SPIN];
+			sum += sampled ? e->amount[AMOUNT_SEEN_CPU]
+				       : e->amount[AMOUNT_CPU] - e->amount[AMOUNT_SPIN];
 	return sum;
 }
 

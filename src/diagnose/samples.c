@@ -281,8 +281,6 @@ static void note_stack(struct samples *s, int pid, int tid, const struct walk *w
 	uint32_t thread = machine_thread_of(s->machine, process, tid);
 	find_chain(s, w);
 	s->count++;
-	if (!waits)
-		note_amounts(s, thread, LEDGER_NONE, AMOUNT_SEEN_CPU, seconds);
 	if ((waits || spins(w)) && note_wait(s, process, thread, w, node, seconds)) {
 		s->seconds[SAMPLE_CPU] += waits ? 0 : seconds;
 		return;
@@ -291,6 +289,7 @@ static void note_stack(struct samples *s, int pid, int tid, const struct walk *w
 		note_ignored(s, process, thread, w, node, seconds);
 		return;
 	}
+	note_amounts(s, thread, LEDGER_NONE, AMOUNT_SEEN_CPU, seconds);
 	note_chain(s, SAMPLE_CPU, LEDGER_NONE, node, seconds);
 	tell_search(s, thread, SAMPLE_CPU);
 	note_ignored(s, process, thread, w, node, seconds);

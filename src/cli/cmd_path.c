@@ -318,7 +318,7 @@ static int measure(struct show *w, const struct path_options *o, double seconds)
 		return observe_failed("path", not_started, &e);
 	}
 	w->live = w->live && can_be_live(w->args, launched, w->fd);
-	w->places = places_new(copied_image, &w->s->data);
+	w->places = places_new(copied_image, NULL, &w->s->data);
 	begin_showing(w, launched);
 	watch(w, seconds);
 	path_leave(w->s);

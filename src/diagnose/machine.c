@@ -12,7 +12,8 @@
 static const double look_period = 0.1; /* s between looks for new threads */
 static const double grown_up = 0.25;   /* s after which a thread is one of its own */
 static const double period = 1;        /* s that idleness is decided from, once or twice */
-static const double idle_share = 0.95;
+/* Of it, waiting for the work of others, or for whatever happens. */
+static const double idle_beside = 0.98, idle_always = 0.95;
 enum {
 	MOST_THREADS = 256, /* of their own, alive */
 	FEW_THREADS = 16,   /* so many need not grow up */
@@ -261,16 +262,16 @@ static void remember(const struct machine *m, struct machine_thread *t, double d
 	t->unneeded[1] += t->idled[IDLE_ALWAYS] + t->joined;
 }
 
-static bool is_idle(const struct machine_thread *t)
-{
-	double passed = t->passed[0] + t->passed[1], rested = t->rested[0] + t->rested[1];
-	return passed > 0 && rested >= idle_share * passed;
-}
-
 /* Idle whoever has something to do, or only if somebody of the same process has. */
 static bool is_unneeded(const struct machine_thread *t)
 {
 	return t->unneeded[0] + t->unneeded[1] >= 0.5 * (t->rested[0] + t->rested[1]);
+}
+
+static bool is_idle(const struct machine_thread *t)
+{
+	double passed = t->passed[0] + t->passed[1], rested = t->rested[0] + t->rested[1];
+	return passed > 0 && rested >= passed * (is_unneeded(t) ? idle_always : idle_beside);
 }
 
 static void decide_who_counts(struct machine *m)

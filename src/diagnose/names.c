@@ -31,11 +31,17 @@ static struct image *copied_image(void *ctx, uint32_t number)
 	return *copy;
 }
 
+static struct flow *known_flow(void *ctx, uint32_t number)
+{
+	const struct names *n = ctx;
+	return codes_get(engine_codes(n->d->own->engine), number)->flow;
+}
+
 struct names *names_new(const struct diagnosis *d)
 {
 	struct names *n = xcalloc(1, sizeof(*n));
 	n->d = d;
-	n->places = places_new(copied_image, n);
+	n->places = places_new(copied_image, known_flow, n);
 	arena_init(&n->arena);
 	return n;
 }

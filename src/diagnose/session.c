@@ -508,9 +508,15 @@ static struct image *opened_image(void *ctx, uint32_t image)
 	return d->own->sink.images.codes.data[image]->image;
 }
 
+static struct flow *known_flow(void *ctx, uint32_t image)
+{
+	const struct diagnosis *d = ctx;
+	return d->own->sink.images.codes.data[image]->flow;
+}
+
 void diagnose_finish(struct diagnosis *d)
 {
-	const struct fuse_options fuse = {.image = opened_image, .ctx = d};
+	const struct fuse_options fuse = {.image = opened_image, .flow = known_flow, .ctx = d};
 	struct profile *p = &d->profile;
 	facts_number(p, "seconds", d->seconds, 3);
 	facts_number(p, "search_seconds", d->seconds, 3);

@@ -80,11 +80,13 @@ static uint64_t *find_addresses(const struct fusing *f, uint32_t *count)
 	return a;
 }
 
-static int recover(struct fusing *f, struct image *im, struct err *e)
+static int recover(struct fusing *f, struct image *im, struct flow *known, struct err *e)
 {
+	struct structure_options options = structure_options;
 	uint32_t count;
 	uint64_t *addresses = find_addresses(f, &count);
-	int rc = structure_of_addresses(&f->own, im, addresses, count, &structure_options, e);
+	options.flow = known;
+	int rc = structure_of_addresses(&f->own, im, addresses, count, &options, e);
 	free(addresses);
 	return rc;
 }
@@ -102,7 +104,7 @@ static int recover_from_file(struct fusing *f, struct err *e)
 	rc = image_open(&im, i->path, e);
 	if (rc < 0)
 		return rc;
-	rc = recover(f, im, e);
+	rc = recover(f, im, NULL, e);
 	image_close(im);
 	return rc;
 }
@@ -111,9 +113,10 @@ static void find_structure(struct fusing *f, const struct fuse_options *o)
 {
 	struct profile_image *i = &f->p->images.data[f->image];
 	struct image *im = o && o->image ? o->image(o->ctx, f->image) : NULL;
+	struct flow *known = o && o->flow ? o->flow(o->ctx, f->image) : NULL;
 	struct err e;
 	f->s = o && o->structure ? o->structure(o->ctx, f->image) : NULL;
-	if (!f->s && (im ? recover(f, im, &e) : recover_from_file(f, &e)) < 0) {
+	if (!f->s && (im ? recover(f, im, known, &e) : recover_from_file(f, &e)) < 0) {
 		debug(LOG_STRUCTURE, 1, "%s: %s", i->path, e.text);
 		i->problem = arena_strdup(&f->p->arena, e.text);
 		return;

@@ -5,12 +5,16 @@
 #pragma once
 #include "profile/profile.h"
 
+struct flow;
 struct structure;
 
 struct fuse_options {
 	/* The opened image of a profile's image, or NULL to have it opened by path. The recorder
 	 * has them open already, also those whose files are gone. */
 	struct image *(*image)(void *ctx, uint32_t image);
+	/* Its procedures, if they are known already. NULL: they are not, of any image if the
+	 * callback is NULL. */
+	struct flow *(*flow)(void *ctx, uint32_t image);
 	/* The structure of all that was measured in the image, if there is one already; it stays
 	 * the caller's. NULL: there is none, of any image if the callback is NULL. */
 	const struct structure *(*structure)(void *ctx, uint32_t image);

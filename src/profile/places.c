@@ -21,15 +21,17 @@ struct known {
 
 struct places {
 	place_image image;
+	place_flow flow;
 	void *ctx;
 	VEC(struct known) images;
 	struct arena arena;
 };
 
-struct places *places_new(place_image image, void *ctx)
+struct places *places_new(place_image image, place_flow flow, void *ctx)
 {
 	struct places *p = xcalloc(1, sizeof(*p));
 	p->image = image;
+	p->flow = flow;
 	p->ctx = ctx;
 	arena_init(&p->arena);
 	return p;
@@ -85,7 +87,9 @@ static void find_unknown(struct places *p, uint32_t image, const struct place_as
 
 static void recover(struct places *p, uint32_t image, const address_list *addresses)
 {
-	static const struct structure_options options = {.use_cache = true, .use_debug = true};
+	const struct structure_options options = {.use_cache = true,
+						  .use_debug = true,
+						  .flow = p->flow ? p->flow(p->ctx, image) : NULL};
 	struct known *k = &p->images.data[image];
 	struct recovered part = {0};
 	struct err ignored;

@@ -9,8 +9,11 @@ struct places;
 
 /* The opened image of a number, or NULL; symbols may be added to it. */
 typedef struct image *(*place_image)(void *ctx, uint32_t image);
+/* Its procedures, if they are known already; or NULL. */
+typedef struct flow *(*place_flow)(void *ctx, uint32_t image);
 
-struct places *places_new(place_image image, void *ctx);
+/* `flow` may be NULL. */
+struct places *places_new(place_image image, place_flow flow, void *ctx);
 void places_free(struct places *p);
 
 struct place_asked {

@@ -94,8 +94,9 @@ static void watch(struct search *s, uint32_t number)
 	const struct trial *t = trial_of(s, number);
 	struct test recent = recent_sum(&t->recent, s->now);
 	int verdict = test_verdict(&recent, e->threshold);
+	/* On the whole it is otherwise, but not clearly. */
+	e->unsure |= !e->over && (e->value >= e->threshold) != (e->state == EXPERIMENT_TRUE);
 	if (e->state == EXPERIMENT_FALSE) {
-		e->unsure |= e->value >= e->threshold; /* on the whole, but not clearly */
 		if (verdict > 0)
 			turn_over(s, number, &recent, true);
 		return;

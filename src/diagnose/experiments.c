@@ -176,11 +176,13 @@ static void start_from_here(const struct diagnosis *d, struct live_experiment *x
 	x->base = base_of(d, x);
 }
 
-/* Putting probes in takes a while, in which nothing is measured. */
+/* Putting probes in takes a while, in which nothing is measured: what was sampled meanwhile is of
+ * the time before. */
 static void commit(void *ctx)
 {
 	struct diagnosis *d = ctx;
 	if (probes_commit(&d->own->probes)) {
+		samples_take(&d->own->samples);
 		samples_take_walks(&d->own->samples);
 		diagnose_step(d);
 	}

@@ -69,6 +69,24 @@ static void note_in(struct probes *p, struct probe *x, uint32_t process, uint32_
 		    (uint32_t)(x - p->list.data));
 }
 
+static double call_cost(const struct probes *p)
+{
+	const struct probe_costs *c = engine_probe_costs(p->engine);
+	return 1e-9 * (p->cpu_clock ? c->enter + c->exit : 2 * c->wall);
+}
+
+/* Of one probe; a third of what is allowed is too much. */
+static double most_share(const struct probes *p)
+{
+	return p->max_cost / 3;
+}
+
+/* Until it has been watched for a while: we may be kept from doing so. */
+static uint32_t budget_of(const struct probes *p)
+{
+	return p->max_cost > 0 ? 1 + (uint32_t)(most_share(p) * fresh_time / call_cost(p)) : 0;
+}
+
 static void put_in(struct probes *p, struct probe *x, uint32_t process)
 {
 	struct code_part what = code_part(p->code, x->part);
@@ -78,6 +96,7 @@ static void put_in(struct probes *p, struct probe *x, uint32_t process)
 		.va = what.va,
 		.loop = what.loop,
 		.metrics = 1 << RT_WALL | (p->cpu_clock ? 1 << RT_CPU : 0),
+		.budget = budget_of(p),
 	};
 	struct err e;
 	if (!t || is_in(x, process) || !mapped_bias(p->mapped, process, what.code, &request.bias))
@@ -89,6 +108,9 @@ static void put_in(struct probes *p, struct probe *x, uint32_t process)
 	}
 	note_in(p, x, process, subject);
 	touch(p, process);
+	x->fresh = true;
+	x->since = -1;
+	x->checked = x->calls;
 }
 
 static void take_out(struct probes *p, struct probe *x)
@@ -126,9 +148,6 @@ void probes_want(struct probes *p, uint32_t part)
 	for (uint32_t i = 0; i < p->machine->processes.len; i++)
 		put_in(p, x, i);
 	x->state = x->in.len ? PROBE_IN : PROBE_REFUSED;
-	x->fresh = x->state == PROBE_IN;
-	x->since = -1;
-	x->checked = x->calls;
 }
 
 void probes_drop(struct probes *p, uint32_t part)
@@ -138,6 +157,7 @@ void probes_drop(struct probes *p, uint32_t part)
 		return;
 	take_out(p, x);
 	x->state = PROBE_OUT;
+	x->fresh = false;
 }
 
 bool probes_measure(const struct probes *p, uint32_t part)
@@ -163,8 +183,10 @@ static void mark_refused(struct probes *p, uint32_t process)
 				hashmap_put(&p->avoided, procedure_key(p, x->part), 1);
 		}
 		x->in.len = kept;
-		if (!kept)
+		if (!kept) {
 			x->state = PROBE_REFUSED;
+			x->fresh = false;
+		}
 	}
 }
 
@@ -194,6 +216,14 @@ bool probes_commit(struct probes *p)
 
 /* ---- processes come and go ---- */
 
+/* It may have been trusted since. */
+static void inherit(struct probes *p, struct probe *x, uint32_t child, uint32_t subject)
+{
+	note_in(p, x, child, subject);
+	if (!x->fresh)
+		engine_trust(p->machine->processes.data[child].target, subject);
+}
+
 void probes_forked(struct probes *p, uint32_t parent, uint32_t child)
 {
 	for (uint32_t i = 0; i < p->list.len; i++) {
@@ -201,7 +231,7 @@ void probes_forked(struct probes *p, uint32_t parent, uint32_t child)
 		uint32_t before = x->in.len;
 		for (uint32_t k = 0; k < before; k++)
 			if (x->in.data[k].process == parent)
-				note_in(p, x, child, x->in.data[k].subject);
+				inherit(p, x, child, x->in.data[k].subject);
 	}
 }
 
@@ -265,12 +295,6 @@ static uint32_t row_of(struct probes *p, uint32_t process, const struct path_val
 	if (at == next)
 		vec_push(&p->rows, (struct probe_row){0});
 	return at;
-}
-
-static double call_cost(const struct probes *p)
-{
-	const struct probe_costs *c = engine_probe_costs(p->engine);
-	return 1e-9 * (p->cpu_clock ? c->enter + c->exit : 2 * c->wall);
 }
 
 static void on_value(void *ctx, const struct path_value *v)
@@ -376,11 +400,11 @@ double probes_cost_of(const struct probes *p, uint32_t part)
 	return x ? x->cost : 0;
 }
 
-bool probes_are_fresh(const struct probes *p, double now)
+bool probes_are_fresh(const struct probes *p)
 {
 	vec_each (x, &p->list)
-		if (x->fresh && now - x->since < fresh_time)
-			return true;
+		if (x->fresh && x->since >= 0)
+			return p->max_cost > 0;
 	return false;
 }
 
@@ -399,21 +423,38 @@ static void silence(struct probes *p, struct probe *x, double share)
 	x->fresh = false;
 }
 
-/* A third of what is allowed is too much for one. */
+static bool is_spent(const struct probes *p, const struct probe *x)
+{
+	vec_each (in, &x->in) {
+		const struct target *t = p->machine->processes.data[in->process].target;
+		if (t && engine_spent(t, in->subject))
+			return true;
+	}
+	return false;
+}
+
+static void trust(struct probes *p, struct probe *x)
+{
+	x->fresh = false;
+	vec_each (in, &x->in) {
+		struct target *t = p->machine->processes.data[in->process].target;
+		if (t)
+			engine_trust(t, in->subject);
+	}
+}
+
 void probes_check(struct probes *p, double now)
 {
 	static const double least = 0.004; /* s: less says nothing */
-	if (p->max_cost <= 0)
-		return;
 	read_all(p);
 	vec_each (x, &p->list) {
 		double passed = now - x->since;
 		if (x->state != PROBE_IN || !x->fresh || x->since < 0 || passed < least)
 			continue;
 		double share = (double)(x->calls - x->checked) * call_cost(p) / passed;
-		if (share > p->max_cost / 3)
+		if (share > most_share(p) || is_spent(p, x))
 			silence(p, x, share);
 		else if (passed >= fresh_time)
-			x->fresh = false;
+			trust(p, x);
 	}
 }

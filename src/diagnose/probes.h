@@ -85,7 +85,7 @@ uint32_t probes_part(void *probes, uint32_t process, uint32_t subject);
 /* Right after a commit, again and again: what is far too hot is silenced at once. */
 void probes_check(struct probes *p, double now);
 /* Whether that is due: something went in shortly before. */
-bool probes_are_fresh(const struct probes *p, double now);
+bool probes_are_fresh(const struct probes *p);
 
 /* The share of run time that probes take at present; and since the beginning. */
 double probes_cost(const struct probes *p);

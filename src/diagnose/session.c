@@ -111,7 +111,7 @@ static void work(struct diagnosis *d)
 	double now = now_seconds();
 	samples_take(&d->own->samples);
 	samples_look(&d->own->samples, now);
-	if (probes_are_fresh(&d->own->probes, now))
+	if (probes_are_fresh(&d->own->probes))
 		probes_check(&d->own->probes, now);
 	if (now < d->own->next_step)
 		return;
@@ -277,8 +277,7 @@ bool diagnose_turn(struct diagnosis *d, int timeout_ms)
 {
 	struct engine_event v;
 	uint64_t end = now_ns() + (uint64_t)timeout_ms * 1000000;
-	int wait =
-		probes_are_fresh(&d->own->probes, now_seconds()) && timeout_ms > 5 ? 5 : timeout_ms;
+	int wait = probes_are_fresh(&d->own->probes) && timeout_ms > 5 ? 5 : timeout_ms;
 	while (!is_over(d) && engine_poll(d->own->engine, wait, &v)) {
 		on_event(d, &v);
 		wait = 0;

@@ -76,10 +76,14 @@ void move_threads(struct target *t, uint32_t first)
 		move_thread(t, t->engine->walks.data[i]);
 }
 
-/* The new fragment takes the old one's place. */
+/* The new fragment takes the old one's place. Those before it, if a thread is still in one, must
+ * not lead to where there was none between them, and a patch is now. */
 static void replace(struct target *t, struct site *s)
 {
 	code_memory_retire(t, s);
+	vec_each (r, &t->retired)
+		if (r->site == (uint32_t)(s - t->sites.data))
+			r->redirected = false;
 	s->fragment = s->next;
 	s->address = s->next_address;
 	s->room = s->next_room;

@@ -7,11 +7,16 @@
  * - The lists of a thread whose handler interrupted a probe may be in the middle of a change.
  *
  * Such threads run on for a moment, as a handler takes. A site that is in use even then stays as it
- * is, and so do the lists. */
+ * is, and so do the lists. Of a thread whose stack cannot be walked to its end, because it is in a
+ * probe that it does not get out of, say, whatever looks like such a place on its stack is taken
+ * for one. */
 #include "base/clock.h"
+#include "base/order.h"
 #include "probe/target.h"
+#include "process/memory.h"
 
 enum { FIRST_RUN_NS = 20000, GIVE_UP_NS = 20000000 };
+enum { MOST_STACK = 1 << 20 }; /* bytes that are looked through */
 
 static bool is_inside_patch(const struct fragment *f, uint64_t va)
 {
@@ -29,10 +34,32 @@ static bool runs_over_blocks(const struct fragment *f)
 	return false;
 }
 
+static bool has_patch(const struct fragment *f, uint64_t va)
+{
+	vec_each (p, &f->patches)
+		if (p->va == va)
+			return true;
+	return false;
+}
+
+/* Displaced instructions lead back behind the last one that a patch replaced. */
+static bool leads_back_into(const struct fragment *old, const struct fragment *next)
+{
+	for (uint32_t i = 0; i < old->moved.len; i++) {
+		const struct moved *m = &old->moved.data[i];
+		uint64_t back = m->va + m->length;
+		bool last = i + 1 == old->moved.len || m[1].va != back || has_patch(old, back);
+		if (last && is_inside_patch(next, back))
+			return true;
+	}
+	return false;
+}
+
 /* Relocated code leads to the places where springboards are, and to the calls left in place. */
 static bool leads_into(const struct fragment *old, const struct fragment *next)
 {
-	if (old->mechanism != MECHANISM_RELOCATED && runs_over_blocks(next))
+	if (old->mechanism != MECHANISM_RELOCATED &&
+	    (runs_over_blocks(next) || leads_back_into(old, next)))
 		return true;
 	vec_each (m, &old->moved)
 		if (m->in_place && is_inside_patch(next, m->va))
@@ -66,6 +93,66 @@ static void check_fragment(struct target *t, int tid, uint64_t pc, clash_list *o
 		add(out, tid, m.site);
 }
 
+/* Run-time addresses that control must not come back to: from behind the first byte of a patch on.
+ */
+struct inner {
+	uint64_t start, end;
+	uint32_t site;
+};
+typedef VEC(struct inner) inner_list;
+
+static void find_inner(const struct target *t, inner_list *out)
+{
+	vec_clear(out);
+	for (uint32_t i = 0; i < t->sites.len; i++) {
+		const struct site *s = &t->sites.data[i];
+		if (!s->dirty || !s->next_address)
+			continue;
+		vec_each (p, &s->next.patches)
+			vec_push(out,
+				 (struct inner){p->va + s->bias + 1, p->va + s->bias + p->size, i});
+	}
+	order_by_address(out->data, out->len, sizeof(*out->data), offsetof(struct inner, start));
+}
+
+static void check_word(const inner_list *inner, int tid, uint64_t word, clash_list *out)
+{
+	uint32_t n = ORDER_UP_TO(inner->data, inner->len, start, word);
+	if (n && word < inner->data[n - 1].end)
+		add(out, tid, inner->data[n - 1].site);
+}
+
+static void check_words(struct target *t, int tid, const inner_list *inner, uint64_t sp,
+			clash_list *out)
+{
+	uint64_t words[512], low, high, mask = t->engine->arch->layout->code_mask;
+	layout_stack(t, sp, &low, &high);
+	high = high - sp < MOST_STACK ? high : sp + MOST_STACK;
+	for (uint64_t at = sp & ~UINT64_C(7); at < high; at += sizeof(words)) {
+		size_t want = high - at < sizeof(words) ? high - at : sizeof(words);
+		size_t have = memory_read(t->pid, at, words, want);
+		for (size_t i = 0; i < have / sizeof(*words); i++)
+			check_word(inner, tid, words[i] & mask, out);
+		if (have < want)
+			break;
+	}
+}
+
+/* From where it is, and from where it would go on to be walked. */
+static void check_unknown(struct target *t, const struct stopped_walk *w, uint64_t sp,
+			  clash_list *out)
+{
+	uint64_t further = w->walk.at.reg[t->engine->arch->sp];
+	inner_list inner = {0};
+	find_inner(t, &inner);
+	if (inner.len) {
+		check_words(t, w->tid, &inner, sp, out);
+		if (further != sp)
+			check_words(t, w->tid, &inner, further, out);
+	}
+	vec_free(&inner);
+}
+
 static void check_thread(struct target *t, struct stopped_walk *w, clash_list *out)
 {
 	struct control_thread *th = control_thread(t->engine->control, w->tid);
@@ -82,6 +169,8 @@ static void check_thread(struct target *t, struct stopped_walk *w, clash_list *o
 		add(out, w->tid, SITE_NONE);
 		check_fragment(t, w->tid, w->walk.at.pc, out);
 	}
+	if (w->unsettled || w->walk.end != WALK_COMPLETE)
+		check_unknown(t, w, now.reg[t->engine->arch->sp], out);
 	for (uint32_t i = 1; i < w->walk.frames.len; i++)
 		if (w->walk.frames.data[i].exact)
 			check_frame(t, w->tid, &w->walk.frames.data[i], out);

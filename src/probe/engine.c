@@ -342,15 +342,20 @@ static void on_gone(struct engine *g, const struct control_event *ev)
 	tell(g, ENGINE_ENDED, t, NULL, ev->status);
 }
 
+/* It may have been killed since. */
+static void on_born(struct engine *g, struct target *t, int tid)
+{
+	struct control_thread *th = control_thread(g->control, tid);
+	if (t && t->injected && th)
+		areas_prepare(t, th);
+	control_go(g->control, tid);
+}
+
 static void happen(struct engine *g, const struct control_event *ev)
 {
 	struct target *t = target_of(g, ev->pid);
 	switch (ev->what) {
-	case CONTROL_BORN:
-		if (t && t->injected)
-			areas_prepare(t, control_thread(g->control, ev->tid));
-		control_go(g->control, ev->tid);
-		break;
+	case CONTROL_BORN: on_born(g, t, ev->tid); break;
 	case CONTROL_FORKED: on_forked(g, ev); break;
 	case CONTROL_EXECUTED: on_executed(g, ev); break;
 	case CONTROL_SIGNALLED_US: on_signalled(g, ev); break;
@@ -553,6 +558,18 @@ void engine_quiet(struct engine *g, struct target *t, uint32_t subject)
 	engine_remove(g, t, subject);
 	if (t->injected)
 		__atomic_store_n(&target_subject(t, subject)->active, 0, __ATOMIC_RELAXED);
+}
+
+bool engine_spent(const struct target *t, uint32_t subject)
+{
+	const struct rt_subject *s = target_subject(t, subject);
+	return t->subjects.data[subject].in && s->budget && !s->active;
+}
+
+void engine_trust(struct target *t, uint32_t subject)
+{
+	if (t->injected)
+		__atomic_store_n(&target_subject(t, subject)->budget, 0, __ATOMIC_RELAXED);
 }
 
 void engine_ignore_waits(struct engine *g, struct target *t, uint64_t pc)

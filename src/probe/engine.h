@@ -89,6 +89,9 @@ struct subject_request {
 	bool iterations; /* of a loop: count them as well */
 	bool counters;   /* no activations: a plain counter for each point (counts only) */
 	bool call_sites; /* of a procedure, and nothing else: its calls, and where they lead */
+	/* So many may begin; then it is as after engine_quiet(), even if nobody looks after it.
+	 * 0: any number. */
+	uint32_t budget;
 };
 
 enum { SUBJECT_NONE = UINT32_MAX };
@@ -105,6 +108,9 @@ void engine_remove(struct engine *g, struct target *t, uint32_t subject);
 /* The same; and at once, without stopping anything, it begins no more: its probes do next to
  * nothing until they are out. What is running of it ends as ever. */
 void engine_quiet(struct engine *g, struct target *t, uint32_t subject);
+/* Whether its budget is spent; and makes it have none any more. */
+bool engine_spent(const struct target *t, uint32_t subject);
+void engine_trust(struct target *t, uint32_t subject);
 
 struct batch_result {
 	uint32_t spots, refused[REFUSAL_REASONS]; /* spots asked for, and those refused by reason */

@@ -98,6 +98,8 @@ static void publish_subject(struct target *t, uint32_t number)
 	out->metrics = s->request.metrics;
 	out->flags = (s->request.path ? RT_PATH : 0) | (s->request.loop ? RT_LOOP : 0) |
 		     (s->request.metrics || s->tracked ? 0 : RT_COUNT_ONLY);
+	if (!s->in)
+		out->budget = s->request.budget;
 	out->active = 1;
 	if (number >= target_header(t)->subjects)
 		target_header(t)->subjects = number + 1;

@@ -236,14 +236,14 @@ static bool is_quiet(const struct control_thread *t)
 	return t->stopped || t->in_kernel || t->dead;
 }
 
-/* A thread that has been asked and does not stop: it runs, though not at this moment; or it waits
- * for something that no signal ends. A parent in vfork does so for as long as its child likes, page
- * faults and disks are quick as a rule. */
+/* A thread that has been asked and does not stop: it runs, though not at this moment; it has
+ * stopped, but that was not told yet; or it waits for something that no signal ends. A parent in
+ * vfork does so for as long as its child likes, page faults and disks are quick as a rule. */
 static void look_at(struct control_thread *t, bool patient)
 {
 	char state = thread_state(t->tracee.tid);
 	t->dead = !state || state == 'Z' || state == 'X';
-	t->in_kernel = !t->dead && state != 'R' && (!patient || (t->vforked && state == 'D'));
+	t->in_kernel = state == 'D' && (!patient || t->vforked);
 }
 
 static bool all_quiet(struct control *c, uint32_t memory, bool look, bool patient)

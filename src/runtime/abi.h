@@ -38,7 +38,7 @@
 #include "runtime/abi_count.h"
 
 #define RT_MAGIC   UINT64_C(0x73646e6f65627270)
-#define RT_VERSION 4
+#define RT_VERSION 5
 #define RT_NAME    "sonde" /* of the memfd */
 
 enum {
@@ -137,7 +137,8 @@ struct rt_subject {
 	uint32_t metrics;    /* set of 1 << enum rt_metric */
 	uint32_t flags;      /* enum rt_subject_flag */
 	uint32_t active;     /* 0: removed; its probes do nothing any more */
-	uint32_t pad;
+	/* So many more may begin; with the last one it becomes inactive. 0: any number. */
+	uint32_t budget;
 };
 
 enum rt_subject_flag {

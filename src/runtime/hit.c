@@ -74,6 +74,15 @@ static COLD bool ends_last(const struct rt_probe *probe, const struct frame *fra
 	       top->cfa == step_cfa(probe->step, frame_sp(frame), frame_fp(frame));
 }
 
+/* Threads may get in each other's way: a bit more or less does not matter. */
+static COLD void spend(struct rt_subject *s)
+{
+	if (s->budget > 1)
+		s->budget--;
+	else
+		s->active = 0;
+}
+
 HOT struct hit make_hit(const struct rt_probe *probe, const struct frame *frame, struct rt_area *a,
 			const struct rt_subject *subject)
 {
@@ -111,9 +120,11 @@ void rt_hit(const struct rt_probe *probe, const struct frame *frame)
 	if (unlikely(!region_is_ours()))
 		return;
 	if (likely(kind <= RT_EXIT)) {
-		const struct rt_subject *subject = region_subject(probe->subject);
+		struct rt_subject *subject = region_subject(probe->subject);
 		if (unlikely(!subject->active) && !ends_last(probe, frame, a))
 			return;
+		if (unlikely(subject->budget) && kind == RT_ENTER)
+			spend(subject);
 		if (likely(a && !a->busy)) {
 			struct hit h = make_hit(probe, frame, a, subject);
 			if (likely(hit_quickly(h, kind, now)))

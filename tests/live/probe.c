@@ -123,6 +123,8 @@ static void set_value(const char *name, const char *value)
 		settings.engine.most_patches = (uint32_t)atoi(value);
 	else if (!strcmp(name, "--metrics"))
 		settings.metrics = (uint32_t)strtoul(value, NULL, 0);
+	else if (!strcmp(name, "--budget"))
+		settings.budget = (uint32_t)atoi(value);
 	else if (!strcmp(name, "--report"))
 		settings.report = value;
 	else if (!strcmp(name, "--seed"))

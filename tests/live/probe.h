@@ -8,11 +8,12 @@ struct settings {
 	bool all_images;   /* subjects from libraries too, not only from the program itself */
 	const char *image; /* subjects from images with this in their path only */
 	bool no_loops, plt, gaps;
-	bool activations;   /* entries and exits with clocks instead of plain counters */
-	const char *names;  /* these procedures, separated by commas; NULL: all */
-	bool only_named;    /* no others are candidates */
-	const char *paths;  /* of these also all call paths */
-	uint32_t metrics;   /* of paths and activations */
+	bool activations;  /* entries and exits with clocks instead of plain counters */
+	const char *names; /* these procedures, separated by commas; NULL: all */
+	bool only_named;   /* no others are candidates */
+	const char *paths; /* of these also all call paths */
+	uint32_t metrics;  /* of paths and activations */
+	uint32_t budget;
 	const char *report; /* file, NULL: none */
 	bool counts;        /* the report has the counts of every subject */
 	bool waits;         /* and what was waited for */

@@ -45,6 +45,7 @@ void use(struct family *f, struct member *m, uint32_t candidate, bool path)
 	r.path = path;
 	r.counters = !path && !settings.activations;
 	r.metrics = r.counters ? 0 : settings.metrics;
+	r.budget = settings.budget;
 	uint32_t subject = engine_add(f->engine, m->target, &r, &e);
 	totals.added++;
 	if (subject != SUBJECT_NONE) {

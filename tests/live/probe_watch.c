@@ -79,6 +79,14 @@ static uint64_t calls_when_quiet(struct family *f, struct member *m)
 	return all_calls(f, m) - before;
 }
 
+static uint32_t count_spent(const struct member *m)
+{
+	uint32_t spent = 0;
+	vec_each (u, &m->used)
+		spent += engine_spent(m->target, u->subject);
+	return spent;
+}
+
 static void watch_one(struct family *f, struct member *m)
 {
 	struct err e;
@@ -90,7 +98,8 @@ static void watch_one(struct family *f, struct member *m)
 	for (unsigned i = 0; i < LOOKS && !moved; i++, sleep_seconds(0.005))
 		count_moved(m, &moved, &known);
 	report_member(f, m);
-	text_printf(&f->report, "walked %u\nmoved %u\nplaced %u\n", complete, moved, known);
+	text_printf(&f->report, "walked %u\nmoved %u\nplaced %u\nspent %u\n", complete, moved,
+		    known, count_spent(m));
 	text_printf(&f->report, "spoke %" PRIu64 "\n", calls_when_quiet(f, m));
 	commit(f, m);
 }

@@ -26,6 +26,17 @@ static bool has_key(const struct rt_wait_cell *c, const struct rt_wait_cell *key
 	       c->call == key->call;
 }
 
+/* Word by word: for an assignment, compilers that save room call memcpy(), which is not here. */
+static void begin_cell(struct rt_wait_cell *c, const struct rt_wait_cell *key)
+{
+	c->pc = key->pc;
+	c->object = key->object;
+	c->subject = key->subject;
+	c->call = key->call;
+	c->count = c->ticks = c->bytes = 0;
+	c->small_count = c->small_ticks = 0;
+}
+
 /* A new one; NULL if there is no room. */
 static struct rt_wait_cell *add_cell(struct rt_area *a, const struct rt_wait_cell *key,
 				     uint16_t *entry)
@@ -34,7 +45,7 @@ static struct rt_wait_cell *add_cell(struct rt_area *a, const struct rt_wait_cel
 	if (n >= (key->object == RT_NO_OBJECT ? RT_WAIT_CELLS : RT_WAIT_OBJECTS))
 		return NULL;
 	struct rt_wait_cell *c = cell_at(a, n);
-	*c = *key;
+	begin_cell(c, key);
 	order_stores();
 	a->wait_cells = n + 1;
 	*entry = (uint16_t)(n + 1);

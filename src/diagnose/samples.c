@@ -307,8 +307,11 @@ static struct target *target_of(const struct samples *s, int pid)
 static void before_sample(void *ctx, struct sample *sample)
 {
 	const struct target *t = target_of(ctx, sample->pid);
-	if (t && sample->registers.known)
-		engine_original(t, &sample->registers.pc);
+	if (!t || !sample->registers.known)
+		return;
+	if (sample->blocked)
+		engine_call_registers(t, sample->tid, &sample->registers);
+	engine_original(t, &sample->registers.pc);
 }
 
 /* It has its place in the profile. */

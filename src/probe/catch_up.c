@@ -106,6 +106,17 @@ static uint64_t object_of(const struct call_made *c, uint32_t call)
 	return call & RT_CALL_ADDRESS ? argument : RT_NO_OBJECT;
 }
 
+/* As the runtime does it before a call. */
+static void set_registers(const struct lists *l, const struct registers *r, uint64_t pc)
+{
+	const struct arch *arch = l->target->engine->arch;
+	struct rt_area *a = l->area;
+	a->call_pc = pc;
+	a->call_sp = r->reg[arch->sp];
+	a->call_fp = r->reg[arch->fp];
+	a->call_link = arch->link == REG_NONE ? 0 : r->reg[arch->link];
+}
+
 /* Waiting in a system call whose probes have just gone in. */
 static void begin_call(const struct lists *l, const struct stopped_walk *w)
 {
@@ -117,8 +128,10 @@ static void begin_call(const struct lists *l, const struct stopped_walk *w)
 	struct rt_wait_cell cell = {.pc = begun_at(l->target, s, RT_BLOCK, w->registers.pc),
 				    .object = object_of(&w->call, call),
 				    .call = (uint32_t)w->call.number};
-	if (call)
-		set_wait(l, f, RT_BLOCK, cell, call);
+	if (!call)
+		return;
+	set_registers(l, &w->registers, cell.pc);
+	set_wait(l, f, RT_BLOCK, cell, call);
 }
 
 /* What was waiting already when its probes went in: the outermost. */

@@ -257,3 +257,8 @@ int engine_look(struct engine *g, struct target *t, struct err *e);
  * is in the runtime, or in memory that no fragment has any more. For samples that others take. Good
  * for those taken since the last commit; also of a target that has ended. */
 bool engine_original(const struct target *t, uint64_t *pc);
+/* For a thread that was found in a system call without being stopped: the kernel tells others only
+ * its pc, as above before that is made original, and its stack pointer. Adds the frame pointer and
+ * the link register, which a procedure that calls nothing else has its return address in, as they
+ * were when a probe saw it make the call; if one did. */
+void engine_call_registers(const struct target *t, int tid, struct registers *r);

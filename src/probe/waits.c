@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "isa/calls.h"
 #include "isa/native.h"
 #include "probe/readings.h"
 
@@ -188,6 +189,40 @@ void engine_waits(struct engine *g, struct target *t, wait_visitor visit, void *
 	vec_each (k, &t->kept_waits)
 		if (is_told(t, k->cell.subject))
 			visit_one(&k->cell, k->tid, 0, visit, ctx);
+}
+
+/* ---- registers ---- */
+
+/* Whether the area's last call is the one that a thread is in: at the instruction or behind it. */
+static bool is_in_call(const struct target *t, const struct rt_area *a, uint64_t pc, uint64_t sp)
+{
+	uint64_t size = arch_calls(t->engine->arch)->insn_size;
+	return a->call_sp == sp && (a->call_pc == pc || a->call_pc + size == pc);
+}
+
+/* A thread that waits changes nothing. One that has gone on meanwhile was elsewhere before. */
+static bool add_registers(const struct target *t, const struct rt_area *a, uint64_t pc,
+			  struct registers *r)
+{
+	const struct arch *arch = t->engine->arch;
+	uint64_t fp = a->call_fp, link = a->call_link;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (!is_in_call(t, a, pc, r->reg[arch->sp]))
+		return false;
+	registers_set(r, arch->fp, fp);
+	if (arch->link != REG_NONE)
+		registers_set(r, arch->link, link);
+	return true;
+}
+
+/* Only probes in moved code tell. */
+void engine_call_registers(const struct target *t, int tid, struct registers *r)
+{
+	uint64_t pc = r->pc;
+	uint32_t i = t->injected ? areas_number(t, tid) : RT_AREAS;
+	if (i < RT_AREAS && engine_original(t, &pc) && pc != r->pc &&
+	    !add_registers(t, target_area(t, i), pc, r))
+		add_registers(t, target_area(t, i + RT_AREAS), pc, r);
 }
 
 /* ---- dead threads ---- */

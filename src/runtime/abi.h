@@ -377,6 +377,9 @@ struct rt_area {
 	/* The wait's cell, as far as it is known yet; of a system call also its enum rt_call. */
 	uint64_t wait_pc, wait_object, wait_bytes;
 	uint32_t wait_number, wait_call;
+	/* At the last system call that may wait, also inside another wait: where it is, and what of
+	 * a thread that waits there others cannot see. */
+	uint64_t call_pc, call_sp, call_fp, call_link;
 	uint32_t wait_serial; /* counts changes of the wait and of cells: odd while one is going on
 			       */
 	uint32_t wait_cells;  /* in use */

@@ -139,11 +139,21 @@ static void end_wait(const struct hit *h, uint64_t now, bool small)
 	end_wait_change(a);
 }
 
+static void note_registers(const struct hit *h)
+{
+	struct rt_area *a = h->area;
+	a->call_pc = h->probe->pc;
+	a->call_sp = frame_sp(h->frame);
+	a->call_fp = frame_fp(h->frame);
+	a->call_link = frame_link(h->frame);
+}
+
 void block(const struct hit *h)
 {
 	uint32_t call = known_call(h);
 	if (!call)
 		return;
+	note_registers(h);
 	if (!in_progress(h)) {
 		begin_wait(h, call, frame_call(h->frame), object_of(h->frame, call));
 		return;

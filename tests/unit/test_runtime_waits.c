@@ -118,6 +118,25 @@ static void objects_of_calls(void **state)
 	assert_int_equal(b->area->wait_cells, 4);
 }
 
+/* Of the last call that may wait, whatever it is inside of. */
+static void registers_at_a_call(void **state)
+{
+	struct bench *b = *state;
+	struct waits w = begin(b);
+	struct rt_probe *spin = add_probe(b, RT_WAIT, 0, SPIN_PC, ENTRY_STEP);
+	b->fp = 0x7100;
+	b->link = F + 4;
+	before(b, &w, SYS_futex, 0x7000, 1 /* wake */);
+	assert_int_equal(b->area->call_sp, 0);
+	hit(b, spin);
+	call(b, 1, F + 4);
+	before(b, &w, SYS_read, 3, 0);
+	assert_int_equal(b->area->call_pc, CALL_PC);
+	assert_int_equal(b->area->call_sp, (uint64_t)b->sp);
+	assert_int_equal(b->area->call_fp, 0x7100);
+	assert_int_equal(b->area->call_link, LINK < 0 ? 0 : F + 4);
+}
+
 static void nothing_unless_asked_for(void **state)
 {
 	struct bench *b = *state;
@@ -355,6 +374,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(cells_by_object),
 		TEST(objects_of_calls),
+		TEST(registers_at_a_call),
 		TEST(nothing_unless_asked_for),
 		TEST(a_subject_has_its_part_once),
 		TEST(the_part_begins_with_the_subject),

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "diagnose/plumbing.h"
+#include "isa/arch.h"
 #include "process/threads.h"
 #include "profile/profile.h"
 #include "unwind/links.h"
@@ -303,15 +304,19 @@ static struct target *target_of(const struct samples *s, int pid)
 	return process == UINT32_MAX ? NULL : s->machine->processes.data[process].target;
 }
 
-/* The program may be in code that probes have moved. */
+/* The program may be in code that probes have moved. What probes call has no frame records: the
+ * frame pointer is of a procedure further out, and a walk by it would leave out the one that has
+ * the probe. */
 static void before_sample(void *ctx, struct sample *sample)
 {
 	const struct target *t = target_of(ctx, sample->pid);
-	if (!t || !sample->registers.known)
+	struct registers *r = &sample->registers;
+	if (!t || !r->known)
 		return;
 	if (sample->blocked)
-		engine_call_registers(t, sample->tid, &sample->registers);
-	engine_original(t, &sample->registers.pc);
+		engine_call_registers(t, sample->tid, r);
+	if (!engine_original(t, &r->pc))
+		r->known &= ~(UINT32_C(1) << arch_native()->fp);
 }
 
 /* It has its place in the profile. */

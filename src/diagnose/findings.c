@@ -2,9 +2,9 @@
  *
  * Every sample is explained by the innermost part of its stack that is true. A part is told if it
  * explains most of its own samples, or as many as make a hypothesis true; where samples are few, if
- * none of its parts is true. What waits
- * is told for each object that takes a good part of it. Of a hypothesis and one that refines it, at
- * the same place, the more specific one is told. */
+ * none of its parts is true: who is in a system call but does not wait there is seen computing.
+ * What waits is told for each object that takes a good part of it. Of a hypothesis and one that
+ * refines it, at the same place, the more specific one is told. */
 #include "diagnose/findings.h"
 
 #include <stdlib.h>
@@ -22,6 +22,7 @@ struct truths {
 	struct hashmap at; /* part -> experiment */
 	VEC(uint32_t) list;
 	double *explained; /* s, by part */
+	uint64_t samples;  /* that could tell */
 };
 
 bool chain_has(const struct diagnosis *d, const struct chain *c, uint32_t part)
@@ -88,6 +89,7 @@ static void explain(struct truths *t)
 		uint32_t i = c->length;
 		if (c->class != hypotheses[t->hypothesis].samples)
 			continue;
+		t->samples += c->count;
 		while (i && hashmap_get(&t->at, s->parts.data[c->first + i - 1]) == HASHMAP_NONE)
 			i--;
 		if (i)
@@ -186,23 +188,25 @@ static void add_candidate(struct telling *t, enum hypothesis_id h, uint32_t expe
 	vec_push(&t->list, c);
 }
 
-/* The same for an object, or else for its kind; or else what is given. */
-static uint32_t most_exact(const struct diagnosis *d, enum hypothesis_id h, uint32_t experiment,
-			   const struct wait_object *o)
+/* What is true of waiting for an object, or for any of its kind, where the experiment is. */
+static uint32_t find_true_of_object(const struct diagnosis *d, uint32_t experiment,
+				    const struct wait_object *o, bool or_kind)
 {
+	const struct experiment *e = search_get(d->own->search, experiment);
 	const struct resources *r = search_resources(d->own->search);
-	struct focus f = search_get(d->own->search, experiment)->focus;
 	uint8_t hierarchy = object_kinds[o->kind].hierarchy;
-	uint32_t exact = EXPERIMENT_NONE;
-	for (uint32_t part = o->part; part != RESOURCE_NONE && exact == EXPERIMENT_NONE;
-	     part = r->list.data[part].parent) {
-		f.part[hierarchy] = part;
-		exact = find_true(d, h, &f);
+	struct focus f = e->focus;
+	uint32_t found = EXPERIMENT_NONE;
+	for (uint32_t i = o->part; found == EXPERIMENT_NONE && i != RESOURCE_NONE && i != hierarchy;
+	     i = or_kind ? r->list.data[i].parent : RESOURCE_NONE) {
+		f.part[hierarchy] = i;
+		found = find_true(d, e->hypothesis, &f);
 	}
-	return exact == EXPERIMENT_NONE ? experiment : exact;
+	return found;
 }
 
-/* Of waiting: with the objects that it is for. */
+/* Of waiting: with the objects that it is for. Where nobody was seen to wait, those that are true.
+ */
 static void add_waiting(struct telling *t, enum hypothesis_id h, uint32_t experiment, uint32_t part,
 			bool spread, double own)
 {
@@ -210,11 +214,13 @@ static void add_waiting(struct telling *t, enum hypothesis_id h, uint32_t experi
 	uint32_t ignored, count, told = 0;
 	double all = seconds_through(d, h, part, LEDGER_NONE, &ignored, &count);
 	for (uint32_t i = 0; i < d->own->waits.objects.len; i++) {
+		const struct wait_object *o = &d->own->waits.objects.data[i];
 		double one = seconds_through(d, h, part, i, &ignored, &count);
-		if (one <= 0 || one < object_share * all)
+		uint32_t exact = find_true_of_object(d, experiment, o, all > 0);
+		if (all > 0 ? one < object_share * all : exact == EXPERIMENT_NONE)
 			continue;
-		add_candidate(t, h, most_exact(d, h, experiment, &d->own->waits.objects.data[i]),
-			      part, i, spread, one);
+		add_candidate(t, h, exact == EXPERIMENT_NONE ? experiment : exact, part, i, spread,
+			      one);
 		told++;
 	}
 	if (!told)
@@ -233,7 +239,7 @@ static bool is_worth_telling(const struct truths *t, uint32_t experiment, bool *
 	double all = seconds_through(t->d, t->hypothesis, part, LEDGER_NONE, &ignored, &count);
 	double own = t->explained[part];
 	*spread = own < 0.5 * all;
-	if (t->d->own->samples.count < FEW_SAMPLES)
+	if (t->samples < FEW_SAMPLES)
 		return is_leaf(t, experiment);
 	if (!*spread)
 		return all > 0;

@@ -281,7 +281,6 @@ static void note_stack(struct samples *s, int pid, int tid, const struct walk *w
 		return;
 	uint32_t thread = machine_thread_of(s->machine, process, tid);
 	find_chain(s, w);
-	s->count++;
 	if ((waits || spins(w)) && note_wait(s, process, thread, w, node, seconds)) {
 		s->seconds[SAMPLE_CPU] += waits ? 0 : seconds;
 		return;

@@ -52,7 +52,6 @@ struct samples {
 	struct hashmap holder_at;
 	struct hashmap ran; /* tid -> ms on a processor, when it was last looked at */
 	double looked;      /* s: when the program was last looked at */
-	uint64_t count;
 };
 
 void samples_init(struct samples *s, struct engine *g);

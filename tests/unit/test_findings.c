@@ -204,7 +204,6 @@ static void seen(enum sample_class class, double seconds, uint32_t object, const
 		vec_push(&s->parts, parts[i]);
 	vec_push(&s->chains, c);
 	s->seconds[class] += seconds;
-	s->count += c.count;
 }
 
 #define SEEN(class, seconds, object, ...)                                                          \
@@ -378,6 +377,43 @@ static void objects_are_told_with_the_code(void **state)
 	SEEN(SAMPLE_SYNC, 1, rare, the.outer);
 	assert_int_equal(told(), 1);
 	assert_told(0, b, 0.8, "for the mutex queue_lock");
+}
+
+/* The program ended before the object was tested. */
+static void the_kind_is_told_if_the_object_is_not(void **state)
+{
+	(void)state;
+	uint32_t lock = add_object(OBJECT_MUTEX, "queue_lock");
+	struct resources *r = search_resources(the.d.own->search);
+	waited(lock, 8);
+	uint32_t root = is_true(SYNC_WAITING, focus_whole(), 0.8, EXPERIMENT_NONE);
+	uint32_t a = is_true(SYNC_WAITING, in_code(the.outer), 0.8, root);
+	struct focus f = in_code(the.outer);
+	f.part[SYNC] = r->list.data[the.d.own->waits.objects.data[lock].part].parent;
+	uint32_t b = is_true(SYNC_WAITING, f, 0.8, a);
+	SEEN(SAMPLE_SYNC, 8, lock, the.outer);
+	assert_int_equal(told(), 1);
+	assert_told(0, b, 0.8, "for the mutex queue_lock");
+}
+
+/* Calls that only take the kernel's time are seen as that; probes know better. */
+static void what_nobody_was_seen_to_wait_for_is_told_by_the_leaves(void **state)
+{
+	(void)state;
+	uint32_t file = add_object(OBJECT_FILE, "/tmp/log"), rare = add_object(OBJECT_FILE, "/x");
+	waited(file, 8);
+	waited(rare, 0.1);
+	computed(SECONDS);
+	uint32_t root = is_true(IO_BLOCKED, focus_whole(), 0.8, EXPERIMENT_NONE);
+	uint32_t a = is_true(IO_BLOCKED, in_code(the.outer), 0.8, root);
+	uint32_t b = is_true(IO_BLOCKED, in_code(the.inner), 0.8, a);
+	struct focus f = in_code(the.inner);
+	f.part[FILES] = the.d.own->waits.objects.data[file].part;
+	uint32_t c = is_true(IO_BLOCKED, f, 0.7, b);
+	SEEN(SAMPLE_CPU, 8, LEDGER_NONE, the.outer, the.inner);
+	assert_int_equal(told(), 1);
+	assert_told(0, c, 0.7, "for the file /tmp/log");
+	assert_non_null(strstr(finding(0)->sentence, "inner"));
 }
 
 static void an_object_without_code_is_told(void **state)
@@ -600,6 +636,8 @@ int main(void)
 		FINDINGS_TEST(without_samples_the_leaves_are_told),
 		FINDINGS_TEST(what_does_not_matter_for_the_run_is_not_told),
 		FINDINGS_TEST(objects_are_told_with_the_code),
+		FINDINGS_TEST(the_kind_is_told_if_the_object_is_not),
+		FINDINGS_TEST(what_nobody_was_seen_to_wait_for_is_told_by_the_leaves),
 		FINDINGS_TEST(an_object_without_code_is_told),
 		FINDINGS_TEST(the_specific_is_told_instead_of_the_general),
 		FINDINGS_TEST(the_general_is_told_elsewhere),

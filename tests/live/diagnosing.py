@@ -151,7 +151,7 @@ VICTIMS = {
 
 FLAGS = ("-O2", "-g", "-pthread", "-D_GNU_SOURCE")
 COMPILERS = {".c": "gcc", ".cc": "g++", ".f90": "gfortran"}
-LINKED = {"library": (f"-L{FOLDER}", "-lhot_library", "-Wl,-rpath,$ORIGIN"), "late": ("-ldl", "-Wl,-rpath,$ORIGIN"),
+LINKED = {"library": ("-L{folder}", "-lhot_library", "-Wl,-rpath,$ORIGIN"), "late": ("-ldl", "-Wl,-rpath,$ORIGIN"),
           "openmp": ("-fopenmp",)}
 
 
@@ -164,7 +164,7 @@ def source_of(name):
 @functools.lru_cache(None)
 def library():
     path = FOLDER / LIBRARY
-    run_tool("gcc", *FLAGS, "-shared", "-fPIC", "-o", path, SOURCES / "hot_library.c")
+    run_tool(COMPILERS[".c"], *FLAGS, "-shared", "-fPIC", "-o", path, SOURCES / "hot_library.c")
     return path
 
 
@@ -179,7 +179,7 @@ def victim(name):
     if name in ("library", "late"):
         library()
     more = ("-J", FOLDER) if source.suffix == ".f90" else ()
-    run_tool(compiler, *FLAGS, *more, "-o", path, source, *LINKED.get(name, ()))
+    run_tool(compiler, *FLAGS, *more, "-o", path, source, *(word.format(folder=FOLDER) for word in LINKED.get(name, ())))
     if name == "stripped":
         run_tool("strip", path)
     return str(path)
@@ -468,6 +468,31 @@ def diagnose(name, *options, seconds=None, env=None, prefix=(), **more):
     return Run(out, shell_status(done.returncode), err, report, truth_in(told.read_text()), data)
 
 
+class Running:
+    """A victim that nobody watches yet."""
+
+    def __init__(self, name, seconds):
+        self.name, self.told = name, FOLDER / f"{name}.running"
+        self.told.write_text("")
+        self.process = subprocess.Popen([victim(name), str(seconds)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        env={**os.environ, "DIAGNOSE_TRUTH": str(self.told)})
+        self.pid = str(self.process.pid)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+    def unharmed(self):
+        """Ends as it does without us; what it tells."""
+        out, _ = self.process.communicate(timeout=LIMIT)
+        expected = plain(self.name)
+        assert (out.decode(), shell_status(self.process.returncode)) == expected, f"{out!r} instead of {expected}"
+        return truth_in(self.told.read_text())
+
+
 def view(name, data):
     return json.loads(run_tool(SONDE, "report", f"--view={name}", "--json", data))
 
@@ -500,6 +525,20 @@ def check(name, *options, strategy="deep-start", loops=True, **more):
     if result.undecidable:
         raise Skip(f"the machine is too busy: {'; '.join(result.undecidable)}")
     return run
+
+
+def check_attached(name, seconds, duration):
+    """A victim that runs for so long, a part of it diagnosed."""
+    data = FOLDER / "attached.data"
+    with Running(name, seconds) as it:
+        report = json.loads(run_tool(SONDE, "diagnose", "--json", f"--duration={duration}", "-o", data, "-p", it.pid,
+                                     timeout=LIMIT))
+        truth = it.unharmed()
+    check_report(report)
+    assert report["ended"] in ("duration", "exhausted"), report["ended"]
+    result = compared(name, report["findings"], truth)
+    assert result.good(), "; ".join(result.missing + result.wrong)
+    check_experiments(view("search", data)["experiments"], report["findings"], VICTIMS[name].experiments)
 
 
 def main():

@@ -1,4 +1,4 @@
-"""What `probe` and `count` share: programs that are built on one machine and run on another."""
+"""What `probe`, `count` and `diagnose` share: programs that are built on one machine and run on another."""
 
 import os
 import shutil

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "isa/calls.h"
 #include "probe/target.h"
 #include "process/memory.h"
 
@@ -155,6 +156,30 @@ static bool is_away(const struct target *t, const struct control_thread *th)
 	return control_kernel_place(th, &sp, &pc) && !is_code_memory(t, pc);
 }
 
+/* At an offset of the regset that ptrace gives. */
+static uint64_t register_at(const struct arch *arch, const struct registers *r, uint16_t offset)
+{
+	for (unsigned i = 0; i < REGISTERS; i++)
+		if (arch->layout->ptrace_reg[i] == offset)
+			return r->reg[i];
+	return 0;
+}
+
+/* The kernel for aarch64 shows no number of a call that a stop has interrupted: it has put the
+ * thread back to before the call, with all registers as they were there. */
+static struct call_made call_of(const struct engine *g, const struct control_thread *th,
+				const struct registers *r)
+{
+	const struct arch_calls *k = arch_calls(g->arch);
+	struct call_made c = thread_call(th->pid, th->tracee.tid);
+	if (c.number >= 0 || k->original != LAYOUT_ABSENT)
+		return c;
+	c.number = (int)register_at(g->arch, r, k->number);
+	for (size_t i = 0; i < ARRAY_SIZE(c.arguments); i++)
+		c.arguments[i] = register_at(g->arch, r, k->argument[i]);
+	return c;
+}
+
 /* False if the thread or its stack may be in code memory. */
 static bool settle_one(struct target *t, struct control_thread *th)
 {
@@ -171,7 +196,7 @@ static bool settle_one(struct target *t, struct control_thread *th)
 		w->unsettled = true;
 		w->registers.pc -= g->arch->emit->trap_advance;
 	}
-	w->call = w->in_call ? thread_call(th->pid, w->tid) : (struct call_made){.number = -1};
+	w->call = w->in_call ? call_of(g, th, &w->registers) : (struct call_made){.number = -1};
 	memory_window_init(g->window, t->pid);
 	walk_stack(g->walker, t->space, &w->registers, memory_window_word, g->window, &w->walk);
 	steps_learn(t, &w->walk);

@@ -1,6 +1,10 @@
 """What threads wait for, by object and by what was running: the victim `objects` (tests/victims/probe) under the harness,
 numbers and bytes exact, times as the victim measures them. check-waits and tests/vm/probe share this."""
 
+import signal
+import subprocess
+import time
+
 import probing
 from probing import harness, native, sums, unchanged, victim
 from case import same
@@ -70,3 +74,35 @@ def check_made(told, counted):
     address = next(v for k, v in told.items() if k[1:] == ("at", "made") and v)
     same({k[0] for k in counted if k[1:] == ("made", f"futex:{address:x}@objects_make")}, {k[0] for k in told})
     same({k[2].partition("@")[2] for k in counted if k[1] == "made"} - {"victim_objects"}, {"objects_make"})
+
+
+def start(*arguments):
+    process = subprocess.Popen((victim("gcc-O2"), *arguments), env=probing.environment(), stdout=subprocess.PIPE)
+    time.sleep(0.2)
+    return process
+
+
+def end(process, number, expected):
+    process.send_signal(number)
+    out, _ = process.communicate(timeout=30)
+    same((out, process.returncode), native(victim("gcc-O2"), *expected))
+
+
+def attached(process, *options):
+    _, err, status, lines = harness("watch", "-p", process.pid, *options)
+    same((err, status), ("", 0))
+    told = {k[1:]: v for k, v in sums(lines).items()}
+    plain = {line.split()[0]: int(line.split()[1]) for line in lines if len(line.split()) == 2}
+    return told, plain
+
+
+def check_wait_in_progress():
+    """It waits for a signal when the probes come; from then on that counts, also for what it is in."""
+    process = start("-w", "objects")
+    told, plain = attached(process, "--waits", "--no-loops", "--activations", "--metrics", "0x1", "--names", "main",
+                           "--seconds", "0.4")
+    assert 3e8 <= told["waiting", "other"] < 1e10, told
+    assert 3e8 <= told["waiting", "other@main"] <= told["waiting", "other"], told
+    assert told["waited", "other"] == told["waiting", "other"] and ("waits", "other") not in told, told
+    assert plain["walked"] == 1 and plain["moved"] == plain["placed"], plain
+    end(process, signal.SIGUSR1, ["objects"])

@@ -9,8 +9,8 @@
 
 enum {
 	TRIES = 400,
-	TRIES_FREE = 10, /* outside of the runtime */
-	WAITS = 200,     /* for one that is in the middle of a change */
+	WAITS_FREE = 10, /* for a thread to be outside of the runtime */
+	WAITS = 4000,    /* for one that is in the middle of a change: it may have no processor */
 	PAUSE_NS = 50000,
 	/* Of cells of dead threads: from then on the threads are not told apart any more, and with
 	 * twice as many objects neither. */
@@ -122,15 +122,16 @@ static bool is_as_before(const struct rt_area *a, uint32_t serial, uint64_t sequ
 static void take(struct snapshot *s, const struct target *t, uint32_t area)
 {
 	struct rt_area *a = target_area(t, area);
-	for (unsigned tries = 0, waits = 0; tries < TRIES && waits < WAITS; tries++) {
+	for (unsigned tries = 0, waits = 0; tries < TRIES && waits < WAITS;) {
 		uint32_t serial = __atomic_load_n(&a->wait_serial, __ATOMIC_ACQUIRE);
 		uint64_t sequence = __atomic_load_n(&a->sequence, __ATOMIC_ACQUIRE);
 		bool busy = a->wait_since && __atomic_load_n(&a->busy, __ATOMIC_ACQUIRE);
-		if (serial % 2 || (busy && tries < TRIES_FREE)) {
+		if (serial % 2 || (busy && waits < WAITS_FREE)) {
 			nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
 			waits++;
 			continue;
 		}
+		tries++;
 		copy_cells(s, a);
 		add_waiting(s, t, a);
 		if (is_as_before(a, serial, sequence))

@@ -1,6 +1,7 @@
 """What threads wait for, by object and by what was running: the victim `objects` (tests/victims/probe) under the harness,
 numbers and bytes exact, times as the victim measures them. check-waits and tests/vm/probe share this."""
 
+import atexit
 import signal
 import subprocess
 import time
@@ -77,7 +78,9 @@ def check_made(told, counted):
 
 
 def start(*arguments):
+    """Runs until it is ended; or until we are, should a test fail."""
     process = subprocess.Popen((victim("gcc-O2"), *arguments), env=probing.environment(), stdout=subprocess.PIPE)
+    atexit.register(process.kill)
     time.sleep(0.2)
     return process
 

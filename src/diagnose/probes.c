@@ -4,6 +4,7 @@
 #include "base/log.h"
 
 static const double fresh_time = 0.06; /* s in which a new probe is watched closely */
+static const double trusted_time = 1;  /* s for which an old one may do what a new one may */
 static const double dear = 2.5;        /* times what reading the time costs: too much for a clock */
 static const double mark_pause = 0.034; /* s between marks; all of them are about a second */
 
@@ -75,16 +76,16 @@ static double call_cost(const struct probes *p)
 	return 1e-9 * (p->cpu_clock ? c->enter + c->exit : 2 * c->wall);
 }
 
-/* Of one probe; a third of what is allowed is too much. */
+/* Of one probe that is new; a third of what is allowed is too much. */
 static double most_share(const struct probes *p)
 {
 	return p->max_cost / 3;
 }
 
-/* Until it has been watched for a while: we may be kept from doing so. */
-static uint32_t budget_of(const struct probes *p)
+/* What it may do in so many seconds while we do not look: we may be kept from it. */
+static uint32_t budget_for(const struct probes *p, double seconds)
 {
-	return p->max_cost > 0 ? 1 + (uint32_t)(most_share(p) * fresh_time / call_cost(p)) : 0;
+	return p->max_cost > 0 ? 1 + (uint32_t)(most_share(p) * seconds / call_cost(p)) : 0;
 }
 
 static void put_in(struct probes *p, struct probe *x, uint32_t process)
@@ -96,7 +97,7 @@ static void put_in(struct probes *p, struct probe *x, uint32_t process)
 		.va = what.va,
 		.loop = what.loop,
 		.metrics = 1 << RT_WALL | (p->cpu_clock ? 1 << RT_CPU : 0),
-		.budget = budget_of(p),
+		.budget = budget_for(p, fresh_time),
 	};
 	struct err e;
 	if (!t || is_in(x, process) || !mapped_bias(p->mapped, process, what.code, &request.bias))
@@ -216,14 +217,6 @@ bool probes_commit(struct probes *p)
 
 /* ---- processes come and go ---- */
 
-/* It may have been trusted since. */
-static void inherit(struct probes *p, struct probe *x, uint32_t child, uint32_t subject)
-{
-	note_in(p, x, child, subject);
-	if (!x->fresh)
-		engine_trust(p->machine->processes.data[child].target, subject);
-}
-
 void probes_forked(struct probes *p, uint32_t parent, uint32_t child)
 {
 	for (uint32_t i = 0; i < p->list.len; i++) {
@@ -231,7 +224,7 @@ void probes_forked(struct probes *p, uint32_t parent, uint32_t child)
 		uint32_t before = x->in.len;
 		for (uint32_t k = 0; k < before; k++)
 			if (x->in.data[k].process == parent)
-				inherit(p, x, child, x->in.data[k].subject);
+				note_in(p, x, child, x->in.data[k].subject);
 	}
 }
 
@@ -361,17 +354,6 @@ static void read_all(struct probes *p)
 	p->sum.time = now_seconds();
 }
 
-void probes_step(struct probes *p)
-{
-	read_all(p);
-	const struct cost_mark *last =
-		&p->marks[(p->marked + ARRAY_SIZE(p->marks) - 1) % ARRAY_SIZE(p->marks)];
-	if (!p->marked)
-		p->begin.time = p->sum.time;
-	if (!p->marked || p->sum.time - last->time >= mark_pause)
-		p->marks[p->marked++ % ARRAY_SIZE(p->marks)] = p->sum;
-}
-
 /* ---- cost ---- */
 
 static double share_between(const struct cost_mark *a, const struct cost_mark *b)
@@ -433,14 +415,22 @@ static bool is_spent(const struct probes *p, const struct probe *x)
 	return false;
 }
 
-static void trust(struct probes *p, struct probe *x)
+/* What it has done up to now is settled. */
+static void trust(struct probes *p, struct probe *x, double now)
 {
 	x->fresh = false;
+	x->since = now;
+	x->checked = x->calls;
 	vec_each (in, &x->in) {
 		struct target *t = p->machine->processes.data[in->process].target;
 		if (t)
-			engine_trust(t, in->subject);
+			engine_set_budget(t, in->subject, budget_for(p, trusted_time));
 	}
+}
+
+static double share_since(const struct probes *p, const struct probe *x, double now)
+{
+	return (double)(x->calls - x->checked) * call_cost(p) / (now - x->since);
 }
 
 void probes_check(struct probes *p, double now)
@@ -448,13 +438,40 @@ void probes_check(struct probes *p, double now)
 	static const double least = 0.004; /* s: less says nothing */
 	read_all(p);
 	vec_each (x, &p->list) {
-		double passed = now - x->since;
-		if (x->state != PROBE_IN || !x->fresh || x->since < 0 || passed < least)
+		if (x->state != PROBE_IN || !x->fresh || x->since < 0 || now - x->since < least)
 			continue;
-		double share = (double)(x->calls - x->checked) * call_cost(p) / passed;
+		double share = share_since(p, x, now);
 		if (share > most_share(p) || is_spent(p, x))
 			silence(p, x, share);
-		else if (passed >= fresh_time)
-			trust(p, x);
+		else if (now - x->since >= fresh_time)
+			trust(p, x, now);
 	}
+}
+
+/* What was cheap may become hot: the program does something else. */
+static void check_trusted(struct probes *p, double now)
+{
+	static const double least = 0.04; /* s */
+	vec_each (x, &p->list) {
+		if (x->state != PROBE_IN || x->fresh || now - x->since < least)
+			continue;
+		double share = share_since(p, x, now);
+		if (share > p->max_cost || is_spent(p, x))
+			silence(p, x, share);
+		else
+			trust(p, x, now);
+	}
+}
+
+void probes_step(struct probes *p)
+{
+	read_all(p);
+	const struct cost_mark *last =
+		&p->marks[(p->marked + ARRAY_SIZE(p->marks) - 1) % ARRAY_SIZE(p->marks)];
+	if (!p->marked)
+		p->begin.time = p->sum.time;
+	if (!p->marked || p->sum.time - last->time >= mark_pause)
+		p->marks[p->marked++ % ARRAY_SIZE(p->marks)] = p->sum;
+	if (p->max_cost > 0)
+		check_trusted(p, p->sum.time);
 }

@@ -20,9 +20,9 @@ struct probe {
 	uint32_t part, users;
 	uint8_t state; /* enum probe_state */
 	VEC(struct probe_in) in;
-	bool fresh;              /* put in with the last commit */
-	double since;            /* s: when it was put in */
-	uint64_t calls, checked; /* begun so far; up to the last check of what they cost */
+	bool fresh;              /* put in lately */
+	double since;            /* s: when it was put in, or checked last */
+	uint64_t calls, checked; /* begun so far; up to then */
 	double cost;             /* s that it took so far */
 };
 

@@ -562,14 +562,16 @@ void engine_quiet(struct engine *g, struct target *t, uint32_t subject)
 
 bool engine_spent(const struct target *t, uint32_t subject)
 {
+	if (!t->injected || !t->subjects.data[subject].in)
+		return false;
 	const struct rt_subject *s = target_subject(t, subject);
-	return t->subjects.data[subject].in && s->budget && !s->active;
+	return s->budget && !s->active;
 }
 
-void engine_trust(struct target *t, uint32_t subject)
+void engine_set_budget(struct target *t, uint32_t subject, uint32_t budget)
 {
-	if (t->injected)
-		__atomic_store_n(&target_subject(t, subject)->budget, 0, __ATOMIC_RELAXED);
+	if (t->injected && !engine_spent(t, subject))
+		__atomic_store_n(&target_subject(t, subject)->budget, budget, __ATOMIC_RELAXED);
 }
 
 void engine_ignore_waits(struct engine *g, struct target *t, uint64_t pc)

@@ -108,9 +108,9 @@ void engine_remove(struct engine *g, struct target *t, uint32_t subject);
 /* The same; and at once, without stopping anything, it begins no more: its probes do next to
  * nothing until they are out. What is running of it ends as ever. */
 void engine_quiet(struct engine *g, struct target *t, uint32_t subject);
-/* Whether its budget is spent; and makes it have none any more. */
+/* Whether its budget is spent; and gives it another one, if it is not. */
 bool engine_spent(const struct target *t, uint32_t subject);
-void engine_trust(struct target *t, uint32_t subject);
+void engine_set_budget(struct target *t, uint32_t subject, uint32_t budget);
 
 struct batch_result {
 	uint32_t spots, refused[REFUSAL_REASONS]; /* spots asked for, and those refused by reason */

@@ -92,6 +92,8 @@ VICTIMS = {
     "fortran": Victim(Want("cpu", "smooth@rows", truth="smooth")),
     # A probe would cost more than the procedure does.
     "often": Victim(Want("cpu", "tiny", "caller@caller", share=(0.2, 1))),
+    # Probes that cost nothing at first, and soon too much.
+    "hotter": Victim(Want("cpu", "turn", "turn@turn", "caller@caller", share=(0.2, 1)), besides=[BUSY]),
     "flat": Victim(Want("cpu", "dispatch@dispatch", truth="dispatch")),
     "some_threads": Victim(Want("cpu", "draw@draw", truth="draw"), Want("cpu", "encode@encode", truth="encode")),
     "children": Victim(Want("cpu", "child_work@child", truth="child_work"), besides=[UNEVEN]),

@@ -119,7 +119,8 @@ static void work(struct diagnosis *d)
 	diagnose_step(d);
 	limit_waits(d);
 	search_turn(d->own->search, now_seconds() - d->own->started);
-	if (d->own->probes.dirty.len) /* some became too hot, and the search had no change to make */
+	/* Some became too hot, and the search had no change to make. */
+	if (d->own->probes.dirty.len)
 		diagnose_ops.commit(d);
 	count_experiments(d);
 	note_settled(d, now);

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "diagnose/inside.h"
 #include "process/launch.h"
 #include "process/threads.h"
@@ -102,31 +103,8 @@ static void limit_waits(struct diagnosis *d)
 	if (!waits_limit(&d->own->waits, d->own->engine, seconds, most))
 		return;
 	vec_each (p, &d->own->machine.processes)
-		if (p->target)
+		if (p->target && !p->young)
 			engine_commit(d->own->engine, p->target, NULL, &ignored);
-}
-
-static void work(struct diagnosis *d)
-{
-	double now = now_seconds();
-	samples_take(&d->own->samples);
-	samples_look(&d->own->samples, now);
-	if (probes_are_fresh(&d->own->probes))
-		probes_check(&d->own->probes, now);
-	if (now < d->own->next_step)
-		return;
-	d->own->next_step = now + step_time;
-	diagnose_step(d);
-	limit_waits(d);
-	search_turn(d->own->search, now_seconds() - d->own->started);
-	/* Some became too hot, and the search had no change to make. */
-	if (d->own->probes.dirty.len)
-		diagnose_ops.commit(d);
-	count_experiments(d);
-	note_settled(d, now);
-	facts_number(&d->profile, "seconds", d->seconds, 3);
-	save_history(d);
-	saver_tick(&d->own->saver);
 }
 
 /* ---- what happens to the program ---- */
@@ -172,23 +150,36 @@ static void name_process(struct diagnosis *d, int pid)
 static uint32_t add_process(struct diagnosis *d, struct target *t)
 {
 	uint32_t process = machine_add_process(&d->own->machine, t);
-	engine_watch_waits(d->own->engine, t);
-	look_at_images(d, process, t);
 	name_process(d, target_pid(t));
 	return process;
+}
+
+/* What it waits for, and its code, are looked into from now on. */
+static void look_into(struct diagnosis *d, uint32_t process)
+{
+	struct machine_process *p = &d->own->machine.processes.data[process];
+	p->young = false;
+	engine_watch_waits(d->own->engine, p->target);
+	look_at_images(d, process, p->target);
 }
 
 static void commit_to(struct diagnosis *d, struct target *t)
 {
 	struct err e;
-	if (engine_commit(d->own->engine, t, NULL, &e))
+	if (engine_commit(d->own->engine, t, NULL, &e) && target_alive(t))
 		tell(d, "process %d cannot be probed: %s", target_pid(t), e.text);
 }
 
+/* It has what its parent has. */
 static void on_forked(struct diagnosis *d, const struct engine_event *v)
 {
 	uint32_t parent = machine_process_of(&d->own->machine, v->parent);
 	uint32_t child = add_process(d, v->target);
+	if (parent != UINT32_MAX && d->own->machine.processes.data[parent].young) {
+		d->own->machine.processes.data[child].young = true;
+		return;
+	}
+	look_into(d, child);
 	if (parent != UINT32_MAX)
 		probes_forked(&d->own->probes, parent, child);
 }
@@ -206,25 +197,51 @@ static void drop(struct diagnosis *d, struct target *t)
 	engine_drop(d->own->engine, t);
 }
 
+static void begin_to_probe(struct diagnosis *d, uint32_t process)
+{
+	struct target *t = d->own->machine.processes.data[process].target;
+	struct err e;
+	if (engine_begin(d->own->engine, t, &e))
+		debug(LOG_SEARCH, 1, "process %d cannot be probed: %s", target_pid(t), e.text);
+	look_into(d, process);
+	probes_loaded(&d->own->probes, process);
+	commit_to(d, t);
+}
+
+/* Scripts, and builds, execute hundreds of programs a second that are soon over: to look into each
+ * would take many times as long as it does. */
+static void grow_up(struct diagnosis *d)
+{
+	static const double grown_up = 0.15; /* s */
+	const struct machine *m = &d->own->machine;
+	for (uint32_t i = 0; i < m->processes.len; i++) {
+		const struct machine_process *p = &m->processes.data[i];
+		if (p->target && p->young && m->time - p->born >= grown_up &&
+		    target_alive(p->target))
+			begin_to_probe(d, i);
+	}
+}
+
 static void on_executed(struct diagnosis *d, const struct engine_event *v)
 {
 	if (v->parent)
 		drop(d, v->parent);
 	uint32_t process = add_process(d, v->target);
-	probes_loaded(&d->own->probes, process);
+	d->own->machine.processes.data[process].young = target_pid(v->target) != d->program;
 	if (process_lacks_privileges(target_pid(v->target)))
 		tell(d,
 		     "process %d runs without the privileges of its program (set-user-ID or the "
 		     "like), as you trace it: to diagnose it with them, be root",
 		     target_pid(v->target));
-	commit_to(d, v->target);
+	if (target_pid(v->target) == d->program)
+		begin_to_probe(d, process);
 	engine_go(d->own->engine, v->target);
 }
 
 static void on_loaded(struct diagnosis *d, const struct engine_event *v)
 {
 	uint32_t process = machine_process_of(&d->own->machine, v->target);
-	if (process != UINT32_MAX) {
+	if (process != UINT32_MAX && !d->own->machine.processes.data[process].young) {
 		look_at_images(d, process, v->target);
 		probes_loaded(&d->own->probes, process);
 		commit_to(d, v->target);
@@ -276,6 +293,30 @@ static bool is_over(struct diagnosis *d)
 	return d->ended;
 }
 
+static void work(struct diagnosis *d)
+{
+	double now = now_seconds();
+	samples_take(&d->own->samples);
+	samples_look(&d->own->samples, now);
+	if (probes_are_fresh(&d->own->probes))
+		probes_check(&d->own->probes, now);
+	if (now < d->own->next_step)
+		return;
+	d->own->next_step = now + step_time;
+	diagnose_step(d);
+	grow_up(d);
+	limit_waits(d);
+	search_turn(d->own->search, now_seconds() - d->own->started);
+	/* Some became too hot, and the search had no change to make. */
+	if (d->own->probes.dirty.len)
+		diagnose_ops.commit(d);
+	count_experiments(d);
+	note_settled(d, now);
+	facts_number(&d->profile, "seconds", d->seconds, 3);
+	save_history(d);
+	saver_tick(&d->own->saver);
+}
+
 bool diagnose_turn(struct diagnosis *d, int timeout_ms)
 {
 	struct engine_event v;
@@ -311,8 +352,8 @@ static void on_tick(void *ctx)
 static void init(struct diagnosis *d)
 {
 	/* For tests: what is taken for free is destroyed. */
-	const struct engine_options options = {.poison = getenv("SONDE_POISON"),
-					       .most_patches = MOST_PATCHES};
+	const struct engine_options options = {
+		.poison = getenv("SONDE_POISON"), .most_patches = MOST_PATCHES, .lazy = true};
 	struct diagnose_private *own = d->own = xcalloc(1, sizeof(*own));
 	profile_init(&d->profile);
 	arena_init(&own->arena);
@@ -403,7 +444,7 @@ static int begin(struct diagnosis *d, int *not_started, struct err *e)
 	int pid = target_pid(t);
 	d->own->started = now_seconds();
 	watched_process(&d->own->sink.watched, pid);
-	add_process(d, t);
+	look_into(d, add_process(d, t));
 	rc = engine_commit(d->own->engine, t, NULL, e);
 	if (rc && (d->o->argv || !has_changed(d, t)))
 		return rc;

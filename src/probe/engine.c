@@ -299,6 +299,11 @@ static void on_executed(struct engine *g, const struct control_event *ev)
 	struct target *t = target_new(g, ev->pid);
 	t->before = old;
 	t->watch_waits = old && old->watch_waits;
+	if (g->options.lazy && ev->pid != g->launched) {
+		t->held = ev->tid;
+		tell(g, ENGINE_EXECUTED, t, old, 0);
+		return;
+	}
 	if (prepare(t, &e)) {
 		debug(LOG_PROBE, 1, "process %d: %s", ev->pid, e.text);
 		t->problem = e;
@@ -475,6 +480,18 @@ int engine_attach(struct engine *g, int pid, struct target **out, struct err *e)
 	return 0;
 }
 
+int engine_begin(struct engine *g, struct target *t, struct err *e)
+{
+	if (t->injected)
+		return 0;
+	int rc = target_stop(t, e);
+	if (rc)
+		return rc;
+	rc = prepare(t, e);
+	control_resume(g->control, t->pid);
+	return rc;
+}
+
 /* Waits for the program that was launched to be loaded; other events stay in the queue. */
 static int await_loaded(struct engine *g, int pid, struct target **out, struct err *e)
 {
@@ -505,6 +522,7 @@ int engine_launch(struct engine *g, char *const *argv, struct target **out, int 
 	if (!g->arch)
 		return err_set(e, ERR_UNSUPPORTED, "programs cannot be probed on this machine");
 	int rc = control_launch(g->control, argv, &pid, why, e);
+	g->launched = rc ? 0 : pid;
 	if (!rc)
 		rc = await_loaded(g, pid, out, e);
 	if (rc)

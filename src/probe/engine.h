@@ -29,6 +29,9 @@ struct engine_options {
 	/* Procedures that take more patches to measure than this are refused: threads stand still
 	 * while they go in. An interpreter's loop takes a thousand. 0: any number will do. */
 	uint32_t most_patches;
+	/* What processes execute, but for the program that was launched, is left alone until
+	 * engine_begin(). */
+	bool lazy;
 	/* While a change is prepared: of how many procedures there are new versions. May be NULL.
 	 */
 	void (*progress)(void *ctx, uint32_t done, uint32_t total);
@@ -44,6 +47,8 @@ int engine_attach(struct engine *g, int pid, struct target **out, struct err *e)
 int engine_launch(struct engine *g, char *const *argv, struct target **out, int *why,
 		  struct err *e);
 void engine_go(struct engine *g, struct target *t);
+/* Makes ready for a commit what was left alone (engine_options.lazy). */
+int engine_begin(struct engine *g, struct target *t, struct err *e);
 
 enum engine_happening {
 	ENGINE_FORKED,   /* `target` is new; what was in its parent is in it, with values of its own

@@ -248,6 +248,7 @@ struct engine {
 	struct codes *codes;
 	struct walker *walker;
 	VEC(struct target *) targets;
+	int launched; /* pid of the program that we started; or 0 */
 	struct probe_costs costs;
 	bool calibrated;
 	struct {

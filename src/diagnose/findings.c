@@ -269,8 +269,18 @@ static void choose(struct telling *t, enum hypothesis_id h)
 	hashmap_release(&truths.at);
 }
 
+/* Whether a part of the machine has a thread that is not idle, as far as that is known. */
+static bool has_worker(const struct diagnosis *d, uint32_t part)
+{
+	for (uint32_t i = 0; i < d->own->machine.threads.len; i++)
+		if (d->own->machine.threads.data[i].counted &&
+		    machine_has(&d->own->machine, part, i))
+			return true;
+	return false;
+}
+
 /* True of one process or thread, and not of the whole: where many do different things. The deepest
- * in each. */
+ * in each. Waiting of who was found to be idle since does not count. */
 static bool is_local(const struct diagnosis *d, const struct experiment *e)
 {
 	struct focus whole = e->focus;
@@ -279,6 +289,9 @@ static bool is_local(const struct diagnosis *d, const struct experiment *e)
 	    hypotheses[e->hypothesis].measure == MEASURE_IMBALANCE)
 		return false;
 	whole.part[MACHINE] = MACHINE;
+	if (hypotheses[e->hypothesis].samples != SAMPLE_CPU &&
+	    !has_worker(d, e->focus.part[MACHINE]))
+		return false;
 	if (find_true(d, e->hypothesis, &whole) != EXPERIMENT_NONE)
 		return false;
 	vec_each (child, &e->children) {

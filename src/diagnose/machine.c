@@ -11,7 +11,7 @@
 
 static const double look_period = 0.1; /* s between looks for new threads */
 static const double grown_up = 0.25;   /* s after which a thread is one of its own */
-static const double period = 1;        /* s that idleness is decided from, once or twice */
+static const double period = 0.6;      /* s that idleness is decided from, once or twice */
 /* Of it, waiting for the work of others, or for whatever happens. */
 static const double idle_beside = 0.98, idle_always = 0.95;
 enum {
@@ -257,9 +257,12 @@ static void remember(const struct machine *m, struct machine_thread *t, double d
 		t->unneeded[0] = t->unneeded[1];
 		t->passed[1] = t->rested[1] = t->unneeded[1] = 0;
 	}
+	/* What began to wait before it was looked into may wait for what nobody knows. */
+	bool rests = t->tid && t->cpu + t->ready + t->waited <= 0;
+	double unneeded = rests ? dt : t->idled[IDLE_ALWAYS] + t->joined;
 	t->passed[1] += t->tid ? dt : dt * m->processes.data[t->process].pooled;
-	t->rested[1] += t->idled[IDLE_BESIDE] + t->idled[IDLE_ALWAYS] + t->joined;
-	t->unneeded[1] += t->idled[IDLE_ALWAYS] + t->joined;
+	t->rested[1] += t->idled[IDLE_BESIDE] + unneeded;
+	t->unneeded[1] += unneeded;
 }
 
 /* Idle whoever has something to do, or only if somebody of the same process has. */
@@ -283,8 +286,9 @@ static void decide_who_counts(struct machine *m)
 		if (!t->gone && (t->tid || t->cpu > 0) && !is_idle(t))
 			any = m->processes.data[t->process].works = true;
 	vec_each (t, &m->threads) {
-		bool others = m->processes.data[t->process].works || (any && is_unneeded(t));
-		t->counted = !others || !is_idle(t);
+		const struct machine_process *p = &m->processes.data[t->process];
+		bool others = p->works || (any && is_unneeded(t));
+		t->counted = !p->young && (!others || !is_idle(t));
 	}
 }
 
@@ -455,7 +459,7 @@ void machine_end_step(struct machine *m)
 	m->before = m->time;
 	settle(m, dt);
 	vec_each (t, &m->threads)
-		if (!t->gone)
+		if (!t->gone && !m->processes.data[t->process].young)
 			remember(m, t, dt);
 	decide_who_counts(m);
 	share_stolen(m, dt);

@@ -39,7 +39,7 @@ struct machine_process {
 	uint32_t pool;    /* thread */
 	uint32_t pooled;  /* threads alive that have none of their own */
 	const char *name;
-	bool young; /* it has not lived long enough to be looked into */
+	bool young; /* it has not lived long enough to be looked into: what waits is not known */
 	uint64_t cpu_ns;
 	double born;
 	/* This step: s on processors; ready for one; of threads outside of waits; of threads that

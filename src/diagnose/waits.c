@@ -444,6 +444,12 @@ static void note_now(struct waits *w, uint32_t thread, uint32_t object, const st
 		(struct wait_now){object, v->object, w->time - 1e-9 * (double)v->since_ns};
 }
 
+/* Who spins is ready to run all the time: it runs as much of it as of the time in which it is. */
+static double running_share(const struct machine_thread *t)
+{
+	return t->cpu > 0 ? t->cpu / (t->cpu + t->ready) : 0;
+}
+
 static void add_amounts(struct waits *w, const struct wait_row *r, double seconds, double small)
 {
 	const struct object_kind_row *kind = &object_kinds[w->objects.data[r->object].kind];
@@ -453,7 +459,8 @@ static void add_amounts(struct waits *w, const struct wait_row *r, double second
 	if (small > 0)
 		ledger_add(w->ledger, r->part, r->thread, r->object, AMOUNT_SMALL, small);
 	if (r->spins)
-		ledger_add(w->ledger, r->part, r->thread, r->object, AMOUNT_SPIN, seconds);
+		ledger_add(w->ledger, r->part, r->thread, r->object, AMOUNT_SPIN,
+			   seconds * running_share(&w->machine->threads.data[r->thread]));
 }
 
 static void on_value(void *ctx, const struct wait_value *v)

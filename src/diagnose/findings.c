@@ -272,10 +272,11 @@ static void choose(struct telling *t, enum hypothesis_id h)
 /* Whether a part of the machine has a thread that is not idle, as far as that is known. */
 static bool has_worker(const struct diagnosis *d, uint32_t part)
 {
-	for (uint32_t i = 0; i < d->own->machine.threads.len; i++)
-		if (d->own->machine.threads.data[i].counted &&
-		    machine_has(&d->own->machine, part, i))
+	for (uint32_t i = 0; i < d->own->machine.threads.len; i++) {
+		const struct machine_thread *t = &d->own->machine.threads.data[i];
+		if (t->tid && t->counted && machine_has(&d->own->machine, part, i))
 			return true;
+	}
 	return false;
 }
 

@@ -37,6 +37,7 @@ struct fixture {
 	struct codes *codes;
 	struct target *targets[2];
 	double now;
+	double cpu, ready; /* s of each thread in a step */
 	int child;
 	VEC(struct wait_value) told[2]; /* of each process: all that its threads waited so far */
 	VEC(uint64_t) ignored;          /* where */
@@ -150,6 +151,10 @@ static void step(void)
 {
 	the.now += 0.1;
 	machine_begin_step(&the.machine, the.now);
+	vec_each (t, &the.machine.threads) {
+		t->cpu = the.cpu;
+		t->ready = the.ready;
+	}
 	waits_step(&the.waits, NULL, part_of, NULL);
 	machine_end_step(&the.machine);
 }
@@ -401,10 +406,13 @@ static void what_spins_is_known_by_what_it_gets(void **state)
 	struct wait_value v = wait_of(UINT32_MAX, (uint64_t)&shelf_lock, 0.1);
 	(void)state;
 	tell(0, v);
+	the.cpu = 0.06;
+	the.ready = 0.02;
 	step();
+	the.cpu = the.ready = 0;
 	assert_int_equal(object(0)->kind, OBJECT_SPIN);
 	assert_string_equal(object(0)->name, "shelf_lock");
-	assert_near(amount(CODE, AMOUNT_SPIN), 0.1);
+	assert_near(amount(CODE, AMOUNT_SPIN), 0.075); /* while it had a processor */
 	assert_near(amount(CODE, AMOUNT_WAIT), 0.1);
 	/* What it did last is what it does, if it did anything. */
 	assert_int_equal(waits_now(&the.waits, 1).object, 0);

@@ -683,6 +683,48 @@ static void unprotect(void)
 
 enum { FOUND_RESULT = COUNTERS - 8, FOUND_AFTER, FOUND_ORIGINAL, FOUND_WRONG };
 
+static void tell_wrong(const struct subject *s, const struct spot *spot, uint64_t got,
+		       uint64_t truth)
+{
+	uint32_t n;
+	const struct procedure *p = &flow_procedures(s->in->flow, &n)[s->procedure];
+	printf("# %s %s %s %#lx: %lu instead of %lu\n", p->name ? p->name : "?",
+	       point_kind_name[spot->kind], spot_place_name[spot->place], (unsigned long)spot->va,
+	       (unsigned long)got, (unsigned long)truth);
+}
+
+/* How many counters are not what single steps found. */
+static uint32_t count_wrong(const struct mode *mode, bool tell)
+{
+	uint32_t wrong = 0;
+	vec_each (s, &subjects)
+		for (uint32_t i = 0, k = 0; i < s->spots.len; i++) {
+			const struct spot *spot = &s->spots.data[i];
+			if (!(mode->kinds >> spot->kind & 1))
+				continue;
+			uint64_t got = area[counter_count + s->first_counter + i];
+			if (s->probes[k++].refused || got == s->truth[i])
+				continue;
+			if (tell)
+				tell_wrong(s, spot, got, s->truth[i]);
+			wrong++;
+		}
+	return wrong;
+}
+
+/* With all patches in. A sanitizer's allocator calls some of the procedures, now and then, by the
+ * clock: what is right is so at the second or third time. */
+static void count_scenario(const struct mode *mode)
+{
+	for (int tries = 0; tries < 3 && (!tries || count_wrong(mode, false)); tries++) {
+		for (uint32_t i = 0; i < counter_count; i++)
+			((volatile uint64_t *)area)[i] = 0;
+		area[FOUND_RESULT] = scenario();
+		for (uint32_t i = 0; i < counter_count; i++)
+			((volatile uint64_t *)area)[counter_count + i] = area[i];
+	}
+}
+
 static void check_mode(const struct mode *mode)
 {
 	struct pool pool = {0};
@@ -701,11 +743,7 @@ static void check_mode(const struct mode *mode)
 		if (mode->one_by_one)
 			area[FOUND_WRONG] = apply_one_by_one(expected);
 		apply(true);
-		for (uint32_t i = 0; i < counter_count; i++)
-			((volatile uint64_t *)area)[i] = 0;
-		area[FOUND_RESULT] = scenario();
-		for (uint32_t i = 0; i < counter_count; i++)
-			((volatile uint64_t *)area)[counter_count + i] = area[i];
+		count_scenario(mode);
 		apply(false);
 		area[FOUND_AFTER] = scenario();
 		area[FOUND_ORIGINAL] = bytes_are_original();
@@ -724,25 +762,9 @@ static void check_mode(const struct mode *mode)
 	assert_true(area[FOUND_AFTER] == expected);
 	assert_true(area[FOUND_ORIGINAL]);
 	assert_int_equal(area[FOUND_WRONG], 0);
-	uint32_t wrong = 0;
-	vec_each (s, &subjects) {
-		for (uint32_t i = 0, k = 0; i < s->spots.len; i++) {
-			const struct spot *spot = &s->spots.data[i];
-			if (!(mode->kinds >> spot->kind & 1))
-				continue;
-			uint64_t got = area[counter_count + s->first_counter + i];
-			if (s->probes[k++].refused || got == s->truth[i])
-				continue;
-			uint32_t n;
-			const struct procedure *p = &flow_procedures(s->in->flow, &n)[s->procedure];
-			printf("# %s %s %s %#lx: %lu instead of %lu\n", p->name ? p->name : "?",
-			       point_kind_name[spot->kind], spot_place_name[spot->place],
-			       (unsigned long)spot->va, (unsigned long)got,
-			       (unsigned long)s->truth[i]);
-			wrong++;
-		}
+	uint32_t wrong = count_wrong(mode, true);
+	vec_each (s, &subjects)
 		fragment_release(&s->f);
-	}
 	assert_int_equal(wrong, 0);
 	vec_each (r, &pool.regions)
 		munmap((void *)(uintptr_t)r->start, r->end - r->start);

@@ -7,7 +7,7 @@ of its probes and pauses. Settled: programs that tell how much they have done, b
 processor clock, are searched for some seconds and run on alone when Sonde has left. What a round took is compared with then;
 how much the first half of that time differs from the second is the noise. The search counts as settled from its last decision
 on. python3 is the hard case: its interpreter is one loop with some 900 ways in and out that takes most of the time, and to
-measure it even for a moment is dear. So is the shell, which does nothing but execute other programs."""
+measure it even for a moment is dear."""
 
 import os
 import statistics
@@ -22,8 +22,7 @@ import workloads
 
 WHOLE, SETTLED = 5.0, 2.0   # goals: per cent
 SECONDS, QUICK_SECONDS = 5, 4
-PROGRAMS = (search_programs.python3, search_programs.sqlite3, search_programs.shell, search_programs.povray, search_programs.cc1,
-            search_programs.lua)
+PROGRAMS = (search_programs.python3, search_programs.sqlite3, search_programs.povray, search_programs.cc1, search_programs.lua)
 WATCHED, AFTER = 14, 8      # seconds
 ENOUGH = 2.0                # seconds: less than that of a settled search says nothing
 
@@ -62,7 +61,7 @@ class Cost:
 
 def _whole_table(sonde, p, quick, log):
     rows, middles = [], []
-    for program in workloads.available(p, log, PROGRAMS[:3] if quick else PROGRAMS):
+    for program in workloads.available(p, log, PROGRAMS[:2] if quick else PROGRAMS):
         log(f"cost: {program.name}")
         c = Cost(sonde, p, program.command(QUICK_SECONDS if quick else SECONDS), 3)
         middles.append(100 * (statistics.median(c.wall) - 1))

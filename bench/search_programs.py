@@ -48,13 +48,6 @@ def sqlite3(p):
     return Program("sqlite3", command)
 
 
-def shell(_):
-    """Commands by the thousand, each over in half a millisecond."""
-    def command(size):
-        return ["/bin/sh", "-c", f"i=0; while [ $i -lt {round(2000 * size)} ]; do /bin/true; i=$((i + 1)); done"]
-    return Program("sh", command, large=False)
-
-
 class Victim(Program):
     """Runs for as long as it is told."""
 

@@ -6,8 +6,8 @@ its end; "the command" has in it what Sonde does before and behind that. "Reckon
 of its probes and pauses. Settled: programs that tell how much they have done, by the wall clock and by their own
 processor clock, are searched for some seconds and run on alone when Sonde has left. What a round took is compared with then;
 how much the first half of that time differs from the second is the noise. The search counts as settled from its last decision
-on. python3 is the hard case: its interpreter is one loop with some 900 ways in and out that takes most of the time, and to
-measure it even for a moment is dear."""
+on. python3 is the hard case: its interpreter is one loop with some 900 ways in and out that
+takes most of the time, of which samples have to tell."""
 
 import os
 import statistics

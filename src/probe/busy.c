@@ -13,10 +13,9 @@
 #include "base/clock.h"
 #include "base/order.h"
 #include "probe/target.h"
-#include "process/memory.h"
 
 enum { FIRST_RUN_NS = 20000, GIVE_UP_NS = 20000000 };
-enum { MOST_STACK = 1 << 20 }; /* bytes that are looked through */
+enum { MOST_WORDS = 1 << 17 }; /* of a stack that are looked at */
 
 static bool is_inside_patch(const struct fragment *f, uint64_t va)
 {
@@ -115,27 +114,20 @@ static void find_inner(const struct target *t, inner_list *out)
 	order_by_address(out->data, out->len, sizeof(*out->data), offsetof(struct inner, start));
 }
 
-static void check_word(const inner_list *inner, int tid, uint64_t word, clash_list *out)
-{
-	uint32_t n = ORDER_UP_TO(inner->data, inner->len, start, word);
-	if (n && word < inner->data[n - 1].end)
-		add(out, tid, inner->data[n - 1].site);
-}
+struct word_check {
+	const inner_list *inner;
+	int tid;
+	clash_list *out;
+	uint32_t left; /* words to look at */
+};
 
-static void check_words(struct target *t, int tid, const inner_list *inner, uint64_t sp,
-			clash_list *out)
+static bool check_word(void *ctx, uint64_t word)
 {
-	uint64_t words[512], low, high, mask = t->engine->arch->layout->code_mask;
-	layout_stack(t, sp, &low, &high);
-	high = high - sp < MOST_STACK ? high : sp + MOST_STACK;
-	for (uint64_t at = sp & ~UINT64_C(7); at < high; at += sizeof(words)) {
-		size_t want = high - at < sizeof(words) ? high - at : sizeof(words);
-		size_t have = memory_read(t->pid, at, words, want);
-		for (size_t i = 0; i < have / sizeof(*words); i++)
-			check_word(inner, tid, words[i] & mask, out);
-		if (have < want)
-			break;
-	}
+	struct word_check *c = ctx;
+	uint32_t n = ORDER_UP_TO(c->inner->data, c->inner->len, start, word);
+	if (n && word < c->inner->data[n - 1].end)
+		add(c->out, c->tid, c->inner->data[n - 1].site);
+	return !--c->left;
 }
 
 /* From where it is, and from where it would go on to be walked. */
@@ -145,11 +137,11 @@ static void check_unknown(struct target *t, const struct stopped_walk *w, uint64
 	uint64_t further = w->walk.at.reg[t->engine->arch->sp];
 	inner_list inner = {0};
 	find_inner(t, &inner);
-	if (inner.len) {
-		check_words(t, w->tid, &inner, sp, out);
-		if (further != sp)
-			check_words(t, w->tid, &inner, further, out);
-	}
+	struct word_check here = {&inner, w->tid, out, MOST_WORDS}, beyond = here;
+	if (inner.len)
+		stack_has(t, sp, check_word, &here);
+	if (inner.len && further != sp)
+		stack_has(t, further, check_word, &beyond);
 	vec_free(&inner);
 }
 

@@ -92,8 +92,7 @@ static struct stopped_walk *new_walk(struct target *t, const struct control_thre
 	return w;
 }
 
-/* Whether a word on the stack is an address in code memory. */
-static bool stack_names(struct target *t, const struct rt_header *h, uint64_t sp)
+bool stack_has(struct target *t, uint64_t sp, word_finder finds, void *ctx)
 {
 	uint64_t words[512], low, high, mask = t->engine->arch->layout->code_mask;
 	layout_stack(t, sp, &low, &high);
@@ -101,12 +100,17 @@ static bool stack_names(struct target *t, const struct rt_header *h, uint64_t sp
 		size_t want = high - at < sizeof(words) ? high - at : sizeof(words);
 		size_t have = memory_read(t->pid, at, words, want);
 		for (size_t i = 0; i < have / sizeof(*words); i++)
-			if (has_code(h, words[i] & mask))
+			if (finds(ctx, words[i] & mask))
 				return true;
 		if (have < want)
 			break;
 	}
 	return false;
+}
+
+static bool names_code(void *header, uint64_t word)
+{
+	return has_code(header, word);
 }
 
 /* Whether a frame is in code memory: a signal handler interrupted a probe. */
@@ -116,7 +120,8 @@ static bool leads_to(struct target *t, const struct rt_header *h, const struct r
 	for (uint32_t i = 1; i < w->frames.len; i++)
 		if (has_code(h, w->frames.data[i].pc))
 			return true;
-	return w->end != WALK_COMPLETE && stack_names(t, h, r->reg[t->engine->arch->sp]);
+	return w->end != WALK_COMPLETE &&
+	       stack_has(t, r->reg[t->engine->arch->sp], names_code, (void *)(uintptr_t)h);
 }
 
 bool thread_is_in(struct target *t, struct control_thread *th, const struct rt_header *h)

@@ -448,6 +448,9 @@ void redirect_retired(struct target *t, uint32_t first_walk);
  * into the engine's walks from *first on. True if no thread is left in code memory, nor any stack.
  */
 bool settle_threads(struct target *t, uint32_t *first);
+/* Whether a word of the stack, from sp up, is one that is looked for. */
+typedef bool (*word_finder)(void *ctx, uint64_t word);
+bool stack_has(struct target *t, uint64_t sp, word_finder finds, void *ctx);
 bool is_code_memory(const struct target *t, uint64_t pc);
 /* Whether the thread is, or will come back to, code memory of the region with this header. */
 bool thread_is_in(struct target *t, struct control_thread *th, const struct rt_header *h);

@@ -94,6 +94,9 @@ struct patch {
 	uint8_t size;
 	uint8_t phase; /* enum patch_phase */
 	bool trap;     /* threads arrive by a trap: they go to `to` */
+	/* Another patch leads here: a thread at it is nowhere in the original program, but about to
+	 * go to `to`. */
+	bool island;
 	uint8_t bytes[16], original[16];
 	uint64_t to; /* run-time address in the fragment */
 };

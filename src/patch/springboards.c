@@ -169,14 +169,17 @@ static void find_leads(struct ground *s)
 	}
 }
 
-static bool add_jump(struct ground *s, uint64_t va, uint64_t to, bool is_short,
+enum jump_kind { JUMP_DIRECT, JUMP_TO_ISLAND, JUMP_ISLAND };
+
+static bool add_jump(struct ground *s, uint64_t va, uint64_t to, enum jump_kind kind,
 		     enum patch_phase phase)
 {
 	struct plan *p = s->p;
-	struct patch patch = {.va = va, .phase = (uint8_t)phase, .to = to};
+	struct patch patch = {
+		.va = va, .phase = (uint8_t)phase, .to = to, .island = kind == JUMP_ISLAND};
 	uint64_t pc = va + p->r->bias;
-	patch.size = (uint8_t)(is_short ? p->ops->short_jump(patch.bytes, pc, to)
-					: p->ops->jump(patch.bytes, pc, to));
+	patch.size = (uint8_t)(kind == JUMP_TO_ISLAND ? p->ops->short_jump(patch.bytes, pc, to)
+						      : p->ops->jump(patch.bytes, pc, to));
 	if (!patch.size || !original_bytes(p, va, patch.original, patch.size))
 		return false;
 	add_patch(p, &patch);
@@ -232,7 +235,7 @@ static bool place_direct(struct ground *s, uint32_t i, enum fit fit)
 {
 	const struct arrival *a = &s->arrivals[i];
 	enum patch_phase phase = fit == FIT_PLAIN ? PHASE_PLAIN : PHASE_DEAD;
-	if (!add_jump(s, a->va, destination(s, a), false, phase))
+	if (!add_jump(s, a->va, destination(s, a), JUMP_DIRECT, phase))
 		return false;
 	mark(s, a->va, s->p->ops->jump_size, BYTE_TAKEN);
 	set_placed(s, i);
@@ -291,8 +294,8 @@ static bool place_by_island(struct ground *s, uint32_t i)
 	uint64_t island;
 	if (!has_short_room(s, i) || !find_island(s, a->va, &island))
 		return false;
-	if (!add_jump(s, island, destination(s, a), false, PHASE_DEAD) ||
-	    !add_jump(s, a->va, island + s->p->r->bias, true, PHASE_DEAD))
+	if (!add_jump(s, island, destination(s, a), JUMP_ISLAND, PHASE_DEAD) ||
+	    !add_jump(s, a->va, island + s->p->r->bias, JUMP_TO_ISLAND, PHASE_DEAD))
 		return false;
 	mark(s, island, s->p->ops->jump_size, BYTE_TAKEN);
 	set_placed(s, i);
@@ -407,8 +410,9 @@ static enum refusal place_each(struct ground *s)
 {
 	for (uint32_t i = 0; i < s->count; i++) {
 		const struct arrival *a = &s->arrivals[i];
-		if (s->p->r->trap_all ? !add_trap(s, a)
-				      : !add_jump(s, a->va, destination(s, a), false, PHASE_PLAIN))
+		if (s->p->r->trap_all
+			    ? !add_trap(s, a)
+			    : !add_jump(s, a->va, destination(s, a), JUMP_DIRECT, PHASE_PLAIN))
 			return REFUSED_BAD_CODE;
 	}
 	return REFUSED_NONE;

@@ -3,7 +3,8 @@
  * and an old fragment that a thread is still in leads back to the program.
  *
  * - Patches that are longer than an instruction (x86-64) must not go in where control comes back to
- *   the middle of them.
+ *   the middle of them, and the islands that some of them need must not go while it comes back
+ * there.
  * - The lists of a thread whose handler interrupted a probe may be in the middle of a change.
  *
  * Such threads run on for a moment, as a handler takes. A site that is in use even then stays as it
@@ -79,6 +80,14 @@ static void check_frame(struct target *t, int tid, const struct frame *f, clash_
 	if (s && s->dirty && s->next_address &&
 	    (s->next.mechanism == MECHANISM_RELOCATED || is_inside_patch(&s->next, f->va)))
 		add(out, tid, (uint32_t)(s - t->sites.data));
+}
+
+/* Control comes back to what is an island as long as the site's patches are in. */
+static void check_island(struct target *t, int tid, uint64_t pc, clash_list *out)
+{
+	uint32_t site;
+	if (island_leads_to(t, pc, &site) && t->sites.data[site].dirty)
+		add(out, tid, site);
 }
 
 /* Control is, or comes back, at this place in a fragment. */
@@ -163,9 +172,13 @@ static void check_thread(struct target *t, struct stopped_walk *w, clash_list *o
 	}
 	if (w->unsettled || w->walk.end != WALK_COMPLETE)
 		check_unknown(t, w, now.reg[t->engine->arch->sp], out);
-	for (uint32_t i = 1; i < w->walk.frames.len; i++)
-		if (w->walk.frames.data[i].exact)
-			check_frame(t, w->tid, &w->walk.frames.data[i], out);
+	for (uint32_t i = 1; i < w->walk.frames.len; i++) {
+		const struct frame *f = &w->walk.frames.data[i];
+		if (!f->exact)
+			continue;
+		check_frame(t, w->tid, f, out);
+		check_island(t, w->tid, f->pc, out);
+	}
 }
 
 static void find_clashes(struct target *t, uint32_t first, clash_list *out)

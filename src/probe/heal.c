@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 
 #include "base/log.h"
+#include "base/order.h"
 #include "probe/target.h"
 #include "process/memory.h"
 
@@ -61,22 +62,74 @@ static void restore_all(int pid, uint64_t region, uint32_t count)
 	memory_write(pid, region + offsetof(struct rt_header, patches), &none, sizeof(none));
 }
 
-/* Lets the threads run on until they are out of the code that nobody needs any more. */
-static bool run_out(struct target *t, const struct rt_header *h)
+typedef bool (*thread_check)(struct target *t, struct control_thread *th, const void *ctx);
+
+/* Lets the threads run on that `is_in`, until none is. */
+static bool run_out(struct target *t, thread_check is_in, const void *ctx)
 {
 	struct control_thread *threads[RT_AREAS];
 	int tids[RT_AREAS];
-	for (unsigned i = 0; i < TRIES; i++) {
+	for (unsigned i = 0;; i++) {
 		uint32_t inside = 0;
 		uint32_t count = control_users(t->engine->control, t->pid, threads, RT_AREAS);
 		for (uint32_t k = 0; k < count && k < RT_AREAS; k++)
-			if (thread_is_in(t, threads[k], h))
+			if (is_in(t, threads[k], ctx))
 				tids[inside++] = threads[k]->tracee.tid;
 		if (!inside)
 			return count <= RT_AREAS;
+		if (i == TRIES)
+			return false;
 		control_run_on(t->engine->control, tids, inside, RUN_NS);
 	}
-	return false;
+}
+
+/* In the code that nobody needs any more. */
+static bool is_in_code(struct target *t, struct control_thread *th, const void *header)
+{
+	return thread_is_in(t, th, header);
+}
+
+struct island {
+	uint64_t pc, to;
+};
+typedef VEC(struct island) island_list; /* ascending */
+
+static const struct island *find_island(const island_list *list, uint64_t pc)
+{
+	uint32_t n = ORDER_UP_TO(list->data, list->len, pc, pc);
+	return n && list->data[n - 1].pc == pc ? &list->data[n - 1] : NULL;
+}
+
+static bool is_island(void *list, uint64_t word)
+{
+	return find_island(list, word);
+}
+
+/* Whether a signal handler comes back to one, as far as that can be seen. */
+static bool is_at_island(struct target *t, struct control_thread *th, const void *islands)
+{
+	struct registers r;
+	if (!th->stopped || !control_registers(th, &r))
+		return false;
+	const struct island *at = find_island(islands, r.pc);
+	if (at)
+		control_set_pc(th, at->to);
+	return stack_has(t, r.reg[t->engine->arch->sp], is_island, (void *)(uintptr_t)islands);
+}
+
+/* Without their patches, they are the middle of something else. */
+static void leave_islands(struct target *t, uint64_t region, uint32_t count)
+{
+	struct rt_patch p;
+	island_list list = {0};
+	for (uint32_t i = 0; i < count; i++)
+		if (read_at(t->pid, region + RT_JOURNAL + i * sizeof(p), &p, sizeof(p)) && p.pc &&
+		    p.island)
+			vec_push(&list, (struct island){p.pc, p.island});
+	order_by_address(list.data, list.len, sizeof(*list.data), offsetof(struct island, pc));
+	if (list.len)
+		run_out(t, is_at_island, &list);
+	vec_free(&list);
 }
 
 /* Each piece is struck off the list before it goes: if we are killed then, and something else gets
@@ -112,8 +165,9 @@ static void heal_region(struct target *t, uint64_t region)
 		return;
 	debug(LOG_PROBE, 1, "process %d: taking out %u patches of an earlier sonde", t->pid,
 	      h.patches);
+	leave_islands(t, region, h.patches);
 	restore_all(t->pid, region, h.patches);
-	if (!run_out(t, &h))
+	if (!run_out(t, is_in_code, &h))
 		return;
 	forget_passed(t, region);
 	give_back(t, region, &h);

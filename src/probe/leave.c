@@ -21,14 +21,27 @@ static void remove_all(struct target *t)
 		s->dirty = s->dirty || s->address;
 }
 
-/* Whether no thread is in memory of ours any more; the target is stopped. */
+/* Procedures that a handler was to come back to may have kept their patches. */
+static bool take_out(struct target *t)
+{
+	struct batch_result ignored = {0};
+	struct err e;
+	if (batch_commit(t, &ignored, &e))
+		return false;
+	vec_each (s, &t->sites)
+		if (s->address)
+			return false;
+	return true;
+}
+
+/* Whether no patch is left, and no thread in memory of ours; the target is stopped. */
 static bool is_out(struct target *t)
 {
 	uint32_t first;
-	bool clean = settle_threads(t, &first);
+	bool taken = take_out(t), clean = settle_threads(t, &first);
 	move_threads(t, first);
 	engine_walks(t->engine, NULL, NULL);
-	return clean;
+	return taken && clean;
 }
 
 /* It may have executed another program, or be another process by now. */
@@ -70,7 +83,6 @@ static bool get_everybody_out(struct target *t)
 void leave(struct target *t)
 {
 	struct engine *g = t->engine;
-	struct batch_result ignored = {0};
 	struct err e;
 	engine_drain(g);
 	if (!t->alive || target_stop(t, &e))
@@ -80,7 +92,6 @@ void leave(struct target *t)
 		contexts_leave(t);
 		t->leaving = true;
 		remove_all(t);
-		batch_commit(t, &ignored, &e);
 		if (get_everybody_out(t)) {
 			forget_passed(t, t->base);
 			areas_retire_all(t);

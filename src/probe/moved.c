@@ -1,5 +1,5 @@
-/* Which fragment a place in code memory belongs to: an index by address, made anew when it is first
- * needed after fragments have come or gone. */
+/* Which fragment a place in code memory belongs to, or an island in the program that leads to one:
+ * indexes by address, made anew when they are first needed after fragments have come or gone. */
 #include <stdlib.h>
 
 #include "base/order.h"
@@ -12,9 +12,15 @@ struct moved_range {
 	bool retired;
 };
 
+struct island {
+	uint64_t start, to;
+	uint32_t site;
+};
+
 struct moved_index {
 	bool good;
 	VEC(struct moved_range) ranges; /* ascending, apart from each other */
+	VEC(struct island) islands;     /* the same */
 };
 
 struct moved_index *moved_index_new(void)
@@ -25,6 +31,7 @@ struct moved_index *moved_index_new(void)
 void moved_index_free(struct moved_index *in)
 {
 	vec_free(&in->ranges);
+	vec_free(&in->islands);
 	free(in);
 }
 
@@ -33,27 +40,29 @@ void moved_code_changed(struct target *t)
 	t->moved->good = false;
 }
 
-static int by_start(const void *a, const void *b)
+static void add_site(struct moved_index *in, const struct site *s, uint32_t number)
 {
-	uint64_t x = ((const struct moved_range *)a)->start;
-	uint64_t y = ((const struct moved_range *)b)->start;
-	return (x > y) - (x < y);
+	vec_push(&in->ranges, (struct moved_range){s->address, s->room, number, false});
+	vec_each (p, &s->fragment.patches)
+		if (p->island)
+			vec_push(&in->islands, (struct island){p->va + s->bias, p->to, number});
 }
 
 static void make_index(const struct target *t, struct moved_index *in)
 {
 	vec_clear(&in->ranges);
-	for (uint32_t i = 0; i < t->sites.len; i++) {
-		const struct site *s = &t->sites.data[i];
-		if (s->address)
-			vec_push(&in->ranges, (struct moved_range){s->address, s->room, i, false});
-	}
+	vec_clear(&in->islands);
+	for (uint32_t i = 0; i < t->sites.len; i++)
+		if (t->sites.data[i].address)
+			add_site(in, &t->sites.data[i], i);
 	for (uint32_t i = 0; i < t->retired.len; i++) {
 		const struct retired *r = &t->retired.data[i];
 		vec_push(&in->ranges, (struct moved_range){r->start, r->size, i, true});
 	}
-	if (in->ranges.len)
-		qsort(in->ranges.data, in->ranges.len, sizeof(*in->ranges.data), by_start);
+	order_by_address(in->ranges.data, in->ranges.len, sizeof(*in->ranges.data),
+			 offsetof(struct moved_range, start));
+	order_by_address(in->islands.data, in->islands.len, sizeof(*in->islands.data),
+			 offsetof(struct island, start));
 	in->good = true;
 }
 
@@ -74,6 +83,19 @@ bool moved_code_at(const struct target *t, uint64_t pc, struct moved_code *out)
 		*out = (struct moved_code){&s->fragment, r->start, s->bias, r->number};
 	}
 	return true;
+}
+
+uint64_t island_leads_to(const struct target *t, uint64_t pc, uint32_t *site)
+{
+	struct moved_index *in = t->moved;
+	if (!in->good)
+		make_index(t, in);
+	uint32_t n = ORDER_UP_TO(in->islands.data, in->islands.len, start, pc);
+	const struct island *i = n ? &in->islands.data[n - 1] : NULL;
+	if (!i || i->start != pc)
+		return 0;
+	*site = i->site;
+	return i->to;
 }
 
 bool to_original(const struct target *t, uint64_t *pc, bool *probed)
@@ -102,7 +124,10 @@ static bool is_ours(const struct target *t, uint64_t pc)
 bool engine_original(const struct target *t, uint64_t *pc)
 {
 	struct moved_code m;
-	uint64_t va;
+	uint32_t ignored;
+	uint64_t va, to = island_leads_to(t, *pc, &ignored);
+	if (to)
+		*pc = to;
 	if (!is_ours(t, *pc))
 		return true;
 	if (!moved_code_at(t, *pc, &m) ||

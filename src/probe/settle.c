@@ -41,12 +41,25 @@ static bool came_from_probes(struct target *t, const struct walk *w)
 	return s && s->address && fragment_probed(&s->fragment, w->frames.data[0].va);
 }
 
+/* The jump that it was about to execute is only there as long as the patches are. */
+static void leave_island(const struct target *t, struct control_thread *th)
+{
+	uint8_t jump[16], there[sizeof(jump)];
+	struct registers r;
+	uint32_t site;
+	uint64_t to = control_registers(th, &r) ? island_leads_to(t, r.pc, &site) : 0;
+	size_t size = to ? t->engine->arch->emit->jump(jump, r.pc, to) : 0;
+	if (size && memory_read(t->pid, r.pc, there, size) == size && !memcmp(there, jump, size))
+		control_set_pc(th, to);
+}
+
 /* Whether the thread is somewhere inside a probe, and can get out of it. One that waits for
  * engine_go() must not run. */
 static bool is_inside(const struct target *t, struct control_thread *th)
 {
 	struct registers r;
 	bool ignored;
+	leave_island(t, th);
 	if (!th->stopped || th->held || !control_registers(th, &r))
 		return false;
 	return is_trapped(t, th, r.pc) ||
@@ -190,6 +203,7 @@ static bool settle_one(struct target *t, struct control_thread *th)
 {
 	struct engine *g = t->engine;
 	struct stopped_walk *w = new_walk(t, th);
+	leave_island(t, th);
 	if (!th->stopped || !control_registers(th, &w->registers))
 		return is_away(t, th);
 	uint64_t at = w->registers.pc;

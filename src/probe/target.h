@@ -421,6 +421,9 @@ struct moved_code {
 	uint32_t site;
 };
 bool moved_code_at(const struct target *t, uint64_t pc, struct moved_code *out);
+/* Where a thread goes on from the island at `pc`, and whose that is; 0: there is none. It is not
+ * known whether the program has the site's patches: they may have gone with their image. */
+uint64_t island_leads_to(const struct target *t, uint64_t pc, uint32_t *site);
 /* Makes a pc in moved code the original one, if it is at the start of a moved instruction. */
 bool to_original(const struct target *t, uint64_t *pc, bool *probed);
 

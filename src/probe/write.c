@@ -126,6 +126,7 @@ static void announce(struct target *t, struct site *s)
 		entry->size = p->size;
 		memcpy(entry->original, p->original, sizeof(entry->original));
 		memcpy(entry->bytes, p->bytes, sizeof(entry->bytes));
+		entry->island = p->island ? p->to : 0;
 		__atomic_store_n(&entry->pc, p->va + s->bias, __ATOMIC_RELEASE);
 		vec_push(&s->journal, j);
 	}

@@ -38,7 +38,7 @@
 #include "runtime/abi_count.h"
 
 #define RT_MAGIC   UINT64_C(0x73646e6f65627270)
-#define RT_VERSION 5
+#define RT_VERSION 6
 #define RT_NAME    "sonde" /* of the memfd */
 
 enum {
@@ -185,7 +185,8 @@ struct rt_probe {
 enum { RT_NO_REGISTER = 0xff };
 
 struct rt_patch {
-	uint64_t pc; /* 0: free */
+	uint64_t pc;     /* 0: free */
+	uint64_t island; /* where a thread at `pc` goes on, if that is nothing without the patch */
 	uint8_t size, pad[7];
 	uint8_t original[16], bytes[16];
 };

@@ -8,12 +8,14 @@
  *	          the time
  *	death     the same by lives that are killed at random; a last one takes out what they left
  *	clean     everything in and out of a running program; compares it with what it was
+ *	steps     everything out and in again at every instruction that a thread comes to, or with
+ *	          --islands at all of these, for --seconds
  *	watch     probes for --seconds, and what a search asks then: where threads are, what they
  *	          wait for, with probes that do nothing at last
  *
- * `death` and `clean` start CMD by themselves and end it with SIGTERM. Ends with the status of the
- * program, with 3 if it was changed, with 125 if something else went wrong. --report gets what was
- * done and counted. */
+ * `death`, `clean` and `steps` start CMD by themselves and end it with SIGTERM. Ends with the
+ *status of the program, with 3 if it was changed, with 125 if something else went wrong. --report
+ *gets what was done and counted. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +84,7 @@ static const struct mode {
 	int (*run)(char **argv);
 } modes[] = {
 	{"all", mode_all},     {"torture", mode_torture}, {"death", mode_death},
-	{"clean", mode_clean}, {"watch", mode_watch},
+	{"clean", mode_clean}, {"watch", mode_watch},     {"steps", mode_steps},
 };
 
 static const struct {
@@ -101,6 +103,7 @@ static const struct {
 	{"--counts", &settings.counts},
 	{"--waits", &settings.waits},
 	{"--loose", &settings.loose},
+	{"--islands", &settings.islands},
 };
 
 static bool set_switch(const char *arg)

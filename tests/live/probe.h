@@ -17,6 +17,7 @@ struct settings {
 	const char *report; /* file, NULL: none */
 	bool counts;        /* the report has the counts of every subject */
 	bool waits;         /* and what was waited for */
+	bool islands;       /* steps: only these are places to stop at */
 	bool loose;         /* mappings and descriptors may change by themselves */
 	uint64_t seed;
 	unsigned batches, deaths, times;
@@ -124,7 +125,11 @@ int mode_torture(char **argv);
 int mode_death(char **argv);
 int mode_clean(char **argv);
 int mode_watch(char **argv);
+int mode_steps(char **argv);
 /* Starts a program that nobody traces. */
 int start_untraced(char **argv);
+/* Whether all of its threads but the first, which waits for them, have had time to install their
+ * handlers. */
+bool has_begun(int pid);
 /* Asks it to end, and waits; 124 if it hangs. */
 int end_untraced(int pid);

@@ -209,6 +209,19 @@ static void tell_where_it_hangs(int pid)
 		fprintf(stderr, "(nothing is known of it)\n");
 }
 
+bool has_begun(int pid)
+{
+	static const uint64_t enough = 20000000; /* ns */
+	tid_list tids = {0};
+	struct err ignored;
+	threads_list(pid, &tids, &ignored);
+	bool begun = tids.len > 1;
+	vec_each (tid, &tids)
+		begun &= *tid == pid || thread_cpu_ns(pid, *tid) > enough;
+	vec_free(&tids);
+	return begun;
+}
+
 int end_untraced(int pid)
 {
 	int status;

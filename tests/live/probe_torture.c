@@ -257,20 +257,6 @@ static void visit(int pid)
 	family_end(&f);
 }
 
-/* Every thread but the first, which waits for them, has had time to install its handlers. */
-static bool all_have_begun(int pid)
-{
-	static const uint64_t enough = 20000000; /* ns */
-	tid_list tids = {0};
-	struct err ignored;
-	threads_list(pid, &tids, &ignored);
-	bool begun = tids.len > 1;
-	vec_each (tid, &tids)
-		begun &= *tid == pid || thread_cpu_ns(pid, *tid) > enough;
-	vec_free(&tids);
-	return begun;
-}
-
 /* A program that has just been started still maps memory and makes threads. */
 static void take_when_steady(struct trace *out, int pid)
 {
@@ -279,7 +265,7 @@ static void take_when_steady(struct trace *out, int pid)
 	trace_take(out, pid);
 	for (unsigned i = 0; i < 150 && !steady; i++) {
 		last = *out;
-		bool begun = all_have_begun(pid);
+		bool begun = has_begun(pid);
 		sleep_seconds(0.2);
 		trace_take(out, pid);
 		steady = begun && out->maps.len == last.maps.len &&

@@ -1,0 +1,131 @@
+/* Everything out and in again with a thread at every instruction that it comes to: of the program,
+ * of moved code, of probes, and of what leads from one to the other. */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/ptrace.h>
+
+#include "base/clock.h"
+#include "base/hashmap.h"
+#include "probe.h"
+#include "probe/target.h"
+#include "process/control_inner.h"
+
+enum { STEPS_MAX = 2000, FREE_MS = 3 };
+
+struct stepping {
+	struct family family;
+	struct hashmap places; /* where the thread was when everything went out */
+	uint32_t islands;
+};
+
+/* The stop after a step is a signal's: the engine knows only the ordinary one. */
+static bool step(struct control_thread *th)
+{
+	struct tracee_event ev;
+	th->tracee.regset.size = 0;
+	if (ptrace(PTRACE_SINGLESTEP, th->tracee.tid, NULL, NULL) ||
+	    !tracee_wait(th->tracee.tid, &ev))
+		return false;
+	return ev.what == TRACEE_SIGNALLED && ev.signal != SIGTRAP ? control_pass(th, &ev)
+								   : control_trap(th);
+}
+
+/* The same, or what a trap that is a patch leads to. */
+static bool step_or_jump(const struct target *t, struct control_thread *th, uint64_t pc)
+{
+	uint64_t to = trap_leads_to(t, pc + t->engine->arch->emit->trap_advance);
+	return to ? control_set_pc(th, to) : step(th);
+}
+
+/* Whether everything is to go out with the thread here: where it has not been yet, or on islands,
+ * of which there are few. */
+static bool is_wanted(struct stepping *s, const struct target *t, uint64_t pc)
+{
+	uint32_t site;
+	bool island = island_leads_to(t, pc, &site);
+	bool fresh = hashmap_get(&s->places, pc) == HASHMAP_NONE;
+	s->islands += island;
+	if (fresh)
+		hashmap_put(&s->places, pc, 1);
+	return island || (fresh && !settings.islands);
+}
+
+/* On to an instruction that is wanted; false if it finds none. */
+static bool step_on(struct stepping *s, const struct target *t, struct control_thread *th)
+{
+	struct registers r;
+	for (unsigned i = 0; i < STEPS_MAX; i++) {
+		if (th->in_call || !control_registers(th, &r) || !step_or_jump(t, th, r.pc) ||
+		    !control_registers(th, &r))
+			return false;
+		if (is_wanted(s, t, r.pc))
+			return true;
+	}
+	return false;
+}
+
+static void put_in(struct stepping *s, struct member *m)
+{
+	vec_clear(&m->used);
+	use_named(&s->family, m, 0);
+	commit(&s->family, m);
+}
+
+static void take_out(struct stepping *s, struct member *m)
+{
+	vec_each (u, &m->used)
+		engine_remove(s->family.engine, m->target, u->subject);
+	commit(&s->family, m);
+}
+
+/* One thread that runs, as far as it goes; also without probes, where it is then. */
+static void step_thread(struct stepping *s, struct member *m, double end)
+{
+	struct control_thread *threads[64];
+	struct registers r;
+	struct control *c = m->target->engine->control;
+	uint32_t count = control_threads(c, m->target->pid, threads, ARRAY_SIZE(threads));
+	struct control_thread *th = threads[chance(count)];
+	while (step_on(s, m->target, th) && now_seconds() < end) {
+		take_out(s, m);
+		if (!control_registers(th, &r) || (!th->in_call && !step(th)))
+			break;
+		put_in(s, m);
+	}
+}
+
+static void nothing_yet(struct family *f, struct member *m, uint32_t from)
+{
+	(void)f;
+	(void)m;
+	(void)from;
+}
+
+int mode_steps(char **argv)
+{
+	struct stepping s = {.family = {.fresh = nothing_yet}};
+	struct family *f = &s.family;
+	struct err e;
+	settings.pid = start_untraced(argv);
+	while (!has_begun(settings.pid))
+		sleep_seconds(0.01);
+	family_begin(f, NULL);
+	struct member *m = f->members.data[0];
+	struct target *t = m->target;
+	double end = now_seconds() + settings.seconds;
+	put_in(&s, m);
+	while (target_alive(t) && now_seconds() < end && !target_stop(t, &e)) {
+		t->stopped = true;
+		step_thread(&s, m, end);
+		t->stopped = false;
+		control_resume(t->engine->control, t->pid);
+		family_poll(f, FREE_MS);
+	}
+	text_printf(&f->report, "places %u\nislands %u\n", s.places.len, s.islands);
+	report_write(&f->report);
+	bool ended = f->ended;
+	int status = f->status;
+	family_end(f);
+	hashmap_release(&s.places);
+	return ended ? shell_status(status) : end_untraced(settings.pid);
+}

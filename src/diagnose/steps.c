@@ -104,6 +104,15 @@ static double begun_per_second(const struct diagnosis *d, const struct candidate
 	return e->observed > 0 ? calls / e->observed : 0;
 }
 
+/* Whether it is divided among threads already, of which one has most of it. */
+static bool is_divided(const struct telling *t)
+{
+	vec_each (c, &t->list)
+		if (c->hypothesis == IMBALANCE)
+			return true;
+	return false;
+}
+
 /* The outermost loop around the finding that takes nearly all of it and is begun rarely. */
 static void worth_dividing(struct advising *a)
 {
@@ -116,7 +125,7 @@ static void worth_dividing(struct advising *a)
 		busy += x->cpu_all > 0.1 * t->d->own->machine.cpu_all;
 	vec_each (c, &t->list) {
 		if (c->hypothesis != CPU_BOUND || c->share < 0.4 || c->chain == UINT32_MAX ||
-		    cpus < 2 || busy > 1 || span.cpu > 1.3 * span.time)
+		    cpus < 2 || busy > 1 || span.cpu > 1.3 * span.time || is_divided(t))
 			continue;
 		const struct chain *chain = &s->chains.data[c->chain];
 		for (uint32_t i = 0; i < chain->length; i++) {

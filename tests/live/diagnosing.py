@@ -27,6 +27,8 @@ SOURCES = ROOT / "tests/victims/diagnose"
 KEPT = tempfile.TemporaryDirectory(prefix="sonde-diagnose-")
 FOLDER = Path(KEPT.name)
 LIMIT = 90  # seconds for one run
+FACTORS = (1, 2.5, 6)  # of a run's length, one after the other
+MOST_STOLEN = 0.4  # of the processors' time, for a search that proves anything
 LIBRARY = "libhot_library.so"
 
 THRESHOLDS = {"cpu": 0.20, "sync": 0.20, "io": 0.20, "small-io": 0.10, "imbalance": 0.15}
@@ -506,41 +508,78 @@ def check_profile(run, name):
     check_experiments(view("search", run.data)["experiments"], run.report["findings"], VICTIMS[name].experiments)
 
 
+class NotFound(AssertionError):
+    """A search did not come to its end, or was misled."""
+
+
+class Undecidable(NotFound):
+    """The machine was so busy that what was planted was not there by a clear margin."""
+
+
+def processors():
+    """What they have done so far, in ticks: for this machine, stolen from it, and in all."""
+    words = [int(x) for x in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
+    return words[7], sum(words)
+
+
+def patiently(attempt):
+    """What attempt(factor) returns: all its times are to be so many times as long. A search that did not find it all gets
+    more time; if others had this machine's processors even then, nothing is known of it."""
+    for factor in FACTORS:
+        stolen, passed = processors()
+        try:
+            return attempt(factor)
+        except NotFound as why:
+            print(f"# in {factor} times the time: {why}")
+            failed = why
+        stolen, passed = (now - before for now, before in zip(processors(), (stolen, passed)))
+    if isinstance(failed, Undecidable) or stolen > MOST_STOLEN * passed:
+        raise Skip(f"the machine is too busy ({100 * stolen // passed} % stolen): {failed}")
+    raise failed
+
+
+def require(result):
+    """That of a comparison is good."""
+    if not result.good():
+        raise NotFound("; ".join(result.missing + result.wrong))
+    if result.undecidable:
+        raise Undecidable("; ".join(result.undecidable))
+
+
 def check(name, *options, strategy="deep-start", loops=True, **more):
-    """A victim, diagnosed: the same output, what was planted is found, and nothing else. A search that did not come to its
-    end, or that a busy machine misled, is repeated with more time."""
+    """A victim, diagnosed: the same output, what was planted is found, and nothing else."""
     expected = plain(name)
-    seconds = VICTIMS[name].seconds
-    for attempt in (1, 2, 3):
-        run = diagnose(name, *options, seconds=seconds * (1 if attempt == 1 else 2.5), **more)
+
+    def attempt(factor):
+        run = diagnose(name, *options, seconds=VICTIMS[name].seconds * factor, **more)
         assert (run.out, run.status) == expected, f"{(run.out, run.status)} instead of {expected}; {run.err[-1500:]}"
         check_report(run.report)
         how = run.report["ended"], run.report["strategy"], run.report["loops"]
         assert how == (VICTIMS[name].ended, strategy, loops), f"it was {how}"
         check_profile(run, name)
-        result = compared(name, run.report["findings"], run.truth, strategy, loops)
-        for line in [*result.missing, *result.wrong, *result.undecidable]:
-            print(f"# {name} ({seconds} s, attempt {attempt}): {line}")
-        if not (result.wrong or result.missing or result.undecidable):
-            break
-    assert result.good(), "; ".join(result.missing + result.wrong)
-    if result.undecidable:
-        raise Skip(f"the machine is too busy: {'; '.join(result.undecidable)}")
-    return run
+        require(compared(name, run.report["findings"], run.truth, strategy, loops))
+        return run
+
+    return patiently(attempt)
 
 
 def check_attached(name, seconds, duration):
     """A victim that runs for so long, a part of it diagnosed."""
     data = FOLDER / "attached.data"
-    with Running(name, seconds) as it:
-        report = json.loads(run_tool(SONDE, "diagnose", "--json", f"--duration={duration}", "-o", data, "-p", it.pid,
-                                     timeout=LIMIT))
-        truth = it.unharmed()
-    check_report(report)
-    assert report["ended"] in ("duration", "exhausted"), report["ended"]
-    result = compared(name, report["findings"], truth)
-    assert result.good(), "; ".join(result.missing + result.wrong)
-    check_experiments(view("search", data)["experiments"], report["findings"], VICTIMS[name].experiments)
+
+    def attempt(factor):
+        with Running(name, seconds * factor) as it:
+            report = json.loads(run_tool(SONDE, "diagnose", "--json", f"--duration={duration * factor}", "-o", data, "-p", it.pid,
+                                         timeout=LIMIT))
+            truth = it.unharmed()
+        check_report(report)
+        if report["ended"] == "exit":
+            raise NotFound("it ended too soon")
+        assert report["ended"] in ("duration", "exhausted"), report["ended"]
+        require(compared(name, report["findings"], truth))
+        check_experiments(view("search", data)["experiments"], report["findings"], VICTIMS[name].experiments)
+
+    patiently(attempt)
 
 
 def main():

@@ -217,17 +217,6 @@ bool probes_commit(struct probes *p)
 
 /* ---- processes come and go ---- */
 
-void probes_forked(struct probes *p, uint32_t parent, uint32_t child)
-{
-	for (uint32_t i = 0; i < p->list.len; i++) {
-		struct probe *x = &p->list.data[i];
-		uint32_t before = x->in.len;
-		for (uint32_t k = 0; k < before; k++)
-			if (x->in.data[k].process == parent)
-				note_in(p, x, child, x->in.data[k].subject);
-	}
-}
-
 void probes_ended(struct probes *p, uint32_t process)
 {
 	vec_each (x, &p->list) {

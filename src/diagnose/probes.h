@@ -72,8 +72,6 @@ bool probes_measure(const struct probes *p, uint32_t part);
 /* False if there was nothing to do. */
 bool probes_commit(struct probes *p);
 
-/* A process has all that its parent has. */
-void probes_forked(struct probes *p, uint32_t parent, uint32_t child);
 /* What is wanted goes into a process that is new or has loaded an image, as far as it is not in. */
 void probes_loaded(struct probes *p, uint32_t process);
 void probes_ended(struct probes *p, uint32_t process);

@@ -170,18 +170,10 @@ static void commit_to(struct diagnosis *d, struct target *t)
 		tell(d, "process %d cannot be probed: %s", target_pid(t), e.text);
 }
 
-/* It has what its parent has. */
 static void on_forked(struct diagnosis *d, const struct engine_event *v)
 {
-	uint32_t parent = machine_process_of(&d->own->machine, v->parent);
 	uint32_t child = add_process(d, v->target);
-	if (parent != UINT32_MAX && d->own->machine.processes.data[parent].young) {
-		d->own->machine.processes.data[child].young = true;
-		return;
-	}
-	look_into(d, child);
-	if (parent != UINT32_MAX)
-		probes_forked(&d->own->probes, parent, child);
+	d->own->machine.processes.data[child].young = true;
 }
 
 /* What it was has no more to say. */
@@ -208,8 +200,8 @@ static void begin_to_probe(struct diagnosis *d, uint32_t process)
 	commit_to(d, t);
 }
 
-/* Scripts, and builds, execute hundreds of programs a second that are soon over: to look into each
- * would take many times as long as it does. */
+/* Scripts, and builds, fork and execute hundreds of times a second what is soon over: to look into
+ * each would take many times as long as it does. */
 static void grow_up(struct diagnosis *d)
 {
 	static const double grown_up = 0.15; /* s */

@@ -239,6 +239,7 @@ int batch_commit(struct target *t, struct batch_result *result, struct err *e)
 		goto out;
 	}
 	t->stopped = true;
+	bequest_forget(t);
 	while_stopped(&b, result);
 	t->stopped = was_stopped;
 	if (!was_stopped)

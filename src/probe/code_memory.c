@@ -64,6 +64,7 @@ static int map_region(struct target *t, uint64_t start, uint64_t size, struct er
 		control_resume(t->engine->control, t->pid);
 	if (rc)
 		return rc;
+	bequest_forget(t);
 	__atomic_store_n(known, *known + size, __ATOMIC_RELEASE);
 	pool_add(&t->pool, start, size);
 	return 0;

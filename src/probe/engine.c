@@ -36,10 +36,13 @@ static uint64_t begin_again(const struct target *t, uint64_t pc)
 static bool on_signal(void *ctx, struct control_signal *s)
 {
 	const struct target *t = target_of(ctx, s->pid);
-	if (!t || !t->injected)
+	if (!t || (!t->injected && !t->legacy))
 		return true;
-	uint64_t to = s->trapped ? trap_leads_to(t, s->pc) : 0;
-	s->pc = to ? to : begin_again(t, s->pc);
+	uint64_t to = s->trapped ? trap_leads_to(t->legacy ? t->legacy : t, s->pc) : 0;
+	if (to)
+		s->pc = to;
+	else if (t->injected)
+		s->pc = begin_again(t, s->pc);
 	return !to;
 }
 
@@ -78,7 +81,7 @@ struct engine *engine_new(const struct engine_options *o)
 
 /* ---- targets ---- */
 
-static struct target *target_new(struct engine *g, int pid)
+struct target *target_make(struct engine *g, int pid)
 {
 	struct target *t = xcalloc(1, sizeof(*t));
 	t->engine = g;
@@ -88,6 +91,12 @@ static struct target *target_new(struct engine *g, int pid)
 	t->space = space_new(g->codes, pid);
 	t->shadow_stack = process_has_shadow_stack(pid);
 	t->moved = moved_index_new();
+	return t;
+}
+
+static struct target *target_new(struct engine *g, int pid)
+{
+	struct target *t = target_make(g, pid);
 	vec_push(&g->targets, t);
 	return t;
 }
@@ -109,8 +118,10 @@ static void site_release(struct site *s)
 	vec_free(&s->journal);
 }
 
-static void target_free(struct target *t)
+void target_free(struct target *t)
 {
+	legacy_release(t->legacy);
+	bequest_forget(t);
 	target_unmap(t);
 	raw_release(t);
 	forget_fragments(t);
@@ -231,20 +242,20 @@ static void end_target(struct target *t, int status, uint64_t cpu_ns)
 	target_unmap(t);
 }
 
-/* The parent's probes are in the child's memory; from now on it counts for itself. */
+/* The parent's probes are in the child's memory; it counts for itself from now on, or later. */
 static struct target *fork_target(struct engine *g, struct target *parent, int pid, int tid)
 {
 	struct err e;
 	struct target *t = target_new(g, pid);
 	space_free(t->space);
 	t->space = space_copy(parent->space, pid);
-	if (!parent->injected)
+	if ((g->options.lazy && target_bequeath(t, parent)) || !parent->injected)
 		return t;
 	if (target_inject_child(t, parent, tid, &e)) {
 		debug(LOG_PROBE, 1, "process %d: %s", pid, e.text);
 		return t;
 	}
-	target_copy_state(t, parent, tid);
+	target_inherit(t, parent, tid);
 	target_set_guard(t);
 	return t;
 }
@@ -487,7 +498,7 @@ int engine_begin(struct engine *g, struct target *t, struct err *e)
 	int rc = target_stop(t, e);
 	if (rc)
 		return rc;
-	rc = prepare(t, e);
+	rc = t->legacy ? legacy_take_over(t, e) : prepare(t, e);
 	control_resume(g->control, t->pid);
 	return rc;
 }

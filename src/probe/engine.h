@@ -29,8 +29,8 @@ struct engine_options {
 	/* Procedures that take more patches to measure than this are refused: threads stand still
 	 * while they go in. An interpreter's loop takes a thousand. 0: any number will do. */
 	uint32_t most_patches;
-	/* What processes execute, but for the program that was launched, is left alone until
-	 * engine_begin(). */
+	/* What processes execute, but for the program that was launched, and what they fork is left
+	 * alone until engine_begin(). */
 	bool lazy;
 	/* While a change is prepared: of how many procedures there are new versions. May be NULL.
 	 */
@@ -51,8 +51,8 @@ void engine_go(struct engine *g, struct target *t);
 int engine_begin(struct engine *g, struct target *t, struct err *e);
 
 enum engine_happening {
-	ENGINE_FORKED,   /* `target` is new; what was in its parent is in it, with values of its own
-			  */
+	ENGINE_FORKED,   /* `target` is new; what was in its parent is in it, with values of its
+			    own. If it is left alone (engine_options.lazy), nothing is */
 	ENGINE_EXECUTED, /* `target` is a process that executes another program, stopped where that
 			    is loaded; nothing is in it; engine_go(). `parent` is what it was
 			    before, with its values, or NULL */

@@ -50,15 +50,19 @@ static void restore(int pid, const struct rt_patch *p)
 	memory_write(pid, p->pc, p->original, p->size);
 }
 
-/* Last in, first out: see patch/fragment.h on the order of patches. What is done is done: if the
- * region has to stay, the journal must not be used again. */
+/* Last in, first out: see patch/fragment.h on the order of patches. */
 static void restore_all(int pid, uint64_t region, uint32_t count)
 {
 	struct rt_patch p;
-	uint32_t none = 0;
 	while (count-- > 0)
 		if (read_at(pid, region + RT_JOURNAL + count * sizeof(p), &p, sizeof(p)))
 			restore(pid, &p);
+}
+
+/* What is done is done: if the region has to stay, the journal must not be used again. */
+static void forget_journal(int pid, uint64_t region)
+{
+	uint32_t none = 0;
 	memory_write(pid, region + offsetof(struct rt_header, patches), &none, sizeof(none));
 }
 
@@ -167,6 +171,11 @@ static void heal_region(struct target *t, uint64_t region)
 	      h.patches);
 	leave_islands(t, region, h.patches);
 	restore_all(t->pid, region, h.patches);
+	/* A child that sees its parent's region may have patches that its parent has lost since,
+	 * and the memory that those lead to. */
+	if (h.pid != (uint32_t)t->pid)
+		return;
+	forget_journal(t->pid, region);
 	if (!run_out(t, is_in_code, &h))
 		return;
 	forget_passed(t, region);

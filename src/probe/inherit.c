@@ -1,5 +1,9 @@
 /* The child of a fork: its memory holds its parent's patches and fragments; what we know of them is
- * copied, and it begins to count at zero. */
+ * copied, and it begins to count at zero.
+ *
+ * Or it is left alone at first, and its probes do nothing. What we knew when it was forked is kept
+ * for it, once for all that are forked before the next change; most of them end or execute
+ * something else soon. */
 #include <string.h>
 
 #include "probe/target.h"
@@ -105,7 +109,7 @@ static void begin_thread(struct target *child, struct target *parent, int tid)
 		s->fresh = false;
 }
 
-void target_copy_state(struct target *child, struct target *parent, int tid)
+static void copy_state(struct target *child, const struct target *parent)
 {
 	copy_subjects(child, parent);
 	copy_sites(child, parent);
@@ -122,5 +126,75 @@ void target_copy_state(struct target *child, struct target *parent, int tid)
 	child->traps_spoilt = parent->traps_spoilt;
 	child->rendezvous_in = parent->rendezvous_in;
 	child->rendezvous_state = parent->rendezvous_state;
+}
+
+void target_inherit(struct target *child, struct target *parent, int tid)
+{
+	copy_state(child, parent);
 	begin_thread(child, parent, tid);
+}
+
+/* ---- children that are left alone ---- */
+
+void legacy_release(struct target *legacy)
+{
+	if (legacy && !--legacy->heirs)
+		target_free(legacy);
+}
+
+void bequest_forget(struct target *t)
+{
+	legacy_release(t->bequest);
+	t->bequest = NULL;
+}
+
+static struct target *make_bequest(const struct target *t)
+{
+	struct target *b = target_make(t->engine, t->pid);
+	b->heirs = 1;
+	if (!target_copy_region(b, t)) {
+		target_free(b);
+		return NULL;
+	}
+	copy_state(b, t);
+	return b;
+}
+
+bool target_bequeath(struct target *child, struct target *parent)
+{
+	if (!parent->legacy && !parent->injected)
+		return true;
+	if (!parent->legacy && !parent->bequest)
+		parent->bequest = make_bequest(parent);
+	child->legacy = parent->legacy ? parent->legacy : parent->bequest;
+	if (child->legacy)
+		child->legacy->heirs++;
+	return child->legacy;
+}
+
+/* What was measured then may not be wanted any more, and what waits has not been seen to. */
+static void give_up_subjects(struct target *t)
+{
+	for (uint32_t i = 0; i < t->subjects.len; i++)
+		if (t->subjects.data[i].purpose != PURPOSE_RENDEZVOUS)
+			engine_quiet(t->engine, t, i);
+	t->watch_waits = false;
+	vec_clear(&t->searched);
+}
+
+int legacy_take_over(struct target *child, struct err *e)
+{
+	struct target *legacy = child->legacy;
+	int rc = target_inject_child(child, legacy, 0, e);
+	if (rc)
+		return rc;
+	copy_state(child, legacy);
+	child->legacy = NULL;
+	legacy_release(legacy);
+	give_up_subjects(child);
+	areas_prepare_all(child);
+	rc = layout_refresh(child, e);
+	forget_unloaded(child);
+	target_set_guard(child);
+	return rc;
 }

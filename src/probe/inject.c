@@ -97,12 +97,8 @@ int target_call(struct target *t, long number, const uint64_t args[6], int64_t *
 	return call(&c, "a system call made for us", number, args, result, e);
 }
 
-/* Opens the file behind the program's descriptor and maps it for us. */
-static int open_region(struct target *t, int fd, struct err *e)
+static int map_region_file(struct target *t, struct err *e)
 {
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", t->pid, fd);
-	t->region_fd = open(path, O_RDWR | O_CLOEXEC);
 	if (t->region_fd < 0)
 		return err_errno(e, "the shared memory of process %d cannot be opened", t->pid);
 	if (ftruncate(t->region_fd, (off_t)RT_REGION_SIZE))
@@ -113,6 +109,15 @@ static int open_region(struct target *t, int fd, struct err *e)
 		return err_errno(e, "shared memory cannot be mapped");
 	t->region = p;
 	return 0;
+}
+
+/* Opens the file behind the program's descriptor and maps it for us. */
+static int open_region(struct target *t, int fd, struct err *e)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", t->pid, fd);
+	t->region_fd = open(path, O_RDWR | O_CLOEXEC);
+	return map_region_file(t, e);
 }
 
 /* Copies what the parent's region holds below the areas, but no pages that it does not have. */
@@ -304,20 +309,36 @@ static bool has_runtime(const struct target *child)
 	       head.region == child->base && head.guard == child->guard;
 }
 
-int target_inject_child(struct target *child, struct target *parent, int tid, struct err *e)
+static void copy_places(struct target *child, const struct target *parent)
 {
-	child->region_fd = -1;
 	child->text = parent->text;
 	child->text_size = parent->text_size;
 	child->guard = parent->guard;
 	child->table = parent->table;
 	child->base = parent->base;
+}
+
+bool target_copy_region(struct target *copy, const struct target *t)
+{
+	struct err ignored;
+	copy->region_fd = memfd_create(RT_NAME, MFD_CLOEXEC);
+	if (map_region_file(copy, &ignored))
+		return false;
+	copy_places(copy, t);
+	copy_tables(copy, t);
+	return true;
+}
+
+int target_inject_child(struct target *child, const struct target *parent, int tid, struct err *e)
+{
+	copy_places(child, parent);
 	struct caller c = usual_caller(child);
-	c.thread = control_thread(child->engine->control, tid);
-	if (!c.thread || !has_runtime(child))
-		return err_set(e, ERR_SYSTEM, "process %d is gone, or was not ours", child->pid);
+	if (tid)
+		c.thread = control_thread(child->engine->control, tid);
 	/* Until it has a region of its own, it sees its parent's. */
-	memcpy(target_at(parent, NAME_AT), RT_NAME, sizeof(RT_NAME));
+	if (!c.thread || !has_runtime(child) ||
+	    !memory_write(child->pid, child->base + NAME_AT, RT_NAME, sizeof(RT_NAME)))
+		return err_set(e, ERR_SYSTEM, "process %d is gone, or was not ours", child->pid);
 	int rc = make_region(child, &c, parent->base + NAME_AT, parent, e);
 	if (rc) {
 		close_region(child);

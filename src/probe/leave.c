@@ -88,6 +88,8 @@ void leave(struct target *t)
 	if (!t->alive || target_stop(t, &e))
 		return;
 	t->stopped = true;
+	if (t->legacy && legacy_take_over(t, &e))
+		debug(LOG_PROBE, 1, "process %d keeps what it has inherited: %s", t->pid, e.text);
 	if (t->injected) {
 		contexts_leave(t);
 		t->leaving = true;

@@ -123,6 +123,8 @@ static bool is_ours(const struct target *t, uint64_t pc)
 
 bool engine_original(const struct target *t, uint64_t *pc)
 {
+	if (t->legacy)
+		t = t->legacy;
 	struct moved_code m;
 	uint32_t ignored;
 	uint64_t va, to = island_leads_to(t, *pc, &ignored);

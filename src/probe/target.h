@@ -216,6 +216,9 @@ struct target {
 	bool loading;              /* its libraries are not there yet */
 	struct target *before;     /* what it was before it executed this program; may be gone */
 	int held;                  /* thread that waits for engine_go(), or 0 */
+	struct target *legacy;     /* of a child that was left alone: what is in its memory */
+	struct target *bequest;    /* what children forked now find; NULL: it was not asked for */
+	uint32_t heirs;            /* of a bequest */
 	struct err problem;        /* why nothing is injected */
 	struct engine_cost cost;   /* at the last engine_cost() */
 	struct engine_cost ended;  /* threads that have ended; run_ns: all, once the process has */
@@ -284,8 +287,10 @@ struct stopped_walk {
 int target_inject(struct target *t, struct err *e);
 /* From now on the runtime counts. */
 bool target_set_guard(const struct target *t);
-/* The child does not count before its guard is set. */
-int target_inject_child(struct target *child, struct target *parent, int tid, struct err *e);
+/* By this thread, or any. The child does not count before its guard is set. */
+int target_inject_child(struct target *child, const struct target *parent, int tid, struct err *e);
+/* The copy, which is of no process, gets a region with the tables of the other. */
+bool target_copy_region(struct target *copy, const struct target *t);
 void target_withdraw(struct target *t);
 void target_unmap(struct target *t);
 /* A system call by a thread of the stopped target. */
@@ -568,7 +573,21 @@ void leave(struct target *t);
 
 /* inherit.c */
 /* The child of a fork gets what its parent had, with values of its own. */
-void target_copy_state(struct target *child, struct target *parent, int tid);
+void target_inherit(struct target *child, struct target *parent, int tid);
+/* The child is left alone for now, with what is in its memory; false if it has to inherit at once.
+ */
+bool target_bequeath(struct target *child, struct target *parent);
+/* A child that was left alone, stopped now, gets what it has; all is to go with its next batch. */
+int legacy_take_over(struct target *child, struct err *e);
+/* What is in the memory of the target changes. */
+void bequest_forget(struct target *t);
+/* Of a target that is done with. */
+void legacy_release(struct target *legacy);
+
+/* engine.c */
+/* One that the engine does not know of. */
+struct target *target_make(struct engine *g, int pid);
+void target_free(struct target *t);
 
 /* unload.c */
 /* Forgets probes in images that are gone. */

@@ -33,6 +33,7 @@ static void forget_subjects(struct target *t, struct site *s)
 
 void forget_unloaded(struct target *t)
 {
+	bequest_forget(t);
 	vec_each (s, &t->sites) {
 		if ((!s->address && !s->subjects.len && !s->counted) || is_mapped(t, s))
 			continue;

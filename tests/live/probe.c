@@ -103,6 +103,7 @@ static const struct {
 	{"--counts", &settings.counts},
 	{"--waits", &settings.waits},
 	{"--loose", &settings.loose},
+	{"--lazy", &settings.engine.lazy},
 	{"--islands", &settings.islands},
 };
 

@@ -61,6 +61,7 @@ struct member {
 	VEC(struct used) used;
 	uint32_t kept;   /* of `used`, in from the start to the end: reported */
 	uint64_t waited; /* ns in all, when it was last looked at */
+	bool alone;      /* as --lazy leaves it, until member_begin() */
 };
 
 /* Adds every procedure and loop of the target's images that were not there the last time, as the
@@ -94,6 +95,8 @@ struct family {
 void family_begin(struct family *f, char **argv);
 /* Lives on for up to timeout_ms: false if nothing happened. */
 bool family_poll(struct family *f, int timeout_ms);
+/* Looks into one that was left alone. */
+void member_begin(struct family *f, struct member *m);
 /* Takes everything out and leaves. */
 void family_end(struct family *f);
 

@@ -82,7 +82,8 @@ static struct member *add_member(struct family *f, struct target *t)
 	struct member *m = xcalloc(1, sizeof(*m));
 	m->target = t;
 	vec_push(&f->members, m);
-	if (settings.waits)
+	m->alone = settings.engine.lazy && target_pid(t) != f->first;
+	if (settings.waits && !m->alone)
 		engine_watch_waits(f->engine, t);
 	return m;
 }
@@ -108,10 +109,24 @@ static void forget_member(struct family *f, struct member *m)
 	free(m);
 }
 
+/* It may be about to end. */
+void member_begin(struct family *f, struct member *m)
+{
+	struct err ignored;
+	m->alone = false;
+	if (engine_begin(f->engine, m->target, &ignored))
+		return;
+	if (settings.waits)
+		engine_watch_waits(f->engine, m->target);
+	look_for_images(f, m);
+}
+
 /* What is in the parent is in the child, under the same numbers. */
 static void on_fork(struct family *f, const struct engine_event *event)
 {
 	struct member *parent = member_of(f, event->parent), *m = add_member(f, event->target);
+	if (m->alone)
+		return;
 	vec_each (c, &parent->candidates)
 		vec_push(&m->candidates, *c);
 	vec_each (s, &parent->seen)
@@ -142,7 +157,11 @@ static void on_exec(struct family *f, const struct engine_event *event)
 		engine_drop(f->engine, old->target);
 		forget_member(f, old);
 	}
-	look_for_images(f, add_member(f, event->target));
+	struct member *m = add_member(f, event->target);
+	if (m->alone)
+		engine_go(f->engine, m->target);
+	else
+		look_for_images(f, m);
 }
 
 bool family_poll(struct family *f, int timeout_ms)

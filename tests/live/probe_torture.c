@@ -60,6 +60,11 @@ static void one_batch(struct family *f)
 	struct member *m = f->members.data[chance(f->members.len)];
 	uint64_t in = chance(sizes[chance(ARRAY_SIZE(sizes))] + 1);
 	uint64_t out = chance(sizes[chance(ARRAY_SIZE(sizes))] + 1);
+	if (m->alone) {
+		if (!chance(3))
+			member_begin(f, m);
+		return;
+	}
 	while (in-- && m->candidates.len)
 		use_random(f, m);
 	while (out-- && m->used.len > m->kept)

@@ -26,14 +26,15 @@ HOT void add_below(struct rt_activation *outer, unsigned metric, uint64_t value)
 }
 
 /* Adds what one metric of the activation amounted to, to its path and to what the next outer one
- * has below it. */
+ * has below it. One that was running before its probe was there began by Sonde's clock, which may
+ * be ahead by a little. */
 HOT void settle(struct rt_path *p, uint64_t now, const struct rt_activation *a,
 		struct rt_activation *outer, unsigned m)
 {
-	uint64_t value = now - a->start[m];
+	uint64_t value = likely(now > a->start[m]) ? now - a->start[m] : 0;
 	uint64_t below = unlikely(a->below_set >> m & 1) ? a->below[m] : 0;
 	p->total[m] += value;
-	p->self[m] += value - below;
+	p->self[m] += likely(value > below) ? value - below : 0;
 	if (outer)
 		add_below(outer, m, value);
 }

@@ -31,9 +31,8 @@ OWN static uint64_t between(uint64_t x)
 	return x;
 }
 
-static void wait_for_writer(void)
+static void wait_for_writer(uint64_t seen)
 {
-	uint64_t seen = __atomic_load_n(&written, __ATOMIC_RELAXED);
 	while (__atomic_load_n(&written, __ATOMIC_RELAXED) == seen && running())
 		usleep(100);
 }
@@ -41,8 +40,9 @@ static void wait_for_writer(void)
 static void *reader(void *unused)
 {
 	while (running()) { /* hot: reader */
+		uint64_t seen = __atomic_load_n(&written, __ATOMIC_RELAXED);
 		same(&second, between(look_up(7)));
-		wait_for_writer();
+		wait_for_writer(seen);
 	}
 	return unused;
 }

@@ -109,8 +109,9 @@ static bool is_island(void *list, uint64_t word)
 	return find_island(list, word);
 }
 
-/* Whether a signal handler comes back to one, as far as that can be seen. */
-static bool is_at_island(struct target *t, struct control_thread *th, const void *islands)
+/* Sends it on if it stands on one. Whether a signal handler comes back to one, as far as that can
+ * be seen. */
+static bool comes_back_to_island(struct target *t, struct control_thread *th, const void *islands)
 {
 	struct registers r;
 	if (!th->stopped || !control_registers(th, &r))
@@ -132,7 +133,7 @@ static void leave_islands(struct target *t, uint64_t region, uint32_t count)
 			vec_push(&list, (struct island){p.pc, p.island});
 	order_by_address(list.data, list.len, sizeof(*list.data), offsetof(struct island, pc));
 	if (list.len)
-		run_out(t, is_at_island, &list);
+		run_out(t, comes_back_to_island, &list);
 	vec_free(&list);
 }
 

@@ -199,9 +199,8 @@ static void tell_search(struct samples *s, uint32_t thread, uint32_t class)
 		search_sample(s->search, &x);
 }
 
-static void note_place(struct samples *s, uint32_t thread, uint32_t node, bool waits)
+static void note_place(struct samples *s, uint32_t thread, uint32_t node, uint32_t object)
 {
-	uint32_t object = waits ? waits_now(s->waits, thread).object : LEDGER_NONE;
 	while (s->last.len <= thread)
 		vec_push(&s->last, (struct last_place){0});
 	s->last.data[thread] = (struct last_place){node, object, now_seconds()};
@@ -232,17 +231,26 @@ static void leave_plumbing(struct samples *s)
 		s->chain.len--;
 }
 
-/* False if it is not known what it waits for. */
-static bool note_wait(struct samples *s, uint32_t process, uint32_t thread, const struct walk *w,
+/* What the thread waits for, or LEDGER_NONE. A system call says so itself; what spins or polls was
+ * seen at the last step, and so was what is in a call that a stop has restarted. */
+static uint32_t waited_for(struct samples *s, uint32_t process, uint32_t thread,
+			   const struct walk *w, const struct call_made *call)
+{
+	bool is_spinning = spins(w);
+	uint32_t object =
+		call && !is_spinning ? waits_in_call(s->waits, process, call) : LEDGER_NONE;
+	if (object == LEDGER_NONE && (call || is_spinning))
+		object = waits_now(s->waits, thread).object;
+	if (object == LEDGER_NONE)
+		return object;
+	waits_learn(s->waits, object, kind_on_stack(w));
+	uint32_t whole = s->waits->objects.data[object].merged;
+	return whole == LEDGER_NONE ? object : whole;
+}
+
+static void note_wait(struct samples *s, uint32_t process, uint32_t thread, uint32_t object,
 		      uint32_t node, double seconds)
 {
-	struct wait_now now = waits_now(s->waits, thread);
-	if (now.object == LEDGER_NONE)
-		return false;
-	waits_learn(s->waits, now.object, kind_on_stack(w));
-	uint32_t object = s->waits->objects.data[now.object].merged != LEDGER_NONE
-				  ? s->waits->objects.data[now.object].merged
-				  : now.object;
 	const struct machine_thread *t = &s->machine->threads.data[thread];
 	leave_plumbing(s);
 	if (s->chain.len)
@@ -253,42 +261,46 @@ static bool note_wait(struct samples *s, uint32_t process, uint32_t thread, cons
 		tell_search(s, thread, class_of(s, object));
 	}
 	note_holder(s, process, object, seconds);
-	return true;
 }
 
-/* In a system call that nobody watches. */
-static void note_ignored(struct samples *s, uint32_t process, uint32_t thread, const struct walk *w,
+/* In a system call that nobody watches; false if it is in none. */
+static bool note_ignored(struct samples *s, uint32_t process, uint32_t thread, const struct walk *w,
 			 uint32_t node, double seconds)
 {
 	const struct frame *f = &w->frames.data[0];
 	uint32_t object;
 	double small;
 	if (!waits_ignored(s->waits, process, f->code, f->va, &object, &small))
-		return;
+		return false;
 	leave_plumbing(s);
 	note_amounts(s, thread, object, AMOUNT_SEEN_WAIT, seconds);
 	note_amounts(s, thread, object, AMOUNT_SEEN_SMALL, small * seconds);
 	note_chain(s, class_of(s, object), object, node, seconds);
 	tell_search(s, thread, class_of(s, object));
+	return true;
 }
 
-/* Without a node it is no part of the profile, but tells the search where the program is. */
-static void note_stack(struct samples *s, int pid, int tid, const struct walk *w, bool waits,
-		       uint32_t node, double seconds)
+/* `call` is the one that it waits in, NULL if it runs. Without a node it is no part of the profile,
+ * but tells the search where the program is. */
+static void note_stack(struct samples *s, int pid, int tid, const struct walk *w,
+		       const struct call_made *call, uint32_t node, double seconds)
 {
 	uint32_t process = machine_process_of_pid(s->machine, pid);
 	if (process == UINT32_MAX)
 		return;
 	uint32_t thread = machine_thread_of(s->machine, process, tid);
 	find_chain(s, w);
-	if ((waits || spins(w)) && note_wait(s, process, thread, w, node, seconds)) {
-		s->seconds[SAMPLE_CPU] += waits ? 0 : seconds;
+	if (call && note_ignored(s, process, thread, w, node, seconds))
 		return;
+	uint32_t object = waited_for(s, process, thread, w, call);
+	if (node != PROFILE_NONE)
+		note_place(s, thread, node, call ? object : LEDGER_NONE);
+	if (object != LEDGER_NONE) {
+		note_wait(s, process, thread, object, node, seconds);
+		s->seconds[SAMPLE_CPU] += call ? 0 : seconds;
 	}
-	if (waits) {
-		note_ignored(s, process, thread, w, node, seconds);
+	if (call || object != LEDGER_NONE)
 		return;
-	}
 	note_amounts(s, thread, LEDGER_NONE, AMOUNT_SEEN_CPU, seconds);
 	note_chain(s, SAMPLE_CPU, LEDGER_NONE, node, seconds);
 	tell_search(s, thread, SAMPLE_CPU);
@@ -322,12 +334,9 @@ static void before_sample(void *ctx, struct sample *sample)
 static void on_placed(void *ctx, const struct sample *sample, const struct walk *w, uint32_t node)
 {
 	struct samples *s = ctx;
-	uint32_t process = machine_process_of_pid(s->machine, sample->pid);
-	if (!w || process == UINT32_MAX)
-		return;
-	note_stack(s, sample->pid, sample->tid, w, sample->blocked, node,
-		   1e-9 * (double)sample->weight);
-	note_place(s, machine_thread_of(s->machine, process, sample->tid), node, sample->blocked);
+	if (w)
+		note_stack(s, sample->pid, sample->tid, w, sample->blocked ? &sample->call : NULL,
+			   node, 1e-9 * (double)sample->weight);
 }
 
 void samples_open(struct samples *s, unsigned hz, char *note, size_t size)
@@ -397,15 +406,17 @@ static double ran_since(struct samples *s, int pid, int tid, double passed)
 	return ran < passed ? ran : passed;
 }
 
-static void on_walk(void *ctx, struct target *t, int tid, const struct walk *w, bool in_call)
+static void on_walk(void *ctx, struct target *t, int tid, const struct walk *w,
+		    const struct call_made *call)
 {
 	struct samples *s = ctx;
 	double seconds = s->sampler ? 0 : now_seconds() - s->looked;
 	double ran = s->sampler ? 0 : ran_since(s, target_pid(t), tid, seconds);
-	seconds = in_call ? seconds : ran;
-	uint32_t node = s->sampler ? PROFILE_NONE
-				   : add_to_profile(s, target_pid(t), tid, w, in_call, seconds);
-	note_stack(s, target_pid(t), tid, w, in_call, node, seconds);
+	seconds = call ? seconds : ran;
+	uint32_t node = s->sampler
+				? PROFILE_NONE
+				: add_to_profile(s, target_pid(t), tid, w, call != NULL, seconds);
+	note_stack(s, target_pid(t), tid, w, call, node, seconds);
 }
 
 void samples_take_walks(struct samples *s)

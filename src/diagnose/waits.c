@@ -121,6 +121,9 @@ static enum object_kind kind_of_call(uint32_t call)
 #ifdef SYS_futex_waitv
 	case SYS_futex_waitv:
 #endif
+#ifdef SYS_futex_wait
+	case SYS_futex_wait:
+#endif
 		return OBJECT_FUTEX;
 	case SYS_semop:
 	case SYS_semtimedop: return OBJECT_SEMAPHORE;
@@ -534,4 +537,10 @@ void waits_step(struct waits *w, struct engine *g, subject_part part_of, void *c
 struct wait_now waits_now(const struct waits *w, uint32_t thread)
 {
 	return thread < w->now.len ? w->now.data[thread] : (struct wait_now){.object = LEDGER_NONE};
+}
+
+uint32_t waits_in_call(struct waits *w, uint32_t process, const struct call_made *c)
+{
+	struct wait_value v = {.call = (uint32_t)c->number};
+	return engine_call_object(c, &v.object) ? find_object(w, process, &v) : LEDGER_NONE;
 }

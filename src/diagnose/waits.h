@@ -126,6 +126,8 @@ void waits_step(struct waits *w, struct engine *g, subject_part part_of, void *c
 
 /* What the thread waited for at the time of the last step. */
 struct wait_now waits_now(const struct waits *w, uint32_t thread);
+/* What a thread waits for in a system call; LEDGER_NONE: that does not tell. */
+uint32_t waits_in_call(struct waits *w, uint32_t process, const struct call_made *c);
 /* The stack of a thread that waits for an object tells what kind that is. */
 void waits_learn(struct waits *w, uint32_t object, enum object_kind kind);
 /* The kind that a procedure waits for, by its name; OBJECT_KINDS if it is not known for that. */

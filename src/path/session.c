@@ -360,10 +360,11 @@ static void on_value(void *ctx, const struct path_value *v)
 		path_profile_value(&r->s->data, &r->from, t->function_of.data[v->subject], v);
 }
 
-static void on_walk(void *ctx, struct target *t, int tid, const struct walk *w, bool in_call)
+static void on_walk(void *ctx, struct target *t, int tid, const struct walk *w,
+		    const struct call_made *call)
 {
 	struct path_session *s = ctx;
-	path_profile_walk(&s->data, target_pid(t), tid, w, in_call);
+	path_profile_walk(&s->data, target_pid(t), tid, w, call != NULL);
 }
 
 void path_read(struct path_session *s)

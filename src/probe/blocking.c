@@ -82,6 +82,9 @@ static const struct {
 	{SYS_ftruncate, BLOCKS_ON},
 	{SYS_unlinkat, BLOCKS},
 	{SYS_renameat2, BLOCKS},
+#ifdef SYS_renameat
+	{SYS_renameat, BLOCKS},
+#endif
 #ifdef SYS_open /* system calls that newer architectures do without */
 	{SYS_open, OPENS},
 	{SYS_creat, OPENS},
@@ -99,6 +102,25 @@ void blocking_calls(uint16_t calls[RT_CALLS])
 	for (uint32_t i = 0; i < ARRAY_SIZE(known_calls); i++)
 		if (known_calls[i].number < RT_CALLS)
 			calls[known_calls[i].number] = known_calls[i].call;
+}
+
+uint32_t blocking_call(const struct call_made *c, uint64_t *object)
+{
+	uint32_t call = 0;
+	for (uint32_t i = 0; !call && i < ARRAY_SIZE(known_calls); i++)
+		call = known_calls[i].number == c->number ? known_calls[i].call : 0;
+	uint64_t argument = c->arguments[call & RT_CALL_SECOND ? 1 : 0];
+	*object = RT_NO_OBJECT;
+	if (call & RT_CALL_NUMBER)
+		*object = (uint64_t)(int32_t)argument;
+	else if (call & RT_CALL_ADDRESS)
+		*object = argument;
+	return call;
+}
+
+bool engine_call_object(const struct call_made *c, uint64_t *object)
+{
+	return blocking_call(c, object) != 0;
 }
 
 /* Procedures that wait without the kernel's help, or poll for what they wait for. */

@@ -98,14 +98,6 @@ static void set_wait(const struct lists *l, const struct frame *f, enum rt_probe
 	a->wait_since = l->now[RT_WALL];
 }
 
-static uint64_t object_of(const struct call_made *c, uint32_t call)
-{
-	uint64_t argument = c->arguments[call & RT_CALL_SECOND ? 1 : 0];
-	if (call & RT_CALL_NUMBER)
-		return (uint64_t)(int32_t)argument;
-	return call & RT_CALL_ADDRESS ? argument : RT_NO_OBJECT;
-}
-
 /* As the runtime does it before a call. */
 static void set_registers(const struct lists *l, const struct registers *r, uint64_t pc)
 {
@@ -122,14 +114,11 @@ static void begin_call(const struct lists *l, const struct stopped_walk *w)
 {
 	const struct frame *f = &w->walk.frames.data[0];
 	const struct subject *s = fresh_in(l->target, f, PURPOSE_BLOCK);
-	if (!s || w->call.number < 0 || w->call.number >= RT_CALLS)
-		return;
-	uint32_t call = target_header(l->target)->calls[w->call.number];
-	struct rt_wait_cell cell = {.pc = begun_at(l->target, s, RT_BLOCK, w->registers.pc),
-				    .object = object_of(&w->call, call),
-				    .call = (uint32_t)w->call.number};
+	struct rt_wait_cell cell = {.call = (uint32_t)w->call.number};
+	uint32_t call = s ? blocking_call(&w->call, &cell.object) : 0;
 	if (!call)
 		return;
+	cell.pc = begun_at(l->target, s, RT_BLOCK, w->registers.pc);
 	set_registers(l, &w->registers, cell.pc);
 	set_wait(l, f, RT_BLOCK, cell, call);
 }

@@ -719,7 +719,8 @@ void engine_walks(struct engine *g, walk_visitor visit, void *ctx)
 {
 	vec_each (w, &g->walks)
 		if (visit && (*w)->known)
-			visit(ctx, (*w)->target, (*w)->tid, &(*w)->walk, (*w)->in_call);
+			visit(ctx, (*w)->target, (*w)->tid, &(*w)->walk,
+			      (*w)->in_call ? &(*w)->call : NULL);
 	engine_forget_walks(g, 0);
 }
 

@@ -177,6 +177,10 @@ typedef void (*wait_visitor)(void *ctx, const struct wait_value *v);
  * and forgotten then. */
 void engine_waits(struct engine *g, struct target *t, wait_visitor visit, void *ctx);
 
+/* What a thread that is in a system call waits for there: the object of a struct wait_value. False
+ * if the call is none of those that wait, or a restarted one, which does not tell. */
+bool engine_call_object(const struct call_made *c, uint64_t *object);
+
 /* Where a synchronisation object was made the last time since waits are watched (pthread_mutex_init
  * and the like), by any thread, or by the process that forked this one before: the return address
  * of that call. 0: not known. */
@@ -251,7 +255,7 @@ const struct probe_costs *engine_probe_costs(struct engine *g);
  * free.
  */
 typedef void (*walk_visitor)(void *ctx, struct target *t, int tid, const struct walk *w,
-			     bool in_call);
+			     const struct call_made *call); /* that it is in, or NULL */
 void engine_walks(struct engine *g, walk_visitor visit, void *ctx);
 /* Stops the process once to walk the stacks of all its threads, for engine_walks(). Nothing
  * changes.

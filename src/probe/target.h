@@ -550,6 +550,8 @@ void raw_release(struct target *t);
 void blocking_add(struct target *t);
 /* Into a table that is all zero. */
 void blocking_calls(uint16_t calls[RT_CALLS]);
+/* Of one that a thread is in: a set of enum rt_call, 0 if it does not wait; and what for. */
+uint32_t blocking_call(const struct call_made *c, uint64_t *object);
 
 /* calibrate.c */
 void calibrate(struct engine *g);

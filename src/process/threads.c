@@ -153,19 +153,22 @@ uint64_t process_heap(int pid)
 	return at ? strtoull(at + 1, NULL, 10) : 0;
 }
 
-struct call_made thread_call(int pid, int tid)
+struct call_made parse_call(const char *text)
 {
-	char path[64], text[256], *end;
-	struct call_made none = {.number = -1}, call;
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
-	if (!read_small(path, text, sizeof(text)))
-		return none;
-	call.number = (int)strtol(text, &end, 10);
+	char *end;
+	struct call_made call = {.number = (int)strtol(text, &end, 10)};
 	if (end == text || call.number < 0)
-		return none;
+		return (struct call_made){.number = -1};
 	for (size_t i = 0; i < ARRAY_SIZE(call.arguments); i++)
 		call.arguments[i] = strtoull(end, &end, 16);
 	return call;
+}
+
+struct call_made thread_call(int pid, int tid)
+{
+	char path[64], text[256];
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
+	return parse_call(read_small(path, text, sizeof(text)) ? text : "");
 }
 
 void thread_name(int pid, int tid, char out[16])

@@ -22,6 +22,8 @@ struct call_made {
 	uint64_t arguments[2]; /* the first ones */
 };
 struct call_made thread_call(int pid, int tid);
+/* What the thread's file `syscall` says. */
+struct call_made parse_call(const char *text);
 /* The name of a thread (comm); empty if it is gone. */
 void thread_name(int pid, int tid, char out[16]);
 

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "isa/arch.h"
 #include "isa/registers.h"
+#include "process/threads.h"
 
 /* What is counted: one metric of the profile each. */
 struct event {
@@ -36,6 +37,7 @@ struct sample {
 	bool in_kernel;  /* the processor was in the kernel, on behalf of the registers' place */
 	bool blocked;    /* the thread was waiting, not running: --wall only */
 	bool stopped;    /* the thread is stopped now: its memory is as it was at the sample */
+	struct call_made call; /* of a blocked one: that it waits in */
 	/* `registers.known` is empty for a sample without user state (thread start or exit). */
 	struct registers registers;
 	const uint8_t *stack; /* bytes from the stack pointer up, or NULL */

@@ -60,7 +60,10 @@ static bool read_place(struct waiting *w)
 {
 	char line[256];
 	w->place.pc = 0;
-	return read_line(w->place_fd, line, sizeof(line)) && parse_place(line, &w->place);
+	if (!read_line(w->place_fd, line, sizeof(line)) || !parse_place(line, &w->place))
+		return false;
+	w->call = parse_call(line);
+	return true;
 }
 
 void waiting_init(struct waiting *w, int pid, int tid, uint64_t now)
@@ -141,6 +144,7 @@ bool waiting_look(struct waiting *w, uint64_t now, uint8_t *stack, size_t max_st
 			       .weight = take_weight(w, now, busy),
 			       .in_kernel = true,
 			       .blocked = true,
+			       .call = w->call,
 			       .registers = w->place,
 			       .stack = n ? stack : NULL,
 			       .stack_size = n};

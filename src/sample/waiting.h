@@ -17,6 +17,7 @@ struct waiting {
 	uint64_t next;          /* ns: not looked at before */
 	uint64_t turns;         /* times that it got a processor, when its place was read */
 	struct registers place; /* pc and stack pointer; pc 0 if not known to wait */
+	struct call_made call;  /* that it is in there */
 };
 
 /* `now` is CLOCK_MONOTONIC in ns throughout. */

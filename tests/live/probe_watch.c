@@ -16,10 +16,11 @@ static void use_now(struct family *f, struct member *m, uint32_t from)
 	commit(f, m);
 }
 
-static void count_walk(void *ctx, struct target *t, int tid, const struct walk *w, bool in_call)
+static void count_walk(void *ctx, struct target *t, int tid, const struct walk *w,
+		       const struct call_made *call)
 {
 	uint32_t *complete = ctx;
-	(void)t, (void)tid, (void)in_call;
+	(void)t, (void)tid, (void)call;
 	*complete += w->end == WALK_COMPLETE;
 }
 

@@ -136,6 +136,14 @@ static bool has_probes(const struct diagnosis *d, const struct live_experiment *
 	return x->focus.part[CODE] == CODE || probes_measure(&d->own->probes, x->focus.part[CODE]);
 }
 
+double begun_per_second(const struct diagnosis *d, const struct experiment *e)
+{
+	double calls = 0;
+	ledger_each (x, &d->own->ledger, e->focus.part[CODE])
+		calls += x->amount[AMOUNT_CALLS];
+	return e->observed > 0 ? calls / e->observed : 0;
+}
+
 /* ---- experiments ---- */
 
 static void begin(void *ctx, uint32_t experiment, enum hypothesis_id h, const struct focus *f)

@@ -7,6 +7,7 @@
  *	waits.c        what they wait for; ignored.c where there is too much of it
  *	mapped.c       which images are where
  *	probes.c       what is measured, and what that costs
+ *	trips.c        how many iterations loops have
  *	samples.c      stacks as they are seen
  *	ledger.c       all that was measured
  *	imbalance.c    who does more than others
@@ -18,6 +19,7 @@
 #include "diagnose/probes.h"
 #include "diagnose/samples.h"
 #include "diagnose/session.h"
+#include "diagnose/trips.h"
 #include "record/saver.h"
 
 struct thread_amount {
@@ -46,6 +48,7 @@ struct diagnose_private {
 	struct mapped mapped;
 	struct waits waits;
 	struct probes probes;
+	struct trips trips;
 	struct samples samples;
 	struct sink sink;
 	struct saver saver;
@@ -65,7 +68,11 @@ extern const struct program_ops diagnose_ops; /* ctx is the struct diagnosis */
 /* session.c: reads all there is to read, now. */
 void diagnose_step(struct diagnosis *d);
 
-/* experiments.c: whether what a ledger's entry is about is in the focus, as far as the measure
+/* experiments.c: times that an experiment's part was begun a second, while it was measured; 0 if it
+ * was not. So many are often. */
+static const double often_begun = 50000;
+double begun_per_second(const struct diagnosis *d, const struct experiment *e);
+/* Whether what a ledger's entry is about is in the focus, as far as the measure
  * goes. */
 bool focus_has(const struct diagnosis *d, const struct focus *f, enum measure m,
 	       const struct ledger_entry *e);

@@ -47,7 +47,7 @@ static struct probe *make(struct probes *p, uint32_t part)
 
 /* ---- in and out ---- */
 
-static void touch(struct probes *p, uint32_t process)
+void probes_touch(struct probes *p, uint32_t process)
 {
 	vec_each (d, &p->dirty)
 		if (*d == process)
@@ -108,7 +108,7 @@ static void put_in(struct probes *p, struct probe *x, uint32_t process)
 		return;
 	}
 	note_in(p, x, process, subject);
-	touch(p, process);
+	probes_touch(p, process);
 	x->fresh = true;
 	x->since = -1;
 	x->checked = x->calls;
@@ -121,7 +121,7 @@ static void take_out(struct probes *p, struct probe *x)
 		if (!t)
 			continue;
 		engine_remove(p->engine, t, in->subject);
-		touch(p, in->process);
+		probes_touch(p, in->process);
 	}
 	vec_clear(&x->in);
 }
@@ -165,6 +165,12 @@ bool probes_measure(const struct probes *p, uint32_t part)
 {
 	const struct probe *x = find(p, part);
 	return x && x->state == PROBE_IN;
+}
+
+bool probes_are_hot(const struct probes *p, uint32_t part)
+{
+	const struct probe *x = find(p, part);
+	return x && x->state == PROBE_HOT;
 }
 
 /* A batch may not be able to put in all that it was given. */
@@ -387,7 +393,7 @@ static void silence(struct probes *p, struct probe *x, double share)
 		if (!t)
 			continue;
 		engine_quiet(p->engine, t, in->subject);
-		touch(p, in->process);
+		probes_touch(p, in->process);
 	}
 	vec_clear(&x->in);
 	x->state = PROBE_HOT;

@@ -69,6 +69,10 @@ void probes_want(struct probes *p, uint32_t part);
 void probes_drop(struct probes *p, uint32_t part);
 /* Whether the part is, or will be, measured by probes. */
 bool probes_measure(const struct probes *p, uint32_t part);
+/* Whether it is not, as it begins so often that probes cost too much. */
+bool probes_are_hot(const struct probes *p, uint32_t part);
+/* Something else is to be committed in that process. */
+void probes_touch(struct probes *p, uint32_t process);
 /* False if there was nothing to do. */
 bool probes_commit(struct probes *p);
 

@@ -285,6 +285,27 @@ static bool is_over(struct diagnosis *d)
 	return d->ended;
 }
 
+/* Of loops that take much of the time and are entered often. */
+static void count_trips(struct diagnosis *d)
+{
+	for (uint32_t i = 0; i < search_count(d->own->search); i++) {
+		const struct experiment *e = search_get(d->own->search, i);
+		uint32_t part = e->focus.part[CODE];
+		if (e->state != EXPERIMENT_TRUE || e->hypothesis != CPU_BOUND || part == CODE ||
+		    !code_part(d->own->code, part).loop)
+			continue;
+		if (probes_are_hot(&d->own->probes, part) || begun_per_second(d, e) >= often_begun)
+			trips_count(&d->own->trips, part);
+	}
+}
+
+/* That are not the search's: some became too hot, or were in for a moment only. */
+static void commit_changes(struct diagnosis *d)
+{
+	if (d->own->probes.dirty.len)
+		diagnose_ops.commit(d);
+}
+
 static void work(struct diagnosis *d)
 {
 	double now = now_seconds();
@@ -292,6 +313,10 @@ static void work(struct diagnosis *d)
 	samples_look(&d->own->samples, now);
 	if (probes_are_fresh(&d->own->probes))
 		probes_check(&d->own->probes, now);
+	if (trips_are_counted(&d->own->trips)) {
+		trips_check(&d->own->trips, now);
+		commit_changes(d);
+	}
 	if (now < d->own->next_step)
 		return;
 	d->own->next_step = now + step_time;
@@ -299,9 +324,8 @@ static void work(struct diagnosis *d)
 	grow_up(d);
 	limit_waits(d);
 	search_turn(d->own->search, now_seconds() - d->own->started);
-	/* Some became too hot, and the search had no change to make. */
-	if (d->own->probes.dirty.len)
-		diagnose_ops.commit(d);
+	count_trips(d);
+	commit_changes(d);
 	count_experiments(d);
 	note_settled(d, now);
 	facts_number(&d->profile, "seconds", d->seconds, 3);
@@ -313,7 +337,8 @@ bool diagnose_turn(struct diagnosis *d, int timeout_ms)
 {
 	struct engine_event v;
 	uint64_t end = now_ns() + (uint64_t)timeout_ms * 1000000;
-	int wait = probes_are_fresh(&d->own->probes) && timeout_ms > 5 ? 5 : timeout_ms;
+	bool soon = probes_are_fresh(&d->own->probes) || trips_are_counted(&d->own->trips);
+	int wait = soon && timeout_ms > 5 ? 5 : timeout_ms;
 	while (!is_over(d) && engine_poll(d->own->engine, wait, &v)) {
 		on_event(d, &v);
 		wait = 0;
@@ -360,6 +385,7 @@ static void init(struct diagnosis *d)
 	probes_init(&own->probes, own->engine, &own->machine, &own->mapped, own->code,
 		    &own->ledger);
 	own->probes.max_cost = d->o->search.max_cost;
+	trips_init(&own->trips, &own->probes);
 	sink_init(&own->sink, &d->profile, engine_codes(own->engine));
 	own->sink.tick = on_tick;
 	samples_init(&own->samples, own->engine);
@@ -579,6 +605,7 @@ void diagnose_free(struct diagnosis *d)
 		vec_free(&x->before);
 	vec_free(&own->live);
 	vec_free(&own->beginning);
+	trips_release(&own->trips);
 	probes_release(&own->probes);
 	waits_release(&own->waits);
 	machine_release(&own->machine);

@@ -6,6 +6,8 @@
 
 enum { MOST_STEPS = 3 };
 
+static const double short_trip = 4; /* iterations: more of them are worth a loop */
+
 struct advising {
 	struct telling *t;
 	uint32_t told;
@@ -94,16 +96,6 @@ static void uneven_work(struct advising *a)
 			       names_sentence(a->t->names, divided_at(a->t, c)), 100 * c->share);
 }
 
-/* Times that a part was begun a second, while it was measured; 0 if it was not. */
-static double begun_per_second(const struct diagnosis *d, const struct candidate *c, uint32_t part)
-{
-	double calls = 0;
-	const struct experiment *e = search_get(d->own->search, c->experiment);
-	ledger_each (x, &d->own->ledger, part)
-		calls += x->amount[AMOUNT_CALLS];
-	return e->observed > 0 ? calls / e->observed : 0;
-}
-
 /* Whether it is divided among threads already, of which one has most of it. */
 static bool is_divided(const struct telling *t)
 {
@@ -141,25 +133,46 @@ static void worth_dividing(struct advising *a)
 	}
 }
 
-/* Many short calls: what they cost is the calling, too. */
-static void called_often(struct advising *a)
+/* A loop that is entered all the time for a few iterations. */
+static bool add_trips(struct advising *a, const struct candidate *c)
 {
-	struct telling *t = a->t;
-	vec_each (c, &t->list) {
-		double rate = c->hypothesis == CPU_BOUND && c->part != CODE
-				      ? begun_per_second(t->d, c, c->part)
-				      : 0;
-		bool loop = c->part != CODE && code_part(t->d->own->code, c->part).loop;
-		if (rate < 50000 || c->share / rate > 1e-6)
-			continue;
-		advise(a, "%s is %s about %.0f thousand times a second, %.2g us each: %s",
-		       names_sentence(t->names, c->part), loop ? "entered" : "called", rate / 1000,
-		       1e6 * c->share / rate,
-		       loop ? "its trips are short; 'sonde count' tells how many iterations they "
-			      "have"
-			    : "fewer calls, each for more, may pay");
-		return;
-	}
+	const struct telling *t = a->t;
+	const struct trip *trip = c->part == CODE ? NULL : trips_of(&t->d->own->trips, c->part);
+	if (!trip)
+		return false;
+	double length = (double)trip->iterations / (double)trip->entries;
+	if (length > short_trip)
+		return false;
+	advise(a,
+	       "%s is entered about %.3g million times a second, for %.1f iterations on average: "
+	       "to treat the usual number apart, or to do the work of several trips in one, may "
+	       "pay",
+	       names_sentence(t->names, c->part), 1e-6 * (double)trip->entries / trip->seconds,
+	       length);
+	return true;
+}
+
+/* Many short calls: what they cost is the calling, too. */
+static bool add_calls(struct advising *a, const struct candidate *c)
+{
+	const struct telling *t = a->t;
+	const struct experiment *e = search_get(t->d->own->search, c->experiment);
+	bool is_procedure = c->part != CODE && !code_part(t->d->own->code, c->part).loop;
+	double rate = is_procedure ? begun_per_second(t->d, e) : 0;
+	if (rate < often_begun || c->share / rate > 1e-6)
+		return false;
+	advise(a,
+	       "%s is called about %.0f thousand times a second, %.2g us each: fewer calls, each "
+	       "for more, may pay",
+	       names_sentence(t->names, c->part), rate / 1000, 1e6 * c->share / rate);
+	return true;
+}
+
+static void begun_often(struct advising *a)
+{
+	vec_each (c, &a->t->list)
+		if (c->hypothesis == CPU_BOUND && (add_trips(a, c) || add_calls(a, c)))
+			return;
 }
 
 void add_steps(struct telling *t)
@@ -170,5 +183,5 @@ void add_steps(struct telling *t)
 	uneven_work(&a);
 	lock_held(&a);
 	worth_dividing(&a);
-	called_often(&a);
+	begun_often(&a);
 }

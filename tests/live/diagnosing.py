@@ -56,14 +56,14 @@ class Want:
 
 class Victim:
     """`found`: all of these must be, `besides`: these may be, and nothing else. `without_loops`, `by_calls`: the same where the
-    search does not know loops, or does not look below what is false."""
+    search does not know loops, or does not look below what is false. `step`: a pattern of one of the next steps."""
 
     def __init__(self, *found, besides=(), without_loops=None, by_calls=None, seconds=3, build=None, source=None, command=(),
-                 experiments=2000, ended="exit"):
+                 experiments=2000, ended="exit", step=None):
         self.found, self.besides = found, besides
         self.without_loops, self.by_calls = without_loops, by_calls
         self.seconds, self.build, self.source, self.command = seconds, build, source, command
-        self.experiments, self.ended = experiments, ended
+        self.experiments, self.ended, self.step = experiments, ended, step
 
     def expected(self, strategy="deep-start", loops=True):
         if not loops and self.without_loops:
@@ -77,7 +77,8 @@ UNEVEN = Want("imbalance", "*")
 BUSY = Want("cpu", "*")
 
 VICTIMS = {
-    "behind": Victim(Want("cpu", "relax@inner", truth="relax"), without_loops=[Want("cpu", "relax", truth="relax")]),
+    "behind": Victim(Want("cpu", "relax@inner", truth="relax"), without_loops=[Want("cpu", "relax", truth="relax")],
+                     step="one processor of * is used: if the iterations of the loop * of main *"),
     "two": Victim(Want("cpu", "compress@compress", truth="compress"), Want("cpu", "encrypt@encrypt", truth="encrypt"),
                   without_loops=[Want("cpu", "compress", truth="compress"), Want("cpu", "encrypt", truth="encrypt")]),
     "stripped": Victim(Want("cpu", "*", truth="compress"), Want("cpu", "*", truth="encrypt"), source="two.c"),
@@ -96,11 +97,14 @@ VICTIMS = {
     "often": Victim(Want("cpu", "tiny", "caller@caller", share=(0.2, 1))),
     # Probes that cost nothing at first, and soon too much.
     "hotter": Victim(Want("cpu", "turn", "turn@turn", "caller@caller", share=(0.2, 1)), besides=[BUSY]),
+    "short_trips": Victim(Want("cpu", "walk@walk", "walk", "walk_all@walk_all", share=(0.2, 1)),
+                          step="the loop short_trips.c:* of walk is entered about * times a second, for 1.5 iterations *"),
     "flat": Victim(Want("cpu", "dispatch@dispatch", truth="dispatch")),
     "some_threads": Victim(Want("cpu", "draw@draw", truth="draw"), Want("cpu", "encode@encode", truth="encode")),
     "children": Victim(Want("cpu", "child_work@child", truth="child_work"), besides=[UNEVEN]),
     "mutex": Victim(Want("sync", "take", truth="queue_lock", sync="mutex/queue_lock"),
-                    Want("cpu", "order_queue@order", truth="order_queue"), besides=[UNEVEN]),
+                    Want("cpu", "order_queue@order", truth="order_queue"), besides=[UNEVEN],
+                    step="do less while mutex queue_lock is held*"),
     # An object that no symbol tells of has its address for a name, and the place where it was made; std::mutex is made without
     # a call, so that one is known by who waits for it.
     "made_mutex": Victim(Want("sync", "deposit", truth="deposit", sync="mutex/0x* made in open_account (made_mutex.c:[0-9]*)"),
@@ -109,11 +113,13 @@ VICTIMS = {
                          Want("cpu", "Account::audit@audit", truth="audit"), besides=[UNEVEN]),
     "two_paths": Victim(Want("sync", "insert", truth="insert", sync="mutex/index_lock"),
                         Want("sync", "remove_one", truth="remove_one", sync="mutex/index_lock"),
-                        Want("cpu", "rebuild@rebuild", truth="rebuild"), besides=[UNEVEN]),
+                        Want("cpu", "rebuild@rebuild", truth="rebuild"), besides=[UNEVEN],
+                        step="* wait for the same mutex index_lock: *"),
     "producer": Victim(Want("sync", "take_item", "take_item@take", truth="shelf_filled", sync="condition/shelf_filled"),
                        Want("cpu", "make_item@make", truth="make_item")),
     "barrier": Victim(Want("sync", "meet", truth="phase", sync="barrier/phase"),
-                      Want("imbalance", "compute@compute", truth="compute"), Want("cpu", "compute@compute", truth="compute")),
+                      Want("imbalance", "compute@compute", truth="compute"), Want("cpu", "compute@compute", truth="compute"),
+                      step="divide the work of * more evenly*"),
     "workers": Victim(Want("sync", "meet", truth="meet", sync="barrier/0x* made in main (workers.c:[0-9]*)"),
                       Want("imbalance", "compute@compute", truth="compute"), Want("cpu", "compute@compute", truth="compute")),
     # What waits is the library's code, in threads that are its own.
@@ -123,12 +129,15 @@ VICTIMS = {
                         Want("cpu", "use_slot@use", truth="use_slot"), besides=[UNEVEN]),
     "rwlock": Victim(Want("sync", "look_up", truth="table_lock", sync="rwlock/table_lock"),
                      Want("cpu", "rehash@rehash", truth="rehash")),
+    "turns": Victim(Want("sync", "look_up", truth="table_lock", sync="rwlock/table_lock"),
+                    Want("sync", "rest", truth="rest", sync="sleep*"), Want("cpu", "rehash@rehash", truth="rehash"),
+                    besides=[UNEVEN]),
     "spin": Victim(Want("sync", "draw_ticket", truth="ticket", sync="spin/ticket"), Want("cpu", "bump@bump", truth="bump"),
                    besides=[Want("cpu", "draw_ticket"), UNEVEN]),
     "sleeping": Victim(Want("sync", "poll_device", "poll_device@poll", truth="poll_device", sync="sleep*")),
     "pipe": Victim(Want("io", "fetch", truth="fetch", file="pipe/*"), Want("cpu", "compose@compose", truth="compose")),
     "fsync": Victim(Want("small-io", "append_line", truth="append_line", file="file/*diagnose-log*"),
-                    besides=[Want("io", "append_line"), BUSY]),
+                    besides=[Want("io", "append_line"), BUSY], step="* operations a second move * bytes each on average: *"),
     "bytes": Victim(Want("small-io", "put", "put@put", truth="put", file="file/*diagnose-bytes*"),
                     besides=[Want("io", "put", "put@put"), BUSY]),
     "dsync": Victim(Want("io", "save", truth="save", file="file/*diagnose-blocks*"), besides=[BUSY]),
@@ -547,6 +556,12 @@ def require(result):
         raise Undecidable("; ".join(result.undecidable))
 
 
+def require_step(steps, wanted):
+    """One of the next steps is this."""
+    if not fnmatch.filter(steps, wanted):
+        raise NotFound(f"no step is {wanted!r}: {steps}")
+
+
 def check(name, *options, strategy="deep-start", loops=True, **more):
     """A victim, diagnosed: the same output, what was planted is found, and nothing else."""
     expected = plain(name)
@@ -559,6 +574,8 @@ def check(name, *options, strategy="deep-start", loops=True, **more):
         assert how == (VICTIMS[name].ended, strategy, loops), f"it was {how}"
         check_profile(run, name)
         require(compared(name, run.report["findings"], run.truth, strategy, loops))
+        if VICTIMS[name].step and (strategy, loops) == ("deep-start", True):
+            require_step(run.report["steps"], VICTIMS[name].step)
         return run
 
     return patiently(attempt)

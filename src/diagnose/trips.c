@@ -60,7 +60,7 @@ void trips_count(struct trips *t, uint32_t part)
 
 static bool is_counted(const struct trip *x)
 {
-	return x->in.len && !x->seconds;
+	return x->in.len && x->seconds <= 0;
 }
 
 bool trips_are_counted(const struct trips *t)

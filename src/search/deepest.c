@@ -1,8 +1,8 @@
 /* Which parts of the code to start at: of all that enough samples have, the deepest. A procedure
  * that calls itself, directly or through others, is below itself: so whole recursions (strongly
  * connected components of what is above the threshold, by R. Tarjan's algorithm) are looked at. One
- * from which no edge leads to another such part is deepest; its part with the highest count is
- * chosen, refinement finds the others. */
+ * from which no edge leads to another such part is deepest. In it, the way goes on from the part
+ * with the highest count; of those with nearly as high a one, the furthest along is chosen. */
 #include "search/count_graph.h"
 
 struct visit {
@@ -11,7 +11,10 @@ struct visit {
 	uint32_t edge;        /* the next one to look at */
 	uint32_t number, low; /* Tarjan's; 0: not visited yet */
 	uint32_t component;   /* COUNT_NONE: not known yet */
+	bool reached;         /* on the way through its component */
 };
+
+static const double nearly = 0.9; /* times the highest count */
 
 struct walk {
 	struct count_graph *graph;
@@ -116,6 +119,29 @@ static uint32_t *chosen(struct walk *w)
 	return choice;
 }
 
+/* The last one that a search in breadth from `first` comes to, within its component and along what
+ * counts nearly as much. */
+static uint32_t furthest(struct walk *w, uint32_t first)
+{
+	double least = nearly * w->visits.data[first].count;
+	vec_clear(&w->path);
+	vec_push(&w->path, first);
+	w->visits.data[first].reached = true;
+	for (uint32_t i = 0; i < w->path.len; i++) {
+		const struct visit *v = &w->visits.data[w->path.data[i]];
+		for (uint32_t e = w->graph->nodes.data[v->node].first_out; e != COUNT_NONE;
+		     e = w->graph->edges.data[e].next_out) {
+			uint32_t to = target(w, e);
+			struct visit *t = to == COUNT_NONE ? NULL : &w->visits.data[to];
+			if (!t || t->reached || t->component != v->component || t->count < least)
+				continue;
+			t->reached = true;
+			vec_push(&w->path, to);
+		}
+	}
+	return vec_last(&w->path);
+}
+
 static void gather(struct walk *w, const struct count_part *p, double least, bool recent)
 {
 	vec_each (cell, &p->cells) {
@@ -143,7 +169,7 @@ void count_graph_deepest(struct count_graph *c, uint32_t machine, double share, 
 	uint32_t *choice = chosen(&w);
 	for (uint32_t i = 0; i < w.visits.len; i++)
 		if (choice[w.visits.data[i].component] == i)
-			vec_push(out, c->nodes.data[w.visits.data[i].node].resource);
+			vec_push(out, c->nodes.data[w.visits.data[furthest(&w, i)].node].resource);
 	vec_each (v, &w.visits)
 		c->nodes.data[v->node].mark = 0;
 	free(choice);

@@ -5,7 +5,8 @@
  *
  * Beyond the paper: samples also tell which refinements to test first. And once a second, starters
  * are chosen anew by what was sampled in the last seconds, so that a program that goes on to
- * something else is followed. */
+ * something else is followed. There are many samples then, and few starters are left to be found:
+ * so many as would make the hypothesis true are enough. */
 #include "search/state.h"
 
 static const double choose_each = 1; /* s */
@@ -121,8 +122,9 @@ static void choose(struct search *s, uint32_t hook, bool recent)
 	if (e->state != EXPERIMENT_TRUE || e->over)
 		return;
 	resource_list starters = {0};
-	count_graph_deepest(c, e->focus.part[MACHINE], s->options.deep_threshold, recent,
-			    &starters);
+	double share = s->options.deep_threshold, enough = s->options.threshold[e->hypothesis];
+	count_graph_deepest(c, e->focus.part[MACHINE], recent && enough < share ? enough : share,
+			    recent, &starters);
 	vec_each (code, &starters)
 		start_at(s, c, hook, *code);
 	vec_free(&starters);

@@ -240,7 +240,7 @@ static void recursion_counts_once_and_hides_nothing(void **state)
 	resource_list deepest = {0};
 	count_graph_deepest(&m.graph, MACHINE, 0.4, false, &deepest);
 	assert_int_equal(deepest.len, 1);
-	assert_int_equal(deepest.data[0], c[EVEN]);
+	assert_int_equal(deepest.data[0], c[ODD]);
 	for (int i = 0; i < 10; i++)
 		SAMPLE(&m.graph, &m.resources, m.threads[0], c[MAIN], c[EVEN], c[ODD], c[EVEN],
 		       c[LEAF]);
@@ -248,6 +248,27 @@ static void recursion_counts_once_and_hides_nothing(void **state)
 	count_graph_deepest(&m.graph, MACHINE, 0.4, false, &deepest);
 	assert_int_equal(deepest.len, 1);
 	assert_int_equal(deepest.data[0], c[LEAF]);
+	vec_free(&deepest);
+	machine_release(&m);
+}
+
+static void the_furthest_inside_stands_for_a_recursion(void **state)
+{
+	enum { MAIN, CALL, EXECUTE, LOOP, RARE };
+	struct machine m;
+	(void)state;
+	machine_init(&m);
+	const uint32_t *c = m.code;
+	for (int i = 0; i < 10; i++)
+		SAMPLE(&m.graph, &m.resources, m.threads[0], c[MAIN], c[CALL], c[EXECUTE], c[LOOP],
+		       c[CALL], c[EXECUTE], c[LOOP]);
+	for (int i = 0; i < 8; i++)
+		SAMPLE(&m.graph, &m.resources, m.threads[0], c[MAIN], c[CALL], c[EXECUTE], c[LOOP],
+		       c[RARE], c[CALL], c[EXECUTE], c[LOOP]);
+	resource_list deepest = {0};
+	count_graph_deepest(&m.graph, MACHINE, 0.4, false, &deepest);
+	assert_int_equal(deepest.len, 1);
+	assert_int_equal(deepest.data[0], c[LOOP]);
 	vec_free(&deepest);
 	machine_release(&m);
 }
@@ -901,6 +922,7 @@ int main(void)
 		cmocka_unit_test(the_recent_past_is_two_seconds),
 		cmocka_unit_test(figure_4_is_counted_as_published),
 		cmocka_unit_test(recursion_counts_once_and_hides_nothing),
+		cmocka_unit_test(the_furthest_inside_stands_for_a_recursion),
 		cmocka_unit_test(old_samples_are_not_recent),
 		cmocka_unit_test(deep_start_finds_what_is_hidden_below_false_callers),
 		cmocka_unit_test(deep_start_is_quicker),

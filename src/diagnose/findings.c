@@ -7,6 +7,7 @@
  * refines it, at the same place, the more specific one is told. */
 #include "diagnose/findings.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,7 +185,7 @@ static void add_candidate(struct telling *t, enum hypothesis_id h, uint32_t expe
 	if (spread)
 		c.share = share_of_run(t->d, h, own);
 	if (count < FEW_SAMPLES || hypotheses[h].measure == MEASURE_IMBALANCE)
-		c.share = e->value;
+		c.share = fmin(e->value, 1);
 	vec_push(&t->list, c);
 }
 
@@ -205,6 +206,20 @@ static uint32_t find_true_of_object(const struct diagnosis *d, uint32_t experime
 	return found;
 }
 
+/* Whether who waited there, for the object if there is one, was found to be idle: that takes a
+ * while, in which it counts. */
+static bool is_idling(const struct diagnosis *d, uint32_t part, uint32_t object)
+{
+	double all = 0, idle = 0;
+	ledger_each (e, &d->own->ledger, part) {
+		bool concerns = object == LEDGER_NONE || e->object == object;
+		double seconds = concerns ? e->amount[AMOUNT_SEEN_WAIT] : 0;
+		all += seconds;
+		idle += d->own->machine.threads.data[e->thread].idle > 0 ? seconds : 0;
+	}
+	return idle > 0.5 * all;
+}
+
 /* Of waiting: with the objects that it is for. Where nobody was seen to wait, those that are true.
  */
 static void add_waiting(struct telling *t, enum hypothesis_id h, uint32_t experiment, uint32_t part,
@@ -219,6 +234,10 @@ static void add_waiting(struct telling *t, enum hypothesis_id h, uint32_t experi
 		uint32_t exact = find_true_of_object(d, experiment, o, all > 0);
 		if (all > 0 ? one < object_share * all : exact == EXPERIMENT_NONE)
 			continue;
+		if (is_idling(d, part, i)) {
+			told++;
+			continue;
+		}
 		add_candidate(t, h, exact == EXPERIMENT_NONE ? experiment : exact, part, i, spread,
 			      one);
 		told++;
@@ -274,7 +293,7 @@ static bool has_worker(const struct diagnosis *d, uint32_t part)
 {
 	for (uint32_t i = 0; i < d->own->machine.threads.len; i++) {
 		const struct machine_thread *t = &d->own->machine.threads.data[i];
-		if (t->tid && t->counted && machine_has(&d->own->machine, part, i))
+		if (t->tid && t->idle <= 0 && machine_has(&d->own->machine, part, i))
 			return true;
 	}
 	return false;
@@ -370,7 +389,7 @@ static void add_objects(struct telling *t, enum hypothesis_id h)
 		if (experiment == EXPERIMENT_NONE)
 			continue;
 		const struct experiment *e = search_get(t->d->own->search, experiment);
-		if (!e->over)
+		if (!e->over && !is_idling(t->d, CODE, i))
 			vec_push(&t->list, (struct candidate){.hypothesis = (uint8_t)h,
 							      .experiment = experiment,
 							      .part = CODE,
@@ -389,13 +408,16 @@ static void add_whole(struct telling *t, enum hypothesis_id h)
 		if (c->hypothesis == h || hypotheses[c->hypothesis].general == h)
 			return;
 	if (root == EXPERIMENT_NONE || hypotheses[h].general != HYPOTHESIS_NONE ||
-	    hypotheses[h].measure == MEASURE_IMBALANCE || search_get(t->d->own->search, root)->over)
+	    hypotheses[h].measure == MEASURE_IMBALANCE)
+		return;
+	const struct experiment *e = search_get(t->d->own->search, root);
+	if (e->over || (waits(h) && is_idling(t->d, CODE, LEDGER_NONE)))
 		return;
 	vec_push(&t->list, (struct candidate){.hypothesis = (uint8_t)h,
 					      .experiment = root,
 					      .part = CODE,
 					      .object = LEDGER_NONE,
-					      .share = search_get(t->d->own->search, root)->value,
+					      .share = fmin(e->value, 1),
 					      .chain = UINT32_MAX});
 }
 

@@ -277,7 +277,7 @@ static bool is_idle(const struct machine_thread *t)
 	return passed > 0 && rested >= passed * (is_unneeded(t) ? idle_always : idle_beside);
 }
 
-static void decide_who_counts(struct machine *m)
+static void decide_who_counts(struct machine *m, double dt)
 {
 	bool any = false;
 	vec_each (p, &m->processes)
@@ -289,6 +289,7 @@ static void decide_who_counts(struct machine *m)
 		const struct machine_process *p = &m->processes.data[t->process];
 		bool others = p->works || (any && is_unneeded(t));
 		t->counted = !p->young && (!others || !is_idle(t));
+		t->idle += t->gone ? 0 : t->counted ? -dt : dt;
 	}
 }
 
@@ -461,7 +462,7 @@ void machine_end_step(struct machine *m)
 	vec_each (t, &m->threads)
 		if (!t->gone && !m->processes.data[t->process].young)
 			remember(m, t, dt);
-	decide_who_counts(m);
+	decide_who_counts(m, dt);
 	share_stolen(m, dt);
 	add_threads(m, dt);
 	add_processes(m, dt);

@@ -29,6 +29,7 @@ struct machine_thread {
 	 * end; of that, with nothing to do whoever else has something. */
 	double passed[2], rested[2], unneeded[2];
 	double cpu_all, born; /* s; born: when it was seen first */
+	double idle;          /* s for which it did not count, less those for which it did */
 };
 
 struct machine_process {

@@ -339,16 +339,30 @@ static void add_while(struct telling *t, uint32_t finding, const struct candidat
 		       percent(e->value), e->begun);
 }
 
-/* A part of the code that samples name, though no experiment was made with it, or was decided. */
+/* A part of the code that samples name, though no experiment was made with it, or was decided. What
+ * is made while a program runs (by an interpreter that compiles) cannot be named. */
 static void add_seen(struct telling *t, uint32_t finding, const struct candidate *c)
 {
 	const struct samples *s = &t->d->own->samples;
 	const struct chain *best = NULL;
-	vec_each (x, &s->chains)
-		if (x->class == hypotheses[c->hypothesis].samples &&
-		    (!best || x->seconds > best->seconds))
-			best = x;
-	if (c->part != CODE || c->object != LEDGER_NONE || !best)
+	uint8_t class = hypotheses[c->hypothesis].samples;
+	double named = 0;
+	if (c->part != CODE || c->object != LEDGER_NONE)
+		return;
+	vec_each (x, &s->chains) {
+		if (x->class != class)
+			continue;
+		named += x->seconds;
+		best = !best || x->seconds > best->seconds ? x : best;
+	}
+	if (named < 0.5 * s->seconds[class]) {
+		remark(t, finding, "where",
+		       "%.0f %% of the samples were in code, or called from code, that is in no "
+		       "file",
+		       percent(1 - named / s->seconds[class]));
+		return;
+	}
+	if (!best)
 		return;
 	uint32_t part = s->parts.data[best->first + best->length - 1];
 	names_prepare(t->names, &part, 1);
@@ -428,9 +442,9 @@ void words_of_search(struct telling *t)
 		       d->note);
 	if (ignored)
 		remark(t, PROFILE_NONE, "note",
-		       "%" PRIu64
-		       " threads or objects came and went too fast to be looked at one by one.",
-		       ignored);
+		       "%" PRIu64 " thread%s or object%s came and went too fast to be looked at "
+		       "one by one.",
+		       ignored, ignored == 1 ? "" : "s", ignored == 1 ? "" : "s");
 	const struct machine *m = &d->own->machine;
 	if (m->ready_all > 0.3 * m->cpu_all && m->ready_all > 0.1 * d->seconds)
 		remark(t, PROFILE_NONE, "note",

@@ -128,7 +128,7 @@ static bool is_misleading(const struct diagnosis *d, const struct live_experimen
 
 static bool has_probes(const struct diagnosis *d, const struct live_experiment *x)
 {
-	if (is_misleading(d, x))
+	if (x->by_samples || is_misleading(d, x))
 		return false;
 	if (measures[hypotheses[x->hypothesis].measure].hierarchy != HIERARCHIES &&
 	    d->own->waits.ignored.len)
@@ -146,7 +146,8 @@ double begun_per_second(const struct diagnosis *d, const struct experiment *e)
 
 /* ---- experiments ---- */
 
-static void begin(void *ctx, uint32_t experiment, enum hypothesis_id h, const struct focus *f)
+static void begin(void *ctx, uint32_t experiment, enum hypothesis_id h, const struct focus *f,
+		  bool by_samples)
 {
 	struct diagnosis *d = ctx;
 	while (d->own->live.len <= experiment)
@@ -155,8 +156,9 @@ static void begin(void *ctx, uint32_t experiment, enum hypothesis_id h, const st
 	vec_clear(&x->before);
 	x->hypothesis = (uint8_t)h;
 	x->active = x->new = true;
+	x->by_samples = by_samples;
 	x->focus = *f;
-	if (f->part[CODE] != CODE)
+	if (f->part[CODE] != CODE && !by_samples)
 		probes_want(&d->own->probes, f->part[CODE]);
 	vec_push(&d->own->beginning, experiment);
 }
@@ -168,7 +170,7 @@ static void end(void *ctx, uint32_t experiment)
 	if (!x->active)
 		return;
 	x->active = false;
-	if (x->focus.part[CODE] != CODE)
+	if (x->focus.part[CODE] != CODE && !x->by_samples)
 		probes_drop(&d->own->probes, x->focus.part[CODE]);
 }
 

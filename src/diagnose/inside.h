@@ -31,7 +31,8 @@ struct thread_amount {
 struct live_experiment {
 	uint8_t hypothesis;
 	bool active;
-	bool new;     /* begins with the next commit */
+	bool new;        /* begins with the next commit */
+	bool by_samples; /* it has no probes, and wants none */
 	bool sampled; /* probes were not to be had for a while: samples tell, from the beginning on
 		       */
 	struct focus focus;

@@ -22,6 +22,7 @@ struct trial {
 	uint32_t lost;      /* so often it lost them */
 	uint8_t refined;    /* bit for each hierarchy */
 	bool expected;      /* to be true, after the samples */
+	bool by_samples;    /* they speak against it, and are asked instead of probes */
 	bool held;          /* stands for the same as its parent: see refine.c */
 	uint32_t undecided[HIERARCHIES], true_ones[HIERARCHIES], all[HIERARCHIES];
 	uint32_t next[HIERARCHIES]; /* experiment of the same part */

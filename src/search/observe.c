@@ -62,10 +62,13 @@ static void decide(struct search *s, uint32_t number)
 	const struct experiment *e = experiment_of(s, number);
 	const struct trial *t = trial_of(s, number);
 	int verdict = test_verdict(&t->test, e->threshold);
-	if (verdict)
-		settle(s, number, verdict > 0, false);
-	else if (t->tested >= most_time)
-		settle(s, number, t->test.base > 0 && e->value >= e->threshold, true);
+	if (!verdict && t->tested < most_time)
+		return;
+	bool is_true = verdict ? verdict > 0 : t->test.base > 0 && e->value >= e->threshold;
+	if (is_true && t->by_samples)
+		schedule_probes(s, number);
+	else
+		settle(s, number, is_true, !verdict);
 }
 
 /* What its parents do instead may be in parts that were false. */

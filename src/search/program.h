@@ -8,7 +8,8 @@
 struct reading {
 	double amount, base; /* s: the value is amount / base; neither needs to grow steadily */
 	double cost;         /* s of the program's time that its own probes have taken */
-	bool sampled; /* not probes but samples told: probes are impossible, or cost too much */
+	bool sampled; /* not probes but samples told: probes are not wanted, impossible, or cost too
+		       * much */
 };
 
 struct program_ops {
@@ -21,8 +22,9 @@ struct program_ops {
 	 * through who waits, for instance. May be NULL: on all of it. */
 	bool (*concerns)(void *ctx, enum hypothesis_id h, uint32_t code);
 	/* Measuring begins and ends with the next commit. Values of what has ended are not read
-	 * again. */
-	void (*begin)(void *ctx, uint32_t experiment, enum hypothesis_id h, const struct focus *f);
+	 * again. `by_samples`: without probes. */
+	void (*begin)(void *ctx, uint32_t experiment, enum hypothesis_id h, const struct focus *f,
+		      bool by_samples);
 	void (*end)(void *ctx, uint32_t experiment);
 	void (*commit)(void *ctx);
 	void (*read)(void *ctx, uint32_t experiment, struct reading *out);

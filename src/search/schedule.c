@@ -68,9 +68,11 @@ static uint32_t first_ready(struct search *s)
 
 static void queue(struct search *s, uint32_t number)
 {
-	if (!needs_probes(experiment_of(s, number)))
+	struct trial *t = trial_of(s, number);
+	t->by_samples = is_doubtful(s, number);
+	if (t->by_samples || !needs_probes(experiment_of(s, number)))
 		vec_push(&s->free, number);
-	else if (s->now < trial_of(s, number)->not_before)
+	else if (s->now < t->not_before)
 		vec_push(&s->waiting, number);
 	else
 		push_ready(s, number);
@@ -89,20 +91,32 @@ uint32_t schedule_new(struct search *s, const struct experiment *like)
 	return number;
 }
 
+static void test_anew(struct search *s, uint32_t number)
+{
+	struct trial *t = trial_of(s, number);
+	t->test = (struct test){0};
+	t->tested = 0;
+	t->lost = 0;
+	experiment_of(s, number)->begun = -1;
+	history_set(&s->history, number, EXPERIMENT_READY);
+	queue(s, number);
+}
+
 void schedule_again(struct search *s, uint32_t number)
 {
-	struct experiment *e = experiment_of(s, number);
-	struct trial *t = trial_of(s, number);
+	const struct experiment *e = experiment_of(s, number);
 	/* Twice as long after each time: near its threshold it could go on for ever. */
 	double wait = ldexp(1, (int)(e->tests < 16 ? e->tests : 16) - 1);
 	if (e->state != EXPERIMENT_FALSE || e->measured || s->now < e->decided + wait)
 		return;
-	t->test = (struct test){0};
-	t->tested = 0;
-	t->lost = 0;
-	e->begun = -1;
-	history_set(&s->history, number, EXPERIMENT_READY);
-	queue(s, number);
+	test_anew(s, number);
+}
+
+void schedule_probes(struct search *s, uint32_t number)
+{
+	schedule_end(s, number);
+	trial_of(s, number)->expected = true;
+	test_anew(s, number);
 }
 
 void schedule_rank(struct search *s, uint32_t number)
@@ -134,9 +148,10 @@ void schedule_begin(struct search *s, uint32_t number)
 {
 	struct experiment *e = experiment_of(s, number);
 	struct trial *t = trial_of(s, number);
-	s->ops->begin(s->ctx, number, (enum hypothesis_id)e->hypothesis, &e->focus);
+	s->ops->begin(s->ctx, number, (enum hypothesis_id)e->hypothesis, &e->focus, t->by_samples);
 	s->changed = true;
 	e->measured = true;
+	e->sampled = t->by_samples;
 	if (e->begun < 0)
 		e->begun = s->now;
 	t->last = (struct reading){0};

@@ -3,7 +3,8 @@
  * that the history keeps the shape of the call graph; and as they are tested like any other, what
  * is true above a starter is known as well.
  *
- * Beyond the paper: samples also tell which refinements to test first. And once a second, starters
+ * Beyond the paper: samples also tell which refinements to test first, and what they speak against
+ * is tested by them alone. And once a second, starters
  * are chosen anew by what was sampled in the last seconds, so that a program that goes on to
  * something else is followed. There are many samples then, and few starters are left to be found:
  * so many as would make the hypothesis true are enough. */
@@ -12,6 +13,7 @@
 static const double choose_each = 1; /* s */
 static const double likely = 0.5;    /* times the threshold: share of samples */
 static const double much_more = 1.5; /* times the rate of samples that it was found false with */
+static const double enough_to_doubt = 50; /* samples */
 
 bool is_likely(struct search *s, const struct experiment *e)
 {
@@ -21,6 +23,15 @@ bool is_likely(struct search *s, const struct experiment *e)
 		return false;
 	double seen = count_graph_get(c, e->focus.part[MACHINE], e->focus.part[CODE], false);
 	return seen >= likely * s->options.threshold[e->hypothesis] * p->count.all;
+}
+
+bool is_doubtful(struct search *s, uint32_t number)
+{
+	const struct experiment *e = experiment_of(s, number);
+	const struct count_graph *c = &s->graphs[hypotheses[e->hypothesis].samples];
+	const struct count_part *p = count_graph_part(c, e->focus.part[MACHINE]);
+	return s->options.deep_start && needs_probes(e) && p && p->count.all >= enough_to_doubt &&
+	       !trial_of(s, number)->expected && !is_likely(s, e);
 }
 
 /* It is a starter, or leads to one. */

@@ -75,8 +75,9 @@ void refine_to(struct search *s, uint32_t experiment, enum hierarchy axis, uint3
 bool starters_stand_out(struct search *s, uint32_t number);
 /* Chooses deep starters of hooks that want it, and of all from time to time. */
 void choose_starters(struct search *s);
-/* Whether samples speak for an experiment. */
+/* Whether samples speak for an experiment; or against it, if nobody expects it to be true. */
 bool is_likely(struct search *s, const struct experiment *e);
+bool is_doubtful(struct search *s, uint32_t number);
 
 /* A new experiment, ready to be tested. Its focus, hypothesis, axis, origin, priority and hook are
  * those of `like`. */
@@ -87,6 +88,8 @@ void schedule_again(struct search *s, uint32_t experiment);
 void schedule_raise(struct search *s, uint32_t experiment);
 /* Its place among those that are ready may have changed. */
 void schedule_rank(struct search *s, uint32_t experiment);
+/* Samples have not decided it as was expected of them: probes have to. */
+void schedule_probes(struct search *s, uint32_t experiment);
 void schedule_begin(struct search *s, uint32_t experiment);
 void schedule_end(struct search *s, uint32_t experiment);
 /* Ends and begins what the limits want. */

@@ -288,7 +288,8 @@ static void parts(void *ctx, const struct focus *f, enum hierarchy h, resource_l
 		vec_push(out, *r);
 }
 
-static void begin(void *ctx, uint32_t experiment, enum hypothesis_id h, const struct focus *f)
+static void begin(void *ctx, uint32_t experiment, enum hypothesis_id h, const struct focus *f,
+		  bool by_samples)
 {
 	struct simulation *p = ctx;
 	while (p->probes.len <= experiment)
@@ -298,7 +299,8 @@ static void begin(void *ctx, uint32_t experiment, enum hypothesis_id h, const st
 	probe->begun = true;
 	probe->reading = (struct reading){0};
 	probe->sampled = false;
-	probe->sampled = p->sampled_above > 0 && probe_cost(p, probe) > p->sampled_above;
+	probe->sampled =
+		by_samples || (p->sampled_above > 0 && probe_cost(p, probe) > p->sampled_above);
 	probe->reading.sampled = probe->sampled;
 	p->changes++;
 	p->uncommitted++;
@@ -384,7 +386,8 @@ static void count_active(struct simulation *p)
 {
 	uint32_t active = 0;
 	for (uint32_t i = 0; i < p->probes.len; i++)
-		active += p->probes.data[i].begun && p->probes.data[i].focus.part[CODE] != CODE &&
+		active += p->probes.data[i].begun && !p->probes.data[i].sampled &&
+			  p->probes.data[i].focus.part[CODE] != CODE &&
 			  search_get(p->search, i)->state == EXPERIMENT_ACTIVE;
 	if (active > p->most_begun)
 		p->most_begun = active;

@@ -234,13 +234,10 @@ static void add_waiting(struct telling *t, enum hypothesis_id h, uint32_t experi
 		uint32_t exact = find_true_of_object(d, experiment, o, all > 0);
 		if (all > 0 ? one < object_share * all : exact == EXPERIMENT_NONE)
 			continue;
-		if (is_idling(d, part, i)) {
-			told++;
-			continue;
-		}
-		add_candidate(t, h, exact == EXPERIMENT_NONE ? experiment : exact, part, i, spread,
-			      one);
 		told++;
+		if (!is_idling(d, part, i))
+			add_candidate(t, h, exact == EXPERIMENT_NONE ? experiment : exact, part, i,
+				      spread, one);
 	}
 	if (!told)
 		add_candidate(t, h, experiment, part, LEDGER_NONE, spread, own);

@@ -47,7 +47,7 @@ static struct probe *make(struct probes *p, uint32_t part)
 
 /* ---- in and out ---- */
 
-void probes_touch(struct probes *p, uint32_t process)
+static void touch(struct probes *p, uint32_t process)
 {
 	vec_each (d, &p->dirty)
 		if (*d == process)
@@ -88,27 +88,45 @@ static uint32_t budget_for(const struct probes *p, double seconds)
 	return p->max_cost > 0 ? 1 + (uint32_t)(most_share(p) * seconds / call_cost(p)) : 0;
 }
 
+uint32_t probes_add(struct probes *p, uint32_t part, uint32_t process,
+		    struct subject_request request)
+{
+	struct code_part what = code_part(p->code, part);
+	struct target *t = p->machine->processes.data[process].target;
+	struct err e;
+	request.code = what.code;
+	request.va = what.va;
+	request.loop = what.loop;
+	if (!t || !mapped_bias(p->mapped, process, what.code, &request.bias))
+		return SUBJECT_NONE;
+	uint32_t subject = engine_add(p->engine, t, &request, &e);
+	if (subject == SUBJECT_NONE)
+		debug(LOG_SEARCH, 1, "part %u cannot be probed: %s", part, e.text);
+	else
+		touch(p, process);
+	return subject;
+}
+
+void probes_remove(struct probes *p, const struct probe_in *in)
+{
+	struct target *t = p->machine->processes.data[in->process].target;
+	if (!t)
+		return;
+	engine_remove(p->engine, t, in->subject);
+	touch(p, in->process);
+}
+
 static void put_in(struct probes *p, struct probe *x, uint32_t process)
 {
-	struct code_part what = code_part(p->code, x->part);
-	struct target *t = p->machine->processes.data[process].target;
-	struct subject_request request = {
-		.code = what.code,
-		.va = what.va,
-		.loop = what.loop,
+	const struct subject_request request = {
 		.metrics = 1 << RT_WALL | (p->cpu_clock ? 1 << RT_CPU : 0),
 		.budget = budget_for(p, fresh_time),
 	};
-	struct err e;
-	if (!t || is_in(x, process) || !mapped_bias(p->mapped, process, what.code, &request.bias))
+	uint32_t subject =
+		is_in(x, process) ? SUBJECT_NONE : probes_add(p, x->part, process, request);
+	if (subject == SUBJECT_NONE)
 		return;
-	uint32_t subject = engine_add(p->engine, t, &request, &e);
-	if (subject == SUBJECT_NONE) {
-		debug(LOG_SEARCH, 1, "part %u cannot be probed: %s", x->part, e.text);
-		return;
-	}
 	note_in(p, x, process, subject);
-	probes_touch(p, process);
 	x->fresh = true;
 	x->since = -1;
 	x->checked = x->calls;
@@ -116,13 +134,8 @@ static void put_in(struct probes *p, struct probe *x, uint32_t process)
 
 static void take_out(struct probes *p, struct probe *x)
 {
-	vec_each (in, &x->in) {
-		struct target *t = p->machine->processes.data[in->process].target;
-		if (!t)
-			continue;
-		engine_remove(p->engine, t, in->subject);
-		probes_touch(p, in->process);
-	}
+	vec_each (in, &x->in)
+		probes_remove(p, in);
 	vec_clear(&x->in);
 }
 
@@ -393,7 +406,7 @@ static void silence(struct probes *p, struct probe *x, double share)
 		if (!t)
 			continue;
 		engine_quiet(p->engine, t, in->subject);
-		probes_touch(p, in->process);
+		touch(p, in->process);
 	}
 	vec_clear(&x->in);
 	x->state = PROBE_HOT;

@@ -71,8 +71,11 @@ void probes_drop(struct probes *p, uint32_t part);
 bool probes_measure(const struct probes *p, uint32_t part);
 /* Whether it is not, as it begins so often that probes cost too much. */
 bool probes_are_hot(const struct probes *p, uint32_t part);
-/* Something else is to be committed in that process. */
-void probes_touch(struct probes *p, uint32_t process);
+/* For what is not measured but counted: a subject of the part, with the next commit; SUBJECT_NONE
+ * if it cannot be. And out again. */
+uint32_t probes_add(struct probes *p, uint32_t part, uint32_t process,
+		    struct subject_request request);
+void probes_remove(struct probes *p, const struct probe_in *in);
 /* False if there was nothing to do. */
 bool probes_commit(struct probes *p);
 

@@ -240,7 +240,7 @@ static uint32_t waited_for(struct samples *s, uint32_t process, uint32_t thread,
 	uint32_t object =
 		call && !is_spinning ? waits_in_call(s->waits, process, call) : LEDGER_NONE;
 	if (object == LEDGER_NONE && (call || is_spinning))
-		object = waits_now(s->waits, thread).object;
+		object = waits_now(s->waits, thread);
 	if (object == LEDGER_NONE)
 		return object;
 	waits_learn(s->waits, object, kind_on_stack(w));

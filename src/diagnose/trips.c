@@ -18,43 +18,20 @@ void trips_release(struct trips *t)
 	vec_free(&t->list);
 }
 
-static struct target *target_of(const struct trips *t, const struct probe_in *in)
-{
-	return t->probes->machine->processes.data[in->process].target;
-}
-
-static void put_in(struct trips *t, struct trip *x, uint32_t process)
-{
-	struct probes *p = t->probes;
-	struct code_part what = code_part(p->code, x->part);
-	struct target *target = p->machine->processes.data[process].target;
-	struct subject_request request = {.code = what.code,
-					  .va = what.va,
-					  .loop = what.loop,
-					  .counters = true,
-					  .iterations = true};
-	struct err e;
-	if (!target || !mapped_bias(p->mapped, process, what.code, &request.bias))
-		return;
-	uint32_t subject = engine_add(p->engine, target, &request, &e);
-	if (subject == SUBJECT_NONE) {
-		debug(LOG_SEARCH, 1, "trips of part %u cannot be counted: %s", x->part, e.text);
-		return;
-	}
-	vec_push(&x->in, (struct probe_in){process, subject});
-	probes_touch(p, process);
-}
-
 void trips_count(struct trips *t, uint32_t part)
 {
+	static const struct subject_request counted = {.counters = true, .iterations = true};
 	struct trip x = {.part = part};
 	if (t->list.len == MOST_LOOPS)
 		return;
 	vec_each (known, &t->list)
 		if (known->part == part)
 			return;
-	for (uint32_t i = 0; i < t->probes->machine->processes.len; i++)
-		put_in(t, &x, i);
+	for (uint32_t i = 0; i < t->probes->machine->processes.len; i++) {
+		uint32_t subject = probes_add(t->probes, part, i, counted);
+		if (subject != SUBJECT_NONE)
+			vec_push(&x.in, (struct probe_in){i, subject});
+	}
 	vec_push(&t->list, x);
 }
 
@@ -76,14 +53,13 @@ static void end(struct trips *t, struct trip *x, double now)
 	x->seconds = now - x->since;
 	vec_each (in, &x->in) {
 		uint64_t counts[POINT_KINDS];
-		struct target *target = target_of(t, in);
+		struct target *target = t->probes->machine->processes.data[in->process].target;
 		if (!target)
 			continue;
 		engine_counts(t->probes->engine, target, in->subject, counts);
 		x->entries += counts[POINT_LOOP_ENTRY];
 		x->iterations += counts[POINT_ITERATION_BEGIN];
-		engine_remove(t->probes->engine, target, in->subject);
-		probes_touch(t->probes, in->process);
+		probes_remove(t->probes, in);
 	}
 	debug(LOG_SEARCH, 1, "part %u: %llu iterations in %llu trips, %.3f s", x->part,
 	      (unsigned long long)x->iterations, (unsigned long long)x->entries, x->seconds);

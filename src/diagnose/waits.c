@@ -439,12 +439,11 @@ static void note_object(struct wait_object *o, const struct wait_row *r, double 
 	o->small_count += r->told.small_count - r->last.small_count;
 }
 
-static void note_now(struct waits *w, uint32_t thread, uint32_t object, const struct wait_value *v)
+static void note_now(struct waits *w, uint32_t thread, uint32_t object)
 {
 	while (w->now.len <= thread)
-		vec_push(&w->now, (struct wait_now){.object = LEDGER_NONE});
-	w->now.data[thread] =
-		(struct wait_now){object, v->object, w->time - 1e-9 * (double)v->since_ns};
+		vec_push(&w->now, LEDGER_NONE);
+	w->now.data[thread] = object;
 }
 
 /* Who spins is ready to run all the time: it runs as much of it as of the time in which it is. */
@@ -495,7 +494,7 @@ static void on_value(void *ctx, const struct wait_value *v)
 	r->told.small_count += v->small_count;
 	/* Who spins does so shortly: what it did last is what it does. */
 	if (all && (v->since_ns || (r->spins && v->count != r->last.count)))
-		note_now(w, r->thread, object, v);
+		note_now(w, r->thread, object);
 }
 
 static void take_row(struct waits *w, struct wait_row *r)
@@ -520,8 +519,8 @@ void waits_step(struct waits *w, struct engine *g, subject_part part_of, void *c
 	w->time = w->machine->time;
 	w->step++;
 	vec_clear(&w->told);
-	vec_each (n, &w->now)
-		n->object = LEDGER_NONE;
+	vec_each (object, &w->now)
+		*object = LEDGER_NONE;
 	for (uint32_t i = 0; i < w->machine->processes.len; i++) {
 		struct stepping s = {w, i, part_of, ctx};
 		struct target *t = w->machine->processes.data[i].target;
@@ -534,9 +533,9 @@ void waits_step(struct waits *w, struct engine *g, subject_part part_of, void *c
 		register_object(w, i);
 }
 
-struct wait_now waits_now(const struct waits *w, uint32_t thread)
+uint32_t waits_now(const struct waits *w, uint32_t thread)
 {
-	return thread < w->now.len ? w->now.data[thread] : (struct wait_now){.object = LEDGER_NONE};
+	return thread < w->now.len ? w->now.data[thread] : LEDGER_NONE;
 }
 
 uint32_t waits_in_call(struct waits *w, uint32_t process, const struct call_made *c)

@@ -64,12 +64,6 @@ struct wait_object {
 	uint32_t merged; /* the object that this turned out to be a part of; or LEDGER_NONE */
 };
 
-struct wait_now {
-	uint32_t object; /* LEDGER_NONE: it does not wait */
-	uint64_t address;
-	double since; /* s */
-};
-
 struct wait_row {
 	uint32_t process, part, thread, object;
 	uint64_t pc;
@@ -109,8 +103,8 @@ struct waits {
 	struct hashmap row_at;
 	VEC(uint32_t) told; /* rows, in this step */
 	uint32_t step;
-	VEC(struct wait_now) now; /* by thread of the machine */
-	VEC(uint32_t) news;       /* parts that are new: the search does not know them yet */
+	VEC(uint32_t) now;  /* objects, by thread of the machine */
+	VEC(uint32_t) news; /* parts that are new: the search does not know them yet */
 	VEC(struct ignored_calls) ignored;
 	double time, passed; /* s: at this step, and since the one before */
 };
@@ -124,8 +118,8 @@ typedef uint32_t (*subject_part)(void *ctx, uint32_t process, uint32_t subject);
 /* Between machine_begin_step() and machine_end_step(). */
 void waits_step(struct waits *w, struct engine *g, subject_part part_of, void *ctx);
 
-/* What the thread waited for at the time of the last step. */
-struct wait_now waits_now(const struct waits *w, uint32_t thread);
+/* What the thread waited for at the time of the last step; LEDGER_NONE: nothing. */
+uint32_t waits_now(const struct waits *w, uint32_t thread);
 /* What a thread waits for in a system call; LEDGER_NONE: that does not tell. */
 uint32_t waits_in_call(struct waits *w, uint32_t process, const struct call_made *c);
 /* The stack of a thread that waits for an object tells what kind that is. */

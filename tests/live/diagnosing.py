@@ -132,7 +132,7 @@ VICTIMS = {
                      Want("cpu", "rehash@rehash", truth="rehash")),
     "turns": Victim(Want("sync", "look_up", truth="table_lock", sync="rwlock/table_lock"),
                     Want("sync", "rest", truth="rest", sync="sleep*"), Want("cpu", "rehash@rehash", truth="rehash"),
-                    besides=[UNEVEN]),
+                    besides=[UNEVEN], seconds=4),
     "spin": Victim(Want("sync", "draw_ticket", truth="ticket", sync="spin/ticket"), Want("cpu", "bump@bump", truth="bump"),
                    besides=[Want("cpu", "draw_ticket"), UNEVEN]),
     "sleeping": Victim(Want("sync", "poll_device", "poll_device@poll", truth="poll_device", sync="sleep*")),

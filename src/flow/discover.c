@@ -58,19 +58,6 @@ static void found_at(struct flow *f, uint64_t va, enum found_by how)
 		add_start(f, va, 0, NULL, how, 0);
 }
 
-/* If va is in a part without owner, p owns it. */
-static bool take_fragment(struct flow *f, struct proc *p, uint64_t va)
-{
-	struct fragment *x = fragment_at(f, va);
-	if (!x || x->taken)
-		return false;
-	x->taken = true;
-	add_part(f, p, x->start, x->end);
-	debug(LOG_FLOW, 2, "part %#lx-%#lx belongs to %#lx", (unsigned long)x->start,
-	      (unsigned long)x->end, (unsigned long)p->start);
-	return true;
-}
-
 /* A direct jump from p to a place outside it: a tail call, or a jump to a part of it. */
 static bool follow_jump(struct flow *f, struct proc *p, const struct block *b)
 {
@@ -116,18 +103,6 @@ static bool follow_graphs(struct flow *f)
 		}
 		for (uint32_t i = 0; i < g->escape_count; i++)
 			joined |= take_fragment(f, p, g->escapes[i]);
-	}
-	return joined;
-}
-
-static bool take_landings(struct flow *f)
-{
-	bool joined = false;
-	for (uint32_t i = 0; i < f->im->landing_count && f->fragments.len; i++) {
-		const struct landing *l = &f->im->landings[i];
-		uint32_t owner = proc_at(f, l->start);
-		if (owner != UINT32_MAX)
-			joined |= take_fragment(f, &f->procs.data[owner], l->pad);
 	}
 	return joined;
 }
@@ -367,7 +342,7 @@ void flow_discover(struct flow *f)
 {
 	if (f->discovered)
 		return;
-	f->discovered = true;
+	f->joined = f->discovered = true;
 	take_landings(f);
 	settle(f);
 	starts_from_pointers(f);

@@ -216,6 +216,7 @@ void publish(struct flow *f)
 			.name = p->name,
 			.found_by = p->found_by,
 			.flags = p->flags,
+			.bounded = p->bounded,
 			.first_part = f->parts.len,
 			.part_count = p->part_count,
 		};

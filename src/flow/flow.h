@@ -38,6 +38,7 @@ struct procedure {
 	const char *name;    /* mangled; "memcpy@plt" for a PLT entry; NULL if unknown */
 	uint16_t found_by;
 	uint8_t flags;
+	bool bounded; /* the file says where it ends: no other will be found to start in it */
 	/* Further ranges split off by the compiler (foo.cold), in flow_parts(). */
 	uint32_t first_part, part_count;
 };
@@ -54,6 +55,12 @@ void flow_close(struct flow *f);
  * flow_discover(). */
 void flow_add_start(struct flow *f, uint64_t start, uint64_t end, const char *name,
 		    enum found_by how);
+
+/* Finds whose parts were split off, by what looks like a jump to them, and which of them are
+ * procedures after all, by what looks like a call: a part of flow_discover() that takes little
+ * time. Does nothing the second time. Pointers from flow_procedures() and flow_parts() are void
+ * after. */
+void flow_join_parts(struct flow *f);
 
 /* Does nothing the second time. Pointers from flow_procedures() and flow_parts() are void after. */
 void flow_discover(struct flow *f);

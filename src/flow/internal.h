@@ -55,7 +55,7 @@ struct flow {
 	struct hashmap by_start;        /* start -> index in procs */
 	struct arena arena;             /* names, parts */
 	struct arena graphs[MAX_WORKERS], tmp[MAX_WORKERS];
-	bool discovered;
+	bool joined, discovered;
 
 	struct procedure *published;
 	VEC(struct part) parts;
@@ -98,6 +98,10 @@ void append_part(struct arena *a, struct proc *p, struct part part);
 void add_part(struct flow *f, struct proc *p, uint64_t start, uint64_t end);
 /* The fragment that holds va, or NULL. */
 struct fragment *fragment_at(const struct flow *f, uint64_t va);
+/* If va is in a part without owner, p owns it. */
+bool take_fragment(struct flow *f, struct proc *p, uint64_t va);
+/* Landing pads may be in parts of their procedures. */
+bool take_landings(struct flow *f);
 /* Whether the jump out of its procedure that ends b leads to a part of the same procedure, and to
  * which. */
 bool part_of_jump(const struct flow *f, const struct block *b, struct part *out);

@@ -1,4 +1,5 @@
 /* Which code was split off a procedure, told by the jumps that lead there. */
+#include "base/log.h"
 #include "base/order.h"
 #include "flow/entry.h"
 #include "flow/internal.h"
@@ -22,6 +23,30 @@ struct fragment *fragment_at(const struct flow *f, uint64_t va)
 {
 	uint32_t n = ORDER_UP_TO(f->fragments.data, f->fragments.len, start, va);
 	return n && va < f->fragments.data[n - 1].end ? &f->fragments.data[n - 1] : NULL;
+}
+
+bool take_fragment(struct flow *f, struct proc *p, uint64_t va)
+{
+	struct fragment *x = fragment_at(f, va);
+	if (!x || x->taken)
+		return false;
+	x->taken = true;
+	add_part(f, p, x->start, x->end);
+	debug(LOG_FLOW, 2, "part %#lx-%#lx belongs to %#lx", (unsigned long)x->start,
+	      (unsigned long)x->end, (unsigned long)p->start);
+	return true;
+}
+
+bool take_landings(struct flow *f)
+{
+	bool joined = false;
+	for (uint32_t i = 0; i < f->im->landing_count && f->fragments.len; i++) {
+		const struct landing *l = &f->im->landings[i];
+		uint32_t owner = proc_at(f, l->start);
+		if (owner != UINT32_MAX)
+			joined |= take_fragment(f, &f->procs.data[owner], l->pad);
+	}
+	return joined;
 }
 
 /* The end of the code without owner around va. */
@@ -100,4 +125,66 @@ bool find_part(const struct flow *f, const struct proc *p, const struct cfg *g, 
 		if (open_fragment(f, p, all[i].pad, out))
 			return true;
 	return false;
+}
+
+/* ---- all parts of an image, without graphs ---- */
+
+struct way {
+	uint64_t from, to;
+};
+typedef VEC(struct way) way_list;
+
+static void add_called(struct flow *f, uint64_t va)
+{
+	struct fragment *x = fragment_at(f, va);
+	if (!x || x->taken || x->start != va)
+		return;
+	x->taken = true;
+	add_start(f, x->start, x->end, NULL, FOUND_FRAME | FOUND_CALL, 0);
+}
+
+/* Adds the jumps to parts, and makes procedures of those that are called. */
+static void find_ways(struct flow *f, const struct section *s, way_list *out)
+{
+	uint64_t low = f->fragments.data[0].start, high = vec_last(&f->fragments).end;
+	struct found_jump to;
+	for (uint64_t at = 0;; at += f->arch->insn_align) {
+		at += f->arch->find_jump(s->bytes + at, s->size - at, s->va + at, &to);
+		if (at >= s->size)
+			return;
+		if (to.target < low || to.target >= high)
+			continue;
+		if (to.call)
+			add_called(f, to.target);
+		else
+			vec_push(out, (struct way){s->va + at, to.target});
+	}
+}
+
+static bool take_by(struct flow *f, const struct way *way)
+{
+	uint32_t owner = flow_procedure_at(f, way->from);
+	return owner != UINT32_MAX && take_fragment(f, &f->procs.data[owner], way->to);
+}
+
+void flow_join_parts(struct flow *f)
+{
+	enum { DEEP_MAX = 3 }; /* parts that others lead to */
+	way_list ways = {0};
+	bool more = f->fragments.len && !f->joined;
+	f->joined = true;
+	for (uint32_t i = 0; i < f->im->section_count && more; i++)
+		if (f->im->sections[i].execute && f->im->sections[i].bytes)
+			find_ways(f, &f->im->sections[i], &ways);
+	if (f->added.len)
+		merge_starts(f);
+	if (more)
+		take_landings(f);
+	for (uint32_t round = 0; round < DEEP_MAX && more; round++) {
+		more = false;
+		vec_each (way, &ways)
+			more |= take_by(f, way);
+		publish(f);
+	}
+	vec_free(&ways);
 }

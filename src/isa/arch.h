@@ -7,6 +7,11 @@
 #include "isa/insn.h"
 #include "isa/registers.h"
 
+struct found_jump {
+	uint64_t target;
+	bool call;
+};
+
 struct arch {
 	const char *name;     /* as uname -m says: "aarch64", "x86_64" */
 	uint16_t elf_machine; /* EM_* */
@@ -39,6 +44,11 @@ struct arch {
 	 * Returns its length, or 0 if the bytes are not an instruction; *out is undefined then. */
 	size_t (*decode)(const uint8_t *p, size_t n, uint64_t pc, enum insn_detail detail,
 			 struct insn *out);
+	/* Looks for a direct jump, conditional or not, or a call, in n bytes that would stand at
+	 * pc, without decoding what is before it: other bytes may look like one, and jumps that
+	 * reach no further than `short_jump` bytes are not found. Returns where it is, or n. */
+	size_t (*find_jump)(const uint8_t *p, size_t n, uint64_t pc, struct found_jump *out);
+	uint8_t short_jump;
 	const char *(*reg_name)(unsigned reg); /* general registers and flags; "?" for others */
 };
 

@@ -1,90 +1,175 @@
 #include "patch/intrusions.h"
 
 #include "base/order.h"
-#include "base/parallel.h"
-#include "flow/entry.h"
 
-struct search {
-	struct flow *flow;
-	const struct procedure *procedures;
-	struct intrusions *found; /* of each worker */
-};
+enum { LEAD_IN = 64 }; /* bytes: instructions are told right behind so many, wherever one begins */
 
-/* A start is no intrusion, nor is a jump within a procedure. */
-static void consider(const struct search *s, uint32_t from, uint64_t target, struct intrusions *out)
+static bool is_inside(const struct part *p, uint64_t va)
 {
-	uint32_t owner = flow_procedure_at(s->flow, target);
-	if (owner != UINT32_MAX && owner != from && s->procedures[owner].start != target)
-		vec_push(&out->va, target);
+	return va >= p->start && va < p->end;
 }
 
-/* Data between code may look like jumps: these places only get more care than they need. */
-static void scan(const struct search *s, uint32_t procedure, uint64_t va, uint64_t end,
-		 struct intrusions *out)
+/* ---- far jumps of an image ---- */
+
+/* The procedure that holds va, if no other will ever be found to start in it. */
+static struct part settled_at(const struct flow *f, uint64_t va)
 {
-	const struct procedure *p = &s->procedures[procedure];
-	const struct arch *arch = flow_arch(s->flow);
-	size_t have;
-	const uint8_t *bytes = image_at(flow_image(s->flow), va, &have);
-	if (!bytes || !image_is_code(flow_image(s->flow), va))
-		return;
-	have = have < end - va ? have : (size_t)(end - va);
-	for (size_t at = 0, n; at < have; at += n) {
-		struct insn in;
-		n = arch->decode(bytes + at, have - at, va + at, DECODE_FLOW, &in);
-		if (!n)
-			n = arch->insn_align;
-		else if ((in.kind == INSN_JUMP || in.kind == INSN_BRANCH) &&
-			 (in.target < p->start || in.target >= p->end))
-			consider(s, procedure, in.target, out);
+	uint32_t count, at = flow_procedure_at(f, va);
+	if (at == UINT32_MAX)
+		return (struct part){0};
+	const struct procedure *p = &flow_procedures(f, &count)[at];
+	struct part range = {p->start, p->end};
+	return p->bounded && is_inside(&range, va) ? range : (struct part){0};
+}
+
+static bool is_start(const struct flow *f, uint64_t va)
+{
+	uint32_t count, at = flow_procedure_at(f, va);
+	return at != UINT32_MAX && flow_procedures(f, &count)[at].start == va;
+}
+
+static void find_in_section(struct intrusions *out, const struct section *s)
+{
+	const struct arch *arch = flow_arch(out->flow);
+	struct part own = {0};
+	for (uint64_t at = 0;; at += arch->insn_align) {
+		struct found_jump to;
+		at += arch->find_jump(s->bytes + at, s->size - at, s->va + at, &to);
+		if (at >= s->size)
+			return;
+		if (to.call)
+			continue;
+		if (!is_inside(&own, s->va + at))
+			own = settled_at(out->flow, s->va + at);
+		if (!is_inside(&own, to.target) &&
+		    image_is_code(flow_image(out->flow), to.target) &&
+		    !is_start(out->flow, to.target))
+			vec_push(&out->jumps, (struct far_jump){s->va + at, to.target});
 	}
-}
-
-static void scan_procedure(void *ctx, uint32_t procedure, uint32_t worker)
-{
-	const struct search *s = ctx;
-	const struct procedure *p = &s->procedures[procedure];
-	const struct part *parts = flow_parts(s->flow) + p->first_part;
-	scan(s, procedure, p->start, p->end, &s->found[worker]);
-	for (uint32_t i = 0; i < p->part_count; i++)
-		scan(s, procedure, parts[i].start, parts[i].end, &s->found[worker]);
 }
 
 void intrusions_find(struct intrusions *out, struct flow *f)
 {
-	uint32_t count, workers = parallel_workers();
-	struct search s = {.flow = f, .procedures = flow_procedures(f, &count)};
-	*out = (struct intrusions){0};
-	s.found = xcalloc(workers, sizeof(*s.found));
-	parallel_for(count, 16, scan_procedure, &s);
-	for (uint32_t i = 0; i < workers; i++) {
-		vec_each (va, &s.found[i].va)
-			vec_push(&out->va, *va);
-		intrusions_release(&s.found[i]);
-	}
-	free(s.found);
-	order_by_address(out->va.data, out->va.len, sizeof(uint64_t), 0);
-	uint32_t kept = 0;
-	vec_each (va, &out->va)
-		if (!kept || out->va.data[kept - 1] != *va)
-			out->va.data[kept++] = *va;
-	out->va.len = kept;
+	const struct image *im = flow_image(f);
+	*out = (struct intrusions){.flow = f};
+	for (uint32_t i = 0; i < im->section_count; i++)
+		if (im->sections[i].execute && im->sections[i].bytes)
+			find_in_section(out, &im->sections[i]);
+	order_by_address(out->jumps.data, out->jumps.len, sizeof(struct far_jump),
+			 offsetof(struct far_jump, target));
 }
 
 void intrusions_release(struct intrusions *in)
 {
-	vec_free(&in->va);
+	vec_free(&in->jumps);
 }
 
-uint32_t intrusions_from(const struct intrusions *in, uint64_t va)
+/* ---- those into one procedure ---- */
+
+struct asked {
+	const struct intrusions *in;
+	uint32_t procedure;
+	const struct cfg *g;
+	VEC(struct part) suspects; /* code to be decoded */
+	place_list *out;
+};
+
+static bool is_own(const struct asked *a, uint64_t va)
 {
-	uint32_t low = 0, high = in->va.len;
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		if (in->va.data[mid] < va)
-			low = mid + 1;
-		else
-			high = mid;
+	return cfg_block_at(a->g, va) != BLOCK_NONE ||
+	       flow_procedure_at(a->in->flow, va) == a->procedure;
+}
+
+static void add_place(struct asked *a, uint64_t va)
+{
+	if (va != a->g->blocks[a->g->entry].start && cfg_block_at(a->g, va) != BLOCK_NONE)
+		vec_push(a->out, va);
+}
+
+/* The range of the procedure that holds va; empty if va is in none. */
+static struct part range_at(const struct flow *f, uint64_t va)
+{
+	uint32_t count, at = flow_procedure_at(f, va);
+	if (at == UINT32_MAX)
+		return (struct part){0};
+	const struct procedure *p = &flow_procedures(f, &count)[at];
+	struct part range = {p->start, p->end};
+	for (uint32_t i = 0; i < p->part_count && !is_inside(&range, va); i++)
+		range = flow_parts(f)[p->first_part + i];
+	return range;
+}
+
+/* Where nothing says where instructions begin, what looks like a jump counts as one. */
+static void suspect_far(struct asked *a, const struct far_jump *j)
+{
+	struct part range = range_at(a->in->flow, j->from);
+	if (is_own(a, j->from))
+		return;
+	if (range.end)
+		vec_push(&a->suspects, range);
+	else
+		add_place(a, j->target);
+}
+
+/* Code in [start, end), to which or from which a short jump may go. */
+static void suspect_near(struct asked *a, uint64_t start, uint64_t end)
+{
+	const struct flow *f = a->in->flow;
+	uint32_t count;
+	const struct procedure *list = flow_procedures(f, &count);
+	while (start < end) {
+		struct part range = range_at(f, start);
+		if (!range.end) {
+			uint32_t next = ORDER_UP_TO(list, count, start, start);
+			uint64_t from = next ? list[next - 1].end : 0;
+			range.start = from + LEAD_IN < start ? start - LEAD_IN : from;
+			range.end = next < count && list[next].start < end ? list[next].start : end;
+		}
+		if (flow_procedure_at(f, start) != a->procedure)
+			vec_push(&a->suspects, range);
+		start = range.end;
 	}
-	return low;
+}
+
+static void decode(struct asked *a, const struct part *range)
+{
+	const struct arch *arch = flow_arch(a->in->flow);
+	size_t have;
+	const uint8_t *bytes = image_at(flow_image(a->in->flow), range->start, &have);
+	if (!bytes || !image_is_code(flow_image(a->in->flow), range->start))
+		return;
+	have = have < range->end - range->start ? have : (size_t)(range->end - range->start);
+	for (size_t at = 0, n; at < have; at += n) {
+		struct insn in;
+		n = arch->decode(bytes + at, have - at, range->start + at, DECODE_FLOW, &in);
+		if (!n)
+			n = arch->insn_align;
+		else if ((in.kind == INSN_JUMP || in.kind == INSN_BRANCH) && !is_own(a, in.pc))
+			add_place(a, in.target);
+	}
+}
+
+void intrusions_into(const struct intrusions *in, uint32_t procedure, const struct cfg *g,
+		     place_list *out)
+{
+	struct asked a = {.in = in, .procedure = procedure, .g = g, .out = out};
+	const struct far_jump *jumps = in->jumps.data;
+	uint8_t near = flow_arch(in->flow)->short_jump;
+	for (uint32_t i = 0; i < g->block_count; i++) {
+		uint64_t start = g->blocks[i].start, end = start + g->blocks[i].size;
+		uint32_t behind = ORDER_UP_TO(jumps, in->jumps.len, target, end - 1);
+		for (uint32_t k = ORDER_UP_TO(jumps, in->jumps.len, target, start - 1); k < behind;
+		     k++)
+			suspect_far(&a, &jumps[k]);
+		if (near)
+			suspect_near(&a, start > near ? start - near : 0, end + near);
+	}
+	order_by_address(a.suspects.data, a.suspects.len, sizeof(struct part),
+			 offsetof(struct part, start));
+	for (uint32_t i = 0; i < a.suspects.len; i++) {
+		const struct part *range = &a.suspects.data[i];
+		if (i == 0 || range->start != range[-1].start || range->end != range[-1].end)
+			decode(&a, range);
+	}
+	vec_free(&a.suspects);
 }

@@ -53,7 +53,7 @@ struct plan {
 	bool uncertain;       /* control may come to every instruction: see find_unknown() */
 	/* Where control comes into the middle of blocks or to their beginnings from code that is in
 	 * none of them: of other procedures, or unknown code of this one. Ascending. */
-	VEC(uint64_t) intruded;
+	place_list intruded;
 	VEC(struct part) unknown; /* that code; ascending */
 	struct attachment *attachments;
 	uint32_t attachment_count;

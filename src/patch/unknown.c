@@ -106,17 +106,6 @@ static bool follow(struct plan *p, const struct part *gap)
 	return !runs_on(&in) || add_intruded(p, gap->end);
 }
 
-static void add_intrusions(struct plan *p)
-{
-	const struct intrusions *in = p->r->intrusions;
-	for (uint32_t b = 0; in && b < p->g->block_count; b++) {
-		const struct block *bl = &p->g->blocks[b];
-		uint32_t end = intrusions_from(in, bl->start + bl->size);
-		for (uint32_t i = intrusions_from(in, bl->start); i < end; i++)
-			vec_push(&p->intruded, in->va.data[i]);
-	}
-}
-
 static void order_intruded(struct plan *p)
 {
 	uint32_t kept = 0;
@@ -140,7 +129,8 @@ void find_unknown(struct plan *p)
 	p->uncertain = p->g->unresolved || (p->unknown.len && has_doubtful_jump(p));
 	for (uint32_t i = 0; i < p->unknown.len && !p->uncertain; i++)
 		p->uncertain = !follow(p, &p->unknown.data[i]);
-	add_intrusions(p);
+	if (p->r->intrusions)
+		intrusions_into(p->r->intrusions, p->r->procedure, p->g, &p->intruded);
 	order_intruded(p);
 }
 

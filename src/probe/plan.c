@@ -434,7 +434,6 @@ static const struct intrusions *intrusions_of(struct engine *g, const struct sit
 	struct intrusions **in = &g->intrusions.data[code->id];
 	if (!*in) {
 		*in = xcalloc(1, sizeof(**in));
-		flow_discover(code->flow);
 		intrusions_find(*in, code->flow);
 	}
 	return *in;
@@ -624,12 +623,14 @@ static void plan_group(void *ctx, uint32_t item)
 		o->progress(o->ctx, item * SITES_AT_ONCE, k->count);
 }
 
-/* What is found for a whole image is found before sites are looked at. */
+/* What is found for a whole image is found before sites are looked at, by several threads. */
 static void study_image(struct engine *g, const struct site *site)
 {
-	intrusions_of(g, site);
 	if (site->counted)
 		private_registers_of(g, site);
+	flow_join_parts(site->code->flow);
+	recipes_at(site->code->recipes, site->start);
+	intrusions_of(g, site);
 }
 
 int sites_plan(struct target *t, const uint32_t *sites, uint32_t count, struct batch_result *result,
@@ -638,10 +639,14 @@ int sites_plan(struct target *t, const uint32_t *sites, uint32_t count, struct b
 	struct planning k = {.target = t, .sites = sites, .count = count, .result = result, .e = e};
 	for (uint32_t i = 0; i < count; i++)
 		study_image(t->engine, &t->sites.data[sites[i]]);
+	for (uint32_t i = 0; i < count; i++)
+		recipes_hold(t->sites.data[sites[i]].code->recipes, true);
 	tally_number_loops(t, sites, count);
 	k.groups = xcalloc(GROUPS_AHEAD, sizeof(*k.groups));
 	parallel_in_order((count + SITES_AT_ONCE - 1) / SITES_AT_ONCE, GROUPS_AHEAD, study_group,
 			  plan_group, &k);
+	for (uint32_t i = 0; i < count; i++)
+		recipes_hold(t->sites.data[sites[i]].code->recipes, false);
 	for (uint32_t i = 0; i < GROUPS_AHEAD; i++) {
 		arena_release(&k.groups[i].a);
 		arena_release(&k.groups[i].tmp);

@@ -23,7 +23,7 @@ struct recipes {
 	struct cfi *cfi; /* NULL: none, or not wanted */
 	struct recipes_options options;
 	uint64_t base;
-	bool discovered;
+	bool discovered, held;
 	VEC(struct span) spans;
 	VEC(struct recipe_entry) entries;
 	VEC(struct recipe) recipes; /* 0 is the one that knows nothing */
@@ -34,6 +34,11 @@ struct recipes {
 	struct analysis analysis;
 	struct arena result, tmp;
 };
+
+void recipes_hold(struct recipes *r, bool held)
+{
+	r->held = held;
+}
 
 struct recipes *recipes_open(struct flow *f, const struct recipes_options *options)
 {
@@ -229,6 +234,8 @@ static void add_procedure(struct recipes *r, uint32_t number)
 	arena_clear(&r->tmp);
 }
 
+/* Where the file's own tables say nothing about va, only discovery tells where its procedure
+ * begins. */
 static void discover(struct recipes *r)
 {
 	debug(LOG_UNWIND, 1, "discovering procedures of %s", r->im->path);
@@ -236,29 +243,25 @@ static void discover(struct recipes *r)
 	r->discovered = true;
 }
 
-/* Whether the file tells where the procedure at va begins and ends. Linkage tables are found by
- * their sections; most have no call frame information. */
-static bool is_told(const struct recipes *r, uint64_t va)
+/* Whether it is known where the procedure at va begins and ends, or never will be. Linkage tables
+ * are found by their sections; most have no call frame information. */
+static bool is_known(const struct recipes *r, uint64_t va)
 {
 	uint32_t count, procedure = flow_procedure_at(r->flow, va);
 	const struct procedure *all = flow_procedures(r->flow, &count);
-	return (image_frame_at(r->im, va) && !r->options.no_cfi) ||
+	return r->discovered || (image_frame_at(r->im, va) && !r->options.no_cfi) ||
 	       (procedure != UINT32_MAX && all[procedure].flags & PROCEDURE_PLT);
 }
 
-/* Where the file's own tables say nothing about va, only discovery tells where its procedure
- * begins. */
 static void add_code_at(struct recipes *r, uint64_t va)
 {
 	if (!image_is_code(r->im, va))
 		return;
-	if (!r->discovered && !is_told(r, va))
+	if (!is_known(r, va))
 		discover(r);
+	if (flow_procedure_at(r->flow, va) == UINT32_MAX)
+		flow_join_parts(r->flow);
 	uint32_t procedure = flow_procedure_at(r->flow, va);
-	if (procedure == UINT32_MAX && !r->discovered) {
-		discover(r);
-		procedure = flow_procedure_at(r->flow, va);
-	}
 	if (procedure != UINT32_MAX)
 		add_procedure(r, procedure);
 }
@@ -303,7 +306,7 @@ static void add_code_without_procedure(struct recipes *r, uint64_t va)
 static const struct span *need_span(struct recipes *r, uint64_t va)
 {
 	const struct span *s = span_at(r, va);
-	if (s)
+	if (s || (r->held && !is_known(r, va)))
 		return s;
 	add_code_at(r, va);
 	if (!(s = span_at(r, va))) {

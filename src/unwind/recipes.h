@@ -20,9 +20,12 @@ struct recipes_options {
 };
 
 /* `f` and its image must outlive the result; the flow need not be discovered: that is done when an
- * address is asked for that lies in no known procedure. `options` may be NULL. */
+ * address is asked for of which the file's own tables say nothing. `options` may be NULL. */
 struct recipes *recipes_open(struct flow *f, const struct recipes_options *options);
 void recipes_close(struct recipes *r);
+/* While they are held, nothing is discovered, as other threads look at the flow, the parts of which
+ * are joined: code for which that would be needed has no recipe. */
+void recipes_hold(struct recipes *r, bool held);
 
 /* The recipe for code at va; never NULL, but its CFA may be unknown. The pointer is good until the
  * next call. */

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <link.h>
 #include <string.h>
 
 #include "flow/flow.h"
@@ -168,6 +169,46 @@ static void reports_of_sanitizers_do_not_come_back_unless_told_to(void **state)
 		assert_false(is_noreturn_name(others[i], true));
 }
 
+static int open_c_library(struct dl_phdr_info *info, size_t size, void *out)
+{
+	struct err e;
+	(void)size;
+	return strstr(info->dlpi_name, "libc.so") && !image_open(out, info->dlpi_name, &e);
+}
+
+/* Without graphs, parts are given to the same procedures as with them. */
+static void parts_are_joined_by_what_looks_like_jumps(void **state)
+{
+	struct image *im = NULL;
+	struct flow *quick, *full;
+	struct err e;
+	uint32_t count, quick_count, parts = 0, same = 0;
+	(void)state;
+	dl_iterate_phdr(open_c_library, &im);
+	assert_non_null(im);
+	assert_int_equal(flow_open(&quick, im, &e), 0);
+	assert_int_equal(flow_open(&full, im, &e), 0);
+	flow_join_parts(quick);
+	flow_discover(full);
+	const struct procedure *all = flow_procedures(full, &count);
+	const struct procedure *known = flow_procedures(quick, &quick_count);
+	for (uint32_t i = 0; i < count; i++) {
+		for (uint32_t k = 0; k < all[i].part_count; k++) {
+			uint64_t part = flow_parts(full)[all[i].first_part + k].start;
+			uint32_t owner = flow_procedure_at(quick, part);
+			if (!fragment_at(quick, part))
+				continue;
+			parts++;
+			same += owner != UINT32_MAX && known[owner].start == all[i].start;
+		}
+	}
+	print_message("# %u of %u parts have the same owner\n", same, parts);
+	assert_true(same * 10 >= parts * 9);
+	flow_close(quick);
+	flow_close(full);
+	image_close(im);
+}
+
 int main(void)
 {
 	volatile int three = 3;
@@ -179,6 +220,7 @@ int main(void)
 		cmocka_unit_test(calls_that_do_not_return_are_seen_through),
 		cmocka_unit_test(one_procedure_alone_is_as_among_all),
 		cmocka_unit_test(reports_of_sanitizers_do_not_come_back_unless_told_to),
+		cmocka_unit_test(parts_are_joined_by_what_looks_like_jumps),
 	};
 	return cmocka_run_group_tests(tests, open_self, close_self);
 }

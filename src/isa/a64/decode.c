@@ -82,6 +82,19 @@ static size_t decode(const uint8_t *p, size_t n, uint64_t pc, enum insn_detail d
 	return 4;
 }
 
+static size_t find_jump(const uint8_t *p, size_t n, uint64_t pc, struct found_jump *out)
+{
+	struct insn in;
+	for (size_t at = 0; at < n; at += 4) {
+		if (!decode(p + at, n - at, pc + at, DECODE_FLOW, &in) ||
+		    (in.kind != INSN_JUMP && in.kind != INSN_BRANCH && in.kind != INSN_CALL))
+			continue;
+		*out = (struct found_jump){.target = in.target, .call = in.kind == INSN_CALL};
+		return at;
+	}
+	return n;
+}
+
 static const char *reg_name(unsigned reg)
 {
 	static const char *const names[] = {
@@ -116,5 +129,6 @@ const struct arch arch_a64 = {
 	.layout = &a64_layout,
 	.emit = &a64_emit,
 	.decode = decode,
+	.find_jump = find_jump,
 	.reg_name = reg_name,
 };

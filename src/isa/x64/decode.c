@@ -1,6 +1,7 @@
 /* x86-64 instructions through Zydis: where control goes, and the table for struct arch. */
 #include <elf.h>
 #include <pthread.h>
+#include <string.h>
 
 #include "isa/x64/x64.h"
 
@@ -113,6 +114,24 @@ static size_t x64_decode(const uint8_t *p, size_t n, uint64_t pc, enum insn_deta
 	return out->length;
 }
 
+/* Those with four bytes of distance: e8, e9, and 0f 80 to 0f 8f. */
+static size_t x64_find_jump(const uint8_t *p, size_t n, uint64_t pc, struct found_jump *out)
+{
+	for (size_t at = 0; at + 5 <= n; at++) {
+		size_t opcode = (p[at] & 0xfe) == 0xe8                        ? 1
+				: p[at] == 0x0f && (p[at + 1] & 0xf0) == 0x80 ? 2
+									      : 0;
+		int32_t distance;
+		if (!opcode || at + opcode + sizeof(distance) > n)
+			continue;
+		memcpy(&distance, p + at + opcode, sizeof(distance));
+		out->target = pc + at + opcode + sizeof(distance) + (uint64_t)(int64_t)distance;
+		out->call = p[at] == 0xe8;
+		return at;
+	}
+	return n;
+}
+
 static const char *x64_reg_name(unsigned reg)
 {
 	static const char *const names[] = {
@@ -158,5 +177,7 @@ const struct arch arch_x64 = {
 	.layout = &x64_layout,
 	.emit = &x64_emit,
 	.decode = x64_decode,
+	.find_jump = x64_find_jump,
+	.short_jump = 129, /* 2 and 127; -128 and 2 */
 	.reg_name = x64_reg_name,
 };

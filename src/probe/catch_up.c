@@ -1,43 +1,19 @@
 /* Activations that were running already when their probes went in: found on the stacks of the
  * stopped threads, they count from now on. And those of subjects that are taken out, which end now.
  */
+#include "base/order.h"
 #include "isa/calls.h"
 #include "probe/lists.h"
 
 struct catching_up {
 	struct target *target;
 	struct lists lists;
-	struct hashmap loops; /* hash of pc and subject -> whether that is in the loop */
 };
 
-static bool in_loop(struct target *t, const struct site *site, uint32_t loop, uint64_t va)
+static bool is_in_loop(const struct subject *s, uint64_t va)
 {
-	struct engine *g = t->engine;
-	struct loop_forest forest;
-	const struct cfg *cfg =
-		flow_cfg(site->code->flow, site_procedure(site), &g->arena, &g->tmp);
-	loops_find(cfg, &forest, &g->arena, &g->tmp);
-	uint32_t block = cfg_block_at(cfg, va);
-	uint32_t in = block == BLOCK_NONE ? LOOP_NONE : forest.innermost[block];
-	while (in != LOOP_NONE && in != loop)
-		in = forest.loops[in].parent;
-	arena_clear(&g->arena);
-	arena_clear(&g->tmp);
-	return in == loop;
-}
-
-/* Recursion asks the same thousands of times. */
-static bool is_in_loop(struct catching_up *c, const struct site *site, uint32_t subject,
-		       uint64_t va)
-{
-	uint64_t about[2] = {va + site->bias, subject};
-	uint64_t key = hash_bytes(about, sizeof(about), 0);
-	uint32_t known = hashmap_get(&c->loops, key);
-	if (known == HASHMAP_NONE)
-		known = hashmap_add(
-			&c->loops, key,
-			in_loop(c->target, site, c->target->subjects.data[subject].loop, va));
-	return known;
+	uint32_t n = ORDER_UP_TO(s->loop_code.data, s->loop_code.len, start, va);
+	return n && va < s->loop_code.data[n - 1].end;
 }
 
 /* The innermost frame may be just before the entry: then the probe will tell, unless those there
@@ -51,7 +27,7 @@ static bool is_active(struct catching_up *c, uint32_t number, const struct site 
 	uint64_t va = f->exact ? f->va : f->va - 1;
 	bool at_entry = f->exact && va == s->entry && !probed;
 	if (s->loop != LOOP_NONE)
-		return !at_entry && is_in_loop(c, site, number, va);
+		return !at_entry && is_in_loop(s, va);
 	return !f->exact || va < site->start || (va >= s->entry && !at_entry);
 }
 
@@ -170,7 +146,6 @@ uint32_t catch_up(struct target *t, const struct stopped_walk *w)
 	for (uint32_t i = w->walk.frames.len; i-- > 0;)
 		found += begin_in_frame(&c, w, i);
 	lists_close(&c.lists);
-	hashmap_release(&c.loops);
 	return found;
 }
 

@@ -127,8 +127,10 @@ void target_free(struct target *t)
 	forget_fragments(t);
 	vec_each (s, &t->sites)
 		site_release(s);
-	vec_each (s, &t->subjects)
+	vec_each (s, &t->subjects) {
 		vec_free(&s->probes);
+		vec_free(&s->loop_code);
+	}
 	vec_each (c, &t->counted)
 		free(c->without_trips);
 	vec_free(&t->counted);

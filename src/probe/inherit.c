@@ -55,7 +55,9 @@ static void copy_subjects(struct target *child, const struct target *parent)
 	vec_each (s, &parent->subjects) {
 		struct subject copy = *s;
 		memset(&copy.probes, 0, sizeof(copy.probes));
+		memset(&copy.loop_code, 0, sizeof(copy.loop_code));
 		copy_vec(&copy.probes, &s->probes);
+		copy_vec(&copy.loop_code, &s->loop_code);
 		copy.wanted = copy.in && target_subject(parent, child->subjects.len)->active;
 		vec_push(&child->subjects, copy);
 	}

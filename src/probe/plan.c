@@ -307,6 +307,28 @@ static void add_probes(struct target *t, struct site_plan *p, const struct site 
 
 /* ---- fragments ---- */
 
+static bool is_in_loop(const struct loop_forest *forest, uint32_t block, uint32_t loop)
+{
+	uint32_t in = forest->innermost[block];
+	while (in != LOOP_NONE && in != loop)
+		in = forest->loops[in].parent;
+	return in == loop;
+}
+
+static void find_loop_code(const struct site_plan *p, struct subject *s)
+{
+	vec_clear(&s->loop_code);
+	for (uint32_t i = 0; i < p->cfg->block_count; i++) {
+		const struct block *b = &p->cfg->blocks[i];
+		if (!is_in_loop(&p->forest, i, s->loop))
+			continue;
+		if (s->loop_code.len && vec_last(&s->loop_code).end == b->start)
+			vec_last(&s->loop_code).end += b->size;
+		else
+			vec_push(&s->loop_code, (struct part){b->start, b->start + b->size});
+	}
+}
+
 static bool find_loops_of_subjects(struct target *t, struct site_plan *p, const struct site *site)
 {
 	bool any = false;
@@ -316,13 +338,16 @@ static bool find_loops_of_subjects(struct target *t, struct site_plan *p, const 
 			continue;
 		any = true;
 		uint32_t header = cfg_block_at(p->cfg, s->request.loop);
+		s->loop = LOOP_NONE;
 		for (uint32_t k = 0; k < p->forest.loop_count && s->loop == LOOP_NONE; k++)
 			if (p->forest.loops[k].header == header)
 				s->loop = k;
-		if (s->loop == LOOP_NONE)
+		if (s->loop == LOOP_NONE) {
 			s->refused = REFUSED_UNREACHED;
-		else
-			s->depth = p->forest.loops[s->loop].depth;
+			continue;
+		}
+		s->depth = p->forest.loops[s->loop].depth;
+		find_loop_code(p, s);
 	}
 	return any;
 }

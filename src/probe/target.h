@@ -43,9 +43,10 @@
 /* Something that is measured in the program. */
 struct subject {
 	struct subject_request request;
-	uint32_t site;   /* index in target.sites */
-	uint32_t loop;   /* index in the procedure's forest, LOOP_NONE for the procedure */
-	uint32_t depth;  /* of the loop; 0 for the procedure */
+	uint32_t site;  /* index in target.sites */
+	uint32_t loop;  /* index in the procedure's forest, LOOP_NONE for the procedure */
+	uint32_t depth; /* of the loop; 0 for the procedure */
+	VEC(struct part) loop_code; /* where the loop's blocks are; ascending */
 	uint64_t entry;  /* va: a thread about to execute this passes the entry; 0: none does */
 	bool fresh;      /* went in with this batch: catch-up is due */
 	uint8_t purpose; /* enum purpose */

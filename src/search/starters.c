@@ -4,10 +4,10 @@
  * is true above a starter is known as well.
  *
  * Beyond the paper: samples also tell which refinements to test first, and what they speak against
- * is tested by them alone. And once a second, starters
- * are chosen anew by what was sampled in the last seconds, so that a program that goes on to
- * something else is followed. There are many samples then, and few starters are left to be found:
- * so many as would make the hypothesis true are enough. */
+ * is tested by them alone. And once a second, starters are chosen anew by what was sampled in the
+ * last seconds, so that a program that goes on to something else is followed. There are many
+ * samples then, and few starters are left to be found: so many as would make the hypothesis true
+ * are enough. */
 #include "search/state.h"
 
 static const double choose_each = 1; /* s */

@@ -243,14 +243,32 @@ static void discover(struct recipes *r)
 	r->discovered = true;
 }
 
+/* Call frame information leaves out single instructions of some procedures: those behind the system
+ * call that makes a thread, where each begins. */
+static bool is_left_out(const struct recipes *r, uint64_t va)
+{
+	enum { LEFT_OUT_MAX = 32 };
+	uint32_t count;
+	const struct procedure *all = flow_procedures(r->flow, &count);
+	uint32_t next = ORDER_UP_TO(all, count, start, va);
+	return next && next < count && all[next - 1].bounded &&
+	       all[next].start - all[next - 1].end <= LEFT_OUT_MAX;
+}
+
 /* Whether it is known where the procedure at va begins and ends, or never will be. Linkage tables
- * are found by their sections; most have no call frame information. */
+ * are found by their sections, as is what runs when an image is loaded; most have no call frame
+ * information. */
 static bool is_known(const struct recipes *r, uint64_t va)
 {
 	uint32_t count, procedure = flow_procedure_at(r->flow, va);
-	const struct procedure *all = flow_procedures(r->flow, &count);
-	return r->discovered || (image_frame_at(r->im, va) && !r->options.no_cfi) ||
-	       (procedure != UINT32_MAX && all[procedure].flags & PROCEDURE_PLT);
+	if (r->discovered || (image_frame_at(r->im, va) && !r->options.no_cfi))
+		return true;
+	if (procedure == UINT32_MAX)
+		return is_left_out(r, va);
+	const struct procedure *p = &flow_procedures(r->flow, &count)[procedure];
+	const char *section = image_section_at(r->im, va)->name;
+	return p->flags & PROCEDURE_PLT || p->bounded || !strcmp(section, ".init") ||
+	       !strcmp(section, ".fini");
 }
 
 static void add_code_at(struct recipes *r, uint64_t va)

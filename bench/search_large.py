@@ -3,9 +3,8 @@
 Two generated programs that compute the same in the same 500 procedures, a tree of calls three wide with hot loops in three
 leaves; the larger one has 49,500 more that hang below cold branches of that tree and are called now and then. `sonde` is the
 processor time of Sonde itself, all that it does before, during and behind the run; "before and behind" is the time by the wall
-clock that it takes then. Procedures named are those that the search knows: it looks into no others. On x86-64 there is
-something that grows with the program all the same: a jump takes five bytes there, so that before the first patch all code of
-an image is looked at once for jumps to the middle of others. The programs take turns, medians are shown."""
+clock that it takes then. Procedures named are those that the search knows: it looks into no others. What grows with
+the program all the same is reading its tables of symbols and unwinding. The programs take turns, medians are shown."""
 
 import os
 import statistics

@@ -272,20 +272,32 @@ static bool may_wait(struct target *t, struct code *code, const struct cfg *g, u
 	return number >= 0 && number < RT_CALLS && target_header(t)->calls[number];
 }
 
+/* The procedure that holds va. Recipes discover an image whose tables do not tell. */
+static uint32_t procedure_of(struct code *code, uint64_t va)
+{
+	uint32_t count, procedure = flow_procedure_at(code->flow, va);
+	if (procedure != UINT32_MAX && flow_procedures(code->flow, &count)[procedure].bounded)
+		return procedure;
+	recipes_at(code->recipes, va);
+	return flow_procedure_at(code->flow, va);
+}
+
 static void add_call(struct target *t, struct code *code, uint64_t bias, uint64_t va,
-		     uint32_t *last)
+		     uint64_t *last)
 {
 	struct engine *g = t->engine;
 	struct err ignored;
-	uint32_t procedure = flow_procedure_at(code->flow, va), count;
-	if (procedure == UINT32_MAX || procedure == *last)
+	uint32_t procedure = procedure_of(code, va), count;
+	if (procedure == UINT32_MAX)
+		return;
+	uint64_t start = flow_procedures(code->flow, &count)[procedure].start;
+	if (start == *last)
 		return;
 	const struct cfg *cfg = flow_cfg(code->flow, procedure, &g->arena, &g->tmp);
 	if (may_wait(t, code, cfg, va)) {
-		uint64_t start = flow_procedures(code->flow, &count)[procedure].start;
 		struct subject_request r = {.code = code, .va = start, .bias = bias};
 		target_add_subject(t, &r, PURPOSE_BLOCK, &ignored);
-		*last = procedure;
+		*last = start;
 	}
 	arena_clear(&g->arena);
 	arena_clear(&g->tmp);
@@ -295,7 +307,7 @@ static void add_calls(struct target *t, struct code *code, uint64_t bias)
 {
 	const struct arch *arch = t->engine->arch;
 	const struct arch_calls *k = arch_calls(arch);
-	uint32_t last = UINT32_MAX;
+	uint64_t last = UINT64_MAX;
 	for (uint32_t i = 0; i < code->image->section_count; i++) {
 		const struct section *s = &code->image->sections[i];
 		size_t n = 0;

@@ -173,13 +173,14 @@ void flow_join_parts(struct flow *f)
 	way_list ways = {0};
 	bool more = f->fragments.len && !f->joined;
 	f->joined = true;
-	for (uint32_t i = 0; i < f->im->section_count && more; i++)
+	if (!more)
+		return;
+	for (uint32_t i = 0; i < f->im->section_count; i++)
 		if (f->im->sections[i].execute && f->im->sections[i].bytes)
 			find_ways(f, &f->im->sections[i], &ways);
-	if (f->added.len)
-		merge_starts(f);
-	if (more)
-		take_landings(f);
+	merge_starts(f);
+	take_landings(f);
+	publish(f);
 	for (uint32_t round = 0; round < DEEP_MAX && more; round++) {
 		more = false;
 		vec_each (way, &ways)

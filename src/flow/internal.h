@@ -101,7 +101,7 @@ struct fragment *fragment_at(const struct flow *f, uint64_t va);
 /* If va is in a part without owner, p owns it. */
 bool take_fragment(struct flow *f, struct proc *p, uint64_t va);
 /* Landing pads may be in parts of their procedures. */
-bool take_landings(struct flow *f);
+void take_landings(struct flow *f);
 /* Whether the jump out of its procedure that ends b leads to a part of the same procedure, and to
  * which. */
 bool part_of_jump(const struct flow *f, const struct block *b, struct part *out);

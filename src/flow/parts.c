@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "base/order.h"
 #include "flow/entry.h"
+#include "flow/far_jumps.h"
 #include "flow/internal.h"
 
 void append_part(struct arena *a, struct proc *p, struct part part)
@@ -37,16 +38,14 @@ bool take_fragment(struct flow *f, struct proc *p, uint64_t va)
 	return true;
 }
 
-bool take_landings(struct flow *f)
+void take_landings(struct flow *f)
 {
-	bool joined = false;
 	for (uint32_t i = 0; i < f->im->landing_count && f->fragments.len; i++) {
 		const struct landing *l = &f->im->landings[i];
 		uint32_t owner = proc_at(f, l->start);
 		if (owner != UINT32_MAX)
-			joined |= take_fragment(f, &f->procs.data[owner], l->pad);
+			take_fragment(f, &f->procs.data[owner], l->pad);
 	}
-	return joined;
 }
 
 /* The end of the code without owner around va. */
@@ -129,10 +128,11 @@ bool find_part(const struct flow *f, const struct proc *p, const struct cfg *g, 
 
 /* ---- all parts of an image, without graphs ---- */
 
-struct way {
-	uint64_t from, to;
+struct joining {
+	struct flow *flow;
+	uint64_t low, high; /* where parts are */
+	VEC(struct far_jump) jumps;
 };
-typedef VEC(struct way) way_list;
 
 static void add_called(struct flow *f, uint64_t va)
 {
@@ -143,49 +143,41 @@ static void add_called(struct flow *f, uint64_t va)
 	add_start(f, x->start, x->end, NULL, FOUND_FRAME | FOUND_CALL, 0);
 }
 
-/* Adds the jumps to parts, and makes procedures of those that are called. */
-static void find_ways(struct flow *f, const struct section *s, way_list *out)
+/* Keeps jumps to parts, and makes procedures of those that are called. */
+static void consider(void *ctx, const struct far_jump *j)
 {
-	uint64_t low = f->fragments.data[0].start, high = vec_last(&f->fragments).end;
-	struct found_jump to;
-	for (uint64_t at = 0;; at += f->arch->insn_align) {
-		at += f->arch->find_jump(s->bytes + at, s->size - at, s->va + at, &to);
-		if (at >= s->size)
-			return;
-		if (to.target < low || to.target >= high)
-			continue;
-		if (to.call)
-			add_called(f, to.target);
-		else
-			vec_push(out, (struct way){s->va + at, to.target});
-	}
+	struct joining *to = ctx;
+	if (j->target < to->low || j->target >= to->high)
+		return;
+	if (j->call)
+		add_called(to->flow, j->target);
+	else
+		vec_push(&to->jumps, *j);
 }
 
-static bool take_by(struct flow *f, const struct way *way)
+static bool take_by(struct flow *f, const struct far_jump *j)
 {
-	uint32_t owner = flow_procedure_at(f, way->from);
-	return owner != UINT32_MAX && take_fragment(f, &f->procs.data[owner], way->to);
+	uint32_t owner = flow_procedure_at(f, j->from);
+	return owner != UINT32_MAX && take_fragment(f, &f->procs.data[owner], j->target);
 }
 
 void flow_join_parts(struct flow *f)
 {
 	enum { DEEP_MAX = 3 }; /* parts that others lead to */
-	way_list ways = {0};
 	bool more = f->fragments.len && !f->joined;
 	f->joined = true;
 	if (!more)
 		return;
-	for (uint32_t i = 0; i < f->im->section_count; i++)
-		if (f->im->sections[i].execute && f->im->sections[i].bytes)
-			find_ways(f, &f->im->sections[i], &ways);
+	struct joining to = {f, f->fragments.data[0].start, vec_last(&f->fragments).end, {0}};
+	far_jumps(f->im, f->arch, consider, &to);
 	merge_starts(f);
 	take_landings(f);
 	publish(f);
 	for (uint32_t round = 0; round < DEEP_MAX && more; round++) {
 		more = false;
-		vec_each (way, &ways)
-			more |= take_by(f, way);
+		vec_each (j, &to.jumps)
+			more |= take_by(f, j);
 		publish(f);
 	}
-	vec_free(&ways);
+	vec_free(&to.jumps);
 }

@@ -9,52 +9,43 @@ static bool is_inside(const struct part *p, uint64_t va)
 	return va >= p->start && va < p->end;
 }
 
+static const struct procedure *procedure_at(const struct flow *f, uint64_t va)
+{
+	uint32_t count, at = flow_procedure_at(f, va);
+	return at == UINT32_MAX ? NULL : &flow_procedures(f, &count)[at];
+}
+
 /* ---- far jumps of an image ---- */
 
-/* The procedure that holds va, if no other will ever be found to start in it. */
-static struct part settled_at(const struct flow *f, uint64_t va)
-{
-	uint32_t count, at = flow_procedure_at(f, va);
-	if (at == UINT32_MAX)
-		return (struct part){0};
-	const struct procedure *p = &flow_procedures(f, &count)[at];
-	struct part range = {p->start, p->end};
-	return p->bounded && is_inside(&range, va) ? range : (struct part){0};
-}
+struct finding {
+	struct intrusions *out;
+	/* The procedure that was looked at last, if no other will ever be found to start in it. */
+	struct part own;
+};
 
-static bool is_start(const struct flow *f, uint64_t va)
+static void consider(void *ctx, const struct far_jump *j)
 {
-	uint32_t count, at = flow_procedure_at(f, va);
-	return at != UINT32_MAX && flow_procedures(f, &count)[at].start == va;
-}
-
-static void find_in_section(struct intrusions *out, const struct section *s)
-{
-	const struct arch *arch = flow_arch(out->flow);
-	struct part own = {0};
-	for (uint64_t at = 0;; at += arch->insn_align) {
-		struct found_jump to;
-		at += arch->find_jump(s->bytes + at, s->size - at, s->va + at, &to);
-		if (at >= s->size)
-			return;
-		if (to.call)
-			continue;
-		if (!is_inside(&own, s->va + at))
-			own = settled_at(out->flow, s->va + at);
-		if (!is_inside(&own, to.target) &&
-		    image_is_code(flow_image(out->flow), to.target) &&
-		    !is_start(out->flow, to.target))
-			vec_push(&out->jumps, (struct far_jump){s->va + at, to.target});
+	struct finding *f = ctx;
+	const struct flow *flow = f->out->flow;
+	if (j->call)
+		return;
+	if (!is_inside(&f->own, j->from)) {
+		const struct procedure *p = procedure_at(flow, j->from);
+		f->own = p && p->bounded ? (struct part){p->start, p->end} : (struct part){0};
 	}
+	if ((is_inside(&f->own, j->from) && is_inside(&f->own, j->target)) ||
+	    !image_is_code(flow_image(flow), j->target))
+		return;
+	const struct procedure *to = procedure_at(flow, j->target);
+	if (!to || to->start != j->target)
+		vec_push(&f->out->jumps, *j);
 }
 
 void intrusions_find(struct intrusions *out, struct flow *f)
 {
-	const struct image *im = flow_image(f);
+	struct finding finding = {.out = out};
 	*out = (struct intrusions){.flow = f};
-	for (uint32_t i = 0; i < im->section_count; i++)
-		if (im->sections[i].execute && im->sections[i].bytes)
-			find_in_section(out, &im->sections[i]);
+	far_jumps(flow_image(f), flow_arch(f), consider, &finding);
 	order_by_address(out->jumps.data, out->jumps.len, sizeof(struct far_jump),
 			 offsetof(struct far_jump, target));
 }
@@ -89,12 +80,9 @@ static void add_place(struct asked *a, uint64_t va)
 /* The range of the procedure that holds va; empty if va is in none. */
 static struct part range_at(const struct flow *f, uint64_t va)
 {
-	uint32_t count, at = flow_procedure_at(f, va);
-	if (at == UINT32_MAX)
-		return (struct part){0};
-	const struct procedure *p = &flow_procedures(f, &count)[at];
-	struct part range = {p->start, p->end};
-	for (uint32_t i = 0; i < p->part_count && !is_inside(&range, va); i++)
+	const struct procedure *p = procedure_at(f, va);
+	struct part range = p ? (struct part){p->start, p->end} : (struct part){0};
+	for (uint32_t i = 0; p && i < p->part_count && !is_inside(&range, va); i++)
 		range = flow_parts(f)[p->first_part + i];
 	return range;
 }

@@ -9,11 +9,8 @@
  * do. All of it works with what is known of the image's procedures, be they discovered or not. */
 #pragma once
 #include "base/vec.h"
+#include "flow/far_jumps.h"
 #include "flow/flow.h"
-
-struct far_jump {
-	uint64_t from, target;
-};
 
 struct intrusions {
 	struct flow *flow;

@@ -329,14 +329,12 @@ static void find_loop_code(const struct site_plan *p, struct subject *s)
 	}
 }
 
-static bool find_loops_of_subjects(struct target *t, struct site_plan *p, const struct site *site)
+static void find_loops_of_subjects(struct target *t, struct site_plan *p, const struct site *site)
 {
-	bool any = false;
 	for (uint32_t i = 0; i < site->subjects.len; i++) {
 		struct subject *s = &t->subjects.data[site->subjects.data[i]];
 		if (!s->request.loop || !s->wanted)
 			continue;
-		any = true;
 		uint32_t header = cfg_block_at(p->cfg, s->request.loop);
 		s->loop = LOOP_NONE;
 		for (uint32_t k = 0; k < p->forest.loop_count && s->loop == LOOP_NONE; k++)
@@ -349,7 +347,6 @@ static bool find_loops_of_subjects(struct target *t, struct site_plan *p, const 
 		s->depth = p->forest.loops[s->loop].depth;
 		find_loop_code(p, s);
 	}
-	return any;
 }
 
 /* What needs nothing of other sites: any thread may do it. `p` has its arenas. */

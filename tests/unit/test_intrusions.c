@@ -36,7 +36,7 @@ static void scan(struct subject *s, uint32_t procedure, uint64_t va, uint64_t en
 			n = arch->insn_align < have ? arch->insn_align : have;
 		else if ((in.kind == INSN_JUMP || in.kind == INSN_BRANCH) &&
 			 flow_procedure_at(s->flow, in.target) != procedure)
-			vec_push(&s->naive, (struct far_jump){va, in.target});
+			vec_push(&s->naive, (struct far_jump){va, in.target, false});
 	}
 }
 

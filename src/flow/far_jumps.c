@@ -1,0 +1,20 @@
+#include "flow/far_jumps.h"
+
+static void look_through(const struct section *s, const struct arch *arch, far_jump_visitor visit,
+			 void *ctx)
+{
+	struct found_jump to;
+	for (uint64_t at = 0;; at += arch->insn_align) {
+		at += arch->find_jump(s->bytes + at, s->size - at, s->va + at, &to);
+		if (at >= s->size)
+			return;
+		visit(ctx, &(struct far_jump){s->va + at, to.target, to.call});
+	}
+}
+
+void far_jumps(const struct image *im, const struct arch *arch, far_jump_visitor visit, void *ctx)
+{
+	for (uint32_t i = 0; i < im->section_count; i++)
+		if (im->sections[i].execute && im->sections[i].bytes)
+			look_through(&im->sections[i], arch, visit, ctx);
+}

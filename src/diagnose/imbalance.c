@@ -6,66 +6,80 @@
  * have nothing to do, are left out. */
 #include "diagnose/inside.h"
 
-/* What a thread has computed so far. */
-static double computed(const struct diagnosis *d, const struct live_experiment *x, uint32_t thread,
-		       bool sampled)
+/* What each thread has computed so far: one pass over what was measured of the code, as there may
+ * be thousands of threads that are gone. The caller frees it. */
+static double *computed(const struct diagnosis *d, const struct live_experiment *x, bool sampled)
 {
-	double sum = 0;
+	double *sums = xcalloc(d->own->machine.threads.len + 1, sizeof(*sums));
 	ledger_each (e, &d->own->ledger, x->focus.part[CODE])
-		if (e->thread == thread)
-			sum += sampled ? e->amount[AMOUNT_SEEN_CPU]
-				       : e->amount[AMOUNT_CPU] - e->amount[AMOUNT_SPIN];
-	return sum;
+		sums[e->thread] += sampled ? e->amount[AMOUNT_SEEN_CPU]
+					   : e->amount[AMOUNT_CPU] - e->amount[AMOUNT_SPIN];
+	return sums;
 }
 
 void imbalance_begin(const struct diagnosis *d, struct live_experiment *x)
 {
+	double *by_probes = computed(d, x, false), *by_samples = computed(d, x, true);
 	vec_clear(&x->before);
 	for (uint32_t i = 0; i < d->own->machine.threads.len; i++)
-		vec_push(&x->before,
-			 (struct thread_amount){
-				 i, {computed(d, x, i, false), computed(d, x, i, true)}});
+		vec_push(&x->before, (struct thread_amount){i, {by_probes[i], by_samples[i]}});
+	free(by_probes);
+	free(by_samples);
 }
 
-static double since(const struct diagnosis *d, const struct live_experiment *x, uint32_t thread)
+/* The same since the experiment began. */
+static double *computed_since(const struct diagnosis *d, const struct live_experiment *x)
 {
-	double before = thread < x->before.len ? x->before.data[thread].cpu[x->sampled] : 0;
-	double now = computed(d, x, thread, x->sampled) - before;
-	return now > 0 ? now : 0;
+	double *sums = computed(d, x, x->sampled);
+	vec_each (before, &x->before)
+		sums[before->thread] -= before->cpu[x->sampled];
+	for (uint32_t i = 0; i < d->own->machine.threads.len; i++)
+		sums[i] = sums[i] > 0 ? sums[i] : 0;
+	return sums;
 }
 
-/* Threads, or processes, that do the same. */
+/* Threads, or processes, that do the same and began together. */
 struct group {
-	uint64_t key;
 	double born; /* s: the first of them */
 	uint32_t count;
 	double sum, most;
 };
 
-typedef VEC(struct group) group_list;
+struct groups {
+	VEC(struct group) list;
+	struct hashmap newest; /* of those with the same key */
+};
 
 static const double together = 0.5; /* s between births */
 
-static void add_member(group_list *groups, uint64_t key, double born, double amount)
+/* Members come in the order of their births, more or less. */
+static struct group *group_of(struct groups *groups, uint64_t key, double born)
 {
-	struct group *g = NULL;
-	vec_each (x, groups)
-		g = x->key == key && born - x->born < together ? x : g;
-	if (!g) {
-		vec_push(groups, (struct group){.key = key, .born = born});
-		g = &vec_last(groups);
-	}
+	uint32_t at = hashmap_get(&groups->newest, key);
+	if (at != HASHMAP_NONE && born - groups->list.data[at].born < together)
+		return &groups->list.data[at];
+	hashmap_put(&groups->newest, key, groups->list.len);
+	vec_push(&groups->list, (struct group){.born = born});
+	return &vec_last(&groups->list);
+}
+
+static void add_member(struct groups *groups, uint64_t key, double born, double amount)
+{
+	struct group *g = group_of(groups, key, born);
 	g->count++;
 	g->sum += amount;
 	g->most = amount > g->most ? amount : g->most;
 }
 
-static double worst(const group_list *groups)
+/* The worst loss of a group; ends the groups. */
+static double worst(struct groups *groups)
 {
 	double loss = 0;
-	vec_each (g, groups)
+	vec_each (g, &groups->list)
 		if (g->count > 1 && g->most - g->sum / g->count > loss)
 			loss = g->most - g->sum / g->count;
+	vec_free(&groups->list);
+	hashmap_release(&groups->newest);
 	return loss;
 }
 
@@ -83,31 +97,28 @@ static bool takes_part(const struct diagnosis *d, const struct live_experiment *
 static double among_threads(const struct diagnosis *d, const struct live_experiment *x,
 			    double *of_process)
 {
-	group_list groups = {0};
+	struct groups groups = {0};
+	double *amounts = computed_since(d, x);
 	for (uint32_t i = 0; i < d->own->machine.threads.len; i++) {
 		const struct machine_thread *t = &d->own->machine.threads.data[i];
-		double amount = since(d, x, i);
-		of_process[t->process] += amount;
-		if (takes_part(d, x, i, amount))
-			add_member(&groups, t->process, t->born, amount);
+		of_process[t->process] += amounts[i];
+		if (takes_part(d, x, i, amounts[i]))
+			add_member(&groups, t->process, t->born, amounts[i]);
 	}
-	double loss = worst(&groups);
-	vec_free(&groups);
-	return loss;
+	free(amounts);
+	return worst(&groups);
 }
 
 /* Those that do nothing at all are no part of it: a parent that waits for its children. */
 static double among_processes(const struct diagnosis *d, const double *of_process)
 {
 	static const double least = 0.01; /* s */
-	group_list groups = {0};
+	struct groups groups = {0};
 	for (uint32_t i = 0; i < d->own->machine.processes.len; i++)
 		if (of_process[i] > least)
 			add_member(&groups, d->own->machine.processes.data[i].program,
 				   d->own->machine.processes.data[i].born, of_process[i]);
-	double loss = worst(&groups);
-	vec_free(&groups);
-	return loss;
+	return worst(&groups);
 }
 
 double imbalance_loss(const struct diagnosis *d, const struct live_experiment *x)

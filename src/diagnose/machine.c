@@ -21,7 +21,11 @@ enum {
 
 void machine_init(struct machine *m, struct resources *r, struct ledger *l, struct arena *a)
 {
-	*m = (struct machine){.resources = r, .ledger = l, .arena = a, .at_once = FEW_THREADS};
+	*m = (struct machine){.resources = r,
+			      .ledger = l,
+			      .arena = a,
+			      .at_once = FEW_THREADS,
+			      .brief = RESOURCE_NONE};
 	m->host = resources_child(r, MACHINE, 0);
 	m->stolen_ns = processors_stolen_ns();
 }
@@ -32,9 +36,20 @@ void machine_release(struct machine *m)
 	vec_free(&m->threads);
 	vec_free(&m->spans);
 	vec_free(&m->news);
+	vec_free(&m->live_threads);
+	vec_free(&m->live_processes);
 	hashmap_release(&m->thread_at);
 	hashmap_release(&m->seen);
 }
+
+/* Runs the body with `t` pointing at each thread that lives, pools included; or with `p` at each
+ * such process. A script starts thousands of processes: those that are gone cost nothing. */
+#define each_thread(t, m)                                                                          \
+	vec_each (at_, &(m)->live_threads)                                                         \
+		for (struct machine_thread *t = &(m)->threads.data[*at_]; t; t = NULL)
+#define each_process(p, m)                                                                         \
+	vec_each (at_, &(m)->live_processes)                                                       \
+		for (struct machine_process *p = &(m)->processes.data[*at_]; p; p = NULL)
 
 /* ---- who is there ---- */
 
@@ -53,9 +68,11 @@ static uint32_t add_thread(struct machine *m, uint32_t process, int tid, double 
 	if (tid) {
 		thread_name(p->pid, tid, t.name);
 		thread_ran(p->pid, tid, &t.cpu_ns, &t.ready_ns);
-		t.part = new_part(m, p->part, (uint64_t)m->threads.len);
+		if (!p->young)
+			t.part = new_part(m, p->part, (uint64_t)m->threads.len);
 		hashmap_put(&m->thread_at, (uint64_t)tid, m->threads.len);
 	}
+	vec_push(&m->live_threads, m->threads.len);
 	vec_push(&m->threads, t);
 	return m->threads.len - 1;
 }
@@ -71,18 +88,42 @@ static const char *program_of(struct machine *m, int pid, uint32_t *hash)
 	return arena_strdup(m->arena, name ? name + 1 : path);
 }
 
-uint32_t machine_add_process(struct machine *m, struct target *t)
+/* All young processes are one part of the search. */
+static uint32_t brief_part(struct machine *m)
 {
-	struct machine_process p = {.target = t, .pid = target_pid(t), .born = m->time};
+	if (m->brief == RESOURCE_NONE)
+		m->brief = new_part(m, m->host, UINT64_MAX);
+	return m->brief;
+}
+
+uint32_t machine_add_process(struct machine *m, struct target *t, bool young)
+{
+	struct machine_process p = {
+		.target = t, .pid = target_pid(t), .born = m->time, .young = young};
 	uint32_t number = m->processes.len;
 	p.name = program_of(m, p.pid, &p.program);
-	p.part = new_part(m, m->host, number);
+	p.part = young ? brief_part(m) : new_part(m, m->host, number);
 	p.cpu_ns = process_cpu_ns(p.pid);
+	vec_push(&m->live_processes, number);
 	vec_push(&m->processes, p);
 	uint32_t pool = add_thread(m, number, 0, m->time);
 	m->processes.data[number].pool = pool;
 	add_thread(m, number, p.pid, m->time);
 	return number;
+}
+
+void machine_grow_up(struct machine *m, uint32_t process)
+{
+	struct machine_process *p = &m->processes.data[process];
+	if (!p->young)
+		return;
+	p->young = false;
+	p->part = new_part(m, m->host, process);
+	vec_each (i, &m->live_threads) {
+		struct machine_thread *t = &m->threads.data[*i];
+		if (t->process == process)
+			t->part = t->tid ? new_part(m, p->part, *i) : p->part;
+	}
 }
 
 uint32_t machine_process_of(const struct machine *m, const struct target *t)
@@ -108,12 +149,26 @@ static void end_thread(struct machine *m, struct machine_thread *t)
 		hashmap_put(&m->thread_at, (uint64_t)t->tid, THREAD_NONE);
 }
 
+static void forget_gone(struct machine *m)
+{
+	uint32_t threads = 0, processes = 0;
+	vec_each (i, &m->live_threads)
+		if (!m->threads.data[*i].gone)
+			m->live_threads.data[threads++] = *i;
+	vec_each (i, &m->live_processes)
+		if (m->processes.data[*i].target)
+			m->live_processes.data[processes++] = *i;
+	m->live_threads.len = threads;
+	m->live_processes.len = processes;
+}
+
 void machine_end_process(struct machine *m, uint32_t process)
 {
 	m->processes.data[process].target = NULL;
-	vec_each (t, &m->threads)
+	each_thread (t, m)
 		if (t->process == process && !t->gone)
 			end_thread(m, t);
+	forget_gone(m);
 }
 
 uint32_t machine_thread_of(const struct machine *m, uint32_t process, int tid)
@@ -124,11 +179,11 @@ uint32_t machine_thread_of(const struct machine *m, uint32_t process, int tid)
 	return m->processes.data[process].pool;
 }
 
-static uint32_t living(const struct machine *m)
+static uint32_t count_threads(const struct machine *m)
 {
 	uint32_t n = 0;
-	vec_each (t, &m->threads)
-		n += !t->gone && t->tid;
+	each_thread (t, m)
+		n += t->tid != 0;
 	return n;
 }
 
@@ -169,9 +224,8 @@ static void look_for_threads(struct machine *m, uint32_t process, uint32_t *aliv
 	tid_list tids = {0};
 	m->processes.data[process].pooled = 0;
 	if (!threads_list(m->processes.data[process].pid, &tids, &ignored)) {
-		vec_each (t, &m->threads)
-			if (t->process == process && t->tid && !t->gone &&
-			    !is_listed(&tids, t->tid))
+		each_thread (t, m)
+			if (t->process == process && t->tid && !is_listed(&tids, t->tid))
 				end_thread(m, t);
 		vec_each (tid, &tids) {
 			uint32_t known = hashmap_get(&m->thread_at, (uint64_t)*tid);
@@ -184,10 +238,10 @@ static void look_for_threads(struct machine *m, uint32_t process, uint32_t *aliv
 
 static void look(struct machine *m)
 {
-	uint32_t alive = living(m);
-	for (uint32_t i = 0; i < m->processes.len; i++)
-		if (m->processes.data[i].target)
-			look_for_threads(m, i, &alive);
+	uint32_t alive = count_threads(m);
+	vec_each (process, &m->live_processes)
+		look_for_threads(m, *process, &alive);
+	forget_gone(m);
 	/* What has been seen is forgotten now and then: numbers are given to others. */
 	if (m->seen.len > 100000)
 		hashmap_release(&m->seen);
@@ -206,13 +260,13 @@ static double seconds_since(uint64_t *last, uint64_t now)
 /* What no thread of its own has used was used by others. */
 static void read_processors(struct machine *m)
 {
-	vec_each (p, &m->processes) {
-		p->cpu = p->target ? seconds_since(&p->cpu_ns, process_cpu_ns(p->pid)) : 0;
+	each_process (p, m) {
+		p->cpu = seconds_since(&p->cpu_ns, process_cpu_ns(p->pid));
 		m->threads.data[p->pool].cpu = p->cpu;
 	}
-	vec_each (t, &m->threads) {
+	each_thread (t, m) {
 		const struct machine_process *p = &m->processes.data[t->process];
-		if (t->gone || !t->tid)
+		if (!t->tid)
 			continue;
 		uint64_t cpu = 0, ready = 0;
 		thread_ran(p->pid, t->tid, &cpu, &ready);
@@ -221,14 +275,14 @@ static void read_processors(struct machine *m)
 		m->threads.data[p->pool].cpu -= t->cpu;
 	}
 	/* The two are read one after the other. */
-	vec_each (p, &m->processes)
+	each_process (p, m)
 		if (m->threads.data[p->pool].cpu < 1e-3)
 			m->threads.data[p->pool].cpu = 0;
 }
 
 static void clear_step(struct machine *m)
 {
-	vec_each (t, &m->threads)
+	each_thread (t, m)
 		t->cpu = t->ready = t->stolen = t->waited = t->joined = t->idled[IDLE_BESIDE] =
 			t->idled[IDLE_ALWAYS] = 0;
 }
@@ -241,11 +295,11 @@ void machine_begin_step(struct machine *m, double now)
 		look(m);
 	read_processors(m);
 	m->stolen += seconds_since(&m->stolen_ns, processors_stolen_ns());
-	for (uint32_t i = 0; i < m->threads.len; i++) {
-		struct machine_thread *t = &m->threads.data[i];
+	vec_each (i, &m->live_threads) {
+		struct machine_thread *t = &m->threads.data[*i];
 		t->cpu_all += t->cpu;
 		if (t->cpu > 0)
-			ledger_add(m->ledger, CODE, i, LEDGER_NONE, AMOUNT_CPU, t->cpu);
+			ledger_add(m->ledger, CODE, *i, LEDGER_NONE, AMOUNT_CPU, t->cpu);
 	}
 }
 
@@ -280,16 +334,16 @@ static bool is_idle(const struct machine_thread *t)
 static void decide_who_counts(struct machine *m, double dt)
 {
 	bool any = false;
-	vec_each (p, &m->processes)
+	each_process (p, m)
 		p->works = false;
-	vec_each (t, &m->threads)
-		if (!t->gone && (t->tid || t->cpu > 0) && !is_idle(t))
+	each_thread (t, m)
+		if ((t->tid || t->cpu > 0) && !is_idle(t))
 			any = m->processes.data[t->process].works = true;
-	vec_each (t, &m->threads) {
+	each_thread (t, m) {
 		const struct machine_process *p = &m->processes.data[t->process];
 		bool others = p->works || (any && is_unneeded(t));
 		t->counted = !p->young && (!others || !is_idle(t));
-		t->idle += t->gone ? 0 : t->counted ? -dt : dt;
+		t->idle += t->counted ? -dt : dt;
 	}
 }
 
@@ -343,7 +397,7 @@ static void add_span(struct machine *m, uint32_t part, double dt, const struct d
 
 static double thread_time(const struct machine *m, const struct machine_thread *t, double dt)
 {
-	if (t->gone || !t->counted)
+	if (!t->counted)
 		return 0;
 	double each = t->tid ? dt : dt * m->processes.data[t->process].pooled;
 	each -= t->joined;
@@ -369,8 +423,8 @@ static struct ledger_rate rate_of(const struct machine *m, const struct machine_
 static void settle(struct machine *m, double dt)
 {
 	struct ledger_rate *rates = xcalloc(m->threads.len + 1, sizeof(*rates));
-	for (uint32_t i = 0; i < m->threads.len; i++)
-		rates[i] = rate_of(m, &m->threads.data[i], dt);
+	vec_each (i, &m->live_threads)
+		rates[*i] = rate_of(m, &m->threads.data[*i], dt);
 	ledger_settle(m->ledger, rates);
 	free(rates);
 }
@@ -379,7 +433,7 @@ static void settle(struct machine *m, double dt)
 static double missing_of(const struct machine_thread *t, double dt)
 {
 	double rest = dt - t->waited - t->cpu - t->ready;
-	return t->tid && !t->gone && rest > 0 ? rest : 0;
+	return t->tid && rest > 0 ? rest : 0;
 }
 
 /* A thread whose processor was stolen was ready to run; which one that was is not known. What is
@@ -388,11 +442,11 @@ static void share_stolen(struct machine *m, double dt)
 {
 	static const double most_kept = 0.1; /* s: both are known a bit late */
 	double missing = 0;
-	vec_each (t, &m->threads)
+	each_thread (t, m)
 		missing += missing_of(t, dt);
 	double given = m->stolen < missing ? m->stolen : missing;
 	if (given > 0)
-		vec_each (t, &m->threads)
+		each_thread (t, m)
 			t->stolen = missing_of(t, dt) * given / missing;
 	m->stolen -= given;
 	m->stolen = m->stolen < most_kept ? m->stolen : most_kept;
@@ -400,11 +454,11 @@ static void share_stolen(struct machine *m, double dt)
 
 static void add_threads(struct machine *m, double dt)
 {
-	vec_each (p, &m->processes)
+	each_process (p, m)
 		p->threads = p->ready = p->free = p->most = 0;
-	vec_each (t, &m->threads) {
+	each_thread (t, m) {
 		struct machine_process *p = &m->processes.data[t->process];
-		bool own = t->tid && !t->gone;
+		bool own = t->tid != 0;
 		struct doing x = {.cpu = t->cpu,
 				  .ready = t->ready + t->stolen,
 				  .free = own && dt > t->waited ? dt - t->waited : 0,
@@ -414,7 +468,7 @@ static void add_threads(struct machine *m, double dt)
 		p->threads += x.threads;
 		p->ready += x.ready;
 		p->free += x.free;
-		if (own)
+		if (own && !p->young)
 			add_span(m, t->part, dt, &x);
 	}
 }
@@ -426,25 +480,34 @@ static void note_crowd(struct machine *m, double dt, double cpu)
 	double kept = dt < 1 ? 1 - dt : 0;
 	m->ran = m->ran * kept + cpu;
 	m->queued *= kept;
-	vec_each (t, &m->threads)
+	each_thread (t, m)
 		m->queued += t->ready;
 	double share = m->ran + m->queued > 0 ? m->queued / (m->ran + m->queued) : 0;
 	m->crowded = share > (m->crowded ? little : much);
 }
 
+static void add_doing(struct doing *sum, const struct doing *x)
+{
+	sum->cpu += x->cpu;
+	sum->ready += x->ready;
+	sum->free += x->free;
+	sum->threads += x->threads;
+	sum->most = x->most > sum->most ? x->most : sum->most;
+}
+
 static void add_processes(struct machine *m, double dt)
 {
-	struct doing all = {0};
-	vec_each (p, &m->processes) {
+	struct doing all = {0}, young = {0};
+	each_process (p, m) {
 		const struct doing x = {p->cpu, p->ready, p->free, p->threads, p->most};
-		if (p->target)
+		if (p->young)
+			add_doing(&young, &x);
+		else
 			add_span(m, p->part, dt, &x);
-		all.cpu += x.cpu;
-		all.ready += x.ready;
-		all.free += x.free;
-		all.threads += x.threads;
-		all.most = x.most > all.most ? x.most : all.most;
+		add_doing(&all, &x);
 	}
+	if (m->brief != RESOURCE_NONE)
+		add_span(m, m->brief, dt, &young);
 	note_crowd(m, dt, all.cpu);
 	m->cpu_all += all.cpu;
 	m->ready_all += all.ready;
@@ -459,8 +522,8 @@ void machine_end_step(struct machine *m)
 	dt = dt > least ? dt : least;
 	m->before = m->time;
 	settle(m, dt);
-	vec_each (t, &m->threads)
-		if (!t->gone && !m->processes.data[t->process].young)
+	each_thread (t, m)
+		if (!m->processes.data[t->process].young)
 			remember(m, t, dt);
 	decide_who_counts(m, dt);
 	share_stolen(m, dt);
@@ -475,5 +538,6 @@ struct machine_span machine_span(const struct machine *m, uint32_t part)
 
 bool machine_has(const struct machine *m, uint32_t part, uint32_t thread)
 {
-	return resources_within(m->resources, m->threads.data[thread].part, part);
+	return part == MACHINE ||
+	       resources_within(m->resources, m->threads.data[thread].part, part);
 }

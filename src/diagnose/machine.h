@@ -6,7 +6,7 @@
  * explains the time. If nobody does anything, everybody counts.
  *
  * Threads that live shortly are not told apart, but for the first few: each process has one thread,
- * its pool, that stands for all of them. */
+ * its pool, that stands for all of them. Nor are processes: a script starts thousands. */
 #pragma once
 #include "diagnose/ledger.h"
 #include "search/resource.h"
@@ -64,9 +64,12 @@ struct machine_span {
 struct machine {
 	struct resources *resources;
 	struct ledger *ledger;
-	uint32_t host; /* part */
+	uint32_t host;  /* part */
+	uint32_t brief; /* part of all young processes; RESOURCE_NONE: there was none yet */
 	VEC(struct machine_process) processes;
 	VEC(struct machine_thread) threads;
+	VEC(uint32_t) live_threads;     /* threads that are not gone, pools included */
+	VEC(uint32_t) live_processes;   /* processes that are not gone */
 	struct hashmap thread_at;       /* tid -> thread; of the living */
 	struct hashmap seen;            /* tid -> ms when it was first seen */
 	uint32_t at_once;               /* so many more threads need not grow up */
@@ -85,7 +88,10 @@ struct machine {
 void machine_init(struct machine *m, struct resources *r, struct ledger *l, struct arena *a);
 void machine_release(struct machine *m);
 
-uint32_t machine_add_process(struct machine *m, struct target *t);
+/* A young process has not lived long enough to be looked into: it has no part of its own until it
+ * grows up. */
+uint32_t machine_add_process(struct machine *m, struct target *t, bool young);
+void machine_grow_up(struct machine *m, uint32_t process);
 /* The process of a target; UINT32_MAX if there is none. */
 uint32_t machine_process_of(const struct machine *m, const struct target *t);
 uint32_t machine_process_of_pid(const struct machine *m, int pid);

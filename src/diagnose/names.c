@@ -187,6 +187,8 @@ static const char *machine_component(struct names *n, uint32_t part)
 		host[sizeof(host) - 1] = 0;
 		return arena_strdup(&n->arena, host);
 	}
+	if (part == m->brief)
+		return "short-lived processes";
 	vec_each (t, &m->threads)
 		if (t->part == part && t->tid)
 			return arena_printf(&n->arena, "%d %s", t->tid, t->name);

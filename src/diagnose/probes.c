@@ -159,8 +159,8 @@ void probes_want(struct probes *p, uint32_t part)
 		x->state = PROBE_REFUSED;
 	if (x->users++ || x->state == PROBE_HOT || x->state == PROBE_REFUSED)
 		return;
-	for (uint32_t i = 0; i < p->machine->processes.len; i++)
-		put_in(p, x, i);
+	vec_each (process, &p->machine->live_processes)
+		put_in(p, x, *process);
 	x->state = x->in.len ? PROBE_IN : PROBE_REFUSED;
 }
 
@@ -349,11 +349,9 @@ static void read_all(struct probes *p)
 {
 	p->reading++;
 	vec_clear(&p->told);
-	for (uint32_t i = 0; i < p->machine->processes.len; i++) {
-		struct stepping s = {p, i};
-		struct target *t = p->machine->processes.data[i].target;
-		if (!t)
-			continue;
+	vec_each (process, &p->machine->live_processes) {
+		struct stepping s = {p, *process};
+		struct target *t = p->machine->processes.data[*process].target;
 		engine_read(p->engine, t, on_value, &s);
 		read_cost(p, t);
 	}

@@ -430,9 +430,11 @@ void samples_look(struct samples *s, double now)
 	struct err ignored;
 	if (s->sampler || now - s->looked < look_pause)
 		return;
-	vec_each (p, &s->machine->processes)
-		if (p->target && target_alive(p->target))
-			engine_look(s->engine, p->target, &ignored);
+	vec_each (process, &s->machine->live_processes) {
+		struct target *t = s->machine->processes.data[*process].target;
+		if (target_alive(t))
+			engine_look(s->engine, t, &ignored);
+	}
 	samples_take_walks(s);
 }
 

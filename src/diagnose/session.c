@@ -102,9 +102,11 @@ static void limit_waits(struct diagnosis *d)
 	struct err ignored;
 	if (!waits_limit(&d->own->waits, d->own->engine, seconds, most))
 		return;
-	vec_each (p, &d->own->machine.processes)
-		if (p->target && !p->young)
+	vec_each (process, &d->own->machine.live_processes) {
+		const struct machine_process *p = &d->own->machine.processes.data[*process];
+		if (!p->young)
 			engine_commit(d->own->engine, p->target, NULL, &ignored);
+	}
 }
 
 /* ---- what happens to the program ---- */
@@ -147,9 +149,9 @@ static void name_process(struct diagnosis *d, int pid)
 		watched_name(&d->own->sink.watched, pid, pid, name);
 }
 
-static uint32_t add_process(struct diagnosis *d, struct target *t)
+static uint32_t add_process(struct diagnosis *d, struct target *t, bool young)
 {
-	uint32_t process = machine_add_process(&d->own->machine, t);
+	uint32_t process = machine_add_process(&d->own->machine, t, young);
 	name_process(d, target_pid(t));
 	return process;
 }
@@ -157,8 +159,8 @@ static uint32_t add_process(struct diagnosis *d, struct target *t)
 /* What it waits for, and its code, are looked into from now on. */
 static void look_into(struct diagnosis *d, uint32_t process)
 {
-	struct machine_process *p = &d->own->machine.processes.data[process];
-	p->young = false;
+	const struct machine_process *p = &d->own->machine.processes.data[process];
+	machine_grow_up(&d->own->machine, process);
 	engine_watch_waits(d->own->engine, p->target);
 	look_at_images(d, process, p->target);
 }
@@ -172,8 +174,7 @@ static void commit_to(struct diagnosis *d, struct target *t)
 
 static void on_forked(struct diagnosis *d, const struct engine_event *v)
 {
-	uint32_t child = add_process(d, v->target);
-	d->own->machine.processes.data[child].young = true;
+	add_process(d, v->target, true);
 }
 
 /* What it was has no more to say. */
@@ -206,11 +207,10 @@ static void grow_up(struct diagnosis *d)
 {
 	static const double grown_up = 0.15; /* s */
 	const struct machine *m = &d->own->machine;
-	for (uint32_t i = 0; i < m->processes.len; i++) {
-		const struct machine_process *p = &m->processes.data[i];
-		if (p->target && p->young && m->time - p->born >= grown_up &&
-		    target_alive(p->target))
-			begin_to_probe(d, i);
+	vec_each (process, &m->live_processes) {
+		const struct machine_process *p = &m->processes.data[*process];
+		if (p->young && m->time - p->born >= grown_up && target_alive(p->target))
+			begin_to_probe(d, *process);
 	}
 }
 
@@ -218,8 +218,7 @@ static void on_executed(struct diagnosis *d, const struct engine_event *v)
 {
 	if (v->parent)
 		drop(d, v->parent);
-	uint32_t process = add_process(d, v->target);
-	d->own->machine.processes.data[process].young = target_pid(v->target) != d->program;
+	uint32_t process = add_process(d, v->target, target_pid(v->target) != d->program);
 	if (process_lacks_privileges(target_pid(v->target)))
 		tell(d,
 		     "process %d runs without the privileges of its program (set-user-ID or the "
@@ -263,14 +262,6 @@ static void on_event(struct diagnosis *d, const struct engine_event *v)
 	handlers[v->what](d, v);
 }
 
-static bool any_process(const struct diagnosis *d)
-{
-	vec_each (p, &d->own->machine.processes)
-		if (p->target)
-			return true;
-	return false;
-}
-
 /* A program that we started is watched to its end: it may change its behaviour. */
 static bool is_over(struct diagnosis *d)
 {
@@ -278,7 +269,7 @@ static bool is_over(struct diagnosis *d)
 		d->ended = "interrupted";
 	else if (d->o->argv)
 		return !d->program;
-	else if (!any_process(d))
+	else if (!d->own->machine.live_processes.len)
 		d->ended = "exit";
 	else if (d->own->settled >= 0 && now_seconds() - d->own->settled >= settled_enough)
 		d->ended = "exhausted";
@@ -462,7 +453,7 @@ static int begin(struct diagnosis *d, int *not_started, struct err *e)
 	int pid = target_pid(t);
 	d->own->started = now_seconds();
 	watched_process(&d->own->sink.watched, pid);
-	look_into(d, add_process(d, t));
+	look_into(d, add_process(d, t, false));
 	rc = engine_commit(d->own->engine, t, NULL, e);
 	if (rc && (d->o->argv || !has_changed(d, t)))
 		return rc;
@@ -556,9 +547,8 @@ void diagnose_leave(struct diagnosis *d)
 	search_finish(d->own->search, now_seconds() - d->own->started);
 	count_experiments(d);
 	samples_finish(&d->own->samples);
-	vec_each (p, &d->own->machine.processes)
-		if (p->target)
-			engine_leave(d->own->engine, p->target);
+	vec_each (process, &d->own->machine.live_processes)
+		engine_leave(d->own->engine, d->own->machine.processes.data[*process].target);
 	if (!d->ended)
 		d->ended = "duration";
 }

@@ -27,10 +27,10 @@ void trips_count(struct trips *t, uint32_t part)
 	vec_each (known, &t->list)
 		if (known->part == part)
 			return;
-	for (uint32_t i = 0; i < t->probes->machine->processes.len; i++) {
-		uint32_t subject = probes_add(t->probes, part, i, counted);
+	vec_each (process, &t->probes->machine->live_processes) {
+		uint32_t subject = probes_add(t->probes, part, *process, counted);
 		if (subject != SUBJECT_NONE)
-			vec_push(&x.in, (struct probe_in){i, subject});
+			vec_push(&x.in, (struct probe_in){*process, subject});
 	}
 	vec_push(&t->list, x);
 }

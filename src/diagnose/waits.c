@@ -521,11 +521,9 @@ void waits_step(struct waits *w, struct engine *g, subject_part part_of, void *c
 	vec_clear(&w->told);
 	vec_each (object, &w->now)
 		*object = LEDGER_NONE;
-	for (uint32_t i = 0; i < w->machine->processes.len; i++) {
-		struct stepping s = {w, i, part_of, ctx};
-		struct target *t = w->machine->processes.data[i].target;
-		if (t)
-			engine_waits(g, t, on_value, &s);
+	vec_each (process, &w->machine->live_processes) {
+		struct stepping s = {w, *process, part_of, ctx};
+		engine_waits(g, w->machine->processes.data[*process].target, on_value, &s);
 	}
 	vec_each (row, &w->told)
 		take_row(w, &w->rows.data[*row]);

@@ -51,7 +51,7 @@ static int start(void **state)
 	for (int i = 0; i < 2; i++)
 		f->targets[i] = calloc(1, sizeof(struct target));
 	f->targets[0]->pid = getpid();
-	machine_add_process(&f->machine, f->targets[0]);
+	machine_add_process(&f->machine, f->targets[0], false);
 	*state = f;
 	return 0;
 }
@@ -110,7 +110,7 @@ static void end_helper(struct helper *h)
 	sem_destroy(&h->end);
 }
 
-static void add_child(struct fixture *f)
+static void start_child(struct fixture *f)
 {
 	f->child = fork();
 	assert_true(f->child >= 0);
@@ -120,7 +120,12 @@ static void add_child(struct fixture *f)
 		_exit(0);
 	}
 	f->targets[1]->pid = f->child;
-	machine_add_process(&f->machine, f->targets[1]);
+}
+
+static void add_child(struct fixture *f)
+{
+	start_child(f);
+	machine_add_process(&f->machine, f->targets[1], false);
 }
 
 static struct machine_thread *thread_of(struct fixture *f, int tid)
@@ -385,12 +390,52 @@ static void processes_come_and_go(void **state)
 	assert_int_equal(machine_process_of_pid(&f->machine, f->child), UINT32_MAX);
 	assert_int_equal(machine_process_of(&f->machine, f->targets[1]), UINT32_MAX);
 	/* It executes another program: the same process, with new numbers. */
-	assert_int_equal(machine_add_process(&f->machine, f->targets[1]), 2);
+	assert_int_equal(machine_add_process(&f->machine, f->targets[1], false), 2);
 	assert_int_equal(machine_process_of_pid(&f->machine, f->child), 2);
 	uint32_t thread = machine_thread_of(&f->machine, 2, f->child);
 	assert_int_equal(f->machine.threads.data[thread].process, 2);
 	assert_int_equal(machine_thread_of(&f->machine, 1, f->child),
 			 f->machine.processes.data[1].pool);
+}
+
+/* Scripts start thousands of processes: what is soon over is one part of the search, and what is
+ * gone is not looked at again. */
+static void young_processes_are_one_part(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t before = f->resources.list.len;
+	start_child(f);
+	for (uint32_t i = 1; i <= 100; i++) {
+		assert_int_equal(machine_add_process(&f->machine, f->targets[1], true), i);
+		begin_step(f);
+		f->machine.processes.data[i].cpu = 0.5 * step;
+		machine_end_step(&f->machine);
+		machine_end_process(&f->machine, i);
+	}
+	assert_int_equal(f->resources.list.len, before + 1);
+	assert_int_equal(f->machine.live_processes.len, 1);
+	assert_int_equal(f->machine.live_threads.len, 2); /* of this process, with its pool */
+	assert_near(machine_span(&f->machine, f->machine.brief).time, 100 * step);
+}
+
+static void a_process_that_grows_up_is_a_part(void **state)
+{
+	struct fixture *f = *state;
+	start_child(f);
+	machine_add_process(&f->machine, f->targets[1], true);
+	const struct machine_process *p = &f->machine.processes.data[1];
+	uint32_t thread = machine_thread_of(&f->machine, 1, f->child);
+	assert_int_equal(p->part, f->machine.brief);
+	assert_int_equal(f->machine.threads.data[thread].part, f->machine.brief);
+	vec_clear(&f->machine.news);
+	machine_grow_up(&f->machine, 1);
+	assert_int_not_equal(p->part, f->machine.brief);
+	assert_int_equal(f->machine.threads.data[p->pool].part, p->part);
+	assert_true(machine_has(&f->machine, p->part, thread));
+	assert_false(machine_has(&f->machine, f->machine.brief, thread));
+	assert_int_equal(f->machine.news.len, 2);
+	machine_grow_up(&f->machine, 1);
+	assert_int_equal(f->machine.news.len, 2);
 }
 
 static double computed_in(const struct fixture *f, uint32_t part)
@@ -437,6 +482,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		MACHINE_TEST(a_thread_has_to_grow_up),
 		MACHINE_TEST(a_few_need_not_grow_up),
+		MACHINE_TEST(young_processes_are_one_part),
+		MACHINE_TEST(a_process_that_grows_up_is_a_part),
 		MACHINE_TEST(who_waits_for_work_beside_others_is_idle),
 		MACHINE_TEST(who_is_locked_out_is_not_idle),
 		MACHINE_TEST(where_nobody_works_everybody_counts),

@@ -158,6 +158,12 @@ static void put_subject(struct bench *b, uint32_t number, uint32_t metrics, uint
 
 enum { TIMED, WALL, COUNTED };
 
+/* What one takes longer than the other: both may be but a few ns, and noise is as large. */
+static double above(double ns, double other)
+{
+	return ns > other ? ns - other : 0;
+}
+
 static void measure_all(struct bench *b, struct probe_costs *out)
 {
 	const struct rt_entry_table *entries = (const struct rt_entry_table *)runtime_blob;
@@ -184,14 +190,13 @@ static void measure_all(struct bench *b, struct probe_costs *out)
 	    mprotect(b->code, CODE_SIZE, PROT_READ | PROT_EXEC))
 		return;
 	__builtin___clear_cache((char *)b->code, (char *)b->code + CODE_SIZE);
-	double nothing = measure(b, empty), base = measure(b, exit) - nothing;
-	double pair = measure(b, timed) - nothing;
-	out->count = measure(b, count) - nothing;
-	out->path = measure_below(b, path, DEPTH) - nothing - base;
-	out->path = out->path > 0 ? out->path : 0; /* both are but a few ns */
+	double nothing = measure(b, empty), exit_too = measure(b, exit);
+	double pair = above(measure(b, timed), nothing);
+	out->count = above(measure(b, count), nothing);
+	out->path = above(measure_below(b, path, DEPTH), exit_too);
 	out->enter = pair / 2;
 	out->exit = pair / 2;
-	out->wall = (measure(b, wall) - nothing) / 2;
+	out->wall = above(measure(b, wall), nothing) / 2;
 	out->block = out->wall;
 }
 

@@ -1,4 +1,5 @@
-/* What probes cost: hits of each kind times the cost of one. */
+/* What probes cost: hits of each kind since the last look, times what one costs. Hits only grow, so
+ * the cost of an interval is never negative, whatever goes in or out meanwhile. */
 #include "probe/target.h"
 
 /* Whether anything that is in reads more than the time that passes. */
@@ -8,18 +9,6 @@ static bool reads_other_clocks(const struct target *t)
 		if (s->in && s->purpose == PURPOSE_MEASURE && s->request.metrics & ~(1u << RT_WALL))
 			return true;
 	return false;
-}
-
-static double cost_of(const struct target *t, const struct probe_costs *c, const struct rt_area *a)
-{
-	double walks = (double)(a->walks + a->instance_hits + a->raw_walks);
-	bool other = reads_other_clocks(t);
-	return (double)a->hits[RT_ENTER] * (other ? c->enter : c->wall) + walks * c->path +
-	       (double)a->hits[RT_EXIT] * (other ? c->exit : c->wall) +
-	       (double)(a->hits[RT_BLOCK] + a->hits[RT_BLOCK_DONE] + a->hits[RT_WAIT] +
-			a->hits[RT_WAIT_DONE] + a->hits[RT_TARGET] + a->hits[RT_ITERATED] +
-			a->hits[RT_LEFT] + a->hits[RT_MADE]) *
-		       c->block;
 }
 
 static uint64_t counted(const struct target *t, uint32_t area)
@@ -32,33 +21,32 @@ static uint64_t counted(const struct target *t, uint32_t area)
 	return sum;
 }
 
-static void add_area(const struct target *t, uint32_t area, struct engine_cost *sum)
+static void add_area(const struct target *t, uint32_t area, struct probe_hits *sum)
 {
-	const struct probe_costs *c = engine_probe_costs(t->engine);
 	const struct rt_area *a = target_area(t, area);
-	uint64_t counts = counted(t, area);
-	sum->probe_ns += (uint64_t)(cost_of(t, c, a) + (double)counts * c->count);
-	sum->hits += counts;
-	for (unsigned h = 0; h < ARRAY_SIZE(a->hits); h++)
-		sum->hits += a->hits[h];
+	sum->of[HIT_ENTER] += a->hits[RT_ENTER];
+	sum->of[HIT_EXIT] += a->hits[RT_EXIT];
+	sum->of[HIT_WALK] += a->walks + a->instance_hits + a->raw_walks;
+	sum->of[HIT_COUNT] += counted(t, area);
+	for (unsigned i = 0; i < ARRAY_SIZE(a->hits); i++)
+		if (i != RT_ENTER && i != RT_EXIT)
+			sum->of[HIT_OTHER] += a->hits[i];
 }
 
 void cost_keep(struct target *t, uint32_t area)
 {
-	add_area(t, area, &t->ended);
+	add_area(t, area, &t->ended_hits);
 }
 
 void cost_begin(struct target *t)
 {
-	t->cost = (struct engine_cost){.run_ns = process_cpu_ns(t->pid)};
+	t->seen_run_ns = process_cpu_ns(t->pid);
 }
 
 /* Since the beginning. */
-static struct engine_cost sum_up(const struct target *t)
+static struct probe_hits all_hits(const struct target *t)
 {
-	struct engine_cost sum = t->ended;
-	if (t->alive)
-		sum.run_ns = process_cpu_ns(t->pid);
+	struct probe_hits sum = t->ended_hits;
 	for (uint32_t i = 0; i < RT_AREAS; i++) {
 		if (!t->slots[i].tid)
 			continue;
@@ -68,16 +56,44 @@ static struct engine_cost sum_up(const struct target *t)
 	return sum;
 }
 
+/* `last` becomes `now`. The program itself holds what is read, and may have written over it: what
+ * went down has not grown. */
+static uint64_t grown(uint64_t *last, uint64_t now)
+{
+	uint64_t by = now > *last ? now - *last : 0;
+	*last = now;
+	return by;
+}
+
+static void price(const struct target *t, double ns[HIT_KINDS])
+{
+	const struct probe_costs *c = engine_probe_costs(t->engine);
+	bool other = reads_other_clocks(t);
+	ns[HIT_ENTER] = other ? c->enter : c->wall;
+	ns[HIT_EXIT] = other ? c->exit : c->wall;
+	ns[HIT_WALK] = c->path;
+	ns[HIT_COUNT] = c->count;
+	ns[HIT_OTHER] = c->block;
+}
+
 struct engine_cost engine_cost(struct engine *g, struct target *t)
 {
 	(void)g;
+	struct engine_cost out = {0};
+	double each[HIT_KINDS], sum = 0;
 	if (!t->injected && t->alive)
-		return (struct engine_cost){0};
-	struct engine_cost now = sum_up(t), before = t->cost;
-	t->cost = now;
-	return (struct engine_cost){now.probe_ns - before.probe_ns,
-				    now.run_ns > before.run_ns ? now.run_ns - before.run_ns : 0,
-				    now.hits - before.hits};
+		return out;
+	struct probe_hits now = all_hits(t);
+	price(t, each);
+	for (unsigned kind = 0; kind < HIT_KINDS; kind++) {
+		uint64_t hits = grown(&t->seen_hits.of[kind], now.of[kind]);
+		sum += (double)hits * each[kind];
+		out.hits += kind == HIT_WALK ? 0 : hits; /* a part of what enters */
+	}
+	out.run_ns = grown(&t->seen_run_ns, t->alive ? process_cpu_ns(t->pid) : t->ended_run_ns);
+	/* Probes run while the program does. */
+	out.probe_ns = sum < (double)out.run_ns ? (uint64_t)sum : out.run_ns;
+	return out;
 }
 
 const struct probe_costs *engine_probe_costs(struct engine *g)

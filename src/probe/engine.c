@@ -236,7 +236,7 @@ static void tell(struct engine *g, enum engine_happening what, struct target *t,
 static void end_target(struct target *t, int status, uint64_t cpu_ns)
 {
 	if (t->injected)
-		t->ended.run_ns = cpu_ns;
+		t->ended_run_ns = cpu_ns;
 	areas_retire_all(t);
 	keep_made(t);
 	t->alive = false;

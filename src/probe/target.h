@@ -158,6 +158,12 @@ struct searched {
 	bool makers; /* were looked for, too */
 };
 
+/* How often probes were hit, by what a hit costs. */
+enum hit_kind { HIT_ENTER, HIT_EXIT, HIT_WALK, HIT_COUNT, HIT_OTHER, HIT_KINDS };
+struct probe_hits {
+	uint64_t of[HIT_KINDS];
+};
+
 struct target {
 	struct engine *engine;
 	int pid;
@@ -221,8 +227,10 @@ struct target {
 	struct target *bequest;    /* what children forked now find; NULL: it was not asked for */
 	uint32_t heirs;            /* of a bequest */
 	struct err problem;        /* why nothing is injected */
-	struct engine_cost cost;   /* at the last engine_cost() */
-	struct engine_cost ended;  /* threads that have ended; run_ns: all, once the process has */
+	struct probe_hits ended_hits; /* of threads that have ended */
+	uint64_t ended_run_ns;        /* of the whole process, once it has ended */
+	struct probe_hits seen_hits;  /* at the last engine_cost() */
+	uint64_t seen_run_ns;
 };
 
 static inline struct rt_header *target_header(const struct target *t)

@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "cli/report_search.h"
 #include "cli/report_view.h"
+#include "findings/findings.h"
 #include "profile/export.h"
 #include "profile/fuse.h"
 #include "profile/store.h"
@@ -101,6 +102,7 @@ static void load(struct profile *p, const char *path, bool is_default)
 		die("%s", e.text);
 	if (!p->fused)
 		profile_fuse(p, &o);
+	findings_make(p);
 }
 
 static int run(const void *args, const struct operands *operands)

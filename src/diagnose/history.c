@@ -2,8 +2,7 @@
  * have the names that cost nothing; the last time, those of the source. */
 #include <string.h>
 
-#include "diagnose/inside.h"
-#include "diagnose/names.h"
+#include "diagnose/rows.h"
 
 /* Parts that experiments are about, with all that is above them. */
 static void mark_used(const struct diagnosis *d, uint8_t *used)
@@ -33,17 +32,8 @@ static uint8_t kind_of(const struct diagnosis *d, uint32_t part)
 	}
 }
 
-struct writing {
-	struct diagnosis *d;
-	struct names *names;
-	uint32_t *rows; /* of the profile, by part; PROFILE_NONE: none yet */
-	struct hashmap files;
-};
-
-static uint32_t write_part(struct writing *w, uint32_t part);
-
 /* The source file stands between an image and its procedures. */
-static uint32_t file_row(struct writing *w, uint32_t image_row, const char *file)
+static uint32_t file_row(struct rows *w, uint32_t image_row, const char *file)
 {
 	struct profile *p = &w->d->profile;
 	uint32_t next = p->resources.len;
@@ -62,7 +52,7 @@ static uint32_t file_row(struct writing *w, uint32_t image_row, const char *file
 	return row;
 }
 
-static uint32_t write_code(struct writing *w, uint32_t part, uint32_t parent,
+static uint32_t write_code(struct rows *w, uint32_t part, uint32_t parent,
 			   struct profile_resource *row)
 {
 	struct profile *p = &w->d->profile;
@@ -76,13 +66,13 @@ static uint32_t write_code(struct writing *w, uint32_t part, uint32_t parent,
 	return code.loop ? parent : file_row(w, parent, name.file);
 }
 
-static uint32_t write_part(struct writing *w, uint32_t part)
+uint32_t rows_of(struct rows *w, uint32_t part)
 {
 	struct profile *p = &w->d->profile;
 	const struct resource *r = &search_resources(w->d->own->search)->list.data[part];
-	if (w->rows[part] != PROFILE_NONE)
-		return w->rows[part];
-	uint32_t parent = r->parent == RESOURCE_NONE ? PROFILE_NONE : write_part(w, r->parent);
+	if (w->of[part] != PROFILE_NONE)
+		return w->of[part];
+	uint32_t parent = r->parent == RESOURCE_NONE ? PROFILE_NONE : rows_of(w, r->parent);
 	struct profile_resource row = {.parent = parent,
 				       .hierarchy = r->hierarchy,
 				       .kind = kind_of(w->d, part),
@@ -91,12 +81,12 @@ static uint32_t write_part(struct writing *w, uint32_t part)
 	row.name = arena_strdup(&p->arena, names_component(w->names, part));
 	if (row.kind == RESOURCE_PROCEDURE || row.kind == RESOURCE_LOOP)
 		row.parent = write_code(w, part, parent, &row);
-	w->rows[part] = p->resources.len;
+	w->of[part] = p->resources.len;
 	vec_push(&p->resources, row);
-	return w->rows[part];
+	return w->of[part];
 }
 
-static void write_experiment(struct writing *w, const struct experiment *e)
+static void write_experiment(struct rows *w, const struct experiment *e)
 {
 	struct profile_experiment row = {
 		.hypothesis = hypotheses[e->hypothesis].name,
@@ -117,11 +107,11 @@ static void write_experiment(struct writing *w, const struct experiment *e)
 		.tests = e->tests,
 	};
 	for (int h = 0; h < HIERARCHIES; h++)
-		row.focus[h] = write_part(w, e->focus.part[h]);
+		row.focus[h] = rows_of(w, e->focus.part[h]);
 	vec_push(&w->d->profile.experiments, row);
 }
 
-static void write_all(struct writing *w)
+static void write_all(struct rows *w)
 {
 	struct profile *p = &w->d->profile;
 	vec_clear(&p->resources);
@@ -136,24 +126,50 @@ static void write_all(struct writing *w)
 	}
 }
 
-void history_write(struct diagnosis *d, bool last)
+static void mark_part(void *ctx, uint32_t part)
 {
-	const struct resources *r = search_resources(d->own->search);
-	uint8_t *used = xcalloc(r->list.len, 1);
-	struct writing w = {.d = d, .names = names_new(d)};
+	uint8_t *used = ctx;
+	used[part] = 1;
+}
+
+/* Chains that may be told have all their parts named in source lines, of others only what is
+ * innermost is ever named. */
+static void mark_chains(const struct diagnosis *d, const struct kept_chains *k, uint8_t *used)
+{
+	vec_each (c, &k->list)
+		if (c->whole)
+			kept_chain_parts(d, k, c, mark_part, used);
+}
+
+static void prepare_names(const struct diagnosis *d, struct names *n, const struct kept_chains *k)
+{
+	uint32_t count = search_resources(d->own->search)->list.len;
+	uint8_t *used = xcalloc(count, 1);
 	VEC(uint32_t) parts = {0};
-	w.rows = xmalloc(r->list.len * sizeof(*w.rows));
-	memset(w.rows, 0xff, r->list.len * sizeof(*w.rows));
 	mark_used(d, used);
-	for (uint32_t i = 0; i < r->list.len; i++)
+	mark_chains(d, k, used);
+	for (uint32_t i = 0; i < count; i++)
 		if (used[i])
 			vec_push(&parts, i);
-	if (last)
-		names_prepare(w.names, parts.data, parts.len);
-	write_all(&w);
-	names_free(w.names);
-	hashmap_release(&w.files);
-	free(w.rows);
+	names_prepare(n, parts.data, parts.len);
 	free(used);
 	vec_free(&parts);
+}
+
+void history_write(struct diagnosis *d, bool last)
+{
+	uint32_t count = search_resources(d->own->search)->list.len;
+	struct rows rows = {.d = d, .names = names_new(d)};
+	struct kept_chains chains = {0};
+	rows.of = xmalloc(count * sizeof(*rows.of));
+	memset(rows.of, 0xff, count * sizeof(*rows.of));
+	evidence_choose(d, &chains);
+	if (last)
+		prepare_names(d, rows.names, &chains);
+	write_all(&rows);
+	evidence_write(&rows, &chains);
+	kept_chains_release(&chains);
+	names_free(rows.names);
+	hashmap_release(&rows.files);
+	free(rows.of);
 }

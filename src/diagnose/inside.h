@@ -13,7 +13,7 @@
  *	imbalance.c    who does more than others
  *	names.c        what parts are called, in source lines
  *	history.c      the search into the profile
- *	findings.c     what the search has found, in words; steps.c what to do next */
+ *	evidence.c     what findings are made of into the profile: findings/findings.h */
 #pragma once
 #include "diagnose/names.h"
 #include "diagnose/probes.h"
@@ -85,7 +85,5 @@ double imbalance_loss(const struct diagnosis *d, const struct live_experiment *x
 void imbalance_begin(const struct diagnosis *d, struct live_experiment *x);
 
 /* history.c */
-/* Writes all of it anew; the last time, with the names of the source. */
+/* Writes all of it anew, with the evidence; the last time, with the names of the source. */
 void history_write(struct diagnosis *d, bool last);
-/* findings.c */
-void findings_write(struct diagnosis *d);

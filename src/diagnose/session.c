@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "diagnose/inside.h"
+#include "findings/findings.h"
 #include "process/launch.h"
 #include "process/threads.h"
 #include "profile/fuse.h"
@@ -580,7 +581,7 @@ void diagnose_finish(struct diagnosis *d)
 		signals_restore();
 	profile_fuse(p, &fuse);
 	history_write(d, true);
-	findings_write(d);
+	findings_make(p);
 	if (!saver_save(&d->own->saver))
 		snprintf(d->problem, sizeof(d->problem), "not all could be saved: %s",
 			 d->own->saver.problem.text);

@@ -9,26 +9,6 @@
 #include "diagnose/code.h"
 #include "process/memory.h"
 
-const struct object_kind_row object_kinds[OBJECT_KINDS] = {
-	[OBJECT_MUTEX] = {"mutex", SYNC, IDLE_NEVER, false},
-	[OBJECT_RWLOCK] = {"rwlock", SYNC, IDLE_NEVER, false},
-	[OBJECT_CONDITION] = {"condition", SYNC, IDLE_BESIDE, false},
-	[OBJECT_BARRIER] = {"barrier", SYNC, IDLE_NEVER, false},
-	[OBJECT_SEMAPHORE] = {"semaphore", SYNC, IDLE_BESIDE, false},
-	[OBJECT_JOIN] = {"join", SYNC, IDLE_NEVER, true},
-	[OBJECT_SPIN] = {"spin", SYNC, IDLE_NEVER, false},
-	[OBJECT_OPENMP] = {"openmp", SYNC, IDLE_NEVER, false},
-	[OBJECT_MESSAGE] = {"message", SYNC, IDLE_NEVER, false},
-	[OBJECT_PROCESS] = {"process", SYNC, IDLE_NEVER, true},
-	[OBJECT_SLEEP] = {"sleep", SYNC, IDLE_ALWAYS, false},
-	[OBJECT_FUTEX] = {"futex", SYNC, IDLE_BESIDE, false},
-	[OBJECT_FILE] = {"file", FILES, IDLE_NEVER, false},
-	[OBJECT_PIPE] = {"pipe", FILES, IDLE_BESIDE, false},
-	[OBJECT_SOCKET] = {"socket", FILES, IDLE_ALWAYS, false},
-	[OBJECT_DEVICE] = {"device", FILES, IDLE_ALWAYS, false},
-	[OBJECT_OTHER] = {"other", FILES, IDLE_ALWAYS, false},
-};
-
 /* An object becomes a part of the search when it has taken so long; before that, its kind should be
  * known, but not for ever. */
 static const double noticeable = 0.02, patience = 0.5; /* s */

@@ -62,6 +62,7 @@ void profile_release(struct profile *p)
 	vec_free(&p->resources);
 	vec_free(&p->experiments);
 	vec_free(&p->refinements);
+	evidence_release(&p->evidence);
 	vec_free(&p->findings);
 	vec_free(&p->remarks);
 	hashmap_release(&p->node_index);
@@ -485,6 +486,8 @@ int profile_check(const struct profile *p, struct err *e)
 	r = r ? r : check_each(p, p->resources.len, "resource", resource_is_sound, e);
 	r = r ? r : check_each(p, p->experiments.len, "experiment", experiment_is_sound, e);
 	r = r ? r : check_each(p, p->refinements.len, "refinement", refinement_is_sound, e);
+	if (!r && !evidence_is_sound(p))
+		r = err_set(e, ERR_INPUT, "the evidence of its findings makes no sense");
 	r = r ? r : check_each(p, p->findings.len, "finding", finding_is_sound, e);
 	r = r ? r : check_each(p, p->remarks.len, "remark", remark_is_sound, e);
 	r = r ? r : check_processes(p, e);

@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "image/image.h"
 #include "isa/insn.h"
+#include "profile/evidence.h"
 
 enum { PROFILE_NONE = UINT32_MAX };
 
@@ -264,6 +265,7 @@ struct profile {
 	VEC(struct profile_resource) resources; /* none: there was no search */
 	VEC(struct profile_experiment) experiments;
 	VEC(struct profile_refinement) refinements;
+	struct evidence evidence; /* what findings and remarks are made of */
 	VEC(struct profile_finding) findings;
 	VEC(struct profile_remark) remarks;
 	bool fused;                             /* scopes are complete */

@@ -21,6 +21,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "profile/store_evidence.h"
 #include "profile/store_sql.h"
 
 /* What of the profile is in the file already. Rows of most tables never change: a number is enough.
@@ -39,7 +40,8 @@ struct saved {
 	VEC(uint64_t) resources;
 	VEC(uint64_t) experiments;
 	uint32_t refinements;
-	uint64_t findings, remarks;  /* of these a hash of all: they are replaced as a whole */
+	/* Of these a hash of all: they are replaced as a whole. */
+	uint64_t evidence, findings, remarks;
 	bool fused, finished, state; /* state: the two before were written at all */
 };
 
@@ -354,9 +356,19 @@ static bool save_uncovered(struct store *s, const struct profile *p)
 	return ok;
 }
 
+/* They are found anew each time, and may be fewer than before. */
+static bool drop_resources(struct store *s, const struct profile *p)
+{
+	char sql[64];
+	if (p->resources.len >= s->saved.resources.len)
+		return true;
+	snprintf(sql, sizeof(sql), "DELETE FROM resource WHERE id >= %u", p->resources.len);
+	return sql_run(s->db, sql) == SQLITE_OK;
+}
+
 static bool save_resources(struct store *s, const struct profile *p)
 {
-	bool ok = true;
+	bool ok = drop_resources(s, p);
 	for (uint32_t i = 0; i < p->resources.len && ok; i++) {
 		const struct profile_resource *x = &p->resources.data[i];
 		if (IS_SAVED(&s->saved.resources, &p->resources, i))
@@ -420,6 +432,12 @@ static bool save_experiments(struct store *s, const struct profile *p)
 /* A hash of all rows; 0 of none, as of what was never saved. */
 #define HASH_ALL(rows)                                                                             \
 	((rows)->len ? hash_bytes((rows)->data, (rows)->len * sizeof(*(rows)->data), 0) : 0)
+
+static bool save_evidence(struct store *s, const struct profile *p)
+{
+	return s->saved.evidence == store_hash_evidence(&p->evidence) ||
+	       store_save_evidence(s->db, s->save, &p->evidence);
+}
 
 static bool save_findings(struct store *s, const struct profile *p)
 {
@@ -496,6 +514,7 @@ static void remember(struct saved *saved, struct profile *p)
 	REMEMBER_ROWS(&saved->resources, &p->resources);
 	REMEMBER_ROWS(&saved->experiments, &p->experiments);
 	saved->refinements = p->refinements.len;
+	saved->evidence = store_hash_evidence(&p->evidence);
 	saved->findings = HASH_ALL(&p->findings);
 	saved->remarks = HASH_ALL(&p->remarks);
 }
@@ -503,10 +522,10 @@ static void remember(struct saved *saved, struct profile *p)
 int store_commit(struct store *s, struct profile *p, struct err *e)
 {
 	static bool (*const save[])(struct store * s, const struct profile *p) = {
-		save_facts,     save_metrics,     save_images,   save_processes,
-		save_threads,   save_scopes,      save_nodes,    save_values,
-		save_counts,    save_tallies,     save_trips,    save_uncovered,
-		save_resources, save_experiments, save_findings, save_remarks,
+		save_facts,    save_metrics,   save_images,    save_processes,   save_threads,
+		save_scopes,   save_nodes,     save_values,    save_counts,      save_tallies,
+		save_trips,    save_uncovered, save_resources, save_experiments, save_evidence,
+		save_findings, save_remarks,
 	};
 	bool ok = sql_run(s->db, "BEGIN IMMEDIATE") == SQLITE_OK;
 	for (size_t i = 0; i < ARRAY_SIZE(save) && ok; i++)

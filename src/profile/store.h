@@ -6,7 +6,7 @@
 #include "profile/profile.h"
 
 /* Each change of the tables makes a new one; files of older ones can still be read. */
-enum { STORE_SCHEMA = 3 };
+enum { STORE_SCHEMA = 4 };
 
 struct store;
 

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "profile/store.h"
+#include "profile/store_evidence.h"
 #include "profile/store_sql.h"
 
 /* Longest text taken; nobody has longer paths or C++ names than that. */
@@ -389,9 +390,11 @@ static int load_rows(sqlite3_stmt *s, struct profile *p, enum store_table_id tab
 	int step;
 	for (uint32_t number = 0; (step = sqlite3_step(s)) == SQLITE_ROW; number++) {
 		struct row r = {.s = s, .p = p, .number = number};
-		if (loaders[table].numbered)
+		if (store_is_evidence(table))
+			r.bad = !store_load_evidence(s, table, number, &p->evidence, &p->arena);
+		else if (loaders[table].numbered)
 			r.bad = row_number(&r) != number || number == PROFILE_NONE;
-		if (!r.bad)
+		if (!r.bad && !store_is_evidence(table))
 			loaders[table].load(&r);
 		if (r.bad)
 			return fail_row(path, store_tables[table].name, number, e);

@@ -108,6 +108,57 @@ const struct store_table store_tables[STORE_TABLES] = {
 					 "child INTEGER NOT NULL REFERENCES experiment, "
 					 "PRIMARY KEY(parent, child)) WITHOUT ROWID",
 					 "?,?", "parent, child"),
+	[TABLE_EVIDENCE] = TABLE_SINCE(4, "evidence",
+				       "name TEXT PRIMARY KEY, value REAL NOT NULL) WITHOUT ROWID",
+				       "?,?", "name"),
+	[TABLE_CODE_NAME] = TABLE_SINCE(4, "code_name",
+					"resource INTEGER PRIMARY KEY REFERENCES resource, "
+					"procedure TEXT NOT NULL, chain TEXT NOT NULL)",
+					"?,?,?", "resource"),
+	[TABLE_SEEN_THREAD] = TABLE_SINCE(4, "seen_thread",
+					  "id INTEGER PRIMARY KEY, "
+					  "resource INTEGER NOT NULL REFERENCES resource, "
+					  "tid INTEGER NOT NULL, name TEXT NOT NULL, "
+					  "cpu REAL NOT NULL, idle REAL NOT NULL)",
+					  "?,?,?,?,?,?", "id"),
+	[TABLE_OBJECT] = TABLE_SINCE(4, "object",
+				     "id INTEGER PRIMARY KEY, kind TEXT NOT NULL, "
+				     "name TEXT NOT NULL, resource INTEGER REFERENCES resource, "
+				     "count INTEGER NOT NULL, bytes INTEGER NOT NULL, "
+				     "seconds REAL NOT NULL, rate REAL NOT NULL)",
+				     "?,?,?,?,?,?,?,?", "id"),
+	[TABLE_CHAIN] = TABLE_SINCE(4, "chain",
+				    "id INTEGER PRIMARY KEY, class INTEGER NOT NULL, "
+				    "object INTEGER REFERENCES object, "
+				    "node INTEGER NOT NULL REFERENCES node, "
+				    "seconds REAL NOT NULL, samples INTEGER NOT NULL, "
+				    "length INTEGER NOT NULL)",
+				    "?,?,?,?,?,?,?", "id"),
+	[TABLE_CHAIN_PART] = TABLE_SINCE(4, "chain_part",
+					 "id INTEGER PRIMARY KEY, "
+					 "resource INTEGER NOT NULL REFERENCES resource)",
+					 "?,?", "id"),
+	[TABLE_AMOUNT] = TABLE_SINCE(4, "amount",
+				     "id INTEGER PRIMARY KEY, "
+				     "resource INTEGER NOT NULL REFERENCES resource, "
+				     "thread INTEGER NOT NULL REFERENCES seen_thread, "
+				     "object INTEGER REFERENCES object, cpu REAL NOT NULL, "
+				     "wait REAL NOT NULL, calls REAL NOT NULL, "
+				     "seen_cpu REAL NOT NULL, seen_wait REAL NOT NULL)",
+				     "?,?,?,?,?,?,?,?,?", "id"),
+	[TABLE_HOLDER] = TABLE_SINCE(4, "holder",
+				     "id INTEGER PRIMARY KEY, "
+				     "object INTEGER NOT NULL REFERENCES object, "
+				     "thread INTEGER NOT NULL REFERENCES seen_thread, "
+				     "node INTEGER NOT NULL REFERENCES node, "
+				     "seconds REAL NOT NULL)",
+				     "?,?,?,?,?", "id"),
+	[TABLE_TRIP_COUNT] = TABLE_SINCE(4, "trip_count",
+					 "id INTEGER PRIMARY KEY, "
+					 "resource INTEGER NOT NULL REFERENCES resource, "
+					 "seconds REAL NOT NULL, entries INTEGER NOT NULL, "
+					 "iterations INTEGER NOT NULL)",
+					 "?,?,?,?,?", "id"),
 	[TABLE_FINDING] = TABLE_SINCE(3, "finding",
 				      "id INTEGER PRIMARY KEY, hypothesis TEXT NOT NULL, "
 				      "experiment INTEGER REFERENCES experiment, "

@@ -81,6 +81,36 @@ static void experiment(struct profile *p, const char *hypothesis, uint32_t code,
 							      .decided = -1});
 }
 
+static void fill_evidence(struct evidence *e, uint32_t procedure, uint32_t loop)
+{
+	e->run = (struct evidence_run){.seconds = 2.5,
+				       .time = 2,
+				       .cpu = 1.0 / 3,
+				       .threads = 5,
+				       .ran = 1,
+				       .ready = 0.1,
+				       .sampled = {1, 2, 3},
+				       .cpus = 64,
+				       .ignored = UINT64_C(1) << 40,
+				       .calls_sampled = true};
+	vec_push(&e->names, (struct evidence_name){procedure, "f", "main > f"});
+	vec_push(&e->names, (struct evidence_name){loop, "it's", ""});
+	vec_push(&e->threads, (struct evidence_thread){PROFILE_MACHINE, 0, "", 0.5, -0.25});
+	vec_push(&e->threads, (struct evidence_thread){PROFILE_MACHINE, 77, "a b", 0, 3});
+	vec_push(&e->objects, (struct evidence_object){"mutex", "it's", 6, 10, 0, 0.125, 0});
+	vec_push(&e->objects,
+		 (struct evidence_object){"file", "/x", PROFILE_NONE, 1, 1ull << 62, 1, 2.5});
+	vec_push(&e->parts, procedure);
+	vec_push(&e->parts, loop);
+	vec_push(&e->parts, procedure);
+	vec_push(&e->chains, (struct evidence_chain){0, 2, 1, 2, 2, 0.1, 3});
+	vec_push(&e->chains, (struct evidence_chain){2, 1, PROFILE_NONE, 0, 0, 1, 4000000000});
+	vec_push(&e->amounts, (struct evidence_amount){0, 1, PROFILE_NONE, 1, 2, 3, 4, 5});
+	vec_push(&e->amounts, (struct evidence_amount){loop, 0, 1, 0.1, 0.2, 0.3, 0.4, 0.5});
+	vec_push(&e->holders, (struct evidence_holder){1, 1, 2, 0.75});
+	vec_push(&e->trips, (struct evidence_trip){loop, 0.01, 5, 1ull << 50});
+}
+
 static void fill_search(struct profile *p)
 {
 	static const char *const roots[] = {"Code", "Machine", "SyncObject", "File"};
@@ -114,6 +144,7 @@ static void fill_search(struct profile *p)
 	vec_push(&p->refinements, (struct profile_refinement){0, 1});
 	vec_push(&p->refinements, (struct profile_refinement){2, 1});
 	vec_push(&p->refinements, (struct profile_refinement){1, 2});
+	fill_evidence(&p->evidence, procedure, loop);
 	vec_push(&p->findings,
 		 (struct profile_finding){"cpu", 1, 2, 0.875, 0.99, "87.5 % of the run in f"});
 	vec_push(&p->findings,
@@ -320,6 +351,53 @@ static void assert_same_experiments(const struct profile *a, const struct profil
 	}
 }
 
+#define assert_same_rows(a, b, condition)                                                          \
+	do {                                                                                       \
+		assert_int_equal((a)->len, (b)->len);                                              \
+		for (uint32_t i = 0; i < (a)->len; i++) {                                          \
+			__typeof__((a)->data) x = &(a)->data[i], y = &(b)->data[i];                \
+			assert_true(condition);                                                    \
+		}                                                                                  \
+	} while (0)
+
+static void assert_same_evidence(const struct evidence *a, const struct evidence *b)
+{
+	const struct evidence_run *r = &a->run, *q = &b->run;
+	assert_true(r->seconds == q->seconds && r->time == q->time && r->cpu == q->cpu &&
+		    r->threads == q->threads && r->ran == q->ran && r->ready == q->ready &&
+		    r->sampled[0] == q->sampled[0] && r->sampled[1] == q->sampled[1] &&
+		    r->sampled[2] == q->sampled[2] && r->cpus == q->cpus &&
+		    r->ignored == q->ignored && r->calls_sampled == q->calls_sampled);
+	assert_same_rows(&a->names, &b->names,
+			 x->resource == y->resource && !strcmp(x->procedure, y->procedure) &&
+				 !strcmp(x->chain, y->chain));
+	assert_same_rows(&a->threads, &b->threads,
+			 x->resource == y->resource && x->tid == y->tid &&
+				 !strcmp(x->name, y->name) && x->cpu == y->cpu &&
+				 x->idle == y->idle);
+	assert_same_rows(&a->objects, &b->objects,
+			 !strcmp(x->kind, y->kind) && !strcmp(x->name, y->name) &&
+				 x->resource == y->resource && x->count == y->count &&
+				 x->bytes == y->bytes && x->seconds == y->seconds &&
+				 x->rate == y->rate);
+	assert_same_rows(&a->parts, &b->parts, *x == *y);
+	assert_same_rows(&a->chains, &b->chains,
+			 x->first == y->first && x->length == y->length && x->object == y->object &&
+				 x->node == y->node && x->class == y->class &&
+				 x->seconds == y->seconds && x->samples == y->samples);
+	assert_same_rows(&a->amounts, &b->amounts,
+			 x->resource == y->resource && x->thread == y->thread &&
+				 x->object == y->object && x->cpu == y->cpu && x->wait == y->wait &&
+				 x->calls == y->calls && x->seen_cpu == y->seen_cpu &&
+				 x->seen_wait == y->seen_wait);
+	assert_same_rows(&a->holders, &b->holders,
+			 x->object == y->object && x->thread == y->thread && x->node == y->node &&
+				 x->seconds == y->seconds);
+	assert_same_rows(&a->trips, &b->trips,
+			 x->resource == y->resource && x->seconds == y->seconds &&
+				 x->entries == y->entries && x->iterations == y->iterations);
+}
+
 static void assert_same_search(const struct profile *a, const struct profile *b)
 {
 	assert_int_equal(a->resources.len, b->resources.len);
@@ -334,6 +412,7 @@ static void assert_same_search(const struct profile *a, const struct profile *b)
 		assert_string_equal(x->file, y->file);
 	}
 	assert_same_experiments(a, b);
+	assert_same_evidence(&a->evidence, &b->evidence);
 	assert_int_equal(a->findings.len, b->findings.len);
 	for (uint32_t i = 0; i < a->findings.len; i++) {
 		const struct profile_finding *x = &a->findings.data[i], *y = &b->findings.data[i];
@@ -507,6 +586,9 @@ static void a_search_goes_on(void **state)
 	p.experiments.data[1].begun = 0.5;
 	p.experiments.data[1].cost = 1e-9;
 	p.resources.data[6].name = "queue_lock";
+	p.evidence.run.cpu = 7;
+	vec_pop(&p.evidence.chains).length = 0;
+	p.evidence.parts.len = 2;
 	experiment(&p, "cpu", resource(&p, 0, PROFILE_CODE, RESOURCE_PROCEDURE, "g"),
 		   PROFILE_FALSE);
 	vec_push(&p.refinements, (struct profile_refinement){0, 3});
@@ -523,6 +605,13 @@ static void a_search_goes_on(void **state)
 	vec_pop(&p.findings).sentence = "";
 	p.findings.data[0].sentence = "only one";
 	p.experiments.data[2].state = PROFILE_UNKNOWN;
+	commit(s, &p);
+	assert_loads_elsewhere(&p);
+
+	/* Parts that only the evidence knew may be fewer the next time. */
+	experiment(&p, "cpu", 0, PROFILE_FALSE);
+	p.experiments.data[3].focus[PROFILE_CODE] = 0;
+	p.resources.len--;
 	commit(s, &p);
 	store_close(s);
 	assert_loads(&p, file);
@@ -975,7 +1064,7 @@ static void newer_schemas_are_refused(void **state)
 {
 	(void)state;
 	write_one();
-	sql(file, "PRAGMA user_version=4");
+	sql(file, "PRAGMA user_version=5");
 	assert_refused(file, ERR_UNSUPPORTED, "newer sonde");
 }
 
@@ -986,14 +1075,24 @@ static void forget_search(struct profile *p)
 	vec_clear(&p->refinements);
 	vec_clear(&p->findings);
 	vec_clear(&p->remarks);
+	evidence_clear(&p->evidence);
 }
 
-/* Schema 1 had no counts, schema 2 no search. */
+/* Schema 1 had no counts, schema 2 no search, schema 3 no evidence. */
 static void older_schemas_are_read(void **state)
 {
 	struct profile p;
 	(void)state;
 	write_one();
+	sql(file, "DROP TABLE evidence; DROP TABLE code_name; DROP TABLE seen_thread; "
+		  "DROP TABLE object; DROP TABLE chain; DROP TABLE chain_part; DROP TABLE amount; "
+		  "DROP TABLE holder; DROP TABLE trip_count; PRAGMA user_version=3; "
+		  "UPDATE meta SET value='3' WHERE key='schema'");
+	fill(&p);
+	fuse(&p);
+	evidence_clear(&p.evidence);
+	assert_loads(&p, file);
+	profile_release(&p);
 	sql(file, "DROP VIEW search; DROP VIEW resource_path; DROP TABLE resource; "
 		  "DROP TABLE experiment; DROP TABLE refinement; DROP TABLE finding; "
 		  "DROP TABLE remark; PRAGMA user_version=2; "
@@ -1062,6 +1161,34 @@ static void forged_tables_are_refused(void **state)
 		"UPDATE experiment SET unsure=2",
 		"UPDATE experiment SET tests=-1",
 		"UPDATE refinement SET child=3 WHERE parent=0",
+		"DROP TABLE evidence",
+		"DROP TABLE chain_part",
+		"INSERT INTO evidence VALUES('x', 1)",
+		"UPDATE evidence SET value=-1 WHERE name='cpu'",
+		"UPDATE evidence SET value=9e999 WHERE name='sampled_io'",
+		"UPDATE code_name SET resource=1 WHERE procedure='f'",
+		"UPDATE code_name SET resource=99 WHERE procedure='f'",
+		"UPDATE seen_thread SET resource=99",
+		"UPDATE seen_thread SET tid=-1",
+		"UPDATE seen_thread SET cpu=-1",
+		"UPDATE seen_thread SET idle=9e999",
+		"UPDATE object SET count=-1",
+		"UPDATE object SET name=x'00'",
+		"UPDATE object SET resource=99 WHERE id=0",
+		"UPDATE chain SET length=0 WHERE id=0",
+		"UPDATE chain SET length=100 WHERE id=1",
+		"UPDATE chain SET length=4294967294 WHERE id=0",
+		"UPDATE chain SET node=99 WHERE id=0",
+		"UPDATE chain SET class=3 WHERE id=0",
+		"UPDATE chain SET object=9 WHERE id=0",
+		"UPDATE chain_part SET resource=1 WHERE id=0",
+		"UPDATE amount SET resource=1 WHERE id=1",
+		"UPDATE amount SET thread=9",
+		"UPDATE amount SET object=9",
+		"UPDATE amount SET wait=-1",
+		"UPDATE holder SET object=9",
+		"UPDATE holder SET node=99",
+		"UPDATE trip_count SET resource=1",
 		"UPDATE finding SET experiment=3",
 		"UPDATE finding SET node=99",
 		"UPDATE finding SET share=9e999",

@@ -1,12 +1,7 @@
 /* What to do next, as far as the data supports it: rules in the order of what they are worth, at
  * most three of them told. */
-#include <unistd.h>
-
-#include "diagnose/findings.h"
-
-enum { MOST_STEPS = 3 };
-
-static const double short_trip = 4; /* iterations: more of them are worth a loop */
+#include "findings/limits.h"
+#include "findings/telling.h"
 
 struct advising {
 	struct telling *t;
@@ -19,11 +14,6 @@ struct advising {
 			remark((a)->t, PROFILE_NONE, "step", __VA_ARGS__);                         \
 	} while (0)
 
-static const struct wait_object *object_of(const struct telling *t, const struct candidate *c)
-{
-	return c->object == LEDGER_NONE ? NULL : &t->d->own->waits.objects.data[c->object];
-}
-
 /* The same lock from two paths. */
 static void same_object(struct advising *a)
 {
@@ -31,29 +21,31 @@ static void same_object(struct advising *a)
 	for (uint32_t i = 0; i < t->list.len; i++)
 		for (uint32_t k = i + 1; k < t->list.len; k++) {
 			const struct candidate *x = &t->list.data[i], *y = &t->list.data[k];
-			const struct wait_object *o = object_of(t, x);
-			if (!o || x->object != y->object || x->part == y->part ||
-			    x->hypothesis != y->hypothesis || o->kind == OBJECT_SLEEP)
+			enum object_kind kind = known_kind(t->k, x->object);
+			if (x->object == PROFILE_NONE || x->object != y->object ||
+			    x->part == y->part || x->hypothesis != y->hypothesis ||
+			    kind == OBJECT_SLEEP)
 				continue;
 			advise(a,
 			       "%s and %s wait for the same %s %s: two locks, or less work under "
 			       "this one, would let them go on side by side",
-			       names_sentence(t->names, x->part), names_sentence(t->names, y->part),
-			       object_kinds[o->kind].name, names_object(t->names, x->object));
+			       known_sentence(t->k, x->part), known_sentence(t->k, y->part),
+			       object_kinds[kind].name, t->k->e->objects.data[x->object].name);
 		}
 }
 
 static void small_operations(struct advising *a)
 {
 	vec_each (c, &a->t->list) {
-		const struct wait_object *o = object_of(a->t, c);
-		if (c->hypothesis != SMALL_IO || !o || !o->count)
+		if (c->hypothesis != SMALL_IO || c->object == PROFILE_NONE)
+			continue;
+		const struct evidence_object *o = &a->t->k->e->objects.data[c->object];
+		if (!o->count)
 			continue;
 		advise(a,
 		       "%.0f operations a second move %.0f bytes each on average: gather them in a "
 		       "buffer, and make them permanent (fsync) less often",
-		       o->rate > 0 ? o->rate : (double)o->count / a->t->d->seconds,
-		       (double)o->bytes / (double)o->count);
+		       known_object_rate(a->t->k, c->object), (double)o->bytes / (double)o->count);
 		return;
 	}
 }
@@ -61,12 +53,11 @@ static void small_operations(struct advising *a)
 static void lock_held(struct advising *a)
 {
 	vec_each (c, &a->t->list) {
-		const struct wait_object *o = object_of(a->t, c);
-		if (!o ||
-		    (o->kind != OBJECT_MUTEX && o->kind != OBJECT_RWLOCK && o->kind != OBJECT_SPIN))
+		enum object_kind kind = known_kind(a->t->k, c->object);
+		if (kind != OBJECT_MUTEX && kind != OBJECT_RWLOCK && kind != OBJECT_SPIN)
 			continue;
 		advise(a, "do less while %s %s is held, or split what it guards",
-		       object_kinds[o->kind].name, names_object(a->t->names, c->object));
+		       object_kinds[kind].name, a->t->k->e->objects.data[c->object].name);
 		return;
 	}
 }
@@ -74,12 +65,11 @@ static void lock_held(struct advising *a)
 /* The outermost part on the way to it that is true of the same: there the work is divided. */
 static uint32_t divided_at(const struct telling *t, const struct candidate *c)
 {
-	const struct diagnosis *d = t->d;
-	const struct samples *s = &d->own->samples;
-	struct focus f = search_get(d->own->search, c->experiment)->focus;
-	for (uint32_t i = 0; c->chain != UINT32_MAX && i < s->chains.data[c->chain].length; i++) {
-		f.part[CODE] = s->parts.data[s->chains.data[c->chain].first + i];
-		if (find_true(d, c->hypothesis, &f) != EXPERIMENT_NONE)
+	const struct evidence *e = t->k->e;
+	struct focus f = known_focus(&t->k->p->experiments.data[c->experiment]);
+	for (uint32_t i = 0; c->chain != PROFILE_NONE && i < e->chains.data[c->chain].length; i++) {
+		f.part[CODE] = e->parts.data[e->chains.data[c->chain].first + i];
+		if (known_true(t->k, (enum hypothesis_id)c->hypothesis, &f) != PROFILE_NONE)
 			return f.part[CODE];
 	}
 	return c->part;
@@ -88,12 +78,12 @@ static uint32_t divided_at(const struct telling *t, const struct candidate *c)
 static void uneven_work(struct advising *a)
 {
 	vec_each (c, &a->t->list)
-		if (c->hypothesis == IMBALANCE && c->part != CODE)
+		if (c->hypothesis == IMBALANCE && c->part != a->t->k->whole.part[CODE])
 			advise(a,
 			       "divide the work of %s more evenly: that could save up to %.0f %% "
 			       "of "
 			       "the run",
-			       names_sentence(a->t->names, divided_at(a->t, c)), 100 * c->share);
+			       known_sentence(a->t->k, divided_at(a->t, c)), 100 * c->share);
 }
 
 /* Whether it is divided among threads already, of which one has most of it. */
@@ -105,29 +95,38 @@ static bool is_divided(const struct telling *t)
 	return false;
 }
 
+/* Whether hardly more than one processor was used, by one thread, of several that there are. */
+static bool uses_one_processor(const struct evidence *e)
+{
+	double all = 0;
+	uint32_t busy = 0;
+	vec_each (t, &e->threads)
+		all += t->cpu;
+	vec_each (t, &e->threads)
+		busy += t->cpu > busy_thread * all;
+	return e->run.cpus > 1 && busy <= 1 && e->run.cpu <= one_processor * e->run.time;
+}
+
 /* The outermost loop around the finding that takes nearly all of it and is begun rarely. */
 static void worth_dividing(struct advising *a)
 {
 	struct telling *t = a->t;
-	const struct samples *s = &t->d->own->samples;
-	struct machine_span span = machine_span(&t->d->own->machine, MACHINE);
-	double cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
-	uint32_t busy = 0;
-	vec_each (x, &t->d->own->machine.threads)
-		busy += x->cpu_all > 0.1 * t->d->own->machine.cpu_all;
+	const struct evidence *e = t->k->e;
+	if (!uses_one_processor(e) || is_divided(t))
+		return;
 	vec_each (c, &t->list) {
-		if (c->hypothesis != CPU_BOUND || c->share < 0.4 || c->chain == UINT32_MAX ||
-		    cpus < 2 || busy > 1 || span.cpu > 1.3 * span.time || is_divided(t))
+		if (c->hypothesis != CPU_BOUND || c->share < worth_threads ||
+		    c->chain == PROFILE_NONE)
 			continue;
-		const struct chain *chain = &s->chains.data[c->chain];
+		const struct evidence_chain *chain = &e->chains.data[c->chain];
 		for (uint32_t i = 0; i < chain->length; i++) {
-			uint32_t part = s->parts.data[chain->first + i];
-			if (!code_part(t->d->own->code, part).loop)
+			uint32_t part = e->parts.data[chain->first + i];
+			if (t->k->p->resources.data[part].kind != RESOURCE_LOOP)
 				continue;
 			advise(a,
-			       "one processor of %.0f is used: if the iterations of %s do not "
+			       "one processor of %u is used: if the iterations of %s do not "
 			       "depend on each other, they can be divided among threads",
-			       cpus, names_sentence(t->names, part));
+			       e->run.cpus, known_sentence(t->k, part));
 			return;
 		}
 	}
@@ -136,9 +135,10 @@ static void worth_dividing(struct advising *a)
 /* A loop that is entered all the time for a few iterations. */
 static bool add_trips(struct advising *a, const struct candidate *c)
 {
-	const struct telling *t = a->t;
-	const struct trip *trip = c->part == CODE ? NULL : trips_of(&t->d->own->trips, c->part);
-	if (!trip)
+	const struct evidence_trip *trip = NULL;
+	vec_each (x, &a->t->k->e->trips)
+		trip = x->resource == c->part && x->entries ? x : trip;
+	if (!trip || trip->seconds <= 0)
 		return false;
 	double length = (double)trip->iterations / (double)trip->entries;
 	if (length > short_trip)
@@ -147,7 +147,7 @@ static bool add_trips(struct advising *a, const struct candidate *c)
 	       "%s is entered about %.3g million times a second, for %.1f iterations on average: "
 	       "to treat the usual number apart, or to do the work of several trips in one, may "
 	       "pay",
-	       names_sentence(t->names, c->part), 1e-6 * (double)trip->entries / trip->seconds,
+	       known_sentence(a->t->k, c->part), 1e-6 * (double)trip->entries / trip->seconds,
 	       length);
 	return true;
 }
@@ -155,16 +155,15 @@ static bool add_trips(struct advising *a, const struct candidate *c)
 /* Many short calls: what they cost is the calling, too. */
 static bool add_calls(struct advising *a, const struct candidate *c)
 {
-	const struct telling *t = a->t;
-	const struct experiment *e = search_get(t->d->own->search, c->experiment);
-	bool is_procedure = c->part != CODE && !code_part(t->d->own->code, c->part).loop;
-	double rate = is_procedure ? begun_per_second(t->d, e) : 0;
-	if (rate < often_begun || c->share / rate > 1e-6)
+	const struct known *k = a->t->k;
+	bool is_procedure = k->p->resources.data[c->part].kind == RESOURCE_PROCEDURE;
+	double rate = is_procedure ? known_rate(k, &k->p->experiments.data[c->experiment]) : 0;
+	if (rate < often_begun || c->share / rate > short_call)
 		return false;
 	advise(a,
 	       "%s is called about %.0f thousand times a second, %.2g us each: fewer calls, each "
 	       "for more, may pay",
-	       names_sentence(t->names, c->part), rate / 1000, 1e6 * c->share / rate);
+	       known_sentence(a->t->k, c->part), rate / 1000, 1e6 * c->share / rate);
 	return true;
 }
 
@@ -175,7 +174,7 @@ static void begun_often(struct advising *a)
 			return;
 }
 
-void add_steps(struct telling *t)
+void steps_add(struct telling *t)
 {
 	struct advising a = {t, 0};
 	same_object(&a);

@@ -4,13 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "diagnose/findings.h"
-
-enum { PATH_FIRST = 3, PATH_LAST = 7 }; /* procedures of a long call path that are told */
+#include "findings/limits.h"
+#include "findings/telling.h"
 
 void remark(struct telling *t, uint32_t finding, const char *kind, const char *fmt, ...)
 {
-	struct profile *p = &t->d->profile;
+	struct profile *p = t->k->p;
 	struct text text = TEXT_INIT;
 	va_list ap;
 	va_start(ap, fmt);
@@ -28,24 +27,24 @@ static double percent(double share)
 }
 
 /* What the shares of waiting are of. */
-static const char *whole_of(const struct diagnosis *d)
+static const char *whole_of(const struct telling *t)
 {
-	struct machine_span s = machine_span(&d->own->machine, MACHINE);
-	return s.threads > 1.2 * d->seconds ? "the threads' time" : "the run";
+	const struct evidence_run *run = &t->k->e->run;
+	return run->threads > several_threads * run->seconds ? "the threads' time" : "the run";
 }
 
 static void add_object(const struct telling *t, uint32_t object, struct text *out)
 {
-	const struct wait_object *o = &t->d->own->waits.objects.data[object];
-	const char *kind = object_kinds[o->kind].name, *name = names_object(t->names, object);
-	switch (o->kind) {
+	const char *name = t->k->e->objects.data[object].name;
+	enum object_kind kind = known_kind(t->k, object);
+	switch (kind) {
 	case OBJECT_SLEEP:
 	case OBJECT_PROCESS:
 	case OBJECT_OTHER: text_add(out, name); break;
 	case OBJECT_SPIN: text_printf(out, "the spin lock %s", name); break;
 	case OBJECT_OPENMP: text_printf(out, "OpenMP (%s)", name); break;
 	case OBJECT_MESSAGE: text_add(out, name); break;
-	default: text_printf(out, "the %s %s", kind, name);
+	default: text_printf(out, "the %s %s", object_kinds[kind].name, name);
 	}
 }
 
@@ -63,12 +62,10 @@ static void say_cpu(const struct telling *t, const struct candidate *c, const ch
 static void say_sync(const struct telling *t, const struct candidate *c, const char *where,
 		     struct text *out)
 {
-	const struct wait_object *o =
-		c->object == LEDGER_NONE ? NULL : &t->d->own->waits.objects.data[c->object];
-	bool sleeps = o && o->kind == OBJECT_SLEEP;
+	bool sleeps = known_kind(t->k, c->object) == OBJECT_SLEEP;
 	text_printf(out, "%s: %.0f %% of %s in %s", sleeps ? "Sleeping" : "Waiting for others",
-		    percent(c->share), whole_of(t->d), where);
-	if (o && !sleeps) {
+		    percent(c->share), whole_of(t), where);
+	if (c->object != PROFILE_NONE && !sleeps) {
 		text_add(out, ", for ");
 		add_object(t, c->object, out);
 	}
@@ -78,8 +75,8 @@ static void say_io(const struct telling *t, const struct candidate *c, const cha
 		   struct text *out)
 {
 	text_printf(out, "Blocked in input and output: %.0f %% of %s in %s", percent(c->share),
-		    whole_of(t->d), where);
-	if (c->object == LEDGER_NONE)
+		    whole_of(t), where);
+	if (c->object == PROFILE_NONE)
 		return;
 	text_add(out, ", for ");
 	add_object(t, c->object, out);
@@ -89,8 +86,8 @@ static void say_small_io(const struct telling *t, const struct candidate *c, con
 			 struct text *out)
 {
 	text_printf(out, "Too many small operations: %.0f %% of %s in %s", percent(c->share),
-		    whole_of(t->d), where);
-	if (c->object == LEDGER_NONE)
+		    whole_of(t), where);
+	if (c->object == PROFILE_NONE)
 		return;
 	text_add(out, ", on ");
 	add_object(t, c->object, out);
@@ -117,7 +114,7 @@ static void (*const sayings[HYPOTHESES])(const struct telling *, const struct ca
 /* Loops of one procedure stand in one pair of brackets. */
 static void add_step(struct telling *t, uint32_t part, bool *in_loops, struct text *out)
 {
-	struct code_name n = names_code(t->names, part);
+	struct code_words n = known_code(t->k, part);
 	if (!n.loop || !n.first_line) {
 		text_add(out, *in_loops ? ")" : "");
 		*in_loops = false;
@@ -134,13 +131,13 @@ static void add_step(struct telling *t, uint32_t part, bool *in_loops, struct te
 /* From the outermost procedure to the part, with the loops on the way. */
 static void add_path(struct telling *t, uint32_t finding, const struct candidate *c)
 {
-	const struct samples *s = &t->d->own->samples;
+	const struct evidence *e = t->k->e;
 	struct text path = TEXT_INIT;
 	bool in_loops = false;
-	if (c->chain == UINT32_MAX)
+	if (c->chain == PROFILE_NONE)
 		return;
-	const struct chain *chain = &s->chains.data[c->chain];
-	const uint32_t *parts = s->parts.data + chain->first;
+	const struct evidence_chain *chain = &e->chains.data[c->chain];
+	const uint32_t *parts = e->parts.data + chain->first;
 	uint32_t end = 0;
 	for (uint32_t i = 0; i < chain->length; i++)
 		end = parts[i] == c->part ? i + 1 : end;
@@ -158,51 +155,54 @@ static void add_path(struct telling *t, uint32_t finding, const struct candidate
 	text_release(&path);
 }
 
+/* Samples of each thread in the finding's focus. */
+static double *seconds_of_threads(const struct telling *t, const struct candidate *c)
+{
+	const struct known *k = t->k;
+	const struct profile_experiment *x = &k->p->experiments.data[c->experiment];
+	struct focus f = known_focus(x);
+	double *own = xcalloc(k->e->threads.len + 1, sizeof(*own));
+	amounts_each (a, k, x->focus[CODE])
+		if (known_concerns(k, &f, hypotheses[c->hypothesis].measure, a))
+			own[a->thread] += a->seen_cpu + a->seen_wait;
+	return own;
+}
+
 static void add_threads(struct telling *t, uint32_t finding, const struct candidate *c)
 {
-	const struct diagnosis *d = t->d;
-	const struct experiment *e = search_get(d->own->search, c->experiment);
-	struct {
-		double sum, most;
-		uint32_t count, who;
-	} m = {0};
-	uint32_t alive = 0;
-	for (uint32_t i = 0; i < d->own->machine.threads.len; i++) {
-		double own = 0;
-		alive += d->own->machine.threads.data[i].tid != 0;
-		ledger_each (x, &d->own->ledger, e->focus.part[CODE])
-			if (x->thread == i &&
-			    focus_has(d, &e->focus, hypotheses[c->hypothesis].measure, x))
-				own += x->amount[AMOUNT_SEEN_CPU] + x->amount[AMOUNT_SEEN_WAIT];
-		m.sum += own;
-		m.count += own > 0 && d->own->machine.threads.data[i].tid;
-		if (own > m.most) {
-			m.most = own;
-			m.who = i;
-		}
+	const struct evidence *e = t->k->e;
+	double *own = seconds_of_threads(t, c), sum = 0;
+	uint32_t alive = 0, count = 0, most = 0;
+	for (uint32_t i = 0; i < e->threads.len; i++) {
+		alive += e->threads.data[i].tid != 0;
+		count += own[i] > 0 && e->threads.data[i].tid;
+		sum += own[i];
+		most = own[i] > own[most] ? i : most;
 	}
-	if (alive < 2 || !m.count)
+	if (alive < 2 || !count) {
+		free(own);
 		return;
-	const struct machine_thread *who = &d->own->machine.threads.data[m.who];
-	if (m.count == 1 || m.most > 0.9 * m.sum)
+	}
+	const struct evidence_thread *who = &e->threads.data[most];
+	if (who->tid && (count == 1 || own[most] > nearly_all * sum))
 		remark(t, finding, "where", "in thread %d (%s)", who->tid, who->name);
 	else
-		remark(t, finding, "where", "in %u threads", m.count);
+		remark(t, finding, "where", "in %u threads", count);
+	free(own);
 }
 
 /* ---- what it waits for ---- */
 
 static void add_waits(struct telling *t, uint32_t finding, const struct candidate *c)
 {
-	const struct wait_object *o = &t->d->own->waits.objects.data[c->object];
-	double run = t->d->seconds;
-	if (!o->count || run <= 0)
+	const struct evidence_object *o = &t->k->e->objects.data[c->object];
+	bool syncs = object_kinds[known_kind(t->k, c->object)].hierarchy == SYNC;
+	if (!o->count)
 		return;
-	double rate = o->rate > 0 ? o->rate : (double)o->count / run;
-	double each = o->seconds / (double)o->count;
+	double rate = known_object_rate(t->k, c->object), each = o->seconds / (double)o->count;
 	struct text line = TEXT_INIT;
 	text_printf(&line, "%.*f %s a second, %.3g ms each", rate < 10 ? 1 : 0, rate,
-		    object_kinds[o->kind].hierarchy == SYNC ? "waits" : "operations", 1e3 * each);
+		    syncs ? "waits" : "operations", 1e3 * each);
 	if (o->bytes)
 		text_printf(&line, ", %.0f bytes on average", (double)o->bytes / (double)o->count);
 	remark(t, finding, "waits", "%s", line.data);
@@ -221,7 +221,7 @@ static const struct profile_scope *procedure_scope(const struct profile *p, uint
 static const struct profile_scope *scope_of_node(const struct telling *t, uint32_t node,
 						 uint32_t *line)
 {
-	const struct profile *p = &t->d->profile;
+	const struct profile *p = t->k->p;
 	for (; node; node = p->nodes.data[node].parent) {
 		const struct profile_node *n = &p->nodes.data[node];
 		const struct profile_scope *s =
@@ -233,12 +233,6 @@ static const struct profile_scope *scope_of_node(const struct telling *t, uint32
 		return s;
 	}
 	return NULL;
-}
-
-static const char *file_name(const struct profile_scope *s)
-{
-	const char *slash = strrchr(s->file, '/');
-	return slash ? slash + 1 : s->file;
 }
 
 /* Where who holds it was, most of the time. */
@@ -254,7 +248,7 @@ static struct holding find_holder(const struct telling *t, uint32_t object, doub
 	VEC(struct holding) list = {0};
 	struct holding best = {0};
 	*all = 0;
-	vec_each (h, &t->d->own->samples.holders) {
+	vec_each (h, &t->k->e->holders) {
 		uint32_t line = 0;
 		const struct profile_scope *s =
 			h->object == object ? scope_of_node(t, h->node, &line) : NULL;
@@ -281,60 +275,74 @@ static void add_holder(struct telling *t, uint32_t finding, const struct candida
 {
 	double all;
 	struct holding h = find_holder(t, c->object, &all);
-	if (!h.scope || h.seconds < 0.2 * all)
+	if (!h.scope || h.seconds < holder_share * all)
 		return;
-	const struct machine_thread *who = &t->d->own->machine.threads.data[h.thread];
+	const struct evidence_thread *who = &t->k->e->threads.data[h.thread];
 	struct text by = TEXT_INIT;
-	if (!h.several)
+	if (!h.several && who->tid)
 		text_printf(&by, "by thread %d (%s) ", who->tid, who->name);
 	remark(t, finding, "held", "held %sin %s (%s:%u), %.0f %% of the times that it was seen",
-	       by.len ? by.data : "", h.scope->name, file_name(h.scope), h.line,
+	       by.len ? by.data : "", h.scope->name, known_file(h.scope->file), h.line,
 	       percent(h.seconds / all));
 	text_release(&by);
+}
+
+/* Where the machine's procedure of a part of the code begins. */
+static const struct profile_resource *procedure_of(const struct profile *p, uint32_t part)
+{
+	while (p->resources.data[part].kind == RESOURCE_LOOP &&
+	       p->resources.data[part].parent != PROFILE_NONE)
+		part = p->resources.data[part].parent;
+	return &p->resources.data[part];
+}
+
+static bool is_in_procedure(const struct profile *p, const struct profile_node *n,
+			    const struct profile_resource *procedure)
+{
+	uint32_t scope = n->scope;
+	if (n->image != procedure->image || scope == PROFILE_NONE)
+		return false;
+	while (p->scopes.data[scope].parent != PROFILE_NONE)
+		scope = p->scopes.data[scope].parent;
+	return p->scopes.data[scope].address == procedure->address;
 }
 
 /* The part is a procedure or loop of the machine's code; what the compiler has inlined there may
  * tell more. */
 static void add_inlined(struct telling *t, uint32_t finding, const struct candidate *c)
 {
-	const struct profile *p = &t->d->profile;
-	struct code_part part = code_part(t->d->own->code, c->part);
-	uint32_t node = c->chain == UINT32_MAX ? 0 : t->d->own->samples.chains.data[c->chain].node;
-	if (!node || !part.code)
+	const struct profile *p = t->k->p;
+	const struct profile_resource *procedure = procedure_of(p, c->part);
+	uint32_t node = c->chain == PROFILE_NONE ? 0 : t->k->e->chains.data[c->chain].node;
+	if (procedure->kind != RESOURCE_PROCEDURE)
 		return;
-	uint32_t image = images_find(&t->d->own->sink.images, part.code);
-	for (; node; node = p->nodes.data[node].parent) {
-		const struct profile_node *n = &p->nodes.data[node];
-		const struct profile_scope *s =
-			n->scope == PROFILE_NONE ? NULL : procedure_scope(p, n->scope);
-		if (n->image != image || !s ||
-		    code_part_at(t->d->own->code, part.code, n->address) !=
-			    code_part_at(t->d->own->code, part.code, part.va))
-			continue;
-		/* What stands in headers of the system tells nobody anything. */
-		uint32_t line = p->scopes.data[n->scope].first_line;
-		while (s->kind == PROFILE_INLINE && !strncmp(s->file, "/usr/", 5)) {
-			line = s->call_line;
-			s = procedure_scope(p, s->parent);
-		}
-		if (s->kind == PROFILE_INLINE && *s->name &&
-		    strcmp(s->name, names_code(t->names, c->part).procedure) != 0)
-			remark(t, finding, "where", "at %s:%u in %s, which is inlined there",
-			       file_name(s), line, s->name);
+	while (node && !is_in_procedure(p, &p->nodes.data[node], procedure))
+		node = p->nodes.data[node].parent;
+	const struct profile_scope *s = node ? procedure_scope(p, p->nodes.data[node].scope) : NULL;
+	if (!s)
 		return;
+	/* What stands in headers of the system tells nobody anything. */
+	uint32_t line = p->scopes.data[p->nodes.data[node].scope].first_line;
+	while (s->kind == PROFILE_INLINE && !strncmp(s->file, "/usr/", 5)) {
+		line = s->call_line;
+		s = procedure_scope(p, s->parent);
 	}
+	if (s->kind == PROFILE_INLINE && *s->name &&
+	    strcmp(s->name, known_code(t->k, c->part).procedure) != 0)
+		remark(t, finding, "where", "at %s:%u in %s, which is inlined there",
+		       known_file(s->file), line, s->name);
 }
 
 /* ---- all of one ---- */
 
 static void add_while(struct telling *t, uint32_t finding, const struct candidate *c)
 {
-	const struct experiment *e = search_get(t->d->own->search, c->experiment);
-	if (e->over)
+	const struct profile_experiment *e = &t->k->p->experiments.data[c->experiment];
+	if (e->flags & EXPERIMENT_OVER)
 		remark(t, finding, "note",
 		       "not throughout the run: %.0f %% while it was measured, from %.1f s on",
 		       percent(e->value), e->begun);
-	else if (e->value > 1.5 * c->share && c->share > 0)
+	else if (e->value > much_higher * c->share && c->share > 0)
 		remark(t, finding, "note", "%.0f %% while it was measured, from %.1f s on",
 		       percent(e->value), e->begun);
 }
@@ -343,40 +351,39 @@ static void add_while(struct telling *t, uint32_t finding, const struct candidat
  * is made while a program runs (by an interpreter that compiles) cannot be named. */
 static void add_seen(struct telling *t, uint32_t finding, const struct candidate *c)
 {
-	const struct samples *s = &t->d->own->samples;
-	const struct chain *best = NULL;
+	const struct evidence *e = t->k->e;
+	const struct evidence_chain *best = NULL;
 	uint8_t class = hypotheses[c->hypothesis].samples;
-	double named = 0;
-	if (c->part != CODE || c->object != LEDGER_NONE)
+	double named = 0, all = e->run.sampled[class];
+	if (c->part != t->k->whole.part[CODE] || c->object != PROFILE_NONE)
 		return;
-	vec_each (x, &s->chains) {
+	vec_each (x, &e->chains) {
 		if (x->class != class)
 			continue;
 		named += x->seconds;
 		best = !best || x->seconds > best->seconds ? x : best;
 	}
-	if (named < 0.5 * s->seconds[class]) {
+	if (named < named_share * all) {
 		remark(t, finding, "where",
 		       "%.0f %% of the samples were in code, or called from code, that is in no "
 		       "file",
-		       percent(1 - named / s->seconds[class]));
+		       percent(1 - named / all));
 		return;
 	}
-	if (!best)
-		return;
-	uint32_t part = s->parts.data[best->first + best->length - 1];
-	names_prepare(t->names, &part, 1);
-	remark(t, finding, "where", "most samples (%.0f %%) were in %s; that was not tested",
-	       percent(best->seconds / s->seconds[best->class]), names_sentence(t->names, part));
+	if (best && all > 0)
+		remark(t, finding, "where",
+		       "most samples (%.0f %%) were in %s; that was not tested",
+		       percent(best->seconds / all),
+		       known_sentence(t->k, e->parts.data[best->first + best->length - 1]));
 }
 
 void words_of(struct telling *t, uint32_t candidate)
 {
 	const struct candidate *c = &t->list.data[candidate];
-	const struct experiment *e = search_get(t->d->own->search, c->experiment);
-	struct profile *p = &t->d->profile;
-	const char *where = c->part == CODE ? "no part of the code in particular"
-					    : names_sentence(t->names, c->part);
+	struct profile *p = t->k->p;
+	const struct profile_experiment *x = &p->experiments.data[c->experiment];
+	const char *where = c->part == t->k->whole.part[CODE] ? "no part of the code in particular"
+							      : known_sentence(t->k, c->part);
 	struct text sentence = TEXT_INIT;
 	sayings[c->hypothesis](t, c, where, &sentence);
 	uint32_t finding = p->findings.len;
@@ -384,22 +391,21 @@ void words_of(struct telling *t, uint32_t candidate)
 		 (struct profile_finding){
 			 .hypothesis = hypotheses[c->hypothesis].name,
 			 .experiment = c->experiment,
-			 .node = c->chain == UINT32_MAX
-					 ? PROFILE_NONE
-					 : t->d->own->samples.chains.data[c->chain].node,
+			 .node = c->chain == PROFILE_NONE ? PROFILE_NONE
+							  : t->k->e->chains.data[c->chain].node,
 			 .share = c->share,
-			 .confidence = e->confidence,
+			 .confidence = x->confidence,
 			 .sentence = arena_strdup(&p->arena, sentence.data),
 		 });
 	text_release(&sentence);
 	if (c->local)
-		remark(t, finding, "where", "%.0f %% of the time of %s", percent(e->value),
-		       names_component(t->names, e->focus.part[MACHINE]));
+		remark(t, finding, "where", "%.0f %% of the time of %s", percent(x->value),
+		       p->resources.data[x->focus[MACHINE]].name);
 	add_path(t, finding, c);
 	add_inlined(t, finding, c);
 	if (!c->local)
 		add_threads(t, finding, c);
-	if (c->object != LEDGER_NONE) {
+	if (c->object != PROFILE_NONE) {
 		add_waits(t, finding, c);
 		add_holder(t, finding, c);
 	}
@@ -409,49 +415,55 @@ void words_of(struct telling *t, uint32_t candidate)
 
 void words_of_nothing(struct telling *t)
 {
-	for (uint32_t i = 0; i < search_count(t->d->own->search); i++) {
-		const struct experiment *e = search_get(t->d->own->search, i);
-		if (e->origin == ORIGIN_ROOT && e->decided >= 0)
+	const struct profile *p = t->k->p;
+	for (uint32_t i = 0; i < p->experiments.len; i++) {
+		const struct profile_experiment *x = &p->experiments.data[i];
+		if (x->origin == PROFILE_FROM_START && x->decided >= 0 &&
+		    t->k->hypothesis[i] < HYPOTHESES)
 			remark(t, PROFILE_NONE, "evidence",
 			       "%s: %.1f %%, where %.0f %% would be much",
-			       hypotheses[e->hypothesis].title, percent(e->value),
-			       percent(e->threshold));
+			       hypotheses[t->k->hypothesis[i]].title, percent(x->value),
+			       percent(x->threshold));
 	}
 }
 
-void words_of_search(struct telling *t)
+static void add_undecided(struct telling *t)
 {
-	const struct diagnosis *d = t->d;
+	const struct profile *p = t->k->p;
+	const char *ended = profile_get_fact(p, "ended");
+	bool gone = ended && (!strcmp(ended, "exit") || !strcmp(ended, "signal"));
 	uint32_t undecided = 0;
-	uint64_t ignored = 0;
-	for (uint32_t i = 0; i < search_count(d->own->search); i++)
-		undecided += search_get(d->own->search, i)->state == EXPERIMENT_UNKNOWN;
-	for (enum hierarchy h = 0; h < HIERARCHIES; h++)
-		ignored += search_ignored(d->own->search, h);
-	bool gone = !strcmp(d->ended, "exit") || !strcmp(d->ended, "signal");
+	vec_each (x, &p->experiments)
+		undecided += x->state == PROFILE_UNKNOWN;
 	if (undecided)
 		remark(t, PROFILE_NONE, "note", "%s: %u experiment%s not decided.",
 		       gone ? "The program ended before the search did"
 			    : "The search had not come to its end",
 		       undecided, undecided == 1 ? " was" : "s were");
-	if (!d->own->samples.sampler)
+}
+
+void words_of_search(struct telling *t)
+{
+	const struct profile *p = t->k->p;
+	const struct evidence_run *run = &t->k->e->run;
+	const char *sampler = profile_get_fact(p, "sampler"), *why = profile_get_fact(p, "note");
+	add_undecided(t);
+	if (sampler && !strcmp(sampler, "ptrace"))
 		remark(t, PROFILE_NONE, "note",
 		       "The program was stopped some 25 times a second to see where it is, and "
-		       "that "
-		       "is coarse: %s",
-		       d->note);
-	if (ignored)
+		       "that is coarse: %s",
+		       why ? why : "");
+	if (run->ignored)
 		remark(t, PROFILE_NONE, "note",
 		       "%" PRIu64 " thread%s or object%s came and went too fast to be looked at "
 		       "one by one.",
-		       ignored, ignored == 1 ? "" : "s", ignored == 1 ? "" : "s");
-	const struct machine *m = &d->own->machine;
-	if (m->ready_all > 0.3 * m->cpu_all && m->ready_all > 0.1 * d->seconds)
+		       run->ignored, run->ignored == 1 ? "" : "s", run->ignored == 1 ? "" : "s");
+	if (run->ready > ready_share * run->ran && run->ready > ready_of_run * run->seconds)
 		remark(t, PROFILE_NONE, "note",
 		       "The machine was busy: threads ran for %.1f s in all, and were ready to run "
 		       "but had no processor for %.1f s.",
-		       m->cpu_all, m->ready_all);
-	if (d->own->waits.ignored.len)
+		       run->ran, run->ready);
+	if (run->calls_sampled)
 		remark(t, PROFILE_NONE, "note",
 		       "There were so many system calls that watching them all would have cost too "
 		       "much: samples tell the time in them.");

@@ -1,0 +1,366 @@
+#include "findings/candidates.h"
+
+#include <math.h>
+
+#include "findings/limits.h"
+
+static const struct profile_experiment *experiment_of(const struct known *k, uint32_t number)
+{
+	return &k->p->experiments.data[number];
+}
+
+static uint32_t code_of(const struct known *k, uint32_t experiment)
+{
+	return experiment_of(k, experiment)->focus[CODE];
+}
+
+static bool is_over(const struct profile_experiment *x)
+{
+	return x->flags & EXPERIMENT_OVER;
+}
+
+static bool waits(enum hypothesis_id h)
+{
+	return hypotheses[h].samples != SAMPLE_CPU;
+}
+
+/* ---- truths ---- */
+
+/* True experiments of a hypothesis on code, of the whole machine and whatever object. */
+struct truths {
+	const struct known *k;
+	enum hypothesis_id hypothesis;
+	struct hashmap at; /* part -> experiment */
+	VEC(uint32_t) list;
+	double *explained; /* s, by part */
+	uint64_t samples;  /* that could tell */
+};
+
+static bool is_about_code(const struct known *k, uint32_t experiment, enum hypothesis_id h)
+{
+	const struct profile_experiment *x = experiment_of(k, experiment);
+	const uint32_t *whole = k->whole.part;
+	return k->hypothesis[experiment] == h && x->state == PROFILE_TRUE &&
+	       x->focus[CODE] != whole[CODE] && x->focus[MACHINE] == whole[MACHINE] &&
+	       x->focus[SYNC] == whole[SYNC] && x->focus[FILES] == whole[FILES];
+}
+
+static void find_truths(struct truths *t)
+{
+	for (uint32_t i = 0; i < t->k->p->experiments.len; i++) {
+		if (!is_about_code(t->k, i, t->hypothesis))
+			continue;
+		hashmap_put(&t->at, code_of(t->k, i), i);
+		vec_push(&t->list, i);
+	}
+}
+
+static void explain(struct truths *t)
+{
+	const struct evidence *e = t->k->e;
+	t->explained = xcalloc(t->k->p->resources.len, sizeof(*t->explained));
+	vec_each (c, &e->chains) {
+		uint32_t i = c->length;
+		if (c->class != hypotheses[t->hypothesis].samples)
+			continue;
+		t->samples += c->samples;
+		while (i && hashmap_get(&t->at, e->parts.data[c->first + i - 1]) == HASHMAP_NONE)
+			i--;
+		if (i)
+			t->explained[e->parts.data[c->first + i - 1]] += c->seconds;
+	}
+}
+
+/* Whether one leads to the other by true ones. */
+static bool leads(const struct truths *t, uint32_t from, uint32_t to, uint8_t *seen)
+{
+	VEC(uint32_t) todo = {0};
+	bool found = false;
+	vec_push(&todo, from);
+	while (todo.len && !found) {
+		uint32_t at = vec_pop(&todo);
+		found = at == to;
+		if (seen[at])
+			continue;
+		seen[at] = 1;
+		children_each (child, t->k, at)
+			if (is_about_code(t->k, *child, t->hypothesis))
+				vec_push(&todo, *child);
+	}
+	vec_free(&todo);
+	return found;
+}
+
+/* Parts that lead back to it are of the same recursion, and no parts of it. */
+static bool is_leaf(const struct truths *t, uint32_t experiment)
+{
+	children_each (child, t->k, experiment) {
+		if (!is_about_code(t->k, *child, t->hypothesis))
+			continue;
+		uint8_t *seen = xcalloc(t->k->p->experiments.len, 1);
+		bool back = leads(t, *child, experiment, seen);
+		free(seen);
+		if (!back ||
+		    t->explained[code_of(t->k, *child)] > t->explained[code_of(t->k, experiment)])
+			return false;
+	}
+	return true;
+}
+
+/* *spread: parts of it are told as well. */
+static bool is_worth_telling(const struct truths *t, uint32_t experiment, bool *spread)
+{
+	uint32_t part = code_of(t->k, experiment), ignored;
+	uint64_t count;
+	double all = known_seconds(t->k, t->hypothesis, part, PROFILE_NONE, &ignored, &count);
+	double own = t->explained[part];
+	*spread = own < own_share * all;
+	if (t->samples < FEW_SAMPLES)
+		return is_leaf(t, experiment);
+	if (!*spread)
+		return all > 0;
+	return hypotheses[t->hypothesis].measure != MEASURE_IMBALANCE &&
+	       known_share(t->k, t->hypothesis, own) >= experiment_of(t->k, experiment)->threshold;
+}
+
+/* ---- candidates ---- */
+
+struct choosing {
+	const struct known *k;
+	candidate_list *list;
+};
+
+/* `own`: s of samples that are explained by it and none of its parts. */
+static void add_candidate(struct choosing *c, enum hypothesis_id h, uint32_t experiment,
+			  uint32_t part, uint32_t object, bool spread, double own)
+{
+	struct candidate x = {.hypothesis = (uint8_t)h,
+			      .experiment = experiment,
+			      .part = part,
+			      .object = object,
+			      .spread = spread};
+	uint64_t count;
+	x.seconds = known_seconds(c->k, h, part, object, &x.chain, &count);
+	x.share = known_share(c->k, h, spread ? own : x.seconds);
+	if (count < FEW_SAMPLES || hypotheses[h].measure == MEASURE_IMBALANCE)
+		x.share = fmin(experiment_of(c->k, experiment)->value, 1);
+	vec_push(c->list, x);
+}
+
+/* What is true of waiting for an object, or for any of its kind, where the experiment is. */
+static uint32_t true_of_object(const struct known *k, uint32_t experiment, uint32_t object,
+			       bool or_kind)
+{
+	struct focus f = known_focus(experiment_of(k, experiment));
+	enum hypothesis_id h = (enum hypothesis_id)k->hypothesis[experiment];
+	uint8_t hierarchy = object_kinds[known_kind(k, object)].hierarchy;
+	uint32_t found = PROFILE_NONE, at = k->e->objects.data[object].resource;
+	while (found == PROFILE_NONE && at != PROFILE_NONE && at != k->whole.part[hierarchy]) {
+		f.part[hierarchy] = at;
+		found = known_true(k, h, &f);
+		at = or_kind ? k->p->resources.data[at].parent : PROFILE_NONE;
+	}
+	return found;
+}
+
+/* Of waiting: with the objects that it is for. Where nobody was seen to wait, those that are true.
+ */
+static void add_waiting(struct choosing *c, enum hypothesis_id h, uint32_t experiment,
+			uint32_t part, bool spread, double own)
+{
+	const struct known *k = c->k;
+	uint32_t ignored, told = 0;
+	uint64_t count;
+	double all = known_seconds(k, h, part, PROFILE_NONE, &ignored, &count);
+	for (uint32_t i = 0; i < k->e->objects.len; i++) {
+		double one = known_seconds(k, h, part, i, &ignored, &count);
+		uint32_t exact = true_of_object(k, experiment, i, all > 0);
+		if (all > 0 ? one < object_share * all : exact == PROFILE_NONE)
+			continue;
+		told++;
+		if (!known_idle(k, part, i))
+			add_candidate(c, h, exact == PROFILE_NONE ? experiment : exact, part, i,
+				      spread, one);
+	}
+	if (!told)
+		add_candidate(c, h, experiment, part, PROFILE_NONE, spread, own);
+}
+
+static void add_truths(struct choosing *c, enum hypothesis_id h)
+{
+	struct truths t = {.k = c->k, .hypothesis = h};
+	bool spread;
+	find_truths(&t);
+	explain(&t);
+	vec_each (i, &t.list) {
+		uint32_t part = code_of(c->k, *i);
+		if (!is_worth_telling(&t, *i, &spread))
+			continue;
+		if (waits(h))
+			add_waiting(c, h, *i, part, spread, t.explained[part]);
+		else
+			add_candidate(c, h, *i, part, PROFILE_NONE, spread, t.explained[part]);
+	}
+	free(t.explained);
+	vec_free(&t.list);
+	hashmap_release(&t.at);
+}
+
+/* True of one process or thread, and not of the whole: where many do different things. The deepest
+ * in each. Waiting of who was found to be idle since does not count. */
+static bool is_local(const struct known *k, uint32_t experiment)
+{
+	const struct profile_experiment *x = experiment_of(k, experiment);
+	struct focus whole = known_focus(x);
+	enum hypothesis_id h = (enum hypothesis_id)k->hypothesis[experiment];
+	if (x->state != PROFILE_TRUE || is_over(x) || x->focus[CODE] == k->whole.part[CODE] ||
+	    x->focus[MACHINE] == k->whole.part[MACHINE] ||
+	    hypotheses[h].measure == MEASURE_IMBALANCE)
+		return false;
+	whole.part[MACHINE] = k->whole.part[MACHINE];
+	if (waits(h) && !known_worker(k, x->focus[MACHINE]))
+		return false;
+	if (known_true(k, h, &whole) != PROFILE_NONE)
+		return false;
+	children_each (child, k, experiment)
+		if (experiment_of(k, *child)->state == PROFILE_TRUE && k->hypothesis[*child] == h)
+			return false;
+	return true;
+}
+
+/* PROFILE_NONE: it is about none in particular. */
+static uint32_t object_in(const struct known *k, const struct profile_experiment *x)
+{
+	for (uint32_t i = 0; i < k->e->objects.len; i++) {
+		uint32_t resource = k->e->objects.data[i].resource;
+		if (resource != PROFILE_NONE &&
+		    (resource == x->focus[SYNC] || resource == x->focus[FILES]))
+			return i;
+	}
+	return PROFILE_NONE;
+}
+
+static void add_local(struct choosing *c)
+{
+	for (uint32_t i = 0; i < c->k->p->experiments.len; i++) {
+		const struct profile_experiment *x = experiment_of(c->k, i);
+		uint8_t h = c->k->hypothesis[i];
+		bool told = h == HYPOTHESES || !is_local(c->k, i);
+		vec_each (known, c->list)
+			told |= known->hypothesis == h && known->part == x->focus[CODE];
+		if (told)
+			continue;
+		add_candidate(c, (enum hypothesis_id)h, i, x->focus[CODE], object_in(c->k, x),
+			      false, 0);
+		vec_last(c->list).local = true;
+	}
+}
+
+/* What was so for a while, or only just, is told if it matters for the whole run. */
+static void drop_small(struct choosing *c)
+{
+	uint32_t kept = 0;
+	vec_each (x, c->list)
+		if (x->local ||
+		    x->share >= whole_run_share * experiment_of(c->k, x->experiment)->threshold)
+			c->list->data[kept++] = *x;
+	c->list->len = kept;
+}
+
+/* Whether another one says more about the same. */
+static bool is_general(const candidate_list *list, const struct candidate *c)
+{
+	vec_each (x, list)
+		if (hypotheses[x->hypothesis].general == c->hypothesis && x->part == c->part &&
+		    x->object == c->object)
+			return true;
+	return false;
+}
+
+static void drop_general(struct choosing *c)
+{
+	candidate_list kept = {0};
+	vec_each (x, c->list)
+		if (!is_general(c->list, x))
+			vec_push(&kept, *x);
+	vec_free(c->list);
+	c->list->data = kept.data;
+	c->list->len = kept.len;
+	c->list->cap = kept.cap;
+}
+
+/* Whether a hypothesis, or one that refines it, is told; of an object or, with PROFILE_NONE, at
+ * all. */
+static bool is_told(const struct choosing *c, enum hypothesis_id h, uint32_t object)
+{
+	vec_each (x, c->list)
+		if ((object == PROFILE_NONE || x->object == object) &&
+		    (x->hypothesis == h || hypotheses[x->hypothesis].general == h))
+			return true;
+	return false;
+}
+
+static void add_whole_of(struct choosing *c, enum hypothesis_id h, uint32_t experiment,
+			 uint32_t object)
+{
+	const struct profile_experiment *x = experiment_of(c->k, experiment);
+	uint32_t all = c->k->whole.part[CODE];
+	if (is_over(x) || (waits(h) && known_idle(c->k, all, object)))
+		return;
+	vec_push(c->list, (struct candidate){.hypothesis = (uint8_t)h,
+					     .experiment = experiment,
+					     .part = all,
+					     .object = object,
+					     .share = fmin(x->value, 1),
+					     .chain = PROFILE_NONE});
+}
+
+/* Objects that are waited for in no code in particular, or only in plumbing. */
+static void add_objects(struct choosing *c, enum hypothesis_id h)
+{
+	for (uint32_t i = 0; waits(h) && i < c->k->e->objects.len; i++) {
+		struct focus f = c->k->whole;
+		uint32_t resource = c->k->e->objects.data[i].resource;
+		f.part[object_kinds[known_kind(c->k, i)].hierarchy] = resource;
+		uint32_t experiment = resource == PROFILE_NONE || is_told(c, h, i)
+					      ? PROFILE_NONE
+					      : known_true(c->k, h, &f);
+		if (experiment != PROFILE_NONE)
+			add_whole_of(c, h, experiment, i);
+	}
+}
+
+/* A hypothesis that is true of the whole and of no part of it. */
+static void add_whole(struct choosing *c, enum hypothesis_id h)
+{
+	uint32_t root = known_true(c->k, h, &c->k->whole);
+	if (root != PROFILE_NONE && !is_told(c, h, PROFILE_NONE) &&
+	    hypotheses[h].general == HYPOTHESIS_NONE && hypotheses[h].measure != MEASURE_IMBALANCE)
+		add_whole_of(c, h, root, PROFILE_NONE);
+}
+
+static int by_share(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+	if (x->share != y->share)
+		return x->share < y->share ? 1 : -1;
+	if (x->experiment != y->experiment)
+		return x->experiment < y->experiment ? -1 : 1;
+	return (x->object > y->object) - (x->object < y->object);
+}
+
+void candidates_find(const struct known *k, candidate_list *out)
+{
+	struct choosing c = {k, out};
+	for (enum hypothesis_id h = 0; h < HYPOTHESES; h++)
+		add_truths(&c, h);
+	add_local(&c);
+	drop_small(&c);
+	for (enum hypothesis_id h = 0; h < HYPOTHESES; h++)
+		add_objects(&c, h);
+	drop_general(&c);
+	for (enum hypothesis_id h = 0; h < HYPOTHESES; h++)
+		add_whole(&c, h);
+	if (out->len)
+		qsort(out->data, out->len, sizeof(*out->data), by_share);
+}

@@ -1,0 +1,34 @@
+#include "findings/findings.h"
+
+#include "findings/limits.h"
+#include "findings/telling.h"
+
+static void tell_all(struct telling *t)
+{
+	candidates_find(t->k, &t->list);
+	uint32_t more = t->list.len > MOST_FINDINGS ? t->list.len - MOST_FINDINGS : 0;
+	t->list.len -= more;
+	for (uint32_t i = 0; i < t->list.len; i++)
+		words_of(t, i);
+	if (more)
+		remark(t, PROFILE_NONE, "note", "%u more with smaller shares: --view=search", more);
+	if (!t->list.len)
+		words_of_nothing(t);
+	words_of_search(t);
+	steps_add(t);
+}
+
+void findings_make(struct profile *p)
+{
+	struct known k;
+	struct telling t = {.k = &k};
+	if (!evidence_exists(&p->evidence))
+		return;
+	if (known_init(&k, p)) {
+		vec_clear(&p->findings);
+		vec_clear(&p->remarks);
+		tell_all(&t);
+	}
+	vec_free(&t.list);
+	known_release(&k);
+}

@@ -1,0 +1,255 @@
+#include "findings/known.h"
+
+#include <string.h>
+
+#include "findings/limits.h"
+
+_Static_assert((int)CODE == PROFILE_CODE && (int)MACHINE == PROFILE_MACHINE &&
+		       (int)SYNC == PROFILE_SYNC && (int)FILES == PROFILE_FILES,
+	       "hierarchies have the same numbers in a search and in its profile");
+_Static_assert((int)SAMPLE_CLASSES == EVIDENCE_CLASSES, "so have classes of samples");
+
+/* ---- indices ---- */
+
+static bool find_roots(struct known *k)
+{
+	for (int h = 0; h < HIERARCHIES; h++)
+		k->whole.part[h] = PROFILE_NONE;
+	for (uint32_t i = 0; i < k->p->resources.len; i++) {
+		const struct profile_resource *r = &k->p->resources.data[i];
+		if (r->parent == PROFILE_NONE && k->whole.part[r->hierarchy] == PROFILE_NONE)
+			k->whole.part[r->hierarchy] = i;
+	}
+	for (int h = 0; h < HIERARCHIES; h++)
+		if (k->whole.part[h] == PROFILE_NONE)
+			return false;
+	return true;
+}
+
+static void index_experiments(struct known *k)
+{
+	const struct profile *p = k->p;
+	uint32_t count = p->experiments.len;
+	k->hypothesis = xcalloc(count + 1, sizeof(*k->hypothesis));
+	k->first_child = xcalloc(count + 2, sizeof(*k->first_child));
+	k->children = xcalloc(p->refinements.len + 1, sizeof(*k->children));
+	for (uint32_t i = 0; i < count; i++)
+		k->hypothesis[i] = (uint8_t)hypothesis_named(p->experiments.data[i].hypothesis);
+	vec_each (r, &p->refinements)
+		k->first_child[r->parent + 2]++;
+	for (uint32_t i = 2; i <= count + 1; i++)
+		k->first_child[i] += k->first_child[i - 1];
+	vec_each (r, &p->refinements)
+		k->children[k->first_child[r->parent + 1]++] = r->child;
+}
+
+static void index_resources(struct known *k)
+{
+	uint32_t count = k->p->resources.len;
+	k->first_amount = xcalloc(count + 2, sizeof(*k->first_amount));
+	k->name = xmalloc((count + 1) * sizeof(*k->name));
+	memset(k->name, 0xff, (count + 1) * sizeof(*k->name));
+	vec_each (a, &k->e->amounts)
+		k->first_amount[a->resource + 1]++;
+	for (uint32_t i = 0; i < count; i++)
+		k->first_amount[i + 1] += k->first_amount[i];
+	for (uint32_t i = 0; i < k->e->names.len; i++)
+		k->name[k->e->names.data[i].resource] = i;
+}
+
+bool known_init(struct known *k, struct profile *p)
+{
+	*k = (struct known){.p = p, .e = &p->evidence};
+	arena_init(&k->arena);
+	index_experiments(k);
+	index_resources(k);
+	return find_roots(k);
+}
+
+void known_release(struct known *k)
+{
+	free(k->hypothesis);
+	free(k->first_child);
+	free(k->children);
+	free(k->first_amount);
+	free(k->name);
+	arena_release(&k->arena);
+}
+
+/* ---- experiments ---- */
+
+bool known_within(const struct known *k, uint32_t resource, uint32_t whole)
+{
+	while (resource != whole && resource != PROFILE_NONE)
+		resource = k->p->resources.data[resource].parent;
+	return resource == whole;
+}
+
+bool known_concerns(const struct known *k, const struct focus *f, enum measure m,
+		    const struct evidence_amount *a)
+{
+	bool computes = m == MEASURE_CPU || m == MEASURE_IMBALANCE;
+	enum hierarchy objects = m == MEASURE_SYNC ? SYNC : FILES;
+	if (!known_within(k, k->e->threads.data[a->thread].resource, f->part[MACHINE]))
+		return false;
+	if (computes || a->object == PROFILE_NONE)
+		return computes && a->object == PROFILE_NONE;
+	const struct evidence_object *o = &k->e->objects.data[a->object];
+	if (object_kinds[object_kind_named(o->kind)].hierarchy != objects)
+		return false;
+	return f->part[objects] == k->whole.part[objects] ||
+	       (o->resource != PROFILE_NONE && known_within(k, o->resource, f->part[objects]));
+}
+
+struct focus known_focus(const struct profile_experiment *x)
+{
+	struct focus f;
+	for (int h = 0; h < HIERARCHIES; h++)
+		f.part[h] = x->focus[h];
+	return f;
+}
+
+uint32_t known_true(const struct known *k, enum hypothesis_id h, const struct focus *f)
+{
+	for (uint32_t i = 0; i < k->p->experiments.len; i++) {
+		const struct profile_experiment *x = &k->p->experiments.data[i];
+		if (k->hypothesis[i] == h && x->state == PROFILE_TRUE &&
+		    !memcmp(x->focus, f->part, sizeof(f->part)))
+			return i;
+	}
+	return PROFILE_NONE;
+}
+
+/* ---- samples ---- */
+
+bool known_passes(const struct known *k, const struct evidence_chain *c, uint32_t part)
+{
+	const uint32_t *parts = k->e->parts.data + c->first;
+	for (uint32_t i = 0; i < c->length; i++)
+		if (parts[i] == part)
+			return true;
+	return false;
+}
+
+double known_seconds(const struct known *k, enum hypothesis_id h, uint32_t part, uint32_t object,
+		     uint32_t *heaviest, uint64_t *samples)
+{
+	double sum = 0;
+	*heaviest = PROFILE_NONE;
+	*samples = 0;
+	for (uint32_t i = 0; i < k->e->chains.len; i++) {
+		const struct evidence_chain *c = &k->e->chains.data[i];
+		if (c->class != hypotheses[h].samples ||
+		    (object != PROFILE_NONE && c->object != object) || !known_passes(k, c, part))
+			continue;
+		sum += c->seconds;
+		*samples += c->samples;
+		if (*heaviest == PROFILE_NONE || c->seconds > k->e->chains.data[*heaviest].seconds)
+			*heaviest = i;
+	}
+	return sum;
+}
+
+/* What was measured of the whole program. */
+static double whole_amount(const struct known *k, enum measure m)
+{
+	bool computes = m == MEASURE_CPU || m == MEASURE_IMBALANCE;
+	double sum = 0;
+	amounts_each (a, k, k->whole.part[CODE])
+		if (known_concerns(k, &k->whole, m, a))
+			sum += computes ? a->cpu : k->e->run.calls_sampled ? a->seen_wait : a->wait;
+	return sum;
+}
+
+double known_share(const struct known *k, enum hypothesis_id h, double seconds)
+{
+	const struct evidence_run *run = &k->e->run;
+	enum measure m = hypotheses[h].measure;
+	double base = m == MEASURE_CPU         ? run->cpu
+		      : m == MEASURE_IMBALANCE ? run->time
+					       : run->threads;
+	double seen = run->sampled[hypotheses[h].samples];
+	if (base <= 0 || seen <= 0)
+		return 0;
+	double share = seconds / seen * whole_amount(k, m) / base;
+	return share < 1 ? share : 1;
+}
+
+double known_rate(const struct known *k, const struct profile_experiment *x)
+{
+	double calls = 0;
+	amounts_each (a, k, x->focus[CODE])
+		calls += a->calls;
+	return x->observed > 0 ? calls / x->observed : 0;
+}
+
+/* ---- threads and objects ---- */
+
+bool known_idle(const struct known *k, uint32_t part, uint32_t object)
+{
+	double all = 0, idle = 0;
+	amounts_each (a, k, part) {
+		double seconds = object == PROFILE_NONE || a->object == object ? a->seen_wait : 0;
+		all += seconds;
+		idle += k->e->threads.data[a->thread].idle > 0 ? seconds : 0;
+	}
+	return idle > 0 && idle > idle_share * all;
+}
+
+bool known_worker(const struct known *k, uint32_t machine)
+{
+	vec_each (t, &k->e->threads)
+		if (t->tid && t->idle <= 0 && known_within(k, t->resource, machine))
+			return true;
+	return false;
+}
+
+enum object_kind known_kind(const struct known *k, uint32_t object)
+{
+	return object == PROFILE_NONE ? OBJECT_KINDS
+				      : object_kind_named(k->e->objects.data[object].kind);
+}
+
+double known_object_rate(const struct known *k, uint32_t object)
+{
+	const struct evidence_object *o = &k->e->objects.data[object];
+	return o->rate > 0 ? o->rate : (double)o->count / k->e->run.seconds;
+}
+
+/* ---- code ---- */
+
+const char *known_file(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+struct code_words known_code(const struct known *k, uint32_t resource)
+{
+	const struct profile_resource *r = &k->p->resources.data[resource];
+	struct code_words w = {.procedure = r->name,
+			       .chain = r->name,
+			       .file = known_file(r->file),
+			       .first_line = r->first_line,
+			       .last_line = r->last_line,
+			       .loop = r->kind == RESOURCE_LOOP};
+	if (k->name[resource] != PROFILE_NONE) {
+		w.procedure = k->e->names.data[k->name[resource]].procedure;
+		w.chain = k->e->names.data[k->name[resource]].chain;
+	}
+	return w;
+}
+
+const char *known_sentence(struct known *k, uint32_t resource)
+{
+	struct code_words w = known_code(k, resource);
+	uint32_t image = k->p->resources.data[resource].image;
+	if (w.loop && w.first_line)
+		return arena_printf(&k->arena, "the loop %s:%u-%u of %s", w.file, w.first_line,
+				    w.last_line, w.procedure);
+	if (w.first_line)
+		return arena_printf(&k->arena, "%s (%s:%u)", w.procedure, w.file, w.first_line);
+	return arena_printf(&k->arena, "%s%s (%s)", w.loop ? "a loop of " : "", w.procedure,
+			    image == PROFILE_NONE ? "?"
+						  : known_file(k->p->images.data[image].path));
+}

@@ -83,6 +83,7 @@ static void note_settled(struct diagnosis *d, double now)
 		d->own->settled = -1;
 	else if (d->own->settled < 0)
 		d->own->settled = now;
+	facts_number(&d->profile, "settled", d->settled ? now - d->own->settled : 0, 1);
 }
 
 /* Before the profile is saved, if there is anything new. */

@@ -15,6 +15,8 @@ enum {
 static const double own_share = 0.5;
 /* Of a part's waiting, for an object to be told: at most three are. */
 static const double object_share = 0.3;
+/* Standard errors that a share which samples alone tell must be above its threshold: 99 %. */
+static const double sure_errors = 2.33;
 /* Of the waiting at a place: more than that by idle threads is no problem of the program's. */
 static const double idle_share = 0.5;
 /* Of its threshold that something must have over the whole run: it was tested for a part of it, and

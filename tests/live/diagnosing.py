@@ -8,15 +8,18 @@ with what was planted.
 
 import collections
 import concurrent.futures
+import contextlib
 import fnmatch
 import functools
 import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from victims import ROOT, run_tool, shell_status
@@ -26,9 +29,8 @@ from case import SONDE, Skip
 SOURCES = ROOT / "tests/victims/diagnose"
 KEPT = tempfile.TemporaryDirectory(prefix="sonde-diagnose-")
 FOLDER = Path(KEPT.name)
-LIMIT = 90  # seconds for one run
-FACTORS = (1, 2.5, 6)  # of a run's length, one after the other
-MOST_STOLEN = 0.4  # of the processors' time, for a search that proves anything
+LIMIT = 120  # seconds for one run
+SETTLED = 2  # seconds for which nothing must be left to be tested
 LIBRARY = "libhot_library.so"
 SEVERAL = os.cpu_count() > 1
 
@@ -57,14 +59,16 @@ class Want:
 
 class Victim:
     """`found`: all of these must be, `besides`: these may be, and nothing else. `without_loops`, `by_calls`: the same where the
-    search does not know loops, or does not look below what is false. `step`: a pattern of one of the next steps."""
+    search does not know loops, or does not look below what is false. `step`: a pattern of one of the next steps. `seconds`: for
+    how long it runs, if not until the search is through. `phases`: it does something else when that is so, and then for as
+    long again."""
 
-    def __init__(self, *found, besides=(), without_loops=None, by_calls=None, seconds=3, build=None, source=None, command=(),
-                 experiments=2000, ended="exit", step=None):
+    def __init__(self, *found, besides=(), without_loops=None, by_calls=None, seconds=None, build=None, source=None, command=(),
+                 experiments=2000, ended="exit", step=None, phases=False):
         self.found, self.besides = found, besides
         self.without_loops, self.by_calls = without_loops, by_calls
         self.seconds, self.build, self.source, self.command = seconds, build, source, command
-        self.experiments, self.ended, self.step = experiments, ended, step
+        self.experiments, self.ended, self.step, self.phases = experiments, ended, step, phases
 
     def expected(self, strategy="deep-start", loops=True):
         if not loops and self.without_loops:
@@ -90,7 +94,7 @@ VICTIMS = {
     "virtuals": Victim(Want("cpu", "Sphere::area@sphere", truth="Sphere::area")),
     "library": Victim(Want("cpu", "inside@inside", truth="inside")),
     # Either is a part of the run only, and its share that of the time in which it was measured.
-    "late": Victim(Want("cpu", "inside@inside", share=(0.2, 1)), besides=[Want("cpu", "warm_up@warm_up")], seconds=5),
+    "late": Victim(Want("cpu", "inside@inside", share=(0.2, 1)), besides=[Want("cpu", "warm_up@warm_up")]),
     "in_main": Victim(Want("cpu", "main@seven", truth="seven"), Want("cpu", "main@two", truth="two"),
                       without_loops=[Want("cpu", "main", share=(0.5, 1))]),
     "fortran": Victim(Want("cpu", "smooth@rows", truth="smooth")),
@@ -132,7 +136,7 @@ VICTIMS = {
                      Want("cpu", "rehash@rehash", truth="rehash")),
     "turns": Victim(Want("sync", "look_up", truth="table_lock", sync="rwlock/table_lock"),
                     Want("sync", "rest", truth="rest", sync="sleep*"), Want("cpu", "rehash@rehash", truth="rehash"),
-                    besides=[UNEVEN], seconds=4),
+                    besides=[UNEVEN]),
     "spin": Victim(Want("sync", "draw_ticket", truth="ticket", sync="spin/ticket"), Want("cpu", "bump@bump", truth="bump"),
                    besides=[Want("cpu", "draw_ticket"), UNEVEN]),
     "sleeping": Victim(Want("sync", "poll_device", "poll_device@poll", truth="poll_device", sync="sleep*")),
@@ -144,14 +148,14 @@ VICTIMS = {
     "dsync": Victim(Want("io", "save", truth="save", file="file/*diagnose-blocks*"), besides=[BUSY]),
     "phases": Victim(Want("cpu", "parse@parse", share=(0.2, 1), over=True),
                      Want("sync", "commit_state", share=(0.2, 1), sync="mutex/state_lock", over=False),
-                     Want("cpu", "rebuild@rebuild", share=(0.2, 1), over=False), seconds=7),
+                     Want("cpu", "rebuild@rebuild", share=(0.2, 1), over=False), phases=True),
     "mpi": Victim(Want("cpu", "assemble@assemble", share=(0.2, 0.7)), Want("sync", "await_part", share=(0.2, 0.7), sync="message*"),
-                  besides=[Want("cpu", "await_part"), UNEVEN], build="mpicc", seconds=5,
+                  besides=[Want("cpu", "await_part"), UNEVEN], build="mpicc",
                   command=("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2")),
     # Nothing is wrong with it. That it sleeps is true, and all that is.
     "idle": Victim(Want("sync", "wait_for_tick", truth="wait_for_tick", sync="sleep*")),
     # What little can be known of it must be right.
-    "brief": Victim(besides=[Want("cpu", "*")]),
+    "brief": Victim(besides=[Want("cpu", "*")], seconds=3),
     "crash": Victim(Want("cpu", "corrupt@corrupt", truth="corrupt"), ended="signal"),
     # Making processes is all that it does, most of it in the kernel.
     "forks": Victim(besides=[BUSY], experiments=600),
@@ -318,9 +322,10 @@ def show(finding):
             f"{'loop of ' if where.get('loop') else ''}{where.get('procedure') or 'all code'}{lines} {focus}".rstrip())
 
 
-class Result(collections.namedtuple("Result", "missing wrong undecidable")):
-    """Of a comparison, each as sentences: what was not found; what was found and is not true; what the machine was too busy
-    for to be true by a clear margin."""
+class Result(collections.namedtuple("Result", "missing wrong undecidable decided")):
+    """Of a comparison, each as sentences: what was not found; what was found and is not true; what was so near to its
+    threshold, as the victim measured it, that it may be found or not; and what was found as it should be. (Where nothing was
+    planted, that nothing was found.)"""
 
     def good(self):
         return not (self.missing or self.wrong)
@@ -329,7 +334,7 @@ class Result(collections.namedtuple("Result", "missing wrong undecidable")):
 def compared(name, findings, truth, strategy="deep-start", loops=True):
     """Findings of a run against what was planted, with `truth` {(hypothesis, name): Span} as the victim told it."""
     v = VICTIMS[name]
-    missing, wrong, undecidable = [], [], []
+    missing, wrong, undecidable, decided = [], [], [], []
     accounted = set()
     for want in v.expected(strategy, loops):
         told = told_of(truth, want)
@@ -337,6 +342,7 @@ def compared(name, findings, truth, strategy="deep-start", loops=True):
         right = [i for i in kin if share_matches(findings[i], want, told)]
         accounted.update(right)
         if right:
+            decided.append(str(want))
             continue
         if want.truth in told and told[want.truth].least < THRESHOLDS[want.hypothesis] + NEAR:
             accounted.update(kin)
@@ -349,7 +355,7 @@ def compared(name, findings, truth, strategy="deep-start", loops=True):
     for want in v.besides:
         accounted.update(i for i, f in enumerate(findings) if is_kind(f, want, name))
     wrong += [f"{show(f)}: is not true" for i, f in enumerate(findings) if i not in accounted]
-    return Result(missing, wrong, undecidable)
+    return Result(missing, wrong, undecidable, decided if v.expected(strategy, loops) else ["nothing"])
 
 
 class Span(collections.namedtuple("Span", "least most")):
@@ -418,8 +424,7 @@ def check_experiments(experiments, findings, most):
         assert mine, f"no true experiment says: {show(f)}"
         # Of the whole program, what is true below it may be of another hierarchy.
         beside = " beside what is told of its parts" in f["sentence"] or not f.get("where")
-        if not beside and all(x["number"] in refined for x in mine):
-            raise NotFound(f"a deeper one is true than: {show(f)}")
+        assert beside or not all(x["number"] in refined for x in mine), f"a deeper one is true than: {show(f)}"
 
 
 def check_report(report):
@@ -466,31 +471,73 @@ def split_output(text):
     return text[:begin.start()] + text[begin.start() + length:].removeprefix("\n"), report
 
 
+def settled_for(data):
+    """Seconds for which nothing has been left to be tested, as far as was saved."""
+    if not data.exists():
+        return 0
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{data}?mode=ro", uri=True, timeout=5)) as db:
+            row = db.execute("SELECT value FROM meta WHERE key = 'settled'").fetchone()
+    except sqlite3.Error:  # it is being made
+        return 0
+    return float(row[0]) if row else 0
+
+
+def wait_until(process, condition):
+    """However long that takes on this machine; or the program ends before."""
+    end = time.monotonic() + LIMIT
+    while process.poll() is None and not condition() and time.monotonic() < end:
+        time.sleep(0.1)
+
+
+def settle(process, data, since):
+    """Waits until a search has found out all about what the program does since then."""
+    wait_until(process, lambda: settled_for(data) >= SETTLED and time.monotonic() > since + SETTLED + 1.5)
+
+
+def come_to_an_end(process, data, stop, phases=False):
+    """Waits until a search of a program that has begun is through; and of its other phase. Then the program stops."""
+    wait_until(process, Path(f"{stop}.begun").exists)
+    settle(process, data, time.monotonic())
+    if phases:
+        Path(f"{stop}.phase").touch()
+        settle(process, data, time.monotonic())
+    Path(stop).touch()
+
+
+def environment(told, stop, more=None):
+    return {**os.environ, "DIAGNOSE_TRUTH": str(told), "DIAGNOSE_STOP": str(stop), **(more or {})}
+
+
 def diagnose(name, *options, seconds=None, env=None, prefix=(), **more):
-    seconds = seconds or VICTIMS[name].seconds
-    data, told = FOLDER / f"{name}.data", FOLDER / f"{name}.truth"
-    data.unlink(missing_ok=True)
+    """A victim under `sonde diagnose`, for some seconds or until the search is through."""
+    data, told, stop = (FOLDER / f"{name}.{what}" for what in ("data", "truth", "stop"))
+    for path in (data, stop, *(Path(f"{stop}.{what}") for what in ("begun", "phase"))):
+        path.unlink(missing_ok=True)
     told.write_text("")
     told.chmod(0o666)
-    done = subprocess.run([*prefix, SONDE, "diagnose", "--json", *options, "-o", data, "--", *command_of(name, seconds)],
-                          capture_output=True, timeout=LIMIT, check=False,
-                          env={**os.environ, "DIAGNOSE_TRUTH": str(told), **(env or {})}, **more)
-    err = done.stderr.decode(errors="replace")
+    with subprocess.Popen([*prefix, SONDE, "diagnose", "--json", *options, "-o", data, "--",
+                           *command_of(name, seconds or VICTIMS[name].seconds or LIMIT)],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(told, stop, env), **more) as process:
+        if not (seconds or VICTIMS[name].seconds):
+            come_to_an_end(process, data, stop, VICTIMS[name].phases)
+        out, err = (text.decode(errors="replace") for text in process.communicate(timeout=LIMIT))
     try:
-        out, report = split_output(done.stdout.decode(errors="replace"))
+        out, report = split_output(out)
     except (AssertionError, ValueError) as why:
-        raise AssertionError(f"{why}; status {done.returncode}; {err[-1500:]}") from None
-    return Run(out, shell_status(done.returncode), err, report, truth_in(told.read_text()), data)
+        raise AssertionError(f"{why}; status {process.returncode}; {err[-1500:]}") from None
+    return Run(out, shell_status(process.returncode), err, report, truth_in(told.read_text()), data)
 
 
 class Running:
-    """A victim that nobody watches yet."""
+    """A victim that nobody watches yet, and that goes on until it is told to stop."""
 
-    def __init__(self, name, seconds):
-        self.name, self.told = name, FOLDER / f"{name}.running"
+    def __init__(self, name):
+        self.name, self.told, self.stop = name, FOLDER / f"{name}.running", FOLDER / f"{name}.running.stop"
         self.told.write_text("")
-        self.process = subprocess.Popen([victim(name), str(seconds)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        env={**os.environ, "DIAGNOSE_TRUTH": str(self.told)})
+        self.stop.unlink(missing_ok=True)
+        self.process = subprocess.Popen([victim(name), str(LIMIT)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        env=environment(self.told, self.stop))
         self.pid = str(self.process.pid)
 
     def __enter__(self):
@@ -502,6 +549,7 @@ class Running:
 
     def unharmed(self):
         """Ends as it does without us; what it tells."""
+        self.stop.touch()
         out, _ = self.process.communicate(timeout=LIMIT)
         expected = plain(self.name)
         assert (out.decode(), shell_status(self.process.returncode)) == expected, f"{out!r} instead of {expected}"
@@ -519,86 +567,42 @@ def check_profile(run, name):
     check_experiments(view("search", run.data)["experiments"], run.report["findings"], VICTIMS[name].experiments)
 
 
-class NotFound(AssertionError):
-    """A search did not come to its end, or was misled."""
-
-
-class Undecidable(NotFound):
-    """The machine was so busy that what was planted was not there by a clear margin."""
-
-
-def processors():
-    """What they have done so far, in ticks: for this machine, stolen from it, and in all."""
-    words = [int(x) for x in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
-    return words[7], sum(words)
-
-
-def patiently(attempt):
-    """What attempt(factor) returns: all its times are to be so many times as long. A search that did not find it all gets
-    more time; if others had this machine's processors even then, nothing is known of it."""
-    for factor in FACTORS:
-        stolen, passed = processors()
-        try:
-            return attempt(factor)
-        except NotFound as why:
-            print(f"# in {factor} times the time: {why}")
-            failed = why
-        stolen, passed = (now - before for now, before in zip(processors(), (stolen, passed)))
-    if isinstance(failed, Undecidable) or stolen > MOST_STOLEN * passed:
-        raise Skip(f"the machine is too busy ({100 * stolen // passed} % stolen): {failed}")
-    raise failed
-
-
 def require(result):
     """That of a comparison is good."""
-    if not result.good():
-        raise NotFound("; ".join(result.missing + result.wrong))
-    if result.undecidable:
-        raise Undecidable("; ".join(result.undecidable))
+    assert result.good(), "; ".join(result.missing + result.wrong)
+    assert result.decided, "what was planted was nowhere clearly above its threshold: " + "; ".join(result.undecidable)
 
 
 def require_step(steps, wanted):
     """One of the next steps is this."""
-    if not fnmatch.filter(steps, wanted):
-        raise NotFound(f"no step is {wanted!r}: {steps}")
+    assert fnmatch.filter(steps, wanted), f"no step is {wanted!r}: {steps}"
 
 
 def check(name, *options, strategy="deep-start", loops=True, **more):
     """A victim, diagnosed: the same output, what was planted is found, and nothing else."""
     expected = plain(name)
-
-    def attempt(factor):
-        run = diagnose(name, *options, seconds=VICTIMS[name].seconds * factor, **more)
-        assert (run.out, run.status) == expected, f"{(run.out, run.status)} instead of {expected}; {run.err[-1500:]}"
-        check_report(run.report)
-        how = run.report["ended"], run.report["strategy"], run.report["loops"]
-        assert how == (VICTIMS[name].ended, strategy, loops), f"it was {how}"
-        check_profile(run, name)
-        require(compared(name, run.report["findings"], run.truth, strategy, loops))
-        if VICTIMS[name].step and (strategy, loops) == ("deep-start", True):
-            require_step(run.report["steps"], VICTIMS[name].step)
-        return run
-
-    return patiently(attempt)
+    run = diagnose(name, *options, **more)
+    assert (run.out, run.status) == expected, f"{(run.out, run.status)} instead of {expected}; {run.err[-1500:]}"
+    check_report(run.report)
+    how = run.report["ended"], run.report["strategy"], run.report["loops"]
+    assert how == (VICTIMS[name].ended, strategy, loops), f"it was {how}"
+    check_profile(run, name)
+    require(compared(name, run.report["findings"], run.truth, strategy, loops))
+    if VICTIMS[name].step and (strategy, loops) == ("deep-start", True):
+        require_step(run.report["steps"], VICTIMS[name].step)
+    return run
 
 
-def check_attached(name, seconds, duration):
-    """A victim that runs for so long, a part of it diagnosed."""
+def check_attached(name):
+    """A victim that runs already; the search ends by itself."""
     data = FOLDER / "attached.data"
-
-    def attempt(factor):
-        with Running(name, seconds * factor) as it:
-            report = json.loads(run_tool(SONDE, "diagnose", "--json", f"--duration={duration * factor}", "-o", data, "-p", it.pid,
-                                         timeout=LIMIT))
-            truth = it.unharmed()
-        check_report(report)
-        if report["ended"] == "exit":
-            raise NotFound("it ended too soon")
-        assert report["ended"] in ("duration", "exhausted"), report["ended"]
-        require(compared(name, report["findings"], truth))
-        check_experiments(view("search", data)["experiments"], report["findings"], VICTIMS[name].experiments)
-
-    patiently(attempt)
+    with Running(name) as it:
+        report = json.loads(run_tool(SONDE, "diagnose", "--json", "-o", data, "-p", it.pid, timeout=LIMIT))
+        truth = it.unharmed()
+    check_report(report)
+    assert report["ended"] == "exhausted", report["ended"]
+    require(compared(name, report["findings"], truth))
+    check_experiments(view("search", data)["experiments"], report["findings"], VICTIMS[name].experiments)
 
 
 def main():
@@ -616,7 +620,9 @@ def main():
         name = words[1]
         run = diagnose(name, *words[3:], seconds=float(words[2]) if len(words) > 2 else None)
         result = compared(name, run.report["findings"], run.truth, run.report["strategy"], run.report["loops"])
-        print("\n".join([show(f) for f in run.report["findings"]] + ["--"] + [s for part in result for s in part]))
+        print("\n".join([show(f) for f in run.report["findings"]]))
+        for what, sentences in result._asdict().items():
+            print("\n".join(f"{what}: {s}" for s in sentences))
     else:
         sys.exit(__doc__)
 

@@ -46,5 +46,5 @@ int main(int argc, char **argv)
 	finish("barrier");
 	tell("sync", "phase", waited, elapsed() * THREADS);
 	tell_cpu("compute", computed);
-	tell("imbalance", "compute", busiest - computed / THREADS, (double)busiest / 1e9);
+	tell_imbalance("compute", busiest - computed / THREADS, busiest);
 }

@@ -27,7 +27,8 @@ program heat
   integer(8) :: now, begin, rate
   real(8) :: seconds, used, before, after, begun
   character(32) :: text
-  character(4096) :: path
+  character(4096) :: path, stop_file
+  logical :: told
   integer :: k
   seconds = 6
   if (command_argument_count() > 0) then
@@ -35,6 +36,11 @@ program heat
     read (text, *) seconds
   end if
   used = 0
+  call get_environment_variable('DIAGNOSE_STOP', stop_file)
+  if (len_trim(stop_file) > 0) then
+    open (8, file=trim(stop_file) // '.begun')
+    close (8)
+  end if
   call system_clock(begin, rate)
   call cpu_time(begun)
   do ! hot: main
@@ -47,6 +53,10 @@ program heat
     end do
     call system_clock(now)
     if (real(now - begin, 8) / rate > seconds) exit
+    if (len_trim(stop_file) > 0) then
+      inquire (file=trim(stop_file), exist=told)
+      if (told) exit
+    end if
   end do
   call cpu_time(after)
   print '(a)', 'fortran: 0 differ'

@@ -35,5 +35,5 @@ int main(int argc, char **argv)
 	finish("openmp");
 	tell("sync", "sweep", THREADS * in_sweeps - in_items, elapsed() * THREADS);
 	tell_cpu("item", computed);
-	tell("imbalance", "item", busiest - computed / THREADS, (double)busiest / 1e9);
+	tell_imbalance("item", busiest - computed / THREADS, busiest);
 }

@@ -47,7 +47,7 @@ OWN static uint64_t commit_state(uint64_t x)
 
 OWN static void parse_all(void)
 {
-	while (before(0.5)) { /* hot: parse_all */
+	while (in_first_phase()) { /* hot: parse_all */
 		uint64_t x;
 		CPU_OF(parsed, x = parse(7));
 		same(&firsts[0], x);

@@ -1,7 +1,8 @@
 /* What programs with planted bottlenecks share. Each runs for as many seconds as its first argument
- * says and does the same all the time, unless it is about phases. It prints one line that does not
- * depend on how long it ran, or under what: how many units of work came out differently from the
- * first. What it measured itself goes to the file that $DIAGNOSE_TRUTH names, or behind that line:
+ * says, or until the file exists that $DIAGNOSE_STOP names, and does the same all the time, unless
+ *it is about phases. It prints one line that does not depend on how long it ran, or under what: how
+ *many units of work came out differently from the first. What it measured itself goes to the file
+ *that $DIAGNOSE_TRUTH names, or behind that line:
  *
  *	truth HYPOTHESIS NAME SHARE [LEAST]
  *
@@ -51,23 +52,58 @@ static inline uint64_t nanoseconds(clockid_t clock)
 static uint64_t began, deadline;
 static double wanted = 6;
 
+/* Who started it knows by the file $DIAGNOSE_STOP.begun. */
+static inline void tell_beginning(void)
+{
+	const char *stop = getenv("DIAGNOSE_STOP");
+	char path[4096];
+	if (!stop)
+		return;
+	snprintf(path, sizeof(path), "%s.begun", stop);
+	FILE *f = fopen(path, "w");
+	if (f)
+		fclose(f);
+}
+
 static inline void begin(int argc, char **argv)
 {
 	if (argc > 1)
 		wanted = atof(argv[1]);
 	began = nanoseconds(CLOCK_MONOTONIC);
 	deadline = began + (uint64_t)(wanted * 1e9);
+	tell_beginning();
 }
 
-/* Whether less than a share of the run is over. */
-static inline bool before(double share)
+/* Looks for the file twenty times a second. */
+static inline bool is_told_to_stop(uint64_t now)
 {
-	return nanoseconds(CLOCK_MONOTONIC) < began + (uint64_t)(share * wanted * 1e9);
+	static uint64_t next;
+	static const char *stop;
+	if (now < __atomic_load_n(&next, __ATOMIC_RELAXED))
+		return false;
+	__atomic_store_n(&next, now + 50000000, __ATOMIC_RELAXED);
+	if (!stop)
+		stop = getenv("DIAGNOSE_STOP");
+	return stop && !access(stop, F_OK);
 }
 
 static inline bool running(void)
 {
-	return nanoseconds(CLOCK_MONOTONIC) < deadline;
+	uint64_t now = nanoseconds(CLOCK_MONOTONIC);
+	if (is_told_to_stop(now))
+		__atomic_store_n(&deadline, 0, __ATOMIC_RELAXED);
+	return now < __atomic_load_n(&deadline, __ATOMIC_RELAXED);
+}
+
+/* Until the file $DIAGNOSE_STOP.phase exists; without such a name, for half of the run. */
+static inline bool in_first_phase(void)
+{
+	const char *stop = getenv("DIAGNOSE_STOP");
+	char path[4096];
+	snprintf(path, sizeof(path), "%s.phase", stop ? stop : "");
+	if (stop)
+		return running() && access(path, F_OK);
+	return nanoseconds(CLOCK_MONOTONIC) < began + (uint64_t)(wanted * 0.5e9);
 }
 
 static inline double elapsed(void)
@@ -142,5 +178,14 @@ static inline void tell_cpu(const char *what, uint64_t ns)
 	double share = (double)ns / 1e9 / used;
 	fprintf(truth_file, "truth cpu %s %.3f %.3f\n", what, share,
 		passed > used ? share * used / passed : share);
+	fflush(truth_file);
+}
+
+/* What the busiest computes more than the average: of the time that the busiest ran, or of all that
+ * passed, for the same reason. */
+static inline void tell_imbalance(const char *what, uint64_t more, uint64_t busiest)
+{
+	fprintf(truth_file, "truth imbalance %s %.3f %.3f\n", what, (double)more / (double)busiest,
+		(double)more / 1e9 / elapsed());
 	fflush(truth_file);
 }

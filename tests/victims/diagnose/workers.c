@@ -57,5 +57,5 @@ int main(int argc, char **argv)
 	finish("workers");
 	tell("sync", "meet", all->waited, elapsed() * WORKERS);
 	tell_cpu("compute", all->computed);
-	tell("imbalance", "compute", all->busiest - all->computed / WORKERS, (double)all->busiest / 1e9);
+	tell_imbalance("compute", all->busiest - all->computed / WORKERS, all->busiest);
 }

@@ -1,9 +1,13 @@
 #include "base/alloc.h"
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+
+#include "base/fault.h"
 
 static void fail(size_t size)
 {
@@ -12,6 +16,14 @@ static void fail(size_t size)
 }
 
 void (*alloc_failed)(size_t size) = fail;
+
+/* What programs are large because of. */
+enum { LARGE = 1 << 20 };
+
+static bool refused(size_t size)
+{
+	return size >= LARGE && fault("allocate", ENOMEM);
+}
 
 static void *checked(void *p, size_t size)
 {
@@ -24,17 +36,18 @@ static void *checked(void *p, size_t size)
 
 void *xmalloc(size_t size)
 {
-	return checked(malloc(size ? size : 1), size);
+	return checked(refused(size) ? NULL : malloc(size ? size : 1), size);
 }
 
 void *xcalloc(size_t count, size_t size)
 {
-	return checked(calloc(count ? count : 1, size ? size : 1), count * size);
+	bool none = size && refused(count * size);
+	return checked(none ? NULL : calloc(count ? count : 1, size ? size : 1), count * size);
 }
 
 void *xrealloc(void *p, size_t size)
 {
-	return checked(realloc(p, size ? size : 1), size);
+	return checked(refused(size) ? NULL : realloc(p, size ? size : 1), size);
 }
 
 void alloc_trim(void)

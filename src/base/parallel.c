@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/fault.h"
 
 enum { MAX_WORKERS = 64 };
 
@@ -56,7 +57,7 @@ void parallel_for(uint32_t count, uint32_t batch, parallel_fn fn, void *ctx)
 		wanted = others + 1;
 	for (uint32_t i = 1; i < wanted; i++)
 		workers[i] = (struct worker){.job = &job, .number = i};
-	while (started + 1 < wanted &&
+	while (started + 1 < wanted && !fault("worker-start", EAGAIN) &&
 	       !pthread_create(&threads[started], NULL, run, &workers[started + 1]))
 		started++;
 	run(&(struct worker){.job = &job, .number = 0});
@@ -143,7 +144,7 @@ void parallel_in_order(uint32_t count, uint32_t ahead, parallel_fn make,
 	pthread_cond_init(&l.moved, NULL);
 	for (uint32_t i = 1; i < wanted; i++)
 		makers[i] = (struct maker){&l, i};
-	while (started + 1 < wanted && started + 1 < count &&
+	while (started + 1 < wanted && started + 1 < count && !fault("maker-start", EAGAIN) &&
 	       !pthread_create(&threads[started], NULL, make_all, &makers[started + 1]))
 		started++;
 	take_all(&l, take);

@@ -4,12 +4,14 @@
  * to stderr. Of one that ran already, stdout is ours. While it runs, a few lines at the bottom of
  * the terminal tell how far the search is, unless the program writes there, too; elsewhere a line
  * now and then does. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "cli/command.h"
 #include "cli/cost.h"
 #include "cli/die.h"
@@ -109,10 +111,12 @@ static size_t width_of(int fd)
 static void write_all(int fd, const struct text *t)
 {
 	for (size_t done = 0; done < t->len;) {
-		ssize_t n = write(fd, t->data + done, t->len - done);
-		if (n < 0)
-			return;
-		done += (size_t)n;
+		ssize_t n = fault("findings-write", EINTR)
+				    ? -1
+				    : write(fd, t->data + done, t->len - done);
+		if (n < 0 && errno != EINTR)
+			return; /* nobody looks */
+		done += n > 0 ? (size_t)n : 0;
 	}
 }
 

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "cli/die.h"
 
 static bool use_color;
@@ -105,7 +106,9 @@ void output_write(struct text *t)
 {
 	size_t done = 0;
 	while (done < t->len) {
-		ssize_t n = write(STDOUT_FILENO, t->data + done, t->len - done);
+		ssize_t n = fault("output-write", ENOSPC)
+				    ? -1
+				    : write(STDOUT_FILENO, t->data + done, t->len - done);
 		if (n >= 0)
 			done += (size_t)n;
 		else if (errno == EPIPE)

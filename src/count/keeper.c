@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "base/vec.h"
 
 /* Short runs do without. */
@@ -64,9 +65,9 @@ void keeper_tick(struct keeper *k, void (*rescue)(void *ctx), void *ctx)
 		return;
 	k->next = now + period_ns;
 	keeper_dismiss(k);
-	if (pipe2(ends, O_CLOEXEC))
+	if (fault("keeper-pipe", EMFILE) || pipe2(ends, O_CLOEXEC))
 		return;
-	k->pid = fork();
+	k->pid = fault("keeper-fork", EAGAIN) ? -1 : fork();
 	if (!k->pid) {
 		close(ends[1]);
 		keep(ends[0], rescue, ctx);

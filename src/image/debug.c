@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "base/fault.h"
 #include "base/log.h"
 #include "base/order.h"
 #include "image/debug_private.h"
@@ -63,7 +64,9 @@ static bool file_open(struct dwarf_file *f, const struct debug_bytes *b)
 	*f = (struct dwarf_file){0};
 	elf_version(EV_CURRENT);
 	f->elf = elf_memory((char *)(uintptr_t)b->at, b->size);
-	f->dw = f->elf ? dwarf_begin_elf(f->elf, DWARF_C_READ, NULL) : NULL;
+	f->dw = f->elf && !fault("debug-begin", ENOMEM)
+			? dwarf_begin_elf(f->elf, DWARF_C_READ, NULL)
+			: NULL;
 	if (!f->dw) {
 		elf_end(f->elf);
 		f->elf = NULL;

@@ -22,6 +22,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/fault.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "image/debug_private.h"
@@ -213,7 +214,7 @@ static bool try_servers(struct search *s)
 static bool read_file(struct debug_bytes *b, const char *path)
 {
 	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = fault("debug-open", EMFILE) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	bool ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
 	if (ok) {
 		*b = (struct debug_bytes){.owned = malloc((size_t)st.st_size)};

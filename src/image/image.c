@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "base/order.h"
 #include "image/elf_reader.h"
 
@@ -54,7 +55,7 @@ static int check_regular(const struct stat *st, struct err *e)
 /* A pipe would block at open until somebody writes: O_NONBLOCK. */
 static int open_regular(const char *path, struct stat *st, struct err *e)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = fault("image-open", EMFILE) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return refuse_path(e);
 	int rc = fstat(fd, st) ? err_errno(e, "its size cannot be read") : check_regular(st, e);
@@ -70,7 +71,9 @@ static ssize_t read_at(int fd, uint8_t *out, size_t n, uint64_t offset)
 {
 	size_t done = 0;
 	while (done < n) {
-		ssize_t got = pread(fd, out + done, n - done, (off_t)(offset + done));
+		ssize_t got = fault("image-read", EIO)
+				      ? -1
+				      : pread(fd, out + done, n - done, (off_t)(offset + done));
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
@@ -106,7 +109,7 @@ static int read_once(int fd, uint8_t **out, struct stat *st, struct err *e)
 	if (rc)
 		return rc;
 	size_t size = (size_t)st->st_size;
-	uint8_t *bytes = malloc(size ? size : 1);
+	uint8_t *bytes = fault("image-memory", ENOMEM) ? NULL : malloc(size ? size : 1);
 	if (!bytes)
 		return err_set(e, ERR_SYSTEM, "its %zu bytes do not fit into memory", size);
 	ssize_t got = read_at(fd, bytes, size, 0);

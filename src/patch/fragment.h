@@ -49,7 +49,8 @@
 	X(TRAMPOLINE, "trampoline", "is where signal handlers return to")                          \
 	X(BUSY, "busy", "is being executed by a signal handler's interrupted code")                \
 	X(NOT_WRITABLE, "not-writable", "is in memory that cannot be changed")                     \
-	X(TOO_MANY, "too-many-patches", "is in a procedure that takes too many patches")
+	X(TOO_MANY, "too-many-patches", "is in a procedure that takes too many patches")           \
+	X(TABLE_FULL, "table-full", "is one too many for the tables in the program")
 
 enum refusal {
 #define X(name, word, text) REFUSED_##name,

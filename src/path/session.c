@@ -388,8 +388,10 @@ static void on_forked(struct path_session *s, const struct engine_event *v)
 	const struct path_target *parent = find_target(s, v->parent);
 	path_profile_process(&s->data, child->pid, parent ? parent->pid : 0);
 	if (parent)
-		vec_each (i, &parent->in)
+		vec_each (i, &parent->in) {
 			remember(child, i->subject, i->function, &i->what);
+			vec_last(&child->in).active = i->active;
+		}
 }
 
 static void drop_target(struct path_session *s, struct target *target)

@@ -1,6 +1,7 @@
 /* An area for each thread, ready before its first instruction. */
 #include <sys/mman.h>
 
+#include "base/fault.h"
 #include "probe/target.h"
 #include "process/memory.h"
 
@@ -73,7 +74,8 @@ static void table_put(struct target *t, int tid, uint64_t thread_pointer, uint64
 	if (!thread_pointer || !find_entry(t, tid, thread_pointer, &p))
 		return;
 	p.entry = (struct rt_thread){.key = rt_thread_key(thread_pointer), .area = area};
-	memory_write(tid, entry_address(t, p.index), &p.entry, sizeof(p.entry));
+	if (!fault("thread-enter", EIO))
+		memory_write(tid, entry_address(t, p.index), &p.entry, sizeof(p.entry));
 }
 
 /* If this fails there is nobody left to ask, and an entry stays behind that has no thread: a new

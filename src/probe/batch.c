@@ -2,21 +2,26 @@
  */
 #include <stdlib.h>
 
+#include "base/check.h"
 #include "base/clock.h"
+
 #include "base/log.h"
 #include "probe/target.h"
 #include "process/memory.h"
 
 struct batch {
 	struct target *target;
+	struct batch_result *result;
 	VEC(uint32_t) sites; /* that change */
 	uint32_t first_walk;
+	bool clean; /* no thread is in code memory, and no stack leads there */
 };
 
-static int plan_all(struct batch *b, struct batch_result *result, struct err *e)
+static int plan_all(struct batch *b, struct err *e)
 {
 	struct target *t = b->target;
 	traps_look(t);
+	t->patches_planned = 0;
 	for (uint32_t i = 0; i < t->sites.len; i++) {
 		struct site *s = &t->sites.data[i];
 		s->dirty |= s->put_off;
@@ -24,7 +29,7 @@ static int plan_all(struct batch *b, struct batch_result *result, struct err *e)
 		if (s->dirty)
 			vec_push(&b->sites, i);
 	}
-	return sites_plan(t, b->sites.data, b->sites.len, result, e);
+	return sites_plan(t, b->sites.data, b->sites.len, b->result, e);
 }
 
 /* Nothing leads to them yet. */
@@ -34,7 +39,8 @@ static int write_fragments(struct batch *b, struct err *e)
 	vec_each (i, &b->sites) {
 		struct site *s = &t->sites.data[*i];
 		if (s->next_address &&
-		    !memory_write(t->pid, s->next_address, s->next.code, s->next.size))
+		    (fault("fragment-write", EIO) ||
+		     !memory_write(t->pid, s->next_address, s->next.code, s->next.size)))
 			return err_errno(e, "code cannot be written to process %d", t->pid);
 		free(s->next.code);
 		s->next.code = NULL;
@@ -80,6 +86,7 @@ void move_threads(struct target *t, uint32_t first)
  * not lead to where there was none between them, and a patch is now. */
 static void replace(struct target *t, struct site *s)
 {
+	bug_on(s->next_address && s->next.code, "P2"); /* it is not in the program yet */
 	code_memory_retire(t, s);
 	vec_each (r, &t->retired)
 		if (r->site == (uint32_t)(s - t->sites.data))
@@ -145,71 +152,173 @@ static void leave_as_is(struct target *t, struct site *s, enum refusal why,
 	}
 }
 
-static void leave_trapped(struct batch *b, struct batch_result *result)
+static void leave_trapped(struct batch *b)
 {
 	struct target *t = b->target;
 	vec_each (i, &b->sites)
 		if (count_traps(&t->sites.data[*i].next))
-			leave_as_is(t, &t->sites.data[*i], REFUSED_NO_ROOM, result);
+			leave_as_is(t, &t->sites.data[*i], REFUSED_NO_ROOM, b->result);
 }
 
-static bool settle(struct batch *b, struct batch_result *result)
+/* Those that were left as they are. */
+static void drop_sites(struct batch *b)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < b->sites.len; i++)
+		if (b->target->sites.data[b->sites.data[i]].dirty)
+			b->sites.data[kept++] = b->sites.data[i];
+	b->sites.len = kept;
+}
+
+/* ---- the steps ---- */
+
+/* A thread that is alive, but whose place is not known, may be anywhere. */
+static bool is_anybody_lost(const struct batch *b)
+{
+	const struct engine *g = b->target->engine;
+	for (uint32_t i = b->first_walk; i < g->walks.len; i++) {
+		const struct stopped_walk *w = g->walks.data[i];
+		const struct control_thread *th = control_thread(g->control, w->tid);
+		char state = w->known || !th || !th->stopped ? 0 : thread_state(w->tid);
+		if (state && state != 'Z' && state != 'X')
+			return true;
+	}
+	return false;
+}
+
+static void settle(struct batch *b)
 {
 	struct target *t = b->target;
 	clash_list clashes = {0};
-	bool clean = settle_for(t, &b->first_walk, &clashes);
+	b->clean = settle_for(t, &b->first_walk, &clashes);
+	if (is_anybody_lost(b))
+		vec_each (i, &b->sites)
+			leave_as_is(t, &t->sites.data[*i], REFUSED_BUSY, b->result);
 	vec_each (c, &clashes)
 		if (c->site != SITE_NONE && t->sites.data[c->site].dirty)
-			leave_as_is(t, &t->sites.data[c->site], REFUSED_BUSY, result);
+			leave_as_is(t, &t->sites.data[c->site], REFUSED_BUSY, b->result);
 	vec_free(&clashes);
-	if (!traps_ready(t, b->sites.data, b->sites.len))
-		leave_trapped(b, result);
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < b->sites.len; i++)
-		if (t->sites.data[b->sites.data[i]].dirty)
-			b->sites.data[kept++] = b->sites.data[i];
-	b->sites.len = kept;
-	return clean;
 }
 
-static void while_stopped(struct batch *b, struct batch_result *result)
+static void prepare_traps(struct batch *b)
+{
+	if (!traps_ready(b->target, b->sites.data, b->sites.len))
+		leave_trapped(b);
+	drop_sites(b);
+}
+
+static void introduce_threads(struct batch *b)
+{
+	areas_introduce(b->target);
+}
+
+static void meet_contexts(struct batch *b)
+{
+	contexts_meet(b->target, b->first_walk);
+}
+
+/* Threads of a site whose patches are stuck are where they were, and its fragment stays. */
+static void undo_patches(struct batch *b)
 {
 	struct target *t = b->target;
-	struct engine *g = t->engine;
-	bool clean = settle(b, result);
-	areas_introduce(t);
-	contexts_meet(t, b->first_walk);
-	move_threads(t, b->first_walk);
 	patches_undo(t, b->sites.data, b->sites.len);
 	vec_each (i, &b->sites)
-		replace(t, &t->sites.data[*i]);
-	patches_put(t, b->sites.data, b->sites.len);
+		if (t->sites.data[*i].stuck)
+			leave_as_is(t, &t->sites.data[*i], REFUSED_NOT_WRITABLE, b->result);
+	drop_sites(b);
+}
+
+/* With the old patches out, because a thread may be sent to where the middle of one was; and before
+ * the new ones are in, for the same reason. */
+static void send_threads(struct batch *b)
+{
+	move_threads(b->target, b->first_walk);
+}
+
+static void replace_fragments(struct batch *b)
+{
+	vec_each (i, &b->sites)
+		replace(b->target, &b->target->sites.data[*i]);
+}
+
+static void put_patches(struct batch *b)
+{
+	patches_put(b->target, b->sites.data, b->sites.len);
+}
+
+static void begin_subjects(struct batch *b)
+{
 	vec_each (i, &b->sites) {
-		struct site *s = &t->sites.data[*i];
-		settle_subjects(t, s);
-		count_mechanism(s, result);
+		struct site *s = &b->target->sites.data[*i];
+		settle_subjects(b->target, s);
+		count_mechanism(s, b->result);
 	}
+}
+
+static void begin_activations(struct batch *b)
+{
+	struct target *t = b->target;
+	const struct engine *g = t->engine;
 	for (uint32_t i = b->first_walk; i < g->walks.len; i++) {
 		const struct stopped_walk *w = g->walks.data[i];
 		if (!w->known || w->unsettled || w->interrupted)
 			continue;
 		end_activations(t, w->tid);
 		waits_make_room(t, w->tid);
-		result->caught_up += catch_up(t, w);
+		b->result->caught_up += catch_up(t, w);
 	}
 	vec_each (s, &t->subjects)
 		s->fresh = false;
 	/* Walks that the runtime remembers lean on the lists. */
 	__atomic_add_fetch(&target_header(t)->epoch, 1, __ATOMIC_RELEASE);
-	if (clean) {
-		traps_forget_retired(t);
-		code_memory_reclaim(t);
-		vec_each (p, &t->probe_retired)
-			vec_push(&t->probe_free, *p);
-		vec_clear(&t->probe_retired);
-	} else {
+}
+
+static void reclaim(struct batch *b)
+{
+	struct target *t = b->target;
+	if (!b->clean) {
 		redirect_retired(t, b->first_walk);
+		return;
 	}
+	traps_forget_retired(t);
+	code_memory_reclaim(t);
+	vec_each (p, &t->probe_retired)
+		vec_push(&t->probe_free, *p);
+	vec_clear(&t->probe_retired);
+}
+
+/* What is done to the stopped program, and which rule of docs/PROBING.md makes it a right program
+ * again after each step, should Sonde be killed there: the tests do that by the steps' names
+ * (base/fault.h, tests/live/check-deaths). */
+static struct step {
+	struct fault_point point;
+	const char *keeps;
+	void (*take)(struct batch *b);
+} steps[] = {
+	{{.name = "settle"}, "P7", settle},
+	{{.name = "prepare-traps"}, "P5", prepare_traps},
+	{{.name = "introduce-threads"}, "P8", introduce_threads},
+	{{.name = "meet-contexts"}, "P8", meet_contexts},
+	{{.name = "undo-patches"}, "P4", undo_patches},
+	{{.name = "send-threads"}, "P11", send_threads},
+	{{.name = "replace-fragments"}, "P2", replace_fragments},
+	{{.name = "put-patches"}, "P1", put_patches},
+	{{.name = "begin-subjects"}, "P8", begin_subjects},
+	{{.name = "begin-activations"}, "P8", begin_activations},
+	{{.name = "reclaim"}, "P3", reclaim},
+};
+
+static void while_stopped(struct batch *b)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		debug(LOG_PROBE, 3, "process %d: %s (%s)", b->target->pid, steps[i].point.name,
+		      steps[i].keeps);
+		fault_step(&steps[i].point);
+		steps[i].take(b);
+	}
+	death_point("changed");
+	if (checks_wanted())
+		target_check(b->target, b->clean);
 }
 
 static void drop_plans(struct batch *b)
@@ -221,10 +330,10 @@ static void drop_plans(struct batch *b)
 
 int batch_commit(struct target *t, struct batch_result *result, struct err *e)
 {
-	struct batch b = {.target = t};
+	struct batch b = {.target = t, .result = result};
 	struct engine *g = t->engine;
 	bool was_stopped = t->stopped;
-	int rc = plan_all(&b, result, e);
+	int rc = plan_all(&b, e);
 	if (!rc && b.sites.len)
 		rc = write_fragments(&b, e);
 	if (rc || !b.sites.len) {
@@ -240,7 +349,7 @@ int batch_commit(struct target *t, struct batch_result *result, struct err *e)
 	}
 	t->stopped = true;
 	bequest_forget(t);
-	while_stopped(&b, result);
+	while_stopped(&b);
 	t->stopped = was_stopped;
 	if (!was_stopped)
 		control_resume(g->control, t->pid);

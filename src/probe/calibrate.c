@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "isa/native.h"
 #include "probe/target.h"
 #include "runtime/blob.h"
@@ -28,7 +29,9 @@ static bool open_bench(struct bench *b, struct engine *g)
 			    .guard = RT_GUARD};
 	b->self.region = mmap(NULL, RT_MAPPED_SIZE, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	b->code = mmap(NULL, CODE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	b->code = fault("calibrate-map", ENOMEM) ? MAP_FAILED
+						 : mmap(NULL, CODE_SIZE, PROT_READ | PROT_WRITE,
+							MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	b->table = aligned_alloc(RT_TABLE_SIZE, RT_TABLE_SIZE);
 	if (!b->table || b->self.region == MAP_FAILED || b->code == MAP_FAILED)
 		return false;

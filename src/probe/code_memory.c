@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "base/text.h"
 #include "probe/target.h"
 
@@ -20,7 +21,7 @@ static bool read_maps(int pid, struct text *out)
 {
 	char path[32], buffer[1 << 14];
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = fault("code-maps", EMFILE) ? -1 : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
 	ssize_t n;
@@ -125,7 +126,8 @@ int code_memory_take(struct target *t, struct site *site, bool *taken, struct er
 {
 	uint64_t low, high, start, reach = t->engine->arch->emit->jump_reach;
 	extent(site, &low, &high);
-	*taken = pool_take(&t->pool, low, high, reach, site->next_room, &site->next_address);
+	*taken = !fault("code-room", ENOMEM) &&
+		 pool_take(&t->pool, low, high, reach, site->next_room, &site->next_address);
 	uint64_t size = *taken ? 0 : find_region(t, site, low, high, &start);
 	if (!size)
 		return 0;

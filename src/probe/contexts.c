@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "probe/target.h"
 
 bool region_next_data(const struct target *t, uint64_t *from, uint64_t end, uint64_t *to)
@@ -22,7 +23,7 @@ bool region_next_data(const struct target *t, uint64_t *from, uint64_t end, uint
 bool region_read(const struct target *t, uint64_t offset, void *out, uint64_t size)
 {
 	for (ssize_t n; size; size -= (uint64_t)n, offset += (uint64_t)n) {
-		n = pread(t->region_fd, out, size, (off_t)offset);
+		n = fault("region-read", EIO) ? -1 : pread(t->region_fd, out, size, (off_t)offset);
 		if (n <= 0)
 			return false;
 		out = (uint8_t *)out + n;
@@ -33,7 +34,8 @@ bool region_read(const struct target *t, uint64_t offset, void *out, uint64_t si
 bool region_write(const struct target *t, uint64_t offset, const void *from, uint64_t size)
 {
 	for (ssize_t n; size; size -= (uint64_t)n, offset += (uint64_t)n) {
-		n = pwrite(t->region_fd, from, size, (off_t)offset);
+		n = fault("region-write", ENOSPC) ? -1
+						  : pwrite(t->region_fd, from, size, (off_t)offset);
 		if (n <= 0)
 			return false;
 		from = (const uint8_t *)from + n;

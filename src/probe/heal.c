@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "base/fault.h"
 #include "base/log.h"
 #include "base/order.h"
 #include "probe/target.h"
@@ -18,7 +19,7 @@ static uint32_t find_regions(int pid, uint64_t starts[REGIONS])
 	char path[32], line[512];
 	uint32_t count = 0;
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	FILE *f = fopen(path, "re");
+	FILE *f = fault("heal-maps", EMFILE) ? NULL : fopen(path, "re");
 	while (f && count < REGIONS && fgets(line, sizeof(line), f)) {
 		unsigned long long from;
 		if (strstr(line, "/memfd:" RT_NAME " ") && sscanf(line, "%llx-", &from) == 1)
@@ -47,7 +48,8 @@ static void restore(int pid, const struct rt_patch *p)
 	if (!p->pc || p->size > sizeof(now) || !read_at(pid, p->pc, now, p->size) ||
 	    memcmp(now, p->bytes, p->size))
 		return;
-	memory_write(pid, p->pc, p->original, p->size);
+	if (!fault("heal-write", EIO))
+		memory_write(pid, p->pc, p->original, p->size);
 }
 
 /* Last in, first out: see patch/fragment.h on the order of patches. */

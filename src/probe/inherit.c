@@ -124,6 +124,7 @@ static void copy_state(struct target *child, const struct target *parent)
 	copy_vec(&child->searched, &parent->searched);
 	child->watch_waits = parent->watch_waits;
 	child->counters_used = parent->counters_used;
+	child->counters_reserved = parent->counters_reserved;
 	child->trap_entries = parent->trap_entries;
 	child->traps_spoilt = parent->traps_spoilt;
 	child->rendezvous_in = parent->rendezvous_in;

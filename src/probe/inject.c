@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "isa/native.h"
 #include "probe/target.h"
 #include "process/memory.h"
@@ -24,10 +25,13 @@ struct caller {
 	struct remote_place place;
 };
 
-static int call(const struct caller *c, const char *what, long number, const uint64_t args[6],
-		int64_t *result, struct err *e)
+/* `refused`: by a fault point, instead of the program's kernel. */
+static int call(const struct caller *c, bool refused, const char *what, long number,
+		const uint64_t args[6], int64_t *result, struct err *e)
 {
 	int64_t got;
+	if (refused)
+		return err_errno(e, "process %d: %s", c->target->pid, what);
 	int rc = remote_call(c->target->engine->control, c->thread, &c->place, number, args, &got,
 			     e);
 	if (rc)
@@ -54,7 +58,7 @@ static uint64_t whole_pages(uint64_t size)
 static int call_unmap(const struct caller *c, uint64_t start, uint64_t size)
 {
 	struct err ignored;
-	return call(c, "memory cannot be given back", SYS_munmap,
+	return call(c, fault("give-back", EINVAL), "memory cannot be given back", SYS_munmap,
 		    (uint64_t[6]){start, whole_pages(size)}, NULL, &ignored);
 }
 
@@ -94,17 +98,19 @@ int target_call(struct target *t, long number, const uint64_t args[6], int64_t *
 	if (!c.thread)
 		return err_set(e, ERR_SYSTEM, "process %d has no thread that could be asked",
 			       t->pid);
-	return call(&c, "a system call made for us", number, args, result, e);
+	return call(&c, fault("target-call", ENOMEM), "a system call made for us", number, args,
+		    result, e);
 }
 
 static int map_region_file(struct target *t, struct err *e)
 {
 	if (t->region_fd < 0)
 		return err_errno(e, "the shared memory of process %d cannot be opened", t->pid);
-	if (ftruncate(t->region_fd, (off_t)RT_REGION_SIZE))
+	if (fault("region-truncate", ENOSPC) || ftruncate(t->region_fd, (off_t)RT_REGION_SIZE))
 		return err_errno(e, "shared memory cannot be made large enough");
-	void *p = mmap(NULL, RT_MAPPED_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-		       t->region_fd, 0);
+	void *p = fault("region-map", ENOMEM) ? MAP_FAILED
+					      : mmap(NULL, RT_MAPPED_SIZE, PROT_READ | PROT_WRITE,
+						     MAP_SHARED | MAP_NORESERVE, t->region_fd, 0);
 	if (p == MAP_FAILED)
 		return err_errno(e, "shared memory cannot be mapped");
 	t->region = p;
@@ -116,7 +122,7 @@ static int open_region(struct target *t, int fd, struct err *e)
 {
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", t->pid, fd);
-	t->region_fd = open(path, O_RDWR | O_CLOEXEC);
+	t->region_fd = fault("region-open", EMFILE) ? -1 : open(path, O_RDWR | O_CLOEXEC);
 	return map_region_file(t, e);
 }
 
@@ -137,8 +143,8 @@ static int make_region(struct target *t, const struct caller *c, uint64_t name,
 		       const struct target *parent, struct err *e)
 {
 	int64_t fd = -1, base = 0;
-	int rc = call(c, "shared memory cannot be made", SYS_memfd_create,
-		      (uint64_t[6]){name, MFD_CLOEXEC}, &fd, e);
+	int rc = call(c, fault("region-create", EMFILE), "shared memory cannot be made",
+		      SYS_memfd_create, (uint64_t[6]){name, MFD_CLOEXEC}, &fd, e);
 	if (rc)
 		return rc;
 	rc = open_region(t, (int)fd, e);
@@ -147,16 +153,17 @@ static int make_region(struct target *t, const struct caller *c, uint64_t name,
 	if (!rc) {
 		uint64_t flags = MAP_SHARED | MAP_NORESERVE | (parent ? MAP_FIXED : 0);
 		uint64_t at = parent ? parent->base : place_aside(t->pid, RT_REGION_SIZE);
-		rc = call(c, "there is no room for shared memory (is there a limit, ulimit -v?)",
+		rc = call(c, fault("region-map-there", ENOMEM),
+			  "there is no room for shared memory (is there a limit, ulimit -v?)",
 			  SYS_mmap,
 			  (uint64_t[6]){at, RT_REGION_SIZE, PROT_READ | PROT_WRITE, flags,
 					(uint64_t)fd, 0},
 			  &base, e);
 	}
 	struct err ignored;
-	call(c, "closing", SYS_close, (uint64_t[6]){(uint64_t)fd}, NULL, &ignored);
+	call(c, false, "closing", SYS_close, (uint64_t[6]){(uint64_t)fd}, NULL, &ignored);
 	if (!rc) /* or the program's core files would have it */
-		call(c, "marking", SYS_madvise,
+		call(c, fault("region-mark", EINVAL), "marking", SYS_madvise,
 		     (uint64_t[6]){(uint64_t)base, RT_REGION_SIZE, MADV_DONTDUMP}, NULL, &ignored);
 	t->base = rc ? 0 : (uint64_t)base;
 	return rc;
@@ -165,14 +172,14 @@ static int make_region(struct target *t, const struct caller *c, uint64_t name,
 bool target_set_guard(const struct target *t)
 {
 	uint64_t word = RT_GUARD;
-	return memory_write(t->pid, t->guard, &word, sizeof(word));
+	return !fault("guard-write", EIO) && memory_write(t->pid, t->guard, &word, sizeof(word));
 }
 
 static int map_private(struct target *t, const struct caller *c, struct err *e)
 {
 	int64_t at;
 	uint64_t size = private_size(), room = size + RT_TABLE_SIZE;
-	int rc = call(c, "there is no room for the runtime", SYS_mmap,
+	int rc = call(c, fault("private-map", ENOMEM), "there is no room for the runtime", SYS_mmap,
 		      (uint64_t[6]){0, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 				    UINT64_MAX, 0},
 		      &at, e);
@@ -184,7 +191,7 @@ static int map_private(struct target *t, const struct caller *c, struct err *e)
 	if (t->table > start)
 		call_unmap(c, start, t->table - start);
 	call_unmap(c, t->table + size, end - t->table - size);
-	rc = call(c, "memory cannot be marked", SYS_madvise,
+	rc = call(c, fault("private-mark", EINVAL), "memory cannot be marked", SYS_madvise,
 		  (uint64_t[6]){t->table, wiped_size(), MADV_WIPEONFORK}, NULL, e);
 	if (!rc && !target_set_guard(t))
 		rc = err_errno(e, "process %d cannot be written to", t->pid);
@@ -195,7 +202,7 @@ static int map_text(struct target *t, const struct caller *c, struct err *e)
 {
 	int64_t at;
 	t->text_size = (uint32_t)whole_pages(runtime_blob_size);
-	int rc = call(c, "there is no room for the runtime", SYS_mmap,
+	int rc = call(c, fault("runtime-map", ENOMEM), "there is no room for the runtime", SYS_mmap,
 		      (uint64_t[6]){0, t->text_size, PROT_READ | PROT_EXEC,
 				    MAP_PRIVATE | MAP_ANONYMOUS, UINT64_MAX, 0},
 		      &at, e);
@@ -210,7 +217,8 @@ static int map_text(struct target *t, const struct caller *c, struct err *e)
 	head.region = t->base;
 	head.guard = t->guard;
 	head.table = t->table;
-	if (!memory_write(t->pid, t->text, runtime_blob, runtime_blob_size) ||
+	if (fault("runtime-write", EIO) ||
+	    !memory_write(t->pid, t->text, runtime_blob, runtime_blob_size) ||
 	    !memory_write(t->pid, t->text, &head, sizeof(head)))
 		return err_errno(e, "the runtime cannot be written to process %d", t->pid);
 	return 0;
@@ -288,10 +296,14 @@ int target_inject(struct target *t, struct err *e)
 		rc = map_text(t, &c, e);
 	if (rc && t->base)
 		call_unmap(&c, t->base, RT_REGION_SIZE);
+	if (rc && t->text)
+		call_unmap(&c, t->text, t->text_size);
+	if (rc && t->table)
+		call_unmap(&c, t->table, private_size());
 	remote_leave(&slack);
 	if (rc) {
 		close_region(t);
-		t->base = 0;
+		t->base = t->text = t->table = 0;
 		return rc;
 	}
 	fill_header(t);
@@ -321,7 +333,7 @@ static void copy_places(struct target *child, const struct target *parent)
 bool target_copy_region(struct target *copy, const struct target *t)
 {
 	struct err ignored;
-	copy->region_fd = memfd_create(RT_NAME, MFD_CLOEXEC);
+	copy->region_fd = fault("bequest-create", EMFILE) ? -1 : memfd_create(RT_NAME, MFD_CLOEXEC);
 	if (map_region_file(copy, &ignored))
 		return false;
 	copy_places(copy, t);
@@ -362,7 +374,7 @@ static void close_events(struct target *t, const struct caller *c, const int64_t
 	struct err ignored;
 	for (uint32_t i = 0; i < RT_EVENTS; i++)
 		if (fds[i] > 0 && is_perf_event(t->pid, fds[i]))
-			call(c, "closing", SYS_close, (uint64_t[6]){(uint64_t)fds[i]}, NULL,
+			call(c, false, "closing", SYS_close, (uint64_t[6]){(uint64_t)fds[i]}, NULL,
 			     &ignored);
 }
 

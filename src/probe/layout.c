@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/fault.h"
 #include "probe/target.h"
 
 static const uint64_t STACK_MOST = UINT64_C(1) << 30; /* of a main stack without a limit */
@@ -27,7 +28,7 @@ static FILE *open_maps(int pid)
 {
 	char path[32];
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	return fopen(path, "re");
+	return fault("layout-maps", EMFILE) ? NULL : fopen(path, "re");
 }
 
 /* The main thread's stack grows down to its limit, or to the mapping below it. */

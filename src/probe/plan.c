@@ -2,6 +2,7 @@
  * fragment that carries all probes of a procedure. */
 #include <string.h>
 
+#include "base/check.h"
 #include "base/parallel.h"
 #include "probe/plan.h"
 #include "runtime/blob.h"
@@ -55,6 +56,19 @@ static int check_procedure(const struct engine *g, const struct subject_request 
 	return 0;
 }
 
+static uint32_t kinds_of(const struct subject *s);
+
+/* Each has its own for as long as the process lives. False if there are not enough left. */
+static bool reserve_counters(struct target *t, const struct subject *s)
+{
+	bool counts = s->request.counters || s->request.iterations;
+	uint32_t need = counts ? (uint32_t)__builtin_popcount(kinds_of(s)) : 0;
+	if (need && (fault("counter-room", ENOSPC) || RT_COUNTERS - t->counters_reserved < need))
+		return false;
+	t->counters_reserved += need;
+	return true;
+}
+
 uint32_t target_add_subject(struct target *t, const struct subject_request *r, enum purpose purpose,
 			    struct err *e)
 {
@@ -73,6 +87,12 @@ uint32_t target_add_subject(struct target *t, const struct subject_request *r, e
 			    .purpose = (uint8_t)purpose,
 			    .wanted = true};
 	memset(s.counters, 0xff, sizeof(s.counters));
+	if (!reserve_counters(t, &s)) {
+		err_set(e, ERR_UNSUPPORTED,
+			"all %d counters of process %d are in use; count fewer functions and loops",
+			RT_COUNTERS, t->pid);
+		return SUBJECT_NONE;
+	}
 	vec_push(&site->subjects, t->subjects.len);
 	/* A wait ends before what measures the procedure that waits. */
 	for (uint32_t i = site->subjects.len - 1; purpose == PURPOSE_SPIN && i > 0; i--) {
@@ -182,6 +202,7 @@ static uint32_t runtime_probe(struct target *t, struct subject *s, uint32_t nth)
 	if (nth < s->probes.len)
 		return s->probes.data[nth];
 	uint32_t number = t->probe_free.len ? vec_pop(&t->probe_free) : target_header(t)->probes++;
+	bug_on(number >= RT_PROBES, "P10");
 	vec_push(&s->probes, number);
 	return number;
 }
@@ -214,7 +235,8 @@ static void describe_target(const struct target *t, const struct site *site, uin
 static uint32_t counter_of(struct target *t, struct subject *s, enum point_kind kind)
 {
 	if (s->counters[kind] == UINT32_MAX)
-		s->counters[kind] = t->counters_used++ % RT_COUNTERS;
+		s->counters[kind] = t->counters_used++;
+	bug_on(t->counters_used > t->counters_reserved, "P10");
 	return (uint32_t)(RT_AREA_COUNTERS + s->counters[kind] * sizeof(uint64_t));
 }
 
@@ -290,11 +312,35 @@ static void add_probe(struct target *t, struct site_plan *p, uint32_t subject,
 		add_one(t, p, subject, spot, RT_EXIT, nth);
 }
 
+/* A subject gets two entries of the runtime's table for a spot at most. */
+static bool has_entries(const struct target *t, const struct site_plan *p, const struct subject *s)
+{
+	uint32_t left = RT_PROBES - target_header(t)->probes + t->probe_free.len + s->probes.len;
+	uint32_t need = 0;
+	vec_each (spot, &p->spots)
+		need += wants_spot(s, spot) ? 2 : 0;
+	return need <= left && !(need && fault("probe-room", ENOSPC));
+}
+
+static void refuse_too_many(struct target *t, const struct site_plan *p, const struct site *site,
+			    struct batch_result *result)
+{
+	vec_each (number, &site->subjects) {
+		struct subject *s = &t->subjects.data[*number];
+		if (!s->wanted || s->refused || has_entries(t, p, s))
+			continue;
+		s->refused = REFUSED_TABLE_FULL;
+		result->refused[REFUSED_TABLE_FULL]++;
+	}
+}
+
 /* In the order of spots, which nests; at one spot in the order of subjects. */
-static void add_probes(struct target *t, struct site_plan *p, const struct site *site)
+static void add_probes(struct target *t, struct site_plan *p, const struct site *site,
+		       struct batch_result *result)
 {
 	uint32_t nth[64] = {0}, many = site->subjects.len;
 	uint32_t *used = many <= ARRAY_SIZE(nth) ? nth : ARENA_ARRAY(p->tmp, uint32_t, many);
+	refuse_too_many(t, p, site, result);
 	vec_clear(&p->probes);
 	vec_each (spot, &p->spots) {
 		for (uint32_t i = 0; i < many; i++) {
@@ -461,12 +507,20 @@ static const struct intrusions *intrusions_of(struct engine *g, const struct sit
 	return *in;
 }
 
-static int refuse_site(struct target *t, struct site *site, struct site_plan *p)
+static int refuse_site(struct target *t, struct site *site, struct site_plan *p, enum refusal why)
 {
 	code_memory_drop_next(t, site);
 	vec_each (probe, &p->probes)
-		probe->refused = REFUSED_OUT_OF_REACH;
+		probe->refused = (uint8_t)why;
 	return 0;
+}
+
+/* Whether the journal has room for the patches, too, that are planned already. */
+static bool has_journal(const struct target *t, const struct site *site)
+{
+	uint32_t left = RT_PATCHES - target_header(t)->patches + t->journal_free.len;
+	return t->patches_planned + site->next.patches.len <= left &&
+	       !fault("journal-room", ENOSPC);
 }
 
 /* An upper bound is good enough, unless it would be more than there may be in one place: then the
@@ -510,12 +564,14 @@ static int make_fragment(struct target *t, struct site *site, struct site_plan *
 		site->next_room = room_for(&r, site->start + site->bias, p->tmp);
 		int rc = code_memory_take(t, site, &taken, e);
 		if (rc || !taken)
-			return rc ? rc : refuse_site(t, site, p);
+			return rc ? rc : refuse_site(t, site, p, REFUSED_OUT_OF_REACH);
 	}
 	r.address = site->next_address;
 	fragment_release(&site->next);
 	fragment_make(&site->next, &r, p->tmp);
-	return site->next.size <= site->next_room ? 0 : refuse_site(t, site, p);
+	if (fault("fragment-size", ENOMEM) || site->next.size > site->next_room)
+		return refuse_site(t, site, p, REFUSED_OUT_OF_REACH);
+	return has_journal(t, site) ? 0 : refuse_site(t, site, p, REFUSED_TABLE_FULL);
 }
 
 static bool any_refused(const struct site_plan *p)
@@ -566,7 +622,7 @@ static int plan_site(struct target *t, struct site *site, struct site_plan *p,
 		     struct batch_result *result, struct err *e)
 {
 	int rc = 0;
-	add_probes(t, p, site);
+	add_probes(t, p, site, result);
 	tally_add_probes(t, p, site);
 	result->spots += p->probes.len;
 	while (p->probes.len) {
@@ -576,7 +632,7 @@ static int plan_site(struct target *t, struct site *site, struct site_plan *p,
 		else if (rc ||
 			 !(give_up_measuring(t, site, p, result) || give_up_refused(t, p, result)))
 			break;
-		add_probes(t, p, site);
+		add_probes(t, p, site, result);
 		tally_study(t, p, site);
 		tally_add_probes(t, p, site);
 	}
@@ -587,6 +643,7 @@ static int plan_site(struct target *t, struct site *site, struct site_plan *p,
 		tally_publish(t, p, site);
 		code_memory_trim_next(t, site);
 		t->traps_planned += count_traps(&site->next);
+		t->patches_planned += site->next.patches.len;
 	} else {
 		code_memory_drop_next(t, site);
 	}

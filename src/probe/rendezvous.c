@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "probe/images.h"
 #include "process/memory.h"
 
@@ -38,7 +39,7 @@ static uint64_t linker_base(int pid)
 	char path[32];
 	uint64_t pair[2], base = 0;
 	snprintf(path, sizeof(path), "/proc/%d/auxv", pid);
-	FILE *f = fopen(path, "re");
+	FILE *f = fault("auxv-open", EMFILE) ? NULL : fopen(path, "re");
 	while (f && fread(pair, sizeof(pair), 1, f) == 1 && pair[0] != AT_NULL)
 		if (pair[0] == AT_BASE)
 			base = pair[1];

@@ -204,8 +204,10 @@ static bool settle_one(struct target *t, struct control_thread *th)
 	struct engine *g = t->engine;
 	struct stopped_walk *w = new_walk(t, th);
 	leave_island(t, th);
-	if (!th->stopped || !control_registers(th, &w->registers))
+	if (!th->stopped)
 		return is_away(t, th);
+	if (!control_registers(th, &w->registers))
+		return false; /* it was killed, most likely: but who knows */
 	uint64_t at = w->registers.pc;
 	w->known = true;
 	w->in_call = th->in_call;

@@ -24,14 +24,10 @@
  *	inherit.c   the child of a fork
  *	unload.c    images that are gone
  *	rendezvous.c  the place where the dynamic linker tells of images
+ *	check.c     the invariants, in debug builds
  *	engine.c    targets come and go; the public calls
  *
- * Invariants:
- *	P1  a patch is in the journal before it is in the program
- *	P2  a fragment is complete in the program before a patch leads to it
- *	P3  code memory is given back only when no thread is in it and no stack leads there
- *	P4  with the process stopped, no thread is inside the runtime or between a probe's first and
- *	    last instruction (settle_threads()), unless it is `unsettled` */
+ * The invariants P1, P2, ... are listed in docs/PROBING.md. */
 #pragma once
 #include "base/hashmap.h"
 #include "patch/fragment.h"
@@ -93,6 +89,7 @@ struct site {
 	uint32_t room;         /* bytes taken from the pool */
 	VEC(uint32_t) journal; /* index of each patch */
 	bool unwritable;       /* some patch could not be put in */
+	bool stuck;            /* some patch could not be taken out: all stays as it is */
 	/* What is to replace it: made before the stop, put in during it. */
 	struct fragment next;
 	uint64_t next_address;
@@ -191,8 +188,9 @@ struct target {
 	VEC(struct retired) retired;
 	struct moved_index *moved;
 	VEC(uint32_t) journal_free, probe_free;
-	VEC(uint32_t) probe_retired; /* a thread may still be on its way to them */
-	uint32_t counters_used;
+	VEC(uint32_t) probe_retired;               /* a thread may still be on its way to them */
+	uint32_t counters_used, counters_reserved; /* of each area; those that subjects may need */
+	uint32_t patches_planned;                  /* by this batch so far */
 	VEC(uint32_t) steps;          /* entries of the runtime's table that are in use */
 	uint32_t trap_entries;        /* of the runtime's table that lead somewhere */
 	uint32_t traps_planned;       /* by this batch so far */
@@ -487,8 +485,14 @@ typedef VEC(struct clash) clash_list;
 /* settle_threads(), again and again while there are clashes; `clashes` gets those that remain. */
 bool settle_for(struct target *t, uint32_t *first, clash_list *clashes);
 
+/* check.c */
+/* In debug builds, after a change, with the target stopped: aborts if P3, P9 or P10 do not hold.
+ * `clean`: no thread is in code memory that was given back. */
+void target_check(struct target *t, bool clean);
+
 /* write.c */
-/* All patches of these sites, out of the program and into it. */
+/* All patches of these sites, out of the program and into it. Those that do not go out are `stuck`.
+ */
 void patches_undo(struct target *t, const uint32_t *sites, uint32_t count);
 /* Sites whose memory could not be written are marked. */
 void patches_put(struct target *t, const uint32_t *sites, uint32_t count);

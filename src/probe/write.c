@@ -2,10 +2,16 @@
  *
  * All patches of one page are one write: fewer calls, and no instant at which half a patch is in.
  * What is found in the program is compared with what has to be there: a library may be gone, and
- * another one be in its place. */
+ * another one be in its place.
+ *
+ * A write may fail: memory may be short, or files (each write opens one). Then no later patch of
+ * the site goes in or out that relies on this one, and the site is marked: `unwritable`, with some
+ * of its patches in, or `stuck`, with some of them still in. Either way the program is right (P4),
+ * as long as the fragment stays. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "probe/target.h"
 #include "process/memory.h"
 
@@ -37,25 +43,38 @@ static bool change_bytes(uint8_t *page, uint64_t start, const struct change *c)
 	return true;
 }
 
-/* Applies changes[from..to), which lie in one page. */
-static void change_page(struct target *t, const struct change *changes, uint32_t from, uint32_t to)
+/* `gone`: what went with its mapping needs no undoing. */
+static void mark_failed(const struct change *changes, uint32_t count, bool gone)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		changes[i].site->unwritable |= changes[i].put;
+		changes[i].site->stuck |= !changes[i].put && !gone;
+	}
+}
+
+/* Applies changes that lie in one page. */
+static void change_page(struct target *t, const struct change *changes, uint32_t count)
 {
 	uint8_t page[PAGE];
-	uint64_t start = changes[from].pc & ~(uint64_t)(PAGE - 1);
-	if (memory_read(t->pid, start, page, PAGE) != PAGE)
-		return;
+	uint64_t start = changes[0].pc & ~(uint64_t)(PAGE - 1);
 	bool any = false;
-	for (uint32_t i = from; i < to; i++) {
+	errno = 0;
+	if (fault("patch-read", EIO) || memory_read(t->pid, start, page, PAGE) != PAGE) {
+		mark_failed(changes, count, errno == EFAULT);
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		bug_on(changes[i].pc - start + changes[i].patch->size > PAGE, "P4");
 		bool done = change_bytes(page, start, &changes[i]);
 		any |= done;
 		if (!done && changes[i].put)
 			changes[i].site->unwritable = true;
 	}
-	uint64_t low = changes[from].pc;
-	uint64_t high = changes[to - 1].pc + changes[to - 1].patch->size;
-	if (any && !memory_write(t->pid, low, page + (low - start), (size_t)(high - low)))
-		for (uint32_t i = from; i < to; i++)
-			changes[i].site->unwritable |= changes[i].put;
+	uint64_t low = changes[0].pc;
+	uint64_t high = changes[count - 1].pc + changes[count - 1].patch->size;
+	if (any && (fault("patch-write", EIO) ||
+		    !memory_write(t->pid, low, page + (low - start), (size_t)(high - low))))
+		mark_failed(changes, count, false);
 }
 
 static void apply(struct target *t, change_list *list)
@@ -66,7 +85,7 @@ static void apply(struct target *t, change_list *list)
 		uint64_t page = list->data[i].pc / PAGE;
 		for (next = i + 1; next < list->len && list->data[next].pc / PAGE == page;)
 			next++;
-		change_page(t, list->data, i, next);
+		change_page(t, list->data + i, next - i);
 	}
 	vec_clear(list);
 }
@@ -77,7 +96,7 @@ static void change_plain(struct target *t, const uint32_t *sites, uint32_t count
 	change_list list = {0};
 	for (uint32_t i = 0; i < count; i++) {
 		struct site *s = &t->sites.data[sites[i]];
-		if (!s->address)
+		if (!s->address || s->stuck)
 			continue;
 		vec_each (p, &s->fragment.patches)
 			if (p->phase == PHASE_PLAIN)
@@ -87,33 +106,45 @@ static void change_plain(struct target *t, const uint32_t *sites, uint32_t count
 	vec_free(&list);
 }
 
-/* PHASE_DEAD: one after the other, in the order of the fragment or backwards. */
+static bool has_failed(const struct site *s, bool put)
+{
+	return put ? s->unwritable : s->stuck;
+}
+
+/* PHASE_DEAD: one after the other, in the order of the fragment or backwards. Each relies on those
+ * before it. */
 static void change_dead(struct target *t, const uint32_t *sites, uint32_t count, bool put)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		struct site *s = &t->sites.data[sites[i]];
 		uint32_t many = s->address ? s->fragment.patches.len : 0;
-		for (uint32_t k = 0; k < many; k++) {
+		for (uint32_t k = 0; k < many && !has_failed(s, put); k++) {
 			const struct patch *p = &s->fragment.patches.data[put ? k : many - 1 - k];
 			if (p->phase == PHASE_DEAD)
-				change_page(t, &(struct change){p->va + s->bias, p, s, put}, 0, 1);
+				change_page(t, &(struct change){p->va + s->bias, p, s, put}, 1);
 		}
 	}
 }
 
+static void forget(struct target *t, struct site *s)
+{
+	vec_each (j, &s->journal) {
+		struct rt_patch *p = target_at(t, RT_JOURNAL + *j * sizeof(*p));
+		p->pc = 0;
+		vec_push(&t->journal_free, *j);
+	}
+	vec_clear(&s->journal);
+}
+
 void patches_undo(struct target *t, const uint32_t *sites, uint32_t count)
 {
+	for (uint32_t i = 0; i < count; i++)
+		t->sites.data[sites[i]].stuck = false;
 	change_dead(t, sites, count, false);
 	change_plain(t, sites, count, false);
-	for (uint32_t i = 0; i < count; i++) {
-		struct site *s = &t->sites.data[sites[i]];
-		vec_each (j, &s->journal) {
-			struct rt_patch *p = target_at(t, RT_JOURNAL + *j * sizeof(*p));
-			p->pc = 0;
-			vec_push(&t->journal_free, *j);
-		}
-		vec_clear(&s->journal);
-	}
+	for (uint32_t i = 0; i < count; i++)
+		if (!t->sites.data[sites[i]].stuck)
+			forget(t, &t->sites.data[sites[i]]);
 }
 
 /* In the journal, and in the table of traps. */
@@ -122,6 +153,7 @@ static void announce(struct target *t, struct site *s)
 	vec_each (p, &s->fragment.patches) {
 		struct rt_header *h = target_header(t);
 		uint32_t j = t->journal_free.len ? vec_pop(&t->journal_free) : h->patches++;
+		bug_on(j >= RT_PATCHES, "P10");
 		struct rt_patch *entry = target_at(t, RT_JOURNAL + j * sizeof(*entry));
 		entry->size = p->size;
 		memcpy(entry->original, p->original, sizeof(entry->original));
@@ -138,6 +170,7 @@ void patches_put(struct target *t, const uint32_t *sites, uint32_t count)
 	for (uint32_t i = 0; i < count; i++)
 		if (t->sites.data[sites[i]].address)
 			announce(t, &t->sites.data[sites[i]]);
+	death_point("announced");
 	change_plain(t, sites, count, true);
 	change_dead(t, sites, count, true);
 }

@@ -211,16 +211,29 @@ static int seize(struct control *c, int pid, int tid, struct err *e)
 	return 0;
 }
 
-/* One pass over the threads of a process; returns how many were new to us. Some end meanwhile, some
- * are ours already because a thread of ours made them, which their first stop will tell. */
+static bool is_alive(int tid)
+{
+	char state = thread_state(tid);
+	return state && state != 'Z' && state != 'X';
+}
+
+/* One pass over the threads of a process; returns how many were new to us, or an error if one runs
+ * that cannot be ours. Some end meanwhile, some are ours already because a thread of ours made
+ * them, which their first stop will tell. */
 static int seize_threads(struct control *c, int pid, struct err *e)
 {
 	tid_list tids = {0};
-	int count = threads_list(pid, &tids, e);
-	vec_each (tid, &tids)
-		count += !control_thread(c, *tid) && !seize(c, pid, *tid, e);
+	int count = 0, rc = threads_list(pid, &tids, e);
+	vec_each (tid, &tids) {
+		if (rc || control_thread(c, *tid))
+			continue;
+		int refused = seize(c, pid, *tid, e);
+		count += !refused;
+		if (refused && is_alive(*tid))
+			rc = control_thread(c, *tid) ? 0 : refused;
+	}
 	vec_free(&tids);
-	return count;
+	return rc ? rc : count;
 }
 
 /* Stopping. */
@@ -263,12 +276,13 @@ static bool all_quiet(struct control *c, uint32_t memory, bool look, bool patien
 
 /* A thread that was making another one when it became ours made it without telling us; once all
  * have stopped, everyone is to be seen. */
-static bool are_all_ours(struct control *c, struct control_process *p)
+static int are_all_ours(struct control *c, struct control_process *p, bool *all, struct err *e)
 {
-	struct err why;
-	if (!p->complete)
-		p->complete = seize_threads(c, p->pid, &why) <= 0;
-	return p->complete;
+	int pid = p->pid, found = p->complete ? 0 : seize_threads(c, pid, e);
+	*all = !found;
+	if (*all)
+		p->complete = true;
+	return found < 0 && is_alive(pid) ? found : 0;
 }
 
 static void set_stopped(struct control *c, uint32_t memory, bool stopped)
@@ -284,13 +298,15 @@ int control_stop(struct control *c, int pid, struct err *e)
 	uint64_t start = now_ns(), look = start + LOOK_NS;
 	struct control_process *p = control_find_process(c, pid);
 	uint32_t memory = p ? p->memory : 0;
+	bool all = false;
+	int rc = 0;
 	set_stopped(c, memory, true);
 	block_signals(&before);
 	for (; p; p = control_find_process(c, pid)) {
 		uint64_t now = now_ns();
 		memory = p->memory; /* another one, after exec */
 		if (all_quiet(c, memory, now >= look, now < start + PATIENCE_NS) &&
-		    are_all_ours(c, p))
+		    ((rc = are_all_ours(c, p, &all, e)) || all))
 			break;
 		if (now >= look)
 			look = now + LOOK_NS;
@@ -298,7 +314,9 @@ int control_stop(struct control *c, int pid, struct err *e)
 		control_drain(c);
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return p ? 0 : err_set(e, ERR_SYSTEM, "process %d has ended", pid);
+	if (rc) /* a thread that runs on may be where code is to change */
+		control_resume(c, pid);
+	return p ? rc : err_set(e, ERR_SYSTEM, "process %d has ended", pid);
 }
 
 static bool is_forking(struct control *c, int pid)
@@ -450,8 +468,10 @@ int control_attach(struct control *c, int pid, struct err *e)
 	struct err why = {.code = 0};
 	while ((found = seize_threads(c, pid, &why)) > 0)
 		total += found;
-	if (total)
+	if (total && !found)
 		return 0;
+	if (total)
+		control_detach(c, pid);
 	*e = why;
 	return found < 0 ? found : why.code;
 }

@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "process/threads.h"
 
 /* What shells say of a program that was found but not executable, and of one not found. */
@@ -78,7 +79,8 @@ __attribute__((noreturn)) static void be_child(int go, int failed, char *const *
 	if (!read_fully(go, &byte, 1))
 		end_child(STATUS_NOT_FOUND);
 	restore_signals();
-	execvp(argv[0], argv);
+	if (!fault("launch-exec", ENOEXEC))
+		execvp(argv[0], argv);
 	int why = errno;
 	ssize_t told = write(failed, &why, sizeof(why));
 	(void)told; /* nobody is left to tell if this fails */
@@ -98,9 +100,10 @@ int launch_prepare(struct launch *l, char *const *argv, struct err *e)
 	int go[2], failed[2];
 	sigset_t all, before;
 	launch_remember_signals();
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go))
+	if (fault("launch-socket", EMFILE) ||
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go))
 		return err_errno(e, "a socket to the program cannot be made");
-	if (pipe2(failed, O_CLOEXEC)) {
+	if (fault("launch-pipe", EMFILE) || pipe2(failed, O_CLOEXEC)) {
 		int rc = err_errno(e, "a pipe to the program cannot be made");
 		close(go[0]);
 		close(go[1]);
@@ -108,7 +111,7 @@ int launch_prepare(struct launch *l, char *const *argv, struct err *e)
 	}
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
-	l->pid = fork();
+	l->pid = fault("launch-fork", EAGAIN) ? -1 : fork();
 	if (!l->pid) {
 		/* Its own copy of the write end would keep it from ever seeing the end of file. */
 		close(go[1]);
@@ -184,7 +187,7 @@ static void reap(int pid)
 
 int launch_go(struct launch *l, const char *name, int *why, struct err *e)
 {
-	ssize_t n = send(l->go, "", 1, MSG_NOSIGNAL);
+	ssize_t n = fault("launch-go", EPIPE) ? -1 : send(l->go, "", 1, MSG_NOSIGNAL);
 	*why = n == 1 ? wait_for_exec(l) : ESRCH;
 	close(l->go);
 	close(l->failed);

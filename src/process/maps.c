@@ -10,6 +10,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "base/text.h"
 #include "base/vec.h"
 
@@ -162,7 +163,7 @@ static int read_text(struct text *out, int fd)
 {
 	char piece[16384];
 	for (;;) {
-		ssize_t n = read(fd, piece, sizeof(piece));
+		ssize_t n = fault("maps-read", EIO) ? -1 : read(fd, piece, sizeof(piece));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
@@ -176,7 +177,7 @@ int maps_read(struct maps *m, int pid, struct err *e)
 	char path[64];
 	struct text text = TEXT_INIT;
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
+	int fd = fault("maps-open", EMFILE) ? -1 : open(path, O_RDONLY | O_CLOEXEC), rc = 0;
 	if (fd < 0)
 		return refuse_process(pid, e);
 	if (read_text(&text, fd) < 0)
@@ -269,7 +270,7 @@ static int open_vdso(struct image **out, const struct maps *m, const struct mapp
 	if (fd < 0)
 		return refuse_process(m->pid, e);
 	uint8_t *bytes = xmalloc(size);
-	ssize_t n = pread(fd, bytes, size, (off_t)mi->code[0].start);
+	ssize_t n = fault("vdso-read", EIO) ? -1 : pread(fd, bytes, size, (off_t)mi->code[0].start);
 	int rc = n == (ssize_t)size ? image_open_memory(out, mi->path, bytes, size, e)
 				    : err_errno(e, "the vdso of process %d cannot be read", m->pid);
 	free(bytes);

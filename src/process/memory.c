@@ -10,6 +10,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/fault.h"
+
 /* Reads are aligned to this; a larger page of the machine is a multiple of it. */
 enum { PAGE = 4096 };
 
@@ -29,7 +31,8 @@ size_t memory_read(int pid, uint64_t address, void *to, size_t n)
 {
 	struct iovec local = {to, n};
 	struct iovec remote = {(void *)(uintptr_t)address, n}; // NOLINT(performance-no-int-to-ptr)
-	ssize_t got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+	ssize_t got =
+		fault("memory-read", EFAULT) ? -1 : process_vm_readv(pid, &local, 1, &remote, 1, 0);
 	if (got >= 0)
 		return (size_t)got;
 	return errno == ENOSYS || errno == EPERM ? read_file(pid, address, to, n) : 0;
@@ -41,10 +44,10 @@ bool memory_write(int pid, uint64_t address, const void *from, size_t n)
 {
 	char path[32];
 	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int fd = fault("memory-open", EMFILE) ? -1 : open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	ssize_t put = pwrite(fd, from, n, (off_t)address);
+	ssize_t put = fault("memory-write", EIO) ? -1 : pwrite(fd, from, n, (off_t)address);
 	if (put >= 0 && (size_t)put < n)
 		errno = put ? EFAULT : ESRCH; /* nothing: the process has no memory any more */
 	close(fd);

@@ -25,6 +25,7 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
+#include "base/fault.h"
 #include "isa/arch.h"
 #include "isa/calls.h"
 #include "process/control_inner.h"
@@ -75,17 +76,21 @@ static uint64_t get(const struct stop_registers *r, unsigned offset)
 static size_t read_regset(int tid, unsigned note, void *to, size_t size)
 {
 	struct iovec io = {to, size};
-	return ptrace(PTRACE_GETREGSET, tid, (uintptr_t)note, &io) ? 0 : io.iov_len;
+	if (fault("remote-vectors", ESRCH) || ptrace(PTRACE_GETREGSET, tid, (uintptr_t)note, &io))
+		return 0;
+	return io.iov_len;
 }
 
 static bool read_mask(int tid, uint64_t *mask)
 {
-	return !ptrace(PTRACE_GETSIGMASK, tid, sizeof(*mask), mask);
+	return !fault("remote-read-mask", ESRCH) &&
+	       !ptrace(PTRACE_GETSIGMASK, tid, sizeof(*mask), mask);
 }
 
 static bool write_mask(int tid, uint64_t mask)
 {
-	return !ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
+	return !fault("remote-write-mask", ESRCH) &&
+	       !ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
 }
 
 static int gone(const struct control_thread *t, struct err *e)
@@ -184,7 +189,8 @@ static bool write_frame(struct saved *s, const struct control_thread *t, uint64_
 		.mask = s->mask,
 	};
 	size_t size = calls()->frame(s->frame, sizeof(s->frame), at, &state);
-	return size && memory_write(t->tracee.tid, at, s->frame, size);
+	return size && !fault("remote-frame", EIO) &&
+	       memory_write(t->tracee.tid, at, s->frame, size);
 }
 
 /* On to the next stop at a call. Once signals are blocked only SIGSTOP can come in between. */
@@ -193,7 +199,8 @@ static bool to_call(const struct control_thread *t)
 	struct tracee_event ev = {.what = TRACEE_TRAPPED};
 	int tid = t->tracee.tid;
 	while (ev.what != TRACEE_CALLING) {
-		if (ptrace(PTRACE_SYSCALL, tid, NULL, (uintptr_t)ev.signal) ||
+		if (fault("remote-run", ESRCH) ||
+		    ptrace(PTRACE_SYSCALL, tid, NULL, (uintptr_t)ev.signal) ||
 		    !tracee_wait(tid, &ev))
 			return false;
 	}
@@ -212,7 +219,8 @@ static bool send_in(struct control_thread *t, const struct saved *s, uint64_t co
 		put(r, k->argument[i], q->args[i]);
 	put(r, k->number, (uint64_t)q->number);
 	k->enter(r->bytes, code, frame);
-	return control_write(t) && write_mask(t->tracee.tid, UINT64_MAX);
+	return !fault("remote-send", ESRCH) && control_write(t) &&
+	       write_mask(t->tracee.tid, UINT64_MAX);
 }
 
 static bool finish_call(struct control_thread *t, int64_t *result)
@@ -223,7 +231,7 @@ static bool finish_call(struct control_thread *t, int64_t *result)
 	if (!tracee_read(&t->tracee))
 		return false;
 	*result = (int64_t)control_word(t, calls()->result);
-	return control_trap(t);
+	return !fault("remote-finish", ESRCH) && control_trap(t);
 }
 
 /* The sleeping thread goes on to the entry of its call. False if it is gone, or has come to
@@ -265,7 +273,7 @@ static bool set_back(struct control_thread *t, const struct saved *s)
 	    ptrace(PTRACE_SETREGSET, tid, (uintptr_t)k->wide_note, &io))
 		return false;
 	t->tracee.regset = s->general;
-	return write_mask(tid, s->mask) && control_write(t);
+	return write_mask(tid, s->mask) && !fault("remote-set-back", ESRCH) && control_write(t);
 }
 
 /* With the thread in an ordinary stop, its state saved and framed. False if it is gone. */

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "isa/arch.h"
 #include "process/maps.h"
 #include "process/memory.h"
@@ -46,7 +47,7 @@ static uint64_t file_slack(const struct maps *m, const struct mapped_image *mi)
 	struct arena tmp = {0};
 	const struct code_mapping *last = &mi->code[mi->code_count - 1];
 	const char *path = maps_find_file(&tmp, m->pid, mi, &ignored);
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	int fd = path && !fault("slack-file", EMFILE) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	uint64_t end = fd < 0 ? 0 : segment_end(fd, last);
 	if (fd >= 0)
 		close(fd);
@@ -117,7 +118,7 @@ static bool stack_mapping(int tid, uint64_t *start, uint64_t *end)
 	char path[40], line[512];
 	bool found = false;
 	snprintf(path, sizeof(path), "/proc/%d/maps", tid);
-	FILE *f = fopen(path, "re");
+	FILE *f = fault("slack-stack", EMFILE) ? NULL : fopen(path, "re");
 	while (f && !found && fgets(line, sizeof(line), f)) {
 		char *at = line;
 		*start = strtoull(at, &at, 16);
@@ -211,7 +212,7 @@ int remote_enter(struct remote_slack *s, struct control *c, int pid, const char 
 		strncpy((char *)bytes + code, text, TEXT_MAX - 1);
 		*text_at = s->start + code;
 	}
-	if (memory_write(s->tid, s->start, bytes, s->size))
+	if (!fault("slack-write", EIO) && memory_write(s->tid, s->start, bytes, s->size))
 		return 0;
 	return err_set(e, ERR_SYSTEM, "the code of process %d cannot be written", pid);
 }

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "isa/arch.h"
 
 static const char yama[] = "/proc/sys/kernel/yama/ptrace_scope";
@@ -21,7 +22,7 @@ static const char yama[] = "/proc/sys/kernel/yama/ptrace_scope";
 /* The beginning of a small file of /proc, NUL-terminated; false if it cannot be read. */
 static bool read_small(const char *path, char *out, size_t size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = fault("proc-open", EMFILE) ? -1 : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
 	ssize_t n = read(fd, out, size - 1);
@@ -198,7 +199,7 @@ int threads_list(int pid, tid_list *out, struct err *e)
 	char path[40];
 	uint32_t before = out->len;
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	DIR *dir = opendir(path);
+	DIR *dir = fault("threads-open", EMFILE) ? NULL : opendir(path);
 	if (!dir)
 		return refuse(pid, e);
 	for (const struct dirent *d; (d = readdir(dir));)
@@ -329,7 +330,7 @@ int process_check_attach(int pid, struct err *e)
 		return rc;
 	/* Opening this is permitted exactly to those who may attach. */
 	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = fault("attach-permitted", EACCES) ? -1 : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == EACCES || errno == EPERM ? explain_not_attachable(pid, e)
 							 : refuse(pid, e);

@@ -8,6 +8,7 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 
+#include "base/fault.h"
 #include "isa/arch.h"
 #include "process/threads.h"
 
@@ -29,7 +30,7 @@ int tracee_seize(struct tracee *t, int tid, enum tracee_extent extent, struct er
 		[TRACEE_CHILDREN] = FOR_CHILDREN, [TRACEE_ENDS] = FOR_ENDS};
 	uintptr_t options = FOR_ALL | more[extent];
 	tracee_adopt(t, tid);
-	if (!ptrace(PTRACE_SEIZE, tid, NULL, options))
+	if (!fault("seize", EPERM) && !ptrace(PTRACE_SEIZE, tid, NULL, options))
 		return 0;
 	if (errno == ESRCH)
 		return err_set(e, ERR_SYSTEM, "there is no thread %d", tid);
@@ -47,7 +48,7 @@ bool tracee_filter(const struct tracee *t, bool on)
 
 bool tracee_interrupt(const struct tracee *t)
 {
-	return !ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
+	return !fault("interrupt", ESRCH) && !ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
 }
 
 static int event_message(int tid)
@@ -146,7 +147,8 @@ bool tracee_wait(int tid, struct tracee_event *out)
 bool tracee_read(struct tracee *t)
 {
 	struct iovec io = {t->regset.bytes, sizeof(t->regset.bytes)};
-	if (!t->regset.size && !ptrace(PTRACE_GETREGSET, t->tid, NT_PRSTATUS, &io))
+	if (!t->regset.size && !fault("read-registers", ESRCH) &&
+	    !ptrace(PTRACE_GETREGSET, t->tid, NT_PRSTATUS, &io))
 		t->regset.size = io.iov_len;
 	return t->regset.size;
 }

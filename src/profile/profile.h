@@ -3,7 +3,11 @@
  * Contexts are a tree of frames (the calling-context tree): a node is a place in code below the
  * node of its caller. Memory is bounded by distinct contexts. The recorder adds to a profile and
  * the store saves what is new; a report loads one whole. All references are indices, and nothing is
- * ever removed. Scopes (source structure) are added once recording has ended: see fuse.h. */
+ * ever removed. Scopes (source structure) are added once recording has ended: see fuse.h.
+ *
+ * N1  Every index is in range, and parents come before their children (so there are no cycles), of
+ *     nodes, scopes, processes and resources; the rest of it is said below. profile_check() looks
+ *     at all of it: of what was read from a file always, in debug builds before each commit. */
 #pragma once
 #include "base/arena.h"
 #include "base/hashmap.h"
@@ -303,5 +307,5 @@ const char *profile_get_fact(const struct profile *p, const char *name);
 bool profile_has_search(const struct profile *p);
 /* "/Code/heat/heat.c/main/loop heat.c:16-18". For people: names may have slashes, too. */
 void profile_resource_path(const struct profile *p, uint32_t resource, struct text *out);
-/* Checks the invariants above, of a profile read from a file. */
+/* Checks N1: of a profile read from a file, or before one is written. */
 int profile_check(const struct profile *p, struct err *e);

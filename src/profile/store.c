@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "profile/store_evidence.h"
@@ -101,6 +102,8 @@ static void row_time(struct row *r, double seconds)
 static bool row_end(struct row *r)
 {
 	sqlite3_stmt *s = r->store->save[r->table];
+	if (sql_fault(fault("store-row", ENOSPC)))
+		return false;
 	sqlite3_step(s);
 	return sqlite3_reset(s) == SQLITE_OK;
 }
@@ -527,10 +530,14 @@ int store_commit(struct store *s, struct profile *p, struct err *e)
 		save_trips,    save_uncovered, save_resources, save_experiments, save_evidence,
 		save_findings, save_remarks,
 	};
-	bool ok = sql_run(s->db, "BEGIN IMMEDIATE") == SQLITE_OK;
+	struct err why;
+	bug_on(checks_wanted() && profile_check(p, &why), "N1");
+	bool ok = !sql_fault(fault("store-begin", ENOSPC)) &&
+		  sql_run(s->db, "BEGIN IMMEDIATE") == SQLITE_OK;
 	for (size_t i = 0; i < ARRAY_SIZE(save) && ok; i++)
 		ok = save[i](s, p);
-	ok = ok && sql_run(s->db, "COMMIT") == SQLITE_OK;
+	ok = ok && !sql_fault(fault("store-commit", ENOSPC)) &&
+	     sql_run(s->db, "COMMIT") == SQLITE_OK;
 	if (!ok) {
 		int r = sql_fail(s->db, "write", s->path, e);
 		if (!sqlite3_get_autocommit(s->db))
@@ -667,7 +674,9 @@ static int move_along(const char *from, const char *to, struct err *e)
 	}
 	text_release(&a);
 	text_release(&b);
-	return rename(from, to) ? err_errno(e, "cannot rename %s to %s", from, to) : 0;
+	return fault("store-retire", EACCES) || rename(from, to)
+		       ? err_errno(e, "cannot rename %s to %s", from, to)
+		       : 0;
 }
 
 /* Makes way: FILE becomes FILE.old. */
@@ -711,7 +720,7 @@ static int make_empty(struct text *tmp, const char *path, struct err *e)
 {
 	sqlite3 *db = NULL;
 	text_printf(tmp, "%s.XXXXXX", path);
-	int fd = mkostemp(tmp->data, O_CLOEXEC), r = 0;
+	int fd = fault("store-create", EACCES) ? -1 : mkostemp(tmp->data, O_CLOEXEC), r = 0;
 	if (fd < 0)
 		return err_errno(e, "cannot create %s", path);
 	mode_t mask = umask(0);
@@ -733,6 +742,7 @@ static int open_for_writing(struct store *s, struct err *e)
 	/* Only the recorder's thread writes: locks for each call take a tenth of the time.
 	 */
 	int r = sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+	r = sql_fault(fault("store-open", ENOSPC)) ? SQLITE_FULL : r;
 	r = r ? r : sqlite3_busy_timeout(s->db, STORE_PATIENCE_MS);
 	r = r ? r
 	      : sql_run(s->db, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
@@ -751,7 +761,8 @@ static int lock_directory(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char *dir = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-	int fd = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	int fd = dir && !fault("store-lock", EMFILE) ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+						     : -1;
 	free(dir);
 	for (int waited = 0; fd >= 0 && waited < STORE_PATIENCE_MS; waited += PAUSE_MS) {
 		if (!flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
@@ -765,7 +776,7 @@ static int lock_directory(const char *path)
 static int take_name(struct store *s, const char *tmp, const char *old, struct err *e)
 {
 	int r = retire(s->path, old, e);
-	if (!r && rename(tmp, s->path))
+	if (!r && (fault("store-rename", EACCES) || rename(tmp, s->path)))
 		r = err_errno(e, "cannot create %s", s->path);
 	if (r)
 		unlink(tmp);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/err.h"
+#include "base/fault.h"
 #include "base/log.h"
 #include "profile/store.h"
 #include "profile/store_evidence.h"
@@ -384,11 +385,16 @@ static int fail_row(const char *path, const char *table, uint32_t number, struct
 		path, number, table);
 }
 
+static int next_row(sqlite3_stmt *s)
+{
+	return sql_fault(fault("load-row", EIO)) ? SQLITE_FULL : sqlite3_step(s);
+}
+
 static int load_rows(sqlite3_stmt *s, struct profile *p, enum store_table_id table,
 		     const char *path, struct err *e)
 {
 	int step;
-	for (uint32_t number = 0; (step = sqlite3_step(s)) == SQLITE_ROW; number++) {
+	for (uint32_t number = 0; (step = next_row(s)) == SQLITE_ROW; number++) {
 		struct row r = {.s = s, .p = p, .number = number};
 		if (store_is_evidence(table))
 			r.bad = !store_load_evidence(s, table, number, &p->evidence, &p->arena);
@@ -513,6 +519,7 @@ static int try_way(sqlite3 **db, const char *path, size_t way)
 	struct text uri = TEXT_INIT;
 	add_uri(&uri, path, ways[way].query);
 	int r = sqlite3_open_v2(uri.data, db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, NULL);
+	r = fault("load-open", EMFILE) ? SQLITE_CANTOPEN : r;
 	text_release(&uri);
 	r = r ? r : sqlite3_busy_timeout(*db, STORE_PATIENCE_MS);
 	r = r ? r : sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);

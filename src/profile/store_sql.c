@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/fault.h"
 #include "isa/insn.h"
 
 #define TABLE_SINCE(schema, name_, columns, places, key)                                           \
@@ -185,8 +186,19 @@ const char *const store_views =
 	"e.machine "
 	"JOIN resource_path s ON s.id = e.sync JOIN resource_path f ON f.id = e.file;";
 
+/* A fault point has failed, as on a full disk. */
+static bool faked_full;
+
+bool sql_fault(bool failed)
+{
+	faked_full |= failed;
+	return failed;
+}
+
 int sql_run(sqlite3 *db, const char *sql)
 {
+	if (sql_fault(fault("sql-run", ENOSPC)))
+		return SQLITE_FULL;
 	return sqlite3_exec(db, sql, NULL, NULL, NULL);
 }
 
@@ -216,7 +228,9 @@ int sql_fail(sqlite3 *db, const char *what, const char *path, struct err *e)
 {
 	int code = db ? sqlite3_errcode(db) & 0xff : SQLITE_NOMEM;
 	int system = sqlite3_system_errno(db);
-	const char *room = db ? lack_of_room(sqlite3_extended_errcode(db)) : NULL;
+	const char *room =
+		db ? lack_of_room(faked_full ? SQLITE_FULL : sqlite3_extended_errcode(db)) : NULL;
+	faked_full = false;
 	if (room)
 		return err_set(e, ERR_SYSTEM,
 			       "cannot %s %s: %s; what was recorded before is kept: make room, or "

@@ -1,6 +1,7 @@
 /* What writing and reading profile files share: the tables, and SQLite's failures in words. */
 #pragma once
 #include <sqlite3.h>
+#include <stdbool.h>
 
 #include "base/err.h"
 #include "base/text.h"
@@ -53,6 +54,8 @@ extern const char *const store_views;
 enum { STORE_PATIENCE_MS = 2000 }; /* for others who hold a lock for a moment */
 
 /* Runs statements; SQLITE_OK or what went wrong. */
+/* Of a fault point: if it failed, sql_fail() tells of a full disk. */
+bool sql_fault(bool failed);
 int sql_run(sqlite3 *db, const char *sql);
 /* The integer that a PRAGMA or SELECT gives, or -1; then sqlite3_errcode() tells. */
 sqlite3_int64 sql_number(sqlite3 *db, const char *sql);

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "base/text.h"
 
 static void add_time(struct profile *p)
@@ -82,7 +83,7 @@ void facts_of_process(struct profile *p, int pid)
 	char path[32], *word = NULL;
 	size_t room = 0;
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	FILE *f = fopen(path, "re");
+	FILE *f = fault("command-open", EMFILE) ? NULL : fopen(path, "re");
 	while (f && getdelim(&word, &room, 0, f) >= 0)
 		add_next_word(&t, word);
 	if (f)

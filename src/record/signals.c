@@ -5,10 +5,12 @@
 
 #include "base/vec.h"
 
-static const int caught[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+static const int caught[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE};
 
 static volatile sig_atomic_t want_end;
 static volatile sig_atomic_t program_pid;
+static struct sigaction before[ARRAY_SIZE(caught)];
+static bool changed[ARRAY_SIZE(caught)];
 
 static void end_recording(int signal)
 {
@@ -25,18 +27,30 @@ static void pass_on(int signal)
 }
 
 /* Without SA_RESTART: whatever waits for samples returns. */
+static void catch(size_t i, void (*handler)(int))
+{
+	struct sigaction action = {.sa_handler = handler};
+	sigemptyset(&action.sa_mask);
+	if (!changed[i])
+		sigaction(caught[i], NULL, &before[i]);
+	/* nohup: the end of the session is not ours. (A script's `&` ignores SIGINT, too; but who
+	 * sends that to us by name means it.) */
+	if (caught[i] == SIGHUP && before[i].sa_handler == SIG_IGN)
+		return;
+	changed[i] = !sigaction(caught[i], &action, NULL);
+}
+
 void signals_install(int program)
 {
-	struct sigaction action = {.sa_handler = program ? pass_on : end_recording};
 	want_end = 0;
 	program_pid = program;
-	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < ARRAY_SIZE(caught); i++)
-		if (program || caught[i] != SIGQUIT)
-			sigaction(caught[i], &action, NULL);
-	/* A reader of our messages that goes away must not end the recording. */
-	action.sa_handler = SIG_IGN;
-	sigaction(SIGPIPE, &action, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(caught); i++) {
+		/* A reader of our messages that goes away must not end the recording. */
+		if (caught[i] == SIGPIPE)
+			catch(i, SIG_IGN);
+		else if (program || caught[i] != SIGQUIT)
+			catch(i, program ? pass_on : end_recording);
+	}
 }
 
 bool signals_want_end(void)
@@ -51,8 +65,9 @@ void signals_forget_program(void)
 
 void signals_restore(void)
 {
-	struct sigaction action = {.sa_handler = SIG_DFL};
-	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < ARRAY_SIZE(caught); i++)
-		sigaction(caught[i], &action, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(caught); i++) {
+		if (changed[i] && caught[i] != SIGPIPE)
+			sigaction(caught[i], &before[i], NULL);
+		changed[i] = changed[i] && caught[i] == SIGPIPE;
+	}
 }

@@ -2,7 +2,9 @@
  *
  * Observing a running process ends with SIGINT, SIGTERM or SIGHUP. A program that we started gets
  * its SIGINT, SIGQUIT and SIGHUP from the terminal as we do, and decides what they mean; SIGTERM,
- * which is sent to us alone, is passed on to it. */
+ * which is sent to us alone, is passed on to it.
+ *
+ * SIGHUP stays ignored if it was when we were started: that is what nohup is for. */
 #pragma once
 #include <stdbool.h>
 
@@ -12,5 +14,5 @@ void signals_install(int program);
 bool signals_want_end(void);
 /* The program is gone: SIGTERM has nobody to go to. */
 void signals_forget_program(void);
-/* Signals end us from now on as if we had never been here. */
+/* Signals do from now on what they did before. */
 void signals_restore(void);

@@ -7,9 +7,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/fault.h"
+
 int perf_open(struct perf_event_attr *a, int tid, int cpu)
 {
 	a->size = sizeof(*a);
+	if (fault("perf-open", EACCES))
+		return -1;
 	return (int)syscall(SYS_perf_event_open, a, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/fault.h"
 #include "base/log.h"
 #include "sample/perf_rings.h"
 
@@ -68,7 +69,8 @@ static bool start_without_signals(struct perf_rings *p)
 	sigset_t all, before;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	bool started = pthread_create(&p->reader, NULL, read_rings, p) == 0;
+	bool started = !fault("perf-reader", EAGAIN) &&
+		       pthread_create(&p->reader, NULL, read_rings, p) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return started;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/fault.h"
 #include "base/log.h"
 
 /* A sample takes what --max-stack says: a ring of the smallest size holds two of the largest. */
@@ -41,7 +42,9 @@ static int open_holder(int cpu, size_t bytes)
 static bool map_ring(struct cpu_ring *c, size_t bytes, unsigned registers)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	void *p = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd, 0);
+	void *p = fault("perf-map", EPERM)
+			  ? MAP_FAILED
+			  : mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd, 0);
 	if (p == MAP_FAILED)
 		return false;
 	c->page = p;

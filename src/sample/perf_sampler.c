@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fault.h"
+
 /* A record is less than 64 KiB, with registers and all. */
 enum { STACK_LARGEST = 64504 };
 
@@ -29,7 +31,9 @@ static int set_up_wall(struct perf_sampler *p, struct err *e)
 	if (p->wall_event == p->o.event_count)
 		return err_set(e, ERR_INPUT,
 			       "waiting is measured in time: sample cpu-clock along with it");
-	p->ticks = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	p->ticks = fault("perf-timer", EMFILE)
+			   ? -1
+			   : timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (p->ticks < 0 || timerfd_settime(p->ticks, 0, &every, NULL) ||
 	    !perf_wake_on(p, p->ticks, WOKEN_BY_TICK))
 		return err_errno(e, "a timer cannot be set up");

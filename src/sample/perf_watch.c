@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "base/log.h"
 #include "process/maps.h"
 #include "process/threads.h"
@@ -31,7 +32,8 @@ int perf_add_file(struct perf_sampler *p, int fd, bool lean, const struct cpu_ri
 {
 	uint64_t id;
 	vec_push(&p->files, (struct perf_file){fd, source->event, lean, false});
-	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->fd) || ioctl(fd, PERF_EVENT_IOC_ID, &id))
+	if (fault("perf-lead", EINVAL) || ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->fd) ||
+	    ioctl(fd, PERF_EVENT_IOC_ID, &id))
 		return err_errno(e, "perf events cannot be led into one ring");
 	hashmap_put(&p->by_id, id, p->sources.len);
 	vec_push(&p->sources, *source);

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fault.h"
+
 /* Files stay open for so many threads; beyond, they are opened for every look, so that the limit of
  * open files is not reached. */
 enum { KEPT_OPEN = 200 };
@@ -76,7 +78,7 @@ static bool read_thread_file(const struct stop_threads *s, const struct stop_thr
 	char path[80];
 	if (*fd < 0) {
 		snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", t->pid, t->tracee.tid, name);
-		*fd = open(path, O_RDONLY | O_CLOEXEC);
+		*fd = fault("stop-open", EMFILE) ? -1 : open(path, O_RDONLY | O_CLOEXEC);
 	}
 	ssize_t n = *fd < 0 ? -1 : pread(*fd, out, size - 1, 0);
 	out[n > 0 ? n : 0] = '\0';

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "process/memory.h"
 
 /* A thread that has waited for some time is looked at again after a sixteenth of that: so much of
@@ -16,7 +17,7 @@ static int open_thread_file(int pid, int tid, const char *name)
 {
 	char path[80];
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", pid, tid, name);
-	return open(path, O_RDONLY | O_CLOEXEC);
+	return fault("waiting-open", EMFILE) ? -1 : open(path, O_RDONLY | O_CLOEXEC);
 }
 
 static bool read_line(int fd, char *line, size_t size)

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/check.h"
+
 void history_release(struct history *h)
 {
 	vec_each (e, &h->list) {
@@ -155,4 +157,60 @@ void history_set(struct history *h, uint32_t experiment, enum experiment_state s
 	h->undecided += is_undecided(e->state);
 	vec_each (p, &e->parents)
 		tell(h, *p, e, before);
+}
+
+/* ---- checking ---- */
+
+/* H2, by taking out those again and again that have no parents left. */
+static void check_order(struct history *h)
+{
+	uint32_t *left = xcalloc(h->list.len, sizeof(*left)), taken = 0;
+	vec_clear(&h->walk);
+	for (uint32_t i = 0; i < h->list.len; i++) {
+		left[i] = h->list.data[i].parents.len;
+		if (!left[i])
+			vec_push(&h->walk, i);
+	}
+	for (; h->walk.len; taken++) {
+		uint32_t at = vec_pop(&h->walk);
+		vec_each (c, &h->list.data[at].children)
+			if (!--left[*c])
+				vec_push(&h->walk, *c);
+	}
+	bug_on(taken != h->list.len, "H2");
+	free(left);
+}
+
+static void check_children(const struct history *h, uint32_t number)
+{
+	const struct experiment *e = &h->list.data[number];
+	const struct trial *t = &h->trials.data[number];
+	uint32_t undecided[HIERARCHIES] = {0}, true_ones[HIERARCHIES] = {0};
+	vec_each (c, &e->children) {
+		bug_on(*c >= h->list.len || !is_child(h, number, *c), "H4");
+		uint32_t axis = axis_between(e, &h->list.data[*c]);
+		if (axis == HIERARCHIES)
+			continue;
+		undecided[axis] += is_undecided(h->list.data[*c].state);
+		true_ones[axis] += h->list.data[*c].state == EXPERIMENT_TRUE;
+	}
+	bug_on(memcmp(undecided, t->undecided, sizeof(undecided)) != 0, "H3");
+	bug_on(memcmp(true_ones, t->true_ones, sizeof(true_ones)) != 0, "H3");
+}
+
+void history_check(struct history *h)
+{
+	uint32_t undecided = 0, links = 0;
+	bug_on(h->trials.len != h->list.len, "H1");
+	for (uint32_t i = 0; i < h->list.len; i++) {
+		const struct experiment *e = &h->list.data[i];
+		bug_on(history_find(h, e->hypothesis, &e->focus) != i, "H1");
+		check_children(h, i);
+		undecided += is_undecided(e->state);
+		links += e->children.len;
+		links -= e->parents.len;
+	}
+	bug_on(undecided != h->undecided, "H3");
+	bug_on(links != 0, "H4");
+	check_order(h);
 }

@@ -3,7 +3,8 @@
  * H1  There is one experiment of a hypothesis and a focus.
  * H2  The graph has no cycles: a recursion that leads back to where it came from is not recorded,
  *     so there is a deepest true experiment of every path.
- * H3  An experiment knows of how many refinements along each hierarchy are undecided, and true. */
+ * H3  An experiment knows of how many refinements along each hierarchy are undecided, and true.
+ * H4  A refinement and what was refined know each other. */
 #pragma once
 #include "search/count_graph.h"
 #include "search/decide.h"
@@ -52,5 +53,7 @@ uint32_t history_add(struct history *h, const struct experiment *e);
 /* Makes `child` a refinement of `parent`, if it is none and no ancestor of it. */
 void history_link(struct history *h, uint32_t parent, uint32_t child);
 void history_set(struct history *h, uint32_t experiment, enum experiment_state state);
+/* In debug builds: aborts if H1 to H4 do not hold. */
+void history_check(struct history *h);
 /* The first experiment of a part; trial.next[] leads on. */
 uint32_t history_first(const struct history *h, uint32_t resource);

@@ -1,5 +1,6 @@
 #include "search/search.h"
 
+#include "base/check.h"
 #include "search/state.h"
 
 /* Parts that come up faster than this in a second are left alone until it is over. */
@@ -118,6 +119,8 @@ static void advance(struct search *s, double now)
 
 static void commit(struct search *s)
 {
+	if (s->changed && checks_wanted())
+		history_check(&s->history);
 	if (s->changed)
 		s->ops->commit(s->ctx);
 	s->changed = false;

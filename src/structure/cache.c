@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/fault.h"
 #include "base/hashmap.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -140,7 +141,7 @@ static bool read_all(int fd, void *p, uint64_t size)
 {
 	char *at = p;
 	while (size) {
-		ssize_t n = read(fd, at, size);
+		ssize_t n = fault("cache-read", EIO) ? -1 : read(fd, at, size);
 		if (n <= 0)
 			return false;
 		at += n;
@@ -153,7 +154,7 @@ static bool write_all(int fd, const void *p, uint64_t size)
 {
 	const char *at = p;
 	while (size) {
-		ssize_t n = write(fd, at, size);
+		ssize_t n = fault("cache-write", ENOSPC) ? -1 : write(fd, at, size);
 		if (n <= 0)
 			return false;
 		at += n;
@@ -221,7 +222,7 @@ struct structure *cache_load(const struct cache_subject *subject)
 	uint64_t key = key_of(subject);
 	if (!file_name(&path, subject, key))
 		goto out;
-	int fd = open(path.data, O_RDONLY | O_CLOEXEC);
+	int fd = fault("cache-open", EMFILE) ? -1 : open(path.data, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		goto out;
 	if (read_head(fd, &h, names) && is_current(subject, &h, names, key))
@@ -321,10 +322,10 @@ static void write_and_rename(const char *dir, const char *path, const struct hea
 {
 	struct text tmp = TEXT_INIT;
 	text_printf(&tmp, "%stmp-XXXXXX", dir);
-	int fd = mkostemp(tmp.data, O_CLOEXEC);
+	int fd = fault("cache-create", EACCES) ? -1 : mkostemp(tmp.data, O_CLOEXEC);
 	if (fd >= 0) {
 		bool ok = write_file(fd, h, names, s);
-		ok = !close(fd) && ok && !rename(tmp.data, path);
+		ok = !close(fd) && ok && !fault("cache-rename", EACCES) && !rename(tmp.data, path);
 		if (!ok)
 			unlink(tmp.data);
 		debug(LOG_CACHE, 1, "%s: %s", path, ok ? "written" : "could not be written");

@@ -180,13 +180,13 @@ void code_enter(struct coder *c, struct spot spot)
 		take_passed(c);
 	else
 		find_caller(c, caller, unknown);
-	uint16_t found = c->count;
+	uint16_t found = next_op(c);
 	op(c, EMIT_LOAD, child, V3, 0, slot + (int64_t)offsetof(struct rt_context_slot, child));
 	load(c, V2, child, offsetof(struct rt_context, procedure));
 	op(c, EMIT_ADD, V2, V2, 0, -(int64_t)c->n->procedure);
 	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, other);
 	op(c, EMIT_COUNT, V2, V3, 0, slot + (int64_t)offsetof(struct rt_context_slot, calls));
-	uint16_t counted = c->count;
+	uint16_t counted = next_op(c);
 	code_keep_context(c, child);
 	if (c->t->framed)
 		push(c, child, caller, own);
@@ -272,7 +272,7 @@ void code_come_back(struct coder *c, struct spot spot, uint32_t site)
 	} else {
 		check_key(c, top, site, 0);
 	}
-	uint16_t found = c->count;
+	uint16_t found = next_op(c);
 	take_frame(c, top, context);
 	if (passes) {
 		aside(c, found);
@@ -350,6 +350,7 @@ struct emit_probe tally_recover(const struct tally *t, const struct tally_number
 	ask_runtime(&c, t->context != REG_NONE ? held_context(&c) : V3, n->returned,
 		    site_argument(&c, RT_PLACE), true);
 	struct emit_probe probe = code_finished(&c);
+	vec_free(&c.ops);
 	probe.held = tally_held(t);
 	return probe;
 }

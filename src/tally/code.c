@@ -57,7 +57,7 @@ static void enter_loop(struct coder *c, struct spot spot)
 	} else if (l->method == TRIP_FRAME) {
 		store(c, code_frame(c, V0, V1), slot_offset(l->slot), EMIT_ZERO);
 	}
-	if (c->count)
+	if (c->ops.len)
 		code_put_alone(c, spot);
 }
 
@@ -288,4 +288,5 @@ void tally_code(const struct tally *t, const struct flow *f, const struct tally_
 	count_carriers(&c);
 	put_calls_and_exits(&c, &spots);
 	vec_free(&spots);
+	vec_free(&c.ops);
 }

@@ -22,8 +22,8 @@ struct emit_probe code_finished(struct coder *c)
 		op(c, EMIT_SET, V0, 0, 0, 0);
 	}
 	struct emit_probe p = {
-		.ops = ARENA_DUP(c->a, c->ops, c->count),
-		.op_count = c->count,
+		.ops = ARENA_DUP(c->a, c->ops.data, c->ops.len),
+		.op_count = next_op(c),
 		.aside_count = c->asides,
 		.table = c->n->table,
 		.table_bits = RT_TABLE_BITS,

@@ -1,12 +1,15 @@
-/* Writing the probes of a procedure, operation by operation: what all of them have in common. */
+/* Writing the probes of a procedure, operation by operation: what all of them have in common.
+ *
+ * Invariants:
+ *	T1  a probe has no more asides than struct emit_probe has room for
+ *	T2  operations of a probe have numbers of 16 bits */
 #pragma once
 #include <stddef.h>
 
+#include "base/check.h"
 #include "base/vec.h"
 #include "runtime/abi.h"
 #include "tally/code.h"
-
-enum { OPS_MAX = 64 };
 
 /* Values of a probe; the context itself is in the last one if no register holds it. */
 enum { V0, V1, V2, V3 };
@@ -19,8 +22,8 @@ struct coder {
 	struct arena *a;
 	uint32_t owners;
 	/* The probe being written. */
-	struct emit_op ops[OPS_MAX];
-	uint16_t count, froms[EMIT_ASIDES], backs[EMIT_ASIDES];
+	VEC(struct emit_op) ops; /* of a loop that counts in all registers there are, 100 */
+	uint16_t froms[EMIT_ASIDES], backs[EMIT_ASIDES];
 	uint8_t asides;
 	uint64_t routine, argument;
 	bool checks; /* who owns the frame: it tests without an aside of its own */
@@ -29,8 +32,7 @@ struct coder {
 static inline void op(struct coder *c, enum emit_op_kind kind, unsigned d, unsigned a, unsigned b,
 		      int64_t imm)
 {
-	c->ops[c->count++] =
-		(struct emit_op){(uint8_t)kind, (uint8_t)d, (uint8_t)a, (uint8_t)b, imm};
+	vec_push(&c->ops, (struct emit_op){(uint8_t)kind, (uint8_t)d, (uint8_t)a, (uint8_t)b, imm});
 }
 
 static inline void load(struct coder *c, unsigned d, unsigned base, size_t offset)
@@ -45,22 +47,31 @@ static inline void store(struct coder *c, unsigned base, size_t offset, unsigned
 
 static inline void begin(struct coder *c)
 {
-	c->count = c->asides = 0;
+	vec_clear(&c->ops);
+	c->asides = 0;
 	c->routine = c->argument = 0;
 	c->checks = false;
+}
+
+/* The number of the operation that comes next. */
+static inline uint16_t next_op(const struct coder *c)
+{
+	bug_on(c->ops.len > UINT16_MAX, "T2");
+	return (uint16_t)c->ops.len;
 }
 
 /* What follows is executed only where a test has said so, and then goes on at `back`. */
 static inline void aside(struct coder *c, uint16_t back)
 {
-	c->froms[c->asides] = c->count;
+	bug_on(c->asides == EMIT_ASIDES, "T1");
+	c->froms[c->asides] = next_op(c);
 	c->backs[c->asides++] = back;
 }
 
 /* The last one, which goes on behind everything. */
 static inline void last_aside(struct coder *c, uint64_t routine, uint64_t argument)
 {
-	aside(c, c->asides ? c->froms[0] : c->count);
+	aside(c, c->asides ? c->froms[0] : next_op(c));
 	c->routine = routine;
 	c->argument = argument;
 }

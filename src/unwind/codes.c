@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "base/hashmap.h"
 #include "base/log.h"
 #include "base/vec.h"
@@ -142,7 +143,7 @@ static struct code *open_file(struct codes *c, const struct mapped_image *file, 
 	struct stat st;
 	char held[64];
 	/* Held open, so that what is looked up and what is read is one file. */
-	int fd = open(way, O_PATH | O_CLOEXEC);
+	int fd = fault("code-open", EMFILE) ? -1 : open(way, O_PATH | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st)) {
 		int rc = err_errno(&e, "it cannot be opened");
 		if (fd >= 0)

@@ -13,7 +13,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
 
+#include "base/arena.h"
 #include "base/order.h"
 #include "base/vec.h"
 #include "image/bytes.h"
@@ -608,6 +611,63 @@ static void damaged_frames_leave_a_note(void **state)
 	image_close(im);
 }
 
+/* The largest piece of memory that was copied: see unit_links in tests/meson.build. */
+static size_t largest_copy;
+void *__real_arena_memdup(struct arena *a, const void *p, size_t size, size_t align);
+void *__wrap_arena_memdup(struct arena *a, const void *p, size_t size, size_t align);
+
+void *__wrap_arena_memdup(struct arena *a, const void *p, size_t size, size_t align)
+{
+	largest_copy = size > largest_copy ? size : largest_copy;
+	return __real_arena_memdup(a, p, size, align);
+}
+
+/* A .debug_frame with one range: version 1, no augmentation. */
+static uint32_t make_debug_frame(uint8_t out[64])
+{
+	static const uint8_t cie[] = {12,   0, 0, 0,    0xff, 0xff, 0xff, 0xff,
+				      1,    0, 4, 0x78, 0x1e, 0x0c, 0x1f, 0};
+	const struct {
+		uint32_t length, cie;
+		uint64_t start, size;
+	} fde = {20, 0, VA(text) + 8, 16};
+	memcpy(out, cie, sizeof(cie));
+	memcpy(out + sizeof(cie), &fde, sizeof(fde));
+	return sizeof(cie) + sizeof(fde);
+}
+
+static void check_compressed_frames(uint32_t method)
+{
+	struct file *f = new_file();
+	uint8_t plain[64];
+	uint32_t size = make_debug_frame(plain);
+	Elf64_Chdr h = {.ch_type = method, .ch_size = size, .ch_addralign = 8};
+	uint8_t *packed = f->eh_frame + sizeof(h);
+	uLongf made = sizeof(f->eh_frame) - sizeof(h);
+	memcpy(f->eh_frame, &h, sizeof(h));
+	if (method == 1)
+		assert_int_equal(compress(packed, &made, plain, size), Z_OK);
+	else
+		made = ZSTD_compress(packed, made, plain, size, 1);
+	add_section(f, ".debug_frame", SHT_PROGBITS, SHF_COMPRESSED, f->eh_frame, sizeof(h) + made,
+		    0);
+	largest_copy = 0;
+	struct image *im = open_file(f);
+	assert_int_equal(im->frame_count, 1);
+	assert_int_equal(im->frames[0].start, VA(text) + 8);
+	assert_int_equal(im->frames[0].end, VA(text) + 24);
+	assert_true(largest_copy < file_size);
+	image_close(im);
+}
+
+/* What is decompressed is the section, and no copy of the file is made for that. */
+static void compressed_frames_are_read(void **state)
+{
+	(void)state;
+	check_compressed_frames(1);
+	check_compressed_frames(2);
+}
+
 static void landing_pads_are_read(void **state)
 {
 	/* pads from the procedure's start, no types, uleb: {20, 4, 28}, {4, 8, 0}, {8, 4, 100} */
@@ -801,6 +861,7 @@ int main(void)
 		cmocka_unit_test(words_of_fixed_executables_are_plain),
 		cmocka_unit_test(frame_ranges_are_read),
 		cmocka_unit_test(damaged_frames_leave_a_note),
+		cmocka_unit_test(compressed_frames_are_read),
 		cmocka_unit_test(landing_pads_are_read),
 		cmocka_unit_test(debug_files_give_symbols_and_frames),
 		cmocka_unit_test(identity_is_read),

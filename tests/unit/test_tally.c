@@ -12,6 +12,7 @@
 #include "flow/effects.h"
 #include "made_code.h"
 #include "own_code.h"
+#include "tally/coder.h"
 #include "tally/solve.h"
 
 enum {
@@ -62,6 +63,33 @@ static void nets_are_solved_from_their_chords(void **state)
 		assert_memory_equal(counts, truth, n.edge_count * sizeof(*truth));
 		arena_clear(&a);
 	}
+	arena_release(&a);
+}
+
+/* ---- probes ---- */
+
+/* A loop that counts in every register there is takes two operations for each where it is left. */
+static void probes_have_as_many_operations_as_they_need(void **state)
+{
+	enum { OPERATIONS = 150 };
+	struct arena a;
+	struct tally_numbers n = {0};
+	(void)state;
+	arena_init(&a);
+	struct coder c = {.n = &n, .a = &a};
+	for (unsigned round = 0; round < 2; round++) {
+		begin(&c);
+		for (unsigned i = 0; i < OPERATIONS; i++)
+			op(&c, EMIT_ADD, V0, V1, 0, i);
+		last_aside(&c, 1, 2);
+		op(&c, EMIT_CALL, V1, 0, 0, 0);
+		struct emit_probe p = code_finished(&c);
+		assert_int_equal(p.op_count, OPERATIONS + 1);
+		assert_int_equal(p.asides[0].from, OPERATIONS);
+		for (unsigned i = 0; i < OPERATIONS; i++)
+			assert_int_equal(p.ops[i].imm, i);
+	}
+	vec_free(&c.ops);
 	arena_release(&a);
 }
 
@@ -468,6 +496,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nets_are_solved_from_their_chords),
+		cmocka_unit_test(probes_have_as_many_operations_as_they_need),
 		cmocka_unit_test(counts_of_made_procedures_follow_from_their_counters),
 		cmocka_unit_test(so_do_those_of_this_program),
 	};

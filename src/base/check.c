@@ -1,0 +1,20 @@
+#include "base/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* No allocation and no stdio: either may be what is broken. */
+void bug_found(const char *invariant, const char *what, const char *file, int line)
+{
+	char text[400];
+	const char *from_root = strstr(file, "src/");
+	int n = snprintf(text, sizeof(text),
+			 "sonde: this is a bug in sonde: invariant %s does not hold at %s:%d "
+			 "(%.200s); a program under study runs on, please report it\n",
+			 invariant, from_root ? from_root : file, line, what);
+	if (n > 0 && write(STDERR_FILENO, text, (size_t)n) < 0)
+		abort();
+	abort();
+}

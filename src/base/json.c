@@ -1,7 +1,6 @@
 #include "base/json.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 /* Length of the UTF-8 sequence at s (at most n bytes may be read), or 0 if it is not valid. */
@@ -159,13 +158,10 @@ void json_bool(struct json *j, const char *key, bool value)
 	text_add(j->out, value ? "true" : "false");
 }
 
-void json_fixed(struct json *j, const char *key, double value, int digits)
+void json_quantity(struct json *j, const char *key, enum quantity what, double value, int digits)
 {
 	if (j->too_deep)
 		return;
 	begin_value(j, key);
-	if (isfinite(value))
-		text_printf(j->out, "%.*f", digits, value);
-	else
-		text_add(j->out, "null");
+	text_printf(j->out, "%.*f", digits, checked(what, value));
 }

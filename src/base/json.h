@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/quantity.h"
 #include "base/text.h"
 
 enum { JSON_MAX_DEPTH = 1000 };
@@ -37,4 +38,4 @@ void json_string(struct json *j, const char *key, const char *value); /* NULL wr
 void json_u64(struct json *j, const char *key, uint64_t value);
 void json_hex(struct json *j, const char *key, uint64_t value); /* as a string: "0x1f" */
 void json_bool(struct json *j, const char *key, bool value);
-void json_fixed(struct json *j, const char *key, double value, int digits);
+void json_quantity(struct json *j, const char *key, enum quantity what, double value, int digits);

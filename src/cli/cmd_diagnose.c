@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "base/quantity.h"
 #include "cli/command.h"
 #include "cli/cost.h"
 #include "cli/die.h"
@@ -82,7 +83,7 @@ static void show(struct live_region *region, struct diagnosis *d)
 	uint32_t count = live_region_is_wide(region) ? diagnose_strongest(d, lines, 3) : 0;
 	text_printf(&head, "%.0f s  %u experiment%s under way, %u true, %u false, cost %.1f %%%s",
 		    d->seconds, d->active, d->active == 1 ? "" : "s", d->found, d->refuted,
-		    100 * d->cost, d->settled ? ", settled" : "");
+		    percent(d->cost), d->settled ? ", settled" : "");
 	live_region_show(region, head.data, lines, count);
 	text_release(&head);
 }

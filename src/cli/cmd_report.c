@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "base/quantity.h"
 #include "cli/command.h"
 #include "cli/die.h"
 #include "cli/observe.h"
@@ -69,7 +70,7 @@ static void export(struct report *r)
 	struct text out = TEXT_INIT;
 	o.tree = report_tree_options(r, false);
 	o.by_thread = a->per_thread;
-	o.min_percent = a->min_percent ? r->min_share * 100 : o.min_percent;
+	o.min_percent = a->min_percent ? percent(r->min_share) : o.min_percent;
 	if (f->binary && !a->output && isatty(STDOUT_FILENO))
 		die("%s is not for a terminal; --output=FILE writes it to a file", f->name);
 	if (report_chosen_view(a)->text == search_text)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/quantity.h"
 #include "base/vec.h"
 #include "cli/choose.h"
 #include "cli/command.h"
@@ -123,7 +124,8 @@ static void show_image(struct show *show, const struct structure *s, const char 
 static bool show_progress(void *ctx, long done, long total)
 {
 	if (total > 0)
-		progress_show(ctx, "fetching debugging information: %ld %%", 100 * done / total);
+		progress_show(ctx, "fetching debugging information: %ld %%",
+			      (long)percent_of((uint64_t)done, (uint64_t)total));
 	else
 		progress_show(ctx, "fetching debugging information: %ld kB", done / 1000);
 	return true;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "base/vec.h"
 #include "cli/report_text.h"
 #include "cli/view.h"
@@ -12,7 +13,7 @@ double diff_percent(const struct diff_view *v, const struct diff_change *c)
 	double total = (double)v->diff->a.total;
 	if (v->normalise)
 		return c->change;
-	return total > 0 ? 100 * c->change / total : 0;
+	return percent_change(c->change, total);
 }
 
 bool diff_exceeds(const struct diff_view *v, const struct diff_change *c)
@@ -213,7 +214,7 @@ static void add_verdict(const struct diff_view *v, struct text *out)
 	else
 		text_printf(out, "%s: B has %.1f %% %s, give or take %.1f %%\n", metric_of(v)->name,
 			    fabs(percent), percent > 0 ? "more" : "less",
-			    100 * c->margin / (double)v->diff->a.total);
+			    percent_change(c->margin, (double)v->diff->a.total));
 }
 
 static void add_gate(const struct diff_view *v, struct text *out)
@@ -312,10 +313,10 @@ static void add_change_json(const struct diff_view *v, const char *key, const st
 {
 	int digits = v->normalise ? 4 : 0;
 	json_object(j, key);
-	json_fixed(j, "change", c->change, digits);
-	json_fixed(j, "low", c->change - c->margin, digits);
-	json_fixed(j, "high", c->change + c->margin, digits);
-	json_fixed(j, "percent", diff_percent(v, c), 4);
+	json_quantity(j, "change", A_CHANGE, c->change, digits);
+	json_quantity(j, "low", A_CHANGE, c->change - c->margin, digits);
+	json_quantity(j, "high", A_CHANGE, c->change + c->margin, digits);
+	json_quantity(j, "percent", A_CHANGE, diff_percent(v, c), 4);
 	json_bool(j, "significant", c->significant);
 	json_end(j);
 }

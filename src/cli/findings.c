@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "cli/observe.h"
 #include "cli/output.h"
 #include "cli/report_data.h"
@@ -49,18 +50,19 @@ void add_wrapped(struct text *out, const char *text, size_t at, size_t indent, s
 
 void add_seconds(struct text *out, double seconds)
 {
+	seconds = checked(A_TIME, seconds);
 	text_printf(out, "%.*f s", seconds < 9.995 ? 2 : seconds < 999.95 ? 1 : 0, seconds);
 }
 
-/* Facts are text that anybody may have written: what is no number is as if it were not there. */
-static bool number_fact(const struct profile *p, const char *name, double *out)
+/* Facts are text that anybody may have written: what cannot be is as if it were not there. */
+static bool number_fact(const struct profile *p, const char *name, enum quantity what, double *out)
 {
-	const char *text = profile_get_fact(p, name);
+	const char *value = profile_get_fact(p, name);
 	char *end;
-	if (!text)
+	if (!value)
 		return false;
-	*out = strtod(text, &end);
-	return end != text && !*end && isfinite(*out) && *out >= 0;
+	*out = strtod(value, &end);
+	return end != value && !*end && can_be(what, *out);
 }
 
 uint32_t findings_code(const struct profile *p, uint32_t experiment)
@@ -116,7 +118,7 @@ static void add_run(const struct profile *p, size_t width, struct text *out)
 	for (size_t k = 0; k < ARRAY_SIZE(ends); k++)
 		i = ended && !strcmp(ended, ends[k].ended) ? k : i;
 	add_short(out, command && *command ? command : "The program", width / 2);
-	if (number_fact(p, "seconds", &seconds)) {
+	if (number_fact(p, "seconds", A_TIME, &seconds)) {
 		text_printf(out, " %s ", ends[i].verb);
 		add_seconds(out, seconds);
 	} else
@@ -128,18 +130,18 @@ static void add_search(const struct profile *p, struct text *out)
 {
 	double seconds, cost;
 	text_add(out, "; ");
-	if (number_fact(p, "search_seconds", &seconds)) {
+	if (number_fact(p, "search_seconds", A_TIME, &seconds)) {
 		text_add(out, "searched for ");
 		add_seconds(out, seconds);
 		text_add(out, ", ");
 	}
 	add_counted(out, p->experiments.len, "experiment", "experiments");
-	if (!number_fact(p, "probe_share", &cost))
+	if (!number_fact(p, "probe_share", A_SHARE, &cost))
 		return;
 	if (cost < 0.001)
 		text_add(out, ", less than 0.1 % cost");
 	else
-		text_printf(out, ", %.1f %% cost", cost * 100);
+		text_printf(out, ", %.1f %% cost", percent(cost));
 }
 
 void findings_headline(const struct profile *p, size_t width, struct text *out)
@@ -169,7 +171,7 @@ static void add_evidence(const struct profile *p, const struct profile_finding *
 			: f->confidence >= 0.8 ? "quite sure"
 					       : "not sure");
 	if (x && x->flags & EXPERIMENT_UNSURE)
-		text_printf(&line, ", near to the %.0f %% that it takes", x->threshold * 100);
+		text_printf(&line, ", near to the %.0f %% that it takes", percent(x->threshold));
 	text_add(&line, is_sampled(p, f) ? "; measured by samples" : "; measured by probes");
 	if (is_over(p, f))
 		text_add(&line, "; for a part of the run only");
@@ -328,11 +330,12 @@ void findings_more(const struct profile *p, const char *file, size_t width, stru
 	text_release(&line);
 }
 
-static void number_json(const struct profile *p, const char *fact, const char *key, struct json *j)
+static void number_json(const struct profile *p, const char *fact, enum quantity what,
+			const char *key, struct json *j)
 {
 	double number;
-	if (number_fact(p, fact, &number))
-		json_fixed(j, key, number, 6);
+	if (number_fact(p, fact, what, &number))
+		json_quantity(j, key, what, number, 6);
 	else
 		json_string(j, key, NULL);
 }
@@ -393,8 +396,8 @@ static void finding_json(const struct profile *p, uint32_t number, struct json *
 	const struct profile_experiment *x = experiment_of(p, f);
 	json_object(j, NULL);
 	json_string(j, "hypothesis", f->hypothesis);
-	json_fixed(j, "share", f->share, 6);
-	json_fixed(j, "confidence", f->confidence, 6);
+	json_quantity(j, "share", A_SHARE, f->share, 6);
+	json_quantity(j, "confidence", A_SHARE, f->confidence, 6);
 	json_string(j, "measured", is_sampled(p, f) ? "samples" : "probes");
 	json_bool(j, "over", is_over(p, f));
 	if (x) {
@@ -431,13 +434,13 @@ void findings_json(const struct profile *p, struct json *j)
 {
 	const char *loops = profile_get_fact(p, "loops");
 	json_string(j, "command", profile_get_fact(p, "command"));
-	number_json(p, "seconds", "seconds", j);
+	number_json(p, "seconds", A_TIME, "seconds", j);
 	json_string(j, "ended", profile_get_fact(p, "ended"));
 	json_string(j, "strategy", profile_get_fact(p, "strategy"));
 	json_bool(j, "loops", loops && !strcmp(loops, "1"));
-	number_json(p, "search_seconds", "search_seconds", j);
+	number_json(p, "search_seconds", A_TIME, "search_seconds", j);
 	json_u64(j, "experiments", p->experiments.len);
-	number_json(p, "probe_share", "cost", j);
+	number_json(p, "probe_share", A_SHARE, "cost", j);
 	json_array(j, "findings");
 	for (uint32_t i = 0; i < p->findings.len; i++)
 		finding_json(p, i, j);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "cli/output.h"
 #include "cli/path_line.h"
 #include "cli/report_text.h"

@@ -115,7 +115,7 @@ void graph_json(const struct report *r, struct json *j)
 		json_u64(j, "to", e->to);
 		json_u64(j, "amount", e->amount);
 		json_u64(j, "samples", e->samples);
-		json_fixed(j, "percent", percent_of(e->amount, r->total), 3);
+		json_quantity(j, "percent", A_PERCENT, percent_of(e->amount, r->total), 3);
 		if (e->counted)
 			json_u64(j, "calls", e->calls);
 		json_end(j);

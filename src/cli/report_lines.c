@@ -234,8 +234,8 @@ void lines_json(const struct report *r, struct json *j)
 		json_u64(j, "line", x->line);
 		json_u64(j, "self", x->self);
 		json_u64(j, "total", x->total);
-		json_fixed(j, "self_percent", percent_of(x->self, r->total), 3);
-		json_fixed(j, "total_percent", percent_of(x->total, r->total), 3);
+		json_quantity(j, "self_percent", A_PERCENT, percent_of(x->self, r->total), 3);
+		json_quantity(j, "total_percent", A_PERCENT, percent_of(x->total, r->total), 3);
 		json_end(j);
 	}
 	json_end(j);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "cli/report_counts.h"
 #include "cli/report_text.h"
 #include "cli/report_view.h"
@@ -77,7 +78,7 @@ static bool knows_iterations(const struct parallel_loop *l)
 
 static void add_merits(const struct parallel_loop *l, struct text *out)
 {
-	text_printf(out, "Has %.1f%% of all instructions in ", 100 * l->share);
+	text_printf(out, "Has %.1f%% of all instructions in ", percent(l->share));
 	add_counted(out, l->counts->entries, "entry", "entries");
 	if (!knows_iterations(l)) {
 		text_add(out, "; its iterations could not be counted, so they do not limit these "
@@ -336,7 +337,7 @@ static void add_gains_json(const char *key, const double *gain, struct json *j)
 	for (int i = 0; i < PARALLEL_STEPS; i++) {
 		json_object(j, NULL);
 		json_u64(j, "threads", parallel_threads[i]);
-		json_fixed(j, "speedup", gain[i], 4);
+		json_quantity(j, "speedup", A_FACTOR, gain[i], 4);
 		json_end(j);
 	}
 	json_end(j);
@@ -347,14 +348,14 @@ static void add_loop_json(const struct finding *f, const struct parallel_loop *l
 	const struct outline_node n = {.scope = l->scope, .kind = OUTLINE_LOOP};
 	outline_scope_json(&n, f->r, j);
 	json_u64(j, "total", l->total);
-	json_fixed(j, "total_percent", 100 * l->share, 3);
+	json_quantity(j, "total_percent", A_PERCENT, percent(l->share), 3);
 	json_u64(j, "entries", l->counts->entries);
 	if (knows_iterations(l)) {
 		json_u64(j, "iterations", l->counts->iterations);
-		json_fixed(j, "iterations_per_entry", l->trips, 4);
-		json_fixed(j, "instructions_per_iteration", l->iteration, 2);
+		json_quantity(j, "iterations_per_entry", A_FACTOR, l->trips, 4);
+		json_quantity(j, "instructions_per_iteration", A_FACTOR, l->iteration, 2);
 	}
-	json_fixed(j, "instructions_per_entry", l->entry, 2);
+	json_quantity(j, "instructions_per_entry", A_FACTOR, l->entry, 2);
 	json_bool(j, "recursive", l->recursive);
 	json_u64(j, "threads", l->counts->threads);
 	add_gains_json("speedup", l->gain, j);
@@ -428,7 +429,7 @@ static void add_row_csv(const struct finding *f, const struct parallel_loop *l, 
 	struct text reason = TEXT_INIT;
 	outline_scope_csv(f->r->profile, &n, out);
 	csv_u64(out, l->total);
-	text_printf(out, "%.3f,", 100 * l->share);
+	text_printf(out, "%.3f,", percent(l->share));
 	csv_u64(out, l->counts->entries);
 	if (knows_iterations(l))
 		text_printf(out, "%llu,%.4f,%.2f,", (unsigned long long)l->counts->iterations,

@@ -192,8 +192,8 @@ void outline_node_json(const struct outline_node *n, const struct report *r, str
 	json_u64(j, "total", n->total);
 	json_u64(j, "self_samples", n->self_samples);
 	json_u64(j, "total_samples", n->total_samples);
-	json_fixed(j, "self_percent", percent_of(n->self, r->total), 3);
-	json_fixed(j, "total_percent", percent_of(n->total, r->total), 3);
+	json_quantity(j, "self_percent", A_PERCENT, percent_of(n->self, r->total), 3);
+	json_quantity(j, "total_percent", A_PERCENT, percent_of(n->total, r->total), 3);
 }
 
 static void add_threads_json(const struct outline_threads *t, uint32_t node, const struct report *r,

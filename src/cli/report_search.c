@@ -3,11 +3,13 @@
  * the first of them and is referred to elsewhere. */
 #include "cli/report_search.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/pattern.h"
+#include "base/quantity.h"
 #include "cli/choose.h"
 #include "cli/findings.h"
 #include "cli/report_text.h"
@@ -246,7 +248,7 @@ static void add_columns(const struct profile_experiment *x, struct text *out)
 	text_printf(out, "%-7s", profile_state_names[x->state]);
 	output_style(out, STYLE_NONE);
 	if (!experiment_is_untested(x))
-		text_printf(&cell, "%.1f%%", x->value * 100);
+		text_printf(&cell, "%.1f%%", percent(x->value));
 	add_cell(out, &cell, 8);
 	if (x->decided >= 0)
 		add_seconds(&cell, x->decided);
@@ -298,11 +300,12 @@ static void add_notes(const struct walk *w, const struct profile_experiment *x, 
 	if (x->flags & EXPERIMENT_OVER)
 		add_note(&notes, "for a while");
 	if (x->threshold != w->threshold) {
-		snprintf(number, sizeof(number), "from %.3g %% on", x->threshold * 100);
+		snprintf(number, sizeof(number), "from %.3g %% on", percent(x->threshold));
 		add_note(&notes, number);
 	}
 	if (x->observed > 0 && x->cost / x->observed >= 0.01) {
-		snprintf(number, sizeof(number), "cost %.3g %%", x->cost / x->observed * 100);
+		snprintf(number, sizeof(number), "cost %.3g %%",
+			 percent(fmin(x->cost / x->observed, 1)));
 		add_note(&notes, number);
 	}
 	if (x->tests > 1) {
@@ -363,7 +366,7 @@ static void add_folded(const struct report *r, const struct line *l, struct text
 		text_add(out, " not tested\n");
 	} else {
 		add_count(out, l->folded);
-		text_printf(out, " others false, at most %.1f%%\n", l->most * 100);
+		text_printf(out, " others false, at most %.1f%%\n", percent(l->most));
 	}
 }
 
@@ -439,7 +442,7 @@ static void add_hypotheses(struct walk *w, struct text *out)
 		output_style(out, STYLE_HEADING);
 		add_title(out, x->hypothesis);
 		output_style(out, STYLE_NONE);
-		text_printf(out, ", true from %.3g %% on\n", x->threshold * 100);
+		text_printf(out, ", true from %.3g %% on\n", percent(x->threshold));
 		push_lines(w, w->h.tops + i, end - i, (struct line){.parent = PROFILE_NONE});
 		add_lines(w, out);
 	}
@@ -502,7 +505,7 @@ static void time_json(struct json *j, const char *key, double seconds)
 	if (seconds < 0)
 		json_string(j, key, NULL);
 	else
-		json_fixed(j, key, seconds, 6);
+		json_quantity(j, key, A_TIME, seconds, 6);
 }
 
 static void experiment_json(const struct report *r, const struct lineage *h, uint32_t number,
@@ -516,14 +519,14 @@ static void experiment_json(const struct report *r, const struct lineage *h, uin
 	json_string(j, "state", profile_state_names[x->state]);
 	json_string(j, "origin", profile_origin_names[x->origin]);
 	json_string(j, "priority", profile_priority_names[x->priority]);
-	json_fixed(j, "value", x->value, 6);
-	json_fixed(j, "threshold", x->threshold, 6);
-	json_fixed(j, "confidence", x->confidence, 6);
+	json_quantity(j, "value", A_SHARE, x->value, 6);
+	json_quantity(j, "threshold", A_SHARE, x->threshold, 6);
+	json_quantity(j, "confidence", A_SHARE, x->confidence, 6);
 	time_json(j, "created", x->created);
 	time_json(j, "begun", x->begun);
 	time_json(j, "decided", x->decided);
-	json_fixed(j, "observed", x->observed, 6);
-	json_fixed(j, "cost", x->cost, 9);
+	json_quantity(j, "observed", A_TIME, x->observed, 6);
+	json_quantity(j, "cost", A_TIME, x->cost, 9);
 	json_u64(j, "tests", x->tests);
 	json_string(j, "measured", x->flags & EXPERIMENT_SAMPLED ? "samples" : "probes");
 	json_bool(j, "unsure", x->flags & EXPERIMENT_UNSURE);

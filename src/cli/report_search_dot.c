@@ -3,6 +3,7 @@
  * show what is true and what leads there, and count the rest. */
 #include <string.h>
 
+#include "base/quantity.h"
 #include "cli/findings.h"
 #include "cli/report_search.h"
 #include "cli/report_text.h"
@@ -74,7 +75,7 @@ static void add_label(const struct drawing *d, uint32_t number, const char *labe
 	add_quoted(out, label);
 	text_printf(out, "\\n%s", profile_state_names[x->state]);
 	if (!experiment_is_untested(x))
-		text_printf(out, " %.1f %%", x->value * 100);
+		text_printf(out, " %.1f %%", percent(x->value));
 	if (x->decided >= 0) {
 		text_add(out, ", ");
 		add_seconds(out, x->decided);

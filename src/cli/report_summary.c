@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "cli/report_text.h"
 #include "cli/report_view.h"
 #include "unwind/walk.h"
@@ -347,7 +348,7 @@ static void add_facts_json(const struct report *r, struct json *j)
 	json_end(j);
 	json_bool(j, "finished", r->profile->finished);
 	json_u64(j, "processes", r->profile->processes.len);
-	json_fixed(j, "complete_percent", percent_of(q.complete, q.all), 4);
+	json_quantity(j, "complete_percent", A_PERCENT, percent_of(q.complete, q.all), 4);
 	json_object(j, "counts");
 	vec_each (c, &r->profile->counts)
 		json_u64(j, c->name, c->samples);

@@ -6,11 +6,6 @@
 #include "base/vec.h"
 #include "cli/view.h"
 
-double percent_of(uint64_t amount, uint64_t total)
-{
-	return total ? 100.0 * (double)amount / (double)total : 0;
-}
-
 void add_share(struct text *out, uint64_t amount, uint64_t total)
 {
 	if (!amount)

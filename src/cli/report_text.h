@@ -1,12 +1,12 @@
 /* How values and places are written in reports: shares, amounts with a unit, shortened names. Names
  * come from files that may hold anything, and leave here escaped. */
 #pragma once
+#include "base/quantity.h"
 #include "cli/output.h"
 #include "profile/profile.h"
 
 /* " 12.3%", always seven columns; blank if the amount is 0. */
 void add_share(struct text *out, uint64_t amount, uint64_t total);
-double percent_of(uint64_t amount, uint64_t total);
 /* "1,234,567" */
 void add_count(struct text *out, uint64_t n);
 /* "1.23 s", "45.6 ms"; counts as add_count(). */

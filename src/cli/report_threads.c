@@ -153,7 +153,7 @@ void threads_json(const struct report *r, struct json *j)
 		json_string(j, "process", p->processes.data[t->process].name);
 		json_u64(j, "total", row->amount);
 		json_u64(j, "samples", row->samples);
-		json_fixed(j, "percent", percent_of(row->amount, r->total), 3);
+		json_quantity(j, "percent", A_PERCENT, percent_of(row->amount, r->total), 3);
 		if (row->hot != PROFILE_NONE) {
 			struct outline_node n = as_outline(r, row);
 			json_object(j, "hottest");

@@ -208,7 +208,8 @@ static void add_json(const struct counted_item *i, const struct report *r, struc
 	add_known(j, "iterations", iterations, row->iterations);
 	add_known(j, "trip_min", trips, row->trip_min);
 	if (iterations && row->entries)
-		json_fixed(j, "trip_mean", (double)row->iterations / (double)row->entries, 4);
+		json_quantity(j, "trip_mean", A_FACTOR,
+			      (double)row->iterations / (double)row->entries, 4);
 	else
 		json_string(j, "trip_mean", NULL);
 	add_known(j, "trip_max", trips, row->trip_max);

@@ -114,7 +114,7 @@ void uncovered_json(const struct report *r, struct json *j)
 		if (u->share == PROFILE_NONE)
 			json_string(j, "percent", NULL);
 		else
-			json_fixed(j, "percent", percent_of(u->share, 1000000), 4);
+			json_quantity(j, "percent", A_PERCENT, percent_of(u->share, 1000000), 4);
 		json_string(j, "reason", u->reason);
 		json_end(j);
 	}

@@ -204,10 +204,10 @@ static void add_times(const struct view *v, struct json *j)
 {
 	const struct structure_stats *t = &v->structure->stats;
 	json_object(j, "seconds");
-	json_fixed(j, "image", t->seconds_image, 6);
-	json_fixed(j, "debug", t->seconds_debug, 6);
-	json_fixed(j, "flow", t->seconds_flow, 6);
-	json_fixed(j, "structure", t->seconds_structure, 6);
+	json_quantity(j, "image", A_TIME, t->seconds_image, 6);
+	json_quantity(j, "debug", A_TIME, t->seconds_debug, 6);
+	json_quantity(j, "flow", A_TIME, t->seconds_flow, 6);
+	json_quantity(j, "structure", A_TIME, t->seconds_structure, 6);
 	json_end(j);
 	json_u64(j, "peak_memory", t->peak_memory);
 	json_bool(j, "cached", v->structure->cached);

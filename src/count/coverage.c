@@ -1,6 +1,7 @@
 #include "count/coverage.h"
 
 #include "base/hashmap.h"
+#include "base/quantity.h"
 #include "count/choose.h"
 #include "sample/sampler.h"
 
@@ -168,7 +169,7 @@ static const char *reason_of(struct profile *p, const struct uncovered *u)
 	return u->status == PLACE_NO_COUNT ? count_why_not(u->code->path) : "never counted";
 }
 
-static uint32_t share_of(const struct coverage *c, const struct uncovered *u)
+static uint32_t millionths_of(const struct coverage *c, const struct uncovered *u)
 {
 	return c->samples ? (uint32_t)(u->samples * 1000000 / c->samples) : PROFILE_NONE;
 }
@@ -185,7 +186,7 @@ const char *coverage_missed(const struct coverage *c, unsigned *percent)
 	}
 	if (!most || c->samples < FEW || samples * 2 < c->samples)
 		return NULL;
-	*percent = (unsigned)(samples * 100 / c->samples);
+	*percent = (unsigned)percent_of(samples, c->samples);
 	return most->code->path;
 }
 
@@ -194,7 +195,7 @@ void coverage_tell(struct coverage *c, struct profile *p, struct images *images)
 	vec_each (u, &c->list)
 		vec_push(&p->uncovered, (struct profile_uncovered){
 						.image = images_find(images, u->code),
-						.share = share_of(c, u),
+						.share = millionths_of(c, u),
 						.address = u->va,
 						.name = name_of(p, u),
 						.reason = reason_of(p, u),

@@ -1,5 +1,6 @@
 /* The search into the profile: all parts and experiments, as they are now. While it goes on, parts
  * have the names that cost nothing; the last time, those of the source. */
+#include <math.h>
 #include <string.h>
 
 #include "diagnose/rows.h"
@@ -96,7 +97,7 @@ static void write_experiment(struct rows *w, const struct experiment *e)
 		.flags = (uint8_t)((e->sampled ? EXPERIMENT_SAMPLED : 0) |
 				   (e->unsure ? EXPERIMENT_UNSURE : 0) |
 				   (e->over ? EXPERIMENT_OVER : 0)),
-		.value = e->value,
+		.value = fmin(e->value, 1), /* its two sides are read at different moments */
 		.threshold = e->threshold,
 		.confidence = e->confidence,
 		.created = e->created,

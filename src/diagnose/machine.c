@@ -531,6 +531,13 @@ void machine_end_step(struct machine *m)
 	add_processes(m, dt);
 }
 
+double machine_stretch(const struct machine_thread *t)
+{
+	static const double most = 20; /* in a step that hardly ran it is chance */
+	double stretch = t->cpu > 0 ? (t->cpu + t->ready + t->stolen) / t->cpu : 1;
+	return stretch < most ? stretch : most;
+}
+
 struct machine_span machine_span(const struct machine *m, uint32_t part)
 {
 	return part < m->spans.len ? m->spans.data[part] : (struct machine_span){0};

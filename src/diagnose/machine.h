@@ -104,6 +104,9 @@ uint32_t machine_thread_of(const struct machine *m, uint32_t process, int tid);
 void machine_begin_step(struct machine *m, double now);
 void machine_end_step(struct machine *m);
 
+/* What a second on a processor stands for of a thread's time outside of waits, as of the last step:
+ * more where others have the processors. */
+double machine_stretch(const struct machine_thread *t);
 struct machine_span machine_span(const struct machine *m, uint32_t part);
 /* Whether a thread is in a part. */
 bool machine_has(const struct machine *m, uint32_t part, uint32_t thread);

@@ -1,7 +1,10 @@
 #include "diagnose/probes.h"
 
+#include <math.h>
+
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/quantity.h"
 
 static const double fresh_time = 0.06; /* s in which a new probe is watched closely */
 static const double trusted_time = 1;  /* s for which an old one may do what a new one may */
@@ -365,8 +368,10 @@ static void read_all(struct probes *p)
 static double share_between(const struct cost_mark *a, const struct cost_mark *b)
 {
 	double run = b->run - a->run, time = b->time - a->time;
-	double probes = run > 0 ? (b->probes - a->probes) / run : 0;
-	return probes + (time > 0 ? (b->pauses - a->pauses) / time : 0);
+	double probes = share_of(b->probes - a->probes, run);
+	/* Several processes may be stopped one after the other in the same time. */
+	double pauses = time > 0 ? fmin((b->pauses - a->pauses) / time, 1) : 0;
+	return fmin(probes + pauses, 1);
 }
 
 double probes_cost(const struct probes *p)
@@ -398,7 +403,7 @@ bool probes_are_fresh(const struct probes *p)
 
 static void silence(struct probes *p, struct probe *x, double share)
 {
-	debug(LOG_SEARCH, 1, "part %u is too hot: %.1f %%", x->part, 100 * share);
+	debug(LOG_SEARCH, 1, "part %u is too hot: %.3f of the time", x->part, share);
 	vec_each (in, &x->in) {
 		struct target *t = p->machine->processes.data[in->process].target;
 		if (!t)

@@ -304,7 +304,9 @@ static void note_stack(struct samples *s, int pid, int tid, const struct walk *w
 	note_amounts(s, thread, LEDGER_NONE, AMOUNT_SEEN_CPU, seconds);
 	note_chain(s, SAMPLE_CPU, LEDGER_NONE, node, seconds);
 	tell_search(s, thread, SAMPLE_CPU);
-	note_ignored(s, process, thread, w, node, seconds);
+	/* In a call, it is there as well while it waits for a processor. */
+	note_ignored(s, process, thread, w, node,
+		     seconds * machine_stretch(&s->machine->threads.data[thread]));
 }
 
 /* ---- from the sampler ---- */

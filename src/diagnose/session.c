@@ -1,5 +1,6 @@
 #include "diagnose/session.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/quantity.h"
 #include "diagnose/inside.h"
 #include "findings/findings.h"
 #include "process/launch.h"
@@ -533,8 +535,8 @@ uint32_t diagnose_strongest(struct diagnosis *d, const char **lines, uint32_t mo
 	arena_clear(&d->own->lines);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct experiment *e = search_get(d->own->search, list[i]);
-		lines[i] = arena_printf(&d->own->lines, "%5.1f %%  %s in %s", 100 * e->value,
-					hypotheses[e->hypothesis].title,
+		lines[i] = arena_printf(&d->own->lines, "%5.1f %%  %s in %s",
+					percent(fmin(e->value, 1)), hypotheses[e->hypothesis].title,
 					names_sentence(d->own->names, parts[i]));
 	}
 	return count;

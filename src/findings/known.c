@@ -1,7 +1,9 @@
 #include "findings/known.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "findings/limits.h"
 
 _Static_assert((int)CODE == PROFILE_CODE && (int)MACHINE == PROFILE_MACHINE &&
@@ -171,8 +173,7 @@ double known_share(const struct known *k, enum hypothesis_id h, double seconds)
 	double seen = run->sampled[hypotheses[h].samples];
 	if (base <= 0 || seen <= 0)
 		return 0;
-	double share = seconds / seen * whole_amount(k, m) / base;
-	return share < 1 ? share : 1;
+	return fmin(seconds / seen * whole_amount(k, m) / base, 1);
 }
 
 double known_rate(const struct known *k, const struct profile_experiment *x)
@@ -213,7 +214,7 @@ enum object_kind known_kind(const struct known *k, uint32_t object)
 double known_object_rate(const struct known *k, uint32_t object)
 {
 	const struct evidence_object *o = &k->e->objects.data[object];
-	return o->rate > 0 ? o->rate : (double)o->count / k->e->run.seconds;
+	return checked(A_RATE, o->rate > 0 ? o->rate : (double)o->count / k->e->run.seconds);
 }
 
 /* ---- code ---- */

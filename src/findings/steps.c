@@ -1,5 +1,6 @@
 /* What to do next, as far as the data supports it: rules in the order of what they are worth, at
  * most three of them told. */
+#include "base/quantity.h"
 #include "findings/limits.h"
 #include "findings/telling.h"
 
@@ -83,7 +84,7 @@ static void uneven_work(struct advising *a)
 			       "divide the work of %s more evenly: that could save up to %.0f %% "
 			       "of "
 			       "the run",
-			       known_sentence(a->t->k, divided_at(a->t, c)), 100 * c->share);
+			       known_sentence(a->t->k, divided_at(a->t, c)), percent(c->share));
 }
 
 /* Whether it is divided among threads already, of which one has most of it. */
@@ -147,8 +148,8 @@ static bool add_trips(struct advising *a, const struct candidate *c)
 	       "%s is entered about %.3g million times a second, for %.1f iterations on average: "
 	       "to treat the usual number apart, or to do the work of several trips in one, may "
 	       "pay",
-	       known_sentence(a->t->k, c->part), 1e-6 * (double)trip->entries / trip->seconds,
-	       length);
+	       known_sentence(a->t->k, c->part),
+	       1e-6 * checked(A_RATE, (double)trip->entries / trip->seconds), length);
 	return true;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "findings/limits.h"
 #include "findings/telling.h"
 
@@ -19,11 +20,6 @@ void remark(struct telling *t, uint32_t finding, const char *kind, const char *f
 		 (struct profile_remark){finding, kind,
 					 arena_strdup(&p->arena, text.data ? text.data : "")});
 	text_release(&text);
-}
-
-static double percent(double share)
-{
-	return 100 * share;
 }
 
 /* What the shares of waiting are of. */
@@ -199,7 +195,8 @@ static void add_waits(struct telling *t, uint32_t finding, const struct candidat
 	bool syncs = object_kinds[known_kind(t->k, c->object)].hierarchy == SYNC;
 	if (!o->count)
 		return;
-	double rate = known_object_rate(t->k, c->object), each = o->seconds / (double)o->count;
+	double rate = known_object_rate(t->k, c->object),
+	       each = checked(A_TIME, o->seconds / (double)o->count);
 	struct text line = TEXT_INIT;
 	text_printf(&line, "%.*f %s a second, %.3g ms each", rate < 10 ? 1 : 0, rate,
 		    syncs ? "waits" : "operations", 1e3 * each);
@@ -283,7 +280,7 @@ static void add_holder(struct telling *t, uint32_t finding, const struct candida
 		text_printf(&by, "by thread %d (%s) ", who->tid, who->name);
 	remark(t, finding, "held", "held %sin %s (%s:%u), %.0f %% of the times that it was seen",
 	       by.len ? by.data : "", h.scope->name, known_file(h.scope->file), h.line,
-	       percent(h.seconds / all));
+	       percent(share_of(h.seconds, all)));
 	text_release(&by);
 }
 
@@ -367,13 +364,13 @@ static void add_seen(struct telling *t, uint32_t finding, const struct candidate
 		remark(t, finding, "where",
 		       "%.0f %% of the samples were in code, or called from code, that is in no "
 		       "file",
-		       percent(1 - named / all));
+		       percent(1 - share_of(named, all)));
 		return;
 	}
 	if (best && all > 0)
 		remark(t, finding, "where",
 		       "most samples (%.0f %%) were in %s; that was not tested",
-		       percent(best->seconds / all),
+		       percent(share_of(best->seconds, all)),
 		       known_sentence(t->k, e->parts.data[best->first + best->length - 1]));
 }
 

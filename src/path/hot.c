@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/quantity.h"
 #include "path/targets.h"
 
 static const uint64_t first_look = 100000000, usual_look = 1000000000; /* ns */
@@ -60,11 +61,11 @@ static void take_out(struct path_session *s, uint32_t function, double share, do
 {
 	char reason[400];
 	const struct path_function *f = &s->data.functions.data[function];
-	double rate = (double)new_calls(s, function) / seconds;
+	double rate = checked(A_RATE, (double)new_calls(s, function) / seconds);
 	snprintf(reason, sizeof(reason),
 		 "it is called %.0f times a second, and measuring that would take about %.0f %% of "
 		 "the run time; --max-cost=%.0f would allow it",
-		 rate, 100 * share, 100 * share * 1.2 + 1);
+		 rate, percent(share), percent(share) * 1.2 + 1);
 	session_tell(s, "'%.200s' was taken out: %s", f->name, reason);
 	session_take_out(s, function, PATH_TOO_HOT, reason);
 }

@@ -1,4 +1,6 @@
 /* The invariants of docs/PROBING.md that can be looked at, after each change of a program. */
+#include <string.h>
+
 #include "base/check.h"
 
 #include "base/order.h"

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/quantity.h"
 #include "profile/diff_match.h"
 
 static const double FALSE_DISCOVERIES = 0.05;
@@ -30,13 +31,8 @@ static double variance(struct measure m, double usual_weight)
 /* Of a share of the whole, in per cent; binomial, with the same sample more. */
 static double share_variance(double percent, uint64_t samples)
 {
-	double n = (double)samples + 1, share = percent / 100;
-	return samples ? 100.0 * 100.0 * (share * (1 - share) / n + 1 / (n * n)) : 0;
-}
-
-static double percent_of(uint64_t amount, uint64_t total)
-{
-	return total ? 100.0 * (double)amount / (double)total : 0;
+	double n = (double)samples + 1;
+	return samples ? percent * (100 - percent) / n + 1e4 / (n * n) : 0;
 }
 
 /* Shares are the same if the amounts are to each other as the wholes are. */

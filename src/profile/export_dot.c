@@ -2,15 +2,11 @@
  * own; the thicker an edge, the more came over it. What has less than its share is left out. */
 #include <string.h>
 
+#include "base/quantity.h"
 #include "profile/export_paths.h"
 #include "profile/graph.h"
 
 enum { NAME_MAX_BYTES = 44 };
-
-static double percent(uint64_t amount, uint64_t total)
-{
-	return total ? 100.0 * (double)amount / (double)total : 0;
-}
 
 /* Quotes and backslashes are special in labels. Long names lose their middle. */
 static void add_quoted(struct text *out, const char *name)
@@ -48,11 +44,11 @@ static void add_node(const struct profile *p, const struct graph_node *n, uint32
 		text_add(out, "\\n");
 		add_quoted(out, name.data + 1);
 	}
-	text_printf(out, "\\n%.1f %%", percent(n->total, total));
-	if (n->self != n->total && percent(n->self, total) >= 0.05)
-		text_printf(out, ", own %.1f %%", percent(n->self, total));
+	text_printf(out, "\\n%.1f %%", percent_of(n->total, total));
+	if (n->self != n->total && percent_of(n->self, total) >= 0.05)
+		text_printf(out, ", own %.1f %%", percent_of(n->self, total));
 	text_add(out, "\", ");
-	add_color(out, percent(n->self, total));
+	add_color(out, percent_of(n->self, total));
 	text_add(out, "];\n");
 	text_release(&name);
 }
@@ -60,7 +56,7 @@ static void add_node(const struct profile *p, const struct graph_node *n, uint32
 static void add_edge(const struct graph *g, const struct graph_edge *e, uint64_t total,
 		     struct text *out)
 {
-	double share = percent(e->amount, total);
+	double share = percent_of(e->amount, total);
 	text_printf(out, "\tn%u -> n%u [label=\" %.1f %%", e->from, e->to, share);
 	if (e->counted) {
 		bool one = e->calls == 1, loop = g->nodes.data[e->to].loop;
@@ -101,10 +97,10 @@ void export_dot(const struct profile *p, const struct export_options *o, struct 
 		      "color=\"#555555\"];\n");
 	add_title(p, o, total, out);
 	for (uint32_t i = 0; i < g.nodes.len; i++)
-		if (percent(g.nodes.data[i].total, total) >= o->min_percent)
+		if (percent_of(g.nodes.data[i].total, total) >= o->min_percent)
 			add_node(p, &g.nodes.data[i], i, total, out);
 	vec_each (e, &g.edges)
-		if (percent(e->amount, total) >= o->min_percent)
+		if (percent_of(e->amount, total) >= o->min_percent)
 			add_edge(&g, e, total, out); /* its ends have at least as much */
 	text_add(out, "}\n");
 	graph_release(&g);

@@ -83,6 +83,14 @@ static double row_real(struct row *r)
 	return sqlite3_column_double(r->s, column);
 }
 
+/* Where two clocks met, older versions wrote a bit more than all. */
+static double row_share(struct row *r)
+{
+	double share = row_real(r);
+	r->bad |= !(share >= 0 && share < 1e9);
+	return share < 1 ? share : 1;
+}
+
 static double row_time(struct row *r)
 {
 	if (!row_is_null(r))
@@ -306,9 +314,9 @@ static void load_experiment(struct row *r)
 	x.state = row_word(r, profile_state_names, PROFILE_EXPERIMENT_STATES);
 	x.origin = row_word(r, profile_origin_names, PROFILE_ORIGINS);
 	x.priority = row_word(r, profile_priority_names, PROFILE_PRIORITIES);
-	x.value = row_real(r);
-	x.threshold = row_real(r);
-	x.confidence = row_real(r);
+	x.value = row_share(r);
+	x.threshold = row_share(r);
+	x.confidence = row_share(r);
 	x.created = row_time(r);
 	x.begun = row_time(r);
 	x.decided = row_time(r);
@@ -338,8 +346,8 @@ static void load_finding(struct row *r)
 	struct profile_finding f = {.hypothesis = row_text(r)};
 	f.experiment = row_index(r);
 	f.node = row_index(r);
-	f.share = row_real(r);
-	f.confidence = row_real(r);
+	f.share = row_share(r);
+	f.confidence = row_share(r);
 	f.sentence = row_text(r);
 	vec_push(&r->p->findings, f);
 }

@@ -1,376 +1,374 @@
-INSERT INTO meta VALUES('command','/build/mutex 120');
-INSERT INTO meta VALUES('ended','exit');
-INSERT INTO meta VALUES('finished','1');
-INSERT INTO meta VALUES('fused','1');
-INSERT INTO meta VALUES('loops','1');
-INSERT INTO meta VALUES('note','');
-INSERT INTO meta VALUES('probe_share','0.000499');
-INSERT INTO meta VALUES('sampler','perf');
-INSERT INTO meta VALUES('search_seconds','7.271');
-INSERT INTO meta VALUES('seconds','7.271');
-INSERT INTO meta VALUES('strategy','deep-start');
-INSERT INTO image VALUES(0,'/usr/lib/x86_64-linux-gnu/libc.so.6','93ac61ec5a8eb1396f9fbd350e3169a558528a40',1926232,1777320873,NULL);
-INSERT INTO image VALUES(1,'/build/mutex','dc087b68189c057c3802734339a6e8a0c33a9232',30552,1794874500,NULL);
-INSERT INTO image VALUES(2,'[vdso]','55d674c3e87c2bbe00df028976aa20a7e70319e5',8192,0,NULL);
-INSERT INTO image VALUES(3,'[code in no file]',NULL,0,0,NULL);
-INSERT INTO resource VALUES(0,NULL,'code','group','Code',NULL,0,'',0,0);
-INSERT INTO resource VALUES(1,NULL,'machine','group','Machine',NULL,0,'',0,0);
-INSERT INTO resource VALUES(2,NULL,'sync','group','SyncObject',NULL,0,'',0,0);
-INSERT INTO resource VALUES(3,NULL,'file','group','File',NULL,0,'',0,0);
-INSERT INTO resource VALUES(4,1,'machine','group','vm',NULL,0,'',0,0);
-INSERT INTO resource VALUES(5,0,'code','group','mutex',NULL,0,'',0,0);
-INSERT INTO resource VALUES(6,5,'code','group','mutex.c',NULL,0,'',0,0);
-INSERT INTO resource VALUES(7,6,'code','procedure','serve',1,6048,'/src/tests/victims/diagnose/mutex.c',32,32);
-INSERT INTO resource VALUES(8,6,'code','procedure','main',1,4448,'/src/tests/victims/diagnose/mutex.c',39,39);
-INSERT INTO resource VALUES(9,2,'sync','group','mutex',NULL,0,'',0,0);
-INSERT INTO resource VALUES(10,6,'code','procedure','take',1,5840,'/src/tests/victims/diagnose/mutex.c',24,24);
-INSERT INTO resource VALUES(11,7,'code','loop','loop mutex.c:33-34',1,6080,'/src/tests/victims/diagnose/mutex.c',33,34);
-INSERT INTO resource VALUES(12,4,'machine','process','3674 mutex',NULL,0,'',0,0);
-INSERT INTO resource VALUES(13,9,'sync','object','queue_lock',NULL,0,'',0,0);
-INSERT INTO resource VALUES(14,6,'code','procedure','order_queue',1,5584,'/src/tests/victims/diagnose/mutex.c',10,10);
-INSERT INTO resource VALUES(15,6,'code','procedure','handle',1,5648,'/src/tests/victims/diagnose/mutex.c',17,17);
-INSERT INTO resource VALUES(16,12,'machine','thread','3674 mutex',NULL,0,'',0,0);
-INSERT INTO resource VALUES(17,12,'machine','thread','3677 server',NULL,0,'',0,0);
-INSERT INTO resource VALUES(18,12,'machine','thread','3678 server',NULL,0,'',0,0);
-INSERT INTO resource VALUES(19,12,'machine','thread','3679 server',NULL,0,'',0,0);
-INSERT INTO resource VALUES(20,12,'machine','thread','3680 server',NULL,0,'',0,0);
-INSERT INTO resource VALUES(21,14,'code','loop','loop mutex.c:11-12',1,5600,'/src/tests/victims/diagnose/mutex.c',11,12);
-INSERT INTO resource VALUES(22,0,'code','group','libc.so.6',NULL,0,'',0,0);
-INSERT INTO resource VALUES(23,22,'code','group','clock_gettime.c',NULL,0,'',0,0);
-INSERT INTO resource VALUES(24,23,'code','procedure','clock_gettime',0,848928,'./time/../sysdeps/unix/sysv/linux/clock_gettime.c',38,38);
-INSERT INTO resource VALUES(25,22,'code','group','pthread_mutex_lock.c',NULL,0,'',0,0);
-INSERT INTO resource VALUES(26,25,'code','procedure','pthread_mutex_lock',0,574320,'./nptl/nptl/pthread_mutex_lock.c',80,80);
-INSERT INTO resource VALUES(27,22,'code','group','pthread_mutex_unlock.c',NULL,0,'',0,0);
-INSERT INTO resource VALUES(28,27,'code','procedure','pthread_mutex_unlock',0,580944,'./nptl/nptl/pthread_mutex_unlock.c',368,368);
-INSERT INTO resource VALUES(29,22,'code','group','access.c',NULL,0,'',0,0);
-INSERT INTO resource VALUES(30,29,'code','procedure','access',0,1016848,'./io/../sysdeps/unix/sysv/linux/access.c',27,27);
-INSERT INTO resource VALUES(31,22,'code','group','getenv.c',NULL,0,'',0,0);
-INSERT INTO resource VALUES(32,31,'code','procedure','getenv',0,258224,'./stdlib/stdlib/getenv.c',34,34);
-INSERT INTO resource VALUES(33,2,'sync','group','join',NULL,0,'',0,0);
-INSERT INTO resource VALUES(34,33,'sync','object','0x7f88e935a990 used in 0x121f',NULL,0,'',0,0);
-INSERT INTO resource VALUES(35,22,'code','group','lowlevellock.c',NULL,0,'',0,0);
-INSERT INTO resource VALUES(36,35,'code','procedure','__lll_lock_wait',0,549120,'./nptl/nptl/lowlevellock.c',42,42);
-INSERT INTO resource VALUES(37,36,'code','loop','loop lowlevellock.c:45-49',0,549130,'./nptl/nptl/lowlevellock.c',45,49);
-INSERT INTO resource VALUES(38,15,'code','loop','loop mutex.c:18-19',1,5664,'/src/tests/victims/diagnose/mutex.c',18,19);
-INSERT INTO resource VALUES(39,0,'code','group','[vdso]',NULL,0,'',0,0);
-INSERT INTO resource VALUES(40,39,'code','procedure','clock_gettime',2,2800,'',0,0);
-INSERT INTO experiment VALUES(0,'cpu',0,1,2,3,'true','start','normal',1.00435822,0.2,0.992167301,0.021980105,0.021980105,1.71628038,7.24873132,0,1,0,0,0);
-INSERT INTO experiment VALUES(1,'sync',0,1,2,3,'true','start','normal',0.664624186,0.2,0.995314431,0.021980105,0.021980105,0.70569271,7.24873132,0,1,0,0,0);
-INSERT INTO experiment VALUES(2,'io',0,1,2,3,'false','start','normal',0,0.2,0.999,0.021980105,0.021980105,0.275683334,7.24873132,0,1,0,0,0);
-INSERT INTO experiment VALUES(3,'imbalance',0,1,2,3,'true','start','normal',0.16470362,0.15,0.593107297,0.021980105,0.021980105,2.58088968,7.24873132,0,1,0,1,0);
-INSERT INTO experiment VALUES(4,'sync',0,4,2,3,'true','refined','normal',0.660775165,0.2,0.999,0.70569271,0.70569271,0.889807977,6.56501871,0,1,0,0,0);
-INSERT INTO experiment VALUES(5,'sync',7,1,2,3,'true','refined','normal',0.660775165,0.2,0.999,0.70569271,0.70569271,0.889807977,6.56501871,0,1,0,0,0);
-INSERT INTO experiment VALUES(6,'sync',8,1,2,3,'false','refined','normal',0,0.2,0.999,0.70569271,0.70569271,0.889807977,0.184115267,0,1,1,0,0);
-INSERT INTO experiment VALUES(7,'sync',0,1,9,3,'true','refined','normal',0.660775165,0.2,0.999,0.70569271,0.70569271,0.889807977,6.56501871,0,1,0,0,0);
-INSERT INTO experiment VALUES(8,'sync',10,1,2,3,'true','deep-starter','high',0.660775165,0.2,0.999,0.70569271,0.70569271,0.889807977,6.56501871,4.17260875e-05,1,0,0,0);
-INSERT INTO experiment VALUES(9,'sync',11,1,2,3,'true','connecting','normal',0.660775165,0.2,0.999,0.70569271,0.70569271,0.889807977,6.56501871,0,1,0,0,0);
-INSERT INTO experiment VALUES(10,'sync',0,12,2,3,'true','refined','normal',0.661850522,0.2,0.999,0.889807977,0.889807977,1.0780926,6.38090345,0,1,0,0,0);
-INSERT INTO experiment VALUES(11,'sync',0,1,13,3,'true','refined','normal',0.661850522,0.2,0.999,0.889807977,0.889807977,1.0780926,6.38090345,0,1,0,0,0);
-INSERT INTO experiment VALUES(12,'sync',14,1,2,3,'false','refined','high',0,0.2,0.999,0.889807977,0.889807977,1.0780926,0.188284619,0,1,1,0,0);
-INSERT INTO experiment VALUES(13,'sync',15,1,2,3,'false','refined','normal',0,0.2,0.999,0.889807977,0.889807977,1.0780926,0.188284619,0,1,1,0,0);
-INSERT INTO experiment VALUES(14,'sync',0,16,2,3,'false','refined','normal',0,0.2,0.5,1.0780926,1.0780926,3.59014299,2.5120504,0,1,0,1,0);
-INSERT INTO experiment VALUES(15,'sync',0,17,2,3,'true','refined','normal',0.656076602,0.2,0.998610812,1.0780926,1.0780926,1.33051138,6.19261883,0,1,0,0,0);
-INSERT INTO experiment VALUES(16,'sync',0,18,2,3,'true','refined','normal',0.670965787,0.2,0.999,1.0780926,1.0780926,1.27223455,6.19261883,0,1,0,0,0);
-INSERT INTO experiment VALUES(17,'sync',0,19,2,3,'true','refined','normal',0.671654627,0.2,0.997138311,1.0780926,1.0780926,1.33051138,6.19261883,0,1,0,0,0);
-INSERT INTO experiment VALUES(18,'sync',0,20,2,3,'true','refined','normal',0.643891801,0.2,0.998472338,1.0780926,1.0780926,1.40168796,6.19261883,0,1,0,0,0);
-INSERT INTO experiment VALUES(19,'sync',10,1,9,3,'true','refined','high',0.662666087,0.2,0.999,1.0780926,1.0780926,1.27223455,6.19261883,4.17260875e-05,1,0,0,0);
-INSERT INTO experiment VALUES(20,'sync',10,1,13,3,'true','refined','high',0.661947755,0.2,0.999,1.27223455,1.27223455,1.46508442,5.99847688,4.17260875e-05,1,0,0,0);
-INSERT INTO experiment VALUES(21,'cpu',0,4,2,3,'true','refined','normal',1.00143803,0.2,0.999,1.71628038,1.71628038,2.06610613,5.55443104,0,1,0,0,0);
-INSERT INTO experiment VALUES(22,'cpu',7,1,2,3,'true','refined','normal',1.00170456,0.2,0.999,1.71628038,1.71628038,2.06610613,5.55443104,0,1,1,0,0);
-INSERT INTO experiment VALUES(23,'cpu',8,1,2,3,'false','refined','normal',0,0.2,0.991589462,1.71628038,1.71628038,2.39306123,0.676780848,0,1,1,0,0);
-INSERT INTO experiment VALUES(24,'cpu',21,1,2,3,'true','deep-starter','high',0.987495983,0.2,0.999,1.71628038,1.71628038,2.06610613,5.55443104,3.38264884e-05,1,1,0,0);
-INSERT INTO experiment VALUES(25,'cpu',14,1,2,3,'true','connecting','normal',0.987495983,0.2,0.999,1.71628038,1.71628038,2.06610613,5.55443104,3.38264884e-05,1,1,0,0);
-INSERT INTO experiment VALUES(26,'cpu',10,1,2,3,'true','connecting','normal',0.988916841,0.2,0.999,1.71628038,1.71628038,2.06610613,5.55443104,4.17260875e-05,1,1,0,0);
-INSERT INTO experiment VALUES(27,'cpu',11,1,2,3,'true','connecting','normal',1.00170456,0.2,0.999,1.71628038,1.71628038,2.06610613,5.55443104,0,1,1,0,0);
-INSERT INTO experiment VALUES(28,'cpu',0,12,2,3,'true','refined','normal',1.00151937,0.2,0.999,2.06610613,2.06610613,2.39306123,5.20460529,0,1,0,0,0);
-INSERT INTO experiment VALUES(29,'cpu',24,1,2,3,'false','refined','normal',0,0.2,0.990958566,2.06610613,2.06610613,2.71000121,0.643895079,0,1,1,0,0);
-INSERT INTO experiment VALUES(30,'cpu',26,1,2,3,'false','refined','normal',0,0.2,0.990958566,2.06610613,2.06610613,2.71000121,0.643895079,0,1,1,0,0);
-INSERT INTO experiment VALUES(31,'cpu',28,1,2,3,'false','refined','normal',0,0.2,0.990958566,2.06610613,2.06610613,2.71000121,0.643895079,0,1,1,0,0);
-INSERT INTO experiment VALUES(32,'cpu',30,1,2,3,'false','refined','normal',0,0.2,0.990958566,2.06610613,2.06610613,2.71000121,0.643895079,0,1,1,0,0);
-INSERT INTO experiment VALUES(33,'cpu',15,1,2,3,'false','refined','normal',0,0.2,0.990958566,2.06610613,2.06610613,2.71000121,0.643895079,0,1,1,0,0);
-INSERT INTO experiment VALUES(34,'cpu',32,1,2,3,'false','refined','normal',0,0.2,0.990958566,2.06610613,2.06610613,2.71000121,0.643895079,0,1,1,0,0);
-INSERT INTO experiment VALUES(35,'cpu',0,16,2,3,'false','refined','normal',0,0.2,0.992270375,2.39306123,2.39306123,2.71000121,0.31693998,0,1,0,0,0);
-INSERT INTO experiment VALUES(36,'cpu',0,17,2,3,'false','refined','normal',0.143676755,0.2,0.9915628,2.39306123,2.39306123,3.77740397,1.38434274,0,1,0,0,0);
-INSERT INTO experiment VALUES(37,'cpu',0,18,2,3,'false','refined','normal',0.192054202,0.2,0.769109552,2.39306123,2.39306123,4.91396335,2.52090212,0,1,0,1,0);
-INSERT INTO experiment VALUES(38,'cpu',0,19,2,3,'false','refined','normal',0.147240998,0.2,0.994847726,2.39306123,2.39306123,4.03008383,1.6370226,0,1,0,0,0);
-INSERT INTO experiment VALUES(39,'cpu',0,20,2,3,'false','refined','normal',0.172070159,0.2,0.985978455,2.39306123,2.39306123,4.91396335,2.52090212,0,1,0,1,0);
-INSERT INTO experiment VALUES(40,'imbalance',0,4,2,3,'false','refined','normal',0.0715503477,0.15,0.979219999,2.58088968,2.58088968,5.09794375,2.51705407,0,1,0,1,0);
-INSERT INTO experiment VALUES(41,'imbalance',7,1,2,3,'false','refined','normal',0.0752570971,0.15,0.880528156,2.58088968,2.58088968,5.09794375,2.51705407,0,1,1,1,0);
-INSERT INTO experiment VALUES(42,'imbalance',8,1,2,3,'false','refined','normal',0,0.15,0.991828013,2.58088968,2.58088968,4.34137485,1.76048517,0,1,1,0,0);
-INSERT INTO experiment VALUES(43,'imbalance',21,1,2,3,'false','deep-starter','high',0.079438047,0.15,0.869928692,2.58088968,2.58088968,5.09794375,2.51705407,1.97489977e-05,1,1,1,0);
-INSERT INTO experiment VALUES(44,'imbalance',14,1,2,3,'false','connecting','normal',0.079438047,0.15,0.869928692,2.58088968,2.58088968,5.09794375,2.51705407,1.97489977e-05,1,1,1,0);
-INSERT INTO experiment VALUES(45,'imbalance',10,1,2,3,'false','connecting','normal',0.077347572,0.15,0.874850025,2.58088968,2.58088968,5.09794375,2.51705407,2.79524275e-05,1,1,1,0);
-INSERT INTO experiment VALUES(46,'imbalance',11,1,2,3,'false','connecting','normal',0.0752570971,0.15,0.880528156,2.58088968,2.58088968,5.09794375,2.51705407,0,1,1,1,0);
-INSERT INTO refinement VALUES(0,21);
-INSERT INTO refinement VALUES(0,22);
-INSERT INTO refinement VALUES(0,23);
-INSERT INTO refinement VALUES(1,4);
-INSERT INTO refinement VALUES(1,5);
-INSERT INTO refinement VALUES(1,6);
-INSERT INTO refinement VALUES(1,7);
-INSERT INTO refinement VALUES(3,40);
-INSERT INTO refinement VALUES(3,41);
-INSERT INTO refinement VALUES(3,42);
-INSERT INTO refinement VALUES(4,10);
-INSERT INTO refinement VALUES(5,9);
-INSERT INTO refinement VALUES(7,11);
-INSERT INTO refinement VALUES(8,12);
-INSERT INTO refinement VALUES(8,19);
-INSERT INTO refinement VALUES(9,8);
-INSERT INTO refinement VALUES(9,13);
-INSERT INTO refinement VALUES(10,14);
-INSERT INTO refinement VALUES(10,15);
-INSERT INTO refinement VALUES(10,16);
-INSERT INTO refinement VALUES(10,17);
-INSERT INTO refinement VALUES(10,18);
-INSERT INTO refinement VALUES(19,20);
-INSERT INTO refinement VALUES(21,28);
-INSERT INTO refinement VALUES(22,27);
-INSERT INTO refinement VALUES(25,24);
-INSERT INTO refinement VALUES(26,25);
-INSERT INTO refinement VALUES(26,29);
-INSERT INTO refinement VALUES(26,30);
-INSERT INTO refinement VALUES(26,31);
-INSERT INTO refinement VALUES(27,26);
-INSERT INTO refinement VALUES(27,29);
-INSERT INTO refinement VALUES(27,32);
-INSERT INTO refinement VALUES(27,33);
-INSERT INTO refinement VALUES(27,34);
-INSERT INTO refinement VALUES(28,35);
-INSERT INTO refinement VALUES(28,36);
-INSERT INTO refinement VALUES(28,37);
-INSERT INTO refinement VALUES(28,38);
-INSERT INTO refinement VALUES(28,39);
-INSERT INTO refinement VALUES(41,46);
-INSERT INTO refinement VALUES(44,43);
-INSERT INTO refinement VALUES(45,44);
-INSERT INTO refinement VALUES(46,45);
-INSERT INTO scope VALUES(0,NULL,0,0,0,'clone3','./misc/../sysdeps/unix/sysv/linux/x86_64/clone3.S',74,85,'',0,1087713);
-INSERT INTO scope VALUES(1,0,0,3,0,'','./misc/../sysdeps/unix/sysv/linux/x86_64/clone3.S',81,81,'',0,1087722);
-INSERT INTO scope VALUES(2,NULL,0,0,0,'start_thread','./nptl/nptl/pthread_create.c',335,594,'',0,560880);
-INSERT INTO scope VALUES(3,2,0,3,0,'','./nptl/nptl/pthread_create.c',442,442,'',0,561635);
-INSERT INTO scope VALUES(4,NULL,0,0,0,'pthread_mutex_lock','./nptl/nptl/pthread_mutex_lock.c',76,190,'',0,574320);
-INSERT INTO scope VALUES(5,4,0,1,0,'lll_mutex_lock_optimized','./nptl/nptl/pthread_mutex_lock.c',44,48,'./nptl/nptl/pthread_mutex_lock.c',93,574365);
-INSERT INTO scope VALUES(6,5,0,3,0,'','./nptl/nptl/pthread_mutex_lock.c',48,48,'',0,574385);
-INSERT INTO scope VALUES(7,NULL,0,0,0,'__lll_lock_wait','./nptl/nptl/lowlevellock.c',40,45,'',0,549120);
-INSERT INTO scope VALUES(8,7,0,2,2,'','./nptl/nptl/lowlevellock.c',45,49,'',0,549130);
-INSERT INTO scope VALUES(9,8,0,1,0,'futex_wait','./nptl/../sysdeps/nptl/futex-internal.h',146,147,'./nptl/nptl/lowlevellock.c',49,549141);
-INSERT INTO scope VALUES(10,9,0,3,0,'','./nptl/../sysdeps/nptl/futex-internal.h',146,146,'',0,549141);
-INSERT INTO scope VALUES(11,NULL,0,0,0,'clock_gettime','./time/../sysdeps/unix/sysv/linux/clock_gettime.c',29,86,'',0,848928);
-INSERT INTO scope VALUES(12,11,0,3,0,'','./time/../sysdeps/unix/sysv/linux/clock_gettime.c',42,42,'',0,848951);
-INSERT INTO scope VALUES(13,NULL,0,0,0,'pthread_mutex_unlock','./nptl/nptl/pthread_mutex_unlock.c',366,368,'',0,580944);
-INSERT INTO scope VALUES(14,13,0,3,0,'','./nptl/nptl/pthread_mutex_unlock.c',368,368,'',0,580944);
-INSERT INTO scope VALUES(15,NULL,1,0,0,'serve','/src/tests/victims/diagnose/mutex.c',31,36,'',0,6048);
-INSERT INTO scope VALUES(16,15,1,2,0,'','/src/tests/victims/diagnose/mutex.c',33,34,'',0,6080);
-INSERT INTO scope VALUES(17,16,1,3,0,'','/src/tests/victims/diagnose/mutex.c',34,34,'',0,6178);
-INSERT INTO scope VALUES(18,NULL,1,0,0,'take','/src/tests/victims/diagnose/mutex.c',23,29,'',0,5840);
-INSERT INTO scope VALUES(19,18,1,3,0,'','/src/tests/victims/diagnose/mutex.c',26,26,'',0,5952);
-INSERT INTO scope VALUES(20,NULL,1,0,0,'order_queue','/src/tests/victims/diagnose/mutex.c',9,14,'',0,5584);
-INSERT INTO scope VALUES(21,20,1,2,0,'','/src/tests/victims/diagnose/mutex.c',11,12,'',0,5600);
-INSERT INTO scope VALUES(22,21,1,3,0,'','/src/tests/victims/diagnose/mutex.c',12,12,'',0,5600);
-INSERT INTO scope VALUES(23,18,1,3,0,'','/src/tests/victims/diagnose/mutex.c',25,25,'',0,5846);
-INSERT INTO scope VALUES(24,21,1,3,0,'','/src/tests/victims/diagnose/mutex.c',11,11,'',0,5630);
-INSERT INTO scope VALUES(25,18,1,3,0,'','/src/tests/victims/diagnose/mutex.c',29,29,'',0,6024);
-INSERT INTO scope VALUES(26,NULL,1,0,0,'handle','/src/tests/victims/diagnose/mutex.c',16,21,'',0,5648);
-INSERT INTO scope VALUES(27,26,1,2,0,'','/src/tests/victims/diagnose/mutex.c',18,19,'',0,5664);
-INSERT INTO scope VALUES(28,27,1,3,0,'','/src/tests/victims/diagnose/mutex.c',19,19,'',0,5664);
-INSERT INTO scope VALUES(29,18,1,1,0,'nanoseconds','/src/tests/victims/diagnose/victim.h',37,38,'/src/tests/victims/diagnose/mutex.c',26,5939);
-INSERT INTO scope VALUES(30,29,1,3,0,'','/src/tests/victims/diagnose/victim.h',37,37,'',0,5939);
-INSERT INTO scope VALUES(31,18,1,3,0,'','/src/tests/victims/diagnose/mutex.c',27,27,'',0,6016);
-INSERT INTO scope VALUES(32,NULL,2,0,0,'clock_gettime','',0,0,'',0,2800);
-INSERT INTO scope VALUES(33,NULL,3,0,4,'[code in no file]','',0,0,'',0,0);
-INSERT INTO node VALUES(0,NULL,0,NULL,0,NULL);
-INSERT INTO node VALUES(1,0,1,0,1087723,1);
-INSERT INTO node VALUES(2,1,1,0,561652,3);
-INSERT INTO node VALUES(3,2,1,1,6187,17);
-INSERT INTO node VALUES(4,3,1,1,5972,19);
-INSERT INTO node VALUES(5,4,2,1,5620,22);
-INSERT INTO node VALUES(6,4,2,1,5610,22);
-INSERT INTO node VALUES(7,3,1,1,5898,23);
-INSERT INTO node VALUES(8,7,1,0,574593,6);
-INSERT INTO node VALUES(9,8,2,0,549163,10);
-INSERT INTO node VALUES(10,9,4,NULL,0,NULL);
-INSERT INTO node VALUES(11,4,2,1,5623,22);
-INSERT INTO node VALUES(12,4,2,1,5630,24);
-INSERT INTO node VALUES(13,4,2,1,5613,22);
-INSERT INTO node VALUES(14,4,2,1,5600,22);
-INSERT INTO node VALUES(15,4,2,1,5607,22);
-INSERT INTO node VALUES(16,4,2,1,5617,22);
-INSERT INTO node VALUES(17,0,5,NULL,0,NULL);
-INSERT INTO node VALUES(18,17,2,NULL,140226007034423,33);
-INSERT INTO node VALUES(19,18,3,NULL,0,NULL);
-INSERT INTO node VALUES(20,3,2,1,6035,25);
-INSERT INTO node VALUES(21,9,3,NULL,0,NULL);
-INSERT INTO node VALUES(22,2,1,1,6195,17);
-INSERT INTO node VALUES(23,22,2,1,5674,28);
-INSERT INTO node VALUES(24,3,1,1,5951,30);
-INSERT INTO node VALUES(25,24,1,0,848952,12);
-INSERT INTO node VALUES(26,25,2,2,3041,32);
-INSERT INTO node VALUES(27,26,3,NULL,0,NULL);
-INSERT INTO node VALUES(28,4,2,1,5627,22);
-INSERT INTO node VALUES(29,3,1,1,6023,31);
-INSERT INTO node VALUES(30,29,2,0,580944,14);
-INSERT INTO evidence VALUES('calls_sampled',0);
-INSERT INTO evidence VALUES('cpu',3.67879821);
-INSERT INTO evidence VALUES('cpus',2);
-INSERT INTO evidence VALUES('ignored',0);
-INSERT INTO evidence VALUES('ran',3.67341146);
-INSERT INTO evidence VALUES('ready',6.92962095);
-INSERT INTO evidence VALUES('sampled_cpu',3.65975051);
-INSERT INTO evidence VALUES('sampled_io',0);
-INSERT INTO evidence VALUES('sampled_sync',18.1562001);
-INSERT INTO evidence VALUES('seconds',7.27065623);
-INSERT INTO evidence VALUES('threads',28.5601045);
-INSERT INTO evidence VALUES('time',1.33584402);
-INSERT INTO code_name VALUES(7,'serve','serve');
-INSERT INTO code_name VALUES(8,'main','main');
-INSERT INTO code_name VALUES(10,'take','take');
-INSERT INTO code_name VALUES(11,'serve','serve');
-INSERT INTO code_name VALUES(14,'order_queue','order_queue');
-INSERT INTO code_name VALUES(15,'handle','handle');
-INSERT INTO code_name VALUES(21,'order_queue','order_queue');
-INSERT INTO code_name VALUES(24,'clock_gettime','clock_gettime');
-INSERT INTO code_name VALUES(26,'pthread_mutex_lock','pthread_mutex_lock');
-INSERT INTO code_name VALUES(28,'pthread_mutex_unlock','pthread_mutex_unlock');
-INSERT INTO code_name VALUES(30,'access','access');
-INSERT INTO code_name VALUES(32,'getenv','getenv');
-INSERT INTO code_name VALUES(36,'__lll_lock_wait','__lll_lock_wait');
-INSERT INTO code_name VALUES(37,'__lll_lock_wait','__lll_lock_wait');
-INSERT INTO code_name VALUES(38,'handle','handle');
-INSERT INTO code_name VALUES(40,'clock_gettime','clock_gettime');
-INSERT INTO seen_thread VALUES(0,12,0,'',0.092959093,-7.27039146);
-INSERT INTO seen_thread VALUES(1,16,3674,'mutex',0.000651187,7.08301976);
-INSERT INTO seen_thread VALUES(2,17,3677,'server',0.907471337,-7.09837973);
-INSERT INTO seen_thread VALUES(3,18,3678,'server',0.874955649,-7.17670561);
-INSERT INTO seen_thread VALUES(4,19,3679,'server',0.87067402,-7.09837973);
-INSERT INTO seen_thread VALUES(5,20,3680,'server',0.933195975,-7.17670561);
-INSERT INTO object VALUES(0,'join','0x7f88e935a990 used in 0x121f',34,1,0,7.23693564,0);
-INSERT INTO object VALUES(1,'other','files being opened, polled or synchronised',NULL,6,0,9.4671e-05,0);
-INSERT INTO object VALUES(2,'other','files being opened, polled or synchronised',NULL,6,86,3.0268e-05,0);
-INSERT INTO object VALUES(3,'mutex','queue_lock',13,472,0,18.9898309,0);
-INSERT INTO object VALUES(4,'futex','0x7f88e8b59990',NULL,1,0,0.022375791,0);
-INSERT INTO object VALUES(5,'other','files being opened, polled or synchronised',NULL,1,16,8.8854e-05,0);
-INSERT INTO chain VALUES(0,0,NULL,5,3.58921111,865,5);
-INSERT INTO chain VALUES(1,1,3,10,18.1562001,898,3);
-INSERT INTO chain VALUES(2,0,NULL,20,0.004149377,1,3);
-INSERT INTO chain VALUES(3,0,NULL,21,0.004149377,1,6);
-INSERT INTO chain VALUES(4,0,NULL,23,0.045643147,11,4);
-INSERT INTO chain VALUES(5,0,NULL,27,0.004149377,1,5);
-INSERT INTO chain VALUES(6,0,NULL,30,0.004149377,1,4);
-INSERT INTO chain_part VALUES(0,7);
-INSERT INTO chain_part VALUES(1,11);
-INSERT INTO chain_part VALUES(2,10);
-INSERT INTO chain_part VALUES(3,14);
-INSERT INTO chain_part VALUES(4,21);
-INSERT INTO chain_part VALUES(5,7);
-INSERT INTO chain_part VALUES(6,11);
-INSERT INTO chain_part VALUES(7,10);
-INSERT INTO chain_part VALUES(8,7);
-INSERT INTO chain_part VALUES(9,11);
-INSERT INTO chain_part VALUES(10,10);
-INSERT INTO chain_part VALUES(11,7);
-INSERT INTO chain_part VALUES(12,11);
-INSERT INTO chain_part VALUES(13,10);
-INSERT INTO chain_part VALUES(14,26);
-INSERT INTO chain_part VALUES(15,36);
-INSERT INTO chain_part VALUES(16,37);
-INSERT INTO chain_part VALUES(17,7);
-INSERT INTO chain_part VALUES(18,11);
-INSERT INTO chain_part VALUES(19,15);
-INSERT INTO chain_part VALUES(20,38);
-INSERT INTO chain_part VALUES(21,7);
-INSERT INTO chain_part VALUES(22,11);
-INSERT INTO chain_part VALUES(23,10);
-INSERT INTO chain_part VALUES(24,24);
-INSERT INTO chain_part VALUES(25,40);
-INSERT INTO chain_part VALUES(26,7);
-INSERT INTO chain_part VALUES(27,11);
-INSERT INTO chain_part VALUES(28,10);
-INSERT INTO chain_part VALUES(29,28);
-INSERT INTO amount VALUES(0,0,0,3,0,0.260686125,0,0,0.293976526);
-INSERT INTO amount VALUES(1,0,0,NULL,0.092959093,0,0,0.062240655,0);
-INSERT INTO amount VALUES(2,0,1,1,0,8.2344e-05,0,0,0);
-INSERT INTO amount VALUES(3,0,1,2,0,9.016e-06,0,0,0);
-INSERT INTO amount VALUES(4,0,1,NULL,0.000651187,0,0,0,0);
-INSERT INTO amount VALUES(5,0,2,3,0,4.62694189,0,0,4.46091657);
-INSERT INTO amount VALUES(6,0,2,NULL,0.907471337,0,0,0.917012317,0);
-INSERT INTO amount VALUES(7,0,3,3,0,4.83090849,0,0,4.5518176);
-INSERT INTO amount VALUES(8,0,3,NULL,0.874955649,0,0,0.87136917,0);
-INSERT INTO amount VALUES(9,0,4,3,0,4.69877661,0,0,4.47086455);
-INSERT INTO amount VALUES(10,0,4,NULL,0.87067402,0,0,0.875518547,0);
-INSERT INTO amount VALUES(11,0,5,3,0,4.57251783,0,0,4.37862489);
-INSERT INTO amount VALUES(12,0,5,NULL,0.933195975,0,0,0.933609825,0);
-INSERT INTO amount VALUES(13,7,0,3,0,0.050104544,0,0,0.293976526);
-INSERT INTO amount VALUES(14,7,0,NULL,0,0,0,0.062240655,0);
-INSERT INTO amount VALUES(15,7,2,3,0,4.22805594,0,0,4.46091657);
-INSERT INTO amount VALUES(16,7,2,NULL,0.853271242,0,0,0.91286294,0);
-INSERT INTO amount VALUES(17,7,3,3,0,4.39685119,0,0,4.5518176);
-INSERT INTO amount VALUES(18,7,3,NULL,0.820328084,0,0,0.867219793,0);
-INSERT INTO amount VALUES(19,7,4,3,0,4.34001455,0,0,4.47086455);
-INSERT INTO amount VALUES(20,7,4,NULL,0.799338502,0,0,0.875518547,0);
-INSERT INTO amount VALUES(21,7,5,3,0,4.21618887,0,0,4.37862489);
-INSERT INTO amount VALUES(22,7,5,NULL,0.857912731,0,0,0.933609825,0);
-INSERT INTO amount VALUES(23,10,0,3,0,0.050104544,0,0,0.293976526);
-INSERT INTO amount VALUES(24,10,0,NULL,0,0,2,0.062240655,0);
-INSERT INTO amount VALUES(25,10,2,3,0,4.22805594,0,0,4.46091657);
-INSERT INTO amount VALUES(26,10,2,NULL,0.846894802,0,106,0.896265432,0);
-INSERT INTO amount VALUES(27,10,3,3,0,4.39685119,0,0,4.5518176);
-INSERT INTO amount VALUES(28,10,3,NULL,0.81266384,0,97,0.863070416,0);
-INSERT INTO amount VALUES(29,10,4,3,0,4.34001455,0,0,4.47086455);
-INSERT INTO amount VALUES(30,10,4,NULL,0.79088586,0,98,0.854771662,0);
-INSERT INTO amount VALUES(31,10,5,3,0,4.21618887,0,0,4.37862489);
-INSERT INTO amount VALUES(32,10,5,NULL,0.852342351,0,109,0.929460448,0);
-INSERT INTO amount VALUES(33,11,0,3,0,0.050104544,0,0,0.293976526);
-INSERT INTO amount VALUES(34,11,0,NULL,0,0,0,0.062240655,0);
-INSERT INTO amount VALUES(35,11,2,3,0,4.22805594,0,0,4.46091657);
-INSERT INTO amount VALUES(36,11,2,NULL,0.853271242,0,0,0.91286294,0);
-INSERT INTO amount VALUES(37,11,3,3,0,4.39685119,0,0,4.5518176);
-INSERT INTO amount VALUES(38,11,3,NULL,0.820328084,0,0,0.867219793,0);
-INSERT INTO amount VALUES(39,11,4,3,0,4.34001455,0,0,4.47086455);
-INSERT INTO amount VALUES(40,11,4,NULL,0.799338502,0,0,0.875518547,0);
-INSERT INTO amount VALUES(41,11,5,3,0,4.21618887,0,0,4.37862489);
-INSERT INTO amount VALUES(42,11,5,NULL,0.857912731,0,0,0.933609825,0);
-INSERT INTO amount VALUES(43,14,0,NULL,0,0,3,0.062240655,0);
-INSERT INTO amount VALUES(44,14,2,NULL,0.510999049,0,82,0.883817301,0);
-INSERT INTO amount VALUES(45,14,3,NULL,0.544665912,0,84,0.863070416,0);
-INSERT INTO amount VALUES(46,14,4,NULL,0.475060426,0,81,0.850622285,0);
-INSERT INTO amount VALUES(47,14,5,NULL,0.510059455,0,84,0.929460448,0);
-INSERT INTO amount VALUES(48,21,0,NULL,0,0,3,0.062240655,0);
-INSERT INTO amount VALUES(49,21,2,NULL,0.510899401,0,82,0.883817301,0);
-INSERT INTO amount VALUES(50,21,3,NULL,0.544563546,0,84,0.863070416,0);
-INSERT INTO amount VALUES(51,21,4,NULL,0.47496646,0,81,0.850622285,0);
-INSERT INTO amount VALUES(52,21,5,NULL,0.509954206,0,84,0.929460448,0);
-INSERT INTO holder VALUES(0,3,4,6,0.3183016);
-INSERT INTO holder VALUES(1,3,2,12,0.688900632);
-INSERT INTO holder VALUES(2,3,3,6,0.330857379);
-INSERT INTO holder VALUES(3,3,3,12,0.830603271);
-INSERT INTO holder VALUES(4,3,4,11,0.272756834);
-INSERT INTO holder VALUES(5,3,5,12,0.451405776);
-INSERT INTO holder VALUES(6,3,2,15,0.390071936);
-INSERT INTO holder VALUES(7,3,5,6,0.552950095);
-INSERT INTO holder VALUES(8,3,2,6,0.66887641);
-INSERT INTO holder VALUES(9,3,4,12,0.695380468);
-INSERT INTO holder VALUES(10,3,2,19,0.040269695);
-INSERT INTO holder VALUES(11,3,3,5,0.198963874);
-INSERT INTO holder VALUES(12,3,2,16,0.35516583);
-INSERT INTO holder VALUES(13,3,3,15,0.17425277);
-INSERT INTO holder VALUES(14,3,5,16,0.518347103);
-INSERT INTO holder VALUES(15,3,4,15,0.326921681);
-INSERT INTO holder VALUES(16,3,5,15,0.228245791);
-INSERT INTO holder VALUES(17,3,5,5,0.567286576);
-INSERT INTO holder VALUES(18,3,3,13,0.337325563);
-INSERT INTO holder VALUES(19,3,2,27,0.05049327);
-INSERT INTO holder VALUES(20,3,4,14,1.27812022);
-INSERT INTO holder VALUES(21,3,5,14,1.02724065);
-INSERT INTO holder VALUES(22,3,2,13,0.140876305);
-INSERT INTO holder VALUES(23,3,3,14,1.07435127);
-INSERT INTO holder VALUES(24,3,4,16,0.356163878);
-INSERT INTO holder VALUES(25,3,2,14,0.879215819);
-INSERT INTO holder VALUES(26,3,3,16,0.378030903);
-INSERT INTO holder VALUES(27,3,2,5,0.472526468);
-INSERT INTO holder VALUES(28,3,4,5,0.199327629);
-INSERT INTO holder VALUES(29,3,5,13,0.251536053);
-INSERT INTO holder VALUES(30,3,5,11,0.060115748);
-INSERT INTO holder VALUES(31,3,4,28,0.064396256);
-INSERT INTO holder VALUES(32,3,4,13,0.095201046);
-INSERT INTO holder VALUES(33,3,2,28,0.0575285);
+INSERT INTO meta VALUES
+('command','/build/mutex 120'),
+('ended','exit'),
+('finished','1'),
+('fused','1'),
+('loops','1'),
+('note',''),
+('probe_share','0.000608'),
+('sampler','perf'),
+('search_seconds','5.775'),
+('seconds','5.775'),
+('strategy','deep-start');
+INSERT INTO image VALUES
+(0,'/usr/lib/x86_64-linux-gnu/libc.so.6','93ac61ec5a8eb1396f9fbd350e3169a558528a40',1926232,1777320873,NULL),
+(1,'/build/mutex','dc087b68189c057c3802734339a6e8a0c33a9232',30552,1794874534,NULL),
+(2,'[vdso]','55d674c3e87c2bbe00df028976aa20a7e70319e5',8192,0,NULL);
+INSERT INTO resource VALUES
+(0,NULL,'code','group','Code',NULL,0,'',0,0),
+(1,NULL,'machine','group','Machine',NULL,0,'',0,0),
+(2,NULL,'sync','group','SyncObject',NULL,0,'',0,0),
+(3,NULL,'file','group','File',NULL,0,'',0,0),
+(4,1,'machine','group','vm',NULL,0,'',0,0),
+(5,0,'code','group','mutex',NULL,0,'',0,0),
+(6,5,'code','group','mutex.c',NULL,0,'',0,0),
+(7,6,'code','procedure','serve',1,6048,'/src/tests/victims/diagnose/mutex.c',32,32),
+(8,6,'code','procedure','main',1,4448,'/src/tests/victims/diagnose/mutex.c',39,39),
+(9,6,'code','procedure','order_queue',1,5584,'/src/tests/victims/diagnose/mutex.c',10,10),
+(10,9,'code','loop','loop mutex.c:11-12',1,5600,'/src/tests/victims/diagnose/mutex.c',11,12),
+(11,6,'code','procedure','take',1,5840,'/src/tests/victims/diagnose/mutex.c',24,24),
+(12,7,'code','loop','loop mutex.c:33-34',1,6080,'/src/tests/victims/diagnose/mutex.c',33,34),
+(13,4,'machine','process','9975 mutex',NULL,0,'',0,0),
+(14,0,'code','group','libc.so.6',NULL,0,'',0,0),
+(15,14,'code','group','clock_gettime.c',NULL,0,'',0,0),
+(16,15,'code','procedure','clock_gettime',0,848928,'./time/../sysdeps/unix/sysv/linux/clock_gettime.c',38,38),
+(17,14,'code','group','pthread_mutex_lock.c',NULL,0,'',0,0),
+(18,17,'code','procedure','pthread_mutex_lock',0,574320,'./nptl/nptl/pthread_mutex_lock.c',80,80),
+(19,14,'code','group','pthread_mutex_unlock.c',NULL,0,'',0,0),
+(20,19,'code','procedure','pthread_mutex_unlock',0,580944,'./nptl/nptl/pthread_mutex_unlock.c',368,368),
+(21,14,'code','group','access.c',NULL,0,'',0,0),
+(22,21,'code','procedure','access',0,1016848,'./io/../sysdeps/unix/sysv/linux/access.c',27,27),
+(23,6,'code','procedure','handle',1,5648,'/src/tests/victims/diagnose/mutex.c',17,17),
+(24,14,'code','group','getenv.c',NULL,0,'',0,0),
+(25,24,'code','procedure','getenv',0,258224,'./stdlib/stdlib/getenv.c',34,34),
+(26,2,'sync','group','mutex',NULL,0,'',0,0),
+(27,13,'machine','thread','9975 mutex',NULL,0,'',0,0),
+(28,13,'machine','thread','9978 server',NULL,0,'',0,0),
+(29,13,'machine','thread','9979 server',NULL,0,'',0,0),
+(30,13,'machine','thread','9980 server',NULL,0,'',0,0),
+(31,13,'machine','thread','9981 server',NULL,0,'',0,0),
+(32,26,'sync','object','queue_lock',NULL,0,'',0,0),
+(33,19,'code','procedure','__pthread_mutex_unlock_usercnt',0,580688,'./nptl/nptl/pthread_mutex_unlock.c',51,51),
+(34,2,'sync','group','join',NULL,0,'',0,0),
+(35,34,'sync','object','0x7fae82080990 used in 0x121f',NULL,0,'',0,0),
+(36,23,'code','loop','loop mutex.c:18-19',1,5664,'/src/tests/victims/diagnose/mutex.c',18,19),
+(37,14,'code','group','lowlevellock.c',NULL,0,'',0,0),
+(38,37,'code','procedure','__lll_lock_wake',0,549248,'./nptl/nptl/lowlevellock.c',64,64),
+(39,0,'code','group','[vdso]',NULL,0,'',0,0),
+(40,39,'code','procedure','clock_gettime',2,2800,'',0,0),
+(41,37,'code','procedure','__lll_lock_wait',0,549120,'./nptl/nptl/lowlevellock.c',42,42),
+(42,41,'code','loop','loop lowlevellock.c:45-49',0,549130,'./nptl/nptl/lowlevellock.c',45,49);
+INSERT INTO experiment VALUES
+(0,'cpu',0,1,2,3,'true','start','normal',1.00088135,0.2,0.999,0.021925019,0.021925019,0.207959292,5.753409,0,1,0,0,0),
+(1,'sync',0,1,2,3,'true','start','normal',0.587110165,0.2,0.992475615,0.021925019,0.021925019,0.557926496,5.753409,0,1,0,0,0),
+(2,'io',0,1,2,3,'false','start','normal',0,0.2,0.999,0.021925019,0.021925019,0.267946355,5.753409,0,1,0,0,0),
+(3,'imbalance',0,1,2,3,'false','start','normal',0.160047789,0.15,0.564825797,0.021925019,0.021925019,2.56872856,5.753409,0,1,0,1,0),
+(4,'cpu',0,4,2,3,'true','refined','normal',1,0.2,0.999,0.207959292,0.207959292,0.381135645,5.56737473,0,1,0,0,0),
+(5,'cpu',7,1,2,3,'true','refined','normal',0.996657285,0.2,0.999,0.327983568,0.327983568,0.496319647,5.44735045,0,1,1,0,0),
+(6,'cpu',8,1,2,3,'false','refined','normal',0,0.2,0.993420387,0.327983568,0.327983568,0.67806389,0.350080322,0,1,1,0,0),
+(7,'cpu',10,1,2,3,'true','deep-starter','high',0.968383319,0.2,0.999,0.327983568,0.327983568,0.496319647,5.44735045,5.59684193e-05,1,1,0,0),
+(8,'cpu',9,1,2,3,'true','connecting','normal',0.968383319,0.2,0.999,0.327983568,0.327983568,0.496319647,5.44735045,5.59684193e-05,1,1,0,0),
+(9,'cpu',11,1,2,3,'true','connecting','normal',0.973095647,0.2,0.999,0.327983568,0.327983568,0.496319647,5.44735045,5.58036448e-05,1,1,0,0),
+(10,'cpu',12,1,2,3,'true','connecting','normal',0.996657285,0.2,0.999,0.327983568,0.327983568,0.496319647,5.44735045,0,1,1,0,0),
+(11,'cpu',0,13,2,3,'true','refined','normal',1,0.2,0.999,0.381135645,0.381135645,0.557926496,5.39419838,0,1,0,0,0),
+(12,'cpu',16,1,2,3,'false','refined','normal',0,0.2,0.994877106,0.496319647,0.496319647,0.852876633,0.356556986,0,1,1,0,0),
+(13,'cpu',18,1,2,3,'false','refined','normal',0,0.2,0.994877106,0.496319647,0.496319647,0.852876633,0.356556986,0,1,1,0,0),
+(14,'cpu',20,1,2,3,'false','refined','normal',0,0.2,0.994877106,0.496319647,0.496319647,0.852876633,0.356556986,0,1,1,0,0),
+(15,'cpu',22,1,2,3,'false','refined','normal',0,0.2,0.994877106,0.496319647,0.496319647,0.852876633,0.356556986,0,1,1,0,0),
+(16,'cpu',23,1,2,3,'false','refined','normal',0,0.2,0.994877106,0.496319647,0.496319647,0.852876633,0.356556986,0,1,1,0,0),
+(17,'cpu',25,1,2,3,'false','refined','normal',0,0.2,0.994877106,0.496319647,0.496319647,0.852876633,0.356556986,0,1,1,0,0),
+(18,'sync',0,4,2,3,'true','refined','normal',0.579203583,0.2,0.999,0.557926496,0.557926496,0.735979215,5.21740752,0,1,0,0,0),
+(19,'sync',7,1,2,3,'true','refined','normal',0.579203583,0.2,0.999,0.557926496,0.557926496,0.735979215,5.21740752,0,1,0,0,0),
+(20,'sync',8,1,2,3,'false','refined','normal',0,0.2,0.999,0.557926496,0.557926496,0.735979215,0.178052719,0,1,1,0,0),
+(21,'sync',0,1,26,3,'true','refined','normal',0.579203583,0.2,0.999,0.557926496,0.557926496,0.735979215,5.21740752,0,1,0,0,0),
+(22,'cpu',0,27,2,3,'false','refined','normal',0,0.2,0.995548908,0.557926496,0.557926496,0.911212587,0.353286091,0,1,0,0,0),
+(23,'cpu',0,28,2,3,'true','refined','normal',0.296528315,0.2,0.992714033,0.557926496,0.557926496,1.44641469,5.21740752,0,1,0,0,0),
+(24,'cpu',0,29,2,3,'true','refined','normal',0.290814783,0.2,0.990076542,0.557926496,0.557926496,1.38390997,5.21740752,0,1,0,0,0),
+(25,'cpu',0,30,2,3,'true','refined','normal',0.296025655,0.2,0.991952835,0.557926496,0.557926496,1.38390997,5.21740752,0,1,0,0,0),
+(26,'cpu',0,31,2,3,'true','refined','normal',0.293086733,0.2,0.993186885,0.557926496,0.557926496,1.38390997,5.21740752,0,1,0,0,0),
+(27,'sync',11,1,2,3,'true','deep-starter','high',0.579203583,0.2,0.999,0.557926496,0.557926496,0.735979215,5.21740752,5.58036448e-05,1,0,0,0),
+(28,'sync',12,1,2,3,'true','connecting','normal',0.579203583,0.2,0.999,0.557926496,0.557926496,0.735979215,5.21740752,0,1,0,0,0),
+(29,'sync',0,13,2,3,'true','refined','normal',0.578617092,0.2,0.999,0.735979215,0.735979215,0.911212587,5.03935481,0,1,0,0,0),
+(30,'sync',0,1,32,3,'true','refined','normal',0.578617092,0.2,0.999,0.735979215,0.735979215,0.911212587,5.03935481,0,1,0,0,0),
+(31,'sync',9,1,2,3,'false','refined','high',0,0.2,0.999,0.735979215,0.735979215,0.911212587,0.175233372,5.87695865e-06,1,1,0,0),
+(32,'sync',23,1,2,3,'false','refined','normal',0,0.2,0.999,0.735979215,0.735979215,0.911212587,0.175233372,0,1,1,0,0),
+(33,'sync',0,27,2,3,'false','refined','normal',0,0.2,0.5,0.911212587,0.911212587,3.45835751,2.54714492,0,1,0,1,0),
+(34,'sync',0,28,2,3,'true','refined','normal',0.572986875,0.2,0.997511687,0.911212587,0.911212587,1.08825715,4.86412143,0,1,0,0,0),
+(35,'sync',0,29,2,3,'true','refined','normal',0.584961953,0.2,0.996952913,0.911212587,0.911212587,1.08825715,4.86412143,0,1,0,0,0),
+(36,'sync',0,30,2,3,'true','refined','normal',0.57839258,0.2,0.997356516,0.911212587,0.911212587,1.08825715,4.86412143,0,1,0,0,0),
+(37,'sync',0,31,2,3,'true','refined','normal',0.574647595,0.2,0.994259926,0.911212587,0.911212587,1.08825715,4.86412143,0,1,0,0,0),
+(38,'sync',11,1,26,3,'true','refined','high',0.577747251,0.2,0.999,0.911212587,0.911212587,1.08825715,4.86412143,5.58036448e-05,1,0,0,0),
+(39,'sync',11,1,32,3,'true','refined','high',0.576090693,0.2,0.999,1.08825715,1.08825715,1.26791603,4.68707687,5.58036448e-05,1,0,0,0),
+(40,'cpu',33,1,2,3,'false','refined','normal',0,0.2,0.994934262,1.44641469,1.50453932,1.86209151,0.357552189,0,1,1,0,0);
+INSERT INTO refinement VALUES
+(0,4),
+(0,5),
+(0,6),
+(1,18),
+(1,19),
+(1,20),
+(1,21),
+(4,11),
+(5,10),
+(8,7),
+(9,8),
+(9,12),
+(9,13),
+(9,14),
+(9,40),
+(10,9),
+(10,12),
+(10,15),
+(10,16),
+(10,17),
+(11,22),
+(11,23),
+(11,24),
+(11,25),
+(11,26),
+(18,29),
+(19,28),
+(21,30),
+(27,31),
+(27,38),
+(28,27),
+(28,32),
+(29,33),
+(29,34),
+(29,35),
+(29,36),
+(29,37),
+(38,39);
+INSERT INTO scope VALUES
+(0,NULL,0,0,0,'clone3','./misc/../sysdeps/unix/sysv/linux/x86_64/clone3.S',74,85,'',0,1087713),
+(1,0,0,3,0,'','./misc/../sysdeps/unix/sysv/linux/x86_64/clone3.S',81,81,'',0,1087722),
+(2,NULL,0,0,0,'start_thread','./nptl/nptl/pthread_create.c',335,594,'',0,560880),
+(3,2,0,3,0,'','./nptl/nptl/pthread_create.c',442,442,'',0,561635),
+(4,NULL,0,0,0,'pthread_mutex_lock','./nptl/nptl/pthread_mutex_lock.c',76,190,'',0,574320),
+(5,4,0,1,0,'lll_mutex_lock_optimized','./nptl/nptl/pthread_mutex_lock.c',44,48,'./nptl/nptl/pthread_mutex_lock.c',93,574365),
+(6,5,0,3,0,'','./nptl/nptl/pthread_mutex_lock.c',48,48,'',0,574385),
+(7,NULL,0,0,0,'__lll_lock_wait','./nptl/nptl/lowlevellock.c',40,45,'',0,549120),
+(8,7,0,2,2,'','./nptl/nptl/lowlevellock.c',45,49,'',0,549130),
+(9,8,0,1,0,'futex_wait','./nptl/../sysdeps/nptl/futex-internal.h',146,147,'./nptl/nptl/lowlevellock.c',49,549141),
+(10,9,0,3,0,'','./nptl/../sysdeps/nptl/futex-internal.h',146,146,'',0,549141),
+(11,NULL,0,0,0,'__pthread_mutex_unlock_usercnt','./nptl/nptl/pthread_mutex_unlock.c',47,104,'',0,580688),
+(12,11,0,1,0,'lll_mutex_unlock_optimized','./nptl/nptl/pthread_mutex_unlock.c',39,43,'./nptl/nptl/pthread_mutex_unlock.c',68,580726),
+(13,12,0,3,0,'','./nptl/nptl/pthread_mutex_unlock.c',43,43,'',0,580768),
+(14,NULL,0,0,0,'__lll_lock_wake','./nptl/nptl/lowlevellock.c',62,65,'',0,549248),
+(15,14,0,3,0,'','./nptl/nptl/lowlevellock.c',65,65,'',0,549267),
+(16,NULL,0,0,0,'clock_gettime','./time/../sysdeps/unix/sysv/linux/clock_gettime.c',29,86,'',0,848928),
+(17,16,0,3,0,'','./time/../sysdeps/unix/sysv/linux/clock_gettime.c',42,42,'',0,848951),
+(18,NULL,1,0,0,'serve','/src/tests/victims/diagnose/mutex.c',31,36,'',0,6048),
+(19,18,1,2,0,'','/src/tests/victims/diagnose/mutex.c',33,34,'',0,6080),
+(20,19,1,3,0,'','/src/tests/victims/diagnose/mutex.c',34,34,'',0,6178),
+(21,NULL,1,0,0,'take','/src/tests/victims/diagnose/mutex.c',23,29,'',0,5840),
+(22,21,1,3,0,'','/src/tests/victims/diagnose/mutex.c',26,26,'',0,5952),
+(23,NULL,1,0,0,'order_queue','/src/tests/victims/diagnose/mutex.c',9,14,'',0,5584),
+(24,23,1,2,0,'','/src/tests/victims/diagnose/mutex.c',11,12,'',0,5600),
+(25,24,1,3,0,'','/src/tests/victims/diagnose/mutex.c',12,12,'',0,5600),
+(26,24,1,3,0,'','/src/tests/victims/diagnose/mutex.c',11,11,'',0,5630),
+(27,21,1,3,0,'','/src/tests/victims/diagnose/mutex.c',25,25,'',0,5846),
+(28,NULL,1,0,0,'handle','/src/tests/victims/diagnose/mutex.c',16,21,'',0,5648),
+(29,28,1,2,0,'','/src/tests/victims/diagnose/mutex.c',18,19,'',0,5664),
+(30,29,1,3,0,'','/src/tests/victims/diagnose/mutex.c',19,19,'',0,5664),
+(31,21,1,3,0,'','/src/tests/victims/diagnose/mutex.c',27,27,'',0,6016),
+(32,21,1,1,0,'nanoseconds','/src/tests/victims/diagnose/victim.h',37,38,'/src/tests/victims/diagnose/mutex.c',26,5939),
+(33,32,1,3,0,'','/src/tests/victims/diagnose/victim.h',37,37,'',0,5939),
+(34,NULL,2,0,0,'clock_gettime','',0,0,'',0,2800);
+INSERT INTO node VALUES
+(0,NULL,0,NULL,0,NULL),
+(1,0,1,0,1087723,1),
+(2,1,1,0,561652,3),
+(3,2,1,1,6187,20),
+(4,3,1,1,5972,22),
+(5,4,2,1,5610,25),
+(6,4,2,1,5613,25),
+(7,4,2,1,5630,26),
+(8,4,2,1,5617,25),
+(9,4,2,1,5620,25),
+(10,3,1,1,5898,27),
+(11,10,1,0,574593,6),
+(12,11,2,0,549163,10),
+(13,12,4,NULL,0,NULL),
+(14,4,2,1,5607,25),
+(15,4,2,1,5627,25),
+(16,4,2,1,5600,25),
+(17,4,2,1,5623,25),
+(18,2,1,1,6195,20),
+(19,18,2,1,5674,30),
+(20,3,1,1,6023,31),
+(21,20,1,0,580781,13),
+(22,21,2,0,549267,15),
+(23,22,3,NULL,0,NULL),
+(24,18,2,1,5684,30),
+(25,3,1,1,5988,33),
+(26,25,1,0,848952,17),
+(27,26,2,2,3041,34),
+(28,27,3,NULL,0,NULL),
+(29,12,3,NULL,0,NULL),
+(30,18,2,1,5687,30);
+INSERT INTO evidence VALUES
+('calls_sampled',0),
+('cpu',5.60832158),
+('cpus',2),
+('ignored',0),
+('ran',5.60452691),
+('ready',4.01300371),
+('sampled_cpu',5.57676269),
+('sampled_io',0),
+('sampled_sync',13.1974693),
+('seconds',5.77528903),
+('threads',22.7594861),
+('time',1.83040122);
+INSERT INTO code_name VALUES
+(7,'serve','serve'),
+(8,'main','main'),
+(9,'order_queue','order_queue'),
+(10,'order_queue','order_queue'),
+(11,'take','take'),
+(12,'serve','serve'),
+(16,'clock_gettime','clock_gettime'),
+(18,'pthread_mutex_lock','pthread_mutex_lock'),
+(20,'pthread_mutex_unlock','pthread_mutex_unlock'),
+(22,'access','access'),
+(23,'handle','handle'),
+(25,'getenv','getenv'),
+(33,'__pthread_mutex_unlock_usercnt','__pthread_mutex_unlock_usercnt'),
+(36,'handle','handle'),
+(38,'__lll_lock_wake','__lll_lock_wake'),
+(40,'clock_gettime','clock_gettime'),
+(41,'__lll_lock_wait','__lll_lock_wait'),
+(42,'__lll_lock_wait','__lll_lock_wait');
+INSERT INTO seen_thread VALUES
+(0,13,0,'',0.168686161,-5.77513228),
+(1,27,9975,'mutex',0.000700179,5.47942689),
+(2,28,9978,'server',1.37590069,-5.68792913),
+(3,29,9979,'server',1.33874306,-5.68792913),
+(4,30,9980,'server',1.36342681,-5.68792913),
+(5,31,9981,'server',1.35707002,-5.68792913);
+INSERT INTO object VALUES
+(0,'join','0x7fae82080990 used in 0x121f',35,1,0,5.75218598,0),
+(1,'other','files being opened, polled or synchronised',NULL,6,0,0.000108223,0),
+(2,'other','files being opened, polled or synchronised',NULL,6,86,2.9427e-05,0),
+(3,'mutex','queue_lock',32,1080,0,13.3955722,0),
+(4,'futex','0x7fae8187f990',NULL,1,0,0.01210909,0),
+(5,'futex','0x7fae8107e990',NULL,1,0,0.002219087,0),
+(6,'other','files being opened, polled or synchronised',NULL,1,16,4.174e-06,0);
+INSERT INTO chain VALUES
+(0,0,NULL,5,5.41908636,1306,5),
+(1,1,3,13,13.1974693,709,3),
+(2,0,NULL,19,0.128630687,31,4),
+(3,0,NULL,23,0.008298754,2,5),
+(4,0,NULL,28,0.012448131,3,5),
+(5,0,NULL,29,0.004149377,1,6);
+INSERT INTO chain_part VALUES
+(0,7),
+(1,12),
+(2,11),
+(3,9),
+(4,10),
+(5,7),
+(6,12),
+(7,11),
+(8,7),
+(9,12),
+(10,23),
+(11,36),
+(12,7),
+(13,12),
+(14,11),
+(15,33),
+(16,38),
+(17,7),
+(18,12),
+(19,11),
+(20,16),
+(21,40),
+(22,7),
+(23,12),
+(24,11),
+(25,18),
+(26,41),
+(27,42);
+INSERT INTO amount VALUES
+(0,0,0,3,0,0.214825357,0,0,0.246159536),
+(1,0,0,NULL,0.168686161,0,0,0.128630687,0),
+(2,0,1,1,0,0.000101455,0,0,0),
+(3,0,1,2,0,1.1456e-05,0,0,0),
+(4,0,1,NULL,0.000700179,0,0,0,0),
+(5,0,2,3,0,3.27513668,0,0,3.28636915),
+(6,0,2,NULL,1.37590069,0,0,1.41078818,0),
+(7,0,3,3,0,3.34596118,0,0,3.27858808),
+(8,0,3,NULL,1.33874306,0,0,1.29045625,0),
+(9,0,4,3,0,3.2852587,0,0,3.16098351),
+(10,0,4,NULL,1.36342681,0,0,1.36514503,0),
+(11,0,5,3,0,3.27439031,0,0,3.22536903),
+(12,0,5,NULL,1.35707002,0,0,1.38174254,0),
+(13,7,0,3,0,0,0,0,0.246159536),
+(14,7,0,NULL,0,0,0,0.128630687,0),
+(15,7,2,3,0,3.13683795,0,0,3.28636915),
+(16,7,2,NULL,1.32756126,0,0,1.41078818,0),
+(17,7,3,3,0,3.18947273,0,0,3.27858808),
+(18,7,3,NULL,1.30294516,0,0,1.28630687,0),
+(19,7,4,3,0,3.14035308,0,0,3.16098351),
+(20,7,4,NULL,1.31773579,0,0,1.36514503,0),
+(21,7,5,3,0,3.147469,0,0,3.22536903),
+(22,7,5,NULL,1.3060366,0,0,1.38174254,0),
+(23,9,0,NULL,0,0,0,0.128630687,0),
+(24,9,2,NULL,0.809720003,0,257,1.35684628,0),
+(25,9,3,NULL,0.781347811,0,252,1.25311185,0),
+(26,9,4,NULL,0.781434327,0,254,1.32780064,0),
+(27,9,5,NULL,0.782414924,0,256,1.3526969,0),
+(28,10,0,NULL,0,0,0,0.128630687,0),
+(29,10,2,NULL,0.809550758,0,257,1.35684628,0),
+(30,10,3,NULL,0.781194509,0,252,1.25311185,0),
+(31,10,4,NULL,0.781271334,0,254,1.32780064,0),
+(32,10,5,NULL,0.78225373,0,256,1.3526969,0),
+(33,11,0,3,0,0,0,0,0.246159536),
+(34,11,0,NULL,0,0,0,0.128630687,0),
+(35,11,2,3,0,3.13683795,0,0,3.28636915),
+(36,11,2,NULL,1.30889296,0,256,1.35684628,0),
+(37,11,3,3,0,3.18947273,0,0,3.27858808),
+(38,11,3,NULL,1.28495151,0,251,1.26970936,0),
+(39,11,4,3,0,3.14035308,0,0,3.16098351),
+(40,11,4,NULL,1.29666239,0,254,1.32780064,0),
+(41,11,5,3,0,3.147469,0,0,3.22536903),
+(42,11,5,NULL,1.2847375,0,255,1.36099566,0),
+(43,12,0,3,0,0,0,0,0.246159536),
+(44,12,0,NULL,0,0,0,0.128630687,0),
+(45,12,2,3,0,3.13683795,0,0,3.28636915),
+(46,12,2,NULL,1.32756126,0,0,1.41078818,0),
+(47,12,3,3,0,3.18947273,0,0,3.27858808),
+(48,12,3,NULL,1.30294516,0,0,1.28630687,0),
+(49,12,4,3,0,3.14035308,0,0,3.16098351),
+(50,12,4,NULL,1.31773579,0,0,1.36514503,0),
+(51,12,5,3,0,3.147469,0,0,3.22536903),
+(52,12,5,NULL,1.3060366,0,0,1.38174254,0);
+INSERT INTO holder VALUES
+(0,3,2,7,0.645239608),
+(1,3,2,8,0.019569978),
+(2,3,4,16,0.820241262),
+(3,3,4,5,0.225509624),
+(4,3,4,6,0.315994804),
+(5,3,4,15,0.0213268),
+(6,3,5,8,0.303545724),
+(7,3,2,9,1.48833174),
+(8,3,3,16,0.704955562),
+(9,3,5,6,0.614085259),
+(10,3,4,9,1.32527524),
+(11,3,2,16,0.547030848),
+(12,3,3,7,0.390013225),
+(13,3,5,9,1.31451372),
+(14,3,5,7,0.506057501),
+(15,3,2,6,0.310780274),
+(16,3,5,16,0.213902661),
+(17,3,3,9,1.45254641),
+(18,3,4,7,0.58196965),
+(19,3,4,17,0.077401626),
+(20,3,3,5,0.027473373),
+(21,3,3,6,0.262731952),
+(22,3,2,24,0.020140112),
+(23,3,2,19,0.019524255),
+(24,3,5,19,0.047459288),
+(25,3,3,14,0.098144465),
+(26,3,4,30,0.031731403);

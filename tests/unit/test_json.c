@@ -26,12 +26,11 @@ static void all_kinds_of_values(void **state)
 	json_u64(&j, "n", UINT64_MAX);
 	json_hex(&j, "h", 0x1f);
 	json_bool(&j, "b", true);
-	json_fixed(&j, "f", 1.5, 3);
-	json_fixed(&j, "nan", NAN, 3);
+	json_quantity(&j, "f", A_TIME, 1.5, 3);
 	json_end(&j);
 	expect(&t,
 	       "{\"s\":\"x\",\"null\":null,\"n\":18446744073709551615,\"h\":\"0x1f\",\"b\":true,"
-	       "\"f\":1.500,\"nan\":null}\n");
+	       "\"f\":1.500}\n");
 }
 
 static void commas_stand_between_items_only(void **state)

@@ -41,7 +41,7 @@ static bool is_of(const struct wait_row *r, uint32_t process, uint64_t pc)
 
 static void ignore(struct waits *w, struct engine *g, uint32_t process, uint64_t pc)
 {
-	struct ignored_calls c = {.process = process};
+	struct ignored_calls c = {.process = process, .pc = pc};
 	double all = 0;
 	if (!procedure_of(w, process, pc, &c.code, &c.va))
 		return;
@@ -87,6 +87,14 @@ bool waits_limit(struct waits *w, struct engine *g, double seconds, double most)
 				w->rows.data[*k].begun = 0;
 	}
 	return any;
+}
+
+bool waits_are_ignored(const struct waits *w, uint32_t process, uint64_t pc)
+{
+	vec_each (c, &w->ignored)
+		if (c->process == process && c->pc == pc)
+			return true;
+	return false;
 }
 
 bool waits_ignored(struct waits *w, uint32_t process, const struct code *code, uint64_t va,

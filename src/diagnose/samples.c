@@ -273,6 +273,7 @@ static bool note_ignored(struct samples *s, uint32_t process, uint32_t thread, c
 	if (!waits_ignored(s->waits, process, f->code, f->va, &object, &small))
 		return false;
 	leave_plumbing(s);
+	s->waits->objects.data[object].sampled += seconds;
 	note_amounts(s, thread, object, AMOUNT_SEEN_WAIT, seconds);
 	note_amounts(s, thread, object, AMOUNT_SEEN_SMALL, small * seconds);
 	note_chain(s, class_of(s, object), object, node, seconds);

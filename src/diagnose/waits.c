@@ -366,7 +366,8 @@ static uint32_t new_part(struct waits *w, uint32_t parent, uint64_t key)
 static void register_object(struct waits *w, uint32_t object)
 {
 	struct wait_object *o = &w->objects.data[object];
-	if (o->part != RESOURCE_NONE || o->merged != LEDGER_NONE || o->seconds < noticeable)
+	if (o->part != RESOURCE_NONE || o->merged != LEDGER_NONE ||
+	    o->seconds + o->sampled < noticeable)
 		return;
 	if (o->kind == OBJECT_FUTEX && w->time - o->first < patience)
 		return;
@@ -451,7 +452,8 @@ static void on_value(void *ctx, const struct wait_value *v)
 	struct waits *w = s->w;
 	bool all = v->subject == SUBJECT_NONE;
 	uint32_t part = all ? CODE : s->part_of(s->ctx, s->process, v->subject);
-	if (part == RESOURCE_NONE)
+	/* A thread that was in a call when its probes went has not been seen to come back. */
+	if (part == RESOURCE_NONE || waits_are_ignored(w, s->process, v->pc))
 		return;
 	uint32_t at = row_of(w, s->process, v);
 	uint32_t object = find_object(w, s->process, v);

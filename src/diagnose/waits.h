@@ -24,6 +24,7 @@ struct wait_object {
 	double checked; /* s: when it was last looked what its descriptor leads to */
 	double rate;    /* a second, of what is counted no more; else 0 */
 	double seconds; /* of all threads, counted or not */
+	double sampled; /* s by samples, in system calls that are not watched */
 	uint64_t count, bytes, small_count;
 	double small_seconds;
 	uint32_t merged; /* the object that this turned out to be a part of; or LEDGER_NONE */
@@ -52,6 +53,7 @@ struct ignored_object {
  * known from before. */
 struct ignored_calls {
 	uint32_t process;
+	uint64_t pc; /* of the call, as waits are told of it */
 	struct code *code;
 	uint64_t va; /* of the procedure */
 	VEC(struct ignored_object) objects;
@@ -100,6 +102,8 @@ int waits_owner(const struct waits *w, uint32_t object);
 /* Takes out what costs more than `most` (a share of the time that passes), if a call costs
  * `seconds`; true if something is to be committed. */
 bool waits_limit(struct waits *w, struct engine *g, double seconds, double most);
+/* Whether waits of a call at this place are not watched any more. */
+bool waits_are_ignored(const struct waits *w, uint32_t process, uint64_t pc);
 /* What a thread waits for that is in the code at va, if that is ignored: an object by its share. */
 bool waits_ignored(struct waits *w, uint32_t process, const struct code *code, uint64_t va,
 		   uint32_t *object, double *small);

@@ -97,7 +97,8 @@ static void write_experiment(struct rows *w, const struct experiment *e)
 		.flags = (uint8_t)((e->sampled ? EXPERIMENT_SAMPLED : 0) |
 				   (e->unsure ? EXPERIMENT_UNSURE : 0) |
 				   (e->over ? EXPERIMENT_OVER : 0)),
-		.value = fmin(e->value, 1), /* its two sides are read at different moments */
+		/* What it is made of is read at different moments. */
+		.value = fmax(0, fmin(e->value, 1)),
 		.threshold = e->threshold,
 		.confidence = e->confidence,
 		.created = e->created,

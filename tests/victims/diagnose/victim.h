@@ -172,13 +172,17 @@ static inline void tell(const char *hypothesis, const char *what, uint64_t ns, d
 /* The same of processor time. Time that passes while nobody computes is a part of the whole if the
  * program waits for itself, for threads that have to wake up, but not where others have the
  * processors: the share is between the two. */
-static inline void tell_cpu(const char *what, uint64_t ns)
+static inline void tell_cpu_of(const char *what, uint64_t ns, double used, double passed)
 {
-	double used = cpu_base(), passed = elapsed();
 	double share = (double)ns / 1e9 / used;
 	fprintf(truth_file, "truth cpu %s %.3f %.3f\n", what, share,
 		passed > used ? share * used / passed : share);
 	fflush(truth_file);
+}
+
+static inline void tell_cpu(const char *what, uint64_t ns)
+{
+	tell_cpu_of(what, ns, cpu_base(), elapsed());
 }
 
 /* What the busiest computes more than the average: of the time that the busiest ran, or of all that

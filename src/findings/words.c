@@ -189,6 +189,19 @@ static void add_threads(struct telling *t, uint32_t finding, const struct candid
 
 /* ---- what it waits for ---- */
 
+/* Three digits, in the unit that suits. */
+static void add_time(struct text *out, double seconds)
+{
+	static const char *const units[] = {"s", "ms", "us", "ns"};
+	unsigned i = 0;
+	while (i + 1 < ARRAY_SIZE(units) && seconds > 0 && seconds < 0.9995) {
+		seconds *= 1000;
+		i++;
+	}
+	text_printf(out, "%.*f %s", seconds < 9.995 ? 2 : seconds < 99.95 ? 1 : 0, seconds,
+		    units[i]);
+}
+
 static void add_waits(struct telling *t, uint32_t finding, const struct candidate *c)
 {
 	const struct evidence_object *o = &t->k->e->objects.data[c->object];
@@ -198,8 +211,10 @@ static void add_waits(struct telling *t, uint32_t finding, const struct candidat
 	double rate = known_object_rate(t->k, c->object),
 	       each = checked(A_TIME, o->seconds / (double)o->count);
 	struct text line = TEXT_INIT;
-	text_printf(&line, "%.*f %s a second, %.3g ms each", rate < 10 ? 1 : 0, rate,
-		    syncs ? "waits" : "operations", 1e3 * each);
+	text_printf(&line, "%.*f %s a second, ", rate < 10 ? 1 : 0, rate,
+		    syncs ? "waits" : "operations");
+	add_time(&line, each);
+	text_add(&line, " each");
 	if (o->bytes)
 		text_printf(&line, ", %.0f bytes on average", (double)o->bytes / (double)o->count);
 	remark(t, finding, "waits", "%s", line.data);

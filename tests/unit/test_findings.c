@@ -522,7 +522,7 @@ static void how_often_an_object_is_waited_for_is_told(void **state)
 	is_true(SYNC_WAITING, in_code(the.outer), 0.8, root);
 	SEEN(SAMPLE_SYNC, 8, lock, the.outer);
 	told();
-	assert_true(remarked("40 waits a second, 20 ms each"));
+	assert_true(remarked("40 waits a second, 20.0 ms each"));
 	assert_true(remarked("do less while mutex queue_lock is held"));
 }
 

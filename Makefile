@@ -5,15 +5,12 @@ ASAN  ?= build-asan
 VM    ?= build-vm
 JOBS  ?= $(shell nproc)
 
-# Configures directory $(1) with options $(2), once; silent unless that fails.
-configure = test -f $(1)/build.ninja || \
-	{ mkdir -p $(1) && meson setup $(2) $(1) >$(1)/setup.log || { cat $(1)/setup.log; exit 1; }; }
 # Builds directory $(1); silent unless it takes a while or fails.
 compile = { test -x $(1)/sonde || echo 'building in $(1)/ ...' >&2; } && \
 	{ ninja -C $(1) -j $(JOBS) >$(1)/ninja.log || { cat $(1)/ninja.log; exit 1; }; }
 # No warnings here: gcc gives false ones for instrumented code, and the plain build has them all as errors.
 # clang links a sanitizer's symbols into executables only, hence b_lundef.
-SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false -Dtests=enabled -Dwerror=false -Dc_args=-w
+SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=false -Dc_args=-w
 
 .PHONY: help demo test test-vm bench lint install clean build asan setup-build setup-test setup-vm setup-bench
 
@@ -30,7 +27,7 @@ demo: build
 	@tools/demo $(BUILD)
 
 test: setup-test
-	@$(MAKE) --no-print-directory build asan
+	@$(MAKE) --no-print-directory build-tests asan
 	@tests/run --build $(BUILD) --asan $(ASAN)
 
 test-vm: setup-vm
@@ -52,12 +49,17 @@ install: build
 clean:
 	rm -rf $(BUILD) $(ASAN) $(VM)
 
+# As users have it; with the test programs where cmocka is there for them.
 build: setup-build
-	@$(call configure,$(BUILD))
+	@tools/configure $(BUILD)
+	@$(call compile,$(BUILD))
+
+build-tests: setup-test
+	@tools/configure $(BUILD) -Dtests=enabled
 	@$(call compile,$(BUILD))
 
 asan: setup-test
-	@$(call configure,$(ASAN),$(SANITIZE))
+	@tools/configure $(ASAN) -Dtests=enabled $(SANITIZE)
 	@$(call compile,$(ASAN))
 
 setup-build:

@@ -4,6 +4,8 @@ BUILD ?= build
 ASAN  ?= build-asan
 VM    ?= build-vm
 JOBS  ?= $(shell nproc)
+# Groups of tests for `make test`; none means all.
+TESTS ?=
 
 # Builds directory $(1); silent unless it takes a while or fails.
 compile = { test -x $(1)/sonde || echo 'building in $(1)/ ...' >&2; } && \
@@ -28,7 +30,7 @@ demo: build
 
 test: setup-test
 	@$(MAKE) --no-print-directory build-tests asan
-	@tests/run --build $(BUILD) --asan $(ASAN)
+	@tests/run --build $(BUILD) --asan $(ASAN) $(TESTS)
 
 test-vm: setup-vm
 	@$(MAKE) --no-print-directory build

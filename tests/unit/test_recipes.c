@@ -135,7 +135,14 @@ static bool is_discovered(const struct flow *f)
 	return called;
 }
 
-/* As the C compiler's start-up code is, whose symbols have no size. */
+/* Hand-written code whose symbol has no size, without call frame information. Start-up code of the
+ * C compiler is not enough: on aarch64, it has call frame information. */
+__asm__(".text\n"
+	".p2align 4\n"
+	".type code_of_unknown_extent, %function\n"
+	"code_of_unknown_extent:\n"
+	"	ret\n");
+
 static bool is_of_unknown_extent(const struct image *im, const struct procedure *p)
 {
 	return !p->bounded && !strcmp(image_section_at(im, p->start)->name, ".text");

@@ -1,4 +1,5 @@
 /* Assembly text through Capstone, in the syntax that the system's own tools print: AT&T on x86-64.
+ * What its versions 4 and 5 print differently is made the same here, as objdump has it.
  *
  * Capstone is older than what compilers and libraries use. On x86-64 Zydis stands in for what it
  * does not know (AVX-512 on bytes and words). On A64 it knows v8.2: what came later prints as data,
@@ -8,7 +9,9 @@
 
 #include <capstone/capstone.h>
 #include <elf.h>
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <Zydis/Zydis.h>
 
 #include "base/vec.h"
@@ -68,6 +71,23 @@ static bool print_hint(uint32_t word, struct text *out)
 	return true;
 }
 
+/* MOVZ, which is "mov" with the number that it makes. Zeros that are shifted stay as they are. */
+static bool print_movz(uint32_t word, struct text *out)
+{
+	unsigned shift = word >> 21 & 3, reg = word & 31;
+	bool is_wide = word >> 31;
+	uint64_t number = (uint64_t)(word >> 5 & 0xffff) << 16 * shift;
+	if ((word & 0x7f800000) != 0x52800000 || (!is_wide && shift > 1) || (!number && shift))
+		return false;
+	text_printf(out, "mov %c", is_wide ? 'x' : 'w');
+	if (reg == 31)
+		text_add(out, "zr");
+	else
+		text_printf(out, "%u", reg);
+	text_printf(out, number < 10 ? ", #%" PRIu64 : ", #0x%" PRIx64, number);
+	return true;
+}
+
 static bool print_by_zydis(const uint8_t *bytes, size_t n, uint64_t pc, struct text *out)
 {
 	ZydisDisassembledInstruction in;
@@ -88,12 +108,27 @@ static void print_data(const struct arch *arch, const uint8_t *bytes, size_t n, 
 		text_printf(out, "%s0x%02x", i ? ", " : ".byte ", bytes[i]);
 }
 
+/* Version 4 does not know the prefix "notrack", nor "movq" between vector and general registers. */
+static void add_x64_mnemonic(const cs_insn *in, struct text *out)
+{
+	const char *name = in->mnemonic;
+	bool is_indirect = !strncmp(name, "jmp", 3) || !strncmp(name, "call", 4);
+	if (in->bytes[0] == 0x3e && is_indirect && strchr(in->op_str, '*'))
+		text_add(out, "notrack ");
+	if (!strcmp(name, "movd") && in->bytes[0] == 0x66 && (in->bytes[1] & 0xf8) == 0x48)
+		name = "movq";
+	text_add(out, name);
+}
+
 static bool print_by_capstone(struct insn_printer *p, const uint8_t *bytes, size_t n, uint64_t pc,
 			      struct text *out)
 {
 	if (!p->insn || !cs_disasm_iter(p->handle, &bytes, &n, &pc, p->insn) || n)
 		return false;
-	text_add(out, p->insn->mnemonic);
+	if (p->arch->elf_machine == EM_X86_64)
+		add_x64_mnemonic(p->insn, out);
+	else
+		text_add(out, p->insn->mnemonic);
 	if (p->insn->op_str[0]) {
 		text_char(out, ' ');
 		text_add(out, p->insn->op_str);
@@ -105,7 +140,8 @@ void insn_print(struct insn_printer *p, const uint8_t *bytes, size_t n, uint64_t
 		struct text *out)
 {
 	bool is_a64 = p->arch->elf_machine == EM_AARCH64;
-	if (is_a64 && n == 4 && print_hint(read_word(bytes), out))
+	if (is_a64 && n == 4 &&
+	    (print_hint(read_word(bytes), out) || print_movz(read_word(bytes), out)))
 		return;
 	if (print_by_capstone(p, bytes, n, pc, out))
 		return;

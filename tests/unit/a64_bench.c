@@ -35,6 +35,22 @@ struct emit_target at_label(uint32_t label)
 	return (struct emit_target){.label = label};
 }
 
+/* Capstone 5 prints an alias for what Capstone 4 prints as it is. */
+static void replace_alias(struct text *t)
+{
+	static const char alias[] = "mov x16, #-0x5555555555555556";
+	static const char plain[] = "orr x16, xzr, #0xaaaaaaaaaaaaaaaa";
+	struct text out = TEXT_INIT;
+	const char *from = t->data, *at;
+	while ((at = strstr(from, alias))) {
+		text_printf(&out, "%.*s%s", (int)(at - from), from, plain);
+		from = at + strlen(alias);
+	}
+	text_add(&out, from);
+	text_release(t);
+	*t = out;
+}
+
 void expect_text(struct emit *e, const char *expected)
 {
 	struct insn_printer *p = insn_printer_new(&arch_a64);
@@ -44,6 +60,7 @@ void expect_text(struct emit *e, const char *expected)
 		insn_print(p, e->bytes.data + i, 4, e->base + i, &t);
 		text_add(&t, "\n");
 	}
+	replace_alias(&t);
 	assert_string_equal(t.data, expected);
 	text_release(&t);
 	insn_printer_free(p);

@@ -48,19 +48,18 @@ static void test_counter_without_registers(void **state)
 	p.counter = 0x801008;
 	p.table = UINT64_C(0x123450000000);
 	p.free.core = 0xe0040000; /* x18, x29, x30, sp are not for us */
-	expect_probe(&p,
-		     "stp x9, x10, [sp, #-0x20]!\nstr x11, [sp, #0x10]\n"
-		     "mrs x10, tpidr_el0\nmovz x11, #0x5000, lsl #16\nmovk x11, #0x1234, lsl #32\n"
-		     "ubfx x9, x10, #0xc, #0xc\n"
-		     "add x11, x11, x9, lsl #4\nldp x11, x9, [x11]\neon x11, x11, x10\n"
-		     "cbnz x11, #0x40000040\n"
-		     "add x11, x9, #0x801, lsl #12\n"
-		     "ldr x10, [x11, #8]\nadd x10, x10, #1\nstr x10, [x11, #8]\n"
-		     "ldr x11, [sp, #0x10]\nldp x9, x10, [sp], #0x20\n"
-		     "stp x16, x17, [sp, #-0x20]!\nadd x17, sp, #0x40\n"
-		     "stp x30, x17, [sp, #0x10]\nbl #0x40020000\n"
-		     "mov x9, x16\nldr x30, [sp, #0x10]\nldp x16, x17, [sp], #0x20\n"
-		     "b #0x40000028\n");
+	expect_probe(&p, "stp x9, x10, [sp, #-0x20]!\nstr x11, [sp, #0x10]\n"
+			 "mrs x10, tpidr_el0\nmov x11, #0x50000000\nmovk x11, #0x1234, lsl #32\n"
+			 "ubfx x9, x10, #0xc, #0xc\n"
+			 "add x11, x11, x9, lsl #4\nldp x11, x9, [x11]\neon x11, x11, x10\n"
+			 "cbnz x11, #0x40000040\n"
+			 "add x11, x9, #0x801, lsl #12\n"
+			 "ldr x10, [x11, #8]\nadd x10, x10, #1\nstr x10, [x11, #8]\n"
+			 "ldr x11, [sp, #0x10]\nldp x9, x10, [sp], #0x20\n"
+			 "stp x16, x17, [sp, #-0x20]!\nadd x17, sp, #0x40\n"
+			 "stp x30, x17, [sp, #0x10]\nbl #0x40020000\n"
+			 "mov x9, x16\nldr x30, [sp, #0x10]\nldp x16, x17, [sp], #0x20\n"
+			 "b #0x40000028\n");
 }
 
 enum { R = EMIT_HELD + 16 };
@@ -133,7 +132,7 @@ static void test_operations_text(void **state)
 			  "ldr x30, [sp, #0x10]\nldp x16, x17, [sp], #0x20\nb #0x4000001c\n"
 			  /* aside */
 			  "stp x16, x17, [sp, #-0x20]!\nadd x17, sp, #0x20\n"
-			  "stp x30, x17, [sp, #0x10]\nmovz x16, #0x5\nbl #0x40030000\n"
+			  "stp x30, x17, [sp, #0x10]\nmov x16, #5\nbl #0x40030000\n"
 			  "ldr x30, [sp, #0x10]\nldr x17, [sp, #8]\nadd sp, sp, #0x20\n"
 			  "b #0x40000030\n");
 }
@@ -266,13 +265,13 @@ static void test_routine_text(void **state)
 	struct emit_probe p = {.routine = UINT64_C(0x7fff00001000), .argument = PLACE + 64};
 	(void)state;
 	expect_probe(&p, "stp x16, x17, [sp, #-0x20]!\nstr x30, [sp, #0x10]\n"
-			 "adr x16, #0x40000040\nmovz x17, #0x1000\n"
+			 "adr x16, #0x40000040\nmov x17, #0x1000\n"
 			 "movk x17, #0x7fff, lsl #32\nblr x17\nldr x30, [sp, #0x10]\n"
 			 "ldp x16, x17, [sp], #0x20\n");
 	p.poison = true;
 	p.free = (struct regset){.core = UINT64_C(1) << 16 | UINT64_C(1) << REG_FLAGS, .vec = 4};
 	expect_probe(&p, "stp x16, x17, [sp, #-0x20]!\nstr x30, [sp, #0x10]\n"
-			 "adr x16, #0x40000040\nmovz x17, #0x1000\n"
+			 "adr x16, #0x40000040\nmov x17, #0x1000\n"
 			 "movk x17, #0x7fff, lsl #32\nblr x17\nldr x30, [sp, #0x10]\n"
 			 "ldr x17, [sp, #8]\nadd sp, sp, #0x20\n"
 			 "orr x16, xzr, #0xaaaaaaaaaaaaaaaa\nmovi v2.16b, #0xaa\n"

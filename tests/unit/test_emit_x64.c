@@ -117,8 +117,8 @@ static void test_vector_text(void **state)
 	struct emit e;
 	(void)state;
 	expect_operations(ops, 6, 6, B(RAX),
-			  "pxor %xmm15, %xmm15; paddq 0x22(%rip), %xmm15; movd %xmm9, %rax; "
-			  "movd %xmm1, %r12; movd %r12, %xmm8; movd %xmm2, %rax");
+			  "pxor %xmm15, %xmm15; paddq 0x22(%rip), %xmm15; movq %xmm9, %rax; "
+			  "movq %xmm1, %r12; movq %r12, %xmm8; movq %xmm2, %rax");
 	emit_init(&e, &arch_x64, BASE);
 	arch_x64.emit->probe(&e, &p);
 	assert_false(emit_finish(&e));

@@ -585,18 +585,39 @@ static void test_text(void **state)
 	expect_text(&arch_a64, "fd 7b bf a9", "stp x29, x30, [sp, #-0x10]!");
 	expect_text(&arch_a64, "3f 23 03 d5", "paciasp");
 	expect_text(&arch_a64, "5f 24 03 d5", "bti c");
-	expect_text(&arch_a64, "ff 0b 5f d6", ".inst 0xd65f0bff");
-	expect_text(&arch_a64, "20 00 c1 da", ".inst 0xdac10020");
+	expect_text(&arch_a64, "00 00 00 02", ".inst 0x02000000");
+}
+
+static void versions_of_capstone_print_the_same(void **state)
+{
+	(void)state;
+	expect_text(&arch_x64, "3e ff e2", "notrack jmpq *%rdx");
+	expect_text(&arch_x64, "3e ff d0", "notrack callq *%rax");
+	expect_text(&arch_x64, "ff e2", "jmpq *%rdx");
+	expect_text(&arch_x64, "66 48 0f 7e c8", "movq %xmm1, %rax");
+	expect_text(&arch_x64, "66 4d 0f 6e c4", "movq %r12, %xmm8");
+	expect_text(&arch_x64, "66 0f 7e c8", "movd %xmm1, %eax");
+	expect_text(&arch_a64, "0b 00 aa d2", "mov x11, #0x50000000");
+	expect_text(&arch_a64, "b0 00 80 d2", "mov x16, #5");
+	expect_text(&arch_a64, "01 00 80 52", "mov w1, #0");
+	expect_text(&arch_a64, "1f 00 a2 52", "mov wzr, #0x10000000");
+	expect_text(&arch_a64, "01 00 a0 d2", "movz x1, #0, lsl #16");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_flow),    cmocka_unit_test(test_values),
-		cmocka_unit_test(test_stack),   cmocka_unit_test(test_registers),
-		cmocka_unit_test(test_parts),   cmocka_unit_test(test_conditions),
-		cmocka_unit_test(test_invalid), cmocka_unit_test(test_random),
-		cmocka_unit_test(test_facts),   cmocka_unit_test(test_text),
+		cmocka_unit_test(test_flow),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_stack),
+		cmocka_unit_test(test_registers),
+		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_conditions),
+		cmocka_unit_test(test_invalid),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_facts),
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(versions_of_capstone_print_the_same),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

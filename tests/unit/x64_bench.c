@@ -28,9 +28,6 @@ static void print(const struct emit *e, uint32_t size, struct text *out)
 			fail_msg("no instruction %u bytes into the code", at);
 		if (at)
 			text_add(out, "; ");
-		if (in.kind == INSN_JUMP_INDIRECT &&
-		    e->bytes.data[at] == 0x3e) /* which Capstone does not print */
-			text_add(out, "notrack ");
 		insn_print(p, e->bytes.data + at, n, e->base + at, out);
 		at += (uint32_t)n;
 	}

@@ -14,12 +14,12 @@ compile = { test -x $(1)/sonde || echo 'building in $(1)/ ...' >&2; } && \
 # clang links a sanitizer's symbols into executables only, hence b_lundef.
 SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=false -Dc_args=-w
 
-.PHONY: help demo test test-vm test-vm-quick bench lint install clean build build-tests asan setup-build setup-test setup-vm setup-bench
+.PHONY: help demo test test-vm bench lint install clean build build-tests asan setup-build setup-test setup-vm setup-bench
 
 help:
 	@echo 'make demo     show what Sonde finds in example programs'
 	@echo 'make test     run the whole test suite'
-	@echo 'make test-vm  build and test for the other architecture, emulated: an hour; test-vm-quick, half of it'
+	@echo 'make test-vm  build and test for the other architecture, emulated'
 	@echo 'make bench    measure against the yardsticks and write docs/EVALUATION.md'
 	@echo 'make lint     check layout and suspicious code'
 	@echo 'make install  install (prefix=/usr/local, DESTDIR=)'
@@ -35,10 +35,6 @@ test: setup-test
 test-vm: setup-vm
 	@$(MAKE) --no-print-directory build-tests
 	@tests/vm/test $(BUILD) $(VM)
-
-test-vm-quick: setup-vm
-	@$(MAKE) --no-print-directory build-tests
-	@tests/vm/test --quick $(BUILD) $(VM)
 
 bench: setup-bench
 	@$(MAKE) --no-print-directory build

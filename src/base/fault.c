@@ -93,6 +93,13 @@ static void parse(const char *spec)
 	faults.onwards = *spec && *end == '+';
 }
 
+void faults_arm(const char *spec)
+{
+	if (strcmp(spec, "count") != 0)
+		parse(spec);
+	faults_armed = true;
+}
+
 __attribute__((constructor)) static void arm(void)
 {
 	const char *spec = secure_getenv("SONDE_FAULT"), *file = secure_getenv("SONDE_FAULT_LOG");
@@ -100,8 +107,6 @@ __attribute__((constructor)) static void arm(void)
 		return;
 	int log = file ? open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600) : -1;
 	faults.log = log >= 0 ? log : STDERR_FILENO;
-	if (strcmp(spec, "count") != 0)
-		parse(spec);
-	faults_armed = true;
+	faults_arm(spec);
 	atexit(tell_passes);
 }

@@ -29,6 +29,8 @@ struct fault_point {
 };
 
 extern bool faults_armed;
+/* As if the process had been started with SONDE_FAULT=spec. */
+void faults_arm(const char *spec);
 
 /* What the macros below call: true if this pass is to fail, and errno is `error` then. */
 bool fault_passed(struct fault_point *p, int error);

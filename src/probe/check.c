@@ -3,9 +3,10 @@
 
 #include "base/check.h"
 
+#include <string.h>
+
 #include "base/order.h"
 #include "probe/target.h"
-#include "process/memory.h"
 
 /* ---- P10: the tables in the program ---- */
 

@@ -179,7 +179,7 @@ class Run:
                 yield f"{word}: {self.err[-1500:]}"
         if self.hangs:
             yield "sonde hangs"
-        ours = [line for line in self.err.splitlines() if line.startswith("sonde: ")]
+        ours = [line for line in self.err.splitlines() if line.startswith("sonde: ") and "; see them with: sonde" not in line]
         if self.status == OURS and len(ours) != 1:
             yield f"{len(ours)} sentences for a failure: {self.err[-500:]!r}"
         for line in ours:
@@ -289,7 +289,7 @@ def healed(run):
 def at_once(function, jobs):
     """As many as there are processors; results in the order of the jobs."""
     with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
-        return list(pool.map(lambda job: function(*job), jobs))
+        yield from pool.map(lambda job: function(*job), jobs)
 
 
 def passes(times):

@@ -6,7 +6,8 @@
  *	torture   random batches in and out until the program ends, or until there were --batches
  *	          or --seconds: it is sent SIGTERM then. What --names and --paths name stays in all
  *	          the time
- *	death     the same by lives that are killed at random; a last one takes out what they left
+ *	death     the same by lives that are killed at random, or with --die NAME at that fault
+ *	          point; a last one takes out what they left
  *	clean     everything in and out of a running program; compares it with what it was
  *	steps     everything out and in again at every instruction that a thread comes to, or with
  *	          --islands at all of these, for --seconds
@@ -135,6 +136,8 @@ static void set_value(const char *name, const char *value)
 		settings.seed = strtoull(value, NULL, 0);
 	else if (!strcmp(name, "--batches"))
 		settings.batches = (unsigned)atoi(value);
+	else if (!strcmp(name, "--die"))
+		settings.die = value;
 	else if (!strcmp(name, "--deaths"))
 		settings.deaths = (unsigned)atoi(value);
 	else if (!strcmp(name, "--times"))

@@ -194,6 +194,7 @@ void report_write(const struct text *body)
 	fprintf(f, "traps %" PRIu64 "\ncaught_up %" PRIu64 "\n", totals.traps, totals.caught_up);
 	fprintf(f, "pause_ns %" PRIu64 "\nlongest_pause_ns %" PRIu64 "\n", totals.pause_ns,
 		totals.longest_pause_ns);
+	fprintf(f, "deaths %" PRIu64 "\n", totals.planned_deaths);
 	if (body && body->data)
 		fputs(body->data, f);
 	fclose(f);

@@ -106,7 +106,9 @@ int mode_steps(char **argv)
 	struct stepping s = {.family = {.fresh = nothing_yet}};
 	struct family *f = &s.family;
 	struct err e;
-	settings.pid = start_untraced(argv);
+	bool attached = settings.pid;
+	if (!attached)
+		settings.pid = start_untraced(argv);
 	while (!has_begun(settings.pid))
 		sleep_seconds(0.01);
 	family_begin(f, NULL);
@@ -127,5 +129,7 @@ int mode_steps(char **argv)
 	int status = f->status;
 	family_end(f);
 	hashmap_release(&s.places);
-	return ended ? shell_status(status) : end_untraced(settings.pid);
+	if (ended || attached)
+		return ended ? shell_status(status) : 0;
+	return end_untraced(settings.pid);
 }

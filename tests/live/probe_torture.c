@@ -8,8 +8,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "probe.h"
 #include "process/threads.h"
+
+static const double LONGEST_LIFE = 3;
 
 /* Plain counters, activations with clocks, paths: any of them, with any metrics. */
 static void use_random(struct family *f, struct member *m)
@@ -151,6 +154,17 @@ int mode_torture(char **argv)
 	return status;
 }
 
+/* At a pass of the point that is among the first 32, mostly the first few. */
+static void arm_death(void)
+{
+	char spec[100];
+	if (!settings.die)
+		return;
+	snprintf(spec, sizeof(spec), "die@%s:%" PRIu64, settings.die,
+		 1 + chance(UINT64_C(1) << chance(6)));
+	faults_arm(spec);
+}
+
 /* One life: attaches, says so, and tortures until killed. */
 static int live_and_die(int victim, int *attached)
 {
@@ -167,6 +181,7 @@ static int live_and_die(int victim, int *attached)
 	settings.seconds = 0;
 	settings.batches = 0;
 	settings.seed ^= (uint64_t)getpid() << 20;
+	arm_death();
 	family_begin(&f, NULL);
 	close(ends[1]);
 	torture(&f);
@@ -185,6 +200,21 @@ static int let_live(int victim, double life)
 	kill(child, SIGKILL);
 	waitpid(child, &status, 0);
 	close(attached);
+	return status;
+}
+
+/* The life ends by itself, at its fault point. If it does not come there it is killed. */
+static int wait_for_death(int victim)
+{
+	int attached, status, child = live_and_die(victim, &attached);
+	double end = now_seconds() + LONGEST_LIFE;
+	while (waitpid(child, &status, WNOHANG) != child) {
+		if (now_seconds() > end)
+			kill(child, SIGKILL);
+		sleep_seconds(0.002);
+	}
+	close(attached);
+	totals.planned_deaths += now_seconds() < end && WIFSIGNALED(status);
 	return status;
 }
 
@@ -217,7 +247,7 @@ int mode_death(char **argv)
 	double life = settings.seconds > 0 ? settings.seconds : 0.15;
 	sleep_seconds(0.05);
 	for (unsigned i = 0; i < settings.deaths; i++) {
-		status = let_live(victim, life);
+		status = settings.die ? wait_for_death(victim) : let_live(victim, life);
 		if (WIFEXITED(status) && WEXITSTATUS(status))
 			fprintf(stderr, "life %u ended by itself with status %d\n", i,
 				WEXITSTATUS(status));
@@ -233,6 +263,7 @@ int mode_death(char **argv)
 	status = end_untraced(victim);
 	if (!clean)
 		fprintf(stderr, "it ended with status %d\n", status);
+	report_write(NULL);
 	return clean ? status : 3;
 }
 

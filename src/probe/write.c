@@ -43,7 +43,6 @@ static bool change_bytes(uint8_t *page, uint64_t start, const struct change *c)
 	return true;
 }
 
-/* `gone`: what went with its mapping needs no undoing. */
 static void mark_failed(const struct change *changes, uint32_t count, bool gone)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -52,15 +51,22 @@ static void mark_failed(const struct change *changes, uint32_t count, bool gone)
 	}
 }
 
+/* Whether the page has gone with its mapping; what was in it then needs no undoing. */
+static bool is_gone(struct target *t, uint64_t page)
+{
+	uint64_t low, high;
+	layout_stack(t, page, &low, &high);
+	return !high;
+}
+
 /* Applies changes that lie in one page. */
 static void change_page(struct target *t, const struct change *changes, uint32_t count)
 {
 	uint8_t page[PAGE];
 	uint64_t start = changes[0].pc & ~(uint64_t)(PAGE - 1);
 	bool any = false;
-	errno = 0;
 	if (fault("patch-read", EIO) || memory_read(t->pid, start, page, PAGE) != PAGE) {
-		mark_failed(changes, count, errno == EFAULT);
+		mark_failed(changes, count, is_gone(t, start));
 		return;
 	}
 	for (uint32_t i = 0; i < count; i++) {

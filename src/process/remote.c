@@ -133,6 +133,17 @@ static int check(const struct control_thread *t, struct err *e)
 	return 0;
 }
 
+/* P5: the frame of a call that we could not finish is what its thread restores itself from. Another
+ * one in its place would take that away. */
+static int check_free(struct control_thread *t, const struct remote_place *p, struct err *e)
+{
+	struct registers r;
+	if (!control_registers(t, &r) || r.pc - p->code >= REMOTE_CODE_MAX)
+		return 0;
+	return err_set(e, ERR_SYSTEM, "thread %d has not come back from a call made for Sonde",
+		       t->tracee.tid);
+}
+
 static int open_filter(const struct control_thread *t, bool *filtered, struct err *e)
 {
 	*filtered = thread_is_filtered(t->tracee.tid);
@@ -298,7 +309,7 @@ int remote_call(struct control *c, struct control_thread *t, const struct remote
 	bool filtered;
 	(void)c;
 	int rc = check(t, e);
-	if (rc || (rc = open_filter(t, &filtered, e)))
+	if (rc || (rc = check_free(t, p, e)) || (rc = open_filter(t, &filtered, e)))
 		return rc;
 	if (!save(&s, t))
 		rc = gone(t, e);
@@ -306,8 +317,10 @@ int remote_call(struct control *c, struct control_thread *t, const struct remote
 		rc = err_set(e, ERR_SYSTEM,
 			     "process %d: there is no memory for a signal frame at 0x%llx", t->pid,
 			     (unsigned long long)p->frame);
-	else if (!make_call(t, &s, p, &q, result))
+	else if (!make_call(t, &s, p, &q, result)) {
+		t->tracee.regset.size = 0; /* it may be anywhere on the way */
 		rc = gone(t, e);
+	}
 	if (filtered)
 		tracee_filter(&t->tracee, true);
 	return rc;

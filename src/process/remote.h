@@ -28,6 +28,8 @@ int remote_call(struct control *c, struct control_thread *t, const struct remote
  * slack's bytes back. `text`, of at most 15 characters, may be NULL: a string for a system call, of
  * which *text_at will be the address. */
 struct remote_slack {
+	struct control *control;
+	int pid;
 	struct remote_place place;
 	struct control_thread *thread;
 	int tid; /* of `thread` */

@@ -149,19 +149,24 @@ static uint64_t find_frame(struct control *c, const struct control_thread *t, st
 	return start; /* of a page */
 }
 
+static bool is_anybody_inside(struct control *c, int pid, uint64_t start, size_t size)
+{
+	struct registers r;
+	struct control_thread *threads[LOOK_MAX];
+	uint32_t n = control_threads(c, pid, threads, LOOK_MAX);
+	bool inside = false;
+	for (uint32_t i = 0; i < n && i < LOOK_MAX; i++)
+		inside |= threads[i]->stopped && control_registers(threads[i], &r) &&
+			  r.pc - start < size;
+	return inside;
+}
+
 /* A thread that such a Sonde has left there is about to restore itself, from a frame where ours
  * will be. */
 static int let_out(struct control *c, int pid, uint64_t start, size_t size, struct err *e)
 {
-	struct registers r;
-	struct control_thread *threads[LOOK_MAX];
 	for (int tries = 0; tries < LET_OUT_TRIES; tries++) {
-		bool inside = false;
-		uint32_t n = control_threads(c, pid, threads, LOOK_MAX);
-		for (uint32_t i = 0; i < n && i < LOOK_MAX; i++)
-			inside |= threads[i]->stopped && control_registers(threads[i], &r) &&
-				  r.pc - start < size;
-		if (!inside)
+		if (!is_anybody_inside(c, pid, start, size))
 			return 0;
 		control_resume(c, pid);
 		usleep(LET_OUT_US);
@@ -204,7 +209,8 @@ int remote_enter(struct remote_slack *s, struct control *c, int pid, const char 
 {
 	uint8_t bytes[REMOTE_CODE_MAX + TEXT_MAX] = {0};
 	size_t code = (remote_code(bytes) + CODE_ALIGN - 1) & ~(size_t)(CODE_ALIGN - 1);
-	*s = (struct remote_slack){.size = (uint32_t)code + (text ? TEXT_MAX : 0)};
+	*s = (struct remote_slack){
+		.control = c, .pid = pid, .size = (uint32_t)code + (text ? TEXT_MAX : 0)};
 	int rc = find_places(s, c, pid, e);
 	if (rc)
 		return rc;
@@ -217,11 +223,12 @@ int remote_enter(struct remote_slack *s, struct control *c, int pid, const char 
 	return err_set(e, ERR_SYSTEM, "the code of process %d cannot be written", pid);
 }
 
-/* There were zeros. */
+/* There were zeros. If a call could not be finished, its thread needs the code to restore itself
+ * (P5): then the bytes stay, as those of a Sonde that was killed. */
 void remote_leave(struct remote_slack *s)
 {
 	static const uint8_t zeros[REMOTE_CODE_MAX + TEXT_MAX];
-	if (s->size)
+	if (s->size && !is_anybody_inside(s->control, s->pid, s->start, s->size))
 		memory_write(s->tid, s->start, zeros, s->size);
 	s->size = 0;
 }

@@ -4,7 +4,8 @@
     faulting.py fail|die SCENARIO POINT    one run, and what is wrong with it
     faulting.py all fail|die [SCENARIO...] every point in every scenario, at its first, second, middle and last pass
 
-A scenario is a run of sonde with tests/victims/faults.c, launched or attached to. With $ASAN the sanitized sonde is used."""
+A scenario is a run of sonde with tests/victims/faults.c, launched or attached to. Faults are for the sanitized build, that of
+the folder $ASAN if there is one; deaths, which leave nobody to report, for the plain one."""
 
 import concurrent.futures
 import ctypes
@@ -20,7 +21,8 @@ from pathlib import Path
 from victims import ROOT, run_tool, shell_status
 from case import OURS  # noqa: E402
 
-SONDE = str(Path(os.environ["ASAN"]) / "sonde") if os.environ.get("ASAN") else os.environ.get("SONDE", str(ROOT / "build/sonde"))
+PLAIN = os.environ.get("SONDE", str(ROOT / "build/sonde"))
+SANITIZED = str(Path(os.environ["ASAN"]).resolve() / "sonde") if os.environ.get("ASAN") else PLAIN
 KEPT = tempfile.TemporaryDirectory(prefix="sonde-faults-")
 FOLDER = Path(KEPT.name)
 LIMIT = 60
@@ -77,7 +79,7 @@ def adopt_orphans():
 class Run:
     """One run of a scenario with SONDE_FAULT=spec: what happened to sonde and to the program."""
 
-    def __init__(self, scenario, spec, sonde=SONDE):
+    def __init__(self, scenario, spec, sonde=SANITIZED):
         self.scenario, self.spec, self.sonde_path = scenario, spec, sonde
         self.folder = Path(tempfile.mkdtemp(dir=FOLDER))
         self.data, self.log = self.folder / "data", self.folder / "log"
@@ -209,7 +211,7 @@ class Run:
         """What was saved can be read."""
         if not self.data.exists() or not self.data.stat().st_size:
             return
-        done = subprocess.run([self.sonde_path, "report", self.data], capture_output=True, env=self.env(fault=False), timeout=LIMIT,
+        done = subprocess.run([PLAIN, "report", self.data], capture_output=True, env=self.env(fault=False), timeout=LIMIT,
                               check=False)
         said = done.stderr.decode()
         if done.returncode and not re.search("no samples|nothing|no values", said):
@@ -239,12 +241,12 @@ def prepare():
     adopt_orphans()
     victim()
     for words, env in ((["record", "-o", FOLDER / "known", "--", victim(), "0.3"], {}), (["structure", victim()], {})):
-        done = subprocess.run([SONDE, *words], capture_output=True, timeout=LIMIT, check=False,
+        done = subprocess.run([PLAIN, *words], capture_output=True, timeout=LIMIT, check=False,
                               env={**os.environ, **env, "XDG_CACHE_HOME": str(FOLDER / "cache"), "ASAN_OPTIONS": "detect_leaks=0"})
         assert done.returncode in (0, STATUS), done.stderr.decode()[-500:]
 
 
-def counted(scenario, sonde=SONDE):
+def counted(scenario, sonde=SANITIZED):
     """What is passed in it, and how often."""
     run = Run(scenario, "count", sonde).run()
     wrong = run.wrong()
@@ -264,13 +266,13 @@ def failed(scenario, spec):
 
 def died(scenario, spec):
     """Sonde is killed; the program goes on, and a second sonde takes out what is left."""
-    run = Run(scenario, f"die@{spec}").run()
+    run = Run(scenario, spec if "@" in spec else f"die@{spec}", PLAIN).run()
     wrong, fired = [], bool(run.fired())
     if fired and run.attaches:
         wrong += healed(run)
     wrong += [w for w in (*run.complaints(), *run.harm(), *run.loss()) if w]
     run.clean_up()
-    return [f"{scenario} die@{spec}: {w}" for w in wrong], fired
+    return [f"{scenario} {run.spec}: {w}" for w in wrong], fired
 
 
 def healed(run):
@@ -301,7 +303,7 @@ def every(kind, scenarios):
     faults, steps = points_in_source()
     reached = set()
     for scenario in scenarios or (SCENARIOS if kind == "fail" else PROBING):
-        passed = counted(scenario)
+        passed = counted(scenario, SANITIZED if kind == "fail" else PLAIN)
         names = [n for n in passed if kind == "die" or n in faults]
         reached.update(names)
         jobs = [(scenario, f"{n}:{k}") for n in sorted(names) for k in passes(passed[n])]

@@ -22,8 +22,8 @@ struct settings {
 	uint64_t seed;
 	unsigned batches, deaths, times;
 	const char *die; /* the fault point at which lives end; NULL: at any moment */
-	double seconds; /* of one life, or before leaving */
-	int pid;        /* attach instead of launching */
+	double seconds;  /* of one life, or before leaving */
+	int pid;         /* attach instead of launching */
 };
 extern struct settings settings;
 
@@ -75,7 +75,7 @@ bool is_listed(const char *list, const char *name);
 struct totals {
 	uint64_t batches, spots, refused[REFUSAL_REASONS], patches, displaced, relocated, traps;
 	uint64_t pause_ns, longest_pause_ns, caught_up, added, rejected, failed_batches;
-	uint64_t planned_deaths; /* at the point that --die names */
+	uint64_t planned_deaths;                 /* at the point that --die names */
 	char why_rejected[600], why_failed[600]; /* the last */
 };
 extern struct totals totals;

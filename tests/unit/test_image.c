@@ -625,8 +625,8 @@ void *__wrap_arena_memdup(struct arena *a, const void *p, size_t size, size_t al
 /* A .debug_frame with one range: version 1, no augmentation. */
 static uint32_t make_debug_frame(uint8_t out[64])
 {
-	static const uint8_t cie[] = {12,   0, 0, 0,    0xff, 0xff, 0xff, 0xff,
-				      1,    0, 4, 0x78, 0x1e, 0x0c, 0x1f, 0};
+	static const uint8_t cie[] = {12, 0, 0, 0,    0xff, 0xff, 0xff, 0xff,
+				      1,  0, 4, 0x78, 0x1e, 0x0c, 0x1f, 0};
 	const struct {
 		uint32_t length, cie;
 		uint64_t start, size;

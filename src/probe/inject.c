@@ -136,6 +136,42 @@ static void copy_tables(struct target *child, const struct target *parent)
 	target_header(child)->raw_used = 0;
 }
 
+/* Tells the runtime which perf events to count. */
+static void set_events(struct target *t)
+{
+	struct rt_header *h = target_header(t);
+	const struct engine *g = t->engine;
+	for (uint32_t i = 0; i < g->perf_event_count; i++) {
+		h->events[i].type = g->perf_events[i].type;
+		h->events[i].config = g->perf_events[i].config;
+	}
+	__atomic_store_n(&h->event_count, g->perf_event_count, __ATOMIC_RELEASE);
+}
+
+/* Before the program has the region, so that whoever finds it there can take it out (heal.c). */
+static void fill_header(struct target *t)
+{
+	struct rt_header *h = target_header(t);
+	h->version = RT_VERSION;
+	h->size = RT_REGION_SIZE;
+	h->tracer = (uint32_t)getpid();
+	h->pid = (uint32_t)t->pid;
+	h->clock_kind = !t->engine->options.no_perf_clock;
+	h->link_mask = t->engine->arch->layout->code_mask;
+	blocking_calls(h->calls);
+	set_events(t);
+	h->magic = RT_MAGIC;
+}
+
+/* P6, the other way round: memory is on the list as soon as it is there. */
+static void list_memory(struct target *t, uint64_t start, uint64_t size)
+{
+	struct rt_header *h = target_header(t);
+	h->code[h->code_regions].start = start;
+	h->code[h->code_regions].size = size;
+	__atomic_store_n(&h->code_regions, h->code_regions + 1, __ATOMIC_RELEASE);
+}
+
 /* Creates the region in the program: away from libraries, so that memory near them stays free for
  * probes. That of a child takes the place of its parent's, and has to be complete then: there are
  * traps that rely on it. */
@@ -150,6 +186,8 @@ static int make_region(struct target *t, const struct caller *c, uint64_t name,
 	rc = open_region(t, (int)fd, e);
 	if (!rc && parent)
 		copy_tables(t, parent);
+	else if (!rc)
+		fill_header(t);
 	if (!rc) {
 		uint64_t flags = MAP_SHARED | MAP_NORESERVE | (parent ? MAP_FIXED : 0);
 		uint64_t at = parent ? parent->base : place_aside(t->pid, RT_REGION_SIZE);
@@ -166,6 +204,8 @@ static int make_region(struct target *t, const struct caller *c, uint64_t name,
 		call(c, fault("region-mark", EINVAL), "marking", SYS_madvise,
 		     (uint64_t[6]){(uint64_t)base, RT_REGION_SIZE, MADV_DONTDUMP}, NULL, &ignored);
 	t->base = rc ? 0 : (uint64_t)base;
+	if (!rc)
+		target_header(t)->base = t->base;
 	return rc;
 }
 
@@ -188,6 +228,7 @@ static int map_private(struct target *t, const struct caller *c, struct err *e)
 	uint64_t start = (uint64_t)at, end = start + room;
 	t->table = RT_ALIGN(start);
 	t->guard = t->table + RT_TABLE_SIZE;
+	list_memory(t, t->table, size);
 	if (t->table > start)
 		call_unmap(c, start, t->table - start);
 	call_unmap(c, t->table + size, end - t->table - size);
@@ -209,6 +250,7 @@ static int map_text(struct target *t, const struct caller *c, struct err *e)
 	if (rc)
 		return rc;
 	t->text = (uint64_t)at;
+	list_memory(t, t->text, t->text_size);
 	rc = map_private(t, c, e);
 	if (rc)
 		return rc;
@@ -224,18 +266,6 @@ static int map_text(struct target *t, const struct caller *c, struct err *e)
 	return 0;
 }
 
-/* Tells the runtime which perf events to count. */
-static void set_events(struct target *t)
-{
-	struct rt_header *h = target_header(t);
-	const struct engine *g = t->engine;
-	for (uint32_t i = 0; i < g->perf_event_count; i++) {
-		h->events[i].type = g->perf_events[i].type;
-		h->events[i].config = g->perf_events[i].config;
-	}
-	__atomic_store_n(&h->event_count, g->perf_event_count, __ATOMIC_RELEASE);
-}
-
 void engine_define_event(struct engine *g, uint32_t slot, uint32_t type, uint64_t config)
 {
 	g->perf_events[slot].type = type;
@@ -245,26 +275,6 @@ void engine_define_event(struct engine *g, uint32_t slot, uint32_t type, uint64_
 	vec_each (t, &g->targets)
 		if ((*t)->injected)
 			set_events(*t);
-}
-
-static void fill_header(struct target *t)
-{
-	struct rt_header *h = target_header(t);
-	h->version = RT_VERSION;
-	h->base = t->base;
-	h->size = RT_REGION_SIZE;
-	h->tracer = (uint32_t)getpid();
-	h->pid = (uint32_t)t->pid;
-	h->clock_kind = !t->engine->options.no_perf_clock;
-	h->link_mask = t->engine->arch->layout->code_mask;
-	h->code[0].start = t->text;
-	h->code[0].size = t->text_size;
-	h->code[1].start = t->table;
-	h->code[1].size = private_size();
-	h->code_regions = 2;
-	blocking_calls(h->calls);
-	set_events(t);
-	h->magic = RT_MAGIC;
 }
 
 static void close_region(struct target *t)
@@ -306,7 +316,6 @@ int target_inject(struct target *t, struct err *e)
 		t->base = t->text = t->table = 0;
 		return rc;
 	}
-	fill_header(t);
 	cost_begin(t);
 	t->injected = true;
 	areas_prepare_all(t);

@@ -240,9 +240,9 @@ def prepare():
     """What scenarios need: a profile, and a filled cache."""
     adopt_orphans()
     victim()
-    for words, env in ((["record", "-o", FOLDER / "known", "--", victim(), "0.3"], {}), (["structure", victim()], {})):
-        done = subprocess.run([PLAIN, *words], capture_output=True, timeout=LIMIT, check=False,
-                              env={**os.environ, **env, "XDG_CACHE_HOME": str(FOLDER / "cache"), "ASAN_OPTIONS": "detect_leaks=0"})
+    for words in (["record", "-o", FOLDER / "known", "--", victim(), "0.3"], ["structure", victim()]):
+        done = subprocess.run([SANITIZED, *words], capture_output=True, timeout=LIMIT, check=False,
+                              env={**os.environ, "XDG_CACHE_HOME": str(FOLDER / "cache"), "ASAN_OPTIONS": "detect_leaks=0"})
         assert done.returncode in (0, STATUS), done.stderr.decode()[-500:]
 
 

@@ -58,11 +58,11 @@ uint64_t contexts_root(uint32_t slot)
 	return RT_COUNT_AREA(slot) + RT_COUNT_CONTEXTS + offsetof(struct root_record, context);
 }
 
-static void set_frame(const struct target *t, uint64_t at, uint64_t context)
+static bool set_frame(const struct target *t, uint64_t at, uint64_t context)
 {
 	struct rt_shadow f = {
 		.context = t->base + context, .key = RT_ROOT_KEY, .entry_sp = RT_ENTRY_UNKNOWN};
-	region_write(t, at, &f, sizeof(f));
+	return region_write(t, at, &f, sizeof(f));
 }
 
 /* An area that does not count. */
@@ -73,8 +73,14 @@ static void set_none(const struct target *t, struct rt_area *a)
 	a->callees = t->base + RT_NO_CALLEES;
 }
 
+/* The child of a fork has code that counts already, and nothing else to count into: once more. */
+static bool set_sink_frame(const struct target *t, uint64_t at)
+{
+	return set_frame(t, at, RT_SINK) || set_frame(t, at, RT_SINK);
+}
+
 /* What is no thread's. */
-static void prepare_sink(struct target *t)
+static bool prepare_sink(struct target *t)
 {
 	struct rt_context_slot *slots = target_at(t, RT_SINK);
 	struct rt_context *nobody = target_at(t, RT_NOBODY), *sink = target_at(t, RT_SINK);
@@ -82,15 +88,17 @@ static void prepare_sink(struct target *t)
 	nobody->procedure = sink->procedure = RT_NO_PROCEDURE;
 	for (int32_t i = 1; i <= RT_COUNTED_SITES_MAX + 1; i++)
 		slots[-i].child = t->base + RT_NOBODY;
-	set_frame(t, RT_NO_FRAME, RT_SINK);
-	set_frame(t, RT_SINK_FRAME, RT_SINK);
+	if (!set_sink_frame(t, RT_NO_FRAME) || !set_sink_frame(t, RT_SINK_FRAME))
+		return false;
 	struct rt_area *of_sink = target_at(t, RT_SINK_AREA);
 	set_none(t, target_at(t, RT_NO_AREA));
 	set_none(t, of_sink);
 	of_sink->top = t->base + RT_SINK_FRAME;
+	return true;
 }
 
-static void make_root(struct target *t, uint32_t slot)
+/* False if there is no memory for it. */
+static bool make_root(struct target *t, uint32_t slot)
 {
 	uint64_t area = RT_COUNT_AREA(slot);
 	struct root_record root = {
@@ -99,11 +107,19 @@ static void make_root(struct target *t, uint32_t slot)
 		.context = {.area = t->base + RT_AREA(slot)},
 	};
 	struct rt_count state = {.contexts_used = ROOT_SIZE, .contexts_granted = RT_CONTEXT_CHUNK};
-	region_write(t, area + RT_COUNT_CONTEXTS, &root, sizeof(root));
-	region_write(t, area + RT_COUNT_STATE, &state, sizeof(state));
-	set_frame(t, area + RT_COUNT_ROOT, contexts_root(slot));
+	if (!region_write(t, area + RT_COUNT_CONTEXTS, &root, sizeof(root)) ||
+	    !region_write(t, area + RT_COUNT_STATE, &state, sizeof(state)) ||
+	    !set_frame(t, area + RT_COUNT_ROOT, contexts_root(slot)))
+		return false;
 	__atomic_fetch_add(&target_header(t)->context_bytes, RT_CONTEXT_CHUNK, __ATOMIC_RELAXED);
 	target_area(t, slot)->top = t->base + area + RT_COUNT_ROOT;
+	return true;
+}
+
+void contexts_give_up(struct target *t, uint32_t slot)
+{
+	set_none(t, target_area(t, slot));
+	t->unmeasured_threads++;
 }
 
 void contexts_prepare(struct target *t, uint32_t slot)
@@ -113,22 +129,26 @@ void contexts_prepare(struct target *t, uint32_t slot)
 		set_none(t, a);
 		return;
 	}
-	if (!a->count)
-		make_root(t, slot);
+	if (!a->count && !make_root(t, slot)) {
+		contexts_give_up(t, slot);
+		return;
+	}
 	a->count = t->base + RT_COUNT_AREA(slot) + RT_COUNT_STATE;
 	a->callees = t->base + RT_COUNT_AREA(slot) + RT_COUNT_CALLEES;
 }
 
-void contexts_begin(struct target *t)
+bool contexts_begin(struct target *t)
 {
 	struct rt_header *h = target_header(t);
 	h->context_limit = RT_CONTEXT_LIMIT;
 	h->context_room = RT_CONTEXT_ROOM;
-	prepare_sink(t);
+	if (!prepare_sink(t))
+		return false;
 	t->counting = true;
 	for (uint32_t i = 0; i < RT_AREAS; i++)
 		if (t->slots[i].tid)
 			contexts_prepare(t, i);
+	return true;
 }
 
 void contexts_wipe(struct target *t, uint32_t slot)

@@ -107,8 +107,9 @@ static void put_frames(struct target *child, const struct context_heap *h, struc
 	uint64_t area = RT_COUNT_AREA(f->slot), root = area + RT_COUNT_ROOT;
 	struct rt_aside *asides = f->frames.asides;
 	bool good = zero_trips(h, f->frames.shadow, f->frames.size);
+	if (good)
+		good = region_write(child, f->frames.top, f->frames.shadow, f->frames.size);
 	if (good) {
-		region_write(child, f->frames.top, f->frames.shadow, f->frames.size);
 		note_frames(child, f->slot, h, f->frames.shadow, f->frames.size);
 	}
 	target_area(child, f->slot)->top = child->base + (good ? f->frames.top : root);
@@ -118,12 +119,13 @@ static void put_frames(struct target *child, const struct context_heap *h, struc
 			asides[i].bytes = 0;
 		note_frames(child, f->slot, h, asides[i].frames, asides[i].bytes);
 	}
-	region_write(child, area + RT_COUNT_ASIDES, asides,
-		     f->frames.aside_count * sizeof(*asides));
+	if (!region_write(child, area + RT_COUNT_ASIDES, asides,
+			  f->frames.aside_count * sizeof(*asides)))
+		contexts_give_up(child, f->slot);
 }
 
-/* The runtime makes its index anew. */
-static void put_contexts(struct target *child, struct context_heap *h, const struct fork_frames *f)
+/* The runtime makes its index anew. False if there is no memory for it. */
+static bool put_contexts(struct target *child, struct context_heap *h, const struct fork_frames *f)
 {
 	struct rt_record *r;
 	uint64_t used = h->state.contexts_used, area = RT_COUNT_AREA(f->slot);
@@ -134,9 +136,9 @@ static void put_contexts(struct target *child, struct context_heap *h, const str
 				 .asides = f->frames.aside_count};
 	for (uint64_t at = 0; (r = contexts_record(h, &at)); state.index_used++)
 		zero_record(r);
-	region_write(child, area + RT_COUNT_CONTEXTS, h->bytes, used);
-	region_write(child, area + RT_COUNT_STATE, &state, sizeof(state));
 	target_header(child)->context_bytes += state.contexts_granted;
+	return region_write(child, area + RT_COUNT_CONTEXTS, h->bytes, used) &&
+	       region_write(child, area + RT_COUNT_STATE, &state, sizeof(state));
 }
 
 static void inherit(struct target *child, const struct target *parent, struct fork_frames *f,
@@ -150,8 +152,10 @@ static void inherit(struct target *child, const struct target *parent, struct fo
 	child->slots[f->slot].tid = tid;
 	contexts_prepare(child, f->slot); /* the root's frame */
 	target_header(child)->context_bytes = 0;
-	put_contexts(child, &h, f);
-	put_frames(child, &h, f);
+	if (!target_area(child, f->slot)->count || !put_contexts(child, &h, f))
+		contexts_give_up(child, f->slot);
+	else
+		put_frames(child, &h, f);
 	free(h.bytes);
 }
 

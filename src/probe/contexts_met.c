@@ -309,13 +309,16 @@ static bool stands_at(struct meeting *m, struct stopped_walk *w, struct standing
 
 /* ---- into the program ---- */
 
-static void put_contexts(struct meeting *m)
+/* False if there is no memory for them: then the thread is in none. */
+static bool put_contexts(struct meeting *m)
 {
 	struct rt_count *n = &m->state;
 	uint64_t end = n->contexts_used + m->records.len;
 	if (!m->records.len)
-		return;
-	region_write(m->target, heap_of(m) + n->contexts_used, m->records.data, m->records.len);
+		return true;
+	if (!region_write(m->target, heap_of(m) + n->contexts_used, m->records.data,
+			  m->records.len))
+		return false;
 	n->contexts_used = end;
 	if (end > n->contexts_granted) {
 		uint64_t more = (end - n->contexts_granted + RT_CONTEXT_CHUNK - 1) /
@@ -325,23 +328,25 @@ static void put_contexts(struct meeting *m)
 				   __ATOMIC_RELAXED);
 	}
 	n->index_bits = 0; /* the runtime makes it anew */
-	region_write(m->target, RT_COUNT_AREA(m->slot) + RT_COUNT_STATE, n, sizeof(*n));
+	return region_write(m->target, RT_COUNT_AREA(m->slot) + RT_COUNT_STATE, n, sizeof(*n));
 }
 
-static void put_frames(struct meeting *m)
+static bool put_frames(struct meeting *m)
 {
 	VEC(uint8_t) bytes = {0};
 	if (!m->frames.len)
-		return;
+		return true;
 	for (uint32_t i = m->frames.len; i-- > 0;) { /* innermost first */
 		const struct new_frame *f = &m->frames.data[i];
 		for (uint32_t k = 0; k < f->size; k++)
 			vec_push(&bytes, ((const uint8_t *)f->words)[k]);
 	}
-	m->top -= bytes.len;
-	region_write(m->target, m->top, bytes.data, bytes.len);
+	bool put = region_write(m->target, m->top - bytes.len, bytes.data, bytes.len);
+	if (put)
+		m->top -= bytes.len;
 	target_area(m->target, m->slot)->top = m->target->base + m->top;
 	vec_free(&bytes);
+	return put;
 }
 
 static void begin_counters(struct control_thread *th, const struct tally *t, uint32_t block)
@@ -422,10 +427,8 @@ static void meet(struct plans *plans, struct stopped_walk *w)
 	bool stands = stands_at(&m, w, &s);
 	if (counts && stands)
 		inner = add_activation(&m, &s, parent, site);
-	if (counts) {
-		put_contexts(&m);
-		put_frames(&m);
-	}
+	if (counts && !(put_contexts(&m) && put_frames(&m)))
+		inner = MADE_NONE;
 	if (stands && s.va)
 		hold(&m, w->tid, &s, inner == MADE_NONE ? 0 : m.made.data[inner].address);
 	vec_free(&m.records);

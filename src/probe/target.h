@@ -327,8 +327,10 @@ uint32_t areas_number(const struct target *t, int tid);
 
 /* contexts.c */
 /* Threads get what counting needs, before code that counts goes in: those there are, and others as
- * they come. */
-void contexts_begin(struct target *t);
+ * they come. False if there is no memory for it. */
+bool contexts_begin(struct target *t);
+/* A thread that there is no memory for: it counts into the sink. */
+void contexts_give_up(struct target *t, uint32_t slot);
 void contexts_prepare(struct target *t, uint32_t slot);
 void contexts_wipe(struct target *t, uint32_t slot);
 /* Of the root, in the region. */

@@ -12,7 +12,7 @@
 #include "probe.h"
 #include "process/threads.h"
 
-static const double LONGEST_LIFE = 3;
+static const double LONGEST_LIFE = 5;
 
 /* Plain counters, activations with clocks, paths: any of them, with any metrics. */
 static void use_random(struct family *f, struct member *m)

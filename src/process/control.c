@@ -278,11 +278,11 @@ static bool all_quiet(struct control *c, uint32_t memory, bool look, bool patien
  * have stopped, everyone is to be seen. */
 static int are_all_ours(struct control *c, struct control_process *p, bool *all, struct err *e)
 {
-	int pid = p->pid, found = p->complete ? 0 : seize_threads(c, pid, e);
+	int found = p->complete ? 0 : seize_threads(c, p->pid, e);
 	*all = !found;
 	if (*all)
 		p->complete = true;
-	return found < 0 && is_alive(pid) ? found : 0;
+	return found < 0 ? found : 0;
 }
 
 static void set_stopped(struct control *c, uint32_t memory, bool stopped)

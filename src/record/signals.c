@@ -27,7 +27,7 @@ static void pass_on(int signal)
 }
 
 /* Without SA_RESTART: whatever waits for samples returns. */
-static void catch(size_t i, void (*handler)(int))
+static void take_over(size_t i, void (*handler)(int))
 {
 	struct sigaction action = {.sa_handler = handler};
 	sigemptyset(&action.sa_mask);
@@ -47,9 +47,9 @@ void signals_install(int program)
 	for (size_t i = 0; i < ARRAY_SIZE(caught); i++) {
 		/* A reader of our messages that goes away must not end the recording. */
 		if (caught[i] == SIGPIPE)
-			catch(i, SIG_IGN);
+			take_over(i, SIG_IGN);
 		else if (program || caught[i] != SIGQUIT)
-			catch(i, program ? pass_on : end_recording);
+			take_over(i, program ? pass_on : end_recording);
 	}
 }
 

@@ -9,6 +9,7 @@ enum err_code {
 	ERR_SYSTEM = -1,      /* the system said no: missing file, permission, ... */
 	ERR_INPUT = -2,       /* what we were given is not usable */
 	ERR_UNSUPPORTED = -3, /* usable, but not by us or not here */
+	ERR_CONFINED = -4,    /* the program may not make the system calls that it takes */
 };
 
 struct err {

@@ -23,6 +23,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 
 #include "base/fault.h"
@@ -30,6 +31,7 @@
 #include "isa/calls.h"
 #include "process/control_inner.h"
 #include "process/memory.h"
+#include "process/seccomp.h"
 
 enum { VECTOR_MAX = 12288 };
 
@@ -144,14 +146,24 @@ static int check_free(struct control_thread *t, const struct remote_place *p, st
 		       t->tracee.tid);
 }
 
-static int open_filter(const struct control_thread *t, bool *filtered, struct err *e)
+/* Not PTRACE_O_SUSPEND_SECCOMP: that ends with us. If we were killed then, the thread would make
+ * the call, and restore itself, under its filters again. */
+static int check_filters(const struct control_thread *t, const struct remote_request *q,
+			 struct err *e)
 {
-	*filtered = thread_is_filtered(t->tracee.tid);
-	if (!*filtered || tracee_filter(&t->tracee, false))
+	struct thread_filters filters;
+	struct asked_call asked = {.number = q->number, .known = 63};
+	const struct asked_call restoring = {.number = SYS_rt_sigreturn};
+	memcpy(asked.args, q->args, sizeof(asked.args));
+	filters_read(&filters, t->tracee.tid);
+	bool harms = filters_verdict(&filters, &asked) == CALL_HARMS ||
+		     filters_verdict(&filters, &restoring) != CALL_PASSES;
+	filters_release(&filters);
+	if (!harms)
 		return 0;
-	return err_set(e, ERR_SYSTEM,
+	return err_set(e, ERR_CONFINED,
 		       "process %d restricts its system calls (seccomp), and a call made for Sonde "
-		       "might kill it; try again with sudo, which can suspend that",
+		       "might kill it",
 		       t->pid);
 }
 
@@ -306,10 +318,9 @@ int remote_call(struct control *c, struct control_thread *t, const struct remote
 {
 	struct saved s;
 	struct remote_request q = {number, args};
-	bool filtered;
 	(void)c;
 	int rc = check(t, e);
-	if (rc || (rc = check_free(t, p, e)) || (rc = open_filter(t, &filtered, e)))
+	if (rc || (rc = check_free(t, p, e)) || (rc = check_filters(t, &q, e)))
 		return rc;
 	if (!save(&s, t))
 		rc = gone(t, e);
@@ -321,8 +332,6 @@ int remote_call(struct control *c, struct control_thread *t, const struct remote
 		t->tracee.regset.size = 0; /* it may be anywhere on the way */
 		rc = gone(t, e);
 	}
-	if (filtered)
-		tracee_filter(&t->tracee, true);
 	return rc;
 }
 

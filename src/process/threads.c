@@ -65,9 +65,13 @@ bool thread_withholds(int tid, int signal)
 	       (blocked | ignored) >> (signal - 1) & 1;
 }
 
-bool thread_is_filtered(int tid)
+/* A kernel without seccomp has no such line. */
+int thread_seccomp(int tid)
 {
-	return status_number(tid, "\nSeccomp:") > 0;
+	uint64_t mode;
+	if (read_status(tid, "\nSeccomp:", 10, &mode))
+		return (int)mode;
+	return thread_state(tid) ? 0 : -1;
 }
 
 bool process_has_shadow_stack(int pid)

@@ -38,8 +38,9 @@ bool process_has_shadow_stack(int pid);
 /* Whether its program is one that gets privileges when it is started (set-user-ID and the like),
  * but not while somebody like us traces it. */
 bool process_lacks_privileges(int pid);
-/* Whether a filter (seccomp) decides which system calls the thread may make. */
-bool thread_is_filtered(int tid);
+/* What decides which system calls the thread may make (seccomp): 0 nothing, 1 strict mode, 2 a
+ * filter; -1 if it is gone. See process/seccomp.h. */
+int thread_seccomp(int tid);
 
 /* Time on a processor of all its threads, also those that have ended; also of a process that has
  * ended itself and was not waited for yet. 0 if it is gone. */

@@ -40,12 +40,6 @@ int tracee_seize(struct tracee *t, int tid, enum tracee_extent extent, struct er
 	return rc ? rc : err_errno(e, "thread %d cannot be observed by stopping it", tid);
 }
 
-bool tracee_filter(const struct tracee *t, bool on)
-{
-	uintptr_t options = FOR_ALL | FOR_ENDS | (on ? 0 : PTRACE_O_SUSPEND_SECCOMP);
-	return !ptrace(PTRACE_SETOPTIONS, t->tid, NULL, options);
-}
-
 bool tracee_interrupt(const struct tracee *t)
 {
 	return !fault("interrupt", ESRCH) && !ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);

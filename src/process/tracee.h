@@ -51,10 +51,6 @@ int tracee_seize(struct tracee *t, int tid, enum tracee_extent extent, struct er
 /* For a thread that came by itself. */
 void tracee_adopt(struct tracee *t, int tid);
 
-/* Switches filters of system calls (seccomp) off and on again, for a stopped thread that was seized
- * with TRACEE_ENDS. */
-bool tracee_filter(const struct tracee *t, bool on);
-
 bool tracee_interrupt(const struct tracee *t);
 /* The next thing that has happened, without waiting; false if nothing has. A stop is told again
  * until the thread is resumed or detached. */

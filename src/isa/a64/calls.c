@@ -160,6 +160,7 @@ const struct arch_calls a64_calls = {
 	.code_size = sizeof(code),
 	.insn_size = 4,
 	.insn = {0x01, 0x00, 0x00, 0xd4},
+	.audit = 0xc00000b7,
 	.number = X(8),
 	.original = LAYOUT_ABSENT,
 	.argument = {X(0), X(1), X(2), X(3), X(4), X(5)},

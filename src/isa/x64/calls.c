@@ -146,6 +146,7 @@ const struct arch_calls x64_calls = {
 	.code_size = sizeof(code),
 	.insn_size = 2,
 	.insn = {0x0f, 0x05},
+	.audit = 0xc000003e,
 	.number = RAX,
 	.original = ORIG_RAX,
 	.argument = {112, 104, 96, 56, 72, 64}, /* di, si, dx, r10, r8, r9 */

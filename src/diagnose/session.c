@@ -37,6 +37,11 @@ static void __attribute__((format(printf, 2, 3))) tell(struct diagnosis *d, cons
 	d->o->tell(d->o->ctx, sentence);
 }
 
+static void tell_unprobed(struct diagnosis *d, const struct target *t)
+{
+	tell(d, "%s: findings rest on samples", engine_unprobed(t));
+}
+
 /* ---- steps ---- */
 
 static void tell_new_parts(struct diagnosis *d)
@@ -255,12 +260,22 @@ static void on_ended(struct diagnosis *d, const struct engine_event *v)
 	drop(d, v->target);
 }
 
+/* What was measured stays; from now on there are samples only. */
+static void on_confined(struct diagnosis *d, const struct engine_event *v)
+{
+	tell_unprobed(d, v->target);
+	uint32_t process = machine_process_of(&d->own->machine, v->target);
+	if (process != UINT32_MAX)
+		probes_ended(&d->own->probes, process);
+}
+
 static void on_event(struct diagnosis *d, const struct engine_event *v)
 {
 	static void (*const handlers[])(struct diagnosis *, const struct engine_event *) = {
 		[ENGINE_FORKED] = on_forked,
 		[ENGINE_EXECUTED] = on_executed,
 		[ENGINE_LOADED] = on_loaded,
+		[ENGINE_CONFINED] = on_confined,
 		[ENGINE_ENDED] = on_ended,
 	};
 	handlers[v->what](d, v);
@@ -365,7 +380,7 @@ static void init(struct diagnosis *d)
 {
 	/* For tests: what is taken for free is destroyed. */
 	const struct engine_options options = {
-		.poison = getenv("SONDE_POISON"), .most_patches = MOST_PATCHES, .lazy = true};
+		.poison = getenv("SONDE_POISON"), .most_patches = MOST_PATCHES, .lazy = true, .unprobed = true};
 	struct diagnose_private *own = d->own = xcalloc(1, sizeof(*own));
 	profile_init(&d->profile);
 	arena_init(&own->arena);
@@ -458,10 +473,15 @@ static int begin(struct diagnosis *d, int *not_started, struct err *e)
 	d->own->started = now_seconds();
 	watched_process(&d->own->sink.watched, pid);
 	look_into(d, add_process(d, t, false));
-	rc = engine_commit(d->own->engine, t, NULL, e);
+	rc = engine_unprobed(t) ? 0 : engine_commit(d->own->engine, t, NULL, e);
 	if (rc && (d->o->argv || !has_changed(d, t)))
 		return rc;
 	samples_watch(&d->own->samples, pid);
+	if (engine_unprobed(t) && !d->own->samples.sampler)
+		return err_set(e, ERR_CONFINED, "%s, and there are no samples without perf: %s",
+			       engine_unprobed(t), d->note);
+	if (engine_unprobed(t))
+		tell_unprobed(d, t);
 	add_facts(d);
 	d->own->started = now_seconds();
 	if (d->o->argv)

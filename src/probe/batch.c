@@ -255,6 +255,12 @@ static void begin_subjects(struct batch *b)
 	}
 }
 
+/* A filter of system calls may have come since the last stop. */
+static void look_for_filters(struct batch *b)
+{
+	confinement_look(b->target, b->first_walk);
+}
+
 static void begin_activations(struct batch *b)
 {
 	struct target *t = b->target;
@@ -304,6 +310,7 @@ static struct step {
 	{{.name = "replace-fragments"}, "P2", replace_fragments},
 	{{.name = "put-patches"}, "P1", put_patches},
 	{{.name = "begin-subjects"}, "P8", begin_subjects},
+	{{.name = "look-for-filters"}, "P5", look_for_filters},
 	{{.name = "begin-activations"}, "P8", begin_activations},
 	{{.name = "reclaim"}, "P3", reclaim},
 };

@@ -261,15 +261,18 @@ static bool call_number(const struct target *t, const struct code *code, const s
 	return known;
 }
 
-static bool may_wait(struct target *t, struct code *code, const struct cfg *g, uint64_t va)
+/* Whether it might wait, or only whether it might confine the program (seccomp). */
+static bool is_wanted(struct target *t, struct code *code, const struct cfg *g, uint64_t va,
+		      bool waits)
 {
 	int64_t number;
 	uint32_t block = cfg_block_at(g, va);
 	if (block == BLOCK_NONE)
 		return false;
-	if (!call_number(t, code, &g->blocks[block], va, &number))
+	if (!call_number(t, code, &g->blocks[block], va, &number) || number == SYS_prctl ||
+	    number == SYS_seccomp)
 		return true;
-	return number >= 0 && number < RT_CALLS && target_header(t)->calls[number];
+	return waits && number >= 0 && number < RT_CALLS && target_header(t)->calls[number];
 }
 
 /* The procedure that holds va. Recipes discover an image whose tables do not tell. */
@@ -282,7 +285,16 @@ static uint32_t procedure_of(struct code *code, uint64_t va)
 	return flow_procedure_at(code->flow, va);
 }
 
-static void add_call(struct target *t, struct code *code, uint64_t bias, uint64_t va,
+static bool is_added(const struct target *t, const struct code *code, uint64_t bias, uint64_t start)
+{
+	vec_each (s, &t->subjects)
+		if (s->purpose == PURPOSE_BLOCK && s->wanted && s->request.code == code &&
+		    s->request.va == start && s->request.bias == bias)
+			return true;
+	return false;
+}
+
+static void add_call(struct target *t, struct code *code, uint64_t bias, uint64_t va, bool waits,
 		     uint64_t *last)
 {
 	struct engine *g = t->engine;
@@ -294,16 +306,17 @@ static void add_call(struct target *t, struct code *code, uint64_t bias, uint64_
 	if (start == *last)
 		return;
 	const struct cfg *cfg = flow_cfg(code->flow, procedure, &g->arena, &g->tmp);
-	if (may_wait(t, code, cfg, va)) {
+	if (is_wanted(t, code, cfg, va, waits)) {
 		struct subject_request r = {.code = code, .va = start, .bias = bias};
-		target_add_subject(t, &r, PURPOSE_BLOCK, &ignored);
+		if (!is_added(t, code, bias, start))
+			target_add_subject(t, &r, PURPOSE_BLOCK, &ignored);
 		*last = start;
 	}
 	arena_clear(&g->arena);
 	arena_clear(&g->tmp);
 }
 
-static void add_calls(struct target *t, struct code *code, uint64_t bias)
+static void add_calls(struct target *t, struct code *code, uint64_t bias, bool waits)
 {
 	const struct arch *arch = t->engine->arch;
 	const struct arch_calls *k = arch_calls(arch);
@@ -317,7 +330,7 @@ static void add_calls(struct target *t, struct code *code, uint64_t bias)
 			n = p ? s->size : 0;
 		for (uint64_t at = 0; at + k->insn_size <= n; at += arch->insn_align)
 			if (!memcmp(p + at, k->insn, k->insn_size))
-				add_call(t, code, bias, s->va + at, &last);
+				add_call(t, code, bias, s->va + at, waits, &last);
 	}
 }
 
@@ -337,15 +350,20 @@ static struct searched *searched_of(struct target *t, const struct code *code, u
 	return NULL;
 }
 
-static void look_at(void *ctx, struct target *t, struct code *code, uint64_t bias)
+static void look_at(void *waits, struct target *t, struct code *code, uint64_t bias)
 {
-	(void)ctx;
 	struct searched *s = searched_of(t, code, first_code(code) + bias);
 	if (!s) {
-		vec_push(&t->searched, (struct searched){first_code(code) + bias, code, false});
+		vec_push(&t->searched,
+			 (struct searched){.start = first_code(code) + bias, .code = code});
 		s = &vec_last(&t->searched);
+		if (!waits)
+			add_calls(t, code, bias, false);
+	}
+	if (waits && !s->waits) {
+		s->waits = true;
 		add_spinning(t, code, bias);
-		add_calls(t, code, bias);
+		add_calls(t, code, bias, true);
 	}
 	if (t->watch_waits && !s->makers) {
 		s->makers = true;
@@ -354,6 +372,12 @@ static void look_at(void *ctx, struct target *t, struct code *code, uint64_t bia
 }
 
 void blocking_add(struct target *t)
+{
+	struct err ignored;
+	engine_images(t, look_at, t, &ignored);
+}
+
+void blocking_guard(struct target *t)
 {
 	struct err ignored;
 	engine_images(t, look_at, NULL, &ignored);

@@ -69,6 +69,7 @@ static void put_runtime(struct bench *b)
 	struct rt_header *h = target_header(t);
 	h->base = t->base;
 	h->clock_kind = !t->engine->options.no_perf_clock;
+	h->may = RT_MAY_ALL;
 	h->link_mask = t->engine->arch->layout->code_mask;
 	h->threads = 1;
 	h->text_ranges = 1;

@@ -2,6 +2,7 @@
 #include "probe/engine.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -289,7 +290,9 @@ int target_stop(struct target *t, struct err *e)
 static int prepare(struct target *t, struct err *e)
 {
 	struct batch_result ignored = {0};
-	int rc = target_inject(t, e);
+	int rc = confinement_check(t, e);
+	if (!rc)
+		rc = target_inject(t, e);
 	if (!rc)
 		rc = layout_refresh(t, e);
 	if (rc)
@@ -321,6 +324,8 @@ static void on_executed(struct engine *g, const struct control_event *ev)
 		debug(LOG_PROBE, 1, "process %d: %s", ev->pid, e.text);
 		t->problem = e;
 	}
+	if (t->injected)
+		confinement_begin(t);
 	if (t->injected && rendezvous_comes(t)) {
 		t->loading = true;
 		control_go(g->control, ev->tid);
@@ -417,6 +422,60 @@ static bool next_event(struct engine *g, struct engine_event *out)
 	return true;
 }
 
+/* ---- programs that may not make all system calls ---- */
+
+/* Nobody traces it any more; if we started it, its end is told nevertheless. */
+static void leave_untouched(struct target *t)
+{
+	leave(t);
+	t->alive = t->untouched = true;
+	control_expect(t->engine->control, t->engine->launched == t->pid);
+}
+
+static void look_at_confinement(struct target *t)
+{
+	struct engine *g = t->engine;
+	struct err e;
+	uint32_t first;
+	if (t->held || target_stop(t, &e))
+		return;
+	settle_threads(t, &first);
+	bool stays = confinement_look(t, first);
+	engine_forget_walks(g, first);
+	control_resume(g->control, t->pid);
+	if (stays)
+		return;
+	debug(LOG_PROBE, 1, "process %d is left: %s", t->pid, t->problem.text);
+	leave_untouched(t);
+	tell(g, ENGINE_CONFINED, t, NULL, 0);
+}
+
+/* One that we did not start tells nobody of its end. */
+static void look_for_end(struct target *t)
+{
+	char state = thread_state(t->pid);
+	if (t->pid == t->engine->launched || (state && state != 'Z' && state != 'X'))
+		return;
+	end_target(t, -1, 0);
+	tell(t->engine, ENGINE_ENDED, t, NULL, -1);
+}
+
+static void look_at_confined(struct engine *g)
+{
+	for (uint32_t i = 0; i < g->targets.len; i++) {
+		struct target *t = g->targets.data[i];
+		if (t->alive && t->untouched)
+			look_for_end(t);
+		else if (t->alive && t->injected && confinement_is_due(t))
+			look_at_confinement(t);
+	}
+}
+
+const char *engine_unprobed(const struct target *t)
+{
+	return t->untouched ? t->problem.text : NULL;
+}
+
 /* Paths that the runtime could not walk are looked at soon: until then it pays more for each hit.
  * Where there are none for a while, less and less often. */
 static int until_next_look(struct engine *g)
@@ -442,6 +501,9 @@ bool engine_poll(struct engine *g, int timeout_ms, struct engine_event *out)
 	uint64_t end = now_ns() + (uint64_t)(timeout_ms > 0 ? timeout_ms : 0) * 1000000;
 	while (!next_event(g, out)) {
 		int look = until_next_look(g);
+		look_at_confined(g);
+		if (next_event(g, out))
+			return true;
 		uint64_t now = now_ns();
 		int left = timeout_ms < 0 ? look : now < end ? (int)((end - now) / 1000000) : 0;
 		int wait = left < look ? left : look;
@@ -458,20 +520,28 @@ bool engine_poll(struct engine *g, int timeout_ms, struct engine_event *out)
 
 void engine_go(struct engine *g, struct target *t)
 {
-	if (t->held)
+	if (t->held && t->untouched)
+		control_detach(g->control, t->pid);
+	else if (t->held)
 		control_go(g->control, t->held);
 	t->held = 0;
 }
 
 /* ---- beginning ---- */
 
-int engine_attach(struct engine *g, int pid, struct target **out, struct err *e)
+static int keep_untouched(struct engine *g, struct target *t, struct target **out,
+			  const struct err *e)
 {
-	if (!g->arch)
-		return err_set(e, ERR_UNSUPPORTED, "programs cannot be probed on this machine");
-	int rc = process_check_attach(pid, e);
-	if (!rc)
-		rc = control_attach(g->control, pid, e);
+	t->problem = *e;
+	t->untouched = true;
+	control_expect(g->control, true);
+	*out = t;
+	return 0;
+}
+
+static int attach_to(struct engine *g, int pid, struct target **out, struct err *e)
+{
+	int rc = control_attach(g->control, pid, e);
 	if (rc)
 		return rc;
 	rc = control_stop(g->control, pid, e);
@@ -485,12 +555,29 @@ int engine_attach(struct engine *g, int pid, struct target **out, struct err *e)
 	rc = prepare(t, e);
 	if (rc) {
 		control_detach(g->control, pid);
+		if (rc == ERR_CONFINED && g->options.unprobed)
+			return keep_untouched(g, t, out, e);
 		engine_drop(g, t);
 		return rc;
 	}
 	control_resume(g->control, pid);
 	*out = t;
 	return 0;
+}
+
+int engine_attach(struct engine *g, int pid, struct target **out, struct err *e)
+{
+	if (!g->arch)
+		return err_set(e, ERR_UNSUPPORTED, "programs cannot be probed on this machine");
+	int rc = process_check_attach(pid, e);
+	if (rc)
+		return rc;
+	struct target *t = target_new(g, pid);
+	rc = confinement_check_untouched(t, e);
+	if (rc && g->options.unprobed)
+		return keep_untouched(g, t, out, e);
+	engine_drop(g, t);
+	return rc ? rc : attach_to(g, pid, out, e);
 }
 
 int engine_begin(struct engine *g, struct target *t, struct err *e)
@@ -540,8 +627,13 @@ int engine_launch(struct engine *g, char *const *argv, struct target **out, int 
 		rc = await_loaded(g, pid, out, e);
 	if (rc)
 		return rc;
+	if (!(*out)->injected && (*out)->problem.code == ERR_CONFINED && g->options.unprobed) {
+		struct err why_not = (*out)->problem;
+		return keep_untouched(g, *out, out, &why_not);
+	}
 	if (!(*out)->injected) {
 		*e = (*out)->problem;
+		kill(pid, SIGKILL); /* it has not executed an instruction of its own */
 		control_detach(g->control, pid);
 		engine_drop(g, *out);
 		return e->code;
@@ -649,6 +741,8 @@ int engine_commit(struct engine *g, struct target *t, struct batch_result *resul
 	if (!t->alive || !t->injected)
 		return err_set(e, ERR_SYSTEM, "process %d is gone", t->pid);
 	rendezvous_add(t);
+	blocking_guard(t);
+	t->guarded = true;
 	if (t->watch_waits || metrics_in_use(t) & (1 << RT_SYNC | 1 << RT_IO | 1 << RT_BYTES))
 		blocking_add(t);
 	target_header(t)->watch_waits = t->watch_waits;

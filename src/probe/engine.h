@@ -32,6 +32,9 @@ struct engine_options {
 	/* What processes execute, but for the program that was launched, and what they fork is left
 	 * alone until engine_begin(). */
 	bool lazy;
+	/* A program whose filter of system calls (seccomp) might forbid what probes need is no error,
+	 * but left alone: nothing can be added to it (engine_unprobed()). */
+	bool unprobed;
 	/* While a change is prepared: of how many procedures there are new versions. May be NULL.
 	 */
 	void (*progress)(void *ctx, uint32_t done, uint32_t total);
@@ -57,6 +60,8 @@ enum engine_happening {
 			    is loaded; nothing is in it; engine_go(). `parent` is what it was
 			    before, with its values, or NULL */
 	ENGINE_LOADED, /* images were loaded or unloaded in `target`; it is stopped; engine_go() */
+	ENGINE_CONFINED, /* `target` restricts its system calls from now on, and was left for that:
+			    engine_unprobed(). Its values can still be read */
 	ENGINE_ENDED,  /* `target` is gone, `status`; its values can be read until engine_drop() */
 };
 
@@ -80,6 +85,8 @@ typedef void (*image_visitor)(void *ctx, struct target *t, struct code *code, ui
 int engine_images(struct target *t, image_visitor visit, void *ctx, struct err *e);
 
 int target_pid(const struct target *t);
+/* The sentence that says why nothing can be probed in it; NULL if it can. */
+const char *engine_unprobed(const struct target *t);
 struct space *target_space(struct target *t);
 bool target_alive(const struct target *t);
 

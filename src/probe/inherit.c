@@ -126,6 +126,8 @@ static void copy_state(struct target *child, const struct target *parent)
 	child->counters_used = parent->counters_used;
 	child->counters_reserved = parent->counters_reserved;
 	child->trap_entries = parent->trap_entries;
+	child->confined_before = parent->confined_before;
+	child->guarded = parent->guarded;
 	child->traps_spoilt = parent->traps_spoilt;
 	child->rendezvous_in = parent->rendezvous_in;
 	child->rendezvous_state = parent->rendezvous_state;
@@ -182,6 +184,7 @@ static void give_up_subjects(struct target *t)
 		if (t->subjects.data[i].purpose != PURPOSE_RENDEZVOUS)
 			engine_quiet(t->engine, t, i);
 	t->watch_waits = false;
+	t->guarded = false;
 	vec_clear(&t->searched);
 }
 
@@ -191,6 +194,7 @@ int legacy_take_over(struct target *child, struct err *e)
 	int rc = target_inject_child(child, legacy, 0, e);
 	if (rc)
 		return rc;
+	target_header(child)->may = 0; /* the probes that would take it back have done nothing so far */
 	copy_state(child, legacy);
 	child->legacy = NULL;
 	legacy_release(legacy);

@@ -134,6 +134,7 @@ static void copy_tables(struct target *child, const struct target *parent)
 		memcpy(target_at(child, at), target_at(parent, at), to - at);
 	target_header(child)->pid = (uint32_t)child->pid;
 	target_header(child)->raw_used = 0;
+	target_header(child)->calling = 0;
 }
 
 /* Tells the runtime which perf events to count. */
@@ -360,7 +361,8 @@ int target_inject_child(struct target *child, const struct target *parent, int t
 	if (!c.thread || !has_runtime(child) ||
 	    !memory_write(child->pid, child->base + NAME_AT, RT_NAME, sizeof(RT_NAME)))
 		return err_set(e, ERR_SYSTEM, "process %d is gone, or was not ours", child->pid);
-	int rc = make_region(child, &c, parent->base + NAME_AT, parent, e);
+	int rc = confinement_check(child, e);
+	rc = rc ? rc : make_region(child, &c, parent->base + NAME_AT, parent, e);
 	if (rc) {
 		close_region(child);
 		return rc;

@@ -97,7 +97,10 @@ void leave(struct target *t)
 		if (get_everybody_out(t)) {
 			forget_passed(t, t->base);
 			areas_retire_all(t);
-			target_withdraw(t);
+			if (confinement_check(t, &e))
+				t->injected = false; /* its memory stays, for a later one to find */
+			else
+				target_withdraw(t);
 		} else {
 			debug(LOG_PROBE, 1, "process %d: a thread stays in code of ours", t->pid);
 		}

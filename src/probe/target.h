@@ -16,6 +16,7 @@
  *	catch_up.c  activations that were running already; lists.h where they are entered
  *	steps.c     recipes -> the runtime's table of steps
  *	read.c      values; readings.c what they read now; read_contexts.c what was counted
+ *	confinement.c  programs that may not make all system calls
  *	blocking.c  system calls that may wait; waits.c what they waited for; made.c who made it
  *	raw.c       paths that the runtime could not walk
  *	cost.c      what probes cost; calibrate.c what one hit does
@@ -152,6 +153,7 @@ struct kept_wait {
 struct searched {
 	uint64_t start;
 	const struct code *code;
+	bool waits;  /* all calls that may wait, not only those that may confine the program */
 	bool makers; /* were looked for, too */
 };
 
@@ -225,6 +227,12 @@ struct target {
 	struct target *bequest;    /* what children forked now find; NULL: it was not asked for */
 	uint32_t heirs;            /* of a bequest */
 	struct err problem;        /* why nothing is injected */
+	bool untouched;            /* it is confined, and nobody traces it; it may be ours to wait for */
+	bool guarded;              /* there are probes at calls that might confine it */
+	uint32_t permitted;        /* set of enum rt_may, as of the last look */
+	uint32_t confined_before;  /* rt_header.confined then */
+	uint64_t confined_looked;  /* ns: when /proc was asked */
+	bool confined_known;       /* what it said */
 	struct probe_hits ended_hits; /* of threads that have ended */
 	uint64_t ended_run_ns;        /* of the whole process, once it has ended */
 	struct probe_hits seen_hits;  /* at the last engine_cost() */
@@ -303,6 +311,20 @@ void target_unmap(struct target *t);
 /* A system call by a thread of the stopped target. */
 int target_call(struct target *t, long number, const uint64_t args[6], int64_t *result,
 		struct err *e);
+
+/* confinement.c */
+/* Of a stopped target: an error if its filters of system calls might forbid what probes need. */
+int confinement_check(struct target *t, struct err *e);
+/* Before it is traced: an error if there are filters that we cannot read. */
+int confinement_check_untouched(const struct target *t, struct err *e);
+/* What the runtime may do before there are probes at calls that might confine the program: before
+ * it has executed anything of its own. */
+void confinement_begin(struct target *t);
+/* With the target stopped and its probes in, after settle_threads(): what it may do from now on. False
+ * if the target has to be left. */
+bool confinement_look(struct target *t, uint32_t first_walk);
+/* Whether it is time for such a look. */
+bool confinement_is_due(struct target *t);
 
 /* layout.c */
 /* The extent of the stack that sp is on; 0 and 0 if that cannot be known. */
@@ -563,6 +585,8 @@ void raw_release(struct target *t);
 
 /* blocking.c */
 void blocking_add(struct target *t);
+/* Only those that may confine the program (confinement.c). */
+void blocking_guard(struct target *t);
 /* Into a table that is all zero. */
 void blocking_calls(uint16_t calls[RT_CALLS]);
 /* Of one that a thread is in: a set of enum rt_call, 0 if it does not wait; and what for. */

@@ -167,6 +167,11 @@ uint32_t control_known(const struct control *c)
 	return c->events.len - c->told;
 }
 
+void control_expect(struct control *c, bool children)
+{
+	c->expecting = children;
+}
+
 /* Signals of ours are let in only while we sleep, so that none comes unnoticed just before. */
 bool control_wait(struct control *c, int timeout_ms, struct control_event *out)
 {
@@ -177,7 +182,7 @@ bool control_wait(struct control *c, int timeout_ms, struct control_event *out)
 	block_signals(&before);
 	control_drain(c);
 	bool found = next_event(c, out), undisturbed = true;
-	while (!found && undisturbed && c->threads.len && now_ns() < end) {
+	while (!found && undisturbed && (c->threads.len || c->expecting) && now_ns() < end) {
 		undisturbed = sleep_until(c, end, &before);
 		control_drain(c);
 		found = next_event(c, out);

@@ -7,6 +7,7 @@
 #include "process/seccomp.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -14,10 +15,10 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "isa/arch.h"
 #include "isa/calls.h"
-#include "process/threads.h"
 
 enum { STEPS_MOST = 200000, FILTERS_MOST = 1024 };
 
@@ -267,15 +268,17 @@ bool thread_is_confined(int tid)
 	return thread_seccomp(tid) > SECCOMP_MODE_DISABLED;
 }
 
-/* What a thread that cannot be stopped at the moment is in, others see the effect of later
- * (SECCOMP_FILTER_FLAG_TSYNC). */
-static bool confines(int pid, int tid)
+bool call_confines(const struct call_made *call)
 {
-	if (thread_state(tid) != 'D')
-		return false;
+	return call->number == SYS_seccomp ||
+	       (call->number == SYS_prctl && call->arguments[0] == PR_SET_SECCOMP);
+}
+
+/* What such a thread does, others may feel (SECCOMP_FILTER_FLAG_TSYNC). */
+bool thread_may_be_confined(int pid, int tid)
+{
 	struct call_made call = thread_call(pid, tid);
-	return call.number == SYS_seccomp ||
-	       (call.number == SYS_prctl && call.arguments[0] == PR_SET_SECCOMP);
+	return thread_is_confined(tid) || call_confines(&call);
 }
 
 bool process_is_confined(int pid)
@@ -285,7 +288,13 @@ bool process_is_confined(int pid)
 	bool any = false;
 	threads_list(pid, &tids, &ignored);
 	vec_each (tid, &tids)
-		any = any || thread_is_confined(*tid) || confines(pid, *tid);
+		any = any || thread_is_confined(*tid);
 	vec_free(&tids);
 	return any;
+}
+
+bool filters_are_readable(void)
+{
+	int self = getpid();
+	return !thread_is_confined(self) && thread_is_capable(self, CAP_SYS_ADMIN);
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "process/threads.h"
 
 /* The worse, the higher. */
 enum call_verdict {
@@ -47,7 +48,14 @@ void filters_read(struct thread_filters *f, int tid);
 void filters_release(struct thread_filters *f);
 enum call_verdict filters_verdict(const struct thread_filters *f, const struct asked_call *call);
 
+/* Whether we are permitted to read them, of any thread. */
+bool filters_are_readable(void);
+
 /* As /proc tells it, of any thread: whether it is confined at all. A thread that is gone is not. */
 bool thread_is_confined(int tid);
-/* Whether any thread of the process is, or is about to be: it is in the call that does it. */
+/* The same, or about to be: it is in the call that does it. */
+bool thread_may_be_confined(int pid, int tid);
+/* Of any thread of the process. */
 bool process_is_confined(int pid);
+/* Whether it is such a call. */
+bool call_confines(const struct call_made *call);

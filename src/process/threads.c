@@ -65,6 +65,12 @@ bool thread_withholds(int tid, int signal)
 	       (blocked | ignored) >> (signal - 1) & 1;
 }
 
+bool thread_is_capable(int tid, int capability)
+{
+	uint64_t effective;
+	return read_status(tid, "\nCapEff:", 16, &effective) && effective >> capability & 1;
+}
+
 /* A kernel without seccomp has no such line. */
 int thread_seccomp(int tid)
 {

@@ -38,6 +38,8 @@ bool process_has_shadow_stack(int pid);
 /* Whether its program is one that gets privileges when it is started (set-user-ID and the like),
  * but not while somebody like us traces it. */
 bool process_lacks_privileges(int pid);
+/* Whether it has the capability (CAP_*). */
+bool thread_is_capable(int tid, int capability);
 /* What decides which system calls the thread may make (seccomp): 0 nothing, 1 strict mode, 2 a
  * filter; -1 if it is gone. See process/seccomp.h. */
 int thread_seccomp(int tid);

@@ -38,7 +38,7 @@
 #include "runtime/abi_count.h"
 
 #define RT_MAGIC   UINT64_C(0x73646e6f65627270)
-#define RT_VERSION 6
+#define RT_VERSION 7
 #define RT_NAME    "sonde" /* of the memfd */
 
 enum {
@@ -430,6 +430,18 @@ struct rt_area {
 #define RT_AREA_WRITTEN RT_AFTER(RT_AREA_WAITS, RT_WAIT_CELLS * sizeof(struct rt_wait_cell))
 #define RT_AREA_SIZE    RT_AFTER(RT_AREA_WRITTEN, RT_WAIT_DESCRIPTORS *UINT64_C(8))
 
+/* Groups of system calls that the runtime makes for one purpose: none of a group is made unless all
+ * of it may be. probe/confinement.c lists them. */
+enum rt_may {
+	RT_MAY_OPEN_CLOCK = 1 << 0, /* the page of a perf event that tells the thread's time */
+	RT_MAY_ASK_CLOCK = 1 << 1,  /* the kernel for it, where there is no page */
+	RT_MAY_EVENTS = 1 << 2,     /* perf events that are read */
+	RT_MAY_LOOK = 1 << 3,       /* how far a foreign stack can be read; whether Sonde lives */
+	RT_MAY_TELL = 1 << 4,       /* Sonde that images were loaded */
+	RT_MAY_NUMBER = 1 << 5,     /* ask for the thread's number */
+	RT_MAY_ALL = (1 << 6) - 1,
+};
+
 struct rt_header {
 	uint64_t magic;
 	uint32_t version;
@@ -468,6 +480,10 @@ struct rt_header {
 	 * what they may take until paths are merged, and until they are cut. */
 	uint64_t context_bytes, context_limit, context_room;
 	uint64_t trap_handler; /* SIGTRAP's action is this one, our own; 0: it is the program's */
+	/* Which system calls the runtime may make: a set of enum rt_may. Sonde sets it while all
+	 * threads are stopped; the runtime clears it before the program confines itself (seccomp),
+	 * and counts that in `confined`. `calling` counts the threads that are in such calls. */
+	uint32_t may, calling, confined, pad4;
 };
 
 /* In the region. */

@@ -1,6 +1,8 @@
 /* Clocks and events that need the kernel. Each thread opens its own when it first needs them. */
 #include "runtime/clock.h"
 
+#include "runtime/permit.h"
+
 enum {
 	CLOCK_THREAD_CPU = 3,
 	PROTECTION_READ = 1,
@@ -103,20 +105,41 @@ COLD uint64_t read_page_anew(struct rt_area *a)
 	return a->clock_ns;
 }
 
-COLD uint64_t read_cpu_slowly(struct rt_area *a)
+/* Without permission the clock stands still. */
+static uint64_t ask_if_permitted(struct rt_area *a)
 {
-	if (a->clock_page)
-		return ask_kernel();
-	bool allowed = region_header()->clock_kind && region_guard();
-	uint64_t page = allowed ? open_clock(a) : NOT_TO_BE_HAD;
-	uint64_t time = ask_kernel();
+	if (!permit(RT_MAY_ASK_CLOCK))
+		return a->clock_ns;
+	a->clock_ns = ask_kernel();
+	permit_end();
+	return a->clock_ns;
+}
+
+/* The page's time begins with the event; the kernel knows the thread's whole time. */
+static void open_page(struct rt_area *a)
+{
+	bool wanted = region_header()->clock_kind && region_guard();
+	if (wanted && !permit(RT_MAY_OPEN_CLOCK))
+		return; /* perhaps later */
+	uint64_t page = wanted ? open_clock(a) : NOT_TO_BE_HAD;
+	if (wanted)
+		permit_end();
+	uint64_t time = ask_if_permitted(a);
 	a->clock_page = page;
 	a->clock_offset = 0;
 	if (page > NOT_TO_BE_HAD) {
 		a->clock_offset = (int64_t)(time - read_page_anew(a));
 		a->clock_lock = NO_LOCK;
+		a->clock_ns = time;
 	}
-	return time;
+}
+
+COLD uint64_t read_cpu_slowly(struct rt_area *a)
+{
+	if (a->clock_page)
+		return ask_if_permitted(a);
+	open_page(a);
+	return a->clock_page > NOT_TO_BE_HAD ? a->clock_ns : ask_if_permitted(a);
 }
 
 static long move_up(long fd)
@@ -150,7 +173,7 @@ static void open_counter(struct rt_area *a, unsigned i)
 
 /* A program may close descriptors that it does not know and get the same number for a file of its
  * own; reading from that would take its data away. So the event is asked for its name each time. */
-COLD uint64_t read_event(struct rt_area *a, unsigned i)
+static uint64_t read_permitted(struct rt_area *a, unsigned i)
 {
 	uint64_t value = 0;
 	if (!a->event_fd[i])
@@ -162,5 +185,14 @@ COLD uint64_t read_event(struct rt_area *a, unsigned i)
 		return 0;
 	}
 	system_call(__NR_read, a->event_fd[i], (long)&value, sizeof(value), 0, 0);
+	return value;
+}
+
+COLD uint64_t read_event(struct rt_area *a, unsigned i)
+{
+	if (!permit(RT_MAY_EVENTS))
+		return 0;
+	uint64_t value = read_permitted(a, i);
+	permit_end();
 	return value;
 }

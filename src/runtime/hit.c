@@ -5,6 +5,7 @@
  * is the address of our frame, and a later hit further up the same stack knows that it is void. */
 #include "runtime/quick.h"
 
+#include "runtime/permit.h"
 #include "runtime/thread.h"
 
 static bool is_void(const struct rt_area *a, uint64_t holder, uint64_t here)
@@ -133,6 +134,8 @@ void rt_hit(const struct rt_probe *probe, const struct frame *frame)
 	} else if (kind == RT_RENDEZVOUS) {
 		rendezvous(probe);
 		return;
+	} else if (kind == RT_BLOCK && unlikely(may_confine(frame))) {
+		confinement(frame); /* whoever it is, and whatever it interrupts */
 	}
 	hit_slowly(probe, frame);
 }

@@ -1,5 +1,6 @@
 /* Targets of indirect calls; calling Sonde. */
 #include "runtime/hit.h"
+#include "runtime/permit.h"
 
 enum {
 	TARGET_CHAIN = 64,
@@ -72,17 +73,26 @@ static bool has_ended(long pid)
 	return ready == 1;
 }
 
-COLD bool tracer_is_alive(void)
+static bool is_alive(long pid)
 {
-	long pid = region_header()->tracer;
 	long result = pid ? system_call(__NR_kill, pid, 0, 0, 0, 0) : -1;
 	return pid && (!result || result == NOT_PERMITTED) && !has_ended(pid);
 }
 
-COLD void rendezvous(const struct rt_probe *probe)
+/* As far as it may ask. */
+COLD bool tracer_is_alive(void)
+{
+	if (!permit(RT_MAY_LOOK))
+		return true;
+	bool alive = is_alive(region_header()->tracer);
+	permit_end();
+	return alive;
+}
+
+static void call_tracer(const struct rt_probe *probe)
 {
 	struct queued q;
-	if (!tracer_is_alive())
+	if (!is_alive(region_header()->tracer))
 		return;
 	long pid = system_call(__NR_getpid, 0, 0, 0, 0, 0);
 	long tid = system_call(__NR_gettid, 0, 0, 0, 0, 0);
@@ -95,4 +105,12 @@ COLD void rendezvous(const struct rt_probe *probe)
 	q.pid = (int32_t)pid;
 	q.value = RT_SIGNAL_MAGIC | (uint32_t)probe->constant;
 	system_call(__NR_rt_tgsigqueueinfo, pid, tid, SIGNAL_URGENT, (long)&q, 0);
+}
+
+COLD void rendezvous(const struct rt_probe *probe)
+{
+	if (!permit(RT_MAY_TELL))
+		return;
+	call_tracer(probe);
+	permit_end();
 }

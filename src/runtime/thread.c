@@ -2,9 +2,29 @@
  * changed since Sonde saw it (a static program sets its own up after its start). */
 #include "runtime/thread.h"
 
+#include "runtime/permit.h"
+
 static struct rt_area *no_area(void)
 {
 	return region_at(RT_NO_AREA);
+}
+
+/* By the stack that it is on, if that is no other's: programs may have all of them in one mapping.
+ */
+static struct rt_area *area_of_stack(void)
+{
+	uint64_t here = (uint64_t)__builtin_frame_address(0);
+	struct rt_area *found = NULL;
+	uint32_t count = region_header()->threads;
+	for (uint32_t i = 0; i < count && i < RT_AREAS; i++) {
+		struct rt_area *a = region_at(RT_AREA(i));
+		if (!a->tid || !area_owns(a, here))
+			continue;
+		if (found)
+			return no_area();
+		found = a;
+	}
+	return found ? found : no_area();
 }
 
 static struct rt_area *area_of_tid(uint32_t tid)
@@ -32,11 +52,20 @@ static bool claim(struct rt_thread *t, uint64_t pointer, struct rt_area *a)
 }
 
 /* In a child that nobody prepared, the areas are its parent's threads', whatever their numbers. */
+static struct rt_area *own_area(void)
+{
+	if (!region_is_ours())
+		return no_area();
+	if (!permit(RT_MAY_NUMBER))
+		return area_of_stack();
+	long tid = system_call(__NR_gettid, 0, 0, 0, 0, 0);
+	permit_end();
+	return area_of_tid((uint32_t)tid);
+}
+
 static struct rt_area *introduce(uint64_t pointer)
 {
-	struct rt_area *a = region_is_ours()
-				    ? area_of_tid((uint32_t)system_call(__NR_gettid, 0, 0, 0, 0, 0))
-				    : no_area();
+	struct rt_area *a = own_area();
 	struct rt_thread *table = region_table();
 	uint64_t home = pointer >> 12;
 	/* Several threads may have none. */

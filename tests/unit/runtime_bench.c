@@ -209,6 +209,7 @@ int bench_start(void **state)
 	struct rt_header *h = header(b);
 	h->base = (uint64_t)b->region;
 	h->clock_kind = 1;
+	h->may = RT_MAY_ALL;
 	h->tracer = (uint32_t)getpid();
 	h->link_mask = UINT64_MAX;
 	b->area = prepare_area(b, 0, (uint32_t)gettid());

@@ -22,6 +22,8 @@ bool lists_open(struct lists *l, struct target *t, int tid)
 	if (!l->area || l->area->busy)
 		return false;
 	readings_take(t, l->area, tid, OUTSIDE_METRICS, l->now);
+	if (l->area->clock_page <= 1) /* should it come to stand still, then not before this */
+		l->area->clock_ns = l->now[RT_CPU];
 	return true;
 }
 

@@ -17,12 +17,20 @@ static uint64_t waited(const struct rt_area *a, bool sync, uint64_t now)
 	return since && now > since ? ended + (now - since) : ended;
 }
 
+/* Without its page and without permission to ask, the thread's clock stands still
+ * (runtime/clock.c). */
+static uint64_t cpu_now(const struct target *t, const struct rt_area *a, int tid)
+{
+	bool stands = a->clock_page <= 1 && !(target_header(t)->may & RT_MAY_ASK_CLOCK);
+	return stands ? a->clock_ns : thread_cpu_ns(t->pid, tid);
+}
+
 void readings_take(struct target *t, const struct rt_area *a, int tid, uint32_t metrics,
 		   uint64_t out[RT_METRICS])
 {
 	uint64_t now = ticks_now();
 	out[RT_WALL] = now;
-	out[RT_CPU] = metrics & 1 << RT_CPU ? thread_cpu_ns(t->pid, tid) : 0;
+	out[RT_CPU] = metrics & 1 << RT_CPU ? cpu_now(t, a, tid) : 0;
 	out[RT_SYNC] = waited(a, true, now);
 	out[RT_IO] = waited(a, false, now);
 	out[RT_BYTES] = a->bytes;

@@ -25,11 +25,15 @@
 #include <unistd.h>
 
 #include "isa/arch.h"
+#include "isa/calls.h"
 #include "process/memory.h"
+#include "process/seccomp.h"
 #include "process/threads.h"
 
 /* From the kernel's own errno.h: restart unless a handler runs. */
 enum { ERESTARTNOHAND = 514 };
+/* Restart it as restart_syscall(), for the time that is left. */
+enum { ERESTART_RESTARTBLOCK = 516 };
 
 /* A genuine EINTR further down than this from the stack pointer may be on another stack. */
 enum { SAME_STACK = 1 << 16 };
@@ -274,4 +278,68 @@ void interrupted_hand_over(struct interrupted *c, int tid, struct stop_registers
 	if (c->entered)
 		c->restarted = 0;
 	c->entered = !c->entered;
+}
+
+/* Calls that restart_syscall() goes on with. Those that do so on aarch64 are told by their number:
+ * the kernel does not show what it has decided. */
+static bool goes_on(const struct call_facts *f, int tid, const struct stop_registers *r)
+{
+	const struct arch_calls *k = arch_calls(arch_native());
+	uint64_t number = get(r, f->number);
+	if (f->decides_late)
+		return (int64_t)number >= 0 &&
+		       (int64_t)get(r, f->result) == -ERESTART_RESTARTBLOCK;
+	if (number == k->restart_call)
+		return is_call_at(f, tid, pc_of(r));
+	for (size_t i = 0; i < ARRAY_SIZE(k->resumed) && k->resumed[i]; i++)
+		if (k->resumed[i] == number)
+			return is_call_at(f, tid, pc_of(r));
+	return false;
+}
+
+static bool may_restart(int tid)
+{
+	struct thread_filters filters;
+	const struct asked_call restart = {.number = SYS_restart_syscall};
+	filters_read(&filters, tid);
+	bool passes = filters_verdict(&filters, &restart) == CALL_PASSES;
+	filters_release(&filters);
+	return passes;
+}
+
+/* A call that was gone on with before we came is ended: what it was nobody knows. */
+static void begin_anew(const struct interrupted *c, const struct call_facts *f, int tid,
+		       struct stop_registers *r)
+{
+	put(r, f->number, c->timed);
+	put(r, f->result, (uint64_t)(c->timed ? -ERESTARTNOHAND : -EINTR));
+	write_registers(tid, r);
+}
+
+bool interrupted_avoid_restart(struct interrupted *c, int tid, struct stop_registers *r)
+{
+	const struct call_facts *f = facts_for_us();
+	if (r->size != arch_native()->layout->ptrace_size || !goes_on(f, tid, r))
+		return false;
+	if (get(r, f->number) != arch_calls(arch_native())->restart_call)
+		c->timed = get(r, f->number);
+	if (!thread_is_confined(tid) || may_restart(tid))
+		return false;
+	if (f->decides_late)
+		begin_anew(c, f, tid, r);
+	return !f->decides_late;
+}
+
+/* -1: no call is made, and what it returns is there already. */
+void interrupted_rename(const struct interrupted *c, int tid, struct stop_registers *r)
+{
+	const struct call_facts *f = facts_for_us();
+	if (get(r, f->number) != arch_calls(arch_native())->restart_call)
+		return;
+	if (c->timed)
+		put(r, f->number, c->timed);
+	else
+		put(r, f->result, (uint64_t)-EINTR);
+	write_registers(tid, r);
+	set_call_number(tid, c->timed ? (int)c->timed : -1);
 }

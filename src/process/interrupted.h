@@ -30,6 +30,7 @@ struct interrupted {
 		uint64_t first; /* argument of the call */
 	} genuine[GENUINE_MAX];
 	unsigned genuine_count;
+	uint64_t timed; /* number of the call that restart_syscall() stands for; 0: not known */
 };
 
 /* Whether the stopped thread is just leaving a system call. */
@@ -43,3 +44,12 @@ bool interrupted_repair(struct interrupted *c, int tid, struct stop_registers *r
  * thread that is to be left alone: has the kernel itself make the call again, or end it with EINTR
  * if a handler is to run first. */
 void interrupted_hand_over(struct interrupted *c, int tid, struct stop_registers *r);
+
+/* A call for some time that was stopped goes on as another one: restart_syscall(). A filter of the
+ * program (seccomp) may not know that, and kill for it. Then the first one is made again, for all of
+ * its time. */
+/* To be called when the thread is to go on, with or without a filter. True if that is needed, and
+ * has to be done at the entry of the call: the kernel has decided already. */
+bool interrupted_avoid_restart(struct interrupted *c, int tid, struct stop_registers *r);
+/* At that entry. */
+void interrupted_rename(const struct interrupted *c, int tid, struct stop_registers *r);

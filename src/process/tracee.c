@@ -160,12 +160,41 @@ static void repair(struct tracee *t, const struct tracee_event *stop)
 {
 	if ((stop->what == TRACEE_TRAPPED || stop->what == TRACEE_SIGNALLED) && tracee_read(t))
 		interrupted_repair(&t->interrupted, t->tid, &t->regset, stop->signal);
+}
+
+/* Leads the thread to the entry of its call. False if it has come to another stop first, which will
+ * be told. */
+static bool meet_at_entry(struct tracee *t)
+{
+	struct tracee_event ev;
+	if (ptrace(PTRACE_SYSCALL, t->tid, NULL, NULL) || !tracee_wait(t->tid, &ev) ||
+	    ev.what != TRACEE_CALLING)
+		return false;
 	t->regset.size = 0;
+	if (tracee_read(t))
+		interrupted_rename(&t->interrupted, t->tid, &t->regset);
+	t->regset.size = 0;
+	return true;
+}
+
+/* False if the thread has gone on already. A handler that runs first ends the call with EINTR. */
+static bool avoid_restart(struct tracee *t, const struct tracee_event *stop)
+{
+	bool handled = stop->signal && thread_catches(t->tid, stop->signal);
+	if ((stop->what != TRACEE_TRAPPED && stop->what != TRACEE_SIGNALLED) || handled ||
+	    !tracee_read(t) || !interrupted_avoid_restart(&t->interrupted, t->tid, &t->regset))
+		return true;
+	return stop->signal || meet_at_entry(t);
 }
 
 void tracee_resume(struct tracee *t, const struct tracee_event *stop)
 {
 	repair(t, stop);
+	if (!avoid_restart(t, stop)) {
+		t->regset.size = 0;
+		return;
+	}
+	t->regset.size = 0;
 	/* It stays stopped as its process is, and tells when that is over. */
 	if (stop->what == TRACEE_SUSPENDED)
 		ptrace(PTRACE_LISTEN, t->tid, NULL, NULL);
@@ -181,6 +210,10 @@ bool tracee_detach(struct tracee *t, const struct tracee_event *stop)
 	if (stop->what == TRACEE_CALLING && t->interrupted.restarted && tracee_read(t))
 		interrupted_hand_over(&t->interrupted, t->tid, &t->regset);
 	repair(t, stop);
+	bool still = avoid_restart(t, stop);
+	t->regset.size = 0;
+	if (!still)
+		return false;
 	if (t->interrupted.restarted && !ptrace(PTRACE_SYSCALL, t->tid, NULL, signal))
 		return false;
 	ptrace(PTRACE_DETACH, t->tid, NULL, signal);

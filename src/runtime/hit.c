@@ -115,11 +115,11 @@ static COLD void hit_slowly(const struct rt_probe *probe, const struct frame *fr
 void rt_hit(const struct rt_probe *probe, const struct frame *frame)
 {
 	uint32_t kind = probe->kind;
+	if (unlikely(!region_is_ours()))
+		return;
 	/* Reading the counter waits for everything before it. */
 	uint64_t now = kind == RT_EXIT ? ticks() : 0;
 	struct rt_area *a = thread_at_home();
-	if (unlikely(!region_is_ours()))
-		return;
 	if (likely(kind <= RT_EXIT)) {
 		struct rt_subject *subject = region_subject(probe->subject);
 		if (unlikely(!subject->active) && !ends_last(probe, frame, a))
@@ -136,6 +136,7 @@ void rt_hit(const struct rt_probe *probe, const struct frame *frame)
 		return;
 	} else if (kind == RT_BLOCK && unlikely(may_confine(frame))) {
 		confinement(frame); /* whoever it is, and whatever it interrupts */
+		return;
 	}
 	hit_slowly(probe, frame);
 }

@@ -1,7 +1,8 @@
 #include "runtime/permit.h"
 
 enum {
-	SET_SECCOMP = 22, /* of prctl() */
+	SET_SECCOMP = 22, /* of prctl(), with */
+	PRCTL_STRICT = 1,
 	MODE_STRICT = 0,  /* of seccomp() */
 	MODE_FILTER = 1,
 };
@@ -18,6 +19,13 @@ static bool confines(const struct frame *f)
 	return first == MODE_STRICT || first == MODE_FILTER;
 }
 
+static bool is_strict(const struct frame *f)
+{
+	if (frame_call(f) == __NR_prctl)
+		return frame_second(f) == PRCTL_STRICT;
+	return (uint32_t)frame_first(f) == MODE_STRICT;
+}
+
 COLD void confinement(const struct frame *f)
 {
 	struct rt_header *h = region_header();
@@ -25,6 +33,10 @@ COLD void confinement(const struct frame *f)
 		return;
 	__atomic_fetch_add(&h->confined, 1, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&h->may, 0, __ATOMIC_SEQ_CST);
+	/* On x86-64 strict mode also takes the time-stamp counter away from the thread: probes do
+	 * nothing from now on. */
+	if (is_strict(f) && region_guard())
+		*(volatile uint64_t *)region_guard() = 0;
 	for (uint32_t i = 0; i < PATIENCE; i++)
 		if (!__atomic_load_n(&h->calling, __ATOMIC_SEQ_CST))
 			break;

@@ -474,7 +474,8 @@ static int begin(struct diagnosis *d, int *not_started, struct err *e)
 	watched_process(&d->own->sink.watched, pid);
 	look_into(d, add_process(d, t, false));
 	rc = engine_unprobed(t) ? 0 : engine_commit(d->own->engine, t, NULL, e);
-	if (rc && (d->o->argv || !has_changed(d, t)))
+	/* One that has confined itself meanwhile will be told of. */
+	if (rc && rc != ERR_CONFINED && (d->o->argv || !has_changed(d, t)))
 		return rc;
 	samples_watch(&d->own->samples, pid);
 	if (engine_unprobed(t) && !d->own->samples.sampler)

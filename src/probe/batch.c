@@ -350,6 +350,8 @@ int batch_commit(struct target *t, struct batch_result *result, struct err *e)
 	uint64_t begin = now_ns();
 	if (!was_stopped)
 		rc = target_stop(t, e);
+	if (!rc && !was_stopped && (rc = confinement_check_batch(t, e)))
+		control_resume(g->control, t->pid);
 	if (rc) {
 		drop_plans(&b);
 		goto out;

@@ -320,6 +320,8 @@ int confinement_check_untouched(const struct target *t, struct err *e);
 /* What the runtime may do before there are probes at calls that might confine the program: before
  * it has executed anything of its own. */
 void confinement_begin(struct target *t);
+/* Before probes go in: an error if the target came to be confined since the last look. */
+int confinement_check_batch(struct target *t, struct err *e);
 /* With the target stopped and its probes in, after settle_threads(): what it may do from now on. False
  * if the target has to be left. */
 bool confinement_look(struct target *t, uint32_t first_walk);

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define OWN __attribute__((noinline))
+#define OWN __attribute__((noipa))
 
 enum { LENGTH = 512 };
 

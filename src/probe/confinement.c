@@ -128,7 +128,11 @@ int confinement_check(struct target *t, struct err *e)
 	for (uint32_t i = 0; i < count && i < RT_AREAS && may; i++)
 		may &= permitted_to(threads[i]);
 	t->permitted = may & ESSENTIAL && may & clocks ? may & RT_MAY_ALL : 0;
-	return t->permitted ? 0 : refuse(t, e);
+	if (t->permitted)
+		return 0;
+	int rc = refuse(t, e);
+	t->problem = *e;
+	return rc;
 }
 
 int confinement_check_untouched(const struct target *t, struct err *e)
@@ -200,10 +204,8 @@ bool confinement_look(struct target *t, uint32_t first_walk)
 	h->may = 0;
 	if (is_pending(t, first_walk))
 		return true;
-	if (confinement_check(t, &e)) {
-		t->problem = e;
+	if (confinement_check(t, &e))
 		return false;
-	}
 	t->confined_before = h->confined;
 	h->calling = 0; /* whoever was in a call has come out, or never will */
 	__atomic_store_n(&h->may, t->permitted, __ATOMIC_SEQ_CST);

@@ -82,8 +82,8 @@ static struct word calculate(uint16_t op, struct word a, struct word b)
 	case BPF_OR: return known(a.value | b.value);
 	case BPF_AND: return known(a.value & b.value);
 	case BPF_XOR: return known(a.value ^ b.value);
-	case BPF_LSH: return known(b.value < 32 ? a.value << b.value : 0);
-	case BPF_RSH: return known(b.value < 32 ? a.value >> b.value : 0);
+	case BPF_LSH: return known(a.value << (b.value & 31));
+	case BPF_RSH: return known(a.value >> (b.value & 31));
 	case BPF_NEG: return known(0 - a.value);
 	default: return unknown();
 	}

@@ -3,12 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 
 #include "diagnose/victim.h"
 
@@ -124,51 +119,6 @@ static void daemonise(void)
 	work_on(1);
 }
 
-/* ---- what it may not do ---- */
-
-static const int permitted[] = {
-	SYS_read,       SYS_write, SYS_exit,          SYS_exit_group,   SYS_futex,        SYS_lseek,
-	SYS_newfstatat, SYS_brk,   SYS_clock_gettime, SYS_rt_sigreturn, SYS_rt_sigaction,
-};
-
-/* Whoever makes another system call is killed, also if it was us. */
-static void confine(void)
-{
-	enum { N = sizeof(permitted) / sizeof(permitted[0]) };
-	static char buffer[256];
-	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer)); /* which it could not get later */
-	struct sock_filter code[N + 3] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
-	for (int i = 0; i < N; i++)
-		code[1 + i] = (struct sock_filter)BPF_JUMP(
-			BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)permitted[i], (uint8_t)(N - i), 0);
-	code[N + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
-	code[N + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-	struct sock_fprog filter = {N + 3, code};
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
-		exit(77);
-}
-
-static void be_confined_until_told(void)
-{
-	confine();
-	work_until_told();
-	printf("hostile: %u differ\n", differing);
-	fflush(stdout);
-	_exit(0);
-}
-
-static void be_confined(double after)
-{
-	work_on(after);
-	confine();
-	work_on(1);
-	printf("hostile: %u differ\n", differing);
-	fflush(stdout);
-	_exit(0);
-}
-
 /* ---- threads and libraries ---- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -225,12 +175,6 @@ int main(int argc, char **argv)
 		spawn(argv);
 	else if (!strcmp(way, "daemon"))
 		daemonise();
-	else if (!strcmp(way, "confined"))
-		be_confined(0);
-	else if (!strcmp(way, "confined-until-told"))
-		be_confined_until_told();
-	else if (!strcmp(way, "confined-later"))
-		be_confined(0.5);
 	else if (!strcmp(way, "until-told"))
 		work_until_told();
 	else if (!strcmp(way, "many"))

@@ -124,7 +124,7 @@ static void walk_if_same(void *ctx, const struct registers *now)
 	size_t n = left < sizeof(bytes) ? (size_t)left : sizeof(bytes);
 	if (sp <= from && from - sp <= f->copy.size + NEAR &&
 	    memory_read(f->sample->pid, from, bytes, n) == n &&
-	    !memcmp(bytes, f->copy.bytes + (from - f->copy.address), n))
+	    (!n || !memcmp(bytes, f->copy.bytes + (from - f->copy.address), n)))
 		walk_in_memory(f);
 }
 

@@ -164,7 +164,7 @@ static void fill_header(struct target *t)
 	h->magic = RT_MAGIC;
 }
 
-/* P6, the other way round: memory is on the list as soon as it is there. */
+/* P6: memory is on the list as soon as it is there. */
 static void list_memory(struct target *t, uint64_t start, uint64_t size)
 {
 	struct rt_header *h = target_header(t);

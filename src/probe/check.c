@@ -2,9 +2,6 @@
 #include <string.h>
 
 #include "base/check.h"
-
-#include <string.h>
-
 #include "base/order.h"
 #include "probe/target.h"
 

@@ -76,7 +76,10 @@ static void set_none(const struct target *t, struct rt_area *a)
 /* The child of a fork has code that counts already, and nothing else to count into: once more. */
 static bool set_sink_frame(const struct target *t, uint64_t at)
 {
-	return set_frame(t, at, RT_SINK) || set_frame(t, at, RT_SINK);
+	bool set = false;
+	for (int tries = 0; tries < 2 && !set; tries++)
+		set = set_frame(t, at, RT_SINK);
+	return set;
 }
 
 /* What is no thread's. */

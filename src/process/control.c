@@ -422,19 +422,27 @@ static void ask_who_can(struct control_thread *t)
 		control_ask(t);
 }
 
+/* Whether it is gone, or sleeps and leaves us when it wakes up. */
+static bool is_left_alone(struct control *c, int tid)
+{
+	const struct control_thread *t = control_thread(c, tid);
+	return !t || t->tracee.interrupted.sleeping;
+}
+
 /* Returns how many threads of processes that we leave are still to be waited for. */
 static uint32_t leave_threads(struct control *c)
 {
 	uint32_t left = 0;
 	for (uint32_t i = c->threads.len; i-- > 0;) {
 		struct control_thread *t = c->threads.data[i];
+		int tid = t->tracee.tid;
 		if (!control_find_process(c, t->pid)->leaving)
 			continue;
-		left++;
 		if (t->stopped)
 			control_release(c, t);
-		else
+		else if (!t->tracee.interrupted.sleeping)
 			ask_who_can(t);
+		left += !is_left_alone(c, tid);
 	}
 	return left;
 }

@@ -30,6 +30,7 @@ struct interrupted {
 		uint64_t first; /* argument of the call */
 	} genuine[GENUINE_MAX];
 	unsigned genuine_count;
+	bool sleeping;  /* it was led into such a call, to be left alone when that is over */
 	uint64_t timed; /* number of the call that restart_syscall() stands for; 0: not known */
 };
 

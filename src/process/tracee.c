@@ -171,6 +171,7 @@ static bool meet_at_entry(struct tracee *t)
 	    ev.what != TRACEE_CALLING)
 		return false;
 	t->regset.size = 0;
+	t->interrupted.sleeping = true;
 	if (tracee_read(t))
 		interrupted_rename(&t->interrupted, t->tid, &t->regset);
 	t->regset.size = 0;
@@ -181,6 +182,7 @@ static bool meet_at_entry(struct tracee *t)
 static bool avoid_restart(struct tracee *t, const struct tracee_event *stop)
 {
 	bool handled = stop->signal && thread_catches(t->tid, stop->signal);
+	t->interrupted.sleeping = false;
 	if ((stop->what != TRACEE_TRAPPED && stop->what != TRACEE_SIGNALLED) || handled ||
 	    !tracee_read(t) || !interrupted_avoid_restart(&t->interrupted, t->tid, &t->regset))
 		return true;
@@ -190,11 +192,11 @@ static bool avoid_restart(struct tracee *t, const struct tracee_event *stop)
 void tracee_resume(struct tracee *t, const struct tracee_event *stop)
 {
 	repair(t, stop);
-	if (!avoid_restart(t, stop)) {
-		t->regset.size = 0;
-		return;
-	}
+	bool still = avoid_restart(t, stop);
 	t->regset.size = 0;
+	t->interrupted.sleeping = false;
+	if (!still)
+		return;
 	/* It stays stopped as its process is, and tells when that is over. */
 	if (stop->what == TRACEE_SUSPENDED)
 		ptrace(PTRACE_LISTEN, t->tid, NULL, NULL);
@@ -210,9 +212,13 @@ bool tracee_detach(struct tracee *t, const struct tracee_event *stop)
 	if (stop->what == TRACEE_CALLING && t->interrupted.restarted && tracee_read(t))
 		interrupted_hand_over(&t->interrupted, t->tid, &t->regset);
 	repair(t, stop);
-	bool still = avoid_restart(t, stop);
+	bool still = avoid_restart(t, stop), entered = t->interrupted.sleeping;
 	t->regset.size = 0;
-	if (!still)
+	/* Detaching would wake it from the call that it enters, and restart that. So it stays ours
+	 * until that is over, or we are. */
+	if (entered)
+		ptrace(PTRACE_SYSCALL, t->tid, NULL, NULL);
+	if (!still || entered)
 		return false;
 	if (t->interrupted.restarted && !ptrace(PTRACE_SYSCALL, t->tid, NULL, signal))
 		return false;

@@ -46,7 +46,7 @@ int main(int argc, char **argv)
 	MPI_Allreduce(&mine, &used, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 	if (rank == 0) {
 		finish("mpi");
-		tell_cpu_of("assemble", hot, used, passed);
+		tell_cpu_of("assemble", hot, used, run_seconds());
 	} else if (getenv("DIAGNOSE_TRUTH")) {
 		truth_file = fopen(getenv("DIAGNOSE_TRUTH"), "a");
 		tell("sync", "await_part", waited, passed * ranks);

@@ -122,14 +122,15 @@ static bool is_worth_telling(const struct truths *t, uint32_t experiment, bool *
 	uint32_t part = code_of(t->k, experiment), ignored;
 	uint64_t count;
 	double all = known_seconds(t->k, t->hypothesis, part, PROFILE_NONE, &ignored, &count);
-	double own = t->explained[part];
-	*spread = own < own_share * all;
+	double own = t->explained[part], threshold = experiment_of(t->k, experiment)->threshold;
+	bool enough = hypotheses[t->hypothesis].measure != MEASURE_IMBALANCE &&
+		      least_share(t, own) >= threshold;
+	bool mostly_parts = own < own_share * all;
+	*spread = mostly_parts ||
+		  (enough && known_share(t->k, t->hypothesis, all - own) >= threshold);
 	if (t->samples < FEW_SAMPLES)
 		return is_leaf(t, experiment);
-	if (!*spread)
-		return all > 0;
-	return hypotheses[t->hypothesis].measure != MEASURE_IMBALANCE &&
-	       least_share(t, own) >= experiment_of(t->k, experiment)->threshold;
+	return mostly_parts ? enough : all > 0;
 }
 
 /* ---- candidates ---- */

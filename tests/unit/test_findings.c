@@ -250,6 +250,21 @@ static void what_is_spread_is_told_of_the_whole(void **state)
 	assert_told(1, a, 0.4, "beside what is told of its parts");
 }
 
+/* What is told of its parts is not told of the whole again. */
+static void shares_add_up(void **state)
+{
+	(void)state;
+	computed(SECONDS);
+	uint32_t root = is_true(CPU_BOUND, focus_whole(), 1, NONE);
+	uint32_t a = is_true(CPU_BOUND, in_code(the.outer), 1, root);
+	uint32_t b = is_true(CPU_BOUND, in_code(the.inner), 0.4, a);
+	SEEN(SAMPLE_CPU, 6, NONE, the.outer);
+	SEEN(SAMPLE_CPU, 4, NONE, the.outer, the.inner);
+	assert_int_equal(told(), 2);
+	assert_told(0, a, 0.6, "beside what is told of its parts");
+	assert_told(1, b, 0.4, "inner");
+}
+
 static void little_of_ones_own_is_not_told(void **state)
 {
 	(void)state;
@@ -606,6 +621,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FINDINGS_TEST(the_deepest_is_told),
 		FINDINGS_TEST(what_is_spread_is_told_of_the_whole),
+		FINDINGS_TEST(shares_add_up),
 		FINDINGS_TEST(little_of_ones_own_is_not_told),
 		FINDINGS_TEST(hidden_below_false_callers),
 		FINDINGS_TEST(without_samples_the_leaves_are_told),

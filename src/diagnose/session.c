@@ -272,10 +272,8 @@ static void on_confined(struct diagnosis *d, const struct engine_event *v)
 static void on_event(struct diagnosis *d, const struct engine_event *v)
 {
 	static void (*const handlers[])(struct diagnosis *, const struct engine_event *) = {
-		[ENGINE_FORKED] = on_forked,
-		[ENGINE_EXECUTED] = on_executed,
-		[ENGINE_LOADED] = on_loaded,
-		[ENGINE_CONFINED] = on_confined,
+		[ENGINE_FORKED] = on_forked, [ENGINE_EXECUTED] = on_executed,
+		[ENGINE_LOADED] = on_loaded, [ENGINE_CONFINED] = on_confined,
 		[ENGINE_ENDED] = on_ended,
 	};
 	handlers[v->what](d, v);
@@ -379,8 +377,10 @@ static void on_tick(void *ctx)
 static void init(struct diagnosis *d)
 {
 	/* For tests: what is taken for free is destroyed. */
-	const struct engine_options options = {
-		.poison = getenv("SONDE_POISON"), .most_patches = MOST_PATCHES, .lazy = true, .unprobed = true};
+	const struct engine_options options = {.poison = getenv("SONDE_POISON"),
+					       .most_patches = MOST_PATCHES,
+					       .lazy = true,
+					       .unprobed = true};
 	struct diagnose_private *own = d->own = xcalloc(1, sizeof(*own));
 	profile_init(&d->profile);
 	arena_init(&own->arena);

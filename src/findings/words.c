@@ -198,8 +198,11 @@ static void add_time(struct text *out, double seconds)
 		seconds *= 1000;
 		i++;
 	}
-	text_printf(out, "%.*f %s", seconds < 9.995 ? 2 : seconds < 99.95 ? 1 : 0, seconds,
-		    units[i]);
+	text_printf(out, "%.*f %s",
+		    seconds < 9.995   ? 2
+		    : seconds < 99.95 ? 1
+				      : 0,
+		    seconds, units[i]);
 }
 
 static void add_waits(struct telling *t, uint32_t finding, const struct candidate *c)

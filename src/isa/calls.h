@@ -26,7 +26,8 @@ struct arch_calls {
 	uint8_t insn_size; /* of the instruction that makes a call */
 	uint8_t insn[4];
 
-	uint32_t audit; /* AUDIT_ARCH_*, by which filters of calls (seccomp) know the architecture */
+	uint32_t
+		audit; /* AUDIT_ARCH_*, by which filters of calls (seccomp) know the architecture */
 
 	/* Offsets in NT_PRSTATUS. */
 	uint16_t number;   /* that is given to the kernel */

@@ -459,10 +459,8 @@ static void on_confined(struct path_session *s, const struct engine_event *v)
 static void on_event(struct path_session *s, const struct engine_event *v)
 {
 	static void (*const handlers[])(struct path_session *, const struct engine_event *) = {
-		[ENGINE_FORKED] = on_forked,
-		[ENGINE_EXECUTED] = on_executed,
-		[ENGINE_LOADED] = on_loaded,
-		[ENGINE_CONFINED] = on_confined,
+		[ENGINE_FORKED] = on_forked, [ENGINE_EXECUTED] = on_executed,
+		[ENGINE_LOADED] = on_loaded, [ENGINE_CONFINED] = on_confined,
 		[ENGINE_ENDED] = on_ended,
 	};
 	handlers[v->what](s, v);

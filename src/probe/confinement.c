@@ -38,17 +38,11 @@ static const struct need {
 } needs[] = {
 	{ESSENTIAL, {SYS_memfd_create, {0, MFD_CLOEXEC}, ARG(1)}},
 	{ESSENTIAL,
-	 {SYS_mmap,
-	  {0, 0, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE},
-	  ARG(2) | ARG(3)}},
+	 {SYS_mmap, {0, 0, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE}, ARG(2) | ARG(3)}},
 	{ESSENTIAL,
-	 {SYS_mmap,
-	  {0, 0, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS},
-	  ARG(2) | ARG(3)}},
+	 {SYS_mmap, {0, 0, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS}, ARG(2) | ARG(3)}},
 	{ESSENTIAL,
-	 {SYS_mmap,
-	  {0, 0, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS},
-	  ARG(2) | ARG(3)}},
+	 {SYS_mmap, {0, 0, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS}, ARG(2) | ARG(3)}},
 	{ESSENTIAL,
 	 {SYS_mmap,
 	  {0, 0, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE},
@@ -168,8 +162,8 @@ static bool is_pending(const struct target *t, uint32_t first)
 	bool passed = target_header(t)->confined != t->confined_before;
 	for (uint32_t i = first; i < g->walks.len; i++) {
 		const struct stopped_walk *w = g->walks.data[i];
-		if (w->target == t && ((w->in_call && call_confines(&w->call)) ||
-				       (passed && has_passed(t, w))))
+		if (w->target == t &&
+		    ((w->in_call && call_confines(&w->call)) || (passed && has_passed(t, w))))
 			return true;
 	}
 	return false;
@@ -217,10 +211,9 @@ bool confinement_is_due(struct target *t)
 {
 	const struct rt_header *h = target_header(t);
 	uint64_t now = now_ns();
-	bool due = t->guarded && (!t->permitted ||
-				  __atomic_load_n(&h->may, __ATOMIC_SEQ_CST) != t->permitted ||
-				  __atomic_load_n(&h->confined, __ATOMIC_SEQ_CST) !=
-					  t->confined_before);
+	bool due = t->guarded &&
+		   (!t->permitted || __atomic_load_n(&h->may, __ATOMIC_SEQ_CST) != t->permitted ||
+		    __atomic_load_n(&h->confined, __ATOMIC_SEQ_CST) != t->confined_before);
 	if (now - t->confined_looked < (due ? SOON_MS : LOOK_MS) * UINT64_C(1000000))
 		return false;
 	t->confined_looked = now;

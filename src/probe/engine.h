@@ -32,8 +32,8 @@ struct engine_options {
 	/* What processes execute, but for the program that was launched, and what they fork is left
 	 * alone until engine_begin(). */
 	bool lazy;
-	/* A program whose filter of system calls (seccomp) might forbid what probes need is no error,
-	 * but left alone: nothing can be added to it (engine_unprobed()). */
+	/* A program whose filter of system calls (seccomp) might forbid what probes need is no
+	 * error, but left alone: nothing can be added to it (engine_unprobed()). */
 	bool unprobed;
 	/* While a change is prepared: of how many procedures there are new versions. May be NULL.
 	 */
@@ -62,7 +62,7 @@ enum engine_happening {
 	ENGINE_LOADED, /* images were loaded or unloaded in `target`; it is stopped; engine_go() */
 	ENGINE_CONFINED, /* `target` restricts its system calls from now on, and was left for that:
 			    engine_unprobed(). Its values can still be read */
-	ENGINE_ENDED,  /* `target` is gone, `status`; its values can be read until engine_drop() */
+	ENGINE_ENDED, /* `target` is gone, `status`; its values can be read until engine_drop() */
 };
 
 struct engine_event {

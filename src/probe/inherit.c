@@ -194,7 +194,8 @@ int legacy_take_over(struct target *child, struct err *e)
 	int rc = target_inject_child(child, legacy, 0, e);
 	if (rc)
 		return rc;
-	target_header(child)->may = 0; /* the probes that would take it back have done nothing so far */
+	target_header(child)->may =
+		0; /* the probes that would take it back have done nothing so far */
 	copy_state(child, legacy);
 	child->legacy = NULL;
 	legacy_release(legacy);

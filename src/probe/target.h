@@ -227,12 +227,12 @@ struct target {
 	struct target *bequest;    /* what children forked now find; NULL: it was not asked for */
 	uint32_t heirs;            /* of a bequest */
 	struct err problem;        /* why nothing is injected */
-	bool untouched;            /* it is confined, and nobody traces it; it may be ours to wait for */
-	bool guarded;              /* there are probes at calls that might confine it */
-	uint32_t permitted;        /* set of enum rt_may, as of the last look */
-	uint32_t confined_before;  /* rt_header.confined then */
-	uint64_t confined_looked;  /* ns: when /proc was asked */
-	bool confined_known;       /* what it said */
+	bool untouched;     /* it is confined, and nobody traces it; it may be ours to wait for */
+	bool guarded;       /* there are probes at calls that might confine it */
+	uint32_t permitted; /* set of enum rt_may, as of the last look */
+	uint32_t confined_before;     /* rt_header.confined then */
+	uint64_t confined_looked;     /* ns: when /proc was asked */
+	bool confined_known;          /* what it said */
 	struct probe_hits ended_hits; /* of threads that have ended */
 	uint64_t ended_run_ns;        /* of the whole process, once it has ended */
 	struct probe_hits seen_hits;  /* at the last engine_cost() */
@@ -322,8 +322,8 @@ int confinement_check_untouched(const struct target *t, struct err *e);
 void confinement_begin(struct target *t);
 /* Before probes go in: an error if the target came to be confined since the last look. */
 int confinement_check_batch(struct target *t, struct err *e);
-/* With the target stopped and its probes in, after settle_threads(): what it may do from now on. False
- * if the target has to be left. */
+/* With the target stopped and its probes in, after settle_threads(): what it may do from now on.
+ * False if the target has to be left. */
 bool confinement_look(struct target *t, uint32_t first_walk);
 /* Whether it is time for such a look. */
 bool confinement_is_due(struct target *t);

@@ -19,10 +19,10 @@ struct control {
 	VEC(struct control_event) events;
 	uint32_t told; /* of the events */
 	uint32_t memories;
-	uint32_t turn; /* of dealing with what has happened */
+	uint32_t turn;  /* of dealing with what has happened */
 	bool expecting; /* children that are not traced */
-	bool more;     /* has happened since, without a sign */
-	int child_fd;  /* tells of SIGCHLD */
+	bool more;      /* has happened since, without a sign */
+	int child_fd;   /* tells of SIGCHLD */
 	signal_watcher watcher;
 	fork_watcher fork_watcher;
 	end_watcher end_watcher;

@@ -287,8 +287,7 @@ static bool goes_on(const struct call_facts *f, int tid, const struct stop_regis
 	const struct arch_calls *k = arch_calls(arch_native());
 	uint64_t number = get(r, f->number);
 	if (f->decides_late)
-		return (int64_t)number >= 0 &&
-		       (int64_t)get(r, f->result) == -ERESTART_RESTARTBLOCK;
+		return (int64_t)number >= 0 && (int64_t)get(r, f->result) == -ERESTART_RESTARTBLOCK;
 	if (number == k->restart_call)
 		return is_call_at(f, tid, pc_of(r));
 	for (size_t i = 0; i < ARRAY_SIZE(k->resumed) && k->resumed[i]; i++)

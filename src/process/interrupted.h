@@ -47,8 +47,8 @@ bool interrupted_repair(struct interrupted *c, int tid, struct stop_registers *r
 void interrupted_hand_over(struct interrupted *c, int tid, struct stop_registers *r);
 
 /* A call for some time that was stopped goes on as another one: restart_syscall(). A filter of the
- * program (seccomp) may not know that, and kill for it. Then the first one is made again, for all of
- * its time. */
+ * program (seccomp) may not know that, and kill for it. Then the first one is made again, for all
+ * of its time. */
 /* To be called when the thread is to go on, with or without a filter. True if that is needed, and
  * has to be done at the entry of the call: the kernel has decided already. */
 bool interrupted_avoid_restart(struct interrupted *c, int tid, struct stop_registers *r);

@@ -3,7 +3,7 @@
 enum {
 	SET_SECCOMP = 22, /* of prctl(), with */
 	PRCTL_STRICT = 1,
-	MODE_STRICT = 0,  /* of seccomp() */
+	MODE_STRICT = 0, /* of seccomp() */
 	MODE_FILTER = 1,
 };
 

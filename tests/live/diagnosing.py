@@ -149,7 +149,7 @@ VICTIMS = {
     "phases": Victim(Want("cpu", "parse@parse", share=(0.2, 1), over=True),
                      Want("sync", "commit_state", share=(0.2, 1), sync="mutex/state_lock", over=False),
                      Want("cpu", "rebuild@rebuild", share=(0.2, 1), over=False), phases=True),
-    "mpi": Victim(Want("cpu", "assemble@assemble", truth="assemble"), Want("sync", "await_part", "*", truth="await_part", sync="message*"),
+    "mpi": Victim(Want("cpu", "assemble@assemble", truth="assemble"), Want("sync", "await_part", "*", share=(0.1, 0.7), sync="message*"),
                   besides=[Want("cpu", "await_part"), UNEVEN], build="mpicc",
                   command=("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2")),
     # Nothing is wrong with it. That it sleeps is true, and all that is.

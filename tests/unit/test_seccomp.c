@@ -83,8 +83,8 @@ static uint32_t some_constant(uint64_t *seed)
 
 static void put_random(struct filter *f, uint64_t *seed, unsigned left)
 {
-	static const uint16_t calculations[] = {BPF_ADD, BPF_SUB, BPF_MUL, BPF_DIV, BPF_OR, BPF_AND,
-						BPF_LSH, BPF_RSH, BPF_XOR, BPF_NEG};
+	static const uint16_t calculations[] = {BPF_ADD, BPF_SUB, BPF_MUL, BPF_DIV, BPF_OR,
+						BPF_AND, BPF_LSH, BPF_RSH, BPF_XOR, BPF_NEG};
 	static const uint16_t jumps[] = {BPF_JEQ, BPF_JGT, BPF_JGE, BPF_JSET};
 	uint16_t source = pick(seed, 2) ? BPF_X : BPF_K, op;
 	uint32_t k = some_constant(seed);
@@ -95,8 +95,12 @@ static void put_random(struct filter *f, uint64_t *seed, unsigned left)
 		    (uint32_t)offsetof(struct seccomp_data, args) + 4 * pick(seed, 12), 0, 0);
 		break;
 	case 2: put(f, BPF_MISC | (pick(seed, 2) ? BPF_TAX : BPF_TXA), 0, 0, 0); break;
-	case 3: put(f, pick(seed, 2) ? BPF_LD | BPF_IMM : BPF_LDX | BPF_W | BPF_IMM, k, 0, 0); break;
-	case 4: put(f, pick(seed, 2) ? BPF_LD | BPF_MEM : BPF_LDX | BPF_W | BPF_MEM, 3, 0, 0); break;
+	case 3:
+		put(f, pick(seed, 2) ? BPF_LD | BPF_IMM : BPF_LDX | BPF_W | BPF_IMM, k, 0, 0);
+		break;
+	case 4:
+		put(f, pick(seed, 2) ? BPF_LD | BPF_MEM : BPF_LDX | BPF_W | BPF_MEM, 3, 0, 0);
+		break;
 	case 5: put(f, pick(seed, 2) ? BPF_ST : BPF_STX, 3, 0, 0); break;
 	case 6:
 		op = calculations[pick(seed, 10)];
@@ -166,10 +170,14 @@ static void answers_of_all_kinds(void **state)
 		uint32_t answer;
 		enum call_verdict verdict;
 	} kinds[] = {
-		{SECCOMP_RET_ALLOW, CALL_PASSES},       {SECCOMP_RET_ERRNO | 5, CALL_FAILS},
-		{SECCOMP_RET_TRAP, CALL_HARMS},         {SECCOMP_RET_KILL_THREAD, CALL_HARMS},
-		{SECCOMP_RET_KILL_PROCESS, CALL_HARMS}, {SECCOMP_RET_TRACE, CALL_HARMS},
-		{SECCOMP_RET_LOG, CALL_HARMS},          {SECCOMP_RET_USER_NOTIF, CALL_HARMS},
+		{SECCOMP_RET_ALLOW, CALL_PASSES},
+		{SECCOMP_RET_ERRNO | 5, CALL_FAILS},
+		{SECCOMP_RET_TRAP, CALL_HARMS},
+		{SECCOMP_RET_KILL_THREAD, CALL_HARMS},
+		{SECCOMP_RET_KILL_PROCESS, CALL_HARMS},
+		{SECCOMP_RET_TRACE, CALL_HARMS},
+		{SECCOMP_RET_LOG, CALL_HARMS},
+		{SECCOMP_RET_USER_NOTIF, CALL_HARMS},
 		{0x12340000, CALL_HARMS},
 	};
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -212,8 +220,8 @@ static void exponentially_many_paths(void **state)
 	static struct sock_filter code[300];
 	uint32_t n = 0;
 	for (unsigned i = 0; i < 90; i++) {
-		code[n++] = (struct sock_filter)BPF_STMT(
-			BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0]));
+		code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+							 offsetof(struct seccomp_data, args[0]));
 		code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, i, 0, 1);
 		code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_IMM, 0);
 	}

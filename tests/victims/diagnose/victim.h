@@ -74,6 +74,12 @@ static inline void begin(int argc, char **argv)
 	tell_beginning();
 }
 
+/* Whether less than a share of the run is over. */
+static inline bool before(double share)
+{
+	return nanoseconds(CLOCK_MONOTONIC) < began + (uint64_t)(share * wanted * 1e9);
+}
+
 /* Looks for the file twenty times a second. */
 static inline bool is_told_to_stop(uint64_t now)
 {
@@ -103,7 +109,7 @@ static inline bool in_first_phase(void)
 	snprintf(path, sizeof(path), "%s.phase", stop ? stop : "");
 	if (stop)
 		return running() && access(path, F_OK);
-	return nanoseconds(CLOCK_MONOTONIC) < began + (uint64_t)(wanted * 0.5e9);
+	return before(0.5);
 }
 
 static inline double elapsed(void)

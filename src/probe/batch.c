@@ -310,7 +310,7 @@ static struct step {
 	{{.name = "replace-fragments"}, "P2", replace_fragments},
 	{{.name = "put-patches"}, "P1", put_patches},
 	{{.name = "begin-subjects"}, "P8", begin_subjects},
-	{{.name = "look-for-filters"}, "P5", look_for_filters},
+	{{.name = "look-for-filters"}, "P12", look_for_filters},
 	{{.name = "begin-activations"}, "P8", begin_activations},
 	{{.name = "reclaim"}, "P3", reclaim},
 };

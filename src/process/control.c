@@ -234,8 +234,8 @@ static int seize_threads(struct control *c, int pid, struct err *e)
 			continue;
 		int refused = seize(c, pid, *tid, e);
 		count += !refused;
-		if (refused && is_alive(*tid))
-			rc = control_thread(c, *tid) ? 0 : refused;
+		if (refused && is_alive(*tid) && thread_tracer(*tid) != getpid())
+			rc = refused;
 	}
 	vec_free(&tids);
 	return rc ? rc : count;

@@ -299,10 +299,15 @@ int process_check_access(int pid, struct err *e)
 	return rc ? rc : check_machine(pid, e);
 }
 
+int thread_tracer(int tid)
+{
+	return status_number(tid, "\nTracerPid:");
+}
+
 static int check_untraced(int pid, struct err *e)
 {
 	char name[16];
-	int tracer = status_number(pid, "\nTracerPid:");
+	int tracer = thread_tracer(pid);
 	if (tracer <= 0 || tracer == getpid())
 		return 0;
 	thread_name(tracer, tracer, name);

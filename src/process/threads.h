@@ -27,6 +27,9 @@ struct call_made parse_call(const char *text);
 /* The name of a thread (comm); empty if it is gone. */
 void thread_name(int pid, int tid, char out[16]);
 
+/* The process that traces the thread; 0 if none does, less if the thread is gone. */
+int thread_tracer(int tid);
+
 /* Whether the thread's program has a handler for the signal. */
 bool thread_catches(int tid, int signal);
 /* Whether it would not be told of it: the program ignores it or the thread blocks it. */

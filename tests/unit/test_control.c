@@ -277,6 +277,32 @@ static void test_thread_storm(void **state)
 	assert_int_equal(told.gone, 1);
 }
 
+static void make_threads_on(void)
+{
+	common->ready = 1;
+	for (;;) {
+		pthread_t t;
+		if (pthread_create(&t, NULL, come_and_go, &common->work[0]))
+			_exit(99);
+		pthread_join(t, NULL);
+	}
+}
+
+/* A thread that is made by one of ours is ours, before we are told of it. */
+static void test_attach_in_thread_storm(void **state)
+{
+	(void)state;
+	int pid = start(make_threads_on), status;
+	wait_for(&common->ready, 1);
+	for (int i = 0; i < 500; i++) {
+		attach(pid);
+		stop(pid);
+		control_detach(control, pid);
+	}
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+}
+
 static void make_processes(void)
 {
 	wait_for(&common->go, 1);
@@ -724,6 +750,7 @@ int main(void)
 		TEST(test_detach),
 		TEST(test_kill_while_stopped),
 		TEST(test_thread_storm),
+		TEST(test_attach_in_thread_storm),
 		TEST(test_fork_storm),
 		TEST(test_spawn_storm),
 		TEST(test_vfork),

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -21,6 +22,7 @@ enum {
 	LOOK_NS = MILLISECOND / 2,        /* when threads do not stop, between looks at them */
 	PATIENCE_NS = 50 * MILLISECOND,   /* with threads that wait in the kernel */
 	LEAVE_NS = 1000 * MILLISECOND,
+	ENTER_NS = 10 * MILLISECOND, /* for threads that were asleep to be so again */
 };
 
 /* Threads and processes. */
@@ -352,6 +354,41 @@ bool control_next_forked(struct control *c, int pid, struct control_event *out)
 	return false;
 }
 
+static bool can_go(struct control *c, const struct control_thread *t, uint32_t memory)
+{
+	return t->stopped && !t->held && is_of(c, t, memory);
+}
+
+static void await_calls(int pid, const tid_list *tids)
+{
+	uint64_t end = now_ns() + ENTER_NS;
+	vec_each (tid, tids)
+		while (thread_call(pid, *tid).number < 0 && now_ns() < end)
+			sched_yield();
+}
+
+/* Threads that sleep go first, and are asleep again before the others run: one of these might put
+ * a filter on all (seccomp) that does not know restart_syscall(), while a sleeper is on its way
+ * there. */
+static void resume_sleepers(struct control *c, int pid, uint32_t memory)
+{
+	tid_list sleepers = {0};
+	uint32_t others = 0;
+	vec_each (t, &c->threads) {
+		if (!can_go(c, *t, memory))
+			continue;
+		if (!tracee_sleeps(&(*t)->tracee)) {
+			others++;
+			continue;
+		}
+		vec_push(&sleepers, (*t)->tracee.tid);
+		control_release(c, *t);
+	}
+	if (others)
+		await_calls(pid, &sleepers);
+	vec_free(&sleepers);
+}
+
 void control_resume(struct control *c, int pid)
 {
 	const struct control_process *p = control_find_process(c, pid);
@@ -359,11 +396,11 @@ void control_resume(struct control *c, int pid)
 		return;
 	uint32_t memory = p->memory;
 	set_stopped(c, memory, false);
+	resume_sleepers(c, pid, memory);
 	vec_each (t, &c->threads) {
-		if (!is_of(c, *t, memory))
-			continue;
-		(*t)->in_kernel = false; /* its stop will be passed */
-		if ((*t)->stopped && !(*t)->held)
+		if (is_of(c, *t, memory))
+			(*t)->in_kernel = false; /* its stop will be passed */
+		if (can_go(c, *t, memory))
 			control_release(c, *t);
 	}
 }

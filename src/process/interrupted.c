@@ -296,6 +296,11 @@ static bool goes_on(const struct call_facts *f, int tid, const struct stop_regis
 	return false;
 }
 
+bool interrupted_sleeps(int tid, const struct stop_registers *r)
+{
+	return r->size == arch_native()->layout->ptrace_size && goes_on(facts_for_us(), tid, r);
+}
+
 static bool may_restart(int tid)
 {
 	struct thread_filters filters;
@@ -318,7 +323,7 @@ static void begin_anew(const struct interrupted *c, const struct call_facts *f, 
 bool interrupted_avoid_restart(struct interrupted *c, int tid, struct stop_registers *r)
 {
 	const struct call_facts *f = facts_for_us();
-	if (r->size != arch_native()->layout->ptrace_size || !goes_on(f, tid, r))
+	if (!interrupted_sleeps(tid, r))
 		return false;
 	if (get(r, f->number) != arch_calls(arch_native())->restart_call)
 		c->timed = get(r, f->number);

@@ -49,6 +49,8 @@ void interrupted_hand_over(struct interrupted *c, int tid, struct stop_registers
 /* A call for some time that was stopped goes on as another one: restart_syscall(). A filter of the
  * program (seccomp) may not know that, and kill for it. Then the first one is made again, for all
  * of its time. */
+/* Whether it is in such a call. */
+bool interrupted_sleeps(int tid, const struct stop_registers *r);
 /* To be called when the thread is to go on, with or without a filter. True if that is needed, and
  * has to be done at the entry of the call: the kernel has decided already. */
 bool interrupted_avoid_restart(struct interrupted *c, int tid, struct stop_registers *r);

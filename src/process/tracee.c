@@ -178,6 +178,11 @@ static bool meet_at_entry(struct tracee *t)
 	return true;
 }
 
+bool tracee_sleeps(struct tracee *t)
+{
+	return tracee_read(t) && interrupted_sleeps(t->tid, &t->regset);
+}
+
 /* False if the thread has gone on already. A handler that runs first ends the call with EINTR. */
 static bool avoid_restart(struct tracee *t, const struct tracee_event *stop)
 {

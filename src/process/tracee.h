@@ -68,6 +68,8 @@ void tracee_take(int tid);
 bool tracee_registers(struct tracee *t, struct registers *out, bool *in_call);
 /* The same as the kernel gives them, in t->regset. */
 bool tracee_read(struct tracee *t);
+/* Whether it was stopped in a call for some time, and will go on with that: see interrupted.h. */
+bool tracee_sleeps(struct tracee *t);
 /* Lets it go on from the stop, with the signal that it was to receive, and with the call that it
  * was stopped in. */
 void tracee_resume(struct tracee *t, const struct tracee_event *stop);

@@ -26,7 +26,7 @@
 enum { LENGTH = 512 };
 
 static double end;
-static volatile sig_atomic_t signals;
+static volatile sig_atomic_t signals, trapped; /* how many, and the last call that it was for */
 static unsigned differing;
 
 static double now(void)
@@ -200,10 +200,12 @@ static void write_filter(const char *name)
 		abort();
 }
 
-static void on_signal(int number)
+static void on_signal(int number, siginfo_t *info, void *context)
 {
 	(void)number;
+	(void)context;
 	signals++;
+	trapped = info->si_syscall;
 }
 
 /* All threads get it. */
@@ -244,8 +246,11 @@ static pthread_t begin(void *(*what)(void *), void *argument)
 static void tell(void)
 {
 	char line[80];
-	int n = snprintf(line, sizeof(line), "confined: %u differ, %d signals\n", differing,
+	int n = snprintf(line, sizeof(line), "confined: %u differ, %d signals", differing,
 			 (int)signals);
+	if (signals)
+		n += snprintf(line + n, sizeof(line) - (size_t)n, ", call %d", (int)trapped);
+	line[n++] = '\n';
 	if (write(1, line, (size_t)n) != n)
 		abort();
 }
@@ -272,7 +277,7 @@ int main(int argc, char **argv)
 		return 2;
 	double after = atof(argv[3]), shortly = 0.02;
 	end = now() + atof(argv[1]);
-	signal(SIGSYS, on_signal);
+	sigaction(SIGSYS, &(struct sigaction){.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO}, NULL);
 	pthread_join(begin(compute, &shortly), NULL); /* the first one takes more calls than others */
 	if (after == 0 && strcmp(argv[2], "strict") && strcmp(argv[2], "none"))
 		confine(argv[2]);

@@ -3,6 +3,7 @@
 import os
 import pty
 import select
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,19 +14,31 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 LIMIT = 60  # seconds for one run
 
 OURS = 125
+NOBODY = 65534
 
 
 class Skip(Exception):
     pass
 
 
-def run(*args, stdin=None, env=None, **more):
+def run(*args, stdin=None, env=None, sonde=SONDE, **more):
     """Runs sonde; stdout and stderr come back as text."""
-    done = subprocess.run([SONDE, *args], input=stdin, capture_output=True, timeout=LIMIT, check=False,
+    done = subprocess.run([sonde, *args], input=stdin, capture_output=True, timeout=LIMIT, check=False,
                           env={**os.environ, **(env or {})}, **more)
     done.stdout = done.stdout.decode(errors="replace")
     done.stderr = done.stderr.decode(errors="replace")
     return done
+
+
+def as_nobody():
+    """Sonde where every user may run it (the project may be in a folder of root's own), and how to run it as nobody, in a
+    folder of nobody's own."""
+    if os.getuid() != 0:
+        raise Skip("only root can be somebody else")
+    folder = tempfile.mkdtemp(prefix="nobody-")
+    sonde = shutil.copy(SONDE, folder)
+    os.chown(folder, NOBODY, NOBODY)
+    return sonde, {"user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": folder, "env": {"HOME": folder, "TMPDIR": folder}}
 
 
 def run_on_terminal(*args, env=None):

@@ -185,8 +185,6 @@ uint64_t executable;
 int make_world(void **state)
 {
 	(void)state;
-	if (arch_native() != &arch_a64)
-		return 0;
 	int fd = memfd_create("world", 0);
 	if (fd < 0 || ftruncate(fd, WORLD))
 		return -1;
@@ -200,19 +198,9 @@ int make_world(void **state)
 int drop_world(void **state)
 {
 	(void)state;
-	if (!executable)
-		return 0;
 	munmap(writable, WORLD);
 	munmap((void *)(uintptr_t)executable, WORLD);
 	return 0;
-}
-
-void need_world(void)
-{
-	if (!executable) {
-		print_message("A64 code is executed on aarch64 only\n");
-		skip();
-	}
 }
 
 void put(uint64_t pc, const void *bytes, size_t n)

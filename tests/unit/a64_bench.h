@@ -19,11 +19,9 @@ struct emit_target at_label(uint32_t label);
 /* Finishes the code, which must have that text, and releases it. */
 void expect_text(struct emit *e, const char *expected);
 
-/* The world, for cmocka_run_group_tests(); elsewhere than on an aarch64 there is none. */
+/* The world, for cmocka_run_group_tests(), on an aarch64. */
 int make_world(void **state);
 int drop_world(void **state);
-/* Skips the test where there is no world. */
-void need_world(void);
 
 /* Everything else is within these distances of the window, and the entry within reach of all. */
 enum {

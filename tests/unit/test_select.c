@@ -17,9 +17,11 @@
 
 static volatile unsigned long sink;
 
+enum { LINE_OF_LOOP = __LINE__ + 4, LINE_OF_NO_LOOP = __LINE__ + 10 };
+
 __attribute__((noinline, used)) static void select_target_one(int n)
 {
-	for (int i = 0; i < n; i++) /* LOOP */
+	for (int i = 0; i < n; i++)
 		sink += (unsigned long)i;
 }
 
@@ -143,35 +145,17 @@ static void an_address_means_the_procedure_that_holds_it(void **state)
 	finds_one(f, what, select_target_one);
 }
 
-/* The line above that ends in the word. */
-static unsigned line_of(const char *word)
-{
-	char line[512];
-	unsigned number = 0;
-	FILE *file = fopen(__FILE__, "r");
-	if (!file)
-		return 0;
-	do
-		number++;
-	while (fgets(line, sizeof(line), file) && !strstr(line, word));
-	fclose(file);
-	return number;
-}
-
 static void a_line_means_the_loop_around_it(void **state)
 {
 	struct fixture *f = *state;
 	char what[64];
-	unsigned line = line_of("/* LOOP");
-	if (!line)
-		skip();
-	snprintf(what, sizeof(what), "test_select.c:%u", line);
+	snprintf(what, sizeof(what), "test_select.c:%u", LINE_OF_LOOP);
 	assert_int_equal(find(f, what), 0);
 	const struct selected *s = &f->found.list.data[0];
 	assert_string_equal(s->name, "select_target_one");
 	assert_true(s->loop >= s->va);
-	assert_true(s->first_line <= line && line <= s->last_line);
-	snprintf(what, sizeof(what), "test_select.c:%u", line_of("sink += (unsigned long)n"));
+	assert_true(s->first_line <= LINE_OF_LOOP && LINE_OF_LOOP <= s->last_line);
+	snprintf(what, sizeof(what), "test_select.c:%u", LINE_OF_NO_LOOP);
 	assert_int_not_equal(find(f, what), 0);
 	assert_non_null(strstr(f->e.text, "no loop"));
 	assert_non_null(strstr(f->e.text, "select_target_two"));

@@ -18,7 +18,7 @@ void expect_code(struct emit *e, const char *what, const char *expected);
 
 /* The memory, for cmocka_run_group_tests(). */
 int map_memory(void **state);
-/* Skips the test where code is not executed. */
+/* Skips the test where no memory may be both written and executed. */
 void need_execution(void);
 
 /* Offsets in one block of memory. */

@@ -515,6 +515,15 @@ static void add_processes(struct machine *m, double dt)
 	add_span(m, MACHINE, dt, &all);
 }
 
+static void forget_samples(struct machine *m, double dt)
+{
+	double kept = dt < 1 ? 1 - dt : 0;
+	each_thread (t, m) {
+		t->ran = t->ran * kept + t->cpu;
+		t->seen *= kept;
+	}
+}
+
 void machine_end_step(struct machine *m)
 {
 	static const double least = 1e-6;
@@ -525,6 +534,7 @@ void machine_end_step(struct machine *m)
 	each_thread (t, m)
 		if (!m->processes.data[t->process].young)
 			remember(m, t, dt);
+	forget_samples(m, dt);
 	decide_who_counts(m, dt);
 	share_stolen(m, dt);
 	add_threads(m, dt);
@@ -536,6 +546,15 @@ double machine_stretch(const struct machine_thread *t)
 	static const double most = 20; /* in a step that hardly ran it is chance */
 	double stretch = t->cpu > 0 ? (t->cpu + t->ready + t->stolen) / t->cpu : 1;
 	return stretch < most ? stretch : most;
+}
+
+double machine_seen(struct machine *m, uint32_t thread, double seconds)
+{
+	static const double noticeable = 1.25, most = 50;
+	struct machine_thread *t = &m->threads.data[thread];
+	t->seen += seconds;
+	double lost = t->seen > 0 ? t->ran / t->seen : 1;
+	return lost < noticeable ? seconds : seconds * (lost < most ? lost : most);
 }
 
 struct machine_span machine_span(const struct machine *m, uint32_t part)

@@ -30,6 +30,7 @@ struct machine_thread {
 	double passed[2], rested[2], unneeded[2];
 	double cpu_all, born; /* s; born: when it was seen first */
 	double idle;          /* s for which it did not count, less those for which it did */
+	double ran, seen;     /* s on a processor in the last second or so; that samples told of */
 };
 
 struct machine_process {
@@ -107,6 +108,9 @@ void machine_end_step(struct machine *m);
 /* What a second on a processor stands for of a thread's time outside of waits, as of the last step:
  * more where others have the processors. */
 double machine_stretch(const struct machine_thread *t);
+/* A sample of a thread on a processor stands for some seconds: returns for how many, if others were
+ * lost. Where a virtual machine's processors are stolen, so are the timer's ticks. */
+double machine_seen(struct machine *m, uint32_t thread, double seconds);
 struct machine_span machine_span(const struct machine *m, uint32_t part);
 /* Whether a thread is in a part. */
 bool machine_has(const struct machine *m, uint32_t part, uint32_t thread);

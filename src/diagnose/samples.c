@@ -290,6 +290,8 @@ static void note_stack(struct samples *s, int pid, int tid, const struct walk *w
 	if (process == UINT32_MAX)
 		return;
 	uint32_t thread = machine_thread_of(s->machine, process, tid);
+	if (!call)
+		seconds = machine_seen(s->machine, thread, seconds);
 	find_chain(s, w);
 	if (call && note_ignored(s, process, thread, w, node, seconds))
 		return;

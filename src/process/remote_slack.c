@@ -18,7 +18,7 @@
 #include "process/memory.h"
 #include "process/remote.h"
 
-enum { LOOK_MAX = 4096, LET_OUT_TRIES = 1000, LET_OUT_US = 1000 };
+enum { LOOK_MAX = 4096, LET_OUT_TRIES = 1000, LET_OUT_US = 1000, CHOOSE_TRIES = 20 };
 enum { CODE_ALIGN = 16, TEXT_MAX = 16, PHDRS_MAX = 64, PAGE = 4096 };
 
 /* Where the segment that is mapped at `m` ends in the file; 0 if there is none. */
@@ -161,6 +161,13 @@ static bool is_anybody_inside(struct control *c, int pid, uint64_t start, size_t
 	return inside;
 }
 
+static int let_run(struct control *c, int pid, struct err *e)
+{
+	control_resume(c, pid);
+	usleep(LET_OUT_US);
+	return control_stop(c, pid, e);
+}
+
 /* A thread that such a Sonde has left there is about to restore itself, from a frame where ours
  * will be. */
 static int let_out(struct control *c, int pid, uint64_t start, size_t size, struct err *e)
@@ -168,23 +175,28 @@ static int let_out(struct control *c, int pid, uint64_t start, size_t size, stru
 	for (int tries = 0; tries < LET_OUT_TRIES; tries++) {
 		if (!is_anybody_inside(c, pid, start, size))
 			return 0;
-		control_resume(c, pid);
-		usleep(LET_OUT_US);
-		int rc = control_stop(c, pid, e);
+		int rc = let_run(c, pid, e);
 		if (rc)
 			return rc;
 	}
 	return err_set(e, ERR_SYSTEM, "process %d does not come out of an unfinished call", pid);
 }
 
+/* They may all wait for a disk, say, where nothing stops them. */
 static int choose(struct remote_slack *s, struct control *c, int pid, struct err *e)
 {
-	s->thread = remote_choose(c, pid);
-	if (!s->thread)
-		return err_set(e, ERR_SYSTEM,
-			       "process %d has no thread that can make a system call now", pid);
-	s->tid = s->thread->tracee.tid;
-	return 0;
+	for (int tries = 0; tries < CHOOSE_TRIES; tries++) {
+		s->thread = remote_choose(c, pid);
+		if (s->thread) {
+			s->tid = s->thread->tracee.tid;
+			return 0;
+		}
+		int rc = let_run(c, pid, e);
+		if (rc)
+			return rc;
+	}
+	return err_set(e, ERR_SYSTEM, "process %d has no thread that can make a system call now",
+		       pid);
 }
 
 static int find_places(struct remote_slack *s, struct control *c, int pid, struct err *e)

@@ -14,11 +14,12 @@ compile = { test -x $(1)/sonde || echo 'building in $(1)/ ...' >&2; } && \
 # clang links a sanitizer's symbols into executables only, hence b_lundef.
 SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=false -Dc_args=-w
 
-.PHONY: help demo test test-vm bench lint install clean build build-tests asan setup-build setup-test setup-vm setup-bench
+.PHONY: help demo test test-long test-vm bench lint install clean build build-tests asan setup-build setup-test setup-vm setup-bench
 
 help:
 	@echo 'make demo     show what Sonde finds in example programs'
 	@echo 'make test     run the whole test suite'
+	@echo 'make test-long  run it with everything in every way, for hours'
 	@echo 'make test-vm  build and test for the other architecture, emulated'
 	@echo 'make bench    measure against the yardsticks and write docs/EVALUATION.md'
 	@echo 'make lint     check layout and suspicious code'
@@ -31,6 +32,10 @@ demo: build
 test: setup-test
 	@$(MAKE) --no-print-directory build-tests asan
 	@tests/run --build $(BUILD) --asan $(ASAN) $(TESTS)
+
+test-long: setup-test
+	@$(MAKE) --no-print-directory build-tests asan
+	@tests/run --long --build $(BUILD) --asan $(ASAN) $(TESTS)
 
 test-vm: setup-vm
 	@$(MAKE) --no-print-directory build-tests

@@ -7,11 +7,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 
 SONDE = os.environ.get("SONDE", "build/sonde")
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LIMIT = 60  # seconds for one run
+LONG = bool(os.environ.get("TESTS_LONG"))  # everything in every way: tests/run --long
 
 OURS = 125
 NOBODY = 65534
@@ -96,6 +98,7 @@ def main(names):
         if not name.startswith("test_"):
             continue
         title = name.removeprefix("test_").replace("_", " ")
+        begin = time.monotonic()
         try:
             function()
             print(f"ok {title}")
@@ -106,5 +109,5 @@ def main(names):
             for line in traceback.format_exc().splitlines():
                 print(f"# {line}")
             print(f"not ok {title} - {str(why).splitlines()[0][:150] if str(why) else type(why).__name__}")
-        sys.stdout.flush()
+        print(f"# {time.monotonic() - begin:.1f} s", flush=True)
     sys.exit(1 if failed else 0)

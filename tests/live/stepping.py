@@ -22,6 +22,7 @@ VICTIMS = os.path.join(os.path.dirname(HERE), "victims", "step")
 BUILD = os.environ.get("BUILD", "build")
 STEP = os.path.join(BUILD, "tests", "step")
 LIMIT = 400  # seconds for one program
+LONG = bool(os.environ.get("TESTS_LONG"))
 SHOWN = 3  # procedures that fail, of one configuration
 
 COMMON = ["calls", "registers", "frames", "exits", "switches", "tails", "arguments", "jumps", "signals", "aligned",
@@ -66,6 +67,16 @@ def extras(compiler):
     yield Config(f"{compiler}-O2/exceptions", compiler, ["-O2"], source="c++")
     yield Config(f"{compiler}-O0/exceptions", compiler, ["-O0"], source="c++")
     yield Config(f"{compiler}-O2/exceptions/no-cfi", compiler, ["-O2"], ["--no-cfi"], source="c++")
+
+
+def chosen(configs, words):
+    """Those that a pattern names; all with tests/run --long. Otherwise of each three the next one: each level and frame
+    with one of tables, none and nothing left, and with another one by the next compiler."""
+    configs = list(configs)
+    if words:
+        return [c for c in configs if fnmatch.fnmatch(c.name, words[0])]
+    first = ("gcc", "clang").index(configs[0].compiler)
+    return [c for i, c in enumerate(configs) if LONG or i % 3 == (i // 3 + first) % 3]
 
 
 def all_configs():

@@ -3,7 +3,9 @@
  * does something else now. */
 #include "search/state.h"
 
-static const double most_time = 2.5;   /* s: then the mean decides */
+static const double most_time = 2.5; /* s: then the mean decides */
+/* The mean of less than this is chance: a program that hardly gets a processor has more time. */
+static const double mean_base = 0.5, most_time_starved = 10; /* s */
 static const double least_base = 0.02; /* s: what is less is added to the next observation */
 
 static void read_one(struct search *s, uint32_t number)
@@ -62,7 +64,8 @@ static void decide(struct search *s, uint32_t number)
 	const struct experiment *e = experiment_of(s, number);
 	const struct trial *t = trial_of(s, number);
 	int verdict = test_verdict(&t->test, e->threshold);
-	if (!verdict && t->tested < most_time)
+	double most = t->test.base < mean_base ? most_time_starved : most_time;
+	if (!verdict && t->tested < most)
 		return;
 	bool is_true = verdict ? verdict > 0 : t->test.base > 0 && e->value >= e->threshold;
 	if (is_true && t->by_samples)

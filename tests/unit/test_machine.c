@@ -340,6 +340,23 @@ static void short_lived_threads_are_one(void **state)
 	machine_end_step(&f->machine);
 }
 
+static void samples_that_were_lost_are_made_up_for(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t thread = machine_thread_of(&f->machine, 0, getpid());
+	double told = 0;
+	for (int i = 0; i < 40; i++) {
+		told = machine_seen(&f->machine, thread, step);
+		RUN(f, 1, {getpid(), WORKS});
+	}
+	assert_near(told, step);
+	for (int i = 0; i < 40; i++) {
+		told = machine_seen(&f->machine, thread, step / 10);
+		RUN(f, 1, {getpid(), WORKS});
+	}
+	assert_true(told > 0.8 * step && told < 1.2 * step);
+}
+
 static void spans_are_of_what_passes_or_of_more(void **state)
 {
 	struct fixture *f = *state;
@@ -490,6 +507,7 @@ int main(void)
 		MACHINE_TEST(another_process_works),
 		MACHINE_TEST(waiting_for_an_end_never_counts),
 		MACHINE_TEST(short_lived_threads_are_one),
+		MACHINE_TEST(samples_that_were_lost_are_made_up_for),
 		MACHINE_TEST(spans_are_of_what_passes_or_of_more),
 		MACHINE_TEST(stolen_time_is_no_time),
 		MACHINE_TEST(processes_come_and_go),

@@ -925,11 +925,11 @@ static void a_program_that_does_not_run_is_not_judged_soon(void **state)
 	struct simulation p;
 	(void)state;
 	simulation_init(&p, &o, SEED);
-	for (int i = 1; i < 50; i++)
+	for (int i = 1; i < 450; i++)
 		search_turn(p.search, i * 0.02); /* readings stay the same */
 	for (uint32_t i = 0; i < search_count(p.search); i++)
 		assert_int_equal(search_get(p.search, i)->state, EXPERIMENT_ACTIVE);
-	search_finish(p.search, 1);
+	search_finish(p.search, 9);
 	assert_int_equal(search_get(p.search, 0)->state, EXPERIMENT_UNKNOWN);
 	simulation_release(&p);
 }

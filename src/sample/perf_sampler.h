@@ -27,6 +27,7 @@ struct thread {
 	bool own_events; /* opened for itself, not inherited */
 	bool told;       /* its start was told, its end not yet */
 	bool sampled;
+	bool has_forked; /* since its events were open */
 };
 
 /* An event on a thread and a processor. Those that sample come in two, of which one is on: with as

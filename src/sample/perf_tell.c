@@ -126,15 +126,27 @@ static void deliver_name(struct perf_sampler *p, const struct record *r)
 	p->o.sink.name(p->o.sink.ctx, r->pid, r->tid, r->text);
 }
 
-/* A process that was started while its parent's events were being opened has inherited some of them
- * only: there may be no record of its end. */
+/* A process whose start began before all events on its parent were open has inherited some of them
+ * only: there may be no record of its end. A thread can have been starting one just then, which is
+ * the first that it tells of. */
+static bool may_lack_events(struct perf_sampler *p, const struct record *r)
+{
+	struct thread *parent = perf_thread(p, r->by);
+	if (r->time < p->opened)
+		return true;
+	if (!parent || !parent->own_events || parent->has_forked)
+		return false;
+	parent->has_forked = true;
+	return true;
+}
+
 static void deliver_start(struct perf_sampler *p, const struct record *r, const struct source *src)
 {
 	if (!src->whole)
 		return;
 	if (r->pid != r->parent_pid) {
 		p->o.sink.fork(p->o.sink.ctx, r->parent_pid, r->pid);
-		if (r->time < p->opened)
+		if (may_lack_events(p, r))
 			perf_await_end(p, r->pid);
 	}
 	perf_tell_start(p, r->pid, r->tid);

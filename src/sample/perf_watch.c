@@ -5,6 +5,7 @@
  * of some processors only. It is therefore given events of its own once it is seen in /proc, and
  * what it writes by inherited ones is dropped: the identifier tells (perf_tell.c). */
 #include <errno.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -181,10 +182,13 @@ static int tell_maps(struct perf_sampler *p, int pid, struct err *e)
 	return 0;
 }
 
-/* Kernels before 5.3 have no such files: then the time limit of run() has to do. */
+/* Kernels before 5.3 have no such files: then the time limit of run() has to do. A process that is
+ * gone by now gets a file that is ready at once: what it wrote is delivered before its end. */
 void perf_await_end(struct perf_sampler *p, int pid)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (fd < 0 && errno == ESRCH)
+		fd = eventfd(1, EFD_CLOEXEC);
 	if (fd < 0)
 		return;
 	vec_push(&p->ends, (struct end){pid, fd});

@@ -1,9 +1,10 @@
-/* A program that restricts its own system calls (seccomp): SECONDS FILTER AFTER, where AFTER is a
- * number of seconds, for which it is free. It computes all the time, in threads too: of which some
- * are there before the filter and others come after it, and one sleeps again and again. Whoever
- * makes it execute a call that it does not know harms it. It prints one line, with how many results
- * differed, and how many signals its filter has sent. */
+/* A program that restricts its own system calls (seccomp): FILTER FILE. The first byte of the file
+ * says what it is to do: be free ('0'), be confined ('1'), end ('2'). It computes all the time, in
+ * threads too: of which some are there before the filter and others come after it, and one sleeps
+ * again and again. Whoever makes it execute a call that it does not know harms it. It prints one
+ * line, with how many results differed, and how many signals its filter has sent. */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -25,16 +26,9 @@
 
 enum { LENGTH = 512 };
 
-static double end;
+static const volatile char *stage; /* in memory, so that no call is needed */
 static volatile sig_atomic_t signals, trapped; /* how many, and the last call that it was for */
 static unsigned differing;
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 OWN static uint64_t work(uint64_t x)
 {
@@ -45,19 +39,20 @@ OWN static uint64_t work(uint64_t x)
 	return x;
 }
 
-OWN static void work_until(double then)
+OWN static void work_some(unsigned turns)
 {
 	static uint64_t first;
-	uint64_t mine = 0;
-	while (now() < then) {
+	while (turns--) {
 		uint64_t x = work(7);
-		differing += mine && x != mine;
-		mine = x;
+		differing += first && x != first;
+		first = x;
 	}
-	if (first && mine && first != mine)
-		differing++;
-	if (mine)
-		first = mine;
+}
+
+static void work_until(char end)
+{
+	while (*stage < end)
+		work_some(1);
 }
 
 /* ---- filters ---- */
@@ -221,24 +216,29 @@ static void confine(const char *name)
 
 /* ---- threads ---- */
 
-static void *compute(void *seconds)
+static void *compute(void *unused)
 {
-	double then = seconds ? now() + *(double *)seconds : end;
-	work_until(then < end ? then : end);
-	return NULL;
+	work_until('2');
+	return unused;
+}
+
+static void *compute_shortly(void *unused)
+{
+	work_some(50);
+	return unused;
 }
 
 static void *sleep_often(void *unused)
 {
-	while (now() < end)
+	while (*stage < '2')
 		nanosleep(&(struct timespec){.tv_nsec = 150000000}, NULL);
 	return unused;
 }
 
-static pthread_t begin(void *(*what)(void *), void *argument)
+static pthread_t begin(void *(*what)(void *))
 {
 	pthread_t t;
-	if (pthread_create(&t, NULL, what, argument))
+	if (pthread_create(&t, NULL, what, NULL))
 		abort();
 	return t;
 }
@@ -255,45 +255,49 @@ static void tell(void)
 		abort();
 }
 
-/* Strict mode knows read, write, exit and rt_sigreturn only; a clock may need the kernel. */
-static void be_strict(double after)
+/* Strict mode knows read, write, exit and rt_sigreturn only, and one thread. */
+static void be_strict(void)
 {
-	work_until(now() + after);
-	double began = now();
-	for (int i = 0; i < 20; i++)
-		work(7);
-	uint64_t turns = (uint64_t)((end - now()) / (now() - began) * 20), first = work(7);
+	work_until('1');
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT))
 		exit(77);
-	while (turns--)
-		differing += work(7) != first;
+	work_until('2');
 	tell();
 	syscall(SYS_exit, (int)differing);
 }
 
+static void read_stage(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	void *page = mmap(NULL, 1, PROT_READ, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED)
+		exit(2);
+	close(fd);
+	stage = page;
+}
+
 int main(int argc, char **argv)
 {
-	if (argc < 4)
+	if (argc < 3)
 		return 2;
-	double after = atof(argv[3]), shortly = 0.02;
-	end = now() + atof(argv[1]);
+	read_stage(argv[2]);
+	bool confined = *stage > '0', strict = !strcmp(argv[1], "strict");
 	sigaction(SIGSYS, &(struct sigaction){.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO}, NULL);
-	pthread_join(begin(compute, &shortly), NULL); /* the first one takes more calls than others */
-	if (after == 0 && strcmp(argv[2], "strict") && strcmp(argv[2], "none"))
-		confine(argv[2]);
+	/* The first one takes more calls than others. */
+	pthread_join(begin(compute_shortly), NULL);
+	if (confined && !strict)
+		confine(argv[1]);
 	if (write(1, "begun\n", 6) != 6)
 		abort();
-	if (!strcmp(argv[2], "strict"))
-		be_strict(after);
-	pthread_t before = begin(compute, NULL), sleeper = begin(sleep_often, NULL);
-	if (after > 0) {
-		work_until(now() + after);
-		if (strcmp(argv[2], "none"))
-			confine(argv[2]);
-	}
-	while (now() + 0.1 < end) {
-		pthread_t late = begin(compute, &shortly);
-		work_until(now() + 0.05);
+	if (strict)
+		be_strict();
+	pthread_t before = begin(compute), sleeper = begin(sleep_often);
+	work_until('1');
+	if (!confined)
+		confine(argv[1]);
+	while (*stage < '2') {
+		pthread_t late = begin(compute_shortly);
+		work_some(100);
 		pthread_join(late, NULL);
 	}
 	pthread_join(before, NULL);

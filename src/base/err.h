@@ -10,6 +10,7 @@ enum err_code {
 	ERR_INPUT = -2,       /* what we were given is not usable */
 	ERR_UNSUPPORTED = -3, /* usable, but not by us or not here */
 	ERR_CONFINED = -4,    /* the program may not make the system calls that it takes */
+	ERR_ENDED = -5,       /* the program has ended meanwhile */
 };
 
 struct err {

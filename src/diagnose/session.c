@@ -177,7 +177,8 @@ static void look_into(struct diagnosis *d, uint32_t process)
 static void commit_to(struct diagnosis *d, struct target *t)
 {
 	struct err e;
-	if (engine_commit(d->own->engine, t, NULL, &e) && target_alive(t))
+	int rc = engine_commit(d->own->engine, t, NULL, &e);
+	if (rc && rc != ERR_ENDED && target_alive(t))
 		tell(d, "process %d cannot be probed: %s", target_pid(t), e.text);
 }
 
@@ -478,6 +479,8 @@ static int begin(struct diagnosis *d, int *not_started, struct err *e)
 	if (rc && rc != ERR_CONFINED && (d->o->argv || !has_changed(d, t)))
 		return rc;
 	samples_watch(&d->own->samples, pid);
+	if (engine_unprobed(t) && !thread_lives(pid))
+		return err_set(e, ERR_ENDED, "process %d has ended", pid);
 	if (engine_unprobed(t) && !d->own->samples.sampler)
 		return err_set(e, ERR_CONFINED, "%s, and there are no samples without perf: %s",
 			       engine_unprobed(t), d->note);

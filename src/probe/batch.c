@@ -179,8 +179,7 @@ static bool is_anybody_lost(const struct batch *b)
 	for (uint32_t i = b->first_walk; i < g->walks.len; i++) {
 		const struct stopped_walk *w = g->walks.data[i];
 		const struct control_thread *th = control_thread(g->control, w->tid);
-		char state = w->known || !th || !th->stopped ? 0 : thread_state(w->tid);
-		if (state && state != 'Z' && state != 'X')
+		if (!w->known && th && th->stopped && thread_lives(w->tid))
 			return true;
 	}
 	return false;

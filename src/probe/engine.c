@@ -453,8 +453,7 @@ static void look_at_confinement(struct target *t)
 /* One that we did not start tells nobody of its end. */
 static void look_for_end(struct target *t)
 {
-	char state = thread_state(t->pid);
-	if (t->pid == t->engine->launched || (state && state != 'Z' && state != 'X'))
+	if (t->pid == t->engine->launched || thread_lives(t->pid))
 		return;
 	end_target(t, -1, 0);
 	tell(t->engine, ENGINE_ENDED, t, NULL, -1);
@@ -650,12 +649,20 @@ void engine_leave(struct engine *g, struct target *t)
 
 /* ---- what is measured ---- */
 
+int target_unusable(const struct target *t, struct err *e)
+{
+	if (!t->alive || !t->problem.code)
+		return err_set(e, ERR_ENDED, "process %d has ended", t->pid);
+	*e = t->problem;
+	return e->code;
+}
+
 uint32_t engine_add(struct engine *g, struct target *t, const struct subject_request *r,
 		    struct err *e)
 {
 	(void)g;
 	if (!t->alive || !t->injected) {
-		err_set(e, ERR_SYSTEM, "process %d is gone", t->pid);
+		target_unusable(t, e);
 		return SUBJECT_NONE;
 	}
 	return target_add_subject(t, r, PURPOSE_MEASURE, e);
@@ -739,7 +746,7 @@ int engine_commit(struct engine *g, struct target *t, struct batch_result *resul
 	*result = (struct batch_result){0};
 	(void)g;
 	if (!t->alive || !t->injected)
-		return err_set(e, ERR_SYSTEM, "process %d is gone", t->pid);
+		return target_unusable(t, e);
 	rendezvous_add(t);
 	blocking_guard(t);
 	t->guarded = true;
@@ -796,7 +803,7 @@ int engine_look(struct engine *g, struct target *t, struct err *e)
 {
 	uint32_t first;
 	if (!t->alive || !t->injected)
-		return err_set(e, ERR_SYSTEM, "process %d is gone", t->pid);
+		return target_unusable(t, e);
 	int rc = target_stop(t, e);
 	if (rc)
 		return rc;

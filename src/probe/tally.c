@@ -253,7 +253,7 @@ int engine_count(struct engine *g, struct target *t, image_chooser wants, void *
 	struct adding a = {.wants = wants, .ctx = ctx};
 	(void)g;
 	if (!t->alive || !t->injected)
-		return err_set(e, ERR_SYSTEM, "process %d is gone", t->pid);
+		return target_unusable(t, e);
 	if (!contexts_begin(t))
 		return err_errno(e, "there is no memory to count in process %d", t->pid);
 	int rc = engine_images(t, add_procedures, &a, e);

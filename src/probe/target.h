@@ -628,6 +628,8 @@ void bequest_forget(struct target *t);
 void legacy_release(struct target *legacy);
 
 /* engine.c */
+/* Why nothing can be put into it: it has ended, or what was said when that failed. */
+int target_unusable(const struct target *t, struct err *e);
 /* One that the engine does not know of. */
 struct target *target_make(struct engine *g, int pid);
 void target_free(struct target *t);

@@ -218,12 +218,6 @@ static int seize(struct control *c, int pid, int tid, struct err *e)
 	return 0;
 }
 
-static bool is_alive(int tid)
-{
-	char state = thread_state(tid);
-	return state && state != 'Z' && state != 'X';
-}
-
 /* One pass over the threads of a process; returns how many were new to us, or an error if one runs
  * that cannot be ours. Some end meanwhile, some are ours already because a thread of ours made
  * them, which their first stop will tell. */
@@ -236,7 +230,7 @@ static int seize_threads(struct control *c, int pid, struct err *e)
 			continue;
 		int refused = seize(c, pid, *tid, e);
 		count += !refused;
-		if (refused && is_alive(*tid) && thread_tracer(*tid) != getpid())
+		if (refused && thread_lives(*tid) && thread_tracer(*tid) != getpid())
 			rc = refused;
 	}
 	vec_free(&tids);
@@ -323,7 +317,7 @@ int control_stop(struct control *c, int pid, struct err *e)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (rc) /* a thread that runs on may be where code is to change */
 		control_resume(c, pid);
-	return p ? rc : err_set(e, ERR_SYSTEM, "process %d has ended", pid);
+	return p ? rc : err_set(e, ERR_ENDED, "process %d has ended", pid);
 }
 
 static bool is_forking(struct control *c, int pid)

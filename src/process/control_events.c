@@ -65,9 +65,8 @@ static struct control_thread *meet(struct control *c, int tid, int maker, bool v
 static void maker_told(struct control *c, struct control_thread *t, const struct tracee_event *ev)
 {
 	const struct control_thread *made = control_thread(c, ev->other);
-	char state = made ? 0 : thread_state(ev->other);
 	t->vforked = ev->vfork;
-	if (state && state != 'Z' && state != 'X')
+	if (!made && thread_lives(ev->other))
 		made = meet(c, ev->other, t->pid, ev->vfork);
 	if (made && made->pid != t->pid && !control_find_process(c, made->pid)->shared &&
 	    c->fork_watcher)

@@ -97,7 +97,7 @@ static bool write_mask(int tid, uint64_t mask)
 
 static int gone(const struct control_thread *t, struct err *e)
 {
-	return err_set(e, ERR_SYSTEM, "thread %d has ended", t->tracee.tid);
+	return err_set(e, ERR_ENDED, "thread %d has ended", t->tracee.tid);
 }
 
 /* What stands against it. */

@@ -116,6 +116,12 @@ char thread_state(int tid)
 	return name_end && name_end[1] ? name_end[2] : 0;
 }
 
+bool thread_lives(int tid)
+{
+	char state = thread_state(tid);
+	return state && state != 'Z' && state != 'X';
+}
+
 uint64_t process_cpu_ns(int pid)
 {
 	clockid_t clock;

@@ -16,6 +16,8 @@ int thread_process(int tid);
 int process_parent(int pid);
 /* The letter that tells what a thread is doing (R, S, D, T, t, Z, ...), or 0 if it is gone. */
 char thread_state(int tid);
+/* Whether it is there and has not ended. */
+bool thread_lives(int tid);
 /* The system call that a thread which does not run is in; number -1: none. */
 struct call_made {
 	int number;

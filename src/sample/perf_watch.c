@@ -137,7 +137,7 @@ static int open_all_threads(struct perf_sampler *p, int pid, struct err *e)
 		quiet = found ? 0 : quiet + 1;
 	}
 	if (!all)
-		return err_set(e, ERR_SYSTEM, "process %d has ended", pid);
+		return err_set(e, ERR_ENDED, "process %d has ended", pid);
 	return 0;
 }
 
@@ -146,7 +146,7 @@ static int open_one_thread(struct perf_sampler *p, int pid, int tid, bool whole,
 {
 	int rc = open_thread(p, tid, whole, starting, e);
 	if (rc > 0)
-		return err_set(e, ERR_SYSTEM, "thread %d has ended", tid);
+		return err_set(e, ERR_ENDED, "thread %d has ended", tid);
 	if (!rc)
 		tell_opened(p, pid, tid, starting);
 	return rc;

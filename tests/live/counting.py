@@ -25,12 +25,11 @@ from victims import unchanged as check_unchanged
 
 sys.path.insert(0, str(ROOT / "tests/corpus"))
 import machine  # noqa: E402
-from case import LONG, SONDE, Skip  # noqa: E402
+from case import LIMIT, LONG, SONDE, Skip  # noqa: E402
 
 SOURCES = ROOT / "tests/victims/count"
 KEPT = tempfile.TemporaryDirectory(prefix="sonde-count-")
 FOLDER = Path(KEPT.name)
-LIMIT = 300 if LONG else 60
 PROTECTED = "-mbranch-protection=standard" if platform.machine() == "aarch64" else "-fcf-protection=full"
 MUSL = "-mno-outline-atomics" if platform.machine() == "aarch64" else ""
 

@@ -19,13 +19,12 @@ import time
 from pathlib import Path
 
 from victims import ROOT, run_tool, shell_status
-from case import OURS  # noqa: E402
+from case import LIMIT, OURS  # noqa: E402
 
 PLAIN = os.environ.get("SONDE", str(ROOT / "build/sonde"))
 SANITIZED = str(Path(os.environ["ASAN"]).resolve() / "sonde") if os.environ.get("ASAN") else PLAIN
 KEPT = tempfile.TemporaryDirectory(prefix="sonde-faults-")
 FOLDER = Path(KEPT.name)
-LIMIT = 60
 OUTPUT, STATUS = "faults: 0 differ\n", 3
 WORKERS = 2
 
@@ -183,7 +182,7 @@ class Run:
             yield "sonde hangs"
         ours = [line for line in self.err.splitlines() if line.startswith("sonde: ") and "; see them with: sonde" not in line]
         if self.status == OURS and len(ours) != 1:
-            yield f"{len(ours)} sentences for a failure: {self.err[-500:]!r}"
+            yield f"{len(ours)} sentences for a failure: {ours} {self.err[-500:]!r}"
         for line in ours:
             if not re.fullmatch(r"sonde: .{10,}", line):
                 yield f"no sentence: {line!r}"

@@ -10,7 +10,7 @@
  *	          point; a last one takes out what they left
  *	clean     everything in and out of a running program; compares it with what it was
  *	steps     everything out and in again at every instruction that a thread comes to, or with
- *	          --islands at all of these, for --seconds
+ *	          --islands at all of these, for --seconds and at --batches places at least
  *	watch     probes for --seconds, and what a search asks then: where threads are, what they
  *	          wait for, with probes that do nothing at last
  *

@@ -16,7 +16,13 @@ struct stepping {
 	struct family family;
 	struct hashmap places; /* where the thread was when everything went out */
 	uint32_t islands;
+	double end;
 };
+
+static bool is_enough(const struct stepping *s)
+{
+	return now_seconds() >= s->end && s->places.len >= settings.batches;
+}
 
 /* The stop after a step is a signal's: the engine knows only the ordinary one. */
 static bool step(struct control_thread *th)
@@ -79,14 +85,14 @@ static void take_out(struct stepping *s, struct member *m)
 }
 
 /* One thread that runs, as far as it goes; also without probes, where it is then. */
-static void step_thread(struct stepping *s, struct member *m, double end)
+static void step_thread(struct stepping *s, struct member *m)
 {
 	struct control_thread *threads[64];
 	struct registers r;
 	struct control *c = m->target->engine->control;
 	uint32_t count = control_threads(c, m->target->pid, threads, ARRAY_SIZE(threads));
 	struct control_thread *th = threads[chance(count)];
-	while (step_on(s, m->target, th) && now_seconds() < end) {
+	while (step_on(s, m->target, th) && !is_enough(s)) {
 		take_out(s, m);
 		if (!control_registers(th, &r) || (!th->in_call && !step(th)))
 			break;
@@ -114,11 +120,11 @@ int mode_steps(char **argv)
 	family_begin(f, NULL);
 	struct member *m = f->members.data[0];
 	struct target *t = m->target;
-	double end = now_seconds() + settings.seconds;
+	s.end = now_seconds() + settings.seconds;
 	put_in(&s, m);
-	while (target_alive(t) && now_seconds() < end && !target_stop(t, &e)) {
+	while (target_alive(t) && !is_enough(&s) && !target_stop(t, &e)) {
 		t->stopped = true;
-		step_thread(&s, m, end);
+		step_thread(&s, m);
 		t->stopped = false;
 		control_resume(t->engine->control, t->pid);
 		family_poll(f, FREE_MS);

@@ -16,13 +16,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from victims import ROOT, run_tool, serve, shell_status, unchanged
-from case import LONG, Skip  # noqa: E402
+from case import LIMIT, LONG, Skip  # noqa: E402
 
 HARNESS = str(Path(os.environ.get("BUILD", ROOT / "build")).resolve() / "tests/probe")
 SOURCES = ROOT / "tests/victims/probe"
 KEPT = tempfile.TemporaryDirectory(prefix="sonde-probe-")
 FOLDER = Path(KEPT.name)
-LIMIT = 300 if LONG else 60
 MACHINE = os.environ.get("PROBE_ARCH", platform.machine())
 CROSS = "" if MACHINE == platform.machine() else f"{MACHINE}-linux-gnu-"
 

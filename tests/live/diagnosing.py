@@ -30,7 +30,7 @@ SOURCES = ROOT / "tests/victims/diagnose"
 KEPT = tempfile.TemporaryDirectory(prefix="sonde-diagnose-")
 FOLDER = Path(KEPT.name)
 LIMIT = 120  # seconds for one run
-SETTLED = 2  # seconds for which nothing must be left to be tested
+SETTLED = 1  # seconds for which nothing must be left to be tested
 LIBRARY = "libhot_library.so"
 SEVERAL = os.cpu_count() > 1
 

@@ -303,7 +303,7 @@ static void a_running_program_is_told_first(void **state)
 static void short_lived_children_are_told_to_end(void **state)
 {
 	(void)state;
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < 8; i++) {
 		struct seen seen;
 		struct sampler_options o = options(&seen, "cpu-clock");
 		struct sampler *s = new_sampler(&o);
@@ -544,7 +544,7 @@ static int be_busy(void)
 
 static int fork_often(void)
 {
-	for (int i = 0; i < 300; i++) {
+	for (int i = 0; i < 150; i++) {
 		pid_t child = fork();
 		if (!child)
 			_exit(0);

@@ -309,7 +309,7 @@ static void short_lived_children_are_told_to_end(void **state)
 		struct sampler *s = new_sampler(&o);
 		struct launch l = prepare("forks");
 		go(&l);
-		usleep(30000);
+		usleep(10000);
 		watch(s, l.pid, true, false);
 		reap(l.pid);
 		for (int k = 0; k < 100 && seen.alive > 0; k++)
@@ -542,16 +542,29 @@ static int be_busy(void)
 	return waitpid(child, NULL, 0) != child;
 }
 
-static int fork_often(void)
+static void *fork_often(void *failed)
 {
-	for (int i = 0; i < 150; i++) {
+	for (int i = 0; i < 100; i++) {
 		pid_t child = fork();
 		if (!child)
 			_exit(0);
 		if (child < 0 || waitpid(child, NULL, 0) != child)
-			return 1;
+			return failed;
 	}
-	return 0;
+	return NULL;
+}
+
+static int fork_everywhere(void)
+{
+	pthread_t threads[4];
+	void *failed = NULL, *one;
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, fork_often, threads);
+	for (int i = 0; i < 4; i++) {
+		pthread_join(threads[i], &one);
+		failed = one ? one : failed;
+	}
+	return failed != NULL;
 }
 
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
@@ -609,7 +622,7 @@ static int be_victim(const char *what)
 	if (!strcmp(what, "busy"))
 		return be_busy();
 	if (!strcmp(what, "forks"))
-		return fork_often();
+		return fork_everywhere();
 	if (!strcmp(what, "burn")) {
 		burn(1.5);
 		return 0;

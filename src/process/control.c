@@ -296,13 +296,14 @@ static void set_stopped(struct control *c, uint32_t memory, bool stopped)
 int control_stop(struct control *c, int pid, struct err *e)
 {
 	sigset_t before;
+	bool all = false;
+	int rc = 0;
+	block_signals(&before);
+	control_drain(c); /* one that was seen dead earlier may be told by now */
 	uint64_t start = now_ns(), look = start + LOOK_NS;
 	struct control_process *p = control_find_process(c, pid);
 	uint32_t memory = p ? p->memory : 0;
-	bool all = false;
-	int rc = 0;
 	set_stopped(c, memory, true);
-	block_signals(&before);
 	for (; p; p = control_find_process(c, pid)) {
 		uint64_t now = now_ns();
 		memory = p->memory; /* another one, after exec */

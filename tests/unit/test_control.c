@@ -240,6 +240,21 @@ static void test_kill_while_stopped(void **state)
 	assert_int_not_equal(control_stop(control, pid, &e), 0);
 }
 
+/* That they stood still does not mean that they still do. */
+static void test_killed_is_not_stopped(void **state)
+{
+	(void)state;
+	struct err e = {.code = 0};
+	int pid = start(be_busy);
+	wait_for(&common->ready, 4);
+	attach(pid);
+	stop(pid);
+	kill(pid, SIGKILL);
+	while (!control_stop(control, pid, &e)) /* as long as none has begun to end */
+		usleep(200);
+	assert_int_equal(e.code, ERR_ENDED);
+}
+
 /* Threads that come and go. */
 
 enum { STORM_THREADS = 400, STORM_WIDTH = 4, STORM_FORKS = 120, STORM_SPAWNS = 60 };
@@ -749,6 +764,7 @@ int main(void)
 		TEST(test_stop),
 		TEST(test_detach),
 		TEST(test_kill_while_stopped),
+		TEST(test_killed_is_not_stopped),
 		TEST(test_thread_storm),
 		TEST(test_attach_in_thread_storm),
 		TEST(test_fork_storm),

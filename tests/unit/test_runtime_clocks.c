@@ -73,10 +73,13 @@ static void wall_time_grows(void **state)
 	assert_true(read_start(b, enter, RT_WALL) > first);
 }
 
+/* A fault for each of them: not one for all, if they come next to a mapping with which they would make
+ * a huge page. */
 static void touch_pages(void)
 {
 	volatile uint8_t *p =
 		mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise((void *)(uintptr_t)p, 1 << 16, MADV_NOHUGEPAGE);
 	for (unsigned i = 0; i < 1 << 16; i += 4096)
 		p[i] = 1;
 	munmap((void *)(uintptr_t)p, 1 << 16);
@@ -94,7 +97,7 @@ static void reads_events(void **state)
 		skip();
 	touch_pages();
 	hit(b, f.leave);
-	assert_true(newest(b)->total[RT_EVENT + 1] >= 16);
+	assert_in_range(newest(b)->total[RT_EVENT + 1], 16, 100);
 	/* The program closes it and has a file of its own under that number. */
 	int fd = (int)b->area->event_fd[1], ends[2];
 	assert_int_equal(pipe2(ends, O_NONBLOCK), 0);

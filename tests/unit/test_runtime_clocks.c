@@ -73,8 +73,7 @@ static void wall_time_grows(void **state)
 	assert_true(read_start(b, enter, RT_WALL) > first);
 }
 
-/* A fault for each of them: not one for all, if they come next to a mapping with which they would make
- * a huge page. */
+/* A fault for each of them; next to another mapping they could be part of one huge page. */
 static void touch_pages(void)
 {
 	volatile uint8_t *p =

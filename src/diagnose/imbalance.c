@@ -109,13 +109,16 @@ static double among_threads(const struct diagnosis *d, const struct live_experim
 	return worst(&groups);
 }
 
-/* Those that do nothing at all are no part of it: a parent that waits for its children. */
+/* Those that do next to nothing are no part of it: a parent that waits for its children. */
 static double among_processes(const struct diagnosis *d, const double *of_process)
 {
-	static const double least = 0.01; /* s */
+	static const double least = 0.05; /* of what the busiest does */
 	struct groups groups = {0};
+	double most = 0;
 	for (uint32_t i = 0; i < d->own->machine.processes.len; i++)
-		if (of_process[i] > least)
+		most = of_process[i] > most ? of_process[i] : most;
+	for (uint32_t i = 0; i < d->own->machine.processes.len; i++)
+		if (of_process[i] > least * most)
 			add_member(&groups, d->own->machine.processes.data[i].program,
 				   d->own->machine.processes.data[i].born, of_process[i]);
 	return worst(&groups);

@@ -20,7 +20,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from victims import ROOT, run_tool, serve, shell_status
+from victims import ROOT, compiled, run_tool, serve, shell_status
 from victims import unchanged as check_unchanged
 
 sys.path.insert(0, str(ROOT / "tests/corpus"))
@@ -92,21 +92,13 @@ def sources(name):
 
 
 def compile_one(compiler, source):
-    """Objects are shared by builds that differ in how they are linked."""
     words = compiler.split()
     more = MORE[words[0]]
     if source.suffix == ".cc":
         words[0] = CXX[words[0]]
     if source.name == "many.c":
         words = [w.replace("-O2", "-O1").replace("-O3", "-O1") for w in words]  # compilers take minutes
-    out = FOLDER / "objects" / f"{' '.join(words)} {source.name}.o".replace(" ", "_").replace("/", "_")
-    if not out.exists():
-        out.parent.mkdir(exist_ok=True)
-        part = out.with_suffix(f".{compiler.replace(' ', '_').replace('/', '_')}")
-        run_tool(*words, *more, "-gdwarf-4", "-D_GNU_SOURCE", "-pthread", "-fPIE", "-fno-unroll-loops", "-c", "-o", part,
-                 source)
-        part.rename(out)
-    return out
+    return compiled(FOLDER, source, *words, *more, "-gdwarf-4", "-D_GNU_SOURCE", "-pthread", "-fPIE", "-fno-unroll-loops")
 
 
 def victim(name):

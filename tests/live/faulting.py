@@ -48,6 +48,7 @@ SCENARIOS = {
     # A killed sonde was there before, and left its probes.
     "heal": (*PATH, "-o", "{data}", "--duration", "0.3", "-p", "{pid}"),
 }
+COLD = {"structure"}  # begins with an empty cache
 ENVIRONMENT = {"record-stopping": {"SONDE_SAMPLER": "ptrace"}}
 PROBING = ("path", "path-attached", "count", "count-attached", "diagnose", "diagnose-attached", "heal")
 BAD = ("Sanitizer", "runtime error", "bug in sonde", "Segmentation", "Assertion")
@@ -89,7 +90,7 @@ class Run:
 
     def env(self, fault=True):
         env = {k: v for k, v in os.environ.items() if not k.startswith("SONDE_FAULT")}
-        env["XDG_CACHE_HOME"] = str(FOLDER / "cache") if self.scenario == "structure-again" else str(self.folder / "cache")
+        env["XDG_CACHE_HOME"] = str((self.folder if self.scenario in COLD else FOLDER) / "cache")
         env["ASAN_OPTIONS"] = "detect_leaks=0:allocator_may_return_null=1"
         env["UBSAN_OPTIONS"] = "halt_on_error=1:print_stacktrace=1"
         env.update(ENVIRONMENT.get(self.scenario, {}))

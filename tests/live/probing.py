@@ -15,7 +15,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from victims import ROOT, run_tool, serve, shell_status, unchanged
+from victims import ROOT, compiled, run_tool, serve, shell_status, unchanged
 from case import LIMIT, LONG, Skip  # noqa: E402
 
 HARNESS = str(Path(os.environ.get("BUILD", ROOT / "build")).resolve() / "tests/probe")
@@ -70,19 +70,13 @@ def tool(name):
 
 
 def compile_one(compiler, source):
-    """Objects are shared by builds that differ in how they are linked."""
     words = compiler.split()
     if source.suffix == ".cc":
         words[0] = CXX[words[0]]
         words = [w for w in words if "unwind-tables" not in w]
     words[0] = tool(words[0])
-    out = FOLDER / "objects" / f"{compiler} {source.name}.o".replace(" ", "_").replace("/", "_")
-    if not out.exists():
-        out.parent.mkdir(exist_ok=True)
-        musl = words[0] == "musl-gcc"
-        run_tool(*words, "-g", "-D_GNU_SOURCE", "-pthread", *([] if musl else ["-fPIE"]), "-fno-unroll-loops",
-                 "-c", "-o", out, source)
-    return out
+    independent = [] if words[0] == "musl-gcc" else ["-fPIE"]
+    return compiled(FOLDER, source, *words, "-g", "-D_GNU_SOURCE", "-pthread", *independent, "-fno-unroll-loops")
 
 
 def victim(name):

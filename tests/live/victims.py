@@ -2,9 +2,12 @@
 and the commands that list and keep the builds."""
 
 import fnmatch
+import hashlib
+import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -18,6 +21,19 @@ def run_tool(*command, **more):
     if done.returncode:
         raise AssertionError(f"{' '.join(map(str, command))}: {done.stderr.decode()[-1000:]}")
     return done.stdout.decode()
+
+
+def compiled(folder, source, *words):
+    """The object. Builds that differ in how they are linked share it, and so do all programs of one run of the tests."""
+    folder = Path(os.environ.get("TESTS_OBJECTS", folder / "objects"))
+    folder.mkdir(exist_ok=True)
+    command = [*words, "-c", str(source)]
+    out = folder / f"{hashlib.sha256(repr(command).encode()).hexdigest()[:20]}.o"
+    if not out.exists():
+        part = Path(tempfile.mkdtemp(dir=folder)) / "part.o"
+        run_tool(*command, "-o", part)
+        part.rename(out)
+    return out
 
 
 def shell_status(returncode):

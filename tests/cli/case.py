@@ -91,11 +91,17 @@ def compile_c(source, out, *flags, compiler="cc"):
     return out
 
 
+def only_long(function):
+    """A test that runs with tests/run --long only: others cover most of it."""
+    function.only_long = True
+    return function
+
+
 def main(names):
     """Runs every function test_* of the caller's globals."""
     failed = False
     for name, function in list(names.items()):
-        if not name.startswith("test_"):
+        if not name.startswith("test_") or (getattr(function, "only_long", False) and not LONG):
             continue
         title = name.removeprefix("test_").replace("_", " ")
         begin = time.monotonic()

@@ -239,7 +239,7 @@ static void handle_stop(struct control *c, const struct tracee_event *ev)
 		tracee_resume(&gone, ev);
 		return;
 	}
-	t->stopped = false; /* killed in its stop: it ends */
+	t->stopped = false; /* if it was: only SIGKILL takes it out of the stop it is kept in */
 	t->asked = t->in_kernel = t->vforked = false;
 	if (ev->what == TRACEE_CLONED && ev->other)
 		maker_told(c, t, ev);

@@ -20,7 +20,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from victims import ROOT, compiled, run_tool, serve, shell_status
+from victims import ROOT, object_of, run_tool, serve, shell_status
 from victims import unchanged as check_unchanged
 
 sys.path.insert(0, str(ROOT / "tests/corpus"))
@@ -99,7 +99,7 @@ def compile_one(compiler, source):
     if source.name == "many.c":
         low = "-O0" if words[0] == "clang" else "-O1"
         words = [low if w in ("-O1", "-O2", "-O3") else w for w in words]  # compilers take minutes
-    return compiled(FOLDER, source, *words, *more, "-gdwarf-4", "-D_GNU_SOURCE", "-pthread", "-fPIE", "-fno-unroll-loops")
+    return object_of(FOLDER, source, *words, *more, "-gdwarf-4", "-D_GNU_SOURCE", "-pthread", "-fPIE", "-fno-unroll-loops")
 
 
 def victim(name):

@@ -15,7 +15,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from victims import ROOT, compiled, run_tool, serve, shell_status, unchanged
+from victims import ROOT, object_of, run_tool, serve, shell_status, unchanged
 from case import LIMIT, LONG, Skip  # noqa: E402
 
 HARNESS = str(Path(os.environ.get("BUILD", ROOT / "build")).resolve() / "tests/probe")
@@ -76,7 +76,7 @@ def compile_one(compiler, source):
         words = [w for w in words if "unwind-tables" not in w]
     words[0] = tool(words[0])
     independent = [] if words[0] == "musl-gcc" else ["-fPIE"]
-    return compiled(FOLDER, source, *words, "-g", "-D_GNU_SOURCE", "-pthread", *independent, "-fno-unroll-loops")
+    return object_of(FOLDER, source, *words, "-g", "-D_GNU_SOURCE", "-pthread", *independent, "-fno-unroll-loops")
 
 
 def victim(name):

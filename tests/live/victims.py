@@ -1,5 +1,5 @@
-"""What the tests of victims that are built in many ways share (counting.py, probing.py): running tools, comparing runs,
-and the commands that list and keep the builds."""
+"""What the tests of victims that are built in many ways share (counting.py, probing.py): running tools, compiling once,
+comparing runs, and the commands that list and keep the builds."""
 
 import fnmatch
 import hashlib
@@ -23,7 +23,7 @@ def run_tool(*command, **more):
     return done.stdout.decode()
 
 
-def compiled(folder, source, *words):
+def object_of(folder, source, *words):
     """The object. Builds that differ in how they are linked share it, and so do all programs of one run of the tests."""
     folder = Path(os.environ.get("TESTS_OBJECTS", folder / "objects"))
     folder.mkdir(exist_ok=True)

@@ -59,12 +59,24 @@ static void settle(struct search *s, uint32_t number, bool is_true, bool unsure)
 		schedule_end(s, number);
 }
 
+/* Nothing is there to be measured, though the program runs: a thread that waits for others to end. */
+static bool is_idle(struct search *s, uint32_t number)
+{
+	if (trial_of(s, number)->test.base > 0)
+		return false;
+	vec_each (parent, &experiment_of(s, number)->parents)
+		if (recent_sum(&trial_of(s, *parent)->recent, s->now).base >= mean_base)
+			return true;
+	return false;
+}
+
 static void decide(struct search *s, uint32_t number)
 {
 	const struct experiment *e = experiment_of(s, number);
 	const struct trial *t = trial_of(s, number);
 	int verdict = test_verdict(&t->test, e->threshold);
-	double most = t->test.base < mean_base ? most_time_starved : most_time;
+	bool starved = t->test.base < mean_base && !is_idle(s, number);
+	double most = starved ? most_time_starved : most_time;
 	if (!verdict && t->tested < most)
 		return;
 	bool is_true = verdict ? verdict > 0 : t->test.base > 0 && e->value >= e->threshold;

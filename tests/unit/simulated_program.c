@@ -214,7 +214,8 @@ static uint32_t threads_in(struct simulation *p, const struct focus *f)
 {
 	uint32_t n = 0;
 	vec_each (t, &p->threads)
-		n += resources_within(search_resources(p->search), *t, f->part[MACHINE]);
+		n += *t != p->joining &&
+		     resources_within(search_resources(p->search), *t, f->part[MACHINE]);
 	return n;
 }
 

@@ -735,6 +735,21 @@ static void what_the_whole_does_is_not_searched_again_in_a_thread(void **state)
 	simulation_release(&t.p);
 }
 
+static void a_thread_without_time_of_its_own_holds_nothing_up(void **state)
+{
+	struct small t;
+	(void)state;
+	small_init(&t, &search_defaults);
+	t.p.joining = simulation_thread(&t.p);
+	struct simulated_stack x = in_callee(&t, 2, 0.6);
+	x.class = SAMPLE_SYNC;
+	does(&t.p, x);
+	run_until_settled(&t.p, 5);
+	assert_true(is_true(of_part(&t.p, SYNC_WAITING, MACHINE, t.p.threads.data[0])));
+	assert_true(is_false(of_part(&t.p, SYNC_WAITING, MACHINE, t.p.joining)));
+	simulation_release(&t.p);
+}
+
 static void imbalance_is_found(void **state)
 {
 	struct small t;
@@ -959,6 +974,7 @@ int main(void)
 		cmocka_unit_test(the_special_hypothesis_follows_the_general_one),
 		cmocka_unit_test(what_one_thread_does_is_found_in_its_code),
 		cmocka_unit_test(what_the_whole_does_is_not_searched_again_in_a_thread),
+		cmocka_unit_test(a_thread_without_time_of_its_own_holds_nothing_up),
 		cmocka_unit_test(imbalance_is_found),
 		cmocka_unit_test(phases_are_followed),
 		cmocka_unit_test(a_root_may_become_true_later),

@@ -550,8 +550,9 @@ static int attach_to(struct engine *g, int pid, struct target **out, struct err 
 	while (control_next_forked(g->control, pid, &forked))
 		on_forked(g, &forked);
 	struct target *t = target_new(g, pid);
-	heal(t);
-	rc = prepare(t, e);
+	rc = heal(t, e);
+	if (!rc)
+		rc = prepare(t, e);
 	if (rc) {
 		control_detach(g->control, pid);
 		if (rc == ERR_CONFINED && g->options.unprobed)

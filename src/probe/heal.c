@@ -1,5 +1,6 @@
 /* What a sonde that was killed left in a program: its patches are taken out by its journal, which
- * is in the program's memory, and its memory is given back if no thread is in it. */
+ * is in the program's memory, and its memory is given back if no thread is in it. A patch that
+ * cannot be taken out keeps the memory that it leads to, and the journal, for the next sonde. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -14,20 +15,21 @@ enum { TRIES = 200, RUN_NS = 50000, REGIONS = 16 };
 
 /* The mappings of such regions. There may be several: one that a thread was in when the next sonde
  * came, who was killed as well. */
-static uint32_t find_regions(int pid, uint64_t starts[REGIONS])
+static int find_regions(int pid, uint64_t starts[REGIONS], uint32_t *count, struct err *e)
 {
 	char path[32], line[512];
-	uint32_t count = 0;
+	*count = 0;
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	FILE *f = fault("heal-maps", EMFILE) ? NULL : fopen(path, "re");
-	while (f && count < REGIONS && fgets(line, sizeof(line), f)) {
+	if (!f)
+		return err_errno(e, "%s cannot be read", path);
+	while (*count < REGIONS && fgets(line, sizeof(line), f)) {
 		unsigned long long from;
 		if (strstr(line, "/memfd:" RT_NAME " ") && sscanf(line, "%llx-", &from) == 1)
-			starts[count++] = from;
+			starts[(*count)++] = from;
 	}
-	if (f)
-		fclose(f);
-	return count;
+	fclose(f);
+	return 0;
 }
 
 static bool read_at(int pid, uint64_t address, void *out, size_t n)
@@ -35,37 +37,38 @@ static bool read_at(int pid, uint64_t address, void *out, size_t n)
 	return memory_read(pid, address, out, n) == n;
 }
 
-static bool is_left_over(int pid, uint64_t region, struct rt_header *h)
+static bool is_understood(const struct rt_header *h)
 {
-	return read_at(pid, region, h, sizeof(*h)) && h->magic == RT_MAGIC &&
-	       h->version == RT_VERSION && h->patches <= RT_PATCHES &&
+	return h->version == RT_VERSION && h->patches <= RT_PATCHES &&
 	       h->code_regions <= RT_CODE_REGIONS;
 }
 
-static void restore(int pid, const struct rt_patch *p)
+/* Where something else is by now, nothing is left of it. */
+static bool restore(int pid, const struct rt_patch *p)
 {
 	uint8_t now[sizeof(p->bytes)];
 	if (!p->pc || p->size > sizeof(now) || !read_at(pid, p->pc, now, p->size) ||
 	    memcmp(now, p->bytes, p->size))
-		return;
-	if (!fault("heal-write", EIO))
-		memory_write(pid, p->pc, p->original, p->size);
+		return true;
+	return !fault("heal-write", EIO) && memory_write(pid, p->pc, p->original, p->size);
 }
 
-/* Last in, first out: see patch/fragment.h on the order of patches. */
-static void restore_all(int pid, uint64_t region, uint32_t count)
+/* Last in, first out: see patch/fragment.h on the order of patches. Returns how many stay: one that
+ * cannot be taken out, and all that were there before it. */
+static uint32_t restore_all(int pid, uint64_t region, uint32_t count)
 {
 	struct rt_patch p;
-	while (count-- > 0)
-		if (read_at(pid, region + RT_JOURNAL + count * sizeof(p), &p, sizeof(p)))
-			restore(pid, &p);
+	for (; count > 0; count--)
+		if (!read_at(pid, region + RT_JOURNAL + (count - 1) * sizeof(p), &p, sizeof(p)) ||
+		    !restore(pid, &p))
+			break;
+	return count;
 }
 
-/* What is done is done: if the region has to stay, the journal must not be used again. */
-static void forget_journal(int pid, uint64_t region)
+/* What is done is done: if the region has to stay, it must not be done again. */
+static void shorten_journal(int pid, uint64_t region, uint32_t count)
 {
-	uint32_t none = 0;
-	memory_write(pid, region + offsetof(struct rt_header, patches), &none, sizeof(none));
+	memory_write(pid, region + offsetof(struct rt_header, patches), &count, sizeof(count));
 }
 
 typedef bool (*thread_check)(struct target *t, struct control_thread *th, const void *ctx);
@@ -125,7 +128,7 @@ static bool comes_back_to_island(struct target *t, struct control_thread *th, co
 }
 
 /* Without their patches, they are the middle of something else. */
-static void leave_islands(struct target *t, uint64_t region, uint32_t count)
+static bool leave_islands(struct target *t, uint64_t region, uint32_t count)
 {
 	struct rt_patch p;
 	island_list list = {0};
@@ -134,9 +137,9 @@ static void leave_islands(struct target *t, uint64_t region, uint32_t count)
 		    p.island)
 			vec_push(&list, (struct island){p.pc, p.island});
 	order_by_address(list.data, list.len, sizeof(*list.data), offsetof(struct island, pc));
-	if (list.len)
-		run_out(t, comes_back_to_island, &list);
+	bool left = !list.len || run_out(t, comes_back_to_island, &list);
 	vec_free(&list);
+	return left;
 }
 
 /* Each piece is struck off the list before it goes: if we are killed then, and something else gets
@@ -165,33 +168,50 @@ static void give_back(struct target *t, uint64_t region, struct rt_header *h)
 	remote_leave(&s);
 }
 
-static void heal_region(struct target *t, uint64_t region)
+static int heal_region(struct target *t, uint64_t region, struct err *e)
 {
 	struct rt_header h;
-	if (!is_left_over(t->pid, region, &h))
-		return;
+	if (!read_at(t->pid, region, &h, sizeof(h)) || h.magic != RT_MAGIC)
+		return 0;
+	if (!is_understood(&h))
+		return err_set(e, ERR_UNSUPPORTED,
+			       "another version of sonde was killed while it probed process %d; "
+			       "only that version can take out what it left",
+			       t->pid);
 	debug(LOG_PROBE, 1, "process %d: taking out %u patches of an earlier sonde", t->pid,
 	      h.patches);
-	leave_islands(t, region, h.patches);
-	restore_all(t->pid, region, h.patches);
+	if (!leave_islands(t, region, h.patches))
+		return err_set(e, ERR_SYSTEM,
+			       "process %d stands where a sonde that was killed left a jump; "
+			       "try again",
+			       t->pid);
+	uint32_t left = restore_all(t->pid, region, h.patches);
 	/* A child that sees its parent's region may have patches that its parent has lost since,
 	 * and the memory that those lead to. */
-	if (h.pid != (uint32_t)t->pid)
-		return;
-	forget_journal(t->pid, region);
-	if (!run_out(t, is_in_code, &h))
-		return;
+	bool owned = h.pid == (uint32_t)t->pid;
+	if (owned)
+		shorten_journal(t->pid, region, left);
+	if (left)
+		return err_set(e, ERR_SYSTEM,
+			       "%u jumps that a sonde that was killed left in process %d cannot be "
+			       "taken out; they do no harm",
+			       left, t->pid);
+	if (!owned || !run_out(t, is_in_code, &h))
+		return 0;
 	forget_passed(t, region);
 	give_back(t, region, &h);
+	return 0;
 }
 
-void heal(struct target *t)
+int heal(struct target *t, struct err *e)
 {
 	struct err ignored;
 	uint64_t regions[REGIONS];
-	uint32_t count = find_regions(t->pid, regions);
-	if (count)
+	uint32_t count;
+	int rc = find_regions(t->pid, regions, &count, e);
+	if (!rc && count)
 		space_refresh(t->space, &ignored);
-	for (uint32_t i = 0; i < count; i++)
-		heal_region(t, regions[i]);
+	for (uint32_t i = 0; i < count && !rc; i++)
+		rc = heal_region(t, regions[i], e);
+	return rc;
 }

@@ -598,8 +598,9 @@ uint32_t blocking_call(const struct call_made *c, uint64_t *object);
 void calibrate(struct engine *g);
 
 /* heal.c */
-/* Takes out what an earlier sonde left in the stopped target when it was killed. */
-void heal(struct target *t);
+/* Takes out what an earlier sonde left in the stopped target when it was killed. If that fails, the
+ * target must not be probed. */
+int heal(struct target *t, struct err *e);
 
 /* engine.c */
 /* Stops it for a change. Children that it has forked are dealt with first: what they were given is

@@ -257,11 +257,12 @@ def counted(scenario, sonde=SANITIZED):
 
 
 def failed(scenario, spec):
-    """What is wrong with a run in which something fails; and whether it did."""
+    """What is wrong with a run in which something fails; and whether it did. What could not be healed, the next one heals."""
     run = Run(scenario, spec).run()
-    wrong, fired = run.wrong(), run.fired()
+    fired = bool(run.fired())
+    wrong = [*(healed(run) if fired and scenario == "heal" else ()), *run.wrong()]
     run.clean_up()
-    return [f"{scenario} {spec}: {w}" for w in wrong], bool(fired)
+    return [f"{scenario} {spec}: {w}" for w in wrong], fired
 
 
 def died(scenario, spec):

@@ -1,6 +1,7 @@
 """What the tests of the executable share: running it, and reporting cases."""
 
 import os
+import platform
 import pty
 import select
 import shutil
@@ -10,9 +11,10 @@ import tempfile
 import time
 import traceback
 
-SONDE = os.environ.get("SONDE", "build/sonde")
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SONDE = os.path.abspath(os.environ.get("SONDE", f"{ROOT}/build/sonde"))
 LIMIT = 300  # seconds for one run, on a busy machine: what takes longer hangs
+MACHINE = platform.machine()
 LONG = bool(os.environ.get("TESTS_LONG"))  # everything in every way: tests/run --long
 
 OURS = 125
@@ -97,11 +99,23 @@ def only_long(function):
     return function
 
 
+def only_on(machine):
+    """A test of what no other architecture has."""
+    def mark(function):
+        function.only_on = machine
+        return function
+    return mark
+
+
+def is_asked_for(function):
+    return (LONG or not getattr(function, "only_long", False)) and getattr(function, "only_on", MACHINE) == MACHINE
+
+
 def main(names):
     """Runs every function test_* of the caller's globals."""
     failed = False
     for name, function in list(names.items()):
-        if not name.startswith("test_") or (getattr(function, "only_long", False) and not LONG):
+        if not name.startswith("test_") or not is_asked_for(function):
             continue
         title = name.removeprefix("test_").replace("_", " ")
         begin = time.monotonic()

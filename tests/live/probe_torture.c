@@ -293,8 +293,8 @@ static void visit(int pid)
 	family_end(&f);
 }
 
-/* A program that has just been started still maps memory and makes threads; one that does so all the time is looked at
- * loosely. */
+/* A program that has just been started still maps memory and makes threads; one that does so all
+ * the time is looked at loosely. */
 static void take_when_steady(struct trace *out, int pid)
 {
 	struct trace last;

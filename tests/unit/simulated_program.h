@@ -44,8 +44,8 @@ struct simulation {
 	resource_list threads, entries;
 	struct hashmap code_index; /* resource -> code */
 	uint32_t host, process;
-	uint32_t joining;          /* a thread that waits for others to end, which is no time of its own */
-	uint32_t asked;            /* times that the parts of a procedure or loop were asked for */
+	uint32_t joining; /* a thread that waits for others to end, which is no time of its own */
+	uint32_t asked;   /* times that the parts of a procedure or loop were asked for */
 	uint32_t commits, changes; /* changes: begins and ends */
 	uint32_t most_begun;       /* undecided with probes, at one time */
 	double most_cost;          /* lasting longer than a turn */

@@ -59,7 +59,8 @@ static void settle(struct search *s, uint32_t number, bool is_true, bool unsure)
 		schedule_end(s, number);
 }
 
-/* Nothing is there to be measured, though the program runs: a thread that waits for others to end. */
+/* Nothing is there to be measured, though the program runs: a thread that waits for others to end.
+ */
 static bool is_idle(struct search *s, uint32_t number)
 {
 	if (trial_of(s, number)->test.base > 0)

@@ -4,7 +4,7 @@
  *
  *  - it lies before the procedure or inlined callee that it is said to belong to;
  *  - the compiler marks where statements begin, and the line's begin elsewhere but none in the
- * loop; or
+ * loop, or nowhere any more and the line has code elsewhere; or
  *  - it belongs to an inlined call that has code elsewhere, and in the loop none of the call's
  * anchors (branches and calls, which are never brought in) nor, where the compiler tells, of its
  * statements. */
@@ -36,19 +36,6 @@ static void note_markers(const struct structure_builder *b, struct hashmap *mark
 	}
 }
 
-/* Contexts of the marks are not known, only their lines. */
-static void check_markers(struct structure_builder *b)
-{
-	struct hashmap marked = {0};
-	for (uint32_t i = 0; i < b->cfg->block_count; i++)
-		note_markers(b, &marked, i);
-	vec_each (p, &b->pieces)
-		if (!has(&marked, line_key(p->loop, p->file, p->line)) &&
-		    has(&marked, line_key(LOOP_NONE, p->file, p->line)))
-			p->solid = false;
-	hashmap_release(&marked);
-}
-
 bool is_anchor(const struct structure_builder *b, const struct piece *p)
 {
 	if (!p->last || !p->line)
@@ -62,6 +49,37 @@ bool is_anchor(const struct structure_builder *b, const struct piece *p)
 	case END_TAIL_CALL: return (k->flags & BLOCK_CONDITIONAL) != 0;
 	default: return false;
 	}
+}
+
+/* Lines that have code in several loops, or in one and outside of it. */
+static void note_spread(const struct structure_builder *b, struct hashmap *spread)
+{
+	struct hashmap first = {0}; /* number of its first piece */
+	for (uint32_t i = 0; i < b->pieces.len; i++) {
+		const struct piece *p = &b->pieces.data[i];
+		uint64_t key = line_key(LOOP_NONE, p->file, p->line);
+		if (b->pieces.data[hashmap_add(&first, key, i)].loop != p->loop)
+			hashmap_add(spread, key, 0);
+	}
+	hashmap_release(&first);
+}
+
+/* Contexts of the marks are not known, only their lines. */
+static void check_markers(struct structure_builder *b)
+{
+	struct hashmap marked = {0}, spread = {0};
+	for (uint32_t i = 0; i < b->cfg->block_count; i++)
+		note_markers(b, &marked, i);
+	if (b->source->marks_statements)
+		note_spread(b, &spread);
+	vec_each (p, &b->pieces) {
+		uint64_t anywhere = line_key(LOOP_NONE, p->file, p->line);
+		if (!has(&marked, line_key(p->loop, p->file, p->line)) &&
+		    (has(&marked, anywhere) || (has(&spread, anywhere) && !is_anchor(b, p))))
+			p->solid = false;
+	}
+	hashmap_release(&marked);
+	hashmap_release(&spread);
 }
 
 /* For inlined calls, as keys with a loop: bytes of code in it, and whether it has anchors. */

@@ -182,6 +182,14 @@ static void slicer_start(struct builder *b, struct slicer *s)
 	slicer_init(s);
 }
 
+/* Whether it may lead to more than was decided. Where nothing tells the size of a table, only an
+ * index that seemed fixed is looked at again. */
+static bool may_grow(const struct jump *j, enum effort effort)
+{
+	return j->bound == BOUND_COMPARE &&
+	       (effort == CERTAIN || (effort == UNGUARDED && j->targets.len == 1));
+}
+
 static bool try_jumps(struct builder *b, const uint32_t *runs, enum effort effort)
 {
 	bool progress = false;
@@ -190,8 +198,8 @@ static bool try_jumps(struct builder *b, const uint32_t *runs, enum effort effor
 	s.assume_addresses = effort == ASSUMED;
 	for (uint32_t i = 0; i < b->g.block_count; i++) {
 		struct run *r = runs[i] == NONE ? NULL : &b->runs.data[runs[i]];
-		bool again = effort == CERTAIN && b->g.blocks[i].end == END_SWITCH &&
-			     b->jumps.data[r->jump].bound == BOUND_COMPARE;
+		bool again = b->g.blocks[i].end == END_SWITCH &&
+			     may_grow(&b->jumps.data[r->jump], effort);
 		if (again || b->g.blocks[i].end == END_UNRESOLVED)
 			progress |= decide_jump(b, &s, i, r, effort);
 	}

@@ -229,6 +229,17 @@ static struct span widened(struct span a, struct span b)
 	return (struct span){a.first < b.first ? a.first : b.first, a.end > b.end ? a.end : b.end};
 }
 
+/* Whether the block makes the index, of something that is not understood: nothing before it can
+ * limit it. */
+static bool is_made_in(const struct block *b, const struct expr *index)
+{
+	struct sum sum;
+	if (!expr_sum(expr_strip(index), &sum) || sum.count != 1)
+		return false;
+	const struct expr *x = expr_strip(sum.terms[0].x);
+	return x->kind == EXPR_UNKNOWN && x->site - b->start < b->size;
+}
+
 /* Widens *found by the values that the index can have on each way into the block; false if some way
  * does not limit it. Ways that were looked at already, loops among them, add nothing. */
 static bool span_before(struct guard_search *q, uint32_t block, const struct expr *index,
@@ -252,7 +263,8 @@ static bool span_before(struct guard_search *q, uint32_t block, const struct exp
 			span = span_by_type(here);
 		if (span.end)
 			*found = widened(*found, span);
-		else if (!span_before(q, e->from, here, found))
+		else if (is_made_in(&g->blocks[e->from], here) ||
+			 !span_before(q, e->from, here, found))
 			return false;
 	}
 	return true;

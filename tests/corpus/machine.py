@@ -165,14 +165,16 @@ class Naive:
         loop["insns"].update(va for m in members for va in nodes[m])
         loop["latches"].add(nodes[latch][-1])
 
-    def tests(self, loop):
-        """Latches that decide between another round and leaving the loop."""
-        for va in loop["latches"]:
+    def exits(self, loop):
+        """Branches that leave the loop."""
+        for va in loop["insns"]:
             i = self.insns[va]
-            if BRANCH.match(i.name) and i.target is not None:
-                other = i.next if i.target == loop["header"] else i.target
-                if other not in loop["insns"]:
-                    yield va
+            if BRANCH.match(i.name) and i.target is not None and not {i.next, i.target} <= loop["insns"]:
+                yield va
+
+    def tests(self, loop):
+        """Those that decide between another round and leaving."""
+        return [va for va in self.exits(loop) if va in loop["latches"]]
 
     def loops_at(self, va):
         return [l for l in self.loops.values() if va in l["insns"]]

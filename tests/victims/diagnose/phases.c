@@ -11,9 +11,11 @@ OWN static uint64_t parse(uint64_t x)
 	return x;
 }
 
+/* So long that it does not matter if the other thread has the lock to itself for a while, because this one has lost its
+ * processor just when it did not hold it. */
 OWN static uint64_t rebuild(uint64_t x)
 {
-	for (int i = 0; i < 8000000; i++) /* hot: rebuild */
+	for (int i = 0; i < 40000000; i++) /* hot: rebuild */
 		STIR(x);
 	return x;
 }

@@ -592,6 +592,15 @@ def require(result):
     assert result.decided, "what was planted was nowhere clearly above its threshold: " + "; ".join(result.undecidable)
 
 
+def require_findings(run, name, strategy, loops):
+    """Those that are wanted; or the whole search is shown."""
+    try:
+        require(compared(name, run.report["findings"], run.truth, strategy, loops))
+    except AssertionError:
+        print(f"# the truth: {run.truth}", *run_tool(SONDE, "report", "--view=search", run.data).splitlines(), sep="\n# ")
+        raise
+
+
 def require_step(steps, wanted):
     """One of the next steps is this."""
     assert fnmatch.filter(steps, wanted), f"no step is {wanted!r}: {steps}"
@@ -606,7 +615,7 @@ def check(name, *options, strategy="deep-start", loops=True, **more):
     how = run.report["ended"], run.report["strategy"], run.report["loops"]
     assert how == (VICTIMS[name].ended, strategy, loops), f"it was {how}"
     check_profile(run, name)
-    require(compared(name, run.report["findings"], run.truth, strategy, loops))
+    require_findings(run, name, strategy, loops)
     if VICTIMS[name].step and (strategy, loops) == ("deep-start", True):
         require_step(run.report["steps"], VICTIMS[name].step)
     return run

@@ -325,10 +325,16 @@ static bool is_unneeded(const struct machine_thread *t)
 	return t->unneeded[0] + t->unneeded[1] >= 0.5 * (t->rested[0] + t->rested[1]);
 }
 
-static bool is_idle(const struct machine_thread *t)
+/* Who waits for the work of others waits longer if these hardly get a processor. That is no reason
+ * to call it idle: only the time counts in which they could work. */
+static bool is_idle(const struct machine *m, const struct machine_thread *t)
 {
 	double passed = t->passed[0] + t->passed[1], rested = t->rested[0] + t->rested[1];
-	return passed > 0 && rested >= passed * (is_unneeded(t) ? idle_always : idle_beside);
+	double beside = rested - t->unneeded[0] - t->unneeded[1];
+	double wanted = m->ran + m->queued;
+	double lost = wanted > 0 ? beside * m->queued / wanted : 0;
+	return passed > 0 &&
+	       rested - lost >= (passed - lost) * (is_unneeded(t) ? idle_always : idle_beside);
 }
 
 static void decide_who_counts(struct machine *m, double dt)
@@ -337,12 +343,12 @@ static void decide_who_counts(struct machine *m, double dt)
 	each_process (p, m)
 		p->works = false;
 	each_thread (t, m)
-		if ((t->tid || t->cpu > 0) && !is_idle(t))
+		if ((t->tid || t->cpu > 0) && !is_idle(m, t))
 			any = m->processes.data[t->process].works = true;
 	each_thread (t, m) {
 		const struct machine_process *p = &m->processes.data[t->process];
 		bool others = p->works || (any && is_unneeded(t));
-		t->counted = !p->young && (!others || !is_idle(t));
+		t->counted = !p->young && (!others || !is_idle(m, t));
 		t->idle += t->counted ? -dt : dt;
 	}
 }

@@ -24,6 +24,8 @@
 enum doing {
 	WORKS,
 	IS_LOCKED_OUT,  /* by a mutex */
+	IS_STARVED,     /* of its processor, for three quarters of the time */
+	WAITS_MOSTLY,   /* as the next, but for 1.5 % */
 	WAITS_FOR_WORK, /* for a condition */
 	SLEEPS,
 	JOINS,
@@ -156,6 +158,18 @@ static void let(struct fixture *f, int tid, enum doing what)
 		f->machine.processes.data[t->process].cpu += step;
 		return;
 	}
+	if (what == IS_STARVED) {
+		t->cpu = step / 4;
+		t->ready = 3 * step / 4;
+		f->machine.processes.data[t->process].cpu += t->cpu;
+		return;
+	}
+	if (what == WAITS_MOSTLY) {
+		t->cpu = 0.015 * step;
+		t->waited = t->idled[IDLE_BESIDE] = step - t->cpu;
+		f->machine.processes.data[t->process].cpu += t->cpu;
+		return;
+	}
 	t->waited = step;
 	if (what == WAITS_FOR_WORK)
 		t->idled[IDLE_BESIDE] = step;
@@ -258,6 +272,22 @@ static void who_waits_for_work_beside_others_is_idle(void **state)
 	RUN(f, 1, {getpid(), WORKS}, {h.tid, WORKS});
 	assert_true(thread_of(f, h.tid)->counted);
 	assert_near(counted_in(f, idle, 2), 2 * step);
+	end_helper(&h);
+}
+
+static void who_waits_for_the_starved_is_not_idle(void **state)
+{
+	struct fixture *f = *state;
+	struct helper h;
+	start_helper(&h);
+	RUN(f, 6, {getpid(), WORKS});
+	RUN(f, 25, {getpid(), WORKS}, {h.tid, WAITS_MOSTLY});
+	assert_false(thread_of(f, h.tid)->counted);
+	RUN(f, 60, {getpid(), IS_STARVED}, {h.tid, WAITS_MOSTLY});
+	assert_true(thread_of(f, h.tid)->counted);
+	/* Who never does anything is. */
+	RUN(f, 60, {getpid(), IS_STARVED}, {h.tid, WAITS_FOR_WORK});
+	assert_false(thread_of(f, h.tid)->counted);
 	end_helper(&h);
 }
 
@@ -502,6 +532,7 @@ int main(void)
 		MACHINE_TEST(young_processes_are_one_part),
 		MACHINE_TEST(a_process_that_grows_up_is_a_part),
 		MACHINE_TEST(who_waits_for_work_beside_others_is_idle),
+		MACHINE_TEST(who_waits_for_the_starved_is_not_idle),
 		MACHINE_TEST(who_is_locked_out_is_not_idle),
 		MACHINE_TEST(where_nobody_works_everybody_counts),
 		MACHINE_TEST(another_process_works),

@@ -31,6 +31,14 @@ enum doing {
 	JOINS,
 };
 
+enum { MOST_HELPERS = 5 };
+
+struct helper {
+	pthread_t thread;
+	int tid;
+	sem_t known, end;
+};
+
 struct fixture {
 	struct resources resources;
 	struct ledger ledger;
@@ -39,6 +47,8 @@ struct fixture {
 	struct target *targets[2];
 	double now;
 	int child;
+	struct helper helpers[MOST_HELPERS];
+	uint32_t helper_count;
 };
 
 static const double step = 0.125; /* which adds up exactly */
@@ -58,9 +68,24 @@ static int start(void **state)
 	return 0;
 }
 
+/* They are gone from /proc as well. */
+static void end_helpers(struct fixture *f)
+{
+	while (f->helper_count) {
+		struct helper *h = &f->helpers[--f->helper_count];
+		sem_post(&h->end);
+		pthread_join(h->thread, NULL);
+		while (!tgkill(getpid(), h->tid, 0))
+			usleep(1000);
+		sem_destroy(&h->known);
+		sem_destroy(&h->end);
+	}
+}
+
 static int finish(void **state)
 {
 	struct fixture *f = *state;
+	end_helpers(f);
 	if (f->child) {
 		kill(f->child, SIGKILL);
 		waitpid(f->child, NULL, 0);
@@ -77,12 +102,7 @@ static int finish(void **state)
 
 /* ---- who is there ---- */
 
-struct helper {
-	pthread_t thread;
-	int tid;
-	sem_t known, end;
-};
-
+/* It is a thread of this process, and does nothing. */
 static void *wait_for_the_end(void *helper)
 {
 	struct helper *h = helper;
@@ -93,23 +113,16 @@ static void *wait_for_the_end(void *helper)
 	return NULL;
 }
 
-static void start_helper(struct helper *h)
+static int start_helper(struct fixture *f)
 {
+	assert_true(f->helper_count < MOST_HELPERS);
+	struct helper *h = &f->helpers[f->helper_count];
 	sem_init(&h->known, 0, 0);
 	sem_init(&h->end, 0, 0);
 	assert_int_equal(pthread_create(&h->thread, NULL, wait_for_the_end, h), 0);
+	f->helper_count++;
 	sem_wait(&h->known);
-}
-
-/* It is gone from /proc as well. */
-static void end_helper(struct helper *h)
-{
-	sem_post(&h->end);
-	pthread_join(h->thread, NULL);
-	while (!tgkill(getpid(), h->tid, 0))
-		usleep(1000);
-	sem_destroy(&h->known);
-	sem_destroy(&h->end);
+	return h->tid;
 }
 
 static void start_child(struct fixture *f)
@@ -152,31 +165,22 @@ static void begin_step(struct fixture *f)
 
 static void let(struct fixture *f, int tid, enum doing what)
 {
+	static const double share[] = {[WORKS] = 1, [IS_STARVED] = 0.25, [WAITS_MOSTLY] = 0.015};
 	struct machine_thread *t = thread_of(f, tid);
-	if (what == WORKS) {
-		t->cpu = step;
-		f->machine.processes.data[t->process].cpu += step;
-		return;
-	}
+	t->cpu = what < ARRAY_SIZE(share) ? share[what] * step : 0;
+	f->machine.processes.data[t->process].cpu += t->cpu;
+	double rest = step - t->cpu;
 	if (what == IS_STARVED) {
-		t->cpu = step / 4;
-		t->ready = 3 * step / 4;
-		f->machine.processes.data[t->process].cpu += t->cpu;
+		t->ready = rest;
 		return;
 	}
-	if (what == WAITS_MOSTLY) {
-		t->cpu = 0.015 * step;
-		t->waited = t->idled[IDLE_BESIDE] = step - t->cpu;
-		f->machine.processes.data[t->process].cpu += t->cpu;
-		return;
-	}
-	t->waited = step;
-	if (what == WAITS_FOR_WORK)
-		t->idled[IDLE_BESIDE] = step;
+	t->waited = rest;
+	if (what == WAITS_FOR_WORK || what == WAITS_MOSTLY)
+		t->idled[IDLE_BESIDE] = rest;
 	if (what == SLEEPS)
-		t->idled[IDLE_ALWAYS] = step;
+		t->idled[IDLE_ALWAYS] = rest;
 	if (what == JOINS)
-		t->joined = step;
+		t->joined = rest;
 }
 
 struct plan {
@@ -215,103 +219,91 @@ static double counted_in(struct fixture *f, const struct plan *plans, uint32_t c
 static void a_thread_has_to_grow_up(void **state)
 {
 	struct fixture *f = *state;
-	struct helper h;
-	start_helper(&h);
+	int h = start_helper(f);
 	vec_clear(&f->machine.news);
 	RUN(f, 2, {getpid(), WORKS});
-	assert_int_equal(thread_of(f, h.tid)->tid, 0);
+	assert_int_equal(thread_of(f, h)->tid, 0);
 	assert_int_equal(f->machine.processes.data[0].pooled, 1);
 	assert_int_equal(f->machine.news.len, 0);
 	RUN(f, 4, {getpid(), WORKS});
-	assert_int_equal(thread_of(f, h.tid)->tid, h.tid);
-	assert_string_equal(thread_of(f, h.tid)->name, "helper");
-	assert_near(thread_of(f, h.tid)->born, step);
+	assert_int_equal(thread_of(f, h)->tid, h);
+	assert_string_equal(thread_of(f, h)->name, "helper");
+	assert_near(thread_of(f, h)->born, step);
 	assert_int_equal(f->machine.processes.data[0].pooled, 0);
 	assert_int_equal(f->machine.news.len, 1);
-	uint32_t own = machine_thread_of(&f->machine, 0, h.tid);
+	uint32_t own = machine_thread_of(&f->machine, 0, h);
 	assert_true(machine_has(&f->machine, f->machine.processes.data[0].part, own));
 	assert_true(machine_has(&f->machine, f->machine.threads.data[own].part, own));
 	assert_false(machine_has(&f->machine, f->machine.threads.data[own].part,
 				 machine_thread_of(&f->machine, 0, getpid())));
 
-	end_helper(&h);
+	end_helpers(f);
 	RUN(f, 2, {getpid(), WORKS});
 	assert_true(f->machine.threads.data[own].gone);
-	assert_int_equal(thread_of(f, h.tid)->tid, 0);
+	assert_int_equal(thread_of(f, h)->tid, 0);
 }
 
 static void a_few_need_not_grow_up(void **state)
 {
 	struct fixture *f = *state;
-	struct helper h[2];
 	f->machine.at_once = 1;
-	start_helper(&h[0]);
+	int first = start_helper(f);
 	RUN(f, 1, {getpid(), WORKS});
-	assert_int_equal(thread_of(f, h[0].tid)->tid, h[0].tid);
+	assert_int_equal(thread_of(f, first)->tid, first);
 	assert_int_equal(f->machine.processes.data[0].pooled, 0);
-	start_helper(&h[1]);
+	int second = start_helper(f);
 	RUN(f, 1, {getpid(), WORKS});
-	assert_int_equal(thread_of(f, h[1].tid)->tid, 0);
+	assert_int_equal(thread_of(f, second)->tid, 0);
 	assert_int_equal(f->machine.processes.data[0].pooled, 1);
-	end_helper(&h[0]);
-	end_helper(&h[1]);
 }
 
 static void who_waits_for_work_beside_others_is_idle(void **state)
 {
 	struct fixture *f = *state;
-	struct helper h;
-	start_helper(&h);
+	int h = start_helper(f);
 	RUN(f, 6, {getpid(), WORKS});
-	RUN(f, 25, {getpid(), WORKS}, {h.tid, WAITS_FOR_WORK});
-	assert_false(thread_of(f, h.tid)->counted);
+	RUN(f, 25, {getpid(), WORKS}, {h, WAITS_FOR_WORK});
+	assert_false(thread_of(f, h)->counted);
 	assert_true(thread_of(f, getpid())->counted);
-	const struct plan idle[] = {{getpid(), WORKS}, {h.tid, WAITS_FOR_WORK}};
+	const struct plan idle[] = {{getpid(), WORKS}, {h, WAITS_FOR_WORK}};
 	assert_near(counted_in(f, idle, 2), step);
 	/* It gets something to do now and then. */
-	RUN(f, 1, {getpid(), WORKS}, {h.tid, WORKS});
-	assert_true(thread_of(f, h.tid)->counted);
+	RUN(f, 1, {getpid(), WORKS}, {h, WORKS});
+	assert_true(thread_of(f, h)->counted);
 	assert_near(counted_in(f, idle, 2), 2 * step);
-	end_helper(&h);
 }
 
 static void who_waits_for_the_starved_is_not_idle(void **state)
 {
 	struct fixture *f = *state;
-	struct helper h;
-	start_helper(&h);
+	int h = start_helper(f);
 	RUN(f, 6, {getpid(), WORKS});
-	RUN(f, 25, {getpid(), WORKS}, {h.tid, WAITS_MOSTLY});
-	assert_false(thread_of(f, h.tid)->counted);
-	RUN(f, 60, {getpid(), IS_STARVED}, {h.tid, WAITS_MOSTLY});
-	assert_true(thread_of(f, h.tid)->counted);
+	RUN(f, 25, {getpid(), WORKS}, {h, WAITS_MOSTLY});
+	assert_false(thread_of(f, h)->counted);
+	RUN(f, 60, {getpid(), IS_STARVED}, {h, WAITS_MOSTLY});
+	assert_true(thread_of(f, h)->counted);
 	/* Who never does anything is. */
-	RUN(f, 60, {getpid(), IS_STARVED}, {h.tid, WAITS_FOR_WORK});
-	assert_false(thread_of(f, h.tid)->counted);
-	end_helper(&h);
+	RUN(f, 60, {getpid(), IS_STARVED}, {h, WAITS_FOR_WORK});
+	assert_false(thread_of(f, h)->counted);
 }
 
 static void who_is_locked_out_is_not_idle(void **state)
 {
 	struct fixture *f = *state;
-	struct helper h;
-	start_helper(&h);
+	int h = start_helper(f);
 	RUN(f, 6, {getpid(), WORKS});
-	RUN(f, 25, {getpid(), WORKS}, {h.tid, IS_LOCKED_OUT});
-	assert_true(thread_of(f, h.tid)->counted);
-	end_helper(&h);
+	RUN(f, 25, {getpid(), WORKS}, {h, IS_LOCKED_OUT});
+	assert_true(thread_of(f, h)->counted);
 }
 
 static void where_nobody_works_everybody_counts(void **state)
 {
 	struct fixture *f = *state;
-	struct helper h;
-	start_helper(&h);
+	int h = start_helper(f);
 	RUN(f, 6, {getpid(), WORKS});
-	RUN(f, 25, {getpid(), SLEEPS}, {h.tid, WAITS_FOR_WORK});
-	assert_true(thread_of(f, h.tid)->counted);
+	RUN(f, 25, {getpid(), SLEEPS}, {h, WAITS_FOR_WORK});
+	assert_true(thread_of(f, h)->counted);
 	assert_true(thread_of(f, getpid())->counted);
-	end_helper(&h);
 }
 
 /* Who waits for another process waits for its work; who sleeps has nothing to do, as long as
@@ -332,39 +324,35 @@ static void another_process_works(void **state)
 static void waiting_for_an_end_never_counts(void **state)
 {
 	struct fixture *f = *state;
-	struct helper h;
-	start_helper(&h);
+	int h = start_helper(f);
 	RUN(f, 6, {getpid(), WORKS});
-	RUN(f, 25, {getpid(), JOINS}, {h.tid, IS_LOCKED_OUT});
-	const struct plan beside[] = {{getpid(), JOINS}, {h.tid, IS_LOCKED_OUT}};
+	RUN(f, 25, {getpid(), JOINS}, {h, IS_LOCKED_OUT});
+	const struct plan beside[] = {{getpid(), JOINS}, {h, IS_LOCKED_OUT}};
 	assert_near(counted_in(f, beside, 2), step);
-	const struct plan alone[] = {{getpid(), JOINS}, {h.tid, JOINS}};
-	RUN(f, 25, {getpid(), JOINS}, {h.tid, JOINS});
+	const struct plan alone[] = {{getpid(), JOINS}, {h, JOINS}};
+	RUN(f, 25, {getpid(), JOINS}, {h, JOINS});
 	assert_near(counted_in(f, alone, 2), 0);
-	end_helper(&h);
 }
 
 static void short_lived_threads_are_one(void **state)
 {
-	enum { MANY = 5 };
 	struct fixture *f = *state;
 	RUN(f, 3, {getpid(), WORKS});
-	struct helper h[MANY];
-	for (int i = 0; i < MANY; i++)
-		start_helper(&h[i]);
+	int one = start_helper(f);
+	for (int i = 1; i < MOST_HELPERS; i++)
+		start_helper(f);
 	begin_step(f);
 	struct machine_process *p = &f->machine.processes.data[0];
 	struct machine_thread *pool = &f->machine.threads.data[p->pool];
 	double before = machine_span(&f->machine, p->part).threads;
-	assert_int_equal(p->pooled, MANY);
-	assert_ptr_equal(thread_of(f, h[0].tid), pool);
+	assert_int_equal(p->pooled, MOST_HELPERS);
+	assert_ptr_equal(thread_of(f, one), pool);
 	pool->cpu = 2 * step;
 	p->cpu = 3 * step;
 	let(f, getpid(), IS_LOCKED_OUT);
 	machine_end_step(&f->machine);
-	assert_near(machine_span(&f->machine, p->part).threads - before, (MANY + 1) * step);
-	for (int i = 0; i < MANY; i++)
-		end_helper(&h[i]);
+	assert_near(machine_span(&f->machine, p->part).threads - before, (MOST_HELPERS + 1) * step);
+	end_helpers(f);
 	begin_step(f);
 	assert_int_equal(p->pooled, 0);
 	machine_end_step(&f->machine);

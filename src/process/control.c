@@ -22,7 +22,8 @@ enum {
 	LOOK_NS = MILLISECOND / 2,        /* when threads do not stop, between looks at them */
 	PATIENCE_NS = 50 * MILLISECOND,   /* with threads that wait in the kernel */
 	LEAVE_NS = 1000 * MILLISECOND,
-	ENTER_NS = 10 * MILLISECOND, /* for threads that were asleep to be so again */
+	ENTER_NS = 2000 * MILLISECOND, /* for threads that were asleep to be so again */
+	ENTERED_NS = MILLISECOND / 5,  /* on a processor, after which they must have been */
 };
 
 /* Threads and processes. */
@@ -354,33 +355,55 @@ static bool can_go(struct control *c, const struct control_thread *t, uint32_t m
 	return t->stopped && !t->held && is_of(c, t, memory);
 }
 
-static void await_calls(int pid, const tid_list *tids)
+/* A thread that goes on from a stop in a call that it sleeps in. */
+struct sleeper {
+	int pid, tid;
+	uint64_t cpu_ns; /* that it had used up to then */
+};
+
+/* Whether it is asleep again, or was: the time may be over. On a busy machine it may take long to
+ * get a processor for that. One that a signal has stopped waits for us. */
+static bool has_entered(const struct sleeper *s)
 {
-	uint64_t end = now_ns() + ENTER_NS;
-	vec_each (tid, tids)
-		while (thread_call(pid, *tid).number < 0 && now_ns() < end)
+	char state = thread_state(s->tid);
+	return !state || strchr("tTZX", state) || thread_call(s->pid, s->tid).number >= 0 ||
+	       thread_cpu_ns(s->pid, s->tid) > s->cpu_ns + ENTERED_NS;
+}
+
+static void await_call(const struct sleeper *s, uint64_t end)
+{
+	uint64_t begin = now_ns(), now = begin;
+	for (; now < end && !has_entered(s); now = now_ns()) {
+		if (now - begin < LOOK_NS)
 			sched_yield();
+		else /* it needs the processor more than we do */
+			nanosleep(&(struct timespec){.tv_nsec = LOOK_NS / 4}, NULL);
+	}
 }
 
 /* Threads that sleep go first, and are asleep again before the others run: one of these might put
  * a filter on all (seccomp) that does not know restart_syscall(), while a sleeper is on its way
  * there. */
-static void resume_sleepers(struct control *c, int pid, uint32_t memory)
+static void release_sleepers(struct control *c, uint32_t memory)
 {
-	tid_list sleepers = {0};
+	VEC(struct sleeper) sleepers = {0};
+	uint64_t end = now_ns() + ENTER_NS;
 	uint32_t others = 0;
-	vec_each (t, &c->threads) {
-		if (!can_go(c, *t, memory))
+	for (uint32_t i = c->threads.len; i-- > 0;) { /* they may leave us */
+		struct control_thread *t = c->threads.data[i];
+		int pid = t->pid, tid = t->tracee.tid;
+		if (!can_go(c, t, memory))
 			continue;
-		if (!tracee_sleeps(&(*t)->tracee)) {
+		if (!tracee_sleeps(&t->tracee)) {
 			others++;
 			continue;
 		}
-		vec_push(&sleepers, (*t)->tracee.tid);
-		control_release(c, *t);
+		vec_push(&sleepers, (struct sleeper){pid, tid, thread_cpu_ns(pid, tid)});
+		control_release(c, t);
 	}
-	if (others)
-		await_calls(pid, &sleepers);
+	vec_each (s, &sleepers)
+		if (others)
+			await_call(s, end);
 	vec_free(&sleepers);
 }
 
@@ -391,7 +414,7 @@ void control_resume(struct control *c, int pid)
 		return;
 	uint32_t memory = p->memory;
 	set_stopped(c, memory, false);
-	resume_sleepers(c, pid, memory);
+	release_sleepers(c, memory);
 	vec_each (t, &c->threads) {
 		if (is_of(c, *t, memory))
 			(*t)->in_kernel = false; /* its stop will be passed */
@@ -495,6 +518,7 @@ void control_detach(struct control *c, int pid)
 	uint32_t memory = p->memory;
 	vec_each (q, &c->processes)
 		q->leaving |= q->memory == memory;
+	release_sleepers(c, memory);
 	leave_marked(c);
 	debug(LOG_PROBE, 1, "process %d: detached, %u threads left to the kernel", pid,
 	      control_threads(c, pid, NULL, 0));

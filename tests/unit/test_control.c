@@ -6,7 +6,10 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
@@ -16,8 +19,10 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "process/control.h"
 #include "process/memory.h"
 #include "process/threads.h"
@@ -757,12 +762,102 @@ static void test_vectors(void **state)
 	run_to_end(pid);
 }
 
+/* ---- a filter comes while a sleeper goes on ---- */
+
+static void *sleep_long(void *unused)
+{
+	common->child = gettid();
+	nanosleep(&(struct timespec){.tv_sec = 100}, NULL);
+	return unused;
+}
+
+/* When told to, for all threads. */
+static void forbid_restarts(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_restart_syscall, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = {.len = 4, .filter = code};
+	pthread_t t;
+	pthread_create(&t, NULL, sleep_long, NULL);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	while (!common->go)
+		common->work[0].n++;
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter))
+		_exit(77);
+	common->caught = 1;
+	while (common->go < 2)
+		common->work[0].n++;
+}
+
+/* The first or the last processor that we may use. */
+static void keep_to(int tid, bool last)
+{
+	cpu_set_t all, one;
+	sched_getaffinity(getpid(), sizeof(all), &all);
+	CPU_ZERO(&one);
+	for (size_t i = 0; i < CPU_SETSIZE && (last || !CPU_COUNT(&one)); i++)
+		if (CPU_ISSET(i, &all)) {
+			CPU_ZERO(&one);
+			CPU_SET(i, &one);
+		}
+	sched_setaffinity(tid, sizeof(one), &one);
+}
+
+/* Leaves nothing of its processor to others, as far as it may. */
+static int start_hog(void)
+{
+	int pid = fork();
+	if (pid)
+		return pid;
+	const struct sched_param first = {.sched_priority = 1};
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	keep_to(0, false);
+	sched_setscheduler(0, SCHED_FIFO, &first);
+	common->urgent = 1;
+	for (uint64_t end = now_ns() + 200000000; now_ns() < end;)
+		;
+	_exit(0);
+}
+
+static void test_sleepers_go_first(void **state)
+{
+	cpu_set_t all;
+	(void)state;
+	sched_getaffinity(0, sizeof(all), &all);
+	int pid = start(forbid_restarts);
+	wait_for(&common->child, 1);
+	while (thread_call(pid, common->child).number < 0)
+		usleep(500);
+	attach(pid);
+	stop(pid);
+	keep_to(common->child, false);
+	keep_to(pid, true);
+	int hog = start_hog();
+	keep_to(0, true);
+	wait_for(&common->urgent, 1);
+	common->go = 1;
+	control_resume(control, pid);
+	assert_true(run(pid, 300));
+	assert_int_equal(common->caught, 1);
+	common->go = 2;
+	run_to_end(pid);
+	assert_true(WIFEXITED(told.status));
+	assert_int_equal(WEXITSTATUS(told.status), 0);
+	sched_setaffinity(0, sizeof(all), &all);
+	waitpid(hog, NULL, 0);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_stop),
 		TEST(test_detach),
+		TEST(test_sleepers_go_first),
 		TEST(test_kill_while_stopped),
 		TEST(test_killed_is_not_stopped),
 		TEST(test_thread_storm),

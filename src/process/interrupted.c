@@ -9,7 +9,10 @@
  * alone; /proc/TID/syscall shows it if the thread is given its number again for a moment. And since
  * nothing tells a call that returns EINTR from a handler that returns to such a place, the places
  * where the program has a right to its EINTR are remembered from the signals that we pass on, with
- * the argument: a handler that returns there has left another one behind in the kernel. */
+ * the argument: a handler that returns there has left another one behind in the kernel, as a rule.
+ * If it is the same, a call that was made again has waited, or has other values in other registers;
+ * if neither, who makes it without doing anything in between wants no EINTR and will not miss it.
+ */
 #include "process/interrupted.h"
 
 #include <elf.h>
@@ -24,6 +27,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/hashmap.h"
 #include "isa/arch.h"
 #include "isa/calls.h"
 #include "process/memory.h"
@@ -200,15 +204,52 @@ static bool is_genuine(const struct interrupted *c, uint64_t pc, uint64_t sp, un
 	return false;
 }
 
-static void remember_genuine(struct interrupted *c, uint64_t pc, uint64_t sp, uint64_t first)
+/* The stop that we are in counts, too. */
+static void note_sleep(struct interrupted *c, int tid)
+{
+	uint64_t now = c->genuine_count ? thread_switches(tid) : 0;
+	for (unsigned i = 0; i < c->genuine_count; i++)
+		c->genuine[i].slept |= now > c->switches + 1;
+	c->switches = now;
+}
+
+/* Of those that a handler gives back as they were. */
+static uint64_t hash_others(const struct arch_calls *k, const struct stop_registers *r)
+{
+	const uint16_t *at = arch_native()->layout->ptrace_reg;
+	uint64_t hash = 0;
+	for (unsigned i = 0; i < REGISTERS; i++) {
+		uint64_t value = at[i] != LAYOUT_ABSENT && at[i] != k->result ? get(r, at[i]) : 0;
+		hash = hash_bytes(&value, sizeof(value), hash);
+	}
+	return hash;
+}
+
+static void remember_genuine(struct interrupted *c, int tid, const struct stop_registers *r,
+			     uint64_t pc, uint64_t first)
 {
 	unsigned which;
+	uint64_t sp = sp_of(r);
+	if (!c->genuine_count)
+		c->switches = thread_switches(tid);
 	if (!is_genuine(c, pc, sp, &which) && c->genuine_count < GENUINE_MAX)
 		which = c->genuine_count++;
 	which %= GENUINE_MAX;
 	c->genuine[which].pc = pc;
 	c->genuine[which].sp = sp;
 	c->genuine[which].first = first;
+	c->genuine[which].others = hash_others(arch_calls(arch_native()), r);
+	c->genuine[which].slept = false;
+}
+
+/* To a place that is remembered: the handler has, and the call was not made again. */
+static bool has_returned(const struct interrupted *c, unsigned which,
+			 const struct stop_registers *r, uint64_t first)
+{
+	if (c->genuine[which].first != first)
+		return true;
+	return !c->genuine[which].slept &&
+	       c->genuine[which].others == hash_others(arch_calls(arch_native()), r);
 }
 
 /* A handler runs before the call that was set back: the program is to see EINTR after all. */
@@ -217,7 +258,7 @@ static bool undo(struct interrupted *c, const struct call_facts *f, int tid,
 {
 	uint64_t pc = c->restarted + f->size;
 	c->restarted = 0;
-	remember_genuine(c, pc, sp_of(r), get(r, f->result));
+	remember_genuine(c, tid, r, pc, get(r, f->result));
 	put(r, arch_native()->layout->ptrace_pc, pc);
 	put(r, f->result, (uint64_t)-EINTR);
 	return write_registers(tid, r);
@@ -237,6 +278,7 @@ static bool repair_ourselves(struct interrupted *c, const struct call_facts *f, 
 {
 	unsigned which;
 	uint64_t first, pc = pc_of(r), sp = sp_of(r);
+	note_sleep(c, tid);
 	forget_returned(c, pc, sp);
 	if (c->restarted != pc)
 		c->restarted = 0;
@@ -248,9 +290,9 @@ static bool repair_ourselves(struct interrupted *c, const struct call_facts *f, 
 	/* Without it, an EINTR too many cannot be helped. */
 	if (is_stop_signal(signal) || !first_argument(tid, get(r, f->number), &first))
 		return true;
-	bool returned = is_genuine(c, pc, sp, &which) && c->genuine[which].first != first;
+	bool returned = is_genuine(c, pc, sp, &which) && has_returned(c, which, r, first);
 	if (handled && !returned)
-		remember_genuine(c, pc, sp, first);
+		remember_genuine(c, tid, r, pc, first);
 	return handled || returned ? true : set_back(c, f, tid, r, first);
 }
 

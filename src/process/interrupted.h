@@ -27,11 +27,14 @@ struct interrupted {
 	/* Where the program is to find an EINTR of its own when its signal handler returns. */
 	struct {
 		uint64_t pc, sp;
-		uint64_t first; /* argument of the call */
+		uint64_t first;  /* argument of the call */
+		uint64_t others; /* hash of the registers that the kernel leaves alone */
+		bool slept;      /* the thread has, since then */
 	} genuine[GENUINE_MAX];
 	unsigned genuine_count;
-	bool sleeping;  /* it was led into such a call, to be left alone when that is over */
-	uint64_t timed; /* number of the call that restart_syscall() stands for; 0: not known */
+	uint64_t switches; /* thread_switches() at the last stop, while there are such places */
+	bool sleeping;     /* it was led into such a call, to be left alone when that is over */
+	uint64_t timed;    /* number of the call that restart_syscall() stands for; 0: not known */
 };
 
 /* Whether the stopped thread is just leaving a system call. */

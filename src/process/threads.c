@@ -105,6 +105,12 @@ int process_parent(int pid)
 	return status_number(pid, "\nPPid:");
 }
 
+uint64_t thread_switches(int tid)
+{
+	uint64_t number;
+	return read_status(tid, "\nvoluntary_ctxt_switches:", 10, &number) ? number : 0;
+}
+
 char thread_state(int tid)
 {
 	char path[40], text[128];

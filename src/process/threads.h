@@ -14,6 +14,9 @@ int threads_list(int pid, tid_list *out, struct err *e);
 int thread_process(int tid);
 /* The process that started this one, or -1. */
 int process_parent(int pid);
+/* How often the thread gave its processor away by itself, ptrace stops included; 0 if it is gone.
+ */
+uint64_t thread_switches(int tid);
 /* The letter that tells what a thread is doing (R, S, D, T, t, Z, ...), or 0 if it is gone. */
 char thread_state(int tid);
 /* Whether it is there and has not ended. */

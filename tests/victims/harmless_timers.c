@@ -1,5 +1,7 @@
 /* Waits that only a signal of its own ends: each one-shot timer must end its wait with EINTR, once.
- * An EINTR that a tracer swallows makes this hang, one too many makes it count wrong. */
+ * An EINTR that a tracer swallows makes this hang, one too many makes it count wrong. The handler
+ * returns with the first argument of the wait in its register, so that nothing there tells a wait
+ * that it returns to from one that was made again. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,11 +14,13 @@
 enum { ROUNDS = 300 };
 
 static volatile sig_atomic_t ticks, profiles;
+static int epoll;
 
-static void on_alarm(int sig)
+static int on_alarm(int sig)
 {
 	(void)sig;
 	ticks++;
+	return epoll;
 }
 
 static void on_profile(int sig)
@@ -35,9 +39,10 @@ static void set_timer(int which, long us)
 int main(void)
 {
 	sigset_t alarm_only, open;
-	struct sigaction a = {.sa_handler = on_alarm};
-	int early = 0, right = 0, wrong = 0, epoll = epoll_create1(0);
+	struct sigaction a = {.sa_handler = (void (*)(int))(void *)on_alarm};
+	int early = 0, right = 0, wrong = 0;
 	struct epoll_event ev;
+	epoll = epoll_create1(0);
 	sigaction(SIGALRM, &a, NULL);
 	a.sa_handler = on_profile;
 	sigaction(SIGVTALRM, &a, NULL);

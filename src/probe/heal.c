@@ -5,13 +5,20 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "base/clock.h"
 #include "base/fault.h"
 #include "base/log.h"
 #include "base/order.h"
 #include "probe/target.h"
 #include "process/memory.h"
 
-enum { TRIES = 200, RUN_NS = 50000, REGIONS = 16 };
+enum {
+	REGIONS = 16,
+	RUN_NS = 50000, /* at first, and more each time */
+	RUN_MOST_NS = 1000000,
+	GIVE_UP_NS = 500000000, /* on a busy machine a thread may get no processor for a while */
+	WAITING_TRIES = 50,     /* who waits in a system call in there does not come out */
+};
 
 /* The mappings of such regions. There may be several: one that a thread was in when the next sonde
  * came, who was killed as well. */
@@ -78,17 +85,22 @@ static bool run_out(struct target *t, thread_check is_in, const void *ctx)
 {
 	struct control_thread *threads[RT_AREAS];
 	int tids[RT_AREAS];
-	for (unsigned i = 0;; i++) {
-		uint32_t inside = 0;
+	uint64_t ns = RUN_NS, end = now_ns() + GIVE_UP_NS;
+	for (unsigned tries = 0;; tries++) {
+		uint32_t inside = 0, waiting = 0;
 		uint32_t count = control_users(t->engine->control, t->pid, threads, RT_AREAS);
-		for (uint32_t k = 0; k < count && k < RT_AREAS; k++)
-			if (is_in(t, threads[k], ctx))
-				tids[inside++] = threads[k]->tracee.tid;
+		for (uint32_t k = 0; k < count && k < RT_AREAS; k++) {
+			if (!is_in(t, threads[k], ctx))
+				continue;
+			waiting += threads[k]->in_call;
+			tids[inside++] = threads[k]->tracee.tid;
+		}
 		if (!inside)
 			return count <= RT_AREAS;
-		if (i == TRIES)
+		if ((waiting == inside && tries >= WAITING_TRIES) || now_ns() >= end)
 			return false;
-		control_run_on(t->engine->control, tids, inside, RUN_NS);
+		control_run_on(t->engine->control, tids, inside, ns);
+		ns = ns < RUN_MOST_NS ? ns + ns / 4 : RUN_MOST_NS;
 	}
 }
 

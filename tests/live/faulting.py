@@ -277,14 +277,15 @@ def died(scenario, spec):
 
 
 def healed(run):
-    command = [run.sonde_path, *(w.format(data=run.folder / "second", pid=run.program.pid, victim="") for w in SCENARIOS["path-attached"])]
+    words = (w.format(data=run.folder / "second", pid=run.program.pid, victim="") for w in SCENARIOS["path-attached"])
+    command = [run.sonde_path, "--debug=probe:1", *words]
     command[command.index("0.3")] = "0.05"
     done = subprocess.run(command, capture_output=True, env=run.env(fault=False), timeout=LIMIT, check=False)
     said = done.stderr.decode()
     if done.returncode:
         yield f"a second sonde: status {done.returncode}, {said[-300:]}"
     elif run.state() != ("0", False):
-        yield f"a second sonde left {run.state()}"
+        yield f"a second sonde left {run.state()}: {said[-1500:]}"
     if any(word in said for word in BAD):
         yield f"a second sonde: {said[-1500:]}"
 

@@ -540,6 +540,8 @@ static void outlive_first(unsigned early_us)
 	int pid = start(leave_first);
 	usleep(early_us);
 	if (control_attach(control, pid, &e)) { /* only its first thread shows what it is */
+		for (int i = 0; i < 10000 && thread_state(pid) != 'Z'; i++)
+			usleep(1000); /* it has no memory any more, but is not gone yet */
 		assert_int_equal(thread_state(pid), 'Z');
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);

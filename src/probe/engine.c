@@ -424,12 +424,12 @@ static bool next_event(struct engine *g, struct engine_event *out)
 
 /* ---- programs that may not make all system calls ---- */
 
-/* Nobody traces it any more; if we started it, its end is told nevertheless. */
+/* Nobody traces it any more; its end is awaited nevertheless. */
 static void leave_untouched(struct target *t)
 {
 	leave(t);
 	t->alive = t->untouched = true;
-	control_expect(t->engine->control, t->engine->launched == t->pid);
+	control_expect_end(t->engine->control);
 }
 
 static void look_at_confinement(struct target *t)
@@ -533,7 +533,7 @@ static int keep_untouched(struct engine *g, struct target *t, struct target **ou
 {
 	t->problem = *e;
 	t->untouched = true;
-	control_expect(g->control, true);
+	control_expect_end(g->control);
 	*out = t;
 	return 0;
 }

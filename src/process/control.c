@@ -170,9 +170,9 @@ uint32_t control_known(const struct control *c)
 	return c->events.len - c->told;
 }
 
-void control_expect(struct control *c, bool children)
+void control_expect_end(struct control *c)
 {
-	c->expecting = children;
+	c->expecting = true;
 }
 
 /* Signals of ours are let in only while we sleep, so that none comes unnoticed just before. */

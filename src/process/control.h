@@ -72,8 +72,8 @@ int control_launch(struct control *c, char *const *argv, int *pid, int *why, str
 /* The next thing that has happened; waits up to timeout_ms (0: does not wait; -1: for ever; a
  * signal of ours ends it early). False if nothing has. */
 bool control_wait(struct control *c, int timeout_ms, struct control_event *out);
-/* Whether it waits even if nothing is traced: for children that were left. */
-void control_expect(struct control *c, bool children);
+/* From now on it waits even if nothing is traced: a process was left whose end is awaited. */
+void control_expect_end(struct control *c);
 /* How many things control_wait() knows already, and gives without looking for others. */
 uint32_t control_known(const struct control *c);
 /* Lets the thread that an event told of go on, unless its process is stopped. */

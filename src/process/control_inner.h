@@ -20,7 +20,7 @@ struct control {
 	uint32_t told; /* of the events */
 	uint32_t memories;
 	uint32_t turn;  /* of dealing with what has happened */
-	bool expecting; /* children that are not traced */
+	bool expecting; /* the end of a process that is not traced */
 	bool more;      /* has happened since, without a sign */
 	int child_fd;   /* tells of SIGCHLD */
 	signal_watcher watcher;

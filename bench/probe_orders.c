@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "probe/engine.h"
+#include "probe/engine/engine.h"
 #include "process/launch.h"
 
 struct orders {
@@ -71,7 +71,7 @@ static void add_image(struct orders *o, struct place where, uint64_t bias, const
 		r.code = where.code;
 		r.va = list[i].start;
 		r.bias = bias;
-		uint32_t subject = engine_add(o->engine, o->target, &r, &e);
+		uint32_t subject = target_add(o->target, &r, &e);
 		if (subject != SUBJECT_NONE)
 			vec_push(&o->subjects, subject);
 		else if (names)
@@ -100,7 +100,7 @@ static struct batch_result commit(struct orders *o)
 {
 	struct batch_result r = {0};
 	struct err e;
-	if (engine_commit(o->engine, o->target, &r, &e))
+	if (target_commit(o->target, &r, &e))
 		die("%s", e.text);
 	return r;
 }
@@ -136,7 +136,7 @@ static void order_in(struct orders *o, char *arguments)
 static void order_out(struct orders *o)
 {
 	vec_each (s, &o->subjects)
-		engine_remove(o->engine, o->target, *s);
+		target_remove(o->target, *s);
 	vec_clear(&o->subjects);
 	struct batch_result result = commit(o);
 	tell_batch(&result);
@@ -155,7 +155,7 @@ static void obey(struct orders *o, char *line)
 	else if (!strncmp(line, "out", 3))
 		order_out(o);
 	else if (!strncmp(line, "hits", 4))
-		printf("%" PRIu64 "\n", engine_cost(o->engine, o->target).hits);
+		printf("%" PRIu64 "\n", target_cost(o->target).hits);
 	else if (!strncmp(line, "costs", 5))
 		order_costs(o);
 	else
@@ -170,7 +170,7 @@ static void live_on(struct orders *o)
 		return;
 	if (event.what == ENGINE_ENDED)
 		die("the program has ended");
-	engine_go(o->engine, event.target);
+	target_go(event.target);
 }
 
 static int take_orders(struct orders *o, int pid)
@@ -203,7 +203,7 @@ static uint64_t counted(struct orders *o)
 	uint64_t sum = 0;
 	vec_each (s, &o->subjects) {
 		uint64_t counts[POINT_KINDS] = {0};
-		engine_counts(o->engine, o->target, *s, counts);
+		target_counters(o->target, *s, counts);
 		sum += counts[POINT_ENTRY] + counts[POINT_EXIT];
 	}
 	return sum;
@@ -212,7 +212,7 @@ static uint64_t counted(struct orders *o)
 static int run_to_the_end(struct orders *o)
 {
 	struct engine_event event;
-	engine_go(o->engine, o->target);
+	target_go(o->target);
 	for (;;) {
 		if (!engine_poll(o->engine, 1000, &event))
 			continue;
@@ -221,7 +221,7 @@ static int run_to_the_end(struct orders *o)
 		if (event.what == ENGINE_ENDED)
 			engine_drop(o->engine, event.target);
 		else
-			engine_go(o->engine, event.target);
+			target_go(event.target);
 	}
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 
@@ -24,6 +25,48 @@
 	do {                                                                                       \
 		vec_reserve(v, (v)->len + 1);                                                      \
 		(v)->data[(v)->len++] = (__VA_ARGS__);                                             \
+	} while (0)
+
+/* `n` elements of an array, which is none of the vector's own. */
+#define vec_append(v, from, n)                                                                     \
+	do {                                                                                       \
+		vec_reserve(v, (v)->len + (n));                                                    \
+		if (n)                                                                             \
+			memcpy((v)->data + (v)->len, from, (n) * sizeof(*(v)->data));              \
+		(v)->len += (n);                                                                   \
+	} while (0)
+
+/* Makes it `n` elements long: new ones are all zero. */
+#define vec_resize(v, n)                                                                           \
+	do {                                                                                       \
+		vec_reserve(v, n);                                                                 \
+		if ((n) > (v)->len)                                                                \
+			memset((v)->data + (v)->len, 0, ((n) - (v)->len) * sizeof(*(v)->data));    \
+		(v)->len = (n);                                                                    \
+	} while (0)
+
+#define vec_copy(to, from)                                                                         \
+	do {                                                                                       \
+		vec_clear(to);                                                                     \
+		vec_append(to, (from)->data, (from)->len);                                         \
+	} while (0)
+
+/* Keeps the elements for which the condition on `p`, which points at each in turn, is true. */
+#define vec_keep_if(v, p, condition)                                                               \
+	do {                                                                                       \
+		uint32_t vec_kept = 0;                                                             \
+		vec_each (p, v)                                                                    \
+			if (condition)                                                             \
+				(v)->data[vec_kept++] = *p;                                        \
+		(v)->len = vec_kept;                                                               \
+	} while (0)
+
+/* The elements behind it move up. */
+#define vec_remove(v, i)                                                                           \
+	do {                                                                                       \
+		(v)->len--;                                                                        \
+		memmove((v)->data + (i), (v)->data + (i) + 1,                                      \
+			((v)->len - (i)) * sizeof(*(v)->data));                                    \
 	} while (0)
 
 #define vec_pop(v)   ((v)->data[--(v)->len])

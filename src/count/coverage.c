@@ -48,7 +48,7 @@ static void on_sample(void *ctx, const struct sample *s)
 			t = c->targets[i];
 	if (!t || !s->registers.known || s->in_kernel)
 		return;
-	struct counted_place p = engine_counted_place(t, s->registers.pc);
+	struct counted_place p = target_counted_place(t, s->registers.pc);
 	c->samples++;
 	if (p.status != PLACE_COUNTED && p.code)
 		uncovered_at(c, p.code, p.status, p.status == PLACE_REFUSED ? p.va : 0)->samples++;

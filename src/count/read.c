@@ -27,7 +27,7 @@ struct flat {
 static const struct study *study_of(struct reading *d, uint32_t procedure)
 {
 	struct counted_procedure what;
-	if (!engine_counted(d->target, procedure, &what))
+	if (!target_counted(d->target, procedure, &what))
 		return NULL;
 	return studies_find(d->r->studies, &what);
 }
@@ -371,7 +371,7 @@ static void add_trips(struct reading *d, uint32_t procedure)
 {
 	const struct study *y = study_of(d, procedure);
 	struct counted_procedure what;
-	if (!y || !engine_counted(d->target, procedure, &what))
+	if (!y || !target_counted(d->target, procedure, &what))
 		return;
 	for (uint32_t l = 0; l < y->forest.loop_count; l++) {
 		const struct rt_trips *h = trips_of(d->t, what.first_loop + l);
@@ -402,7 +402,7 @@ static void prepare(struct count_reader *r, struct target *target, const number_
 	VEC(struct counted_procedure) list = {0};
 	vec_each (number, procedures) {
 		struct counted_procedure what;
-		if (engine_counted(target, *number, &what))
+		if (target_counted(target, *number, &what))
 			vec_push(&list, what);
 	}
 	studies_prepare(r->studies, list.data, list.len);
@@ -459,8 +459,8 @@ static void read_thread(void *ctx, const struct counted_thread *t)
 	arena_release(&tmp);
 }
 
-void count_read(struct count_reader *r, struct engine *g, struct target *t)
+void count_read(struct count_reader *r, struct target *t)
 {
 	struct visit v = {r, t};
-	engine_read_counts(g, t, read_thread, &v);
+	target_read_counts(t, read_thread, &v);
 }

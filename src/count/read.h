@@ -22,4 +22,4 @@ struct count_reader {
 };
 
 /* Adds all that was counted in a process. */
-void count_read(struct count_reader *r, struct engine *g, struct target *t);
+void count_read(struct count_reader *r, struct target *t);

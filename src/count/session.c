@@ -78,7 +78,7 @@ static bool is_chosen(void *ctx, const struct code *code)
 static void note_refused(struct count_session *s, struct target *t)
 {
 	struct counted_procedure p;
-	for (uint32_t i = 1; engine_counted(t, i, &p); i++) {
+	for (uint32_t i = 1; target_counted(t, i, &p); i++) {
 		if (p.refused == REFUSED_NONE)
 			continue;
 		coverage_refused(s->own->coverage, &p);
@@ -91,9 +91,9 @@ static int count_all(struct count_session *s, struct target *t, struct err *e)
 	struct choice choice = {s, target_pid(t)};
 	struct batch_result b = {0};
 	uint32_t added = 0;
-	int rc = engine_count(s->own->engine, t, is_chosen, &choice, &added, e);
+	int rc = target_count(t, is_chosen, &choice, &added, e);
 	if (!rc && added)
-		rc = engine_commit(s->own->engine, t, &b, e);
+		rc = target_commit(t, &b, e);
 	alloc_trim();
 	note_refused(s, t);
 	return rc;
@@ -128,9 +128,9 @@ static void add_target(struct count_session *s, struct target *t)
 static void drop_target(struct count_session *s, struct target *t)
 {
 	uint32_t kept = 0;
-	engine_leave(s->own->engine, t);
+	target_leave(t);
 	alloc_trim();
-	count_read(&s->own->reader, s->own->engine, t);
+	count_read(&s->own->reader, t);
 	vec_each (x, &s->own->targets)
 		if (*x != t)
 			s->own->targets.data[kept++] = *x;
@@ -157,7 +157,7 @@ static void on_executed(struct count_session *s, const struct engine_event *v)
 	tell_privileges(s, target_pid(v->target));
 	if (count_all(s, v->target, &e))
 		tell(s, "process %d is not counted: %s", target_pid(v->target), e.text);
-	engine_go(s->own->engine, v->target);
+	target_go(v->target);
 }
 
 static void on_loaded(struct count_session *s, const struct engine_event *v)
@@ -165,7 +165,7 @@ static void on_loaded(struct count_session *s, const struct engine_event *v)
 	struct err e;
 	if (count_all(s, v->target, &e))
 		tell(s, "a library that was loaded is not counted: %s", e.text);
-	engine_go(s->own->engine, v->target);
+	target_go(v->target);
 }
 
 static void on_ended(struct count_session *s, const struct engine_event *v)
@@ -182,7 +182,7 @@ static void on_ended(struct count_session *s, const struct engine_event *v)
 /* What was measured stays. */
 static void on_confined(struct count_session *s, const struct engine_event *v)
 {
-	tell(s, "%s: it is measured no longer", engine_unprobed(v->target));
+	tell(s, "%s: it is measured no longer", target_unprobed(v->target));
 }
 
 static void on_event(struct count_session *s, const struct engine_event *v)
@@ -298,7 +298,7 @@ static int begin(struct count_session *s, int *not_started, struct err *e)
 	s->own->started = now_seconds();
 	s->preparing = s->own->started - before;
 	if (!rc)
-		engine_go(s->own->engine, t);
+		target_go(t);
 	return rc;
 }
 
@@ -453,7 +453,7 @@ static void rescue(void *ctx)
 	snprintf(s->partial, sizeof(s->partial), "sonde was killed");
 	profile_fact(&s->profile, "partial", s->partial);
 	vec_each (t, &s->own->targets)
-		count_read(&s->own->reader, s->own->engine, *t);
+		count_read(&s->own->reader, *t);
 	complete(s);
 	unlink(s->o->output); /* or it would become the previous one */
 	if (saver_open(&saver, &s->profile, s->o->output, &e))
@@ -467,7 +467,7 @@ void count_finish(struct count_session *s)
 	struct saver *saver = &s->own->saver;
 	note_partial(s);
 	vec_each (t, &s->own->targets) /* all of them soon: reading takes longer */
-		engine_leave(s->own->engine, *t);
+		target_leave(*t);
 	while (s->own->targets.len)
 		drop_target(s, s->own->targets.data[0]);
 	complete(s);

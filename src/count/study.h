@@ -1,7 +1,7 @@
 /* What is needed of a procedure to make sense of its counters: the plan that they were made by, and
  * its instructions in runs that belong to one place of the source. */
 #pragma once
-#include "probe/engine.h"
+#include "probe/engine/engine.h"
 #include "tally/solve.h"
 
 /* Instructions of a block that follow each other and have the same innermost scope. */

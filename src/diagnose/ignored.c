@@ -39,7 +39,7 @@ static bool is_of(const struct wait_row *r, uint32_t process, uint64_t pc)
 	return r->part == CODE && r->process == process && r->pc == pc;
 }
 
-static void ignore(struct waits *w, struct engine *g, uint32_t process, uint64_t pc)
+static void ignore(struct waits *w, uint32_t process, uint64_t pc)
 {
 	struct ignored_calls c = {.process = process, .pc = pc};
 	double all = 0;
@@ -55,7 +55,7 @@ static void ignore(struct waits *w, struct engine *g, uint32_t process, uint64_t
 		x->rate = (double)x->count / (w->time - x->first + least_time);
 	}
 	vec_push(&w->ignored, c);
-	engine_ignore_waits(g, w->machine->processes.data[process].target, pc);
+	target_ignore_waits(w->machine->processes.data[process].target, pc);
 }
 
 /* Waits of the whole process at this place in this step. */
@@ -68,7 +68,7 @@ static double begun_at(const struct waits *w, uint32_t process, uint64_t pc)
 	return sum;
 }
 
-bool waits_limit(struct waits *w, struct engine *g, double seconds, double most)
+bool waits_limit(struct waits *w, double seconds, double most)
 {
 	bool any = false;
 	if (most <= 0 || w->passed < least_time)
@@ -80,7 +80,7 @@ bool waits_limit(struct waits *w, struct engine *g, double seconds, double most)
 			continue;
 		if (begun_at(w, r->process, r->pc) * seconds < most * w->passed)
 			continue;
-		ignore(w, g, r->process, r->pc);
+		ignore(w, r->process, r->pc);
 		any = true;
 		vec_each (k, &w->told)
 			if (is_of(&w->rows.data[*k], r->process, r->pc))

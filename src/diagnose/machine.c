@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "diagnose/waits.h"
-#include "probe/engine.h"
+#include "probe/engine/engine.h"
 #include "process/threads.h"
 
 static const double look_period = 0.1; /* s between looks for new threads */

@@ -35,7 +35,7 @@ void mapped_refresh(struct mapped *m, uint32_t process, struct target *t,
 		vec_push(&m->processes, (struct mapped_process){0});
 	struct refreshing r = {&m->processes.data[process], each, ctx};
 	vec_clear(&r.process->list);
-	engine_images(t, on_image, &r, &ignored);
+	target_images(t, on_image, &r, &ignored);
 }
 
 bool mapped_bias(const struct mapped *m, uint32_t process, const struct code *code, uint64_t *bias)

@@ -1,7 +1,7 @@
 /* Which images are where in each process: for probes, which need the distance, and for the names of
  * variables. */
 #pragma once
-#include "probe/engine.h"
+#include "probe/engine/engine.h"
 
 struct mapped_at {
 	struct code *code;

@@ -102,7 +102,7 @@ uint32_t probes_add(struct probes *p, uint32_t part, uint32_t process,
 	request.loop = what.loop;
 	if (!t || !mapped_bias(p->mapped, process, what.code, &request.bias))
 		return SUBJECT_NONE;
-	uint32_t subject = engine_add(p->engine, t, &request, &e);
+	uint32_t subject = target_add(t, &request, &e);
 	if (subject == SUBJECT_NONE)
 		debug(LOG_SEARCH, 1, "part %u cannot be probed: %s", part, e.text);
 	else
@@ -115,7 +115,7 @@ void probes_remove(struct probes *p, const struct probe_in *in)
 	struct target *t = p->machine->processes.data[in->process].target;
 	if (!t)
 		return;
-	engine_remove(p->engine, t, in->subject);
+	target_remove(t, in->subject);
 	touch(p, in->process);
 }
 
@@ -198,7 +198,7 @@ static void mark_refused(struct probes *p, uint32_t process)
 		if (x->state != PROBE_IN)
 			continue;
 		vec_each (in, &x->in) {
-			enum refusal why = in->process == process ? engine_refused(t, in->subject)
+			enum refusal why = in->process == process ? target_refused(t, in->subject)
 								  : REFUSED_NONE;
 			if (why == REFUSED_NONE)
 				x->in.data[kept++] = *in;
@@ -222,7 +222,7 @@ bool probes_commit(struct probes *p)
 		struct err e;
 		if (!t || !target_alive(t))
 			continue;
-		if (engine_commit(p->engine, t, &b, &e))
+		if (target_commit(t, &b, &e))
 			debug(LOG_SEARCH, 1, "a batch failed: %s", e.text);
 		debug(LOG_SEARCH, 2, "batch: %u patches, %.3f ms pause", b.patches,
 		      1e-6 * (double)b.pause_ns);
@@ -343,7 +343,7 @@ static void take_row(struct probes *p, struct probe_row *r)
 
 static void read_cost(struct probes *p, struct target *t)
 {
-	struct engine_cost c = engine_cost(p->engine, t);
+	struct engine_cost c = target_cost(t);
 	p->sum.probes += 1e-9 * (double)c.probe_ns;
 	p->sum.run += 1e-9 * (double)c.run_ns;
 }
@@ -355,7 +355,7 @@ static void read_all(struct probes *p)
 	vec_each (process, &p->machine->live_processes) {
 		struct stepping s = {p, *process};
 		struct target *t = p->machine->processes.data[*process].target;
-		engine_read(p->engine, t, on_value, &s);
+		target_read(t, on_value, &s);
 		read_cost(p, t);
 	}
 	vec_each (row, &p->told)
@@ -408,7 +408,7 @@ static void silence(struct probes *p, struct probe *x, double share)
 		struct target *t = p->machine->processes.data[in->process].target;
 		if (!t)
 			continue;
-		engine_quiet(p->engine, t, in->subject);
+		target_quiet(t, in->subject);
 		touch(p, in->process);
 	}
 	vec_clear(&x->in);
@@ -420,7 +420,7 @@ static bool is_spent(const struct probes *p, const struct probe *x)
 {
 	vec_each (in, &x->in) {
 		const struct target *t = p->machine->processes.data[in->process].target;
-		if (t && engine_spent(t, in->subject))
+		if (t && target_spent(t, in->subject))
 			return true;
 	}
 	return false;
@@ -435,7 +435,7 @@ static void trust(struct probes *p, struct probe *x, double now)
 	vec_each (in, &x->in) {
 		struct target *t = p->machine->processes.data[in->process].target;
 		if (t)
-			engine_set_budget(t, in->subject, budget_for(p, trusted_time));
+			target_set_budget(t, in->subject, budget_for(p, trusted_time));
 	}
 }
 

@@ -330,8 +330,8 @@ static void before_sample(void *ctx, struct sample *sample)
 	if (!t || !r->known)
 		return;
 	if (sample->blocked)
-		engine_call_registers(t, sample->tid, r);
-	if (!engine_original(t, &r->pc))
+		target_call_registers(t, sample->tid, r);
+	if (!target_original(t, &r->pc))
 		r->known &= ~(UINT32_C(1) << arch_native()->fp);
 }
 
@@ -438,7 +438,7 @@ void samples_look(struct samples *s, double now)
 	vec_each (process, &s->machine->live_processes) {
 		struct target *t = s->machine->processes.data[*process].target;
 		if (target_alive(t))
-			engine_look(s->engine, t, &ignored);
+			target_look(t, &ignored);
 	}
 	samples_take_walks(s);
 }

@@ -39,7 +39,7 @@ static void __attribute__((format(printf, 2, 3))) tell(struct diagnosis *d, cons
 
 static void tell_unprobed(struct diagnosis *d, const struct target *t)
 {
-	tell(d, "%s: findings rest on samples", engine_unprobed(t));
+	tell(d, "%s: findings rest on samples", target_unprobed(t));
 }
 
 /* ---- steps ---- */
@@ -65,7 +65,7 @@ void diagnose_step(struct diagnosis *d)
 {
 	struct diagnose_private *own = d->own;
 	machine_begin_step(&own->machine, now_seconds() - own->started);
-	waits_step(&own->waits, own->engine, probes_part, &own->probes);
+	waits_step(&own->waits, probes_part, &own->probes);
 	probes_step(&own->probes);
 	machine_end_step(&own->machine);
 	tell_new_parts(d);
@@ -109,12 +109,12 @@ static void limit_waits(struct diagnosis *d)
 	double most = d->o->search.max_cost / 3;
 	double seconds = 2e-9 * engine_probe_costs(d->own->engine)->block;
 	struct err ignored;
-	if (!waits_limit(&d->own->waits, d->own->engine, seconds, most))
+	if (!waits_limit(&d->own->waits, seconds, most))
 		return;
 	vec_each (process, &d->own->machine.live_processes) {
 		const struct machine_process *p = &d->own->machine.processes.data[*process];
 		if (!p->young)
-			engine_commit(d->own->engine, p->target, NULL, &ignored);
+			target_commit(p->target, NULL, &ignored);
 	}
 }
 
@@ -170,14 +170,14 @@ static void look_into(struct diagnosis *d, uint32_t process)
 {
 	const struct machine_process *p = &d->own->machine.processes.data[process];
 	machine_grow_up(&d->own->machine, process);
-	engine_watch_waits(d->own->engine, p->target);
+	target_watch_waits(p->target);
 	look_at_images(d, process, p->target);
 }
 
 static void commit_to(struct diagnosis *d, struct target *t)
 {
 	struct err e;
-	int rc = engine_commit(d->own->engine, t, NULL, &e);
+	int rc = target_commit(t, NULL, &e);
 	if (rc && rc != ERR_ENDED && target_alive(t))
 		tell(d, "process %d cannot be probed: %s", target_pid(t), e.text);
 }
@@ -204,7 +204,7 @@ static void begin_to_probe(struct diagnosis *d, uint32_t process)
 {
 	struct target *t = d->own->machine.processes.data[process].target;
 	struct err e;
-	if (engine_begin(d->own->engine, t, &e))
+	if (target_begin(t, &e))
 		debug(LOG_SEARCH, 1, "process %d cannot be probed: %s", target_pid(t), e.text);
 	look_into(d, process);
 	probes_loaded(&d->own->probes, process);
@@ -236,7 +236,7 @@ static void on_executed(struct diagnosis *d, const struct engine_event *v)
 		     target_pid(v->target));
 	if (target_pid(v->target) == d->program)
 		begin_to_probe(d, process);
-	engine_go(d->own->engine, v->target);
+	target_go(v->target);
 }
 
 static void on_loaded(struct diagnosis *d, const struct engine_event *v)
@@ -247,7 +247,7 @@ static void on_loaded(struct diagnosis *d, const struct engine_event *v)
 		probes_loaded(&d->own->probes, process);
 		commit_to(d, v->target);
 	}
-	engine_go(d->own->engine, v->target);
+	target_go(v->target);
 }
 
 static void on_ended(struct diagnosis *d, const struct engine_event *v)
@@ -474,22 +474,22 @@ static int begin(struct diagnosis *d, int *not_started, struct err *e)
 	d->own->started = now_seconds();
 	watched_process(&d->own->sink.watched, pid);
 	look_into(d, add_process(d, t, false));
-	rc = engine_unprobed(t) ? 0 : engine_commit(d->own->engine, t, NULL, e);
+	rc = target_unprobed(t) ? 0 : target_commit(t, NULL, e);
 	/* One that has confined itself meanwhile will be told of. */
 	if (rc && rc != ERR_CONFINED && (d->o->argv || !has_changed(d, t)))
 		return rc;
 	samples_watch(&d->own->samples, pid);
-	if (engine_unprobed(t) && !thread_lives(pid))
+	if (target_unprobed(t) && !thread_lives(pid))
 		return err_set(e, ERR_ENDED, "process %d has ended", pid);
-	if (engine_unprobed(t) && !d->own->samples.sampler)
+	if (target_unprobed(t) && !d->own->samples.sampler)
 		return err_set(e, ERR_CONFINED, "%s, and there are no samples without perf: %s",
-			       engine_unprobed(t), d->note);
-	if (engine_unprobed(t))
+			       target_unprobed(t), d->note);
+	if (target_unprobed(t))
 		tell_unprobed(d, t);
 	add_facts(d);
 	d->own->started = now_seconds();
 	if (d->o->argv)
-		engine_go(d->own->engine, t);
+		target_go(t);
 	return 0;
 }
 
@@ -576,7 +576,7 @@ void diagnose_leave(struct diagnosis *d)
 	count_experiments(d);
 	samples_finish(&d->own->samples);
 	vec_each (process, &d->own->machine.live_processes)
-		engine_leave(d->own->engine, d->own->machine.processes.data[*process].target);
+		target_leave(d->own->machine.processes.data[*process].target);
 	if (!d->ended)
 		d->ended = "duration";
 }

@@ -56,7 +56,7 @@ static void end(struct trips *t, struct trip *x, double now)
 		struct target *target = t->probes->machine->processes.data[in->process].target;
 		if (!target)
 			continue;
-		engine_counts(t->probes->engine, target, in->subject, counts);
+		target_counters(target, in->subject, counts);
 		x->entries += counts[POINT_LOOP_ENTRY];
 		x->iterations += counts[POINT_ITERATION_BEGIN];
 		probes_remove(t->probes, in);

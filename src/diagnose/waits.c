@@ -207,7 +207,7 @@ static void find_maker(struct waits *w, struct wait_object *o)
 	if (o->named || o->maker || object_kinds[o->kind].hierarchy != SYNC || !t)
 		return;
 	uint64_t at = o->id;
-	while (!(pc = engine_made(t, at)) && o->id - at < last_word(o->kind))
+	while (!(pc = target_made(t, at)) && o->id - at < last_word(o->kind))
 		at -= sizeof(uint32_t);
 	struct place p = pc ? space_find(target_space(t), pc - 1) : (struct place){0};
 	if (!p.code)
@@ -495,7 +495,7 @@ static void take_row(struct waits *w, struct wait_row *r)
 	r->last = r->told;
 }
 
-void waits_step(struct waits *w, struct engine *g, subject_part part_of, void *ctx)
+void waits_step(struct waits *w, subject_part part_of, void *ctx)
 {
 	w->passed = w->machine->time - w->time;
 	w->time = w->machine->time;
@@ -505,7 +505,7 @@ void waits_step(struct waits *w, struct engine *g, subject_part part_of, void *c
 		*object = LEDGER_NONE;
 	vec_each (process, &w->machine->live_processes) {
 		struct stepping s = {w, *process, part_of, ctx};
-		engine_waits(g, w->machine->processes.data[*process].target, on_value, &s);
+		target_waits(w->machine->processes.data[*process].target, on_value, &s);
 	}
 	vec_each (row, &w->told)
 		take_row(w, &w->rows.data[*row]);
@@ -521,5 +521,5 @@ uint32_t waits_now(const struct waits *w, uint32_t thread)
 uint32_t waits_in_call(struct waits *w, uint32_t process, const struct call_made *c)
 {
 	struct wait_value v = {.call = (uint32_t)c->number};
-	return engine_call_object(c, &v.object) ? find_object(w, process, &v) : LEDGER_NONE;
+	return call_object(c, &v.object) ? find_object(w, process, &v) : LEDGER_NONE;
 }

@@ -1,5 +1,5 @@
 /* What threads wait for: synchronisation objects and files, found as threads are seen waiting, with
- * the time that each took, from what the runtime keeps (probe/engine.h, engine_waits()).
+ * the time that each took, from what the runtime keeps (probe/engine/engine.h, target_waits()).
  *
  * A futex is a word in memory: which kind of object it belongs to is told by the stack of a thread
  * that waits for it. A descriptor is what /proc says that it leads to. */
@@ -83,7 +83,7 @@ void waits_release(struct waits *w);
 /* The part of the code that a subject of a process measures, or RESOURCE_NONE. */
 typedef uint32_t (*subject_part)(void *ctx, uint32_t process, uint32_t subject);
 /* Between machine_begin_step() and machine_end_step(). */
-void waits_step(struct waits *w, struct engine *g, subject_part part_of, void *ctx);
+void waits_step(struct waits *w, subject_part part_of, void *ctx);
 
 /* What the thread waited for at the time of the last step; LEDGER_NONE: nothing. */
 uint32_t waits_now(const struct waits *w, uint32_t thread);
@@ -101,7 +101,7 @@ int waits_owner(const struct waits *w, uint32_t object);
 /* ignored.c */
 /* Takes out what costs more than `most` (a share of the time that passes), if a call costs
  * `seconds`; true if something is to be committed. */
-bool waits_limit(struct waits *w, struct engine *g, double seconds, double most);
+bool waits_limit(struct waits *w, double seconds, double most);
 /* Whether waits of a call at this place are not watched any more. */
 bool waits_are_ignored(const struct waits *w, uint32_t process, uint64_t pc);
 /* What a thread waits for that is in the code at va, if that is ignored: an object by its share. */

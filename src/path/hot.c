@@ -14,7 +14,7 @@ void hot_measure(struct path_session *s)
 {
 	struct path_cost *sums[] = {&s->cost, &s->own->window.cost};
 	vec_each (t, &s->own->targets) {
-		struct engine_cost c = engine_cost(s->engine, t->target);
+		struct engine_cost c = target_cost(t->target);
 		for (size_t i = 0; i < ARRAY_SIZE(sums); i++) {
 			sums[i]->probe_ns += c.probe_ns;
 			sums[i]->run_ns += c.run_ns;

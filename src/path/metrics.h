@@ -1,6 +1,6 @@
 /* What can be measured of a function, by the names that users give it. */
 #pragma once
-#include "probe/engine.h"
+#include "probe/engine/engine.h"
 #include "sample/sampler.h"
 
 enum {

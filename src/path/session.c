@@ -61,7 +61,7 @@ static void add_up(struct batch_result *sum, const struct batch_result *b)
 static void mark_refused(struct path_session *s, struct path_target *t)
 {
 	vec_each (i, &t->in) {
-		enum refusal why = i->active ? engine_refused(t->target, i->subject) : REFUSED_NONE;
+		enum refusal why = i->active ? target_refused(t->target, i->subject) : REFUSED_NONE;
 		if (why == REFUSED_NONE)
 			continue;
 		struct path_function *f = &s->data.functions.data[i->function];
@@ -77,7 +77,7 @@ static int commit_target(struct path_session *s, struct path_target *t, struct e
 	struct batch_result b = {0};
 	if (!target_alive(t->target))
 		return 0;
-	int rc = engine_commit(s->engine, t->target, &b, e);
+	int rc = target_commit(t->target, &b, e);
 	add_up(&s->batches, &b);
 	if (!rc)
 		mark_refused(s, t);
@@ -106,7 +106,7 @@ static uint32_t put_in(struct path_session *s, const struct path_target *t,
 		.metrics = metrics_set(&s->metrics),
 		.path = true,
 	};
-	return engine_add(s->engine, t->target, &request, e);
+	return target_add(t->target, &request, e);
 }
 
 static bool is_in(const struct path_target *t, const struct selected *what)
@@ -268,7 +268,7 @@ void session_take_out(struct path_session *s, uint32_t function, enum path_state
 		vec_each (i, &t->in) {
 			if (i->function != function || !i->active)
 				continue;
-			engine_remove(s->engine, t->target, i->subject);
+			target_remove(t->target, i->subject);
 			i->active = false;
 		}
 	f->state = state;
@@ -306,7 +306,7 @@ static int renew(struct path_session *s, struct err *e)
 			struct inserted old = t->in.data[i];
 			if (!old.active || !target_alive(t->target))
 				continue;
-			engine_remove(s->engine, t->target, old.subject);
+			target_remove(t->target, old.subject);
 			t->in.data[i].active = false;
 			uint32_t subject = put_in(s, t, &old.what, e);
 			if (subject == SUBJECT_NONE)
@@ -372,7 +372,7 @@ void path_read(struct path_session *s)
 	path_profile_begin(&s->data);
 	vec_each (t, &s->own->targets) {
 		struct reading r = {s, t, {t->generation, t->pid, target_space(t->target)}};
-		engine_read(s->engine, t->target, on_value, &r);
+		target_read(t->target, on_value, &r);
 	}
 	path_profile_end(&s->data, &s->metrics);
 	engine_walks(s->engine, on_walk, s);
@@ -414,7 +414,7 @@ static void on_executed(struct path_session *s, const struct engine_event *v)
 		drop_target(s, v->parent);
 	path_profile_exec(&s->data, target_pid(v->target));
 	select_again(s, add_target(s, v->target));
-	engine_go(s->engine, v->target);
+	target_go(v->target);
 }
 
 /* Probes in images that are gone went with them. */
@@ -434,7 +434,7 @@ static void on_loaded(struct path_session *s, const struct engine_event *v)
 		forget_unloaded(t);
 		select_again(s, t);
 	}
-	engine_go(s->engine, v->target);
+	target_go(v->target);
 }
 
 static void on_ended(struct path_session *s, const struct engine_event *v)
@@ -453,7 +453,7 @@ static void on_ended(struct path_session *s, const struct engine_event *v)
 /* What was measured stays. */
 static void on_confined(struct path_session *s, const struct engine_event *v)
 {
-	session_tell(s, "%s: it is measured no longer", engine_unprobed(v->target));
+	session_tell(s, "%s: it is measured no longer", target_unprobed(v->target));
 }
 
 static void on_event(struct path_session *s, const struct engine_event *v)
@@ -587,7 +587,7 @@ int path_start(struct path_session **out, const struct path_options *o, int *not
 		return rc;
 	}
 	if (o->argv)
-		engine_go(s->engine, s->own->targets.data[0].target);
+		target_go(s->own->targets.data[0].target);
 	*out = s;
 	return 0;
 }

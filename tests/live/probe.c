@@ -59,11 +59,11 @@ uint64_t chance(uint64_t n)
 	return (settings.seed >> 33) % n;
 }
 
-static void use_all(struct family *f, struct member *m, uint32_t from)
+static void use_all(struct member *m, uint32_t from)
 {
-	use_named(f, m, from);
+	use_named(m, from);
 	m->kept = m->used.len;
-	commit(f, m);
+	commit(m);
 }
 
 int mode_all(char **argv)

@@ -1,7 +1,7 @@
 /* What the modes of the probe harness share. */
 #pragma once
 #include "base/text.h"
-#include "probe/engine.h"
+#include "probe/engine/engine.h"
 
 struct settings {
 	struct engine_options engine;
@@ -90,7 +90,7 @@ struct family {
 	bool ended;
 	struct text report;
 	/* Candidates of the member from `from` on are new: images were loaded. */
-	void (*fresh)(struct family *f, struct member *m, uint32_t from);
+	void (*fresh)(struct member *m, uint32_t from);
 };
 
 /* Launches or attaches, as the settings say; `fresh` is called for the images that are there. */
@@ -103,11 +103,11 @@ void member_begin(struct family *f, struct member *m);
 void family_end(struct family *f);
 
 /* Commits and adds up. A process that has gone meanwhile is no failure. */
-bool commit(struct family *f, struct member *m);
+bool commit(struct member *m);
 /* Adds one subject of a candidate. */
-void use(struct family *f, struct member *m, uint32_t candidate, bool path);
+void use(struct member *m, uint32_t candidate, bool path);
 /* Adds what `names` and `paths` ask for. */
-void use_named(struct family *f, struct member *m, uint32_t from);
+void use_named(struct member *m, uint32_t from);
 
 /* Adds what was counted in a target to the report. */
 void report_member(struct family *f, const struct member *m);

@@ -23,11 +23,11 @@ static bool is_ending(int pid)
 	return false;
 }
 
-bool commit(struct family *f, struct member *m)
+bool commit(struct member *m)
 {
 	struct batch_result r = {0};
 	struct err e;
-	if (!engine_commit(f->engine, m->target, &r, &e)) {
+	if (!target_commit(m->target, &r, &e)) {
 		totals_add(&r);
 		return true;
 	}
@@ -38,7 +38,7 @@ bool commit(struct family *f, struct member *m)
 	return false;
 }
 
-void use(struct family *f, struct member *m, uint32_t candidate, bool path)
+void use(struct member *m, uint32_t candidate, bool path)
 {
 	struct subject_request r = m->candidates.data[candidate].request;
 	struct err e;
@@ -46,7 +46,7 @@ void use(struct family *f, struct member *m, uint32_t candidate, bool path)
 	r.counters = !path && !settings.activations;
 	r.metrics = r.counters ? 0 : settings.metrics;
 	r.budget = settings.budget;
-	uint32_t subject = engine_add(f->engine, m->target, &r, &e);
+	uint32_t subject = target_add(m->target, &r, &e);
 	totals.added++;
 	if (subject != SUBJECT_NONE) {
 		vec_push(&m->used,
@@ -57,15 +57,15 @@ void use(struct family *f, struct member *m, uint32_t candidate, bool path)
 	memcpy(totals.why_rejected, e.text, sizeof(e.text));
 }
 
-void use_named(struct family *f, struct member *m, uint32_t from)
+void use_named(struct member *m, uint32_t from)
 {
 	for (uint32_t i = from; i < m->candidates.len; i++) {
 		const struct candidate *c = &m->candidates.data[i];
 		bool path = is_listed(settings.paths, c->name) && !c->depth;
 		if (!settings.names || is_listed(settings.names, c->name))
-			use(f, m, i, false);
+			use(m, i, false);
 		if (path)
-			use(f, m, i, true);
+			use(m, i, true);
 	}
 }
 
@@ -84,7 +84,7 @@ static struct member *add_member(struct family *f, struct target *t)
 	vec_push(&f->members, m);
 	m->alone = settings.engine.lazy && target_pid(t) != f->first;
 	if (settings.waits && !m->alone)
-		engine_watch_waits(f->engine, t);
+		target_watch_waits(t);
 	return m;
 }
 
@@ -93,8 +93,8 @@ static void look_for_images(struct family *f, struct member *m)
 	uint32_t from = m->candidates.len;
 	candidates_find(m);
 	if (m->candidates.len > from)
-		f->fresh(f, m, from);
-	engine_go(f->engine, m->target);
+		f->fresh(m, from);
+	target_go(m->target);
 }
 
 static void forget_member(struct family *f, struct member *m)
@@ -114,10 +114,10 @@ void member_begin(struct family *f, struct member *m)
 {
 	struct err ignored;
 	m->alone = false;
-	if (engine_begin(f->engine, m->target, &ignored))
+	if (target_begin(m->target, &ignored))
 		return;
 	if (settings.waits)
-		engine_watch_waits(f->engine, m->target);
+		target_watch_waits(m->target);
 	look_for_images(f, m);
 }
 
@@ -159,7 +159,7 @@ static void on_exec(struct family *f, const struct engine_event *event)
 	}
 	struct member *m = add_member(f, event->target);
 	if (m->alone)
-		engine_go(f->engine, m->target);
+		target_go(m->target);
 	else
 		look_for_images(f, m);
 }
@@ -192,7 +192,7 @@ void family_begin(struct family *f, char **argv)
 	struct member *m = add_member(f, t);
 	if (settings.pid) {
 		candidates_find(m);
-		f->fresh(f, m, 0);
+		f->fresh(m, 0);
 	} else {
 		look_for_images(f, m);
 	}

@@ -36,12 +36,12 @@ static const struct {
 	     {POINT_ITERATION_BEGIN, "iterated"},
 	     {POINT_ITERATION_END, "ended"}};
 
-static void report_counts(struct text *out, struct engine *g, struct target *t,
-			  const struct candidate *c, uint32_t subject)
+static void report_counts(struct text *out, struct target *t, const struct candidate *c,
+			  uint32_t subject)
 {
 	uint64_t counts[POINT_KINDS] = {0};
 	char depth[16] = "";
-	engine_counts(g, t, subject, counts);
+	target_counters(t, subject, counts);
 	if (c->depth)
 		snprintf(depth, sizeof(depth), "@%u", c->depth);
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
@@ -130,7 +130,7 @@ static void name_object(char out[32], const struct wait_value *v)
 /* PID made WHAT@PROCEDURE 1 */
 static void print_maker(const struct visit *x, const struct wait_value *v, const char *what)
 {
-	uint64_t pc = v->subject == SUBJECT_NONE ? engine_made(x->target, v->object) : 0;
+	uint64_t pc = v->subject == SUBJECT_NONE ? target_made(x->target, v->object) : 0;
 	if (pc)
 		text_printf(x->out, "%d made %s@%s 1\n", target_pid(x->target), what,
 			    name_of(x->target, pc));
@@ -166,15 +166,15 @@ void report_member(struct family *f, const struct member *m)
 {
 	struct visit x = {&f->report, m->target, m};
 	if (settings.report && settings.waits)
-		engine_waits(f->engine, m->target, print_wait, &x);
+		target_waits(m->target, print_wait, &x);
 	if (!settings.report || !settings.counts)
 		return;
 	for (const struct used *u = m->used.data; u < m->used.data + m->kept; u++)
 		if (!u->path && !settings.activations)
-			report_counts(&f->report, f->engine, m->target,
-				      &m->candidates.data[u->candidate], u->subject);
+			report_counts(&f->report, m->target, &m->candidates.data[u->candidate],
+				      u->subject);
 	if (settings.activations || settings.paths)
-		engine_read(f->engine, m->target, print_value, &x);
+		target_read(m->target, print_value, &x);
 }
 
 void report_write(const struct text *body)

@@ -7,7 +7,8 @@
 #include "base/clock.h"
 #include "base/hashmap.h"
 #include "probe.h"
-#include "probe/target.h"
+#include "probe/code/moved.h"
+#include "probe/code/traps.h"
 #include "process/control_inner.h"
 
 enum { STEPS_MAX = 2000, FREE_MS = 3 };
@@ -39,7 +40,7 @@ static bool step(struct control_thread *th)
 /* The same, or what a trap that is a patch leads to. */
 static bool step_or_jump(const struct target *t, struct control_thread *th, uint64_t pc)
 {
-	uint64_t to = trap_leads_to(t, pc + t->engine->arch->emit->trap_advance);
+	uint64_t to = trap_leads_to(t, pc + t->shared->arch->emit->trap_advance);
 	return to ? control_set_pc(th, to) : step(th);
 }
 
@@ -70,18 +71,18 @@ static bool step_on(struct stepping *s, const struct target *t, struct control_t
 	return false;
 }
 
-static void put_in(struct stepping *s, struct member *m)
+static void put_in(struct member *m)
 {
 	vec_clear(&m->used);
-	use_named(&s->family, m, 0);
-	commit(&s->family, m);
+	use_named(m, 0);
+	commit(m);
 }
 
-static void take_out(struct stepping *s, struct member *m)
+static void take_out(struct member *m)
 {
 	vec_each (u, &m->used)
-		engine_remove(s->family.engine, m->target, u->subject);
-	commit(&s->family, m);
+		target_remove(m->target, u->subject);
+	commit(m);
 }
 
 /* One thread that runs, as far as it goes; also without probes, where it is then. */
@@ -89,20 +90,19 @@ static void step_thread(struct stepping *s, struct member *m)
 {
 	struct control_thread *threads[64];
 	struct registers r;
-	struct control *c = m->target->engine->control;
+	struct control *c = m->target->shared->control;
 	uint32_t count = control_threads(c, m->target->pid, threads, ARRAY_SIZE(threads));
 	struct control_thread *th = threads[chance(count)];
 	while (step_on(s, m->target, th) && !is_enough(s)) {
-		take_out(s, m);
+		take_out(m);
 		if (!control_registers(th, &r) || (!th->in_call && !step(th)))
 			break;
-		put_in(s, m);
+		put_in(m);
 	}
 }
 
-static void nothing_yet(struct family *f, struct member *m, uint32_t from)
+static void nothing_yet(struct member *m, uint32_t from)
 {
-	(void)f;
 	(void)m;
 	(void)from;
 }
@@ -121,12 +121,12 @@ int mode_steps(char **argv)
 	struct member *m = f->members.data[0];
 	struct target *t = m->target;
 	s.end = now_seconds() + settings.seconds;
-	put_in(&s, m);
+	put_in(m);
 	while (target_alive(t) && !is_enough(&s) && !target_stop(t, &e)) {
 		t->stopped = true;
 		step_thread(&s, m);
 		t->stopped = false;
-		control_resume(t->engine->control, t->pid);
+		control_resume(t->shared->control, t->pid);
 		family_poll(f, FREE_MS);
 	}
 	text_printf(&f->report, "places %u\nislands %u\n", s.places.len, s.islands);

@@ -15,7 +15,7 @@
 static const double LONGEST_LIFE = 5;
 
 /* Plain counters, activations with clocks, paths: any of them, with any metrics. */
-static void use_random(struct family *f, struct member *m)
+static void use_random(struct member *m)
 {
 	uint32_t i = (uint32_t)chance(m->candidates.len);
 	struct subject_request r = m->candidates.data[i].request;
@@ -25,7 +25,7 @@ static void use_random(struct family *f, struct member *m)
 	case 1: r.metrics = (uint32_t)chance(1 << RT_EVENT); break;
 	default: r.metrics = (uint32_t)chance(1 << RT_EVENT); r.path = true;
 	}
-	uint32_t subject = engine_add(f->engine, m->target, &r, &e);
+	uint32_t subject = target_add(m->target, &r, &e);
 	totals.added++;
 	if (subject == SUBJECT_NONE) {
 		totals.rejected++;
@@ -36,22 +36,22 @@ static void use_random(struct family *f, struct member *m)
 }
 
 /* What was asked for by name is there to stay. */
-static void fresh_kept(struct family *f, struct member *m, uint32_t from)
+static void fresh_kept(struct member *m, uint32_t from)
 {
 	if (!settings.names)
 		return;
-	use_named(f, m, from);
+	use_named(m, from);
 	m->kept = m->used.len;
-	commit(f, m);
+	commit(m);
 }
 
-static void remove_random(struct family *f, struct member *m)
+static void remove_random(struct member *m)
 {
 	uint32_t i = m->kept + (uint32_t)chance(m->used.len - m->kept);
 	if (chance(2))
-		engine_remove(f->engine, m->target, m->used.data[i].subject);
+		target_remove(m->target, m->used.data[i].subject);
 	else
-		engine_quiet(f->engine, m->target, m->used.data[i].subject);
+		target_quiet(m->target, m->used.data[i].subject);
 	m->used.data[i] = vec_last(&m->used);
 	m->used.len--;
 }
@@ -69,10 +69,10 @@ static void one_batch(struct family *f)
 		return;
 	}
 	while (in-- && m->candidates.len)
-		use_random(f, m);
+		use_random(m);
 	while (out-- && m->used.len > m->kept)
-		remove_random(f, m);
-	commit(f, m);
+		remove_random(m);
+	commit(m);
 }
 
 static void nothing_seen(void *ctx, const struct path_value *v)
@@ -90,10 +90,10 @@ static void add_waited(void *ctx, const struct wait_value *v)
 
 /* Whatever threads are doing at this moment, it is never less than before, but for what is cut off
  * of each number. */
-static void look_at_waits(struct family *f, struct member *m)
+static void look_at_waits(struct member *m)
 {
 	uint64_t ns = 0;
-	engine_waits(f->engine, m->target, add_waited, &ns);
+	target_waits(m->target, add_waited, &ns);
 	if (ns + 10000 < m->waited)
 		die("waiting went back from %" PRIu64 " to %" PRIu64 " ns", m->waited, ns);
 	m->waited = ns;
@@ -104,11 +104,11 @@ static void look_at_values(struct family *f)
 	uint64_t calls = 0;
 	struct member *m = f->members.data[chance(f->members.len)];
 	struct err ignored;
-	engine_read(f->engine, m->target, nothing_seen, &calls);
-	look_at_waits(f, m);
+	target_read(m->target, nothing_seen, &calls);
+	look_at_waits(m);
 	if (!chance(4))
-		engine_look(f->engine, m->target, &ignored);
-	engine_cost(f->engine, m->target);
+		target_look(m->target, &ignored);
+	target_cost(m->target);
 	engine_walks(f->engine, NULL, NULL);
 }
 
@@ -267,13 +267,13 @@ int mode_death(char **argv)
 	return clean ? status : 3;
 }
 
-static void use_everything(struct family *f, struct member *m, uint32_t from)
+static void use_everything(struct member *m, uint32_t from)
 {
 	for (uint32_t i = from; i < m->candidates.len; i++)
-		use(f, m, i, false);
+		use(m, i, false);
 	for (uint32_t i = from; i < m->candidates.len; i += 5)
-		use(f, m, i, !m->candidates.data[i].depth);
-	commit(f, m);
+		use(m, i, !m->candidates.data[i].depth);
+	commit(m);
 }
 
 /* Attach, put in, let run, take out, leave. */
@@ -287,8 +287,8 @@ static void visit(int pid)
 		family_poll(&f, 10);
 	vec_each (m, &f.members) {
 		vec_each (u, &(*m)->used)
-			engine_remove(f.engine, (*m)->target, u->subject);
-		commit(&f, *m);
+			target_remove((*m)->target, u->subject);
+		commit(*m);
 	}
 	family_end(&f);
 }

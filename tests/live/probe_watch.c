@@ -9,11 +9,11 @@
 
 enum { LOOKS = 200 }; /* until a thread is seen waiting in moved code */
 
-static void use_now(struct family *f, struct member *m, uint32_t from)
+static void use_now(struct member *m, uint32_t from)
 {
-	use_named(f, m, from);
+	use_named(m, from);
 	m->kept = m->used.len;
-	commit(f, m);
+	commit(m);
 }
 
 static void count_walk(void *ctx, struct target *t, int tid, const struct walk *w,
@@ -51,7 +51,7 @@ static void count_moved(const struct member *m, uint32_t *moved, uint32_t *known
 		if (!pc || space_find(target_space(m->target), pc).code)
 			continue;
 		++*moved;
-		*known += engine_original(m->target, &pc) && pc != was &&
+		*known += target_original(m->target, &pc) && pc != was &&
 			  space_find(target_space(m->target), pc).code;
 	}
 	vec_free(&tids);
@@ -62,29 +62,29 @@ static void add_calls(void *ctx, const struct path_value *v)
 	*(uint64_t *)ctx += v->calls;
 }
 
-static uint64_t all_calls(struct family *f, const struct member *m)
+static uint64_t all_calls(const struct member *m)
 {
 	uint64_t calls = 0;
-	engine_read(f->engine, m->target, add_calls, &calls);
+	target_read(m->target, add_calls, &calls);
 	return calls;
 }
 
 /* How many calls are counted of subjects that are to be quiet; a few may be on their way. */
-static uint64_t calls_when_quiet(struct family *f, struct member *m)
+static uint64_t calls_when_quiet(struct member *m)
 {
 	vec_each (u, &m->used)
-		engine_quiet(f->engine, m->target, u->subject);
+		target_quiet(m->target, u->subject);
 	sleep_seconds(0.01);
-	uint64_t before = all_calls(f, m);
+	uint64_t before = all_calls(m);
 	sleep_seconds(0.1);
-	return all_calls(f, m) - before;
+	return all_calls(m) - before;
 }
 
 static uint32_t count_spent(const struct member *m)
 {
 	uint32_t spent = 0;
 	vec_each (u, &m->used)
-		spent += engine_spent(m->target, u->subject);
+		spent += target_spent(m->target, u->subject);
 	return spent;
 }
 
@@ -93,7 +93,7 @@ static void watch_one(struct family *f, struct member *m)
 	struct err e;
 	uint32_t complete = 0, moved = 0, known = 0;
 	engine_walks(f->engine, NULL, NULL);
-	if (engine_look(f->engine, m->target, &e))
+	if (target_look(m->target, &e))
 		return;
 	engine_walks(f->engine, count_walk, &complete);
 	for (unsigned i = 0; i < LOOKS && !moved; i++, sleep_seconds(0.005))
@@ -101,8 +101,8 @@ static void watch_one(struct family *f, struct member *m)
 	report_member(f, m);
 	text_printf(&f->report, "walked %u\nmoved %u\nplaced %u\nspent %u\n", complete, moved,
 		    known, count_spent(m));
-	text_printf(&f->report, "spoke %" PRIu64 "\n", calls_when_quiet(f, m));
-	commit(f, m);
+	text_printf(&f->report, "spoke %" PRIu64 "\n", calls_when_quiet(m));
+	commit(m);
 }
 
 int mode_watch(char **argv)

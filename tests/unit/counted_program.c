@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "counted_program.h"
+#include "probe/region/contexts.h"
+#include "probe/region/read.h"
 
 enum { STACK_SIZE = 48 };
 
@@ -19,9 +21,10 @@ int program_start(void **state)
 	void *bench;
 	bench_start(&bench);
 	p->bench = bench;
-	p->target = (struct target){.region = p->bench->region,
-				    .region_fd = p->bench->region_fd,
-				    .base = (uint64_t)p->bench->region};
+	p->target = (struct target){.region = {.map = p->bench->region,
+					       .fd = p->bench->region_fd,
+					       .base = (uint64_t)p->bench->region},
+				    .lineage = &p->lineage};
 	p->target.slots[0].tid = gettid();
 	contexts_begin(&p->target);
 	p->main = new_stack(p->bench->area->stack_high - 64);
@@ -32,8 +35,8 @@ int program_start(void **state)
 
 static void forget_kept(struct counted_program *p)
 {
-	arena_release(&p->target.counts_arena);
-	vec_clear(&p->target.kept_counts);
+	arena_release(&p->target.counting.arena);
+	vec_clear(&p->target.counting.kept);
 }
 
 int program_finish(void **state)
@@ -41,8 +44,8 @@ int program_finish(void **state)
 	struct counted_program *p = *state;
 	void *bench = p->bench;
 	forget_kept(p);
-	vec_free(&p->target.kept_counts);
-	vec_free(&p->target.forks);
+	vec_free(&p->target.counting.kept);
+	vec_free(&p->lineage.forks);
 	free_stack(&p->main);
 	free(p);
 	return bench_finish(&bench);
@@ -234,7 +237,7 @@ const struct counted_thread *counts_of(struct counted_program *p)
 	const struct counted_thread *found = NULL;
 	forget_kept(p);
 	keep_counts(&p->target, 0, true);
-	read_counts(&p->target, take_ended, &found);
+	target_read_counts(&p->target, take_ended, &found);
 	return found;
 }
 

@@ -1,7 +1,7 @@
 /* A program that is made up, with code that counts: what that code does by itself is done here, and
  * the runtime is called for the rest, as isa/emit.h has it. Tests include <cmocka.h> first. */
 #pragma once
-#include "probe/target.h"
+#include "probe/engine/lineage.h"
 #include "runtime_bench.h"
 
 #ifdef __aarch64__
@@ -29,6 +29,7 @@ struct counted_stack {
 struct counted_program {
 	struct bench *bench;
 	struct target target;
+	struct lineage lineage;
 	struct counted_stack main, *now;
 	uint32_t sites_used;
 	uint32_t slow; /* calls of the runtime */

@@ -18,7 +18,7 @@
 
 #include "base/arena.h"
 #include "diagnose/waits.h"
-#include "probe/target.h"
+#include "probe/region/target.h"
 
 /* What a thread does in a step. */
 enum doing {

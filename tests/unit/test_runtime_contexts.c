@@ -15,6 +15,9 @@
 #include <unistd.h>
 
 #include "counted_program.h"
+#include "probe/engine/fork_contexts.h"
+#include "probe/region/contexts.h"
+#include "probe/region/region_file.h"
 
 enum { ONE = 1, TWO, THREE, FOUR, LEAF };
 
@@ -985,13 +988,15 @@ static void call_leaves(struct counted_program *p)
 /* A child that has the same addresses, though here it is mapped elsewhere. */
 static void make_child(struct counted_program *p, struct target *child)
 {
-	*child = (struct target){.base = p->target.base, .pid = 4711};
-	child->region_fd = memfd_create("child", MFD_CLOEXEC);
-	assert_int_equal(ftruncate(child->region_fd, (off_t)RT_REGION_SIZE), 0);
-	child->region = mmap(NULL, RT_REGION_SIZE, PROT_READ | PROT_WRITE,
-			     MAP_SHARED | MAP_NORESERVE, child->region_fd, 0);
-	assert_true(child->region != MAP_FAILED);
-	memcpy(child->region + RT_COUNTED, p->bench->region + RT_COUNTED,
+	struct region *r = &child->region;
+	*child = (struct target){.pid = 4711};
+	r->base = p->target.region.base;
+	r->fd = memfd_create("child", MFD_CLOEXEC);
+	assert_int_equal(ftruncate(r->fd, (off_t)RT_REGION_SIZE), 0);
+	r->map = mmap(NULL, RT_REGION_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+		      r->fd, 0);
+	assert_true(r->map != MAP_FAILED);
+	memcpy(r->map + RT_COUNTED, p->bench->region + RT_COUNTED,
 	       (FIRST_LEAF + LEAVES) * sizeof(struct rt_counted));
 }
 
@@ -1033,18 +1038,18 @@ static void children_inherit_contexts(void **state)
 	contexts_inherit(&child, &p->target, &th);
 	assert_int_equal(child.slots[0].tid, 4711);
 	assert_int_equal(target_header(&child)->context_bytes, header(p->bench)->context_bytes);
-	read_counts(&child, take_child, &contexts);
+	target_read_counts(&child, take_child, &contexts);
 	assert_int_equal(contexts, 0);
 	/* In the child's place, it finds the contexts again. */
 	memcpy(p->bench->region + RT_COUNT_AREA(0) + RT_COUNT_STATE,
-	       child.region + RT_COUNT_AREA(0) + RT_COUNT_STATE, sizeof(struct rt_count));
+	       child.region.map + RT_COUNT_AREA(0) + RT_COUNT_STATE, sizeof(struct rt_count));
 	call_procedure(p, 1, TWO);
 	call_procedure(p, 2, FOUR);
 	call_leaves(p);
 	assert_int_equal(counts_of(p)->context_count, 5 + LEAVES);
 	vec_free(&child.slots[0].met);
-	munmap(child.region, RT_REGION_SIZE);
-	close(child.region_fd);
+	munmap(child.region.map, RT_REGION_SIZE);
+	close(child.region.fd);
 }
 
 int main(void)

@@ -23,7 +23,7 @@
 
 #include "base/arena.h"
 #include "diagnose/waits.h"
-#include "probe/target.h"
+#include "probe/region/target.h"
 
 enum { SUBJECT = 7, PART = 50, STRANGER = 8 };
 
@@ -44,19 +44,17 @@ struct fixture {
 } the;
 
 /* Instead of the engine's, see tests/meson.build. */
-void __wrap_engine_waits(struct engine *g, struct target *t, wait_visitor visit, void *ctx);
-void __wrap_engine_ignore_waits(struct engine *g, struct target *t, uint64_t pc);
+void __wrap_target_waits(struct target *t, wait_visitor visit, void *ctx);
+void __wrap_target_ignore_waits(struct target *t, uint64_t pc);
 
-void __wrap_engine_waits(struct engine *g, struct target *t, wait_visitor visit, void *ctx)
+void __wrap_target_waits(struct target *t, wait_visitor visit, void *ctx)
 {
-	(void)g;
 	vec_each (v, &the.told[t == the.targets[1]])
 		visit(ctx, v);
 }
 
-void __wrap_engine_ignore_waits(struct engine *g, struct target *t, uint64_t pc)
+void __wrap_target_ignore_waits(struct target *t, uint64_t pc)
 {
-	(void)g;
 	(void)t;
 	vec_push(&the.ignored, pc);
 }
@@ -155,7 +153,7 @@ static void step(void)
 		t->cpu = the.cpu;
 		t->ready = the.ready;
 	}
-	waits_step(&the.waits, NULL, part_of, NULL);
+	waits_step(&the.waits, part_of, NULL);
 	machine_end_step(&the.machine);
 }
 
@@ -518,11 +516,11 @@ static void what_there_is_too_much_of_is_ignored(void **state)
 	}
 	step();
 	/* 20000 of 1 us are a fifth of a step. */
-	assert_false(waits_limit(&the.waits, NULL, 1e-6, 0.5));
-	assert_true(waits_limit(&the.waits, NULL, 1e-6, 0.1));
+	assert_false(waits_limit(&the.waits, 1e-6, 0.5));
+	assert_true(waits_limit(&the.waits, 1e-6, 0.1));
 	assert_int_equal(the.ignored.len, 1);
 	assert_true(the.ignored.data[0] == (uint64_t)writer);
-	assert_false(waits_limit(&the.waits, NULL, 1e-6, 0.1));
+	assert_false(waits_limit(&the.waits, 1e-6, 0.1));
 	assert_true(object(0)->rate > 0);
 
 	/* Samples in that procedure are for one or the other, three to one. */
@@ -550,8 +548,8 @@ static void what_spins_is_not_ignored(void **state)
 	v.count = 1000000;
 	tell(0, v);
 	step();
-	assert_false(waits_limit(&the.waits, NULL, 1e-6, 0.1));
-	assert_false(waits_limit(&the.waits, NULL, 1e-6, 0));
+	assert_false(waits_limit(&the.waits, 1e-6, 0.1));
+	assert_false(waits_limit(&the.waits, 1e-6, 0));
 }
 
 #define WAITS_TEST(function) cmocka_unit_test_setup_teardown(function, start, finish)

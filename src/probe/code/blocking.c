@@ -1,0 +1,269 @@
+/* Where a program may wait: its system calls, found in the code of all its images, and a few
+ * procedures that wait by spinning. */
+#include "probe/code/blocking.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "isa/calls.h"
+#include "probe/code/sites.h"
+
+/* Procedures that wait without the kernel's help, or poll for what they wait for. */
+static const struct spinning {
+	const char *name;
+	bool argument; /* the first one says for what */
+} spinning[] = {
+	{"pthread_spin_lock", true},
+	{"GOMP_barrier", false},
+	{"GOMP_critical_start", false},
+	{"GOMP_critical_name_start", true},
+	{"GOMP_taskwait", false},
+	{"GOMP_taskgroup_end", false},
+	{"omp_set_lock", true},
+	{"omp_set_nest_lock", true},
+	{"__kmpc_barrier", true},
+	{"__kmpc_critical", true},
+	{"__kmpc_omp_taskwait", true},
+	{"MPI_Wait", true},
+	{"MPI_Waitall", true},
+	{"MPI_Waitany", true},
+	{"MPI_Waitsome", true},
+	{"MPI_Recv", true},
+	{"MPI_Send", true},
+	{"MPI_Ssend", true},
+	{"MPI_Bsend", true},
+	{"MPI_Rsend", true},
+	{"MPI_Sendrecv", true},
+	{"MPI_Sendrecv_replace", true},
+	{"MPI_Probe", true},
+	{"MPI_Barrier", true},
+	{"MPI_Bcast", true},
+	{"MPI_Reduce", true},
+	{"MPI_Allreduce", true},
+	{"MPI_Gather", true},
+	{"MPI_Gatherv", true},
+	{"MPI_Scatter", true},
+	{"MPI_Scatterv", true},
+	{"MPI_Allgather", true},
+	{"MPI_Allgatherv", true},
+	{"MPI_Alltoall", true},
+	{"MPI_Alltoallv", true},
+	{"MPI_Reduce_scatter", true},
+	{"MPI_Scan", true},
+	{"MPI_Win_fence", true},
+	{"MPI_Win_wait", true},
+	{"MPI_Win_lock", true},
+	{"MPI_Win_unlock", true},
+};
+
+static const struct spinning *find_spinning(const char *name)
+{
+	for (uint32_t i = 0; i < ARRAY_SIZE(spinning); i++)
+		if (!strcmp(name, spinning[i].name))
+			return &spinning[i];
+	return NULL;
+}
+
+static void add_spinning(struct target *t, struct code *code, uint64_t bias)
+{
+	struct err ignored;
+	uint64_t last = UINT64_MAX;
+	for (uint32_t i = 0; i < code->image->symbol_count; i++) {
+		const struct symbol *s = &code->image->symbols[i];
+		if (s->va == last || !image_is_code(code->image, s->va))
+			continue;
+		const struct spinning *known = find_spinning(s->name);
+		if (!known)
+			continue;
+		last = s->va;
+		uint32_t number = target_add_subject(
+			t, &(struct subject_request){.code = code, .va = s->va, .bias = bias},
+			PURPOSE_SPIN, &ignored);
+		if (number != SUBJECT_NONE)
+			t->code->subjects.data[number].argument = known->argument;
+	}
+}
+
+/* Procedures that make what threads wait for, their first argument; without the underscores of a
+ * library's own names for them. */
+static const char *const makers[] = {
+	"pthread_mutex_init",  "pthread_cond_init", "pthread_barrier_init",
+	"pthread_rwlock_init", "pthread_spin_init", "sem_init",
+	"new_sem_init",        "omp_init_lock",     "omp_init_nest_lock",
+};
+
+static bool is_maker(const char *name)
+{
+	name += strspn(name, "_");
+	for (uint32_t i = 0; i < ARRAY_SIZE(makers); i++)
+		if (!strcmp(name, makers[i]))
+			return true;
+	return false;
+}
+
+static void add_makers(struct target *t, struct code *code, uint64_t bias)
+{
+	struct err ignored;
+	uint64_t last = UINT64_MAX;
+	for (uint32_t i = 0; i < code->image->symbol_count; i++) {
+		const struct symbol *s = &code->image->symbols[i];
+		if (s->va == last || !is_maker(s->name) || !image_is_code(code->image, s->va))
+			continue;
+		last = s->va;
+		target_add_subject(
+			t, &(struct subject_request){.code = code, .va = last, .bias = bias},
+			PURPOSE_MADE, &ignored);
+	}
+}
+
+/* The register that holds a call's number. */
+static unsigned number_register(const struct arch *arch)
+{
+	unsigned reg = 0;
+	while (reg < REGISTERS && arch->layout->ptrace_reg[reg] != arch_calls(arch)->number)
+		reg++;
+	return reg;
+}
+
+/* The number that the call at `va` is made with, if the code right before it sets one. */
+static bool call_number(const struct target *t, const struct code *code, const struct block *b,
+			uint64_t va, int64_t *number)
+{
+	const struct arch *arch = t->shared->arch;
+	unsigned reg = number_register(arch);
+	struct insn in;
+	bool known = false;
+	for (uint64_t at = b->start; at < va; at += in.length) {
+		size_t n;
+		const uint8_t *p = image_at(code->image, at, &n);
+		if (!p || !arch->decode(p, n, at, DECODE_FULL, &in))
+			return false;
+		if (!regset_has(&in.writes, reg))
+			continue;
+		known = in.op == OP_SET && in.dst == reg;
+		*number = in.imm;
+	}
+	return known;
+}
+
+/* Whether it might wait, or only whether it might confine the program (seccomp). */
+static bool is_wanted(struct target *t, struct code *code, const struct cfg *g, uint64_t va,
+		      bool waits)
+{
+	int64_t number;
+	uint32_t block = cfg_block_at(g, va);
+	if (block == BLOCK_NONE)
+		return false;
+	if (!call_number(t, code, &g->blocks[block], va, &number) || number == SYS_prctl ||
+	    number == SYS_seccomp)
+		return true;
+	return waits && number >= 0 && number < RT_CALLS && target_header(t)->calls[number];
+}
+
+/* The procedure that holds va. Recipes discover an image whose tables do not tell. */
+static uint32_t procedure_of(struct code *code, uint64_t va)
+{
+	uint32_t count, procedure = flow_procedure_at(code->flow, va);
+	if (procedure != UINT32_MAX && flow_procedures(code->flow, &count)[procedure].bounded)
+		return procedure;
+	recipes_at(code->recipes, va);
+	return flow_procedure_at(code->flow, va);
+}
+
+static bool is_added(const struct target *t, const struct code *code, uint64_t bias, uint64_t start)
+{
+	vec_each (s, &t->code->subjects)
+		if (s->purpose == PURPOSE_BLOCK && s->wanted && s->request.code == code &&
+		    s->request.va == start && s->request.bias == bias)
+			return true;
+	return false;
+}
+
+static void add_call(struct target *t, struct code *code, uint64_t bias, uint64_t va, bool waits,
+		     uint64_t *last)
+{
+	struct shared *g = t->shared;
+	struct err ignored;
+	uint32_t procedure = procedure_of(code, va), count;
+	if (procedure == UINT32_MAX)
+		return;
+	uint64_t start = flow_procedures(code->flow, &count)[procedure].start;
+	if (start == *last)
+		return;
+	const struct cfg *cfg = flow_cfg(code->flow, procedure, &g->arena, &g->tmp);
+	if (is_wanted(t, code, cfg, va, waits)) {
+		struct subject_request r = {.code = code, .va = start, .bias = bias};
+		if (!is_added(t, code, bias, start))
+			target_add_subject(t, &r, PURPOSE_BLOCK, &ignored);
+		*last = start;
+	}
+	arena_clear(&g->arena);
+	arena_clear(&g->tmp);
+}
+
+static void add_calls(struct target *t, struct code *code, uint64_t bias, bool waits)
+{
+	const struct arch *arch = t->shared->arch;
+	const struct arch_calls *k = arch_calls(arch);
+	uint64_t last = UINT64_MAX;
+	for (uint32_t i = 0; i < code->image->section_count; i++) {
+		const struct section *s = &code->image->sections[i];
+		size_t n = 0;
+		const uint8_t *p =
+			image_is_code(code->image, s->va) ? image_at(code->image, s->va, &n) : NULL;
+		if (!p || n > s->size)
+			n = p ? s->size : 0;
+		for (uint64_t at = 0; at + k->insn_size <= n; at += arch->insn_align)
+			if (!memcmp(p + at, k->insn, k->insn_size))
+				add_call(t, code, bias, s->va + at, waits, &last);
+	}
+}
+
+static uint64_t first_code(const struct code *code)
+{
+	for (uint32_t i = 0; i < code->image->section_count; i++)
+		if (image_is_code(code->image, code->image->sections[i].va))
+			return code->image->sections[i].va;
+	return 0;
+}
+
+static struct searched *searched_of(struct target *t, const struct code *code, uint64_t start)
+{
+	vec_each (s, &t->code->searched)
+		if (s->start == start && s->code == code)
+			return s;
+	return NULL;
+}
+
+static void look_at(void *waits, struct target *t, struct code *code, uint64_t bias)
+{
+	struct searched *s = searched_of(t, code, first_code(code) + bias);
+	if (!s) {
+		vec_push(&t->code->searched,
+			 (struct searched){.start = first_code(code) + bias, .code = code});
+		s = &vec_last(&t->code->searched);
+		if (!waits)
+			add_calls(t, code, bias, false);
+	}
+	if (waits && !s->waits) {
+		s->waits = true;
+		add_spinning(t, code, bias);
+		add_calls(t, code, bias, true);
+	}
+	if (t->code->watch_waits && !s->makers) {
+		s->makers = true;
+		add_makers(t, code, bias);
+	}
+}
+
+void blocking_add(struct target *t)
+{
+	struct err ignored;
+	target_images(t, look_at, t, &ignored);
+}
+
+void blocking_guard(struct target *t)
+{
+	struct err ignored;
+	target_images(t, look_at, NULL, &ignored);
+}

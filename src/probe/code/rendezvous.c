@@ -1,0 +1,47 @@
+/* Meeting the dynamic linker: it calls an empty procedure whenever it has changed its list of
+ * images, for debuggers to stop at. A probe there has the runtime tell us. */
+#include "probe/code/rendezvous.h"
+
+#include "probe/code/sites.h"
+#include "probe/region/images.h"
+#include "process/memory.h"
+
+/* Of struct r_debug: version, map and breakpoint come before. */
+enum { STATE_OFFSET = 24, STATE_CONSISTENT = 0 };
+
+static void look_at(void *ctx, struct target *t, struct code *code, uint64_t bias)
+{
+	struct err ignored;
+	(void)ctx;
+	const struct symbol *stop = image_find_symbol(code->image, "_dl_debug_state");
+	if (!stop || t->code->rendezvous_in)
+		return;
+	const struct symbol *state = image_find_symbol(code->image, "_r_debug");
+	struct subject_request r = {.code = code, .va = stop->va, .bias = bias};
+	if (target_add_subject(t, &r, PURPOSE_RENDEZVOUS, &ignored) == SUBJECT_NONE)
+		return;
+	t->code->rendezvous_in = true;
+	t->code->rendezvous_state = state ? state->va + bias + STATE_OFFSET : 0;
+}
+
+void rendezvous_add(struct target *t)
+{
+	struct err ignored;
+	if (!t->code->rendezvous_in)
+		target_images(t, look_at, NULL, &ignored);
+}
+
+/* A static program has the same procedure, but does not call it when it starts. */
+bool rendezvous_comes(const struct target *t)
+{
+	return t->code->rendezvous_in && has_dynamic_linker(t->pid);
+}
+
+bool rendezvous_consistent(struct target *t)
+{
+	int32_t state;
+	if (!t->code->rendezvous_state ||
+	    memory_read(t->pid, t->code->rendezvous_state, &state, sizeof(state)) != sizeof(state))
+		return true;
+	return state == STATE_CONSISTENT;
+}

@@ -1,0 +1,33 @@
+/* Images that the program has unloaded: the patches in them went with them, and whatever is mapped
+ * at their place later is none of our business. */
+#include "probe/code/unload.h"
+
+#include "probe/code/code_memory.h"
+#include "probe/code/sites.h"
+
+static bool is_mapped(struct target *t, const struct site *s)
+{
+	struct place p = space_find(t->space, s->start + s->bias);
+	return p.code == s->code && p.va == s->start;
+}
+
+void forget_unloaded(struct target *t)
+{
+	target_changing(t);
+	vec_each (s, &t->code->sites) {
+		if ((!s->address && !s->subjects.len && !s->counted) || is_mapped(t, s))
+			continue;
+		if (s->counted)
+			t->code->counted.data[s->counted - 1].wanted = false;
+		s->counted = 0;
+		site_forget_journal(t, s);
+		site_forget_subjects(t, s);
+		code_memory_retire(t, s);
+		s->dirty = false;
+	}
+	uint32_t kept = 0;
+	vec_each (key, &t->code->searched)
+		if (space_find(t->space, key->start).code == key->code)
+			t->code->searched.data[kept++] = *key;
+	t->code->searched.len = kept;
+}

@@ -1,0 +1,170 @@
+/* Beginning and end, and what is asked of targets from outside. */
+#include "probe/engine/engine.h"
+
+#include <stdlib.h>
+
+#include "isa/calls.h"
+#include "probe/code/blocking.h"
+#include "probe/code/image_facts.h"
+#include "probe/code/moved.h"
+#include "probe/code/rendezvous.h"
+#include "probe/engine/leave.h"
+#include "probe/region/areas.h"
+#include "probe/region/inject.h"
+#include "probe/region/read.h"
+#include "probe/stop/batch.h"
+#include "process/memory.h"
+
+struct engine *engine_new(const struct engine_options *o)
+{
+	struct engine *g = xcalloc(1, sizeof(*g));
+	struct shared *s = &g->shared;
+	if (o)
+		s->options = *o;
+	s->arch = arch_native();
+	s->control = control_new();
+	s->codes = codes_new(NULL);
+	s->walker = walker_new();
+	s->window = xcalloc(1, sizeof(*s->window));
+	s->facts = image_facts_new();
+	arena_init(&s->arena);
+	arena_init(&s->tmp);
+	events_watch(g);
+	return g;
+}
+
+static void shared_release(struct shared *s)
+{
+	image_facts_free(s->facts);
+	walker_free(s->walker);
+	codes_free(s->codes);
+	free(s->window);
+	arena_release(&s->arena);
+	arena_release(&s->tmp);
+}
+
+void engine_free(struct engine *g)
+{
+	/* More may come while we leave the first. */
+	for (uint32_t i = 0; i < g->targets.len; i++)
+		target_leave(g->targets.data[i]);
+	control_free(g->shared.control);
+	walks_tell(&g->shared, NULL, NULL);
+	while (g->targets.len)
+		engine_drop(g, g->targets.data[0]);
+	vec_free(&g->targets);
+	vec_free(&g->events);
+	shared_release(&g->shared);
+	free(g);
+}
+
+struct codes *engine_codes(struct engine *g)
+{
+	return g->shared.codes;
+}
+
+void engine_define_event(struct engine *g, uint32_t slot, uint32_t type, uint64_t config)
+{
+	struct shared *s = &g->shared;
+	s->perf_events[slot].type = type;
+	s->perf_events[slot].config = config;
+	if (slot >= s->perf_event_count)
+		s->perf_event_count = slot + 1;
+	vec_each (t, &g->targets)
+		if ((*t)->region.in)
+			target_set_events(*t);
+}
+
+/* ---- changes ---- */
+
+static uint32_t metrics_in_use(const struct target *t)
+{
+	uint32_t all = 0;
+	vec_each (s, &t->code->subjects)
+		if (s->wanted)
+			all |= s->request.metrics;
+	return all;
+}
+
+int target_commit(struct target *t, struct batch_result *result, struct err *e)
+{
+	struct batch_result ignored;
+	result = result ? result : &ignored;
+	*result = (struct batch_result){0};
+	if (!t->alive || !t->region.in)
+		return target_unusable(t, e);
+	rendezvous_add(t);
+	blocking_guard(t);
+	t->confinement.guarded = true;
+	bool watched = t->code->watch_waits;
+	if (watched || metrics_in_use(t) & (1 << RT_SYNC | 1 << RT_IO | 1 << RT_BYTES))
+		blocking_add(t);
+	target_header(t)->watch_waits = watched;
+	waits_forget_removed(t);
+	return batch_commit(t, result, e);
+}
+
+void target_leave(struct target *t)
+{
+	if (t->alive)
+		leave(t);
+}
+
+/* ---- where threads are ---- */
+
+int target_look(struct target *t, struct err *e)
+{
+	struct stop stop = {.target = t};
+	if (!t->alive || !t->region.in)
+		return target_unusable(t, e);
+	int rc = target_stop(t, e);
+	if (rc)
+		return rc;
+	stop_settle(&stop);
+	stop_publish(&stop);
+	control_resume(t->shared->control, t->pid);
+	return 0;
+}
+
+void engine_walks(struct engine *g, walk_visitor visit, void *ctx)
+{
+	walks_tell(&g->shared, visit, ctx);
+}
+
+bool target_original(const struct target *t, uint64_t *pc)
+{
+	const struct target *inherited = t->lineage->inherited;
+	return to_nearest_original(inherited ? inherited : t, pc);
+}
+
+/* Whether the area's last call is the one that a thread is in: at the instruction or behind it. */
+static bool is_in_call(const struct target *t, const struct rt_area *a, uint64_t pc, uint64_t sp)
+{
+	uint64_t size = arch_calls(t->shared->arch)->insn_size;
+	return a->call_sp == sp && (a->call_pc == pc || a->call_pc + size == pc);
+}
+
+/* A thread that waits changes nothing. One that has gone on meanwhile was elsewhere before. */
+static bool add_registers(const struct target *t, const struct rt_area *a, uint64_t pc,
+			  struct registers *r)
+{
+	const struct arch *arch = t->shared->arch;
+	uint64_t fp = a->call_fp, link = a->call_link;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (!is_in_call(t, a, pc, r->reg[arch->sp]))
+		return false;
+	registers_set(r, arch->fp, fp);
+	if (arch->link != REG_NONE)
+		registers_set(r, arch->link, link);
+	return true;
+}
+
+/* Only probes in moved code tell. */
+void target_call_registers(const struct target *t, int tid, struct registers *r)
+{
+	uint64_t pc = r->pc;
+	uint32_t i = t->region.in ? areas_number(t, tid) : RT_AREAS;
+	if (i < RT_AREAS && target_original(t, &pc) && pc != r->pc &&
+	    !add_registers(t, target_area(t, i), pc, r))
+		add_registers(t, target_area(t, i + RT_AREAS), pc, r);
+}

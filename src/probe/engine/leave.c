@@ -1,0 +1,120 @@
+#include "probe/engine/leave.h"
+
+#include <time.h>
+
+#include "base/log.h"
+#include "probe/engine/inherit.h"
+#include "probe/region/confinement.h"
+#include "probe/region/inject.h"
+#include "probe/region/retire.h"
+#include "probe/stop/abandon.h"
+#include "probe/stop/batch.h"
+#include "probe/stop/where.h"
+#include "process/memory.h"
+
+/* While it is traced, every signal costs a program so much time that a thread may never get from
+ * the handlers back to where the first one interrupted it, in our code. So after some tries it is
+ * let go, and followed again. */
+enum { TRIES = 12, TRIES_TRACED = 6 };
+static const long FIRST_WAIT_NS = 1000000, LAST_WAIT_NS = 500000000;
+
+static void remove_all(struct target *t)
+{
+	vec_each (s, &t->code->subjects)
+		s->wanted = false;
+	vec_each (c, &t->code->counted)
+		c->wanted = false;
+	vec_each (s, &t->code->sites)
+		s->dirty = s->dirty || s->address;
+}
+
+/* Procedures that a handler was to come back to may have kept their patches. */
+static bool take_out(struct target *t)
+{
+	struct batch_result ignored = {0};
+	struct err e;
+	if (batch_commit(t, &ignored, &e))
+		return false;
+	vec_each (s, &t->code->sites)
+		if (s->address)
+			return false;
+	return true;
+}
+
+/* Whether no patch is left, and no thread in memory of ours; the target is stopped. */
+static bool is_out(struct target *t)
+{
+	struct stop stop = {.target = t};
+	bool taken = take_out(t);
+	stop_settle(&stop);
+	stop_move_threads(&stop);
+	stop_release(&stop);
+	walks_tell(t->shared, NULL, NULL);
+	return taken && stop.clean;
+}
+
+/* It may have executed another program, or be another process by now. */
+static bool is_the_same(const struct target *t)
+{
+	struct rt_header h;
+	return memory_read(t->pid, t->region.base, &h, sizeof(h)) == sizeof(h) &&
+	       h.magic == RT_MAGIC && h.tracer == target_header(t)->tracer;
+}
+
+/* Lets it run for a while; false if it is gone. */
+static bool let_run(struct target *t, long ns, bool traced)
+{
+	struct control *c = t->shared->control;
+	struct err ignored;
+	if (traced)
+		control_resume(c, t->pid);
+	else
+		control_detach(c, t->pid);
+	nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+	if (traced)
+		events_drain(engine_of(t));
+	else if (!is_the_same(t) || control_attach(c, t->pid, &ignored))
+		return false;
+	return t->alive && !target_stop(t, &ignored) && is_the_same(t);
+}
+
+static bool get_everybody_out(struct target *t)
+{
+	long wait = FIRST_WAIT_NS;
+	for (unsigned i = 0; !is_out(t); i++) {
+		if (i == TRIES || !let_run(t, wait, i < TRIES_TRACED))
+			return false;
+		wait = wait * 2 < LAST_WAIT_NS ? wait * 2 : LAST_WAIT_NS;
+	}
+	return true;
+}
+
+void leave(struct target *t)
+{
+	struct shared *g = t->shared;
+	struct err e;
+	events_drain(engine_of(t));
+	if (!t->alive || target_stop(t, &e))
+		return;
+	t->stopped = true;
+	if (t->lineage->inherited && target_inherit_now(t, &e))
+		debug(LOG_PROBE, 1, "process %d keeps what it has inherited: %s", t->pid, e.text);
+	if (t->region.in) {
+		counting_end(t);
+		t->leaving = true;
+		remove_all(t);
+		if (get_everybody_out(t)) {
+			forget_passed(t, t->region.base);
+			threads_retire_all(t);
+			if (confinement_check(t, &e))
+				t->region.in =
+					false; /* its memory stays, for a later one to find */
+			else
+				target_withdraw(t);
+		} else {
+			debug(LOG_PROBE, 1, "process %d: a thread stays in code of ours", t->pid);
+		}
+	}
+	control_detach(g->control, t->pid);
+	t->alive = false;
+}

@@ -1,0 +1,16 @@
+/* The region and the runtime's text: into a program, and out of it again. The target is stopped. */
+#pragma once
+#include "probe/region/target.h"
+
+int target_inject(struct target *t, struct err *e);
+/* From now on the runtime counts. */
+bool target_set_guard(const struct target *t);
+/* By this thread, or any. The child does not count before its guard is set. */
+int target_inject_child(struct target *child, const struct target *parent, int tid, struct err *e);
+/* The copy, which is of no process, gets a region with the tables of the other. */
+bool target_copy_region(struct target *copy, const struct target *t);
+void target_withdraw(struct target *t);
+void target_unmap(struct target *t);
+void region_release(struct target *t);
+/* Tells the runtime which perf events to count. */
+void target_set_events(struct target *t);

@@ -1,0 +1,102 @@
+/* Paths that the runtime could not walk: it left registers and a copy of the stack. They are walked
+ * here, and the steps that were missing go into its table. */
+#include "probe/region/raw.h"
+
+#include <stdlib.h>
+
+#include "probe/region/steps.h"
+#include "process/memory.h"
+
+struct raw_entry {
+	uint32_t first, count; /* frames */
+	bool complete;
+};
+
+struct raw_cache {
+	uint64_t next;        /* offset in the region of the first record not looked at */
+	struct hashmap index; /* offset -> paths */
+	VEC(struct raw_entry) paths;
+	VEC(uint64_t) frames;
+};
+
+static struct raw_cache *cache_of(struct target *t)
+{
+	if (!t->region.raw) {
+		t->region.raw = xcalloc(1, sizeof(*t->region.raw));
+		t->region.raw->next = RT_RAW;
+	}
+	return t->region.raw;
+}
+
+/* Stack memory that was copied, then the live one: what is further out seldom changes meanwhile. */
+static void walk_raw(struct target *t, const struct rt_raw *r, struct walk *w)
+{
+	const struct arch *arch = t->shared->arch;
+	struct registers regs = {.pc = r->pc};
+	registers_set(&regs, arch->sp, r->sp);
+	registers_set(&regs, arch->fp, r->fp);
+	if (arch->link != REG_NONE)
+		registers_set(&regs, arch->link, r->link);
+	struct stack_copy copy = {r->sp, (const uint8_t *)(r + 1), r->stack_size};
+	walk_stack(t->shared->walker, t->space, &regs, read_stack_copy, &copy, w);
+	if (w->end == WALK_STACK_COPY && t->alive) {
+		memory_window_init(t->shared->window, t->pid);
+		walk_resume(t->shared->walker, t->space, memory_window_word, t->shared->window, w);
+	}
+}
+
+static void keep(struct raw_cache *c, uint64_t offset, const struct walk *w)
+{
+	struct raw_entry entry = {.first = c->frames.len, .complete = w->end == WALK_COMPLETE};
+	for (uint32_t i = 1; i < w->frames.len; i++)
+		vec_push(&c->frames, w->frames.data[i].pc);
+	entry.count = c->frames.len - entry.first;
+	hashmap_put(&c->index, offset, c->paths.len);
+	vec_push(&c->paths, entry);
+}
+
+static bool is_record(const struct rt_raw *r, uint64_t offset)
+{
+	uint32_t size = __atomic_load_n(&r->size, __ATOMIC_ACQUIRE);
+	return size && size % 16 == 0 && offset + size <= RT_RAW + RT_RAW_BYTES &&
+	       r->stack_size <= size - sizeof(*r);
+}
+
+bool raw_resolve(struct target *t)
+{
+	struct raw_cache *c = cache_of(t);
+	uint64_t begin = c->next;
+	while (c->next + sizeof(struct rt_raw) <= RT_RAW + RT_RAW_BYTES) {
+		const struct rt_raw *r = target_at(t, c->next);
+		struct walk w = {0};
+		if (!is_record(r, c->next))
+			break;
+		walk_raw(t, r, &w);
+		steps_learn(t, &w);
+		keep(c, c->next, &w);
+		vec_free(&w.frames);
+		c->next += r->size;
+	}
+	return c->next != begin;
+}
+
+bool raw_find(const struct target *t, uint64_t offset, struct raw_path *out)
+{
+	uint32_t i = t->region.raw ? hashmap_get(&t->region.raw->index, offset) : HASHMAP_NONE;
+	if (i == HASHMAP_NONE)
+		return false;
+	const struct raw_entry *e = &t->region.raw->paths.data[i];
+	*out = (struct raw_path){t->region.raw->frames.data + e->first, e->count, e->complete};
+	return true;
+}
+
+void raw_release(struct target *t)
+{
+	if (!t->region.raw)
+		return;
+	hashmap_release(&t->region.raw->index);
+	vec_free(&t->region.raw->paths);
+	vec_free(&t->region.raw->frames);
+	free(t->region.raw);
+	t->region.raw = NULL;
+}

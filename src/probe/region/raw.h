@@ -1,0 +1,14 @@
+/* Paths that the runtime could not walk. */
+#pragma once
+#include "probe/region/target.h"
+
+/* Walks the stacks that the runtime recorded since the last time; whether there were any. */
+bool raw_resolve(struct target *t);
+/* The path of a raw record: frames innermost first; false if it was not walked yet. */
+struct raw_path {
+	const uint64_t *frames;
+	uint32_t count;
+	bool complete;
+};
+bool raw_find(const struct target *t, uint64_t offset, struct raw_path *out);
+void raw_release(struct target *t);

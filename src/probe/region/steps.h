@@ -1,0 +1,9 @@
+/* Recipes as the runtime reads them: how to get from a return address to the caller's frame. */
+#pragma once
+#include "probe/region/target.h"
+
+uint64_t step_at(struct target *t, struct code *code, uint64_t va);
+/* Adds the steps of all frames of a walk to the runtime's table. */
+void steps_learn(struct target *t, const struct walk *w);
+/* All paths are to be walked by us again: images have moved. */
+void steps_forget(struct target *t);

@@ -1,0 +1,447 @@
+/* Activations that were running already when the code that counts them goes in. They are found on
+ * the stacks of the stopped threads, and get what they would have if they had been counted from the
+ * beginning: contexts below those of their callers, frames of the shadow stack, and held registers
+ * if a thread is in the middle of one. What they did before is not counted: where control appears
+ * is noted, so that the counters can be made sense of (tally/solve.h).
+ *
+ *	in a call                    its frame says so, and it comes back as any other does
+ *	about to enter, or to land   the patch there leads to the probes for that
+ *	about to leave               it is as good as gone
+ *	elsewhere in the middle      it goes on in the moved code
+ *
+ * Of loops that are running, the iteration in progress is the first in trip counts, and in these
+ * alone: the header's counter begins with one less. */
+#include "probe/stop/adopt.h"
+
+#include "probe/code/sites.h"
+#include "probe/code/tally.h"
+#include "probe/region/areas.h"
+#include "probe/region/contexts.h"
+#include "probe/region/region_file.h"
+#include "tally/where.h"
+
+enum { ROOT = 0, MADE_NONE = UINT32_MAX };
+
+/* A context that was made here; the first is the root's. */
+struct made {
+	uint64_t address;
+	uint64_t words; /* offset of its counters in `records` */
+	uint32_t parent, site, procedure;
+};
+
+struct new_frame {
+	uint64_t words[RT_FRAME_MAX / 8]; /* a struct rt_shadow */
+	uint32_t size;
+};
+
+static struct rt_shadow *shadow_of(struct new_frame *f)
+{
+	return (struct rt_shadow *)f->words;
+}
+
+/* Plans of procedures that threads are in, for all threads. */
+struct plans {
+	struct target *target;
+	struct arena arena;
+	struct hashmap at; /* index of the site -> list */
+	VEC(const struct tally *) list;
+};
+
+/* What is made for a thread. */
+struct meeting {
+	struct target *target;
+	struct plans *plans;
+	uint32_t slot; /* RT_AREAS: the thread does not count */
+	struct rt_count state;
+	uint64_t top;         /* offset of the innermost frame in the region */
+	VEC(uint8_t) records; /* that follow those in the heap */
+	VEC(struct made) made;
+	struct hashmap at; /* parent, site and procedure -> made */
+	VEC(struct new_frame) frames;
+};
+
+/* An activation. */
+struct standing {
+	const struct site *site;
+	const struct tally *tally;
+	uint32_t call;  /* site that it is in; 0: none */
+	uint32_t block; /* that it is in */
+	uint64_t va;    /* in the middle: of its next instruction; else 0 */
+	uint64_t sp, cfa;
+};
+
+static const struct tally *plan_of(struct plans *p, const struct site *site)
+{
+	uint32_t next = p->list.len;
+	uint32_t at = hashmap_add(&p->at, (uint64_t)(site - p->target->code->sites.data), next);
+	if (at != next)
+		return p->list.data[at];
+	struct tally *t = ARENA_NEW(&p->arena, struct tally);
+	vec_push(&p->list, tally_of_site(p->target, site, &p->arena, t) ? t : NULL);
+	return vec_last(&p->list);
+}
+
+/* ---- contexts ---- */
+
+static uint64_t heap_of(const struct meeting *m)
+{
+	return RT_COUNT_AREA(m->slot) + RT_COUNT_CONTEXTS;
+}
+
+/* Room for a record behind the others, all zero; its offset in `records`. */
+static uint64_t add_record(struct meeting *m, uint32_t size)
+{
+	uint64_t at = m->records.len;
+	vec_resize(&m->records, m->records.len + size);
+	m->state.index_used++;
+	return at;
+}
+
+static uint64_t record_address(const struct meeting *m, uint64_t at)
+{
+	return m->target->region.base + heap_of(m) + m->state.contexts_used + at;
+}
+
+static uint32_t make_context(struct meeting *m, uint32_t parent, uint32_t site, uint32_t procedure)
+{
+	const struct target *t = m->target;
+	const struct rt_counted *p =
+		(const struct rt_counted *)target_at(t, RT_COUNTED) + procedure;
+	uint32_t slots = p->sites + 1;
+	uint32_t offset =
+		(uint32_t)(sizeof(struct rt_record) + slots * sizeof(struct rt_context_slot));
+	uint32_t size = (offset + (uint32_t)sizeof(struct rt_context) + p->words * 8 + 15) & ~15u;
+	uint64_t at = add_record(m, size);
+	uint8_t *record = m->records.data + at;
+	struct rt_context_slot *slot =
+		(struct rt_context_slot *)(record + sizeof(struct rt_record));
+	*(struct rt_record *)record = (struct rt_record){.size = size, .context = offset};
+	for (uint32_t i = 0; i < slots; i++)
+		slot[i].child = t->region.base + RT_NOBODY;
+	*(struct rt_context *)(record + offset) =
+		(struct rt_context){.area = t->region.base + RT_AREA(m->slot),
+				    .procedure = procedure,
+				    .parent = m->made.data[parent].address,
+				    .site = site};
+	vec_push(&m->made, (struct made){.address = record_address(m, at + offset),
+					 .words = at + offset + sizeof(struct rt_context),
+					 .parent = parent,
+					 .site = site,
+					 .procedure = procedure});
+	return m->made.len - 1;
+}
+
+static void make_edge(struct meeting *m, uint32_t parent, uint32_t site, uint32_t procedure,
+		      uint32_t child)
+{
+	uint64_t at = add_record(m, sizeof(struct rt_edge));
+	*(struct rt_edge *)(m->records.data + at) =
+		(struct rt_edge){.record = {.size = sizeof(struct rt_edge)},
+				 .parent = m->made.data[parent].address,
+				 .child = m->made.data[child].address,
+				 .site = site,
+				 .procedure = procedure};
+}
+
+static uint64_t edge_hash(const struct meeting *m, uint32_t parent, uint32_t site,
+			  uint32_t procedure)
+{
+	const uint32_t edge[] = {m->made.data[parent].procedure, site, procedure};
+	return hash_bytes(edge, sizeof(edge), 0);
+}
+
+static uint64_t edge_of(const struct meeting *m, uint32_t x)
+{
+	const struct made *c = &m->made.data[x];
+	return edge_hash(m, c->parent, c->site, c->procedure);
+}
+
+/* As runtime/context.c does: the nearest context of the procedure further out, if it has all the
+ * edges on its path that are between it and the new child. */
+static uint32_t fold_into(const struct meeting *m, uint32_t parent, uint32_t site,
+			  uint32_t procedure)
+{
+	const struct made *made = m->made.data;
+	uint32_t into = parent;
+	struct hashmap above = {0};
+	while (into != ROOT && made[into].procedure != procedure)
+		into = made[into].parent;
+	if (into == ROOT)
+		return MADE_NONE;
+	for (uint32_t x = into; x != ROOT; x = made[x].parent)
+		hashmap_add(&above, edge_of(m, x), 0);
+	bool all = hashmap_get(&above, edge_hash(m, parent, site, procedure)) != HASHMAP_NONE;
+	for (uint32_t x = parent; x != into; x = made[x].parent)
+		all &= hashmap_get(&above, edge_of(m, x)) != HASHMAP_NONE;
+	hashmap_release(&above);
+	return all ? into : MADE_NONE;
+}
+
+static uint32_t child_of(struct meeting *m, uint32_t parent, uint32_t site, uint32_t procedure)
+{
+	const uint32_t key[] = {parent, site, procedure};
+	uint64_t hash = hash_bytes(key, sizeof(key), 0);
+	uint32_t child = hashmap_get(&m->at, hash);
+	if (child != HASHMAP_NONE)
+		return child;
+	child = fold_into(m, parent, site, procedure);
+	if (child != MADE_NONE)
+		make_edge(m, parent, site, procedure, child);
+	else if (m->made.len < RT_CONTEXT_DEPTH)
+		child = make_context(m, parent, site, procedure);
+	if (child != MADE_NONE)
+		hashmap_add(&m->at, hash, child);
+	return child;
+}
+
+/* ---- activations ---- */
+
+static void begin_loops(struct meeting *m, const struct standing *s, uint32_t context,
+			struct new_frame *f)
+{
+	const struct tally *t = s->tally;
+	uint64_t *words = (uint64_t *)(m->records.data + m->made.data[context].words);
+	for (uint32_t l = t->forest->innermost[s->block]; l != LOOP_NONE;
+	     l = t->forest->loops[l].parent) {
+		const struct tally_loop *loop = &t->loops[l];
+		if (loop->method == TRIP_DIFFERENCE)
+			words[loop->before] = words[loop->word] - 1;
+		else if (loop->method != TRIP_NONE)
+			words[loop->word]--;
+		if (loop->method == TRIP_FRAME)
+			shadow_of(f)->trips[loop->slot] = 1;
+	}
+}
+
+/* Below the frames there are; returns its context. */
+static uint32_t add_activation(struct meeting *m, const struct standing *s, uint32_t parent,
+			       uint32_t site)
+{
+	uint32_t x = child_of(m, parent, site, s->site->counted);
+	if (x == MADE_NONE)
+		return x;
+	uint64_t pushed = m->target->shared->arch->link == REG_NONE ? 8 : 0;
+	struct new_frame f = {.size = tally_frame_size(s->tally)};
+	*shadow_of(&f) =
+		(struct rt_shadow){.context = m->made.data[x].address,
+				   .key = s->sp,
+				   .entry_sp = s->cfa ? s->cfa - pushed : RT_ENTRY_UNKNOWN};
+	if (s->call)
+		shadow_of(&f)->key += (uint64_t)tally_key(s->tally, s->call);
+	if (s->call || s->va) {
+		contexts_note_met(&m->target->slots[m->slot], m->made.data[x].address, s->call,
+				  s->va);
+		begin_loops(m, s, x, &f);
+	}
+	if (f.size)
+		vec_push(&m->frames, f);
+	return x;
+}
+
+/* ---- where threads are ---- */
+
+static bool goes_in(const struct target *t, const struct site *s)
+{
+	return s && s->counted && s->dirty && s->next_address &&
+	       !t->code->counted.data[s->counted - 1].refused;
+}
+
+/* Whether a thread that is there will pass the probes before the instruction by itself. */
+static bool leads_in(const struct site *s, uint64_t va)
+{
+	uint32_t ignored;
+	return !fragment_moved(&s->next, &(struct thread_place){va, false}, &ignored);
+}
+
+/* A caller; false if it is not one that is counted. */
+static bool stands_in_call(struct meeting *m, const struct walk *w, uint32_t i,
+			   struct standing *out)
+{
+	const struct frame *f = &w->frames.data[i];
+	const struct site *s = site_of(m->target, f);
+	if (f->exact || !goes_in(m->target, s) || !w->frames.data[i - 1].cfa)
+		return false;
+	*out = (struct standing){.site = s,
+				 .tally = plan_of(m->plans, s),
+				 .sp = w->frames.data[i - 1].cfa,
+				 .cfa = f->cfa};
+	if (!out->tally)
+		return false;
+	out->call = tally_site_behind(out->tally, f->va);
+	out->block = out->call ? out->tally->sites[out->call - 1].block : BLOCK_NONE;
+	return out->call;
+}
+
+/* The innermost; false if it is in no activation that is counted. Decides whether the probes before
+ * its instruction are passed over. */
+static bool stands_at(struct meeting *m, struct stopped_walk *w, struct standing *out)
+{
+	const struct frame *f = &w->walk.frames.data[0];
+	const struct site *s = site_of(m->target, f);
+	if (!goes_in(m->target, s))
+		return false;
+	*out = (struct standing){.site = s,
+				 .tally = plan_of(m->plans, s),
+				 .sp = w->registers.reg[m->target->shared->arch->sp],
+				 .cfa = f->cfa};
+	if (!out->tally)
+		return false;
+	struct tally_place p = tally_place(out->tally, s->code->flow, f->va);
+	bool arrives = leads_in(s, f->va);
+	if (p.block == BLOCK_NONE)
+		return false;
+	out->call = arrives && p.behind ? p.behind : p.call;
+	out->block = out->call ? out->tally->sites[out->call - 1].block : p.block;
+	const struct cfg *g = out->tally->cfg;
+	bool enters = arrives && p.block == g->entry;
+	bool lands = arrives && g->blocks[p.block].flags & BLOCK_LANDING;
+	w->probed = out->call ? out->call == p.call : !enters && !lands;
+	if (out->call || !w->probed)
+		return !enters;
+	out->va = f->va;
+	return !p.leaves;
+}
+
+/* ---- into the program ---- */
+
+/* False if there is no memory for them: then the thread is in none. */
+static bool put_contexts(struct meeting *m)
+{
+	struct rt_count *n = &m->state;
+	uint64_t end = n->contexts_used + m->records.len;
+	if (!m->records.len)
+		return true;
+	if (!region_write(m->target, heap_of(m) + n->contexts_used, m->records.data,
+			  m->records.len))
+		return false;
+	n->contexts_used = end;
+	if (end > n->contexts_granted) {
+		uint64_t more = (end - n->contexts_granted + RT_CONTEXT_CHUNK - 1) /
+				RT_CONTEXT_CHUNK * RT_CONTEXT_CHUNK;
+		n->contexts_granted += more;
+		__atomic_fetch_add(&target_header(m->target)->context_bytes, more,
+				   __ATOMIC_RELAXED);
+	}
+	n->index_bits = 0; /* the runtime makes it anew */
+	return region_write(m->target, RT_COUNT_AREA(m->slot) + RT_COUNT_STATE, n, sizeof(*n));
+}
+
+static bool put_frames(struct meeting *m)
+{
+	VEC(uint8_t) bytes = {0};
+	if (!m->frames.len)
+		return true;
+	for (uint32_t i = m->frames.len; i-- > 0;) { /* innermost first */
+		const struct new_frame *f = &m->frames.data[i];
+		vec_append(&bytes, f->words, f->size);
+	}
+	bool put = region_write(m->target, m->top - bytes.len, bytes.data, bytes.len);
+	if (put)
+		m->top -= bytes.len;
+	target_area(m->target, m->slot)->top = m->target->region.base + m->top;
+	vec_free(&bytes);
+	return put;
+}
+
+static void begin_counters(struct control_thread *th, const struct tally *t, uint32_t block)
+{
+	struct tally_running running[RUNNING_MAX];
+	const struct emit_ops *ops = t->live->arch->emit;
+	for (uint32_t i = 0, n = tally_running(t, block, running); i < n; i++) {
+		uint8_t counter = running[i].counter;
+		uint64_t vector[] = {ops->vector_begun[0], ops->vector_begun[1]};
+		vector[ops->vector_count] = running[i].trips;
+		if (counter < EMIT_VECTOR)
+			control_set_register(th, counter - (unsigned)EMIT_HELD, running[i].trips);
+		else
+			control_set_vector(th, counter - (unsigned)EMIT_VECTOR, vector);
+	}
+}
+
+/* What code in the middle of a procedure finds in registers. */
+static void hold(struct meeting *m, int tid, const struct standing *s, uint64_t context)
+{
+	const struct tally *t = s->tally;
+	struct control_thread *th = control_thread(m->target->shared->control, tid);
+	uint64_t base = m->target->region.base;
+	uint64_t at = context ? context : base + RT_SINK;
+	uint64_t frame = base + (context ? m->top : RT_SINK_FRAME);
+	if (!th)
+		return;
+	if (t->context != REG_NONE)
+		control_set_register(th, t->context, at);
+	if (t->context_vector != REG_NONE)
+		control_set_vector(th, t->context_vector, (uint64_t[]){at, 0});
+	if (t->frame != REG_NONE)
+		control_set_register(th, t->frame, frame);
+	begin_counters(th, t, s->block);
+}
+
+/* ---- threads ---- */
+
+static bool open_meeting(struct meeting *m, int tid)
+{
+	const struct target *t = m->target;
+	m->slot = areas_number(t, tid);
+	if (m->slot == RT_AREAS || !target_area(t, m->slot)->count ||
+	    !region_read(t, RT_COUNT_AREA(m->slot) + RT_COUNT_STATE, &m->state, sizeof(m->state)))
+		return false;
+	m->top = target_area(t, m->slot)->top - t->region.base;
+	vec_push(&m->made, (struct made){.address = t->region.base + contexts_root(m->slot)});
+	return true;
+}
+
+/* Callers are known if nothing was counted before. */
+static uint32_t add_callers(struct meeting *m, const struct walk *w, uint32_t *site)
+{
+	uint32_t parent = ROOT;
+	struct standing s;
+	if (m->top != RT_COUNT_AREA(m->slot) + RT_COUNT_ROOT)
+		return ROOT;
+	for (uint32_t i = w->frames.len; i-- > 1;) {
+		if (!stands_in_call(m, w, i, &s))
+			continue;
+		uint32_t x = add_activation(m, &s, parent, *site);
+		if (x == MADE_NONE)
+			break;
+		parent = x;
+		*site = s.call;
+	}
+	return parent;
+}
+
+static void meet(struct plans *plans, struct stopped_walk *w)
+{
+	struct meeting m = {.target = plans->target, .plans = plans};
+	struct standing s;
+	uint32_t parent = ROOT, site = 0, inner = MADE_NONE;
+	bool counts = open_meeting(&m, w->tid);
+	if (counts)
+		parent = add_callers(&m, &w->walk, &site);
+	bool stands = stands_at(&m, w, &s);
+	if (counts && stands)
+		inner = add_activation(&m, &s, parent, site);
+	if (counts && !(put_contexts(&m) && put_frames(&m)))
+		inner = MADE_NONE;
+	if (stands && s.va)
+		hold(&m, w->tid, &s, inner == MADE_NONE ? 0 : m.made.data[inner].address);
+	vec_free(&m.records);
+	vec_free(&m.made);
+	vec_free(&m.frames);
+	hashmap_release(&m.at);
+}
+
+void adopt_activations(struct stop *stop)
+{
+	struct target *t = stop->target;
+	struct plans plans = {.target = t};
+	if (!t->counting.on || t->leaving)
+		return;
+	arena_init(&plans.arena);
+	vec_each (w, &stop->walks)
+		if (w->known && !w->unsettled && w->walk.frames.len)
+			meet(&plans, w);
+	vec_free(&plans.list);
+	hashmap_release(&plans.at);
+	arena_release(&plans.arena);
+}

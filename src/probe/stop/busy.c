@@ -1,0 +1,219 @@
+/* Threads that are in the way of a change because of where they come back to. Places that threads
+ * are stopped at are seen to elsewhere; but a signal handler will return to what it interrupted,
+ * and an old fragment that a thread is still in leads back to the program.
+ *
+ * - Patches that are longer than an instruction (x86-64) must not go in where control comes back to
+ *   the middle of them, and the islands that some of them need must not go while it comes back
+ * there.
+ * - The lists of a thread whose handler interrupted a probe may be in the middle of a change.
+ *
+ * Such threads run on for a moment, as a handler takes. A site that is in use even then stays as it
+ * is, and so do the lists. Of a thread whose stack cannot be walked to its end, because it is in a
+ * probe that it does not get out of, say, whatever looks like such a place on its stack is taken
+ * for one. */
+#include "probe/stop/busy.h"
+
+#include "base/clock.h"
+#include "base/order.h"
+#include "probe/code/moved.h"
+#include "probe/code/sites.h"
+#include "probe/code/traps.h"
+#include "probe/region/layout.h"
+#include "probe/stop/where.h"
+
+enum { FIRST_RUN_NS = 20000, GIVE_UP_NS = 20000000 };
+enum { MOST_WORDS = 1 << 17 }; /* of a stack that are looked at */
+
+static bool is_inside_patch(const struct fragment *f, uint64_t va)
+{
+	vec_each (p, &f->patches)
+		if (va > p->va && va < p->va + p->size)
+			return true;
+	return false;
+}
+
+static bool runs_over_blocks(const struct fragment *f)
+{
+	vec_each (p, &f->patches)
+		if (p->phase == PHASE_DEAD)
+			return true;
+	return false;
+}
+
+static bool has_patch(const struct fragment *f, uint64_t va)
+{
+	vec_each (p, &f->patches)
+		if (p->va == va)
+			return true;
+	return false;
+}
+
+/* Displaced instructions lead back behind the last one that a patch replaced. */
+static bool leads_back_into(const struct fragment *old, const struct fragment *next)
+{
+	for (uint32_t i = 0; i < old->moved.len; i++) {
+		const struct moved *m = &old->moved.data[i];
+		uint64_t back = m->va + m->length;
+		bool last = i + 1 == old->moved.len || m[1].va != back || has_patch(old, back);
+		if (last && is_inside_patch(next, back))
+			return true;
+	}
+	return false;
+}
+
+/* Relocated code leads to the places where springboards are, and to the calls left in place. */
+static bool leads_into(const struct fragment *old, const struct fragment *next)
+{
+	if (old->mechanism != MECHANISM_RELOCATED &&
+	    (runs_over_blocks(next) || leads_back_into(old, next)))
+		return true;
+	vec_each (m, &old->moved)
+		if (m->in_place && is_inside_patch(next, m->va))
+			return true;
+	return false;
+}
+
+static void add(clash_list *out, int tid, uint32_t site)
+{
+	vec_push(out, (struct clash){tid, site});
+}
+
+/* Control comes back to this place of the original code. If all of that is relocated, it would pass
+ * no probe before the next springboard. */
+static void check_frame(struct target *t, int tid, const struct frame *f, clash_list *out)
+{
+	const struct site *s = site_of(t, f);
+	if (s && s->dirty && s->next_address &&
+	    (s->next.mechanism == MECHANISM_RELOCATED || is_inside_patch(&s->next, f->va)))
+		add(out, tid, (uint32_t)(s - t->code->sites.data));
+}
+
+/* Control comes back to what is an island as long as the site's patches are in. */
+static void check_island(struct target *t, int tid, uint64_t pc, clash_list *out)
+{
+	uint32_t site;
+	if (island_leads_to(t, pc, &site) && t->code->sites.data[site].dirty)
+		add(out, tid, site);
+}
+
+/* Control is, or comes back, at this place in a fragment. */
+static void check_fragment(struct target *t, int tid, uint64_t pc, clash_list *out)
+{
+	struct moved_code m;
+	if (!moved_code_at(t, pc, &m))
+		return;
+	const struct site *s = &t->code->sites.data[m.site];
+	if (s->dirty && s->next_address && leads_into(m.fragment, &s->next))
+		add(out, tid, m.site);
+}
+
+/* Run-time addresses that control must not come back to: from behind the first byte of a patch on.
+ */
+struct inner {
+	uint64_t start, end;
+	uint32_t site;
+};
+typedef VEC(struct inner) inner_list;
+
+static void find_inner(const struct target *t, inner_list *out)
+{
+	vec_clear(out);
+	for (uint32_t i = 0; i < t->code->sites.len; i++) {
+		const struct site *s = &t->code->sites.data[i];
+		if (!s->dirty || !s->next_address)
+			continue;
+		vec_each (p, &s->next.patches)
+			vec_push(out,
+				 (struct inner){p->va + s->bias + 1, p->va + s->bias + p->size, i});
+	}
+	order_by_address(out->data, out->len, sizeof(*out->data), offsetof(struct inner, start));
+}
+
+struct word_check {
+	const inner_list *inner;
+	int tid;
+	clash_list *out;
+	uint32_t left; /* words to look at */
+};
+
+static bool check_word(void *ctx, uint64_t word)
+{
+	struct word_check *c = ctx;
+	uint32_t n = ORDER_UP_TO(c->inner->data, c->inner->len, start, word);
+	if (n && word < c->inner->data[n - 1].end)
+		add(c->out, c->tid, c->inner->data[n - 1].site);
+	return !--c->left;
+}
+
+/* From where it is, and from where it would go on to be walked. */
+static void check_unknown(struct target *t, const struct stopped_walk *w, uint64_t sp,
+			  clash_list *out)
+{
+	uint64_t further = w->walk.at.reg[t->shared->arch->sp];
+	inner_list inner = {0};
+	find_inner(t, &inner);
+	struct word_check here = {&inner, w->tid, out, MOST_WORDS}, beyond = here;
+	if (inner.len)
+		stack_has(t, sp, check_word, &here);
+	if (inner.len && further != sp)
+		stack_has(t, further, check_word, &beyond);
+	vec_free(&inner);
+}
+
+static void check_thread(struct target *t, struct stopped_walk *w, clash_list *out)
+{
+	struct control_thread *th = control_thread(t->shared->control, w->tid);
+	struct registers now;
+	if (!w->known || !th || !control_registers(th, &now))
+		return;
+	if ((w->unsettled || w->in_call) && is_code_memory(t, now.pc))
+		check_fragment(t, w->tid, now.pc, out);
+	else if (w->unsettled) /* it has trapped, and will go to the old fragment */
+		check_fragment(t, w->tid, trap_leads_to(t, now.pc), out);
+	w->interrupted =
+		!w->unsettled && w->walk.end == WALK_NO_CODE && is_code_memory(t, w->walk.at.pc);
+	if (w->interrupted) {
+		add(out, w->tid, SITE_NONE);
+		check_fragment(t, w->tid, w->walk.at.pc, out);
+	}
+	if (w->unsettled || w->walk.end != WALK_COMPLETE)
+		check_unknown(t, w, now.reg[t->shared->arch->sp], out);
+	for (uint32_t i = 1; i < w->walk.frames.len; i++) {
+		const struct frame *f = &w->walk.frames.data[i];
+		if (!f->exact)
+			continue;
+		check_frame(t, w->tid, f, out);
+		check_island(t, w->tid, f->pc, out);
+	}
+}
+
+static void find_clashes(struct stop *s, clash_list *out)
+{
+	vec_clear(out);
+	vec_each (w, &s->walks)
+		check_thread(s->target, w, out);
+}
+
+static void run_on(struct target *t, const clash_list *clashes, uint64_t ns)
+{
+	int tids[RT_AREAS];
+	uint32_t count = 0;
+	vec_each (c, clashes) {
+		const struct control_thread *th = control_thread(t->shared->control, c->tid);
+		if (th && !th->held && count < RT_AREAS && (!count || tids[count - 1] != c->tid))
+			tids[count++] = c->tid;
+	}
+	control_run_on(t->shared->control, tids, count, ns);
+}
+
+void stop_settle_apart(struct stop *s, clash_list *clashes)
+{
+	uint64_t ns = FIRST_RUN_NS, end = now_ns() + GIVE_UP_NS;
+	stop_settle(s);
+	find_clashes(s, clashes);
+	for (; clashes->len && now_ns() < end; ns += ns / 8) {
+		run_on(s->target, clashes, ns);
+		stop_settle(s);
+		find_clashes(s, clashes);
+	}
+}

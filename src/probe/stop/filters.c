@@ -1,0 +1,56 @@
+/* A filter may have come since the last stop: the runtime's permissions are given again if the
+ * filters are known and harmless, and no thread is between its probe and its call. */
+#include "probe/stop/filters.h"
+
+#include <string.h>
+
+#include "isa/calls.h"
+#include "probe/region/confinement.h"
+#include "process/memory.h"
+#include "process/seccomp.h"
+
+static bool makes_call_at(const struct target *t, uint64_t pc)
+{
+	const struct arch_calls *k = arch_calls(t->shared->arch);
+	uint8_t insn[sizeof(k->insn)];
+	return memory_read(t->pid, pc, insn, k->insn_size) == k->insn_size &&
+	       !memcmp(insn, k->insn, k->insn_size);
+}
+
+/* Whether the thread may have passed a probe and not yet made the call. */
+static bool has_passed(const struct target *t, const struct stopped_walk *w)
+{
+	return !w->known || w->unsettled || w->interrupted ||
+	       (!w->in_call && w->probed && makes_call_at(t, w->registers.pc));
+}
+
+static bool is_pending(const struct stop *s)
+{
+	const struct target *t = s->target;
+	bool passed = target_header(t)->confined != t->confinement.before;
+	vec_each (w, &s->walks)
+		if ((w->in_call && call_confines(&w->call)) || (passed && has_passed(t, w)))
+			return true;
+	return false;
+}
+
+bool filters_look(const struct stop *s)
+{
+	struct target *t = s->target;
+	struct confinement *c = &t->confinement;
+	struct rt_header *h = target_header(t);
+	struct err e;
+	if (!c->guarded)
+		return true;
+	if (h->may == c->permitted && h->confined == c->before)
+		return c->permitted;
+	h->may = 0;
+	if (is_pending(s))
+		return true;
+	if (confinement_check(t, &e))
+		return false;
+	c->before = h->confined;
+	h->calling = 0; /* whoever was in a call has come out, or never will */
+	__atomic_store_n(&h->may, c->permitted, __ATOMIC_SEQ_CST);
+	return true;
+}

@@ -1,0 +1,37 @@
+/* The activations and paths of one thread, which the runtime keeps in the thread's area
+ * (runtime/activation.c, runtime/path.c). They are changed here only while the thread is stopped
+ * outside of the runtime. */
+#pragma once
+#include "probe/code/codespace.h"
+
+/* A list as it was before, from which new activations are put in, outermost first: linear, though
+ * the list leads from the innermost one outwards. */
+struct merge {
+	VEC(uint32_t) inner; /* what is left of the list: all that is further in */
+	uint32_t outer;      /* the last one that is further out, or 0 */
+	bool begun;
+};
+
+/* One thread's lists. */
+struct lists {
+	struct target *target;
+	struct thread_slot *slot;
+	struct rt_area *area;
+	uint64_t now[RT_METRICS];
+	struct merge merges[RT_STACKS];
+	struct hashmap running; /* subject -> 1 if it is active further out, else 0 */
+	/* The last activation with a path that began here, and its frame: paths of those further in
+	 * lead to it. */
+	const struct merge *anchor_on;
+	uint32_t anchor_path, anchor_frame;
+};
+
+/* False if they must not be touched: the thread has none, or is inside the runtime. Else
+ * lists_close() afterwards. */
+bool lists_open(struct lists *l, struct target *t, int tid);
+void lists_close(struct lists *l);
+/* An activation that goes on in this frame of the thread's stack; outer ones have to come before
+ * inner ones. False if there is no room. */
+bool lists_begin(struct lists *l, uint32_t subject, const struct walk *w, uint32_t frame);
+/* Ends the activations of subjects that are out. */
+void lists_end(struct lists *l);

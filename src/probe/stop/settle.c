@@ -1,0 +1,165 @@
+/* With the target stopped: where every thread is, in terms of the original program.
+ *
+ * A thread may have been stopped inside a probe or the runtime. It runs on for a moment and is
+ * stopped again, until it is at the first byte of a moved instruction or back in the program: the
+ * runtime never waits. (Single steps would be surer, but if we were killed after one the program
+ * would die of its trap.) One that sits in a system call inside
+ * moved code, or whose signal handler interrupted a probe, stays: the memory that it is in is kept.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "isa/calls.h"
+#include "probe/code/moved.h"
+#include "probe/code/sites.h"
+#include "probe/code/traps.h"
+#include "probe/region/layout.h"
+#include "probe/region/steps.h"
+#include "probe/stop/stop.h"
+#include "probe/stop/where.h"
+#include "process/memory.h"
+
+enum {
+	PROCESSORS_MAX = 64,
+	FIRST_RUN_NS = 3000,
+	LAST_RUN_NS = 300000,
+	GIVE_UP_NS = 20000000,
+};
+
+/* Of a thread in the program's own code. */
+static bool came_from_probes(struct target *t, const struct walk *w)
+{
+	const struct site *s = w->frames.len ? site_of(t, &w->frames.data[0]) : NULL;
+	return s && s->address && fragment_probed(&s->fragment, w->frames.data[0].va);
+}
+
+/* The jump that it was about to execute is only there as long as the patches are. */
+static void leave_island(const struct target *t, struct control_thread *th)
+{
+	uint8_t jump[16], there[sizeof(jump)];
+	struct registers r;
+	uint32_t site;
+	uint64_t to = control_registers(th, &r) ? island_leads_to(t, r.pc, &site) : 0;
+	size_t size = to ? t->shared->arch->emit->jump(jump, r.pc, to) : 0;
+	if (size && memory_read(t->pid, r.pc, there, size) == size && !memcmp(there, jump, size))
+		control_set_pc(th, to);
+}
+
+/* Whether the thread is somewhere inside a probe, and can get out of it. One that waits for
+ * engine_go() must not run. */
+static bool is_inside(const struct target *t, struct control_thread *th)
+{
+	struct registers r;
+	bool ignored;
+	leave_island(t, th);
+	if (!th->stopped || th->held || !control_registers(th, &r))
+		return false;
+	return is_trapped(t, th, r.pc) ||
+	       (!th->in_call && is_code_memory(t, r.pc) && !to_original(t, &r.pc, &ignored));
+}
+
+static uint32_t find_inside(struct target *t, int *tids, uint32_t most)
+{
+	struct control_thread *threads[RT_AREAS];
+	uint32_t found = 0, count = control_users(t->shared->control, t->pid, threads, RT_AREAS);
+	for (uint32_t i = 0; i < count && i < RT_AREAS && found < most; i++)
+		if (is_inside(t, threads[i]))
+			tids[found++] = threads[i]->tracee.tid;
+	return found;
+}
+
+/* Threads that can run at the same time, beside us. */
+static uint32_t processors(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN) - 1;
+	return n < 1 ? 1 : n > PROCESSORS_MAX ? PROCESSORS_MAX : (uint32_t)n;
+}
+
+/* As many at a time as get a processor at once, for longer and longer, and then shortly again: how
+ * long they need is not known, and how long they are outside of probes neither. */
+static void get_out(struct target *t)
+{
+	int tids[PROCESSORS_MAX];
+	uint64_t ns = FIRST_RUN_NS, end = now_ns() + GIVE_UP_NS;
+	uint32_t count, most = processors();
+	while ((count = find_inside(t, tids, most)) && now_ns() < end) {
+		control_run_on(t->shared->control, tids, count, ns);
+		ns = ns < LAST_RUN_NS ? ns + ns / 4 : FIRST_RUN_NS;
+	}
+}
+
+/* Of a thread that cannot be stopped now: whether it will go on outside of code memory. */
+static bool is_away(const struct target *t, const struct control_thread *th)
+{
+	uint64_t sp, pc;
+	if (!th->in_kernel)
+		return true;
+	return control_kernel_place(th, &sp, &pc) && !is_code_memory(t, pc);
+}
+
+/* At an offset of the regset that ptrace gives. */
+static uint64_t register_at(const struct arch *arch, const struct registers *r, uint16_t offset)
+{
+	for (unsigned i = 0; i < REGISTERS; i++)
+		if (arch->layout->ptrace_reg[i] == offset)
+			return r->reg[i];
+	return 0;
+}
+
+/* The kernel for aarch64 shows no number of a call that a stop has interrupted: it has put the
+ * thread back to before the call, with all registers as they were there. */
+static struct call_made call_of(const struct shared *g, const struct control_thread *th,
+				const struct registers *r)
+{
+	const struct arch_calls *k = arch_calls(g->arch);
+	struct call_made c = thread_call(th->pid, th->tracee.tid);
+	if (c.number >= 0 || k->original != LAYOUT_ABSENT)
+		return c;
+	c.number = (int)register_at(g->arch, r, k->number);
+	for (size_t i = 0; i < ARRAY_SIZE(c.arguments); i++)
+		c.arguments[i] = register_at(g->arch, r, k->argument[i]);
+	return c;
+}
+
+/* False if the thread or its stack may be in code memory. */
+static bool settle_one(struct stop *s, struct control_thread *th)
+{
+	struct target *t = s->target;
+	struct shared *g = t->shared;
+	vec_push(&s->walks, (struct stopped_walk){.target = t, .tid = th->tracee.tid});
+	struct stopped_walk *w = &vec_last(&s->walks);
+	leave_island(t, th);
+	if (!th->stopped)
+		return is_away(t, th);
+	if (!control_registers(th, &w->registers))
+		return false; /* it was killed, most likely: but who knows */
+	uint64_t at = w->registers.pc;
+	w->known = true;
+	w->in_call = th->in_call;
+	if (is_code_memory(t, at))
+		w->unsettled = !to_original(t, &w->registers.pc, &w->probed);
+	else if (is_trapped(t, th, at)) {
+		w->unsettled = true;
+		w->registers.pc -= g->arch->emit->trap_advance;
+	}
+	w->call = w->in_call ? call_of(g, th, &w->registers) : (struct call_made){.number = -1};
+	memory_window_init(g->window, t->pid);
+	walk_stack(g->walker, t->space, &w->registers, memory_window_word, g->window, &w->walk);
+	steps_learn(t, &w->walk);
+	w->probed |= w->in_call || (!is_code_memory(t, at) && came_from_probes(t, &w->walk));
+	bool in_memory = w->unsettled || (th->in_call && is_code_memory(t, at));
+	return !in_memory && !stack_leads_to(t, target_header(t), &w->registers, &w->walk);
+}
+
+void stop_settle(struct stop *s)
+{
+	struct target *t = s->target;
+	struct control_thread *threads[RT_AREAS];
+	stop_release(s);
+	get_out(t);
+	uint32_t count = control_users(t->shared->control, t->pid, threads, RT_AREAS);
+	s->clean = count <= RT_AREAS;
+	for (uint32_t i = 0; i < count && i < RT_AREAS; i++)
+		s->clean &= settle_one(s, threads[i]);
+}

@@ -273,7 +273,7 @@ static struct step {
 	void (*check)(const struct stop *s);
 } steps[] = {
 	{{.name = "settle"}, "P7, P8", settle, check_settled},
-	{{.name = "prepare-traps"}, "P5", prepare_traps, check_trap_action},
+	{{.name = "prepare-traps"}, "P13", prepare_traps, check_trap_action},
 	{{.name = "introduce-threads"}, "P10", introduce_threads, check_areas},
 	{{.name = "adopt"}, "P8", adopt, check_settled},
 	{{.name = "undo-patches"}, "P4", undo_patches, check_undone},

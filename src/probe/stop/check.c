@@ -46,7 +46,7 @@ void check_trap_action(const struct stop *s)
 	vec_each (site, &s->target->code->sites)
 		bug_on(site->dirty && site->next_address && count_traps(&site->next) &&
 			       !target_header(s->target)->trap_handler,
-		       "P5");
+		       "P13");
 }
 
 void check_permission(const struct stop *s)

@@ -5,7 +5,7 @@
 
 /* P8: settled threads are at instructions of the program. */
 void check_settled(const struct stop *s);
-/* P5: whoever traps will find the handler. */
+/* P13: whoever traps will find the handler. */
 void check_trap_action(const struct stop *s);
 /* P10: no two threads have one area, and an area is its thread's. */
 void check_areas(const struct stop *s);

@@ -47,7 +47,7 @@ static void leave_island(const struct target *t, struct control_thread *th)
 }
 
 /* Whether the thread is somewhere inside a probe, and can get out of it. One that waits for
- * engine_go() must not run. */
+ * target_go() must not run. */
 static bool is_inside(const struct target *t, struct control_thread *th)
 {
 	struct registers r;

@@ -33,51 +33,46 @@ static void report(const struct count_args *a, const struct count_session *s)
 {
 	struct text number = TEXT_INIT;
 	add_count(&number, s->instructions);
-	observe_done(a->output, "%s instructions counted in %.1f s%s%s%s", number.data, s->seconds,
-		     s->partial[0] ? " (partial: " : "", s->partial, s->partial[0] ? ")" : "");
+	observe_done(a->output, "%s instructions counted in %.1f s%s%s%s", number.data,
+		     s->session.seconds, s->partial[0] ? " (partial: " : "", s->partial,
+		     s->partial[0] ? ")" : "");
 	text_release(&number);
-}
-
-/* 0 seconds: to the end. */
-static void watch(struct count_session *s, double seconds)
-{
-	int wait_ms = TURN_MS;
-	do {
-		double left = seconds > 0 ? seconds - s->seconds : TURN_MS;
-		if (left <= 0)
-			break;
-		wait_ms = left * 1000 < TURN_MS ? (int)(left * 1000) + 1 : TURN_MS;
-	} while (count_turn(s, wait_ms));
 }
 
 static int run(const void *args, const struct operands *operands)
 {
 	const struct count_args *a = args;
 	struct progress progress = {0};
-	struct count_session *s;
 	struct err e;
 	int not_started;
 	check_program("count", "", operands, &a->pid);
 	check_output(a->output);
-	double seconds = parse_seconds("--duration", a->duration);
-	const struct count_options o = {.argv = operands->count ? operands->list : NULL,
-					.pid = (int)a->pid.value,
-					.images = a->images,
-					.output = a->output,
-					.tell = on_sentence,
-					.progress = on_progress,
-					.ctx = &progress};
-	int rc = count_start(&s, &o, &not_started, &e);
+	const struct count_options o = {
+		.session = {.argv = operands->count ? operands->list : NULL,
+			    .pid = (int)a->pid.value,
+			    .output = a->output,
+			    .seconds = parse_seconds("--duration", a->duration),
+			    .tell = on_sentence,
+			    .ctx = &progress},
+		.images = a->images,
+		.progress = on_progress,
+	};
+	struct count_session *s = count_new(&o);
+	int rc = session_start(&s->session, &not_started, &e);
 	progress_end(&progress);
-	if (rc)
+	if (rc) {
+		count_free(s);
 		return observe_failed("count", not_started, &e);
-	watch(s, seconds);
-	count_finish(s);
+	}
+	while (session_turn(&s->session, TURN_MS))
+		;
+	session_leave(&s->session);
+	session_finish(&s->session);
 	progress_end(&progress);
-	if (!s->problem[0]) /* it is saved once, at the end: otherwise there is nothing to see */
+	if (!s->session.problem[0]) /* it is saved once, at the end: otherwise there is nothing to
+				       see */
 		report(a, s);
-	/* It may run on after --duration. */
-	int status = observe_end("count", s->program, s->status, s->problem, o.argv);
+	int status = observe_end("count", &s->session);
 	count_free(s);
 	return status;
 }

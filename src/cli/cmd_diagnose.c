@@ -82,20 +82,17 @@ static void show(struct live_region *region, struct diagnosis *d)
 	struct text head = TEXT_INIT;
 	uint32_t count = live_region_is_wide(region) ? diagnose_strongest(d, lines, 3) : 0;
 	text_printf(&head, "%.0f s  %u experiment%s under way, %u true, %u false, cost %.1f %%%s",
-		    d->seconds, d->active, d->active == 1 ? "" : "s", d->found, d->refuted,
+		    d->session.seconds, d->active, d->active == 1 ? "" : "s", d->found, d->refuted,
 		    percent(d->cost), d->settled ? ", settled" : "");
 	live_region_show(region, head.data, lines, count);
 	text_release(&head);
 }
 
-static void watch(struct live_region *region, struct diagnosis *d, double seconds)
+static void watch(struct live_region *region, struct diagnosis *d)
 {
-	while (diagnose_turn(d, TURN_MS)) {
-		if (seconds > 0 && d->seconds >= seconds)
-			break;
+	while (session_turn(&d->session, TURN_MS))
 		if (live_region_is_due(region))
 			show(region, d);
-	}
 	live_region_clear(region);
 }
 
@@ -154,12 +151,13 @@ static struct diagnose_options options_of(const struct diagnose_args *a,
 					  const struct operands *operands)
 {
 	struct diagnose_options o = {
-		.argv = operands->count ? operands->list : NULL,
-		.pid = (int)a->pid.value,
-		.output = a->output,
+		.session = {.argv = operands->count ? operands->list : NULL,
+			    .pid = (int)a->pid.value,
+			    .output = a->output,
+			    .seconds = parse_seconds("--duration", a->duration),
+			    .tell = on_sentence},
 		.loops = a->loops,
 		.search = search_defaults,
-		.tell = on_sentence,
 	};
 	o.search.deep_start = a->strategy == 0;
 	o.search.max_cost = parse_cost(a->max_cost);
@@ -176,25 +174,25 @@ static int run(const void *args, const struct operands *operands)
 	const struct diagnose_args *a = args;
 	int fd = a->pid.given && !a->json ? STDOUT_FILENO : STDERR_FILENO, not_started;
 	struct live_region region = {0};
-	struct diagnosis *d;
 	struct err e;
 	check_program("diagnose", "", operands, &a->pid);
 	check_output(a->output);
-	double seconds = parse_seconds("--duration", a->duration);
 	struct diagnose_options o = options_of(a, operands);
-	o.ctx = &region;
+	o.session.ctx = &region;
 	live_region_init(&region, fd);
-	if (diagnose_start(&d, &o, &not_started, &e))
+	struct diagnosis *d = diagnose_new(&o);
+	if (session_start(&d->session, &not_started, &e)) {
+		diagnose_free(d);
 		return observe_failed("diagnose", not_started, &e);
-	watch(&region, d, seconds);
-	diagnose_leave(d);
-	diagnose_finish(d);
+	}
+	watch(&region, d);
+	session_leave(&d->session);
+	session_finish(&d->session);
 	if (a->json)
 		write_json(&d->profile);
 	else
 		write_findings(a, d, fd);
-	/* It may run on after --duration. */
-	int status = observe_end("diagnose", d->program, d->status, d->problem, o.argv);
+	int status = observe_end("diagnose", &d->session);
 	diagnose_free(d);
 	return status;
 }

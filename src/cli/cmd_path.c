@@ -133,7 +133,7 @@ static struct winsize terminal_size(int fd)
 
 static void add_status(struct show *w)
 {
-	text_printf(&w->out, "sonde path  %.1f s  ", w->s->seconds);
+	text_printf(&w->out, "sonde path  %.1f s  ", w->s->session.seconds);
 	if (w->args->pid.given)
 		text_printf(&w->out, "process %" PRIu64, w->args->pid.value);
 	text_char(&w->out, '\n');
@@ -186,7 +186,7 @@ static void print_table(struct show *w)
 {
 	const struct table_options o = {.threads = w->args->threads,
 					.width = isatty(w->fd) ? terminal_size(w->fd).ws_col : 0};
-	text_printf(&w->out, "%.1f s\n", w->s->seconds);
+	text_printf(&w->out, "%.1f s\n", w->s->session.seconds);
 	table_render(w->s, w->places, &o, &w->out);
 	write_out(w);
 }
@@ -233,10 +233,10 @@ static bool obey_all(struct show *w)
 	return true;
 }
 
-static void watch(struct show *w, double seconds)
+static void watch(struct show *w)
 {
-	while (path_turn(w->s, TURN_MS)) {
-		if (!obey_all(w) || (seconds > 0 && w->s->seconds >= seconds))
+	while (session_turn(&w->s->session, TURN_MS)) {
+		if (!obey_all(w))
 			break;
 		if (w->every > 0 && now_ns() >= w->next)
 			show_now(w);
@@ -297,7 +297,7 @@ static void report(const struct path_args *a, const struct path_session *s)
 		calls += f->calls;
 	observe_done(a->output, "%" PRIu64 " call%s of %u function%s in %.1f s", calls,
 		     calls == 1 ? "" : "s", s->data.functions.len,
-		     s->data.functions.len == 1 ? "" : "s", s->seconds);
+		     s->data.functions.len == 1 ? "" : "s", s->session.seconds);
 }
 
 static struct image *copied_image(void *ctx, uint32_t image)
@@ -306,29 +306,30 @@ static struct image *copied_image(void *ctx, uint32_t image)
 	return image < p->copies.len ? p->copies.data[image] : NULL;
 }
 
-static int measure(struct show *w, const struct path_options *o, double seconds)
+static int measure(struct show *w, const struct path_options *o)
 {
 	struct err e;
 	int not_started;
-	bool launched = o->argv;
+	bool launched = o->session.argv;
 	if (order_pipe_open(&w->orders, w->args->control, &e))
 		die("path: %s", e.text);
-	if (path_start(&w->s, o, &not_started, &e)) {
+	w->s = path_new(o);
+	if (session_start(&w->s->session, &not_started, &e)) {
 		order_pipe_close(&w->orders);
+		path_free(w->s);
 		return observe_failed("path", not_started, &e);
 	}
 	w->live = w->live && can_be_live(w->args, launched, w->fd);
 	w->places = places_new(copied_image, NULL, &w->s->data);
 	begin_showing(w, launched);
-	watch(w, seconds);
-	path_leave(w->s);
+	watch(w);
+	session_leave(&w->s->session);
 	end_showing(w);
 	order_pipe_close(&w->orders);
-	path_finish(w->s);
+	session_finish(&w->s->session);
 	print_table(w);
 	report(w->args, w->s);
-	/* It may run on after --duration or `quit`. */
-	int status = observe_end("path", w->s->program, w->s->status, w->s->problem, launched);
+	int status = observe_end("path", &w->s->session);
 	places_free(w->places);
 	path_free(w->s);
 	text_release(&w->out);
@@ -352,24 +353,24 @@ static int run(const void *args, const struct operands *operands)
 	static const char *const usual[] = {"calls", "wall", "cpu"};
 	const struct path_args *a = args;
 	check_args(a, operands);
-	double seconds = parse_seconds("--duration", a->duration);
 	double every = parse_seconds("--every", a->every);
 	struct show w = {.args = a, .fd = a->pid.given ? STDOUT_FILENO : STDERR_FILENO};
 	w.live = can_be_live(a, !a->pid.given, w.fd);
 	w.every = every > 0 ? every : w.live ? 1 : 0;
 	const struct path_options o = {
-		.argv = operands->count ? operands->list : NULL,
-		.pid = (int)a->pid.value,
+		.session = {.argv = operands->count ? operands->list : NULL,
+			    .pid = (int)a->pid.value,
+			    .output = a->output,
+			    .seconds = parse_seconds("--duration", a->duration),
+			    .tell = tell,
+			    .ctx = &w},
 		.functions = functions.list,
 		.function_count = functions.count,
 		.metrics = metrics.count ? metrics.list : usual,
 		.metric_count = metrics.count ? metrics.count : ARRAY_SIZE(usual),
 		.max_cost = parse_cost(a->max_cost),
-		.output = a->output,
-		.tell = tell,
-		.ctx = &w,
 	};
-	return measure(&w, &o, seconds);
+	return measure(&w, &o);
 }
 
 static const struct option options[] = {

@@ -12,10 +12,10 @@
 #include "cli/die.h"
 #include "cli/observe.h"
 #include "cli/seconds.h"
-#include "process/launch.h"
 #include "record/record.h"
 
 enum {
+	TURN_MS = 100, /* so often the clock is looked at, at least */
 	HZ_MAX = 100000,
 	STACK_MIN = 512,
 	STACK_MAX = 65000, /* what fits into a record of perf, with the registers */
@@ -94,14 +94,14 @@ static uint64_t share(uint64_t part, uint64_t whole)
 	return part * 10000 / whole;
 }
 
-static void report(const struct record_args *a, const struct record_result *r)
+static void report(const struct record_args *a, const struct recording *r)
 {
 	char lost[64] = "";
 	if (r->note[0])
 		complain("%s", r->note);
 	if (!r->samples) {
-		complain("no samples in %.1f s -> %s: too little ran%s", r->seconds, a->output,
-			 a->wall ? "" : "; --wall also samples threads that wait");
+		complain("no samples in %.1f s -> %s: too little ran%s", r->session.seconds,
+			 a->output, a->wall ? "" : "; --wall also samples threads that wait");
 		return;
 	}
 	if (r->lost)
@@ -111,23 +111,28 @@ static void report(const struct record_args *a, const struct record_result *r)
 		     "%" PRIu64 " sample%s%s of %" PRIu32 " thread%s in %.1f s, %" PRIu64
 		     ".%02" PRIu64 " %% complete call paths",
 		     r->samples, r->samples == 1 ? "" : "s", lost, r->threads,
-		     r->threads == 1 ? "" : "s", r->seconds, complete / 100, complete % 100);
+		     r->threads == 1 ? "" : "s", r->session.seconds, complete / 100,
+		     complete % 100);
 }
 
 static int record(const struct record_args *a, const struct record_options *o)
 {
-	struct record_result r;
 	struct err e;
-	if (record_run(o, &r, &e))
-		return observe_failed("record", r.not_started, &e);
-	report(a, &r);
-	if (r.problem[0])
-		complain("record: %s", r.problem);
-	if (r.program) /* it runs on after --duration */
-		launch_wait(r.program, &r.status);
-	if (r.problem[0])
-		return EXIT_OURS;
-	return o->argv ? observe_status(r.status) : EXIT_SUCCESS;
+	int not_started = 0;
+	struct recording *r = record_new(o, &e);
+	if (!r || session_start(&r->session, &not_started, &e)) {
+		if (r)
+			record_free(r);
+		return observe_failed("record", not_started, &e);
+	}
+	while (session_turn(&r->session, TURN_MS))
+		;
+	session_leave(&r->session);
+	session_finish(&r->session);
+	report(a, r);
+	int status = observe_end("record", &r->session);
+	record_free(r);
+	return status;
 }
 
 static int run(const void *args, const struct operands *operands)
@@ -145,7 +150,10 @@ static int run(const void *args, const struct operands *operands)
 		die("record needs a program or a process: sonde record -- CMD, or sonde record -p "
 		    "PID");
 	const struct record_options o = {
-		.argv = operands->count ? operands->list : NULL,
+		.session = {.argv = operands->count ? operands->list : NULL,
+			    .pid = pids.len == 1 ? pids.data[0] : 0,
+			    .output = a->output,
+			    .seconds = parse_seconds("--duration", a->duration)},
 		.pids = pids.data,
 		.pid_count = pids.len,
 		.tids = tids.data,
@@ -155,8 +163,6 @@ static int run(const void *args, const struct operands *operands)
 		.hz = (unsigned)a->hz.value,
 		.max_stack = a->max_stack.given ? a->max_stack.value : usual_stack(),
 		.wall = a->wall,
-		.seconds = parse_seconds("--duration", a->duration),
-		.output = a->output,
 	};
 	int status = record(a, &o);
 	vec_free(&pids);

@@ -54,13 +54,13 @@ int observe_status(int status)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-int observe_end(const char *command, int program, int status, const char *problem, bool launched)
+int observe_end(const char *command, struct session *s)
 {
-	if (program)
-		launch_wait(program, &status);
-	if (*problem) {
-		complain("%s: %s", command, problem);
+	if (s->problem[0])
+		complain("%s: %s", command, s->problem);
+	if (s->program) /* after --duration */
+		launch_wait(s->program, &s->status);
+	if (s->problem[0])
 		return EXIT_OURS;
-	}
-	return launched ? observe_status(status) : EXIT_SUCCESS;
+	return s->o->argv ? observe_status(s->status) : EXIT_SUCCESS;
 }

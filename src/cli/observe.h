@@ -2,6 +2,7 @@
  * or the process that runs already, the profile that is written, and how it ends. */
 #pragma once
 #include "cli/options.h"
+#include "session/session.h"
 
 #define USUAL_PROFILE "sonde.data"
 
@@ -28,6 +29,6 @@ void observe_done(const char *output, const char *fmt, ...) __attribute__((forma
 
 /* The exit status that passes on how the program ended. */
 int observe_status(int status);
-/* Waits for a program that runs on (0: there is none) and returns the exit status: the program's if
- * one was launched, unless there is a problem to complain about. */
-int observe_end(const char *command, int program, int status, const char *problem, bool launched);
+/* Waits for a program that runs on, and returns the exit status: the program's if one was launched,
+ * unless there is a problem to complain about. */
+int observe_end(const char *command, struct session *s);

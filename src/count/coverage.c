@@ -54,56 +54,16 @@ static void on_sample(void *ctx, const struct sample *s)
 		uncovered_at(c, p.code, p.status, p.status == PLACE_REFUSED ? p.va : 0)->samples++;
 }
 
-static void ignore_map(void *ctx, const struct mapping_event *m)
-{
-	(void)ctx;
-	(void)m;
-}
-
-static void ignore_name(void *ctx, int pid, int tid, const char *comm)
-{
-	(void)ctx;
-	(void)pid;
-	(void)tid;
-	(void)comm;
-}
-
-static void ignore_process(void *ctx, int pid)
-{
-	(void)ctx;
-	(void)pid;
-}
-
-static void ignore_pair(void *ctx, int one, int other)
-{
-	(void)ctx;
-	(void)one;
-	(void)other;
-}
-
-static void ignore_lost(void *ctx, uint64_t samples)
-{
-	(void)ctx;
-	(void)samples;
-}
-
 struct coverage *coverage_new(void)
 {
 	struct coverage *c = xcalloc(1, sizeof(*c));
 	struct sampler_options o = {.event_count = 1,
 				    .hz = HZ,
-				    .sink = {.sample = on_sample,
-					     .map = ignore_map,
-					     .name = ignore_name,
-					     .exec = ignore_process,
-					     .fork = ignore_pair,
-					     .thread = ignore_pair,
-					     .exit = ignore_pair,
-					     .lost = ignore_lost,
-					     .ctx = c}};
+				    .perf_only = true,
+				    .sink = {.sample = on_sample, .ctx = c}};
 	struct err ignored;
 	if (event_find(&o.events[0], "cpu-clock", &ignored) ||
-	    perf_sampler_new(&c->sampler, &o, &ignored))
+	    sampler_new(&c->sampler, &o, &ignored))
 		c->sampler = NULL;
 	return c;
 }

@@ -1,8 +1,8 @@
 /* What of the program's time the counts cover: samples tell how much it spent in code that runs as
  * it was. Where perf is not permitted, nothing is known of that. */
 #pragma once
+#include "callpath/stacks.h"
 #include "probe/engine/engine.h"
-#include "record/insert.h"
 
 struct coverage;
 

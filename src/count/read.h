@@ -1,8 +1,8 @@
 /* From contexts and their counters to the profile: calling contexts with instructions and calls,
  * tallies of procedures and loops, histograms of trip counts. */
 #pragma once
+#include "callpath/stacks.h"
 #include "count/study.h"
-#include "record/insert.h"
 
 struct count_reader {
 	struct profile *profile;

@@ -171,7 +171,8 @@ static void write_run(struct gathering *g)
 	const struct diagnose_private *own = g->d->own;
 	struct machine_span s = machine_span(&own->machine, MACHINE);
 	struct evidence_run *run = &g->e->run;
-	*run = (struct evidence_run){.seconds = g->d->seconds > 0 ? g->d->seconds : 1e-9,
+	*run = (struct evidence_run){.seconds = g->d->session.seconds > 0 ? g->d->session.seconds
+									  : 1e-9,
 				     .time = s.time,
 				     .cpu = s.cpu,
 				     .threads = s.threads,

@@ -59,7 +59,7 @@ static uint32_t write_code(struct rows *w, uint32_t part, uint32_t parent,
 	struct profile *p = &w->d->profile;
 	struct code_part code = code_part(w->d->own->code, part);
 	struct code_name name = names_code(w->names, part);
-	row->image = images_find(&w->d->own->sink.images, code.code);
+	row->image = images_find(&w->d->own->sink.stacks.images, code.code);
 	row->address = code.loop ? code.loop : code.va;
 	row->file = arena_strdup(&p->arena, name.path);
 	row->first_line = name.first_line;

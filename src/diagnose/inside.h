@@ -20,7 +20,6 @@
 #include "diagnose/samples.h"
 #include "diagnose/session.h"
 #include "diagnose/trips.h"
-#include "record/saver.h"
 
 struct thread_amount {
 	uint32_t thread;
@@ -41,7 +40,6 @@ struct live_experiment {
 };
 
 struct diagnose_private {
-	struct engine *engine;
 	struct search *search;
 	struct code_parts *code;
 	struct ledger ledger;
@@ -52,14 +50,14 @@ struct diagnose_private {
 	struct trips trips;
 	struct samples samples;
 	struct sink sink;
-	struct saver saver;
 	struct arena arena;
 	struct names
 		*names; /* for lines while it runs, which are in `lines`; NULL: not needed yet */
 	struct arena lines;
 	VEC(struct live_experiment) live; /* by experiment */
 	VEC(uint32_t) beginning;          /* experiments that begin with the next commit */
-	double started, next_step;        /* s */
+	double opened;                    /* s: when the program was there; times count from then */
+	double next_step;                 /* s */
 	double settled;                   /* s: since when; negative: it is not */
 	uint32_t told;                    /* experiments and decisions that the profile has */
 };

@@ -19,7 +19,7 @@ struct names {
 static struct image *copied_image(void *ctx, uint32_t number)
 {
 	struct names *n = ctx;
-	struct codes *codes = engine_codes(n->d->own->engine);
+	struct codes *codes = engine_codes(n->d->probing.engine);
 	struct err ignored;
 	while (n->copies.len <= number)
 		vec_push(&n->copies, NULL);
@@ -34,7 +34,7 @@ static struct image *copied_image(void *ctx, uint32_t number)
 static struct flow *known_flow(void *ctx, uint32_t number)
 {
 	const struct names *n = ctx;
-	return codes_get(engine_codes(n->d->own->engine), number)->flow;
+	return codes_get(engine_codes(n->d->probing.engine), number)->flow;
 }
 
 struct names *names_new(const struct diagnosis *d)
@@ -174,7 +174,7 @@ static const char *code_component(struct names *n, uint32_t part)
 	const struct resource *r = &search_resources(n->d->own->search)->list.data[part];
 	if (!p.code)
 		return base_name(
-			codes_get(engine_codes(n->d->own->engine), (uint32_t)r->key)->path);
+			codes_get(engine_codes(n->d->probing.engine), (uint32_t)r->key)->path);
 	return p.loop ? loop_component(n, part) : names_code(n, part).procedure;
 }
 

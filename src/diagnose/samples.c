@@ -346,25 +346,26 @@ static void on_placed(void *ctx, const struct sample *sample, const struct walk 
 
 void samples_open(struct samples *s, unsigned hz, char *note, size_t size)
 {
-	struct sampler_options o = {.event_count = 1, .hz = hz, .wall = true, .max_stack = 16384};
+	struct sampler_options o = {.event_count = 1,
+				    .hz = hz,
+				    .wall = true,
+				    .max_stack = 16384,
+				    .perf_only = true}; /* otherwise stops for probes must do */
 	struct err e;
 	s->sink->before = before_sample;
 	s->sink->placed = on_placed;
 	s->sink->ctx = s;
 	s->looked = now_seconds();
 	o.sink = sink_callbacks(s->sink);
-	const char *demanded = getenv("SONDE_SAMPLER");
-	int rc = demanded && !strcmp(demanded, "ptrace")
-			 ? err_set(&e, ERR_UNSUPPORTED, "SONDE_SAMPLER demands to do without perf")
-			 : event_find(&o.events[0], "cpu-clock", &e);
-	rc = rc ? rc : perf_sampler_new(&s->sampler, &o, &e);
+	int rc = event_find(&o.events[0], "cpu-clock", &e);
+	rc = rc ? rc : sampler_new(&s->sampler, &o, &e);
 	if (rc) {
 		s->sampler = NULL;
 		snprintf(note, size, "%s", e.text);
 	} else {
 		snprintf(note, size, "%s", s->sampler->note);
 	}
-	paths_init(&s->sink->paths, s->sampler);
+	finisher_init(&s->sink->finisher, s->sampler);
 }
 
 void samples_watch(struct samples *s, int pid)
@@ -390,15 +391,15 @@ void samples_take(struct samples *s)
 static uint32_t add_to_profile(struct samples *s, int pid, int tid, const struct walk *w,
 			       bool waits, double seconds)
 {
-	struct watched_thread *t = watched_thread(&s->sink->watched, pid, tid);
-	uint32_t node = insert_path(&s->sink->images, t, w);
-	uint32_t metric = waits ? s->sink->wait_metric : s->metric;
-	if (waits)
-		node = profile_child(s->sink->profile, node, NODE_WAIT, PROFILE_NONE, 0);
-	profile_add(s->sink->profile, node, watched_row(&s->sink->watched, t), metric, 1,
-		    (uint64_t)(seconds * 1e9));
-	profile_count(s->sink->profile, walk_end_name[w->end], 1);
-	return node;
+	struct stacks *stacks = &s->sink->stacks;
+	profile_count(stacks->profile, walk_end_name[w->end], 1);
+	return stacks_add(stacks,
+			  &(struct stack){.pid = pid,
+					  .tid = tid,
+					  .walk = w,
+					  .state = waits ? STACK_WAITS : STACK_RUNS,
+					  .metric = waits ? s->sink->wait_metric : s->metric,
+					  .amount = (uint64_t)(seconds * 1e9)});
 }
 
 /* What a thread that is seen running stands for: as long as it ran since the last look. */

@@ -2,9 +2,9 @@
  * not permitted, and at every stop for a change. They become the profile that reports are made of,
  * samples for the search, and amounts for what probes cannot measure. */
 #pragma once
+#include "callpath/sink.h"
 #include "diagnose/code.h"
 #include "diagnose/waits.h"
-#include "record/sink.h"
 #include "search/search.h"
 
 /* Where the thread that holds a contended lock was. */

@@ -1,23 +1,17 @@
 #include "diagnose/session.h"
 
 #include <math.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/quantity.h"
 #include "diagnose/inside.h"
 #include "findings/findings.h"
-#include "process/launch.h"
 #include "process/threads.h"
 #include "profile/fuse.h"
-#include "record/facts.h"
-#include "record/signals.h"
+#include "session/facts.h"
 
 enum {
 	HZ = 241,
@@ -27,19 +21,9 @@ enum {
 static const double step_time = 0.05;     /* s between readings */
 static const double settled_enough = 2.5; /* s of nothing new, after which a search is exhausted */
 
-static void __attribute__((format(printf, 2, 3))) tell(struct diagnosis *d, const char *fmt, ...)
-{
-	char sentence[900];
-	va_list ap;
-	va_start(ap, fmt);
-	vsnprintf(sentence, sizeof(sentence), fmt, ap);
-	va_end(ap);
-	d->o->tell(d->o->ctx, sentence);
-}
-
 static void tell_unprobed(struct diagnosis *d, const struct target *t)
 {
-	tell(d, "%s: findings rest on samples", target_unprobed(t));
+	session_tell(&d->session, "%s: findings rest on samples", target_unprobed(t));
 }
 
 /* ---- steps ---- */
@@ -64,7 +48,7 @@ static void tell_new_parts(struct diagnosis *d)
 void diagnose_step(struct diagnosis *d)
 {
 	struct diagnose_private *own = d->own;
-	machine_begin_step(&own->machine, now_seconds() - own->started);
+	machine_begin_step(&own->machine, now_seconds() - own->opened);
 	waits_step(&own->waits, probes_part, &own->probes);
 	probes_step(&own->probes);
 	machine_end_step(&own->machine);
@@ -97,7 +81,7 @@ static void note_settled(struct diagnosis *d, double now)
 static void save_history(struct diagnosis *d)
 {
 	uint32_t now = search_count(d->own->search) + d->found + d->refuted;
-	if (now_ns() < d->own->saver.next || now == d->own->told)
+	if (now_ns() < session_next_save(&d->session) || now == d->own->told)
 		return;
 	d->own->told = now;
 	history_write(d, false);
@@ -107,7 +91,7 @@ static void save_history(struct diagnosis *d)
 static void limit_waits(struct diagnosis *d)
 {
 	double most = d->o->search.max_cost / 3;
-	double seconds = 2e-9 * engine_probe_costs(d->own->engine)->block;
+	double seconds = 2e-9 * engine_probe_costs(d->probing.engine)->block;
 	struct err ignored;
 	if (!waits_limit(&d->own->waits, seconds, most))
 		return;
@@ -150,18 +134,10 @@ static void look_at_images(struct diagnosis *d, uint32_t process, struct target 
 	find_main(d, process);
 }
 
-static void name_process(struct diagnosis *d, int pid)
-{
-	char name[16];
-	thread_name(pid, pid, name);
-	if (name[0])
-		watched_name(&d->own->sink.watched, pid, pid, name);
-}
-
 static uint32_t add_process(struct diagnosis *d, struct target *t, bool young)
 {
 	uint32_t process = machine_add_process(&d->own->machine, t, young);
-	name_process(d, target_pid(t));
+	watched_name_process(&d->own->sink.stacks.watched, target_pid(t));
 	return process;
 }
 
@@ -179,11 +155,12 @@ static void commit_to(struct diagnosis *d, struct target *t)
 	struct err e;
 	int rc = target_commit(t, NULL, &e);
 	if (rc && rc != ERR_ENDED && target_alive(t))
-		tell(d, "process %d cannot be probed: %s", target_pid(t), e.text);
+		session_tell(&d->session, "process %d cannot be probed: %s", target_pid(t), e.text);
 }
 
-static void on_forked(struct diagnosis *d, const struct engine_event *v)
+static void on_forked(void *own, const struct engine_event *v)
 {
+	struct diagnosis *d = own;
 	add_process(d, v->target, true);
 }
 
@@ -197,7 +174,7 @@ static void drop(struct diagnosis *d, struct target *t)
 		probes_ended(&d->own->probes, process);
 		mapped_forget(&d->own->mapped, process);
 	}
-	engine_drop(d->own->engine, t);
+	engine_drop(d->probing.engine, t);
 }
 
 static void begin_to_probe(struct diagnosis *d, uint32_t process)
@@ -224,74 +201,61 @@ static void grow_up(struct diagnosis *d)
 	}
 }
 
-static void on_executed(struct diagnosis *d, const struct engine_event *v)
+static void on_executed(void *own, const struct engine_event *v)
 {
+	struct diagnosis *d = own;
 	if (v->parent)
 		drop(d, v->parent);
-	uint32_t process = add_process(d, v->target, target_pid(v->target) != d->program);
-	if (process_lacks_privileges(target_pid(v->target)))
-		tell(d,
-		     "process %d runs without the privileges of its program (set-user-ID or the "
-		     "like), as you trace it: to diagnose it with them, be root",
-		     target_pid(v->target));
-	if (target_pid(v->target) == d->program)
+	uint32_t process = add_process(d, v->target, target_pid(v->target) != d->session.program);
+	probing_tell_privileges(&d->probing, target_pid(v->target));
+	if (target_pid(v->target) == d->session.program)
 		begin_to_probe(d, process);
-	target_go(v->target);
 }
 
-static void on_loaded(struct diagnosis *d, const struct engine_event *v)
+static void on_loaded(void *own, const struct engine_event *v)
 {
+	struct diagnosis *d = own;
 	uint32_t process = machine_process_of(&d->own->machine, v->target);
 	if (process != UINT32_MAX && !d->own->machine.processes.data[process].young) {
 		look_at_images(d, process, v->target);
 		probes_loaded(&d->own->probes, process);
 		commit_to(d, v->target);
 	}
-	target_go(v->target);
 }
 
-static void on_ended(struct diagnosis *d, const struct engine_event *v)
+static void on_ended(void *own, const struct engine_event *v)
 {
-	if (target_pid(v->target) == d->program) {
-		d->program = 0;
-		d->status = v->status;
-		d->ended = WIFSIGNALED(v->status) ? "signal" : "exit";
-		signals_forget_program();
-	}
+	struct diagnosis *d = own;
 	drop(d, v->target);
 }
 
 /* What was measured stays; from now on there are samples only. */
-static void on_confined(struct diagnosis *d, const struct engine_event *v)
+static void on_confined(void *own, const struct engine_event *v)
 {
+	struct diagnosis *d = own;
 	tell_unprobed(d, v->target);
 	uint32_t process = machine_process_of(&d->own->machine, v->target);
 	if (process != UINT32_MAX)
 		probes_ended(&d->own->probes, process);
 }
 
-static void on_event(struct diagnosis *d, const struct engine_event *v)
-{
-	static void (*const handlers[])(struct diagnosis *, const struct engine_event *) = {
-		[ENGINE_FORKED] = on_forked, [ENGINE_EXECUTED] = on_executed,
-		[ENGINE_LOADED] = on_loaded, [ENGINE_CONFINED] = on_confined,
-		[ENGINE_ENDED] = on_ended,
-	};
-	handlers[v->what](d, v);
-}
+static const struct probing_ops events = {
+	.handlers = {[ENGINE_FORKED] = on_forked,
+		     [ENGINE_EXECUTED] = on_executed,
+		     [ENGINE_LOADED] = on_loaded,
+		     [ENGINE_CONFINED] = on_confined,
+		     [ENGINE_ENDED] = on_ended},
+};
+
+/* ---- meanwhile ---- */
 
 /* A program that we started is watched to its end: it may change its behaviour. */
-static bool is_over(struct diagnosis *d)
+static bool is_over(void *own)
 {
-	if (signals_want_end())
-		d->ended = "interrupted";
-	else if (d->o->argv)
-		return !d->program;
-	else if (!d->own->machine.live_processes.len)
-		d->ended = "exit";
-	else if (d->own->settled >= 0 && now_seconds() - d->own->settled >= settled_enough)
-		d->ended = "exhausted";
-	return d->ended;
+	struct diagnosis *d = own;
+	if (d->own->settled >= 0 && now_seconds() - d->own->settled >= settled_enough)
+		d->session.ended = "exhausted";
+	return !d->own->machine.live_processes.len || d->session.ended;
 }
 
 /* Of loops that take much of the time and are entered often. */
@@ -315,8 +279,9 @@ static void commit_changes(struct diagnosis *d)
 		diagnose_ops.commit(d);
 }
 
-static void work(struct diagnosis *d)
+static void work(void *own)
 {
+	struct diagnosis *d = own;
 	double now = now_seconds();
 	samples_take(&d->own->samples);
 	samples_look(&d->own->samples, now);
@@ -332,33 +297,21 @@ static void work(struct diagnosis *d)
 	diagnose_step(d);
 	grow_up(d);
 	limit_waits(d);
-	search_turn(d->own->search, now_seconds() - d->own->started);
+	search_turn(d->own->search, now_seconds() - d->own->opened);
 	count_trips(d);
 	commit_changes(d);
 	count_experiments(d);
 	note_settled(d, now);
-	facts_number(&d->profile, "seconds", d->seconds, 3);
 	save_history(d);
-	saver_tick(&d->own->saver);
 }
 
-bool diagnose_turn(struct diagnosis *d, int timeout_ms)
+static int wait_for_events(void *own, int timeout_ms, struct err *e)
 {
-	struct engine_event v;
-	uint64_t end = now_ns() + (uint64_t)timeout_ms * 1000000;
+	struct diagnosis *d = own;
 	bool soon = probes_are_fresh(&d->own->probes) || trips_are_counted(&d->own->trips);
-	int wait = soon && timeout_ms > 5 ? 5 : timeout_ms;
-	while (!is_over(d) && engine_poll(d->own->engine, wait, &v)) {
-		on_event(d, &v);
-		wait = 0;
-		if (now_ns() >= end) /* of storms of children there is no end */
-			break;
-	}
-	d->seconds = now_seconds() - d->own->started;
-	if (is_over(d))
-		return false;
-	work(d);
-	return true;
+	(void)e;
+	probing_wait(&d->probing, soon && timeout_ms > 5 ? 5 : timeout_ms);
+	return 0;
 }
 
 /* ---- the beginning ---- */
@@ -370,76 +323,11 @@ static uint32_t add_metric(struct profile *p, const char *name, uint64_t sample_
 	return p->metrics.len - 1;
 }
 
-static void on_tick(void *ctx)
+static void add_facts(void *own)
 {
-	(void)ctx;
-}
-
-static void init(struct diagnosis *d)
-{
-	/* For tests: what is taken for free is destroyed. */
-	const struct engine_options options = {.poison = getenv("SONDE_POISON"),
-					       .most_patches = MOST_PATCHES,
-					       .lazy = true,
-					       .unprobed = true};
-	struct diagnose_private *own = d->own = xcalloc(1, sizeof(*own));
-	profile_init(&d->profile);
-	arena_init(&own->arena);
-	arena_init(&own->lines);
-	own->settled = -1;
-	own->engine = engine_new(&options);
-	own->search = search_new(&d->o->search, &diagnose_ops, d);
-	struct resources *r = search_resources(own->search);
-	own->code = code_parts_new(r, d->o->loops);
-	machine_init(&own->machine, r, &own->ledger, &own->arena);
-	waits_init(&own->waits, &own->machine, &own->mapped, &own->ledger, &own->arena);
-	probes_init(&own->probes, own->engine, &own->machine, &own->mapped, own->code,
-		    &own->ledger);
-	own->probes.max_cost = d->o->search.max_cost;
-	trips_init(&own->trips, &own->probes);
-	sink_init(&own->sink, &d->profile, engine_codes(own->engine));
-	own->sink.tick = on_tick;
-	samples_init(&own->samples, own->engine);
-	own->samples.search = own->search;
-	own->samples.code = own->code;
-	own->samples.machine = &own->machine;
-	own->samples.waits = &own->waits;
-	own->samples.ledger = &own->ledger;
-	own->samples.sink = &own->sink;
-	own->samples.metric = add_metric(&d->profile, "cpu-clock", 1000000000 / HZ);
-	own->sink.wait_metric = add_metric(&d->profile, "wait", 0);
-	samples_open(&own->samples, HZ, d->note, sizeof(d->note));
-}
-
-/* From the first change in a running program on no signal may end us, or the change would stay. */
-static int open_program(struct diagnosis *d, struct target **t, int *not_started, struct err *e)
-{
-	struct engine *g = d->own->engine;
-	if (!d->o->argv) {
-		int rc = process_check_attach(d->o->pid, e);
-		if (rc)
-			return rc;
-		signals_install(0);
-		return engine_attach(g, d->o->pid, t, e);
-	}
-	int rc = engine_launch(g, d->o->argv, t, not_started, e);
-	if (rc)
-		return rc;
-	d->program = target_pid(*t);
-	signals_install(d->program);
-	return 0;
-}
-
-static void add_facts(struct diagnosis *d)
-{
+	struct diagnosis *d = own;
 	struct profile *p = &d->profile;
-	facts_of_host(p);
-	if (d->o->argv)
-		facts_of_command(p, d->o->argv);
-	else
-		facts_of_process(p, d->o->pid);
 	facts_number(p, "hz", HZ, 0);
-	profile_fact(p, "sampler", d->own->samples.sampler ? "perf" : "ptrace");
 	profile_fact(p, "note", d->note);
 	profile_fact(p, "strategy", d->o->search.deep_start ? "deep-start" : "call-graph");
 	profile_fact(p, "loops", d->o->loops ? "1" : "0");
@@ -451,34 +339,37 @@ static bool has_changed(struct diagnosis *d, const struct target *t)
 {
 	static const double patience = 0.5; /* s */
 	double end = now_seconds() + patience;
-	struct engine_event v;
 	while (machine_process_of(&d->own->machine, t) != UINT32_MAX && target_alive(t)) {
 		if (now_seconds() > end)
 			return false;
-		if (engine_poll(d->own->engine, 20, &v))
-			on_event(d, &v);
+		probing_wait(&d->probing, 20);
 	}
 	return true;
 }
 
-static int begin(struct diagnosis *d, int *not_started, struct err *e)
+static int open_program(void *own, int *not_started, struct err *e)
 {
-	struct target *t;
-	int rc = open_program(d, &t, not_started, e);
+	struct diagnosis *d = own;
+	int rc = probing_open(&d->probing, not_started, e);
 	if (rc)
 		return rc;
-	rc = saver_open(&d->own->saver, &d->profile, d->o->output, e);
-	if (rc)
-		return rc;
+	d->own->opened = now_seconds();
+	watched_process(&d->own->sink.stacks.watched, target_pid(d->probing.first));
+	return 0;
+}
+
+static int begin(void *own, struct err *e)
+{
+	struct diagnosis *d = own;
+	struct target *t = d->probing.first;
 	int pid = target_pid(t);
-	d->own->started = now_seconds();
-	watched_process(&d->own->sink.watched, pid);
 	look_into(d, add_process(d, t, false));
-	rc = target_unprobed(t) ? 0 : target_commit(t, NULL, e);
+	int rc = target_unprobed(t) ? 0 : target_commit(t, NULL, e);
 	/* One that has confined itself meanwhile will be told of. */
-	if (rc && rc != ERR_CONFINED && (d->o->argv || !has_changed(d, t)))
+	if (rc && rc != ERR_CONFINED && (d->o->session.argv || !has_changed(d, t)))
 		return rc;
 	samples_watch(&d->own->samples, pid);
+	profile_fact(&d->profile, "sampler", d->own->samples.sampler ? "perf" : "ptrace");
 	if (target_unprobed(t) && !thread_lives(pid))
 		return err_set(e, ERR_ENDED, "process %d has ended", pid);
 	if (target_unprobed(t) && !d->own->samples.sampler)
@@ -486,41 +377,23 @@ static int begin(struct diagnosis *d, int *not_started, struct err *e)
 			       target_unprobed(t), d->note);
 	if (target_unprobed(t))
 		tell_unprobed(d, t);
-	add_facts(d);
-	d->own->started = now_seconds();
-	if (d->o->argv)
-		target_go(t);
+	d->own->opened = now_seconds();
 	return 0;
 }
 
-/* A program that was launched for nothing has not executed an instruction of its own. */
-static void give_up(struct diagnosis *d)
+static int let_go(void *own, int *not_started, struct err *e)
 {
-	int program = d->program, status;
-	if (d->own->saver.store)
-		saver_undo(&d->own->saver);
-	if (program)
-		kill(program, SIGKILL);
-	diagnose_free(d);
-	if (program)
-		launch_wait(program, &status);
+	struct diagnosis *d = own;
+	(void)not_started;
+	(void)e;
+	probing_go(&d->probing);
+	return 0;
 }
 
-int diagnose_start(struct diagnosis **out, const struct diagnose_options *o, int *not_started,
-		   struct err *e)
+static void abandon(void *own)
 {
-	struct diagnosis *d = xcalloc(1, sizeof(*d));
-	d->o = o;
-	*not_started = 0;
-	launch_remember_signals();
-	init(d);
-	int rc = begin(d, not_started, e);
-	if (rc) {
-		give_up(d);
-		return rc;
-	}
-	*out = d;
-	return 0;
+	struct diagnosis *d = own;
+	probing_abandon(&d->probing);
 }
 
 /* ---- so far ---- */
@@ -568,51 +441,97 @@ uint32_t diagnose_strongest(struct diagnosis *d, const char **lines, uint32_t mo
 
 /* ---- the end ---- */
 
-void diagnose_leave(struct diagnosis *d)
+static void leave(void *own)
 {
+	struct diagnosis *d = own;
 	samples_take(&d->own->samples);
 	diagnose_step(d);
-	search_finish(d->own->search, now_seconds() - d->own->started);
+	search_finish(d->own->search, now_seconds() - d->own->opened);
 	count_experiments(d);
 	samples_finish(&d->own->samples);
 	vec_each (process, &d->own->machine.live_processes)
 		target_leave(d->own->machine.processes.data[*process].target);
-	if (!d->ended)
-		d->ended = "duration";
+	facts_number(&d->profile, "search_seconds", d->session.seconds, 3);
+	facts_number(&d->profile, "probe_share", probes_whole_cost(&d->own->probes), 6);
+	profile_fact(&d->profile, "ended", d->session.ended);
+	history_write(d, false);
 }
 
 static struct image *opened_image(void *ctx, uint32_t image)
 {
 	const struct diagnosis *d = ctx;
-	return d->own->sink.images.codes.data[image]->image;
+	return d->own->sink.stacks.images.codes.data[image]->image;
 }
 
 static struct flow *known_flow(void *ctx, uint32_t image)
 {
 	const struct diagnosis *d = ctx;
-	return d->own->sink.images.codes.data[image]->flow;
+	return d->own->sink.stacks.images.codes.data[image]->flow;
 }
 
-void diagnose_finish(struct diagnosis *d)
+static void complete(void *own)
 {
+	struct diagnosis *d = own;
 	const struct fuse_options fuse = {.image = opened_image, .flow = known_flow, .ctx = d};
-	struct profile *p = &d->profile;
-	facts_number(p, "seconds", d->seconds, 3);
-	facts_number(p, "search_seconds", d->seconds, 3);
-	facts_number(p, "probe_share", probes_whole_cost(&d->own->probes), 6);
-	profile_fact(p, "ended", d->ended);
-	p->finished = true;
-	history_write(d, false);
-	saver_save(&d->own->saver);
-	if (!d->program)
-		signals_restore();
-	profile_fuse(p, &fuse);
+	profile_fuse(&d->profile, &fuse);
 	history_write(d, true);
-	findings_make(p);
-	if (!saver_save(&d->own->saver))
-		snprintf(d->problem, sizeof(d->problem), "not all could be saved: %s",
-			 d->own->saver.problem.text);
-	saver_close(&d->own->saver);
+	findings_make(&d->profile);
+}
+
+/* ---- from the beginning to the end ---- */
+
+static const struct session_ops ops = {
+	.open = open_program,
+	.add_facts = add_facts,
+	.begin = begin,
+	.go = let_go,
+	.wait = wait_for_events,
+	.is_over = is_over,
+	.work = work,
+	.leave = leave,
+	.complete = complete,
+	.abandon = abandon,
+};
+
+struct diagnosis *diagnose_new(const struct diagnose_options *o)
+{
+	/* For tests: what is taken for free is destroyed. */
+	const struct engine_options options = {.poison = getenv("SONDE_POISON"),
+					       .most_patches = MOST_PATCHES,
+					       .lazy = true,
+					       .unprobed = true};
+	struct diagnosis *d = xcalloc(1, sizeof(*d));
+	struct diagnose_private *own = xcalloc(1, sizeof(*own));
+	d->o = o;
+	d->own = own;
+	profile_init(&d->profile);
+	session_init(&d->session, &o->session, &ops, d, &d->profile);
+	d->probing = (struct probing){
+		.session = &d->session, .engine = engine_new(&options), .ops = &events};
+	arena_init(&own->arena);
+	arena_init(&own->lines);
+	own->settled = -1;
+	own->search = search_new(&d->o->search, &diagnose_ops, d);
+	struct resources *r = search_resources(own->search);
+	own->code = code_parts_new(r, d->o->loops);
+	machine_init(&own->machine, r, &own->ledger, &own->arena);
+	waits_init(&own->waits, &own->machine, &own->mapped, &own->ledger, &own->arena);
+	probes_init(&own->probes, d->probing.engine, &own->machine, &own->mapped, own->code,
+		    &own->ledger);
+	own->probes.max_cost = d->o->search.max_cost;
+	trips_init(&own->trips, &own->probes);
+	sink_init(&own->sink, &d->profile, engine_codes(d->probing.engine));
+	samples_init(&own->samples, d->probing.engine);
+	own->samples.search = own->search;
+	own->samples.code = own->code;
+	own->samples.machine = &own->machine;
+	own->samples.waits = &own->waits;
+	own->samples.ledger = &own->ledger;
+	own->samples.sink = &own->sink;
+	own->samples.metric = add_metric(&d->profile, "cpu-clock", 1000000000 / HZ);
+	own->sink.wait_metric = add_metric(&d->profile, "wait", 0);
+	samples_open(&own->samples, HZ, d->note, sizeof(d->note));
+	return d;
 }
 
 void diagnose_free(struct diagnosis *d)
@@ -633,7 +552,7 @@ void diagnose_free(struct diagnosis *d)
 	ledger_release(&own->ledger);
 	sink_release(&own->sink);
 	names_free(own->names);
-	engine_free(own->engine);
+	engine_free(d->probing.engine);
 	arena_release(&own->arena);
 	arena_release(&own->lines);
 	profile_release(&d->profile);

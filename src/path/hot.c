@@ -66,8 +66,8 @@ static void take_out(struct path_session *s, uint32_t function, double share, do
 		 "it is called %.0f times a second, and measuring that would take about %.0f %% of "
 		 "the run time; --max-cost=%.0f would allow it",
 		 rate, percent(share), percent(share) * 1.2 + 1);
-	session_tell(s, "'%.200s' was taken out: %s", f->name, reason);
-	session_take_out(s, function, PATH_TOO_HOT, reason);
+	session_tell(&s->session, "'%.200s' was taken out: %s", f->name, reason);
+	path_take_out(s, function, PATH_TOO_HOT, reason);
 }
 
 static void keep_to_limit(struct path_session *s, double seconds)
@@ -86,7 +86,7 @@ static void keep_to_limit(struct path_session *s, double seconds)
 		any = true;
 	}
 	if (any)
-		session_commit(s, &ignored);
+		path_commit(s, &ignored);
 }
 
 void hot_check(struct path_session *s)

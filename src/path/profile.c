@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "process/threads.h"
 #include "profile/fuse.h"
 
 void path_profile_init(struct path_profile *p)
@@ -10,8 +9,7 @@ void path_profile_init(struct path_profile *p)
 	*p = (struct path_profile){.stops = PROFILE_NONE};
 	profile_init(&p->profile);
 	p->codes = codes_new(NULL);
-	watched_init(&p->watched, &p->profile, p->codes);
-	images_init(&p->images, &p->profile);
+	stacks_init(&p->stacks, &p->profile, p->codes);
 }
 
 void path_profile_release(struct path_profile *p)
@@ -24,8 +22,7 @@ void path_profile_release(struct path_profile *p)
 	vec_free(&p->entries);
 	hashmap_release(&p->function_at);
 	hashmap_release(&p->entry_at);
-	images_release(&p->images);
-	watched_release(&p->watched);
+	stacks_release(&p->stacks);
 	codes_free(p->codes);
 	profile_release(&p->profile);
 }
@@ -36,8 +33,8 @@ void path_profile_release(struct path_profile *p)
 static void copy_images(struct path_profile *p)
 {
 	struct err ignored;
-	while (p->copies.len < p->images.codes.len) {
-		const struct code *c = p->images.codes.data[p->copies.len];
+	while (p->copies.len < p->stacks.images.codes.len) {
+		const struct code *c = p->stacks.images.codes.data[p->copies.len];
 		struct image *copy = NULL;
 		if (c->image &&
 		    image_open_memory(&copy, c->path, c->image->bytes, c->image->size, &ignored))
@@ -48,7 +45,7 @@ static void copy_images(struct path_profile *p)
 
 static uint32_t image_of(struct path_profile *p, struct code *c)
 {
-	uint32_t image = images_find(&p->images, c);
+	uint32_t image = images_find(&p->stacks.images, c);
 	copy_images(p);
 	return image;
 }
@@ -89,27 +86,19 @@ void path_profile_metric(struct path_profile *p, struct path_metric *m)
 
 /* ---- processes ---- */
 
-static void name_process(struct path_profile *p, int pid)
-{
-	char name[16];
-	thread_name(pid, pid, name);
-	if (name[0])
-		watched_name(&p->watched, pid, pid, name);
-}
-
 void path_profile_process(struct path_profile *p, int pid, int parent)
 {
 	if (parent)
-		watched_fork(&p->watched, parent, pid);
+		watched_fork(&p->stacks.watched, parent, pid);
 	else
-		watched_process(&p->watched, pid);
-	name_process(p, pid);
+		watched_process(&p->stacks.watched, pid);
+	watched_name_process(&p->stacks.watched, pid);
 }
 
 void path_profile_exec(struct path_profile *p, int pid)
 {
-	watched_exec(&p->watched, pid);
-	name_process(p, pid);
+	watched_exec(&p->stacks.watched, pid);
+	watched_name_process(&p->stacks.watched, pid);
 }
 
 /* ---- values ---- */
@@ -148,11 +137,11 @@ static struct path_entry *entry_of(struct path_profile *p, const struct path_ori
 	uint32_t at = hashmap_add(&p->entry_at, key_of(from, v), next);
 	if (at != next)
 		return &p->entries.data[at];
-	struct watched_thread *t = watched_thread(&p->watched, from->pid, v->tid);
+	struct watched_thread *t = watched_thread(&p->stacks.watched, from->pid, v->tid);
 	vec_push(&p->entries, (struct path_entry){
 				      .function = function,
 				      .node = path_node(p, from->space, function, v),
-				      .thread = watched_row(&p->watched, t),
+				      .thread = watched_row(&p->stacks.watched, t),
 				      .recursive = v->recursive,
 				      .complete = v->complete,
 			      });
@@ -228,7 +217,6 @@ void path_profile_end(struct path_profile *p, const struct path_metrics *m)
 
 void path_profile_walk(struct path_profile *p, int pid, int tid, const struct walk *w, bool in_call)
 {
-	struct watched_thread *t = watched_thread(&p->watched, pid, tid);
 	if (!w->frames.len)
 		return;
 	if (p->stops == PROFILE_NONE) {
@@ -236,11 +224,13 @@ void path_profile_walk(struct path_profile *p, int pid, int tid, const struct wa
 		vec_push(&p->profile.metrics,
 			 (struct profile_metric){.name = "stops", .unit = "", .period = 1});
 	}
-	uint32_t node = insert_path(&p->images, t, w);
+	stacks_add(&p->stacks, &(struct stack){.pid = pid,
+					       .tid = tid,
+					       .walk = w,
+					       .state = in_call ? STACK_IN_KERNEL : STACK_RUNS,
+					       .metric = p->stops,
+					       .amount = 1});
 	copy_images(p);
-	if (in_call)
-		node = profile_child(&p->profile, node, NODE_KERNEL, PROFILE_NONE, 0);
-	profile_add(&p->profile, node, watched_row(&p->watched, t), p->stops, 1, 1);
 }
 
 static struct image *copied_image(void *ctx, uint32_t image)

@@ -6,9 +6,9 @@
  * path is kept here, and what has come since is added. That also serves the table of results, which
  * wants inclusive values as they are. */
 #pragma once
+#include "callpath/stacks.h"
 #include "path/metrics.h"
 #include "path/select.h"
-#include "record/insert.h"
 
 enum path_state {
 	PATH_IN,
@@ -46,8 +46,7 @@ struct path_entry {
 struct path_profile {
 	struct profile profile;
 	struct codes *codes; /* none: the engine has them */
-	struct watched watched;
-	struct images images;
+	struct stacks stacks;
 	VEC(struct image *) copies; /* of the images, ours: the engine goes first */
 	VEC(struct path_function) functions;
 	VEC(struct path_entry) entries;

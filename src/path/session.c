@@ -1,30 +1,14 @@
 #include "path/session.h"
 
-#include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/pattern.h"
 #include "path/targets.h"
-#include "process/launch.h"
-#include "process/threads.h"
-#include "record/facts.h"
-#include "record/signals.h"
+#include "session/facts.h"
 
 static const uint64_t reading_period = 700000000; /* ns: before each save */
-
-void session_tell(struct path_session *s, const char *fmt, ...)
-{
-	char sentence[900];
-	va_list ap;
-	va_start(ap, fmt);
-	vsnprintf(sentence, sizeof(sentence), fmt, ap);
-	va_end(ap);
-	s->o->tell(s->o->ctx, sentence);
-}
 
 static struct path_target *find_target(struct path_session *s, const struct target *t)
 {
@@ -84,7 +68,7 @@ static int commit_target(struct path_session *s, struct path_target *t, struct e
 	return rc;
 }
 
-int session_commit(struct path_session *s, struct err *e)
+int path_commit(struct path_session *s, struct err *e)
 {
 	int rc = 0;
 	vec_each (t, &s->own->targets) {
@@ -164,7 +148,8 @@ static int add_word(struct path_session *s, struct path_target *t, const struct 
 		*e = refused;
 		rc = refused.code ? refused.code : ERR_UNSUPPORTED;
 	} else if (!rc && in < found.list.len) {
-		session_tell(s, "%u of %u functions that '%.100s' means cannot be measured: %s",
+		session_tell(&s->session,
+			     "%u of %u functions that '%.100s' means cannot be measured: %s",
 			     found.list.len - in, found.list.len, w->text, refused.text);
 	}
 	selection_release(&found);
@@ -249,19 +234,20 @@ int path_add(struct path_session *s, const char *word, struct err *e)
 	int rc = add_to_all(s, word, &awaits, e);
 	s->own->asked = false;
 	if (rc && awaits) {
-		session_tell(s, "%s; '%.200s' will be measured once it has", e->text, word);
+		session_tell(&s->session, "%s; '%.200s' will be measured once it has", e->text,
+			     word);
 		return 0;
 	}
 	if (rc) {
 		find_word(s, word)->removed = true;
 		return rc;
 	}
-	rc = session_commit(s, e);
+	rc = path_commit(s, e);
 	return rc ? rc : check_word(s, word, e);
 }
 
-void session_take_out(struct path_session *s, uint32_t function, enum path_state state,
-		      const char *reason)
+void path_take_out(struct path_session *s, uint32_t function, enum path_state state,
+		   const char *reason)
 {
 	struct path_function *f = &s->data.functions.data[function];
 	vec_each (t, &s->own->targets)
@@ -284,7 +270,7 @@ int path_remove(struct path_session *s, const char *word, struct err *e)
 		if (f->state != PATH_IN ||
 		    (strcmp(f->word, word) != 0 && !pattern_match(word, f->name)))
 			continue;
-		session_take_out(s, i, PATH_REMOVED, NULL);
+		path_take_out(s, i, PATH_REMOVED, NULL);
 		any = true;
 	}
 	if (w)
@@ -292,7 +278,7 @@ int path_remove(struct path_session *s, const char *word, struct err *e)
 	if (!any)
 		return err_set(e, ERR_INPUT, "'%s' is not being measured", word);
 	path_read(s);
-	return session_commit(s, e);
+	return path_commit(s, e);
 }
 
 /* ---- metrics ---- */
@@ -314,12 +300,12 @@ static int renew(struct path_session *s, struct err *e)
 			remember(t, subject, old.function, &old.what);
 		}
 	}
-	return session_commit(s, e);
+	return path_commit(s, e);
 }
 
 int path_metric(struct path_session *s, const char *name, bool on, struct err *e)
 {
-	struct path_metric *m = metrics_find(&s->metrics, s->engine, name, e);
+	struct path_metric *m = metrics_find(&s->metrics, s->probing.engine, name, e);
 	if (!m)
 		return e->code;
 	bool same = m->on == on;
@@ -332,7 +318,8 @@ int path_metric(struct path_session *s, const char *name, bool on, struct err *e
 static int first_metrics(struct path_session *s, struct err *e)
 {
 	for (unsigned i = 0; i < s->o->metric_count; i++) {
-		struct path_metric *m = metrics_find(&s->metrics, s->engine, s->o->metrics[i], e);
+		struct path_metric *m =
+			metrics_find(&s->metrics, s->probing.engine, s->o->metrics[i], e);
 		if (!m)
 			return e->code;
 		m->on = true;
@@ -375,15 +362,15 @@ void path_read(struct path_session *s)
 		target_read(t->target, on_value, &r);
 	}
 	path_profile_end(&s->data, &s->metrics);
-	engine_walks(s->engine, on_walk, s);
-	s->seconds = now_seconds() - s->started;
+	engine_walks(s->probing.engine, on_walk, s);
 	s->own->next_read = now_ns() + reading_period;
 }
 
 /* ---- what happens to the program ---- */
 
-static void on_forked(struct path_session *s, const struct engine_event *v)
+static void on_forked(void *own, const struct engine_event *v)
 {
+	struct path_session *s = own;
 	struct path_target *child = add_target(s, v->target);
 	const struct path_target *parent = find_target(s, v->parent);
 	path_profile_process(&s->data, child->pid, parent ? parent->pid : 0);
@@ -403,18 +390,18 @@ static void drop_target(struct path_session *s, struct target *target)
 		*t = vec_last(&s->own->targets);
 		s->own->targets.len--;
 	}
-	engine_drop(s->engine, target);
+	engine_drop(s->probing.engine, target);
 }
 
-static void on_executed(struct path_session *s, const struct engine_event *v)
+static void on_executed(void *own, const struct engine_event *v)
 {
+	struct path_session *s = own;
 	path_read(s);
 	hot_measure(s);
 	if (v->parent)
 		drop_target(s, v->parent);
 	path_profile_exec(&s->data, target_pid(v->target));
 	select_again(s, add_target(s, v->target));
-	target_go(v->target);
 }
 
 /* Probes in images that are gone went with them. */
@@ -427,99 +414,69 @@ static void forget_unloaded(struct path_target *t)
 	}
 }
 
-static void on_loaded(struct path_session *s, const struct engine_event *v)
+static void on_loaded(void *own, const struct engine_event *v)
 {
+	struct path_session *s = own;
 	struct path_target *t = find_target(s, v->target);
 	if (t) {
 		forget_unloaded(t);
 		select_again(s, t);
 	}
-	target_go(v->target);
 }
 
-static void on_ended(struct path_session *s, const struct engine_event *v)
+static void on_ended(void *own, const struct engine_event *v)
 {
-	struct path_target *t = find_target(s, v->target);
+	struct path_session *s = own;
 	path_read(s);
-	if (t && t->pid == s->program) {
-		s->program = 0;
-		s->status = v->status;
-		signals_forget_program();
-	}
 	hot_measure(s);
 	drop_target(s, v->target);
 }
 
 /* What was measured stays. */
-static void on_confined(struct path_session *s, const struct engine_event *v)
+static void on_confined(void *own, const struct engine_event *v)
 {
-	session_tell(s, "%s: it is measured no longer", target_unprobed(v->target));
+	struct path_session *s = own;
+	session_tell(&s->session, "%s: it is measured no longer", target_unprobed(v->target));
 }
 
-static void on_event(struct path_session *s, const struct engine_event *v)
+static const struct probing_ops events = {
+	.handlers = {[ENGINE_FORKED] = on_forked,
+		     [ENGINE_EXECUTED] = on_executed,
+		     [ENGINE_LOADED] = on_loaded,
+		     [ENGINE_CONFINED] = on_confined,
+		     [ENGINE_ENDED] = on_ended},
+};
+
+/* ---- the session ---- */
+
+static int wait_for_events(void *own, int timeout_ms, struct err *e)
 {
-	static void (*const handlers[])(struct path_session *, const struct engine_event *) = {
-		[ENGINE_FORKED] = on_forked, [ENGINE_EXECUTED] = on_executed,
-		[ENGINE_LOADED] = on_loaded, [ENGINE_CONFINED] = on_confined,
-		[ENGINE_ENDED] = on_ended,
-	};
-	handlers[v->what](s, v);
+	struct path_session *s = own;
+	(void)e;
+	probing_wait(&s->probing, timeout_ms);
+	return 0;
 }
 
-static bool is_over(const struct path_session *s)
+static bool is_over(void *own)
 {
-	if (signals_want_end())
-		return true;
-	return s->o->argv ? !s->program : !s->own->targets.len;
+	const struct path_session *s = own;
+	return !s->own->targets.len;
 }
 
-bool path_turn(struct path_session *s, int timeout_ms)
+static void work(void *own)
 {
-	struct engine_event v;
-	uint64_t end = now_ns() + (uint64_t)timeout_ms * 1000000;
-	while (!is_over(s) && engine_poll(s->engine, timeout_ms, &v)) {
-		on_event(s, &v);
-		timeout_ms = 0;
-		if (now_ns() >= end) /* of storms of children there is no end */
-			break;
-	}
-	s->seconds = now_seconds() - s->started;
-	if (is_over(s))
-		return false;
+	struct path_session *s = own;
 	hot_check(s);
 	if (now_ns() >= s->own->next_read)
 		path_read(s);
-	facts_number(&s->data.profile, "seconds", s->seconds, 3);
-	saver_tick(&s->own->saver);
-	return true;
 }
 
 /* ---- the beginning ---- */
 
-static void add_facts(struct path_session *s)
+static void add_facts(void *own)
 {
-	struct profile *p = &s->data.profile;
-	facts_of_host(p);
-	if (s->o->argv)
-		facts_of_command(p, s->o->argv);
-	else
-		facts_of_process(p, s->o->pid);
-	profile_fact(p, "sampler", "probes");
-}
-
-static int open_program(struct path_session *s, int *not_started, struct err *e)
-{
-	struct target *t;
-	int rc = s->o->argv ? engine_launch(s->engine, s->o->argv, &t, not_started, e)
-			    : process_check_attach(s->o->pid, e);
-	if (!rc && !s->o->argv)
-		rc = engine_attach(s->engine, s->o->pid, &t, e);
-	if (rc)
-		return rc;
-	path_profile_process(&s->data, add_target(s, t)->pid, 0);
-	if (s->o->argv)
-		s->program = target_pid(t);
-	return 0;
+	struct path_session *s = own;
+	profile_fact(&s->data.profile, "sampler", "probes");
 }
 
 static int first_functions(struct path_session *s, struct err *e)
@@ -533,104 +490,101 @@ static int first_functions(struct path_session *s, struct err *e)
 	return 0;
 }
 
-/* A program that was launched for nothing has not executed an instruction of its own. */
-static void give_up(struct path_session *s)
+/* A misspelt function must not replace the previous profile. */
+static int open_program(void *own, int *not_started, struct err *e)
 {
-	int program = s->program, status;
-	if (s->own->saver.store)
-		saver_undo(&s->own->saver);
-	if (program)
-		kill(program, SIGKILL);
-	s->program = 0;
-	path_free(s);
-	if (program)
-		launch_wait(program, &status);
-}
-
-static int begin(struct path_session *s, int *not_started, struct err *e)
-{
+	struct path_session *s = own;
 	int rc = first_metrics(s, e);
-	/* From the first change in a running program on no signal may end us, or the change would
-	 * stay. */
-	if (!s->o->argv)
-		signals_install(0);
-	rc = rc ? rc : open_program(s, not_started, e);
-	rc = rc ? rc : first_functions(s, e);
+	rc = rc ? rc : probing_open(&s->probing, not_started, e);
 	if (rc)
 		return rc;
-	add_facts(s);
-	if (s->o->argv)
-		signals_install(s->program);
-	rc = saver_open(&s->own->saver, &s->data.profile, s->o->output, e);
-	s->started = now_seconds();
-	rc = rc ? rc : session_commit(s, e);
+	path_profile_process(&s->data, add_target(s, s->probing.first)->pid, 0);
+	return first_functions(s, e);
+}
+
+static int begin(void *own, struct err *e)
+{
+	struct path_session *s = own;
+	int rc = path_commit(s, e);
 	for (unsigned i = 0; i < s->o->function_count && !rc; i++)
 		rc = check_word(s, s->o->functions[i], e);
 	return rc;
 }
 
-int path_start(struct path_session **out, const struct path_options *o, int *not_started,
-	       struct err *e)
+static int let_go(void *own, int *not_started, struct err *e)
+{
+	struct path_session *s = own;
+	(void)not_started;
+	(void)e;
+	probing_go(&s->probing);
+	return 0;
+}
+
+static void abandon(void *own)
+{
+	struct path_session *s = own;
+	probing_abandon(&s->probing);
+}
+
+/* Reads a last time. */
+static void leave(void *own)
+{
+	struct path_session *s = own;
+	path_read(s);
+	hot_measure(s);
+	selector_free(s->selector);
+	s->selector = NULL;
+	engine_free(s->probing.engine);
+	s->probing.engine = NULL;
+	if (s->cost.run_ns)
+		facts_number(&s->data.profile, "probe_share",
+			     (double)s->cost.probe_ns / (double)s->cost.run_ns, 6);
+	vec_each (w, &s->own->words)
+		if (!w->found && !w->removed)
+			session_tell(&s->session,
+				     "'%.200s' was never found: its image was not loaded", w->text);
+}
+
+static void complete(void *own)
+{
+	struct path_session *s = own;
+	path_profile_fuse(&s->data);
+}
+
+static const struct session_ops ops = {
+	.open = open_program,
+	.add_facts = add_facts,
+	.begin = begin,
+	.go = let_go,
+	.wait = wait_for_events,
+	.is_over = is_over,
+	.work = work,
+	.leave = leave,
+	.complete = complete,
+	.abandon = abandon,
+};
+
+/* ---- from the beginning to the end ---- */
+
+struct path_session *path_new(const struct path_options *o)
 {
 	static const struct engine_options usual;
 	struct path_session *s = xcalloc(1, sizeof(*s));
 	s->o = o;
 	s->own = xcalloc(1, sizeof(*s->own));
 	path_profile_init(&s->data);
-	*not_started = 0;
-	launch_remember_signals();
-	s->engine = engine_new(&usual);
+	session_init(&s->session, &o->session, &ops, s, &s->data.profile);
+	s->probing = (struct probing){
+		.session = &s->session, .engine = engine_new(&usual), .ops = &events};
 	s->selector = selector_new();
-	int rc = begin(s, not_started, e);
-	if (rc) {
-		give_up(s);
-		return rc;
-	}
-	if (o->argv)
-		target_go(s->own->targets.data[0].target);
-	*out = s;
-	return 0;
-}
-
-/* ---- the end ---- */
-
-void path_leave(struct path_session *s)
-{
-	path_read(s);
-	hot_measure(s);
-	selector_free(s->selector);
-	s->selector = NULL;
-	engine_free(s->engine);
-	s->engine = NULL;
-	vec_each (w, &s->own->words)
-		if (!w->found && !w->removed)
-			session_tell(s, "'%.200s' was never found: its image was not loaded",
-				     w->text);
-}
-
-void path_finish(struct path_session *s)
-{
-	struct saver *saver = &s->own->saver;
-	facts_number(&s->data.profile, "seconds", s->seconds, 3);
-	if (s->cost.run_ns)
-		facts_number(&s->data.profile, "probe_share",
-			     (double)s->cost.probe_ns / (double)s->cost.run_ns, 6);
-	s->data.profile.finished = true;
-	saver_save(saver);
-	if (!s->program)
-		signals_restore();
-	path_profile_fuse(&s->data);
-	if (!saver_save(saver))
-		snprintf(s->problem, sizeof(s->problem), "not all could be saved: %s",
-			 saver->problem.text);
-	saver_close(saver);
+	return s;
 }
 
 void path_free(struct path_session *s)
 {
 	selector_free(s->selector);
-	if (s->engine)
-		engine_free(s->engine);
+	if (s->probing.engine)
+		engine_free(s->probing.engine);
 	vec_each (t, &s->own->targets) {
 		vec_free(&t->in);
 		vec_free(&t->function_of);

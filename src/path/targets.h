@@ -1,7 +1,6 @@
 /* What session.c and hot.c share: which functions are in which process. */
 #pragma once
 #include "path/session.h"
-#include "record/saver.h"
 
 /* A function in one process. */
 struct inserted {
@@ -37,7 +36,6 @@ struct cost_window {
 struct path_private {
 	VEC(struct path_target) targets;
 	VEC(struct path_word) words;
-	struct saver saver;
 	uint32_t generations;
 	struct cost_window window;
 	uint64_t next_read; /* ns */
@@ -45,11 +43,9 @@ struct path_private {
 };
 
 /* Takes a function out of all processes, for the reason given. */
-void session_take_out(struct path_session *s, uint32_t function, enum path_state state,
-		      const char *reason);
-int session_commit(struct path_session *s, struct err *e);
-void session_tell(struct path_session *s, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void path_take_out(struct path_session *s, uint32_t function, enum path_state state,
+		   const char *reason);
+int path_commit(struct path_session *s, struct err *e);
 
 /* hot.c: takes functions out whose measurement costs more than the user allows. */
 void hot_begin(struct path_session *s, bool first);

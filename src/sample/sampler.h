@@ -54,8 +54,8 @@ struct mapping_event {
 	const char *path; /* as in /proc/PID/maps; empty for code that is in no file */
 };
 
-/* What a sampler tells; all in time order. Every function must be given. Of a process that runs
- * already, its threads, their names and its code come first, during watch(). */
+/* What a sampler tells; all in time order. What nobody wants to know is NULL. Of a process that
+ * runs already, its threads, their names and its code come first, during watch(). */
 struct sampler_sink {
 	void (*sample)(void *ctx, const struct sample *s);
 	void (*map)(void *ctx, const struct mapping_event *m);
@@ -76,6 +76,7 @@ struct sampler_options {
 	uint64_t period;  /* instead of hz: a sample every so many events; 0: use hz */
 	bool wall;        /* also sample threads that wait */
 	size_t max_stack; /* bytes copied in a sample */
+	bool perf_only;   /* do not stop threads: they are traced already, or it is not worth it */
 	struct sampler_sink sink;
 };
 
@@ -115,11 +116,13 @@ struct sampler {
 	bool user_only;
 };
 
-/* perf rings. Fails with ERR_UNSUPPORTED if perf is not permitted or lacks an event, with a
- * sentence that names the setting and how to change it. */
-int perf_sampler_new(struct sampler **out, const struct sampler_options *o, struct err *e);
-/* Stopping threads with ptrace, at o->hz; measures cpu-clock only. */
-int stop_sampler_new(struct sampler **out, const struct sampler_options *o, struct err *e);
-/* The better one of the two that works here. The environment variable SONDE_SAMPLER (perf or
- * ptrace) demands one of them, for tests. */
+/* perf rings, or if they do not work here, stopping threads. The environment variable SONDE_SAMPLER
+ * (perf or ptrace) demands one of them, for tests. Fails with ERR_UNSUPPORTED if perf is not
+ * permitted or lacks an event, and nothing else will do, with a sentence that names the setting and
+ * how to change it. */
 int sampler_new(struct sampler **out, const struct sampler_options *o, struct err *e);
+
+/* The two kinds, whose options have all functions of their sink. */
+int perf_sampler_new(struct sampler **out, const struct sampler_options *o, struct err *e);
+/* At o->hz; measures cpu-clock only. */
+int stop_sampler_new(struct sampler **out, const struct sampler_options *o, struct err *e);

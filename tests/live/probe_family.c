@@ -173,7 +173,8 @@ bool family_poll(struct family *f, int timeout_ms)
 	case ENGINE_FORKED: on_fork(f, &event); break;
 	case ENGINE_EXECUTED: on_exec(f, &event); break;
 	case ENGINE_LOADED: look_for_images(f, member_of(f, event.target)); break;
-	case ENGINE_CONFINED: break;
+	case ENGINE_CONFINED:
+	case ENGINE_HAPPENINGS: break;
 	case ENGINE_ENDED: on_end(f, &event); break;
 	}
 	return true;

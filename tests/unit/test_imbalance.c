@@ -81,12 +81,12 @@ static int start(void **state)
 	the.d.o = &the.options;
 	profile_init(&the.d.profile);
 	arena_init(&own->arena);
-	own->engine = engine_new(&engine);
+	the.d.probing.engine = engine_new(&engine);
 	own->search = search_new(&the.options.search, &diagnose_ops, &the.d);
 	own->code = code_parts_new(search_resources(own->search), true);
 	machine_init(&own->machine, search_resources(own->search), &own->ledger, &own->arena);
 	waits_init(&own->waits, &own->machine, &own->mapped, &own->ledger, &own->arena);
-	the.space = space_new(engine_codes(own->engine), getpid());
+	the.space = space_new(engine_codes(the.d.probing.engine), getpid());
 	if (space_refresh(the.space, &e))
 		return -1;
 	the.inner = part_of(inner);
@@ -106,7 +106,7 @@ static int finish(void **state)
 	search_free(own->search);
 	ledger_release(&own->ledger);
 	space_free(the.space);
-	engine_free(own->engine);
+	engine_free(the.d.probing.engine);
 	arena_release(&own->arena);
 	profile_release(&the.d.profile);
 	free(own);

@@ -16,9 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "callpath/held.h"
+#include "callpath/stacks.h"
 #include "process/memory.h"
-#include "record/held.h"
-#include "record/insert.h"
 
 enum { DEPTH = 20000, COPY = 8192, STOPS = 60 };
 
@@ -167,12 +167,16 @@ static struct walk path(struct frame *frames, uint32_t count, enum walk_end end)
 	return (struct walk){.frames = {.data = frames, .len = count}, .end = end};
 }
 
+static uint32_t add(struct stacks *s, const struct walk *w)
+{
+	return stacks_add(s, &(struct stack){.pid = getpid(), .tid = getpid(), .walk = w});
+}
+
 /* Return addresses count as their calls; what interrupts is exact. */
 static void paths_become_nodes(void **state)
 {
 	struct profile p;
-	struct images images;
-	struct watched_thread t = {0};
+	struct stacks stacks;
 	struct code code = {.id = 3, .path = "/some/file", .deleted = true};
 	struct frame f[] = {{.code = &code, .va = 100, .exact = true},
 			    {.code = &code, .va = 200},
@@ -180,9 +184,9 @@ static void paths_become_nodes(void **state)
 			    {.va = 400}};
 	(void)state;
 	profile_init(&p);
-	images_init(&images, &p);
+	stacks_init(&stacks, &p, NULL);
 	struct walk w = path(f, 4, WALK_COMPLETE);
-	uint32_t leaf = insert_path(&images, &t, &w);
+	uint32_t leaf = add(&stacks, &w);
 	assert_int_equal(p.nodes.len, 5);
 	assert_int_equal(leaf, 4);
 	assert_int_equal(p.nodes.data[4].kind, NODE_LEAF);
@@ -192,18 +196,16 @@ static void paths_become_nodes(void **state)
 	assert_int_equal(p.nodes.data[1].address, 399);
 	assert_int_equal(p.nodes.data[1].image, PROFILE_NONE);
 	assert_string_equal(p.images.data[p.nodes.data[4].image].path, "/some/file");
-	assert_int_equal(insert_path(&images, &t, &w), leaf);
+	assert_int_equal(add(&stacks, &w), leaf);
 	w = path(f + 1, 3, WALK_COMPLETE); /* the caller itself runs */
-	assert_int_equal(p.nodes.data[insert_path(&images, &t, &w)].parent, 2);
+	assert_int_equal(p.nodes.data[add(&stacks, &w)].parent, 2);
 	w = path(f, 4, WALK_COMPLETE);
-	assert_int_equal(insert_path(&images, &t, &w), leaf);
+	assert_int_equal(add(&stacks, &w), leaf);
 	w = path(f, 2, WALK_BAD_LINK);
-	leaf = insert_path(&images, &t, &w);
+	leaf = add(&stacks, &w);
 	assert_int_equal(p.nodes.data[p.nodes.data[p.nodes.data[leaf].parent].parent].kind,
 			 NODE_PARTIAL);
-	vec_free(&t.path[0]);
-	vec_free(&t.path[1]);
-	images_release(&images);
+	stacks_release(&stacks);
 	profile_release(&p);
 }
 

@@ -8,8 +8,8 @@
 
 #include <unistd.h>
 
-#include "record/lean.h"
-#include "record/unfinished.h"
+#include "callpath/lean.h"
+#include "callpath/unfinished.h"
 
 struct fixture {
 	struct codes *codes;

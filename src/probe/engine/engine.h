@@ -43,6 +43,7 @@ enum engine_happening {
 	ENGINE_CONFINED, /* `target` restricts its system calls from now on, and was left for that:
 			    target_unprobed(). Its values can still be read */
 	ENGINE_ENDED, /* `target` is gone, `status`; its values can be read until engine_drop() */
+	ENGINE_HAPPENINGS,
 };
 
 struct engine_event {

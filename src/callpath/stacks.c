@@ -1,4 +1,4 @@
-#include "record/insert.h"
+#include "callpath/stacks.h"
 
 #include <sys/stat.h>
 
@@ -59,7 +59,8 @@ static bool is_same(const struct profile_node *a, const struct profile_node *b)
 	return a->address == b->address && a->image == b->image && a->kind == b->kind;
 }
 
-uint32_t insert_path(struct images *i, struct watched_thread *t, const struct walk *w)
+/* The node of the innermost frame. */
+static uint32_t insert_path(struct images *i, struct watched_thread *t, const struct walk *w)
 {
 	struct profile *p = i->profile;
 	bool partial = w->end != WALK_COMPLETE;
@@ -77,4 +78,28 @@ uint32_t insert_path(struct images *i, struct watched_thread *t, const struct wa
 	}
 	path->len = depth;
 	return at;
+}
+
+void stacks_init(struct stacks *s, struct profile *p, struct codes *c)
+{
+	s->profile = p;
+	watched_init(&s->watched, p, c);
+	images_init(&s->images, p);
+}
+
+void stacks_release(struct stacks *s)
+{
+	watched_release(&s->watched);
+	images_release(&s->images);
+}
+
+uint32_t stacks_add(struct stacks *s, const struct stack *x)
+{
+	static const uint8_t below[] = {[STACK_IN_KERNEL] = NODE_KERNEL, [STACK_WAITS] = NODE_WAIT};
+	struct watched_thread *t = watched_thread(&s->watched, x->pid, x->tid);
+	uint32_t node = x->walk ? insert_path(&s->images, t, x->walk) : 0;
+	if (x->state != STACK_RUNS)
+		node = profile_child(s->profile, node, below[x->state], PROFILE_NONE, 0);
+	profile_add(s->profile, node, watched_row(&s->watched, t), x->metric, 1, x->amount);
+	return node;
 }

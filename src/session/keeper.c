@@ -1,4 +1,4 @@
-#include "count/keeper.h"
+#include "session/keeper.h"
 
 #include <errno.h>
 #include <fcntl.h>

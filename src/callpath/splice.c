@@ -1,4 +1,4 @@
-#include "record/splice.h"
+#include "callpath/splice.h"
 
 static uint32_t procedure_of(const struct frame *f)
 {

@@ -1,4 +1,4 @@
-#include "record/watched.h"
+#include "callpath/watched.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -161,6 +161,14 @@ void watched_name(struct watched *w, int pid, int tid, const char *name)
 	p->named |= tid == pid;
 	if (t->row != PROFILE_NONE)
 		replace_name(w->profile, &w->profile->threads.data[t->row].name, t->name);
+}
+
+void watched_name_process(struct watched *w, int pid)
+{
+	char name[16];
+	thread_name(pid, pid, name);
+	if (name[0])
+		watched_name(w, pid, pid, name);
 }
 
 void watched_exit(struct watched *w, int tid)

@@ -1,4 +1,4 @@
-#include "record/signals.h"
+#include "session/signals.h"
 
 #include <signal.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "record/saver.h"
+#include "session/saver.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -49,6 +49,8 @@ struct watched_thread *watched_thread(struct watched *w, int pid, int tid);
 void watched_fork(struct watched *w, int parent, int pid);
 void watched_exec(struct watched *w, int pid);
 void watched_name(struct watched *w, int pid, int tid, const char *name);
+/* As it is called now. */
+void watched_name_process(struct watched *w, int pid);
 void watched_exit(struct watched *w, int tid);
 
 /* Whether none of the processes exists any more, though their ends may not have been heard of. */

@@ -1,4 +1,4 @@
-#include "record/unfinished.h"
+#include "callpath/unfinished.h"
 
 void unfinished_release(struct unfinished *u)
 {

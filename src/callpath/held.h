@@ -6,7 +6,7 @@
  * it was only if the thread has never returned into it: then it stands below that, and the end of
  * the copy is found unchanged in memory. */
 #pragma once
-#include "record/deep.h"
+#include "callpath/deep.h"
 
 enum {
 	HELD_STACKS = 16,

@@ -1,4 +1,4 @@
-#include "record/facts.h"
+#include "session/facts.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "record/deep.h"
+#include "callpath/deep.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "record/held.h"
+#include "callpath/held.h"
 
 #include <string.h>
 

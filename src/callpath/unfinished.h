@@ -1,7 +1,7 @@
 /* Paths that lack their outermost callers wait for a moment: one of the next paths of their thread
  * may have them (see splice.h). */
 #pragma once
-#include "record/splice.h"
+#include "callpath/splice.h"
 
 enum { UNFINISHED_MAX = 512 };
 

@@ -1,9 +1,9 @@
-#include "record/lean.h"
+#include "callpath/lean.h"
 
 enum {
-	MANY = 200,
-	LONG = 400000000, /* ns */
-	DEEP = 96,        /* records: the kernel follows 127, unless set otherwise */
+	SAMPLES_IN_A_ROW = 200,
+	LONG_ENOUGH_NS = 400000000,
+	RECORDS_MAX = 96, /* records: the kernel follows 127, unless set otherwise */
 };
 
 static void set(struct lean *l, bool on)
@@ -14,15 +14,15 @@ static void set(struct lean *l, bool on)
 
 static bool is_sure(const struct lean *l, uint64_t now, struct space *space)
 {
-	return l->in_a_row && l->in_a_row % MANY == 0 &&
-	       (now - l->since >= LONG || space_keeps_records(space));
+	return l->in_a_row && l->in_a_row % SAMPLES_IN_A_ROW == 0 &&
+	       (now - l->since >= LONG_ENOUGH_NS || space_keeps_records(space));
 }
 
 void lean_learn(struct lean *l, const struct sample *s, struct space *space, bool enough)
 {
 	if (l->never || !l->sampler->ops->lean)
 		return;
-	enough &= s->return_count < DEEP;
+	enough &= s->return_count < RECORDS_MAX;
 	if (!l->in_a_row)
 		l->since = s->time;
 	l->in_a_row = enough ? l->in_a_row + 1 : 0;

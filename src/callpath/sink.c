@@ -1,16 +1,6 @@
-#include "record/sink.h"
+#include "callpath/sink.h"
 
 #include "base/log.h"
-
-/* Time in the kernel or waiting hangs off the place that called for it. */
-static uint32_t add_system(struct profile *p, uint32_t node, const struct sample *s)
-{
-	if (s->blocked)
-		return profile_child(p, node, NODE_WAIT, PROFILE_NONE, 0);
-	if (s->in_kernel)
-		return profile_child(p, node, NODE_KERNEL, PROFILE_NONE, 0);
-	return node;
-}
 
 /* While the kernel replaces a program or takes it down, the registers that user code had are of no
  * meaning: what they point to is gone. */
@@ -18,19 +8,24 @@ static bool is_between_programs(const struct sink *s, struct space *space,
 				const struct sample *sample)
 {
 	struct place p = space_find(space, sample->registers.pc);
-	return sample->in_kernel && s->paths.walk.end == WALK_NO_CODE && !p.code && !p.anonymous;
+	return sample->in_kernel && s->finisher.walk.end == WALK_NO_CODE && !p.code && !p.anonymous;
 }
 
 /* A sample with its path, or with none. */
 static void add_sample(void *ctx, const struct sample *sample, const struct walk *w)
 {
 	struct sink *s = ctx;
-	struct watched_thread *t = watched_thread(&s->watched, sample->pid, sample->tid);
-	uint32_t node = w ? insert_path(&s->images, t, w) : 0;
-	uint32_t metric = sample->blocked ? s->wait_metric : sample->event;
-	node = add_system(s->profile, node, sample);
-	profile_add(s->profile, node, watched_row(&s->watched, t), metric, 1, sample->weight);
-	profile_count(s->profile, walk_end_name[w ? w->end : WALK_COMPLETE], 1);
+	uint32_t node = stacks_add(
+		&s->stacks,
+		&(struct stack){.pid = sample->pid,
+				.tid = sample->tid,
+				.walk = w,
+				.state = sample->blocked     ? STACK_WAITS
+					 : sample->in_kernel ? STACK_IN_KERNEL
+							     : STACK_RUNS,
+				.metric = sample->blocked ? s->wait_metric : sample->event,
+				.amount = sample->weight});
+	profile_count(s->stacks.profile, walk_end_name[w ? w->end : WALK_COMPLETE], 1);
 	s->samples++;
 	if (s->placed)
 		s->placed(s->ctx, sample, w, node);
@@ -39,13 +34,13 @@ static void add_sample(void *ctx, const struct sample *sample, const struct walk
 /* Without user state (a thread that starts or ends) there are no callers in user code to miss. */
 static void add_with_path(struct sink *s, const struct sample *sample)
 {
-	struct watched_process *process = watched_process(&s->watched, sample->pid);
-	const struct walk *w = &s->paths.walk;
+	struct watched_process *process = watched_process(&s->stacks.watched, sample->pid);
+	const struct walk *w = &s->finisher.walk;
 	if (!sample->registers.known) {
 		add_sample(s, sample, NULL);
 		return;
 	}
-	path_find(&s->paths, process, sample);
+	finisher_find(&s->finisher, process, sample);
 	if (is_between_programs(s, process->space, sample)) {
 		add_sample(s, sample, NULL);
 	} else if (w->end == WALK_STACK_COPY) {
@@ -64,7 +59,8 @@ static void on_sample(void *ctx, const struct sample *sample)
 	if (s->before)
 		s->before(s->ctx, &x);
 	add_with_path(s, &x);
-	s->tick(s->tick_ctx);
+	if (s->tick)
+		s->tick(s->tick_ctx);
 }
 
 static void on_map(void *ctx, const struct mapping_event *m)
@@ -79,12 +75,12 @@ static void on_map(void *ctx, const struct mapping_event *m)
 		.inode = m->inode,
 		.path = m->path,
 	};
-	space_map(watched_process(&s->watched, m->pid)->space, &mapping);
+	space_map(watched_process(&s->stacks.watched, m->pid)->space, &mapping);
 }
 
 static void on_name(void *ctx, int pid, int tid, const char *name)
 {
-	watched_name(&((struct sink *)ctx)->watched, pid, tid, name);
+	watched_name(&((struct sink *)ctx)->stacks.watched, pid, tid, name);
 }
 
 static void on_exec(void *ctx, int pid)
@@ -92,19 +88,19 @@ static void on_exec(void *ctx, int pid)
 	struct sink *s = ctx;
 	debug(LOG_RECORD, 1, "process %d executes a program", pid);
 	unfinished_give_up(&s->unfinished);
-	watched_exec(&s->watched, pid);
+	watched_exec(&s->stacks.watched, pid);
 }
 
 static void on_fork(void *ctx, int parent, int pid)
 {
 	debug(LOG_RECORD, 1, "process %d starts process %d", parent, pid);
-	watched_fork(&((struct sink *)ctx)->watched, parent, pid);
+	watched_fork(&((struct sink *)ctx)->stacks.watched, parent, pid);
 }
 
 static void on_thread(void *ctx, int pid, int tid)
 {
 	debug(LOG_RECORD, 2, "thread %d of process %d", tid, pid);
-	watched_thread(&((struct sink *)ctx)->watched, pid, tid);
+	watched_thread(&((struct sink *)ctx)->stacks.watched, pid, tid);
 }
 
 static void on_end(void *ctx, int pid, int tid)
@@ -112,19 +108,17 @@ static void on_end(void *ctx, int pid, int tid)
 	struct sink *s = ctx;
 	debug(LOG_RECORD, 2, "thread %d of process %d ended", tid, pid);
 	unfinished_give_up(&s->unfinished);
-	watched_exit(&s->watched, tid);
+	watched_exit(&s->stacks.watched, tid);
 }
 
 static void on_lost(void *ctx, uint64_t samples)
 {
-	profile_count(((struct sink *)ctx)->profile, "lost", samples);
+	profile_count(((struct sink *)ctx)->stacks.profile, "lost", samples);
 }
 
 void sink_init(struct sink *s, struct profile *p, struct codes *c)
 {
-	s->profile = p;
-	watched_init(&s->watched, p, c);
-	images_init(&s->images, p);
+	stacks_init(&s->stacks, p, c);
 	s->unfinished.give = add_sample;
 	s->unfinished.ctx = s;
 }
@@ -136,9 +130,8 @@ void sink_finish(struct sink *s)
 
 void sink_release(struct sink *s)
 {
-	watched_release(&s->watched);
-	images_release(&s->images);
-	paths_release(&s->paths);
+	stacks_release(&s->stacks);
+	finisher_release(&s->finisher);
 	unfinished_release(&s->unfinished);
 }
 

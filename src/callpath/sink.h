@@ -1,14 +1,12 @@
 /* What the sampler tells, into the profile. */
 #pragma once
-#include "record/insert.h"
-#include "record/path.h"
-#include "record/unfinished.h"
+#include "callpath/finish.h"
+#include "callpath/stacks.h"
+#include "callpath/unfinished.h"
 
 struct sink {
-	struct profile *profile;
-	struct watched watched;
-	struct images images;
-	struct paths paths;
+	struct stacks stacks;
+	struct path_finisher finisher;
 	struct unfinished unfinished;
 	uint32_t wait_metric; /* of blocked threads */
 	uint64_t samples;
@@ -18,7 +16,8 @@ struct sink {
 	void (*before)(void *ctx, struct sample *sample);
 	void (*placed)(void *ctx, const struct sample *sample, const struct walk *w, uint32_t node);
 	void *ctx;
-	/* Called after each sample: there may be thousands before the sampler returns. */
+	/* Called after each sample, unless it is NULL: there may be thousands before the sampler
+	 * returns. */
 	void (*tick)(void *ctx);
 	void *tick_ctx;
 };

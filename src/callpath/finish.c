@@ -1,4 +1,4 @@
-#include "record/path.h"
+#include "callpath/finish.h"
 
 #include <string.h>
 
@@ -13,8 +13,8 @@ enum {
 static const uint64_t shortest_pause = 1000000, longest_pause = 500000000; /* ns */
 
 /* One sample's path being looked for. */
-struct search {
-	struct paths *paths;
+struct finishing {
+	struct path_finisher *paths;
 	struct space *space;
 	const struct sample *sample;
 	struct stack_copy copy;
@@ -44,14 +44,14 @@ static void keep_if(const struct attempt *a, bool good)
 	a->walk->frames.len = a->frames;
 }
 
-void paths_init(struct paths *p, struct sampler *s)
+void finisher_init(struct path_finisher *p, struct sampler *s)
 {
 	p->sampler = s;
 	p->lean.sampler = s;
 	p->walker = walker_new();
 }
 
-void paths_release(struct paths *p)
+void finisher_release(struct path_finisher *p)
 {
 	walker_free(p->walker);
 	held_release(&p->held);
@@ -62,17 +62,17 @@ void paths_release(struct paths *p)
 /* The copy first, then memory as it is now. */
 static bool read_both(void *ctx, uint64_t address, uint64_t *out)
 {
-	struct search *f = ctx;
+	struct finishing *f = ctx;
 	return read_stack_copy(&f->copy, address, out) ||
 	       memory_window_word(&f->paths->window, address, out);
 }
 
-static void walk_in_memory(struct search *f)
+static void walk_in_memory(struct finishing *f)
 {
 	walk_resume(f->paths->walker, f->space, read_both, f, &f->paths->walk);
 }
 
-static void walk_in_held(struct search *f)
+static void walk_in_held(struct finishing *f)
 {
 	if (held_matches(f->held, &f->copy))
 		held_walk(&f->paths->held, f->held, &f->copy, f->paths->walker, f->space,
@@ -81,12 +81,12 @@ static void walk_in_held(struct search *f)
 
 static void read_stack(void *ctx, const struct registers *now)
 {
-	struct search *f = ctx;
+	struct finishing *f = ctx;
 	held_read(f->held, now->reg[arch_native()->sp]);
 }
 
 /* A thread that went on while it was read has left nothing of use. */
-static void walk_behind_copy(struct search *f)
+static void walk_behind_copy(struct finishing *f)
 {
 	const struct sample *s = f->sample;
 	struct sampler *sampler = f->paths->sampler;
@@ -104,7 +104,7 @@ static void walk_behind_copy(struct search *f)
 }
 
 /* The stack pointer that the walk left the copy from. */
-static uint64_t last_inside(const struct search *f)
+static uint64_t last_inside(const struct finishing *f)
 {
 	const struct walk *w = &f->paths->walk;
 	for (uint32_t i = w->frames.len; i-- > 0;)
@@ -117,7 +117,7 @@ static uint64_t last_inside(const struct search *f)
  * one, below the place from where it would, and what is there has not changed. */
 static void walk_if_same(void *ctx, const struct registers *now)
 {
-	struct search *f = ctx;
+	struct finishing *f = ctx;
 	uint8_t bytes[SIGNAL_FRAME];
 	uint64_t from = last_inside(f), sp = now->reg[arch_native()->sp];
 	uint64_t left = f->copy.address + f->copy.size - from;
@@ -128,7 +128,7 @@ static void walk_if_same(void *ctx, const struct registers *now)
 		walk_in_memory(f);
 }
 
-static void walk_elsewhere(struct search *f)
+static void walk_elsewhere(struct finishing *f)
 {
 	const struct sample *s = f->sample;
 	struct sampler *sampler = f->paths->sampler;
@@ -141,20 +141,20 @@ static void walk_elsewhere(struct search *f)
 
 /* Whether the walk wants to go on right behind the copy, and not on another stack (that of a signal
  * handler, of a coroutine). */
-static bool goes_on_behind(const struct search *f)
+static bool goes_on_behind(const struct finishing *f)
 {
 	uint64_t sp = f->paths->walk.at.reg[arch_native()->sp];
 	return f->copy.size && sp >= f->copy.address && sp - f->copy.address <= f->copy.size;
 }
 
-static struct search start(struct paths *p, struct space *space, const struct sample *s)
+static struct finishing start(struct path_finisher *p, struct space *space, const struct sample *s)
 {
-	struct search f = {.paths = p,
-			   .space = space,
-			   .sample = s,
-			   .copy = {.address = s->registers.reg[arch_native()->sp],
-				    .bytes = s->stack,
-				    .size = s->stack_size}};
+	struct finishing f = {.paths = p,
+			      .space = space,
+			      .sample = s,
+			      .copy = {.address = s->registers.reg[arch_native()->sp],
+				       .bytes = s->stack,
+				       .size = s->stack_size}};
 	memory_window_init(&p->window, s->pid);
 	if (!f.copy.size && s->stopped) {
 		f.copy.bytes = p->first;
@@ -166,7 +166,7 @@ static struct search start(struct paths *p, struct space *space, const struct sa
 /* The stack as it is now, while the thread runs: callers that far away usually still wait. What is
  * there is believed if it leads to the root, and if the first return address behind the copy is
  * that of a call of the very procedure that the copy ended in. */
-static void walk_as_it_is(struct search *f)
+static void walk_as_it_is(struct finishing *f)
 {
 	struct walk *w = &f->paths->walk;
 	const struct attempt attempt = attempt_from(w);
@@ -177,7 +177,7 @@ static void walk_as_it_is(struct search *f)
 }
 
 /* What is still missing is taken from where the thread was before, or is by now. */
-static void finish_elsewhere(struct search *f)
+static void finish_elsewhere(struct finishing *f)
 {
 	struct walk *w = &f->paths->walk;
 	if (w->end == WALK_STACK_COPY && !goes_on_behind(f))
@@ -187,9 +187,9 @@ static void finish_elsewhere(struct search *f)
 		walk_as_it_is(f);
 }
 
-static void walk_part(struct search *f, const struct stack_copy *copy)
+static void walk_part(struct finishing *f, const struct stack_copy *copy)
 {
-	struct paths *p = f->paths;
+	struct path_finisher *p = f->paths;
 	const struct sample *s = f->sample;
 	const struct frame_chain chain = {s->returns, s->return_count};
 	struct stack_copy c = *copy;
@@ -199,9 +199,9 @@ static void walk_part(struct search *f, const struct stack_copy *copy)
 }
 
 /* As far as the copy leads, and the frame records behind it. */
-static void walk_in_copy(struct search *f)
+static void walk_in_copy(struct finishing *f)
 {
-	struct paths *p = f->paths;
+	struct path_finisher *p = f->paths;
 	struct stack_copy first = f->copy;
 	if (first.size > LEAN_STACK)
 		first.size = LEAN_STACK;
@@ -213,9 +213,9 @@ static void walk_in_copy(struct search *f)
 		walk_part(f, &f->copy);
 }
 
-static void walk(struct paths *p, struct space *space, const struct sample *s)
+static void walk(struct path_finisher *p, struct space *space, const struct sample *s)
 {
-	struct search f = start(p, space, s);
+	struct finishing f = start(p, space, s);
 	walk_in_copy(&f);
 	if (p->walk.end == WALK_STACK_COPY) {
 		if (goes_on_behind(&f))
@@ -240,7 +240,7 @@ static bool refresh(struct watched_process *process)
 	return !space_refresh(process->space, &ignored);
 }
 
-void path_find(struct paths *p, struct watched_process *process, const struct sample *s)
+void finisher_find(struct path_finisher *p, struct watched_process *process, const struct sample *s)
 {
 	walk(p, process->space, s);
 	if (p->walk.end != WALK_NO_CODE || !refresh(process))

@@ -1,0 +1,73 @@
+#include "session/probing.h"
+
+#include "base/clock.h"
+#include "process/threads.h"
+#include "session/signals.h"
+
+int probing_open(struct probing *p, int *not_started, struct err *e)
+{
+	struct session *s = p->session;
+	if (!s->o->argv)
+		return engine_attach(p->engine, s->o->pid, &p->first, e);
+	int rc = engine_launch(p->engine, s->o->argv, &p->first, not_started, e);
+	if (rc)
+		return rc;
+	s->program = target_pid(p->first);
+	signals_install(s->program);
+	return 0;
+}
+
+void probing_go(struct probing *p)
+{
+	if (p->session->o->argv)
+		target_go(p->first);
+	p->first = NULL;
+}
+
+void probing_abandon(struct probing *p)
+{
+	if (p->first)
+		target_leave(p->first);
+}
+
+static bool waits(enum engine_happening what)
+{
+	return what == ENGINE_EXECUTED || what == ENGINE_LOADED;
+}
+
+static void deal_with(struct probing *p, const struct engine_event *v)
+{
+	if (v->what == ENGINE_ENDED && target_pid(v->target) == p->session->program)
+		session_program_ended(p->session, v->status);
+	p->ops->handlers[v->what](p->session->own, v);
+	if (waits(v->what))
+		target_go(v->target);
+}
+
+void probing_wait(struct probing *p, int timeout_ms)
+{
+	struct session *s = p->session;
+	struct engine_event v;
+	uint64_t end = now_ns() + (uint64_t)timeout_ms * 1000000;
+	bool more = true;
+	while (more) {
+		more = engine_poll(p->engine, timeout_ms, &v);
+		session_passed(s);
+		if (p->ops->passed)
+			p->ops->passed(s->own);
+		if (more)
+			deal_with(p, &v);
+		timeout_ms = 0;
+		if (s->ended || now_ns() >= end) /* of storms of children there is no end */
+			more = false;
+	}
+}
+
+void probing_tell_privileges(const struct probing *p, int pid)
+{
+	if (process_lacks_privileges(pid))
+		session_tell(p->session,
+			     "process %d runs without the privileges of its program (set-user-ID "
+			     "or the like), as you trace it: to observe it with them, be root",
+			     pid);
+}

@@ -1,6 +1,7 @@
 /* What each block of a procedure does with registers: all that the analyses of liveness need of its
  * instructions, so that these are decoded once. */
 #pragma once
+#include "base/vec.h"
 #include "flow/cfg.h"
 #include "image/image.h"
 #include "isa/arch.h"
@@ -47,7 +48,7 @@ struct regset *spent_at_returns(const struct cfg *g, const struct effects *effec
 /* exclusive.c: enum exclusive_flag of each block, in `a`; NULL if there are no such instructions.
  */
 const uint8_t *exclusive_find(const struct cfg *g, const struct effects *effects, struct arena *a);
-/* liveness.c: what is read before it is written, from the start of each block on: `in`. A block's
+/* backward.c: what is read before it is written, from the start of each block on: `in`. A block's
  * `ends` are read after it, besides what its successors read. */
 struct backward {
 	const struct cfg *g;
@@ -57,3 +58,8 @@ struct backward {
 	struct regset *in, *out;
 };
 void backward_solve(const struct backward *s);
+/* Step by step: all blocks are to be looked at; and those listed are, and all that this concerns.
+ * Blocks whose `in` grew make their predecessors' grow. What is in `in` already stays there. */
+typedef VEC(uint32_t) block_list;
+void backward_all(const struct cfg *g, block_list *work);
+void backward_spread(const struct backward *s, block_list *work);

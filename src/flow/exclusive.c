@@ -7,8 +7,6 @@
 #include "flow/effects.h"
 #include "flow/liveness.h"
 
-typedef VEC(uint32_t) block_list;
-
 static bool has_any(const struct cfg *g, const struct effects *effects)
 {
 	for (uint32_t b = 0; b < g->block_count; b++)

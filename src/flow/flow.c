@@ -202,55 +202,6 @@ const struct cfg *build_proc(struct flow *f, const struct proc *p, struct arena 
 	return cfg_build(&env, a, tmp);
 }
 
-void publish(struct flow *f)
-{
-	free(f->published);
-	f->published = xcalloc(f->procs.len, sizeof(*f->published));
-	vec_clear(&f->parts);
-	vec_clear(&f->owned_parts);
-	for (uint32_t i = 0; i < f->procs.len; i++) {
-		const struct proc *p = &f->procs.data[i];
-		f->published[i] = (struct procedure){
-			.start = p->start,
-			.end = p->end,
-			.name = p->name,
-			.found_by = p->found_by,
-			.flags = p->flags,
-			.bounded = p->bounded,
-			.first_part = f->parts.len,
-			.part_count = p->part_count,
-		};
-		for (uint32_t j = 0; j < p->part_count; j++) {
-			vec_push(&f->parts, p->parts[j]);
-			vec_push(&f->owned_parts, (struct owned_part){p->parts[j], i});
-		}
-	}
-	order_by_address(f->owned_parts.data, f->owned_parts.len, sizeof(struct owned_part),
-			 offsetof(struct owned_part, part.start));
-}
-
-const struct procedure *flow_procedures(const struct flow *f, uint32_t *count)
-{
-	*count = f->procs.len;
-	return f->published;
-}
-
-const struct part *flow_parts(const struct flow *f)
-{
-	return f->parts.data;
-}
-
-/* What others jump to the middle of was taken for a part of theirs, until somebody called it. */
-uint32_t flow_procedure_at(const struct flow *f, uint64_t va)
-{
-	uint32_t at = proc_at(f, va);
-	uint32_t n = ORDER_UP_TO(f->owned_parts.data, f->owned_parts.len, part.start, va);
-	const struct owned_part *o = n ? &f->owned_parts.data[n - 1] : NULL;
-	if (!o || va >= o->part.end)
-		return at;
-	return at != UINT32_MAX && f->procs.data[at].start >= o->part.start ? at : o->owner;
-}
-
 /* Builds the graph of a procedure whose parts nobody has looked for: adds those it turns out to
  * jump to. */
 static const struct cfg *build_with_parts(struct flow *f, const struct proc *known, struct arena *a,

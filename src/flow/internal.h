@@ -62,8 +62,7 @@ struct flow {
 	VEC(struct owned_part) owned_parts; /* sorted by start */
 };
 
-/* starts.c: what the file tells. */
-void starts_from_file(struct flow *f);
+/* procs.c */
 void add_start(struct flow *f, uint64_t start, uint64_t end, const char *name, unsigned found_by,
 	       unsigned flags);
 /* Moves `added` into `procs`: sorts, merges what starts at the same address, sets ends, marks as
@@ -75,9 +74,18 @@ bool is_guess(const struct proc *p);
 void set_reaches(struct flow *f);
 /* The procedure whose main part holds va; UINT32_MAX if none. */
 uint32_t proc_at(const struct flow *f, uint64_t va);
-bool is_plt_section(const struct section *s);
+/* Brings `added` in order. */
+void sort_starts(struct flow *f);
+void append_part(struct arena *a, struct proc *p, struct part part);
+/* Gives the procedure a further range for good; its graph has to be built again. */
+void add_part(struct flow *f, struct proc *p, uint64_t start, uint64_t end);
+void publish(struct flow *f);
+
+/* starts.c: what the file tells. */
+void starts_from_file(struct flow *f);
 
 /* plt.c: one procedure for each entry, named after what it calls. */
+bool is_plt_section(const struct section *s);
 void starts_from_plt(struct flow *f);
 
 /* noreturn.c */
@@ -90,12 +98,7 @@ const struct cfg *build_proc(struct flow *f, const struct proc *p, struct arena 
 /* Whether any way through the graph comes back to the caller. */
 bool graph_returns(const struct flow *f, const struct cfg *g);
 
-void publish(struct flow *f);
-
 /* parts.c */
-void append_part(struct arena *a, struct proc *p, struct part part);
-/* Gives the procedure a further range for good; its graph has to be built again. */
-void add_part(struct flow *f, struct proc *p, uint64_t start, uint64_t end);
 /* The fragment that holds va, or NULL. */
 struct fragment *fragment_at(const struct flow *f, uint64_t va);
 /* If va is in a part without owner, p owns it. */

@@ -1,4 +1,3 @@
-/* Backward data flow over the blocks, with a work list. */
 #include "flow/liveness.h"
 
 #include "base/order.h"
@@ -6,55 +5,6 @@
 #include "flow/effects.h"
 
 enum { ENTRY_INSNS = 6 }; /* of a callee that are looked at */
-
-typedef VEC(uint32_t) block_list;
-
-static bool ends_in_call(const struct block *b)
-{
-	return b->end == END_CALL || b->end == END_CALL_INDIRECT;
-}
-
-static struct regset read_after(const struct backward *s, uint32_t b)
-{
-	const struct block *block = &s->g->blocks[b];
-	struct regset live = s->ends[b];
-	if (ends_in_call(block) && !s->past_calls)
-		return live;
-	for (uint32_t k = 0; k < block->edge_count; k++)
-		live = regset_or(live, s->in[s->g->edges[block->first_edge + k].to]);
-	return live;
-}
-
-/* Blocks whose `in` grew make their predecessors' grow. What is in `in` already stays there. */
-static void spread(const struct backward *s, block_list *work)
-{
-	while (work->len) {
-		uint32_t b = vec_pop(work);
-		const struct effects *e = &s->effects[b];
-		s->out[b] = read_after(s, b);
-		struct regset live = regset_or(e->reads, regset_without(s->out[b], e->writes));
-		live = regset_or(live, s->in[b]);
-		if (regset_equal(live, s->in[b]))
-			continue;
-		s->in[b] = live;
-		for (uint32_t k = s->g->first_pred[b]; k < s->g->first_pred[b + 1]; k++)
-			vec_push(work, s->g->edges[s->g->pred_edges[k]].from);
-	}
-}
-
-static void list_all(const struct cfg *g, block_list *work)
-{
-	for (uint32_t b = 0; b < g->block_count; b++)
-		vec_push(work, b);
-}
-
-void backward_solve(const struct backward *s)
-{
-	block_list work = {0};
-	list_all(s->g, &work);
-	spread(s, &work);
-	vec_free(&work);
-}
 
 /* A block with instructions for whose exceptions a landing pad is responsible. Not only calls
  * throw: with -fnon-call-exceptions, and in some languages always, accesses to memory do. */
@@ -97,9 +47,9 @@ static void solve_with_pads(const struct backward *s, struct liveness *l)
 	block_list work = {0};
 	bool grown;
 	list_covered(l->image, s->g, &covered);
-	list_all(s->g, &work);
+	backward_all(s->g, &work);
 	do {
-		spread(s, &work);
+		backward_spread(s, &work);
 		grown = false;
 		vec_each (c, &covered)
 			grown |= add_pad(s, l->always, c, &work);

@@ -5,21 +5,6 @@
 #include "flow/far_jumps.h"
 #include "flow/internal.h"
 
-void append_part(struct arena *a, struct proc *p, struct part part)
-{
-	struct part *parts = ARENA_ARRAY(a, struct part, p->part_count + 1);
-	for (uint32_t i = 0; i < p->part_count; i++)
-		parts[i] = p->parts[i];
-	parts[p->part_count++] = part;
-	p->parts = parts;
-}
-
-void add_part(struct flow *f, struct proc *p, uint64_t start, uint64_t end)
-{
-	append_part(&f->arena, p, (struct part){start, end});
-	p->dirty = true;
-}
-
 struct fragment *fragment_at(const struct flow *f, uint64_t va)
 {
 	uint32_t n = ORDER_UP_TO(f->fragments.data, f->fragments.len, start, va);

@@ -19,8 +19,6 @@ struct state {
 	bool reached;
 };
 
-typedef VEC(uint32_t) block_list;
-
 bool is_go(const struct image *im)
 {
 	return image_section(im, ".gopclntab") || image_section(im, ".data.rel.ro.gopclntab") ||

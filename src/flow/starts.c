@@ -1,31 +1,9 @@
-/* Procedure starts that the file itself tells, and keeping the list of all starts in order. */
+/* Procedure starts that the file itself tells. */
 #include "base/order.h"
 #include "flow/entry.h"
 #include "flow/internal.h"
 
 #include <string.h>
-
-/* Ways to find a start that labels are found by too: computed gotos have tables of pointers to
- * them, and their procedure jumps to them. */
-enum { GUESSES = FOUND_JUMP | FOUND_POINTER | FOUND_ADDRESS | FOUND_GAP };
-
-void add_start(struct flow *f, uint64_t start, uint64_t end, const char *name, unsigned found_by,
-	       unsigned flags)
-{
-	if (start % f->arch->insn_align || !image_is_code(f->im, start))
-		return;
-	bool guess = !(found_by & ~(unsigned)GUESSES);
-	vec_push(&f->added, (struct proc){
-				    .start = start,
-				    .end = end > start ? end : 0,
-				    .bounded = end > start,
-				    .name = name,
-				    .found_by = (uint16_t)found_by,
-				    .flags = (uint8_t)flags,
-				    .like_label = guess && looks_like_label(f->im, f->arch, start),
-				    .dirty = true,
-			    });
-}
 
 static void add_fragment(struct flow *f, uint64_t start, uint64_t end, const char *name)
 {
@@ -185,12 +163,6 @@ static void drop_fragment_starts(struct flow *f)
 	f->added.len = kept;
 }
 
-static void sort_added(struct flow *f)
-{
-	order_by_address(f->added.data, f->added.len, sizeof(struct proc),
-			 offsetof(struct proc, start));
-}
-
 static void mark_noreturn_names(struct flow *f)
 {
 	vec_each (p, &f->procs)
@@ -230,106 +202,9 @@ void starts_from_file(struct flow *f)
 	starts_from_entries(f);
 	find_pointers(f);
 	merge_fragments(f);
-	sort_added(f);
+	sort_starts(f);
 	drop_fragment_starts(f);
 	merge_starts(f);
 	mark_noreturn_names(f);
 	join_fragments_by_name(f);
-}
-
-/* Which of two names of one procedure people know it by: fewer leading underscores, then shorter.
- */
-static bool is_better_name(const char *a, const char *b)
-{
-	size_t la = strspn(a, "_"), lb = strspn(b, "_"), na = strlen(a), nb = strlen(b);
-	if (la != lb)
-		return la < lb;
-	return na != nb ? na < nb : strcmp(a, b) < 0;
-}
-
-static void absorb(struct proc *into, const struct proc *p)
-{
-	/* An exported name beats a local one. */
-	bool exported = p->found_by & FOUND_DYNAMIC, was = into->found_by & FOUND_DYNAMIC;
-	if (p->name && (!into->name || exported > was ||
-			(exported == was && is_better_name(p->name, into->name))))
-		into->name = p->name;
-	if (p->bounded && (!into->bounded || p->end > into->end)) {
-		into->end = p->end;
-		into->bounded = true;
-	}
-	into->found_by |= p->found_by;
-	into->flags |= p->flags;
-}
-
-/* The first address behind `start` that cannot belong to the same procedure. */
-static uint64_t limit_of(const struct flow *f, uint32_t i, uint32_t *fragment)
-{
-	uint64_t start = f->procs.data[i].start;
-	const struct section *s = image_section_at(f->im, start);
-	uint64_t limit = s->va + s->size;
-	if (i + 1 < f->procs.len && f->procs.data[i + 1].start < limit)
-		limit = f->procs.data[i + 1].start;
-	while (*fragment < f->fragments.len && f->fragments.data[*fragment].start <= start)
-		(*fragment)++;
-	if (*fragment < f->fragments.len && f->fragments.data[*fragment].start < limit)
-		limit = f->fragments.data[*fragment].start;
-	return limit;
-}
-
-static void set_ends(struct flow *f)
-{
-	uint32_t fragment = 0;
-	hashmap_release(&f->by_start);
-	for (uint32_t i = 0; i < f->procs.len; i++) {
-		struct proc *p = &f->procs.data[i];
-		uint64_t limit = limit_of(f, i, &fragment);
-		if (!p->end || p->end > limit || (!p->bounded && !p->cfg)) {
-			p->end = limit;
-			p->dirty = true;
-		}
-		hashmap_put(&f->by_start, p->start, i);
-	}
-}
-
-void merge_starts(struct flow *f)
-{
-	proc_list out = {0};
-	uint32_t i = 0, j = 0;
-	sort_added(f);
-	vec_reserve(&out, f->procs.len + f->added.len + 1);
-	while (i < f->procs.len || j < f->added.len) {
-		bool old = j == f->added.len ||
-			   (i < f->procs.len && f->procs.data[i].start <= f->added.data[j].start);
-		const struct proc *next = old ? &f->procs.data[i++] : &f->added.data[j++];
-		if (out.len && vec_last(&out).start == next->start)
-			absorb(&vec_last(&out), next);
-		else
-			vec_push(&out, *next);
-	}
-	vec_free(&f->procs);
-	vec_clear(&f->added);
-	f->procs = out;
-	set_ends(f);
-}
-
-bool is_guess(const struct proc *p)
-{
-	return p->like_label && !p->part_count && !(p->found_by & ~GUESSES);
-}
-
-void set_reaches(struct flow *f)
-{
-	for (uint32_t i = f->procs.len; i-- > 0;) {
-		struct proc *p = &f->procs.data[i];
-		const struct proc *next = i + 1 < f->procs.len ? p + 1 : NULL;
-		bool open = next && !p->bounded && p->end == next->start && is_guess(next);
-		p->reach = open ? next->reach : p->end;
-	}
-}
-
-uint32_t proc_at(const struct flow *f, uint64_t va)
-{
-	uint32_t n = ORDER_UP_TO(f->procs.data, f->procs.len, start, va);
-	return n && va < f->procs.data[n - 1].end ? n - 1 : UINT32_MAX;
 }

@@ -15,42 +15,6 @@
 /* A line program belongs to one unit. Thousands that share one would be run thousands of times. */
 enum { MAX_SHARING = 64 };
 
-typedef VEC(struct debug_entry) entries;
-
-static void flatten_up_to(entries *out, entries *open, uint64_t *at, uint64_t end)
-{
-	while (open->len && *at < end) {
-		const struct debug_entry *top = &vec_last(open);
-		uint64_t stop = top->end < end ? top->end : end;
-		if (*at < stop) {
-			struct debug_entry *last = out->len ? &vec_last(out) : NULL;
-			if (last && last->scope == top->scope && last->end == *at)
-				last->end = stop;
-			else
-				vec_push(out, (struct debug_entry){*at, stop, top->scope});
-			*at = stop;
-		}
-		if (top->end <= end)
-			open->len--;
-	}
-	*at = end;
-}
-
-uint32_t flatten(struct debug_entry **out, struct debug_entry *in, uint32_t count)
-{
-	entries flat = {0}, open = {0};
-	uint64_t at = 0;
-	order_by_address(in, count, sizeof(*in), offsetof(struct debug_entry, start));
-	for (uint32_t i = 0; i < count; i++) {
-		flatten_up_to(&flat, &open, &at, in[i].start);
-		vec_push(&open, in[i]);
-	}
-	flatten_up_to(&flat, &open, &at, UINT64_MAX);
-	vec_free(&open);
-	*out = flat.data;
-	return flat.len;
-}
-
 /* The entry that covers va, in a table of disjoint ones. */
 static const struct debug_entry *entry_at(const struct debug_entry *e, uint32_t count, uint64_t va)
 {
@@ -123,7 +87,7 @@ void debug_close(struct debug *d)
 /* An index in the making. */
 struct indexer {
 	struct debug *d;
-	entries found;
+	VEC(struct debug_entry) found;
 	uint64_t budget;       /* ranges that may still be read */
 	uint64_t line_bytes;   /* of all units' line programs */
 	VEC(uint32_t) without; /* units that gave no ranges */
@@ -247,7 +211,7 @@ static void build_index(struct debug *d)
 	if (x.without.len)
 		index_aranges(&x);
 	index_procedures(&x);
-	s->index_count = flatten(&s->index, x.found.data, x.found.len);
+	s->index_count = debug_flatten(&s->index, x.found.data, x.found.len);
 	debug(LOG_DWARF, 1, "%s: %u units, %u ranges", s->im->path, s->units.len, s->index_count);
 	vec_free(&x.found);
 	vec_free(&x.without);

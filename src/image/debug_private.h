@@ -252,4 +252,4 @@ bool language_has_members(uint32_t language);
 /* Ranges that may lie within each other, to disjoint ones in which the innermost counts: of ranges
  * over the same address the one that starts last, then the one that comes last in `in`. Returns how
  * many came out; *out is the caller's to free. */
-uint32_t flatten(struct debug_entry **out, struct debug_entry *in, uint32_t count);
+uint32_t debug_flatten(struct debug_entry **out, struct debug_entry *in, uint32_t count);

@@ -418,7 +418,7 @@ static void index_scopes(struct loader *l)
 	u->entries = ARENA_DUP(&u->arena, outer.data, outer.len);
 	u->entry_count = outer.len;
 	struct debug_entry *innermost;
-	u->innermost_count = flatten(&innermost, all.data, all.len);
+	u->innermost_count = debug_flatten(&innermost, all.data, all.len);
 	u->innermost = ARENA_DUP(&u->arena, innermost, u->innermost_count);
 	free(innermost);
 	vec_free(&all);

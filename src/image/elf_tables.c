@@ -1,10 +1,27 @@
 /* Segments and sections. The program headers are what the kernel and the dynamic linker go by, so
  * they must be right; the section table is a courtesy of the linker, and where it is missing or
  * makes no sense the segments stand in for it. */
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "base/order.h"
 #include "image/elf_reader.h"
 
+enum { NOTES_MAX = 16 };
+
 static const char *const truncated = "the file is truncated or damaged; build or copy it again";
+
+void elf_note(struct reader *r, const char *fmt, ...)
+{
+	char text[300];
+	va_list ap;
+	if (r->notes.len >= NOTES_MAX)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	vec_push(&r->notes, arena_strdup(&r->im->arena, text));
+}
 
 struct string_table string_table_over(const uint8_t *bytes, uint64_t size)
 {

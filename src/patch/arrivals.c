@@ -21,6 +21,11 @@ struct meeting {
 	uint32_t ways;
 };
 
+bool is_external(const struct edge *e)
+{
+	return e->kind == EDGE_CALL_RETURN || e->kind == EDGE_SWITCH || e->kind == EDGE_UNWIND;
+}
+
 static bool is_switch(const struct plan *p, uint32_t source)
 {
 	return source != SOURCE_ENTRY && p->g->edges[source].kind == EDGE_SWITCH;

@@ -88,16 +88,18 @@ static inline bool stays_in_place(const struct insn *in)
 }
 /* Whether control can run out of the block's end. */
 bool block_falls(const struct block *block, const struct body *b);
+bool in_one_page(const struct plan *p, uint64_t va, uint32_t size);
+/* What is needed behind the instructions of the block that stay in place, where probes of those who
+ * come from outside run. */
+struct regset live_behind_landing(const struct plan *p, uint32_t block);
+
+/* room.c */
 /* Bytes at va, up to `most`, that fill a gap between blocks: nothing executes them. */
 uint32_t padding_behind(const struct plan *p, uint64_t va, uint32_t most);
-bool in_one_page(const struct plan *p, uint64_t va, uint32_t size);
 /* A call may return to the last byte of a page, where no jump has room. Then what is there is
  * executed in place, and patch and probes come behind it, as behind a landing instruction. The
  * stack pointer has to be what it was: it tells probes whose return this is. */
 void keep_at_page_ends(struct plan *p);
-/* What is needed behind the instructions of the block that stay in place, where probes of those who
- * come from outside run. */
-struct regset live_behind_landing(const struct plan *p, uint32_t block);
 
 /* unknown.c */
 /* Finds p->uncertain, p->intruded and p->unknown. */
@@ -110,10 +112,11 @@ uint32_t intruded_from(const struct plan *p, uint64_t va);
 bool is_intruded(const struct plan *p, uint64_t start, uint64_t end);
 
 /* resolve.c */
+void resolve_probes(struct plan *p);
+/* arrivals.c */
 /* Edges that the procedure's own code does not determine: returns, indirect jumps, exceptions. */
 bool is_external(const struct edge *e);
-void resolve_probes(struct plan *p);
-/* arrivals.c: one set of probes for all ways that arrive at a block, or none. The attachments are
+/* One set of probes for all ways that arrive at a block, or none. The attachments are
  * in order; afterwards they are not. */
 void unify_arrivals(struct plan *p);
 /* What nobody needs right before the block's last instruction. */
@@ -121,7 +124,7 @@ struct regset free_at_jump(const struct plan *p, uint32_t block);
 /* Sorts the attachments and indexes them by block; those of refused probes go. */
 void order_attachments(struct plan *p);
 
-/* Emitting, in fragment.c. */
+/* compose.c */
 /* Begins anew: nothing is written yet. */
 void begin(struct plan *p);
 /* Appends the probes at this place; the gap of AT_TAKEN and AT_ARRIVAL does not matter. */

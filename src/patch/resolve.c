@@ -8,11 +8,6 @@
 
 #include <stdlib.h>
 
-bool is_external(const struct edge *e)
-{
-	return e->kind == EDGE_CALL_RETURN || e->kind == EDGE_SWITCH || e->kind == EDGE_UNWIND;
-}
-
 static void find_overlaps(struct plan *p)
 {
 	const struct cfg *g = p->g;

@@ -34,13 +34,6 @@ void builder_release(struct structure_builder *b)
 	arena_release(&b->tmp);
 }
 
-uint32_t unit_file(const struct structure_builder *b, uint32_t file)
-{
-	if (!b->source || file >= b->source->unit->file_count)
-		return DEBUG_NONE;
-	return b->source->same_file[file];
-}
-
 /* The main part and the parts split off, sorted by address. */
 static void sort_parts(struct structure_builder *b, const struct part *parts)
 {

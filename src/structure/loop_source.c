@@ -29,21 +29,6 @@ struct evidence {
 	bool behind;        /* statements behind the last test */
 };
 
-const struct debug_scope *context_scope(const struct structure_builder *b, uint32_t context)
-{
-	uint32_t scope = context == CONTEXT_PROCEDURE ? b->subprogram : b->contexts[context].scope;
-	return scope == DEBUG_NONE ? NULL : &b->source->unit->scopes[scope];
-}
-
-bool context_holds(const struct structure_builder *b, uint32_t outer, uint32_t inner)
-{
-	if (b->alien)
-		return outer == CONTEXT_PROCEDURE || inner != CONTEXT_PROCEDURE;
-	while (b->contexts[inner].depth > b->contexts[outer].depth)
-		inner = b->contexts[inner].parent;
-	return inner == outer;
-}
-
 /* The deepest context that holds both. Alien code may stand in any other alien code. */
 static uint32_t join(const struct structure_builder *b, uint32_t x, uint32_t y)
 {

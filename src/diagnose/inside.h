@@ -1,6 +1,7 @@
 /* A diagnosis from the inside: what the files of this folder share.
  *
  *	session.c      begins, goes on and ends; what happens to the program
+ *	step.c         everything is read, twenty times a second
  *	experiments.c  what the search asks for: parts, values, cost
  *	code.c         procedures and loops, the call graph
  *	machine.c      processes and threads, whose waiting counts
@@ -12,7 +13,7 @@
  *	ledger.c       all that was measured
  *	imbalance.c    who does more than others
  *	names.c        what parts are called, in source lines
- *	history.c      the search into the profile
+ *	history.c      the search into the profile; rows.c the parts that it is about
  *	evidence.c     what findings are made of into the profile: findings/findings.h */
 #pragma once
 #include "diagnose/names.h"
@@ -64,7 +65,7 @@ struct diagnose_private {
 
 extern const struct program_ops diagnose_ops; /* ctx is the struct diagnosis */
 
-/* session.c: reads all there is to read, now. */
+/* step.c: reads all there is to read, now. */
 void diagnose_step(struct diagnosis *d);
 
 /* experiments.c: times that an experiment's part was begun a second, while it was measured; 0 if it

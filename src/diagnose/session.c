@@ -28,33 +28,6 @@ static void tell_unprobed(struct diagnosis *d, const struct target *t)
 
 /* ---- steps ---- */
 
-static void tell_new_parts(struct diagnosis *d)
-{
-	struct diagnose_private *own = d->own;
-	const struct resources *r = search_resources(own->search);
-	for (uint32_t i = 0; i < own->machine.news.len; i++) {
-		uint32_t part = own->machine.news.data[i];
-		search_part(own->search, MACHINE, r->list.data[part].parent, part);
-	}
-	for (uint32_t i = 0; i < own->waits.news.len; i++) {
-		uint32_t part = own->waits.news.data[i];
-		search_part(own->search, r->list.data[part].hierarchy, r->list.data[part].parent,
-			    part);
-	}
-	vec_clear(&own->machine.news);
-	vec_clear(&own->waits.news);
-}
-
-void diagnose_step(struct diagnosis *d)
-{
-	struct diagnose_private *own = d->own;
-	machine_begin_step(&own->machine, now_seconds() - own->opened);
-	waits_step(&own->waits, probes_part, &own->probes);
-	probes_step(&own->probes);
-	machine_end_step(&own->machine);
-	tell_new_parts(d);
-}
-
 static void count_experiments(struct diagnosis *d)
 {
 	d->active = d->found = d->refuted = 0;

@@ -57,49 +57,42 @@ static uint32_t hottest(const struct path_session *s, uint64_t *all)
 	return best;
 }
 
-static void take_out(struct path_session *s, uint32_t function, double share, double seconds)
+static void judge(struct path_session *s, uint32_t function, double share, double seconds,
+		  struct too_hot *out)
 {
-	char reason[400];
-	const struct path_function *f = &s->data.functions.data[function];
 	double rate = checked(A_RATE, (double)new_calls(s, function) / seconds);
-	snprintf(reason, sizeof(reason),
+	out->function = function;
+	snprintf(out->reason, sizeof(out->reason),
 		 "it is called %.0f times a second, and measuring that would take about %.0f %% of "
 		 "the run time; --max-cost=%.0f would allow it",
 		 rate, percent(share), percent(share) * 1.2 + 1);
-	session_tell(&s->session, "'%.200s' was taken out: %s", f->name, reason);
-	path_take_out(s, function, PATH_TOO_HOT, reason);
 }
 
-static void keep_to_limit(struct path_session *s, double seconds)
+bool hot_is_due(const struct path_session *s)
+{
+	const struct cost_window *w = &s->own->window;
+	return now_ns() - w->begin >= (w->first ? first_look : usual_look);
+}
+
+bool hot_is_measured(struct path_session *s)
+{
+	hot_measure(s);
+	return s->own->window.cost.run_ns >= least_run;
+}
+
+double hot_share(const struct path_session *s)
 {
 	const struct path_cost *c = &s->own->window.cost;
-	double share = (double)c->probe_ns / (double)c->run_ns;
-	bool any = false;
-	struct err ignored;
-	uint64_t all;
-	for (uint32_t f; share > s->o->max_cost && (f = hottest(s, &all)) != PROFILE_NONE;) {
-		if (!new_calls(s, f))
-			break;
-		double part = share * (double)new_calls(s, f) / (double)all;
-		take_out(s, f, part, seconds);
-		share -= part;
-		any = true;
-	}
-	if (any)
-		path_commit(s, &ignored);
+	return (double)c->probe_ns / (double)c->run_ns;
 }
 
-void hot_check(struct path_session *s)
+double hot_find(struct path_session *s, double share, struct too_hot *out)
 {
-	struct cost_window *w = &s->own->window;
-	uint64_t now = now_ns(), passed = now - w->begin;
-	if (passed < (w->first ? first_look : usual_look))
-		return;
-	path_read(s);
-	hot_measure(s);
-	if (w->cost.run_ns < least_run)
-		return;
-	if (s->o->max_cost > 0)
-		keep_to_limit(s, 1e-9 * (double)passed);
-	hot_begin(s, false);
+	uint64_t all;
+	uint32_t f = hottest(s, &all);
+	if (f == PROFILE_NONE || !new_calls(s, f))
+		return 0;
+	double part = share * (double)new_calls(s, f) / (double)all;
+	judge(s, f, part, 1e-9 * (double)(now_ns() - s->own->window.begin), out);
+	return part;
 }

@@ -22,59 +22,7 @@ void selection_release(struct selection *s)
 	arena_release(&s->arena);
 }
 
-struct selector *selector_new(void)
-{
-	struct selector *s = xcalloc(1, sizeof(*s));
-	arena_init(&s->tmp);
-	return s;
-}
-
-void selector_free(struct selector *s)
-{
-	if (!s)
-		return;
-	vec_each (source, &s->sources) {
-		debug_unit_free(source->unit);
-		debug_close(source->debug);
-	}
-	vec_free(&s->sources);
-	vec_free(&s->modules);
-	arena_release(&s->tmp);
-	free(s);
-}
-
 /* ---- source ---- */
-
-static struct source *source_of(struct selector *s, struct code *c)
-{
-	while (s->sources.len <= c->id)
-		vec_push(&s->sources, (struct source){0});
-	struct source *source = &s->sources.data[c->id];
-	struct err ignored;
-	if (!source->tried && debug_open(&source->debug, c->image, NULL, &ignored))
-		source->debug = NULL;
-	source->tried = true;
-	return source;
-}
-
-struct debug *selector_debug(struct selector *s, struct code *c)
-{
-	return source_of(s, c)->debug;
-}
-
-const struct debug_unit *selector_unit(struct selector *s, struct code *c, uint64_t va)
-{
-	struct source *source = source_of(s, c);
-	uint32_t number = source->debug ? debug_unit_at(source->debug, va) : DEBUG_NONE;
-	if (number == DEBUG_NONE)
-		return NULL;
-	if (source->unit && source->unit_number == number)
-		return source->unit;
-	debug_unit_free(source->unit);
-	source->unit = debug_unit_load(source->debug, number);
-	source->unit_number = number;
-	return source->unit;
-}
 
 /* The subprogram that has va, or NULL. */
 static const struct debug_scope *subprogram_at(const struct debug_unit *u, uint64_t va)
@@ -83,17 +31,6 @@ static const struct debug_scope *subprogram_at(const struct debug_unit *u, uint6
 	while (i != DEBUG_NONE && u->scopes[i].inlined)
 		i = u->scopes[i].parent;
 	return i == DEBUG_NONE ? NULL : &u->scopes[i];
-}
-
-bool file_is_meant(const char *wanted, const char *path)
-{
-	const char *base = strrchr(path, '/');
-	size_t n = strlen(path), end = strlen(wanted);
-	if (!strchr(wanted, '/'))
-		return pattern_match(wanted, base ? base + 1 : path);
-	if (n > end && path[n - end - 1] == '/' && !strcmp(path + n - end, wanted))
-		return true;
-	return pattern_match(wanted, path);
 }
 
 /* ---- images ---- */
@@ -152,14 +89,6 @@ static void find_place(struct selector *s, struct selected *what)
 		return;
 	what->file = arena_strdup(&s->out->arena, u->files[f->decl_file]);
 	what->first_line = f->decl_line;
-}
-
-void selector_add(struct selector *s, const struct selected *what)
-{
-	const uint64_t key[] = {what->code->id, what->bias, what->va, what->loop};
-	uint32_t next = s->seen.len;
-	if (hashmap_add(&s->seen, hash_bytes(key, sizeof(key), 0), next) == next)
-		vec_push(&s->out->list, *what);
 }
 
 static void add_procedure(struct selector *s, const struct module *m, uint64_t va, const char *name)

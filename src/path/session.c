@@ -68,7 +68,7 @@ static int commit_target(struct path_session *s, struct path_target *t, struct e
 	return rc;
 }
 
-int path_commit(struct path_session *s, struct err *e)
+static int commit(struct path_session *s, struct err *e)
 {
 	int rc = 0;
 	vec_each (t, &s->own->targets) {
@@ -160,12 +160,15 @@ static int add_word(struct path_session *s, struct path_target *t, const struct 
  */
 static void select_again(struct path_session *s, struct path_target *t)
 {
-	struct err ignored;
+	struct err e;
 	bool awaits;
 	vec_each (w, &s->own->words)
-		if (!w->removed && !add_word(s, t, w, &awaits, &ignored))
+		if (!w->removed && !add_word(s, t, w, &awaits, &e))
 			w->found = true;
-	commit_target(s, t, &ignored);
+	int rc = commit_target(s, t, &e);
+	if (rc && rc != ERR_ENDED && target_alive(t->target))
+		session_tell(&s->session, "functions of process %d are not measured: %s", t->pid,
+			     e.text);
 	hot_begin(s, true);
 }
 
@@ -242,12 +245,13 @@ int path_add(struct path_session *s, const char *word, struct err *e)
 		find_word(s, word)->removed = true;
 		return rc;
 	}
-	rc = path_commit(s, e);
+	rc = commit(s, e);
 	return rc ? rc : check_word(s, word, e);
 }
 
-void path_take_out(struct path_session *s, uint32_t function, enum path_state state,
-		   const char *reason)
+/* Of all processes, for the reason given. */
+static void take_out(struct path_session *s, uint32_t function, enum path_state state,
+		     const char *reason)
 {
 	struct path_function *f = &s->data.functions.data[function];
 	vec_each (t, &s->own->targets)
@@ -270,7 +274,7 @@ int path_remove(struct path_session *s, const char *word, struct err *e)
 		if (f->state != PATH_IN ||
 		    (strcmp(f->word, word) != 0 && !pattern_match(word, f->name)))
 			continue;
-		path_take_out(s, i, PATH_REMOVED, NULL);
+		take_out(s, i, PATH_REMOVED, NULL);
 		any = true;
 	}
 	if (w)
@@ -278,7 +282,7 @@ int path_remove(struct path_session *s, const char *word, struct err *e)
 	if (!any)
 		return err_set(e, ERR_INPUT, "'%s' is not being measured", word);
 	path_read(s);
-	return path_commit(s, e);
+	return commit(s, e);
 }
 
 /* ---- metrics ---- */
@@ -300,7 +304,7 @@ static int renew(struct path_session *s, struct err *e)
 			remember(t, subject, old.function, &old.what);
 		}
 	}
-	return path_commit(s, e);
+	return commit(s, e);
 }
 
 int path_metric(struct path_session *s, const char *name, bool on, struct err *e)
@@ -463,10 +467,41 @@ static bool is_over(void *own)
 	return !s->own->targets.len;
 }
 
+/* What a function's probes cost is estimated from its calls; the next reading tells better. */
+static void keep_to_limit(struct path_session *s)
+{
+	struct too_hot f;
+	struct err e;
+	bool any = false;
+	for (double share = hot_share(s), part; share > s->o->max_cost; share -= part) {
+		part = hot_find(s, share, &f);
+		if (part <= 0)
+			break;
+		session_tell(&s->session, "'%.200s' was taken out: %s",
+			     s->data.functions.data[f.function].name, f.reason);
+		take_out(s, f.function, PATH_TOO_HOT, f.reason);
+		any = true;
+	}
+	if (any && commit(s, &e))
+		session_tell(&s->session, "what costs too much stays in: %s", e.text);
+}
+
+static void check_cost(struct path_session *s)
+{
+	if (!hot_is_due(s))
+		return;
+	path_read(s);
+	if (!hot_is_measured(s))
+		return;
+	if (s->o->max_cost > 0)
+		keep_to_limit(s);
+	hot_begin(s, false);
+}
+
 static void work(void *own)
 {
 	struct path_session *s = own;
-	hot_check(s);
+	check_cost(s);
 	if (now_ns() >= s->own->next_read)
 		path_read(s);
 }
@@ -505,7 +540,7 @@ static int open_program(void *own, int *not_started, struct err *e)
 static int begin(void *own, struct err *e)
 {
 	struct path_session *s = own;
-	int rc = path_commit(s, e);
+	int rc = commit(s, e);
 	for (unsigned i = 0; i < s->o->function_count && !rc; i++)
 		rc = check_word(s, s->o->functions[i], e);
 	return rc;

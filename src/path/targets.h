@@ -42,13 +42,18 @@ struct path_private {
 	bool asked;         /* the user names a function at this moment */
 };
 
-/* Takes a function out of all processes, for the reason given. */
-void path_take_out(struct path_session *s, uint32_t function, enum path_state state,
-		   const char *reason);
-int path_commit(struct path_session *s, struct err *e);
-
-/* hot.c: takes functions out whose measurement costs more than the user allows. */
+/* hot.c: which functions cost more to measure than the user allows. */
+struct too_hot {
+	uint32_t function;
+	char reason[400];
+};
 void hot_begin(struct path_session *s, bool first);
 /* Adds what was spent since the last call. */
 void hot_measure(struct path_session *s);
-void hot_check(struct path_session *s);
+/* Whether it is time to look; and whether there is enough to judge by. */
+bool hot_is_due(const struct path_session *s);
+bool hot_is_measured(struct path_session *s);
+/* What measuring takes of the run time. */
+double hot_share(const struct path_session *s);
+/* The function that costs most, and its part of `share`; 0: none does. */
+double hot_find(struct path_session *s, double share, struct too_hot *out);

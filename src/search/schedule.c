@@ -173,14 +173,15 @@ void schedule_end(struct search *s, uint32_t number)
 
 static void forget_ended(struct search *s)
 {
-	uint32_t kept = 0;
-	vec_each (number, &s->measured)
-		if (experiment_of(s, *number)->measured)
-			s->measured.data[kept++] = *number;
-	s->measured.len = kept;
+	vec_keep_if(&s->measured, number, experiment_of(s, *number)->measured);
 }
 
 /* ---- cost ---- */
+
+bool search_settled(const struct search *s)
+{
+	return s->running && !s->history.undecided && !s->unprimed.len;
+}
 
 struct costly {
 	uint32_t number;

@@ -136,11 +136,6 @@ void search_turn(struct search *s, double now)
 	commit(s);
 }
 
-bool search_settled(const struct search *s)
-{
-	return s->running && !s->history.undecided && !s->unprimed.len;
-}
-
 void search_finish(struct search *s, double now)
 {
 	advance(s, now);

@@ -11,28 +11,7 @@
 #include "search/state.h"
 
 static const double choose_each = 1; /* s */
-static const double likely = 0.5;    /* times the threshold: share of samples */
 static const double much_more = 1.5; /* times the rate of samples that it was found false with */
-static const double enough_to_doubt = 50; /* samples */
-
-bool is_likely(struct search *s, const struct experiment *e)
-{
-	const struct count_graph *c = &s->graphs[hypotheses[e->hypothesis].samples];
-	const struct count_part *p = count_graph_part(c, e->focus.part[MACHINE]);
-	if (!s->options.deep_start || !p || !needs_probes(e))
-		return false;
-	double seen = count_graph_get(c, e->focus.part[MACHINE], e->focus.part[CODE], false);
-	return seen >= likely * s->options.threshold[e->hypothesis] * p->count.all;
-}
-
-bool is_doubtful(struct search *s, uint32_t number)
-{
-	const struct experiment *e = experiment_of(s, number);
-	const struct count_graph *c = &s->graphs[hypotheses[e->hypothesis].samples];
-	const struct count_part *p = count_graph_part(c, e->focus.part[MACHINE]);
-	return s->options.deep_start && needs_probes(e) && p && p->count.all >= enough_to_doubt &&
-	       !trial_of(s, number)->expected && !is_likely(s, e);
-}
 
 /* It is a starter, or leads to one. */
 static void expect(struct search *s, uint32_t number)

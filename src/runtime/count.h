@@ -74,11 +74,12 @@ void shadow_resume(const struct counting *c, struct rt_shadow *f, uint32_t site)
  * 0: none) and those around it. */
 void shadow_end_loops(const struct counting *c, const struct rt_shadow *f, uint32_t until);
 
-/* count.c */
+/* count_tables.c */
 enum departure { DEPARTURE_LEFT, DEPARTURE_RESUMED };
 void depart(const struct counting *c, uint64_t context, uint32_t site, enum departure kind);
 void count_trips(struct rt_area *a, uint32_t loop, uint64_t trips);
-/* Called by the stubs. */
+
+/* count.c: called by the stubs. */
 uint64_t rt_called(uint64_t procedure, uint64_t sp, uint64_t link);
 uint64_t rt_returned(uint64_t procedure_and_site, uint64_t sp);
 uint64_t rt_landed(uint64_t procedure_and_loop, uint64_t sp);

@@ -58,28 +58,10 @@ static bool map_ring(struct cpu_ring *c, size_t bytes, unsigned registers)
 	return true;
 }
 
-static void append(struct ring_copies *to, struct ring_copies more)
-{
-	if (!more.first)
-		return;
-	*(to->last ? &to->last->next : &to->first) = more.first;
-	to->last = more.last;
-}
-
-static struct ring_copy *take_first(struct ring_copies *from)
-{
-	struct ring_copy *first = from->first;
-	if (first)
-		from->first = first->next;
-	if (!from->first)
-		from->last = NULL;
-	return first;
-}
-
 static void release_copies(struct cpu_ring *c)
 {
-	append(&c->unread, c->copied);
-	for (struct ring_copy *r; (r = take_first(&c->unread));)
+	copies_append(&c->unread, c->copied);
+	for (struct ring_copy *r; (r = copies_take(&c->unread));)
 		free(r);
 	free(c->reading);
 }
@@ -154,41 +136,6 @@ int perf_rings_open(struct perf_rings *p, struct err *e)
 		RING_SMALLEST >> 10, strerror(errno));
 }
 
-static struct ring_copy *copy_records(struct perf_rings *p, struct ring *whole)
-{
-	struct ring_copy *copy = xmalloc(sizeof(*copy) + (whole->head - whole->tail));
-	struct record rec;
-	*copy = (struct ring_copy){0};
-	while (ring_next(whole, &rec)) {
-		if (rec.type == PERF_RECORD_SAMPLE)
-			presence_make(p->presence, &rec);
-		copy->size += ring_copy_record(whole, &rec, (uint8_t *)copy->bytes + copy->size);
-		ring_done(whole);
-	}
-	return xrealloc(copy, sizeof(*copy) + copy->size);
-}
-
-static bool copy_ring(struct perf_rings *p, struct cpu_ring *c)
-{
-	c->whole.head = __atomic_load_n(&c->page->data_head, __ATOMIC_ACQUIRE);
-	bool some = c->whole.head != c->whole.tail;
-	if (some) {
-		struct ring_copy *copy = copy_records(p, &c->whole);
-		append(&c->copied, (struct ring_copies){copy, copy});
-		__atomic_add_fetch(&p->held, copy->size, __ATOMIC_RELAXED);
-	}
-	__atomic_store_n(&c->page->data_tail, c->whole.head, __ATOMIC_RELEASE);
-	return some;
-}
-
-bool perf_rings_copy(struct perf_rings *p)
-{
-	bool some = false;
-	for (unsigned i = 0; i < p->count; i++)
-		some |= copy_ring(p, &p->rings[i]);
-	return some;
-}
-
 /* All that is in the rings now, and nothing that comes later. */
 static void take_over(struct perf_rings *p)
 {
@@ -198,7 +145,7 @@ static void take_over(struct perf_rings *p)
 	pthread_mutex_lock(&p->lock);
 	perf_rings_copy(p);
 	for (unsigned i = 0; i < p->count; i++) {
-		append(&p->rings[i].unread, p->rings[i].copied);
+		copies_append(&p->rings[i].unread, p->rings[i].copied);
 		p->rings[i].copied = (struct ring_copies){0};
 	}
 	pthread_mutex_unlock(&p->lock);
@@ -209,7 +156,7 @@ static bool open_next_copy(struct perf_rings *p, struct cpu_ring *c)
 	if (c->reading)
 		__atomic_sub_fetch(&p->held, c->reading->size, __ATOMIC_RELAXED);
 	free(c->reading);
-	c->reading = take_first(&c->unread);
+	c->reading = copies_take(&c->unread);
 	c->ring.tail = c->ring.head = 0;
 	if (!c->reading)
 		return false;

@@ -57,6 +57,10 @@ typedef void (*record_fn)(void *ctx, const struct record *r);
 int perf_rings_open(struct perf_rings *p, struct err *e);
 void perf_rings_close(struct perf_rings *p);
 
+/* perf_copies.c */
+void copies_append(struct ring_copies *to, struct ring_copies more);
+/* The first; NULL: there is none. */
+struct ring_copy *copies_take(struct ring_copies *from);
 /* Copies what is in the rings, and gives the room back to the kernel. Returns whether there was
  * something. Needs the lock. */
 bool perf_rings_copy(struct perf_rings *p);

@@ -15,12 +15,6 @@
 /* A record is less than 64 KiB, with registers and all. */
 enum { STACK_LARGEST = 64504 };
 
-bool perf_wake_on(struct perf_sampler *p, int fd, int what)
-{
-	struct epoll_event ev = {.events = EPOLLIN, .data.fd = what};
-	return epoll_ctl(p->wakeups, EPOLL_CTL_ADD, fd, &ev) == 0;
-}
-
 static int set_up_wall(struct perf_sampler *p, struct err *e)
 {
 	uint64_t ns = NS_PER_SECOND / (p->o.hz ? p->o.hz : 100);

@@ -81,8 +81,6 @@ static inline struct perf_sampler *perf_sampler(struct sampler *s)
 	return (struct perf_sampler *)(void *)s;
 }
 
-bool perf_wake_on(struct perf_sampler *p, int fd, int what);
-
 /* perf_attr.c: how events are opened. */
 void perf_fill_event(const struct perf_sampler *p, unsigned event, bool lean,
 		     struct perf_event_attr *a);
@@ -92,6 +90,9 @@ int perf_check_events(struct perf_sampler *p, struct err *e);
 
 /* perf_watch.c: opening them on threads. */
 int perf_watch(struct sampler *s, int tid, bool whole, bool starting, struct err *e);
+
+/* perf_files.c */
+bool perf_wake_on(struct perf_sampler *p, int fd, int what);
 /* Leads an event into its processor's ring and remembers its identifier. */
 int perf_add_file(struct perf_sampler *p, int fd, bool lean, const struct cpu_ring *c,
 		  const struct source *source, struct err *e);

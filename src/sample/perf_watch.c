@@ -28,31 +28,6 @@ static void raise_file_limit(void)
 	}
 }
 
-int perf_add_file(struct perf_sampler *p, int fd, bool lean, const struct cpu_ring *c,
-		  const struct source *source, struct err *e)
-{
-	uint64_t id;
-	vec_push(&p->files, (struct perf_file){fd, source->event, lean, false});
-	if (fault("perf-lead", EINVAL) || ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->fd) ||
-	    ioctl(fd, PERF_EVENT_IOC_ID, &id))
-		return err_errno(e, "perf events cannot be led into one ring");
-	hashmap_put(&p->by_id, id, p->sources.len);
-	vec_push(&p->sources, *source);
-	return 0;
-}
-
-/* What new threads and children inherit follows: on if that of their parent is. */
-void perf_lean(struct sampler *s, bool lean)
-{
-	struct perf_sampler *p = perf_sampler(s);
-	p->lean = lean;
-	vec_each (f, &p->files)
-		if (f->event != TALE && !f->retired)
-			ioctl(f->fd,
-			      f->lean == lean ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
-	debug(LOG_SAMPLE, 1, "samples with %s of the stack", lean ? "little" : "much");
-}
-
 /* One event on one thread, on all processors. 1 if the thread has ended. */
 static int open_event(struct perf_sampler *p, struct perf_event_attr *a, bool lean,
 		      const struct source *source, struct err *e)
@@ -180,19 +155,6 @@ static int tell_maps(struct perf_sampler *p, int pid, struct err *e)
 		tell_image(p, pid, &m.images[i]);
 	maps_release(&m);
 	return 0;
-}
-
-/* Kernels before 5.3 have no such files: then the time limit of run() has to do. A process that is
- * gone by now gets a file that is ready at once: what it wrote is delivered before its end. */
-void perf_await_end(struct perf_sampler *p, int pid)
-{
-	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (fd < 0 && errno == ESRCH)
-		fd = eventfd(1, EFD_CLOEXEC);
-	if (fd < 0)
-		return;
-	vec_push(&p->ends, (struct end){pid, fd});
-	perf_wake_on(p, fd, fd);
 }
 
 int perf_watch(struct sampler *s, int tid, bool whole, bool starting, struct err *e)

@@ -1,8 +1,6 @@
-/* Writing A64 code: words, distances, addresses, jumps. */
+/* Writing A64 code: words, distances, addresses. */
 #include "isa/a64/words.h"
 #include "isa/arch.h"
-
-enum { WORD = 4 };
 
 static const struct {
 	uint8_t bits, shift;
@@ -20,9 +18,9 @@ bool a64_set_distance(uint32_t *word, enum a64_distance kind, uint64_t from, uin
 	uint32_t mask = (UINT32_C(1) << distances[kind].bits) - 1;
 	unsigned shift = distances[kind].shift;
 
-	if (distance % WORD || !fits(distance / WORD, distances[kind].bits))
+	if (distance % A64_WORD || !fits(distance / A64_WORD, distances[kind].bits))
 		return false;
-	*word = (*word & ~(mask << shift)) | ((uint32_t)(distance / WORD) & mask) << shift;
+	*word = (*word & ~(mask << shift)) | ((uint32_t)(distance / A64_WORD) & mask) << shift;
 	return true;
 }
 
@@ -31,16 +29,16 @@ uint32_t a64_word(const uint8_t *b)
 	return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
-static void put_word(uint8_t *out, uint32_t word)
+void a64_put_word(uint8_t *out, uint32_t word)
 {
-	for (unsigned i = 0; i < WORD; i++)
+	for (unsigned i = 0; i < A64_WORD; i++)
 		out[i] = (uint8_t)(word >> 8 * i);
 }
 
 void a64_put(struct emit *e, uint32_t word)
 {
-	uint8_t bytes[WORD];
-	put_word(bytes, word);
+	uint8_t bytes[A64_WORD];
+	a64_put_word(bytes, word);
 	emit_bytes(e, bytes, sizeof(bytes));
 }
 
@@ -64,7 +62,7 @@ bool a64_reaches(const struct emit *e, enum a64_distance kind, struct emit_targe
 		uint32_t place = e->labels.data[to.label];
 		if (place == UINT32_MAX)
 			return kind == A64_DISTANCE_26 ||
-			       e->extent < (uint32_t)WORD << (distances[kind].bits - 1);
+			       e->extent < (uint32_t)A64_WORD << (distances[kind].bits - 1);
 		pc = e->base + place;
 	}
 	return a64_set_distance(&word, kind, emit_here(e), pc);
@@ -125,58 +123,3 @@ void a64_set_register(struct emit *e, unsigned reg, uint64_t value)
 		set_by_quarters(e, reg, value);
 	}
 }
-
-static size_t jump(uint8_t *out, uint64_t from, uint64_t to)
-{
-	uint32_t word = A64_B;
-	if (!a64_set_distance(&word, A64_DISTANCE_26, from, to))
-		return 0;
-	put_word(out, word);
-	return WORD;
-}
-
-static void go(struct emit *e, struct emit_target to)
-{
-	a64_put_to(e, A64_B, A64_DISTANCE_26, to);
-}
-
-static void leave(struct emit *e)
-{
-	static const uint8_t ret[] = {0xc0, 0x03, 0x5f, 0xd6};
-	emit_bytes(e, ret, sizeof(ret));
-}
-
-static bool fix(struct emit *e, const struct emit_fixup *f, uint64_t target)
-{
-	uint8_t *at = e->bytes.data + f->at;
-	uint32_t word = a64_word(at);
-	if (!a64_set_distance(&word, f->kind, e->base + f->at, target))
-		return false;
-	put_word(at, word);
-	return true;
-}
-
-/* brk #0x5d: raises SIGTRAP whatever its number, which is for people who look at the code. */
-static const uint8_t trap[WORD] = {0xa0, 0x0b, 0x20, 0xd4};
-
-const struct emit_ops a64_emit = {
-	.jump_size = WORD,
-	.trap_size = WORD,
-	.trap = trap,
-	.jump_reach = (UINT64_C(1) << 27) - WORD,
-	.small_size = (UINT32_C(1) << 15) - WORD,
-	.vector_begun = {UINT64_C(0xffffffff00000000), 0},
-	.vector_count = 1,
-	.jump = jump,
-	.go = go,
-	.leave = leave,
-	.move = a64_move,
-	.branch = a64_branch,
-	.can_match = a64_can_match,
-	.match = a64_match,
-	.call = a64_call,
-	.probe = a64_probe,
-	.restart = a64_restart,
-	.aside = a64_aside,
-	.fix = fix,
-};

@@ -80,7 +80,7 @@ static unsigned temporaries(const struct emit *e, const struct emit_op *op)
 	case EMIT_COUNT_VALUE: return !is_near(op->imm);
 	case EMIT_ADD: return op->d == op->a && !is_addable(op->imm);
 	case EMIT_UNLESS_NEGATIVE:
-	case EMIT_IF_NEGATIVE: return e->extent > a64_emit.small_size;
+	case EMIT_IF_NEGATIVE: return e->extent > A64_SMALL_SIZE;
 	default: return 0;
 	}
 }

@@ -3,6 +3,13 @@
 #pragma once
 #include "isa/emit.h"
 
+enum {
+	A64_WORD = 4,
+	/* Code of which no more than this is written has all of itself within reach of any branch.
+	 */
+	A64_SMALL_SIZE = (1 << 15) - A64_WORD,
+};
+
 enum { A64_IP0 = 16, A64_IP1 = 17, A64_LINK = 30, A64_SP = 31, A64_ZERO = 31 };
 
 /* Where in a word a distance stands, in words: the kinds of fixups. */
@@ -16,6 +23,7 @@ enum a64_distance {
 /* Puts the distance into the word; false if it does not fit. */
 bool a64_set_distance(uint32_t *word, enum a64_distance kind, uint64_t from, uint64_t to);
 uint32_t a64_word(const uint8_t *bytes);
+void a64_put_word(uint8_t *out, uint32_t word);
 void a64_put(struct emit *e, uint32_t word);
 /* Appends the word with its distance set to the target. */
 void a64_put_to(struct emit *e, uint32_t word, enum a64_distance kind, struct emit_target to);

@@ -1,17 +1,8 @@
 /* x86-64 instructions through Zydis: where control goes, and the table for struct arch. */
 #include <elf.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "isa/x64/x64.h"
-
-static ZydisDecoder decoder;
-static pthread_once_t decoder_once = PTHREAD_ONCE_INIT;
-
-static void decoder_init(void)
-{
-	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-}
 
 static enum insn_kind direct_or(const ZydisDecodedInstruction *i, enum insn_kind direct,
 				enum insn_kind indirect)
@@ -85,12 +76,6 @@ static void fill_flow(const struct zinsn *z, uint64_t pc, struct insn *out)
 		out->flags |= INSN_NOP;
 		out->class = CLASS_OTHER;
 	}
-}
-
-bool x64_zydis(const uint8_t *p, size_t n, struct zinsn *z)
-{
-	pthread_once(&decoder_once, decoder_init);
-	return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, p, n, &z->i, z->op));
 }
 
 static size_t x64_decode(const uint8_t *p, size_t n, uint64_t pc, enum insn_detail detail,

@@ -13,7 +13,7 @@ bool x64_distance_fits(uint64_t from, uint64_t to)
 	return distance == (int32_t)distance;
 }
 
-static void put_word(uint8_t *out, uint32_t word)
+void x64_put_word(uint8_t *out, uint32_t word)
 {
 	for (unsigned i = 0; i < 4; i++)
 		out[i] = (uint8_t)(word >> 8 * i);
@@ -27,7 +27,7 @@ void x64_byte(struct emit *e, unsigned byte)
 void x64_word(struct emit *e, uint32_t word)
 {
 	uint8_t bytes[4];
-	put_word(bytes, word);
+	x64_put_word(bytes, word);
 	emit_bytes(e, bytes, sizeof(bytes));
 }
 
@@ -181,25 +181,6 @@ void x64_land(struct emit *e, uint32_t skip)
 	e->bytes.data[skip - 1] = (uint8_t)distance;
 }
 
-static size_t x64_jump(uint8_t *out, uint64_t from, uint64_t to)
-{
-	if (!x64_distance_fits(from + 5, to))
-		return 0;
-	out[0] = 0xe9;
-	put_word(out + 1, (uint32_t)(to - from - 5));
-	return 5;
-}
-
-static size_t x64_short_jump(uint8_t *out, uint64_t from, uint64_t to)
-{
-	int64_t distance = (int64_t)(to - from - 2);
-	if (distance != (int8_t)distance)
-		return 0;
-	out[0] = X64_JUMP8;
-	out[1] = (uint8_t)distance;
-	return 2;
-}
-
 /* What is out of reach is jumped to through a constant. Such an indirect jump needs no landing
  * instruction at its target if it says so (notrack), as the direct one would not. */
 void x64_go(struct emit *e, struct emit_target to)
@@ -219,43 +200,3 @@ void x64_jump_if(struct emit *e, uint8_t condition, struct emit_target to)
 	x64_byte(e, condition);
 	x64_distance(e, to);
 }
-
-static bool x64_fix(struct emit *e, const struct emit_fixup *f, uint64_t target)
-{
-	uint64_t end = e->base + f->at + 4;
-	if (!x64_distance_fits(end, target))
-		return false;
-	put_word(e->bytes.data + f->at, (uint32_t)(target - end));
-	return true;
-}
-
-static const uint8_t int3[] = {0xcc};
-
-static void leave(struct emit *e)
-{
-	emit_bytes(e, &(uint8_t){0xc3}, 1);
-}
-
-const struct emit_ops x64_emit = {
-	.jump_size = 5,
-	.short_jump_size = 2,
-	.trap_size = sizeof(int3),
-	.trap_advance = sizeof(int3),
-	.trap = int3,
-	.jump_reach = INT32_MAX - 4, /* distances count from the end of the jump */
-	.short_reach = INT8_MAX - 1,
-	.small_size = UINT32_MAX,
-	.jump = x64_jump,
-	.short_jump = x64_short_jump,
-	.go = x64_go,
-	.leave = leave,
-	.move = x64_move,
-	.branch = x64_branch,
-	.can_match = x64_can_match,
-	.match = x64_match,
-	.call = x64_call,
-	.probe = x64_probe,
-	.aside = x64_aside,
-	.restart = x64_restart,
-	.fix = x64_fix,
-};

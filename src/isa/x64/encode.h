@@ -40,6 +40,7 @@ enum {
 	X64_RED_ZONE = 128, /* bytes below the stack pointer that programs use */
 };
 
+void x64_put_word(uint8_t *out, uint32_t word);
 void x64_byte(struct emit *e, unsigned byte);
 void x64_word(struct emit *e, uint32_t word);
 /* The last four bytes of an instruction: the distance from its end to `to`. */

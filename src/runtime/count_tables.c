@@ -1,0 +1,43 @@
+/* Tables of what was counted beside contexts: calls that were left or gone on behind, and trips. */
+#include "runtime/count.h"
+
+void depart(const struct counting *c, uint64_t context, uint32_t site, enum departure kind)
+{
+	struct rt_departure *table = count_at(c, RT_COUNT_DEPARTURES);
+	uint64_t home = mix(context, site) >> (64 - RT_DEPARTURE_BITS);
+	for (uint32_t i = 0; i < RT_DEPARTURES; i++) {
+		struct rt_departure *d = &table[(home + i) % RT_DEPARTURES];
+		if (!d->context) {
+			d->site = site;
+			order_stores();
+			d->context = context;
+		}
+		if (d->context == context && d->site == site) {
+			add(kind == DEPARTURE_LEFT ? &d->left : &d->resumed, 1);
+			return;
+		}
+	}
+	c->count->dropped_departures++;
+}
+
+/* A handler may count trips of the same loop at any time. */
+static void keep_extremes(struct rt_trips *t, uint64_t trips)
+{
+	uint64_t least = t->large_min, most = t->large_max;
+	while ((!least || trips < least) &&
+	       !__atomic_compare_exchange_n(&t->large_min, &least, trips, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED)) {}
+	while (trips > most && !__atomic_compare_exchange_n(&t->large_max, &most, trips, false,
+							    __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+}
+
+void count_trips(struct rt_area *a, uint32_t loop, uint64_t trips)
+{
+	struct rt_trips *t = (struct rt_trips *)area_at(a, RT_AREA_TRIPS) + loop % RT_LOOPS;
+	if (trips < RT_EXACT_TRIPS) {
+		add(&t->exact[trips], 1);
+		return;
+	}
+	add(&t->large[63 - 5 - __builtin_clzll(trips)], 1);
+	keep_extremes(t, trips);
+}

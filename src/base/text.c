@@ -126,3 +126,9 @@ unsigned text_distance(const char *a, const char *b)
 	free(d);
 	return result;
 }
+
+const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash && slash[1] ? slash + 1 : path;
+}

@@ -29,3 +29,6 @@ void text_vprintf(struct text *t, const char *fmt, va_list ap)
 
 /* Edits (insertions, deletions, replacements, swaps of neighbours) that turn `a` into `b`. */
 unsigned text_distance(const char *a, const char *b);
+
+/* The part of a path behind its last slash. */
+const char *base_name(const char *path);

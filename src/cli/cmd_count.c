@@ -1,11 +1,11 @@
 /* `sonde count`: counts what a program executes, that it runs or that runs already. The three
  * standard streams belong to the program; ours are a sentence or two on stderr at the end. */
+#include "cli/args/seconds.h"
 #include "cli/command.h"
-#include "cli/die.h"
 #include "cli/observe.h"
-#include "cli/progress.h"
-#include "cli/report_text.h"
-#include "cli/seconds.h"
+#include "cli/term/die.h"
+#include "cli/term/progress.h"
+#include "cli/term/text.h"
 #include "count/session.h"
 
 enum { TURN_MS = 1000 };

@@ -4,26 +4,24 @@
  * to stderr. Of one that ran already, stdout is ours. While it runs, a few lines at the bottom of
  * the terminal tell how far the search is, unless the program writes there, too; elsewhere a line
  * now and then does. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/fault.h"
 #include "base/quantity.h"
+#include "cli/args/cost.h"
+#include "cli/args/seconds.h"
 #include "cli/command.h"
-#include "cli/cost.h"
-#include "cli/die.h"
-#include "cli/findings.h"
-#include "cli/live_region.h"
+#include "cli/live/region.h"
 #include "cli/observe.h"
-#include "cli/output.h"
-#include "cli/seconds.h"
+#include "cli/report/findings.h"
+#include "cli/term/die.h"
+#include "cli/term/output.h"
+#include "cli/term/terminal.h"
 #include "diagnose/session.h"
 
-enum { TURN_MS = 20 };
+enum { TURN_MS = 20, WIDTH_UNKNOWN = 100 };
 
 struct diagnose_args {
 	const char *output, *duration, *max_cost, *deep_threshold;
@@ -98,26 +96,6 @@ static void watch(struct live_region *region, struct diagnosis *d)
 
 /* ---- at the end ---- */
 
-static size_t width_of(int fd)
-{
-	struct winsize size;
-	if (ioctl(fd, TIOCGWINSZ, &size) || size.ws_col < 40)
-		return 100;
-	return size.ws_col;
-}
-
-static void write_all(int fd, const struct text *t)
-{
-	for (size_t done = 0; done < t->len;) {
-		ssize_t n = fault("findings-write", EINTR)
-				    ? -1
-				    : write(fd, t->data + done, t->len - done);
-		if (n < 0 && errno != EINTR)
-			return; /* nobody looks */
-		done += n > 0 ? (size_t)n : 0;
-	}
-}
-
 static void write_json(const struct profile *p)
 {
 	struct text out = TEXT_INIT;
@@ -125,23 +103,19 @@ static void write_json(const struct profile *p)
 	json_object(&j, NULL);
 	findings_json(p, &j);
 	json_end(&j);
-	write_all(STDOUT_FILENO, &out);
+	terminal_write(STDOUT_FILENO, out.data, out.len);
 	text_release(&out);
 }
 
 static void write_findings(const struct diagnose_args *a, const struct diagnosis *d, int fd)
 {
-	const char *no = getenv("NO_COLOR");
-	bool color = isatty(fd) && !(no && *no);
 	struct text out = TEXT_INIT;
-	output_begin(common.color != COLOR_AUTO ? common.color
-		     : color                    ? COLOR_ALWAYS
-						: COLOR_NEVER,
-		     false);
+	unsigned columns = terminal_columns(fd, WIDTH_UNKNOWN);
+	output_color(common.color, fd);
 	text_char(&out, '\n');
-	findings_render(&d->profile, width_of(fd), &out);
-	findings_more(&d->profile, a->output, width_of(fd), &out);
-	write_all(fd, &out);
+	findings_render(&d->profile, columns, &out);
+	findings_more(&d->profile, a->output, columns, &out);
+	terminal_write(fd, out.data, out.len); /* nobody may look */
 	text_release(&out);
 }
 

@@ -7,9 +7,9 @@
 
 #include "base/vec.h"
 #include "cli/command.h"
-#include "cli/die.h"
-#include "cli/diff_print.h"
-#include "cli/output.h"
+#include "cli/report/diff.h"
+#include "cli/term/die.h"
+#include "cli/term/output.h"
 #include "profile/fuse.h"
 #include "profile/store.h"
 

@@ -5,44 +5,12 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "cli/choose.h"
+#include "cli/args/choose.h"
 #include "cli/command.h"
-#include "cli/die.h"
-#include "cli/dump.h"
-#include "cli/output.h"
+#include "cli/dump/dump.h"
+#include "cli/term/die.h"
+#include "cli/term/output.h"
 #include "image/demangle.h"
-
-void dump_flush(struct dump *d)
-{
-	if (d->out.len > 1 << 20)
-		output_write(&d->out);
-}
-
-void dump_flags(uint16_t flags, const char *const names[16], struct text *out)
-{
-	const char *before = " flags=";
-	for (unsigned i = 0; flags >> i; i++) {
-		if (!(flags >> i & 1))
-			continue;
-		text_add(out, before);
-		if (names[i])
-			text_add(out, names[i]);
-		else
-			text_printf(out, "bit%u", i);
-		before = ",";
-	}
-}
-
-void dump_heading(struct dump *d, const struct procedure *p)
-{
-	const struct part *parts = flow_parts(d->flow) + p->first_part;
-	text_printf(&d->out, "procedure ");
-	output_name(&d->out, p->name ? p->name : "-");
-	text_printf(&d->out, " 0x%" PRIx64 "-0x%" PRIx64, p->start, p->end);
-	for (uint32_t i = 0; i < p->part_count; i++)
-		text_printf(&d->out, " part=0x%" PRIx64 "-0x%" PRIx64, parts[i].start,
-			    parts[i].end);
-}
 
 static bool overlaps(const struct dump_args *a, uint64_t start, uint64_t end)
 {
@@ -81,7 +49,7 @@ static void dump_procedures(struct dump *d, void (*dump_one)(struct dump *d, uin
 		dump_one(d, i);
 		arena_clear(&d->result);
 		arena_clear(&d->tmp);
-		dump_flush(d);
+		output_flush(&d->out);
 		shown++;
 	}
 	if (!shown)

@@ -3,26 +3,26 @@
  * Of a program that we started, the three standard streams are the program's own: what we show goes
  * to stderr. Of one that ran already, stdout is ours. The table is redrawn in place only where the
  * program does not write to the same terminal. */
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/args/cost.h"
+#include "cli/args/seconds.h"
 #include "cli/command.h"
-#include "cli/cost.h"
-#include "cli/die.h"
+#include "cli/live/path_keys.h"
+#include "cli/live/path_orders.h"
+#include "cli/live/path_table.h"
+#include "cli/live/screen.h"
 #include "cli/observe.h"
-#include "cli/output.h"
-#include "cli/path_keys.h"
-#include "cli/path_orders.h"
-#include "cli/path_table.h"
-#include "cli/report_text.h"
-#include "cli/seconds.h"
+#include "cli/term/die.h"
+#include "cli/term/output.h"
+#include "cli/term/terminal.h"
+#include "cli/term/text.h"
 
 enum { TURN_MS = 50, MOST_MESSAGES = 3, WORDS_MAX = 256 };
 
@@ -97,13 +97,7 @@ struct show {
 
 static void write_out(struct show *w)
 {
-	size_t done = 0;
-	while (done < w->out.len) {
-		ssize_t n = write(w->fd, w->out.data + done, w->out.len - done);
-		if (n < 0 && errno != EINTR)
-			break; /* nobody looks: the measuring goes on */
-		done += n > 0 ? (size_t)n : 0;
-	}
+	terminal_write(w->fd, w->out.data, w->out.len); /* nobody may look: the measuring goes on */
 	text_clear(&w->out);
 }
 
@@ -123,14 +117,6 @@ static void tell(void *ctx, const char *sentence)
 	snprintf(w->messages[w->message_count - 1], sizeof(w->messages[0]), "%s", sentence);
 }
 
-static struct winsize terminal_size(int fd)
-{
-	struct winsize size;
-	if (ioctl(fd, TIOCGWINSZ, &size) || !size.ws_col || !size.ws_row)
-		return (struct winsize){.ws_col = 80, .ws_row = 24};
-	return size;
-}
-
 static void add_status(struct show *w)
 {
 	text_printf(&w->out, "sonde path  %.1f s  ", w->s->session.seconds);
@@ -139,42 +125,27 @@ static void add_status(struct show *w)
 	text_char(&w->out, '\n');
 }
 
-/* Each line cleared to its end, what is below the last one cleared: no flicker. Lines are cut at
- * the terminal's edge by the terminal (no wrapping). */
-static void draw_frame(struct show *w, const struct text *body, unsigned lines)
-{
-	unsigned line = 0;
-	text_add(&w->out, "\033[H\033[?7l");
-	for (const char *at = body->data; at && *at && line < lines; line++) {
-		size_t n = strcspn(at, "\n");
-		text_addn(&w->out, at, n);
-		text_add(&w->out, "\033[m\033[K\r\n");
-		at += n + (at[n] == '\n');
-	}
-	text_add(&w->out, "\033[J\033[?7h");
-}
-
 static void draw_live(struct show *w)
 {
-	struct winsize size = terminal_size(w->fd);
+	struct terminal_size size = {80, 24};
 	struct text body = TEXT_INIT, frame = TEXT_INIT;
 	unsigned below = w->message_count + 1;
+	terminal_size(w->fd, &size);
 	const struct table_options o = {.threads = w->args->threads,
-					.width = size.ws_col,
-					.lines = size.ws_row > below + 2 ? size.ws_row - below - 2
-									 : 1};
+					.width = size.columns,
+					.lines = size.rows > below + 2 ? size.rows - below - 2 : 1};
 	add_status(w);
 	text_addn(&body, w->out.data, w->out.len);
 	text_clear(&w->out);
 	table_render(w->s, w->places, &o, &body);
-	draw_frame(w, &body, o.lines + 1);
+	screen_draw(&w->out, &body, o.lines + 1);
 	for (unsigned i = 0; i < w->message_count; i++) {
-		add_short(&frame, w->messages[i], size.ws_col);
+		add_short(&frame, w->messages[i], size.columns);
 		text_add(&frame, "\r\n");
 	}
 	struct text keys = TEXT_INIT;
 	keys_line(&w->keys, &keys);
-	add_short(&frame, keys.len ? keys.data : "", size.ws_col - 1u);
+	add_short(&frame, keys.len ? keys.data : "", size.columns - 1u);
 	text_addn(&w->out, frame.len ? frame.data : "", frame.len);
 	write_out(w);
 	text_release(&keys);
@@ -185,7 +156,7 @@ static void draw_live(struct show *w)
 static void print_table(struct show *w)
 {
 	const struct table_options o = {.threads = w->args->threads,
-					.width = isatty(w->fd) ? terminal_size(w->fd).ws_col : 0};
+					.width = isatty(w->fd) ? terminal_columns(w->fd, 80) : 0};
 	text_printf(&w->out, "%.1f s\n", w->s->session.seconds);
 	table_render(w->s, w->places, &o, &w->out);
 	write_out(w);
@@ -248,8 +219,7 @@ static void watch(struct show *w)
 /* The program must not have its output drawn over, nor its input taken away. */
 static bool can_be_live(const struct path_args *a, bool launched, int fd)
 {
-	const char *term = getenv("TERM");
-	if (!isatty(fd) || !term || !strcmp(term, "dumb"))
+	if (!terminal_draws(fd))
 		return false;
 	return a->live || !launched || !isatty(STDOUT_FILENO);
 }
@@ -263,16 +233,11 @@ static int keys_source(const struct path_args *a, bool launched)
 
 static void begin_showing(struct show *w, bool launched)
 {
-	const char *no = getenv("NO_COLOR");
-	bool color = isatty(w->fd) && !(no && *no);
-	output_begin(common.color != COLOR_AUTO ? common.color
-		     : color                    ? COLOR_ALWAYS
-						: COLOR_NEVER,
-		     false);
+	output_color(common.color, w->fd);
 	if (!w->live)
 		return;
 	keys_open(&w->keys, keys_source(w->args, launched));
-	text_add(&w->out, "\033[?1049h\033[?25l\033[2J");
+	screen_enter(&w->out);
 	write_out(w);
 }
 
@@ -281,7 +246,7 @@ static void end_showing(struct show *w)
 	keys_close(&w->keys);
 	if (!w->live)
 		return;
-	text_add(&w->out, "\033[?25h\033[?1049l");
+	screen_leave(&w->out);
 	write_out(w);
 	w->live = false;
 	for (unsigned i = 0; i < w->message_count; i++)

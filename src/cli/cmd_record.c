@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "base/vec.h"
+#include "cli/args/seconds.h"
 #include "cli/command.h"
-#include "cli/die.h"
 #include "cli/observe.h"
-#include "cli/seconds.h"
+#include "cli/term/die.h"
 #include "record/record.h"
 
 enum {

@@ -7,12 +7,12 @@
 
 #include "base/quantity.h"
 #include "base/vec.h"
-#include "cli/choose.h"
+#include "cli/args/choose.h"
 #include "cli/command.h"
-#include "cli/die.h"
-#include "cli/output.h"
-#include "cli/progress.h"
-#include "cli/view.h"
+#include "cli/structure/view.h"
+#include "cli/term/die.h"
+#include "cli/term/output.h"
+#include "cli/term/progress.h"
 #include "process/maps.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON };

@@ -1,6 +1,7 @@
-/* A subcommand: one file cmd_NAME.c, one man page sonde-NAME(1), one row of the table in main.c. */
+/* A subcommand: one file cmd_NAME.c, one man page sonde-NAME(1), one row of the table in
+ * commands.c. */
 #pragma once
-#include "cli/options.h"
+#include "cli/args/options.h"
 
 struct command {
 	const char *name;

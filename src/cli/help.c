@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/die.h"
-#include "cli/output.h"
+#include "cli/term/die.h"
+#include "cli/term/output.h"
 
 struct help_args {
 	bool complete;

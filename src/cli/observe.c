@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "cli/die.h"
+#include "cli/term/die.h"
 #include "process/launch.h"
 
 void check_output(const char *output)

@@ -1,18 +1,8 @@
 /* What the commands that observe programs share (record, count, path): the program that is started
  * or the process that runs already, the profile that is written, and how it ends. */
 #pragma once
-#include "cli/options.h"
+#include "cli/args/usual.h"
 #include "session/session.h"
-
-#define USUAL_PROFILE "sonde.data"
-
-#define OPTION_OUTPUT(struct_type, member)                                                         \
-	OPTION("output", OPTION_TEXT, struct_type, member, .letter = 'o', .value = "FILE",         \
-	       .help = "the profile (" USUAL_PROFILE "); a previous one is kept as FILE.old")
-/* One process; a command that takes several says so itself. */
-#define OPTION_PID(struct_type, member)                                                            \
-	OPTION("pid", OPTION_NUMBER, struct_type, member, .letter = 'p', .value = "PID",           \
-	       .help = "attach to a running process")
 
 /* Each of these exits if it is not so. */
 void check_output(const char *output);

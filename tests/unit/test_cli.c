@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "cli/choose.h"
-#include "cli/options.h"
+#include "cli/args/choose.h"
+#include "cli/args/options.h"
 
 struct values {
 	bool flag, cache;

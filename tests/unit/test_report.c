@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/report_text.h"
-#include "cli/report_view.h"
-#include "cli/source.h"
+#include "cli/report/source.h"
+#include "cli/report/view.h"
+#include "cli/term/text.h"
 
 static uint32_t add_scope(struct profile *p, uint32_t parent, enum profile_scope_kind kind,
 			  const char *name, const char *file, uint32_t first, uint32_t last)

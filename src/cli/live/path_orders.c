@@ -1,0 +1,117 @@
+#include "cli/live/path_orders.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int order_metric(struct path_session *s, const char *name, struct err *e)
+{
+	bool on = *name != '-';
+	const char *plain = name + (*name == '+' || *name == '-');
+	if (plain == name) { /* the other way round */
+		on = true;
+		for (uint32_t i = 0; i < s->metrics.count; i++)
+			if (!strcmp(s->metrics.list[i].name, name))
+				on = !s->metrics.list[i].on;
+	}
+	return path_metric(s, plain, on, e);
+}
+
+static const struct order {
+	const char *word;
+	int (*run)(struct path_session *s, const char *what, struct err *e);
+	enum order_result result; /* without run */
+} orders[] = {
+	{.word = "add", .run = path_add},        {.word = "remove", .run = path_remove},
+	{.word = "metric", .run = order_metric}, {.word = "print", .result = ORDER_PRINT},
+	{.word = "quit", .result = ORDER_QUIT},
+};
+
+static enum order_result run(struct path_session *s, const struct order *o, const char *what,
+			     struct err *e)
+{
+	if (!o->run)
+		return o->result;
+	if (!*what) {
+		err_set(e, ERR_INPUT, "'%s' needs a name behind it", o->word);
+		return ORDER_FAILED;
+	}
+	return o->run(s, what, e) ? ORDER_FAILED : ORDER_DONE;
+}
+
+enum order_result path_order(struct path_session *s, const char *line, struct err *e)
+{
+	line += strspn(line, " \t");
+	size_t n = strcspn(line, " \t");
+	const char *what = line + n + strspn(line + n, " \t");
+	if (!n)
+		return ORDER_DONE;
+	for (size_t i = 0; i < ARRAY_SIZE(orders); i++)
+		if (strlen(orders[i].word) == n && !strncmp(orders[i].word, line, n))
+			return run(s, &orders[i], what, e);
+	err_set(e, ERR_INPUT,
+		"'%.100s' is no order; there are: add FUNC, remove FUNC, metric +NAME or -NAME, "
+		"print, quit",
+		line);
+	return ORDER_FAILED;
+}
+
+/* Opened for writing too: it does not end when a script closes its end. */
+int order_pipe_open(struct order_pipe *p, const char *path, struct err *e)
+{
+	struct stat st;
+	*p = (struct order_pipe){.fd = -1, .path = path};
+	if (!path)
+		return 0;
+	if (mkfifo(path, 0600) == 0)
+		p->made = true;
+	else if (errno != EEXIST)
+		return err_errno(e, "cannot make the FIFO %s", path);
+	p->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (p->fd < 0)
+		return err_errno(e, "cannot open %s", path);
+	if (fstat(p->fd, &st) || !S_ISFIFO(st.st_mode)) {
+		order_pipe_close(p);
+		return err_set(
+			e, ERR_INPUT,
+			"--control needs a FIFO, and %s is something else; one that does not "
+			"exist is made",
+			path);
+	}
+	return 0;
+}
+
+static const char *take_line(struct order_pipe *p)
+{
+	p->line[p->len] = '\0';
+	p->len = 0;
+	bool whole = !p->skipping;
+	p->skipping = false;
+	return whole ? p->line : "(a line that is too long)";
+}
+
+const char *order_pipe_next(struct order_pipe *p)
+{
+	char c;
+	while (p->fd >= 0 && read(p->fd, &c, 1) == 1) {
+		if (c == '\n')
+			return take_line(p);
+		if (p->len + 1 < sizeof(p->line))
+			p->line[p->len++] = c;
+		else
+			p->skipping = true;
+	}
+	return NULL;
+}
+
+void order_pipe_close(struct order_pipe *p)
+{
+	if (p->fd >= 0)
+		close(p->fd);
+	if (p->made)
+		unlink(p->path);
+	p->fd = -1;
+	p->made = false;
+}

@@ -1,0 +1,268 @@
+/* Machine code of hot procedures with shares in the margin: the instructions that have one, and
+ * some around them. */
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "cli/report/view.h"
+#include "cli/term/text.h"
+#include "image/image.h"
+#include "isa/text.h"
+
+enum { CONTEXT = 4, LINE_COLUMN = 60, MOST_BYTES = 1 << 20 };
+
+/* Measured at one instruction. */
+struct spot {
+	uint32_t procedure; /* scope */
+	uint64_t address;
+	uint64_t self;
+	uint32_t scope;      /* of the instruction */
+	uint64_t executions; /* counted: of the instructions from here on that self is of */
+};
+
+struct spots {
+	VEC(struct spot) list; /* by procedure, then address */
+};
+
+struct hot_procedure {
+	uint32_t scope, first, count;
+	uint64_t self;
+};
+
+static int by_address(const void *a, const void *b)
+{
+	const struct spot *x = a, *y = b;
+	if (x->procedure != y->procedure)
+		return x->procedure < y->procedure ? -1 : 1;
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static int by_self(const void *a, const void *b)
+{
+	const struct hot_procedure *x = a, *y = b;
+	if (x->self != y->self)
+		return x->self > y->self ? -1 : 1;
+	return x->first < y->first ? -1 : 1;
+}
+
+/* What the kernel does belongs to the instruction that entered it. */
+static void collect(struct spots *out, const struct report *r)
+{
+	const struct profile *p = r->profile;
+	bool *in = report_focused_nodes(r), counted = report_is_counted(r);
+	/* Contexts have counts by scope; those of single instructions are kept apart from them. */
+	uint32_t runs = counted && !r->focus ? profile_metric_named(p, PROFILE_RUNS) : PROFILE_NONE;
+	uint32_t metric = runs == PROFILE_NONE ? r->metric : runs;
+	vec_each (v, &p->values) {
+		uint32_t node = v->node;
+		if (v->metric != metric || !in[node] || !report_has_thread(r, v->thread))
+			continue;
+		while (node && p->nodes.data[node].scope == PROFILE_NONE)
+			node = p->nodes.data[node].parent;
+		uint32_t procedure = report_procedure(p, p->nodes.data[node].scope);
+		if (node && procedure != PROFILE_NONE)
+			vec_push(&out->list, (struct spot){procedure, p->nodes.data[node].address,
+							   v->amount, p->nodes.data[node].scope,
+							   counted ? v->samples : 0});
+	}
+	free(in);
+	if (out->list.len)
+		qsort(out->list.data, out->list.len, sizeof(*out->list.data), by_address);
+	uint32_t kept = 0;
+	vec_each (s, &out->list) {
+		if (kept && !by_address(&out->list.data[kept - 1], s)) {
+			out->list.data[kept - 1].self += s->self;
+			out->list.data[kept - 1].executions += s->executions;
+		} else {
+			out->list.data[kept++] = *s;
+		}
+	}
+	out->list.len = kept;
+}
+
+/* The image as it was recorded, or NULL with the reason in *e. */
+static struct image *open_image(const struct profile_image *pi, struct err *e)
+{
+	struct image *im;
+	struct stat st;
+	if (image_open(&im, pi->path, e))
+		return NULL;
+	bool same = im->build_id.size == pi->build_id.size;
+	for (unsigned i = 0; same && i < pi->build_id.size; i++)
+		same = im->build_id.bytes[i] == pi->build_id.bytes[i];
+	if (same && !pi->build_id.size)
+		same = stat(pi->path, &st) == 0 && (uint64_t)st.st_size == pi->file_size &&
+		       (uint64_t)st.st_mtime == pi->mtime;
+	if (same)
+		return im;
+	err_set(e, ERR_INPUT, "it has changed since the recording");
+	image_close(im);
+	return NULL;
+}
+
+/* What is being shown of one procedure. */
+struct listing {
+	const struct report *r;
+	const struct image *image;
+	const struct arch *arch;
+	struct insn_printer *printer;
+	const struct spot *spots;
+	uint32_t count;
+	VEC(uint64_t) recent; /* addresses passed since the last one shown */
+	uint32_t after;       /* how many more to show for being behind one with a share */
+	struct spot run;      /* counted: what each of the next instructions has */
+	uint64_t run_left;    /* so many */
+};
+
+/* The line of an instruction that has a share. */
+static void add_line(const struct profile *p, uint32_t scope, size_t start, struct text *out)
+{
+	if (scope == PROFILE_NONE || p->scopes.data[scope].kind != PROFILE_LINE)
+		return;
+	pad_to(out, start, LINE_COLUMN);
+	output_style(out, STYLE_ADDRESS);
+	add_scope_place(out, p, &p->scopes.data[scope]);
+	output_style(out, STYLE_NONE);
+}
+
+static void add_insn(struct listing *l, uint64_t va, const struct spot *spot, struct text *out)
+{
+	size_t start = out->len;
+	size_t n;
+	const uint8_t *p = image_at(l->image, va, &n);
+	add_share(out, spot->self, l->r->total);
+	text_add(out, "  ");
+	text_hex(out, va);
+	text_add(out, "  ");
+	if (p)
+		insn_print(l->printer, p, n < l->arch->insn_max ? n : l->arch->insn_max, va, out);
+	if (spot->self)
+		add_line(l->r->profile, spot->scope, start, out);
+	text_char(out, '\n');
+}
+
+static struct spot next_of_run(struct listing *l)
+{
+	static const struct spot none = {.scope = PROFILE_NONE};
+	if (!l->run_left)
+		return none;
+	l->run_left--;
+	return l->run;
+}
+
+/* Instructions that are executed together were counted at the first of them. */
+static struct spot begin_run(struct listing *l, const struct spot *first)
+{
+	l->run = *first;
+	l->run.self = first->executions;
+	l->run_left = first->self / first->executions;
+	return next_of_run(l);
+}
+
+/* All spots in [va, end) as one; spots before are passed. A call's spot is its last byte. */
+static struct spot take_spots(struct listing *l, uint64_t va, uint64_t end)
+{
+	struct spot all = {.scope = PROFILE_NONE};
+	for (; l->count && l->spots->address < end; l->spots++, l->count--) {
+		if (l->spots->address < va)
+			continue;
+		all.self += l->spots->self;
+		all.scope = l->spots->scope;
+		all.executions += l->spots->executions;
+	}
+	return all.executions ? begin_run(l, &all) : all.self ? all : next_of_run(l);
+}
+
+static void pass_insn(struct listing *l, uint64_t va, uint64_t end, struct text *out)
+{
+	static const struct spot none;
+	struct spot here = take_spots(l, va, end);
+	if ((double)here.self < 0.0005 * (double)l->r->total || !here.self) {
+		if (l->after && l->after--)
+			add_insn(l, va, &here, out);
+		else
+			vec_push(&l->recent, va);
+		return;
+	}
+	if (l->recent.len > CONTEXT)
+		text_add(out, "         ...\n");
+	for (uint32_t i = l->recent.len > CONTEXT ? l->recent.len - CONTEXT : 0; i < l->recent.len;
+	     i++)
+		add_insn(l, l->recent.data[i], &none, out);
+	vec_clear(&l->recent);
+	add_insn(l, va, &here, out);
+	l->after = CONTEXT;
+}
+
+/* From the procedure's start, or from its first spot if that lies elsewhere (a part split off). */
+static void list_code(struct listing *l, uint64_t start, struct text *out)
+{
+	uint64_t va = start, last = l->spots[l->count - 1].address;
+	if (l->spots->address < start || l->spots->address - start > MOST_BYTES)
+		va = l->spots->address;
+	while (va <= last || l->after || l->run_left) {
+		size_t n;
+		struct insn in;
+		const uint8_t *p = image_at(l->image, va, &n);
+		if (!p)
+			break;
+		size_t length = l->arch->decode(p, n, va, DECODE_FLOW, &in);
+		uint64_t end = va + (length ? length : l->arch->insn_align);
+		pass_insn(l, va, end, out);
+		va = end;
+		if (l->count && l->spots->address > va + MOST_BYTES)
+			va = l->spots->address;
+	}
+}
+
+static void add_code(const struct report *r, const struct spots *spots,
+		     const struct hot_procedure *h, struct text *out)
+{
+	const struct profile_scope *s = &r->profile->scopes.data[h->scope];
+	const struct outline_node label = {.scope = h->scope, .kind = OUTLINE_PROCEDURE};
+	struct err e;
+	text_char(out, '\n');
+	add_share(out, h->self, r->total);
+	text_add(out, "  ");
+	outline_label(r->profile, &label, r->width - 9, out);
+	text_char(out, '\n');
+	if (s->image >= r->profile->images.len)
+		return;
+	struct image *im = open_image(&r->profile->images.data[s->image], &e);
+	const struct arch *arch = im ? arch_of_machine(im->machine) : NULL;
+	if (arch) {
+		struct listing l = {.r = r, .image = im, .arch = arch, .count = h->count};
+		l.printer = insn_printer_new(arch);
+		l.spots = &spots->list.data[h->first];
+		list_code(&l, s->address, out);
+		insn_printer_free(l.printer);
+		vec_free(&l.recent);
+	} else {
+		text_add(out, "         (its code cannot be shown: ");
+		output_name(out, im ? "no decoder for its machine" : e.text);
+		text_add(out, ")\n");
+	}
+	image_close(im);
+}
+
+void assembly_text(const struct report *r, struct text *out)
+{
+	struct spots spots = {0};
+	VEC(struct hot_procedure) hot = {0};
+	collect(&spots, r);
+	for (uint32_t i = 0; i < spots.list.len; i++) {
+		const struct spot *s = &spots.list.data[i];
+		if (!hot.len || vec_last(&hot).scope != s->procedure)
+			vec_push(&hot, (struct hot_procedure){.scope = s->procedure, .first = i});
+		vec_last(&hot).count++;
+		vec_last(&hot).self += s->self;
+	}
+	if (hot.len)
+		qsort(hot.data, hot.len, sizeof(*hot.data), by_self);
+	vec_each (h, &hot) {
+		if ((double)h->self >= r->min_share * (double)r->total)
+			add_code(r, &spots, h, out);
+		output_flush(out);
+	}
+	vec_free(&hot);
+	vec_free(&spots.list);
+}

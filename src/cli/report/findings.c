@@ -1,0 +1,450 @@
+#include "cli/report/findings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/quantity.h"
+#include "cli/args/usual.h"
+#include "cli/report/data.h"
+#include "cli/term/output.h"
+#include "cli/term/text.h"
+#include "search/hypothesis.h"
+
+enum { NUMBER_COLUMNS = 4, INDENT = 7, LEAST_COLUMNS = 20 };
+
+void add_title(struct text *out, const char *hypothesis)
+{
+	enum hypothesis_id h = hypothesis_named(hypothesis);
+	struct text title = TEXT_INIT;
+	text_add(&title, h < HYPOTHESES ? hypotheses[h].title : hypothesis);
+	if (title.len && title.data[0] >= 'a' && title.data[0] <= 'z')
+		title.data[0] = (char)(title.data[0] - 'a' + 'A');
+	output_name(out, title.len ? title.data : "");
+	text_release(&title);
+}
+
+void add_wrapped(struct text *out, const char *text, size_t at, size_t indent, size_t width)
+{
+	struct text plain = TEXT_INIT;
+	size_t most = width > indent + LEAST_COLUMNS ? width : indent + LEAST_COLUMNS;
+	bool first = true; /* of its line */
+	output_name(&plain, text);
+	for (const char *word = plain.len ? plain.data : ""; *word;) {
+		size_t n = strcspn(word, " "), columns = text_columns(word, n);
+		if (!first && at + 1 + columns > most) {
+			text_char(out, '\n');
+			text_fill(out, ' ', indent);
+			at = indent;
+			first = true;
+		}
+		if (!first)
+			text_char(out, ' ');
+		text_addn(out, word, n);
+		at += columns + !first;
+		first = false;
+		word += n + strspn(word + n, " ");
+	}
+	text_release(&plain);
+}
+
+void add_seconds(struct text *out, double seconds)
+{
+	seconds = checked(A_TIME, seconds);
+	text_printf(out, "%.*f s", seconds < 9.995 ? 2 : seconds < 999.95 ? 1 : 0, seconds);
+}
+
+/* Facts are text that anybody may have written: what cannot be is as if it were not there. */
+static bool number_fact(const struct profile *p, const char *name, enum quantity what, double *out)
+{
+	const char *value = profile_get_fact(p, name);
+	char *end;
+	if (!value)
+		return false;
+	*out = strtod(value, &end);
+	return end != value && !*end && can_be(what, *out);
+}
+
+uint32_t findings_code(const struct profile *p, uint32_t experiment)
+{
+	uint32_t at = PROFILE_NONE;
+	if (experiment < p->experiments.len)
+		at = p->experiments.data[experiment].focus[PROFILE_CODE];
+	while (at != PROFILE_NONE && p->resources.data[at].kind != RESOURCE_PROCEDURE &&
+	       p->resources.data[at].kind != RESOURCE_LOOP)
+		at = p->resources.data[at].parent;
+	return at;
+}
+
+static uint32_t procedure_of(const struct profile *p, uint32_t code)
+{
+	while (code != PROFILE_NONE && p->resources.data[code].kind != RESOURCE_PROCEDURE)
+		code = p->resources.data[code].parent;
+	return code;
+}
+
+static const struct profile_experiment *experiment_of(const struct profile *p,
+						      const struct profile_finding *f)
+{
+	return f->experiment == PROFILE_NONE ? NULL : &p->experiments.data[f->experiment];
+}
+
+static bool is_sampled(const struct profile *p, const struct profile_finding *f)
+{
+	const struct profile_experiment *x = experiment_of(p, f);
+	return !x || x->flags & EXPERIMENT_SAMPLED;
+}
+
+static bool is_over(const struct profile *p, const struct profile_finding *f)
+{
+	const struct profile_experiment *x = experiment_of(p, f);
+	return x && x->flags & EXPERIMENT_OVER;
+}
+
+static void add_run(const struct profile *p, size_t width, struct text *out)
+{
+	static const struct {
+		const char *ended, *verb, *how;
+	} ends[] = {
+		{"exit", "ran", ""},
+		{"signal", "ran", " until a signal ended it"},
+		{"duration", "was watched for", ""},
+		{"interrupted", "was watched for", " until that was interrupted"},
+		{"exhausted", "was watched for", " until nothing was left to test"},
+	};
+	const char *command = profile_get_fact(p, "command"), *ended = profile_get_fact(p, "ended");
+	size_t i = 0;
+	double seconds;
+	for (size_t k = 0; k < ARRAY_SIZE(ends); k++)
+		i = ended && !strcmp(ended, ends[k].ended) ? k : i;
+	add_short(out, command && *command ? command : "The program", width / 2);
+	if (number_fact(p, "seconds", A_TIME, &seconds)) {
+		text_printf(out, " %s ", ends[i].verb);
+		add_seconds(out, seconds);
+	} else
+		text_add(out, i < 2 ? " ran" : " was watched");
+	text_add(out, ends[i].how);
+}
+
+static void add_search(const struct profile *p, struct text *out)
+{
+	double seconds, cost;
+	text_add(out, "; ");
+	if (number_fact(p, "search_seconds", A_TIME, &seconds)) {
+		text_add(out, "searched for ");
+		add_seconds(out, seconds);
+		text_add(out, ", ");
+	}
+	add_counted(out, p->experiments.len, "experiment", "experiments");
+	if (!number_fact(p, "probe_share", A_SHARE, &cost))
+		return;
+	if (cost < 0.001)
+		text_add(out, ", less than 0.1 % cost");
+	else
+		text_printf(out, ", %.1f %% cost", percent(cost));
+}
+
+void findings_headline(const struct profile *p, size_t width, struct text *out)
+{
+	struct text line = TEXT_INIT;
+	add_run(p, width, &line);
+	add_search(p, &line);
+	add_wrapped(out, line.data, 0, 2, width);
+	text_add(out, "\n\n");
+	text_release(&line);
+}
+
+static void add_line(struct text *out, const char *text, size_t indent, size_t width)
+{
+	text_fill(out, ' ', indent);
+	add_wrapped(out, text, indent, indent + 2, width);
+	text_char(out, '\n');
+}
+
+/* How sure it is and how that is known. */
+static void add_evidence(const struct profile *p, const struct profile_finding *f, size_t width,
+			 struct text *out)
+{
+	const struct profile_experiment *x = experiment_of(p, f);
+	struct text line = TEXT_INIT;
+	text_add(&line, f->confidence >= 0.95  ? "sure"
+			: f->confidence >= 0.8 ? "quite sure"
+					       : "not sure");
+	if (x && x->flags & EXPERIMENT_UNSURE)
+		text_printf(&line, ", near to the %.0f %% that it takes", percent(x->threshold));
+	text_add(&line, is_sampled(p, f) ? "; measured by samples" : "; measured by probes");
+	if (is_over(p, f))
+		text_add(&line, "; for a part of the run only");
+	add_line(out, line.data, INDENT, width);
+	text_release(&line);
+}
+
+static void add_finding(const struct profile *p, uint32_t number, size_t width, struct text *out)
+{
+	const struct profile_finding *f = &p->findings.data[number];
+	size_t start = out->len;
+	bool told = false;
+	text_printf(out, "%2u", number + 1);
+	pad_to(out, start, NUMBER_COLUMNS);
+	output_style(out, STYLE_HEADING);
+	add_wrapped(out, f->sentence, NUMBER_COLUMNS, NUMBER_COLUMNS, width);
+	output_style(out, STYLE_NONE);
+	text_char(out, '\n');
+	vec_each (m, &p->remarks) {
+		if (m->finding != number)
+			continue;
+		told |= !strcmp(m->kind, "evidence");
+		add_line(out, m->text, INDENT, width);
+	}
+	if (!told)
+		add_evidence(p, f, width, out);
+	text_char(out, '\n');
+}
+
+/* A search that came to its end has told by itself what it did not decide. */
+static void add_nothing(const struct profile *p, size_t width, struct text *out)
+{
+	uint32_t undecided = 0;
+	bool told = false;
+	struct text line = TEXT_INIT;
+	vec_each (m, &p->remarks)
+		told |= !strcmp(m->kind, "note");
+	vec_each (x, &p->experiments)
+		undecided += x->state != PROFILE_TRUE && x->state != PROFILE_FALSE;
+	text_add(&line, p->experiments.len ? "Nothing slow was found"
+					   : "Nothing was found, because nothing was tested");
+	if (undecided && !told) {
+		text_add(&line, "; ");
+		add_counted(&line, undecided, "experiment was", "experiments were");
+		text_add(&line, " not decided");
+	}
+	text_char(&line, '.');
+	add_line(out, line.data, 0, width);
+	text_char(out, '\n');
+	text_release(&line);
+}
+
+static bool is_step(const struct profile_remark *m)
+{
+	return m->finding == PROFILE_NONE && !strcmp(m->kind, "step");
+}
+
+static bool is_note(const struct profile_remark *m)
+{
+	return m->finding == PROFILE_NONE && strcmp(m->kind, "step") != 0;
+}
+
+static void add_notes(const struct profile *p, size_t width, struct text *out)
+{
+	bool any = false;
+	vec_each (m, &p->remarks) {
+		if (!is_note(m))
+			continue;
+		add_line(out, m->text, 0, width);
+		any = true;
+	}
+	if (any)
+		text_char(out, '\n');
+}
+
+static void add_steps(const struct profile *p, size_t width, struct text *out)
+{
+	bool any = false;
+	vec_each (m, &p->remarks) {
+		if (!is_step(m))
+			continue;
+		if (!any) {
+			output_style(out, STYLE_HEADING);
+			text_add(out, "Next steps\n");
+			output_style(out, STYLE_NONE);
+		}
+		text_add(out, "  - ");
+		add_wrapped(out, m->text, 4, 4, width);
+		text_char(out, '\n');
+		any = true;
+	}
+	if (any)
+		text_char(out, '\n');
+}
+
+void findings_render(const struct profile *p, size_t width, struct text *out)
+{
+	findings_headline(p, width, out);
+	for (uint32_t i = 0; i < p->findings.len; i++)
+		add_finding(p, i, width, out);
+	if (!p->findings.len)
+		add_nothing(p, width, out);
+	add_notes(p, width, out);
+	add_steps(p, width, out);
+}
+
+/* A word for the shell, in quotes if it needs them. */
+static void add_word(struct text *out, const char *word)
+{
+	if (!word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+			       "_-./:+,@%")]) {
+		text_add(out, word);
+		return;
+	}
+	text_char(out, '\'');
+	for (; *word; word++) {
+		if (*word == '\'')
+			text_add(out, "'\\'");
+		text_char(out, *word);
+	}
+	text_char(out, '\'');
+}
+
+/* The procedure of the first finding that has one with samples. */
+static const char *hot_procedure(const struct profile *p)
+{
+	vec_each (f, &p->findings) {
+		uint32_t code = procedure_of(p, findings_code(p, f->experiment));
+		if (code == PROFILE_NONE)
+			continue;
+		vec_each (s, &p->scopes)
+			if (s->kind == PROFILE_PROCEDURE &&
+			    !strcmp(s->name, p->resources.data[code].name))
+				return s->name;
+	}
+	return NULL;
+}
+
+void findings_more(const struct profile *p, const char *file, size_t width, struct text *out)
+{
+	const char *procedure = p->values.len ? hot_procedure(p) : NULL;
+	struct text command = TEXT_INIT, line = TEXT_INIT;
+	text_add(&command, "sonde report ");
+	if (file && strcmp(file, USUAL_PROFILE) != 0) {
+		add_word(&command, file);
+		text_char(&command, ' ');
+	}
+	text_printf(&line, "More: %s--view=search%s", command.data,
+		    p->values.len ? " (or tree, loops)" : "");
+	if (procedure) {
+		text_printf(&line, ", %s--lines --focus=", command.data);
+		add_word(&line, procedure);
+	}
+	add_line(out, line.data, 0, width);
+	text_release(&command);
+	text_release(&line);
+}
+
+static void number_json(const struct profile *p, const char *fact, enum quantity what,
+			const char *key, struct json *j)
+{
+	double number;
+	if (number_fact(p, fact, what, &number))
+		json_quantity(j, key, what, number, 6);
+	else
+		json_string(j, key, NULL);
+}
+
+static void where_json(const struct profile *p, const struct profile_finding *f, struct json *j)
+{
+	uint32_t code = findings_code(p, f->experiment), procedure = procedure_of(p, code);
+	if (code == PROFILE_NONE)
+		return;
+	const struct profile_resource *r = &p->resources.data[code];
+	json_object(j, "where");
+	json_string(j, "procedure",
+		    procedure == PROFILE_NONE ? NULL : p->resources.data[procedure].name);
+	json_string(j, "file", *r->file ? r->file : NULL);
+	json_u64(j, "first_line", r->first_line);
+	json_u64(j, "last_line", r->last_line);
+	json_bool(j, "loop", r->kind == RESOURCE_LOOP);
+	json_end(j);
+}
+
+/* Procedures and inlined calls from the start of the program to the finding's context. */
+static void path_json(const struct profile *p, const struct profile_finding *f, struct json *j)
+{
+	VEC(const char *) names = {0};
+	for (uint32_t n = f->node; n != PROFILE_NONE; n = p->nodes.data[n].parent) {
+		for (uint32_t s = p->nodes.data[n].scope; s != PROFILE_NONE;
+		     s = p->scopes.data[s].parent) {
+			const struct profile_scope *scope = &p->scopes.data[s];
+			bool called =
+				scope->kind == PROFILE_PROCEDURE || scope->kind == PROFILE_INLINE;
+			if (called && !is_startup(p, s))
+				vec_push(&names, scope->name);
+		}
+	}
+	json_array(j, "call_path");
+	while (names.len)
+		json_string(j, NULL, vec_pop(&names));
+	json_end(j);
+	vec_free(&names);
+}
+
+void focus_json(const struct profile *p, const struct profile_experiment *x, struct json *j)
+{
+	struct text path = TEXT_INIT;
+	json_object(j, "focus");
+	for (int h = 0; h < PROFILE_HIERARCHIES; h++) {
+		text_clear(&path);
+		profile_resource_path(p, x->focus[h], &path);
+		json_string(j, profile_hierarchy_names[h], path.data);
+	}
+	json_end(j);
+	text_release(&path);
+}
+
+static void finding_json(const struct profile *p, uint32_t number, struct json *j)
+{
+	const struct profile_finding *f = &p->findings.data[number];
+	const struct profile_experiment *x = experiment_of(p, f);
+	json_object(j, NULL);
+	json_string(j, "hypothesis", f->hypothesis);
+	json_quantity(j, "share", A_SHARE, f->share, 6);
+	json_quantity(j, "confidence", A_SHARE, f->confidence, 6);
+	json_string(j, "measured", is_sampled(p, f) ? "samples" : "probes");
+	json_bool(j, "over", is_over(p, f));
+	if (x) {
+		json_u64(j, "experiment", f->experiment);
+		focus_json(p, x, j);
+	}
+	where_json(p, f, j);
+	path_json(p, f, j);
+	json_string(j, "sentence", f->sentence);
+	json_array(j, "remarks");
+	vec_each (m, &p->remarks) {
+		if (m->finding != number)
+			continue;
+		json_object(j, NULL);
+		json_string(j, "kind", m->kind);
+		json_string(j, "text", m->text);
+		json_end(j);
+	}
+	json_end(j);
+	json_end(j);
+}
+
+static void remarks_json(const struct profile *p, const char *key,
+			 bool (*has)(const struct profile_remark *m), struct json *j)
+{
+	json_array(j, key);
+	vec_each (m, &p->remarks)
+		if (has(m))
+			json_string(j, NULL, m->text);
+	json_end(j);
+}
+
+void findings_json(const struct profile *p, struct json *j)
+{
+	const char *loops = profile_get_fact(p, "loops");
+	json_string(j, "command", profile_get_fact(p, "command"));
+	number_json(p, "seconds", A_TIME, "seconds", j);
+	json_string(j, "ended", profile_get_fact(p, "ended"));
+	json_string(j, "strategy", profile_get_fact(p, "strategy"));
+	json_bool(j, "loops", loops && !strcmp(loops, "1"));
+	number_json(p, "search_seconds", A_TIME, "search_seconds", j);
+	json_u64(j, "experiments", p->experiments.len);
+	number_json(p, "probe_share", A_SHARE, "cost", j);
+	json_array(j, "findings");
+	for (uint32_t i = 0; i < p->findings.len; i++)
+		finding_json(p, i, j);
+	json_end(j);
+	remarks_json(p, "steps", is_step, j);
+	remarks_json(p, "notes", is_note, j);
+}

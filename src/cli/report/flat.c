@@ -1,0 +1,123 @@
+/* The static view: image, file, procedure, inlined call, loop, line. Outer levels can be taken away
+ * ("flattening", Tallent et al.), until what was inside different ones stands side by side. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/report/view.h"
+
+enum { FLATTEN_LOOPS = UINT32_MAX };
+
+int flatten_parse(const char *word, uint32_t *levels, struct err *e)
+{
+	char *end;
+	*levels = 0;
+	if (!word)
+		return 0;
+	*levels = FLATTEN_LOOPS;
+	if (!strcmp(word, "loops"))
+		return 0;
+	errno = 0;
+	unsigned long n = strtoul(word, &end, 10);
+	if (errno || *end || end == word || *word == '-' || n > 1000)
+		return err_set(e, ERR_INPUT,
+			       "--flatten needs a number of levels or 'loops', not '%s'", word);
+	*levels = (uint32_t)n;
+	return 0;
+}
+
+/* Which nodes to take away. Nodes that have nothing below them stay, so that no
+ * amount is lost. */
+static bool *outer_levels(const struct outline *o, uint32_t levels)
+{
+	uint32_t *depth = xcalloc(o->nodes.len, sizeof(*depth));
+	bool *away = xcalloc(o->nodes.len, sizeof(*away));
+	for (uint32_t i = 1; i < o->nodes.len; i++) {
+		uint32_t parent = o->nodes.data[i].parent;
+		depth[i] = depth[parent] + 1;
+		if (parent && depth[parent] <= levels)
+			away[parent] = true;
+	}
+	free(depth);
+	return away;
+}
+
+/* The same so that outermost loops come to stand on top: all that is in no loop goes. */
+static bool *outside_loops(const struct outline *o)
+{
+	bool *away = xcalloc(o->nodes.len, sizeof(*away));
+	away[0] = true;
+	for (uint32_t i = 1; i < o->nodes.len; i++)
+		away[i] = away[o->nodes.data[i].parent] && o->nodes.data[i].kind != OUTLINE_LOOP;
+	away[0] = false;
+	return away;
+}
+
+/* Loops do not have the code of inner loops in their own, so that these can be added up. */
+static void add_outside(struct outline *o, const struct report *r)
+{
+	uint64_t inside = 0, samples = 0;
+	vec_each (n, &o->nodes) {
+		inside += n->kind == OUTLINE_LOOP ? n->self : 0;
+		samples += n->kind == OUTLINE_LOOP ? n->self_samples : 0;
+	}
+	uint64_t rest = r->total > inside ? r->total - inside : 0;
+	uint64_t rest_samples = r->samples > samples ? r->samples - samples : 0;
+	outline_add(o, (struct outline_node){.scope = PROFILE_NONE,
+					     .kind = OUTLINE_OUTSIDE,
+					     .self = rest,
+					     .total = rest,
+					     .self_samples = rest_samples,
+					     .total_samples = rest_samples});
+}
+
+void flat_outline(const struct report *r, struct outline *out)
+{
+	struct flat f;
+	struct err e;
+	uint32_t levels;
+	flat_build(&f, &r->tree);
+	outline_from_flat(out, &f);
+	flat_release(&f);
+	if (flatten_parse(r->args->flatten, &levels, &e) || !levels)
+		return;
+	bool *away = levels == FLATTEN_LOOPS ? outside_loops(out) : outer_levels(out, levels);
+	outline_take_away(out, away);
+	free(away);
+	if (levels == FLATTEN_LOOPS)
+		add_outside(out, r);
+}
+
+/* All rows of some kinds, a sum of 1 << kind, as peers. */
+static void peers(const struct report *r, unsigned kinds, struct outline *out)
+{
+	struct outline all;
+	struct flat f;
+	flat_build(&f, &r->tree);
+	outline_from_flat(&all, &f);
+	flat_release(&f);
+	*out = (struct outline){.overlapping = true};
+	outline_add(out, all.nodes.data[0]);
+	vec_each (n, &all.nodes) {
+		struct outline_node top = *n;
+		top.parent = 0;
+		if (kinds >> n->kind & 1)
+			outline_add(out, top);
+	}
+	outline_release(&all);
+}
+
+void procedures_outline(const struct report *r, struct outline *out)
+{
+	peers(r, 1 << OUTLINE_PROCEDURE, out);
+}
+
+void loops_outline(const struct report *r, struct outline *out)
+{
+	peers(r, 1 << OUTLINE_LOOP, out);
+}
+
+void hot_scopes_outline(const struct report *r, struct outline *out)
+{
+	peers(r, 1 << OUTLINE_LOOP | 1 << OUTLINE_PROCEDURE, out);
+}

@@ -1,0 +1,242 @@
+/* Source text with shares in the margin: the lines that have one, and some around them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/report/source.h"
+#include "cli/report/view.h"
+#include "cli/term/text.h"
+
+enum { CONTEXT = 3 }; /* lines shown before and after one with a share */
+
+struct line {
+	const char *file;
+	uint32_t line;
+	uint64_t self, total;
+};
+
+struct file {
+	uint32_t first, count; /* its lines */
+	uint64_t self;
+};
+
+struct lines {
+	VEC(struct line) list;  /* by file, then line */
+	VEC(struct file) files; /* most of their own first */
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+	int order = strcmp(x->file, y->file);
+	if (order)
+		return order;
+	return x->line < y->line ? -1 : x->line > y->line;
+}
+
+static int by_self(const void *a, const void *b)
+{
+	const struct file *x = a, *y = b;
+	if (x->self != y->self)
+		return x->self > y->self ? -1 : 1;
+	return x->first < y->first ? -1 : 1;
+}
+
+/* Lines while a tree is walked. One line may be in many scopes: copies of inlined code, unrolled
+ * loops, recursion. Its total is taken from the outermost on each path. */
+struct gathering {
+	struct lines *out;
+	struct hashmap index;
+	VEC(uint32_t) active;
+	uint32_t *line_of; /* of each tree node; PROFILE_NONE if it has none */
+};
+
+static uint32_t find_line(struct gathering *g, const char *file, uint32_t line)
+{
+	uint32_t fresh = g->out->list.len;
+	if (!*file || !line)
+		return PROFILE_NONE;
+	uint32_t i = hashmap_add(&g->index, hash_bytes(file, strlen(file), line), fresh);
+	if (i == fresh) {
+		vec_push(&g->out->list, (struct line){file, line, 0, 0});
+		vec_push(&g->active, 0);
+	}
+	return i;
+}
+
+/* The line of a node: its own, or that of the inlined call. The kernel works for the line that
+ * entered it. */
+static uint32_t line_of(struct gathering *g, const struct tree *t, const struct tree_node *n)
+{
+	const struct profile_scope *s =
+		n->scope == PROFILE_NONE ? NULL : &t->profile->scopes.data[n->scope];
+	if (n->kind == TREE_LINE)
+		return find_line(g, s->file, s->first_line);
+	if (n->kind == TREE_INLINE)
+		return find_line(g, s->call_file, s->call_line);
+	bool kernel = n->kind == TREE_KERNEL || n->kind == TREE_WAIT;
+	return kernel && n->parent ? g->line_of[n->parent] : PROFILE_NONE;
+}
+
+static void gather(struct gathering *g, const struct tree *t)
+{
+	for (struct tree_step step = {0}; tree_walk(t, &step);) {
+		const struct tree_node *n = &t->nodes.data[step.node];
+		if (!step.leaving)
+			g->line_of[step.node] = line_of(g, t, n);
+		uint32_t i = g->line_of[step.node];
+		if (i == PROFILE_NONE)
+			continue;
+		if (step.leaving) {
+			g->active.data[i]--;
+			continue;
+		}
+		g->out->list.data[i].self += n->kind == TREE_INLINE ? 0 : n->self;
+		g->out->list.data[i].total += g->active.data[i]++ ? 0 : n->total;
+	}
+}
+
+static void collect(struct lines *l, const struct report *r)
+{
+	struct gathering g = {.out = l};
+	g.line_of = xcalloc(r->tree.nodes.len + 1, sizeof(*g.line_of));
+	gather(&g, &r->tree);
+	free(g.line_of);
+	hashmap_release(&g.index);
+	vec_free(&g.active);
+	if (l->list.len)
+		qsort(l->list.data, l->list.len, sizeof(*l->list.data), by_place);
+	for (uint32_t i = 0; i < l->list.len; i++) {
+		const struct line *x = &l->list.data[i];
+		if (!l->files.len || strcmp(l->list.data[i - 1].file, x->file) != 0)
+			vec_push(&l->files, (struct file){.first = i});
+		vec_last(&l->files).count++;
+		vec_last(&l->files).self += x->self;
+	}
+	if (l->files.len)
+		qsort(l->files.data, l->files.len, sizeof(*l->files.data), by_self);
+}
+
+static void lines_release(struct lines *l)
+{
+	vec_free(&l->list);
+	vec_free(&l->files);
+}
+
+static void add_line(const struct report *r, const struct line *x, uint32_t number,
+		     const char *source, struct text *out)
+{
+	add_share(out, x ? x->total : 0, r->total);
+	add_share(out, x ? x->self : 0, r->total);
+	text_printf(out, " %6u", number);
+	text_add(out, source ? " | " : "");
+	size_t start = out->len;
+	for (const char *c = source ? source : ""; *c; c++) {
+		if (*c == '\t')
+			text_fill(out, ' ', 8 - (out->len - start) % 8);
+		else if (*c != '\r')
+			output_name(out, (const char[]){*c, '\0'});
+	}
+	text_char(out, '\n');
+}
+
+/* Source is shown around lines that have a share; farther apart, something between is left out. */
+static void add_file_lines(const struct report *r, const struct line *lines, uint32_t count,
+			   const struct source *s, struct text *out)
+{
+	uint32_t next = 0; /* the line number that would follow what was shown */
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t from = lines[i].line > CONTEXT ? lines[i].line - CONTEXT : 1;
+		uint32_t limit = i + 1 < count ? lines[i + 1].line : UINT32_MAX;
+		if (s->bytes && next && from > next)
+			text_add(out, "                    ...\n");
+		from = from > next ? from : next;
+		for (uint32_t n = from; s->bytes && n < lines[i].line; n++)
+			add_line(r, NULL, n, source_line(s, n), out);
+		add_line(r, &lines[i], lines[i].line, source_line(s, lines[i].line), out);
+		for (next = lines[i].line + 1; next < limit && next <= lines[i].line + CONTEXT;
+		     next++)
+			if (source_line(s, next))
+				add_line(r, NULL, next, source_line(s, next), out);
+		output_flush(out);
+	}
+}
+
+static void add_annotated(const struct report *r, const char *path, const struct line *lines,
+			  uint32_t count, const struct source *s, struct text *out)
+{
+	static const struct source none;
+	text_char(out, '\n');
+	output_style(out, STYLE_HEADING);
+	add_path(out, path, SIZE_MAX);
+	output_style(out, STYLE_NONE);
+	text_char(out, '\n');
+	if (!s)
+		text_add(out, "(its source is not here; --source-path=DIR says where to look)\n");
+	text_add(out, "  total   self   line\n");
+	add_file_lines(r, lines, count, s ? s : &none, out);
+}
+
+/* A file that spends too little itself is shown if it is there and leads to much: the user's own
+ * code, often, while libraries work for it. Returns false if it was not. */
+static bool add_file(const struct report *r, const struct lines *l, const struct file *f,
+		     struct text *out)
+{
+	struct source s;
+	VEC(struct line) shown = {0};
+	const char *path = l->list.data[f->first].file;
+	bool leads = false, spends = (double)f->self >= r->min_share * (double)r->total;
+	for (uint32_t i = 0; i < f->count; i++) {
+		const struct line *x = &l->list.data[f->first + i];
+		leads |= x->total >= r->total / 10;
+		if ((double)x->total >= r->min_share * (double)r->total)
+			vec_push(&shown, *x);
+	}
+	bool found = (spends || leads) && source_open(&s, path, r->args->source_path);
+	if (spends || found)
+		add_annotated(r, path, shown.data, shown.len, found ? &s : NULL, out);
+	if (spends || leads)
+		source_close(&s);
+	vec_free(&shown);
+	return spends || found;
+}
+void lines_text(const struct report *r, struct text *out)
+{
+	struct lines l = {0};
+	uint64_t rest = 0;
+	collect(&l, r);
+	vec_each (f, &l.files) {
+		if (!add_file(r, &l, f, out))
+			rest += f->self;
+	}
+	if (!l.files.len)
+		text_add(
+			out,
+			"No line is known of what was measured: its programs and libraries have no "
+			"debugging information.\n");
+	if ((double)rest * 2000 > (double)r->total) {
+		add_share(out, rest, r->total);
+		text_add(out, " in other files\n");
+	}
+	lines_release(&l);
+}
+
+void lines_json(const struct report *r, struct json *j)
+{
+	struct lines l = {0};
+	collect(&l, r);
+	json_array(j, "lines");
+	vec_each (x, &l.list) {
+		if ((double)x->total < r->min_share * (double)r->total)
+			continue;
+		json_object(j, NULL);
+		json_string(j, "file", x->file);
+		json_u64(j, "line", x->line);
+		json_u64(j, "self", x->self);
+		json_u64(j, "total", x->total);
+		json_quantity(j, "self_percent", A_PERCENT, percent_of(x->self, r->total), 3);
+		json_quantity(j, "total_percent", A_PERCENT, percent_of(x->total, r->total), 3);
+		json_end(j);
+	}
+	json_end(j);
+	lines_release(&l);
+}

@@ -1,0 +1,51 @@
+/* How values and places are written in reports: shares, amounts with a unit, shortened names. Names
+ * come from files that may hold anything, and leave here escaped. */
+#pragma once
+#include "base/quantity.h"
+#include "cli/term/output.h"
+#include "profile/profile.h"
+
+/* " 12.3%", always seven columns; blank if the amount is 0. */
+void add_share(struct text *out, uint64_t amount, uint64_t total);
+/* "1,234,567" */
+void add_count(struct text *out, uint64_t n);
+/* "1.23 s", "45.6 ms"; counts as add_count(). */
+void add_amount(struct text *out, const struct profile_metric *m, uint64_t amount);
+/* "12,345", but in at most six columns: "1.23 M", "45.6 G" */
+void add_brief_count(struct text *out, uint64_t n);
+/* A mean: "3", "3.14", "12.5", and large ones as add_brief_count(). */
+void add_mean(struct text *out, double mean);
+/* As add_amount() but counts brief, for columns. */
+void add_brief_amount(struct text *out, const struct profile_metric *m, uint64_t amount);
+/* "1 thread", "2 threads" */
+void add_counted(struct text *out, uint64_t n, const char *one, const char *many);
+
+/* A name in at most `width` columns, shortened in the middle. */
+void add_short(struct text *out, const char *name, size_t width);
+/* The name of a procedure in the same way; one that is too long first loses its template arguments,
+ * parameters and result: "std::map::at" says more than two ends of its whole name. */
+void add_procedure_name(struct text *out, const char *name, size_t width);
+/* That short form. */
+void add_bare(struct text *out, const char *name);
+/* A path without "./" and "folder/../", shortened in the same way. */
+void add_path(struct text *out, const char *path, size_t width);
+/* "file.c:12-20", with the file's last part only. */
+void add_place(struct text *out, const char *file, uint32_t first, uint32_t last);
+/* Where a scope is: its place, or its image if that is not known. */
+void add_scope_place(struct text *out, const struct profile *p, const struct profile_scope *s);
+/* Columns that text takes. */
+size_t text_columns(const char *s, size_t n);
+/* Spaces up to `column`, counted from byte `start` of the text; at least one. Before it, no colour
+ * may have been used. */
+void pad_to(struct text *out, size_t start, size_t column);
+
+/* Adds a cell at the right side of its columns, with a space before it at least, and clears it. */
+void add_cell(struct text *out, struct text *cell, size_t columns);
+void add_word_cell(struct text *out, const char *word, size_t columns);
+void add_count_cell(struct text *out, uint64_t n, size_t columns); /* brief */
+
+/* A field of CSV with a comma behind it. */
+void csv_text(struct text *out, const char *value);
+void csv_u64(struct text *out, uint64_t value);
+/* Ends a line: takes back the last comma. */
+void csv_end(struct text *out);

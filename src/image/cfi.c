@@ -94,7 +94,7 @@ static int next_entry(const struct cfi *c, const struct cfi_table *t, uint64_t o
 
 static struct cfi_cie read_cie(const struct cfi *c, const struct cfi_table *t, uint64_t offset)
 {
-	struct cfi_cie cie = {.address_encoding = ENCODING_ABSOLUTE, .machine = c->im->machine};
+	struct cfi_cie cie = {.address_encoding = ENCODING_ABSOLUTE, .arch = c->im->arch};
 	Dwarf_CFI_Entry e;
 	uint64_t next;
 	if (offset >= t->size || next_entry(c, t, offset, &next, &e) || !dwarf_cfi_cie_p(&e))

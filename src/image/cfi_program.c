@@ -3,31 +3,25 @@
 #include "image/cfi_program.h"
 
 #include <dwarf.h>
-#include <elf.h>
 
 #include "base/vec.h"
-
-enum { COLUMN_IGNORED = 0xff };
 
 /* negate_ra_state says that the return address is signed from here on: whoever follows return
  * addresses strips signatures anyway. The other form, with the pc in the signature, is new. */
 enum { NEGATE_RA_STATE_WITH_PC = 0x2c, NEGATE_RA_STATE = 0x2d };
 
 /* DWARF's numbers in ours. Vector registers and the like are of no interest. */
-static unsigned column_of(uint16_t machine, uint64_t dwarf)
+static unsigned column_of(const struct arch *arch, uint64_t dwarf)
 {
-	/* rax rdx rcx rbx rsi rdi rbp rsp r8 .. r15 and the return address */
-	static const uint8_t x64[] = {
-		0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15, CFI_COLUMN_RETURN};
-	if (machine == EM_X86_64)
-		return dwarf < ARRAY_SIZE(x64) ? x64[dwarf] : COLUMN_IGNORED;
-	return dwarf < CFI_REGISTERS ? (unsigned)dwarf : COLUMN_IGNORED;
+	const struct arch_file *f = arch->file;
+	unsigned reg = dwarf < f->dwarf_count ? f->dwarf[dwarf] : DWARF_IGNORED;
+	return reg == DWARF_RETURN ? CFI_COLUMN_RETURN : reg;
 }
 
 static void set_rule(struct cfi_program *p, uint64_t dwarf, enum cfi_rule rule, uint64_t offset)
 {
-	unsigned column = column_of(p->cie->machine, dwarf);
-	if (column == COLUMN_IGNORED)
+	unsigned column = column_of(p->cie->arch, dwarf);
+	if (column == DWARF_IGNORED)
 		return;
 	p->state.rule[column] = (uint8_t)rule;
 	p->state.offset[column] = (int64_t)offset;
@@ -35,8 +29,8 @@ static void set_rule(struct cfi_program *p, uint64_t dwarf, enum cfi_rule rule, 
 
 static void set_restored(struct cfi_program *p, uint64_t dwarf)
 {
-	unsigned column = column_of(p->cie->machine, dwarf);
-	if (column == COLUMN_IGNORED)
+	unsigned column = column_of(p->cie->arch, dwarf);
+	if (column == DWARF_IGNORED)
 		return;
 	p->state.rule[column] = p->cie->initial.rule[column];
 	p->state.offset[column] = p->cie->initial.offset[column];
@@ -44,13 +38,13 @@ static void set_restored(struct cfi_program *p, uint64_t dwarf)
 
 static void set_register(struct cfi_program *p, uint64_t dwarf, uint64_t other)
 {
-	unsigned column = column_of(p->cie->machine, other);
+	unsigned column = column_of(p->cie->arch, other);
 	set_rule(p, dwarf, column < CFI_REGISTERS ? CFI_REGISTER : CFI_UNKNOWN, column);
 }
 
 static void set_cfa(struct cfi_program *p, uint64_t dwarf, uint64_t offset)
 {
-	unsigned column = column_of(p->cie->machine, dwarf);
+	unsigned column = column_of(p->cie->arch, dwarf);
 	struct cfi_state *s = &p->state;
 	s->cfa = column < CFI_REGISTERS ? CFI_CFA_REGISTER : CFI_CFA_UNKNOWN;
 	s->cfa_reg = column < CFI_REGISTERS ? (uint8_t)column : 0;
@@ -279,7 +273,7 @@ void cfi_start(struct cfi_program *p, const struct cfi_cie *cie, struct cursor c
 void cfi_fill_row(const struct cfi_program *p, struct cfi_row *out)
 {
 	const struct cfi_state *s = &p->state;
-	unsigned ret = column_of(p->cie->machine, p->cie->return_column);
+	unsigned ret = column_of(p->cie->arch, p->cie->return_column);
 	*out = (struct cfi_row){
 		.start = p->start,
 		.end = p->end,

@@ -20,7 +20,7 @@ struct cfi_state {
 struct cfi_cie {
 	bool usable, is_signal, has_augmentation;
 	uint8_t address_encoding;
-	uint16_t machine; /* EM_* */
+	const struct arch *arch;
 	uint64_t code_align, data_align, return_column;
 	struct cfi_state initial;
 };

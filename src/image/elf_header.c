@@ -39,7 +39,6 @@ static const struct machine {
 	{EM_SH, "sh4"},          {EM_ALPHA, "alpha"},
 	{EM_BPF, "bpf"},         {EM_LOONGARCH, "loongarch"},
 	{EM_CUDA, "cuda"},       {EM_AMDGPU, "amdgpu"},
-	{EM_X86_64, "x86-64"},   {EM_AARCH64, "aarch64"},
 };
 
 static bool looks_like_text(const uint8_t *bytes, uint64_t size)
@@ -125,7 +124,7 @@ int elf_check_kind(const Elf64_Ehdr *h, struct err *e)
 		return refuse_machine("a 32-bit program", machine, e);
 	if (h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_ident[EI_DATA] != ELFDATA2LSB)
 		return err_set(e, ERR_INPUT, "its ELF header is damaged; build or copy it again");
-	if (machine != EM_X86_64 && machine != EM_AARCH64)
+	if (!arch_of_machine(machine))
 		return refuse_machine("a program", machine, e);
 	return check_type(h->e_type, e);
 }
@@ -146,5 +145,6 @@ int elf_read_header(struct reader *r, struct err *e)
 			e, ERR_INPUT,
 			"the file is truncated: it ends within the ELF header; copy it again");
 	im->machine = r->header.e_machine;
+	im->arch = arch_of_machine(im->machine);
 	return 0;
 }

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "isa/arch.h"
 
 enum image_kind { IMAGE_EXECUTABLE, IMAGE_PIE, IMAGE_SHARED, IMAGE_OBJECT_KINDS };
 
@@ -45,14 +46,7 @@ struct symbol {
 	uint8_t flags;     /* enum symbol_flag */
 };
 
-/* A relocated word of the image: where it is, and what it will hold. */
-enum reloc_kind {
-	RELOC_RELATIVE,  /* the address `value` inside this image */
-	RELOC_SYMBOL,    /* the address of `symbol` + value; symbol may be defined elsewhere */
-	RELOC_JUMP_SLOT, /* the same, for a PLT's slot */
-	RELOC_IFUNC,     /* what the resolver at `value` returns */
-};
-
+/* A relocated word. */
 struct reloc {
 	uint64_t va;
 	uint64_t value;
@@ -88,6 +82,7 @@ struct image {
 	bool changes_text; /* the dynamic linker relocates its code */
 	bool debug_only; /* a separate debug file: code and data were taken out, addresses remain */
 	uint16_t machine; /* EM_* */
+	const struct arch *arch;
 	uint64_t entry;   /* 0 if none */
 	struct build_id build_id;
 	const char *debuglink; /* file name in .gnu_debuglink, or NULL */

@@ -4,24 +4,6 @@
 #include "base/order.h"
 #include "image/elf_reader.h"
 
-static const struct reloc_type {
-	uint16_t machine;
-	uint32_t type;
-	enum reloc_kind kind;
-} reloc_types[] = {
-	{EM_AARCH64, R_AARCH64_RELATIVE, RELOC_RELATIVE},
-	{EM_AARCH64, R_AARCH64_ABS64, RELOC_SYMBOL},
-	{EM_AARCH64, R_AARCH64_GLOB_DAT, RELOC_SYMBOL},
-	{EM_AARCH64, R_AARCH64_JUMP_SLOT, RELOC_JUMP_SLOT},
-	{EM_AARCH64, R_AARCH64_IRELATIVE, RELOC_IFUNC},
-	{EM_X86_64, R_X86_64_RELATIVE, RELOC_RELATIVE},
-	{EM_X86_64, R_X86_64_RELATIVE64, RELOC_RELATIVE},
-	{EM_X86_64, R_X86_64_64, RELOC_SYMBOL},
-	{EM_X86_64, R_X86_64_GLOB_DAT, RELOC_SYMBOL},
-	{EM_X86_64, R_X86_64_JUMP_SLOT, RELOC_JUMP_SLOT},
-	{EM_X86_64, R_X86_64_IRELATIVE, RELOC_IFUNC},
-};
-
 struct gathering {
 	struct image *im;
 	struct reloc *items;
@@ -29,11 +11,11 @@ struct gathering {
 	const struct segment *last; /* neighbours mostly share a segment */
 };
 
-static const struct reloc_type *find_type(uint16_t machine, uint32_t type)
+static const struct reloc_type *find_type(const struct arch_file *f, uint32_t type)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(reloc_types); i++)
-		if (reloc_types[i].type == type && reloc_types[i].machine == machine)
-			return &reloc_types[i];
+	for (uint32_t i = 0; i < f->reloc_count; i++)
+		if (f->relocs[i].type == type)
+			return &f->relocs[i];
 	return NULL;
 }
 
@@ -72,7 +54,7 @@ static void add_rela(struct gathering *g, const uint8_t *bytes, uint64_t count,
 		Elf64_Rela in;
 		memcpy(&in, bytes + i * sizeof(in), sizeof(in));
 		if (!type || type->type != ELF64_R_TYPE(in.r_info))
-			type = find_type(g->im->machine, (uint32_t)ELF64_R_TYPE(in.r_info));
+			type = find_type(g->im->arch->file, (uint32_t)ELF64_R_TYPE(in.r_info));
 		if (!type || !is_mapped(g, in.r_offset))
 			continue;
 		struct reloc *out = &g->items[g->len];

@@ -45,7 +45,7 @@ static bool is_global(const Elf64_Sym *s)
 	return bind == STB_GLOBAL || bind == STB_WEAK || bind == STB_GNU_UNIQUE;
 }
 
-/* Mapping symbols of aarch64: "$x" code, "$d" data, with anything after a dot. */
+/* Mapping symbols, where there are any: "$x" code, "$d" data, with anything after a dot. */
 static bool is_mark(const char *name, char which)
 {
 	return name[0] == '$' && name[1] == which && (!name[2] || name[2] == '.');
@@ -63,7 +63,7 @@ static bool classify(const struct image *im, const Elf64_Sym *s, const char *nam
 	case STT_NOTYPE: break;
 	default: return false;
 	}
-	if (im->machine == EM_AARCH64 && (is_mark(name, 'd') || is_mark(name, 'x'))) {
+	if (im->arch->file->mapping_symbols && (is_mark(name, 'd') || is_mark(name, 'x'))) {
 		*flags |= name[1] == 'd' ? SYMBOL_DATA_MARK : SYMBOL_CODE_MARK;
 		return in_code;
 	}

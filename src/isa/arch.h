@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "isa/emit.h"
+#include "isa/file.h"
 #include "isa/insn.h"
 #include "isa/registers.h"
 
@@ -39,6 +40,7 @@ struct arch {
 
 	const struct arch_layout *layout; /* where the kernel puts registers */
 	const struct emit_ops *emit;      /* writing code: see emit.h */
+	const struct arch_file *file;     /* relocations, DWARF */
 
 	/* Decodes the instruction at p, of which n bytes may be read, as if it stood at pc.
 	 * Returns its length, or 0 if the bytes are not an instruction; *out is undefined then. */

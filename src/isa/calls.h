@@ -49,6 +49,12 @@ struct arch_calls {
 	uint16_t resumed[4];
 	uint16_t ended[4];
 	uint16_t number_note; /* the regset by which a call that has begun becomes another one */
+	/* The kernel decides after a stop, not before it, whether an interrupted call is restarted.
+	 */
+	bool decides_late;
+	/* Regsets of recent kernels with state that a frame of ours does not hold; 0 if there is
+	 * none. */
+	uint16_t streaming_note, guarded_stack_note;
 
 	/* Whether the thread is in a call that the kernel will restart when it goes on, and shows
 	 * itself behind the instruction until then. */

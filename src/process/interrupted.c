@@ -42,19 +42,6 @@ enum { ERESTART_RESTARTBLOCK = 516 };
 /* A genuine EINTR further down than this from the stack pointer may be on another stack. */
 enum { SAME_STACK = 1 << 16 };
 
-struct call_facts {
-	uint16_t machine;
-	uint16_t number, result; /* offsets in the regset */
-	uint8_t size;            /* of the instruction that makes a call */
-	uint8_t insn[4];
-	bool decides_late; /* after the stop */
-};
-
-static const struct call_facts facts[] = {
-	{EM_X86_64, .number = 120, .result = 80, 2, {0x0f, 0x05}, .decides_late = true},
-	{EM_AARCH64, .number = 64, .result = 0, 4, {0x01, 0x00, 0x00, 0xd4}, .decides_late = false},
-};
-
 /* Calls that have changed nothing when they return EINTR, so that they may be made again. (close is
  * not one: the descriptor is gone.) */
 static const uint16_t repeatable[] = {
@@ -77,12 +64,15 @@ static const uint16_t repeatable[] = {
 	SYS_sendto,         SYS_sendmsg,    SYS_accept,          SYS_accept4,      SYS_connect,
 };
 
-static const struct call_facts *facts_for_us(void)
+static const struct arch_calls *facts_for_us(void)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(facts); i++)
-		if (facts[i].machine == arch_native()->elf_machine)
-			return &facts[i];
-	abort(); /* arch_native() knows no other */
+	return arch_calls(arch_native());
+}
+
+/* Where the number of the call is that a stopped thread is in. */
+static unsigned number_at(const struct arch_calls *f)
+{
+	return f->original == LAYOUT_ABSENT ? f->number : f->original;
 }
 
 static uint64_t get(const struct stop_registers *r, unsigned offset)
@@ -121,34 +111,34 @@ static bool is_repeatable(uint64_t number)
 	return false;
 }
 
-static bool is_call_at(const struct call_facts *f, int tid, uint64_t pc)
+static bool is_call_at(const struct arch_calls *f, int tid, uint64_t pc)
 {
 	uint8_t insn[sizeof(f->insn)];
-	return memory_read(tid, pc, insn, f->size) == f->size && !memcmp(insn, f->insn, f->size);
+	return memory_read(tid, pc, insn, f->insn_size) == f->insn_size && !memcmp(insn, f->insn, f->insn_size);
 }
 
 /* At its first instruction a new program still has the number of the call that began it. */
-static bool is_new_program(const struct call_facts *f, const struct stop_registers *r)
+static bool is_new_program(const struct arch_calls *f, const struct stop_registers *r)
 {
-	uint64_t number = get(r, f->number);
+	uint64_t number = get(r, number_at(f));
 	return (number == SYS_execve || number == SYS_execveat) && !get(r, f->result);
 }
 
 bool interrupted_in_call(int tid, const struct stop_registers *r)
 {
-	const struct call_facts *f = facts_for_us();
+	const struct arch_calls *f = facts_for_us();
 	if (r->size != arch_native()->layout->ptrace_size)
 		return false;
 	if (f->decides_late)
-		return (int64_t)get(r, f->number) >= 0 && !is_new_program(f, r);
-	return is_call_at(f, tid, pc_of(r)) || is_call_at(f, tid, pc_of(r) - f->size);
+		return (int64_t)get(r, number_at(f)) >= 0 && !is_new_program(f, r);
+	return is_call_at(f, tid, pc_of(r)) || is_call_at(f, tid, pc_of(r) - f->insn_size);
 }
 
 /* Whether the thread is about to see EINTR from a call that may be repeated. */
-static bool sees_eintr(const struct call_facts *f, int tid, const struct stop_registers *r)
+static bool sees_eintr(const struct arch_calls *f, int tid, const struct stop_registers *r)
 {
-	return (int64_t)get(r, f->result) == -EINTR && is_repeatable(get(r, f->number)) &&
-	       (f->decides_late || is_call_at(f, tid, pc_of(r) - f->size));
+	return (int64_t)get(r, f->result) == -EINTR && is_repeatable(get(r, number_at(f))) &&
+	       (f->decides_late || is_call_at(f, tid, pc_of(r) - f->insn_size));
 }
 
 /* Stop signals make these calls return EINTR without a tracer as well. */
@@ -160,7 +150,7 @@ static bool is_stop_signal(int signal)
 static bool set_call_number(int tid, int number)
 {
 	struct iovec io = {&number, sizeof(number)};
-	return !ptrace(PTRACE_SETREGSET, tid, NT_ARM_SYSTEM_CALL, &io);
+	return !ptrace(PTRACE_SETREGSET, tid, facts_for_us()->number_note, &io);
 }
 
 /* The first argument that the call was made with: "NUMBER 0xFIRST 0x..." */
@@ -253,10 +243,10 @@ static bool has_returned(const struct interrupted *c, unsigned which,
 }
 
 /* A handler runs before the call that was set back: the program is to see EINTR after all. */
-static bool undo(struct interrupted *c, const struct call_facts *f, int tid,
+static bool undo(struct interrupted *c, const struct arch_calls *f, int tid,
 		 struct stop_registers *r)
 {
-	uint64_t pc = c->restarted + f->size;
+	uint64_t pc = c->restarted + f->insn_size;
 	c->restarted = 0;
 	remember_genuine(c, tid, r, pc, get(r, f->result));
 	put(r, arch_native()->layout->ptrace_pc, pc);
@@ -264,16 +254,16 @@ static bool undo(struct interrupted *c, const struct call_facts *f, int tid,
 	return write_registers(tid, r);
 }
 
-static bool set_back(struct interrupted *c, const struct call_facts *f, int tid,
+static bool set_back(struct interrupted *c, const struct arch_calls *f, int tid,
 		     struct stop_registers *r, uint64_t first)
 {
-	c->restarted = pc_of(r) - f->size;
+	c->restarted = pc_of(r) - f->insn_size;
 	put(r, arch_native()->layout->ptrace_pc, c->restarted);
 	put(r, f->result, first);
 	return write_registers(tid, r);
 }
 
-static bool repair_ourselves(struct interrupted *c, const struct call_facts *f, int tid,
+static bool repair_ourselves(struct interrupted *c, const struct arch_calls *f, int tid,
 			     struct stop_registers *r, int signal)
 {
 	unsigned which;
@@ -288,7 +278,7 @@ static bool repair_ourselves(struct interrupted *c, const struct call_facts *f, 
 	if (c->restarted)
 		return handled ? undo(c, f, tid, r) : true;
 	/* Without it, an EINTR too many cannot be helped. */
-	if (is_stop_signal(signal) || !first_argument(tid, get(r, f->number), &first))
+	if (is_stop_signal(signal) || !first_argument(tid, get(r, number_at(f)), &first))
 		return true;
 	bool returned = is_genuine(c, pc, sp, &which) && has_returned(c, which, r, first);
 	if (handled && !returned)
@@ -298,7 +288,7 @@ static bool repair_ourselves(struct interrupted *c, const struct call_facts *f, 
 
 bool interrupted_repair(struct interrupted *c, int tid, struct stop_registers *r, int signal)
 {
-	const struct call_facts *f = facts_for_us();
+	const struct arch_calls *f = facts_for_us();
 	if (r->size != arch_native()->layout->ptrace_size)
 		return true; /* of another architecture */
 	if (!f->decides_late)
@@ -313,10 +303,10 @@ bool interrupted_repair(struct interrupted *c, int tid, struct stop_registers *r
  * would return EINTR, should we be killed. */
 void interrupted_hand_over(struct interrupted *c, int tid, struct stop_registers *r)
 {
-	const struct call_facts *f = facts_for_us();
+	const struct arch_calls *f = facts_for_us();
 	put(r, f->result, (uint64_t)(c->entered ? -ERESTARTNOHAND : -EINTR));
 	write_registers(tid, r);
-	set_call_number(tid, c->entered ? (int)get(r, f->number) : -1);
+	set_call_number(tid, c->entered ? (int)get(r, number_at(f)) : -1);
 	if (c->entered)
 		c->restarted = 0;
 	c->entered = !c->entered;
@@ -324,16 +314,15 @@ void interrupted_hand_over(struct interrupted *c, int tid, struct stop_registers
 
 /* Calls that restart_syscall() goes on with. Those that do so on aarch64 are told by their number:
  * the kernel does not show what it has decided. */
-static bool goes_on(const struct call_facts *f, int tid, const struct stop_registers *r)
+static bool goes_on(const struct arch_calls *f, int tid, const struct stop_registers *r)
 {
-	const struct arch_calls *k = arch_calls(arch_native());
-	uint64_t number = get(r, f->number);
+	uint64_t number = get(r, number_at(f));
 	if (f->decides_late)
 		return (int64_t)number >= 0 && (int64_t)get(r, f->result) == -ERESTART_RESTARTBLOCK;
-	if (number == k->restart_call)
+	if (number == f->restart_call)
 		return is_call_at(f, tid, pc_of(r));
-	for (size_t i = 0; i < ARRAY_SIZE(k->resumed) && k->resumed[i]; i++)
-		if (k->resumed[i] == number)
+	for (size_t i = 0; i < ARRAY_SIZE(f->resumed) && f->resumed[i]; i++)
+		if (f->resumed[i] == number)
 			return is_call_at(f, tid, pc_of(r));
 	return false;
 }
@@ -354,21 +343,21 @@ static bool may_restart(int tid)
 }
 
 /* A call that was gone on with before we came is ended: what it was nobody knows. */
-static void begin_anew(const struct interrupted *c, const struct call_facts *f, int tid,
+static void begin_anew(const struct interrupted *c, const struct arch_calls *f, int tid,
 		       struct stop_registers *r)
 {
-	put(r, f->number, c->timed);
+	put(r, number_at(f), c->timed);
 	put(r, f->result, (uint64_t)(c->timed ? -ERESTARTNOHAND : -EINTR));
 	write_registers(tid, r);
 }
 
 bool interrupted_avoid_restart(struct interrupted *c, int tid, struct stop_registers *r)
 {
-	const struct call_facts *f = facts_for_us();
+	const struct arch_calls *f = facts_for_us();
 	if (!interrupted_sleeps(tid, r))
 		return false;
-	if (get(r, f->number) != arch_calls(arch_native())->restart_call)
-		c->timed = get(r, f->number);
+	if (get(r, number_at(f)) != f->restart_call)
+		c->timed = get(r, number_at(f));
 	if (!thread_is_confined(tid) || may_restart(tid))
 		return false;
 	if (f->decides_late)
@@ -379,11 +368,11 @@ bool interrupted_avoid_restart(struct interrupted *c, int tid, struct stop_regis
 /* -1: no call is made, and what it returns is there already. */
 void interrupted_rename(const struct interrupted *c, int tid, struct stop_registers *r)
 {
-	const struct call_facts *f = facts_for_us();
-	if (get(r, f->number) != arch_calls(arch_native())->restart_call)
+	const struct arch_calls *f = facts_for_us();
+	if (get(r, number_at(f)) != f->restart_call)
 		return;
 	if (c->timed)
-		put(r, f->number, c->timed);
+		put(r, number_at(f), c->timed);
 	else
 		put(r, f->result, (uint64_t)-EINTR);
 	write_registers(tid, r);

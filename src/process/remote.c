@@ -35,9 +35,6 @@
 
 enum { VECTOR_MAX = 12288 };
 
-/* Notes of recent kernels: state that a frame of ours does not hold. */
-enum { STREAMING_NOTE = 0x40b, GUARDED_STACK_NOTE = 0x410 };
-
 struct saved {
 	struct stop_registers general; /* as they are to be set back */
 	struct stop_registers framed;  /* as rt_sigreturn is to set them */
@@ -105,15 +102,15 @@ static int gone(const struct control_thread *t, struct err *e)
 static bool is_streaming(int tid)
 {
 	uint8_t bytes[WIDE_MAX];
-	return arch_native() == &arch_a64 &&
-	       calls()->wide_live(bytes, read_regset(tid, STREAMING_NOTE, bytes, sizeof(bytes)));
+	unsigned note = calls()->streaming_note;
+	return note && calls()->wide_live(bytes, read_regset(tid, note, bytes, sizeof(bytes)));
 }
 
 static bool has_guarded_stack(int tid)
 {
 	uint64_t words[3] = {0};
-	return arch_native() == &arch_a64 &&
-	       read_regset(tid, GUARDED_STACK_NOTE, words, sizeof(words)) && words[0] & 1;
+	unsigned note = calls()->guarded_stack_note;
+	return note && read_regset(tid, note, words, sizeof(words)) && words[0] & 1;
 }
 
 static int check(const struct control_thread *t, struct err *e)

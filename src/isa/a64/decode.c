@@ -128,6 +128,7 @@ const struct arch arch_a64 = {
 	.usable = {.core = 0x5fffffff | UINT64_C(1) << REG_FLAGS, .vec = 0xffffffff},
 	.layout = &a64_layout,
 	.emit = &a64_emit,
+	.file = &a64_file,
 	.decode = decode,
 	.find_jump = find_jump,
 	.reg_name = reg_name,

@@ -158,6 +158,7 @@ const struct arch_calls x64_calls = {
 	.pointer_note = 1, /* NT_PRSTATUS */
 	.pointer = 168,    /* fs_base */
 	.restart_call = 219,
+	.decides_late = true,
 	.restarts = restarts,
 	.restart = restart,
 	.enter = enter,

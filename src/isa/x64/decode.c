@@ -161,6 +161,7 @@ const struct arch arch_x64 = {
 	.usable.vec = 0xffff,
 	.layout = &x64_layout,
 	.emit = &x64_emit,
+	.file = &x64_file,
 	.decode = x64_decode,
 	.find_jump = x64_find_jump,
 	.short_jump = 129, /* 2 and 127; -128 and 2 */

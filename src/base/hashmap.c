@@ -20,11 +20,30 @@ void hashmap_release(struct hashmap *m)
 	*m = (struct hashmap){0};
 }
 
+void hashmap_clear(struct hashmap *m)
+{
+	enum { MUCH = 1024 };
+	if (m->cap > MUCH)
+		hashmap_release(m);
+	else if (m->len)
+		memset(m->values, 0xff, m->cap * sizeof(*m->values));
+	m->len = 0;
+}
+
 /* The slot of `key`, or the empty slot where it belongs. Requires cap > len. */
 static uint32_t slot_of(const struct hashmap *m, uint64_t key)
 {
 	uint32_t mask = m->cap - 1, i = (uint32_t)mix(key) & mask;
 	while (m->values[i] != HASHMAP_NONE && m->keys[i] != key)
+		i = (i + 1) & mask;
+	return i;
+}
+
+/* The same for a thing, of which others may have the hash. */
+static uint32_t empty_slot(const struct hashmap *m, uint64_t hash)
+{
+	uint32_t mask = m->cap - 1, i = (uint32_t)mix(hash) & mask;
+	while (m->values[i] != HASHMAP_NONE)
 		i = (i + 1) & mask;
 	return i;
 }
@@ -39,7 +58,7 @@ static void grow(struct hashmap *m)
 	for (uint32_t i = 0; i < old.cap; i++) {
 		if (old.values[i] == HASHMAP_NONE)
 			continue;
-		uint32_t at = slot_of(m, old.keys[i]);
+		uint32_t at = empty_slot(m, old.keys[i]);
 		m->keys[at] = old.keys[i];
 		m->values[at] = old.values[i];
 	}
@@ -75,6 +94,28 @@ uint32_t hashmap_add(struct hashmap *m, uint64_t key, uint32_t value)
 void hashmap_put(struct hashmap *m, uint64_t key, uint32_t value)
 {
 	*place(m, key) = value;
+}
+
+uint32_t hashmap_find(const struct hashmap *m, uint64_t hash, hashmap_same same, const void *ctx)
+{
+	uint32_t mask = m->cap - 1;
+	if (!m->cap)
+		return HASHMAP_NONE;
+	for (uint32_t i = (uint32_t)mix(hash) & mask; m->values[i] != HASHMAP_NONE;
+	     i = (i + 1) & mask)
+		if (m->keys[i] == hash && same(ctx, m->values[i]))
+			return m->values[i];
+	return HASHMAP_NONE;
+}
+
+void hashmap_insert(struct hashmap *m, uint64_t hash, uint32_t value)
+{
+	if (m->len * 4 >= m->cap * 3)
+		grow(m);
+	uint32_t at = empty_slot(m, hash);
+	m->keys[at] = hash;
+	m->values[at] = value;
+	m->len++;
 }
 
 uint64_t hash_bytes(const void *p, uint64_t n, uint64_t seed)

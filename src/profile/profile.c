@@ -72,19 +72,12 @@ void profile_release(struct profile *p)
 	arena_release(&p->arena);
 }
 
-/* The indices are exact though their keys are hashes: what a key leads to is compared, and if it is
- * something else with the same hash, the search goes on at the next key of a fixed sequence. Each
- * node but the root and each other row has one entry. */
+/* Each node but the root and each other row has one entry in its index. */
 static uint64_t hash3(uint64_t a, uint64_t b, uint64_t c)
 {
 	uint64_t h = (a ^ c << 56) * 0x9e3779b97f4a7c15u;
 	h = (h ^ h >> 32 ^ b) * 0xd6e8feb86659fd93u;
 	return h ^ h >> 29;
-}
-
-static uint64_t next_key(uint64_t key)
-{
-	return key * 0x2545f4914f6cdd1du + 0x9e3779b97f4a7c15u;
 }
 
 static uint64_t node_key(uint32_t parent, unsigned kind, uint32_t image, uint64_t address)
@@ -97,18 +90,13 @@ static uint64_t value_key(uint32_t node, uint32_t thread, uint32_t metric)
 	return hash3((uint64_t)node << 32 | thread, metric, 0);
 }
 
-static void index_add(struct hashmap *m, uint64_t key, uint32_t value)
-{
-	while (hashmap_add(m, key, value) != value)
-		key = next_key(key);
-}
-
 /* What was read from a file is indexed once somebody adds to it. */
 static void index_nodes(struct profile *p)
 {
 	for (uint32_t i = p->node_index.len + 1; i < p->nodes.len; i++) {
 		const struct profile_node *n = &p->nodes.data[i];
-		index_add(&p->node_index, node_key(n->parent, n->kind, n->image, n->address), i);
+		hashmap_insert(&p->node_index, node_key(n->parent, n->kind, n->image, n->address),
+			       i);
 	}
 }
 
@@ -116,49 +104,68 @@ static void index_values(struct profile *p)
 {
 	for (uint32_t i = p->value_index.len; i < p->values.len; i++) {
 		const struct profile_value *v = &p->values.data[i];
-		index_add(&p->value_index, value_key(v->node, v->thread, v->metric), i);
+		hashmap_insert(&p->value_index, value_key(v->node, v->thread, v->metric), i);
 	}
+}
+
+struct wanted_node {
+	const struct profile *profile;
+	struct profile_node node;
+};
+
+static bool is_wanted_node(const void *ctx, uint32_t number)
+{
+	const struct wanted_node *w = ctx;
+	const struct profile_node *n = &w->profile->nodes.data[number], *k = &w->node;
+	return n->parent == k->parent && n->address == k->address && n->image == k->image &&
+	       n->kind == k->kind;
 }
 
 uint32_t profile_child(struct profile *p, uint32_t parent, enum node_kind kind, uint32_t image,
 		       uint64_t address)
 {
+	const struct wanted_node w = {p,
+				      {.parent = parent,
+				       .image = image,
+				       .address = address,
+				       .scope = PROFILE_NONE,
+				       .kind = (uint8_t)kind}};
 	uint64_t key = node_key(parent, kind, image, address);
-	uint32_t at;
 	if (p->node_index.len + 1 != p->nodes.len)
 		index_nodes(p);
-	for (; (at = hashmap_get(&p->node_index, key)) != HASHMAP_NONE; key = next_key(key)) {
-		const struct profile_node *n = &p->nodes.data[at];
-		if (n->parent == parent && n->address == address && n->image == image &&
-		    n->kind == kind)
-			return at;
-	}
-	at = p->nodes.len;
-	vec_push(&p->nodes, (struct profile_node){.parent = parent,
-						  .image = image,
-						  .address = address,
-						  .scope = PROFILE_NONE,
-						  .kind = (uint8_t)kind});
-	hashmap_put(&p->node_index, key, at);
-	return at;
+	uint32_t at = hashmap_find(&p->node_index, key, is_wanted_node, &w);
+	if (at != HASHMAP_NONE)
+		return at;
+	vec_push(&p->nodes, w.node);
+	hashmap_insert(&p->node_index, key, p->nodes.len - 1);
+	return p->nodes.len - 1;
+}
+
+struct wanted_value {
+	const struct profile *profile;
+	struct profile_value value;
+};
+
+static bool is_wanted_value(const void *ctx, uint32_t number)
+{
+	const struct wanted_value *w = ctx;
+	const struct profile_value *v = &w->profile->values.data[number], *k = &w->value;
+	return v->node == k->node && v->thread == k->thread && v->metric == k->metric;
 }
 
 static struct profile_value *value_of(struct profile *p, uint32_t node, uint32_t thread,
 				      uint32_t metric)
 {
+	const struct wanted_value w = {p, {.node = node, .thread = thread, .metric = metric}};
 	uint64_t key = value_key(node, thread, metric);
-	uint32_t at;
 	if (p->value_index.len != p->values.len)
 		index_values(p);
-	for (; (at = hashmap_get(&p->value_index, key)) != HASHMAP_NONE; key = next_key(key)) {
-		struct profile_value *v = &p->values.data[at];
-		if (v->node == node && v->thread == thread && v->metric == metric)
-			return v;
+	uint32_t at = hashmap_find(&p->value_index, key, is_wanted_value, &w);
+	if (at == HASHMAP_NONE) {
+		at = p->values.len;
+		vec_push(&p->values, w.value);
+		hashmap_insert(&p->value_index, key, at);
 	}
-	at = p->values.len;
-	vec_push(&p->values,
-		 (struct profile_value){.node = node, .thread = thread, .metric = metric});
-	hashmap_put(&p->value_index, key, at);
 	return &p->values.data[at];
 }
 
@@ -179,31 +186,42 @@ static void index_tallies(struct profile *p)
 {
 	for (uint32_t i = p->tally_index.len; i < p->tallies.len; i++) {
 		const struct profile_tally *t = &p->tallies.data[i];
-		index_add(&p->tally_index, tally_key(t->image, t->address, t->loop, t->thread), i);
+		hashmap_insert(&p->tally_index, tally_key(t->image, t->address, t->loop, t->thread),
+			       i);
 	}
+}
+
+struct wanted_tally {
+	const struct profile *profile;
+	struct profile_tally tally;
+};
+
+static bool is_wanted_tally(const void *ctx, uint32_t number)
+{
+	const struct wanted_tally *w = ctx;
+	const struct profile_tally *t = &w->profile->tallies.data[number], *k = &w->tally;
+	return t->image == k->image && t->address == k->address && t->loop == k->loop &&
+	       t->thread == k->thread;
 }
 
 uint32_t profile_tally(struct profile *p, uint32_t image, uint64_t address, bool loop,
 		       uint32_t thread)
 {
+	const struct wanted_tally w = {p,
+				       {.image = image,
+					.address = address,
+					.loop = loop,
+					.thread = thread,
+					.scope = PROFILE_NONE}};
 	uint64_t key = tally_key(image, address, loop, thread);
-	uint32_t at;
 	if (p->tally_index.len != p->tallies.len)
 		index_tallies(p);
-	for (; (at = hashmap_get(&p->tally_index, key)) != HASHMAP_NONE; key = next_key(key)) {
-		const struct profile_tally *t = &p->tallies.data[at];
-		if (t->image == image && t->address == address && t->loop == loop &&
-		    t->thread == thread)
-			return at;
-	}
-	at = p->tallies.len;
-	vec_push(&p->tallies, (struct profile_tally){.image = image,
-						     .address = address,
-						     .loop = loop,
-						     .thread = thread,
-						     .scope = PROFILE_NONE});
-	hashmap_put(&p->tally_index, key, at);
-	return at;
+	uint32_t at = hashmap_find(&p->tally_index, key, is_wanted_tally, &w);
+	if (at != HASHMAP_NONE)
+		return at;
+	vec_push(&p->tallies, w.tally);
+	hashmap_insert(&p->tally_index, key, p->tallies.len - 1);
+	return p->tallies.len - 1;
 }
 
 static uint64_t trips_key(uint32_t tally, uint64_t low)
@@ -214,26 +232,36 @@ static uint64_t trips_key(uint32_t tally, uint64_t low)
 static void index_trips(struct profile *p)
 {
 	for (uint32_t i = p->trips_index.len; i < p->trips.len; i++)
-		index_add(&p->trips_index, trips_key(p->trips.data[i].tally, p->trips.data[i].low),
-			  i);
+		hashmap_insert(&p->trips_index,
+			       trips_key(p->trips.data[i].tally, p->trips.data[i].low), i);
+}
+
+struct wanted_trips {
+	const struct profile *profile;
+	struct profile_trips trips;
+};
+
+static bool is_wanted_trips(const void *ctx, uint32_t number)
+{
+	const struct wanted_trips *w = ctx;
+	const struct profile_trips *t = &w->profile->trips.data[number];
+	return t->tally == w->trips.tally && t->low == w->trips.low;
 }
 
 void profile_add_trips(struct profile *p, uint32_t tally, uint64_t low, uint64_t high,
 		       uint64_t entries)
 {
+	const struct wanted_trips w = {p, {tally, low, high, entries}};
 	uint64_t key = trips_key(tally, low);
-	uint32_t at;
 	if (p->trips_index.len != p->trips.len)
 		index_trips(p);
-	for (; (at = hashmap_get(&p->trips_index, key)) != HASHMAP_NONE; key = next_key(key)) {
-		struct profile_trips *t = &p->trips.data[at];
-		if (t->tally != tally || t->low != low)
-			continue;
-		t->entries += entries;
+	uint32_t at = hashmap_find(&p->trips_index, key, is_wanted_trips, &w);
+	if (at != HASHMAP_NONE) {
+		p->trips.data[at].entries += entries;
 		return;
 	}
-	hashmap_put(&p->trips_index, key, p->trips.len);
-	vec_push(&p->trips, (struct profile_trips){tally, low, high, entries});
+	hashmap_insert(&p->trips_index, key, p->trips.len);
+	vec_push(&p->trips, w.trips);
 }
 
 uint32_t profile_metric_named(const struct profile *p, const char *name)

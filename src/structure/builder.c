@@ -1,18 +1,12 @@
 #include "structure/builder.h"
 
-#include <stdlib.h>
-
 #include "base/order.h"
 #include "image/demangle.h"
 
 void builder_init(struct structure_builder *b)
 {
-	*b = (struct structure_builder){
-		.node_slot_count = FIRST_NODE_SLOTS,
-		.node_slot_room = FIRST_NODE_SLOTS,
-	};
+	*b = (struct structure_builder){0};
 	text_pool_init(&b->text);
-	b->node_slots = xcalloc(FIRST_NODE_SLOTS, sizeof(*b->node_slots));
 	arena_init(&b->cfg_arena);
 	arena_init(&b->tmp);
 }
@@ -29,7 +23,7 @@ void builder_release(struct structure_builder *b)
 	vec_free(&b->nodes);
 	vec_free(&b->range_links);
 	vec_free(&b->scope_of);
-	free(b->node_slots);
+	hashmap_release(&b->node_at);
 	arena_release(&b->cfg_arena);
 	arena_release(&b->tmp);
 }

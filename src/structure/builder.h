@@ -84,8 +84,7 @@ struct structure_builder {
 	struct loop_source *loop_sources; /* one for each loop of the forest */
 	VEC(struct node) nodes;           /* [0] is the procedure */
 	VEC(struct range_link) range_links;
-	uint32_t *node_slots; /* hash table of node numbers; 0 is an empty slot */
-	uint32_t node_slot_count, node_slot_room;
+	struct hashmap node_at; /* by what they are below their parent */
 	VEC(uint32_t) scope_of; /* of each node, relative to the procedure's first */
 
 	struct arena cfg_arena, tmp;
@@ -123,8 +122,6 @@ bool context_holds(const struct structure_builder *b, uint32_t outer, uint32_t i
 /* True if the piece holds a branch or call that has a line: what stays in its loop, since it
  * decides or has effects. */
 bool is_anchor(const struct structure_builder *b, const struct piece *p);
-
-enum { FIRST_NODE_SLOTS = 256 };
 
 void nodes_clear(struct structure_builder *b);
 /* The node with these properties below `parent`, or 0. */

@@ -1,68 +1,52 @@
 /* Scopes in the making, found by what they are below their parent. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/hashmap.h"
 #include "structure/builder.h"
 
-static uint32_t slot_of(const struct structure_builder *b, uint32_t parent, enum scope_kind kind,
-			uint32_t id, uint32_t file)
+/* What a scope is known by. */
+struct node_key {
+	uint32_t parent, id, file, kind;
+};
+
+struct wanted_node {
+	const struct structure_builder *builder;
+	struct node_key key;
+};
+
+static bool is_wanted(const void *ctx, uint32_t number)
 {
-	uint32_t key[4] = {parent, id, file, kind};
-	uint32_t mask = b->node_slot_count - 1;
-	uint32_t i = (uint32_t)hash_bytes(key, sizeof(key), 0) & mask;
-	for (; b->node_slots[i]; i = (i + 1) & mask) {
-		const struct node *n = &b->nodes.data[b->node_slots[i]];
-		if (n->parent == parent && n->id == id && n->file == file && n->kind == kind)
-			break;
-	}
-	return i;
+	const struct wanted_node *w = ctx;
+	const struct node *n = &w->builder->nodes.data[number];
+	return n->parent == w->key.parent && n->id == w->key.id && n->file == w->key.file &&
+	       n->kind == w->key.kind;
 }
 
-static void put_slot(struct structure_builder *b, uint32_t number)
+static uint64_t hash_of(const struct node_key *k)
 {
-	const struct node *n = &b->nodes.data[number];
-	b->node_slots[slot_of(b, n->parent, n->kind, n->id, n->file)] = number;
-}
-
-static void grow_slots(struct structure_builder *b)
-{
-	b->node_slot_count *= 2;
-	if (b->node_slot_count > b->node_slot_room) {
-		b->node_slot_room = b->node_slot_count;
-		free(b->node_slots);
-		b->node_slots = xmalloc(b->node_slot_room * sizeof(*b->node_slots));
-	}
-	memset(b->node_slots, 0, b->node_slot_count * sizeof(*b->node_slots));
-	for (uint32_t i = 1; i < b->nodes.len; i++)
-		put_slot(b, i);
+	return hash_bytes(k, sizeof(*k), 0);
 }
 
 uint32_t node_find(const struct structure_builder *b, uint32_t parent, enum scope_kind kind,
 		   uint32_t id, uint32_t file)
 {
-	return b->node_slots[slot_of(b, parent, kind, id, file)];
+	const struct wanted_node w = {b, {parent, id, file, kind}};
+	uint32_t found = hashmap_find(&b->node_at, hash_of(&w.key), is_wanted, &w);
+	return found == HASHMAP_NONE ? 0 : found;
 }
 
 uint32_t node_get(struct structure_builder *b, uint32_t parent, enum scope_kind kind, uint32_t id,
 		  uint32_t file)
 {
+	const struct node_key key = {parent, id, file, kind};
 	uint32_t found = node_find(b, parent, kind, id, file);
 	if (found)
 		return found;
-	if (b->nodes.len * 2 > b->node_slot_count)
-		grow_slots(b);
-	struct node n = {
-		.parent = parent,
-		.id = id,
-		.file = file,
-		.kind = (uint8_t)kind,
-		.first_range = INDEX_NONE,
-		.last_range = INDEX_NONE,
-		.loop = INDEX_NONE,
-	};
-	vec_push(&b->nodes, n);
-	put_slot(b, b->nodes.len - 1);
+	vec_push(&b->nodes, (struct node){.parent = parent,
+					  .id = id,
+					  .file = file,
+					  .kind = (uint8_t)kind,
+					  .first_range = INDEX_NONE,
+					  .last_range = INDEX_NONE,
+					  .loop = INDEX_NONE});
+	hashmap_insert(&b->node_at, hash_of(&key), b->nodes.len - 1);
 	return b->nodes.len - 1;
 }
 
@@ -85,8 +69,7 @@ void node_add_range(struct structure_builder *b, struct node *n, uint64_t start,
 
 void nodes_clear(struct structure_builder *b)
 {
-	memset(b->node_slots, 0, b->node_slot_count * sizeof(*b->node_slots));
-	b->node_slot_count = FIRST_NODE_SLOTS;
+	hashmap_clear(&b->node_at);
 	vec_clear(&b->nodes);
 	vec_clear(&b->range_links);
 }

@@ -28,16 +28,35 @@ struct preparing {
 	VEC(struct source_marker) markers;
 };
 
+struct wanted_file {
+	const struct debug_unit *unit;
+	const char *path;
+};
+
+static const char *file_path(const struct debug_unit *u, uint32_t file)
+{
+	return u->files[file] ? u->files[file] : "";
+}
+
+static bool is_wanted_file(const void *ctx, uint32_t file)
+{
+	const struct wanted_file *w = ctx;
+	return !strcmp(file_path(w->unit, file), w->path);
+}
+
 static void find_same_files(struct source *s)
 {
 	const struct debug_unit *u = s->unit;
 	uint32_t *same = ARENA_ARRAY(&s->arena, uint32_t, u->file_count);
 	struct hashmap seen = {0};
 	for (uint32_t i = 0; i < u->file_count; i++) {
-		const char *path = u->files[i] ? u->files[i] : "";
-		uint32_t first = hashmap_add(&seen, hash_bytes(path, strlen(path), 0), i);
-		bool equal = first == i || (u->files[first] && !strcmp(u->files[first], path));
-		same[i] = equal ? first : i;
+		const struct wanted_file w = {u, file_path(u, i)};
+		uint64_t hash = hash_bytes(w.path, strlen(w.path), 0);
+		same[i] = hashmap_find(&seen, hash, is_wanted_file, &w);
+		if (same[i] != HASHMAP_NONE)
+			continue;
+		hashmap_insert(&seen, hash, i);
+		same[i] = i;
 	}
 	hashmap_release(&seen);
 	s->same_file = same;

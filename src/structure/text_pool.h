@@ -1,12 +1,12 @@
 /* Strings kept once each, numbered in the order of their first appearance; number 0 is "". */
 #pragma once
+#include "base/hashmap.h"
 #include "base/vec.h"
 
 struct text_pool {
 	VEC(char) bytes;
 	VEC(uint32_t) starts; /* of each string, in bytes */
-	uint32_t *slots;      /* hash table of numbers + 1; 0 is an empty slot */
-	uint32_t slot_count;
+	struct hashmap numbers;
 };
 
 void text_pool_init(struct text_pool *p);

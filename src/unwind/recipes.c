@@ -72,15 +72,27 @@ void recipes_close(struct recipes *r)
 	free(r);
 }
 
-/* The number of a recipe; equal ones share it. Two different ones with equal hashes do not. */
+struct wanted_recipe {
+	const struct recipes *recipes;
+	const struct recipe *recipe;
+};
+
+static bool is_wanted(const void *ctx, uint32_t number)
+{
+	const struct wanted_recipe *w = ctx;
+	return !memcmp(&w->recipes->recipes.data[number], w->recipe, sizeof(*w->recipe));
+}
+
+/* The number of a recipe; equal ones share it. */
 static uint32_t intern(struct recipes *r, const struct recipe *recipe)
 {
+	const struct wanted_recipe w = {r, recipe};
 	uint64_t hash = hash_bytes(recipe, sizeof(*recipe), 0);
-	uint32_t known = hashmap_get(&r->index, hash);
-	if (known != HASHMAP_NONE && !memcmp(&r->recipes.data[known], recipe, sizeof(*recipe)))
+	uint32_t known = hashmap_find(&r->index, hash, is_wanted, &w);
+	if (known != HASHMAP_NONE)
 		return known;
 	vec_push(&r->recipes, *recipe);
-	hashmap_add(&r->index, hash, r->recipes.len - 1);
+	hashmap_insert(&r->index, hash, r->recipes.len - 1);
 	return r->recipes.len - 1;
 }
 

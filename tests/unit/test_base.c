@@ -81,6 +81,36 @@ static void err_prefix_cuts_what_does_not_fit(void **state)
 	assert_memory_equal(e.text, "p: xxx", 6);
 }
 
+/* Things by their content: all with one hash. */
+static bool is_the_same(const void *ctx, uint32_t value)
+{
+	return *(const uint32_t *)ctx == value * 7;
+}
+
+static void hashmap_tells_things_with_one_hash_apart(void **state)
+{
+	struct hashmap m = {0};
+	(void)state;
+	for (uint32_t i = 0; i < 500; i++) {
+		uint32_t thing = i * 7;
+		assert_int_equal(hashmap_find(&m, 42, is_the_same, &thing), HASHMAP_NONE);
+		hashmap_insert(&m, 42, i);
+	}
+	for (uint32_t i = 0; i < 500; i++) {
+		uint32_t thing = i * 7;
+		assert_int_equal(hashmap_find(&m, 42, is_the_same, &thing), i);
+		assert_int_equal(hashmap_find(&m, 43, is_the_same, &thing), HASHMAP_NONE);
+	}
+	hashmap_clear(&m);
+	assert_int_equal(m.len, 0);
+	uint32_t thing = 7;
+	assert_int_equal(hashmap_find(&m, 42, is_the_same, &thing), HASHMAP_NONE);
+	hashmap_insert(&m, 1, 1);
+	hashmap_clear(&m);
+	assert_int_equal(hashmap_get(&m, 1), HASHMAP_NONE);
+	hashmap_release(&m);
+}
+
 static void hashmap_holds_what_was_put(void **state)
 {
 	(void)state;
@@ -263,6 +293,7 @@ int main(void)
 		cmocka_unit_test(err_sentences),
 		cmocka_unit_test(err_prefix_cuts_what_does_not_fit),
 		cmocka_unit_test(hashmap_holds_what_was_put),
+		cmocka_unit_test(hashmap_tells_things_with_one_hash_apart),
 		cmocka_unit_test(hash_depends_on_every_byte),
 		cmocka_unit_test(text_numbers),
 		cmocka_unit_test(text_grows),

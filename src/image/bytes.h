@@ -6,6 +6,16 @@
 #include <stdint.h>
 #include <string.h>
 
+struct slice {
+	const uint8_t *at;
+	uint64_t size;
+};
+
+static inline bool slice_holds(const struct slice *s, const void *p)
+{
+	return (uintptr_t)p >= (uintptr_t)s->at && (uintptr_t)p - (uintptr_t)s->at < s->size;
+}
+
 struct cursor {
 	const uint8_t *at, *end;
 	bool bad;

@@ -1,23 +1,14 @@
 /* Call frame information by address. All entries are listed once, sorted; an entry's program is run
  * when it is asked for, and goes on from where it stopped if the next question is about a later
- * address.
- *
- * libdw takes the entries apart. Their programs are run here, because libdw runs one from its start
- * for each row, and lets a damaged file make it allocate without limit. */
+ * address. */
 #include "image/cfi.h"
 
-#include <elf.h>
-#include <elfutils/libdw.h>
-#include <zlib.h>
-#include <zstd.h>
+#include <stdlib.h>
 
-#include "base/hashmap.h"
 #include "base/order.h"
-#include "image/cfi_program.h"
-#include "image/debug_private.h"
-
-/* Longer programs than any real ones: a damaged file must not take time without limit. */
-enum { INITIAL_MAX = 256, PROGRAM_MAX = 1 << 16, EXPANSION_MAX = 200 };
+#include "image/cfi_table.h"
+#include "image/packed.h"
+#include "image/section_table.h"
 
 /* An FDE. */
 struct cfi_entry {
@@ -26,14 +17,6 @@ struct cfi_entry {
 	uint32_t code_size;
 	uint32_t cie;
 	uint32_t table;
-};
-
-/* One section. */
-struct cfi_table {
-	struct encoding_base base;
-	uint64_t size;
-	bool is_debug;     /* .debug_frame */
-	bool ends_at_zero; /* the size is a guess: the first empty entry is the end */
 };
 
 enum { TABLES_MAX = 3 };
@@ -45,131 +28,21 @@ struct cfi {
 	uint8_t *unpacked[TABLES_MAX];
 	VEC(struct cfi_entry)
 	entries; /* sorted by start; the first table that has an address wins */
-	VEC(struct cfi_cie) cies;
-	struct hashmap cie_at; /* of the table being read: offset to index */
 	const struct cfi_entry *running;
 	struct cfi_program program;
 };
 
-/* The encoding of addresses and whether this is a signal frame; unknown letters end what we
- * understand. */
-static void read_augmentation(struct cfi_cie *cie, const char *letters, struct cursor c,
-			      const struct encoding_base *base)
+static void add_entry(void *ctx, const struct cfi_table *t, const struct cfi_fde *f)
 {
-	uint64_t unused;
-	for (letters++; *letters; letters++) {
-		switch (*letters) {
-		case 'L': cursor_u8(&c); break;
-		case 'R': cie->address_encoding = cursor_u8(&c); break;
-		case 'P':
-			read_encoded(&c, cursor_u8(&c) & (uint8_t)~ENCODING_INDIRECT, base,
-				     &unused);
-			break;
-		case 'S': cie->is_signal = true; break;
-		case 'B':
-		case 'G': break;
-		default: return;
-		}
-	}
-}
-
-static Elf_Data table_data(const struct cfi_table *t)
-{
-	return (Elf_Data){.d_buf = (void *)(uintptr_t)t->base.bytes,
-			  .d_type = ELF_T_BYTE,
-			  .d_version = EV_CURRENT,
-			  .d_size = t->size};
-}
-
-/* libdw's answer: 0 if there is an entry at `offset`, 1 at the end, -1 if it makes no sense. */
-static int next_entry(const struct cfi *c, const struct cfi_table *t, uint64_t offset,
-		      uint64_t *next, Dwarf_CFI_Entry *out)
-{
-	Elf_Data data = table_data(t);
-	Dwarf_Off behind = 0;
-	int rc = dwarf_next_cfi(c->im->bytes, &data, !t->is_debug, offset, &behind, out);
-	*next = behind;
-	return rc;
-}
-
-static struct cfi_cie read_cie(const struct cfi *c, const struct cfi_table *t, uint64_t offset)
-{
-	struct cfi_cie cie = {.address_encoding = ENCODING_ABSOLUTE, .arch = c->im->arch};
-	Dwarf_CFI_Entry e;
-	uint64_t next;
-	if (offset >= t->size || next_entry(c, t, offset, &next, &e) || !dwarf_cfi_cie_p(&e))
-		return cie;
-	cie.code_align = e.cie.code_alignment_factor;
-	cie.data_align = (uint64_t)e.cie.data_alignment_factor;
-	cie.return_column = e.cie.return_address_register;
-	cie.has_augmentation = e.cie.augmentation[0] == 'z';
-	cie.usable = cie.has_augmentation || !e.cie.augmentation[0];
-	if (cie.has_augmentation && e.cie.augmentation_data)
-		read_augmentation(
-			&cie, e.cie.augmentation,
-			cursor_over(e.cie.augmentation_data, e.cie.augmentation_data_size),
-			&t->base);
-	struct cursor code =
-		cursor_over(e.cie.initial_instructions, (uint64_t)(e.cie.initial_instructions_end -
-								   e.cie.initial_instructions));
-	if (cursor_left(&code) > INITIAL_MAX)
-		code.end = code.at + INITIAL_MAX;
-	cfi_run_initial(&cie, code, &t->base);
-	return cie;
-}
-
-static uint32_t find_cie(struct cfi *c, const struct cfi_table *t, uint64_t offset)
-{
-	uint32_t i = hashmap_get(&c->cie_at, offset);
-	if (i == HASHMAP_NONE) {
-		i = c->cies.len;
-		vec_push(&c->cies, read_cie(c, t, offset));
-		hashmap_put(&c->cie_at, offset, i);
-	}
-	return i;
-}
-
-static void add_entry(struct cfi *c, const struct cfi_table *t, const Dwarf_FDE *fde)
-{
-	uint32_t number = find_cie(c, t, fde->CIE_pointer);
-	const struct cfi_cie *cie = &c->cies.data[number];
-	struct cursor at = cursor_over(fde->start, (uint64_t)(fde->end - fde->start));
-	uint64_t start, size;
-	if (!cie->usable || !read_encoded(&at, cie->address_encoding, &t->base, &start) ||
-	    !read_encoded(&at, cie->address_encoding & ENCODING_FORMAT, &t->base, &size))
-		return;
-	if (cie->has_augmentation)
-		cursor_take(&at, cursor_uleb(&at));
-	if (at.bad || !size || size > UINT64_MAX - start || !image_is_code(c->im, start))
-		return;
-	uint64_t left = cursor_left(&at);
-	vec_push(
-		&c->entries,
-		(struct cfi_entry){.start = start,
-				   .end = start + size,
-				   .code = at.at,
-				   .code_size = (uint32_t)(left < PROGRAM_MAX ? left : PROGRAM_MAX),
-				   .cie = number,
-				   .table = (uint32_t)(t - c->table)});
-}
-
-static void read_table(struct cfi *c, const struct cfi_table *t)
-{
-	Dwarf_CFI_Entry e;
-	uint64_t offset = 0, next;
-	while (offset < t->size) {
-		int rc = next_entry(c, t, offset, &next, &e);
-		if (rc == 0 && !dwarf_cfi_cie_p(&e))
-			add_entry(c, t, &e.fde);
-		/* An empty entry ends the table for libdw; startup files bring one that linkers
-		 * leave in the middle. */
-		if (rc > 0 && !t->ends_at_zero && t->size - offset >= 4)
-			next = offset + 4;
-		if (next <= offset || next > t->size)
-			break;
-		offset = next;
-	}
-	hashmap_release(&c->cie_at);
+	struct cfi *c = ctx;
+	if (image_is_code(c->im, f->start))
+		vec_push(&c->entries,
+			 (struct cfi_entry){.start = f->start,
+					    .end = f->start + f->size,
+					    .code = f->code.at,
+					    .code_size = (uint32_t)cursor_left(&f->code),
+					    .cie = f->cie,
+					    .table = (uint32_t)(t - c->table)});
 }
 
 static struct cfi_table *add_table(struct cfi *c, const uint8_t *bytes, uint64_t size, uint64_t va)
@@ -214,39 +87,22 @@ static void add_eh_frame(struct cfi *c)
 	}
 }
 
-/* A compressed section begins with a header whose first word is the method, 1 or 2; a table with
- * the length of its first entry, which is larger. */
-static bool is_compressed(const struct slice *s, Elf64_Chdr *h)
-{
-	if (s->size < sizeof(*h))
-		return false;
-	memcpy(h, s->at, sizeof(*h));
-	return h->ch_type == 1 || h->ch_type == 2;
-}
-
-static bool decompress(struct slice *s, const Elf64_Chdr *h, uint8_t **out)
-{
-	const uint8_t *in = s->at + sizeof(*h);
-	size_t size = s->size - sizeof(*h);
-	uLongf made = h->ch_size;
-	if (!h->ch_size || h->ch_size / EXPANSION_MAX > size)
-		return false;
-	*out = xmalloc(h->ch_size);
-	*s = (struct slice){*out, h->ch_size};
-	if (h->ch_type == 1)
-		return uncompress(*out, &made, in, size) == Z_OK && made == h->ch_size;
-	return ZSTD_decompress(*out, h->ch_size, in, size) == h->ch_size;
-}
-
 static void add_debug_frame(struct cfi *c, const struct image *im)
 {
+	struct section_table t;
 	struct slice s;
-	Elf64_Chdr h;
-	if (!elf_section_find(im->bytes, im->size, ".debug_frame", &s))
+	Elf64_Shdr h;
+	if (!section_table_open(&t, im->bytes, im->size) ||
+	    !section_table_find(&t, ".debug_frame", &h) || !section_table_bytes(&t, &h, &s))
 		return;
-	if (is_compressed(&s, &h) && !decompress(&s, &h, &c->unpacked[c->table_count]))
-		return;
-	add_table(c, s.at, s.size, 0)->is_debug = true;
+	const struct packed p = packed_section(&h, ".debug_frame", s);
+	if (p.how != PACKING_NONE && p.how != PACKING_UNKNOWN) {
+		uint8_t **out = &c->unpacked[c->table_count];
+		*out = xmalloc(p.size);
+		s = packed_unpack(&p, *out) ? (struct slice){*out, p.size} : (struct slice){0};
+	}
+	if (s.size && p.how != PACKING_UNKNOWN)
+		add_table(c, s.at, s.size, 0)->is_debug = true;
 }
 
 static bool covers(const struct cfi_entry *entries, uint32_t count, uint64_t va)
@@ -279,7 +135,7 @@ struct cfi *cfi_open(const struct image *im, const struct image *debug)
 		add_debug_frame(c, debug);
 	for (uint32_t i = 0; i < c->table_count; i++) {
 		uint32_t known = c->entries.len;
-		read_table(c, &c->table[i]);
+		cfi_table_read(&c->table[i], add_entry, c);
 		merge(c, known);
 	}
 	if (c->entries.len)
@@ -292,11 +148,11 @@ void cfi_close(struct cfi *c)
 {
 	if (!c)
 		return;
-	for (uint32_t i = 0; i < TABLES_MAX; i++)
+	for (uint32_t i = 0; i < TABLES_MAX; i++) {
+		cfi_table_release(&c->table[i]);
 		free(c->unpacked[i]);
+	}
 	vec_free(&c->entries);
-	vec_free(&c->cies);
-	hashmap_release(&c->cie_at);
 	free(c);
 }
 
@@ -308,8 +164,9 @@ bool cfi_row_at(struct cfi *c, uint64_t va, struct cfi_row *out)
 		return false;
 	struct cfi_program *p = &c->program;
 	if (e != c->running || va < p->start) {
-		cfi_start(p, &c->cies.data[e->cie], cursor_over(e->code, e->code_size),
-			  &c->table[e->table].base, e->start, e->end);
+		cfi_start(p, &c->table[e->table].cies.data[e->cie],
+			  cursor_over(e->code, e->code_size), &c->table[e->table].base, e->start,
+			  e->end);
 		c->running = e;
 	}
 	while (va >= p->end)

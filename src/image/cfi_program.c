@@ -6,8 +6,8 @@
 
 #include "base/vec.h"
 
-/* negate_ra_state says that the return address is signed from here on: whoever follows return
- * addresses strips signatures anyway. The other form, with the pc in the signature, is new. */
+/* The return address is signed from here on, or no more: whoever follows return addresses strips
+ * signatures anyway. The other form, with the pc in the signature, is new. */
 enum { NEGATE_RA_STATE_WITH_PC = 0x2c, NEGATE_RA_STATE = 0x2d };
 
 /* DWARF's numbers in ours. Vector registers and the like are of no interest. */
@@ -148,9 +148,9 @@ static void run_moving(struct cfi_program *p, uint8_t code)
 	case DW_CFA_MIPS_advance_loc8: advance(p, cursor_u64(c)); break;
 	case DW_CFA_remember_state: remember(p); break;
 	case DW_CFA_restore_state: recall(p); break;
-	case DW_CFA_nop:
+	case DW_CFA_nop: break;
 	case NEGATE_RA_STATE:
-	case NEGATE_RA_STATE_WITH_PC: break;
+	case NEGATE_RA_STATE_WITH_PC: p->state.is_signed = !p->state.is_signed; break;
 	case DW_CFA_GNU_args_size: cursor_uleb(c); break;
 	default: give_up(p);
 	}
@@ -268,6 +268,20 @@ void cfi_start(struct cfi_program *p, const struct cfi_cie *cie, struct cursor c
 	p->fde_end = end;
 	p->state = cie->initial;
 	p->depth = 0;
+}
+
+/* What has no return address is the outermost frame, and not in the middle of anything. */
+bool cfi_is_entry(const struct cfi_program *p)
+{
+	const struct cfi_state *now = &p->state, *initial = &p->cie->initial;
+	if (now->cfa != initial->cfa || now->cfa_reg != initial->cfa_reg ||
+	    now->cfa_offset != initial->cfa_offset || now->is_signed != initial->is_signed)
+		return false;
+	for (unsigned i = 0; i < CFI_COLUMNS; i++)
+		if (now->rule[i] != CFI_UNDEFINED &&
+		    (now->rule[i] != initial->rule[i] || now->offset[i] != initial->offset[i]))
+			return false;
+	return true;
 }
 
 void cfi_fill_row(const struct cfi_program *p, struct cfi_row *out)

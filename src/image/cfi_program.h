@@ -11,6 +11,7 @@ enum {
 
 struct cfi_state {
 	uint8_t cfa, cfa_reg;
+	bool is_signed; /* the return address is, from here on */
 	int64_t cfa_offset, cfa_add;
 	uint8_t rule[CFI_COLUMNS];
 	int64_t offset[CFI_COLUMNS];
@@ -19,7 +20,7 @@ struct cfi_state {
 /* What the entries that refer to one CIE have in common. */
 struct cfi_cie {
 	bool usable, is_signal, has_augmentation;
-	uint8_t address_encoding;
+	uint8_t address_encoding, lsda_encoding;
 	const struct arch *arch;
 	uint64_t code_align, data_align, return_column;
 	struct cfi_state initial;
@@ -43,4 +44,6 @@ void cfi_start(struct cfi_program *p, const struct cfi_cie *cie, struct cursor c
 	       const struct encoding_base *base, uint64_t start, uint64_t end);
 /* False behind the last row. */
 bool cfi_next_row(struct cfi_program *p);
+/* Whether a row is as rows are where procedures are entered, not in the middle of one. */
+bool cfi_is_entry(const struct cfi_program *p);
 void cfi_fill_row(const struct cfi_program *p, struct cfi_row *out);

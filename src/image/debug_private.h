@@ -7,7 +7,7 @@
  * without telling which of them belong to functions that the linker threw away.
  *
  *	debug_find.c      where the information is: image, separate file, alternate file, server
- *	debug_sections.c  sections of an ELF file in memory, decompressed
+ *	debug_sections.c  a copy of the debugging sections, decompressed
  *	debug_scan.c      entries (DIEs) of one unit in order of their bytes
  *	debug_names.c     names as people write them
  *	debug_lines.c     file tables and line rows
@@ -23,16 +23,7 @@
 #include "base/vec.h"
 #include "image/bytes.h"
 #include "image/debug.h"
-
-struct slice {
-	const uint8_t *at;
-	uint64_t size;
-};
-
-static inline bool slice_holds(const struct slice *s, const void *p)
-{
-	return (uintptr_t)p >= (uintptr_t)s->at && (uintptr_t)p - (uintptr_t)s->at < s->size;
-}
+#include "image/section_table.h"
 
 /* An ELF file's bytes in memory. */
 struct debug_bytes {
@@ -52,8 +43,6 @@ struct debug_source {
 void debug_find(struct debug_source *s, const struct image *im, const struct debug_options *o);
 void debug_source_release(struct debug_source *s);
 
-/* The bytes of a section; false if the file has none by that name, or none in the file. */
-bool elf_section_find(const uint8_t *bytes, size_t size, const char *name, struct slice *out);
 /* True if there is DWARF in the file. */
 bool elf_has_dwarf(const uint8_t *bytes, size_t size);
 /* Makes *b a smaller file with all debugging sections decompressed, if some are compressed: libelf

@@ -34,11 +34,11 @@ static struct cursor cursor_at(const struct image *im, uint64_t va)
 	return cursor_over(p, n);
 }
 
-static struct byte_span table_at(const struct image *im, uint64_t va, uint64_t size)
+static struct slice table_at(const struct image *im, uint64_t va, uint64_t size)
 {
 	struct cursor c = cursor_at(im, va);
 	uint64_t n = cursor_left(&c) < size ? cursor_left(&c) : size;
-	return (struct byte_span){.bytes = c.at, .size = n};
+	return (struct slice){.at = c.at, .size = n};
 }
 
 /* DT_HASH tells the number of symbols directly. */
@@ -72,7 +72,7 @@ static uint64_t count_by_gnu_hash(const struct image *im, uint64_t va)
 static struct symbol_table symbols_of(const struct image *im, const struct tags *t, uint64_t *room)
 {
 	struct cursor c = cursor_at(im, t->value[DT_SYMTAB]);
-	struct byte_span names = table_at(im, t->value[DT_STRTAB], t->value[DT_STRSZ]);
+	struct slice names = table_at(im, t->value[DT_STRTAB], t->value[DT_STRSZ]);
 	uint64_t count = 0;
 	*room = cursor_left(&c) / sizeof(Elf64_Sym);
 	if (t->value[DT_HASH])
@@ -81,7 +81,7 @@ static struct symbol_table symbols_of(const struct image *im, const struct tags 
 		count = count_by_gnu_hash(im, t->gnu_hash);
 	return (struct symbol_table){.bytes = c.at,
 				     .count = count < *room ? count : *room,
-				     .names = string_table_over(names.bytes, names.size)};
+				     .names = string_table_over(names.at, names.size)};
 }
 
 void elf_read_dynamic(struct reader *r)

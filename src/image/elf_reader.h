@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "image/bytes.h"
 #include "image/image.h"
+#include "image/section_table.h"
 
 /* Any section, by its number. */
 struct raw_section {
@@ -32,16 +33,11 @@ struct symbol_table {
 	struct string_table names;
 };
 
-struct byte_span {
-	const uint8_t *bytes; /* NULL: none */
-	uint64_t size;
-};
-
 /* What the dynamic section names. */
 struct dynamic {
 	struct symbol_table symbols; /* up to the last that others can link to */
 	uint64_t symbol_room;        /* how many the table could hold at most */
-	struct byte_span rela, plt_rela, relr;
+	struct slice rela, plt_rela, relr;
 	uint64_t got; /* DT_PLTGOT */
 	bool is_pie, has_soname;
 };
@@ -50,6 +46,7 @@ struct reader {
 	struct image *im;
 	struct arena tmp; /* until the image is open */
 	Elf64_Ehdr header;
+	struct section_table table;
 	const Elf64_Phdr *programs;
 	const struct raw_section *sections;
 	uint32_t program_count, section_count; /* no sections: their table is missing or damaged */
@@ -82,9 +79,8 @@ bool elf_find_build_id(const uint8_t *notes, uint64_t size, struct build_id *id)
 
 /* The section with this name, or NULL. */
 const struct raw_section *elf_section(const struct reader *r, const char *name);
-/* The contents of a section, decompressed if need be: elf_compressed.c. They live as long as
- * r->tmp. */
-struct byte_span elf_contents(struct reader *r, const char *name);
+/* The contents of a section, decompressed if need be. They live as long as r->tmp. */
+struct slice elf_contents(struct reader *r, const char *name);
 struct string_table string_table_over(const uint8_t *bytes, uint64_t size);
 /* NULL if the offset is outside. */
 const char *string_at(const struct string_table *t, uint64_t offset);

@@ -6,6 +6,7 @@
 
 #include "base/order.h"
 #include "image/elf_reader.h"
+#include "image/packed.h"
 
 enum { NOTES_MAX = 16 };
 
@@ -34,26 +35,12 @@ const char *string_at(const struct string_table *t, uint64_t offset)
 	return offset < t->size ? t->at + offset : NULL;
 }
 
-static Elf64_Shdr section_header(const struct reader *r, uint64_t number)
-{
-	Elf64_Shdr h;
-	memcpy(&h, r->im->bytes + r->header.e_shoff + number * sizeof(h), sizeof(h));
-	return h;
-}
-
-static bool has_section_header(const struct reader *r, uint64_t count)
-{
-	return r->header.e_shoff && r->header.e_shentsize == sizeof(Elf64_Shdr) &&
-	       count <= r->im->size / sizeof(Elf64_Shdr) &&
-	       bytes_inside(r->header.e_shoff, count * sizeof(Elf64_Shdr), r->im->size);
-}
-
 static int read_programs(struct reader *r, struct err *e)
 {
 	const Elf64_Ehdr *h = &r->header;
 	uint64_t count = h->e_phnum;
-	if (count == PN_XNUM && has_section_header(r, 1))
-		count = section_header(r, 0).sh_info;
+	if (count == PN_XNUM && r->table.count)
+		count = section_table_header(&r->table, 0).sh_info;
 	if (!count || h->e_phentsize != sizeof(Elf64_Phdr) ||
 	    !bytes_inside(h->e_phoff, count * sizeof(Elf64_Phdr), r->im->size))
 		return err_set(e, ERR_INPUT, "its program headers are not within the file: %s",
@@ -64,55 +51,34 @@ static int read_programs(struct reader *r, struct err *e)
 	return 0;
 }
 
-static const uint8_t *section_bytes(struct reader *r, const struct raw_section *s)
+static const uint8_t *bytes_of(struct reader *r, const Elf64_Shdr *h, const char *name)
 {
-	if (s->type == SHT_NOBITS || s->type == SHT_NULL || !s->size)
-		return NULL;
-	if (bytes_inside(s->offset, s->size, r->im->size))
-		return r->im->bytes + s->offset;
-	elf_note(r, "section %.40s is not within the file; it was left out", s->name);
+	struct slice s;
+	if (section_table_bytes(&r->table, h, &s))
+		return s.at;
+	if (h->sh_type != SHT_NOBITS && h->sh_type != SHT_NULL && h->sh_size)
+		elf_note(r, "section %.40s is not within the file; it was left out", name);
 	return NULL;
-}
-
-static void name_sections(struct reader *r, struct raw_section *s, const Elf64_Shdr *names)
-{
-	struct string_table t = {0};
-	if (names && bytes_inside(names->sh_offset, names->sh_size, r->im->size))
-		t = string_table_over(r->im->bytes + names->sh_offset, names->sh_size);
-	for (uint32_t i = 0; i < r->section_count; i++) {
-		const char *name = string_at(&t, section_header(r, i).sh_name);
-		s[i].name = name ? name : "";
-		s[i].bytes = section_bytes(r, &s[i]);
-	}
 }
 
 static void read_raw_sections(struct reader *r)
 {
-	uint64_t count = r->header.e_shnum, names = r->header.e_shstrndx;
-	if (!count && has_section_header(r, 1))
-		count = section_header(r, 0).sh_size;
-	if (names == SHN_XINDEX && has_section_header(r, 1))
-		names = section_header(r, 0).sh_link;
-	if (!count)
-		return;
-	if (!has_section_header(r, count) || count > UINT32_MAX) {
-		elf_note(r, "the section table is not within the file; segments are used instead");
-		return;
-	}
+	uint32_t count = r->table.count;
 	struct raw_section *s = ARENA_ARRAY(&r->tmp, struct raw_section, count);
-	for (uint64_t i = 0; i < count; i++) {
-		Elf64_Shdr h = section_header(r, i);
-		s[i] = (struct raw_section){.flags = h.sh_flags,
+	for (uint32_t i = 0; i < count; i++) {
+		Elf64_Shdr h = section_table_header(&r->table, i);
+		const char *name = section_table_name(&r->table, &h);
+		s[i] = (struct raw_section){.name = name,
+					    .flags = h.sh_flags,
 					    .va = h.sh_addr,
 					    .offset = h.sh_offset,
 					    .size = h.sh_size,
 					    .type = h.sh_type,
-					    .link = h.sh_link};
+					    .link = h.sh_link,
+					    .bytes = bytes_of(r, &h, name)};
 	}
 	r->sections = s;
-	r->section_count = (uint32_t)count;
-	Elf64_Shdr h = names < count ? section_header(r, names) : (Elf64_Shdr){0};
-	name_sections(r, s, names < count ? &h : NULL);
+	r->section_count = count;
 }
 
 /* Only a debug file has sections that take no room in the file though nothing may write to them. */
@@ -288,6 +254,8 @@ static bool sections_miss_entry(const struct reader *r, const struct section *s,
 int elf_read_tables(struct reader *r, struct err *e)
 {
 	struct image *im = r->im;
+	if (!section_table_open(&r->table, im->bytes, im->size))
+		elf_note(r, "the section table is not within the file; segments are used instead");
 	int rc = read_programs(r, e);
 	if (rc)
 		return rc;
@@ -317,4 +285,20 @@ const struct raw_section *elf_section(const struct reader *r, const char *name)
 		if (!strcmp(r->sections[i].name, name))
 			return &r->sections[i];
 	return NULL;
+}
+
+struct slice elf_contents(struct reader *r, const char *name)
+{
+	const struct raw_section *s = elf_section(r, name);
+	if (!s || !s->bytes)
+		return (struct slice){0};
+	const Elf64_Shdr h = {.sh_flags = s->flags};
+	const struct packed p = packed_section(&h, name, (struct slice){s->bytes, s->size});
+	if (p.how == PACKING_NONE)
+		return p.in;
+	uint8_t *out = p.how == PACKING_UNKNOWN ? NULL : arena_alloc(&r->tmp, p.size, 8);
+	if (out && packed_unpack(&p, out))
+		return (struct slice){out, p.size};
+	elf_note(r, "section %.40s cannot be decompressed; it was left out", s->name);
+	return (struct slice){0};
 }

@@ -143,11 +143,11 @@ static struct table table_in_section(const struct reader *r, uint32_t i)
 }
 
 /* The hash table that tells the number of symbols leaves out those that are only referred to. */
-static struct table table_in_dynamic(const struct reader *r, const struct byte_span *t, bool packed)
+static struct table table_in_dynamic(const struct reader *r, const struct slice *t, bool packed)
 {
 	struct symbol_table symbols = r->dynamic.symbols;
 	symbols.count = r->dynamic.symbol_room;
-	return (struct table){.bytes = t->bytes,
+	return (struct table){.bytes = t->at,
 			      .count = t->size / (packed ? 8 : sizeof(Elf64_Rela)),
 			      .packed = packed,
 			      .symbols = symbols};

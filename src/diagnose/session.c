@@ -331,6 +331,17 @@ static int open_program(void *own, int *not_started, struct err *e)
 	return 0;
 }
 
+static int do_without_probes(struct diagnosis *d, const struct target *t, struct err *e)
+{
+	if (!thread_lives(target_pid(t)))
+		return err_set(e, ERR_ENDED, "process %d has ended", target_pid(t));
+	if (!d->own->samples.sampler)
+		return err_set(e, ERR_CONFINED, "%s, and there are no samples without perf: %s",
+			       target_unprobed(t), d->note);
+	tell_unprobed(d, t);
+	return 0;
+}
+
 static int begin(void *own, struct err *e)
 {
 	struct diagnosis *d = own;
@@ -341,17 +352,12 @@ static int begin(void *own, struct err *e)
 	/* One that has confined itself meanwhile will be told of. */
 	if (rc && rc != ERR_CONFINED && (d->o->session.argv || !has_changed(d, t)))
 		return rc;
+	if (rc && rc != ERR_CONFINED)
+		t = d->probing.first = NULL; /* it is another one by now, or none */
 	samples_watch(&d->own->samples, pid);
 	profile_fact(&d->profile, "sampler", d->own->samples.sampler ? "perf" : "ptrace");
-	if (target_unprobed(t) && !thread_lives(pid))
-		return err_set(e, ERR_ENDED, "process %d has ended", pid);
-	if (target_unprobed(t) && !d->own->samples.sampler)
-		return err_set(e, ERR_CONFINED, "%s, and there are no samples without perf: %s",
-			       target_unprobed(t), d->note);
-	if (target_unprobed(t))
-		tell_unprobed(d, t);
 	d->own->opened = now_seconds();
-	return 0;
+	return t && target_unprobed(t) ? do_without_probes(d, t, e) : 0;
 }
 
 static int let_go(void *own, int *not_started, struct err *e)

@@ -114,7 +114,8 @@ static bool is_repeatable(uint64_t number)
 static bool is_call_at(const struct arch_calls *f, int tid, uint64_t pc)
 {
 	uint8_t insn[sizeof(f->insn)];
-	return memory_read(tid, pc, insn, f->insn_size) == f->insn_size && !memcmp(insn, f->insn, f->insn_size);
+	return memory_read(tid, pc, insn, f->insn_size) == f->insn_size &&
+	       !memcmp(insn, f->insn, f->insn_size);
 }
 
 /* At its first instruction a new program still has the number of the call that began it. */
@@ -228,7 +229,7 @@ static void remember_genuine(struct interrupted *c, int tid, const struct stop_r
 	c->genuine[which].pc = pc;
 	c->genuine[which].sp = sp;
 	c->genuine[which].first = first;
-	c->genuine[which].others = hash_others(arch_calls(arch_native()), r);
+	c->genuine[which].others = hash_others(facts_for_us(), r);
 	c->genuine[which].slept = false;
 }
 
@@ -239,7 +240,7 @@ static bool has_returned(const struct interrupted *c, unsigned which,
 	if (c->genuine[which].first != first)
 		return true;
 	return !c->genuine[which].slept &&
-	       c->genuine[which].others == hash_others(arch_calls(arch_native()), r);
+	       c->genuine[which].others == hash_others(facts_for_us(), r);
 }
 
 /* A handler runs before the call that was set back: the program is to see EINTR after all. */

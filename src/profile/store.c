@@ -1,4 +1,4 @@
-/* Writing profiles.
+/* Making, committing and closing profile files; store_save.c decides which rows are written.
  *
  * The file is in WAL mode while it is recorded to: a commit appends to FILE-wal, and whatever kills
  * the recorder, the next reader finds all commits. At a clean end the log is merged and the file
@@ -22,522 +22,23 @@
 #include "base/check.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "profile/store_evidence.h"
+#include "profile/store_save.h"
 #include "profile/store_sql.h"
-
-/* What of the profile is in the file already. Rows of most tables never change: a number is enough.
- * Names are replaced, not edited, so a pointer tells whether one is another. */
-struct saved {
-	uint32_t metrics, scopes, nodes, values;
-	VEC(const char *) image_problems;
-	VEC(const char *) process_names;
-	VEC(const char *) thread_names;
-	VEC(const char *) facts;
-	VEC(uint64_t) counts;
-	VEC(uint32_t) node_scopes;
-	VEC(uint64_t) tallies; /* of these hashes: any number of theirs may change */
-	VEC(uint64_t) trips;
-	VEC(uint64_t) uncovered;
-	VEC(uint64_t) resources;
-	VEC(uint64_t) experiments;
-	uint32_t refinements;
-	/* Of these a hash of all: they are replaced as a whole. */
-	uint64_t evidence, findings, remarks;
-	bool fused, finished, state; /* state: the two before were written at all */
-};
 
 struct store {
 	sqlite3 *db;
 	char *path;
-	sqlite3_stmt *save[STORE_TABLES];
-	struct saved saved;
+	struct store_writer writer;
 };
-
-/* Binding a row, column after column. */
-struct row {
-	struct store *store;
-	enum store_table_id table;
-	int columns;
-};
-
-static struct row row_begin(struct store *s, enum store_table_id table)
-{
-	return (struct row){s, table, 0};
-}
-
-static void row_number(struct row *r, uint64_t n)
-{
-	sqlite3_bind_int64(r->store->save[r->table], ++r->columns, (sqlite3_int64)n);
-}
-
-static void row_index(struct row *r, uint32_t i)
-{
-	if (i != PROFILE_NONE)
-		row_number(r, i);
-	else
-		sqlite3_bind_null(r->store->save[r->table], ++r->columns);
-}
-
-/* NULL writes NULL. The text must stay until row_end(). */
-static void row_text(struct row *r, const char *text)
-{
-	sqlite3_bind_text(r->store->save[r->table], ++r->columns, text, -1, SQLITE_STATIC);
-}
-
-static void row_real(struct row *r, double n)
-{
-	sqlite3_bind_double(r->store->save[r->table], ++r->columns, n);
-}
-
-/* A negative one has not come. */
-static void row_time(struct row *r, double seconds)
-{
-	if (seconds >= 0)
-		row_real(r, seconds);
-	else
-		sqlite3_bind_null(r->store->save[r->table], ++r->columns);
-}
-
-/* A failed binding leaves NULL, which the tables refuse, or is SQLite out of memory. */
-static bool row_end(struct row *r)
-{
-	sqlite3_stmt *s = r->store->save[r->table];
-	if (sql_fault(fault("store-row", ENOSPC)))
-		return false;
-	sqlite3_step(s);
-	return sqlite3_reset(s) == SQLITE_OK;
-}
-
-static bool save_meta(struct store *s, const char *key, const char *value)
-{
-	struct row r = row_begin(s, TABLE_META);
-	row_text(&r, key);
-	row_text(&r, value);
-	return row_end(&r);
-}
-
-static bool save_state(struct store *s, const struct profile *p)
-{
-	const struct saved *old = &s->saved;
-	if (old->state && old->fused == p->fused && old->finished == p->finished)
-		return true;
-	return save_meta(s, "fused", p->fused ? "1" : "0") &&
-	       save_meta(s, "finished", p->finished ? "1" : "0");
-}
-
-static bool save_facts(struct store *s, const struct profile *p)
-{
-	bool ok = save_state(s, p);
-	for (uint32_t i = 0; i < p->facts.len && ok; i++) {
-		const struct profile_fact *f = &p->facts.data[i];
-		if (i >= s->saved.facts.len || s->saved.facts.data[i] != f->value)
-			ok = save_meta(s, f->name, f->value);
-	}
-	return ok;
-}
-
-static bool save_metrics(struct store *s, const struct profile *p)
-{
-	bool ok = true;
-	for (uint32_t i = s->saved.metrics; i < p->metrics.len && ok; i++) {
-		const struct profile_metric *m = &p->metrics.data[i];
-		struct row r = row_begin(s, TABLE_METRIC);
-		row_number(&r, i);
-		row_text(&r, m->name);
-		row_text(&r, m->unit);
-		row_number(&r, m->period);
-		ok = row_end(&r);
-	}
-	return ok;
-}
-
-static bool save_image(struct store *s, uint32_t id, const struct profile_image *m)
-{
-	char hex[65];
-	struct row r = row_begin(s, TABLE_IMAGE);
-	build_id_hex(&m->build_id, hex);
-	row_number(&r, id);
-	row_text(&r, m->path);
-	row_text(&r, m->build_id.size ? hex : NULL);
-	row_number(&r, m->file_size);
-	row_number(&r, m->mtime);
-	row_text(&r, m->problem);
-	return row_end(&r);
-}
-
-static bool save_images(struct store *s, const struct profile *p)
-{
-	bool ok = true;
-	for (uint32_t i = 0; i < p->images.len && ok; i++) {
-		const struct profile_image *m = &p->images.data[i];
-		if (i >= s->saved.image_problems.len ||
-		    s->saved.image_problems.data[i] != m->problem)
-			ok = save_image(s, i, m);
-	}
-	return ok;
-}
-
-static bool save_processes(struct store *s, const struct profile *p)
-{
-	bool ok = true;
-	for (uint32_t i = 0; i < p->processes.len && ok; i++) {
-		const struct profile_process *x = &p->processes.data[i];
-		if (i < s->saved.process_names.len && s->saved.process_names.data[i] == x->name)
-			continue;
-		struct row r = row_begin(s, TABLE_PROCESS);
-		row_number(&r, i);
-		row_number(&r, (uint32_t)x->pid);
-		row_index(&r, x->parent);
-		row_text(&r, x->name);
-		ok = row_end(&r);
-	}
-	return ok;
-}
-
-static bool save_threads(struct store *s, const struct profile *p)
-{
-	bool ok = true;
-	for (uint32_t i = 0; i < p->threads.len && ok; i++) {
-		const struct profile_thread *t = &p->threads.data[i];
-		if (i < s->saved.thread_names.len && s->saved.thread_names.data[i] == t->name)
-			continue;
-		struct row r = row_begin(s, TABLE_THREAD);
-		row_number(&r, i);
-		row_number(&r, t->process);
-		row_number(&r, (uint32_t)t->tid);
-		row_text(&r, t->name);
-		ok = row_end(&r);
-	}
-	return ok;
-}
-
-static bool save_scopes(struct store *s, const struct profile *p)
-{
-	bool ok = true;
-	for (uint32_t i = s->saved.scopes; i < p->scopes.len && ok; i++) {
-		const struct profile_scope *c = &p->scopes.data[i];
-		struct row r = row_begin(s, TABLE_SCOPE);
-		row_number(&r, i);
-		row_index(&r, c->parent);
-		row_number(&r, c->image);
-		row_number(&r, c->kind);
-		row_number(&r, c->flags);
-		row_text(&r, c->name);
-		row_text(&r, c->file);
-		row_number(&r, c->first_line);
-		row_number(&r, c->last_line);
-		row_text(&r, c->call_file);
-		row_number(&r, c->call_line);
-		row_number(&r, c->address);
-		ok = row_end(&r);
-	}
-	return ok;
-}
-
-static bool save_nodes(struct store *s, const struct profile *p)
-{
-	bool ok = true;
-	for (uint32_t i = 0; i < p->nodes.len && ok; i++) {
-		const struct profile_node *n = &p->nodes.data[i];
-		if (i < s->saved.nodes && s->saved.node_scopes.data[i] == n->scope)
-			continue;
-		struct row r = row_begin(s, TABLE_NODE);
-		row_number(&r, i);
-		row_index(&r, n->parent);
-		row_number(&r, n->kind);
-		row_index(&r, n->image);
-		row_number(&r, n->address);
-		row_index(&r, n->scope);
-		ok = row_end(&r);
-	}
-	return ok;
-}
-
-/* Counts may grow by any number, round ones too: that must not look like none. */
-static uint32_t trace_of(const struct profile_value *v)
-{
-	return (uint32_t)(v->samples * 0x9e3779b97f4a7c15u >> 32);
-}
-
-static bool save_values(struct store *s, const struct profile *p)
-{
-	bool ok = true;
-	for (uint32_t i = 0; i < p->values.len && ok; i++) {
-		const struct profile_value *v = &p->values.data[i];
-		if (i < s->saved.values && v->saved == trace_of(v))
-			continue;
-		struct row r = row_begin(s, TABLE_VALUE);
-		row_number(&r, v->node);
-		row_number(&r, v->thread);
-		row_number(&r, v->metric);
-		row_number(&r, v->samples);
-		row_number(&r, v->amount);
-		ok = row_end(&r);
-	}
-	return ok;
-}
-
-static bool save_counts(struct store *s, const struct profile *p)
-{
-	bool ok = true;
-	for (uint32_t i = 0; i < p->counts.len && ok; i++) {
-		const struct profile_count *c = &p->counts.data[i];
-		if (i < s->saved.counts.len && s->saved.counts.data[i] == c->samples)
-			continue;
-		struct row r = row_begin(s, TABLE_COUNT);
-		row_text(&r, c->name);
-		row_number(&r, c->samples);
-		ok = row_end(&r);
-	}
-	return ok;
-}
-
-/* True if row `i` is in the file as it is. */
-#define IS_SAVED(saved, rows, i)                                                                   \
-	((i) < (saved)->len &&                                                                     \
-	 (saved)->data[i] == hash_bytes(&(rows)->data[i], sizeof(*(rows)->data), 0))
-
-static bool save_tallies(struct store *s, const struct profile *p)
-{
-	bool ok = true;
-	for (uint32_t i = 0; i < p->tallies.len && ok; i++) {
-		const struct profile_tally *t = &p->tallies.data[i];
-		if (IS_SAVED(&s->saved.tallies, &p->tallies, i))
-			continue;
-		struct row r = row_begin(s, TABLE_TALLY);
-		row_number(&r, i);
-		row_number(&r, t->image);
-		row_number(&r, t->address);
-		row_number(&r, t->loop);
-		row_number(&r, t->thread);
-		row_index(&r, t->scope);
-		row_number(&r, t->flags);
-		row_number(&r, t->entries);
-		row_number(&r, t->iterations);
-		row_number(&r, t->trip_min);
-		row_number(&r, t->trip_max);
-		for (int k = 0; k < INSN_CLASSES; k++)
-			row_number(&r, t->mix[k]);
-		ok = row_end(&r);
-	}
-	return ok;
-}
-
-static bool save_trips(struct store *s, const struct profile *p)
-{
-	bool ok = true;
-	for (uint32_t i = 0; i < p->trips.len && ok; i++) {
-		const struct profile_trips *t = &p->trips.data[i];
-		if (IS_SAVED(&s->saved.trips, &p->trips, i))
-			continue;
-		struct row r = row_begin(s, TABLE_TRIPS);
-		row_number(&r, t->tally);
-		row_number(&r, t->low);
-		row_number(&r, t->high);
-		row_number(&r, t->entries);
-		ok = row_end(&r);
-	}
-	return ok;
-}
-
-static bool save_uncovered(struct store *s, const struct profile *p)
-{
-	bool ok = true;
-	for (uint32_t i = 0; i < p->uncovered.len && ok; i++) {
-		const struct profile_uncovered *u = &p->uncovered.data[i];
-		if (IS_SAVED(&s->saved.uncovered, &p->uncovered, i))
-			continue;
-		struct row r = row_begin(s, TABLE_UNCOVERED);
-		row_number(&r, i);
-		row_index(&r, u->image);
-		row_number(&r, u->address);
-		row_text(&r, u->name);
-		row_index(&r, u->share);
-		row_text(&r, u->reason);
-		ok = row_end(&r);
-	}
-	return ok;
-}
-
-/* They are found anew each time, and may be fewer than before. */
-static bool drop_resources(struct store *s, const struct profile *p)
-{
-	char sql[64];
-	if (p->resources.len >= s->saved.resources.len)
-		return true;
-	snprintf(sql, sizeof(sql), "DELETE FROM resource WHERE id >= %u", p->resources.len);
-	return sql_run(s->db, sql) == SQLITE_OK;
-}
-
-static bool save_resources(struct store *s, const struct profile *p)
-{
-	bool ok = drop_resources(s, p);
-	for (uint32_t i = 0; i < p->resources.len && ok; i++) {
-		const struct profile_resource *x = &p->resources.data[i];
-		if (IS_SAVED(&s->saved.resources, &p->resources, i))
-			continue;
-		struct row r = row_begin(s, TABLE_RESOURCE);
-		row_number(&r, i);
-		row_index(&r, x->parent);
-		row_text(&r, profile_hierarchy_names[x->hierarchy]);
-		row_text(&r, profile_resource_names[x->kind]);
-		row_text(&r, x->name);
-		row_index(&r, x->image);
-		row_number(&r, x->address);
-		row_text(&r, x->file);
-		row_number(&r, x->first_line);
-		row_number(&r, x->last_line);
-		ok = row_end(&r);
-	}
-	return ok;
-}
-
-static bool save_experiment(struct store *s, uint32_t id, const struct profile_experiment *x)
-{
-	struct row r = row_begin(s, TABLE_EXPERIMENT);
-	row_number(&r, id);
-	row_text(&r, x->hypothesis);
-	for (int h = 0; h < PROFILE_HIERARCHIES; h++)
-		row_number(&r, x->focus[h]);
-	row_text(&r, profile_state_names[x->state]);
-	row_text(&r, profile_origin_names[x->origin]);
-	row_text(&r, profile_priority_names[x->priority]);
-	row_real(&r, x->value);
-	row_real(&r, x->threshold);
-	row_real(&r, x->confidence);
-	row_time(&r, x->created);
-	row_time(&r, x->begun);
-	row_time(&r, x->decided);
-	row_real(&r, x->observed);
-	row_real(&r, x->cost);
-	row_number(&r, x->tests);
-	row_number(&r, (x->flags & EXPERIMENT_SAMPLED) != 0);
-	row_number(&r, (x->flags & EXPERIMENT_UNSURE) != 0);
-	row_number(&r, (x->flags & EXPERIMENT_OVER) != 0);
-	return row_end(&r);
-}
-
-static bool save_experiments(struct store *s, const struct profile *p)
-{
-	bool ok = true;
-	for (uint32_t i = 0; i < p->experiments.len && ok; i++)
-		if (!IS_SAVED(&s->saved.experiments, &p->experiments, i))
-			ok = save_experiment(s, i, &p->experiments.data[i]);
-	for (uint32_t i = s->saved.refinements; i < p->refinements.len && ok; i++) {
-		struct row r = row_begin(s, TABLE_REFINEMENT);
-		row_number(&r, p->refinements.data[i].parent);
-		row_number(&r, p->refinements.data[i].child);
-		ok = row_end(&r);
-	}
-	return ok;
-}
-
-/* A hash of all rows; 0 of none, as of what was never saved. */
-#define HASH_ALL(rows)                                                                             \
-	((rows)->len ? hash_bytes((rows)->data, (rows)->len * sizeof(*(rows)->data), 0) : 0)
-
-static bool save_evidence(struct store *s, const struct profile *p)
-{
-	return s->saved.evidence == store_hash_evidence(&p->evidence) ||
-	       store_save_evidence(s->db, s->save, &p->evidence);
-}
-
-static bool save_findings(struct store *s, const struct profile *p)
-{
-	if (s->saved.findings == HASH_ALL(&p->findings))
-		return true;
-	bool ok = sql_run(s->db, "DELETE FROM finding") == SQLITE_OK;
-	for (uint32_t i = 0; i < p->findings.len && ok; i++) {
-		const struct profile_finding *f = &p->findings.data[i];
-		struct row r = row_begin(s, TABLE_FINDING);
-		row_number(&r, i);
-		row_text(&r, f->hypothesis);
-		row_index(&r, f->experiment);
-		row_index(&r, f->node);
-		row_real(&r, f->share);
-		row_real(&r, f->confidence);
-		row_text(&r, f->sentence);
-		ok = row_end(&r);
-	}
-	return ok;
-}
-
-static bool save_remarks(struct store *s, const struct profile *p)
-{
-	if (s->saved.remarks == HASH_ALL(&p->remarks))
-		return true;
-	bool ok = sql_run(s->db, "DELETE FROM remark") == SQLITE_OK;
-	for (uint32_t i = 0; i < p->remarks.len && ok; i++) {
-		const struct profile_remark *m = &p->remarks.data[i];
-		struct row r = row_begin(s, TABLE_REMARK);
-		row_number(&r, i);
-		row_index(&r, m->finding);
-		row_text(&r, m->kind);
-		row_text(&r, m->text);
-		ok = row_end(&r);
-	}
-	return ok;
-}
-
-#define REMEMBER_ROWS(saved, rows)                                                                 \
-	do {                                                                                       \
-		vec_clear(saved);                                                                  \
-		vec_each (row, rows)                                                               \
-			vec_push(saved, hash_bytes(row, sizeof(*row), 0));                         \
-	} while (0)
-
-#define REMEMBER(saved, rows, field)                                                               \
-	do {                                                                                       \
-		vec_clear(saved);                                                                  \
-		vec_each (row, rows)                                                               \
-			vec_push(saved, row->field);                                               \
-	} while (0)
-
-/* Only once the transaction is through: after a failure all of it is written again. */
-static void remember(struct saved *saved, struct profile *p)
-{
-	saved->metrics = p->metrics.len;
-	saved->scopes = p->scopes.len;
-	saved->nodes = p->nodes.len;
-	saved->values = p->values.len;
-	saved->fused = p->fused;
-	saved->finished = p->finished;
-	saved->state = true;
-	REMEMBER(&saved->image_problems, &p->images, problem);
-	REMEMBER(&saved->process_names, &p->processes, name);
-	REMEMBER(&saved->thread_names, &p->threads, name);
-	REMEMBER(&saved->facts, &p->facts, value);
-	REMEMBER(&saved->counts, &p->counts, samples);
-	REMEMBER(&saved->node_scopes, &p->nodes, scope);
-	vec_each (v, &p->values)
-		v->saved = trace_of(v);
-	REMEMBER_ROWS(&saved->tallies, &p->tallies);
-	REMEMBER_ROWS(&saved->trips, &p->trips);
-	REMEMBER_ROWS(&saved->uncovered, &p->uncovered);
-	REMEMBER_ROWS(&saved->resources, &p->resources);
-	REMEMBER_ROWS(&saved->experiments, &p->experiments);
-	saved->refinements = p->refinements.len;
-	saved->evidence = store_hash_evidence(&p->evidence);
-	saved->findings = HASH_ALL(&p->findings);
-	saved->remarks = HASH_ALL(&p->remarks);
-}
 
 int store_commit(struct store *s, struct profile *p, struct err *e)
 {
-	static bool (*const save[])(struct store * s, const struct profile *p) = {
-		save_facts,    save_metrics,   save_images,    save_processes,   save_threads,
-		save_scopes,   save_nodes,     save_values,    save_counts,      save_tallies,
-		save_trips,    save_uncovered, save_resources, save_experiments, save_evidence,
-		save_findings, save_remarks,
-	};
 	struct err why;
 	bug_on(checks_wanted() && profile_check(p, &why), "N1");
 	bool ok = !sql_fault(fault("store-begin", ENOSPC)) &&
-		  sql_run(s->db, "BEGIN IMMEDIATE") == SQLITE_OK;
-	for (size_t i = 0; i < ARRAY_SIZE(save) && ok; i++)
-		ok = save[i](s, p);
-	ok = ok && !sql_fault(fault("store-commit", ENOSPC)) &&
-	     sql_run(s->db, "COMMIT") == SQLITE_OK;
+		  sql_run(s->db, "BEGIN IMMEDIATE") == SQLITE_OK &&
+		  store_writer_save(&s->writer, p) && !sql_fault(fault("store-commit", ENOSPC)) &&
+		  sql_run(s->db, "COMMIT") == SQLITE_OK;
 	if (!ok) {
 		int r = sql_fail(s->db, "write", s->path, e);
 		if (!sqlite3_get_autocommit(s->db))
@@ -545,7 +46,7 @@ int store_commit(struct store *s, struct profile *p, struct err *e)
 		return r;
 	}
 	debug(LOG_STORE, 2, "%s: %u nodes, %u values", s->path, p->nodes.len, p->values.len);
-	remember(&s->saved, p);
+	store_writer_committed(&s->writer, p);
 	return 0;
 }
 
@@ -572,22 +73,10 @@ void store_close(struct store *s)
 {
 	if (!s)
 		return;
-	for (int i = 0; i < STORE_TABLES; i++)
-		sqlite3_finalize(s->save[i]);
+	store_writer_release(&s->writer);
 	if (s->db && leave_wal_mode(s->db, STORE_PATIENCE_MS))
 		debug(LOG_STORE, 1, "%s: log not merged: %s", s->path, sqlite3_errmsg(s->db));
 	sqlite3_close(s->db);
-	vec_free(&s->saved.image_problems);
-	vec_free(&s->saved.process_names);
-	vec_free(&s->saved.thread_names);
-	vec_free(&s->saved.facts);
-	vec_free(&s->saved.counts);
-	vec_free(&s->saved.node_scopes);
-	vec_free(&s->saved.tallies);
-	vec_free(&s->saved.trips);
-	vec_free(&s->saved.uncovered);
-	vec_free(&s->saved.resources);
-	vec_free(&s->saved.experiments);
 	free(s->path);
 	free(s);
 }
@@ -706,8 +195,10 @@ static int write_tables(sqlite3 *db)
 		    "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; "
 		    "PRAGMA application_id=%d; PRAGMA user_version=%d; BEGIN;",
 		    STORE_APPLICATION, STORE_SCHEMA);
-	for (int i = 0; i < STORE_TABLES; i++)
-		text_printf(&sql, "%s;", store_tables[i].create);
+	for (int i = 0; i < STORE_TABLES; i++) {
+		sql_create(&sql, &store_tables[i]);
+		text_char(&sql, ';');
+	}
 	text_add(&sql, store_views);
 	text_printf(&sql, "INSERT INTO meta VALUES('schema','%d'); COMMIT;", STORE_SCHEMA);
 	int r = sql_run(db, sql.data);
@@ -749,9 +240,7 @@ static int open_for_writing(struct store *s, struct err *e)
 			       "PRAGMA cache_size=-16384; "
 			       /* the lock that others see is taken with the first use */
 			       "SELECT count(*) FROM sqlite_schema");
-	for (int i = 0; i < STORE_TABLES && !r; i++)
-		r = sqlite3_prepare_v3(s->db, store_tables[i].save, -1, SQLITE_PREPARE_PERSISTENT,
-				       &s->save[i], NULL);
+	r = r ? r : store_writer_init(&s->writer, s->db);
 	return r ? sql_fail(s->db, "write", s->path, e) : 0;
 }
 

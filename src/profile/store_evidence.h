@@ -1,18 +1,9 @@
-/* The tables of the evidence (evidence.h). Each is described once, column by column; writing and
- * reading follow the description. */
+/* The table `evidence`: the fields of struct evidence_run as rows of a name and a number. */
 #pragma once
 #include "profile/evidence.h"
-#include "profile/store_sql.h"
+#include "profile/store_tables.h"
 
-struct arena;
-
-/* Whether a table is one of these. */
-bool store_is_evidence(enum store_table_id table);
-/* Writes all rows anew, by the prepared statements of all tables; false: SQLite tells why not. */
-bool store_save_evidence(sqlite3 *db, sqlite3_stmt *const *save, const struct evidence *e);
-/* Takes in the row that the statement is at, the number-th of its table; false: it makes no sense.
- */
-bool store_load_evidence(sqlite3_stmt *s, enum store_table_id table, uint32_t number,
-			 struct evidence *e, struct arena *a);
-/* A hash that tells whether anything has changed; 0 if there is nothing. */
-uint64_t store_hash_evidence(const struct evidence *e);
+/* Makes the rows and returns how many there are: none if there is no evidence. */
+uint32_t store_numbers_of(const struct evidence *e, struct store_number out[STORE_NUMBERS]);
+/* Takes in a row; false: it makes no sense. */
+bool store_take_number(struct evidence_run *run, const struct store_number *n);

@@ -3,174 +3,78 @@
 #include <string.h>
 
 #include "base/fault.h"
-#include "isa/insn.h"
 
-#define TABLE_SINCE(schema, name_, columns, places, key)                                           \
-	{                                                                                          \
-		.name = (name_), .create = "CREATE TABLE " name_ "(" columns,                      \
-		.save = "INSERT OR REPLACE INTO " name_ " VALUES(" places ")",                     \
-		.load = "SELECT * FROM " name_ " ORDER BY " key, .since = (schema)                 \
-	}
-#define TABLE(name_, columns, places, key) TABLE_SINCE(1, name_, columns, places, key)
-
-_Static_assert(INSN_CLASSES == 8, "tally has a column for each class, in their order");
-
-/* Changes need a new STORE_SCHEMA and a word in sonde-profile(5). */
-const struct store_table store_tables[STORE_TABLES] = {
-	[TABLE_META] = TABLE("meta", "key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-			     "?,?", "key"),
-	[TABLE_METRIC] = TABLE("metric",
-			       "id INTEGER PRIMARY KEY, name TEXT NOT NULL, unit TEXT NOT NULL, "
-			       "period INTEGER NOT NULL)",
-			       "?,?,?,?", "id"),
-	[TABLE_IMAGE] = TABLE("image",
-			      "id INTEGER PRIMARY KEY, path TEXT NOT NULL, build_id TEXT, "
-			      "file_size INTEGER NOT NULL, mtime INTEGER NOT NULL, problem TEXT)",
-			      "?,?,?,?,?,?", "id"),
-	[TABLE_PROCESS] = TABLE("process",
-				"id INTEGER PRIMARY KEY, pid INTEGER NOT NULL, "
-				"parent INTEGER REFERENCES process, name TEXT NOT NULL)",
-				"?,?,?,?", "id"),
-	[TABLE_THREAD] = TABLE("thread",
-			       "id INTEGER PRIMARY KEY, process INTEGER NOT NULL REFERENCES "
-			       "process, tid INTEGER NOT NULL, name TEXT NOT NULL)",
-			       "?,?,?,?", "id"),
-	[TABLE_SCOPE] = TABLE("scope",
-			      "id INTEGER PRIMARY KEY, parent INTEGER REFERENCES scope, "
-			      "image INTEGER NOT NULL REFERENCES image, kind INTEGER NOT NULL, "
-			      "flags INTEGER NOT NULL, name TEXT NOT NULL, file TEXT NOT NULL, "
-			      "first_line INTEGER NOT NULL, last_line INTEGER NOT NULL, "
-			      "call_file TEXT NOT NULL, call_line INTEGER NOT NULL, "
-			      "address INTEGER NOT NULL)",
-			      "?,?,?,?,?,?,?,?,?,?,?,?", "id"),
-	[TABLE_NODE] = TABLE("node",
-			     "id INTEGER PRIMARY KEY, parent INTEGER REFERENCES node, "
-			     "kind INTEGER NOT NULL, image INTEGER REFERENCES image, "
-			     "address INTEGER NOT NULL, scope INTEGER REFERENCES scope)",
-			     "?,?,?,?,?,?", "id"),
-	[TABLE_VALUE] = TABLE("value",
-			      "node INTEGER NOT NULL REFERENCES node, "
-			      "thread INTEGER NOT NULL REFERENCES thread, "
-			      "metric INTEGER NOT NULL REFERENCES metric, "
-			      "samples INTEGER NOT NULL, amount INTEGER NOT NULL, "
-			      "PRIMARY KEY(node, thread, metric)) WITHOUT ROWID",
-			      "?,?,?,?,?", "node, thread, metric"),
-	[TABLE_COUNT] =
-		TABLE("count", "name TEXT PRIMARY KEY, samples INTEGER NOT NULL) WITHOUT ROWID",
-		      "?,?", "name"),
-	[TABLE_TALLY] = TABLE_SINCE(2, "tally",
-				    "id INTEGER PRIMARY KEY, "
-				    "image INTEGER NOT NULL REFERENCES image, "
-				    "address INTEGER NOT NULL, loop INTEGER NOT NULL, "
-				    "thread INTEGER NOT NULL REFERENCES thread, "
-				    "scope INTEGER REFERENCES scope, flags INTEGER NOT NULL, "
-				    "entries INTEGER NOT NULL, iterations INTEGER NOT NULL, "
-				    "trip_min INTEGER NOT NULL, trip_max INTEGER NOT NULL, "
-				    "load INTEGER NOT NULL, store INTEGER NOT NULL, "
-				    "integer INTEGER NOT NULL, float INTEGER NOT NULL, "
-				    "simd INTEGER NOT NULL, branch INTEGER NOT NULL, "
-				    "atomic INTEGER NOT NULL, other INTEGER NOT NULL)",
-				    "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?", "id"),
-	[TABLE_TRIPS] = TABLE_SINCE(2, "trips",
-				    "tally INTEGER NOT NULL REFERENCES tally, "
-				    "low INTEGER NOT NULL, high INTEGER NOT NULL, "
-				    "entries INTEGER NOT NULL, "
-				    "PRIMARY KEY(tally, low)) WITHOUT ROWID",
-				    "?,?,?,?", "tally, low"),
-	[TABLE_UNCOVERED] = TABLE_SINCE(2, "uncovered",
-					"id INTEGER PRIMARY KEY, image INTEGER REFERENCES image, "
-					"address INTEGER NOT NULL, name TEXT NOT NULL, "
-					"share INTEGER, reason TEXT NOT NULL)",
-					"?,?,?,?,?,?", "id"),
-	[TABLE_RESOURCE] =
-		TABLE_SINCE(3, "resource",
-			    "id INTEGER PRIMARY KEY, parent INTEGER REFERENCES resource, "
-			    "hierarchy TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, "
-			    "image INTEGER REFERENCES image, address INTEGER NOT NULL, "
-			    "file TEXT NOT NULL, first_line INTEGER NOT NULL, "
-			    "last_line INTEGER NOT NULL)",
-			    "?,?,?,?,?,?,?,?,?,?", "id"),
-	[TABLE_EXPERIMENT] =
-		TABLE_SINCE(3, "experiment",
-			    "id INTEGER PRIMARY KEY, hypothesis TEXT NOT NULL, "
-			    "code INTEGER NOT NULL REFERENCES resource, "
-			    "machine INTEGER NOT NULL REFERENCES resource, "
-			    "sync INTEGER NOT NULL REFERENCES resource, "
-			    "file INTEGER NOT NULL REFERENCES resource, "
-			    "state TEXT NOT NULL, origin TEXT NOT NULL, priority TEXT NOT NULL, "
-			    "value REAL NOT NULL, threshold REAL NOT NULL, "
-			    "confidence REAL NOT NULL, created REAL, begun REAL, decided REAL, "
-			    "observed REAL NOT NULL, cost REAL NOT NULL, tests INTEGER NOT NULL, "
-			    "sampled INTEGER NOT NULL, unsure INTEGER NOT NULL, "
-			    "over INTEGER NOT NULL)",
-			    "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?", "id"),
-	[TABLE_REFINEMENT] = TABLE_SINCE(3, "refinement",
-					 "parent INTEGER NOT NULL REFERENCES experiment, "
-					 "child INTEGER NOT NULL REFERENCES experiment, "
-					 "PRIMARY KEY(parent, child)) WITHOUT ROWID",
-					 "?,?", "parent, child"),
-	[TABLE_EVIDENCE] = TABLE_SINCE(4, "evidence",
-				       "name TEXT PRIMARY KEY, value REAL NOT NULL) WITHOUT ROWID",
-				       "?,?", "name"),
-	[TABLE_CODE_NAME] = TABLE_SINCE(4, "code_name",
-					"resource INTEGER PRIMARY KEY REFERENCES resource, "
-					"procedure TEXT NOT NULL, chain TEXT NOT NULL)",
-					"?,?,?", "resource"),
-	[TABLE_SEEN_THREAD] = TABLE_SINCE(4, "seen_thread",
-					  "id INTEGER PRIMARY KEY, "
-					  "resource INTEGER NOT NULL REFERENCES resource, "
-					  "tid INTEGER NOT NULL, name TEXT NOT NULL, "
-					  "cpu REAL NOT NULL, idle REAL NOT NULL)",
-					  "?,?,?,?,?,?", "id"),
-	[TABLE_OBJECT] = TABLE_SINCE(4, "object",
-				     "id INTEGER PRIMARY KEY, kind TEXT NOT NULL, "
-				     "name TEXT NOT NULL, resource INTEGER REFERENCES resource, "
-				     "count INTEGER NOT NULL, bytes INTEGER NOT NULL, "
-				     "seconds REAL NOT NULL, rate REAL NOT NULL)",
-				     "?,?,?,?,?,?,?,?", "id"),
-	[TABLE_CHAIN] = TABLE_SINCE(4, "chain",
-				    "id INTEGER PRIMARY KEY, class INTEGER NOT NULL, "
-				    "object INTEGER REFERENCES object, "
-				    "node INTEGER NOT NULL REFERENCES node, "
-				    "seconds REAL NOT NULL, samples INTEGER NOT NULL, "
-				    "length INTEGER NOT NULL)",
-				    "?,?,?,?,?,?,?", "id"),
-	[TABLE_CHAIN_PART] = TABLE_SINCE(4, "chain_part",
-					 "id INTEGER PRIMARY KEY, "
-					 "resource INTEGER NOT NULL REFERENCES resource)",
-					 "?,?", "id"),
-	[TABLE_AMOUNT] = TABLE_SINCE(4, "amount",
-				     "id INTEGER PRIMARY KEY, "
-				     "resource INTEGER NOT NULL REFERENCES resource, "
-				     "thread INTEGER NOT NULL REFERENCES seen_thread, "
-				     "object INTEGER REFERENCES object, cpu REAL NOT NULL, "
-				     "wait REAL NOT NULL, calls REAL NOT NULL, "
-				     "seen_cpu REAL NOT NULL, seen_wait REAL NOT NULL)",
-				     "?,?,?,?,?,?,?,?,?", "id"),
-	[TABLE_HOLDER] = TABLE_SINCE(4, "holder",
-				     "id INTEGER PRIMARY KEY, "
-				     "object INTEGER NOT NULL REFERENCES object, "
-				     "thread INTEGER NOT NULL REFERENCES seen_thread, "
-				     "node INTEGER NOT NULL REFERENCES node, "
-				     "seconds REAL NOT NULL)",
-				     "?,?,?,?,?", "id"),
-	[TABLE_TRIP_COUNT] = TABLE_SINCE(4, "trip_count",
-					 "id INTEGER PRIMARY KEY, "
-					 "resource INTEGER NOT NULL REFERENCES resource, "
-					 "seconds REAL NOT NULL, entries INTEGER NOT NULL, "
-					 "iterations INTEGER NOT NULL)",
-					 "?,?,?,?,?", "id"),
-	[TABLE_FINDING] = TABLE_SINCE(3, "finding",
-				      "id INTEGER PRIMARY KEY, hypothesis TEXT NOT NULL, "
-				      "experiment INTEGER REFERENCES experiment, "
-				      "node INTEGER REFERENCES node, share REAL NOT NULL, "
-				      "confidence REAL NOT NULL, sentence TEXT NOT NULL)",
-				      "?,?,?,?,?,?,?", "id"),
-	[TABLE_REMARK] = TABLE_SINCE(3, "remark",
-				     "id INTEGER PRIMARY KEY, finding INTEGER REFERENCES finding, "
-				     "kind TEXT NOT NULL, text TEXT NOT NULL)",
-				     "?,?,?,?", "id"),
+/* What a kind of column is to SQLite. */
+static const struct {
+	const char *type;
+	bool nullable;
+} kinds[COLUMN_KINDS] = {
+	[COLUMN_ID] = {"INTEGER", false},        [COLUMN_BOOL] = {"INTEGER", false},
+	[COLUMN_FLAG] = {"INTEGER", false},      [COLUMN_WORD] = {"TEXT", false},
+	[COLUMN_BYTE] = {"INTEGER", false},      [COLUMN_INT] = {"INTEGER", false},
+	[COLUMN_U32] = {"INTEGER", false},       [COLUMN_INDEX] = {"INTEGER", true},
+	[COLUMN_U64] = {"INTEGER", false},       [COLUMN_COUNT] = {"INTEGER", false},
+	[COLUMN_REAL] = {"REAL", false},         [COLUMN_SHARE] = {"REAL", false},
+	[COLUMN_TIME] = {"REAL", true},          [COLUMN_TEXT] = {"TEXT", false},
+	[COLUMN_OPTIONAL_TEXT] = {"TEXT", true}, [COLUMN_BUILD_ID] = {"TEXT", true},
 };
+
+static int count_keys(const struct store_table *t)
+{
+	int keys = 0;
+	while (keys < t->column_count && t->columns[keys].key)
+		keys++;
+	return keys;
+}
+
+/* "node, thread, metric" */
+static void add_keys(struct text *out, const struct store_table *t)
+{
+	for (int i = 0; i < count_keys(t); i++)
+		text_printf(out, "%s%s", i ? ", " : "", t->columns[i].name);
+}
+
+static void add_column(struct text *out, const struct column *c, bool is_whole_key)
+{
+	text_printf(out, "%s %s", c->name, kinds[c->kind].type);
+	if (is_whole_key)
+		text_add(out, " PRIMARY KEY");
+	else if (!kinds[c->kind].nullable)
+		text_add(out, " NOT NULL");
+	if (c->refers)
+		text_printf(out, " REFERENCES %s", c->refers);
+}
+
+void sql_create(struct text *out, const struct store_table *t)
+{
+	int keys = count_keys(t);
+	bool has_rowid = keys == 1 && !strcmp(kinds[t->columns[0].kind].type, "INTEGER");
+	text_printf(out, "CREATE TABLE %s(", t->name);
+	for (int i = 0; i < t->column_count; i++) {
+		text_add(out, i ? ", " : "");
+		add_column(out, &t->columns[i], i == 0 && keys == 1);
+	}
+	if (keys > 1) {
+		text_add(out, ", PRIMARY KEY(");
+		add_keys(out, t);
+		text_char(out, ')');
+	}
+	text_add(out, has_rowid ? ")" : ") WITHOUT ROWID");
+}
+
+void sql_insert(struct text *out, const struct store_table *t)
+{
+	text_printf(out, "INSERT OR REPLACE INTO %s VALUES(", t->name);
+	for (int i = 0; i < t->column_count; i++)
+		text_add(out, i ? ",?" : "?");
+	text_char(out, ')');
+}
+
+void sql_select(struct text *out, const struct store_table *t)
+{
+	text_printf(out, "SELECT * FROM %s ORDER BY ", t->name);
+	add_keys(out, t);
+}
 
 const char *const store_views =
 	"CREATE VIEW resource_path AS WITH RECURSIVE p(id, path) AS ("

@@ -1,0 +1,482 @@
+#include "profile/store_tables.h"
+
+#include <stddef.h>
+
+#include "profile/profile.h"
+
+/* The C type of each kind. A column whose field has another type does not compile. */
+#define TYPE_BOOL          bool
+#define TYPE_FLAG          uint8_t
+#define TYPE_WORD          uint8_t
+#define TYPE_BYTE          uint8_t
+#define TYPE_INT           int
+#define TYPE_U32           uint32_t
+#define TYPE_INDEX         uint32_t
+#define TYPE_U64           uint64_t
+#define TYPE_COUNT         uint64_t
+#define TYPE_REAL          double
+#define TYPE_SHARE         double
+#define TYPE_TIME          double
+#define TYPE_TEXT          const char *
+#define TYPE_OPTIONAL_TEXT const char *
+#define TYPE_BUILD_ID      struct build_id
+
+#define OFFSET(type, row, field)                                                                   \
+	_Generic(((struct row *)0)->field, type : offsetof(struct row, field))
+
+#define NAMED(name_, kind_, row, field, ...)                                                       \
+	{                                                                                          \
+		.name = (name_), .kind = COLUMN_##kind_,                                           \
+		.offset = OFFSET(TYPE_##kind_, row, field), __VA_ARGS__                            \
+	}
+/* A column that is called like its field. */
+#define COLUMN(kind, row, field, ...) NAMED(#field, kind, row, field, __VA_ARGS__)
+#define ID                                                                                         \
+	{                                                                                          \
+		.name = "id", .kind = COLUMN_ID, .key = true                                       \
+	}
+#define WORDS(list) .words = (list), .word_count = ARRAY_SIZE(list)
+
+static const struct column meta_columns[] = {
+	NAMED("key", TEXT, profile_fact, name, .key = true),
+	COLUMN(TEXT, profile_fact, value,
+	       .about = "_schema_: the version of the schema. _finished_: 1 if recording ended in "
+			"order, 0 if the recorder was killed or is still running. _fused_: 1 if "
+			"scopes are complete. Others are there if they are known: _command_, "
+			"_host_, _machine_, _kernel_, _started_, _seconds_, _hz_, _sampler_, "
+			"_note_; of counted runs _images_, _preparing_, the seconds before the "
+			"program was let go, and _partial_, if not all of the run was counted: "
+			"why. Numbers of what is not exact in them are there if they are not 0: "
+			"events that were _dropped_, call paths that were _merged_ or _cut_, and "
+			"_contradictions_, call paths whose counters contradict each other. Of a "
+			"search for bottlenecks: _ended_ (exit, signal, duration, interrupted, "
+			"exhausted), _strategy_ (deep-start, call-graph), _loops_ (1 if loops were "
+			"parts), _search_seconds_, and _probe_share_, the share of the program's "
+			"time that probes took."),
+};
+
+static const struct column metric_columns[] = {
+	ID,
+	COLUMN(TEXT, profile_metric, name),
+	COLUMN(TEXT, profile_metric, unit, .about = "_unit_ is *ns*, or empty for counts."),
+	COLUMN(U64, profile_metric, period,
+	       .about = "_period_ is the amount that one sample stands for, 0 if it varies. A run "
+			"that was counted (there are rows in *tally*) has the metrics "
+			"_instructions_ and _calls_, which are exact: see *value*."),
+};
+
+static const struct column image_columns[] = {
+	ID,
+	COLUMN(TEXT, profile_image, path),
+	COLUMN(BUILD_ID, profile_image, build_id, .about = "_build_id_ is in hexadecimal."),
+	COLUMN(U64, profile_image, file_size),
+	COLUMN(U64, profile_image, mtime, .about = "_mtime_ counts seconds."),
+	COLUMN(OPTIONAL_TEXT, profile_image, problem,
+	       .about = "_problem_ says why the file could not be analysed."),
+};
+
+static const struct column process_columns[] = {
+	ID,
+	COLUMN(INT, profile_process, pid),
+	COLUMN(INDEX, profile_process, parent, .refers = "process"),
+	COLUMN(TEXT, profile_process, name, .about = "_name_ is the last one that it had."),
+};
+
+static const struct column thread_columns[] = {
+	ID,
+	COLUMN(U32, profile_thread, process, .refers = "process"),
+	COLUMN(INT, profile_thread, tid),
+	COLUMN(TEXT, profile_thread, name, .about = "_name_ is the last one that it had."),
+};
+
+static const struct column scope_columns[] = {
+	ID,
+	COLUMN(INDEX, profile_scope, parent, .refers = "scope"),
+	COLUMN(U32, profile_scope, image, .refers = "image"),
+	COLUMN(BYTE, profile_scope, kind,
+	       .about = "_kind_ is 0 for a procedure, 1 for an inlined call, 2 for a loop, 3 for a "
+			"line."),
+	COLUMN(BYTE, profile_scope, flags,
+	       .about =
+		       "_flags_ is a sum of 1 (inlining inferred from lines), 2 (a loop with "
+		       "several entries), 4 (a procedure without a symbol, named by its address)."),
+	COLUMN(TEXT, profile_scope, name),
+	COLUMN(TEXT, profile_scope, file, .about = "Lines are 0 and texts empty if unknown."),
+	COLUMN(U32, profile_scope, first_line),
+	COLUMN(U32, profile_scope, last_line),
+	COLUMN(TEXT, profile_scope, call_file,
+	       .about = "_call_file_ and _call_line_ are where an inlined call stands."),
+	COLUMN(U32, profile_scope, call_line),
+	COLUMN(U64, profile_scope, address,
+	       .about = "_address_ is the start of a procedure, the header of a loop, the lowest "
+			"address of others."),
+};
+
+static const struct column node_columns[] = {
+	ID,
+	COLUMN(INDEX, profile_node, parent, .refers = "node"),
+	COLUMN(BYTE, profile_node, kind,
+	       .about = "_kind_ is one of\n"
+			"- 0: the root, which is node 0\n"
+			"- 1: a frame that has called something; _address_ is that of the last "
+			"byte of the call\n"
+			"- 2: where execution was; _address_ is exact\n"
+			"- 3: in the kernel, called from the parent\n"
+			"- 4: waiting in the kernel, called from the parent\n"
+			"- 5: below the root: the callers of what is below this node are not "
+			"known\n"),
+	COLUMN(INDEX, profile_node, image, .refers = "image"),
+	COLUMN(U64, profile_node, address,
+	       .about = "_address_ is the one in the file of the image, not that of a process."),
+	COLUMN(INDEX, profile_node, scope, .refers = "scope",
+	       .about = "_scope_ is the innermost scope of the address."),
+};
+
+static const struct column value_columns[] = {
+	COLUMN(U32, profile_value, node, .refers = "node", .key = true),
+	COLUMN(U32, profile_value, thread, .refers = "thread", .key = true),
+	COLUMN(U32, profile_value, metric, .refers = "metric", .key = true),
+	COLUMN(U64, profile_value, samples),
+	COLUMN(U64, profile_value, amount,
+	       .about = "_amount_ is in the unit of the metric. Of counted _instructions_, a "
+			"context has a node for each line or other innermost scope, at one of its "
+			"instructions; _samples_ is how often runs of instructions in it were "
+			"executed, and _amount_ the instructions that makes. Of counted _calls_, "
+			"the node is the entry of the callee below the call; both are the calls "
+			"along this path. Of counted _runs_, it is a run of instructions that "
+			"begins at its address, in whatever context, right below the root."),
+};
+
+static const struct column count_columns[] = {
+	COLUMN(TEXT, profile_count, name, .key = true),
+	COLUMN(U64, profile_count, samples,
+	       .about = "How many had a _complete_ call path, how many ended for which reason, how "
+			"many were _lost_ or _throttled_."),
+};
+
+_Static_assert(INSN_CLASSES == 8, "the table tally has a column for each class");
+
+static const struct column tally_columns[] = {
+	ID,
+	COLUMN(U32, profile_tally, image, .refers = "image"),
+	COLUMN(U64, profile_tally, address),
+	COLUMN(BOOL, profile_tally, loop),
+	COLUMN(U32, profile_tally, thread, .refers = "thread"),
+	COLUMN(INDEX, profile_tally, scope, .refers = "scope",
+	       .about = "_scope_ is the loop or procedure of the source; several loops of the "
+			"machine code may be one."),
+	COLUMN(BYTE, profile_tally, flags,
+	       .about = "_flags_ is a sum of 1 (a region with several entries), 2 (iterations are "
+			"not known), 4 (those of single entries are not known), 8 (the compiler "
+			"unrolled or vectorised it: iterations are those of the machine code)."),
+	COLUMN(U64, profile_tally, entries,
+	       .about = "_entries_ are a loop's entries or a procedure's calls."),
+	COLUMN(U64, profile_tally, iterations,
+	       .about = "_iterations_, the least and most of one entry (_trip_min_, _trip_max_) "
+			"and *trips* are of loops."),
+	COLUMN(U64, profile_tally, trip_min),
+	COLUMN(U64, profile_tally, trip_max),
+	NAMED("load", U64, profile_tally, mix[CLASS_LOAD],
+	      .about = "The columns from _load_ on are its own instructions by class: of a loop "
+		       "without inner loops, of a procedure with its loops, of neither with "
+		       "callees."),
+	NAMED("store", U64, profile_tally, mix[CLASS_STORE]),
+	NAMED("integer", U64, profile_tally, mix[CLASS_INTEGER]),
+	NAMED("float", U64, profile_tally, mix[CLASS_FLOAT]),
+	NAMED("simd", U64, profile_tally, mix[CLASS_SIMD]),
+	NAMED("branch", U64, profile_tally, mix[CLASS_BRANCH]),
+	NAMED("atomic", U64, profile_tally, mix[CLASS_ATOMIC]),
+	NAMED("other", U64, profile_tally, mix[CLASS_OTHER]),
+};
+
+static const struct column trips_columns[] = {
+	COLUMN(U32, profile_trips, tally, .refers = "tally", .key = true),
+	COLUMN(U64, profile_trips, low, .key = true),
+	COLUMN(U64, profile_trips, high),
+	COLUMN(U64, profile_trips, entries,
+	       .about = "Those that had not ended when their thread did are not among them."),
+};
+
+static const struct column uncovered_columns[] = {
+	ID,
+	COLUMN(INDEX, profile_uncovered, image, .refers = "image"),
+	COLUMN(U64, profile_uncovered, address),
+	COLUMN(TEXT, profile_uncovered, name),
+	COLUMN(INDEX, profile_uncovered, share,
+	       .about = "_share_ is that of samples taken meanwhile, in millionths."),
+	COLUMN(TEXT, profile_uncovered, reason),
+};
+
+static const struct column resource_columns[] = {
+	ID,
+	COLUMN(INDEX, profile_resource, parent, .refers = "resource"),
+	COLUMN(WORD, profile_resource, hierarchy, WORDS(profile_hierarchy_names),
+	       .about = "_hierarchy_ is *code*, *machine*, *sync* or *file*; each has one resource "
+			"without a parent, which stands for all of it."),
+	COLUMN(WORD, profile_resource, kind, WORDS(profile_resource_names),
+	       .about = "_kind_ is *procedure*, *loop*, *process*, *thread*, *object* (a lock, a "
+			"file, ...) or *group* (an image, a source file, a host, a kind of "
+			"object)."),
+	COLUMN(TEXT, profile_resource, name, .about = "_name_ is without those of its parents."),
+	COLUMN(INDEX, profile_resource, image, .refers = "image",
+	       .about = "The columns from _image_ on are of procedures and loops."),
+	COLUMN(U64, profile_resource, address),
+	COLUMN(TEXT, profile_resource, file),
+	COLUMN(U32, profile_resource, first_line),
+	COLUMN(U32, profile_resource, last_line),
+};
+
+static const struct column experiment_columns[] = {
+	ID,
+	COLUMN(TEXT, profile_experiment, hypothesis,
+	       .about = "_hypothesis_ is *cpu*, *sync*, *io*, *small-io* or *imbalance*; the four "
+			"resources after it are its focus: the part of the run in which all of "
+			"them take part."),
+	NAMED("code", U32, profile_experiment, focus[PROFILE_CODE], .refers = "resource"),
+	NAMED("machine", U32, profile_experiment, focus[PROFILE_MACHINE], .refers = "resource"),
+	NAMED("sync", U32, profile_experiment, focus[PROFILE_SYNC], .refers = "resource"),
+	NAMED("file", U32, profile_experiment, focus[PROFILE_FILES], .refers = "resource"),
+	COLUMN(WORD, profile_experiment, state, WORDS(profile_state_names),
+	       .about = "_state_ is *true* if _value_ was found to be at least _threshold_, "
+			"*false* if it was not, *ready* or *active* if that is being found out, "
+			"*unknown* if it could not be."),
+	COLUMN(WORD, profile_experiment, origin, WORDS(profile_origin_names),
+	       .about = "_origin_ is *start*, *refined* (from a true one), *deep-starter* "
+			"(suggested by samples) or *connecting* (between another and a deep "
+			"starter)."),
+	COLUMN(WORD, profile_experiment, priority, WORDS(profile_priority_names),
+	       .about = "_priority_ is *normal* or *high*."),
+	COLUMN(SHARE, profile_experiment, value),
+	COLUMN(SHARE, profile_experiment, threshold),
+	COLUMN(SHARE, profile_experiment, confidence,
+	       .about = "_confidence_ is the probability that the decision is right."),
+	COLUMN(TIME, profile_experiment, created),
+	COLUMN(TIME, profile_experiment, begun),
+	COLUMN(TIME, profile_experiment, decided),
+	COLUMN(REAL, profile_experiment, observed,
+	       .about = "_observed_ are the seconds that it was measured, _cost_ those that its "
+			"probes took of the program's time, _tests_ how often it was decided."),
+	COLUMN(REAL, profile_experiment, cost),
+	COLUMN(U32, profile_experiment, tests),
+	NAMED("sampled", FLAG, profile_experiment, flags, .flag = EXPERIMENT_SAMPLED,
+	      .about = "1 in _sampled_ says that its value comes from samples and not from probes, "
+		       "in _unsure_ that it is very near to the threshold, in _over_ that it was "
+		       "true for a part of the run only."),
+	NAMED("unsure", FLAG, profile_experiment, flags, .flag = EXPERIMENT_UNSURE),
+	NAMED("over", FLAG, profile_experiment, flags, .flag = EXPERIMENT_OVER),
+};
+
+static const struct column refinement_columns[] = {
+	COLUMN(U32, profile_refinement, parent, .refers = "experiment", .key = true),
+	COLUMN(U32, profile_refinement, child, .refers = "experiment", .key = true,
+	       .about = "An experiment may have several parents, and recursion makes circles."),
+};
+
+static const struct column evidence_columns[] = {
+	COLUMN(TEXT, store_number, name, .key = true),
+	COLUMN(REAL, store_number, value,
+	       .about = "_seconds_: how long it was searched. _time_, _cpu_, _threads_: what "
+			"shares are of, without the time in which others had the CPUs: time that "
+			"passed; the same, or time on CPUs where that is more; time of all threads "
+			"that count. _ran_, _ready_: seconds of all threads on a CPU and ready for "
+			"one. _sampled_cpu_, _sampled_sync_, _sampled_io_: seconds that samples "
+			"stand for, by what threads did. _cpus_: of the machine. _ignored_: "
+			"threads and objects that came and went too fast. _calls_sampled_: 1 if "
+			"there were too many system calls to watch."),
+};
+
+const struct column store_numbers[STORE_NUMBERS] = {
+	COLUMN(BOOL, evidence_run, calls_sampled),
+	COLUMN(REAL, evidence_run, cpu),
+	COLUMN(U32, evidence_run, cpus),
+	COLUMN(COUNT, evidence_run, ignored),
+	COLUMN(REAL, evidence_run, ran),
+	COLUMN(REAL, evidence_run, ready),
+	NAMED("sampled_cpu", REAL, evidence_run, sampled[0]),
+	NAMED("sampled_io", REAL, evidence_run, sampled[2]),
+	NAMED("sampled_sync", REAL, evidence_run, sampled[1]),
+	COLUMN(REAL, evidence_run, seconds),
+	COLUMN(REAL, evidence_run, threads),
+	COLUMN(REAL, evidence_run, time),
+};
+
+static const struct column code_name_columns[] = {
+	COLUMN(U32, evidence_name, resource, .refers = "resource", .key = true),
+	COLUMN(TEXT, evidence_name, procedure,
+	       .about = "_procedure_ is the innermost one, inlined ones included; _chain_ the "
+			"machine's procedure and the inlined calls in it."),
+	COLUMN(TEXT, evidence_name, chain),
+};
+
+static const struct column seen_thread_columns[] = {
+	ID,
+	COLUMN(U32, evidence_thread, resource, .refers = "resource"),
+	COLUMN(INT, evidence_thread, tid),
+	COLUMN(TEXT, evidence_thread, name),
+	COLUMN(REAL, evidence_thread, cpu,
+	       .about = "_cpu_ are seconds on a CPU, _idle_ those in which it had nothing to do, "
+			"less those in which it had."),
+	COLUMN(REAL, evidence_thread, idle),
+};
+
+static const struct column object_columns[] = {
+	ID,
+	COLUMN(TEXT, evidence_object, kind),
+	COLUMN(TEXT, evidence_object, name),
+	COLUMN(INDEX, evidence_object, resource, .refers = "resource"),
+	COLUMN(COUNT, evidence_object, count),
+	COLUMN(COUNT, evidence_object, bytes),
+	COLUMN(REAL, evidence_object, seconds),
+	COLUMN(REAL, evidence_object, rate,
+	       .about = "_rate_ is how often a second, where it was not counted to the end."),
+};
+
+/* Chains follow each other in `parts` without gaps, so their starts are not stored. */
+static const struct column chain_columns[] = {
+	ID,
+	COLUMN(BYTE, evidence_chain, class,
+	       .about = "_class_ is 0 (computing), 1 (waiting for synchronisation) or 2 (input and "
+			"output)."),
+	COLUMN(INDEX, evidence_chain, object, .refers = "object"),
+	COLUMN(U32, evidence_chain, node, .refers = "node"),
+	COLUMN(REAL, evidence_chain, seconds),
+	COLUMN(U32, evidence_chain, samples),
+	COLUMN(U32, evidence_chain, length,
+	       .about = "The first chain has the first _length_ rows of *chain_part*, outermost "
+			"first, the next one the rows after these, and so on. Code that is neither "
+			"innermost nor in a true experiment is left out of chains that are never "
+			"told."),
+};
+
+/* Its rows are plain numbers, not structs. */
+static const struct column chain_part_columns[] = {
+	ID,
+	{.name = "resource", .kind = COLUMN_U32, .refers = "resource"},
+};
+
+static const struct column amount_columns[] = {
+	ID,
+	COLUMN(U32, evidence_amount, resource, .refers = "resource"),
+	COLUMN(U32, evidence_amount, thread, .refers = "seen_thread"),
+	COLUMN(INDEX, evidence_amount, object, .refers = "object"),
+	COLUMN(REAL, evidence_amount, cpu),
+	COLUMN(REAL, evidence_amount, wait),
+	COLUMN(REAL, evidence_amount, calls),
+	COLUMN(REAL, evidence_amount, seen_cpu),
+	COLUMN(REAL, evidence_amount, seen_wait),
+};
+
+static const struct column holder_columns[] = {
+	ID,
+	COLUMN(U32, evidence_holder, object, .refers = "object"),
+	COLUMN(U32, evidence_holder, thread, .refers = "seen_thread"),
+	COLUMN(U32, evidence_holder, node, .refers = "node"),
+	COLUMN(REAL, evidence_holder, seconds),
+};
+
+static const struct column trip_count_columns[] = {
+	ID,
+	COLUMN(U32, evidence_trip, resource, .refers = "resource"),
+	COLUMN(REAL, evidence_trip, seconds),
+	COLUMN(COUNT, evidence_trip, entries),
+	COLUMN(COUNT, evidence_trip, iterations),
+};
+
+static const struct column finding_columns[] = {
+	ID,
+	COLUMN(TEXT, profile_finding, hypothesis),
+	COLUMN(INDEX, profile_finding, experiment, .refers = "experiment"),
+	COLUMN(INDEX, profile_finding, node, .refers = "node",
+	       .about = "_node_ is the calling context where it is worst."),
+	COLUMN(SHARE, profile_finding, share),
+	COLUMN(SHARE, profile_finding, confidence),
+	COLUMN(TEXT, profile_finding, sentence),
+};
+
+static const struct column remark_columns[] = {
+	ID,
+	COLUMN(INDEX, profile_remark, finding, .refers = "finding"),
+	COLUMN(TEXT, profile_remark, kind,
+	       .about = "_kind_ is *where*, *path*, *waits*, *held*, *file*, *evidence*, *step* or "
+			"*note*."),
+	COLUMN(TEXT, profile_remark, text),
+};
+
+#define TABLE(schema, name_, vector_, row, changes_, about_)                                       \
+	{                                                                                          \
+		.name = #name_, .about = (about_), .columns = name_##_columns,                     \
+		.column_count = ARRAY_SIZE(name_##_columns), .since = (schema),                    \
+		.changes = (changes_), .row_size = sizeof(row), .vector = VECTOR(vector_, row)     \
+	}
+#define VECTOR(vector, row)                                                                        \
+	_Generic(((struct profile *)0)->vector.data, row * : offsetof(struct profile, vector))
+
+const struct store_table store_tables[STORE_TABLES] = {
+	[TABLE_META] = TABLE(1, meta, facts, struct profile_fact, CHANGES_BY_HASH,
+			     "facts about the run, as text."),
+	[TABLE_METRIC] = TABLE(1, metric, metrics, struct profile_metric, CHANGES_NEVER,
+			       "what was measured."),
+	[TABLE_IMAGE] = TABLE(1, image, images, struct profile_image, CHANGES_BY_HASH,
+			      "files whose code ran."),
+	[TABLE_PROCESS] = TABLE(1, process, processes, struct profile_process, CHANGES_BY_HASH,
+				"the processes that were observed."),
+	[TABLE_THREAD] = TABLE(1, thread, threads, struct profile_thread, CHANGES_BY_HASH,
+			       "the threads of these processes."),
+	[TABLE_SCOPE] = TABLE(1, scope, scopes, struct profile_scope, CHANGES_NEVER,
+			      "structure of the code that was sampled."),
+	[TABLE_NODE] = TABLE(1, node, nodes, struct profile_node, CHANGES_SCOPE,
+			     "the calling-context tree."),
+	[TABLE_VALUE] = TABLE(1, value, values, struct profile_value, CHANGES_SAMPLES,
+			      "measured right there, not below."),
+	[TABLE_COUNT] = TABLE(1, count, counts, struct profile_count, CHANGES_BY_HASH,
+			      "what became of the samples."),
+	[TABLE_TALLY] =
+		TABLE(2, tally, tallies, struct profile_tally, CHANGES_BY_HASH,
+		      "what was counted of one loop (_loop_ is 1; _address_ is that of its header) "
+		      "or procedure (0; its start) in one thread, over all call paths."),
+	[TABLE_TRIPS] = TABLE(2, trips, trips, struct profile_trips, CHANGES_BY_HASH,
+			      "how many entries of a loop had _low_ to _high_ iterations."),
+	[TABLE_UNCOVERED] =
+		TABLE(2, uncovered, uncovered, struct profile_uncovered, CHANGES_BY_HASH,
+		      "procedures that ran as they were, because they could not be counted; with "
+		      "address 0 other code, or, without a name, a whole image."),
+	[TABLE_RESOURCE] = TABLE(3, resource, resources, struct profile_resource, CHANGES_BY_HASH,
+				 "the parts of the program that the search knew."),
+	[TABLE_EXPERIMENT] = TABLE(3, experiment, experiments, struct profile_experiment,
+				   CHANGES_BY_HASH, "what was tested."),
+	[TABLE_REFINEMENT] = TABLE(3, refinement, refinements, struct profile_refinement,
+				   CHANGES_NEVER, "an experiment led to another one."),
+	[TABLE_EVIDENCE] = {.name = "evidence",
+			    .about = "numbers of the whole run.",
+			    .columns = evidence_columns,
+			    .column_count = ARRAY_SIZE(evidence_columns),
+			    .since = 4,
+			    .changes = CHANGES_AS_A_WHOLE,
+			    .row_size = sizeof(struct store_number)},
+	[TABLE_CODE_NAME] = TABLE(4, code_name, evidence.names, struct evidence_name,
+				  CHANGES_AS_A_WHOLE, "what procedures and loops are called."),
+	[TABLE_SEEN_THREAD] =
+		TABLE(4, seen_thread, evidence.threads, struct evidence_thread, CHANGES_AS_A_WHOLE,
+		      "threads that the search knew; 0 in _tid_ stands for several."),
+	[TABLE_OBJECT] =
+		TABLE(4, object, evidence.objects, struct evidence_object, CHANGES_AS_A_WHOLE,
+		      "what threads waited for, how often, for how many bytes and how long."),
+	[TABLE_CHAIN] = TABLE(4, chain, evidence.chains, struct evidence_chain, CHANGES_AS_A_WHOLE,
+			      "samples with the same code on the stack."),
+	[TABLE_CHAIN_PART] = TABLE(4, chain_part, evidence.parts, uint32_t, CHANGES_AS_A_WHOLE,
+				   "the code of all chains."),
+	[TABLE_AMOUNT] =
+		TABLE(4, amount, evidence.amounts, struct evidence_amount, CHANGES_AS_A_WHOLE,
+		      "what was measured of code that is in a true experiment, or of all of it, in "
+		      "seconds; _seen_cpu_ and _seen_wait_ by samples."),
+	[TABLE_HOLDER] =
+		TABLE(4, holder, evidence.holders, struct evidence_holder, CHANGES_AS_A_WHOLE,
+		      "where a thread was while others waited for what it held."),
+	[TABLE_TRIP_COUNT] =
+		TABLE(4, trip_count, evidence.trips, struct evidence_trip, CHANGES_AS_A_WHOLE,
+		      "loops that are entered often, counted for a moment."),
+	[TABLE_FINDING] = TABLE(3, finding, findings, struct profile_finding, CHANGES_AS_A_WHOLE,
+				"what makes the program slow, the most important first."),
+	[TABLE_REMARK] = TABLE(3, remark, remarks, struct profile_remark, CHANGES_AS_A_WHOLE,
+			       "more about a finding or, without one, about the whole."),
+};

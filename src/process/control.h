@@ -1,11 +1,21 @@
-/* All threads of the programs under study, under ptrace: stopping a process as a whole, resuming
- * it, and being told of new threads and processes, of programs executed and of ends.
+/* All threads of the programs under study, under ptrace: stopping a process as a whole or one
+ * thread, resuming it, and being told of new threads and processes, of programs executed and of
+ * ends.
  *
  *	control_attach() or control_launch()
  *	control_wait()              what has happened; the thread concerned stays stopped for
- *	                            CONTROL_BORN, _EXECUTED, _SIGNALLED_US until control_go()
+ *	                            CONTROL_BORN, _FORKED, _EXECUTED, _SIGNALLED_US, _INTERRUPTED
+ *	                            until control_go()
  *	control_stop() ... control_resume()     the whole process, and those sharing its memory
  *	control_detach()
+ *
+ * or, for a caller that looks at single threads and leaves the others running:
+ *
+ *	control_seize()
+ *	control_sleep(), control_next()         the same as control_wait(), in two steps
+ *	control_interrupt()                     CONTROL_INTERRUPTED is told when the thread stops
+ *	control_go() or control_leave()
+ *	control_leave_all()
  *
  * Signals that arrive while a process is stopped are delivered when it goes on; system calls that
  * stops interrupt are set back (interrupted.h). A thread that cannot stop now because it waits in
@@ -27,11 +37,12 @@ struct control_thread {
 	bool stopped;   /* registers can be read and set */
 	bool in_call;   /* stopped in a system call: known after control_registers() */
 	bool in_kernel; /* not stopped, but will be before it runs on: see above */
+	bool asked;     /* to stop, and has not done so yet */
 	struct tracee_event stop;
 
 	/* The rest is control's own. */
-	bool asked;    /* to stop, and has not done so yet */
 	bool held;     /* until control_go() */
+	bool leaving;  /* it is detached when it stops */
 	bool vforked;  /* waits for a child that uses its memory */
 	bool dead;     /* but not gone: the first thread of a process that others go on with */
 	int tell;      /* enum control_happening to tell when it stops; or -1 */
@@ -47,6 +58,7 @@ enum control_happening {
 	CONTROL_SIGNALLED_US, /* the runtime asks for attention (rendezvous); stopped */
 	CONTROL_ENDED,        /* the thread is gone; `status` if it was the last of its process */
 	CONTROL_GONE,         /* the process is gone: after its last CONTROL_ENDED; `status` */
+	CONTROL_INTERRUPTED,  /* control_interrupt() has stopped the thread */
 };
 
 struct control_event {
@@ -60,11 +72,17 @@ struct control_event {
 };
 
 struct control *control_new(void);
-/* Detaches from whatever is left. */
+/* Detaches from whatever is left, unless control_leave_all() was called before. */
 void control_free(struct control *c);
 
 /* Seizes all threads of the process, until no new one appears. */
 int control_attach(struct control *c, int pid, struct err *e);
+/* The same for a caller that never stops a process as a whole. With `whole`, seizes all threads of
+ * the thread's process that can be seized, and fails only if there are none; what they make will be
+ * ours as well. Otherwise seizes this thread alone. No end_watcher is called for these threads. The
+ * caller has checked that it may attach (process_check_attach()); a child that launch_prepare()
+ * made needs no check. */
+int control_seize(struct control *c, int tid, bool whole, struct err *e);
 /* Starts a program; it is stopped at its first instruction (CONTROL_EXECUTED is told). *why is the
  * errno of a failed exec. */
 int control_launch(struct control *c, char *const *argv, int *pid, int *why, struct err *e);
@@ -72,18 +90,35 @@ int control_launch(struct control *c, char *const *argv, int *pid, int *why, str
 /* The next thing that has happened; waits up to timeout_ms (0: does not wait; -1: for ever; a
  * signal of ours ends it early). False if nothing has. */
 bool control_wait(struct control *c, int timeout_ms, struct control_event *out);
+/* The two halves of control_wait(). control_sleep() waits until something has happened, or until
+ * `then` (a time of now_ns()); it returns false if a signal of ours ended the wait. control_next()
+ * gives the next event that is known, without looking for more. */
+bool control_sleep(struct control *c, uint64_t then);
+bool control_next(struct control *c, struct control_event *out);
 /* From now on it waits even if nothing is traced: a process was left whose end is awaited. */
 void control_expect_end(struct control *c);
 /* How many things control_wait() knows already, and gives without looking for others. */
 uint32_t control_known(const struct control *c);
+/* Between these two calls, signals of ours are let in only while control_wait() or control_sleep()
+ * waits, so that each signal ends a wait. Calls may be nested. */
+void control_block_signals(struct control *c);
+void control_unblock_signals(struct control *c);
 /* Lets the thread that an event told of go on, unless its process is stopped. */
 void control_go(struct control *c, int tid);
+
+/* Asks one thread to stop, and does not wait for that. CONTROL_INTERRUPTED is told when the thread
+ * has stopped, which may be much later: see in_kernel. */
+void control_interrupt(struct control *c, int tid);
+/* Waits up to `ns` for a thread that control_interrupt() has asked. If it returns true, the thread
+ * is stopped until control_go(), and no event is told. Otherwise the event is told later. */
+bool control_await_stop(struct control *c, int tid, uint64_t ns);
 
 /* Stops every thread of the process and of processes that share its memory. Nesting is not counted.
  * Fails only if the process is gone. Threads and processes that were made before are stopped and
  * known as well, but may not have been told yet: control_wait() does, without waiting. */
 int control_stop(struct control *c, int pid, struct err *e);
-/* Of a stopped process: the next CONTROL_FORKED event of a child that it made before, out of turn.
+/* Of a process that cannot fork now (it is stopped, has ended, or waits for control_go() after
+ * CONTROL_EXECUTED): the next CONTROL_FORKED event of a child that it made before, out of turn.
  * Waits for those that have not told yet. False if there is no other. */
 bool control_next_forked(struct control *c, int pid, struct control_event *out);
 void control_resume(struct control *c, int pid);
@@ -106,7 +141,15 @@ void control_watch(struct control *c, signal_watcher signals, fork_watcher forks
 
 /* Leaves the process, which must be stopped, and lets it run. */
 void control_detach(struct control *c, int pid);
+/* Leaves one thread that an event told of, and lets it run. False if the thread is not stopped: it
+ * runs, or was killed, and its end will be told. */
+bool control_leave(struct control *c, int tid);
+/* Leaves all threads; they need not be stopped. Returns at `then` (a time of now_ns()) at the
+ * latest. The kernel detaches threads that could not be stopped until then when we end. */
+void control_leave_all(struct control *c, uint64_t then);
 
+/* How many threads are ours. */
+uint32_t control_count(const struct control *c);
 /* The threads of a process; pointers are good until the next control_wait() or _stop(). */
 uint32_t control_threads(struct control *c, int pid, struct control_thread **out, uint32_t room);
 /* The threads that run in the memory of a process: its own, and its vfork children's. */

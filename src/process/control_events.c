@@ -84,10 +84,8 @@ static void thread_ended(struct control *c, const struct tracee_event *ev)
 		told.cpu_ns = ev->cpu_ns;
 	}
 	told.what = CONTROL_ENDED;
-	const struct control_process *p = control_find_process(c, told.pid);
-	bool silent = p && p->leaving;
 	if (t) {
-		if (!silent)
+		if (!control_is_leaving(c, t))
 			tell(c, told);
 		control_remove(c, t);
 	}
@@ -158,26 +156,25 @@ static void tell_of(struct control *c, struct control_thread *t, uint64_t value)
 static void rest(struct control *c, struct control_thread *t, const struct tracee_event *ev,
 		 uint64_t value)
 {
-	const struct control_process *p = control_find_process(c, t->pid);
+	bool leaving = control_is_leaving(c, t);
 	tracee_take(t->tracee.tid);
 	t->stop = *ev;
 	t->stopped = true;
 	t->resumed = -1;
-	if (t->tell != TELL_NOTHING && !p->leaving)
+	if (t->tell != TELL_NOTHING && !leaving)
 		tell_of(c, t, value);
-	if (p->leaving || (!t->held && !p->stopped))
+	if (leaving || (!t->held && !control_find_process(c, t->pid)->stopped))
 		control_release(c, t);
 }
 
 static void pass(struct control *c, struct control_thread *t, const struct tracee_event *ev)
 {
-	const struct control_process *p = control_find_process(c, t->pid);
-	if (p->leaving) {
+	if (control_is_leaving(c, t)) {
 		t->stop = *ev;
 		control_release(c, t);
 		return;
 	}
-	if (p->stopped || t->tell != TELL_NOTHING)
+	if (control_find_process(c, t->pid)->stopped || t->tell != TELL_NOTHING)
 		control_ask(t);
 	tracee_resume(&t->tracee, ev);
 }

@@ -1,6 +1,7 @@
 /* The threads and processes that are ours. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "process/control_inner.h"
@@ -15,10 +16,13 @@ struct control_process *control_find_process(struct control *c, int pid)
 
 struct control_thread *control_thread(struct control *c, int tid)
 {
-	vec_each (t, &c->threads)
-		if ((*t)->tracee.tid == tid)
-			return *t;
-	return NULL;
+	uint32_t at = tid_index_find(&c->by_tid, tid);
+	return at == TID_NOWHERE ? NULL : c->threads.data[at];
+}
+
+uint32_t control_count(const struct control *c)
+{
+	return c->threads.len;
 }
 
 /* Of a process, or of all with the same memory. */
@@ -56,6 +60,7 @@ struct control_thread *control_add(struct control *c, int pid, int tid)
 	t->pid = pid;
 	t->tell = TELL_NOTHING;
 	t->resumed = -1;
+	tid_index_put(&c->by_tid, tid, c->threads.len);
 	vec_push(&c->threads, t);
 	debug(LOG_PROBE, 2, "thread %d of process %d", tid, pid);
 	return t;
@@ -72,16 +77,52 @@ static void remove_process(struct control *c, int pid)
 void control_remove(struct control *c, struct control_thread *t)
 {
 	int pid = t->pid;
-	vec_each (at, &c->threads) {
-		if (*at != t)
-			continue;
-		*at = vec_last(&c->threads);
-		c->threads.len--;
-		break;
-	}
+	uint32_t at = tid_index_find(&c->by_tid, t->tracee.tid);
+	struct control_thread *last = vec_pop(&c->threads);
+	c->threads.data[at] = last;
+	tid_index_put(&c->by_tid, last->tracee.tid, at);
+	tid_index_remove(&c->by_tid, t->tracee.tid);
 	free(t);
 	if (!control_threads(c, pid, NULL, 0))
 		remove_process(c, pid);
+}
+
+int control_seize_thread(struct control *c, int pid, int tid, enum tracee_extent extent,
+			 struct err *e)
+{
+	struct tracee tracee;
+	int rc = tracee_seize(&tracee, tid, extent, e);
+	if (rc)
+		return rc;
+	if (!control_find_process(c, pid))
+		vec_push(&c->processes,
+			 (struct control_process){.pid = pid, .memory = ++c->memories});
+	control_add(c, pid, tid);
+	return 0;
+}
+
+/* Some end meanwhile, some are ours already because a thread of ours made them, which their first
+ * stop will tell. */
+int control_seize_threads(struct control *c, int pid, enum tracee_extent extent, struct err *e)
+{
+	tid_list tids = {0};
+	int count = 0, rc = threads_list(pid, &tids, e);
+	vec_each (tid, &tids) {
+		if (rc || control_thread(c, *tid))
+			continue;
+		int refused = control_seize_thread(c, pid, *tid, extent, e);
+		count += !refused;
+		if (refused && extent == TRACEE_ENDS && thread_lives(*tid) &&
+		    thread_tracer(*tid) != getpid())
+			rc = refused;
+	}
+	vec_free(&tids);
+	return rc ? rc : count;
+}
+
+bool control_is_leaving(struct control *c, const struct control_thread *t)
+{
+	return t->leaving || control_find_process(c, t->pid)->leaving;
 }
 
 void control_ask(struct control_thread *t)
@@ -92,7 +133,7 @@ void control_ask(struct control_thread *t)
 void control_release(struct control *c, struct control_thread *t)
 {
 	t->stopped = false;
-	if (!control_find_process(c, t->pid)->leaving)
+	if (!control_is_leaving(c, t))
 		tracee_resume(&t->tracee, &t->stop);
 	else if (tracee_detach(&t->tracee, &t->stop))
 		control_remove(c, t);

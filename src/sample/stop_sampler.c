@@ -7,24 +7,17 @@
  * the thread has used since its last one, so that the sum is right however many ticks found it
  * waiting.
  *
- * The kernel sends SIGCHLD for everything that happens to a traced thread; it is kept blocked, and
- * waiting for it is how time passes between ticks. All other signals reach us in that wait alone,
- * so that none comes unnoticed just before it. */
+ * How threads become ours, stop and go on, and what happens to them meanwhile, is the business of
+ * process/control.h. Here is only when to stop which thread, and what is told to the sink. */
 #include "sample/sampler.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "process/launch.h"
-#include "process/threads.h"
+#include "process/control.h"
 #include "sample/stop_threads.h"
 
 enum {
@@ -45,6 +38,7 @@ struct ended_process {
 struct stop_sampler {
 	struct sampler base;
 	struct sampler_options options;
+	struct control *control;
 	struct stop_threads threads;
 	VEC(struct ended_process) ended;
 	uint64_t period, next_tick; /* ns */
@@ -52,16 +46,7 @@ struct stop_sampler {
 	uint8_t *stack;              /* of a waiting thread: options.max_stack bytes */
 	struct stop_thread *stopped; /* the thread that is being sampled, or NULL */
 	struct registers stopped_at; /* its registers */
-	struct {
-		int tid; /* 0 if there is no hold() under way */
-		bool done;
-		void (*inside)(void *ctx, const struct registers *regs);
-		void *ctx;
-	} hold;
-	bool finishing;
-	int child_fd; /* tells of SIGCHLD */
-	sigset_t mask_before, mask_waiting;
-	struct sigaction child_before;
+	bool finishing;              /* threads that stop are left */
 };
 
 static struct stop_sampler *of(struct sampler *s)
@@ -74,11 +59,11 @@ static struct stop_sampler *of(struct sampler *s)
 static void tell_name(struct stop_sampler *s, struct stop_thread *t)
 {
 	char name[16];
-	thread_name(t->pid, t->tracee.tid, name);
+	thread_name(t->pid, t->tid, name);
 	if (!name[0] || !strcmp(name, t->name))
 		return;
 	memcpy(t->name, name, sizeof(name));
-	s->options.sink.name(s->options.sink.ctx, t->pid, t->tracee.tid, name);
+	s->options.sink.name(s->options.sink.ctx, t->pid, t->tid, name);
 }
 
 static struct stop_thread *add_thread(struct stop_sampler *s, int pid, int tid)
@@ -92,50 +77,47 @@ static struct stop_thread *add_thread(struct stop_sampler *s, int pid, int tid)
 	return t;
 }
 
-/* A thread that came by itself, from a thread of ours. Its first stop may be told before the event
- * of the one that made it: both lead here, and the second finds it known. */
-static struct stop_thread *meet_thread(struct stop_sampler *s, int tid)
+static struct stop_thread *meet_thread(struct stop_sampler *s, int pid, int tid)
 {
 	struct stop_thread *t = stop_threads_find(&s->threads, tid);
-	if (t)
-		return t;
-	int pid = thread_process(tid);
-	if (pid < 0)
-		return NULL;
-	if (pid == tid)
-		s->options.sink.fork(s->options.sink.ctx, process_parent(pid), pid);
-	return add_thread(s, pid, tid);
+	return t ? t : add_thread(s, pid, tid);
 }
 
-static void thread_ended(struct stop_sampler *s, const struct tracee_event *ev)
+static void remove_thread(struct stop_sampler *s, struct stop_thread *t)
 {
-	struct stop_thread *t = stop_threads_find(&s->threads, ev->tid);
-	if (!t || t->pid == ev->tid)
-		vec_push(&s->ended, (struct ended_process){ev->tid, ev->status});
-	if (!t)
-		return;
-	s->options.sink.exit(s->options.sink.ctx, t->pid, ev->tid);
+	s->options.sink.exit(s->options.sink.ctx, t->pid, t->tid);
 	stop_threads_remove(&s->threads, t);
 }
 
-/* The thread that executes becomes the first of its process. Its old number just vanishes; all
- * others have told their end before. */
-static struct stop_thread *thread_executed(struct stop_sampler *s, const struct tracee_event *ev)
+/* A thread that executes a program becomes the first of its process. If it was another one before,
+ * its old number just vanishes, and true is returned; the ends of all others are told. */
+static bool remove_former(struct stop_sampler *s, int pid)
 {
-	struct stop_thread *t = stop_threads_find(&s->threads, ev->tid);
-	struct stop_thread *former = stop_threads_find(&s->threads, ev->other);
-	if (former && former != t) {
-		s->options.sink.exit(s->options.sink.ctx, former->pid, ev->other);
-		stop_threads_remove(&s->threads, former);
+	uint32_t before = s->threads.list.len;
+	for (uint32_t i = before; i-- > 0;) {
+		struct stop_thread *t = s->threads.list.data[i];
+		if (t->pid == pid && t->tid != pid && !control_thread(s->control, t->tid))
+			remove_thread(s, t);
 	}
-	if (!t)
-		t = add_thread(s, ev->tid, ev->tid);
+	return s->threads.list.len < before;
+}
+
+static void thread_executed(struct stop_sampler *s, int pid)
+{
+	bool another = remove_former(s, pid);
+	struct stop_thread *t = meet_thread(s, pid, pid);
 	t->starting = false;
-	if (ev->other != ev->tid)
+	if (another) /* so is the time that it has used */
 		t->run_time = stop_thread_run_time(&s->threads, t);
-	s->options.sink.exec(s->options.sink.ctx, t->pid);
+	s->options.sink.exec(s->options.sink.ctx, pid);
 	tell_name(s, t);
-	return t;
+}
+
+static void thread_ended(struct stop_sampler *s, int tid)
+{
+	struct stop_thread *t = stop_threads_find(&s->threads, tid);
+	if (t)
+		remove_thread(s, t);
 }
 
 /* A thread that is stopped because we asked. */
@@ -162,7 +144,7 @@ static void sample_stopped(struct stop_sampler *s, struct stop_thread *t, bool i
 	struct sample sample = {
 		.time = now_ns(),
 		.pid = t->pid,
-		.tid = t->tracee.tid,
+		.tid = t->tid,
 		.weight = take_weight(s, t),
 		.in_kernel = in_call,
 		.stopped = true,
@@ -177,74 +159,101 @@ static void sample_stopped(struct stop_sampler *s, struct stop_thread *t, bool i
 	deliver(s, &sample);
 }
 
-static void use_stop(struct stop_sampler *s, struct stop_thread *t, bool asked)
+/* The registers of a stopped thread; false if it was killed meanwhile. A thread that SIGSTOP or the
+ * like has stopped is not read: control_registers() sets back the call that a stop has ended, but
+ * these signals end it without us as well. */
+static bool read_stop(struct stop_sampler *s, int tid, struct registers *out, bool *in_call)
 {
+	struct control_thread *t = control_thread(s->control, tid);
+	if (!t || t->stop.what != TRACEE_TRAPPED || !control_registers(t, out))
+		return false;
+	*in_call = t->in_call;
+	return true;
+}
+
+static void use_stop(struct stop_sampler *s, int tid)
+{
+	struct stop_thread *t = stop_threads_find(&s->threads, tid);
 	bool in_call;
-	bool held = s->hold.tid == t->tracee.tid;
-	if ((!asked && !held) || t->starting ||
-	    !tracee_registers(&t->tracee, &s->stopped_at, &in_call))
+	if (!t || t->starting || !read_stop(s, tid, &s->stopped_at, &in_call))
 		return;
 	s->stopped = t;
-	if (held) {
-		s->hold.inside(s->hold.ctx, &s->stopped_at);
-		s->hold.done = true;
-		s->hold.tid = 0;
-	} else {
-		sample_stopped(s, t, in_call);
-	}
+	sample_stopped(s, t, in_call);
 	s->stopped = NULL;
 }
 
-static void let_go(struct stop_sampler *s, struct stop_thread *t, const struct tracee_event *ev)
+/* What happens. */
+
+static void let_go(struct stop_sampler *s, int tid)
 {
-	if (!s->finishing) {
-		tracee_resume(&t->tracee, ev);
-		return;
-	}
-	if (tracee_detach(&t->tracee, ev))
+	struct stop_thread *t = stop_threads_find(&s->threads, tid);
+	if (!s->finishing)
+		control_go(s->control, tid);
+	else if (control_leave(s->control, tid) && t)
 		stop_threads_remove(&s->threads, t);
-	else
-		t->asked = true; /* it will stop by itself */
 }
 
-static void handle_stop(struct stop_sampler *s, const struct tracee_event *ev)
+static void process_forked(struct stop_sampler *s, const struct control_event *ev)
 {
-	struct stop_thread *t =
-		ev->what == TRACEE_EXECUTED ? thread_executed(s, ev) : meet_thread(s, ev->tid);
-	if (!t) { /* killed while it was stopped; its end will be told */
-		struct tracee gone;
-		tracee_adopt(&gone, ev->tid);
-		tracee_resume(&gone, ev);
-		return;
+	s->options.sink.fork(s->options.sink.ctx, ev->parent, ev->pid);
+	meet_thread(s, ev->pid, ev->tid);
+	let_go(s, ev->tid);
+}
+
+/* A child is told of when it first stops, which may be after its parent has executed another
+ * program or ended. The sink must hear of the child first: it copies what it knows of the parent.
+ */
+static void tell_children(struct stop_sampler *s, int pid)
+{
+	struct control_event forked;
+	while (control_next_forked(s->control, pid, &forked))
+		process_forked(s, &forked);
+}
+
+static void handle(struct stop_sampler *s, const struct control_event *ev)
+{
+	switch (ev->what) {
+	case CONTROL_FORKED: process_forked(s, ev); break;
+	case CONTROL_BORN:
+		meet_thread(s, ev->pid, ev->tid);
+		let_go(s, ev->tid);
+		break;
+	case CONTROL_EXECUTED:
+		tell_children(s, ev->pid);
+		thread_executed(s, ev->pid);
+		let_go(s, ev->tid);
+		break;
+	case CONTROL_INTERRUPTED:
+		use_stop(s, ev->tid);
+		let_go(s, ev->tid);
+		break;
+	case CONTROL_SIGNALLED_US: /* from a runtime that another Sonde has left behind */
+		let_go(s, ev->tid);
+		break;
+	case CONTROL_ENDED:
+		if (ev->tid == ev->pid) /* it is the last one */
+			tell_children(s, ev->pid);
+		thread_ended(s, ev->tid);
+		break;
+	case CONTROL_GONE:
+		if (ev->status >= 0)
+			vec_push(&s->ended, (struct ended_process){ev->pid, ev->status});
+		break;
 	}
-	/* Any stop answers a question that was asked before it. */
-	bool asked = t->asked;
-	t->asked = false;
-	/* A child may have come and gone before its parent tells; one with a number that was used
-	 * before is met at its first stop. */
-	if (ev->what == TRACEE_CLONED && ev->other && !stop_threads_had(&s->threads, ev->other))
-		meet_thread(s, ev->other);
-	else if (ev->what == TRACEE_TRAPPED)
-		use_stop(s, t, asked);
-	let_go(s, t, ev);
 }
 
-static void handle_all(struct stop_sampler *s)
+/* Waits until something happens, at most until `then`, and deals with it. False if a signal of ours
+ * ended the wait. */
+static bool handle_until(struct stop_sampler *s, uint64_t then)
 {
-	struct tracee_event ev;
-	while (tracee_next(&ev))
-		if (ev.what == TRACEE_ENDED)
-			thread_ended(s, &ev);
-		else
-			handle_stop(s, &ev);
+	struct control_event ev;
+	bool undisturbed = control_sleep(s->control, then);
+	while (control_next(s->control, &ev))
+		handle(s, &ev);
+	return undisturbed;
 }
 
 /* Ticks. */
-
-static void ask(struct stop_thread *t)
-{
-	t->asked = tracee_interrupt(&t->tracee);
-}
 
 /* A thread that waits long is looked at more rarely if there are many. */
 static void rest(struct stop_sampler *s, struct stop_thread *t)
@@ -263,15 +272,22 @@ static void sample_waiting(struct stop_sampler *s, struct stop_thread *t)
 		deliver(s, &sample);
 }
 
+/* Whether it was asked to stop, and has not done so yet. */
+static bool is_asked(const struct stop_sampler *s, const struct stop_thread *t)
+{
+	const struct control_thread *c = control_thread(s->control, t->tid);
+	return c && c->asked;
+}
+
 static void tick(struct stop_sampler *s)
 {
 	s->tick++;
 	for (uint32_t i = 0; i < s->threads.list.len; i++) {
 		struct stop_thread *t = s->threads.list.data[i];
-		if (t->starting || t->asked || s->tick < t->next)
+		if (t->starting || s->tick < t->next || is_asked(s, t))
 			continue;
 		if (stop_thread_runs(&s->threads, t)) {
-			ask(t);
+			control_interrupt(s->control, t->tid);
 			continue;
 		}
 		if (s->options.wall)
@@ -292,87 +308,38 @@ static void tick_if_due(struct stop_sampler *s, uint64_t now)
 		s->next_tick = now + s->period;
 }
 
-/* Sleeps until something happens to a thread or the time has come; false after another signal. */
-static bool wait_until(const struct stop_sampler *s, uint64_t then)
-{
-	struct signalfd_siginfo info;
-	struct pollfd p = {.fd = s->child_fd, .events = POLLIN};
-	uint64_t now = now_ns(), wait = then > now ? then - now : 0;
-	struct timespec t = {(time_t)(wait / SECOND), (long)(wait % SECOND)};
-	int n = ppoll(&p, 1, &t, &s->mask_waiting);
-	return n < 0 ? errno != EINTR : !n || read(s->child_fd, &info, sizeof(info)) >= 0;
-}
-
-/* Signals that an instruction of ours causes cannot wait. */
-static void block_signals(sigset_t *before)
-{
-	sigset_t all;
-	sigfillset(&all);
-	sigdelset(&all, SIGSEGV);
-	sigdelset(&all, SIGBUS);
-	sigdelset(&all, SIGILL);
-	sigdelset(&all, SIGFPE);
-	pthread_sigmask(SIG_BLOCK, &all, before);
-}
-
 static int run(struct sampler *sampler, int timeout_ms, struct err *e)
 {
 	struct stop_sampler *s = of(sampler);
-	sigset_t before;
 	uint64_t now = now_ns(), end = now + (uint64_t)timeout_ms * 1000000;
 	(void)e;
-	block_signals(&before);
-	handle_all(s);
+	control_block_signals(s->control);
+	handle_until(s, 0);
 	for (bool undisturbed = true; undisturbed && now < end && s->threads.list.len;
 	     now = now_ns()) {
 		tick_if_due(s, now);
-		undisturbed = wait_until(s, s->next_tick < end ? s->next_tick : end);
-		handle_all(s);
+		undisturbed = handle_until(s, s->next_tick < end ? s->next_tick : end);
 	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	control_unblock_signals(s->control);
 	return 0;
 }
 
 /* Beginning. */
 
-static int seize(struct stop_sampler *s, int pid, int tid, bool whole, struct err *e)
+/* Adds the threads of a process that are ours by now. */
+static void add_threads(struct stop_sampler *s, int pid)
 {
-	struct tracee tracee;
-	int rc = tracee_seize(&tracee, tid, whole ? TRACEE_CHILDREN : TRACEE_ALONE, e);
-	if (rc)
-		return rc;
-	struct stop_thread *t = add_thread(s, pid, tid);
-	t->run_time = stop_thread_run_time(&s->threads, t);
-	return 0;
-}
-
-/* One pass over the threads of a process; returns how many were new to us. Some end meanwhile, some
- * are ours already because a thread of ours made them, which their first stop will tell. */
-static int seize_threads(struct stop_sampler *s, int pid, struct err *e)
-{
-	tid_list tids = {0};
-	struct err ignored, *why = &ignored;
-	int count = threads_list(pid, &tids, e);
-	vec_each (tid, &tids) {
-		if (stop_threads_find(&s->threads, *tid))
+	uint32_t count = control_threads(s->control, pid, NULL, 0);
+	struct control_thread **all = xmalloc(count * sizeof(struct control_thread *));
+	control_threads(s->control, pid, all, count);
+	for (uint32_t i = 0; i < count; i++) {
+		int tid = all[i]->tracee.tid;
+		if (stop_threads_find(&s->threads, tid))
 			continue;
-		count += !seize(s, pid, *tid, true, why);
+		struct stop_thread *t = add_thread(s, pid, tid);
+		t->run_time = stop_thread_run_time(&s->threads, t);
 	}
-	vec_free(&tids);
-	return count;
-}
-
-/* Threads that are not ours yet may make others while we go: until a pass finds none. */
-static int seize_process(struct stop_sampler *s, int pid, struct err *e)
-{
-	int found, total = 0;
-	while ((found = seize_threads(s, pid, e)) > 0)
-		total += found;
-	if (total)
-		return 0;
-	if (found < 0)
-		return found;
-	return err_set(e, ERR_SYSTEM, "process %d has ended, or is watched already", pid);
+	free(all);
 }
 
 static int watch(struct sampler *sampler, int tid, bool whole, bool starting, struct err *e)
@@ -383,11 +350,14 @@ static int watch(struct sampler *sampler, int tid, bool whole, bool starting, st
 		return err_set(e, ERR_SYSTEM, "there is no process %d", tid);
 	int rc = starting ? 0 : process_check_attach(pid, e);
 	if (!rc)
-		rc = whole ? seize_process(s, pid, e) : seize(s, pid, tid, false, e);
+		rc = control_seize(s->control, tid, whole, e);
+	if (rc)
+		return rc;
+	add_threads(s, pid);
 	struct stop_thread *t = stop_threads_find(&s->threads, tid);
-	if (!rc && t)
+	if (t)
 		t->starting = starting;
-	return rc;
+	return 0;
 }
 
 static bool hold(struct sampler *sampler, int pid, int tid,
@@ -395,7 +365,9 @@ static bool hold(struct sampler *sampler, int pid, int tid,
 {
 	struct stop_sampler *s = of(sampler);
 	struct stop_thread *t = stop_threads_find(&s->threads, tid);
-	if (!t || t->pid != pid)
+	struct registers regs;
+	bool in_call;
+	if (!t || t->pid != pid || t->starting)
 		return false;
 	if (s->stopped == t) {
 		inside(ctx, &s->stopped_at);
@@ -404,17 +376,14 @@ static bool hold(struct sampler *sampler, int pid, int tid,
 	/* While another is stopped this would keep it so; and one that waits is not to be woken. */
 	if (s->stopped || !stop_thread_runs(&s->threads, t))
 		return false;
-	s->hold.tid = tid;
-	s->hold.done = false;
-	s->hold.inside = inside;
-	s->hold.ctx = ctx;
-	ask(t);
-	for (uint64_t end = now_ns() + HOLD_NS; !s->hold.done && now_ns() < end;) {
-		wait_until(s, end);
-		handle_all(s);
-	}
-	s->hold.tid = 0;
-	return s->hold.done;
+	control_interrupt(s->control, tid);
+	if (!control_await_stop(s->control, tid, HOLD_NS))
+		return false;
+	bool seen = read_stop(s, tid, &regs, &in_call);
+	if (seen)
+		inside(ctx, &regs);
+	control_go(s->control, tid);
+	return seen;
 }
 
 /* End. */
@@ -423,24 +392,28 @@ static bool hold(struct sampler *sampler, int pid, int tid,
  * let it go on: it is asked when it has woken up. */
 static void ask_who_can(struct stop_sampler *s)
 {
-	for (uint32_t i = 0; i < s->threads.list.len; i++) {
-		struct stop_thread *t = s->threads.list.data[i];
-		char state = t->asked ? 0 : thread_state(t->tracee.tid);
+	vec_each (at, &s->threads.list) {
+		const struct stop_thread *t = *at;
+		char state = is_asked(s, t) ? 0 : thread_state(t->tid);
 		if (state && state != 'D' && state != 'Z' && state != 'X')
-			ask(t);
+			control_interrupt(s->control, t->tid);
 	}
 }
 
+/* Each thread is sampled once more before it is left: for the time since the sample before. */
 static void finish(struct sampler *sampler)
 {
 	struct stop_sampler *s = of(sampler);
 	uint64_t end = now_ns() + FINISH_NS;
 	s->finishing = true;
-	for (handle_all(s); s->threads.list.len && now_ns() < end; handle_all(s)) {
+	handle_until(s, 0);
+	while (control_count(s->control) && now_ns() < end) {
 		ask_who_can(s);
-		wait_until(s, now_ns() + FINISH_STEP_NS);
+		handle_until(s, now_ns() + FINISH_STEP_NS);
 	}
-	debug(LOG_SAMPLE, 1, "detached, %u threads left to the kernel", s->threads.list.len);
+	control_leave_all(s->control, end);
+	handle_until(s, 0);
+	debug(LOG_SAMPLE, 1, "detached, %u threads left to the kernel", control_count(s->control));
 }
 
 /* Processes that ended are known here: the kernel tells a tracer first, and once. */
@@ -453,17 +426,15 @@ static bool ended(struct sampler *sampler, int pid, int *status)
 		*status = p->status;
 		return true;
 	}
-	return !stop_threads_find(&s->threads, pid) && waitpid(pid, status, WNOHANG) == pid;
+	return !control_thread(s->control, pid) && waitpid(pid, status, WNOHANG) == pid;
 }
 
 static void stop_sampler_free(struct sampler *sampler)
 {
 	struct stop_sampler *s = of(sampler);
+	control_free(s->control);
 	stop_threads_release(&s->threads);
 	vec_free(&s->ended);
-	close(s->child_fd);
-	sigaction(SIGCHLD, &s->child_before, NULL);
-	pthread_sigmask(SIG_SETMASK, &s->mask_before, NULL);
 	free(s->stack);
 	free(s);
 }
@@ -490,24 +461,6 @@ static int check_events(const struct sampler_options *o, struct err *e)
 	return 0;
 }
 
-/* Blocked, SIGCHLD is kept for us even if it would be ignored; but were it set to be ignored,
- * children would vanish without telling their status. */
-static int take_child_signal(struct stop_sampler *s, struct err *e)
-{
-	sigset_t child;
-	struct sigaction action = {.sa_handler = SIG_DFL};
-	launch_remember_signals();
-	sigemptyset(&child);
-	sigaddset(&child, SIGCHLD);
-	s->child_fd = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (s->child_fd < 0)
-		return err_errno(e, "the end of child processes cannot be waited for");
-	pthread_sigmask(SIG_BLOCK, &child, &s->mask_before);
-	pthread_sigmask(SIG_BLOCK, NULL, &s->mask_waiting);
-	sigaction(SIGCHLD, &action, &s->child_before);
-	return 0;
-}
-
 int stop_sampler_new(struct sampler **out, const struct sampler_options *o, struct err *e)
 {
 	int rc = check_events(o, e);
@@ -518,11 +471,7 @@ int stop_sampler_new(struct sampler **out, const struct sampler_options *o, stru
 	s->options = *o;
 	s->period = o->period ? o->period : SECOND / (o->hz ? o->hz : 1);
 	s->next_tick = now_ns() + s->period;
-	rc = take_child_signal(s, e);
-	if (rc) {
-		free(s);
-		return rc;
-	}
+	s->control = control_new();
 	s->stack = o->wall ? xmalloc(o->max_stack + 1) : NULL;
 	*out = &s->base;
 	return 0;

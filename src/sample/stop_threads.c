@@ -11,9 +11,6 @@
  * open files is not reached. */
 enum { KEPT_OPEN = 200 };
 
-/* Where a thread is that is gone: the map does not forget keys. */
-enum { NOWHERE = HASHMAP_NONE - 1 };
-
 static void close_files(struct stop_thread *t)
 {
 	if (t->call_fd >= 0)
@@ -35,40 +32,33 @@ void stop_threads_release(struct stop_threads *s)
 	for (uint32_t i = 0; i < s->list.len; i++)
 		free_thread(s->list.data[i]);
 	vec_free(&s->list);
-	hashmap_release(&s->by_tid);
+	tid_index_release(&s->by_tid);
 }
 
 struct stop_thread *stop_threads_find(const struct stop_threads *s, int tid)
 {
-	uint32_t at = hashmap_get(&s->by_tid, (uint64_t)tid);
-	return at < s->list.len ? s->list.data[at] : NULL;
-}
-
-bool stop_threads_had(const struct stop_threads *s, int tid)
-{
-	return hashmap_get(&s->by_tid, (uint64_t)tid) == NOWHERE;
+	uint32_t at = tid_index_find(&s->by_tid, tid);
+	return at == TID_NOWHERE ? NULL : s->list.data[at];
 }
 
 struct stop_thread *stop_threads_add(struct stop_threads *s, int pid, int tid)
 {
 	struct stop_thread *t = xcalloc(1, sizeof(*t));
-	tracee_adopt(&t->tracee, tid);
 	t->pid = pid;
+	t->tid = tid;
 	t->call_fd = t->run_fd = t->waiting.fd = -1;
-	hashmap_put(&s->by_tid, (uint64_t)tid, s->list.len);
+	tid_index_put(&s->by_tid, tid, s->list.len);
 	vec_push(&s->list, t);
 	return t;
 }
 
 void stop_threads_remove(struct stop_threads *s, struct stop_thread *t)
 {
-	uint32_t at = hashmap_get(&s->by_tid, (uint64_t)t->tracee.tid);
+	uint32_t at = tid_index_find(&s->by_tid, t->tid);
 	struct stop_thread *last = vec_pop(&s->list);
-	if (last != t) {
-		s->list.data[at] = last;
-		hashmap_put(&s->by_tid, (uint64_t)last->tracee.tid, at);
-	}
-	hashmap_put(&s->by_tid, (uint64_t)t->tracee.tid, NOWHERE);
+	s->list.data[at] = last;
+	tid_index_put(&s->by_tid, last->tid, at);
+	tid_index_remove(&s->by_tid, t->tid);
 	free_thread(t);
 }
 
@@ -77,7 +67,7 @@ static bool read_thread_file(const struct stop_threads *s, const struct stop_thr
 {
 	char path[80];
 	if (*fd < 0) {
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", t->pid, t->tracee.tid, name);
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", t->pid, t->tid, name);
 		*fd = fault("stop-open", EMFILE) ? -1 : open(path, O_RDONLY | O_CLOEXEC);
 	}
 	ssize_t n = *fd < 0 ? -1 : pread(*fd, out, size - 1, 0);

@@ -1,15 +1,12 @@
 /* The threads that are sampled by stopping them, and what /proc tells about each. */
 #pragma once
-#include "base/hashmap.h"
 #include "base/vec.h"
-#include "process/tracee.h"
+#include "process/tid_index.h"
 #include "sample/waiting.h"
 
 struct stop_thread {
-	struct tracee tracee;
-	int pid;
+	int pid, tid;
 	bool starting;       /* still a copy of ourselves that waits to become the program */
-	bool asked;          /* to stop, and has not done so yet */
 	int call_fd, run_fd; /* files of /proc that are kept open, or -1 */
 	uint64_t run_time;   /* ns, up to its last sample */
 	uint64_t samples;
@@ -21,14 +18,12 @@ struct stop_thread {
 
 struct stop_threads {
 	VEC(struct stop_thread *) list;
-	struct hashmap by_tid; /* index in the list */
+	struct tid_index by_tid; /* places in the list */
 };
 
 void stop_threads_release(struct stop_threads *s);
 /* NULL if it is not one of ours. */
 struct stop_thread *stop_threads_find(const struct stop_threads *s, int tid);
-/* Whether it was one of ours and is gone. */
-bool stop_threads_had(const struct stop_threads *s, int tid);
 struct stop_thread *stop_threads_add(struct stop_threads *s, int pid, int tid);
 void stop_threads_remove(struct stop_threads *s, struct stop_thread *t);
 

@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -24,6 +25,7 @@
 
 #include "base/clock.h"
 #include "process/control.h"
+#include "process/launch.h"
 #include "process/memory.h"
 #include "process/threads.h"
 
@@ -853,6 +855,226 @@ static void test_sleepers_go_first(void **state)
 	waitpid(hog, NULL, 0);
 }
 
+/* ---- single threads ---- */
+
+static void seize(int tid, bool whole)
+{
+	struct err e;
+	assert_int_equal(control_seize(control, tid, whole, &e), 0);
+}
+
+/* Waits for the thread that was asked to tell. */
+static struct control_thread *next_interrupted(int tid)
+{
+	struct control_event ev;
+	assert_true(control_wait(control, 10000, &ev));
+	assert_int_equal(ev.what, CONTROL_INTERRUPTED);
+	assert_int_equal(ev.tid, tid);
+	struct control_thread *t = control_thread(control, tid);
+	assert_true(t->stopped && !t->asked);
+	return t;
+}
+
+static void wait_for_work(struct counter *c)
+{
+	for (uint64_t before = c->n; c->n == before;)
+		run(0, 1);
+}
+
+/* The first thread stands still, and the others do not. */
+static void test_interrupt(void **state)
+{
+	struct control_event ev;
+	struct registers r;
+	int pid = start(be_busy);
+	(void)state;
+	wait_for(&common->ready, 4);
+	seize(pid, true);
+	assert_int_equal(control_count(control), 4);
+	for (int i = 0; i < 20; i++) {
+		control_interrupt(control, pid);
+		control_interrupt(control, pid); /* it tells once */
+		struct control_thread *t = next_interrupted(pid);
+		assert_true(control_registers(t, &r) && r.pc);
+		uint64_t before = common->work[0].n;
+		wait_for_work(&common->work[1]);
+		assert_true(common->work[0].n == before);
+		control_go(control, pid);
+		wait_for_work(&common->work[0]);
+		assert_false(control_wait(control, 0, &ev));
+	}
+	kill(pid, SIGKILL);
+	run_to_end(pid);
+	assert_int_equal(told.ended, 4);
+}
+
+/* Out of turn: what others tell meanwhile is kept. */
+static void test_await(void **state)
+{
+	struct control_event ev;
+	struct control_thread *t[4];
+	int pid = start(be_busy);
+	(void)state;
+	wait_for(&common->ready, 4);
+	seize(pid, true);
+	assert_int_equal(control_threads(control, pid, t, 4), 4);
+	int others[] = {t[1]->tracee.tid, t[2]->tracee.tid, t[3]->tracee.tid};
+	assert_false(control_await_stop(control, t[0]->tracee.tid, 1000000)); /* it was not asked */
+	for (int i = 0; i < 3; i++)
+		control_interrupt(control, others[i]);
+	assert_true(control_await_stop(control, others[1], UINT64_C(10000000000)));
+	assert_true(control_thread(control, others[1])->stopped);
+	control_go(control, others[1]);
+	for (int i = 0; i < 2; i++) {
+		assert_true(control_wait(control, 10000, &ev));
+		assert_int_equal(ev.what, CONTROL_INTERRUPTED);
+		assert_true(ev.tid == others[0] || ev.tid == others[2]);
+		control_go(control, ev.tid);
+	}
+	assert_false(control_wait(control, 0, &ev));
+	kill(pid, SIGKILL);
+	run_to_end(pid);
+}
+
+/* Deals with what happens, and asks the first thread to stop again and again. */
+static void storm_of_one(int pid)
+{
+	while (run(pid, 1))
+		control_interrupt(control, pid);
+}
+
+/* One after the other is left while the rest is still ours. */
+static void test_leave(void **state)
+{
+	struct control_thread *t;
+	int pid = start(be_busy), status;
+	(void)state;
+	wait_for(&common->ready, 4);
+	seize(pid, true);
+	for (uint32_t left = 4; left--;) {
+		assert_true(control_threads(control, pid, &t, 1) > 0);
+		int tid = t->tracee.tid;
+		assert_false(control_leave(control, tid)); /* it runs */
+		control_interrupt(control, tid);
+		next_interrupted(tid);
+		assert_true(control_leave(control, tid));
+		assert_int_equal(control_count(control), left);
+		assert_int_equal(thread_tracer(tid), 0);
+	}
+	for (int i = 0; i < 4; i++)
+		wait_for_work(&common->work[i]);
+	seize(pid, true); /* it can be observed again */
+	control_leave_all(control, now_ns() + UINT64_C(10000000000));
+	assert_int_equal(control_count(control), 0);
+	for (int i = 0; i < 4; i++)
+		wait_for_work(&common->work[i]);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+}
+
+/* A single thread: neither the others of its process nor those that it makes are ours. */
+static void test_seize_alone(void **state)
+{
+	int pid = start(make_threads);
+	(void)state;
+	seize(pid, false);
+	common->go = 1;
+	storm_of_one(pid);
+	assert_int_equal(WEXITSTATUS(told.status), 7);
+	assert_int_equal(told.born, 0);
+	assert_int_equal(told.ended, 1);
+}
+
+/* What a seized process makes is ours as well. */
+static void test_seize_thread_storm(void **state)
+{
+	struct err e;
+	int pid = start(make_threads);
+	(void)state;
+	seize(pid, true);
+	assert_int_equal(control_seize(control, pid, true, &e), ERR_INPUT);
+	common->go = 1;
+	storm_of_one(pid);
+	assert_int_equal(WEXITSTATUS(told.status), 7);
+	assert_int_equal(told.born, STORM_THREADS);
+	assert_int_equal(told.ended, STORM_THREADS + 1);
+}
+
+static int channel[2];
+
+/* Waits in a call that a stop ends with EINTR; that the program would never see without us. */
+static void wait_undisturbed(void)
+{
+	struct epoll_event ev = {.events = EPOLLIN};
+	int fd = epoll_create1(0);
+	if (fd < 0 || epoll_ctl(fd, EPOLL_CTL_ADD, channel[0], &ev))
+		_exit(77);
+	common->ready = 1;
+	_exit(epoll_wait(fd, &ev, 1, -1) == 1 ? 15 : 8);
+}
+
+static int start_waiting(void)
+{
+	assert_int_equal(pipe(channel), 0);
+	int pid = start(wait_undisturbed);
+	wait_for(&common->ready, 1);
+	while (thread_call(pid, pid).number < 0)
+		usleep(500);
+	return pid;
+}
+
+static void end_waiting(void)
+{
+	assert_int_equal(write(channel[1], "", 1), 1);
+	close(channel[0]);
+	close(channel[1]);
+}
+
+static void test_interrupt_waiting(void **state)
+{
+	int pid = start_waiting();
+	(void)state;
+	seize(pid, true);
+	for (int i = 0; i < 20; i++) {
+		control_interrupt(control, pid);
+		next_interrupted(pid);
+		control_go(control, pid);
+	}
+	end_waiting();
+	run_to_end(pid);
+	assert_int_equal(WEXITSTATUS(told.status), 15);
+}
+
+static void test_leave_waiting(void **state)
+{
+	int pid = start_waiting(), status;
+	(void)state;
+	seize(pid, true);
+	control_interrupt(control, pid);
+	next_interrupted(pid);
+	assert_true(control_leave(control, pid));
+	control_leave_all(control, now_ns() + UINT64_C(10000000000));
+	assert_int_equal(control_count(control), 0);
+	end_waiting();
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(WEXITSTATUS(status), 15);
+}
+
+/* A child that could not execute its program was waited for by launch_go(). */
+static void test_leave_reaped(void **state)
+{
+	struct err e;
+	struct launch l;
+	int why;
+	char missing[] = "/nonexistent/program", *argv[] = {missing, NULL};
+	(void)state;
+	assert_int_equal(launch_prepare(&l, argv, &e), 0);
+	seize(l.pid, true);
+	assert_int_not_equal(launch_go(&l, argv[0], &why, &e), 0);
+	control_leave_all(control, now_ns() + UINT64_C(10000000000));
+	assert_int_equal(control_count(control), 0);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -877,6 +1099,14 @@ int main(void)
 		TEST(test_one_thread),
 		TEST(test_run_into_vfork),
 		TEST(test_vectors),
+		TEST(test_interrupt),
+		TEST(test_await),
+		TEST(test_leave),
+		TEST(test_seize_alone),
+		TEST(test_seize_thread_storm),
+		TEST(test_interrupt_waiting),
+		TEST(test_leave_waiting),
+		TEST(test_leave_reaped),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -24,6 +25,7 @@
 static struct {
 	uint64_t samples, weight, blocked, held, threads, forks, execs, exits;
 	int pid;
+	int over; /* pid of the last process that ended or executed a program */
 	bool named;
 	struct sampler *hold; /* hold() the sampled thread in the sink */
 	struct registers last;
@@ -63,14 +65,17 @@ static void on_name(void *ctx, int pid, int tid, const char *comm)
 
 static void on_exec(void *ctx, int pid)
 {
-	(void)ctx, (void)pid;
+	(void)ctx;
+	seen.over = pid;
 	seen.execs++;
 }
 
+/* A child is told of before its parent is another one, or gone. */
 static void on_fork(void *ctx, int parent, int pid)
 {
 	(void)ctx;
 	assert_int_not_equal(parent, pid);
+	assert_int_not_equal(parent, seen.over);
 	seen.forks++;
 }
 
@@ -82,7 +87,8 @@ static void on_thread(void *ctx, int pid, int tid)
 
 static void on_end(void *ctx, int pid, int tid)
 {
-	(void)ctx, (void)pid, (void)tid;
+	(void)ctx;
+	seen.over = pid == tid ? pid : seen.over;
 	seen.exits++;
 }
 
@@ -130,28 +136,39 @@ static void *work(void *arg)
 	return arg;
 }
 
-/* A child that waits for a byte, then works in two threads and ends with status 6. It waits when
+/* A child that waits for a byte, then does its work and ends with the status of that. It waits when
  * this returns, so that no sample can find it on its way there. */
-static int start_worker(int *go)
+static int start(int (*program)(void), int *go)
 {
 	int pipes[2];
 	assert_int_equal(pipe(pipes), 0);
 	int pid = fork();
 	if (!pid) {
-		pthread_t t;
 		char byte;
 		close(pipes[1]);
-		if (read(pipes[0], &byte, 1) != 1 || pthread_create(&t, NULL, work, NULL))
-			_Exit(1);
-		work(NULL);
-		pthread_join(t, NULL);
-		_Exit(6);
+		_Exit(read(pipes[0], &byte, 1) == 1 ? program() : 1);
 	}
 	close(pipes[0]);
 	*go = pipes[1];
 	while (thread_state(pid) != 'S')
 		usleep(1000);
 	return pid;
+}
+
+/* In two threads. */
+static int do_work(void)
+{
+	pthread_t t;
+	if (pthread_create(&t, NULL, work, NULL))
+		return 1;
+	work(NULL);
+	pthread_join(t, NULL);
+	return 6;
+}
+
+static int start_worker(int *go)
+{
+	return start(do_work, go);
 }
 
 static void let_work(int go)
@@ -314,6 +331,163 @@ static void a_signal_ends_run(void **state)
 	s->ops->free(s);
 }
 
+/* What happens to the program. */
+
+static void run_program(int (*program)(void), int expected)
+{
+	struct err e;
+	int go, status, pid = start(program, &go);
+	struct sampler *s = new_sampler(false);
+	assert_int_equal(s->ops->watch(s, pid, true, false, &e), 0);
+	let_work(go);
+	run_until_ended(s, pid, &status);
+	s->ops->finish(s);
+	s->ops->free(s);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), expected);
+}
+
+static void *execute(void *arg)
+{
+	burn(CLOCKS_PER_SEC / 50);
+	execlp("sh", "sh", "-c", "exit 5", NULL);
+	return arg;
+}
+
+static int execute_in_thread(void)
+{
+	pthread_t t;
+	if (pthread_create(&t, NULL, execute, NULL))
+		return 1;
+	for (;;)
+		pause();
+	return 1;
+}
+
+static void a_thread_that_executes_is_the_first_one(void **state)
+{
+	(void)state;
+	run_program(execute_in_thread, 5);
+	assert_int_equal(seen.execs, 1);
+	assert_int_equal(seen.threads, 2);
+	assert_int_equal(seen.exits, 2);
+}
+
+enum { FORKS = 60 };
+
+/* Parents go on to be something else without waiting for their child. */
+static int fork_and_go(void)
+{
+	for (int i = 0; i < FORKS; i++) {
+		int status, pid = fork();
+		if (!pid && fork() && i % 2)
+			execlp("true", "true", NULL);
+		if (!pid)
+			_Exit(0);
+		if (waitpid(pid, &status, 0) != pid || status)
+			return 8;
+	}
+	return 9;
+}
+
+static void children_are_told_before_their_parent_is_gone(void **state)
+{
+	(void)state;
+	run_program(fork_and_go, 9);
+	assert_true(seen.forks > FORKS);
+	assert_int_equal(seen.execs, FORKS / 2);
+}
+
+/* Works a little and waits a little, so that many stops find it on its way to a wait. EINTR would
+ * be ours: nobody sends signals. */
+static int wait_often(void)
+{
+	struct epoll_event ev;
+	int fd = epoll_create1(0);
+	for (int i = 0; i < 200; i++) {
+		burn(clock() + CLOCKS_PER_SEC / 2000);
+		if (epoll_wait(fd, &ev, 1, 1))
+			return 8;
+	}
+	return 10;
+}
+
+static void waits_are_not_ended(void **state)
+{
+	(void)state;
+	run_program(wait_often, 10);
+	assert_true(seen.samples > 0);
+}
+
+static int suspend_itself(void)
+{
+	int status, pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;; usleep(2000))
+			kill(getppid(), SIGCONT);
+	}
+	for (int i = 0; i < 10; i++) {
+		raise(SIGSTOP);
+		burn(clock() + CLOCKS_PER_SEC / 100);
+	}
+	kill(pid, SIGKILL);
+	return waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) ? 11 : 8;
+}
+
+static void suspending_works(void **state)
+{
+	(void)state;
+	run_program(suspend_itself, 11);
+	assert_true(seen.samples > 0);
+}
+
+static int later[2];
+
+static void *work_later(void *arg)
+{
+	char byte;
+	return read(later[0], &byte, 1) == 1 ? work(arg) : arg;
+}
+
+static int wait_for_worker(void)
+{
+	pthread_t t;
+	if (pthread_create(&t, NULL, work_later, NULL))
+		return 1;
+	pthread_join(t, NULL);
+	return 12;
+}
+
+static void one_thread_is_watched_alone(void **state)
+{
+	struct err e;
+	tid_list tids = {0};
+	int go, status;
+	(void)state;
+	assert_int_equal(pipe(later), 0);
+	int pid = start(wait_for_worker, &go);
+	let_work(go);
+	while (tids.len < 2) {
+		vec_clear(&tids);
+		assert_int_equal(threads_list(pid, &tids, &e), 0);
+	}
+	int tid = tids.data[tids.data[0] == pid];
+	while (thread_state(tid) != 'S')
+		usleep(1000);
+	struct sampler *s = new_sampler(false);
+	assert_int_equal(s->ops->watch(s, tid, false, false, &e), 0);
+	let_work(later[1]);
+	while (!seen.exits)
+		assert_int_equal(s->ops->run(s, 10, &e), 0);
+	assert_true(seen.threads == 1 && seen.exits == 1 && seen.samples > 0);
+	run_until_ended(s, pid, &status);
+	assert_int_equal(WEXITSTATUS(status), 12);
+	s->ops->free(s);
+	close(later[0]);
+	vec_free(&tids);
+}
+
 static void only_time_is_measured(void **state)
 {
 	struct sampler *s;
@@ -345,6 +519,11 @@ int main(void)
 		cmocka_unit_test(a_launched_program_is_seen_from_its_start),
 		cmocka_unit_test(a_failing_launch_is_told),
 		cmocka_unit_test(a_signal_ends_run),
+		cmocka_unit_test(a_thread_that_executes_is_the_first_one),
+		cmocka_unit_test(children_are_told_before_their_parent_is_gone),
+		cmocka_unit_test(waits_are_not_ended),
+		cmocka_unit_test(suspending_works),
+		cmocka_unit_test(one_thread_is_watched_alone),
 		cmocka_unit_test(only_time_is_measured),
 		cmocka_unit_test(what_cannot_be_watched_is_told),
 	};

@@ -37,7 +37,7 @@ void target_end(struct target *t, uint64_t cpu_ns)
 	target_unmap(t);
 }
 
-/* The parent's probes are in the child's memory; it counts for itself from now on, or later. */
+/* The child's memory has the parent's probes; it is measured separately from now on, or later. */
 static struct target *fork_target(struct engine *g, struct target *parent, int pid, int tid)
 {
 	struct err e;
@@ -58,7 +58,7 @@ static struct target *fork_target(struct engine *g, struct target *parent, int p
 static void on_forked(struct engine *g, const struct control_event *ev)
 {
 	struct target *parent = target_of(g, ev->parent);
-	if (!parent && !ev->shared) { /* it is gone, or was not ours yet */
+	if (!parent && !ev->shared) { /* the parent is gone, or was not traced yet */
 		control_detach(g->shared.control, ev->pid);
 		return;
 	}
@@ -87,8 +87,8 @@ int target_prepare(struct target *t, struct err *e)
 	return rc;
 }
 
-/* A new program, stopped at its first instruction: if it is dynamically linked it runs on until its
- * libraries are there. */
+/* A new program, stopped at its first instruction. If it is dynamically linked, it runs on until
+ * its libraries are loaded. */
 static void on_executed(struct engine *g, const struct control_event *ev)
 {
 	struct err e;
@@ -142,14 +142,14 @@ static void on_gone(struct engine *g, const struct control_event *ev)
 	struct control_event forked;
 	if (!t)
 		return;
-	/* Its last children are ours as long as it is there. */
+	/* Its last children are handled while their parent is still a target. */
 	while (control_next_forked(g->shared.control, ev->pid, &forked))
 		on_forked(g, &forked);
 	target_end(t, ev->cpu_ns);
 	event_tell(g, ENGINE_ENDED, t, NULL, ev->status);
 }
 
-/* It may have been killed since. */
+/* The thread may have been killed since. */
 static void on_born(struct engine *g, struct target *t, int tid)
 {
 	struct control_thread *th = control_thread(g->shared.control, tid);
@@ -171,6 +171,7 @@ void event_happened(struct engine *g, const struct control_event *ev)
 			threads_retire(t, ev->tid);
 		break;
 	case CONTROL_GONE: on_gone(g, ev); break;
+	case CONTROL_INTERRUPTED: break; /* the engine asks no single threads */
 	}
 }
 
@@ -218,9 +219,10 @@ static void changing(void *engine, struct target *t)
 	snapshot_forget(t);
 }
 
-/* A counter's code reads, adds and writes. A signal handler that hits the same counter in between
- * would have its count overwritten: the interrupted thread begins again when it returns. */
-static uint64_t begin_again(const struct target *t, uint64_t pc)
+/* A counter's code reads, adds and writes. If a signal handler hits the same counter in between,
+ * its count would be overwritten. So the interrupted thread starts the probe again when the handler
+ * returns. */
+static uint64_t restart_probe(const struct target *t, uint64_t pc)
 {
 	struct moved_code m;
 	struct placed_probe p;
@@ -247,7 +249,7 @@ static bool on_signal(void *ctx, struct control_signal *s)
 	if (to)
 		s->pc = to;
 	else if (t->region.in)
-		s->pc = begin_again(t, s->pc);
+		s->pc = restart_probe(t, s->pc);
 	return !to;
 }
 

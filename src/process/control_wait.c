@@ -1,0 +1,170 @@
+/* Waiting for what happens to threads, and single threads that are asked to stop.
+ *
+ * The kernel sends SIGCHLD for everything that happens to a traced thread; it is kept blocked, and
+ * waiting for it is how we sleep. Other signals of ours are let in only while we sleep, so that
+ * none comes unnoticed just before. What has happened is dealt with in control_events.c. */
+#include <errno.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "process/control_inner.h"
+
+enum {
+	MILLISECOND = 1000000,
+	SLEEP_MAX_NS = 100 * MILLISECOND, /* another thread of ours may have got the signal */
+	LOOK_NS = MILLISECOND / 2,
+};
+
+/* Signals that an instruction of ours causes cannot wait. */
+void control_block_signals(struct control *c)
+{
+	sigset_t all;
+	if (c->blocking++)
+		return;
+	sigfillset(&all);
+	sigdelset(&all, SIGSEGV);
+	sigdelset(&all, SIGBUS);
+	sigdelset(&all, SIGILL);
+	sigdelset(&all, SIGFPE);
+	pthread_sigmask(SIG_BLOCK, &all, &c->mask);
+}
+
+void control_unblock_signals(struct control *c)
+{
+	if (!--c->blocking)
+		pthread_sigmask(SIG_SETMASK, &c->mask, NULL);
+}
+
+bool control_sleep_until(const struct control *c, uint64_t then, bool let_in)
+{
+	struct signalfd_siginfo info;
+	struct pollfd p = {.fd = c->child_fd, .events = POLLIN};
+	uint64_t now = now_ns(), wait = then > now && !c->more ? then - now : 0;
+	struct timespec t = {0, (long)(wait < SLEEP_MAX_NS ? wait : SLEEP_MAX_NS)};
+	int n = ppoll(&p, 1, &t, let_in ? &c->mask : NULL);
+	return n < 0 ? errno != EINTR : !n || read(c->child_fd, &info, sizeof(info)) >= 0;
+}
+
+bool control_sleep(struct control *c, uint64_t then)
+{
+	bool undisturbed = true;
+	control_block_signals(c);
+	control_drain(c);
+	while (undisturbed && !control_known(c) && (c->threads.len || c->expecting) &&
+	       now_ns() < then) {
+		undisturbed = control_sleep_until(c, then, true);
+		control_drain(c);
+	}
+	control_unblock_signals(c);
+	return undisturbed;
+}
+
+/* What is known. */
+
+uint32_t control_known(const struct control *c)
+{
+	return c->events.len - c->told;
+}
+
+void control_expect_end(struct control *c)
+{
+	c->expecting = true;
+}
+
+bool control_next(struct control *c, struct control_event *out)
+{
+	if (!control_known(c))
+		return false;
+	*out = c->events.data[c->told++];
+	return true;
+}
+
+bool control_wait(struct control *c, int timeout_ms, struct control_event *out)
+{
+	uint64_t end = timeout_ms < 0 ? UINT64_MAX : now_ns() + (uint64_t)timeout_ms * MILLISECOND;
+	if (!control_known(c))
+		control_sleep(c, end);
+	return control_next(c, out);
+}
+
+/* Out of turn. */
+
+/* The next event about a thread, or about a child of a process. */
+static bool take_event(struct control *c, enum control_happening what, int id,
+		       struct control_event *out)
+{
+	for (uint32_t i = c->told; i < c->events.len; i++) {
+		const struct control_event *ev = &c->events.data[i];
+		if (ev->what != what || (what == CONTROL_FORKED ? ev->parent : ev->tid) != id)
+			continue;
+		*out = *ev;
+		vec_remove(&c->events, i);
+		return true;
+	}
+	return false;
+}
+
+static bool is_forking(struct control *c, int pid)
+{
+	vec_each (t, &c->threads)
+		if ((*t)->tell == CONTROL_FORKED &&
+		    control_find_process(c, (*t)->pid)->parent == pid)
+			return true;
+	return false;
+}
+
+bool control_next_forked(struct control *c, int pid, struct control_event *out)
+{
+	control_block_signals(c);
+	for (; is_forking(c, pid); control_drain(c))
+		control_sleep_until(c, now_ns() + LOOK_NS, false);
+	control_unblock_signals(c);
+	return take_event(c, CONTROL_FORKED, pid, out);
+}
+
+/* Single threads. */
+
+void control_go(struct control *c, int tid)
+{
+	struct control_thread *t = control_thread(c, tid);
+	if (!t || !t->held)
+		return;
+	t->held = false;
+	if (t->stopped && !control_find_process(c, t->pid)->stopped)
+		control_release(c, t);
+}
+
+void control_interrupt(struct control *c, int tid)
+{
+	struct control_thread *t = control_thread(c, tid);
+	if (!t || t->stopped)
+		return;
+	if (!t->asked)
+		control_ask(t);
+	if (t->asked && t->tell == TELL_NOTHING)
+		t->tell = CONTROL_INTERRUPTED;
+}
+
+/* Whether it was asked, and has not told. */
+static bool is_awaited(struct control *c, int tid)
+{
+	const struct control_thread *t = control_thread(c, tid);
+	return t && t->tell == CONTROL_INTERRUPTED;
+}
+
+bool control_await_stop(struct control *c, int tid, uint64_t ns)
+{
+	struct control_event ev;
+	uint64_t end = now_ns() + ns;
+	control_block_signals(c);
+	control_drain(c);
+	while (is_awaited(c, tid) && now_ns() < end) {
+		control_sleep_until(c, end, false);
+		control_drain(c);
+	}
+	control_unblock_signals(c);
+	return take_event(c, CONTROL_INTERRUPTED, tid, &ev);
+}

@@ -9,23 +9,24 @@
 
 #include "base/fault.h"
 
-static void fail(size_t size)
+static void abort_at_once(size_t size)
 {
 	(void)size;
 	abort();
 }
 
-void (*alloc_failed)(size_t size) = fail;
+void (*alloc_failed)(size_t size) = abort_at_once;
 
-/* What programs are large because of. */
-enum { LARGE = 1 << 20 };
+/* Only allocations of at least this size are fault points: they are what makes a process run out of
+ * memory. */
+enum { MIN_FAULT_SIZE = 1 << 20 };
 
-static bool refused(size_t size)
+static bool fails_by_fault(size_t size)
 {
-	return size >= LARGE && fault("allocate", ENOMEM);
+	return size >= MIN_FAULT_SIZE && fault("allocate", ENOMEM);
 }
 
-static void *checked(void *p, size_t size)
+static void *abort_if_null(void *p, size_t size)
 {
 	if (!p) {
 		alloc_failed(size);
@@ -36,18 +37,19 @@ static void *checked(void *p, size_t size)
 
 void *xmalloc(size_t size)
 {
-	return checked(refused(size) ? NULL : malloc(size ? size : 1), size);
+	return abort_if_null(fails_by_fault(size) ? NULL : malloc(size ? size : 1), size);
 }
 
 void *xcalloc(size_t count, size_t size)
 {
-	bool none = size && refused(count * size);
-	return checked(none ? NULL : calloc(count ? count : 1, size ? size : 1), count * size);
+	bool none = size && fails_by_fault(count * size);
+	return abort_if_null(none ? NULL : calloc(count ? count : 1, size ? size : 1),
+			     count * size);
 }
 
 void *xrealloc(void *p, size_t size)
 {
-	return checked(refused(size) ? NULL : realloc(p, size ? size : 1), size);
+	return abort_if_null(fails_by_fault(size) ? NULL : realloc(p, size ? size : 1), size);
 }
 
 void alloc_trim(void)

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-/* Chunks double in size, so that what is cleared and filled again soon fits one. */
+/* Chunks double in size, so that an arena that is cleared and refilled soon needs only one. */
 enum { FIRST_CHUNK = 16 * 1024, LARGEST_CHUNK = 1024 * 1024 };
 
 struct arena_chunk {

@@ -1,4 +1,4 @@
-/* Memory by lifetime: everything allocated from an arena goes at once.
+/* Memory by lifetime: everything allocated from an arena is freed at once.
  *
  * A parameter named `tmp` is a scratch arena: the callee leaves nothing in it that the caller
  * needs. arena_clear() keeps the newest chunk, so a scratch arena reused in a loop stops calling

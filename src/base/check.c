@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* No allocation and no stdio: either may be what is broken. */
+/* This must not allocate or use stdio streams: either may be what is broken. */
 void bug_found(const char *invariant, const char *what, const char *file, int line)
 {
 	char text[400];

@@ -1,12 +1,12 @@
-/* Bugs. A violated invariant ends Sonde at once, with a sentence that cites the invariant's number
- * and place: whatever it would do next may be wrong. The program under study is not harmed by that,
- * no more than when Sonde is killed: docs/PROBING.md, which also has the list of the numbers P1,
- * P2, ...; others are listed in the header of what they are about.
+/* Bugs. A violated invariant ends Sonde at once, because whatever it would do next may be wrong.
+ * The message cites the invariant's number and the place. The program under study survives this
+ * just as it survives Sonde being killed: see docs/PROBING.md, which also lists the invariants P1,
+ * P2, ...; other invariants are listed in the header of the data structure that they are about.
  *
- * bug_on() is for conditions that cost nothing to look at, and is in every build. Checkers that
- * walk over whole tables (region_check(), profile_check(), ...) are called where checks_wanted():
- * in builds with AddressSanitizer or with -DSONDE_CHECKS=1, and in any build when SONDE_FAULT is
- * set (base/fault.h), because that is a test. */
+ * bug_on() is for conditions that cost nothing to check, and is in every build. Checkers that walk
+ * over whole tables (region_check(), profile_check(), ...) are called only if checks_wanted(): in
+ * builds with AddressSanitizer or with -DSONDE_CHECKS=1, and in any build when SONDE_FAULT is set
+ * (base/fault.h), because that is a test. */
 #pragma once
 #include <stdbool.h>
 
@@ -31,7 +31,7 @@
 			bug_found(invariant, #condition, __FILE__, __LINE__);                      \
 	} while (0)
 
-/* Says so and aborts. */
+/* Reports the violated invariant on stderr and aborts. */
 _Noreturn void bug_found(const char *invariant, const char *what, const char *file, int line);
 
 static inline bool checks_wanted(void)

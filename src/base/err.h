@@ -7,10 +7,10 @@
 
 enum err_code {
 	ERR_SYSTEM = -1,      /* the system said no: missing file, permission, ... */
-	ERR_INPUT = -2,       /* what we were given is not usable */
-	ERR_UNSUPPORTED = -3, /* usable, but not by us or not here */
-	ERR_CONFINED = -4,    /* the program may not make the system calls that it takes */
-	ERR_ENDED = -5,       /* the program has ended meanwhile */
+	ERR_INPUT = -2,       /* the input is not usable */
+	ERR_UNSUPPORTED = -3, /* valid, but not supported by Sonde or on this machine */
+	ERR_CONFINED = -4,    /* the program is not permitted to make the system calls needed */
+	ERR_ENDED = -5,       /* the program has ended in the meantime */
 };
 
 struct err {
@@ -20,7 +20,7 @@ struct err {
 
 /* Sets the sentence and returns `code`. */
 int err_set(struct err *e, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* The same, with ": " and the text of errno behind it; code is ERR_SYSTEM. */
+/* The same, followed by ": " and the text of errno; the code is ERR_SYSTEM. */
 int err_errno(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Puts a prefix in front of the sentence: "PREFIX: sentence". */
 void err_prefix(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -17,16 +17,16 @@ bool faults_armed;
 
 static struct {
 	enum effect effect;
-	char name[64];   /* "": any */
-	uint32_t pass;   /* 0: none */
-	bool onwards;    /* and all after it */
-	uint32_t passes; /* of all points together */
+	char name[64];   /* "": any point */
+	uint32_t pass;   /* the pass that fails; 0: none */
+	bool onwards;    /* and all passes after it */
+	uint32_t passes; /* so far, of all points together */
 	struct fault_point *points;
 	int log;
-	pthread_mutex_t lock; /* points are passed by many threads */
+	pthread_mutex_t lock; /* any thread may pass a point */
 } faults = {.log = STDERR_FILENO, .lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void tell(const char *what, const char *name, uint32_t pass)
+static void log_pass(const char *what, const char *name, uint32_t pass)
 {
 	char line[128];
 	int n = snprintf(line, sizeof(line), "%s %s %u\n", what, name, pass);
@@ -34,8 +34,9 @@ static void tell(const char *what, const char *name, uint32_t pass)
 		faults.log = STDERR_FILENO;
 }
 
-/* A step that cannot fail is passed with error 0. */
-static bool is_meant(const struct fault_point *p, int error)
+/* Whether this pass of the point is the one to fail. Error 0 marks a step that cannot fail: there
+ * Sonde can only be killed. */
+static bool is_selected(const struct fault_point *p, int error)
 {
 	uint32_t pass = *faults.name ? p->passes : faults.passes;
 	if (!faults.pass || (*faults.name && strcmp(p->name, faults.name) != 0))
@@ -53,26 +54,26 @@ bool fault_passed(struct fault_point *p, int error)
 		faults.points = p;
 	}
 	faults.passes += error != 0;
-	bool meant = is_meant(p, error);
-	if (meant)
-		tell(faults.effect == FAILS ? "fails" : "dies", p->name, p->passes);
+	bool selected = is_selected(p, error);
+	if (selected)
+		log_pass(faults.effect == FAILS ? "fails" : "dies", p->name, p->passes);
 	pthread_mutex_unlock(&faults.lock);
-	if (meant && faults.effect == DIES)
+	if (selected && faults.effect == DIES)
 		kill(getpid(), SIGKILL);
-	if (meant && faults.effect == IS_A_BUG)
+	if (selected && faults.effect == IS_A_BUG)
 		bug_found("P0", p->name, __FILE__, __LINE__);
-	if (meant)
+	if (selected)
 		errno = error;
-	return meant;
+	return selected;
 }
 
-static void tell_passes(void)
+static void log_all_passes(void)
 {
 	for (const struct fault_point *p = faults.points; p; p = p->next)
-		tell("passed", p->name, p->passes);
+		log_pass("passed", p->name, p->passes);
 }
 
-/* [EFFECT@]NAME[:PASS[+]], or PASS alone. */
+/* Parses [EFFECT@]NAME[:PASS[+]], or PASS[+] alone. */
 static void parse(const char *spec)
 {
 	static const struct {
@@ -108,5 +109,5 @@ __attribute__((constructor)) static void arm(void)
 	int log = file ? open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600) : -1;
 	faults.log = log >= 0 ? log : STDERR_FILENO;
 	faults_arm(spec);
-	atexit(tell_passes);
+	atexit(log_all_passes);
 }

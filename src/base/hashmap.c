@@ -22,8 +22,9 @@ void hashmap_release(struct hashmap *m)
 
 void hashmap_clear(struct hashmap *m)
 {
-	enum { MUCH = 1024 };
-	if (m->cap > MUCH)
+	/* A table with more slots is freed instead of wiped. */
+	enum { MAX_KEPT_SLOTS = 1024 };
+	if (m->cap > MAX_KEPT_SLOTS)
 		hashmap_release(m);
 	else if (m->len)
 		memset(m->values, 0xff, m->cap * sizeof(*m->values));
@@ -39,7 +40,8 @@ static uint32_t slot_of(const struct hashmap *m, uint64_t key)
 	return i;
 }
 
-/* The same for a thing, of which others may have the hash. */
+/* The empty slot where an entry with this hash belongs. Entries with the same hash are skipped, so
+ * equal hashes may occur more than once. */
 static uint32_t empty_slot(const struct hashmap *m, uint64_t hash)
 {
 	uint32_t mask = m->cap - 1, i = (uint32_t)mix(hash) & mask;
@@ -71,7 +73,7 @@ uint32_t hashmap_get(const struct hashmap *m, uint64_t key)
 	return m->cap ? m->values[slot_of(m, key)] : (uint32_t)HASHMAP_NONE;
 }
 
-static uint32_t *place(struct hashmap *m, uint64_t key)
+static uint32_t *slot_for(struct hashmap *m, uint64_t key)
 {
 	if (m->len * 4 >= m->cap * 3)
 		grow(m);
@@ -85,7 +87,7 @@ static uint32_t *place(struct hashmap *m, uint64_t key)
 
 uint32_t hashmap_add(struct hashmap *m, uint64_t key, uint32_t value)
 {
-	uint32_t *at = place(m, key);
+	uint32_t *at = slot_for(m, key);
 	if (*at == HASHMAP_NONE)
 		*at = value;
 	return *at;
@@ -93,7 +95,7 @@ uint32_t hashmap_add(struct hashmap *m, uint64_t key, uint32_t value)
 
 void hashmap_put(struct hashmap *m, uint64_t key, uint32_t value)
 {
-	*place(m, key) = value;
+	*slot_for(m, key) = value;
 }
 
 uint32_t hashmap_find(const struct hashmap *m, uint64_t hash, hashmap_same same, const void *ctx)
@@ -129,7 +131,7 @@ uint64_t hash_bytes(const void *p, uint64_t n, uint64_t seed)
 		h ^= h >> 32;
 	}
 	uint64_t tail = 0;
-	if (n) /* nothing may be nowhere */
+	if (n) /* p may be NULL if there are no bytes */
 		memcpy(&tail, at, n);
 	h = (h ^ mix(tail)) * 0xd6e8feb86659fd93u;
 	return mix(h);

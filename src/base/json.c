@@ -8,8 +8,8 @@ static size_t utf8_length(const unsigned char *s, size_t n)
 {
 	static const struct {
 		unsigned char mask, lead;
-		uint32_t
-			first; /* smaller values have a shorter form, which is the only valid one */
+		/* smaller values have a shorter encoding, which is the only valid one */
+		uint32_t first;
 	} forms[] = {
 		{0x80, 0x00, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
 	for (size_t length = 1; length <= 4 && length <= n; length++) {
@@ -69,7 +69,7 @@ static void quote(struct text *out, const char *s)
 	text_char(out, '"');
 }
 
-/* Everything that goes before a value. */
+/* Writes what precedes a value: the comma and the key. */
 static void begin_value(struct json *j, const char *key)
 {
 	bool in_object = j->depth && j->closers[j->depth - 1] == '}';

@@ -1,13 +1,13 @@
-/* Writes JSON into a text as it goes; commas and nesting are kept here. Each object of an array
- * starts a line of its own, so that large output stays friendly to line-based tools.
+/* Appends JSON to a text; keeps track of commas and nesting. Each object of an array starts a line
+ * of its own, so that large output stays friendly to line-based tools.
  *
  *	struct json j = JSON_INIT(&text);
  *	json_object(&j, NULL);
  *	json_u64(&j, "pid", 42);
  *	json_end(&j);
  *
- * `key` is the member's name inside an object and NULL inside an array and at the top. Strings may
- * hold any bytes: what is not UTF-8 comes out as U+FFFD. */
+ * `key` is the member's name inside an object, and NULL inside an array and at the top. Strings may
+ * hold any bytes: those that are not UTF-8 are written as U+FFFD. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,8 +20,8 @@ enum { JSON_MAX_DEPTH = 1000 };
 struct json {
 	struct text *out;
 	unsigned depth, too_deep;
-	bool has_items;               /* of the innermost container */
-	char closers[JSON_MAX_DEPTH]; /* what ends each open container */
+	bool has_items;               /* the innermost container is not empty */
+	char closers[JSON_MAX_DEPTH]; /* the closing bracket of each open container */
 };
 
 #define JSON_INIT(text)                                                                            \
@@ -29,7 +29,7 @@ struct json {
 		.out = (text)                                                                      \
 	}
 
-/* Containers deeper than JSON_MAX_DEPTH come out empty. */
+/* Containers nested deeper than JSON_MAX_DEPTH are left out. */
 void json_object(struct json *j, const char *key);
 void json_array(struct json *j, const char *key);
 void json_end(struct json *j);

@@ -1,5 +1,6 @@
-/* Debug output by domain and level: `--debug=flow:2,image`. Off by default and then one load and a
- * branch. Level 1 is a line per event a developer wants to see, 2 a line per item, 3 everything. */
+/* Debug output by domain and level: `--debug=flow:2,image`. It is off by default, and then costs
+ * one load and a branch. Level 1 is a line per event a developer wants to see, 2 a line per item, 3
+ * everything. */
 #pragma once
 #include <stdbool.h>
 

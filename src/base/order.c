@@ -1,6 +1,6 @@
-/* A radix sort on (key, index) pairs, then one pass that moves the items. Tables in files are
- * nearly always sorted in part, and their addresses span few bits: two or three passes are enough.
- */
+/* A radix sort on (key, index) pairs, then one pass that moves the items. The addresses in a table
+ * usually span few bits, so two or three passes are enough; a table that is sorted already needs
+ * none. */
 #include "base/order.h"
 
 #include <stdbool.h>
@@ -10,9 +10,9 @@
 #include "base/alloc.h"
 
 enum {
-	DIGIT = 11,
-	BUCKETS = 1 << DIGIT,
-	FEW = 64, /* items that are inserted one by one faster than buckets are emptied */
+	DIGIT_BITS = 11,
+	BUCKETS = 1 << DIGIT_BITS,
+	MAX_INSERTION_SORT = 64, /* up to this count, insertion sort beats clearing the buckets */
 };
 
 struct pair {
@@ -27,8 +27,8 @@ static uint64_t key_of(const void *items, size_t i, size_t item_size, size_t key
 	return key;
 }
 
-/* Fills the pairs with keys counted from the lowest; returns the highest, or 0 if all is in order.
- */
+/* Fills the pairs with keys relative to the lowest one. Returns the highest of these, or 0 if the
+ * items are sorted already. */
 static uint64_t make_pairs(struct pair *out, const void *items, uint32_t count, size_t item_size,
 			   size_t key_offset)
 {
@@ -61,7 +61,7 @@ static void distribute(struct pair *to, const struct pair *from, uint32_t count,
 		to[at[from[i].key >> shift & (BUCKETS - 1)]++] = from[i];
 }
 
-static void insert_each(struct pair *a, uint32_t count)
+static void insertion_sort(struct pair *a, uint32_t count)
 {
 	for (uint32_t i = 1; i < count; i++) {
 		struct pair next = a[i];
@@ -87,9 +87,10 @@ void order_by_address(void *items, uint32_t count, size_t item_size, size_t key_
 		return;
 	struct pair *a = xmalloc(2 * (size_t)count * sizeof(*a)), *from = a, *to = a + count;
 	uint64_t span = make_pairs(a, items, count, item_size, key_offset);
-	if (span && count <= FEW)
-		insert_each(a, count);
-	for (unsigned shift = 0; count > FEW && shift < 64 && span >> shift; shift += DIGIT) {
+	if (span && count <= MAX_INSERTION_SORT)
+		insertion_sort(a, count);
+	for (unsigned shift = 0; count > MAX_INSERTION_SORT && shift < 64 && span >> shift;
+	     shift += DIGIT_BITS) {
 		distribute(to, from, count, shift);
 		struct pair *swap = from;
 		from = to;

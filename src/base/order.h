@@ -6,7 +6,7 @@
 /* Sorts items by the uint64_t at `key_offset` in each; equal keys keep their order. */
 void order_by_address(void *items, uint32_t count, size_t item_size, size_t key_offset);
 
-/* The number of items whose key is <= `key`, in a sorted table. */
+/* The number of items in a sorted table whose key is <= `key`. */
 uint32_t order_up_to(const void *items, uint32_t count, size_t item_size, size_t key_offset,
 		     uint64_t key);
 

@@ -65,92 +65,94 @@ void parallel_for(uint32_t count, uint32_t batch, parallel_fn fn, void *ctx)
 		pthread_join(threads[i], NULL);
 }
 
-struct line {
+/* State of parallel_in_order(): items are made on any thread and taken in order by one. */
+struct pipeline {
 	parallel_fn make;
 	void *ctx;
 	uint32_t count, ahead;
 	pthread_mutex_t lock;
-	pthread_cond_t moved;
-	uint32_t next, taken; /* the item to be made next; how many were taken */
-	bool *made;           /* by place */
+	pthread_cond_t changed;
+	uint32_t next, taken; /* the item to make next; the number of items taken */
+	bool *made;           /* by item % ahead: made and not yet taken */
 };
 
 struct maker {
-	struct line *line;
+	struct pipeline *pipeline;
 	uint32_t number;
 };
 
-static bool may_make(const struct line *l)
+/* Whether an item is left, and its place is free. */
+static bool may_make(const struct pipeline *p)
 {
-	return l->next < l->count && l->next - l->taken < l->ahead;
+	return p->next < p->count && p->next - p->taken < p->ahead;
 }
 
-/* With the lock held, which is let go meanwhile. */
-static void make_next(struct line *l, uint32_t worker)
+/* Needs the lock, and releases it while it makes the item. */
+static void make_next(struct pipeline *p, uint32_t worker)
 {
-	uint32_t item = l->next++;
-	pthread_mutex_unlock(&l->lock);
-	l->make(l->ctx, item, worker);
-	pthread_mutex_lock(&l->lock);
-	l->made[item % l->ahead] = true;
-	pthread_cond_broadcast(&l->moved);
+	uint32_t item = p->next++;
+	pthread_mutex_unlock(&p->lock);
+	p->make(p->ctx, item, worker);
+	pthread_mutex_lock(&p->lock);
+	p->made[item % p->ahead] = true;
+	pthread_cond_broadcast(&p->changed);
 }
 
 static void *make_all(void *arg)
 {
 	struct maker *m = arg;
-	struct line *l = m->line;
-	pthread_mutex_lock(&l->lock);
-	while (l->next < l->count) {
-		if (may_make(l))
-			make_next(l, m->number);
+	struct pipeline *p = m->pipeline;
+	pthread_mutex_lock(&p->lock);
+	while (p->next < p->count) {
+		if (may_make(p))
+			make_next(p, m->number);
 		else
-			pthread_cond_wait(&l->moved, &l->lock);
+			pthread_cond_wait(&p->changed, &p->lock);
 	}
-	pthread_mutex_unlock(&l->lock);
+	pthread_mutex_unlock(&p->lock);
 	return NULL;
 }
 
-static void take_all(struct line *l, void (*take)(void *ctx, uint32_t item))
+static void take_all(struct pipeline *p, void (*take)(void *ctx, uint32_t item))
 {
-	pthread_mutex_lock(&l->lock);
-	while (l->taken < l->count) {
-		bool *made = &l->made[l->taken % l->ahead];
+	pthread_mutex_lock(&p->lock);
+	while (p->taken < p->count) {
+		bool *made = &p->made[p->taken % p->ahead];
 		if (*made) {
-			pthread_mutex_unlock(&l->lock);
-			take(l->ctx, l->taken);
-			pthread_mutex_lock(&l->lock);
+			pthread_mutex_unlock(&p->lock);
+			take(p->ctx, p->taken);
+			pthread_mutex_lock(&p->lock);
 			*made = false;
-			l->taken++;
-			pthread_cond_broadcast(&l->moved);
-		} else if (may_make(l)) {
-			make_next(l, 0);
+			p->taken++;
+			pthread_cond_broadcast(&p->changed);
+		} else if (may_make(p)) {
+			make_next(p, 0);
 		} else {
-			pthread_cond_wait(&l->moved, &l->lock);
+			pthread_cond_wait(&p->changed, &p->lock);
 		}
 	}
-	pthread_mutex_unlock(&l->lock);
+	pthread_mutex_unlock(&p->lock);
 }
 
 void parallel_in_order(uint32_t count, uint32_t ahead, parallel_fn make,
 		       void (*take)(void *ctx, uint32_t item), void *ctx)
 {
-	struct line l = {.make = make, .ctx = ctx, .count = count, .ahead = ahead};
+	struct pipeline p = {.make = make, .ctx = ctx, .count = count, .ahead = ahead};
 	uint32_t wanted = parallel_workers(), started = 0;
 	pthread_t threads[MAX_WORKERS];
 	struct maker makers[MAX_WORKERS];
-	l.made = xcalloc(ahead, sizeof(*l.made));
-	pthread_mutex_init(&l.lock, NULL);
-	pthread_cond_init(&l.moved, NULL);
+	p.made = xcalloc(ahead, sizeof(*p.made));
+	pthread_mutex_init(&p.lock, NULL);
+	pthread_cond_init(&p.changed, NULL);
 	for (uint32_t i = 1; i < wanted; i++)
-		makers[i] = (struct maker){&l, i};
+		makers[i] = (struct maker){&p, i};
 	while (started + 1 < wanted && started + 1 < count && !fault("maker-start", EAGAIN) &&
 	       !pthread_create(&threads[started], NULL, make_all, &makers[started + 1]))
 		started++;
-	take_all(&l, take);
+	take_all(&p, take);
 	for (uint32_t i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
-	pthread_cond_destroy(&l.moved);
-	pthread_mutex_destroy(&l.lock);
-	free(l.made);
+	pthread_cond_destroy(&p.changed);
+	pthread_mutex_destroy(&p.lock);
+	free(p.made);
 }

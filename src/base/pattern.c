@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Matches `c` against the set that begins behind a `[`. Returns what follows the set, or NULL if it
- * never ends: the `[` is then an ordinary character. */
+/* Matches `c` against the set that begins after a `[`. Returns the rest of the pattern after the
+ * set, or NULL if the set is not closed: the `[` is then an ordinary character. */
 static const char *match_set(const char *p, unsigned char c, bool *matched)
 {
 	bool negated = *p == '!' || *p == '^', found = false;

@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 
-/* What rounding may add: sums of many numbers, and quotients of them. */
+/* Relative error that rounding may add to sums of many numbers and to their quotients. */
 static const double slack = 1e-6;
 
 static const struct {

@@ -1,5 +1,4 @@
-/* A growing string, made for printing much quickly: decimal, hexadecimal and padding without
- * printf. */
+/* A growing string for fast output: writes decimal, hexadecimal and padding without printf. */
 #pragma once
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,8 +26,9 @@ void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(pri
 void text_vprintf(struct text *t, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0)));
 
-/* Edits (insertions, deletions, replacements, swaps of neighbours) that turn `a` into `b`. */
+/* The number of edits (insertions, deletions, replacements, swaps of neighbours) that turn `a` into
+ * `b`. */
 unsigned text_distance(const char *a, const char *b);
 
-/* The part of a path behind its last slash. */
+/* The part of a path after its last slash. */
 const char *base_name(const char *path);

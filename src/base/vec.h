@@ -27,7 +27,7 @@
 		(v)->data[(v)->len++] = (__VA_ARGS__);                                             \
 	} while (0)
 
-/* `n` elements of an array, which is none of the vector's own. */
+/* Appends `n` elements of an array that is not the vector's own. */
 #define vec_append(v, from, n)                                                                     \
 	do {                                                                                       \
 		vec_reserve(v, (v)->len + (n));                                                    \
@@ -36,7 +36,7 @@
 		(v)->len += (n);                                                                   \
 	} while (0)
 
-/* Makes it `n` elements long: new ones are all zero. */
+/* Sets the length to `n`; new elements are all zero. */
 #define vec_resize(v, n)                                                                           \
 	do {                                                                                       \
 		vec_reserve(v, n);                                                                 \
@@ -61,7 +61,7 @@
 		(v)->len = vec_kept;                                                               \
 	} while (0)
 
-/* The elements behind it move up. */
+/* Removes element i; those after it move up. */
 #define vec_remove(v, i)                                                                           \
 	do {                                                                                       \
 		(v)->len--;                                                                        \
@@ -80,7 +80,7 @@
 		(v)->len = (v)->cap = 0;                                                           \
 	} while (0)
 
-/* Gives back what is reserved and not used, of a vector that will not grow. */
+/* Frees the unused capacity of a vector that will not grow any more. */
 #define vec_trim(v)                                                                                \
 	do {                                                                                       \
 		if ((v)->len && (v)->len < (v)->cap) {                                             \

@@ -33,8 +33,9 @@ static bool same_registers(const struct registers *a, const struct registers *b)
 	return true;
 }
 
-/* The bytes that a piece depends on: the stack up to its end. */
-static struct stack_copy part_of(const struct stack_copy *stack, uint64_t piece)
+/* The bytes that the walk of a piece depends on: the margin before it, and the stack up to its end.
+ */
+static struct stack_copy bytes_of_piece(const struct stack_copy *stack, uint64_t piece)
 {
 	uint64_t from = piece - DEEP_MARGIN, end = piece + DEEP_PIECE;
 	uint64_t top = stack->address + stack->size;
@@ -52,7 +53,7 @@ static bool is_unchanged(const struct deep_piece *p, const struct stack_copy *pa
 	       !memcmp(p->bytes, part->bytes, part->size);
 }
 
-static void take_from(const struct deep_piece *p, struct walk *w)
+static void reuse_piece(const struct deep_piece *p, struct walk *w)
 {
 	uint32_t kept = w->frames.len - 1;
 	vec_reserve(&w->frames, kept + p->frames.len);
@@ -64,8 +65,8 @@ static void take_from(const struct deep_piece *p, struct walk *w)
 	w->end = p->end;
 }
 
-static void keep_in(struct deep_piece *p, const struct stack_copy *part, const struct walk *w,
-		    uint32_t from)
+static void store_piece(struct deep_piece *p, const struct stack_copy *part, const struct walk *w,
+			uint32_t from)
 {
 	p->size = part->size;
 	p->bytes = xrealloc(p->bytes, part->size);
@@ -77,8 +78,8 @@ static void keep_in(struct deep_piece *p, const struct stack_copy *part, const s
 	memcpy(p->frames.data, w->frames.data + from, p->frames.len * sizeof(*p->frames.data));
 }
 
-/* Walks a piece for real, and remembers it if all that it depends on is in `part`: the frame that
- * reaches into it must begin there. */
+/* Walks a piece, and stores the result if all bytes that it depends on are in `part`: the frame
+ * that reaches into the piece must begin there. */
 static void walk_piece(struct deep_piece *p, struct walker *w, struct space *s,
 		       const struct stack_copy *stack, const struct stack_copy *part,
 		       struct walk *out)
@@ -93,14 +94,15 @@ static void walk_piece(struct deep_piece *p, struct walker *w, struct space *s,
 	p->first = out->frames.data[from];
 	walk_resume(w, s, read_stack_copy, &up_to, out);
 	if (inside && out->frames.len >= from) {
-		keep_in(p, part, out, from);
+		store_piece(p, part, out, from);
 		return;
 	}
 	free(p->bytes);
 	p->bytes = NULL;
 }
 
-/* The piece at an address; the pieces stay adjacent. */
+/* Finds or adds the piece at an address. Pieces stay adjacent: an address that is not next to them
+ * drops them all. */
 static struct deep_piece *piece_at(struct deep *d, uint64_t address)
 {
 	uint64_t first = d->pieces.len ? d->pieces.data[0].address : address;
@@ -114,7 +116,7 @@ static struct deep_piece *piece_at(struct deep *d, uint64_t address)
 	return &d->pieces.data[i];
 }
 
-/* The first address of a piece behind the copy that has its margin in the stack's bytes. */
+/* The address of the first piece after the copy whose margin is in the stack's bytes. */
 static uint64_t first_piece(const struct stack_copy *stack, size_t copied)
 {
 	uint64_t least = stack->address + DEEP_MARGIN, end = stack->address + copied;
@@ -134,9 +136,9 @@ void deep_walk(struct deep *d, struct walker *w, struct space *s, const struct s
 	walk_resume(w, s, read_stack_copy, &start, out);
 	for (; out->end == WALK_STACK_COPY && at < top; at += DEEP_PIECE) {
 		struct deep_piece *p = piece_at(d, at);
-		struct stack_copy part = part_of(stack, at);
+		struct stack_copy part = bytes_of_piece(stack, at);
 		if (is_unchanged(p, &part, out))
-			take_from(p, out);
+			reuse_piece(p, out);
 		else
 			walk_piece(p, w, s, stack, &part, out);
 	}

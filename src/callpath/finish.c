@@ -6,13 +6,14 @@
 #include "base/log.h"
 
 enum {
-	SIGNAL_FRAME = 1024, /* bytes: the registers that a handler returns to are in there */
-	NEAR = 1 << 16,      /* bytes between places on one stack */
+	SIGNAL_FRAME_BYTES = 1024,  /* the registers that a handler returns to are among them */
+	SAME_STACK_BYTES = 1 << 16, /* stack pointers that are closer than this are on one stack */
 };
 
-static const uint64_t shortest_pause = 1000000, longest_pause = 500000000; /* ns */
+/* ns between two readings of a process's maps. */
+static const uint64_t shortest_pause = 1000000, longest_pause = 500000000;
 
-/* One sample's path being looked for. */
+/* A sample whose call stack is being found. */
 struct finishing {
 	struct path_finisher *paths;
 	struct space *space;
@@ -21,8 +22,9 @@ struct finishing {
 	struct held_stack *held;
 };
 
-/* How far a walk has come, to try from there. What memory that has changed leads to may look like a
- * path for a while: an attempt that does not reach the root counts for nothing. */
+/* The state of a walk before an attempt to continue it. Memory that has changed since the sample
+ * may look like a valid stack for some frames, so an attempt that does not reach the root is
+ * undone. */
 struct attempt {
 	struct walk *walk;
 	struct registers at;
@@ -59,7 +61,7 @@ void finisher_release(struct path_finisher *p)
 	recent_release(&p->recent);
 }
 
-/* The copy first, then memory as it is now. */
+/* Reads the sample's copy or, outside of it, the memory of the process as it is now. */
 static bool read_both(void *ctx, uint64_t address, uint64_t *out)
 {
 	struct finishing *f = ctx;
@@ -85,8 +87,9 @@ static void read_stack(void *ctx, const struct registers *now)
 	held_read(f->held, now->reg[arch_native()->sp]);
 }
 
-/* A thread that went on while it was read has left nothing of use. */
-static void walk_behind_copy(struct finishing *f)
+/* Continues in the thread's whole stack, as read at a stop. The thread is stopped again if the last
+ * reading is older than the sample. If it cannot be stopped, there is nothing to continue in. */
+static void walk_after_copy(struct finishing *f)
 {
 	const struct sample *s = f->sample;
 	struct sampler *sampler = f->paths->sampler;
@@ -103,7 +106,7 @@ static void walk_behind_copy(struct finishing *f)
 		keep_if(&attempt, true);
 }
 
-/* The stack pointer that the walk left the copy from. */
+/* The CFA of the last frame that is still in the copy. */
 static uint64_t last_inside(const struct finishing *f)
 {
 	const struct walk *w = &f->paths->walk;
@@ -113,22 +116,24 @@ static uint64_t last_inside(const struct finishing *f)
 	return f->copy.address;
 }
 
-/* The other stack is as it was if the thread has not gone back to it: if it still stands on this
- * one, below the place from where it would, and what is there has not changed. */
+/* Called while the thread is stopped. The walk has left the sampled stack for another one: it was
+ * in a signal handler, or a coroutine. The other stack is unchanged if the thread has not gone back
+ * to it. That is so if it is still on the sampled stack, below the frame from which it would go
+ * back, and the bytes of that frame are unchanged. */
 static void walk_if_same(void *ctx, const struct registers *now)
 {
 	struct finishing *f = ctx;
-	uint8_t bytes[SIGNAL_FRAME];
+	uint8_t bytes[SIGNAL_FRAME_BYTES];
 	uint64_t from = last_inside(f), sp = now->reg[arch_native()->sp];
 	uint64_t left = f->copy.address + f->copy.size - from;
 	size_t n = left < sizeof(bytes) ? (size_t)left : sizeof(bytes);
-	if (sp <= from && from - sp <= f->copy.size + NEAR &&
+	if (sp <= from && from - sp <= f->copy.size + SAME_STACK_BYTES &&
 	    memory_read(f->sample->pid, from, bytes, n) == n &&
 	    (!n || !memcmp(bytes, f->copy.bytes + (from - f->copy.address), n)))
 		walk_in_memory(f);
 }
 
-static void walk_elsewhere(struct finishing *f)
+static void walk_other_stack(struct finishing *f)
 {
 	const struct sample *s = f->sample;
 	struct sampler *sampler = f->paths->sampler;
@@ -139,9 +144,9 @@ static void walk_elsewhere(struct finishing *f)
 		keep_if(&attempt, sampler->ops->hold(sampler, s->pid, s->tid, walk_if_same, f));
 }
 
-/* Whether the walk wants to go on right behind the copy, and not on another stack (that of a signal
- * handler, of a coroutine). */
-static bool goes_on_behind(const struct finishing *f)
+/* Whether the walk continues right after the copy, and not on another stack (that of a signal
+ * handler, or of a coroutine). */
+static bool continues_after_copy(const struct finishing *f)
 {
 	uint64_t sp = f->paths->walk.at.reg[arch_native()->sp];
 	return f->copy.size && sp >= f->copy.address && sp - f->copy.address <= f->copy.size;
@@ -163,10 +168,10 @@ static struct finishing start(struct path_finisher *p, struct space *space, cons
 	return f;
 }
 
-/* The stack as it is now, while the thread runs: callers that far away usually still wait. What is
- * there is believed if it leads to the root, and if the first return address behind the copy is
- * that of a call of the very procedure that the copy ended in. */
-static void walk_as_it_is(struct finishing *f)
+/* Continues in the stack as it is now, while the thread runs: callers that far out usually have not
+ * returned yet. The result is used if it reaches the root, and if the first return address after
+ * the copy follows a call of the very function in which the copy ended. */
+static void walk_running_stack(struct finishing *f)
 {
 	struct walk *w = &f->paths->walk;
 	const struct attempt attempt = attempt_from(w);
@@ -176,15 +181,16 @@ static void walk_as_it_is(struct finishing *f)
 				  w->frames.data[attempt.frames].link == LINK_VALID);
 }
 
-/* What is still missing is taken from where the thread was before, or is by now. */
-static void finish_elsewhere(struct finishing *f)
+/* Takes the callers that are still missing from another stack, from where the thread was a moment
+ * ago, or from where it is now, in this order. */
+static void find_missing_callers(struct finishing *f)
 {
 	struct walk *w = &f->paths->walk;
-	if (w->end == WALK_STACK_COPY && !goes_on_behind(f))
-		walk_elsewhere(f);
+	if (w->end == WALK_STACK_COPY && !continues_after_copy(f))
+		walk_other_stack(f);
 	if (w->end == WALK_STACK_COPY && !f->sample->stopped &&
 	    !splice_with_recent(w, &f->paths->recent, f->sample, f->space))
-		walk_as_it_is(f);
+		walk_running_stack(f);
 }
 
 static void walk_part(struct finishing *f, const struct stack_copy *copy)
@@ -198,7 +204,8 @@ static void walk_part(struct finishing *f, const struct stack_copy *copy)
 		walk_by_records(p->walker, f->space, &s->registers, &chain, copy, &p->walk);
 }
 
-/* As far as the copy leads, and the frame records behind it. */
+/* Walks LEAN_STACK bytes of the copy and the frame records after them, to find out whether a lean
+ * sample would do. Only if that is not enough, the whole copy is walked. */
 static void walk_in_copy(struct finishing *f)
 {
 	struct path_finisher *p = f->paths;
@@ -218,18 +225,18 @@ static void walk(struct path_finisher *p, struct space *space, const struct samp
 	struct finishing f = start(p, space, s);
 	walk_in_copy(&f);
 	if (p->walk.end == WALK_STACK_COPY) {
-		if (goes_on_behind(&f))
-			walk_behind_copy(&f);
-		finish_elsewhere(&f);
+		if (continues_after_copy(&f))
+			walk_after_copy(&f);
+		find_missing_callers(&f);
 	}
 	recent_keep(&p->recent, s, space, &p->walk);
 	debug(LOG_RECORD, 2, "thread %d: %u frames, %s", s->tid, p->walk.frames.len,
 	      walk_end_name[p->walk.end]);
 }
 
-/* The sampler may not have heard of a mapping, such as the libraries of a program that starts.
- * Generated code is never found: where reading the maps does not help, it is done more and more
- * rarely. */
+/* Reads the process's maps again: the sampler may not have reported a mapping yet, such as the
+ * libraries of a program that starts. That never helps in JIT-compiled code, so the pause between
+ * readings grows as long as they do not help. */
 static bool refresh(struct watched_process *process)
 {
 	struct err ignored;

@@ -1,5 +1,5 @@
-/* The call path of one sample: by the bytes that came with it, and where these end, by stopping the
- * thread and reading on in its memory. */
+/* Finds the call stack of one sample: in the bytes that came with it and, where these end, by
+ * stopping the thread and reading its memory. */
 #pragma once
 #include "callpath/held.h"
 #include "callpath/lean.h"
@@ -13,7 +13,7 @@ struct path_finisher {
 	struct walker *walker;
 	struct memory_window window;
 	struct held_stacks held;
-	uint8_t first[1 << 14]; /* bytes of the stack of a stopped thread */
+	uint8_t first[1 << 14]; /* the innermost bytes of a stopped thread's stack */
 	struct walk walk;       /* the result of finisher_find() */
 	struct recent_paths recent;
 	struct lean lean;
@@ -22,6 +22,6 @@ struct path_finisher {
 void finisher_init(struct path_finisher *p, struct sampler *s);
 void finisher_release(struct path_finisher *p);
 
-/* The sample must have registers. */
+/* Leaves the call stack in p->walk. The sample must have registers. */
 void finisher_find(struct path_finisher *p, struct watched_process *process,
 		   const struct sample *s);

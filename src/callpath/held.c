@@ -6,8 +6,8 @@
 #include "process/memory.h"
 
 enum {
-	WITNESS = 512,     /* bytes at the end of a copy: some return addresses are in there */
-	AT_ONCE = 1 << 18, /* bytes read */
+	COMPARED_BYTES = 512, /* at the end of a copy: some return addresses are among them */
+	READ_BYTES = 1 << 18, /* in one read */
 };
 
 void held_release(struct held_stacks *h)
@@ -41,33 +41,34 @@ void held_read(struct held_stack *s, uint64_t from)
 	s->address = from & ~(uint64_t)7;
 	s->size = 0;
 	do {
-		vec_reserve(&s->bytes, (uint32_t)(HELD_ROOM + s->size + AT_ONCE));
+		vec_reserve(&s->bytes, (uint32_t)(HELD_ROOM + s->size + READ_BYTES));
 		more = memory_read(s->pid, s->address + s->size,
-				   s->bytes.data + HELD_ROOM + s->size, AT_ONCE);
+				   s->bytes.data + HELD_ROOM + s->size, READ_BYTES);
 		s->size += more;
-	} while (more == AT_ONCE && s->size < DEEP_MAX);
+	} while (more == READ_BYTES && s->size < DEEP_MAX);
 	s->time = now_ns();
 }
 
-/* Where an address is in the bytes. */
-static uint8_t *place(const struct held_stack *s, uint64_t address)
+/* The held byte at an address. */
+static uint8_t *byte_at(const struct held_stack *s, uint64_t address)
 {
 	return s->bytes.data + (HELD_ROOM + (address - s->address));
 }
 
 bool held_matches(const struct held_stack *s, const struct stack_copy *copy)
 {
-	size_t n = copy->size < WITNESS ? copy->size : WITNESS;
+	size_t n = copy->size < COMPARED_BYTES ? copy->size : COMPARED_BYTES;
 	uint64_t end = copy->address + copy->size, from = end - n;
 	return n && copy->size <= HELD_ROOM && from >= s->address && end - s->address <= s->size &&
-	       !memcmp(place(s, from), copy->bytes + copy->size - n, n);
+	       !memcmp(byte_at(s, from), copy->bytes + copy->size - n, n);
 }
 
-/* The copy takes its place in the bytes for the time of the walk, so that all is in one piece. */
+/* During the walk, the copy replaces the held bytes at its addresses, so that the walk reads one
+ * contiguous stack. */
 void held_walk(struct held_stacks *h, struct held_stack *s, const struct stack_copy *copy,
 	       struct walker *w, struct space *space, struct walk *out)
 {
-	uint8_t *at = place(s, copy->address);
+	uint8_t *at = byte_at(s, copy->address);
 	const struct stack_copy all = {
 		.address = copy->address,
 		.bytes = at,

@@ -1,21 +1,25 @@
-/* How much of the stack the samples bring.
+/* How much of the stack each sample copies.
  *
- * Copying stacks is what costs the program most. Where all code keeps frame records, as compilers
- * make it on aarch64, the kernel's walk along them and a few bytes give the same paths. So samples
- * bring much at first, until that has been found to be too much many times in a row; and for a long
- * time, if some code is mapped that keeps no records, although none of it was met. As soon as
- * little is not enough, or stacks are so deep that soon it may not be, samples bring much again,
- * for good. */
+ * Copying stacks is most of the overhead of sampling. Where all code keeps frame records, as
+ * compilers make it on aarch64, the kernel's walk along the records and a few bytes of the stack
+ * (LEAN_STACK) give the same call stacks: such samples are lean.
+ *
+ * Samples begin full. They become lean when few bytes would have been enough for
+ * SAMPLES_BEFORE_LEAN samples in a row. If some mapped code keeps no records, although no sample
+ * has met it, these samples must also span MIN_LEAN_NS. As soon as few bytes are not enough, or
+ * stacks are so deep that the kernel may soon not follow all records, samples are full again, for
+ * the rest of the run. */
 #pragma once
 #include "sample/sampler.h"
 #include "unwind/space.h"
 
 struct lean {
 	struct sampler *sampler;
-	unsigned in_a_row; /* samples for which little was enough, or would have been */
+	unsigned in_a_row; /* samples for which few bytes were enough, or would have been */
 	uint64_t since;    /* time of the first of them, ns */
 	bool on, never;
 };
 
-/* `enough`: whether LEAN_STACK bytes and frame records were all that a sample needed. */
+/* To be called for each sample. `enough`: whether LEAN_STACK bytes and frame records were all that
+ * the sample needed. */
 void lean_learn(struct lean *l, const struct sample *s, struct space *space, bool enough);

@@ -2,8 +2,8 @@
 
 #include "base/log.h"
 
-/* While the kernel replaces a program or takes it down, the registers that user code had are of no
- * meaning: what they point to is gone. */
+/* Whether the kernel is replacing or ending the program: then the user registers are meaningless,
+ * as the memory that they point to is gone. */
 static bool is_between_programs(const struct sink *s, struct space *space,
 				const struct sample *sample)
 {
@@ -11,7 +11,7 @@ static bool is_between_programs(const struct sink *s, struct space *space,
 	return sample->in_kernel && s->finisher.walk.end == WALK_NO_CODE && !p.code && !p.anonymous;
 }
 
-/* A sample with its path, or with none. */
+/* Adds a sample with its call stack, or without one if that is NULL. */
 static void add_sample(void *ctx, const struct sample *sample, const struct walk *w)
 {
 	struct sink *s = ctx;
@@ -31,7 +31,8 @@ static void add_sample(void *ctx, const struct sample *sample, const struct walk
 		s->placed(s->ctx, sample, w, node);
 }
 
-/* Without user state (a thread that starts or ends) there are no callers in user code to miss. */
+/* A sample without user registers, of a thread that starts or ends, has no callers in user code
+ * that could be missing. */
 static void add_with_path(struct sink *s, const struct sample *sample)
 {
 	struct watched_process *process = watched_process(&s->stacks.watched, sample->pid);

@@ -1,4 +1,4 @@
-/* What the sampler tells, into the profile. */
+/* Puts what the sampler reports into the profile. */
 #pragma once
 #include "callpath/finish.h"
 #include "callpath/stacks.h"
@@ -8,15 +8,15 @@ struct sink {
 	struct stacks stacks;
 	struct path_finisher finisher;
 	struct unfinished unfinished;
-	uint32_t wait_metric; /* of blocked threads */
+	uint32_t wait_metric; /* for blocked threads */
 	uint64_t samples;
-	/* For who wants more of samples than the profile; may be NULL. A sample may be changed
-	 * before its path is looked for; afterwards its node is known, and its path, if it has one.
-	 */
+	/* For callers that need more of samples than the profile has; may be NULL. before() may
+	 * change a sample before its stack is walked. placed() gets its node in the profile, and
+	 * its call stack, or NULL. */
 	void (*before)(void *ctx, struct sample *sample);
 	void (*placed)(void *ctx, const struct sample *sample, const struct walk *w, uint32_t node);
 	void *ctx;
-	/* Called after each sample, unless it is NULL: there may be thousands before the sampler
+	/* Called after each sample; may be NULL. The sampler may deliver thousands before it
 	 * returns. */
 	void (*tick)(void *ctx);
 	void *tick_ctx;
@@ -24,7 +24,7 @@ struct sink {
 
 void sink_init(struct sink *s, struct profile *p, struct codes *c);
 void sink_release(struct sink *s);
-/* All that was told is in the profile. */
+/* Adds the samples that are still kept (unfinished.h) to the profile. */
 void sink_finish(struct sink *s);
-/* What to give to a sampler. */
+/* The callbacks to give to a sampler. */
 struct sampler_sink sink_callbacks(struct sink *s);

@@ -11,7 +11,8 @@ static bool is_same_frame(const struct frame *a, const struct frame *b)
 	       procedure_of(a) == procedure_of(b);
 }
 
-/* CFAs grow towards the root, but for signal handlers on stacks of their own. */
+/* A linear search, because the CFAs are not sorted: they grow towards the root, except where a
+ * signal handler has a stack of its own. */
 static uint32_t find_frame(const struct walk *in, const struct frame *f)
 {
 	for (uint32_t i = in->frames.len; i-- > 0;)

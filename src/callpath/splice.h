@@ -1,9 +1,9 @@
-/* Finishing a path with the callers that its thread has a moment earlier or later.
+/* Completes a call stack with the callers that its thread had a moment earlier or later.
  *
- * A frame that both paths have (the same procedure, with the same CFA) was waiting for its callee
- * meanwhile, so the callers above it are the same. That a procedure returned in between and was
- * called again by another path, with the stack pointer at the very same place, is possible and not
- * noticed. */
+ * If both stacks have a frame of the same function with the same CFA, that frame has not returned
+ * in between, so its callers are the same. It is possible, and not noticed, that the function
+ * returned and was called again along another path, with the stack pointer at the very same place.
+ */
 #pragma once
 #include "sample/sampler.h"
 #include "unwind/walk.h"
@@ -11,14 +11,14 @@
 enum {
 	RECENT_PATHS = 64,
 	RECENT_FRAMES_MAX = 4096,
-	MOMENT = 20000000, /* ns between samples whose paths may have callers in common */
+	MOMENT = 20000000, /* ns between samples whose stacks may have callers in common */
 };
 
-/* The last complete path of each of some threads. */
+/* The last complete call stack of a thread. */
 struct recent_path {
 	int tid;
 	uint64_t time;
-	uint64_t space; /* serial: what is mapped has not changed since */
+	uint64_t space; /* its serial number, which changes with the mappings */
 	struct walk walk;
 };
 
@@ -30,8 +30,8 @@ void recent_release(struct recent_paths *r);
 void recent_keep(struct recent_paths *r, const struct sample *s, const struct space *space,
 		 const struct walk *path);
 
-/* Puts the callers that `other` has above a common frame behind it in `path`, which ended for lack
- * of memory and takes over the end of `other`. False if there is no such frame. */
+/* Completes `path`, whose walk ended at the end of its stack copy: after a frame that both have, it
+ * gets the callers and the end of `other`. False if they have no frame in common. */
 bool splice_paths(struct walk *path, const struct walk *other);
 bool splice_with_recent(struct walk *path, const struct recent_paths *r, const struct sample *s,
 			const struct space *space);

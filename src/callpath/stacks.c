@@ -43,8 +43,8 @@ uint32_t images_find(struct images *i, struct code *c)
 	return *image;
 }
 
-/* What one frame is in the profile. The last byte of a call lies in the call's line and loop, its
- * return address perhaps not. */
+/* The node of one frame. A caller gets the address of the last byte of its call, which is in the
+ * line and loop of the call; its return address may already be in another one. */
 static struct profile_node node_of(struct images *i, const struct frame *f, bool innermost)
 {
 	return (struct profile_node){
@@ -59,7 +59,7 @@ static bool is_same(const struct profile_node *a, const struct profile_node *b)
 	return a->address == b->address && a->image == b->image && a->kind == b->kind;
 }
 
-/* The node of the innermost frame. */
+/* Returns the node of the innermost frame. */
 static uint32_t insert_path(struct images *i, struct watched_thread *t, const struct walk *w)
 {
 	struct profile *p = i->profile;

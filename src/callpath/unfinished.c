@@ -11,7 +11,7 @@ static struct unfinished_path *nth(struct unfinished *u, uint32_t i)
 	return &u->all[(u->first + i) % UNFINISHED_MAX];
 }
 
-/* Those given out have no frames left, and leave the ring when they are first in it. */
+/* An entry that was given out has no frames, and leaves the ring when it is the first. */
 static void give(struct unfinished *u, struct unfinished_path *p)
 {
 	u->give(u->ctx, &p->sample, &p->walk);
@@ -24,7 +24,7 @@ static void drop_first(struct unfinished *u)
 	u->count--;
 }
 
-/* The first `count`, and what was given out behind them. */
+/* Gives out the first `count` entries, and drops those after them that were given out before. */
 static void give_first(struct unfinished *u, uint32_t count)
 {
 	for (uint32_t i = 0; u->count && (i < count || !nth(u, 0)->walk.frames.len); i++) {

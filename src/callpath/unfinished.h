@@ -1,18 +1,18 @@
-/* Paths that lack their outermost callers wait for a moment: one of the next paths of their thread
- * may have them (see splice.h). */
+/* Call stacks that lack their outermost callers are kept for a moment (MOMENT): one of the next
+ * stacks of their thread may have the missing callers (see splice.h). */
 #pragma once
 #include "callpath/splice.h"
 
 enum { UNFINISHED_MAX = 512 };
 
 struct unfinished_path {
-	struct sample sample; /* what it points to is gone */
-	uint64_t space;       /* serial */
+	struct sample sample; /* without its stack and return addresses */
+	uint64_t space;       /* its serial number */
 	struct walk walk;
 };
 
 struct unfinished {
-	struct unfinished_path all[UNFINISHED_MAX]; /* a ring: from `first` on, in order of time */
+	struct unfinished_path all[UNFINISHED_MAX]; /* a ring, in order of time from `first` on */
 	uint32_t first, count;
 	void (*give)(void *ctx, const struct sample *s, const struct walk *w);
 	void *ctx;
@@ -20,11 +20,13 @@ struct unfinished {
 
 void unfinished_release(struct unfinished *u);
 
-/* Takes a path that ended for lack of memory; gives out those that have waited too long. */
+/* Keeps a stack whose walk ended at the end of its copy. Passes stacks that were kept for too long
+ * to give(). */
 void unfinished_keep(struct unfinished *u, const struct sample *s, const struct space *space,
 		     const struct walk *w);
-/* Gives out what a whole path of the thread finishes, and what has waited too long. */
+/* Completes kept stacks of the thread by a whole one and passes them to give(), and also those that
+ * were kept for too long. */
 void unfinished_finish(struct unfinished *u, const struct sample *s, const struct space *space,
 		       const struct walk *whole);
-/* Gives out all that waits. */
+/* Passes all kept stacks to give(), incomplete as they are. */
 void unfinished_give_up(struct unfinished *u);

@@ -93,7 +93,7 @@ struct watched_thread *watched_thread(struct watched *w, int pid, int tid)
 	uint32_t i = index_of(&w->thread_at, tid);
 	if (i != GONE && w->threads.data[i]->pid == pid)
 		return w->threads.data[i];
-	if (i != GONE) /* its end was not heard of, and its number was given to another */
+	if (i != GONE) /* its end was not reported, and its number was given to another */
 		watched_exit(w, tid);
 	struct watched_thread *t = xcalloc(1, sizeof(*t));
 	*t = (struct watched_thread){.pid = pid, .tid = tid, .row = PROFILE_NONE};
@@ -107,7 +107,7 @@ struct watched_thread *watched_thread(struct watched *w, int pid, int tid)
 	return t;
 }
 
-/* Whose end was not heard of: its number belongs to another process now. */
+/* Drops a process whose end was not reported: its number belongs to another one now. */
 static void drop_stale(struct watched *w, int pid)
 {
 	for (uint32_t i = 0; i < w->threads.len; i++)
@@ -135,8 +135,7 @@ void watched_exec(struct watched *w, int pid)
 	p->refreshed = p->pause = 0;
 }
 
-/* A thread that is renamed over and over must not make the profile grow: the same name costs
- * nothing. */
+/* A thread may be given the same name over and over: that must not make the profile grow. */
 static void replace_name(struct profile *p, const char **name, const char *by)
 {
 	if (strcmp(*name, by) != 0)

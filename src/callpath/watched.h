@@ -1,8 +1,8 @@
 /* The processes and threads that are being recorded, and their rows in the profile.
  *
- * A process gets its row when it is first heard of, a thread with its first sample: programs that
- * start threads by the thousand cost only what is measured. What has ended is forgotten; its rows
- * stay. */
+ * A process gets its row when it is first reported, a thread with its first sample: threads that a
+ * program starts by the thousand cost nothing unless they are sampled. Processes and threads that
+ * have ended are forgotten; their rows stay. */
 #pragma once
 #include "base/hashmap.h"
 #include "profile/profile.h"
@@ -24,15 +24,15 @@ struct watched_thread {
 	int pid, tid;
 	uint32_t row;  /* PROFILE_NONE until its first sample */
 	char name[16]; /* empty if not known */
-	/* Nodes of its last complete path and of its last partial one, from the root: see insert.h.
-	 */
+	/* Nodes of its last complete stack, and of its last partial one, from the root: see
+	 * insert_path() in stacks.c. */
 	node_list path[2];
 };
 
 struct watched {
 	struct profile *profile;
 	struct codes *codes;
-	struct hashmap process_at, thread_at;    /* by number, to an index; GONE if it has ended */
+	struct hashmap process_at, thread_at;    /* pid or tid -> index; GONE if it has ended */
 	VEC(struct watched_process *) processes; /* NULL: free */
 	VEC(struct watched_thread *) threads;
 	VEC(uint32_t) free_processes, free_threads;
@@ -42,19 +42,19 @@ struct watched {
 void watched_init(struct watched *w, struct profile *p, struct codes *c);
 void watched_release(struct watched *w);
 
-/* Made if it is not known; its space is empty then. */
+/* The process or thread, added if it is not known. A new process has an empty space. */
 struct watched_process *watched_process(struct watched *w, int pid);
 struct watched_thread *watched_thread(struct watched *w, int pid, int tid);
 
 void watched_fork(struct watched *w, int parent, int pid);
 void watched_exec(struct watched *w, int pid);
 void watched_name(struct watched *w, int pid, int tid, const char *name);
-/* As it is called now. */
+/* Reads the current name of a process. */
 void watched_name_process(struct watched *w, int pid);
 void watched_exit(struct watched *w, int tid);
 
-/* Whether none of the processes exists any more, though their ends may not have been heard of. */
+/* Whether none of the processes exists any more, even if their ends were not reported. */
 bool watched_is_over(const struct watched *w);
 
-/* The thread's row, made now if it has none. */
+/* The thread's row, added now if it has none. */
 uint32_t watched_row(struct watched *w, struct watched_thread *t);

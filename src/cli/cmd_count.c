@@ -1,5 +1,6 @@
-/* `sonde count`: counts what a program executes, that it runs or that runs already. The three
- * standard streams belong to the program; ours are a sentence or two on stderr at the end. */
+/* `sonde count`: counts what a program executes; it launches the program or attaches to it. The
+ * three standard streams belong to the program. Sonde itself writes only a sentence or two to
+ * stderr at the end. */
 #include "cli/args/seconds.h"
 #include "cli/command.h"
 #include "cli/observe.h"
@@ -8,6 +9,7 @@
 #include "cli/term/text.h"
 #include "count/session.h"
 
+/* Upper limit of the wait for events in one turn. */
 enum { TURN_MS = 1000 };
 
 struct count_args {
@@ -69,8 +71,8 @@ static int run(const void *args, const struct operands *operands)
 	session_leave(&s->session);
 	session_finish(&s->session);
 	progress_end(&progress);
-	if (!s->session.problem[0]) /* it is saved once, at the end: otherwise there is nothing to
-				       see */
+	/* The profile is written only once, at the end: after a problem there is none to report. */
+	if (!s->session.problem[0])
 		report(a, s);
 	int status = observe_end("count", &s->session);
 	count_free(s);

@@ -1,9 +1,9 @@
-/* `sonde diagnose`: why a program is slow, and where.
+/* `sonde diagnose`: reports why a program is slow, and where.
  *
- * Of a program that we started, the three standard streams are the program's own: what we say goes
- * to stderr. Of one that ran already, stdout is ours. While it runs, a few lines at the bottom of
- * the terminal tell how far the search is, unless the program writes there, too; elsewhere a line
- * now and then does. */
+ * If we started the program, the three standard streams belong to the program, and we write to
+ * stderr. If we attached to it, stdout is ours. While the program runs, a few lines at the bottom
+ * of the terminal show the progress of the search; without a terminal, a line is printed now and
+ * then. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 #include "cli/term/terminal.h"
 #include "diagnose/session.h"
 
-enum { TURN_MS = 20, WIDTH_UNKNOWN = 100 };
+enum { TURN_MS = 20, DEFAULT_COLUMNS = 100 };
 
 struct diagnose_args {
 	const char *output, *duration, *max_cost, *deep_threshold;
@@ -30,7 +30,7 @@ struct diagnose_args {
 	bool loops, json;
 };
 
-static double thresholds[HYPOTHESES]; /* that the user has set; 0: has not */
+static double thresholds[HYPOTHESES]; /* set by the user; 0: not set */
 
 static const char *const strategies[] = {"deep-start", "call-graph", NULL};
 
@@ -55,7 +55,7 @@ static int set_threshold(const char *value, struct err *e)
 	return 0;
 }
 
-/* A share, from per cent. */
+/* Parses percent; returns a share. */
 static double parse_deep_threshold(const char *value)
 {
 	char *end;
@@ -72,9 +72,9 @@ static void on_sentence(void *ctx, const char *sentence)
 	complain("diagnose: %s", sentence);
 }
 
-/* ---- meanwhile ---- */
+/* ---- while the program runs ---- */
 
-static void show(struct live_region *region, struct diagnosis *d)
+static void show_progress(struct live_region *region, struct diagnosis *d)
 {
 	const char *lines[3];
 	struct text head = TEXT_INIT;
@@ -90,7 +90,7 @@ static void watch(struct live_region *region, struct diagnosis *d)
 {
 	while (session_turn(&d->session, TURN_MS))
 		if (live_region_is_due(region))
-			show(region, d);
+			show_progress(region, d);
 	live_region_clear(region);
 }
 
@@ -110,12 +110,12 @@ static void write_json(const struct profile *p)
 static void write_findings(const struct diagnose_args *a, const struct diagnosis *d, int fd)
 {
 	struct text out = TEXT_INIT;
-	unsigned columns = terminal_columns(fd, WIDTH_UNKNOWN);
+	unsigned columns = terminal_columns(fd, DEFAULT_COLUMNS);
 	output_color(common.color, fd);
 	text_char(&out, '\n');
 	findings_render(&d->profile, columns, &out);
 	findings_more(&d->profile, a->output, columns, &out);
-	terminal_write(fd, out.data, out.len); /* nobody may look */
+	terminal_write(fd, out.data, out.len); /* there may be no reader any more */
 	text_release(&out);
 }
 

@@ -1,5 +1,5 @@
-/* `sonde diff`: what got slower between two recorded runs. Exit statuses are those of diff(1), so
- * that a build can be stopped by it. */
+/* `sonde diff`: shows what got slower between two recorded runs. Exit statuses are those of
+ * diff(1), so that it can stop a build. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,8 +15,9 @@
 
 enum { EXIT_SLOWER = 1, EXIT_TROUBLE = 2 };
 
-/* Less in common than this on both sides, and the programs are not the same. */
-static const double RELATED = 0.1;
+/* If matched functions have less than this share of both profiles, the programs are not the
+ * same. */
+static const double MIN_COMMON_SHARE = 0.1;
 
 struct diff_args {
 	const char *metric, *gate, *min_percent;
@@ -53,7 +54,7 @@ static void add_metrics(struct text *out, const struct profile *p)
 		text_add(out, "nothing");
 }
 
-/* The one that was named, else the first of A that B has too. */
+/* Selects the metric that was named, otherwise the first metric of A that B has, too. */
 static int choose_metric(struct diff_input *a, struct diff_input *b, const char *name,
 			 struct err *e)
 {
@@ -90,7 +91,7 @@ static int check_related(const struct diff_view *v, struct err *e)
 		return err_set(e, ERR_INPUT, "%s has no %s%s, so there is nothing to compare",
 			       d->a.total ? v->b->path : v->a->path, d->exact ? "" : "samples of ",
 			       metric);
-	if (d->matched_a >= RELATED || d->matched_b >= RELATED)
+	if (d->matched_a >= MIN_COMMON_SHARE || d->matched_b >= MIN_COMMON_SHARE)
 		return 0;
 	return err_set(e, ERR_INPUT,
 		       "%s and %s have no procedures in common that matter, so these are different "

@@ -1,5 +1,6 @@
-/* `sonde dump`: the analysis's intermediate forms, for developers and for golden tests. The text is
- * stable: one item a line, fields in a fixed order, names only from this project's own tables. */
+/* `sonde dump`: shows intermediate forms of the analysis, for developers and for golden tests. The
+ * text is stable: one item per line, fields in a fixed order, names only from this project's own
+ * tables. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +82,8 @@ static void dump_code(struct dump *d)
 static void dump_unwinding(struct dump *d)
 {
 	struct recipes_options options = {!d->args->cfi, !d->args->analysis};
-	/* Recipes may need it, and it must not happen while procedures are listed. */
+	/* Recipes may need to discover functions, and that must not happen while functions are
+	 * being listed. */
 	flow_discover(d->flow);
 	d->recipes = recipes_open(d->flow, &options);
 	dump_procedures(d, dump_recipes);
@@ -139,10 +141,10 @@ static void check_form(const char *form)
 	for (const char *const *f = forms; *f; f++)
 		if (!strcmp(*f, form))
 			return;
-	int near = nearest_word(form, forms, ARRAY_SIZE(forms) - 1);
+	int suggestion = nearest_word(form, forms, ARRAY_SIZE(forms) - 1);
 	die("dump shows insn, cfg, loops, recipes, live, private, points or plan, not '%s'%s%s%s",
-	    form, near < 0 ? "" : "; did you mean '", near < 0 ? "" : forms[near],
-	    near < 0 ? "" : "'?");
+	    form, suggestion < 0 ? "" : "; did you mean '", suggestion < 0 ? "" : forms[suggestion],
+	    suggestion < 0 ? "" : "'?");
 }
 
 static int run(const void *args, const struct operands *operands)

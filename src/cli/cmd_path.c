@@ -1,8 +1,8 @@
-/* `sonde path`: call-path profiles of chosen functions while the program runs.
+/* `sonde path`: call-path profiles of selected functions while the program runs.
  *
- * Of a program that we started, the three standard streams are the program's own: what we show goes
- * to stderr. Of one that ran already, stdout is ours. The table is redrawn in place only where the
- * program does not write to the same terminal. */
+ * If we started the program, the three standard streams belong to the program, and we write to
+ * stderr. If we attached to it, stdout is ours. The table is redrawn in place only if the program
+ * does not write to the same terminal. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@
 #include "cli/term/terminal.h"
 #include "cli/term/text.h"
 
-enum { TURN_MS = 50, MOST_MESSAGES = 3, WORDS_MAX = 256 };
+enum { TURN_MS = 50, MAX_MESSAGES = 3, WORDS_MAX = 256 };
 
 struct path_args {
 	const char *output, *every, *duration, *max_cost, *control;
@@ -32,7 +32,7 @@ struct path_args {
 	bool threads, live;
 };
 
-/* Names given, one by one or as lists. */
+/* Names from options that may be repeated and take lists. */
 struct words {
 	const char *list[WORDS_MAX];
 	unsigned count;
@@ -40,7 +40,7 @@ struct words {
 
 static struct words functions, metrics;
 
-/* Splits at commas, but not within the parameters or template arguments of a name. */
+/* Splits at commas, but not inside the parameters or template arguments of a name. */
 static int add_words(struct words *w, const char *option, const char *value, struct err *e)
 {
 	char *list = strdup(value); /* the names live as long as the process */
@@ -80,44 +80,45 @@ static int add_metrics(const char *value, struct err *e)
 
 /* ---- showing ---- */
 
-struct show {
+struct path_show {
 	const struct path_args *args;
 	struct path_session *s;
 	struct places *places;
 	struct keys keys;
 	struct order_pipe orders;
 	int fd;
-	bool live;    /* redrawn in place */
-	double every; /* s; 0: only at the end */
+	bool live;    /* the table is redrawn in place */
+	double every; /* s between updates; 0: only at the end */
 	uint64_t next;
-	char messages[MOST_MESSAGES][900]; /* newest last */
+	char messages[MAX_MESSAGES][900]; /* newest last */
 	unsigned message_count;
 	struct text out;
 };
 
-static void write_out(struct show *w)
+static void write_out(struct path_show *w)
 {
-	terminal_write(w->fd, w->out.data, w->out.len); /* nobody may look: the measuring goes on */
+	terminal_write(w->fd, w->out.data, w->out.len); /* on failure, measuring continues */
 	text_clear(&w->out);
 }
 
-/* What happens while the table is on the screen is shown below it, and said again at the end. */
-static void tell(void *ctx, const char *sentence)
+/* Reports a sentence. While the table is on the screen, messages are shown below it, and printed
+ * again at the end. */
+static void show_message(void *ctx, const char *sentence)
 {
-	struct show *w = ctx;
+	struct path_show *w = ctx;
 	if (!w->live) {
 		complain("path: %s", sentence);
 		return;
 	}
-	if (w->message_count == MOST_MESSAGES)
+	if (w->message_count == MAX_MESSAGES)
 		memmove(w->messages[0], w->messages[1],
-			sizeof(w->messages[0]) * (MOST_MESSAGES - 1));
+			sizeof(w->messages[0]) * (MAX_MESSAGES - 1));
 	else
 		w->message_count++;
 	snprintf(w->messages[w->message_count - 1], sizeof(w->messages[0]), "%s", sentence);
 }
 
-static void add_status(struct show *w)
+static void add_status(struct path_show *w)
 {
 	text_printf(&w->out, "sonde path  %.1f s  ", w->s->session.seconds);
 	if (w->args->pid.given)
@@ -125,7 +126,7 @@ static void add_status(struct show *w)
 	text_char(&w->out, '\n');
 }
 
-static void draw_live(struct show *w)
+static void draw_live(struct path_show *w)
 {
 	struct terminal_size size = {80, 24};
 	struct text body = TEXT_INIT, frame = TEXT_INIT;
@@ -153,7 +154,7 @@ static void draw_live(struct show *w)
 	text_release(&body);
 }
 
-static void print_table(struct show *w)
+static void print_table(struct path_show *w)
 {
 	const struct table_options o = {.threads = w->args->threads,
 					.width = isatty(w->fd) ? terminal_columns(w->fd, 80) : 0};
@@ -162,7 +163,7 @@ static void print_table(struct show *w)
 	write_out(w);
 }
 
-static void show_now(struct show *w)
+static void show_now(struct path_show *w)
 {
 	path_read(w->s);
 	if (w->live)
@@ -172,15 +173,15 @@ static void show_now(struct show *w)
 	w->next = now_ns() + (uint64_t)(w->every * 1e9);
 }
 
-/* ---- meanwhile ---- */
+/* ---- while the program runs ---- */
 
-/* False: to end. */
-static bool obey(struct show *w, const char *line)
+/* Executes a command; returns false if it was "quit". */
+static bool run_order(struct path_show *w, const char *line)
 {
 	struct err e;
 	switch (path_order(w->s, line, &e)) {
 	case ORDER_QUIT: return false;
-	case ORDER_FAILED: tell(w, e.text); break;
+	case ORDER_FAILED: show_message(w, e.text); break;
 	case ORDER_PRINT:
 	case ORDER_DONE: break;
 	}
@@ -189,25 +190,25 @@ static bool obey(struct show *w, const char *line)
 	return true;
 }
 
-static bool obey_all(struct show *w)
+static bool run_orders(struct path_show *w)
 {
 	const char *line;
 	bool changed = false;
 	while ((line = order_pipe_next(&w->orders)))
-		if (!obey(w, line))
+		if (!run_order(w, line))
 			return false;
 	while ((line = keys_next(&w->keys, &changed)))
-		if (!obey(w, line))
+		if (!run_order(w, line))
 			return false;
 	if (changed)
 		draw_live(w);
 	return true;
 }
 
-static void watch(struct show *w)
+static void watch(struct path_show *w)
 {
 	while (session_turn(&w->s->session, TURN_MS)) {
-		if (!obey_all(w))
+		if (!run_orders(w))
 			break;
 		if (w->every > 0 && now_ns() >= w->next)
 			show_now(w);
@@ -216,7 +217,7 @@ static void watch(struct show *w)
 
 /* ---- the terminal ---- */
 
-/* The program must not have its output drawn over, nor its input taken away. */
+/* Our table must not overwrite the program's output. */
 static bool can_be_live(const struct path_args *a, bool launched, int fd)
 {
 	if (!terminal_draws(fd))
@@ -231,7 +232,7 @@ static int keys_source(const struct path_args *a, bool launched)
 	return isatty(STDIN_FILENO) ? -1 : open("/dev/tty", O_RDWR | O_CLOEXEC);
 }
 
-static void begin_showing(struct show *w, bool launched)
+static void begin_showing(struct path_show *w, bool launched)
 {
 	output_color(common.color, w->fd);
 	if (!w->live)
@@ -241,7 +242,7 @@ static void begin_showing(struct show *w, bool launched)
 	write_out(w);
 }
 
-static void end_showing(struct show *w)
+static void end_showing(struct path_show *w)
 {
 	keys_close(&w->keys);
 	if (!w->live)
@@ -271,7 +272,7 @@ static struct image *copied_image(void *ctx, uint32_t image)
 	return image < p->copies.len ? p->copies.data[image] : NULL;
 }
 
-static int measure(struct show *w, const struct path_options *o)
+static int measure(struct path_show *w, const struct path_options *o)
 {
 	struct err e;
 	int not_started;
@@ -319,7 +320,7 @@ static int run(const void *args, const struct operands *operands)
 	const struct path_args *a = args;
 	check_args(a, operands);
 	double every = parse_seconds("--every", a->every);
-	struct show w = {.args = a, .fd = a->pid.given ? STDOUT_FILENO : STDERR_FILENO};
+	struct path_show w = {.args = a, .fd = a->pid.given ? STDOUT_FILENO : STDERR_FILENO};
 	w.live = can_be_live(a, !a->pid.given, w.fd);
 	w.every = every > 0 ? every : w.live ? 1 : 0;
 	const struct path_options o = {
@@ -327,7 +328,7 @@ static int run(const void *args, const struct operands *operands)
 			    .pid = (int)a->pid.value,
 			    .output = a->output,
 			    .seconds = parse_seconds("--duration", a->duration),
-			    .tell = tell,
+			    .tell = show_message,
 			    .ctx = &w},
 		.functions = functions.list,
 		.function_count = functions.count,

@@ -1,5 +1,6 @@
-/* `sonde record`: runs a program, or looks at running ones, and writes a profile. The three
- * standard streams belong to the program; ours are a sentence or two on stderr at the end. */
+/* `sonde record`: runs a program, or attaches to running ones, and writes a profile. The three
+ * standard streams belong to the program. Sonde itself writes only a sentence or two to stderr at
+ * the end. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,10 +16,10 @@
 #include "record/record.h"
 
 enum {
-	TURN_MS = 100, /* so often the clock is looked at, at least */
+	TURN_MS = 100, /* upper limit of the wait for events in one turn */
 	HZ_MAX = 100000,
 	STACK_MIN = 512,
-	STACK_MAX = 65000, /* what fits into a record of perf, with the registers */
+	STACK_MAX = 65000, /* the most that fits into a perf record, with the registers */
 };
 
 struct record_args {
@@ -27,11 +28,11 @@ struct record_args {
 	bool wall;
 };
 
-/* Events may be given one by one or as lists. */
+/* --event may be repeated, and takes lists. */
 static const char *events[EVENTS_MAX];
 static unsigned event_count;
 
-/* The next word of a list; NULL at its end. */
+/* Returns the next word of a list; NULL at its end. */
 static char *next_word(char **list)
 {
 	return strsep(list, ",");
@@ -69,7 +70,8 @@ static void add_numbers(numbers *out, const char *option, const char *value)
 	free(copy);
 }
 
-/* All that perf can take; but the rings of ordinary users are small, and would hold few samples. */
+/* For root nearly as much as perf can copy. Other users have small rings, which would hold few
+ * samples of that size. */
 static size_t usual_stack(void)
 {
 	return geteuid() ? 32768 : 64000;
@@ -88,7 +90,8 @@ static void check_ranges(const struct record_args *a)
 	check_output(a->output);
 }
 
-/* In hundredths of a per cent, rounded down: paths that are not complete must show. */
+/* In hundredths of a percent, rounded down, so that 100 % means that all call paths are
+ * complete. */
 static uint64_t share(uint64_t part, uint64_t whole)
 {
 	return part * 10000 / whole;

@@ -1,4 +1,4 @@
-/* `sonde report`: where the time of a recorded run went. */
+/* `sonde report`: shows where the time of a recorded run went. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +86,7 @@ static void export(struct report *r)
 	text_release(&out);
 }
 
-/* After the data, so that it is what stays on the screen. */
+/* Printed after the data, so that it stays visible on the screen. */
 static void complain_about_images(const struct profile *p)
 {
 	vec_each (i, &p->images)

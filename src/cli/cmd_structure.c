@@ -1,5 +1,5 @@
-/* `sonde structure`: procedures, inlined calls, loops and lines of a file, or of all that a process
- * has mapped. */
+/* `sonde structure`: shows functions, inlined calls, loops and lines of a file, or of all modules
+ * that a process has mapped. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -24,8 +24,8 @@ struct structure_args {
 	unsigned format; /* enum format */
 };
 
-/* What is being shown, image after image. */
-struct show {
+/* The state of showing one module after the other. */
+struct structure_show {
 	const struct structure_args *args;
 	struct choice choice;
 	struct text out;
@@ -55,7 +55,7 @@ static bool is_chosen(const struct choice *c, const struct structure *s,
 			       p->linkage ? s->text + p->linkage : NULL);
 }
 
-static void show_text(const struct show *show, const struct view *v, struct text *out)
+static void show_text(const struct structure_show *show, const struct view *v, struct text *out)
 {
 	const struct structure_args *a = show->args;
 	if (!a->loops && !a->stats)
@@ -66,7 +66,7 @@ static void show_text(const struct show *show, const struct view *v, struct text
 		view_stats(v, out);
 }
 
-static void show_json(const struct show *show, const struct view *v, struct json *j)
+static void show_json(const struct structure_show *show, const struct view *v, struct json *j)
 {
 	const struct structure_args *a = show->args;
 	json_object(j, NULL);
@@ -80,8 +80,8 @@ static void show_json(const struct show *show, const struct view *v, struct json
 	json_end(j);
 }
 
-/* Nothing is written before the first image is known to be good, so that an error stays alone. */
-static void begin(struct show *show)
+/* Writes nothing until the first module has been read, so that an error is the only output. */
+static void begin(struct structure_show *show)
 {
 	if (show->begun)
 		return;
@@ -95,7 +95,7 @@ static void begin(struct show *show)
 	}
 }
 
-static void end(struct show *show)
+static void end(struct structure_show *show)
 {
 	while (show->json.depth)
 		json_end(&show->json);
@@ -104,7 +104,7 @@ static void end(struct show *show)
 	text_release(&show->out);
 }
 
-static void show_image(struct show *show, const struct structure *s, const char *path)
+static void show_image(struct structure_show *show, const struct structure *s, const char *path)
 {
 	VEC(uint32_t) chosen = {0};
 	for (uint32_t i = 0; i < s->procedure_count; i++)
@@ -131,7 +131,7 @@ static bool show_progress(void *ctx, long done, long total)
 	return true;
 }
 
-/* Opens the structure of the file `path` or, if `im` is given, of that image. */
+/* Opens the structure of the file `path` or, if `im` is not NULL, of that module. */
 static int open_structure(struct structure **out, const struct structure_args *a, const char *path,
 			  struct image *im, struct err *e)
 {
@@ -146,7 +146,7 @@ static int open_structure(struct structure **out, const struct structure_args *a
 	return r;
 }
 
-static void show_file(struct show *show, const char *path)
+static void show_file(struct structure_show *show, const char *path)
 {
 	struct structure *s;
 	struct err e;
@@ -156,8 +156,9 @@ static void show_file(struct show *show, const char *path)
 	structure_free(s);
 }
 
-/* One that cannot be read does not keep the others from being shown. */
-static void show_mapped(struct show *show, const struct maps *m, const struct mapped_image *mi)
+/* A module that cannot be read does not prevent the others from being shown. */
+static void show_mapped(struct structure_show *show, const struct maps *m,
+			const struct mapped_image *mi)
 {
 	struct structure *s = NULL;
 	struct image *im = NULL;
@@ -182,7 +183,7 @@ static bool is_repeated(const struct maps *m, uint32_t image)
 	return false;
 }
 
-static void show_process(struct show *show, uint64_t pid)
+static void show_process(struct structure_show *show, uint64_t pid)
 {
 	struct maps m;
 	struct err e;
@@ -201,7 +202,7 @@ static void show_process(struct show *show, uint64_t pid)
 
 static int run(const void *args, const struct operands *operands)
 {
-	struct show show = {.args = args};
+	struct structure_show show = {.args = args};
 	const char *pattern = show.args->procedure;
 	if (show.args->pid.given && operands->count)
 		die("structure takes a file or a process, not both");

@@ -5,22 +5,23 @@
 
 struct command {
 	const char *name;
-	const char *summary; /* one line, no full stop */
-	const char *usage;   /* what follows "sonde NAME " */
+	const char *summary; /* one line, without a full stop */
+	const char *usage;   /* the part after "sonde NAME " */
 	const char *details; /* a few lines for --help, or NULL */
 	const struct option *options;
-	enum options_order order; /* OPTIONS_FIRST: what follows the first operand is not ours */
-	const char *const *words; /* what the first operand may be, for completion; NULL: a file */
-	const void *defaults;     /* of the struct that the options go to */
+	enum options_order order; /* OPTIONS_FIRST: everything after the first operand belongs to
+				     the program to run */
+	const char *const *words; /* possible first operands, for completion; NULL: a file */
+	const void *defaults;     /* initial value of the struct that the options are stored in */
 	size_t args_size;
-	bool hidden; /* not listed */
-	/* Returns the exit status. `args` is a copy of *defaults with the options in it. */
+	bool hidden; /* not listed in the help */
+	/* Returns the exit status. `args` is a copy of *defaults with the options applied. */
 	int (*run)(const void *args, const struct operands *operands);
 };
 
 extern const struct command *const commands[]; /* ends with NULL */
 
-/* Options of every command; they may stand before or after its name. */
+/* Options of every command; they may be before or after its name. */
 struct common_args {
 	bool help, version, pager;
 	unsigned color; /* enum color_when */
@@ -29,12 +30,12 @@ struct common_args {
 extern struct common_args common;
 extern const struct option common_options[];
 
-/* The command of this name, or NULL. */
+/* Returns the command with this name, or NULL. */
 const struct command *command_named(const char *name);
-/* Complains about a name that is no command, with a suggestion, and exits. */
+/* Reports that there is no command with this name, with a suggestion, and exits. */
 _Noreturn void die_no_such_command(const char *name);
 
-/* The short usage of Sonde, and of one command. */
+/* Append the short usage of Sonde, and of one command. */
 void help_overview(struct text *out);
 void help_command(const struct command *c, struct text *out);
 

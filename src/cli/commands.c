@@ -1,4 +1,4 @@
-/* All commands, and what every one of them understands. */
+/* The table of all commands, and the options common to them. */
 #include <string.h>
 
 #include "base/log.h"
@@ -63,8 +63,8 @@ void die_no_such_command(const char *name)
 	for (const struct command *const *c = commands; *c; c++)
 		if (!(*c)->hidden)
 			names[count++] = (*c)->name;
-	int near = nearest_word(name, names, count);
-	if (near >= 0)
-		die("there is no command '%s'; did you mean '%s'?", name, names[near]);
+	int suggestion = nearest_word(name, names, count);
+	if (suggestion >= 0)
+		die("there is no command '%s'; did you mean '%s'?", name, names[suggestion]);
 	die("there is no command '%s'; 'sonde help' lists those there are", name);
 }

@@ -1,4 +1,4 @@
-/* `sonde help`: the man page where there is one to show, else what the tables know. */
+/* `sonde help`: shows the man page if it is installed, otherwise the text in the option tables. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,9 +57,9 @@ static void complete_options(const struct option *options, struct text *out)
 	text_char(out, '\n');
 }
 
-/* For completions/sonde.bash. One line for each command, and one named `common`: options, with `=`
- * if they take a value and `=a|b` if it is one of few; then `:` and the words that the first
- * operand may be. */
+/* For completions/sonde.bash. Writes one line per command, and one named `common`: first the
+ * possible first operands, each after a `:`, then the options, with `=` if they take a value and
+ * `=a|b` if the value is one of a few. */
 static void complete_all(struct text *out)
 {
 	text_add(out, "common");
@@ -88,7 +88,7 @@ static bool has_man_page(const char *page)
 	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
 }
 
-/* Returns only if there is no such page, or nobody in front of a terminal to read it. */
+/* Returns only if there is no such page, or stdout is not a terminal. */
 static void show_man_page(const char *command)
 {
 	struct text page = TEXT_INIT;

@@ -1,4 +1,4 @@
-/* The sonde executable: finds the command, parses what every command understands, runs it. */
+/* The sonde executable: finds the command, parses the common options, and runs the command. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,8 +50,8 @@ static int run(const struct command *c, int argc, char **argv)
 	return status;
 }
 
-/* What is no command may be a program to diagnose. What is a path is meant as one, even if it
- * cannot be started: launch_go() says why. */
+/* A name that is not a command may be a program to diagnose. A path always is, even if it cannot be
+ * started: launch_go() reports why. */
 static int run_words(struct operands *words)
 {
 	const char *name = words->list[0];
@@ -63,7 +63,8 @@ static int run_words(struct operands *words)
 	die_no_such_command(name);
 }
 
-/* `sonde -p 4711`, `sonde -- program`, `sonde --color=never --json program` */
+/* True for command lines such as `sonde -p 4711`, `sonde -- program` and `sonde --color=never
+ * --json program`. */
 static bool begins_diagnosis(char **words)
 {
 	while (*words && **words == '-' && strcmp(*words, "--") != 0 &&

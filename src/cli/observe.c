@@ -58,7 +58,7 @@ int observe_end(const char *command, struct session *s)
 {
 	if (s->problem[0])
 		complain("%s: %s", command, s->problem);
-	if (s->program) /* after --duration */
+	if (s->program) /* it still runs after --duration */
 		launch_wait(s->program, &s->status);
 	if (s->problem[0])
 		return EXIT_OURS;

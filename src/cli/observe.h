@@ -1,24 +1,25 @@
-/* What the commands that observe programs share (record, count, path): the program that is started
- * or the process that runs already, the profile that is written, and how it ends. */
+/* Shared by the commands that observe programs (record, count, path, diagnose): checks of the
+ * program or process and of the output file, messages, and the exit status. */
 #pragma once
 #include "cli/args/usual.h"
 #include "session/session.h"
 
-/* Each of these exits if it is not so. */
+/* These checks exit if they fail. The output must have a name. */
 void check_output(const char *output);
-/* Either a program to run or a process. `must` is what the command needs besides, "-f FUNC ". */
+/* There must be either a program to run or a process. `must` is what else the command line needs,
+ * for the message: "-f FUNC ". */
 void check_program(const char *command, const char *must, const struct operands *operands,
 		   const struct option_number *pid);
 
-/* Complains that nothing was observed, and returns the exit status; not_started is the errno of
- * exec, or 0. */
+/* Reports that nothing was observed, and returns the exit status; not_started is the errno of exec,
+ * or 0. */
 int observe_failed(const char *command, int not_started, const struct err *e);
 
-/* What was observed, a sentence without its end, and where it is to be found. */
+/* Reports what was observed, as a sentence without its end, and where the profile is. */
 void observe_done(const char *output, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The exit status that passes on how the program ended. */
+/* Returns the exit status that passes on how the program ended. */
 int observe_status(int status);
-/* Waits for a program that runs on, and returns the exit status: the program's if one was launched,
- * unless there is a problem to complain about. */
+/* Waits for a program that still runs, and returns the exit status: EXIT_OURS if there was a
+ * problem, which is reported, otherwise the program's if we launched one. */
 int observe_end(const char *command, struct session *s);

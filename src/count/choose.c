@@ -1,4 +1,4 @@
-/* Which images the user wants counted. */
+/* Which modules the user wants counted. */
 #include "count/choose.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ static bool is_linker(const char *path)
 	       pattern_match("ld.so*", base_name(path)) || pattern_match("ld-2*", base_name(path));
 }
 
-/* Why the image is never counted; NULL: it may be. The dynamic linker is in the middle of its work
+/* Why the module is never counted; NULL: it may be. The dynamic linker is in the middle of its work
  * when counting begins. */
 static const char *never(const char *path)
 {
@@ -41,7 +41,7 @@ static const char *never(const char *path)
 	return is_linker(path) ? "the dynamic linker is never counted" : NULL;
 }
 
-/* Word `i` of the list; false if it has less. */
+/* Word `i` of the list; false if there are fewer. */
 static bool word_at(const char *list, uint32_t i, char *word, size_t size)
 {
 	while (*list && i--) {

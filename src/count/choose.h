@@ -1,4 +1,4 @@
-/* Which images the user wants counted. */
+/* Which modules the user wants counted. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,13 +8,13 @@
  */
 struct count_choice {
 	const char *images;
-	uint64_t matched; /* set of those of the first 64 words that chose something */
+	uint64_t matched; /* the set of words that chose something, of the first 64 */
 };
 
 bool count_chooses(struct count_choice *c, int pid, const char *path);
-/* Whether there is any choice of images that this one is in. */
+/* Whether a module can be chosen at all. */
 bool count_may_choose(const char *path);
-/* Why an image was not chosen. */
+/* Why a module was not chosen. */
 const char *count_why_not(const char *path);
 /* The next word that chose nothing, from word number *at on; false if there is none. */
 bool count_chose_nothing(const struct count_choice *c, uint32_t *at, char *word, size_t size);

@@ -5,13 +5,13 @@
 #include "count/choose.h"
 #include "sample/sampler.h"
 
-enum { HZ = 97, FEW = 5 /* samples that tell nothing */ };
+enum { HZ = 97, MIN_SAMPLES = 5 /* with fewer, shares mean nothing */ };
 
-/* Code that runs as it was. */
+/* Uninstrumented code. */
 struct uncovered {
 	struct code *code;
 	enum counted_status status;
-	uint64_t va; /* of the procedure, if it was refused, and why */
+	uint64_t va; /* of the function, if it was refused, and why */
 	enum refusal why;
 	uint64_t samples;
 };
@@ -21,7 +21,7 @@ struct coverage {
 	VEC(struct uncovered) list;
 	struct hashmap at; /* code and va -> list */
 	uint64_t samples;
-	/* While samples are taken. */
+	/* Set while samples are taken. */
 	struct target *const *targets;
 	uint32_t target_count;
 };
@@ -96,7 +96,7 @@ void coverage_take(struct coverage *c, struct target *const *targets, uint32_t c
 	c->target_count = 0;
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
 void coverage_refused(struct coverage *c, const struct counted_procedure *p)
 {
@@ -110,7 +110,7 @@ static const char *procedure_name(struct profile *p, const struct uncovered *u)
 	return i == UINT32_MAX || !list[i].name ? "" : arena_strdup(&p->arena, list[i].name);
 }
 
-/* "": it is the whole image. */
+/* "" for a whole module. */
 static const char *name_of(struct profile *p, const struct uncovered *u)
 {
 	if (u->status == PLACE_REFUSED)
@@ -144,7 +144,7 @@ const char *coverage_missed(const struct coverage *c, unsigned *percent)
 		samples += u->samples;
 		most = !most || u->samples > most->samples ? u : most;
 	}
-	if (!most || c->samples < FEW || samples * 2 < c->samples)
+	if (!most || c->samples < MIN_SAMPLES || samples * 2 < c->samples)
 		return NULL;
 	*percent = (unsigned)percent_of(samples, c->samples);
 	return most->code->path;

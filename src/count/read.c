@@ -2,29 +2,29 @@
 
 #include "tally/where.h"
 
-enum { TOLD_OF = 1024 }; /* contexts at once */
+enum { PROGRESS_STEP = 1024 }; /* contexts between two reports of progress */
 
-/* A thread's contexts at work. */
-struct reading {
+/* The contexts of a thread, while they are read. */
+struct thread_reading {
 	struct count_reader *r;
 	struct target *target;
 	const struct counted_thread *t;
 	uint32_t thread;              /* row */
-	const struct study **studies; /* of each context; NULL: of the root, or none to be had */
+	const struct study **studies; /* of each context; NULL: the root, or no study */
 	uint32_t *nodes;              /* of each context: its caller's frame, or the root */
-	struct flat **flats;          /* of each study, or NULL */
+	struct flat_counts **flats;   /* of each study, or NULL */
 	struct arena *tmp, *kept;
 };
 
-/* What a thread executed of a procedure, in all contexts. */
-struct flat {
+/* What a thread executed of a function, in all contexts. */
+struct flat_counts {
 	const struct study *study;
 	uint64_t *executions;           /* of each run */
 	uint64_t *entries, *iterations; /* of each loop */
 	bool *vague;                    /* of each loop: not all its entries are known */
 };
 
-static const struct study *study_of(struct reading *d, uint32_t procedure)
+static const struct study *study_of(struct thread_reading *d, uint32_t procedure)
 {
 	struct counted_procedure what;
 	if (!target_counted(d->target, procedure, &what))
@@ -32,7 +32,7 @@ static const struct study *study_of(struct reading *d, uint32_t procedure)
 	return studies_find(d->r->studies, &what);
 }
 
-static uint32_t image_of(struct reading *d, const struct study *y)
+static uint32_t image_of(struct thread_reading *d, const struct study *y)
 {
 	return images_find(d->r->images, y->what.code);
 }
@@ -40,7 +40,7 @@ static uint32_t image_of(struct reading *d, const struct study *y)
 /* ---- calling contexts ---- */
 
 /* The node of a call in a context. */
-static uint32_t call_node(struct reading *d, uint32_t context, uint32_t site)
+static uint32_t call_node(struct thread_reading *d, uint32_t context, uint32_t site)
 {
 	const struct study *y = d->studies[context];
 	uint32_t at = d->nodes[context];
@@ -50,7 +50,7 @@ static uint32_t call_node(struct reading *d, uint32_t context, uint32_t site)
 	return profile_child(d->r->profile, at, NODE_FRAME, image_of(d, y), s->va + s->length - 1);
 }
 
-static void place_contexts(struct reading *d)
+static void place_contexts(struct thread_reading *d)
 {
 	for (uint32_t i = 0; i < d->t->context_count; i++) {
 		const struct counted_context *c = &d->t->contexts[i];
@@ -59,9 +59,9 @@ static void place_contexts(struct reading *d)
 	}
 }
 
-/* Calls along each way between contexts; also those of recursion, which are counted in a context
- * further up. */
-static void add_calls(struct reading *d, uint64_t *called)
+/* Adds the calls along each edge between contexts; also those of recursion, which are counted in a
+ * context further out. */
+static void add_calls(struct thread_reading *d, uint64_t *called)
 {
 	for (uint32_t i = 0; i < d->t->call_count; i++) {
 		const struct counted_call *e = &d->t->calls[i];
@@ -81,8 +81,8 @@ static void add_calls(struct reading *d, uint64_t *called)
 
 /* ---- counters ---- */
 
-static void add_runs(struct reading *d, uint32_t context, const struct tally_reading *r,
-		     const int64_t *counts, struct flat *flat)
+static void add_runs(struct thread_reading *d, uint32_t context, const struct tally_reading *r,
+		     const int64_t *counts, struct flat_counts *flat)
 {
 	const struct study *y = d->studies[context];
 	struct profile *p = d->r->profile;
@@ -114,7 +114,7 @@ static bool holds_entry(const struct study *y, uint32_t loop)
 	return l == loop;
 }
 
-/* All executions of the header that do not come from inside. */
+/* Entries are the executions of the header that do not come from inside the loop. */
 static bool count_entries_by_header(const struct study *y, const int64_t *counts, uint32_t loop,
 				    uint64_t *out)
 {
@@ -129,8 +129,9 @@ static bool count_entries_by_header(const struct study *y, const int64_t *counts
 	return !l->irreducible;
 }
 
-/* A loop that holds the procedure's first block is entered with it, along no edge. Entries along
- * edges that cannot be told from others are not known. */
+/* A loop that contains the function's first block is also entered with each call, along no edge. If
+ * entries along an edge cannot be counted separately, they follow from the executions of the
+ * header. */
 static bool count_entries(const struct study *y, const int64_t *counts, uint64_t calls,
 			  uint32_t loop, uint64_t *out)
 {
@@ -145,7 +146,8 @@ static bool count_entries(const struct study *y, const int64_t *counts, uint64_t
 	return true;
 }
 
-/* Of an irreducible region, control that goes back to one of its entries is an iteration. */
+/* Executions of the header, without those in which the test at the top leaves the loop. In an
+ * irreducible region, an iteration begins when control goes back to one of its entries. */
 static uint64_t count_iterations(const struct study *y, const int64_t *counts, uint32_t loop)
 {
 	const struct loop *l = &y->forest.loops[loop];
@@ -157,7 +159,7 @@ static uint64_t count_iterations(const struct study *y, const int64_t *counts, u
 }
 
 static void add_loops(const struct study *y, const int64_t *counts, uint64_t calls,
-		      struct flat *flat)
+		      struct flat_counts *flat)
 {
 	for (uint32_t l = 0; l < y->forest.loop_count; l++) {
 		uint64_t entries;
@@ -168,14 +170,14 @@ static void add_loops(const struct study *y, const int64_t *counts, uint64_t cal
 	}
 }
 
-static struct flat *flat_of(struct reading *d, const struct study *y)
+static struct flat_counts *flat_of(struct thread_reading *d, const struct study *y)
 {
-	struct flat **flat = &d->flats[y->number];
+	struct flat_counts **flat = &d->flats[y->number];
 	if (*flat)
 		return *flat;
 	struct arena *a = d->kept;
-	*flat = ARENA_NEW(a, struct flat);
-	**flat = (struct flat){
+	*flat = ARENA_NEW(a, struct flat_counts);
+	**flat = (struct flat_counts){
 		.study = y,
 		.executions = ARENA_ARRAY(a, uint64_t, y->first_run[y->cfg->block_count] + 1),
 		.entries = ARENA_ARRAY(a, uint64_t, y->forest.loop_count + 1),
@@ -185,7 +187,8 @@ static struct flat *flat_of(struct reading *d, const struct study *y)
 	return *flat;
 }
 
-/* In a block, if `va` is known. `arriving`: on the way to it, from elsewhere. */
+/* Where an activation was left: in a block, if `va` is known. `arriving`: control is about to
+ * arrive there from elsewhere. */
 static struct tally_departure place_of(const struct study *y, uint64_t va, bool arriving)
 {
 	struct tally_place p = {.block = BLOCK_NONE};
@@ -195,7 +198,8 @@ static struct tally_departure place_of(const struct study *y, uint64_t va, bool 
 		.block = p.block, .insn = p.insn, .arriving = arriving && p.first};
 }
 
-/* Loops that are running in a frame: their executions so far are not in the counters yet. */
+/* Adds the executions so far of loops that are running in a frame: they are not in the counters
+ * yet. */
 static void add_running(const struct study *y, const struct counted_frame *f, uint32_t block,
 			uint64_t *words)
 {
@@ -210,8 +214,8 @@ static void add_running(const struct study *y, const struct counted_frame *f, ui
 			words[f->held[i].number] += f->held[i].value;
 }
 
-static struct tally_departure left_in(const struct study *y, const struct counted_frame *f,
-				      uint64_t *words)
+static struct tally_departure running_departure(const struct study *y,
+						const struct counted_frame *f, uint64_t *words)
 {
 	struct tally_departure d = place_of(y, f->site ? 0 : f->va, f->arriving);
 	bool in_call = f->site && f->site <= y->tally.site_count;
@@ -221,8 +225,8 @@ static struct tally_departure left_in(const struct study *y, const struct counte
 	return d;
 }
 
-/* Of a context; activations that have not ended are as good as left. */
-static const struct tally_departure *departures_of(struct reading *d, uint32_t context,
+/* The departures of a context. Activations that have not ended count as left. */
+static const struct tally_departure *departures_of(struct thread_reading *d, uint32_t context,
 						   uint64_t *words, uint32_t *count)
 {
 	VEC(struct tally_departure) list = {0};
@@ -240,14 +244,14 @@ static const struct tally_departure *departures_of(struct reading *d, uint32_t c
 	}
 	for (uint32_t i = 0; i < t->frame_count; i++)
 		if (t->frames[i].context == context)
-			vec_push(&list, left_in(y, &t->frames[i], words));
+			vec_push(&list, running_departure(y, &t->frames[i], words));
 	struct tally_departure *all = ARENA_DUP(d->tmp, list.data, list.len);
 	*count = list.len;
 	vec_free(&list);
 	return all;
 }
 
-static void add_counters(struct reading *d, uint32_t context, uint64_t calls)
+static void add_counters(struct thread_reading *d, uint32_t context, uint64_t calls)
 {
 	const struct study *y = d->studies[context];
 	const struct counted_context *c = &d->t->contexts[context];
@@ -262,7 +266,7 @@ static void add_counters(struct reading *d, uint32_t context, uint64_t calls)
 	r.departures = departures_of(d, context, words, &r.departure_count);
 	int64_t *counts = tally_solve(&y->tally, &r, &good, d->tmp);
 	d->r->contradictions += !good;
-	struct flat *flat = flat_of(d, y);
+	struct flat_counts *flat = flat_of(d, y);
 	add_runs(d, context, &r, counts, flat);
 	add_loops(y, counts, calls, flat);
 	free(words);
@@ -270,7 +274,7 @@ static void add_counters(struct reading *d, uint32_t context, uint64_t calls)
 
 /* ---- tallies ---- */
 
-static uint32_t tally_of_loop(struct reading *d, const struct study *y, uint32_t loop)
+static uint32_t tally_of_loop(struct thread_reading *d, const struct study *y, uint32_t loop)
 {
 	uint64_t header = y->cfg->blocks[y->forest.loops[loop].header].start;
 	return profile_tally(d->r->profile, image_of(d, y), header, true, d->thread);
@@ -283,7 +287,7 @@ static void add_mix(struct profile *p, uint32_t tally, const struct insn_run *ru
 		p->tallies.data[tally].mix[i] += executions * run->mix[i];
 }
 
-static void tally_loop(struct reading *d, const struct flat *flat, uint32_t loop)
+static void tally_loop(struct thread_reading *d, const struct flat_counts *flat, uint32_t loop)
 {
 	const struct study *y = flat->study;
 	struct profile_tally *t = &d->r->profile->tallies.data[tally_of_loop(d, y, loop)];
@@ -295,8 +299,8 @@ static void tally_loop(struct reading *d, const struct flat *flat, uint32_t loop
 		t->flags |= TALLY_TRIPS_UNKNOWN;
 }
 
-/* What the procedure and its loops executed. */
-static void tally(struct reading *d, const struct flat *flat)
+/* Adds what the function and its loops executed. */
+static void tally(struct thread_reading *d, const struct flat_counts *flat)
 {
 	const struct study *y = flat->study;
 	struct profile *p = d->r->profile;
@@ -335,7 +339,7 @@ static void note_limits(struct count_reader *r, uint32_t tally, uint64_t low, ui
 		t->trip_max = high;
 }
 
-static void add_histogram(struct reading *d, uint32_t tally, const struct rt_trips *h)
+static void add_histogram(struct thread_reading *d, uint32_t tally, const struct rt_trips *h)
 {
 	struct profile *p = d->r->profile;
 	for (uint32_t i = 0; i < ARRAY_SIZE(h->exact); i++) {
@@ -366,8 +370,8 @@ static const struct rt_trips *trips_of(const struct counted_thread *t, uint32_t 
 	return low < t->trips_count && t->trips[low].loop == loop ? &t->trips[low].trips : NULL;
 }
 
-/* A library that is loaded again has the same procedures, with other numbers. */
-static void add_trips(struct reading *d, uint32_t procedure)
+/* By number: a library that is loaded again has the same functions under other numbers. */
+static void add_trips(struct thread_reading *d, uint32_t procedure)
 {
 	const struct study *y = study_of(d, procedure);
 	struct counted_procedure what;
@@ -384,7 +388,7 @@ static void add_trips(struct reading *d, uint32_t procedure)
 
 typedef VEC(uint32_t) number_list;
 
-/* Procedures that were executed at all. */
+/* Lists the functions that were executed at all. */
 static void list_procedures(const struct counted_thread *t, number_list *out)
 {
 	struct hashmap done = {0};
@@ -396,7 +400,7 @@ static void list_procedures(const struct counted_thread *t, number_list *out)
 	hashmap_release(&done);
 }
 
-/* The source structure of all of them at once. */
+/* Recovers the source structure of all of them at once. */
 static void prepare(struct count_reader *r, struct target *target, const number_list *procedures)
 {
 	VEC(struct counted_procedure) list = {0};
@@ -409,14 +413,14 @@ static void prepare(struct count_reader *r, struct target *target, const number_
 	vec_free(&list);
 }
 
-struct visit {
+struct process_visit {
 	struct count_reader *r;
 	struct target *target;
 };
 
 static void read_thread(void *ctx, const struct counted_thread *t)
 {
-	const struct visit *v = ctx;
+	const struct process_visit *v = ctx;
 	struct arena tmp, kept;
 	if (t->uncounted)
 		return;
@@ -427,7 +431,8 @@ static void read_thread(void *ctx, const struct counted_thread *t)
 			 t->state.dropped_asides + t->state.dropped_contexts;
 	v->r->merged += t->state.merged;
 	v->r->cut += t->state.cut;
-	struct reading d = {.r = v->r, .target = v->target, .t = t, .tmp = &tmp, .kept = &kept};
+	struct thread_reading d = {
+		.r = v->r, .target = v->target, .t = t, .tmp = &tmp, .kept = &kept};
 	d.thread = watched_row(v->r->watched,
 			       watched_thread(v->r->watched, target_pid(v->target), t->tid));
 	d.studies = xcalloc(t->context_count + (size_t)1, sizeof(*d.studies));
@@ -442,7 +447,7 @@ static void read_thread(void *ctx, const struct counted_thread *t)
 	for (uint32_t i = 0; i < t->context_count; i++) {
 		add_counters(&d, i, called[i]);
 		arena_clear(&tmp);
-		if (v->r->progress && i % TOLD_OF == 0)
+		if (v->r->progress && i % PROGRESS_STEP == 0)
 			v->r->progress(v->r->ctx, i, t->context_count);
 	}
 	for (uint32_t i = 0; i < studies_count(v->r->studies); i++)
@@ -461,6 +466,6 @@ static void read_thread(void *ctx, const struct counted_thread *t)
 
 void count_read(struct count_reader *r, struct target *t)
 {
-	struct visit v = {r, t};
+	struct process_visit v = {r, t};
 	target_read_counts(t, read_thread, &v);
 }

@@ -16,7 +16,7 @@
 #include "session/facts.h"
 
 struct count_private {
-	struct codes *codes; /* none: the engine has them */
+	struct codes *codes; /* empty: the engine has the code */
 	struct stacks stacks;
 	struct count_reader reader;
 	struct coverage *coverage;
@@ -26,7 +26,7 @@ struct count_private {
 	double opened;   /* s: when preparing began */
 };
 
-/* Not while a program of ours runs: its own words may be on the terminal. */
+/* Reports nothing while a program of ours runs: its own output may be on the terminal. */
 static void on_prepared(void *ctx, uint32_t done, uint32_t total)
 {
 	const struct count_session *s = ctx;
@@ -41,16 +41,16 @@ static void on_read(void *ctx, uint32_t done, uint32_t total)
 		s->o->progress(s->o->session.ctx, COUNT_READING, done, total);
 }
 
-/* ---- putting in ---- */
+/* ---- inserting ---- */
 
-struct choice {
+struct module_choice {
 	struct count_session *s;
 	int pid;
 };
 
 static bool is_chosen(void *ctx, const struct code *code)
 {
-	const struct choice *c = ctx;
+	const struct module_choice *c = ctx;
 	return count_chooses(&c->s->own->choice, c->pid, code->path);
 }
 
@@ -64,10 +64,10 @@ static void note_refused(struct count_session *s, struct target *t)
 	}
 }
 
-/* All procedures of chosen images that are not counted yet. */
+/* Counts all functions of chosen modules that are not counted yet. */
 static int count_all(struct count_session *s, struct target *t, struct err *e)
 {
-	struct choice choice = {s, target_pid(t)};
+	struct module_choice choice = {s, target_pid(t)};
 	struct batch_result b = {0};
 	uint32_t added = 0;
 	int rc = target_count(t, is_chosen, &choice, &added, e);
@@ -85,7 +85,7 @@ static void add_target(struct count_session *s, struct target *t)
 	vec_push(&s->own->targets, t);
 }
 
-/* Reads what a process has counted, and forgets it; if it runs on, it does so without us. */
+/* Reads the counts of a process, and forgets it. If it still runs, it runs on without probes. */
 static void drop_target(struct count_session *s, struct target *t)
 {
 	target_leave(t);
@@ -134,14 +134,15 @@ static void on_ended(void *own, const struct engine_event *v)
 	drop_target(s, v->target);
 }
 
-/* What was measured stays. */
+/* What was measured is kept. */
 static void on_confined(void *own, const struct engine_event *v)
 {
 	struct count_session *s = own;
 	session_tell(&s->session, "%s: it is measured no longer", target_unprobed(v->target));
 }
 
-/* Reading what was counted is no part of the run. */
+/* Takes samples before an event is handled: reading counts takes long, and is not part of the run.
+ */
 static void on_passed(void *own)
 {
 	struct count_session *s = own;
@@ -212,7 +213,7 @@ static void abandon(void *own)
 	probing_abandon(&s->probing);
 }
 
-/* ---- meanwhile ---- */
+/* ---- while it runs ---- */
 
 static int wait_for_events(void *own, int timeout_ms, struct err *e)
 {
@@ -241,8 +242,8 @@ static const struct structure *known_structure(void *ctx, uint32_t image)
 	return studies_structure(own->reader.studies, own->stacks.images.codes.data[image]);
 }
 
-/* What the figures do not hold. */
-static void tell_losses(struct count_session *s)
+/* Reports what is missing in the figures. */
+static void report_losses(struct count_session *s)
 {
 	const struct count_reader *r = &s->own->reader;
 	if (r->dropped) {
@@ -278,7 +279,7 @@ static void tell_losses(struct count_session *s)
 			     r->merged);
 }
 
-static void tell_unmatched(struct count_session *s)
+static void report_unmatched(struct count_session *s)
 {
 	char word[256];
 	for (uint32_t at = 0; count_chose_nothing(&s->own->choice, &at, word, sizeof(word));)
@@ -286,7 +287,7 @@ static void tell_unmatched(struct count_session *s)
 			session_tell(&s->session, "no image was called '%s' (--images)", word);
 }
 
-static void tell_missed(struct count_session *s)
+static void report_missed(struct count_session *s)
 {
 	unsigned percent;
 	const char *path = coverage_missed(s->own->coverage, &percent);
@@ -307,7 +308,7 @@ static void name_signal(int number, char *out, size_t size)
 		snprintf(out, size, "signal %d", number);
 }
 
-/* Why there is more of the run than was counted, if there is. */
+/* Notes why not all of the run was counted, if so. */
 static void note_partial(struct count_session *s)
 {
 	char name[32];
@@ -320,7 +321,7 @@ static void note_partial(struct count_session *s)
 		snprintf(s->partial, size, "signals ended %" PRIu32 " of its processes",
 			 s->own->killed);
 	} else if (left && s->o->session.argv &&
-		   !s->session.program) { /* or the user has had enough */
+		   !s->session.program) { /* else the user has ended it */
 		snprintf(s->partial, size, "%" PRIu32 " of its processes went on", left);
 	}
 	if (s->partial[0])
@@ -336,14 +337,14 @@ static void complete(void *own)
 	vec_each (v, &s->profile.values)
 		if (v->metric == s->own->reader.instructions)
 			s->instructions += v->amount;
-	tell_losses(s);
-	tell_unmatched(s);
-	tell_missed(s);
+	report_losses(s);
+	report_unmatched(s);
+	report_missed(s);
 	coverage_tell(s->own->coverage, &s->profile, &s->own->stacks.images);
 	profile_fuse(&s->profile, &fuse);
 }
 
-/* The program goes on. */
+/* Called in a child that has outlived Sonde; the program runs on. */
 static void rescue(void *own)
 {
 	struct count_session *s = own;
@@ -356,7 +357,7 @@ static void rescue(void *own)
 	vec_each (t, &s->own->targets)
 		count_read(&s->own->reader, *t);
 	complete(s);
-	unlink(output); /* or it would become the previous one */
+	unlink(output); /* else saver_open() would keep it as the previous one */
 	if (saver_open(&saver, &s->profile, output, &e))
 		session_tell(&s->session, "sonde was killed, and nothing could be saved: %s",
 			     e.text);
@@ -369,13 +370,13 @@ static void leave(void *own)
 {
 	struct count_session *s = own;
 	note_partial(s);
-	vec_each (t, &s->own->targets) /* all of them soon: reading takes longer */
+	vec_each (t, &s->own->targets) /* all of them first, because reading takes longer */
 		target_leave(*t);
 	while (s->own->targets.len)
 		drop_target(s, s->own->targets.data[0]);
 }
 
-/* ---- from the beginning to the end ---- */
+/* ---- new and free ---- */
 
 static const struct session_ops ops = {
 	.open = open_program,
@@ -394,7 +395,7 @@ struct count_session *count_new(const struct count_options *o)
 {
 	struct count_session *s = xcalloc(1, sizeof(*s));
 	struct count_private *own = xcalloc(1, sizeof(*own));
-	/* For tests: what is taken for free is destroyed. */
+	/* For tests: probes overwrite all registers that are taken for free. */
 	const struct engine_options options = {
 		.poison = getenv("SONDE_POISON"), .progress = on_prepared, .ctx = s};
 	s->o = o;

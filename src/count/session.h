@@ -1,4 +1,4 @@
-/* Counting a program's executions exactly: every block, loop and call of the chosen images, by
+/* Counts a program's executions exactly: every block, loop and call of the chosen modules, by
  * calling context (docs/COUNTING.md), from its first instruction on, or from now on.
  *
  *	count_new()
@@ -8,17 +8,17 @@
 #pragma once
 #include "session/probing.h"
 
-/* What takes long. */
+/* Work that takes long. */
 enum count_work {
-	COUNT_PREPARING, /* procedures, before the program runs */
+	COUNT_PREPARING, /* functions, before the program runs */
 	COUNT_READING,   /* call paths, once it has ended */
 };
 
 struct count_options {
 	struct session_options session;
 	const char *images; /* "main", "all", or patterns of names separated by commas */
-	/* How much of the work is done; a program that was started does not run meanwhile. `ctx` is
-	 * the session's. */
+	/* Reports how much of the work is done. A program that was started does not run during that
+	 * time. `ctx` is the session's. */
 	void (*progress)(void *ctx, enum count_work what, uint32_t done, uint32_t total);
 };
 

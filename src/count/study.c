@@ -6,14 +6,14 @@
 #include "flow/effects.h"
 #include "structure/structure.h"
 
-/* An image of which procedures were counted. */
+/* A module with counted functions. */
 struct studied_image {
 	const struct code *code;
-	struct structure *structure; /* NULL: there is none to be had */
+	struct structure *structure; /* NULL: it is not available */
 	struct scope_index *index;
-	VEC(uint64_t) prepared; /* procedures */
-	uint32_t fresh;         /* of these: the last ones, which were not prepared before */
-	uint32_t covered;       /* the last ones, which the structure is of */
+	VEC(uint64_t) prepared; /* functions */
+	uint32_t fresh;         /* how many of the last ones were not prepared before */
+	uint32_t covered;       /* how many of the last ones are in the structure */
 };
 
 struct studies {
@@ -57,7 +57,8 @@ static struct studied_image *image_of(struct studies *s, const struct code *code
 	return &vec_last(&s->images);
 }
 
-/* Of the last so many procedures that were prepared. The cache has whole images. */
+/* Recovers the structure of the last `count` functions that were prepared. The cache has whole
+ * modules. */
 static void recover(struct studied_image *i, uint32_t count)
 {
 	const struct structure_options options = {
@@ -141,7 +142,7 @@ static void cut_block(const struct study *y, struct cutting *k, const struct blo
 			vec_push(&k->runs, (struct insn_run){.va = in.pc,
 							     .place = place_of(k, scope, in.pc),
 							     .first = number});
-		/* A system call may be the last thing that is executed. */
+		/* A system call may be the last instruction that is executed, so it ends a run. */
 		last = in.kind == INSN_SYSCALL ? INDEX_NONE - 1 : scope;
 		vec_last(&k->runs).count++;
 		vec_last(&k->runs).mix[in.class]++;

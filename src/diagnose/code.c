@@ -13,8 +13,8 @@ const char *code_name_at(const struct code *code, uint64_t va)
 	return name ? name : "";
 }
 
-/* What is known of a procedure once it was looked into. */
-struct shape {
+/* What the analysis of a function has found. */
+struct function_shape {
 	uint32_t loop_count, block_count, call_count;
 	struct shape_loop {
 		uint64_t header;
@@ -35,7 +35,7 @@ struct edge_seen {
 };
 
 /* A list of parts in `flat`. */
-struct span {
+struct part_span {
 	uint32_t first, count;
 };
 
@@ -52,9 +52,9 @@ struct code_parts {
 	struct hashmap image_known; /* by the code's id */
 	struct hashmap names;       /* hash of a name -> definition, the first one */
 	VEC(struct definition) definitions;
-	VEC(struct shape) shapes;
-	struct hashmap shape_at; /* resource of a procedure -> shape */
-	VEC(struct span) around;
+	VEC(struct function_shape) shapes;
+	struct hashmap shape_at; /* resource of a function -> shape */
+	VEC(struct part_span) around;
 	struct hashmap around_at; /* hash of code and va -> around */
 	resource_list flat;
 	VEC(struct edge_seen) edges;
@@ -133,7 +133,7 @@ void code_parts_image(struct code_parts *c, struct code *code)
 	}
 }
 
-/* What an entry of a linkage table leads to. */
+/* The definition that an entry of a linkage table leads to, or NULL. */
 static const struct definition *find_linked(const struct code_parts *c, const char *entry)
 {
 	const char *end = strstr(entry, "@plt");
@@ -142,7 +142,7 @@ static const struct definition *find_linked(const struct code_parts *c, const ch
 	return at == HASHMAP_NONE ? NULL : &c->definitions.data[at];
 }
 
-/* ---- procedures ---- */
+/* ---- functions ---- */
 
 static const struct procedure *procedure_at(const struct code *code, uint64_t va)
 {
@@ -164,8 +164,8 @@ uint32_t code_part_at(struct code_parts *c, struct code *code, uint64_t va)
 	return p && !(p->flags & PROCEDURE_PLT) ? procedure_part(c, code, p->start) : RESOURCE_NONE;
 }
 
-/* The part that a direct call leads to; resolvers of indirect functions are left to what is seen.
- */
+/* The part that a direct call leads to. The function that an IFUNC's resolver chooses is known only
+ * from stacks. */
 static uint32_t callee_part(struct code_parts *c, struct code *code, uint64_t target)
 {
 	const struct procedure *p = procedure_at(code, target);
@@ -179,9 +179,9 @@ static uint32_t callee_part(struct code_parts *c, struct code *code, uint64_t ta
 		       : RESOURCE_NONE;
 }
 
-/* ---- what is in a procedure ---- */
+/* ---- what is in a function ---- */
 
-static void keep_loops(struct code_parts *c, struct shape *s, const struct cfg *g,
+static void keep_loops(struct code_parts *c, struct function_shape *s, const struct cfg *g,
 		       const struct loop_forest *f)
 {
 	s->loop_count = c->loops ? f->loop_count : 0;
@@ -197,26 +197,26 @@ static void keep_loops(struct code_parts *c, struct shape *s, const struct cfg *
 						    f->innermost[i]};
 }
 
-static bool leads_away(const struct block *b)
+static bool ends_in_call(const struct block *b)
 {
 	if (b->end == END_TAIL_CALL)
 		return b->target && !(b->flags & BLOCK_OPEN_FRAME);
 	return b->end == END_CALL;
 }
 
-static void keep_calls(struct code_parts *c, struct shape *s, const struct cfg *g,
+static void keep_calls(struct code_parts *c, struct function_shape *s, const struct cfg *g,
 		       const struct loop_forest *f)
 {
 	s->calls = ARENA_ARRAY(&c->arena, struct shape_call, g->block_count);
 	for (uint32_t i = 0; i < g->block_count; i++)
-		if (leads_away(&g->blocks[i]))
+		if (ends_in_call(&g->blocks[i]))
 			s->calls[s->call_count++] = (struct shape_call){
 				g->blocks[i].target, c->loops ? f->innermost[i] : LOOP_NONE};
 }
 
-static struct shape make_shape(struct code_parts *c, const struct code_part *p)
+static struct function_shape make_shape(struct code_parts *c, const struct code_part *p)
 {
-	struct shape s = {0};
+	struct function_shape s = {0};
 	struct loop_forest forest;
 	uint32_t procedure = flow_procedure_at(p->code->flow, p->va);
 	if (procedure == UINT32_MAX)
@@ -229,7 +229,7 @@ static struct shape make_shape(struct code_parts *c, const struct code_part *p)
 	return s;
 }
 
-static const struct shape *shape_of(struct code_parts *c, uint32_t procedure)
+static const struct function_shape *shape_of(struct code_parts *c, uint32_t procedure)
 {
 	uint32_t at = hashmap_add(&c->shape_at, procedure, c->shapes.len);
 	if (at == c->shapes.len)
@@ -237,7 +237,7 @@ static const struct shape *shape_of(struct code_parts *c, uint32_t procedure)
 	return &c->shapes.data[at];
 }
 
-static uint32_t loop_part(struct code_parts *c, uint32_t procedure, const struct shape *s,
+static uint32_t loop_part(struct code_parts *c, uint32_t procedure, const struct function_shape *s,
 			  uint32_t loop)
 {
 	const struct shape_loop *l = &s->loops[loop];
@@ -250,7 +250,7 @@ static uint32_t loop_part(struct code_parts *c, uint32_t procedure, const struct
 
 /* ---- addresses ---- */
 
-static uint32_t innermost_loop(const struct shape *s, uint64_t va)
+static uint32_t innermost_loop(const struct function_shape *s, uint64_t va)
 {
 	uint32_t low = 0, high = s->block_count;
 	while (low < high) {
@@ -263,13 +263,13 @@ static uint32_t innermost_loop(const struct shape *s, uint64_t va)
 	return low < s->block_count && s->blocks[low].start <= va ? s->blocks[low].loop : LOOP_NONE;
 }
 
-static struct span find_around(struct code_parts *c, struct code *code, uint64_t va)
+static struct part_span find_around(struct code_parts *c, struct code *code, uint64_t va)
 {
-	struct span span = {c->flat.len, 0};
+	struct part_span span = {c->flat.len, 0};
 	uint32_t procedure = code_part_at(c, code, va);
 	if (procedure == RESOURCE_NONE)
 		return span;
-	const struct shape *s = shape_of(c, procedure);
+	const struct function_shape *s = shape_of(c, procedure);
 	uint32_t loop = innermost_loop(s, va), depth = 1;
 	for (uint32_t l = loop; l != LOOP_NONE; l = s->loops[l].parent)
 		depth++;
@@ -287,7 +287,7 @@ void code_parts_around(struct code_parts *c, struct code *code, uint64_t va, res
 	uint32_t at = hashmap_add(&c->around_at, hash_bytes(key, sizeof(key), 0), c->around.len);
 	if (at == c->around.len)
 		vec_push(&c->around, find_around(c, code, va));
-	const struct span s = c->around.data[at];
+	const struct part_span s = c->around.data[at];
 	for (uint32_t i = 0; i < s.count; i++)
 		vec_push(out, c->flat.data[s.first + i]);
 }
@@ -302,7 +302,7 @@ static void add_once(resource_list *out, uint32_t part)
 	vec_push(out, part);
 }
 
-static uint32_t loop_number(const struct shape *s, uint64_t header)
+static uint32_t loop_number(const struct function_shape *s, uint64_t header)
 {
 	uint32_t i = 0;
 	while (i < s->loop_count && s->loops[i].header != header)
@@ -310,7 +310,7 @@ static uint32_t loop_number(const struct shape *s, uint64_t header)
 	return i < s->loop_count && header ? i : LOOP_NONE;
 }
 
-/* The procedure of a loop is the first ancestor that is none. */
+/* The function of a loop is the first ancestor that is not a loop. */
 static uint32_t procedure_of(const struct code_parts *c, uint32_t part)
 {
 	while (c->list.data[part].loop)
@@ -318,11 +318,11 @@ static uint32_t procedure_of(const struct code_parts *c, uint32_t part)
 	return part;
 }
 
-static void add_in_code(struct code_parts *c, uint32_t part, resource_list *out)
+static void add_from_code(struct code_parts *c, uint32_t part, resource_list *out)
 {
 	struct code_part what = code_part(c, part);
 	uint32_t procedure = procedure_of(c, part);
-	const struct shape s = *shape_of(c, procedure);
+	const struct function_shape s = *shape_of(c, procedure);
 	uint32_t loop = loop_number(&s, what.loop);
 	for (uint32_t i = 0; i < s.loop_count; i++)
 		if (s.loops[i].parent == loop)
@@ -339,7 +339,7 @@ static void add_in_code(struct code_parts *c, uint32_t part, resource_list *out)
 void code_parts_below(struct code_parts *c, uint32_t part, resource_list *out)
 {
 	if (code_part(c, part).code)
-		add_in_code(c, part, out);
+		add_from_code(c, part, out);
 	for (uint32_t e = hashmap_get(&c->first_edge, part); e != HASHMAP_NONE;
 	     e = c->edges.data[e].next)
 		add_once(out, c->edges.data[e].to);

@@ -1,39 +1,40 @@
-/* Code as parts of a search: procedures and loops of all images, what they call, and in which of
- * them an address lies. Procedures are looked into when they are first asked about, and no others.
+/* Code as parts of a search: functions and loops of all modules, what they call, and which of them
+ * contain an address. A function is analysed when it is first asked about.
  *
- * Calls come from two sources: direct calls in the code, those through linkage tables by name; and
- * calls that were seen on stacks, which tell where indirect ones lead. The root of the hierarchy
- * "calls" the procedures that programs and threads begin with. */
+ * Calls come from two sources: direct calls in the code, where those through linkage tables are
+ * resolved by name; and calls that were seen on stacks, which show where indirect ones lead. The
+ * root of the hierarchy "calls" the functions that programs and threads begin with. */
 #pragma once
 #include "search/resource.h"
 #include "unwind/space.h"
 
 struct code_parts;
 
-/* The name of the procedure that has va, as the image has it; "" if it is not known. */
+/* The name of the function at va, as the module has it; "" if it is not known. */
 const char *code_name_at(const struct code *code, uint64_t va);
 
-/* A procedure, or a loop of it. */
+/* A function, or a loop of it. */
 struct code_part {
-	struct code *code; /* NULL: neither, but an image or the root */
-	uint64_t va;       /* start of the procedure */
+	struct code *code; /* NULL: neither, but a module or the root */
+	uint64_t va;       /* start of the function */
 	uint64_t loop;     /* header of the loop, or 0 */
 };
 
-/* Without `loops`, procedures are all there is. */
+/* Without `loops`, all parts are functions. */
 struct code_parts *code_parts_new(struct resources *r, bool loops);
 void code_parts_free(struct code_parts *c);
 
-/* An image is mapped: calls by name may lead there. Those of earlier ones go first. */
+/* Adds a mapped module, which calls by name may lead to. If several define a name, the first one
+ * that was added counts. */
 void code_parts_image(struct code_parts *c, struct code *code);
 
 struct code_part code_part(const struct code_parts *c, uint32_t part);
-/* The part of the procedure that has va, or RESOURCE_NONE. */
+/* The part of the function at va, or RESOURCE_NONE. */
 uint32_t code_part_at(struct code_parts *c, struct code *code, uint64_t va);
-/* Adds that and the loops around va, the outermost first. */
+/* Adds that part and those of the loops around va, the outermost first. */
 void code_parts_around(struct code_parts *c, struct code *code, uint64_t va, resource_list *out);
-/* Adds what a procedure or loop is refined to: its outermost loops, and what it calls outside of
- * them. */
+/* Adds what a function or loop is refined to: its outermost inner loops, and its callees outside of
+ * these. */
 void code_parts_below(struct code_parts *c, uint32_t part, resource_list *out);
-/* One was seen to call the other; false if that was seen before. */
+/* Notes that `from` was seen to call `to`; false if that was seen before. */
 bool code_parts_called(struct code_parts *c, uint32_t from, uint32_t to);

@@ -1,28 +1,28 @@
-/* What findings are made of, out of all that a search has measured: profile/evidence.h.
+/* Selects what findings are made from out of all that a search has measured: profile/evidence.h.
  *
- * A large program has tens of thousands of different stacks. Findings ask which true parts a stack
- * has, in which order, and what is innermost; stacks that agree in that, and in what the thread
- * did, are one chain. Only the heaviest chain through a true part can be told as a call path, and
- * keeps all its parts. */
+ * A large program has tens of thousands of different stacks. Findings need to know which true parts
+ * a stack has, in which order, and its innermost part. Stacks that agree in these, and in what the
+ * thread did, are merged into one chain. Only the heaviest chain through a true part can be
+ * reported as a call path, and keeps all its parts. */
 #include <unistd.h>
 
 #include "diagnose/rows.h"
 
 /* ---- chains ---- */
 
-static void mark_told(const struct diagnosis *d, struct kept_chains *k)
+static void mark_true_parts(const struct diagnosis *d, struct kept_chains *k)
 {
-	k->told = xcalloc(search_resources(d->own->search)->list.len, 1);
+	k->true_parts = xcalloc(search_resources(d->own->search)->list.len, 1);
 	for (uint32_t i = 0; i < search_count(d->own->search); i++) {
 		const struct experiment *e = search_get(d->own->search, i);
 		if (e->state == EXPERIMENT_TRUE)
-			k->told[e->focus.part[CODE]] = 1;
+			k->true_parts[e->focus.part[CODE]] = 1;
 	}
 }
 
 static bool is_kept(const struct kept_chains *k, const uint32_t *parts, uint32_t i, uint32_t length)
 {
-	return k->told[parts[i]] || i + 1 == length;
+	return k->true_parts[parts[i]] || i + 1 == length;
 }
 
 static uint64_t hash_chain(const struct diagnosis *d, const struct kept_chains *k,
@@ -37,7 +37,7 @@ static uint64_t hash_chain(const struct diagnosis *d, const struct kept_chains *
 	return hash;
 }
 
-/* The next of its parts from i on that is kept, or its end. */
+/* The next part from i on that is kept, or `length`. */
 static uint32_t next_kept(const struct kept_chains *k, const uint32_t *parts, uint32_t i,
 			  uint32_t length)
 {
@@ -61,8 +61,8 @@ static bool is_same(const struct diagnosis *d, const struct kept_chains *k, cons
 	return i == a->length && j == b->length;
 }
 
-static struct kept_chain *merged(const struct diagnosis *d, struct kept_chains *k,
-				 struct hashmap *index, uint32_t number)
+static struct kept_chain *kept_chain_for(const struct diagnosis *d, struct kept_chains *k,
+					 struct hashmap *index, uint32_t number)
 {
 	const struct chain *all = d->own->samples.chains.data, *c = &all[number];
 	for (uint64_t seed = 0;; seed++) {
@@ -82,7 +82,7 @@ static void merge_chains(const struct diagnosis *d, struct kept_chains *k)
 	const struct chain *all = d->own->samples.chains.data;
 	struct hashmap index = {0};
 	for (uint32_t i = 0; i < d->own->samples.chains.len; i++) {
-		struct kept_chain *into = merged(d, k, &index, i);
+		struct kept_chain *into = kept_chain_for(d, k, &index, i);
 		into->seconds += all[i].seconds;
 		into->samples += all[i].count;
 		if (all[i].seconds > all[into->chain].seconds)
@@ -91,14 +91,15 @@ static void merge_chains(const struct diagnosis *d, struct kept_chains *k)
 	hashmap_release(&index);
 }
 
+/* The heaviest chain for each class, part and object. */
 struct heaviest {
 	const struct diagnosis *d;
 	struct kept_chains *k;
 	struct hashmap at; /* hash of class, part and object -> kept chain */
-	uint32_t chain;    /* at hand */
+	uint32_t chain;    /* the current one */
 };
 
-static void compete(struct heaviest *h, uint32_t part, uint32_t object)
+static void challenge(struct heaviest *h, uint32_t part, uint32_t object)
 {
 	const struct kept_chain *mine = &h->k->list.data[h->chain];
 	const uint32_t key[] = {h->d->own->samples.chains.data[mine->chain].class, part, object};
@@ -108,23 +109,23 @@ static void compete(struct heaviest *h, uint32_t part, uint32_t object)
 		hashmap_put(&h->at, hash, h->chain);
 }
 
-static void compete_at(void *ctx, uint32_t part)
+static void challenge_at(void *ctx, uint32_t part)
 {
 	struct heaviest *h = ctx;
 	uint32_t object = h->d->own->samples.chains.data[h->k->list.data[h->chain].chain].object;
-	compete(h, part, LEDGER_NONE);
+	challenge(h, part, LEDGER_NONE);
 	if (object != LEDGER_NONE)
-		compete(h, part, object);
+		challenge(h, part, object);
 }
 
-/* Those that findings may tell: the heaviest through each part, for each object and for all of
- * them; and of each class. */
+/* Marks the chains that findings may report: the heaviest through each part, for each object and
+ * for all of them together; and the heaviest of each class. */
 static void mark_whole(const struct diagnosis *d, struct kept_chains *k)
 {
 	struct heaviest h = {.d = d, .k = k};
 	for (h.chain = 0; h.chain < k->list.len; h.chain++) {
-		compete(&h, CODE, LEDGER_NONE);
-		kept_chain_parts(d, k, &k->list.data[h.chain], compete_at, &h);
+		challenge(&h, CODE, LEDGER_NONE);
+		kept_chain_parts(d, k, &k->list.data[h.chain], challenge_at, &h);
 	}
 	for (uint32_t i = 0; i < h.at.cap; i++)
 		if (h.at.values[i] != HASHMAP_NONE)
@@ -135,14 +136,14 @@ static void mark_whole(const struct diagnosis *d, struct kept_chains *k)
 void evidence_choose(const struct diagnosis *d, struct kept_chains *out)
 {
 	*out = (struct kept_chains){0};
-	mark_told(d, out);
+	mark_true_parts(d, out);
 	merge_chains(d, out);
 	mark_whole(d, out);
 }
 
 void kept_chains_release(struct kept_chains *k)
 {
-	free(k->told);
+	free(k->true_parts);
 	vec_free(&k->list);
 }
 
@@ -158,7 +159,7 @@ void kept_chain_parts(const struct diagnosis *d, const struct kept_chains *k,
 
 /* ---- writing ---- */
 
-struct gathering {
+struct evidence_writer {
 	struct rows *rows;
 	const struct diagnosis *d;
 	struct evidence *e;
@@ -166,7 +167,7 @@ struct gathering {
 	uint32_t *thread; /* of the evidence, by thread of the machine */
 };
 
-static void write_run(struct gathering *g)
+static void write_run(struct evidence_writer *g)
 {
 	const struct diagnose_private *own = g->d->own;
 	struct machine_span s = machine_span(&own->machine, MACHINE);
@@ -187,8 +188,8 @@ static void write_run(struct gathering *g)
 		run->ignored += search_ignored(own->search, h);
 }
 
-/* What was never told apart is one thread here, too. */
-static void write_threads(struct gathering *g)
+/* All threads of short-lived processes are one thread here. */
+static void write_threads(struct evidence_writer *g)
 {
 	const struct machine *m = &g->d->own->machine;
 	uint32_t brief = PROFILE_NONE;
@@ -212,7 +213,7 @@ static void write_threads(struct gathering *g)
 	}
 }
 
-static void write_objects(struct gathering *g)
+static void write_objects(struct evidence_writer *g)
 {
 	const struct waits *w = &g->d->own->waits;
 	for (uint32_t i = 0; i < w->objects.len; i++) {
@@ -234,11 +235,11 @@ static void write_objects(struct gathering *g)
 
 static void add_part(void *ctx, uint32_t part)
 {
-	struct gathering *g = ctx;
+	struct evidence_writer *g = ctx;
 	vec_push(&g->e->parts, rows_of(g->rows, part));
 }
 
-static void write_chains(struct gathering *g, const struct kept_chains *k)
+static void write_chains(struct evidence_writer *g, const struct kept_chains *k)
 {
 	vec_each (c, &k->list) {
 		const struct chain *x = &g->d->own->samples.chains.data[c->chain];
@@ -264,7 +265,8 @@ static int by_resource(const void *a, const void *b)
 	return (x->object > y->object) - (x->object < y->object);
 }
 
-/* Rows of the same are one: threads that were not told apart have several. */
+/* Adds up rows with the same resource, thread and object: there are several if several threads
+ * became one. */
 static void add_up_amounts(struct evidence *e)
 {
 	uint32_t kept = 0;
@@ -285,10 +287,10 @@ static void add_up_amounts(struct evidence *e)
 	e->amounts.len = kept;
 }
 
-static void write_amounts(struct gathering *g, const struct kept_chains *k)
+static void write_amounts(struct evidence_writer *g, const struct kept_chains *k)
 {
 	vec_each (x, &g->d->own->ledger.list) {
-		if (x->part != CODE && !k->told[x->part])
+		if (x->part != CODE && !k->true_parts[x->part])
 			continue;
 		vec_push(&g->e->amounts,
 			 (struct evidence_amount){.resource = rows_of(g->rows, x->part),
@@ -303,7 +305,7 @@ static void write_amounts(struct gathering *g, const struct kept_chains *k)
 	add_up_amounts(g->e);
 }
 
-static void write_holders_and_trips(struct gathering *g)
+static void write_holders_and_trips(struct evidence_writer *g)
 {
 	vec_each (h, &g->d->own->samples.holders)
 		vec_push(&g->e->holders, (struct evidence_holder){h->object, g->thread[h->thread],
@@ -315,8 +317,8 @@ static void write_holders_and_trips(struct gathering *g)
 							t->entries, t->iterations});
 }
 
-/* Of all procedures and loops that have a row by now. */
-static void write_names(struct gathering *g)
+/* Names all functions and loops that have a row by now. */
+static void write_names(struct evidence_writer *g)
 {
 	const struct resources *r = search_resources(g->d->own->search);
 	VEC(uint32_t) part_of = {0};
@@ -338,7 +340,7 @@ static void write_names(struct gathering *g)
 
 void evidence_write(struct rows *r, const struct kept_chains *k)
 {
-	struct gathering g = {
+	struct evidence_writer g = {
 		.rows = r, .d = r->d, .e = &r->d->profile.evidence, .arena = &r->d->profile.arena};
 	g.thread = xcalloc(r->d->own->machine.threads.len + 1, sizeof(*g.thread));
 	evidence_clear(g.e);

@@ -1,4 +1,4 @@
-/* What the search asks of live processes. */
+/* The operations of a search (program_ops) on live processes. */
 #include "diagnose/inside.h"
 #include "diagnose/plumbing.h"
 
@@ -12,8 +12,9 @@ static void add_children(const struct diagnosis *d, uint32_t parent, resource_li
 			vec_push(out, i);
 }
 
-/* Whether anything was measured of both. */
-static bool meets(const struct diagnosis *d, const struct focus *f, enum hierarchy h, uint32_t part)
+/* Whether anything was measured that belongs both to the code of the focus and to the part. */
+static bool overlaps(const struct diagnosis *d, const struct focus *f, enum hierarchy h,
+		     uint32_t part)
 {
 	const struct resources *r = search_resources(d->own->search);
 	ledger_each (e, &d->own->ledger, f->part[CODE]) {
@@ -37,13 +38,13 @@ static void find_parts(void *ctx, const struct focus *f, enum hierarchy h, resou
 	}
 	add_children(d, f->part[h], out);
 	vec_each (part, out)
-		if (meets(d, f, h, *part))
+		if (overlaps(d, f, h, *part))
 			out->data[kept++] = *part;
 	out->len = kept;
 }
 
-/* Who waits, waits in plumbing: the question is who calls for it. And who spins does not compute.
- */
+/* All waits go through plumbing (plumbing.h): the question is which code calls it, so waiting is
+ * not tested on plumbing itself. And code that spins does not compute. */
 static bool concerns(void *ctx, enum hypothesis_id h, uint32_t code)
 {
 	const struct diagnosis *d = ctx;
@@ -84,8 +85,9 @@ bool focus_has(const struct diagnosis *d, const struct focus *f, enum measure m,
 		resources_within(search_resources(d->own->search), o->part, whole));
 }
 
-/* Who spins waits, though on a processor; samples know that. */
-static double spun(const struct diagnosis *d, const struct focus *f)
+/* Time spent spinning. It is waiting, though on a CPU: samples know that, but probes count it as
+ * CPU time. */
+static double spin_time(const struct diagnosis *d, const struct focus *f)
 {
 	double sum = 0;
 	ledger_each (e, &d->own->ledger, f->part[CODE])
@@ -104,7 +106,7 @@ static double amount_of(const struct diagnosis *d, const struct live_experiment 
 	ledger_each (e, &d->own->ledger, x->focus.part[CODE])
 		if (focus_has(d, &x->focus, m, e))
 			sum += e->amount[what];
-	return m == MEASURE_CPU && !sampled ? sum - spun(d, &x->focus) : sum;
+	return m == MEASURE_CPU && !sampled ? sum - spin_time(d, &x->focus) : sum;
 }
 
 static double base_of(const struct diagnosis *d, const struct live_experiment *x)
@@ -117,8 +119,8 @@ static double base_of(const struct diagnosis *d, const struct live_experiment *x
 	}
 }
 
-/* Where probes do not read a processor's clock, how long code ran follows from how long it took;
- * but not where threads wait for processors: that happens in some places rather than in others. */
+/* Where probes do not read the CPU clock, CPU time is derived from the time that passes. That
+ * misleads while threads wait for CPUs, because they wait in some code more than in other code. */
 static bool is_misleading(const struct diagnosis *d, const struct live_experiment *x)
 {
 	enum measure m = hypotheses[x->hypothesis].measure;
@@ -186,8 +188,8 @@ static void start_from_here(const struct diagnosis *d, struct live_experiment *x
 	x->base = base_of(d, x);
 }
 
-/* Putting probes in takes a while, in which nothing is measured: what was sampled meanwhile is of
- * the time before. */
+/* Inserting probes takes a while, in which nothing is measured. Samples up to now are taken first,
+ * because they belong to the time before the new experiments. */
 static void commit(void *ctx)
 {
 	struct diagnosis *d = ctx;

@@ -1,11 +1,11 @@
-/* The search into the profile: all parts and experiments, as they are now. While it goes on, parts
- * have the names that cost nothing; the last time, those of the source. */
+/* Writes the search into the profile: all parts and experiments, as they are now. While the search
+ * runs, parts have names that are cheap to get; the last time, names from the source. */
 #include <math.h>
 #include <string.h>
 
 #include "diagnose/rows.h"
 
-/* Parts that experiments are about, with all that is above them. */
+/* Marks the parts that experiments are about, and all parts above them. */
 static void mark_used(const struct diagnosis *d, uint8_t *used)
 {
 	const struct resources *r = search_resources(d->own->search);
@@ -26,7 +26,8 @@ static void write_experiment(struct rows *w, const struct experiment *e)
 		.flags = (uint8_t)((e->sampled ? EXPERIMENT_SAMPLED : 0) |
 				   (e->unsure ? EXPERIMENT_UNSURE : 0) |
 				   (e->over ? EXPERIMENT_OVER : 0)),
-		/* What it is made of is read at different moments. */
+		/* Amount and base are read at different moments, so the value may be out of range.
+		 */
 		.value = fmax(0, fmin(e->value, 1)),
 		.threshold = e->threshold,
 		.confidence = e->confidence,
@@ -63,8 +64,8 @@ static void mark_part(void *ctx, uint32_t part)
 	used[part] = 1;
 }
 
-/* Chains that may be told have all their parts named in source lines, of others only what is
- * innermost is ever named. */
+/* Chains that may be reported as call paths need all their parts named by source lines; of other
+ * chains, only the innermost part is ever named. */
 static void mark_chains(const struct diagnosis *d, const struct kept_chains *k, uint8_t *used)
 {
 	vec_each (c, &k->list)

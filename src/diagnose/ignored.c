@@ -1,7 +1,7 @@
-/* System calls of which there are so many that watching them would cost too much: a program that
- * writes byte by byte makes millions a second. Their probes are taken out of the procedure that
- * makes them, and samples in it tell the time from then on; what it is for, and how much of it is
- * for little, is what was measured before. */
+/* System calls that are too frequent to be watched: a program that writes byte by byte makes
+ * millions per second. Their probes are removed from the function that makes them, and from then on
+ * samples in the function measure its time. Which objects that time is for, and how much of it is
+ * in operations that move few bytes, is known from what was measured before. */
 #include "diagnose/waits.h"
 
 static const double least_time = 0.02; /* s that must have passed for a rate to mean anything */
@@ -34,7 +34,7 @@ static void add_object(struct ignored_calls *c, const struct wait_row *r, double
 					 .small = own > 0 ? (double)r->last.small_ns / own : 0});
 }
 
-static bool is_of(const struct wait_row *r, uint32_t process, uint64_t pc)
+static bool is_at(const struct wait_row *r, uint32_t process, uint64_t pc)
 {
 	return r->part == CODE && r->process == process && r->pc == pc;
 }
@@ -46,9 +46,9 @@ static void ignore(struct waits *w, uint32_t process, uint64_t pc)
 	if (!procedure_of(w, process, pc, &c.code, &c.va))
 		return;
 	vec_each (r, &w->rows)
-		all += is_of(r, process, pc) ? (double)r->last.wall_ns : 0;
+		all += is_at(r, process, pc) ? (double)r->last.wall_ns : 0;
 	vec_each (r, &w->rows)
-		if (all > 0 && is_of(r, process, pc))
+		if (all > 0 && is_at(r, process, pc))
 			add_object(&c, r, all);
 	vec_each (o, &c.objects) {
 		struct wait_object *x = &w->objects.data[o->object];
@@ -58,12 +58,12 @@ static void ignore(struct waits *w, uint32_t process, uint64_t pc)
 	target_ignore_waits(w->machine->processes.data[process].target, pc);
 }
 
-/* Waits of the whole process at this place in this step. */
+/* Waits of the process that began at this place in this step. */
 static double begun_at(const struct waits *w, uint32_t process, uint64_t pc)
 {
 	double sum = 0;
 	vec_each (i, &w->told)
-		if (is_of(&w->rows.data[*i], process, pc))
+		if (is_at(&w->rows.data[*i], process, pc))
 			sum += (double)w->rows.data[*i].begun;
 	return sum;
 }
@@ -83,7 +83,7 @@ bool waits_limit(struct waits *w, double seconds, double most)
 		ignore(w, r->process, r->pc);
 		any = true;
 		vec_each (k, &w->told)
-			if (is_of(&w->rows.data[*k], r->process, r->pc))
+			if (is_at(&w->rows.data[*k], r->process, r->pc))
 				w->rows.data[*k].begun = 0;
 	}
 	return any;

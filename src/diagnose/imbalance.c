@@ -1,14 +1,15 @@
-/* Who does more than others that do the same.
+/* Load imbalance: threads or processes that do more than others with the same work.
  *
- * Of the whole program, threads of a process that began at about the same time may do the same, and
- * processes that began to execute the same program then; of a part of the code, threads that came
- * there do. Time in which a thread spins for something is no work. Threads that are idle, that is,
- * have nothing to do, are left out. */
+ * In the whole program, threads of a process that began at about the same time may have the same
+ * work, and so may processes that began to execute the same program at about the same time. In a
+ * part of the code, only threads that executed it are compared. Spinning is not work. Idle threads
+ * are left out. */
 #include "diagnose/inside.h"
 
-/* What each thread has computed so far: one pass over what was measured of the code, as there may
- * be thousands of threads that are gone. The caller frees it. */
-static double *computed(const struct diagnosis *d, const struct live_experiment *x, bool sampled)
+/* The CPU time of each thread so far, in one pass over the amounts of the code, because there may
+ * be thousands of threads that have ended. The caller frees it. */
+static double *cpu_by_thread(const struct diagnosis *d, const struct live_experiment *x,
+			     bool sampled)
 {
 	double *sums = xcalloc(d->own->machine.threads.len + 1, sizeof(*sums));
 	ledger_each (e, &d->own->ledger, x->focus.part[CODE])
@@ -19,7 +20,7 @@ static double *computed(const struct diagnosis *d, const struct live_experiment 
 
 void imbalance_begin(const struct diagnosis *d, struct live_experiment *x)
 {
-	double *by_probes = computed(d, x, false), *by_samples = computed(d, x, true);
+	double *by_probes = cpu_by_thread(d, x, false), *by_samples = cpu_by_thread(d, x, true);
 	vec_clear(&x->before);
 	for (uint32_t i = 0; i < d->own->machine.threads.len; i++)
 		vec_push(&x->before, (struct thread_amount){i, {by_probes[i], by_samples[i]}});
@@ -28,9 +29,9 @@ void imbalance_begin(const struct diagnosis *d, struct live_experiment *x)
 }
 
 /* The same since the experiment began. */
-static double *computed_since(const struct diagnosis *d, const struct live_experiment *x)
+static double *cpu_since_begin(const struct diagnosis *d, const struct live_experiment *x)
 {
-	double *sums = computed(d, x, x->sampled);
+	double *sums = cpu_by_thread(d, x, x->sampled);
 	vec_each (before, &x->before)
 		sums[before->thread] -= before->cpu[x->sampled];
 	for (uint32_t i = 0; i < d->own->machine.threads.len; i++)
@@ -38,41 +39,41 @@ static double *computed_since(const struct diagnosis *d, const struct live_exper
 	return sums;
 }
 
-/* Threads, or processes, that do the same and began together. */
-struct group {
-	double born; /* s: the first of them */
+/* Threads, or processes, that have the same work and began together. */
+struct peer_group {
+	double first_seen; /* s: of the first member */
 	uint32_t count;
 	double sum, most;
 };
 
 struct groups {
-	VEC(struct group) list;
-	struct hashmap newest; /* of those with the same key */
+	VEC(struct peer_group) list;
+	struct hashmap newest; /* key -> the newest group with it */
 };
 
-static const double together = 0.5; /* s between births */
+static const double start_window = 0.5; /* s between members of a group */
 
-/* Members come in the order of their births, more or less. */
-static struct group *group_of(struct groups *groups, uint64_t key, double born)
+/* Members are added roughly in the order in which they were first seen. */
+static struct peer_group *group_of(struct groups *groups, uint64_t key, double first_seen)
 {
 	uint32_t at = hashmap_get(&groups->newest, key);
-	if (at != HASHMAP_NONE && born - groups->list.data[at].born < together)
+	if (at != HASHMAP_NONE && first_seen - groups->list.data[at].first_seen < start_window)
 		return &groups->list.data[at];
 	hashmap_put(&groups->newest, key, groups->list.len);
-	vec_push(&groups->list, (struct group){.born = born});
+	vec_push(&groups->list, (struct peer_group){.first_seen = first_seen});
 	return &vec_last(&groups->list);
 }
 
-static void add_member(struct groups *groups, uint64_t key, double born, double amount)
+static void add_member(struct groups *groups, uint64_t key, double first_seen, double amount)
 {
-	struct group *g = group_of(groups, key, born);
+	struct peer_group *g = group_of(groups, key, first_seen);
 	g->count++;
 	g->sum += amount;
 	g->most = amount > g->most ? amount : g->most;
 }
 
-/* The worst loss of a group; ends the groups. */
-static double worst(struct groups *groups)
+/* The largest loss of a group; releases the groups. */
+static double worst_loss(struct groups *groups)
 {
 	double loss = 0;
 	vec_each (g, &groups->list)
@@ -98,7 +99,7 @@ static double among_threads(const struct diagnosis *d, const struct live_experim
 			    double *of_process)
 {
 	struct groups groups = {0};
-	double *amounts = computed_since(d, x);
+	double *amounts = cpu_since_begin(d, x);
 	for (uint32_t i = 0; i < d->own->machine.threads.len; i++) {
 		const struct machine_thread *t = &d->own->machine.threads.data[i];
 		of_process[t->process] += amounts[i];
@@ -106,10 +107,10 @@ static double among_threads(const struct diagnosis *d, const struct live_experim
 			add_member(&groups, t->process, t->born, amounts[i]);
 	}
 	free(amounts);
-	return worst(&groups);
+	return worst_loss(&groups);
 }
 
-/* Those that do next to nothing are no part of it: a parent that waits for its children. */
+/* Processes that do next to nothing are left out: a parent that waits for its children. */
 static double among_processes(const struct diagnosis *d, const double *of_process)
 {
 	static const double least = 0.05; /* of what the busiest does */
@@ -121,7 +122,7 @@ static double among_processes(const struct diagnosis *d, const double *of_proces
 		if (of_process[i] > least * most)
 			add_member(&groups, d->own->machine.processes.data[i].program,
 				   d->own->machine.processes.data[i].born, of_process[i]);
-	return worst(&groups);
+	return worst_loss(&groups);
 }
 
 double imbalance_loss(const struct diagnosis *d, const struct live_experiment *x)

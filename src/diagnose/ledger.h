@@ -1,17 +1,17 @@
-/* What was measured so far: sums for each (code, thread, object). Everything that an experiment
- * wants to know is a sum over some of them. They only grow; who wants to know about an interval
- * takes the difference. */
+/* All that was measured so far, as sums for each (code, thread, object). The amount of an
+ * experiment is a sum over some of them. They only grow: the amount of an interval is a difference.
+ */
 #pragma once
 #include "base/hashmap.h"
 #include "base/vec.h"
 
 enum amount {
-	AMOUNT_CPU,   /* s on a processor, by probes; of the code's root: as the kernel tells */
+	AMOUNT_CPU,   /* s of CPU time, by probes; for the root of the code, from the kernel */
 	AMOUNT_WAIT,  /* s of waits that count, by probes; see machine.h */
-	AMOUNT_SMALL, /* s of those in operations that move little */
-	AMOUNT_SPIN,  /* s of those in which it ran */
+	AMOUNT_SMALL, /* s of those in operations that move few bytes */
+	AMOUNT_SPIN,  /* s of those in which the thread ran: spinning */
 	AMOUNT_CALLS,
-	AMOUNT_SEEN_CPU, /* the same as samples tell: s they stand for */
+	AMOUNT_SEEN_CPU, /* the same by samples: s that they represent */
 	AMOUNT_SEEN_WAIT,
 	AMOUNT_SEEN_SMALL,
 	AMOUNTS,
@@ -27,9 +27,10 @@ struct ledger_entry {
 	double amount[AMOUNTS];
 };
 
-/* What was measured of code in a thread since the last settling: time that passed in it, and of
- * that in waits. How much of it was on a processor is known when what the whole thread did is:
- * reading such a clock in every probe would cost ten times as much on some machines. */
+/* What was measured in some code in a thread since the last ledger_settle(): time that passed in
+ * it, and how much of that in waits. How much of it was on a CPU follows from what the whole thread
+ * did in the step. To read the CPU clock in every probe would cost ten times as much on some
+ * machines. */
 enum step_amount { STEP_WALL, STEP_WAITED, STEP_AMOUNTS };
 
 struct ledger_step {
@@ -37,7 +38,7 @@ struct ledger_step {
 	double amount[STEP_AMOUNTS];
 };
 
-/* The shares of its time on a processor: outside of waits, and in them. */
+/* The shares of a thread's time that it was on a CPU: outside of waits, and in them. */
 struct ledger_rate {
 	double running, waiting;
 };
@@ -56,7 +57,7 @@ void ledger_add(struct ledger *l, uint32_t part, uint32_t thread, uint32_t objec
 
 void ledger_step(struct ledger *l, uint32_t part, uint32_t thread, enum step_amount what,
 		 double amount);
-/* Makes AMOUNT_CPU of the steps; rates by thread. */
+/* Turns the steps into AMOUNT_CPU; `rates` is by thread. */
 void ledger_settle(struct ledger *l, const struct ledger_rate *rates);
 
 /* Runs the body with `e` pointing at each entry of a part. */

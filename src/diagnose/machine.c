@@ -9,14 +9,16 @@
 #include "probe/engine/engine.h"
 #include "process/threads.h"
 
-static const double look_period = 0.1; /* s between looks for new threads */
-static const double grown_up = 0.25;   /* s after which a thread is one of its own */
-static const double period = 0.6;      /* s that idleness is decided from, once or twice */
-/* Of it, waiting for the work of others, or for whatever happens. */
+static const double look_period = 0.1;     /* s between looks for new threads */
+static const double thread_warm_up = 0.25; /* s until a thread is tracked */
+static const double idle_period = 0.6;     /* s: idleness is decided from one or two of them */
+/* The share of waiting that makes a thread idle: waiting for the work of others, or for anything.
+ */
 static const double idle_beside = 0.98, idle_always = 0.95;
 enum {
-	MOST_THREADS = 256, /* of their own, alive */
-	FEW_THREADS = 16,   /* so many need not grow up */
+	MAX_TRACKED = 256,    /* live threads */
+	MAX_SEEN = 100000,    /* tids for which the time is kept when they were first seen */
+	TRACKED_AT_ONCE = 16, /* threads that need no warm-up */
 };
 
 void machine_init(struct machine *m, struct resources *r, struct ledger *l, struct arena *a)
@@ -24,7 +26,7 @@ void machine_init(struct machine *m, struct resources *r, struct ledger *l, stru
 	*m = (struct machine){.resources = r,
 			      .ledger = l,
 			      .arena = a,
-			      .at_once = FEW_THREADS,
+			      .at_once = TRACKED_AT_ONCE,
 			      .brief = RESOURCE_NONE};
 	m->host = resources_child(r, MACHINE, 0);
 	m->stolen_ns = processors_stolen_ns();
@@ -42,8 +44,8 @@ void machine_release(struct machine *m)
 	hashmap_release(&m->seen);
 }
 
-/* Runs the body with `t` pointing at each thread that lives, pools included; or with `p` at each
- * such process. A script starts thousands of processes: those that are gone cost nothing. */
+/* Runs the body with `t` pointing at each live thread, pools included; or with `p` at each live
+ * process. A script starts thousands of processes: those that have ended cost nothing. */
 #define each_thread(t, m)                                                                          \
 	vec_each (at_, &(m)->live_threads)                                                         \
 		for (struct machine_thread *t = &(m)->threads.data[*at_]; t; t = NULL)
@@ -51,7 +53,7 @@ void machine_release(struct machine *m)
 	vec_each (at_, &(m)->live_processes)                                                       \
 		for (struct machine_process *p = &(m)->processes.data[*at_]; p; p = NULL)
 
-/* ---- who is there ---- */
+/* ---- processes and threads ---- */
 
 static uint32_t new_part(struct machine *m, uint32_t parent, uint64_t key)
 {
@@ -60,15 +62,18 @@ static uint32_t new_part(struct machine *m, uint32_t parent, uint64_t key)
 	return part;
 }
 
-static uint32_t add_thread(struct machine *m, uint32_t process, int tid, double born)
+static uint32_t add_thread(struct machine *m, uint32_t process, int tid, double first_seen)
 {
 	const struct machine_process *p = &m->processes.data[process];
-	struct machine_thread t = {
-		.tid = tid, .process = process, .part = p->part, .counted = true, .born = born};
+	struct machine_thread t = {.tid = tid,
+				   .process = process,
+				   .part = p->part,
+				   .counted = true,
+				   .born = first_seen};
 	if (tid) {
 		thread_name(p->pid, tid, t.name);
 		thread_ran(p->pid, tid, &t.cpu_ns, &t.ready_ns);
-		if (!p->young)
+		if (!p->warming_up)
 			t.part = new_part(m, p->part, (uint64_t)m->threads.len);
 		hashmap_put(&m->thread_at, (uint64_t)tid, m->threads.len);
 	}
@@ -88,7 +93,7 @@ static const char *program_of(struct machine *m, int pid, uint32_t *hash)
 	return arena_strdup(m->arena, name ? name + 1 : path);
 }
 
-/* All young processes are one part of the search. */
+/* All processes that warm up are one part of the search. */
 static uint32_t brief_part(struct machine *m)
 {
 	if (m->brief == RESOURCE_NONE)
@@ -96,13 +101,13 @@ static uint32_t brief_part(struct machine *m)
 	return m->brief;
 }
 
-uint32_t machine_add_process(struct machine *m, struct target *t, bool young)
+uint32_t machine_add_process(struct machine *m, struct target *t, bool warming_up)
 {
 	struct machine_process p = {
-		.target = t, .pid = target_pid(t), .born = m->time, .young = young};
+		.target = t, .pid = target_pid(t), .born = m->time, .warming_up = warming_up};
 	uint32_t number = m->processes.len;
 	p.name = program_of(m, p.pid, &p.program);
-	p.part = young ? brief_part(m) : new_part(m, m->host, number);
+	p.part = warming_up ? brief_part(m) : new_part(m, m->host, number);
 	p.cpu_ns = process_cpu_ns(p.pid);
 	vec_push(&m->live_processes, number);
 	vec_push(&m->processes, p);
@@ -115,9 +120,9 @@ uint32_t machine_add_process(struct machine *m, struct target *t, bool young)
 void machine_grow_up(struct machine *m, uint32_t process)
 {
 	struct machine_process *p = &m->processes.data[process];
-	if (!p->young)
+	if (!p->warming_up)
 		return;
-	p->young = false;
+	p->warming_up = false;
 	p->part = new_part(m, m->host, process);
 	vec_each (i, &m->live_threads) {
 		struct machine_thread *t = &m->threads.data[*i];
@@ -187,8 +192,8 @@ static uint32_t count_threads(const struct machine *m)
 	return n;
 }
 
-/* A thread that is not known by itself: it may be old enough by now. */
-static void look_at_young(struct machine *m, uint32_t process, int tid, uint32_t *alive)
+/* Tracks a thread if it is old enough by now; otherwise the pool represents it. */
+static void track_or_pool(struct machine *m, uint32_t process, int tid, uint32_t *alive)
 {
 	uint32_t now = (uint32_t)(m->time * 1000), since = hashmap_get(&m->seen, (uint64_t)tid);
 	if (since == HASHMAP_NONE || since > now) {
@@ -196,7 +201,8 @@ static void look_at_young(struct machine *m, uint32_t process, int tid, uint32_t
 		since = now;
 	}
 	bool at_once = m->at_once > 0;
-	if ((!at_once && now - since < (uint32_t)(grown_up * 1000)) || *alive >= MOST_THREADS) {
+	if ((!at_once && now - since < (uint32_t)(thread_warm_up * 1000)) ||
+	    *alive >= MAX_TRACKED) {
 		m->processes.data[process].pooled++;
 		return;
 	}
@@ -230,20 +236,20 @@ static void look_for_threads(struct machine *m, uint32_t process, uint32_t *aliv
 		vec_each (tid, &tids) {
 			uint32_t known = hashmap_get(&m->thread_at, (uint64_t)*tid);
 			if (known == HASHMAP_NONE || m->threads.data[known].process != process)
-				look_at_young(m, process, *tid, alive);
+				track_or_pool(m, process, *tid, alive);
 		}
 	}
 	vec_free(&tids);
 }
 
-static void look(struct machine *m)
+static void update_threads(struct machine *m)
 {
 	uint32_t alive = count_threads(m);
 	vec_each (process, &m->live_processes)
 		look_for_threads(m, *process, &alive);
 	forget_gone(m);
-	/* What has been seen is forgotten now and then: numbers are given to others. */
-	if (m->seen.len > 100000)
+	/* Times are forgotten now and then: tids are given to other threads. */
+	if (m->seen.len > MAX_SEEN)
 		hashmap_release(&m->seen);
 	m->looked = m->time;
 }
@@ -257,8 +263,8 @@ static double seconds_since(uint64_t *last, uint64_t now)
 	return s;
 }
 
-/* What no thread of its own has used was used by others. */
-static void read_processors(struct machine *m)
+/* The CPU time of a process that no tracked thread has used is that of its pool. */
+static void read_cpu_times(struct machine *m)
 {
 	each_process (p, m) {
 		p->cpu = seconds_since(&p->cpu_ns, process_cpu_ns(p->pid));
@@ -274,7 +280,7 @@ static void read_processors(struct machine *m)
 		t->ready = seconds_since(&t->ready_ns, ready);
 		m->threads.data[p->pool].cpu -= t->cpu;
 	}
-	/* The two are read one after the other. */
+	/* Process and threads are read one after the other: a small difference means nothing. */
 	each_process (p, m)
 		if (m->threads.data[p->pool].cpu < 1e-3)
 			m->threads.data[p->pool].cpu = 0;
@@ -292,8 +298,8 @@ void machine_begin_step(struct machine *m, double now)
 	clear_step(m);
 	m->time = now;
 	if (now - m->looked >= look_period)
-		look(m);
-	read_processors(m);
+		update_threads(m);
+	read_cpu_times(m);
 	m->stolen += seconds_since(&m->stolen_ns, processors_stolen_ns());
 	vec_each (i, &m->live_threads) {
 		struct machine_thread *t = &m->threads.data[*i];
@@ -303,15 +309,16 @@ void machine_begin_step(struct machine *m, double now)
 	}
 }
 
-static void remember(const struct machine *m, struct machine_thread *t, double dt)
+static void add_to_period(const struct machine *m, struct machine_thread *t, double dt)
 {
-	if (t->passed[1] >= period) {
+	if (t->passed[1] >= idle_period) {
 		t->passed[0] = t->passed[1];
 		t->rested[0] = t->rested[1];
 		t->unneeded[0] = t->unneeded[1];
 		t->passed[1] = t->rested[1] = t->unneeded[1] = 0;
 	}
-	/* What began to wait before it was looked into may wait for what nobody knows. */
+	/* A thread that began to wait before it was examined waits for something unknown: it
+	 * neither runs nor is known to wait. */
 	bool rests = t->tid && t->cpu + t->ready + t->waited <= 0;
 	double unneeded = rests ? dt : t->idled[IDLE_ALWAYS] + t->joined;
 	t->passed[1] += t->tid ? dt : dt * m->processes.data[t->process].pooled;
@@ -319,14 +326,14 @@ static void remember(const struct machine *m, struct machine_thread *t, double d
 	t->unneeded[1] += unneeded;
 }
 
-/* Idle whoever has something to do, or only if somebody of the same process has. */
+/* Whether it is idle whichever process has work, rather than only if its own process has. */
 static bool is_unneeded(const struct machine_thread *t)
 {
 	return t->unneeded[0] + t->unneeded[1] >= 0.5 * (t->rested[0] + t->rested[1]);
 }
 
-/* Who waits for the work of others waits longer if these hardly get a processor. That is no reason
- * to call it idle: only the time counts in which they could work. */
+/* A thread that waits for the work of others waits longer if these hardly get a CPU. That does not
+ * make it idle: only the time counts in which the others could work. */
 static bool is_idle(const struct machine *m, const struct machine_thread *t)
 {
 	double passed = t->passed[0] + t->passed[1], rested = t->rested[0] + t->rested[1];
@@ -348,7 +355,7 @@ static void decide_who_counts(struct machine *m, double dt)
 	each_thread (t, m) {
 		const struct machine_process *p = &m->processes.data[t->process];
 		bool others = p->works || (any && is_unneeded(t));
-		t->counted = !p->young && (!others || !is_idle(m, t));
+		t->counted = !p->warming_up && (!others || !is_idle(m, t));
 		t->idle += t->counted ? -dt : dt;
 	}
 }
@@ -360,17 +367,18 @@ static struct machine_span *span_of(struct machine *m, uint32_t part)
 	return &m->spans.data[part];
 }
 
-/* What threads of a part of the machine did in a step, s. */
-struct doing {
+/* What the threads of a part of the machine did in a step, s. */
+struct step_times {
 	double cpu, ready, free, threads;
-	double most; /* on a processor, of one of them */
+	double most; /* on a CPU, of the busiest of them */
 };
 
-/* What passed, without what was lost to others: no more than threads were ready for a processor,
- * outside of waits, and than their share in what they wanted. The kernel tells how long a thread
- * was ready when that is over: then more may be lost than this step has, of what was missing
- * before. */
-static double effective(struct machine_span *s, const struct doing *x, double dt)
+/* The time that passed, without what was lost to other programs. The loss is at most the time that
+ * threads were ready for a CPU, at most the time outside of waits in which they did not run, and at
+ * most their ready share of the time that they wanted to run. The kernel reports how long a thread
+ * was ready when that is over: the loss may then be of earlier steps, whose time is in `missing`.
+ */
+static double without_lost_time(struct machine_span *s, const struct step_times *x, double dt)
 {
 	static const double most = 1; /* s that may be missing */
 	double missing = s->missing + (x->free > x->cpu ? x->free - x->cpu : 0);
@@ -382,8 +390,8 @@ static double effective(struct machine_span *s, const struct doing *x, double dt
 	return dt - lost;
 }
 
-/* What passed, or what was used if that is more. Steps are short: what one has too much of and the
- * next too little is no more. */
+/* The time that passed, or the time used if that is more. Steps are short, so a step that used more
+ * first makes up for recent steps that used less (`ahead`). */
 static double at_least(double passed, double used, double *ahead)
 {
 	static const double evens_out = 0.25; /* s */
@@ -392,10 +400,10 @@ static double at_least(double passed, double used, double *ahead)
 	return now > 0 ? passed + now : passed;
 }
 
-static void add_span(struct machine *m, uint32_t part, double dt, const struct doing *x)
+static void add_span(struct machine *m, uint32_t part, double dt, const struct step_times *x)
 {
 	struct machine_span *s = span_of(m, part);
-	double passed = effective(s, x, dt);
+	double passed = without_lost_time(s, x, dt);
 	s->time += at_least(passed, x->most, &s->time_ahead);
 	s->cpu += at_least(passed, x->cpu, &s->cpu_ahead);
 	s->threads += x->threads;
@@ -410,8 +418,8 @@ static double thread_time(const struct machine *m, const struct machine_thread *
 	return each > 0 ? each : 0;
 }
 
-/* Outside of waits a thread runs, unless others have its processor; if it ran for longer than it
- * did not wait, it ran in waits. */
+/* Outside of waits a thread runs, unless others have its CPU. If it ran for longer than it was
+ * outside of waits, it also ran in waits. */
 static struct ledger_rate rate_of(const struct machine *m, const struct machine_thread *t,
 				  double dt)
 {
@@ -426,7 +434,7 @@ static struct ledger_rate rate_of(const struct machine *m, const struct machine_
 	return r;
 }
 
-static void settle(struct machine *m, double dt)
+static void derive_cpu_times(struct machine *m, double dt)
 {
 	struct ledger_rate *rates = xcalloc(m->threads.len + 1, sizeof(*rates));
 	vec_each (i, &m->live_threads)
@@ -435,18 +443,19 @@ static void settle(struct machine *m, double dt)
 	free(rates);
 }
 
-/* s of this step in which a thread that is known neither ran nor waited, nor was ready. */
+/* s of this step in which a tracked thread neither ran nor waited, nor was ready. */
 static double missing_of(const struct machine_thread *t, double dt)
 {
 	double rest = dt - t->waited - t->cpu - t->ready;
 	return t->tid && rest > 0 ? rest : 0;
 }
 
-/* A thread whose processor was stolen was ready to run; which one that was is not known. What is
- * stolen from a processor that rests is missed by nobody. */
+/* A thread whose CPU was stolen was ready to run, but it is not known which thread that was. So
+ * stolen time is divided among the threads by their missing time. Time stolen from an idle CPU is
+ * missed by no thread. */
 static void share_stolen(struct machine *m, double dt)
 {
-	static const double most_kept = 0.1; /* s: both are known a bit late */
+	static const double most_kept = 0.1; /* s carried over: both times are known a bit late */
 	double missing = 0;
 	each_thread (t, m)
 		missing += missing_of(t, dt);
@@ -465,34 +474,35 @@ static void add_threads(struct machine *m, double dt)
 	each_thread (t, m) {
 		struct machine_process *p = &m->processes.data[t->process];
 		bool own = t->tid != 0;
-		struct doing x = {.cpu = t->cpu,
-				  .ready = t->ready + t->stolen,
-				  .free = own && dt > t->waited ? dt - t->waited : 0,
-				  .threads = thread_time(m, t, dt),
-				  .most = t->cpu};
+		struct step_times x = {.cpu = t->cpu,
+				       .ready = t->ready + t->stolen,
+				       .free = own && dt > t->waited ? dt - t->waited : 0,
+				       .threads = thread_time(m, t, dt),
+				       .most = t->cpu};
 		p->most = own && t->cpu > p->most ? t->cpu : p->most;
 		p->threads += x.threads;
 		p->ready += x.ready;
 		p->free += x.free;
-		if (own && !p->young)
+		if (own && !p->warming_up)
 			add_span(m, t->part, dt, &x);
 	}
 }
 
-/* What is stolen does not count here: it strikes anywhere alike. */
-static void note_crowd(struct machine *m, double dt, double cpu)
+/* Stolen time does not count here: it strikes all code alike. */
+static void note_crowded(struct machine *m, double dt, double cpu)
 {
-	static const double much = 0.12, little = 0.05;
+	/* Ready time as a share of ready and CPU time. */
+	static const double crowded_above = 0.12, crowded_until = 0.05;
 	double kept = dt < 1 ? 1 - dt : 0;
 	m->ran = m->ran * kept + cpu;
 	m->queued *= kept;
 	each_thread (t, m)
 		m->queued += t->ready;
 	double share = m->ran + m->queued > 0 ? m->queued / (m->ran + m->queued) : 0;
-	m->crowded = share > (m->crowded ? little : much);
+	m->crowded = share > (m->crowded ? crowded_until : crowded_above);
 }
 
-static void add_doing(struct doing *sum, const struct doing *x)
+static void add_times(struct step_times *sum, const struct step_times *x)
 {
 	sum->cpu += x->cpu;
 	sum->ready += x->ready;
@@ -503,25 +513,25 @@ static void add_doing(struct doing *sum, const struct doing *x)
 
 static void add_processes(struct machine *m, double dt)
 {
-	struct doing all = {0}, young = {0};
+	struct step_times all = {0}, warming_up = {0};
 	each_process (p, m) {
-		const struct doing x = {p->cpu, p->ready, p->free, p->threads, p->most};
-		if (p->young)
-			add_doing(&young, &x);
+		const struct step_times x = {p->cpu, p->ready, p->free, p->threads, p->most};
+		if (p->warming_up)
+			add_times(&warming_up, &x);
 		else
 			add_span(m, p->part, dt, &x);
-		add_doing(&all, &x);
+		add_times(&all, &x);
 	}
 	if (m->brief != RESOURCE_NONE)
-		add_span(m, m->brief, dt, &young);
-	note_crowd(m, dt, all.cpu);
+		add_span(m, m->brief, dt, &warming_up);
+	note_crowded(m, dt, all.cpu);
 	m->cpu_all += all.cpu;
 	m->ready_all += all.ready;
 	add_span(m, m->host, dt, &all);
 	add_span(m, MACHINE, dt, &all);
 }
 
-static void forget_samples(struct machine *m, double dt)
+static void decay_samples(struct machine *m, double dt)
 {
 	double kept = dt < 1 ? 1 - dt : 0;
 	each_thread (t, m) {
@@ -536,11 +546,11 @@ void machine_end_step(struct machine *m)
 	double dt = m->time - m->before;
 	dt = dt > least ? dt : least;
 	m->before = m->time;
-	settle(m, dt);
+	derive_cpu_times(m, dt);
 	each_thread (t, m)
-		if (!m->processes.data[t->process].young)
-			remember(m, t, dt);
-	forget_samples(m, dt);
+		if (!m->processes.data[t->process].warming_up)
+			add_to_period(m, t, dt);
+	decay_samples(m, dt);
 	decide_who_counts(m, dt);
 	share_stolen(m, dt);
 	add_threads(m, dt);
@@ -549,13 +559,15 @@ void machine_end_step(struct machine *m)
 
 double machine_stretch(const struct machine_thread *t)
 {
-	static const double most = 20; /* in a step that hardly ran it is chance */
+	static const double most = 20; /* in a step in which it hardly ran, the rate is chance */
 	double stretch = t->cpu > 0 ? (t->cpu + t->ready + t->stolen) / t->cpu : 1;
 	return stretch < most ? stretch : most;
 }
 
 double machine_seen(struct machine *m, uint32_t thread, double seconds)
 {
+	/* CPU time per sampled time. Below `noticeable`, a difference is chance; above `most`, it
+	 * is not believed. */
 	static const double noticeable = 1.25, most = 50;
 	struct machine_thread *t = &m->threads.data[thread];
 	t->seen += seconds;

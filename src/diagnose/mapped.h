@@ -1,4 +1,4 @@
-/* Which images are where in each process: for probes, which need the distance, and for the names of
+/* Where modules are mapped in each process: for probes, which need the bias, and for the names of
  * variables. */
 #pragma once
 #include "probe/engine/engine.h"
@@ -17,11 +17,11 @@ struct mapped {
 };
 
 void mapped_release(struct mapped *m);
-/* Looks anew; `each` is told of every image. */
+/* Reads the modules of a process again; calls `each` with every one. */
 void mapped_refresh(struct mapped *m, uint32_t process, struct target *t,
 		    void (*each)(void *ctx, struct code *code), void *ctx);
 void mapped_forget(struct mapped *m, uint32_t process);
-/* False if the process does not have it. */
+/* False if the process has not mapped the module. */
 bool mapped_bias(const struct mapped *m, uint32_t process, const struct code *code, uint64_t *bias);
 /* The variable at a run-time address, and how far into it that is; NULL if none is known. */
 const char *mapped_variable(const struct mapped *m, uint32_t process, uint64_t address,

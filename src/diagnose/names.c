@@ -11,8 +11,8 @@
 struct names {
 	const struct diagnosis *d;
 	struct places *places;
-	VEC(struct image *) copies; /* by the code's number: the engine uses its own meanwhile */
-	bool prepared;              /* source structure was asked for */
+	VEC(struct image *) copies; /* by the code's number; the engine uses the originals */
+	bool prepared;              /* names_prepare() was called */
 	struct arena arena;
 };
 
@@ -115,7 +115,7 @@ static const char *chain_of(struct names *n, const level_list *levels)
 	return chain;
 }
 
-/* What the image itself calls it. */
+/* The name from the module's symbols. */
 static const char *symbol_of(struct names *n, const struct code_part *p)
 {
 	uint32_t count, i = flow_procedure_at(p->code->flow, p->va);
@@ -142,7 +142,7 @@ struct code_name names_code(struct names *n, uint32_t part)
 	else
 		places_levels(n->places, p.code->id, p.va, &levels);
 	if (!p.loop)
-		levels.len = 1; /* code inlined at its very beginning says nothing about it */
+		levels.len = 1; /* not the code inlined at its first instruction */
 	const struct place_level *last = &vec_last(&levels);
 	out.procedure = last->name;
 	out.chain = chain_of(n, &levels);
@@ -198,7 +198,7 @@ static const char *machine_component(struct names *n, uint32_t part)
 	return "?";
 }
 
-/* The innermost level that is not in a header of the system's. */
+/* The innermost level that is not in a system header. */
 static const struct place_level *own_level(const level_list *levels)
 {
 	const struct place_level *l = &vec_last(levels);

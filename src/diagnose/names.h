@@ -1,4 +1,4 @@
-/* What parts are called: code in source lines, the others by what they are. */
+/* Names of parts: code by source lines, other parts by what they are. */
 #pragma once
 #include "diagnose/session.h"
 #include "profile/places.h"
@@ -8,14 +8,14 @@ struct names;
 struct names *names_new(const struct diagnosis *d);
 void names_free(struct names *n);
 
-/* Source structure of these parts of the code, and of where these objects were made, is recovered,
- * at one go. */
+/* Recovers the source structure of these parts of the code, and of the places where these objects
+ * were made, all at once. */
 void names_prepare(struct names *n, const uint32_t *parts, uint32_t count);
 
-/* A procedure or loop of the code. */
+/* The name of a function or loop. */
 struct code_name {
-	const char *procedure; /* the innermost around it, inlined ones included */
-	const char *chain;     /* "main > relax": the machine's procedure and inlined calls in it */
+	const char *procedure; /* the innermost function around it, inlined ones included */
+	const char *chain;     /* "main > relax": the function and the inlined calls in it */
 	const char *file;      /* "" if unknown; without folders */
 	const char *path;      /* the same with folders */
 	uint32_t first_line, last_line; /* 0 if unknown */
@@ -24,7 +24,7 @@ struct code_name {
 struct code_name names_code(struct names *n, uint32_t part);
 /* One component of a resource's path, of any hierarchy. */
 const char *names_component(struct names *n, uint32_t part);
-/* What an object is called: "queue_lock", "0x55e0d9aedeb0 made in open_account (bank.c:31)",
+/* The name of an object: "queue_lock", "0x55e0d9aedeb0 made in open_account (bank.c:31)",
  * "0x55e0d9aedeb0 used in deposit" */
 const char *names_object(struct names *n, uint32_t object);
 /* "the loop matrix.c:31-34 of multiply", "multiply (matrix.c:28)" */

@@ -1,11 +1,11 @@
-/* Code that everybody goes through who waits: the C library, thread and message-passing libraries,
- * and of programs that have these in them, their best known procedures. Where a program waits is
- * the place from which it gets there. */
+/* Plumbing is code that all waits go through: the C library, thread and message-passing libraries
+ * and, in programs that have these linked in, their best known functions. A program waits where its
+ * own code calls plumbing. */
 #pragma once
 #include "diagnose/code.h"
 
 bool is_plumbing(const struct code_parts *c, uint32_t part);
-/* The same of the procedure that has va. */
+/* The same for the function at va. */
 bool is_plumbing_at(const struct code *code, uint64_t va);
-/* A procedure that waits without the kernel's help. */
+/* Whether the function waits by spinning, without the kernel. */
 bool is_spinning(const struct code_parts *c, uint32_t part);

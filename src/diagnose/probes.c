@@ -7,9 +7,11 @@
 #include "base/quantity.h"
 
 static const double fresh_time = 0.06; /* s in which a new probe is watched closely */
-static const double trusted_time = 1;  /* s for which an old one may do what a new one may */
-static const double dear = 2.5;        /* times what reading the time costs: too much for a clock */
-static const double mark_pause = 0.034; /* s between marks; all of them are about a second */
+static const double trusted_time = 1;  /* s: a trusted probe has a budget of calls for this time */
+/* Times the cost of reading the wall clock: if reading the CPU clock costs more, probes do without.
+ */
+static const double max_clock_cost = 2.5;
+static const double mark_pause = 0.034; /* s between marks: together they cover about a second */
 
 void probes_init(struct probes *p, struct engine *g, struct machine *m, struct mapped *mapped,
 		 struct code_parts *code, struct ledger *l)
@@ -17,7 +19,7 @@ void probes_init(struct probes *p, struct engine *g, struct machine *m, struct m
 	const struct probe_costs *c = engine_probe_costs(g);
 	*p = (struct probes){
 		.engine = g, .machine = m, .mapped = mapped, .code = code, .ledger = l};
-	p->cpu_clock = c->enter + c->exit < dear * 2 * c->wall;
+	p->cpu_clock = c->enter + c->exit < max_clock_cost * 2 * c->wall;
 }
 
 void probes_release(struct probes *p)
@@ -40,7 +42,7 @@ static struct probe *find(const struct probes *p, uint32_t part)
 	return i == HASHMAP_NONE ? NULL : &p->list.data[i];
 }
 
-static struct probe *make(struct probes *p, uint32_t part)
+static struct probe *find_or_add(struct probes *p, uint32_t part)
 {
 	uint32_t next = p->list.len, i = hashmap_add(&p->at, part, next);
 	if (i == next)
@@ -50,7 +52,7 @@ static struct probe *make(struct probes *p, uint32_t part)
 
 /* ---- in and out ---- */
 
-static void touch(struct probes *p, uint32_t process)
+static void mark_dirty(struct probes *p, uint32_t process)
 {
 	vec_each (d, &p->dirty)
 		if (*d == process)
@@ -79,13 +81,14 @@ static double call_cost(const struct probes *p)
 	return 1e-9 * (p->cpu_clock ? c->enter + c->exit : 2 * c->wall);
 }
 
-/* Of one probe that is new; a third of what is allowed is too much. */
+/* The overhead at which one new probe is too hot: a third of the limit. */
 static double most_share(const struct probes *p)
 {
 	return p->max_cost / 3;
 }
 
-/* What it may do in so many seconds while we do not look: we may be kept from it. */
+/* How many calls a probe may measure in this time without being checked: Sonde may be kept from
+ * checking it. */
 static uint32_t budget_for(const struct probes *p, double seconds)
 {
 	return p->max_cost > 0 ? 1 + (uint32_t)(most_share(p) * seconds / call_cost(p)) : 0;
@@ -106,7 +109,7 @@ uint32_t probes_add(struct probes *p, uint32_t part, uint32_t process,
 	if (subject == SUBJECT_NONE)
 		debug(LOG_SEARCH, 1, "part %u cannot be probed: %s", part, e.text);
 	else
-		touch(p, process);
+		mark_dirty(p, process);
 	return subject;
 }
 
@@ -116,7 +119,7 @@ void probes_remove(struct probes *p, const struct probe_in *in)
 	if (!t)
 		return;
 	target_remove(t, in->subject);
-	touch(p, in->process);
+	mark_dirty(p, in->process);
 }
 
 static void put_in(struct probes *p, struct probe *x, uint32_t process)
@@ -149,7 +152,7 @@ static uint64_t procedure_key(const struct probes *p, uint32_t part)
 	return hash_bytes(key, sizeof(key), 0);
 }
 
-/* One that takes too many patches for one part does so for the others. */
+/* A function that needs too many patches for one of its parts needs them for the others, too. */
 static bool is_avoided(const struct probes *p, uint32_t part)
 {
 	return hashmap_get(&p->avoided, procedure_key(p, part)) != HASHMAP_NONE;
@@ -157,7 +160,7 @@ static bool is_avoided(const struct probes *p, uint32_t part)
 
 void probes_want(struct probes *p, uint32_t part)
 {
-	struct probe *x = make(p, part);
+	struct probe *x = find_or_add(p, part);
 	if (x->state == PROBE_OUT && is_avoided(p, part))
 		x->state = PROBE_REFUSED;
 	if (x->users++ || x->state == PROBE_HOT || x->state == PROBE_REFUSED)
@@ -189,7 +192,7 @@ bool probes_are_hot(const struct probes *p, uint32_t part)
 	return x && x->state == PROBE_HOT;
 }
 
-/* A batch may not be able to put in all that it was given. */
+/* Finds probes that a batch could not insert. */
 static void mark_refused(struct probes *p, uint32_t process)
 {
 	const struct target *t = p->machine->processes.data[process].target;
@@ -250,7 +253,7 @@ void probes_ended(struct probes *p, uint32_t process)
 	}
 }
 
-/* What was in an image that is unloaded went with it. It may be loaded again. */
+/* Probes in a module that was unloaded are gone with it. The module may be loaded again. */
 static void forget_unloaded(struct probes *p, uint32_t process)
 {
 	uint64_t bias;
@@ -279,7 +282,7 @@ void probes_loaded(struct probes *p, uint32_t process)
 
 /* ---- values ---- */
 
-struct stepping {
+struct probe_reading {
 	struct probes *p;
 	uint32_t process;
 };
@@ -303,7 +306,7 @@ static uint32_t row_of(struct probes *p, uint32_t process, const struct path_val
 
 static void on_value(void *ctx, const struct path_value *v)
 {
-	struct stepping *s = ctx;
+	struct probe_reading *s = ctx;
 	struct probes *p = s->p;
 	uint32_t probe = hashmap_get(&p->subject_at, (uint64_t)s->process << 32 | v->subject);
 	if (probe == HASHMAP_NONE)
@@ -322,8 +325,8 @@ static void on_value(void *ctx, const struct path_value *v)
 	r->told_calls += v->calls;
 }
 
-/* What begins inside another activation is in that one's time already. */
-static void take_row(struct probes *p, struct probe_row *r)
+/* The time of a recursive activation is part of that of the outer one already. */
+static void add_row(struct probes *p, struct probe_row *r)
 {
 	struct probe *x = &p->list.data[r->probe];
 	double seconds = r->told_ns > r->ns ? 1e-9 * (double)(r->told_ns - r->ns) : 0;
@@ -353,17 +356,17 @@ static void read_all(struct probes *p)
 	p->reading++;
 	vec_clear(&p->told);
 	vec_each (process, &p->machine->live_processes) {
-		struct stepping s = {p, *process};
+		struct probe_reading s = {p, *process};
 		struct target *t = p->machine->processes.data[*process].target;
 		target_read(t, on_value, &s);
 		read_cost(p, t);
 	}
 	vec_each (row, &p->told)
-		take_row(p, &p->rows.data[*row]);
+		add_row(p, &p->rows.data[*row]);
 	p->sum.time = now_seconds();
 }
 
-/* ---- cost ---- */
+/* ---- overhead ---- */
 
 static double share_between(const struct cost_mark *a, const struct cost_mark *b)
 {
@@ -409,7 +412,7 @@ static void silence(struct probes *p, struct probe *x, double share)
 		if (!t)
 			continue;
 		target_quiet(t, in->subject);
-		touch(p, in->process);
+		mark_dirty(p, in->process);
 	}
 	vec_clear(&x->in);
 	x->state = PROBE_HOT;
@@ -426,7 +429,7 @@ static bool is_spent(const struct probes *p, const struct probe *x)
 	return false;
 }
 
-/* What it has done up to now is settled. */
+/* The probe has passed a check: from now on it has the budget of a trusted one. */
 static void trust(struct probes *p, struct probe *x, double now)
 {
 	x->fresh = false;
@@ -446,7 +449,7 @@ static double share_since(const struct probes *p, const struct probe *x, double 
 
 void probes_check(struct probes *p, double now)
 {
-	static const double least = 0.004; /* s: less says nothing */
+	static const double least = 0.004; /* s: a rate over less time means nothing */
 	read_all(p);
 	vec_each (x, &p->list) {
 		if (x->state != PROBE_IN || !x->fresh || x->since < 0 || now - x->since < least)
@@ -459,7 +462,7 @@ void probes_check(struct probes *p, double now)
 	}
 }
 
-/* What was cheap may become hot: the program does something else. */
+/* A cheap probe may become hot when the program does something else. */
 static void check_trusted(struct probes *p, double now)
 {
 	static const double least = 0.04; /* s */

@@ -1,4 +1,4 @@
-/* Parts of the search as rows of the profile's resources. */
+/* The parts of the search as rows of the profile's resources. */
 #pragma once
 #include "diagnose/inside.h"
 
@@ -9,25 +9,25 @@ struct rows {
 	struct hashmap files;
 };
 
-/* The row of a part, with all that is above it; made if there is none. */
+/* The row of a part, added with all parts above it if there is none. */
 uint32_t rows_of(struct rows *r, uint32_t part);
 
 /* evidence.c: which chains of samples are kept, and how. */
 struct kept_chain {
-	uint32_t chain; /* of the samples: the heaviest of those that it stands for */
+	uint32_t chain; /* in samples.chains: the heaviest of those merged into this one */
 	double seconds;
 	uint32_t samples;
-	bool whole; /* with all its parts, because it may be told */
+	bool whole; /* it keeps all its parts, because it may be reported as a call path */
 };
 
 struct kept_chains {
-	uint8_t *told; /* by part: it is in a true experiment */
+	uint8_t *true_parts; /* by part: 1 if a true experiment is about it */
 	VEC(struct kept_chain) list;
 };
 
 void evidence_choose(const struct diagnosis *d, struct kept_chains *out);
 void kept_chains_release(struct kept_chains *k);
-/* Calls `each` with every part of a kept chain that is kept. */
+/* Calls `each` with every part that a kept chain keeps. */
 void kept_chain_parts(const struct diagnosis *d, const struct kept_chains *k,
 		      const struct kept_chain *c, void (*each)(void *ctx, uint32_t part),
 		      void *ctx);

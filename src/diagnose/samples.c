@@ -11,9 +11,9 @@
 #include "profile/profile.h"
 #include "unwind/links.h"
 
-enum { BEGINNING_FRAMES = 4 };
+enum { STARTUP_FRAMES = 4 }; /* outermost frames in which startup code is looked for */
 
-static const double look_pause = 0.04; /* s between looks */
+static const double look_pause = 0.04; /* s between stops without a sampler */
 
 void samples_init(struct samples *s, struct engine *g)
 {
@@ -37,8 +37,8 @@ void samples_release(struct samples *s)
 
 /* ---- a stack as parts of the code ---- */
 
-/* What every program and thread begins with, and nobody wrote. */
-static bool is_beginning(const struct frame *f)
+/* Whether it is startup code, with which every program and thread begins. */
+static bool is_startup(const struct frame *f)
 {
 	static const char *const names[] = {
 		"_start",  "__libc_start_main", "start_thread",   "clone",   "clone3",
@@ -59,18 +59,18 @@ static void note_call(struct samples *s, uint32_t from, uint32_t to)
 		search_part(s->search, CODE, from, to);
 }
 
-/* Where the program's own code begins: behind the last frame, of the outermost few, that is known
- * to be none of it. */
+/* Where the program's own code begins: after the innermost startup code in the outermost few
+ * frames. */
 static uint32_t first_own(const struct walk *w)
 {
 	uint32_t i = w->frames.len, own = i;
-	for (uint32_t k = 0; k < BEGINNING_FRAMES && i > 0; k++, i--)
-		if (is_beginning(&w->frames.data[i - 1]))
+	for (uint32_t k = 0; k < STARTUP_FRAMES && i > 0; k++, i--)
+		if (is_startup(&w->frames.data[i - 1]))
 			own = i - 1;
 	return own;
 }
 
-/* From the outermost frame to the innermost. */
+/* Finds the parts on a stack, from the outermost frame to the innermost. */
 static void find_chain(struct samples *s, const struct walk *w)
 {
 	uint32_t i = first_own(w);
@@ -89,7 +89,7 @@ static void find_chain(struct samples *s, const struct walk *w)
 	}
 }
 
-/* ---- what it says ---- */
+/* ---- what a stack says ---- */
 
 static bool is_new_here(struct samples *s, uint32_t part)
 {
@@ -134,7 +134,7 @@ static void note_amounts(struct samples *s, uint32_t thread, uint32_t object, en
 			ledger_add(s->ledger, *part, thread, object, what, seconds);
 }
 
-/* By the procedure's name; of libraries that have none, by the library's. */
+/* By the function's name or, in libraries that have none, by the library's. */
 static enum object_kind kind_of_frame(const struct frame *f)
 {
 	const char *file = f->code && f->code->path ? strrchr(f->code->path, '/') : NULL;
@@ -146,7 +146,7 @@ static enum object_kind kind_of_frame(const struct frame *f)
 	return k;
 }
 
-/* What a caller calls may have jumped on to what has no name. */
+/* By the name of what the frame calls: that may have tail-called a function without a name. */
 static enum object_kind kind_of_call(const struct frame *f)
 {
 	if (f->exact || !f->code || !f->code->flow)
@@ -155,7 +155,8 @@ static enum object_kind kind_of_call(const struct frame *f)
 	return call.direct ? waits_kind_of(code_name_at(f->code, call.target)) : OBJECT_KINDS;
 }
 
-/* Of what is called from the program's own code; the outermost knows best what it is for. */
+/* The kind that the plumbing on the stack waits for. The outermost function of it, which the
+ * program's own code calls, knows best. */
 static enum object_kind kind_on_stack(const struct walk *w)
 {
 	enum object_kind kind = OBJECT_KINDS;
@@ -173,7 +174,7 @@ static enum object_kind kind_on_stack(const struct walk *w)
 	return kind;
 }
 
-/* A thread that runs may do so to wait. */
+/* Whether a running thread waits by spinning. */
 static bool spins(const struct walk *w)
 {
 	enum object_kind kind = kind_on_stack(w);
@@ -188,7 +189,7 @@ static uint32_t class_of(const struct samples *s, uint32_t object)
 	return object_kinds[kind].hierarchy == SYNC ? SAMPLE_SYNC : SAMPLE_IO;
 }
 
-static void tell_search(struct samples *s, uint32_t thread, uint32_t class)
+static void give_to_search(struct samples *s, uint32_t thread, uint32_t class)
 {
 	const struct stack_sample x = {.class = (uint8_t) class,
 				       .thread = s->machine->threads.data[thread].part,
@@ -206,7 +207,7 @@ static void note_place(struct samples *s, uint32_t thread, uint32_t node, uint32
 	s->last.data[thread] = (struct last_place){node, object, now_seconds()};
 }
 
-/* Somebody waits for a mutex: where is who has it? As far as that was seen lately. */
+/* A thread waits for a mutex: notes where the thread that holds it is, if that was seen lately. */
 static void note_holder(struct samples *s, uint32_t process, uint32_t object, double seconds)
 {
 	static const double recently = 0.1; /* s */
@@ -224,15 +225,16 @@ static void note_holder(struct samples *s, uint32_t process, uint32_t object, do
 	s->holders.data[at].seconds += seconds;
 }
 
-/* A stack that waits ends in plumbing: nobody needs to know. */
-static void leave_plumbing(struct samples *s)
+/* The stack of a waiting thread ends in plumbing, which says nothing to the user. */
+static void cut_plumbing(struct samples *s)
 {
 	while (s->chain.len && is_plumbing(s->code, vec_last(&s->chain)))
 		s->chain.len--;
 }
 
-/* What the thread waits for, or LEDGER_NONE. A system call says so itself; what spins or polls was
- * seen at the last step, and so was what is in a call that a stop has restarted. */
+/* What the thread waits for, or LEDGER_NONE. A system call names its object. For a thread that
+ * spins or polls, or is in a system call that a stop has restarted, it is the object that was seen
+ * at the last step. */
 static uint32_t waited_for(struct samples *s, uint32_t process, uint32_t thread,
 			   const struct walk *w, const struct call_made *call)
 {
@@ -252,18 +254,18 @@ static void note_wait(struct samples *s, uint32_t process, uint32_t thread, uint
 		      uint32_t node, double seconds)
 {
 	const struct machine_thread *t = &s->machine->threads.data[thread];
-	leave_plumbing(s);
+	cut_plumbing(s);
 	if (s->chain.len)
 		waits_used(s->waits, object, vec_last(&s->chain));
 	if (t->counted && !object_kinds[s->waits->objects.data[object].kind].joins) {
 		note_amounts(s, thread, object, AMOUNT_SEEN_WAIT, seconds);
 		note_chain(s, class_of(s, object), object, node, seconds);
-		tell_search(s, thread, class_of(s, object));
+		give_to_search(s, thread, class_of(s, object));
 	}
 	note_holder(s, process, object, seconds);
 }
 
-/* In a system call that nobody watches; false if it is in none. */
+/* Processes a sample in a system call that is not watched (ignored.c); false if it is in none. */
 static bool note_ignored(struct samples *s, uint32_t process, uint32_t thread, const struct walk *w,
 			 uint32_t node, double seconds)
 {
@@ -272,17 +274,17 @@ static bool note_ignored(struct samples *s, uint32_t process, uint32_t thread, c
 	double small;
 	if (!waits_ignored(s->waits, process, f->code, f->va, &object, &small))
 		return false;
-	leave_plumbing(s);
+	cut_plumbing(s);
 	s->waits->objects.data[object].sampled += seconds;
 	note_amounts(s, thread, object, AMOUNT_SEEN_WAIT, seconds);
 	note_amounts(s, thread, object, AMOUNT_SEEN_SMALL, small * seconds);
 	note_chain(s, class_of(s, object), object, node, seconds);
-	tell_search(s, thread, class_of(s, object));
+	give_to_search(s, thread, class_of(s, object));
 	return true;
 }
 
-/* `call` is the one that it waits in, NULL if it runs. Without a node it is no part of the profile,
- * but tells the search where the program is. */
+/* Processes a call stack. `call` is the system call that the thread waits in, NULL if it runs. A
+ * stack without a node is not in the profile, but shows the search where the program is. */
 static void note_stack(struct samples *s, int pid, int tid, const struct walk *w,
 		       const struct call_made *call, uint32_t node, double seconds)
 {
@@ -306,8 +308,8 @@ static void note_stack(struct samples *s, int pid, int tid, const struct walk *w
 		return;
 	note_amounts(s, thread, LEDGER_NONE, AMOUNT_SEEN_CPU, seconds);
 	note_chain(s, SAMPLE_CPU, LEDGER_NONE, node, seconds);
-	tell_search(s, thread, SAMPLE_CPU);
-	/* In a call, it is there as well while it waits for a processor. */
+	give_to_search(s, thread, SAMPLE_CPU);
+	/* It is in an ignored call also while it waits for a CPU. */
 	note_ignored(s, process, thread, w, node,
 		     seconds * machine_stretch(&s->machine->threads.data[thread]));
 }
@@ -320,9 +322,9 @@ static struct target *target_of(const struct samples *s, int pid)
 	return process == UINT32_MAX ? NULL : s->machine->processes.data[process].target;
 }
 
-/* The program may be in code that probes have moved. What probes call has no frame records: the
- * frame pointer is of a procedure further out, and a walk by it would leave out the one that has
- * the probe. */
+/* The program may be in code that probes have moved: the address is replaced by the original one.
+ * Code that probes call keeps no frame records: the frame pointer is that of a function further
+ * out, and a walk by it would leave out the function with the probe, so it is not used. */
 static void before_sample(void *ctx, struct sample *sample)
 {
 	const struct target *t = target_of(ctx, sample->pid);
@@ -335,7 +337,7 @@ static void before_sample(void *ctx, struct sample *sample)
 		r->known &= ~(UINT32_C(1) << arch_native()->fp);
 }
 
-/* It has its place in the profile. */
+/* Called when a sample has its node in the profile. */
 static void on_placed(void *ctx, const struct sample *sample, const struct walk *w, uint32_t node)
 {
 	struct samples *s = ctx;
@@ -350,7 +352,7 @@ void samples_open(struct samples *s, unsigned hz, char *note, size_t size)
 				    .hz = hz,
 				    .wall = true,
 				    .max_stack = 16384,
-				    .perf_only = true}; /* otherwise stops for probes must do */
+				    .perf_only = true}; /* else stops have to do */
 	struct err e;
 	s->sink->before = before_sample;
 	s->sink->placed = on_placed;
@@ -386,8 +388,7 @@ void samples_take(struct samples *s)
 
 /* ---- from stops ---- */
 
-/* Where there is no sampler, they are all there is: each stands for the time since the last look.
- */
+/* Without a sampler, these stacks are the profile: each represents the time since the last look. */
 static uint32_t add_to_profile(struct samples *s, int pid, int tid, const struct walk *w,
 			       bool waits, double seconds)
 {
@@ -402,7 +403,7 @@ static uint32_t add_to_profile(struct samples *s, int pid, int tid, const struct
 					  .amount = (uint64_t)(seconds * 1e9)});
 }
 
-/* What a thread that is seen running stands for: as long as it ran since the last look. */
+/* The time that the stack of a running thread represents: as long as it ran since the last look. */
 static double ran_since(struct samples *s, int pid, int tid, double passed)
 {
 	uint32_t now = (uint32_t)(thread_cpu_ns(pid, tid) / 1000000);

@@ -1,6 +1,6 @@
-/* Stacks as they are seen: by a sampler while the program runs, or by looking at it where perf is
- * not permitted, and at every stop for a change. They become the profile that reports are made of,
- * samples for the search, and amounts for what probes cannot measure. */
+/* Call stacks: from a sampler while the program runs, or by stopping it where perf is not
+ * permitted, and from every stop for a change of probes. They become the profile that reports are
+ * made from, samples for the search, and amounts of what probes cannot measure. */
 #pragma once
 #include "callpath/sink.h"
 #include "diagnose/code.h"
@@ -11,14 +11,14 @@
 struct holder {
 	uint32_t object, thread;
 	uint32_t node;  /* of the profile: its innermost frame */
-	double seconds; /* that others waited meanwhile, as far as that was seen */
+	double seconds; /* for which others were seen waiting at the same time */
 };
 
-/* All samples with the same stack, as far as the search knows it, and the same object. */
+/* All samples with the same parts of the search on the stack, and the same object. */
 struct chain {
 	uint32_t first, length; /* parts, outermost first, in samples.parts */
-	uint32_t object;        /* LEDGER_NONE: it computed */
-	uint32_t node;          /* of the profile: one of those that it stands for */
+	uint32_t object;        /* LEDGER_NONE: the thread ran */
+	uint32_t node;          /* of the profile: the node of one of its samples */
 	uint8_t class;          /* enum sample_class */
 	double seconds;
 	uint32_t count;
@@ -39,8 +39,8 @@ struct samples {
 	struct ledger *ledger;
 	struct sink *sink;
 	struct sampler *sampler; /* NULL: perf is not permitted */
-	uint32_t metric;         /* of the profile: time on a processor */
-	resource_list chain;     /* of the sample at hand */
+	uint32_t metric;         /* of the profile: CPU time */
+	resource_list chain;     /* of the current sample */
 	VEC(struct chain) chains;
 	resource_list parts;
 	struct hashmap chain_at;
@@ -50,20 +50,20 @@ struct samples {
 	VEC(struct last_place) last; /* by thread */
 	VEC(struct holder) holders;
 	struct hashmap holder_at;
-	struct hashmap ran; /* tid -> ms on a processor, when it was last looked at */
+	struct hashmap ran; /* tid -> ms of CPU time, when it was last looked at */
 	double looked;      /* s: when the program was last looked at */
 };
 
 void samples_init(struct samples *s, struct engine *g);
-/* Perf, if it is permitted; else *note says why not. */
+/* Opens perf, if it is permitted; else *note says why not. */
 void samples_open(struct samples *s, unsigned hz, char *note, size_t size);
 void samples_release(struct samples *s);
 
 void samples_watch(struct samples *s, int pid);
-/* Takes in what there is. */
+/* Processes the samples that are available. */
 void samples_take(struct samples *s);
-/* Where there is no sampler: stops the program for a look, if it is time to. */
+/* Without a sampler: stops the program to see its stacks, if it is time to. */
 void samples_look(struct samples *s, double now);
-/* The stacks of stops since the last time. */
+/* Processes the stacks from stops since the last call. */
 void samples_take_walks(struct samples *s);
 void samples_finish(struct samples *s);

@@ -14,14 +14,16 @@
 #include "session/facts.h"
 
 enum {
-	HZ = 241,
-	MOST_PATCHES = 250, /* of a procedure: some milliseconds for a stop */
+	STRONGEST_MAX = 8,  /* lines of diagnose_strongest() */
+	FRESH_CHECK_MS = 5, /* between checks of newly inserted probes and counters */
+	HZ = 241,           /* samples per second */
+	MOST_PATCHES = 250, /* of a function: they take some milliseconds of a stop */
 };
 
 static const double step_time = 0.05;     /* s between readings */
-static const double settled_enough = 2.5; /* s of nothing new, after which a search is exhausted */
+static const double settled_enough = 2.5; /* s without news after which a search is exhausted */
 
-static void tell_unprobed(struct diagnosis *d, const struct target *t)
+static void report_unprobed(struct diagnosis *d, const struct target *t)
 {
 	session_tell(&d->session, "%s: findings rest on samples", target_unprobed(t));
 }
@@ -50,17 +52,17 @@ static void note_settled(struct diagnosis *d, double now)
 	facts_number(&d->profile, "settled", d->settled ? now - d->own->settled : 0, 1);
 }
 
-/* Before the profile is saved, if there is anything new. */
+/* Writes the history shortly before the profile is saved, if there is anything new. */
 static void save_history(struct diagnosis *d)
 {
 	uint32_t now = search_count(d->own->search) + d->found + d->refuted;
-	if (now_ns() < session_next_save(&d->session) || now == d->own->told)
+	if (now_ns() < session_next_save(&d->session) || now == d->own->saved)
 		return;
-	d->own->told = now;
+	d->own->saved = now;
 	history_write(d, false);
 }
 
-/* Watching system calls may take a third of what is allowed. */
+/* Watching system calls may take a third of the overhead limit. A call has two probes. */
 static void limit_waits(struct diagnosis *d)
 {
 	double most = d->o->search.max_cost / 3;
@@ -70,7 +72,7 @@ static void limit_waits(struct diagnosis *d)
 		return;
 	vec_each (process, &d->own->machine.live_processes) {
 		const struct machine_process *p = &d->own->machine.processes.data[*process];
-		if (!p->young)
+		if (!p->warming_up)
 			target_commit(p->target, NULL, &ignored);
 	}
 }
@@ -83,7 +85,7 @@ static void on_image(void *ctx, struct code *code)
 	code_parts_image(d->own->code, code);
 }
 
-/* The procedure that the program's own code begins with, if its name is known. */
+/* Reports main(), if the program has symbols: the program's own code begins with it. */
 static void find_main(struct diagnosis *d, uint32_t process)
 {
 	const struct mapped_process *m = &d->own->mapped.processes.data[process];
@@ -101,26 +103,26 @@ static void find_main(struct diagnosis *d, uint32_t process)
 	}
 }
 
-static void look_at_images(struct diagnosis *d, uint32_t process, struct target *t)
+static void refresh_images(struct diagnosis *d, uint32_t process, struct target *t)
 {
 	mapped_refresh(&d->own->mapped, process, t, on_image, d);
 	find_main(d, process);
 }
 
-static uint32_t add_process(struct diagnosis *d, struct target *t, bool young)
+static uint32_t add_process(struct diagnosis *d, struct target *t, bool warming_up)
 {
-	uint32_t process = machine_add_process(&d->own->machine, t, young);
+	uint32_t process = machine_add_process(&d->own->machine, t, warming_up);
 	watched_name_process(&d->own->sink.stacks.watched, target_pid(t));
 	return process;
 }
 
-/* What it waits for, and its code, are looked into from now on. */
-static void look_into(struct diagnosis *d, uint32_t process)
+/* From now on, the code of a process and what it waits for are examined. */
+static void examine(struct diagnosis *d, uint32_t process)
 {
 	const struct machine_process *p = &d->own->machine.processes.data[process];
 	machine_grow_up(&d->own->machine, process);
 	target_watch_waits(p->target);
-	look_at_images(d, process, p->target);
+	refresh_images(d, process, p->target);
 }
 
 static void commit_to(struct diagnosis *d, struct target *t)
@@ -137,8 +139,8 @@ static void on_forked(void *own, const struct engine_event *v)
 	add_process(d, v->target, true);
 }
 
-/* What it was has no more to say. */
-static void drop(struct diagnosis *d, struct target *t)
+/* A process has ended, or executes another program: reads a last time what it was. */
+static void drop_target(struct diagnosis *d, struct target *t)
 {
 	diagnose_step(d);
 	uint32_t process = machine_process_of(&d->own->machine, t);
@@ -156,20 +158,20 @@ static void begin_to_probe(struct diagnosis *d, uint32_t process)
 	struct err e;
 	if (target_begin(t, &e))
 		debug(LOG_SEARCH, 1, "process %d cannot be probed: %s", target_pid(t), e.text);
-	look_into(d, process);
+	examine(d, process);
 	probes_loaded(&d->own->probes, process);
 	commit_to(d, t);
 }
 
-/* Scripts, and builds, fork and execute hundreds of times a second what is soon over: to look into
- * each would take many times as long as it does. */
-static void grow_up(struct diagnosis *d)
+/* Begins to probe processes that have warmed up. Scripts and builds start hundreds of processes per
+ * second that soon end: to examine each would take many times as long as it lives. */
+static void probe_warmed_up(struct diagnosis *d)
 {
-	static const double grown_up = 0.15; /* s */
+	static const double warm_up_time = 0.15; /* s */
 	const struct machine *m = &d->own->machine;
 	vec_each (process, &m->live_processes) {
 		const struct machine_process *p = &m->processes.data[*process];
-		if (p->young && m->time - p->born >= grown_up && target_alive(p->target))
+		if (p->warming_up && m->time - p->born >= warm_up_time && target_alive(p->target))
 			begin_to_probe(d, *process);
 	}
 }
@@ -178,7 +180,7 @@ static void on_executed(void *own, const struct engine_event *v)
 {
 	struct diagnosis *d = own;
 	if (v->parent)
-		drop(d, v->parent);
+		drop_target(d, v->parent);
 	uint32_t process = add_process(d, v->target, target_pid(v->target) != d->session.program);
 	probing_tell_privileges(&d->probing, target_pid(v->target));
 	if (target_pid(v->target) == d->session.program)
@@ -189,8 +191,8 @@ static void on_loaded(void *own, const struct engine_event *v)
 {
 	struct diagnosis *d = own;
 	uint32_t process = machine_process_of(&d->own->machine, v->target);
-	if (process != UINT32_MAX && !d->own->machine.processes.data[process].young) {
-		look_at_images(d, process, v->target);
+	if (process != UINT32_MAX && !d->own->machine.processes.data[process].warming_up) {
+		refresh_images(d, process, v->target);
 		probes_loaded(&d->own->probes, process);
 		commit_to(d, v->target);
 	}
@@ -199,14 +201,14 @@ static void on_loaded(void *own, const struct engine_event *v)
 static void on_ended(void *own, const struct engine_event *v)
 {
 	struct diagnosis *d = own;
-	drop(d, v->target);
+	drop_target(d, v->target);
 }
 
-/* What was measured stays; from now on there are samples only. */
+/* What was measured is kept; from now on there are samples only. */
 static void on_confined(void *own, const struct engine_event *v)
 {
 	struct diagnosis *d = own;
-	tell_unprobed(d, v->target);
+	report_unprobed(d, v->target);
 	uint32_t process = machine_process_of(&d->own->machine, v->target);
 	if (process != UINT32_MAX)
 		probes_ended(&d->own->probes, process);
@@ -220,9 +222,10 @@ static const struct probing_ops events = {
 		     [ENGINE_ENDED] = on_ended},
 };
 
-/* ---- meanwhile ---- */
+/* ---- while it runs ---- */
 
-/* A program that we started is watched to its end: it may change its behaviour. */
+/* Called only when no program that we started is running: such a program is watched to its end,
+ * because its behaviour may change. */
 static bool is_over(void *own)
 {
 	struct diagnosis *d = own;
@@ -231,7 +234,7 @@ static bool is_over(void *own)
 	return !d->own->machine.live_processes.len || d->session.ended;
 }
 
-/* Of loops that take much of the time and are entered often. */
+/* Counts the trips of loops that take much of the time and are entered often. */
 static void count_trips(struct diagnosis *d)
 {
 	for (uint32_t i = 0; i < search_count(d->own->search); i++) {
@@ -245,7 +248,8 @@ static void count_trips(struct diagnosis *d)
 	}
 }
 
-/* That are not the search's: some became too hot, or were in for a moment only. */
+/* Commits changes that the search did not ask for: probes became too hot, or were in for a moment
+ * only. */
 static void commit_changes(struct diagnosis *d)
 {
 	if (d->own->probes.dirty.len)
@@ -268,7 +272,7 @@ static void work(void *own)
 		return;
 	d->own->next_step = now + step_time;
 	diagnose_step(d);
-	grow_up(d);
+	probe_warmed_up(d);
 	limit_waits(d);
 	search_turn(d->own->search, now_seconds() - d->own->opened);
 	count_trips(d);
@@ -283,7 +287,8 @@ static int wait_for_events(void *own, int timeout_ms, struct err *e)
 	struct diagnosis *d = own;
 	bool soon = probes_are_fresh(&d->own->probes) || trips_are_counted(&d->own->trips);
 	(void)e;
-	probing_wait(&d->probing, soon && timeout_ms > 5 ? 5 : timeout_ms);
+	probing_wait(&d->probing,
+		     soon && timeout_ms > FRESH_CHECK_MS ? FRESH_CHECK_MS : timeout_ms);
 	return 0;
 }
 
@@ -306,8 +311,8 @@ static void add_facts(void *own)
 	profile_fact(p, "loops", d->o->loops ? "1" : "0");
 }
 
-/* Whether what could not be probed is gone, or executes another program: events tell the rest. It
- * is not known at once. */
+/* Whether a process that could not be probed is gone, or executes another program. Events report
+ * that, but not at once, so this waits for a while. */
 static bool has_changed(struct diagnosis *d, const struct target *t)
 {
 	static const double patience = 0.5; /* s */
@@ -338,7 +343,7 @@ static int do_without_probes(struct diagnosis *d, const struct target *t, struct
 	if (!d->own->samples.sampler)
 		return err_set(e, ERR_CONFINED, "%s, and there are no samples without perf: %s",
 			       target_unprobed(t), d->note);
-	tell_unprobed(d, t);
+	report_unprobed(d, t);
 	return 0;
 }
 
@@ -347,13 +352,14 @@ static int begin(void *own, struct err *e)
 	struct diagnosis *d = own;
 	struct target *t = d->probing.first;
 	int pid = target_pid(t);
-	look_into(d, add_process(d, t, false));
+	examine(d, add_process(d, t, false));
 	int rc = target_unprobed(t) ? 0 : target_commit(t, NULL, e);
-	/* One that has confined itself meanwhile will be told of. */
+	/* ERR_CONFINED: the process has restricted its system calls in between; an event will
+	 * report it. */
 	if (rc && rc != ERR_CONFINED && (d->o->session.argv || !has_changed(d, t)))
 		return rc;
 	if (rc && rc != ERR_CONFINED)
-		t = d->probing.first = NULL; /* it is another one by now, or none */
+		t = d->probing.first = NULL; /* the process is another one by now, or gone */
 	samples_watch(&d->own->samples, pid);
 	profile_fact(&d->profile, "sampler", d->own->samples.sampler ? "perf" : "ptrace");
 	d->own->opened = now_seconds();
@@ -375,9 +381,9 @@ static void abandon(void *own)
 	probing_abandon(&d->probing);
 }
 
-/* ---- so far ---- */
+/* ---- the strongest findings ---- */
 
-/* The true experiments on code with the largest values that have no true one below. */
+/* The true experiments on code with the largest values that have no true refinement. */
 static uint32_t strongest(const struct diagnosis *d, uint32_t *list, uint32_t most)
 {
 	uint32_t count = 0;
@@ -401,8 +407,8 @@ static uint32_t strongest(const struct diagnosis *d, uint32_t *list, uint32_t mo
 
 uint32_t diagnose_strongest(struct diagnosis *d, const char **lines, uint32_t most)
 {
-	uint32_t list[8], parts[8];
-	uint32_t count = strongest(d, list, most < 8 ? most : 8);
+	uint32_t list[STRONGEST_MAX], parts[STRONGEST_MAX];
+	uint32_t count = strongest(d, list, most < STRONGEST_MAX ? most : STRONGEST_MAX);
 	if (!d->own->names)
 		d->own->names = names_new(d);
 	for (uint32_t i = 0; i < count; i++)
@@ -457,7 +463,7 @@ static void complete(void *own)
 	findings_make(&d->profile);
 }
 
-/* ---- from the beginning to the end ---- */
+/* ---- new and free ---- */
 
 static const struct session_ops ops = {
 	.open = open_program,
@@ -474,7 +480,7 @@ static const struct session_ops ops = {
 
 struct diagnosis *diagnose_new(const struct diagnose_options *o)
 {
-	/* For tests: what is taken for free is destroyed. */
+	/* For tests: probes overwrite all registers that are taken for free. */
 	const struct engine_options options = {.poison = getenv("SONDE_POISON"),
 					       .most_patches = MOST_PATCHES,
 					       .lazy = true,

@@ -1,4 +1,4 @@
-/* `sonde diagnose` without its words: a program is started or attached to, sampled, and searched
+/* `sonde diagnose` without its output: starts a program or attaches to it, samples it, and searches
  * for what makes it slow.
  *
  *	diagnose_new()
@@ -11,7 +11,7 @@
 
 struct diagnose_options {
 	struct session_options session;
-	bool loops; /* are parts of the search */
+	bool loops; /* loops are parts of the search */
 	struct search_options search;
 };
 
@@ -20,7 +20,7 @@ struct diagnosis {
 	struct probing probing;
 	const struct diagnose_options *o;
 	struct profile profile;
-	double cost; /* share of the program's time that probes take at present */
+	double cost;                     /* overhead at present: share of the program's time */
 	uint32_t active, found, refuted; /* experiments: not decided, true, false */
 	bool settled;   /* nothing is left to be tested, as the program behaves now */
 	char note[700]; /* why perf is not used, or what it cannot do */
@@ -30,6 +30,6 @@ struct diagnosis {
 struct diagnosis *diagnose_new(const struct diagnose_options *o);
 void diagnose_free(struct diagnosis *d);
 
-/* The strongest of what was found so far: a line each, at most `most`; for as long as the diagnosis
- * is not asked again. */
+/* The strongest findings so far, a line each, at most `most`. The lines are valid until the next
+ * call. */
 uint32_t diagnose_strongest(struct diagnosis *d, const char **lines, uint32_t most);

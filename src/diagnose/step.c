@@ -1,8 +1,8 @@
-/* One step: everything is read. */
+/* One step of a diagnosis: reads everything. */
 #include "base/clock.h"
 #include "diagnose/inside.h"
 
-static void tell_new_parts(struct diagnosis *d)
+static void report_new_parts(struct diagnosis *d)
 {
 	struct diagnose_private *own = d->own;
 	const struct resources *r = search_resources(own->search);
@@ -26,5 +26,5 @@ void diagnose_step(struct diagnosis *d)
 	waits_step(&own->waits, probes_part, &own->probes);
 	probes_step(&own->probes);
 	machine_end_step(&own->machine);
-	tell_new_parts(d);
+	report_new_parts(d);
 }

@@ -2,9 +2,9 @@
 
 #include "base/log.h"
 
-enum { MOST_LOOPS = 8 };
+enum { MOST_LOOPS = 8 }; /* whose trips are counted */
 
-static const double moment = 0.01; /* s */
+static const double count_time = 0.01; /* s that counters are in */
 
 void trips_init(struct trips *t, struct probes *p)
 {
@@ -48,7 +48,7 @@ bool trips_are_counted(const struct trips *t)
 	return false;
 }
 
-static void end(struct trips *t, struct trip *x, double now)
+static void end_counting(struct trips *t, struct trip *x, double now)
 {
 	x->seconds = now - x->since;
 	vec_each (in, &x->in) {
@@ -72,8 +72,8 @@ void trips_check(struct trips *t, double now)
 			continue;
 		if (x->since <= 0)
 			x->since = t->probes->dirty.len ? 0 : now;
-		else if (now - x->since >= moment)
-			end(t, x, now);
+		else if (now - x->since >= count_time)
+			end_counting(t, x, now);
 	}
 }
 

@@ -9,15 +9,16 @@
 #include "diagnose/code.h"
 #include "process/memory.h"
 
-/* An object becomes a part of the search when it has taken so long; before that, its kind should be
- * known, but not for ever. */
+/* An object becomes a part of the search when threads have waited for it for `noticeable`. If its
+ * kind is not known by then, it is given `patience` from when it was first seen. */
 static const double noticeable = 0.02, patience = 0.5; /* s */
 
-/* Within a condition variable of glibc, what threads wait for: the signals of its two groups. */
+/* Offset in a condition variable of glibc of what threads wait for: the signals of its two groups.
+ */
 enum { CONDITION_SIGNALS = 40 };
-/* Of kinds of which threads wait for words within: where the last one is, at most. */
-enum { MUTEX_WORDS = 4, BARRIER_WORDS = 12, RWLOCK_WORDS = 12 };
-/* Within a mutex of glibc: the thread that has locked it. */
+/* Largest offset in an object of these kinds of a word that threads wait for. */
+enum { MUTEX_LAST_WORD = 4, BARRIER_LAST_WORD = 12, RWLOCK_LAST_WORD = 12 };
+/* Offset in a mutex of glibc of the thread that has locked it. */
 enum { MUTEX_OWNER = 8 };
 
 void waits_init(struct waits *w, struct machine *m, struct mapped *mapped, struct ledger *l,
@@ -43,7 +44,7 @@ void waits_release(struct waits *w)
 /* ---- kinds ---- */
 
 static const struct {
-	const char *name; /* or the beginning of it, with a star behind */
+	const char *name; /* or its beginning, followed by a star */
 	uint8_t kind;
 } procedures[] = {
 	{"pthread_mutex_lock", OBJECT_MUTEX},
@@ -72,7 +73,7 @@ static const struct {
 	{"PMPI_*", OBJECT_MESSAGE},
 };
 
-/* Without the underscores of a library's own names. */
+/* Skips the leading underscores of a library's internal names, except where the table has them. */
 static const char *bare(const char *name)
 {
 	while (name[0] == '_' && strncmp(name, "__lll", 5) != 0 && strncmp(name, "__kmp", 5) != 0 &&
@@ -137,7 +138,7 @@ static enum object_kind kind_of_file(const char *path)
 
 enum { PATH_ROOM = 1024 };
 
-/* What a descriptor leads to; false if that is not known. */
+/* What a descriptor refers to; false if that is not known. */
 static bool read_descriptor(const struct waits *w, const struct wait_object *o,
 			    char path[PATH_ROOM])
 {
@@ -162,18 +163,19 @@ static void name_file(struct waits *w, struct wait_object *o)
 	o->checked = w->time;
 }
 
-/* Numbers of files that were closed are given to others. */
-static bool leads_elsewhere(struct waits *w, struct wait_object *o)
+/* Whether the descriptor refers to another file by now: numbers of closed files are reused. */
+static bool refers_elsewhere(struct waits *w, struct wait_object *o)
 {
-	static const double often = 0.25; /* s */
+	static const double check_period = 0.25; /* s */
 	char path[PATH_ROOM];
-	if (object_kinds[o->kind].hierarchy != FILES || !o->named || w->time - o->checked < often)
+	if (object_kinds[o->kind].hierarchy != FILES || !o->named ||
+	    w->time - o->checked < check_period)
 		return false;
 	o->checked = w->time;
 	return read_descriptor(w, o, path) && strcmp(path, o->name) != 0;
 }
 
-/* Larger variables hold several things. */
+/* bytes: a larger variable holds several objects, so the offset is part of the name. */
 enum { SMALL_VARIABLE = 64 };
 
 static void name_memory(struct waits *w, struct wait_object *o)
@@ -192,14 +194,15 @@ static void name_memory(struct waits *w, struct wait_object *o)
 static uint64_t last_word(enum object_kind kind)
 {
 	switch (kind) {
-	case OBJECT_MUTEX: return MUTEX_WORDS;
-	case OBJECT_BARRIER: return BARRIER_WORDS;
-	case OBJECT_RWLOCK: return RWLOCK_WORDS;
+	case OBJECT_MUTEX: return MUTEX_LAST_WORD;
+	case OBJECT_BARRIER: return BARRIER_LAST_WORD;
+	case OBJECT_RWLOCK: return RWLOCK_LAST_WORD;
 	default: return 0;
 	}
 }
 
-/* Tried again when the kind is known. */
+/* Finds out where an object was made. Called again when its kind is known: the word that threads
+ * wait for may not be its first. */
 static void find_maker(struct waits *w, struct wait_object *o)
 {
 	struct target *t = w->machine->processes.data[o->process].target;
@@ -239,7 +242,8 @@ static uint64_t object_key(uint32_t process, enum object_kind kind, uint64_t id)
 	return hash_bytes(key, sizeof(key), 0);
 }
 
-/* Of an object in memory that processes share: the same for all of them. */
+/* The key of an object in memory that processes share: the same for all of them. False if its
+ * memory is not shared. */
 static bool shared_key(const struct waits *w, uint32_t process, enum object_kind kind, uint64_t id,
 		       uint64_t *key)
 {
@@ -257,7 +261,7 @@ static uint32_t add_object(struct waits *w, uint32_t process, enum object_kind k
 	uint32_t next = w->objects.len;
 	uint64_t key = object_key(process, kind, id), shared;
 	uint32_t at = hashmap_get(&w->object_at, key);
-	if (at != HASHMAP_NONE && !leads_elsewhere(w, &w->objects.data[at]))
+	if (at != HASHMAP_NONE && !refers_elsewhere(w, &w->objects.data[at]))
 		return at;
 	at = shared_key(w, process, kind, id, &shared) ? hashmap_add(&w->object_at, shared, next)
 						       : next;
@@ -282,7 +286,8 @@ static const char *procedure_name(const struct waits *w, uint32_t process, uint6
 	return code_name_at(p.code, p.va);
 }
 
-/* What spins has no system call to tell its kind; some of it has no object either. */
+/* A spinning thread makes no system call that shows the kind of its object, and sometimes there is
+ * no object either. */
 static uint32_t spinning_object(struct waits *w, uint32_t process, const struct wait_value *v)
 {
 	const char *name = procedure_name(w, process, v->pc);
@@ -378,7 +383,7 @@ static void register_object(struct waits *w, uint32_t object)
 
 /* ---- steps ---- */
 
-struct stepping {
+struct wait_reading {
 	struct waits *w;
 	uint32_t process;
 	subject_part part_of;
@@ -400,7 +405,7 @@ static uint32_t row_of(struct waits *w, uint32_t process, const struct wait_valu
 	return at;
 }
 
-/* What the whole thread did. */
+/* Adds to what the whole thread did. */
 static void note_thread(struct waits *w, uint32_t thread, uint32_t object, double seconds)
 {
 	struct machine_thread *t = &w->machine->threads.data[thread];
@@ -427,7 +432,8 @@ static void note_now(struct waits *w, uint32_t thread, uint32_t object)
 	w->now.data[thread] = object;
 }
 
-/* Who spins is ready to run all the time: it runs as much of it as of the time in which it is. */
+/* A spinning thread is ready to run all the time: it runs for the same share of its spinning as of
+ * the time in which it is ready. */
 static double running_share(const struct machine_thread *t)
 {
 	return t->cpu > 0 ? t->cpu / (t->cpu + t->ready) : 0;
@@ -448,11 +454,11 @@ static void add_amounts(struct waits *w, const struct wait_row *r, double second
 
 static void on_value(void *ctx, const struct wait_value *v)
 {
-	struct stepping *s = ctx;
+	struct wait_reading *s = ctx;
 	struct waits *w = s->w;
 	bool all = v->subject == SUBJECT_NONE;
 	uint32_t part = all ? CODE : s->part_of(s->ctx, s->process, v->subject);
-	/* A thread that was in a call when its probes went has not been seen to come back. */
+	/* A thread that was in a call when its probes were removed was not seen to return. */
 	if (part == RESOURCE_NONE || waits_are_ignored(w, s->process, v->pc))
 		return;
 	uint32_t at = row_of(w, s->process, v);
@@ -474,12 +480,12 @@ static void on_value(void *ctx, const struct wait_value *v)
 	r->told.count += v->count;
 	r->told.bytes += v->bytes;
 	r->told.small_count += v->small_count;
-	/* Who spins does so shortly: what it did last is what it does. */
+	/* Spinning is short: what a thread spun for last is what it waits for. */
 	if (all && (v->since_ns || (r->spins && v->count != r->last.count)))
 		note_now(w, r->thread, object);
 }
 
-static void take_row(struct waits *w, struct wait_row *r)
+static void add_row(struct waits *w, struct wait_row *r)
 {
 	double seconds = seconds_between(r->last.wall_ns, r->told.wall_ns);
 	double small = seconds_between(r->last.small_ns, r->told.small_ns);
@@ -504,11 +510,11 @@ void waits_step(struct waits *w, subject_part part_of, void *ctx)
 	vec_each (object, &w->now)
 		*object = LEDGER_NONE;
 	vec_each (process, &w->machine->live_processes) {
-		struct stepping s = {w, *process, part_of, ctx};
+		struct wait_reading s = {w, *process, part_of, ctx};
 		target_waits(w->machine->processes.data[*process].target, on_value, &s);
 	}
 	vec_each (row, &w->told)
-		take_row(w, &w->rows.data[*row]);
+		add_row(w, &w->rows.data[*row]);
 	for (uint32_t i = 0; i < w->objects.len; i++)
 		register_object(w, i);
 }

@@ -1,8 +1,9 @@
-/* What threads wait for: synchronisation objects and files, found as threads are seen waiting, with
- * the time that each took, from what the runtime keeps (probe/engine/engine.h, target_waits()).
+/* What threads wait for: synchronisation objects and files. They are found as threads are seen
+ * waiting, with the time of each, from what the runtime keeps (probe/engine/engine.h,
+ * target_waits()).
  *
- * A futex is a word in memory: which kind of object it belongs to is told by the stack of a thread
- * that waits for it. A descriptor is what /proc says that it leads to. */
+ * A futex is a word in memory: the stack of a thread that waits for it shows which kind of object
+ * it belongs to. /proc says what a descriptor refers to. */
 #pragma once
 #include "diagnose/machine.h"
 #include "diagnose/mapped.h"
@@ -14,15 +15,16 @@ struct wait_object {
 	uint64_t id;      /* address of the object, or descriptor */
 	const char *name; /* of the variable, path of the file, ...; never NULL */
 	bool named;       /* its name is more than an address */
-	/* Of one without a name: where it was made (in which code, within the call), NULL if that
-	 * was not seen; and the part of the code that was first seen to wait for it. */
+	/* For an object without a name: where it was made (the code, and an address within the
+	 * call), NULL if that was not seen; and the part of the code that was first seen waiting
+	 * for it. */
 	struct code *maker;
 	uint64_t made_at;
 	uint32_t user;
 	uint32_t part;  /* RESOURCE_NONE until it has taken some time */
 	double first;   /* s: when it was first seen */
-	double checked; /* s: when it was last looked what its descriptor leads to */
-	double rate;    /* a second, of what is counted no more; else 0 */
+	double checked; /* s: when its descriptor was last looked up */
+	double rate;    /* uses per second, once they are no longer counted; else 0 */
 	double seconds; /* of all threads, counted or not */
 	double sampled; /* s by samples, in system calls that are not watched */
 	uint64_t count, bytes, small_count;
@@ -35,27 +37,27 @@ struct wait_row {
 	uint64_t pc;
 	bool spins;
 	uint64_t begun; /* waits in this step */
-	/* Up to the last step; and, during a step, up to now: one may be told in pieces. */
+	/* Up to the last step; and during a step, up to now: a row may be reported in pieces. */
 	struct wait_sums {
 		uint64_t wall_ns, small_ns, count, bytes, small_count;
 	} last, told;
-	uint32_t step; /* in which it was last told */
+	uint32_t step; /* in which it was last reported */
 };
 
 struct ignored_object {
 	uint32_t object;
-	double share;  /* of the time of all of them */
-	double small;  /* of this one's own time, in operations that move little */
+	double share;  /* of the time of all objects */
+	double small;  /* of this one's own time, in operations that move few bytes */
 	double credit; /* samples that it should have had, less those that it was given */
 };
 
-/* A procedure that makes so many system calls that only samples tell of them. What they are for is
- * known from before. */
+/* A function with too many system calls to watch them: its time comes from samples. What the calls
+ * wait for is known from before. */
 struct ignored_calls {
 	uint32_t process;
-	uint64_t pc; /* of the call, as waits are told of it */
+	uint64_t pc; /* of the call, as reported with its waits */
 	struct code *code;
-	uint64_t va; /* of the procedure */
+	uint64_t va; /* of the function */
 	VEC(struct ignored_object) objects;
 };
 
@@ -68,9 +70,9 @@ struct waits {
 	struct hashmap object_at; /* hash of process, class and address -> object */
 	VEC(struct wait_row) rows;
 	struct hashmap row_at;
-	VEC(uint32_t) told; /* rows, in this step */
+	VEC(uint32_t) told; /* rows that were reported in this step */
 	uint32_t step;
-	VEC(uint32_t) now;  /* objects, by thread of the machine */
+	VEC(uint32_t) now;  /* object that is waited for, by thread of the machine */
 	VEC(uint32_t) news; /* parts that are new: the search does not know them yet */
 	VEC(struct ignored_calls) ignored;
 	double time, passed; /* s: at this step, and since the one before */
@@ -87,23 +89,25 @@ void waits_step(struct waits *w, subject_part part_of, void *ctx);
 
 /* What the thread waited for at the time of the last step; LEDGER_NONE: nothing. */
 uint32_t waits_now(const struct waits *w, uint32_t thread);
-/* What a thread waits for in a system call; LEDGER_NONE: that does not tell. */
+/* What a thread waits for in a system call; LEDGER_NONE: the call does not say. */
 uint32_t waits_in_call(struct waits *w, uint32_t process, const struct call_made *c);
-/* The stack of a thread that waits for an object tells what kind that is. */
+/* The stack of a thread that waits for an object shows that it is of this kind. */
 void waits_learn(struct waits *w, uint32_t object, enum object_kind kind);
-/* The kind that a procedure waits for, by its name; OBJECT_KINDS if it is not known for that. */
+/* The kind of object that a function waits for, by its name; OBJECT_KINDS if it is none of those
+ * known to wait. */
 enum object_kind waits_kind_of(const char *procedure);
-/* This part of the code waits for it. */
+/* Notes that this part of the code waits for the object. */
 void waits_used(struct waits *w, uint32_t object, uint32_t part);
 /* The thread that has locked a mutex, or 0. */
 int waits_owner(const struct waits *w, uint32_t object);
 
 /* ignored.c */
-/* Takes out what costs more than `most` (a share of the time that passes), if a call costs
- * `seconds`; true if something is to be committed. */
+/* Stops watching calls that cost more than `most`, a share of the time that passes, if one call
+ * costs `seconds`. True if something is to be committed. */
 bool waits_limit(struct waits *w, double seconds, double most);
-/* Whether waits of a call at this place are not watched any more. */
+/* Whether waits of the call at this place are no longer watched. */
 bool waits_are_ignored(const struct waits *w, uint32_t process, uint64_t pc);
-/* What a thread waits for that is in the code at va, if that is ignored: an object by its share. */
+/* If the calls in the function at va are ignored: what a thread there waits for, an object chosen
+ * by its share. False otherwise. */
 bool waits_ignored(struct waits *w, uint32_t process, const struct code *code, uint64_t va,
 		   uint32_t *object, double *small);

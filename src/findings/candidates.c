@@ -26,14 +26,14 @@ static bool waits(enum hypothesis_id h)
 
 /* ---- truths ---- */
 
-/* True experiments of a hypothesis on code, of the whole machine and whatever object. */
+/* True experiments of a hypothesis on parts of the code, for the whole machine and all objects. */
 struct truths {
 	const struct known *k;
 	enum hypothesis_id hypothesis;
 	struct hashmap at; /* part -> experiment */
 	VEC(uint32_t) list;
 	double *explained; /* s, by part */
-	uint64_t samples;  /* that could tell */
+	uint64_t samples;  /* samples of the hypothesis's class */
 };
 
 static bool is_about_code(const struct known *k, uint32_t experiment, enum hypothesis_id h)
@@ -71,7 +71,7 @@ static void explain(struct truths *t)
 	}
 }
 
-/* Whether one leads to the other by true ones. */
+/* Whether one experiment leads to the other through true ones. */
 static bool leads(const struct truths *t, uint32_t from, uint32_t to, uint8_t *seen)
 {
 	VEC(uint32_t) todo = {0};
@@ -91,7 +91,8 @@ static bool leads(const struct truths *t, uint32_t from, uint32_t to, uint8_t *s
 	return found;
 }
 
-/* Parts that lead back to it are of the same recursion, and no parts of it. */
+/* Whether none of its parts is true. A part that leads back to it belongs to the same recursion and
+ * does not count, unless it explains more samples. */
 static bool is_leaf(const struct truths *t, uint32_t experiment)
 {
 	children_each (child, t->k, experiment) {
@@ -107,8 +108,8 @@ static bool is_leaf(const struct truths *t, uint32_t experiment)
 	return true;
 }
 
-/* What samples alone tell: the share that it has at least, as sure as what an experiment has
- * decided. Of a hundred samples, one of 20 % may be 10. */
+/* The lower bound of a share that only samples support, as certain as the decision of an
+ * experiment. Of a hundred samples, 20 % may really be 10 %. */
 static double least_share(const struct truths *t, double seconds)
 {
 	double share = known_share(t->k, t->hypothesis, seconds);
@@ -116,8 +117,8 @@ static double least_share(const struct truths *t, double seconds)
 	return share - sure_errors * error;
 }
 
-/* *spread: parts of it are told as well. */
-static bool is_worth_telling(const struct truths *t, uint32_t experiment, bool *spread)
+/* *spread: parts of it are reported as well. */
+static bool is_worth_reporting(const struct truths *t, uint32_t experiment, bool *spread)
 {
 	uint32_t part = code_of(t->k, experiment), ignored;
 	uint64_t count;
@@ -135,13 +136,13 @@ static bool is_worth_telling(const struct truths *t, uint32_t experiment, bool *
 
 /* ---- candidates ---- */
 
-struct choosing {
+struct candidate_choice {
 	const struct known *k;
 	candidate_list *list;
 };
 
-/* `own`: s of samples that are explained by it and none of its parts. */
-static void add_candidate(struct choosing *c, enum hypothesis_id h, uint32_t experiment,
+/* `own`: s of samples that are explained by the part itself, and by none of its parts. */
+static void add_candidate(struct candidate_choice *c, enum hypothesis_id h, uint32_t experiment,
 			  uint32_t part, uint32_t object, bool spread, double own)
 {
 	struct candidate x = {.hypothesis = (uint8_t)h,
@@ -157,7 +158,8 @@ static void add_candidate(struct choosing *c, enum hypothesis_id h, uint32_t exp
 	vec_push(c->list, x);
 }
 
-/* What is true of waiting for an object, or for any of its kind, where the experiment is. */
+/* The true experiment at the same focus for this object or, with `or_kind`, for its kind; or
+ * PROFILE_NONE. */
 static uint32_t true_of_object(const struct known *k, uint32_t experiment, uint32_t object,
 			       bool or_kind)
 {
@@ -173,13 +175,13 @@ static uint32_t true_of_object(const struct known *k, uint32_t experiment, uint3
 	return found;
 }
 
-/* Of waiting: with the objects that it is for. Where nobody was seen to wait, those that are true.
- */
-static void add_waiting(struct choosing *c, enum hypothesis_id h, uint32_t experiment,
+/* Adds waiting, for each object that has a large share of it. Where no samples show the waiting,
+ * these are the objects for which it is true. */
+static void add_waiting(struct candidate_choice *c, enum hypothesis_id h, uint32_t experiment,
 			uint32_t part, bool spread, double own)
 {
 	const struct known *k = c->k;
-	uint32_t ignored, told = 0;
+	uint32_t ignored, reported = 0;
 	uint64_t count;
 	double all = known_seconds(k, h, part, PROFILE_NONE, &ignored, &count);
 	for (uint32_t i = 0; i < k->e->objects.len; i++) {
@@ -187,16 +189,16 @@ static void add_waiting(struct choosing *c, enum hypothesis_id h, uint32_t exper
 		uint32_t exact = true_of_object(k, experiment, i, all > 0);
 		if (all > 0 ? one < object_share * all : exact == PROFILE_NONE)
 			continue;
-		told++;
+		reported++;
 		if (!known_idle(k, part, i))
 			add_candidate(c, h, exact == PROFILE_NONE ? experiment : exact, part, i,
 				      spread, one);
 	}
-	if (!told)
+	if (!reported)
 		add_candidate(c, h, experiment, part, PROFILE_NONE, spread, own);
 }
 
-static void add_truths(struct choosing *c, enum hypothesis_id h)
+static void add_truths(struct candidate_choice *c, enum hypothesis_id h)
 {
 	struct truths t = {.k = c->k, .hypothesis = h};
 	bool spread;
@@ -204,7 +206,7 @@ static void add_truths(struct choosing *c, enum hypothesis_id h)
 	explain(&t);
 	vec_each (i, &t.list) {
 		uint32_t part = code_of(c->k, *i);
-		if (!is_worth_telling(&t, *i, &spread))
+		if (!is_worth_reporting(&t, *i, &spread))
 			continue;
 		if (waits(h))
 			add_waiting(c, h, *i, part, spread, t.explained[part]);
@@ -216,8 +218,9 @@ static void add_truths(struct choosing *c, enum hypothesis_id h)
 	hashmap_release(&t.at);
 }
 
-/* True of one process or thread, and not of the whole: where many do different things. The deepest
- * in each. Waiting of who was found to be idle since does not count. */
+/* Whether an experiment is true of one process or thread, and not of the whole, and has no true
+ * refinement. That is so where threads do different things. The waiting of threads that have turned
+ * out to be idle does not count. */
 static bool is_local(const struct known *k, uint32_t experiment)
 {
 	const struct profile_experiment *x = experiment_of(k, experiment);
@@ -238,7 +241,7 @@ static bool is_local(const struct known *k, uint32_t experiment)
 	return true;
 }
 
-/* PROFILE_NONE: it is about none in particular. */
+/* The object that an experiment is about; PROFILE_NONE: none in particular. */
 static uint32_t object_in(const struct known *k, const struct profile_experiment *x)
 {
 	for (uint32_t i = 0; i < k->e->objects.len; i++) {
@@ -250,15 +253,15 @@ static uint32_t object_in(const struct known *k, const struct profile_experiment
 	return PROFILE_NONE;
 }
 
-static void add_local(struct choosing *c)
+static void add_local(struct candidate_choice *c)
 {
 	for (uint32_t i = 0; i < c->k->p->experiments.len; i++) {
 		const struct profile_experiment *x = experiment_of(c->k, i);
 		uint8_t h = c->k->hypothesis[i];
-		bool told = h == HYPOTHESES || !is_local(c->k, i);
+		bool skip = h == HYPOTHESES || !is_local(c->k, i);
 		vec_each (known, c->list)
-			told |= known->hypothesis == h && known->part == x->focus[CODE];
-		if (told)
+			skip |= known->hypothesis == h && known->part == x->focus[CODE];
+		if (skip)
 			continue;
 		add_candidate(c, (enum hypothesis_id)h, i, x->focus[CODE], object_in(c->k, x),
 			      false, 0);
@@ -266,8 +269,8 @@ static void add_local(struct choosing *c)
 	}
 }
 
-/* What was so for a while, or only just, is told if it matters for the whole run. */
-static void drop_small(struct choosing *c)
+/* Drops what was true for a while only, or barely, unless it matters for the whole run. */
+static void drop_small(struct candidate_choice *c)
 {
 	uint32_t kept = 0;
 	vec_each (x, c->list)
@@ -277,7 +280,7 @@ static void drop_small(struct choosing *c)
 	c->list->len = kept;
 }
 
-/* Whether another one says more about the same. */
+/* Whether another candidate is more specific about the same. */
 static bool is_general(const candidate_list *list, const struct candidate *c)
 {
 	vec_each (x, list)
@@ -287,7 +290,7 @@ static bool is_general(const candidate_list *list, const struct candidate *c)
 	return false;
 }
 
-static void drop_general(struct choosing *c)
+static void drop_general(struct candidate_choice *c)
 {
 	candidate_list kept = {0};
 	vec_each (x, c->list)
@@ -299,9 +302,9 @@ static void drop_general(struct choosing *c)
 	c->list->cap = kept.cap;
 }
 
-/* Whether a hypothesis, or one that refines it, is told; of an object or, with PROFILE_NONE, at
- * all. */
-static bool is_told(const struct choosing *c, enum hypothesis_id h, uint32_t object)
+/* Whether there is a candidate of a hypothesis, or of one that refines it; for an object or, with
+ * PROFILE_NONE, at all. */
+static bool has_candidate(const struct candidate_choice *c, enum hypothesis_id h, uint32_t object)
 {
 	vec_each (x, c->list)
 		if ((object == PROFILE_NONE || x->object == object) &&
@@ -310,7 +313,7 @@ static bool is_told(const struct choosing *c, enum hypothesis_id h, uint32_t obj
 	return false;
 }
 
-static void add_whole_of(struct choosing *c, enum hypothesis_id h, uint32_t experiment,
+static void add_whole_of(struct candidate_choice *c, enum hypothesis_id h, uint32_t experiment,
 			 uint32_t object)
 {
 	const struct profile_experiment *x = experiment_of(c->k, experiment);
@@ -325,14 +328,14 @@ static void add_whole_of(struct choosing *c, enum hypothesis_id h, uint32_t expe
 					     .chain = PROFILE_NONE});
 }
 
-/* Objects that are waited for in no code in particular, or only in plumbing. */
-static void add_objects(struct choosing *c, enum hypothesis_id h)
+/* Adds objects that are waited for in no particular code, or only in plumbing. */
+static void add_objects(struct candidate_choice *c, enum hypothesis_id h)
 {
 	for (uint32_t i = 0; waits(h) && i < c->k->e->objects.len; i++) {
 		struct focus f = c->k->whole;
 		uint32_t resource = c->k->e->objects.data[i].resource;
 		f.part[object_kinds[known_kind(c->k, i)].hierarchy] = resource;
-		uint32_t experiment = resource == PROFILE_NONE || is_told(c, h, i)
+		uint32_t experiment = resource == PROFILE_NONE || has_candidate(c, h, i)
 					      ? PROFILE_NONE
 					      : known_true(c->k, h, &f);
 		if (experiment != PROFILE_NONE)
@@ -340,11 +343,11 @@ static void add_objects(struct choosing *c, enum hypothesis_id h)
 	}
 }
 
-/* A hypothesis that is true of the whole and of no part of it. */
-static void add_whole(struct choosing *c, enum hypothesis_id h)
+/* Adds a hypothesis that is true of the whole, if it is reported for no part. */
+static void add_whole(struct candidate_choice *c, enum hypothesis_id h)
 {
 	uint32_t root = known_true(c->k, h, &c->k->whole);
-	if (root != PROFILE_NONE && !is_told(c, h, PROFILE_NONE) &&
+	if (root != PROFILE_NONE && !has_candidate(c, h, PROFILE_NONE) &&
 	    hypotheses[h].general == HYPOTHESIS_NONE && hypotheses[h].measure != MEASURE_IMBALANCE)
 		add_whole_of(c, h, root, PROFILE_NONE);
 }
@@ -361,7 +364,7 @@ static int by_share(const void *a, const void *b)
 
 void candidates_find(const struct known *k, candidate_list *out)
 {
-	struct choosing c = {k, out};
+	struct candidate_choice c = {k, out};
 	for (enum hypothesis_id h = 0; h < HYPOTHESES; h++)
 		add_truths(&c, h);
 	add_local(&c);

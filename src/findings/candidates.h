@@ -1,10 +1,11 @@
-/* Which true experiments are worth telling.
+/* Which true experiments are worth reporting.
  *
- * Every sample is explained by the innermost part of its stack that is true. A part is told if it
- * explains most of its own samples, or as many as make a hypothesis true; where samples are few, if
- * none of its parts is true: who is in a system call but does not wait there is seen computing.
- * What waits is told for each object that takes a good part of it. Of a hypothesis and one that
- * refines it, at the same place, the more specific one is told. */
+ * Every sample is explained by the innermost part of its stack for which the hypothesis is true. A
+ * part is reported if it explains most of its own samples, or as many as make the hypothesis true.
+ * Where there are few samples, a part is reported if none of its parts is true: a thread that makes
+ * system calls but hardly blocks in them appears to be computing. Waiting is reported for each
+ * object that takes a large share of it. If a hypothesis and one that refines it are true at the
+ * same place, the more specific one is reported. */
 #pragma once
 #include "findings/known.h"
 
@@ -16,8 +17,8 @@ struct candidate {
 	double share;    /* of the run */
 	double seconds;  /* of samples */
 	uint32_t chain;  /* the heaviest one through the part; PROFILE_NONE: none */
-	bool spread;     /* no part of it stands out, though parts of it are other candidates */
-	bool local;      /* of one process or thread, and of its time: not of the whole */
+	bool spread;     /* parts of it are other candidates: `share` is without them */
+	bool local;      /* true of one process or thread and its time, not of the whole */
 };
 
 typedef VEC(struct candidate) candidate_list;

@@ -3,7 +3,7 @@
 #include "findings/limits.h"
 #include "findings/telling.h"
 
-static void tell_all(struct telling *t)
+static void make_all(struct telling *t)
 {
 	candidates_find(t->k, &t->list);
 	uint32_t more = t->list.len > MOST_FINDINGS ? t->list.len - MOST_FINDINGS : 0;
@@ -27,7 +27,7 @@ void findings_make(struct profile *p)
 	if (known_init(&k, p)) {
 		vec_clear(&p->findings);
 		vec_clear(&p->remarks);
-		tell_all(&t);
+		make_all(&t);
 	}
 	vec_free(&t.list);
 	known_release(&k);

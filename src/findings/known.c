@@ -152,7 +152,7 @@ double known_seconds(const struct known *k, enum hypothesis_id h, uint32_t part,
 	return sum;
 }
 
-/* What was measured of the whole program. */
+/* The amount of the whole program. */
 static double whole_amount(const struct known *k, enum measure m)
 {
 	bool computes = m == MEASURE_CPU || m == MEASURE_IMBALANCE;

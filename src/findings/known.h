@@ -1,4 +1,4 @@
-/* Questions to the evidence of a search. */
+/* Queries of the evidence of a search. */
 #pragma once
 #include "profile/profile.h"
 #include "search/hypothesis.h"
@@ -8,16 +8,16 @@ struct known {
 	struct profile *p;
 	const struct evidence *e;
 	struct focus whole;    /* the roots */
-	uint8_t *hypothesis;   /* of each experiment; HYPOTHESES: none that we know */
+	uint8_t *hypothesis;   /* of each experiment; HYPOTHESES: an unknown one */
 	uint32_t *first_child; /* of experiment i: children[first_child[i]] up to first_child[i + 1]
 				*/
 	uint32_t *children;    /* experiments */
-	uint32_t *first_amount; /* the same of the amounts of a resource */
+	uint32_t *first_amount; /* the same for the amounts of a resource */
 	uint32_t *name;         /* of each resource: its evidence_name, or PROFILE_NONE */
-	struct arena arena;     /* of words */
+	struct arena arena;     /* for strings */
 };
 
-/* False if the profile lacks what it takes: a root, say. */
+/* False if the profile lacks what is needed, such as a root. */
 bool known_init(struct known *k, struct profile *p);
 void known_release(struct known *k);
 
@@ -36,47 +36,46 @@ static inline const struct evidence_amount *amounts_begin(const struct known *k,
 	return k->e->amounts.data + k->first_amount[resource];
 }
 
-/* Whether a resource is another one, or below it. */
+/* Whether `resource` is `whole`, or below it. */
 bool known_within(const struct known *k, uint32_t resource, uint32_t whole);
-/* Whether what was measured is in the focus, as far as the measure goes. */
+/* Whether an amount belongs to the focus, in the hierarchies that matter to the measure. */
 bool known_concerns(const struct known *k, const struct focus *f, enum measure m,
 		    const struct evidence_amount *a);
 struct focus known_focus(const struct profile_experiment *x);
-/* The true experiment of this kind at this focus, if there is one; or PROFILE_NONE. */
+/* The true experiment of this hypothesis at this focus, or PROFILE_NONE. */
 uint32_t known_true(const struct known *k, enum hypothesis_id h, const struct focus *f);
 
 /* Whether a chain goes through a part of the code. */
 bool known_passes(const struct known *k, const struct evidence_chain *c, uint32_t part);
-/* Seconds of samples through the part, for one object or, with PROFILE_NONE, for any; how many
- * samples that are, and the heaviest chain, or PROFILE_NONE. */
+/* Seconds of samples through the part, for one object or, with PROFILE_NONE, for any. Also the
+ * number of these samples, and their heaviest chain, or PROFILE_NONE. */
 double known_seconds(const struct known *k, enum hypothesis_id h, uint32_t part, uint32_t object,
 		     uint32_t *heaviest, uint64_t *samples);
-/* The share of the run that samples of a hypothesis's class are, if these seconds of them are. */
+/* The share of the run that these seconds of samples of the hypothesis's class correspond to. */
 double known_share(const struct known *k, enum hypothesis_id h, double seconds);
-/* How often a part of the code began a second while the experiment was made; 0 if that is not
- * known. */
+/* How often per second the code of an experiment was entered while it was measured; 0 if that is
+ * not known. */
 double known_rate(const struct known *k, const struct profile_experiment *x);
 
-/* Whether who waited at a part of the code, for the object or any, was found to be idle: that takes
- * a while, in which it counts. */
+/* Whether the threads that waited in a part of the code, for the object or for any, have turned out
+ * to be idle. It takes a while to find that out, and until then their waiting counts. */
 bool known_idle(const struct known *k, uint32_t part, uint32_t object);
 /* Whether a part of the machine has a thread that is not idle, as far as that is known. */
 bool known_worker(const struct known *k, uint32_t machine);
 
 enum object_kind known_kind(const struct known *k, uint32_t object);
-/* How often it was used a second. */
+/* How often it was used per second. */
 double known_object_rate(const struct known *k, uint32_t object);
 
-/* A procedure or loop of the code. */
+/* The name and place of a function or loop. */
 struct code_words {
-	const char *procedure, *chain;  /* as of struct evidence_name */
+	const char *procedure, *chain;  /* as in struct evidence_name */
 	const char *file;               /* "" if unknown; without folders */
 	uint32_t first_line, last_line; /* 0 if unknown */
 	bool loop;
 };
 struct code_words known_code(const struct known *k, uint32_t resource);
-/* "the loop matrix.c:31-34 of multiply", "multiply (matrix.c:28)"; lives as long as what is known.
- */
+/* "the loop matrix.c:31-34 of multiply", "multiply (matrix.c:28)"; valid until known_release(). */
 const char *known_sentence(struct known *k, uint32_t resource);
-/* The same without folders. */
+/* A path without folders. */
 const char *known_file(const char *path);

@@ -1,21 +1,21 @@
-/* What to do next, as far as the data supports it: rules in the order of what they are worth, at
- * most three of them told. */
+/* What to do next, as far as the data supports it: rules in the order of their worth. At most
+ * MOST_STEPS are reported. */
 #include "base/quantity.h"
 #include "findings/limits.h"
 #include "findings/telling.h"
 
 struct advising {
 	struct telling *t;
-	uint32_t told;
+	uint32_t given;
 };
 
 #define advise(a, ...)                                                                             \
 	do {                                                                                       \
-		if ((a)->told++ < MOST_STEPS)                                                      \
+		if ((a)->given++ < MOST_STEPS)                                                     \
 			remark((a)->t, PROFILE_NONE, "step", __VA_ARGS__);                         \
 	} while (0)
 
-/* The same lock from two paths. */
+/* Two findings that wait for the same object. */
 static void same_object(struct advising *a)
 {
 	struct telling *t = a->t;
@@ -63,7 +63,8 @@ static void lock_held(struct advising *a)
 	}
 }
 
-/* The outermost part on the way to it that is true of the same: there the work is divided. */
+/* The outermost part on the call path of a finding for which the same is true: there the work is
+ * divided. */
 static uint32_t divided_at(const struct telling *t, const struct candidate *c)
 {
 	const struct evidence *e = t->k->e;
@@ -87,7 +88,7 @@ static void uneven_work(struct advising *a)
 			       known_sentence(a->t->k, divided_at(a->t, c)), percent(c->share));
 }
 
-/* Whether it is divided among threads already, of which one has most of it. */
+/* Whether the work is divided among threads already, unevenly. */
 static bool is_divided(const struct telling *t)
 {
 	vec_each (c, &t->list)
@@ -96,8 +97,8 @@ static bool is_divided(const struct telling *t)
 	return false;
 }
 
-/* Whether hardly more than one processor was used, by one thread, of several that there are. */
-static bool uses_one_processor(const struct evidence *e)
+/* Whether one thread did most of the work, on hardly more than one of several CPUs. */
+static bool uses_one_cpu(const struct evidence *e)
 {
 	double all = 0;
 	uint32_t busy = 0;
@@ -108,12 +109,12 @@ static bool uses_one_processor(const struct evidence *e)
 	return e->run.cpus > 1 && busy <= 1 && e->run.cpu <= one_processor * e->run.time;
 }
 
-/* The outermost loop around the finding that takes nearly all of it and is begun rarely. */
+/* If only one CPU is used: the outermost loop on the call path of a CPU-bound finding. */
 static void worth_dividing(struct advising *a)
 {
 	struct telling *t = a->t;
 	const struct evidence *e = t->k->e;
-	if (!uses_one_processor(e) || is_divided(t))
+	if (!uses_one_cpu(e) || is_divided(t))
 		return;
 	vec_each (c, &t->list) {
 		if (c->hypothesis != CPU_BOUND || c->share < worth_threads ||
@@ -133,7 +134,7 @@ static void worth_dividing(struct advising *a)
 	}
 }
 
-/* A loop that is entered all the time for a few iterations. */
+/* A loop that is entered often, for a few iterations each time. */
 static bool add_trips(struct advising *a, const struct candidate *c)
 {
 	const struct evidence_trip *trip = NULL;
@@ -153,7 +154,7 @@ static bool add_trips(struct advising *a, const struct candidate *c)
 	return true;
 }
 
-/* Many short calls: what they cost is the calling, too. */
+/* Many short calls: calling itself takes a part of the time. */
 static bool add_calls(struct advising *a, const struct candidate *c)
 {
 	const struct known *k = a->t->k;

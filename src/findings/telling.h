@@ -1,4 +1,4 @@
-/* Candidates become findings and remarks of the profile. */
+/* Turns candidates into findings and remarks of the profile. */
 #pragma once
 #include "findings/candidates.h"
 
@@ -7,15 +7,15 @@ struct telling {
 	candidate_list list; /* the most important first */
 };
 
-/* Adds a remark about a finding, or, with PROFILE_NONE, about the whole. */
+/* Adds a remark about a finding or, with PROFILE_NONE, about the whole run. */
 void __attribute__((format(printf, 4, 5)))
 remark(struct telling *t, uint32_t finding, const char *kind, const char *fmt, ...);
 
-/* words.c */
+/* words.c: adds the finding and its remarks. */
 void words_of(struct telling *t, uint32_t candidate);
-/* The whole, without findings. */
+/* What the whole run is like, if there are no findings. */
 void words_of_nothing(struct telling *t);
-/* What limits what was found. */
+/* What limits the findings. */
 void words_of_search(struct telling *t);
 
 /* steps.c: what to do next. */

@@ -1,4 +1,4 @@
-/* Findings in words. */
+/* The wording of findings. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ void remark(struct telling *t, uint32_t finding, const char *kind, const char *f
 	text_release(&text);
 }
 
-/* What the shares of waiting are of. */
+/* What shares of waiting refer to. */
 static const char *whole_of(const struct telling *t)
 {
 	const struct evidence_run *run = &t->k->e->run;
@@ -107,7 +107,7 @@ static void (*const sayings[HYPOTHESES])(const struct telling *, const struct ca
 
 /* ---- where ---- */
 
-/* Loops of one procedure stand in one pair of brackets. */
+/* Loops of one function share one pair of brackets. */
 static void add_step(struct telling *t, uint32_t part, bool *in_loops, struct text *out)
 {
 	struct code_words n = known_code(t->k, part);
@@ -124,7 +124,7 @@ static void add_step(struct telling *t, uint32_t part, bool *in_loops, struct te
 	*in_loops |= n.loop && n.first_line;
 }
 
-/* From the outermost procedure to the part, with the loops on the way. */
+/* From the outermost function to the part, with the loops between them. */
 static void add_path(struct telling *t, uint32_t finding, const struct candidate *c)
 {
 	const struct evidence *e = t->k->e;
@@ -151,7 +151,7 @@ static void add_path(struct telling *t, uint32_t finding, const struct candidate
 	text_release(&path);
 }
 
-/* Samples of each thread in the finding's focus. */
+/* Seconds of samples of each thread in the finding's focus. The caller frees it. */
 static double *seconds_of_threads(const struct telling *t, const struct candidate *c)
 {
 	const struct known *k = t->k;
@@ -189,7 +189,7 @@ static void add_threads(struct telling *t, uint32_t finding, const struct candid
 
 /* ---- what it waits for ---- */
 
-/* Three digits, in the unit that suits. */
+/* Three digits, in the unit that suits. The limits are where rounding would give a fourth digit. */
 static void add_time(struct text *out, double seconds)
 {
 	static const char *const units[] = {"s", "ms", "us", "ns"};
@@ -232,7 +232,7 @@ static const struct profile_scope *procedure_scope(const struct profile *p, uint
 	return scope == PROFILE_NONE ? NULL : &p->scopes.data[scope];
 }
 
-/* The innermost procedure with a source on the way to a node. */
+/* The innermost function with a source file on the path to a node. */
 static const struct profile_scope *scope_of_node(const struct telling *t, uint32_t node,
 						 uint32_t *line)
 {
@@ -250,12 +250,12 @@ static const struct profile_scope *scope_of_node(const struct telling *t, uint32
 	return NULL;
 }
 
-/* Where who holds it was, most of the time. */
+/* Where holders of a lock were: one function. */
 struct holding {
 	const struct profile_scope *scope;
 	uint32_t line, thread;
 	double seconds;
-	bool several; /* threads */
+	bool several; /* several threads were there */
 };
 
 static struct holding find_holder(const struct telling *t, uint32_t object, double *all)
@@ -302,7 +302,7 @@ static void add_holder(struct telling *t, uint32_t finding, const struct candida
 	text_release(&by);
 }
 
-/* Where the machine's procedure of a part of the code begins. */
+/* The function that a part of the code belongs to. */
 static const struct profile_resource *procedure_of(const struct profile *p, uint32_t part)
 {
 	while (p->resources.data[part].kind == RESOURCE_LOOP &&
@@ -322,8 +322,8 @@ static bool is_in_procedure(const struct profile *p, const struct profile_node *
 	return p->scopes.data[scope].address == procedure->address;
 }
 
-/* The part is a procedure or loop of the machine's code; what the compiler has inlined there may
- * tell more. */
+/* The part is a function or loop of the machine code; a function that the compiler has inlined
+ * there may say more. */
 static void add_inlined(struct telling *t, uint32_t finding, const struct candidate *c)
 {
 	const struct profile *p = t->k->p;
@@ -336,7 +336,7 @@ static void add_inlined(struct telling *t, uint32_t finding, const struct candid
 	const struct profile_scope *s = node ? procedure_scope(p, p->nodes.data[node].scope) : NULL;
 	if (!s)
 		return;
-	/* What stands in headers of the system tells nobody anything. */
+	/* Code in system headers means nothing to the user: the code that uses it is reported. */
 	uint32_t line = p->scopes.data[p->nodes.data[node].scope].first_line;
 	while (s->kind == PROFILE_INLINE && !strncmp(s->file, "/usr/", 5)) {
 		line = s->call_line;
@@ -348,7 +348,7 @@ static void add_inlined(struct telling *t, uint32_t finding, const struct candid
 		       known_file(s->file), line, s->name);
 }
 
-/* ---- all of one ---- */
+/* ---- one finding ---- */
 
 static void add_while(struct telling *t, uint32_t finding, const struct candidate *c)
 {
@@ -362,8 +362,8 @@ static void add_while(struct telling *t, uint32_t finding, const struct candidat
 		       percent(e->value), e->begun);
 }
 
-/* A part of the code that samples name, though no experiment was made with it, or was decided. What
- * is made while a program runs (by an interpreter that compiles) cannot be named. */
+/* For a finding about no particular code: names the code with most samples, though no experiment on
+ * it was made, or decided. JIT-compiled code cannot be named. */
 static void add_seen(struct telling *t, uint32_t finding, const struct candidate *c)
 {
 	const struct evidence *e = t->k->e;

@@ -1,11 +1,12 @@
-/* Control flow is followed from the entry; indirect jumps are decided on the graph known so far;
- * what they lead to is followed in turn, until nothing new turns up. */
+/* Builds a flow graph in rounds. A round follows direct control flow from what is known, then
+ * decides indirect jumps on the graph as far as it is known. The targets of those jumps start the
+ * next round, until a round finds nothing new. */
 #include "flow/build.h"
 
 #include "flow/builder.h"
 
-/* Real procedures take a handful of rounds. Hostile ones must not take forever: blocks looked at in
- * all. */
+/* Limits the rounds, by the blocks looked at in all of them. Real functions take a handful of
+ * rounds; a hostile one must not take forever. */
 enum { MAX_WORK = 20 * 1000 * 1000 };
 
 static void release(struct builder *b)

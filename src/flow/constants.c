@@ -1,6 +1,6 @@
 #include "flow/constants.h"
 
-enum { PAGE = 4096 }; /* what adrp counts in */
+enum { PAGE = 4096 }; /* the unit of adrp's operand */
 
 static bool is_known(const struct constants *c, unsigned reg)
 {

@@ -5,12 +5,13 @@
 struct constants {
 	uint64_t value[32];
 	uint32_t known;
-	uint32_t addresses; /* those computed from pc: surely addresses, not just numbers */
+	uint32_t addresses; /* registers computed from pc: certainly addresses, not just numbers */
 };
 
+/* Updates the constants by one instruction. */
 void constants_track(struct constants *c, const struct insn *in);
-/* The fixed address that `in` accesses, or 0. Before constants_track(). */
+/* The fixed address that `in` accesses, or 0. Call it before constants_track(). */
 uint64_t constants_address(const struct constants *c, const struct insn *in);
-/* The address that `in` left in its register, and that is not just one of a page; or 0. After
- * constants_track(). */
+/* The address that `in` left in its register, or 0. The address of a page alone (adrp) does not
+ * count: it is half of a computation. Call it after constants_track(). */
 uint64_t constants_made(const struct constants *c, const struct insn *in);

@@ -1,9 +1,9 @@
-/* Deciding where jumps lead that do not say so themselves, on the graph known so far. */
+/* Decides where indirect jumps lead, on the graph known so far. */
 #include "flow/builder.h"
 
 enum {
-	SLICE_BUDGET = 20000,     /* instructions looked at to decide one jump */
-	UNGUARDED_ENTRIES = 1024, /* at most, where nothing tells the size of a table */
+	SLICE_BUDGET = 20000,     /* instructions that may be decoded to decide one jump */
+	UNGUARDED_ENTRIES = 1024, /* limit for tables of unknown size */
 };
 
 static const uint8_t *bytes_at(void *ctx, uint64_t va)
@@ -32,9 +32,10 @@ static bool is_inside_insn(const struct builder *b, uint64_t va)
 	return false;
 }
 
-/* Follows where a jump table leads. Where no compare tells its size, it ends at the first entry
- * that points into the middle of an instruction, once the entries before have been followed. What
- * only looks like a label's address is left out by the same sign. */
+/* Follows the targets of a jump table. A table whose size no compare limits ends at the first entry
+ * that points into the middle of an instruction; to see that, the targets before it are followed
+ * first. Among label addresses (BOUND_LABELS) such an entry is skipped: it only looks like an
+ * address. */
 static void reach_targets(struct builder *b, struct jump *jump)
 {
 	bool guarded = jump->bound == BOUND_COMPARE;
@@ -56,8 +57,8 @@ static void reach_targets(struct builder *b, struct jump *jump)
 		jump->targets.len = jump->count = kept;
 }
 
-/* Records what an indirect jump does, and follows where it leads. */
-static void settle(struct builder *b, struct run *r, struct jump *jump)
+/* Records what an indirect jump does, and follows its targets. */
+static void record_decision(struct builder *b, struct run *r, struct jump *jump)
 {
 	r->ends = jump->verdict == JUMP_TABLE ? END_SWITCH : END_TAIL_CALL;
 	r->target = jump->target;
@@ -65,14 +66,14 @@ static void settle(struct builder *b, struct run *r, struct jump *jump)
 		r->jump = b->jumps.len;
 		vec_push(&b->jumps, (struct jump){0});
 	}
-	uint32_t number = r->jump; /* following moves the runs */
+	uint32_t number = r->jump; /* following targets reallocates the runs */
 	vec_free(&b->jumps.data[number].targets);
 	if (jump->verdict == JUMP_TABLE)
 		reach_targets(b, jump);
 	b->jumps.data[number] = *jump;
 }
 
-/* Whether the last thing that happens to the stack pointer in the block is that it is raised. */
+/* Whether the last change of the stack pointer in the block raises it. */
 static bool ends_in_epilogue(struct slicer *s, uint32_t block)
 {
 	const struct insn *insns = slicer_insns(s, block);
@@ -82,7 +83,8 @@ static bool ends_in_epilogue(struct slicer *s, uint32_t block)
 	return false;
 }
 
-/* Whether the stack pointer is where it was at entry, so that a jump can be a call in disguise. */
+/* Whether the stack pointer has the value it had at the entry, so that a jump can be a tail call.
+ * If that value is not known, *known is false and the answer is a guess. */
 static bool frame_is_closed(struct slicer *s, uint32_t block, bool *known)
 {
 	struct sum sum;
@@ -93,7 +95,7 @@ static bool frame_is_closed(struct slicer *s, uint32_t block, bool *known)
 	return *known ? !sum.constant : ends_in_epilogue(s, block);
 }
 
-/* The most entries that a table at `table` can have before the next one begins. */
+/* The most entries that the table can have before the next one begins. */
 static uint32_t entries_before_next_table(const struct builder *b, const struct jump *jump)
 {
 	uint64_t limit = UNGUARDED_ENTRIES;
@@ -120,8 +122,9 @@ static bool use_labels(struct builder *b, struct jump *jump)
 	return true;
 }
 
-/* What the jump that ends `block` can lead to without being a call. With a frame in place it is
- * none, so that guessed starts do not limit the procedure: they may be the labels it leads to. */
+/* The environment for deciding the jump that ends `block`. A jump with the frame in place is not a
+ * tail call, so the guessed starts after this function may be the labels that it leads to: the
+ * function is then taken to extend up to env->reach. */
 static const struct build_env *scope_of_jump(struct builder *b, struct slicer *s, uint32_t block)
 {
 	const struct build_env *env = b->env;
@@ -135,11 +138,18 @@ static const struct build_env *scope_of_jump(struct builder *b, struct slicer *s
 	return wide;
 }
 
-/* How hard to try with a jump: first only what is certain; guesses once that brings nothing new. */
-enum effort { CERTAIN, UNGUARDED, ASSUMED, LAST_RESORT, EFFORTS };
+/* How much to assume about a jump. The next level is used only when the one before it brings
+ * nothing new. */
+enum effort {
+	CERTAIN,     /* tables whose size is known */
+	UNGUARDED,   /* tables that end where their contents stop making sense */
+	ASSUMED,     /* the same, with slicer.assume_addresses */
+	LAST_RESORT, /* all labels of the function, or a tail call */
+	EFFORTS,
+};
 
-/* Decides one jump, or decides again: as more of the graph is known, an index that seemed fixed may
- * vary. True if that changes the graph. */
+/* Decides one jump. A decided jump is decided again while the graph grows, because an index that
+ * seemed constant may vary. True if the graph changes. */
 static bool decide_jump(struct builder *b, struct slicer *s, uint32_t block, struct run *r,
 			enum effort effort)
 {
@@ -164,7 +174,7 @@ static bool decide_jump(struct builder *b, struct slicer *s, uint32_t block, str
 		vec_free(&jump.targets);
 		return false;
 	}
-	settle(b, r, &jump);
+	record_decision(b, r, &jump);
 	return true;
 }
 
@@ -182,8 +192,8 @@ static void slicer_start(struct builder *b, struct slicer *s)
 	slicer_init(s);
 }
 
-/* Whether it may lead to more than was decided. Where nothing tells the size of a table, only an
- * index that seemed fixed is looked at again. */
+/* Whether a decided jump may have more targets than were found. In the rounds that guess table
+ * sizes, only an index that seemed constant is looked at again. */
 static bool may_grow(const struct jump *j, enum effort effort)
 {
 	return j->bound == BOUND_COMPARE &&
@@ -217,8 +227,8 @@ bool decide_jumps(struct builder *b, const uint32_t *runs)
 	return false;
 }
 
-/* A jump out of the procedure with its frame still on the stack is not a call: what it leads to is
- * a part of the procedure that was split off. */
+/* A jump out of the function with its frame still on the stack is not a call: it leads to a part of
+ * the function that was split off. */
 void mark_open_frames(struct builder *b)
 {
 	struct block *blocks = (struct block *)(uintptr_t)b->g.blocks;

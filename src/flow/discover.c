@@ -1,7 +1,8 @@
-/* Finding all procedures of an image: graphs of what is known are built in parallel; what they lead
- * to is added, calls that turn out not to return are cut, parts are joined to their owners; and
- * again, until nothing changes. Only then are starts inferred in the code that is left over
- * (Tallent et al., PLDI 2009, section 2.1). */
+/* Finds all functions of a module. In each round, the graphs of the known functions are built in
+ * parallel; the functions that they call are added, calls that turn out not to return are cut, and
+ * split-off parts are joined to their owners. When nothing changes any more, starts are inferred in
+ * the code that is left over (Tallent et al., PLDI 2009, section 2.1), and the rounds are repeated.
+ */
 #include "base/log.h"
 #include "base/order.h"
 #include "base/parallel.h"
@@ -41,15 +42,15 @@ static void build_dirty(struct flow *f)
 	vec_free(&dirty);
 }
 
-/* Whether va lies strictly inside a procedure whose bounds the file tells: no start can be there.
- */
+/* Whether va lies inside a function whose bounds the file gives, after its start: no other function
+ * can start there. */
 static bool is_interior(const struct flow *f, uint64_t va)
 {
 	uint32_t i = proc_at(f, va);
 	return i != UINT32_MAX && f->procs.data[i].bounded && f->procs.data[i].start != va;
 }
 
-static void found_at(struct flow *f, uint64_t va, enum found_by how)
+static void note_start(struct flow *f, uint64_t va, enum found_by how)
 {
 	uint32_t i = hashmap_get(&f->by_start, va);
 	if (i != HASHMAP_NONE)
@@ -58,7 +59,8 @@ static void found_at(struct flow *f, uint64_t va, enum found_by how)
 		add_start(f, va, 0, NULL, how, 0);
 }
 
-/* A direct jump from p to a place outside it: a tail call, or a jump to a part of it. */
+/* Handles a direct jump out of p: a tail call, or a jump to a part of p. True if p got that part.
+ */
 static bool follow_jump(struct flow *f, struct proc *p, const struct block *b)
 {
 	struct part part;
@@ -70,7 +72,7 @@ static bool follow_jump(struct flow *f, struct proc *p, const struct block *b)
 	}
 	if (hashmap_get(&f->by_start, b->target) != HASHMAP_NONE ||
 	    (proc_at(f, b->target) == UINT32_MAX && !fragment_at(f, b->target)))
-		found_at(f, b->target, FOUND_JUMP);
+		note_start(f, b->target, FOUND_JUMP);
 	return false;
 }
 
@@ -81,11 +83,12 @@ static void follow_call(struct flow *f, const struct block *b)
 		return;
 	struct fragment *x = fragment_at(f, b->target);
 	if (x && x->start == b->target)
-		x->taken = true; /* a procedure after all */
-	found_at(f, b->target, FOUND_CALL);
+		x->taken = true; /* it is called, so it is a function */
+	note_start(f, b->target, FOUND_CALL);
 }
 
-/* Takes in what the fresh graphs lead to. True if a procedure got a new part. */
+/* Adds the functions and parts that the graphs of this round lead to. True if a function got a new
+ * part. */
 static bool follow_graphs(struct flow *f)
 {
 	bool joined = false;
@@ -107,7 +110,7 @@ static bool follow_graphs(struct flow *f)
 	return joined;
 }
 
-/* Marks procedures that turn out not to return, and what calls them. */
+/* Marks functions that turn out not to return, and their callers as dirty. */
 static bool find_noreturn(struct flow *f)
 {
 	bool any = false;
@@ -133,14 +136,14 @@ static bool find_noreturn(struct flow *f)
 	return any;
 }
 
-/* What jumps say about a procedure that only its unwind range shows. */
+/* How a function is jumped to that is known only by its unwind range. */
 struct jumped_at {
-	uint32_t from; /* the procedure the jumps come from; NOBODY, MANY */
+	uint32_t from; /* the function that jumps there, or JUMPED_BY_NONE, JUMPED_BY_SEVERAL */
 	bool as_part;  /* by a conditional jump, with a frame in place, or into its middle */
 	bool as_call;
 };
 
-enum { NOBODY = UINT32_MAX, MANY = UINT32_MAX - 1 };
+enum { JUMPED_BY_NONE = UINT32_MAX, JUMPED_BY_SEVERAL = UINT32_MAX - 1 };
 
 static bool is_pointed_at(const struct flow *f, uint64_t va)
 {
@@ -155,7 +158,7 @@ static void note_jump(struct flow *f, struct jumped_at *notes, uint32_t from, co
 	if (to == UINT32_MAX || to == from)
 		return;
 	struct jumped_at *n = &notes[to];
-	n->from = n->from == NOBODY || n->from == from ? from : (uint32_t)MANY;
+	n->from = n->from == JUMPED_BY_NONE || n->from == from ? from : (uint32_t)JUMPED_BY_SEVERAL;
 	if (b->flags & (BLOCK_OPEN_FRAME | BLOCK_CONDITIONAL) ||
 	    f->procs.data[to].start != b->target)
 		n->as_part = true;
@@ -172,15 +175,16 @@ static void remove_procs(struct flow *f, const bool *gone)
 	f->procs.len = kept;
 }
 
-/* Joins split-off parts that look like procedures of their own: an unwind range, no name, never
- * called nor pointed at, and jumped at by one procedure in a way that tail calls are not. */
+/* Joins split-off parts that look like functions to their owners. They have an unwind range but no
+ * name, nothing calls or points at them, and exactly one function jumps there, in a way that tail
+ * calls do not. */
 static bool join_cold_procs(struct flow *f)
 {
 	uint32_t n = f->procs.len;
 	struct jumped_at *notes = xcalloc(n + 1, sizeof(*notes));
 	bool *gone = xcalloc(n + 1, sizeof(*gone)), any = false;
 	for (uint32_t i = 0; i < n; i++)
-		notes[i].from = NOBODY;
+		notes[i].from = JUMPED_BY_NONE;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct cfg *g = f->procs.data[i].cfg;
 		for (uint32_t j = 0; g && j < g->block_count; j++)
@@ -206,9 +210,9 @@ static bool join_cold_procs(struct flow *f)
 	return any;
 }
 
-/* The furthest place behind p, as far as it may reach, that its graph leads to in a way that calls
- * do not; 0 if none. */
-static uint64_t furthest_led_to(const struct proc *p)
+/* The highest address between the end of p and p->reach that p's graph leads to other than by a
+ * call; 0 if none. */
+static uint64_t last_reached_label(const struct proc *p)
 {
 	const struct cfg *g = p->cfg;
 	uint64_t last = 0;
@@ -224,21 +228,21 @@ static uint64_t furthest_led_to(const struct proc *p)
 	return last;
 }
 
-/* Removes guessed starts that turn out to be labels inside the procedure before. */
+/* Removes guessed starts that turn out to be labels of the function before them. */
 static bool join_labels(struct flow *f)
 {
 	uint32_t n = f->procs.len;
 	bool *gone = xcalloc(n + 1, sizeof(*gone)), any = false;
 	for (uint32_t i = 0; i < n; i++) {
 		struct proc *p = &f->procs.data[i];
-		uint64_t last = p->fresh && p->reach > p->end ? furthest_led_to(p) : 0;
+		uint64_t last = p->fresh && p->reach > p->end ? last_reached_label(p) : 0;
 		if (!last)
 			continue;
 		debug(LOG_FLOW, 2, "%#lx goes on to %#lx", (unsigned long)p->start,
 		      (unsigned long)last);
 		for (uint32_t j = i + 1; j < n && f->procs.data[j].start <= last; j++) {
-			/* One that was called meanwhile is none; p's graph is built anew without
-			 * it. */
+			/* A start that is called now is not a label. p's graph is built again
+			 * without it. */
 			if (!is_guess(&f->procs.data[j]))
 				break;
 			gone[j] = true;
@@ -254,8 +258,8 @@ static bool join_labels(struct flow *f)
 	return any;
 }
 
-/* Until nothing changes. */
-static void settle(struct flow *f)
+/* Repeats the rounds until nothing changes. */
+static void run_rounds(struct flow *f)
 {
 	for (uint32_t round = 0; round < MAX_ROUNDS; round++) {
 		if (f->added.len)
@@ -280,11 +284,11 @@ static void starts_from_pointers(struct flow *f)
 			       cfg_block_at(f->procs.data[p].cfg, va) != BLOCK_NONE;
 		if (start ||
 		    (!covered && !is_interior(f, va) && looks_like_entry(f->im, f->arch, va)))
-			found_at(f, va, FOUND_POINTER);
+			note_start(f, va, FOUND_POINTER);
 	}
 }
 
-/* Parts that nothing leads to stand for themselves. */
+/* Parts that nothing leads to become functions of their own. */
 static void free_fragments(struct flow *f)
 {
 	vec_each (x, &f->fragments) {
@@ -294,7 +298,7 @@ static void free_fragments(struct flow *f)
 	}
 }
 
-/* Where the file does not say, a procedure or part ends with its last instruction. */
+/* Moves the end of a part to the end of its last instruction. */
 static void trim(struct proc *p, struct part *part)
 {
 	uint64_t end = part->start;
@@ -334,7 +338,7 @@ static void infer_in_gaps(struct flow *f)
 		vec_free(&gaps.gaps);
 		if (!f->added.len)
 			return;
-		settle(f);
+		run_rounds(f);
 	}
 }
 
@@ -344,11 +348,11 @@ void flow_discover(struct flow *f)
 		return;
 	f->joined = f->discovered = true;
 	take_landings(f);
-	settle(f);
+	run_rounds(f);
 	starts_from_pointers(f);
-	settle(f);
+	run_rounds(f);
 	free_fragments(f);
-	settle(f);
+	run_rounds(f);
 	infer_in_gaps(f);
 	trim_ends(f);
 	publish(f);

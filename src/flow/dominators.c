@@ -1,16 +1,16 @@
 /* Immediate dominators by the semi-NCA algorithm (Georgiadis, Tarjan and Werneck, "Finding
- * dominators in practice", 2006): semidominators as Lengauer and Tarjan compute them, with simple
- * path compression, then each immediate dominator as the nearest common ancestor of the parent and
- * the semidominator.
+ * dominators in practice", 2006). Semidominators are computed as by Lengauer and Tarjan, with
+ * simple path compression; each immediate dominator is then the nearest common ancestor of the
+ * parent and the semidominator.
  *
- * Nodes are numbered in depth-first preorder from a virtual root that leads to the entry, to the
- * blocks without predecessors and to whatever these do not reach. Nothing here recurses: a
- * procedure may have millions of blocks in a row. */
+ * Nodes are numbered in depth-first preorder from a virtual root, which leads to the entry, to the
+ * blocks without predecessors, and to blocks that neither reach. Nothing here recurses: a function
+ * may have a chain of millions of blocks. */
 #include "flow/loops.h"
 
 enum { NO_NUMBER, VIRTUAL_ROOT };
 
-struct state {
+struct dominator_state {
 	const struct cfg *g;
 	uint32_t *block;  /* number -> block */
 	uint32_t *number; /* block -> number; NO_NUMBER: not reached yet */
@@ -19,8 +19,8 @@ struct state {
 	uint32_t *stack;
 };
 
-/* Numbers everything that `root` reaches and that has no number yet. */
-static void number_from(struct state *s, uint32_t root, uint32_t *next_edge)
+/* Numbers all blocks that `root` reaches and that have no number yet. */
+static void number_from(struct dominator_state *s, uint32_t root, uint32_t *next_edge)
 {
 	if (s->number[root])
 		return;
@@ -46,7 +46,7 @@ static void number_from(struct state *s, uint32_t root, uint32_t *next_edge)
 	}
 }
 
-static void number_all(struct state *s, struct arena *tmp)
+static void number_all(struct dominator_state *s, struct arena *tmp)
 {
 	const struct cfg *g = s->g;
 	uint32_t *next_edge = ARENA_ARRAY(tmp, uint32_t, g->block_count);
@@ -61,7 +61,7 @@ static void number_all(struct state *s, struct arena *tmp)
 
 /* The node with the smallest semidominator on v's path to the root of its tree in the forest, that
  * root excluded. Compresses the path. */
-static uint32_t eval(struct state *s, uint32_t v)
+static uint32_t eval(struct dominator_state *s, uint32_t v)
 {
 	if (!s->ancestor[v])
 		return v;
@@ -77,7 +77,7 @@ static uint32_t eval(struct state *s, uint32_t v)
 	return s->label[v];
 }
 
-static void find_semidominators(struct state *s)
+static void find_semidominators(struct dominator_state *s)
 {
 	const struct cfg *g = s->g;
 	for (uint32_t v = s->count; v > VIRTUAL_ROOT; v--) {
@@ -96,7 +96,7 @@ static void find_semidominators(struct state *s)
 void dominators(const struct cfg *g, uint32_t *idom, struct arena *tmp)
 {
 	uint32_t n = g->block_count + 2;
-	struct state s = {
+	struct dominator_state s = {
 		.g = g,
 		.count = VIRTUAL_ROOT,
 		.block = ARENA_ARRAY(tmp, uint32_t, n),

@@ -20,8 +20,9 @@ bool cursor_next(struct cursor *c, enum insn_detail detail, struct insn *in)
 	return true;
 }
 
-/* Arithmetic that x86-64 lets set the flags whether wanted or not leaves nothing in them that
- * anybody waits for; what sets nothing else does. */
+/* Whether the instruction sets the flags beside other registers. Almost all arithmetic of x86-64
+ * does, so nobody waits for these flags: they count as read. An instruction that sets only flags
+ * sets them for a reader. */
 static bool sets_flags_besides(const struct insn *in)
 {
 	return regset_has(&in->writes, REG_FLAGS) &&
@@ -32,7 +33,8 @@ void effects_add(struct effects *e, const struct insn *in)
 {
 	struct regset reads = in->reads;
 	uint16_t exclusive = in->flags & (INSN_EXCLUSIVE_BEGIN | INSN_EXCLUSIVE_END);
-	/* clone: the child goes on with all that the instruction itself does not destroy. */
+	/* clone(): the child continues with every register that the instruction itself does not
+	 * destroy. */
 	if (in->kind == INSN_SYSCALL)
 		reads.core |= ~in->writes.core;
 	e->reads = regset_or(e->reads, regset_without(reads, e->writes));

@@ -1,5 +1,6 @@
 #include "flow/entry.h"
 
+/* How many instructions are looked at. */
 enum { ENTRY_LOOK = 24, PROLOGUE_LOOK = 6 };
 
 size_t decode_at(const struct image *im, const struct arch *arch, uint64_t va,
@@ -43,11 +44,11 @@ bool call_asks_for_address(const struct image *im, const struct arch *arch, uint
 	       in.stack_known && in.stack == 8;
 }
 
-/* Registers as a procedure finds them, while its first instructions are read. */
+/* The state of registers in the first instructions of a function. */
 struct entry_state {
 	const struct arch *arch;
-	uint64_t kept;  /* to be preserved: callee-saved registers and the link register */
-	uint64_t saved; /* those of them that were stored */
+	uint64_t kept;  /* callee-saved registers and the link register: to be preserved */
+	uint64_t saved; /* registers in `kept` that were stored */
 	uint64_t written;
 	bool frame; /* the stack pointer was lowered */
 };
@@ -73,32 +74,34 @@ static void note_saved(struct entry_state *e, const struct insn *in)
 		e->saved |= 1ull << in->dst2;
 }
 
-/* Whether what the instruction reads can have a value that means something. */
+/* Whether everything that the instruction reads can have a meaningful value here. */
 static bool reads_are_possible(const struct entry_state *e, const struct insn *in)
 {
 	const struct arch *arch = e->arch;
 	uint64_t passed = arch->arguments.core | 1ull << arch->sp;
 	uint64_t reads = in->reads.core & ~e->written;
-	/* x86-64's inc and dec leave the carry alone, which counts as reading the flags. */
+	/* x86-64's inc and dec leave the carry flag alone, which counts as reading the flags. */
 	if (in->op == OP_ADD)
 		reads &= ~(1ull << REG_FLAGS);
 	if (reads & ~(passed | e->kept))
 		return false;
-	/* x86-64's landing pads find the exception where results are returned, and copy it. */
+	/* A landing pad of x86-64 finds the exception in the result register and copies it. */
 	if (in->op == OP_MOVE && in->a == arch->result && reads >> in->a & 1 &&
 	    arch->result != arch->first_arg)
 		return false;
-	/* Arguments on the stack are rare, locals of a frame set up before are not. */
+	/* A load from the stack is rarely of an argument; more likely it is of a local variable, in
+	 * a frame that was set up before. */
 	if (!e->frame && in->op == OP_LOAD && in->a == arch->sp)
 		return false;
-	/* Kept registers have the caller's values: of use only to be copied, or to return. */
+	/* Registers in `kept` have the caller's values. A function can only copy them, or return.
+	 */
 	return !(reads & e->kept) || is_store(in) || in->op == OP_MOVE || in->kind == INSN_RETURN ||
 	       in->flags & INSN_LANDING;
 }
 
-/* Takes one more instruction in; false if it cannot stand where it does in a procedure that began a
- * few instructions before. */
-static bool take(struct entry_state *e, const struct insn *in)
+/* Updates the state by one more instruction. False if the instruction is impossible so soon after a
+ * function's start. */
+static bool accept_insn(struct entry_state *e, const struct insn *in)
 {
 	uint64_t sp = 1ull << e->arch->sp;
 	if (!reads_are_possible(e, in))
@@ -125,10 +128,10 @@ bool looks_like_entry(const struct image *im, const struct arch *arch, uint64_t 
 		size_t length = decode_at(im, arch, va, DECODE_FULL, &in);
 		if (!length || in.kind == INSN_TRAP || in.flags & INSN_LANDING_JUMP_ONLY)
 			return false;
-		/* Nobody is called: no frame is needed for it. */
+		/* This call only gets its own address, so it needs no frame. */
 		if (in.kind == INSN_CALL && call_asks_for_address(im, arch, va + length, in.target))
 			return true;
-		if (!take(&e, &in))
+		if (!accept_insn(&e, &in))
 			return false;
 		if (insn_ends_block(&in) && in.kind != INSN_BRANCH)
 			return true;
@@ -146,7 +149,7 @@ bool looks_like_prologue(const struct image *im, const struct arch *arch, uint64
 		size_t length = decode_at(im, arch, va, DECODE_FULL, &in);
 		if (!length || insn_ends_block(&in) || in.flags & INSN_LANDING_JUMP_ONLY)
 			return false;
-		if (!take(&e, &in))
+		if (!accept_insn(&e, &in))
 			return false;
 		if (e.frame && e.saved & e.kept)
 			return true;

@@ -1,8 +1,9 @@
-/* What lies between a load-exclusive and its store-exclusive: what a load may have come before and
- * a store may come after. Either alone would not do: a compare that fails leaves the sequence
- * without a store, and the rest of the procedure with it.
+/* Finds the code between a load-exclusive and its store-exclusive. An instruction is in such a
+ * sequence if a load may precede it and a store may follow. Both are required: a failed compare
+ * leaves the sequence without a store, and by the first condition alone the rest of the function
+ * would belong to it.
  *
- * Calls end a sequence: what they do to memory nobody can foresee. */
+ * A call ends a sequence, because its effect on memory cannot be foreseen. */
 #include "base/vec.h"
 #include "flow/effects.h"
 #include "flow/liveness.h"
@@ -35,7 +36,7 @@ static bool is_awaited(const struct effects *e, const uint8_t *flags, uint32_t b
 				    : flags[b] & EXCLUSIVE_AFTER;
 }
 
-/* What holds at the end of a block, and so at the start of its successors. */
+/* Sets EXCLUSIVE_PENDING and, in successors, EXCLUSIVE_BEFORE. */
 static void spread_forward(const struct cfg *g, const struct effects *effects, uint8_t *flags)
 {
 	block_list work = {0};
@@ -56,6 +57,7 @@ static void spread_forward(const struct cfg *g, const struct effects *effects, u
 	vec_free(&work);
 }
 
+/* Sets EXCLUSIVE_AWAITED and, in predecessors, EXCLUSIVE_AFTER. */
 static void spread_backward(const struct cfg *g, const struct effects *effects, uint8_t *flags)
 {
 	block_list work = {0};

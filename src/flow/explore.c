@@ -1,6 +1,6 @@
-/* Following control flow from the entry: runs of instructions are decoded until control leaves
- * them, and the places they lead to are put on a work list. Bytes that control does not reach
- * (literal pools, jump tables, padding) are never decoded. */
+/* Follows control flow from the entry. A run of instructions is decoded up to where control leaves
+ * it, and its targets are put on a work list. Bytes that control does not reach (literal pools,
+ * jump tables, padding) are never decoded. */
 #include "base/order.h"
 #include "flow/builder.h"
 #include "flow/entry.h"
@@ -35,8 +35,8 @@ bool reach(struct builder *b, uint64_t va)
 	return true;
 }
 
-/* Whether the code that a call would return to, at va, is there: a call at the very end of a
- * procedure does not return, and neither does one that another procedure's prologue follows. */
+/* Whether there is code at va for a call to return to. There is none after a call at the very end
+ * of a function, or before the prologue of another function: those calls do not return. */
 static bool has_return_place(const struct builder *b, uint64_t va)
 {
 	const struct build_env *env = b->env;
@@ -104,7 +104,7 @@ static void end_run(struct builder *b, struct run *r, const struct insn *in, con
 	}
 }
 
-/* Decodes the instruction at va, in range c; NULL if there is none. */
+/* Decodes the instruction at va, in range c, and returns its bytes; NULL if there is none. */
 static const uint8_t *decode_in(const struct builder *b, const struct code *c, uint64_t va,
 				struct insn *in)
 {
@@ -123,7 +123,7 @@ static void follow(struct builder *b, uint64_t va)
 	for (;;) {
 		if (va >= c->end)
 			c = code_at(b, va);
-		if (!c) { /* falls into what follows the procedure */
+		if (!c) { /* falls out of the function */
 			if (b->env->is_start(b->env->ctx, va)) {
 				r.ends = END_TAIL_CALL;
 				r.target = va;

@@ -1,6 +1,6 @@
 #include "flow/far_jumps.h"
 
-static void look_through(const struct section *s, const struct arch *arch, far_jump_visitor visit,
+static void scan_section(const struct section *s, const struct arch *arch, far_jump_visitor visit,
 			 void *ctx)
 {
 	struct found_jump to;
@@ -16,5 +16,5 @@ void far_jumps(const struct image *im, const struct arch *arch, far_jump_visitor
 {
 	for (uint32_t i = 0; i < im->section_count; i++)
 		if (im->sections[i].execute && im->sections[i].bytes)
-			look_through(&im->sections[i], arch, visit, ctx);
+			scan_section(&im->sections[i], arch, visit, ctx);
 }

@@ -1,6 +1,6 @@
-/* What looks like a direct jump or call in the code of an image: found without decoding it, so that
- * it takes milliseconds. Other bytes may look like one; jumps that reach no further than
- * arch->short_jump are left out. */
+/* Finds what looks like a direct jump or call in the code of a module. Nothing is decoded, so this
+ * takes only milliseconds. Other bytes may look like a jump, too; jumps that reach no further than
+ * arch->short_jump are not found. */
 #pragma once
 #include "image/image.h"
 #include "isa/arch.h"

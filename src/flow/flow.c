@@ -5,8 +5,8 @@
 #include "base/order.h"
 #include "flow/internal.h"
 
-/* When only one procedure is wanted: how deep into callees to look for a return, and how many parts
- * to find. */
+/* Limits of the analysis of a single function before flow_discover(): how deep into callees to look
+ * for a return, and how many split-off parts to add. */
 enum { LOOK_DEPTH = 4, MAX_PARTS_FOUND = 16 };
 
 const char *const found_by_name[FOUND_WAYS] = {
@@ -14,8 +14,8 @@ const char *const found_by_name[FOUND_WAYS] = {
 	"call",   "tail-call",      "pointer",      "address",    "inference",
 };
 
-/* Who asks about callees, and how deep the question already is. */
-struct asker {
+/* The context of questions about callees, with the depth of the calls that led to the question. */
+struct callee_query {
 	struct flow *f;
 	unsigned depth;
 };
@@ -71,17 +71,17 @@ const struct image *flow_image(const struct flow *f)
 	return f->im;
 }
 
-/* An unwind range alone does not make a sure start: parts that were split off have one too. */
+/* An unwind range alone does not prove a start: split-off parts have one, too. */
 static bool is_start(void *ctx, uint64_t va)
 {
-	const struct flow *f = ((struct asker *)ctx)->f;
+	const struct flow *f = ((struct callee_query *)ctx)->f;
 	uint32_t i = hashmap_get(&f->by_start, va);
 	return i != HASHMAP_NONE && f->procs.data[i].found_by & ~(FOUND_FRAME | FOUND_JUMP);
 }
 
 static bool slot_returns(void *ctx, uint64_t slot)
 {
-	const struct reloc *r = image_reloc_at(((struct asker *)ctx)->f->im, slot);
+	const struct reloc *r = image_reloc_at(((struct callee_query *)ctx)->f->im, slot);
 	return !r || !r->symbol || !is_noreturn_name(r->symbol, true);
 }
 
@@ -101,10 +101,11 @@ bool graph_returns(const struct flow *f, const struct cfg *g)
 	return false;
 }
 
-static struct build_env env_of(struct asker *who, const struct proc *p, struct arena *tmp);
+static struct build_env env_of(struct callee_query *who, const struct proc *p, struct arena *tmp);
 
-/* Most procedures have a return that is found long before their jump tables are. */
-static bool procedure_returns(struct asker *who, const struct proc *p)
+/* The cheap test comes first: most functions have a return that is found without their jump tables.
+ */
+static bool procedure_returns(struct callee_query *who, const struct proc *p)
 {
 	struct arena tmp;
 	arena_init(&tmp);
@@ -115,18 +116,19 @@ static bool procedure_returns(struct asker *who, const struct proc *p)
 	return yes;
 }
 
-/* Looks at a callee to see whether it returns; for single procedures before flow_discover(). */
-static bool look_at(struct asker *who, struct proc *p)
+/* Whether the callee returns, found by looking at its code. Only needed for single functions before
+ * flow_discover(). */
+static bool callee_returns(struct callee_query *who, struct proc *p)
 {
 	unsigned known = atomic_load(&p->returns);
 	if (known != RETURNS_UNKNOWN)
 		return known == RETURNS_YES;
 	if (who->depth >= LOOK_DEPTH)
 		return true;
-	struct asker deeper = {.f = who->f, .depth = who->depth + 1};
+	struct callee_query deeper = {.f = who->f, .depth = who->depth + 1};
 	bool yes = procedure_returns(&deeper, p);
-	/* An answer that hung on the depth limit is not for others to use, unless it is a sure one.
-	 */
+	/* A negative answer may be due to the depth limit, unless this is the outermost question.
+	 * Others must not reuse it. */
 	if (yes || !who->depth)
 		atomic_store(&p->returns, (unsigned char)(yes ? RETURNS_YES : RETURNS_NO));
 	return yes;
@@ -134,17 +136,17 @@ static bool look_at(struct asker *who, struct proc *p)
 
 static bool call_returns(void *ctx, uint64_t target)
 {
-	struct asker *who = ctx;
+	struct callee_query *who = ctx;
 	uint32_t i = hashmap_get(&who->f->by_start, target);
 	if (i == HASHMAP_NONE)
 		return true;
 	struct proc *p = &who->f->procs.data[i];
 	if (p->flags & PROCEDURE_NORETURN)
 		return false;
-	return who->f->discovered || p->flags & PROCEDURE_PLT || look_at(who, p);
+	return who->f->discovered || p->flags & PROCEDURE_PLT || callee_returns(who, p);
 }
 
-/* How many label addresses point into [start, end); *first is the first of them, in order. */
+/* The number of label addresses in [start, end); *first points to the first of them in order. */
 static uint32_t labels_in(const struct flow *f, uint64_t start, uint64_t end,
 			  const uint64_t **first)
 {
@@ -171,7 +173,7 @@ static void set_labels(const struct flow *f, struct build_env *env, struct arena
 	env->labels = labels;
 }
 
-static struct build_env env_of(struct asker *who, const struct proc *p, struct arena *tmp)
+static struct build_env env_of(struct callee_query *who, const struct proc *p, struct arena *tmp)
 {
 	struct flow *f = who->f;
 	struct build_env env = {
@@ -197,13 +199,13 @@ static struct build_env env_of(struct asker *who, const struct proc *p, struct a
 const struct cfg *build_proc(struct flow *f, const struct proc *p, struct arena *a,
 			     struct arena *tmp)
 {
-	struct asker who = {.f = f};
+	struct callee_query who = {.f = f};
 	struct build_env env = env_of(&who, p, tmp);
 	return cfg_build(&env, a, tmp);
 }
 
-/* Builds the graph of a procedure whose parts nobody has looked for: adds those it turns out to
- * jump to. */
+/* Builds the graph of a function whose parts were not searched for yet: adds those that its graph
+ * leads to, one per round. */
 static const struct cfg *build_with_parts(struct flow *f, const struct proc *known, struct arena *a,
 					  struct arena *tmp)
 {

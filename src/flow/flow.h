@@ -1,17 +1,17 @@
-/* An image's procedures, and the flow graph of each on demand.
+/* The functions of a module, and the flow graph of each on demand.
  *
- * flow_open() gathers the starts that the file itself tells (symbols, unwind tables, PLTs, entry
- * points) and is quick. flow_discover() adds what only the code tells (call targets, pointers,
- * inference in what is left over), decides which procedures never return and joins split-off parts
- * to their owners; it uses every processor. Without it, single procedures can be had at once:
- * flow_cfg() then decides about the callees it meets by looking at them. After either, calls from
- * several threads are safe. */
+ * flow_open() collects the starts that the file itself gives (symbols, unwind tables, PLTs, entry
+ * points); it is quick. flow_discover() adds the starts that only the code shows (call targets,
+ * pointers, inference in what is left over), decides which functions never return, and joins
+ * split-off parts to their owners; it uses every CPU. Without flow_discover(), flow_cfg() gives the
+ * graph of a single function at once; it then looks at the callees to see whether they return.
+ * After either, calls from several threads are safe. */
 #pragma once
 #include "flow/cfg.h"
 #include "image/image.h"
 #include "isa/arch.h"
 
-/* How a procedure's start was found; a set. In the order in which --stats names them. */
+/* How the start of a function was found; a set. In the order in which --stats names them. */
 enum found_by {
 	FOUND_SYMBOL = 1 << 0,
 	FOUND_DYNAMIC = 1 << 1, /* symbol in .dynsym */
@@ -38,8 +38,8 @@ struct procedure {
 	const char *name;    /* mangled; "memcpy@plt" for a PLT entry; NULL if unknown */
 	uint16_t found_by;
 	uint8_t flags;
-	bool bounded; /* the file says where it ends: no other will be found to start in it */
-	/* Further ranges split off by the compiler (foo.cold), in flow_parts(). */
+	bool bounded; /* the file says where it ends, so no other function starts inside */
+	/* Ranges that the compiler split off (foo.cold), in flow_parts(). */
 	uint32_t first_part, part_count;
 };
 
@@ -47,22 +47,21 @@ struct flow;
 
 extern const char *const found_by_name[FOUND_WAYS];
 
-/* The image must outlive the result. Fails only for a machine that is not supported. */
+/* `im` must outlive the result. Fails only for an unsupported machine type. */
 int flow_open(struct flow **out, const struct image *im, struct err *e);
 void flow_close(struct flow *f);
 
-/* Adds a start known from elsewhere (DWARF); end and name may be 0 and NULL. Before
+/* Adds a start known from elsewhere (DWARF); end and name may be 0 and NULL. Call it before
  * flow_discover(). */
 void flow_add_start(struct flow *f, uint64_t start, uint64_t end, const char *name,
 		    enum found_by how);
 
-/* Finds whose parts were split off, by what looks like a jump to them, and which of them are
- * procedures after all, by what looks like a call: a part of flow_discover() that takes little
- * time. Does nothing the second time. Pointers from flow_procedures() and flow_parts() are void
- * after. */
+/* A part of flow_discover() that takes little time. It joins split-off parts to the functions that
+ * seem to jump to them, and makes parts that seem to be called functions. A second call does
+ * nothing. Pointers from flow_procedures() and flow_parts() become invalid. */
 void flow_join_parts(struct flow *f);
 
-/* Does nothing the second time. Pointers from flow_procedures() and flow_parts() are void after. */
+/* A second call does nothing. Pointers from flow_procedures() and flow_parts() become invalid. */
 void flow_discover(struct flow *f);
 
 const struct arch *flow_arch(const struct flow *f);
@@ -70,7 +69,7 @@ const struct image *flow_image(const struct flow *f);
 /* Sorted by start. */
 const struct procedure *flow_procedures(const struct flow *f, uint32_t *count);
 const struct part *flow_parts(const struct flow *f);
-/* The procedure that holds va in its main or a further part, or UINT32_MAX. */
+/* The function that has va in its main part or in a split-off part, or UINT32_MAX. */
 uint32_t flow_procedure_at(const struct flow *f, uint64_t va);
-/* The procedure's flow graph, in `a`. */
+/* The flow graph of the function, in `a` or owned by `f`. */
 const struct cfg *flow_cfg(struct flow *f, uint32_t procedure, struct arena *a, struct arena *tmp);

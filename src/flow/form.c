@@ -1,14 +1,15 @@
-/* Cutting runs of instructions where others jump into them, and connecting the blocks. */
+/* Forms the graph: cuts runs of instructions into blocks where control arrives in their middle, and
+ * connects the blocks. */
 #include "base/order.h"
 #include "flow/builder.h"
 
-/* A block, and the run that it ends: NONE if that goes on. */
+/* A block, and the run that it ends: NONE if the run continues after the block. */
 struct cut {
 	struct block block;
 	uint32_t run;
 };
 
-/* Cuts a run at the places that are jumped at. */
+/* Cuts a run at its leaders. */
 static void cut_run(const struct builder *b, uint32_t run, struct cut *cuts, uint32_t *count)
 {
 	const struct run *r = &b->runs.data[run];
@@ -41,7 +42,7 @@ static void cut_run(const struct builder *b, uint32_t run, struct cut *cuts, uin
 	};
 }
 
-/* Upper limit of the number of blocks. */
+/* An upper limit of the number of blocks. */
 static uint32_t count_leaders(const struct builder *b)
 {
 	uint32_t count = b->runs.len;
@@ -54,8 +55,8 @@ static uint32_t count_leaders(const struct builder *b)
 	return count;
 }
 
-/* Cuts all runs; returns the number of blocks. Runs overlap where code jumps into the middle of an
- * instruction, so the blocks are sorted, not just the runs. */
+/* Cuts all runs; returns the number of blocks. The blocks are sorted, not just the runs, because
+ * runs overlap where code jumps into the middle of an instruction. */
 static uint32_t cut_runs(struct builder *b, struct block **blocks, uint32_t **runs)
 {
 	uint32_t limit = count_leaders(b), count = 0;
@@ -112,7 +113,7 @@ static int compare_u64(const void *x, const void *y)
 	return a < b ? -1 : a > b;
 }
 
-/* One edge to each different target inside the procedure. */
+/* Adds one edge to each different target inside the function. */
 static void add_switch_edges(const struct builder *b, const struct jump *jump, uint32_t from,
 			     edge_list *edges)
 {

@@ -1,10 +1,10 @@
-/* Procedure starts in code that no call, pointer, symbol or unwind range leads to.
+/* Function starts in code that no call, pointer, symbol or unwind range leads to.
  *
- * The paper takes every instruction behind a return or jump for a start, unless it lies in a
- * protected interval. Knowing the graphs of all other procedures, only the gaps between them are
- * left to look at; what a landing pad or an unresolved jump leaves there is told from a procedure
- * by what it relies on: code at a procedure's start can only read what a caller passes, and must
- * save before it overwrites. */
+ * The paper (see discover.c) takes every instruction after a return or jump for a start, unless it
+ * lies in a protected interval. Here the graphs of all other functions are known, so only the gaps
+ * between them are searched. A gap may also hold landing pads, or targets of an unresolved jump.
+ * They are told from functions by what they rely on: code at the start of a function can only read
+ * what a caller passes, and must save registers before it overwrites them. */
 #include "base/order.h"
 #include "base/parallel.h"
 #include "flow/constants.h"
@@ -12,14 +12,18 @@
 #include "flow/internal.h"
 
 enum {
-	MIN_ADDRESS_SCAN = 64, /* bytes of gaps worth a look at all addresses that code computes */
-	MAX_INFERRED = 64 * 1024, /* bytes of one procedure */
+	MIN_ADDRESS_SCAN = 64, /* bytes of gaps that justify a scan of all code for addresses */
+	ALIGNMENT = 16,        /* up to which compilers align functions */
+	MIN_ALIGNED = 50,      /* functions that show which alignments are usual */
+	UNUSUAL_SHARE =
+		50, /* an alignment is unusual if less than 1 of this many functions has it */
+	MAX_INFERRED = 64 * 1024, /* bytes that one inferred function may have */
 };
 
 typedef VEC(struct part) part_list;
 
-/* What the symbols say is data among code: objects, and what follows a mark of data up to the next
- * of code. */
+/* Lists the data among the code, by the symbols: objects, and everything from a data mark to the
+ * next code mark ($d and $x on A64). */
 static void list_data(const struct flow *f, part_list *out)
 {
 	const struct image *im = f->im;
@@ -41,7 +45,8 @@ static void list_data(const struct flow *f, part_list *out)
 	}
 }
 
-/* What belongs to procedures: bounded ones wholly, others where their graphs have blocks. */
+/* Lists the code of the known functions: all of those with known bounds, and the blocks of the
+ * others. */
 static void list_covered(const struct flow *f, part_list *out)
 {
 	vec_each (p, &f->procs) {
@@ -85,7 +90,8 @@ void find_gaps(const struct flow *f, struct gap_list *out)
 	vec_free(&covered);
 }
 
-/* Whether the code behind a call, at va, belongs to another procedure: the call does not return. */
+/* Whether the call does not return, because its callee never does or because another function seems
+ * to begin after it, at va. */
 static bool call_is_last(const struct flow *f, const struct insn *call, uint64_t va, uint64_t end)
 {
 	uint32_t callee = hashmap_get(&f->by_start, call->target);
@@ -97,7 +103,7 @@ static bool call_is_last(const struct flow *f, const struct insn *call, uint64_t
 		       : looks_like_prologue(f->im, f->arch, va);
 }
 
-static bool leaves(const struct flow *f, const struct insn *in, uint64_t next, uint64_t end)
+static bool control_ends(const struct flow *f, const struct insn *in, uint64_t next, uint64_t end)
 {
 	switch (in->kind) {
 	case INSN_RETURN:
@@ -110,9 +116,9 @@ static bool leaves(const struct flow *f, const struct insn *in, uint64_t next, u
 	}
 }
 
-/* The end of code that is no procedure, read from top to bottom: behind the first instruction that
- * does not go on to the next and that no branch seen so far jumps over (the paper's protected
- * intervals). */
+/* Skips code at va that is not a function, and returns where to look next: after the first
+ * instruction that does not continue to the next one and that no branch seen so far jumps over (the
+ * paper's protected intervals). */
 static uint64_t end_of_stretch(const struct flow *f, uint64_t va, uint64_t end)
 {
 	uint64_t protected_to = va;
@@ -124,40 +130,40 @@ static uint64_t end_of_stretch(const struct flow *f, uint64_t va, uint64_t end)
 		va += length;
 		if (in.kind == INSN_BRANCH && in.target > protected_to && in.target < end)
 			protected_to = in.target;
-		if (va > protected_to && leaves(f, &in, va, end))
+		if (va > protected_to && control_ends(f, &in, va, end))
 			return va;
 	}
 	return end;
 }
 
-/* How the procedures that calls lead to are aligned: which remainders modulo 16 their starts have.
+/* The remainders modulo ALIGNMENT, as a bit set, that the starts of called functions usually have.
  */
 static uint32_t usual_alignments(const struct flow *f)
 {
-	uint32_t count[16] = {0}, total = 0, usual = 0;
+	uint32_t count[ALIGNMENT] = {0}, total = 0, usual = 0;
 	vec_each (p, &f->procs) {
 		if (!(p->found_by & FOUND_CALL) || p->flags & PROCEDURE_PLT)
 			continue;
-		count[p->start % 16]++;
+		count[p->start % ALIGNMENT]++;
 		total++;
 	}
-	for (uint32_t i = 0; i < 16; i++)
-		if (total < 50 || count[i] * 50 > total)
+	for (uint32_t i = 0; i < ALIGNMENT; i++)
+		if (total < MIN_ALIGNED || count[i] * UNUSUAL_SHARE > total)
 			usual |= 1u << i;
 	return usual;
 }
 
-/* One gap's search. */
+/* The search of all gaps, dealt out to workers. */
 struct gap_search {
 	struct flow *f;
 	const struct gap_list *gaps;
 	uint32_t usual;
 	VEC(uint64_t) found[MAX_WORKERS];
-	uint32_t before[MAX_WORKERS]; /* how many of those were found in other gaps */
+	uint32_t before[MAX_WORKERS]; /* how many of them are from gaps before the current one */
 };
 
-/* Whether a procedure is known to start at va, or was found to in this gap. What the worker found
- * in others does not count: which ones it got is chance. */
+/* Whether a function is known to start at va, or was found there in this gap. Starts found in other
+ * gaps do not count: which gaps a worker gets is chance, and the result must not depend on it. */
 static bool is_known_start(const struct gap_search *s, uint64_t va, uint32_t worker)
 {
 	for (uint32_t i = s->before[worker]; i < s->found[worker].len; i++)
@@ -166,9 +172,9 @@ static bool is_known_start(const struct gap_search *s, uint64_t va, uint32_t wor
 	return hashmap_get(&s->f->by_start, va) != HASHMAP_NONE;
 }
 
-/* A procedure leaves by jumps to where others start; what jumps elsewhere is a part of something.
- * Where two unknown ones meet, the next round knows more. */
-static bool stands_alone(const struct gap_search *s, const struct cfg *g, uint32_t worker)
+/* Whether all jumps out of the code lead to starts of functions. Code that jumps elsewhere is a
+ * part of something. If two unknown functions jump to each other, the next round knows more. */
+static bool is_complete(const struct gap_search *s, const struct cfg *g, uint32_t worker)
 {
 	for (uint32_t i = 0; i < g->block_count; i++) {
 		const struct block *b = &g->blocks[i];
@@ -188,8 +194,8 @@ static uint64_t end_of_graph(const struct cfg *g)
 	return end;
 }
 
-/* Code behind a call that does not return may still end in a jump: that alone is not a procedure,
- * unless it is one that only passes a call on. */
+/* Code after a call that does not return may still end in a jump. A lone jump is not a function,
+ * unless it leads to one. */
 static bool is_leftover_jump(const struct flow *f, uint64_t va)
 {
 	struct insn in;
@@ -197,28 +203,29 @@ static bool is_leftover_jump(const struct flow *f, uint64_t va)
 	       hashmap_get(&f->by_start, in.target) == HASHMAP_NONE;
 }
 
-/* If a procedure begins at va, its end; else 0. */
-static uint64_t procedure_in_gap(struct gap_search *s, const struct part *gap, uint64_t va,
-				 uint32_t worker)
+/* The end of the function that begins at va; 0 if none does. */
+static uint64_t function_in_gap(struct gap_search *s, const struct part *gap, uint64_t va,
+				uint32_t worker)
 {
 	struct flow *f = s->f;
-	if (!(s->usual >> va % 16 & 1) || is_leftover_jump(f, va) ||
+	if (!(s->usual >> va % ALIGNMENT & 1) || is_leftover_jump(f, va) ||
 	    !looks_like_entry(f->im, f->arch, va))
 		return 0;
 	struct proc p = {.start = va, .end = gap->end};
 	if (p.end - va > MAX_INFERRED)
 		p.end = va + MAX_INFERRED;
 	const struct cfg *g = build_proc(f, &p, &f->tmp[worker], &f->tmp[worker]);
-	uint64_t result = stands_alone(s, g, worker) ? end_of_graph(g) : 0;
+	uint64_t result = is_complete(s, g, worker) ? end_of_graph(g) : 0;
 	arena_clear(&f->tmp[worker]);
 	return result;
 }
 
-/* Where code begins behind padding at va. Compilers pad up to an alignment: a procedure that begins
- * with an instruction that looks like padding begins at the aligned address. */
+/* Where code begins after the padding at va. Compilers pad up to an alignment. So a function whose
+ * first instruction looks like padding begins at the aligned address. */
 static uint64_t skip_padding(const struct flow *f, uint64_t va, uint64_t end)
 {
-	uint64_t code = va + padding_at(f->im, f->arch, va, end), aligned = code & ~UINT64_C(15);
+	uint64_t code = va + padding_at(f->im, f->arch, va, end);
+	uint64_t aligned = code & ~(uint64_t)(ALIGNMENT - 1);
 	return code < end && aligned > va ? aligned : code;
 }
 
@@ -231,7 +238,7 @@ static void search_gap(void *ctx, uint32_t item, uint32_t worker)
 		va = skip_padding(s->f, va, gap->end);
 		if (va >= gap->end)
 			break;
-		uint64_t end = procedure_in_gap(s, gap, va, worker);
+		uint64_t end = function_in_gap(s, gap, va, worker);
 		if (end)
 			vec_push(&s->found[worker], va);
 		va = end ? end : end_of_stretch(s->f, va, gap->end);
@@ -255,7 +262,7 @@ static bool in_gap(const struct gap_list *gaps, uint64_t va)
 	return n && va < gaps->gaps.data[n - 1].end;
 }
 
-struct referred {
+struct found_address {
 	uint64_t va;
 	enum found_by how;
 };
@@ -263,29 +270,29 @@ struct referred {
 struct address_scan {
 	const struct flow *f;
 	const struct gap_list *gaps;
-	VEC(struct referred) found[MAX_WORKERS];
+	VEC(struct found_address) found[MAX_WORKERS];
 };
 
-static void refer(struct address_scan *scan, uint64_t va, enum found_by how, uint32_t worker)
+static void note_address(struct address_scan *scan, uint64_t va, enum found_by how, uint32_t worker)
 {
 	if (va && in_gap(scan->gaps, va))
-		vec_push(&scan->found[worker], (struct referred){va, how});
+		vec_push(&scan->found[worker], (struct found_address){va, how});
 }
 
 static void scan_block(struct address_scan *scan, const struct block *b, uint32_t worker)
 {
 	const struct flow *f = scan->f;
 	struct constants known = {0};
-	/* While graphs were followed, the target was taken for code of the procedure before it. */
+	/* When the graph was built, the target was taken for code of the function before it. */
 	if (b->end == END_TAIL_CALL && !(b->flags & (BLOCK_OPEN_FRAME | BLOCK_CONDITIONAL)))
-		refer(scan, b->target, FOUND_JUMP, worker);
+		note_address(scan, b->target, FOUND_JUMP, worker);
 	for (uint64_t at = 0; at < b->size;) {
 		struct insn in;
 		size_t length = decode_at(f->im, f->arch, b->start + at, DECODE_FULL, &in);
 		if (!length)
 			return;
 		constants_track(&known, &in);
-		refer(scan, constants_made(&known, &in), FOUND_ADDRESS, worker);
+		note_address(scan, constants_made(&known, &in), FOUND_ADDRESS, worker);
 		at += length;
 	}
 }

@@ -7,16 +7,16 @@
 
 enum { MAX_ENTRIES = 1 << 17, MAX_GUARD_BLOCKS = 200 };
 
-/* The parts of base + (extend(load(table + index * size)) << shift). */
-struct form {
+/* The terms of a jump's target, base + (extend(load(table + index * size)) << shift). */
+struct table_form {
 	uint64_t base, table;
-	const struct expr *index; /* NULL: always 0, as far as the graph is known */
+	const struct expr *index; /* NULL: constant, as far as the graph is known */
 	const struct expr *entry; /* the load, with the extensions around it */
 	uint8_t size, shift;
 };
 
-/* The values that an index can have: first <= index < end. All-zero if unknown. */
-struct span {
+/* The values that an index can have: first <= index < end. All zero if unknown. */
+struct index_range {
 	int64_t first, end;
 };
 
@@ -27,7 +27,7 @@ static const struct expr *load_in(const struct expr *entry)
 	return entry->kind == EXPR_LOAD ? entry : NULL;
 }
 
-static bool match_form(const struct expr *target, struct form *f)
+static bool match_form(const struct expr *target, struct table_form *f)
 {
 	struct sum sum, at;
 	if (!expr_sum(target, &sum) || sum.count != 1)
@@ -37,7 +37,7 @@ static bool match_form(const struct expr *target, struct form *f)
 		return false;
 	if (at.count && 1u << at.terms[0].shift != load->width)
 		return false;
-	*f = (struct form){
+	*f = (struct table_form){
 		.base = (uint64_t)sum.constant,
 		.table = (uint64_t)at.constant,
 		.index = at.count ? at.terms[0].x : NULL,
@@ -63,8 +63,9 @@ static uint64_t apply_extends(const struct expr *entry, uint64_t raw)
 	}
 }
 
-/* The target for this value of the index; false if the image has no such entry. */
-static bool read_target(const struct image *im, const struct form *f, int64_t i, uint64_t *target)
+/* The target for this value of the index; false if the module has no such entry. */
+static bool read_target(const struct image *im, const struct table_form *f, int64_t i,
+			uint64_t *target)
 {
 	uint64_t va = f->table + (uint64_t)i * f->size, raw = 0;
 	if (f->size == 8) {
@@ -94,17 +95,17 @@ static bool is_target(const struct build_env *env, uint64_t va)
 	return va % env->arch->insn_align == 0 && image_is_code(env->im, va);
 }
 
-static struct span below(uint64_t n)
+static struct index_range below(uint64_t n)
 {
-	return (struct span){0, (int64_t)n};
+	return (struct index_range){0, (int64_t)n};
 }
 
-/* The values that the index can have by its own making. */
-static struct span span_by_type(const struct expr *x)
+/* The values that the index can have by how it is computed: a masked or shifted value, a byte. */
+static struct index_range span_by_type(const struct expr *x)
 {
-	struct span inner;
+	struct index_range inner;
 	switch (x->kind) {
-	case EXPR_CONST: return (struct span){x->k, x->k + 1};
+	case EXPR_CONST: return (struct index_range){x->k, x->k + 1};
 	case EXPR_AND: return below(x->k > 0 && !(x->k & (x->k + 1)) ? (uint64_t)x->k + 1 : 0);
 	case EXPR_SHR:
 		return below(x->width * 8 - (unsigned)x->k <= 16
@@ -118,8 +119,8 @@ static struct span span_by_type(const struct expr *x)
 	}
 }
 
-/* The instruction that set the flags the block's last branch tests, or that branch itself if it
- * tests a register; UINT32_MAX if it is not in this block. */
+/* The instruction that sets the flags which the branch at the end of the block tests, or the branch
+ * itself if it tests a register; UINT32_MAX if it is not in this block. */
 static uint32_t compare_in(struct slicer *s, uint32_t block)
 {
 	const struct insn *insns = slicer_insns(s, block);
@@ -132,7 +133,7 @@ static uint32_t compare_in(struct slicer *s, uint32_t block)
 	return UINT32_MAX;
 }
 
-/* What instruction i compares: x with the constant *k. */
+/* Returns the expression that instruction i compares with the constant *k; NULL if it is none. */
 static const struct expr *compared(struct slicer *s, uint32_t block, uint32_t i, int64_t *k)
 {
 	const struct insn *in = &slicer_insns(s, block)[i];
@@ -164,10 +165,10 @@ static enum insn_cond negated(unsigned cond)
 }
 
 /* The values of x for which x `cond` k holds. */
-static struct span span_of(enum insn_cond cond, int64_t k)
+static struct index_range span_of(enum insn_cond cond, int64_t k)
 {
 	switch (cond) {
-	case COND_EQ: return (struct span){k, k + 1};
+	case COND_EQ: return (struct index_range){k, k + 1};
 	case COND_ULE:
 	case COND_SLE: return below((uint64_t)k + 1);
 	case COND_ULT:
@@ -176,7 +177,7 @@ static struct span span_of(enum insn_cond cond, int64_t k)
 	}
 }
 
-/* What holds on this edge of what its branch tests. */
+/* The condition of the branch that holds on this edge. */
 static enum insn_cond condition_on(struct slicer *s, const struct edge *e)
 {
 	const struct block *b = &s->g->blocks[e->from];
@@ -187,9 +188,10 @@ static enum insn_cond condition_on(struct slicer *s, const struct edge *e)
 	return e->kind == EDGE_TAKEN ? (enum insn_cond)cond : negated(cond);
 }
 
-/* The values of the index for which control takes this edge, if that limits them. Whether it can is
- * asked first: to find what is compared may take long. */
-static struct span span_on_edge(struct slicer *s, const struct edge *e, const struct expr *index)
+/* The values that the index can have on this edge, if its branch limits them. Whether the condition
+ * can limit anything is tested first, because finding the compared expression may take long. */
+static struct index_range span_on_edge(struct slicer *s, const struct edge *e,
+				       const struct expr *index)
 {
 	enum insn_cond cond = condition_on(s, e);
 	struct sum sx, si;
@@ -201,10 +203,9 @@ static struct span span_on_edge(struct slicer *s, const struct edge *e, const st
 	if (!x)
 		return below(0);
 	unsigned width = slicer_insns(s, e->from)[at].width;
-	if (k < 0 &&
-	    width < 8) /* the constant of an unsigned compare, which is given sign-extended */
+	if (k < 0 && width < 8) /* the immediate of an unsigned compare was sign-extended */
 		k &= (INT64_C(1) << width * 8) - 1;
-	struct span span = span_of(cond, k);
+	struct index_range span = span_of(cond, k);
 
 	/* The compare may be of the index before or after a constant was added to it. */
 	if (!span.end || !expr_sum(expr_strip(x), &sx) || sx.count != 1 ||
@@ -222,15 +223,16 @@ struct guard_search {
 	uint32_t visited;
 };
 
-static struct span widened(struct span a, struct span b)
+static struct index_range union_of(struct index_range a, struct index_range b)
 {
 	if (a.end == a.first)
 		return b;
-	return (struct span){a.first < b.first ? a.first : b.first, a.end > b.end ? a.end : b.end};
+	return (struct index_range){a.first < b.first ? a.first : b.first,
+				    a.end > b.end ? a.end : b.end};
 }
 
-/* Whether the block makes the index, of something that is not understood: nothing before it can
- * limit it. */
+/* Whether the block computes the index in a way that is not understood: nothing before the block
+ * can limit it. */
 static bool is_made_in(const struct block *b, const struct expr *index)
 {
 	struct sum sum;
@@ -240,10 +242,10 @@ static bool is_made_in(const struct block *b, const struct expr *index)
 	return x->kind == EXPR_UNKNOWN && x->site - b->start < b->size;
 }
 
-/* Widens *found by the values that the index can have on each way into the block; false if some way
- * does not limit it. Ways that were looked at already, loops among them, add nothing. */
+/* Widens *found by the values that the index can have on each edge into the block; false if some
+ * path does not limit it. Blocks that were visited already, in loops for example, add nothing. */
 static bool span_before(struct guard_search *q, uint32_t block, const struct expr *index,
-			struct span *found)
+			struct index_range *found)
 {
 	const struct cfg *g = q->s->g;
 	uint32_t first = g->first_pred[block], last = g->first_pred[block + 1];
@@ -258,11 +260,11 @@ static bool span_before(struct guard_search *q, uint32_t block, const struct exp
 		if (bare->kind == EXPR_PHI && bare->k == (int64_t)block)
 			here = value_of_register(q->s, e->from, g->blocks[e->from].insn_count,
 						 bare->reg);
-		struct span span = span_on_edge(q->s, e, here);
+		struct index_range span = span_on_edge(q->s, e, here);
 		if (!span.end && here != index)
 			span = span_by_type(here);
 		if (span.end)
-			*found = widened(*found, span);
+			*found = union_of(*found, span);
 		else if (is_made_in(&g->blocks[e->from], here) ||
 			 !span_before(q, e->from, here, found))
 			return false;
@@ -270,24 +272,24 @@ static bool span_before(struct guard_search *q, uint32_t block, const struct exp
 	return true;
 }
 
-static struct span span_by_guard(struct slicer *s, uint32_t block, const struct expr *index)
+static struct index_range span_by_guard(struct slicer *s, uint32_t block, const struct expr *index)
 {
 	struct guard_search q = {.s = s, .seen = ARENA_ARRAY(s->tmp, bool, s->g->block_count)};
-	struct span found = {0};
+	struct index_range found = {0};
 	return span_before(&q, block, index, &found) ? found : below(0);
 }
 
-/* Where compilers let an index lead that cannot be: behind the procedure's last instruction. Tables
- * of pointers may lead to the next procedure. */
-static bool is_unreachable(const struct build_env *env, const struct form *f, uint64_t target)
+/* Whether the target is just after the function's last instruction. Compilers let impossible values
+ * of an index lead there. Tables of pointers are different: they may lead to the next function. */
+static bool is_unreachable(const struct build_env *env, const struct table_form *f, uint64_t target)
 {
 	return f->size < 8 && env->bounded && target == env->ranges[0].end;
 }
 
-/* Takes the targets of these values of the index; stops early at one that cannot be. Returns how
- * many values that are; out->closed if no more are possible. */
-static uint32_t take_targets(const struct build_env *env, const struct form *f, struct span span,
-			     bool inside_only, struct jump *out)
+/* Adds the targets for these values of the index, and returns for how many of them; stops at the
+ * first target that is impossible. Sets out->closed if the table cannot have more entries. */
+static uint32_t read_targets(const struct build_env *env, const struct table_form *f,
+			     struct index_range span, bool inside_only, struct jump *out)
 {
 	int64_t i = span.first;
 	for (uint64_t target; i < span.end && read_target(env->im, f, i, &target); i++) {
@@ -302,9 +304,10 @@ static uint32_t take_targets(const struct build_env *env, const struct form *f, 
 	return (uint32_t)(i - span.first);
 }
 
-/* Behind a table whose size is not known there are other data, which, if not read as pointers, seem
- * to lead anywhere. Most targets of a table are known to begin a block, few places in general do:
- * the targets up to which the evidence is best are kept. Repeated ones are none. */
+/* After a table of unknown size there is other data, which seems to lead anywhere if its entries
+ * are not pointers. Most targets of a table are known to begin a block; few other addresses do. So
+ * every new target counts for or against the table so far, and the table ends where the score is
+ * best. Repeated targets are no evidence. */
 static void drop_overrun(struct slicer *s, const struct build_env *env, struct jump *out)
 {
 	enum { FOR = 1, AGAINST = 2 };
@@ -329,15 +332,16 @@ static void drop_overrun(struct slicer *s, const struct build_env *env, struct j
 	out->count = out->targets.len;
 }
 
-/* Whether va can be where another procedure begins, so that a jump there is a call: outside this
- * one, and not in the middle of what the unwind tables describe. */
+/* Whether another function can begin at va, so that a jump there is a call: va is outside this
+ * function, and not in the middle of an unwind range. */
 static bool may_be_procedure(const struct build_env *env, uint64_t va)
 {
 	const struct frame_range *r = image_frame_at(env->im, va);
 	return !in_ranges(env, va) && (!r || (r->start == va && !r->mid_frame));
 }
 
-/* A table of pointers most of which lead to other procedures: calls of the functions in it. */
+/* Whether most pointers of the table lead to other functions: it is a table of functions to call.
+ */
 static bool leads_outside(const struct build_env *env, const struct jump *j)
 {
 	uint32_t outside = 0;
@@ -346,15 +350,15 @@ static bool leads_outside(const struct build_env *env, const struct jump *j)
 	return outside * 2 > j->targets.len;
 }
 
-/* Reads the table with the size that is known for sure; false if none is. */
-static bool read_bounded(struct slicer *s, const struct build_env *env, const struct form *f,
-			 struct span span, struct jump *out)
+/* Reads a table whose size is known; false if it is not. */
+static bool read_bounded(struct slicer *s, const struct build_env *env, const struct table_form *f,
+			 struct index_range span, struct jump *out)
 {
 	if (span.end <= span.first || span.end - span.first > MAX_ENTRIES)
 		return false;
 	bool by_type = out->bound == BOUND_TYPE;
 	out->table = f->table + (uint64_t)span.first * f->size;
-	out->count = take_targets(env, f, span, by_type, out);
+	out->count = read_targets(env, f, span, by_type, out);
 	bool all = out->count == (uint64_t)(span.end - span.first);
 	if (!all && !(by_type && out->targets.len)) {
 		vec_clear(&out->targets);
@@ -368,7 +372,7 @@ static bool read_bounded(struct slicer *s, const struct build_env *env, const st
 }
 
 static void read_table(struct slicer *s, const struct build_env *env, uint32_t block,
-		       const struct form *f, uint32_t limit, struct jump *out)
+		       const struct table_form *f, uint32_t limit, struct jump *out)
 {
 	out->entry_size = f->size;
 	out->bound = BOUND_COMPARE;
@@ -380,8 +384,8 @@ static void read_table(struct slicer *s, const struct build_env *env, uint32_t b
 	uint64_t first;
 	out->table = f->table;
 	if (!f->index) {
-		/* A single pointer that is set at run time; or an index that looks constant while
-		 * the graph is not complete, and is not. */
+		/* Either a pointer that is set at run time, or an index that looks constant only
+		 * because the graph is not complete. */
 		const struct section *in = image_section_at(env->im, f->table);
 		out->verdict = in && in->write ? JUMP_TAIL_CALL : JUMP_UNKNOWN;
 		return;
@@ -395,15 +399,15 @@ static void read_table(struct slicer *s, const struct build_env *env, uint32_t b
 	out->bound = BOUND_CONTENTS;
 	if (!limit)
 		return;
-	out->count = take_targets(env, f, below(limit), true, out);
+	out->count = read_targets(env, f, below(limit), true, out);
 	if (f->size < 8)
 		drop_overrun(s, env, out);
 	out->verdict = out->count ? JUMP_TABLE : JUMP_UNKNOWN;
 }
 
-/* Adds what the jump does on one of its ways; takes one->targets. False if that is something else
- * than on the others. */
-static bool add_way(struct jump *one, struct jump *out)
+/* Combines what the jump does when reached by one more edge with what it does by those before;
+ * takes over one->targets. False if they do not jump through the same table. */
+static bool merge_table(struct jump *one, struct jump *out)
 {
 	bool first = out->verdict == JUMP_UNKNOWN, closed = one->closed && (first || out->closed);
 	bool same = one->verdict == JUMP_TABLE || one->verdict == JUMP_UNBOUNDED;
@@ -419,9 +423,9 @@ static bool add_way(struct jump *one, struct jump *out)
 	return same;
 }
 
-/* A jump that several ways lead to, each with its own target from the same table. */
-static bool resolve_ways(struct slicer *s, const struct build_env *env, uint32_t block,
-			 const struct expr *target, uint32_t limit, struct jump *out)
+/* Resolves a jump that several edges lead to, each with its own target from the same table. */
+static bool resolve_by_edge(struct slicer *s, const struct build_env *env, uint32_t block,
+			    const struct expr *target, uint32_t limit, struct jump *out)
 {
 	const struct cfg *g = s->g;
 	bool same = target->kind == EXPR_PHI && target->k == (int64_t)block;
@@ -429,11 +433,11 @@ static bool resolve_ways(struct slicer *s, const struct build_env *env, uint32_t
 		const struct edge *e = &g->edges[g->pred_edges[i]];
 		uint32_t end = g->blocks[e->from].insn_count;
 		struct jump one = {.verdict = JUMP_UNKNOWN};
-		struct form f;
+		struct table_form f;
 		if (e->kind != EDGE_CALL_RETURN && e->kind != EDGE_UNWIND &&
 		    match_form(value_of_register(s, e->from, end, target->reg), &f))
 			read_table(s, env, e->from, &f, limit, &one);
-		same = add_way(&one, out);
+		same = merge_table(&one, out);
 	}
 	if (!same) {
 		vec_free(&out->targets);
@@ -449,13 +453,13 @@ void jump_resolve(struct slicer *s, const struct build_env *env, uint32_t block,
 	const struct insn *in = &slicer_insns(s, block)[last];
 	const struct expr *target = in->op == OP_LOAD ? value_of_memory(s, block, last)
 						      : value_of_register(s, block, last, in->a);
-	struct form f;
+	struct table_form f;
 	*out = (struct jump){.verdict = JUMP_UNKNOWN};
 	if (match_form(target, &f)) {
 		read_table(s, env, block, &f, limit, out);
 		return;
 	}
-	if (resolve_ways(s, env, block, target, limit, out))
+	if (resolve_by_edge(s, env, block, target, limit, out))
 		return;
 	const struct expr *load = load_in(target);
 	struct sum at;

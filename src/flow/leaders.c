@@ -24,7 +24,7 @@ bool places_add(const struct places *p, uint64_t va)
 	return true;
 }
 
-static bool goes_on(const struct build_env *env, const struct insn *in)
+static bool falls_through(const struct build_env *env, const struct insn *in)
 {
 	switch (in->kind) {
 	case INSN_JUMP:
@@ -50,7 +50,7 @@ struct places leaders_find(const struct build_env *env, struct arena *a)
 			places_add(&p, in.target);
 		if (in.flags & INSN_LANDING)
 			places_add(&p, in.pc);
-		if (!goes_on(env, &in))
+		if (!falls_through(env, &in))
 			places_add(&p, va);
 	}
 	return p;

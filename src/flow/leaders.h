@@ -1,9 +1,9 @@
-/* Where blocks begin in a procedure, as far as that shows without following its control flow: at
- * targets of branches, behind what does not go on, and at landing instructions. */
+/* Finds the leaders of a function without following its control flow: targets of branches,
+ * instructions after ones that do not fall through, and landing instructions. */
 #pragma once
 #include "flow/build.h"
 
-/* Some of the places where instructions of env->ranges[0] may be. */
+/* A set of addresses of instructions in env->ranges[0]. */
 struct places {
 	uint64_t start, end;
 	unsigned align;
@@ -12,7 +12,7 @@ struct places {
 
 struct places places_none(const struct build_env *env, struct arena *a);
 bool places_has(const struct places *p, uint64_t va);
-/* Returns true if it is new; false also if it lies outside. */
+/* True if va was not in the set; false also if it lies outside the range. */
 bool places_add(const struct places *p, uint64_t va);
 
 struct places leaders_find(const struct build_env *env, struct arena *a);

@@ -4,10 +4,10 @@
 #include "base/vec.h"
 #include "flow/effects.h"
 
-enum { ENTRY_INSNS = 6 }; /* of a callee that are looked at */
+enum { ENTRY_INSNS = 6 }; /* how many instructions of a callee are looked at */
 
-/* A block with instructions for whose exceptions a landing pad is responsible. Not only calls
- * throw: with -fnon-call-exceptions, and in some languages always, accesses to memory do. */
+/* A block with instructions whose exceptions a landing pad handles. Not only calls throw: with
+ * -fnon-call-exceptions, and in some languages always, memory accesses do, too. */
 struct covered {
 	uint32_t block, pad;
 };
@@ -27,7 +27,8 @@ static void list_covered(const struct image *im, const struct cfg *g, covered_li
 	}
 }
 
-/* Adds what its landing pad reads to a block, and lists the blocks that this concerns. */
+/* Adds the registers that the landing pad reads to a block, and lists the predecessors to compute
+ * again. True if there was something to add. */
 static bool add_pad(const struct backward *s, struct regset *always, const struct covered *c,
 		    block_list *work)
 {
@@ -58,7 +59,8 @@ static void solve_with_pads(const struct backward *s, struct liveness *l)
 	vec_free(&covered);
 }
 
-/* What may be read once control has arrived at `target`, by its first instructions or later. */
+/* The registers that may be read once control has arrived at `target`: by its first instructions,
+ * or later. */
 static struct regset read_at(const struct liveness *l, uint64_t target)
 {
 	struct cursor c;
@@ -73,7 +75,7 @@ static struct regset read_at(const struct liveness *l, uint64_t target)
 	return regset_or(e.reads, regset_without(REGSET_ALL, e.writes));
 }
 
-/* Whether edges are missing. */
+/* Whether some out-edges of the block are missing from the graph. */
 static bool leads_elsewhere(const struct block *b)
 {
 	switch (b->end) {
@@ -85,13 +87,13 @@ static bool leads_elsewhere(const struct block *b)
 	}
 }
 
-/* What may be read where nobody knows what comes. */
+/* The registers that may be read by unknown code. */
 static struct regset read_anywhere(const struct liveness *l)
 {
 	return regset_without(REGSET_ALL, regset_without(l->private, l->touched));
 }
 
-/* What is read after a block by others than its successors. */
+/* The registers that may be read after a block by code other than its successors. */
 static struct regset read_elsewhere(const struct liveness *l, const struct block *b,
 				    struct regset spent)
 {
@@ -112,7 +114,7 @@ static struct regset read_elsewhere(const struct liveness *l, const struct block
 	}
 }
 
-/* Tables whose size was guessed may be longer. */
+/* A table whose size was guessed may be longer: its jump may also lead to unknown code. */
 static void open_guessed_switches(const struct liveness *l, struct regset *ends)
 {
 	const struct cfg *g = l->cfg;
@@ -123,7 +125,7 @@ static void open_guessed_switches(const struct liveness *l, struct regset *ends)
 	}
 }
 
-/* Whether the graph is not the whole truth. */
+/* Whether the graph may be incomplete or wrong. */
 static bool is_doubtful(const struct cfg *g, const struct effects *effects)
 {
 	if (g->entry >= g->block_count || g->unresolved || g->bad)
@@ -136,7 +138,7 @@ static bool is_doubtful(const struct cfg *g, const struct effects *effects)
 	return false;
 }
 
-static void find(struct liveness *out, const struct effects *effects, struct arena *tmp)
+static void solve(struct liveness *out, const struct effects *effects, struct arena *tmp)
 {
 	const struct cfg *g = out->cfg;
 	struct regset *ends = ARENA_ARRAY(tmp, struct regset, g->block_count);
@@ -149,7 +151,7 @@ static void find(struct liveness *out, const struct effects *effects, struct are
 	solve_with_pads(&s, out);
 }
 
-/* Instructions that are not known may touch anything. */
+/* Code that could not be decoded may touch anything. */
 static void find_touched(struct liveness *out, const struct effects *effects)
 {
 	for (uint32_t b = 0; b < out->cfg->block_count; b++) {
@@ -174,7 +176,7 @@ void liveness_find(struct liveness *out, const struct flow *f, const struct cfg 
 	find_touched(out, effects);
 	out->unknown = is_doubtful(g, effects);
 	if (!out->unknown)
-		find(out, effects, tmp);
+		solve(out, effects, tmp);
 	for (uint32_t b = 0; out->unknown && b < n; b++)
 		out->at_start[b] = out->at_end[b] = out->always[b] = read_anywhere(out);
 }

@@ -1,5 +1,5 @@
-/* Natural loops by collapsing, inner ones first, with union-find (near-linear; after Tarjan,
- * "Testing flow graph reducibility", 1974), then irreducible regions as what is still cyclic
+/* Finds natural loops by collapsing them, inner ones first, with union-find (near-linear; after
+ * Tarjan, "Testing flow graph reducibility", 1974). Irreducible regions are what is still cyclic
  * without back edges. */
 #include "flow/loops.h"
 
@@ -8,36 +8,34 @@
 #include "base/vec.h"
 
 /* A loop while the forest is being built; numbered in order of creation. */
-struct node {
+struct loop_node {
 	uint32_t header;
 	uint32_t parent; /* node or LOOP_NONE */
 	bool irreducible;
 };
 
-struct builder {
+struct loop_builder {
 	const struct cfg *g;
 	struct arena *tmp;
-	uint32_t *in,
-		*out;    /* dominator tree intervals: d dominates b iff in[d] <= in[b] < out[d] */
-	uint32_t *by_in; /* blocks in dominator tree preorder */
-	uint32_t *innermost; /* block -> node */
-	uint32_t *
-		union_parent; /* block -> block; the root of a set is its outermost header so far */
-	VEC(struct node) nodes;
+	uint32_t *in, *out;     /* intervals: d dominates b iff in[d] <= in[b] < out[d] */
+	uint32_t *by_in;        /* blocks in dominator tree preorder */
+	uint32_t *innermost;    /* block -> node */
+	uint32_t *union_parent; /* block -> block; a set's root is its outermost header so far */
+	VEC(struct loop_node) nodes;
 };
 
-static bool dominates(const struct builder *b, uint32_t d, uint32_t x)
+static bool dominates(const struct loop_builder *b, uint32_t d, uint32_t x)
 {
 	return b->in[d] <= b->in[x] && b->in[x] < b->out[d];
 }
 
-static bool is_back_edge(const struct builder *b, const struct edge *e)
+static bool is_back_edge(const struct loop_builder *b, const struct edge *e)
 {
 	return dominates(b, e->to, e->from);
 }
 
 /* Numbers the dominator tree in preorder; several roots make a forest. */
-static void number_dominator_tree(struct builder *b)
+static void number_dominator_tree(struct loop_builder *b)
 {
 	uint32_t n = b->g->block_count, count = 0, depth = 0;
 	uint32_t *idom = ARENA_ARRAY(b->tmp, uint32_t, n);
@@ -73,7 +71,7 @@ static void number_dominator_tree(struct builder *b)
 	}
 }
 
-static uint32_t find(struct builder *b, uint32_t x)
+static uint32_t find(struct loop_builder *b, uint32_t x)
 {
 	while (b->union_parent[x] != x) {
 		b->union_parent[x] = b->union_parent[b->union_parent[x]];
@@ -82,10 +80,10 @@ static uint32_t find(struct builder *b, uint32_t x)
 	return x;
 }
 
-/* Makes the natural loop of `header`, if it has back edges. Requires all loops nested in it made:
- * their blocks are then in one set under their header, whose only predecessors from outside matter.
- */
-static void collapse_loop(struct builder *b, uint32_t header, uint32_t *work)
+/* Makes the natural loop of `header`, if it has back edges. Requires that all loops nested in it
+ * were made. The blocks of a nested loop are then one set, represented by its header, and control
+ * enters that set only at the header. */
+static void collapse_loop(struct loop_builder *b, uint32_t header, uint32_t *work)
 {
 	const struct cfg *g = b->g;
 	uint32_t pending = 0, node = LOOP_NONE;
@@ -95,7 +93,8 @@ static void collapse_loop(struct builder *b, uint32_t header, uint32_t *work)
 			continue;
 		if (node == LOOP_NONE) {
 			node = b->nodes.len;
-			vec_push(&b->nodes, (struct node){.header = header, .parent = LOOP_NONE});
+			vec_push(&b->nodes,
+				 (struct loop_node){.header = header, .parent = LOOP_NONE});
 			b->innermost[header] = node;
 		}
 		work[pending++] = e->from;
@@ -117,20 +116,20 @@ static void collapse_loop(struct builder *b, uint32_t header, uint32_t *work)
 	}
 }
 
-static void find_natural_loops(struct builder *b)
+static void find_natural_loops(struct loop_builder *b)
 {
 	uint32_t n = b->g->block_count;
 	uint32_t *work = ARENA_ARRAY(b->tmp, uint32_t, b->g->edge_count + 1);
 	for (uint32_t v = 0; v < n; v++)
 		b->union_parent[v] = v;
-	/* A header is dominated by the headers of the loops around it, so it comes behind them. */
+	/* A header comes after the headers of the loops around it, because these dominate it. */
 	for (uint32_t i = n; i-- > 0;)
 		collapse_loop(b, b->by_in[i], work);
 }
 
 /* Strongly connected regions by Tarjan's algorithm over all edges but back edges. */
 struct scc {
-	struct builder *b;
+	struct loop_builder *b;
 	uint32_t *index, *low; /* 0: not visited */
 	uint32_t *stack, *next_edge, *path;
 	bool *on_stack;
@@ -145,7 +144,7 @@ static void scc_enter(struct scc *s, uint32_t v)
 	s->path[s->path_len++] = v;
 }
 
-static uint32_t node_depth(const struct builder *b, uint32_t node)
+static uint32_t node_depth(const struct loop_builder *b, uint32_t node)
 {
 	uint32_t depth = 0;
 	for (; node != LOOP_NONE; node = b->nodes.data[node].parent)
@@ -153,7 +152,7 @@ static uint32_t node_depth(const struct builder *b, uint32_t node)
 	return depth;
 }
 
-static uint32_t common_ancestor(const struct builder *b, uint32_t x, uint32_t y)
+static uint32_t common_ancestor(const struct loop_builder *b, uint32_t x, uint32_t y)
 {
 	uint32_t dx = node_depth(b, x), dy = node_depth(b, y);
 	for (; dx > dy; dx--)
@@ -167,9 +166,10 @@ static uint32_t common_ancestor(const struct builder *b, uint32_t x, uint32_t y)
 	return x;
 }
 
-/* Puts the region between the smallest loop that holds all of it and what it holds. The loops
- * directly below that one that touch the region have their header in it: they become part of it. */
-static void add_region(struct builder *b, const uint32_t *blocks, uint32_t count)
+/* Inserts the region into the forest: below the smallest loop that holds all of it. Loops directly
+ * below that one which touch the region have their header in it, so they are moved below the
+ * region. */
+static void add_region(struct loop_builder *b, const uint32_t *blocks, uint32_t count)
 {
 	uint32_t around = b->innermost[blocks[0]], node = b->nodes.len, header = blocks[0];
 	for (uint32_t i = 1; i < count; i++) {
@@ -177,7 +177,8 @@ static void add_region(struct builder *b, const uint32_t *blocks, uint32_t count
 		if (blocks[i] < header)
 			header = blocks[i];
 	}
-	vec_push(&b->nodes, (struct node){.header = header, .parent = around, .irreducible = true});
+	vec_push(&b->nodes,
+		 (struct loop_node){.header = header, .parent = around, .irreducible = true});
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t at = b->innermost[blocks[i]];
 		if (at == around) {
@@ -226,7 +227,7 @@ static void scc_step(struct scc *s, uint32_t v)
 		s->low[v] = s->index[e->to];
 }
 
-static void find_irreducible_regions(struct builder *b)
+static void find_irreducible_regions(struct loop_builder *b)
 {
 	uint32_t n = b->g->block_count;
 	struct scc s = {
@@ -248,7 +249,7 @@ static void find_irreducible_regions(struct builder *b)
 }
 
 /* Gives the nodes their final numbers: preorder, siblings by header. */
-static uint32_t *order_nodes(struct builder *b, struct loop *loops)
+static uint32_t *order_nodes(struct loop_builder *b, struct loop *loops)
 {
 	uint32_t n = b->nodes.len, blocks = b->g->block_count, depth = 0, count = 0;
 	uint32_t *child = ARENA_ARRAY(b->tmp, uint32_t, n + 1);
@@ -259,7 +260,8 @@ static uint32_t *order_nodes(struct builder *b, struct loop *loops)
 		 *same = ARENA_ARRAY(b->tmp, uint32_t, n);
 	memset(child, 0xff, (n + 1) * sizeof(*child));
 	memset(first_at, 0xff, blocks * sizeof(*first_at));
-	for (uint32_t i = 0; i < n; i++) { /* a bucket sort by header, highest first below */
+	for (uint32_t i = 0; i < n;
+	     i++) { /* a bucket sort by header; the buckets are then emptied from the highest */
 		same[i] = first_at[b->nodes.data[i].header];
 		first_at[b->nodes.data[i].header] = i;
 	}
@@ -292,10 +294,10 @@ static uint32_t *order_nodes(struct builder *b, struct loop *loops)
 	return number;
 }
 
-/* Lays the blocks out so that each loop's members, nested ones included, are one run: own blocks
- * first, then the nested loops' in their order. */
-static uint32_t *lay_out_blocks(const struct builder *b, struct loop *loops, uint32_t loop_count,
-				const uint32_t *innermost, struct arena *a)
+/* Lays the blocks out so that the members of each loop are consecutive, nested loops included:
+ * first the loop's own blocks, then those of the nested loops in order. */
+static uint32_t *lay_out_blocks(const struct loop_builder *b, struct loop *loops,
+				uint32_t loop_count, const uint32_t *innermost, struct arena *a)
 {
 	uint32_t total = 0;
 	for (uint32_t v = 0; v < b->g->block_count; v++) {
@@ -328,13 +330,13 @@ static bool encloses(const struct loop *loops, uint32_t loop, uint32_t inner)
 	return inner == loop;
 }
 
-/* The loops of a graph while their edges are looked for. */
+/* The loops of a graph while the edges of each are collected. */
 struct nest {
 	const struct cfg *g;
 	const struct loop *loops;
 	const uint32_t *innermost;
-	/* Of each block: for which loop is_entered() was last asked, and its answer. Each of the
-	 * many edges to a label of a computed goto asks the same. */
+	/* For each block: the loop that is_entered() was last called with, and its answer. A label
+	 * of a computed goto has very many in-edges, each of which asks the same. */
 	uint32_t *asked;
 	bool *entered;
 };
@@ -357,35 +359,35 @@ static bool is_entered(struct nest *n, uint32_t loop, uint32_t b)
 enum role { ROLE_ENTRY, ROLE_EXIT, ROLE_BACK, ROLES };
 
 /* What an edge is to a loop. */
-struct use {
+struct edge_role {
 	uint32_t loop, edge;
 	enum role role;
 };
 
-typedef VEC(struct use) use_list;
+typedef VEC(struct edge_role) edge_role_list;
 
-static void list_uses(struct nest *n, uint32_t edge, use_list *uses)
+static void list_edge_roles(struct nest *n, uint32_t edge, edge_role_list *roles)
 {
 	const struct loop *loops = n->loops;
 	uint32_t target = n->g->edges[edge].to;
 	uint32_t from = n->innermost[n->g->edges[edge].from], to = n->innermost[target], l;
 	for (l = to; l != LOOP_NONE && !encloses(loops, l, from); l = loops[l].parent)
-		vec_push(uses, (struct use){l, edge, ROLE_ENTRY});
+		vec_push(roles, (struct edge_role){l, edge, ROLE_ENTRY});
 	for (l = from; l != LOOP_NONE && !encloses(loops, l, to); l = loops[l].parent)
-		vec_push(uses, (struct use){l, edge, ROLE_EXIT});
+		vec_push(roles, (struct edge_role){l, edge, ROLE_EXIT});
 	/* l is now the innermost loop that holds both ends. */
 	if (l != LOOP_NONE &&
 	    (loops[l].irreducible ? is_entered(n, l, target) : loops[l].header == target))
-		vec_push(uses, (struct use){l, edge, ROLE_BACK});
+		vec_push(roles, (struct edge_role){l, edge, ROLE_BACK});
 }
 
-/* Sorts the uses into runs by loop and role, and notes the runs in the loops. */
-static uint32_t *lay_out_edges(struct loop *loops, uint32_t loop_count, const use_list *uses,
+/* Sorts the edges by loop and role, and notes in the loops where theirs are. */
+static uint32_t *lay_out_edges(struct loop *loops, uint32_t loop_count, const edge_role_list *roles,
 			       struct arena *a, struct arena *tmp)
 {
-	uint32_t *edges = ARENA_ARRAY(a, uint32_t, uses->len), at = 0;
+	uint32_t *edges = ARENA_ARRAY(a, uint32_t, roles->len), at = 0;
 	uint32_t(*run)[ROLES] = arena_zalloc(tmp, loop_count * sizeof(*run), _Alignof(uint32_t));
-	vec_each (u, uses)
+	vec_each (u, roles)
 		run[u->loop][u->role]++;
 	for (uint32_t i = 0; i < loop_count; i++) {
 		struct loop *l = &loops[i];
@@ -397,12 +399,12 @@ static uint32_t *lay_out_edges(struct loop *loops, uint32_t loop_count, const us
 		l->first_back = run[i][ROLE_BACK] = at += l->exit_count;
 		at += l->back_count;
 	}
-	vec_each (u, uses)
+	vec_each (u, roles)
 		edges[run[u->loop][u->role]++] = u->edge;
 	return edges;
 }
 
-/* Only now is it known where an irreducible loop is entered. */
+/* Sets the headers of irreducible loops. Needs their entry edges, so it comes last. */
 static void place_headers(const struct cfg *g, struct loop *loops, uint32_t loop_count,
 			  const uint32_t *edges)
 {
@@ -423,7 +425,7 @@ void loops_find(const struct cfg *g, struct loop_forest *out, struct arena *a, s
 	uint32_t n = g->block_count;
 	uint32_t *innermost = ARENA_ARRAY(a, uint32_t, n);
 	memset(innermost, 0xff, n * sizeof(*innermost));
-	struct builder b = {
+	struct loop_builder b = {
 		.g = g,
 		.tmp = tmp,
 		.in = ARENA_ARRAY(tmp, uint32_t, n),
@@ -446,12 +448,12 @@ void loops_find(const struct cfg *g, struct loop_forest *out, struct arena *a, s
 	struct nest nest = {g, loops, innermost, ARENA_ARRAY(tmp, uint32_t, n),
 			    ARENA_ARRAY(tmp, bool, n)};
 	memset(nest.asked, 0xff, n * sizeof(*nest.asked));
-	use_list uses = {0};
+	edge_role_list roles = {0};
 	for (uint32_t e = 0; count && e < g->edge_count; e++)
-		list_uses(&nest, e, &uses);
-	uint32_t *edges = lay_out_edges(loops, count, &uses, a, tmp);
+		list_edge_roles(&nest, e, &roles);
+	uint32_t *edges = lay_out_edges(loops, count, &roles, a, tmp);
 	place_headers(g, loops, count, edges);
-	vec_free(&uses);
+	vec_free(&roles);
 	vec_free(&b.nodes);
 	*out = (struct loop_forest){
 		.loops = loops,

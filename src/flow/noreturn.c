@@ -1,4 +1,4 @@
-/* Library procedures that do not come back, by name: those of other images cannot be looked at. */
+/* Library functions that do not return, by name: the code of other modules cannot be looked at. */
 #include "flow/internal.h"
 
 #include <string.h>
@@ -80,7 +80,7 @@ static int compare(const void *key, const void *element)
 	return strcmp(key, *(const char *const *)element);
 }
 
-/* BSD's err() and its kin. A program may well have an err() of its own that returns. */
+/* BSD's err() and similar. A program may well have an err() of its own that returns. */
 static bool is_common_word(const char *name)
 {
 	return !strcmp(name, "err") || !strcmp(name, "errx") || !strcmp(name, "verr") ||
@@ -98,10 +98,10 @@ static bool ends(const char *name, const char *ending)
 	return n >= m && !strcmp(name + n - m, ending);
 }
 
-/* How sanitizers end a program, unless they were told to let it go on. The calls of a procedure lie
- * behind each other, between those that do come back: taken for one of them, each would lead into
- * the middle of loops. */
-static bool is_report(const char *name)
+/* The functions by which sanitizers end a program, unless it was built to continue after errors. A
+ * compiler places the calls of these functions one after the other, among calls that return. If one
+ * of them were taken to return, control would seem to fall from it into the middle of a loop. */
+static bool is_sanitizer_report(const char *name)
 {
 	if (begins(name, "__asan_report_load") || begins(name, "__asan_report_store"))
 		return !ends(name, "_noabort");
@@ -119,7 +119,7 @@ bool is_noreturn_name(const char *name, bool imported)
 		return false;
 	memcpy(bare, name, n);
 	bare[n] = '\0';
-	if (is_report(bare))
+	if (is_sanitizer_report(bare))
 		return true;
 	return (imported || !is_common_word(bare)) &&
 	       bsearch(bare, names, ARRAY_SIZE(names), sizeof(names[0]), compare) != NULL;

@@ -1,4 +1,4 @@
-/* Which code was split off a procedure, told by the jumps that lead there. */
+/* Finds out which code was split off a function, by the jumps that lead there. */
 #include "base/log.h"
 #include "base/order.h"
 #include "flow/entry.h"
@@ -33,7 +33,7 @@ void take_landings(struct flow *f)
 	}
 }
 
-/* The end of the code without owner around va. */
+/* The end of the code without an owner that begins at va. */
 static uint64_t end_of_unowned(const struct flow *f, uint64_t va)
 {
 	const struct section *s = image_section_at(f->im, va);
@@ -42,9 +42,10 @@ static uint64_t end_of_unowned(const struct flow *f, uint64_t va)
 	return n < f->procs.len && f->procs.data[n].start < end ? f->procs.data[n].start : end;
 }
 
-/* An instruction that the linker has moved away, with a jump there and one back: some processors
- * must not have it where it was (Cortex-A53, erratum 843419). */
-static bool is_detour(const struct flow *f, const struct block *b, struct part *out)
+/* Whether the jump leads to an instruction that the linker moved, followed by a jump back. Linkers
+ * do this for CPUs that must not have the instruction at its old place (Cortex-A53, erratum
+ * 843419). */
+static bool is_erratum_veneer(const struct flow *f, const struct block *b, struct part *out)
 {
 	struct insn moved, back;
 	uint64_t to = b->target;
@@ -61,7 +62,7 @@ bool part_of_jump(const struct flow *f, const struct block *b, struct part *out)
 {
 	uint64_t to = b->target;
 	const struct fragment *x = fragment_at(f, to);
-	if (is_detour(f, b, out))
+	if (is_erratum_veneer(f, b, out))
 		return true;
 	if (x) {
 		*out = (struct part){x->start, x->end};
@@ -82,7 +83,7 @@ static bool has_part(const struct proc *p, uint64_t va)
 	return false;
 }
 
-/* The fragment at va, if p could own it. */
+/* The fragment that holds va, if p could own it. */
 static bool open_fragment(const struct flow *f, const struct proc *p, uint64_t va, struct part *out)
 {
 	const struct fragment *x = fragment_at(f, va);
@@ -111,11 +112,11 @@ bool find_part(const struct flow *f, const struct proc *p, const struct cfg *g, 
 	return false;
 }
 
-/* ---- all parts of an image, without graphs ---- */
+/* ---- all parts of a module, without graphs ---- */
 
-struct joining {
+struct part_join {
 	struct flow *flow;
-	uint64_t low, high; /* where parts are */
+	uint64_t low, high; /* all fragments lie in this range */
 	VEC(struct far_jump) jumps;
 };
 
@@ -128,10 +129,10 @@ static void add_called(struct flow *f, uint64_t va)
 	add_start(f, x->start, x->end, NULL, FOUND_FRAME | FOUND_CALL, 0);
 }
 
-/* Keeps jumps to parts, and makes procedures of those that are called. */
-static void consider(void *ctx, const struct far_jump *j)
+/* Collects jumps to fragments, and makes fragments that are called functions. */
+static void collect_jump(void *ctx, const struct far_jump *j)
 {
-	struct joining *to = ctx;
+	struct part_join *to = ctx;
 	if (j->target < to->low || j->target >= to->high)
 		return;
 	if (j->call)
@@ -140,7 +141,7 @@ static void consider(void *ctx, const struct far_jump *j)
 		vec_push(&to->jumps, *j);
 }
 
-static bool take_by(struct flow *f, const struct far_jump *j)
+static bool join_by_jump(struct flow *f, const struct far_jump *j)
 {
 	uint32_t owner = flow_procedure_at(f, j->from);
 	return owner != UINT32_MAX && take_fragment(f, &f->procs.data[owner], j->target);
@@ -148,20 +149,20 @@ static bool take_by(struct flow *f, const struct far_jump *j)
 
 void flow_join_parts(struct flow *f)
 {
-	enum { DEEP_MAX = 3 }; /* parts that others lead to */
+	enum { MAX_PART_LEVELS = 3 }; /* levels of parts that are only reached from other parts */
 	bool more = f->fragments.len && !f->joined;
 	f->joined = true;
 	if (!more)
 		return;
-	struct joining to = {f, f->fragments.data[0].start, vec_last(&f->fragments).end, {0}};
-	far_jumps(f->im, f->arch, consider, &to);
+	struct part_join to = {f, f->fragments.data[0].start, vec_last(&f->fragments).end, {0}};
+	far_jumps(f->im, f->arch, collect_jump, &to);
 	merge_starts(f);
 	take_landings(f);
 	publish(f);
-	for (uint32_t round = 0; round < DEEP_MAX && more; round++) {
+	for (uint32_t round = 0; round < MAX_PART_LEVELS && more; round++) {
 		more = false;
 		vec_each (j, &to.jumps)
-			more |= take_by(f, j);
+			more |= join_by_jump(f, j);
 		publish(f);
 	}
 	vec_free(&to.jumps);

@@ -1,5 +1,5 @@
-/* Entries of procedure linkage tables, found by what they do: a few instructions that load a
- * pointer from a fixed slot and jump to it. The relocation of that slot names the procedure. */
+/* Finds the entries of procedure linkage tables (PLTs) by what they do: a few instructions load a
+ * pointer from a fixed slot and jump to it. The relocation of that slot names the function. */
 #include "flow/constants.h"
 #include "flow/internal.h"
 
@@ -20,8 +20,8 @@ static const char *entry_name(struct flow *f, uint64_t slot)
 	return "plt0"; /* into the dynamic linker */
 }
 
-/* An entry ends in a jump through its slot. What ends in another jump is the way to the dynamic
- * linker for the entry before it. */
+/* An entry ends in a jump through its slot. Code that ends in a direct jump is the lazy half of the
+ * entry before it, which leads into the dynamic linker. */
 static void add_entry(struct flow *f, uint64_t start, uint64_t end, uint64_t slot, bool lazy)
 {
 	struct proc *last = f->added.len ? &vec_last(&f->added) : NULL;

@@ -1,6 +1,7 @@
-/* Joining what the procedures do along the ways between them, until nothing changes: what one reads
- * at its entry, its callers expect to pass; what one destroys, its callers destroy; what is kept
- * over one, is kept over those that it calls. */
+/* Joins the register uses of all functions along the call edges between them, until nothing
+ * changes. What a function reads at its entry, its callers pass. What it destroys, its callers
+ * destroy as well. A value that is kept over a call of a function is also kept over the calls that
+ * this function makes. */
 #include "flow/private.h"
 
 #include <string.h>
@@ -12,20 +13,21 @@
 #include "flow/internal.h"
 #include "flow/uses.h"
 
-enum { BATCH = 16 };
+enum { BATCH = 16 }; /* functions that a worker takes at a time */
 
 const char *const private_loss_name[LOSS_KINDS] = {"none",    "entry", "call",
 						   "unknown", "go",    "linker"};
 
-struct search {
+struct private_search {
 	struct flow *flow;
 	const struct procedure *procedures;
-	struct uses *uses; /* of each procedure */
+	struct uses *uses; /* for each function */
 	struct uses_finder finders[MAX_WORKERS];
 	uint32_t finder_count;
-	way_list ways;
-	/* Sets of candidates, for each procedure: that it has from its caller or gives to others,
-	 * and that it leaves as they were or gives to its caller. */
+	call_edge_list edges;
+	/* Sets of candidates for each function. `expected`: it has their values from its caller.
+	 * `passed`: it gives their values to functions that expect them. `kept`: a caller keeps a
+	 * value in them over the function, or gets one from it. */
 	uint64_t *expected, *passed, *kept;
 	struct private_registers *out;
 };
@@ -49,31 +51,31 @@ static bool is_linkage(const struct procedure *p)
 
 static void find_one(void *ctx, uint32_t item, uint32_t worker)
 {
-	struct search *s = ctx;
+	struct private_search *s = ctx;
 	if (!is_linkage(&s->procedures[item]))
 		s->uses[item] = uses_find(&s->finders[worker], item);
 }
 
-static void find_all(struct search *s)
+static void find_all(struct private_search *s)
 {
 	s->finder_count = parallel_workers();
 	for (uint32_t i = 0; i < s->finder_count; i++)
 		uses_init(&s->finders[i], s->flow);
 	parallel_for(s->out->count, BATCH, find_one, s);
 	for (uint32_t i = 0; i < s->finder_count; i++)
-		vec_each (way, &s->finders[i].ways)
-			vec_push(&s->ways, *way);
+		vec_each (edge, &s->finders[i].edges)
+			vec_push(&s->edges, *edge);
 }
 
-/* A way into the middle of a procedure. */
+/* An edge into the middle of a function. */
 struct inside {
 	uint64_t va;
 	uint32_t from, to;
 };
 
-/* Where control goes into the middle of a procedure, the one that it comes from passes what is read
- * there, and the other one expects it. `in` are ways into one procedure. */
-static void join_insides_of(struct search *s, const struct inside *in, uint32_t count)
+/* Handles edges into the middle of one function: the function that they come from passes what is
+ * read there, and the other one expects it. */
+static void join_insides_of(struct private_search *s, const struct inside *in, uint32_t count)
 {
 	uint64_t *va = xcalloc(count, sizeof(*va)), *reads = xcalloc(count, sizeof(*reads));
 	for (uint32_t i = 0; i < count; i++)
@@ -88,12 +90,12 @@ static void join_insides_of(struct search *s, const struct inside *in, uint32_t 
 	free(reads);
 }
 
-static void join_insides(struct search *s)
+static void join_insides(struct private_search *s)
 {
 	VEC(struct inside) all = {0};
-	vec_each (w, &s->ways)
-		if (w->inside)
-			vec_push(&all, (struct inside){w->inside, w->from, w->to});
+	vec_each (e, &s->edges)
+		if (e->inside)
+			vec_push(&all, (struct inside){e->inside, e->from, e->to});
 	order_by_address(all.data, all.len, sizeof(struct inside), offsetof(struct inside, va));
 	for (uint32_t i = 0, n; i < all.len; i += n) {
 		for (n = 1; i + n < all.len && all.data[i + n].to == all.data[i].to;)
@@ -110,8 +112,9 @@ static bool add(uint64_t *set, uint64_t more)
 	return grows;
 }
 
-/* One that sets a register itself does not expect it. */
-static void join_entries_and_ends(struct search *s)
+/* Spreads what is expected from callees to callers, except to a function that sets the register
+ * itself; and what is destroyed, except registers that the caller may save. */
+static void join_entries_and_ends(struct private_search *s)
 {
 	bool more;
 	for (uint32_t i = 0; i < s->out->count; i++) {
@@ -123,38 +126,41 @@ static void join_entries_and_ends(struct search *s)
 	}
 	do {
 		more = false;
-		vec_each (w, &s->ways) {
-			struct uses *from = &s->uses[w->from];
-			uint64_t expected = w->inside ? 0 : s->expected[w->to];
-			if (!w->inside && !w->final && !w->doubtful)
+		vec_each (e, &s->edges) {
+			struct uses *from = &s->uses[e->from];
+			uint64_t expected = e->inside ? 0 : s->expected[e->to];
+			if (!e->inside && !e->noreturn && !e->doubtful)
 				more |= add(&from->destroys,
-					    s->uses[w->to].destroys & ~from->entry);
-			more |= add(&s->expected[w->from], expected & ~from->written);
-			s->passed[w->from] |= expected;
+					    s->uses[e->to].destroys & ~from->entry);
+			more |= add(&s->expected[e->from], expected & ~from->written);
+			s->passed[e->from] |= expected;
 		}
 	} while (more);
 }
 
-/* No value is kept over a call that destroys it. What is read behind it nevertheless comes from the
- * callee, if that is at once or nothing else sets it; or it is on a path that is never taken. */
-static void join_kept(struct search *s)
+/* Finds the values that are kept over calls. No value is kept over a call that destroys it. If the
+ * register is read after such a call nevertheless, there are two cases:
+ * 1. It is read right after the call, or the caller never sets it: the value comes from the callee.
+ * 2. Otherwise the read is on a path that is never taken after this call, and is ignored. */
+static void join_kept(struct private_search *s)
 {
 	uint64_t *got = xcalloc(s->out->count + (size_t)1, sizeof(*got));
 	bool more;
-	vec_each (w, &s->ways) {
-		uint64_t destroyed = w->behind & s->uses[w->to].destroys;
-		if (w->behind)
+	vec_each (e, &s->edges) {
+		uint64_t destroyed = e->read_after & s->uses[e->to].destroys;
+		if (e->read_after)
 			debug(LOG_FLOW, 2, "%#lx reads registers %#lx behind calls of %#lx",
-			      (unsigned long)s->procedures[w->from].start, (unsigned long)w->behind,
-			      (unsigned long)s->procedures[w->to].start);
-		s->kept[w->to] |= w->behind & ~destroyed;
-		got[w->to] |= destroyed & (w->at_once | ~s->uses[w->from].written);
+			      (unsigned long)s->procedures[e->from].start,
+			      (unsigned long)e->read_after,
+			      (unsigned long)s->procedures[e->to].start);
+		s->kept[e->to] |= e->read_after & ~destroyed;
+		got[e->to] |= destroyed & (e->read_next | ~s->uses[e->from].written);
 	}
 	do {
 		more = false;
-		vec_each (w, &s->ways) {
-			more |= !w->final && add(&s->kept[w->to], s->kept[w->from]);
-			more |= w->jump && add(&got[w->to], got[w->from]);
+		vec_each (e, &s->edges) {
+			more |= !e->noreturn && add(&s->kept[e->to], s->kept[e->from]);
+			more |= e->jump && add(&got[e->to], got[e->from]);
 		}
 	} while (more);
 	for (uint32_t i = 0; i < s->out->count; i++)
@@ -162,12 +168,13 @@ static void join_kept(struct search *s)
 	free(got);
 }
 
-/* Of what the image itself does not call, or not only by its name, nobody knows who passes what. */
-static void lose_entries(struct search *s)
+/* Nobody knows what is passed to a function that the module itself does not call directly, or not
+ * only so. Candidates that such functions read at their entry are private to none. */
+static void lose_entries(struct private_search *s)
 {
 	bool *called = xcalloc(s->out->count + (size_t)1, sizeof(*called));
-	vec_each (w, &s->ways)
-		called[w->to] |= !w->inside;
+	vec_each (e, &s->edges)
+		called[e->to] |= !e->inside;
 	for (uint32_t i = 0; i < s->out->count; i++) {
 		const struct uses *u = &s->uses[i];
 		const struct procedure *p = &s->procedures[i];
@@ -178,7 +185,7 @@ static void lose_entries(struct search *s)
 	free(called);
 }
 
-static void lose_gaps(struct search *s)
+static void lose_gaps(struct private_search *s)
 {
 	struct gap_list gaps = {0};
 	find_gaps(s->flow, &gaps);
@@ -191,14 +198,14 @@ static void lose_gaps(struct search *s)
 	vec_free(&gaps.gaps);
 }
 
-/* A set of candidates by their numbers, split into general registers and vectors. */
-static struct regset split(const struct search *s, uint64_t set)
+/* Splits a set of candidate numbers into general registers and vector registers. */
+static struct regset split(const struct private_search *s, uint64_t set)
 {
 	const struct regset *all = &s->flow->arch->private_candidates;
 	return (struct regset){.core = set & all->core, .vec = (uint32_t)set & all->vec};
 }
 
-static void conclude(struct search *s)
+static void conclude(struct private_search *s)
 {
 	struct private_registers *out = s->out;
 	uint64_t candidates = s->finders[0].candidates;
@@ -219,8 +226,8 @@ static void conclude(struct search *s)
 	}
 }
 
-/* Other images call the resolvers of TLS descriptors in the dynamic linker, and rely on all
- * registers but the flags. */
+/* Other modules call the TLS descriptor resolvers of the dynamic linker, and rely on them to
+ * preserve all registers but the flags. */
 static bool is_dynamic_linker(const struct image *im)
 {
 	for (uint32_t i = 0; i < im->symbol_count; i++)
@@ -242,7 +249,7 @@ static void lose_by_kind(struct private_registers *out, const struct flow *f)
 
 void private_find(struct private_registers *out, struct flow *f)
 {
-	struct search s = {.flow = f, .out = out};
+	struct private_search s = {.flow = f, .out = out};
 	*out = (struct private_registers){0};
 	s.procedures = flow_procedures(f, &out->count);
 	out->of = xcalloc(out->count + (size_t)1, sizeof(*out->of));
@@ -260,7 +267,7 @@ void private_find(struct private_registers *out, struct flow *f)
 	conclude(&s);
 	for (uint32_t i = 0; i < s.finder_count; i++)
 		uses_release(&s.finders[i]);
-	vec_free(&s.ways);
+	vec_free(&s.edges);
 	free(s.uses);
 	free(s.expected);
 	free(s.passed);

@@ -1,33 +1,36 @@
-/* Which registers are private to a procedure: nobody else reads what it leaves in them, so that
- * code put into it may hold a value there wherever the procedure itself has none.
+/* Which registers are private to a function. No other function reads what it leaves in a private
+ * register, so code that is put into the function may hold a value there wherever the function
+ * itself holds none.
  *
- * Conventions promise this of some registers, arch->private_candidates. But assembly has
+ * Calling conventions promise this for some registers, arch->private_candidates. But assembly has
  * conventions of its own, and with interprocedural register allocation compilers keep values over
- * calls of procedures that they know not to destroy them. So an image's own code has to agree. A
- * candidate is not private to a procedure
+ * calls of functions that they know not to destroy them. So the code of the module has to confirm
+ * it. A candidate is not private to a function
  *
  *	expected   that reads at its entry what its caller left there, or calls one that does
- *	held       that itself reads, behind a call, what was there before or comes from there;
- *	           or that reads it in code that no known path leads to
+ *	held       that itself reads, after a call, a value from before the call or from the
+ *	           callee; or that reads it in code that no known path leads to
  *	kept       through which a caller keeps a value, or from which it gets one
  *
- * and to no procedure of an image in which
+ * and to no function of a module in which
  *
- *	entry      one reads it at its entry that is called through pointers or by other images
- *	call       one reads it right behind a call of something unknown
- *	unknown    code that belongs to no procedure reads it
+ *	entry      a function reads it at its entry that is called through pointers or by other
+ *	           modules
+ *	call       a function reads it right after a call of something unknown
+ *	unknown    code that belongs to no function reads it
  *	go         all registers pass and return values
- *	linker     it is the dynamic linker: some of its procedures must leave all as it is
+ *	linker     it is the dynamic linker: some of its functions must preserve all registers
  *
- * Other images and what is called through pointers are held to the conventions. Linkage tables are
- * exempt: what they hand to the dynamic linker is their own, and no code is put into them. */
+ * Other modules, and functions that are called through pointers, are assumed to follow the
+ * conventions. PLTs are exempt: what they pass to the dynamic linker is their own business, and no
+ * code is put into them. */
 #pragma once
 #include "flow/flow.h"
 
-/* Of one procedure. */
+/* The result for one function. */
 struct private_set {
-	struct regset registers;            /* that are private */
-	struct regset expected, held, kept; /* why others are not */
+	struct regset registers;            /* the private ones */
+	struct regset expected, held, kept; /* why other candidates are not private */
 };
 
 enum private_loss_kind {
@@ -42,17 +45,17 @@ enum private_loss_kind {
 
 struct private_loss {
 	uint8_t kind; /* enum private_loss_kind */
-	uint64_t va;  /* the lowest place */
+	uint64_t va;  /* the lowest address where it was lost */
 };
 
 struct private_registers {
-	struct private_set *of; /* each procedure */
+	struct private_set *of; /* one for each function */
 	uint32_t count;
-	/* Why a candidate, by its number, is private to none. */
+	/* For each candidate, by its number: why it is private to no function. */
 	struct private_loss lost[REG_FLAGS + 1];
 };
 
-/* After flow_discover(); uses every processor. */
+/* Requires flow_discover(); uses every CPU. */
 void private_find(struct private_registers *out, struct flow *f);
 void private_release(struct private_registers *p);
 

@@ -1,4 +1,4 @@
-/* The list of all procedures: kept in order as starts and parts are found, and published. */
+/* The list of all functions: keeps it sorted while starts and parts are found, and publishes it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +8,8 @@
 
 /* ---- starts ---- */
 
-/* Ways to find a start that labels are found by too: computed gotos have tables of pointers to
- * them, and their procedure jumps to them. */
+/* Evidence of a start that labels have, too: a computed goto has a table of pointers to them, and
+ * their own function jumps to them. */
 enum { GUESSES = FOUND_JUMP | FOUND_POINTER | FOUND_ADDRESS | FOUND_GAP };
 
 void add_start(struct flow *f, uint64_t start, uint64_t end, const char *name, unsigned found_by,
@@ -36,8 +36,8 @@ void sort_starts(struct flow *f)
 			 offsetof(struct proc, start));
 }
 
-/* Which of two names of one procedure people know it by: fewer leading underscores, then shorter.
- */
+/* Whether `a` is the name that people know the function by: fewer leading underscores, then
+ * shorter. */
 static bool is_better_name(const char *a, const char *b)
 {
 	size_t la = strspn(a, "_"), lb = strspn(b, "_"), na = strlen(a), nb = strlen(b);
@@ -61,7 +61,8 @@ static void absorb(struct proc *into, const struct proc *p)
 	into->flags |= p->flags;
 }
 
-/* The first address behind `start` that cannot belong to the same procedure. */
+/* The first address after the start of function i that cannot belong to it. `*fragment` only moves
+ * forward, from call to call. */
 static uint64_t limit_of(const struct flow *f, uint32_t i, uint32_t *fragment)
 {
 	uint64_t start = f->procs.data[i].start;
@@ -150,7 +151,7 @@ void add_part(struct flow *f, struct proc *p, uint64_t start, uint64_t end)
 	p->dirty = true;
 }
 
-/* ---- as others see them ---- */
+/* ---- the published list ---- */
 
 void publish(struct flow *f)
 {
@@ -190,7 +191,8 @@ const struct part *flow_parts(const struct flow *f)
 	return f->parts.data;
 }
 
-/* What others jump to the middle of was taken for a part of theirs, until somebody called it. */
+/* A function that others jump into the middle of may have become a part of theirs, before a call of
+ * it was found. Then it is both; the function itself is preferred. */
 uint32_t flow_procedure_at(const struct flow *f, uint64_t va)
 {
 	uint32_t at = proc_at(f, va);

@@ -1,20 +1,21 @@
 /* Which registers nobody needs after a return.
  *
- * The caller may rely on any register that the procedure leaves as it was, whatever the convention
+ * The caller may rely on any register that the function leaves unchanged, whatever the convention
  * says, and assembly may return values anywhere. So a register is given up only if
  *
  *	- no convention in use preserves it or returns values in it (arch->scratch),
- *	- on every way from the entry to this return it was overwritten: the caller's value is gone,
- *	- its last value was read afterwards: it is neither the caller's value brought back, which
- *	  is the last thing that happens to a register, nor a value left for the caller,
- *	- the procedure reads no registers at its entry but those that may hold arguments: assembly
- *	  that gets values in odd places returns them in odd places. */
+ *	- on every path from the entry to this return it was overwritten: the caller's value is
+ *gone,
+ *	- its last value was read afterwards: it is neither the caller's value restored, which
+ *	  would be the last thing that happens to the register, nor a value left for the caller,
+ *	- the function reads no registers at its entry but those that may hold arguments: assembly
+ *	  that gets values in unusual registers returns them in unusual ones. */
 #include "base/vec.h"
 #include "flow/effects.h"
 
-/* On every way to the start of a block: registers that were overwritten, and those of them whose
- * last value was read. */
-struct state {
+/* What holds on every path to the start of a block: registers that were overwritten, and those of
+ * them whose last value was read. */
+struct spent_state {
 	struct regset gone, spent;
 	bool reached;
 };
@@ -25,7 +26,8 @@ bool is_go(const struct image *im)
 	       image_section(im, ".go.buildinfo");
 }
 
-/* Only general registers: of the others, writes of a part are too common. */
+/* Whether the function reads only argument and callee-saved registers at its entry. Only general
+ * registers are looked at: vector registers are often written in part. */
 static bool takes_only_arguments(const struct cfg *g, const struct effects *effects,
 				 const struct arch *arch, struct arena *tmp)
 {
@@ -38,7 +40,7 @@ static bool takes_only_arguments(const struct cfg *g, const struct effects *effe
 	return !(s.in[g->entry].core & ~expected & UINT32_MAX);
 }
 
-static void pass_block(const struct effects *e, struct state *s)
+static void pass_block(const struct effects *e, struct spent_state *s)
 {
 	struct regset kept = regset_or(s->spent, regset_and(s->gone, e->spent));
 	s->gone = regset_or(s->gone, e->fresh);
@@ -46,10 +48,11 @@ static void pass_block(const struct effects *e, struct state *s)
 			     regset_and(regset_and(e->spent, e->writes), s->gone));
 }
 
-/* True if what is known of `to` became less. */
-static bool arrive(struct state *to, const struct state *from)
+/* Merges the state at the end of a predecessor into the start of a block. True if less is known of
+ * the block than before. */
+static bool merge_into(struct spent_state *to, const struct spent_state *from)
 {
-	struct state met = *from;
+	struct spent_state met = *from;
 	if (to->reached) {
 		met.gone = regset_and(to->gone, from->gone);
 		met.spent = regset_and(to->spent, from->spent);
@@ -67,9 +70,10 @@ static bool is_root(const struct cfg *g, uint32_t b)
 	       g->first_pred[b] == g->first_pred[b + 1];
 }
 
-static struct state *pass_all(const struct cfg *g, const struct effects *effects, struct arena *tmp)
+static struct spent_state *solve_forward(const struct cfg *g, const struct effects *effects,
+					 struct arena *tmp)
 {
-	struct state *in = ARENA_ARRAY(tmp, struct state, g->block_count);
+	struct spent_state *in = ARENA_ARRAY(tmp, struct spent_state, g->block_count);
 	block_list work = {0};
 	for (uint32_t b = g->block_count; b-- > 0;) {
 		in[b].reached = is_root(g, b);
@@ -79,11 +83,11 @@ static struct state *pass_all(const struct cfg *g, const struct effects *effects
 	while (work.len) {
 		uint32_t b = vec_pop(&work);
 		const struct block *block = &g->blocks[b];
-		struct state s = in[b];
+		struct spent_state s = in[b];
 		pass_block(&effects[b], &s);
 		for (uint32_t k = 0; k < block->edge_count; k++) {
 			uint32_t to = g->edges[block->first_edge + k].to;
-			if (arrive(&in[to], &s))
+			if (merge_into(&in[to], &s))
 				vec_push(&work, to);
 		}
 	}
@@ -97,7 +101,7 @@ struct regset *spent_at_returns(const struct cfg *g, const struct effects *effec
 	struct regset *out = ARENA_ARRAY(tmp, struct regset, g->block_count);
 	if (is_go(im) || !takes_only_arguments(g, effects, arch, tmp))
 		return out;
-	struct state *in = pass_all(g, effects, tmp);
+	struct spent_state *in = solve_forward(g, effects, tmp);
 	for (uint32_t b = 0; b < g->block_count; b++) {
 		if (g->blocks[b].end != END_RETURN || !in[b].reached)
 			continue;

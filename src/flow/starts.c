@@ -1,4 +1,4 @@
-/* Procedure starts that the file itself tells. */
+/* The function starts and split-off parts that the file itself gives. */
 #include "base/order.h"
 #include "flow/entry.h"
 #include "flow/internal.h"
@@ -12,7 +12,7 @@ static void add_fragment(struct flow *f, uint64_t start, uint64_t end, const cha
 			 (struct fragment){.start = start, .end = end, .name = name});
 }
 
-/* "foo.cold", "foo.cold.1": a part of foo that was moved away. */
+/* "foo.cold", "foo.cold.1": a part of foo that the compiler moved away. */
 static bool is_fragment_name(const char *name)
 {
 	const char *dot = strstr(name, ".cold");
@@ -42,8 +42,9 @@ static void starts_from_symbols(struct flow *f)
 	}
 }
 
-/* Unwinders look up the address before the one where a caller goes on. Nothing called a signal
- * trampoline, so its range begins that much early: in the middle of an instruction, perhaps. */
+/* Unwinders look up the address before the return address. A signal trampoline was not called, so
+ * its unwind range begins that much earlier to be found: perhaps in the middle of an instruction.
+ * Returns the true start. */
 static uint64_t start_of_range(const struct flow *f, const struct frame_range *r)
 {
 	const struct arch_layout *layout = f->arch->layout;
@@ -95,7 +96,7 @@ static void note_pointer(struct flow *f, uint64_t va)
 		vec_push(&f->code_pointers, va);
 }
 
-/* A program at fixed addresses has no relocations left: any word of its data that is an address of
+/* A program at fixed addresses has no relocations left: any word of its data that is an address in
  * code may be a pointer. */
 static void pointers_from_words(struct flow *f)
 {
@@ -129,7 +130,7 @@ static void find_pointers(struct flow *f)
 	f->code_pointers.len = kept;
 }
 
-/* A symbol and an unwind range often tell the same. */
+/* A symbol and an unwind range often describe the same fragment. */
 static void merge_fragments(struct flow *f)
 {
 	uint32_t kept = 0;
@@ -149,7 +150,8 @@ static void merge_fragments(struct flow *f)
 	f->fragments.len = kept;
 }
 
-/* A cold part's symbol makes its unwind range a fragment too. Requires `added` sorted. */
+/* Drops starts inside a fragment: the unwind range of a cold part is not a start if its symbol says
+ * that it is a part. Requires `added` sorted. */
 static void drop_fragment_starts(struct flow *f)
 {
 	uint32_t kept = 0, at = 0;
@@ -174,12 +176,12 @@ static void mark_noreturn_names(struct flow *f)
 static void join_fragments_by_name(struct flow *f)
 {
 	struct hashmap by_name = {0};
-	enum { MANY = UINT32_MAX - 1 };
+	enum { SEVERAL_OWNERS = UINT32_MAX - 1 };
 	for (uint32_t i = 0; i < f->procs.len; i++) {
 		const char *name = f->procs.data[i].name;
 		uint64_t hash = name ? hash_bytes(name, strlen(name), 0) : 0;
 		if (name && hashmap_add(&by_name, hash, i) != i)
-			hashmap_put(&by_name, hash, (uint32_t)MANY);
+			hashmap_put(&by_name, hash, (uint32_t)SEVERAL_OWNERS);
 	}
 	vec_each (x, &f->fragments) {
 		if (!x->name)

@@ -1,7 +1,8 @@
-/* Most procedures need no data flow analysis: if no block reads a candidate that it has not written
- * itself, no value comes in from anywhere. Where there is one, it is the usual backward analysis
- * over the blocks, part by part of each register (struct part_uses). It passes over calls as if
- * these did nothing: who keeps a value over two of them needs both to leave it alone. */
+/* Finds the register uses of one function. Most functions need no data flow analysis: if no block
+ * reads a candidate that it has not written itself, no value comes in from anywhere. Otherwise this
+ * is the usual backward analysis over the blocks, for each part of a register separately (struct
+ * part_uses). It passes over calls as if they did nothing: a value that is kept over two calls
+ * needs both callees to preserve it. */
 #include "flow/uses.h"
 
 #include "base/order.h"
@@ -9,10 +10,10 @@
 #include "flow/entry.h"
 #include "flow/internal.h"
 
-enum { CODE_INSNS = 32 }; /* so many in a row are hardly data */
+enum { CODE_INSNS = 32 }; /* this many decodable instructions in a row are hardly data */
 
-/* A set of parts: of candidate r, bit r is the high part, and the bit 32 away from it the low one.
- */
+/* A set of parts of candidates. Bit r is the high part of candidate r, and the bit 32 away from it
+ * the low part. */
 typedef uint64_t parts;
 
 static parts low_parts(uint64_t registers)
@@ -25,23 +26,23 @@ static parts whole(uint64_t registers)
 	return registers | low_parts(registers);
 }
 
-/* What instructions that follow each other do. */
-struct row {
-	parts reads, writes; /* before they are written, and at all */
-	/* Pushed, and handed to a system call, before they are written. */
+/* What consecutive instructions do. */
+struct sequence_uses {
+	parts reads, writes; /* read before they are written; written at all */
+	/* Pushed, and passed to a system call, before they are written. */
 	parts pushed, passed;
 	parts popped;
-	/* Registers of which some part is written by an instruction that does not read them; those
-	 * read before that (of the flags, before that part is written), but by stores to the stack;
-	 * and by these. */
+	/* `set`: registers of which some part is written by an instruction that does not read them.
+	 * `unset_reads`: registers that are read before that (the flags: before that part is
+	 * written), except by stores to the stack; those stores are `spilled`. */
 	uint64_t set, unset_reads, spilled;
 };
 
-/* A procedure with the results of its analysis; `in` and `out` only if something is read. */
-struct study {
+/* A function and its analysis; flow.in and flow.out are NULL if nothing is read. */
+struct uses_analysis {
 	const struct cfg *g;
-	struct row *rows; /* of each block */
-	parts writes;     /* of all */
+	struct sequence_uses *block_uses; /* for each block */
+	parts writes;                     /* of all blocks */
 	struct backward flow;
 };
 
@@ -50,7 +51,8 @@ static uint64_t registers_of(uint64_t candidates, parts p)
 	return whole(p) & candidates;
 }
 
-/* Vectors as wholes: what an instruction keeps of one that it writes it reads (isa/insn.h). */
+/* Vector registers are not split: an instruction that keeps a part of one that it writes is said to
+ * read it (isa/insn.h). */
 static parts parts_of(const struct uses_finder *u, uint64_t high, uint64_t low, uint32_t vec)
 {
 	const struct regset *c = &u->split;
@@ -62,7 +64,7 @@ static bool is_spill(const struct uses_finder *u, const struct insn *in)
 	return in->op == OP_STORE && in->a == u->flow->arch->sp && in->b == REG_NONE;
 }
 
-static void add_insn(const struct uses_finder *u, struct row *r, const struct insn *in)
+static void add_insn(const struct uses_finder *u, struct sequence_uses *r, const struct insn *in)
 {
 	const uint64_t candidates = u->candidates, flags = UINT64_C(1) << REG_FLAGS;
 	const struct part_uses *p = &in->parts;
@@ -86,16 +88,17 @@ static void add_insn(const struct uses_finder *u, struct row *r, const struct in
 	r->writes |= writes;
 }
 
-/* System calls seldom take as many arguments as there are registers for: one that the procedure
- * does not set itself it does not pass. */
-static parts reads_of(const struct row *r, parts writes)
+/* The parts that the instructions read. A system call counts as reading a register only if the
+ * function sets that register somewhere: most system calls take fewer arguments than there are
+ * registers for. */
+static parts reads_of(const struct sequence_uses *r, parts writes)
 {
 	return r->reads | (r->passed & writes);
 }
 
-static struct row row_at(const struct uses_finder *u, uint64_t va, uint64_t end)
+static struct sequence_uses uses_at(const struct uses_finder *u, uint64_t va, uint64_t end)
 {
-	struct row r = {0};
+	struct sequence_uses r = {0};
 	struct cursor c;
 	struct insn in;
 	cursor_set(&c, u->flow->im, u->flow->arch, va, end - va);
@@ -104,8 +107,8 @@ static struct row row_at(const struct uses_finder *u, uint64_t va, uint64_t end)
 	return r;
 }
 
-/* Jumps that were not understood lead to code that no known path leads to, or where those lead that
- * were; tables that may be longer do as well. True if that is more than was known. */
+/* A jump that was not understood may lead to code that no known path leads to, or to the targets of
+ * understood jumps. So may a table that can have more entries. True if this adds reads. */
 static bool open_ends(const struct backward *s, parts unknown, struct regset *ends)
 {
 	const struct cfg *g = s->g;
@@ -140,51 +143,53 @@ static struct backward solve(const struct cfg *g, const struct effects *effects,
 	return s;
 }
 
-static void find_reads(struct study *s, parts unknown, struct arena *tmp)
+static void find_reads(struct uses_analysis *s, parts unknown, struct arena *tmp)
 {
 	struct effects *effects = ARENA_ARRAY(tmp, struct effects, s->g->block_count);
 	for (uint32_t b = 0; b < s->g->block_count; b++) {
-		effects[b].reads.core = reads_of(&s->rows[b], s->writes);
-		effects[b].writes.core = s->rows[b].writes;
+		effects[b].reads.core = reads_of(&s->block_uses[b], s->writes);
+		effects[b].writes.core = s->block_uses[b].writes;
 	}
 	s->flow = solve(s->g, effects, unknown, tmp);
 }
 
-/* There may be landing pads, and nothing that can be decoded at the start. */
+/* A graph may have landing pads only: if the code at the start cannot be decoded. */
 static bool has_entry(const struct cfg *g)
 {
 	return g->entry < g->block_count;
 }
 
-/* A push may only make room on the stack, of any register: it saves one if it is at the entry, and
- * a pop before the end brings it back. */
-static void count_saves_as_reads(uint64_t candidates, struct study *s)
+/* Counts pushes that save a register as reads. A push of any register may only be there to make
+ * room on the stack; it saves the register if it is in the entry block and a pop before an end of
+ * the function restores it. */
+static void count_saves_as_reads(uint64_t candidates, struct uses_analysis *s)
 {
 	parts restored = 0;
 	for (uint32_t b = 0; b < s->g->block_count; b++)
 		if (s->g->blocks[b].end == END_RETURN || s->g->blocks[b].end == END_TAIL_CALL)
-			restored |= s->rows[b].popped;
+			restored |= s->block_uses[b].popped;
 	if (!has_entry(s->g))
 		return;
-	struct row *first = &s->rows[s->g->entry];
+	struct sequence_uses *first = &s->block_uses[s->g->entry];
 	first->reads |= first->pushed & restored;
 	first->unset_reads |= registers_of(candidates, first->pushed & restored);
 }
 
-static struct study look_at(struct uses_finder *u, uint32_t procedure)
+static struct uses_analysis analyse_blocks(struct uses_finder *u, uint32_t procedure)
 {
-	struct study s = {.g = flow_cfg(u->flow, procedure, &u->graph, &u->tmp)};
-	s.rows = ARENA_ARRAY(&u->tmp, struct row, s.g->block_count);
+	struct uses_analysis s = {.g = flow_cfg(u->flow, procedure, &u->graph, &u->tmp)};
+	s.block_uses = ARENA_ARRAY(&u->tmp, struct sequence_uses, s.g->block_count);
 	for (uint32_t b = 0; b < s.g->block_count; b++) {
 		const struct block *block = &s.g->blocks[b];
-		s.rows[b] = row_at(u, block->start, block->start + block->size);
-		s.writes |= s.rows[b].writes;
+		s.block_uses[b] = uses_at(u, block->start, block->start + block->size);
+		s.writes |= s.block_uses[b].writes;
 	}
 	count_saves_as_reads(u->candidates, &s);
 	return s;
 }
 
-static uint64_t read_at_block(const struct uses_finder *u, const struct study *s, uint32_t b)
+static uint64_t read_at_block(const struct uses_finder *u, const struct uses_analysis *s,
+			      uint32_t b)
 {
 	return s->flow.in ? registers_of(u->candidates, s->flow.in[b].core) : 0;
 }
@@ -195,31 +200,31 @@ static size_t decode_code(const struct uses_finder *u, uint64_t va, struct insn 
 	return n && in->target && !image_is_code(u->flow->im, in->target) ? 0 : n;
 }
 
-/* Instructions without bytes between them that are none, in code of which nothing is known. */
+/* A stretch of unknown code in which everything can be decoded. */
 struct stretch {
 	uint64_t start;
 	uint32_t insns;
-	struct row row;  /* since control last went elsewhere for sure */
-	uint64_t reads;  /* registers, in any such row */
-	uint64_t lowest; /* instruction that reads one */
+	struct sequence_uses current; /* since the last instruction that does not fall through */
+	uint64_t reads;  /* registers that any such sequence reads before it writes them */
+	uint64_t lowest; /* first instruction that reads one */
 };
 
 static void add_to_stretch(const struct uses_finder *u, struct stretch *s, parts writes,
 			   const struct insn *in)
 {
-	add_insn(u, &s->row, in);
-	uint64_t reads = registers_of(u->candidates, reads_of(&s->row, writes));
+	add_insn(u, &s->current, in);
+	uint64_t reads = registers_of(u->candidates, reads_of(&s->current, writes));
 	if (reads && !s->reads)
 		s->lowest = in->pc;
 	s->reads |= reads;
 	if (insn_ends_block(in) && in->kind != INSN_BRANCH)
-		s->row = (struct row){0};
+		s->current = (struct sequence_uses){0};
 	s->insns++;
 }
 
 static parts written_in(const struct uses_finder *u, uint64_t va, uint64_t end)
 {
-	struct row all = {0};
+	struct sequence_uses all = {0};
 	struct insn in;
 	for (size_t n; va < end; va += n ? n : u->flow->arch->insn_align) {
 		n = decode_code(u, va, &in);
@@ -229,7 +234,8 @@ static parts written_in(const struct uses_finder *u, uint64_t va, uint64_t end)
 	return all.writes;
 }
 
-/* `writes` is what the code around it does. */
+/* The registers that unknown code reads before it writes them. `writes` are the writes of the code
+ * around it. Stretches that are too short to be code are ignored. */
 static uint64_t read_in(const struct uses_finder *u, uint64_t start, uint64_t end, parts writes,
 			uint64_t *lowest)
 {
@@ -274,7 +280,7 @@ static void list_holes(const struct cfg *g, uint64_t at, uint64_t end, part_list
 		vec_push(out, (struct part){at, end});
 }
 
-/* What is in the procedure's ranges but in none of its blocks, nor in another procedure. */
+/* Code in the ranges of the function that is in none of its blocks, nor in another function. */
 static part_list find_holes(const struct uses_finder *u, const struct cfg *g, uint32_t procedure)
 {
 	uint32_t count, kept = 0;
@@ -291,8 +297,8 @@ static part_list find_holes(const struct uses_finder *u, const struct cfg *g, ui
 	return holes;
 }
 
-/* Registers that the procedure itself has set on some way to each block. */
-static uint64_t *set_before(const struct study *s, struct arena *tmp)
+/* For each block: the registers that the function itself has set on some path to it. */
+static uint64_t *set_before(const struct uses_analysis *s, struct arena *tmp)
 {
 	uint64_t *set = ARENA_ARRAY(tmp, uint64_t, s->g->block_count);
 	bool more;
@@ -300,7 +306,7 @@ static uint64_t *set_before(const struct study *s, struct arena *tmp)
 		more = false;
 		for (uint32_t i = 0; i < s->g->edge_count; i++) {
 			const struct edge *e = &s->g->edges[i];
-			uint64_t there = set[e->from] | s->rows[e->from].set;
+			uint64_t there = set[e->from] | s->block_uses[e->from].set;
 			more |= there & ~set[e->to];
 			set[e->to] |= there;
 		}
@@ -308,18 +314,21 @@ static uint64_t *set_before(const struct study *s, struct arena *tmp)
 	return set;
 }
 
-/* Registers that are read with their values at the entry. Where the procedure may have set one, it
- * is taken to have done so: compilers read variables on ways on which they are not set if these
- * are never taken, and whole registers where only the parts that were set matter; they also save
- * what has no value, over a call. Not so right at the entry. */
-static uint64_t read_at_entry(const struct uses_finder *u, const struct study *s, struct arena *tmp)
+/* Registers that are read with their values at the entry. If the function may have set a register
+ * before a read, it is assumed that it did, because compilers
+ * 1. read variables on paths where they are not set, if these paths are never taken,
+ * 2. read whole registers where only the parts that were set matter,
+ * 3. save registers that hold no value over a call. The entry block is an exception: nothing was
+ * set before it. */
+static uint64_t read_at_entry(const struct uses_finder *u, const struct uses_analysis *s,
+			      struct arena *tmp)
 {
 	if (!has_entry(s->g) || !read_at_block(u, s, s->g->entry))
 		return 0;
 	struct effects *effects = ARENA_ARRAY(tmp, struct effects, s->g->block_count);
 	uint64_t *set = set_before(s, tmp);
 	for (uint32_t b = 0; b < s->g->block_count; b++) {
-		const struct row *r = &s->rows[b];
+		const struct sequence_uses *r = &s->block_uses[b];
 		effects[b].reads.core =
 			b == s->g->entry ? r->unset_reads | r->spilled : r->unset_reads & ~set[b];
 		effects[b].writes.core = registers_of(u->candidates, r->writes);
@@ -332,72 +341,73 @@ static bool ends_in_call(const struct block *b)
 	return b->end == END_CALL || b->end == END_CALL_INDIRECT;
 }
 
-/* False if nobody knows what is there. */
-static bool add_way(struct uses_finder *u, struct way way, uint64_t target)
+/* Adds the edge if its target is known; false if not. */
+static bool add_edge(struct uses_finder *u, struct call_edge edge, uint64_t target)
 {
 	uint32_t count;
 	const struct procedure *all = flow_procedures(u->flow, &count);
-	way.to = target ? flow_procedure_at(u->flow, target) : UINT32_MAX;
-	if (way.to == UINT32_MAX || all[way.to].flags & PROCEDURE_PLT)
+	edge.to = target ? flow_procedure_at(u->flow, target) : UINT32_MAX;
+	if (edge.to == UINT32_MAX || all[edge.to].flags & PROCEDURE_PLT)
 		return false;
-	way.inside = all[way.to].start == target ? 0 : target;
-	vec_push(&u->ways, way);
+	edge.inside = all[edge.to].start == target ? 0 : target;
+	vec_push(&u->edges, edge);
 	return true;
 }
 
-static void add_block_way(struct uses_finder *u, const struct study *s, uint32_t b, struct way way,
-			  struct uses *out)
+static void add_block_edge(struct uses_finder *u, const struct uses_analysis *s, uint32_t b,
+			   struct call_edge edge, struct uses *out)
 {
 	const struct block *block = &s->g->blocks[b];
-	way.jump = !ends_in_call(block);
-	way.final = block->flags & BLOCK_NORETURN;
-	way.behind = way.jump || way.final ? 0 : out->unknown;
+	edge.jump = !ends_in_call(block);
+	edge.noreturn = block->flags & BLOCK_NORETURN;
+	edge.read_after = edge.jump || edge.noreturn ? 0 : out->unknown;
 	for (uint32_t k = 0; k < block->edge_count; k++) {
 		const struct edge *e = &s->g->edges[block->first_edge + k];
 		if (e->kind != EDGE_CALL_RETURN)
 			continue;
-		way.behind |= read_at_block(u, s, e->to);
-		/* Not if the value may come along other ways. */
+		edge.read_after |= read_at_block(u, s, e->to);
+		/* Only if the value cannot come along another edge. */
 		if (s->g->first_pred[e->to] + 1 == s->g->first_pred[e->to + 1])
-			way.at_once = s->rows[e->to].unset_reads & way.behind;
+			edge.read_next = s->block_uses[e->to].unset_reads & edge.read_after;
 	}
-	out->held |= way.behind;
-	if (add_way(u, way, block->target))
+	out->held |= edge.read_after;
+	if (add_edge(u, edge, block->target))
 		return;
-	if (!way.final)
+	if (!edge.noreturn)
 		out->destroys = u->candidates;
-	if (way.at_once && !out->strange)
+	if (edge.read_next && !out->strange)
 		out->place = block->start + block->size;
-	out->strange |= way.at_once;
+	out->strange |= edge.read_next;
 }
 
-/* Calls in code of the procedure that no known path leads to: they may not happen. */
-static void add_hole_ways(struct uses_finder *u, const struct part *hole, struct way way)
+/* Adds the calls in code of the function that no known path leads to: they may never happen. */
+static void add_hole_edges(struct uses_finder *u, const struct part *hole, struct call_edge edge)
 {
 	struct insn in;
 	for (uint64_t va = hole->start; va < hole->end;) {
 		size_t n = decode_code(u, va, &in);
 		if (n && in.kind == INSN_CALL)
-			add_way(u, way, in.target);
+			add_edge(u, edge, in.target);
 		va += n ? n : u->flow->arch->insn_align;
 	}
 }
 
-/* Where a table of guessed size leads out of the procedure it was read too far. */
-static void add_ways(struct uses_finder *u, const struct study *s, uint32_t procedure,
-		     const part_list *holes, struct uses *out)
+/* Adds all edges out of the function, except targets of jump tables: a table that leads out of the
+ * function has a guessed size and was read too far. */
+static void add_edges(struct uses_finder *u, const struct uses_analysis *s, uint32_t procedure,
+		      const part_list *holes, struct uses *out)
 {
 	for (uint32_t b = 0; b < s->g->block_count; b++)
 		if (ends_in_call(&s->g->blocks[b]) || s->g->blocks[b].end == END_TAIL_CALL)
-			add_block_way(u, s, b, (struct way){.from = procedure}, out);
+			add_block_edge(u, s, b, (struct call_edge){.from = procedure}, out);
 	if (out->unknown)
 		vec_each (h, holes)
-			add_hole_ways(
-				u, h,
-				(struct way){procedure, .doubtful = true, .behind = out->unknown});
+			add_hole_edges(u, h,
+				       (struct call_edge){procedure, .doubtful = true,
+							  .read_after = out->unknown});
 }
 
-static uint64_t read_in_holes(const struct uses_finder *u, const struct study *s,
+static uint64_t read_in_holes(const struct uses_finder *u, const struct uses_analysis *s,
 			      const part_list *holes)
 {
 	uint64_t reads = 0, lowest;
@@ -406,53 +416,54 @@ static uint64_t read_in_holes(const struct uses_finder *u, const struct study *s
 	return reads;
 }
 
-static bool reads_something(const struct study *s)
+static bool reads_something(const struct uses_analysis *s)
 {
 	parts reads = 0;
 	for (uint32_t b = 0; b < s->g->block_count; b++)
-		reads |= reads_of(&s->rows[b], s->writes);
+		reads |= reads_of(&s->block_uses[b], s->writes);
 	return reads != 0;
 }
 
 struct uses uses_find(struct uses_finder *u, uint32_t procedure)
 {
-	struct study s = look_at(u, procedure);
+	struct uses_analysis s = analyse_blocks(u, procedure);
 	part_list holes = find_holes(u, s.g, procedure);
 	struct uses out = {.written = registers_of(u->candidates, s.writes),
 			   .unknown = read_in_holes(u, &s, &holes)};
 	if (reads_something(&s) || out.unknown)
 		find_reads(&s, whole(out.unknown), &u->tmp);
 	out.entry = read_at_entry(u, &s, &u->tmp) | (out.unknown & ~out.written);
-	/* What is read first may be saved and brought back. */
+	/* A register that is read first may be saved and restored. */
 	out.destroys = out.written & ~out.entry;
 	out.held = out.unknown;
 	for (uint32_t b = 0; b < s.g->block_count; b++)
 		if (s.g->blocks[b].flags & BLOCK_LANDING)
 			out.held |= read_at_block(u, &s, b);
-	add_ways(u, &s, procedure, &holes, &out);
+	add_edges(u, &s, procedure, &holes, &out);
 	vec_free(&holes);
 	arena_clear(&u->graph);
 	arena_clear(&u->tmp);
 	return out;
 }
 
-/* What is in no block is followed as long as it goes straight on; from there, it was read before.
- */
-static uint64_t read_straight(const struct uses_finder *u, const struct study *s, uint64_t va)
+/* The registers read from va on, where va is in no block: the code is followed up to the first
+ * jump. What lies beyond was looked at before. */
+static uint64_t read_straight(const struct uses_finder *u, const struct uses_analysis *s,
+			      uint64_t va)
 {
-	struct row r = {0};
+	struct sequence_uses r = {0};
 	struct insn in = {0};
 	for (size_t n; !insn_ends_block(&in) && (n = decode_code(u, va, &in)); va += n)
 		add_insn(u, &r, &in);
 	return registers_of(u->candidates, reads_of(&r, s->writes));
 }
 
-static uint64_t read_from(const struct uses_finder *u, const struct study *s, uint64_t va)
+static uint64_t read_from(const struct uses_finder *u, const struct uses_analysis *s, uint64_t va)
 {
 	uint32_t b = cfg_block_at(s->g, va);
 	if (b == BLOCK_NONE)
 		return read_straight(u, s, va);
-	struct row r = row_at(u, va, s->g->blocks[b].start + s->g->blocks[b].size);
+	struct sequence_uses r = uses_at(u, va, s->g->blocks[b].start + s->g->blocks[b].size);
 	parts reads = reads_of(&r, s->writes) | (s->flow.out[b].core & ~r.writes);
 	return registers_of(u->candidates, reads);
 }
@@ -460,7 +471,7 @@ static uint64_t read_from(const struct uses_finder *u, const struct study *s, ui
 void uses_from(struct uses_finder *u, uint32_t procedure, const uint64_t *places, uint32_t count,
 	       uint64_t *reads)
 {
-	struct study s = look_at(u, procedure);
+	struct uses_analysis s = analyse_blocks(u, procedure);
 	find_reads(&s, 0, &u->tmp);
 	for (uint32_t i = 0; i < count; i++)
 		reads[i] = read_from(u, &s, places[i]);
@@ -480,5 +491,5 @@ void uses_release(struct uses_finder *u)
 {
 	arena_release(&u->graph);
 	arena_release(&u->tmp);
-	vec_free(&u->ways);
+	vec_free(&u->edges);
 }

@@ -1,49 +1,49 @@
-/* What procedures do with the registers that may be private: the facts that private.c joins. */
+/* What functions do with the registers that may be private: the facts that private.c joins. */
 #pragma once
 #include "base/vec.h"
 #include "flow/flow.h"
 
-/* Control that goes from one procedure to another that is known, or back to itself. */
-struct way {
-	uint32_t from, to; /* procedures */
-	uint64_t inside;   /* where it leads to, if not to the start; else 0 */
-	bool jump;         /* no call */
-	bool final;        /* a call that does not come back */
-	bool doubtful;     /* in code that no known path leads to */
-	/* Registers that are read before they are written behind the call, in whichever block; and
-	 * those in the very next, if nothing else leads there. */
-	uint64_t behind, at_once;
+/* A call or jump from one function to another that is known, or to itself. */
+struct call_edge {
+	uint32_t from, to; /* functions */
+	uint64_t inside;   /* the target, if that is not the start of `to`; else 0 */
+	bool jump;         /* a jump, not a call */
+	bool noreturn;     /* a call that does not return */
+	bool doubtful;     /* in code that no known path leads to: it may never happen */
+	/* Registers that are read after the call, in whichever block, before they are written; and
+	 * those that the very next block reads, if nothing else leads there. */
+	uint64_t read_after, read_next;
 };
 
-typedef VEC(struct way) way_list;
+typedef VEC(struct call_edge) call_edge_list;
 
 /* Sets of candidates, by their numbers (see arch->private_candidates). */
 struct uses {
 	uint64_t entry;    /* read with the value that they have at the entry */
-	uint64_t written;  /* by the procedure's own instructions */
-	uint64_t destroys; /* does not leave as they were; more when calls are taken in */
-	uint64_t held;     /* read behind a call, at a landing pad or nobody knows when */
-	uint64_t unknown;  /* read in code of the procedure that no known path leads to */
-	uint64_t strange;  /* read right behind a call of something unknown */
-	uint64_t place;    /* where the first of these calls returns to */
+	uint64_t written;  /* written by instructions of the function */
+	uint64_t destroys; /* not preserved; private.c adds what callees destroy */
+	uint64_t held;     /* read after a call, at a landing pad, or at an unknown time */
+	uint64_t unknown;  /* read in code of the function that no known path leads to */
+	uint64_t strange;  /* read right after a call of something unknown */
+	uint64_t place;    /* the return address of the first such call */
 };
 
-/* For one thread. */
+/* Finds uses; each thread has its own. */
 struct uses_finder {
 	struct flow *flow;
-	struct regset split; /* the candidates, */
+	struct regset split; /* the candidates as a register set */
 	uint64_t candidates; /* and by their numbers */
 	struct arena graph, tmp;
-	way_list ways;
+	call_edge_list edges;
 };
 
 void uses_init(struct uses_finder *u, struct flow *f);
 void uses_release(struct uses_finder *u);
-/* Adds the ways from the procedure to u->ways. */
+/* Also adds the call edges of the function to u->edges. */
 struct uses uses_find(struct uses_finder *u, uint32_t procedure);
-/* What the procedure may read from each of some places in it on. */
+/* For each of some addresses in the function, the registers that may be read from there on. */
 void uses_from(struct uses_finder *u, uint32_t procedure, const uint64_t *places, uint32_t count,
 	       uint64_t *reads);
-/* What code in [start, end) of which nothing is known reads before it writes it; *lowest is the
- * first instruction that does. Data among it is hardly ever taken for code. */
+/* The registers that unknown code in [start, end) reads before it writes them; *lowest is the first
+ * instruction that does. Data among the code is hardly ever taken for code. */
 uint64_t uses_in_range(struct uses_finder *u, uint64_t start, uint64_t end, uint64_t *lowest);

@@ -5,48 +5,51 @@
 #include "base/hashmap.h"
 #include "base/vec.h"
 
-/* Limits that real code does not reach. Hostile code does: each unknown costs at most this much. */
+/* Limits that real code does not reach. They bound the time that one unknown value takes in hostile
+ * code. */
 enum { MAX_DEPTH = 80, MAX_PREDECESSORS = 64, MAX_STORE_BLOCKS = 50000, ADDRESS_BUDGET = 4000 };
 
-/* The instruction that stores into a stack slot, if it is the only one. */
+/* The only instruction that stores into a stack slot; meaningless if there are `several`. */
 struct slot_store {
 	uint32_t block, index;
 	bool several;
 };
 
-/* The address that a register holds where blocks hand one on, if all of them agree. */
+/* The one address that all blocks which set the register to an address agree on. */
 struct only_value {
-	const struct expr *x; /* NULL: there is none */
+	const struct expr *x; /* NULL if there is none */
 	bool known;
 };
 
-/* Two values that are the same, if what was found is right: `reader` was found without a way on
- * which it is `origin`, which was being computed. */
+/* An assumption about a loop. While value `origin` was being computed, value `reader` was asked
+ * for, and one edge led back to `origin`. That edge was skipped: on it, `reader` is whatever
+ * `origin` turns out to be. So the result for `reader` is right only if the two are equal, which is
+ * checked when `origin` is known (is_contradicted()). */
 struct skip {
 	uint32_t reader, origin;
-	bool indirect; /* some other value was, which is the same as `reader` */
+	bool indirect; /* the skipped edge belongs to another value that equals `reader` */
 };
 
-/* That a value, when it was computed as `own`, turned out to be the same as `other`, which was
- * being computed. It need not be asked again while that is: loops full of branches have very many
- * ways that lead to no definition. */
+/* When the value was computed as `own`, it turned out to be the same as `other`, which was being
+ * computed. It need not be computed again while `other` still is: a loop full of branches has very
+ * many paths that lead to no definition. */
 struct alias {
 	const struct expr *own, *other;
 };
 
-/* Values at the start of blocks. EXPR_PENDING marks one being computed; NULL one that has to be
- * computed, perhaps again. */
+/* Values at the start of blocks. EXPR_PENDING marks a value that is being computed; NULL one that
+ * has to be computed, perhaps again. */
 struct value_memo {
 	struct hashmap index;
 	VEC(const struct expr *) values;
-	VEC(struct alias) aliases; /* of each */
-	VEC(uint32_t) filled;      /* in order: the numbers of values as they were computed */
+	VEC(struct alias) aliases; /* one for each value */
+	VEC(uint32_t) filled; /* numbers of the values, in the order in which they were computed */
 	VEC(struct skip) skips;
 	unsigned depth;
-	struct hashmap slots; /* slot_key -> number in stores */
+	struct hashmap slots; /* slot_key -> index in stores */
 	VEC(struct slot_store) stores;
 	bool stores_listed;
-	struct only_value only[32]; /* of general registers */
+	struct only_value only[32]; /* for each general register */
 };
 
 void slicer_init(struct slicer *s)
@@ -167,14 +170,14 @@ static const struct expr *value_of_address(struct slicer *s, uint32_t block, uin
 	return add(s, add(s, base, x), constant(s, in->writeback == WRITEBACK_POST ? 0 : in->imm));
 }
 
-/* Whether the memory operand is a plain stack slot, in which values of registers are kept. */
+/* Whether the memory operand is a plain stack slot, as those are that registers are spilled to. */
 static bool is_slot(const struct slicer *s, const struct insn *in)
 {
 	return in->b == REG_NONE && in->writeback == WRITEBACK_NONE &&
 	       (in->a == s->arch->sp || in->a == s->arch->fp);
 }
 
-/* The register that `in` stores whole into the slot; REG_NONE if it does not. */
+/* The register that `in` stores into the whole slot; REG_NONE if it stores none. */
 static unsigned stored_in_slot(const struct insn *in, const struct expr *slot)
 {
 	if (in->a != slot->reg || in->b != REG_NONE || in->width < slot->width ||
@@ -204,8 +207,8 @@ static void list_store(struct value_memo *m, unsigned reg, int64_t k, uint32_t b
 		m->stores.data[at].several = true;
 }
 
-/* Whether storing `reg` only saves it for the caller: prologues do so before the frame has its
- * final size, at offsets that mean other slots later. */
+/* Whether storing `reg` only saves it for the caller. Prologues do this before the frame has its
+ * final size, so the same offset means another slot later. */
 static bool is_save(const struct slicer *s, unsigned reg, uint64_t written)
 {
 	return reg < 32 && regset_has(&s->arch->callee_saved, reg) && !(written >> reg & 1);
@@ -228,7 +231,7 @@ static void list_block_stores(struct slicer *s, uint32_t block)
 	}
 }
 
-/* Notes for every stack slot of the procedure what stores into it. */
+/* Notes for every stack slot of the function which instruction stores into it. */
 static void list_stores(struct slicer *s)
 {
 	s->memo->stores_listed = true;
@@ -236,9 +239,9 @@ static void list_stores(struct slicer *s)
 		list_block_stores(s, b);
 }
 
-/* The contents of a slot that only one instruction of the whole procedure stores into: what a
- * compiler keeps on the stack for want of registers, such as the address of a jump table. NULL if
- * there is no such instruction. */
+/* The contents of a slot that only one instruction of the whole function stores into: a value that
+ * the compiler spilled, such as the address of a jump table. NULL if there is no such instruction.
+ */
 static const struct expr *value_of_only_store(struct slicer *s, const struct expr *slot)
 {
 	if (s->g->block_count > MAX_STORE_BLOCKS || s->memo->depth >= MAX_DEPTH)
@@ -258,7 +261,7 @@ static const struct expr *value_of_only_store(struct slicer *s, const struct exp
 	return x;
 }
 
-/* The slot's contents before instruction `before`: what was last stored there. */
+/* The contents of the slot before instruction `before`: what was last stored there. */
 static const struct expr *value_of_slot(struct slicer *s, uint32_t block, uint32_t before,
 					const struct expr *slot)
 {
@@ -297,7 +300,7 @@ const struct expr *value_of_memory(struct slicer *s, uint32_t block, uint32_t in
 			.kind = EXPR_SLOT, .reg = in->a, .width = in->width, .k = in->imm};
 		return extend(s, value_of_slot(s, block, index, make(s, slot)), how);
 	}
-	/* Few loads are of tables: where the address is from far away, it hardly matters. */
+	/* Few loads are from jump tables, so not the whole budget is spent on one address. */
 	uint32_t before = s->budget, most = before < ADDRESS_BUDGET ? before : ADDRESS_BUDGET;
 	s->budget = most;
 	const struct expr *at = value_of_address(s, block, index);
@@ -315,8 +318,8 @@ static const struct expr *narrowed(struct slicer *s, const struct expr *x, const
 	return in->width == 4 ? extend(s, x, EXTEND_U32) : x;
 }
 
-/* The constant that `in` adds to `reg` by the way, as a push or a load with write-back does; 0 if
- * none. */
+/* The constant that `in` adds to `reg` as a side effect, as a push or a load with write-back does;
+ * 0 if none. */
 static int64_t moves_by(const struct slicer *s, const struct insn *in, unsigned reg)
 {
 	if (reg == s->arch->sp && in->stack_known)
@@ -383,14 +386,15 @@ static const struct expr *value_at_end(struct slicer *s, uint32_t block, unsigne
 	return value_of_register(s, block, b->insn_count, reg);
 }
 
-/* Whether the instruction only gives a register back to the caller, as epilogues do. */
+/* Whether the instruction only restores the caller's register, as epilogues do. */
 static bool is_restore(const struct slicer *s, const struct insn *in)
 {
 	return in->op == OP_POP ||
 	       ((in->op == OP_LOAD || in->op == OP_LOAD_PAIR) && in->a == s->arch->sp);
 }
 
-/* The last instruction of the block that defines `reg` for good; UINT32_MAX if none does. */
+/* The last instruction of the block that sets `reg`; UINT32_MAX if there is none, or if it only
+ * restores the caller's value. */
 static uint32_t last_definition(struct slicer *s, uint32_t block, unsigned reg)
 {
 	const struct insn *insns = slicer_insns(s, block);
@@ -400,9 +404,10 @@ static uint32_t last_definition(struct slicer *s, uint32_t block, unsigned reg)
 	return UINT32_MAX;
 }
 
-/* The one address that blocks leave in `reg`, whatever else they do with it: that of a jump table
- * or of the code it counts from, kept in a register through a procedure with too many ways to
- * follow. If it is not what the register holds, the table read with it will not make sense. */
+/* The one address that blocks leave in `reg`, whatever else they do with it. Where a function has
+ * too many paths to follow, this is likely the address of a jump table, or of the code that its
+ * entries are relative to, kept in a register. If the guess is wrong, the table read with it will
+ * not make sense. */
 static const struct expr *find_only_value(struct slicer *s, unsigned reg)
 {
 	const struct expr *only = NULL;
@@ -428,14 +433,14 @@ static const struct expr *only_value_of(struct slicer *s, unsigned reg)
 	if (!only->known) {
 		unsigned depth = s->memo->depth;
 		only->known = true;
-		s->memo->depth = 0; /* the question stands for itself */
+		s->memo->depth = 0; /* the answer must not depend on who asks */
 		only->x = find_only_value(s, reg);
 		s->memo->depth = depth;
 	}
 	return only->x;
 }
 
-/* What is known when the ways into a block disagree, or are too many. */
+/* The value if the edges into a block disagree, or are too many to look at. */
 static const struct expr *disagreement(struct slicer *s, uint32_t block, unsigned reg,
 				       const struct expr *slot)
 {
@@ -449,11 +454,11 @@ static const struct expr *disagreement(struct slicer *s, uint32_t block, unsigne
 		    : make(s, (struct expr){.kind = EXPR_PHI, .reg = (uint8_t)reg, .k = block});
 }
 
-/* Asks what the value, number `at`, is on all ways into the block: *common, or NULL if all lead
- * back to values being computed, of which *origin is one other than this. False if they do not
- * agree. */
-static bool ask_ways(struct slicer *s, uint32_t block, unsigned reg, const struct expr *slot,
-		     uint32_t at, const struct expr **common, const struct expr **origin)
+/* Looks at value number `at` on all edges into the block. *common is the value that they agree on;
+ * NULL if all of them lead back to values that are being computed, of which *origin is one other
+ * than `at`. False if they disagree. */
+static bool agree_on_edges(struct slicer *s, uint32_t block, unsigned reg, const struct expr *slot,
+			   uint32_t at, const struct expr **common, const struct expr **origin)
 {
 	const struct cfg *g = s->g;
 	for (uint32_t i = g->first_pred[block]; i < g->first_pred[block + 1]; i++) {
@@ -470,7 +475,8 @@ static bool ask_ways(struct slicer *s, uint32_t block, unsigned reg, const struc
 	return true;
 }
 
-/* A value that differs by the way control took is right whatever it is on those left out. */
+/* Drops the assumptions of a value that turned out to depend on the path: it is right, whatever the
+ * value is on the skipped edges. */
 static void drop_skips(struct value_memo *m, uint32_t from, uint32_t reader)
 {
 	uint32_t kept = from;
@@ -480,21 +486,21 @@ static void drop_skips(struct value_memo *m, uint32_t from, uint32_t reader)
 	m->skips.len = kept;
 }
 
-/* The value that all ways into the block agree on. A way that leads around a loop back to here
- * tells nothing new. */
+/* The value that all edges into the block agree on. An edge that leads around a loop back to here
+ * adds nothing. */
 static const struct expr *join(struct slicer *s, uint32_t block, unsigned reg,
 			       const struct expr *slot, uint32_t at)
 {
 	const struct expr *common = NULL, *origin = s->memo->values.data[at];
-	uint32_t ways = s->g->first_pred[block + 1] - s->g->first_pred[block];
+	uint32_t edges = s->g->first_pred[block + 1] - s->g->first_pred[block];
 	uint32_t skips = s->memo->skips.len;
-	if (!ways && !slot)
+	if (!edges && !slot)
 		return make(s, (struct expr){.kind = EXPR_PHI, .reg = (uint8_t)reg, .k = block});
-	if (!ways || ways > MAX_PREDECESSORS || s->memo->depth >= MAX_DEPTH || !s->budget)
+	if (!edges || edges > MAX_PREDECESSORS || s->memo->depth >= MAX_DEPTH || !s->budget)
 		return disagreement(s, block, reg, slot);
 	s->budget--;
 	s->memo->depth++;
-	bool agree = ask_ways(s, block, reg, slot, at, &common, &origin);
+	bool agree = agree_on_edges(s, block, reg, slot, at, &common, &origin);
 	s->memo->depth--;
 	if (agree)
 		return common ? common : origin;
@@ -502,7 +508,8 @@ static const struct expr *join(struct slicer *s, uint32_t block, unsigned reg,
 	return disagreement(s, block, reg, slot);
 }
 
-/* Value number `at` is the one that x stands for, which is being computed. */
+/* Value number `at` turned out to be the same as x, which is being computed: assumptions about `at`
+ * become assumptions about x. */
 static void rename_skips(struct value_memo *m, uint32_t from, uint32_t at, const struct expr *x)
 {
 	uint32_t kept = from;
@@ -517,8 +524,8 @@ static void rename_skips(struct value_memo *m, uint32_t from, uint32_t at, const
 	m->skips.len = kept;
 }
 
-/* Whether value number `at`, known to be x now, is not what others were found to be that are the
- * same. */
+/* Value number `at` is now known to be x. Whether one of the values that were assumed to equal it
+ * is different. */
 static bool is_contradicted(struct value_memo *m, uint32_t from, uint32_t at, const struct expr *x)
 {
 	bool wrong = false;
@@ -546,8 +553,8 @@ static void forget(struct value_memo *m, uint32_t filled, uint32_t skips)
 	m->skips.len = skips;
 }
 
-/* What value number `at` is known to be: a value, or one that is being computed; NULL if it has to
- * be computed. */
+/* What is known of value number `at`: the value, or one that is being computed and equals it; NULL
+ * if it has to be computed. */
 static const struct expr *recall(const struct value_memo *m, uint32_t at)
 {
 	const struct expr *x = m->values.data[at];
@@ -586,7 +593,7 @@ static const struct expr *value_at_start(struct slicer *s, uint32_t block, unsig
 		forget(m, filled, skips);
 		x = disagreement(s, block, reg, slot);
 	}
-	/* Without budget, the answer is only that nobody looked. */
+	/* An answer found without budget is not kept: nobody really looked. */
 	m->values.data[at] = x->kind == EXPR_PENDING || !s->budget ? NULL : x;
 	vec_push(&m->filled, at);
 	return x;

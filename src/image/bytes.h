@@ -1,5 +1,5 @@
-/* Reading a file's bytes without leaving them. A cursor that runs over its end turns bad, stays at
- * the end and reads zeros: check `bad` once, after the last read. Values are little-endian, like
+/* Reads the bytes of a file without leaving them. A cursor that runs over its end turns bad, stays
+ * at the end and reads zeros: check `bad` once, after the last read. Values are little-endian, like
  * every file and host that Sonde supports. */
 #pragma once
 #include <stdbool.h>
@@ -27,7 +27,7 @@ static inline bool bytes_inside(uint64_t offset, uint64_t size, uint64_t total)
 	return offset <= total && size <= total - offset;
 }
 
-/* Over nothing if `bytes` is NULL. */
+/* Empty if `bytes` is NULL. */
 static inline struct cursor cursor_over(const uint8_t *bytes, uint64_t size)
 {
 	static const uint8_t nothing;
@@ -41,7 +41,7 @@ static inline uint64_t cursor_left(const struct cursor *c)
 	return (uint64_t)(c->end - c->at);
 }
 
-/* Steps over n bytes and returns where they are; NULL if there are not as many. */
+/* Steps over n bytes and returns where they begin; NULL if there are fewer. */
 static inline const uint8_t *cursor_take(struct cursor *c, uint64_t n)
 {
 	if (n > cursor_left(c)) {
@@ -86,10 +86,11 @@ static inline uint64_t cursor_sint(struct cursor *c, unsigned n)
 	return (uint64_t)((int64_t)(cursor_uint(c, n) << shift) >> shift);
 }
 
-/* LEB128 numbers; bits above 64 are lost. Longer than any compiler writes, a number is bad: it must
- * not take time in proportion to the file. */
+/* Reads a LEB128 number; bits above 64 are lost. A number longer than any compiler writes is bad:
+ * reading it must not take time in proportion to the file. */
 static inline uint64_t cursor_leb(struct cursor *c, bool is_signed)
 {
+	enum { LEB_MAX_BYTES = 16 };
 	uint64_t v = 0;
 	unsigned shift = 0;
 	uint8_t byte;
@@ -98,7 +99,7 @@ static inline uint64_t cursor_leb(struct cursor *c, bool is_signed)
 		if (shift < 64)
 			v |= (uint64_t)(byte & 0x7f) << shift;
 		shift += 7;
-		c->bad |= shift > 16 * 7;
+		c->bad |= shift > LEB_MAX_BYTES * 7;
 	} while (byte & 0x80 && !c->bad);
 	if (is_signed && shift < 64 && byte & 0x40)
 		v |= ~(uint64_t)0 << shift;

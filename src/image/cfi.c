@@ -1,6 +1,6 @@
-/* Call frame information by address. All entries are listed once, sorted; an entry's program is run
- * when it is asked for, and goes on from where it stopped if the next question is about a later
- * address. */
+/* Call frame information by address. All entries (FDEs) are listed once, sorted by address. The
+ * program of an entry is run on demand; it continues from where it stopped if the next lookup is
+ * for a later address in the same entry. */
 #include "image/cfi.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "image/packed.h"
 #include "image/section_table.h"
 
-/* An FDE. */
+/* What is needed of an FDE. */
 struct cfi_entry {
 	uint64_t start, end;
 	const uint8_t *code; /* its program */
@@ -19,7 +19,7 @@ struct cfi_entry {
 	uint32_t table;
 };
 
-enum { TABLES_MAX = 3 };
+enum { TABLES_MAX = 3 }; /* .eh_frame, and .debug_frame of the module and of its debug file */
 
 struct cfi {
 	const struct image *im;
@@ -27,8 +27,8 @@ struct cfi {
 	uint32_t table_count;
 	uint8_t *unpacked[TABLES_MAX];
 	VEC(struct cfi_entry)
-	entries; /* sorted by start; the first table that has an address wins */
-	const struct cfi_entry *running;
+	entries; /* sorted by start; of several tables with an address, the first one counts */
+	const struct cfi_entry *running; /* the entry that `program` runs */
 	struct cfi_program program;
 };
 
@@ -55,7 +55,7 @@ static struct cfi_table *add_table(struct cfi *c, const uint8_t *bytes, uint64_t
 	return t;
 }
 
-/* Without a section table. */
+/* Finds .eh_frame without a section table, by its index. */
 static void add_by_index(struct cfi *c, uint64_t index)
 {
 	size_t n;
@@ -111,7 +111,8 @@ static bool covers(const struct cfi_entry *entries, uint32_t count, uint64_t va)
 	return n && va < entries[n - 1].end;
 }
 
-/* Sorts the entries of one more table in; those about addresses that were known go. */
+/* Sorts the entries of one more table in, after the first `known` ones. Entries for addresses that
+ * were known already are dropped. */
 static void merge(struct cfi *c, uint32_t known)
 {
 	uint32_t n = known;

@@ -1,6 +1,6 @@
 /* Call frame information (.eh_frame, .debug_frame), interpreted into rows.
  *
- * What the simple rules of compilers cannot express comes out as unknown, never wrong. */
+ * What goes beyond the simple rules that compilers use comes out as unknown, never wrong. */
 #pragma once
 #include "image/image.h"
 
@@ -11,17 +11,18 @@ enum cfi_cfa {
 };
 
 enum cfi_rule {
-	CFI_SAME,      /* still in the register, or nothing was said of it */
+	CFI_SAME,      /* still in the register, or not mentioned */
 	CFI_SAVED,     /* at CFA + offset */
 	CFI_REGISTER,  /* in another register: offset is its number */
-	CFI_UNDEFINED, /* not to be found; of the return address: there is no caller */
-	CFI_UNKNOWN,   /* an expression that we do not follow */
+	CFI_UNDEFINED, /* lost; for the return address: there is no caller */
+	CFI_UNKNOWN,   /* an expression that is not followed */
 };
 
 enum { CFI_REGISTERS = 32 };
 
-/* Registers are numbered as isa/ numbers them, not as DWARF does; the return address is kept apart.
- * On aarch64 its rule is register 30's, also where nothing is said (then CFI_SAME). */
+/* One row: how to find the caller's registers in [start, end). Registers are numbered as in isa/,
+ * not as in DWARF. The return address is separate; on aarch64 its rule is that of register 30, also
+ * if none is given (then CFI_SAME). */
 struct cfi_row {
 	uint64_t start, end; /* va */
 	uint8_t cfa;         /* enum cfi_cfa */
@@ -35,10 +36,10 @@ struct cfi_row {
 
 struct cfi;
 
-/* NULL if the image has no call frame information. `debug` is its separate debug file or NULL. A
- * handle belongs to one thread at a time. */
+/* NULL if the module has no call frame information. `debug` is its separate debug file or NULL. A
+ * handle may be used by one thread at a time. */
 struct cfi *cfi_open(const struct image *im, const struct image *debug);
 void cfi_close(struct cfi *c);
 
-/* The row that covers va; false if none does. Walk a range by asking for row.end next. */
+/* The row that covers va; false if none does. To walk a range, ask for row.end next. */
 bool cfi_row_at(struct cfi *c, uint64_t va, struct cfi_row *out);

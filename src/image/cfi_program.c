@@ -1,16 +1,17 @@
-/* The virtual machine of DWARF section 6.4. It holds what compilers and assemblers write; of
- * expressions it knows the one form for a CFA that was stored in memory. */
+/* The virtual machine of DWARF section 6.4, as far as compilers and assemblers use it. The only
+ * expression that it understands is the one for a CFA that was stored in memory. */
 #include "image/cfi_program.h"
 
 #include <dwarf.h>
 
 #include "base/vec.h"
 
-/* The return address is signed from here on, or no more: whoever follows return addresses strips
- * signatures anyway. The other form, with the pc in the signature, is new. */
+/* From here on the return address is signed, or no longer signed. Signatures need no further
+ * handling: code that follows return addresses strips them anyway. The form with the pc in the
+ * signature is newer. */
 enum { NEGATE_RA_STATE_WITH_PC = 0x2c, NEGATE_RA_STATE = 0x2d };
 
-/* DWARF's numbers in ours. Vector registers and the like are of no interest. */
+/* Translates DWARF's register numbers to ours. Vector registers and the like are ignored. */
 static unsigned column_of(const struct arch *arch, uint64_t dwarf)
 {
 	const struct arch_file *f = arch->file;
@@ -94,7 +95,7 @@ static void set_cfa_expression(struct cfi_program *p, struct cursor c)
 	}
 }
 
-/* From here on nothing is known. */
+/* Ends the program: nothing is known from here on. */
 static void give_up(struct cfi_program *p)
 {
 	p->state.cfa = CFI_CFA_UNKNOWN;
@@ -102,7 +103,7 @@ static void give_up(struct cfi_program *p)
 	p->depth = 0;
 }
 
-static void remember(struct cfi_program *p)
+static void remember_state(struct cfi_program *p)
 {
 	if (p->depth == CFI_DEPTH)
 		give_up(p);
@@ -110,7 +111,7 @@ static void remember(struct cfi_program *p)
 		p->stack[p->depth++] = p->state;
 }
 
-static void recall(struct cfi_program *p)
+static void restore_state(struct cfi_program *p)
 {
 	if (p->depth)
 		p->state = p->stack[--p->depth];
@@ -146,8 +147,8 @@ static void run_moving(struct cfi_program *p, uint8_t code)
 	case DW_CFA_advance_loc2: advance(p, cursor_uint(c, 2)); break;
 	case DW_CFA_advance_loc4: advance(p, cursor_u32(c)); break;
 	case DW_CFA_MIPS_advance_loc8: advance(p, cursor_u64(c)); break;
-	case DW_CFA_remember_state: remember(p); break;
-	case DW_CFA_restore_state: recall(p); break;
+	case DW_CFA_remember_state: remember_state(p); break;
+	case DW_CFA_restore_state: restore_state(p); break;
 	case DW_CFA_nop: break;
 	case NEGATE_RA_STATE:
 	case NEGATE_RA_STATE_WITH_PC: p->state.is_signed = !p->state.is_signed; break;
@@ -173,7 +174,7 @@ static void run_cfa(struct cfi_program *p, uint8_t code)
 	}
 }
 
-/* What begins with a register. */
+/* Runs an instruction whose first operand is a register. */
 static void run_rule(struct cfi_program *p, uint8_t code)
 {
 	struct cursor *c = &p->code;
@@ -250,7 +251,7 @@ bool cfi_next_row(struct cfi_program *p)
 void cfi_run_initial(struct cfi_cie *cie, struct cursor code, const struct encoding_base *base)
 {
 	struct cfi_program p = {.cie = cie, .base = base, .code = code, .fde_end = 1};
-	/* The psABI's rule, should the CIE say nothing; all other registers keep their values. */
+	/* The psABI's rule, in case the CIE says nothing; all other registers keep their values. */
 	p.state.rule[CFI_COLUMN_RETURN] = CFI_SAVED;
 	p.state.offset[CFI_COLUMN_RETURN] = -8;
 	cie->initial = p.state;
@@ -270,7 +271,8 @@ void cfi_start(struct cfi_program *p, const struct cfi_cie *cie, struct cursor c
 	p->depth = 0;
 }
 
-/* What has no return address is the outermost frame, and not in the middle of anything. */
+/* Undefined rules do not count: a frame without a return address is the outermost one, so it is not
+ * in the middle of a function. */
 bool cfi_is_entry(const struct cfi_program *p)
 {
 	const struct cfi_state *now = &p->state, *initial = &p->cie->initial;

@@ -1,4 +1,4 @@
-/* Running the instructions of call frame information; shared by the parts of the CFI reader. */
+/* Runs the instructions of call frame information; shared by the parts of the CFI reader. */
 #pragma once
 #include "image/cfi.h"
 #include "image/encoded.h"
@@ -6,18 +6,18 @@
 enum {
 	CFI_COLUMN_RETURN = CFI_REGISTERS, /* x86-64's column for the return address */
 	CFI_COLUMNS,
-	CFI_DEPTH = 32, /* states remembered; compilers need two or three */
+	CFI_DEPTH = 32, /* states that can be remembered; compilers need two or three */
 };
 
 struct cfi_state {
 	uint8_t cfa, cfa_reg;
-	bool is_signed; /* the return address is, from here on */
+	bool is_signed; /* the return address is signed */
 	int64_t cfa_offset, cfa_add;
 	uint8_t rule[CFI_COLUMNS];
 	int64_t offset[CFI_COLUMNS];
 };
 
-/* What the entries that refer to one CIE have in common. */
+/* What the FDEs that refer to one CIE have in common. */
 struct cfi_cie {
 	bool usable, is_signal, has_augmentation;
 	uint8_t address_encoding, lsda_encoding;
@@ -42,8 +42,8 @@ void cfi_run_initial(struct cfi_cie *cie, struct cursor code, const struct encod
 /* Starts the program of an FDE for [start, end); there is no row before cfi_next_row(). */
 void cfi_start(struct cfi_program *p, const struct cfi_cie *cie, struct cursor code,
 	       const struct encoding_base *base, uint64_t start, uint64_t end);
-/* False behind the last row. */
+/* Advances to the next row; false after the last one. */
 bool cfi_next_row(struct cfi_program *p);
-/* Whether a row is as rows are where procedures are entered, not in the middle of one. */
+/* Whether the row is as at the entry of a function, not as in the middle of one. */
 bool cfi_is_entry(const struct cfi_program *p);
 void cfi_fill_row(const struct cfi_program *p, struct cfi_row *out);

@@ -1,13 +1,15 @@
-/* libdw takes the entries apart. Their programs are run by cfi_program.c, because libdw runs one
- * from its start for each row, and lets a damaged file make it allocate without limit. */
+/* libdw parses the entries. Their programs are run by cfi_program.c instead, because libdw runs a
+ * program from its start for each row, and a damaged file can make it allocate without limit. */
 #include "image/cfi_table.h"
 
 #include <elfutils/libdw.h>
 
-/* Longer programs than any real ones: a damaged file must not take time without limit. */
+/* Limits in bytes, longer than any real program: a damaged file must not take time without limit.
+ */
 enum { INITIAL_MAX = 256, PROGRAM_MAX = 1 << 16 };
 
-/* The letters behind the first one, z; unknown ones end what we understand. */
+/* Reads the data of the augmentation letters after the first one, z. It stops at an unknown letter,
+ * because the rest cannot be interpreted. */
 static void read_augmentation(struct cfi_cie *cie, const char *letters, struct cursor c,
 			      const struct encoding_base *base)
 {
@@ -28,7 +30,8 @@ static void read_augmentation(struct cfi_cie *cie, const char *letters, struct c
 	}
 }
 
-/* libdw's answer: 0 if there is an entry at `offset`, 1 at the end, -1 if it makes no sense. */
+/* Returns what libdw does: 0 if there is an entry at `offset`, 1 at the end, -1 if it is invalid.
+ */
 static int next_entry(const struct cfi_table *t, uint64_t offset, uint64_t *next,
 		      Dwarf_CFI_Entry *out)
 {
@@ -36,9 +39,9 @@ static int next_entry(const struct cfi_table *t, uint64_t offset, uint64_t *next
 			 .d_type = ELF_T_BYTE,
 			 .d_version = EV_CURRENT,
 			 .d_size = t->size};
-	Dwarf_Off behind = 0;
-	int rc = dwarf_next_cfi(t->base.im->bytes, &data, !t->is_debug, offset, &behind, out);
-	*next = behind;
+	Dwarf_Off after = 0;
+	int rc = dwarf_next_cfi(t->base.im->bytes, &data, !t->is_debug, offset, &after, out);
+	*next = after;
 	return rc;
 }
 
@@ -112,8 +115,8 @@ bool cfi_table_read(struct cfi_table *t, fde_visitor visit, void *ctx)
 			visit(ctx, t, &f);
 		if (rc > 0 && (t->ends_at_zero || t->size - offset < 4))
 			return true;
-		/* An empty entry ends the table for libdw; startup files bring one that linkers
-		 * leave in the middle. */
+		/* To libdw an empty entry ends the table. But startup files contain one, and
+		 * linkers leave it in the middle. */
 		if (rc > 0)
 			next = offset + 4;
 		if (next <= offset || next > t->size)

@@ -1,8 +1,8 @@
-/* Handles on an image's DWARF, and the index from addresses to units.
+/* Handles on a module's DWARF, and the index from addresses to units.
  *
- * The index comes from the ranges that units give for themselves. Units without any (old or partial
- * ones) are looked up in .debug_aranges, and if that has nothing either, their procedures' ranges
- * are taken. */
+ * The index is built from the ranges that units give for themselves. Units without any (old or
+ * partial ones) are looked up in .debug_aranges; if that has nothing either, the ranges of their
+ * functions are used. */
 #include "image/debug.h"
 
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 #include "base/order.h"
 #include "image/debug_private.h"
 
-/* A line program belongs to one unit. Thousands that share one would be run thousands of times. */
+/* Normally a line program belongs to one unit. If thousands of units share one, it would be run
+ * thousands of times: the line table is then ignored. */
 enum { MAX_SHARING = 64 };
 
 /* The entry that covers va, in a table of disjoint ones. */
@@ -22,7 +23,7 @@ static const struct debug_entry *entry_at(const struct debug_entry *e, uint32_t 
 	return n && va < e[n - 1].end ? &e[n - 1] : NULL;
 }
 
-/* Opens one file's bytes; false if libdw finds no DWARF in them. */
+/* Opens the bytes of one file; false if libdw finds no DWARF in them. */
 static bool file_open(struct dwarf_file *f, const struct debug_bytes *b)
 {
 	*f = (struct dwarf_file){0};
@@ -84,12 +85,12 @@ void debug_close(struct debug *d)
 	free(d);
 }
 
-/* An index in the making. */
+/* An index that is being built. */
 struct indexer {
 	struct debug *d;
 	VEC(struct debug_entry) found;
 	uint64_t budget;       /* ranges that may still be read */
-	uint64_t line_bytes;   /* of all units' line programs */
+	uint64_t line_bytes;   /* of the line programs of all units */
 	VEC(uint32_t) without; /* units that gave no ranges */
 };
 
@@ -130,8 +131,8 @@ static uint64_t line_program_size(const struct dwarf_file *f, Dwarf_Die *die)
 	return length < cursor_left(&c) ? length : cursor_left(&c);
 }
 
-/* Lists compile units, with or without a split part; what other units hold is read through these.
- */
+/* Lists the compile units, including skeletons of split units. The contents of other units are only
+ * reached by references from these. */
 static void list_units(struct indexer *x)
 {
 	struct debug_shared *s = x->d->shared;
@@ -149,7 +150,7 @@ static void list_units(struct indexer *x)
 	}
 }
 
-/* The unit whose DIE is at `offset`: units are in order. */
+/* The unit whose DIE is at `offset`. Units are sorted by offset. */
 static uint32_t unit_by_offset(const struct debug_shared *s, uint64_t offset)
 {
 	uint32_t n = order_up_to(s->units.data, s->units.len, sizeof(struct unit_place),
@@ -157,8 +158,8 @@ static uint32_t unit_by_offset(const struct debug_shared *s, uint64_t offset)
 	return n && s->units.data[n - 1].offset == offset ? n - 1 : DEBUG_NONE;
 }
 
-/* Takes from .debug_aranges what it has of the units that gave no ranges; those it has something of
- * are taken off the list. */
+/* Adds the ranges that .debug_aranges has for units without ranges, and removes these units from
+ * the list. */
 static void index_aranges(struct indexer *x)
 {
 	Dwarf_Aranges *aranges;
@@ -188,8 +189,9 @@ static void index_aranges(struct indexer *x)
 	hashmap_release(&done);
 }
 
-/* The dear way. Where some units give ranges, one that gives none has no code: link-time
- * optimisation leaves many such. */
+/* Adds the ranges of functions, for which whole units must be loaded. This is expensive, and only
+ * done if no unit gives ranges: otherwise a unit without ranges has no code. Link-time optimisation
+ * leaves many of those. */
 static void index_procedures(struct indexer *x)
 {
 	if (x->found.len)

@@ -1,4 +1,4 @@
-/* Tables of address ranges: nested ones become disjoint. */
+/* Turns nested address ranges into disjoint ones. */
 #include "base/order.h"
 #include "image/debug_private.h"
 

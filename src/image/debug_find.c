@@ -1,15 +1,15 @@
-/* Where an image's debugging information is. In this order:
+/* Finds a module's debugging information. It is looked for in this order:
  *
- *	the image itself
- *	ROOT/.build-id/xx/yyyy.debug              the build id must be the same
- *	DIR/NAME, DIR/.debug/NAME, ROOT/DIR/NAME  NAME from .gnu_debuglink; its CRC must be the same
+ *	the module itself
+ *	ROOT/.build-id/xx/yyyy.debug              the build id must match
+ *	DIR/NAME, DIR/.debug/NAME, ROOT/DIR/NAME  NAME from .gnu_debuglink; its CRC must match
  *	a debuginfod server                       if the user named one, by build id
  *
- * where ROOT is /usr/lib/debug. What dwz moved out of several files to share it is in an alternate
- * file, which .gnu_debugaltlink of the debug file names by path and build id.
+ * ROOT is /usr/lib/debug. dwz moves information that several files share into an alternate file,
+ * which .gnu_debugaltlink in the debug file names by path and build id.
  *
- * libdebuginfod is loaded only when a server is asked: it brings some twenty libraries, and 6 ms,
- * with it. */
+ * libdebuginfod is loaded only when a server is asked: it needs some twenty libraries, which take 6
+ * ms to load. */
 #include <dlfcn.h>
 #include <elfutils/debuginfod.h>
 #include <errno.h>
@@ -30,10 +30,10 @@
 
 #define DEBUG_ROOT "/usr/lib/debug"
 
-enum { PATIENCE = 15 /* seconds without a byte from a server */ };
+enum { STALL_SECONDS = 15 }; /* a download that brings no byte for this long is given up */
 
-/* A search: what is known of the file, and the answer. */
-struct search {
+/* The search for the debug file of `im`. */
+struct debug_search {
 	const struct image *im;
 	const struct debug_options *options;
 	struct image *found;
@@ -49,8 +49,9 @@ static uint32_t crc(const struct image *im)
 	return (uint32_t)crc32_z(0, im->bytes, im->size);
 }
 
-/* Takes the file if it has DWARF and is the right one: by build id, or by CRC where `by_crc`. */
-static bool try_file(struct search *s, const char *path, bool by_crc)
+/* Takes the file if it has DWARF and belongs to the module: by CRC if `by_crc`, else by build id.
+ */
+static bool try_file(struct debug_search *s, const char *path, bool by_crc)
 {
 	struct image *file;
 	struct err e;
@@ -81,7 +82,7 @@ static void id_path(const struct build_id *id, char out[PATH_MAX])
 	snprintf(out, PATH_MAX, DEBUG_ROOT "/.build-id/%.2s/%s.debug", hex, hex + 2);
 }
 
-static bool try_build_id(struct search *s)
+static bool try_build_id(struct debug_search *s)
 {
 	char path[PATH_MAX];
 	if (s->im->build_id.size < 2)
@@ -90,7 +91,8 @@ static bool try_build_id(struct search *s)
 	return try_file(s, path, false);
 }
 
-/* The directory of a file, without links in it, as debuggers look for it; "" if there is none. */
+/* The directory of a file, with symbolic links resolved, as debuggers look for it; "" if there is
+ * none. */
 static void directory_of(const char *file, char out[PATH_MAX])
 {
 	if (!realpath(file, out)) {
@@ -101,7 +103,7 @@ static void directory_of(const char *file, char out[PATH_MAX])
 	*slash = '\0';
 }
 
-static bool try_link(struct search *s)
+static bool try_link(struct debug_search *s)
 {
 	static const struct {
 		const char *before, *after;
@@ -121,19 +123,20 @@ static bool try_link(struct search *s)
 	return found;
 }
 
-/* libdebuginfod, as far as we use it, and how a download goes. */
-struct client {
+/* The functions of libdebuginfod that are used, and the state of a download. */
+struct debuginfod {
 	__typeof__(&debuginfod_begin) begin;
 	__typeof__(&debuginfod_end) end;
 	__typeof__(&debuginfod_find_debuginfo) find;
 	__typeof__(&debuginfod_set_progressfn) set_progress;
 	const struct debug_options *options;
-	long done;       /* bytes so far, */
-	time_t grown_at; /* and when they last grew */
+	long done;       /* bytes received */
+	time_t grown_at; /* when `done` last grew */
 };
 
-/* For the progress function, which is called in the thread that asks. */
-static _Thread_local struct client *asking;
+/* The progress function has no context argument; libdebuginfod calls it in the thread that asked.
+ */
+static _Thread_local struct debuginfod *current_download;
 
 static time_t seconds(void)
 {
@@ -142,27 +145,27 @@ static time_t seconds(void)
 	return t.tv_sec;
 }
 
-/* Nonzero stops the download. While `total` is 0 the server has not answered yet, and `done` just
- * counts. */
+/* A nonzero result stops the download. While `total` is 0 the server has not answered yet, and
+ * `done` only counts calls. */
 static int on_progress(debuginfod_client *handle, long done, long total)
 {
-	struct client *c = asking;
+	struct debuginfod *c = current_download;
 	(void)handle;
 	if (total > 0 && done != c->done) {
 		c->done = done;
 		c->grown_at = seconds();
 	}
-	if (seconds() - c->grown_at >= PATIENCE)
+	if (seconds() - c->grown_at >= STALL_SECONDS)
 		return 1;
 	const struct debug_options *o = c->options;
 	return o->progress && !o->progress(o->ctx, done, total);
 }
 
-/* The library stays loaded: it is not made to be unloaded. */
-static bool client_init(struct client *c, const struct debug_options *o)
+/* The library is never unloaded: it is not made for that. */
+static bool client_init(struct debuginfod *c, const struct debug_options *o)
 {
 	const char *urls = getenv(DEBUGINFOD_URLS_ENV_VAR);
-	*c = (struct client){.options = o, .grown_at = seconds()};
+	*c = (struct debuginfod){.options = o, .grown_at = seconds()};
 	if (!o || !o->fetch || !urls || !*urls)
 		return false;
 	void *library = dlopen(DEBUGINFOD_SONAME, RTLD_NOW | RTLD_LOCAL);
@@ -180,19 +183,19 @@ static bool client_init(struct client *c, const struct debug_options *o)
 /* Asks the servers for a debug file; returns the path of the copy, to be freed, or NULL. */
 static char *download(const struct build_id *id, const struct debug_options *o)
 {
-	struct client c;
+	struct debuginfod c;
 	char *path = NULL, limit[16];
 	if (!id->size || !client_init(&c, o))
 		return NULL;
-	snprintf(limit, sizeof(limit), "%d", PATIENCE);
+	snprintf(limit, sizeof(limit), "%d", STALL_SECONDS);
 	setenv(DEBUGINFOD_TIMEOUT_ENV_VAR, limit, 0);
 	debuginfod_client *handle = c.begin();
 	if (!handle)
 		return NULL;
-	asking = &c;
+	current_download = &c;
 	c.set_progress(handle, on_progress);
 	int fd = c.find(handle, id->bytes, id->size, &path);
-	asking = NULL;
+	current_download = NULL;
 	c.end(handle);
 	if (fd < 0) {
 		debug(LOG_DWARF, 1, "debuginfod: %s", strerror(-fd));
@@ -202,7 +205,7 @@ static char *download(const struct build_id *id, const struct debug_options *o)
 	return path;
 }
 
-static bool try_servers(struct search *s)
+static bool try_servers(struct debug_search *s)
 {
 	char *path = download(&s->im->build_id, s->options);
 	bool found = path && try_file(s, path, false);
@@ -233,7 +236,7 @@ static bool read_file(struct debug_bytes *b, const char *path)
 	return ok && b->at && b->size;
 }
 
-/* The alternate file, if it has the build id that the link asks for. */
+/* Takes the alternate file if it has the build id in the link. */
 static bool try_alt(struct debug_bytes *out, const char *path, const struct build_id *id)
 {
 	struct debug_bytes b = {0};
@@ -250,7 +253,8 @@ static bool try_alt(struct debug_bytes *out, const char *path, const struct buil
 	return ok;
 }
 
-/* The name is relative to the directory of the file that has the link. */
+/* Looks for the alternate file by its name, which is relative to the directory of the file with the
+ * link, and then in dwz's directory. */
 static bool try_alt_name(struct debug_bytes *out, const char *name, const struct build_id *id,
 			 const char *file)
 {
@@ -272,7 +276,7 @@ static bool try_alt_name(struct debug_bytes *out, const char *name, const struct
 	return found;
 }
 
-/* The section holds a name and, behind its NUL, a build id. */
+/* The section holds a name and, after its NUL, a build id. */
 static void find_alt(struct debug_source *s, const struct image *im, const struct debug_options *o)
 {
 	struct slice link;
@@ -298,7 +302,7 @@ static void find_alt(struct debug_source *s, const struct image *im, const struc
 
 void debug_find(struct debug_source *s, const struct image *im, const struct debug_options *o)
 {
-	struct search search = {.im = im, .options = o};
+	struct debug_search search = {.im = im, .options = o};
 	*s = (struct debug_source){0};
 	if (elf_has_dwarf(im->bytes, im->size)) {
 		s->main = (struct debug_bytes){.at = im->bytes, .size = im->size};

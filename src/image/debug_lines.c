@@ -1,10 +1,10 @@
 /* Source files and line rows from .debug_line: headers of DWARF 2 to 5, and the program that makes
  * the rows (DWARF 5, section 6.2).
  *
- * Of several rows at one address only the last covers code; of those before it, the ones that begin
- * a statement of another line are kept. Rows that repeat the one before add nothing and are
- * dropped. A sequence is taken or left as a whole: the linker sets the address of a discarded
- * function to 0 or to -1 or so, and its rows then lie about whatever is there. */
+ * Of several rows at one address only the last one covers code. Of those before it, the ones that
+ * begin a statement of another line are kept. Rows that repeat the one before are dropped. A
+ * sequence is kept or dropped as a whole: the linker sets the address of a discarded function to 0
+ * or -1 or so, and its rows would be wrong for whatever code is there. */
 #include <stdlib.h>
 
 #include "base/order.h"
@@ -12,7 +12,7 @@
 
 enum { MAX_PATH = 4096 };
 
-/* The text at `at`, if it ends within the slice. */
+/* The text at `offset`, if it ends within the slice. */
 static const char *text_in(const struct slice *s, uint64_t offset)
 {
 	if (offset >= s->size || !memchr(s->at + offset, 0, s->size - offset))
@@ -27,7 +27,7 @@ static const char *take_string(struct cursor *c)
 	return cursor_take(c, nul ? (uint64_t)(nul - c->at) + 1 : UINT64_MAX) ? text : NULL;
 }
 
-/* A table of DWARF 5: its columns, and where in the file to find text. */
+/* The columns of a DWARF 5 table, and the file that has the text. */
 struct entry_format {
 	const struct dwarf_file *file;
 	uint8_t offset_size;
@@ -46,7 +46,7 @@ static void read_format(struct cursor *c, struct entry_format *f)
 	}
 }
 
-/* One value: text in *text or a number in *number. */
+/* Reads one value: text into *text, or a number into *number. */
 static void read_value(struct cursor *c, const struct entry_format *f, uint64_t form,
 		       const char **text, uint64_t *number)
 {
@@ -84,7 +84,8 @@ static struct file_name read_entry(struct cursor *c, const struct entry_format *
 	return e;
 }
 
-/* Every entry takes a byte at least, unless there are no columns. */
+/* The number of entries; 0 if it is impossible. Every entry takes a byte at least, unless there are
+ * no columns. */
 static uint64_t read_count(struct cursor *c, const struct entry_format *f)
 {
 	uint64_t count = cursor_uleb(c);
@@ -101,7 +102,8 @@ static void read_tables_5(struct cursor *c, struct file_table *t, struct entry_f
 		vec_push(&t->files, read_entry(c, f));
 }
 
-/* Directories, then files with directory, time and size; an empty name ends each list. */
+/* Reads the tables of DWARF 2 to 4: directories, then files with directory, time and size. An empty
+ * name ends each list. */
 static void read_tables_2(struct cursor *c, struct file_table *t)
 {
 	const char *name;
@@ -148,7 +150,8 @@ bool lines_open(struct line_program *p, struct file_table *t, const struct dwarf
 		c.end = c.at + length;
 	uint64_t version = cursor_uint(&c, 2);
 	if (version >= 5)
-		p->address_size = (uint8_t)cursor_uint(&c, 2); /* and the size of segments */
+		p->address_size = (uint8_t)cursor_uint(
+			&c, 2); /* with the size of segment selectors, which is ignored */
 	uint64_t header = cursor_uint(&c, format.offset_size);
 	if (c.bad || version < 2 || version > 5 || header > cursor_left(&c))
 		return false;
@@ -168,7 +171,7 @@ void file_table_release(struct file_table *t)
 	vec_free(&t->files);
 }
 
-/* Appends a part of a path; false if it has become too long. */
+/* Appends a part to a path; false if it becomes too long. */
 static bool add_part(char *path, size_t *len, const char *part)
 {
 	size_t n = strlen(part);
@@ -181,7 +184,7 @@ static bool add_part(char *path, size_t *len, const char *part)
 	return true;
 }
 
-/* Takes out "//" and "/./", which make two paths of one. */
+/* Removes "//" and "/./", so that a file has only one path. */
 static void tidy(char *path)
 {
 	char *out = path;
@@ -196,7 +199,7 @@ static void tidy(char *path)
 	*out = '\0';
 }
 
-/* Any of these may be absolute, and then those before it do not count. */
+/* Joins three parts of a path. Any of them may be absolute; those before it are then ignored. */
 static bool join(char path[MAX_PATH], const char *comp_dir, const char *dir, const char *name)
 {
 	const char *parts[] = {comp_dir, dir, name};
@@ -242,20 +245,20 @@ struct sequence {
 	uint32_t first, count; /* rows */
 };
 
-/* The registers of the line program's machine, and what it has written. */
-struct machine {
+/* The registers of the line program's virtual machine, and its output. */
+struct line_machine {
 	struct line_program *program;
 	struct file_table *files;
 	struct file_set *set;
 	const struct image *im;
 	uint64_t va, file, line, column, op;
 	bool is_stmt;
-	uint32_t first; /* first row of the sequence at hand */
+	uint32_t first; /* first row of the current sequence */
 	debug_lines rows;
 	VEC(struct sequence) sequences;
 };
 
-static void machine_reset(struct machine *m)
+static void machine_reset(struct line_machine *m)
 {
 	m->va = m->column = m->op = 0;
 	m->file = m->line = 1;
@@ -269,27 +272,27 @@ static bool same_place(const struct debug_line *a, const struct debug_line *b)
 	       a->is_stmt == b->is_stmt;
 }
 
-/* True if `last` begins a statement of another line than the row that follows it at the same
+/* True if `last` begins a statement of another line than `row`, which follows it at the same
  * address. */
 static bool begins_statement(const struct debug_line *last, const struct debug_line *row)
 {
 	return last->is_stmt && (last->file != row->file || last->line != row->line);
 }
 
-/* The later of two rows at one address stands; if it goes on with the line it begins where that
- * does. */
+/* Replaces a row by a later one at the same address. If that continues a statement, the statement's
+ * begin is kept. */
 static void replace_row(struct debug_line *last, const struct debug_line *row)
 {
-	bool goes_on = last->is_stmt && !row->end;
+	bool continues = last->is_stmt && !row->end;
 	uint16_t column = last->column;
 	*last = *row;
-	if (goes_on) {
+	if (continues) {
 		last->is_stmt = true;
 		last->column = column;
 	}
 }
 
-static void emit(struct machine *m, bool end)
+static void emit(struct line_machine *m, bool end)
 {
 	struct debug_line row = {
 		.va = m->va,
@@ -311,7 +314,7 @@ static void emit(struct machine *m, bool end)
 		vec_push(&m->rows, row);
 }
 
-static void end_sequence(struct machine *m)
+static void end_sequence(struct line_machine *m)
 {
 	emit(m, true);
 	struct sequence s = {m->rows.data[m->first].va, vec_last(&m->rows).va, m->first,
@@ -323,7 +326,7 @@ static void end_sequence(struct machine *m)
 	machine_reset(m);
 }
 
-static void advance(struct machine *m, uint64_t by)
+static void advance(struct line_machine *m, uint64_t by)
 {
 	const struct line_program *p = m->program;
 	if (p->max_ops <= 1) {
@@ -334,7 +337,7 @@ static void advance(struct machine *m, uint64_t by)
 	m->op = (m->op + by) % p->max_ops;
 }
 
-static void run_special(struct machine *m, unsigned opcode, bool row)
+static void run_special(struct line_machine *m, unsigned opcode, bool row)
 {
 	const struct line_program *p = m->program;
 	unsigned n = opcode - p->opcode_base;
@@ -347,7 +350,7 @@ static void run_special(struct machine *m, unsigned opcode, bool row)
 	}
 }
 
-static void define_file(struct machine *m, struct cursor *c)
+static void define_file(struct line_machine *m, struct cursor *c)
 {
 	const char *name = take_string(c);
 	uint64_t dir = cursor_uleb(c);
@@ -357,7 +360,7 @@ static void define_file(struct machine *m, struct cursor *c)
 					    DEBUG_NONE});
 }
 
-static void run_extended(struct machine *m)
+static void run_extended(struct line_machine *m)
 {
 	struct cursor *code = &m->program->code;
 	uint64_t length = cursor_uleb(code);
@@ -375,7 +378,7 @@ static void run_extended(struct machine *m)
 	}
 }
 
-static void run_standard(struct machine *m, unsigned opcode)
+static void run_standard(struct line_machine *m, unsigned opcode)
 {
 	struct cursor *c = &m->program->code;
 	switch (opcode) {
@@ -396,9 +399,9 @@ static void run_standard(struct machine *m, unsigned opcode)
 	}
 }
 
-/* Puts the sequences in order of address. Two over the same code (folded functions) cannot both be
- * right for it: the first stays. */
-static void merge(struct machine *m, debug_lines *out)
+/* Sorts the sequences by address. If two have the same code (folded functions), they cannot both be
+ * right for it: the first one is kept. */
+static void merge(struct line_machine *m, debug_lines *out)
 {
 	uint64_t end = 0;
 	order_by_address(m->sequences.data, m->sequences.len, sizeof(struct sequence),
@@ -417,7 +420,7 @@ static void merge(struct machine *m, debug_lines *out)
 void lines_run(struct line_program *p, struct file_table *t, struct file_set *set,
 	       const struct image *im, debug_lines *out)
 {
-	struct machine m = {.program = p, .files = t, .set = set, .im = im};
+	struct line_machine m = {.program = p, .files = t, .set = set, .im = im};
 	machine_reset(&m);
 	while (p->code.at < p->code.end) {
 		unsigned opcode = cursor_u8(&p->code);

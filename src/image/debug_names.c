@@ -1,27 +1,27 @@
-/* Names of procedures as people write them: namespaces and types in front, joined in the language's
- * way.
+/* Names of functions as people write them: with namespaces and types in front, joined by the
+ * language's separator.
  *
- * A DIE does not know its parent. So for each unit that names are asked from, the DIEs that give
- * their name to what is in them (contexts) are collected once, each with the addresses of its first
- * and last byte; a DIE's context is the innermost one around its address. A local type is in a
- * procedure, which counts as a context only then: most procedures hold no types. */
+ * A DIE does not know its parent. So for each unit that names are needed from, the DIEs that are
+ * part of the names of their children (contexts) are collected once, each with the addresses of its
+ * first and last byte. The context of a DIE is the innermost one around its address. A function is
+ * a context only if it contains types: most functions do not. */
 #include <stdlib.h>
 
 #include "base/text.h"
 #include "image/debug_private.h"
 
 enum {
-	MAX_HOPS = 8,            /* from a call through its abstract origin to the declaration */
-	MAX_CONTEXTS = 64,       /* in each other */
-	MAX_NESTING = 8,         /* types in procedures in types in procedures ... */
+	MAX_HOPS = 8,            /* references, from an inlined call to the declaration */
+	MAX_CONTEXTS = 64,       /* nested in each other */
+	MAX_NESTING = 8,         /* types in functions in types in functions ... */
 	MAX_NAME = 1 << 16,      /* bytes */
-	KEEP_CONTEXTS = 1 << 18, /* in a handle, over all units */
+	KEEP_CONTEXTS = 1 << 18, /* kept in a handle, over all units */
 };
 
 static const struct language {
 	uint32_t number;
-	const char *separator; /* NULL: names are plain */
-	bool members;          /* procedures may be in types */
+	const char *separator; /* NULL: names are not qualified */
+	bool members;          /* functions may be members of types */
 } languages[] = {
 	{DW_LANG_C89, NULL, false},
 	{DW_LANG_C, NULL, false},
@@ -131,14 +131,14 @@ static enum context_kind context_kind(uint32_t tag)
 	return NO_CONTEXT;
 }
 
-/* The contexts that are open while a unit is scanned. */
+/* The contexts around the current DIE while a unit is scanned. */
 struct open_contexts {
 	struct unit_contexts *out;
 	unsigned count;
 	struct open_context {
 		const uint8_t *start;
 		unsigned depth;
-		uint32_t number; /* in the list; DEBUG_NONE for a procedure not in it yet */
+		uint32_t number; /* in the list; DEBUG_NONE for a function that is not in it yet */
 		bool procedure;
 	} stack[MAX_CONTEXTS];
 };
@@ -152,8 +152,8 @@ static void close_contexts(struct open_contexts *o, unsigned depth, const uint8_
 	}
 }
 
-/* Puts what is open into the list, outermost first, which keeps the list sorted: nothing within a
- * procedure that is not in the list yet can be in it. */
+/* Adds the open contexts to the list, outermost first. The list stays sorted, because nothing
+ * inside a function is listed before the function is. */
 static void list_contexts(struct open_contexts *o)
 {
 	uint32_t parent = DEBUG_NONE;
@@ -223,11 +223,11 @@ static uint32_t context_around(const struct unit_contexts *c, const uint8_t *at)
 	return i;
 }
 
-/* What one DIE says itself; the strings are libdw's, but known to end. */
-struct facts {
+/* What one DIE itself says. The strings belong to libdw, but are known to end. */
+struct die_facts {
 	struct debug *d;
 	const char *name, *linkage;
-	Dwarf_Attribute next; /* to the DIE that says more; code 0 if none */
+	Dwarf_Attribute next; /* reference to the DIE that says more; code 0 if none */
 	uint64_t file, line;
 	bool has_file, has_line;
 };
@@ -250,7 +250,7 @@ static bool checked_uint(Dwarf_Attribute *attr, uint64_t *out)
 
 static int read_fact(Dwarf_Attribute *attr, void *ctx)
 {
-	struct facts *f = ctx;
+	struct die_facts *f = ctx;
 	switch (dwarf_whatattr(attr)) {
 	case DW_AT_name: f->name = checked_string(f->d, attr); break;
 	case DW_AT_linkage_name:
@@ -264,14 +264,14 @@ static int read_fact(Dwarf_Attribute *attr, void *ctx)
 	return DWARF_CB_OK;
 }
 
-static struct facts facts_of(struct debug *d, Dwarf_Die *die)
+static struct die_facts facts_of(struct debug *d, Dwarf_Die *die)
 {
-	struct facts f = {.d = d};
+	struct die_facts f = {.d = d};
 	dwarf_getattrs(die, read_fact, &f, 0);
 	return f;
 }
 
-/* An unnamed type that can be called is a lambda expression's. */
+/* The name of an unnamed type. If it can be called, it belongs to a lambda expression. */
 static const char *unnamed(int tag, const char *member)
 {
 	if (tag != DW_TAG_namespace && !strcmp(member, "operator()"))
@@ -287,7 +287,7 @@ static const char *unnamed(int tag, const char *member)
 
 static void add_type(struct names *n, struct text *out, Dwarf_Die *die, const char *member)
 {
-	struct facts f = facts_of(n->d, die);
+	struct die_facts f = facts_of(n->d, die);
 	Dwarf_Die full;
 	if (!f.name && f.next.code && dwarf_formref_die(&f.next, &full))
 		f = facts_of(n->d, &full);
@@ -296,8 +296,8 @@ static void add_type(struct names *n, struct text *out, Dwarf_Die *die, const ch
 
 static uint32_t origin_of(struct names *n, const Dwarf_Die *die, unsigned nesting);
 
-/* Adds the name of a context of `member`, and of all around it, to `out`. A procedure's name has
- * all in it that is around the procedure. */
+/* Adds the name of a context of `member` to `out`, with the names of the contexts around it. The
+ * name of a function already includes those. */
 static void add_context(struct names *n, struct text *out, Dwarf_CU *cu, uint32_t number,
 			const char *member, unsigned nesting)
 {
@@ -315,7 +315,7 @@ static void add_context(struct names *n, struct text *out, Dwarf_CU *cu, uint32_
 	text_add(out, n->separator);
 }
 
-/* A copy that counts against the budget; "" when that is used up. */
+/* A copy that counts against the budget; "" if that is used up. */
 static const char *keep(struct names *n, const char *s)
 {
 	size_t length = strlen(s);
@@ -343,8 +343,8 @@ static const char *qualified(struct names *n, const Dwarf_Die *die, const char *
 	return out;
 }
 
-/* The first DIE on the way that has a fact gives it. */
-static void add_facts(struct names *n, struct origin *o, const struct facts *f,
+/* Adds the facts that no DIE before this one had. */
+static void add_facts(struct names *n, struct origin *o, const struct die_facts *f,
 		      const Dwarf_Die *die, unsigned nesting)
 {
 	if (!o->name && f->name)
@@ -359,7 +359,7 @@ static void add_facts(struct names *n, struct origin *o, const struct facts *f,
 		o->line = f->line;
 }
 
-/* DEBUG_NONE if contexts are nested too deeply to be true. */
+/* DEBUG_NONE if contexts are nested too deeply to be real. */
 static uint32_t origin_of(struct names *n, const Dwarf_Die *die, unsigned nesting)
 {
 	uint32_t found = hashmap_get(&n->by_die, (uintptr_t)die->addr);
@@ -370,7 +370,7 @@ static uint32_t origin_of(struct names *n, const Dwarf_Die *die, unsigned nestin
 	struct origin o = {0};
 	Dwarf_Die at = *die;
 	for (unsigned hop = 0; hop < MAX_HOPS; hop++) {
-		struct facts f = facts_of(n->d, &at);
+		struct die_facts f = facts_of(n->d, &at);
 		add_facts(n, &o, &f, &at, nesting);
 		if (!f.next.code || !dwarf_formref_die(&f.next, &at))
 			break;

@@ -1,13 +1,14 @@
-/* The entries (DIEs) of a unit, one after the other in the order of their bytes. Each byte is
- * looked at once and the position only ever grows, so a unit costs time in proportion to its size
- * whatever is in it. */
+/* Scans the entries (DIEs) of a unit one after the other, in the order of their bytes. Each byte is
+ * read once and the position only grows, so a unit takes time in proportion to its size, whatever
+ * is in it. */
 #include "base/log.h"
 #include "image/debug_private.h"
 
-/* A table lists what its unit uses, or what all units of a program use: some thousand at most. */
+/* A table lists the abbreviations of its unit, or of all units of a program: some thousand at most.
+ */
 enum { MAX_ABBREVS = 1 << 15, MAX_ATTRS = 1 << 20 };
 
-/* Sizes of forms; the last ones need the unit or the bytes to tell. */
+/* Sizes of forms. Those after SIZE_0 + n depend on the unit or on the bytes. */
 enum form_size {
 	SIZE_UNKNOWN = 0, /* not a form */
 	SIZE_0 = 0x40,    /* SIZE_0 + n: n bytes */
@@ -16,7 +17,7 @@ enum form_size {
 	SIZE_REF_ADDR,
 	SIZE_LEB,
 	SIZE_STRING,
-	SIZE_BLOCK, /* SIZE_BLOCK + n: a count of n bytes, then as many; n = 0: a LEB128 count */
+	SIZE_BLOCK, /* SIZE_BLOCK + n: a count in n bytes (0: a LEB128), then that many bytes */
 	SIZE_INDIRECT = 0xff,
 };
 
@@ -58,7 +59,7 @@ static enum form_size form_size(uint64_t form)
 	return SIZE_UNKNOWN;
 }
 
-/* Bytes of a form, or ABBREV_VARIES. */
+/* The size of a form in bytes, or ABBREV_VARIES. */
 static uint32_t fixed_size(enum form_size size, const struct abbrev_table *t)
 {
 	switch (size) {
@@ -126,7 +127,7 @@ static void read_table(struct abbrev_table *t, struct cursor c)
 	}
 }
 
-/* Codes are 1, 2, 3, ... in every table that a compiler wrote. */
+/* Finds an abbreviation. Every table that a compiler wrote has the codes 1, 2, 3, ... */
 static const struct abbrev *abbrev_find(const struct abbrev_table *t, uint64_t code)
 {
 	if (code - 1 < t->entries.len && t->entries.data[code - 1].code == code)
@@ -154,7 +155,7 @@ void scan_init(struct scan *s, struct debug *d, const struct dwarf_unit *u)
 	read_table(t, cursor_over(at, abbrev->size - u->abbrev_offset));
 }
 
-/* Where a DIE's attributes end; NULL if they do not end within the unit. */
+/* The end of a DIE's attributes; NULL if it is not within the unit. */
 static const uint8_t *attrs_end(const struct scan *s, const struct die *d)
 {
 	struct cursor c = cursor_over(d->attrs, (uint64_t)(s->unit->end - d->attrs));
@@ -217,7 +218,7 @@ bool scan_attr(const struct scan *s, const struct die *d, uint32_t *i, const uin
 	return true;
 }
 
-/* The address that a reference within the unit names. */
+/* The address that a reference within the unit leads to. */
 static const uint8_t *local_target(const struct dwarf_unit *u, const struct attr *a)
 {
 	struct cursor c = cursor_over(a->at, (uint64_t)(u->end - a->at));
@@ -306,7 +307,7 @@ bool attr_die(const struct dwarf_unit *u, const struct attr *a, Dwarf_Die *out)
 	return dwarf_formref_die(&libdw, out) != NULL;
 }
 
-/* Bytes of the unit, its length included: the length is 4 bytes, or 0xffffffff and 8 bytes. */
+/* The size of the unit with its length field: 4 bytes, or 0xffffffff and 8 bytes. */
 static uint64_t unit_size(const uint8_t *at, uint64_t left)
 {
 	struct cursor c = cursor_over(at, left);

@@ -1,5 +1,5 @@
-/* A copy of the debugging sections of an ELF file with all compression taken off. It is an ELF file
- * of the same section numbers in which all other sections are empty:
+/* Makes a copy of the debugging sections of an ELF file, decompressed. The copy is an ELF file with
+ * the same section numbers, in which all other sections are empty:
  *
  *	ELF header | section headers | section names | sections, each 8-aligned */
 #include <stdlib.h>
@@ -15,7 +15,7 @@ bool elf_has_dwarf(const uint8_t *bytes, size_t size)
 	       elf_section_find(bytes, size, ".zdebug_info", &s);
 }
 
-/* Those that are read here or by libdw on our behalf. */
+/* Sections that are read here, or by libdw for us. */
 static const char *const wanted[] = {
 	"abbrev", "addr",     "aranges", "info",        "line",  "line_str",
 	"ranges", "rnglists", "str",     "str_offsets", "types",
@@ -34,12 +34,12 @@ static int wanted_number(const char *name)
 	return -1;
 }
 
-/* The copy in the making; `out` is NULL while its size is computed. */
+/* The copy that is being made; `out` is NULL while its size is computed. */
 struct copy {
 	struct section_table v;
 	uint8_t *out;
 	uint64_t at;
-	uint32_t seen; /* bit i: wanted[i]. Only the first section of a name counts */
+	uint32_t seen; /* bit i: wanted[i] was copied. Only the first section of a name counts */
 	bool packed;
 };
 
@@ -58,7 +58,7 @@ static uint8_t *copied_names(const struct copy *c)
 	return copied_header(c, c->v.count);
 }
 
-/* Puts the section's bytes at the end of the copy and corrects its header; false if it shall be
+/* Appends the section's bytes to the copy and corrects its header; false if the section is to be
  * empty. */
 static bool copy_bytes(struct copy *c, Elf64_Shdr *h)
 {
@@ -113,7 +113,7 @@ static void copy_headers(struct copy *c)
 	memcpy(copied_names(c), c->v.names.at, c->v.names.size);
 }
 
-/* After copy_sections(), which takes the names' section for an empty one. */
+/* Call it after copy_sections(), which makes the section of names empty. */
 static void copy_names_header(struct copy *c)
 {
 	Elf64_Shdr h = section_table_header(&c->v, c->v.name_section);

@@ -1,9 +1,9 @@
-/* One unit, read: procedures with code, the calls inlined into them, their lines.
+/* Loads one unit: functions with code, the calls inlined into them, and their lines.
  *
- * First the DIEs are gone through in order, keeping of each scope its place and the DIE that names
- * it; then the names are looked up, which may lead into other units; then the line program is run.
- * What the unit says is believed only so far: scopes need code that is in the image, and the number
- * of ranges and the bytes of names are bounded by the size of the unit. */
+ * First the DIEs are scanned in order, keeping the position of each scope and the DIE that names
+ * it. Then the names are looked up, which may lead into other units. Then the line program is run.
+ * The unit is not trusted: scopes need code that is in the module, and the number of ranges and the
+ * bytes of names are limited by the size of the unit. */
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -12,13 +12,13 @@
 #include "image/debug_private.h"
 
 enum {
-	MAX_DEPTH = 256,         /* scopes in each other */
-	MIN_RANGES = 1024,       /* any unit may have */
-	NAME_BYTES = 64,         /* for each byte of the unit, */
-	MIN_NAME_BYTES = 1 << 20 /* and this many in any case */
+	MAX_DEPTH = 256,         /* nested scopes */
+	MIN_RANGES = 1024,       /* that any unit may have */
+	NAME_BYTES = 64,         /* that names may take for each byte of the unit, */
+	MIN_NAME_BYTES = 1 << 20 /* and in any case */
 };
 
-/* The file table of another unit, from which an inlined procedure came. */
+/* The file table of another unit that an inlined function comes from. */
 struct foreign_files {
 	Dwarf_CU *cu;
 	struct file_table table;
@@ -27,8 +27,8 @@ struct foreign_files {
 struct loader {
 	struct debug *d;
 	struct debug_unit *u;
-	struct dwarf_unit cu;   /* the unit in the image's own DWARF */
-	struct dwarf_unit dies; /* the one that has the DIEs: the same, or its split unit */
+	struct dwarf_unit cu;   /* the unit in the module's own DWARF */
+	struct dwarf_unit dies; /* the unit that has the DIEs: `cu`, or its split unit */
 
 	struct file_set set;
 	struct file_table cu_files, split_files;
@@ -41,35 +41,36 @@ struct loader {
 	VEC(struct address_range) ranges;
 	VEC(struct debug_scope) scopes;
 	VEC(struct debug_decl) decls;
-	VEC(Dwarf_Die) scope_dies, decl_dies; /* what names them */
-	bool members;                         /* types are to be looked into */
+	VEC(Dwarf_Die) scope_dies, decl_dies; /* the DIEs that have their names */
+	bool members; /* functions may be members of types, so types are scanned */
 
-	/* Scopes that are open. */
+	/* The scopes around the current DIE. */
 	struct {
 		unsigned depth;
-		uint32_t scope; /* DEBUG_NONE: a procedure without code */
+		uint32_t scope; /* DEBUG_NONE: a function without code */
 	} stack[MAX_DEPTH];
 	unsigned stack_len;
 };
 
-/* What a DIE says of itself, as far as scopes need it. */
-struct place {
+/* The attributes of a DIE that scopes need. */
+struct scope_attrs {
 	uint64_t low, high, call_file, call_line, call_column;
 	bool has_low, has_high, high_is_size, has_ranges, has_origin, declaration;
 	Dwarf_Die origin;
 };
 
-static void read_high(const struct loader *l, const struct attr *a, struct place *p)
+static void read_high(const struct loader *l, const struct attr *a, struct scope_attrs *p)
 {
 	p->has_high = attr_address(&l->dies, a, &p->high);
 	if (!p->has_high)
 		p->has_high = p->high_is_size = attr_uint(&l->dies, a, &p->high);
 }
 
-static struct place read_place(const struct loader *l, const struct scan *s, const struct die *die)
+static struct scope_attrs read_scope_attrs(const struct loader *l, const struct scan *s,
+					   const struct die *die)
 {
 	const struct dwarf_unit *u = &l->dies;
-	struct place p = {.call_file = UINT64_MAX};
+	struct scope_attrs p = {.call_file = UINT64_MAX};
 	uint64_t flag = 0;
 	const uint8_t *at = die->attrs;
 	struct attr a;
@@ -88,7 +89,7 @@ static struct place read_place(const struct loader *l, const struct scan *s, con
 	return p;
 }
 
-/* Keeps a range that starts in code, as far as the section goes. */
+/* Adds a range that starts in code, cut at the end of the section. */
 static void add_range(struct loader *l, uint64_t start, uint64_t end)
 {
 	const struct section *s = image_section_at(l->d->shared->im, start);
@@ -100,7 +101,7 @@ static void add_range(struct loader *l, uint64_t start, uint64_t end)
 	vec_push(&l->ranges, (struct address_range){start, end});
 }
 
-static void add_ranges(struct loader *l, const struct die *die, const struct place *p)
+static void add_ranges(struct loader *l, const struct die *die, const struct scope_attrs *p)
 {
 	if (p->has_low && p->has_high) {
 		add_range(l, p->low, p->high_is_size ? p->low + p->high : p->high);
@@ -121,7 +122,7 @@ static uint32_t small(uint64_t n)
 	return n > UINT32_MAX ? 0 : (uint32_t)n;
 }
 
-/* Opens a scope around what is in the DIE. */
+/* Opens a scope for the children of the DIE. */
 static void push(struct loader *l, struct scan *s, const struct die *die, uint32_t scope)
 {
 	if (l->stack_len == MAX_DEPTH) {
@@ -137,8 +138,8 @@ static uint32_t parent_scope(const struct loader *l)
 	return l->stack_len ? l->stack[l->stack_len - 1].scope : DEBUG_NONE;
 }
 
-/* Adds a scope with the DIE's ranges; DEBUG_NONE if it has none that count. */
-static uint32_t add_scope(struct loader *l, const struct die *die, const struct place *p)
+/* Adds a scope with the DIE's ranges; DEBUG_NONE if it has no valid one. */
+static uint32_t add_scope(struct loader *l, const struct die *die, const struct scope_attrs *p)
 {
 	struct debug_scope s = {.parent = parent_scope(l), .first_range = l->ranges.len};
 	add_ranges(l, die, p);
@@ -160,7 +161,7 @@ static uint32_t add_scope(struct loader *l, const struct die *die, const struct 
 
 static void visit_procedure(struct loader *l, struct scan *s, const struct die *die)
 {
-	struct place p = read_place(l, s, die);
+	struct scope_attrs p = read_scope_attrs(l, s, die);
 	uint32_t scope = add_scope(l, die, &p);
 	if (scope == DEBUG_NONE && p.declaration) {
 		scan_skip(s, die);
@@ -171,13 +172,13 @@ static void visit_procedure(struct loader *l, struct scan *s, const struct die *
 	push(l, s, die, scope);
 }
 
-/* Within a procedure without code (an abstract instance) inlined calls have no code either. */
+/* An inlined call within a function without code (an abstract instance) has no code either. */
 static void visit_inlined(struct loader *l, struct scan *s, const struct die *die)
 {
 	l->u->has_inlining = true;
 	if (parent_scope(l) == DEBUG_NONE)
 		return;
-	struct place p = read_place(l, s, die);
+	struct scope_attrs p = read_scope_attrs(l, s, die);
 	uint32_t scope = add_scope(l, die, &p);
 	if (scope != DEBUG_NONE)
 		push(l, s, die, scope);
@@ -221,7 +222,7 @@ static void read_scopes(struct loader *l)
 		visit(l, &s, &die);
 }
 
-/* A copy of a unit attribute's text, or NULL. */
+/* A copy of the text in an attribute of the unit, or NULL. */
 static const char *unit_text(struct loader *l, const struct dwarf_unit *u, unsigned name)
 {
 	Dwarf_Attribute attr;
@@ -309,7 +310,7 @@ static void name_decls(struct loader *l)
 	l->decls.len = kept;
 }
 
-/* Compilers that write down every call they inline. */
+/* Whether the compiler is one that describes every call that it inlines. */
 static bool describes_inlining(const char *producer)
 {
 	static const char *const known[] = {"GNU ", "clang", "rustc", "LLVM"};
@@ -319,8 +320,8 @@ static bool describes_inlining(const char *producer)
 	return false;
 }
 
-/* libdw opens the split unit's file by its name and would wait for ever on a pipe; nor does it
- * check that there is a directory to look in. */
+/* libdw opens the file of a split unit by its name, and would wait forever on a pipe. It does not
+ * check for a missing comp_dir either. */
 static bool may_open_split(struct loader *l)
 {
 	const char *name = unit_text(l, &l->cu, DW_AT_dwo_name);
@@ -399,7 +400,7 @@ static void read_properties(struct loader *l)
 	names_init(&l->names, l->d, &u->arena, u->language, NAME_BYTES * size + MIN_NAME_BYTES);
 }
 
-/* Subprograms by address, and code by innermost scope. */
+/* Builds the tables of subprograms by address, and of code by innermost scope. */
 static void index_scopes(struct loader *l)
 {
 	VEC(struct debug_entry) all = {0}, outer = {0};
@@ -425,7 +426,7 @@ static void index_scopes(struct loader *l)
 	vec_free(&outer);
 }
 
-/* Moves what was read into the unit's own memory. */
+/* Copies what was read into the unit's own memory. */
 static void finish(struct loader *l, const debug_lines *lines)
 {
 	struct debug_unit *u = l->u;

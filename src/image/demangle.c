@@ -1,7 +1,6 @@
-/* libiberty hands out the text in pieces through a callback. That is how a name of a few hundred
- * bytes that stands for gigabytes of text (each part refers twice to the one before) is stopped:
- * the callback leaves by longjmp once there is too much. libiberty keeps nothing on the heap
- * meanwhile. */
+/* Names of a few hundred bytes can stand for gigabytes of text (each part refers twice to the one
+ * before). libiberty passes the text on in pieces to a callback, which stops it by longjmp once
+ * there is too much. This leaks nothing: libiberty has nothing on the heap at that time. */
 #include "image/demangle.h"
 
 #include <libiberty/demangle.h>
@@ -19,34 +18,35 @@ enum {
 	OPTIONS = DMGL_PARAMS | DMGL_ANSI,
 };
 
-struct sink {
+struct demangle_sink {
 	struct text text;
 	jmp_buf too_much;
 };
 
 static void collect(const char *piece, size_t n, void *arg)
 {
-	struct sink *s = arg;
+	struct demangle_sink *s = arg;
 	if (s->text.len + n > OUTPUT_MAX)
 		longjmp(s->too_much, 1);
 	text_addn(&s->text, piece, n);
 }
 
-static int demangle_rust(const char *name, struct sink *s)
+static int demangle_rust(const char *name, struct demangle_sink *s)
 {
 	return rust_demangle_callback(name, OPTIONS, collect, s);
 }
 
-/* With its own limit libiberty refuses every name of more than 1024 bytes, and templates have such.
- * Without, it recurses at worst once a letter, some hundred bytes of stack each: INPUT_MAX keeps
- * that harmless. In Rust's names, which can refer to themselves, the limit is needed. */
-static int demangle_cxx(const char *name, struct sink *s)
+/* With its recursion limit, libiberty refuses every name longer than 1024 bytes; names of templates
+ * can be longer. Without the limit it recurses at most once per letter, with some hundred bytes of
+ * stack each, which INPUT_MAX keeps harmless. Rust's names can refer to themselves, so there the
+ * limit is needed. */
+static int demangle_cxx(const char *name, struct demangle_sink *s)
 {
 	return cplus_demangle_v3_callback(name, OPTIONS | DMGL_NO_RECURSE_LIMIT, collect, s);
 }
 
-/* For the languages that have no callback. */
-static int add_whole(char *text, struct sink *s)
+/* Adds the text for a language without a callback. */
+static int add_whole(char *text, struct demangle_sink *s)
 {
 	if (text)
 		text_add(&s->text, text);
@@ -54,9 +54,9 @@ static int add_whole(char *text, struct sink *s)
 	return text != NULL;
 }
 
-/* D's back references (Q) can double the text each, and nothing stops them half-way: few are
- * allowed. */
-static int demangle_d(const char *name, struct sink *s)
+/* A back reference (Q) of D can double the text, and nothing can stop libiberty half-way. So only
+ * few are allowed. */
+static int demangle_d(const char *name, struct demangle_sink *s)
 {
 	unsigned references = 0;
 	for (const char *at = name; (at = strchr(at, 'Q')); at++)
@@ -66,21 +66,21 @@ static int demangle_d(const char *name, struct sink *s)
 	return add_whole(dlang_demangle(name, OPTIONS), s);
 }
 
-static int demangle_ada(const char *name, struct sink *s)
+static int demangle_ada(const char *name, struct demangle_sink *s)
 {
 	return add_whole(ada_demangle(name, 0), s);
 }
 
-/* Older Rust looks like C++, so Rust goes first. */
+/* Rust is tried first, because the older mangling of Rust looks like C++. */
 static const struct scheme {
 	const char *prefix;
-	int (*demangle)(const char *name, struct sink *s);
+	int (*demangle)(const char *name, struct demangle_sink *s);
 } schemes[] = {
 	{"_R", demangle_rust},      {"_ZN", demangle_rust}, {"_Z", demangle_cxx},
 	{"_GLOBAL_", demangle_cxx}, {"_D", demangle_d},     {"_ada_", demangle_ada},
 };
 
-static bool try_scheme(const struct scheme *scheme, const char *name, struct sink *s)
+static bool try_scheme(const struct scheme *scheme, const char *name, struct demangle_sink *s)
 {
 	text_clear(&s->text);
 	if (strncmp(name, scheme->prefix, strlen(scheme->prefix)) != 0 || setjmp(s->too_much))
@@ -90,7 +90,7 @@ static bool try_scheme(const struct scheme *scheme, const char *name, struct sin
 
 const char *demangle(struct arena *a, const char *name)
 {
-	struct sink s = {.text = TEXT_INIT};
+	struct demangle_sink s = {.text = TEXT_INIT};
 	const char *out = name;
 	if (name[0] != '_' || strnlen(name, INPUT_MAX) == INPUT_MAX)
 		return name;

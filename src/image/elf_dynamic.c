@@ -1,5 +1,5 @@
-/* The dynamic section: all that the dynamic linker needs, and so what even a file without a section
- * table still has. Its tables are given by address, some without their size. */
+/* The dynamic section. It has all that the dynamic linker needs, so even a file without a section
+ * table has it. It gives tables by address, some without their size. */
 #include "image/elf_reader.h"
 
 enum { TAGS = DT_RELRENT + 1 };
@@ -8,7 +8,7 @@ enum { TAGS = DT_RELRENT + 1 };
 struct tags {
 	uint64_t value[TAGS];
 	uint64_t gnu_hash, flags_1;
-	bool changes_text; /* the tag has no value */
+	bool changes_text; /* DT_TEXTREL, which has no value */
 };
 
 static void read_tags(struct cursor c, struct tags *t)
@@ -41,7 +41,7 @@ static struct slice table_at(const struct image *im, uint64_t va, uint64_t size)
 	return (struct slice){.at = c.at, .size = n};
 }
 
-/* DT_HASH tells the number of symbols directly. */
+/* The number of symbols, which DT_HASH has directly. */
 static uint64_t count_by_hash(const struct image *im, uint64_t va)
 {
 	struct cursor c = cursor_at(im, va);
@@ -49,8 +49,8 @@ static uint64_t count_by_hash(const struct image *im, uint64_t va)
 	return cursor_u32(&c);
 }
 
-/* DT_GNU_HASH: the end of the chain that starts last is the end of the symbols. A chain's last
- * member has the lowest bit set. */
+/* The number of symbols by DT_GNU_HASH: they end where the last chain ends. The last member of a
+ * chain has the lowest bit set. */
 static uint64_t count_by_gnu_hash(const struct image *im, uint64_t va)
 {
 	struct cursor c = cursor_at(im, va);

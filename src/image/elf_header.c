@@ -1,6 +1,6 @@
-/* Is this a file that Sonde can analyse, and if not, what is it? People point tools at scripts,
- * archives, object files and core dumps all the time; the sentence must tell them what to do
- * instead. */
+/* Checks whether Sonde can analyse a file, and if not, says what the file is. People point tools at
+ * scripts, archives, object files and core dumps all the time; the sentence must tell them what to
+ * do instead. */
 #include <stdio.h>
 
 #include "image/elf_reader.h"
@@ -26,7 +26,7 @@ static const struct magic {
 	{"\xca\xfe\xba\xbe", 4, "it is a Java class or macOS program; Sonde reads Linux programs"},
 };
 
-static const struct machine {
+static const struct known_machine {
 	uint16_t number;
 	const char *name;
 } machines[] = {
@@ -50,7 +50,8 @@ static bool looks_like_text(const uint8_t *bytes, uint64_t size)
 	return true;
 }
 
-/* "#! /usr/bin/env python3 -u" is run by python3, anything else by its first word. */
+/* A script that begins with "#! /usr/bin/env python3 -u" is run by python3, any other by its first
+ * word. */
 static int refuse_script(const char *line, uint64_t size, struct err *e)
 {
 	char word[2][200] = {"", ""}, text[400];

@@ -1,5 +1,5 @@
-/* What ties an image to its separate debug file and to cached results: the build id and the debug
- * link. */
+/* The build id and the debug link, which connect a module with its separate debug file and with
+ * cached results. */
 #include "image/elf_reader.h"
 
 bool elf_find_build_id(const uint8_t *notes, uint64_t size, struct build_id *id)
@@ -24,7 +24,8 @@ bool elf_find_build_id(const uint8_t *notes, uint64_t size, struct build_id *id)
 	return false;
 }
 
-/* Sections that overlap could be longer than the file together; those are not worth the time. */
+/* Sections that overlap could together be longer than the file. The budget limits the time that
+ * this takes. */
 static bool build_id_in_sections(struct reader *r)
 {
 	uint64_t budget = r->im->size;
@@ -53,7 +54,8 @@ static void build_id_in_segments(struct reader *r)
 	}
 }
 
-/* The file name, NUL, padding to a multiple of four, and the checksum of that file. */
+/* The section holds the file name, NUL, padding to a multiple of four, and the checksum of that
+ * file. */
 static void read_debuglink(struct reader *r)
 {
 	const struct raw_section *s = elf_section(r, ".gnu_debuglink");

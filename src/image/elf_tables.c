@@ -1,6 +1,6 @@
-/* Segments and sections. The program headers are what the kernel and the dynamic linker go by, so
- * they must be right; the section table is a courtesy of the linker, and where it is missing or
- * makes no sense the segments stand in for it. */
+/* Segments and sections. The kernel and the dynamic linker rely on the program headers, so they
+ * must be right. The section table is optional; if it is missing or invalid, the segments are used
+ * as sections. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -81,7 +81,8 @@ static void read_raw_sections(struct reader *r)
 	r->section_count = count;
 }
 
-/* Only a debug file has sections that take no room in the file though nothing may write to them. */
+/* Whether this is a separate debug file. Only those have read-only sections without bytes in the
+ * file. */
 static bool is_debug_only(const struct reader *r)
 {
 	bool emptied = false;
@@ -120,8 +121,8 @@ static int add_segment(struct reader *r, struct segment *out, const Elf64_Phdr *
 	return 0;
 }
 
-/* What is mapped later lies over what is there already: cuts the tail of a segment that another one
- * overlaps, so that an address is in one at most. Returns how many are left. */
+/* Cuts the end of a segment that the next one overlaps, because a later mapping replaces an earlier
+ * one. Afterwards every address is in at most one segment. Returns how many are left. */
 static uint32_t separate_segments(struct segment *s, uint32_t count)
 {
 	uint32_t n = 0;
@@ -167,7 +168,8 @@ static int read_segments(struct reader *r, struct err *e)
 	return 0;
 }
 
-/* A section belongs into a segment; a debug file's program headers may have gone with the code. */
+/* A section must lie in a segment. In a debug file that cannot be checked: its program headers may
+ * have been stripped together with the code. */
 static bool has_room(const struct image *im, uint64_t va, uint64_t size)
 {
 	if (im->debug_only)
@@ -178,7 +180,7 @@ static bool has_room(const struct image *im, uint64_t va, uint64_t size)
 	       bytes_inside(va - im->segments[n - 1].va, size, im->segments[n - 1].memory_size);
 }
 
-/* .tbss has an address but takes no room there: it would hide the section behind it. */
+/* .tbss has an address but no memory there: it would hide the section after it. */
 static bool is_mapped(const struct raw_section *s)
 {
 	return s->flags & SHF_ALLOC && s->size && s->type != SHT_NULL &&
@@ -208,7 +210,8 @@ static uint32_t add_sections(struct reader *r, struct section *out)
 	return n;
 }
 
-/* The part of a segment that the file holds, and the part that starts as zeros. */
+/* Makes sections of each segment: the part that the file holds, and the part that starts as zeros.
+ */
 static uint32_t segments_as_sections(struct reader *r, struct section *out)
 {
 	struct image *im = r->im;
@@ -240,8 +243,8 @@ static bool runs_at(const struct image *im, uint64_t va)
 	return false;
 }
 
-/* The program starts where no section holds code: whatever the table says, it is not this file's.
- */
+/* Whether the program starts at code that is in no section: the section table then does not belong
+ * to this file. */
 static bool sections_miss_entry(const struct reader *r, const struct section *s, uint32_t count)
 {
 	uint64_t entry = r->header.e_entry;

@@ -35,7 +35,7 @@ static bool read_format(struct cursor *c, uint8_t format, uint64_t *out)
 	return !c->bad;
 }
 
-/* An absolute address in a position-independent image is what the dynamic linker puts there. */
+/* In a position-independent module, an absolute address is what the dynamic linker puts there. */
 static uint64_t relocated(const struct image *im, uint64_t va, uint64_t value)
 {
 	const struct reloc *r = im->kind == IMAGE_EXECUTABLE ? NULL : image_reloc_at(im, va);

@@ -1,5 +1,5 @@
-/* The pointer encodings of exception tables (LSB, DW_EH_PE_*): a format in the low bits, what the
- * value is relative to in the high ones. */
+/* The pointer encodings of exception tables (LSB, DW_EH_PE_*): the low bits are the format, the
+ * high bits what the value is relative to. */
 #pragma once
 #include "image/bytes.h"
 #include "image/image.h"
@@ -11,19 +11,19 @@ enum {
 	ENCODING_OMITTED = 0xff,
 };
 
-/* Where encoded pointers stand and what they may be relative to. */
+/* Where encoded pointers are, and what they may be relative to. */
 struct encoding_base {
 	const struct image *im;
-	const uint8_t *bytes; /* of the table, which is loaded at va */
+	const uint8_t *bytes; /* of the table, whose address is va */
 	uint64_t va;
 	uint64_t text, data; /* bases of "textrel" and "datarel" */
 	uint64_t function;   /* base of "funcrel" */
 };
 
-/* Reads one pointer; false if it is not there, its encoding unknown or it points to the pointer
- * meant. Stored zeros stand for "none" and are returned as 0 whatever the base. */
+/* Reads one pointer; false if it is missing, if its encoding is unknown, or if it is indirect. A
+ * stored zero means "none" and is returned as 0, whatever the base. */
 bool read_encoded(struct cursor *c, uint8_t encoding, const struct encoding_base *b, uint64_t *out);
 
-/* Where .eh_frame is according to its index, which has a segment of its own: its bytes, with how
- * many follow in *n and its address in *va; NULL if the index makes no sense. */
+/* Finds .eh_frame by its index (.eh_frame_hdr), which has a segment of its own. Returns its bytes,
+ * how many follow in *n, and its address in *va; NULL if the index is invalid. */
 const uint8_t *eh_frame_of_index(const struct image *im, uint64_t index, size_t *n, uint64_t *va);

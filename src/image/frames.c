@@ -1,29 +1,28 @@
-/* Address ranges from call frame information. Compilers describe almost every procedure in
- * .eh_frame, so its ranges are the best evidence of procedure bounds in a stripped file;
- * .debug_frame fills in what .eh_frame lacks. The rules themselves are evaluated only as far as
- * telling whether a range starts in the state that procedures are entered in, or in the middle of
- * one (foo.cold). */
+/* Address ranges from call frame information. Compilers describe almost every function in
+ * .eh_frame, so its ranges are the best evidence of function bounds in a stripped file;
+ * .debug_frame adds what .eh_frame lacks. Rules are only evaluated to tell whether a range starts
+ * as a function does, or in the middle of one (foo.cold). */
 #include <stdlib.h>
 
 #include "base/order.h"
 #include "image/cfi_table.h"
 #include "image/elf_reader.h"
 
-struct gathering {
+struct frame_collector {
 	const struct image *im;
-	const struct section *last; /* neighbours mostly share a section */
+	const struct section *last; /* that of the address before: neighbours mostly share one */
 	struct cfi_program program;
 	VEC(struct frame_range) ranges;
 };
 
-static bool is_code(struct gathering *g, uint64_t va)
+static bool is_code(struct frame_collector *g, uint64_t va)
 {
 	if (!g->last || va - g->last->va >= g->last->size)
 		g->last = image_section_at(g->im, va);
 	return g->last && g->last->execute;
 }
 
-static bool starts_mid_frame(struct gathering *g, const struct cfi_table *t,
+static bool starts_mid_frame(struct frame_collector *g, const struct cfi_table *t,
 			     const struct cfi_fde *f)
 {
 	const struct cfi_cie *cie = &t->cies.data[f->cie];
@@ -36,7 +35,7 @@ static bool starts_mid_frame(struct gathering *g, const struct cfi_table *t,
 
 static void add_range(void *ctx, const struct cfi_table *t, const struct cfi_fde *f)
 {
-	struct gathering *g = ctx;
+	struct frame_collector *g = ctx;
 	if (!is_code(g, f->start))
 		return;
 	uint64_t room = g->last->va + g->last->size - f->start;
@@ -48,7 +47,7 @@ static void add_range(void *ctx, const struct cfi_table *t, const struct cfi_fde
 				      .mid_frame = starts_mid_frame(g, t, f)});
 }
 
-/* Is there a range of the image's that holds va? */
+/* Whether one of the ranges holds va. */
 static bool is_known(const struct frame_range *ranges, uint32_t count, uint64_t va)
 {
 	uint32_t n = order_up_to(ranges, count, sizeof(*ranges),
@@ -56,7 +55,7 @@ static bool is_known(const struct frame_range *ranges, uint32_t count, uint64_t 
 	return n && va < ranges[n - 1].end;
 }
 
-/* Makes the image's ranges those it has and those of `more` that it lacks. */
+/* Adds those of `more` to the module's ranges that it lacks. */
 static void add_ranges(struct image *im, const struct frame_range *more, uint32_t count)
 {
 	uint32_t old = im->frame_count, n = old;
@@ -76,7 +75,7 @@ static void add_ranges(struct image *im, const struct frame_range *more, uint32_
 
 static void read_table(struct reader *r, struct cfi_table *t, const char *name)
 {
-	struct gathering *g = xcalloc(1, sizeof(*g));
+	struct frame_collector *g = xcalloc(1, sizeof(*g));
 	g->im = r->im;
 	if (!cfi_table_read(t, add_range, g))
 		elf_note(r, "%s is damaged; some of its ranges are missing", name);
@@ -98,7 +97,7 @@ static struct cfi_table table_over(const struct reader *r, const uint8_t *bytes,
 				  .size = size};
 }
 
-/* Without a section table. */
+/* Reads .eh_frame without a section table. */
 static void read_eh_frame_of_index(struct reader *r, uint64_t index)
 {
 	size_t n;

@@ -1,4 +1,4 @@
-/* What an image is asked. */
+/* Accessors of a module. */
 #include "image/image.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
-/* An ELF load module, read whole into memory and checked: nothing that the accessors return points
+/* An ELF module, read whole into memory and checked: nothing that the accessors return points
  * outside it, whatever the file says.
  *
- * Addresses are link-time virtual addresses ("va"), as the file's own tables give them; process/
- * converts to run-time ones. Parts that a stripped file lacks come from its separate debug file,
- * where there is one (debug.h). An opened image is immutable and may be read by many threads. */
+ * Addresses are link-time virtual addresses ("va"), as in the file's own tables; process/ converts
+ * to run-time addresses. What a stripped file lacks comes from its separate debug file, if there is
+ * one (debug.h). An opened module is immutable and may be read by many threads. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ struct segment {
 	bool read, write, execute;
 };
 
-/* An allocated section; of a file without section headers, its segments stand in for sections. */
+/* An allocated section. If a file has no section headers, its segments are used as sections. */
 struct section {
 	const char *name;
 	uint64_t va, size;
@@ -33,11 +33,10 @@ enum symbol_flag {
 	SYMBOL_GLOBAL = 1 << 0,  /* global or weak */
 	SYMBOL_DYNAMIC = 1 << 1, /* from .dynsym */
 	SYMBOL_IFUNC = 1 << 2,
-	SYMBOL_OBJECT = 1 << 3,    /* data; a procedure otherwise */
+	SYMBOL_OBJECT = 1 << 3,    /* data; otherwise it is a function */
 	SYMBOL_DATA_MARK = 1 << 4, /* aarch64 mapping symbol $d: data in code from here */
 	SYMBOL_CODE_MARK = 1 << 5, /* $x: code again */
-	SYMBOL_UNTYPED =
-		1 << 6, /* global label in code without a type: an assembly entry, perhaps */
+	SYMBOL_UNTYPED = 1 << 6,   /* global label in code without a type: perhaps a function */
 };
 
 struct symbol {
@@ -50,19 +49,18 @@ struct symbol {
 struct reloc {
 	uint64_t va;
 	uint64_t value;
-	const char *symbol; /* mangled; NULL if none. With a definition in this image, value is its
-			       va */
+	const char *symbol; /* mangled; NULL if none. If `defined`, value is its va */
 	uint8_t kind;       /* enum reloc_kind */
-	bool defined;       /* the symbol is defined in this image, and `value` its address */
+	bool defined;       /* the symbol is defined in this module */
 };
 
-/* What .eh_frame, or where it is silent .debug_frame, says of one address range. */
+/* What .eh_frame says about one address range; .debug_frame if .eh_frame says nothing. */
 struct frame_range {
 	uint64_t start, end;
 	uint64_t lsda;  /* address of its exception table, or 0 */
 	bool is_signal; /* a signal frame's return trampoline */
-	/* The call frame is not in its entry state at `start`: this is a part split off a
-	 * procedure. */
+	/* At `start` the call frame is not as at the entry of a function: this part was split off
+	 * one. */
 	bool mid_frame;
 };
 
@@ -80,17 +78,17 @@ struct image {
 	const char *path; /* as opened; "[vdso]" for the vdso */
 	enum image_kind kind;
 	bool changes_text; /* the dynamic linker relocates its code */
-	bool debug_only; /* a separate debug file: code and data were taken out, addresses remain */
-	uint16_t machine; /* EM_* */
+	bool debug_only;   /* a separate debug file: it has no code or data, but their addresses */
+	uint16_t machine;  /* EM_* */
 	const struct arch *arch;
-	uint64_t entry;   /* 0 if none */
+	uint64_t entry; /* 0 if none */
 	struct build_id build_id;
 	const char *debuglink; /* file name in .gnu_debuglink, or NULL */
 	uint32_t debuglink_crc;
 
 	const struct segment *segments;
 	const struct section *sections;   /* sorted by va, without overlap; so are segments */
-	const struct symbol *symbols;     /* procedures and objects with an address; sorted by va */
+	const struct symbol *symbols;     /* functions and objects with an address; sorted by va */
 	const struct reloc *relocs;       /* sorted by va */
 	const struct frame_range *frames; /* sorted by start */
 	const struct landing *landings;   /* sorted by start */
@@ -101,18 +99,17 @@ struct image {
 
 	const uint8_t *bytes; /* the whole file */
 	size_t size;
-	void *elf; /* libelf's handle over the same bytes, for debug.c only; NULL if it refuses them
-		    */
+	void *elf; /* libelf's handle on the same bytes, for debug.c only; may be NULL */
 	struct arena arena;
 };
 
-/* Reads and checks a file. An error names the reason and, where there is one, the remedy, without
- * the path (the caller puts it in front). */
+/* Reads and checks a file. The error gives the reason and, if there is one, the remedy, without the
+ * path (the caller puts it in front). */
 int image_open(struct image **out, const char *path, struct err *e);
-/* The same for a file reached by another path than the one it is known by
- * (/proc/PID/map_files/...). */
+/* The same for a file that is reached by another path (/proc/PID/map_files/...) than the one it is
+ * known by. */
 int image_open_as(struct image **out, const char *path, const char *name, struct err *e);
-/* The same from memory, such as the vdso's; takes a copy. `name` becomes the path. */
+/* The same from memory, such as the vdso's; makes a copy. `name` becomes the path. */
 int image_open_memory(struct image **out, const char *name, const void *bytes, size_t size,
 		      struct err *e);
 void image_close(struct image *im);
@@ -121,16 +118,16 @@ void image_close(struct image *im);
 int image_read_build_id(const char *path, struct build_id *id, struct err *e);
 void build_id_hex(const struct build_id *id, char out[65]);
 
-/* Adds the symbols of `debug` (the image's separate debug file) to im's, or the frame ranges that
- * im itself lacks. Call before sharing im; `debug` may be closed afterwards. */
+/* Adds to `im` the symbols of `debug`, its separate debug file, or the frame ranges that im itself
+ * lacks. Call it before sharing im; `debug` may be closed afterwards. */
 void image_add_symbols(struct image *im, const struct image *debug);
 void image_add_frames(struct image *im, const struct image *debug);
 
 /* The section holding va, or NULL. */
 const struct section *image_section_at(const struct image *im, uint64_t va);
 const struct section *image_section(const struct image *im, const char *name);
-/* The bytes at va as the file has them, and in *n how many follow; NULL if va is not mapped from
- * the file. */
+/* The bytes at va in the file, and in *n how many follow; NULL if va is not mapped from the file.
+ */
 const uint8_t *image_at(const struct image *im, uint64_t va, size_t *n);
 /* True if va lies in an executable section. */
 bool image_is_code(const struct image *im, uint64_t va);
@@ -140,7 +137,7 @@ const struct reloc *image_reloc_at(const struct image *im, uint64_t va);
 uint32_t image_symbol_from(const struct image *im, uint64_t va);
 /* The frame range holding va, or NULL. */
 const struct frame_range *image_frame_at(const struct image *im, uint64_t va);
-/* The address that the 8-byte word at va will hold once the image is relocated (base 0). False if
- * that is not known before run time, or if the image is position-independent and nothing relocates
- * the word: it is no address then. */
+/* The address that the 8-byte word at va will hold once the module is relocated (base 0). False if
+ * that is not known before run time. Also false if the module is position-independent and nothing
+ * relocates the word: then it is not an address. */
 bool image_word(const struct image *im, uint64_t va, uint64_t *out);

@@ -1,19 +1,18 @@
-/* Landing pads: where control goes when a call leaves by an exception. They are reached by no
- * branch, so without the tables of .gcc_except_table (Itanium C++ ABI, "exception handling tables")
- * whole parts of a procedure would look dead. */
+/* Landing pads: where control goes when a call is left by an exception. No branch leads to them, so
+ * without the tables of .gcc_except_table (Itanium C++ ABI, "exception handling tables") whole
+ * parts of a function would look dead. */
 #include "base/order.h"
 #include "image/elf_reader.h"
 #include "image/encoded.h"
 
-struct gathering {
+struct landing_collector {
 	const struct image *im;
-	uint64_t budget; /* bytes of tables still to be read: shared tables must not cost without
-			    end */
+	uint64_t budget; /* bytes of tables that may still be read: tables may be shared */
 	VEC(struct landing) landings;
 };
 
-/* One call site: offsets from the procedure's start; the pad's from `pads`. */
-static bool add_call_site(struct gathering *g, struct cursor *c, uint8_t encoding,
+/* Reads one call site. Its offsets are from the function's start; that of the pad from `pads`. */
+static bool add_call_site(struct landing_collector *g, struct cursor *c, uint8_t encoding,
 			  const struct encoding_base *b, uint64_t pads)
 {
 	uint64_t start, length, pad;
@@ -30,7 +29,7 @@ static bool add_call_site(struct gathering *g, struct cursor *c, uint8_t encodin
 	return !c->bad;
 }
 
-static void read_table(struct gathering *g, const struct frame_range *f)
+static void read_table(struct landing_collector *g, const struct frame_range *f)
 {
 	size_t n;
 	const uint8_t *p = image_at(g->im, f->lsda, &n);
@@ -57,7 +56,7 @@ static void read_table(struct gathering *g, const struct frame_range *f)
 void elf_read_landings(struct reader *r)
 {
 	struct image *im = r->im;
-	struct gathering g = {.im = im, .budget = im->size};
+	struct landing_collector g = {.im = im, .budget = im->size};
 	for (uint32_t i = 0; i < im->frame_count; i++)
 		if (im->frames[i].lsda)
 			read_table(&g, &im->frames[i]);

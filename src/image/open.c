@@ -1,4 +1,4 @@
-/* Opening and closing an image. */
+/* Opens and closes a module. */
 #include "image/image.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "base/fault.h"
 #include "image/elf_reader.h"
 
-enum { HEAD_SIZE = 4096 };
+enum { HEAD_SIZE = 4096 }; /* bytes of a file or of its notes that are looked at for a build id */
 
 static const uint64_t FILE_MAX_SIZE = (uint64_t)16 << 30;
 
@@ -39,7 +39,7 @@ static int check_regular(const struct stat *st, struct err *e)
 	return 0;
 }
 
-/* A pipe would block at open until somebody writes: O_NONBLOCK. */
+/* O_NONBLOCK: opening a pipe would block until somebody writes to it. */
 static int open_regular(const char *path, struct stat *st, struct err *e)
 {
 	int fd = fault("image-open", EMFILE) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -53,7 +53,7 @@ static int open_regular(const char *path, struct stat *st, struct err *e)
 	return fd;
 }
 
-/* Reads n bytes at an offset, fewer at the end of the file; returns how many, or -1. */
+/* Reads n bytes at an offset, fewer at the end of the file; returns the number, or -1. */
 static ssize_t read_at(int fd, uint8_t *out, size_t n, uint64_t offset)
 {
 	size_t done = 0;
@@ -85,8 +85,9 @@ static bool is_unchanged(int fd, const struct stat *before)
 	       same_time(&now.st_ctim, &before->st_ctim);
 }
 
-/* One attempt: *out is the file's bytes, or NULL if the file changed meanwhile. The file is read,
- * not mapped, because a mapped file that somebody truncates kills us. */
+/* Makes one attempt to read the file: *out is its bytes, or NULL if it changed at the same time.
+ * The file is read, not mapped, because Sonde would be killed if somebody truncated a mapped file.
+ */
 static int read_once(int fd, uint8_t **out, struct stat *st, struct err *e)
 {
 	*out = NULL;
@@ -126,8 +127,8 @@ static int read_file(const char *path, uint8_t **out, size_t *size, struct err *
 	return rc;
 }
 
-/* libc is a shared library that can also be run: it has an interpreter, but a name for others to
- * link. */
+/* Tells programs from libraries. libc has an interpreter, because it can be run, but it is a
+ * library: it also has a name for others to link. */
 static enum image_kind kind_of(const struct reader *r)
 {
 	bool has_interpreter = false;
@@ -215,7 +216,7 @@ void image_close(struct image *im)
 	free(im);
 }
 
-/* Looks for the id among the notes that one table entry points at. */
+/* Looks for the build id in the notes that one entry of a table points to. */
 static bool build_id_at(int fd, uint64_t offset, uint64_t size, struct build_id *id)
 {
 	uint8_t notes[HEAD_SIZE];
@@ -235,7 +236,8 @@ static bool build_id_by_programs(int fd, const Elf64_Ehdr *h, struct build_id *i
 	return false;
 }
 
-/* The program headers of a debug file still point to where the notes were before stripping. */
+/* The program headers of a debug file still point to where the notes were before stripping, so
+ * sections are looked at as well. */
 static void build_id_by_sections(int fd, const Elf64_Ehdr *h, struct build_id *id)
 {
 	Elf64_Shdr s;

@@ -4,8 +4,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* DWARF and frame tables shrink to a third or so; a section that grows more than this is an attack.
- */
+/* DWARF and frame tables shrink to about a third. A section that would grow by more than this
+ * factor is an attack; small ones may grow to GROWTH_FLOOR bytes. */
 enum { MAX_GROWTH = 256, GROWTH_FLOOR = 1 << 20 };
 
 /* ELFCOMPRESS_ZLIB and ELFCOMPRESS_ZSTD, which not every elf.h has. */
@@ -45,17 +45,18 @@ struct packed packed_section(const Elf64_Shdr *h, const char *name, struct slice
 	return p;
 }
 
-/* In steps, because zlib's counts have 32 bits. */
+/* zlib's counts have 32 bits, so this is done in steps. */
 static bool unpack_zlib(const struct packed *p, uint8_t *out)
 {
+	enum { STEP = 1 << 30 };
 	z_stream z = {0};
 	if (inflateInit(&z) != Z_OK)
 		return false;
 	uint64_t done = 0, used = 0;
 	int result = Z_OK;
 	while (result == Z_OK && done < p->size) {
-		uInt room = p->size - done < 1u << 30 ? (uInt)(p->size - done) : 1u << 30;
-		uInt more = p->in.size - used < 1u << 30 ? (uInt)(p->in.size - used) : 1u << 30;
+		uInt room = p->size - done < STEP ? (uInt)(p->size - done) : STEP;
+		uInt more = p->in.size - used < STEP ? (uInt)(p->in.size - used) : STEP;
 		z.next_out = out + done;
 		z.avail_out = room;
 		z.next_in = (Bytef *)(uintptr_t)(p->in.at + used);

@@ -1,5 +1,5 @@
-/* Sections that are compressed: SHF_COMPRESSED with a header of their own (zlib, zstd), or of the
- * older kind, named .zdebug_* and starting with "ZLIB" and the size, big-endian. */
+/* Compressed sections. They have SHF_COMPRESSED and a header of their own (zlib, zstd); older ones
+ * are named .zdebug_* and start with "ZLIB" and the size, big-endian. */
 #pragma once
 #include <elf.h>
 
@@ -9,10 +9,10 @@ enum packing { PACKING_NONE, PACKING_ZLIB, PACKING_ZSTD, PACKING_UNKNOWN };
 
 struct packed {
 	enum packing how; /* PACKING_UNKNOWN also if it would grow beyond all reason */
-	struct slice in;  /* what there is */
-	uint64_t size;    /* once it is unpacked */
+	struct slice in;  /* the bytes as they are */
+	uint64_t size;    /* after unpacking */
 };
 
 struct packed packed_section(const Elf64_Shdr *h, const char *name, struct slice bytes);
-/* Into p->size bytes; false if it is damaged. */
+/* Unpacks into p->size bytes; false if the section is damaged. */
 bool packed_unpack(const struct packed *p, uint8_t *out);

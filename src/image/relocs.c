@@ -1,14 +1,13 @@
-/* Relocations that put an address into the image's data, reduced to what analysis needs: which
- * word, and what it will hold. Jump tables, function pointers and PLT slots are found through them.
- */
+/* Relocations that put an address into the module's data, reduced to what analysis needs: which
+ * word, and what it will hold. Jump tables, function pointers and PLT slots are found by them. */
 #include "base/order.h"
 #include "image/elf_reader.h"
 
-struct gathering {
+struct reloc_collector {
 	struct image *im;
 	struct reloc *items;
 	uint32_t len;
-	const struct segment *last; /* neighbours mostly share a segment */
+	const struct segment *last; /* that of the address before: neighbours mostly share one */
 };
 
 static const struct reloc_type *find_type(const struct arch_file *f, uint32_t type)
@@ -19,7 +18,7 @@ static const struct reloc_type *find_type(const struct arch_file *f, uint32_t ty
 	return NULL;
 }
 
-static bool is_mapped(struct gathering *g, uint64_t va)
+static bool is_mapped(struct reloc_collector *g, uint64_t va)
 {
 	const struct image *im = g->im;
 	if (g->last && bytes_inside(va - g->last->va, 8, g->last->memory_size))
@@ -30,8 +29,8 @@ static bool is_mapped(struct gathering *g, uint64_t va)
 	return g->last && bytes_inside(va - g->last->va, 8, g->last->memory_size);
 }
 
-/* Fills in symbol, value and defined; a procedure chosen at load time is an IFUNC however it is
- * bound. */
+/* Fills in symbol, value and defined. A function that is chosen at load time becomes RELOC_IFUNC,
+ * whatever the relocation's type. */
 static bool bind_symbol(struct reloc *out, const struct symbol_table *t, uint64_t number)
 {
 	Elf64_Sym s;
@@ -46,7 +45,7 @@ static bool bind_symbol(struct reloc *out, const struct symbol_table *t, uint64_
 	return true;
 }
 
-static void add_rela(struct gathering *g, const uint8_t *bytes, uint64_t count,
+static void add_rela(struct reloc_collector *g, const uint8_t *bytes, uint64_t count,
 		     const struct symbol_table *symbols)
 {
 	const struct reloc_type *type = NULL;
@@ -68,7 +67,7 @@ static void add_rela(struct gathering *g, const uint8_t *bytes, uint64_t count,
 }
 
 /* A packed relative relocation adds the load address to what the word holds in the file. */
-static void add_packed(struct gathering *g, uint64_t va)
+static void add_packed(struct reloc_collector *g, uint64_t va)
 {
 	size_t n;
 	const uint8_t *p = image_at(g->im, va, &n);
@@ -79,8 +78,9 @@ static void add_packed(struct gathering *g, uint64_t va)
 	memcpy(&out->value, p, 8);
 }
 
-/* DT_RELR: an even word is an address; an odd one a bitmap of the 63 words behind the last. */
-static void add_relr(struct gathering *g, const uint8_t *bytes, uint64_t count)
+/* DT_RELR: an even word is an address; an odd word is a bitmap of the 63 words after the last one.
+ */
+static void add_relr(struct reloc_collector *g, const uint8_t *bytes, uint64_t count)
 {
 	uint64_t base = 0;
 	for (uint64_t i = 0; i < count; i++) {
@@ -109,17 +109,17 @@ static uint64_t count_relr(const uint8_t *bytes, uint64_t count)
 	return sum;
 }
 
-/* One table of relocations, from a section or from the dynamic section. */
-struct table {
+/* A table of relocations, from a section or from the dynamic section. */
+struct reloc_table {
 	const uint8_t *bytes;
 	uint64_t count;
 	bool packed;
 	struct symbol_table symbols;
 };
 
-/* An upper bound of the relocations in all tables. Tables that overlap, and so could be much larger
- * together than the file, count as endless. */
-static uint64_t room_of(const struct table *t, uint32_t n, uint64_t file_size)
+/* An upper limit of the number of relocations in all tables; UINT64_MAX if they are together larger
+ * than the file, which is only possible if tables overlap. */
+static uint64_t room_of(const struct reloc_table *t, uint32_t n, uint64_t file_size)
 {
 	uint64_t bytes = 0, room = 0;
 	for (uint32_t i = 0; i < n && bytes <= file_size; i++) {
@@ -129,31 +129,33 @@ static uint64_t room_of(const struct table *t, uint32_t n, uint64_t file_size)
 	return bytes <= file_size ? room : UINT64_MAX;
 }
 
-static struct table table_in_section(const struct reader *r, uint32_t i)
+static struct reloc_table table_in_section(const struct reader *r, uint32_t i)
 {
 	const struct raw_section *s = &r->sections[i];
 	if (!(s->flags & SHF_ALLOC) || !s->bytes || (s->type != SHT_RELA && s->type != SHT_RELR))
-		return (struct table){0};
+		return (struct reloc_table){0};
 	bool packed = s->type == SHT_RELR;
-	return (struct table){.bytes = s->bytes,
-			      .count = s->size / (packed ? 8 : sizeof(Elf64_Rela)),
-			      .packed = packed,
-			      .symbols = s->link ? elf_symbol_table(r, s->link)
-						 : (struct symbol_table){0}};
+	return (struct reloc_table){.bytes = s->bytes,
+				    .count = s->size / (packed ? 8 : sizeof(Elf64_Rela)),
+				    .packed = packed,
+				    .symbols = s->link ? elf_symbol_table(r, s->link)
+						       : (struct symbol_table){0}};
 }
 
-/* The hash table that tells the number of symbols leaves out those that are only referred to. */
-static struct table table_in_dynamic(const struct reader *r, const struct slice *t, bool packed)
+/* The number of symbols from the hash table leaves out undefined symbols, so the room for symbols
+ * is used instead. */
+static struct reloc_table table_in_dynamic(const struct reader *r, const struct slice *t,
+					   bool packed)
 {
 	struct symbol_table symbols = r->dynamic.symbols;
 	symbols.count = r->dynamic.symbol_room;
-	return (struct table){.bytes = t->at,
-			      .count = t->size / (packed ? 8 : sizeof(Elf64_Rela)),
-			      .packed = packed,
-			      .symbols = symbols};
+	return (struct reloc_table){.bytes = t->at,
+				    .count = t->size / (packed ? 8 : sizeof(Elf64_Rela)),
+				    .packed = packed,
+				    .symbols = symbols};
 }
 
-static uint32_t find_tables(const struct reader *r, struct table *out)
+static uint32_t find_tables(const struct reader *r, struct reloc_table *out)
 {
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < r->section_count; i++) {
@@ -170,8 +172,9 @@ static uint32_t find_tables(const struct reader *r, struct table *out)
 
 void elf_read_relocs(struct reader *r)
 {
-	struct gathering g = {.im = r->im};
-	struct table *tables = ARENA_ARRAY(&r->tmp, struct table, (uint64_t)r->section_count + 3);
+	struct reloc_collector g = {.im = r->im};
+	struct reloc_table *tables =
+		ARENA_ARRAY(&r->tmp, struct reloc_table, (uint64_t)r->section_count + 3);
 	uint32_t n = find_tables(r, tables);
 	uint64_t room = room_of(tables, n, r->im->size);
 	if (room > r->im->size / 8) {

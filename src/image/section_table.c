@@ -14,7 +14,7 @@ static bool has_headers(const struct section_table *t, uint64_t count)
 	       bytes_inside(t->header.e_shoff, count * sizeof(Elf64_Shdr), t->size);
 }
 
-/* Where a number does not fit into the ELF header, the first section has it. */
+/* The first section header has the numbers that do not fit into the ELF header. */
 bool section_table_open(struct section_table *t, const uint8_t *bytes, size_t size)
 {
 	*t = (struct section_table){.bytes = bytes, .size = size};

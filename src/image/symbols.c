@@ -1,15 +1,15 @@
-/* Symbols of procedures and data, from both tables, sorted by address. */
+/* Symbols of functions and data, from both tables, sorted by address. */
 #include "base/order.h"
 #include "image/elf_reader.h"
 
-/* Symbols being gathered for an image. Names may overlap in the file, and together be far longer
- * than it: looking at them all must still take time and memory in proportion to the file. */
-struct gathering {
+/* Collects the symbols of a module. Names may overlap in the file, and be far longer than the file
+ * together. The budget keeps time and memory in proportion to the size of the file. */
+struct symbol_collector {
 	struct image *im;
 	struct symbol *items;
 	uint32_t len;
 	uint64_t name_budget;
-	const struct section *last; /* neighbours mostly share a section */
+	const struct section *last; /* that of the address before: neighbours mostly share one */
 };
 
 enum { NAME_BUDGET = 4 }; /* times the size of the file */
@@ -45,13 +45,14 @@ static bool is_global(const Elf64_Sym *s)
 	return bind == STB_GLOBAL || bind == STB_WEAK || bind == STB_GNU_UNIQUE;
 }
 
-/* Mapping symbols, where there are any: "$x" code, "$d" data, with anything after a dot. */
+/* Whether this is a mapping symbol: "$x" code, "$d" data, perhaps with a dot and anything after it.
+ */
 static bool is_mark(const char *name, char which)
 {
 	return name[0] == '$' && name[1] == which && (!name[2] || name[2] == '.');
 }
 
-/* The flags of a symbol that we keep; false for the others. */
+/* The flags of a symbol that is kept; false for other symbols. */
 static bool classify(const struct image *im, const Elf64_Sym *s, const char *name, bool in_code,
 		     uint8_t *flags)
 {
@@ -71,14 +72,14 @@ static bool classify(const struct image *im, const Elf64_Sym *s, const char *nam
 	return in_code && is_global(s) && name[0] != '$' && strncmp(name, ".L", 2) != 0;
 }
 
-static const struct section *section_of(struct gathering *g, uint64_t va)
+static const struct section *section_of(struct symbol_collector *g, uint64_t va)
 {
 	if (!g->last || va - g->last->va >= g->last->size)
 		g->last = image_section_at(g->im, va);
 	return g->last;
 }
 
-static bool can_afford(struct gathering *g, const char *name)
+static bool can_afford(struct symbol_collector *g, const char *name)
 {
 	uint64_t n = strnlen(name, g->name_budget);
 	g->name_budget -= n;
@@ -92,7 +93,8 @@ static const char *without_version(struct arena *a, const char *name)
 	return at ? arena_strndup(a, name, (size_t)(at - name)) : name;
 }
 
-static void add_symbol(struct gathering *g, const Elf64_Sym *s, const char *name, uint8_t flags)
+static void add_symbol(struct symbol_collector *g, const Elf64_Sym *s, const char *name,
+		       uint8_t flags)
 {
 	struct image *im = g->im;
 	uint8_t more;
@@ -109,7 +111,7 @@ static void add_symbol(struct gathering *g, const Elf64_Sym *s, const char *name
 					     .flags = flags | more};
 }
 
-static void add_table(struct gathering *g, const struct symbol_table *t, uint8_t flags)
+static void add_table(struct symbol_collector *g, const struct symbol_table *t, uint8_t flags)
 {
 	Elf64_Sym s;
 	const char *name;
@@ -123,7 +125,8 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct symbol *)a)->name, ((const struct symbol *)b)->name);
 }
 
-/* Joins symbols with one address and name in a sorted run; returns how many are left at `out`. */
+/* Merges symbols with the same name in a sorted run with one address; returns how many are left at
+ * `out`. */
 static uint32_t join_equal(struct symbol *out, const struct symbol *run, uint32_t n)
 {
 	uint32_t left = 0;
@@ -139,8 +142,8 @@ static uint32_t join_equal(struct symbol *out, const struct symbol *run, uint32_
 	return left;
 }
 
-/* Sorts by address, then name, and makes the result the image's table. */
-static void finish(struct gathering *g)
+/* Sorts by address, then by name, and makes the result the module's table. */
+static void finish(struct symbol_collector *g)
 {
 	struct symbol *s = g->items;
 	uint32_t out = 0, next;
@@ -156,10 +159,11 @@ static void finish(struct gathering *g)
 	g->im->symbol_count = out;
 }
 
-/* Both tables where there is a section table, else the one that the dynamic linker uses. */
+/* Reads both tables if there is a section table, otherwise the one that the dynamic linker uses. */
 void elf_read_symbols(struct reader *r)
 {
-	struct gathering g = {.im = r->im, .name_budget = NAME_BUDGET * (uint64_t)r->im->size};
+	struct symbol_collector g = {.im = r->im,
+				     .name_budget = NAME_BUDGET * (uint64_t)r->im->size};
 	uint64_t room = r->dynamic.symbols.count;
 	for (uint32_t i = 0; i < r->section_count; i++)
 		room += is_table(&r->sections[i]) ? elf_symbol_table(r, i).count : 0;
@@ -192,9 +196,9 @@ void image_add_symbols(struct image *im, const struct image *debug)
 	uint64_t room = (uint64_t)im->symbol_count + debug->symbol_count;
 	if (room > UINT32_MAX / 2 || !debug->symbol_count)
 		return;
-	struct gathering g = {.im = im,
-			      .len = im->symbol_count,
-			      .name_budget = NAME_BUDGET * (uint64_t)debug->size};
+	struct symbol_collector g = {.im = im,
+				     .len = im->symbol_count,
+				     .name_budget = NAME_BUDGET * (uint64_t)debug->size};
 	g.items = arena_alloc(&im->arena, room * sizeof(*g.items), _Alignof(struct symbol));
 	if (g.len)
 		memcpy(g.items, im->symbols, g.len * sizeof(*g.items));

@@ -14,41 +14,46 @@ struct found_jump {
 };
 
 struct arch {
-	const char *name;     /* as uname -m says: "aarch64", "x86_64" */
+	const char *name;     /* as uname -m prints it: "aarch64", "x86_64" */
 	uint16_t elf_machine; /* EM_* */
 	uint8_t insn_align;   /* every instruction starts at a multiple of it */
 	uint8_t insn_max;     /* bytes of the longest instruction */
 
-	uint8_t sp, fp;             /* register numbers */
-	uint8_t link;               /* register holding the return address at entry, or REG_NONE */
+	uint8_t sp, fp; /* register numbers */
+	uint8_t link;   /* register that holds the return address at entry, or REG_NONE */
 	uint8_t first_arg, result;  /* registers of the first integer argument, and of the result */
-	struct regset callee_saved; /* by the platform's procedure call standard */
-	uint8_t red_zone;           /* bytes below the stack pointer that a procedure may use */
-	struct regset arguments;    /* that may hold arguments at entry, implicit ones included */
-	/* In no convention in use preserved by a callee or used for results. */
+	struct regset callee_saved; /* by the platform's calling convention */
+	uint8_t red_zone;           /* bytes below the stack pointer that a function may use */
+	struct regset
+		arguments; /* registers that may hold arguments at entry, implicit ones included */
+	/* Registers that no calling convention in use preserves across calls or uses for results.
+	 */
 	struct regset scratch;
-	/* Of these, the ones that no compiler passes values in between procedures: candidates for
-	 * being private to each (flow/private.h). No two of them have the same number, general
-	 * register or vector. */
+	/* The scratch registers in which no compiler passes values between functions: candidates
+	 * for being private to each function (flow/private.h). No two of them have the same number,
+	 * whether general or vector register. */
 	struct regset private_candidates;
-	/* Candidates in which a call passes on what is known about it, and a return passes it back
-	 * (tally/calls.c): linkage tables and veneers leave them alone. REG_NONE: it does not. */
+	/* Two of these candidates, in which counting code passes the caller's frame to the callee,
+	 * and a return passes it back (tally/calls.c). PLT stubs and linker veneers leave them
+	 * alone. REG_NONE if the architecture has none to spare. */
 	uint8_t pass[2];
-	/* That every machine has and that code put between instructions may use while nobody needs
-	 * their values. Without the frame pointer: signal handlers walk frame records any time. */
+	/* Registers that every CPU of the architecture has, and that inserted code may use where
+	 * their values are not needed. The frame pointer is not among them: a signal handler may
+	 * walk the frame records at any time. */
 	struct regset usable;
 
-	const struct arch_layout *layout; /* where the kernel puts registers */
-	const struct emit_ops *emit;      /* writing code: see emit.h */
+	const struct arch_layout *layout; /* where the kernel stores registers */
+	const struct emit_ops *emit;      /* writes code: see emit.h */
 	const struct arch_file *file;     /* relocations, DWARF */
 
-	/* Decodes the instruction at p, of which n bytes may be read, as if it stood at pc.
-	 * Returns its length, or 0 if the bytes are not an instruction; *out is undefined then. */
+	/* Decodes the instruction at p as if it were at address pc; n bytes may be read. Returns
+	 * its length, or 0 if the bytes are not an instruction; then *out is undefined. */
 	size_t (*decode)(const uint8_t *p, size_t n, uint64_t pc, enum insn_detail detail,
 			 struct insn *out);
-	/* Looks for a direct jump, conditional or not, or a call, in n bytes that would stand at
-	 * pc, without decoding what is before it: other bytes may look like one, and jumps that
-	 * reach no further than `short_jump` bytes are not found. Returns where it is, or n. */
+	/* Searches n bytes, as if they were at pc, for a direct jump (conditional or not) or call,
+	 * without decoding the instructions before it. So other bytes may be mistaken for a jump,
+	 * and jumps that reach at most `short_jump` bytes are not found. Returns its offset, or n.
+	 */
 	size_t (*find_jump)(const uint8_t *p, size_t n, uint64_t pc, struct found_jump *out);
 	uint8_t short_jump;
 	const char *(*reg_name)(unsigned reg); /* general registers and flags; "?" for others */

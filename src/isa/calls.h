@@ -1,7 +1,6 @@
-/* System calls as the one who makes them for a stopped thread sees them: where in its registers
- * number, arguments and result are, and the signal frame by which the thread restores itself
- * without anybody's help (rt_sigreturn). Facts and functions over bytes, for any architecture on
- * any host. */
+/* Facts for making system calls in a stopped thread: where number, arguments and result are in its
+ * registers, and the signal frame from which rt_sigreturn restores the thread without help from
+ * outside. Data and functions over bytes: any host has them for any architecture. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,68 +8,75 @@
 
 struct arch;
 
-/* All that a thread has to get back, as ptrace gives it. */
+/* The complete state that has to be restored in a thread, as read with ptrace. */
 struct frame_state {
-	const uint8_t *general; /* NT_PRSTATUS */
+	const uint8_t *general; /* the regset NT_PRSTATUS */
 	const uint8_t *vector;  /* the regset `vector_note` */
 	size_t vector_size;
-	const uint8_t *wide; /* the regset `wide_note`; NULL if the machine has none */
+	const uint8_t *wide; /* the regset `wide_note`; NULL if the CPU has none */
 	size_t wide_size;
-	uint64_t mask; /* signals blocked */
+	uint64_t mask; /* the mask of blocked signals */
 };
 
 struct arch_calls {
-	/* The code: the call, then rt_sigreturn. */
+	/* The code to run: a system call instruction, then rt_sigreturn. */
 	const uint8_t *code;
 	uint8_t code_size;
-	uint8_t insn_size; /* of the instruction that makes a call */
+	uint8_t insn_size; /* size of the system call instruction */
 	uint8_t insn[4];
 
-	uint32_t
-		audit; /* AUDIT_ARCH_*, by which filters of calls (seccomp) know the architecture */
+	/* AUDIT_ARCH_*, by which seccomp filters identify the architecture */
+	uint32_t audit;
 
 	/* Offsets in NT_PRSTATUS. */
-	uint16_t number;   /* that is given to the kernel */
-	uint16_t original; /* of the number that a thread in a call has there; LAYOUT_ABSENT if
-			      the kernel does not show it */
+	uint16_t number; /* the register in which the kernel takes the number */
+	/* Where the kernel shows the number of the call that a stopped thread is in; LAYOUT_ABSENT
+	 * if it does not. */
+	uint16_t original;
 	uint16_t argument[6], result;
 
-	uint16_t vector_note, wide_note; /* NT_*; 0 if there is none */
-	/* Where the vector registers are, 16 bytes each, in a regset that every thread has. */
+	uint16_t vector_note, wide_note; /* NT_*; 0 if the architecture has none */
+	/* The vector registers, 16 bytes each: a regset that every thread has, and the offset in
+	 * it. */
 	uint16_t vectors_note, vectors;
-	uint16_t pointer_note; /* the regset with the thread pointer, and where in it */
+	uint16_t pointer_note; /* the regset with the thread pointer, and its offset there */
 	uint16_t pointer;
 
-	/* Where a stopped thread is at the call instruction already when its call is to be made
-	 * again; both lists are empty where it is not. Calls that go on with the time that is left
-	 * only if it is the kernel that restarts them, with restart_call in the place of their
-	 * number; the list ends with 0. Calls that a handler always ends with EINTR. */
+	/* For architectures that set an interrupted thread back to the system call instruction
+	 * before the stop (decides_late is false); elsewhere both lists are empty. Each list ends
+	 * with 0.
+	 *
+	 * `resumed`: calls with a timeout. They continue with the remaining time only if the kernel
+	 * itself restarts them, as system call number restart_call.
+	 *
+	 * `ended`: calls that always return EINTR after a signal handler has run. */
 	uint16_t restart_call;
 	uint16_t resumed[4];
 	uint16_t ended[4];
-	uint16_t number_note; /* the regset by which a call that has begun becomes another one */
-	/* The kernel decides after a stop, not before it, whether an interrupted call is restarted.
-	 */
+	uint16_t number_note; /* the regset that changes the number of a call in progress */
+	/* The kernel decides after the stop, rather than before it, whether to restart an
+	 * interrupted call. */
 	bool decides_late;
-	/* Regsets of recent kernels with state that a frame of ours does not hold; 0 if there is
-	 * none. */
+	/* Regsets of recent kernels whose state our signal frame cannot hold; 0 if there is none.
+	 */
 	uint16_t streaming_note, guarded_stack_note;
 
-	/* Whether the thread is in a call that the kernel will restart when it goes on, and shows
-	 * itself behind the instruction until then. */
+	/* Whether the kernel will restart the call that the thread is in when the thread is
+	 * resumed. Until then the thread's pc is after the call instruction. */
 	bool (*restarts)(const uint8_t *general);
-	/* Changes the registers of such a thread so that it restarts the call by itself. */
+	/* Changes the registers of such a thread so that it executes the call again by itself. */
 	void (*restart)(uint8_t *general);
-	/* The registers for making a call at `code` with the frame at `frame`; argument, number and
-	 * result are set by the caller. */
+	/* Sets the registers for a system call by `code` with the signal frame at `frame`. The
+	 * caller sets the arguments and the number. */
 	void (*enter)(uint8_t *general, uint64_t code, uint64_t frame);
 	/* Whether the wide regset holds state that a system call destroys. */
 	bool (*wide_live)(const uint8_t *wide, size_t size);
-	/* Where a vector register is in the wide regset if that has them: setting them in the other
-	 * one would destroy the rest. 0: it has not. NULL: it never has. */
+	/* The offset of a vector register in the wide regset, or 0 if the regset does not hold the
+	 * vector registers at the moment. If it does, writing the other regset would destroy the
+	 * wide state. NULL: the architecture has no wide regset. */
 	size_t (*wide_vector)(const uint8_t *wide, size_t size, unsigned reg);
-	/* Builds the frame that stands at `at` (64-byte aligned); returns its size, or 0 if there
-	 * is not enough room or the state makes no sense. */
+	/* Builds the signal frame for the address `at` (64-byte aligned). Returns its size, or 0 if
+	 * `room` is too small or the state is invalid. */
 	size_t (*frame)(uint8_t *out, size_t room, uint64_t at, const struct frame_state *s);
 };
 

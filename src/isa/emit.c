@@ -7,16 +7,16 @@
 
 enum {
 	NOT_PLACED = UINT32_MAX,
-	/* More than any jump spans: what is larger is unusable anyway. */
+	/* More than any jump spans: a larger buffer is unusable anyway. */
 	BYTES_MAX = 1 << 28,
-	/* How far back an equal constant is looked for: what all probes use is always among the
-	 * last few. */
+	/* How many of the latest constants are searched for an equal one. The constants that all
+	 * probes use are always among the last few. */
 	LITERALS_SEARCHED = 32,
 	LITERAL_SIZE = 16,
-	/* Upper limits for parts of probes on any architecture. */
-	FRAME_MAX = 64, /* saving and restoring, and leaving the aside */
+	/* Upper limits, in bytes, for parts of a probe on any architecture. */
+	FRAME_MAX = 64, /* saving and restoring registers, and the jump out of an aside */
 	OP_MAX = 24,
-	CALL_MAX = 136, /* of the runtime, or for an area */
+	CALL_MAX = 136, /* a call of the runtime, or the search for the area */
 	POISON_MAX = 272,
 };
 
@@ -119,14 +119,14 @@ static bool resolve(struct emit *e, const struct emit_fixup *f)
 bool emit_finish(struct emit *e)
 {
 	e->rare = e->bytes.len;
-	/* By index and copy: writing one may add to any of the lists. */
+	/* By index, and from a copy: writing an aside may add to any of the lists. */
 	for (uint32_t i = 0; i < e->asides.len; i++) {
 		struct emit_aside a = e->asides.data[i];
 		emit_place(e, a.here);
 		e->arch->emit->aside(e, &a);
 	}
 	place_literals(e);
-	/* In a buffer that overflowed, fixups may lie behind its end. */
+	/* In a buffer that overflowed, fixups may lie beyond its end. */
 	for (uint32_t i = 0; i < e->fixups.len && !e->failed; i++)
 		if (!resolve(e, &e->fixups.data[i]))
 			e->failed = true;

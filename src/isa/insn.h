@@ -9,11 +9,11 @@
 
 /* Where control goes next. */
 enum insn_kind {
-	INSN_PLAIN,         /* to the next instruction */
-	INSN_JUMP,          /* to `target` */
-	INSN_BRANCH,        /* to `target` or the next instruction */
-	INSN_JUMP_INDIRECT, /* to what op/a/b/imm describe: a register (OP_MOVE) or memory (OP_LOAD)
-			     */
+	INSN_PLAIN,  /* to the next instruction */
+	INSN_JUMP,   /* to `target` */
+	INSN_BRANCH, /* to `target` or the next instruction */
+	/* to the address that op/a/b/imm describe: a register (OP_MOVE) or memory (OP_LOAD) */
+	INSN_JUMP_INDIRECT,
 	INSN_CALL,          /* to `target`, and back */
 	INSN_CALL_INDIRECT, /* the same through a register or memory */
 	INSN_RETURN,
@@ -22,14 +22,14 @@ enum insn_kind {
 	INSN_KINDS,
 };
 
-/* What it counts as in an instruction mix. */
+/* The class of an instruction in an instruction mix. */
 enum insn_class {
 	CLASS_LOAD,
 	CLASS_STORE,
 	CLASS_INTEGER,
 	CLASS_FLOAT,
 	CLASS_SIMD,
-	CLASS_BRANCH, /* all that transfers control */
+	CLASS_BRANCH, /* everything that transfers control */
 	CLASS_ATOMIC, /* read-modify-write and exclusive/locked accesses */
 	CLASS_OTHER,  /* system, hints, barriers, prefetches, cache maintenance */
 	INSN_CLASSES,
@@ -37,24 +37,25 @@ enum insn_class {
 
 enum insn_flag {
 	INSN_NOP = 1 << 0, /* does nothing at all: padding */
-	INSN_LANDING =
-		1 << 1, /* marks a legal target of indirect transfers: bti, paciasp, endbr64 */
-	INSN_LANDING_JUMP_ONLY =
-		1 << 2,            /* of jumps but not of calls (bti j): no procedure starts here */
+	/* marks a legal target of indirect calls and jumps: bti, paciasp, endbr64 */
+	INSN_LANDING = 1 << 1,
+	/* marks a legal target of jumps but not of calls (bti j): no function starts here */
+	INSN_LANDING_JUMP_ONLY = 1 << 2,
 	INSN_SIGNED = 1 << 3,      /* the loaded value is sign-extended */
 	INSN_SIGNS_LINK = 1 << 4,  /* paciasp/pacibsp: the return address is signed from here on */
-	INSN_CHECKS_LINK = 1 << 5, /* autiasp/autibsp, retaa: authenticates it again */
-	INSN_COMPARES =
-		1 << 6, /* besides its OP_ADD or OP_SUB it sets the flags of a compare: of a - b
-			   for OP_SUB, of a - (-imm) for OP_ADD (subs and adds of a constant) */
+	INSN_CHECKS_LINK = 1 << 5, /* autiasp/autibsp, retaa: the return address is authenticated */
+	/* besides its OP_ADD or OP_SUB it sets the flags of a compare: of a - b for OP_SUB, of
+	 * a - (-imm) for OP_ADD (subs and adds of a constant) */
+	INSN_COMPARES = 1 << 6,
 	INSN_PC_RELATIVE = 1 << 7, /* OP_SET of an address computed from pc: adr, adrp, lea rip */
-	INSN_EXCLUSIVE_BEGIN = 1 << 8, /* load-exclusive: until its store, every access counts */
+	INSN_EXCLUSIVE_BEGIN = 1 << 8, /* load-exclusive: an access before its store may break it */
 	INSN_EXCLUSIVE_END = 1 << 9,   /* store-exclusive, clrex */
 };
 
-/* The value computed, where it is one of these; everything else is OP_OTHER and only `writes` tells
- * which registers it changed. "mem" is memory at a + (extend(b) << shift) + imm, where an absent
- * register is REG_NONE and counts as 0; pc-relative addresses are already resolved into imm. */
+/* The value computed, where it has one of these forms. Everything else is OP_OTHER, and only
+ * `writes` shows which registers it changes. "mem" is memory at a + (extend(b) << shift) + imm,
+ * where an absent register is REG_NONE and counts as 0; pc-relative addresses are already resolved
+ * into imm. */
 enum insn_op {
 	OP_OTHER,
 	OP_SET,  /* dst = imm */
@@ -66,7 +67,7 @@ enum insn_op {
 	OP_SHIFT_RIGHT, /* dst = a >> imm, logical */
 	OP_LOAD,        /* dst = `width` bytes of mem; zero- or (INSN_SIGNED) sign-extended */
 	OP_STORE, /* `width` bytes of mem = dst (here a source; REG_NONE for a constant or zero) */
-	OP_LOAD_PAIR, /* dst, dst2 = two neighbours of `width` bytes each */
+	OP_LOAD_PAIR, /* dst, dst2 = two adjacent words of `width` bytes each */
 	OP_STORE_PAIR,
 	OP_PUSH,        /* sp -= 8; *sp = dst (REG_NONE: a constant or memory) */
 	OP_POP,         /* dst = *a; sp = a + 8: a is sp, or for x86-64's leave the frame pointer */
@@ -107,18 +108,18 @@ enum insn_writeback { WRITEBACK_NONE, WRITEBACK_PRE, WRITEBACK_POST };
 
 enum { REG_NONE = 0xff, REG_FLAGS = 32 };
 
-/* A set of registers. core: bit 0-31 general registers (the stack pointer among them; struct arch
- * says which), bit REG_FLAGS the condition flags, bits above it what an architecture has besides
- * (predicates, masks, control words). vec: the vector registers. Writing a part of a register
- * counts as reading and writing it, unless the architecture clears the rest. */
+/* A set of registers. core: bits 0-31 are general registers (the stack pointer among them; struct
+ * arch says which), bit REG_FLAGS the condition flags, bits above it other registers of an
+ * architecture (predicates, masks, control words). vec: the vector registers. Writing a part of a
+ * register counts as reading and writing it, unless the architecture clears the rest. */
 struct regset {
 	uint64_t core;
 	uint32_t vec;
 };
 
-/* The same for general registers and flags, in two parts: the low part of a register is its lowest
- * byte, that of the flags all but the carry. A part that is only kept is not read; one that may be
- * kept is not written. */
+/* Uses of general registers and flags, in two parts: the low part of a register is its lowest byte,
+ * the low part of the flags all but the carry. A part whose old value is merely preserved is not
+ * read. A part that may be preserved is not written. */
 struct part_uses {
 	uint64_t high_reads, high_writes;
 	uint64_t low_reads, low_writes;
@@ -143,16 +144,18 @@ struct insn {
 			   (cbz, cbnz) has op OP_COMPARE, a, imm 0, width and cond EQ or NE */
 	uint8_t writeback; /* enum insn_writeback */
 	bool stack_known;  /* the stack pointer changes by the constant `stack` (often 0) */
-	int32_t stack;     /* change of the stack pointer, calls' own return address not counted */
+	/* change of the stack pointer, not counting the return address that a call pushes */
+	int32_t stack;
 	int64_t imm;
-	int64_t value; /* second constant: OP_COMPARE_MEM's */
+	int64_t value; /* the second constant, of OP_COMPARE_MEM */
 	struct regset reads, writes;
 	struct part_uses parts;
 };
 
 enum insn_detail {
-	DECODE_FLOW, /* pc, target, length, kind, class, flags but those of a value (SIGNED,
-			COMPARES, PC_RELATIVE) */
+	/* pc, target, length, kind, class, and the flags except those of a value (SIGNED, COMPARES,
+	 * PC_RELATIVE) */
+	DECODE_FLOW,
 	DECODE_FULL, /* everything */
 };
 

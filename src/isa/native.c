@@ -47,39 +47,40 @@ static uint64_t clock_ns(void)
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
-/* Both clocks at one moment: of several readings, the one that nothing came between. */
-struct moment {
-	uint64_t ns, ticks, doubt;
+/* Both clocks read at the same moment: the best of several readings, the one with the least time in
+ * between. */
+struct clock_pair {
+	uint64_t ns, ticks, uncertainty;
 };
 
-static struct moment moment_now(void)
+static struct clock_pair clock_pair_now(void)
 {
-	struct moment best = {.doubt = UINT64_MAX};
+	struct clock_pair best = {.uncertainty = UINT64_MAX};
 	for (unsigned i = 0; i < 8; i++) {
 		uint64_t before = clock_ns(), ticks = ticks_now(), after = clock_ns();
-		if (after - before < best.doubt)
-			best = (struct moment){before + (after - before) / 2, ticks,
-					       after - before};
+		if (after - before < best.uncertainty)
+			best = (struct clock_pair){before + (after - before) / 2, ticks,
+						   after - before};
 	}
 	return best;
 }
 
-/* The processor does not tell the frequency of its counter everywhere: it is compared with the
- * system's clock, for 10 ms the first time. */
+/* Not every CPU reports the frequency of its time stamp counter. So the counter is compared with
+ * the system's clock, for 10 ms at the first call. */
 double ticks_period_ns(void)
 {
 	static double period;
 	if (period == 0) {
-		struct moment begin = moment_now();
+		struct clock_pair begin = clock_pair_now();
 		while (clock_ns() - begin.ns < 10000000)
 			;
-		struct moment end = moment_now();
+		struct clock_pair end = clock_pair_now();
 		period = (double)(end.ns - begin.ns) / (double)(end.ticks - begin.ticks);
 	}
 	return period;
 }
 
-/* The libraries of C keep it where it points to. */
+/* C libraries store the thread pointer at the address that it points to. */
 uint64_t own_thread_pointer(void)
 {
 	uint64_t v;

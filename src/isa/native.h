@@ -1,13 +1,14 @@
-/* What only code on the machine itself can read. */
+/* Values that only code running on the CPU itself can read. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The architecture's counter of time, as code in any process reads it without a system call. */
+/* The architecture's time counter, which code in any process can read without a system call. */
 uint64_t ticks_now(void);
-/* Ticks are this many nanoseconds each. */
+/* The length of a tick in nanoseconds. */
 double ticks_period_ns(void);
-/* Of the thread that asks. */
+/* The calling thread's thread pointer. */
 uint64_t own_thread_pointer(void);
-/* Whether the kernel lets programs execute the instruction by which probes read it. */
+/* Whether the kernel allows programs to execute the instruction by which probes read the thread
+ * pointer. */
 bool thread_pointer_is_readable(void);

@@ -13,7 +13,7 @@ enum {
 	VECTOR_A = 1 << 7
 };
 
-/* What of an operation means something: operands, and whether imm is limited. */
+/* The operands that each operation uses, and the limits on its imm. */
 static const uint8_t shapes[EMIT_OP_KINDS] = {
 	[EMIT_AREA] = D,
 	[EMIT_SET] = D,
@@ -108,7 +108,7 @@ static uint32_t aside_end(const struct emit_probe *p, unsigned aside)
 	return aside + 1u < p->aside_count ? p->asides[aside + 1].from : p->op_count;
 }
 
-/* The aside that an operation is in, or -1. */
+/* The aside that contains an operation, or -1. */
 static int aside_of(const struct emit_probe *p, uint32_t at)
 {
 	int aside = -1;
@@ -117,8 +117,8 @@ static int aside_of(const struct emit_probe *p, uint32_t at)
 	return aside;
 }
 
-/* Whether a branch may stand where it does. */
-static bool is_placed(const struct emit_probe *p, uint32_t at)
+/* Whether a branch keeps to the rule that control only moves forward (struct emit_probe). */
+static bool is_forward(const struct emit_probe *p, uint32_t at)
 {
 	int64_t to = p->ops[at].imm;
 	int in = aside_of(p, at);
@@ -148,7 +148,7 @@ bool ops_are_valid(const struct emit_probe *p)
 		const struct emit_op *op = &p->ops[i];
 		bool last = p->aside_count && aside_of(p, i) == p->aside_count - 1;
 		if (!is_valid(op) || (op->kind == EMIT_CALL && !last) ||
-		    (op_branches(op) && !is_placed(p, i)))
+		    (op_branches(op) && !is_forward(p, i)))
 			return false;
 	}
 	return true;
@@ -161,8 +161,8 @@ static uint8_t needed_in_aside(const struct emit_probe *p, unsigned aside)
 	return needed(p, p->asides[aside].from, aside_end(p, aside));
 }
 
-/* Of the values, those that the operations from `from` to `end`, the end of the main ones or of an
- * aside, need, and all that may follow. */
+/* The values needed by the operations from `from` to `end` and by all that may follow them. `end`
+ * is the end of the main operations or of an aside. */
 static uint8_t needed(const struct emit_probe *p, uint32_t from, uint32_t end)
 {
 	uint8_t set = 0;
@@ -199,7 +199,7 @@ bool ops_need(const struct emit_probe *p, uint32_t at, uint8_t value)
 	return needed_after(p, at) >> value & 1;
 }
 
-/* The values that the operation does not name and that nothing needs from there on. */
+/* The values that the operation does not name and that are not needed after it. */
 static unsigned spare(const struct emit_probe *p, uint32_t at)
 {
 	const struct emit_op *op = &p->ops[at];
@@ -227,7 +227,7 @@ uint8_t ops_temporary(const struct op_writer *w, uint32_t at, unsigned nth)
 	for (unsigned i = 0; i < EMIT_REGISTERS; i++)
 		if (set >> i & 1 && w->reg[i] != REG_NONE && nth-- == 0)
 			return w->reg[i];
-	w->e->failed = true; /* cannot be: ops_registers() has seen to it */
+	w->e->failed = true; /* cannot happen: ops_registers() has reserved enough */
 	return 0;
 }
 

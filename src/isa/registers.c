@@ -4,7 +4,8 @@
 
 #include "isa/arch.h"
 
-/* perf writes the registers of a mask without gaps: the place of one is how many come before it. */
+/* perf writes the registers of a mask without gaps: the index of a register is the number of mask
+ * bits below its own. */
 static unsigned perf_index(uint64_t mask, uint16_t bit)
 {
 	return (unsigned)__builtin_popcountll(mask & ((UINT64_C(1) << bit) - 1));

@@ -1,10 +1,10 @@
-/* Assembly text through Capstone, in the syntax that the system's own tools print: AT&T on x86-64.
- * What its versions 4 and 5 print differently is made the same here, as objdump has it.
+/* Assembly text by Capstone, in the syntax that the system's own tools print: AT&T on x86-64. Where
+ * its versions 4 and 5 differ, the text is made the same here, as objdump prints it.
  *
- * Capstone is older than what compilers and libraries use. On x86-64 Zydis stands in for what it
- * does not know (AVX-512 on bytes and words). On A64 it knows v8.2: what came later prints as data,
- * except the hints (pointer authentication, branch targets), which are in every distribution's code
- * and therefore named here. */
+ * Capstone does not know all instructions that compilers and libraries use. On x86-64, Zydis prints
+ * those that Capstone does not know (AVX-512 on bytes and words). On A64, Capstone knows v8.2:
+ * later instructions are printed as data, except the hints (pointer authentication, branch
+ * targets), which are in every distribution's code and are therefore named here. */
 #include "isa/text.h"
 
 #include <capstone/capstone.h>
@@ -47,7 +47,7 @@ void insn_printer_free(struct insn_printer *p)
 	free(p);
 }
 
-/* Hints by number (CRm:op2), those that Capstone prints as a number. */
+/* Names of hints by number (CRm:op2), for those that Capstone prints as a number. */
 static const char *const hint_name[] = {
 	[7] = "xpaclri",    [8] = "pacia1716", [10] = "pacib1716", [12] = "autia1716",
 	[14] = "autib1716", [16] = "esb",      [17] = "psb csync", [18] = "tsb csync",
@@ -71,7 +71,7 @@ static bool print_hint(uint32_t word, struct text *out)
 	return true;
 }
 
-/* MOVZ, which is "mov" with the number that it makes. Zeros that are shifted stay as they are. */
+/* Prints MOVZ as "mov" with the resulting number, except a shifted zero. */
 static bool print_movz(uint32_t word, struct text *out)
 {
 	unsigned shift = word >> 21 & 3, reg = word & 31;
@@ -108,7 +108,7 @@ static void print_data(const struct arch *arch, const uint8_t *bytes, size_t n, 
 		text_printf(out, "%s0x%02x", i ? ", " : ".byte ", bytes[i]);
 }
 
-/* Version 4 does not know the prefix "notrack", nor "movq" between vector and general registers. */
+/* Capstone 4 knows neither the prefix "notrack" nor "movq" between vector and general registers. */
 static void add_x64_mnemonic(const cs_insn *in, struct text *out)
 {
 	const char *name = in->mnemonic;

@@ -1,4 +1,4 @@
-/* Assembly text of instructions, for people. */
+/* Assembly text of instructions. */
 #pragma once
 #include "base/text.h"
 #include "isa/arch.h"

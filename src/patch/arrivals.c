@@ -1,24 +1,23 @@
-/* Ways from outside that meet at one block: returns of calls, indirect jumps, exceptions.
+/* Paths from outside that meet at one block: returns of calls, indirect jumps, exceptions.
  *
- * What stands where they arrive runs for all of them, so it is right if
+ * A probe where they arrive runs for all of them. It is placed there in one of these cases, and
+ * refused otherwise:
  *
- *	all ways have the same probe there; it becomes one
- *	the probe does no harm on the others' ways (see enum tolerance)
- *	the others never get there: moved code compares an indirect jump's target with the blocks
- *	whose probes differ, and goes there by itself
- *
- * and is refused otherwise. */
+ * 1. All paths have the same probe there; it becomes one.
+ * 2. The probe does no harm on the other paths (see enum tolerance).
+ * 3. The other paths never get there: moved code compares an indirect jump's target with the blocks
+ *    whose probes differ, and jumps to their moved copies itself. */
 #include "patch/plan.h"
 
-enum { DISPATCHES_MAX = 255 }; /* compares before one jump */
+enum { MAX_DISPATCHES = 255 }; /* limit for the compares before one jump */
 
-/* The probes on all ways to a block. */
-struct meeting {
+/* The probes on all paths from outside to a block. */
+struct block_arrivals {
 	struct plan *p;
 	uint32_t block;
 	struct attachment *a;
 	uint32_t count;
-	uint32_t ways;
+	uint32_t paths;
 };
 
 bool is_external(const struct edge *e)
@@ -31,7 +30,7 @@ static bool is_switch(const struct plan *p, uint32_t source)
 	return source != SOURCE_ENTRY && p->g->edges[source].kind == EDGE_SWITCH;
 }
 
-static uint32_t count_ways(const struct plan *p, uint32_t block, bool switches)
+static uint32_t count_paths(const struct plan *p, uint32_t block, bool switches)
 {
 	const struct cfg *g = p->g;
 	uint64_t start = g->blocks[block].start;
@@ -46,20 +45,20 @@ static uint32_t count_ways(const struct plan *p, uint32_t block, bool switches)
 	return count + is_intruded(p, start, start + 1);
 }
 
-static const struct spot_probe *probe_of(const struct meeting *m, uint32_t i)
+static const struct spot_probe *probe_of(const struct block_arrivals *m, uint32_t i)
 {
 	return &m->p->r->probes[m->a[i].probe];
 }
 
-static bool are_same(const struct meeting *m, uint32_t i, uint32_t k)
+static bool are_same(const struct block_arrivals *m, uint32_t i, uint32_t k)
 {
 	const struct spot_probe *x = probe_of(m, i), *y = probe_of(m, k);
 	return x->owner == y->owner && x->spot.kind == y->spot.kind &&
 	       x->spot.loop == y->spot.loop && !x->code.routine == !y->code.routine;
 }
 
-/* On how many of the ways the probe is. */
-static uint32_t count_same(const struct meeting *m, uint32_t i)
+/* The number of paths that have the same probe. */
+static uint32_t count_same(const struct block_arrivals *m, uint32_t i)
 {
 	uint32_t count = 0;
 	for (uint32_t k = 0; k < m->count; k++)
@@ -67,11 +66,11 @@ static uint32_t count_same(const struct meeting *m, uint32_t i)
 	return count;
 }
 
-/* Whether all of them may stand where the ways meet. */
-static bool is_harmless(const struct meeting *m)
+/* Whether all probes may be placed where the paths meet. */
+static bool is_harmless(const struct block_arrivals *m)
 {
 	for (uint32_t i = 0; i < m->count; i++)
-		if (probe_of(m, i)->tolerance != TOLERATES_ALL && count_same(m, i) != m->ways)
+		if (probe_of(m, i)->tolerance != TOLERATES_ALL && count_same(m, i) != m->paths)
 			return false;
 	return true;
 }
@@ -87,7 +86,7 @@ struct regset free_at_jump(const struct plan *p, uint32_t block)
 static bool can_dispatch(struct plan *p, const struct edge *e)
 {
 	const struct body *b = body_of(p, e->from);
-	if (!b || p->dispatches[e->from] == DISPATCHES_MAX || p->overlaps[e->from] ||
+	if (!b || p->dispatches[e->from] == MAX_DISPATCHES || p->overlaps[e->from] ||
 	    liveness_exclusive_on_edge(p->r->live, e))
 		return false;
 	const struct insn *in = &b->insns[b->count - 1];
@@ -96,7 +95,7 @@ static bool can_dispatch(struct plan *p, const struct edge *e)
 	       p->ops->can_match(in, b->bytes + (in->pc - b->insns[0].pc), &free);
 }
 
-static bool can_dispatch_all(const struct meeting *m)
+static bool can_dispatch_all(const struct block_arrivals *m)
 {
 	const struct cfg *g = m->p->g;
 	bool any = false;
@@ -116,9 +115,9 @@ static void set_dispatched(struct plan *p, uint32_t edge)
 	p->dispatched[edge] = true;
 }
 
-/* Takes indirect jumps out of the meeting: those with probes, and the others if there are any
- * probes left that they must not run into. */
-static void dispatch(struct meeting *m)
+/* Takes indirect jumps out of the set of paths: those with probes, and the others if probes remain
+ * that they must not run. */
+static void dispatch(struct block_arrivals *m)
 {
 	struct plan *p = m->p;
 	bool others = false;
@@ -139,7 +138,7 @@ static void dispatch(struct meeting *m)
 	     i++)
 		if (is_switch(p, p->g->pred_edges[i]))
 			set_dispatched(p, p->g->pred_edges[i]);
-	m->ways = count_ways(p, m->block, false);
+	m->paths = count_paths(p, m->block, false);
 }
 
 static enum refusal why_shared(const struct plan *p, uint32_t block)
@@ -151,8 +150,8 @@ static enum refusal why_shared(const struct plan *p, uint32_t block)
 	return REFUSED_SHARED_SWITCH;
 }
 
-/* Whatever is needed on one of the ways stays as it is. */
-static struct regset free_on_all_ways(const struct plan *p, uint32_t block)
+/* The registers that are free on all paths to the block. */
+static struct regset free_on_all_paths(const struct plan *p, uint32_t block)
 {
 	const struct cfg *g = p->g;
 	struct regset live = regset_or(p->r->live->at_start[block], live_behind_landing(p, block));
@@ -164,13 +163,13 @@ static struct regset free_on_all_ways(const struct plan *p, uint32_t block)
 	return free_where(p, &live);
 }
 
-/* The first of those that are the same stands for all; true if it is this one, and stays. */
-static bool stays(const struct meeting *m, uint32_t i)
+/* Whether the probe stays. Of several that are the same, the first one represents all. */
+static bool stays(const struct block_arrivals *m, uint32_t i)
 {
 	struct plan *p = m->p;
 	struct attachment *a = &m->a[i];
 	struct spot_probe *probe = &p->r->probes[a->probe];
-	bool shared = count_same(m, i) != m->ways;
+	bool shared = count_same(m, i) != m->paths;
 	if (shared && probe->tolerance == TOLERATES_NONE) {
 		probe->refused = (uint8_t)why_shared(p, m->block);
 		return false;
@@ -179,14 +178,14 @@ static bool stays(const struct meeting *m, uint32_t i)
 		if (m->a[k].where == AT_ARRIVAL && are_same(m, i, k))
 			return false;
 	probe->shared = shared;
-	if (m->ways > 1)
-		probe->code.free = free_on_all_ways(p, m->block);
+	if (m->paths > 1)
+		probe->code.free = free_on_all_paths(p, m->block);
 	return true;
 }
 
-/* Leaves those that stay in front, and returns their number. From one source, so that they are in
- * the order of probes, which nests. */
-static uint32_t unify(struct meeting *m, bool *keep)
+/* Moves the probes that stay to the front and returns their number. They all get the same source,
+ * so that they are sorted by probe, which keeps them properly nested. */
+static uint32_t unify(struct block_arrivals *m, bool *keep)
 {
 	uint32_t kept = 0, source = m->a[0].source;
 	if (!is_harmless(m) && can_dispatch_all(m))
@@ -202,7 +201,7 @@ static uint32_t unify(struct meeting *m, bool *keep)
 	return kept;
 }
 
-static uint32_t meeting_size(const struct attachment *a, uint32_t most)
+static uint32_t arrivals_size(const struct attachment *a, uint32_t most)
 {
 	uint32_t n = 1;
 	while (a->where == AT_ARRIVAL && n < most && a[n].block == a->block &&
@@ -217,11 +216,11 @@ void unify_arrivals(struct plan *p)
 	bool *keep = ARENA_ARRAY(p->tmp, bool, p->attachment_count);
 	uint32_t kept = 0, end;
 	for (uint32_t i = 0; i < p->attachment_count; i = end) {
-		struct meeting m = {.p = p, .block = all[i].block, .a = &all[i]};
-		m.count = meeting_size(&all[i], p->attachment_count - i);
+		struct block_arrivals m = {.p = p, .block = all[i].block, .a = &all[i]};
+		m.count = arrivals_size(&all[i], p->attachment_count - i);
 		end = i + m.count;
 		if (all[i].where == AT_ARRIVAL) {
-			m.ways = count_ways(p, m.block, true);
+			m.paths = count_paths(p, m.block, true);
 			m.count = unify(&m, keep);
 		}
 		for (uint32_t k = 0; k < m.count; k++)

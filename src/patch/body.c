@@ -42,7 +42,8 @@ bool block_falls(const struct block *block, const struct body *b)
 	case END_FALL:
 	case END_BRANCH:
 	case END_BAD: return true;
-	case END_TAIL_CALL: /* a conditional one, or control runs into the other procedure */
+	case END_TAIL_CALL: /* a conditional one, or control falls through into the other function
+			     */
 		return block->flags & BLOCK_CONDITIONAL ||
 		       !insn_ends_block(&b->insns[b->count - 1]);
 	default: return false;

@@ -1,4 +1,4 @@
-/* Writing a fragment: probes, moved instructions, patches. */
+/* Parts of writing a fragment that all mechanisms share: probes, moved instructions, patches. */
 #include <string.h>
 
 #include "patch/plan.h"

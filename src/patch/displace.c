@@ -1,14 +1,14 @@
-/* Probed instructions give way to jumps, one by one.
+/* Replaces probed instructions by jumps, one by one.
  *
  * A window is a run of instructions of one block that is replaced by one jump. On x86-64 it needs
- * five bytes, so neighbours are moved along: those behind the probed one or, where a call is in the
- * way, those before it. Calls stay where they are, since their return addresses must be original
- * and the processor predicts returns by pairing them with calls; system calls stay wherever a jump
- * is longer than an instruction: a thread that waits in the kernel comes back right behind, which
- * would be inside the jump.
+ * five bytes, so neighbours are moved along: those after the probed instruction or, where a call is
+ * in the way, those before it. Calls stay where they are, since their return addresses must be
+ * original and the CPU predicts returns by pairing them with calls. System calls stay wherever a
+ * jump is longer than one instruction: a thread that waits in the kernel returns right after the
+ * system call, which would be inside the jump.
  *
- * In a procedure with a jump to unknown places, that may lead to every instruction: there, and in
- * blocks that other procedures jump into, a window is one instruction, and only one that is large
+ * In a function with an unresolved jump, that jump may lead to any instruction. There, and in
+ * blocks that other functions jump into, a window is a single instruction, which must be large
  * enough. */
 #include "patch/plan.h"
 
@@ -24,14 +24,14 @@ struct displacing_state {
 	enum displacing how;
 	struct window *windows;
 	uint32_t count;
-	bool exact; /* in the present block, windows are single instructions */
-	bool calls; /* may be moved */
+	bool single; /* in the current block, windows are single instructions */
+	bool calls;  /* calls may be moved */
 };
 
 static void set_block(struct displacing_state *s, uint32_t block)
 {
 	const struct block *b = &s->p->g->blocks[block];
-	s->exact = s->p->uncertain || is_intruded(s->p, b->start + 1, b->start + b->size);
+	s->single = s->p->uncertain || is_intruded(s->p, b->start + 1, b->start + b->size);
 }
 
 static bool may_move(const struct displacing_state *s, const struct body *b, uint32_t i)
@@ -57,7 +57,8 @@ static bool may_move_all(const struct displacing_state *s, const struct body *b,
 	return first < last;
 }
 
-/* Whether a jump fits in place of instructions [first, last), with padding behind the block. */
+/* Whether a jump fits in place of instructions [first, last), and the padding after the block if
+ * they end it. */
 static bool has_room(const struct displacing_state *s, uint32_t block, const struct body *b,
 		     uint32_t first, uint32_t last)
 {
@@ -65,12 +66,12 @@ static bool has_room(const struct displacing_state *s, uint32_t block, const str
 	const struct block *bl = &p->g->blocks[block];
 	uint64_t start = body_va(p, bl, b, first), end = body_va(p, bl, b, last);
 	uint32_t need = p->ops->jump_size;
-	if (end - start < need && last == b->count && !block_falls(bl, b) && !s->exact)
+	if (end - start < need && last == b->count && !block_falls(bl, b) && !s->single)
 		end += padding_behind(p, end, need);
 	return end - start >= need;
 }
 
-/* Whether one write can put a jump there, and nobody jumps into the middle. */
+/* Whether a jump can be written there at once, and no other code jumps into its middle. */
 static bool is_replaceable(const struct plan *p, uint64_t start, uint64_t end)
 {
 	return in_one_page(p, start, p->ops->jump_size) && !is_intruded(p, start + 1, end);
@@ -82,18 +83,19 @@ static void add_window(struct displacing_state *s, uint32_t block, const struct 
 	s->windows[s->count++] = (struct window){b->insns[first].pc, block, first, last, 0, trap};
 }
 
-/* The smallest window that has the gap in it or at its end, and the last instruction if `whole`;
- * later ones first. It does not begin before `low`. */
+/* Adds the smallest window that contains the gap or ends at it, and also contains the last
+ * instruction if `whole`. Windows with a later start are tried first; none begins before `low`. */
 static bool find_window(struct displacing_state *s, uint32_t block, const struct body *b,
 			uint32_t gap, bool whole, uint32_t low)
 {
+	enum { MAX_WINDOW = 16 }; /* instructions: far more than a jump can need */
 	const struct plan *p = s->p;
 	uint32_t first = gap < b->count ? gap : b->count - 1;
 	for (uint32_t a = first + 1; a-- > low;) {
 		uint32_t last = whole || gap > a ? (whole ? b->count : gap) : a + 1;
-		if (s->exact && (a != first || last != a + 1))
+		if (s->single && (a != first || last != a + 1))
 			return false;
-		while (last < b->count && !s->exact && !has_room(s, block, b, a, last))
+		while (last < b->count && !s->single && !has_room(s, block, b, a, last))
 			last++;
 		if (may_move_all(s, b, a, last) && has_room(s, block, b, a, last) &&
 		    is_replaceable(p, body_va(p, &p->g->blocks[block], b, a),
@@ -101,19 +103,20 @@ static bool find_window(struct displacing_state *s, uint32_t block, const struct
 			add_window(s, block, b, a, last, false);
 			return true;
 		}
-		if (last > a + 16) /* instructions: far more than a jump can need */
+		if (last > a + MAX_WINDOW)
 			return false;
 	}
 	return false;
 }
 
-/* Between a load-exclusive and its store-exclusive, the store would fail for ever. */
+/* Whether a trap may be placed here: not between a load-exclusive and its store-exclusive, because
+ * the store would always fail. */
 static bool may_trap(const struct plan *p, uint32_t block, uint64_t pc)
 {
 	return p->r->allow_traps && !liveness_in_exclusive(p->r->live, block, pc - p->r->bias);
 }
 
-/* A trap takes the place of one instruction, of any size. */
+/* Replaces one instruction, of any size, by a trap. */
 static bool set_trap(struct displacing_state *s, uint32_t block, const struct body *b, uint32_t gap,
 		     uint32_t low)
 {
@@ -127,19 +130,19 @@ static bool set_trap(struct displacing_state *s, uint32_t block, const struct bo
 	return true;
 }
 
-static bool place(struct displacing_state *s, const struct attachment *a)
+static bool place_probe(struct displacing_state *s, const struct attachment *a)
 {
 	const struct body *b = body_of(s->p, a->block);
 	struct window *w = s->count ? &s->windows[s->count - 1] : NULL;
 	bool whole = a->where == AT_TAKEN || a->gap == b->count;
 	uint32_t gap = a->where == AT_TAKEN ? b->count - 1 : a->gap;
-	uint32_t need = whole ? b->count : gap; /* how far a window has to reach at least */
+	uint32_t need = whole ? b->count : gap; /* the least end of a window */
 	if (a->where == AT_SWITCH || (a->where == AT_ARRIVAL && !a->in_place))
 		return false;
 	if (w && w->block != a->block)
 		w = NULL;
 	set_block(s, a->block);
-	if (w && (need < w->last || (need == w->last && (!s->exact || whole))))
+	if (w && (need < w->last || (need == w->last && (!s->single || whole))))
 		return true;
 	s->calls = false;
 	if (find_window(s, a->block, b, gap, whole, w ? w->last : 0))
@@ -147,7 +150,7 @@ static bool place(struct displacing_state *s, const struct attachment *a)
 	s->calls = s->how != DISPLACE_CLEANLY && !s->p->r->shadow_stack;
 	if (s->calls && find_window(s, a->block, b, gap, whole, w ? w->last : 0))
 		return true;
-	if (w && !w->trap && !s->exact && may_move_all(s, b, w->last, need)) {
+	if (w && !w->trap && !s->single && may_move_all(s, b, w->last, need)) {
 		w->last = need;
 		return true;
 	}
@@ -159,7 +162,7 @@ static bool place_all(struct displacing_state *s, enum refusal why)
 	struct plan *p = s->p;
 	for (uint32_t i = 0; i < p->attachment_count; i++) {
 		const struct attachment *a = &p->attachments[i];
-		if (place(s, a))
+		if (place_probe(s, a))
 			continue;
 		if (s->how != DISPLACE_ANYHOW)
 			return false;
@@ -169,7 +172,7 @@ static bool place_all(struct displacing_state *s, enum refusal why)
 	return true;
 }
 
-/* Where control that goes to pc has to go: through the window there without a detour. */
+/* The target for control that goes to pc: directly into the moved code if a window begins there. */
 static struct emit_target target_at(const struct displacing_state *s, uint64_t pc)
 {
 	uint32_t low = 0, high = s->count;
@@ -192,7 +195,7 @@ static void emit_gap(struct displacing_state *s, uint32_t block, const struct bo
 	emit_probes(s->p, block, AT_GAP, gap);
 }
 
-/* The way of a branch that has probes on it is written behind the window. */
+/* If a branch has probes on its taken edge, that edge is written after the window. */
 static void emit_branch(struct displacing_state *s, const struct window *w, const struct insn *in,
 			const uint8_t *bytes, uint32_t *taken)
 {
@@ -218,9 +221,9 @@ static void emit_one(struct displacing_state *s, const struct window *w, const s
 	}
 }
 
-/* Behind a window that does not reach the block's end: the probes before the next instruction,
- * which is executed at its place. */
-static void emit_way_back(struct displacing_state *s, const struct window *w, const struct body *b)
+/* After a window that does not reach the block's end: writes the probes before the next
+ * instruction, which is executed in place, and the jump back to it. */
+static void emit_jump_back(struct displacing_state *s, const struct window *w, const struct body *b)
 {
 	struct plan *p = s->p;
 	uint32_t arrival = p->e.bytes.len;
@@ -231,7 +234,7 @@ static void emit_way_back(struct displacing_state *s, const struct window *w, co
 }
 
 /* `joined`: the next window begins where this one ends, in the same block, and is written right
- * behind. */
+ * after it. */
 static void emit_window(struct displacing_state *s, const struct window *w, bool joined)
 {
 	struct plan *p = s->p;
@@ -250,7 +253,7 @@ static void emit_window(struct displacing_state *s, const struct window *w, bool
 		note_moved(p, in, arrival, offset, false);
 	}
 	if (w->last < b->count && !joined) {
-		emit_way_back(s, w, b);
+		emit_jump_back(s, w, b);
 	} else if (w->last == b->count && block_falls(block, b)) {
 		emit_gap(s, w->block, b, w->last);
 		p->ops->go(&p->e, target_at(s, body_va(p, block, b, w->last) + p->r->bias));

@@ -37,8 +37,8 @@ static const struct moved *moved_from(const struct fragment *f, uint32_t offset)
 	return low ? &f->moved.data[low - 1] : NULL;
 }
 
-/* Where relocated code is about to run the probes before an instruction, those for control that
- * comes from outside may have run already: neither none nor all. */
+/* In relocated code, a thread at the start of the probes before an instruction may already have run
+ * those for control from outside: then neither none nor all of them were executed. */
 bool fragment_original(const struct fragment *f, uint32_t offset, struct thread_place *out)
 {
 	const struct moved *m = moved_from(f, offset);
@@ -76,7 +76,7 @@ bool fragment_probed(const struct fragment *f, uint64_t va)
 	return m && m->in_place && m->arrival != m->offset;
 }
 
-/* Whether a patch begins at the original of this instruction, or behind it if it is a landing
+/* Whether a patch begins at the original of this instruction, or after it if it is a landing
  * instruction. */
 static bool leads_to_patch(const struct fragment *f, const struct moved *m)
 {

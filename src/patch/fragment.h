@@ -1,30 +1,33 @@
-/* From the probes of one procedure to code: what is moved, where to, and the patches that lead
- * there. Pure: works on an image, for any architecture; the process comes later (probe/).
+/* Generates the code for the probes of one function: what is moved, where to, and the patches that
+ * lead there. This is pure: it works on a module, for any architecture; probe/ applies the result
+ * to a process.
  *
- * The simplest mechanism that carries every spot is chosen:
+ * The simplest mechanism that supports every spot is chosen:
  *
  *	displaced    each probed instruction (x86-64: enough whole ones) is moved into the fragment,
- *	             with the probes before, after or on its outcomes; a jump takes its place
- *	relocated    all blocks are moved; jumps into them (springboards) stand where control comes
- *	             from outside: entry, behind calls and system calls, landing pads, targets of
- *	             indirect jumps. Calls execute at their original place
+ *	             with the probes before it, after it or on its outgoing edges, and replaced by
+ *	             a jump
+ *	relocated    all blocks are moved; jumps into them (springboards) are placed where control
+ *	             arrives from outside: at the entry, after calls and system calls, at landing
+ *	             pads, at targets of indirect jumps. Calls execute at their original place
  *	trap         like displaced, where no jump fits; only if allowed
  *
- * Putting a fragment in:
+ * To insert a fragment:
  *
  *	write its code; move threads (see fragment_moved()); write its patches in their order
  *
- * Each patch is one write within one page, and the program is right whenever it is let go on in
- * between: after any number of the steps. Taking it out is the same backwards. Why that holds:
+ * Each patch is one write within one page, and the program runs correctly if it is resumed after
+ * any number of these steps. A fragment is removed by the same steps backwards. Why this is
+ * correct:
  *
  * - displaced: the bytes of a patch are instructions of one block, which is entered at its top
- *   only, and that nobody is in the middle of once threads are moved.
- * - relocated, PHASE_PLAIN: the same, of the block where control arrives; the moved code may be
- *   entered at any of the springboards while others are not there yet, because all that it relies
- *   on is original code: calls, and places that have a springboard now or later.
- * - relocated, PHASE_DEAD: runs over other blocks of the original. These are dead by then: no
- *   path in the original code leads to them from a place where control still arrives without
- *   being sent away by a springboard. (springboards.c finds an order in which that is so.) */
+ *   only, and no thread is in the middle of them once threads have been moved.
+ * - relocated, PHASE_PLAIN: the same holds for the block where control arrives. The moved code may
+ *   be entered at any of the springboards while others are missing, because all that it relies on
+ *   is original code: calls, and places that have a springboard now or later.
+ * - relocated, PHASE_DEAD: the patch overwrites other blocks of the original. These are dead by
+ *   then: no path in the original code leads to them from a place where control still arrives
+ *   without being redirected by a springboard. (springboards.c finds such an order.) */
 #pragma once
 #include "flow/liveness.h"
 #include "isa/emit.h"
@@ -62,60 +65,62 @@ enum refusal {
 extern const char *const refusal_word[REFUSAL_REASONS];
 extern const char *const refusal_text[REFUSAL_REASONS];
 
-/* Whether a probe may run on other ways than its own, where several lead to one place and control
- * that arrives there does not tell which one it took. */
+/* Whether a probe may also run on other paths than its own, where several paths lead to one place
+ * and code there cannot distinguish them. */
 enum tolerance {
 	TOLERATES_NONE,
-	TOLERATES_MARKED, /* if there is no other choice; `shared` is set then */
+	TOLERATES_MARKED, /* only if there is no other choice; then `shared` is set */
 	TOLERATES_ALL,
 };
 
-/* A probe at a spot. The fragment's maker fills in free registers and poison, and adds what is held
- * in the whole procedure. */
+/* A probe at a spot. fragment_make() fills in free registers and poison, and adds the registers
+ * held in the whole function. */
 struct spot_probe {
 	struct spot spot;
 	struct emit_probe code;
-	/* Where ways meet, probes of one owner for the same point become one. */
+	/* Where paths meet, probes of the same owner for the same point become one. */
 	uint32_t owner;
 	uint8_t tolerance; /* enum tolerance */
 	uint8_t refused;   /* out: enum refusal */
-	bool shared;       /* out: it runs on other ways, too */
+	bool shared;       /* out: it also runs on other paths */
 	/* out: a thread that is about to execute the instruction at this address when the patches
-	 * go in will run the probe first; 0: only control that takes an edge does. */
+	 * are written will run the probe first; 0: only control that follows an edge does. */
 	uint64_t runs_at;
 };
 
 enum patch_phase {
-	PHASE_PLAIN, /* overwrites only what it replaces */
-	PHASE_DEAD,  /* overwrites original code elsewhere that nothing executes any more */
+	PHASE_PLAIN, /* overwrites only the code that it replaces */
+	PHASE_DEAD,  /* overwrites other original code, which is dead by then */
 };
 
 struct patch {
 	uint64_t va;
 	uint8_t size;
 	uint8_t phase; /* enum patch_phase */
-	bool trap;     /* threads arrive by a trap: they go to `to` */
-	/* Another patch leads here: a thread at it is nowhere in the original program, but about to
-	 * go to `to`. */
+	bool trap;     /* it is a trap; threads that hit it are moved to `to` */
+	/* Another patch jumps here: a thread at this patch is at no place of the original program,
+	 * but about to go to `to`. */
 	bool island;
 	uint8_t bytes[16], original[16];
 	uint64_t to; /* run-time address in the fragment */
 };
 
-/* Which moved instruction is which. Ascending in all offsets and in va; code between two of them
- * (probes, jumps) belongs to no instruction. */
+/* A moved instruction. The list ascends in all offsets and in va. Code between two entries (probes,
+ * jumps) belongs to no instruction. */
 struct moved {
 	uint64_t va;
-	uint32_t arrival; /* in the fragment: where the probes before it begin, if there are any */
-	uint32_t offset;  /* of its first byte */
-	uint32_t size;    /* of its moved form; a thread may be set here only at its first byte */
-	uint8_t length;   /* of the original */
+	uint32_t arrival; /* offset in the fragment where the probes before it begin, if any */
+	uint32_t offset;  /* offset of its first byte */
+	/* size of its moved form; a thread may be moved here only to its first byte */
+	uint32_t size;
+	uint8_t length; /* length of the original */
 	bool syscall;
-	bool landing;  /* a landing instruction: the original is executed, too, before a patch */
-	bool in_place; /* only its probes are here; what follows them goes to the original */
+	bool landing;  /* a landing instruction: the original is executed too, before a patch */
+	bool in_place; /* only its probes are here; after them control goes to the original */
 };
 
-/* Where the code of a probe is in the fragment; its rare parts are behind all other code. */
+/* The place of a probe's code in the fragment, without its asides, which are after all other code.
+ */
 struct placed_probe {
 	uint32_t probe; /* index in the request */
 	uint32_t offset, size;
@@ -124,11 +129,11 @@ struct placed_probe {
 enum mechanism { MECHANISM_NONE, MECHANISM_DISPLACED, MECHANISM_RELOCATED, MECHANISM_TRAP };
 
 struct fragment {
-	uint8_t mechanism; /* the strongest that was needed: enum mechanism */
-	uint8_t *code;     /* NULL once it is in the program: it has to be kept there only */
+	uint8_t mechanism; /* enum mechanism: the strongest one that was needed */
+	uint8_t *code; /* NULL after it was written to the program, which then has the only copy */
 	uint32_t size;
-	uint32_t rare;             /* offset from which on there are only rare parts of probes */
-	VEC(struct patch) patches; /* in the order in which they go in */
+	uint32_t rare;             /* offset of the asides of probes, which come last */
+	VEC(struct patch) patches; /* in the order in which they are written */
 	VEC(struct moved) moved;
 	VEC(struct placed_probe) probes; /* ascending in offset; one may be in several places */
 };
@@ -142,48 +147,50 @@ struct fragment_request {
 	uint32_t count;
 	uint64_t bias;    /* run-time address = va + bias */
 	uint64_t address; /* run-time address that the fragment will have */
-	/* Registers that are in use between probes: neither probes nor anything else between moved
-	 * instructions takes them for free. */
+	/* Registers that hold values between probes: neither probes nor other code between moved
+	 * instructions may use them as free registers. */
 	struct regset held;
 	bool poison, allow_traps;
-	bool trap_all;                       /* tests: traps even where jumps would do */
-	bool shadow_stack;                   /* the program uses one */
-	bool relocate;                       /* relocate even if displacing would do */
-	const struct intrusions *intrusions; /* of the image; may be NULL, at one's own risk */
-	/* What has to run in relocated code where control comes in from unknown code or from the
-	 * middle of other procedures; NULL: nothing. All registers are live there. Its argument is
-	 * told where: the distance from the procedure's start is in bits 32 to 62. */
+	bool trap_all;     /* for tests: use traps even where jumps would fit */
+	bool shadow_stack; /* the program uses a shadow stack */
+	bool relocate;     /* relocate even if displacing would suffice */
+	/* of the module; if NULL, jumps into the middle of functions go unnoticed */
+	const struct intrusions *intrusions;
+	/* A probe that runs in relocated code where control arrives from unknown code or from the
+	 * middle of other functions; NULL: none. All registers are live there. Bits 32 to 62 of its
+	 * argument are set to the distance of the place from the function's start. */
 	const struct emit_probe *recover;
 };
 
-/* Makes the fragment for all probes that are not refused; sets `refused` of the others. False if
- * nothing is left to do. fragment_release() in both cases. `tmp` is scratch. */
+/* Makes the fragment for all probes that are not refused; sets `refused` of the others. False if no
+ * probe is left. Call fragment_release() in both cases. `tmp` is scratch. */
 bool fragment_make(struct fragment *out, struct fragment_request *r, struct arena *tmp);
 void fragment_release(struct fragment *f);
 /* An upper bound for the size of the fragment, before its address is known. */
 uint32_t fragment_bound(const struct fragment_request *r);
 
-/* The probe that has code at `offset`, for emit_ops.restart; or all rare parts, if it is in one of
- * them. */
+/* The probe whose code contains `offset`, for emit_ops.restart; or the range of all asides, if that
+ * contains it. */
 bool fragment_probe_around(const struct fragment *f, uint32_t offset, struct placed_probe *out);
 
-/* Where a thread is, in terms of the original program. */
+/* The place of a thread in the original program. */
 struct thread_place {
-	uint64_t va; /* of the instruction that it is about to execute */
-	bool probed; /* all probes before it were executed: they must not be again */
+	uint64_t va; /* the next instruction it will execute */
+	bool probed; /* all probes before it were executed, and must not run again */
 };
 
-/* The place that `offset` in the fragment stands for, if a thread that is stopped there can be set
- * to it: it is at the first byte of a moved instruction or of the probes before it, or waits in a
- * system call made by moved code, so that its pc is right behind that. */
+/* The original place that corresponds to `offset` in the fragment, if a thread that is stopped
+ * there can be moved to it: the offset is the first byte of a moved instruction or of the probes
+ * before it, or right after a system call in moved code, in which the thread waits. */
 bool fragment_original(const struct fragment *f, uint32_t offset, struct thread_place *out);
-/* The moved instruction that code at `offset` stands for or belongs to, nearest before it: of a
- * thread that is anywhere in there, for who only wants to know where. Rare parts belong to the
- * first one. False if nothing was moved. */
+/* The original address of the moved instruction that contains `offset`, or else is nearest before
+ * it: for reporting where a thread is, wherever it is in the fragment. Asides belong to the first
+ * instruction. False if nothing was moved. */
 bool fragment_nearest(const struct fragment *f, uint32_t offset, uint64_t *va);
-/* Whether a thread at the original instruction at va came there from the fragment, which has
+/* Whether a thread at the original instruction at va arrived there from the fragment, which has
  * executed the probes before it. */
 bool fragment_probed(const struct fragment *f, uint64_t va);
-/* Where in the fragment a thread has to go on once the patches are in. False if that is the
- * original: it was not moved, or a patch leads from there to the probes that are to come. */
+/* The offset in the fragment where a thread must continue after the patches are written. False if
+ * it continues in the original: the instruction was not moved, or a patch leads from there to the
+ * remaining probes. */
 bool fragment_moved(const struct fragment *f, const struct thread_place *at, uint32_t *offset);

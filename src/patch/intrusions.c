@@ -2,7 +2,9 @@
 
 #include "base/order.h"
 
-enum { LEAD_IN = 64 }; /* bytes: instructions are told right behind so many, wherever one begins */
+enum {
+	LEAD_IN = 64
+}; /* bytes after which decoding is in step with the instructions, wherever it starts */
 
 static bool is_inside(const struct part *p, uint64_t va)
 {
@@ -15,17 +17,17 @@ static const struct procedure *procedure_at(const struct flow *f, uint64_t va)
 	return at == UINT32_MAX ? NULL : &flow_procedures(f, &count)[at];
 }
 
-/* ---- far jumps of an image ---- */
+/* ---- far jumps of a module ---- */
 
-struct finding {
+struct far_jump_search {
 	struct intrusions *out;
-	/* The procedure that was looked at last, if no other will ever be found to start in it. */
+	/* The function looked at last, if its bounds are certain. */
 	struct part own;
 };
 
 static void consider(void *ctx, const struct far_jump *j)
 {
-	struct finding *f = ctx;
+	struct far_jump_search *f = ctx;
 	const struct flow *flow = f->out->flow;
 	if (j->call)
 		return;
@@ -43,9 +45,9 @@ static void consider(void *ctx, const struct far_jump *j)
 
 void intrusions_find(struct intrusions *out, struct flow *f)
 {
-	struct finding finding = {.out = out};
+	struct far_jump_search far_jump_search = {.out = out};
 	*out = (struct intrusions){.flow = f};
-	far_jumps(flow_image(f), flow_arch(f), consider, &finding);
+	far_jumps(flow_image(f), flow_arch(f), consider, &far_jump_search);
 	order_by_address(out->jumps.data, out->jumps.len, sizeof(struct far_jump),
 			 offsetof(struct far_jump, target));
 }
@@ -55,29 +57,29 @@ void intrusions_release(struct intrusions *in)
 	vec_free(&in->jumps);
 }
 
-/* ---- those into one procedure ---- */
+/* ---- jumps into one function ---- */
 
-struct asked {
+struct intrusion_query {
 	const struct intrusions *in;
 	uint32_t procedure;
 	const struct cfg *g;
-	VEC(struct part) suspects; /* code to be decoded */
+	VEC(struct part) suspects; /* code to decode */
 	place_list *out;
 };
 
-static bool is_own(const struct asked *a, uint64_t va)
+static bool is_own(const struct intrusion_query *a, uint64_t va)
 {
 	return cfg_block_at(a->g, va) != BLOCK_NONE ||
 	       flow_procedure_at(a->in->flow, va) == a->procedure;
 }
 
-static void add_place(struct asked *a, uint64_t va)
+static void add_place(struct intrusion_query *a, uint64_t va)
 {
 	if (va != a->g->blocks[a->g->entry].start && cfg_block_at(a->g, va) != BLOCK_NONE)
 		vec_push(a->out, va);
 }
 
-/* The range of the procedure that holds va; empty if va is in none. */
+/* The range of the function that contains va; empty if va is in none. */
 static struct part range_at(const struct flow *f, uint64_t va)
 {
 	const struct procedure *p = procedure_at(f, va);
@@ -87,8 +89,8 @@ static struct part range_at(const struct flow *f, uint64_t va)
 	return range;
 }
 
-/* Where nothing says where instructions begin, what looks like a jump counts as one. */
-static void suspect_far(struct asked *a, const struct far_jump *j)
+/* If the starts of instructions are unknown, whatever looks like a jump counts as one. */
+static void suspect_far(struct intrusion_query *a, const struct far_jump *j)
 {
 	struct part range = range_at(a->in->flow, j->from);
 	if (is_own(a, j->from))
@@ -99,8 +101,8 @@ static void suspect_far(struct asked *a, const struct far_jump *j)
 		add_place(a, j->target);
 }
 
-/* Code in [start, end), to which or from which a short jump may go. */
-static void suspect_near(struct asked *a, uint64_t start, uint64_t end)
+/* Adds the code in [start, end), from which a short jump may reach the function. */
+static void suspect_near(struct intrusion_query *a, uint64_t start, uint64_t end)
 {
 	const struct flow *f = a->in->flow;
 	uint32_t count;
@@ -119,7 +121,7 @@ static void suspect_near(struct asked *a, uint64_t start, uint64_t end)
 	}
 }
 
-static void decode(struct asked *a, const struct part *range)
+static void decode(struct intrusion_query *a, const struct part *range)
 {
 	const struct arch *arch = flow_arch(a->in->flow);
 	size_t have;
@@ -140,14 +142,14 @@ static void decode(struct asked *a, const struct part *range)
 void intrusions_into(const struct intrusions *in, uint32_t procedure, const struct cfg *g,
 		     place_list *out)
 {
-	struct asked a = {.in = in, .procedure = procedure, .g = g, .out = out};
+	struct intrusion_query a = {.in = in, .procedure = procedure, .g = g, .out = out};
 	const struct far_jump *jumps = in->jumps.data;
 	uint8_t near = flow_arch(in->flow)->short_jump;
 	for (uint32_t i = 0; i < g->block_count; i++) {
 		uint64_t start = g->blocks[i].start, end = start + g->blocks[i].size;
-		uint32_t behind = ORDER_UP_TO(jumps, in->jumps.len, target, end - 1);
-		for (uint32_t k = ORDER_UP_TO(jumps, in->jumps.len, target, start - 1); k < behind;
-		     k++)
+		uint32_t end_jump = ORDER_UP_TO(jumps, in->jumps.len, target, end - 1);
+		for (uint32_t k = ORDER_UP_TO(jumps, in->jumps.len, target, start - 1);
+		     k < end_jump; k++)
 			suspect_far(&a, &jumps[k]);
 		if (near)
 			suspect_near(&a, start > near ? start - near : 0, end + near);

@@ -1,12 +1,12 @@
-/* Where code jumps into the middle of other procedures.
+/* Finds jumps into the middle of other functions.
  *
- * Hand-written code does: glibc's setjmp goes on inside __sigsetjmp. Whoever moves or overwrites a
- * procedure's code must know the places where control comes in besides its entry.
+ * Hand-written code has them: glibc's setjmp continues inside __sigsetjmp. Code that moves or
+ * overwrites a function must know all places where control enters it besides its entry.
  *
- * To decode all code of an image for that would take seconds with large ones. So jumps that reach
- * far are found by their looks, which other bytes may have as well; and when a procedure is asked
- * for, only that code is decoded which seems to jump into it, or is so close that short jumps may
- * do. All of it works with what is known of the image's procedures, be they discovered or not. */
+ * Decoding all code of a large module would take seconds. So jumps that reach far are found by
+ * their byte pattern, which other bytes may match as well. For a given function, only the code is
+ * decoded that seems to jump into it, or is so close that a short jump may reach it. This works
+ * with the functions known so far, discovered or not. */
 #pragma once
 #include "base/vec.h"
 #include "flow/far_jumps.h"
@@ -14,15 +14,16 @@
 
 struct intrusions {
 	struct flow *flow;
-	VEC(struct far_jump) jumps; /* perhaps; to other procedures' middles, ascending by target */
+	/* possible jumps into the middle of other functions, ascending by target */
+	VEC(struct far_jump) jumps;
 };
 
 typedef VEC(uint64_t) place_list;
 
-/* Looks at all code of the image once. */
+/* Scans all code of the module once. */
 void intrusions_find(struct intrusions *out, struct flow *f);
 void intrusions_release(struct intrusions *in);
-/* Adds to `out` the places in the blocks of the procedure, its entry aside, that code of others
- * jumps to; in no order, and some more than once. */
+/* Adds to `out` the places in the blocks of the function, except its entry, that code of other
+ * functions jumps to; unsorted, possibly with duplicates. */
 void intrusions_into(const struct intrusions *in, uint32_t procedure, const struct cfg *g,
 		     place_list *out);

@@ -1,10 +1,10 @@
-/* Making a fragment: how the probes of a procedure get into its code. */
+/* Makes a fragment: chooses how the probes of a function get into its code. */
 #include <string.h>
 
 #include "flow/entry.h"
 #include "patch/plan.h"
 
-/* Upper limits for what emit_ops write, in bytes. */
+/* Upper limits for the code that emit_ops write, in bytes. */
 enum {
 	MOVED_MAX = 48, /* one instruction */
 	JUMP_MAX = 24,  /* between blocks, or back */
@@ -12,7 +12,7 @@ enum {
 	MATCH_MAX = 96,
 };
 
-/* Whether the block is nothing but a landing instruction, which cannot give way to a jump. */
+/* Whether the block is only a landing instruction, which cannot be replaced by a jump. */
 static bool is_bare_landing(const struct fragment_request *r, uint32_t block)
 {
 	const struct block *b = &r->cfg->blocks[block];
@@ -21,8 +21,9 @@ static bool is_bare_landing(const struct fragment_request *r, uint32_t block)
 	       in.flags & INSN_LANDING && in.length == b->size;
 }
 
-/* Whether displacing one instruction does for the spot, where all have the size of a jump. */
-static bool is_easy(const struct fragment_request *r, const struct spot *s)
+/* Whether displacing one instruction suffices for the spot, on an architecture where every
+ * instruction has the size of a jump. */
+static bool is_displaceable(const struct fragment_request *r, const struct spot *s)
 {
 	const struct cfg *g = r->cfg;
 	uint32_t block = s->place == SPOT_ENTRY ? g->entry : cfg_block_at(g, s->va);
@@ -37,10 +38,11 @@ static bool is_easy(const struct fragment_request *r, const struct spot *s)
 		return false;
 	if (s->place != SPOT_ENTRY && block == cfg_block_at(g, s->va))
 		return true;
-	uint32_t ways = g->first_pred[block + 1] - g->first_pred[block];
+	uint32_t predecessors = g->first_pred[block + 1] - g->first_pred[block];
 	for (uint32_t i = g->first_pred[block]; i < g->first_pred[block + 1]; i++) {
 		const struct edge *e = &g->edges[g->pred_edges[i]];
-		if (block == g->entry || !is_external(e) || (e->kind == EDGE_SWITCH && ways > 1))
+		if (block == g->entry || !is_external(e) ||
+		    (e->kind == EDGE_SWITCH && predecessors > 1))
 			return false;
 	}
 	return true;
@@ -52,7 +54,7 @@ static bool may_relocate(const struct fragment_request *r)
 	if (r->relocate || r->shadow_stack || arch->emit->jump_size > arch->insn_align)
 		return true;
 	for (uint32_t i = 0; i < r->count; i++)
-		if (!is_easy(r, &r->probes[i].spot))
+		if (!is_displaceable(r, &r->probes[i].spot))
 			return true;
 	return false;
 }
@@ -69,7 +71,7 @@ uint32_t fragment_bound(const struct fragment_request *r)
 {
 	const struct cfg *g = r->cfg;
 	uint64_t insn = MOVED_MAX + CONSTANT_MAX;
-	uint64_t bound = CONSTANT_MAX; /* their alignment */
+	uint64_t bound = CONSTANT_MAX; /* for the alignment of constants */
 	for (uint32_t i = 0; i < r->count; i++) {
 		struct emit_probe code = r->probes[i].code;
 		code.poison = r->poison;
@@ -119,7 +121,8 @@ static void choose_mechanism(struct plan *p)
 	displace(p, DISPLACE_ANYHOW, why);
 }
 
-/* Unwinders know where a signal handler returns to by its bytes, and so does our runtime. */
+/* Unwinders, our runtime among them, recognise the code that a signal handler returns to by its
+ * bytes, so it must not be changed. */
 static bool is_trampoline(const struct plan *p)
 {
 	const struct arch_layout *layout = p->arch->layout;

@@ -22,7 +22,7 @@ static bool in_reach(uint64_t low, uint64_t high, uint64_t start, uint64_t end, 
 	return (end <= low || end - low <= reach) && (high <= start || high - start <= reach);
 }
 
-/* The lowest place in the piece that is in reach. */
+/* Finds the lowest place in the piece that is within reach. */
 static bool fits_in(const struct pool_piece *piece, uint64_t low, uint64_t high, uint64_t reach,
 		    uint64_t size, uint64_t *out)
 {
@@ -67,7 +67,7 @@ static void give_to(struct pool_region *r, struct pool_piece piece)
 	uint32_t i = 0;
 	while (i < r->free.len && r->free.data[i].end < piece.start)
 		i++;
-	/* What touches the piece is joined to it. */
+	/* Pieces that touch it are merged with it. */
 	uint32_t touching = 0;
 	for (; i + touching < r->free.len && r->free.data[i + touching].start <= piece.end;
 	     touching++) {

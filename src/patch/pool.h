@@ -1,7 +1,7 @@
-/* Code memory of a process: regions near the code they serve, given out in pieces.
+/* Code memory of a process: regions near the code they serve, handed out in pieces.
  *
- * Only bookkeeping: which addresses are free is taken from the maps file, and mapping is the
- * caller's (probe/), who is told where. */
+ * This is only bookkeeping: the free addresses are taken from the maps file, and the caller
+ * (probe/) does the mapping. */
 #pragma once
 #include "base/vec.h"
 #include <stdbool.h>
@@ -22,26 +22,26 @@ struct pool {
 
 void pool_release(struct pool *p);
 
-/* `size` bytes (made a multiple of 16) that jumps from everywhere in [low, high) reach, `reach`
- * bytes being the limit both ways, counted to the far end of the piece. False if no region has
- * them; `out` is as it was then. */
+/* Takes `size` bytes (rounded up to a multiple of 16) that jumps from everywhere in [low, high)
+ * reach: at most `reach` bytes in either direction, measured to the far end of the piece. False if
+ * no region has them; then `out` is unchanged. */
 bool pool_take(struct pool *p, uint64_t low, uint64_t high, uint64_t reach, uint64_t size,
 	       uint64_t *out);
 void pool_give(struct pool *p, uint64_t start, uint64_t size);
-/* A region that was mapped is in the pool from now on; it goes on where another one ends. */
+/* Adds a region that was mapped; if another region ends at its start, that one is extended. */
 void pool_add(struct pool *p, uint64_t start, uint64_t size);
 
-/* A new region of `most` bytes, or else as large as possible, but not below `least` (multiples of
- * the page size), all of it within `reach` of all of [low, high). */
+/* The requirements for a new region: `most` bytes, or else as many as possible, but at least
+ * `least` (multiples of the page size), all of it within `reach` of all of [low, high). */
 struct pool_need {
 	uint64_t low, high, reach;
 	uint64_t least, most;
 };
-/* Where it may be mapped: free in the maps file's text, not where the heap (brk) or the stack grow,
- * as near as possible. `heap` is where a heap will begin that is not there yet; 0 if that is not
- * known. Its size; 0 if there is no such place. */
+/* Finds a place for it: free according to the text of the maps file, not where the heap (brk) or
+ * the stack grow, as near as possible. `heap` is where a heap will begin that does not exist yet; 0
+ * if that is unknown. Returns the size of the place; 0 if there is none. */
 uint64_t pool_find_gap(const char *maps_text, uint64_t heap, const struct pool_need *need,
 		       uint64_t *out);
 /* A place for `size` bytes in the middle of the largest gap, far from code, which needs its
- * neighbourhood, and from whatever grows; 0 if there is none so large. */
+ * neighbourhood for jumps, and from everything that grows; 0 if no gap is large enough. */
 uint64_t pool_aside(const char *maps_text, uint64_t size);

@@ -1,14 +1,14 @@
-/* A procedure's blocks are moved, all of them, in the order of their addresses. Direct jumps go to
- * moved blocks. Calls and traps are executed where they always were: moved code goes there, and a
- * springboard behind the call brings control back. */
+/* Moves all blocks of a function, in the order of their addresses. Direct jumps go to moved blocks.
+ * Calls and traps are executed in place: moved code jumps there, and a springboard after the call
+ * brings control back. */
 #include "patch/plan.h"
 
 #include <stdlib.h>
 
 #include "base/order.h"
 
-/* A way of a branch or an indirect jump with probes on it, still to be written. */
-struct side {
+/* An edge of a branch or an indirect jump with probes on it, whose code is still to be written. */
+struct pending_edge {
 	uint32_t label, block, gap;
 	enum where where;
 	struct emit_target to;
@@ -16,12 +16,12 @@ struct side {
 
 struct relocation {
 	struct plan *p;
-	uint32_t *labels; /* of each block */
-	bool *made;       /* of each block: its call is not executed in place */
+	uint32_t *labels; /* label of each block */
+	bool *call_moved; /* for each block: moved code makes its call */
 	struct arrival *arrivals;
 	uint32_t arrival_count;
-	uint32_t next_arrival; /* by block and gap, while blocks are written */
-	VEC(struct side) sides;
+	uint32_t next_arrival; /* the next one by block and gap, while blocks are written */
+	VEC(struct pending_edge) pending;
 };
 
 static enum refusal check(struct plan *p)
@@ -81,7 +81,8 @@ static void add_arrival(struct relocation *r, uint32_t block, uint32_t gap, bool
 	r->arrivals[r->arrival_count++] = a;
 }
 
-/* Where other code jumps to. False if that is no instruction that we know. */
+/* Adds the places in a block that other code jumps to. False if one is not an instruction that we
+ * know. */
 static bool add_intruded(struct relocation *r, uint32_t block)
 {
 	struct plan *p = r->p;
@@ -107,7 +108,8 @@ static uint32_t count_syscalls(const struct body *b)
 	return count;
 }
 
-/* Whether what executes first at the arrival stays in place, with nothing to do before. */
+/* Whether the first instruction at the arrival is executed in place, and nothing has to run before
+ * it. */
 static bool needs_no_springboard(const struct relocation *r, const struct arrival *a)
 {
 	struct plan *p = r->p;
@@ -115,13 +117,14 @@ static bool needs_no_springboard(const struct relocation *r, const struct arriva
 	if (a->gap == b->count)
 		return false;
 	const struct insn *in = &b->insns[a->gap];
-	return ((stays_in_place(in) && !r->made[a->block]) || in->kind == INSN_SYSCALL) &&
+	return ((stays_in_place(in) && !r->call_moved[a->block]) || in->kind == INSN_SYSCALL) &&
 	       !(a->unknown && p->r->recover) && !has_probes(p, a->block, AT_GAP, a->gap) &&
 	       !(a->gap == b->landing && has_probes(p, a->block, AT_ARRIVAL, 0));
 }
 
-/* A springboard that takes the place of a call: the call is made from moved code. */
-static enum refusal take_calls(struct relocation *r)
+/* Removes the arrivals that need no springboard. If a springboard replaces a call, moved code makes
+ * that call. */
+static enum refusal choose_springboards(struct relocation *r)
 {
 	struct plan *p = r->p;
 	uint32_t kept = 0;
@@ -135,8 +138,8 @@ static enum refusal take_calls(struct relocation *r)
 		const struct insn *in = &b->insns[a->host == a->block ? a->gap : 0];
 		if (a->host == a->block && a->gap == b->count)
 			return REFUSED_NO_ROOM;
-		r->made[a->host] |= stays_in_place(in);
-		if (r->made[a->host] && stays_in_place(in) && in->kind != INSN_TRAP &&
+		r->call_moved[a->host] |= stays_in_place(in);
+		if (r->call_moved[a->host] && stays_in_place(in) && in->kind != INSN_TRAP &&
 		    p->r->shadow_stack)
 			return REFUSED_SHADOW_STACK;
 		r->arrivals[kept++] = *a;
@@ -145,8 +148,9 @@ static enum refusal take_calls(struct relocation *r)
 	return REFUSED_NONE;
 }
 
-/* Two ways to one place that have to be told apart cannot be. */
-static bool remove_twins(struct relocation *r)
+/* Merges arrivals at the same place. False if they would have to be distinguished, which is
+ * impossible. */
+static bool merge_duplicates(struct relocation *r)
 {
 	uint32_t kept = 0;
 	order_by_address(r->arrivals, r->arrival_count, sizeof(*r->arrivals),
@@ -189,12 +193,13 @@ static enum refusal find_arrivals(struct relocation *r)
 		if (!add_intruded(r, i))
 			return REFUSED_OVERLAP;
 	}
-	if (!remove_twins(r))
+	if (!merge_duplicates(r))
 		return REFUSED_NO_ROOM;
-	return take_calls(r);
+	return choose_springboards(r);
 }
 
-/* The labels of the arrivals at this gap; they come in the order of blocks and gaps. */
+/* Places the label of the arrival at this gap, and writes the gap's probes. Arrivals are in the
+ * order of blocks and gaps. */
 static void place_gap(struct relocation *r, uint32_t block, uint32_t gap)
 {
 	struct arrival *a = &r->arrivals[r->next_arrival];
@@ -213,15 +218,15 @@ static struct emit_target target_of(const struct relocation *r, const struct edg
 	return (struct emit_target){LABEL_NONE, pc};
 }
 
-/* Where control has to go to get to `to`, over the probes at this place. */
-static struct emit_target way_to(struct relocation *r, uint32_t block, enum where where,
-				 uint32_t gap, struct emit_target to)
+/* The target for control that goes to `to`, through the probes at this place if there are any. */
+static struct emit_target target_over_probes(struct relocation *r, uint32_t block, enum where where,
+					     uint32_t gap, struct emit_target to)
 {
 	struct plan *p = r->p;
 	if (!has_probes(p, block, where, gap))
 		return to;
-	struct side s = {emit_label(&p->e), block, gap, where, to};
-	vec_push(&r->sides, s);
+	struct pending_edge s = {emit_label(&p->e), block, gap, where, to};
+	vec_push(&r->pending, s);
 	return (struct emit_target){.label = s.label};
 }
 
@@ -230,11 +235,11 @@ static void emit_branch(struct relocation *r, uint32_t block, const struct insn 
 {
 	struct plan *p = r->p;
 	struct emit_target to = target_of(r, find_edge(p->g, block, false), in->target);
-	p->ops->branch(&p->e, in, bytes, way_to(r, block, AT_TAKEN, 0, to));
+	p->ops->branch(&p->e, in, bytes, target_over_probes(r, block, AT_TAKEN, 0, to));
 }
 
-/* What an indirect jump would do on the ways that have to be told apart; those lead to moved
- * blocks, around the springboards. */
+/* Writes the compares for the edges of an indirect jump that must be distinguished. These lead to
+ * moved blocks, bypassing the springboards. */
 static void emit_dispatch(struct relocation *r, uint32_t block, const struct insn *in,
 			  const uint8_t *bytes)
 {
@@ -243,22 +248,22 @@ static void emit_dispatch(struct relocation *r, uint32_t block, const struct ins
 	uint32_t count = 0;
 	if (!p->dispatches[block])
 		return;
-	struct emit_way *ways = ARENA_ARRAY(p->tmp, struct emit_way, p->dispatches[block]);
+	struct emit_way *targets = ARENA_ARRAY(p->tmp, struct emit_way, p->dispatches[block]);
 	for (uint32_t i = b->first_edge; i < b->first_edge + b->edge_count; i++) {
 		const struct edge *e = &p->g->edges[i];
 		if (p->dispatched[i])
-			ways[count++] = (struct emit_way){
+			targets[count++] = (struct emit_way){
 				p->g->blocks[e->to].start + p->r->bias,
-				way_to(r, block, AT_SWITCH, i, target_of(r, e, 0))};
+				target_over_probes(r, block, AT_SWITCH, i, target_of(r, e, 0))};
 	}
-	order_by_address(ways, count, sizeof(*ways), offsetof(struct emit_way, pc));
+	order_by_address(targets, count, sizeof(*targets), offsetof(struct emit_way, pc));
 	struct regset free = free_at_jump(p, block);
-	p->ops->match(&p->e, in, bytes, &free, ways, count);
+	p->ops->match(&p->e, in, bytes, &free, targets, count);
 }
 
 static bool is_in_place(const struct relocation *r, uint32_t block, const struct insn *in)
 {
-	return stays_in_place(in) && !r->made[block];
+	return stays_in_place(in) && !r->call_moved[block];
 }
 
 static void emit_one(struct relocation *r, uint32_t block, const struct insn *in,
@@ -280,15 +285,15 @@ static void emit_one(struct relocation *r, uint32_t block, const struct insn *in
 	}
 }
 
-static void emit_sides(struct relocation *r)
+static void emit_pending(struct relocation *r)
 {
 	struct plan *p = r->p;
-	vec_each (s, &r->sides) {
+	vec_each (s, &r->pending) {
 		emit_place(&p->e, s->label);
 		emit_probes(p, s->block, s->where, s->gap);
 		p->ops->go(&p->e, s->to);
 	}
-	vec_clear(&r->sides);
+	vec_clear(&r->pending);
 }
 
 static void emit_block(struct relocation *r, uint32_t block)
@@ -308,7 +313,7 @@ static void emit_block(struct relocation *r, uint32_t block)
 		note_moved(p, in, arrival, offset, is_in_place(r, block, in));
 	}
 	if (!block_falls(bl, b)) {
-		emit_sides(r);
+		emit_pending(r);
 		return;
 	}
 	place_gap(r, block, b->count);
@@ -316,10 +321,10 @@ static void emit_block(struct relocation *r, uint32_t block)
 	if (!fall || fall->to != block + 1)
 		p->ops->go(&p->e, target_of(r, fall, bl->start + bl->size + p->r->bias));
 	if (!fall || fall->to != block + 1)
-		emit_sides(r);
+		emit_pending(r);
 }
 
-/* See fragment_request. */
+/* See fragment_request.recover. */
 static void emit_recover(struct relocation *r, const struct arrival *a)
 {
 	struct plan *p = r->p;
@@ -330,7 +335,7 @@ static void emit_recover(struct relocation *r, const struct arrival *a)
 	p->ops->probe(&p->e, &recover);
 }
 
-/* Probes only for those who come from outside. */
+/* Writes the probes that are only for control from outside. */
 static void emit_arrivals(struct relocation *r)
 {
 	struct plan *p = r->p;
@@ -360,13 +365,14 @@ static enum refusal write_code(struct relocation *r)
 		r->labels[i] = emit_label(&p->e);
 	for (uint32_t i = 0; i < p->g->block_count; i++)
 		emit_block(r, i);
-	emit_sides(r);
+	emit_pending(r);
 	emit_arrivals(r);
 	return emit_finish(&p->e) ? REFUSED_NONE : REFUSED_OUT_OF_REACH;
 }
 
-/* Until no call is in the way of a springboard. The bound of the size is far above what most code
- * takes: as long as it may be small, that is tried first. */
+/* Repeats until no call is in the way of a springboard. The upper bound of the size is far above
+ * the size of most code, so the size that allows the shortest forms is tried first, if the code may
+ * fit. */
 static enum refusal write_with_springboards(struct relocation *r)
 {
 	struct plan *p = r->p;
@@ -375,17 +381,18 @@ static enum refusal write_with_springboards(struct relocation *r)
 	enum refusal why;
 	if (least <= small && small < bound)
 		p->extent = small;
-	for (bool again = true; again;) {
-		again = false;
+	for (bool retry = true; retry;) {
+		retry = false;
 		why = find_arrivals(r);
 		if (why == REFUSED_NONE)
 			why = write_code(r);
 		if (why == REFUSED_OUT_OF_REACH && p->extent < bound) {
 			p->extent = bound;
-			again = true;
+			retry = true;
 		}
 		if (why == REFUSED_NONE)
-			why = place_springboards(p, r->arrivals, r->arrival_count, r->made, &again);
+			why = place_springboards(p, r->arrivals, r->arrival_count, r->call_moved,
+						 &retry);
 	}
 	p->extent = bound;
 	return why;
@@ -398,9 +405,9 @@ enum refusal relocate(struct plan *p)
 	if (why != REFUSED_NONE)
 		return why;
 	r.labels = ARENA_ARRAY(p->tmp, uint32_t, p->g->block_count);
-	r.made = ARENA_ARRAY(p->tmp, bool, p->g->block_count);
+	r.call_moved = ARENA_ARRAY(p->tmp, bool, p->g->block_count);
 	why = write_with_springboards(&r);
-	vec_free(&r.sides);
+	vec_free(&r.pending);
 	if (why == REFUSED_NONE)
 		p->out->mechanism = MECHANISM_RELOCATED;
 	return why;

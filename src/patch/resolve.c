@@ -1,9 +1,10 @@
-/* From spots to attachments: which instruction, or which arrival from outside, carries a probe.
+/* From spots to attachments: finds the instruction, or the arrival from outside, that carries a
+ * probe.
  *
- * Control takes an edge of a call's return, an indirect jump or an exception in code that cannot be
- * changed for that edge alone. The probes of such an edge run where it arrives. That needs the
- * other ways to get there to have the same probes, or to be told apart: jumps and branches of the
- * procedure itself, once it is relocated, lead around the springboard. */
+ * For the return edge of a call, an edge of an indirect jump or an exception, no code can be
+ * changed that belongs to that edge alone. So its probes run where the edge arrives. This requires
+ * that the other paths to that place have the same probes, or can be distinguished: jumps and
+ * branches of the function itself, once it is relocated, bypass the springboard. */
 #include "patch/plan.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@ static void find_overlaps(struct plan *p)
 {
 	const struct cfg *g = p->g;
 	uint64_t end = 0;
-	uint32_t last = 0; /* the block that reaches up to `end` */
+	uint32_t last = 0; /* the block that ends at `end` */
 	for (uint32_t i = 0; i < g->block_count; i++) {
 		const struct block *b = &g->blocks[i];
 		if (i && b->start < end)
@@ -24,9 +25,10 @@ static void find_overlaps(struct plan *p)
 	}
 }
 
-/* The gap at va, an instruction of the block; UINT32_MAX if there is none. Behind a landing
- * instruction, if that is there: it has no effect that a probe could tell, and stays in place. So
- * does what is executed in place at the end of a page. */
+/* The gap at va, which must be an instruction of the block; UINT32_MAX if it is not. If landing
+ * instructions are there, the gap after them: they have no effect that a probe could notice, and
+ * stay in place. The same holds for an instruction that is executed in place at the end of a page.
+ */
 static uint32_t gap_at(struct plan *p, uint32_t block, uint64_t va)
 {
 	const struct body *b = body_of(p, block);
@@ -66,7 +68,7 @@ static enum refusal resolve_instruction(struct plan *p, struct spot_probe *probe
 	return liveness_in_exclusive(l, a->block, va) ? REFUSED_EXCLUSIVE : REFUSED_NONE;
 }
 
-/* The entry, behind its landing instruction, for control from other procedures. */
+/* The entry, after its landing instructions, for control from other functions. */
 static enum refusal resolve_entry(struct plan *p, struct spot_probe *probe, struct attachment *a)
 {
 	const struct cfg *g = p->g;
@@ -91,7 +93,7 @@ static enum refusal resolve_entry(struct plan *p, struct spot_probe *probe, stru
 	return liveness_in_exclusive(p->r->live, holder, va) ? REFUSED_EXCLUSIVE : REFUSED_NONE;
 }
 
-/* Where control arrives by an edge that the procedure's own code does not determine. */
+/* The place where control arrives by an edge that the function's own code does not determine. */
 static enum refusal resolve_arrival(struct plan *p, struct spot_probe *probe, const struct edge *e,
 				    struct attachment *a)
 {
@@ -147,7 +149,8 @@ static enum refusal resolve(struct plan *p, struct spot_probe *probe, struct att
 	return why == REFUSED_NONE && p->overlaps[a->block] ? REFUSED_OVERLAP : why;
 }
 
-/* By block; within it arrivals by where they come from, then gaps, then what is taken, by edge. */
+/* Sorts by block; within a block arrivals by source, then gaps, then taken edges, then edges of
+ * indirect jumps. */
 static int compare(const void *x, const void *y)
 {
 	const struct attachment *a = x, *b = y;

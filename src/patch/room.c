@@ -1,9 +1,10 @@
-/* Room for patches: what fills gaps between blocks, and the ends of pages. */
+/* Room for patches: the padding between blocks, and the ends of pages. */
 #include "flow/entry.h"
 #include "patch/plan.h"
 
-/* Padding of another procedure is not ours: it may be a patchable entry. */
-static bool is_nobodys(const struct plan *p, uint64_t va)
+/* Whether the byte belongs to no code. Padding of another function must not be used: it may be a
+ * patchable entry. */
+static bool is_unused(const struct plan *p, uint64_t va)
 {
 	uint32_t owner = flow_procedure_at(p->r->flow, va);
 	return (owner == UINT32_MAX || owner == p->r->procedure) &&
@@ -13,7 +14,7 @@ static bool is_nobodys(const struct plan *p, uint64_t va)
 uint32_t padding_behind(const struct plan *p, uint64_t va, uint32_t most)
 {
 	uint64_t at = va;
-	while (at < va + most && is_nobodys(p, at)) {
+	while (at < va + most && is_unused(p, at)) {
 		struct insn in;
 		size_t n = decode_at(p->image, p->arch, at, DECODE_FLOW, &in);
 		bool filling = n && (in.flags & INSN_NOP ||
@@ -22,7 +23,7 @@ uint32_t padding_behind(const struct plan *p, uint64_t va, uint32_t most)
 			break;
 		at += n;
 	}
-	while (at > va && !is_nobodys(p, at - 1))
+	while (at > va && !is_unused(p, at - 1))
 		at--;
 	return at - va < most ? (uint32_t)(at - va) : most;
 }

@@ -23,34 +23,35 @@ const char *const spot_place_name[SPOT_PLACES] = {
 	[SPOT_TAKEN] = "taken",
 };
 
-struct search {
+struct spot_search {
 	const struct arch *arch;
 	const struct image *image;
 	const struct cfg *g;
 	const struct loop_forest *forest;
 	uint32_t kinds, loop;
 	struct spot_list *out;
-	/* The block whose last instruction was looked for last, and where that is: edges are listed
-	 * by the block they come from, and switches have many. */
+	/* The block whose last instruction was found last, and its address: edges are listed by
+	 * their source block, and switches have many. */
 	uint32_t last_block;
 	uint64_t last_va;
 };
 
-static void add(struct search *s, struct spot spot)
+static void add(struct spot_search *s, struct spot spot)
 {
 	if (s->kinds >> spot.kind & 1)
 		vec_push(s->out, spot);
 }
 
 /* Decodes at va, inside the block. False at its end. */
-static bool insn_at(const struct search *s, const struct block *b, uint64_t va, struct insn *in)
+static bool insn_at(const struct spot_search *s, const struct block *b, uint64_t va,
+		    struct insn *in)
 {
 	size_t n;
 	const uint8_t *p = va < b->start + b->size ? image_at(s->image, va, &n) : NULL;
 	return p && s->arch->decode(p, n, va, DECODE_FLOW, in);
 }
 
-static uint64_t last_insn(struct search *s, uint32_t block)
+static uint64_t last_insn(struct spot_search *s, uint32_t block)
 {
 	const struct block *b = &s->g->blocks[block];
 	struct insn in;
@@ -66,7 +67,7 @@ static uint64_t last_insn(struct search *s, uint32_t block)
 	return s->last_va;
 }
 
-static void add_before(struct search *s, enum point_kind kind, uint64_t va)
+static void add_before(struct spot_search *s, enum point_kind kind, uint64_t va)
 {
 	add(s, (struct spot){.kind = (uint8_t)kind,
 			     .place = SPOT_BEFORE,
@@ -75,7 +76,7 @@ static void add_before(struct search *s, enum point_kind kind, uint64_t va)
 			     .va = va});
 }
 
-static void add_edge(struct search *s, enum point_kind kind, uint32_t loop, uint32_t edge)
+static void add_edge(struct spot_search *s, enum point_kind kind, uint32_t loop, uint32_t edge)
 {
 	if (s->kinds >> kind & 1)
 		add(s, (struct spot){.kind = (uint8_t)kind,
@@ -85,13 +86,13 @@ static void add_edge(struct search *s, enum point_kind kind, uint32_t loop, uint
 				     .va = last_insn(s, s->g->edges[edge].from)});
 }
 
-static bool wants_loop(const struct search *s, uint32_t loop)
+static bool wants_loop(const struct spot_search *s, uint32_t loop)
 {
 	return s->loop == LOOP_NONE || s->loop == loop;
 }
 
-/* Where control is that came from outside the procedure and has passed the landing instructions. */
-static struct spot entry_spot(struct search *s)
+/* The spot for control from outside the function, after the landing instructions. */
+static struct spot entry_spot(struct spot_search *s)
 {
 	const struct block *b = &s->g->blocks[s->g->entry];
 	struct spot spot = {
@@ -102,8 +103,8 @@ static struct spot entry_spot(struct search *s)
 	return spot;
 }
 
-/* Loops that hold the entry block are entered with the procedure, along no edge. */
-static void add_entry(struct search *s)
+/* Loops that contain the entry block are entered with the function, not by an edge. */
+static void add_entry(struct spot_search *s)
 {
 	struct spot spot = entry_spot(s);
 	uint32_t inner = s->forest ? s->forest->innermost[s->g->entry] : (uint32_t)LOOP_NONE;
@@ -125,20 +126,21 @@ static void add_entry(struct search *s)
 	}
 }
 
-/* A system call does not end a block, but a block may end behind it, because others jump there. */
-static void add_syscalls_of(struct search *s, uint32_t block)
+/* A system call does not end a block, but a block may end after it, because other code jumps there.
+ */
+static void add_syscalls_of(struct spot_search *s, uint32_t block)
 {
 	const struct block *b = &s->g->blocks[block];
-	bool behind = false;
+	bool after = false;
 	struct insn in;
 	for (uint64_t va = b->start; insn_at(s, b, va, &in); va += in.length) {
-		if (behind)
+		if (after)
 			add_before(s, POINT_SYSCALL_DONE, va);
-		behind = in.kind == INSN_SYSCALL;
-		if (behind)
+		after = in.kind == INSN_SYSCALL;
+		if (after)
 			add_before(s, POINT_SYSCALL, va);
 	}
-	if (behind && b->end == END_FALL && b->edge_count)
+	if (after && b->end == END_FALL && b->edge_count)
 		add_edge(s, POINT_SYSCALL_DONE, LOOP_NONE, b->first_edge);
 }
 
@@ -148,8 +150,8 @@ static bool leaves_if_taken(const struct block *b)
 	       !(b->flags & BLOCK_OPEN_FRAME);
 }
 
-/* A conditional tail call in a loop leaves it, along no edge. */
-static void add_taken_exits(struct search *s, uint32_t block)
+/* A conditional tail call in a loop leaves it, but not by an edge. */
+static void add_taken_exits(struct spot_search *s, uint32_t block)
 {
 	uint32_t l = s->forest->innermost[block];
 	struct spot spot = {.place = SPOT_TAKEN, .edge = UINT32_MAX, .va = last_insn(s, block)};
@@ -164,8 +166,8 @@ static void add_taken_exits(struct search *s, uint32_t block)
 	}
 }
 
-/* Two points on each of the edges; either kind may be one that is not asked for. */
-static void add_edges(struct search *s, uint32_t loop, uint32_t first, uint32_t count,
+/* Adds two points on each of the edges. Either kind may be one that was not requested. */
+static void add_edges(struct spot_search *s, uint32_t loop, uint32_t first, uint32_t count,
 		      enum point_kind one, enum point_kind then)
 {
 	for (uint32_t i = first; wants_loop(s, loop) && i < first + count; i++) {
@@ -174,8 +176,8 @@ static void add_edges(struct search *s, uint32_t loop, uint32_t first, uint32_t 
 	}
 }
 
-/* Nested loops have higher numbers than those around them. */
-static void add_loops(struct search *s)
+/* Nested loops have higher numbers than the loops around them. */
+static void add_loops(struct spot_search *s)
 {
 	const struct loop *loops = s->forest->loops;
 	uint32_t count = s->forest->loop_count;
@@ -193,7 +195,7 @@ static void add_loops(struct search *s)
 			  POINT_ITERATION_BEGIN);
 }
 
-static void add_calls_and_exits(struct search *s, uint32_t block)
+static void add_calls_and_exits(struct spot_search *s, uint32_t block)
 {
 	const struct block *b = &s->g->blocks[block];
 	switch (b->end) {
@@ -214,7 +216,7 @@ static void add_calls_and_exits(struct search *s, uint32_t block)
 	}
 }
 
-/* The order is the header's promise. */
+/* The order of the calls gives the order of spots that the header promises. */
 void spots_find(const struct flow *f, const struct cfg *g, const struct loop_forest *forest,
 		uint32_t kinds, uint32_t loop, struct spot_list *out)
 {
@@ -222,14 +224,14 @@ void spots_find(const struct flow *f, const struct cfg *g, const struct loop_for
 	const uint32_t ends = 1u << POINT_CALL | 1u << POINT_EXIT;
 	const uint32_t loops = 1u << POINT_LOOP_ENTRY | 1u << POINT_LOOP_EXIT |
 			       1u << POINT_ITERATION_BEGIN | 1u << POINT_ITERATION_END;
-	struct search s = {.arch = flow_arch(f),
-			   .image = flow_image(f),
-			   .g = g,
-			   .forest = forest,
-			   .kinds = forest ? kinds : kinds & ~loops,
-			   .loop = loop,
-			   .out = out,
-			   .last_block = BLOCK_NONE};
+	struct spot_search s = {.arch = flow_arch(f),
+				.image = flow_image(f),
+				.g = g,
+				.forest = forest,
+				.kinds = forest ? kinds : kinds & ~loops,
+				.loop = loop,
+				.out = out,
+				.last_block = BLOCK_NONE};
 	if (!g->block_count)
 		return;
 	add_entry(&s);

@@ -1,28 +1,28 @@
-/* Points of a procedure, and the spots in its code where each is realised.
+/* Points of a function, and the spots in its code where each is realised.
  *
- * A point is what a user names (a procedure's entry, a loop's exit); a spot is one place in the
- * flow graph that control passes exactly when the point is reached: before an instruction, or on an
+ * A point is what a user names (a function's entry, a loop's exit). A spot is one place in the flow
+ * graph that control passes exactly when the point is reached: before an instruction, or on an
  * edge. Loop points are those of section 4 of the loop-aware search paper: entry edges lead from
  * outside to the header, exit edges from a member to outside; an iteration begins at the header
- * (entry and back edges) and ends on back and exit edges. So entry and exit, and begin and end of
- * iterations, are balanced.
+ * (entry and back edges) and ends on back and exit edges. So entries and exits, and begins and ends
+ * of iterations, are balanced.
  *
  * Spots at the same place are listed in the order in which their probes have to execute, so that
- * what they begin and end is nested: on the way in the procedure's entry, then for each loop from
- * the outermost its entry and the begin of its iteration; on the way out the end of a system call,
- * then for each loop from the innermost the end of its iteration and its exit, then the procedure's
- * exit. On a back edge all that ends comes before what begins. At an instruction that carries both,
- * those of SPOT_ENTRY come before those of SPOT_BEFORE.
+ * begins and ends are properly nested. On entry: the function's entry, then for each loop from the
+ * outermost its entry and the begin of its iteration. On exit: the end of a system call, then for
+ * each loop from the innermost the end of its iteration and its exit, then the function's exit. On
+ * a back edge all ends come before all begins. At an instruction that carries both, those of
+ * SPOT_ENTRY come before those of SPOT_BEFORE.
  *
- * Control that leaves by an exception to a caller, by longjmp or by a jump table's entry that leads
- * out of the procedure passes no exit. */
+ * Control that leaves by an exception to a caller, by longjmp or by a jump table entry that leads
+ * out of the function passes no exit. */
 #pragma once
 #include "flow/flow.h"
 #include "flow/loops.h"
 
 enum point_kind {
-	POINT_ENTRY, /* of the procedure, behind its landing instruction */
-	POINT_EXIT,  /* before a return or a jump to another procedure */
+	POINT_ENTRY, /* of the function, after its landing instructions */
+	POINT_EXIT,  /* before a return or a jump to another function */
 	POINT_CALL,  /* before a call; in order of address */
 	POINT_LOOP_ENTRY,
 	POINT_LOOP_EXIT,
@@ -36,10 +36,10 @@ enum point_kind {
 extern const char *const point_kind_name[POINT_KINDS];
 
 enum spot_place {
-	SPOT_BEFORE, /* the instruction at va; all control that reaches it, wherever from */
-	SPOT_ENTRY,  /* the same, but only control that comes from outside the procedure */
-	SPOT_EDGE,   /* control that goes along the edge */
-	SPOT_TAKEN,  /* control that leaves the procedure by the conditional tail call at va */
+	SPOT_BEFORE, /* before the instruction at va; for all control that reaches it */
+	SPOT_ENTRY,  /* the same, but only for control from outside the function */
+	SPOT_EDGE,   /* control that follows the edge */
+	SPOT_TAKEN,  /* control that leaves the function by the conditional tail call at va */
 	SPOT_PLACES,
 };
 
@@ -48,10 +48,11 @@ extern const char *const spot_place_name[SPOT_PLACES];
 struct spot {
 	uint8_t kind;  /* enum point_kind */
 	uint8_t place; /* enum spot_place */
-	uint32_t loop; /* of loop points: index in the forest; else LOOP_NONE */
-	uint32_t edge; /* of SPOT_EDGE: index in the graph; else UINT32_MAX */
-	/* Of the instruction; of SPOT_EDGE: of the last instruction before. Of SPOT_ENTRY: the
-	 * first behind the landing instructions, which may begin the next block. */
+	uint32_t loop; /* loop points: index in the forest; else LOOP_NONE */
+	uint32_t edge; /* SPOT_EDGE: index in the graph; else UINT32_MAX */
+	/* Address of the instruction. SPOT_EDGE: of the last instruction before the edge.
+	 * SPOT_ENTRY: of the first one after the landing instructions, which may begin the next
+	 * block. */
 	uint64_t va;
 };
 
@@ -60,8 +61,8 @@ struct spot_list {
 	uint32_t len, cap;
 };
 
-/* The spots of all points whose kinds are in `kinds` (bits 1 << POINT_...), appended to `out`
- * (vec_free() it). `forest` may be NULL if no loop points are asked for; `loop` restricts loop
+/* Appends the spots of all points whose kinds are in `kinds` (bits 1 << POINT_...) to `out`
+ * (vec_free() it). `forest` may be NULL if no loop points are requested; `loop` restricts loop
  * points to one loop, or is LOOP_NONE for all. */
 void spots_find(const struct flow *f, const struct cfg *g, const struct loop_forest *forest,
 		uint32_t kinds, uint32_t loop, struct spot_list *out);

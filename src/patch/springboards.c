@@ -1,51 +1,57 @@
 /* The patches that lead into relocated code.
  *
- * Where an instruction is as large as a jump, each takes one instruction's place. On x86-64 a jump
- * has five bytes, and blocks may have less. After relocation the original code is dead, but for
- * calls, traps and system calls executed in place, the landing instructions before a springboard,
- * and the springboards. So one of them may
+ * If an instruction is as large as a jump, each springboard replaces one instruction. On x86-64 a
+ * jump has five bytes, and blocks may be shorter. After relocation the original code is dead,
+ * except for calls, traps and system calls executed in place, the landing instructions before a
+ * springboard, and the springboards. So a springboard may
  *
- *	stay within its block, or run over padding behind it     PHASE_PLAIN
- *	run over the beginning of other blocks                   PHASE_DEAD
+ *	stay within its block, or extend into padding after it   PHASE_PLAIN
+ *	extend into the beginning of other blocks                PHASE_DEAD
  *	be two bytes, a short jump to an island: a jump in padding or dead code nearby
  *
- * All this happens to a program that may be let go on after each single write. As long as one
- * springboard is missing, control that arrives there goes on in the original code, and may get to
- * whatever that leads to. So each block is labelled with the arrivals that still lead to it. Its
- * bytes may be overwritten if there is none; by the springboard of an arrival also if that is the
- * only one, for control is sent away there from then on. Each springboard that is placed takes its
- * label away, which makes room for others; rounds of this go on until all are in, or none can be.
- */
+ * The program may be resumed after each single write. As long as one springboard is missing,
+ * control that arrives there continues in the original code, and may reach whatever that leads to.
+ * So each block is labelled with the arrivals that still lead to it. Its bytes may be overwritten
+ * if there is none. The springboard of an arrival may also overwrite it if that arrival is the only
+ * one, because from then on control is redirected there. Each springboard that is placed removes
+ * its label, which makes room for others. This is repeated until all are placed, or none can be. */
 #include "patch/plan.h"
 
 #include <string.h>
 
-enum { NOBODY = UINT32_MAX, SEVERAL = UINT32_MAX - 1, PADDING_MAX = 32, ROUNDS_MAX = 64 };
+enum {
+	NO_ARRIVAL = UINT32_MAX,
+	SEVERAL_ARRIVALS = UINT32_MAX - 1,
+	MAX_PADDING = 32,
+	MAX_ROUNDS = 64
+};
 
 enum byte_use { BYTE_FREE, BYTE_KEPT, BYTE_TAKEN };
 
-struct ground {
+struct springboard_plan {
 	struct plan *p;
 	const struct arrival *arrivals;
 	uint32_t count;
-	bool *made;
-	bool *placed;       /* of each arrival */
-	bool *sends_away;   /* of each block: a springboard stands at its beginning */
-	uint32_t *leads_to; /* of each block: an arrival, NOBODY or SEVERAL */
+	bool *call_moved;
+	bool *placed;           /* for each arrival */
+	bool *redirects;        /* for each block: a springboard at its start redirects control */
+	uint32_t *reached_from; /* for each block: the arrival that leads to it, NO_ARRIVAL or
+				   SEVERAL_ARRIVALS */
 	uint32_t *work;
-	/* Of each block, where its bytes are in `use`, and the padding behind it. */
+	/* For each block, the index of its first byte in `use`, and the size of the padding after
+	 * it. */
 	uint32_t *first_byte;
 	uint8_t *padding;
 	uint8_t *use; /* enum byte_use */
 };
 
-static uint32_t extent(const struct ground *s, uint32_t block)
+static uint32_t size_with_padding(const struct springboard_plan *s, uint32_t block)
 {
 	return s->p->g->blocks[block].size + s->padding[block];
 }
 
-/* The byte at va; *block has it. NULL if it belongs to no block and no padding of one. */
-static uint8_t *byte_at(const struct ground *s, uint64_t va, uint32_t *block)
+/* The use of the byte at va, which is in *block or its padding. NULL if it is in none. */
+static uint8_t *byte_at(const struct springboard_plan *s, uint64_t va, uint32_t *block)
 {
 	const struct cfg *g = s->p->g;
 	uint32_t low = 0, high = g->block_count;
@@ -56,18 +62,18 @@ static uint8_t *byte_at(const struct ground *s, uint64_t va, uint32_t *block)
 		else
 			high = mid;
 	}
-	if (!low || va - g->blocks[low - 1].start >= extent(s, low - 1))
+	if (!low || va - g->blocks[low - 1].start >= size_with_padding(s, low - 1))
 		return NULL;
 	*block = low - 1;
 	return &s->use[s->first_byte[low - 1] + (va - g->blocks[low - 1].start)];
 }
 
-static bool in_padding(const struct ground *s, uint32_t block, uint64_t va)
+static bool in_padding(const struct springboard_plan *s, uint32_t block, uint64_t va)
 {
 	return va - s->p->g->blocks[block].start >= s->p->g->blocks[block].size;
 }
 
-static void mark(const struct ground *s, uint64_t va, uint32_t size, enum byte_use use)
+static void mark(const struct springboard_plan *s, uint64_t va, uint32_t size, enum byte_use use)
 {
 	uint32_t block;
 	for (uint32_t i = 0; i < size; i++) {
@@ -77,8 +83,9 @@ static void mark(const struct ground *s, uint64_t va, uint32_t size, enum byte_u
 	}
 }
 
-/* What is kept stays so: a call may begin right behind the first byte of its procedure. */
-static void reserve(const struct ground *s, uint64_t va, uint32_t size)
+/* Reserves bytes that are free. Bytes that are kept stay kept: a call may begin right after the
+ * first byte of its function. */
+static void reserve(const struct springboard_plan *s, uint64_t va, uint32_t size)
 {
 	uint32_t block;
 	for (uint32_t i = 0; i < size; i++) {
@@ -88,18 +95,19 @@ static void reserve(const struct ground *s, uint64_t va, uint32_t size)
 	}
 }
 
-static void keep_instructions(struct ground *s, uint32_t block)
+static void keep_instructions(struct springboard_plan *s, uint32_t block)
 {
 	const struct body *b = body_of(s->p, block);
 	for (uint32_t i = 0; i < b->count; i++) {
 		const struct insn *in = &b->insns[i];
-		if (in->kind == INSN_SYSCALL || (stays_in_place(in) && !s->made[block]))
+		if (in->kind == INSN_SYSCALL || (stays_in_place(in) && !s->call_moved[block]))
 			mark(s, in->pc - s->p->r->bias, in->length, BYTE_KEPT);
 	}
 }
 
-/* A landing instruction before a springboard, and the least that each springboard needs. */
-static void keep_arrivals(struct ground *s)
+/* Keeps the landing instructions before each springboard, and reserves the least that each
+ * springboard needs. */
+static void keep_arrivals(struct springboard_plan *s)
 {
 	for (uint32_t i = 0; i < s->count; i++) {
 		const struct arrival *a = &s->arrivals[i];
@@ -111,7 +119,7 @@ static void keep_arrivals(struct ground *s)
 		reserve(s, s->arrivals[i].va, s->p->ops->short_jump_size);
 }
 
-static void survey(struct ground *s)
+static void map_bytes(struct springboard_plan *s)
 {
 	const struct cfg *g = s->p->g;
 	struct arena *tmp = s->p->tmp;
@@ -119,15 +127,15 @@ static void survey(struct ground *s)
 	s->first_byte = ARENA_ARRAY(tmp, uint32_t, g->block_count);
 	s->padding = ARENA_ARRAY(tmp, uint8_t, g->block_count);
 	s->placed = ARENA_ARRAY(tmp, bool, s->count);
-	s->sends_away = ARENA_ARRAY(tmp, bool, g->block_count);
-	s->leads_to = ARENA_ARRAY(tmp, uint32_t, g->block_count);
+	s->redirects = ARENA_ARRAY(tmp, bool, g->block_count);
+	s->reached_from = ARENA_ARRAY(tmp, uint32_t, g->block_count);
 	s->work = ARENA_ARRAY(tmp, uint32_t, 2 * (size_t)g->block_count);
 	for (uint32_t i = 0; i < g->block_count; i++) {
 		uint64_t end = g->blocks[i].start + g->blocks[i].size;
 		if (i + 1 == g->block_count || g->blocks[i + 1].start != end)
-			s->padding[i] = (uint8_t)padding_behind(s->p, end, PADDING_MAX);
+			s->padding[i] = (uint8_t)padding_behind(s->p, end, MAX_PADDING);
 		s->first_byte[i] = (uint32_t)bytes;
-		bytes += extent(s, i);
+		bytes += size_with_padding(s, i);
 	}
 	s->use = ARENA_ARRAY(tmp, uint8_t, bytes);
 	for (uint32_t i = 0; i < g->block_count; i++)
@@ -135,35 +143,35 @@ static void survey(struct ground *s)
 	keep_arrivals(s);
 }
 
-static bool add_label(const struct ground *s, uint32_t block, uint32_t label)
+static bool add_label(const struct springboard_plan *s, uint32_t block, uint32_t label)
 {
-	uint32_t *at = &s->leads_to[block];
-	if (*at == label || *at == SEVERAL || label == NOBODY)
+	uint32_t *at = &s->reached_from[block];
+	if (*at == label || *at == SEVERAL_ARRIVALS || label == NO_ARRIVAL)
 		return false;
-	*at = *at == NOBODY ? label : (uint32_t)SEVERAL;
+	*at = *at == NO_ARRIVAL ? label : (uint32_t)SEVERAL_ARRIVALS;
 	return true;
 }
 
-/* Which arrivals without springboards lead to each block, in the original code. */
-static void find_leads(struct ground *s)
+/* Finds the arrivals without springboards that lead to each block, in the original code. */
+static void label_blocks(struct springboard_plan *s)
 {
 	const struct cfg *g = s->p->g;
 	uint32_t pending = 0;
 	for (uint32_t i = 0; i < g->block_count; i++)
-		s->leads_to[i] = NOBODY;
+		s->reached_from[i] = NO_ARRIVAL;
 	for (uint32_t i = 0; i < s->count; i++)
 		if (!s->placed[i])
 			add_label(s, s->arrivals[i].host, i);
 	for (uint32_t i = 0; i < g->block_count; i++)
-		if (s->leads_to[i] != NOBODY)
+		if (s->reached_from[i] != NO_ARRIVAL)
 			s->work[pending++] = i;
 	while (pending) {
 		uint32_t from = s->work[--pending];
 		const struct block *b = &g->blocks[from];
 		for (uint32_t i = b->first_edge; i < b->first_edge + b->edge_count; i++) {
 			const struct edge *e = &g->edges[i];
-			if (!is_external(e) && !s->sends_away[e->to] &&
-			    add_label(s, e->to, s->leads_to[from]))
+			if (!is_external(e) && !s->redirects[e->to] &&
+			    add_label(s, e->to, s->reached_from[from]))
 				s->work[pending++] = e->to;
 		}
 	}
@@ -171,7 +179,7 @@ static void find_leads(struct ground *s)
 
 enum jump_kind { JUMP_DIRECT, JUMP_TO_ISLAND, JUMP_ISLAND };
 
-static bool add_jump(struct ground *s, uint64_t va, uint64_t to, enum jump_kind kind,
+static bool add_jump(struct springboard_plan *s, uint64_t va, uint64_t to, enum jump_kind kind,
 		     enum patch_phase phase)
 {
 	struct plan *p = s->p;
@@ -186,30 +194,29 @@ static bool add_jump(struct ground *s, uint64_t va, uint64_t to, enum jump_kind 
 	return true;
 }
 
-static uint64_t destination(const struct ground *s, const struct arrival *a)
+static uint64_t destination(const struct springboard_plan *s, const struct arrival *a)
 {
 	return s->p->r->address + s->p->e.labels.data[a->label];
 }
 
-static void set_placed(struct ground *s, uint32_t i)
+static void set_placed(struct springboard_plan *s, uint32_t i)
 {
 	const struct arrival *a = &s->arrivals[i];
 	const struct block *host = &s->p->g->blocks[a->host];
 	s->placed[i] = true;
-	s->sends_away[a->host] |=
-		a->va == host->start ||
-		(a->host == a->block && a->gap == body_of(s->p, a->host)->landing);
+	s->redirects[a->host] |= a->va == host->start ||
+				 (a->host == a->block && a->gap == body_of(s->p, a->host)->landing);
 }
 
-/* What a springboard of full size at the arrival would overwrite. */
+/* What a full-size springboard at the arrival would overwrite. */
 enum fit {
-	FIT_NOT,   /* what has to stay */
+	FIT_NOT,   /* bytes that have to stay */
 	FIT_PLAIN, /* its own block only */
 	FIT_DEAD,  /* dead blocks */
 	FIT_LATER, /* blocks that are not dead yet */
 };
 
-static enum fit fit_at(const struct ground *s, uint32_t i)
+static enum fit fit_at(const struct springboard_plan *s, uint32_t i)
 {
 	const struct arrival *a = &s->arrivals[i];
 	uint32_t size = s->p->ops->jump_size, block;
@@ -225,13 +232,13 @@ static enum fit fit_at(const struct ground *s, uint32_t i)
 			return FIT_NOT;
 		if (block == a->host || in_padding(s, block, a->va + k) || fit == FIT_LATER)
 			continue;
-		bool dead = s->leads_to[block] == NOBODY || s->leads_to[block] == i;
+		bool dead = s->reached_from[block] == NO_ARRIVAL || s->reached_from[block] == i;
 		fit = dead ? FIT_DEAD : FIT_LATER;
 	}
 	return fit;
 }
 
-static bool place_direct(struct ground *s, uint32_t i, enum fit fit)
+static bool place_direct(struct springboard_plan *s, uint32_t i, enum fit fit)
 {
 	const struct arrival *a = &s->arrivals[i];
 	enum patch_phase phase = fit == FIT_PLAIN ? PHASE_PLAIN : PHASE_DEAD;
@@ -242,22 +249,22 @@ static bool place_direct(struct ground *s, uint32_t i, enum fit fit)
 	return true;
 }
 
-/* Whether a byte may become a part of an island now. */
-static bool is_ground(const struct ground *s, uint64_t va)
+/* Whether a byte may become part of an island now. */
+static bool is_free_for_island(const struct springboard_plan *s, uint64_t va)
 {
 	uint32_t block;
 	const uint8_t *byte = byte_at(s, va, &block);
 	return byte && *byte == BYTE_FREE &&
-	       (in_padding(s, block, va) || s->leads_to[block] == NOBODY);
+	       (in_padding(s, block, va) || s->reached_from[block] == NO_ARRIVAL);
 }
 
-static bool find_island(const struct ground *s, uint64_t from, uint64_t *island)
+static bool find_island(const struct springboard_plan *s, uint64_t from, uint64_t *island)
 {
 	const struct emit_ops *ops = s->p->ops;
 	uint64_t reach = ops->short_reach, best = UINT64_MAX;
 	uint64_t low = from > reach ? from - reach : 0, run = 0;
 	for (uint64_t va = low; va < from + reach + ops->jump_size; va++) {
-		run = is_ground(s, va) ? run + 1 : 0;
+		run = is_free_for_island(s, va) ? run + 1 : 0;
 		uint64_t start = va + 1 - ops->jump_size;
 		uint64_t distance = start > from ? start - from : from - start;
 		uint8_t bytes[16];
@@ -271,8 +278,8 @@ static bool find_island(const struct ground *s, uint64_t from, uint64_t *island)
 	return best != UINT64_MAX;
 }
 
-/* Whether even a short jump has room at the arrival. */
-static bool has_short_room(const struct ground *s, uint32_t i)
+/* Whether a short jump has room at the arrival. */
+static bool has_short_room(const struct springboard_plan *s, uint32_t i)
 {
 	const struct arrival *a = &s->arrivals[i];
 	uint32_t size = s->p->ops->short_jump_size, block;
@@ -288,7 +295,7 @@ static bool has_short_room(const struct ground *s, uint32_t i)
 	return true;
 }
 
-static bool place_by_island(struct ground *s, uint32_t i)
+static bool place_by_island(struct springboard_plan *s, uint32_t i)
 {
 	const struct arrival *a = &s->arrivals[i];
 	uint64_t island;
@@ -302,19 +309,20 @@ static bool place_by_island(struct ground *s, uint32_t i)
 	return true;
 }
 
-/* Those that stay in their own blocks need nothing but that. */
-static void place_plain(struct ground *s)
+/* Places the springboards that stay in their own blocks, which do not depend on others. */
+static void place_plain(struct springboard_plan *s)
 {
 	for (uint32_t i = 0; i < s->count; i++)
 		if (fit_at(s, i) == FIT_PLAIN)
 			place_direct(s, i, FIT_PLAIN);
 }
 
-/* One round over the others; islands only for those that have no other way, unless `desperate`. */
-static bool place_round(struct ground *s, bool desperate)
+/* One round over the remaining arrivals. Islands are used only where a direct jump is impossible,
+ * unless `desperate`. */
+static bool place_round(struct springboard_plan *s, bool desperate)
 {
 	bool progress = false;
-	find_leads(s);
+	label_blocks(s);
 	for (uint32_t i = 0; i < s->count; i++) {
 		if (s->placed[i])
 			continue;
@@ -327,23 +335,23 @@ static bool place_round(struct ground *s, bool desperate)
 	return progress;
 }
 
-/* A call in the way of an arrival is made by moved code, if that is allowed. */
-static bool remove_call(struct ground *s, const struct arrival *a)
+/* If a call is in the way of an arrival, lets moved code make that call, if that is allowed. */
+static bool remove_call(struct springboard_plan *s, const struct arrival *a)
 {
 	uint32_t block;
 	for (uint32_t k = 0; k < s->p->ops->jump_size; k++) {
 		const uint8_t *byte = byte_at(s, a->va + k, &block);
-		if (!byte || *byte != BYTE_KEPT || s->made[block] || s->p->r->shadow_stack)
+		if (!byte || *byte != BYTE_KEPT || s->call_moved[block] || s->p->r->shadow_stack)
 			continue;
 		const struct body *b = body_of(s->p, block);
 		const struct insn *last = &b->insns[b->count - 1];
 		if (stays_in_place(last) && a->va + k >= last->pc - s->p->r->bias)
-			return s->made[block] = true;
+			return s->call_moved[block] = true;
 	}
 	return false;
 }
 
-static bool add_trap(struct ground *s, const struct arrival *a)
+static bool add_trap(struct springboard_plan *s, const struct arrival *a)
 {
 	const struct emit_ops *ops = s->p->ops;
 	struct patch patch = {.va = a->va, .size = ops->trap_size, .trap = true};
@@ -355,8 +363,8 @@ static bool add_trap(struct ground *s, const struct arrival *a)
 	return true;
 }
 
-/* Not on what has to stay: moved code would come back to the trap. */
-static bool place_trap(struct ground *s, uint32_t i)
+/* Bytes that have to stay cannot hold the trap: moved code would return to it. */
+static bool place_trap(struct springboard_plan *s, uint32_t i)
 {
 	const struct arrival *a = &s->arrivals[i];
 	uint32_t block;
@@ -367,36 +375,36 @@ static bool place_trap(struct ground *s, uint32_t i)
 	return true;
 }
 
-static void place_by_rounds(struct ground *s)
+static void place_by_rounds(struct springboard_plan *s)
 {
-	for (uint32_t round = 0; round < ROUNDS_MAX; round++)
+	for (uint32_t round = 0; round < MAX_ROUNDS; round++)
 		if (!place_round(s, false) && !place_round(s, true))
 			break;
 }
 
-/* One that has no hope of a jump, if there is one; the entry last. */
-static uint32_t choose_for_trap(const struct ground *s)
+/* An arrival for which a jump is impossible, if there is one, else any. The entry is taken last. */
+static uint32_t choose_for_trap(const struct springboard_plan *s)
 {
-	uint32_t chosen = NOBODY;
+	uint32_t chosen = NO_ARRIVAL;
 	for (uint32_t i = s->count; i-- > 0;) {
 		if (s->placed[i])
 			continue;
 		if (fit_at(s, i) == FIT_NOT && !has_short_room(s, i))
 			return i;
-		chosen = chosen == NOBODY ? i : chosen;
+		chosen = chosen == NO_ARRIVAL ? i : chosen;
 	}
 	return chosen;
 }
 
-/* Each trap may make room for jumps. */
-static enum refusal place_rest(struct ground *s, bool *again)
+/* Places the remaining ones as traps. Each trap may make room for jumps. */
+static enum refusal place_rest(struct springboard_plan *s, bool *retry)
 {
 	for (uint32_t i = 0; i < s->count; i++)
 		if (!s->placed[i])
-			*again |= remove_call(s, &s->arrivals[i]);
-	if (*again)
+			*retry |= remove_call(s, &s->arrivals[i]);
+	if (*retry)
 		return REFUSED_NO_ROOM;
-	for (uint32_t i; (i = choose_for_trap(s)) != NOBODY;) {
+	for (uint32_t i; (i = choose_for_trap(s)) != NO_ARRIVAL;) {
 		if (!place_trap(s, i))
 			return REFUSED_NO_ROOM;
 		if (!s->p->r->trap_all)
@@ -405,8 +413,9 @@ static enum refusal place_rest(struct ground *s, bool *again)
 	return REFUSED_NONE;
 }
 
-/* Where each takes the place of one instruction; or for tests, with traps only. */
-static enum refusal place_each(struct ground *s)
+/* For architectures where each springboard replaces one instruction; and for tests with traps only.
+ */
+static enum refusal place_each(struct springboard_plan *s)
 {
 	for (uint32_t i = 0; i < s->count; i++) {
 		const struct arrival *a = &s->arrivals[i];
@@ -418,7 +427,7 @@ static enum refusal place_each(struct ground *s)
 	return REFUSED_NONE;
 }
 
-static bool all_in_reach(const struct ground *s)
+static bool all_in_reach(const struct springboard_plan *s)
 {
 	uint8_t bytes[16];
 	for (uint32_t i = 0; i < s->count; i++)
@@ -429,17 +438,18 @@ static bool all_in_reach(const struct ground *s)
 }
 
 enum refusal place_springboards(struct plan *p, const struct arrival *arrivals, uint32_t count,
-				bool *made, bool *again)
+				bool *call_moved, bool *retry)
 {
-	struct ground s = {.p = p, .arrivals = arrivals, .count = count, .made = made};
+	struct springboard_plan s = {
+		.p = p, .arrivals = arrivals, .count = count, .call_moved = call_moved};
 	if (!all_in_reach(&s))
 		return REFUSED_OUT_OF_REACH;
 	if (p->ops->jump_size <= p->arch->insn_align)
 		return place_each(&s);
-	survey(&s);
+	map_bytes(&s);
 	if (!p->r->trap_all) {
 		place_plain(&s);
 		place_by_rounds(&s);
 	}
-	return place_rest(&s, again);
+	return place_rest(&s, retry);
 }

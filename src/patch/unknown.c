@@ -1,10 +1,10 @@
-/* Code of a procedure that no known path leads to, and where control comes in.
+/* Code of a function that no known path leads to, and the places where control enters.
  *
- * Unknown code may be dead: what a hand-written procedure does not use in one of its variants, or
- * what follows a call that never returns. Or there are jumps to it that were not understood; these
- * may then lead to other places, too. A procedure that jumps indirectly only by tables whose size
- * is certain has none of those: whatever brings control to its unknown code, that code itself tells
- * where it goes on, and is to the known blocks what another procedure is that jumps to them. */
+ * Unknown code may be dead: an unused variant of a hand-written function, or the code after a call
+ * that never returns. Or there are jumps to it that were not understood; these may then lead to
+ * other places, too. But if a function's indirect jumps all use tables of certain size, it has no
+ * such jumps. Then, whatever brings control to its unknown code, that code itself shows where
+ * control continues. It is treated like another function that jumps to the known blocks. */
 #include "base/order.h"
 #include "flow/entry.h"
 #include "patch/plan.h"
@@ -17,7 +17,7 @@ static bool is_table(const struct cfg *g, uint64_t start, uint64_t end)
 	return false;
 }
 
-/* Whether [start, end) holds what may be code. */
+/* Whether [start, end) may contain code. */
 static bool may_be_code(const struct plan *p, uint64_t start, uint64_t end)
 {
 	struct insn in;
@@ -32,7 +32,7 @@ static void add_gap(struct plan *p, uint64_t start, uint64_t end)
 		vec_push(&p->unknown, (struct part){start, end});
 }
 
-/* The code in a part of the procedure outside of all blocks. */
+/* Finds the code in a part of the function that is in no block. */
 static void find_gaps(struct plan *p, uint64_t at, uint64_t end)
 {
 	const struct cfg *g = p->g;
@@ -45,7 +45,7 @@ static void find_gaps(struct plan *p, uint64_t at, uint64_t end)
 	add_gap(p, at, end);
 }
 
-/* Whether the block ends in an indirect jump whose table may have more entries than were found. */
+/* Whether the block ends in an indirect jump that may have more targets than were found. */
 static bool is_doubtful(struct plan *p, uint32_t block)
 {
 	const struct cfg *g = p->g;
@@ -76,14 +76,14 @@ static bool has_target(const struct insn *in)
 	return in->kind == INSN_JUMP || in->kind == INSN_BRANCH || in->kind == INSN_CALL;
 }
 
-static bool runs_on(const struct insn *in)
+static bool falls_through(const struct insn *in)
 {
 	return !insn_ends_block(in) || in->kind == INSN_BRANCH || in->kind == INSN_CALL ||
 	       in->kind == INSN_CALL_INDIRECT;
 }
 
-/* False if the place is behind the compare that limits a table's index. A jump to the start is an
- * entry like others. */
+/* Adds a place, unless it is the function's start, which is an entry in any case. False if a jump
+ * there would skip the compare that limits a table's index. */
 static bool add_intruded(struct plan *p, uint64_t va)
 {
 	uint32_t block = cfg_block_at(p->g, va);
@@ -92,8 +92,8 @@ static bool add_intruded(struct plan *p, uint64_t va)
 	return block == BLOCK_NONE || p->g->blocks[block].end != END_SWITCH;
 }
 
-/* Adds the places that unknown code leads to. False if they are not all known. */
-static bool follow(struct plan *p, const struct part *gap)
+/* Adds the places that unknown code leads to. False if not all of them are known. */
+static bool add_targets(struct plan *p, const struct part *gap)
 {
 	struct insn in = {0};
 	for (uint64_t at = gap->start; at < gap->end; at += in.length) {
@@ -103,7 +103,7 @@ static bool follow(struct plan *p, const struct part *gap)
 		if (has_target(&in) && !add_intruded(p, in.target))
 			return false;
 	}
-	return !runs_on(&in) || add_intruded(p, gap->end);
+	return !falls_through(&in) || add_intruded(p, gap->end);
 }
 
 static void order_intruded(struct plan *p)
@@ -128,7 +128,7 @@ void find_unknown(struct plan *p)
 			 offsetof(struct part, start));
 	p->uncertain = p->g->unresolved || (p->unknown.len && has_doubtful_jump(p));
 	for (uint32_t i = 0; i < p->unknown.len && !p->uncertain; i++)
-		p->uncertain = !follow(p, &p->unknown.data[i]);
+		p->uncertain = !add_targets(p, &p->unknown.data[i]);
 	if (p->r->intrusions)
 		intrusions_into(p->r->intrusions, p->r->procedure, p->g, &p->intruded);
 	order_intruded(p);

@@ -1,13 +1,13 @@
-/* Keeping to the limit of cost. What a function's probes cost is estimated from its calls and the
- * calibrated cost of one; the sum is what the engine measures. The first look comes after a tenth
- * of a second, so that a function which is far too hot does no harm for long. */
+/* Keeps the overhead within its limit. The engine measures the overhead of all probes; the part of
+ * a function is estimated by its share of the calls. The first check comes after a tenth of a
+ * second, so that a function that is far too hot does no harm for long. */
 #include <stdio.h>
 
 #include "base/clock.h"
 #include "base/quantity.h"
 #include "path/targets.h"
 
-static const uint64_t first_look = 100000000, usual_look = 1000000000; /* ns */
+static const uint64_t first_check = 100000000, usual_check = 1000000000; /* ns */
 static const uint64_t least_run = 20000000; /* ns of run time before a share means anything */
 
 void hot_measure(struct path_session *s)
@@ -42,7 +42,7 @@ static uint64_t new_calls(const struct path_session *s, uint32_t function)
 	return s->data.functions.data[function].calls - before;
 }
 
-/* The one that is called most of those that are in; and all their calls. */
+/* The function that is called most of those that are in; *all: the calls of all of these. */
 static uint32_t hottest(const struct path_session *s, uint64_t *all)
 {
 	uint32_t best = PROFILE_NONE;
@@ -57,11 +57,12 @@ static uint32_t hottest(const struct path_session *s, uint64_t *all)
 	return best;
 }
 
-static void judge(struct path_session *s, uint32_t function, double share, double seconds,
-		  struct too_hot *out)
+static void explain(struct path_session *s, uint32_t function, double share, double seconds,
+		    struct too_hot *out)
 {
 	double rate = checked(A_RATE, (double)new_calls(s, function) / seconds);
 	out->function = function;
+	/* The suggested limit leaves some room, because rates vary. */
 	snprintf(out->reason, sizeof(out->reason),
 		 "it is called %.0f times a second, and measuring that would take about %.0f %% of "
 		 "the run time; --max-cost=%.0f would allow it",
@@ -71,7 +72,7 @@ static void judge(struct path_session *s, uint32_t function, double share, doubl
 bool hot_is_due(const struct path_session *s)
 {
 	const struct cost_window *w = &s->own->window;
-	return now_ns() - w->begin >= (w->first ? first_look : usual_look);
+	return now_ns() - w->begin >= (w->first ? first_check : usual_check);
 }
 
 bool hot_is_measured(struct path_session *s)
@@ -93,6 +94,6 @@ double hot_find(struct path_session *s, double share, struct too_hot *out)
 	if (f == PROFILE_NONE || !new_calls(s, f))
 		return 0;
 	double part = share * (double)new_calls(s, f) / (double)all;
-	judge(s, f, part, 1e-9 * (double)(now_ns() - s->own->window.begin), out);
+	explain(s, f, part, 1e-9 * (double)(now_ns() - s->own->window.begin), out);
 	return part;
 }

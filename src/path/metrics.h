@@ -1,4 +1,4 @@
-/* What can be measured of a function, by the names that users give it. */
+/* The metrics of functions, by the names that users give them. */
 #pragma once
 #include "probe/engine/engine.h"
 #include "sample/sampler.h"
@@ -25,11 +25,11 @@ struct path_metrics {
  * engine. NULL and a sentence if there is none. */
 struct path_metric *metrics_find(struct path_metrics *m, struct engine *g, const char *name,
 				 struct err *e);
-/* Those that are on, as the engine wants them. */
+/* The set of metrics that are on, for the engine. */
 uint32_t metrics_set(const struct path_metrics *m);
 /* The first one that is on and measures time; otherwise the first one that is on, or NULL. */
 const struct path_metric *metrics_first(const struct path_metrics *m);
-/* Whether it is on. */
+/* Whether it measures time. */
 bool metrics_is_time(const struct path_metric *m);
-/* A sentence if the name is none of ours and no event either. */
+/* An error if the name is neither one of our metrics nor an event. */
 int metrics_check(const char *name, struct err *e);

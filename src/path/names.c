@@ -12,8 +12,8 @@ static bool is_word(char c)
 	       c == '_';
 }
 
-/* The last word of the name proper: mangled names hold it as it is. Not so `operator+`, nor what is
- * abbreviated (std). */
+/* The last word of the name itself, which mangled names contain as it is. That does not hold for
+ * `operator+`, nor for names that mangling abbreviates (std). */
 static void find_part(struct name_pattern *p)
 {
 	size_t end = strcspn(p->pattern, "(<"), start = end;
@@ -39,7 +39,7 @@ void name_pattern_release(struct name_pattern *p)
 	text_release(&p->part);
 }
 
-/* Letters of a symbol before what the compiler put behind it. */
+/* The length of a symbol without the suffix of the compiler. */
 static size_t base_length(const char *symbol)
 {
 	size_t n = strcspn(symbol, ".");
@@ -58,7 +58,7 @@ static size_t operator_length(const char *s)
 	return !strncmp(s + n, "()", 2) ? n + 2 : n + strcspn(s + n, "(<");
 }
 
-/* Where a readable name's own part begins and ends: behind its result, before its parameters. */
+/* Where a readable name itself begins and ends: after its result, before its parameters. */
 static void find_bare(const char *s, size_t *start, size_t *end)
 {
 	static const char anonymous[] = "(anonymous namespace)";

@@ -1,4 +1,4 @@
-/* Names of procedures as people write them, and whether a symbol is meant by one. */
+/* Names of functions as people write them, and which symbols they mean. */
 #pragma once
 #include <stdbool.h>
 
@@ -7,8 +7,8 @@
 
 struct name_pattern {
 	const char *pattern;   /* a name or a glob, readable or mangled */
-	struct text overloads; /* the pattern with any parameter list behind it */
-	struct text part;      /* in every mangled name that can match; empty if nothing is */
+	struct text overloads; /* the pattern followed by any parameter list */
+	struct text part; /* a part of every mangled name that can match; empty if none is known */
 };
 
 void name_pattern_init(struct name_pattern *p, const char *pattern);
@@ -16,7 +16,7 @@ void name_pattern_release(struct name_pattern *p);
 
 /* Whether a symbol (mangled, perhaps with a suffix of the compiler) is meant: `f` means every
  * overload and every instance of a template, and the copies that the compiler made of it
- * (f.constprop.0). Code that was split off (f.cold) is no procedure, and is never meant. */
+ * (f.constprop.0). Code that was split off (f.cold) is not a function, and is never meant. */
 bool name_matches(const struct name_pattern *p, const char *symbol, struct arena *tmp);
 
 /* The readable name of a symbol, in `a`. */

@@ -27,9 +27,9 @@ void path_profile_release(struct path_profile *p)
 	profile_release(&p->profile);
 }
 
-/* ---- images ---- */
+/* ---- modules ---- */
 
-/* A copy of our own outlives the engine, the file and the process. */
+/* Our own copies outlive the engine, the file and the process. */
 static void copy_images(struct path_profile *p)
 {
 	struct err ignored;
@@ -153,7 +153,7 @@ void path_profile_begin(struct path_profile *p)
 	p->reading++;
 }
 
-/* Threads that had the same number one after the other are told of separately. */
+/* Threads that had the same tid one after the other are reported separately, and added up. */
 void path_profile_value(struct path_profile *p, const struct path_origin *from, uint32_t function,
 			const struct path_value *v)
 {
@@ -169,8 +169,8 @@ void path_profile_value(struct path_profile *p, const struct path_origin *from, 
 	}
 }
 
-/* The store takes a value for changed when its samples are: time that passes without a new call is
- * one. */
+/* The store takes a value for changed if its number of samples is. So time that passes without a
+ * new call counts as one sample. */
 static void add_difference(struct path_profile *p, const struct path_entry *n,
 			   const struct path_metric *m)
 {
@@ -185,9 +185,9 @@ static void add_difference(struct path_profile *p, const struct path_entry *n,
 		profile_add(&p->profile, n->node, n->thread, m->row, calls ? calls : 1, amount);
 }
 
-/* An activation that runs has no self time of its own until what is below it has ended: what was
- * added stays, and nothing is taken back. */
-static void settle(struct path_entry *n)
+/* The self time of a running activation may go down: it is not known until the measured calls below
+ * it have ended. What was added to the profile stays, and nothing is taken back. */
+static void keep_values(struct path_entry *n)
 {
 	struct path_amounts before = n->values;
 	n->values = n->told;
@@ -211,7 +211,7 @@ void path_profile_end(struct path_profile *p, const struct path_metrics *m)
 		if (calls)
 			profile_count(&p->profile, n->complete ? "complete" : "callers not known",
 				      calls);
-		settle(n);
+		keep_values(n);
 	}
 }
 
@@ -238,9 +238,8 @@ static struct image *copied_image(void *ctx, uint32_t image)
 	return ((struct path_profile *)ctx)->copies.data[image];
 }
 
-/* A procedure that was measured is meant as a whole, not as the line and the loop that its first
- * instruction happens to be of. */
-static void raise_to_procedure(struct profile *p, struct profile_node *n)
+/* A measured function means all of it, not the line and the loop of its first instruction. */
+static void raise_to_function(struct profile *p, struct profile_node *n)
 {
 	while (n->scope != PROFILE_NONE && p->scopes.data[n->scope].kind != PROFILE_PROCEDURE)
 		n->scope = p->scopes.data[n->scope].parent;
@@ -252,5 +251,5 @@ void path_profile_fuse(struct path_profile *p)
 	profile_fuse(&p->profile, &fuse);
 	vec_each (n, &p->entries)
 		if (!p->functions.data[n->function].loop)
-			raise_to_procedure(&p->profile, &p->profile.nodes.data[n->node]);
+			raise_to_function(&p->profile, &p->profile.nodes.data[n->node]);
 }

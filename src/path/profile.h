@@ -1,10 +1,10 @@
-/* The engine's values in a profile, kept in step: each call path is a node, root to leaf, whose
- * leaf is what was measured; the amounts are those of the function without what other measured
- * functions below it took, so that inclusive sums come out right in every view.
+/* Keeps a profile in step with the engine's values. Each call path is a path of nodes from the root
+ * to a leaf, which is the measured function. The amounts are those of the function without the
+ * other measured functions below it, so that inclusive sums are right in every view.
  *
- * The engine tells values since a probe went in; a profile is added to. So the last value of each
- * path is kept here, and what has come since is added. That also serves the table of results, which
- * wants inclusive values as they are. */
+ * The engine reports values since a probe was inserted, but a profile can only be added to. So the
+ * last value of each path is kept here, and the difference is added. The table of results also uses
+ * these values, because it shows inclusive ones. */
 #pragma once
 #include "callpath/stacks.h"
 #include "path/metrics.h"
@@ -17,7 +17,7 @@ enum path_state {
 	PATH_REFUSED,
 };
 
-/* A procedure or loop that is or was measured, in whatever process. */
+/* A function or loop that is or was measured, in any process. */
 struct path_function {
 	uint32_t image;          /* of the profile */
 	uint64_t va, loop;       /* as in struct selected */
@@ -38,16 +38,16 @@ struct path_amounts {
 struct path_entry {
 	uint32_t function, node, thread; /* node and thread of the profile */
 	bool recursive, complete;
-	uint32_t reading;           /* when it was last told of */
+	uint32_t reading;           /* in which it was last reported */
 	struct path_amounts values; /* as last read */
-	struct path_amounts told;   /* while reading: the sum of what was told */
+	struct path_amounts told;   /* during a reading: the sum of what was reported */
 };
 
 struct path_profile {
 	struct profile profile;
-	struct codes *codes; /* none: the engine has them */
+	struct codes *codes; /* empty: the engine has the code */
 	struct stacks stacks;
-	VEC(struct image *) copies; /* of the images, ours: the engine goes first */
+	VEC(struct image *) copies; /* of the modules: the engine is freed before the profile */
 	VEC(struct path_function) functions;
 	VEC(struct path_entry) entries;
 	struct hashmap function_at, entry_at;
@@ -64,11 +64,11 @@ uint32_t path_profile_function(struct path_profile *p, const struct selected *wh
 /* Gives a metric its row. */
 void path_profile_metric(struct path_profile *p, struct path_metric *m);
 
-/* A process that is heard of for the first time; `parent` is 0 if none is known. */
+/* A process that is reported for the first time; `parent` is 0 if none is known. */
 void path_profile_process(struct path_profile *p, int pid, int parent);
 void path_profile_exec(struct path_profile *p, int pid);
 
-/* Where values are told from. */
+/* The process that values come from. */
 struct path_origin {
 	uint32_t generation; /* differs for each program of each process */
 	int pid;
@@ -85,5 +85,5 @@ void path_profile_end(struct path_profile *p, const struct path_metrics *m);
 void path_profile_walk(struct path_profile *p, int pid, int tid, const struct walk *w,
 		       bool in_call);
 
-/* Scopes for all nodes. */
+/* Gives all nodes their scopes. */
 void path_profile_fuse(struct path_profile *p);

@@ -24,7 +24,7 @@ void selection_release(struct selection *s)
 
 /* ---- source ---- */
 
-/* The subprogram that has va, or NULL. */
+/* The subprogram at va, or NULL. */
 static const struct debug_scope *subprogram_at(const struct debug_unit *u, uint64_t va)
 {
 	uint32_t i = u ? debug_scope_at(u, va) : DEBUG_NONE;
@@ -33,7 +33,7 @@ static const struct debug_scope *subprogram_at(const struct debug_unit *u, uint6
 	return i == DEBUG_NONE ? NULL : &u->scopes[i];
 }
 
-/* ---- images ---- */
+/* ---- modules ---- */
 
 static bool is_main(const char *program, const struct mapped_image *mi)
 {
@@ -117,7 +117,8 @@ static bool is_procedure(const struct module *m, const struct symbol *y)
 	return i == UINT32_MAX || !(p[i].flags & PROCEDURE_PLT);
 }
 
-/* A word that the dynamic linker fills in with the address that a resolver chose. */
+/* Whether the relocation is of a word that the dynamic linker fills with the address that the
+ * resolver of the symbol chose. */
 static bool is_slot_of(const struct reloc *r, const struct symbol *y, bool own)
 {
 	if (r->kind == RELOC_IFUNC)
@@ -125,8 +126,8 @@ static bool is_slot_of(const struct reloc *r, const struct symbol *y, bool own)
 	return r->kind != RELOC_RELATIVE && r->symbol && !strcmp(r->symbol, y->name);
 }
 
-/* The symbol leads to code that chooses among several procedures when the program is loaded. The
- * one that was chosen is where the slots lead that calls go through. */
+/* The symbol (an IFUNC) leads to a resolver, which chooses one of several functions when the
+ * program is loaded. The chosen one is where the words lead that calls go through. */
 static void add_chosen(struct selector *s, const struct module *m, const struct symbol *y)
 {
 	size_t before = s->out->list.len;
@@ -250,7 +251,7 @@ static int select_in(struct selector *s, const struct module *m, struct err *e)
 	return 0;
 }
 
-/* An address without an image is one of the program itself. */
+/* An address without a module is one of the program itself. */
 static int select_all(struct selector *s, struct err *e)
 {
 	size_t before = s->out->list.len;

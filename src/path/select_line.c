@@ -1,13 +1,12 @@
-/* From FILE:LINE to loops. Lines lead to addresses, addresses to the procedures that have them, and
- * only of these the structure is recovered: a line that was inlined into ten procedures is in ten
- * loops. */
+/* From FILE:LINE to loops. A line has addresses, and these are in functions; only the structure of
+ * these functions is recovered. A line that was inlined into ten functions is in ten loops. */
 #include <string.h>
 
 #include "base/order.h"
 #include "path/selector.h"
 #include "structure/structure.h"
 
-/* Where the statements of a line are, or those of the next line that has some. */
+/* Finds where the statements of a line are, or those of the next line that has some. */
 struct line_search {
 	struct selector *s;
 	uint32_t line; /* the best one found so far */
@@ -57,7 +56,8 @@ static bool has_line(const struct selector *s, const struct structure *t, const 
 	       file_is_meant(s->wanted.file, text_of(t, c->file));
 }
 
-/* The innermost loop of the source around the line; several machine loops may stand for it. */
+/* The depth of the innermost source loop around the line; several machine loops may be parts of it.
+ */
 static uint32_t innermost_depth(const struct selector *s, const struct structure *t,
 				const struct structure_procedure *p, uint32_t line)
 {
@@ -102,7 +102,7 @@ static void add_loops(struct selector *s, const struct module *m, const struct s
 	}
 }
 
-/* The line on which a procedure begins means the procedure. */
+/* The line on which a function begins means the function. */
 static void add_if_first_line(struct selector *s, const struct module *m, const struct structure *t,
 			      const struct structure_procedure *p)
 {

@@ -1,23 +1,23 @@
-/* What to say about a name that is not there: what it might have been meant to be, or that the
- * compiler left no code of it. */
+/* What to say if a name is not found: which names are similar, or that the compiler has inlined the
+ * function everywhere. */
 #include <string.h>
 
 #include "path/selector.h"
 
-enum { MOST = 5, LONGEST = 120 };
+enum { MAX_SUGGESTIONS = 5, MAX_LENGTH = 120 };
 
-struct near {
+struct similar_name {
 	const char *name;
 	unsigned distance;
 };
 
-struct nearest {
+struct similar_names {
 	const char *wanted;
-	struct near list[MOST]; /* best first */
+	struct similar_name list[MAX_SUGGESTIONS]; /* best first */
 	unsigned count;
 };
 
-static void keep(struct nearest *n, struct arena *a, const char *name, unsigned distance)
+static void keep(struct similar_names *n, struct arena *a, const char *name, unsigned distance)
 {
 	unsigned at = n->count;
 	for (unsigned i = 0; i < n->count; i++)
@@ -25,18 +25,19 @@ static void keep(struct nearest *n, struct arena *a, const char *name, unsigned 
 			return;
 	while (at && n->list[at - 1].distance > distance)
 		at--;
-	if (at == MOST)
+	if (at == MAX_SUGGESTIONS)
 		return;
-	n->count += n->count < MOST;
+	n->count += n->count < MAX_SUGGESTIONS;
 	memmove(n->list + at + 1, n->list + at, (n->count - at - 1) * sizeof(*n->list));
-	n->list[at] = (struct near){arena_strdup(a, name), distance};
+	n->list[at] = (struct similar_name){arena_strdup(a, name), distance};
 }
 
-/* A name that holds what was typed is near, the more so the less there is besides. */
-static void consider(struct nearest *n, struct arena *a, const char *name)
+/* A name that contains the typed one is near: the nearer, the shorter it is. Other names may have
+ * one difference for every three letters, and one more. */
+static void consider(struct similar_names *n, struct arena *a, const char *name)
 {
 	size_t typed = strlen(n->wanted), length = strlen(name);
-	if (length > LONGEST || typed > LONGEST || typed < 2)
+	if (length > MAX_LENGTH || typed > MAX_LENGTH || typed < 2)
 		return;
 	unsigned limit = (unsigned)typed / 3 + 1;
 	if (typed > 2 && strcasestr(name, n->wanted)) {
@@ -48,7 +49,7 @@ static void consider(struct nearest *n, struct arena *a, const char *name)
 	}
 }
 
-static void consider_symbols(struct selector *s, const struct image *im, struct nearest *n)
+static void consider_symbols(struct selector *s, const struct image *im, struct similar_names *n)
 {
 	struct arena tmp;
 	arena_init(&tmp);
@@ -64,7 +65,7 @@ static void consider_symbols(struct selector *s, const struct image *im, struct 
 	arena_release(&tmp);
 }
 
-/* The name without globs' characters: what the user is sure of. */
+/* The name without the characters of globs, which the user is sure of. */
 static const char *literal(struct selector *s)
 {
 	char *copy = arena_strdup(&s->tmp, s->wanted.name), *out = copy;
@@ -117,7 +118,7 @@ static int refuse_inlined(struct selector *s, const struct inlined *in, struct e
 
 /* ---- the sentence ---- */
 
-static int refuse_near(struct selector *s, const struct nearest *n, struct err *e)
+static int refuse_near(struct selector *s, const struct similar_names *n, struct err *e)
 {
 	struct text list = TEXT_INIT;
 	for (unsigned i = 0; i < n->count; i++)
@@ -138,7 +139,7 @@ static int refuse_near(struct selector *s, const struct nearest *n, struct err *
 
 static int refuse_name(struct selector *s, struct err *e)
 {
-	struct nearest n = {.wanted = literal(s)};
+	struct similar_names n = {.wanted = literal(s)};
 	struct inlined in = {0};
 	vec_each (m, &s->modules) {
 		struct debug *d = selector_debug(s, m->code);

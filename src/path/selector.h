@@ -1,18 +1,18 @@
-/* What the files of selecting share: select.c by name and address, select_line.c by line, and
- * select_near.c what to say when there is nothing. */
+/* Shared by the files that select functions: select.c by name and address, select_line.c by line;
+ * select_near.c says what is wrong if nothing is found. */
 #pragma once
 #include "base/hashmap.h"
 #include "image/debug.h"
 #include "path/names.h"
 #include "path/select.h"
 
-/* An image where it is mapped. */
+/* A module and where it is mapped. */
 struct module {
 	struct code *code;
 	uint64_t bias;
 };
 
-/* What is known about the source of a code, opened when it is first needed. */
+/* Debugging information of some code, opened when it is first needed. */
 struct source {
 	struct debug *debug; /* NULL: there is none */
 	bool tried;
@@ -36,7 +36,7 @@ struct selector {
 	VEC(struct source) sources; /* by the code's id */
 	VEC(struct module) modules; /* the program's own first */
 	struct arena tmp;
-	/* Of the search at work. */
+	/* The current search. */
 	int pid;
 	struct space *space;
 	struct wanted wanted;
@@ -47,15 +47,15 @@ struct selector {
 };
 
 struct debug *selector_debug(struct selector *s, struct code *c);
-/* The unit at va, or NULL; good until the next call. */
+/* The unit at va, or NULL; valid until the next call. */
 const struct debug_unit *selector_unit(struct selector *s, struct code *c, uint64_t va);
 
 /* Whether `wanted` (a path, its end, or a glob) means the file. */
 bool file_is_meant(const char *wanted, const char *path);
-/* Adds a procedure or a loop unless it is there already. */
+/* Adds a function or a loop, unless it is there already. */
 void selector_add(struct selector *s, const struct selected *what);
 
 /* Adds the loops around wanted.line. An error if the line is known but in no loop. */
 int select_by_line(struct selector *s, const struct module *m, struct err *e);
-/* The sentence for a name that is not there. */
+/* Sets the error for a word that means nothing. */
 int select_refuse(struct selector *s, struct err *e);

@@ -8,7 +8,7 @@
 #include "path/targets.h"
 #include "session/facts.h"
 
-static const uint64_t reading_period = 700000000; /* ns: before each save */
+static const uint64_t reading_period = 700000000; /* ns: shorter than the time between saves */
 
 static struct path_target *find_target(struct path_session *s, const struct target *t)
 {
@@ -26,7 +26,7 @@ static struct path_target *add_target(struct path_session *s, struct target *t)
 	return &vec_last(&s->own->targets);
 }
 
-/* ---- putting in and taking out ---- */
+/* ---- inserting and removing ---- */
 
 static void add_up(struct batch_result *sum, const struct batch_result *b)
 {
@@ -41,7 +41,7 @@ static void add_up(struct batch_result *sum, const struct batch_result *b)
 	sum->caught_up += b->caught_up;
 }
 
-/* What a batch could not put in. */
+/* Notes functions that a batch could not insert. */
 static void mark_refused(struct path_session *s, struct path_target *t)
 {
 	vec_each (i, &t->in) {
@@ -102,8 +102,8 @@ static bool is_in(const struct path_target *t, const struct selected *what)
 	return false;
 }
 
-static void remember(struct path_target *t, uint32_t subject, uint32_t function,
-		     const struct selected *what)
+static void note_inserted(struct path_target *t, uint32_t subject, uint32_t function,
+			  const struct selected *what)
 {
 	vec_push(&t->in, (struct inserted){subject, function, *what, true});
 	while (t->function_of.len <= subject)
@@ -111,7 +111,8 @@ static void remember(struct path_target *t, uint32_t subject, uint32_t function,
 	t->function_of.data[subject] = function;
 }
 
-/* Adds one match; false and a sentence if the engine refuses it. */
+/* Adds one match; false and a sentence if the engine refuses it. A function that was taken out
+ * comes back only if the user asks for it by name. */
 static bool add_match(struct path_session *s, struct path_target *t, const struct selected *what,
 		      const char *word, struct err *e)
 {
@@ -128,11 +129,12 @@ static bool add_match(struct path_session *s, struct path_target *t, const struc
 	}
 	f->state = PATH_IN;
 	f->reason = NULL;
-	remember(t, subject, function, what);
+	note_inserted(t, subject, function, what);
 	return true;
 }
 
-/* All matches of a word in one process. An error if there are none or all of them are refused. */
+/* Adds all matches of a word in one process. An error if there are none or all of them are refused.
+ */
 static int add_word(struct path_session *s, struct path_target *t, const struct path_word *w,
 		    bool *awaits, struct err *e)
 {
@@ -156,8 +158,8 @@ static int add_word(struct path_session *s, struct path_target *t, const struct 
 	return rc;
 }
 
-/* A library may have been loaded or a program executed: what the user asked for may be there now.
- */
+/* Called when a library was loaded or a program executed: functions that the user asked for may be
+ * there now. */
 static void select_again(struct path_session *s, struct path_target *t)
 {
 	struct err e;
@@ -192,7 +194,7 @@ static struct path_word *keep_word(struct path_session *s, const char *word)
 	return w;
 }
 
-/* Asked for by name again: what was taken out for its cost may come back. */
+/* Adds a word to all processes. An error if none of them has a match. */
 static int add_to_all(struct path_session *s, const char *word, bool *awaits, struct err *e)
 {
 	struct path_word *w = keep_word(s, word);
@@ -214,7 +216,7 @@ static int add_to_all(struct path_session *s, const char *word, bool *awaits, st
 	return rc;
 }
 
-/* An error if functions of the word were found, but none of them is in. */
+/* An error if functions of the word were found, but none of them is measured. */
 static int check_word(const struct path_session *s, const char *word, struct err *e)
 {
 	const struct path_function *refused = NULL;
@@ -249,7 +251,7 @@ int path_add(struct path_session *s, const char *word, struct err *e)
 	return rc ? rc : check_word(s, word, e);
 }
 
-/* Of all processes, for the reason given. */
+/* Removes a function from all processes, for the reason given. */
 static void take_out(struct path_session *s, uint32_t function, enum path_state state,
 		     const char *reason)
 {
@@ -287,8 +289,8 @@ int path_remove(struct path_session *s, const char *word, struct err *e)
 
 /* ---- metrics ---- */
 
-/* What is measured is part of a probe: all of them are made anew, in one stop. */
-static int renew(struct path_session *s, struct err *e)
+/* The metrics are part of a probe's code: all probes are made again, in one stop. */
+static int rebuild_probes(struct path_session *s, struct err *e)
 {
 	path_read(s);
 	vec_each (t, &s->own->targets) {
@@ -301,7 +303,7 @@ static int renew(struct path_session *s, struct err *e)
 			uint32_t subject = put_in(s, t, &old.what, e);
 			if (subject == SUBJECT_NONE)
 				return e->code;
-			remember(t, subject, old.function, &old.what);
+			note_inserted(t, subject, old.function, &old.what);
 		}
 	}
 	return commit(s, e);
@@ -315,10 +317,10 @@ int path_metric(struct path_session *s, const char *name, bool on, struct err *e
 	bool same = m->on == on;
 	m->on = on;
 	path_profile_metric(&s->data, m);
-	return same || m->index == PATH_CALLS ? 0 : renew(s, e);
+	return same || m->index == PATH_CALLS ? 0 : rebuild_probes(s, e);
 }
 
-/* A report shows the first metric unless told otherwise: time says more than calls. */
+/* A report shows the first metric by default, and time says more than calls: times come first. */
 static int first_metrics(struct path_session *s, struct err *e)
 {
 	for (unsigned i = 0; i < s->o->metric_count; i++) {
@@ -337,7 +339,7 @@ static int first_metrics(struct path_session *s, struct err *e)
 
 /* ---- values ---- */
 
-struct reading {
+struct target_reading {
 	struct path_session *s;
 	struct path_target *t;
 	struct path_origin from;
@@ -345,7 +347,7 @@ struct reading {
 
 static void on_value(void *ctx, const struct path_value *v)
 {
-	struct reading *r = ctx;
+	struct target_reading *r = ctx;
 	const struct path_target *t = r->t;
 	if (v->subject < t->function_of.len && t->function_of.data[v->subject] != PROFILE_NONE)
 		path_profile_value(&r->s->data, &r->from, t->function_of.data[v->subject], v);
@@ -362,7 +364,7 @@ void path_read(struct path_session *s)
 {
 	path_profile_begin(&s->data);
 	vec_each (t, &s->own->targets) {
-		struct reading r = {s, t, {t->generation, t->pid, target_space(t->target)}};
+		struct target_reading r = {s, t, {t->generation, t->pid, target_space(t->target)}};
 		target_read(t->target, on_value, &r);
 	}
 	path_profile_end(&s->data, &s->metrics);
@@ -380,7 +382,7 @@ static void on_forked(void *own, const struct engine_event *v)
 	path_profile_process(&s->data, child->pid, parent ? parent->pid : 0);
 	if (parent)
 		vec_each (i, &parent->in) {
-			remember(child, i->subject, i->function, &i->what);
+			note_inserted(child, i->subject, i->function, &i->what);
 			vec_last(&child->in).active = i->active;
 		}
 }
@@ -408,7 +410,7 @@ static void on_executed(void *own, const struct engine_event *v)
 	select_again(s, add_target(s, v->target));
 }
 
-/* Probes in images that are gone went with them. */
+/* Probes in modules that were unloaded are gone with them. */
 static void forget_unloaded(struct path_target *t)
 {
 	struct space *space = target_space(t->target);
@@ -436,7 +438,7 @@ static void on_ended(void *own, const struct engine_event *v)
 	drop_target(s, v->target);
 }
 
-/* What was measured stays. */
+/* What was measured is kept. */
 static void on_confined(void *own, const struct engine_event *v)
 {
 	struct path_session *s = own;
@@ -467,7 +469,8 @@ static bool is_over(void *own)
 	return !s->own->targets.len;
 }
 
-/* What a function's probes cost is estimated from its calls; the next reading tells better. */
+/* Takes the hottest functions out until the rest is within the limit. The overhead of a function is
+ * an estimate from its calls; the next check knows better. */
 static void keep_to_limit(struct path_session *s)
 {
 	struct too_hot f;
@@ -525,7 +528,8 @@ static int first_functions(struct path_session *s, struct err *e)
 	return 0;
 }
 
-/* A misspelt function must not replace the previous profile. */
+/* Looks for the functions before the profile is opened: a misspelt one must not replace the
+ * previous profile. */
 static int open_program(void *own, int *not_started, struct err *e)
 {
 	struct path_session *s = own;
@@ -561,7 +565,7 @@ static void abandon(void *own)
 	probing_abandon(&s->probing);
 }
 
-/* Reads a last time. */
+/* Reads the values a last time. */
 static void leave(void *own)
 {
 	struct path_session *s = own;
@@ -599,7 +603,7 @@ static const struct session_ops ops = {
 	.abandon = abandon,
 };
 
-/* ---- from the beginning to the end ---- */
+/* ---- new and free ---- */
 
 struct path_session *path_new(const struct path_options *o)
 {

@@ -1,8 +1,8 @@
-/* Measuring call paths of chosen functions while the program runs; functions and metrics come and
- * go at any time (N. R. Bernat and B. P. Miller's incremental call-path profiling).
+/* Measures call paths of chosen functions while the program runs. Functions and metrics can be
+ * added and removed at any time (N. R. Bernat and B. P. Miller's incremental call-path profiling).
  *
  *	path_new()
- *	session_start()                attached or launched, the first functions in
+ *	session_start()                attached or launched, with the first functions
  *	path_add(), path_remove(), path_metric()
  *	path_read()                    values up to now
  *	... as in session/session.h
@@ -18,7 +18,7 @@ struct path_options {
 	unsigned function_count;
 	const char *const *metrics;
 	unsigned metric_count;
-	double max_cost; /* share of run time that measuring may take; 0: no limit */
+	double max_cost; /* overhead limit: share of run time; 0: none */
 };
 
 struct path_cost {

@@ -5,7 +5,7 @@
 /* A function in one process. */
 struct inserted {
 	uint32_t subject, function;
-	struct selected what; /* its names are not kept */
+	struct selected what; /* its strings are no longer valid */
 	bool active;
 };
 
@@ -20,17 +20,17 @@ struct path_target {
 
 /* What the user asked for. */
 struct path_word {
-	const char *text; /* of the profile's arena */
+	const char *text; /* in the profile's arena */
 	bool found;       /* at some time, in some process */
 	bool removed;
 };
 
-/* The cost since it was last compared with the limit. */
+/* The overhead since it was last compared with the limit. */
 struct cost_window {
 	struct path_cost cost;
 	uint64_t begin;      /* ns */
-	bool first;          /* after probes went in */
-	VEC(uint64_t) calls; /* of each function when it began */
+	bool first;          /* the first after probes were inserted */
+	VEC(uint64_t) calls; /* of each function when the window began */
 };
 
 struct path_private {
@@ -39,21 +39,22 @@ struct path_private {
 	uint32_t generations;
 	struct cost_window window;
 	uint64_t next_read; /* ns */
-	bool asked;         /* the user names a function at this moment */
+	bool asked;         /* the user is naming a function at this moment */
 };
 
-/* hot.c: which functions cost more to measure than the user allows. */
+/* hot.c: which functions take more overhead than the user allows. */
 struct too_hot {
 	uint32_t function;
 	char reason[400];
 };
+/* Begins a window. `first`: probes were just inserted. */
 void hot_begin(struct path_session *s, bool first);
-/* Adds what was spent since the last call. */
+/* Adds the overhead since the last call. */
 void hot_measure(struct path_session *s);
-/* Whether it is time to look; and whether there is enough to judge by. */
+/* Whether it is time to check; and whether there is enough run time to judge by. */
 bool hot_is_due(const struct path_session *s);
 bool hot_is_measured(struct path_session *s);
-/* What measuring takes of the run time. */
+/* The overhead as a share of run time. */
 double hot_share(const struct path_session *s);
-/* The function that costs most, and its part of `share`; 0: none does. */
+/* The function with the largest overhead, and its part of `share`; 0: there is none. */
 double hot_find(struct path_session *s, double share, struct too_hot *out);

@@ -1,22 +1,24 @@
-/* Level by level. What a node of the result stands for is kept as cursors: nodes of the tree, each
- * with the amount that came up to there. Moving each cursor of a level to its caller gives the next
- * level; cursors of one node that meet become one, and a level's nodes that have too little are
- * taken out again before the next is made. Work is at most the tree's size for each level. */
+/* Builds the result level by level. Each node of the result represents a set of nodes of the
+ * tree; they are kept as cursors, each with the amount that came up to there. Moving each cursor
+ * of a level to its caller gives the next level. Cursors of one node that reach the same tree
+ * node are merged, and the nodes of a level that have too little are removed before the next
+ * level is built. Work per level is at most the size of the tree. */
 #include "profile/callers.h"
 
-struct cursor {
-	uint32_t node; /* of the result */
-	uint32_t at;   /* in the tree */
+struct caller_cursor {
+	uint32_t node; /* node of the result */
+	uint32_t at;   /* node of the tree */
 	uint64_t amount, samples;
 };
 
 struct callers {
 	struct tree *out;
 	const struct tree *t;
-	double least;
-	uint32_t *up; /* of each tree node the nearest around it that is no line */
-	VEC(struct cursor) level, next;
-	struct hashmap children, met; /* of the next level: nodes; cursors */
+	double min_total;
+	uint32_t *up; /* by tree node: the nearest node above it that is not a line */
+	VEC(struct caller_cursor) level, next;
+	/* Indices of the next level: of its nodes, and of its cursors. */
+	struct hashmap children, cursor_index;
 };
 
 static uint32_t child(struct callers *c, uint32_t parent, const struct tree_node *n)
@@ -33,8 +35,8 @@ static uint32_t child(struct callers *c, uint32_t parent, const struct tree_node
 	return at;
 }
 
-/* Adds to the next level what came from node `parent` of the result to `at` in the tree; it goes on
- * from there unless the path begins there. */
+/* Adds to the next level the amount that came from node `parent` of the result to node `at` of
+ * the tree. It gets a cursor unless the path starts there. */
 static void add_cursor(struct callers *c, uint32_t parent, uint32_t at, uint64_t amount,
 		       uint64_t samples)
 {
@@ -48,11 +50,11 @@ static void add_cursor(struct callers *c, uint32_t parent, uint32_t at, uint64_t
 		return;
 	}
 	uint32_t new = c->next.len;
-	uint32_t met = hashmap_add(&c->met, (uint64_t)node << 32 | at, new);
-	if (met == new)
-		vec_push(&c->next, (struct cursor){.node = node, .at = at});
-	c->next.data[met].amount += amount;
-	c->next.data[met].samples += samples;
+	uint32_t cursor = hashmap_add(&c->cursor_index, (uint64_t)node << 32 | at, new);
+	if (cursor == new)
+		vec_push(&c->next, (struct caller_cursor){.node = node, .at = at});
+	c->next.data[cursor].amount += amount;
+	c->next.data[cursor].samples += samples;
 }
 
 static void find_up(struct callers *c)
@@ -65,8 +67,8 @@ static void find_up(struct callers *c)
 	}
 }
 
-/* For each tree node the procedure whose own its self is: the nearest around it; or, without one,
- * itself. */
+/* Returns, by tree node, the function that its self counts for: the nearest above it or, without
+ * one, the node itself. */
 static uint32_t *find_procedures(const struct tree *t)
 {
 	uint32_t *found = xmalloc(t->nodes.len * sizeof(*found));
@@ -97,14 +99,14 @@ static void next_level(struct callers *c)
 		add_cursor(c, k->node, c->up[k->at], k->amount, k->samples);
 }
 
-/* Takes nodes from `first` on that have too little out again, and their cursors; the others become
- * the level at work. */
+/* Removes nodes from `first` on that have too little, with their cursors. The remaining cursors
+ * become the current level. */
 static void prune(struct callers *c, uint32_t first)
 {
 	uint32_t count = c->out->nodes.len, kept = first;
 	uint32_t *place = xmalloc((count - first + (size_t)1) * sizeof(*place));
 	for (uint32_t i = first; i < count; i++) {
-		bool keep = (double)c->out->nodes.data[i].total >= c->least;
+		bool keep = (double)c->out->nodes.data[i].total >= c->min_total;
 		place[i - first] = keep ? kept : PROFILE_NONE;
 		if (keep)
 			c->out->nodes.data[kept++] = c->out->nodes.data[i];
@@ -114,11 +116,12 @@ static void prune(struct callers *c, uint32_t first)
 	vec_each (k, &c->next) {
 		uint32_t node = place[k->node - first];
 		if (node != PROFILE_NONE)
-			vec_push(&c->level, (struct cursor){node, k->at, k->amount, k->samples});
+			vec_push(&c->level,
+				 (struct caller_cursor){node, k->at, k->amount, k->samples});
 	}
 	vec_clear(&c->next);
 	hashmap_release(&c->children);
-	hashmap_release(&c->met);
+	hashmap_release(&c->cursor_index);
 	free(place);
 }
 
@@ -134,7 +137,7 @@ void callers_build(struct tree *out, const struct tree *t, const struct callers_
 	struct callers c = {.out = out, .t = t};
 	*out = (struct tree){.profile = t->profile};
 	vec_push(&out->nodes, root_like(&t->nodes.data[0]));
-	c.least = o->min_share * (double)out->nodes.data[0].total;
+	c.min_total = o->min_share * (double)out->nodes.data[0].total;
 	c.up = xmalloc(t->nodes.len * sizeof(*c.up));
 	find_up(&c);
 	if (o->max_depth)

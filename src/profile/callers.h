@@ -1,19 +1,20 @@
-/* The tree upside down: first all procedures by what their own code spends, below each who called
- * it, with how much of that came through the call, below those their callers, and so on. A loop or
- * inlined call that the call was made from stands between the callee and the caller's procedure;
- * lines do not.
+/* The tree upside down: first all functions by their self; below each function its callers, with
+ * the part of that self that came through the call; below those their callers, and so on. If a call
+ * was made in a loop or inlined call, that node is between the callee and the caller's function;
+ * line nodes are not.
  *
- * Such trees are large where calls are deep: only what has its share of the whole, and that only to
- * some depth, is made. */
+ * Such trees are large where calls are deep. So only nodes with a minimum share of the whole are
+ * created, and only down to a maximum depth. */
 #pragma once
 #include "profile/tree.h"
 
 struct callers_options {
-	double min_share;   /* of the root's total, 0 to 1: paths with less are left out */
+	double min_share;   /* share of the root's total, 0 to 1: paths with less are left out */
 	uint32_t max_depth; /* levels of nodes below the root */
 };
 
-/* In the result a node's total is what came through it, and its self the part of that whose path
- * begins there: what has no callers. What is left of the total without self and children was left
- * out. Work for a procedure by the kernel is the procedure's own. `t` may have lines or not. */
+/* In the result, the total of a node is the amount that came through it, and its self is the
+ * part of that whose path starts there: it has no callers. What remains of the total after
+ * subtracting self and children was left out. Work of the kernel counts for the function that
+ * entered it. `t` may have lines or not. */
 void callers_build(struct tree *out, const struct tree *t, const struct callers_options *o);

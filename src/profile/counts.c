@@ -2,13 +2,13 @@
 
 #include <stdlib.h>
 
-/* Tallies in the order of their scopes, then addresses: what belongs together is in a row. */
-struct counting {
+/* `order` has the tallies sorted by scope, then address, so that those of one row are adjacent. */
+struct counts_builder {
 	struct counts *c;
 	const struct profile *p;
 	VEC(const struct profile_tally *) order;
-	uint32_t *row_of; /* of each tally; PROFILE_NONE if it has none */
-	bool *ended;      /* of each tally: there are entries that ended */
+	uint32_t *row_of; /* by tally; PROFILE_NONE if it has none */
+	bool *ended;      /* by tally: it has entries that ended */
 };
 
 static int by_scope(const void *a, const void *b)
@@ -42,8 +42,9 @@ static void add_tally(struct counts_row *r, const struct profile_tally *t, bool 
 		r->trip_max = t->trip_max;
 }
 
-/* What is in no loop of another is the procedures': together they are everything. */
-static void choose(struct counting *x, bool (*thread)(void *ctx, uint32_t), void *ctx)
+/* Selects and sorts the tallies. The mix of a function includes that of its loops, so the
+ * functions alone add up to everything. */
+static void select_tallies(struct counts_builder *x, bool (*thread)(void *ctx, uint32_t), void *ctx)
 {
 	vec_each (t, &x->p->tallies) {
 		if (thread && !thread(ctx, t->thread))
@@ -63,8 +64,8 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* How many different threads of tallies `first` to `end` entered what they are of. */
-static uint32_t count_threads(const struct counting *x, uint32_t first, uint32_t end)
+/* Returns the number of distinct threads with entries among tallies `first` to `end`. */
+static uint32_t count_threads(const struct counts_builder *x, uint32_t first, uint32_t end)
 {
 	VEC(uint32_t) threads = {0};
 	uint32_t count = 0;
@@ -79,7 +80,7 @@ static uint32_t count_threads(const struct counting *x, uint32_t first, uint32_t
 	return count;
 }
 
-static void make_rows(struct counting *x)
+static void make_rows(struct counts_builder *x)
 {
 	for (uint32_t i = 0, end; i < x->order.len; i = end) {
 		const struct profile_tally *first = x->order.data[i];
@@ -99,15 +100,15 @@ static void make_rows(struct counting *x)
 	}
 }
 
-/* A bucket of a row. */
-struct bucket {
+/* A bucket of the histogram of a row. */
+struct row_bucket {
 	uint32_t row;
 	struct counts_trips trips;
 };
 
 static int by_row_and_low(const void *a, const void *b)
 {
-	const struct bucket *x = a, *y = b;
+	const struct row_bucket *x = a, *y = b;
 	if (x->row != y->row)
 		return x->row < y->row ? -1 : 1;
 	if (x->trips.low != y->trips.low)
@@ -115,7 +116,7 @@ static int by_row_and_low(const void *a, const void *b)
 	return x->trips.high < y->trips.high ? -1 : x->trips.high > y->trips.high;
 }
 
-static void add_bucket(struct counts *c, const struct bucket *b)
+static void add_bucket(struct counts *c, const struct row_bucket *b)
 {
 	struct counts_row *r = &c->rows.data[b->row];
 	if (!r->trips_count)
@@ -131,7 +132,8 @@ static void add_bucket(struct counts *c, const struct bucket *b)
 	r->trips_count++;
 }
 
-/* Nobody had fewer or more: often that makes it exact. */
+/* Narrows the first and last bucket to the known minimum and maximum, which often makes them
+ * exact. */
 static void trim_histogram(struct counts *c, const struct counts_row *r)
 {
 	if (!r->trips_count)
@@ -144,13 +146,13 @@ static void trim_histogram(struct counts *c, const struct counts_row *r)
 		last->high = r->trip_max;
 }
 
-static void make_histograms(struct counting *x)
+static void make_histograms(struct counts_builder *x)
 {
-	VEC(struct bucket) buckets = {0};
+	VEC(struct row_bucket) buckets = {0};
 	vec_each (t, &x->p->trips)
 		if (t->entries && x->row_of[t->tally] != PROFILE_NONE)
-			vec_push(&buckets, (struct bucket){x->row_of[t->tally],
-							   {t->low, t->high, t->entries}});
+			vec_push(&buckets, (struct row_bucket){x->row_of[t->tally],
+							       {t->low, t->high, t->entries}});
 	if (buckets.len)
 		qsort(buckets.data, buckets.len, sizeof(*buckets.data), by_row_and_low);
 	vec_each (b, &buckets)
@@ -163,7 +165,7 @@ static void make_histograms(struct counting *x)
 void counts_build(struct counts *c, const struct profile *p, bool (*thread)(void *ctx, uint32_t),
 		  void *ctx)
 {
-	struct counting x = {.c = c, .p = p};
+	struct counts_builder x = {.c = c, .p = p};
 	*c = (struct counts){0};
 	x.row_of = xmalloc((p->tallies.len + (size_t)1) * sizeof(*x.row_of));
 	x.ended = xcalloc(p->tallies.len + (size_t)1, sizeof(*x.ended));
@@ -171,7 +173,7 @@ void counts_build(struct counts *c, const struct profile *p, bool (*thread)(void
 		x.row_of[i] = PROFILE_NONE;
 	vec_each (t, &p->trips)
 		x.ended[t->tally] |= t->entries > 0;
-	choose(&x, thread, ctx);
+	select_tallies(&x, thread, ctx);
 	make_rows(&x);
 	make_histograms(&x);
 	vec_free(&x.order);

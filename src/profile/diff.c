@@ -6,36 +6,37 @@
 #include "base/quantity.h"
 #include "profile/diff_match.h"
 
-static const double FALSE_DISCOVERIES = 0.05;
-static const double Z_95 =
-	1.959964; /* 95 % of a normal distribution lie within so many deviations */
+static const double FALSE_DISCOVERY_RATE = 0.05;
+/* 95 % of a normal distribution are within this many standard deviations. */
+static const double Z_95 = 1.959964;
 
-/* An amount and how many samples it is made of. */
+/* An amount and the number of samples it consists of. */
 struct measure {
 	uint64_t amount, samples;
 };
 
-/* What one sample stands for, on average over the whole. */
+/* Returns the average amount per sample over the whole profile. */
 static double weight_of(const struct diff_value *all)
 {
 	return all->total_samples ? (double)all->total / (double)all->total_samples : 0;
 }
 
-/* One sample more than there are: that none were seen does not say that there is nothing. */
-static double variance(struct measure m, double usual_weight)
+/* One sample is added: having seen no samples does not prove that the amount is zero. */
+static double variance(struct measure m, double mean_weight)
 {
-	double weight = m.samples ? (double)m.amount / (double)m.samples : usual_weight;
+	double weight = m.samples ? (double)m.amount / (double)m.samples : mean_weight;
 	return ((double)m.samples + 1) * weight * weight;
 }
 
-/* Of a share of the whole, in per cent; binomial, with the same sample more. */
+/* The variance of a share of the whole, in percent. Binomial; one sample is added as in
+ * variance(). */
 static double share_variance(double percent, uint64_t samples)
 {
 	double n = (double)samples + 1;
 	return samples ? percent * (100 - percent) / n + 1e4 / (n * n) : 0;
 }
 
-/* Shares are the same if the amounts are to each other as the wholes are. */
+/* Shares are equal if the ratio of the amounts equals the ratio of the wholes. */
 static bool differs(const struct diff *d, bool normalise, uint64_t a, uint64_t b)
 {
 	if (!normalise)
@@ -63,9 +64,9 @@ static struct diff_change compare(const struct diff *d, bool normalise, struct m
 			   share_variance(y, d->b.total_samples);
 		return (struct diff_change){.change = y - x, .margin = Z_95 * sqrt(v)};
 	}
-	double usual_a = weight_of(&d->a), usual_b = weight_of(&d->b);
-	double v = variance(a, usual_a > 0 ? usual_a : usual_b) +
-		   variance(b, usual_b > 0 ? usual_b : usual_a);
+	double mean_a = weight_of(&d->a), mean_b = weight_of(&d->b);
+	double v = variance(a, mean_a > 0 ? mean_a : mean_b) +
+		   variance(b, mean_b > 0 ? mean_b : mean_a);
 	return (struct diff_change){.change = (double)b.amount - (double)a.amount,
 				    .margin = Z_95 * sqrt(v)};
 }
@@ -78,38 +79,38 @@ static void compare_row(const struct diff *d, bool normalise, struct diff_row *r
 			   (struct measure){r->b.total, r->b.total_samples});
 }
 
-/* How probable at least such a change is if nothing has changed. */
-static double chance(const struct diff_change *c)
+/* Returns the p-value: the probability of at least this change if nothing has changed. */
+static double p_value(const struct diff_change *c)
 {
 	return c->margin > 0 ? erfc(fabs(c->change) / c->margin * Z_95 / sqrt(2)) : 1;
 }
 
 typedef VEC(struct diff_change *) change_list;
 
-static int by_chance(const void *x, const void *y)
+static int by_p_value(const void *x, const void *y)
 {
-	double a = chance(*(struct diff_change *const *)x);
-	double b = chance(*(struct diff_change *const *)y);
+	double a = p_value(*(struct diff_change *const *)x);
+	double b = p_value(*(struct diff_change *const *)y);
 	return a < b ? -1 : a > b;
 }
 
-/* The largest number of least probable changes of which FALSE_DISCOVERIES are expected to be
- * chance.
- */
+/* Benjamini-Hochberg: marks the largest set of changes with the lowest p-values in which a share
+ * of FALSE_DISCOVERY_RATE is expected to be chance. */
 static void find_significant(change_list *list)
 {
 	uint32_t count = 0;
 	if (list->len)
-		qsort(list->data, list->len, sizeof(*list->data), by_chance);
+		qsort(list->data, list->len, sizeof(*list->data), by_p_value);
 	for (uint32_t i = 0; i < list->len; i++)
-		if (chance(list->data[i]) <= FALSE_DISCOVERIES * (i + 1) / list->len)
+		if (p_value(list->data[i]) <= FALSE_DISCOVERY_RATE * (i + 1) / list->len)
 			count = i + 1;
 	for (uint32_t i = 0; i < count; i++)
 		list->data[i]->significant = true;
 }
 
-/* Rows and totals are judged apart: a change of one row shows in the totals of all its callers. */
-static void judge(struct diff *d)
+/* Changes of self and of totals are judged separately: a change in one row also shows in the totals
+ * of all its callers. */
+static void mark_significant(struct diff *d)
 {
 	change_list own = {0}, totals = {0};
 	if (d->exact)
@@ -200,7 +201,7 @@ static void compare_all(struct diff *d, bool normalise)
 	if (!normalise)
 		d->whole = compare(d, false, (struct measure){d->a.total, d->a.total_samples},
 				   (struct measure){d->b.total, d->b.total_samples});
-	judge(d);
+	mark_significant(d);
 	if (d->procedures.len)
 		qsort(d->procedures.data, d->procedures.len, sizeof(*d->procedures.data),
 		      by_significance);

@@ -6,7 +6,8 @@
 #include "base/text.h"
 #include "structure/text_pool.h"
 
-/* Writes what two items must agree in at some level; nothing if the item takes no part. */
+/* Writes the key in which two items must agree to match at a level; nothing if the item does not
+ * take part in the level. */
 typedef void write_key(const struct match_side *s, const struct match_item *i, struct text *out);
 
 static const char *last_part(const char *path)
@@ -25,7 +26,7 @@ static const char *image_of(const struct match_side *s, const struct profile_sco
 	return last_part(s->profile->images.data[scope->image].path);
 }
 
-/* "f.part.0" and "f.constprop.1" are f: the compiler names them anew each time. */
+/* "f.part.0" and "f.constprop.1" are matched as f: each build numbers them differently. */
 static int plain_length(const char *name)
 {
 	const char *dot = strchr(name, '.');
@@ -39,7 +40,7 @@ static void image_file_name(const struct match_side *s, const struct match_item 
 	text_printf(out, "%s\n%s\n%s", image_of(s, p), p->file, p->name);
 }
 
-/* Names made of addresses mean nothing in another build. */
+/* Names derived from addresses mean nothing in another build. */
 static void image_name(const struct match_side *s, const struct match_item *i, struct text *out)
 {
 	const struct profile_scope *p = scope_of(s, i);
@@ -55,7 +56,7 @@ static void image_plain_name(const struct match_side *s, const struct match_item
 		text_printf(out, "%s\n%.*s", image_of(s, p), plain_length(p->name), p->name);
 }
 
-/* The program itself may have been given another name. */
+/* Without the module, in case the executable was renamed. */
 static void file_name(const struct match_side *s, const struct match_item *i, struct text *out)
 {
 	const struct profile_scope *p = scope_of(s, i);
@@ -74,8 +75,9 @@ static write_key *const procedure_levels[] = {
 	image_file_name, image_name, image_plain_name, file_name, program_name,
 };
 
-/* The procedure or inlined call that a loop is in directly. */
-static const struct profile_scope *around(const struct match_side *s, const struct match_item *i)
+/* Returns the innermost function or inlined call around a loop. */
+static const struct profile_scope *enclosing_call(const struct match_side *s,
+						  const struct match_item *i)
 {
 	const struct profile_scope *scopes = s->profile->scopes.data, *p = scope_of(s, i);
 	do
@@ -93,7 +95,8 @@ static unsigned depth_of(const struct match_side *s, const struct match_item *i)
 	return depth;
 }
 
-/* Loops match only within matched procedures, and at the same depth. */
+/* Writes the common part of the keys of loops: loops match only within matched functions, and at
+ * the same depth. */
 static bool write_pair(const struct match_side *s, const struct match_item *i, struct text *out)
 {
 	const struct match_item *p = &s->procedures.data[i->procedure];
@@ -103,10 +106,11 @@ static bool write_pair(const struct match_side *s, const struct match_item *i, s
 	return true;
 }
 
-/* From the beginning of the procedure: the same after something above it has grown. */
+/* Lines relative to the function's first line: they stay the same if code above the function
+ * grows or shrinks. */
 static void line_offsets(const struct match_side *s, const struct match_item *i, struct text *out)
 {
-	const struct profile_scope *l = scope_of(s, i), *p = around(s, i);
+	const struct profile_scope *l = scope_of(s, i), *p = enclosing_call(s, i);
 	if (l->first_line && p->first_line && write_pair(s, i, out))
 		text_printf(out, "%.*s\n%d-%d", plain_length(p->name), p->name,
 			    (int)(l->first_line - p->first_line),
@@ -115,7 +119,7 @@ static void line_offsets(const struct match_side *s, const struct match_item *i,
 
 static void lines(const struct match_side *s, const struct match_item *i, struct text *out)
 {
-	const struct profile_scope *l = scope_of(s, i), *p = around(s, i);
+	const struct profile_scope *l = scope_of(s, i), *p = enclosing_call(s, i);
 	if (l->first_line && write_pair(s, i, out))
 		text_printf(out, "%.*s\n%u-%u", plain_length(p->name), p->name, l->first_line,
 			    l->last_line);
@@ -124,7 +128,7 @@ static void lines(const struct match_side *s, const struct match_item *i, struct
 static void position_in_callee(const struct match_side *s, const struct match_item *i,
 			       struct text *out)
 {
-	const struct profile_scope *p = around(s, i);
+	const struct profile_scope *p = enclosing_call(s, i);
 	if (write_pair(s, i, out))
 		text_printf(out, "%.*s", plain_length(p->name), p->name);
 }
@@ -136,7 +140,7 @@ static void position(const struct match_side *s, const struct match_item *i, str
 
 static write_key *const loop_levels[] = {line_offsets, lines, position_in_callee, position};
 
-/* The key's number, 0 if the item takes no part. */
+/* Returns the number of the item's key, 0 if the item does not take part. */
 static uint32_t number_of(struct text_pool *pool, struct text *tmp, const struct match_side *s,
 			  const struct match_item *i, write_key *key)
 {
@@ -146,7 +150,8 @@ static uint32_t number_of(struct text_pool *pool, struct text *tmp, const struct
 	return tmp->len ? text_pool_add(pool, tmp->data) : 0;
 }
 
-/* Each key has a list of the items of B that have it, in order. */
+/* For each key there is a list of the items of B that have it, in address order. Each item of A
+ * takes the first item from the list of its key. */
 static void match_level(const struct match_side *sa, match_list *a, const struct match_side *sb,
 			match_list *b, write_key *key)
 {
@@ -191,7 +196,7 @@ static void sort_items(match_list *l)
 		qsort(l->data, l->len, sizeof(*l->data), by_address);
 }
 
-/* The item of the procedure that each loop is in. */
+/* Sets the item of the function that each loop is in. */
 static void find_procedures(struct match_side *s)
 {
 	const struct profile_scope *scopes = s->profile->scopes.data;
@@ -207,7 +212,7 @@ static void find_procedures(struct match_side *s)
 	free(item_of);
 }
 
-static void gather(struct match_side *s)
+static void collect_items(struct match_side *s)
 {
 	s->procedures = s->loops = (match_list){0};
 	for (uint32_t i = 0; i < s->flat->rows.len; i++) {
@@ -232,8 +237,8 @@ static void gather(struct match_side *s)
 
 void match_sides(struct match_side *a, struct match_side *b)
 {
-	gather(a);
-	gather(b);
+	collect_items(a);
+	collect_items(b);
 	for (size_t i = 0; i < ARRAY_SIZE(procedure_levels); i++)
 		match_level(a, &a->procedures, b, &b->procedures, procedure_levels[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(loop_levels); i++)

@@ -1,16 +1,17 @@
-/* Which procedure or loop of one profile is which of another.
+/* Matches the functions and loops of one profile to those of another.
  *
- * Between two builds names stay, files seldom move, lines move often and addresses always. So what
- * agrees in most is matched first, and what is left over by less and less: see the levels in
- * diff_match.c. Of several that look the same, the first in the code goes with the first. */
+ * Between two builds, names stay, files seldom move, lines move often, and addresses always
+ * change. So items that agree in most properties are matched first, the remaining ones by fewer
+ * and fewer properties: see the levels in diff_match.c. If several items have the same
+ * properties, they are paired in address order. */
 #pragma once
 #include "profile/flat.h"
 
 struct match_item {
-	uint32_t row, scope; /* of the flat view, of the profile */
-	uint32_t procedure;  /* of a loop: item of its procedure */
-	uint32_t partner;    /* item of the other side, or PROFILE_NONE */
-	uint32_t pair;       /* the same number for partners, or PROFILE_NONE */
+	uint32_t row, scope; /* row of the flat view; scope of the profile */
+	uint32_t procedure;  /* of a loop: index of its function's item */
+	uint32_t partner;    /* index of its item on the other side, or PROFILE_NONE */
+	uint32_t pair;       /* equal for partners, or PROFILE_NONE */
 	uint64_t address;
 };
 
@@ -22,6 +23,6 @@ struct match_side {
 	match_list procedures, loops; /* by address */
 };
 
-/* Fills in everything but profile and flat, which must be there. */
+/* The caller sets `profile` and `flat`; this fills in the rest. */
 void match_sides(struct match_side *a, struct match_side *b);
 void match_release(struct match_side *s);

@@ -1,83 +1,87 @@
-/* What the findings of a search are made of: plain rows, with names for people, that refer to the
- * resources, experiments and nodes of the same profile. Findings, their words and the next steps
- * are a function of these and nothing else (findings/findings.h), so they can be made again from
- * any file, and tested without a program. */
+/* The input of the findings of a search: plain rows, with names for people, that refer to the
+ * resources, experiments and nodes of the same profile. Findings, their wording and the next
+ * steps are a function of these rows only (findings/findings.h). So they can be derived again
+ * from any file, and tested without a program. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/vec.h"
 
-/* Samples by what the thread did; the order is that of search/hypothesis.h. */
+/* Classes of samples: what the thread did. In the order of enum sample_class,
+ * search/hypothesis.h. */
 enum { EVIDENCE_CLASSES = 3 };
 
-/* Of the whole run; s. */
+/* The whole run. Times are in seconds. */
 struct evidence_run {
-	double seconds; /* that it was searched */
-	/* What shares are of: time that passed, the same or time on processors where that is more,
-	 * time of all threads that count. Without what others had the processors for. */
+	double seconds; /* duration of the search */
+	/* The bases of shares: elapsed time; elapsed time or, if more, CPU time; time of all
+	 * threads that count. Time in which other programs had the CPUs is left out. */
 	double time, cpu, threads;
-	double ran, ready;                /* of all threads: on a processor, and waiting for one */
-	double sampled[EVIDENCE_CLASSES]; /* what all samples stand for */
-	uint32_t cpus;                    /* of the machine */
-	uint64_t ignored;                 /* threads and objects that came and went too fast */
-	bool calls_sampled; /* there were too many system calls to watch: samples tell the time */
+	double ran, ready; /* of all threads: on a CPU; runnable, waiting for a CPU */
+	double sampled[EVIDENCE_CLASSES]; /* time that all samples of a class represent */
+	uint32_t cpus;                    /* CPUs of the machine */
+	uint64_t ignored;   /* threads and objects too short-lived to examine individually */
+	bool calls_sampled; /* too many system calls to trace: time in them is estimated from
+			       samples */
 };
 
-/* A procedure or loop in words, beside what its resource has. */
+/* Names of a function or loop for people, in addition to those of its resource. */
 struct evidence_name {
 	uint32_t resource;
-	const char *procedure; /* the innermost around it, inlined ones included */
-	const char *chain;     /* "main > relax": the machine's procedure and inlined calls in it */
+	const char *procedure; /* the innermost function around it, inlined ones included */
+	const char *chain;     /* "main > relax": the function of the machine code, then the inlined
+				  calls in it */
 };
 
 struct evidence_thread {
-	uint32_t resource; /* its own, or that of all short-lived ones of a process */
-	int tid;           /* 0: stands for several */
+	uint32_t resource; /* its own, or the one shared by all short-lived threads of a process */
+	int tid;           /* 0: the row stands for several threads */
 	const char *name;
-	double cpu;  /* s on a processor */
-	double idle; /* s for which it did not count, less those for which it did */
+	double cpu;  /* s on a CPU */
+	double idle; /* s for which it was considered idle, minus s for which it was not */
 };
 
-/* What threads wait for. */
+/* An object that threads wait for. */
 struct evidence_object {
 	const char *kind;  /* a name of search/object.h */
 	const char *name;  /* "queue_lock", "0x55e0d9aedeb0 made in open_account (bank.c:31)" */
-	uint32_t resource; /* PROFILE_NONE: it took no noticeable time */
+	uint32_t resource; /* PROFILE_NONE: waiting for it took negligible time */
 	uint64_t count, bytes;
-	double seconds; /* of all threads, counted or not */
-	double rate;    /* a second, where it was not counted to the end; else 0 */
+	double seconds; /* waits of all threads, idle ones included */
+	double rate;    /* operations per second, if `count` stopped before the end; otherwise 0 */
 };
 
-/* Samples with the same code on the stack. Of code that is neither innermost nor in a true
- * experiment, only chains that findings may tell have all. */
+/* Samples with the same code on the stack. Most chains keep only their innermost part and the
+ * parts that are in true experiments; chains that findings may print keep all parts. */
 struct evidence_chain {
-	uint32_t first, length; /* in evidence.parts: resources, outermost first; at least one */
-	uint32_t object;        /* PROFILE_NONE: none */
-	uint32_t node;          /* of the profile: one of those that it stands for */
-	uint8_t class;          /* what the threads did */
+	/* A range of evidence.parts: resources, outermost first; at least one. */
+	uint32_t first, length;
+	uint32_t object; /* PROFILE_NONE: none */
+	uint32_t node;   /* one of the profile's nodes that the chain represents */
+	uint8_t class;   /* what the threads did (EVIDENCE_CLASSES) */
 	double seconds;
 	uint32_t samples;
 };
 
-/* What was measured of code that is in a true experiment, or of all (the root), by thread and
- * object; s. */
+/* Measured times, in seconds, of code that is in a true experiment, or of all code (the root
+ * resource), by thread and object. */
 struct evidence_amount {
-	uint32_t resource; /* these do not fall from row to row */
+	uint32_t resource; /* rows are sorted by it, ascending */
 	uint32_t thread;
 	uint32_t object; /* PROFILE_NONE: none */
 	double cpu, wait;
-	double calls; /* how often it began */
+	double calls; /* number of calls or loop entries */
 	double seen_cpu, seen_wait;
 };
 
-/* Where a thread was while others waited for what it held. */
+/* Where a lock holder was while other threads waited for the lock. */
 struct evidence_holder {
 	uint32_t object, thread, node;
 	double seconds;
 };
 
-/* Iterations of a loop that is entered often, counted for a moment. */
+/* Iterations of a loop that is entered often, counted for a short time. */
 struct evidence_trip {
 	uint32_t resource;
 	double seconds;
@@ -104,7 +108,8 @@ static inline bool evidence_exists(const struct evidence *e)
 }
 
 void evidence_release(struct evidence *e);
-/* Forgets all rows. */
+/* Removes all rows. */
 void evidence_clear(struct evidence *e);
-/* Whether all references lead somewhere and all numbers are some, of a profile read from a file. */
+/* True if all references are in range and all numbers are finite, and not negative where they
+ * must not be. For profiles read from a file. */
 bool evidence_is_sound(const struct profile *p);

@@ -1,15 +1,17 @@
-/* Profiles in the formats of other tools. One file a format: export_NAME.c. */
+/* Exports profiles to the formats of other tools. One file per format: export_NAME.c. */
 #pragma once
 #include "base/text.h"
 #include "profile/tree.h"
 
 struct export_options {
-	/* Which metric, threads and contexts; `lines` does not matter. pprof has all metrics. */
+	/* Selects metric, threads and contexts; `lines` is ignored. pprof gets all metrics. */
 	struct tree_options tree;
-	bool loops;     /* loops are frames, or nodes, of their own */
-	bool inlines;   /* inlined calls are; otherwise they belong to who called them */
-	bool by_thread; /* collapsed: the thread is the first frame; speedscope: a profile each */
-	double min_percent; /* dot: leaves out nodes and edges with less of the total */
+	bool loops;         /* loops are frames, or graph nodes, of their own */
+	bool inlines;       /* inlined calls are frames of their own; otherwise they belong to their
+			       caller */
+	bool by_thread;     /* collapsed: the thread is the first frame; speedscope: one profile per
+			       thread */
+	double min_percent; /* dot: leave out nodes and edges below this share of the total */
 };
 
 #define EXPORT_OPTIONS_INIT                                                                        \
@@ -19,14 +21,14 @@ struct export_options {
 
 struct export_format {
 	const char *name;
-	const char *help; /* what reads it */
+	const char *help; /* the programs that read it */
 	bool binary;      /* not for a terminal */
 	/* Appends the whole file. The profile must be fused. */
 	void (*write)(const struct profile *p, const struct export_options *o, struct text *out);
 };
 
 extern const struct export_format export_formats[]; /* ends with a NULL name */
-/* NULL if there is none of this name. */
+/* NULL if there is no format with this name. */
 const struct export_format *export_format_named(const char *name);
 
 void export_collapsed(const struct profile *p, const struct export_options *o, struct text *out);

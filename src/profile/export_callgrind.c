@@ -1,11 +1,11 @@
-/* Callgrind's format: for each function its costs by line, and its calls with what they cost in
- * all.
+/* Callgrind's format: for each function its costs by line, and its calls with their inclusive
+ * costs.
  *
- * Inlined calls and, by choice, loops are functions too. What a function costs in all is the sum of
- * the calls to it, so a call counts only if the function is not active already: recursion counts
- * once. Samples do not tell how often a call was made; the number of samples stands in its place.
- * Where calls were counted, recursive ones are among them; those of loops are their entries.
- */
+ * Inlined calls and, if selected, loops are functions too. Readers compute the inclusive cost of
+ * a function as the sum over the calls to it. So a call has a cost only if the function is not
+ * active already; otherwise recursion would count several times. Samples do not tell the number
+ * of calls, so the number of samples takes its place. Where calls were counted, recursive calls
+ * are included, and the calls of a loop are its entries. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,25 +13,25 @@
 #include "profile/export_paths.h"
 
 struct function {
-	uint32_t name, file; /* numbers in the pool */
+	uint32_t name, file; /* indices in the pool */
 	uint32_t image;
-	uint32_t active; /* how often on the path walked */
+	uint32_t active; /* activations on the current path */
 };
 
-struct place {
+struct callgrind_place {
 	uint32_t file, line;
 };
 
-/* What was measured in a line of a function or, with a callee, came through a call there. */
+/* The amount measured in a line of a function or, with a callee, in the calls made there. */
 struct cost {
-	uint32_t function, callee; /* callee: PROFILE_NONE if none */
+	uint32_t function, callee; /* callee: PROFILE_NONE for the function's own cost */
 	uint32_t place;
-	uint32_t file, line; /* the place's, for sorting */
+	uint32_t file, line; /* copied from the place, for sorting */
 	uint64_t amount, samples;
-	uint64_t calls; /* counted */
+	uint64_t calls; /* counted, not sampled */
 };
 
-/* Of one tree node. */
+/* Function and place of one tree node. */
 struct position {
 	uint32_t function, place;
 };
@@ -41,15 +41,16 @@ struct callgrind {
 	const struct export_options *o;
 	struct text_pool pool;
 	VEC(struct function) functions;
-	VEC(struct place) places;
+	VEC(struct callgrind_place) places;
 	VEC(struct cost) costs;
 	struct hashmap pairs, function_index, place_index, call_index, cost_index;
 	struct position *positions;
-	bool counted;          /* calls are */
-	uint64_t *calls;       /* of each node of a tree of calls, while that is walked */
-	struct counts entries; /* of loops; empty if they are not known */
-	bool *entered;         /* of each scope: its entries are added already */
-	uint8_t *written;      /* of each text: which kinds of names have introduced it */
+	bool counted;    /* calls were counted */
+	uint64_t *calls; /* by node of the tree of calls, during the walk over that tree; otherwise
+			    NULL */
+	struct counts entries; /* of loops; empty if unknown */
+	bool *entered;         /* by scope: its entries have been added */
+	uint8_t *written; /* by text: the kinds of names (enum name_kind) that have introduced it */
 	struct text tmp;
 };
 
@@ -58,7 +59,7 @@ static uint32_t place_of(struct callgrind *x, const char *file, uint32_t line)
 	uint32_t f = text_pool_add(&x->pool, file), next = x->places.len;
 	uint32_t at = hashmap_add(&x->place_index, (uint64_t)f << 32 | line, next);
 	if (at == next)
-		vec_push(&x->places, (struct place){f, line});
+		vec_push(&x->places, (struct callgrind_place){f, line});
 	return at;
 }
 
@@ -97,7 +98,7 @@ static void add_cost(struct callgrind *x, struct cost c)
 	}
 }
 
-/* Where in its caller's source a function is called. */
+/* Returns the place in the caller's source where a function is called. */
 static uint32_t call_place(struct callgrind *x, const struct tree_node *n)
 {
 	const struct profile_scope *scopes = x->t->profile->scopes.data;
@@ -108,7 +109,7 @@ static uint32_t call_place(struct callgrind *x, const struct tree_node *n)
 	return x->positions[n->parent].place;
 }
 
-/* How often a loop was entered, the first time that it is met. */
+/* Returns the entries of a loop on the first visit, and 0 afterwards. */
 static uint64_t entries_of(struct callgrind *x, const struct tree_node *n)
 {
 	const struct counts_row *r = n->kind == TREE_LOOP ? counts_of(&x->entries, n->scope) : NULL;
@@ -154,7 +155,7 @@ static void enter_node(struct callgrind *x, uint32_t number)
 					  .samples = n->self_samples});
 }
 
-/* What is in no procedure at all is the root's. */
+/* Amounts in no function at all are at the root. */
 static void enter_root(struct callgrind *x)
 {
 	const struct tree_node *root = &x->t->nodes.data[0];
@@ -178,7 +179,8 @@ static void walk(struct callgrind *x)
 	}
 }
 
-/* Calls stand at the entry of the procedure, which may be in a loop of it. */
+/* Values of the metric "calls" are at the callee's entry, which may be inside a loop of the
+ * callee. Adds them up by function node. */
 static uint64_t *calls_of_procedures(const struct tree *t)
 {
 	uint64_t *calls = xcalloc(t->nodes.len, sizeof(*calls));
@@ -191,7 +193,7 @@ static uint64_t *calls_of_procedures(const struct tree *t)
 	return calls;
 }
 
-/* A second walk, over the tree of calls. */
+/* Counted calls need a second walk, over the tree of the metric "calls". */
 static void walk_calls(struct callgrind *x)
 {
 	const struct profile *p = x->t->profile;
@@ -214,7 +216,7 @@ static void walk_calls(struct callgrind *x)
 	x->t = amounts;
 }
 
-/* By function; its own costs before its calls; by file and line. */
+/* Sorts by function, own costs before calls, then by file and line. */
 static int by_function(const void *a, const void *b)
 {
 	const struct cost *x = a, *y = b;
@@ -232,7 +234,7 @@ static int by_function(const void *a, const void *b)
 
 enum name_kind { NAME_OBJECT = 1, NAME_FILE = 2, NAME_FUNCTION = 4 };
 
-/* "KEY=(number) name", after the first time without the name. */
+/* Writes "KEY=(number) name"; without the name if it was written before. */
 static void put_name(struct callgrind *x, struct text *out, const char *key, enum name_kind kind,
 		     uint32_t name)
 {

@@ -1,5 +1,6 @@
-/* A line for each distinct call path: its frames from the outermost on, separated by semicolons,
- * and how much was measured there, in samples if they all stand for the same amount. */
+/* One line per distinct call path: its frames, outermost first, separated by semicolons, then
+ * the amount measured there. The amount is the number of samples if all samples represent the
+ * same amount. */
 #include "profile/export_paths.h"
 
 static void add_path(const struct export_paths *x, uint32_t path, struct text *out)
@@ -46,7 +47,7 @@ void export_collapsed(const struct profile *p, const struct export_options *o, s
 	uint32_t metric = o->tree.metric;
 	bool in_samples = metric < p->metrics.len && p->metrics.data[metric].period;
 	struct export_paths x;
-	text_add(out, ""); /* without samples it is an empty file, but a file */
+	text_add(out, ""); /* without samples the output is an empty text, not NULL */
 	export_paths_init(&x);
 	if (o->by_thread)
 		add_threads(&x, p, o);

@@ -1,5 +1,6 @@
-/* The loop-call graph for Graphviz: procedures are boxes, loops ovals; the darker, the more of its
- * own; the thicker an edge, the more came over it. What has less than its share is left out. */
+/* The loop-call graph for Graphviz. Functions are boxes, loops are ovals; a node is darker the
+ * larger its self, an edge thicker the larger its amount. Nodes and edges below the minimum
+ * share are left out. */
 #include <string.h>
 
 #include "base/quantity.h"
@@ -8,7 +9,7 @@
 
 enum { NAME_MAX_BYTES = 44 };
 
-/* Quotes and backslashes are special in labels. Long names lose their middle. */
+/* Escapes quotes and backslashes, which are special in labels. Long names lose their middle. */
 static void add_quoted(struct text *out, const char *name)
 {
 	size_t n = strlen(name), half = (NAME_MAX_BYTES - 3) / 2;
@@ -23,7 +24,8 @@ static void add_quoted(struct text *out, const char *name)
 	}
 }
 
-/* From white over yellow to red, as hue, saturation and value; text stays readable on all. */
+/* From white over yellow to red, as hue, saturation and value. Text stays readable on all of
+ * them. */
 static void add_color(struct text *out, double share)
 {
 	double heat = share > 50 ? 1 : share / 50;
@@ -101,7 +103,7 @@ void export_dot(const struct profile *p, const struct export_options *o, struct 
 			add_node(p, &g.nodes.data[i], i, total, out);
 	vec_each (e, &g.edges)
 		if (percent_of(e->amount, total) >= o->min_percent)
-			add_edge(&g, e, total, out); /* its ends have at least as much */
+			add_edge(&g, e, total, out); /* both of its nodes have at least as much */
 	text_add(out, "}\n");
 	graph_release(&g);
 	tree_release(&t);

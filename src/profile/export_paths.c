@@ -4,8 +4,8 @@
 
 #include "base/vec.h"
 
-/* A path in a file has as much text as it has frames, and there is one for each frame: together the
- * square of the depth. */
+/* Limits the size of exported files: a path is written with all its frames, and a recursion has
+ * one path per level, so the size grows with the square of the depth. */
 enum { DEPTH_MAX = 2000 };
 
 static const char *last_part(const char *path)
@@ -88,7 +88,8 @@ void export_paths_release(struct export_paths *x)
 	hashmap_release(&x->path_index);
 }
 
-/* The same for equal arguments. Two steps, because a key has room for two. */
+/* Returns equal numbers for equal frames. Looks up in two steps, because a hash key has room for
+ * two numbers. */
 static uint32_t frame_number(struct export_paths *x, struct export_frame f)
 {
 	uint32_t place =
@@ -128,7 +129,7 @@ uint32_t export_paths_child(struct export_paths *x, uint32_t parent, const char 
 	return path_number(x, parent, frame);
 }
 
-/* Where a frame goes that is called from `caller`. */
+/* Returns the path to extend for a frame that is called from `caller`. */
 static uint32_t parent_path(struct export_paths *x, uint32_t caller)
 {
 	const struct export_path *c = &x->paths.data[caller];
@@ -136,7 +137,7 @@ static uint32_t parent_path(struct export_paths *x, uint32_t caller)
 		return caller;
 	if (c->depth == DEPTH_MAX)
 		return export_paths_child(x, caller, "[frames left out]");
-	return c->parent; /* a frame below those left out */
+	return c->parent; /* `caller` is itself directly below the marker */
 }
 
 static uint32_t frame_of(struct export_paths *x, const struct profile *p, const struct tree_node *n,

@@ -1,8 +1,8 @@
-/* pprof's profile.proto, written by hand: a message is a list of fields, each a key (number and
- * wire type) and a varint or bytes with their length. The file is compressed with gzip.
+/* pprof's profile.proto, encoded by hand: a message is a list of fields, each a key (field number
+ * and wire type) followed by a varint, or by a length and bytes. The file is compressed with gzip.
  *
- * A location is an address with its lines, the innermost first: the inlined calls and loops around
- * it are further lines of the same location. */
+ * A location is an address with its lines, innermost first: the inlined calls and loops around
+ * the address are further lines of the same location. */
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -11,7 +11,7 @@
 
 enum wire { WIRE_VARINT = 0, WIRE_BYTES = 2 };
 
-/* Numbers of the fields that we write. */
+/* Numbers of the fields that we write, message by message. */
 enum profile_field {
 	PROFILE_SAMPLE_TYPE = 1,
 	PROFILE_SAMPLE = 2,
@@ -43,17 +43,18 @@ enum { LOCATION_ID = 1, LOCATION_MAPPING = 2, LOCATION_ADDRESS = 3, LOCATION_LIN
 enum { LINE_FUNCTION = 1, LINE_LINE = 2 };
 enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILE = 4 };
 
-/* Locations of one sample: of deeper recursion the middle is left out. */
+/* Most locations of one sample. Deeper recursion loses its middle frames. */
 enum { DEPTH_MAX = 2000 };
 
 struct pprof {
 	const struct profile *p;
 	const struct export_options *o;
 	struct text_pool strings;
-	struct profile places;    /* its nodes are the distinct locations, from 1 on */
-	uint32_t *location;       /* of each node */
-	bool *focused;            /* of each node */
-	struct hashmap functions; /* name and file to number */
+	/* Used as a hash table: its nodes from 1 on are the distinct locations. */
+	struct profile places;
+	uint32_t *location;       /* by node */
+	bool *focused;            /* by node */
+	struct hashmap functions; /* name and file -> id */
 	struct text out, message, part;
 };
 
@@ -64,7 +65,7 @@ static void put_varint(struct text *t, uint64_t v)
 	text_char(t, (char)v);
 }
 
-/* 0 is what a field has that is not there. */
+/* A field that is absent has the value 0, so zeros need not be written. */
 static void put_number(struct text *t, unsigned field, uint64_t v)
 {
 	if (!v)
@@ -80,7 +81,7 @@ static void put_bytes(struct text *t, unsigned field, const char *bytes, size_t 
 	text_addn(t, n ? bytes : "", n);
 }
 
-/* Puts a message, which is cleared, into another. */
+/* Writes a message as a field of another one, and clears it. */
 static void put_message(struct text *t, unsigned field, struct text *message)
 {
 	put_bytes(t, field, message->data, message->len);
@@ -104,7 +105,7 @@ static const char *unit_of(const struct profile_metric *m)
 	return strcmp(m->unit, "ns") != 0 ? "count" : "nanoseconds";
 }
 
-/* Two of each metric: samples, or executions of what was counted, and the amount. */
+/* Two values per metric: the number of samples (or of executions if counted), and the amount. */
 static void put_types(struct pprof *x)
 {
 	struct text name = TEXT_INIT;
@@ -140,7 +141,8 @@ static void put_mapping(struct pprof *x, uint32_t image, uint64_t low, uint64_t 
 	put_message(&x->out, PROFILE_MAPPING, &x->message);
 }
 
-/* From the lowest to the highest address that was met. */
+/* A module's mapping spans the lowest to the highest address in the profile: that is all we
+ * know. */
 static void put_mappings(struct pprof *x)
 {
 	uint32_t count = x->p->images.len;
@@ -187,7 +189,8 @@ static void put_line(struct pprof *x, enum tree_kind kind, uint32_t scope, uint3
 	text_release(&name);
 }
 
-/* Of each scope around the address the line in it that leads there. */
+/* Writes one line for each scope around the address: the line in that scope that leads to the
+ * address. */
 static void put_lines(struct pprof *x, uint32_t scope)
 {
 	uint32_t line = 0;
@@ -246,7 +249,7 @@ static void put_locations(struct pprof *x)
 	}
 }
 
-/* Frames with a scope in focus, and all that they call. */
+/* Marks frames with a scope in focus, and everything that they call. */
 static void find_focused(struct pprof *x)
 {
 	const struct tree_options *o = &x->o->tree;
@@ -281,7 +284,8 @@ static void put_thread(struct pprof *x, const struct profile_thread *t)
 	put_message(&x->message, SAMPLE_LABEL, &x->part);
 }
 
-/* A sample is a node and a thread; its values are those of all metrics, which stand in a row. */
+/* A sample is a node and a thread, with the values of all metrics. `values` are those of one
+ * node and thread, sorted by metric. */
 static void put_sample(struct pprof *x, const struct profile_value *values, uint32_t count)
 {
 	put_stack(x, values->node);
@@ -344,14 +348,15 @@ static void put_strings(struct pprof *x)
 	}
 }
 
-/* Without memory there is nothing to be had from zlib: then the file stays as it is, which pprof
- * reads too. */
+/* If zlib gets no memory, the file is written uncompressed. pprof reads that, too. */
 static void compress_into(struct text *out, const struct text *raw)
 {
-	enum { GZIP = 15 + 16, MEMORY = 8 };
+	/* The largest window, plus 16 for a gzip header; zlib's default memory level. */
+	enum { GZIP_WINDOW_BITS = 15 + 16, MEMORY_LEVEL = 8 };
 	char piece[64 * 1024];
 	z_stream z = {0};
-	if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP, MEMORY, Z_DEFAULT_STRATEGY)) {
+	if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW_BITS, MEMORY_LEVEL,
+			 Z_DEFAULT_STRATEGY)) {
 		text_addn(out, raw->data, raw->len);
 		return;
 	}

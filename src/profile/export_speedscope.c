@@ -1,22 +1,23 @@
-/* speedscope's own JSON: frames once, then profiles that list call paths by frame and their
- * weights. The whole is one profile, or each thread is one. */
+/* speedscope's own JSON: a list of all frames, then profiles that list call paths, by frame index,
+ * with their weights. There is one profile for the whole, or one per thread. */
 #include <string.h>
 
 #include "base/json.h"
 #include "profile/export_paths.h"
 
-/* The paths of one profile; frames are shared by all, so the paths of all are gathered first. */
-struct part {
+/* One profile of the output, as a range of paths. The profiles share the list of frames, which
+ * comes first in the file, so all paths are collected before anything is written. */
+struct speedscope_profile {
 	struct text name;
-	uint32_t root, end; /* paths: its root, and the first one behind */
+	uint32_t root, end; /* paths: its root, and one past its last */
 };
 
-typedef VEC(struct part) part_list;
+typedef VEC(struct speedscope_profile) part_list;
 
-static void add_part(struct export_paths *x, part_list *parts, const struct tree *t,
-		     const struct export_options *o, const char *name)
+static void add_profile(struct export_paths *x, part_list *parts, const struct tree *t,
+			const struct export_options *o, const char *name)
 {
-	struct part part = {.root = x->paths.len};
+	struct speedscope_profile part = {.root = x->paths.len};
 	vec_push(&x->paths, (struct export_path){.frame = PROFILE_NONE});
 	text_add(&part.name, name);
 	export_paths_add(x, t, o, part.root);
@@ -24,8 +25,8 @@ static void add_part(struct export_paths *x, part_list *parts, const struct tree
 	vec_push(parts, part);
 }
 
-static void gather(struct export_paths *x, part_list *parts, const struct profile *p,
-		   const struct export_options *o)
+static void collect_profiles(struct export_paths *x, part_list *parts, const struct profile *p,
+			     const struct export_options *o)
 {
 	struct tree t;
 	struct text name = TEXT_INIT;
@@ -34,12 +35,12 @@ static void gather(struct export_paths *x, part_list *parts, const struct profil
 			continue;
 		text_clear(&name);
 		export_thread_name(&name, p, i);
-		add_part(x, parts, &t, o, name.data);
+		add_profile(x, parts, &t, o, name.data);
 		tree_release(&t);
 	}
 	if (!parts->len) {
 		export_tree(&t, p, o, PROFILE_NONE, false);
-		add_part(x, parts, &t, o, "all threads");
+		add_profile(x, parts, &t, o, "all threads");
 		tree_release(&t);
 	}
 	text_release(&name);
@@ -74,7 +75,8 @@ static void add_sample(const struct export_paths *x, uint32_t path, uint32_t roo
 	vec_free(&frames);
 }
 
-static void add_samples(const struct export_paths *x, const struct part *part, struct json *j)
+static void add_samples(const struct export_paths *x, const struct speedscope_profile *part,
+			struct json *j)
 {
 	uint64_t total = 0;
 	json_array(j, "samples");
@@ -119,7 +121,7 @@ void export_speedscope(const struct profile *p, const struct export_options *o, 
 		    !strcmp(p->metrics.data[o->tree.metric].unit, "ns");
 	export_paths_init(&x);
 	x.places = x.semicolons = true;
-	gather(&x, &parts, p, o);
+	collect_profiles(&x, &parts, p, o);
 	json_object(&j, NULL);
 	json_string(&j, "$schema", "https://www.speedscope.app/file-format-schema.json");
 	json_string(&j, "exporter", "sonde");

@@ -1,5 +1,5 @@
-/* One walk over the tree. A row's total is taken from the outermost of its nodes on each path: the
- * row is active in everything below, and what is active is not counted again. */
+/* One walk over the tree. A row's total is taken from the outermost of its nodes on each path:
+ * while the walk is below that node the row is active, and active rows are not added to again. */
 #include "profile/flat.h"
 
 #include <string.h>
@@ -10,10 +10,10 @@ struct flattening {
 	struct flat *f;
 	const struct tree *t;
 	const struct profile *p;
-	uint32_t *row_of;             /* of each scope; PROFILE_NONE until it has one */
-	uint32_t *scope_at;           /* of each tree node: whose own it is, or PROFILE_NONE */
-	VEC(uint32_t) active;         /* of each row: its nodes on the path walked */
-	struct hashmap images, files; /* rows */
+	uint32_t *row_of;   /* by scope; PROFILE_NONE until it has a row */
+	uint32_t *scope_at; /* by tree node: the scope that its self counts for, or PROFILE_NONE */
+	VEC(uint32_t) active;         /* by row: number of its nodes on the current path */
+	struct hashmap images, files; /* module, and hash of module and file -> row */
 };
 
 static uint32_t add_row(struct flattening *x, uint32_t parent, enum flat_kind kind, uint32_t image,
@@ -50,7 +50,8 @@ static uint32_t file_row(struct flattening *x, const struct profile_scope *s)
 	return hashmap_add(&x->files, key, row);
 }
 
-/* A scope's row, below that of the scope around it, which the walk has met before. */
+/* Returns a scope's row, below the row of the scope around it, which the walk has visited
+ * before. */
 static uint32_t scope_row(struct flattening *x, uint32_t scope)
 {
 	static const uint8_t kinds[] = {[PROFILE_PROCEDURE] = FLAT_PROCEDURE,
@@ -75,7 +76,7 @@ static void enter_row(struct flattening *x, uint32_t row, const struct tree_node
 	x->f->rows.data[row].total_samples += n->total_samples;
 }
 
-/* A procedure's node also is in its file and image. */
+/* A function's node also counts for the rows of its file and module. */
 static void enter_node(struct flattening *x, const struct tree_node *n)
 {
 	uint32_t row = scope_row(x, n->scope);
@@ -98,7 +99,8 @@ static void leave_node(struct flattening *x, const struct tree_node *n)
 		x->active.data[row]--;
 }
 
-/* To its row and those around it, of loops the innermost only. */
+/* Adds a node's self to the row of `scope` and to all rows around it, but only to the innermost
+ * loop. */
 static void add_self(struct flattening *x, uint32_t scope, const struct tree_node *n)
 {
 	bool in_loop = false;
@@ -112,7 +114,7 @@ static void add_self(struct flattening *x, uint32_t scope, const struct tree_nod
 	}
 }
 
-/* The kernel works for the code that it was entered from. */
+/* Work of the kernel counts for the code from which it was entered. */
 static uint32_t find_scope(const struct flattening *x, const struct tree_node *n)
 {
 	bool kernel = n->kind == TREE_KERNEL || n->kind == TREE_WAIT;

@@ -1,6 +1,6 @@
-/* The static view: everything measured in a procedure, loop or line, whoever called it, as one tree
- * image > file > procedure > inlined call > loop > line. What a recursive procedure spends is
- * counted once in its total. */
+/* The flat view: everything measured in a function, loop or line, over all its callers, as one
+ * tree: module > file > function > inlined call > loop > line. In the total of a recursive
+ * function each sample counts once. */
 #pragma once
 #include "profile/tree.h"
 
@@ -8,21 +8,21 @@ enum flat_kind { FLAT_IMAGE, FLAT_FILE, FLAT_PROCEDURE, FLAT_INLINE, FLAT_LOOP, 
 
 struct flat_row {
 	uint32_t parent, first_child, next; /* PROFILE_NONE if none */
-	uint32_t scope;                     /* PROFILE_NONE for images and files */
+	uint32_t scope;                     /* PROFILE_NONE for modules and files */
 	uint32_t image;
-	const char *name; /* path of an image or file; otherwise as the scope's */
+	const char *name; /* path of a module or file; otherwise the scope's name */
 	uint8_t kind;     /* enum flat_kind */
-	/* In its own code: of a procedure or inlined call with its loops and inlined calls; of a
-	 * loop without inner loops; callees count in neither. What the kernel does for an
-	 * instruction, waiting included, is the instruction's own. */
+	/* Measured in its own code, without callees. The code of a function or inlined call
+	 * includes its loops and inlined calls; the code of a loop excludes inner loops. Work of
+	 * the kernel for an instruction, including blocked time, counts for the instruction. */
 	uint64_t self, self_samples;
-	/* With all that it calls, each sample once. */
+	/* With callees; each sample counts once. */
 	uint64_t total, total_samples;
 };
 
 struct flat {
-	VEC(struct flat_row)
-	rows; /* parents before children; children by total, largest first */
+	/* Parents before children; children by total, largest first. */
+	VEC(struct flat_row) rows;
 };
 
 /* The tree must have been built with lines. */

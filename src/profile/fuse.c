@@ -1,5 +1,6 @@
-/* Image by image: the structure of what was sampled is taken from the cache or recovered, and of
- * its scopes those on the way from a node's address up to its procedure are copied. */
+/* Works module by module. The structure of the sampled functions is loaded from the cache or
+ * recovered. Then only those of its scopes are copied into the profile that lie on a path from a
+ * node's address up to its function. */
 #include "profile/fuse.h"
 
 #include <inttypes.h>
@@ -12,21 +13,21 @@
 #include "profile/short_name.h"
 #include "structure/structure.h"
 
-/* An image at work. */
+/* The state of fusing one module. */
 struct fusing {
 	struct profile *p;
 	uint32_t image;
-	const uint32_t *nodes; /* its nodes without a scope */
+	const uint32_t *nodes; /* its nodes that have no scope yet */
 	uint32_t count;
-	VEC(uint32_t) tallies;     /* the same of tallies */
-	const struct structure *s; /* NULL if there is none to be had */
-	struct structure *own;     /* the same if it was recovered here */
+	VEC(uint32_t) tallies;     /* its tallies that have no scope yet */
+	const struct structure *s; /* NULL if it cannot be recovered */
+	struct structure *own;     /* the same, if it was recovered here and must be freed */
 	struct scope_index *index;
-	struct hashmap scope_of; /* structure's scope to profile's */
-	struct hashmap text_of;  /* structure's text to `texts` */
+	struct hashmap scope_of; /* scope of the structure -> scope of the profile */
+	struct hashmap text_of;  /* text of the structure -> index in `texts` */
 	VEC(const char *) texts;
-	struct hashmap unknown; /* address in no procedure to scope */
-	struct hashmap loops;   /* header to the profile's scope */
+	struct hashmap unknown; /* address in no function -> scope */
+	struct hashmap loops;   /* loop header -> scope of the profile */
 	VEC(uint32_t) path;
 };
 
@@ -37,7 +38,7 @@ static bool same_build_id(const struct build_id *a, const struct build_id *b)
 	return a->size == b->size && !memcmp(a->bytes, b->bytes, a->size);
 }
 
-static int is_another(struct err *e)
+static int wrong_file(struct err *e)
 {
 	return err_set(e, ERR_INPUT,
 		       "the file is not the one that was recorded; put that one back in its place, "
@@ -58,12 +59,12 @@ static int check_file(const struct profile_image *i, struct err *e)
 	if (!i->build_id.size)
 		return (uint64_t)st.st_size == i->file_size && (uint64_t)st.st_mtime == i->mtime
 			       ? 0
-			       : is_another(e);
+			       : wrong_file(e);
 	int rc = image_read_build_id(i->path, &id, e);
-	return rc < 0 ? rc : same_build_id(&id, &i->build_id) ? 0 : is_another(e);
+	return rc < 0 ? rc : same_build_id(&id, &i->build_id) ? 0 : wrong_file(e);
 }
 
-/* The addresses that structure is needed for, in order, each once. */
+/* Returns the sorted, distinct addresses that structure is needed for. */
 static uint64_t *find_addresses(const struct fusing *f, uint32_t *count)
 {
 	uint32_t all = f->count + f->tallies.len;
@@ -126,7 +127,7 @@ static void find_structure(struct fusing *f, const struct fuse_options *o)
 	f->index = scope_index_new(f->s);
 }
 
-/* A copy of a text of the structure, the same for the same text. */
+/* Copies a text of the structure into the profile, each text only once. */
 static const char *copy_text(struct fusing *f, uint32_t offset)
 {
 	uint32_t next = f->texts.len, at = hashmap_add(&f->text_of, offset, next);
@@ -135,7 +136,7 @@ static const char *copy_text(struct fusing *f, uint32_t offset)
 	return f->texts.data[at];
 }
 
-/* Of a procedure its start, though parts split off it may be lower. */
+/* A function's address is its start, even if a cold part of it is at a lower address. */
 static uint64_t address_of(const struct fusing *f, const struct scope *c, uint64_t start)
 {
 	if (c->kind == SCOPE_PROCEDURE)
@@ -160,7 +161,7 @@ static const char *name_of(struct fusing *f, const struct scope *c, uint64_t sta
 	return short_name(&f->p->arena, copy_text(f, c->name));
 }
 
-/* One scope of the procedure that begins at `start`; `parent` is of the profile. */
+/* Copies a scope of the function that begins at `start`; `parent` is a scope of the profile. */
 static uint32_t copy_scope(struct fusing *f, const struct scope *c, uint32_t parent, uint64_t start)
 {
 	static const uint8_t kinds[] = {[SCOPE_PROCEDURE] = PROFILE_PROCEDURE,
@@ -184,7 +185,8 @@ static uint32_t copy_scope(struct fusing *f, const struct scope *c, uint32_t par
 						    .address = address_of(f, c, start)});
 }
 
-/* The profile's scope for one of the structure; made with those around it if it is new. */
+/* Returns the profile's scope for a scope of the structure. Copies it, with all scopes around
+ * it, if it is new. */
 static uint32_t scope_for(struct fusing *f, uint32_t scope, uint64_t start)
 {
 	uint32_t at = PROFILE_NONE;
@@ -227,7 +229,7 @@ static uint32_t scope_at(struct fusing *f, uint64_t va)
 	return scope_for(f, scope_index_at(f->index, va), f->s->procedures[procedure].start);
 }
 
-/* The deepest loop with this header among `count`, or INDEX_NONE. */
+/* Returns the deepest loop with this header among `count` loops, or INDEX_NONE. */
 static uint32_t deepest_loop(const struct fusing *f, uint32_t first, uint32_t count,
 			     uint64_t header)
 {
@@ -240,7 +242,8 @@ static uint32_t deepest_loop(const struct fusing *f, uint32_t first, uint32_t co
 	return found;
 }
 
-/* Of the procedure that nodes there are of; code that procedures share may be another's loop. */
+/* Prefers a loop of the function that nodes at this address belong to: where functions share
+ * code, the loop may also be found in another function. */
 static uint32_t find_loop(struct fusing *f, uint64_t header)
 {
 	uint32_t procedure = scope_index_procedure(f->index, header), loop = INDEX_NONE;
@@ -256,7 +259,7 @@ static uint32_t find_loop(struct fusing *f, uint64_t header)
 	return scope_for(f, l->scope, f->s->procedures[l->procedure].start);
 }
 
-/* Each once, however many threads were in it. */
+/* Cached, because every thread that executed the loop has a tally of it. */
 static uint32_t loop_at(struct fusing *f, uint64_t header)
 {
 	uint32_t scope = hashmap_get(&f->loops, header);
@@ -314,8 +317,8 @@ static void fuse_image(struct profile *p, const struct fuse_options *o, uint32_t
 	vec_free(&f.path);
 }
 
-/* Code that the program made itself or that was unmapped. Nothing tells its procedures apart: it is
- * all one, in an image of its own. */
+/* JIT-compiled or unmapped code. Its functions cannot be told apart, so all of it becomes one
+ * function in a module of its own. */
 static void fuse_code_without_image(struct profile *p, const uint32_t *nodes, uint32_t count)
 {
 	struct fusing f = {.p = p, .image = p->images.len};
@@ -333,7 +336,7 @@ static void fuse_code_without_image(struct profile *p, const uint32_t *nodes, ui
 		p->nodes.data[nodes[i]].scope = scope;
 }
 
-static bool is_open(const struct profile_node *n)
+static bool needs_scope(const struct profile_node *n)
 {
 	return (n->kind == NODE_FRAME || n->kind == NODE_LEAF) && n->scope == PROFILE_NONE;
 }
@@ -349,12 +352,12 @@ void profile_fuse(struct profile *p, const struct fuse_options *o)
 	uint32_t *nodes = xmalloc((p->nodes.len + (size_t)1) * sizeof(*nodes));
 	uint32_t *ends = xcalloc(images + (size_t)2, sizeof(*ends));
 	vec_each (n, &p->nodes)
-		ends[bucket_of(p, n) + 1] += is_open(n);
+		ends[bucket_of(p, n) + 1] += needs_scope(n);
 	for (uint32_t i = 0; i <= images; i++)
 		ends[i + 1] += ends[i];
-	/* Now ends[i] is where image i begins; it becomes where it ends. */
+	/* Now ends[i] is where module i begins. The next loop turns it into where module i ends. */
 	for (uint32_t i = 0; i < p->nodes.len; i++)
-		if (is_open(&p->nodes.data[i]))
+		if (needs_scope(&p->nodes.data[i]))
 			nodes[ends[bucket_of(p, &p->nodes.data[i])]++] = i;
 	for (uint32_t i = 0, first = 0; i < images; first = ends[i++])
 		fuse_image(p, o, i, nodes + first, ends[i] - first);

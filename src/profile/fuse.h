@@ -1,7 +1,7 @@
 /* Fusing contexts with source structure: each node of a profile gets the innermost scope (line,
- * loop, inlined call or procedure) of its address (Tallent et al., PLDI 2009, section 4).
+ * loop, inlined call or function) that contains its address (Tallent et al., PLDI 2009, section 4).
  *
- * Structure is recovered for the procedures that were sampled and no others. */
+ * Structure is recovered only for functions that were sampled. */
 #pragma once
 #include "profile/profile.h"
 
@@ -9,21 +9,26 @@ struct flow;
 struct structure;
 
 struct fuse_options {
-	/* The opened image of a profile's image, or NULL to have it opened by path. The recorder
-	 * has them open already, also those whose files are gone. */
+	/* Returns the opened module for a module of the profile, or NULL to have it opened by
+	 * its path. The recorder already has the modules open, including those whose files are
+	 * gone. */
 	struct image *(*image)(void *ctx, uint32_t image);
-	/* Its procedures, if they are known already. NULL: they are not, of any image if the
-	 * callback is NULL. */
+	/* Returns the module's functions if they are already known, or NULL. May itself be NULL. */
 	struct flow *(*flow)(void *ctx, uint32_t image);
-	/* The structure of all that was measured in the image, if there is one already; it stays
-	 * the caller's. NULL: there is none, of any image if the callback is NULL. */
+	/* Returns the structure of all code that was measured in the module if it already
+	 * exists, or NULL. The caller keeps ownership. May itself be NULL. */
 	const struct structure *(*structure)(void *ctx, uint32_t image);
 	void *ctx;
 };
 
-/* Adds scopes for all nodes and tallies without; a tally's is the innermost loop of the source that
- * its header begins, or its procedure. A loop that is not found there stays without. Images that
- * are missing or are not the ones recorded (build id, else size and time differ) are skipped: their
- * nodes get a procedure scope named by address, and profile_image.problem says why and what to do.
- * Code in no image becomes one procedure of an image that is added for it. `o` may be NULL. */
+/* Adds scopes for all nodes and tallies that have none.
+ *
+ * A loop's tally gets the innermost source loop that begins at its header, or none if there is no
+ * such loop; a function's tally gets its function.
+ *
+ * A module whose file is missing or is not the recorded one (the build id differs or, without build
+ * ids, size or time) cannot be analysed: its nodes get function scopes named by address, and
+ * profile_image.problem says why and what to do.
+ *
+ * Code in no module becomes one function of a module that is added for it. `o` may be NULL. */
 void profile_fuse(struct profile *p, const struct fuse_options *o);

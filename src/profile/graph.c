@@ -1,5 +1,6 @@
-/* One walk over the tree. Inlined calls and lines belong to the procedure or loop around them. An
- * amount is taken from the outermost node on each path, as in flat.c, for nodes and edges alike. */
+/* One walk over the tree. Inlined calls and lines belong to the function or loop around them.
+ * The amount of a node or edge is taken from its outermost occurrence on each path, as in
+ * flat.c. */
 #include "profile/graph.h"
 
 #include <string.h>
@@ -7,19 +8,19 @@
 #include "profile/counts.h"
 #include "profile/rank.h"
 
-/* Of one tree node. */
-struct place {
-	uint32_t node; /* the graph node that its code is of, or PROFILE_NONE */
-	uint32_t edge; /* that leads here, or PROFILE_NONE */
+/* The position of one tree node in the graph. */
+struct graph_position {
+	uint32_t node; /* the graph node that its code belongs to, or PROFILE_NONE */
+	uint32_t edge; /* the edge that leads to it, or PROFILE_NONE */
 };
 
 struct graphing {
 	struct graph *g;
 	const struct tree *t;
-	uint32_t *node_of; /* of each scope */
+	uint32_t *node_of; /* by scope */
 	struct hashmap edges;
-	struct place *places;
-	VEC(uint32_t) active_nodes, active_edges; /* how often on the path walked */
+	struct graph_position *positions;
+	VEC(uint32_t) active_nodes, active_edges; /* occurrences on the current path */
 };
 
 static uint32_t node_of_scope(struct graphing *x, uint32_t scope, bool loop)
@@ -67,8 +68,8 @@ static bool is_graph_node(const struct tree_node *n)
 static void enter_node(struct graphing *x, uint32_t number)
 {
 	const struct tree_node *n = &x->t->nodes.data[number];
-	struct place *here = &x->places[number];
-	*here = (struct place){x->places[n->parent].node, PROFILE_NONE};
+	struct graph_position *here = &x->positions[number];
+	*here = (struct graph_position){x->positions[n->parent].node, PROFILE_NONE};
 	if (!is_graph_node(n))
 		return;
 	uint32_t from = here->node;
@@ -82,7 +83,7 @@ static void enter_node(struct graphing *x, uint32_t number)
 
 static void leave_node(struct graphing *x, uint32_t number)
 {
-	const struct place *here = &x->places[number];
+	const struct graph_position *here = &x->positions[number];
 	if (is_graph_node(&x->t->nodes.data[number]))
 		x->active_nodes.data[here->node]--;
 	if (here->edge != PROFILE_NONE)
@@ -91,14 +92,14 @@ static void leave_node(struct graphing *x, uint32_t number)
 
 static void walk(struct graphing *x)
 {
-	x->places[0] = (struct place){PROFILE_NONE, PROFILE_NONE};
+	x->positions[0] = (struct graph_position){PROFILE_NONE, PROFILE_NONE};
 	for (struct tree_step s = {0}; tree_walk(x->t, &s);) {
 		if (s.leaving) {
 			leave_node(x, s.node);
 			continue;
 		}
 		enter_node(x, s.node);
-		uint32_t node = x->places[s.node].node;
+		uint32_t node = x->positions[s.node].node;
 		if (node == PROFILE_NONE)
 			continue;
 		x->g->nodes.data[node].self += x->t->nodes.data[s.node].self;
@@ -142,13 +143,13 @@ void graph_build(struct graph *g, const struct tree *t)
 	size_t size = (t->profile->scopes.len + (size_t)1) * sizeof(*x.node_of);
 	*g = (struct graph){0};
 	x.node_of = memset(xmalloc(size), 0xff, size);
-	x.places = xmalloc(t->nodes.len * sizeof(*x.places));
+	x.positions = xmalloc(t->nodes.len * sizeof(*x.positions));
 	walk(&x);
 	sort_nodes(g);
 	if (g->edges.len)
 		qsort(g->edges.data, g->edges.len, sizeof(*g->edges.data), by_from_and_amount);
 	free(x.node_of);
-	free(x.places);
+	free(x.positions);
 	hashmap_release(&x.edges);
 	vec_free(&x.active_nodes);
 	vec_free(&x.active_edges);
@@ -156,7 +157,7 @@ void graph_build(struct graph *g, const struct tree *t)
 
 struct call_counting {
 	struct graph *g;
-	uint32_t *node_of; /* of each scope */
+	uint32_t *node_of; /* by scope */
 	struct hashmap edges;
 };
 
@@ -168,7 +169,7 @@ static void add_calls(const struct call_counting *x, uint32_t from, uint32_t to,
 	x->g->nodes.data[to].calls += calls;
 }
 
-/* The nearest procedure or, if `loops`, loop from a tree node up; 0 if there is none. */
+/* Returns the nearest function or, if `loops`, loop at or above a tree node; 0 if there is none. */
 static uint32_t nearest(const struct tree *t, uint32_t at, bool loops)
 {
 	while (at && t->nodes.data[at].kind != TREE_PROCEDURE &&
@@ -177,7 +178,8 @@ static uint32_t nearest(const struct tree *t, uint32_t at, bool loops)
 	return at;
 }
 
-/* Calls stand at the callee's entry, which may be in a loop or an inlined call of it. */
+/* Values of the metric "calls" are at the callee's entry, which may be inside a loop or inlined
+ * call of the callee. */
 static void count_calls(const struct call_counting *x, const struct tree *calls)
 {
 	for (uint32_t i = 1; i < calls->nodes.len; i++) {
@@ -193,7 +195,7 @@ static void count_calls(const struct call_counting *x, const struct tree *calls)
 	}
 }
 
-/* A loop has one procedure or loop around it. */
+/* A loop has exactly one function or loop around it, so the edge to it has all its entries. */
 static void count_entries(const struct call_counting *x, const struct counts *c)
 {
 	vec_each (r, &c->rows)

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An experiment among its siblings, or among the tops. */
-struct place {
+/* An experiment to be sorted among its siblings, or among the tops. */
+struct sibling {
 	const struct profile_experiment *x;
 	uint32_t group; /* parent, or hypothesis */
 	uint32_t experiment;
@@ -18,7 +18,7 @@ static int rank(const struct profile_experiment *x)
 					   : 1;
 }
 
-static int compare(const struct place *a, const struct place *b)
+static int compare(const struct sibling *a, const struct sibling *b)
 {
 	if (rank(a->x) != rank(b->x))
 		return rank(a->x) - rank(b->x);
@@ -27,44 +27,45 @@ static int compare(const struct place *a, const struct place *b)
 	return a->experiment < b->experiment ? -1 : a->experiment > b->experiment;
 }
 
-static int by_place(const void *a, const void *b)
+static int by_rank(const void *a, const void *b)
 {
 	return compare(a, b);
 }
 
 static int by_group(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct sibling *x = a, *y = b;
 	if (x->group != y->group)
 		return x->group < y->group ? -1 : 1;
 	return compare(x, y);
 }
 
-/* Who refines to itself says nothing. */
-static struct place *places_of(const struct profile *p, uint32_t *count)
+/* Returns the children of all refinements. A refinement of an experiment to itself has no
+ * meaning and is skipped. */
+static struct sibling *list_siblings(const struct profile *p, uint32_t *count)
 {
-	struct place *places = xcalloc((size_t)p->refinements.len + 1, sizeof(*places));
+	struct sibling *siblings = xcalloc((size_t)p->refinements.len + 1, sizeof(*siblings));
 	*count = 0;
 	vec_each (r, &p->refinements)
 		if (r->parent != r->child)
-			places[(*count)++] =
-				(struct place){&p->experiments.data[r->child], r->parent, r->child};
-	return places;
+			siblings[(*count)++] = (struct sibling){&p->experiments.data[r->child],
+								r->parent, r->child};
+	return siblings;
 }
 
 static void link_children(struct lineage *h, const struct profile *p)
 {
 	uint32_t n = p->experiments.len, count, at = 0;
-	struct place *places = places_of(p, &count);
-	qsort(places, count, sizeof(*places), by_group);
+	struct sibling *siblings = list_siblings(p, &count);
+	qsort(siblings, count, sizeof(*siblings), by_group);
 	h->child_at = xcalloc((size_t)n + 1, sizeof(*h->child_at));
 	h->children = xcalloc((size_t)count + 1, sizeof(*h->children));
 	for (uint32_t i = 0; i < n; i++) {
-		for (; at < count && places[at].group == i; at++)
-			h->children[at] = places[at].experiment;
+		for (; at < count && siblings[at].group == i; at++)
+			h->children[at] = siblings[at].experiment;
 		h->child_at[i + 1] = at;
 	}
-	free(places);
+	free(siblings);
 }
 
 static void link_parents(struct lineage *h, const struct profile *p)
@@ -72,7 +73,10 @@ static void link_parents(struct lineage *h, const struct profile *p)
 	uint32_t n = p->experiments.len, count = h->child_at[n];
 	h->parent_at = xcalloc((size_t)n + 2, sizeof(*h->parent_at));
 	h->parents = xcalloc((size_t)count + 1, sizeof(*h->parents));
-	uint32_t *next = h->parent_at + 1; /* moves on as parents are put in */
+	uint32_t *next = h->parent_at +
+			 /* next[i] is where the next parent of i goes. When all are placed, it is
+			  * parent_at[i + 1]. */
+			 1;
 	for (uint32_t i = 0; i < count; i++)
 		next[h->children[i] + 1]++;
 	for (uint32_t i = 0; i < n; i++)
@@ -82,7 +86,7 @@ static void link_parents(struct lineage *h, const struct profile *p)
 			h->parents[next[h->children[k]]++] = i;
 }
 
-/* Marks what is reached from `start` along links. */
+/* Marks all experiments reachable from `start` along `links`. */
 static void reach(uint32_t start, const uint32_t *at, const uint32_t *links, bool *reached)
 {
 	VEC(uint32_t) todo = {0};
@@ -102,34 +106,35 @@ static void reach(uint32_t start, const uint32_t *at, const uint32_t *links, boo
 	vec_free(&todo);
 }
 
-/* By hypothesis, these in the order of their best. */
+/* Sorts by hypothesis; hypotheses are ordered by their best experiment. */
 static void sort_tops(struct lineage *h, const struct profile *p)
 {
 	struct hashmap groups = {0};
-	struct place *places = xcalloc((size_t)h->top_count + 1, sizeof(*places));
+	struct sibling *siblings = xcalloc((size_t)h->top_count + 1, sizeof(*siblings));
 	for (uint32_t i = 0; i < h->top_count; i++)
-		places[i] = (struct place){&p->experiments.data[h->tops[i]], 0, h->tops[i]};
-	qsort(places, h->top_count, sizeof(*places), by_place);
+		siblings[i] = (struct sibling){&p->experiments.data[h->tops[i]], 0, h->tops[i]};
+	qsort(siblings, h->top_count, sizeof(*siblings), by_rank);
 	for (uint32_t i = 0; i < h->top_count; i++) {
-		const char *name = places[i].x->hypothesis;
-		places[i].group = hashmap_add(&groups, hash_bytes(name, strlen(name), 0), i);
+		const char *name = siblings[i].x->hypothesis;
+		siblings[i].group = hashmap_add(&groups, hash_bytes(name, strlen(name), 0), i);
 	}
-	qsort(places, h->top_count, sizeof(*places), by_group);
+	qsort(siblings, h->top_count, sizeof(*siblings), by_group);
 	for (uint32_t i = 0; i < h->top_count; i++)
-		h->tops[i] = places[i].experiment;
-	free(places);
+		h->tops[i] = siblings[i].experiment;
+	free(siblings);
 	hashmap_release(&groups);
 }
 
-/* Those without parents, and one of each circle that nobody else leads to. */
+/* Tops are the experiments without parents, and one of each cycle that is not reachable from
+ * them. */
 static void find_tops(struct lineage *h, const struct profile *p)
 {
 	uint32_t n = p->experiments.len;
 	bool *reached = xcalloc((size_t)n + 1, sizeof(*reached));
 	h->tops = xcalloc((size_t)n + 1, sizeof(*h->tops));
-	for (int circles = 0; circles < 2; circles++) {
+	for (int cycles = 0; cycles < 2; cycles++) {
 		for (uint32_t i = 0; i < n; i++) {
-			if (reached[i] || (!circles && lineage_parents(h, i)))
+			if (reached[i] || (!cycles && lineage_parents(h, i)))
 				continue;
 			h->tops[h->top_count++] = i;
 			reach(i, h->child_at, h->children, reached);

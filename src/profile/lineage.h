@@ -1,15 +1,18 @@
-/* The search history graph: which experiments led to which. It may have circles, because programs
- * recurse, and experiments with several parents. */
+/* The search history graph: which experiments were refined to which. It may have cycles, because
+ * programs recurse, and experiments may have several parents. */
 #pragma once
 #include "profile/profile.h"
 
 struct lineage {
-	/* Of experiment i: from children[child_at[i]] up to children[child_at[i + 1]], in order:
-	 * true ones first, larger before smaller, what was not tested last. */
+	/* The children of experiment i are children[child_at[i]] up to, excluding,
+	 * children[child_at[i + 1]]: true ones first, larger values before smaller ones,
+	 * untested ones last. */
 	uint32_t *child_at, *children;
-	uint32_t *parent_at, *parents; /* in the same way, by number */
-	uint32_t *tops, top_count;     /* all others are below these, by hypothesis and in order */
-	bool *leads; /* to an experiment, or is one, that is true or was measured in vain */
+	uint32_t *parent_at, *parents; /* likewise, by index */
+	uint32_t *tops, top_count; /* experiments above all others, grouped by hypothesis, in the
+				      same order */
+	bool *leads; /* true for an experiment that is, or leads to, one that is true or was tested
+			without a decision */
 };
 
 void lineage_build(struct lineage *h, const struct profile *p);
@@ -25,7 +28,7 @@ static inline uint32_t lineage_parents(const struct lineage *h, uint32_t experim
 	return h->parent_at[experiment + 1] - h->parent_at[experiment];
 }
 
-/* It was never measured. */
+/* True if it was never measured. */
 static inline bool experiment_is_untested(const struct profile_experiment *x)
 {
 	return x->state != PROFILE_TRUE && x->state != PROFILE_FALSE && x->begun < 0;

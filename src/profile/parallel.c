@@ -6,26 +6,28 @@
 
 const uint32_t parallel_threads[PARALLEL_STEPS] = {2, 4, 8, 16, 32, 64};
 
-/* More loops than these are not compared with each other, and not more are chosen. */
-enum { MOST_COMPARED = 256, MOST_CHOSEN = 10 };
+/* Limits on the number of loops that are compared with each other (the work grows with the
+ * square) and that are chosen. */
+enum { MAX_COMPARED = 256, MAX_CHOSEN = 10 };
 
-/* What the loop itself must gain at least, on the best number of threads. */
-static const double LEAST_GAIN = 1.5;
-/* An outer loop is taken if it saves nearly as much as those inside it. */
-static const double NEARLY = 0.9;
+/* The least speed-up of the loop itself, on the best number of threads, for it to be worth it. */
+static const double MIN_SPEEDUP = 1.5;
+/* An outer loop is preferred if it saves at least this share of what the loops inside it save. */
+static const double OUTER_IS_ENOUGH = 0.9;
 
-struct choosing {
+struct parallel_builder {
 	struct parallel *x;
 	const struct tree *t;
-	uint32_t *loop_of; /* of each scope */
-	uint32_t compared; /* the first so many loops */
-	uint64_t *inside;  /* [outer * compared + inner]: of the inner one's total */
-	uint32_t *around;  /* of each: the loop that it is in, or PROFILE_NONE */
-	double *best;      /* of each: what is saved by it or by loops inside it */
-	bool *inner;       /* of each: those inside save clearly more */
+	uint32_t *loop_of; /* by scope */
+	uint32_t compared; /* number of loops compared: the first ones of x->loops */
+	uint64_t *inside;  /* [outer * compared + inner]: the part of the inner loop's total that is
+			      inside the outer one */
+	uint32_t *around;  /* by loop: the loop around it, or PROFILE_NONE */
+	double *best;      /* by loop: what is saved by it or by loops inside it */
+	bool *inner;       /* by loop: the loops inside it save clearly more */
 };
 
-/* Totals of loops by scope, each sample of a recursion once. */
+/* Returns the totals of loops by scope; in a recursion each sample counts once. */
 static uint64_t *loop_totals(const struct tree *t)
 {
 	uint64_t *totals = xcalloc(t->profile->scopes.len + (size_t)1, sizeof(*totals));
@@ -53,7 +55,8 @@ static uint64_t middle(const struct counts_trips *b)
 	return b->low + (b->high - b->low) / 2;
 }
 
-/* What the histogram does not have: entries that did not end, or all. */
+/* Returns, as one bucket, the entries that are not in the histogram: those that did not end, or
+ * all. */
 static struct counts_trips not_ended(const struct counts *c, const struct counts_row *r)
 {
 	uint64_t entries = r->entries, iterations = r->iterations, each = 0;
@@ -70,7 +73,8 @@ static struct counts_trips not_ended(const struct counts *c, const struct counts
 	return (struct counts_trips){each, each, entries};
 }
 
-/* What is left of a loop on so many threads: entries with n iterations take ceil(n / k) rounds. */
+/* Returns the remaining run time of a loop on `threads` threads, 0 to 1: an entry with n
+ * iterations takes ceil(n / threads) rounds. */
 static double part_left(const struct counts *c, const struct counts_row *r, uint32_t threads)
 {
 	struct counts_trips rest = not_ended(c, r);
@@ -100,16 +104,16 @@ static void find_gains(struct parallel_loop *l, const struct counts *c)
 		l->saves += l->share * fmax(0, 1 - l->part[i] - cost) / PARALLEL_STEPS;
 		best = fmax(best, 1 / (l->part[i] + cost));
 	}
-	if (best >= LEAST_GAIN)
+	if (best >= MIN_SPEEDUP)
 		l->verdict = PARALLEL_WORTH_IT;
-	else if (l->part[PARALLEL_STEPS - 1] * LEAST_GAIN > 1)
+	else if (l->part[PARALLEL_STEPS - 1] * MIN_SPEEDUP > 1)
 		l->verdict = PARALLEL_FEW_ITERATIONS;
 	else
 		l->verdict = PARALLEL_SMALL_ENTRIES;
 }
 
-static struct parallel_loop look_at(const struct counts_row *r, const struct counts *c,
-				    uint64_t total, uint64_t whole, uint64_t all)
+static struct parallel_loop assess_loop(const struct counts_row *r, const struct counts *c,
+					uint64_t total, uint64_t whole, uint64_t all)
 {
 	struct parallel_loop l = {.scope = r->scope,
 				  .counts = r,
@@ -134,8 +138,8 @@ static int by_total(const void *a, const void *b)
 	return x->scope < y->scope ? -1 : x->scope > y->scope;
 }
 
-/* All loops that were entered, those that may be worth it first. */
-static void find_loops(struct choosing *z, const struct tree *whole, const struct counts *c,
+/* Lists all loops that were entered, those that may be worth it first. */
+static void find_loops(struct parallel_builder *z, const struct tree *whole, const struct counts *c,
 		       double least)
 {
 	uint64_t *totals = loop_totals(z->t), *wholes = loop_totals(whole);
@@ -143,22 +147,22 @@ static void find_loops(struct choosing *z, const struct tree *whole, const struc
 	vec_each (r, &c->rows) {
 		if (!r->loop || !r->entries || !totals[r->scope])
 			continue;
-		struct parallel_loop l = look_at(r, c, totals[r->scope], wholes[r->scope], all);
+		struct parallel_loop l = assess_loop(r, c, totals[r->scope], wholes[r->scope], all);
 		if (l.share < least)
 			l.verdict = PARALLEL_SMALL;
 		vec_push(&z->x->loops, l);
 	}
 	if (z->x->loops.len)
 		qsort(z->x->loops.data, z->x->loops.len, sizeof(*z->x->loops.data), by_total);
-	while (z->compared < z->x->loops.len && z->compared < MOST_COMPARED &&
+	while (z->compared < z->x->loops.len && z->compared < MAX_COMPARED &&
 	       z->x->loops.data[z->compared].verdict == PARALLEL_WORTH_IT)
 		z->compared++;
 	free(totals);
 	free(wholes);
 }
 
-/* One walk: how much of each loop is inside each other one, lexically or through calls. */
-static void find_nesting(struct choosing *z)
+/* Finds in one walk how much of each loop is inside each other loop, lexically or through calls. */
+static void find_nesting(struct parallel_builder *z)
 {
 	uint32_t n = z->compared;
 	uint32_t *depth = xcalloc(n + (size_t)1, sizeof(*depth));
@@ -183,8 +187,8 @@ static void find_nesting(struct choosing *z)
 	free(depth);
 }
 
-/* Most of the inner one is in the outer one, and not the other way round as well. */
-static bool is_inside(const struct choosing *z, uint32_t inner, uint32_t outer)
+/* True if most of the inner loop is inside the outer one, and not also the reverse. */
+static bool is_inside(const struct parallel_builder *z, uint32_t inner, uint32_t outer)
 {
 	uint64_t total = z->x->loops.data[inner].total;
 	if (inner == outer || z->inside[(size_t)outer * z->compared + inner] <= total / 2)
@@ -192,15 +196,15 @@ static bool is_inside(const struct choosing *z, uint32_t inner, uint32_t outer)
 	return z->inside[(size_t)inner * z->compared + outer] <= z->x->loops.data[outer].total / 2;
 }
 
-static bool leads_to(const struct choosing *z, uint32_t from, uint32_t to)
+static bool leads_to(const struct parallel_builder *z, uint32_t from, uint32_t to)
 {
 	while (from != PROFILE_NONE && from != to)
 		from = z->around[from];
 	return from == to;
 }
 
-/* The smallest loop that each one is in makes a forest of them. */
-static void find_forest(struct choosing *z)
+/* Builds a forest: the parent of each loop is the smallest loop that contains it. */
+static void find_forest(struct parallel_builder *z)
 {
 	const struct parallel_loop *loops = z->x->loops.data;
 	for (uint32_t i = 0; i < z->compared; i++)
@@ -218,15 +222,15 @@ static void find_forest(struct choosing *z)
 	}
 }
 
-/* Saved by the best loops directly below one; PROFILE_NONE: outermost. */
-static double find_best(struct choosing *z, uint32_t around)
+/* Returns what the best loops below `around` save (PROFILE_NONE: all outermost loops). */
+static double find_best(struct parallel_builder *z, uint32_t around)
 {
 	double sum = 0;
 	for (uint32_t i = 0; i < z->compared; i++) {
 		if (z->around[i] != around)
 			continue;
 		double own = z->x->loops.data[i].saves, others = find_best(z, i);
-		z->inner[i] = own < NEARLY * others;
+		z->inner[i] = own < OUTER_IS_ENOUGH * others;
 		z->best[i] = z->inner[i] ? others : own;
 		sum += z->best[i];
 	}
@@ -235,20 +239,21 @@ static double find_best(struct choosing *z, uint32_t around)
 
 typedef VEC(uint32_t) loop_list;
 
-/* The loops that make up the best below one, and those passed over for them. */
-static void take_best(const struct choosing *z, uint32_t around, loop_list *out, loop_list *passed)
+/* Collects the loops that make up find_best() below `around`, and those passed over for them. */
+static void collect_best(const struct parallel_builder *z, uint32_t around, loop_list *out,
+			 loop_list *passed)
 {
 	for (uint32_t i = 0; i < z->compared; i++) {
 		if (z->around[i] != around)
 			continue;
 		vec_push(z->inner[i] ? passed : out, i);
 		if (z->inner[i])
-			take_best(z, i, out, passed);
+			collect_best(z, i, out, passed);
 	}
 }
 
-/* Best first. */
-static void rank(const struct choosing *z, loop_list *list)
+/* Sorts by saving, best first. */
+static void rank(const struct parallel_builder *z, loop_list *list)
 {
 	const struct parallel_loop *loops = z->x->loops.data;
 	for (uint32_t i = 1; i < list->len; i++) {
@@ -259,12 +264,13 @@ static void rank(const struct choosing *z, loop_list *list)
 	}
 }
 
-/* The first of a ranked list. What is in several loops is below one of them only in the forest: so
- * of two that are in each other all the same, the better one stays. */
-static void keep_best(const struct choosing *z, loop_list *list, loop_list *passed)
+/* Keeps at most MAX_CHOSEN loops of a ranked list, none inside another. A loop that is inside
+ * several loops has only one parent in the forest, so the list may still contain a loop and one
+ * around it: then the better one is kept. */
+static void keep_best(const struct parallel_builder *z, loop_list *list, loop_list *passed)
 {
 	uint32_t kept = 0;
-	for (uint32_t i = 0; i < list->len && kept < MOST_CHOSEN; i++) {
+	for (uint32_t i = 0; i < list->len && kept < MAX_CHOSEN; i++) {
 		uint32_t loop = list->data[i];
 		bool in = false, around = false;
 		for (uint32_t k = 0; k < kept; k++) {
@@ -279,7 +285,8 @@ static void keep_best(const struct choosing *z, loop_list *list, loop_list *pass
 	list->len = kept;
 }
 
-/* What some loops gain together. Those that are partly in each other are in the sum twice. */
+/* Computes the speed-up by several loops together. Parts that are in two of the loops are
+ * counted twice. */
 static void add_up(const struct parallel *x, const uint32_t *list, uint32_t count, double *gain)
 {
 	double share = 0, left[PARALLEL_STEPS] = {0};
@@ -294,11 +301,11 @@ static void add_up(const struct parallel *x, const uint32_t *list, uint32_t coun
 		gain[k] = 1 / (1 - share * scale + left[k] * scale);
 }
 
-static void add_inside(const struct choosing *z, uint32_t loop)
+static void add_inside(const struct parallel_builder *z, uint32_t loop)
 {
 	struct parallel_loop *l = &z->x->loops.data[loop];
 	loop_list list = {0}, passed = {0};
-	take_best(z, loop, &list, &passed);
+	collect_best(z, loop, &list, &passed);
 	rank(z, &list);
 	keep_best(z, &list, &passed);
 	l->first_inside = z->x->inside.len;
@@ -310,7 +317,7 @@ static void add_inside(const struct choosing *z, uint32_t loop)
 	vec_free(&passed);
 }
 
-static void choose(struct choosing *z)
+static void choose(struct parallel_builder *z)
 {
 	loop_list list = {0}, passed = {0};
 	z->around = xmalloc((z->compared + (size_t)1) * sizeof(*z->around));
@@ -318,7 +325,7 @@ static void choose(struct choosing *z)
 	z->inner = xcalloc(z->compared + (size_t)1, sizeof(*z->inner));
 	find_forest(z);
 	find_best(z, PROFILE_NONE);
-	take_best(z, PROFILE_NONE, &list, &passed);
+	collect_best(z, PROFILE_NONE, &list, &passed);
 	rank(z, &list);
 	keep_best(z, &list, &passed);
 	rank(z, &passed);
@@ -339,7 +346,7 @@ static void choose(struct choosing *z)
 void parallel_build(struct parallel *x, const struct tree *t, const struct tree *whole,
 		    const struct counts *c, double least)
 {
-	struct choosing z = {.x = x, .t = t};
+	struct parallel_builder z = {.x = x, .t = t};
 	size_t size = (t->profile->scopes.len + (size_t)1) * sizeof(*z.loop_of);
 	*x = (struct parallel){0};
 	z.loop_of = memset(xmalloc(size), 0xff, size);

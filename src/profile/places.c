@@ -6,14 +6,14 @@
 #include "base/order.h"
 #include "profile/short_name.h"
 
-/* What was recovered at one go. */
+/* The structure recovered for one batch. */
 struct recovered {
 	struct structure *structure;
 	struct scope_index *index;
 };
 
-/* An image's recovered parts. */
-struct known {
+/* The recovered parts of one module. */
+struct known_image {
 	VEC(struct recovered) parts;
 	struct hashmap part_of; /* address -> part */
 	bool failed;
@@ -23,7 +23,7 @@ struct places {
 	place_image image;
 	place_flow flow;
 	void *ctx;
-	VEC(struct known) images;
+	VEC(struct known_image) images;
 	struct arena arena;
 };
 
@@ -63,8 +63,8 @@ static bool has_procedure(const struct recovered *part, uint64_t va)
 	return scope_index_procedure(part->index, va) != INDEX_NONE;
 }
 
-/* A part may know more procedures than it was made for. */
-static bool is_known(struct known *k, uint64_t va)
+/* A part may contain more functions than it was requested for, so all parts are searched. */
+static bool is_known(struct known_image *k, uint64_t va)
 {
 	if (hashmap_get(&k->part_of, va) != HASHMAP_NONE)
 		return true;
@@ -90,7 +90,7 @@ static void recover(struct places *p, uint32_t image, const address_list *addres
 	const struct structure_options options = {.use_cache = true,
 						  .use_debug = true,
 						  .flow = p->flow ? p->flow(p->ctx, image) : NULL};
-	struct known *k = &p->images.data[image];
+	struct known_image *k = &p->images.data[image];
 	struct recovered part = {0};
 	struct err ignored;
 	struct image *im = p->image(p->ctx, image);
@@ -109,7 +109,7 @@ void places_prepare(struct places *p, const struct place_asked *list, uint32_t c
 {
 	for (uint32_t i = 0; i < count; i++)
 		while (list[i].image != INDEX_NONE && p->images.len <= list[i].image)
-			vec_push(&p->images, (struct known){0});
+			vec_push(&p->images, (struct known_image){0});
 	for (uint32_t i = 0; i < p->images.len; i++) {
 		address_list unknown = {0};
 		if (!p->images.data[i].failed)
@@ -122,7 +122,7 @@ void places_prepare(struct places *p, const struct place_asked *list, uint32_t c
 
 /* ---- levels ---- */
 
-/* An address of which nothing is known. */
+/* For an address without known structure. */
 static void add_unknown(struct places *p, uint32_t image, uint64_t address, level_list *out)
 {
 	const char *name = image == INDEX_NONE
@@ -138,8 +138,8 @@ static void add_loop(struct place_level *level, const struct scope *c)
 			(struct place_lines){c->first_line, c->last_line};
 }
 
-/* Procedures of stripped programs have no names; inlined ones none where the line table alone tells
- * of them. */
+/* Functions of stripped programs have no names. Inlined calls have none if only the line table
+ * reveals them. */
 static const char *level_name(struct places *p, const struct structure *t, const struct scope *c)
 {
 	const char *name = t->text + c->name;
@@ -180,10 +180,10 @@ static void add_scope(struct places *p, const struct structure *t, const struct 
 	}
 }
 
-/* What knows the address; NULL if nothing does. */
+/* Returns the part that contains the address, or NULL. */
 static const struct recovered *part_of(const struct places *p, uint32_t image, uint64_t address)
 {
-	const struct known *k = image < p->images.len ? &p->images.data[image] : NULL;
+	const struct known_image *k = image < p->images.len ? &p->images.data[image] : NULL;
 	uint32_t part = k ? hashmap_get(&k->part_of, address) : HASHMAP_NONE;
 	return part == HASHMAP_NONE ? NULL : &k->parts.data[part];
 }

@@ -72,7 +72,8 @@ void profile_release(struct profile *p)
 	arena_release(&p->arena);
 }
 
-/* Each node but the root and each other row has one entry in its index. */
+/* Keys of the indices. Each node except the root, each value, tally and trips row has one entry
+ * in its index. */
 static uint64_t hash3(uint64_t a, uint64_t b, uint64_t c)
 {
 	uint64_t h = (a ^ c << 56) * 0x9e3779b97f4a7c15u;
@@ -90,7 +91,7 @@ static uint64_t value_key(uint32_t node, uint32_t thread, uint32_t metric)
 	return hash3((uint64_t)node << 32 | thread, metric, 0);
 }
 
-/* What was read from a file is indexed once somebody adds to it. */
+/* Rows read from a file are indexed on the first addition to the profile. */
 static void index_nodes(struct profile *p)
 {
 	for (uint32_t i = p->node_index.len + 1; i < p->nodes.len; i++) {
@@ -108,14 +109,14 @@ static void index_values(struct profile *p)
 	}
 }
 
-struct wanted_node {
+struct node_query {
 	const struct profile *profile;
 	struct profile_node node;
 };
 
-static bool is_wanted_node(const void *ctx, uint32_t number)
+static bool matches_node(const void *ctx, uint32_t number)
 {
-	const struct wanted_node *w = ctx;
+	const struct node_query *w = ctx;
 	const struct profile_node *n = &w->profile->nodes.data[number], *k = &w->node;
 	return n->parent == k->parent && n->address == k->address && n->image == k->image &&
 	       n->kind == k->kind;
@@ -124,16 +125,16 @@ static bool is_wanted_node(const void *ctx, uint32_t number)
 uint32_t profile_child(struct profile *p, uint32_t parent, enum node_kind kind, uint32_t image,
 		       uint64_t address)
 {
-	const struct wanted_node w = {p,
-				      {.parent = parent,
-				       .image = image,
-				       .address = address,
-				       .scope = PROFILE_NONE,
-				       .kind = (uint8_t)kind}};
+	const struct node_query w = {p,
+				     {.parent = parent,
+				      .image = image,
+				      .address = address,
+				      .scope = PROFILE_NONE,
+				      .kind = (uint8_t)kind}};
 	uint64_t key = node_key(parent, kind, image, address);
 	if (p->node_index.len + 1 != p->nodes.len)
 		index_nodes(p);
-	uint32_t at = hashmap_find(&p->node_index, key, is_wanted_node, &w);
+	uint32_t at = hashmap_find(&p->node_index, key, matches_node, &w);
 	if (at != HASHMAP_NONE)
 		return at;
 	vec_push(&p->nodes, w.node);
@@ -141,14 +142,14 @@ uint32_t profile_child(struct profile *p, uint32_t parent, enum node_kind kind, 
 	return p->nodes.len - 1;
 }
 
-struct wanted_value {
+struct value_query {
 	const struct profile *profile;
 	struct profile_value value;
 };
 
-static bool is_wanted_value(const void *ctx, uint32_t number)
+static bool matches_value(const void *ctx, uint32_t number)
 {
-	const struct wanted_value *w = ctx;
+	const struct value_query *w = ctx;
 	const struct profile_value *v = &w->profile->values.data[number], *k = &w->value;
 	return v->node == k->node && v->thread == k->thread && v->metric == k->metric;
 }
@@ -156,11 +157,11 @@ static bool is_wanted_value(const void *ctx, uint32_t number)
 static struct profile_value *value_of(struct profile *p, uint32_t node, uint32_t thread,
 				      uint32_t metric)
 {
-	const struct wanted_value w = {p, {.node = node, .thread = thread, .metric = metric}};
+	const struct value_query w = {p, {.node = node, .thread = thread, .metric = metric}};
 	uint64_t key = value_key(node, thread, metric);
 	if (p->value_index.len != p->values.len)
 		index_values(p);
-	uint32_t at = hashmap_find(&p->value_index, key, is_wanted_value, &w);
+	uint32_t at = hashmap_find(&p->value_index, key, matches_value, &w);
 	if (at == HASHMAP_NONE) {
 		at = p->values.len;
 		vec_push(&p->values, w.value);
@@ -191,14 +192,14 @@ static void index_tallies(struct profile *p)
 	}
 }
 
-struct wanted_tally {
+struct tally_query {
 	const struct profile *profile;
 	struct profile_tally tally;
 };
 
-static bool is_wanted_tally(const void *ctx, uint32_t number)
+static bool matches_tally(const void *ctx, uint32_t number)
 {
-	const struct wanted_tally *w = ctx;
+	const struct tally_query *w = ctx;
 	const struct profile_tally *t = &w->profile->tallies.data[number], *k = &w->tally;
 	return t->image == k->image && t->address == k->address && t->loop == k->loop &&
 	       t->thread == k->thread;
@@ -207,16 +208,16 @@ static bool is_wanted_tally(const void *ctx, uint32_t number)
 uint32_t profile_tally(struct profile *p, uint32_t image, uint64_t address, bool loop,
 		       uint32_t thread)
 {
-	const struct wanted_tally w = {p,
-				       {.image = image,
-					.address = address,
-					.loop = loop,
-					.thread = thread,
-					.scope = PROFILE_NONE}};
+	const struct tally_query w = {p,
+				      {.image = image,
+				       .address = address,
+				       .loop = loop,
+				       .thread = thread,
+				       .scope = PROFILE_NONE}};
 	uint64_t key = tally_key(image, address, loop, thread);
 	if (p->tally_index.len != p->tallies.len)
 		index_tallies(p);
-	uint32_t at = hashmap_find(&p->tally_index, key, is_wanted_tally, &w);
+	uint32_t at = hashmap_find(&p->tally_index, key, matches_tally, &w);
 	if (at != HASHMAP_NONE)
 		return at;
 	vec_push(&p->tallies, w.tally);
@@ -236,14 +237,14 @@ static void index_trips(struct profile *p)
 			       trips_key(p->trips.data[i].tally, p->trips.data[i].low), i);
 }
 
-struct wanted_trips {
+struct trips_query {
 	const struct profile *profile;
 	struct profile_trips trips;
 };
 
-static bool is_wanted_trips(const void *ctx, uint32_t number)
+static bool matches_trips(const void *ctx, uint32_t number)
 {
-	const struct wanted_trips *w = ctx;
+	const struct trips_query *w = ctx;
 	const struct profile_trips *t = &w->profile->trips.data[number];
 	return t->tally == w->trips.tally && t->low == w->trips.low;
 }
@@ -251,11 +252,11 @@ static bool is_wanted_trips(const void *ctx, uint32_t number)
 void profile_add_trips(struct profile *p, uint32_t tally, uint64_t low, uint64_t high,
 		       uint64_t entries)
 {
-	const struct wanted_trips w = {p, {tally, low, high, entries}};
+	const struct trips_query w = {p, {tally, low, high, entries}};
 	uint64_t key = trips_key(tally, low);
 	if (p->trips_index.len != p->trips.len)
 		index_trips(p);
-	uint32_t at = hashmap_find(&p->trips_index, key, is_wanted_trips, &w);
+	uint32_t at = hashmap_find(&p->trips_index, key, matches_trips, &w);
 	if (at != HASHMAP_NONE) {
 		p->trips.data[at].entries += entries;
 		return;
@@ -373,7 +374,7 @@ static bool thread_is_sound(const struct profile *p, uint32_t i)
 	return p->threads.data[i].process < p->processes.len;
 }
 
-/* Its scope is one, of the same image, of the right kind. */
+/* Its scope, if any, must be in the same module and of the right kind. */
 static bool tally_is_sound(const struct profile *p, uint32_t i)
 {
 	const struct profile_tally *t = &p->tallies.data[i];
@@ -430,7 +431,7 @@ static bool experiment_is_sound(const struct profile *p, uint32_t i)
 	       are_numbers(numbers, ARRAY_SIZE(numbers));
 }
 
-/* Recursion makes circles of them. */
+/* Cycles are allowed: recursion causes them. */
 static bool refinement_is_sound(const struct profile *p, uint32_t i)
 {
 	const struct profile_refinement *r = &p->refinements.data[i];
@@ -458,7 +459,8 @@ static int check_each(const struct profile *p, uint32_t len, const char *what,
 	return 0;
 }
 
-/* Each walk up the parents ends at one without or at one that an earlier walk has passed. */
+/* Checks for cycles: each walk up the parents must end at a process without a parent, or at one
+ * that an earlier walk has visited. */
 static int check_processes(const struct profile *p, struct err *e)
 {
 	uint32_t *walk = xcalloc((size_t)p->processes.len + 1, sizeof(*walk));
@@ -489,7 +491,8 @@ static bool tallies_overflow(const struct profile *p)
 	return over;
 }
 
-/* So that nobody who adds values up has to think of overflow. */
+/* Rejects profiles whose sums exceed 64 bits, so that code that adds up values needs no overflow
+ * checks. */
 static int check_sums(const struct profile *p, struct err *e)
 {
 	uint64_t samples = 0, amount = 0;

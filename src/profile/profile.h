@@ -1,13 +1,15 @@
-/* A profile in memory: what was measured, in which calling contexts, of which threads.
+/* A profile in memory: what was measured, in which calling contexts and threads.
  *
- * Contexts are a tree of frames (the calling-context tree): a node is a place in code below the
- * node of its caller. Memory is bounded by distinct contexts. The recorder adds to a profile and
- * the store saves what is new; a report loads one whole. All references are indices, and nothing is
- * ever removed. Scopes (source structure) are added once recording has ended: see fuse.h.
+ * Contexts form a tree of frames (the calling-context tree): a node is a code address below the
+ * node of its caller. Memory is bounded by the number of distinct contexts. The recorder adds to a
+ * profile and the store saves what is new; a report loads a profile as a whole. All references are
+ * indices, and nothing is ever removed. Scopes (source structure) are added when recording has
+ * ended: see fuse.h.
  *
- * N1  Every index is in range, and parents come before their children (so there are no cycles), of
- *     nodes, scopes, processes and resources; the rest of it is said below. profile_check() looks
- *     at all of it: of what was read from a file always, in debug builds before each commit. */
+ * N1  Every index is in range. Parents come before their children in nodes, scopes and resources;
+ *     the parents of processes form no cycle. The other conditions are stated at the structs below.
+ *     profile_check() checks all of them: for every profile read from a file, and in debug builds
+ *     before each commit. */
 #pragma once
 #include "base/arena.h"
 #include "base/hashmap.h"
@@ -22,12 +24,13 @@ enum { PROFILE_NONE = UINT32_MAX };
 struct profile_metric {
 	const char *name; /* "cpu-clock", "wait", "cycles", ... */
 	const char *unit; /* "ns", or "" for counts */
-	uint64_t period;  /* per sample; 0 if it varies */
+	uint64_t period;  /* amount per sample; 0 if it varies */
 };
 
 struct profile_image {
 	const char *path;
-	struct build_id build_id;  /* size 0: none; then size and mtime tell a changed file */
+	struct build_id build_id;  /* size 0: the file has none, and file_size and mtime identify it
+				      instead */
 	uint64_t file_size, mtime; /* bytes; seconds since 1970 */
 	const char *problem;       /* why it could not be analysed, or NULL */
 };
@@ -35,7 +38,7 @@ struct profile_image {
 struct profile_process {
 	int pid;
 	uint32_t parent;  /* process, or PROFILE_NONE */
-	const char *name; /* of its program; follows exec */
+	const char *name; /* of the program that it runs now; an exec changes it */
 };
 
 struct profile_thread {
@@ -46,27 +49,27 @@ struct profile_thread {
 
 enum node_kind {
 	NODE_ROOT,    /* node 0 only */
-	NODE_FRAME,   /* a return address: `address` is the call's */
-	NODE_LEAF,    /* where execution was: `address` is exact */
-	NODE_KERNEL,  /* in the kernel, called from the parent */
-	NODE_WAIT,    /* waiting in the kernel, called from the parent */
-	NODE_PARTIAL, /* directly below the root: the callers of what is below are not known */
+	NODE_FRAME,   /* a frame that made a call: `address` is in the call instruction */
+	NODE_LEAF,    /* the innermost frame: `address` is the exact pc */
+	NODE_KERNEL,  /* running in the kernel, entered from the parent */
+	NODE_WAIT,    /* blocked in the kernel, entered from the parent */
+	NODE_PARTIAL, /* directly below the root: the callers of the nodes below it are unknown */
 	NODE_KINDS,
 };
 
 struct profile_node {
 	uint32_t parent;
-	uint32_t image;   /* PROFILE_NONE: in no image */
-	uint64_t address; /* va in the image; of a NODE_FRAME: the last byte of the call
-			     instruction, so that it lies in the call's line and loop */
-	uint32_t scope;   /* PROFILE_NONE until fused: its innermost scope */
+	uint32_t image;   /* PROFILE_NONE: in no module (JIT-compiled or anonymous code) */
+	uint64_t address; /* va in the module; for a NODE_FRAME the last byte of the call
+			     instruction, so that it lies in the line and loop of the call */
+	uint32_t scope;   /* innermost scope; PROFILE_NONE until fused */
 	uint8_t kind;     /* enum node_kind */
 };
 
-/* Of one node, thread and metric: measured right there, not below. */
+/* The value of one node, thread and metric: measured at the node itself, without its children. */
 struct profile_value {
 	uint32_t node, thread, metric;
-	uint32_t saved; /* store.c's: samples when last written */
+	uint32_t saved; /* owned by store.c: `samples` at the last write */
 	uint64_t samples, amount;
 };
 
@@ -76,80 +79,91 @@ enum profile_scope_flag {
 	PROFILE_ALIEN = 1 << 0,       /* inlining inferred from lines */
 	PROFILE_IRREDUCIBLE = 1 << 1, /* a loop with several entries */
 	PROFILE_UNNAMED =
-		1 << 2, /* a procedure without a symbol: its name is made of its address */
+		1 << 2, /* a function without a symbol: its name is derived from its address */
 };
 
-/* Static source structure, only of what was sampled. Parents come before children. */
+/* Static source structure, only of code that was sampled. Parents come before children. */
 struct profile_scope {
-	uint32_t parent; /* PROFILE_NONE for a procedure */
+	uint32_t parent; /* PROFILE_NONE for a function */
 	uint32_t image;
 	uint8_t kind, flags;
-	const char *name;               /* procedure or inlined callee, demangled; "" otherwise */
-	const char *file;               /* "" if unknown */
+	const char *name; /* function or inlined callee, demangled; "" for loops and lines */
+	const char *file; /* "" if unknown */
 	uint32_t first_line, last_line; /* 0 if unknown */
-	const char *call_file;          /* of an inlined call: where it stands; "" if unknown */
+	const char *call_file; /* of an inlined call: file of the call site; "" if unknown */
 	uint32_t call_line;
-	uint64_t address; /* va: start of the procedure, header of the loop, lowest of the others */
+	uint64_t address; /* va: start of the function, header of the loop, lowest address of an
+			     inlined call or line */
 };
 
-/* How many samples had which walk (unwind/walk.h's names), and what was lost. */
+/* Number of samples per outcome of the stack walk (names as in unwind/walk.h), and of lost
+ * samples. */
 struct profile_count {
 	const char *name; /* "complete", "stack-copy", ..., "lost", "throttled" */
 	uint64_t samples;
 };
 
-/* The metrics of a run that was counted, not sampled. They have no unit and no period.
+/* The metrics of a counted run (sonde count). They have no unit and no period. All values are at
+ * NODE_LEAF nodes.
  *
- * "instructions": values are at NODE_LEAF nodes, one for each innermost scope that a calling
- * context executed, at one of its instructions; samples = executions of runs of instructions in it,
- * amount = the instructions that makes. "calls": at a NODE_LEAF at the entry of the callee, below
- * the NODE_FRAME of its call; samples = amount = calls along this path. "runs": for assembly, from
- * whatever context, at a NODE_LEAF below the root: a run of instructions of a block that begins
- * there; samples = how often it was executed, amount = the instructions that makes. */
+ * "instructions": one node for each innermost scope that a calling context executed, at one of the
+ * scope's instructions. samples = executions of straight-line runs of instructions in the scope,
+ * amount = instructions executed by them.
+ *
+ * "calls": the node is at the callee's entry, below the NODE_FRAME of the call. samples = amount =
+ * calls along this call path.
+ *
+ * "runs", for annotated assembly, summed over all contexts: the node is directly below the root,
+ * at the first instruction of a straight-line run of instructions in a block. samples =
+ * executions of the run, amount = instructions executed by them. */
 #define PROFILE_INSTRUCTIONS "instructions"
 #define PROFILE_CALLS        "calls"
 #define PROFILE_RUNS         "runs"
 
 enum profile_tally_flag {
-	TALLY_IRREDUCIBLE = 1 << 0, /* of a region with several entries: counted as a whole */
+	TALLY_IRREDUCIBLE = 1 << 0, /* a region with several entries, counted as a whole */
 	TALLY_ITERATIONS_UNKNOWN = 1 << 1,
-	TALLY_TRIPS_UNKNOWN = 1 << 2, /* how many iterations single entries had */
-	TALLY_MACHINE_ITERATIONS =
-		1 << 3,       /* unrolled or vectorised: each stands for several of the source */
-	TALLY_FLAGS = 1 << 4, /* behind the last */
+	TALLY_TRIPS_UNKNOWN = 1 << 2,      /* the iterations of single entries are unknown */
+	TALLY_MACHINE_ITERATIONS = 1 << 3, /* unrolled or vectorised: one iteration counted is
+					      several of the source loop */
+	TALLY_FLAGS = 1 << 4,              /* one past the last flag */
 };
 
-/* What was counted of one loop or procedure in one thread, over all call paths. */
+/* The counts of one loop or function in one thread, over all call paths. */
 struct profile_tally {
 	uint32_t image, thread;
-	uint32_t scope; /* PROFILE_NONE until fused; of several machine loops that are one of the
-			   source, the same */
+	uint32_t scope; /* PROFILE_NONE until fused; machine loops of the same source loop share its
+			   scope */
 	bool loop;
 	uint8_t flags;                /* enum profile_tally_flag */
-	uint64_t address;             /* va: header of the loop, start of the procedure */
-	uint64_t entries, iterations; /* entries: calls of a procedure; iterations: of a loop */
-	uint64_t trip_min, trip_max;  /* iterations of one entry, of those in the histogram */
-	uint64_t mix[INSN_CLASSES];   /* own instructions by class: of a loop without inner loops,
-					 of a procedure with its loops */
+	uint64_t address;             /* va: header of the loop, start of the function */
+	uint64_t entries, iterations; /* entries of the loop or calls of the function; iterations of
+					 the loop */
+	/* Fewest and most iterations per entry, over the entries in the histogram. */
+	uint64_t trip_min, trip_max;
+	uint64_t mix[INSN_CLASSES]; /* own instructions by class: a loop's without its inner loops,
+				       a function's with its loops */
 };
 
-/* Entries of a loop that had `low` to `high` iterations. Entries that did not end (the thread did)
- * are in no such bucket, and buckets of one tally do not overlap. */
+/* A bucket of the trip-count histogram of a loop: entries that had `low` to `high` iterations.
+ * Entries that did not end (because the thread did) are in no bucket. The buckets of one tally
+ * do not overlap. */
 struct profile_trips {
 	uint32_t tally;
 	uint64_t low, high, entries;
 };
 
-/* Code that ran as it was, because it could not be counted. */
+/* Code that ran uninstrumented, because it could not be counted. */
 struct profile_uncovered {
-	uint32_t image; /* PROFILE_NONE: in none */
-	uint32_t share; /* of samples taken meanwhile, in millionths; PROFILE_NONE if not known */
+	uint32_t image; /* PROFILE_NONE: in no module */
+	uint32_t share; /* share of the samples taken during the run, in millionths; PROFILE_NONE if
+			   unknown */
 	uint64_t address;
 	const char *name, *reason;
 };
 
-/* What a search for bottlenecks did (sonde diagnose): the parts of the program it knew, the
- * experiments it made with them, and what it found. */
+/* The record of a search for bottlenecks (sonde diagnose): the parts of the program that it
+ * knew, its experiments with them, and its findings. */
 enum profile_hierarchy {
 	PROFILE_CODE,
 	PROFILE_MACHINE,
@@ -159,8 +173,8 @@ enum profile_hierarchy {
 };
 
 enum profile_resource_kind {
-	RESOURCE_GROUP, /* a root, an image, a source file, a host, a kind of object: stands for
-			   what is below */
+	RESOURCE_GROUP, /* a root, a module, a source file, a host, a kind of object: stands for all
+			   below it */
 	RESOURCE_PROCEDURE,
 	RESOURCE_LOOP,
 	RESOURCE_PROCESS,
@@ -169,17 +183,17 @@ enum profile_resource_kind {
 	RESOURCE_KINDS,
 };
 
-/* What files, JSON and CSV call them. */
+/* Their names in profile files, JSON and CSV. */
 extern const char *const profile_hierarchy_names[PROFILE_HIERARCHIES];
 extern const char *const profile_resource_names[RESOURCE_KINDS];
 
 struct profile_resource {
-	uint32_t parent; /* resource, before it; PROFILE_NONE: a root */
+	uint32_t parent; /* a resource with a lower index; PROFILE_NONE: a root */
 	uint8_t hierarchy, kind;
 	const char *name; /* one component: "Code", "main", "loop heat.c:16-18", "queue_lock" */
-	uint32_t image;   /* of procedures and loops; otherwise PROFILE_NONE */
-	uint64_t address; /* va: start of the procedure, header of the loop */
-	const char *file; /* of procedures and loops; "" if unknown */
+	uint32_t image;   /* of functions and loops; otherwise PROFILE_NONE */
+	uint64_t address; /* va: start of the function, header of the loop */
+	const char *file; /* of functions and loops; "" if unknown */
 	uint32_t first_line, last_line; /* 0 if unknown */
 };
 
@@ -204,43 +218,44 @@ enum profile_priority { PROFILE_NORMAL, PROFILE_HIGH, PROFILE_PRIORITIES };
 
 enum profile_experiment_flag {
 	EXPERIMENT_SAMPLED = 1 << 0, /* its value comes from samples, not from probes */
-	EXPERIMENT_UNSURE = 1 << 1,  /* too near to its threshold to be sure */
-	EXPERIMENT_OVER = 1 << 2,    /* was true for a part of the run */
-	EXPERIMENT_FLAGS = 1 << 3,   /* behind the last */
+	EXPERIMENT_UNSURE = 1 << 1,  /* too close to its threshold for a confident decision */
+	EXPERIMENT_OVER = 1 << 2,    /* was true for part of the run, and no longer is */
+	EXPERIMENT_FLAGS = 1 << 3,   /* one past the last flag */
 };
 
 extern const char *const profile_state_names[PROFILE_EXPERIMENT_STATES];
 extern const char *const profile_origin_names[PROFILE_ORIGINS];
 extern const char *const profile_priority_names[PROFILE_PRIORITIES];
 
-/* Times are seconds since the search began, and -1 of what did not happen. It changes until the
- * search ends. */
+/* One test of a hypothesis at a focus. Times are seconds since the search began, and -1 for
+ * events that did not happen. Experiments change until the search ends. */
 struct profile_experiment {
 	const char *hypothesis;                 /* "cpu", "sync", "io", "small-io", "imbalance" */
 	uint32_t focus[PROFILE_HIERARCHIES];    /* resources */
-	uint8_t state, origin, priority, flags; /* enums profile_* above; flags are a sum */
+	uint8_t state, origin, priority, flags; /* the enums above; `flags` is a bit set */
 	double value, threshold, confidence;
 	double created, begun, decided, observed;
-	double cost;    /* s of the program's time that its probes took */
-	uint32_t tests; /* how often it was decided */
+	double cost;    /* overhead of its probes: s of the program's time */
+	uint32_t tests; /* number of decisions made about it */
 };
 
-/* An experiment was refined to another one. */
+/* The parent experiment was refined to the child. */
 struct profile_refinement {
 	uint32_t parent, child; /* experiments */
 };
 
-/* Something that makes the program slow, the most important first. Text is for people. */
+/* A reason why the program is slow; the most important one comes first. The text is for people. */
 struct profile_finding {
 	const char *hypothesis;
-	uint32_t experiment;      /* or PROFILE_NONE */
-	uint32_t node;            /* calling context where it is worst; or PROFILE_NONE */
-	double share, confidence; /* of the run */
-	const char
-		*sentence; /* "87.3 % of the run computes in the loop matrix.c:31-34 of multiply" */
+	uint32_t experiment; /* or PROFILE_NONE */
+	uint32_t node;       /* the calling context where it is worst; or PROFILE_NONE */
+	/* `share`: of the run. */
+	double share, confidence;
+	/* "87.3 % of the run computes in the loop matrix.c:31-34 of multiply" */
+	const char *sentence;
 };
 
-/* More about a finding, or, without one, about the whole: in the order of telling. */
+/* A detail of a finding or, if `finding` is PROFILE_NONE, of the whole search; in display order. */
 struct profile_remark {
 	uint32_t finding; /* or PROFILE_NONE */
 	const char *kind; /* "where", "path", "waits", "held", "file", "evidence", "step", "note" */
@@ -263,49 +278,51 @@ struct profile {
 	VEC(struct profile_scope) scopes;
 	VEC(struct profile_count) counts;
 	VEC(struct profile_fact) facts;
-	VEC(struct profile_tally) tallies; /* none: the run was not counted */
+	VEC(struct profile_tally) tallies; /* empty: the run was not counted */
 	VEC(struct profile_trips) trips;
 	VEC(struct profile_uncovered) uncovered;
-	VEC(struct profile_resource) resources; /* none: there was no search */
+	VEC(struct profile_resource) resources; /* empty: there was no search */
 	VEC(struct profile_experiment) experiments;
 	VEC(struct profile_refinement) refinements;
-	struct evidence evidence; /* what findings and remarks are made of */
+	struct evidence evidence; /* the input of findings and remarks */
 	VEC(struct profile_finding) findings;
 	VEC(struct profile_remark) remarks;
 	bool fused;                             /* scopes are complete */
-	bool finished;                          /* recording ended in order */
-	struct arena arena;                     /* of all strings */
-	struct hashmap node_index, value_index; /* profile.c's own */
+	bool finished;                          /* recording ended normally */
+	struct arena arena;                     /* holds all strings */
+	struct hashmap node_index, value_index; /* private to profile.c */
 	struct hashmap tally_index, trips_index;
 };
 
-void profile_init(struct profile *p); /* with its root */
+void profile_init(struct profile *p); /* creates the root node */
 void profile_release(struct profile *p);
 
-/* The child of `parent` at this place; made if it is new. */
+/* Returns the child of `parent` with this kind, module and address; creates it if it is new. */
 uint32_t profile_child(struct profile *p, uint32_t parent, enum node_kind kind, uint32_t image,
 		       uint64_t address);
 void profile_add(struct profile *p, uint32_t node, uint32_t thread, uint32_t metric,
 		 uint64_t samples, uint64_t amount);
 void profile_count(struct profile *p, const char *name, uint64_t samples);
-/* The tally of a loop or procedure and thread; made, all 0, if it is new. */
+/* Returns the tally of a loop or function in a thread; creates it, with all counts 0, if it is
+ * new. */
 uint32_t profile_tally(struct profile *p, uint32_t image, uint64_t address, bool loop,
 		       uint32_t thread);
 void profile_add_trips(struct profile *p, uint32_t tally, uint64_t low, uint64_t high,
 		       uint64_t entries);
-/* The number of the metric with this name, or PROFILE_NONE. */
+/* Returns the index of the metric with this name, or PROFILE_NONE. */
 uint32_t profile_metric_named(const struct profile *p, const char *name);
-/* True of a run that was counted: there are tallies. */
+/* True if the run was counted: there are tallies. */
 bool profile_has_counts(const struct profile *p);
-/* True if values of the metric are counts, exact, and not made of samples. */
+/* True if values of the metric are exact counts, not estimates from samples. */
 bool profile_is_counted(const struct profile *p, uint32_t metric);
 /* Sets or replaces a fact. */
 void profile_fact(struct profile *p, const char *name, const char *value);
-/* The value of a fact, or NULL. */
+/* Returns the value of a fact, or NULL. */
 const char *profile_get_fact(const struct profile *p, const char *name);
-/* True if the profile is that of a search, even if it came to nothing. */
+/* True if the profile is from a search, even if the search had no result. */
 bool profile_has_search(const struct profile *p);
-/* "/Code/heat/heat.c/main/loop heat.c:16-18". For people: names may have slashes, too. */
+/* Appends "/Code/heat/heat.c/main/loop heat.c:16-18". For people only: names may contain
+ * slashes. */
 void profile_resource_path(const struct profile *p, uint32_t resource, struct text *out);
-/* Checks N1: of a profile read from a file, or before one is written. */
+/* Checks N1. Called for each profile read from a file, and before a profile is written. */
 int profile_check(const struct profile *p, struct err *e);

@@ -21,8 +21,9 @@ static void cut(char *from, const char *to)
 	memmove(from, to, strlen(to) + 1);
 }
 
-/* Behind the '>' that closes the '<' at s; NULL if none does. */
-static const char *behind_arguments(const char *s)
+/* Returns the end of the template arguments that begin with the '<' at s; NULL if they are not
+ * closed. */
+static const char *after_arguments(const char *s)
 {
 	unsigned depth = 0;
 	for (; *s; s++) {
@@ -33,15 +34,15 @@ static const char *behind_arguments(const char *s)
 	return NULL;
 }
 
-/* Is this the last template argument of its list, and a default one? Then it goes, and with it the
- * space that keeps two closing brackets apart where only one is left. A procedure's parameter of
- * such a type has a ')' or ',' behind it. */
+/* Removes the template argument at `at` if it is a default one and the last of its list: a '>'
+ * follows. (After a function parameter of such a type comes a ')' or ','.) If only one closing
+ * bracket is left, the space between the two goes, too. */
 static void cut_default(char *name, char *at)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(defaults); i++) {
 		if (!begins(at, defaults[i]))
 			continue;
-		const char *end = behind_arguments(at + strlen(defaults[i]) - 1);
+		const char *end = after_arguments(at + strlen(defaults[i]) - 1);
 		const char *next = end && *end == ' ' ? end + 1 : end;
 		if (next && *next == '>')
 			cut(at, at > name && at[-1] == '>' ? end : next);
@@ -62,8 +63,8 @@ static void cut_basic(char *at)
 	cut(at + strlen("std::"), word);
 }
 
-/* From the end to the beginning: once the last argument of a list is gone, the one before it is the
- * last. */
+/* Works from the end to the beginning: when the last argument of a list is removed, the one
+ * before it becomes the last. */
 const char *short_name(struct arena *a, const char *name)
 {
 	if (!strstr(name, "std::"))

@@ -1,9 +1,9 @@
-/* Names of C++ procedures without what nobody writes. */
+/* Names of C++ functions without the parts that nobody writes. */
 #pragma once
 #include "base/arena.h"
 
-/* A demangled name in `a`, shortened as a programmer would have written it: without default
+/* Returns a demangled name, shortened to what a programmer would have written: without default
  * template arguments of the standard library (allocators, character traits, comparisons, hashes)
- * and its inline namespaces, and with std::string for std::basic_string<char>, likewise streams.
- * Other names come back as they are. */
+ * and without its inline namespaces, and with std::string for std::basic_string<char>, likewise
+ * for streams. A shortened name is in `a`; a name without "std::" is returned itself. */
 const char *short_name(struct arena *a, const char *name);

@@ -1,24 +1,24 @@
-/* Everything is a pass over flat arrays in which parents come before children: forwards to make
- * nodes below their parents, backwards to add up. So depth does not matter, and time is linear in
- * nodes (times the depth of a procedure's scopes) and values. */
+/* All work is done in passes over flat arrays in which parents come before children: forwards to
+ * create nodes below their parents, backwards to add up. So the depth of the tree does not
+ * matter, and time is linear in nodes (times the depth of a function's scopes) and values. */
 #include "profile/tree.h"
 
 #include "profile/rank.h"
 
-/* What one node of the profile comes to. */
+/* The selected values of one node of the profile. */
 struct measured {
 	uint64_t amount, samples;
 	uint32_t at;    /* its tree node */
-	bool needed;    /* it or something below has been measured */
-	bool has_focus; /* a scope of it or of its callers is focused on */
+	bool needed;    /* it or a node below it has a value */
+	bool has_focus; /* one of its scopes, or of its callers' scopes, is focused on */
 };
 
 struct building {
 	struct tree *t;
 	const struct profile *p;
 	const struct tree_options *o;
-	struct measured *measured; /* one for each node of the profile */
-	struct hashmap children;   /* (parent, what) to tree node */
+	struct measured *measured; /* by node of the profile */
+	struct hashmap children;   /* (parent, scope or pseudo kind) -> tree node */
 	VEC(uint32_t) path;        /* scopes of one frame, innermost first */
 };
 
@@ -31,7 +31,7 @@ static uint8_t kind_of_scope(const struct profile_scope *s)
 	return kinds[s->kind];
 }
 
-/* For each scope whether it, or one around it, is focused on. */
+/* Returns, by scope, whether the scope or one around it is focused on. */
 static bool *find_focus(const struct profile *p, const struct tree_options *o)
 {
 	bool *found = xcalloc(p->scopes.len + (size_t)1, sizeof(*found));
@@ -53,7 +53,7 @@ static void mark_focus(struct building *b)
 	free(found);
 }
 
-static bool counts(const struct building *b, const struct profile_value *v)
+static bool is_selected(const struct building *b, const struct profile_value *v)
 {
 	if (v->metric != b->o->metric || (!v->amount && !v->samples))
 		return false;
@@ -65,7 +65,7 @@ static bool counts(const struct building *b, const struct profile_value *v)
 static void add_values(struct building *b)
 {
 	vec_each (v, &b->p->values) {
-		if (!counts(b, v))
+		if (!is_selected(b, v))
 			continue;
 		struct measured *m = &b->measured[v->node];
 		m->amount += v->amount;
@@ -77,10 +77,11 @@ static void add_values(struct building *b)
 			b->measured[b->p->nodes.data[i].parent].needed = true;
 }
 
-/* The child of a tree node for a scope or, without one, of a pseudo kind; made if it is new. */
+/* Returns the child of a tree node for a scope or, without one, of a pseudo kind; creates it if
+ * it is new. */
 static uint32_t child(struct building *b, uint32_t parent, uint32_t scope, uint8_t kind)
 {
-	/* There are never so many scopes that the kinds could be taken for one. */
+	/* Kinds count down from UINT32_MAX; there are never enough scopes to collide with them. */
 	uint32_t what = scope == PROFILE_NONE ? UINT32_MAX - kind : scope;
 	uint32_t next = b->t->nodes.len;
 	uint32_t at = hashmap_add(&b->children, (uint64_t)parent << 32 | what, next);
@@ -93,7 +94,7 @@ static uint32_t child(struct building *b, uint32_t parent, uint32_t scope, uint8
 	return at;
 }
 
-/* The scopes of a frame below the tree node of its caller. */
+/* Adds the scopes of a frame below the tree node of its caller. */
 static uint32_t add_frame(struct building *b, uint32_t at, uint32_t scope)
 {
 	const struct profile_scope *scopes = b->p->scopes.data;

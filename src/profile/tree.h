@@ -1,9 +1,10 @@
-/* The calling-context tree as people read it: procedures, inlined calls, loops and lines as nodes,
- * with self and total of one metric over the chosen threads. All views and most exports are made
- * from this.
+/* The calling-context tree as people read it: functions, inlined calls, loops and lines as nodes,
+ * with self and total of one metric over the selected threads. All views and most exports are made
+ * from it.
  *
- * A node's children: a frame's path from procedure down to line; below a line that calls, the
- * procedures called there. Only what has an amount or samples is in it. */
+ * Below a caller's line are the functions that it calls. A frame is a path of nodes from its
+ * function down to its line. Only nodes with an amount or samples, of their own or below, are in
+ * the tree. */
 #pragma once
 #include "profile/profile.h"
 
@@ -28,31 +29,32 @@ struct tree_node {
 
 struct tree_options {
 	uint32_t metric;
-	/* True for threads that count; NULL: all. */
+	/* True for selected threads; NULL: all. */
 	bool (*thread)(void *ctx, uint32_t thread);
-	/* True for scopes to focus on: only contexts that pass through one count; NULL: all. */
+	/* True for scopes to focus on: only contexts that pass through one of them count; NULL:
+	 * all. */
 	bool (*focus)(void *ctx, uint32_t scope);
 	void *ctx;
-	bool lines; /* keep line nodes; otherwise what is at and below them hangs off their parent
-		     */
+	bool lines; /* keep line nodes; otherwise their values and children go to their parent */
 };
 
 struct tree {
 	const struct profile *profile;
-	VEC(struct tree_node)
-	nodes; /* 0 is the root; parents before children; children by total,
-		  largest first */
+	/* 0 is the root; parents before children; children by total, largest first. */
+	VEC(struct tree_node) nodes;
 };
 
-/* Nodes that were not fused (they have no scope) count for what called them. */
+/* Values of nodes that were not fused (they have no scope) count for their caller. */
 void tree_build(struct tree *t, const struct profile *p, const struct tree_options *o);
 void tree_release(struct tree *t);
 
-/* Links children to their parents, largest total first; for who makes trees of this form. */
+/* Links children to their parents, largest total first. For code that builds trees of this form
+ * itself. */
 void tree_link(struct tree *t);
 
-/* A walk over all nodes but the root that comes to each twice, before its children and after them.
- * It needs no stack, so depth does not matter. Starts from {0}; false when it is over. */
+/* One step of a walk over all nodes except the root that visits each node twice: before its
+ * children and after them. It needs no stack, so the depth of the tree does not matter. Start
+ * with {0}; returns false at the end. */
 struct tree_step {
 	uint32_t node;
 	bool leaving;

@@ -22,8 +22,8 @@ struct record_private {
 	struct sink sink;
 	struct sampler *sampler;
 	struct launch launch;
-	bool prepared;  /* the program waits to be let go */
-	double checked; /* s: when it was last looked whether anything is left to observe */
+	bool prepared;  /* the program is launched, and waits to be let go */
+	double checked; /* s: when it was last checked whether processes are left */
 };
 
 /* ---- before ---- */
@@ -108,8 +108,9 @@ static int let_go(void *ctx, int *not_started, struct err *e)
 	return rc;
 }
 
-/* The program waits just before its first instruction until everything is in place. What cannot be
- * started is tried at once: a typing error must not replace the previous recording. */
+/* The program waits just before its first instruction until everything is in place. A program that
+ * cannot be started is let go at once, so that it fails here: a typing error must not replace the
+ * previous recording. */
 static int open_program(void *ctx, int *not_started, struct err *e)
 {
 	struct recording *r = ctx;
@@ -138,7 +139,7 @@ static int begin(void *ctx, struct err *e)
 	return rc;
 }
 
-/* The child ends when it sees that nobody will let it go. */
+/* The child exits when its pipe is closed. */
 static void abandon(void *ctx)
 {
 	struct recording *r = ctx;
@@ -150,10 +151,11 @@ static void abandon(void *ctx)
 	own->prepared = false;
 }
 
-/* ---- meanwhile ---- */
+/* ---- while it runs ---- */
 
-/* A thread that is held for a moment has stops that waitpid() would take for the end, and take
- * away from who holds it. */
+/* A thread that is held for a moment has ptrace stops. waitpid() would take such a stop for the
+ * end, and take it away from the holder. So the event is peeked at first, and only an end is
+ * collected. */
 static bool child_ended(int pid, int *status)
 {
 	siginfo_t info = {0};
@@ -244,7 +246,7 @@ static const struct session_ops ops = {
 	.abandon = abandon,
 };
 
-/* ---- from the beginning to the end ---- */
+/* ---- new and free ---- */
 
 struct recording *record_new(const struct record_options *o, struct err *e)
 {

@@ -1,5 +1,5 @@
-/* Recording a profile: a sampler's samples are walked, put into a calling-context tree, and saved
- * as they come. Once observation has ended, what was sampled is fused with its source structure.
+/* Records a profile: samples are walked, put into a calling-context tree, and saved while the
+ * program runs. At the end, the sampled code is fused with its source structure.
  *
  *	record_new()
  *	session_start() ...   as in session/session.h
@@ -23,12 +23,12 @@ struct record_options {
 
 struct recording {
 	struct session session;
-	uint64_t samples, complete, lost; /* once it is complete */
+	uint64_t samples, complete, lost; /* set by session_leave() */
 	uint32_t threads;
 	char note[700]; /* the sampler's */
 	struct record_private *own;
 };
 
-/* NULL and an error if what is asked for cannot be sampled. */
+/* NULL and an error if the options ask for something that cannot be sampled. */
 struct recording *record_new(const struct record_options *o, struct err *e);
 void record_free(struct recording *r);

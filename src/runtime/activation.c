@@ -1,7 +1,8 @@
-/* Beginning and ending activations in all cases.
+/* Beginning and ending activations: the general case.
  *
- * The CFA tells which of them are void: those further down the stack than where we are were left by
- * longjmp or by an exception. They end now, for want of a better time. */
+ * The CFA shows which activations are void: those further down the stack than the current frame
+ * were left by longjmp or by an exception. They end now, because nothing marked the time when they
+ * were left. */
 #include "runtime/activation.h"
 
 static void pop_reading(struct rt_area *area, struct readings *r, struct rt_stack *s)
@@ -15,7 +16,7 @@ static void pop_reading(struct rt_area *area, struct readings *r, struct rt_stac
 	pop(area, s, a);
 }
 
-/* Ends activations until `last` (a number) has ended too. */
+/* Ends activations up to and including `last` (a number). */
 static void pop_through(struct rt_area *area, struct readings *r, struct rt_stack *s, uint32_t last)
 {
 	for (uint32_t i = 0; i < RT_ACTIVATIONS && s->top; i++) {
@@ -26,7 +27,7 @@ static void pop_through(struct rt_area *area, struct readings *r, struct rt_stac
 	}
 }
 
-/* The activation of the hit's subject in the hit's frame; 0: none. */
+/* The number of the activation of the hit's subject in the hit's frame; 0: none. */
 static uint32_t find_live(const struct hit *h, const struct rt_stack *s)
 {
 	uint32_t number = s->top;
@@ -41,8 +42,8 @@ static uint32_t find_live(const struct hit *h, const struct rt_stack *s)
 	return 0;
 }
 
-/* Ends what cannot be active any more when the subject begins. A loop may begin in a frame that has
- * others, but not inside itself. */
+/* Ends the activations that cannot be running when the subject begins. A loop may begin in a frame
+ * that has other loops, but not inside itself. */
 static void pop_void(const struct hit *h, struct readings *r, struct rt_stack *s)
 {
 	bool loop = h->subject->flags & RT_LOOP;
@@ -57,10 +58,10 @@ static void pop_void(const struct hit *h, struct readings *r, struct rt_stack *s
 	}
 }
 
-/* The hit's place is also where control comes that does not begin anything: the header of a loop
- * that iterates by an indirect jump which enters it, too. One that longjmp or an exception left
- * behind in a frame at the same address goes on then. */
-static bool goes_on(const struct hit *h, const struct rt_stack *s)
+/* Whether this hit begins nothing because the activation is still running. Control also gets to
+ * this place when a loop iterates by an indirect jump that enters its header, too. (An activation
+ * that longjmp or an exception left in a frame at the same address is taken for a running one.) */
+static bool is_still_running(const struct hit *h, const struct rt_stack *s)
 {
 	return h->probe->unless_active && find_live(h, s);
 }
@@ -85,8 +86,8 @@ static struct rt_stack *choose_stack(const struct hit *h, uint64_t root)
 	return spare;
 }
 
-/* A free activation; 0: none. */
-static uint32_t take(struct rt_area *a)
+/* The number of a free activation; 0: none. */
+static uint32_t take_free_activation(struct rt_area *a)
 {
 	uint32_t number = a->activation_free;
 	if (number) {
@@ -105,21 +106,21 @@ static inline uint32_t find_path(const struct hit *h)
 	return path ? path : path_unknown(h);
 }
 
-/* Which of the stacks other than the thread's own we are on, the walk tells. */
+/* On a stack other than the thread's own, a walk is needed to find out which one it is. */
 static inline void begin_activation(const struct hit *h, struct readings *r)
 {
-	struct way way = {0, 0};
+	struct rooted_path found = {0, 0};
 	if (!h->own)
-		way = walk_here(h);
-	struct rt_stack *s = choose_stack(h, way.root);
-	if (s && goes_on(h, s))
+		found = walk_here(h);
+	struct rt_stack *s = choose_stack(h, found.root);
+	if (s && is_still_running(h, s))
 		return;
 	if (s)
 		pop_void(h, r, s);
-	uint32_t path = way.path ? way.path : find_path(h);
+	uint32_t path = found.path ? found.path : find_path(h);
 	if (!path)
 		return;
-	uint32_t number = s ? take(h->area) : 0;
+	uint32_t number = s ? take_free_activation(h->area) : 0;
 	if (!number) {
 		area_path(h->area, path)->calls++;
 		return;
@@ -145,7 +146,7 @@ void enter(const struct hit *h, struct readings *r)
 }
 
 /* The stack that has an activation of the hit's subject in the hit's frame, and its number; NULL if
- * none has. */
+ * there is none. */
 static struct rt_stack *find_stack(const struct hit *h, uint32_t *number)
 {
 	for (uint32_t i = h->own ? 0 : 1; i < (h->own ? 1 : RT_STACKS); i++) {

@@ -1,11 +1,11 @@
-/* Activations: what has begun and not ended yet, as lists per stack from the innermost outwards.
- * The steps that the common way (quick.h) and the others (activation.c) are made of. */
+/* Activations that have begun and not ended, as one list per stack, from the innermost outwards.
+ * These are the steps that the fast path (quick.h) and the general one (activation.c) share. */
 #pragma once
 #include "runtime/clock.h"
 #include "runtime/instance.h"
 
-/* Other processors see that the area is busy before anything that changes, and that the number has
- * changed before it is free again. */
+/* Other CPUs see that the area is busy before any of the changes, and the new sequence number
+ * before the area is free again. */
 HOT void begin_change(void)
 {
 	order_stores();
@@ -25,9 +25,9 @@ HOT void add_below(struct rt_activation *outer, unsigned metric, uint64_t value)
 	outer->below_set |= UINT32_C(1) << metric;
 }
 
-/* Adds what one metric of the activation amounted to, to its path and to what the next outer one
- * has below it. One that was running before its probe was there began by Sonde's clock, which may
- * be ahead by a little. */
+/* Adds the value of one metric of an ending activation to its path, and to `below` of the next
+ * outer activation. An activation that was running before its probe went in has a start time from
+ * Sonde's clock, which may be slightly ahead: then the value is 0. */
 HOT void settle(struct rt_path *p, uint64_t now, const struct rt_activation *a,
 		struct rt_activation *outer, unsigned m)
 {
@@ -39,7 +39,7 @@ HOT void settle(struct rt_path *p, uint64_t now, const struct rt_activation *a,
 		add_below(outer, m, value);
 }
 
-/* What was below it in metrics that are not its own is below the next outer one. */
+/* Passes values of metrics that the activation itself does not measure on to the next outer one. */
 HOT void pass_on(const struct rt_activation *a, struct rt_activation *outer)
 {
 	uint32_t others = a->below_set & METRICS_KNOWN & ~a->metrics;
@@ -54,7 +54,7 @@ HOT struct rt_activation *outside(struct rt_area *area, const struct rt_activati
 	return unlikely(a->next) ? area_activation(area, a->next) : NULL;
 }
 
-/* Ends the innermost activation of a stack, which is settled. */
+/* Ends the innermost activation of a stack, after its values have been added. */
 HOT void pop(struct rt_area *area, struct rt_stack *s, struct rt_activation *a)
 {
 	uint32_t number = s->top;
@@ -65,8 +65,8 @@ HOT void pop(struct rt_area *area, struct rt_stack *s, struct rt_activation *a)
 	area->activation_free = number;
 }
 
-/* Makes a free activation the innermost one. Its readings follow, as the last thing that is done,
- * so that they include little of our own time. */
+/* Makes a free activation the innermost one. The caller reads its start values last, so that they
+ * include little of our own time. */
 HOT void push(struct hit h, struct rt_stack *s, struct rt_activation *a, uint32_t number,
 	      uint32_t path, bool quick)
 {

@@ -1,18 +1,18 @@
-/* Waits that have ended, by where and for what they were: struct rt_wait_cell.
+/* Waits that have ended, by place and object: struct rt_wait_cell.
  *
- * A cell is complete before the number of cells says that it is there, and in the index after that.
- * Its values change one word at a time, by the thread alone. Programs do the same again and again:
- * the cells that a wait took are tried first for the next one of the same place. */
+ * A cell is complete before the number of cells includes it, and is added to the index last. Only
+ * its thread changes its values, one word at a time. Programs repeat themselves, so the cells of
+ * the last wait at the same place are tried first. */
 #include "runtime/cells.h"
 
-/* A wait on its way into its cells. */
+/* A wait that is being added to its cells: one for each subject. */
 struct wait_parts {
 	struct rt_area *area;
 	const struct ended_wait *wait;
-	uint64_t pc, object; /* of the cells */
+	uint64_t pc, object; /* key of the cells */
 	uint32_t call;
 	uint32_t nth;
-	uint16_t *recent; /* RT_WAIT_RECENT of them */
+	uint16_t *recent; /* RT_WAIT_RECENT numbers */
 };
 
 static struct rt_wait_cell *cell_at(struct rt_area *a, uint32_t number)
@@ -26,7 +26,8 @@ static bool has_key(const struct rt_wait_cell *c, const struct rt_wait_cell *key
 	       c->call == key->call;
 }
 
-/* Word by word: for an assignment, compilers that save room call memcpy(), which is not here. */
+/* Word by word: for a struct assignment, compilers that optimise for size call memcpy(), which does
+ * not exist here. */
 static void begin_cell(struct rt_wait_cell *c, const struct rt_wait_cell *key)
 {
 	c->pc = key->pc;
@@ -37,7 +38,7 @@ static void begin_cell(struct rt_wait_cell *c, const struct rt_wait_cell *key)
 	c->small_count = c->small_ticks = 0;
 }
 
-/* A new one; NULL if there is no room. */
+/* A new cell; NULL if there is no room. */
 static struct rt_wait_cell *add_cell(struct rt_area *a, const struct rt_wait_cell *key,
 				     uint16_t *entry)
 {
@@ -52,7 +53,7 @@ static struct rt_wait_cell *add_cell(struct rt_area *a, const struct rt_wait_cel
 	return c;
 }
 
-static struct rt_wait_cell *look_for(struct rt_area *a, const struct rt_wait_cell *key)
+static struct rt_wait_cell *find_or_add_cell(struct rt_area *a, const struct rt_wait_cell *key)
 {
 	uint16_t *index = area_at(a, RT_AREA_WAIT_INDEX);
 	uint32_t home = rt_wait_home(key);
@@ -67,17 +68,17 @@ static struct rt_wait_cell *look_for(struct rt_area *a, const struct rt_wait_cel
 	return NULL;
 }
 
-/* The cell of the key; without the object, if there is no room. NULL if there is none for that
- * either. */
+/* The cell of the key, or the one without the object if there is no room; NULL if there is no room
+ * for that either. */
 static COLD struct rt_wait_cell *find_slowly(const struct wait_parts *p, uint32_t subject)
 {
 	struct rt_wait_cell key = {
 		.pc = p->pc, .object = p->object, .call = p->call, .subject = subject};
-	struct rt_wait_cell *c = look_for(p->area, &key);
+	struct rt_wait_cell *c = find_or_add_cell(p->area, &key);
 	if (!c) {
 		p->area->dropped++;
 		key.object = RT_NO_OBJECT;
-		c = look_for(p->area, &key);
+		c = find_or_add_cell(p->area, &key);
 	}
 	if (c && p->nth < RT_WAIT_RECENT)
 		p->recent[p->nth] = (uint16_t)(c - cell_at(p->area, 0));
@@ -94,7 +95,7 @@ HOT struct rt_wait_cell *find_cell(const struct wait_parts *p, uint32_t subject)
 	return find_slowly(p, subject);
 }
 
-/* `since`: when the subject's part of it began. */
+/* `since`: when the subject's part of the wait began. */
 HOT void add_part(struct wait_parts *p, uint32_t subject, uint64_t since)
 {
 	const struct ended_wait *w = p->wait;
@@ -112,7 +113,8 @@ HOT void add_part(struct wait_parts *p, uint32_t subject, uint64_t since)
 	}
 }
 
-/* Activations below `cfa` are void. A subject has its part once, however often it is active. */
+/* Activations below `cfa` are void. A subject gets its part once, even if it is active several
+ * times. */
 HOT void add_for_stack(struct wait_parts *p, const struct rt_stack *s, uint64_t cfa)
 {
 	struct rt_area *a = p->area;
@@ -130,8 +132,8 @@ HOT void add_for_stack(struct wait_parts *p, const struct rt_stack *s, uint64_t 
 	}
 }
 
-/* On another stack than the thread's own, all that it has are looked at: which one it is only a
- * walk would tell. */
+/* On a stack other than the thread's own, the activations of all its stacks are taken: only a walk
+ * could tell which stack this is. */
 void count_wait(const struct hit *h, const struct ended_wait *w)
 {
 	struct rt_area *a = h->area;

@@ -1,4 +1,4 @@
-/* Waits that have ended, by where and for what they were. */
+/* Waits that have ended, by place and object. */
 #pragma once
 #include "runtime/activation.h"
 
@@ -8,5 +8,5 @@ struct ended_wait {
 	bool small;
 };
 
-/* The wait that the area tells of, at whose end the hit is. */
+/* Adds the wait that the area describes to its cells. The hit is at its end. */
 void count_wait(const struct hit *h, const struct ended_wait *w);

@@ -1,4 +1,5 @@
-/* Clocks and events that need the kernel. Each thread opens its own when it first needs them. */
+/* Clocks and perf events that need the kernel. Each thread opens its own when it first needs
+ * them. */
 #include "runtime/clock.h"
 
 #include "runtime/permit.h"
@@ -10,11 +11,12 @@ enum {
 	MAPPING_FIXED = 16,
 	PAGE = 4096,
 	DUPLICATE_CLOEXEC = 1030,
-	/* Programs take the lowest free descriptors and may count on them. */
+	/* Programs get the lowest free descriptors and may rely on their numbers: ours are
+	 * above. */
 	FIRST_DESCRIPTOR = 500,
 	LOW_DESCRIPTOR = 3,
-	NOT_TO_BE_HAD = 1,
-	NO_LOCK = 1, /* the kernel's are even */
+	CLOCK_UNAVAILABLE = 1,
+	NO_LOCK = 1, /* never equals the page's lock, which is even */
 };
 
 static bool is_error(long result)
@@ -29,15 +31,16 @@ static uint64_t ask_kernel(void)
 	return (uint64_t)(time[0] * 1000000000 + time[1]);
 }
 
-/* The first part of struct perf_event_attr is all that is needed: the stack is the program's. */
+/* Only the first version of struct perf_event_attr, which is enough: the stack is the program's,
+ * and may be short of room. */
 struct event_attr {
 	uint32_t type, size;
 	uint64_t config, sample_period, sample_type, read_format, flags, wakeup, address;
 };
 _Static_assert(sizeof(struct event_attr) == PERF_ATTR_SIZE_VER0, "the kernel's first version");
 
-/* Not the kernel's part, because that is not permitted everywhere. (Time on a processor includes it
- * all the same.) */
+/* Kernel mode is excluded, because counting it is not permitted everywhere. (CPU time includes it
+ * anyway.) */
 enum { EXCLUDE_KERNEL = 1 << 5, EXCLUDE_HYPERVISOR = 1 << 6 };
 
 static long open_event(uint32_t type, uint64_t config)
@@ -54,27 +57,28 @@ static void close_event(long fd)
 	system_call(__NR_close, fd, 0, 0, 0, 0);
 }
 
-/* The mapping keeps the event alive, so its descriptor is not in the program's way for long. */
+/* The mapping keeps the event alive, so the descriptor is closed at once and does not get in the
+ * program's way. */
 static uint64_t open_clock(struct rt_area *a)
 {
 	long flags = MAPPING_SHARED | (a->left_page ? MAPPING_FIXED : 0);
 	long fd = open_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
 	if (is_error(fd))
-		return NOT_TO_BE_HAD;
+		return CLOCK_UNAVAILABLE;
 	long page = system_call(__NR_mmap, (long)a->left_page, PAGE, PROTECTION_READ, flags, fd);
 	close_event(fd);
 	if (is_error(page))
-		return NOT_TO_BE_HAD;
+		return CLOCK_UNAVAILABLE;
 	a->left_page = 0;
 	if (((const struct perf_event_mmap_page *)page)->cap_user_time)
 		return (uint64_t)page;
 	system_call(__NR_munmap, page, PAGE, 0, 0, 0);
-	return NOT_TO_BE_HAD;
+	return CLOCK_UNAVAILABLE;
 }
 
-/* The page of a task-clock event: the kernel leaves there how long the thread had run when it was
- * last put on a processor, and how to get the time since from the ticks. See linux/perf_event.h. A
- * page that lacks what is needed is not kept: open_clock(). */
+/* Reads the page of the task-clock event. The kernel writes there how long the thread had run when
+ * it was last switched in, and how to convert the ticks since then: see linux/perf_event.h.
+ * open_clock() has rejected pages that lack these values. */
 COLD uint64_t read_page_anew(struct rt_area *a)
 {
 	const volatile struct perf_event_mmap_page *p = (const void *)a->clock_page;
@@ -105,7 +109,7 @@ COLD uint64_t read_page_anew(struct rt_area *a)
 	return a->clock_ns;
 }
 
-/* Without permission the clock stands still. */
+/* Without permission the clock stops. */
 static uint64_t ask_if_permitted(struct rt_area *a)
 {
 	if (!permit(RT_MAY_ASK_CLOCK))
@@ -115,19 +119,20 @@ static uint64_t ask_if_permitted(struct rt_area *a)
 	return a->clock_ns;
 }
 
-/* The page's time begins with the event; the kernel knows the thread's whole time. */
+/* The page's time starts with the event; clock_offset makes it the thread's whole CPU time, which
+ * only the kernel knows. */
 static void open_page(struct rt_area *a)
 {
 	bool wanted = region_header()->clock_kind && region_guard();
 	if (wanted && !permit(RT_MAY_OPEN_CLOCK))
-		return; /* perhaps later */
-	uint64_t page = wanted ? open_clock(a) : NOT_TO_BE_HAD;
+		return; /* tried again at the next reading */
+	uint64_t page = wanted ? open_clock(a) : CLOCK_UNAVAILABLE;
 	if (wanted)
 		permit_end();
 	uint64_t time = ask_if_permitted(a);
 	a->clock_page = page;
 	a->clock_offset = 0;
-	if (page > NOT_TO_BE_HAD) {
+	if (page > CLOCK_UNAVAILABLE) {
 		a->clock_offset = (int64_t)(time - read_page_anew(a));
 		a->clock_lock = NO_LOCK;
 		a->clock_ns = time;
@@ -139,7 +144,7 @@ COLD uint64_t read_cpu_slowly(struct rt_area *a)
 	if (a->clock_page)
 		return ask_if_permitted(a);
 	open_page(a);
-	return a->clock_page > NOT_TO_BE_HAD ? a->clock_ns : ask_if_permitted(a);
+	return a->clock_page > CLOCK_UNAVAILABLE ? a->clock_ns : ask_if_permitted(a);
 }
 
 static long move_up(long fd)
@@ -171,8 +176,9 @@ static void open_counter(struct rt_area *a, unsigned i)
 	a->event_fd[i] = a->event_id[i] ? fd : -1;
 }
 
-/* A program may close descriptors that it does not know and get the same number for a file of its
- * own; reading from that would take its data away. So the event is asked for its name each time. */
+/* A program may close descriptors that it does not know, and get the same number for a file of its
+ * own. Reading from that file would take data away from it. So the event's id is checked before
+ * each read. */
 static uint64_t read_permitted(struct rt_area *a, unsigned i)
 {
 	uint64_t value = 0;

@@ -4,17 +4,18 @@
 
 #include "runtime/hit.h"
 
-enum { CLOCK_RANGE = 28 }; /* bits of ticks for which the product stays within 64 */
+/* Bits of a difference in ticks: its product with the multiplier fits in 64 bits. */
+enum { CLOCK_RANGE = 28 };
 
-/* Whether the kernel has not put the thread off and on a processor since the page was read: it says
- * so there. `now`: ticks, read on the way here. */
+/* Whether the cached values of the page are still valid: its lock shows that the thread has not
+ * been switched off the CPU since they were read. `now`: ticks, read just before. */
 HOT bool page_holds(const struct rt_area *a, uint64_t now)
 {
 	const volatile struct perf_event_mmap_page *p = (const void *)a->clock_page;
 	return likely(p->lock == a->clock_lock && !((now - a->clock_ticks) >> CLOCK_RANGE));
 }
 
-/* The thread's time on a processor then, if it does. */
+/* The thread's CPU time, if page_holds(). */
 HOT uint64_t reckon_cpu(const struct rt_area *a, uint64_t now)
 {
 	return a->clock_ns + ((now - a->clock_ticks) * a->clock_mult >> a->clock_shift);
@@ -47,7 +48,7 @@ static inline unsigned lowest(uint32_t set)
 
 enum { METRICS_KNOWN = (1 << RT_METRICS) - 1 };
 
-/* Whether they can be read without the kernel, as a rule. */
+/* Whether the metrics can normally be read without system calls. */
 HOT bool can_read_quickly(const struct rt_area *a, uint32_t set)
 {
 	return !(set >> RT_EVENT) && (!(set & 1 << RT_CPU) || a->clock_page > 1);
@@ -58,7 +59,7 @@ struct readings {
 	uint64_t now[RT_METRICS];
 };
 
-/* Reads those that are not read yet. */
+/* Reads those metrics of the set that have not been read yet. */
 static inline void read_metrics(struct rt_area *a, struct readings *r, uint32_t set)
 {
 	set &= METRICS_KNOWN & ~r->have;

@@ -1,30 +1,34 @@
 /* Contexts: finding the child of a parent at a site, and making it.
  *
- * Records lie behind each other in the thread's heap; an index, a hash table that grows with them,
- * leads from (parent, site, procedure) to a context or an edge. If a signal handler interrupts us
- * and never comes back, a record may be missing in the index: there will be another one for the
- * same.
+ * Records are consecutive in the thread's heap. An index, a hash table that grows with them, leads
+ * from (parent, site, procedure) to a context or an edge. If a signal handler interrupts us and
+ * never returns, a record may be missing in the index: then a second one is made for the same key.
  *
- * A slot keeps the child that it has until another one was called more often; the others of a site
- * that has several are counted in their records, and found in the table of callees by the code of
- * the program itself.
+ * A slot keeps its child until another callee of the site was called more often. The other callees
+ * of the site are counted in their records, and the code of the program finds them in the table of
+ * callees.
  *
- * Too many paths are not told apart. Beyond a limit, what a context calls in one loop has one
- * context for each procedure, whatever the site: so whatever is inclusive stays exact for
- * procedures and loops, and between them. When that takes too much as well, paths are cut. */
+ * The number of paths is limited in two steps. Above the first limit paths are merged: what a
+ * context calls in one loop has one context for each function, whatever the site. So inclusive
+ * figures stay exact for functions and loops, and for the edges between them. Above the second
+ * limit, paths are cut. */
 #include "runtime/count.h"
 
-enum { INDEX_BITS_MIN = 10, SEEN_BITS_MIN = 6, TAKE_OVER = 8, REMEMBER = TAKE_OVER };
+enum {
+	INDEX_BITS_MIN = 10,
+	SEEN_BITS_MIN = 6,
+	TAKE_OVER_PERIOD = 8, /* calls of a callee after which it may take over the slot */
+	CALLS_TO_REMEMBER = TAKE_OVER_PERIOD, /* before it gets into the table of callees */
+};
 
-/* Contexts of a path that are kept once there is no room; the more is taken beyond it, the fewer.
- */
+/* Contexts of a path that are kept when the room is used up; fewer, the more is taken beyond it. */
 enum { CUT_DEPTH = 16 };
 
 struct edge_key {
 	uint64_t parent;
 	uint32_t site, procedure;
 };
-/* In place of a site: any in this loop, by its number + 1, or in none. */
+/* In a key, in place of a site: any site in this loop (its number + 1), or in no loop (0). */
 #define BY_LOOP (UINT32_C(1) << 31)
 
 struct seen {
@@ -56,7 +60,7 @@ struct rt_context *context_root(const struct counting *c)
 	return context_in((struct rt_record *)heap(c));
 }
 
-/* The key's site, or the loop that it is in. */
+/* The key's site by loop, for merged paths. */
 static uint32_t by_loop(const struct rt_context *parent, uint32_t site)
 {
 	return BY_LOOP | site_loop(counted(parent->procedure), site);
@@ -67,10 +71,11 @@ static uint32_t by_loop(const struct rt_context *parent, uint32_t site)
 /* What an index entry leads to: a context, or an edge to one. */
 struct child {
 	struct rt_context *context;
-	uint64_t *calls; /* of (parent, site, procedure), but those in the slot */
+	uint64_t *calls; /* of (parent, site, procedure), less those in the slot */
 };
 
-/* An entry: the hash above, below it where in the heap, and whether it is an edge. */
+/* An index entry has the hash in its upper half; in the lower one the record's offset in the heap /
+ * 8, and this bit if it is an edge. */
 #define ENTRY_EDGE UINT32_C(1)
 
 static uint32_t hash_of(const struct edge_key *k)
@@ -84,7 +89,7 @@ static void *entry_record(const struct counting *c, uint64_t entry)
 	return heap(c) + ((uint32_t)entry & ~ENTRY_EDGE) * UINT64_C(8);
 }
 
-static bool is_for(const struct counting *c, uint64_t entry, const struct edge_key *k)
+static bool entry_has_key(const struct counting *c, uint64_t entry, const struct edge_key *k)
 {
 	if (entry & ENTRY_EDGE) {
 		const struct rt_edge *e = entry_record(c, entry);
@@ -98,18 +103,19 @@ static bool is_for(const struct counting *c, uint64_t entry, const struct edge_k
 	       k->site;
 }
 
-/* The entry with this key, or the free one where it belongs. Records are looked at only if all of
- * the hash is theirs. */
+/* The entry with this key, or the free one where it belongs. A record is read only if the whole
+ * hash matches. */
 static uint64_t *index_entry(const struct counting *c, const struct edge_key *k, uint32_t hash)
 {
 	uint64_t *index = count_at(c, RT_COUNT_INDEX);
 	uint32_t bits = c->count->index_bits, mask = (1u << bits) - 1, i = hash >> (32 - bits);
-	while (index[i] && (index[i] >> 32 != hash || !is_for(c, index[i], k)))
+	while (index[i] && (index[i] >> 32 != hash || !entry_has_key(c, index[i], k)))
 		i = (i + 1) & mask;
 	return &index[i];
 }
 
-/* It never gets full, whatever happened to it: looking for something has to end. */
+/* The index never gets full, even if its contents were overwritten: otherwise a search would not
+ * end. */
 static void put_key(const struct counting *c, const struct edge_key *k, uint32_t place)
 {
 	struct rt_count *n = c->count;
@@ -141,8 +147,8 @@ static void put_index(const struct counting *c, struct rt_record *r)
 	put_key(c, &k, place);
 }
 
-/* All records but the first, the root's. Also if there is none yet, though there are records: in
- * the child of a fork. */
+/* Builds the index of all records but the first, the root's. It is also needed in the child of a
+ * fork, which has records but no index yet. */
 static void make_index(const struct counting *c)
 {
 	struct rt_count *n = c->count;
@@ -176,23 +182,23 @@ static struct child find_child(const struct counting *c, const struct edge_key *
 	return (struct child){x, &x->calls};
 }
 
-enum { INDEX_MOST = (1 << RT_INDEX_BITS) / 8 * 7 };
+enum { INDEX_USED_MAX = (1 << RT_INDEX_BITS) / 8 * 7 };
 
 static bool index_has_room(const struct counting *c)
 {
-	return c->count->index_used < INDEX_MOST;
+	return c->count->index_used < INDEX_USED_MAX;
 }
 
-/* Room for all that cannot be merged. */
-static bool index_has_ease(const struct counting *c)
+/* Whether there is still room for everything that cannot be merged. */
+static bool index_has_slack(const struct counting *c)
 {
-	return c->count->index_used < INDEX_MOST / 2;
+	return c->count->index_used < INDEX_USED_MAX / 2;
 }
 
 /* ---- making records ---- */
 
-/* What all threads have taken together. */
-static void grant(struct rt_count *n, uint64_t bytes)
+/* Adds to what all threads have taken together. */
+static void take_bytes(struct rt_count *n, uint64_t bytes)
 {
 	uint64_t more = (bytes + RT_CONTEXT_CHUNK - 1) & ~(uint64_t)(RT_CONTEXT_CHUNK - 1);
 	__atomic_fetch_add(&region_header()->context_bytes, more, __ATOMIC_RELAXED);
@@ -205,12 +211,12 @@ static uint64_t context_bytes(void)
 }
 
 /* Whether paths have to be merged. */
-static bool is_spent(const struct counting *c)
+static bool must_merge(const struct counting *c)
 {
-	return context_bytes() > region_header()->context_limit || !index_has_ease(c);
+	return context_bytes() > region_header()->context_limit || !index_has_slack(c);
 }
 
-/* Room behind the last record; NULL if there is none. */
+/* Room after the last record; NULL if there is none. */
 static struct rt_record *new_record(const struct counting *c, uint64_t size)
 {
 	struct rt_count *n = c->count;
@@ -218,11 +224,11 @@ static struct rt_record *new_record(const struct counting *c, uint64_t size)
 	if (end > RT_CONTEXT_SPACE || !index_has_room(c))
 		return NULL;
 	if (end > n->contexts_granted)
-		grant(n, end - n->contexts_granted);
+		take_bytes(n, end - n->contexts_granted);
 	return (struct rt_record *)(heap(c) + n->contexts_used);
 }
 
-/* The record is complete: readers may see it. */
+/* Makes a complete record visible to readers. */
 static void finish_record(const struct counting *c, struct rt_record *r)
 {
 	struct rt_count *n = c->count;
@@ -234,7 +240,7 @@ static void finish_record(const struct counting *c, struct rt_record *r)
 		put_index(c, r);
 }
 
-/* What has no frame calls nothing. */
+/* A function without a frame calls nothing, and so has no slots. */
 static struct child make_context(const struct counting *c, const struct edge_key *k)
 {
 	const struct rt_counted *p = counted(k->procedure);
@@ -278,7 +284,7 @@ static struct child make_edge(const struct counting *c, const struct edge_key *k
 
 /* ---- folding ---- */
 
-/* The nearest context of this procedure from `x` outwards; NULL if there is none. */
+/* The nearest context of this function from `x` outwards; NULL if there is none. */
 static struct rt_context *same_procedure(struct rt_context *x, uint32_t procedure, uint32_t *depth)
 {
 	struct rt_context *found = NULL;
@@ -294,7 +300,7 @@ struct seen_set {
 	struct seen *table;
 	uint32_t bits;
 	bool by_loop;
-	uint64_t stamp; /* of what is in it this time */
+	uint64_t stamp; /* entries with another stamp are free */
 };
 
 static uint64_t edge_to(const struct seen_set *s, const struct rt_context *parent, uint32_t site,
@@ -310,7 +316,7 @@ static uint64_t edge_of(const struct seen_set *s, const struct rt_context *x)
 		       (uint32_t)x->procedure);
 }
 
-/* Where an edge is, or belongs. */
+/* The entry of an edge, or the free one where it belongs. */
 static struct seen *seen_entry(const struct seen_set *s, uint64_t edge)
 {
 	uint32_t mask = (1u << s->bits) - 1;
@@ -320,11 +326,12 @@ static struct seen *seen_entry(const struct seen_set *s, uint64_t edge)
 	return &s->table[i];
 }
 
-/* The context that a new child folds into: the nearest one of its procedure, if no edge on the way
- * from there to the new child is missing on the way from the root to there. So a path has the edges
- * that the real one has, whatever is inclusive stays exact, and endless recursion has finitely many
- * contexts. (The next one further out has more edges below and fewer above it.) When paths are
- * merged, edges from the same loop are the same. NULL: none. */
+/* The context that a new child folds into, or NULL: the nearest context of its function, if every
+ * edge on the path from there to the new child also occurs on the path from the root to there. So
+ * the folded path has the same set of edges as the real one, inclusive figures stay exact, and
+ * endless recursion has finitely many contexts. (A context further out need not be tried: it has
+ * more edges below and fewer above it.) When paths are merged, edges from the same loop count as
+ * equal. */
 static struct rt_context *fold_into(const struct counting *c, struct rt_context *into,
 				    const struct edge_key *k, uint32_t depth)
 {
@@ -347,7 +354,7 @@ static struct rt_context *fold_into(const struct counting *c, struct rt_context 
 
 /* ---- merging ---- */
 
-/* From now on contexts are found by the loop they are called in, too. */
+/* From now on the index also has contexts by the loop they are called in. */
 static void begin_merging(const struct counting *c)
 {
 	c->count->merging = 1;
@@ -355,19 +362,19 @@ static void begin_merging(const struct counting *c)
 	make_index(c);
 }
 
-/* How many contexts of a path are kept, without the root. */
+/* How many contexts of a path are kept, not counting the root. */
 static uint32_t depth_kept(const struct counting *c)
 {
 	uint64_t taken = context_bytes(), room = region_header()->context_room;
 	uint64_t most = room + room / 4;
-	if (!index_has_ease(c) || taken >= most)
+	if (!index_has_slack(c) || taken >= most)
 		return 0;
 	return taken <= room ? RT_CONTEXT_DEPTH - 2
 			     : (uint32_t)((most - taken) * CUT_DEPTH / (most - room));
 }
 
-/* A path that is too long is cut: what it leads to is a child of the outermost frames only, at the
- * site where it goes on from there. So figures of these are exact, those of the frames between are
+/* Cuts a path that is too long: the new context is a child of the outermost contexts only, at the
+ * site where the path leaves them. So their figures are exact, those of the contexts left out are
  * too small, and none is too large. */
 static struct child make_cut(const struct counting *c, const struct edge_key *k, uint32_t cut)
 {
@@ -381,8 +388,9 @@ static struct child make_cut(const struct counting *c, const struct edge_key *k,
 	return make_edge(c, k, there.context);
 }
 
-/* The child where paths have to be merged: the one of the same procedure that is called in the same
- * loop; then the nearest context of the procedure, then one with a shorter path. */
+/* The child where paths have to be merged. In this order: the context of the same function that is
+ * called in the same loop; a new one, if the path is short enough; the nearest context of the
+ * function on the path; one with a shorter path. */
 static struct child merge(const struct counting *c, const struct edge_key *k,
 			  struct rt_context *same, uint32_t depth)
 {
@@ -400,19 +408,19 @@ static struct child merge(const struct counting *c, const struct edge_key *k,
 	return same ? make_edge(c, k, same) : make_cut(c, k, depth - 1 - kept);
 }
 
-/* No context if there is no memory at all. */
+/* The context is NULL if there is no memory at all. */
 static struct child make_child(const struct counting *c, const struct edge_key *k)
 {
 	uint32_t depth;
 	struct rt_context *same =
 		same_procedure((struct rt_context *)k->parent, k->procedure, &depth);
-	bool spent = is_spent(c) || depth >= RT_CONTEXT_DEPTH;
-	if (unlikely(spent && !c->count->merging))
+	bool merges = must_merge(c) || depth >= RT_CONTEXT_DEPTH;
+	if (unlikely(merges && !c->count->merging))
 		begin_merging(c);
 	struct rt_context *into = same ? fold_into(c, same, k, depth) : NULL;
 	if (into)
 		return make_edge(c, k, into);
-	return spent ? merge(c, k, same, depth) : make_context(c, k);
+	return merges ? merge(c, k, same, depth) : make_context(c, k);
 }
 
 /* ---- calls ---- */
@@ -422,7 +430,8 @@ static struct rt_context_slot *slot_of(struct rt_context *x, uint32_t site)
 	return (struct rt_context_slot *)x - (site + 1);
 }
 
-/* While it changes, the slot is nobody's: handlers do not count there. */
+/* Gives the slot to another child. During the change it leads to `nobody`, so that signal handlers
+ * do not count there. */
 static void take_slot(const struct counting *c, struct rt_context *parent, uint32_t site,
 		      const struct rt_context *child)
 {
@@ -439,7 +448,8 @@ static void take_slot(const struct counting *c, struct rt_context *parent, uint3
 	*(calls ? calls : &c->count->dropped_calls) += counted_so_far;
 }
 
-/* If the place is free, and it is called more than now and then: there is not room for all. */
+/* Adds the callee to the table if its entry is free, and only if it is called more than
+ * occasionally: there is not room for all. */
 static void remember_callee(const struct counting *c, const struct rt_context *parent,
 			    uint32_t site, const struct child *child)
 {
@@ -447,7 +457,7 @@ static void remember_callee(const struct counting *c, const struct rt_context *p
 	uint64_t home = slot / 16 + child->context->procedure * RT_CALLEE_STEP;
 	struct rt_callee *e = (struct rt_callee *)c->area->callees;
 	e += home % (1 << RT_CALLEE_BITS);
-	if (e->slot || *child->calls < REMEMBER)
+	if (e->slot || *child->calls < CALLS_TO_REMEMBER)
 		return;
 	e->child = (uint64_t)child->context;
 	e->calls = (uint64_t)child->calls;
@@ -465,13 +475,13 @@ static void count_call(const struct counting *c, struct rt_context *parent, uint
 	}
 	add(child->calls, 1);
 	if (slot->child == nobody() ||
-	    (*child->calls % TAKE_OVER == 0 && *child->calls > slot->calls))
+	    (*child->calls % TAKE_OVER_PERIOD == 0 && *child->calls > slot->calls))
 		take_slot(c, parent, site, child->context);
 	else
 		remember_callee(c, parent, site, child);
 }
 
-/* Below the root. */
+/* A function with unknown callers: a child of the root. */
 static struct child find_outermost(const struct counting *c, uint32_t procedure)
 {
 	struct edge_key k = {(uint64_t)context_root(c), 0, procedure};
@@ -479,8 +489,8 @@ static struct child find_outermost(const struct counting *c, uint32_t procedure)
 	return there.context ? there : make_context(c, &k);
 }
 
-static struct child reach(const struct counting *c, const struct rt_context *parent, uint32_t site,
-			  uint32_t procedure)
+static struct child find_or_make_child(const struct counting *c, const struct rt_context *parent,
+				       uint32_t site, uint32_t procedure)
 {
 	struct edge_key k = {(uint64_t)parent, site, procedure};
 	struct child child = find_child(c, &k);
@@ -500,7 +510,7 @@ struct rt_context *context_called(const struct counting *c, struct rt_context *p
 				  uint32_t site, uint32_t procedure)
 {
 	site = site_in(parent, site);
-	struct child child = reach(c, parent, site, procedure);
+	struct child child = find_or_make_child(c, parent, site, procedure);
 	if (likely(child.context))
 		count_call(c, parent, site, &child);
 	return child.context;
@@ -509,7 +519,7 @@ struct rt_context *context_called(const struct counting *c, struct rt_context *p
 struct rt_context *context_reached(const struct counting *c, const struct rt_context *parent,
 				   uint32_t site, uint32_t procedure)
 {
-	return reach(c, parent, site_in(parent, site), procedure).context;
+	return find_or_make_child(c, parent, site_in(parent, site), procedure).context;
 }
 
 struct rt_context *context_met(const struct counting *c, uint32_t procedure)

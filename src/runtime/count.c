@@ -1,8 +1,8 @@
-/* What code that counts calls when its own way does not do: see abi_count.h.
+/* The calls of counting code into the runtime, when its fast path does not apply: see abi_count.h.
  *
- * While one of these works, the count area is busy: a signal handler that comes in meanwhile gets
- * the sink. If it never comes back, a later event further up the stack knows that the mark is void.
- */
+ * The count area is marked busy during a call, and a signal handler that interrupts it gets the
+ * sink. If the handler never returns, the mark stays; a later event further up the stack recognises
+ * it as void. */
 #include "runtime/count.h"
 
 #include "runtime/thread.h"
@@ -18,7 +18,7 @@ static bool was_abandoned(const struct rt_area *a, uint64_t holder, uint64_t her
 	return area_owns(a, here) && (!area_owns(a, holder) || here >= holder);
 }
 
-/* False if the thread does not count now. */
+/* False if the thread cannot count now. */
 static bool find_count(struct counting *c, uint64_t sp)
 {
 	struct rt_area *a = region_is_ours() ? thread_area() : NULL;
@@ -51,13 +51,13 @@ static uint64_t finish(const struct counting *c, const struct rt_context *x)
 
 /* ---- events ---- */
 
-/* Whether what returns there is a signal handler. */
+/* Whether a function with this return address is a signal handler. */
 static bool is_handler(uint64_t link)
 {
 	return region_has_text(region_header(), link) && is_sigreturn(link);
 }
 
-/* A signal handler is called from nowhere, whatever its interrupted caller called last. */
+/* A signal handler has no call site, whatever the interrupted function called last. */
 uint64_t rt_called(uint64_t procedure, uint64_t sp, uint64_t link)
 {
 	struct counting c;
@@ -75,7 +75,7 @@ uint64_t rt_called(uint64_t procedure, uint64_t sp, uint64_t link)
 	return finish(&c, x);
 }
 
-/* An activation that began unseen: its callers are not known. */
+/* Continues an activation that was not counted from its beginning: its callers are unknown. */
 static struct rt_context *resume(const struct counting *c, uint32_t procedure, uint32_t site)
 {
 	struct rt_context *x = context_met(c, procedure);
@@ -86,7 +86,8 @@ static struct rt_context *resume(const struct counting *c, uint32_t procedure, u
 	return x;
 }
 
-/* Another procedure has jumped into the middle of this one, as if in place of its return. */
+/* Another function has jumped into the middle of this one, which will return to the caller of
+ * that. */
 static struct rt_context *intrude(const struct counting *c, uint32_t procedure, uint32_t place)
 {
 	shadow_strip(c);
@@ -119,8 +120,8 @@ uint64_t rt_returned(uint64_t procedure_and_site, uint64_t sp)
 	return finish(&c, shadow_context(f));
 }
 
-/* The call that threw is over: if the activation is left in turn before it makes another one, it
- * will not be left once more. */
+/* The call that threw has ended. f->key no longer names it, so that it is not counted as left a
+ * second time if the activation is left before it makes another call. */
 uint64_t rt_landed(uint64_t procedure_and_loop, uint64_t sp)
 {
 	struct counting c;
@@ -136,7 +137,7 @@ uint64_t rt_landed(uint64_t procedure_and_loop, uint64_t sp)
 	return finish(&c, shadow_context(f));
 }
 
-/* An activation with the sink wrote its trip count to the sink's area: here is none then. */
+/* An activation that has the sink wrote its trip count to the sink's area: then this one is 0. */
 uint64_t rt_tripped(uint64_t loop, uint64_t sp)
 {
 	struct counting c;

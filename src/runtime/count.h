@@ -1,8 +1,8 @@
-/* Counting: what the slow ways of contexts and shadow stacks share. See abi_count.h. */
+/* Counting: what contexts and shadow stacks share, off the fast path. See abi_count.h. */
 #pragma once
 #include "runtime/hit.h"
 
-/* One event of a thread that counts. */
+/* One event of a thread that counts: a call into the runtime. */
 struct counting {
 	struct rt_area *area;
 	struct rt_count *count;
@@ -20,15 +20,16 @@ static inline const struct rt_counted *counted(uint64_t procedure)
 	return (const struct rt_counted *)region_at(RT_COUNTED) + procedure % RT_PROCEDURES;
 }
 
-/* The innermost loop around a call that is counted in the frame, its number + 1, or 0; or anything
- * if the table was overwritten. */
+/* The innermost loop around a call that is counted in the frame: its number + 1, or 0. The caller
+ * must check it: the table may have been overwritten. */
 static inline uint32_t site_loop(const struct rt_counted *p, uint32_t site)
 {
 	const uint32_t *table = region_at(RT_SITE_TABLE);
 	return site && site <= p->sites ? table[(p->first_site + site) % RT_SITES] : 0;
 }
 
-/* A signal handler of this thread may count the same between any two instructions. */
+/* Atomic, because a signal handler of this thread may count the same word between any two
+ * instructions. */
 static inline void add(uint64_t *to, uint64_t n)
 {
 	__atomic_fetch_add(to, n, __ATOMIC_RELAXED);
@@ -48,9 +49,9 @@ static inline uint32_t key_site(uint64_t key)
 /* Whether a word of a frame is a context of this thread. */
 bool context_is_own(const struct counting *c, uint64_t address);
 struct rt_context *context_root(const struct counting *c);
-/* The context of a procedure that was called at the parent's site, and the call is counted; or that
- * control has got to otherwise; or that was met, nobody knows where. NULL if there is no memory for
- * it. */
+/* The context of a function; NULL if there is no memory for it. context_called(): it was called at
+ * the parent's site, and the call is counted. context_reached(): control got there without a call.
+ * context_met(): its callers are unknown. */
 struct rt_context *context_called(const struct counting *c, struct rt_context *parent,
 				  uint32_t site, uint32_t procedure);
 struct rt_context *context_reached(const struct counting *c, const struct rt_context *parent,
@@ -63,15 +64,16 @@ struct rt_shadow *shadow_top(const struct counting *c);
 struct rt_context *shadow_context(const struct rt_shadow *f);
 void shadow_push(const struct counting *c, const struct rt_context *context, uint64_t key,
 		 uint64_t entry_sp);
-/* Takes away what cannot have called: frames that were left, and those of other stacks. */
+/* Removes the frames on top that cannot be the caller: those that were left, and those of other
+ * stacks. */
 void shadow_strip(const struct counting *c);
-/* The frame of this procedure's activation, on top again; NULL if there is none. `key` is that of
- * the call that control came back from; 0: an exception came. */
+/* The frame of this function's activation, made the top one again; NULL if there is none. `key` is
+ * that of the call that control returned from; 0: an exception arrived. */
 struct rt_shadow *shadow_find(const struct counting *c, uint32_t procedure, uint64_t key);
-/* Control has left the call that a frame is making, and goes on behind another one. */
+/* Control has left the call that a frame is making, and continues after another one. */
 void shadow_resume(const struct counting *c, struct rt_shadow *f, uint32_t site);
-/* Ends the loops around the call that a frame is making, but not the loop `until` (its number + 1;
- * 0: none) and those around it. */
+/* Ends the loops around the call that a frame is making, up to but not including the loop `until`
+ * (its number + 1; 0: end all). */
 void shadow_end_loops(const struct counting *c, const struct rt_shadow *f, uint32_t until);
 
 /* count_tables.c */

@@ -1,4 +1,5 @@
-/* Tables of what was counted beside contexts: calls that were left or gone on behind, and trips. */
+/* Tables of what is counted outside of contexts: calls that were left or resumed after, and trip
+ * counts. */
 #include "runtime/count.h"
 
 void depart(const struct counting *c, uint64_t context, uint32_t site, enum departure kind)
@@ -20,7 +21,7 @@ void depart(const struct counting *c, uint64_t context, uint32_t site, enum depa
 	c->count->dropped_departures++;
 }
 
-/* A handler may count trips of the same loop at any time. */
+/* Atomic, because a signal handler may count trips of the same loop at any time. */
 static void keep_extremes(struct rt_trips *t, uint64_t trips)
 {
 	uint64_t least = t->large_min, most = t->large_max;

@@ -1,5 +1,5 @@
-/* The runtime's first bytes, struct rt_entry_table: the same for either architecture, whose entry_*.S
- * includes this and has the ways in. */
+/* The runtime's first bytes, struct rt_entry_table. Both architectures' entry_*.S include this and
+ * define the entry points. */
 	.section .rt.head, "ax"
 	.globl	rt_entries
 	.hidden	rt_entries

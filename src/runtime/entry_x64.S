@@ -1,9 +1,10 @@
-/* The runtime's ways in, for x86-64.
+/* The runtime's entry points for x86-64.
  *
- * A probe has stepped over the red zone, saved rax and calls with the argument in rax. The registers
- * are saved behind that, as struct frame of machine.h. The stack may be aligned anyhow. Flags are
- * saved by lahf and seto, twenty cycles cheaper than popf: what these leave out (the direction flag
- * above all) C that is compiled for general registers only neither changes nor depends on. */
+ * A probe has skipped the red zone and saved rax, and calls with the argument in rax. The other
+ * registers are saved below that, as struct frame of machine.h. The stack may have any alignment.
+ * Flags are saved by lahf and seto, which is twenty cycles faster than popf. They omit some flags,
+ * such as the direction flag; C code that is compiled for general registers only neither changes
+ * nor depends on those. */
 #define FRAME 136
 #include "entry_table.S"
 
@@ -41,7 +42,7 @@
 	.macro	restore
 	mov	%rbp, %rsp
 	mov	128(%rsp), %rax
-	add	$0x7f, %al /* overflows if the program's flags said so */
+	add	$0x7f, %al /* sets the overflow flag if the program had it set */
 	sahf
 	mov	8(%rsp), %rcx
 	mov	16(%rsp), %rdx
@@ -62,7 +63,7 @@ hit:
 	lea	FRAME(%rsp), %rsp
 	ret
 
-	/* What the function returns becomes rax. */
+	/* The function's result is returned in rax. */
 	.macro	result function
 	call	\function
 	mov	%rax, (%rbp)
@@ -77,7 +78,7 @@ find:
 	save
 	result	rt_find
 
-	/* The program's stack pointer is behind its rax: isa/emit.h. */
+	/* The program's stack pointer is above its rax: isa/emit.h. */
 	.macro	counting name, function
 	.balign	16
 \name:
@@ -98,7 +99,7 @@ remote:
 	syscall
 
 	.balign	16
-	/* In the form that unwinders know. */
+	/* The byte sequence that unwinders recognise. */
 restorer:
 	mov	$15, %rax
 	syscall

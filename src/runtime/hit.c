@@ -1,8 +1,9 @@
-/* What a probe calls.
+/* The entry point of probes.
  *
- * The area is marked busy meanwhile. If a signal handler interrupts us and hits probes itself, it
- * uses the area's sibling. A handler that never comes back (siglongjmp) leaves the mark behind: it
- * is the address of our frame, and a later hit further up the same stack knows that it is void. */
+ * The area is marked busy during a hit. If a signal handler interrupts us and hits probes itself,
+ * it uses the area's sibling. A handler that never returns (siglongjmp) leaves the mark set. The
+ * mark is the address of our frame, so a later hit further up the same stack recognises it as
+ * void. */
 #include "runtime/quick.h"
 
 #include "runtime/permit.h"
@@ -29,7 +30,7 @@ static COLD struct rt_area *free_area(struct rt_area *a, uint64_t here)
 	}
 	if (!sibling->clock_page && a->clock_page) {
 		sibling->clock_offset = a->clock_offset;
-		sibling->clock_lock = 1; /* the kernel's are even */
+		sibling->clock_lock = 1; /* never equals the page's lock, which is even */
 		sibling->clock_page = a->clock_page;
 	}
 	return sibling;
@@ -63,8 +64,9 @@ static void dispatch(const struct hit *h)
 	}
 }
 
-/* Of a subject that has been removed, but whose probes are still there: whether this ends what was
- * running then. If it did not, that would end with whatever is next further out. */
+/* Whether this exit ends an activation that was running when its subject was removed, while the
+ * probes are still in. If it were ignored, the activation would end only with the next one further
+ * out. */
 static COLD bool ends_last(const struct rt_probe *probe, const struct frame *frame,
 			   struct rt_area *a)
 {
@@ -75,8 +77,8 @@ static COLD bool ends_last(const struct rt_probe *probe, const struct frame *fra
 	       top->cfa == step_cfa(probe->step, frame_sp(frame), frame_fp(frame));
 }
 
-/* Threads may get in each other's way: a bit more or less does not matter. */
-static COLD void spend(struct rt_subject *s)
+/* Not atomic: if threads race here, a few more or fewer activations do not matter. */
+static COLD void spend_budget(struct rt_subject *s)
 {
 	if (s->budget > 1)
 		s->budget--;
@@ -100,7 +102,7 @@ static COLD void hit_slowly(const struct rt_probe *probe, const struct frame *fr
 {
 	struct rt_area *a = thread_area();
 	if (probe->kind == RT_MADE)
-		note_made(probe, frame); /* whoever it is: the last one counts */
+		note_made(probe, frame); /* for any thread: the last call counts */
 	if (probe->kind >= RT_RENDEZVOUS || !a->tid)
 		return;
 	if (a->busy && !(a = free_area(a, (uint64_t)frame)))
@@ -117,7 +119,7 @@ void rt_hit(const struct rt_probe *probe, const struct frame *frame)
 	uint32_t kind = probe->kind;
 	if (unlikely(!region_is_ours()))
 		return;
-	/* Reading the counter waits for everything before it. */
+	/* First, because reading the counter waits for all instructions before it. */
 	uint64_t now = kind == RT_EXIT ? ticks() : 0;
 	struct rt_area *a = thread_at_home();
 	if (likely(kind <= RT_EXIT)) {
@@ -125,7 +127,7 @@ void rt_hit(const struct rt_probe *probe, const struct frame *frame)
 		if (unlikely(!subject->active) && !ends_last(probe, frame, a))
 			return;
 		if (unlikely(subject->budget) && kind == RT_ENTER)
-			spend(subject);
+			spend_budget(subject);
 		if (likely(a && !a->busy)) {
 			struct hit h = make_hit(probe, frame, a, subject);
 			if (likely(hit_quickly(h, kind, now)))
@@ -135,7 +137,7 @@ void rt_hit(const struct rt_probe *probe, const struct frame *frame)
 		rendezvous(probe);
 		return;
 	} else if (kind == RT_BLOCK && unlikely(may_confine(frame))) {
-		confinement(frame); /* whoever it is, and whatever it interrupts */
+		confinement(frame); /* for any thread, even inside another hit */
 		return;
 	}
 	hit_slowly(probe, frame);

@@ -2,7 +2,7 @@
 #pragma once
 #include "runtime/region.h"
 
-/* Passed by value to what is inlined, so that on the common way it stays in registers. */
+/* Passed by value to inlined functions, so that on the fast path it stays in registers. */
 struct hit {
 	const struct rt_probe *probe;
 	const struct frame *frame;
@@ -17,24 +17,24 @@ void rt_hit(const struct rt_probe *probe, const struct frame *frame);
 struct rt_area *rt_find(void);
 void rt_trap(int signal, const void *info, void *context);
 
-/* thread.c: the area of a thread pointer that is not where it belongs in the table. */
+/* thread.c: the area of a thread whose entry is not at its home in the table. */
 struct rt_area *thread_find(uint64_t pointer);
 
 struct readings;
-/* activation.c; `r` is room. */
+/* activation.c; `r` is working space. */
 void enter(const struct hit *h, struct readings *r);
-/* False if nothing was active. */
+/* False if the subject was not active. */
 bool leave(const struct hit *h, struct readings *r);
 /* Whether the hit's subject is active in the hit's frame. */
 bool is_active(const struct hit *h);
 
-/* raw.c: the path of a hit that cannot be walked; 0: no room. */
+/* raw.c: records the path of a hit that cannot be walked; 0: no room. */
 uint32_t raw_path(const struct hit *h);
-/* path.c: the path without frames. */
+/* path.c: the paths without frames. */
 uint32_t path_of_subject(const struct hit *h);
 uint32_t path_unknown(const struct hit *h);
 
-/* A path that is being put together behind the others. */
+/* A path that is being assembled after the last one. */
 struct draft {
 	struct rt_path *path;
 	uint32_t count, room; /* frames */
@@ -45,9 +45,9 @@ struct draft {
 };
 /* False if there is no room. */
 bool draft_start(struct draft *d, struct rt_area *a);
-/* The path as it is in the area already; 0: not there. */
+/* The equal path that the area has already; 0: there is none. */
 uint32_t draft_find(struct draft *d, const struct hit *h);
-/* The same, or the draft, which is one of them now; 0: no room. */
+/* The same, or the draft made a path of the area; 0: no room. */
 uint32_t draft_finish(struct draft *d, const struct hit *h);
 
 static inline uint64_t mix(uint64_t hash, uint64_t word)
@@ -56,7 +56,7 @@ static inline uint64_t mix(uint64_t hash, uint64_t word)
 	return hash ^ hash >> 29;
 }
 
-/* clock.c: one reading of a metric that is not read inline. */
+/* clock.c: readings of metrics that are not inline. */
 uint64_t read_cpu_slowly(struct rt_area *a);
 uint64_t read_page_anew(struct rt_area *a);
 uint64_t read_event(struct rt_area *a, unsigned i);

@@ -1,16 +1,16 @@
-/* Walks that are remembered.
+/* A cache of walks.
  *
  * A walk depends on the registers at the probe and on certain words of the stack, nothing else. So
- * it is remembered under (probe, stack pointer) together with these words: if all of them are what
- * they were, the way from each frame to the next is the same, by induction from the innermost, and
- * so is the path. They are compared in the order in which the walk read them: a word is looked at
- * only when those before it say that it is there. */
+ * it is cached under (probe, stack pointer) together with these words. If all of them still have
+ * their values, each frame leads to the same next frame, by induction from the innermost one, and
+ * the path is the same. The words are compared in the order in which the walk read them: a word is
+ * read only after those before it have shown that its address is right. */
 #pragma once
 #include "runtime/hit.h"
 
 enum {
 	NEEDS_FP = 1,   /* the walk depended on the frame pointer's value at the probe */
-	NEEDS_LINK = 2, /* and on the link register's */
+	NEEDS_LINK = 2, /* the walk depended on the link register's value at the probe */
 };
 
 struct word {
@@ -21,21 +21,21 @@ struct instance {
 	uint64_t probe; /* 0: none */
 	uint64_t sp, fp, link;
 	uint64_t root, epoch;
-	uint32_t path, anchor; /* anchor: number of an activation */
+	uint32_t path, anchor; /* anchor: number of an activation, or 0 */
 	uint32_t needs, count;
 	struct word words[RT_INSTANCE_WORDS];
 };
 _Static_assert(sizeof(struct instance) == RT_INSTANCE_SIZE, "abi.h says otherwise");
 
-/* A path (offset / 8), and what tells its stack from the thread's others: the CFA of its outermost
- * frame. */
-struct way {
+/* A path (offset / 8), and the CFA of its outermost frame, which identifies the stack among those
+ * of the thread. */
+struct rooted_path {
 	uint32_t path; /* 0: no room, or the subject keeps no paths */
 	uint64_t root;
 };
 
-/* walk.c: how we got here, remembered or not. */
-struct way walk_here(const struct hit *h);
+/* walk.c: the path to this hit, from the cache or by a new walk. */
+struct rooted_path walk_here(const struct hit *h);
 
 HOT uint64_t word_at(uint64_t address)
 {
@@ -48,8 +48,8 @@ HOT struct instance *instance_of(struct rt_area *a, const struct rt_probe *p, ui
 	return area_at(a, RT_AREA_INSTANCES + key % RT_INSTANCES * RT_INSTANCE_SIZE);
 }
 
-/* The anchor is the same activation still: it lives, and has the path that the remembered one has
- * for a parent. */
+/* Whether the anchor is still the same activation: it is running, and its path is the parent of the
+ * cached path. */
 HOT bool anchor_holds(struct hit h, const struct instance *in)
 {
 	const struct rt_activation *a = area_activation(h.area, in->anchor);
@@ -71,13 +71,13 @@ HOT bool holds(struct hit h, const struct instance *in, uint64_t sp)
 	return !in->anchor || anchor_holds(h, in);
 }
 
-/* How we got here, if it is remembered; path 0 otherwise. */
-HOT struct way remembered(struct hit h)
+/* The path to this hit if it is in the cache; otherwise path 0. */
+HOT struct rooted_path remembered(struct hit h)
 {
 	uint64_t sp = frame_sp(h.frame);
 	const struct instance *in = instance_of(h.area, h.probe, sp);
 	if (unlikely(!holds(h, in, sp)))
-		return (struct way){0, 0};
+		return (struct rooted_path){0, 0};
 	h.area->instance_hits++;
-	return (struct way){in->path, in->root};
+	return (struct rooted_path){in->path, in->root};
 }

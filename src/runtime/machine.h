@@ -1,4 +1,4 @@
-/* All that the runtime needs to know of the processor and of the kernel's conventions on it: the
+/* All that the runtime needs to know about the CPU and the kernel's conventions on it: the
  * registers that the stubs (entry_a64.S, entry_x64.S) saved, clocks, the thread pointer, raw system
  * calls. */
 #pragma once
@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Orders accesses as a signal handler of this thread sees them. */
+/* A compiler barrier: a signal handler of this thread sees the accesses in this order. */
 static inline void keep_order(void)
 {
 	__asm__ volatile("" ::: "memory");
@@ -14,27 +14,28 @@ static inline void keep_order(void)
 
 #ifdef __aarch64__
 
-/* What a call leaves on the stack. */
+/* Bytes that a call pushes on the stack. */
 enum { CALL_PUSHES = 0 };
 
-/* Where a procedure returns to whose first instruction is to be executed, with this stack pointer
- * and link register. */
+/* The return address of a function that is about to execute its first instruction, with this stack
+ * pointer and link register. */
 static inline uint64_t entry_link(uint64_t sp, uint64_t link)
 {
 	(void)sp;
 	return link;
 }
 
-/* What signal handlers return to: mov x8, 139; svc 0. */
+/* Whether this is the code that signal handlers return to: mov x8, 139; svc 0. */
 static inline bool is_sigreturn(uint64_t pc)
 {
 	const uint32_t *code = (const uint32_t *)pc;
 	return pc % 4 == 0 && code[0] == 0xd2801168 && code[1] == 0xd4000001;
 }
 
-/* As the stub leaves it on the stack. x12 to x15 and x19 to x28 are there only for RT_TARGET. */
+/* Registers, as the stub saves them on the stack. x12 to x15 and x19 to x28 are valid for RT_TARGET
+ * only. */
 struct frame {
-	uint64_t reg[31]; /* without the program's x16, x17, x30 */
+	uint64_t reg[31]; /* except the program's x16, x17, x30 */
 	uint64_t flags;
 	uint64_t x16, x17, link, pad; /* saved by the probe: RUNTIME_CALL_FRAME_A64 */
 };
@@ -61,7 +62,8 @@ static inline uint64_t frame_register(const struct frame *f, unsigned n)
 	return n == 16 ? f->x16 : n == 17 ? f->x17 : n == 30 ? f->link : f->reg[n];
 }
 
-/* At a system call: its number, its result; its first arguments, also at a procedure's entry. */
+/* At a system call: its number and its result. The first two arguments are valid at a function's
+ * entry as well. */
 static inline uint64_t frame_call(const struct frame *f)
 {
 	return f->reg[8];
@@ -96,7 +98,7 @@ static inline uint64_t thread_pointer(void)
 	return t;
 }
 
-/* Other processors see stores before it before those behind it. */
+/* Other CPUs see the stores before this one before those after it. */
 static inline void order_stores(void)
 {
 	__asm__ volatile("dmb ishst" ::: "memory");
@@ -119,10 +121,10 @@ static inline long system_call(long number, long a, long b, long c, long d, long
 	return x0;
 }
 
-/* In the ucontext_t that a signal handler gets: where it goes on. A trap leaves it at the trap. */
+/* Offset of the pc in a handler's ucontext_t, and how far the pc is past a trap instruction. */
 enum { UCONTEXT_PC = 440, TRAP_ADVANCE = 0 };
 
-/* In the frame of a signal handler, from the stack pointer that it returns with: as in
+/* Offsets in a signal frame from the stack pointer that the handler returns with: as in
  * isa/registers.h. */
 enum { SIGNAL_FP = 544, SIGNAL_LINK = 552, SIGNAL_SP = 560, SIGNAL_PC = 568 };
 
@@ -145,7 +147,7 @@ static inline bool is_sigreturn(uint64_t pc)
 }
 
 struct frame {
-	uint64_t reg[16]; /* by number; rax is the program's, as is rsp */
+	uint64_t reg[16]; /* by number; rax and rsp are the program's */
 	uint64_t flags, return_address;
 	uint64_t rax;
 };
@@ -224,10 +226,10 @@ static inline long system_call(long number, long a, long b, long c, long d, long
 	return result;
 }
 
-/* A trap instruction is one byte, and over when the handler is called. */
+/* A trap instruction is one byte, and has been executed when the handler is called. */
 enum { UCONTEXT_PC = 168, TRAP_ADVANCE = 1 };
 
-/* There is no link register: where one would be looked for is never read. */
+/* There is no link register: SIGNAL_LINK is never read. */
 enum { SIGNAL_FP = 120, SIGNAL_LINK = 120, SIGNAL_SP = 160, SIGNAL_PC = 168 };
 
 #else

@@ -1,5 +1,6 @@
-/* Where synchronisation objects are made: struct rt_made. Neither the thread's area nor its
- * activations are touched, so that whoever comes in between finds and leaves a right table. */
+/* Where synchronisation objects are initialised: struct rt_made. This uses neither the thread's
+ * area nor its activations, and the table is consistent at any instant for threads and handlers
+ * that interrupt it. */
 #include "runtime/hit.h"
 
 static uint64_t return_address(const struct rt_probe *probe, const struct frame *frame)
@@ -12,8 +13,8 @@ static uint64_t return_address(const struct rt_probe *probe, const struct frame 
 	return mask ? link & mask : link;
 }
 
-/* The entry is the object's, or is from now on. */
-static bool takes(struct rt_made *m, uint64_t object)
+/* Whether the entry belongs to the object, after an attempt to claim it. */
+static bool claim_entry(struct rt_made *m, uint64_t object)
 {
 	uint64_t owner = 0;
 	return __atomic_compare_exchange_n(&m->object, &owner, object, false, __ATOMIC_RELAXED,
@@ -29,7 +30,7 @@ COLD void note_made(const struct rt_probe *probe, const struct frame *frame)
 	for (uint32_t i = 0; object && i < RT_MADE_CHAIN; i++) {
 		struct rt_made *m = &table[(home + i) % RT_MADE_OBJECTS];
 		uint64_t owner = __atomic_load_n(&m->object, __ATOMIC_RELAXED);
-		if (owner != object && (owner || !takes(m, object)))
+		if (owner != object && (owner || !claim_entry(m, object)))
 			continue;
 		__atomic_store_n(&m->pc, return_address(probe, frame), __ATOMIC_RELAXED);
 		return;

@@ -1,10 +1,10 @@
-/* The paths of a thread: found by their hash, put together behind the last one. */
+/* The paths of a thread: found by their hash, assembled after the last one. */
 #include "runtime/hit.h"
 
 enum {
 	FIRST_PATH = 64, /* offset 0 means none */
 	INDEX_CHAIN = 256,
-	LOOKED_AT = 1024, /* activations, or parents: recursion may be any depth */
+	RECURSION_SEARCH_MAX = 1024, /* longest search for recursion */
 	NO_SLOT = UINT32_MAX,
 };
 
@@ -69,7 +69,7 @@ static bool leads_through(const struct rt_path *p, uint32_t count, const struct 
 static bool is_live(const struct hit *h)
 {
 	uint32_t number = h->area->stacks[0].top;
-	for (uint32_t i = 0; h->own && number && i < LOOKED_AT; i++) {
+	for (uint32_t i = 0; h->own && number && i < RECURSION_SEARCH_MAX; i++) {
 		const struct rt_activation *a = area_activation(h->area, number);
 		if (a->subject == h->probe->subject)
 			return true;
@@ -78,8 +78,8 @@ static bool is_live(const struct hit *h)
 	return false;
 }
 
-/* A loop is entered again inside itself only if it is active; its procedure's range says nothing
- * about that. */
+/* A loop is recursive only if it is active: addresses in the range of its function do not show
+ * that. */
 static bool is_recursive(const struct draft *d, const struct hit *h)
 {
 	if (h->subject->flags & RT_LOOP)
@@ -87,7 +87,7 @@ static bool is_recursive(const struct draft *d, const struct hit *h)
 	if (leads_through(d->path, d->count, h->subject))
 		return true;
 	uint32_t parent = d->parent;
-	for (uint32_t i = 0; parent && i < LOOKED_AT; i++) {
+	for (uint32_t i = 0; parent && i < RECURSION_SEARCH_MAX; i++) {
 		const struct rt_path *p = area_path(h->area, parent);
 		uint64_t room = (uint64_t)area_at(h->area, RT_AREA_SIZE) - (uint64_t)p->frames;
 		if (p->subject == h->probe->subject ||
@@ -98,7 +98,7 @@ static bool is_recursive(const struct draft *d, const struct hit *h)
 	return false;
 }
 
-/* Everything behind the last path may hold what is left of drafts. */
+/* Needed because the space after the last path may hold the remains of drafts. */
 static void clear_values(struct rt_path *p)
 {
 	p->live = 0;
@@ -110,9 +110,9 @@ static void clear_values(struct rt_path *p)
 	}
 }
 
-/* Recursion that is deep already goes on with the path that the subject had one turn further out:
- * as many paths as levels would be of no use to anybody. */
-static uint32_t fold(const struct draft *d, const struct hit *h)
+/* Deep recursion continues with the path that the subject had one level further out: a separate
+ * path for each level would be useless. */
+static uint32_t fold_recursion(const struct draft *d, const struct hit *h)
 {
 	uint32_t offset = d->parent;
 	if (!offset || area_path(h->area, offset)->depth < RT_WALK_FRAMES)
@@ -158,7 +158,7 @@ uint32_t draft_finish(struct draft *d, const struct hit *h)
 {
 	uint32_t slot, found = look_up(d, h, &slot);
 	if (!found)
-		found = fold(d, h);
+		found = fold_recursion(d, h);
 	if (found || slot == NO_SLOT)
 		return found;
 	found = publish(d, h, is_recursive(d, h));
@@ -166,7 +166,7 @@ uint32_t draft_finish(struct draft *d, const struct hit *h)
 	return found;
 }
 
-static uint32_t add_plain(const struct hit *h, bool recursive, uint64_t raw)
+static uint32_t add_frameless(const struct hit *h, bool recursive, uint64_t raw)
 {
 	struct draft d;
 	if (!draft_start(&d, h->area))
@@ -179,11 +179,11 @@ uint32_t path_of_subject(const struct hit *h)
 {
 	struct rt_subject_state *s = area_subject(h->area, h->probe->subject);
 	if (!s->path)
-		return s->path = add_plain(h, false, 0);
+		return s->path = add_frameless(h, false, 0);
 	if (!area_path(h->area, s->path)->live)
 		return s->path;
 	if (!s->recursive)
-		s->recursive = add_plain(h, true, 0);
+		s->recursive = add_frameless(h, true, 0);
 	return s->recursive;
 }
 
@@ -191,6 +191,6 @@ COLD uint32_t path_unknown(const struct hit *h)
 {
 	struct rt_subject_state *s = area_subject(h->area, h->probe->subject);
 	if (!s->unknown)
-		s->unknown = add_plain(h, is_live(h), RT_RAW_UNKNOWN);
+		s->unknown = add_frameless(h, is_live(h), RT_RAW_UNKNOWN);
 	return s->unknown;
 }

@@ -1,15 +1,15 @@
 #include "runtime/permit.h"
 
 enum {
-	SET_SECCOMP = 22, /* of prctl(), with */
+	SET_SECCOMP = 22, /* prctl(PR_SET_SECCOMP), with one of the modes */
 	PRCTL_STRICT = 1,
 	MODE_STRICT = 0, /* of seccomp() */
 	MODE_FILTER = 1,
 };
 
-/* Calls in progress are over in microseconds, unless their thread is kept from running. One that
- * a handler has left with siglongjmp is never over. Some tenths of a second. */
-enum { PATIENCE = 1 << 26 };
+/* Iterations of the wait, some tenths of a second. Calls in progress end within microseconds,
+ * unless their thread does not get a CPU. A call that a handler left with siglongjmp never ends. */
+enum { WAIT_SPINS_MAX = 1 << 26 };
 
 static bool confines(const struct frame *f)
 {
@@ -33,11 +33,11 @@ COLD void confinement(const struct frame *f)
 		return;
 	__atomic_fetch_add(&h->confined, 1, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&h->may, 0, __ATOMIC_SEQ_CST);
-	/* On x86-64 strict mode also takes the time-stamp counter away from the thread: probes do
-	 * nothing from now on. */
+	/* On x86-64, strict mode also disables the time-stamp counter for the thread: from now on
+	 * probes must do nothing. */
 	if (is_strict(f) && region_guard())
 		*(volatile uint64_t *)region_guard() = 0;
-	for (uint32_t i = 0; i < PATIENCE; i++)
+	for (uint32_t i = 0; i < WAIT_SPINS_MAX; i++)
 		if (!__atomic_load_n(&h->calling, __ATOMIC_SEQ_CST))
 			break;
 }

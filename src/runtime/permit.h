@@ -1,10 +1,11 @@
-/* System calls of the runtime's own.
+/* The runtime's own system calls.
  *
- * A program may come to be confined (seccomp) at any time, and a call that its filter does not know
- * would kill it. So each call is between permit() and permit_end(), and confinement() runs before a
- * call of the program that confines it: it withdraws the permission, and waits for those who are
- * between the two. Either they see that it is withdrawn, or it sees them: both sides write first,
- * and read what the other has written then. */
+ * The program may install a seccomp filter at any time, and a call that the filter does not know
+ * would kill it. So each of our calls is between permit() and permit_end(). confinement() runs
+ * before a call of the program that installs a filter: it withdraws the permission, and waits for
+ * the threads that are between the two. Each side first writes its own word and then reads the
+ * other's (sequentially consistent), so either the thread sees that the permission is withdrawn, or
+ * confinement() sees the thread. */
 #pragma once
 #include "runtime/region.h"
 
@@ -13,8 +14,8 @@ static inline void permit_end(void)
 	__atomic_fetch_sub(&region_header()->calling, 1, __ATOMIC_SEQ_CST);
 }
 
-/* False: they must not be made. A child that nobody has prepared has no permission: what it sees
- * is its parent's. */
+/* False if the calls must not be made. A child that Sonde has not prepared has no permission: the
+ * header it sees is its parent's. */
 static inline bool permit(uint32_t calls)
 {
 	struct rt_header *h = region_header();

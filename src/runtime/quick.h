@@ -1,11 +1,11 @@
-/* The common way of a hit, without calls or variables on the stack: on the thread's own stack,
- * nothing left behind, the path known, an activation free, clocks open. Whether it can be gone is
- * decided before anything changes; otherwise the hit starts again on the way for all cases
- * (activation.c). */
+/* The fast path of a hit, without calls or variables on the stack. It needs: the thread's own
+ * stack, nothing left by longjmp, the path in the cache, a free activation, clocks open. It checks
+ * all of this before it changes anything; if it does not apply, the hit starts again on the general
+ * path (activation.c). */
 #pragma once
 #include "runtime/activation.h"
 
-/* Whether a set for which can_read_quickly() can be read at `now`, too. */
+/* Whether a set of metrics that can_read_quickly() can be read at `now`. */
 HOT bool can_read_now(const struct rt_area *a, uint32_t set, uint64_t now)
 {
 	return !(set & 1 << RT_CPU) || page_holds(a, now);
@@ -24,7 +24,7 @@ HOT void start_quickly(const struct rt_area *area, struct rt_activation *a, uint
 	a->start[RT_BYTES] = area->bytes;
 }
 
-/* 0: not known. */
+/* 0: not in the cache. */
 HOT uint32_t quick_path(struct hit h)
 {
 	if (h.subject->flags & RT_PATH)
@@ -34,7 +34,7 @@ HOT uint32_t quick_path(struct hit h)
 	return unlikely(area_path(h.area, path)->live) ? s->recursive : path;
 }
 
-/* Before the lists are looked at: a signal handler in between would change them. */
+/* Must come before the lists are read: a signal handler in between would change them. */
 HOT void mark_busy(struct hit h)
 {
 	h.area->busy = (uint64_t)h.frame;
@@ -57,7 +57,7 @@ HOT bool count_quickly(struct hit h)
 	return true;
 }
 
-/* Whether there is nothing to begin because the innermost activation is of this loop. */
+/* Whether nothing begins because the innermost activation is of this loop. */
 HOT bool goes_on_quickly(struct hit h, uint32_t top)
 {
 	const struct rt_activation *a = area_activation(h.area, top);

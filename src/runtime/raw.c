@@ -1,28 +1,28 @@
-/* Paths that the steps do not cover: the registers and the stack are copied, for Sonde to walk. Two
- * are taken for the same if the words that look like return addresses are the same. When there is
- * no more room for them, or nobody who reads them, paths are unknown, and that at once. */
+/* Paths that the steps do not cover: the registers and the stack are copied, and Sonde walks them.
+ * Two such paths are taken for equal if the words that look like return addresses are equal. When
+ * there is no room left, or Sonde is dead, the path is unknown, without further work. */
 #include "runtime/hit.h"
 #include "runtime/permit.h"
 
-enum { CHUNK = 4096, RECORD_ALIGN = 16, ALIVE_PERIOD = 256 };
+enum { STACK_PAGE = 4096, RECORD_ALIGN = 16, ALIVE_CHECK_PERIOD = 256 };
 
-/* Words of a stack: where they are, or a copy of them. */
+/* Words of a stack, in place or copied. */
 struct stack_words {
 	const uint64_t *word;
 	uint32_t count;
 };
 
-/* The rest of a page that is in use. */
+/* Copies up to the end of the page: the page is in use, so it can be read. */
 static uint32_t copy_page(uint64_t from, uint64_t *to)
 {
-	uint32_t size = CHUNK - from % CHUNK;
+	uint32_t size = STACK_PAGE - from % STACK_PAGE;
 	for (uint32_t i = 0; i < size / 8; i++)
 		to[i] = ((const uint64_t *)from)[i];
 	return size;
 }
 
-/* How far another stack than the thread's own can be read is not known: the kernel tells, if it is
- * permitted to ask. */
+/* How far a stack other than the thread's own can be read is unknown: the kernel finds out, if the
+ * call is permitted. */
 static uint32_t copy_readable(uint64_t from, uint64_t *to, uint32_t room)
 {
 	uint32_t done = 0;
@@ -30,7 +30,7 @@ static uint32_t copy_readable(uint64_t from, uint64_t *to, uint32_t room)
 		return 0;
 	long pid = system_call(__NR_getpid, 0, 0, 0, 0, 0);
 	while (done < room) {
-		uint64_t at = from + done, left = CHUNK - at % CHUNK;
+		uint64_t at = from + done, left = STACK_PAGE - at % STACK_PAGE;
 		uint64_t size = left < room - done ? left : room - done;
 		uint64_t local[2] = {(uint64_t)to + done, size}, remote[2] = {at, size};
 		/* The sixth argument, flags, is 0. */
@@ -49,7 +49,7 @@ static uint32_t copy_foreign(uint64_t from, uint64_t *to, uint32_t room)
 	return done ? done : copy_page(from, to);
 }
 
-static struct stack_words gather(const struct hit *h)
+static struct stack_words gather_stack(const struct hit *h)
 {
 	uint64_t sp = frame_sp(h->frame) & ~UINT64_C(7);
 	struct stack_words words = {(const uint64_t *)sp, 0};
@@ -77,8 +77,9 @@ static uint64_t hash_words(const struct stack_words *words, uint64_t hash)
 	return hash;
 }
 
-/* Offset of the new record in the region; RT_RAW_UNKNOWN if there is no room. */
-static uint64_t record(const struct hit *h, const struct stack_words *words, uint64_t hash)
+/* Records the path. Returns the record's offset in the region; RT_RAW_UNKNOWN if there is no
+ * room. */
+static uint64_t record_raw(const struct hit *h, const struct stack_words *words, uint64_t hash)
 {
 	struct rt_header *header = region_header();
 	uint64_t size = sizeof(struct rt_raw) + words->count * UINT64_C(8);
@@ -104,17 +105,18 @@ static uint64_t record(const struct hit *h, const struct stack_words *words, uin
 	return RT_RAW + at;
 }
 
-/* Whether Sonde lives is asked seldom: it costs system calls. */
+/* Whether Sonde is alive is checked seldom: it takes system calls. */
 static bool is_worthwhile(const struct hit *h)
 {
 	struct rt_header *header = region_header();
-	if (h->area->raw_walks++ % ALIVE_PERIOD == ALIVE_PERIOD - 1 && !tracer_is_alive())
+	if (h->area->raw_walks++ % ALIVE_CHECK_PERIOD == ALIVE_CHECK_PERIOD - 1 &&
+	    !tracer_is_alive())
 		header->raw_off = 1;
 	return !header->raw_off;
 }
 
-/* Paths that were recorded before are not found any more when the room is used up: they are not
- * worth looking through the stack each time. */
+/* When the room is used up, paths that were recorded before are not found either: they are not
+ * worth hashing the stack each time. */
 static bool has_room(void)
 {
 	return __atomic_load_n(&region_header()->raw_used, __ATOMIC_RELAXED) <
@@ -126,11 +128,11 @@ COLD uint32_t raw_path(const struct hit *h)
 	struct draft *d = area_at(h->area, RT_AREA_WORK + WORK_RAW);
 	if (!is_worthwhile(h) || !has_room() || !draft_start(d, h->area))
 		return 0;
-	struct stack_words words = gather(h);
+	struct stack_words words = gather_stack(h);
 	d->hash = hash_words(&words, mix(h->probe->pc, frame_link(h->frame)));
 	uint32_t found = draft_find(d, h);
 	if (found)
 		return found;
-	d->raw = record(h, &words, d->hash);
+	d->raw = record_raw(h, &words, d->hash);
 	return d->raw == RT_RAW_UNKNOWN ? 0 : draft_finish(d, h);
 }

@@ -1,5 +1,5 @@
-/* The region as the runtime sees it. Whatever is read from it is checked before it leads anywhere:
- * see the head of abi.h. */
+/* The region as the runtime sees it. Every value read from it is checked before it is used as an
+ * address or a limit: see the head of abi.h. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include "runtime/abi.h"
 #include "runtime/machine.h"
 
-/* Hidden: reached relative to the code, not through a table that somebody would have to fill. */
+/* Hidden: addressed relative to the code, not through a table that would have to be relocated. */
 extern const struct rt_entry_table rt_entries __attribute__((visibility("hidden")));
 
 #define likely(x)   __builtin_expect(!!(x), 1)
@@ -15,7 +15,8 @@ extern const struct rt_entry_table rt_entries __attribute__((visibility("hidden"
 #define COLD        __attribute__((cold, noinline))
 #define HOT         static inline __attribute__((always_inline))
 
-/* The table is patched after the compiler has seen that it is constant. */
+/* Sonde patches the table after compilation: the compiler must not treat its values as
+ * constants. */
 static inline const struct rt_entry_table *region_entries(void)
 {
 	const struct rt_entry_table *entries = &rt_entries;
@@ -38,7 +39,7 @@ static inline struct rt_thread *region_table(void)
 	return (struct rt_thread *)region_entries()->table;
 }
 
-/* False if the process is a child that nobody has prepared. */
+/* False if the process is a forked child that Sonde has not prepared. */
 static inline bool region_is_ours(void)
 {
 	uint64_t guard = region_guard();
@@ -55,11 +56,11 @@ static inline struct rt_header *region_header(void)
 	return region_at(0);
 }
 
-/* Whether a word may be an address of code of the program. */
+/* Whether a word may be a code address of the program. */
 static inline bool region_has_text(const struct rt_header *h, uint64_t word)
 {
 	uint32_t low = 0, high = h->text_ranges <= RT_TEXT_RANGES ? h->text_ranges : RT_TEXT_RANGES;
-	/* Most are neither. */
+	/* Most words are outside of all ranges. */
 	if (!high || word < h->text[0].start || word >= h->text[high - 1].end)
 		return false;
 	while (low < high) {
@@ -95,16 +96,17 @@ static inline struct rt_subject_state *area_subject(struct rt_area *a, uint32_t 
 	return (struct rt_subject_state *)area_at(a, RT_AREA_SUBJECTS) + subject % RT_SUBJECTS;
 }
 
-/* Who uses which part of the working space. */
+/* Offsets of the users of the working space. */
 enum { WORK_READINGS = 0, WORK_WALK = 1024, WORK_RAW = 2048 };
 
-/* A path's fixed part that begins at the very end of the space reaches into the scratch part. */
+/* The fixed part of a path at the very end of the space reaches into the scratch part, which does
+ * no harm. */
 static inline struct rt_path *area_path(struct rt_area *a, uint32_t offset)
 {
 	return area_at(a, RT_AREA_PATHS + offset % (RT_PATH_BYTES / 8) * UINT64_C(8));
 }
 
-/* On the thread's own stack. */
+/* Whether a CFA or stack pointer is on the thread's own stack. */
 static inline bool area_owns(const struct rt_area *a, uint64_t cfa)
 {
 	return cfa > a->stack_low && cfa <= a->stack_high;

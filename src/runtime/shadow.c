@@ -1,10 +1,11 @@
-/* The shadow stack: frames that were left, and those of other stacks.
+/* The shadow stack: frames that were left, and frames of other stacks.
  *
- * On the thread's own stack (see area_owns()) the stack pointer tells which frames are void: those
+ * On the thread's own stack (see area_owns()) the stack pointer shows which frames are void: those
  * of activations that began below it. They were left by longjmp, by an exception or by a handler
- * that never came back, and are dropped. Other stacks (coroutines, those of signals) are not known:
- * a frame there that does not fit may be void, or wait for control to come back to its stack. So it
- * is set aside, and looked for by the key of its call when something comes back. */
+ * that never returned, and are dropped. The bounds of other stacks (of coroutines and signal
+ * handlers) are unknown: a frame there that does not fit may be void, or may wait until control
+ * returns to its stack. So it is set aside, and found again by the key of its call when control
+ * returns. */
 #include "runtime/count.h"
 
 static struct rt_shadow *root_frame(const struct counting *c)
@@ -26,8 +27,7 @@ static uint64_t frame_size(const struct counting *c, const struct rt_shadow *f)
 	return size < sizeof(*f) || size > RT_FRAME_MAX || size % 16 ? 0 : size;
 }
 
-/* Frames are checked before they are followed: what the program overwrote must not lead us astray.
- */
+/* Frames are checked before they are used, because the program may have overwritten them. */
 struct rt_shadow *shadow_top(const struct counting *c)
 {
 	uint64_t top = c->area->top, root = (uint64_t)root_frame(c);
@@ -39,7 +39,7 @@ struct rt_shadow *shadow_top(const struct counting *c)
 	return (struct rt_shadow *)root;
 }
 
-/* The next one outwards. */
+/* The next outer frame. */
 static struct rt_shadow *outer(const struct counting *c, struct rt_shadow *f)
 {
 	uint64_t size = frame_size(c, f);
@@ -56,7 +56,7 @@ void shadow_end_loops(const struct counting *c, const struct rt_shadow *f, uint3
 	const struct rt_counted *p = counted(x->procedure);
 	const struct rt_counted_loop *loops = region_at(RT_COUNTED_LOOPS);
 	uint32_t at = site_loop(p, key_site(f->key));
-	/* A nest is no deeper than a frame has words. */
+	/* A nest is no deeper than the number of words in a frame. */
 	for (uint32_t i = 0; at && at != until && at <= RT_LOOPS && i < RT_FRAME_MAX / 8; i++) {
 		const struct rt_counted_loop *loop = &loops[at - 1];
 		if (sizeof(*f) + (loop->slot + UINT64_C(1)) * 8 > p->frame ||
@@ -68,7 +68,7 @@ void shadow_end_loops(const struct counting *c, const struct rt_shadow *f, uint3
 	}
 }
 
-/* Whether the loop is `at` or around it. */
+/* Whether the loop is `at` itself or around it. */
 static bool is_around(uint32_t loop, uint32_t at)
 {
 	const struct rt_counted_loop *loops = region_at(RT_COUNTED_LOOPS);
@@ -80,7 +80,7 @@ static bool is_around(uint32_t loop, uint32_t at)
 	return false;
 }
 
-/* Loops around both calls go on; those around the new one only begin anew. */
+/* Loops around both calls continue; those around the new call only start again. */
 void shadow_resume(const struct counting *c, struct rt_shadow *f, uint32_t site)
 {
 	const struct rt_counted *p = counted(shadow_context(f)->procedure);
@@ -121,9 +121,9 @@ static void fill_frame(struct rt_shadow *f, const struct rt_shadow *head, uint32
 		f->trips[i] = 0;
 }
 
-/* A handler that comes before the frame is on top may push its own over it, and one that comes
- * afterwards has to find it complete: it is written twice. Whoever is met in the middle of a loop
- * has not entered it: its trips begin here. */
+/* The frame is written twice. A signal handler that comes before the frame is on top may push its
+ * own frames over it; one that comes afterwards has to find it complete. An activation that starts
+ * in the middle of a loop has not entered it: its trips are counted from here. */
 void shadow_push(const struct counting *c, const struct rt_context *context, uint64_t key,
 		 uint64_t entry_sp)
 {
@@ -192,8 +192,8 @@ static void copy_words(void *to, const void *from, uint64_t bytes)
 		((uint64_t *)to)[i] = ((const uint64_t *)from)[i];
 }
 
-/* The frames from the top up to `end`. What a segment has no room for, the outermost of them, is
- * dropped. */
+/* Sets aside the frames from the top up to `end`. Frames that do not fit into a segment, the
+ * outermost of them, are dropped. */
 static void set_aside(const struct counting *c, struct rt_shadow *end, const struct rt_aside *but)
 {
 	struct rt_shadow *top = shadow_top(c), *f = top;
@@ -217,14 +217,14 @@ static void set_aside(const struct counting *c, struct rt_shadow *end, const str
 	}
 }
 
-/* Sets aside what lies on top of the frame. */
+/* Sets aside the frames on top of this one, and returns it. */
 static struct rt_shadow *uncover(const struct counting *c, struct rt_shadow *f)
 {
 	set_aside(c, f, NULL);
 	return shadow_top(c);
 }
 
-/* The first frame from `f` outwards that is of the thread's own stack, or the root's. */
+/* The first frame from `f` outwards that is on the thread's own stack, or the root's. */
 static struct rt_shadow *first_own(const struct counting *c, struct rt_shadow *f)
 {
 	while (f < root_frame(c) && !is_own(c, f))
@@ -234,8 +234,9 @@ static struct rt_shadow *first_own(const struct counting *c, struct rt_shadow *f
 
 /* ---- who called ---- */
 
-/* Whether an activation that is at `sp` when it calls, at most, cannot have called what begins at
- * c->sp. One that never moved its stack pointer must be in that very call. */
+/* Whether the frame's activation cannot have called the function that begins at c->sp, because its
+ * stack pointer is at most `highest` in a call. If it is exactly that (the activation never moved
+ * its stack pointer), its key must be of that very call. */
 static bool cannot_call(const struct counting *c, const struct rt_shadow *f)
 {
 	if (f->entry_sp & RT_ENTRY_UNKNOWN)
@@ -258,7 +259,8 @@ void shadow_strip(const struct counting *c)
 		else
 			break;
 	}
-	/* Another stack: those on top that are of the same kind. */
+	/* On another stack: skip the frames on top that are not on the thread's own stack
+	 * either. */
 	while (f < root && !is_own(c, f) && cannot_call(c, f))
 		f = outer(c, f);
 	uncover(c, f);
@@ -268,7 +270,7 @@ void shadow_strip(const struct counting *c)
 
 struct wanted {
 	uint32_t procedure;
-	uint64_t key; /* 0: an exception has come */
+	uint64_t key; /* 0: an exception arrived */
 };
 
 static bool is_exactly(const struct wanted *w, const struct rt_shadow *f)
@@ -276,8 +278,8 @@ static bool is_exactly(const struct wanted *w, const struct rt_shadow *f)
 	return w->key && f->key == w->key && shadow_context(f)->procedure == w->procedure;
 }
 
-/* The activation that is at c->sp now, if it is of this procedure: it began further out, and its
- * last call was made here or further in. */
+/* Whether the frame is of the activation that is at c->sp now: it is of this function, began
+ * further out, and made its last call here or further in. */
 static bool is_activation(const struct counting *c, const struct wanted *w,
 			  const struct rt_shadow *f)
 {
@@ -290,7 +292,7 @@ static bool is_activation(const struct counting *c, const struct wanted *w,
 	return f->entry_sp > c->sp && key_sp(f->key) <= c->sp;
 }
 
-/* Of a frame that is not that one. */
+/* Whether an activation other than the wanted one was left. */
 static bool was_left(const struct counting *c, const struct rt_shadow *f)
 {
 	return f->entry_sp & RT_ENTRY_UNKNOWN ? key_sp(f->key) < c->sp : f->entry_sp <= c->sp;
@@ -312,8 +314,8 @@ static struct rt_shadow *find_own(const struct counting *c, const struct wanted 
 	return NULL;
 }
 
-/* Where in a segment the frame is, from its beginning; UINT64_MAX: nowhere. Not `deep`: the
- * innermost only. */
+/* The offset of the wanted frame in a segment; UINT64_MAX: it is not there. If not `deep`, only the
+ * innermost frame is tried. */
 static uint64_t find_in_aside(const struct counting *c, const struct wanted *w, struct rt_aside *s,
 			      bool deep)
 {
@@ -330,7 +332,8 @@ static uint64_t find_in_aside(const struct counting *c, const struct wanted *w, 
 	return UINT64_MAX;
 }
 
-/* In place of the frames of other stacks that are on top. Those further in stay aside. */
+/* Puts the frame and those outside of it back on top, in place of frames of other stacks. Frames
+ * further in stay aside. */
 static struct rt_shadow *bring_back(const struct counting *c, struct rt_aside *s, uint64_t at)
 {
 	uint64_t bytes = s->bytes - at;

@@ -1,4 +1,4 @@
-/* Targets of indirect calls; calling Sonde. */
+/* Targets of indirect calls; signals to Sonde. */
 #include "runtime/hit.h"
 #include "runtime/permit.h"
 
@@ -15,8 +15,8 @@ static uint64_t register_of(const struct hit *h, uint8_t reg)
 	return reg == RT_NO_REGISTER ? 0 : frame_register(h->frame, reg);
 }
 
-/* Memory that the call is about to read itself. */
-static uint64_t called(const struct hit *h)
+/* The target of the call. The memory is what the call itself is about to read. */
+static uint64_t call_target(const struct hit *h)
 {
 	const struct rt_probe *p = h->probe;
 	uint64_t at = p->constant + register_of(h, p->base) +
@@ -27,7 +27,7 @@ static uint64_t called(const struct hit *h)
 void count_target(const struct hit *h)
 {
 	struct rt_target *table = area_at(h->area, RT_AREA_TARGETS);
-	uint64_t site = h->probe->pc, target = called(h);
+	uint64_t site = h->probe->pc, target = call_target(h);
 	uint64_t home = mix(site, target);
 	for (uint64_t i = 0; i < TARGET_CHAIN; i++) {
 		struct rt_target *t = &table[(home + i) % RT_TARGETS];
@@ -59,8 +59,7 @@ struct poll_entry {
 	int16_t wanted, came;
 };
 
-/* A process that has died and whose parent does not know yet can still be sent signals: its
- * descriptor tells. */
+/* A zombie can still be sent signals; its pidfd shows that it has ended. */
 static bool has_ended(long pid)
 {
 	int64_t no_time[2] = {0, 0};
@@ -79,7 +78,7 @@ static bool is_alive(long pid)
 	return pid && (!result || result == NOT_PERMITTED) && !has_ended(pid);
 }
 
-/* As far as it may ask. */
+/* True if the runtime may not ask. */
 COLD bool tracer_is_alive(void)
 {
 	if (!permit(RT_MAY_LOOK))
@@ -89,14 +88,15 @@ COLD bool tracer_is_alive(void)
 	return alive;
 }
 
-static void call_tracer(const struct rt_probe *probe)
+static void signal_tracer(const struct rt_probe *probe)
 {
 	struct queued q;
 	if (!is_alive(region_header()->tracer))
 		return;
 	long pid = system_call(__NR_getpid, 0, 0, 0, 0, 0);
 	long tid = system_call(__NR_gettid, 0, 0, 0, 0, 0);
-	/* Field by field: for a whole struct compilers call memset(). */
+	/* Field by field: for a whole struct, compilers call memset(), which does not exist
+	 * here. */
 	for (unsigned i = 0; i < sizeof(q.rest) / sizeof(q.rest[0]); i++)
 		q.rest[i] = 0;
 	q.signal = SIGNAL_URGENT;
@@ -111,6 +111,6 @@ COLD void rendezvous(const struct rt_probe *probe)
 {
 	if (!permit(RT_MAY_TELL))
 		return;
-	call_tracer(probe);
+	signal_tracer(probe);
 	permit_end();
 }

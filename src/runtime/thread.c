@@ -1,5 +1,6 @@
-/* Threads that are not at their home in the table: another thread's pointer is there, or theirs has
- * changed since Sonde saw it (a static program sets its own up after its start). */
+/* Threads whose entry is not at its home in the table. Either another thread has that entry, or the
+ * thread pointer has changed since Sonde saw it (a static program sets its own up after its
+ * start). */
 #include "runtime/thread.h"
 
 #include "runtime/permit.h"
@@ -9,8 +10,8 @@ static struct rt_area *no_area(void)
 	return region_at(RT_NO_AREA);
 }
 
-/* By the stack that it is on, if that is no other's: programs may have all of them in one mapping.
- */
+/* Finds the area by the stack that the thread is on, if no other thread has it: programs may have
+ * all stacks in one mapping. */
 static struct rt_area *area_of_stack(void)
 {
 	uint64_t here = (uint64_t)__builtin_frame_address(0);
@@ -38,8 +39,8 @@ static struct rt_area *area_of_tid(uint32_t tid)
 	return no_area();
 }
 
-/* The key comes last: a signal handler of this thread must not find it without the area. */
-static bool claim(struct rt_thread *t, uint64_t pointer, struct rt_area *a)
+/* The key is written last: a signal handler of this thread must not find it without the area. */
+static bool claim_thread(struct rt_thread *t, uint64_t pointer, struct rt_area *a)
 {
 	uint64_t key = __atomic_load_n(&t->key, __ATOMIC_RELAXED);
 	if ((key && key != RT_THREAD_REMOVED) ||
@@ -51,7 +52,8 @@ static bool claim(struct rt_thread *t, uint64_t pointer, struct rt_area *a)
 	return true;
 }
 
-/* In a child that nobody prepared, the areas are its parent's threads', whatever their numbers. */
+/* In a child that Sonde has not prepared, the areas belong to threads of its parent, even if a tid
+ * matches. */
 static struct rt_area *own_area(void)
 {
 	if (!region_is_ours())
@@ -63,18 +65,18 @@ static struct rt_area *own_area(void)
 	return area_of_tid((uint32_t)tid);
 }
 
-static struct rt_area *introduce(uint64_t pointer)
+static struct rt_area *register_thread(uint64_t pointer)
 {
 	struct rt_area *a = own_area();
 	struct rt_thread *table = region_table();
 	uint64_t home = pointer >> 12;
-	/* Several threads may have none. */
+	/* Several threads may have no pointer yet. */
 	if (!pointer)
 		return a;
 	if (a->tid)
 		a->thread_pointer = pointer;
 	for (uint64_t i = 0; i < RT_THREADS; i++)
-		if (claim(&table[(home + i) % RT_THREADS], pointer, a))
+		if (claim_thread(&table[(home + i) % RT_THREADS], pointer, a))
 			break;
 	return a;
 }
@@ -90,7 +92,7 @@ COLD struct rt_area *thread_find(uint64_t pointer)
 		if (t->key == rt_thread_key(pointer))
 			return (struct rt_area *)t->area;
 	}
-	return introduce(pointer);
+	return register_thread(pointer);
 }
 
 struct rt_area *rt_find(void)

@@ -7,7 +7,7 @@ static inline struct rt_thread *thread_home(uint64_t pointer)
 	return region_table() + (pointer >> 12) % RT_THREADS;
 }
 
-/* NULL if the thread is not where it belongs. */
+/* NULL if the thread's entry is not at its home in the table. */
 HOT struct rt_area *thread_at_home(void)
 {
 	uint64_t pointer = thread_pointer();

@@ -1,5 +1,5 @@
-/* The handler of SIGTRAP, for probes that are reached by a trap: as long as Sonde lives it sees the
- * signal first, and sends the thread on itself. */
+/* The handler of SIGTRAP, for probes that are reached by a trap. As long as Sonde is alive, it sees
+ * the signal first and moves the thread itself. */
 #include "runtime/hit.h"
 
 enum { SIGNAL_TRAP = 5 };
@@ -9,11 +9,13 @@ struct action {
 	uint64_t handler, flags, restorer, mask;
 };
 
-/* In siginfo_t: positive for what an instruction raised, not somebody who sent it. */
+/* Index of si_code in siginfo_t: positive if an instruction raised the signal, not if it was
+ * sent. */
 enum { CODE_WORD = 2 };
 
-/* Sonde may have been killed between sending the thread there and taking the signal away. */
-static bool is_sent_already(const struct rt_trap *table, uint64_t pc)
+/* Whether the thread has already been moved: Sonde may have been killed after that, but before it
+ * took the signal away. */
+static bool was_moved_already(const struct rt_trap *table, uint64_t pc)
 {
 	for (uint32_t i = 0; i < RT_TRAPS; i++)
 		if (table[i].pc && table[i].to == pc)
@@ -21,8 +23,8 @@ static bool is_sent_already(const struct rt_trap *table, uint64_t pc)
 	return false;
 }
 
-/* A trap that is not ours does what it would have done without us: the signal is sent again, to be
- * taken when the handler returns. */
+/* A trap that is not ours has the effect it would have had without us: the signal is sent again,
+ * and taken when the handler returns. */
 static void default_action(void)
 {
 	struct action none = {0};
@@ -41,6 +43,6 @@ void rt_trap(int signal, const void *info, void *context)
 	(void)signal;
 	if (to)
 		*pc = to;
-	else if (!raised || !is_sent_already(table, *pc))
+	else if (!raised || !was_moved_already(table, *pc))
 		default_action();
 }

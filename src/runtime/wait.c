@@ -1,33 +1,32 @@
-/* Waiting: around system calls that may block, and around functions that wait by spinning. The
- * outermost counts. A wait that was left by siglongjmp is recognised by its CFA, as activations
- * are.
- */
+/* Waits: around system calls that may block, and around functions that spin. Of nested waits only
+ * the outermost counts. A wait that was left by siglongjmp is recognised by its CFA, as activations
+ * are. */
 #include "runtime/cells.h"
 
-/* Operations of futex that wait. */
+/* Operations of futex that block. */
 enum {
-	OPERATION = 127, /* without flags */
-	WAIT = 0,
-	LOCK_PI = 6,
-	WAIT_BITSET = 9,
-	WAIT_REQUEUE_PI = 11,
-	LOCK_PI2 = 13,
+	FUTEX_OP_MASK = 127, /* the operation without its flags */
+	FUTEX_OP_WAIT = 0,
+	FUTEX_OP_LOCK_PI = 6,
+	FUTEX_OP_WAIT_BITSET = 9,
+	FUTEX_OP_WAIT_REQUEUE_PI = 11,
+	FUTEX_OP_LOCK_PI2 = 13,
 };
 
 static bool futex_waits(uint64_t operation)
 {
-	switch (operation & OPERATION) {
-	case WAIT:
-	case LOCK_PI:
-	case WAIT_BITSET:
-	case WAIT_REQUEUE_PI:
-	case LOCK_PI2: return true;
+	switch (operation & FUTEX_OP_MASK) {
+	case FUTEX_OP_WAIT:
+	case FUTEX_OP_LOCK_PI:
+	case FUTEX_OP_WAIT_BITSET:
+	case FUTEX_OP_WAIT_REQUEUE_PI:
+	case FUTEX_OP_LOCK_PI2: return true;
 	default: return false;
 	}
 }
 
-/* What is known of the call that is about to be made, a set of enum rt_call; 0: it does not wait.
- */
+/* What is known about the call that is about to be made, a set of enum rt_call; 0: it does not
+ * block. */
 static uint32_t known_call(const struct hit *h)
 {
 	const struct rt_header *header = region_header();
@@ -46,8 +45,9 @@ static uint64_t object_of(const struct frame *f, uint32_t call)
 	return call & RT_CALL_ADDRESS ? argument : RT_NO_OBJECT;
 }
 
-/* Stacks can be compared only if they are the same: a handler's may lie anywhere. In the frame that
- * began to wait, the same kind of probe comes again only if the wait was left. */
+/* Whether the thread is inside a wait. CFAs can be compared only on the same stack: a handler's
+ * stack may be anywhere. In the frame that began the wait, a second probe of the same kind shows
+ * that the wait was left. */
 static bool in_progress(const struct hit *h)
 {
 	const struct rt_area *a = h->area;
@@ -58,8 +58,8 @@ static bool in_progress(const struct hit *h)
 	return a->wait_cfa > h->cfa || (a->wait_cfa == h->cfa && a->wait_probe != h->probe->kind);
 }
 
-/* A reader sees what was before or what is after. It does not go by `busy`: a thread may be put off
- * its processor anywhere in a hit, and stay so for long. */
+/* A reader sees the state before or after the change. It cannot rely on `busy`: a thread may be
+ * preempted anywhere in a hit, and stay off the CPU for long. */
 static void begin_wait_change(struct rt_area *a)
 {
 	a->wait_serial++;
@@ -89,14 +89,15 @@ static void begin_wait(const struct hit *h, uint32_t call, uint64_t number, uint
 	end_wait_change(a);
 }
 
-/* What was written to a descriptor; NULL if that is not known. */
+/* The bytes written to a descriptor; NULL if they are not tracked. */
 static uint64_t *written_to(struct rt_area *a, uint64_t descriptor)
 {
 	uint64_t *all = area_at(a, RT_AREA_WRITTEN);
 	return descriptor < RT_WAIT_DESCRIPTORS ? &all[descriptor] : NULL;
 }
 
-/* Whether it was a small operation that ended with this result. */
+/* Whether the operation that ended with this result was a small one. Updates the bytes written to
+ * its descriptor. */
 static bool is_small(struct rt_area *a, int64_t result)
 {
 	if (a->wait_kind == RT_WAIT_BYTES) {
@@ -117,7 +118,7 @@ static bool is_small(struct rt_area *a, int64_t result)
 	return small;
 }
 
-/* Whether the wait that is in progress is the one that ends here. */
+/* Whether the wait in progress ends here. */
 static bool is_end_of(const struct hit *h, uint32_t began)
 {
 	const struct rt_area *a = h->area;
@@ -170,8 +171,8 @@ static void count_bytes(struct rt_area *a, uint64_t kind, int64_t result)
 	a->wait_bytes += (uint64_t)result;
 }
 
-/* The number may be gone by now: on x86-64 the result takes its place. What a call inside another
- * wait moves belongs to that. */
+/* The call's number may be lost by now: on x86-64 the result replaces it. Bytes that a call inside
+ * another wait moves belong to that wait. */
 void block_done(const struct hit *h)
 {
 	struct rt_area *a = h->area;
@@ -186,7 +187,7 @@ void block_done(const struct hit *h)
 	}
 }
 
-/* The probe says whether the procedure's first argument is what it waits for. */
+/* The probe's constant says whether the function's first argument is the object it waits for. */
 void wait(const struct hit *h)
 {
 	uint64_t object = h->probe->constant ? frame_first(h->frame) : RT_NO_OBJECT;

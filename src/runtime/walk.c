@@ -1,17 +1,17 @@
-/* The call path that leads to a probe, from frame to frame by the steps that Sonde has put into the
- * region. What a walk depends on goes into its instance (instance.h).
+/* The call path that leads to a probe, walked from frame to frame by the steps that Sonde has put
+ * into the region. What a walk depends on goes into its instance (instance.h).
  *
- * On the thread's own stack a walk ends at an anchor: a frame that is a live activation, whose path
- * is known. Without anchors the frames further out than the first RT_WALK_FRAMES are cut off, so
- * that recursion takes the same time and room at every depth.
+ * On the thread's own stack a walk ends at an anchor: a frame with a running activation whose path
+ * is known. Without anchors, only the innermost RT_WALK_FRAMES frames are kept. So recursion takes
+ * the same time and memory at every depth.
  *
- * Below a signal handler the walk goes on with the registers that the kernel saved, at the exact
- * instruction that was interrupted. If that is one of ours, a probe's, the path ends there. */
+ * Below a signal handler the walk continues with the registers that the kernel saved, at the exact
+ * instruction that was interrupted. If that instruction is part of a probe, the path ends there. */
 #include "runtime/instance.h"
 
 enum { WALK_REACH = 64 << 20, SIGNALS_MAX = 16 };
 
-/* Paths that are cut off differ from those that end there. */
+/* Mixed into the hash of a path that is cut off, so that it differs from one that ends there. */
 #define CUT_OFF UINT64_C(0x637574206f6666)
 
 struct walk {
@@ -19,15 +19,16 @@ struct walk {
 	struct instance *instance;
 	struct draft draft;
 	uint64_t pc, sp, fp, step;
-	uint64_t floor, limit; /* of the stack */
-	uint64_t fp_slot;      /* where fp was read, if the walk does not depend on it yet */
-	uint64_t link_slot;    /* of a frame that a signal interrupted */
+	uint64_t floor, limit; /* bounds of the stack */
+	uint64_t fp_slot;      /* address of fp, if the walk does not depend on it yet; 0: in the
+				  register */
+	uint64_t link_slot; /* address of the link register of a frame that a signal interrupted */
 	uint32_t signals;
-	bool fp_known; /* the walk depends on it already */
+	bool fp_known; /* the walk depends on fp already */
 	bool innermost;
-	bool exact;    /* about to execute pc: the innermost frame, or a signal interrupted it */
-	bool anchors;  /* activations are looked for */
-	uint32_t live; /* the innermost activation that is not left behind */
+	bool exact; /* about to execute pc: it is the innermost frame, or a signal interrupted it */
+	bool anchors;  /* anchors are searched for */
+	uint32_t live; /* the innermost activation that can still be an anchor */
 };
 
 enum progress { WALK_ON, WALK_DONE, WALK_STUCK, WALK_NO_ROOM };
@@ -66,7 +67,7 @@ static void depend_on_fp(struct walk *w)
 		w->instance->needs |= NEEDS_FP;
 }
 
-/* Reads a word of the stack; false if it cannot be one. */
+/* Reads a word of the stack; false if the address is not on it. */
 static bool read_slot(const struct walk *w, uint64_t address, uint64_t *out)
 {
 	if (address < w->floor || address + 8 > w->limit || address % 8)
@@ -107,9 +108,9 @@ static bool read_fp(struct walk *w, uint64_t cfa)
 	return read_slot(w, w->fp_slot, &w->fp);
 }
 
-/* Whether the frame with this CFA is an activation whose path leads on. A procedure's own entry is
- * none: what has the same CFA then was left behind. The same goes for a procedure that a signal
- * interrupted: it may be at its entry. */
+/* Whether the frame with this CFA has an activation whose path continues this one. At a function's
+ * own entry it has none: an activation with the same CFA was left. The same holds for a function
+ * that a signal interrupted, which may have been at its entry. */
 static bool at_anchor(struct walk *w, uint64_t cfa)
 {
 	const struct hit *h = w->hit;
@@ -153,7 +154,8 @@ static enum progress cut_off(struct walk *w)
 	return WALK_DONE;
 }
 
-/* Which of its stacks another than the thread's own is, only the outermost frame tells. */
+/* On a stack other than the thread's own, the walk goes on without adding frames: only the
+ * outermost frame identifies the stack. */
 static enum progress add_frame(struct walk *w)
 {
 	if (w->draft.count == RT_WALK_FRAMES)
@@ -182,7 +184,7 @@ static void set_stack(struct walk *w, uint64_t sp)
 	w->anchors = w->anchors && own;
 }
 
-/* To what a signal interrupted. */
+/* Continues with the frame that a signal interrupted. */
 static enum progress walk_signal(struct walk *w)
 {
 	uint64_t at = w->sp, sp;
@@ -230,7 +232,7 @@ static enum progress walk_frame(struct walk *w)
 	return add_frame(w);
 }
 
-static bool start(struct walk *w, const struct hit *h, struct instance *in)
+static bool start_walk(struct walk *w, const struct hit *h, struct instance *in)
 {
 	const struct frame *f = h->frame;
 	in->probe = 0;
@@ -256,30 +258,30 @@ static bool start(struct walk *w, const struct hit *h, struct instance *in)
 	return draft_start(&w->draft, h->area);
 }
 
-static struct way walk(const struct hit *h, struct instance *in)
+static struct rooted_path walk(const struct hit *h, struct instance *in)
 {
 	struct walk *w = area_at(h->area, RT_AREA_WORK + WORK_WALK);
 	enum progress progress = WALK_ON;
-	struct way way = {0, 0};
+	struct rooted_path found = {0, 0};
 	bool wanted = h->subject->flags & RT_PATH;
 	h->area->walks++;
-	if (!start(w, h, in))
-		return way;
+	if (!start_walk(w, h, in))
+		return found;
 	while (progress == WALK_ON)
 		progress = walk_frame(w);
-	way.root = w->sp;
+	found.root = w->sp;
 	if (wanted && progress != WALK_NO_ROOM)
-		way.path = progress == WALK_STUCK ? raw_path(h) : draft_finish(&w->draft, h);
-	if (progress != WALK_DONE || in->count > RT_INSTANCE_WORDS || (wanted && !way.path))
-		return way;
-	in->path = way.path;
+		found.path = progress == WALK_STUCK ? raw_path(h) : draft_finish(&w->draft, h);
+	if (progress != WALK_DONE || in->count > RT_INSTANCE_WORDS || (wanted && !found.path))
+		return found;
+	in->path = found.path;
 	keep_order();
 	in->probe = (uint64_t)h->probe;
-	return way;
+	return found;
 }
 
-COLD struct way walk_here(const struct hit *h)
+COLD struct rooted_path walk_here(const struct hit *h)
 {
-	struct way way = remembered(*h);
-	return way.root ? way : walk(h, instance_of(h->area, h->probe, frame_sp(h->frame)));
+	struct rooted_path found = remembered(*h);
+	return found.root ? found : walk(h, instance_of(h->area, h->probe, frame_sp(h->frame)));
 }

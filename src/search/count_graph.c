@@ -121,7 +121,9 @@ void count_graph_add(struct count_graph *c, const struct resources *r, const str
 	bool first = true;
 	for (uint32_t m = x->thread; m != RESOURCE_NONE; m = r->list.data[m].parent) {
 		uint32_t part = part_of(c, m);
-		c->samples++; /* for each part: stamps are of one walk along the chain */
+		/* Counted for each part of the machine: a stamp belongs to one walk along the
+		 * chain. */
+		c->samples++;
 		count_add(&c->parts.data[part].count, second_of(c), x->weight);
 		add_chain(c, part, x, first);
 		first = false;

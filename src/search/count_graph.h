@@ -1,9 +1,9 @@
 /* The function count graph of one class of samples (Roth and Miller, section 3.2): the code that
- * was seen on stacks, with who called whom. A node has a tree of counts: of all samples, and of
- * those of each host, process and thread; here they are the cells of a table of nodes and parts of
- * the machine. Each count is kept for the whole run, and for the last seconds.
+ * was seen on stacks, with its calls. In the paper, a node has a tree of counts: of all samples,
+ * and of those of each host, process and thread. Here they are the cells of a table of nodes and
+ * parts of the machine. Each count is kept for the whole run, and for the last seconds.
  *
- * In a sample, a node and an edge count once, however often a recursion has them on the stack. */
+ * A node or an edge counts once for each sample, however often a recursion has it on the stack. */
 #pragma once
 #include "search/search.h"
 
@@ -17,13 +17,13 @@ struct count {
 struct count_node {
 	uint32_t resource;
 	uint32_t first_in, first_out; /* edges */
-	uint32_t stamp;               /* the last sample that had it */
-	uint32_t mark;                /* starters.c's own */
+	uint32_t stamp;               /* the last sample that it was in */
+	uint32_t mark;                /* for deepest.c */
 };
 
 struct count_edge {
 	uint32_t from, to;          /* nodes */
-	uint32_t next_in, next_out; /* of the same `to`, of the same `from` */
+	uint32_t next_in, next_out; /* next edge of the same `to`, of the same `from` */
 	uint32_t stamp;
 	double all;
 };
@@ -34,7 +34,7 @@ struct count_cell {
 };
 
 struct count_part {
-	struct count count; /* samples */
+	struct count count; /* all samples of the part */
 	VEC(struct count_cell) cells;
 };
 
@@ -58,14 +58,14 @@ void count_graph_add(struct count_graph *c, const struct resources *r,
 		     const struct stack_sample *x);
 
 double count_of(const struct count_graph *c, const struct count *k, bool recent);
-/* The weight of samples of `machine` that have `code`. */
+/* The weight of those samples of `machine` that are in `code`, or in what it called. */
 double count_graph_get(const struct count_graph *c, uint32_t machine, uint32_t code, bool recent);
-/* The same for each second of the recent past. */
+/* The same per second, in the recent past. */
 double count_graph_rate(const struct count_graph *c, uint32_t machine, uint32_t code);
 /* NULL if there are no samples of it. */
 const struct count_part *count_graph_part(const struct count_graph *c, uint32_t machine);
 
-/* The deepest parts of the code that `share` of all samples of `machine` have: those from which no
- * edge leads to another such part, or only back into the recursion that they are of. */
+/* The deepest of those parts of the code that `share` of all samples of `machine` are in: no edge
+ * leads from them to another such part, except back into their own recursion. */
 void count_graph_deepest(struct count_graph *c, uint32_t machine, double share, bool recent,
 			 resource_list *out);

@@ -1,17 +1,17 @@
 /* Deciding whether a rate is above a threshold, by A. Wald's sequential probability ratio test
  * ("Sequential tests of statistical hypotheses", 1945): observations are added up until one of two
- * means, a bit below and a bit above the threshold, is a hundred times as likely as the other. What
- * is far from the threshold is decided at once, what is near takes its time.
+ * means, a bit below and a bit above the threshold, is a hundred times as likely as the other. A
+ * rate far from the threshold is decided at once, one near to it takes longer.
  *
- * An observation is how much the amount and its base grew. Its rate is taken as normal, with a
- * variance in inverse proportion to the base: s2 / base. s2 is estimated from the observations and
- * has a floor, because a few that happen to agree prove little: however clear a case is, the
- * absence of the thing has to last for 0.3 s. */
+ * An observation is how much the amount and its base grew. Its rate is assumed to be normally
+ * distributed, with the variance s2 / base. s2 is estimated from the observations and has a floor,
+ * because a few that happen to agree prove little: however clear a case is, an activity must be
+ * absent for 0.3 s before the test takes it for absent. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Sums over observations; all-zero has none. */
+/* Sums over observations; all zero if there are none. */
 struct test {
 	double amount, base;
 	double squares; /* of amount^2 / base */
@@ -21,9 +21,9 @@ struct test {
 void test_add(struct test *t, double amount, double base);
 /* The logarithm of how many times as likely a mean above the threshold is as one below. */
 double test_evidence(const struct test *t, double threshold);
-/* 1: true, -1: false, 0: goes on. */
+/* 1: true, -1: false, 0: not decided yet. */
 int test_verdict(const struct test *t, double threshold);
-/* That the side of the threshold on which the mean is is the right one: 0.5 .. 0.999. */
+/* The probability that the mean is on the right side of the threshold: 0.5 .. 0.999. */
 double test_confidence(const struct test *t, double threshold);
 double test_value(const struct test *t); /* 0 if nothing was observed */
 
@@ -32,7 +32,7 @@ enum { RECENT_SLOTS = 8 };
 
 struct recent {
 	struct test slots[RECENT_SLOTS];
-	int64_t slot; /* the number of the current one, since time began */
+	int64_t slot; /* the number of the current one, counted from time 0 */
 };
 
 void recent_add(struct recent *r, double now, double amount, double base);

@@ -1,46 +1,47 @@
-/* Which parts of the code to start at: of all that enough samples have, the deepest. A procedure
- * that calls itself, directly or through others, is below itself: so whole recursions (strongly
- * connected components of what is above the threshold, by R. Tarjan's algorithm) are looked at. One
- * from which no edge leads to another such part is deepest. In it, the way goes on from the part
- * with the highest count; of those with nearly as high a one, the furthest along is chosen. */
+/* Finds the parts of the code to start at: of all parts that enough samples are in, the deepest. A
+ * function that calls itself, directly or through others, would be below itself. So whole
+ * recursions are considered: strongly connected components of the parts above the threshold, by R.
+ * Tarjan's algorithm. A component is deepest if no edge leads from it to another one. In it, a
+ * breadth-first walk begins at the part with the highest count and visits parts with nearly as high
+ * a count; the last one it reaches is chosen. */
 #include "search/count_graph.h"
 
-struct visit {
+struct node_visit {
 	uint32_t node;
 	double count;
-	uint32_t edge;        /* the next one to look at */
+	uint32_t edge;        /* the next edge to look at */
 	uint32_t number, low; /* Tarjan's; 0: not visited yet */
 	uint32_t component;   /* COUNT_NONE: not known yet */
-	bool reached;         /* on the way through its component */
+	bool reached;         /* by furthest() */
 };
 
-static const double nearly = 0.9; /* times the highest count */
+static const double nearly_highest = 0.9; /* of the highest count in a component */
 
-struct walk {
+struct component_walk {
 	struct count_graph *graph;
-	VEC(struct visit)
+	VEC(struct node_visit)
 	visits;                   /* of all nodes above the threshold; count_node.mark is 1 more
 				     than the index */
 	VEC(uint32_t) path, open; /* indices of visits */
 	uint32_t numbers, components;
 };
 
-/* The visit that an edge leads to; COUNT_NONE if to a node below the threshold. */
-static uint32_t target(const struct walk *w, uint32_t edge)
+/* The visit of the node that an edge leads to; COUNT_NONE if that is below the threshold. */
+static uint32_t target(const struct component_walk *w, uint32_t edge)
 {
 	return w->graph->nodes.data[w->graph->edges.data[edge].to].mark - 1;
 }
 
-static void enter(struct walk *w, uint32_t i)
+static void enter(struct component_walk *w, uint32_t i)
 {
-	struct visit *v = &w->visits.data[i];
+	struct node_visit *v = &w->visits.data[i];
 	v->number = v->low = ++w->numbers;
 	v->edge = w->graph->nodes.data[v->node].first_out;
 	vec_push(&w->path, i);
 	vec_push(&w->open, i);
 }
 
-static void close_component(struct walk *w, uint32_t first)
+static void close_component(struct component_walk *w, uint32_t first)
 {
 	uint32_t i;
 	do {
@@ -50,23 +51,23 @@ static void close_component(struct walk *w, uint32_t first)
 	w->components++;
 }
 
-static void leave(struct walk *w, uint32_t i)
+static void leave(struct component_walk *w, uint32_t i)
 {
-	struct visit *v = &w->visits.data[i];
+	struct node_visit *v = &w->visits.data[i];
 	(void)vec_pop(&w->path);
 	if (v->low == v->number)
 		close_component(w, i);
 	if (w->path.len) {
-		struct visit *caller = &w->visits.data[vec_last(&w->path)];
+		struct node_visit *caller = &w->visits.data[vec_last(&w->path)];
 		if (v->low < caller->low)
 			caller->low = v->low;
 	}
 }
 
-static void step(struct walk *w)
+static void step(struct component_walk *w)
 {
 	uint32_t i = vec_last(&w->path);
-	struct visit *v = &w->visits.data[i];
+	struct node_visit *v = &w->visits.data[i];
 	if (v->edge == COUNT_NONE) {
 		leave(w, i);
 		return;
@@ -75,14 +76,14 @@ static void step(struct walk *w)
 	v->edge = w->graph->edges.data[v->edge].next_out;
 	if (to == COUNT_NONE)
 		return;
-	const struct visit *t = &w->visits.data[to];
+	const struct node_visit *t = &w->visits.data[to];
 	if (!t->number)
 		enter(w, to);
 	else if (t->component == COUNT_NONE && t->number < v->low)
 		v->low = t->number;
 }
 
-static void find_components(struct walk *w)
+static void find_components(struct component_walk *w)
 {
 	for (uint32_t i = 0; i < w->visits.len; i++) {
 		if (!w->visits.data[i].number)
@@ -92,15 +93,15 @@ static void find_components(struct walk *w)
 	}
 }
 
-/* For each component, its chosen visit; COUNT_NONE if an edge leads out of it. */
-static uint32_t *chosen(struct walk *w)
+/* For each component, the visit with the highest count; COUNT_NONE if an edge leads out of it. */
+static uint32_t *chosen(struct component_walk *w)
 {
 	uint32_t *choice = xmalloc((w->components + 1) * sizeof(*choice));
 	bool *leads_on = xcalloc(w->components + 1, sizeof(*leads_on));
 	for (uint32_t k = 0; k < w->components; k++)
 		choice[k] = COUNT_NONE;
 	for (uint32_t i = 0; i < w->visits.len; i++) {
-		const struct visit *v = &w->visits.data[i];
+		const struct node_visit *v = &w->visits.data[i];
 		uint32_t *best = &choice[v->component];
 		if (*best == COUNT_NONE || v->count > w->visits.data[*best].count)
 			*best = i;
@@ -119,20 +120,20 @@ static uint32_t *chosen(struct walk *w)
 	return choice;
 }
 
-/* The last one that a search in breadth from `first` comes to, within its component and along what
- * counts nearly as much. */
-static uint32_t furthest(struct walk *w, uint32_t first)
+/* The last one that a breadth-first search from `first` reaches, within its component and among
+ * nearly as high counts. */
+static uint32_t furthest(struct component_walk *w, uint32_t first)
 {
-	double least = nearly * w->visits.data[first].count;
+	double least = nearly_highest * w->visits.data[first].count;
 	vec_clear(&w->path);
 	vec_push(&w->path, first);
 	w->visits.data[first].reached = true;
 	for (uint32_t i = 0; i < w->path.len; i++) {
-		const struct visit *v = &w->visits.data[w->path.data[i]];
+		const struct node_visit *v = &w->visits.data[w->path.data[i]];
 		for (uint32_t e = w->graph->nodes.data[v->node].first_out; e != COUNT_NONE;
 		     e = w->graph->edges.data[e].next_out) {
 			uint32_t to = target(w, e);
-			struct visit *t = to == COUNT_NONE ? NULL : &w->visits.data[to];
+			struct node_visit *t = to == COUNT_NONE ? NULL : &w->visits.data[to];
 			if (!t || t->reached || t->component != v->component || t->count < least)
 				continue;
 			t->reached = true;
@@ -142,15 +143,15 @@ static uint32_t furthest(struct walk *w, uint32_t first)
 	return vec_last(&w->path);
 }
 
-static void gather(struct walk *w, const struct count_part *p, double least, bool recent)
+static void gather(struct component_walk *w, const struct count_part *p, double least, bool recent)
 {
 	vec_each (cell, &p->cells) {
 		double count = count_of(w->graph, &cell->count, recent);
 		if (count < least)
 			continue;
-		vec_push(&w->visits, (struct visit){.node = cell->node,
-						    .count = count,
-						    .component = COUNT_NONE});
+		vec_push(&w->visits, (struct node_visit){.node = cell->node,
+							 .count = count,
+							 .component = COUNT_NONE});
 		w->graph->nodes.data[cell->node].mark = w->visits.len;
 	}
 }
@@ -158,12 +159,12 @@ static void gather(struct walk *w, const struct count_part *p, double least, boo
 void count_graph_deepest(struct count_graph *c, uint32_t machine, double share, bool recent,
 			 resource_list *out)
 {
-	const double enough = 4; /* fewer samples than this tell nothing */
+	const double enough = 4; /* with fewer samples, a share means nothing */
 	const struct count_part *p = count_graph_part(c, machine);
 	double total = p ? count_of(c, &p->count, recent) : 0;
 	if (total < enough)
 		return;
-	struct walk w = {.graph = c};
+	struct component_walk w = {.graph = c};
 	gather(&w, p, share * total, recent);
 	find_components(&w);
 	uint32_t *choice = chosen(&w);

@@ -1,8 +1,9 @@
 /* What samples say about an experiment before it is measured. */
 #include "search/state.h"
 
-static const double likely = 0.5;         /* times the threshold: share of samples */
-static const double enough_to_doubt = 50; /* samples */
+/* Share of the threshold: code with this share of the samples is likely enough. */
+static const double likely = 0.5;
+static const double enough_to_doubt = 50; /* samples: with fewer, no experiment is doubted */
 
 bool is_likely(struct search *s, const struct experiment *e)
 {

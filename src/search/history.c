@@ -18,13 +18,13 @@ void history_release(struct history *h)
 	hashmap_release(&h->index);
 }
 
-/* Two may have the same hash: the next one is tried with another seed. */
-static uint64_t place(uint8_t hypothesis, const struct focus *f, uint64_t seed)
+/* Two experiments may have the same hash: the second is then found with the next seed. */
+static uint64_t hash(uint8_t hypothesis, const struct focus *f, uint64_t seed)
 {
 	return hash_bytes(f->part, sizeof(f->part), seed * HYPOTHESES + hypothesis);
 }
 
-static bool is(const struct experiment *e, uint8_t hypothesis, const struct focus *f)
+static bool is_about(const struct experiment *e, uint8_t hypothesis, const struct focus *f)
 {
 	return e->hypothesis == hypothesis && !memcmp(&e->focus, f, sizeof(*f));
 }
@@ -32,8 +32,8 @@ static bool is(const struct experiment *e, uint8_t hypothesis, const struct focu
 uint32_t history_find(const struct history *h, uint8_t hypothesis, const struct focus *f)
 {
 	for (uint64_t seed = 0;; seed++) {
-		uint32_t known = hashmap_get(&h->index, place(hypothesis, f, seed));
-		if (known == HASHMAP_NONE || is(&h->list.data[known], hypothesis, f))
+		uint32_t known = hashmap_get(&h->index, hash(hypothesis, f, seed));
+		if (known == HASHMAP_NONE || is_about(&h->list.data[known], hypothesis, f))
 			return known;
 	}
 }
@@ -67,7 +67,7 @@ uint32_t history_add(struct history *h, const struct experiment *e)
 {
 	uint32_t number = h->list.len;
 	for (uint64_t seed = 0;; seed++)
-		if (hashmap_add(&h->index, place(e->hypothesis, &e->focus, seed), number) == number)
+		if (hashmap_add(&h->index, hash(e->hypothesis, &e->focus, seed), number) == number)
 			break;
 	vec_push(&h->list, *e);
 	vec_push(&h->trials, (struct trial){0});
@@ -95,7 +95,7 @@ static bool is_ancestor(struct history *h, uint32_t candidate, uint32_t of)
 	return false;
 }
 
-/* Along which hierarchy a child refines its parent; HIERARCHIES if it tests something else. */
+/* The hierarchy along which a child refines its parent; HIERARCHIES if it tests something else. */
 static uint32_t axis_between(const struct experiment *parent, const struct experiment *child)
 {
 	uint32_t i = 0;
@@ -131,16 +131,16 @@ void history_link(struct history *h, uint32_t parent, uint32_t child)
 	t->true_ones[axis] += c->state == EXPERIMENT_TRUE;
 }
 
-static void tell(struct history *h, uint32_t parent, const struct experiment *child, uint8_t before)
+static void recount(struct history *h, uint32_t parent, const struct experiment *child, uint8_t was)
 {
 	const struct experiment *p = &h->list.data[parent];
 	uint32_t axis = axis_between(p, child);
 	if (axis == HIERARCHIES)
 		return;
 	struct trial *t = &h->trials.data[parent];
-	t->undecided[axis] -= is_undecided(before);
+	t->undecided[axis] -= is_undecided(was);
 	t->undecided[axis] += is_undecided(child->state);
-	t->true_ones[axis] -= before == EXPERIMENT_TRUE;
+	t->true_ones[axis] -= was == EXPERIMENT_TRUE;
 	t->true_ones[axis] += child->state == EXPERIMENT_TRUE;
 	if (p->state == EXPERIMENT_TRUE && !t->undecided[axis] && !t->true_ones[axis])
 		vec_push(&h->exhausted, parent);
@@ -149,19 +149,19 @@ static void tell(struct history *h, uint32_t parent, const struct experiment *ch
 void history_set(struct history *h, uint32_t experiment, enum experiment_state state)
 {
 	struct experiment *e = &h->list.data[experiment];
-	uint8_t before = e->state;
-	if (before == state)
+	uint8_t was = e->state;
+	if (was == state)
 		return;
 	e->state = (uint8_t)state;
-	h->undecided -= is_undecided(before);
+	h->undecided -= is_undecided(was);
 	h->undecided += is_undecided(e->state);
 	vec_each (p, &e->parents)
-		tell(h, *p, e, before);
+		recount(h, *p, e, was);
 }
 
 /* ---- checking ---- */
 
-/* H2, by taking out those again and again that have no parents left. */
+/* Checks H2 by repeatedly taking out those that have no parents left. */
 static void check_order(struct history *h)
 {
 	uint32_t *left = xcalloc(h->list.len, sizeof(*left)), taken = 0;

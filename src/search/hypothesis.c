@@ -2,8 +2,9 @@
 
 #include <string.h>
 
-/* Machine comes before code, so that what only one thread does is looked for in its code, by its
- * own time; objects come last, so that a wait is known by who waits, where, and then for what. */
+/* Machine comes before code, so that what only one thread does is searched for in its own code,
+ * relative to its own time. Objects come last: a wait is located by thread, then by code, and then
+ * by what is waited for. */
 const struct hypothesis hypotheses[HYPOTHESES] = {
 	[CPU_BOUND] =
 		{

@@ -1,23 +1,23 @@
-/* Reasons to be slow. A hypothesis is a row of a table: what is measured, what that is a share of,
- * from which share on it is true, and how it refines. To add one is to add a row, and, if it
- * measures something new, the measure. */
+/* Reasons why a program is slow. A hypothesis is a row of a table: what is measured, what that is a
+ * share of, the threshold above which it is true, and how it is refined. To add one, add a row and,
+ * if it measures something new, the measure. */
 #pragma once
 #include "search/resource.h"
 
-/* Amounts are seconds, whatever they are of; so are their bases. */
+/* All amounts are seconds, and so are their bases. */
 enum measure {
-	MEASURE_CPU,       /* time on a processor; of the time that passes, or of all such time if
-			      that is more: several threads at once */
-	MEASURE_SYNC,      /* time waiting for synchronisation; of the time of all threads that do
-			      something */
-	MEASURE_IO,        /* time in input and output; of the same */
-	MEASURE_SMALL_IO,  /* time in operations that move little; of the same */
-	MEASURE_IMBALANCE, /* what the busiest of threads, or processes, that do the same computes
-			      more than they do on average; of the time that passes */
+	MEASURE_CPU,  /* CPU time; base: the time that passes or, with several threads, all CPU time
+			 if that is more */
+	MEASURE_SYNC, /* time waiting for synchronisation; base: the time of all threads that are
+			 not idle */
+	MEASURE_IO,   /* time blocked in I/O; the same base */
+	MEASURE_SMALL_IO,  /* time in I/O that moves few bytes; the same base */
+	MEASURE_IMBALANCE, /* CPU time of the busiest of the threads, or processes, that do the same
+			      work, less their average; base: the time that passes */
 	MEASURES,
 };
 
-/* What threads do in samples: each class has a count graph of its own. */
+/* What a sampled thread was doing. Each class has a count graph of its own. */
 enum sample_class { SAMPLE_CPU, SAMPLE_SYNC, SAMPLE_IO, SAMPLE_CLASSES };
 
 enum hypothesis_id {
@@ -36,14 +36,14 @@ struct hypothesis {
 	const char *title; /* "CPU bound", ... */
 	uint8_t measure;   /* enum measure */
 	uint8_t samples;   /* enum sample_class: the count graph that its deep starters come from */
-	uint8_t general;   /* the hypothesis that it refines, of the same focus; HYPOTHESIS_NONE: it
-			      is tested from the beginning, of the whole program */
-	uint8_t axes;      /* how many of `axis` there are */
-	uint8_t axis[HIERARCHIES]; /* enum hierarchy: its refinements, in this order */
-	double threshold;          /* unless the user sets another */
+	uint8_t general;   /* the hypothesis that it refines, at the same focus; HYPOTHESIS_NONE: it
+			      is tested on the whole program from the beginning */
+	uint8_t axes;      /* number of entries in `axis` */
+	uint8_t axis[HIERARCHIES]; /* enum hierarchy: it is refined along these, in this order */
+	double threshold;          /* by default */
 };
 
 extern const struct hypothesis hypotheses[HYPOTHESES];
 
-/* HYPOTHESES if there is none of the name. */
+/* HYPOTHESES if none has this name. */
 enum hypothesis_id hypothesis_named(const char *name);

@@ -1,4 +1,4 @@
-/* Kinds of what threads wait for: synchronisation objects and files. */
+/* The kinds of objects that threads wait for: synchronisation objects and files. */
 #pragma once
 #include "search/resource.h"
 
@@ -14,7 +14,7 @@ enum object_kind {
 	OBJECT_MESSAGE,
 	OBJECT_PROCESS,
 	OBJECT_SLEEP,
-	OBJECT_FUTEX, /* none of these, or not known yet */
+	OBJECT_FUTEX, /* none of the above, or not known yet */
 	OBJECT_FILE,
 	OBJECT_PIPE,
 	OBJECT_SOCKET,
@@ -23,20 +23,21 @@ enum object_kind {
 	OBJECT_KINDS,
 };
 
-/* Who waits has nothing to do, if others have something to do meanwhile. */
+/* When a thread that waits for such an object for long is idle: it has nothing to do while others
+ * have. */
 enum idleness {
 	IDLE_NEVER,
-	IDLE_BESIDE, /* others of the same process: it waits for their work */
-	IDLE_ALWAYS, /* others of any process */
+	IDLE_BESIDE, /* if threads of the same process have work: it waits for theirs */
+	IDLE_ALWAYS, /* if threads of any process have work */
 };
 
 struct object_kind_row {
 	const char *name;
 	uint8_t hierarchy; /* SYNC or FILES */
-	uint8_t idles;     /* enum idleness of who waits for it for long */
-	bool joins;        /* it ends when a thread or process does */
+	uint8_t idles;     /* enum idleness of a thread that waits for it for long */
+	bool joins;        /* the wait ends when a thread or process ends */
 };
 extern const struct object_kind_row object_kinds[OBJECT_KINDS];
 
-/* OBJECT_OTHER if there is none of the name. */
+/* OBJECT_OTHER if none has this name. */
 enum object_kind object_kind_named(const char *name);

@@ -1,12 +1,13 @@
-/* Readings become observations, and these decisions. What was decided true is watched as long as it
- * is measured, roots always: if the last seconds speak clearly against the decision, the program
- * does something else now. */
+/* Turns readings into observations, and observations into decisions. A true experiment is watched
+ * as long as it is measured, a root always: if the last seconds clearly contradict the decision,
+ * the program does something else now. */
 #include "search/state.h"
 
-static const double most_time = 2.5; /* s: then the mean decides */
-/* The mean of less than this is chance: a program that hardly gets a processor has more time. */
+static const double most_time = 2.5; /* s, after which the mean decides */
+/* With less base than mean_base, the mean is chance: a program that hardly gets a CPU is given more
+ * time. */
 static const double mean_base = 0.5, most_time_starved = 10; /* s */
-static const double least_base = 0.02; /* s: what is less is added to the next observation */
+static const double least_base = 0.02; /* s: a smaller base is added to the next observation */
 
 static void read_one(struct search *s, uint32_t number)
 {
@@ -14,10 +15,11 @@ static void read_one(struct search *s, uint32_t number)
 	struct trial *t = trial_of(s, number);
 	struct reading r = t->last;
 	s->ops->read(s->ctx, number, &r);
-	/* Samples read the same differently, from the beginning on. */
-	bool anew = r.sampled && !t->last.sampled && t->test.observations;
-	double amount = r.amount - (anew ? 0 : t->last.amount);
-	double base = r.base - (anew ? 0 : t->last.base);
+	/* Samples measure differently from probes: after a switch to them, everything since the
+	 * beginning is read again. */
+	bool switched = r.sampled && !t->last.sampled && t->test.observations;
+	double amount = r.amount - (switched ? 0 : t->last.amount);
+	double base = r.base - (switched ? 0 : t->last.base);
 	e->observed += s->now - s->before;
 	t->tested += s->now - s->before;
 	e->sampled = r.sampled;
@@ -26,7 +28,7 @@ static void read_one(struct search *s, uint32_t number)
 	t->cost = s->now > t->since ? r.cost / (s->now - t->since) : 0;
 	if (base < least_base)
 		return;
-	if (anew) {
+	if (switched) {
 		t->test = (struct test){0};
 		t->recent = (struct recent){0};
 	}
@@ -42,7 +44,7 @@ static double sample_rate(struct search *s, const struct experiment *e)
 	return count_graph_rate(c, e->focus.part[MACHINE], e->focus.part[CODE]);
 }
 
-static void settle(struct search *s, uint32_t number, bool is_true, bool unsure)
+static void record_decision(struct search *s, uint32_t number, bool is_true, bool unsure)
 {
 	struct experiment *e = experiment_of(s, number);
 	struct trial *t = trial_of(s, number);
@@ -59,8 +61,8 @@ static void settle(struct search *s, uint32_t number, bool is_true, bool unsure)
 		schedule_end(s, number);
 }
 
-/* Nothing is there to be measured, though the program runs: a thread that waits for others to end.
- */
+/* Whether there is nothing to measure though the program runs: a thread that waits for others to
+ * end. */
 static bool is_idle(struct search *s, uint32_t number)
 {
 	if (trial_of(s, number)->test.base > 0)
@@ -84,11 +86,12 @@ static void decide(struct search *s, uint32_t number)
 	if (is_true && t->by_samples)
 		schedule_probes(s, number);
 	else
-		settle(s, number, is_true, !verdict);
+		record_decision(s, number, is_true, !verdict);
 }
 
-/* What its parents do instead may be in parts that were false. */
-static void vanish(struct search *s, uint32_t number)
+/* It is no longer true. What the program does instead may be in parts of its parents that were
+ * false, so the parents are refined again. */
+static void mark_over(struct search *s, uint32_t number)
 {
 	struct experiment *e = experiment_of(s, number);
 	e->over = true;
@@ -99,12 +102,13 @@ static void vanish(struct search *s, uint32_t number)
 	}
 }
 
-/* A root is decided anew, by the recent past. */
-static void turn_over(struct search *s, uint32_t number, const struct test *recent, bool is_true)
+/* Decides a root again, by the last seconds alone. */
+static void decide_by_recent(struct search *s, uint32_t number, const struct test *recent,
+			     bool is_true)
 {
 	trial_of(s, number)->test = *recent;
 	experiment_of(s, number)->value = test_value(recent);
-	settle(s, number, is_true, false);
+	record_decision(s, number, is_true, false);
 }
 
 static void watch(struct search *s, uint32_t number)
@@ -113,11 +117,11 @@ static void watch(struct search *s, uint32_t number)
 	const struct trial *t = trial_of(s, number);
 	struct test recent = recent_sum(&t->recent, s->now);
 	int verdict = test_verdict(&recent, e->threshold);
-	/* On the whole it is otherwise, but not clearly. */
+	/* The mean contradicts the decision, but not clearly. */
 	e->unsure |= !e->over && (e->value >= e->threshold) != (e->state == EXPERIMENT_TRUE);
 	if (e->state == EXPERIMENT_FALSE) {
 		if (verdict > 0)
-			turn_over(s, number, &recent, true);
+			decide_by_recent(s, number, &recent, true);
 		return;
 	}
 	if (e->unsure && test_verdict(&t->test, e->threshold) > 0) {
@@ -125,12 +129,12 @@ static void watch(struct search *s, uint32_t number)
 		e->confidence = test_confidence(&t->test, e->threshold);
 	}
 	if (verdict < 0 && !e->over) {
-		vanish(s, number);
+		mark_over(s, number);
 	} else if (verdict > 0 && e->over) {
 		e->over = false;
 		vec_push(&s->found_true, number);
 	} else if (e->over && is_root(e) && e->value < e->threshold) {
-		turn_over(s, number, &recent, false); /* on the whole it was not true either */
+		decide_by_recent(s, number, &recent, false); /* nor is it true by its mean */
 	}
 }
 

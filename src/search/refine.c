@@ -1,14 +1,19 @@
-/* From a true experiment to those of its parts.
+/* Refines true experiments to the parts of their focus.
  *
- * A path of the search goes through one hierarchy before it takes the next one of its hypothesis:
- * when the part has no parts, or none of them was true. A root begins with all at once.
+ * A path of the search goes through one hierarchy before it takes the next one of its hypothesis.
+ * It takes the next one when a part has no parts, or none of them is true. A root is refined along
+ * all of them at once.
  *
- * A part of the machine that does what the whole does need not be searched along code again: its
- * only part (the one host, its one process, the one thread of that), and those in whose samples
- * nothing stands out that is not known of the whole. They are held back until that changes. */
+ * A part of the machine that does the same as the whole need not be searched along the code again.
+ * There are two cases. It is the only part of the whole: the one host, its one process, the one
+ * thread of that. Or nothing stands out in its samples that is not known of the whole. Such
+ * experiments are held back until that changes. */
 #include "search/state.h"
 
-static uint32_t reach(struct search *s, uint32_t from, const struct experiment *like, bool anew)
+/* Finds an experiment or schedules a new one, and makes it a refinement of `from`. `again`: a false
+ * one is tested again. */
+static uint32_t find_or_schedule(struct search *s, uint32_t from, const struct experiment *like,
+				 bool again)
 {
 	uint32_t known = history_find(&s->history, like->hypothesis, &like->focus);
 	if (known == EXPERIMENT_NONE) {
@@ -16,15 +21,15 @@ static uint32_t reach(struct search *s, uint32_t from, const struct experiment *
 	} else {
 		if (like->priority == PRIORITY_HIGH)
 			schedule_raise(s, known);
-		if (anew)
+		if (again)
 			schedule_again(s, known);
 	}
 	history_link(&s->history, from, known);
 	return known;
 }
 
-/* What a refinement has of the one that it refines. */
-static struct experiment heir(struct search *s, uint32_t number)
+/* A new refinement, with what it has in common with the experiment that it refines. */
+static struct experiment refinement_of(struct search *s, uint32_t number)
 {
 	const struct experiment *e = experiment_of(s, number);
 	return (struct experiment){
@@ -46,10 +51,10 @@ static void release_held(struct search *s)
 	vec_clear(&s->held);
 }
 
-static void reach_part(struct search *s, uint32_t number, enum hierarchy axis, uint32_t part,
-		       bool anew)
+static void refine_to_part(struct search *s, uint32_t number, enum hierarchy axis, uint32_t part,
+			   bool again)
 {
-	struct experiment like = heir(s, number);
+	struct experiment like = refinement_of(s, number);
 	if (part == like.focus.part[axis])
 		return;
 	if (axis == CODE && s->ops->concerns && !s->ops->concerns(s->ctx, like.hypothesis, part))
@@ -58,14 +63,14 @@ static void reach_part(struct search *s, uint32_t number, enum hierarchy axis, u
 		like.hook = number;
 	like.focus.part[axis] = part;
 	like.axis = (uint8_t)axis;
-	reach(s, number, &like, anew);
+	find_or_schedule(s, number, &like, again);
 	if (axis == MACHINE && trial_of(s, number)->all[MACHINE] == 2)
 		release_held(s);
 }
 
 void refine_to(struct search *s, uint32_t number, enum hierarchy axis, uint32_t part)
 {
-	reach_part(s, number, axis, part, false);
+	refine_to_part(s, number, axis, part, false);
 }
 
 static bool is_hook(const struct experiment *e, enum hierarchy axis)
@@ -81,16 +86,16 @@ static void wait_for_priming(struct search *s, uint32_t number)
 	vec_push(&s->unprimed, number);
 }
 
-/* Returns false if it is too early. */
+/* Returns false if it is too early, before priming is over. */
 static bool refine_along(struct search *s, uint32_t number, enum hierarchy axis)
 {
 	const struct experiment *e = experiment_of(s, number);
-	bool hook = is_hook(e, axis), anew = trial_of(s, number)->refined >> axis & 1;
+	bool hook = is_hook(e, axis), again = trial_of(s, number)->refined >> axis & 1;
 	if (hook && s->now < s->started + s->options.priming) {
 		wait_for_priming(s, number);
 		return false;
 	}
-	if (hook && !anew)
+	if (hook && !again)
 		vec_push(&s->hooks, number);
 	if (hook)
 		vec_push(&s->unchosen, number);
@@ -99,7 +104,7 @@ static bool refine_along(struct search *s, uint32_t number, enum hierarchy axis)
 	resource_list parts = {0};
 	s->ops->parts(s->ctx, &f, axis, &parts);
 	vec_each (part, &parts)
-		reach_part(s, number, axis, *part, anew);
+		refine_to_part(s, number, axis, *part, again);
 	vec_free(&parts);
 	return true;
 }
@@ -107,22 +112,22 @@ static bool refine_along(struct search *s, uint32_t number, enum hierarchy axis)
 static void specialise(struct search *s, uint32_t number)
 {
 	for (uint32_t h = 0; h < HYPOTHESES; h++) {
-		struct experiment like = heir(s, number);
+		struct experiment like = refinement_of(s, number);
 		if (hypotheses[h].general != like.hypothesis)
 			continue;
 		like.hypothesis = (uint8_t)h;
-		reach(s, number, &like, trial_of(s, number)->refined);
+		find_or_schedule(s, number, &like, trial_of(s, number)->refined);
 	}
 }
 
-/* Whether something below it along the axis is true, or may be found so. */
-static bool lives(struct search *s, uint32_t number, enum hierarchy axis)
+/* Whether a refinement along the axis is true, or not decided yet. */
+static bool is_open(struct search *s, uint32_t number, enum hierarchy axis)
 {
 	const struct trial *t = trial_of(s, number);
 	return t->undecided[axis] || t->true_ones[axis];
 }
 
-/* Whether what it is the only part of is searched along the axis. */
+/* Whether it is the only part of something that is itself searched along the axis. */
 static bool is_searched_above(struct search *s, uint32_t number, enum hierarchy axis)
 {
 	const struct experiment *e = experiment_of(s, number);
@@ -138,7 +143,7 @@ static bool is_searched_above(struct search *s, uint32_t number, enum hierarchy 
 	return false;
 }
 
-static bool hold(struct search *s, uint32_t number, enum hierarchy axis)
+static bool hold_back(struct search *s, uint32_t number, enum hierarchy axis)
 {
 	struct trial *t = trial_of(s, number);
 	if (!is_searched_above(s, number, axis) && (axis != CODE || starters_stand_out(s, number)))
@@ -149,24 +154,25 @@ static bool hold(struct search *s, uint32_t number, enum hierarchy axis)
 	return true;
 }
 
-/* The path goes on along the first hierarchy behind its own that has something to offer. */
-static void go_on(struct search *s, uint32_t number)
+/* If no refinement along its own hierarchy is left, the path continues along the first of the next
+ * hierarchies that offers any. */
+static void take_next_axis(struct search *s, uint32_t number)
 {
 	const struct experiment *e = experiment_of(s, number);
 	const struct hypothesis *h = &hypotheses[e->hypothesis];
 	uint8_t axis = e->axis, i = 0;
-	if (e->state != EXPERIMENT_TRUE || axis == HIERARCHIES || lives(s, number, axis))
+	if (e->state != EXPERIMENT_TRUE || axis == HIERARCHIES || is_open(s, number, axis))
 		return;
 	while (i < h->axes && h->axis[i] != axis)
 		i++;
 	for (i++; i < h->axes; i++) {
 		enum hierarchy next = h->axis[i];
-		if (hold(s, number, next))
+		if (hold_back(s, number, next))
 			return;
 		bool done = trial_of(s, number)->refined >> next & 1;
 		if (!done && !refine_along(s, number, next))
 			return;
-		if (lives(s, number, next))
+		if (is_open(s, number, next))
 			return;
 	}
 }
@@ -182,7 +188,7 @@ static void refine_one(struct search *s, uint32_t number)
 		vec_push(&s->unchosen, hook);
 	if (axis != HIERARCHIES) {
 		refine_along(s, number, axis);
-		go_on(s, number);
+		take_next_axis(s, number);
 		return;
 	}
 	for (uint8_t i = 0; i < h->axes; i++)
@@ -198,12 +204,13 @@ static void refine_primed(struct search *s)
 		if (experiment_of(s, number)->state != EXPERIMENT_TRUE)
 			continue;
 		refine_along(s, number, CODE);
-		go_on(s, number);
+		take_next_axis(s, number);
 	}
 	vec_clear(&s->unprimed);
 }
 
-static const double hold_time = 1; /* s until it is looked again whether they are like the whole */
+/* s until it is checked again whether held experiments still do the same as the whole. */
+static const double hold_time = 1;
 
 void refine(struct search *s)
 {
@@ -219,6 +226,6 @@ void refine(struct search *s)
 	vec_clear(&s->found_true);
 	refine_primed(s);
 	for (uint32_t i = 0; i < s->history.exhausted.len; i++)
-		go_on(s, s->history.exhausted.data[i]);
+		take_next_axis(s, s->history.exhausted.data[i]);
 	vec_clear(&s->history.exhausted);
 }

@@ -1,7 +1,7 @@
 #include "search/resource.h"
 
-/* Two resources may have the same hash: the next one is tried with another seed. */
-static uint64_t place(uint32_t parent, uint64_t key, uint64_t seed)
+/* Two resources may have the same hash: the second is then found with the next seed. */
+static uint64_t hash(uint32_t parent, uint64_t key, uint64_t seed)
 {
 	const uint64_t both[2] = {parent, key};
 	return hash_bytes(both, sizeof(both), seed);
@@ -24,7 +24,7 @@ void resources_release(struct resources *r)
 uint32_t resources_child(struct resources *r, uint32_t parent, uint64_t key)
 {
 	for (uint64_t seed = 0;; seed++) {
-		uint32_t known = hashmap_add(&r->index, place(parent, key, seed), r->list.len);
+		uint32_t known = hashmap_add(&r->index, hash(parent, key, seed), r->list.len);
 		if (known == r->list.len) {
 			uint8_t h = r->list.data[parent].hierarchy;
 			vec_push(&r->list,

@@ -1,5 +1,5 @@
-/* The parts of a program under study, in four hierarchies. What a part is called and what it stands
- * for is the business of who adds it; the search knows the trees. */
+/* The parts of a program under study, in four hierarchies. The search knows the trees; the names
+ * and the meaning of parts are known to the code that adds them. */
 #pragma once
 #include <stdbool.h>
 
@@ -7,18 +7,18 @@
 #include "base/vec.h"
 
 enum hierarchy {
-	CODE,    /* image, file, procedure, loops; refined along the call graph */
+	CODE,    /* module, function, loops; refined along the call graph */
 	MACHINE, /* host, process, thread */
 	SYNC,    /* kinds of synchronisation, and objects of each */
-	FILES,   /* what input and output block on */
+	FILES,   /* what I/O blocks on */
 	HIERARCHIES,
 };
 
 enum { RESOURCE_NONE = UINT32_MAX };
 
-/* Resource h is the root of hierarchy h, which stands for all of it. */
+/* Resource h is the root of hierarchy h, and means all of it. */
 struct resource {
-	uint32_t parent; /* RESOURCE_NONE of a root */
+	uint32_t parent; /* RESOURCE_NONE for a root */
 	uint8_t hierarchy;
 	uint64_t key; /* which of its parent's children it is */
 };
@@ -35,7 +35,8 @@ uint32_t resources_child(struct resources *r, uint32_t parent, uint64_t key);
 /* Whether `part` is `whole`, or below it. */
 bool resources_within(const struct resources *r, uint32_t part, uint32_t whole);
 
-/* One resource of each hierarchy: the part of the program's run in which all of them take part. */
+/* One resource of each hierarchy: the part of the program's run in which all of them are involved.
+ */
 struct focus {
 	uint32_t part[HIERARCHIES];
 };

@@ -1,19 +1,24 @@
-/* Which experiments are measured at a time. First those that samples speak for, then the others;
- * among these, those with high priority before those without, and the oldest before the younger:
- * breadth first. Limits are the number of undecided ones and the share of the program's time that
- * probes take; what is decided true is watched only as long as there is room.
+/* Decides which experiments are measured at a time. Those that samples support come first, then the
+ * others; in both groups, those with high priority come first, and then the oldest, which makes the
+ * search breadth first. Limits are the number of undecided experiments with probes, and the
+ * overhead of probes; true experiments are watched only as long as there is room.
  *
- * `ready` is a heap of numbers with the priority above: the smallest is the next. One may be in it
- * twice, after its priority was raised, and one whose turn has come is skipped. */
+ * `ready` is a heap of experiment numbers with their rank in the upper bits: the smallest is the
+ * next. An experiment may be in it twice, after its priority was raised; entries that are no longer
+ * ready are skipped. */
 #include "search/state.h"
 
 #include <math.h>
 
-static const double begin_below = 0.7;   /* of the greatest cost */
-static const double settled_below = 0.3; /* of it, when nothing is left to be tested */
-static const double pause = 1;           /* s: after an experiment lost its probes to the cost */
-static const double between_sheds = 0.2; /* s: so long it takes until the cost is known anew */
-static const uint32_t most_losses = 4;   /* then it is decided by what is known of it */
+/* Shares of the overhead limit. Above the first, only one experiment at a time begins; the second
+ * is what watching may take when nothing is left to be tested. */
+static const double begin_below = 0.7;
+static const double settled_below = 0.3;
+/* An experiment that loses its probes to the limit may begin again after this pause (s). When that
+ * has happened most_losses times, it is decided by what is known of it. */
+static const double retry_pause = 1;
+static const double between_sheds = 0.2; /* s after which removed probes show in the overhead */
+static const uint32_t most_losses = 4;
 
 static uint64_t rank_of(struct search *s, uint32_t number)
 {
@@ -91,7 +96,7 @@ uint32_t schedule_new(struct search *s, const struct experiment *like)
 	return number;
 }
 
-static void test_anew(struct search *s, uint32_t number)
+static void restart_test(struct search *s, uint32_t number)
 {
 	struct trial *t = trial_of(s, number);
 	t->test = (struct test){0};
@@ -105,18 +110,19 @@ static void test_anew(struct search *s, uint32_t number)
 void schedule_again(struct search *s, uint32_t number)
 {
 	const struct experiment *e = experiment_of(s, number);
-	/* Twice as long after each time: near its threshold it could go on for ever. */
+	/* The wait doubles with each test: near its threshold, an experiment could be tested for
+	 * ever. */
 	double wait = ldexp(1, (int)(e->tests < 16 ? e->tests : 16) - 1);
 	if (e->state != EXPERIMENT_FALSE || e->measured || s->now < e->decided + wait)
 		return;
-	test_anew(s, number);
+	restart_test(s, number);
 }
 
 void schedule_probes(struct search *s, uint32_t number)
 {
 	schedule_end(s, number);
 	trial_of(s, number)->expected = true;
-	test_anew(s, number);
+	restart_test(s, number);
 }
 
 void schedule_rank(struct search *s, uint32_t number)
@@ -160,7 +166,7 @@ void schedule_begin(struct search *s, uint32_t number)
 	history_set(&s->history, number, EXPERIMENT_ACTIVE);
 }
 
-/* It leaves the list of those measured in observe() or forget_ended(). */
+/* It stays in `measured` until observe() or forget_ended() removes it. */
 void schedule_end(struct search *s, uint32_t number)
 {
 	struct experiment *e = experiment_of(s, number);
@@ -176,7 +182,7 @@ static void forget_ended(struct search *s)
 	vec_keep_if(&s->measured, number, experiment_of(s, *number)->measured);
 }
 
-/* ---- cost ---- */
+/* ---- overhead ---- */
 
 bool search_settled(const struct search *s)
 {
@@ -197,14 +203,15 @@ static int most_costly_first(const void *a, const void *b)
 	return x->number < y->number ? 1 : -1;
 }
 
-/* A raised priority is worth more than age. */
+/* The youngest first. The caller deals with priorities. */
 static int least_wanted_first(const void *a, const void *b)
 {
 	const struct costly *x = a, *y = b;
 	return x->number < y->number ? 1 : -1;
 }
 
-static void gather(struct search *s, enum experiment_state state, enum priority p, costly_list *out)
+static void list_measured(struct search *s, enum experiment_state state, enum priority p,
+			  costly_list *out)
 {
 	vec_each (number, &s->measured) {
 		const struct experiment *e = experiment_of(s, *number);
@@ -216,11 +223,12 @@ static void gather(struct search *s, enum experiment_state state, enum priority 
 	}
 }
 
-/* Those watched end until the cost is `wanted`. Returns what it is then. */
+/* Ends watched experiments until the overhead is `wanted`, the most costly first. Returns the
+ * overhead that is expected then. */
 static double drop_watched(struct search *s, double cost, double wanted)
 {
 	costly_list list = {0};
-	gather(s, EXPERIMENT_TRUE, PRIORITY_NORMAL, &list);
+	list_measured(s, EXPERIMENT_TRUE, PRIORITY_NORMAL, &list);
 	if (list.len)
 		qsort(list.data, list.len, sizeof(*list.data), most_costly_first);
 	for (uint32_t i = 0; i < list.len && cost >= wanted && list.data[i].cost > 0; i++) {
@@ -231,30 +239,32 @@ static double drop_watched(struct search *s, double cost, double wanted)
 	return cost;
 }
 
-static void put_back(struct search *s, uint32_t number)
+static void requeue(struct search *s, uint32_t number)
 {
 	struct trial *t = trial_of(s, number);
 	schedule_end(s, number);
-	t->not_before = s->now + pause;
-	/* Its time is up: the next reading decides. */
+	t->not_before = s->now + retry_pause;
+	/* Its time is up: the next reading decides it. */
 	if (++t->lost >= most_losses)
 		t->tested = INFINITY;
 	history_set(&s->history, number, EXPERIMENT_READY);
 	queue(s, number);
 }
 
-/* What costs nothing would gain nothing: samples may tell of it, or the cost is that of stops. */
+/* Requeues undecided experiments until the overhead is `wanted`, those with normal priority first.
+ * Ending one that costs nothing would gain nothing: it is measured by samples, or the overhead is
+ * that of stops. Returns the overhead that is expected then. */
 static double drop_undecided(struct search *s, double cost, double wanted)
 {
 	for (uint32_t p = PRIORITY_NORMAL; p <= PRIORITY_HIGH; p++) {
 		costly_list list = {0};
-		gather(s, EXPERIMENT_ACTIVE, (enum priority)p, &list);
+		list_measured(s, EXPERIMENT_ACTIVE, (enum priority)p, &list);
 		if (list.len)
 			qsort(list.data, list.len, sizeof(*list.data), least_wanted_first);
 		for (uint32_t i = 0; i < list.len && cost >= wanted; i++) {
 			if (list.data[i].cost <= 0)
 				continue;
-			put_back(s, list.data[i].number);
+			requeue(s, list.data[i].number);
 			cost -= list.data[i].cost;
 		}
 		vec_free(&list);
@@ -262,7 +272,7 @@ static double drop_undecided(struct search *s, double cost, double wanted)
 	return cost;
 }
 
-/* Returns what the cost is expected to be. */
+/* Returns the overhead that is expected then. */
 static double limit_cost(struct search *s)
 {
 	double most = s->options.max_cost, cost = s->ops->cost(s->ctx);
@@ -303,7 +313,7 @@ static void begin_free(struct search *s)
 	vec_clear(&s->free);
 }
 
-static void stop_waiting(struct search *s)
+static void requeue_waiting(struct search *s)
 {
 	uint32_t kept = 0;
 	vec_each (number, &s->waiting) {
@@ -315,8 +325,8 @@ static void stop_waiting(struct search *s)
 	s->waiting.len = kept;
 }
 
-/* How many undecided ones there may be. One at a time is tested even if what else there is costs a
- * lot. */
+/* How many undecided experiments with probes there may be. One is tested even if others that are
+ * watched cost a lot. */
 static uint32_t most_active(const struct search *s, double cost)
 {
 	double most = s->options.max_cost;
@@ -329,7 +339,7 @@ static void begin_ready(struct search *s, double cost)
 {
 	uint32_t active = undecided_with_probes(s), most = most_active(s, cost), number;
 	while (active < most && (number = first_ready(s)) != EXPERIMENT_NONE) {
-		cost += trial_of(s, number)->cost; /* if it was measured before */
+		cost += trial_of(s, number)->cost; /* known if it was measured before */
 		if (s->options.max_cost > 0 && active && cost > s->options.max_cost)
 			break;
 		pop_ready(s);
@@ -341,7 +351,7 @@ static void begin_ready(struct search *s, double cost)
 void schedule(struct search *s)
 {
 	begin_free(s);
-	stop_waiting(s);
+	requeue_waiting(s);
 	double cost = s->options.max_cost > 0 ? limit_cost(s) : 0;
 	if (s->now >= s->shed)
 		begin_ready(s, cost);

@@ -3,7 +3,7 @@
 #include "base/check.h"
 #include "search/state.h"
 
-/* Parts that come up faster than this in a second are left alone until it is over. */
+/* New parts of a hierarchy within a second; more are ignored until it is over. */
 static const uint32_t most_new_parts = 20;
 
 const struct search_options search_defaults = {
@@ -57,7 +57,7 @@ void search_sample(struct search *s, const struct stack_sample *x)
 	count_graph_add(&s->graphs[x->class], &s->resources, x);
 }
 
-/* ---- parts that come up ---- */
+/* ---- new parts ---- */
 
 static bool too_many(struct search *s, enum hierarchy h)
 {

@@ -4,12 +4,12 @@
  * It follows the Performance Consultant in the form of P. C. Roth and B. P. Miller, "Deep Start: a
  * hybrid strategy for automated performance problem searches" (2002), and, with loops as nodes of
  * the call graph, E. D. Collins and B. P. Miller, "A loop-aware search strategy for automated
- * performance analysis" (2005). It knows no processes and no clock: who drives it tells the time,
- * hands over samples, and implements program_ops. The same input gives the same search.
+ * performance analysis" (2005). It knows no processes and no clock: its caller passes the time and
+ * the samples, and implements program_ops. The same input gives the same search.
  *
  *	search_new()
  *	search_sample(), search_part()   what was seen
- *	search_turn()                    again and again: reads, decides, refines, begins, ends
+ *	search_turn()                    repeatedly: reads, decides, refines, begins, ends
  *	search_free()
  */
 #pragma once
@@ -17,17 +17,17 @@
 
 struct search_options {
 	bool deep_start;       /* else the call graph alone */
-	double deep_threshold; /* share of samples from which on a part is a deep starter (0.4) */
-	double priming;        /* s: so long samples are collected before code is looked at */
-	double max_cost;       /* share of the program's time that probes may take; 0: no limit */
-	uint32_t most_active;  /* undecided experiments with probes at one time */
+	double deep_threshold; /* minimum share of samples for a deep starter (0.4) */
+	double priming;        /* s for which samples are collected before code is examined */
+	double max_cost;       /* overhead limit: share of the program's time for probes; 0: none */
+	uint32_t most_active;  /* most undecided experiments with probes at a time */
 	double threshold[HYPOTHESES];
 };
 extern const struct search_options search_defaults;
 
 enum experiment_state {
 	EXPERIMENT_READY,  /* waits for its turn */
-	EXPERIMENT_ACTIVE, /* is being measured, and not decided */
+	EXPERIMENT_ACTIVE, /* is being measured, and not decided yet */
 	EXPERIMENT_TRUE,
 	EXPERIMENT_FALSE,
 	EXPERIMENT_UNKNOWN, /* ended before it was decided, or never had its turn */
@@ -35,29 +35,30 @@ enum experiment_state {
 
 enum experiment_origin {
 	ORIGIN_ROOT,
-	ORIGIN_REFINED,    /* of a true one */
+	ORIGIN_REFINED,    /* from a true experiment */
 	ORIGIN_STARTER,    /* a deep starter */
-	ORIGIN_CONNECTING, /* leads from an experiment that there was to a deep starter */
+	ORIGIN_CONNECTING, /* leads from an existing experiment to a deep starter */
 };
 
 enum priority { PRIORITY_NORMAL, PRIORITY_HIGH };
 
-/* One that is being measured may be decided already: true ones stay watched. */
+/* An experiment may be decided and still be measured: true ones stay watched. */
 struct experiment {
 	uint8_t hypothesis, state, origin, priority;
-	uint8_t axis; /* enum hierarchy: along which it came; HIERARCHIES of a root */
+	uint8_t axis; /* enum hierarchy along which it was refined; HIERARCHIES for a root */
 	struct focus focus;
 	bool measured; /* at present */
 	bool sampled;  /* its value comes from samples */
-	bool unsure;   /* decided by the mean when time was up, or the mean says otherwise by now */
-	bool over;     /* was true, and is not any more: the program does something else now */
+	bool unsure;   /* decided by the mean when time was up, or the mean contradicts the decision
+			  by now */
+	bool over;     /* was true, and no longer is: the program does something else now */
 	double value, threshold;
 	double confidence;              /* 0 .. 1: that the decision is right */
-	double created, begun, decided; /* s; negative: has not */
+	double created, begun, decided; /* s; negative: not yet */
 	double observed;                /* s that it was measured */
-	double cost;                    /* s of the program's time */
-	uint32_t tests;                 /* how often it was decided: phases are tested anew */
-	uint32_t hook; /* experiment where its path began to look at code; or none */
+	double cost;                    /* overhead: s of the program's time */
+	uint32_t tests; /* how often it was decided: phases of the program are tested again */
+	uint32_t hook;  /* experiment at which its path began to look at code; or EXPERIMENT_NONE */
 	VEC(uint32_t) parents, children;
 };
 
@@ -68,30 +69,32 @@ struct search;
 struct search *search_new(const struct search_options *o, const struct program_ops *ops, void *ctx);
 void search_free(struct search *s);
 
-/* The parts of the program; who implements program_ops adds to them. */
+/* The parts of the program; the implementation of program_ops adds to them. */
 struct resources *search_resources(struct search *s);
 
-/* A thread's stack was seen. `chain` is its code from the root to the innermost: procedures, and
- * between them the loops that each is in; parts that the search should not know may be left out. */
+/* A call stack of a thread. `chain` is its code from the root to the innermost part: functions,
+ * each followed by the loops that the stack is in; parts that the search should not know may be
+ * left out. */
 struct stack_sample {
 	uint8_t class;         /* enum sample_class */
 	uint32_t thread;       /* resource of MACHINE */
 	const uint32_t *chain; /* resources of CODE */
 	uint32_t length;
-	double weight; /* 1, or more if it stands for several */
+	double weight; /* 1, or more if it represents several */
 };
 void search_sample(struct search *s, const struct stack_sample *x);
 
-/* A part came up that program_ops.parts() would give now, and did not before: a thread, an object,
- * the target of an indirect call. True experiments of `whole` are refined to it. Hierarchies whose
- * parts come up too fast are left alone for a while; search_ignored() counts those. */
+/* Reports a new part, which program_ops.parts() gives now and did not give before: a thread, an
+ * object, the target of an indirect call. True experiments of `whole` are refined to it. If new
+ * parts of a hierarchy appear too fast, they are ignored for a while; search_ignored() counts them.
+ */
 void search_part(struct search *s, enum hierarchy h, uint32_t whole, uint32_t part);
 uint64_t search_ignored(const struct search *s, enum hierarchy h);
 
 void search_turn(struct search *s, double now);
-/* Nothing is left to be tested, as the program behaves now. */
+/* Whether nothing is left to be tested, as the program behaves now. */
 bool search_settled(const struct search *s);
-/* The last reading of all, and nothing is measured any more: what is not decided is unknown. */
+/* Reads everything a last time and ends all measuring; undecided experiments become unknown. */
 void search_finish(struct search *s, double now);
 
 uint32_t search_count(const struct search *s);

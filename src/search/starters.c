@@ -1,19 +1,20 @@
-/* Deep starters (Roth and Miller, sections 3.2 and 3.3): where samples are, experiments are made at
- * once, far below those that the call graph has led to so far. Others connect them with these, so
- * that the history keeps the shape of the call graph; and as they are tested like any other, what
- * is true above a starter is known as well.
+/* Deep starters (Roth and Miller, sections 3.2 and 3.3): experiments are made at once where samples
+ * are, far below those that the call graph has led to so far. Connecting experiments link the two,
+ * so that the history keeps the shape of the call graph. They are tested like any other, so it is
+ * also known what is true above a starter.
  *
- * Beyond the paper: samples also tell which refinements to test first, and what they speak against
- * is tested by them alone. And once a second, starters are chosen anew by what was sampled in the
- * last seconds, so that a program that goes on to something else is followed. There are many
- * samples then, and few starters are left to be found: so many as would make the hypothesis true
- * are enough. */
+ * Beyond the paper: samples also decide which refinements are tested first, and experiments that
+ * they contradict are tested by samples alone. And once per second, starters are chosen again from
+ * the samples of the last seconds, to follow a program that enters another phase. By then there are
+ * many samples and few starters left to be found, so a lower share of samples is enough: the one
+ * that makes the hypothesis true. */
 #include "search/state.h"
 
-static const double choose_each = 1; /* s */
-static const double much_more = 1.5; /* times the rate of samples that it was found false with */
+static const double choose_period = 1; /* s between choices for all hooks */
+static const double much_more = 1.5;   /* times the rate of samples at which it was found false */
 
-/* It is a starter, or leads to one. */
+/* Marks an experiment as likely to be true: it is a starter, or leads to one, or samples support
+ * it. */
 static void expect(struct search *s, uint32_t number)
 {
 	trial_of(s, number)->expected = true;
@@ -38,7 +39,7 @@ static uint32_t caller_of(struct search *s, const struct count_graph *c, uint32_
 	return best ? best->from : (uint32_t)COUNT_NONE;
 }
 
-static struct experiment of_hook(struct search *s, uint32_t hook, uint32_t code)
+static struct experiment experiment_below(struct search *s, uint32_t hook, uint32_t code)
 {
 	struct experiment like = {
 		.hypothesis = experiment_of(s, hook)->hypothesis,
@@ -50,7 +51,8 @@ static struct experiment of_hook(struct search *s, uint32_t hook, uint32_t code)
 	return like;
 }
 
-/* Upwards along the edges that most samples took, to an experiment that there is. */
+/* Makes connecting experiments from a starter upwards, along the edges with most samples, to an
+ * experiment that exists. */
 static void connect(struct search *s, const struct count_graph *c, uint32_t hook, uint32_t starter)
 {
 	experiment_list below = {0};
@@ -63,7 +65,7 @@ static void connect(struct search *s, const struct count_graph *c, uint32_t hook
 			parent = hook;
 			break;
 		}
-		struct experiment like = of_hook(s, hook, c->nodes.data[node].resource);
+		struct experiment like = experiment_below(s, hook, c->nodes.data[node].resource);
 		like.origin = ORIGIN_CONNECTING;
 		parent = history_find(&s->history, like.hypothesis, &like.focus);
 		if (parent == EXPERIMENT_NONE) {
@@ -82,7 +84,7 @@ static void connect(struct search *s, const struct count_graph *c, uint32_t hook
 	vec_free(&below);
 }
 
-/* A starter that was false before is tested again if it is seen more often than then. */
+/* Tests a starter that was false before again, if it is sampled more often than then. */
 static void start_again(struct search *s, const struct count_graph *c, uint32_t number)
 {
 	const struct experiment *e = experiment_of(s, number);
@@ -95,7 +97,7 @@ static void start_again(struct search *s, const struct count_graph *c, uint32_t 
 
 static void start_at(struct search *s, const struct count_graph *c, uint32_t hook, uint32_t code)
 {
-	struct experiment like = of_hook(s, hook, code);
+	struct experiment like = experiment_below(s, hook, code);
 	like.origin = ORIGIN_STARTER;
 	like.priority = PRIORITY_HIGH;
 	uint32_t known = history_find(&s->history, like.hypothesis, &like.focus);
@@ -105,7 +107,7 @@ static void start_at(struct search *s, const struct count_graph *c, uint32_t hoo
 		start_again(s, c, known);
 }
 
-static void choose(struct search *s, uint32_t hook, bool recent)
+static void choose_for_hook(struct search *s, uint32_t hook, bool recent)
 {
 	const struct experiment *e = experiment_of(s, hook);
 	struct count_graph *c = &s->graphs[hypotheses[e->hypothesis].samples];
@@ -145,7 +147,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Samples may speak by now for what they did not speak for when it was made. */
+/* Samples may by now support experiments that they did not support when these were made. */
 static void expect_more(struct search *s)
 {
 	for (uint32_t i = 0, n = s->ready.len; i < n; i++) {
@@ -168,12 +170,12 @@ void choose_starters(struct search *s)
 		qsort(list->data, list->len, sizeof(*list->data), by_number);
 	for (uint32_t i = 0; i < list->len; i++)
 		if (i == 0 || list->data[i] != list->data[i - 1])
-			choose(s, list->data[i], false);
+			choose_for_hook(s, list->data[i], false);
 	vec_clear(list);
-	if (s->now < s->chosen + choose_each)
+	if (s->now < s->chosen + choose_period)
 		return;
 	s->chosen = s->now;
 	expect_more(s);
 	for (uint32_t i = 0; i < s->hooks.len; i++)
-		choose(s, s->hooks.data[i], true);
+		choose_for_hook(s, s->hooks.data[i], true);
 }

@@ -1,7 +1,7 @@
 /* What the files of the search share. A turn goes through them in this order:
  *
  *	observe.c    reads what is measured, decides
- *	refine.c     true ones lead to new experiments
+ *	refine.c     true experiments lead to new ones
  *	starters.c   samples lead to new experiments
  *	schedule.c   begins and ends measuring, within the limits
  */
@@ -9,7 +9,7 @@
 #include "search/history.h"
 
 struct new_parts {
-	double since; /* the second in which they are counted began */
+	double since; /* when the second began in which they are counted */
 	uint32_t count;
 	uint64_t ignored;
 };
@@ -23,22 +23,22 @@ struct search {
 	struct resources resources;
 	struct count_graph graphs[SAMPLE_CLASSES];
 	struct history history;
-	double started, before, now; /* the first turn, the last one, this one */
-	bool running;                /* there was a turn */
+	double started, before, now; /* times of the first turn, of the last one, and of this one */
+	bool running;                /* there has been a turn */
 
 	experiment_list found_true;      /* to be refined */
 	experiment_list unprimed;        /* to be refined to code, once priming is over */
 	experiment_list held;            /* see refine.c */
-	double released;                 /* when they were last looked at */
-	experiment_list hooks, unchosen; /* all; those whose starters are to be chosen */
-	double chosen;                   /* when starters of all hooks were */
+	double released;                 /* when they were last released */
+	experiment_list hooks, unchosen; /* all hooks; those whose starters are to be chosen */
+	double chosen;                   /* when the starters of all hooks were chosen */
 
-	experiment_list measured; /* in the order of their beginning */
+	experiment_list measured; /* in the order in which they began */
 	VEC(uint64_t) ready;      /* a heap; see schedule.c */
 	experiment_list free;     /* ready, and need no probes */
-	experiment_list waiting;  /* ready, but not yet again */
-	double shed;              /* some probes went; until then their cost is not known anew */
-	bool changed;             /* something began or ended since the last commit */
+	experiment_list waiting;  /* ready, but paused until trial.not_before */
+	double shed;  /* probes were removed; until this time the overhead is not known again */
+	bool changed; /* something began or ended since the last commit */
 	struct new_parts new_parts[HIERARCHIES];
 };
 
@@ -57,40 +57,42 @@ static inline bool is_root(const struct experiment *e)
 	return e->origin == ORIGIN_ROOT;
 }
 
-/* Other foci are measured without probes in code. */
+/* Experiments on all of the code are measured without probes in it. */
 static inline bool needs_probes(const struct experiment *e)
 {
 	return e->focus.part[CODE] != CODE;
 }
 
-/* Reads all that is measured. */
+/* Reads and decides all experiments that are being measured. */
 void observe(struct search *s);
 
-/* Makes new experiments of what was found true, or has become exhausted. */
+/* Refines experiments that were found true, or that turn to their next hierarchy because the
+ * refinements along the last one are all false. */
 void refine(struct search *s);
 void refine_to(struct search *s, uint32_t experiment, enum hierarchy axis, uint32_t part);
 
-/* Whether the samples of an experiment's part of the machine say more about code than is known of
- * the whole machine. */
+/* Whether the samples of an experiment's part of the machine have a deep starter that is untested,
+ * or false, for the whole machine. */
 bool starters_stand_out(struct search *s, uint32_t number);
-/* Chooses deep starters of hooks that want it, and of all from time to time. */
+/* Chooses deep starters for the hooks in `unchosen`, and once per second for all hooks. */
 void choose_starters(struct search *s);
-/* Whether samples speak for an experiment; or against it, if nobody expects it to be true. */
+/* Whether samples support an experiment. Whether they contradict one, and there is no other reason
+ * to expect it to be true. */
 bool is_likely(struct search *s, const struct experiment *e);
 bool is_doubtful(struct search *s, uint32_t number);
 
 /* A new experiment, ready to be tested. Its focus, hypothesis, axis, origin, priority and hook are
  * those of `like`. */
 uint32_t schedule_new(struct search *s, const struct experiment *like);
-/* A false one is tested again, unless that was so not long ago. */
+/* Tests a false experiment again, unless it was decided not long ago. */
 void schedule_again(struct search *s, uint32_t experiment);
-/* Gives it, and what it was refined to, high priority. */
+/* Gives an experiment and its refinements high priority. */
 void schedule_raise(struct search *s, uint32_t experiment);
-/* Its place among those that are ready may have changed. */
+/* Updates the place of a ready experiment after its rank has changed. */
 void schedule_rank(struct search *s, uint32_t experiment);
-/* Samples have not decided it as was expected of them: probes have to. */
+/* An experiment that samples were expected to refute seems to be true: tests it with probes. */
 void schedule_probes(struct search *s, uint32_t experiment);
 void schedule_begin(struct search *s, uint32_t experiment);
 void schedule_end(struct search *s, uint32_t experiment);
-/* Ends and begins what the limits want. */
+/* Begins and ends experiments within the limits. */
 void schedule(struct search *s);

@@ -2,10 +2,10 @@
 #pragma once
 #include "profile/profile.h"
 
-/* Host, machine, kernel, processors, directory and the present time. */
+/* Host, machine, kernel, CPUs, directory and the current time. */
 void facts_of_host(struct profile *p);
-/* "command": the words as a shell would need them. */
+/* "command": the words of argv, quoted as a shell needs it. */
 void facts_of_command(struct profile *p, char *const *argv);
-/* The same for one that runs. */
+/* The same for a running process. */
 void facts_of_process(struct profile *p, int pid);
 void facts_number(struct profile *p, const char *name, double value, int digits);

@@ -12,12 +12,12 @@
 #include "base/fault.h"
 #include "base/vec.h"
 
-/* Short runs do without. */
+/* ns before the first keeper, and between keepers. Short runs need none. */
 static const uint64_t first_ns = 1000000000, period_ns = 10000000000;
 
-/* Whatever the terminal sends to us it gets, too; and nobody shall wait for it because of a pipe
- * that was ours. */
-static void stand_aside(void)
+/* The keeper gets the signals that the terminal sends to Sonde, and must survive them. It must not
+ * hold Sonde's pipes open either: their readers would wait for it. */
+static void ignore_terminal(void)
 {
 	static const int ignored[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE};
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -33,13 +33,13 @@ __attribute__((noreturn)) static void keep(int tie, void (*rescue)(void *ctx), v
 {
 	ssize_t n;
 	char byte;
-	stand_aside();
+	ignore_terminal();
 	do
 		n = read(tie, &byte, 1);
 	while (n < 0 && errno == EINTR);
 	if (!n)
 		rescue(ctx);
-	for (;;) /* without what sonde does at its end */
+	for (;;) /* without Sonde's exit handlers */
 		syscall(SYS_exit_group, 0);
 }
 
@@ -47,8 +47,8 @@ void keeper_dismiss(struct keeper *k)
 {
 	if (!k->pid)
 		return;
-	ssize_t told = write(k->tie, "", 1);
-	(void)told; /* it may have been killed itself */
+	ssize_t written = write(k->tie, "", 1);
+	(void)written; /* it may have been killed itself */
 	close(k->tie);
 	while (waitpid(k->pid, NULL, __WALL) < 0 && errno == EINTR)
 		;

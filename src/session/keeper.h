@@ -1,18 +1,19 @@
-/* Keeps what was counted if we are killed.
+/* Saves what was counted if Sonde is killed.
  *
- * Counters are in memory that the program shares with us, and are worth nothing without what we
- * know of its code. So from time to time a child of ours is made, which has all that, and does
- * nothing but wait for our end. It costs nothing meanwhile. */
+ * Counters are in memory that the program shares with Sonde, and are useless without what Sonde
+ * knows of its code. So from time to time Sonde forks a child, the keeper, which has all that and
+ * only waits for Sonde's end. While it waits it costs nothing. */
 #pragma once
 #include <stdint.h>
 
 struct keeper {
-	int pid;       /* 0: there is none */
-	int tie;       /* it sees that closed by our death; a byte in there sends it away */
-	uint64_t next; /* ns: when to make another one, which knows more */
+	int pid; /* 0: there is none */
+	int tie; /* a pipe to the keeper: our death closes it, and a byte in it tells the keeper to
+		    exit */
+	uint64_t next; /* ns: when to fork the next one, which knows more */
 };
 
-/* Makes one if it is time to. In it, `rescue` is called if we have been killed. */
+/* Forks a new keeper if it is time to. The keeper calls `rescue` if Sonde has been killed. */
 void keeper_tick(struct keeper *k, void (*rescue)(void *ctx), void *ctx);
-/* What was counted is safe. */
+/* Ends the keeper: what was counted is saved. */
 void keeper_dismiss(struct keeper *k);

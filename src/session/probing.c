@@ -30,17 +30,17 @@ void probing_abandon(struct probing *p)
 		target_leave(p->first);
 }
 
-static bool waits(enum engine_happening what)
+static bool is_stopped_for(enum engine_happening what)
 {
 	return what == ENGINE_EXECUTED || what == ENGINE_LOADED;
 }
 
-static void deal_with(struct probing *p, const struct engine_event *v)
+static void handle_event(struct probing *p, const struct engine_event *v)
 {
 	if (v->what == ENGINE_ENDED && target_pid(v->target) == p->session->program)
 		session_program_ended(p->session, v->status);
 	p->ops->handlers[v->what](p->session->own, v);
-	if (waits(v->what))
+	if (is_stopped_for(v->what))
 		target_go(v->target);
 }
 
@@ -56,9 +56,9 @@ void probing_wait(struct probing *p, int timeout_ms)
 		if (p->ops->passed)
 			p->ops->passed(s->own);
 		if (more)
-			deal_with(p, &v);
+			handle_event(p, &v);
 		timeout_ms = 0;
-		if (s->ended || now_ns() >= end) /* of storms of children there is no end */
+		if (s->ended || now_ns() >= end) /* events of a fork storm never end */
 			more = false;
 	}
 }

@@ -1,18 +1,19 @@
-/* Sessions with probes in the program: what happens to processes. */
+/* For sessions with probes in the program: starts or attaches to it, and passes on what happens to
+ * its processes. */
 #pragma once
 #include "probe/engine/engine.h"
 #include "session/session.h"
 
 struct probing;
 
-/* What happened to a target: engine/engine.h. */
+/* Called when something happened to a target: engine/engine.h. */
 typedef void (*probing_handler)(void *own, const struct engine_event *v);
 
 struct probing_ops {
-	/* By enum engine_happening. A target that waits is let go afterwards; of a program that was
-	 * started the session knows already that it has ended. */
+	/* By enum engine_happening. A target that is stopped for the event is let go afterwards. If
+	 * the started program has ended, the session knows that already. */
 	probing_handler handlers[ENGINE_HAPPENINGS];
-	/* Time has passed; before what has happened is dealt with. May be NULL. */
+	/* Called after each wait, before the event is handled. May be NULL. */
 	void (*passed)(void *own);
 };
 
@@ -26,9 +27,10 @@ struct probing {
 /* Launches or attaches. */
 int probing_open(struct probing *p, int *not_started, struct err *e);
 void probing_go(struct probing *p);
-/* The program as it was opened is let go, for good. */
+/* Lets the program go as it was opened, for good. */
 void probing_abandon(struct probing *p);
-/* Deals with events, for at most timeout_ms. */
+/* Handles events for at most timeout_ms. */
 void probing_wait(struct probing *p, int timeout_ms);
-/* A process runs without the privileges of its program (set-user-ID or the like): says so. */
+/* Tells the user if a process runs without the privileges of its program (set-user-ID or the like).
+ */
 void probing_tell_privileges(const struct probing *p, int pid);

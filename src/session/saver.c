@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/text.h"
 
-/* Below a second, because what the sampler does at one go comes on top. */
+/* ns. The period is below a second, because the time of one sampler run is added to it. */
 static const uint64_t period = 800000000, longest_pause = 10000000000;
 
 int saver_open(struct saver *s, struct profile *p, const char *path, struct err *e)

@@ -39,7 +39,7 @@ static void add_facts(struct session *s)
 	s->ops->add_facts(s->own);
 }
 
-/* A program that was launched for nothing has not executed an instruction of its own. */
+/* A launched program can be killed: it has not executed an instruction of its own. */
 static void give_up(struct session *s)
 {
 	int status;
@@ -57,8 +57,8 @@ static void give_up(struct session *s)
 int session_start(struct session *s, int *not_started, struct err *e)
 {
 	*not_started = 0;
-	/* From the first change in a running program on no signal may end us, or the change would
-	 * stay. */
+	/* Once a running program has been changed, no signal may end Sonde: the change would stay.
+	 */
 	if (!s->o->argv)
 		signals_install(0);
 	int rc = s->ops->open(s->own, not_started, e);
@@ -77,7 +77,7 @@ int session_start(struct session *s, int *not_started, struct err *e)
 	return rc;
 }
 
-/* ---- meanwhile ---- */
+/* ---- while it runs ---- */
 
 void session_program_ended(struct session *s, int status)
 {
@@ -103,8 +103,8 @@ static bool is_over(struct session *s)
 	return s->ended;
 }
 
-/* Not longer than there is left of the duration. */
-static int shortened(const struct session *s, int timeout_ms)
+/* The timeout, limited to what is left of the duration. */
+static int limit_timeout(const struct session *s, int timeout_ms)
 {
 	double left = s->started + s->o->seconds - now_seconds();
 	if (s->o->seconds <= 0 || left * 1000 >= timeout_ms)
@@ -117,7 +117,7 @@ bool session_turn(struct session *s, int timeout_ms)
 	struct err e;
 	if (is_over(s))
 		return false;
-	if (s->ops->wait(s->own, shortened(s, timeout_ms), &e)) {
+	if (s->ops->wait(s->own, limit_timeout(s, timeout_ms), &e)) {
 		s->ended = "error";
 		snprintf(s->problem, sizeof(s->problem), "it ended early: %s", e.text);
 	}
@@ -164,8 +164,8 @@ static void save_last(struct session *s)
 	saver_close(&s->saver);
 }
 
-/* What was observed is safe before the profile is completed, so that a signal may end that. While
- * the program runs on, signals are still for it. */
+/* What was observed is saved before the profile is completed, so that a signal may end the
+ * completion. While a started program still runs, signals are passed on to it. */
 void session_finish(struct session *s)
 {
 	facts_number(s->profile, "seconds", s->seconds, 3);

@@ -26,15 +26,15 @@ static void pass_on(int signal)
 		want_end = 1;
 }
 
-/* Without SA_RESTART: whatever waits for samples returns. */
-static void take_over(size_t i, void (*handler)(int))
+/* Without SA_RESTART, so that system calls that wait for samples return. */
+static void set_handler(size_t i, void (*handler)(int))
 {
 	struct sigaction action = {.sa_handler = handler};
 	sigemptyset(&action.sa_mask);
 	if (!changed[i])
 		sigaction(caught[i], NULL, &before[i]);
-	/* nohup: the end of the session is not ours. (A script's `&` ignores SIGINT, too; but who
-	 * sends that to us by name means it.) */
+	/* Under nohup, the end of the terminal session is ignored. (SIGINT is ignored, too, in a
+	 * script's `&`; but whoever sends it to Sonde itself wants Sonde to end.) */
 	if (caught[i] == SIGHUP && before[i].sa_handler == SIG_IGN)
 		return;
 	changed[i] = !sigaction(caught[i], &action, NULL);
@@ -47,9 +47,9 @@ void signals_install(int program)
 	for (size_t i = 0; i < ARRAY_SIZE(caught); i++) {
 		/* A reader of our messages that goes away must not end the recording. */
 		if (caught[i] == SIGPIPE)
-			take_over(i, SIG_IGN);
+			set_handler(i, SIG_IGN);
 		else if (program || caught[i] != SIGQUIT)
-			take_over(i, program ? pass_on : end_recording);
+			set_handler(i, program ? pass_on : end_recording);
 	}
 }
 

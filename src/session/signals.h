@@ -10,9 +10,9 @@
 
 /* `program` is the process to pass SIGTERM on to, or 0: signals end the recording. */
 void signals_install(int program);
-/* Whether a signal has asked for the end. */
+/* Whether a signal has asked to end the recording. */
 bool signals_want_end(void);
-/* The program is gone: SIGTERM has nobody to go to. */
+/* The program is gone: from now on, SIGTERM ends the recording. */
 void signals_forget_program(void);
-/* Signals do from now on what they did before. */
+/* Restores what signals did before, except SIGPIPE. */
 void signals_restore(void);

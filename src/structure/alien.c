@@ -1,18 +1,18 @@
-/* Alien code: lines in a procedure that come from elsewhere, found from line numbers alone, where
- * the compiler did not describe what it inlined (sections 3.1 and 3.2).
+/* Finds alien code: lines in a function that come from elsewhere. Where the compiler did not
+ * describe what it inlined, they are found from line numbers alone (sections 3.1 and 3.2).
  *
- * Source procedures do not overlap unless nested, so a procedure ends before the next one in its
- * file begins. A line of another file, or beyond these bounds, is alien; it belongs to the
- * procedure whose bounds hold it, if the unit knows one. How alien procedures call each other
- * cannot be known: contexts have depth 1, and the tree shows them flat below the enclosing loop or
- * procedure. */
+ * Source functions do not overlap unless nested, so a function ends before the next one in its file
+ * begins. A line of another file, or outside these bounds, is alien. It belongs to the function
+ * whose bounds hold it, if the unit knows one. How alien functions call each other cannot be known:
+ * their contexts have depth 1, and the tree shows them flat below the enclosing loop or function.
+ */
 #include <string.h>
 
 #include "base/hashmap.h"
 #include "structure/builder.h"
 
-/* Entries up to here begin at or before the line. */
-static uint32_t outline_behind(const struct source *s, uint32_t file, uint32_t line)
+/* The number of outline entries that begin at or before the line. */
+static uint32_t outline_up_to(const struct source *s, uint32_t file, uint32_t line)
 {
 	uint32_t low = 0, high = s->outline_count;
 	while (low < high) {
@@ -33,7 +33,7 @@ static bool is_within(const struct debug_unit *u, uint32_t scope, uint32_t ances
 	return scope == ancestor;
 }
 
-/* Function objects written in the middle of a procedure do not end it. */
+/* Function objects that are written in the middle of a function do not end it. */
 static bool is_lambda(const char *name)
 {
 	return name &&
@@ -53,7 +53,7 @@ static bool may_be_inside(const struct source *s, const struct outline_entry *o,
 static uint32_t last_line_of(const struct source *s, uint32_t subprogram, uint32_t file,
 			     uint32_t line)
 {
-	for (uint32_t i = outline_behind(s, file, line); i < s->outline_count; i++) {
+	for (uint32_t i = outline_up_to(s, file, line); i < s->outline_count; i++) {
 		const struct outline_entry *o = &s->outline[i];
 		if (o->file != file)
 			break;
@@ -63,7 +63,7 @@ static uint32_t last_line_of(const struct source *s, uint32_t subprogram, uint32
 	return UINT32_MAX;
 }
 
-/* The context of alien lines of this file and owner. */
+/* The context of the alien lines of this file and owner. */
 static uint32_t alien_context(struct structure_builder *b, struct hashmap *known, uint32_t file,
 			      uint32_t owner)
 {
@@ -77,12 +77,13 @@ static uint32_t alien_context(struct structure_builder *b, struct hashmap *known
 
 static uint32_t owner_of(const struct source *s, uint32_t file, uint32_t line)
 {
-	uint32_t behind = outline_behind(s, file, line);
-	bool known = behind && s->outline[behind - 1].file == file;
-	return known ? behind - 1 : (uint32_t)DEBUG_NONE;
+	uint32_t count = outline_up_to(s, file, line);
+	bool known = count && s->outline[count - 1].file == file;
+	return known ? count - 1 : (uint32_t)DEBUG_NONE;
 }
 
-/* Without a declaration nothing bounds the procedure but the file that its code begins in. */
+/* The file that the function's code begins in: without a declaration, nothing else bounds the
+ * function. */
 static uint32_t first_file(const struct structure_builder *b)
 {
 	vec_each (p, &b->pieces)

@@ -1,10 +1,9 @@
-/* The structure of a whole image or of some procedures: opens what is needed, deals procedures out
- * to all processors, joins the results.
+/* Builds the structure of a whole module or of some functions: opens what is needed, deals the
+ * functions out to all CPUs, and joins the results.
  *
- * Units of debugging information are loaded by any worker through its own handle and then only
- * read, so the procedures of one large unit spread over all workers too. Loaded units are kept for
- * all procedures at once as far as KEPT_BYTES goes; the others are loaded again, a few at a time.
- */
+ * A unit of debugging information is loaded by any worker, through its own handle, and is only read
+ * afterwards. So even the functions of one large unit are spread over all workers. Loaded units are
+ * kept up to KEPT_BYTES in all; the others are loaded again later, a few at a time. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +18,12 @@
 #include "structure/storage.h"
 
 static const uint64_t KEPT_BYTES = (uint64_t)256 << 20;
-/* What a unit is thought to need before it was ever loaded. */
+/* What a unit is assumed to need if it was not loaded yet. */
 static const uint64_t USUAL_BYTES = (uint64_t)4 << 20;
-enum { PROCEDURE_BATCH = 8 };
+enum {
+	PROCEDURE_BATCH = 8,   /* functions that a worker takes at a time */
+	UNITS_PER_WORKER = 16, /* loaded at a time while all units are read */
+};
 
 typedef VEC(uint32_t) numbers;
 
@@ -29,10 +31,10 @@ struct unit {
 	struct debug_unit *unit; /* NULL while not loaded */
 	struct source *source;
 	uint64_t bytes;
-	uint32_t first, count; /* its procedures, in the build's order */
+	uint32_t first, count; /* its functions, in build.order */
 };
 
-/* What one worker has of its own. */
+/* What each worker has of its own. */
 struct worker_state {
 	struct structure_builder builder;
 	struct debug *debug; /* worker 0 uses the build's own */
@@ -45,17 +47,17 @@ struct build {
 	struct flow *flow;   /* options->flow, or our own */
 	struct unit *units;
 	uint32_t unit_count;
-	uint32_t *unit_of; /* of each procedure; DEBUG_NONE without */
-	uint32_t *order;   /* procedures by unit; those without one first */
+	uint32_t *unit_of; /* for each function; DEBUG_NONE if it has none */
+	uint32_t *order;   /* functions by unit; those without one first */
 	uint32_t without_unit;
-	bool dealt; /* procedures have their units: others are not needed */
+	bool dealt; /* functions have their units, so units without functions need not be loaded */
 	struct worker_state *workers;
 	uint32_t worker_count;
-	bool one_handle; /* some worker has no handle of its own: load units one by one */
-	uint64_t kept;   /* bytes */
-	uint32_t first_unit, first_procedure; /* of what the workers are at */
+	bool one_handle; /* some worker has no handle of its own: units are loaded one by one */
+	uint64_t kept;   /* bytes of loaded units that are kept */
+	uint32_t first_unit, first_procedure; /* where the current parallel loop starts */
 	struct structure_stats stats;
-	double since; /* start of the phase */
+	double since; /* start of the current phase */
 };
 
 static void end_phase(struct build *b, double *seconds)
@@ -112,8 +114,8 @@ static void load_units(struct build *b, uint32_t first, uint32_t count)
 		load_one(b, i, 0);
 }
 
-/* Tells flow where procedures begin. Of code in several ranges it is not known which one that is.
- */
+/* Adds the starts of the unit's functions to flow. A function in several ranges is left out: it is
+ * not known which range it begins in. */
 static void add_starts(struct build *b, const struct debug_unit *u)
 {
 	for (uint32_t i = 0; i < u->entry_count; i++) {
@@ -124,10 +126,10 @@ static void add_starts(struct build *b, const struct debug_unit *u)
 	}
 }
 
-/* Reads all units once for the procedures they tell, a few for each worker at a time. */
+/* Reads all units once for the functions in them, a few for each worker at a time. */
 static void read_units(struct build *b)
 {
-	uint32_t step = b->worker_count * 16;
+	uint32_t step = b->worker_count * UNITS_PER_WORKER;
 	for (uint32_t first = 0; first < b->unit_count; first += step) {
 		uint32_t left = b->unit_count - first, count = left < step ? left : step;
 		load_units(b, first, count);
@@ -144,7 +146,7 @@ static void read_units(struct build *b)
 	}
 }
 
-/* Finds the unit of each procedure in the list, and how many each unit has. */
+/* Finds the unit of each function in the list, and counts the functions of each unit. */
 static void find_units(struct build *b, const uint32_t *list, uint32_t count)
 {
 	uint32_t all;
@@ -163,7 +165,7 @@ static void find_units(struct build *b, const uint32_t *list, uint32_t count)
 	}
 }
 
-/* Sorts the procedures in the list by unit, counting. */
+/* Sorts the functions in the list by unit (a counting sort). */
 static void deal_procedures(struct build *b, const uint32_t *list, uint32_t count)
 {
 	uint32_t at, alone = 0;
@@ -221,7 +223,7 @@ static void build_procedures(struct build *b, uint32_t first, uint32_t count)
 	parallel_for(count, PROCEDURE_BATCH, build_one, b);
 }
 
-/* Loads units from `first` on up to the memory allowed; returns the one behind the last. */
+/* Loads units from `first` on, as many as memory allows; returns the number after the last one. */
 static uint32_t load_some(struct build *b, uint32_t first)
 {
 	uint64_t bytes = 0;
@@ -246,7 +248,7 @@ static void build_all(struct build *b)
 	}
 }
 
-/* Without readable debugging information the rest still stands. */
+/* If the debugging information cannot be read, the build continues without it. */
 static void open_debug(struct build *b)
 {
 	struct err e;
@@ -340,7 +342,8 @@ static int build(struct build *b, struct structure **out, struct err *e)
 	return 0;
 }
 
-/* Not getrusage(): its figure starts at what the parent had in memory when it started us. */
+/* Does not use getrusage(): its figure starts with the memory of the parent at the time of fork().
+ */
 static uint64_t peak_memory(void)
 {
 	char text[4096];
@@ -366,7 +369,7 @@ static struct structure *load_cached(const struct cache_subject *subject)
 	return s;
 }
 
-/* Builds and, if wanted, stores. */
+/* Builds the structure and, if wanted, stores it in the cache. */
 static int build_fresh(struct structure **out, struct image *im, const struct structure_options *o,
 		       struct err *e)
 {
@@ -426,10 +429,11 @@ int structure_open(struct structure **out, const char *path, const struct struct
 	return rc;
 }
 
-/* Lists the procedures that have the addresses, each once. False if an address is in none, or in
- * one of which only the entry is known: its end is just where the next one known begins. */
-static bool find_procedures(const struct build *b, const uint64_t *addresses, uint32_t count,
-			    numbers *list)
+/* Lists the functions that have the addresses, each once. False if an address is in no function, or
+ * in one that is only known as an entry point: the end of that is just where the next known
+ * function begins. */
+static bool list_functions_at(const struct build *b, const uint64_t *addresses, uint32_t count,
+			      numbers *list)
 {
 	uint32_t total;
 	const struct procedure *p = flow_procedures(b->flow, &total);
@@ -450,8 +454,8 @@ static bool find_procedures(const struct build *b, const uint64_t *addresses, ui
 	return all;
 }
 
-/* What is known already does, unless a separate debug file knows more of the image. */
-static int take_flow(struct build *b, struct err *e)
+/* Uses the flow that the caller has, unless a separate debug file adds to the module. */
+static int choose_flow(struct build *b, struct err *e)
 {
 	if (!b->options->flow || (b->debug && debug_file(b->debug)))
 		return flow_open(&b->flow, b->im, e);
@@ -464,13 +468,13 @@ static int build_some(struct build *b, struct structure **out, const uint64_t *a
 {
 	numbers list = {0};
 	open_debug(b);
-	int rc = take_flow(b, e);
+	int rc = choose_flow(b, e);
 	if (rc < 0)
 		return rc;
 	start_workers(b);
-	if (!find_procedures(b, addresses, count, &list)) {
+	if (!list_functions_at(b, addresses, count, &list)) {
 		flow_discover(b->flow);
-		find_procedures(b, addresses, count, &list);
+		list_functions_at(b, addresses, count, &list);
 	}
 	deal_procedures(b, list.data, list.len);
 	for (uint32_t i = 0; i < b->unit_count; i++)

@@ -28,7 +28,7 @@ void builder_release(struct structure_builder *b)
 	arena_release(&b->tmp);
 }
 
-/* The main part and the parts split off, sorted by address. */
+/* Collects all parts of the function, sorted by address. */
 static void sort_parts(struct structure_builder *b, const struct part *parts)
 {
 	const struct procedure *p = b->procedure;
@@ -44,7 +44,8 @@ static void sort_parts(struct structure_builder *b, const struct part *parts)
 	b->part_count = p->part_count + 1;
 }
 
-/* The line of a procedure's entry is that of the first row there; later ones are of moved code. */
+/* The line of a function's entry is that of the first row at its address; later rows are of code
+ * that was moved there. */
 static void find_entry_line(struct structure_builder *b)
 {
 	const struct debug_unit *u = b->source ? b->source->unit : NULL;
@@ -59,7 +60,7 @@ static void find_entry_line(struct structure_builder *b)
 	}
 }
 
-/* As people write it: the symbol's name, or without a symbol the one from the debugging
+/* The name as people write it: that of the symbol; without a symbol, the one from the debugging
  * information. */
 static uint32_t procedure_name(struct structure_builder *b)
 {

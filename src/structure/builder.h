@@ -1,16 +1,16 @@
-/* How one procedure's scopes are made. The steps, each a pass over flat arrays:
+/* Builds the scopes of one function. The steps, each a pass over flat arrays:
  *
- *   pieces       the procedure's code cut where block, line or inlining changes      pieces.c
- *   (alien)      contexts inferred from lines, where DWARF has no inlining           alien.c
- *   solid        pieces that truly belong to the loop they are in                    solid.c
- *   loops        the context and the lines of each machine loop                      loop_source.c
- *   scopes       the tree: loops first, then each piece below its innermost loop     scopes.c
- *   normalise    lines that were moved out of a loop go back into it                 normalise.c
- *   emit         preorder, appended to the builder                                   emit.c
+ *	pieces       the function's code, cut where block, line or inlining changes    pieces.c
+ *	(alien)      contexts inferred from lines, if DWARF has no inlining            alien.c
+ *	solid        the pieces that truly belong to the loop they are in              solid.c
+ *	loops        the context and the lines of each machine loop                    loop_source.c
+ *	scopes       the tree: loops first, then each piece below its innermost loop   scopes.c
+ *	normalise    lines that were moved out of a loop go back into it               normalise.c
+ *	emit         preorder, appended to the builder                                 emit.c
  *
- * A builder belongs to one thread. What it holds refers to text by its own pool's numbers and to
- * scopes, loops and ranges relative to the procedure's first; builders_join() makes a structure of
- * many. */
+ * A builder belongs to one thread. Its results refer to text by numbers of its own pool, and to
+ * scopes, loops and ranges relative to the function's first; builders_join() makes one structure of
+ * the results of many builders. */
 #pragma once
 #include "structure/source.h"
 #include "structure/structure.h"
@@ -24,10 +24,10 @@ struct piece {
 	uint32_t context;
 	uint32_t file, line; /* line 0: unknown */
 	bool last;           /* holds the block's last instruction */
-	bool solid;          /* in a loop, and its line is truly one of the loop's */
+	bool solid;          /* it is in a loop, and its line truly belongs to the loop */
 };
 
-/* What was found out about a machine loop's source. */
+/* The source of a machine loop. */
 struct loop_source {
 	uint32_t context;
 	uint32_t file, first_line, last_line; /* line 0: none */
@@ -39,7 +39,7 @@ struct range_link {
 	uint32_t next; /* INDEX_NONE ends the list */
 };
 
-/* A scope in the making. Nodes with one parent differ in (kind, id, file). */
+/* A scope that is being built. Two nodes with the same parent differ in (kind, id, file). */
 struct node {
 	uint32_t parent;
 	uint32_t id;   /* line, first line of a loop, or context */
@@ -47,17 +47,17 @@ struct node {
 	uint32_t first_line, last_line;
 	uint32_t first_range, last_range; /* in range_links */
 	uint32_t loop;                    /* first machine loop of a SCOPE_LOOP */
-	uint32_t child, next;             /* for emitting */
+	uint32_t child, next;             /* set by emit.c */
 	uint8_t kind, flags;
-	bool dead; /* merged into another */
+	bool dead; /* merged into another node */
 };
 
-/* A procedure that is done; its scopes, loops and ranges are those from the given first ones on. */
+/* A finished function; its scopes, loops and ranges begin at the given indices. */
 struct built {
 	uint32_t number;
 	uint32_t first_scope, first_loop, first_range;
 	uint32_t scope_count, range_count;
-	struct structure_procedure procedure; /* .scope is not set, .first_loop relative */
+	struct structure_procedure procedure; /* .scope is not set, .first_loop is relative */
 };
 
 struct structure_builder {
@@ -67,25 +67,24 @@ struct structure_builder {
 	VEC(struct machine_loop) loops;
 	VEC(struct address_range) ranges;
 
-	/* The procedure at work. */
+	/* The current function. */
 	const struct procedure *procedure;
-	const struct part *parts; /* all of it, sorted */
+	const struct part *parts; /* all of its parts, sorted */
 	uint32_t part_count;
 	const struct cfg *cfg;
 	const struct loop_forest *forest;
-	const struct source *source; /* NULL without debugging information */
-	uint32_t subprogram;         /* in the unit's scopes, or DEBUG_NONE */
-	uint32_t entry_file,
-		entry_line; /* of the procedure's first instruction; line 0 if unknown */
-	bool alien;         /* contexts are alien_contexts: inferred */
+	const struct source *source;     /* NULL without debugging information */
+	uint32_t subprogram;             /* in the unit's scopes, or DEBUG_NONE */
+	uint32_t entry_file, entry_line; /* of its first instruction; line 0 if unknown */
+	bool alien;                      /* contexts are inferred: alien_contexts */
 	const struct context *contexts;
 	VEC(struct context) alien_contexts;
 	VEC(struct piece) pieces;
 	struct loop_source *loop_sources; /* one for each loop of the forest */
-	VEC(struct node) nodes;           /* [0] is the procedure */
+	VEC(struct node) nodes;           /* [0] is the function */
 	VEC(struct range_link) range_links;
-	struct hashmap node_at; /* by what they are below their parent */
-	VEC(uint32_t) scope_of; /* of each node, relative to the procedure's first */
+	struct hashmap node_at; /* by properties and parent */
+	VEC(uint32_t) scope_of; /* for each node, relative to the function's first scope */
 
 	struct arena cfg_arena, tmp;
 };
@@ -93,12 +92,12 @@ struct structure_builder {
 void builder_init(struct structure_builder *b);
 void builder_release(struct structure_builder *b);
 
-/* Appends the scopes of one procedure. `parts` are its further ranges, `source` may be NULL. */
+/* Appends the scopes of one function. `parts` are its split-off parts; `source` may be NULL. */
 void builder_add(struct structure_builder *b, uint32_t number, const struct procedure *p,
 		 const struct part *parts, const struct cfg *cfg, const struct loop_forest *forest,
 		 const struct source *source);
 
-/* Makes a structure of what the builders hold, in the order of procedure numbers, which must
+/* Makes one structure of the builders' results, in the order of function numbers, which must
  * differ. */
 struct structure *builders_join(struct structure_builder *builders, uint32_t count);
 
@@ -112,23 +111,23 @@ void normalise_lines(struct structure_builder *b);
 void emit_procedure(struct structure_builder *b, uint32_t number,
 		    const struct structure_procedure *description);
 
-/* The number by which files with the same path go, of a file of the unit; or DEBUG_NONE. */
+/* Files of the unit with the same path have one number: that of `file`, or DEBUG_NONE. */
 uint32_t unit_file(const struct structure_builder *b, uint32_t file);
 
-/* The procedure or inlined call that a context is, or NULL if the unit does not tell. */
+/* The function or inlined call that a context is, or NULL if the unit does not say. */
 const struct debug_scope *context_scope(const struct structure_builder *b, uint32_t context);
-/* True if code of context `inner` can stand in a loop of context `outer`. */
+/* True if code of context `inner` can be in a loop of context `outer`. */
 bool context_holds(const struct structure_builder *b, uint32_t outer, uint32_t inner);
-/* True if the piece holds a branch or call that has a line: what stays in its loop, since it
- * decides or has effects. */
+/* True if the piece holds a branch or call that has a line. Optimisers do not move these out of
+ * their loop, because they decide or have effects. */
 bool is_anchor(const struct structure_builder *b, const struct piece *p);
 
 void nodes_clear(struct structure_builder *b);
 /* The node with these properties below `parent`, or 0. */
 uint32_t node_find(const struct structure_builder *b, uint32_t parent, enum scope_kind kind,
 		   uint32_t id, uint32_t file);
-/* The same, made if it is not there. */
+/* The same; the node is made if it does not exist. */
 uint32_t node_get(struct structure_builder *b, uint32_t parent, enum scope_kind kind, uint32_t id,
 		  uint32_t file);
-/* Appends a range; ranges come in the order of addresses. */
+/* Appends a range; ranges must be added in the order of addresses. */
 void node_add_range(struct structure_builder *b, struct node *n, uint64_t start, uint64_t end);

@@ -19,13 +19,13 @@
 #include "base/vec.h"
 #include "structure/storage.h"
 
-/* Change it with every change of the file's layout or of the meaning of what is in it. */
+/* Change it with every change of the file's layout, or of the meaning of its contents. */
 enum { FORMAT = 1 };
 
 enum {
 	NAMES_MAX = 16 * 1024,       /* bytes of path and debuglink together */
-	STALE_SECONDS = 3600,        /* a file half written that long ago will not be finished */
-	REFRESH_SECONDS = 24 * 3600, /* how exactly the last use is known */
+	STALE_SECONDS = 3600,        /* a temporary file of this age was abandoned by its writer */
+	REFRESH_SECONDS = 24 * 3600, /* precision of the time of last use */
 };
 
 static const uint64_t TOTAL_MAX = (uint64_t)1 << 30; /* bytes of all files */
@@ -34,7 +34,7 @@ static const char magic[8] = "sondestr";
 /*  head | debug_path NUL debuglink NUL | storage  */
 struct head {
 	char magic[8];
-	uint64_t checksum; /* of everything behind it */
+	uint64_t checksum; /* of everything after it */
 	uint64_t key;
 	uint64_t fingerprint;
 	struct storage_counts counts;
@@ -47,7 +47,7 @@ struct head {
 
 _Static_assert(sizeof(struct head) == 104 && sizeof(struct build_id) == 33, "no padding");
 
-/* This very program: a rebuilt one may find something else. */
+/* A hash of this program: a rebuilt one may find something else. */
 static uint64_t program_hash(void)
 {
 	struct build_id id;
@@ -63,7 +63,7 @@ static uint64_t key_of(const struct cache_subject *subject)
 	return hash_bytes(parts, sizeof(parts), 0);
 }
 
-/* The cache directory with a slash behind it; false if the environment names none. */
+/* The cache directory, with a slash at the end; false if the environment names none. */
 static bool directory(struct text *out)
 {
 	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -89,7 +89,7 @@ static bool file_name(struct text *out, const struct cache_subject *subject, uin
 	return true;
 }
 
-/* Whether a file is there, and which version of it. */
+/* A hash of whether a file exists, and in which version. */
 static uint64_t file_state(const char *path, uint64_t seed)
 {
 	struct stat st;
@@ -103,7 +103,8 @@ static uint64_t file_state(const char *path, uint64_t seed)
 	return hash_bytes(state, sizeof(state), seed);
 }
 
-/* The state of the debug file in use and of all places where a better one could have appeared. */
+/* A hash of the states of the debug file in use and of all files that would be used instead if they
+ * appeared. */
 static uint64_t fingerprint(const struct cache_subject *subject, const char *debug_path,
 			    const char *debuglink)
 {
@@ -163,7 +164,8 @@ static bool write_all(int fd, const void *p, uint64_t size)
 	return true;
 }
 
-/* The head and the names behind it (at most NAMES_MAX bytes). Sizes must agree with the file's. */
+/* Reads the head and the names after it (at most NAMES_MAX bytes). The sizes must agree with the
+ * file's. */
 static bool read_head(int fd, struct head *h, char *names)
 {
 	struct stat st;
@@ -176,7 +178,7 @@ static bool read_head(int fd, struct head *h, char *names)
 	       strlen(names) + 1 < h->names_size;
 }
 
-/* True if the file is about this subject and nothing changed since it was written. */
+/* True if the file belongs to this subject and nothing has changed since it was written. */
 static bool is_current(const struct cache_subject *subject, const struct head *h, const char *names,
 		       uint64_t key)
 {
@@ -205,7 +207,7 @@ static struct structure *read_structure(int fd, const struct head *h, const char
 	return NULL;
 }
 
-/* Keeps the time of last use, for pruning, without a write at each use. */
+/* Updates the time of last use, which prune() needs, but not at each use. */
 static void refresh(int fd)
 {
 	struct stat st;
@@ -250,7 +252,8 @@ static int by_use(const void *a, const void *b)
 	return x->used < y->used ? -1 : x->used > y->used;
 }
 
-/* Lists our files and removes what crashed writers left behind. */
+/* Lists our files, and removes temporary files of writers that crashed. Returns the size of all
+ * files. */
 static uint64_t list_files(DIR *dir, file_list *files)
 {
 	uint64_t total = 0;
@@ -276,7 +279,8 @@ static uint64_t list_files(DIR *dir, file_list *files)
 	return total;
 }
 
-/* Removes the files not used for longest while all together are too large. */
+/* Removes the least recently used files if all files together are too large. It goes down to three
+ * quarters of the limit, so that not every new file prunes again. */
 static void prune(const char *path)
 {
 	DIR *dir = opendir(path);
@@ -296,7 +300,7 @@ static void prune(const char *path)
 	closedir(dir);
 }
 
-/* Makes the directory and the ones above it; true if it is there in the end. */
+/* Makes the directory and those above it; true if it exists afterwards. */
 static bool make_directory(char *path)
 {
 	for (char *p = path + 1; *p; p++) {

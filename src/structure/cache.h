@@ -1,28 +1,29 @@
-/* Structures kept in the user's cache directory, one file for each image.
+/* Structures kept in the user's cache directory, one file for each module.
  *
- * $XDG_CACHE_HOME/sonde (or ~/.cache/sonde) holds files named after the image's build id and a hash
- * of what else decides the result: the image's size (a stripped copy has the same build id),
- * whether debugging information was wanted, and the program itself. Separate debug files may come,
- * go and change: a fingerprint of those that could be used tells. Files are written under another
- * name and renamed, so readers and writers need no locks; a checksum finds what a crash tore.
- * Failure is never an error, only a cache that did not help. */
+ * $XDG_CACHE_HOME/sonde (or ~/.cache/sonde) holds files named after the module's build id and a
+ * hash of what else determines the result: the size of the module's file (a stripped copy has the
+ * same build id), whether debugging information was wanted, and Sonde's own executable. Separate
+ * debug files may appear, disappear and change: the fingerprint of all that could be used detects
+ * this. Files are written under another name and renamed, so readers and writers need no locks; a
+ * checksum detects files that a crash left incomplete. A failure is never an error: the cache just
+ * did not help. */
 #pragma once
 #include "structure/structure.h"
 
 struct cache_subject {
-	const char *path; /* of the image */
+	const char *path; /* of the module */
 	struct build_id build_id;
-	uint64_t size; /* of the image file */
+	uint64_t size; /* of the module file */
 	const struct structure_options *options;
 };
 
 /* What was used to make the structure. */
 struct cache_sources {
 	const char *debug_path; /* separate debug file; NULL if none */
-	const char *debuglink;  /* name in the image, or NULL */
+	const char *debuglink;  /* name in the module, or NULL */
 };
 
-/* NULL if there is none that can be used. */
+/* NULL if there is no usable one. */
 struct structure *cache_load(const struct cache_subject *subject);
 void cache_store(const struct cache_subject *subject, const struct cache_sources *sources,
 		 const struct structure *s);

@@ -1,4 +1,4 @@
-/* Inlined calls, and files, of the unit that the procedure is in. */
+/* Inlined calls and files of the unit that has the current function. */
 #include "structure/builder.h"
 
 uint32_t unit_file(const struct structure_builder *b, uint32_t file)

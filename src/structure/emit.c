@@ -3,7 +3,7 @@
 
 #include "structure/builder.h"
 
-/* Siblings in the order of the source, then of addresses. */
+/* Siblings are sorted by source line, then by address. */
 struct order_key {
 	uint32_t parent, line, kind, number;
 	uint64_t low;
@@ -84,7 +84,7 @@ static void name_inline(struct structure_builder *b, struct scope *s, uint32_t c
 	}
 }
 
-/* Source loops around a scope whose parent has this many. */
+/* The number of source loops around a scope, itself included, whose parent has `around`. */
 static uint16_t loop_depth(uint32_t around, const struct node *n)
 {
 	uint32_t depth = around + (n->kind == SCOPE_LOOP);
@@ -115,10 +115,11 @@ static void emit_scope(struct structure_builder *b, const struct built *built, u
 	vec_push(&b->scopes, s);
 }
 
-/* Appends the tree in preorder; b->scope_of becomes each node's scope, relative to the first. */
+/* Appends the tree in preorder. Sets b->scope_of[] to the scope of each node, relative to the
+ * first. */
 static void emit_tree(struct structure_builder *b, const struct built *built)
 {
-	uint32_t at = 0, scope = INDEX_NONE; /* of the parent, outside the tree */
+	uint32_t at = 0, scope = INDEX_NONE; /* `scope` is that of the parent; the root has none */
 	vec_reserve(&b->scope_of, b->nodes.len);
 	for (;;) {
 		uint32_t here = b->scopes.len - built->first_scope;

@@ -1,35 +1,34 @@
-/* Makes one structure of what many builders hold, the same however the procedures were dealt out:
- * in the order of procedure numbers, text included. */
+/* Makes one structure of the results of many builders. Functions and texts come in the order of
+ * function numbers, so the result does not depend on how functions were dealt out. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "structure/builder.h"
 #include "structure/storage.h"
 
-struct joining {
+struct structure_join {
 	struct structure_builder *builders;
-	uint32_t **texts; /* for each builder, offsets of its pool's texts in `text`; 0 if not there
-			     yet */
+	uint32_t **texts; /* for each builder: text number -> offset in `text`; 0: not added */
 	struct text_pool text;
 	struct structure_procedure *procedures;
 	struct scope *scopes;
 	struct machine_loop *loops;
 	struct address_range *ranges;
-	struct storage_counts at; /* filled so far */
+	struct storage_counts at; /* what is filled so far */
 };
 
-struct part_done {
+struct finished_function {
 	uint32_t builder;
 	const struct built *built;
 };
 
 static int by_number(const void *a, const void *b)
 {
-	const struct part_done *x = a, *y = b;
+	const struct finished_function *x = a, *y = b;
 	return x->built->number < y->built->number ? -1 : x->built->number > y->built->number;
 }
 
-static uint32_t text_offset(struct joining *j, uint32_t builder, uint32_t number)
+static uint32_t text_offset(struct structure_join *j, uint32_t builder, uint32_t number)
 {
 	uint32_t *known = &j->texts[builder][number];
 	if (!*known && number) {
@@ -45,7 +44,7 @@ static uint32_t rebase(uint32_t index, uint32_t base)
 	return index == INDEX_NONE ? index : index + base;
 }
 
-static void join_scopes(struct joining *j, const struct part_done *p)
+static void join_scopes(struct structure_join *j, const struct finished_function *p)
 {
 	const struct scope *from = j->builders[p->builder].scopes.data + p->built->first_scope;
 	for (uint32_t i = 0; i < p->built->scope_count; i++) {
@@ -61,7 +60,7 @@ static void join_scopes(struct joining *j, const struct part_done *p)
 	}
 }
 
-static void join_loops(struct joining *j, const struct part_done *p)
+static void join_loops(struct structure_join *j, const struct finished_function *p)
 {
 	const struct machine_loop *from = j->builders[p->builder].loops.data + p->built->first_loop;
 	for (uint32_t i = 0; i < p->built->procedure.loop_count; i++) {
@@ -73,7 +72,7 @@ static void join_loops(struct joining *j, const struct part_done *p)
 	}
 }
 
-static void join_procedure(struct joining *j, const struct part_done *p)
+static void join_procedure(struct structure_join *j, const struct finished_function *p)
 {
 	struct structure_procedure *out = &j->procedures[j->at.procedures];
 	*out = p->built->procedure;
@@ -106,27 +105,27 @@ static void count_all(const struct structure_builder *builders, uint32_t count,
 	}
 }
 
-static struct part_done *in_order(struct structure_builder *builders, uint32_t count,
-				  uint32_t total)
+static struct finished_function *in_order(struct structure_builder *builders, uint32_t count,
+					  uint32_t total)
 {
-	struct part_done *list = xmalloc((total + 1) * sizeof(*list));
+	struct finished_function *list = xmalloc((total + 1) * sizeof(*list));
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < count; i++)
 		vec_each (done, &builders[i].built)
-			list[n++] = (struct part_done){i, done};
+			list[n++] = (struct finished_function){i, done};
 	qsort(list, n, sizeof(*list), by_number);
 	return list;
 }
 
 struct structure *builders_join(struct structure_builder *builders, uint32_t count)
 {
-	/* No more text than the builders have together: each pool's texts differ. */
+	/* There is no more text than in all builders together: the texts of a pool differ. */
 	struct storage_counts n;
 	count_all(builders, count, &n);
 	struct structure *s = xcalloc(1, sizeof(*s));
 	storage_attach(s, xmalloc(storage_size(&n)), &n);
 
-	struct joining j = {.builders = builders};
+	struct structure_join j = {.builders = builders};
 	j.procedures = s->storage;
 	j.loops = (void *)(j.procedures + n.procedures);
 	j.ranges = (void *)(j.loops + n.loops);
@@ -136,7 +135,7 @@ struct structure *builders_join(struct structure_builder *builders, uint32_t cou
 	for (uint32_t i = 0; i < count; i++)
 		j.texts[i] = xcalloc(builders[i].text.starts.len, sizeof(**j.texts));
 
-	struct part_done *list = in_order(builders, count, n.procedures);
+	struct finished_function *list = in_order(builders, count, n.procedures);
 	for (uint32_t i = 0; i < n.procedures; i++)
 		join_procedure(&j, &list[i]);
 

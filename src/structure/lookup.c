@@ -1,33 +1,33 @@
-/* From addresses to procedures and scopes.
+/* Finds functions and scopes by address.
  *
- * Of the scopes that have an address the one that comes last in preorder is the innermost: a line,
- * or where the code has no line the deepest inlined call or loop. A line may have addresses outside
- * the loop that it stands in, so lines go first. A procedure's ranges are cut into spans with one
- * such scope each by a sweep over the addresses, with the ranges that are open in a heap. */
+ * Of the scopes that have an address, the last one in preorder is the innermost: a line, or, if the
+ * code has no line, the deepest inlined call or loop. A line may have addresses outside of the loop
+ * that it is in, so lines take precedence. A sweep over the addresses, with the open ranges in a
+ * heap, cuts the ranges of a function into spans with one innermost scope each. */
 #include "base/hashmap.h"
 #include "base/order.h"
 #include "base/vec.h"
 #include "structure/structure.h"
 
-/* From `start` up to the next span's. */
-struct span {
+/* From `start` up to the start of the next span. */
+struct scope_span {
 	uint64_t start;
 	uint32_t scope;
 };
 
-/* A procedure's spans. */
+/* The spans of a function. */
 struct span_table {
 	uint32_t first, count;
 };
 
-/* A range of a scope; of those that have an address the one with the highest rank wins. */
+/* A range of a scope. Of the ranges that have an address, the one with the highest rank counts. */
 struct ranked_range {
 	uint64_t start, end;
 	uint64_t rank;
 	uint32_t scope;
 };
 
-/* A further part of a procedure, anywhere. */
+/* A range of a function that has several. */
 struct split_part {
 	uint64_t start, end;
 	uint32_t procedure;
@@ -36,13 +36,14 @@ struct split_part {
 struct scope_index {
 	const struct structure *s;
 	VEC(struct split_part) parts; /* sorted by start */
-	struct hashmap indexed;       /* procedure's scope to its table */
+	struct hashmap indexed;       /* scope of a function -> its table */
 	VEC(struct span_table) tables;
-	VEC(struct span) spans;                /* of each procedure sorted by start */
-	VEC(struct ranked_range) ranges, open; /* of the procedure at work */
+	VEC(struct scope_span) spans;          /* those of a function are sorted by start */
+	VEC(struct ranked_range) ranges, open; /* of the current function */
 };
 
-/* Of lines the first, of all else the last. */
+/* Lines rank above all other scopes, the first line highest; of other scopes the last ranks
+ * highest. */
 static uint64_t rank_of(const struct structure *s, uint32_t scope)
 {
 	return s->scopes[scope].kind == SCOPE_LINE ? UINT64_MAX - scope : scope;
@@ -122,11 +123,11 @@ static void add_span(struct scope_index *x, uint64_t start, uint32_t scope)
 	struct span_table *t = &vec_last(&x->tables);
 	if (t->count && vec_last(&x->spans).scope == scope)
 		return;
-	vec_push(&x->spans, (struct span){start, scope});
+	vec_push(&x->spans, (struct scope_span){start, scope});
 	t->count++;
 }
 
-/* Code between the ranges of a procedure is just the procedure's. */
+/* Adds spans for [at, end). Code in none of the ranges belongs to the function itself. */
 static void sweep(struct scope_index *x, uint64_t at, uint64_t end, uint32_t procedure)
 {
 	while (x->open.len && at < end) {
@@ -181,7 +182,7 @@ uint32_t scope_index_at(struct scope_index *x, uint64_t va)
 	if (table == next)
 		add_table(x, procedure);
 	const struct span_table *t = &x->tables.data[table];
-	const struct span *spans = x->spans.data + t->first;
+	const struct scope_span *spans = x->spans.data + t->first;
 	uint32_t n = ORDER_UP_TO(spans, t->count, start, va);
 	return n ? spans[n - 1].scope : procedure;
 }

@@ -1,35 +1,35 @@
-/* The source of a machine loop: in which context it stands, and on which lines.
+/* Finds the source of a machine loop: its context and its lines.
  *
- * Context. A loop belongs where its loop statement stands. Instructions of inlined calls in the
- * loop lie deeper; statements that lie shallower contradict the placing, because a procedure cannot
- * stand inside itself (Procedure Invariant 4). Guess and correction of the paper become one join:
- * the deepest context that holds all statements of the loop and all nested loops. But optimisers
- * bring single computations of the code around into a loop, so only solid pieces count, and others
- * where a loop has none.
+ * Context. A loop belongs to the context of its loop statement. Instructions of inlined calls in
+ * the loop are in deeper contexts. Statements in a shallower context contradict the placement,
+ * because a procedure cannot be inside itself (the paper's Procedure Invariant 4). The paper's
+ * guess and correction become one join here: the deepest context that holds all statements of the
+ * loop and all nested loops. But optimisers move single computations from around a loop into it, so
+ * only solid pieces count; others count if a loop has no solid ones.
  *
- * Lines. The test that decides on another round names the loop's first line (the paper's
- * bbranch-max heuristic): in `for` and `while` it is the loop's first line. Solid lines above it
- * show a `do ... while` or an endless loop left from the middle, whose own line has no code, but
- * perhaps a marker. The last line is the largest. Code of inlined calls counts with the line of the
- * call. */
+ * Lines. The loop's first line is that of the test that decides on another iteration (the paper's
+ * bbranch-max heuristic); for `for` and `while` this is right. Solid lines above it indicate a `do
+ * ... while`, or an endless loop that is left in the middle: its own line has no code, but perhaps
+ * a marker. The last line is the largest. Code of inlined calls counts with the line of the call.
+ */
 #include <string.h>
 
 #include "structure/builder.h"
 
-/* Contexts of a loop's own code, by the strength of what they tell; each the join of all. */
+/* Kinds of code that show the context of a loop, the strongest evidence first. */
 enum { BY_STATEMENT, BY_ANCHOR, BY_LINE, BY_CODE, EVIDENCE };
 
-struct evidence {
-	uint32_t contexts[EVIDENCE];
-	uint32_t nested; /* join of nested loops' contexts */
+struct loop_evidence {
+	uint32_t contexts[EVIDENCE]; /* join over the loop's own code of each kind */
+	uint32_t nested;             /* join of the nested loops' contexts */
 
-	uint32_t test_min, test_max;
-	uint32_t low, high; /* solid lines */
-	uint32_t any;       /* the largest of all lines */
-	bool behind;        /* statements behind the last test */
+	uint32_t test_min, test_max; /* lines of tests */
+	uint32_t low, high;          /* lowest and highest solid line */
+	uint32_t any;                /* highest of all lines */
+	bool after_test;             /* there are statements after the last test */
 };
 
-/* The deepest context that holds both. Alien code may stand in any other alien code. */
+/* The deepest context that holds both. Alien code may be in any other alien code. */
 static uint32_t join(const struct structure_builder *b, uint32_t x, uint32_t y)
 {
 	if (x == CONTEXT_NONE || y == CONTEXT_NONE)
@@ -43,7 +43,7 @@ static uint32_t join(const struct structure_builder *b, uint32_t x, uint32_t y)
 	return x;
 }
 
-static void note_context(const struct structure_builder *b, struct evidence *e,
+static void note_context(const struct structure_builder *b, struct loop_evidence *e,
 			 const struct piece *p)
 {
 	uint32_t *c = e->contexts;
@@ -57,7 +57,7 @@ static void note_context(const struct structure_builder *b, struct evidence *e,
 		c[BY_STATEMENT] = join(b, c[BY_STATEMENT], p->context);
 }
 
-static uint32_t strongest(const struct evidence *e)
+static uint32_t strongest(const struct loop_evidence *e)
 {
 	uint32_t i = 0;
 	while (i < EVIDENCE - 1 && e->contexts[i] == CONTEXT_NONE)
@@ -75,8 +75,7 @@ static const uint32_t *last_pieces(struct structure_builder *b)
 	return last;
 }
 
-/* Of several alien contexts in a loop, the loop is guessed to stand in the one that branches back.
- */
+/* Of several alien contexts in a loop, the one that branches back is guessed to have the loop. */
 static uint32_t choose_alien(const struct structure_builder *b, const struct loop *l,
 			     uint32_t context, const uint32_t *last)
 {
@@ -89,12 +88,12 @@ static uint32_t choose_alien(const struct structure_builder *b, const struct loo
 	return context;
 }
 
-/* Inner loops before outer ones: parents come before children. */
-static void place_loops(struct structure_builder *b, struct evidence *evidence,
+/* Sets the contexts of all loops, from inner to outer: parents come before children. */
+static void place_loops(struct structure_builder *b, struct loop_evidence *evidence,
 			const uint32_t *last)
 {
 	for (uint32_t i = b->forest->loop_count; i-- > 0;) {
-		struct evidence *e = &evidence[i];
+		struct loop_evidence *e = &evidence[i];
 		uint32_t parent = b->forest->loops[i].parent;
 		uint32_t context = join(b, strongest(e), e->nested);
 		if (b->alien && context != CONTEXT_PROCEDURE)
@@ -105,7 +104,7 @@ static void place_loops(struct structure_builder *b, struct evidence *evidence,
 	}
 }
 
-/* Where the piece's code stands in the given context: its line there, or the line of the inlined
+/* The position of the piece's code in the given context: its line there, or the line of the inlined
  * call that it belongs to. False if it is not in the context or has no line there. */
 static bool project(const struct structure_builder *b, uint32_t context, const struct piece *p,
 		    uint32_t *file, uint32_t *line)
@@ -128,8 +127,8 @@ static bool project(const struct structure_builder *b, uint32_t context, const s
 	return *line != 0 && *file != DEBUG_NONE;
 }
 
-/* Takes the line of the block's last instruction for the loop's test. */
-static void note_test(struct structure_builder *b, uint32_t loop, struct evidence *e,
+/* Notes the line of the block's last instruction as that of the loop's test. */
+static void note_test(struct structure_builder *b, uint32_t loop, struct loop_evidence *e,
 		      const struct piece *p)
 {
 	struct loop_source *s = &b->loop_sources[loop];
@@ -145,7 +144,7 @@ static void note_test(struct structure_builder *b, uint32_t loop, struct evidenc
 		e->test_max = line;
 }
 
-/* Which of a loop's edges may hold its test, best first. */
+/* The edges of a loop that may have its test, best first. */
 enum test_kind { TEST_BACK, TEST_HEADER_EXIT, TEST_EXIT, TEST_JUMP_BACK, TESTS };
 
 static bool edge_is(const struct structure_builder *b, const struct loop *l,
@@ -159,7 +158,7 @@ static bool edge_is(const struct structure_builder *b, const struct loop *l,
 	}
 }
 
-static void find_test(struct structure_builder *b, uint32_t loop, struct evidence *e,
+static void find_test(struct structure_builder *b, uint32_t loop, struct loop_evidence *e,
 		      const uint32_t *last)
 {
 	const struct loop *l = &b->forest->loops[loop];
@@ -175,14 +174,15 @@ static void find_test(struct structure_builder *b, uint32_t loop, struct evidenc
 	}
 }
 
-/* Code of the procedure's first line is its entry, not the loop's, unless all is on that line. */
+/* Whether the code is on the function's first line: it then belongs to the entry, not to the loop
+ * (unless everything is on that line). */
 static bool is_entry(const struct structure_builder *b, const struct piece *p)
 {
 	return p->context == CONTEXT_PROCEDURE && p->line == b->entry_line &&
 	       p->file == b->entry_file;
 }
 
-static void note_line(struct structure_builder *b, uint32_t loop, struct evidence *e,
+static void note_line(struct structure_builder *b, uint32_t loop, struct loop_evidence *e,
 		      const struct piece *p)
 {
 	struct loop_source *s = &b->loop_sources[loop];
@@ -202,17 +202,17 @@ static void note_line(struct structure_builder *b, uint32_t loop, struct evidenc
 	if (!e->low || line < e->low)
 		e->low = line;
 	if (line > e->test_max)
-		e->behind = true;
+		e->after_test = true;
 }
 
-static uint32_t lowest_line(const struct evidence *e)
+static uint32_t lowest_line(const struct loop_evidence *e)
 {
 	if (!e->test_max)
 		return e->low ? e->low : e->any;
 	return e->low && e->low < e->test_min ? e->low : e->test_min;
 }
 
-/* Calls fn for the markers in the loop's own blocks. */
+/* Called for each marker in the loop's own blocks. */
 typedef void (*marker_fn)(const struct source_marker *m, bool at_header, void *ctx);
 
 static void each_marker(const struct structure_builder *b, uint32_t loop, marker_fn fn, void *ctx)
@@ -234,10 +234,10 @@ static void each_marker(const struct structure_builder *b, uint32_t loop, marker
 }
 
 struct heading {
-	uint32_t file, line; /* what the loop begins with so far */
-	uint32_t column;     /* the least of its markers */
-	uint32_t after;      /* where the procedure begins that the loop stands in */
-	bool skip_header;    /* markers where the loop begins may belong to what is before it */
+	uint32_t file, line; /* first line of the loop so far */
+	uint32_t column;     /* lowest column of the markers on that line */
+	uint32_t after;      /* the function's first line, then the best heading so far */
+	bool skip_header; /* markers at the header's start may belong to the code before the loop */
 	uint32_t found;
 };
 
@@ -257,10 +257,11 @@ static void note_heading(const struct source_marker *m, bool at_header, void *ct
 		h->after = h->found = m->line;
 }
 
-/* The line of a loop statement without code of its own, such as for (;;): the nearest above that is
- * not indented like the first statement, as what stands beside it would be. */
+/* The line of a loop statement without code of its own, such as for (;;): the nearest line above
+ * that is not indented like the loop's first statement. A line with that indentation would be a
+ * sibling statement. */
 static uint32_t heading_line(const struct structure_builder *b, uint32_t loop,
-			     const struct evidence *e, uint32_t first)
+			     const struct loop_evidence *e, uint32_t first)
 {
 	const struct debug_scope *scope = context_scope(b, b->loop_sources[loop].context);
 	struct heading h = {
@@ -268,7 +269,7 @@ static uint32_t heading_line(const struct structure_builder *b, uint32_t loop,
 		.line = first,
 		.column = UINT32_MAX,
 		.after = scope ? scope->decl_line : 0,
-		.skip_header = e->test_max && !e->behind,
+		.skip_header = e->test_max && !e->after_test,
 	};
 	if (!b->source->markers || (e->test_max && first == e->test_min))
 		return first;
@@ -278,7 +279,8 @@ static uint32_t heading_line(const struct structure_builder *b, uint32_t loop,
 	return h.found ? h.found : first;
 }
 
-static void find_lines(struct structure_builder *b, struct evidence *evidence, const uint32_t *last)
+static void find_lines(struct structure_builder *b, struct loop_evidence *evidence,
+		       const uint32_t *last)
 {
 	uint32_t loops = b->forest->loop_count;
 	for (uint32_t i = 0; i < loops; i++)
@@ -306,7 +308,7 @@ void find_loop_sources(struct structure_builder *b)
 		return;
 	find_solid(b);
 
-	struct evidence *evidence = ARENA_ARRAY(&b->tmp, struct evidence, loops);
+	struct loop_evidence *evidence = ARENA_ARRAY(&b->tmp, struct loop_evidence, loops);
 	for (uint32_t i = 0; i < loops; i++) {
 		memset(evidence[i].contexts, 0xff, sizeof(evidence[i].contexts));
 		evidence[i].nested = CONTEXT_NONE;

@@ -1,19 +1,19 @@
-/* Scopes in the making, found by what they are below their parent. */
+/* Scopes that are being built, found by their properties and their parent. */
 #include "structure/builder.h"
 
-/* What a scope is known by. */
+/* What identifies a scope. */
 struct node_key {
 	uint32_t parent, id, file, kind;
 };
 
-struct wanted_node {
+struct wanted_scope_node {
 	const struct structure_builder *builder;
 	struct node_key key;
 };
 
 static bool is_wanted(const void *ctx, uint32_t number)
 {
-	const struct wanted_node *w = ctx;
+	const struct wanted_scope_node *w = ctx;
 	const struct node *n = &w->builder->nodes.data[number];
 	return n->parent == w->key.parent && n->id == w->key.id && n->file == w->key.file &&
 	       n->kind == w->key.kind;
@@ -27,7 +27,7 @@ static uint64_t hash_of(const struct node_key *k)
 uint32_t node_find(const struct structure_builder *b, uint32_t parent, enum scope_kind kind,
 		   uint32_t id, uint32_t file)
 {
-	const struct wanted_node w = {b, {parent, id, file, kind}};
+	const struct wanted_scope_node w = {b, {parent, id, file, kind}};
 	uint32_t found = hashmap_find(&b->node_at, hash_of(&w.key), is_wanted, &w);
 	return found == HASHMAP_NONE ? 0 : found;
 }

@@ -1,10 +1,12 @@
-/* The second rule of section 3.4: a line that appears on several levels of one loop nest of one
- * procedure context belongs to the deepest; the others are code that was moved out of the loop.
+/* Implements the second rule of section 3.4: a line that appears on several levels of one loop
+ * nest, in one context, belongs to the deepest level; on the others it is code that was moved out
+ * of the loop.
  *
- * (The first rule, that copies of a loop are one, is how scopes.c numbers loops.) */
+ * The first rule, that copies of a loop are one loop, is implemented by how scopes.c numbers loops.
+ */
 #include "structure/builder.h"
 
-/* Takes the next range of two sorted lists. */
+/* Takes the lower of the next ranges of two sorted lists. */
 static uint32_t take_lower(struct structure_builder *b, uint32_t *x, uint32_t *y)
 {
 	struct range_link *links = b->range_links.data;
@@ -39,7 +41,7 @@ static void move_ranges(struct structure_builder *b, struct node *from, struct n
 	to->last_range = last;
 }
 
-/* Looks for the same line outside the loops around it, up to the inlined call or procedure. */
+/* Takes over the same line outside of the loops around `n`, up to the inlined call or function. */
 static void absorb_outer(struct structure_builder *b, struct node *n)
 {
 	uint32_t above = n->parent;

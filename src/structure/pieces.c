@@ -1,8 +1,8 @@
-/* Cuts a procedure's code where block, line or inlining changes. */
+/* Cuts a function's code where block, line or inlining changes. */
 #include "structure/builder.h"
 
-/* Code in no block is padding, or was not reached because a jump could not be resolved. Short
- * stretches count as padding and belong to the loop of the block before. */
+/* Code in no block is padding, or was not reached because a jump could not be resolved. Up to this
+ * many bytes count as padding, and belong to the loop of the block before. */
 enum { PADDING_MAX = 31 };
 
 static void add_piece(struct structure_builder *b, const struct piece *where, uint64_t start,
@@ -20,7 +20,7 @@ static void add_piece(struct structure_builder *b, const struct piece *where, ui
 	vec_push(&b->pieces, p);
 }
 
-/* Cuts the stretch of code of `where` into pieces. */
+/* Cuts the code of `where` into pieces. */
 static void cut(struct structure_builder *b, const struct piece *where)
 {
 	const struct source *s = b->source;
@@ -38,7 +38,7 @@ static void cut(struct structure_builder *b, const struct piece *where)
 	}
 }
 
-/* What lies between the blocks, if source lines can tell something about it. */
+/* Cuts the code between blocks, if there are source lines for it. */
 static void cut_gap(struct structure_builder *b, uint64_t start, uint64_t end, uint32_t loop)
 {
 	struct piece gap = {.start = start,
@@ -53,7 +53,8 @@ static void cut_gap(struct structure_builder *b, uint64_t start, uint64_t end, u
 	cut(b, &gap);
 }
 
-/* The blocks of one part of the procedure, from the given one on; returns the first that is not. */
+/* Cuts the blocks of one part of the function, from the given block on; returns the first block
+ * after the part. */
 static uint32_t cut_part(struct structure_builder *b, uint32_t block, const struct part *part)
 {
 	uint64_t at = part->start;
@@ -84,7 +85,8 @@ void find_pieces(struct structure_builder *b)
 	vec_clear(&b->pieces);
 	for (uint32_t i = 0; i < b->part_count; i++)
 		block = cut_part(b, block, &b->parts[i]);
-	/* Blocks behind the last part, if the flow graph and the procedure's bounds disagree. */
+	/* There are blocks after the last part if the flow graph and the function's bounds
+	 * disagree. */
 	struct part rest = {UINT64_MAX, UINT64_MAX};
 	cut_part(b, block, &rest);
 }

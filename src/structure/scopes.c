@@ -1,5 +1,5 @@
-/* Builds the tree of one procedure: the loops first, then every piece of code below the innermost
- * of its loops that can hold it, with the inlined calls between. */
+/* Builds the scope tree of one function: first the loops, then every piece of code below the
+ * innermost of its loops that can hold it, with the inlined calls in between. */
 #include "structure/builder.h"
 
 static uint32_t inline_node(struct structure_builder *b, uint32_t parent, uint32_t context)
@@ -12,7 +12,7 @@ static uint32_t inline_node(struct structure_builder *b, uint32_t parent, uint32
 	return n;
 }
 
-/* The node of context `to` below `node`, which is of context `from` and holds it. */
+/* The node of context `to` below `node`, which has context `from`; `from` must hold `to`. */
 static uint32_t descend(struct structure_builder *b, uint32_t node, uint32_t from, uint32_t to)
 {
 	if (to == from)
@@ -22,8 +22,8 @@ static uint32_t descend(struct structure_builder *b, uint32_t node, uint32_t fro
 	return inline_node(b, node, to);
 }
 
-/* Where the compiler jumps into a loop's middle, one source loop becomes an irreducible loop and a
- * loop within or around it. */
+/* Whether the loop and its parent are one source loop. If the compiler jumps into the middle of a
+ * loop, that becomes an irreducible loop with another loop in or around it. */
 static bool is_part_of_parent(const struct structure_builder *b, uint32_t number)
 {
 	const struct loop *l = &b->forest->loops[number];
@@ -36,8 +36,8 @@ static bool is_part_of_parent(const struct structure_builder *b, uint32_t number
 	       s->first_line == outer->first_line;
 }
 
-/* Loops with the same first line in the same place are one source loop: copies that the compiler
- * made of it (the first rule of section 3.4). */
+/* Adds a loop. Loops with the same first line in the same place are one source loop: they are
+ * copies that the compiler made (the first rule of section 3.4). */
 static void add_loop(struct structure_builder *b, uint32_t number)
 {
 	const struct loop *l = &b->forest->loops[number];
@@ -52,7 +52,7 @@ static void add_loop(struct structure_builder *b, uint32_t number)
 		s->node = node;
 	} else {
 		node = descend(b, node, context, s->context);
-		/* Loops without a line are told apart by their number. */
+		/* Loops without a line are distinguished by number. */
 		s->node = node_get(b, node, SCOPE_LOOP, has_line ? s->first_line : number,
 				   has_line ? s->file : (uint32_t)DEBUG_NONE);
 	}
@@ -69,7 +69,7 @@ static void add_loop(struct structure_builder *b, uint32_t number)
 		n->flags |= SCOPE_IRREDUCIBLE;
 }
 
-/* Widens the lines of the inlined call or procedure around `node`. */
+/* Widens the line range of the inlined call or function around `node`. */
 static void widen(struct structure_builder *b, uint32_t node, uint32_t file, uint32_t line)
 {
 	while (b->nodes.data[node].kind == SCOPE_LOOP)
@@ -85,7 +85,7 @@ static void widen(struct structure_builder *b, uint32_t node, uint32_t file, uin
 		n->last_line = line;
 }
 
-/* A piece stands below the innermost of its loops that can hold it. */
+/* Puts a piece below the innermost of its loops that can hold it. */
 static void place_piece(struct structure_builder *b, const struct piece *p)
 {
 	uint32_t loop = p->loop, node = 0, context = CONTEXT_PROCEDURE;

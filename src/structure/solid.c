@@ -1,13 +1,14 @@
-/* Which lines truly stand in a loop. Optimisers bring computations of the code around into loops
- * (constants made again, copies of variables), and gcc gives no row to code without a location,
- * which then looks like the code before it. A piece in a loop is solid unless
+/* Finds out which lines truly belong to a loop. Optimisers move computations from around a loop
+ * into it (rematerialised constants, copies of variables). And gcc writes no row for code without a
+ * location, which then seems to have the line of the code before it. A piece in a loop is solid,
+ * unless one of these holds:
  *
- *  - it lies before the procedure or inlined callee that it is said to belong to;
- *  - the compiler marks where statements begin, and the line's begin elsewhere but none in the
- * loop, or nowhere any more and the line has code elsewhere; or
- *  - it belongs to an inlined call that has code elsewhere, and in the loop none of the call's
- * anchors (branches and calls, which are never brought in) nor, where the compiler tells, of its
- * statements. */
+ * 1. Its line is before the function or inlined callee that it should belong to.
+ * 2. The compiler marks where statements begin. Statements of the line begin elsewhere but not in
+ * the loop, or they begin nowhere any more and the line also has code elsewhere.
+ * 3. It belongs to an inlined call that also has code elsewhere. In the loop there are none of the
+ * call's anchors (branches and calls, which are never moved in), nor, if the compiler marks them,
+ * of its statements. */
 #include "base/hashmap.h"
 #include "structure/builder.h"
 
@@ -51,10 +52,10 @@ bool is_anchor(const struct structure_builder *b, const struct piece *p)
 	}
 }
 
-/* Lines that have code in several loops, or in one and outside of it. */
+/* Collects the lines that have code in several loops, or in a loop and outside of it. */
 static void note_spread(const struct structure_builder *b, struct hashmap *spread)
 {
-	struct hashmap first = {0}; /* number of its first piece */
+	struct hashmap first = {0}; /* line -> number of its first piece */
 	for (uint32_t i = 0; i < b->pieces.len; i++) {
 		const struct piece *p = &b->pieces.data[i];
 		uint64_t key = line_key(LOOP_NONE, p->file, p->line);
@@ -64,7 +65,7 @@ static void note_spread(const struct structure_builder *b, struct hashmap *sprea
 	hashmap_release(&first);
 }
 
-/* Contexts of the marks are not known, only their lines. */
+/* Applies rule 2. Only the lines of markers are known, not their contexts. */
 static void check_markers(struct structure_builder *b)
 {
 	struct hashmap marked = {0}, spread = {0};
@@ -82,8 +83,9 @@ static void check_markers(struct structure_builder *b)
 	hashmap_release(&spread);
 }
 
-/* For inlined calls, as keys with a loop: bytes of code in it, and whether it has anchors. */
-struct presence {
+/* For each pair of a loop and an inlined call: the bytes of the call's code in the loop, and
+ * whether it has anchors there. */
+struct call_presence {
 	struct hashmap bytes, anchors;
 };
 
@@ -92,7 +94,7 @@ static uint64_t call_key(uint32_t loop, uint32_t context)
 	return (uint64_t)loop << 32 | context;
 }
 
-static void note_presence(const struct structure_builder *b, struct presence *in,
+static void note_presence(const struct structure_builder *b, struct call_presence *in,
 			  const struct piece *p, uint32_t loop)
 {
 	uint32_t size = (uint32_t)(p->end - p->start);
@@ -106,8 +108,8 @@ static void note_presence(const struct structure_builder *b, struct presence *in
 	}
 }
 
-static bool stands_in_loop(const struct structure_builder *b, const struct presence *in,
-			   const struct piece *p)
+static bool belongs_to_loop(const struct structure_builder *b, const struct call_presence *in,
+			    const struct piece *p)
 {
 	for (uint32_t c = p->context; c != CONTEXT_PROCEDURE; c = b->contexts[c].parent)
 		if (!has(&in->anchors, call_key(p->loop, c)) &&
@@ -117,7 +119,7 @@ static bool stands_in_loop(const struct structure_builder *b, const struct prese
 	return true;
 }
 
-/* True if a statement of the piece's line begins in it. */
+/* True if a statement of the piece's line begins in the piece. */
 static bool is_marked(const struct source *s, const struct piece *p)
 {
 	if (!s->marks_statements)
@@ -132,10 +134,10 @@ static bool is_marked(const struct source *s, const struct piece *p)
 	return false;
 }
 
-/* LOOP_NONE stands for the whole procedure. */
+/* Applies rule 3. The loop LOOP_NONE means the whole function. */
 static void check_calls(struct structure_builder *b)
 {
-	struct presence in = {0};
+	struct call_presence in = {0};
 	vec_each (p, &b->pieces) {
 		if (p->context == CONTEXT_PROCEDURE)
 			continue;
@@ -144,7 +146,7 @@ static void check_calls(struct structure_builder *b)
 		note_presence(b, &in, p, LOOP_NONE);
 	}
 	vec_each (p, &b->pieces)
-		p->solid = p->solid && (stands_in_loop(b, &in, p) || is_marked(b->source, p));
+		p->solid = p->solid && (belongs_to_loop(b, &in, p) || is_marked(b->source, p));
 	hashmap_release(&in.bytes);
 	hashmap_release(&in.anchors);
 }

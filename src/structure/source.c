@@ -7,21 +7,22 @@
 #include "base/order.h"
 #include "base/vec.h"
 
-/* Deeper calls count as part of the one that contains them; no compiler goes there. */
+/* Inlined calls that are nested deeper count as part of the call around them; no compiler nests so
+ * deeply. */
 enum { MAX_DEPTH = 200 };
 
-/* An inlined call's code, or the point from which a context holds. */
-struct span {
+/* The code of an inlined call, or (in `steps`) the address from which on a context holds. */
+struct context_span {
 	uint64_t start, end;
 	uint32_t context, depth;
 };
 
-typedef VEC(struct span) span_list;
+typedef VEC(struct context_span) span_list;
 
 struct preparing {
 	struct source *source;
 	const struct debug_unit *unit;
-	uint32_t *context_of; /* of each scope of the unit */
+	uint32_t *context_of; /* for each scope of the unit */
 	VEC(struct context) contexts;
 	span_list spans, steps;
 	VEC(struct source_row) rows;
@@ -84,8 +85,8 @@ static bool same_call(const struct debug_scope *a, const struct debug_scope *b)
 	       same_text(a->linkage, b->linkage);
 }
 
-/* What the call stands in: a context, or for calls in the subprogram itself the subprogram. */
-static uint64_t home_of(const struct preparing *p, const struct debug_scope *s)
+/* Where the call is: a context, or, for calls in the subprogram itself, the subprogram. */
+static uint64_t caller_of(const struct preparing *p, const struct debug_scope *s)
 {
 	uint32_t outer = s->parent < p->unit->scope_count ? p->context_of[s->parent] : 0;
 	return outer ? outer : (uint64_t)s->parent << 32;
@@ -116,13 +117,13 @@ static void find_contexts(struct preparing *p)
 		const struct debug_scope *s = &u->scopes[i];
 		if (!s->inlined)
 			continue;
-		uint64_t key[4] = {home_of(p, s), hash_text(s->name, 0), hash_text(s->linkage, 0),
+		uint64_t key[4] = {caller_of(p, s), hash_text(s->name, 0), hash_text(s->linkage, 0),
 				   (uint64_t)s->call_line << 32 | s->call_column};
 		uint64_t hash = hash_bytes(key, sizeof(key), s->call_file);
 		uint32_t known = hashmap_get(&seen, hash);
 		if (known != HASHMAP_NONE) {
 			const struct debug_scope *other = &u->scopes[p->contexts.data[known].scope];
-			if (home_of(p, other) == key[0] && same_call(other, s)) {
+			if (caller_of(p, other) == key[0] && same_call(other, s)) {
 				p->context_of[i] = known;
 				continue;
 			}
@@ -135,7 +136,7 @@ static void find_contexts(struct preparing *p)
 
 static int by_start(const void *a, const void *b)
 {
-	const struct span *x = a, *y = b;
+	const struct context_span *x = a, *y = b;
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
 	if (x->depth != y->depth)
@@ -145,13 +146,13 @@ static int by_start(const void *a, const void *b)
 
 static int by_context(const void *a, const void *b)
 {
-	const struct span *x = a, *y = b;
+	const struct context_span *x = a, *y = b;
 	if (x->context != y->context)
 		return x->context < y->context ? -1 : 1;
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Neighbouring ranges of one context become one, so that a nested call's range lies within one of
+/* Merges adjacent ranges of one context, so that the range of a nested call lies within one of
  * them. */
 static void join_spans(span_list *spans)
 {
@@ -160,7 +161,7 @@ static void join_spans(span_list *spans)
 	qsort(spans->data, spans->len, sizeof(*spans->data), by_context);
 	uint32_t last = 0;
 	for (uint32_t i = 1; i < spans->len; i++) {
-		struct span *a = &spans->data[last], *b = &spans->data[i];
+		struct context_span *a = &spans->data[last], *b = &spans->data[i];
 		if (a->context == b->context && b->start <= a->end)
 			a->end = b->end > a->end ? b->end : a->end;
 		else
@@ -178,8 +179,9 @@ static void collect_spans(struct preparing *p)
 		for (uint32_t r = 0; context && r < s->range_count; r++) {
 			const struct address_range *range = &u->ranges[s->first_range + r];
 			if (range->start < range->end)
-				vec_push(&p->spans, (struct span){range->start, range->end, context,
-								  p->contexts.data[context].depth});
+				vec_push(&p->spans,
+					 (struct context_span){range->start, range->end, context,
+							       p->contexts.data[context].depth});
 		}
 	}
 	join_spans(&p->spans);
@@ -192,10 +194,10 @@ static void add_step(span_list *steps, uint64_t va, uint32_t context)
 	if (steps->len && vec_last(steps).start == va)
 		vec_last(steps).context = context;
 	else
-		vec_push(steps, (struct span){.start = va, .context = context});
+		vec_push(steps, (struct context_span){.start = va, .context = context});
 }
 
-/* Leaves the spans that end at or before `va`; what remains below holds again from there. */
+/* Closes the spans that end at or before `va`; from there on the span around them holds again. */
 static void leave_spans(span_list *open, span_list *steps, uint64_t va)
 {
 	while (open->len && vec_last(open).end <= va) {
@@ -207,7 +209,7 @@ static void leave_spans(span_list *open, span_list *steps, uint64_t va)
 }
 
 /* Turns nested spans into the innermost context from address to address. Spans that overlap without
- * nesting contradict each other; the one that starts later stands. */
+ * nesting contradict each other; the one that starts later wins. */
 static void flatten(struct preparing *p)
 {
 	span_list open = {0};
@@ -222,8 +224,8 @@ static void flatten(struct preparing *p)
 	vec_free(&open);
 }
 
-/* Several rows may share an address: the last tells about the instruction, but the end of one
- * sequence says nothing about the beginning of the next. */
+/* The row for an address. Several rows may have it: the last one describes the instruction. But the
+ * end of one sequence says nothing about the beginning of the next. */
 static const struct debug_line *row_of_address(const struct debug_unit *u, uint32_t *i)
 {
 	const struct debug_line *row = &u->lines[*i];
@@ -272,8 +274,9 @@ static bool is_fortran(uint32_t language)
 	return false;
 }
 
-/* gcc begins a row for each statement even where another row begins at the same address, though not
- * for Fortran; other compilers set is_stmt for a part of the rows that have code. */
+/* gcc begins a row for each statement, even if another row begins at the same address, but not for
+ * Fortran. Other compilers set is_stmt only for some rows that have code, so their rows are not
+ * used as markers. */
 static void collect_markers(struct preparing *p)
 {
 	const struct debug_unit *u = p->unit;
@@ -302,7 +305,7 @@ static int by_line(const void *a, const void *b)
 	return x->scope < y->scope ? -1 : x->scope > y->scope;
 }
 
-/* Where procedures begin, from those with code and those without. */
+/* Lists where functions begin, those with code and those without. */
 static void make_outline(struct source *s)
 {
 	const struct debug_unit *u = s->unit;

@@ -57,7 +57,7 @@ static bool loop_is_sound(const struct structure *s, uint32_t i)
 	       l->scope < s->scope_count && s->scopes[l->scope].kind == SCOPE_LOOP;
 }
 
-/* Preorder: a scope lies within its parent, so walks up and down end. */
+/* Checks the preorder: a scope lies within its parent, so walks up and down end. */
 static bool scope_is_sound(const struct structure *s, uint32_t i)
 {
 	const struct scope *c = &s->scopes[i];

@@ -1,9 +1,8 @@
-/* Where a structure's arrays live: one block of memory, the same in the cache file.
+/* The memory of a structure's arrays: one block, which is the same in the cache file.
  *
- *   procedures | loops | ranges | scopes | text
+ *	functions | loops | ranges | scopes | text
  *
- * The first three have sizes that are multiples of 8, so that everything is aligned without
- * padding. */
+ * The sizes of the first three are multiples of 8, so everything is aligned without padding. */
 #pragma once
 #include "structure/structure.h"
 
@@ -12,8 +11,8 @@ struct storage_counts {
 };
 
 uint64_t storage_size(const struct storage_counts *n);
-/* Points s at the parts of the block and takes it over. */
+/* Points s to the parts of the block, and takes ownership of it. */
 void storage_attach(struct structure *s, void *block, const struct storage_counts *n);
-/* True if every index and offset in s is within bounds and texts end: nothing else is trusted of a
- * file. */
+/* True if every index and offset in s is within bounds and texts are terminated: nothing else of a
+ * file is trusted. */
 bool storage_is_sound(const struct structure *s);

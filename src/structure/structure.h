@@ -1,16 +1,17 @@
-/* The source structure of an image: procedures, inlined calls, loops and lines as one tree, fused
+/* The source structure of a module: functions, inlined calls, loops and lines as one tree, fused
  * from flow graphs and debugging information (Tallent et al., PLDI 2009, section 3).
  *
  * The result is flat: arrays of plain structs that refer to each other by index and to text by
- * offset, so that it can be written to the cache as it is and used from there without conversion.
+ * offset. So it can be written to the cache as it is, and used from there without conversion.
  *
  * Invariants:
- *  1. Scopes are in preorder; a procedure's scopes, loops and ranges are contiguous.
- *  2. Of one procedure's lines no two ranges overlap, and a scope's ranges are sorted and disjoint.
- *  3. The inlined calls on the way from the procedure to the scope of an address are exactly those
- * that the debugging information gives for the address, outermost first.
- *  4. A scope's ranges cover its children's, except for code that the compiler moved out of a loop:
- * its line stands in the loop that it came from (section 3.4), its addresses do not. */
+ * 1. Scopes are in preorder; the scopes, loops and ranges of a function are contiguous.
+ * 2. No two ranges of one function's lines overlap, and the ranges of a scope are sorted and
+ * disjoint.
+ * 3. The inlined calls on the path from the function to the scope of an address are exactly those
+ * that the debugging information has for the address, outermost first.
+ * 4. The ranges of a scope cover those of its children, except for code that the compiler moved out
+ * of a loop: its line is in the loop that it came from (section 3.4), its addresses are not. */
 #pragma once
 #include "flow/flow.h"
 #include "flow/loops.h"
@@ -22,37 +23,35 @@ enum { INDEX_NONE = UINT32_MAX };
  * scopes[i].end. */
 enum scope_kind {
 	SCOPE_PROCEDURE,
-	SCOPE_INLINE, /* an inlined call; or, where inlining had to be inferred, alien lines */
+	SCOPE_INLINE, /* an inlined call; alien lines, if inlining had to be inferred */
 	SCOPE_LOOP,
 	SCOPE_LINE,
 };
 
 enum scope_flag {
-	/* SCOPE_INLINE inferred from line numbers: the call's place is unknown, the name often.
-	 * Nested inlining appears flat (section 3.2). */
+	/* SCOPE_INLINE inferred from line numbers: the position of the call is unknown, and often
+	 * its name. Nested inlining appears flat (section 3.2). */
 	SCOPE_ALIEN = 1 << 0,
 	SCOPE_NO_LINE = 1 << 1,     /* SCOPE_LOOP made by the compiler, without a line of its own */
 	SCOPE_IRREDUCIBLE = 1 << 2, /* SCOPE_LOOP */
 };
 
 struct scope {
-	uint32_t end;    /* index behind its last descendant */
-	uint32_t parent; /* INDEX_NONE for a procedure */
-	uint32_t name; /* text offset: procedure or inlined callee; 0 (the empty text) otherwise */
-	uint32_t file; /* text offset of the path, 0 if unknown */
-	uint32_t first_line,
-		last_line; /* in `file`; 0 if unknown. Of an inlined call: of its body */
-	uint32_t call_file, call_line; /* SCOPE_INLINE: where the call stands */
+	uint32_t end;    /* index after its last descendant */
+	uint32_t parent; /* INDEX_NONE for a function */
+	uint32_t name;   /* text offset: function or inlined callee; 0 (the empty text) otherwise */
+	uint32_t file;   /* text offset of the path, 0 if unknown */
+	uint32_t first_line, last_line; /* in `file`, 0 if unknown; of an inlined call's body */
+	uint32_t call_file, call_line;  /* SCOPE_INLINE: position of the call */
 	uint32_t first_range, range_count;
-	uint32_t loop;       /* SCOPE_LOOP: the first machine loop that it stands for; INDEX_NONE
-				otherwise */
+	uint32_t loop;       /* SCOPE_LOOP: its first machine loop; otherwise INDEX_NONE */
 	uint8_t kind;        /* enum scope_kind */
 	uint8_t flags;       /* enum scope_flag */
-	uint16_t loop_depth; /* source loops around it in the procedure, itself included */
+	uint16_t loop_depth; /* source loops around it in the function, itself included */
 };
 
-/* A loop of the machine code. Several may be one loop of the source (peeled, split, vectorised):
- * those have the same scope. */
+/* A loop of the machine code. Several may come from one loop of the source (peeled, split,
+ * vectorised): these have the same scope. */
 struct machine_loop {
 	uint64_t header; /* va */
 	uint32_t procedure;
@@ -65,7 +64,7 @@ struct machine_loop {
 };
 
 struct structure_procedure {
-	uint64_t start, end; /* main part; the scope's ranges tell all parts */
+	uint64_t start, end; /* main part; the scope's ranges are all parts */
 	uint32_t name;       /* demangled, as people write it; text offset; 0 if unknown */
 	uint32_t linkage;    /* mangled; text offset */
 	uint32_t scope;      /* its SCOPE_PROCEDURE */
@@ -77,7 +76,7 @@ struct structure_procedure {
 
 struct structure_stats {
 	double seconds_image, seconds_debug, seconds_flow, seconds_structure;
-	double seconds_cache; /* reading or writing it */
+	double seconds_cache; /* reading or writing the cache */
 	uint64_t peak_memory; /* bytes */
 };
 
@@ -90,47 +89,47 @@ struct structure {
 	uint32_t procedure_count, scope_count, loop_count, range_count, text_size;
 	uint16_t machine;         /* EM_* */
 	struct build_id build_id; /* size 0 if it has none */
-	bool has_lines;           /* debugging information was there */
-	bool cached;              /* came from the cache */
+	bool has_lines;           /* there is debugging information */
+	bool cached;              /* it came from the cache */
 	struct structure_stats stats;
-	void *storage; /* what structure_free() frees */
+	void *storage; /* memory that structure_free() frees */
 };
 
 struct structure_options {
 	bool use_cache;
-	bool use_debug; /* read DWARF where there is some */
+	bool use_debug; /* read DWARF if there is some */
 	struct debug_options debug;
-	/* structure_of_addresses(): the image's procedures, if they are discovered already; NULL:
-	 * they are found anew. */
+	/* For structure_of_addresses(): the module's functions, if they were discovered already.
+	 * NULL: they are found again. */
 	struct flow *flow;
 };
 
-/* The structure of a whole image, from the cache where it can be. */
+/* The structure of a whole module, from the cache if possible. */
 int structure_open(struct structure **out, const char *path, const struct structure_options *o,
 		   struct err *e);
-/* The same for an image that is open already; never cached unless it has a build id. Adds to the
- * image the symbols of its separate debug file. */
+/* The same for a module that is open already; never cached unless it has a build id. Adds the
+ * symbols and frame ranges of its separate debug file to the module. */
 int structure_build(struct structure **out, struct image *im, const struct structure_options *o,
 		    struct err *e);
 void structure_free(struct structure *s);
 
-/* The structure of a whole image if it is in the cache, found by reading no more of the file than
- * its build id; else NULL. */
+/* The structure of a whole module if it is in the cache, else NULL. Of the file, only the build id
+ * is read. */
 struct structure *structure_cached(const char *path, const struct structure_options *o);
-/* The structure of the procedures that have one of the addresses and no others, for callers that
- * need these now; of the whole image if that is in the cache. It is not cached. Adds to the image
- * as structure_build() does. */
+/* The structure of only the functions that have one of the addresses, for callers that need these
+ * at once; of the whole module if that is in the cache. The result is not cached. Adds to the
+ * module as structure_build() does. */
 int structure_of_addresses(struct structure **out, struct image *im, const uint64_t *addresses,
 			   uint32_t count, const struct structure_options *o, struct err *e);
 
-/* From addresses to procedures and scopes. The scopes of a procedure are indexed when the first
+/* Finds functions and scopes by address. The scopes of a function are indexed when the first
  * address in it is looked up. */
 struct scope_index;
 
 /* The structure must outlive the index. */
 struct scope_index *scope_index_new(const struct structure *s);
 void scope_index_free(struct scope_index *x);
-/* The number of the procedure that has va in any of its parts, or INDEX_NONE. */
+/* The number of the function that has va in any of its parts, or INDEX_NONE. */
 uint32_t scope_index_procedure(const struct scope_index *x, uint64_t va);
 /* The innermost scope at va, or INDEX_NONE. */
 uint32_t scope_index_at(struct scope_index *x, uint64_t va);

@@ -1,11 +1,11 @@
-/* What is done where control comes into a procedure and where it goes: its entry and exits, its
- * calls, landing pads. */
+/* Probes where control enters and leaves a function: its entry and exits, its calls, its landing
+ * pads. */
 #include "tally/coder.h"
 
-/* Sizes of struct rt_context_slot and struct rt_callee. */
+/* Sizes of struct rt_context_slot and struct rt_callee, as shifts. */
 enum { SLOT_SHIFT = 4, CALLEE_SHIFT = 5 };
 
-/* The runtime has left the context in `at`; the frame is on top. */
+/* Calls the runtime, which leaves the context in `at`, and the frame at the top of the area. */
 static void call_runtime(struct coder *c, unsigned at)
 {
 	op(c, EMIT_CALL, at, 0, 0, 0);
@@ -24,15 +24,16 @@ static uint64_t site_argument(const struct coder *c, uint64_t more)
 
 /* ---- what calls pass ----
  *
- * A procedure finds its caller's frame by way of its thread: four loads, each of which has to wait
- * for the one before, and the last for a store of a moment ago. So callers pass it, in a register,
- * and returns pass it back. In another register there is the sum of the frame's key (see
- * abi_count.h) and its address, so that anything else which happens to be in the two is noticed:
- * code that is not counted knows nothing of them. Where they fail the thread is asked.
+ * To find its caller's frame through the thread, a function needs four loads, each of which has to
+ * wait for the one before, and the last for a recent store. So callers pass the frame in a
+ * register, and returns pass it back. A second register holds the sum of the frame's key (see
+ * abi_count.h) and its address, so that any other values in the two registers are detected:
+ * uncounted code does not know about them. If the check fails, the frame is found through the
+ * thread.
  *
- * On the way back it is the key less the address. So what comes back from code that is not counted
- * fails, though nothing may have touched the registers: it may have forked, and a child that nobody
- * prepared must not go on with the frames of its parent. */
+ * A return passes the key minus the address instead of the sum. So the check always fails after
+ * uncounted code, even if it did not touch the registers. This matters because that code may have
+ * forked, and a child that was not prepared must not use the frames of its parent. */
 
 static unsigned passed_sum(const struct coder *c)
 {
@@ -44,7 +45,7 @@ static unsigned passed_frame(const struct coder *c)
 	return EMIT_HELD + c->t->live->arch->pass[1];
 }
 
-/* Whether nobody needs what is in the two before the instruction. */
+/* Whether the values of the two registers are not needed before the instruction. */
 static bool can_pass(const struct coder *c, const struct spot *s)
 {
 	const uint8_t *pass = c->t->live->arch->pass;
@@ -60,13 +61,13 @@ static void pass(struct coder *c, unsigned frame, unsigned key, bool back)
 	op(c, EMIT_MOVE, passed_frame(c), frame, 0, 0);
 }
 
-/* Another procedure may be called in place of a return, and gets what ours got. */
+/* Whether the spot is at a return. At a tail call, the callee gets what was passed to us. */
 static bool returns(const struct coder *c, const struct spot *s)
 {
 	return c->t->cfg->blocks[cfg_block_at(c->t->cfg, s->va)].end == END_RETURN;
 }
 
-/* Whether what was passed to a procedure without a frame is there all the time. */
+/* Whether a function without a frame keeps the passed values in the two registers all the time. */
 static bool keeps_passed(const struct coder *c)
 {
 	const uint8_t *pass = c->t->live->arch->pass;
@@ -86,8 +87,8 @@ void code_pass_back(struct coder *c, struct spot spot)
 
 /* ---- entries and exits ---- */
 
-/* A frame for this activation at `at`, below that of its caller. Written twice: a signal handler
- * before it is on top uses the same memory. */
+/* Pushes a frame for this activation at `at`, below that of its caller. The frame is written twice,
+ * because a signal handler that runs before it becomes the top frame uses the same memory. */
 static void push(struct coder *c, unsigned context, unsigned caller, unsigned at)
 {
 	op(c, EMIT_ADD, at, caller, 0, -(int64_t)tally_frame_size(c->t));
@@ -103,12 +104,12 @@ static void push(struct coder *c, unsigned context, unsigned caller, unsigned at
 	}
 }
 
-/* Leaves in V3 where the slots end that begin with the one of the call that we come from. The stack
- * pointer is what it was at the call.
+/* Checks the passed frame. Leaves in V3 the end of the slot of the call that we come from (the slot
+ * is at V3 - 16). The key must contain the stack pointer at the call.
  *
- * Context and key were written one after the other, and are read so: as a pair they would have to
- * reach memory first. */
-static void take_passed(struct coder *c)
+ * Context and key were stored by separate instructions and are loaded the same way: a load of the
+ * pair would have to wait until both stores have reached the cache. */
+static void check_passed(struct coder *c)
 {
 	unsigned frame = passed_frame(c);
 	int64_t pushed = c->t->live->arch->link == REG_NONE ? 8 : 0;
@@ -125,14 +126,14 @@ static void take_passed(struct coder *c)
 	op(c, EMIT_SUB_SHIFTED, V3, V3, V0, SLOT_SHIFT);
 }
 
-/* The same by way of the thread, with the caller's frame in `frame`; it is stale if its stack
- * pointer is below ours: on to the aside. */
+/* The same through the thread, with the caller's frame in `frame`. The frame is stale if its stack
+ * pointer is below ours: then branches to the aside `stale`. */
 static void find_caller(struct coder *c, unsigned frame, unsigned stale)
 {
 	op(c, EMIT_AREA, V0, 0, 0, 0);
 	load(c, frame, V0, offsetof(struct rt_area, top));
 	load(c, V2, frame, offsetof(struct rt_shadow, key));
-	if (keeps_passed(c)) /* our caller will find them */
+	if (keeps_passed(c)) /* a return passes these back to our caller */
 		op(c, EMIT_ADD_SHIFTED, passed_sum(c), V2, frame, 0);
 	op(c, EMIT_SHIFT_RIGHT, V0, V2, 0, RT_KEY_SITE);
 	load(c, V3, frame, offsetof(struct rt_shadow, context));
@@ -143,8 +144,8 @@ static void find_caller(struct coder *c, unsigned frame, unsigned stale)
 	op(c, EMIT_IF_NEGATIVE, 0, V2, 0, stale);
 }
 
-/* Of sites that call several procedures in turn, the slot knows one, and the thread's table of
- * callees others. Leaves the context in `child`; V3 is what take_passed() left. */
+/* If a site calls several functions, its slot leads to one of them, and the thread's table of
+ * callees to others. Leaves the context in `child`; V3 is as check_passed() left it. */
 static void find_callee(struct coder *c, unsigned caller, unsigned child, unsigned missing)
 {
 	load(c, V0, caller, offsetof(struct rt_shadow, context));
@@ -165,19 +166,19 @@ static void find_callee(struct coder *c, unsigned caller, unsigned child, unsign
 	op(c, EMIT_COUNT, V3, V2, 0, 0);
 }
 
-/* The caller's frame tells its context and where in it the call is; the slot of that call leads to
- * our context, unless another procedure was called there last. */
+/* The caller's frame holds its context and the site of the call. The slot of that site leads to our
+ * context, unless another function was called there last. */
 void code_enter(struct coder *c, struct spot spot)
 {
 	bool passes = c->t->passes;
 	unsigned child = c->t->context != REG_NONE ? held_context(c) : V0;
 	unsigned own = c->t->frame != REG_NONE ? EMIT_HELD + c->t->frame : V1;
 	unsigned caller = passes ? passed_frame(c) : own;
-	unsigned other = passes, unknown = other + 1; /* asides */
+	unsigned other = passes, unknown = other + 1; /* numbers of asides */
 	const int64_t slot = -(int64_t)sizeof(struct rt_context_slot);
 	begin(c);
 	if (passes)
-		take_passed(c);
+		check_passed(c);
 	else
 		find_caller(c, caller, unknown);
 	uint16_t found = next_op(c);
@@ -201,7 +202,7 @@ void code_enter(struct coder *c, struct spot spot)
 	code_put_alone(c, spot);
 }
 
-/* The frame is not needed any more. */
+/* Pops the frame. */
 void code_leave(struct coder *c, struct spot spot)
 {
 	bool passes = can_pass(c, &spot);
@@ -218,8 +219,9 @@ void code_leave(struct coder *c, struct spot spot)
 	code_put_alone(c, spot);
 }
 
-/* A procedure that has not moved the stack pointer calls where it was called itself: less than the
- * stack pointer tells their keys apart, if control leaves its frame behind. */
+/* A function that does not move the stack pointer makes calls with the same stack pointer with
+ * which it was called. Its keys contain a slightly lower one, so that they differ from those of its
+ * caller if control leaves without popping its frame. */
 int64_t tally_key(const struct tally *t, uint32_t site)
 {
 	int64_t key = (int64_t)((uint64_t)site << RT_KEY_SITE);
@@ -237,7 +239,8 @@ void code_call(struct coder *c, struct spot spot, uint32_t site)
 	code_put_alone(c, spot);
 }
 
-/* The frame on top, `top`, must be that of the call; if not, on to the aside. */
+/* Loads the top frame into `top`, which must have the key of the call; if not, branches to the
+ * aside `other`. */
 static void check_key(struct coder *c, unsigned top, uint32_t site, unsigned other)
 {
 	op(c, EMIT_AREA, V0, 0, 0, 0);
@@ -248,8 +251,8 @@ static void check_key(struct coder *c, unsigned top, uint32_t site, unsigned oth
 	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, other);
 }
 
-/* Its context is the one. */
-static void take_frame(struct coder *c, unsigned frame, unsigned context)
+/* Makes the frame, and its context, the current ones. */
+static void adopt_frame(struct coder *c, unsigned frame, unsigned context)
 {
 	if (c->t->frame != REG_NONE)
 		op(c, EMIT_MOVE, EMIT_HELD + c->t->frame, frame, 0, 0);
@@ -273,7 +276,7 @@ void code_come_back(struct coder *c, struct spot spot, uint32_t site)
 		check_key(c, top, site, 0);
 	}
 	uint16_t found = next_op(c);
-	take_frame(c, top, context);
+	adopt_frame(c, top, context);
 	if (passes) {
 		aside(c, found);
 		check_key(c, top, site, 1);
@@ -283,9 +286,10 @@ void code_come_back(struct coder *c, struct spot spot, uint32_t site)
 	code_put_alone(c, spot);
 }
 
-/* On to the runtime, which leaves the context in `d`; always, or where a test has said so. */
-static void ask_runtime(struct coder *c, unsigned d, uint64_t routine, uint64_t argument,
-			bool always)
+/* Calls the runtime, which leaves the context in `d`: always, or only if an earlier test has
+ * branched to the aside. */
+static void call_runtime_aside(struct coder *c, unsigned d, uint64_t routine, uint64_t argument,
+			       bool always)
 {
 	if (always) {
 		op(c, EMIT_SET, V0, 0, 0, 1);
@@ -295,7 +299,7 @@ static void ask_runtime(struct coder *c, unsigned d, uint64_t routine, uint64_t 
 	call_runtime(c, d);
 }
 
-/* The loop that exceptions which arrive at a block do not leave, as the runtime counts loops. */
+/* The loop that an exception which arrives at a block stays in, as the runtime numbers loops. */
 static uint64_t loop_argument(const struct coder *c, uint32_t block)
 {
 	uint32_t l = c->t->forest->innermost[block];
@@ -304,7 +308,7 @@ static uint64_t loop_argument(const struct coder *c, uint32_t block)
 	return l == LOOP_NONE ? 0 : (uint64_t)c->n->first_loop + l + 1;
 }
 
-/* The call that comes back to a block; 0: none does. */
+/* The call that returns to a block; 0: none does. */
 static uint32_t site_before(const struct coder *c, uint32_t block)
 {
 	const struct cfg *g = c->t->cfg;
@@ -318,8 +322,8 @@ static uint32_t site_before(const struct coder *c, uint32_t block)
 	return 0;
 }
 
-/* Exceptions come from several calls to one place: the same probe on all ways. A call may come back
- * there, too, as its frame tells. */
+/* Exceptions from several calls arrive at one place: the same probe is on all their edges. If a
+ * call returns to the same place, the frame's key shows that it did. */
 void code_land(struct coder *c, uint32_t block, uint32_t word)
 {
 	const struct cfg *g = c->t->cfg;
@@ -329,9 +333,10 @@ void code_land(struct coder *c, uint32_t block, uint32_t word)
 	begin(c);
 	if (site) {
 		check_key(c, own, site, 0);
-		take_frame(c, own, context);
+		adopt_frame(c, own, context);
 	}
-	ask_runtime(c, context, c->n->landed, site_argument(c, loop_argument(c, block)), !site);
+	call_runtime_aside(c, context, c->n->landed, site_argument(c, loop_argument(c, block)),
+			   !site);
 	if (word != NO_WORD)
 		op(c, EMIT_COUNT, V0, context, 0, (int64_t)word_offset(word));
 	for (uint32_t i = g->first_pred[block]; i < g->first_pred[block + 1]; i++)
@@ -340,15 +345,14 @@ void code_land(struct coder *c, uint32_t block, uint32_t word)
 			code_put(c, code_on_edge(c, g->pred_edges[i]), owner);
 }
 
-/* There is no site that control could have come back from; where it is, is added to the argument.
- */
+/* Control has not returned from any site here. Its place is added to the argument. */
 struct emit_probe tally_recover(const struct tally *t, const struct tally_numbers *n,
 				struct arena *a)
 {
 	struct coder c = {.t = t, .n = n, .a = a};
 	begin(&c);
-	ask_runtime(&c, t->context != REG_NONE ? held_context(&c) : V3, n->returned,
-		    site_argument(&c, RT_PLACE), true);
+	call_runtime_aside(&c, t->context != REG_NONE ? held_context(&c) : V3, n->returned,
+			   site_argument(&c, RT_PLACE), true);
 	struct emit_probe probe = code_finished(&c);
 	vec_free(&c.ops);
 	probe.held = tally_held(t);

@@ -16,7 +16,7 @@ struct ranked {
 	uint32_t edge;
 };
 
-/* Equal weights keep their order, so that the choice is the same everywhere. */
+/* Equal weights keep their order, so that every host makes the same choice. */
 static int by_weight(const void *x, const void *y)
 {
 	const struct ranked *a = x, *b = y;
@@ -25,7 +25,7 @@ static int by_weight(const void *x, const void *y)
 	return a->edge < b->edge ? -1 : a->edge > b->edge;
 }
 
-/* Kruskal's algorithm. */
+/* Kruskal's algorithm for the spanning tree of maximum weight. */
 static void mark_chords(struct net *n, struct arena *tmp)
 {
 	struct ranked *all = ARENA_ARRAY(tmp, struct ranked, n->edge_count + 1);
@@ -45,7 +45,7 @@ static void mark_chords(struct net *n, struct arena *tmp)
 	}
 }
 
-/* Edges of the tree by node. */
+/* The tree edges at each node. */
 struct incidence {
 	uint32_t *first, *edges;
 };
@@ -71,8 +71,8 @@ static struct incidence list_tree(const struct net *n, struct arena *tmp)
 	return in;
 }
 
-/* Breadth first from node 0, and from one node of what it does not reach; backwards, that comes
- * from the leaves. */
+/* Breadth-first search from node 0, then from a node in each part that is not connected to it.
+ * Reversed, the order begins at the leaves. */
 static void find_order(struct net *n, struct arena *tmp)
 {
 	struct incidence in = list_tree(n, tmp);
@@ -108,7 +108,8 @@ void net_choose(struct net *n, struct arena *a, struct arena *tmp)
 	find_order(n, tmp);
 }
 
-/* `appears` becomes what each node still has to send along edges that are not known yet. */
+/* During this, `appears` is what each node still has to send along edges whose count is not known
+ * yet. */
 bool net_solve(const struct net *n, int64_t *counts, int64_t *appears)
 {
 	bool good = true;

@@ -1,6 +1,6 @@
-/* The order in which probes are listed is that in which those at one place execute: first what
- * makes the context known (behind a call, at a landing pad, at the entry), then loops and counters,
- * at last what gives it up (before a call, at an exit). */
+/* Probes at the same place execute in the order in which they are listed: first those that find the
+ * context (after a call, at a landing pad, at the entry), then loops and counters, finally those
+ * that give the context up (before a call, at an exit). */
 #include "tally/coder.h"
 
 static struct spot spot_before(uint64_t va)
@@ -12,7 +12,7 @@ static struct spot spot_before(uint64_t va)
 			     .va = va};
 }
 
-/* Counters in registers: general ones or vectors. */
+/* Counters in registers, general or vector. */
 static void begin_counter(struct coder *c, unsigned counter)
 {
 	op(c, counter < EMIT_VECTOR ? EMIT_SET : EMIT_VECTOR_BEGIN, counter, 0, 0, 0);
@@ -26,7 +26,7 @@ static void count_in(struct coder *c, unsigned counter)
 		op(c, EMIT_VECTOR_COUNT, counter, 0, 0, 0);
 }
 
-/* Returns where the count is; that may be `where`. */
+/* Returns the operand that holds the count; it may be `where`. */
 static unsigned read_counter(struct coder *c, unsigned counter, unsigned where)
 {
 	if (counter < EMIT_VECTOR)
@@ -76,7 +76,7 @@ static void count_header(struct coder *c, uint32_t loop)
 	code_put_alone(c, spot_before(c->t->cfg->blocks[header].start));
 }
 
-/* What the loop has counted in registers goes to the words. */
+/* Adds the loop's counts in registers to their words. */
 static void add_held(struct coder *c, const struct tally_loop *l, unsigned context)
 {
 	for (uint32_t i = 0; i < l->held_count; i++) {
@@ -86,8 +86,8 @@ static void add_held(struct coder *c, const struct tally_loop *l, unsigned conte
 	}
 }
 
-/* Leaves how often the header was executed in V0, or returns where that is; and adds it to the
- * header's counter, if it is not there yet. */
+/* Returns the operand that holds the number of executions of the header, which may be V0. Adds it
+ * to the header's counter, unless it is counted there directly. */
 static unsigned executions(struct coder *c, const struct tally_loop *l, unsigned at)
 {
 	unsigned trips;
@@ -109,7 +109,8 @@ static unsigned executions(struct coder *c, const struct tally_loop *l, unsigned
 	}
 }
 
-/* Into the thread's histogram; what is not exact there is left to the runtime. */
+/* Adds the trip count to the thread's histogram. The runtime handles counts above the exact range.
+ */
 static void leave_loop(struct coder *c, struct spot spot)
 {
 	const struct tally_loop *l = &c->t->loops[spot.loop];
@@ -124,7 +125,7 @@ static void leave_loop(struct coder *c, struct spot spot)
 	}
 	bool checked = !tally_holds_context(c->t);
 	load(c, V2, at, offsetof(struct rt_context, area));
-	if (checked) /* the aside is for who does not own the frame, too: then this is 0 */
+	if (checked) /* activations that do not own the frame take the aside too, with 0 here */
 		store(c, V2, offsetof(struct rt_area, trip), trips);
 	op(c, EMIT_ADD, V1, trips, 0, -RT_EXACT_TRIPS);
 	op(c, EMIT_UNLESS_NEGATIVE, 0, V1, 0, 0);
@@ -142,7 +143,7 @@ static void leave_loop(struct coder *c, struct spot spot)
 
 /* ---- counters ---- */
 
-/* Before the last instruction of a block; on its way, if that is a branch. */
+/* Before the last instruction of a block; if that is a conditional branch, on its taken edge. */
 static struct spot spot_leaving(const struct coder *c, uint32_t block, uint64_t last)
 {
 	struct spot spot = spot_before(last);
@@ -182,7 +183,7 @@ static void count_carrier(struct coder *c, const struct carrier *k)
 		code_put_alone(c, spot_leaving(c, k->index, last_insn(c, k->index)));
 }
 
-/* Those that do not count otherwise. */
+/* Counts loop headers, and all chords that have no other counter. */
 static void count_carriers(struct coder *c)
 {
 	const struct tally *t = c->t;
@@ -235,7 +236,7 @@ static void put_arrivals(struct coder *c)
 			code_land(c, c->t->carriers[i].index, c->t->carriers[i].word);
 }
 
-/* Behind system calls: the spots come in the order of their calls. */
+/* After system calls. The spots are in the order of the calls. */
 static void put_syscalls_done(struct coder *c, struct spot_list *spots)
 {
 	uint32_t site = 0;
@@ -252,7 +253,7 @@ static void put_loops(struct coder *c, struct spot_list *spots)
 {
 	find_spots(c, 1u << POINT_ENTRY | 1u << POINT_LOOP_ENTRY | 1u << POINT_LOOP_EXIT, spots);
 	vec_each (s, spots) {
-		/* What exceptions do to loops, the runtime knows. */
+		/* The runtime ends loops that an exception leaves. */
 		if (s->place == SPOT_EDGE && c->t->cfg->edges[s->edge].kind == EDGE_UNWIND)
 			continue;
 		if (s->kind == POINT_ENTRY)

@@ -1,6 +1,6 @@
 #include "tally/coder.h"
 
-/* Registers of loops that are running on the way or at the place of the spot. */
+/* The registers that hold values at the spot, including those of loops that are running there. */
 static struct regset held_at(const struct coder *c, const struct spot *s)
 {
 	const struct cfg *g = c->t->cfg;
@@ -16,7 +16,7 @@ static struct regset held_at(const struct coder *c, const struct spot *s)
 
 struct emit_probe code_finished(struct coder *c)
 {
-	/* Tests need somewhere to go, if only to skip the rest. */
+	/* Tests need an aside to branch to, if only to skip the rest. */
 	if (!c->asides && c->checks) {
 		last_aside(c, 0, 0);
 		op(c, EMIT_SET, V0, 0, 0, 0);
@@ -60,9 +60,9 @@ struct spot code_on_edge(const struct coder *c, uint32_t edge)
 			     .va = from->start};
 }
 
-/* Without a register that holds the context, the frame on top tells it. It is of another procedure
- * if this activation got none (no memory, a thread that does not count): then the probe does
- * nothing. */
+/* If no register holds the context, it is taken from the top frame. That frame belongs to another
+ * function if this activation got none (no memory, or a thread that does not count). Then the probe
+ * does nothing. */
 static void check_owner(struct coder *c, unsigned context, unsigned tmp)
 {
 	load(c, tmp, context, offsetof(struct rt_context, procedure));

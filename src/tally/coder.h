@@ -1,4 +1,4 @@
-/* Writing the probes of a procedure, operation by operation: what all of them have in common.
+/* Writes the probes of a function, operation by operation: the parts that all probes share.
  *
  * Invariants:
  *	T1  a probe has no more asides than struct emit_probe has room for
@@ -11,7 +11,7 @@
 #include "runtime/abi.h"
 #include "tally/code.h"
 
-/* Values of a probe; the context itself is in the last one if no register holds it. */
+/* Values of a probe. V3 is the context if no register holds it. */
 enum { V0, V1, V2, V3 };
 
 struct coder {
@@ -22,11 +22,11 @@ struct coder {
 	struct arena *a;
 	uint32_t owners;
 	/* The probe being written. */
-	VEC(struct emit_op) ops; /* of a loop that counts in all registers there are, 100 */
+	VEC(struct emit_op) ops; /* up to about 100, if a loop counts in all registers */
 	uint16_t froms[EMIT_ASIDES], backs[EMIT_ASIDES];
 	uint8_t asides;
 	uint64_t routine, argument;
-	bool checks; /* who owns the frame: it tests without an aside of its own */
+	bool checks; /* it tests whether the frame is its own, and needs an aside to branch to */
 };
 
 static inline void op(struct coder *c, enum emit_op_kind kind, unsigned d, unsigned a, unsigned b,
@@ -53,14 +53,15 @@ static inline void begin(struct coder *c)
 	c->checks = false;
 }
 
-/* The number of the operation that comes next. */
+/* The index of the next operation. */
 static inline uint16_t next_op(const struct coder *c)
 {
 	bug_on(c->ops.len > UINT16_MAX, "T2");
 	return (uint16_t)c->ops.len;
 }
 
-/* What follows is executed only where a test has said so, and then goes on at `back`. */
+/* The operations that follow are executed only if a test branches to them. Then control continues
+ * at `back`. */
 static inline void aside(struct coder *c, uint16_t back)
 {
 	bug_on(c->asides == EMIT_ASIDES, "T1");
@@ -68,7 +69,7 @@ static inline void aside(struct coder *c, uint16_t back)
 	c->backs[c->asides++] = back;
 }
 
-/* The last one, which goes on behind everything. */
+/* The last aside, which calls the runtime. Control then continues after all main operations. */
 static inline void last_aside(struct coder *c, uint64_t routine, uint64_t argument)
 {
 	aside(c, c->asides ? c->froms[0] : next_op(c));
@@ -86,26 +87,29 @@ static inline size_t word_offset(uint32_t word)
 	return offsetof(struct rt_context, words) + 8 * (size_t)word;
 }
 
-/* The probe is complete. Probes of one owner where ways meet are one (patch/fragment.h). */
+/* Adds the finished probe. Probes of the same owner are merged where their edges meet
+ * (patch/fragment.h). */
 void code_put(struct coder *c, struct spot spot, uint32_t owner);
 void code_put_alone(struct coder *c, struct spot spot);
 struct emit_probe code_finished(struct coder *c);
 struct spot code_on_edge(const struct coder *c, uint32_t edge);
 
-/* The context: held, or brought to `where`. */
+/* The operand that holds the context: the held register, or `where`, into which it is loaded. */
 unsigned code_context(struct coder *c, unsigned where, unsigned tmp);
-/* The context has become known, and is at `at`; a general register that holds it is that itself. */
+/* Keeps the context, which is at `at`, for the rest of the function. If a general register holds
+ * it, `at` is that register. */
 void code_keep_context(struct coder *c, unsigned at);
 void code_area(struct coder *c, unsigned d);
-/* The frame of this activation: held, or looked up in `where`. */
+/* The operand that holds the frame of this activation: the held register, or `where`, into which it
+ * is loaded. */
 unsigned code_frame(struct coder *c, unsigned where, unsigned tmp);
 
 /* calls.c */
 void code_enter(struct coder *c, struct spot spot);
 void code_leave(struct coder *c, struct spot spot);
-/* At the exits of a procedure without a frame. */
+/* At the exits of a function without a frame. */
 void code_pass_back(struct coder *c, struct spot spot);
 void code_call(struct coder *c, struct spot spot, uint32_t site);
 void code_come_back(struct coder *c, struct spot spot, uint32_t site);
-/* Where exceptions arrive; `word` counts them, or is NO_WORD. */
+/* At a landing pad; `word` counts the exceptions, or is NO_WORD. */
 void code_land(struct coder *c, uint32_t block, uint32_t word);

@@ -2,15 +2,15 @@
 
 #include "isa/arch.h"
 
-enum { SPARE = 3 }; /* general registers that probes work with where a loop is left */
+enum { MIN_SPARE = 3 }; /* general registers that probes need where a loop is left */
 
-/* A conditional tail call that leaves its frame to others: nothing can be done on the way. */
+/* A conditional tail call that leaves its frame to the callee: no probe can be put on that edge. */
 static bool is_left_silently(const struct block *b)
 {
 	return b->end == END_TAIL_CALL && b->flags & BLOCK_OPEN_FRAME;
 }
 
-static void keep(struct holder *h, const struct liveness *live, uint32_t block)
+static void exclude_needed(struct holder *h, const struct liveness *live, uint32_t block)
 {
 	struct regset needed = regset_or(live->at_start[block], live->at_end[block]);
 	needed = regset_or(needed, regset_or(live->always[block], live->touched_in[block]));
@@ -27,7 +27,7 @@ void holder_init(struct holder *h, const struct loop_forest *forest, const struc
 	uint32_t count = forest->loop_count + 1;
 	struct regset usable = live->arch->usable;
 	usable.core &= UINT32_MAX;
-	if (live->arch->link != REG_NONE) /* by which others look at the stack */
+	if (live->arch->link != REG_NONE) /* unwinders need it */
 		usable.core &= ~(UINT64_C(1) << live->arch->link);
 	*h = (struct holder){.forest = forest, .best = live->arch->scratch.core};
 	h->unused = ARENA_ARRAY(tmp, struct regset, count);
@@ -37,10 +37,10 @@ void holder_init(struct holder *h, const struct loop_forest *forest, const struc
 		if (!calls[l] && !forest->loops[l].irreducible)
 			h->unused[l] = usable;
 	for (uint32_t b = 0; b < live->cfg->block_count; b++)
-		keep(h, live, b);
+		exclude_needed(h, live, b);
 }
 
-/* Loops that are around each other count at the same time. */
+/* Nested loops count at the same time, so they need different registers. */
 static struct regset available(const struct holder *h, uint32_t loop)
 {
 	struct regset r = regset_without(h->unused[loop], regset_or(h->never, h->below[loop]));
@@ -49,7 +49,7 @@ static struct regset available(const struct holder *h, uint32_t loop)
 	return r;
 }
 
-static void take(struct holder *h, uint32_t loop, struct regset reg)
+static void reserve(struct holder *h, uint32_t loop, struct regset reg)
 {
 	h->own[loop] = regset_or(h->own[loop], reg);
 	for (uint32_t l = h->forest->loops[loop].parent; l != LOOP_NONE;
@@ -60,15 +60,15 @@ static void take(struct holder *h, uint32_t loop, struct regset reg)
 uint8_t holder_take(struct holder *h, uint32_t loop)
 {
 	struct regset from = available(h, loop);
-	if (from.core && (!from.vec || __builtin_popcountll(from.core) > SPARE)) {
+	if (from.core && (!from.vec || __builtin_popcountll(from.core) > MIN_SPARE)) {
 		uint64_t set = from.core & h->best ? from.core & h->best : from.core;
 		unsigned reg = 63 - (unsigned)__builtin_clzll(set);
-		take(h, loop, (struct regset){.core = UINT64_C(1) << reg});
+		reserve(h, loop, (struct regset){.core = UINT64_C(1) << reg});
 		return (uint8_t)(EMIT_HELD + reg);
 	}
 	if (!from.vec)
 		return REG_NONE;
 	unsigned reg = 31 - (unsigned)__builtin_clz(from.vec);
-	take(h, loop, (struct regset){.vec = UINT32_C(1) << reg});
+	reserve(h, loop, (struct regset){.vec = UINT32_C(1) << reg});
 	return (uint8_t)(EMIT_VECTOR + reg);
 }

@@ -6,14 +6,15 @@
 #include "tally/hold.h"
 
 enum {
-	FREQUENCY_DEPTH = 8, /* nesting that makes a difference */
-	TEST_PARTS = 16,     /* of a loop's condition that are looked at */
-	HELD_MAX = 4,        /* counters of a loop in registers, which are added up at its end */
+	MAX_FREQUENCY_DEPTH = 8, /* deeper nesting does not increase the weight any more */
+	MAX_TEST_PARTS = 16,     /* limit for the parts of a loop's condition */
+	MAX_HELD = 4, /* limit for a loop's counters in registers, which its exits must add up */
 	FRAME_SLOTS = (RT_FRAME_MAX - sizeof(struct rt_shadow)) / 8,
 };
 
-/* Weights for the tree: what may not or cannot be counted, and what is counted anyway. */
-static const double never = 1e30, anyway = -1;
+/* Weights for the spanning tree: of edges that must not or cannot have a counter, and of edges that
+ * are counted in any case. */
+static const double weight_uncountable = 1e30, weight_counted = -1;
 
 struct planner {
 	struct tally *t;
@@ -23,9 +24,10 @@ struct planner {
 	const struct cfg *g;
 	const struct loop_forest *forest;
 	uint32_t hub_count;
-	uint32_t *hub_of; /* of each block that is reached by an indirect jump or ends in one */
-	bool *calls;      /* of each loop: there is a call or a system call in it */
-	bool *jumps;      /* of each loop: an indirect jump, or a landing pad */
+	uint32_t *hub_of; /* for each block: the hub of the indirect jump that ends it; then: that
+			     leads to it */
+	bool *calls;      /* for each loop: it contains a call or a system call */
+	bool *jumps;      /* for each loop: it contains an indirect jump or a landing pad */
 	struct holder holder;
 	struct arena *a, *tmp;
 };
@@ -91,7 +93,8 @@ static bool moves_stack(const struct planner *p, uint32_t block)
 	return false;
 }
 
-/* Most do so first thing. */
+/* Whether the function makes calls and never moves the stack pointer. Most functions move it in
+ * their entry block, so that is checked first. */
 static bool is_still(const struct planner *p)
 {
 	if (!p->t->site_count || moves_stack(p, p->g->entry))
@@ -114,16 +117,17 @@ static bool is_outside(const struct planner *p, uint32_t loop, uint32_t block)
 
 /* ---- tests at the top of loops ---- */
 
-/* The ways of a block that are not exceptions. */
-struct ways {
-	uint32_t count, inside, outside; /* the last two: edges, UINT32_MAX: none */
-	uint32_t other;                  /* another one inside */
+/* The outgoing edges of a block, without exceptions. */
+struct out_edges {
+	uint32_t count, inside, outside; /* `inside`, `outside`: an edge that stays in the loop or
+					    leaves it; UINT32_MAX: none */
+	uint32_t other;                  /* a second edge that stays in the loop */
 };
 
-static struct ways ways_of(const struct planner *p, uint32_t loop, uint32_t block)
+static struct out_edges out_edges_of(const struct planner *p, uint32_t loop, uint32_t block)
 {
 	const struct block *b = &p->g->blocks[block];
-	struct ways w = {0, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+	struct out_edges w = {0, UINT32_MAX, UINT32_MAX, UINT32_MAX};
 	for (uint32_t i = b->first_edge; i < b->first_edge + b->edge_count; i++) {
 		if (p->g->edges[i].kind == EDGE_UNWIND)
 			continue;
@@ -138,17 +142,18 @@ static struct ways ways_of(const struct planner *p, uint32_t loop, uint32_t bloc
 	return w;
 }
 
-/* Whether no block that jumps back may leave the loop instead. */
+/* Whether no block with a back edge also has an edge out of the loop. */
 static bool jumps_back_always(const struct planner *p, uint32_t loop)
 {
 	const struct loop *l = &p->forest->loops[loop];
 	for (uint32_t i = l->first_back; i < l->first_back + l->back_count; i++)
-		if (ways_of(p, loop, p->g->edges[p->forest->edges[i]].from).outside != UINT32_MAX)
+		if (out_edges_of(p, loop, p->g->edges[p->forest->edges[i]].from).outside !=
+		    UINT32_MAX)
 			return false;
 	return true;
 }
 
-static bool has_one_way_in(const struct planner *p, uint32_t block)
+static bool has_one_in_edge(const struct planner *p, uint32_t block)
 {
 	return p->g->first_pred[block + 1] - p->g->first_pred[block] == 1;
 }
@@ -158,30 +163,30 @@ static uint32_t target_of(const struct planner *p, uint32_t edge)
 	return p->g->edges[edge].to;
 }
 
-/* The first block from `at` on that decides something; BLOCK_NONE if there is none that only
- * control from there comes to. */
+/* The first block from `at` on that ends in a branch. BLOCK_NONE if there is none, or if control
+ * may also reach the path to it from elsewhere. */
 static uint32_t find_branch(const struct planner *p, uint32_t loop, uint32_t at)
 {
 	const struct loop *l = &p->forest->loops[loop];
 	for (uint32_t steps = 0; steps < l->block_count; steps++) {
-		struct ways w = ways_of(p, loop, at);
+		struct out_edges w = out_edges_of(p, loop, at);
 		if (w.count == 2 && p->g->blocks[at].end == END_BRANCH)
 			return at;
 		if (w.count != 1 || w.inside == UINT32_MAX)
 			return BLOCK_NONE;
 		at = target_of(p, w.inside);
-		if (at == l->header || !has_one_way_in(p, at))
+		if (at == l->header || !has_one_in_edge(p, at))
 			return BLOCK_NONE;
 	}
 	return BLOCK_NONE;
 }
 
-/* The last block before `to` on the way that begins at `at`, if nothing else leads onto it; other
- * ways off it may lead to `to`, too. */
+/* The last block before `to` on the path that begins at `at`, as long as no other path joins it.
+ * Branches off the path must lead to `to`, too. */
 static uint32_t follow_arm(const struct planner *p, uint32_t loop, uint32_t at, uint32_t to)
 {
-	for (uint32_t i = 0; i < TEST_PARTS && has_one_way_in(p, at); i++) {
-		struct ways w = ways_of(p, loop, at);
+	for (uint32_t i = 0; i < MAX_TEST_PARTS && has_one_in_edge(p, at); i++) {
+		struct out_edges w = out_edges_of(p, loop, at);
 		if (w.outside != UINT32_MAX || w.inside == UINT32_MAX || w.count > 2)
 			return at;
 		uint32_t next = target_of(p, w.inside);
@@ -196,14 +201,15 @@ static uint32_t follow_arm(const struct planner *p, uint32_t loop, uint32_t at, 
 	return at;
 }
 
-/* Of two ways that both stay in the loop: `a || b` goes to the body at once, or to another test
- * that leads out or to the body; a condition that is computed comes together again. Returns the
- * block where the test goes on, or BLOCK_NONE. */
+/* Follows a test with two edges that both stay in the loop. Either it is the first part of `a ||
+ * b`, which leads to the body directly or to another test that leads out or to the body; or a
+ * condition is computed, and the two paths join again. Returns the block where the test continues,
+ * or BLOCK_NONE. */
 static uint32_t pass_alternatives(struct planner *p, uint32_t loop, uint32_t first, uint32_t second)
 {
 	uint32_t last = follow_arm(p, loop, first, second);
-	struct ways w = ways_of(p, loop, last);
-	if (!has_one_way_in(p, last) || w.inside == UINT32_MAX || target_of(p, w.inside) != second)
+	struct out_edges w = out_edges_of(p, loop, last);
+	if (!has_one_in_edge(p, last) || w.inside == UINT32_MAX || target_of(p, w.inside) != second)
 		return BLOCK_NONE;
 	if (w.count == 1)
 		return find_branch(p, loop, second);
@@ -212,21 +218,22 @@ static uint32_t pass_alternatives(struct planner *p, uint32_t loop, uint32_t fir
 	return BLOCK_NONE;
 }
 
-/* Where the way that begins at `at` meets others, if nothing is decided before. */
+/* The block where the path that begins at `at` joins others; BLOCK_NONE if it branches before that.
+ */
 static uint32_t follow_straight(const struct planner *p, uint32_t loop, uint32_t at)
 {
-	for (uint32_t i = 0; i < TEST_PARTS && has_one_way_in(p, at); i++) {
-		struct ways w = ways_of(p, loop, at);
+	for (uint32_t i = 0; i < MAX_TEST_PARTS && has_one_in_edge(p, at); i++) {
+		struct out_edges w = out_edges_of(p, loop, at);
 		if (w.count != 1 || w.inside == UINT32_MAX)
 			return BLOCK_NONE;
 		at = target_of(p, w.inside);
 	}
-	return has_one_way_in(p, at) ? BLOCK_NONE : at;
+	return has_one_in_edge(p, at) ? BLOCK_NONE : at;
 }
 
-/* A condition that is computed in one of two ways, as `a < (b ? c : d)`: on x86-64 also if an
- * unsigned integer becomes a floating-point number. Returns the block where the test goes on, or
- * BLOCK_NONE. */
+/* Follows a test whose condition is computed on one of two paths, as in `a < (b ? c : d)`. On
+ * x86-64 this also happens when an unsigned integer is converted to floating point. Returns the
+ * block where the test continues, or BLOCK_NONE. */
 static uint32_t pass_choice(const struct planner *p, uint32_t loop, uint32_t one, uint32_t other)
 {
 	uint32_t end = follow_straight(p, loop, one);
@@ -241,12 +248,13 @@ static bool only_jumps(const struct block *b)
 	return b->end == END_JUMP && b->insn_count == 1 && b->edge_count == 1;
 }
 
-/* Without optimisation the body lies before its test, and the test's last part, if there is a break
- * in the body, falls onto a jump to where the other parts lead, around the `nop` of the break. */
+/* Whether the edge leads to `block`, for the last part of a test also through jumps. In unoptimised
+ * code the body lies before its test. If there is a break in the body, the last part of the test
+ * falls through to a jump to where the other parts lead, around the `nop` of the break. */
 static bool leads_to(const struct planner *p, uint32_t edge, uint32_t block, bool last)
 {
 	uint32_t at = target_of(p, edge);
-	for (uint32_t i = 0; last && i < TEST_PARTS && at != block; i++) {
+	for (uint32_t i = 0; last && i < MAX_TEST_PARTS && at != block; i++) {
 		if (!only_jumps(&p->g->blocks[at]))
 			break;
 		at = target_of(p, p->g->blocks[at].first_edge);
@@ -254,17 +262,18 @@ static bool leads_to(const struct planner *p, uint32_t edge, uint32_t block, boo
 	return at == block;
 }
 
-/* A loop that always jumps back is left by the first test that its header leads to, which may have
- * several parts: of `a && b` each leads to the same place. Other loops have their test at the
- * bottom, and what leaves them further up is a break. */
+/* Finds the edges by which the test at the top of a loop leaves it. A loop whose back edges are
+ * unconditional is left by the first test that its header leads to. That may have several parts:
+ * each part of `a && b` leads to the same place. Other loops have their test at the bottom, and
+ * edges that leave them further up are breaks. */
 static void find_tests(struct planner *p, uint32_t loop)
 {
 	const struct loop *l = &p->forest->loops[loop];
 	uint32_t at = BLOCK_NONE, end = BLOCK_NONE;
 	if (!l->irreducible && jumps_back_always(p, loop))
 		at = find_branch(p, loop, l->header);
-	for (uint32_t parts = 0; at != BLOCK_NONE && parts < TEST_PARTS; parts++) {
-		struct ways w = ways_of(p, loop, at);
+	for (uint32_t parts = 0; at != BLOCK_NONE && parts < MAX_TEST_PARTS; parts++) {
+		struct out_edges w = out_edges_of(p, loop, at);
 		if (w.outside == UINT32_MAX && end == BLOCK_NONE) {
 			uint32_t one = target_of(p, w.inside), other = target_of(p, w.other);
 			at = pass_alternatives(p, loop, one, other);
@@ -277,32 +286,32 @@ static void find_tests(struct planner *p, uint32_t loop)
 		if (w.outside == UINT32_MAX || w.inside == UINT32_MAX)
 			return;
 		uint32_t next = target_of(p, w.inside);
-		bool last = next < at; /* blocks are sorted by address */
+		bool last = next < at; /* a jump backwards: blocks are sorted by address */
 		if (end != BLOCK_NONE && !leads_to(p, w.outside, end, last))
 			return;
 		end = target_of(p, w.outside);
 		p->t->tests[w.outside] = loop;
-		at = !last && has_one_way_in(p, next) ? find_branch(p, loop, next) : BLOCK_NONE;
+		at = !last && has_one_in_edge(p, next) ? find_branch(p, loop, next) : BLOCK_NONE;
 	}
 }
 
-/* Whether control may go along the edge without our being able to tell it from others, or to do
- * anything on it. */
-static bool is_vague(const struct edge *e)
+/* Whether no probe can be put on the edge, because it cannot be distinguished from others or no
+ * code can be inserted on it. */
+static bool is_unprobeable(const struct edge *e)
 {
 	return e->kind == EDGE_SWITCH || e->kind == EDGE_UNWIND;
 }
 
-static bool is_entered_vaguely(const struct planner *p, const struct loop *l)
+static bool has_unprobeable_entry(const struct planner *p, const struct loop *l)
 {
 	for (uint32_t i = l->first_entry; i < l->first_entry + l->entry_count; i++)
-		if (is_vague(&p->g->edges[p->forest->edges[i]]))
+		if (is_unprobeable(&p->g->edges[p->forest->edges[i]]))
 			return true;
 	return false;
 }
 
-/* Exceptions may leave loops whose counters are in the frame. */
-static bool is_left_vaguely(const struct planner *p, const struct loop *l)
+/* Exceptions do not matter here: they may leave loops that are counted in the frame. */
+static bool has_unprobeable_exit(const struct planner *p, const struct loop *l)
 {
 	for (uint32_t i = l->first_exit; i < l->first_exit + l->exit_count; i++)
 		if (p->g->edges[p->forest->edges[i]].kind == EDGE_SWITCH)
@@ -326,7 +335,7 @@ static enum trip_method choose_method(struct planner *p, uint32_t loop, uint32_t
 {
 	const struct loop *l = &p->forest->loops[loop];
 	bool without = p->o->without_trips && p->o->without_trips[loop];
-	if (l->irreducible || without || is_entered_vaguely(p, l) || is_left_vaguely(p, l))
+	if (l->irreducible || without || has_unprobeable_entry(p, l) || has_unprobeable_exit(p, l))
 		return TRIP_NONE;
 	if (p->calls[loop]) {
 		uint32_t slot = outer == LOOP_NONE ? 0 : p->t->loops[outer].slot + 1;
@@ -335,7 +344,7 @@ static enum trip_method choose_method(struct planner *p, uint32_t loop, uint32_t
 	return p->t->loops[loop].trips != REG_NONE ? TRIP_HELD : TRIP_DIFFERENCE;
 }
 
-/* Inner loops come first. */
+/* Inner loops get registers first. */
 static void hold_trips(struct planner *p)
 {
 	for (uint32_t i = p->forest->loop_count; i-- > 0;)
@@ -398,9 +407,9 @@ static uint32_t find_hub(uint32_t *parent, uint32_t block)
 	return block;
 }
 
-/* Indirect jumps that have a target in common share a hub: its number, for each of the blocks that
- * they end and lead to, is in hub_of; jumps and targets are apart there, because a block may be
- * both. */
+/* Finds the hubs. Indirect jumps that have a target in common share a hub. hub_of has the hub's
+ * number for each block that such a jump ends, and, in its second half, for each block that it
+ * leads to. The halves are separate because a block may be both. */
 static void find_hubs(struct planner *p)
 {
 	uint32_t n = p->g->block_count;
@@ -429,7 +438,7 @@ static double frequency(const struct planner *p, uint32_t block)
 	uint32_t l = p->forest->innermost[block];
 	uint32_t depth = l == LOOP_NONE ? 0 : p->forest->loops[l].depth;
 	double f = 1;
-	for (uint32_t i = 0; i < depth && i < FREQUENCY_DEPTH; i++)
+	for (uint32_t i = 0; i < depth && i < MAX_FREQUENCY_DEPTH; i++)
 		f *= 10;
 	return f;
 }
@@ -443,8 +452,8 @@ static void add_edge(struct planner *p, uint32_t from, uint32_t to, double weigh
 		.kind = (uint8_t)kind, .counter = REG_NONE, .index = index, .word = NO_WORD};
 }
 
-/* The loop that has this header, and whose executions it counts. */
-static uint32_t counted_at(const struct planner *p, uint32_t block)
+/* The loop with this header that counts the header's executions. */
+static uint32_t loop_counted_at(const struct planner *p, uint32_t block)
 {
 	for (uint32_t l = p->forest->innermost[block]; l != LOOP_NONE;
 	     l = p->forest->loops[l].parent)
@@ -456,26 +465,27 @@ static uint32_t counted_at(const struct planner *p, uint32_t block)
 static double block_weight(const struct planner *p, uint32_t block)
 {
 	uint64_t start = p->g->blocks[block].start;
-	if (counted_at(p, block) != LOOP_NONE)
-		return anyway;
+	if (loop_counted_at(p, block) != LOOP_NONE)
+		return weight_counted;
 	if (liveness_in_exclusive(p->o->live, block, start))
-		return never;
+		return weight_uncountable;
 	return frequency(p, block);
 }
 
-/* A way of a branch that is taken needs a jump more; one behind a call has a probe anyway. */
+/* The expected overhead of a counter on the edge. On a taken branch it needs an extra jump. After a
+ * call there is a probe in any case. */
 static double edge_weight(const struct planner *p, const struct edge *e)
 {
 	const struct block *from = &p->g->blocks[e->from];
 	double a = frequency(p, e->from), b = frequency(p, e->to), least = a < b ? a : b;
 	if (liveness_exclusive_on_edge(p->o->live, e))
-		return never;
+		return weight_uncountable;
 	if (from->end == END_BRANCH)
 		least *= 0.5;
 	return least * (e->kind == EDGE_TAKEN ? 1.6 : e->kind == EDGE_FALL ? 1.3 : 1);
 }
 
-/* Whether control may end in the block without a call or another block. */
+/* Whether control may leave the function at the end of the block other than by a call. */
 static bool leaves(const struct block *b)
 {
 	switch (b->end) {
@@ -493,13 +503,15 @@ static void add_block(struct planner *p, uint32_t b)
 	p->t->block_edge[b] = p->t->net.edge_count;
 	add_edge(p, top_of(b), end_of(b), block_weight(p, b), CARRIER_BLOCK, b);
 	if (block->flags & BLOCK_LANDING)
-		add_edge(p, OUTSIDE, top_of(b), anyway, CARRIER_LANDING, b);
+		add_edge(p, OUTSIDE, top_of(b), weight_counted, CARRIER_LANDING, b);
 	if (leaves(block))
 		add_edge(p, end_of(b), OUTSIDE, frequency(p, b) * 0.5, CARRIER_LEAVE, b);
 	if (p->hub_of[b] != UINT32_MAX)
-		add_edge(p, end_of(b), hub_node(p, p->hub_of[b]), never, CARRIER_HUB, b);
+		add_edge(p, end_of(b), hub_node(p, p->hub_of[b]), weight_uncountable, CARRIER_HUB,
+			 b);
 	if (p->hub_of[n + b] != UINT32_MAX)
-		add_edge(p, hub_node(p, p->hub_of[n + b]), top_of(b), never, CARRIER_HUB, b);
+		add_edge(p, hub_node(p, p->hub_of[n + b]), top_of(b), weight_uncountable,
+			 CARRIER_HUB, b);
 }
 
 static void make_net(struct planner *p)
@@ -513,13 +525,13 @@ static void make_net(struct planner *p)
 	p->t->carriers = ARENA_ARRAY(p->a, struct carrier, most);
 	p->t->block_edge = ARENA_ARRAY(p->a, uint32_t, g->block_count);
 	p->t->flow_edge = ARENA_ARRAY(p->a, uint32_t, g->edge_count);
-	add_edge(p, OUTSIDE, top_of(g->entry), anyway, CARRIER_ENTRY, g->entry);
+	add_edge(p, OUTSIDE, top_of(g->entry), weight_counted, CARRIER_ENTRY, g->entry);
 	for (uint32_t b = 0; b < g->block_count; b++)
 		add_block(p, b);
 	for (uint32_t i = 0; i < g->edge_count; i++) {
 		const struct edge *e = &g->edges[i];
-		p->t->flow_edge[i] = is_vague(e) ? UINT32_MAX : n->edge_count;
-		if (!is_vague(e))
+		p->t->flow_edge[i] = is_unprobeable(e) ? UINT32_MAX : n->edge_count;
+		if (!is_unprobeable(e))
 			add_edge(p, end_of(e->from), top_of(e->to), edge_weight(p, e), CARRIER_EDGE,
 				 i);
 	}
@@ -531,18 +543,18 @@ static bool is_countable(const struct carrier *c)
 	return c->kind != CARRIER_ENTRY && c->kind != CARRIER_HUB;
 }
 
-/* False if what cannot be counted would have to be. */
+/* Gives a word to each chord. False if an edge that cannot be counted is a chord. */
 static bool assign_words(struct planner *p)
 {
 	struct net *n = &p->t->net;
 	for (uint32_t i = 0; i < n->edge_count; i++) {
 		struct carrier *c = &p->t->carriers[i];
-		uint32_t loop = c->kind == CARRIER_BLOCK ? counted_at(p, c->index) : LOOP_NONE;
+		uint32_t loop = c->kind == CARRIER_BLOCK ? loop_counted_at(p, c->index) : LOOP_NONE;
 		if (loop != LOOP_NONE)
 			c->word = p->t->loops[loop].word;
 		if (!n->edges[i].chord || loop != LOOP_NONE || c->kind == CARRIER_ENTRY)
 			continue;
-		if (!is_countable(c) || n->edges[i].weight == never)
+		if (!is_countable(c) || n->edges[i].weight == weight_uncountable)
 			return false;
 		c->word = new_word(p);
 	}
@@ -551,10 +563,10 @@ static bool assign_words(struct planner *p)
 
 /* ---- registers ---- */
 
-/* The highest of a set, which loses it, preferably of those in `rather`. */
-static uint8_t take_register(uint64_t *set, uint64_t rather)
+/* Removes the highest register from the set and returns it, preferably one of `rather`. */
+static uint8_t take_register(uint64_t *set, uint64_t preferred)
 {
-	uint64_t from = *set & rather ? *set & rather : *set;
+	uint64_t from = *set & preferred ? *set & preferred : *set;
 	if (!from)
 		return REG_NONE;
 	uint8_t reg = (uint8_t)(63 - __builtin_clzll(from));
@@ -562,8 +574,9 @@ static uint8_t take_register(uint64_t *set, uint64_t rather)
 	return reg;
 }
 
-/* What calls pass is the key and the frame: who makes calls had better hold them there, and who
- * makes none leaves them alone. */
+/* Chooses the registers that hold context and frame. Calls pass the key and the frame in two
+ * registers. A function that makes calls should hold its values there; one that makes none should
+ * not use these two. */
 static void choose_registers(struct planner *p)
 {
 	const uint8_t *pass = p->arch->pass;
@@ -577,7 +590,7 @@ static void choose_registers(struct planner *p)
 	p->t->context_vector = usable ? REG_NONE : take_register(&vectors, vectors);
 	p->t->context = take_register(&usable, calls && usable & key ? key : ~(key | frame));
 	p->t->frame = calls ? take_register(&usable, frame) : REG_NONE;
-	/* The caller's frame is needed until the context is known. */
+	/* The caller's frame is needed until the context is known, so both cannot use pass[1]. */
 	p->t->passes =
 		key && frame && !(~p->o->private.core & (key | frame)) && p->t->context != pass[1];
 	bool *busy = ARENA_ARRAY(p->tmp, bool, p->forest->loop_count + 1);
@@ -590,7 +603,7 @@ static void choose_registers(struct planner *p)
 
 /* ---- counters in registers ---- */
 
-/* The innermost loop that counts a chord where control is in it before and afterwards. */
+/* The innermost loop that control is in both before and after it passes a chord. */
 static uint32_t loop_of(const struct planner *p, const struct carrier *c)
 {
 	const struct loop_forest *f = p->forest;
@@ -609,7 +622,7 @@ static bool is_counted_alone(const struct planner *p, uint32_t net_edge)
 {
 	const struct carrier *c = &p->t->carriers[net_edge];
 	return p->t->net.edges[net_edge].chord && c->word != NO_WORD &&
-	       (c->kind != CARRIER_BLOCK || counted_at(p, c->index) == LOOP_NONE);
+	       (c->kind != CARRIER_BLOCK || loop_counted_at(p, c->index) == LOOP_NONE);
 }
 
 /* Sorts the chords by loop: those of loop l are at first[l] .. first[l + 1] - 1. */
@@ -642,7 +655,7 @@ static void hold_chords(struct planner *p)
 		struct tally_loop *loop = &p->t->loops[l];
 		loop->first_held = first[l];
 		while (loop->method == TRIP_HELD && loop->held_count < first[l + 1] - first[l] &&
-		       loop->held_count < HELD_MAX) {
+		       loop->held_count < MAX_HELD) {
 			uint8_t counter = holder_take(&p->holder, l);
 			if (counter == REG_NONE)
 				break;

@@ -2,9 +2,10 @@
 
 #include "flow/cfg.h"
 
-/* Control leaves at the end of the call's block and appears there again, because it goes on along
- * the edge behind the call with all that is counted on that. A system call is in the middle of a
- * block, and both happen before its end; so it is with other places in the middle. */
+/* Control leaves at the end of the call's block and reappears there, because it continues along the
+ * edge after the call with all counters on it. A system call is in the middle of a block, and
+ * leaving and reappearing both happen before the block's end. The same holds for other places in
+ * the middle. */
 static void balance(const struct tally *t, const struct tally_departure *d, int64_t *appears)
 {
 	uint32_t block = d->site ? t->sites[d->site - 1].block : d->block;
@@ -40,8 +41,8 @@ int64_t *tally_solve(const struct tally *t, const struct tally_reading *r, bool 
 	return counts;
 }
 
-/* Whether the instruction is executed by whom a departure is about, if that is in its block: behind
- * where it went on, or was left. */
+/* Whether a departure changes the count of an instruction of its block: the instruction is after
+ * the place where control left or continued. */
 static bool concerns(const struct tally *t, const struct tally_departure *d, uint32_t block,
 		     uint32_t insn)
 {

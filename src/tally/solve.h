@@ -1,18 +1,19 @@
-/* From the counters of one context to what was executed in it. */
+/* Derives the number of executions of everything in a context from its counters. */
 #pragma once
 #include "tally/plan.h"
 
-/* Control that left the procedure for good at a site, and that went on behind one which it had not
- * come back from. Or, site 0, in the middle of a block: before its instruction `insn`; `arriving`:
- * at its top, before anything that is counted there. */
+/* Control that left the function for good at a site (`left`), and control that continued after a
+ * site from which it had not returned (`resumed`). With site 0 it left or continued in the middle
+ * of a block, before its instruction `insn`; `arriving` means at the top of the block, before
+ * anything that is counted there. */
 struct tally_departure {
 	uint32_t site;
-	uint32_t block, insn; /* BLOCK_NONE: nobody knows where */
+	uint32_t block, insn; /* BLOCK_NONE: the place is unknown */
 	bool arriving;
 	uint64_t left, resumed;
 };
 
-/* What is known of a context. */
+/* The data of one context. */
 struct tally_reading {
 	const uint64_t *words;
 	uint64_t calls;
@@ -20,15 +21,15 @@ struct tally_reading {
 	uint32_t departure_count;
 };
 
-/* How often each edge of the net was taken: net.edge_count of them, in `a`. *good is false if the
- * counters contradict each other; what would be negative is 0 then. */
+/* The count of each edge of the net: net.edge_count of them, in `a`. *good is false if the counters
+ * contradict each other; then negative counts are set to 0. */
 int64_t *tally_solve(const struct tally *t, const struct tally_reading *r, bool *good,
 		     struct arena *a);
 
-/* Executions of an instruction of a block, which has `insn` others before it. */
+/* The number of executions of an instruction of a block, which has `insn` others before it. */
 uint64_t tally_executions(const struct tally *t, const struct tally_reading *r,
 			  const int64_t *counts, uint32_t block, uint32_t insn);
 
-/* How often control went along an edge of the flow graph; UINT64_MAX if that is not known: it is
- * an indirect jump's or an exception's. */
+/* How often control followed an edge of the flow graph; UINT64_MAX if that is not known, because it
+ * is an edge of an indirect jump or an exception. */
 uint64_t tally_edge(const struct tally *t, const int64_t *counts, uint32_t edge);

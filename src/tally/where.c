@@ -18,7 +18,8 @@ uint32_t tally_site_behind(const struct tally *t, uint64_t va)
 	return 0;
 }
 
-/* A conditional tail call may go on instead. */
+/* Whether control always leaves the function at the block's end. (A conditional tail call may fall
+ * through.) */
 static bool ends_procedure(const struct block *b)
 {
 	bool calls = b->end == END_CALL || b->end == END_CALL_INDIRECT;
@@ -68,7 +69,7 @@ static uint32_t add_running(const struct tally *t, const struct tally_loop *l,
 	return l->held_count + 1;
 }
 
-/* No two count in the same register. */
+/* No two loops count in the same register, so `out` has room for all. */
 uint32_t tally_running(const struct tally *t, uint32_t block, struct tally_running out[RUNNING_MAX])
 {
 	uint32_t count = 0;

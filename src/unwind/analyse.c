@@ -1,8 +1,8 @@
-/* Abstract interpretation of a procedure: states are carried along the edges of its flow graph
+/* Abstract interpretation of a function: states are propagated along the edges of its flow graph
  * until nothing changes, then each instruction's state becomes a recipe (Tallent et al., PLDI 2009,
- * section 2.2, but over the graph instead of a linear scan, so that no guess is needed behind
- * returns and tail calls). Code that no path reaches gets the recipe that most of the procedure
- * has, as the paper's canonical frame. */
+ * section 2.2, but over the graph instead of a linear scan, so that no guess is needed after
+ * returns and tail calls). Code that no path reaches gets the recipe that most of the function has,
+ * like the paper's canonical frame. */
 #include "unwind/analyse.h"
 
 #include <string.h>
@@ -12,11 +12,11 @@
 #include "unwind/choose_recipe.h"
 #include "unwind/stack_switch.h"
 
-/* A procedure larger than this is left to call frame information. */
+/* For a larger function only call frame information is used. */
 enum { MAX_INSNS = 1 << 21 };
 
-/* A recipe, how much code needs it, and a state that gave it. */
-struct usual {
+/* A recipe, how many bytes of code use it, and a state from which it was derived. */
+struct recipe_use {
 	struct recipe recipe;
 	uint64_t bytes;
 	const struct state *state;
@@ -28,22 +28,24 @@ struct work {
 	const struct arch *arch;
 	const struct cfg *g;
 	struct arena *tmp;
-	bool look_at_callees; /* for registers that they keep although they need not */
-	int32_t pushed;       /* on the stack at entry */
-	struct insn *insns;   /* of all blocks, in order */
-	uint32_t *first;      /* of each block: its first instruction */
-	struct state *in;     /* of each block */
+	bool look_at_callees; /* for registers that they keep although they could change them */
+	int32_t pushed;       /* bytes between the CFA and the stack pointer at entry */
+	struct insn *insns;   /* the instructions of all blocks, in order */
+	uint32_t *first;      /* per block: index of its first instruction */
+	struct state *in;     /* per block: the state at its start */
 	bool *reached, *queued;
-	bool *certain;  /* of each block: as struct recipe_run says */
-	bool *switches; /* of each block: it goes to another frame than the caller's */
-	bool *moves;    /* of each block: the stack pointer differs from one round of a loop to the
-			   next */
-	bool again;     /* such a block was found: what was carried on from it before is wrong */
-	uint16_t bases; /* made so far */
-	uint16_t *base_of; /* of each instruction that aligns the stack pointer; 0 otherwise */
+	bool *certain;  /* per block: see struct recipe_run */
+	bool *switches; /* per block: it switches to another frame than the caller's */
+	/* per block: the stack pointer differs from one iteration of a loop to the next */
+	bool *moves;
+	/* a further such block was found: states propagated from it before are wrong */
+	bool repeat;
+	uint16_t bases;    /* number of bases created so far */
+	uint16_t *base_of; /* per instruction: the base it creates by aligning the stack pointer,
+			      else 0 */
 	bool disagree;
-	VEC(struct usual) usual;
-	VEC(uint64_t) inner; /* places inside the procedure that it calls */
+	VEC(struct recipe_use) usual;
+	VEC(uint64_t) inner; /* places inside the function that the function itself calls */
 };
 
 static bool is_call(const struct insn *in)
@@ -88,25 +90,27 @@ static void prepare(struct work *w)
 		decode_block(w, b);
 }
 
-static void call(const struct work *w, struct state *s, const struct insn *in)
+static void execute_call(const struct work *w, struct state *s, const struct insn *in)
 {
 	bool look = w->look_at_callees && in->kind == INSN_CALL && w->input->kept;
 	state_call(s, w->arch, in, look ? w->input->kept(w->input->ctx, in->target) : 0);
 }
 
-/* Returns true if another recipe may be needed behind the instruction. */
+/* Executes one instruction. Returns true if another recipe may be needed after it. */
 static bool step(struct work *w, struct state *s, uint32_t insn)
 {
 	const struct insn *in = &w->insns[insn];
 	if (!is_call(in))
 		return state_execute(s, w->arch, in, w->base_of[insn]);
-	call(w, s, in);
+	execute_call(w, s, in);
 	return true;
 }
 
-/* Two ways to a block that disagree about the stack pointer: around a loop it really moves.
- * Otherwise one way is not real (a call that never returns); the one found first is believed. */
-static bool carry(struct work *w, struct state *s, uint32_t from, uint32_t to)
+/* Merges the state at the end of block `from` into the one at the start of `to`; returns true if
+ * that changed. If two paths to a block disagree about the stack pointer: on a back edge, the stack
+ * pointer really moves with each iteration. Otherwise one path is not real (a call that never
+ * returns), and the one found first is believed. */
+static bool propagate(struct work *w, struct state *s, uint32_t from, uint32_t to)
 {
 	if (w->moves[to])
 		s->reg[w->arch->sp] = (struct value){0};
@@ -119,13 +123,13 @@ static bool carry(struct work *w, struct state *s, uint32_t from, uint32_t to)
 	bool forward = w->g->blocks[to].start > w->g->blocks[from].start;
 	bool changed = state_meet(&w->in[to], w->arch, s, forward, &disagree);
 	w->disagree |= disagree && forward;
-	w->again |= disagree && !forward;
+	w->repeat |= disagree && !forward;
 	w->moves[to] |= disagree && !forward;
 	return changed;
 }
 
-/* The state at the end of a block, its last instruction executed. */
-static struct state at_end(struct work *w, uint32_t block)
+/* The state at the end of a block, after its last instruction. */
+static struct state state_at_end(struct work *w, uint32_t block)
 {
 	struct state s = w->in[block];
 	for (uint32_t i = w->first[block]; i < w->first[block + 1]; i++)
@@ -138,22 +142,22 @@ static void leave_block(struct work *w, uint32_t block, uint32_t *lowest)
 {
 	const struct block *b = &w->g->blocks[block];
 	const struct insn *last = b->insn_count ? &w->insns[w->first[block + 1] - 1] : NULL;
-	struct state s = at_end(w, block);
+	struct state s = state_at_end(w, block);
 	for (uint32_t i = 0; i < b->edge_count; i++) {
 		const struct edge *e = &w->g->edges[b->first_edge + i];
 		struct state along = s;
 		if (b->end == END_BRANCH && last)
 			state_branch(&along, last, e->kind == EDGE_TAKEN);
-		if (carry(w, &along, block, e->to) && !w->queued[e->to]) {
+		if (propagate(w, &along, block, e->to) && !w->queued[e->to]) {
 			w->queued[e->to] = true;
 			*lowest = e->to < *lowest ? e->to : *lowest;
 		}
 	}
 }
 
-/* Carries states from a block on until nothing changes: blocks in order of address, back to the
- * lowest that changed. */
-static void carry_from(struct work *w, uint32_t at)
+/* Propagates states from a block on until nothing changes: blocks in order of address, back to the
+ * lowest one that changed. */
+static void propagate_from(struct work *w, uint32_t at)
 {
 	uint32_t count = w->g->block_count;
 	state_at_entry(&w->in[at], w->arch, w->pushed);
@@ -170,33 +174,34 @@ static void carry_from(struct work *w, uint32_t at)
 	}
 }
 
-static void carry_all(struct work *w)
+static void propagate_all(struct work *w)
 {
 	memset(w->reached, 0, w->g->block_count * sizeof(*w->reached));
-	w->disagree = w->again = false;
-	carry_from(w, w->g->entry);
+	w->disagree = w->repeat = false;
+	propagate_from(w, w->g->entry);
 	vec_each (va, &w->inner) {
 		uint32_t block = cfg_block_at(w->g, *va);
 		if (block != BLOCK_NONE && !w->reached[block] && w->g->blocks[block].start == *va)
-			carry_from(w, block);
+			propagate_from(w, block);
 	}
 }
 
-/* Each repetition knows more blocks at which the stack pointer moves. */
+/* Repeats the propagation while it finds further blocks at which the stack pointer moves. */
 static void interpret(struct work *w)
 {
 	enum { ROUNDS_MAX = 8 };
-	w->again = true;
-	for (unsigned i = 0; w->again && i < ROUNDS_MAX; i++)
-		carry_all(w);
+	w->repeat = true;
+	for (unsigned i = 0; w->repeat && i < ROUNDS_MAX; i++)
+		propagate_all(w);
 }
 
-/* How the exits of a procedure find the frame. */
+/* Whether the exits of a function find the caller's frame restored. */
 struct exits {
 	uint32_t good, bad;
-	int32_t off; /* by which the stack pointer is wrong at all bad ones; 0 if that differs */
+	int32_t off; /* how much the stack pointer is too high at the bad exits */
+	/* all bad exits are off by the same positive distance */
 	bool uniform;
-	bool away; /* by some bad one control goes who knows where */
+	bool unknown_target; /* some bad exit is not a direct jump: its target is unknown */
 };
 
 static void check_exit(struct work *w, uint32_t block, struct exits *x)
@@ -216,7 +221,7 @@ static void check_exit(struct work *w, uint32_t block, struct exits *x)
 	x->uniform = x->bad ? x->uniform && off == x->off : off > 0;
 	x->off = off;
 	x->bad++;
-	x->away |= w->insns[first + count - 1].kind != INSN_JUMP;
+	x->unknown_target |= w->insns[first + count - 1].kind != INSN_JUMP;
 }
 
 static bool leaves(const struct block *b)
@@ -224,7 +229,7 @@ static bool leaves(const struct block *b)
 	return b->end == END_RETURN || (b->end == END_TAIL_CALL && !(b->flags & BLOCK_OPEN_FRAME));
 }
 
-/* From the entry on, as long as there is one way only. */
+/* Marks the blocks from the entry on as certain, as long as only one path leads to them. */
 static void mark_beginning(struct work *w)
 {
 	const struct cfg *g = w->g;
@@ -249,20 +254,21 @@ static struct exits check_exits(struct work *w)
 	for (uint32_t i = 0; i < w->g->block_count; i++)
 		if (w->reached[i] && leaves(&w->g->blocks[i]))
 			check_exit(w, i, &x);
-	/* A procedure that is left by no other way is left by its jumps to who knows where. */
+	/* If a function has no other exits, its unresolved jumps are its exits. */
 	for (uint32_t i = 0; !x.good && !x.bad && i < w->g->block_count; i++)
 		if (w->reached[i] && w->g->blocks[i].end == END_UNRESOLVED)
 			check_exit(w, i, &x);
 	return x;
 }
 
-/* Valid until the next call. */
-static struct usual *usual_of(struct work *w, const struct recipe *r, const struct state *s)
+/* Finds or adds the entry of a recipe. The result is valid until the next call. */
+static struct recipe_use *recipe_use_of(struct work *w, const struct recipe *r,
+					const struct state *s)
 {
 	vec_each (u, &w->usual)
 		if (!memcmp(&u->recipe, r, sizeof(*r)))
 			return u;
-	vec_push(&w->usual, (struct usual){*r, 0, ARENA_DUP(w->tmp, s, 1)});
+	vec_push(&w->usual, (struct recipe_use){*r, 0, ARENA_DUP(w->tmp, s, 1)});
 	return &vec_last(&w->usual);
 }
 
@@ -277,13 +283,13 @@ static void add_run(struct analysis *out, uint64_t start, uint64_t end, const st
 		vec_push(&out->runs, (struct recipe_run){start, end, *r, certain});
 }
 
-/* In the caller of a procedure only preserved registers are known: at a call the recipe must do
- * with these, if it can. */
+/* In a frame that waits for a call, only preserved registers are known. So the recipe at a call
+ * must use only these, if possible. */
 static struct recipe recipe_at(const struct work *w, const struct state *s, const struct insn *in)
 {
 	if (is_call(in)) {
 		struct state after = *s;
-		call(w, &after, in);
+		execute_call(w, &after, in);
 		struct recipe r = choose_recipe(&after, w->arch);
 		bool moved = after.reg[w->arch->sp].offset != s->reg[w->arch->sp].offset;
 		if (r.cfa != CFA_UNKNOWN && r.ret != RETURN_UNKNOWN && !moved)
@@ -292,7 +298,7 @@ static struct recipe recipe_at(const struct work *w, const struct state *s, cons
 	return choose_recipe(s, w->arch);
 }
 
-/* The recipes that lead to the frame that the block goes to; NULL if that is the caller's. */
+/* The recipes that lead to the frame to which the block switches; NULL if it does not switch. */
 static const struct recipe *recipes_of_switch(struct work *w, uint32_t block)
 {
 	uint32_t first = w->first[block], count = w->first[block + 1] - first;
@@ -303,7 +309,7 @@ static const struct recipe *recipes_of_switch(struct work *w, uint32_t block)
 	return r;
 }
 
-/* The caller is shown for as long as it can be found. */
+/* Prefers the recipe for the caller as long as it is complete. */
 static const struct recipe *better_of(const struct recipe *own, const struct recipe *other)
 {
 	bool complete = own->cfa != CFA_UNKNOWN && own->ret != RETURN_UNKNOWN;
@@ -314,7 +320,7 @@ static void emit_block(struct work *w, uint32_t block, struct analysis *out)
 {
 	struct state s = w->in[block];
 	const struct recipe *other = recipes_of_switch(w, block);
-	struct usual *u = NULL;
+	struct recipe_use *u = NULL;
 	bool changed = true;
 	for (uint32_t i = w->first[block]; i < w->first[block + 1]; i++) {
 		const struct insn *in = &w->insns[i];
@@ -322,7 +328,7 @@ static void emit_block(struct work *w, uint32_t block, struct analysis *out)
 			break;
 		if (changed || is_call(in)) {
 			struct recipe r = recipe_at(w, &s, in);
-			u = usual_of(w, &r, &s);
+			u = recipe_use_of(w, &r, &s);
 		}
 		u->bytes += in->length;
 		add_run(out, in->pc, in->pc + in->length, better_of(&u->recipe, other),
@@ -332,8 +338,8 @@ static void emit_block(struct work *w, uint32_t block, struct analysis *out)
 	}
 }
 
-/* Linear code that no path reaches. The state is `usual` at its start and behind all that does not
- * go on, and `entry` where the procedure itself calls. */
+/* Linear code that no path reaches. The state is `usual` at its start and after each instruction
+ * that does not fall through, and `entry` at places that the function itself calls. */
 struct loose {
 	const struct image *im;
 	const struct arch *arch;
@@ -350,8 +356,8 @@ static bool is_inner_start(const struct loose *l, uint64_t va)
 	return false;
 }
 
-/* Nothing is known about callees here: code that keeps something in a register over a call knows
- * why. */
+/* Callees are not analysed here: if the code keeps a value in a register across a call, it is
+ * assumed that the callee preserves it. */
 static uint32_t all_but_link(const struct arch *arch)
 {
 	return arch->link == REG_NONE ? UINT32_MAX : ~(UINT32_C(1) << arch->link);
@@ -366,8 +372,8 @@ static struct recipe recipe_at_call(const struct loose *l, const struct state *s
 	return r.ret != RETURN_UNKNOWN ? r : choose_recipe(s, l->arch);
 }
 
-/* Straight code that began with the usual frame and ends by returning, with all registers restored:
- * the frame was the usual one. */
+/* Confirms the runs from `first_run` on. Straight code that began with the usual frame and returns
+ * with all registers restored shows that it had the usual frame. */
 static void confirm(struct analysis *out, uint32_t first_run)
 {
 	for (uint32_t i = first_run; i < out->runs.len; i++) {
@@ -376,7 +382,7 @@ static void confirm(struct analysis *out, uint32_t first_run)
 	}
 }
 
-/* From va to the end of straight code, or of the range. Returns where that is. */
+/* Adds runs from va to the end of straight code, or of the range. Returns that end. */
 static uint64_t assume_straight(const struct loose *l, uint64_t va, uint64_t end,
 				struct analysis *out)
 {
@@ -415,7 +421,7 @@ static void assume(const struct loose *l, uint64_t start, uint64_t end, struct a
 
 static const struct state *usual_state(const struct work *w)
 {
-	const struct usual *best = NULL;
+	const struct recipe_use *best = NULL;
 	vec_each (u, &w->usual)
 		if (!best || u->bytes > best->bytes)
 			best = u;
@@ -428,7 +434,7 @@ static void sort_runs(struct analysis *out)
 			 offsetof(struct recipe_run, start));
 }
 
-/* Fills what the runs, which are sorted, leave free of the span. */
+/* Adds assumed runs where the runs, which are sorted, leave gaps in the span. */
 static void fill(const struct loose *l, const struct part *span, struct analysis *out)
 {
 	uint32_t known = out->runs.len;
@@ -447,9 +453,9 @@ static void fill(const struct loose *l, const struct part *span, struct analysis
 	sort_runs(out);
 }
 
-/* Only code that jumps into the middle of its own instructions has blocks that overlap: the first
- * run keeps its place. */
-static void separate(struct analysis *out)
+/* Removes overlaps: the first run keeps its place. Blocks overlap only in code that jumps into the
+ * middle of its own instructions. */
+static void remove_overlaps(struct analysis *out)
 {
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < out->runs.len; i++) {
@@ -462,9 +468,8 @@ static void separate(struct analysis *out)
 	out->runs.len = kept;
 }
 
-/* Bytes on the stack above which the caller's frame begins, at entry. The first entry of a
- * procedure linkage table is jumped to with a relocation number pushed on top of the return
- * address. */
+/* The number of bytes on the stack below the caller's frame, at entry. The first entry of a PLT is
+ * entered with a relocation number pushed on top of the return address. */
 static int32_t pushed_at_entry(const struct arch *arch, const struct procedure *p)
 {
 	bool numbered = p->flags & PROCEDURE_PLT && p->name && !strcmp(p->name, "plt0");
@@ -480,7 +485,7 @@ static void emit(struct work *w, struct analysis *out)
 		if (w->reached[b])
 			emit_block(w, b, out);
 	sort_runs(out);
-	separate(out);
+	remove_overlaps(out);
 	state_at_entry(&entry, w->arch, w->pushed);
 	const struct state *usual = usual_state(w);
 	if (!usual)
@@ -492,13 +497,13 @@ static void emit(struct work *w, struct analysis *out)
 		fill(&l, &w->input->spans[i], out);
 }
 
-/* Interprets and emits; tells how the exits look. */
+/* Interprets the function and emits its recipes; returns the state of the exits. */
 static struct exits attempt(struct work *w, struct analysis *out)
 {
 	interpret(w);
 	struct exits x = check_exits(w);
-	/* All exits find the stack pointer too high by the same distance: that much was pushed by
-	 * whoever jumps here (a stub in front of the dynamic linker's resolver). */
+	/* If at all exits the stack pointer is too high by the same distance, the code that jumps
+	 * here has pushed that much (a stub before the dynamic linker's resolver). */
 	if (x.bad && !x.good && x.uniform) {
 		w->pushed += x.off;
 		interpret(w);
@@ -517,7 +522,7 @@ static bool has_gaps(const struct analysis *a)
 	return false;
 }
 
-/* Calls of places inside the procedure itself, other than to learn the own address. */
+/* Lists the places inside the function that it calls, except calls that only load the pc. */
 static void list_inner(struct work *w)
 {
 	for (uint32_t b = 0; b < w->g->block_count; b++) {
@@ -532,8 +537,8 @@ static void list_inner(struct work *w)
 	}
 }
 
-/* Procedures that do not return as they were called, as those that raise exceptions, may change
- * their own frame records before: the chain of these then leads elsewhere. */
+/* Functions that do not return to their caller, such as those that raise exceptions, may change
+ * their own frame records first. Then the chain of records leads elsewhere. */
 static void distrust_records(struct analysis *out)
 {
 	vec_each (r, &out->runs)
@@ -557,7 +562,7 @@ void analyse_procedure(struct analysis *out, const struct analysis_input *in, st
 		x = attempt(&w, out);
 	}
 	out->proven = (!x.bad && !w.disagree) || in->procedure->flags & PROCEDURE_PLT;
-	if (x.away || w.disagree)
+	if (x.unknown_target || w.disagree)
 		distrust_records(out);
 	vec_free(&w.usual);
 	vec_free(&w.inner);

@@ -16,8 +16,8 @@ static bool is_frame_address(const struct value *v)
 	return v->kind == VALUE_STACK && v->base == BASE_CFA;
 }
 
-/* A register at a known distance from the base: the stack pointer first, then the frame pointer,
- * then registers that calls preserve, then any. */
+/* A register at a known distance from the base: preferably the stack pointer, then the frame
+ * pointer, then registers that calls preserve, then any. */
 static uint8_t register_near(const struct state *s, const struct arch *arch, uint16_t base)
 {
 	uint8_t found = REG_NONE;
@@ -35,7 +35,8 @@ static uint8_t register_near(const struct state *s, const struct arch *arch, uin
 	return found;
 }
 
-/* An address in the frame that was stored relative to a base that some register leads to. */
+/* Finds the CFA in memory: an address in the frame that was stored at a place which some register
+ * leads to. */
 static bool cfa_from_memory(const struct state *s, const struct arch *arch, struct recipe *r)
 {
 	for (unsigned i = 0; i < s->slot_count; i++) {
@@ -72,14 +73,16 @@ static bool holds_entry(const struct state *s, unsigned reg, unsigned entry)
 	return s->reg[reg].kind == VALUE_ENTRY && s->reg[reg].reg == entry;
 }
 
-/* What was stored there is not safe from signal handlers, nor in copies of the stack. */
+/* Whether the slot is below the stack pointer. There it is neither safe from signal handlers nor
+ * part of stack copies. */
 static bool is_below_stack(const struct state *s, const struct arch *arch, const struct slot *slot)
 {
 	const struct value *sp = &s->reg[arch->sp];
 	return sp->kind == VALUE_STACK && sp->base == slot->base && slot->offset < sp->offset;
 }
 
-/* Memory is preferred over a register: it still holds the address when a callee is active. */
+/* Memory is preferred over a register: it still holds the return address while a callee is active.
+ */
 static void choose_return(const struct state *s, const struct arch *arch, struct recipe *r)
 {
 	if (arch->link == REG_NONE) {
@@ -103,7 +106,7 @@ static void choose_return(const struct state *s, const struct arch *arch, struct
 	}
 }
 
-/* How many of the caller's registers are saved relative to the base. */
+/* The number of the caller's registers that are saved relative to the base. */
 static unsigned saved_at(const struct state *s, const struct arch *arch, uint16_t base)
 {
 	uint64_t saved = 0;
@@ -116,7 +119,7 @@ static unsigned saved_at(const struct state *s, const struct arch *arch, uint16_
 	return (unsigned)__builtin_popcountll(saved & arch->callee_saved.core);
 }
 
-/* The base that most registers are saved relative to, of those that a register leads to. */
+/* Among the bases that a register leads to, the one relative to which most registers are saved. */
 static uint16_t base_of_slots(const struct state *s, const struct arch *arch)
 {
 	uint16_t best = BASE_CFA;
@@ -134,8 +137,8 @@ static uint16_t base_of_slots(const struct state *s, const struct arch *arch)
 	return best;
 }
 
-/* Of each register: where its value at entry is saved, relative to the base; the highest place if
- * there are several. SLOT_LOST: nowhere. */
+/* For each register, finds where its value at entry is saved, relative to the base; the highest
+ * place if there are several, SLOT_LOST if there is none. */
 static void find_saved(const struct state *s, uint16_t base, int32_t offset[REGISTERS])
 {
 	for (unsigned r = 0; r < REGISTERS; r++)

@@ -1,4 +1,4 @@
-/* From what is known at an instruction to the recipe for it. */
+/* Derives the recipe for an instruction from the state before it. */
 #pragma once
 #include "unwind/recipe.h"
 #include "unwind/state.h"

@@ -1,9 +1,9 @@
-/* Opening each file once, whoever maps it.
+/* Opens each file once, however many processes map it.
  *
- * A file is recognised by what the opened file itself says (device, inode, time of its last change,
- * size), not by what a mapping says of it: btrfs and overlayfs give mappings other numbers than
- * files, and a path means one file here and another one in a container. Only files that cannot be
- * opened have no better name than their mapping's. */
+ * A file is identified by the opened file itself (device, inode, modification time, size), not by
+ * the data of a mapping: btrfs and overlayfs report other numbers for mappings than for files, and
+ * in a container the same path may be another file. Only files that cannot be opened are identified
+ * by their mapping. */
 #include "unwind/codes.h"
 
 #include <fcntl.h>
@@ -26,9 +26,9 @@ struct codes {
 	struct recipes_options options;
 	VEC(struct code *) all;
 	VEC(struct mapped_image *) files;
-	struct hashmap by_identity; /* to index in all; keys are hashes */
-	struct hashmap by_failure;  /* the same, of files that could not be read */
-	struct hashmap by_mapping;  /* to index in files */
+	struct hashmap by_identity; /* hash of struct identity -> index in all */
+	struct hashmap by_failure;  /* the same for files that could not be read, by mapping */
+	struct hashmap by_mapping;  /* hash of a file's description -> index in files */
 	struct arena arena;
 };
 
@@ -105,7 +105,7 @@ static struct code *add_code(struct codes *c, const struct mapped_image *file)
 	return code;
 }
 
-/* Takes the image over. */
+/* Takes ownership of the module. */
 static int fill_code(struct codes *c, struct code *code, struct image *im, struct err *e)
 {
 	int rc = flow_open(&code->flow, im, e);
@@ -121,8 +121,8 @@ static int fill_code(struct codes *c, struct code *code, struct image *im, struc
 	return 0;
 }
 
-/* The code that stands for a file nobody could read. What is no image at all is generated code
- * (shared memory of a just-in-time compiler). */
+/* The code for a file that could not be read. If the file is not a module at all, it is generated
+ * code (shared memory of a just-in-time compiler). */
 static struct code *failed_code(struct codes *c, const struct mapped_image *file, int rc,
 				const struct err *e)
 {
@@ -136,14 +136,15 @@ static struct code *failed_code(struct codes *c, const struct mapped_image *file
 	return code;
 }
 
-static struct code *open_file(struct codes *c, const struct mapped_image *file, const char *way)
+static struct code *open_file(struct codes *c, const struct mapped_image *file,
+			      const char *open_path)
 {
 	struct err e = {0};
 	struct image *im = NULL;
 	struct stat st;
 	char held[64];
-	/* Held open, so that what is looked up and what is read is one file. */
-	int fd = fault("code-open", EMFILE) ? -1 : open(way, O_PATH | O_CLOEXEC);
+	/* The file is held open, so that the file identified is the file read. */
+	int fd = fault("code-open", EMFILE) ? -1 : open(open_path, O_PATH | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st)) {
 		int rc = err_errno(&e, "it cannot be opened");
 		if (fd >= 0)
@@ -171,8 +172,8 @@ static struct code *open_file(struct codes *c, const struct mapped_image *file, 
 	return code;
 }
 
-/* The kernel maps the same vdso into every process of one kind: ours is as good as that of a
- * process that has ended or may not be read. */
+/* The kernel maps the same vdso into all processes of the same kind. So ours replaces that of a
+ * process that has ended or cannot be read. */
 static int open_own_vdso(struct image **out, struct err *e)
 {
 	struct maps m;
@@ -220,8 +221,9 @@ struct code *codes_open(struct codes *c, int pid, const struct mapped_image *fil
 	mapped.code_count = 1;
 	if (file->vdso)
 		return open_vdso(c, pid, &mapped);
-	const char *way = maps_find_file(&tmp, pid, &mapped, &e);
-	struct code *code = way ? open_file(c, &mapped, way) : failed_code(c, file, ERR_SYSTEM, &e);
+	const char *open_path = maps_find_file(&tmp, pid, &mapped, &e);
+	struct code *code =
+		open_path ? open_file(c, &mapped, open_path) : failed_code(c, file, ERR_SYSTEM, &e);
 	arena_release(&tmp);
 	return code;
 }

@@ -8,7 +8,7 @@
 enum { FACT_BITS = 12 };
 
 struct facts {
-	struct fact elsewhere; /* the last one that is not to be kept */
+	struct fact uncached; /* the last fact that is not cached */
 	struct fact slot[1 << FACT_BITS];
 };
 
@@ -22,7 +22,7 @@ void facts_free(struct facts *f)
 	free(f);
 }
 
-static void take_recipe(struct fact *k, const struct recipe *r)
+static void copy_recipe(struct fact *k, const struct recipe *r)
 {
 	uint8_t regs[CALLEE_SAVED_MAX];
 	unsigned count = callee_saved_list(k->code->arch, regs);
@@ -80,12 +80,12 @@ static void learn_code(struct fact *k, bool exact)
 		learn_return(k);
 	uint64_t va = k->exact ? k->va : k->va - 1;
 	if (!k->trampoline && !k->root)
-		take_recipe(k, recipes_at(k->code->recipes, va));
-	/* Asked for last: finding recipes may have found more procedures. */
+		copy_recipe(k, recipes_at(k->code->recipes, va));
+	/* Looked up last: finding recipes may have discovered more functions. */
 	k->procedure = procedure_start(k->code, va);
 }
 
-/* The place of pc; a return address may be behind the last instruction of its mapping. */
+/* The place of pc. A return address may be just past the last instruction of its mapping. */
 static struct place find_place(struct space *s, uint64_t pc, bool exact)
 {
 	struct place p = space_find(s, exact ? pc : pc - 1);
@@ -93,12 +93,12 @@ static struct place find_place(struct space *s, uint64_t pc, bool exact)
 	return p;
 }
 
-/* Kept out of facts_at(), which is to cost next to nothing. */
+/* Not inlined into facts_at(), which must be fast. */
 __attribute__((noinline)) static struct fact *
 learn(struct facts *f, struct fact *slot, struct space *s, uint64_t serial, uint64_t pc, bool exact)
 {
 	struct place p = find_place(s, pc, exact);
-	struct fact *k = p.code && p.code->image ? slot : &f->elsewhere;
+	struct fact *k = p.code && p.code->image ? slot : &f->uncached;
 	*k = (struct fact){
 		.serial = serial,
 		.pc = pc,

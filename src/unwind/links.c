@@ -8,7 +8,7 @@
 
 struct links {
 	struct flow *flow;
-	struct hashmap passes_on; /* procedure's start to bool */
+	struct hashmap may_tail_call; /* function's start -> bool */
 	struct arena tmp;
 };
 
@@ -23,7 +23,7 @@ void links_free(struct links *l)
 {
 	if (!l)
 		return;
-	hashmap_release(&l->passes_on);
+	hashmap_release(&l->may_tail_call);
 	arena_release(&l->tmp);
 	free(l);
 }
@@ -39,7 +39,8 @@ struct call_site links_call_before(const struct flow *f, uint64_t va)
 		if (!p || readable < n || arch->decode(p, n, va - n, DECODE_FLOW, &in) != n)
 			continue;
 		call.indirect |= in.kind == INSN_CALL_INDIRECT;
-		/* The shortest reading is without prefixes; all others have the same target. */
+		/* The shortest decoding is without prefixes; all longer ones have the same target.
+		 */
 		if (in.kind == INSN_CALL && !call.direct &&
 		    image_is_code(flow_image(f), in.target)) {
 			call.direct = true;
@@ -49,9 +50,9 @@ struct call_site links_call_before(const struct flow *f, uint64_t va)
 	return call;
 }
 
-/* How a procedure's start must have been found to be sure that it is one: all other ways may split
- * a procedure that is whole, or take a split-off part for a procedure. */
-static bool is_sure(const struct procedure *p)
+/* Whether the function's start is certain. All other sources may split a function that is whole, or
+ * take a split-off part for a function. */
+static bool has_certain_start(const struct procedure *p)
 {
 	return p->found_by & (FOUND_SYMBOL | FOUND_DYNAMIC | FOUND_DEBUG | FOUND_PLT | FOUND_CALL);
 }
@@ -61,9 +62,9 @@ static bool is_inside(const struct procedure *p, uint64_t va)
 	return va > p->start && va < p->end;
 }
 
-/* Whether a block leaves the procedure otherwise than by returning, or in a way that was not
- * understood. A call into the procedure itself, not to its start, is how retpolines jump. */
-static bool block_passes_on(const struct procedure *p, const struct block *b)
+/* Whether a block may leave the function other than by returning, or was not fully understood. A
+ * call into the function itself, but not to its start, is how retpolines jump. */
+static bool block_may_tail_call(const struct procedure *p, const struct block *b)
 {
 	bool stuck = !b->edge_count && !(b->flags & BLOCK_NORETURN);
 	switch (b->end) {
@@ -77,36 +78,36 @@ static bool block_passes_on(const struct procedure *p, const struct block *b)
 	}
 }
 
-static bool graph_passes_on(struct links *l, uint32_t procedure)
+static bool graph_may_tail_call(struct links *l, uint32_t procedure)
 {
 	uint32_t count;
 	const struct procedure *p = &flow_procedures(l->flow, &count)[procedure];
 	const struct cfg *g = flow_cfg(l->flow, procedure, &l->tmp, &l->tmp);
 	bool yes = g->escape_count != 0 || g->block_count == 0;
-	/* A table whose size no compare tells may have more entries than were read. */
+	/* A jump table without a compare that bounds it may have more entries than were read. */
 	for (uint32_t i = 0; i < g->table_count; i++)
 		yes |= g->tables[i].bound != BOUND_COMPARE;
 	for (uint32_t i = 0; i < g->block_count && !yes; i++)
-		yes = block_passes_on(p, &g->blocks[i]);
+		yes = block_may_tail_call(p, &g->blocks[i]);
 	arena_clear(&l->tmp);
 	return yes;
 }
 
-static bool passes_on(struct links *l, uint32_t procedure)
+static bool may_tail_call(struct links *l, uint32_t procedure)
 {
 	uint32_t count;
 	const struct procedure *p = &flow_procedures(l->flow, &count)[procedure];
 	if (p->flags & (PROCEDURE_PLT | PROCEDURE_IFUNC))
 		return true;
-	uint32_t known = hashmap_get(&l->passes_on, p->start);
+	uint32_t known = hashmap_get(&l->may_tail_call, p->start);
 	if (known == HASHMAP_NONE) {
-		known = graph_passes_on(l, procedure);
-		hashmap_put(&l->passes_on, p->start, known);
+		known = graph_may_tail_call(l, procedure);
+		hashmap_put(&l->may_tail_call, p->start, known);
 	}
 	return known;
 }
 
-/* Is this the PLT entry of that procedure? Both have one of perhaps several names. */
+/* Whether `entry` is the PLT entry of function `p`. Each has one name of possibly several. */
 static bool is_entry_of(const struct procedure *entry, const struct procedure *p)
 {
 	if (!(entry->flags & PROCEDURE_PLT) || !entry->name || !p->name)
@@ -135,9 +136,10 @@ static enum link_verdict check_direct(struct links *l, uint64_t target, const st
 	const struct procedure *found = &flow_procedures(callee, &count)[at];
 	if (is_entry_of(called, found))
 		return VERDICT_VALID;
-	/* A call into the middle of what is taken for a procedure: its graph tells nothing. */
-	bool sure = is_sure(found) && is_sure(called) && target == called->start;
-	return !sure || passes_on(l, to) ? VERDICT_LIKELY : VERDICT_INVALID;
+	/* After a call into the middle of an assumed function, its graph proves nothing. */
+	bool sure =
+		has_certain_start(found) && has_certain_start(called) && target == called->start;
+	return !sure || may_tail_call(l, to) ? VERDICT_LIKELY : VERDICT_INVALID;
 }
 
 enum link_verdict links_check(struct links *l, const struct call_site *call,

@@ -42,8 +42,8 @@ static void set_return(struct recipe *r, const struct cfi_row *row, const struct
 	}
 }
 
-/* Told only where the CFA is found by the frame pointer: elsewhere call frame information says
- * where its old value is, but not that the new one points there. */
+/* Reported only if the CFA is relative to the frame pointer. Otherwise call frame information gives
+ * the place of the old frame pointer, but not that the new one points there. */
 static bool has_frame_record(const struct recipe *r, const struct cfi_row *row,
 			     const struct arch *arch)
 {
@@ -70,14 +70,15 @@ static struct recipe recipe_of(const struct cfi_row *row, const struct arch *arc
 	return r;
 }
 
-/* A CFA that call frame information finds through another register than the stack or the frame
- * pointer is often not one: glibc's longjmp describes the frame that it jumps to. */
-static bool is_usual(const struct recipe *r, const struct arch *arch)
+/* If call frame information gives the CFA relative to a register other than the stack or frame
+ * pointer, it is often not the caller's: glibc's longjmp describes the frame that it jumps to. */
+static bool is_usual_cfa(const struct recipe *r, const struct arch *arch)
 {
 	return r->cfa_reg == arch->sp || r->cfa_reg == arch->fp;
 }
 
-/* Whether call frame information replaces what the analysis has, where `run` may be NULL. */
+/* Whether call frame information replaces the recipe of `run`, which is NULL where the analysis has
+ * none. */
 static bool prefers_cfi(const struct analysis *a, const struct arch *arch,
 			const struct recipe_run *run, const struct recipe *described)
 {
@@ -91,7 +92,7 @@ static bool prefers_cfi(const struct analysis *a, const struct arch *arch,
 	if (!analysed || analysed->cfa == CFA_UNKNOWN || analysed->ret == RETURN_UNKNOWN ||
 	    analysed->source == RECIPE_ASSUMED)
 		return true;
-	return !a->proven && !run->certain && is_usual(described, arch);
+	return !a->proven && !run->certain && is_usual_cfa(described, arch);
 }
 
 typedef VEC(struct recipe_run) run_list;
@@ -102,22 +103,23 @@ static void push(run_list *out, uint64_t start, uint64_t end, const struct recip
 		vec_push(out, (struct recipe_run){start, end, *r, false});
 }
 
-/* The same frame in other words. */
+/* Whether both recipes describe the same frame. */
 static bool is_same_frame(const struct recipe *a, const struct recipe *b)
 {
 	return a->cfa == b->cfa && a->cfa_reg == b->cfa_reg && a->cfa_offset == b->cfa_offset &&
 	       a->ret == b->ret && a->ret_offset == b->ret_offset;
 }
 
-/* What replaces the run's recipe. Call frame information does not know of frame records. */
-static struct recipe replaced(const struct recipe_run *run, const struct recipe *by)
+/* The recipe that replaces the run's. It keeps the run's frame record, which call frame information
+ * does not express. */
+static struct recipe replacement(const struct recipe_run *run, const struct recipe *by)
 {
 	struct recipe r = *by;
 	r.record |= run->recipe.record && is_same_frame(&run->recipe, by);
 	return r;
 }
 
-/* One row over the runs in its range; runs from *at on have not been seen yet. */
+/* Merges one row with the runs in its range. Runs from *at on have not been merged yet. */
 static void merge_row(const struct analysis *a, const struct arch *arch, const struct recipe *r,
 		      const struct part *row, uint32_t *at, run_list *out)
 {
@@ -130,7 +132,7 @@ static void merge_row(const struct analysis *a, const struct arch *arch, const s
 			push(out, from, run->start, r);
 		uint64_t run_from = run->start > from ? run->start : from;
 		uint64_t to = run->end < end ? run->end : end;
-		struct recipe by = replaced(run, r);
+		struct recipe by = replacement(run, r);
 		push(out, run_from, to, prefers_cfi(a, arch, run, r) ? &by : &run->recipe);
 		from = to > from ? to : from;
 		if (run->end > end)
@@ -140,14 +142,15 @@ static void merge_row(const struct analysis *a, const struct arch *arch, const s
 		push(out, from, end, r);
 }
 
-/* Where the next range that call frame information describes begins, at most `end`. */
+/* The start of the next range that call frame information describes, at most `end`. */
 static uint64_t next_range(const struct image *im, uint64_t va, uint64_t end)
 {
 	uint32_t n = ORDER_UP_TO(im->frames, im->frame_count, start, va);
 	return n < im->frame_count && im->frames[n].start < end ? im->frames[n].start : end;
 }
 
-/* Addresses that no row covers keep what the analysis says: a row that knows nothing. */
+/* The row at va and its end. For addresses that no row covers, it is a row that knows nothing, so
+ * that the analysis is kept. */
 static uint64_t next_row(const struct image *im, struct cfi *c, uint64_t va, uint64_t end,
 			 struct cfi_row *row)
 {

@@ -1,9 +1,9 @@
-/* Recipes: how to find the caller's registers from those of a procedure that is stopped at some
+/* Recipes: how to find the caller's registers from those of a function that is stopped at some
  * address (Tallent et al., PLDI 2009, section 2.2).
  *
- * The caller's stack pointer is called CFA, as in DWARF: its value once the callee has returned.
- * Saved registers are at fixed distances from it, or from another register. Recipes are plain data
- * and shared by all addresses that need the same one; struct recipe_entry is the compact table that
+ * The caller's stack pointer after the callee has returned is called CFA, as in DWARF. Saved
+ * registers are at fixed distances from it, or from another register. Recipes are plain data and
+ * shared by all addresses that need the same one. struct recipe_entry is the compact table that
  * maps addresses to them. */
 #pragma once
 #include <stdbool.h>
@@ -21,15 +21,16 @@ enum cfa_kind {
 enum return_kind {
 	RETURN_UNKNOWN,
 	RETURN_SAVED,    /* at CFA + return_offset */
-	RETURN_REGISTER, /* in return_reg: only before the procedure calls anything */
-	RETURN_NONE, /* nowhere: nothing called this code, a thread or the process begins here */
+	RETURN_REGISTER, /* in return_reg: only before the function calls anything */
+	/* there is none: nothing called this code, a thread or the process begins here */
+	RETURN_NONE,
 };
 
 /* Where a recipe comes from. */
 enum recipe_source {
-	RECIPE_ANALYSIS, /* the code itself */
+	RECIPE_ANALYSIS, /* analysis of the code itself */
 	RECIPE_CFI,      /* call frame information */
-	RECIPE_ASSUMED,  /* code that no path reaches: the procedure's usual frame */
+	RECIPE_ASSUMED,  /* assumed for code that no path reaches: the function's usual frame */
 };
 
 enum { CALLEE_SAVED_MAX = 12, SLOT_SAME = INT32_MAX, SLOT_LOST = INT32_MIN };
@@ -42,28 +43,29 @@ struct recipe {
 	int32_t cfa_offset;
 	int32_t cfa_add;
 	int32_t ret_offset;
-	/* For each register of callee_saved_list(): at CFA + slot bytes; or still in the register
-	 * (SLOT_SAME); or not to be found (SLOT_LOST). */
+	/* For each register of callee_saved_list(): saved at CFA + slot bytes; or still in the
+	 * register (SLOT_SAME); or lost (SLOT_LOST). */
 	int32_t slot[CALLEE_SAVED_MAX];
-	/* Slots count from the value of this register, or with REG_NONE from the CFA: code that
-	 * aligns its stack saves registers at an unknown distance from the CFA. */
+	/* The register that slots are relative to, or REG_NONE for the CFA: code that aligns its
+	 * stack saves registers at an unknown distance from the CFA. */
 	uint8_t slot_reg;
 	uint8_t source; /* enum recipe_source */
-	/* The frame pointer points at a frame record: at the caller's frame pointer, behind which
-	 * is the return address. The kernel follows these. */
+	/* The frame pointer points to a frame record: the caller's frame pointer, followed by the
+	 * return address. The kernel follows these. */
 	bool record;
-	/* The code goes to another frame than its caller's (longjmp), and has forgotten its caller:
-	 * all this is about the frame it goes to, and the return address is where it jumps. If the
-	 * CFA is unknown, the frame pointer is that frame's already. */
+	/* The code switches to another frame than its caller's (longjmp), and no longer knows its
+	 * caller. Then the recipe leads to the frame that it switches to, and the return address is
+	 * the target of its jump. If the CFA is unknown, the frame pointer is already that frame's.
+	 */
 	bool switches;
 };
 
-/* From `start` (relative to the image's lowest address) up to the next entry. */
+/* Maps addresses from `start` (relative to the module's lowest address) up to the next entry. */
 struct recipe_entry {
 	uint32_t start;
 	uint32_t recipe;
 };
 
-/* The general registers a procedure must preserve, without the stack pointer and the link register,
- * ascending; returns how many. */
+/* The general registers that a function must preserve, without the stack pointer and the link
+ * register, ascending; returns their number. */
 unsigned callee_saved_list(const struct arch *arch, uint8_t out[CALLEE_SAVED_MAX]);

@@ -1,5 +1,5 @@
-/* Spans of code whose recipes are known, sorted by address; each has its part of the compact table
- * of entries. A span is made when an address in it is first asked for. */
+/* Spans of code whose recipes are known, sorted by address. Each has its part of the compact table
+ * of entries. A span is made when a recipe for an address in it is first requested. */
 #include "unwind/recipes.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "unwind/analyse.h"
 #include "unwind/merge.h"
 
-struct span {
+struct known_span {
 	uint64_t start, end;
 	uint32_t first, count; /* entries */
 };
@@ -20,17 +20,17 @@ struct recipes {
 	struct flow *flow;
 	const struct image *im;
 	const struct arch *arch;
-	struct cfi *cfi; /* NULL: none, or not wanted */
+	struct cfi *cfi; /* NULL: there is none, or the options exclude it */
 	struct recipes_options options;
 	uint64_t base;
 	bool discovered, held;
-	VEC(struct span) spans;
+	VEC(struct known_span) spans;
 	VEC(struct recipe_entry) entries;
-	VEC(struct recipe) recipes; /* 0 is the one that knows nothing */
+	VEC(struct recipe) recipes; /* recipe 0 knows nothing */
 	struct hashmap index;       /* hash of a recipe -> its number */
-	struct hashmap written;     /* start of a procedure -> number in written_sets */
+	struct hashmap written;     /* start of a function -> index in written_sets */
 	VEC(uint32_t) written_sets;
-	unsigned callees_deep;
+	unsigned callee_depth;
 	struct analysis analysis;
 	struct arena result, tmp;
 };
@@ -104,7 +104,7 @@ static void add_entry(struct recipes *r, uint32_t first, uint64_t va, uint32_t r
 	vec_push(&r->entries, (struct recipe_entry){(uint32_t)(va - r->base), recipe});
 }
 
-static void insert_span(struct recipes *r, struct span s)
+static void insert_span(struct recipes *r, struct known_span s)
 {
 	uint32_t at = ORDER_UP_TO(r->spans.data, r->spans.len, start, s.start);
 	vec_push(&r->spans, s);
@@ -113,16 +113,17 @@ static void insert_span(struct recipes *r, struct span s)
 	r->spans.data[at] = s;
 }
 
-static const struct span *span_at(const struct recipes *r, uint64_t va)
+static const struct known_span *span_at(const struct recipes *r, uint64_t va)
 {
 	uint32_t n = ORDER_UP_TO(r->spans.data, r->spans.len, start, va);
 	return n && va < r->spans.data[n - 1].end ? &r->spans.data[n - 1] : NULL;
 }
 
-/* Runs inside [start, end) become the entries of a span; what no run covers has the recipe 0. */
+/* Converts the runs inside [start, end) to the entries of a span. Code that no run covers has
+ * recipe 0. */
 static void compile_span(struct recipes *r, uint64_t start, uint64_t end)
 {
-	struct span s = {start, end, r->entries.len, 0};
+	struct known_span s = {start, end, r->entries.len, 0};
 	uint64_t at = start;
 	if (span_at(r, start) || end <= start || end - r->base > UINT32_MAX || start < r->base)
 		return;
@@ -142,8 +143,8 @@ static void compile_span(struct recipes *r, uint64_t start, uint64_t end)
 	insert_span(r, s);
 }
 
-/* A part split off a procedure (foo.cold) that is not yet joined to it: only call frame information
- * tells how it is entered. */
+/* Whether `p` is a part split off a function (foo.cold) that is not yet joined to it: only call
+ * frame information describes its frame at entry. */
 static bool is_part(const struct recipes *r, const struct procedure *p)
 {
 	const struct frame_range *f = image_frame_at(r->im, p->start);
@@ -152,7 +153,7 @@ static bool is_part(const struct recipes *r, const struct procedure *p)
 
 static uint32_t kept_by(void *ctx, uint64_t target);
 
-/* The registers that instructions of the block write, and those that whatever it calls does. */
+/* The registers written by the instructions of the block and by the functions it calls. */
 static uint32_t written_in_block(struct recipes *r, const struct block *b)
 {
 	uint64_t written = 0;
@@ -177,10 +178,10 @@ static uint32_t written_in_block(struct recipes *r, const struct block *b)
 
 static uint32_t written_by(struct recipes *r, uint32_t procedure)
 {
-	enum { LOOKED_AT_MAX = 4000 };
+	enum { MAX_CALLEE_INSNS = 4000 };
 	struct arena a = {0}, tmp = {0};
 	const struct cfg *g = flow_cfg(r->flow, procedure, &a, &tmp);
-	uint32_t written = g->insn_count > LOOKED_AT_MAX ? UINT32_MAX : 0;
+	uint32_t written = g->insn_count > MAX_CALLEE_INSNS ? UINT32_MAX : 0;
 	for (uint32_t b = 0; b < g->block_count && written != UINT32_MAX; b++)
 		written |= written_in_block(r, &g->blocks[b]);
 	arena_release(&a);
@@ -188,24 +189,25 @@ static uint32_t written_by(struct recipes *r, uint32_t procedure)
 	return written;
 }
 
-/* A procedure that is being looked at counts as writing everything, so that recursion ends. */
+/* The registers that the function at `target` does not write. During the analysis of a function it
+ * counts as writing all registers, so that recursion ends. */
 static uint32_t kept_by(void *ctx, uint64_t target)
 {
-	enum { CALLEES_DEEP_MAX = 4 };
+	enum { MAX_CALLEE_DEPTH = 4 };
 	struct recipes *r = ctx;
 	uint32_t count, number = flow_procedure_at(r->flow, target);
 	uint32_t known = hashmap_get(&r->written, target);
 	if (known != HASHMAP_NONE)
 		return ~r->written_sets.data[known];
-	if (r->callees_deep == CALLEES_DEEP_MAX || number == UINT32_MAX ||
+	if (r->callee_depth == MAX_CALLEE_DEPTH || number == UINT32_MAX ||
 	    flow_procedures(r->flow, &count)[number].start != target)
 		return 0;
 	known = r->written_sets.len;
 	hashmap_add(&r->written, target, known);
 	vec_push(&r->written_sets, UINT32_MAX);
-	r->callees_deep++;
+	r->callee_depth++;
 	uint32_t written = written_by(r, number);
-	r->callees_deep--;
+	r->callee_depth--;
 	/* The call itself writes the link register. */
 	if (r->arch->link != REG_NONE)
 		written |= UINT32_C(1) << r->arch->link;
@@ -246,8 +248,7 @@ static void add_procedure(struct recipes *r, uint32_t number)
 	arena_clear(&r->tmp);
 }
 
-/* Where the file's own tables say nothing about va, only discovery tells where its procedure
- * begins. */
+/* Needed where the file's own tables do not show which function contains an address. */
 static void discover(struct recipes *r)
 {
 	debug(LOG_UNWIND, 1, "discovering procedures of %s", r->im->path);
@@ -255,28 +256,29 @@ static void discover(struct recipes *r)
 	r->discovered = true;
 }
 
-/* Call frame information leaves out single instructions of some procedures: those behind the system
- * call that makes a thread, where each begins. */
-static bool is_left_out(const struct recipes *r, uint64_t va)
+/* Whether va is in a small gap between two functions. Call frame information leaves out single
+ * instructions of some functions: those after the system call that creates a thread, where each
+ * thread begins. */
+static bool is_in_gap(const struct recipes *r, uint64_t va)
 {
-	enum { LEFT_OUT_MAX = 32 };
+	enum { MAX_GAP = 32 };
 	uint32_t count;
 	const struct procedure *all = flow_procedures(r->flow, &count);
 	uint32_t next = ORDER_UP_TO(all, count, start, va);
 	return next && next < count && all[next - 1].bounded &&
-	       all[next].start - all[next - 1].end <= LEFT_OUT_MAX;
+	       all[next].start - all[next - 1].end <= MAX_GAP;
 }
 
-/* Whether it is known where the procedure at va begins and ends, or never will be. Linkage tables
- * are found by their sections, as is what runs when an image is loaded; most have no call frame
- * information. */
-static bool is_known(const struct recipes *r, uint64_t va)
+/* Whether the bounds of the function at va are known, or discovery would not find them. PLTs are
+ * found by their sections, and so is the code that runs when a module is loaded (.init, .fini);
+ * most of these have no call frame information. */
+static bool are_bounds_known(const struct recipes *r, uint64_t va)
 {
 	uint32_t count, procedure = flow_procedure_at(r->flow, va);
 	if (r->discovered || (image_frame_at(r->im, va) && !r->options.no_cfi))
 		return true;
 	if (procedure == UINT32_MAX)
-		return is_left_out(r, va);
+		return is_in_gap(r, va);
 	const struct procedure *p = &flow_procedures(r->flow, &count)[procedure];
 	const char *section = image_section_at(r->im, va)->name;
 	return p->flags & PROCEDURE_PLT || p->bounded || !strcmp(section, ".init") ||
@@ -287,7 +289,7 @@ static void add_code_at(struct recipes *r, uint64_t va)
 {
 	if (!image_is_code(r->im, va))
 		return;
-	if (!is_known(r, va))
+	if (!are_bounds_known(r, va))
 		discover(r);
 	if (flow_procedure_at(r->flow, va) == UINT32_MAX)
 		flow_join_parts(r->flow);
@@ -296,15 +298,15 @@ static void add_code_at(struct recipes *r, uint64_t va)
 		add_procedure(r, procedure);
 }
 
-/* The code around va that is in no procedure, as far as it matters. */
+/* The code around va that is in no function, up to a limit. */
 static struct part loose_code_at(const struct recipes *r, uint64_t va)
 {
-	enum { REACH = 1 << 14 };
+	enum { MAX_LOOSE_CODE = 1 << 14 };
 	uint32_t count;
 	const struct procedure *all = flow_procedures(r->flow, &count);
 	const struct section *s = image_section_at(r->im, va);
 	uint32_t after = ORDER_UP_TO(all, count, start, va);
-	struct part p = {va < REACH ? 0 : va - REACH, va + REACH};
+	struct part p = {va < MAX_LOOSE_CODE ? 0 : va - MAX_LOOSE_CODE, va + MAX_LOOSE_CODE};
 	if (s && p.start < s->va)
 		p.start = s->va;
 	if (s && p.end > s->va + s->size)
@@ -316,7 +318,7 @@ static struct part loose_code_at(const struct recipes *r, uint64_t va)
 	return p;
 }
 
-/* Code in no procedure at all: call frame information may still know it. */
+/* Adds code that is in no function. Call frame information may still describe it. */
 static void add_code_without_procedure(struct recipes *r, uint64_t va)
 {
 	const struct frame_range *f = image_frame_at(r->im, va);
@@ -333,10 +335,10 @@ static void add_code_without_procedure(struct recipes *r, uint64_t va)
 	compile_span(r, span.start, span.end);
 }
 
-static const struct span *need_span(struct recipes *r, uint64_t va)
+static const struct known_span *find_or_make_span(struct recipes *r, uint64_t va)
 {
-	const struct span *s = span_at(r, va);
-	if (s || (r->held && !is_known(r, va)))
+	const struct known_span *s = span_at(r, va);
+	if (s || (r->held && !are_bounds_known(r, va)))
 		return s;
 	add_code_at(r, va);
 	if (!(s = span_at(r, va))) {
@@ -348,7 +350,7 @@ static const struct span *need_span(struct recipes *r, uint64_t va)
 
 const struct recipe *recipes_at(struct recipes *r, uint64_t va)
 {
-	const struct span *s = need_span(r, va);
+	const struct known_span *s = find_or_make_span(r, va);
 	if (!s)
 		return &r->recipes.data[0];
 	const struct recipe_entry *e = r->entries.data + s->first;
@@ -365,7 +367,7 @@ const struct recipe *recipes_at(struct recipes *r, uint64_t va)
 
 struct recipe_span recipes_span(struct recipes *r, uint64_t va)
 {
-	const struct span *s = need_span(r, va);
+	const struct known_span *s = find_or_make_span(r, va);
 	if (!s)
 		return (struct recipe_span){0};
 	return (struct recipe_span){s->start, s->end, r->entries.data + s->first, s->count};

@@ -1,11 +1,11 @@
-/* The recipes of one image, found procedure by procedure when they are first needed.
+/* The recipes of one module, found function by function when first needed.
  *
- * For each procedure the code is interpreted abstractly along its flow graph: every register and
- * stack slot either holds what some register held at entry, or an address at a known distance from
- * the CFA, or something else. Where each return and tail call that is reached finds the frame as
- * the caller left it, this is proof that the analysis is right, and its recipes are used. Otherwise
- * call frame information is used where there is some, but for code right behind the entry and right
- * before an exit that is in order.
+ * The code of each function is interpreted abstractly along its flow graph: every register and
+ * stack slot holds either the value that some register had at entry, or an address at a known
+ * distance from the CFA, or something else. If each return and tail call that is reached finds the
+ * frame as the caller left it, this proves the analysis right, and its recipes are used. Otherwise
+ * call frame information is used where it exists, except right after the entry and right before an
+ * exit that finds the frame restored.
  *
  * Not safe for use by several threads at once. */
 #pragma once
@@ -19,27 +19,28 @@ struct recipes_options {
 	bool no_analysis; /* use call frame information alone: for tests */
 };
 
-/* `f` and its image must outlive the result; the flow need not be discovered: that is done when an
- * address is asked for of which the file's own tables say nothing. `options` may be NULL. */
+/* `f` and its module must outlive the result. The flow need not be discovered: that is done when a
+ * recipe is requested for an address that the file's own tables do not cover. `options` may be
+ * NULL. */
 struct recipes *recipes_open(struct flow *f, const struct recipes_options *options);
 void recipes_close(struct recipes *r);
-/* While they are held, nothing is discovered, as other threads look at the flow, the parts of which
- * are joined: code for which that would be needed has no recipe. */
+/* While held, no functions are discovered, because other threads are reading the flow, whose parts
+ * are joined already. Code that would need a discovery has no recipe then. */
 void recipes_hold(struct recipes *r, bool held);
 
-/* The recipe for code at va; never NULL, but its CFA may be unknown. The pointer is good until the
+/* The recipe for code at va; never NULL, but its CFA may be unknown. The pointer is valid until the
  * next call. */
 const struct recipe *recipes_at(struct recipes *r, uint64_t va);
 
-/* The entries of one procedure and its recipes, for dumps and for compiled tables. */
+/* The recipe entries of one function, for dumps and for compiled tables. */
 struct recipe_span {
 	uint64_t start, end;
 	const struct recipe_entry *entries;
 	uint32_t count;
 };
-/* The span of the procedure (or of its split-off part) that holds va; count is 0 if there is none.
- */
+/* The span of the function (or of its split-off part) that contains va; count is 0 if there is
+ * none. */
 struct recipe_span recipes_span(struct recipes *r, uint64_t va);
 const struct recipe *recipes_recipe(const struct recipes *r, uint32_t number);
-/* What entries are relative to. */
+/* The address that entries are relative to. */
 uint64_t recipes_base(const struct recipes *r);

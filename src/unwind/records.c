@@ -4,13 +4,14 @@
 #include "image/cfi.h"
 
 enum {
-	LOOKED_AT = 500,  /* procedures */
-	FEW_PER_CENT = 2, /* hand-written code has some exceptions */
+	MAX_LOOKED_AT = 500, /* number of functions that are looked at */
+	/* functions that may lack a record: hand-written code has some exceptions */
+	MAX_PERCENT_WITHOUT = 2,
 };
 
-/* In the middle of a procedure its prologue is over. Where there is a link register, compilers that
- * save the frame pointer beside it also make it point there; elsewhere it may be saved for other
- * use. */
+/* Whether the row describes a frame record. It is a row in the middle of a function, after the
+ * prologue. Where there is a link register, compilers that save the frame pointer next to it also
+ * make it point there. Elsewhere the frame pointer may be saved for other use. */
 static bool is_record(const struct cfi_row *row, const struct arch *arch)
 {
 	return row->rule[arch->fp] == CFI_SAVED && row->offset[arch->fp] + 8 == row->ret_offset &&
@@ -20,7 +21,7 @@ static bool is_record(const struct cfi_row *row, const struct arch *arch)
 bool records_are_kept(const struct image *im, const struct arch *arch)
 {
 	struct cfi *c = cfi_open(im, NULL);
-	uint32_t saved = 0, without = 0, stride = im->frame_count / LOOKED_AT + 1;
+	uint32_t saved = 0, without = 0, stride = im->frame_count / MAX_LOOKED_AT + 1;
 	struct cfi_row row;
 	if (!c)
 		return false;
@@ -29,7 +30,8 @@ bool records_are_kept(const struct image *im, const struct arch *arch)
 		if (!cfi_row_at(c, f->start + (f->end - f->start) / 2, &row) ||
 		    row.ret != CFI_SAVED || row.cfa != CFI_CFA_REGISTER)
 			continue;
-		/* At entry, too, where calls push the return address. */
+		/* Where calls push the return address, it is saved even in frames without a
+		 * prologue. */
 		bool framed = arch->link != REG_NONE || row.cfa_offset > 8;
 		saved += framed;
 		without += framed && !is_record(&row, arch);
@@ -37,5 +39,5 @@ bool records_are_kept(const struct image *im, const struct arch *arch)
 	cfi_close(c);
 	debug(LOG_UNWIND, 1, "%u of %u frames of %s without a frame record", without, saved,
 	      im->path);
-	return without * 100 <= saved * FEW_PER_CENT;
+	return without * 100 <= saved * MAX_PERCENT_WITHOUT;
 }

@@ -4,6 +4,7 @@
 #include "image/image.h"
 #include "isa/arch.h"
 
-/* Whether nearly all procedures of the image that save a return address keep such a record, by what
- * call frame information says of a number of them. False if that says nothing. */
+/* Whether nearly all functions of the module that save a return address keep a frame record,
+ * according to the call frame information of a sample of them. False if there is no call frame
+ * information. */
 bool records_are_kept(const struct image *im, const struct arch *arch);

@@ -6,8 +6,9 @@
 #include "flow/entry.h"
 
 enum {
-	SCAN_INSNS = 24,   /* from the system call that makes a thread to the one that ends it */
-	SYSCALL_NEAR = 12, /* bytes from a system call to the branch on its result */
+	/* from the system call that creates a thread to the one that ends it */
+	MAX_SCAN_INSNS = 24,
+	MAX_SYSCALL_DISTANCE = 12, /* bytes from a system call to the branch on its result */
 };
 
 bool root_is_trampoline(const struct code *code, uint64_t va, bool anywhere)
@@ -33,7 +34,7 @@ static const struct procedure *procedure_at(const struct code *code, uint64_t va
 	return *index < count ? &all[*index] : NULL;
 }
 
-/* Where the entry procedure ends is often not known, so its graph decides. */
+/* The flow graph decides, because the end of the entry function is often unknown. */
 bool root_is_entry(const struct code *code, uint64_t va)
 {
 	uint32_t entry, at;
@@ -58,7 +59,7 @@ bool root_is_named(const struct code *code, uint64_t va)
 	const struct procedure *p = procedure_at(code, va, &index);
 	if (!p || !p->name)
 		return false;
-	/* Go marks the calling convention behind a dot. */
+	/* Go appends the calling convention after a dot. */
 	const char *suffix = strstr(p->name, ".abi");
 	size_t n = suffix ? (size_t)(suffix - p->name) : strlen(p->name);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
@@ -72,13 +73,13 @@ static size_t decode(const struct code *code, uint64_t va, struct insn *in)
 	return decode_at(code->image, code->arch, va, DECODE_FULL, in);
 }
 
-/* Procedures do not read the registers that they must preserve, but for saving them. Code that
- * takes an argument from one was not called. */
+/* Functions read callee-saved registers only to save them. So code that takes an argument from one
+ * was not called. */
 static bool takes_preserved_register(const struct code *code, uint64_t va)
 {
 	const struct arch *arch = code->arch;
 	struct insn in;
-	for (unsigned i = 0; i < SCAN_INSNS && decode(code, va, &in); i++) {
+	for (unsigned i = 0; i < MAX_SCAN_INSNS && decode(code, va, &in); i++) {
 		if (!(in.flags & (INSN_NOP | INSN_LANDING)))
 			break;
 		va += in.length;
@@ -98,21 +99,22 @@ bool root_is_made_up(const struct code *code, uint64_t va)
 		takes_preserved_register(code, va));
 }
 
-/* Following the code from where a thread is made, or runs, to where it ends. */
-struct way {
+/* State of following code from where a thread is created, or runs, to where it ends. */
+struct code_scan {
 	const struct code *code;
-	bool forks;    /* branches are allowed before the call */
-	unsigned left; /* instructions that may still be looked at */
+	bool follows_branches; /* branches are followed before the call */
+	unsigned left;         /* number of instructions that may still be decoded */
 };
 
-/* The number of exit(2) on one architecture or the other. What has it on the wrong one (quotactl,
- * fchown) is not called right behind a call of a pointer. */
+/* Whether the instruction loads the number of exit(2) on either architecture. The calls that have
+ * this number on the other one (quotactl, fchown) are not made right after a call through a
+ * pointer. */
 static bool sets_exit_number(const struct insn *in)
 {
 	return in->op == OP_SET && (in->imm == 60 || in->imm == 93);
 }
 
-static bool leads_to_exit(struct way *w, uint64_t va)
+static bool leads_to_exit(struct code_scan *w, uint64_t va)
 {
 	struct insn in;
 	bool exits = false;
@@ -128,7 +130,7 @@ static bool leads_to_exit(struct way *w, uint64_t va)
 	return false;
 }
 
-static bool leads_to_call(struct way *w, uint64_t va)
+static bool leads_to_call(struct code_scan *w, uint64_t va)
 {
 	struct insn in;
 	while (w->left && decode(w->code, va, &in)) {
@@ -139,7 +141,7 @@ static bool leads_to_call(struct way *w, uint64_t va)
 		case INSN_JUMP: va = in.target; break;
 		case INSN_CALL_INDIRECT: return leads_to_exit(w, va);
 		case INSN_BRANCH:
-			if (!w->forks)
+			if (!w->follows_branches)
 				return false;
 			if (leads_to_call(w, in.target))
 				return true;
@@ -152,20 +154,20 @@ static bool leads_to_call(struct way *w, uint64_t va)
 
 bool root_ends_thread(const struct code *code, uint64_t va)
 {
-	struct way w = {.code = code, .left = SCAN_INSNS};
+	struct code_scan w = {.code = code, .left = MAX_SCAN_INSNS};
 	return leads_to_exit(&w, va);
 }
 
 bool root_runs_thread(const struct code *code, uint64_t va)
 {
-	struct way w = {.code = code, .left = SCAN_INSNS};
+	struct code_scan w = {.code = code, .left = MAX_SCAN_INSNS};
 	return leads_to_call(&w, va);
 }
 
-/* A system call that ends some instructions before va. */
+/* Whether a system call instruction is shortly before va. */
 static bool follows_syscall(const struct code *code, uint64_t va)
 {
-	for (uint64_t back = code->arch->insn_align; back <= SYSCALL_NEAR && back <= va;
+	for (uint64_t back = code->arch->insn_align; back <= MAX_SYSCALL_DISTANCE && back <= va;
 	     back += code->arch->insn_align) {
 		struct insn in;
 		uint64_t at = va - back;
@@ -184,6 +186,6 @@ bool root_is_new_thread(const struct code *code, uint64_t va, const struct regis
 	unsigned result = code->arch->result;
 	if (!registers_has(regs, result) || regs->reg[result] || !follows_syscall(code, va))
 		return false;
-	struct way w = {.code = code, .forks = true, .left = SCAN_INSNS};
+	struct code_scan w = {.code = code, .follows_branches = true, .left = MAX_SCAN_INSNS};
 	return leads_to_call(&w, va);
 }

@@ -1,33 +1,34 @@
-/* Where call paths begin: the code that nothing called, and the code that the kernel has signal
- * handlers return to. Addresses are of the instruction at which a frame is, i.e. inside the call
- * for a return address. */
+/* The roots of call stacks: code that nothing called, and the code to which the kernel makes signal
+ * handlers return. Addresses are of the current instruction of a frame, i.e. inside the call if the
+ * frame has a return address. */
 #pragma once
 #include "isa/registers.h"
 #include "unwind/space.h"
 
-/* The bytes of the signal trampoline are at va. With `anywhere` va may also be at a later
- * instruction of it: the frame is the same. */
+/* Whether the signal trampoline is at va. With `anywhere`, va may also be at a later instruction of
+ * it: the signal frame is the same. */
 bool root_is_trampoline(const struct code *code, uint64_t va, bool anywhere);
 
-/* va is in the procedure where the image itself begins: the program's or the dynamic loader's. */
+/* Whether va is in the entry function of the module: the program's or the dynamic loader's. */
 bool root_is_entry(const struct code *code, uint64_t va);
 
-/* va is in a procedure known by name to begin threads, coroutines and the like. Not all of their
- * code does: clone() also returns to the parent. Good only for frames that wait for a call. */
+/* Whether va is in a function known by name to start threads, coroutines and the like. Not all of
+ * its code does: clone() also returns to the parent. So use this only for frames that wait for a
+ * call. */
 bool root_is_named(const struct code *code, uint64_t va);
 
-/* va is what a coroutine's first procedure returns to. No call precedes it: the return address was
- * made up by whoever made the coroutine, and is where code begins that ends it or starts the next.
- */
+/* Whether va is the made-up return address of a coroutine's first function. No call precedes it:
+ * the code that created the coroutine put it there. At va begins the code that ends the coroutine
+ * or switches to the next. */
 bool root_is_made_up(const struct code *code, uint64_t va);
 
-/* Nothing but the end of the thread comes after the call that returns to va: how clone() runs a
- * thread's first procedure. */
+/* Whether only the end of the thread follows the call that returns to va: this is how clone() runs
+ * a thread's first function. */
 bool root_ends_thread(const struct code *code, uint64_t va);
 
-/* The same, before that call: va is on the way to it. */
+/* The same before that call: va is on the path to it. */
 bool root_runs_thread(const struct code *code, uint64_t va);
 
-/* A thread that has just been made: va is right behind the system call that returned 0 to it, in
- * code that will run it. Its stack is new, but its registers are still its parent's. */
+/* Whether the thread has just been created: va is right after the system call that returned 0 to
+ * it, in code that will run it. Its stack is new, but its registers are still its parent's. */
 bool root_is_new_thread(const struct code *code, uint64_t va, const struct registers *regs);

@@ -1,5 +1,5 @@
-/* The map is a sorted array of ranges without overlap. Samples of one process come in bursts and
- * mostly from the same few images, so the range that was found last is tried first. */
+/* The map is a sorted array of ranges without overlap. Samples of one process arrive in bursts and
+ * mostly from the same few modules, so the range found last is tried first. */
 #include "unwind/space.h"
 
 #include <stdatomic.h>
@@ -24,11 +24,11 @@ struct space {
 	int pid;
 	uint64_t serial;
 	range_list ranges; /* ascending */
-	uint32_t last;     /* where the last pc was found */
+	uint32_t last;     /* index of the range found last */
 };
 
-/* Never used twice, so that what was remembered about a space that is gone is not taken for one
- * about a new space at the same address. */
+/* Serials are never reused: facts cached for a space that was freed must not be taken for those of
+ * a new space at the same address. */
 static uint64_t new_serial(void)
 {
 	static atomic_uint_fast64_t count;
@@ -83,8 +83,8 @@ static struct range rest_of(const struct range *r, uint64_t pc)
 	return rest;
 }
 
-/* The first range that ends behind pc. */
-static uint32_t first_behind(const struct space *s, uint64_t pc)
+/* The first range that ends after pc. */
+static uint32_t first_ending_after(const struct space *s, uint64_t pc)
 {
 	uint32_t n = ORDER_UP_TO(s->ranges.data, s->ranges.len, at.start, pc);
 	return n && s->ranges.data[n - 1].at.end > pc ? n - 1 : n;
@@ -94,18 +94,18 @@ static uint32_t first_behind(const struct space *s, uint64_t pc)
 static void replace(struct space *s, uint32_t from, uint32_t to, const struct range *by,
 		    uint32_t count)
 {
-	uint32_t behind = s->ranges.len - to;
-	vec_reserve(&s->ranges, from + count + behind);
-	memmove(s->ranges.data + from + count, s->ranges.data + to, behind * sizeof(*by));
+	uint32_t after = s->ranges.len - to;
+	vec_reserve(&s->ranges, from + count + after);
+	memmove(s->ranges.data + from + count, s->ranges.data + to, after * sizeof(*by));
 	memcpy(s->ranges.data + from, by, count * sizeof(*by));
-	s->ranges.len = from + count + behind;
+	s->ranges.len = from + count + after;
 	s->last = from;
 }
 
-/* Puts a range in; what it overlaps keeps what sticks out on either side. */
-static void put(struct space *s, const struct range *new)
+/* Inserts a range. Ranges that it overlaps keep their parts before and after it. */
+static void insert_range(struct space *s, const struct range *new)
 {
-	uint32_t from = first_behind(s, new->at.start), to = from, count = 0;
+	uint32_t from = first_ending_after(s, new->at.start), to = from, count = 0;
 	struct range by[3];
 	while (to < s->ranges.len && s->ranges.data[to].at.start < new->at.end)
 		to++;
@@ -126,14 +126,14 @@ static bool is_same(const struct range *a, const struct range *b)
 	return a->file == b->file && a->at.start == b->at.start && a->at.offset == b->at.offset;
 }
 
-/* The range in `all` that begins as r does, with the same contents; or NULL. */
+/* The range in `all` with the same start and contents as r, or NULL. */
 static const struct range *find_same(const range_list *all, const struct range *r)
 {
 	uint32_t n = ORDER_UP_TO(all->data, all->len, at.start, r->at.start);
 	return n && is_same(&all->data[n - 1], r) ? &all->data[n - 1] : NULL;
 }
 
-/* The file that a mapping is of, or NULL. The kernel marks the paths of deleted files. */
+/* The file of a mapping, or NULL. The kernel marks the paths of deleted files. */
 static const struct mapped_image *file_of(struct space *s, const struct mapping *m)
 {
 	static const char suffix[] = " (deleted)";
@@ -157,12 +157,12 @@ static void map_range(struct space *s, const struct code_mapping *at,
 	struct range new = {.at = *at, .file = file};
 	if (at->end <= at->start)
 		return;
-	/* Kernels differ in what offset they give the vdso. It is mapped whole. */
+	/* Kernels differ in the offset they report for the vdso. It is always mapped as a whole. */
 	if (file && file->vdso)
 		new.at.offset = 0;
 	const struct range *old = find_same(&s->ranges, &new);
 	if (!old || old->at.end != at->end)
-		put(s, &new);
+		insert_range(s, &new);
 }
 
 void space_map(struct space *s, const struct mapping *m)
@@ -183,8 +183,8 @@ static void map_all(struct space *s, const struct maps *m)
 		map_range(s, &m->anonymous[i], NULL);
 }
 
-/* True if all of `old` is in the space as before. */
-static bool keeps(const struct space *s, const range_list *old)
+/* Whether all ranges of `old` are still in the space unchanged. */
+static bool still_has_all(const struct space *s, const range_list *old)
 {
 	vec_each (r, old) {
 		const struct range *now = find_same(&s->ranges, r);
@@ -210,7 +210,7 @@ int space_refresh(struct space *s, struct err *e)
 		if (same)
 			r->code = same->code;
 	}
-	s->serial = keeps(s, &old) ? serial : new_serial();
+	s->serial = still_has_all(s, &old) ? serial : new_serial();
 	s->last = 0;
 	vec_free(&old);
 	maps_release(&m);
@@ -226,7 +226,7 @@ static struct range *range_at(struct space *s, uint64_t pc)
 {
 	if (s->last < s->ranges.len && holds(&s->ranges.data[s->last], pc))
 		return &s->ranges.data[s->last];
-	uint32_t i = first_behind(s, pc);
+	uint32_t i = first_ending_after(s, pc);
 	if (i == s->ranges.len || !holds(&s->ranges.data[i], pc))
 		return NULL;
 	s->last = i;
@@ -269,8 +269,7 @@ static bool code_keeps_records(struct code *code)
 bool space_keeps_records(struct space *s)
 {
 	vec_each (r, &s->ranges) {
-		bool vdso =
-			r->file && r->file->vdso; /* which calls nothing that would be sampled */
+		bool vdso = r->file && r->file->vdso; /* it calls no other code */
 		if (!vdso && (!r->file || !code_keeps_records(open_range(s, r))))
 			return false;
 	}

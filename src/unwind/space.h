@@ -1,9 +1,9 @@
-/* Which code is where in a process, and how to unwind it.
+/* The code in a process's address space, and how to unwind it.
  *
- * A `struct code` is an image with its procedures and recipes; one file is one code, however many
+ * A `struct code` is a module with its functions and recipes. One file is one code, however many
  * processes map it and however often (struct codes holds them all and finds them by device, inode
- * and time of change, the vdso by its bytes). A `struct space` is one process's map from run-time
- * pc to code and va. Files are opened when a pc in them is first asked for. */
+ * and modification time, the vdso by its bytes). A `struct space` is one process's map from
+ * run-time pc to code and va. A file is opened when a pc in it is first looked up. */
 #pragma once
 #include "process/maps.h"
 #include "unwind/recipes.h"
@@ -11,17 +11,17 @@
 struct links;
 
 struct code {
-	uint32_t id;         /* index in its codes */
+	uint32_t id;         /* index in struct codes */
 	const char *path;    /* as the process sees it; "[vdso]" */
-	struct image *image; /* NULL if it could not be read: `problem` says why */
+	struct image *image; /* NULL if the file could not be read; `problem` says why */
 	struct flow *flow;
 	struct recipes *recipes;
-	struct links *links; /* what its calls lead to */
+	struct links *links; /* checks its calls */
 	const struct arch *arch;
 	const char *problem;
 	enum { RECORDS_NOT_ASKED, RECORDS_KEPT, RECORDS_NOT_KEPT } records; /* see records.h */
-	bool deleted;   /* the path no longer leads to it */
-	bool generated; /* the file is no image: shared memory with JIT output in it */
+	bool deleted;   /* the file was deleted or replaced */
+	bool generated; /* the file is not a module: shared memory with JIT-compiled code */
 };
 
 struct codes;
@@ -31,43 +31,43 @@ void codes_free(struct codes *c);
 uint32_t codes_count(const struct codes *c);
 struct code *codes_get(struct codes *c, uint32_t id);
 
-/* One executable mapping of a file, as a perf MMAP2 record or a line of a maps file tells it. */
+/* One executable mapping, from a perf MMAP2 record or a line of a maps file. */
 struct mapping {
 	uint64_t start, end; /* pc */
-	uint64_t offset;     /* in the file, of `start` */
+	uint64_t offset;     /* file offset of `start` */
 	uint32_t device_major, device_minor;
 	uint64_t inode;
-	const char *path; /* "[vdso]"; anything that is no file (JIT output) has inode 0 */
+	const char *path; /* or "[vdso]"; without a file (JIT-compiled code) the inode is 0 */
 };
 
 struct space;
 
 struct space *space_new(struct codes *c, int pid);
-/* What a fork gives the child. Codes are shared. */
+/* A copy for the child after a fork. The codes are shared. */
 struct space *space_copy(const struct space *s, int pid);
 void space_free(struct space *s);
 
-/* Adds a mapping; what it overlaps is gone from there. */
+/* Adds a mapping, which replaces whatever it overlaps. */
 void space_map(struct space *s, const struct mapping *m);
-/* Forgets everything: the process executes another program. */
+/* Removes all mappings: the process executes another program. */
 void space_clear(struct space *s);
-/* Reads /proc/PID/maps anew. Codes already opened are kept. */
+/* Reads /proc/PID/maps again. Codes that are already open are kept. */
 int space_refresh(struct space *s, struct err *e);
 
 /* A place in a process's code. */
 struct place {
-	struct code *code; /* NULL: no image there */
+	struct code *code; /* NULL: no module there */
 	uint64_t va;
-	bool anonymous; /* executable memory that is no file: JIT output */
+	bool anonymous; /* executable memory without a file: JIT-compiled code */
 };
 
-/* Changes whenever some pc means something else than before, and is never that of another space:
- * tells whether what was found earlier still holds. That more is found than before changes
- * nothing. */
+/* A serial number that changes whenever some pc gets another meaning, and that no other space ever
+ * has. While it is unchanged, earlier results are still valid. New mappings in free places do not
+ * change it. */
 uint64_t space_serial(const struct space *s);
 
-/* Finds a pc. Does not refresh. */
+/* Looks up a pc, without reading the maps again. */
 struct place space_find(struct space *s, uint64_t pc);
 
-/* Whether all code that is mapped keeps frame records. Opens what has not been opened yet. */
+/* Whether all mapped code keeps frame records. Opens all files that are not open yet. */
 bool space_keeps_records(struct space *s);

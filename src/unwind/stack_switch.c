@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* Nothing that the caller needs is left. */
-static bool has_let_go(const struct state *s, const struct arch *arch)
+/* Whether all values that the caller needs are lost. */
+static bool has_lost_caller(const struct state *s, const struct arch *arch)
 {
 	for (unsigned r = 0; r < REGISTERS; r++)
 		if ((regset_has(&arch->callee_saved, r) || r == arch->sp) &&
@@ -12,8 +12,8 @@ static bool has_let_go(const struct state *s, const struct arch *arch)
 	return true;
 }
 
-/* Puts the stack pointer onto another stack: from a register that is not the frame pointer, which
- * epilogues take it from, or from memory. */
+/* Whether the instruction moves the stack pointer to another stack: it sets it from memory, or from
+ * a register other than the frame pointer, which epilogues use. */
 static bool loads_stack_pointer(const struct insn *in, const struct arch *arch)
 {
 	if (in->dst != arch->sp || in->width != 8 || in->a == arch->sp || in->a == arch->fp)
@@ -22,8 +22,8 @@ static bool loads_stack_pointer(const struct insn *in, const struct arch *arch)
 	       (in->op == OP_ADD && in->b == REG_NONE && in->imm == 0);
 }
 
-/* An epilogue of which not enough was understood restores all registers too, and may end in a tail
- * call: but it does not leave its stack. */
+/* Distinguishes a switch from an epilogue that was not fully understood: that restores all
+ * registers too, and may end in a tail call, but does not leave its stack. */
 static bool leaves_stack(const struct insn *insns, uint32_t count, const struct arch *arch)
 {
 	for (uint32_t i = 0; i < count; i++)
@@ -32,7 +32,7 @@ static bool leaves_stack(const struct insn *insns, uint32_t count, const struct 
 	return false;
 }
 
-/* Where it goes is on the stack, or in a register. */
+/* Whether the target of the jump is on the stack or in a register. */
 static bool goes_to_value(const struct insn *last, const struct arch *arch)
 {
 	if (last->kind == INSN_RETURN && arch->link == REG_NONE)
@@ -72,11 +72,11 @@ static bool is_on_stack(const struct recipe *r, const struct arch *arch)
 
 static bool is_near(int64_t offset)
 {
-	enum { FRAME_MAX = 1 << 20 };
-	return offset >= -FRAME_MAX && offset <= FRAME_MAX;
+	enum { MAX_FRAME = 1 << 20 };
+	return offset >= -MAX_FRAME && offset <= MAX_FRAME;
 }
 
-/* Where the CFA is before the instruction. */
+/* Updates the recipe's CFA to before the instruction. */
 static void cfa_before(struct recipe *r, const struct insn *in, const struct arch *arch)
 {
 	bool moves = r->cfa_reg == arch->sp && in->stack_known;
@@ -94,8 +94,8 @@ static void cfa_before(struct recipe *r, const struct insn *in, const struct arc
 	}
 }
 
-/* Which word of the new stack, from the CFA on, the instruction loads `reg` from; SLOT_LOST if from
- * elsewhere. `r` is from before the instruction. */
+/* The word of the new stack, as an offset from the CFA, from which the instruction loads `reg`;
+ * SLOT_LOST if it loads it from elsewhere. `r` is the recipe before the instruction. */
 static int32_t loaded_from(const struct recipe *r, const struct insn *in, const struct arch *arch,
 			   unsigned reg)
 {
@@ -111,8 +111,9 @@ static int32_t loaded_from(const struct recipe *r, const struct insn *in, const 
 	return is_near(at) ? (int32_t)at + (second ? 8 : 0) - r->cfa_offset : SLOT_LOST;
 }
 
-/* Whether the instruction stores the word at CFA + offset, and which register. Before the code is
- * on the new stack, that may also be reached in ways that are not seen through. */
+/* Whether the instruction stores to the word at CFA + offset, and which register. Before the code
+ * is on the new stack, a store through another register may also hit that word, so any store
+ * counts. */
 static bool stores_at(const struct recipe *r, const struct insn *in, const struct arch *arch,
 		      int32_t offset, uint8_t *reg)
 {
@@ -143,7 +144,7 @@ static void set_return(struct recipe *r, enum return_kind kind, uint8_t reg, int
 
 static void return_before(struct recipe *r, const struct insn *in, const struct arch *arch)
 {
-	/* A signed address is the same one: whoever uses it strips the signature. */
+	/* A signed return address counts as the address itself: the walk strips the signature. */
 	const unsigned signing = INSN_SIGNS_LINK | INSN_CHECKS_LINK;
 	uint8_t reg;
 	if (r->ret == RETURN_SAVED) {
@@ -175,15 +176,16 @@ static void slots_before(struct recipe *r, const struct insn *in, const struct a
 	}
 }
 
-static void go_back(struct recipe *r, const struct insn *in, const struct arch *arch)
+static void step_back(struct recipe *r, const struct insn *in, const struct arch *arch)
 {
 	cfa_before(r, in, arch);
 	return_before(r, in, arch);
 	slots_before(r, in, arch);
 }
 
-/* Without the stack pointer, the frame pointer must do. */
-static bool leads_on(const struct recipe *r, const struct arch *arch)
+/* Whether the recipe still leads to the new frame: by the stack pointer, or else by the frame
+ * pointer. */
+static bool reaches_frame(const struct recipe *r, const struct arch *arch)
 {
 	uint8_t list[CALLEE_SAVED_MAX];
 	unsigned count = callee_saved_list(arch, list);
@@ -198,7 +200,7 @@ static bool leads_on(const struct recipe *r, const struct arch *arch)
 bool is_stack_switch(const struct insn *insns, uint32_t count, const struct arch *arch,
 		     const struct state *s)
 {
-	return count && has_let_go(s, arch) && goes_to_value(&insns[count - 1], arch) &&
+	return count && has_lost_caller(s, arch) && goes_to_value(&insns[count - 1], arch) &&
 	       leaves_stack(insns, count, arch);
 }
 
@@ -209,8 +211,8 @@ void stack_switch_recipes(const struct insn *insns, uint32_t count, const struct
 	uint32_t i = count - 1;
 	memset(out, 0, count * sizeof(*out));
 	for (out[i] = r; i > 0; out[--i] = r) {
-		go_back(&r, &insns[i - 1], arch);
-		if (!leads_on(&r, arch))
+		step_back(&r, &insns[i - 1], arch);
+		if (!reaches_frame(&r, arch))
 			return;
 	}
 }

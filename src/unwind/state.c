@@ -57,7 +57,7 @@ static struct value plus(struct value v, int64_t by)
 	return v.kind == VALUE_ENTRY && by == 0 ? v : unknown;
 }
 
-/* a + b, or a - b for a negative `sign`. */
+/* a + b, or a - b if `sign` is negative. */
 static struct value sum(struct value a, struct value b, int sign)
 {
 	if (b.kind == VALUE_CONSTANT)
@@ -67,7 +67,7 @@ static struct value sum(struct value a, struct value b, int sign)
 	return unknown;
 }
 
-/* Where the instruction's memory operand is. */
+/* The address of the instruction's memory operand. */
 static struct value address_of(const struct state *s, const struct insn *in)
 {
 	struct value a = value_of(s, in->a);
@@ -90,13 +90,15 @@ static void remove_slot(struct state *s, unsigned i)
 	memset(&s->slots[s->slot_count], 0, sizeof(s->slots[0]));
 }
 
-/* Leads to a register of the caller: its own value, or where its frame is. */
+/* Whether the value leads to a register of the caller: it is its value, or an address in the frame.
+ */
 static bool worth_keeping(struct value v)
 {
 	return v.kind == VALUE_ENTRY || v.kind == VALUE_STACK;
 }
 
-/* Stores `width` bytes. A store to an unknown place is taken not to hit saved registers. */
+/* Stores `width` bytes. A store to an unknown address is assumed not to overwrite saved registers.
+ */
 static bool store(struct state *s, struct value at, unsigned width, struct value v)
 {
 	bool changed = false;
@@ -118,7 +120,8 @@ static bool store(struct state *s, struct value at, unsigned width, struct value
 	return true;
 }
 
-/* What lies more than `zone` bytes below the stack pointer may be overwritten at any time. */
+/* Drops slots more than `zone` bytes below the stack pointer: they may be overwritten at any time.
+ */
 static bool drop_below(struct state *s, struct value sp, int32_t zone)
 {
 	bool changed = false;
@@ -131,7 +134,7 @@ static bool drop_below(struct state *s, struct value sp, int32_t zone)
 	return changed;
 }
 
-static bool set(struct state *s, unsigned reg, struct value v)
+static bool set_register(struct state *s, unsigned reg, struct value v)
 {
 	if (reg >= REGISTERS || same_value(s->reg[reg], v))
 		return false;
@@ -141,7 +144,7 @@ static bool set(struct state *s, unsigned reg, struct value v)
 	return true;
 }
 
-/* A base is made anew: what was known relative to its last incarnation is void. */
+/* Forgets everything relative to a base, because the base is created again. */
 static void forget_base(struct state *s, uint16_t base)
 {
 	for (unsigned r = 0; r < REGISTERS; r++)
@@ -155,7 +158,7 @@ static void forget_base(struct state *s, uint16_t base)
 	}
 }
 
-/* The value that the instruction computes into in->dst, for those operations that have one. */
+/* The value that the instruction computes into in->dst, or unknown. */
 static struct value computed(const struct state *s, const struct insn *in)
 {
 	struct value a = value_of(s, in->a), b = value_of(s, in->b);
@@ -172,7 +175,10 @@ static struct value computed(const struct state *s, const struct insn *in)
 	case OP_SUB: return whole && !in->shift ? sum(a, b, -1) : unknown;
 	case OP_LOAD: return in->width == 8 ? load(s, address_of(s, in)) : unknown;
 	case OP_LOAD_PAIR: return in->width == 8 ? load(s, address_of(s, in)) : unknown;
-	case OP_POP: return load(s, value_of(s, in->a)); /* a is sp, or what leave takes for it */
+	case OP_POP:
+		return load(
+			s,
+			value_of(s, in->a)); /* a is sp, or the frame pointer for x86-64's leave */
 	default: return unknown;
 	}
 }
@@ -203,13 +209,13 @@ static struct value moved_stack(const struct state *s, const struct arch *arch,
 	return in->dst == arch->sp ? result : unknown;
 }
 
-/* Registers that the instruction writes, with what is in them afterwards. */
+/* Updates the registers that the instruction writes. */
 static bool write_registers(struct state *s, const struct arch *arch, const struct insn *in,
 			    uint16_t base)
 {
 	struct value result = computed(s, in), second = unknown, sp = unknown, moved = unknown;
 	bool changed = false;
-	/* A signed return address is the same one: whoever uses it strips the signature. */
+	/* A signed return address counts as the address itself: the walk strips the signature. */
 	const unsigned signing = INSN_SIGNS_LINK | INSN_CHECKS_LINK;
 	if (in->op == OP_LOAD_PAIR && in->width == 8)
 		second = load(s, plus(address_of(s, in), 8));
@@ -230,7 +236,7 @@ static bool write_registers(struct state *s, const struct arch *arch, const stru
 				 : in->dst == r                            ? result
 									   : unknown;
 		bool matters = worth_keeping(s->reg[r]) || worth_keeping(v);
-		changed |= set(s, r, v) && matters;
+		changed |= set_register(s, r, v) && matters;
 	}
 	return changed;
 }
@@ -257,15 +263,15 @@ bool state_execute(struct state *s, const struct arch *arch, const struct insn *
 
 void state_call(struct state *s, const struct arch *arch, const struct insn *in, uint32_t kept)
 {
-	/* A call of the next instruction, to learn where it is: the return address stays pushed. */
+	/* A call of the next instruction, to load the pc: the return address stays pushed. */
 	if (arch->link == REG_NONE && in->kind == INSN_CALL && in->target == in->pc + in->length) {
-		set(s, arch->sp, plus(s->reg[arch->sp], -8));
+		set_register(s, arch->sp, plus(s->reg[arch->sp], -8));
 		store(s, s->reg[arch->sp], 8, unknown);
 		return;
 	}
 	for (unsigned r = 0; r < REGISTERS; r++)
 		if (!regset_has(&arch->callee_saved, r) && !(kept >> r & 1))
-			set(s, r, unknown);
+			set_register(s, r, unknown);
 	drop_below(s, s->reg[arch->sp], 0);
 	s->compared_a = s->compared_b = REG_NONE;
 }
@@ -300,7 +306,7 @@ static bool has_slot(const struct state *s, const struct slot *slot)
 	return false;
 }
 
-/* Some other register than the stack pointer leads to the CFA in both. */
+/* Whether some register other than the stack pointer leads to the CFA in both states. */
 static bool both_know_frame(const struct state *s, const struct arch *arch,
 			    const struct state *other)
 {
@@ -323,7 +329,7 @@ bool state_meet(struct state *s, const struct arch *arch, const struct state *ot
 		bool keep = keep_sp && r == arch->sp;
 		if (!keep && s->reg[r].kind != VALUE_UNKNOWN &&
 		    !same_value(s->reg[r], other->reg[r]))
-			changed |= set(s, r, unknown);
+			changed |= set_register(s, r, unknown);
 	}
 	for (unsigned i = s->slot_count; i-- > 0;) {
 		if (!has_slot(other, &s->slots[i])) {
@@ -336,7 +342,7 @@ bool state_meet(struct state *s, const struct arch *arch, const struct state *ot
 	return changed;
 }
 
-/* The return address was taken from the stack, and is jumped to. */
+/* Whether the instruction jumps to the return address, which was popped from the stack. */
 static bool jumps_back(const struct state *s, const struct insn *last)
 {
 	return last->kind == INSN_JUMP_INDIRECT && last->op == OP_MOVE && last->a < REGISTERS &&

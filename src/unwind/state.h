@@ -1,9 +1,10 @@
-/* What is known about the registers and the stack at one point of a procedure.
+/* What is known about the registers and the stack at one point of a function.
  *
- * A value is what some register held at entry, or an address at a known distance from a base on the
- * stack, or a constant, or unknown. Base 0 is the CFA. Code that aligns its stack pointer makes a
- * further base: where that lies is not known, but what is stored relative to it can still be found
- * relative to it. Only values that lead to the caller's registers are followed through memory. */
+ * A value is the value that some register had at entry, or an address at a known distance from a
+ * base on the stack, or a constant, or unknown. Base 0 is the CFA. Code that aligns its stack
+ * pointer creates a further base: its distance from the CFA is not known, but values stored
+ * relative to it can still be found relative to it. Only values that lead to the caller's registers
+ * are followed through memory. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,9 +13,9 @@
 
 enum value_kind {
 	VALUE_UNKNOWN,
-	VALUE_ENTRY, /* what register `reg` held at entry; ENTRY_RETURN: the return address on the
-			stack */
-	VALUE_STACK, /* base + offset */
+	/* the value of register `reg` at entry; ENTRY_RETURN: the return address on the stack */
+	VALUE_ENTRY,
+	VALUE_STACK,    /* base + offset */
 	VALUE_CONSTANT, /* offset */
 };
 
@@ -29,7 +30,7 @@ enum { BASE_CFA = 0, STATE_SLOTS = 32, ENTRY_RETURN = 0xfe };
 
 struct slot {
 	uint16_t base;
-	int32_t offset; /* from the base; 8 bytes from there */
+	int32_t offset; /* from the base; the slot has 8 bytes */
 	struct value value;
 };
 
@@ -37,32 +38,34 @@ struct state {
 	struct value reg[REGISTERS];
 	struct slot slots[STATE_SLOTS];
 	uint8_t slot_count;
-	/* The registers last compared for equality, REG_NONE if none: loops that probe the stack go
-	 * on until the stack pointer equals another register. */
+	/* The registers last compared for equality, REG_NONE if none: loops that probe the stack
+	 * continue until the stack pointer equals another register. */
 	uint8_t compared_a, compared_b;
 };
 
-/* The state at a procedure's entry; `pushed` bytes lie between the CFA and the stack pointer, the
- * return address on top of them. */
+/* The state at a function's entry. `pushed` bytes lie between the CFA and the stack pointer, the
+ * return address at the top of them. */
 void state_at_entry(struct state *s, const struct arch *arch, int32_t pushed);
-/* Executes one instruction that is not a call. `base` is a number for the base that it makes if it
- * aligns the stack pointer. Returns true if the state changed in a way that may need another
- * recipe. */
+/* Executes one instruction that is not a call. `base` is the number of the base that the
+ * instruction creates if it aligns the stack pointer. Returns true if the state changed so that
+ * another recipe may be needed. */
 bool state_execute(struct state *s, const struct arch *arch, const struct insn *in, uint16_t base);
-/* Executes a call and the callee's return; registers in `kept` survive, besides those that the call
- * standard preserves. */
+/* Executes a call and the callee's return. Registers in `kept` survive, besides those that the
+ * calling convention preserves. */
 void state_call(struct state *s, const struct arch *arch, const struct insn *in, uint32_t kept);
-/* Forgets that a register still holds what it held at entry where that is on the stack too. */
+/* If a register's value at entry is both on the stack and still in the register, forgets the
+ * latter. */
 void state_forget_saved(struct state *s, const struct arch *arch);
-/* What holds behind a branch: `taken` or not. */
+/* Adds what is known after a branch that is `taken` or not. */
 void state_branch(struct state *s, const struct insn *branch, bool taken);
-/* Keeps in *s what holds in *other too; returns true if *s changed. Where the two put the stack
- * pointer at different places, *disagree is set, and it is known no more; unless `believe`, and no
- * other register leads to the CFA: then it stays where *s has it. */
+/* Keeps in *s only what holds in *other too; returns true if *s changed. If the stack pointers
+ * differ, *s forgets the stack pointer. But if `believe` is set and no other register leads to the
+ * CFA in both states, *s keeps its stack pointer. *disagree is set if the stack pointers differ,
+ * unless `believe` is set and another register leads to the CFA. */
 bool state_meet(struct state *s, const struct arch *arch, const struct state *other, bool believe,
 		bool *disagree);
-/* Whether the caller finds its registers, as the call standard wants, if control goes back to it
- * by `last`, which has not been executed. Otherwise *off tells by how much the stack pointer is too
- * high, if all but it and the link register are as they should be. */
+/* Whether the caller finds its registers as the calling convention requires if `last`, which has
+ * not been executed, leaves the function. If not, *off is how much the stack pointer is too high if
+ * all registers but it and the link register are right, else 0. */
 bool state_is_restored(const struct state *s, const struct arch *arch, const struct insn *last,
 		       int32_t *off);

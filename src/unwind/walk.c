@@ -25,19 +25,19 @@ const char *const walk_end_text[WALK_ENDS] = {
 	[WALK_TOO_DEEP] = "more frames than are followed",
 };
 
-/* A step's result, besides the ends of walks. */
-enum { GO_ON = WALK_ENDS };
+/* The result of a step that does not end the walk. */
+enum { WALK_CONTINUES = WALK_ENDS };
 
-/* Signals interrupting handlers of signals. Each may be on a stack of its own, so stack pointers do
- * not tell a circle. */
+/* Limit for signals that interrupt signal handlers. Each handler may have its own stack, so
+ * comparing stack pointers does not reveal a cycle. */
 enum { MAX_NESTED_SIGNALS = 256 };
 
 struct walker {
 	struct facts *facts;
 };
 
-/* A walk under way. */
-struct trip {
+/* The state of a walk in progress. */
+struct active_walk {
 	struct facts *facts;
 	struct space *space;
 	uint64_t serial; /* of the space */
@@ -45,17 +45,18 @@ struct trip {
 	void *ctx;
 	struct walk *out;
 	const struct arch *arch;
-	const struct fact *here; /* about the last frame */
+	const struct fact *here; /* the fact about the last frame */
 	unsigned signals;
-	/* Instead of memory: the records from that of the last frame on. */
+	/* Used instead of memory: frame records, and the index of the last frame's. */
 	const struct frame_chain *chain;
 	uint32_t record;
 };
 
-/* A frame's caller, as far as it is known before the link is checked. */
-struct caller {
+/* A frame's caller, as computed before the link is checked. */
+struct caller_frame {
 	uint64_t pc, cfa;
-	uint32_t known; /* registers, of those that reg[] has and those that are kept */
+	/* the registers whose values are known: those in number[], and those kept */
+	uint32_t known;
 	unsigned count;
 	uint8_t number[CALLEE_SAVED_MAX];
 	uint64_t value[CALLEE_SAVED_MAX];
@@ -86,32 +87,32 @@ bool read_stack_copy(void *ctx, uint64_t address, uint64_t *out)
 	return true;
 }
 
-static enum walk_end unreadable(const struct trip *t)
+static enum walk_end unreadable(const struct active_walk *t)
 {
 	return t->read == read_stack_copy ? WALK_STACK_COPY : WALK_NO_MEMORY;
 }
 
-static struct frame *last_frame(struct trip *t)
+static struct frame *last_frame(struct active_walk *t)
 {
 	return &vec_last(&t->out->frames);
 }
 
-/* The lowest address the caller's frame can be at. After a step by frame pointers this is all that
- * is known of the stack pointer. */
-static uint64_t stack_floor(const struct trip *t)
+/* The lowest address that the caller's frame can have. After a step by frame pointers this is all
+ * that is known about the stack pointer. */
+static uint64_t stack_floor(const struct active_walk *t)
 {
 	return t->out->at.reg[t->arch->sp];
 }
 
-/* Looks a pc up and makes it the current place. */
-static void arrive(struct trip *t, uint64_t pc, bool exact)
+/* Looks up a pc and makes it the current place. */
+static void move_to(struct active_walk *t, uint64_t pc, bool exact)
 {
 	t->here = facts_at(t->facts, t->space, t->serial, pc, exact);
 	if (t->here->code && t->here->code->arch)
 		t->arch = t->here->code->arch;
 }
 
-static void push_frame(struct trip *t, enum link_quality link)
+static void push_frame(struct active_walk *t, enum link_quality link)
 {
 	const struct fact *k = t->here;
 	vec_push(&t->out->frames, (struct frame){
@@ -123,7 +124,8 @@ static void push_frame(struct trip *t, enum link_quality link)
 				  });
 }
 
-/* What a link is checked against: copied, because looking up the caller may displace the fact. */
+/* The data of a callee that a link is checked against. It is copied, because looking up the caller
+ * may displace the cached fact. */
 struct callee {
 	const struct code *code;
 	uint64_t va, procedure;
@@ -132,14 +134,14 @@ struct callee {
 static struct callee callee_of(const struct fact *k)
 {
 	return (struct callee){
-		/* A frame that is jumped to has called something else. */
+		/* a frame that is switched to has called something else */
 		.code = k->where == FACT_CODE && !k->switches ? k->code : NULL,
 		.va = k->exact ? k->va : k->va - 1,
 		.procedure = k->procedure,
 	};
 }
 
-/* "No" is not remembered: procedures found meanwhile may change it. */
+/* VERDICT_INVALID is not cached: functions discovered since then may change it. */
 static enum link_verdict check_call(struct fact *at, const struct callee *callee)
 {
 	if (!at->call.direct)
@@ -164,7 +166,7 @@ static enum link_verdict check_link(struct fact *at, const struct callee *callee
 	return at->exact ? VERDICT_LIKELY : check_call(at, callee);
 }
 
-static void take_registers(struct trip *t, const struct caller *c)
+static void set_registers(struct active_walk *t, const struct caller_frame *c)
 {
 	struct registers *r = &t->out->at;
 	for (unsigned i = 0; i < c->count; i++)
@@ -174,8 +176,10 @@ static void take_registers(struct trip *t, const struct caller *c)
 	r->pc = c->pc;
 }
 
-/* Goes to the caller if the link to it holds. On failure everything stays at the callee. */
-static unsigned go_to(struct trip *t, const struct caller *c, enum link_verdict at_most)
+/* Moves to the caller if the link to it is valid. On failure everything stays at the callee. A link
+ * is never rated better than `at_most`. */
+static unsigned move_to_caller(struct active_walk *t, const struct caller_frame *c,
+			       enum link_verdict at_most)
 {
 	const struct callee callee = callee_of(t->here);
 	const bool needs_record = t->here->switches && t->here->cfa == CFA_UNKNOWN;
@@ -186,29 +190,29 @@ static unsigned go_to(struct trip *t, const struct caller *c, enum link_verdict 
 	if (needs_record && !at->record)
 		return WALK_BAD_STACK;
 	last_frame(t)->cfa = c->cfa;
-	take_registers(t, c);
+	set_registers(t, c);
 	t->here = at;
 	if (at->code && at->code->arch)
 		t->arch = at->code->arch;
 	push_frame(t, v < at_most || at_most == VERDICT_LIKELY ? LINK_LIKELY : LINK_VALID);
-	return GO_ON;
+	return WALK_CONTINUES;
 }
 
-/* By the chain of frame pointers: the caller's and then the return address are where the frame
- * pointer points. Only for code that nothing better is known of, and only if the link holds. Where
- * the return address is pushed by calls, the frame ends right behind it; elsewhere only the floor
- * of the caller's frame is known. */
-static unsigned step_by_frame_pointer(struct trip *t)
+/* Steps by frame pointers: the caller's frame pointer and the return address are where the frame
+ * pointer points. Used only for code without a recipe, and only if the link is valid. If calls push
+ * the return address, the frame ends right after it; elsewhere only a lower bound of the caller's
+ * frame is known. */
+static unsigned step_by_frame_pointer(struct active_walk *t)
 {
 	const struct arch *arch = t->arch;
 	const struct registers *r = &t->out->at;
 	unsigned failure = t->here->where == FACT_CODE ? WALK_NO_RECIPE : WALK_NO_CODE;
-	struct caller c = {.count = 1, .number = {arch->fp}};
+	struct caller_frame c = {.count = 1, .number = {arch->fp}};
 	if (!registers_has(r, arch->fp) || r->reg[arch->fp] % 8 ||
 	    r->reg[arch->fp] < stack_floor(t))
 		return failure;
-	/* Code that leaves the frame pointer alone has no record there: the step would leave out
-	 * its caller. */
+	/* Code that does not change the frame pointer has no record there: the step would skip its
+	 * caller. */
 	if (t->here->where == FACT_CODE && t->here->kept >> arch->fp & 1)
 		return failure;
 	if (!t->read(t->ctx, r->reg[arch->fp], &c.value[0]) ||
@@ -221,16 +225,16 @@ static unsigned step_by_frame_pointer(struct trip *t)
 		c.known |= UINT32_C(1) << arch->sp;
 	uint64_t pc = t->here->pc;
 	bool exact = t->here->asked_exact;
-	unsigned step = c.pc ? go_to(t, &c, VERDICT_LIKELY) : failure;
-	if (step == GO_ON)
+	unsigned step = c.pc ? move_to_caller(t, &c, VERDICT_LIKELY) : failure;
+	if (step == WALK_CONTINUES)
 		return step;
-	/* The failed attempt may have displaced it. */
-	arrive(t, pc, exact);
+	/* The failed attempt may have displaced the cached fact. */
+	move_to(t, pc, exact);
 	return failure;
 }
 
-/* All registers come back from where the kernel put them. */
-static unsigned step_over_signal(struct trip *t)
+/* Steps over a signal handler's frame: the kernel saved all registers there. */
+static unsigned step_over_signal(struct active_walk *t)
 {
 	const struct arch_layout *layout = t->arch->layout;
 	struct registers *r = &t->out->at, before = {0};
@@ -246,18 +250,18 @@ static unsigned step_over_signal(struct trip *t)
 	}
 	if (!t->read(t->ctx, sp + layout->signal_pc, &before.pc))
 		return unreadable(t);
-	arrive(t, before.pc, true);
+	move_to(t, before.pc, true);
 	*r = before;
 	if (t->here->where == FACT_NOWHERE)
 		return WALK_NO_CODE;
 	last_frame(t)->cfa = before.reg[t->arch->sp];
 	push_frame(t, LINK_SIGNAL);
-	return GO_ON;
+	return WALK_CONTINUES;
 }
 
-/* Where the stack pointer is not known, the frame pointer may tell the CFA: it points at where its
- * caller's value was saved, at a known distance from the CFA. */
-static bool cfa_from_frame_record(const struct trip *t, uint64_t *cfa)
+/* If the stack pointer is not known, the frame pointer may give the CFA: it points to where the
+ * caller's frame pointer was saved, at a known distance from the CFA. */
+static bool cfa_from_frame_record(const struct active_walk *t, uint64_t *cfa)
 {
 	const struct fact *k = t->here;
 	if (k->cfa_reg != t->arch->sp || k->saved_from != REG_NONE ||
@@ -272,20 +276,21 @@ static bool cfa_from_frame_record(const struct trip *t, uint64_t *cfa)
 	return false;
 }
 
-/* GO_ON with the CFA, an end, or WALK_NO_RECIPE if it cannot be told. Of a frame that is jumped to
- * it may not be known yet: then the frame pointer is below what comes next. */
-static unsigned find_cfa(const struct trip *t, uint64_t *cfa)
+/* Returns WALK_CONTINUES with the CFA, or an end: WALK_NO_RECIPE if the CFA cannot be found. The
+ * CFA of a frame that is switched to may not be known yet; then the frame pointer serves as a lower
+ * bound. */
+static unsigned find_cfa(const struct active_walk *t, uint64_t *cfa)
 {
 	const struct fact *k = t->here;
 	const struct registers *r = &t->out->at;
 	if (k->cfa == CFA_UNKNOWN && k->switches) {
 		*cfa = r->reg[t->arch->fp];
-		return GO_ON;
+		return WALK_CONTINUES;
 	}
 	if (k->cfa == CFA_UNKNOWN)
 		return WALK_NO_RECIPE;
 	if (!registers_has(r, k->cfa_reg))
-		return k->cfa == CFA_REGISTER && cfa_from_frame_record(t, cfa) ? GO_ON
+		return k->cfa == CFA_REGISTER && cfa_from_frame_record(t, cfa) ? WALK_CONTINUES
 									       : WALK_NO_RECIPE;
 	uint64_t base = r->reg[k->cfa_reg] + (uint64_t)(int64_t)k->cfa_offset;
 	if (k->cfa == CFA_MEMORY) {
@@ -296,12 +301,12 @@ static unsigned find_cfa(const struct trip *t, uint64_t *cfa)
 		base += (uint64_t)(int64_t)k->cfa_add;
 	}
 	*cfa = base;
-	return GO_ON;
+	return WALK_CONTINUES;
 }
 
-/* Frames take room, but for those that have not called anything yet and those that keep their
- * return address in a register. What is jumped to may be on any stack. */
-static bool is_plausible_cfa(const struct trip *t, uint64_t cfa)
+/* A frame has a size, except frames that have not called anything yet and those that keep their
+ * return address in a register. A frame that is switched to may be on any stack. */
+static bool is_plausible_cfa(const struct active_walk *t, uint64_t cfa)
 {
 	uint64_t floor = stack_floor(t);
 	bool may_be_empty = t->here->exact || t->here->ret == RETURN_REGISTER;
@@ -310,7 +315,7 @@ static bool is_plausible_cfa(const struct trip *t, uint64_t cfa)
 	return cfa % 8 == 0 && (cfa > floor || (cfa == floor && may_be_empty));
 }
 
-static unsigned find_return(const struct trip *t, struct caller *c)
+static unsigned find_return(const struct active_walk *t, struct caller_frame *c)
 {
 	const struct fact *k = t->here;
 	uint64_t at = c->cfa + (uint64_t)(int64_t)k->ret_offset;
@@ -322,10 +327,10 @@ static unsigned find_return(const struct trip *t, struct caller *c)
 			return unreadable(t);
 		break;
 	case RETURN_REGISTER:
-		/* Of a frame that waits for a call only what callees preserve is known: the link
-		 * register is not. Another one that holds the return address over a call was left
-		 * alone by the callee, so its value is still the one that the walk began with: the
-		 * check of the link tells if not. */
+		/* In a frame that waits for a call, only registers that callees preserve are known,
+		 * so the link register is not. If another register holds the return address across
+		 * a call, the callee has not changed it, so it still has the value that it had when
+		 * the walk began. If not, the check of the link fails. */
 		if (!registers_has(&t->out->at, k->ret_reg) && k->ret_reg == t->arch->link)
 			return WALK_NO_RECIPE;
 		c->pc = t->out->at.reg[k->ret_reg];
@@ -333,11 +338,12 @@ static unsigned find_return(const struct trip *t, struct caller *c)
 	default: return WALK_NO_RECIPE;
 	}
 	c->pc &= t->arch->layout->code_mask;
-	return GO_ON;
+	return WALK_CONTINUES;
 }
 
-/* Registers are read before anything is changed: a step that lacks memory is repeated with more. */
-static unsigned find_registers(const struct trip *t, struct caller *c)
+/* All registers are read before anything is changed, because a step that lacks memory is repeated
+ * with more. */
+static unsigned find_registers(const struct active_walk *t, struct caller_frame *c)
 {
 	const struct fact *k = t->here;
 	const struct registers *r = &t->out->at;
@@ -346,7 +352,7 @@ static unsigned find_registers(const struct trip *t, struct caller *c)
 		c->known |= UINT32_C(1) << t->arch->sp;
 	c->count = 0;
 	if (k->saved_from != REG_NONE && !registers_has(r, k->saved_from))
-		return GO_ON;
+		return WALK_CONTINUES;
 	uint64_t from = k->saved_from == REG_NONE ? c->cfa : r->reg[k->saved_from];
 	for (; c->count < k->saved_count; c->count++) {
 		uint64_t at = from + (uint64_t)(int64_t)k->saved_at[c->count];
@@ -357,12 +363,12 @@ static unsigned find_registers(const struct trip *t, struct caller *c)
 		c->number[c->count] = k->saved_reg[c->count];
 		c->known |= UINT32_C(1) << k->saved_reg[c->count];
 	}
-	return GO_ON;
+	return WALK_CONTINUES;
 }
 
-/* Whoever makes a stack by hand puts zeroes for the caller that is not there: as the return address
- * and as its frame pointer. A single frame says nothing: stacks are full of zeroes. */
-static bool is_made_root(const struct trip *t, const struct caller *c)
+/* Code that creates a stack by hand stores zeroes as the return address and as the frame pointer of
+ * the missing caller. A single frame proves nothing: stacks are full of zeroes. */
+static bool is_handmade_root(const struct active_walk *t, const struct caller_frame *c)
 {
 	uint8_t fp = t->arch->fp;
 	if (t->out->frames.len < 2 || !(c->known >> fp & 1))
@@ -373,38 +379,38 @@ static bool is_made_root(const struct trip *t, const struct caller *c)
 	return !t->out->at.reg[fp];
 }
 
-static unsigned step_by_recipe(struct trip *t)
+static unsigned step_by_recipe(struct active_walk *t)
 {
-	struct caller c;
+	struct caller_frame c;
 	unsigned step = find_cfa(t, &c.cfa);
-	if (step != GO_ON)
+	if (step != WALK_CONTINUES)
 		return step;
 	if (!is_plausible_cfa(t, c.cfa))
 		return WALK_BAD_STACK;
 	last_frame(t)->cfa = c.cfa;
 	step = find_return(t, &c);
-	if (step == GO_ON)
+	if (step == WALK_CONTINUES)
 		step = find_registers(t, &c);
-	if (step != GO_ON)
+	if (step != WALK_CONTINUES)
 		return step;
 	if (!c.pc)
-		return is_made_root(t, &c) ? WALK_COMPLETE : WALK_BAD_STACK;
-	return go_to(t, &c, VERDICT_VALID);
+		return is_handmade_root(t, &c) ? WALK_COMPLETE : WALK_BAD_STACK;
+	return move_to_caller(t, &c, VERDICT_VALID);
 }
 
-/* The stack pointer is followed along as far as it needs no memory. */
-static unsigned step_by_record(struct trip *t)
+/* Steps by a frame record. The stack pointer is kept up to date as long as that needs no memory. */
+static unsigned step_by_record(struct active_walk *t)
 {
-	struct caller c = {0};
+	struct caller_frame c = {0};
 	if (t->here->where != FACT_CODE || !t->here->record || t->record == t->chain->count)
 		return WALK_STACK_COPY;
 	c.pc = t->chain->returns[t->record++] & t->arch->layout->code_mask;
-	if (t->here->cfa == CFA_REGISTER && find_cfa(t, &c.cfa) == GO_ON)
+	if (t->here->cfa == CFA_REGISTER && find_cfa(t, &c.cfa) == WALK_CONTINUES)
 		c.known = UINT32_C(1) << t->arch->sp;
-	return go_to(t, &c, VERDICT_VALID);
+	return move_to_caller(t, &c, VERDICT_VALID);
 }
 
-static unsigned step(struct trip *t)
+static unsigned step(struct active_walk *t)
 {
 	const struct fact *k = t->here;
 	if (k->root || (k->where == FACT_CODE && !k->trampoline && k->ret == RETURN_NONE))
@@ -424,9 +430,9 @@ static bool is_named_root(const struct frame *f)
 	return !f->exact && f->code && f->code->image && root_is_named(f->code, f->va - 1);
 }
 
-/* What looks like a failure is none if the last frame, or the one before it, is where threads are
- * known to begin: what the stack has above it is not a caller. */
-static bool began_here(struct walk *out)
+/* An apparent failure is the end of the stack if the last frame, or the one before it, is a
+ * function in which threads are known to begin: what is above it on the stack is not a caller. */
+static bool ends_at_named_root(struct walk *out)
 {
 	uint32_t n = out->frames.len;
 	if (is_named_root(&out->frames.data[n - 1]))
@@ -437,22 +443,22 @@ static bool began_here(struct walk *out)
 	return true;
 }
 
-static void follow(struct trip *t)
+static void walk_to_end(struct active_walk *t)
 {
-	unsigned s = GO_ON;
-	while (s == GO_ON)
+	unsigned s = WALK_CONTINUES;
+	while (s == WALK_CONTINUES)
 		s = t->out->frames.len < WALK_MAX_FRAMES ? step(t) : WALK_TOO_DEEP;
-	if (s != WALK_COMPLETE && began_here(t->out))
+	if (s != WALK_COMPLETE && ends_at_named_root(t->out))
 		s = WALK_COMPLETE;
 	t->out->end = (enum walk_end)s;
 	debug(LOG_UNWIND, 3, "walk from %#lx: %u frames, %s",
 	      (unsigned long)t->out->frames.data[0].pc, t->out->frames.len, walk_end_name[s]);
 }
 
-static struct trip start_trip(struct walker *w, struct space *s, read_word read, void *ctx,
-			      struct walk *out)
+static struct active_walk begin_walk(struct walker *w, struct space *s, read_word read, void *ctx,
+				     struct walk *out)
 {
-	return (struct trip){
+	return (struct active_walk){
 		.facts = w->facts,
 		.space = s,
 		.serial = space_serial(s),
@@ -466,26 +472,27 @@ static struct trip start_trip(struct walker *w, struct space *s, read_word read,
 void walk_stack(struct walker *w, struct space *s, const struct registers *regs, read_word read,
 		void *ctx, struct walk *out)
 {
-	struct trip t = start_trip(w, s, read, ctx, out);
+	struct active_walk t = begin_walk(w, s, read, ctx, out);
 	vec_clear(&out->frames);
 	out->at = *regs;
-	arrive(&t, regs->pc, true);
+	move_to(&t, regs->pc, true);
 	push_frame(&t, LINK_NONE);
 	if (t.here->where == FACT_CODE && root_is_new_thread(t.here->code, t.here->va, regs))
 		out->end = WALK_COMPLETE;
 	else
-		follow(&t);
+		walk_to_end(&t);
 }
 
 void walk_resume(struct walker *w, struct space *s, read_word read, void *ctx, struct walk *out)
 {
-	struct trip t = start_trip(w, s, read, ctx, out);
+	struct active_walk t = begin_walk(w, s, read, ctx, out);
 	const struct frame *last = last_frame(&t);
-	arrive(&t, last->pc, last->exact);
-	follow(&t);
+	move_to(&t, last->pc, last->exact);
+	walk_to_end(&t);
 }
 
-/* Which record is at an address: it is in the copy, or the first one behind. */
+/* The index of the record at an address, if that is in the copy or the first one after it; else the
+ * number of records. */
 static uint32_t record_at(const struct frame_chain *chain, const struct stack_copy *copy,
 			  uint64_t first, uint64_t address)
 {
@@ -496,15 +503,15 @@ static uint32_t record_at(const struct frame_chain *chain, const struct stack_co
 	return first == address ? i : chain->count;
 }
 
-/* Whether the last frame can be left by its recipe again. Its frame pointer, which points at its
- * record, was not followed. */
-static bool can_resume(struct trip *t)
+/* Whether the walk can leave the last frame by its recipe. Sets the frame pointer, which the steps
+ * by records did not follow: it points to the frame's record. */
+static bool can_resume(struct active_walk *t)
 {
 	const struct fact *k = t->here;
 	struct registers *r = &t->out->at;
 	uint64_t cfa;
 	if (t->record != t->chain->count || k->cfa != CFA_REGISTER || !k->record ||
-	    k->saved_from != REG_NONE || find_cfa(t, &cfa) != GO_ON)
+	    k->saved_from != REG_NONE || find_cfa(t, &cfa) != WALK_CONTINUES)
 		return false;
 	for (unsigned i = 0; i < k->saved_count; i++)
 		if (k->saved_reg[i] == t->arch->fp)
@@ -517,7 +524,7 @@ void walk_by_records(struct walker *w, struct space *s, const struct registers *
 		     const struct frame_chain *chain, const struct stack_copy *copy,
 		     struct walk *out)
 {
-	struct trip t = start_trip(w, s, NULL, NULL, out);
+	struct active_walk t = begin_walk(w, s, NULL, NULL, out);
 	const struct frame *last = last_frame(&t);
 	const struct registers at = out->at;
 	const enum walk_end end = out->end;
@@ -527,8 +534,8 @@ void walk_by_records(struct walker *w, struct space *s, const struct registers *
 		return;
 	t.chain = chain;
 	t.record = record_at(chain, copy, regs->reg[fp], at.reg[fp]);
-	arrive(&t, last->pc, last->exact);
-	follow(&t);
+	move_to(&t, last->pc, last->exact);
+	walk_to_end(&t);
 	if (out->end == WALK_COMPLETE || (out->end == WALK_STACK_COPY && can_resume(&t)))
 		return;
 	out->frames.len = frames;

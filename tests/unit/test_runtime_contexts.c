@@ -1047,7 +1047,7 @@ static void children_inherit_contexts(void **state)
 	call_procedure(p, 2, FOUR);
 	call_leaves(p);
 	assert_int_equal(counts_of(p)->context_count, 5 + LEAVES);
-	vec_free(&child.slots[0].met);
+	vec_free(&child.slots[0].adopted);
 	munmap(child.region.map, RT_REGION_SIZE);
 	close(child.region.fd);
 }

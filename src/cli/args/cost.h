@@ -1,6 +1,6 @@
-/* Options that limit what measuring may cost. */
+/* Options that limit the measuring overhead. */
 #pragma once
 
-/* A share of the run time, from per cent; 0 means that there is no limit. Dies if it is neither a
- * number nor "none". */
+/* Parses percent of the run time and returns a share; 0 means no limit ("none"). Dies if the value
+ * is neither a number nor "none". */
 double parse_cost(const char *value);

@@ -6,14 +6,14 @@
 
 #include "base/vec.h"
 
-struct parser {
+struct option_parser {
 	const struct option_set *sets;
-	int argc, at; /* argv[at] is next */
+	int argc, at; /* argv[at] is parsed next */
 	char **argv;
 	struct err *e;
 };
 
-struct found {
+struct found_option {
 	const struct option *option;
 	void *values;
 };
@@ -23,18 +23,19 @@ static bool takes_value(const struct option *o)
 	return o->type != OPTION_FLAG && o->type != OPTION_UNFLAG;
 }
 
-/* The option with this long name (of n bytes) or, if `name` is NULL, this letter. */
-static struct found find(const struct option_set *sets, const char *name, size_t n, char letter)
+/* Finds the option with this long name (of n bytes) or, if `name` is NULL, with this letter. */
+static struct found_option find(const struct option_set *sets, const char *name, size_t n,
+				char letter)
 {
 	for (; sets->options; sets++) {
 		for (const struct option *o = sets->options; o->name; o++) {
 			bool same = name ? strlen(o->name) == n && !memcmp(o->name, name, n)
 					 : o->letter == letter;
 			if (same)
-				return (struct found){o, sets->values};
+				return (struct found_option){o, sets->values};
 		}
 	}
-	return (struct found){0};
+	return (struct found_option){0};
 }
 
 static int parse_number(const char *name, const char *value, struct option_number *out,
@@ -68,7 +69,7 @@ static int parse_choice(const struct option *o, const char *value, unsigned *out
 	return ERR_INPUT;
 }
 
-static int store(struct found f, const char *value, struct err *e)
+static int store(struct found_option f, const char *value, struct err *e)
 {
 	const struct option *o = f.option;
 	void *target = (char *)f.values + o->offset;
@@ -99,9 +100,9 @@ int nearest_word(const char *word, const char *const *words, size_t count)
 	return best;
 }
 
-/* `word` is as the user wrote it, of n bytes, dashes included; `letter` is the one in it that is no
- * option, or 0 if the word is a long option. */
-static int unknown(const struct parser *p, const char *word, size_t n, char letter)
+/* Reports an unknown option. `word` is what the user typed, n bytes including dashes; `letter` is
+ * the unknown letter in it, or 0 if the word is a long option. */
+static int unknown_option(const struct option_parser *p, const char *word, size_t n, char letter)
 {
 	VEC(const char *) names = {0};
 	char name[100];
@@ -113,11 +114,11 @@ static int unknown(const struct parser *p, const char *word, size_t n, char lett
 		for (const struct option *o = s->options; o->name; o++)
 			if (o->help)
 				vec_push(&names, o->name);
-	int near = !letter || length > 1 ? nearest_word(name, names.data, names.len) : -1;
+	int suggestion = !letter || length > 1 ? nearest_word(name, names.data, names.len) : -1;
 	int shown = n > 100 ? 100 : (int)n;
-	if (names.data && near >= 0)
+	if (names.data && suggestion >= 0)
 		err_set(p->e, ERR_INPUT, "there is no option '%.*s'; did you mean '--%s'?", shown,
-			word, names.data[near]);
+			word, names.data[suggestion]);
 	else if (letter)
 		err_set(p->e, ERR_INPUT, "there is no option '-%c'; see --help for those there are",
 			letter);
@@ -128,8 +129,8 @@ static int unknown(const struct parser *p, const char *word, size_t n, char lett
 	return ERR_INPUT;
 }
 
-/* The value of an option: `attached` if not NULL, else the next argument. */
-static int take_value(struct parser *p, struct found f, const char *attached)
+/* Stores the value of an option: `attached` if not NULL, otherwise the next argument. */
+static int take_value(struct option_parser *p, struct found_option f, const char *attached)
 {
 	if (!attached && p->at == p->argc)
 		return err_set(p->e, ERR_INPUT, "--%s needs a value: %s", f.option->name,
@@ -137,13 +138,13 @@ static int take_value(struct parser *p, struct found f, const char *attached)
 	return store(f, attached ? attached : p->argv[p->at++], p->e);
 }
 
-static int parse_long(struct parser *p, const char *word)
+static int parse_long(struct option_parser *p, const char *word)
 {
 	size_t n = strcspn(word + 2, "=");
 	const char *attached = word[2 + n] ? word + 2 + n + 1 : NULL;
-	struct found f = find(p->sets, word + 2, n, 0);
+	struct found_option f = find(p->sets, word + 2, n, 0);
 	if (!f.option)
-		return unknown(p, word, n + 2, 0);
+		return unknown_option(p, word, n + 2, 0);
 	if (takes_value(f.option))
 		return take_value(p, f, attached);
 	if (attached)
@@ -151,12 +152,12 @@ static int parse_long(struct parser *p, const char *word)
 	return store(f, NULL, p->e);
 }
 
-static int parse_letters(struct parser *p, const char *word)
+static int parse_letters(struct option_parser *p, const char *word)
 {
 	for (const char *c = word + 1; *c; c++) {
-		struct found f = find(p->sets, NULL, 0, *c);
+		struct found_option f = find(p->sets, NULL, 0, *c);
 		if (!f.option)
-			return unknown(p, word, strlen(word), *c);
+			return unknown_option(p, word, strlen(word), *c);
 		if (takes_value(f.option))
 			return take_value(p, f, c[1] ? c + 1 : NULL);
 		store(f, NULL, p->e);
@@ -167,7 +168,7 @@ static int parse_letters(struct parser *p, const char *word)
 int options_parse(const struct option_set *sets, enum options_order order, int argc, char **argv,
 		  struct operands *out, struct err *e)
 {
-	struct parser p = {.sets = sets, .argc = argc, .argv = argv, .e = e};
+	struct option_parser p = {.sets = sets, .argc = argc, .argv = argv, .e = e};
 	int count = 0;
 	while (p.at < argc) {
 		char *word = argv[p.at++];

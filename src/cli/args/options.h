@@ -1,9 +1,9 @@
 /* Options as tables. A command describes its options once; parsing, `--help`, `sonde help` and
  * shell completion all read that description.
  *
- * An option's value goes to `offset` inside the struct that belongs to its table. Accepted are
- * `--name=value`, `--name value`, `-n value`, `-nvalue`, flags run together (`-ab`), and `--` to
- * end the options. Options and operands may be mixed. */
+ * An option's value is stored at `offset` inside the struct that belongs to its table. Accepted
+ * forms are `--name=value`, `--name value`, `-n value`, `-nvalue`, combined flags (`-ab`), and `--`
+ * to end the options. Options and operands may be mixed. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,10 +13,10 @@
 #include "base/text.h"
 
 enum option_type {
-	OPTION_FLAG,   /* bool, set */
-	OPTION_UNFLAG, /* bool, cleared: --no-cache clears use_cache */
+	OPTION_FLAG,   /* sets a bool */
+	OPTION_UNFLAG, /* clears a bool: --no-cache clears use_cache */
 	OPTION_TEXT,   /* const char * */
-	OPTION_NUMBER, /* uint64_t with `given` behind it: struct option_number */
+	OPTION_NUMBER, /* struct option_number */
 	OPTION_CHOICE, /* unsigned: index in `choices` */
 	OPTION_CALL,   /* nothing is stored: parse() is called for each occurrence */
 };
@@ -31,14 +31,14 @@ struct option {
 	char letter;      /* 0 if none */
 	unsigned char type;
 	size_t offset;
-	const char *value;          /* what the value is called in help; NULL for flags */
+	const char *value;          /* name of the value in the help text; NULL for flags */
 	const char *help;           /* NULL hides the option */
 	const char *const *choices; /* OPTION_CHOICE; ends with NULL */
 	int (*parse)(const char *value, struct err *e); /* OPTION_CALL */
 };
 
-/* A row of a table whose values go to `member` of `struct_type`; further fields follow, designated.
- */
+/* A row of a table whose value is stored in `member` of `struct_type`; further fields follow as
+ * designated initialisers. */
 #define OPTION(name_, type_, struct_type, member, ...)                                             \
 	{                                                                                          \
 		.name = (name_), .type = (type_), .offset = offsetof(struct_type, member),         \
@@ -52,12 +52,12 @@ struct option_set {
 };
 
 struct operands {
-	char **list; /* NULL-terminated; the strings are argv's */
+	char **list; /* NULL-terminated; the strings belong to argv */
 	int count;
 };
 
 enum options_order {
-	OPTIONS_MIXED, /* operands may stand between options */
+	OPTIONS_MIXED, /* operands may be between options */
 	OPTIONS_FIRST, /* the first operand ends the options */
 };
 
@@ -66,11 +66,12 @@ enum options_order {
 int options_parse(const struct option_set *sets, enum options_order order, int argc, char **argv,
 		  struct operands *out, struct err *e);
 
-/* Whether a word of a command line is, or begins with, an option of the table. */
+/* True if a word of a command line is an option of the table, with or without a value. */
 bool options_have(const struct option *options, const char *word);
 
-/* Appends an aligned list: two columns, options and what they do. */
+/* Appends an aligned list of two columns: options and their descriptions. */
 void options_describe(const struct option *options, struct text *out);
 
-/* Index of the word nearest to `word` if it is near enough to be what was meant, else -1. */
+/* Returns the index of the word closest to `word` by edit distance, or -1 if none is close enough
+ * to be what the user meant. */
 int nearest_word(const char *word, const char *const *words, size_t count);

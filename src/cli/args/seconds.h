@@ -1,5 +1,6 @@
-/* Options that are a time. */
+/* Options whose value is a duration. */
 #pragma once
 
-/* Seconds; 0 if the option was not given. Dies if the value is no such number. */
+/* Returns seconds; 0 if `value` is NULL: the option was not given. Dies if it is not a positive
+ * number. */
 double parse_seconds(const char *option, const char *value);

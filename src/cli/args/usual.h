@@ -1,4 +1,4 @@
-/* Options that several commands have. */
+/* Options shared by several commands. */
 #pragma once
 #include "cli/args/options.h"
 
@@ -7,7 +7,7 @@
 #define OPTION_OUTPUT(struct_type, member)                                                         \
 	OPTION("output", OPTION_TEXT, struct_type, member, .letter = 'o', .value = "FILE",         \
 	       .help = "the profile (" USUAL_PROFILE "); a previous one is kept as FILE.old")
-/* One process; a command that takes several says so itself. */
+/* For commands that take one process; a command that takes several defines its own option. */
 #define OPTION_PID(struct_type, member)                                                            \
 	OPTION("pid", OPTION_NUMBER, struct_type, member, .letter = 'p', .value = "PID",           \
 	       .help = "attach to a running process")

@@ -48,7 +48,7 @@ static const char *const writeback_name[] = {
 	[WRITEBACK_POST] = "post",
 };
 
-/* The fields of op that mean something: " op=load dst=x0 a=x1 imm=16 width=8". */
+/* Adds the fields of the operation that are set: " op=load dst=x0 a=x1 imm=16 width=8". */
 static void add_op(const struct dump *d, const struct insn *in, struct text *out)
 {
 	const struct {

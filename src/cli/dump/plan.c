@@ -1,4 +1,4 @@
-/* `sonde dump plan`: what probing a procedure would change, without a program that runs. */
+/* `sonde dump plan`: shows what probing a function would change, without a running program. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -6,7 +6,9 @@
 #include "cli/dump/dump.h"
 #include "patch/fragment.h"
 
-/* Where things would be that only a running program has: addresses by which code gets its size. */
+/* Assumed addresses of what only a running program has; the size of generated code depends on them:
+ * moved code begins at the first multiple of CODE_ALIGNMENT after the module, the routine that
+ * probes call is ROUTINE_DISTANCE after it. */
 enum { CODE_ALIGNMENT = 0x10000, ROUTINE_DISTANCE = 0x100000 };
 
 bool dump_parse_points(const char *list, uint32_t *kinds)
@@ -66,7 +68,7 @@ static void add_patch(const struct patch *p, uint64_t address, uint32_t size, st
 	text_printf(out, "%s%s\n", p->phase == PHASE_DEAD ? " dead" : "", p->trap ? " trap" : "");
 }
 
-/* One instruction of the fragment; returns where the next one is. */
+/* Adds one instruction of the fragment; returns the offset of the next one. */
 static uint32_t add_code(struct dump *d, const struct fragment *f, uint64_t address, uint32_t at,
 			 uint32_t end)
 {
@@ -101,7 +103,7 @@ static void add_fragment(struct dump *d, const struct fragment *f, uint64_t addr
 		if (p < last_probe && p->offset <= at) {
 			text_printf(&d->out, "  +0x%x probe %u size=%u\n", at, p->probe, p->size);
 			at = p->offset + p->size;
-			end = at + 1; /* something follows a probe */
+			end = at + 1; /* code always follows a probe */
 			p++;
 		} else if (m < last_moved && m->offset <= at) {
 			add_moved(d, f, address, m);

@@ -18,7 +18,7 @@ static const struct {
 	{'m', "metric", "metric to switch on or off: "},
 };
 
-/* Ctrl-C stays a signal. */
+/* Only line mode and echo are switched off; Ctrl-C still sends a signal. */
 void keys_open(struct keys *k, int fd)
 {
 	*k = (struct keys){.fd = -1};
@@ -54,7 +54,7 @@ static const char *finish_line(struct keys *k)
 	return k->order.data;
 }
 
-static const char *type(struct keys *k, char c)
+static const char *type_key(struct keys *k, char c)
 {
 	if (c == '\n' || c == '\r')
 		return finish_line(k);
@@ -69,7 +69,7 @@ static const char *type(struct keys *k, char c)
 	return NULL;
 }
 
-static const char *press(struct keys *k, char c)
+static const char *press_key(struct keys *k, char c)
 {
 	k->help = c == '?' && !k->help;
 	if (c == 'q')
@@ -88,7 +88,7 @@ const char *keys_next(struct keys *k, bool *changed)
 	struct pollfd ready = {.fd = k->fd, .events = POLLIN};
 	while (k->fd >= 0 && poll(&ready, 1, 0) > 0 && read(k->fd, &c, 1) == 1) {
 		*changed = true;
-		const char *order = k->asking ? type(k, c) : press(k, c);
+		const char *order = k->asking ? type_key(k, c) : press_key(k, c);
 		if (order)
 			return order;
 	}

@@ -1,4 +1,4 @@
-/* Keys of a terminal while the table is shown there: they become the orders of path_orders.h. */
+/* Keys pressed in the terminal while the table is shown. They become commands for path_order(). */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -7,19 +7,20 @@
 #include "base/text.h"
 
 struct keys {
-	int fd; /* -1: none */
+	int fd; /* -1: there is no keyboard */
 	struct termios before;
-	char asking; /* the key whose name is being typed, or 0 */
-	bool help;   /* is shown */
+	char asking; /* the key whose argument is being typed, or 0 */
+	bool help;   /* the help text is shown */
 	char line[512];
 	size_t len;
 	struct text order;
 };
 
-/* Makes the terminal tell keys as they are pressed; keys_close() sets it back. */
+/* Makes the terminal deliver keys as they are pressed; keys_close() restores it. */
 void keys_open(struct keys *k, int fd);
 void keys_close(struct keys *k);
-/* The next order, or NULL. Good until the next call. */
+/* Returns the next command, or NULL; valid until the next call. Sets *changed if any key was
+ * pressed. */
 const char *keys_next(struct keys *k, bool *changed);
-/* The line below the table: what is being typed, or what the keys do. */
+/* Appends the line below the table: the text being typed, or a summary of the keys. */
 void keys_line(const struct keys *k, struct text *out);

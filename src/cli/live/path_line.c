@@ -5,9 +5,10 @@
 #include "cli/term/startup.h"
 #include "cli/term/text.h"
 
-enum { INNER_FRAMES = 60, OUTER_FRAMES = 6 }; /* of a long path that are shown */
+enum { INNER_FRAMES = 60, OUTER_FRAMES = 6 }; /* shown of a long path */
 
-/* The nodes from the root to the leaf; of a long path the ends, with PROFILE_NONE for the rest. */
+/* Lists the nodes from the root to the leaf. Of a long path only both ends, with PROFILE_NONE for
+ * the rest. */
 void path_line_nodes(const struct profile *p, uint32_t leaf, node_numbers *out)
 {
 	node_numbers all = {0};
@@ -42,13 +43,13 @@ static void add_level(struct text *out, const struct place_level *l, bool place)
 	text_char(out, ')');
 }
 
-/* Pieces of a path, each a text; equal neighbours are counted. */
-struct piece {
+/* One part of the line: a function or inlined call. Equal neighbours are merged and counted. */
+struct line_piece {
 	struct text text;
 	uint32_t times;
 };
 
-typedef VEC(struct piece) piece_list;
+typedef VEC(struct line_piece) piece_list;
 
 static void add_piece(piece_list *pieces, struct text *t)
 {
@@ -58,7 +59,7 @@ static void add_piece(piece_list *pieces, struct text *t)
 		text_release(t);
 		return;
 	}
-	vec_push(pieces, (struct piece){*t, 1});
+	vec_push(pieces, (struct line_piece){*t, 1});
 }
 
 static void add_words(piece_list *pieces, const char *words)
@@ -75,7 +76,8 @@ static void clear_pieces(piece_list *pieces)
 	vec_clear(pieces);
 }
 
-/* What leads to where the program proper begins says nothing: pieces up to it are dropped. */
+/* Startup functions (_start, start_thread) are of no interest: they and all pieces before them are
+ * dropped. */
 static void add_frame(struct places *places, const struct profile *profile, uint32_t node,
 		      piece_list *pieces, bool *started)
 {
@@ -95,7 +97,7 @@ static void add_frame(struct places *places, const struct profile *profile, uint
 	vec_free(&levels);
 }
 
-/* A procedure that is measured is no place in it. */
+/* The measured function itself, as a whole: written without a line in it. */
 static void add_entry(struct places *places, const struct profile *profile, uint32_t leaf,
 		      piece_list *pieces)
 {
@@ -104,7 +106,7 @@ static void add_entry(struct places *places, const struct profile *profile, uint
 	struct text text = TEXT_INIT;
 	places_levels(places, n->image, n->address, &levels);
 	add_level(&text, &levels.data[0], false);
-	vec_push(pieces, (struct piece){text, 1});
+	vec_push(pieces, (struct line_piece){text, 1});
 	vec_free(&levels);
 }
 
@@ -128,12 +130,12 @@ static void find_pieces(struct places *places, const struct profile *profile, ui
 	vec_free(&nodes);
 }
 
-static size_t piece_columns(const struct piece *p)
+static size_t piece_columns(const struct line_piece *p)
 {
 	return text_columns(p->text.data, p->text.len) + (p->times > 1 ? 6 : 0) + 3;
 }
 
-/* If it is too long, the outermost pieces are left out. */
+/* Joins the pieces. If the line would be too long, the outermost pieces are left out. */
 static void join_pieces(struct text *out, const piece_list *pieces, size_t width)
 {
 	uint32_t first = pieces->len;

@@ -9,10 +9,10 @@
 
 typedef VEC(uint32_t) node_numbers;
 
-/* Adds the nodes from the root to the leaf whose places have to be known to write it. PROFILE_NONE
- * stands for the middle of a path that is very long. */
+/* Appends the nodes from the root to the leaf whose places must be known to write the line.
+ * PROFILE_NONE stands for the middle of a very long path. */
 void path_line_nodes(const struct profile *p, uint32_t leaf, node_numbers *out);
-/* Writes it in at most `width` columns, if that is not 0: then the outermost callers are left out.
- * `procedure`: the leaf stands for a procedure as a whole. */
+/* Writes the call path. If `width` is not 0, it is limited to that many columns by leaving out the
+ * outermost callers. `procedure`: the leaf represents a function as a whole. */
 void path_line(struct text *out, struct places *places, const struct profile *profile,
 	       uint32_t leaf, bool procedure, size_t width);

@@ -10,7 +10,7 @@ static int order_metric(struct path_session *s, const char *name, struct err *e)
 {
 	bool on = *name != '-';
 	const char *plain = name + (*name == '+' || *name == '-');
-	if (plain == name) { /* the other way round */
+	if (plain == name) { /* without a sign: toggle */
 		on = true;
 		for (uint32_t i = 0; i < s->metrics.count; i++)
 			if (!strcmp(s->metrics.list[i].name, name))
@@ -22,15 +22,15 @@ static int order_metric(struct path_session *s, const char *name, struct err *e)
 static const struct order {
 	const char *word;
 	int (*run)(struct path_session *s, const char *what, struct err *e);
-	enum order_result result; /* without run */
+	enum order_result result; /* if `run` is NULL */
 } orders[] = {
 	{.word = "add", .run = path_add},        {.word = "remove", .run = path_remove},
 	{.word = "metric", .run = order_metric}, {.word = "print", .result = ORDER_PRINT},
 	{.word = "quit", .result = ORDER_QUIT},
 };
 
-static enum order_result run(struct path_session *s, const struct order *o, const char *what,
-			     struct err *e)
+static enum order_result run_order(struct path_session *s, const struct order *o, const char *what,
+				   struct err *e)
 {
 	if (!o->run)
 		return o->result;
@@ -50,7 +50,7 @@ enum order_result path_order(struct path_session *s, const char *line, struct er
 		return ORDER_DONE;
 	for (size_t i = 0; i < ARRAY_SIZE(orders); i++)
 		if (strlen(orders[i].word) == n && !strncmp(orders[i].word, line, n))
-			return run(s, &orders[i], what, e);
+			return run_order(s, &orders[i], what, e);
 	err_set(e, ERR_INPUT,
 		"'%.100s' is no order; there are: add FUNC, remove FUNC, metric +NAME or -NAME, "
 		"print, quit",
@@ -58,7 +58,7 @@ enum order_result path_order(struct path_session *s, const char *line, struct er
 	return ORDER_FAILED;
 }
 
-/* Opened for writing too: it does not end when a script closes its end. */
+/* Also opened for writing, so that there is no end of file when a script closes its end. */
 int order_pipe_open(struct order_pipe *p, const char *path, struct err *e)
 {
 	struct stat st;

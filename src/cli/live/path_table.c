@@ -9,34 +9,34 @@
 #include "cli/term/text.h"
 
 enum {
-	MOST = 20, /* paths of a function */
+	MAX_PATHS = 20, /* paths shown per function, if the number of lines is not limited */
 	COUNT_COLUMNS = 14,
 	SHARE_COLUMNS = 8,
 	AMOUNT_COLUMNS = 11,
-	MOST_COLUMNS = 26, /* for long names */
-	LEAST_PATH = 48,
+	MAX_NAME_COLUMNS = 26, /* width limit for long metric names */
+	MIN_PATH_COLUMNS = 48,
 	INDENT = 6,
-	IDLE_NAMED = 12,
+	MAX_IDLE_NAMES = 12,
 };
 
-/* A call path with the values of the threads that it is shown for. */
-struct row {
+/* A call path with its values, of one thread or of all. */
+struct path_row {
 	uint32_t function, node, thread;
 	bool recursive, complete;
 	struct path_amounts values;
-	uint64_t weight; /* what rows are ordered by */
+	uint64_t weight; /* the sort key */
 };
 
-typedef VEC(struct row) row_list;
+typedef VEC(struct path_row) row_list;
 
-struct table {
+struct path_table {
 	const struct path_session *s;
 	struct places *places;
 	const struct table_options *o;
-	const struct path_metric *first; /* what shares are of */
-	row_list rows;                   /* by function, the heaviest first */
-	bool per_call;                   /* there is room for it */
-	bool below; /* paths stand below their values: there is no room beside */
+	const struct path_metric *first; /* the metric that shares and the order are based on */
+	row_list rows;                   /* sorted by function, then heaviest first */
+	bool per_call;                   /* there is room for columns per call */
+	bool below; /* there is no room for paths beside the values: they go on lines below */
 	struct text *out;
 };
 
@@ -59,7 +59,7 @@ static uint64_t amount_of(const struct path_amounts *a, const struct path_metric
 	return !m || m->index == PATH_CALLS ? a->calls : a->total[m->index];
 }
 
-static void add_entry(struct table *t, struct hashmap *index, const struct path_entry *n)
+static void add_entry(struct path_table *t, struct hashmap *index, const struct path_entry *n)
 {
 	uint32_t thread = t->o->threads ? n->thread : PROFILE_NONE, next = t->rows.len;
 	const uint32_t key[] = {n->function, n->node, thread, n->recursive};
@@ -67,17 +67,17 @@ static void add_entry(struct table *t, struct hashmap *index, const struct path_
 		return;
 	uint32_t at = hashmap_add(index, hash_bytes(key, sizeof(key), 0), next);
 	if (at == next)
-		vec_push(&t->rows, (struct row){.function = n->function,
-						.node = n->node,
-						.thread = thread,
-						.recursive = n->recursive,
-						.complete = n->complete});
+		vec_push(&t->rows, (struct path_row){.function = n->function,
+						     .node = n->node,
+						     .thread = thread,
+						     .recursive = n->recursive,
+						     .complete = n->complete});
 	add_amounts(&t->rows.data[at].values, &n->values);
 }
 
 static int compare_rows(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct path_row *x = a, *y = b;
 	if (x->function != y->function)
 		return x->function < y->function ? -1 : 1;
 	if (x->weight != y->weight)
@@ -87,7 +87,7 @@ static int compare_rows(const void *a, const void *b)
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static void find_rows(struct table *t)
+static void find_rows(struct path_table *t)
 {
 	struct hashmap index = {0};
 	vec_each (n, &t->s->data.entries)
@@ -99,7 +99,7 @@ static void find_rows(struct table *t)
 	hashmap_release(&index);
 }
 
-static void add_path_text(struct table *t, const struct row *r, size_t width)
+static void add_path_text(struct path_table *t, const struct path_row *r, size_t width)
 {
 	struct text line = TEXT_INIT;
 	if (r->recursive)
@@ -111,7 +111,7 @@ static void add_path_text(struct table *t, const struct row *r, size_t width)
 	size_t used = text_columns(line.len ? line.data : "", line.len);
 	bool procedure = !t->s->data.functions.data[r->function].loop;
 	path_line(&line, t->places, &t->s->data.profile, r->node, procedure,
-		  width > used + LEAST_PATH ? width - used : width);
+		  width > used + MIN_PATH_COLUMNS ? width - used : width);
 	if (width)
 		add_short(t->out, line.len ? line.data : "", width);
 	else
@@ -138,7 +138,7 @@ static size_t metric_columns(const struct path_metric *m)
 {
 	size_t least = metrics_is_time(m) ? AMOUNT_COLUMNS : COUNT_COLUMNS;
 	size_t name = strlen(m->name) + 2;
-	return name < least ? least : name < MOST_COLUMNS ? name : MOST_COLUMNS;
+	return name < least ? least : name < MAX_NAME_COLUMNS ? name : MAX_NAME_COLUMNS;
 }
 
 #define EACH_METRIC(m, t)                                                                          \
@@ -147,7 +147,7 @@ static size_t metric_columns(const struct path_metric *m)
 	     m < m##_end; m++)                                                                     \
 		if (m->on)
 
-static size_t table_columns(const struct table *t)
+static size_t table_columns(const struct path_table *t)
 {
 	size_t n = SHARE_COLUMNS;
 	EACH_METRIC(m, t)
@@ -155,7 +155,7 @@ static size_t table_columns(const struct table *t)
 	return n;
 }
 
-static void add_heading(const struct table *t)
+static void add_heading(const struct path_table *t)
 {
 	output_style(t->out, STYLE_HEADING);
 	EACH_METRIC(m, t)
@@ -174,7 +174,7 @@ static void add_heading(const struct table *t)
 	text_char(t->out, '\n');
 }
 
-static void add_cells(const struct table *t, const struct path_amounts *a, uint64_t all)
+static void add_cells(const struct path_table *t, const struct path_amounts *a, uint64_t all)
 {
 	EACH_METRIC(m, t)
 	{
@@ -190,7 +190,7 @@ static void add_cells(const struct table *t, const struct path_amounts *a, uint6
 	}
 }
 
-static void add_row(struct table *t, const struct row *r, uint64_t all)
+static void add_row(struct path_table *t, const struct path_row *r, uint64_t all)
 {
 	size_t used = t->below ? INDENT : table_columns(t) + 2;
 	add_cells(t, &r->values, all);
@@ -202,7 +202,7 @@ static void add_row(struct table *t, const struct row *r, uint64_t all)
 
 /* ---- a function ---- */
 
-static void add_state(const struct table *t, const struct path_function *f)
+static void add_state(const struct path_table *t, const struct path_function *f)
 {
 	static const char *const words[] = {
 		[PATH_IN] = "",
@@ -220,7 +220,7 @@ static void add_state(const struct table *t, const struct path_function *f)
 	text_char(t->out, ']');
 }
 
-static void add_title(const struct table *t, const struct path_function *f)
+static void add_title(const struct path_table *t, const struct path_function *f)
 {
 	if (f->loop) {
 		output_style(t->out, STYLE_LOOP);
@@ -244,8 +244,8 @@ static void add_title(const struct table *t, const struct path_function *f)
 	text_char(t->out, '\n');
 }
 
-/* Inclusive amounts of recursive calls are in those of the calls around them. */
-static struct path_amounts sum_rows(const struct row *rows, uint32_t count)
+/* The inclusive amounts of recursive calls are already in those of the outer calls. */
+static struct path_amounts sum_rows(const struct path_row *rows, uint32_t count)
 {
 	struct path_amounts sum = {0};
 	for (uint32_t i = 0; i < count; i++) {
@@ -257,7 +257,7 @@ static struct path_amounts sum_rows(const struct row *rows, uint32_t count)
 	return sum;
 }
 
-static void prepare_places(struct table *t, const struct row *rows, uint32_t count)
+static void prepare_places(struct path_table *t, const struct path_row *rows, uint32_t count)
 {
 	const struct profile *p = &t->s->data.profile;
 	node_numbers nodes = {0};
@@ -273,15 +273,16 @@ static void prepare_places(struct table *t, const struct row *rows, uint32_t cou
 	vec_free(&asked);
 }
 
-static void add_rest(const struct table *t, const struct row *rows, uint32_t count, uint64_t all)
+static void add_rest(const struct path_table *t, const struct path_row *rows, uint32_t count,
+		     uint64_t all)
 {
 	struct path_amounts rest = sum_rows(rows, count);
 	add_cells(t, &rest, all);
 	text_printf(t->out, "  %u more path%s\n", count, count == 1 ? "" : "s");
 }
 
-static void add_function(struct table *t, uint32_t function, const struct row *rows, uint32_t count,
-			 uint32_t most)
+static void add_function(struct path_table *t, uint32_t function, const struct path_row *rows,
+			 uint32_t count, uint32_t most)
 {
 	struct path_amounts sum = sum_rows(rows, count);
 	uint64_t all = amount_of(&sum, t->first);
@@ -296,7 +297,7 @@ static void add_function(struct table *t, uint32_t function, const struct row *r
 
 /* ---- below ---- */
 
-static void add_cost(const struct table *t)
+static void add_cost(const struct path_table *t)
 {
 	const struct path_cost *c = &t->s->cost;
 	if (!c->run_ns)
@@ -307,7 +308,7 @@ static void add_cost(const struct table *t)
 	text_char(t->out, '\n');
 }
 
-static void add_refused(const struct table *t)
+static void add_refused(const struct path_table *t)
 {
 	const struct batch_result *b = &t->s->batches;
 	for (int i = 1; i < REFUSAL_REASONS; i++)
@@ -323,7 +324,7 @@ static void add_refused(const struct table *t)
 
 /* ---- all functions ---- */
 
-/* What a function has of the rows. */
+/* The rows of one function. */
 struct function_rows {
 	uint32_t function, first, count;
 	uint64_t weight;
@@ -339,9 +340,9 @@ static int compare_functions(const void *a, const void *b)
 	return x->function < y->function ? -1 : x->function > y->function;
 }
 
-/* The heaviest function first. Those without calls and without anything else to say come last, in
- * one line. */
-static void find_functions(const struct table *t, function_list *shown, function_list *idle)
+/* Sorts the functions to show, heaviest first. Functions without calls and without a state to
+ * report go to `idle`, which is one line at the end. */
+static void find_functions(const struct path_table *t, function_list *shown, function_list *idle)
 {
 	for (uint32_t f = 0, at = 0; f < t->s->data.functions.len; f++) {
 		struct function_rows b = {.function = f, .first = at};
@@ -360,19 +361,19 @@ static void find_functions(const struct table *t, function_list *shown, function
 		qsort(shown->data, shown->len, sizeof(*shown->data), compare_functions);
 }
 
-static void add_idle(const struct table *t, const function_list *idle)
+static void add_idle(const struct path_table *t, const function_list *idle)
 {
 	struct text line = TEXT_INIT;
 	if (!idle->len)
 		return;
 	add_counted(&line, idle->len, "function was", "functions were");
 	text_add(&line, " not called: ");
-	for (uint32_t i = 0; i < idle->len && i < IDLE_NAMED; i++) {
+	for (uint32_t i = 0; i < idle->len && i < MAX_IDLE_NAMES; i++) {
 		text_add(&line, i ? ", " : "");
 		add_procedure_name(&line, t->s->data.functions.data[idle->data[i].function].name,
 				   40);
 	}
-	text_add(&line, idle->len > IDLE_NAMED ? ", ..." : "");
+	text_add(&line, idle->len > MAX_IDLE_NAMES ? ", ..." : "");
 	if (t->o->width)
 		add_short(t->out, line.data, t->o->width);
 	else
@@ -381,12 +382,12 @@ static void add_idle(const struct table *t, const function_list *idle)
 	text_release(&line);
 }
 
-/* How many paths each function may show. */
-static uint32_t share_of_lines(const struct table *t, uint32_t functions)
+/* Returns the number of paths that each function may show, so that the table fits in its lines. */
+static uint32_t share_of_lines(const struct path_table *t, uint32_t functions)
 {
 	uint32_t fixed = 5 + 2 * functions;
 	if (!t->o->lines)
-		return MOST;
+		return MAX_PATHS;
 	if (t->o->lines <= fixed + functions || !functions)
 		return 1;
 	return (t->o->lines - fixed) / functions / (t->below ? 2 : 1) + t->below;
@@ -395,15 +396,15 @@ static uint32_t share_of_lines(const struct table *t, uint32_t functions)
 void table_render(const struct path_session *s, struct places *places,
 		  const struct table_options *o, struct text *out)
 {
-	struct table t = {.s = s,
-			  .places = places,
-			  .o = o,
-			  .first = metrics_first(&s->metrics),
-			  .per_call = true,
-			  .out = out};
+	struct path_table t = {.s = s,
+			       .places = places,
+			       .o = o,
+			       .first = metrics_first(&s->metrics),
+			       .per_call = true,
+			       .out = out};
 	function_list shown = {0}, idle = {0};
 	t.per_call = !o->width || table_columns(&t) <= o->width;
-	t.below = o->width && table_columns(&t) + LEAST_PATH > o->width;
+	t.below = o->width && table_columns(&t) + MIN_PATH_COLUMNS > o->width;
 	find_rows(&t);
 	find_functions(&t, &shown, &idle);
 	add_heading(&t);

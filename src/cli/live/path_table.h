@@ -1,13 +1,13 @@
-/* The table of results of `sonde path`: for each function its call paths, the costliest first. */
+/* The table of results of `sonde path`: for each function its call paths, most expensive first. */
 #pragma once
 #include "base/text.h"
 #include "path/session.h"
 #include "profile/places.h"
 
 struct table_options {
-	bool threads;   /* a row for each thread */
-	unsigned width; /* columns; 0: as wide as it gets */
-	unsigned lines; /* at most so many; 0: MOST paths of each function */
+	bool threads;   /* one row per call path and thread */
+	unsigned width; /* columns; 0: unlimited */
+	unsigned lines; /* maximum number of lines; 0: MAX_PATHS paths per function */
 };
 
 void table_render(const struct path_session *s, struct places *places,

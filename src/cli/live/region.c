@@ -6,9 +6,11 @@
 #include "cli/term/terminal.h"
 #include "cli/term/text.h"
 
-enum { LINES = 4, LEAST_ROWS = 12 };
+/* The lines of the region, and the smallest terminal that has room for it. */
+enum { LINES = 4, MIN_ROWS = 12, MIN_COLUMNS = 40 };
 
-static const double redraw = 0.5, first_line = 5, most_pause = 60; /* s */
+/* In seconds. The pause between plain lines doubles each time. */
+static const double redraw_pause = 0.5, first_line_pause = 5, max_line_pause = 60;
 
 static bool measure(struct live_region *r)
 {
@@ -17,14 +19,14 @@ static bool measure(struct live_region *r)
 		return false;
 	r->rows = size.rows;
 	r->columns = size.columns;
-	return r->rows >= LEAST_ROWS && r->columns >= 40;
+	return r->rows >= MIN_ROWS && r->columns >= MIN_COLUMNS;
 }
 
 void live_region_init(struct live_region *r, int fd)
 {
 	*r = (struct live_region){.fd = fd, .open = true};
 	r->terminal = measure(r);
-	r->pause = r->terminal ? redraw : first_line;
+	r->pause = r->terminal ? redraw_pause : first_line_pause;
 	r->next = now_ns() + (uint64_t)(r->pause * 1e9);
 }
 
@@ -40,11 +42,11 @@ bool live_region_is_wide(const struct live_region *r)
 
 static void send(const struct live_region *r, struct text *t)
 {
-	terminal_write(r->fd, t->data, t->len); /* if nobody takes it, nobody misses it */
+	terminal_write(r->fd, t->data, t->len); /* progress is not worth an error */
 	text_release(t);
 }
 
-/* Room is made below the cursor, and everything above scrolls by itself from now on. */
+/* Makes room below the cursor and restricts scrolling to the rows above. */
 static void reserve(struct live_region *r, struct text *out)
 {
 	if (r->drawn)
@@ -83,7 +85,7 @@ void live_region_show(struct live_region *r, const char *headline, const char *c
 		draw(r, headline, lines, count);
 	} else {
 		complain("%s", headline);
-		r->pause = r->pause * 2 < most_pause ? r->pause * 2 : most_pause;
+		r->pause = r->pause * 2 < max_line_pause ? r->pause * 2 : max_line_pause;
 	}
 	r->next = now_ns() + (uint64_t)(r->pause * 1e9);
 }

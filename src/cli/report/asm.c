@@ -1,5 +1,5 @@
-/* Machine code of hot procedures with shares in the margin: the instructions that have one, and
- * some around them. */
+/* Machine code of hot functions with shares in the margin: the instructions that have a share, and
+ * a few around them. */
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -8,19 +8,20 @@
 #include "image/image.h"
 #include "isa/text.h"
 
-enum { CONTEXT = 4, LINE_COLUMN = 60, MOST_BYTES = 1 << 20 };
+enum { CONTEXT = 4, LINE_COLUMN = 60, MAX_GAP_BYTES = 1 << 20 };
 
-/* Measured at one instruction. */
-struct spot {
-	uint32_t procedure; /* scope */
+/* The amount measured at one instruction. */
+struct hot_insn {
+	uint32_t procedure; /* scope of its function */
 	uint64_t address;
 	uint64_t self;
-	uint32_t scope;      /* of the instruction */
-	uint64_t executions; /* counted: of the instructions from here on that self is of */
+	uint32_t scope;      /* scope of the instruction */
+	uint64_t executions; /* if counted: executions of the run of instructions that begins here
+				and that `self` covers */
 };
 
-struct spots {
-	VEC(struct spot) list; /* by procedure, then address */
+struct hot_insns {
+	VEC(struct hot_insn) list; /* sorted by function, then address */
 };
 
 struct hot_procedure {
@@ -30,7 +31,7 @@ struct hot_procedure {
 
 static int by_address(const void *a, const void *b)
 {
-	const struct spot *x = a, *y = b;
+	const struct hot_insn *x = a, *y = b;
 	if (x->procedure != y->procedure)
 		return x->procedure < y->procedure ? -1 : 1;
 	return x->address < y->address ? -1 : x->address > y->address;
@@ -44,12 +45,13 @@ static int by_self(const void *a, const void *b)
 	return x->first < y->first ? -1 : 1;
 }
 
-/* What the kernel does belongs to the instruction that entered it. */
-static void collect(struct spots *out, const struct report *r)
+/* Work of the kernel counts for the instruction that entered it. */
+static void collect(struct hot_insns *out, const struct report *r)
 {
 	const struct profile *p = r->profile;
 	bool *in = report_focused_nodes(r), counted = report_is_counted(r);
-	/* Contexts have counts by scope; those of single instructions are kept apart from them. */
+	/* Counts of contexts are per scope. Those of single instructions are in a metric of their
+	 * own, without contexts. */
 	uint32_t runs = counted && !r->focus ? profile_metric_named(p, PROFILE_RUNS) : PROFILE_NONE;
 	uint32_t metric = runs == PROFILE_NONE ? r->metric : runs;
 	vec_each (v, &p->values) {
@@ -60,9 +62,10 @@ static void collect(struct spots *out, const struct report *r)
 			node = p->nodes.data[node].parent;
 		uint32_t procedure = report_procedure(p, p->nodes.data[node].scope);
 		if (node && procedure != PROFILE_NONE)
-			vec_push(&out->list, (struct spot){procedure, p->nodes.data[node].address,
-							   v->amount, p->nodes.data[node].scope,
-							   counted ? v->samples : 0});
+			vec_push(&out->list,
+				 (struct hot_insn){procedure, p->nodes.data[node].address,
+						   v->amount, p->nodes.data[node].scope,
+						   counted ? v->samples : 0});
 	}
 	free(in);
 	if (out->list.len)
@@ -79,7 +82,7 @@ static void collect(struct spots *out, const struct report *r)
 	out->list.len = kept;
 }
 
-/* The image as it was recorded, or NULL with the reason in *e. */
+/* Returns the module if it is the one recorded, otherwise NULL with the reason in *e. */
 static struct image *open_image(const struct profile_image *pi, struct err *e)
 {
 	struct image *im;
@@ -99,21 +102,21 @@ static struct image *open_image(const struct profile_image *pi, struct err *e)
 	return NULL;
 }
 
-/* What is being shown of one procedure. */
+/* The state of listing one function. */
 struct listing {
 	const struct report *r;
 	const struct image *image;
 	const struct arch *arch;
 	struct insn_printer *printer;
-	const struct spot *spots;
+	const struct hot_insn *spots;
 	uint32_t count;
-	VEC(uint64_t) recent; /* addresses passed since the last one shown */
-	uint32_t after;       /* how many more to show for being behind one with a share */
-	struct spot run;      /* counted: what each of the next instructions has */
-	uint64_t run_left;    /* so many */
+	VEC(uint64_t) recent; /* addresses passed since the last one that was shown */
+	uint32_t after;       /* number of instructions still to be shown after one with a share */
+	struct hot_insn run;  /* if counted: the values of each of the next instructions ... */
+	uint64_t run_left;    /* ... and how many instructions those are */
 };
 
-/* The line of an instruction that has a share. */
+/* Adds the source line of an instruction that has a share. */
 static void add_line(const struct profile *p, uint32_t scope, size_t start, struct text *out)
 {
 	if (scope == PROFILE_NONE || p->scopes.data[scope].kind != PROFILE_LINE)
@@ -124,7 +127,7 @@ static void add_line(const struct profile *p, uint32_t scope, size_t start, stru
 	output_style(out, STYLE_NONE);
 }
 
-static void add_insn(struct listing *l, uint64_t va, const struct spot *spot, struct text *out)
+static void add_insn(struct listing *l, uint64_t va, const struct hot_insn *spot, struct text *out)
 {
 	size_t start = out->len;
 	size_t n;
@@ -140,17 +143,17 @@ static void add_insn(struct listing *l, uint64_t va, const struct spot *spot, st
 	text_char(out, '\n');
 }
 
-static struct spot next_of_run(struct listing *l)
+static struct hot_insn next_of_run(struct listing *l)
 {
-	static const struct spot none = {.scope = PROFILE_NONE};
+	static const struct hot_insn none = {.scope = PROFILE_NONE};
 	if (!l->run_left)
 		return none;
 	l->run_left--;
 	return l->run;
 }
 
-/* Instructions that are executed together were counted at the first of them. */
-static struct spot begin_run(struct listing *l, const struct spot *first)
+/* Instructions that are always executed together were counted at the first of them. */
+static struct hot_insn begin_run(struct listing *l, const struct hot_insn *first)
 {
 	l->run = *first;
 	l->run.self = first->executions;
@@ -158,10 +161,11 @@ static struct spot begin_run(struct listing *l, const struct spot *first)
 	return next_of_run(l);
 }
 
-/* All spots in [va, end) as one; spots before are passed. A call's spot is its last byte. */
-static struct spot take_spots(struct listing *l, uint64_t va, uint64_t end)
+/* Merges all amounts in [va, end); those before `va` are skipped. The amount of a call is at its
+ * last byte. */
+static struct hot_insn take_amounts(struct listing *l, uint64_t va, uint64_t end)
 {
-	struct spot all = {.scope = PROFILE_NONE};
+	struct hot_insn all = {.scope = PROFILE_NONE};
 	for (; l->count && l->spots->address < end; l->spots++, l->count--) {
 		if (l->spots->address < va)
 			continue;
@@ -174,8 +178,9 @@ static struct spot take_spots(struct listing *l, uint64_t va, uint64_t end)
 
 static void pass_insn(struct listing *l, uint64_t va, uint64_t end, struct text *out)
 {
-	static const struct spot none;
-	struct spot here = take_spots(l, va, end);
+	static const struct hot_insn none;
+	struct hot_insn here = take_amounts(l, va, end);
+	/* Less would be printed as 0.0 %. */
 	if ((double)here.self < 0.0005 * (double)l->r->total || !here.self) {
 		if (l->after && l->after--)
 			add_insn(l, va, &here, out);
@@ -193,11 +198,12 @@ static void pass_insn(struct listing *l, uint64_t va, uint64_t end, struct text 
 	l->after = CONTEXT;
 }
 
-/* From the procedure's start, or from its first spot if that lies elsewhere (a part split off). */
+/* Lists from the function's start, or from the first amount if that is elsewhere (in a cold
+ * part). */
 static void list_code(struct listing *l, uint64_t start, struct text *out)
 {
 	uint64_t va = start, last = l->spots[l->count - 1].address;
-	if (l->spots->address < start || l->spots->address - start > MOST_BYTES)
+	if (l->spots->address < start || l->spots->address - start > MAX_GAP_BYTES)
 		va = l->spots->address;
 	while (va <= last || l->after || l->run_left) {
 		size_t n;
@@ -209,12 +215,12 @@ static void list_code(struct listing *l, uint64_t start, struct text *out)
 		uint64_t end = va + (length ? length : l->arch->insn_align);
 		pass_insn(l, va, end, out);
 		va = end;
-		if (l->count && l->spots->address > va + MOST_BYTES)
+		if (l->count && l->spots->address > va + MAX_GAP_BYTES)
 			va = l->spots->address;
 	}
 }
 
-static void add_code(const struct report *r, const struct spots *spots,
+static void add_code(const struct report *r, const struct hot_insns *spots,
 		     const struct hot_procedure *h, struct text *out)
 {
 	const struct profile_scope *s = &r->profile->scopes.data[h->scope];
@@ -246,11 +252,11 @@ static void add_code(const struct report *r, const struct spots *spots,
 
 void assembly_text(const struct report *r, struct text *out)
 {
-	struct spots spots = {0};
+	struct hot_insns spots = {0};
 	VEC(struct hot_procedure) hot = {0};
 	collect(&spots, r);
 	for (uint32_t i = 0; i < spots.list.len; i++) {
-		const struct spot *s = &spots.list.data[i];
+		const struct hot_insn *s = &spots.list.data[i];
 		if (!hot.len || vec_last(&hot).scope != s->procedure)
 			vec_push(&hot, (struct hot_procedure){.scope = s->procedure, .first = i});
 		vec_last(&hot).count++;

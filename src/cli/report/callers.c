@@ -1,11 +1,11 @@
-/* The calling contexts from the leaves up: below each procedure, who called it. With a focus, it is
- * the callers of that: what is spent below it counts as its own. */
+/* The calling contexts from the leaves up: below each function, its callers. With a focus, shows
+ * the callers of the focus: everything below it counts as its own. */
 #include "profile/callers.h"
 #include "cli/report/view.h"
 
-enum { MOST_LEVELS = 100 };
+enum { MAX_LEVELS = 100 };
 
-/* Gives what is below a focus to the focus. */
+/* Moves the amounts below a focus to the focus. */
 static void cut_below_focus(struct tree *t, const bool *focus)
 {
 	uint32_t *place = xcalloc(t->nodes.len, sizeof(*place));
@@ -33,7 +33,7 @@ static void cut_below_focus(struct tree *t, const bool *focus)
 	free(inside);
 }
 
-/* Callers with too little were never made; their sum is. */
+/* Callers with too little were never created; this adds rows for their sums. */
 static void add_rest(struct outline *o, const struct report *r, uint32_t max_depth)
 {
 	uint32_t count = o->nodes.len;
@@ -48,7 +48,7 @@ static void add_rest(struct outline *o, const struct report *r, uint32_t max_dep
 		rest[n->parent] -= n->total;
 	}
 	for (uint32_t i = 0; i < count; i++)
-		if (depth[i] < max_depth && (double)rest[i] * 2000 >= (double)r->total)
+		if (depth[i] < max_depth && (double)rest[i] * REPORT_RESOLUTION >= (double)r->total)
 			outline_add(o, (struct outline_node){.parent = i,
 							     .scope = PROFILE_NONE,
 							     .kind = OUTLINE_REST,
@@ -61,7 +61,7 @@ void callers_outline(const struct report *r, struct outline *out)
 {
 	struct tree t, callers;
 	struct folded f;
-	struct callers_options o = {.min_share = r->min_share, .max_depth = MOST_LEVELS};
+	struct callers_options o = {.min_share = r->min_share, .max_depth = MAX_LEVELS};
 	o.max_depth = r->depth < o.max_depth ? r->depth : o.max_depth;
 	report_tree(r, true, &t);
 	if (r->focus)

@@ -1,4 +1,4 @@
-/* The part of a profile that a report is about: what the options choose. */
+/* Selects the part of a profile that a report is about, from the options. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,15 +13,15 @@
 #include "cli/term/terminal.h"
 #include "cli/term/text.h"
 
-enum { WIDTH_UNKNOWN = 100, WIDTH_MIN = 70, WIDTH_MAX = 300 };
+enum { DEFAULT_WIDTH = 100, WIDTH_MIN = 70, WIDTH_MAX = 300 };
 
 static unsigned width_of_output(void)
 {
-	unsigned columns = terminal_columns(STDOUT_FILENO, WIDTH_UNKNOWN);
+	unsigned columns = terminal_columns(STDOUT_FILENO, DEFAULT_WIDTH);
 	return columns < WIDTH_MIN ? WIDTH_MIN : columns > WIDTH_MAX ? WIDTH_MAX : columns;
 }
 
-/* The first metric that was measured at all: a program that only waited has no processor time. */
+/* Returns the first metric that has values: a program that was only blocked has no CPU time. */
 static uint32_t first_metric(const struct profile *p)
 {
 	uint32_t first = PROFILE_NONE;
@@ -31,7 +31,7 @@ static uint32_t first_metric(const struct profile *p)
 	return first == PROFILE_NONE ? 0 : first;
 }
 
-/* The views of counts are of instructions. */
+/* The views of counts always show instructions. */
 static int choose_instructions(struct report *r, struct err *e)
 {
 	const struct profile *p = r->profile;
@@ -48,7 +48,7 @@ static int choose_instructions(struct report *r, struct err *e)
 	return 0;
 }
 
-/* Searches have no metric, and what is chosen of one is chosen by its parts. */
+/* Views of a search have no metric; their experiments are selected by the parts they are about. */
 static int choose_experiments(struct report *r, struct err *e)
 {
 	const struct report_args *a = r->args;
@@ -123,8 +123,8 @@ static int choose_threads(struct report *r, struct err *e)
 		       pattern);
 }
 
-/* "file.c:12" and "file.c:12-20", with the whole path or its last part; of a loop also behind "loop
- * ". */
+/* True if the pattern matches the scope's place: "file.c:12" or "file.c:12-20", with the whole path
+ * or only the file name; for a loop also with "loop " before it. */
 static bool is_at(const struct profile_scope *s, const char *pattern, struct text *tmp)
 {
 	const char *names[] = {s->file, base_name(s->file)};

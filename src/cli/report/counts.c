@@ -20,7 +20,7 @@ static void count_threads(struct counted *c, const struct report *r)
 	}
 }
 
-/* Rows that are shown for their total only make way. */
+/* Removes rows that are shown only for their total, and adds them to the sum of the hidden rows. */
 static void keep_own(struct counted *c, const struct report *r)
 {
 	struct outline_row more = {.node = PROFILE_NONE, .parent = PROFILE_NONE};
@@ -37,7 +37,7 @@ static void keep_own(struct counted *c, const struct report *r)
 		more.amount += self;
 	}
 	c->rows.list.len = kept;
-	if (more.hidden && (double)more.amount * 2000 >= (double)r->total)
+	if (more.hidden && (double)more.amount * REPORT_RESOLUTION >= (double)r->total)
 		vec_push(&c->rows.list, more);
 }
 
@@ -78,7 +78,7 @@ static struct counted_item item_of(const struct counted *c, uint32_t node)
 				     .thread = PROFILE_NONE};
 }
 
-/* The same in one of the threads; false if it was not there. */
+/* The same row for one of the threads; false if the thread did not execute it. */
 static bool thread_item(const struct counted *c, uint32_t node, uint32_t i,
 			struct counted_item *out)
 {
@@ -97,7 +97,7 @@ void add_loop_label(const struct profile *p, uint32_t scope, const char *marks, 
 	struct text place = TEXT_INIT;
 	outline_place(p, &n, &place);
 	text_add(&place, marks);
-	/* The place is what is looked for: the procedure makes do with what is left. */
+	/* The place is the important part: the function gets the remaining columns. */
 	size_t used = text_columns(place.data, place.len) + 4;
 	size_t room = used < width ? width - used : 0;
 	struct text chain = TEXT_INIT;
@@ -249,7 +249,7 @@ void counted_note(const struct report *r, struct text *out)
 }
 
 static const struct {
-	uint8_t flag; /* 0: made of several machine loops */
+	uint8_t flag; /* 0: the mark for several machine loops */
 	const char *mark, *meaning;
 } marks[] = {
 	{0, "+", "several loops of the machine code that are one of the source, added up"},

@@ -65,14 +65,14 @@ bool *report_focused_nodes(const struct report *r)
 	return in;
 }
 
-struct thread_amount {
+struct thread_total {
 	uint32_t thread;
 	uint64_t amount;
 };
 
 static int by_amount(const void *a, const void *b)
 {
-	const struct thread_amount *x = a, *y = b;
+	const struct thread_total *x = a, *y = b;
 	if (x->amount != y->amount)
 		return x->amount < y->amount ? 1 : -1;
 	return x->thread < y->thread ? -1 : 1;
@@ -81,7 +81,7 @@ static int by_amount(const void *a, const void *b)
 uint32_t report_top_threads(const struct report *r, uint32_t **out)
 {
 	uint32_t n = r->profile->threads.len, count = 0;
-	struct thread_amount *all = xcalloc(n + 1, sizeof(*all));
+	struct thread_total *all = xcalloc(n + 1, sizeof(*all));
 	bool *in = report_focused_nodes(r);
 	*out = xcalloc(n + 1, sizeof(**out));
 	for (uint32_t i = 0; i < n; i++)

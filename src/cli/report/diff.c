@@ -36,7 +36,7 @@ bool diff_gate_exceeded(const struct diff_view *v)
 	       any_exceeds(v, d->loops.data, d->loops.len);
 }
 
-/* The newer of the two, if it is there. */
+/* Returns the newer profile if it has the row, otherwise the older one. */
 static const struct profile *profile_of(const struct diff_view *v, const struct diff_row *r)
 {
 	return r->scope_b != PROFILE_NONE ? &v->b->profile : &v->a->profile;
@@ -81,7 +81,7 @@ static void add_change(const struct diff_view *v, struct text *out, double chang
 	add_size(v, out, fabs(change));
 }
 
-enum { COLUMN = 11, EXACT_COLUMN = 18 /* of an exact change */ };
+enum { COLUMN = 11, EXACT_COLUMN = 18 /* width of an exact change */ };
 
 static void add_value(const struct diff_view *v, struct text *out, uint64_t amount, uint64_t total)
 {
@@ -144,7 +144,7 @@ static void add_heading(const struct diff_view *v, const char *what, struct text
 	output_style(out, STYLE_NONE);
 }
 
-/* Returns how many were left out. */
+/* Returns the number of rows left out. */
 static uint32_t add_table(const struct diff_view *v, const char *what, const struct diff_row *rows,
 			  uint32_t count, struct text *out)
 {
@@ -191,14 +191,14 @@ static void add_exact_verdict(const struct diff_view *v, struct text *out)
 	text_add(out, "B has ");
 	add_size(v, out, fabs(c->change));
 	text_add(out, c->change > 0 ? " more, " : " less, ");
-	/* However little it is: it is there. */
+	/* The difference is real however small it is, so it must not be printed as 0.0. */
 	if (percent < 0.1)
 		text_printf(out, "%.1g %%\n", percent);
 	else
 		text_printf(out, "%.1f %%\n", percent);
 }
 
-/* What most people want to know. */
+/* The change of the whole: what most people want to know. */
 static void add_verdict(const struct diff_view *v, struct text *out)
 {
 	const struct diff_change *c = &v->diff->whole;
@@ -245,7 +245,7 @@ static void add_gate(const struct diff_view *v, struct text *out)
 }
 
 struct changes {
-	uint32_t changed, small; /* small: changed by less than is shown */
+	uint32_t changed, small; /* small: changed, but by less than the minimum shown */
 };
 
 static void count_changes(const struct diff_view *v, const struct diff_row *rows, uint32_t count,
@@ -264,7 +264,7 @@ static void add_both(uint32_t procedures, uint32_t loops, struct text *out)
 	add_counted(out, loops, "loop", "loops");
 }
 
-/* What is not in the tables, of exact counts. */
+/* Summarises the rows that are not in the tables, for exact counts. */
 static void add_exact_rest(const struct diff_view *v, struct text *out)
 {
 	const struct diff *d = v->diff;

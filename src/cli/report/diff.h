@@ -1,4 +1,4 @@
-/* How a comparison of two profiles is shown. */
+/* Output of a comparison of two profiles. */
 #pragma once
 #include "base/json.h"
 #include "profile/diff.h"
@@ -16,16 +16,16 @@ struct diff_view {
 	const struct diff_input *a, *b;
 	const struct diff *diff;
 	bool normalise;
-	bool all;           /* text: also what has not changed significantly */
-	double min_percent; /* of A's total: leaves out rows with smaller changes of self */
-	double gate;        /* per cent; negative: none */
+	bool all;           /* text: also rows without a significant change */
+	double min_percent; /* of A's total: rows with a smaller change of self are left out */
+	double gate;        /* percent of A's total; negative: none */
 };
 
-/* A change as a share of A's total, in per cent. */
+/* Returns a change in percent of A's total. */
 double diff_percent(const struct diff_view *v, const struct diff_change *c);
-/* True if this is slower than the gate permits. */
+/* True if the change is a slowdown beyond the gate. */
 bool diff_exceeds(const struct diff_view *v, const struct diff_change *c);
-/* True if anything is: the whole, or a row's own code. */
+/* True if the whole, or the self of any row, exceeds the gate. */
 bool diff_gate_exceeded(const struct diff_view *v);
 
 void diff_text(const struct diff_view *v, struct text *out);

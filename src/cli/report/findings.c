@@ -11,7 +11,7 @@
 #include "cli/term/text.h"
 #include "search/hypothesis.h"
 
-enum { NUMBER_COLUMNS = 4, INDENT = 7, LEAST_COLUMNS = 20 };
+enum { NUMBER_COLUMNS = 4, INDENT = 7, MIN_COLUMNS = 20 };
 
 void add_title(struct text *out, const char *hypothesis)
 {
@@ -27,8 +27,8 @@ void add_title(struct text *out, const char *hypothesis)
 void add_wrapped(struct text *out, const char *text, size_t at, size_t indent, size_t width)
 {
 	struct text plain = TEXT_INIT;
-	size_t most = width > indent + LEAST_COLUMNS ? width : indent + LEAST_COLUMNS;
-	bool first = true; /* of its line */
+	size_t most = width > indent + MIN_COLUMNS ? width : indent + MIN_COLUMNS;
+	bool first = true; /* the next word is the first of its line */
 	output_name(&plain, text);
 	for (const char *word = plain.len ? plain.data : ""; *word;) {
 		size_t n = strcspn(word, " "), columns = text_columns(word, n);
@@ -54,7 +54,7 @@ void add_seconds(struct text *out, double seconds)
 	text_printf(out, "%.*f s", seconds < 9.995 ? 2 : seconds < 999.95 ? 1 : 0, seconds);
 }
 
-/* Facts are text that anybody may have written: what cannot be is as if it were not there. */
+/* Facts are text that anybody may have written, so impossible values are treated as missing. */
 static bool number_fact(const struct profile *p, const char *name, enum quantity what, double *out)
 {
 	const char *value = profile_get_fact(p, name);
@@ -161,7 +161,7 @@ static void add_line(struct text *out, const char *text, size_t indent, size_t w
 	text_char(out, '\n');
 }
 
-/* How sure it is and how that is known. */
+/* Adds the confidence of a finding, and how it was measured. */
 static void add_evidence(const struct profile *p, const struct profile_finding *f, size_t width,
 			 struct text *out)
 {
@@ -183,7 +183,7 @@ static void add_finding(const struct profile *p, uint32_t number, size_t width, 
 {
 	const struct profile_finding *f = &p->findings.data[number];
 	size_t start = out->len;
-	bool told = false;
+	bool has_evidence = false;
 	text_printf(out, "%2u", number + 1);
 	pad_to(out, start, NUMBER_COLUMNS);
 	output_style(out, STYLE_HEADING);
@@ -193,27 +193,28 @@ static void add_finding(const struct profile *p, uint32_t number, size_t width, 
 	vec_each (m, &p->remarks) {
 		if (m->finding != number)
 			continue;
-		told |= !strcmp(m->kind, "evidence");
+		has_evidence |= !strcmp(m->kind, "evidence");
 		add_line(out, m->text, INDENT, width);
 	}
-	if (!told)
+	if (!has_evidence)
 		add_evidence(p, f, width, out);
 	text_char(out, '\n');
 }
 
-/* A search that came to its end has told by itself what it did not decide. */
+/* Undecided experiments are counted here only if the search was cut short: one that ended normally
+ * has a note about them. */
 static void add_nothing(const struct profile *p, size_t width, struct text *out)
 {
 	uint32_t undecided = 0;
-	bool told = false;
+	bool has_note = false;
 	struct text line = TEXT_INIT;
 	vec_each (m, &p->remarks)
-		told |= !strcmp(m->kind, "note");
+		has_note |= !strcmp(m->kind, "note");
 	vec_each (x, &p->experiments)
 		undecided += x->state != PROFILE_TRUE && x->state != PROFILE_FALSE;
 	text_add(&line, p->experiments.len ? "Nothing slow was found"
 					   : "Nothing was found, because nothing was tested");
-	if (undecided && !told) {
+	if (undecided && !has_note) {
 		text_add(&line, "; ");
 		add_counted(&line, undecided, "experiment was", "experiments were");
 		text_add(&line, " not decided");
@@ -278,7 +279,7 @@ void findings_render(const struct profile *p, size_t width, struct text *out)
 	add_steps(p, width, out);
 }
 
-/* A word for the shell, in quotes if it needs them. */
+/* Adds a word for the shell, in quotes if it needs them. */
 static void add_word(struct text *out, const char *word)
 {
 	if (!word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -295,7 +296,7 @@ static void add_word(struct text *out, const char *word)
 	text_char(out, '\'');
 }
 
-/* The procedure of the first finding that has one with samples. */
+/* Returns the function of the first finding that has one with samples. */
 static const char *hot_procedure(const struct profile *p)
 {
 	vec_each (f, &p->findings) {
@@ -356,7 +357,7 @@ static void where_json(const struct profile *p, const struct profile_finding *f,
 	json_end(j);
 }
 
-/* Procedures and inlined calls from the start of the program to the finding's context. */
+/* Adds the functions and inlined calls from the start of the program to the finding's context. */
 static void path_json(const struct profile *p, const struct profile_finding *f, struct json *j)
 {
 	VEC(const char *) names = {0};

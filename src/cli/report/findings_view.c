@@ -1,4 +1,4 @@
-/* What a search found. */
+/* The view of the findings of a search. */
 #include "cli/report/findings.h"
 #include "cli/report/view.h"
 

@@ -1,5 +1,5 @@
-/* The static view: image, file, procedure, inlined call, loop, line. Outer levels can be taken away
- * ("flattening", Tallent et al.), until what was inside different ones stands side by side. */
+/* The flat view: module, file, function, inlined call, loop, line. Outer levels can be removed
+ * ("flattening", Tallent et al.), so that the contents of different ones are side by side. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +26,7 @@ int flatten_parse(const char *word, uint32_t *levels, struct err *e)
 	return 0;
 }
 
-/* Which nodes to take away. Nodes that have nothing below them stay, so that no
- * amount is lost. */
+/* Returns the nodes to remove. Nodes without children stay, so that no amount is lost. */
 static bool *outer_levels(const struct outline *o, uint32_t levels)
 {
 	uint32_t *depth = xcalloc(o->nodes.len, sizeof(*depth));
@@ -42,7 +41,7 @@ static bool *outer_levels(const struct outline *o, uint32_t levels)
 	return away;
 }
 
-/* The same so that outermost loops come to stand on top: all that is in no loop goes. */
+/* Returns all nodes outside loops, so that removing them brings the outermost loops to the top. */
 static bool *outside_loops(const struct outline *o)
 {
 	bool *away = xcalloc(o->nodes.len, sizeof(*away));
@@ -53,7 +52,8 @@ static bool *outside_loops(const struct outline *o)
 	return away;
 }
 
-/* Loops do not have the code of inner loops in their own, so that these can be added up. */
+/* Adds a row for all code outside loops. The self of a loop excludes inner loops, so the self
+ * amounts of loops can be added up. */
 static void add_outside(struct outline *o, const struct report *r)
 {
 	uint64_t inside = 0, samples = 0;
@@ -88,8 +88,8 @@ void flat_outline(const struct report *r, struct outline *out)
 		add_outside(out, r);
 }
 
-/* All rows of some kinds, a sum of 1 << kind, as peers. */
-static void peers(const struct report *r, unsigned kinds, struct outline *out)
+/* Lists all rows of some kinds, given as a set of 1 << kind, at one level. */
+static void list_peers(const struct report *r, unsigned kinds, struct outline *out)
 {
 	struct outline all;
 	struct flat f;
@@ -109,15 +109,15 @@ static void peers(const struct report *r, unsigned kinds, struct outline *out)
 
 void procedures_outline(const struct report *r, struct outline *out)
 {
-	peers(r, 1 << OUTLINE_PROCEDURE, out);
+	list_peers(r, 1 << OUTLINE_PROCEDURE, out);
 }
 
 void loops_outline(const struct report *r, struct outline *out)
 {
-	peers(r, 1 << OUTLINE_LOOP, out);
+	list_peers(r, 1 << OUTLINE_LOOP, out);
 }
 
 void hot_scopes_outline(const struct report *r, struct outline *out)
 {
-	peers(r, 1 << OUTLINE_LOOP | 1 << OUTLINE_PROCEDURE, out);
+	list_peers(r, 1 << OUTLINE_LOOP | 1 << OUTLINE_PROCEDURE, out);
 }

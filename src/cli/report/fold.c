@@ -3,13 +3,14 @@
 struct folding {
 	struct tree *out;
 	struct hashmap children;
-	VEC(uint32_t) levels;  /* of a folded node */
-	VEC(uint32_t) entered; /* of a folded node: the turns of the path that made it */
-	uint32_t *place;       /* of a node: its folded one */
-	uint32_t *turns;       /* of a node: how often the path to it was folded */
+	VEC(uint32_t) levels;  /* by folded node: the levels folded into it */
+	VEC(uint32_t) entered; /* by folded node: `turns` of the path that created it */
+	uint32_t *place;       /* by node: its folded node */
+	uint32_t *turns;       /* by node: the number of folds on the path to it */
 };
 
-/* The node or caller of it that is this procedure already; PROFILE_NONE if there is none. */
+/* Returns the node, or the nearest caller of it, that is this function already; PROFILE_NONE if
+ * there is none. */
 static uint32_t find_recursion(const struct tree *t, uint32_t at, uint32_t scope)
 {
 	for (; at != PROFILE_NONE; at = t->nodes.data[at].parent)

@@ -1,12 +1,12 @@
-/* Recursion folded: a procedure that is among its own callers is that caller. What it does when it
- * is called again is added to what it does, so that recursion of any depth, through whatever other
- * procedures, is one level of the tree; and the tree is no deeper than there are procedures. */
+/* Folding of recursion: a call of a function that is among its own callers is merged into that
+ * caller. So recursion of any depth, also through other functions, is one level of the tree, and
+ * the tree is never deeper than the number of functions. */
 #pragma once
 #include "profile/tree.h"
 
 struct folded {
 	struct tree tree;
-	uint32_t *levels; /* of each node: how many levels of recursion were folded into it */
+	uint32_t *levels; /* by node: the number of levels of recursion folded into it */
 };
 
 void fold_tree(struct folded *out, const struct tree *t);

@@ -1,4 +1,4 @@
-/* The loop-call graph as a list: each procedure and loop with what it leads to (LoopSampler,
+/* The loop-call graph as a list: each function and loop with its outgoing edges (LoopSampler,
  * Moseley et al., section 4). */
 #include "profile/graph.h"
 #include "cli/report/view.h"
@@ -6,7 +6,7 @@
 
 enum { CALLS_COLUMNS = 10 };
 
-/* How often an edge or node was taken, if that was counted at all. */
+/* Adds the calls of a node or edge, if they were counted. */
 static void add_calls(const struct report *r, bool counted, uint64_t calls, struct text *out)
 {
 	if (counted)
@@ -43,7 +43,7 @@ static struct outline_node as_outline(const struct graph_node *n)
 				     .total_samples = n->total_samples};
 }
 
-/* The edges of one node, which begin at `edge`. Returns where those of the next do. */
+/* Adds the edges of one node, which begin at `edge`. Returns where those of the next node begin. */
 static uint32_t add_edges(const struct report *r, const struct graph *g, uint32_t edge,
 			  uint32_t from, struct text *out)
 {

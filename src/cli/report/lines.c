@@ -1,4 +1,4 @@
-/* Source text with shares in the margin: the lines that have one, and some around them. */
+/* Source text with shares in the margin: the lines that have a share, and a few around them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,25 +8,25 @@
 
 enum { CONTEXT = 3 }; /* lines shown before and after one with a share */
 
-struct line {
+struct annotated_line {
 	const char *file;
 	uint32_t line;
 	uint64_t self, total;
 };
 
-struct file {
-	uint32_t first, count; /* its lines */
+struct annotated_file {
+	uint32_t first, count; /* its range in lines.list */
 	uint64_t self;
 };
 
 struct lines {
-	VEC(struct line) list;  /* by file, then line */
-	VEC(struct file) files; /* most of their own first */
+	VEC(struct annotated_line) list;  /* sorted by file, then line */
+	VEC(struct annotated_file) files; /* by self, largest first */
 };
 
 static int by_place(const void *a, const void *b)
 {
-	const struct line *x = a, *y = b;
+	const struct annotated_line *x = a, *y = b;
 	int order = strcmp(x->file, y->file);
 	if (order)
 		return order;
@@ -35,37 +35,38 @@ static int by_place(const void *a, const void *b)
 
 static int by_self(const void *a, const void *b)
 {
-	const struct file *x = a, *y = b;
+	const struct annotated_file *x = a, *y = b;
 	if (x->self != y->self)
 		return x->self > y->self ? -1 : 1;
 	return x->first < y->first ? -1 : 1;
 }
 
-/* Lines while a tree is walked. One line may be in many scopes: copies of inlined code, unrolled
- * loops, recursion. Its total is taken from the outermost on each path. */
-struct gathering {
+/* The lines collected during a walk over the tree. One line may be in many scopes: copies of
+ * inlined code, unrolled loops, recursion. Its total is taken from its outermost node on each
+ * path. */
+struct line_gathering {
 	struct lines *out;
 	struct hashmap index;
 	VEC(uint32_t) active;
-	uint32_t *line_of; /* of each tree node; PROFILE_NONE if it has none */
+	uint32_t *line_of; /* by tree node; PROFILE_NONE if it has no line */
 };
 
-static uint32_t find_line(struct gathering *g, const char *file, uint32_t line)
+static uint32_t find_line(struct line_gathering *g, const char *file, uint32_t line)
 {
 	uint32_t fresh = g->out->list.len;
 	if (!*file || !line)
 		return PROFILE_NONE;
 	uint32_t i = hashmap_add(&g->index, hash_bytes(file, strlen(file), line), fresh);
 	if (i == fresh) {
-		vec_push(&g->out->list, (struct line){file, line, 0, 0});
+		vec_push(&g->out->list, (struct annotated_line){file, line, 0, 0});
 		vec_push(&g->active, 0);
 	}
 	return i;
 }
 
-/* The line of a node: its own, or that of the inlined call. The kernel works for the line that
- * entered it. */
-static uint32_t line_of(struct gathering *g, const struct tree *t, const struct tree_node *n)
+/* Returns the line of a node: its own, or that of the inlined call. Work of the kernel counts for
+ * the line that entered it. */
+static uint32_t line_of(struct line_gathering *g, const struct tree *t, const struct tree_node *n)
 {
 	const struct profile_scope *s =
 		n->scope == PROFILE_NONE ? NULL : &t->profile->scopes.data[n->scope];
@@ -77,7 +78,7 @@ static uint32_t line_of(struct gathering *g, const struct tree *t, const struct 
 	return kernel && n->parent ? g->line_of[n->parent] : PROFILE_NONE;
 }
 
-static void gather(struct gathering *g, const struct tree *t)
+static void gather_lines(struct line_gathering *g, const struct tree *t)
 {
 	for (struct tree_step step = {0}; tree_walk(t, &step);) {
 		const struct tree_node *n = &t->nodes.data[step.node];
@@ -97,18 +98,18 @@ static void gather(struct gathering *g, const struct tree *t)
 
 static void collect(struct lines *l, const struct report *r)
 {
-	struct gathering g = {.out = l};
+	struct line_gathering g = {.out = l};
 	g.line_of = xcalloc(r->tree.nodes.len + 1, sizeof(*g.line_of));
-	gather(&g, &r->tree);
+	gather_lines(&g, &r->tree);
 	free(g.line_of);
 	hashmap_release(&g.index);
 	vec_free(&g.active);
 	if (l->list.len)
 		qsort(l->list.data, l->list.len, sizeof(*l->list.data), by_place);
 	for (uint32_t i = 0; i < l->list.len; i++) {
-		const struct line *x = &l->list.data[i];
+		const struct annotated_line *x = &l->list.data[i];
 		if (!l->files.len || strcmp(l->list.data[i - 1].file, x->file) != 0)
-			vec_push(&l->files, (struct file){.first = i});
+			vec_push(&l->files, (struct annotated_file){.first = i});
 		vec_last(&l->files).count++;
 		vec_last(&l->files).self += x->self;
 	}
@@ -122,7 +123,7 @@ static void lines_release(struct lines *l)
 	vec_free(&l->files);
 }
 
-static void add_line(const struct report *r, const struct line *x, uint32_t number,
+static void add_line(const struct report *r, const struct annotated_line *x, uint32_t number,
 		     const char *source, struct text *out)
 {
 	add_share(out, x ? x->total : 0, r->total);
@@ -139,11 +140,12 @@ static void add_line(const struct report *r, const struct line *x, uint32_t numb
 	text_char(out, '\n');
 }
 
-/* Source is shown around lines that have a share; farther apart, something between is left out. */
-static void add_file_lines(const struct report *r, const struct line *lines, uint32_t count,
-			   const struct source *s, struct text *out)
+/* Shows the source around lines that have a share, and "..." where lines in between are left
+ * out. */
+static void add_file_lines(const struct report *r, const struct annotated_line *lines,
+			   uint32_t count, const struct source *s, struct text *out)
 {
-	uint32_t next = 0; /* the line number that would follow what was shown */
+	uint32_t next = 0; /* the line after the last one shown */
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t from = lines[i].line > CONTEXT ? lines[i].line - CONTEXT : 1;
 		uint32_t limit = i + 1 < count ? lines[i + 1].line : UINT32_MAX;
@@ -161,8 +163,9 @@ static void add_file_lines(const struct report *r, const struct line *lines, uin
 	}
 }
 
-static void add_annotated(const struct report *r, const char *path, const struct line *lines,
-			  uint32_t count, const struct source *s, struct text *out)
+static void add_annotated(const struct report *r, const char *path,
+			  const struct annotated_line *lines, uint32_t count,
+			  const struct source *s, struct text *out)
 {
 	static const struct source none;
 	text_char(out, '\n');
@@ -176,17 +179,18 @@ static void add_annotated(const struct report *r, const char *path, const struct
 	add_file_lines(r, lines, count, s ? s : &none, out);
 }
 
-/* A file that spends too little itself is shown if it is there and leads to much: the user's own
- * code, often, while libraries work for it. Returns false if it was not. */
-static bool add_file(const struct report *r, const struct lines *l, const struct file *f,
+/* Shows a file if its self is large enough. A file with a small self is shown if its source is
+ * available and one of its lines has a tenth of the total: often that is the user's own code, which
+ * calls libraries. Returns false if the file was not shown. */
+static bool add_file(const struct report *r, const struct lines *l, const struct annotated_file *f,
 		     struct text *out)
 {
 	struct source s;
-	VEC(struct line) shown = {0};
+	VEC(struct annotated_line) shown = {0};
 	const char *path = l->list.data[f->first].file;
 	bool leads = false, spends = (double)f->self >= r->min_share * (double)r->total;
 	for (uint32_t i = 0; i < f->count; i++) {
-		const struct line *x = &l->list.data[f->first + i];
+		const struct annotated_line *x = &l->list.data[f->first + i];
 		leads |= x->total >= r->total / 10;
 		if ((double)x->total >= r->min_share * (double)r->total)
 			vec_push(&shown, *x);
@@ -213,7 +217,7 @@ void lines_text(const struct report *r, struct text *out)
 			out,
 			"No line is known of what was measured: its programs and libraries have no "
 			"debugging information.\n");
-	if ((double)rest * 2000 > (double)r->total) {
+	if ((double)rest * REPORT_RESOLUTION > (double)r->total) {
 		add_share(out, rest, r->total);
 		text_add(out, " in other files\n");
 	}

@@ -1,12 +1,12 @@
-/* Loops as peers, with the procedure and the inlined calls that each is in, and from where the
- * procedure is called most. */
+/* Loops as a flat list, each with its function, the inlined calls around it, and the most frequent
+ * caller of the function. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/report/view.h"
 #include "cli/term/text.h"
 
-/* If there is no room for all, the ends are what matters. */
+/* If there is not enough room, only both ends are shown: they matter most. */
 void add_chain(const struct profile *p, uint32_t scope, size_t width, struct text *out)
 {
 	VEC(const char *) names = {0};
@@ -29,7 +29,7 @@ void add_chain(const struct profile *p, uint32_t scope, size_t width, struct tex
 	vec_free(&names);
 }
 
-/* Of each scope, the node of the tree with most of it; 0 if there is none. */
+/* Returns, by scope, its tree node with the largest total; 0 if there is none. */
 static uint32_t *heaviest_contexts(const struct tree *t)
 {
 	const struct tree_node *n = t->nodes.data;
@@ -44,7 +44,8 @@ static uint32_t *heaviest_contexts(const struct tree *t)
 	return heaviest;
 }
 
-/* The procedure that calls the one which a node is in; PROFILE_NONE if nothing does. */
+/* Returns the function that calls the function of a node, recursion aside; PROFILE_NONE if there is
+ * none. */
 static uint32_t find_caller(const struct tree *t, uint32_t at)
 {
 	const struct tree_node *n = t->nodes.data;
@@ -101,7 +102,7 @@ void loops_table(const struct report *r, const struct outline *o, uint32_t most,
 		}
 	}
 	free(contexts);
-	if (hidden && (double)rest * 2000 >= (double)r->total) {
+	if (hidden && (double)rest * REPORT_RESOLUTION >= (double)r->total) {
 		add_share(out, rest, r->total);
 		text_printf(out, "         ... %u more\n", hidden);
 	}

@@ -1,4 +1,4 @@
-/* What kinds of instructions loops and procedures are made of. */
+/* The mix of instruction classes of loops and functions. */
 #include "cli/report/counts.h"
 #include "cli/report/view.h"
 #include "cli/term/text.h"
@@ -6,7 +6,7 @@
 enum {
 	SELF = 7,
 	INSTRUCTIONS = 9,
-	COLUMNS = SELF + INSTRUCTIONS + 6 * 6 + 2 * 7 + 2 /* of the classes, and behind them */
+	COLUMNS = SELF + INSTRUCTIONS + 6 * 6 + 2 * 7 + 2 /* the classes, then two spaces */
 };
 
 _Static_assert(INSN_CLASSES == 8, "COLUMNS is for that many");

@@ -107,7 +107,8 @@ static bool is_unnamed(const struct outline_node *n, const struct profile *p)
 	return n->kind == OUTLINE_PROCEDURE && p->scopes.data[n->scope].flags & PROFILE_UNNAMED;
 }
 
-/* _start has no name in a stripped program; it is what calls the C library's start. */
+/* Marks startup code. _start has no name in a stripped program, but it is the caller of the C
+ * library's startup function. */
 static bool *find_startup(const struct outline *o, const struct profile *p)
 {
 	bool *startup = xcalloc(o->nodes.len, sizeof(*startup));
@@ -130,8 +131,8 @@ bool outline_is_startup(const struct outline *o, uint32_t node, const struct pro
 	return is_startup(p, unnamed ? o->nodes.data[n->first_child].scope : n->scope);
 }
 
-/* In a tree of callers startup stands at the ends; in one of calls it stands on top, and is kept if
- * it does anything itself. */
+/* In an outline of callers (no_self), startup code is at the ends. In an outline of calls it is on
+ * top, and is kept if it has a self. */
 void outline_skip_startup(struct outline *o, const struct profile *p)
 {
 	bool *startup = find_startup(o, p), *away = xcalloc(o->nodes.len, sizeof(*away));
@@ -144,10 +145,10 @@ void outline_skip_startup(struct outline *o, const struct profile *p)
 	free(away);
 }
 
-/* What a node is sorted by. */
+/* The sort key of a node. */
 struct sort_key {
 	uint32_t node, parent;
-	uint64_t first, second; /* larger ones come first */
+	uint64_t first, second; /* larger values come first */
 	const char *name;
 	uint32_t line;
 };
@@ -174,7 +175,8 @@ static struct sort_key sort_key(const struct outline *o, uint32_t i, const struc
 {
 	const struct outline_node *n = &o->nodes.data[i];
 	struct sort_key k = {i, n->parent, n->total, n->self, "", 0};
-	/* Of procedures, what they spend themselves; of what is in them, what it leads to. */
+	/* The default is self for modules, files and functions, total for what is inside
+	 * functions. */
 	bool outer = o->overlapping && n->kind <= OUTLINE_PROCEDURE;
 	if (sort == SORT_SELF || (sort == SORT_BEST && outer)) {
 		k.first = n->self;
@@ -213,7 +215,7 @@ static bool is_shown(const struct outline_node *n, const struct report *r)
 	return n->kind == OUTLINE_REST || (double)n->total >= least || (double)n->self >= least;
 }
 
-/* A row for those children that are too small for one of their own. */
+/* Adds a row for the children that are too small for rows of their own. */
 static void add_hidden(const struct outline *o, const struct report *r, struct outline_row row,
 		       uint32_t parent, struct outline_rows *out)
 {
@@ -226,7 +228,7 @@ static void add_hidden(const struct outline *o, const struct report *r, struct o
 		row.hidden++;
 		row.amount += o->overlapping ? n->self : n->total;
 	}
-	if ((double)row.amount * 2000 >= (double)r->total && row.hidden)
+	if ((double)row.amount * REPORT_RESOLUTION >= (double)r->total && row.hidden)
 		vec_push(&out->list, row);
 }
 
@@ -258,8 +260,9 @@ void outline_rows(const struct outline *o, const struct report *r, struct outlin
 	}
 }
 
-/* A hash for each node of the way to it from the root, the same in outlines of other threads. */
-static uint64_t *hash_ways(const struct outline *o)
+/* Returns, by node, a hash of the path from the root to it. It is the same in outlines of other
+ * threads. */
+static uint64_t *hash_paths(const struct outline *o)
 {
 	uint64_t *hashes = xcalloc(o->nodes.len, sizeof(*hashes));
 	for (uint32_t i = 1; i < o->nodes.len; i++) {
@@ -272,14 +275,14 @@ static uint64_t *hash_ways(const struct outline *o)
 	return hashes;
 }
 
-enum { MOST_THREADS = 64, MOST_COLUMNS = 6 };
+enum { MAX_THREADS = 64, MAX_THREAD_COLUMNS = 6 };
 
 void outline_by_thread(const struct outline *o, const struct report *r, outline_build build,
 		       struct outline_threads *out)
 {
-	uint32_t most = r->format == REPORT_TEXT ? MOST_COLUMNS : MOST_THREADS;
+	uint32_t most = r->format == REPORT_TEXT ? MAX_THREAD_COLUMNS : MAX_THREADS;
 	struct hashmap nodes = {0};
-	uint64_t *hashes = hash_ways(o);
+	uint64_t *hashes = hash_paths(o);
 	for (uint32_t i = 0; i < o->nodes.len; i++)
 		hashmap_put(&nodes, hashes[i], i);
 	free(hashes);
@@ -293,7 +296,7 @@ void outline_by_thread(const struct outline *o, const struct report *r, outline_
 		single.thread = out->threads[t];
 		report_tree(&single, true, &single.tree);
 		build(&single, &part);
-		hashes = hash_ways(&part);
+		hashes = hash_paths(&part);
 		for (uint32_t i = 0; i < part.nodes.len; i++) {
 			uint32_t node = hashmap_get(&nodes, hashes[i]);
 			const struct outline_node *n = &part.nodes.data[i];

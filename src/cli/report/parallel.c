@@ -1,4 +1,4 @@
-/* The loops to run in parallel, with the reason in words and what could be gained at best. */
+/* The loops worth parallelising, with the reason in words and the possible speed-up. */
 #include <math.h>
 #include <string.h>
 
@@ -14,25 +14,26 @@ enum {
 	ITERATIONS = 9,
 	INSTRUCTIONS = 10,
 	GAIN = 5,
-	LEFT = SHARE + ENTRIES + ITERATIONS + INSTRUCTIONS, /* of the gains */
+	LEFT = SHARE + ENTRIES + ITERATIONS + INSTRUCTIONS, /* columns left of the gains */
 	COLUMNS = LEFT + PARALLEL_STEPS * GAIN + 2,
-	NUMBER = 4, /* before the label */
+	NUMBER = 4, /* width of the number before the label */
 	INDENT = 4,
-	MOST_REFUSED = 3,
-	MOST_INSIDE = 4,
+	MAX_REFUSED = 3,
+	MAX_INSIDE = 4,
 };
 
-static const double LEAST_SHARE = 0.02; /* unless --min-percent says otherwise */
+static const double MIN_SHARE = 0.02; /* the default of --min-percent */
 
-/* From which on it is nothing to speak of. */
+/* Above these values a loop is not said to have few iterations, small iterations or small
+ * entries. */
 static const double MANY_ITERATIONS = 64;
 static const double LARGE_ITERATION = 1000;
 static const double LARGE_ENTRY = 10.0 * PARALLEL_ENTRY_COST;
 
-struct finding {
+struct parallel_report {
 	const struct report *r;
 	struct counts counts;
-	struct tree whole; /* without the focus, if there is one */
+	struct tree whole; /* the tree without the focus */
 	struct parallel loops;
 };
 
@@ -41,25 +42,25 @@ static bool is_chosen(void *ctx, uint32_t thread)
 	return report_has_thread(ctx, thread);
 }
 
-static void find(struct finding *f, const struct report *r)
+static void find_parallel(struct parallel_report *f, const struct report *r)
 {
 	struct report all = *r;
-	double least = r->args->min_percent ? r->min_share : LEAST_SHARE;
-	*f = (struct finding){.r = r};
+	double least = r->args->min_percent ? r->min_share : MIN_SHARE;
+	*f = (struct parallel_report){.r = r};
 	all.focus = NULL;
 	counts_build(&f->counts, r->profile, is_chosen, &all);
 	report_tree(&all, false, &f->whole);
 	parallel_build(&f->loops, &r->tree, &f->whole, &f->counts, least);
 }
 
-static void release(struct finding *f)
+static void release(struct parallel_report *f)
 {
 	parallel_release(&f->loops);
 	tree_release(&f->whole);
 	counts_release(&f->counts);
 }
 
-static void add_label(const struct finding *f, const struct parallel_loop *l, size_t width,
+static void add_label(const struct parallel_report *f, const struct parallel_loop *l, size_t width,
 		      struct text *out)
 {
 	struct text marks = TEXT_INIT;
@@ -125,7 +126,7 @@ static void add_reason(const struct parallel_loop *l, struct text *out)
 	add_limits(l, out);
 }
 
-/* Why none of the loops, from the largest on, is worth it. */
+/* Adds why a loop is not worth parallelising. */
 static void add_refusal(const struct parallel_loop *l, struct text *out)
 {
 	switch (l->verdict) {
@@ -146,7 +147,7 @@ static void add_refusal(const struct parallel_loop *l, struct text *out)
 
 /* ---- text ---- */
 
-/* Words, in lines of at most `width` columns behind an indent. */
+/* Adds words, indented, in lines of at most `width` columns. */
 static void add_wrapped(const char *words, size_t indent, size_t width, struct text *out)
 {
 	size_t used = 0;
@@ -203,8 +204,8 @@ static void add_mean_cell(double mean, bool known, size_t columns, struct text *
 	text_release(&cell);
 }
 
-static void add_row(const struct finding *f, const struct parallel_loop *l, const char *before,
-		    struct text *out)
+static void add_row(const struct parallel_report *f, const struct parallel_loop *l,
+		    const char *before, struct text *out)
 {
 	size_t width = f->r->width > COLUMNS + 24 ? f->r->width - COLUMNS - NUMBER : 20;
 	add_share(out, l->total, f->r->total);
@@ -228,12 +229,13 @@ static void add_together(const double *gain, uint32_t count, struct text *out)
 	text_printf(out, "%-*sthese %u together\n", NUMBER - 1, "", count);
 }
 
-/* What there is inside, for who knows that the outer iterations depend on each other. */
-static void add_inside(const struct finding *f, const struct parallel_loop *l, struct text *out)
+/* Adds the loops inside, as alternatives in case the outer iterations depend on each other. */
+static void add_inside(const struct parallel_report *f, const struct parallel_loop *l,
+		       struct text *out)
 {
 	const struct parallel *x = &f->loops;
 	bool few = knows_iterations(l) && l->busy < MANY_ITERATIONS;
-	uint32_t shown = l->inside_count < MOST_INSIDE ? l->inside_count : MOST_INSIDE;
+	uint32_t shown = l->inside_count < MAX_INSIDE ? l->inside_count : MAX_INSIDE;
 	if (!shown)
 		return;
 	text_fill(out, ' ', INDENT);
@@ -248,18 +250,18 @@ static void add_inside(const struct finding *f, const struct parallel_loop *l, s
 	add_together(l->inside_gain, l->inside_count, out);
 }
 
-static void add_around(const struct finding *f, struct text *out)
+static void add_around(const struct parallel_report *f, struct text *out)
 {
 	const struct parallel *x = &f->loops;
 	if (!x->around.len)
 		return;
 	text_fill(out, ' ', INDENT);
 	text_add(out, "Around them, but with less to gain on many threads:\n");
-	for (uint32_t i = 0; i < x->around.len && i < MOST_INSIDE; i++)
+	for (uint32_t i = 0; i < x->around.len && i < MAX_INSIDE; i++)
 		add_row(f, &x->loops.data[x->around.data[i]], "-", out);
 }
 
-static void add_chosen(const struct finding *f, uint32_t number, struct text *out)
+static void add_chosen(const struct parallel_report *f, uint32_t number, struct text *out)
 {
 	const struct parallel_loop *l = &f->loops.loops.data[f->loops.chosen.data[number]];
 	struct text words = TEXT_INIT;
@@ -272,7 +274,7 @@ static void add_chosen(const struct finding *f, uint32_t number, struct text *ou
 	text_release(&words);
 }
 
-static void add_none(const struct finding *f, struct text *out)
+static void add_none(const struct parallel_report *f, struct text *out)
 {
 	const struct parallel *x = &f->loops;
 	if (!x->loops.len) {
@@ -280,7 +282,7 @@ static void add_none(const struct finding *f, struct text *out)
 		return;
 	}
 	text_add(out, "No loop is worth running in parallel. The largest are\n");
-	for (uint32_t i = 0; i < x->loops.len && i < MOST_REFUSED; i++) {
+	for (uint32_t i = 0; i < x->loops.len && i < MAX_REFUSED; i++) {
 		add_share(out, x->loops.data[i].total, f->r->total);
 		text_add(out, "  ");
 		add_label(f, &x->loops.data[i], 48, out);
@@ -290,7 +292,7 @@ static void add_none(const struct finding *f, struct text *out)
 	}
 }
 
-/* Shares are not time any more if threads run side by side already. */
+/* If threads already run concurrently, shares of instructions are not shares of time: says so. */
 static void add_threads_note(const struct report *r, struct text *out)
 {
 	uint32_t *threads, count = report_top_threads(r, &threads), working = 0;
@@ -313,8 +315,8 @@ static void add_threads_note(const struct report *r, struct text *out)
 
 void parallel_text(const struct report *r, struct text *out)
 {
-	struct finding f;
-	find(&f, r);
+	struct parallel_report f;
+	find_parallel(&f, r);
 	counted_note(r, out);
 	add_threads_note(r, out);
 	if (f.loops.chosen.len) {
@@ -343,7 +345,8 @@ static void add_gains_json(const char *key, const double *gain, struct json *j)
 	json_end(j);
 }
 
-static void add_loop_json(const struct finding *f, const struct parallel_loop *l, struct json *j)
+static void add_loop_json(const struct parallel_report *f, const struct parallel_loop *l,
+			  struct json *j)
 {
 	const struct outline_node n = {.scope = l->scope, .kind = OUTLINE_LOOP};
 	outline_scope_json(&n, f->r, j);
@@ -361,7 +364,8 @@ static void add_loop_json(const struct finding *f, const struct parallel_loop *l
 	add_gains_json("speedup", l->gain, j);
 }
 
-static void add_chosen_json(const struct finding *f, const struct parallel_loop *l, struct json *j)
+static void add_chosen_json(const struct parallel_report *f, const struct parallel_loop *l,
+			    struct json *j)
 {
 	const struct parallel *x = &f->loops;
 	struct text reason = TEXT_INIT;
@@ -380,7 +384,8 @@ static void add_chosen_json(const struct finding *f, const struct parallel_loop 
 	text_release(&reason);
 }
 
-static void add_refused_json(const struct finding *f, const struct parallel_loop *l, struct json *j)
+static void add_refused_json(const struct parallel_report *f, const struct parallel_loop *l,
+			     struct json *j)
 {
 	struct text reason = TEXT_INIT;
 	add_refusal(l, &reason);
@@ -391,9 +396,9 @@ static void add_refused_json(const struct finding *f, const struct parallel_loop
 
 void parallel_json(const struct report *r, struct json *j)
 {
-	struct finding f;
+	struct parallel_report f;
 	uint32_t refused = 0;
-	find(&f, r);
+	find_parallel(&f, r);
 	json_array(j, "loops");
 	vec_each (i, &f.loops.chosen) {
 		json_object(j, NULL);
@@ -412,7 +417,7 @@ void parallel_json(const struct report *r, struct json *j)
 	json_end(j);
 	json_array(j, "refused");
 	vec_each (l, &f.loops.loops) {
-		if (l->verdict == PARALLEL_WORTH_IT || refused == MOST_REFUSED)
+		if (l->verdict == PARALLEL_WORTH_IT || refused == MAX_REFUSED)
 			continue;
 		refused++;
 		json_object(j, NULL);
@@ -423,7 +428,8 @@ void parallel_json(const struct report *r, struct json *j)
 	release(&f);
 }
 
-static void add_row_csv(const struct finding *f, const struct parallel_loop *l, struct text *out)
+static void add_row_csv(const struct parallel_report *f, const struct parallel_loop *l,
+			struct text *out)
 {
 	const struct outline_node n = {.scope = l->scope, .kind = OUTLINE_LOOP};
 	struct text reason = TEXT_INIT;
@@ -446,8 +452,8 @@ static void add_row_csv(const struct finding *f, const struct parallel_loop *l, 
 
 void parallel_csv(const struct report *r, struct text *out)
 {
-	struct finding f;
-	find(&f, r);
+	struct parallel_report f;
+	find_parallel(&f, r);
 	text_add(out, "kind,name,procedure,file,first_line,last_line,image,total,total_percent,"
 		      "entries,iterations,iterations_per_entry,instructions_per_iteration,");
 	for (int i = 0; i < PARALLEL_STEPS; i++)

@@ -4,8 +4,8 @@
 #include "cli/report/outline.h"
 #include "cli/term/text.h"
 
-/* Guides beyond this many levels would push everything off the screen. */
-enum { MOST_GUIDES = 24, LEAST_LABEL = 40 };
+/* More guides than this would leave no room for labels. */
+enum { MAX_GUIDES = 24, MIN_LABEL = 40 };
 
 static const struct {
 	const char *word;
@@ -34,8 +34,8 @@ void outline_place(const struct profile *p, const struct outline_node *n, struct
 	add_scope_place(out, p, s);
 }
 
-/* What stands behind the name: place, recursion. */
-static void add_behind(const struct profile *p, const struct outline_node *n, struct text *out)
+/* Adds the text after the name: place, recursion. */
+static void add_suffix(const struct profile *p, const struct outline_node *n, struct text *out)
 {
 	text_add(out, *p->scopes.data[n->scope].name ? "  " : "");
 	outline_place(p, n, out);
@@ -50,7 +50,7 @@ void outline_label(const struct profile *p, const struct outline_node *n, size_t
 {
 	const struct profile_scope *s = n->scope == PROFILE_NONE ? NULL : &p->scopes.data[n->scope];
 	const char *word = looks[n->kind].word, *name = s ? s->name : n->name ? n->name : "";
-	struct text behind = TEXT_INIT;
+	struct text suffix = TEXT_INIT;
 	if (s && s->flags & PROFILE_ALIEN)
 		word = "inlined code ";
 	else if (s && s->flags & PROFILE_IRREDUCIBLE)
@@ -58,8 +58,8 @@ void outline_label(const struct profile *p, const struct outline_node *n, size_t
 	if (n->kind == OUTLINE_IMAGE || n->kind == OUTLINE_FILE)
 		name = *name ? name : "(file not known)";
 	if (s)
-		add_behind(p, n, &behind);
-	size_t used = strlen(word) + text_columns(behind.data, behind.len);
+		add_suffix(p, n, &suffix);
+	size_t used = strlen(word) + text_columns(suffix.data, suffix.len);
 	output_style(out, looks[n->kind].style);
 	text_add(out, word);
 	size_t left = width > used + 16 ? width - used : 16;
@@ -69,9 +69,9 @@ void outline_label(const struct profile *p, const struct outline_node *n, size_t
 		add_procedure_name(out, name, left);
 	if (*name)
 		output_style(out, STYLE_NONE);
-	text_addn(out, behind.len ? behind.data : "", behind.len);
+	text_addn(out, suffix.len ? suffix.data : "", suffix.len);
 	output_style(out, STYLE_NONE);
-	text_release(&behind);
+	text_release(&suffix);
 }
 
 static void add_thread_shares(const struct outline_threads *t, uint32_t node,
@@ -88,10 +88,10 @@ static void add_thread_shares(const struct outline_threads *t, uint32_t node,
 static void add_guides(uint32_t depth, struct text *out)
 {
 	output_style(out, STYLE_ADDRESS);
-	for (uint32_t i = 0; i < depth && i < MOST_GUIDES; i++)
+	for (uint32_t i = 0; i < depth && i < MAX_GUIDES; i++)
 		text_add(out, "| ");
-	if (depth > MOST_GUIDES)
-		text_printf(out, "+%u ", depth - MOST_GUIDES);
+	if (depth > MAX_GUIDES)
+		text_printf(out, "+%u ", depth - MAX_GUIDES);
 	output_style(out, STYLE_NONE);
 }
 
@@ -112,7 +112,7 @@ static void add_row(const struct outline *o, const struct outline_row *row, cons
 	const struct outline_node *n = row->node == PROFILE_NONE ? NULL : &o->nodes.data[row->node];
 	uint64_t total = n ? n->total : o->overlapping ? 0 : row->amount;
 	uint64_t self = n ? n->self : o->overlapping ? row->amount : 0;
-	uint32_t guides = row->depth < MOST_GUIDES ? row->depth : MOST_GUIDES;
+	uint32_t guides = row->depth < MAX_GUIDES ? row->depth : MAX_GUIDES;
 	size_t used = (o->no_self ? 9u : 16u) + 7u * (t ? t->count : 0) + 2 * guides;
 	add_share(out, total, r->total);
 	if (!o->no_self)
@@ -121,7 +121,7 @@ static void add_row(const struct outline *o, const struct outline_row *row, cons
 	text_add(out, "  ");
 	add_guides(row->depth, out);
 	if (n) {
-		size_t width = r->width > used + LEAST_LABEL ? r->width - used : LEAST_LABEL;
+		size_t width = r->width > used + MIN_LABEL ? r->width - used : MIN_LABEL;
 		outline_label(r->profile, n, width, out);
 	} else
 		text_printf(out, "... %u more", row->hidden);
@@ -141,7 +141,7 @@ void outline_text(const struct outline *o, const struct report *r, const struct 
 	vec_free(&rows.list);
 }
 
-/* The inlined calls around a scope, innermost first, and the procedure. */
+/* Adds the inlined calls around a scope, innermost first, and its function. */
 static void add_around_json(const struct profile *p, const struct profile_scope *s, struct json *j)
 {
 	uint32_t at = s->parent;

@@ -1,6 +1,6 @@
-/* The search history graph as a tree. Below each experiment stand those that it led to, true ones
- * first, and of each only what is new against the one above. What has several parents stands below
- * the first of them and is referred to elsewhere. */
+/* The search history graph as a tree. Below each experiment are those that it was refined to, true
+ * ones first; a label says only what differs from the experiment above. An experiment with several
+ * parents is shown below the first one shown, and referred to below the others. */
 #include "cli/report/search.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 #include "cli/report/view.h"
 #include "cli/term/text.h"
 
-enum { MOST_GUIDES = 24, LEAST_GUIDES = 4, COLUMNS = 35, LEAST_LABEL = 24, USUAL_LABEL = 40 };
+enum { MAX_GUIDES = 24, MIN_GUIDES = 4, COLUMNS = 35, MIN_LABEL = 24, TYPICAL_LABEL = 40 };
 
 static bool is_within(const struct profile *p, uint32_t part, uint32_t whole)
 {
@@ -36,7 +36,7 @@ static const char *parent_name(const struct profile *p, const struct profile_res
 	return r->parent == PROFILE_NONE ? "" : p->resources.data[r->parent].name;
 }
 
-/* Where a procedure is: its first line, or its image. */
+/* Adds the place of a function: its first line, or its module. */
 static void add_procedure_place(const struct profile *p, const struct profile_resource *r,
 				struct text *out)
 {
@@ -55,13 +55,13 @@ static void add_procedure(const struct profile *p, const struct profile_resource
 	struct text place = TEXT_INIT;
 	add_procedure_place(p, r, &place);
 	size_t used = place.len ? 2 + text_columns(place.data, place.len) : 0;
-	add_procedure_name(out, r->name, width > used + LEAST_LABEL ? width - used : LEAST_LABEL);
+	add_procedure_name(out, r->name, width > used + MIN_LABEL ? width - used : MIN_LABEL);
 	if (place.len)
 		text_printf(out, "  %s", place.data);
 	text_release(&place);
 }
 
-/* Says in which procedure a loop is unless that is clear from what is above. */
+/* Adds a loop, with its function unless that is clear from the experiment above. */
 static void add_loop(const struct profile *p, uint32_t resource, uint32_t above, size_t width,
 		     struct text *out)
 {
@@ -70,7 +70,7 @@ static void add_loop(const struct profile *p, uint32_t resource, uint32_t above,
 	if (procedure == PROFILE_NONE || (above != PROFILE_NONE && is_within(p, above, procedure)))
 		return;
 	text_add(out, " in ");
-	add_procedure_name(out, p->resources.data[procedure].name, LEAST_LABEL);
+	add_procedure_name(out, p->resources.data[procedure].name, MIN_LABEL);
 }
 
 static void add_group(const struct profile_resource *r, size_t width, struct text *out)
@@ -166,7 +166,7 @@ static bool has_part(const struct profile *p, uint32_t resource, const struct ch
 	return has;
 }
 
-/* Of resources whether they, or what they are parts of, match. */
+/* Returns, by resource, whether it or one that contains it matches. */
 static bool *matching_resources(const struct profile *p, const char *pattern)
 {
 	struct choice c;
@@ -180,7 +180,7 @@ static bool *matching_resources(const struct profile *p, const char *pattern)
 	return match;
 }
 
-/* Spreads a mark along refinements, in one direction. */
+/* Propagates marks along refinements, in one direction. */
 static void spread(const struct profile *p, bool down, bool *marked)
 {
 	for (bool again = true; again;) {
@@ -218,21 +218,21 @@ bool *search_choose(const struct profile *p, const char *pattern)
 	return NULL;
 }
 
-/* A line to come: an experiment below another, or the number of those that are not shown. */
-struct line {
-	uint32_t experiment; /* PROFILE_NONE: a number of them */
+/* A line to be written: an experiment below another, or the number of those that are not shown. */
+struct history_line {
+	uint32_t experiment; /* PROFILE_NONE: the line stands for `folded` experiments */
 	uint32_t parent, depth;
 	uint32_t folded;
 	bool untested;
 	double most;
 };
 
-struct walk {
+struct history_walk {
 	const struct report *r;
 	struct lineage h;
-	VEC(struct line) todo; /* the next one last */
+	VEC(struct history_line) todo; /* the next line is the last element */
 	bool *shown;
-	bool folded; /* anything */
+	bool folded; /* some experiments were folded */
 	double threshold;
 };
 
@@ -258,17 +258,17 @@ static void add_columns(const struct profile_experiment *x, struct text *out)
 	text_release(&cell);
 }
 
-/* More levels than that would leave no room for what is to be said. */
-static uint32_t most_guides(const struct report *r)
+/* Returns the maximum number of guides: more would leave no room for labels. */
+static uint32_t max_guides(const struct report *r)
 {
-	unsigned used = COLUMNS + USUAL_LABEL;
+	unsigned used = COLUMNS + TYPICAL_LABEL;
 	unsigned room = r->width > used ? (r->width - used) / 2 : 0;
-	return room < LEAST_GUIDES ? LEAST_GUIDES : room > MOST_GUIDES ? MOST_GUIDES : room;
+	return room < MIN_GUIDES ? MIN_GUIDES : room > MAX_GUIDES ? MAX_GUIDES : room;
 }
 
 static void add_guides(const struct report *r, uint32_t depth, struct text *out)
 {
-	uint32_t most = most_guides(r);
+	uint32_t most = max_guides(r);
 	output_style(out, STYLE_ADDRESS);
 	for (uint32_t i = 0; i < depth && i < most; i++)
 		text_add(out, "| ");
@@ -284,7 +284,8 @@ static void add_note(struct text *notes, const char *note)
 	text_add(notes, note);
 }
 
-static void add_notes(const struct walk *w, const struct profile_experiment *x, struct text *out)
+static void add_notes(const struct history_walk *w, const struct profile_experiment *x,
+		      struct text *out)
 {
 	struct text notes = TEXT_INIT;
 	char number[48];
@@ -327,22 +328,23 @@ static enum style style_of(const struct profile *p, uint32_t resource)
 	}
 }
 
-static void add_experiment(const struct walk *w, const struct line *l, struct text *out)
+static void add_experiment(const struct history_walk *w, const struct history_line *l,
+			   struct text *out)
 {
 	const struct profile *p = w->r->profile;
 	const struct profile_experiment *x = &p->experiments.data[l->experiment];
-	struct text label = TEXT_INIT, behind = TEXT_INIT;
-	uint32_t most = most_guides(w->r), guides = l->depth < most ? l->depth : most;
+	struct text label = TEXT_INIT, suffix = TEXT_INIT;
+	uint32_t most = max_guides(w->r), guides = l->depth < most ? l->depth : most;
 	bool again = w->shown[l->experiment];
 	uint32_t parents = lineage_parents(&w->h, l->experiment);
 	if (again)
-		text_printf(&behind, ", see [%u]", l->experiment);
+		text_printf(&suffix, ", see [%u]", l->experiment);
 	else if (parents > (l->parent == PROFILE_NONE ? 0 : 1))
-		text_printf(&behind, " [%u]", l->experiment);
+		text_printf(&suffix, " [%u]", l->experiment);
 	if (!again)
-		add_notes(w, x, &behind);
-	size_t used = COLUMNS + 2 * guides + text_columns(behind.data, behind.len);
-	size_t width = w->r->width > used + LEAST_LABEL ? w->r->width - used : LEAST_LABEL;
+		add_notes(w, x, &suffix);
+	size_t used = COLUMNS + 2 * guides + text_columns(suffix.data, suffix.len);
+	size_t width = w->r->width > used + MIN_LABEL ? w->r->width - used : MIN_LABEL;
 	add_columns(x, out);
 	text_add(out, "  ");
 	add_guides(w->r, l->depth, out);
@@ -350,13 +352,13 @@ static void add_experiment(const struct walk *w, const struct line *l, struct te
 	output_style(out, again ? STYLE_ADDRESS : style_of(p, main));
 	text_addn(out, label.data, label.len);
 	output_style(out, STYLE_NONE);
-	text_addn(out, behind.len ? behind.data : "", behind.len);
+	text_addn(out, suffix.len ? suffix.data : "", suffix.len);
 	text_char(out, '\n');
 	text_release(&label);
-	text_release(&behind);
+	text_release(&suffix);
 }
 
-static void add_folded(const struct report *r, const struct line *l, struct text *out)
+static void add_folded(const struct report *r, const struct history_line *l, struct text *out)
 {
 	text_printf(out, "%-33s  ", l->untested ? "" : "false");
 	add_guides(r, l->depth, out);
@@ -369,18 +371,20 @@ static void add_folded(const struct report *r, const struct line *l, struct text
 	}
 }
 
-/* Puts the next lines to do, of which the first comes last. Of a kind that is folded, a single one
- * is as well shown. */
-static void push_lines(struct walk *w, const uint32_t *list, uint32_t count, struct line l)
+/* Pushes the lines of a list of experiments in reverse, so that the first is popped first. Foldable
+ * experiments become one line for false and one for untested ones; if there is only one of a kind,
+ * it is shown itself. */
+static void push_lines(struct history_walk *w, const uint32_t *list, uint32_t count,
+		       struct history_line l)
 {
 	const struct profile *p = w->r->profile;
-	struct line sums[2] = {l, l};
+	struct history_line sums[2] = {l, l};
 	uint32_t start = w->todo.len;
 	for (uint32_t i = 0; i < count; i++) {
 		if (!search_has(w->r, list[i]) || !search_is_folded(w->r, &w->h, list[i]))
 			continue;
 		const struct profile_experiment *x = &p->experiments.data[list[i]];
-		struct line *sum = &sums[experiment_is_untested(x)];
+		struct history_line *sum = &sums[experiment_is_untested(x)];
 		sum->most = !sum->folded || x->value > sum->most ? x->value : sum->most;
 		sum->folded++;
 	}
@@ -399,16 +403,16 @@ static void push_lines(struct walk *w, const uint32_t *list, uint32_t count, str
 		w->folded |= sums[i].folded > 1;
 	}
 	for (uint32_t a = start, b = w->todo.len; a + 1 < b;) {
-		struct line swap = w->todo.data[a];
+		struct history_line swap = w->todo.data[a];
 		w->todo.data[a++] = w->todo.data[--b];
 		w->todo.data[b] = swap;
 	}
 }
 
-static void add_lines(struct walk *w, struct text *out)
+static void add_lines(struct history_walk *w, struct text *out)
 {
 	while (w->todo.len) {
-		struct line l = vec_pop(&w->todo);
+		struct history_line l = vec_pop(&w->todo);
 		if (l.experiment == PROFILE_NONE) {
 			add_folded(w->r, &l, out);
 			continue;
@@ -418,12 +422,13 @@ static void add_lines(struct walk *w, struct text *out)
 		if (!w->shown[l.experiment] && l.depth + 1 < w->r->depth)
 			push_lines(w, w->h.children + w->h.child_at[l.experiment],
 				   lineage_children(&w->h, l.experiment),
-				   (struct line){.parent = l.experiment, .depth = l.depth + 1});
+				   (struct history_line){.parent = l.experiment,
+							 .depth = l.depth + 1});
 		w->shown[l.experiment] = true;
 	}
 }
 
-static void add_hypotheses(struct walk *w, struct text *out)
+static void add_hypotheses(struct history_walk *w, struct text *out)
 {
 	const struct profile *p = w->r->profile;
 	for (uint32_t i = 0, end; i < w->h.top_count; i = end) {
@@ -442,7 +447,8 @@ static void add_hypotheses(struct walk *w, struct text *out)
 		add_title(out, x->hypothesis);
 		output_style(out, STYLE_NONE);
 		text_printf(out, ", true from %.3g %% on\n", percent(x->threshold));
-		push_lines(w, w->h.tops + i, end - i, (struct line){.parent = PROFILE_NONE});
+		push_lines(w, w->h.tops + i, end - i,
+			   (struct history_line){.parent = PROFILE_NONE});
 		add_lines(w, out);
 	}
 }
@@ -471,7 +477,7 @@ static void add_summary(const struct report *r, struct text *out)
 
 void search_text(const struct report *r, struct text *out)
 {
-	struct walk w = {.r = r};
+	struct history_walk w = {.r = r};
 	const struct profile *p = r->profile;
 	findings_headline(p, r->width, out);
 	if (!p->experiments.len) {

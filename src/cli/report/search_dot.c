@@ -1,6 +1,6 @@
-/* The search history graph for Graphviz: procedures are boxes, loops ovals, locks hexagons; the
- * colour tells the state, the darker the more. Deep starters have a double border. Large graphs
- * show what is true and what leads there, and count the rest. */
+/* The search history graph for Graphviz: functions are boxes, loops ovals, locks hexagons. The
+ * colour shows the state; it is darker for larger values. Deep starters have a double border. Large
+ * graphs show only true experiments and those that lead to them, and count the rest. */
 #include <string.h>
 
 #include "base/quantity.h"
@@ -8,7 +8,7 @@
 #include "cli/report/search.h"
 #include "cli/term/text.h"
 
-enum { LARGE = 200, LABEL_COLUMNS = 44 };
+enum { MAX_DRAWN = 200, LABEL_COLUMNS = 44 };
 
 struct drawing {
 	const struct report *r;
@@ -17,7 +17,7 @@ struct drawing {
 	struct text *out;
 };
 
-/* Quotes and backslashes are special in labels. */
+/* Escapes quotes and backslashes, which are special in labels. */
 static void add_quoted(struct text *out, const char *name)
 {
 	for (; *name; name++) {
@@ -52,7 +52,7 @@ static const char *shape_of(const struct profile *p, uint32_t resource)
 	return shapes[p->resources.data[resource].kind];
 }
 
-/* As hue, saturation and value; text stays readable on all. */
+/* As hue, saturation and value. Text stays readable on all colours. */
 static void add_color(const struct profile_experiment *x, struct text *out)
 {
 	double heat = x->value > 1 ? 1 : x->value < 0 ? 0 : x->value;
@@ -110,7 +110,7 @@ static void add_node(const struct drawing *d, uint32_t number)
 	text_release(&title);
 }
 
-/* Edges to what is drawn, and how many others there are. */
+/* Adds the edges to children that are drawn, and the number of the others. */
 static void add_edges(const struct drawing *d, uint32_t number)
 {
 	const struct profile *p = d->r->profile;
@@ -156,7 +156,7 @@ void search_dot(const struct report *r, struct text *out)
 	lineage_build(&d.h, r->profile);
 	for (uint32_t i = 0; i < n; i++)
 		chosen += is_drawn(&d, i);
-	d.large = chosen > LARGE && r->args->fold;
+	d.large = chosen > MAX_DRAWN && r->args->fold;
 	text_add(out, "digraph search {\n"
 		      "\trankdir=LR; labelloc=t; fontname=\"sans-serif\"; nodesep=0.12; "
 		      "ranksep=0.45;\n"

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LARGEST = 64 << 20 };
+enum { MAX_BYTES = 64 << 20 };
 
 static char *read_all(int fd, size_t size)
 {
@@ -22,7 +22,8 @@ static char *read_all(int fd, size_t size)
 	return bytes;
 }
 
-/* The path comes from a binary: it may name a device or a pipe, and reading one has effects. */
+/* Reads regular files only: the path comes from a binary, so it may name a device or a pipe, and
+ * reading one has side effects. */
 static char *read_file(const char *path)
 {
 	struct stat st;
@@ -30,7 +31,7 @@ static char *read_file(const char *path)
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return NULL;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= LARGEST)
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= MAX_BYTES)
 		bytes = read_all(fd, (size_t)st.st_size);
 	close(fd);
 	return bytes;
@@ -42,7 +43,7 @@ static bool is_text_file(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* Below `folder`: all of the path, then without its first part, and so on. */
+/* Tries the whole path below `folder`, then without its first component, and so on. */
 static bool find_below(struct text *out, const char *folder, const char *path)
 {
 	while (*path) {

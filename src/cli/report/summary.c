@@ -1,4 +1,4 @@
-/* One screen for someone in a hurry: what ran, how good the data is, where the time goes. */
+/* One screen for a first look: what ran, the quality of the data, where the time goes. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "cli/term/text.h"
 #include "unwind/walk.h"
 
-enum { MOST_PATH = 14, PATH_HEAD = 4, MOST_LOOPS = 6, MOST_PROCEDURES = 8, MOST_THREADS = 5 };
+enum { MAX_PATH = 14, PATH_HEAD = 4, MAX_LOOPS = 6, MAX_PROCEDURES = 8, MAX_THREADS = 5 };
 
 static const char *fact(const struct report *r, const char *name)
 {
@@ -16,7 +16,7 @@ static const char *fact(const struct report *r, const char *name)
 	return value ? value : "";
 }
 
-/* How samples were unwound and how many are missing. */
+/* How many samples were unwound completely, and how many are missing. */
 struct quality {
 	uint64_t all, complete, lost, throttled;
 };
@@ -45,7 +45,7 @@ static const char *explain(const char *name)
 	return name;
 }
 
-/* Not rounded up to 100. */
+/* Never rounds up to 100. */
 static double complete_percent(const struct quality *q)
 {
 	double percent = percent_of(q->complete, q->all);
@@ -77,7 +77,7 @@ static void add_quality(const struct report *r, struct text *out)
 	}
 }
 
-/* Of which threads, and how, the metric shown is. */
+/* Adds the number of threads of the metric shown, and its sampling rate. */
 static void add_extent(const struct report *r, struct text *out)
 {
 	const struct profile *p = r->profile;
@@ -107,7 +107,7 @@ static void add_metrics(const struct report *r, struct text *out)
 		const struct profile_metric *m = &p->metrics.data[i];
 		size_t start = out->len;
 		if (i == profile_metric_named(p, PROFILE_RUNS))
-			continue; /* the instructions once more, for assembly */
+			continue; /* the same instructions again, for --asm */
 		add_short(out, m->name, 40);
 		pad_to(out, start, 12);
 		add_amount(out, m, amount);
@@ -172,13 +172,13 @@ static void add_run(const struct report *r, struct text *out)
 			out);
 }
 
-struct path {
+struct hot_path {
 	VEC(uint32_t) nodes;
 };
 
-/* Down the heaviest children, while one has at least half of its parent (the paper's hot path) and
- * a share of the whole that is worth a look. */
-static void follow(const struct report *r, const struct outline *o, struct path *out)
+/* Follows the heaviest child, while it has at least half of its parent's total (the paper's hot
+ * path) and 5 % of the whole. */
+static void follow_hot_path(const struct report *r, const struct outline *o, struct hot_path *out)
 {
 	uint32_t at = 0;
 	for (;;) {
@@ -214,7 +214,7 @@ static void add_path_row(const struct report *r, const struct outline_node *n, s
 	text_char(out, '\n');
 }
 
-/* Where the path ends because it divides: the largest branches. */
+/* Adds the largest branches at the end of the path, where it divides. */
 static void add_branches(const struct report *r, const struct outline *o, uint32_t end,
 			 struct text *out)
 {
@@ -234,9 +234,9 @@ static void add_branches(const struct report *r, const struct outline *o, uint32
 	text_add(out, shown ? "\n" : "");
 }
 
-/* Startup code on one line. Returns how many nodes of the path that were. */
+/* Adds the startup code on one line. Returns the number of nodes of the path that it covers. */
 static uint32_t add_startup(const struct report *r, const struct outline *o,
-			    const struct path *path, struct text *out)
+			    const struct hot_path *path, struct text *out)
 {
 	uint32_t count = 0;
 	struct text names = TEXT_INIT;
@@ -259,15 +259,15 @@ static uint32_t add_startup(const struct report *r, const struct outline *o,
 static void add_hot_path(const struct report *r, struct text *out)
 {
 	struct outline o;
-	struct path path = {0};
+	struct hot_path path = {0};
 	hot_outline(r, &o);
-	follow(r, &o, &path);
+	follow_hot_path(r, &o, &path);
 	output_style(out, STYLE_HEADING);
 	text_add(out, "\n  total   self  hot path\n");
 	output_style(out, STYLE_NONE);
 	uint32_t first = add_startup(r, &o, &path, out);
 	uint32_t count = path.nodes.len - first;
-	uint32_t left_out = count > MOST_PATH ? count - MOST_PATH : 0;
+	uint32_t left_out = count > MAX_PATH ? count - MAX_PATH : 0;
 	for (uint32_t i = 0; i < count; i++) {
 		if (left_out && i == PATH_HEAD) {
 			text_printf(out, "                ... %u levels\n", left_out);
@@ -287,7 +287,7 @@ static void add_loops(const struct report *r, struct text *out)
 	outline_link(&o, r->profile, SORT_SELF);
 	text_char(out, '\n');
 	if (o.nodes.len > 1)
-		loops_table(r, &o, MOST_LOOPS, out);
+		loops_table(r, &o, MAX_LOOPS, out);
 	else
 		text_add(out, report_is_counted(r) ? "Nothing was executed in a loop.\n"
 						   : "No sample was in a loop.\n");
@@ -303,7 +303,7 @@ static void add_procedures(const struct report *r, struct text *out)
 	output_style(out, STYLE_HEADING);
 	text_add(out, "\n   self  total  procedure\n");
 	output_style(out, STYLE_NONE);
-	for (i = o.nodes.data[0].first_child; i != PROFILE_NONE && shown < MOST_PROCEDURES;
+	for (i = o.nodes.data[0].first_child; i != PROFILE_NONE && shown < MAX_PROCEDURES;
 	     i = o.nodes.data[i].next, shown++) {
 		const struct outline_node *n = &o.nodes.data[i];
 		if ((double)n->self < r->min_share * (double)r->total)
@@ -327,7 +327,7 @@ void summary_text(const struct report *r, struct text *out)
 	add_procedures(r, out);
 	if (r->profile->threads.len > 1) {
 		text_char(out, '\n');
-		threads_table(r, MOST_THREADS, out);
+		threads_table(r, MAX_THREADS, out);
 	}
 	output_style(out, STYLE_ADDRESS);
 	text_add(out, profile_has_counts(r->profile)
@@ -385,11 +385,11 @@ static void add_top_json(const struct report *r, const char *key, outline_build 
 void summary_json(const struct report *r, struct json *j)
 {
 	struct outline o;
-	struct path path = {0};
+	struct hot_path path = {0};
 	add_facts_json(r, j);
 	uncovered_json(r, j);
 	hot_outline(r, &o);
-	follow(r, &o, &path);
+	follow_hot_path(r, &o, &path);
 	json_array(j, "hot_path");
 	vec_each (i, &path.nodes) {
 		json_object(j, NULL);

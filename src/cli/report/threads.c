@@ -1,5 +1,5 @@
-/* Threads, each with where it spends most: the loop, or the procedure outside of loops, with the
- * largest amount of its own. */
+/* Threads, each with its hottest scope: the loop, or the function outside loops, with the largest
+ * self. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,11 +8,11 @@
 
 struct thread_row {
 	uint64_t amount, samples;
-	uint32_t hot; /* scope; PROFILE_NONE if it has none */
+	uint32_t hot; /* the hottest scope; PROFILE_NONE if there is none */
 	uint64_t hot_amount;
 };
 
-/* What the kernel does is the caller's. */
+/* Work of the kernel counts for the code that entered it. */
 static uint32_t scope_of(const struct profile *p, uint32_t node)
 {
 	while (node && p->nodes.data[node].scope == PROFILE_NONE)
@@ -20,7 +20,7 @@ static uint32_t scope_of(const struct profile *p, uint32_t node)
 	return report_hot_scope(p, p->nodes.data[node].scope);
 }
 
-/* A row for each thread of the profile. */
+/* Returns one row per thread of the profile. */
 static struct thread_row *measure(const struct report *r)
 {
 	const struct profile *p = r->profile;
@@ -115,7 +115,7 @@ void threads_table(const struct report *r, uint32_t most, struct text *out)
 		    "amount", "thread", "name", several ? "process  " : "");
 	output_style(out, STYLE_NONE);
 	while (count && !rows[order[count - 1]].samples)
-		count--; /* they are in the number of threads; here they say nothing */
+		count--; /* threads without samples have nothing to show */
 	for (uint32_t i = 0; i < count && i < most; i++) {
 		add_row(r, &rows[order[i]], &r->profile->threads.data[order[i]], out);
 		output_flush(out);

@@ -1,14 +1,14 @@
-/* How often loops are entered and how many iterations that makes: a row for each loop, with its
- * trip counts drawn small. Someone in a hurry must see: always 3; mostly 0; 1 to 1000, spread. */
+/* Entries and iterations of loops: one row per loop, with a small drawing of its trip counts. A
+ * quick look must tell: always 3; mostly 0; spread from 1 to 1000. */
 #include <string.h>
 
 #include "cli/report/counts.h"
 #include "cli/report/view.h"
 #include "cli/term/text.h"
 
-enum { DRAWING = 12, COLUMNS = 54 + DRAWING + 4 };
+enum { DRAWING_COLUMNS = 12, COLUMNS = 54 + DRAWING_COLUMNS + 4 };
 
-/* Of entries: that many have one trip count, and the others need not be drawn. */
+/* If this share of the entries has the same trip count, the others need not be drawn. */
 static const double NEARLY_ALL = 0.9;
 
 static uint64_t ended(const struct counts *c, const struct counts_row *r)
@@ -19,7 +19,7 @@ static uint64_t ended(const struct counts *c, const struct counts_row *r)
 	return sum;
 }
 
-/* "3 x 98%"; not rounded up to 100. */
+/* Adds "3 x 98%". Rounds down: only all entries are 100 %. */
 static void add_value(const struct counts_trips *t, uint64_t all, const char *between,
 		      struct text *out)
 {
@@ -28,7 +28,8 @@ static void add_value(const struct counts_trips *t, uint64_t all, const char *be
 	text_printf(out, "%d%%", (int)percent_of(t->entries, all));
 }
 
-/* One trip count, or nearly; or just two. False if it takes a drawing. */
+/* Adds the trip counts as numbers, if there is only one, if one has nearly all entries, or if there
+ * are two. Returns false if it takes a drawing. */
 static bool add_values(const struct counts_trips *t, uint32_t count, uint64_t all, struct text *out)
 {
 	size_t start = out->len;
@@ -52,18 +53,18 @@ static bool add_values(const struct counts_trips *t, uint32_t count, uint64_t al
 	add_value(&t[0], all, ":", out);
 	text_char(out, ' ');
 	add_value(&t[1], all, ":", out);
-	if (out->len - start <= DRAWING)
+	if (out->len - start <= DRAWING_COLUMNS)
 		return true;
 	out->len = start;
 	return false;
 }
 
-/* What bars there are: one for each number if these fit, else for 0, 1, 2-3, 4-7, 8-15, ... */
+/* The bars: one per trip count if they fit, otherwise for 0, 1, 2-3, 4-7, 8-15, ... */
 struct axis {
 	bool each;
-	uint64_t first; /* number, or bar */
-	uint32_t count; /* bars drawn */
-	uint32_t group; /* how many of those above make one */
+	uint64_t first; /* first trip count, or first power of two */
+	uint32_t count; /* number of bars */
+	uint32_t group; /* number of trip counts or powers per bar */
 };
 
 static uint32_t bar_of_power(uint64_t trips)
@@ -74,14 +75,14 @@ static uint32_t bar_of_power(uint64_t trips)
 static struct axis find_axis(const struct counts_trips *t, uint32_t count)
 {
 	uint64_t low = t[0].low, high = t[count - 1].low;
-	struct axis a = {.each = high - low < DRAWING, .first = low, .group = 1};
+	struct axis a = {.each = high - low < DRAWING_COLUMNS, .first = low, .group = 1};
 	for (uint32_t i = 0; i < count; i++)
 		a.each &= t[i].low == t[i].high;
 	a.count = (uint32_t)(high - low) + 1;
 	if (!a.each) {
 		uint32_t span = bar_of_power(high) - bar_of_power(low);
 		a.first = bar_of_power(low);
-		a.group = span / DRAWING + 1;
+		a.group = span / DRAWING_COLUMNS + 1;
 		a.count = span / a.group + 1;
 	}
 	return a;
@@ -97,7 +98,7 @@ static void add_bars(const struct counts_trips *t, uint32_t count, struct text *
 	static const char *const blocks[2][8] = {
 		{".", ":", "-", "=", "+", "*", "%", "#"},
 		{"\u2581", "\u2582", "\u2583", "\u2584", "\u2585", "\u2586", "\u2587", "\u2588"}};
-	uint64_t bars[DRAWING] = {0}, most = 0;
+	uint64_t bars[DRAWING_COLUMNS] = {0}, most = 0;
 	struct axis axis = find_axis(t, count);
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t *bar = &bars[bar_of(&axis, t[i].low)];
@@ -180,7 +181,7 @@ void trips_text(const struct report *r, struct text *out)
 		output_style(out, STYLE_HEADING);
 		text_printf(out,
 			    "   self  total entries iterations    min   mean    max  %-*s  %s\n",
-			    DRAWING, "trips", "loop");
+			    DRAWING_COLUMNS, "trips", "loop");
 		output_style(out, STYLE_NONE);
 		counted_text(&c, r, COLUMNS, add_text, out);
 		counted_legend(&c, out);

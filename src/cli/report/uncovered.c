@@ -1,11 +1,11 @@
-/* What ran as it was because it could not be counted, so that the reader knows what counts are of.
- */
+/* The code that ran uninstrumented because it could not be counted, so that the reader knows what
+ * the counts cover. */
 #include <stdlib.h>
 
 #include "cli/report/view.h"
 #include "cli/term/text.h"
 
-enum { MOST = 3, INDENT = 12 };
+enum { MAX_ROWS = 3, INDENT = 12, ALL = 1000000 /* shares are in millionths */ };
 
 static int by_share(const void *a, const void *b)
 {
@@ -19,13 +19,13 @@ static int by_share(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* One that was not asked for. */
+/* A module that was not selected for counting. */
 static bool is_whole_image(const struct profile_uncovered *u)
 {
 	return !u->address && !*u->name && u->image != PROFILE_NONE;
 }
 
-/* Code of an image that is of none of its own procedures: stubs and the like. */
+/* Code of a module that belongs to none of its functions: stubs and the like. */
 static bool is_other(const struct profile_uncovered *u)
 {
 	return !u->address && *u->name;
@@ -35,7 +35,7 @@ static void add_row(const struct report *r, const struct profile_uncovered *u, s
 {
 	struct text label = TEXT_INIT;
 	text_fill(out, ' ', INDENT);
-	add_share(out, u->share == PROFILE_NONE ? 0 : u->share, 1000000);
+	add_share(out, u->share == PROFILE_NONE ? 0 : u->share, ALL);
 	text_add(out, "  ");
 	if (is_whole_image(u))
 		text_add(&label, "all");
@@ -87,9 +87,9 @@ void uncovered_table(const struct report *r, struct text *out)
 	text_add(out, "not counted ");
 	add_numbers(out, list.len - images - others, images, others);
 	if (list.data[0]->share != PROFILE_NONE)
-		text_printf(out, ", %.1f%% of the time by samples", percent_of(share, 1000000));
+		text_printf(out, ", %.1f%% of the time by samples", percent_of(share, ALL));
 	text_char(out, '\n');
-	while (shown < list.len && (shown < MOST || r->min_share <= 0))
+	while (shown < list.len && (shown < MAX_ROWS || r->min_share <= 0))
 		add_row(r, list.data[shown++], out);
 	if (shown < list.len) {
 		text_fill(out, ' ', INDENT + 9);
@@ -113,7 +113,7 @@ void uncovered_json(const struct report *r, struct json *j)
 		if (u->share == PROFILE_NONE)
 			json_string(j, "percent", NULL);
 		else
-			json_quantity(j, "percent", A_PERCENT, percent_of(u->share, 1000000), 4);
+			json_quantity(j, "percent", A_PERCENT, percent_of(u->share, ALL), 4);
 		json_string(j, "reason", u->reason);
 		json_end(j);
 	}

@@ -1,4 +1,4 @@
-/* The table of views, and what surrounds each. */
+/* The table of views, and the parts of a report that are common to all. */
 #include "cli/report/view.h"
 
 #include <string.h>
@@ -37,7 +37,8 @@ const struct report_view *report_chosen_view(const struct report_args *args)
 				: &report_views[args->view == VIEW_BEST ? 0 : args->view];
 }
 
-/* Findings are of the whole: who chooses a part asks where time goes. */
+/* Findings are the default for a search, unless the user selects a part of the measurements:
+ * findings cover the whole run. */
 unsigned report_best_view(const struct report_args *args, const struct profile *p)
 {
 	unsigned best = 0;
@@ -89,7 +90,7 @@ static void write_json(const struct report *r, const struct report_view *v, cons
 	json_end(&j);
 }
 
-/* Why there may be nothing to show. */
+/* Says why there is nothing to show. */
 static void explain_empty(const struct report *r, struct text *out)
 {
 	if (r->whole && report_is_counted(r))

@@ -1,15 +1,15 @@
-/* The views of a report: one file report_NAME.c each. A view either builds an outline, and all
- * formats follow from that, or writes the formats itself. */
+/* The views of a report, one file each. A view either builds an outline, from which all formats are
+ * derived, or writes the formats itself. */
 #pragma once
 #include "cli/report/outline.h"
 
 struct report_view {
 	const char *name;
-	enum report_sort sort; /* unless the user says otherwise */
-	bool counts;           /* of runs that were counted only; of instructions */
-	bool search;           /* of searches only; of no metric */
+	enum report_sort sort; /* the default sort order */
+	bool counts;           /* only for counted runs; shows instructions */
+	bool search;           /* only for searches; has no metric */
 	outline_build build;
-	/* Instead of what follows from `build`; NULL: there is none. */
+	/* Formats that are not derived from `build`; NULL if there is no such format. */
 	void (*text)(const struct report *r, struct text *out);
 	void (*json)(const struct report *r, struct json *j);
 	void (*csv)(const struct report *r, struct text *out);
@@ -48,26 +48,26 @@ void search_csv(const struct report *r, struct text *out);
 void findings_text(const struct report *r, struct text *out);
 void findings_view_json(const struct report *r, struct json *j);
 
-/* The largest loops, or procedures, of an outline of them: at most `most` rows. */
+/* Adds the largest loops of an outline of loops: at most `most` rows. */
 void loops_table(const struct report *r, const struct outline *o, uint32_t most, struct text *out);
 void procedures_outline(const struct report *r, struct outline *out);
-/* Both. */
+/* Loops and functions. */
 void hot_scopes_outline(const struct report *r, struct outline *out);
-/* "main > relax > max": the procedure of a scope and the inlined calls on the way to it. */
+/* Adds "main > relax > max": the function of a scope and the inlined calls down to it. */
 void add_chain(const struct profile *p, uint32_t scope, size_t width, struct text *out);
 void threads_table(const struct report *r, uint32_t most, struct text *out);
-/* What could not be counted; nothing if there is none. */
+/* Add the code that could not be counted; nothing if there is none. */
 void uncovered_table(const struct report *r, struct text *out);
 void uncovered_json(const struct report *r, struct json *j);
 
-/* Checks what of a flattening the user wrote: a number of levels or "loops". */
+/* Parses the value of --flatten: a number of levels or "loops". */
 int flatten_parse(const char *word, uint32_t *levels, struct err *e);
 
-/* The view of a profile if the user asks for none: an index in report_views. */
+/* Returns the default view of a profile: an index in report_views. */
 unsigned report_best_view(const struct report_args *args, const struct profile *p);
-/* The view that the options ask for; --lines and --asm are views of their own. */
+/* Returns the view that the options select; --lines and --asm are views of their own. */
 const struct report_view *report_chosen_view(const struct report_args *args);
-/* Writes it in the report's format, with what is common to all views around it. */
+/* Writes the report in its format, with the parts that are common to all views. */
 void report_write(const struct report *r, const char *file, struct text *out);
-/* The metric, the choice made and what its shares are of. */
+/* Adds the metric, the selection, and the amount that is 100 %. */
 void report_heading(const struct report *r, struct text *out);

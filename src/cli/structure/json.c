@@ -1,5 +1,5 @@
-/* The structure for programs. Keys and their meaning are documented in sonde-structure(1): they are
- * an interface; add to them, never change them. */
+/* The structure as JSON, for programs. The keys are a documented interface, sonde-structure(1): add
+ * keys, but never change existing ones. */
 #include "cli/structure/view.h"
 #include "cli/term/output.h"
 

@@ -1,6 +1,6 @@
 /* The structure for people: a tree as in figure 2 of Tallent et al. (PLDI 2009), a table of loops,
- * and counts. A large image has a million lines of this, so nothing here formats with printf in a
- * loop. */
+ * and counts. A large module has a million lines in this form, so the loops here avoid printf
+ * formatting. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,8 @@ static void add_range(struct text *out, uint64_t start, uint64_t end)
 	text_hex(out, end);
 }
 
-/* " [0x10-0x20, 0x30-0x34]". Ranges outside [start, end) were split off by the compiler: cold. */
+/* " [0x10-0x20, 0x30-0x34]". Ranges outside [start, end) are cold parts that the compiler split
+ * off. */
 static void add_ranges(const struct view *v, const struct scope *s, uint64_t start, uint64_t end,
 		       struct text *out)
 {
@@ -110,7 +111,7 @@ static void add_loop(const struct view *v, const struct scope *s, uint32_t copie
 	output_style(out, STYLE_NONE);
 }
 
-/* A line of the file that the scopes around it are in names no file. */
+/* The file is written only if it differs from that of the enclosing scope. */
 static void add_line(const struct view *v, const struct scope *s, struct text *out)
 {
 	text_add(out, "line ");
@@ -137,7 +138,7 @@ static void add_procedure(const struct view *v, const struct structure_procedure
 	add_lines(out, ' ', s->first_line, s->last_line);
 }
 
-/* How many machine loops each SCOPE_LOOP stands for. */
+/* Returns, by scope, the number of machine loops of each SCOPE_LOOP. */
 static uint8_t *count_copies(const struct structure *s)
 {
 	uint8_t *copies = xcalloc(s->scope_count, 1);
@@ -149,14 +150,14 @@ static uint8_t *count_copies(const struct structure *s)
 	return copies;
 }
 
-struct tree {
+struct scope_writer {
 	const struct view *view;
 	const uint8_t *copies;
 	struct text *out;
-	VEC(uint32_t) ends; /* of the scopes that are open */
+	VEC(uint32_t) ends; /* ends of the scopes that are open */
 };
 
-static void add_scopes(struct tree *t, const struct structure_procedure *p)
+static void add_scopes(struct scope_writer *t, const struct structure_procedure *p)
 {
 	const struct scope *scopes = t->view->structure->scopes;
 	vec_clear(&t->ends);
@@ -178,16 +179,16 @@ static void add_scopes(struct tree *t, const struct structure_procedure *p)
 	}
 }
 
-/* Procedures of one file, chained in order of address. */
+/* The functions of one file, linked in address order. */
 struct file_group {
 	uint32_t file;        /* text offset */
-	uint32_t first, last; /* indices into the view's procedures */
+	uint32_t first, last; /* indices into the view's functions */
 };
 
 struct grouping {
 	VEC(struct file_group) files;
 	struct hashmap by_file; /* hash of path -> index in files */
-	uint32_t *next;         /* of each of the view's procedures: the next of its file */
+	uint32_t *next;         /* by function of the view: the next one of the same file */
 };
 
 static void group_by_file(const struct view *v, struct grouping *g)
@@ -221,7 +222,7 @@ static void add_image(const struct view *v, struct text *out)
 	text_add(out, v->structure->has_lines ? ")\n" : ", no debugging information)\n");
 }
 
-static void add_file(struct tree *t, const struct grouping *g, const struct file_group *f)
+static void add_file(struct scope_writer *t, const struct grouping *g, const struct file_group *f)
 {
 	const struct view *v = t->view;
 	text_add(t->out, "  file ");
@@ -234,11 +235,11 @@ static void add_file(struct tree *t, const struct grouping *g, const struct file
 void view_tree(const struct view *v, struct text *out)
 {
 	uint8_t *copies = count_copies(v->structure);
-	struct tree t = {.view = v, .copies = copies, .out = out};
+	struct scope_writer t = {.view = v, .copies = copies, .out = out};
 	struct grouping g = {0};
 	group_by_file(v, &g);
 	add_image(v, out);
-	/* What has no source (start-up code, PLTs) comes last. */
+	/* Code without source (startup code, PLTs) comes last. */
 	vec_each (f, &g.files)
 		if (f->file)
 			add_file(&t, &g, f);

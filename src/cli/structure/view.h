@@ -1,44 +1,43 @@
-/* The structure of an image as it is shown: the procedures chosen, and the forms to show them in.
- */
+/* Views of the structure of a module: the selected functions, as text and as JSON. */
 #pragma once
 #include "base/json.h"
 #include "structure/structure.h"
 
 struct view {
 	const struct structure *structure;
-	const char *path;           /* of the image */
-	const uint32_t *procedures; /* the chosen ones, ascending */
+	const char *path;           /* of the module */
+	const uint32_t *procedures; /* indices of the selected functions, ascending */
 	uint32_t count;
 };
 
-/* All of these hand `out` over to output_write() whenever it has grown large. */
+/* These pass `out` to output_write() whenever it has become large. */
 void view_tree(const struct view *v, struct text *out);
 void view_loops(const struct view *v, struct text *out);
 void view_stats(const struct view *v, struct text *out);
 
-/* The members of the image's JSON object; `sonde-structure(1)` documents them. */
+/* Add members to the module's JSON object; sonde-structure(1) documents them. */
 void view_image_json(const struct view *v, struct json *j);
 void view_tree_json(const struct view *v, struct json *j);
 void view_loops_json(const struct view *v, struct json *j);
 void view_stats_json(const struct view *v, struct json *j);
 
 const char *view_machine(const struct view *v);
-/* Text at an offset of the structure. */
+/* Returns the text at an offset of the structure. */
 const char *view_text(const struct view *v, uint32_t offset);
-/* The inlined calls around a scope, outermost first, at most `max`. Returns how many there are;
- * where these are more than max, the innermost ones are given. */
+/* Lists the inlined calls around a scope, outermost first, at most `max`. Returns their number; if
+ * that is more than `max`, the innermost ones are listed. */
 uint32_t view_inline_chain(const struct view *v, uint32_t scope, const struct scope **chain,
 			   uint32_t max);
 
-/* Counts over the chosen procedures. */
+/* Counts over the selected functions. */
 enum { VIEW_DEPTHS = 10 };
 
 struct view_counts {
-	uint64_t found[FOUND_WAYS]; /* found this way, perhaps among others */
-	uint64_t first[FOUND_WAYS]; /* found this way and by none that is named before it */
+	uint64_t found[FOUND_WAYS]; /* functions found by this method, perhaps by others, too ... */
+	uint64_t first[FOUND_WAYS]; /* ... and by no method with a lower index */
 	uint64_t blocks, instructions, bytes, tables, unresolved, bad, noreturn;
-	uint64_t loops, irreducible, source_loops, inlined,
-		by_depth[VIEW_DEPTHS]; /* [9]: 10 and more */
+	/* The last one of by_depth: VIEW_DEPTHS and deeper. */
+	uint64_t loops, irreducible, source_loops, inlined, by_depth[VIEW_DEPTHS];
 };
 
 void view_count(const struct view *v, struct view_counts *out);

@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 
-/* No allocation here: memory may be what ran out. Names from binaries may hold anything; a terminal
- * must not get to interpret it. */
+/* Does not allocate: memory may have run out. Escapes control characters: names from binaries may
+ * contain anything, and a terminal must not interpret it. */
 __attribute__((format(printf, 1, 0))) static void say(const char *fmt, va_list ap)
 {
 	char plain[1500], safe[4 * sizeof(plain) + 2];
@@ -42,7 +42,8 @@ void die(const char *fmt, ...)
 	exit(EXIT_OURS);
 }
 
-/* May run in any thread, with locks of stdio or of the allocator held: no exit handlers. */
+/* May run in any thread, with locks of stdio or of the allocator held. So it writes directly and
+ * runs no exit handlers. */
 static void out_of_memory(size_t size)
 {
 	char line[100];

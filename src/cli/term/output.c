@@ -33,7 +33,7 @@ static bool in_path(const char *program)
 	return false;
 }
 
-/* The pager's command line, or NULL for none. */
+/* Returns the pager's command line, or NULL for no pager. */
 static const char *pager_command(void)
 {
 	const char *command = getenv("SONDE_PAGER");
@@ -46,7 +46,7 @@ static const char *pager_command(void)
 	char word[256];
 	size_t n = strcspn(command, " \t");
 	if (n >= sizeof(word) || strpbrk(command, "$`'\"\\;|&<>()"))
-		return command; /* the shell's business */
+		return command; /* the shell parses it and reports errors */
 	memcpy(word, command, n);
 	word[n] = '\0';
 	if (in_path(word))
@@ -62,20 +62,21 @@ static _Noreturn void become_pager(const char *command, const int pipe_ends[2])
 	dup2(pipe_ends[0], STDIN_FILENO);
 	close(pipe_ends[0]);
 	close(pipe_ends[1]);
-	setenv("LESS", "FRX",
-	       0); /* one screen needs no keys; colours; keep the text on the screen */
+	/* F: quit if the text fits on one screen; R: pass colours through; X: leave the text on the
+	 * screen. */
+	setenv("LESS", "FRX", 0);
 	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 	_exit(EXIT_NOT_FOUND);
 }
 
-/* Where a pager cannot be started, stdout simply stays the terminal. */
+/* If a pager cannot be started, stdout stays the terminal. */
 static void start_pager(void)
 {
 	int ends[2];
 	const char *command = pager_command();
 	if (!command || pipe(ends) != 0)
 		return;
-	signal(SIGINT, SIG_IGN); /* the pager reacts to it, and we end when the pager does */
+	signal(SIGINT, SIG_IGN); /* the pager handles it, and we end when the pager does */
 	pager_pid = fork();
 	if (pager_pid == 0)
 		become_pager(command, ends);
@@ -130,7 +131,7 @@ void output_end(void)
 	int status;
 	if (!pager_pid)
 		return;
-	close(STDOUT_FILENO); /* the pager's end of file */
+	close(STDOUT_FILENO); /* the pager sees end of file */
 	while (waitpid(pager_pid, &status, 0) < 0 && errno == EINTR)
 		;
 	pager_pid = 0;

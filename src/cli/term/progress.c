@@ -7,14 +7,14 @@
 #include "base/clock.h"
 #include "cli/term/terminal.h"
 
-enum { AFTER_NS = 500000000, PAUSE_NS = 100000000 };
+enum { DELAY_NS = 500000000, INTERVAL_NS = 100000000 };
 
 void progress_show(struct progress *p, const char *fmt, ...)
 {
 	uint64_t now = now_ns();
 	va_list ap;
 	p->since = p->since ? p->since : now;
-	if (now - p->since < AFTER_NS || now - p->shown < PAUSE_NS || !isatty(STDERR_FILENO))
+	if (now - p->since < DELAY_NS || now - p->shown < INTERVAL_NS || !isatty(STDERR_FILENO))
 		return;
 	p->shown = now;
 	va_start(ap, fmt);

@@ -1,15 +1,16 @@
-/* One line on stderr that tells how far something is that takes long, and goes when it is over.
- * Only on a terminal: elsewhere it would be noise. */
+/* A progress line on stderr for operations that take long; it is removed at the end. Shown only on
+ * a terminal: in a log it would be noise. */
 #pragma once
 #include <stdint.h>
 
 /* All-zero before the first use. */
 struct progress {
-	uint64_t since,
-		shown; /* ns: when it was first told of; when the line was last written, or 0 */
+	/* ns: the first call; when the line was last written, or 0. */
+	uint64_t since, shown;
 };
 
-/* Shows how far it is, from half a second after the first time on. */
+/* Writes the line, but not before half a second after the first call, and at most ten times per
+ * second. */
 void progress_show(struct progress *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Takes the line away; p is as before the first use. */
+/* Removes the line and resets `p`. */
 void progress_end(struct progress *p);

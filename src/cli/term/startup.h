@@ -1,4 +1,4 @@
-/* Procedures that every path begins with and nobody asks about: _start and the like. */
+/* Functions at the start of every call path that nobody is interested in: _start and the like. */
 #pragma once
 #include "profile/profile.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/fault.h"
 
-enum { COLUMNS_LEAST = 40 };
+enum { COLUMNS_MIN = 40 };
 
 bool terminal_size(int fd, struct terminal_size *out)
 {
@@ -22,7 +22,7 @@ bool terminal_size(int fd, struct terminal_size *out)
 unsigned terminal_columns(int fd, unsigned otherwise)
 {
 	struct terminal_size size;
-	return terminal_size(fd, &size) && size.columns >= COLUMNS_LEAST ? size.columns : otherwise;
+	return terminal_size(fd, &size) && size.columns >= COLUMNS_MIN ? size.columns : otherwise;
 }
 
 bool terminal_draws(int fd)

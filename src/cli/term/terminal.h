@@ -1,5 +1,5 @@
-/* The terminal: its size, what it can show, its codes. All that Sonde knows of terminals is here.
- */
+/* The terminal: its size, its capabilities, its escape codes. All of Sonde's knowledge of terminals
+ * is here. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,15 +8,15 @@ struct terminal_size {
 	unsigned columns, rows;
 };
 
-/* False if it is none. */
+/* Returns false if `fd` is not a terminal. */
 bool terminal_size(int fd, struct terminal_size *out);
-/* Its columns; `otherwise` if it is none, or too narrow to be one. */
+/* Returns its columns; `otherwise` if `fd` is not a terminal, or implausibly narrow. */
 unsigned terminal_columns(int fd, unsigned otherwise);
-/* Whether it moves its cursor as told. */
+/* True if it supports moving the cursor. */
 bool terminal_draws(int fd);
-/* Whether it shows colours, and the user wants them (NO_COLOR). */
+/* True if it shows colours and the user wants them (NO_COLOR). */
 bool terminal_has_color(int fd);
-/* All of it; false if nobody takes it. */
+/* Writes all bytes; returns false if that fails. */
 bool terminal_write(int fd, const char *bytes, size_t size);
 
 #define TERMINAL_PLAIN        "\033[m"
@@ -31,7 +31,7 @@ bool terminal_write(int fd, const char *bytes, size_t size);
 #define TERMINAL_HOME         "\033[H"
 #define TERMINAL_TO_ROW       "\033[%u;1H"
 #define TERMINAL_UP           "\033[%dA"
-#define TERMINAL_SCROLL_TO    "\033[1;%ur" /* the rows that scroll */
+#define TERMINAL_SCROLL_TO    "\033[1;%ur" /* sets the last row of the scroll region */
 #define TERMINAL_SCROLL_ALL   "\033[r"
 #define TERMINAL_SAVE_CURSOR  "\0337"
 #define TERMINAL_LOAD_CURSOR  "\0338"

@@ -80,7 +80,7 @@ void add_counted(struct text *out, uint64_t n, const char *one, const char *many
 	text_add(out, n == 1 ? one : many);
 }
 
-/* Bytes that continue a UTF-8 character take no column of their own. */
+/* Bytes that continue a UTF-8 character occupy no column of their own. */
 static bool continues(char c)
 {
 	return ((unsigned char)c & 0xc0) == 0x80;
@@ -94,7 +94,7 @@ size_t text_columns(const char *s, size_t n)
 	return columns;
 }
 
-/* Bytes of the first `columns` columns. */
+/* Returns the number of bytes in the first `columns` columns. */
 static size_t prefix_bytes(const char *s, size_t n, size_t columns)
 {
 	size_t i = 0;
@@ -120,8 +120,8 @@ void add_short(struct text *out, const char *name, size_t width)
 	text_release(&all);
 }
 
-/* Parts of a name that have brackets of their own: "(anonymous namespace)", "{lambda(int)#1}",
- * "operator()". Adds the part if there is one here, and returns its length. */
+/* Adds a part of a name that contains brackets of its own: "(anonymous namespace)",
+ * "{lambda(int)#1}", "operator()". Returns the length of the part in `at`, 0 if there is none. */
 static size_t add_special(struct text *out, const char *at)
 {
 	static const char anonymous[] = "(anonymous namespace)", lambda[] = "{lambda(";
@@ -148,7 +148,7 @@ void add_bare(struct text *out, const char *name)
 {
 	struct text bare = TEXT_INIT;
 	unsigned depth = 0;
-	size_t word = 0; /* where the last word begins: results are before it */
+	size_t word = 0; /* start of the last word; the result type is before it */
 	bool plain = !strpbrk(name, "<(") || *name == '<';
 	for (const char *at = name; *at && !plain;) {
 		size_t special = depth ? 0 : add_special(&bare, at);
@@ -159,10 +159,10 @@ void add_bare(struct text *out, const char *name)
 		if (*at == '(' && !depth)
 			break;
 		depth += *at == '<' || *at == '(';
-		bool parts = *at == ' ' && at[1] != '<'; /* not as in "operator< <char>" */
-		if (!depth && (*at != ' ' || parts))
+		bool separates = *at == ' ' && at[1] != '<'; /* but not in "operator< <char>" */
+		if (!depth && (*at != ' ' || separates))
 			text_char(&bare, *at);
-		if (!depth && parts)
+		if (!depth && separates)
 			word = bare.len;
 		depth -= depth && (*at == '>' || *at == ')');
 		at++;
@@ -185,7 +185,7 @@ void add_path(struct text *out, const char *path, size_t width)
 {
 	struct text tidy = TEXT_INIT;
 	text_add(&tidy, *path == '/' ? "/" : "");
-	size_t floor = tidy.len; /* what ".." cannot take back */
+	size_t floor = tidy.len; /* length of the prefix that ".." cannot remove */
 	while (*path) {
 		size_t n = strcspn(path, "/");
 		bool up = n == 2 && !memcmp(path, "..", 2);
@@ -229,7 +229,7 @@ void add_scope_place(struct text *out, const struct profile *p, const struct pro
 		add_place(out, s->file, s->first_line, start ? 0 : s->last_line);
 	else if (s->image < p->images.len) {
 		const char *name = base_name(p->images.data[s->image].path);
-		bool bare = *name != '['; /* [vdso] is not */
+		bool bare = *name != '['; /* names such as [vdso] have brackets already */
 		text_add(out, bare ? "[" : "");
 		output_name(out, name);
 		text_add(out, bare ? "]" : "");

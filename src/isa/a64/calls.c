@@ -1,11 +1,12 @@
-/* Linux on aarch64. The frame that rt_sigreturn expects at the stack pointer:
+/* Linux on aarch64. rt_sigreturn expects this signal frame at the stack pointer:
  *
- *	0     siginfo, not looked at
+ *	0     siginfo, ignored
  *	128   ucontext: flags, link, stack (24 bytes), signal mask (128 bytes)
  *	304   sigcontext: fault address, x0..x30, sp, pc, pstate
- *	592   4096 bytes of records (magic, size, ...), each a multiple of 16, ended by a zero one:
- *	      fpsimd must be there; sve only if those registers hold something. If the records need
- *	      more room, `extra` says that they go on right behind it and its own zero record.
+ *	592   4096 bytes of records (magic, size, ...), each a multiple of 16, ended by a zero
+ *	      record. The fpsimd record is mandatory; there is an sve record only if those
+ *	      registers hold something. If the records need more room, an `extra` record says
+ *	      that they continue right after it and its own zero record.
  *
  * (asm/sigcontext.h; Documentation/arch/arm64/sve.rst for the layouts of SVE.) */
 #include "isa/calls.h"
@@ -27,19 +28,21 @@ enum {
 enum { FPSIMD_MAGIC = 0x46508001, SVE_MAGIC = 0x53564501, EXTRA_MAGIC = 0x45585401 };
 enum { FPSIMD_SIZE = 528, EXTRA_SIZE = 32, END_SIZE = 16, HEADER = 8, SVE_HEADER = 16 };
 
-/* struct user_fpsimd_state: vregs, fpsr, fpcr; the record has the latter two first. */
+/* struct user_fpsimd_state: vregs, fpsr, fpcr; the signal frame's record has fpsr and fpcr first.
+ */
 enum { VREGS_SIZE = 512, FPSIMD_STATE_SIZE = 528 };
 
 /* struct user_sve_header */
 enum { SVE_VL = 8, SVE_FLAGS = 12, SVE_REGS = 16, SVE_IS_LIVE = 1, VL_MAX = 256 };
 
-/* pstate: the kind of branch that came here (BTI). The code that makes calls is no target of any.
- */
+/* pstate holds the type of the last branch (BTI), which is cleared: our code is not marked as a
+ * branch target. */
 enum { PSTATE = 264, PC = 256, SP = 248 };
 #define BTYPE UINT64_C(0xc00)
 
-/* sigaltstack() refuses these flags, and rt_sigreturn does not mind: the stack stays what it is. */
-enum { NO_SUCH_FLAGS = 0x7fff };
+/* sigaltstack() refuses these flags and rt_sigreturn ignores that error, so the thread's alternate
+ * signal stack stays as it is. */
+enum { INVALID_STACK_FLAGS = 0x7fff };
 
 /* svc #0; mov x8, #139; svc #0 */
 static const uint8_t code[] = {0x01, 0x00, 0x00, 0xd4, 0x68, 0x11,
@@ -63,7 +66,8 @@ static void put_header(uint8_t *p, uint32_t magic, size_t size)
 	put(p + 4, size, 4);
 }
 
-/* The decision was made before the stop: the thread is at the instruction already. */
+/* The kernel decides about a restart before the stop: the thread is at the call instruction
+ * already. */
 static bool restarts(const uint8_t *general)
 {
 	(void)general;
@@ -95,7 +99,7 @@ static size_t wide_vector(const uint8_t *wide, size_t size, unsigned reg)
 	return vl >= 16 && at + vl <= size ? at : 0;
 }
 
-/* Z0..Z31, P0..P15, FFR: in the same order in both places. */
+/* Z0..Z31, P0..P15, FFR: in the same order in the regset and in the record. */
 static size_t sve_size(uint16_t vl)
 {
 	return 32 * (size_t)vl + 17 * (size_t)vl / 8;
@@ -142,7 +146,7 @@ static size_t frame(uint8_t *out, size_t room, uint64_t at, const struct frame_s
 	if (size > room)
 		return 0;
 	memset(out, 0, size);
-	put(out + UC_STACK_FLAGS, NO_SUCH_FLAGS, 4);
+	put(out + UC_STACK_FLAGS, INVALID_STACK_FLAGS, 4);
 	put(out + UC_MASK, s->mask, 8);
 	memcpy(out + GENERAL, s->general, GENERAL_SIZE);
 	uint8_t *p = put_fpsimd(out + RECORDS, s->vector);
@@ -174,9 +178,9 @@ const struct arch_calls a64_calls = {
 	.restart_call = 128,
 	.streaming_note = 0x40b,     /* NT_ARM_SSVE */
 	.guarded_stack_note = 0x410, /* NT_ARM_GCS */
-	.number_note = 0x404,      /* NT_ARM_SYSTEM_CALL */
-	.resumed = {98, 101, 115}, /* futex, nanosleep, clock_nanosleep */
-	.ended = {72, 73, 133},    /* pselect6, ppoll, rt_sigsuspend */
+	.number_note = 0x404,        /* NT_ARM_SYSTEM_CALL */
+	.resumed = {98, 101, 115},   /* futex, nanosleep, clock_nanosleep */
+	.ended = {72, 73, 133},      /* pselect6, ppoll, rt_sigsuspend */
 	.restarts = restarts,
 	.restart = restart,
 	.enter = enter,

@@ -1,10 +1,10 @@
-/* The A64 decoder: finds the rule of a word and fills struct insn from it. */
+/* The A64 decoder: finds the rule for an instruction word and fills struct insn from it. */
 #include <elf.h>
 
 #include "isa/a64/table.h"
 #include "isa/arch.h"
 
-/* After register 31 comes register 0. */
+/* The registers that a field names. A list of several registers wraps around from 31 to 0. */
 static uint32_t field_set(const struct a64_field *f, uint32_t word)
 {
 	uint64_t set = (uint64_t)f->ones << (word >> f->shift & f->mask);
@@ -105,11 +105,12 @@ static const char *reg_name(unsigned reg)
 }
 
 /* Arguments: x0-x7, x8 (address of the result), x15 and x18 (static chain), x16 and x17 (linkage),
- * and what every procedure finds at its entry: x29, x30, sp; v0-v7; predicates 0-3. Of the
- * callee-saved v8-v15 only the low halves are preserved.
+ * and the registers that every function needs at its entry: x29, x30, sp; v0-v7; predicates 0-3. Of
+ * the callee-saved v8-v15 only the low halves are preserved.
  *
- * The linker may put a veneer into any call, which destroys x16 and x17: no compiler relies on them
- * there. Procedures that take vectors as arguments (vector PCS, SVE) preserve v8-v23 as a whole. */
+ * The linker may insert a veneer into any call, which destroys x16 and x17, so no compiler keeps
+ * values in them across a call. Functions that take vectors as arguments (vector PCS, SVE) preserve
+ * v8-v23 as a whole. */
 const struct arch arch_a64 = {
 	.name = "aarch64",
 	.elf_machine = EM_AARCH64,

@@ -1,4 +1,4 @@
-/* Writing A64 code: words, distances, addresses. */
+/* Writing A64 code: instruction words, branch distances, addresses. */
 #include "isa/a64/words.h"
 #include "isa/arch.h"
 
@@ -53,7 +53,8 @@ void a64_put_to(struct emit *e, uint32_t word, enum a64_distance kind, struct em
 	a64_put(e, word);
 }
 
-/* Of a label further on nothing is known but how large the code is at most. */
+/* The distance to a label that is not placed yet is only limited by the maximum size of the code.
+ */
 bool a64_reaches(const struct emit *e, enum a64_distance kind, struct emit_target to)
 {
 	uint32_t word = 0;
@@ -79,7 +80,7 @@ static uint32_t adrp(unsigned reg, int64_t pages)
 	return adr(reg, pages) | UINT32_C(1) << 31;
 }
 
-/* Of the quarters of a constant, those that are like `usual`. */
+/* The number of 16-bit quarters of a constant that equal `usual`. */
 static unsigned count_quarters(uint64_t value, uint32_t usual)
 {
 	unsigned count = 0;
@@ -88,7 +89,7 @@ static unsigned count_quarters(uint64_t value, uint32_t usual)
 	return count;
 }
 
-/* movz, or movn if more quarters are all ones, and movk for those that are left. */
+/* Uses movz, or movn if more quarters are all ones, and movk for the remaining quarters. */
 static void set_by_quarters(struct emit *e, unsigned reg, uint64_t value)
 {
 	enum { MOVN = 0x92800000, MOVZ = 0xd2800000, MOVK = 0xf2800000 };

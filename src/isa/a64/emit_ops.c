@@ -1,4 +1,4 @@
-/* The table of what is written in A64. */
+/* The table of operations that write A64 code. */
 #include "isa/a64/words.h"
 #include "isa/arch.h"
 
@@ -32,7 +32,7 @@ static bool fix(struct emit *e, const struct emit_fixup *f, uint64_t target)
 	return true;
 }
 
-/* brk #0x5d: raises SIGTRAP whatever its number, which is for people who look at the code. */
+/* brk #0x5d: raises SIGTRAP whatever its number, which only helps people who read the code. */
 static const uint8_t trap[A64_WORD] = {0xa0, 0x0b, 0x20, 0xd4};
 
 const struct emit_ops a64_emit = {

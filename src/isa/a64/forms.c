@@ -1,7 +1,7 @@
 /* What the forms of rows.h compute: op and operands of struct insn, and how the stack pointer
- * moves. A fill function is called after the register sets are complete; `op` is OP_OTHER, all
- * operands are REG_NONE, and `stack_known` is right already for all that do not write the stack
- * pointer. */
+ * moves. A fill function is called after the register sets are complete. At that time `op` is
+ * OP_OTHER, all operands are REG_NONE, and `stack_known` is already right for all instructions that
+ * do not write the stack pointer. */
 #include "isa/a64/table.h"
 
 enum { SP = 31 };
@@ -42,7 +42,7 @@ static bool sets_flags(uint32_t w)
 	return bits(w, 29, 29);
 }
 
-/* The stack pointer moves by `by`, if it is the base at all. */
+/* The base register moves by `by`, which matters if it is the stack pointer. */
 static void move_base(struct insn *out, uint8_t base, int64_t by)
 {
 	if (base == SP) {
@@ -74,7 +74,8 @@ static void adrp(uint32_t w, struct insn *out)
 	out->flags |= INSN_PC_RELATIVE;
 }
 
-/* cmn with a constant compares with its negative: the flags agree, but for zero. */
+/* cmn with a constant compares with its negative: the flags are the same, except for the constant
+ * 0. */
 static void add_imm(uint32_t w, struct insn *out)
 {
 	int64_t imm = (int64_t)bits(w, 21, 10) << (bits(w, 22, 22) ? 12 : 0);
@@ -96,8 +97,8 @@ static void add_imm(uint32_t w, struct insn *out)
 		move_base(out, SP, out->imm);
 }
 
-/* dst = a +- (extend(b) << shift), the operands being set already; dst is REG_NONE if it is the
- * zero register. */
+/* dst = a +- (extend(b) << shift); the operands are set already. dst is REG_NONE if it is the zero
+ * register. */
 static void add_reg(uint32_t w, struct insn *out)
 {
 	bool plain_b = out->extend == EXTEND_NONE && out->shift == 0;
@@ -144,13 +145,14 @@ static void add_extended(uint32_t w, struct insn *out)
 	add_reg(w, out);
 }
 
-/* A run of ones, rotated, in an element that repeats; false if the fields encode none. */
+/* Decodes a bitmask immediate: a rotated run of ones in an element that repeats. False if the
+ * fields encode none. */
 static bool bitmask(uint32_t n, uint32_t immr, uint32_t imms, uint64_t *value)
 {
 	uint32_t length = n << 6 | (~imms & 0x3f);
 	if (length < 2)
 		return false;
-	unsigned size = 1u << (31 - __builtin_clz(length)); /* of the repeated element, in bits */
+	unsigned size = 1u << (31 - __builtin_clz(length)); /* of the repeated element */
 	unsigned ones = (imms & (size - 1)) + 1, rotate = immr & (size - 1);
 	if (ones == size)
 		return false;
@@ -273,7 +275,8 @@ static void ubfm(uint32_t w, struct insn *out)
 	out->a = a;
 }
 
-/* sxtb, sxth, sxtw into 64 bits. Those into 32 bits clear the rest, which no extension says. */
+/* sxtb, sxth, sxtw to 64 bits. The forms to 32 bits also clear the upper half, which no insn_extend
+ * expresses. */
 static void sbfm(uint32_t w, struct insn *out)
 {
 	uint32_t immr = bits(w, 21, 16), imms = bits(w, 15, 10);
@@ -341,7 +344,7 @@ static void load_literal(uint32_t w, struct insn *out)
 		out->flags |= INSN_SIGNED;
 }
 
-/* The width is in 31:30, the sign in 23. */
+/* Bits 31:30 are the width, bit 23 says whether the load is signed. */
 static void mem(uint32_t w, struct insn *out, int64_t imm, uint8_t writeback)
 {
 	out->op = out->class == CLASS_LOAD ? OP_LOAD : OP_STORE;
@@ -411,7 +414,7 @@ static void load_auth_pre(uint32_t w, struct insn *out)
 	load_auth_at(w, out, WRITEBACK_PRE);
 }
 
-/* The three registers differ and none is 31, but for the value that set stores. */
+/* The three registers must differ, and none may be 31, except the value that set stores. */
 static bool memory_copy_valid(uint32_t w)
 {
 	uint32_t d = bits(w, 4, 0), n = bits(w, 9, 5), s = bits(w, 20, 16);
@@ -419,8 +422,8 @@ static bool memory_copy_valid(uint32_t w)
 	return d != n && d != s && n != s && d != 31 && n != 31 && (sets || s != 31);
 }
 
-/* ldpsw is no instruction if it loads a register twice or one that it also moves as base. Other
- * pairs that do are, with an unpredictable result. */
+/* ldpsw is not an instruction if it loads a register twice, or loads the base register that it also
+ * updates. Other pairs that do so are instructions, with an unpredictable result. */
 static bool pair_signed_valid(uint32_t w)
 {
 	uint32_t t = bits(w, 4, 0), t2 = bits(w, 14, 10), n = bits(w, 9, 5);
@@ -479,7 +482,7 @@ static void base_vector_pair(uint32_t w, struct insn *out)
 	move_base(out, general_sp(w, 5), signed_bits(w, 21, 15) * (4 << bits(w, 31, 30)));
 }
 
-/* With 31 as index register, the base moves by what was transferred. */
+/* With 31 as the index register, the base moves by the number of bytes transferred. */
 static void struct_post(uint32_t w, struct insn *out)
 {
 	static const uint8_t registers[16] = {

@@ -1,8 +1,8 @@
 /* Moving A64 instructions.
  *
- * Only few depend on their place: adr, adrp, loads and prefetches from a literal, and direct
- * branches and calls. What signs a return address together with the pc (paciasppc) is not known to
- * the decoder. All others are copied. */
+ * Only a few depend on their address: adr, adrp, loads and prefetches of a literal, and direct
+ * branches and calls. (paciasppc, which signs the return address together with the pc, is unknown
+ * to the decoder.) All others are copied. */
 #include "isa/a64/words.h"
 #include "isa/arch.h"
 
@@ -31,7 +31,7 @@ static uint64_t literal_address(uint32_t word, uint64_t pc)
 	return pc + (uint64_t)((int64_t)(int32_t)(word << 8) >> 11 & ~INT64_C(3));
 }
 
-/* The load of the same kind from [base]. */
+/* The load from [base] that corresponds to a load of a literal. */
 static uint32_t load_from(uint32_t word, unsigned base)
 {
 	static const uint32_t general[] = {0xb9400000, 0xf9400000, 0xb9800000};
@@ -40,8 +40,8 @@ static uint32_t load_from(uint32_t word, unsigned base)
 	return (is_vector(word) ? vector[size] : general[size]) | base << 5 | (word & 31);
 }
 
-/* A general register takes the address before it takes what is there; for others one is borrowed.
- */
+/* Loads a literal that may be out of reach. A general register receives the literal's address
+ * before its value; for other destinations x16 is saved and used. */
 static void move_literal(struct emit *e, uint32_t word, uint64_t pc)
 {
 	struct emit_target from = {.label = LABEL_NONE, .pc = literal_address(word, pc)};
@@ -99,13 +99,14 @@ static bool on_bit(uint32_t word)
 	return (word & 0x7e000000) == 0x36000000;
 }
 
-/* Branches in exactly the other case. "Always" and "never", whose inverse is not, are jumps. */
+/* The branch with the opposite condition. "Always" and "never" have none; they are decoded as
+ * jumps. */
 static uint32_t inverted(uint32_t word)
 {
 	return on_flags(word) ? word ^ 1 : word ^ UINT32_C(1) << 24;
 }
 
-/* Where the branch may not reach, its inverse leads around a jump, which does. */
+/* If the branch may not reach the target, its inverse skips a jump, which does. */
 void a64_branch(struct emit *e, const struct insn *in, const uint8_t *bytes,
 		struct emit_target taken)
 {
@@ -123,22 +124,23 @@ void a64_branch(struct emit *e, const struct insn *in, const uint8_t *bytes,
 	}
 }
 
-/* blraa and its kin use a second register. */
+/* The authenticating forms (blraa, ...) use a second register. */
 static bool uses_link(uint32_t word)
 {
 	bool authenticates = word >> 11 & 1;
 	return (word >> 5 & 31) == A64_LINK || (authenticates && (word & 31) == A64_LINK);
 }
 
-/* An indirect call's target must be in a register when the call has been made, and there is none
- * that the callee certainly does not read but the link register, which has the return address then:
- * a call through the link register cannot be made from elsewhere. Compilers do not use it so.
+/* The call becomes: set the link register to `return_pc`, then jump. The target of an indirect call
+ * must be in a register at that jump. The callee may read any register except the link register,
+ * and that holds the return address by then. So a call through the link register cannot be moved.
+ * Compilers do not generate any.
  *
- * Branch targets: a jump that does not come from guarded memory, as ours is not, may go to where
- * calls may go ("bti c"). */
+ * Branch targets (BTI): our memory is not guarded, and a jump from unguarded memory may go wherever
+ * a call may go ("bti c"). */
 void a64_call(struct emit *e, const struct insn *in, const uint8_t *bytes, uint64_t return_pc)
 {
-	const uint32_t call_bit = UINT32_C(1) << 21; /* that tells blr from br */
+	const uint32_t call_bit = UINT32_C(1) << 21; /* distinguishes blr from br */
 	uint32_t word = a64_word(bytes);
 
 	if (in->kind == INSN_CALL) {

@@ -1,4 +1,4 @@
-/* The operations of probe code on A64. None touches the flags.
+/* The operations of probe code on A64. None of them changes the flags.
  *
  * EMIT_AREA, with registers A, B and d:
  *
@@ -11,42 +11,43 @@
  *	cbnz  B, aside
  * back:
  *
- * and behind the fragment, where it is in nobody's way:
+ * and after the fragment, out of the common path:
  *
  * aside:
  *	call find                   leaves the area in x16
  *	mov   d, x16
  *	b     back
  *
- * A vector register counts in its upper half. The lower one has the words 0 and -1 all the time, so
- * that one instruction, without another register, leaves itself alone and counts:
+ * A vector register counts in its upper half. Its lower half always holds the words 0 and -1. So
+ * one instruction, without another register, keeps the lower half and adds 1 to the upper one:
  *
- *	ssubw v.2d, v.2d, v.2s      each half less one of these words, with its sign
+ *	ssubw v.2d, v.2d, v.2s      subtracts the sign-extended words from the halves
  *
- * Nothing below the stack pointer is anybody's (the procedure call standard has no red zone here),
- * so what is not free is pushed. */
+ * The calling convention has no red zone: nothing below the stack pointer is in use, so registers
+ * that are not free are simply pushed. */
 #include "isa/a64/words.h"
 #include "isa/arch.h"
 #include "isa/ops.h"
 
 enum {
-	THREAD_SHIFT = 12, /* of a thread pointer, to become an index */
-	PAIR_SHIFT = 4,    /* of an index, to become an offset */
-	IDLE_REGISTERS = 7,
-	NEAR_BELOW = -256, /* of what one instruction reaches */
-	NEAR_ABOVE = 32760,
-	PAIR_BELOW = -512,
-	PAIR_ABOVE = 504,
-	ADD_END = 1 << 24, /* of constants that two instructions add */
+	THREAD_SHIFT = 12, /* from a thread pointer to an index */
+	PAIR_SHIFT = 4,    /* from an index to an offset */
+	NO_ARGUMENTS_COUNT = 7,
+	MIN_OFFSET = -256, /* lowest and highest offset that one load or store reaches */
+	MAX_OFFSET = 32760,
+	MIN_PAIR_OFFSET = -512,
+	MAX_PAIR_OFFSET = 504,
+	ADD_LIMIT = 1 << 24, /* limit of constants that two instructions can add */
 	PAGE = 1 << 12,
 	SIGN = 63,
-	CB_OPPOSITE = 1 << 24, /* bit in which cbz and cbnz differ */
+	CB_OPPOSITE = 1 << 24, /* the bit in which cbz and cbnz differ */
 };
 
-/* What may serve as scratch: not x18, which some platforms reserve; not the frame pointer and the
- * link register, by which others may look at the stack meanwhile; not the stack pointer. */
-#define USABLE UINT64_C(0x1ffbffff)
-#define IDLE   UINT64_C(0xfe00)
+/* Registers that may serve as scratch: not x18, which some platforms reserve; not the frame pointer
+ * and the link register, which others may need to walk the stack at any time; not the stack
+ * pointer. */
+#define USABLE       UINT64_C(0x1ffbffff)
+#define NO_ARGUMENTS UINT64_C(0xfe00)
 
 static struct emit_target at_label(uint32_t label)
 {
@@ -62,15 +63,15 @@ static unsigned reg_of(const struct op_writer *w, uint8_t operand)
 
 static bool is_near(int64_t offset)
 {
-	return offset >= NEAR_BELOW && offset <= NEAR_ABOVE;
+	return offset >= MIN_OFFSET && offset <= MAX_OFFSET;
 }
 
 static bool is_addable(int64_t imm)
 {
-	return imm > -ADD_END && imm < ADD_END;
+	return imm > -ADD_LIMIT && imm < ADD_LIMIT;
 }
 
-/* How many registers the operation needs besides those that it names. */
+/* The number of registers the operation needs besides those that it names. */
 static unsigned temporaries(const struct emit *e, const struct emit_op *op)
 {
 	switch (op->kind) {
@@ -92,18 +93,18 @@ static uint8_t lowest(uint64_t set)
 	return (uint8_t)__builtin_ctzll(set);
 }
 
-/* Registers that have to be saved are read again right afterwards, by whoever needs them next. It
- * seldom needs those that carry no arguments (x9 to x15): saving others puts a store and a load
- * into the program's way. Neighbouring probes take different ones, so that one does not wait for
- * the other. Returns those to save. */
+/* Chooses free registers first, then registers to save. Code after the probe reads a saved register
+ * right away, and then waits for the store and the load around the probe. x9 to x15 carry no
+ * arguments and are seldom read so soon, so they are preferred. Neighbouring probes take different
+ * ones, so that one does not wait for the other. Returns the registers to save. */
 static uint64_t choose_registers(struct op_writer *w)
 {
 	uint64_t usable = USABLE & ~w->p->held.core, unused = usable & w->p->free.core;
 	uint64_t others = usable & ~unused, saved = 0;
 
 	for (unsigned i = 0, rest = ops_registers(w, &needs); i < EMIT_REGISTERS; i++) {
-		uint64_t idle = others & IDLE;
-		uint64_t turned = idle & IDLE << w->e->saved % IDLE_REGISTERS;
+		uint64_t idle = others & NO_ARGUMENTS;
+		uint64_t turned = idle & NO_ARGUMENTS << w->e->saved % NO_ARGUMENTS_COUNT;
 		w->reg[i] = REG_NONE;
 		if (!(rest >> i & 1))
 			continue;
@@ -157,7 +158,7 @@ static void restore(struct op_writer *w, uint64_t set)
 		a64_put(w->e, a64_pop_pair(r[0], r[1], w->pushed));
 }
 
-/* To the label if the register is not zero, or with `zero` if it is. */
+/* Branches to the label if the register is not zero, or with `zero` if it is zero. */
 static void branch(struct emit *e, unsigned reg, bool zero, uint32_t label)
 {
 	uint32_t word = zero ? a64_cbz(reg) : a64_cbnz(reg);
@@ -202,8 +203,8 @@ static void find_area(struct op_writer *w, uint32_t at, unsigned d)
 	ops_put_find(w, here, back, (uint8_t)d);
 }
 
-/* d = n + imm, where n may be the stack pointer; `other` is only used if two instructions do not
- * suffice, and may be d if that is not n. */
+/* d = n + imm, where n may be the stack pointer. `other` is only used if two instructions do not
+ * suffice; it may be d if d is not n. */
 static void add(struct emit *e, unsigned d, unsigned n, int64_t imm, unsigned other)
 {
 	bool down = imm < 0;
@@ -222,7 +223,8 @@ static void add(struct emit *e, unsigned d, unsigned n, int64_t imm, unsigned ot
 		a64_put(e, down ? a64_sub_imm(d, n, low) : a64_add_imm(d, n, low));
 }
 
-/* A register and an offset for an access to [a + *offset]; the register may become `other`. */
+/* Returns a base register and changes *offset so that one instruction can access [a + *offset]. The
+ * base may be `other`, which is then set. */
 static unsigned reach(struct emit *e, unsigned a, int64_t *offset, unsigned other)
 {
 	if (is_near(*offset))
@@ -250,7 +252,7 @@ static void load(struct op_writer *w, const struct emit_op *op)
 	a64_put(w->e, a64_ldr(d, base, (int32_t)offset));
 }
 
-/* In the form that a64_restart() knows. */
+/* Load, add, store: a64_restart() recognises this form. */
 static void count(struct op_writer *w, uint32_t at, uint32_t addition)
 {
 	const struct emit_op *op = &w->p->ops[at];
@@ -273,7 +275,7 @@ uint32_t a64_restart(const uint8_t *code, uint32_t size, uint32_t at)
 			 store = a64_word(code + begin + 8);
 		unsigned reg = load & 31, base = load >> 5 & 31, other = sum >> 16 & 31;
 		bool scaled = load == a64_ldr(reg, base, (int32_t)(load >> 10 & 0xfff) * 8);
-		bool below = (load & 0xfff00c00) == 0xf8500000; /* offset below 0 */
+		bool below = (load & 0xfff00c00) == 0xf8500000; /* negative offset */
 		bool adds = sum == a64_add_imm(reg, reg, 1) ||
 			    (sum == a64_add_shifted(reg, reg, other, 0) && other != reg);
 		if ((load ^ store) == A64_LOAD_NOT_STORE && (scaled || below) && adds &&
@@ -283,7 +285,7 @@ uint32_t a64_restart(const uint8_t *code, uint32_t size, uint32_t at)
 	return at;
 }
 
-/* d = what the routine leaves; everything else stays. */
+/* Calls the routine; d = its result. All other registers are preserved. */
 static void call(const struct op_writer *w, uint64_t routine, const uint64_t *argument, unsigned d)
 {
 	struct emit *e = w->e;
@@ -338,7 +340,7 @@ static void write_one(struct op_writer *w, uint32_t at)
 	}
 }
 
-/* Two loads or two stores of neighbours become one instruction. */
+/* Writes two loads or two stores of adjacent words as one instruction. */
 static bool write_pair(struct op_writer *w, const struct emit_op *x)
 {
 	const struct emit_op *y = x + 1, *first = x->imm < y->imm ? x : y;
@@ -346,8 +348,8 @@ static bool write_pair(struct op_writer *w, const struct emit_op *x)
 	bool loads = x->kind == EMIT_LOAD;
 
 	if ((!loads && x->kind != EMIT_STORE) || y->kind != x->kind || x->a != y->a ||
-	    second->imm - first->imm != 8 || first->imm < PAIR_BELOW || first->imm > PAIR_ABOVE ||
-	    (loads && (x->d == y->d || x->d == x->a)))
+	    second->imm - first->imm != 8 || first->imm < MIN_PAIR_OFFSET ||
+	    first->imm > MAX_PAIR_OFFSET || (loads && (x->d == y->d || x->d == x->a)))
 		return false;
 	unsigned base = reg_of(w, x->a);
 	int32_t offset = (int32_t)first->imm;

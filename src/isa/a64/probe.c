@@ -1,10 +1,11 @@
-/* The code of probes on A64: calls of the runtime, and garbage for tests. Operations are next door.
- */
+/* The code of probes on A64: calls of the runtime, and garbage for tests. Operations are in
+ * operations.c. */
 #include "isa/a64/words.h"
 #include "isa/arch.h"
 #include "isa/ops.h"
 
-/* x16, x17 and the link register are saved even if free: the routine may ask for their values. */
+/* x16, x17 and the link register are saved even if they are free: the runtime may need their
+ * values. */
 static void call_routine(struct emit *e, const struct emit_probe *p)
 {
 	a64_put(e, a64_push_pair(A64_IP0, A64_IP1, RUNTIME_CALL_FRAME_A64));
@@ -14,8 +15,8 @@ static void call_routine(struct emit *e, const struct emit_probe *p)
 	a64_restore_after_call(e, p->free.core);
 }
 
-/* Flags that differ from probe to probe, without a register: a compare that sets "equal", then one
- * that is made only if "not equal" and otherwise sets the given flags. */
+/* Sets flags that differ from probe to probe, without using a register: a compare sets "equal",
+ * then a conditional compare on "not equal", which therefore sets the given flags. */
 static void poison_flags(struct emit *e)
 {
 	const uint32_t subs_zero = 0xeb1f03ff, ccmp_zero_ne = 0xfa5f13e0;
@@ -24,8 +25,8 @@ static void poison_flags(struct emit *e)
 	a64_put(e, ccmp_zero_ne | flags);
 }
 
-/* 0xaa in every byte: no address, and no small number in any part. Predicates are left alone: not
- * every processor has them. */
+/* Fills registers with 0xaa bytes: not a valid address, and not a small number in any part.
+ * Predicates are left alone, because not every CPU has them. */
 static void poison(struct emit *e, const struct regset *free_set)
 {
 	const uint32_t mov_garbage = 0xb201f3e0, movi_garbage = 0x4f05e540;

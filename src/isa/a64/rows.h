@@ -13,16 +13,18 @@
  *	v V A  vector register: read, written, both (accumulated or written in part)
  *	p P Q  predicate register: read, written, both
  *
- * A field that ends in a digit 2, 3, 4 or 8 (which stands for one bit of the field) names that many
- * registers in a row, modulo 32. So "VVVV3" is a five-bit field: three vectors written.
+ * A field that ends in a digit 2, 3, 4 or 8 (which takes the place of the field's last bit) names
+ * that many consecutive registers, modulo 32. So "VVVV3" is a five-bit field: three vectors
+ * written.
  *
  * Rows are tried in order. Two rows may match the same word only if one of them is UNDEFINED (a
- * hole), or such a hole stands before the later one, or the earlier one matches a strict subset of
- * the later one's words (an exception). The unit test proves it for every pair. */
+ * hole), or such a hole precedes the later one, or the earlier one matches a strict subset of the
+ * later one's words (an exception). The unit test proves this for every pair. */
 #pragma once
 #include <stdint.h>
 
-/* What the instruction does, where somebody asks; forms.c gives each its kind, flags, function. */
+/* What the instruction does, as far as an analysis needs it. forms.c gives each form its kind,
+ * flags and functions. */
 enum a64_form {
 	PLAIN, /* only its registers matter */
 	UNDEFINED,
@@ -53,7 +55,7 @@ enum a64_form {
 	SYSCALL,
 	BTI_CALL,
 	BTI_JUMP,
-	SIGN, /* the link register */
+	SIGN, /* signs the link register */
 	SIGN_LAND,
 	CHECK,
 	EXCLUSIVE_LOAD,
@@ -74,7 +76,7 @@ enum a64_form {
 	MEMORY_COPY, /* cpy, set: registers must differ */
 	LOAD_AUTH,   /* ldraa [Xn, #imm10 << 3] */
 	LOAD_AUTH_PRE,
-	VMEM_PRE, /* the same for vector registers: only the base's change matters */
+	VMEM_PRE, /* the same for vector registers: only the update of the base matters */
 	VMEM_POST,
 	VPAIR_PRE,
 	VPAIR_POST,
@@ -87,7 +89,7 @@ enum a64_form {
 	A64_FORMS,
 };
 
-/* Registers that no field names. */
+/* Registers that the instruction uses without a field for them. */
 enum a64_implied {
 	FLAGS_R = 1 << 0,
 	FLAGS_W = 1 << 1,
@@ -102,8 +104,8 @@ enum a64_implied {
 	FFR_W = 1 << 9,
 	FPCR_R = 1 << 10, /* FPCR and FPSR are one register to us */
 	FPCR_W = 1 << 11,
-	KERNEL = 1 << 12,   /* a system call's registers */
-	FIRMWARE = 1 << 13, /* a hypervisor or secure monitor call's */
+	KERNEL = 1 << 12,   /* the registers of a system call */
+	FIRMWARE = 1 << 13, /* the registers of a hypervisor or secure monitor call */
 	X16_W = 1 << 14,
 	VECTORS_RW = 1 << 15, /* all vectors and predicates: streaming mode begins or ends */
 	FLAGS_RW = FLAGS_R | FLAGS_W,

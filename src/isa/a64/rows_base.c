@@ -9,7 +9,7 @@
 #define O CLASS_OTHER
 
 const struct a64_row a64_rows_base[] = {
-	/* Reserved: udf, the one encoding that stays undefined for ever. */
+	/* Reserved: udf, the only encoding that will always be undefined. */
 	{"0000000000000000 xxxxxxxxxxxxxxxx", O, TRAP, 0},
 
 	/* Data processing, immediate. */
@@ -116,7 +116,7 @@ const struct a64_row a64_rows_base[] = {
 	{"11010100 101 xxxxxxxxxxxxxxxx 00001", O, TRAP, 0},           /* dcps1 */
 	{"11010100 101 xxxxxxxxxxxxxxxx 0001x", O, TRAP, 0},           /* dcps2, dcps3 */
 
-	/* Hints: those not listed do nothing we could see. */
+	/* Hints: those not listed have no visible effect. */
 	{"11010101 000 00 011 0010 0000 000 11111", O, NOP, 0},
 	{"11010101 000 00 011 0010 0000 111 11111", O, PLAIN, LINK_RW},        /* xpaclri */
 	{"11010101 000 00 011 0010 0001 xx0 11111", O, PLAIN, X16_R | X17_RW}, /* pacia1716 .. */

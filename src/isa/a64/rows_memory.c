@@ -104,7 +104,7 @@ const struct a64_row a64_rows_memory[] = {
 	{"11 111 0 00 xx 1 xxxxxxxxx 01 bbbbb wwwww", L, LOAD_AUTH, 0}, /* ldraa, ldrab */
 	{"11 111 0 00 xx 1 xxxxxxxxx 11 BBBBB wwwww", L, LOAD_AUTH_PRE, 0},
 
-	/* One vector register; 23:22 of 1x are 16 bytes. */
+	/* One vector register; 23:22 = 1x means 16 bytes. */
 	{"xx 111 1 01 00 xxxxxxxxxxxx bbbbb vvvvv", S, PLAIN, 0},
 	{"00 111 1 01 10 xxxxxxxxxxxx bbbbb vvvvv", S, PLAIN, 0},
 	{"xx 111 1 01 01 xxxxxxxxxxxx bbbbb VVVVV", L, PLAIN, 0},
@@ -173,7 +173,8 @@ const struct a64_row a64_rows_memory[] = {
 	{"0 x 001100 1 1 0 rrrrr 1000 xx BBBBB VVVV2", L, STRUCT_POST, 0},
 	{"0 x 001100 1 1 0 rrrrr 1010 xx BBBBB VVVV2", L, STRUCT_POST, 0},
 
-	/* One lane (15:13 gives its size too: what 12:10 cannot hold is a hole), or replicated. */
+	/* One lane, or replicated. Bits 15:13 give the lane's size too: combinations with 12:10
+	 * that do not exist are holes. */
 	{"0 x 001101 x x x xxxxx 01x x x1 xxxxx xxxxx", L, UNDEFINED, 0},
 	{"0 x 001101 x x x xxxxx 10x x 1x xxxxx xxxxx", L, UNDEFINED, 0},
 	{"0 x 001101 x x x xxxxx 10x 1 01 xxxxx xxxxx", L, UNDEFINED, 0},

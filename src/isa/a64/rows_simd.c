@@ -1,8 +1,8 @@
 /* Scalar floating point, Advanced SIMD, cryptography.
  *
- * Names in the comments are those of the signed or first of several instructions. Sizes that an
- * instruction does not have are holes in front of its group. A narrowing instruction with bit 30
- * set writes the upper half only. */
+ * The comments name the signed one, or the first, of several instructions. Sizes that an
+ * instruction does not have are holes before its group. A narrowing instruction with bit 30 set
+ * writes the upper half only. */
 #include <stddef.h>
 
 #include "isa/a64/rows.h"
@@ -232,7 +232,7 @@ const struct a64_row a64_rows_simd[] = {
 	{"0 x x 0111100000 xxx xxxx 0 1 xxxxx VVVVV", M, PLAIN, 0}, /* movi, mvni, fmov */
 	{"0 x 0 0111100000 xxx 1111 1 1 xxxxx VVVVV", M, PLAIN, 0}, /* fmov, half precision */
 
-	/* Shifts; 22:19 zero are the constants. */
+	/* Shifts; if 22:19 are zero, it is one of the constants above. */
 	{"0 x x 011110 0000 xxx xxxxx 1 xxxxx xxxxx", M, UNDEFINED, 0},
 	{"0 x x 011110 1xxx xxx 100xx 1 xxxxx xxxxx", M, UNDEFINED, 0},
 	{"0 x x 011110 1xxx xxx 101xx 1 xxxxx xxxxx", M, UNDEFINED, 0},

@@ -1,8 +1,9 @@
 /* SVE and SVE2.
  *
- * A destination under a merging predicate, and every destructive operand, is read and written;
- * under a zeroing predicate, and where no predicate is, only written. Loads zero what is not
- * loaded. First-fault and non-fault loads read and write the first-fault register. */
+ * A destination under a merging predicate, and every destructive operand, is read and written. A
+ * destination under a zeroing predicate, or without a predicate, is only written. Loads zero the
+ * elements that they do not load. First-fault and non-fault loads read and write the first-fault
+ * register. */
 #include <stddef.h>
 
 #include "isa/a64/rows.h"
@@ -379,7 +380,7 @@ const struct a64_row a64_rows_sve[] = {
 	{"1000010 xx 00 rrrrr 110 ppp bbbbb 0 xxxx", O, PLAIN, 0},
 	{"1000010 xx 00 xxxxx 111 ppp vvvvv 0 xxxx", O, PLAIN, 0},
 
-	/* Contiguous loads; an index register 31 does not exist, but for first-fault loads. */
+	/* Contiguous loads; index register 31 is not allowed, except in first-fault loads. */
 	{"1010010 xx xx 11111 x10 xxx xxxxx xxxxx", L, UNDEFINED, 0},
 	{"1010010 xx xx 11111 000 xxx xxxxx xxxxx", L, UNDEFINED, 0},
 	{"1010010 xx 0x rrrrr 000 ppp bbbbb VVVVV", L, PLAIN, 0}, /* ld1rq, ld1ro */

@@ -1,6 +1,6 @@
 /* Parses the rows once and indexes them by the top bits of the word.
  *
- * Bits 31:21 select a bucket of rules, in the order of the rows. Most buckets are short; those of
+ * Bits 31:21 select a bucket of rules, in the order of the rows. Most buckets are short. Those of
  * Advanced SIMD and SVE are not, so a bucket of more than SPLIT_ABOVE rules is divided again by
  * bits 15:10. A decode is then one or two table look-ups and a few compares. */
 #include "isa/a64/table.h"
@@ -17,8 +17,9 @@ enum { TOP_SHIFT = 21, TOP_COUNT = 2048, LOW_SHIFT = 10, LOW_COUNT = 64, SPLIT_A
 
 #define LOW_MASK ((uint32_t)(LOW_COUNT - 1) << LOW_SHIFT)
 
-/* A bucket is the place of its first match in `matches`, or SPLIT and the place of the first of its
- * LOW_COUNT buckets in `low`. The matches of a bucket end with one for every word: undefined. */
+/* A bucket is the index of its first match in `matches`, or SPLIT and the index of the first of its
+ * LOW_COUNT buckets in `low`. The matches of a bucket end with one that matches every word:
+ * undefined. */
 typedef uint32_t bucket;
 
 #define SPLIT (UINT32_C(1) << 31)
@@ -64,7 +65,7 @@ static const struct {
 
 static const struct {
 	uint16_t implied;
-	uint64_t reads, writes; /* core */
+	uint64_t reads, writes; /* of regset.core */
 } implied_regs[] = {
 	{FLAGS_R, CORE(REG_FLAGS), 0},
 	{FLAGS_W, 0, CORE(REG_FLAGS)},
@@ -91,7 +92,7 @@ static struct a64_field *new_field(struct a64_rule *rule, bool vector)
 	return rule->core_count < A64_MAX_CORE ? &rule->core[rule->core_count++] : NULL;
 }
 
-/* NULL if there is no such letter or no room. */
+/* Returns NULL if the letter is unknown or the rule has no room for another field. */
 static struct a64_field *add_field(struct a64_rule *rule, char letter)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(letters); i++) {
@@ -234,7 +235,8 @@ static bucket make_bucket(struct ids ids)
 	return b;
 }
 
-/* If the matches from `b` on are the same as those of `last`, just before them: takes them back. */
+/* If the matches from `b` on equal those of `last`, which directly precede them, drops them and
+ * returns `last`. */
 static bucket share(bucket last, bucket b)
 {
 	uint32_t count = table.matches.len - b;
@@ -263,7 +265,7 @@ static bucket make_split_bucket(struct ids ids)
 	return split;
 }
 
-/* Sorts the rules by the values of bits 31:21 that they allow: those of value k are in the result
+/* Sorts the rules by the values of bits 31:21 that they allow. The result holds those of value k
  * from start[k] up to start[k + 1]. */
 static uint16_t *sort_rules(uint32_t start[TOP_COUNT + 1])
 {
@@ -303,7 +305,7 @@ static void build(void)
 	atomic_store_explicit(&table.built, true, memory_order_release);
 }
 
-/* The flag spares every decode the call. */
+/* The flag saves a call of pthread_once() per decode. */
 static void build_once(void)
 {
 	if (!atomic_load_explicit(&table.built, memory_order_acquire))

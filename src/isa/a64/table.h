@@ -1,11 +1,12 @@
-/* The rows of rows.h, parsed and indexed: the form in which words are matched. */
+/* The rows of rows.h, parsed and indexed for matching instruction words. */
 #pragma once
 #include "isa/a64/rows.h"
 #include "isa/insn.h"
 
-/* A register field: n = (word >> shift) & mask is the first of the registers, `ones` << n are they
- * as a set. `reads` and `writes` keep what of that set is read and written: nothing, all, or all
- * but 31 where that means zero. `base` is where register 0 stands in struct regset. */
+/* A register field: n = (word >> shift) & mask is the first of the registers, and `ones` << n is
+ * the set of them. `reads` and `writes` mask the part of that set that is read and written:
+ * nothing, all, or all but 31 where 31 means zero. `base` is the bit of register 0 in struct
+ * regset. */
 struct a64_field {
 	uint32_t reads, writes;
 	uint8_t shift, mask, ones, base;
@@ -17,13 +18,13 @@ struct a64_rule {
 	uint32_t mask, value;
 	uint8_t class, form, kind;
 	uint16_t flags;
-	bool checked; /* the form has a `valid` to ask */
+	bool checked; /* the form has a `valid` function */
 	uint8_t core_count, vec_count;
 	struct a64_field core[A64_MAX_CORE], vec[A64_MAX_VEC];
-	struct regset reads, writes; /* implied ones */
+	struct regset reads, writes; /* registers that no field names */
 };
 
-/* What a word is, without its registers: all that DECODE_FLOW touches. */
+/* A rule without its registers: all the data that DECODE_FLOW needs. */
 struct a64_match {
 	uint32_t mask, value;
 	uint16_t rule, flags;
@@ -31,19 +32,19 @@ struct a64_match {
 	bool checked;
 };
 
-/* What the form of a row means: forms.c. */
+/* The meaning of a row's form: see forms.c. */
 struct a64_form_info {
 	uint8_t kind;
 	uint16_t flags;
-	bool (*valid)(uint32_t word);                  /* what a pattern cannot say; may be NULL */
-	void (*fill)(uint32_t word, struct insn *out); /* op and operands; may be NULL */
+	bool (*valid)(uint32_t word); /* checks what a pattern cannot express; may be NULL */
+	void (*fill)(uint32_t word, struct insn *out); /* sets op and operands; may be NULL */
 };
 extern const struct a64_form_info a64_form_info[A64_FORMS];
 
-/* Parses one pattern; returns false if it is malformed (a bug, which the unit test looks for). */
+/* Parses one row; false if its pattern is malformed (a bug, which the unit test looks for). */
 bool a64_parse_row(const struct a64_row *row, struct a64_rule *rule);
 
-/* The match of `word`; its form is UNDEFINED if it is no instruction. Thread-safe. */
+/* The match of `word`; its form is UNDEFINED if the word is not an instruction. Thread-safe. */
 const struct a64_match *a64_find(uint32_t word);
 
 const struct a64_rule *a64_rule(const struct a64_match *m);

@@ -1,18 +1,17 @@
-/* A64 instructions as words, and writing them: what move.c, probe.c and emit.c of this folder need.
- * Register 31 is what the instruction takes it for: the stack pointer or zero. */
+/* A64 instructions as words, and functions that write them, for move.c, probe.c and emit.c of this
+ * folder. Register 31 is the stack pointer or zero, depending on the instruction. */
 #pragma once
 #include "isa/emit.h"
 
 enum {
 	A64_WORD = 4,
-	/* Code of which no more than this is written has all of itself within reach of any branch.
-	 */
+	/* In code up to this size, any branch reaches any place. */
 	A64_SMALL_SIZE = (1 << 15) - A64_WORD,
 };
 
 enum { A64_IP0 = 16, A64_IP1 = 17, A64_LINK = 30, A64_SP = 31, A64_ZERO = 31 };
 
-/* Where in a word a distance stands, in words: the kinds of fixups. */
+/* The fields for branch distances, counted in words; also the kinds of fixups. */
 enum a64_distance {
 	A64_DISTANCE_26, /* b, bl: 128 MB */
 	A64_DISTANCE_19, /* b.cond, cbz, ldr literal: 1 MB */
@@ -20,17 +19,17 @@ enum a64_distance {
 	A64_DISTANCES,
 };
 
-/* Puts the distance into the word; false if it does not fit. */
+/* Sets the distance in the word; false if it does not fit. */
 bool a64_set_distance(uint32_t *word, enum a64_distance kind, uint64_t from, uint64_t to);
 uint32_t a64_word(const uint8_t *bytes);
 void a64_put_word(uint8_t *out, uint32_t word);
 void a64_put(struct emit *e, uint32_t word);
 /* Appends the word with its distance set to the target. */
 void a64_put_to(struct emit *e, uint32_t word, enum a64_distance kind, struct emit_target to);
-/* Whether the distance from here to the target fits for certain, now or when it is placed. */
+/* Whether the target is certainly within reach from here, even if its label is not placed yet. */
 bool a64_reaches(const struct emit *e, enum a64_distance kind, struct emit_target to);
 
-/* Appends the shortest code that sets the register, and nothing else. */
+/* Appends the shortest code that sets the register, and changes nothing else. */
 void a64_set_register(struct emit *e, unsigned reg, uint64_t value);
 
 void a64_move(struct emit *e, const struct insn *in, const uint8_t *bytes);
@@ -39,14 +38,15 @@ void a64_branch(struct emit *e, const struct insn *in, const uint8_t *bytes,
 void a64_call(struct emit *e, const struct insn *in, const uint8_t *bytes, uint64_t return_pc);
 bool a64_can_match(const struct insn *in, const uint8_t *bytes, const struct regset *free_set);
 void a64_match(struct emit *e, const struct insn *in, const uint8_t *bytes,
-	       const struct regset *free_set, const struct emit_way *ways, uint32_t count);
+	       const struct regset *free_set, const struct emit_way *targets, uint32_t count);
 void a64_probe(struct emit *e, const struct emit_probe *p);
-/* The part of it that is operations. */
+/* The part of a64_probe() for probes with operations. */
 void a64_operations(struct emit *e, const struct emit_probe *p);
 void a64_aside(struct emit *e, const struct emit_aside *a);
 uint32_t a64_restart(const uint8_t *code, uint32_t size, uint32_t at);
-/* A call of the runtime, which needs a frame around it that has x16, x17 and x30; and taking that
- * down, with the registers in `keep` (bits) staying as they are. */
+/* Calls the runtime. The caller has pushed a frame that holds x16, x17 and x30.
+ * a64_restore_after_call() restores these and pops the frame, but leaves the registers in `keep`
+ * (bits) as they are. */
 void a64_call_runtime(struct emit *e, uint64_t routine);
 void a64_restore_after_call(struct emit *e, uint64_t keep);
 
@@ -84,7 +84,7 @@ static inline uint32_t a64_mov(unsigned d, unsigned m)
 	return 0xaa0003e0 | m << 16 | d;
 }
 
-/* 12 bits, or the 12 bits above them. */
+/* imm has 12 bits, or is a multiple of 4096 with 24 bits. */
 static inline uint32_t a64_add_imm(unsigned d, unsigned n, uint32_t imm)
 {
 	return imm < 1u << 12 ? 0x91000000 | imm << 10 | n << 5 | d
@@ -96,7 +96,7 @@ static inline uint32_t a64_sub_imm(unsigned d, unsigned n, uint32_t imm)
 	return a64_add_imm(d, n, imm) | 1u << 30;
 }
 
-/* Register 31 is the stack pointer, as d and n. */
+/* Register 31 as d or n is the stack pointer. */
 static inline uint32_t a64_add_extended(unsigned d, unsigned n, unsigned m)
 {
 	return 0x8b206000 | m << 16 | n << 5 | d;
@@ -141,7 +141,7 @@ static inline uint32_t a64_str(unsigned t, unsigned n, int32_t imm)
 	       n << 5 | t;
 }
 
-/* Bit of a load, next to the store with the same operands. */
+/* The bit that turns a store into the load with the same operands. */
 enum { A64_LOAD_NOT_STORE = 1 << 22 };
 
 static inline uint32_t a64_ldr(unsigned t, unsigned n, int32_t imm)

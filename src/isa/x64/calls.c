@@ -1,11 +1,12 @@
-/* Linux on x86-64. rt_sigreturn expects the stack pointer 8 bytes behind the frame's begin, at
+/* Linux on x86-64. rt_sigreturn expects the stack pointer 8 bytes past the start of the signal
+ * frame, at
  *
  *	0     ucontext: flags, link, stack (24 bytes)
  *	40    sigcontext: general registers, flags, segments, ..., the address of the vector state
  *	296   signal mask
  *
- * and the vector state, 64-byte aligned, in the form of the XSAVE instruction with 48 bytes for
- * software in it that give its size, and a magic word behind it. (asm/sigcontext.h) */
+ * The vector state is 64-byte aligned and in the format of the XSAVE instruction. 48 bytes in it,
+ * reserved for software, give its size, and a magic word follows it. (asm/sigcontext.h) */
 #include "isa/calls.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 
 #include "isa/registers.h"
 
-/* In the frame. */
+/* Offsets in the signal frame. */
 enum {
 	UCONTEXT = 64,
 	UC_STACK_FLAGS = UCONTEXT + 24,
@@ -24,9 +25,9 @@ enum {
 enum { SC_FLAGS = 136, SC_CS = 144, SC_SS = 150, SC_VECTOR = 184 };
 enum { UC_FLAGS_XSTATE_SS_STRICT = 7 };
 
-/* In NT_PRSTATUS. */
+/* Offsets in NT_PRSTATUS. */
 enum { RAX = 80, ORIG_RAX = 120, RIP = 128, CS = 136, EFLAGS = 144, RSP = 152, SS = 160 };
-/* In the vector state. */
+/* Offsets in the vector state. */
 enum {
 	SOFTWARE = 464,
 	FEATURES = 512,
@@ -41,14 +42,15 @@ enum { MAGIC1 = 0x46505853, MAGIC2 = 0x46505845 };
 #define FEATURE_PKRU    (UINT64_C(1) << 9)
 #define FEATURES_TILE   (UINT64_C(3) << 17)
 
-/* sigaltstack() refuses these flags, and rt_sigreturn does not mind: the stack stays what it is. */
-enum { NO_SUCH_FLAGS = 0x7fff };
+/* sigaltstack() refuses these flags and rt_sigreturn ignores that error, so the thread's alternate
+ * signal stack stays as it is. */
+enum { INVALID_STACK_FLAGS = 0x7fff };
 
-/* Results that make the kernel restart a call; from its own errno.h. */
+/* Results that make the kernel restart a call; from the kernel's own errno.h. */
 enum { ERESTARTSYS = 512, ERESTARTNOINTR = 513, ERESTARTNOHAND = 514, ERESTART_BLOCK = 516 };
 
-/* Of struct user_regs_struct, in the order of struct sigcontext: r8 .. r15, di, si, bp, bx, dx, ax,
- * cx, sp, ip, flags. */
+/* Offsets in struct user_regs_struct, in the order of struct sigcontext: r8 .. r15, di, si, bp, bx,
+ * dx, ax, cx, sp, ip, flags. */
 static const uint8_t order[] = {72,  64, 56, 48, 24, 16, 8,   0,   112,
 				104, 32, 40, 96, 80, 88, RSP, RIP, EFLAGS};
 
@@ -83,7 +85,7 @@ static void restart(uint8_t *general)
 	put(general + RIP, get(general + RIP) - 2, 8);
 }
 
-/* A number of -1 keeps the kernel from restarting a call that the thread is in. */
+/* A call number of -1 keeps the kernel from restarting a call that the thread is in. */
 static void enter(uint8_t *general, uint64_t at, uint64_t frame)
 {
 	put(general + ORIG_RAX, UINT64_MAX, 8);
@@ -97,8 +99,9 @@ static bool wide_live(const uint8_t *wide, size_t size)
 	return false;
 }
 
-/* ptrace shows room for the tile registers even if the thread may not use them; a frame with more
- * than the thread may have would be taken for one with legacy state only. */
+/* ptrace shows room for the tile registers even if the thread is not permitted to use them. If a
+ * frame holds more than the thread is permitted to use, the kernel restores only the legacy state
+ * from it. */
 static size_t used_size(const struct frame_state *s)
 {
 	if (s->vector_size <= TILE_BEGIN || get(s->vector + FEATURES) & FEATURES_TILE)
@@ -128,7 +131,7 @@ static size_t frame(uint8_t *out, size_t room, uint64_t at, const struct frame_s
 		return 0;
 	memset(out, 0, VECTOR);
 	put(out + UCONTEXT, UC_FLAGS_XSTATE_SS_STRICT, 8);
-	put(out + UC_STACK_FLAGS, NO_SUCH_FLAGS, 4);
+	put(out + UC_STACK_FLAGS, INVALID_STACK_FLAGS, 4);
 	put(out + UC_MASK, s->mask, 8);
 	for (size_t i = 0; i < sizeof(order); i++)
 		memcpy(out + SIGCONTEXT + 8 * i, s->general + order[i], 8);
@@ -152,7 +155,7 @@ const struct arch_calls x64_calls = {
 	.argument = {112, 104, 96, 56, 72, 64}, /* di, si, dx, r10, r8, r9 */
 	.result = RAX,
 	.vector_note = 0x202, /* NT_X86_XSTATE */
-	.vectors_note = 2,    /* NT_PRFPREG: what fxsave writes */
+	.vectors_note = 2,    /* NT_PRFPREG: in the format of fxsave */
 	.vectors = 160,
 	.wide_note = 0,
 	.pointer_note = 1, /* NT_PRSTATUS */

@@ -1,10 +1,10 @@
-/* The class an instruction counts as in an instruction mix.
+/* The class of an instruction in an instruction mix.
  *
- * Many x86 instructions are a load or a store and an operation at once. The rule: a locked access
- * (xchg with memory is one) is ATOMIC; memory that is written makes it a STORE, read-modify-write
- * included; memory that is only moved into a register makes it a LOAD; memory that is the source of
- * an operation leaves the class of the operation. Scalar floating-point arithmetic is FLOAT, all
- * else on vector and mask registers SIMD. */
+ * Many x86 instructions are a load or a store and an operation at once. The rules: a locked access
+ * (xchg with memory is one) is ATOMIC. An instruction that writes memory is a STORE,
+ * read-modify-write included. One that only moves memory into a register is a LOAD. A memory
+ * operand that is the source of an operation does not change the operation's class. Scalar
+ * floating-point arithmetic is FLOAT, everything else on vector and mask registers is SIMD. */
 #include <string.h>
 
 #include "isa/x64/x64.h"
@@ -25,7 +25,7 @@ static bool is_system(const ZydisDecodedInstruction *i)
 	case ZYDIS_CATEGORY_CLFLUSHOPT:
 	case ZYDIS_CATEGORY_CLWB:
 	case ZYDIS_CATEGORY_CLZERO:
-	case ZYDIS_CATEGORY_COND_BR: /* xend: the others have a kind of their own */
+	case ZYDIS_CATEGORY_COND_BR: /* xend: the others are classified by kind */
 	case ZYDIS_CATEGORY_ENQCMD:
 	case ZYDIS_CATEGORY_HRESET:
 	case ZYDIS_CATEGORY_INTERRUPT:
@@ -59,7 +59,7 @@ static bool is_system(const ZydisDecodedInstruction *i)
 	case ZYDIS_CATEGORY_WIDENOP:
 	case ZYDIS_CATEGORY_XSAVE:
 	case ZYDIS_CATEGORY_XSAVEOPT: return true;
-	case ZYDIS_CATEGORY_MISC: /* fences, cpuid, pause, clflush, ... and these: */
+	case ZYDIS_CATEGORY_MISC: /* fences, cpuid, pause, clflush, ... but not these: */
 		return i->mnemonic != ZYDIS_MNEMONIC_LEA && i->mnemonic != ZYDIS_MNEMONIC_LEAVE &&
 		       i->mnemonic != ZYDIS_MNEMONIC_ENTER && i->mnemonic != ZYDIS_MNEMONIC_XLAT;
 	case ZYDIS_CATEGORY_SSE:
@@ -69,7 +69,8 @@ static bool is_system(const ZydisDecodedInstruction *i)
 	}
 }
 
-/* Whether memory that is read goes into a register as it is, at most extended or spread. */
+/* Whether the instruction moves memory into a register unchanged, or at most extended or
+ * replicated. */
 static bool is_move(const ZydisDecodedInstruction *i)
 {
 	switch (i->meta.category) {
@@ -131,8 +132,8 @@ static bool is_vector(const struct zinsn *z)
 	return false;
 }
 
-/* Scalar floating-point arithmetic says so in its name, addsd or vcvttss2si; integer vector
- * operations, some of which end in the same letters, have a p in front: pabsd. */
+/* Scalar floating-point arithmetic is recognised by its name: addsd, vcvttss2si. Integer vector
+ * operations, some of which end in the same letters, begin with a p: pabsd. */
 static bool is_scalar_float(const ZydisDecodedInstruction *i)
 {
 	static const char *const conversions[] = {"ss2", "sd2", "sh2", "si2s"};

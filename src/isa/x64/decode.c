@@ -1,4 +1,4 @@
-/* x86-64 instructions through Zydis: where control goes, and the table for struct arch. */
+/* x86-64 instructions decoded by Zydis: where control goes, and the table for struct arch. */
 #include <elf.h>
 #include <string.h>
 
@@ -10,8 +10,9 @@ static enum insn_kind direct_or(const ZydisDecodedInstruction *i, enum insn_kind
 	return i->raw.imm[0].is_relative ? direct : indirect;
 }
 
-/* int3, ud2 and hlt end a path; single int3s also fill gaps between procedures, which flow analysis
- * tells apart by context. In user mode every other interrupt but Linux's int 0x80 is a fault. */
+/* int3, ud2 and hlt end a path. Single int3s also fill gaps between functions, which flow analysis
+ * distinguishes by context. In user mode every other interrupt except Linux's int 0x80 is a fault.
+ */
 static enum insn_kind kind_of_interrupt(const ZydisDecodedInstruction *i)
 {
 	bool is_call = i->mnemonic == ZYDIS_MNEMONIC_INT && i->raw.imm[0].value.u == 0x80;
@@ -49,8 +50,8 @@ static bool same_register(const ZydisDecodedOperand *x, const ZydisDecodedOperan
 	       x->reg.value == y->reg.value;
 }
 
-/* Besides nop itself: xchg of a register with itself, lea of a register into itself. With 32-bit
- * operands both clear the upper half, so these are not. */
+/* Besides nop itself: xchg of a register with itself, and lea of a register into itself. With
+ * 32-bit operands both clear the upper half, so those are not nops. */
 static bool is_nop(const struct zinsn *z)
 {
 	const ZydisDecodedOperand *op = z->op;
@@ -99,7 +100,7 @@ static size_t x64_decode(const uint8_t *p, size_t n, uint64_t pc, enum insn_deta
 	return out->length;
 }
 
-/* Those with four bytes of distance: e8, e9, and 0f 80 to 0f 8f. */
+/* Finds the forms with a four-byte distance: e8, e9, and 0f 80 to 0f 8f. */
 static size_t x64_find_jump(const uint8_t *p, size_t n, uint64_t pc, struct found_jump *out)
 {
 	for (size_t at = 0; at + 5 <= n; at++) {
@@ -152,8 +153,9 @@ const struct arch arch_x64 = {
 	.scratch.core = X64_BIT(X64_RSI) | X64_BIT(X64_RDI) | X64_BIT(X64_R9) | X64_BIT(X64_R10) |
 			X64_BIT(X64_R11) | X64_BIT(REG_FLAGS),
 	.scratch.vec = 0xfff0,
-	/* Neither arguments nor results; but r10 is the static chain, and all may be kept over
-	 * calls of procedures that do not destroy them. */
+	/* Registers that hold neither arguments nor results, except that r10 is the static chain.
+	 * Callers may keep values in all of them across calls of functions known not to destroy
+	 * them. */
 	.private_candidates.core = X64_BIT(X64_R10) | X64_BIT(X64_R11) | X64_BIT(REG_FLAGS),
 	.private_candidates.vec = 0xf300,
 	.pass = {REG_NONE, REG_NONE},
@@ -164,6 +166,6 @@ const struct arch arch_x64 = {
 	.file = &x64_file,
 	.decode = x64_decode,
 	.find_jump = x64_find_jump,
-	.short_jump = 129, /* 2 and 127; -128 and 2 */
+	.short_jump = 129, /* forward 2 + 127, backward 128 - 2 */
 	.reg_name = x64_reg_name,
 };

@@ -1,8 +1,9 @@
-/* Writing x86-64 code: jumps, and the forms that moving and probes share. */
+/* Writing x86-64 code: jumps, and the instruction forms of encode.h. */
 #include "isa/x64/encode.h"
 #include "isa/x64/x64.h"
 
-/* The only kind of fixup: four bytes at the end of an instruction, counted from there. */
+/* The only kind of fixup: a distance in the last four bytes of an instruction, relative to its end.
+ */
 enum { FIX_DISTANCE };
 
 enum { REX = 0x40, REX_W = 8, REX_R = 4, REX_X = 2, REX_B = 1 };
@@ -58,13 +59,13 @@ void x64_registers_form(struct emit *e, uint8_t opcode, unsigned reg, unsigned r
 	x64_byte(e, modrm(3, reg, rm));
 }
 
-/* Always with a displacement: without one, rbp and r13 are no bases. */
+/* Always with a displacement: without one, rbp and r13 cannot be the base. */
 void x64_memory_form(struct emit *e, uint8_t opcode, unsigned reg, unsigned base, int32_t disp)
 {
 	bool is_short = disp == (int8_t)disp;
 	rex_opcode(e, opcode, reg, base);
 	x64_byte(e, modrm(is_short ? 1 : 2, reg, base));
-	if ((base & 7) == X64_RSP) /* r12 too: the field means a SIB byte */
+	if ((base & 7) == X64_RSP) /* also r12: this value means that a SIB byte follows */
 		x64_byte(e, modrm(0, X64_RSP, base));
 	if (is_short)
 		x64_byte(e, (uint8_t)disp);
@@ -87,18 +88,18 @@ void x64_indexed_form(struct emit *e, uint8_t opcode, unsigned reg, unsigned bas
 		x64_byte(e, (uint8_t)disp);
 	else
 		x64_word(e, (uint32_t)disp);
-	if (index == X64_RSP) /* means none */
+	if (index == X64_RSP) /* rsp cannot be an index: it means none */
 		e->failed = true;
 }
 
 void x64_literal_form(struct emit *e, uint8_t opcode, unsigned reg, uint32_t label)
 {
 	rex_opcode(e, opcode, reg, 0);
-	x64_byte(e, modrm(0, reg, X64_RBP)); /* that is, relative to rip */
+	x64_byte(e, modrm(0, reg, X64_RBP)); /* means relative to rip */
 	x64_distance(e, (struct emit_target){.label = label});
 }
 
-/* 66 0f and the opcode; REX.W means nothing to most. */
+/* 66, REX.W, 0f and the opcode. Most vector instructions ignore REX.W. */
 static void vector_opcode(struct emit *e, uint8_t opcode, unsigned reg, unsigned rm)
 {
 	x64_byte(e, 0x66);
@@ -181,8 +182,8 @@ void x64_land(struct emit *e, uint32_t skip)
 	e->bytes.data[skip - 1] = (uint8_t)distance;
 }
 
-/* What is out of reach is jumped to through a constant. Such an indirect jump needs no landing
- * instruction at its target if it says so (notrack), as the direct one would not. */
+/* A target out of reach is reached through a constant. With the notrack prefix, such an indirect
+ * jump needs no endbr64 at its target, just as a direct jump does not. */
 void x64_go(struct emit *e, struct emit_target to)
 {
 	if (to.label == LABEL_NONE && !x64_distance_fits(emit_here(e) + 5, to.pc)) {

@@ -1,4 +1,4 @@
-/* The table of what is written in x86-64. */
+/* The table of operations that write x86-64 code. */
 #include "isa/x64/encode.h"
 #include "isa/x64/x64.h"
 

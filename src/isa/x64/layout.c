@@ -1,4 +1,4 @@
-/* Where Linux on x86-64 puts a thread's registers. The numbers are part of the kernel's interface
+/* Where Linux on x86-64 stores a thread's registers. The numbers are part of the kernel's interface
  * to programs and cannot change: asm/perf_regs.h, sys/user.h and asm/sigcontext.h. */
 #include "isa/x64/x64.h"
 
@@ -6,13 +6,14 @@
 #define FOUR_ABSENT LAYOUT_ABSENT, LAYOUT_ABSENT, LAYOUT_ABSENT, LAYOUT_ABSENT
 #define NOWHERE     [16] = FOUR_ABSENT, FOUR_ABSENT, FOUR_ABSENT, FOUR_ABSENT
 
-/* pretcode, the address of the trampoline, was taken off the stack by the handler's return; then:
+/* The handler's return has popped pretcode, the address of the trampoline. From the stack pointer
+ * up:
  *
  *	0    ucontext: flags, link, stack
  *	40   sigcontext: r8 .. r15, di, si, bp, bx, dx, ax, cx, sp, ip */
 enum { SIGCONTEXT = 40 };
 
-/* mov $15, %rax (rt_sigreturn); syscall: that of glibc and musl. */
+/* mov $15, %rax (rt_sigreturn); syscall: used by glibc and musl. */
 static const uint8_t sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
 
 const struct arch_layout x64_layout = {

@@ -1,6 +1,6 @@
-/* Telling where an indirect jump leads, before it is made: the register that has its target, or
- * that one from memory is loaded into, is compared with constants, as in a binary search. Flags and
- * a register that are not free are saved below the red zone meanwhile:
+/* Comparing the target of an indirect jump with known addresses before the jump is made. The target
+ * is in a register, or is loaded from memory into one. A binary search compares it with constants.
+ * Flags and a register that are not free are saved below the red zone during the search:
  *
  *	save; compare, je hit, jb ..., ...; miss: restore; jmp on; hit: restore; jmp; hit: ...; on:
  */
@@ -16,20 +16,20 @@ enum {
 	MOD = 0xc0,
 	REG = 0x38,
 	RM = 7,
-	JB32 = 0x82, /* behind 0f */
+	JB32 = 0x82, /* after 0f */
 };
 
 /* The parts of jmp r/m64. */
-struct parts {
+struct jump_parts {
 	uint8_t rex;
 	const uint8_t *modrm;
-	uint8_t size; /* from modrm on */
+	uint8_t size; /* bytes from modrm on */
 };
 
-static bool take_apart(const struct insn *in, const uint8_t *bytes, struct parts *out)
+static bool parse_jump(const struct insn *in, const uint8_t *bytes, struct jump_parts *out)
 {
 	const uint8_t *at = bytes, *end = bytes + in->length;
-	*out = (struct parts){0};
+	*out = (struct jump_parts){0};
 	at += *at == X64_NOTRACK;
 	if ((*at & 0xf0) == REX)
 		out->rex = *at++ & 3;
@@ -40,22 +40,22 @@ static bool take_apart(const struct insn *in, const uint8_t *bytes, struct parts
 	return (*out->modrm & (MOD | RM)) != 5; /* relative to rip */
 }
 
-static bool is_register(const struct parts *p)
+static bool is_register(const struct jump_parts *p)
 {
 	return (*p->modrm & MOD) == MOD;
 }
 
-/* Where the target is compared, and what has to be saved for that. */
+/* The state of the search: the register that is compared, and what has to be saved. */
 struct matcher {
 	struct emit *e;
-	const struct emit_way *ways;
-	uint32_t *hits; /* labels, if something is saved */
+	const struct emit_way *targets;
+	uint32_t *hits; /* a label for each target, if something is saved */
 	uint32_t miss;
 	unsigned reg;
 	bool loads, pushes_reg, pushes_flags;
 };
 
-/* A register that the jump does not need: a free one, if there is one. */
+/* A register that the jump does not use, preferably a free one. */
 static unsigned scratch(const struct insn *in, const struct regset *free_set)
 {
 	uint64_t usable = 0xffff & ~in->reads.core & ~(UINT64_C(1) << X64_RSP);
@@ -66,7 +66,7 @@ static unsigned scratch(const struct insn *in, const struct regset *free_set)
 	return reg;
 }
 
-static void choose(struct matcher *m, const struct insn *in, const struct parts *p,
+static void choose(struct matcher *m, const struct insn *in, const struct jump_parts *p,
 		   const struct regset *free_set)
 {
 	m->loads = !is_register(p);
@@ -75,18 +75,18 @@ static void choose(struct matcher *m, const struct insn *in, const struct parts 
 	m->pushes_flags = !regset_has(free_set, REG_FLAGS);
 }
 
-/* What is saved moves the stack pointer, which must not be a part of the operand then. */
+/* Saving moves the stack pointer, so the operand must not depend on it then. */
 bool x64_can_match(const struct insn *in, const uint8_t *bytes, const struct regset *free_set)
 {
-	struct parts parts;
+	struct jump_parts parts;
 	struct matcher m = {0};
-	if (!take_apart(in, bytes, &parts))
+	if (!parse_jump(in, bytes, &parts))
 		return false;
 	choose(&m, in, &parts, free_set);
 	return !regset_has(&in->reads, X64_RSP) || !(m.pushes_reg || m.pushes_flags);
 }
 
-static void load(struct emit *e, const struct parts *p, unsigned reg)
+static void load(struct emit *e, const struct jump_parts *p, unsigned reg)
 {
 	x64_byte(e, REX | REX_W | (reg & 8 ? REX_R : 0u) | p->rex);
 	x64_byte(e, X64_LOAD);
@@ -114,14 +114,15 @@ static void restore(const struct matcher *m)
 		x64_move_stack(m->e, X64_RED_ZONE);
 }
 
-/* Among ways [first, end). The last part of the whole search runs on to the miss. */
+/* Searches targets [first, end). The last part of the whole search falls through to the miss. */
 static void search(const struct matcher *m, uint32_t first, uint32_t end, bool last)
 {
 	uint32_t middle = first + (end - first) / 2;
-	uint32_t literal = emit_literal(m->e, m->ways[middle].pc, 0);
+	uint32_t literal = emit_literal(m->e, m->targets[middle].pc, 0);
 	x64_literal_form(m->e, COMPARE_WITH, m->reg, literal);
 	x64_jump_if(m->e, X64_JE32,
-		    m->hits ? (struct emit_target){.label = m->hits[middle]} : m->ways[middle].to);
+		    m->hits ? (struct emit_target){.label = m->hits[middle]}
+			    : m->targets[middle].to);
 	if (end - first == 1) {
 		if (!last)
 			x64_go(m->e, (struct emit_target){.label = m->miss});
@@ -143,17 +144,17 @@ static void put_hits(const struct matcher *m, uint32_t count)
 	for (uint32_t i = 0; i < count; i++) {
 		emit_place(m->e, m->hits[i]);
 		restore(m);
-		x64_go(m->e, m->ways[i].to);
+		x64_go(m->e, m->targets[i].to);
 	}
 	emit_place(m->e, on.label);
 }
 
 void x64_match(struct emit *e, const struct insn *in, const uint8_t *bytes,
-	       const struct regset *free_set, const struct emit_way *ways, uint32_t count)
+	       const struct regset *free_set, const struct emit_way *targets, uint32_t count)
 {
-	struct parts parts;
-	struct matcher m = {.e = e, .ways = ways, .miss = emit_label(e)};
-	if (!count || !x64_can_match(in, bytes, free_set) || !take_apart(in, bytes, &parts)) {
+	struct jump_parts parts;
+	struct matcher m = {.e = e, .targets = targets, .miss = emit_label(e)};
+	if (!count || !x64_can_match(in, bytes, free_set) || !parse_jump(in, bytes, &parts)) {
 		e->failed = true;
 		return;
 	}

@@ -1,8 +1,8 @@
 /* Moving x86-64 instructions.
  *
- * An instruction depends on its own place by an operand relative to rip, by a relative target, and
- * by the return address of a call. Everything else is copied; a system call then leaves its new
- * place in rcx, from where the kernel returns and where no program looks. */
+ * An instruction depends on its own address if it has an operand relative to rip, a relative
+ * target, or is a call, which leaves a return address. All others are copied. A copied system call
+ * leaves its new address in rcx, from where the kernel returns; programs do not read it. */
 #include <string.h>
 
 #include "isa/x64/encode.h"
@@ -16,7 +16,7 @@ static void append_target(struct emit *e, const uint8_t *opcode, size_t n, struc
 	x64_distance(e, to);
 }
 
-/* The register that the memory operand, if there is one, is relative to. */
+/* The base register of the memory operand, if there is one. */
 static ZydisRegister base_of(const struct zinsn *z)
 {
 	for (size_t k = 0; k < z->i.operand_count_visible; k++)
@@ -31,9 +31,10 @@ static void put_displacement(uint8_t *out, uint64_t disp)
 		out[i] = (uint8_t)(disp >> 8 * i);
 }
 
-/* Appends the `n` bytes of an instruction that ended at `end`. Its displacement, `disp` bytes into
- * it, counts from its end: constants that follow included. With an address size of 32 bits (eip)
- * the sum wraps around, so that any displacement reaches. */
+/* Appends the `n` bytes of an instruction that ended at `end`. If its operand is relative to rip,
+ * adjusts the displacement, which is `disp` bytes into the instruction and relative to its end,
+ * after any immediate. With an address size of 32 bits (eip) the sum wraps around, so that any
+ * displacement reaches. */
 static void append_relative(struct emit *e, const struct zinsn *z, const uint8_t *bytes, size_t n,
 			    size_t disp, uint64_t end)
 {
@@ -67,7 +68,7 @@ void x64_move(struct emit *e, const struct insn *in, const uint8_t *bytes)
 	append_relative(e, &z, bytes, in->length, z.i.raw.disp.offset, in->pc + in->length);
 }
 
-/* jrcxz and the loops reach 127 bytes only and have no opposite:
+/* jrcxz and the loop instructions reach only 127 bytes and have no inverse:
  *
  *		jrcxz 1f
  *		jmp 2f
@@ -111,13 +112,15 @@ void x64_branch(struct emit *e, const struct insn *in, const uint8_t *bytes,
 	}
 }
 
-/* In one store: whoever interrupts the code sees a return address or none, never half of one. */
+/* Pushes the return address in one store: a signal handler or unwinder that looks in between sees
+ * all of it or nothing, never half. */
 static void push_return(struct emit *e, uint64_t return_pc)
 {
 	x64_literal_form(e, X64_ONE, X64_ONE_PUSH, emit_literal(e, return_pc, 0));
 }
 
-/* The call's prefixes and opcode. Without 66, which calls ignore, but not what they become. */
+/* Copies the call's prefixes and opcode, but not the prefix 66: calls ignore it, the instructions
+ * made from them do not. */
 static size_t copy_head(uint8_t *out, const struct zinsn *z, const uint8_t *bytes)
 {
 	size_t n = 0;
@@ -142,7 +145,8 @@ static void call_register(struct emit *e, const struct zinsn *z, const uint8_t *
 	emit_bytes(e, jump, n);
 }
 
-/* Pushes the call's operand when the stack pointer is `lowered` by so much. */
+/* Pushes the call's operand at a time when the stack pointer is `lowered` bytes below its original
+ * value. */
 static void push_operand(struct emit *e, const struct zinsn *z, const struct insn *in,
 			 const uint8_t *bytes, int32_t lowered)
 {
@@ -154,7 +158,7 @@ static void push_operand(struct emit *e, const struct zinsn *z, const struct ins
 	push[head] = (uint8_t)((*modrm & ~MODRM_REG) | X64_ONE_PUSH << 3);
 	if (base_of(z) == ZYDIS_REGISTER_RSP || base_of(z) == ZYDIS_REGISTER_ESP) {
 		int64_t disp = z->i.raw.disp.value + lowered;
-		push[head] = (uint8_t)((push[head] & 0x3f) | 0x80); /* 32 bits of displacement */
+		push[head] = (uint8_t)((push[head] & 0x3f) | 0x80); /* with a 32-bit displacement */
 		put_displacement(push + head + 2, (uint64_t)disp);
 		e->failed |= disp != (int32_t)disp;
 		emit_bytes(e, push, head + 6);
@@ -163,15 +167,15 @@ static void push_operand(struct emit *e, const struct zinsn *z, const struct ins
 	append_relative(e, z, push, n, n - 4, in->pc + in->length);
 }
 
-/* A call reads its operand before it writes the return address, which may be the same place: a
- * target that was kept below the stack pointer. So:
+/* A call reads its operand before it writes the return address. Both may be in the same place, if
+ * the target was kept just below the stack pointer. So the operand is pushed first:
  *
  *		lea -8(%rsp), %rsp
  *		push operand
  *		push return
- *		pop 8(%rsp)		the address counts from behind what is popped
+ *		pop 8(%rsp)		the address is relative to rsp after the pop
  *		lea 8(%rsp), %rsp
- *		jmp *-8(%rsp)		signal handlers leave the red zone alone */
+ *		jmp *-8(%rsp)		signal handlers do not touch the red zone */
 static void call_memory(struct emit *e, const struct zinsn *z, const struct insn *in,
 			const uint8_t *bytes, uint64_t return_pc)
 {

@@ -1,11 +1,12 @@
 /* The operations of probe code on x86-64.
  *
- * Programs use the 128 bytes below their stack pointer (the red zone), so it is lowered by as much
- * before anything is pushed, with lea, which leaves the flags alone. Where flags are in use,
- * operations that can do without do; for the others they are kept in rax meanwhile.
+ * Programs use the 128 bytes below their stack pointer (the red zone). So the stack pointer is
+ * lowered by as much before anything is pushed, with lea, which does not change the flags. Where
+ * the program's flags are live, operations avoid changing them if they can; for the others the
+ * flags are kept in rax during the probe.
  *
- * The thread pointer is read by rdfsbase: whoever puts the code into a program makes sure that the
- * kernel allows it (bit 1 of AT_HWCAP2). Processors that have it also have lahf in 64-bit mode. */
+ * The thread pointer is read with rdfsbase. The code may only be put into a program if the kernel
+ * allows that (bit 1 of AT_HWCAP2). CPUs that have rdfsbase also have lahf in 64-bit mode. */
 #include <string.h>
 
 #include "isa/ops.h"
@@ -14,7 +15,7 @@
 
 enum {
 	TABLE_BITS_MAX = 26,
-	INDEX_SHIFT_MAX = 3, /* that an address may have */
+	INDEX_SHIFT_MAX = 3, /* largest shift in an address */
 	AND = 0x81,
 	AND_SHORT = 0x83,
 	AND_FIELD = 4,
@@ -22,12 +23,13 @@ enum {
 	NOT_FIELD = 2,
 };
 
-/* What a probe keeps, and where. */
-struct kept {
+/* Registers and flags that a probe saves, and where. */
+struct saved_state {
 	uint8_t pushed[EMIT_REGISTERS + 1];
 	uint8_t pushed_count;
-	uint8_t rax_in; /* a free register that has it; REG_NONE: it is free, or pushed, or used */
-	bool flags;     /* in rax, or pushed: */
+	uint8_t rax_in; /* the free register that holds rax; REG_NONE: rax is free, pushed or not
+			   saved */
+	bool flags;     /* the flags are saved: in rax, or pushed if pushes_flags */
 	bool pushes_flags;
 };
 
@@ -54,7 +56,7 @@ static unsigned temporaries(const struct emit *e, const struct emit_op *op)
 	}
 }
 
-/* Whether there is no way but over the flags. */
+/* Whether the operation cannot be written without changing the flags. */
 static bool needs_flags(const struct emit_op *op)
 {
 	switch (op->kind) {
@@ -68,7 +70,7 @@ static bool needs_flags(const struct emit_op *op)
 	}
 }
 
-/* Whether the flags tell about d afterwards. */
+/* Whether the flags reflect the value of d afterwards. */
 static bool sets_flags(const struct emit_op *op)
 {
 	return needs_flags(op) &&
@@ -88,7 +90,7 @@ static bool has_flags(const struct emit_probe *p)
 	return regset_has(&p->free, REG_FLAGS) || need_flags(p);
 }
 
-/* Whether all that matters of an EMIT_XOR is if it is zero, and that right afterwards. */
+/* Whether the result of an EMIT_XOR is used only by a test for zero right after it. */
 static bool is_only_tested(const struct emit_probe *p, uint32_t at)
 {
 	const struct emit_op *op = &p->ops[at], *next = op + 1;
@@ -96,7 +98,8 @@ static bool is_only_tested(const struct emit_probe *p, uint32_t at)
 	       next->a == op->d && op->d < EMIT_VALUES && !ops_need(p, at + 1, op->d);
 }
 
-/* Counts are made in memory, and tests by the flags alone. */
+/* The values needed in registers. Counters are incremented in memory if the flags may change, and
+ * tests need only the flags. */
 static uint8_t values(const struct emit_probe *p, uint32_t at)
 {
 	const struct emit_op *op = &p->ops[at];
@@ -107,8 +110,9 @@ static uint8_t values(const struct emit_probe *p, uint32_t at)
 
 static const struct op_needs needs = {.values = values, .temporaries = temporaries};
 
-/* Takes a register of the free ones, or else of the others, which is pushed then. */
-static uint8_t take(struct op_writer *w, struct kept *k, uint64_t *unused, uint64_t *others)
+/* Takes a free register, or else one that has to be pushed. */
+static uint8_t take_register(struct op_writer *w, struct saved_state *k, uint64_t *unused,
+			     uint64_t *others)
 {
 	uint64_t *from = *unused ? unused : others;
 	if (!*from) {
@@ -122,10 +126,10 @@ static uint8_t take(struct op_writer *w, struct kept *k, uint64_t *unused, uint6
 	return reg;
 }
 
-static struct kept choose_registers(struct op_writer *w)
+static struct saved_state choose_registers(struct op_writer *w)
 {
 	const struct emit_probe *p = w->p;
-	struct kept k = {.rax_in = REG_NONE};
+	struct saved_state k = {.rax_in = REG_NONE};
 	uint64_t usable = 0xffff & ~X64_BIT(X64_RSP) & ~p->held.core;
 	k.flags = !regset_has(&p->free, REG_FLAGS) && need_flags(p);
 	k.pushes_flags = k.flags && regset_has(&p->held, X64_RAX);
@@ -135,18 +139,20 @@ static struct kept choose_registers(struct op_writer *w)
 	uint64_t unused = usable & p->free.core, others = usable & ~unused;
 	unsigned wanted = ops_registers(w, &needs);
 	for (unsigned i = 0; i < EMIT_REGISTERS; i++)
-		w->reg[i] = wanted >> i & 1 ? take(w, &k, &unused, &others) : (uint8_t)REG_NONE;
+		w->reg[i] = wanted >> i & 1 ? take_register(w, &k, &unused, &others)
+					    : (uint8_t)REG_NONE;
 	if (!k.flags || k.pushes_flags || regset_has(&p->free, X64_RAX))
 		return k;
 	if (unused)
-		k.rax_in = take(w, &k, &unused, &others);
+		k.rax_in = take_register(w, &k, &unused, &others);
 	else
 		k.pushed[k.pushed_count++] = X64_RAX;
 	return k;
 }
 
-/* lahf takes all flags but the overflow flag; adding 0x7f to 1 or 0 gives that back. */
-static void save(struct op_writer *w, const struct kept *k)
+/* lahf saves all flags except overflow, which seto saves in al as 0 or 1. Adding 0x7f to that
+ * restores it. */
+static void save(struct op_writer *w, const struct saved_state *k)
 {
 	unsigned words = k->pushed_count + k->pushes_flags;
 	if (words)
@@ -162,7 +168,7 @@ static void save(struct op_writer *w, const struct kept *k)
 	w->pushed = words ? (uint16_t)(X64_RED_ZONE + 8 * words) : 0;
 }
 
-static void restore(struct op_writer *w, const struct kept *k)
+static void restore(struct op_writer *w, const struct saved_state *k)
 {
 	if (k->flags && !k->pushes_flags)
 		emit_bytes(w->e, "\x04\x7f\x9e", 3); /* add $0x7f, %al; sahf */
@@ -190,8 +196,9 @@ static void shift(struct emit *e, unsigned field, unsigned d, unsigned by)
 	x64_byte(e, by);
 }
 
-/* The entry of the table goes to d, and then the area: if the entry is another thread's, by the
- * aside. An entry has 16 bytes, so the index is shifted by 8 instead of 12. */
+/* Puts the address of the table entry into d, then loads the area from there. If the entry belongs
+ * to another thread, the aside finds the area. An entry has 16 bytes, so the thread pointer is
+ * shifted by 8 instead of 12. */
 static void find_area(struct op_writer *w, uint32_t at, unsigned d)
 {
 	struct emit *e = w->e;
@@ -218,8 +225,8 @@ static void find_area(struct op_writer *w, uint32_t at, unsigned d)
 	ops_put_find(w, here, back, (uint8_t)d);
 }
 
-/* d = base + imm, where the base may be the stack pointer; `other` is used if imm is large, and may
- * be d if that is not the base. */
+/* d = base + imm, where the base may be the stack pointer. `other` is used if imm is large; it may
+ * be d if d is not the base. */
 static void add(struct emit *e, unsigned d, unsigned base, int64_t imm, unsigned other)
 {
 	if (!fits(imm)) {
@@ -255,8 +262,8 @@ static void add_shifted(struct op_writer *w, uint32_t at, unsigned d, unsigned a
 	x64_indexed_form(w->e, X64_LEA, d, a, other, 0, 0);
 }
 
-/* Without flags there is no difference, but a sum: -x is ~x + 1, so a - x is a + ~x + 1, and also
- * ~(~a + x). */
+/* If the flags must not change, only lea can be used, which adds. Since -x is ~x + 1, a - x is a +
+ * ~x + 1, and also ~(~a + x). */
 static void sub_shifted(struct op_writer *w, uint32_t at, unsigned d, unsigned a, unsigned b)
 {
 	struct emit *e = w->e;
@@ -319,8 +326,8 @@ static void store(struct op_writer *w, const struct emit_op *op)
 	x64_word(w->e, 0);
 }
 
-/* One instruction, so that a signal handler that counts is not forgotten; without flags three, in
- * the form that x64_restart() knows. */
+/* Counts in one instruction, so that the count of a signal handler is never lost. If the flags must
+ * not change it takes three, in a form that x64_restart() recognises. */
 static void count(struct op_writer *w, const struct emit_op *op)
 {
 	struct emit *e = w->e;
@@ -342,8 +349,8 @@ static void count(struct op_writer *w, const struct emit_op *op)
 	x64_memory_form(e, X64_STORE, d, a, offset);
 }
 
-/* The length of a memory_form() with 8- or 32-bit displacement; 0 if it is none with this opcode.
- */
+/* The length of an instruction with this opcode that x64_memory_form() wrote with an 8- or 32-bit
+ * displacement; 0 if it is not one. */
 static uint32_t memory_length(const uint8_t *p, uint32_t size, uint8_t opcode)
 {
 	if (size < 4 || (p[0] & 0xf8) != 0x48 || p[1] != opcode)
@@ -358,7 +365,8 @@ static unsigned reg_field(const uint8_t *p)
 	return (p[0] & 4u) << 1 | (p[2] >> 3 & 7u);
 }
 
-/* Whether a count begins here; if so, `sum` and `store` are where its other instructions are. */
+/* Whether a counter update begins here. If so, *sum and *store are the offsets of its other
+ * instructions. */
 static bool is_count(const uint8_t *p, uint32_t size, uint32_t *sum, uint32_t *store)
 {
 	*sum = memory_length(p, size, X64_LOAD);
@@ -392,7 +400,7 @@ static void branch(struct op_writer *w, uint8_t condition, const struct emit_op 
 	x64_jump_if(w->e, condition, (struct emit_target){.label = w->asides[op->imm]});
 }
 
-/* d = what the routine leaves; everything else stays but the flags. */
+/* Calls the routine; d = its result. All other registers are preserved, the flags are not. */
 static void call(const struct op_writer *w, uint64_t routine, const uint64_t *argument, unsigned d)
 {
 	struct emit *e = w->e;
@@ -411,8 +419,8 @@ static void call(const struct op_writer *w, uint64_t routine, const uint64_t *ar
 	x64_move_stack(e, frame);
 }
 
-/* No instruction adds 1 to a vector register but with a constant in memory. */
-static void work_on_vector(struct emit *e, const struct emit_op *op, unsigned d, unsigned a)
+/* The 1 to add is a constant in memory: no instruction adds an immediate to a vector register. */
+static void write_vector_op(struct emit *e, const struct emit_op *op, unsigned d, unsigned a)
 {
 	bool from = op->kind == EMIT_VECTOR_READ || op->kind == EMIT_FROM_VECTOR;
 	if ((from ? a : d) > 15) {
@@ -461,7 +469,7 @@ static void compute(struct op_writer *w, uint32_t at)
 	case EMIT_VECTOR_COUNT:
 	case EMIT_VECTOR_READ:
 	case EMIT_TO_VECTOR:
-	case EMIT_FROM_VECTOR: work_on_vector(e, op, d, a); break;
+	case EMIT_FROM_VECTOR: write_vector_op(e, op, d, a); break;
 	default: e->failed = true;
 	}
 }
@@ -487,10 +495,10 @@ void x64_operations(struct emit *e, const struct emit_probe *p)
 		e->failed = true;
 		return;
 	}
-	struct kept kept = choose_registers(&w);
-	save(&w, &kept);
+	struct saved_state saved = choose_registers(&w);
+	save(&w, &saved);
 	ops_put(&w, write_all);
-	restore(&w, &kept);
+	restore(&w, &saved);
 }
 
 void x64_aside(struct emit *e, const struct emit_aside *a)

@@ -1,11 +1,11 @@
-/* The value an instruction computes, where it is of a form that address arithmetic and stack frames
- * are made of, and how it moves the stack pointer.
+/* The value an instruction computes, if it has one of the forms that address arithmetic and stack
+ * frames use, and how it moves the stack pointer.
  *
- * 8- and 16-bit results leave the rest of their register and are therefore not described
- * (OP_OTHER), nor is memory relative to fs and gs, whose bases nobody here knows. movsx to 32 bits
- * counts as if to 64: they differ only in the upper half of negative values. Constants that are
- * compared or added are sign-extended from the width of the operation; whoever compares unsigned
- * takes `width` bytes of them. */
+ * 8- and 16-bit results keep the rest of their register and are therefore not described (OP_OTHER),
+ * nor is memory relative to fs and gs, whose bases are unknown here. movsx to 32 bits is treated as
+ * if it were to 64: they differ only in the upper half of negative values. Constants that are
+ * compared or added are sign-extended from the width of the operation; an unsigned compare must use
+ * only `width` bytes of them. */
 #include "isa/x64/x64.h"
 
 static bool is_reg(const ZydisDecodedOperand *op)
@@ -28,7 +28,7 @@ static uint8_t bytes_of(const ZydisDecodedOperand *op)
 	return (uint8_t)(op->size / 8);
 }
 
-/* The number of a general register whose lowest bytes the operand is, else REG_NONE. */
+/* The number of the general register of which the operand is the lowest bytes, else REG_NONE. */
 static uint8_t low_part(const ZydisDecodedOperand *op)
 {
 	if (!is_reg(op))
@@ -37,7 +37,7 @@ static uint8_t low_part(const ZydisDecodedOperand *op)
 	return r.bank == BANK_CORE && r.number <= X64_R15 && !r.high ? r.number : REG_NONE;
 }
 
-/* The same if writing the operand also defines the rest of the register. */
+/* The same, but only if writing the operand also defines the rest of the register. */
 static uint8_t whole(const ZydisDecodedOperand *op)
 {
 	return op->size >= 32 ? low_part(op) : REG_NONE;
@@ -53,7 +53,7 @@ static uint8_t log2_of_scale(uint8_t scale)
 	return scale == 8 ? 3 : scale == 4 ? 2 : scale == 2 ? 1 : 0;
 }
 
-/* Sets a, b, shift and imm to the operand's address; false if that cannot express it. */
+/* Sets a, b, shift and imm to the operand's address; false if they cannot express it. */
 static bool set_address(const ZydisDecodedOperand *op, struct insn *out)
 {
 	const ZydisDecodedOperandMem *m = &op->mem;
@@ -74,7 +74,7 @@ static bool set_address(const ZydisDecodedOperand *op, struct insn *out)
 	return true;
 }
 
-/* Immediates come sign-extended; a 32-bit result has zeroes above it. */
+/* Zydis sign-extends immediates; a 32-bit result has zeroes above it. */
 static int64_t result_constant(const ZydisDecodedOperand *dst, int64_t v)
 {
 	return dst->size == 32 ? (int64_t)(uint32_t)v : v;
@@ -267,7 +267,7 @@ static void do_leave(struct insn *out)
 	out->width = 8;
 }
 
-/* Where an indirect jump or call goes. */
+/* Describes the target of an indirect jump or call. */
 static void do_indirect(const ZydisDecodedOperand *op, struct insn *out)
 {
 	if (op->size != 64)
@@ -335,7 +335,7 @@ static int32_t pushed_bytes(const struct zinsn *z)
 	return z->i.operand_width == 16 ? 2 : 8;
 }
 
-/* How far the instruction moves rsp, which it writes; false if that is not a constant. */
+/* How far an instruction that writes rsp moves it; false if that is not a constant. */
 static bool stack_effect(const struct zinsn *z, const struct insn *out, int32_t *by)
 {
 	const ZydisDecodedOperand *op = z->op;

@@ -1,13 +1,13 @@
-/* The code of probes on x86-64: calls of the runtime, and garbage for tests. Operations are next
- * door. */
+/* The code of probes on x86-64: calls of the runtime, and garbage for tests. Operations are in
+ * operations.c. */
 #include "isa/ops.h"
 #include "isa/x64/encode.h"
 #include "isa/x64/x64.h"
 
-/* No address, as a number neither zero nor small. */
+/* Not a valid address, and as a number neither zero nor small. */
 #define POISON UINT64_C(0xbadbadbadbadbad1)
 
-/* rax is saved even if it is free: the runtime may be interested in it. */
+/* rax is saved even if it is free: the runtime may need its value. */
 static void call_runtime(struct emit *e, const struct emit_probe *p)
 {
 	x64_move_stack(e, -X64_RED_ZONE);
@@ -18,8 +18,8 @@ static void call_runtime(struct emit *e, const struct emit_probe *p)
 	x64_move_stack(e, X64_RED_ZONE);
 }
 
-/* Registers above xmm15 have no legacy instructions, and not every processor has them. Of the
- * flags, zero and carry together come from no compare. */
+/* Registers above xmm15 are left alone: legacy instructions cannot use them, and not every CPU has
+ * them. The flags are set to zero and carry together, which no compare produces. */
 static void poison(struct emit *e, const struct regset *unused)
 {
 	uint32_t junk = emit_literal(e, POISON, 0);
@@ -29,7 +29,7 @@ static void poison(struct emit *e, const struct regset *unused)
 	for (unsigned reg = 0; reg < 16; reg++) {
 		if (!(unused->vec >> reg & 1))
 			continue;
-		x64_byte(e, 0x66); /* pcmpeqd: all bits, which is not a number */
+		x64_byte(e, 0x66); /* pcmpeqd: all bits set, which is not a number (NaN) */
 		if (reg & 8)
 			x64_byte(e, 0x45);
 		emit_bytes(e, "\x0f\x76", 2);

@@ -1,21 +1,22 @@
 /* The registers an instruction reads and writes.
  *
  * Zydis lists implicit operands too, so most of this is a loop over operands. A write that leaves
- * part of the register as it was, or that may not happen, also reads it. For that, what an encoding
- * does with the rest of a register decides: 32-bit results clear the upper half, 8- and 16-bit ones
- * keep it; VEX and EVEX forms clear the rest of a vector register, the old SSE forms keep it. What
- * Zydis does not tell is at the end.
+ * part of the register as it was, or that may not happen, also reads the register. That depends on
+ * the encoding: 32-bit results clear the upper half, 8- and 16-bit results keep it; VEX and EVEX
+ * forms clear the rest of a vector register, the old SSE forms keep it. What Zydis does not report
+ * is added at the end.
  *
- * Control flow does not show here: a call reads and writes rsp but nothing that its callee touches.
- */
+ * Calls are described without their callee: a call reads and writes rsp, but nothing that its
+ * callee touches. */
 #include "isa/x64/x64.h"
 
-/* A run of Zydis's registers and ours: in step, or all of them parts of one. */
-static const struct span {
+/* A range of Zydis registers and the corresponding ones of ours: one each, or a single one
+ * (is_one). */
+static const struct register_range {
 	ZydisRegister first, last;
 	uint8_t bank, number, bytes;
 	bool is_one, is_high;
-} spans[] = {
+} ranges[] = {
 	{ZYDIS_REGISTER_RAX, ZYDIS_REGISTER_R15, BANK_CORE, X64_RAX, 8, 0, 0},
 	{ZYDIS_REGISTER_EAX, ZYDIS_REGISTER_R15D, BANK_CORE, X64_RAX, 4, 0, 0},
 	{ZYDIS_REGISTER_AX, ZYDIS_REGISTER_R15W, BANK_CORE, X64_RAX, 2, 0, 0},
@@ -35,8 +36,8 @@ static const struct span {
 
 struct x64_reg x64_register(ZydisRegister r)
 {
-	for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++) {
-		const struct span *s = &spans[i];
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+		const struct register_range *s = &ranges[i];
 		if (r < s->first || r > s->last)
 			continue;
 		unsigned offset = s->is_one ? 0 : r - s->first;
@@ -78,7 +79,7 @@ static void write_whole(struct part_uses *p, uint64_t registers)
 	p->low_writes |= registers;
 }
 
-/* What a register operand does with parts of a general register. */
+/* Adds the uses of parts of a general register by a register operand. */
 static void add_part_uses(const ZydisDecodedOperand *op, struct x64_reg r, struct part_uses *out)
 {
 	if (op->actions & ZYDIS_OPERAND_ACTION_MASK_READ) {
@@ -93,7 +94,7 @@ static void add_part_uses(const ZydisDecodedOperand *op, struct x64_reg r, struc
 
 static void add_register(const struct zinsn *z, const ZydisDecodedOperand *op, struct insn *out)
 {
-	/* In the place of a mask, k0 means that there is none. */
+	/* As a mask operand, k0 means that there is no mask. */
 	if (op->encoding == ZYDIS_OPERAND_ENCODING_MASK && op->reg.value == ZYDIS_REGISTER_K0)
 		return;
 	struct x64_reg r = x64_register(op->reg.value);
@@ -128,7 +129,7 @@ static void add_operands(const struct zinsn *z, struct insn *out)
 	}
 }
 
-/* A shift by a constant whose masked count is 0 changes no flag. */
+/* A shift by a count that is 0 after masking changes no flags. */
 static bool may_shift_by_zero(const struct zinsn *z)
 {
 	const ZydisInstructionCategory category = z->i.meta.category;
@@ -150,14 +151,14 @@ static bool writes_flags_always(const struct zinsn *z)
 }
 
 /* The condition flags are one register: an instruction that changes only some of them also reads
- * it. A flag left undefined counts as written. The direction flag is not among them: nobody may
+ * it. A flag left undefined counts as written. The direction flag is not included: no code may
  * clobber it. */
 static void add_flags(const struct zinsn *z, struct insn *out)
 {
 	const ZydisAccessedFlagsMask all = ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_AF |
 					   ZYDIS_CPUFLAG_ZF | ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_OF;
 	const ZydisAccessedFlags *f = z->i.cpu_flags;
-	if (!f || out->kind == INSN_SYSCALL) /* the kernel gives them back */
+	if (!f || out->kind == INSN_SYSCALL) /* the kernel restores them */
 		return;
 	ZydisAccessedFlagsMask written = (f->modified | f->set_0 | f->set_1 | f->undefined) & all;
 	if (written)
@@ -173,8 +174,8 @@ static void add_flags(const struct zinsn *z, struct insn *out)
 	out->parts.low_writes |= always && (written & low) == low ? flags : 0;
 }
 
-/* x87 and MMX operations move the stack or its tags; vector arithmetic on floats depends on the
- * rounding mode in mxcsr and collects exceptions there. Zydis says neither. */
+/* x87 and MMX operations change the x87 stack or its tags. Vector arithmetic on floats depends on
+ * the rounding mode in mxcsr and records exceptions there. Zydis reports neither. */
 static void add_float_state(const struct zinsn *z, struct insn *out)
 {
 	uint64_t x87 = X64_BIT(X64_X87);
@@ -195,14 +196,14 @@ static void add_float_state(const struct zinsn *z, struct insn *out)
 	}
 }
 
-/* or with all ones: -Os sets a register to -1 like that. */
+/* "or" with all ones, which compilers use with -Os to set a register to -1. */
 static bool sets_all_ones(const struct zinsn *z)
 {
 	return z->i.mnemonic == ZYDIS_MNEMONIC_OR && z->op[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 	       z->op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && z->op[1].imm.value.s == -1;
 }
 
-/* The result does not depend on the register. */
+/* Removes the read of a register on which the result does not depend. */
 static void drop_core_read(struct x64_reg r, struct insn *out)
 {
 	if (r.bank != BANK_CORE || r.bytes < 4 || r.number > X64_R15)
@@ -212,8 +213,9 @@ static void drop_core_read(struct x64_reg r, struct insn *out)
 	out->parts.low_reads &= ~X64_BIT(r.number);
 }
 
-/* xor, sub and the like of a register with itself do not depend on it. For the SSE forms this looks
- * away from the upper half that they keep: no compiler keeps values there across them. */
+/* The result of xor, sub and the like of a register with itself does not depend on the register.
+ * For the SSE forms this ignores the upper half, which they keep: no compiler keeps values there
+ * across them. */
 static void drop_idiom_reads(const struct zinsn *z, struct insn *out)
 {
 	if (sets_all_ones(z))
@@ -224,7 +226,7 @@ static void drop_idiom_reads(const struct zinsn *z, struct insn *out)
 	case ZYDIS_MNEMONIC_PSUBQ:
 	case ZYDIS_MNEMONIC_PSUBW:
 	case ZYDIS_MNEMONIC_PXOR:
-	case ZYDIS_MNEMONIC_SBB: /* but on the carry */
+	case ZYDIS_MNEMONIC_SBB: /* still depends on the carry */
 	case ZYDIS_MNEMONIC_SUB:
 	case ZYDIS_MNEMONIC_VPSUBB:
 	case ZYDIS_MNEMONIC_VPSUBD:
@@ -248,8 +250,8 @@ static void drop_idiom_reads(const struct zinsn *z, struct insn *out)
 		out->reads.vec &= ~(UINT32_C(1) << r.number);
 }
 
-/* String instructions move the registers that point at their operands; Zydis does not say so of
- * all. */
+/* String instructions advance the registers that point to their operands; Zydis does not report
+ * this for all of them. */
 static void add_string_pointers(const struct zinsn *z, struct insn *out)
 {
 	if (z->i.meta.category != ZYDIS_CATEGORY_STRINGOP &&
@@ -260,12 +262,13 @@ static void add_string_pointers(const struct zinsn *z, struct insn *out)
 			set_add(&out->writes, x64_register(z->op[k].mem.base));
 }
 
-/* Linux's convention: number in rax, arguments in six registers, result in rax. */
+/* Linux's system call convention: number in rax, arguments in six registers, result in rax. */
 static void add_system_call(const struct zinsn *z, struct insn *out)
 {
 	uint64_t arguments = X64_BIT(X64_RDI) | X64_BIT(X64_RSI) | X64_BIT(X64_RDX) |
 			     X64_BIT(X64_R10) | X64_BIT(X64_R8) | X64_BIT(X64_R9);
-	if (z->i.mnemonic != ZYDIS_MNEMONIC_SYSCALL) /* int 0x80 and sysenter: the 32-bit one */
+	if (z->i.mnemonic !=
+	    ZYDIS_MNEMONIC_SYSCALL) /* int 0x80 and sysenter: the 32-bit convention */
 		arguments = X64_BIT(X64_RBX) | X64_BIT(X64_RCX) | X64_BIT(X64_RDX) |
 			    X64_BIT(X64_RSI) | X64_BIT(X64_RDI) | X64_BIT(X64_RBP);
 	out->reads.core |= arguments | X64_BIT(X64_RAX);
@@ -274,13 +277,13 @@ static void add_system_call(const struct zinsn *z, struct insn *out)
 	write_whole(&out->parts, X64_BIT(X64_RAX));
 }
 
-/* What is left that Zydis does not say. */
+/* Other reads and writes that Zydis does not report. */
 static void add_special(const struct zinsn *z, struct insn *out)
 {
 	const uint64_t state = X64_BIT(X64_X87) | X64_BIT(X64_MXCSR) | X64_BIT(X64_TILES) |
 			       UINT64_C(0xff) << X64_K0;
 	switch (z->i.mnemonic) {
-	case ZYDIS_MNEMONIC_BSF: /* of 0 leaves the destination */
+	case ZYDIS_MNEMONIC_BSF: /* keeps the destination if the source is 0 */
 	case ZYDIS_MNEMONIC_BSR:
 	case ZYDIS_MNEMONIC_RDSSPD: /* does nothing where shadow stacks are off */
 	case ZYDIS_MNEMONIC_RDSSPQ: set_add(&out->reads, x64_register(z->op[0].reg.value)); break;

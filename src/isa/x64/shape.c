@@ -1,15 +1,15 @@
-/* A memory for what Zydis said, because asking costs 150 ns (250 with operands) and a large image
- * has tens of millions of instructions.
+/* A cache of Zydis results, because a call takes 150 ns (250 with operands) and a large module has
+ * tens of millions of instructions.
  *
- * The shape of an instruction is all of its encoding but the numbers: the opcode with its map and
+ * The shape of an instruction is its encoding without the numbers: the opcode with its map and
  * mandatory prefix, REX.W, VEX.L, whether VEX.vvvv is used, whether ModRM names memory, and its reg
- * field, which extends many opcodes. For nearly all instructions the shape decides whether they are
- * valid, how many bytes of immediate follow the address, their kind and their class; those for
- * which it does not are never learned (is_decided_by_shape). Anything unusual in front (two
- * different prefixes of a kind, lock, address size) has no shape and goes to Zydis.
+ * field, which extends many opcodes. For nearly all instructions the shape determines whether they
+ * are valid, how many bytes of immediate follow the address, their kind and their class. The others
+ * are never cached (is_decided_by_shape). Instructions with unusual prefixes (two different ones of
+ * a kind, lock, address size) have no shape and always go to Zydis.
  *
- * One entry is one atomic halfword and every thread would write the same value there, so no locks.
- */
+ * An entry is one atomic halfword, and every thread would write the same value to it, so there are
+ * no locks. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -17,33 +17,33 @@
 
 enum { MAP_ONE, MAP_0F, MAP_0F38, MAP_0F3A, MAP_VEX_0F, MAP_VEX_0F38, MAP_VEX_0F3A, MAPS };
 
-struct shape {
+struct insn_shape {
 	uint8_t map, opcode;
 	uint8_t pp;   /* 66, f3, f2 as VEX numbers them; 0 for none */
 	uint8_t bits; /* REX.W or VEX.W, VEX.L, VEX.vvvv in use, register form: 8, 4, 2, 1 */
 	uint8_t reg;
 	bool has_modrm;
-	uint8_t head; /* bytes before the immediate */
+	uint8_t head; /* number of bytes before the immediate */
 };
 
 enum { BIT_REGISTER = 1, BIT_VVVV = 2, BIT_L = 4, BIT_W = 8 };
 
-/* Bytes that must be readable to parse a shape without looking where they end: six prefixes, REX,
- * three of opcode, ModRM, SIB and four of displacement. */
+/* Bytes that must be readable so that a shape can be parsed without bounds checks: six prefixes,
+ * REX, three of opcode, ModRM, SIB and four of displacement. */
 enum { PREFIXES_MAX = 6, SHAPE_WINDOW = 16 };
 
 enum {
-	ENTRY_TAIL = 0, /* bytes of immediate */
+	ENTRY_TAIL = 0, /* number of bytes of immediate */
 	ENTRY_KIND = 4,
 	ENTRY_CLASS = 8,
-	ENTRY_RELATIVE = 11, /* it is a branch offset */
+	ENTRY_RELATIVE = 11, /* the immediate is a branch offset */
 	ENTRY_NOP = 12,
 	ENTRY_KNOWN = 15,
 };
 
 static _Atomic uint16_t entries[MAPS << 17];
 
-/* Opcodes that a ModRM byte follows, a bit each. */
+/* Opcodes that are followed by a ModRM byte, one bit each. */
 static const uint32_t modrm_one[8] = {0x0f0f0f0f, 0x0f0f0f0f, 0x00000000, 0x00000a0c,
 				      0x0000ffff, 0x00000000, 0xff0f00c3, 0xc0c00000};
 static const uint32_t modrm_0f[8] = {0xffffa00f, 0x0000ffff, 0xffffffff, 0xff7fffff,
@@ -63,14 +63,15 @@ static const uint8_t prefix_of[256] = {
 	[0x65] = PREFIX_SEGMENT,
 };
 
-static _Atomic uint16_t *entry_of(const struct shape *s)
+static _Atomic uint16_t *entry_of(const struct insn_shape *s)
 {
 	uint32_t opcode = (uint32_t)s->map << 8 | s->opcode;
 	return &entries[opcode << 9 | (uint32_t)s->pp << 7 | (uint32_t)s->bits << 3 | s->reg];
 }
 
-/* At most one of 66, f2, f3; assemblers repeat 66 to make a nop longer. NULL if there is more. */
-static inline const uint8_t *parse_prefixes(const uint8_t *p, struct shape *s)
+/* Accepts one of 66, f2, f3, which may be repeated: assemblers repeat 66 to make a nop longer.
+ * Returns NULL if there is more. */
+static inline const uint8_t *parse_prefixes(const uint8_t *p, struct insn_shape *s)
 {
 	const uint8_t *end = p + PREFIXES_MAX;
 	for (uint8_t kind; (kind = prefix_of[*p]); p++) {
@@ -85,7 +86,7 @@ static inline const uint8_t *parse_prefixes(const uint8_t *p, struct shape *s)
 	return p;
 }
 
-static inline const uint8_t *parse_vex(const uint8_t *p, struct shape *s)
+static inline const uint8_t *parse_vex(const uint8_t *p, struct insn_shape *s)
 {
 	unsigned map = 1;
 	if (s->pp)
@@ -101,7 +102,7 @@ static inline const uint8_t *parse_vex(const uint8_t *p, struct shape *s)
 	return map >= 1 && map <= 3 ? p : NULL;
 }
 
-static inline const uint8_t *parse_opcode(const uint8_t *p, struct shape *s)
+static inline const uint8_t *parse_opcode(const uint8_t *p, struct insn_shape *s)
 {
 	bool has_rex = *p >> 4 == 4;
 	if (has_rex)
@@ -112,14 +113,14 @@ static inline const uint8_t *parse_opcode(const uint8_t *p, struct shape *s)
 		p += s->map != MAP_0F;
 	} else if (*p == 0xc4 || *p == 0xc5) {
 		return has_rex ? NULL : parse_vex(p, s);
-	} else if (*p == 0x90 && has_rex) { /* REX.B makes it an xchg */
+	} else if (*p == 0x90 && has_rex) { /* with REX.B it is an xchg */
 		return NULL;
 	}
 	s->opcode = *p++;
 	return p;
 }
 
-static inline bool opcode_has_modrm(const struct shape *s)
+static inline bool opcode_has_modrm(const struct insn_shape *s)
 {
 	const uint32_t *set = s->map == MAP_ONE ? modrm_one : s->map == MAP_0F ? modrm_0f : NULL;
 	if (!set)
@@ -127,7 +128,7 @@ static inline bool opcode_has_modrm(const struct shape *s)
 	return set[s->opcode >> 5] >> (s->opcode & 31) & 1;
 }
 
-static inline const uint8_t *parse_modrm(const uint8_t *p, struct shape *s)
+static inline const uint8_t *parse_modrm(const uint8_t *p, struct insn_shape *s)
 {
 	static const uint8_t disp_bytes[4] = {0, 1, 4, 0};
 	unsigned mod = *p >> 6, base = *p & 7;
@@ -139,17 +140,18 @@ static inline const uint8_t *parse_modrm(const uint8_t *p, struct shape *s)
 	if (base == 4)
 		base = *p++ & 7;
 	unsigned disp = mod == 0 && base == 5 ? 4 : disp_bytes[mod];
-	/* A lea of a register into itself may be a nop, which its shape does not tell. */
+	/* A lea of a register into itself may be a nop, which its shape does not show. */
 	if (s->map == MAP_ONE && s->opcode == 0x8d && base == s->reg && (!disp || !*p))
 		return NULL;
 	return p + disp;
 }
 
-/* Reads SHAPE_WINDOW bytes at most; false if there is no shape. Inlined, so that *s stays in
- * registers: a third faster. */
-__attribute__((always_inline)) static inline bool parse_shape(const uint8_t *start, struct shape *s)
+/* Reads at most SHAPE_WINDOW bytes; false if there is no shape. It is inlined so that *s stays in
+ * registers, which makes it a third faster. */
+__attribute__((always_inline)) static inline bool parse_shape(const uint8_t *start,
+							      struct insn_shape *s)
 {
-	*s = (struct shape){0};
+	*s = (struct insn_shape){0};
 	const uint8_t *p = parse_prefixes(start, s);
 	if (p)
 		p = parse_opcode(p, s);
@@ -173,8 +175,8 @@ static uint64_t read_offset(const uint8_t *p, unsigned bytes)
 	return (uint64_t)(int32_t)v;
 }
 
-/* As frequent as procedures, and its shape is shared with nops. */
-static size_t recall_endbr64(const uint8_t *p, uint64_t pc, struct insn *out)
+/* endbr64 is as frequent as functions are, but cannot be cached: its shape is shared with nops. */
+static size_t decode_endbr64(const uint8_t *p, uint64_t pc, struct insn *out)
 {
 	if (memcmp(p, "\xf3\x0f\x1e\xfa", 4) != 0)
 		return 0;
@@ -184,14 +186,14 @@ static size_t recall_endbr64(const uint8_t *p, uint64_t pc, struct insn *out)
 
 size_t x64_shape_recall(const uint8_t *p, size_t n, uint64_t pc, struct insn *out)
 {
-	struct shape s;
+	struct insn_shape s;
 	if (n < SHAPE_WINDOW || !parse_shape(p, &s))
 		return 0;
 	unsigned e = atomic_load_explicit(entry_of(&s), memory_order_relaxed);
 	unsigned tail = e >> ENTRY_TAIL & 15;
 	size_t length = s.head + tail;
 	if (!e || length > ZYDIS_MAX_INSTRUCTION_LENGTH)
-		return recall_endbr64(p, pc, out);
+		return decode_endbr64(p, pc, out);
 	out->pc = pc;
 	out->length = (uint8_t)length;
 	out->kind = e >> ENTRY_KIND & 15;
@@ -202,8 +204,9 @@ size_t x64_shape_recall(const uint8_t *p, size_t n, uint64_t pc, struct insn *ou
 	return length;
 }
 
-/* Opcodes whose r/m field in its register form or whose immediate select the instruction. */
-static bool is_extended_otherwise(const struct shape *s)
+/* Opcodes whose instruction also depends on the r/m field of the register form, or on the
+ * immediate. */
+static bool is_extended_otherwise(const struct insn_shape *s)
 {
 	switch (s->map << 8 | s->opcode) {
 	case 0xcd: /* int */
@@ -237,7 +240,7 @@ static bool is_extended_otherwise(const struct shape *s)
 	}
 }
 
-static bool is_parsed_alike(const struct shape *s, const ZydisDecodedInstruction *i)
+static bool is_parsed_alike(const struct insn_shape *s, const ZydisDecodedInstruction *i)
 {
 	unsigned map = s->map < MAP_VEX_0F ? s->map : s->map - MAP_VEX_0F + MAP_0F;
 	bool has_modrm = i->attributes & ZYDIS_ATTRIB_HAS_MODRM;
@@ -245,14 +248,14 @@ static bool is_parsed_alike(const struct shape *s, const ZydisDecodedInstruction
 	       s->head <= i->length;
 }
 
-static bool is_decided_by_shape(const struct shape *s, const ZydisDecodedInstruction *i)
+static bool is_decided_by_shape(const struct insn_shape *s, const ZydisDecodedInstruction *i)
 {
 	if (s->map < MAP_VEX_0F)
 		return i->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
 		       !is_extended_otherwise(s);
 	if (i->encoding != ZYDIS_INSTRUCTION_ENCODING_VEX)
 		return false;
-	switch (i->meta.isa_ext) { /* the others restrict the register numbers */
+	switch (i->meta.isa_ext) { /* in the other sets, not all register numbers are valid */
 	case ZYDIS_ISA_EXT_AVX:
 	case ZYDIS_ISA_EXT_AVX2:
 	case ZYDIS_ISA_EXT_BMI1:
@@ -266,7 +269,7 @@ void x64_shape_learn(const uint8_t *p, const struct zinsn *z, const struct insn 
 {
 	uint8_t window[SHAPE_WINDOW] = {0};
 	memcpy(window, p, in->length);
-	struct shape s;
+	struct insn_shape s;
 	if (!parse_shape(window, &s) || !is_parsed_alike(&s, &z->i) ||
 	    !is_decided_by_shape(&s, &z->i) || in->flags & ~INSN_NOP)
 		return;

@@ -1,9 +1,9 @@
-/* Inside of the x86-64 decoder: what its files share.
+/* The parts of the x86-64 decoder.
  *
- * Zydis does the decoding; decode.c turns its answer into where control goes, class.c into the
- * class of an instruction mix, regs.c into the registers read and written, ops.c into the value
- * computed, and shape.c remembers the answers for whole families of encodings, because Zydis takes
- * 150 ns for an instruction. Writing code is apart: encode.h. */
+ * Zydis decodes. From its result, decode.c derives where control goes, class.c the class in an
+ * instruction mix, regs.c the registers read and written, ops.c the value computed. shape.c caches
+ * the results for whole families of encodings, because Zydis takes 150 ns per instruction. Writing
+ * code is separate: see encode.h. */
 #pragma once
 #include <Zydis/Zydis.h>
 
@@ -46,15 +46,15 @@ enum x64_bank {
 	BANK_VECTOR,
 };
 
-/* A register operand in our numbers. */
+/* A register operand in our numbering. */
 struct x64_reg {
 	uint8_t bank;   /* enum x64_bank */
 	uint8_t number; /* bit in regset.core or regset.vec */
-	uint8_t bytes;  /* of a general register: 1, 2, 4, 8 */
+	uint8_t bytes;  /* size of a general register: 1, 2, 4, 8 */
 	bool high;      /* ah, ch, dh, bh */
 };
 
-/* Decodes with all operands; false if the bytes are no instruction. */
+/* Decodes with all operands; false if the bytes are not an instruction. */
 bool x64_zydis(const uint8_t *p, size_t n, struct zinsn *z);
 
 struct x64_reg x64_register(ZydisRegister r);
@@ -64,11 +64,11 @@ bool x64_is_memory(const ZydisDecodedOperand *op);
 
 uint8_t x64_class(const struct zinsn *z, enum insn_kind kind);
 void x64_registers(const struct zinsn *z, struct insn *out);
-/* Needs out->kind, reads and writes. */
+/* Needs out->kind, out->reads and out->writes to be set. */
 void x64_operation(const struct zinsn *z, struct insn *out);
 
-/* Fills *out to the degree of DECODE_FLOW if an instruction of the same shape was decoded before,
- * and returns its length; 0 if Zydis has to be asked. */
+/* Fills *out as for DECODE_FLOW and returns the instruction's length if one of the same shape was
+ * decoded before. Returns 0 if Zydis has to decode it. */
 size_t x64_shape_recall(const uint8_t *p, size_t n, uint64_t pc, struct insn *out);
-/* Remembers the answer for p's shape, if that determines it. */
+/* Caches the result for the shape of the bytes at p, if the shape determines it. */
 void x64_shape_learn(const uint8_t *p, const struct zinsn *z, const struct insn *in);

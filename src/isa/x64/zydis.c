@@ -1,4 +1,4 @@
-/* The decoder itself. */
+/* The Zydis decoder, initialised at first use. */
 #include <pthread.h>
 
 #include "isa/x64/x64.h"

@@ -1,5 +1,5 @@
-/* Where a program may wait: its system calls, found in the code of all its images, and a few
- * procedures that wait by spinning. */
+/* Where a program may block: its system calls, found in the code of all its modules, and some
+ * functions that spin. */
 #include "probe/code/blocking.h"
 
 #include <string.h>
@@ -8,10 +8,10 @@
 #include "isa/calls.h"
 #include "probe/code/sites.h"
 
-/* Procedures that wait without the kernel's help, or poll for what they wait for. */
+/* Functions that wait without the kernel, or poll for what they wait for. */
 static const struct spinning {
 	const char *name;
-	bool argument; /* the first one says for what */
+	bool argument; /* the first argument is the object waited for */
 } spinning[] = {
 	{"pthread_spin_lock", true},
 	{"GOMP_barrier", false},
@@ -84,8 +84,8 @@ static void add_spinning(struct target *t, struct code *code, uint64_t bias)
 	}
 }
 
-/* Procedures that make what threads wait for, their first argument; without the underscores of a
- * library's own names for them. */
+/* Functions that initialise synchronisation objects, their first argument. Leading underscores of a
+ * library's own names for them are left out. */
 static const char *const makers[] = {
 	"pthread_mutex_init",  "pthread_cond_init", "pthread_barrier_init",
 	"pthread_rwlock_init", "pthread_spin_init", "sem_init",
@@ -125,7 +125,7 @@ static unsigned number_register(const struct arch *arch)
 	return reg;
 }
 
-/* The number that the call at `va` is made with, if the code right before it sets one. */
+/* The number of the call at `va`, if the code of its block before it sets one. */
 static bool call_number(const struct target *t, const struct code *code, const struct block *b,
 			uint64_t va, int64_t *number)
 {
@@ -146,7 +146,7 @@ static bool call_number(const struct target *t, const struct code *code, const s
 	return known;
 }
 
-/* Whether it might wait, or only whether it might confine the program (seccomp). */
+/* Whether the call may install a seccomp filter or, if `waits`, may block. */
 static bool is_wanted(struct target *t, struct code *code, const struct cfg *g, uint64_t va,
 		      bool waits)
 {
@@ -160,7 +160,8 @@ static bool is_wanted(struct target *t, struct code *code, const struct cfg *g, 
 	return waits && number >= 0 && number < RT_CALLS && target_header(t)->calls[number];
 }
 
-/* The procedure that holds va. Recipes discover an image whose tables do not tell. */
+/* The function that contains va. Where the module's tables do not give its bounds, recipes_at()
+ * discovers the functions of the module. */
 static uint32_t procedure_of(struct code *code, uint64_t va)
 {
 	uint32_t count, procedure = flow_procedure_at(code->flow, va);
@@ -235,7 +236,7 @@ static struct searched *searched_of(struct target *t, const struct code *code, u
 	return NULL;
 }
 
-static void look_at(void *waits, struct target *t, struct code *code, uint64_t bias)
+static void search_module(void *waits, struct target *t, struct code *code, uint64_t bias)
 {
 	struct searched *s = searched_of(t, code, first_code(code) + bias);
 	if (!s) {
@@ -259,11 +260,11 @@ static void look_at(void *waits, struct target *t, struct code *code, uint64_t b
 void blocking_add(struct target *t)
 {
 	struct err ignored;
-	target_images(t, look_at, t, &ignored);
+	target_images(t, search_module, t, &ignored);
 }
 
 void blocking_guard(struct target *t)
 {
 	struct err ignored;
-	target_images(t, look_at, NULL, &ignored);
+	target_images(t, search_module, NULL, &ignored);
 }

@@ -1,7 +1,7 @@
-/* Subjects where the program may wait. */
+/* Subjects where the program may block. */
 #pragma once
 #include "probe/code/codespace.h"
 
 void blocking_add(struct target *t);
-/* Only those that may confine the program (region/confinement.h). */
+/* Only the calls that may install a filter (region/confinement.h). */
 void blocking_guard(struct target *t);

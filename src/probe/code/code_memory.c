@@ -1,5 +1,5 @@
-/* Room for fragments: memory of the program near the code they serve, executable and never
- * writable there. */
+/* Memory for fragments: in the program, near the code they replace, executable and never writable
+ * there. */
 #include "probe/code/code_memory.h"
 
 #include <sys/mman.h>
@@ -13,12 +13,13 @@
 
 enum {
 	REGION_MIN = 1 << 20,
-	PROBED_SIZE = 512, /* of a fragment, on average: with some probes, and with counters */
+	PROBED_SIZE = 512, /* average size of a fragment with some probes, and with counters */
 	COUNTED_SIZE = 2048,
 };
 
-/* A region for the header; one that begins where another ends makes that one longer, in a single
- * store: readers see it either way. NULL: there is no room for it. */
+/* The size of a code region in the header. A region that starts where another one ends extends that
+ * one, by a single store: readers see the old size or the new one. NULL: there is no room for
+ * it. */
 static uint64_t *region_entry(struct rt_header *h, uint64_t start)
 {
 	for (uint32_t i = 2; i < h->code_regions; i++)
@@ -57,8 +58,8 @@ static int map_region(struct target *t, uint64_t start, uint64_t size, struct er
 	return 0;
 }
 
-/* The run-time addresses that patches of the procedure may lie at. */
-static void extent(const struct site *site, uint64_t *low, uint64_t *high)
+/* The range of run-time addresses at which the function may have patches. */
+static void find_extent(const struct site *site, uint64_t *low, uint64_t *high)
 {
 	uint32_t count;
 	const struct procedure *p =
@@ -74,8 +75,8 @@ static void extent(const struct site *site, uint64_t *low, uint64_t *high)
 	*high += site->bias;
 }
 
-/* For all procedures of the image that are to change now, so that whole programs need few regions.
- */
+/* Enough for all functions of the module that change now, so that whole programs need few
+ * regions. */
 static uint64_t region_size(const struct target *t, const struct site *site)
 {
 	uint64_t dirty = 0;
@@ -85,7 +86,7 @@ static uint64_t region_size(const struct target *t, const struct site *site)
 	return whole_pages(size < REGION_MIN ? REGION_MIN : size);
 }
 
-/* The largest one that there is room for; 0: none would do. */
+/* Finds the largest gap for a region; 0: none is large enough. */
 static uint64_t find_region(const struct target *t, const struct site *site, uint64_t low,
 			    uint64_t high, uint64_t *start)
 {
@@ -105,7 +106,7 @@ static uint64_t find_region(const struct target *t, const struct site *site, uin
 int code_memory_take(struct target *t, struct site *site, bool *taken, struct err *e)
 {
 	uint64_t low, high, start, reach = t->shared->arch->emit->jump_reach;
-	extent(site, &low, &high);
+	find_extent(site, &low, &high);
 	*taken = !fault("code-room", ENOMEM) &&
 		 pool_take(&t->code->pool, low, high, reach, site->next_room, &site->next_address);
 	uint64_t size = *taken ? 0 : find_region(t, site, low, high, &start);
@@ -126,7 +127,7 @@ void code_memory_drop_next(struct target *t, struct site *site)
 	fragment_release(&site->next);
 }
 
-/* What the fragment does not need of the room that was taken for it. */
+/* Gives back the room that the fragment does not need. */
 void code_memory_trim_next(struct target *t, struct site *site)
 {
 	uint32_t used = (site->next.size + 15) & ~15u;

@@ -61,7 +61,7 @@ static void copy_fragment(struct fragment *to, const struct fragment *from)
 	vec_copy(&to->probes, &from->probes);
 }
 
-/* It was to go out of the parent with the next batch. */
+/* Whether the subject was to be taken out of the parent with the next batch. */
 static bool is_quiet(const struct subject *s)
 {
 	return s->in && !s->wanted;
@@ -114,7 +114,7 @@ static void copy_counted(struct codespace *child, const struct codespace *parent
 	child->call_sites_used = parent->call_sites_used;
 }
 
-/* Retired memory stays what it is: nobody knows whether the child's thread is in it. */
+/* Retired memory stays retired: the child's thread may be in it. */
 static void copy_pool(struct codespace *child, const struct codespace *parent)
 {
 	vec_each (r, &parent->pool.regions) {

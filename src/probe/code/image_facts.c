@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* By the number of the code; NULL: not found yet. */
+/* Indexed by the id of the code; NULL: not found yet. */
 struct image_facts {
 	VEC(struct intrusions *) intrusions;
 	VEC(struct private_registers *) private_registers;

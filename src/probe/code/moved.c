@@ -1,12 +1,14 @@
-/* Which fragment a place in code memory belongs to, or an island in the program that leads to one:
- * indexes by address, made anew when they are first needed after fragments have come or gone. */
+/* Which fragment a place in code memory belongs to, and which fragment an island in the program
+ * leads to. The indexes by address are made again when they are first needed after a change of
+ * fragments. */
 #include "probe/code/moved.h"
 
 #include <stdlib.h>
 
 #include "base/order.h"
 
-/* A fragment that is in, or a retired one. Both are named by number: the lists may move. */
+/* A fragment that is in, or a retired one. Both are referred to by number, because the lists may
+ * move. */
 struct moved_range {
 	uint64_t start, size;
 	uint32_t number;
@@ -19,9 +21,9 @@ struct island {
 };
 
 struct moved_index {
-	bool good;
-	VEC(struct moved_range) ranges; /* ascending, apart from each other */
-	VEC(struct island) islands;     /* the same */
+	bool valid;
+	VEC(struct moved_range) ranges; /* ascending, disjoint */
+	VEC(struct island) islands;     /* ascending, disjoint */
 };
 
 struct moved_index *moved_index_new(void)
@@ -38,7 +40,7 @@ void moved_index_free(struct moved_index *in)
 
 void moved_code_changed(struct target *t)
 {
-	t->code->moved->good = false;
+	t->code->moved->valid = false;
 }
 
 static void add_site(struct moved_index *in, const struct site *s, uint32_t number)
@@ -64,13 +66,13 @@ static void make_index(const struct target *t, struct moved_index *in)
 			 offsetof(struct moved_range, start));
 	order_by_address(in->islands.data, in->islands.len, sizeof(*in->islands.data),
 			 offsetof(struct island, start));
-	in->good = true;
+	in->valid = true;
 }
 
 bool moved_code_at(const struct target *t, uint64_t pc, struct moved_code *out)
 {
 	struct moved_index *in = t->code->moved;
-	if (!in->good)
+	if (!in->valid)
 		make_index(t, in);
 	uint32_t n = ORDER_UP_TO(in->ranges.data, in->ranges.len, start, pc);
 	const struct moved_range *r = n ? &in->ranges.data[n - 1] : NULL;
@@ -89,7 +91,7 @@ bool moved_code_at(const struct target *t, uint64_t pc, struct moved_code *out)
 uint64_t island_leads_to(const struct target *t, uint64_t pc, uint32_t *site)
 {
 	struct moved_index *in = t->code->moved;
-	if (!in->good)
+	if (!in->valid)
 		make_index(t, in);
 	uint32_t n = ORDER_UP_TO(in->islands.data, in->islands.len, start, pc);
 	const struct island *i = n ? &in->islands.data[n - 1] : NULL;
@@ -111,7 +113,8 @@ bool to_original(const struct target *t, uint64_t *pc, bool *probed)
 	return true;
 }
 
-/* The process may be gone, and its region with it: samples of it are still on their way. */
+/* Does not use the region: the process may have ended, while samples of it are still being
+ * processed. */
 static bool is_ours(const struct target *t, uint64_t pc)
 {
 	if (pc - t->region.text < t->region.text_size)

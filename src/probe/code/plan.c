@@ -1,5 +1,5 @@
-/* From what is to be measured to code: subjects, the spots of each in its procedure, and the
- * fragment that carries all probes of a procedure. */
+/* From what is to be measured to code: subjects, the spots of each in its function, and the
+ * fragment that carries all probes of a function. */
 #include "probe/code/plan.h"
 
 #include "base/check.h"
@@ -12,7 +12,7 @@
 #include "probe/region/steps.h"
 #include "runtime/blob.h"
 
-/* The procedure's whole extent in the program: its main part. */
+/* Publishes the subject with the range of its function's main part. */
 static void publish_subject(struct target *t, uint32_t number)
 {
 	const struct subject *s = &t->code->subjects.data[number];
@@ -36,9 +36,11 @@ static void publish_subject(struct target *t, uint32_t number)
 /* ---- which points a subject needs ---- */
 
 enum { NOT_PROBED = -1, PROBED_BY_COUNTER = -2 };
-enum { MEASURED_FROM = 1 << 20, SPARE_ROOM = 4096 };
+/* In bytes: an upper bound above this is replaced by the size of a trial, and this much and an
+ * eighth of it, because the fragment at its real address may be larger. */
+enum { TRIAL_ABOVE = 1 << 20, TRIAL_SPARE = 4096 };
 
-/* Where exceptions leave a loop, or one of its iterations. */
+/* The probe at a place where exceptions leave a tracked loop, or one of its iterations. */
 static int tracked_kind(enum point_kind kind)
 {
 	return kind == POINT_ITERATION_END ? RT_ITERATED
@@ -73,7 +75,7 @@ static bool wants_spot(const struct subject *s, const struct spot *spot)
 
 /* ---- probes ---- */
 
-/* The address whose recipe holds at the spot: of what is executed next. */
+/* The address whose recipe holds at the spot: that of the instruction executed next. */
 static uint64_t recipe_address(const struct site_plan *p, const struct spot *spot)
 {
 	if (spot->place == SPOT_EDGE)
@@ -81,8 +83,8 @@ static uint64_t recipe_address(const struct site_plan *p, const struct spot *spo
 	return spot->va;
 }
 
-/* An entry in the runtime's table of probes; the one at this place of the subject's list is used
- * again when the procedure's fragment is made anew. */
+/* An entry in the runtime's table of probes. The nth entry of the subject is reused when the
+ * function's fragment is made again. */
 static uint32_t runtime_probe(struct target *t, struct subject *s, uint32_t nth)
 {
 	if (nth < s->probes.len)
@@ -94,7 +96,7 @@ static uint32_t runtime_probe(struct target *t, struct subject *s, uint32_t nth)
 	return number;
 }
 
-/* Where the call at va leads, as far as the instruction says. */
+/* Describes the target of the call at va, as far as the instruction determines it. */
 static void describe_target(const struct target *t, const struct site *site, uint64_t va,
 			    struct rt_probe *p)
 {
@@ -112,7 +114,7 @@ static void describe_target(const struct target *t, const struct site *site, uin
 	p->base = in.a;
 	p->index = p->memory ? in.b : RT_NO_REGISTER;
 	p->shift = in.shift;
-	/* A constant alone was made of the address of the instruction. */
+	/* A constant without registers was computed from the address of the instruction. */
 	p->constant = !p->memory                             ? 0
 		      : in.a == REG_NONE && in.b == REG_NONE ? (uint64_t)in.imm + site->bias
 							     : (uint64_t)in.imm;
@@ -136,7 +138,8 @@ static void call_runtime(struct target *t, const struct site_plan *p, uint32_t s
 	uint64_t at = RT_PROBE_TABLE + runtime_probe(t, s, nth) * sizeof(struct rt_probe);
 	struct rt_probe *probe = target_at(t, at);
 	*probe = (struct rt_probe){
-		.unless_active = probe->unless_active, /* it may be in use: see mark_shared() */
+		.unless_active = probe->unless_active, /* the old fragment may be using it: see
+							  mark_shared() */
 		.kind = (uint32_t)kind,
 		.subject = subject,
 		.pc = spot->va + site->bias,
@@ -152,7 +155,8 @@ static void call_runtime(struct target *t, const struct site_plan *p, uint32_t s
 	out->argument = t->region.base + at;
 }
 
-static void count(struct target *t, struct subject *s, enum point_kind kind, struct emit_probe *out)
+static void use_counter(struct target *t, struct subject *s, enum point_kind kind,
+			struct emit_probe *out)
 {
 	const struct rt_entry_table *entries = (const struct rt_entry_table *)runtime_blob;
 	out->counter = counter_of(t, s, kind);
@@ -161,7 +165,8 @@ static void count(struct target *t, struct subject *s, enum point_kind kind, str
 	out->find = t->region.text + entries->find;
 }
 
-/* An exit without its activation is ignored, and an entry can be told to: see mark_shared(). */
+/* An exit without an activation is ignored, and an entry can be made to ignore a running one: see
+ * mark_shared(). */
 static enum tolerance tolerance_of(const struct subject *s, int kind)
 {
 	if (kind == RT_EXIT || kind == RT_ITERATED || kind == RT_LEFT)
@@ -171,14 +176,14 @@ static enum tolerance tolerance_of(const struct subject *s, int kind)
 		       : TOLERATES_NONE;
 }
 
-static void add_one(struct target *t, struct site_plan *p, uint32_t subject,
-		    const struct spot *spot, int kind, uint32_t *nth)
+static void add_single_probe(struct target *t, struct site_plan *p, uint32_t subject,
+			     const struct spot *spot, int kind, uint32_t *nth)
 {
 	struct subject *s = &t->code->subjects.data[subject];
 	struct spot_probe probe = {
 		.spot = *spot, .owner = subject, .tolerance = (uint8_t)tolerance_of(s, kind)};
 	if (kind == PROBED_BY_COUNTER)
-		count(t, s, spot->kind, &probe.code);
+		use_counter(t, s, spot->kind, &probe.code);
 	else
 		call_runtime(t, p, subject, kind, spot, (*nth)++, &probe.code);
 	vec_push(&p->probes, probe);
@@ -192,15 +197,16 @@ static void add_probe(struct target *t, struct site_plan *p, uint32_t subject,
 	int kind = runtime_kind(s, spot->kind);
 	if (s->tracked && unwinds)
 		kind = tracked_kind(spot->kind);
-	add_one(t, p, subject, spot, kind, nth);
+	add_single_probe(t, p, subject, spot, kind, nth);
 	if (s->tracked && kind == PROBED_BY_COUNTER && spot->kind == POINT_LOOP_ENTRY)
-		add_one(t, p, subject, spot, RT_ENTER, nth);
+		add_single_probe(t, p, subject, spot, RT_ENTER, nth);
 	if (s->tracked && kind == PROBED_BY_COUNTER && spot->kind == POINT_LOOP_EXIT)
-		add_one(t, p, subject, spot, RT_EXIT, nth);
+		add_single_probe(t, p, subject, spot, RT_EXIT, nth);
 }
 
-/* A subject gets two entries of the runtime's table for a spot at most. */
-static bool has_entries(const struct target *t, const struct site_plan *p, const struct subject *s)
+/* Whether the runtime's table has room: a subject needs at most two entries for a spot. */
+static bool table_has_room(const struct target *t, const struct site_plan *p,
+			   const struct subject *s)
 {
 	uint32_t left =
 		RT_PROBES - target_header(t)->probes + t->code->probe_free.len + s->probes.len;
@@ -215,14 +221,14 @@ static void refuse_too_many(struct target *t, const struct site_plan *p, const s
 {
 	vec_each (number, &site->subjects) {
 		struct subject *s = &t->code->subjects.data[*number];
-		if (!s->wanted || s->refused || has_entries(t, p, s))
+		if (!s->wanted || s->refused || table_has_room(t, p, s))
 			continue;
 		s->refused = REFUSED_TABLE_FULL;
 		result->refused[REFUSED_TABLE_FULL]++;
 	}
 }
 
-/* In the order of spots, which nests; at one spot in the order of subjects. */
+/* In the order of spots, which nests; at one spot, in the order of subjects. */
 static void add_probes(struct target *t, struct site_plan *p, const struct site *site,
 		       struct batch_result *result)
 {
@@ -283,8 +289,9 @@ static void find_loops_of_subjects(struct target *t, struct site_plan *p, const 
 	}
 }
 
-/* What needs nothing of other sites: any thread may do it. `p` has its arenas. */
-static void study(struct target *t, struct site_plan *p, const struct site *site)
+/* The part of planning that is independent of other sites: any thread may do it. `p` has its
+ * arenas. */
+static void study_site(struct target *t, struct site_plan *p, const struct site *site)
 {
 	uint32_t kinds = 0;
 	p->cfg = flow_cfg(site->code->flow, site_procedure(site), p->a, p->tmp);
@@ -310,7 +317,8 @@ static void plan_release(struct site_plan *p)
 	vec_free(&p->counting);
 }
 
-/* Whether some loop has to be tracked that was not. */
+/* Marks loops as tracked whose probes were refused at shared landing pads; whether there are new
+ * ones. */
 static bool track_refused(struct target *t, const struct site_plan *p)
 {
 	bool any = false;
@@ -327,7 +335,8 @@ static bool track_refused(struct target *t, const struct site_plan *p)
 	return any;
 }
 
-/* A subject with activations needs all of its probes; true if one had to be given up. */
+/* Refuses subjects with activations that lack a probe, because they need all of them; whether there
+ * are new ones. */
 static bool give_up_refused(struct target *t, const struct site_plan *p,
 			    struct batch_result *result)
 {
@@ -346,7 +355,7 @@ static bool give_up_refused(struct target *t, const struct site_plan *p,
 	return any;
 }
 
-/* What is left of those that do without. */
+/* Counts the refused probes of subjects that can do without some of them. */
 static void count_refused(const struct site_plan *p, struct batch_result *result)
 {
 	vec_each (probe, &p->probes)
@@ -354,7 +363,7 @@ static void count_refused(const struct site_plan *p, struct batch_result *result
 			result->refused[probe->refused]++;
 }
 
-/* Entries that stand where loops are not only entered. */
+/* Marks the entry probes at places where control arrives that does not only enter the loop. */
 static void mark_shared(struct target *t, const struct site_plan *p)
 {
 	vec_each (probe, &p->probes) {
@@ -386,25 +395,25 @@ static int refuse_site(struct target *t, struct site *site, struct site_plan *p,
 	return 0;
 }
 
-/* Whether the journal has room for the patches, too, that are planned already. */
-static bool has_journal(const struct target *t, const struct site *site)
+/* Whether the journal has room for these patches and for those that are planned already. */
+static bool journal_has_room(const struct target *t, const struct site *site)
 {
 	uint32_t left = RT_PATCHES - target_header(t)->patches + t->code->journal_free.len;
 	return t->code->patches_planned + site->next.patches.len <= left &&
 	       !fault("journal-room", ENOSPC);
 }
 
-/* An upper bound is good enough, unless it would be more than there may be in one place: then the
- * fragment is made to see how large it is. */
+/* An upper bound is good enough, unless it is larger than one place in code memory may be: then the
+ * fragment is made as a trial to find its size. */
 static uint32_t room_for(struct fragment_request *r, uint64_t near, struct arena *tmp)
 {
 	uint32_t bound = fragment_bound(r);
 	struct fragment trial;
-	if (bound <= MEASURED_FROM)
+	if (bound <= TRIAL_ABOVE)
 		return bound;
 	r->address = near;
 	fragment_make(&trial, r, tmp);
-	uint32_t room = trial.size + trial.size / 8 + SPARE_ROOM;
+	uint32_t room = trial.size + trial.size / 8 + TRIAL_SPARE;
 	fragment_release(&trial);
 	return room < bound ? room : bound;
 }
@@ -442,7 +451,7 @@ static int make_fragment(struct target *t, struct site *site, struct site_plan *
 	fragment_make(&site->next, &r, p->tmp);
 	if (fault("fragment-size", ENOMEM) || site->next.size > site->next_room)
 		return refuse_site(t, site, p, REFUSED_OUT_OF_REACH);
-	return has_journal(t, site) ? 0 : refuse_site(t, site, p, REFUSED_TABLE_FULL);
+	return journal_has_room(t, site) ? 0 : refuse_site(t, site, p, REFUSED_TABLE_FULL);
 }
 
 static bool any_refused(const struct site_plan *p)
@@ -453,7 +462,7 @@ static bool any_refused(const struct site_plan *p)
 	return false;
 }
 
-/* With traps, if something is refused without them. */
+/* Uses traps only if some probe is refused without them. */
 static int plan_fragment(struct target *t, struct site *site, struct site_plan *p, struct err *e)
 {
 	bool at_once = t->shared->options.trap_all && traps_possible(t, site);
@@ -467,8 +476,8 @@ static int plan_fragment(struct target *t, struct site *site, struct site_plan *
 	return rc;
 }
 
-/* Of a procedure that takes too many patches what measures is given up; what watches waits may do
- * with less. */
+/* Refuses the subjects that measure a function which takes too many patches. Its other probes,
+ * which watch waits, may need fewer. */
 static bool give_up_measuring(struct target *t, const struct site *site, const struct site_plan *p,
 			      struct batch_result *result)
 {
@@ -487,8 +496,8 @@ static bool give_up_measuring(struct target *t, const struct site *site, const s
 	return any;
 }
 
-/* Makes `next` of a site that was studied, in code memory of its own. Without anything to probe it
- * has none. */
+/* Makes `next` of a site that was studied, in code memory of its own. A site without probes gets
+ * none. */
 static int plan_site(struct target *t, struct site *site, struct site_plan *p,
 		     struct batch_result *result, struct err *e)
 {
@@ -499,7 +508,7 @@ static int plan_site(struct target *t, struct site *site, struct site_plan *p,
 	while (p->probes.len) {
 		rc = plan_fragment(t, site, p, e);
 		if (!rc && (track_refused(t, p) || tally_gives_up(t, p, site)))
-			code_memory_drop_next(t, site); /* it takes other probes */
+			code_memory_drop_next(t, site); /* because the probes change */
 		else if (rc ||
 			 !(give_up_measuring(t, site, p, result) || give_up_refused(t, p, result)))
 			break;
@@ -523,13 +532,13 @@ static int plan_site(struct target *t, struct site *site, struct site_plan *p,
 
 /* ---- all sites ---- */
 
-/* Sites are studied on all processors. Then they are planned one after the other by the thread that
- * traces the program: where a fragment lies depends on the size of those before it. */
-enum { SITES_AT_ONCE = 16, GROUPS_AHEAD = 32 };
+/* Sites are studied on all CPUs. Then the thread that traces the program plans them one after the
+ * other: the place of a fragment depends on the sizes of those before it. */
+enum { SITES_PER_GROUP = 16, GROUPS_AHEAD = 32 };
 
 struct group {
 	struct arena a, tmp;
-	struct site_plan plans[SITES_AT_ONCE];
+	struct site_plan plans[SITES_PER_GROUP];
 };
 
 struct planning {
@@ -547,10 +556,10 @@ static void study_group(void *ctx, uint32_t item, uint32_t worker)
 	struct planning *k = ctx;
 	struct group *g = &k->groups[item % GROUPS_AHEAD];
 	(void)worker;
-	for (uint32_t i = 0; i < SITES_AT_ONCE && item * SITES_AT_ONCE + i < k->count; i++) {
-		uint32_t number = k->sites[item * SITES_AT_ONCE + i];
+	for (uint32_t i = 0; i < SITES_PER_GROUP && item * SITES_PER_GROUP + i < k->count; i++) {
+		uint32_t number = k->sites[item * SITES_PER_GROUP + i];
 		g->plans[i] = (struct site_plan){.a = &g->a, .tmp = &g->tmp};
-		study(k->target, &g->plans[i], &k->target->code->sites.data[number]);
+		study_site(k->target, &g->plans[i], &k->target->code->sites.data[number]);
 		arena_clear(&g->tmp);
 	}
 }
@@ -560,8 +569,8 @@ static void plan_group(void *ctx, uint32_t item)
 	struct planning *k = ctx;
 	struct group *g = &k->groups[item % GROUPS_AHEAD];
 	const struct engine_options *o = &k->target->shared->options;
-	for (uint32_t i = 0; i < SITES_AT_ONCE && item * SITES_AT_ONCE + i < k->count; i++) {
-		uint32_t number = k->sites[item * SITES_AT_ONCE + i];
+	for (uint32_t i = 0; i < SITES_PER_GROUP && item * SITES_PER_GROUP + i < k->count; i++) {
+		uint32_t number = k->sites[item * SITES_PER_GROUP + i];
 		if (!k->rc)
 			k->rc = plan_site(k->target, &k->target->code->sites.data[number],
 					  &g->plans[i], k->result, k->e);
@@ -570,11 +579,11 @@ static void plan_group(void *ctx, uint32_t item)
 	}
 	arena_clear(&g->a);
 	if (o->progress)
-		o->progress(o->ctx, item * SITES_AT_ONCE, k->count);
+		o->progress(o->ctx, item * SITES_PER_GROUP, k->count);
 }
 
-/* What is found for a whole image is found before sites are looked at, by several threads. */
-static void study_image(struct shared *g, const struct site *site)
+/* Finds what concerns the whole module, before several threads study its sites. */
+static void study_module(struct shared *g, const struct site *site)
 {
 	if (site->counted)
 		private_registers_of(g, site);
@@ -588,13 +597,13 @@ int sites_plan(struct target *t, const uint32_t *sites, uint32_t count, struct b
 {
 	struct planning k = {.target = t, .sites = sites, .count = count, .result = result, .e = e};
 	for (uint32_t i = 0; i < count; i++)
-		study_image(t->shared, &t->code->sites.data[sites[i]]);
+		study_module(t->shared, &t->code->sites.data[sites[i]]);
 	for (uint32_t i = 0; i < count; i++)
 		recipes_hold(t->code->sites.data[sites[i]].code->recipes, true);
 	tally_number_loops(t, sites, count);
 	k.groups = xcalloc(GROUPS_AHEAD, sizeof(*k.groups));
-	parallel_in_order((count + SITES_AT_ONCE - 1) / SITES_AT_ONCE, GROUPS_AHEAD, study_group,
-			  plan_group, &k);
+	parallel_in_order((count + SITES_PER_GROUP - 1) / SITES_PER_GROUP, GROUPS_AHEAD,
+			  study_group, plan_group, &k);
 	for (uint32_t i = 0; i < count; i++)
 		recipes_hold(t->code->sites.data[sites[i]].code->recipes, false);
 	for (uint32_t i = 0; i < GROUPS_AHEAD; i++) {

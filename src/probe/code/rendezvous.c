@@ -1,15 +1,16 @@
-/* Meeting the dynamic linker: it calls an empty procedure whenever it has changed its list of
- * images, for debuggers to stop at. A probe there has the runtime tell us. */
+/* The rendezvous with the dynamic linker: it calls an empty function whenever it has changed its
+ * list of modules, as a place for breakpoints of debuggers. A probe there makes the runtime signal
+ * us. */
 #include "probe/code/rendezvous.h"
 
 #include "probe/code/sites.h"
 #include "probe/region/images.h"
 #include "process/memory.h"
 
-/* Of struct r_debug: version, map and breakpoint come before. */
+/* Offset of r_state in struct r_debug: version, map and breakpoint come before it. */
 enum { STATE_OFFSET = 24, STATE_CONSISTENT = 0 };
 
-static void look_at(void *ctx, struct target *t, struct code *code, uint64_t bias)
+static void add_in_module(void *ctx, struct target *t, struct code *code, uint64_t bias)
 {
 	struct err ignored;
 	(void)ctx;
@@ -28,10 +29,10 @@ void rendezvous_add(struct target *t)
 {
 	struct err ignored;
 	if (!t->code->rendezvous_in)
-		target_images(t, look_at, NULL, &ignored);
+		target_images(t, add_in_module, NULL, &ignored);
 }
 
-/* A static program has the same procedure, but does not call it when it starts. */
+/* A static program has the same function, but does not call it when it starts. */
 bool rendezvous_comes(const struct target *t)
 {
 	return t->code->rendezvous_in && has_dynamic_linker(t->pid);

@@ -1,4 +1,4 @@
-/* A procedure's probes, on the way to a fragment; shared by the files that plan them. */
+/* The probes of a function while its fragment is planned; shared by the files that plan. */
 #pragma once
 #include "flow/liveness.h"
 #include "flow/loops.h"
@@ -6,15 +6,15 @@
 #include "tally/code.h"
 
 struct site_plan {
-	struct arena *a, *tmp; /* it is in the one; the other is scratch */
+	struct arena *a, *tmp; /* the plan is in `a`; `tmp` is scratch */
 	const struct cfg *cfg;
 	struct loop_forest forest;
 	struct liveness live;
 	struct spot_list spots;
 	struct tally tally;
-	struct tally_probes counting; /* what counts it */
-	struct emit_probe recover;    /* see fragment_request */
-	/* Their owners are subjects, or from TALLY_OWNERS on those of tally/code.h. */
+	struct tally_probes counting; /* the probes that count it */
+	struct emit_probe recover;    /* see struct fragment_request */
+	/* The owner of a probe is a subject or, from TALLY_OWNERS on, an owner of tally/code.h. */
 	struct tally_probes probes;
 };
 

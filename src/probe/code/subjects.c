@@ -45,7 +45,8 @@ static int check_procedure(const struct shared *g, const struct subject_request 
 	return 0;
 }
 
-/* Each has its own for as long as the process lives. False if there are not enough left. */
+/* A subject has its own counters for as long as the process lives. False if there are not enough
+ * left. */
 static bool reserve_counters(struct target *t, const struct subject *s)
 {
 	bool counts = s->request.counters || s->request.iterations;
@@ -82,7 +83,8 @@ uint32_t target_add_subject(struct target *t, const struct subject_request *r, e
 		return SUBJECT_NONE;
 	}
 	vec_push(&site->subjects, t->code->subjects.len);
-	/* A wait ends before what measures the procedure that waits. */
+	/* First in the list, so that a wait ends before the activation of the function that
+	 * waits. */
 	for (uint32_t i = site->subjects.len - 1; purpose == PURPOSE_SPIN && i > 0; i--) {
 		site->subjects.data[i] = site->subjects.data[i - 1];
 		site->subjects.data[i - 1] = t->code->subjects.len;
@@ -115,7 +117,6 @@ void target_remove(struct target *t, uint32_t subject)
 		t->code->sites.data[s->site].dirty = true;
 }
 
-/* Activations that are running end as they would have. */
 void target_quiet(struct target *t, uint32_t subject)
 {
 	if (subject >= t->code->subjects.len)
@@ -179,7 +180,7 @@ struct calls_of_subject {
 	void *ctx;
 };
 
-static void visit_if_its(void *ctx, uint64_t site, uint64_t target, uint64_t count)
+static void visit_if_in_site(void *ctx, uint64_t site, uint64_t target, uint64_t count)
 {
 	const struct calls_of_subject *c = ctx;
 	const struct flow *f = c->site->code->flow;
@@ -192,5 +193,5 @@ void target_calls(struct target *t, uint32_t subject, call_visitor visit, void *
 	const struct codespace *code = t->code;
 	struct calls_of_subject c = {&code->sites.data[code->subjects.data[subject].site], visit,
 				     ctx};
-	read_calls(t, visit_if_its, &c);
+	read_calls(t, visit_if_in_site, &c);
 }

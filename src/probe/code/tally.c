@@ -1,5 +1,5 @@
-/* Procedures whose executions are counted: their probes, and what the runtime has to know of them.
- */
+/* Functions whose executions are counted: their probes, and their entries in the runtime's
+ * tables. */
 #include "probe/code/tally.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ static struct tally_numbers numbers_of(const struct target *t, const struct site
 	};
 }
 
-/* The site's, if it is to be counted as far as is known, or NULL. */
+/* The site's entry if it is to be counted, as far as is known by now; otherwise NULL. */
 static struct counted *to_be_counted(struct target *t, const struct site *site)
 {
 	struct counted *c = site->counted ? counted_of(t, site) : NULL;
@@ -69,8 +69,8 @@ static void count_loops(void *ctx, uint32_t item, uint32_t worker)
 	arena_clear(tmp);
 }
 
-/* Loops keep their numbers however often the procedure is planned. */
-static void take_numbers(struct target *t, struct counted *c)
+/* Loops keep their numbers each time the function is planned again. */
+static void assign_numbers(struct target *t, struct counted *c)
 {
 	if (c->numbered)
 		return;
@@ -92,7 +92,7 @@ void tally_number_loops(struct target *t, const uint32_t *sites, uint32_t count)
 	for (uint32_t i = 0; i < count; i++) {
 		struct counted *c = to_be_counted(t, &t->code->sites.data[sites[i]]);
 		if (c)
-			take_numbers(t, c);
+			assign_numbers(t, c);
 	}
 	for (uint32_t i = 0; i < workers; i++) {
 		arena_release(&k.workers[i].a);
@@ -152,7 +152,7 @@ bool tally_of_site(struct target *t, const struct site *site, struct arena *a, s
 	return good;
 }
 
-/* A loop can do without its histogram; nothing else can be left out. */
+/* A loop can be counted without its histogram; nothing else can be left out. */
 bool tally_gives_up(struct target *t, const struct site_plan *p, struct site *site)
 {
 	bool again = false;
@@ -208,7 +208,7 @@ struct adding {
 	uint32_t added;
 };
 
-/* Stubs that only lead to other images are not worth it. */
+/* Stubs that only jump to other modules are not worth counting. */
 static void add_procedures(void *ctx, struct target *t, struct code *code, uint64_t bias)
 {
 	struct adding *a = ctx;
@@ -268,7 +268,7 @@ struct counted_place target_counted_place(struct target *t, uint64_t pc)
 	struct place at = space_find(t->space, pc);
 	struct counted_place out = {.status = PLACE_NO_COUNT, .code = at.code};
 	if (!at.code || !at.code->flow) {
-		/* Of a process that has ended nobody knows where our memory was. */
+		/* Where our memory was in a process that has ended is unknown. */
 		bool ours = !t->region.map || is_code_memory(t, pc);
 		out.status = ours ? PLACE_COUNTED : PLACE_NO_IMAGE;
 		return out;

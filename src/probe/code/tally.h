@@ -1,17 +1,18 @@
-/* Probes that count whole procedures. */
+/* Probes that count whole functions. */
 #pragma once
 #include "probe/code/site_plan.h"
 
-/* Gives the loops of counted procedures among these sites their numbers; before all else. */
+/* Numbers the loops of counted functions at these sites. Must come first. */
 void tally_number_loops(struct target *t, const uint32_t *sites, uint32_t count);
-/* Decides what to count in the site's procedure, if it is to be counted, and how; on any thread. */
+/* Decides what to count in the site's function, if it is to be counted, and how. Any thread may
+ * call it. */
 void tally_study(struct target *t, struct site_plan *p, const struct site *site);
-/* Adds the probes for that. */
+/* Adds the probes that tally_study() has decided on. */
 void tally_add_probes(struct target *t, struct site_plan *p, const struct site *site);
-/* After an attempt: whether another one is due, with less to count because some of it was refused.
- */
+/* After an attempt: whether to try again with less to count, because some of the probes were
+ * refused. */
 bool tally_gives_up(struct target *t, const struct site_plan *p, struct site *site);
-/* The plan that a counted site's probes were made by, again. */
+/* Makes the plan again that a counted site's probes were made by. */
 bool tally_of_site(struct target *t, const struct site *site, struct arena *a, struct tally *out);
-/* Tells the runtime about the procedure. */
+/* Publishes the function in the runtime's tables. */
 void tally_publish(struct target *t, const struct site_plan *p, const struct site *site);

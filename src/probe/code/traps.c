@@ -1,19 +1,21 @@
-/* Traps: the last resort, where a jump has no room.
+/* Traps: the last resort, where there is no room for a jump.
  *
- * A thread that executes one gets SIGTRAP. As long as Sonde lives it sees that first, sends the
- * thread to the fragment and takes the signal away: nobody in the program is told. When Sonde is
- * dead, the runtime's handler does the same (runtime/trap.c). So, before the first trap goes in:
+ * A thread that executes a trap gets SIGTRAP. As long as Sonde is alive, it sees the signal first,
+ * moves the thread to the fragment and suppresses the signal: the program does not notice. After
+ * Sonde's death, the runtime's handler does the same (runtime/trap.c). So, before the first trap
+ * goes in:
  *
- *	- all traps are in the runtime's table;
- *	- SIGTRAP's action is the runtime's handler. That it is ours is in the header before.
+ * - All traps are in the runtime's table.
+ * - The action of SIGTRAP is the runtime's handler. The header says that it is ours before it is
+ *   installed.
  *
- * The kernel kills a program that traps while it blocks or ignores SIGTRAP, and a program that
- * has a handler of its own would get signals that it knows nothing of: there, no traps are used;
- * nor in the C library, which blocks all signals for moments of its own.
+ * The kernel kills a program that traps while it blocks or ignores SIGTRAP, and a program that has
+ * a handler of its own would get signals it does not expect. So traps are not used there. Nor are
+ * they in the C library, which blocks all signals for short times.
  *
- * Between a trap and its signal a thread may be stopped. Its pc is not yet what it will be, so that
- * settle.c lets it run on for a moment. If that does not help, the trap's entry is kept, as the
- * fragment is that it leads to. */
+ * A thread may be stopped between a trap and its signal. Its pc is not final yet, so settle.c lets
+ * it run on for a moment. If it still has not got the signal, the trap's entry is kept, and so is
+ * the fragment that it leads to. */
 #include "probe/code/traps.h"
 
 #include <signal.h>
@@ -23,11 +25,11 @@
 #include "probe/region/images.h"
 #include "probe/region/trap_action.h"
 
-enum { ENTRIES_PLANNED = RT_TRAPS / 2, ENTRIES_MOST = RT_TRAPS / 4 * 3 };
+enum { PLANNED_MAX = RT_TRAPS / 2, ENTRIES_MAX = RT_TRAPS / 4 * 3 };
 
 /* ---- whether they are possible ---- */
 
-static bool is_withheld(const struct target *t)
+static bool is_sigtrap_withheld(const struct target *t)
 {
 	tid_list tids = {0};
 	struct err ignored;
@@ -38,12 +40,12 @@ static bool is_withheld(const struct target *t)
 	return withheld;
 }
 
-/* A static program is its own C library. */
-static bool is_free(const struct target *t)
+/* Requires a dynamic linker: a static program contains the C library. */
+static bool are_traps_safe(const struct target *t)
 {
 	bool ours = target_header(t)->trap_handler;
 	return !t->code->traps.spoilt && !t->shadow_stack && rendezvous_comes(t) &&
-	       !is_withheld(t) && thread_catches(t->pid, SIGTRAP) == ours;
+	       !is_sigtrap_withheld(t) && thread_catches(t->pid, SIGTRAP) == ours;
 }
 
 static bool is_of_c_library(const struct code *code)
@@ -55,10 +57,10 @@ static bool is_of_c_library(const struct code *code)
 bool traps_possible(struct target *t, const struct site *s)
 {
 	if (!t->code->traps.asked)
-		t->code->traps.possible = is_free(t);
+		t->code->traps.possible = are_traps_safe(t);
 	t->code->traps.asked = true;
 	return t->code->traps.possible &&
-	       t->code->traps.entries + t->code->traps.planned < ENTRIES_PLANNED &&
+	       t->code->traps.entries + t->code->traps.planned < PLANNED_MAX &&
 	       !is_of_c_library(s->code);
 }
 
@@ -70,7 +72,8 @@ uint32_t count_traps(const struct fragment *f)
 	return count;
 }
 
-/* The kernel takes the handler away when a thread traps that blocks SIGTRAP; or the program did. */
+/* The handler may be gone: the kernel resets it when a thread that blocks SIGTRAP traps, or the
+ * program has changed it. */
 void traps_look(struct target *t)
 {
 	struct rt_header *h = target_header(t);
@@ -92,7 +95,7 @@ bool traps_ready(struct target *t, const uint32_t *sites, uint32_t count)
 		traps += count_traps(&t->code->sites.data[sites[i]].next);
 	if (!traps)
 		return true;
-	return t->code->traps.entries + traps <= ENTRIES_MOST &&
+	return t->code->traps.entries + traps <= ENTRIES_MAX &&
 	       (target_header(t)->trap_handler || trap_action_install(t));
 }
 
@@ -103,7 +106,7 @@ static struct rt_trap *entry(const struct target *t, uint32_t i)
 	return (struct rt_trap *)target_at(t, RT_TRAP_TABLE) + i % RT_TRAPS;
 }
 
-/* The entry of pc, or where it may be put. */
+/* The entry of pc, or one that is free for it. */
 static struct rt_trap *find_entry(const struct target *t, uint64_t pc)
 {
 	struct rt_trap *removed = NULL;
@@ -120,7 +123,7 @@ static struct rt_trap *find_entry(const struct target *t, uint64_t pc)
 	return removed;
 }
 
-/* An entry that leads nowhere does no harm: its trap is not there yet, or no more. */
+/* Between the two stores the entry leads nowhere, which does no harm: its trap is not in yet. */
 void traps_enter(struct target *t, const struct site *s)
 {
 	vec_each (p, &s->fragment.patches) {
@@ -134,8 +137,8 @@ void traps_enter(struct target *t, const struct site *s)
 	}
 }
 
-/* Removed entries become free ones where none follows. */
-static void tidy(struct target *t, uint32_t i)
+/* Makes removed entries free again where no entry follows. */
+static void free_removed(struct target *t, uint32_t i)
 {
 	while (!entry(t, i + 1)->pc && entry(t, i)->pc && !entry(t, i)->to) {
 		entry(t, i)->pc = 0;
@@ -152,7 +155,7 @@ void traps_forget_retired(struct target *t)
 				continue;
 			e->to = 0;
 			t->code->traps.entries--;
-			tidy(t, (uint32_t)(e - entry(t, 0)));
+			free_removed(t, (uint32_t)(e - entry(t, 0)));
 		}
 }
 

@@ -1,5 +1,5 @@
-/* Images that the program has unloaded: the patches in them went with them, and whatever is mapped
- * at their place later is none of our business. */
+/* Modules that the program has unloaded. Their patches are gone with them, and code that is mapped
+ * at the same address later must not be touched. */
 #include "probe/code/unload.h"
 
 #include "probe/code/code_memory.h"

@@ -1,6 +1,6 @@
-/* Images that are gone. */
+/* Modules that were unloaded. */
 #pragma once
 #include "probe/code/codespace.h"
 
-/* Forgets probes in them. */
+/* Forgets the probes in them. */
 void forget_unloaded(struct target *t);

@@ -1,13 +1,13 @@
-/* Patches, into the program and out of it, with the program stopped.
+/* Putting patches into the stopped program, and taking them out.
  *
- * All patches of one page are one write: fewer calls, and no instant at which half a patch is in.
- * What is found in the program is compared with what has to be there: a library may be gone, and
- * another one be in its place.
+ * All patches of one page are one write: that takes fewer calls, and there is no instant at which
+ * half a patch is in. The bytes found in the program are compared with those that have to be there:
+ * a library may have been unloaded, and another one mapped in its place.
  *
- * A write may fail: memory may be short, or files (each write opens one). Then no later patch of
- * the site goes in or out that relies on this one, and the site is marked: `unwritable`, with some
- * of its patches in, or `stuck`, with some of them still in. Either way the program is right (P4),
- * as long as the fragment stays. */
+ * A write may fail, for lack of memory or of descriptors (each write opens a file). Then no later
+ * patch of the site that relies on this one goes in or out, and the site is marked: `unwritable`,
+ * with some of its patches in, or `stuck`, with some of them still in. Either way the program is
+ * right (P4), as long as the fragment stays. */
 #include "probe/code/write.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static int by_pc(const void *a, const void *b)
 	return x->pc < y->pc ? -1 : x->pc > y->pc;
 }
 
-/* Changes the bytes of a page that was read; false if they are not what they have to be. */
+/* Changes the bytes of a page that was read; false if they are not the expected ones. */
 static bool change_bytes(uint8_t *page, uint64_t start, const struct change *c)
 {
 	uint8_t *at = page + (c->pc - start);
@@ -55,7 +55,7 @@ static void mark_failed(const struct change *changes, uint32_t count, bool gone)
 	}
 }
 
-/* Whether the page has gone with its mapping; what was in it then needs no undoing. */
+/* Whether the page is not mapped any more: then its patches need no undoing. */
 static bool is_gone(struct target *t, uint64_t page)
 {
 	uint64_t low, high;
@@ -63,7 +63,7 @@ static bool is_gone(struct target *t, uint64_t page)
 	return !high;
 }
 
-/* Applies changes that lie in one page. */
+/* Applies changes that are all in one page. */
 static void change_page(struct target *t, const struct change *changes, uint32_t count)
 {
 	uint8_t page[PAGE];
@@ -121,8 +121,8 @@ static bool has_failed(const struct site *s, bool put)
 	return put ? s->unwritable : s->stuck;
 }
 
-/* PHASE_DEAD: one after the other, in the order of the fragment or backwards. Each relies on those
- * before it. */
+/* PHASE_DEAD: one after the other, in the order of the fragment, or backwards when they are taken
+ * out. Each relies on those before it. */
 static void change_dead(struct target *t, const uint32_t *sites, uint32_t count, bool put)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -147,8 +147,8 @@ void patches_undo(struct target *t, const uint32_t *sites, uint32_t count)
 			site_forget_journal(t, &t->code->sites.data[sites[i]]);
 }
 
-/* In the journal, and in the table of traps. */
-static void announce(struct target *t, struct site *s)
+/* Enters the patches in the journal (P1), and the traps in their table (P13). */
+static void enter_in_journal(struct target *t, struct site *s)
 {
 	vec_each (p, &s->fragment.patches) {
 		struct rt_header *h = target_header(t);
@@ -170,7 +170,7 @@ void patches_put(struct target *t, const uint32_t *sites, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (t->code->sites.data[sites[i]].address)
-			announce(t, &t->code->sites.data[sites[i]]);
+			enter_in_journal(t, &t->code->sites.data[sites[i]]);
 	death_point("announced");
 	change_plain(t, sites, count, true);
 	change_dead(t, sites, count, true);

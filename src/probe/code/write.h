@@ -1,8 +1,8 @@
-/* Patches, out of the stopped program and into it. */
+/* Takes patches out of the stopped program, and puts them in. */
 #pragma once
 #include "probe/code/codespace.h"
 
-/* All patches of these sites. Those that do not go out are `stuck`. */
+/* Takes out all patches of these sites. A site with a patch that cannot be taken out is `stuck`. */
 void patches_undo(struct target *t, const uint32_t *sites, uint32_t count);
-/* Sites whose memory could not be written are marked. */
+/* Puts in the patches of these sites. A site whose memory cannot be written is `unwritable`. */
 void patches_put(struct target *t, const uint32_t *sites, uint32_t count);

@@ -71,7 +71,7 @@ int target_begin(struct target *t, struct err *e)
 	return rc;
 }
 
-/* Waits for the program that was launched to be loaded; other events stay in the queue. */
+/* Waits until the launched program is loaded; other events stay in the queue. */
 static int await_loaded(struct engine *g, int pid, struct target **out, struct err *e)
 {
 	struct control_event ev;

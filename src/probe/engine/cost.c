@@ -1,12 +1,13 @@
-/* What probes cost: hits of each kind since the last look, times what one costs. Hits only grow, so
- * the cost of an interval is never negative, whatever goes in or out meanwhile. */
+/* The overhead of probes: the hits of each kind since the last call, times the overhead of one hit.
+ * Hits only grow, so the overhead of an interval is never negative, whatever goes in or out during
+ * it. */
 #include "probe/engine/cost.h"
 
 #include "probe/engine/targets.h"
 #include "probe/region/calibrate.h"
 #include "probe/region/hits.h"
 
-/* Whether anything that is in reads more than the time that passes. */
+/* Whether any subject that is in reads more than wall time. */
 static bool reads_other_clocks(const struct target *t)
 {
 	vec_each (s, &t->code->subjects)
@@ -15,16 +16,16 @@ static bool reads_other_clocks(const struct target *t)
 	return false;
 }
 
-/* `last` becomes `now`. The program itself holds what is read, and may have written over it: what
- * went down has not grown. */
-static uint64_t grown(uint64_t *last, uint64_t now)
+/* The increase since the last call. The program's memory holds what is read, and the program may
+ * have overwritten it: then the increase is 0. */
+static uint64_t increase(uint64_t *last, uint64_t now)
 {
 	uint64_t by = now > *last ? now - *last : 0;
 	*last = now;
 	return by;
 }
 
-static void price(const struct target *t, double ns[HIT_KINDS])
+static void overhead_of_hits(const struct target *t, double ns[HIT_KINDS])
 {
 	const struct probe_costs *c = engine_probe_costs(engine_of(t));
 	bool other = reads_other_clocks(t);
@@ -47,15 +48,15 @@ struct engine_cost target_cost(struct target *t)
 	if (!t->region.in && t->alive)
 		return out;
 	struct probe_hits now = hits_all(t);
-	price(t, each);
+	overhead_of_hits(t, each);
 	for (unsigned kind = 0; kind < HIT_KINDS; kind++) {
-		uint64_t hits = grown(&t->hits.seen.of[kind], now.of[kind]);
+		uint64_t hits = increase(&t->hits.seen.of[kind], now.of[kind]);
 		sum += (double)hits * each[kind];
-		out.hits += kind == HIT_WALK ? 0 : hits; /* a part of what enters */
+		out.hits += kind == HIT_WALK ? 0 : hits; /* a part of other hits */
 	}
-	out.run_ns = grown(&t->hits.seen_run_ns,
-			   t->alive ? process_cpu_ns(t->pid) : t->hits.ended_run_ns);
-	/* Probes run while the program does. */
+	out.run_ns = increase(&t->hits.seen_run_ns,
+			      t->alive ? process_cpu_ns(t->pid) : t->hits.ended_run_ns);
+	/* Probes cannot take longer than the program ran. */
 	out.probe_ns = sum < (double)out.run_ns ? (uint64_t)sum : out.run_ns;
 	return out;
 }

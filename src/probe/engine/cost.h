@@ -1,6 +1,6 @@
-/* What probes cost. */
+/* The overhead of probes. */
 #pragma once
 #include "probe/region/target.h"
 
-/* The process may have run before it was ours. */
+/* Starts with the CPU time that the process has already used. */
 void cost_begin(struct target *t);

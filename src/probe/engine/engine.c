@@ -1,4 +1,4 @@
-/* Beginning and end, and what is asked of targets from outside. */
+/* Creating and freeing an engine, and the functions that others call on targets. */
 #include "probe/engine/engine.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static void shared_release(struct shared *s)
 
 void engine_free(struct engine *g)
 {
-	/* More may come while we leave the first. */
+	/* Targets may be added while we leave the first ones. */
 	for (uint32_t i = 0; i < g->targets.len; i++)
 		target_leave(g->targets.data[i]);
 	control_free(g->shared.control);
@@ -137,14 +137,16 @@ bool target_original(const struct target *t, uint64_t *pc)
 	return to_nearest_original(inherited ? inherited : t, pc);
 }
 
-/* Whether the area's last call is the one that a thread is in: at the instruction or behind it. */
+/* Whether the area's last call is the one that a thread is in. The thread is at the call
+ * instruction or after it. */
 static bool is_in_call(const struct target *t, const struct rt_area *a, uint64_t pc, uint64_t sp)
 {
 	uint64_t size = arch_calls(t->shared->arch)->insn_size;
 	return a->call_sp == sp && (a->call_pc == pc || a->call_pc + size == pc);
 }
 
-/* A thread that waits changes nothing. One that has gone on meanwhile was elsewhere before. */
+/* A blocked thread does not change these values. If it has continued in between, the second check
+ * fails: its call is another one. */
 static bool add_registers(const struct target *t, const struct rt_area *a, uint64_t pc,
 			  struct registers *r)
 {
@@ -159,7 +161,7 @@ static bool add_registers(const struct target *t, const struct rt_area *a, uint6
 	return true;
 }
 
-/* Only probes in moved code tell. */
+/* Only probes in moved code have recorded the registers. */
 void target_call_registers(const struct target *t, int tid, struct registers *r)
 {
 	uint64_t pc = r->pc;

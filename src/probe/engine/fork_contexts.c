@@ -1,8 +1,9 @@
-/* The child of a fork goes on with the contexts of the thread that forked, and its frames; all
- * counts begin at zero.
+/* The child of a fork continues with the contexts and the frames of the thread that forked; all its
+ * counts start at zero.
  *
- * Frames come and go: they are those that the thread had when it forked, which it tells before it
- * runs on, unless its child tells first. Contexts only ever come: later ones do no harm. */
+ * The frames must be those that the thread had when it forked, because they change. They are copied
+ * when the thread reports its fork, before it runs on; if the child is reported first, the thread
+ * is still where it forked. Contexts are only ever added, so later ones do no harm. */
 #include "probe/engine/fork_contexts.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "probe/region/contexts.h"
 #include "probe/region/region_file.h"
 
-/* A thread's frames as it forked. */
+/* A thread's frames when it forked. */
 struct fork_frames {
 	int child;
 	uint32_t slot;
@@ -27,7 +28,7 @@ void fork_frames_free(struct fork_frames *f)
 	free(f);
 }
 
-static struct fork_frames *take_frames(const struct target *t, uint32_t slot, int child)
+static struct fork_frames *copy_fork_frames(const struct target *t, uint32_t slot, int child)
 {
 	struct rt_count state;
 	struct fork_frames f = {.child = child, .slot = slot};
@@ -43,7 +44,7 @@ static struct fork_frames *take_frames(const struct target *t, uint32_t slot, in
 
 void contexts_forked(struct target *t, int tid, int child)
 {
-	struct fork_frames *f = take_frames(t, areas_number(t, tid), child);
+	struct fork_frames *f = copy_fork_frames(t, areas_number(t, tid), child);
 	if (f)
 		vec_push(&t->lineage->forks, f);
 }
@@ -57,7 +58,7 @@ static uint32_t slot_of_pointer(const struct target *t, uint64_t thread_pointer)
 	return i;
 }
 
-/* What was told, or if nothing was, the thread is still where it forked. */
+/* The frames that were copied at the fork. If none were, the thread is still where it forked. */
 static struct fork_frames *frames_of(struct target *parent, struct control_thread *child)
 {
 	uint64_t thread_pointer = 0;
@@ -70,7 +71,7 @@ static struct fork_frames *frames_of(struct target *parent, struct control_threa
 		return f;
 	}
 	control_thread_pointer(child, &thread_pointer);
-	return take_frames(parent, slot_of_pointer(parent, thread_pointer), child->tracee.tid);
+	return copy_fork_frames(parent, slot_of_pointer(parent, thread_pointer), child->tracee.tid);
 }
 
 static void zero_record(struct rt_record *r)
@@ -96,17 +97,17 @@ static bool zero_trips(const struct context_heap *h, uint8_t *from, uint64_t siz
 	return w.complete;
 }
 
-/* Activations that the child comes back to have not begun there. */
-static void note_frames(struct target *child, uint32_t slot, const struct context_heap *h,
-			uint8_t *from, uint64_t size)
+/* Notes the activations that the child returns to as adopted: they did not begin in the child. */
+static void adopt_frames(struct target *child, uint32_t slot, const struct context_heap *h,
+			 uint8_t *from, uint64_t size)
 {
 	struct shadow_walk w = {.heap = h, .at = from, .end = from + size};
 	while (shadow_next(&w))
-		contexts_note_met(&child->slots[slot], w.frame->context,
-				  (uint32_t)(w.frame->key >> RT_KEY_SITE), 0);
+		contexts_note_adopted(&child->slots[slot], w.frame->context,
+				      (uint32_t)(w.frame->key >> RT_KEY_SITE), 0);
 }
 
-/* Has all of `frames` that is good. */
+/* Writes all frames that are not damaged. */
 static void put_frames(struct target *child, const struct context_heap *h, struct fork_frames *f)
 {
 	uint64_t area = RT_COUNT_AREA(f->slot), root = area + RT_COUNT_ROOT;
@@ -115,21 +116,21 @@ static void put_frames(struct target *child, const struct context_heap *h, struc
 	if (good)
 		good = region_write(child, f->frames.top, f->frames.shadow, f->frames.size);
 	if (good) {
-		note_frames(child, f->slot, h, f->frames.shadow, f->frames.size);
+		adopt_frames(child, f->slot, h, f->frames.shadow, f->frames.size);
 	}
 	target_area(child, f->slot)->top = child->region.base + (good ? f->frames.top : root);
 	for (uint32_t i = 0; i < f->frames.aside_count; i++) {
 		if (asides[i].bytes > sizeof(asides[i].frames) ||
 		    !zero_trips(h, asides[i].frames, asides[i].bytes))
 			asides[i].bytes = 0;
-		note_frames(child, f->slot, h, asides[i].frames, asides[i].bytes);
+		adopt_frames(child, f->slot, h, asides[i].frames, asides[i].bytes);
 	}
 	if (!region_write(child, area + RT_COUNT_ASIDES, asides,
 			  f->frames.aside_count * sizeof(*asides)))
 		contexts_give_up(child, f->slot);
 }
 
-/* The runtime makes its index anew. False if there is no memory for it. */
+/* Writes the contexts; the runtime will make their index. False if there is no memory. */
 static bool put_contexts(struct target *child, struct context_heap *h, const struct fork_frames *f)
 {
 	struct rt_record *r;
@@ -146,8 +147,8 @@ static bool put_contexts(struct target *child, struct context_heap *h, const str
 	       region_write(child, area + RT_COUNT_STATE, &state, sizeof(state));
 }
 
-static void inherit(struct target *child, const struct target *parent, struct fork_frames *f,
-		    int tid)
+static void inherit_contexts(struct target *child, const struct target *parent,
+			     struct fork_frames *f, int tid)
 {
 	struct context_heap h;
 	if (!contexts_open(parent, f->slot, &h) || !contexts_copy_all(&h)) {
@@ -155,7 +156,7 @@ static void inherit(struct target *child, const struct target *parent, struct fo
 		return;
 	}
 	child->slots[f->slot].tid = tid;
-	contexts_prepare(child, f->slot); /* the root's frame */
+	contexts_prepare(child, f->slot); /* makes the root's frame */
 	target_header(child)->context_bytes = 0;
 	if (!target_area(child, f->slot)->count || !put_contexts(child, &h, f))
 		contexts_give_up(child, f->slot);
@@ -172,6 +173,6 @@ void contexts_inherit(struct target *child, struct target *parent, struct contro
 	contexts_begin(child);
 	struct fork_frames *f = frames_of(parent, th);
 	if (f)
-		inherit(child, parent, f, th->tracee.tid);
+		inherit_contexts(child, parent, f, th->tracee.tid);
 	fork_frames_free(f);
 }

@@ -1,9 +1,9 @@
-/* The child of a fork: its memory holds its parent's patches and fragments; what we know of them is
- * copied, and it begins to count at zero.
+/* The child of a fork. Its memory holds its parent's patches and fragments; what we know about them
+ * is copied, and its values start at zero.
  *
- * Or it is left alone at first, and its probes do nothing. A snapshot of what we knew when it was
- * forked is kept for it, once for all that are forked before the next change; most of them end or
- * execute something else soon. */
+ * Or the child is left alone at first, and its probes do nothing. Then it refers to a snapshot of
+ * what we knew when it was forked. All children that are forked before the next change share one
+ * snapshot; most of them soon end or execute another program. */
 #include "probe/engine/inherit.h"
 
 #include "probe/code/unload.h"
@@ -14,8 +14,8 @@
 #include "probe/region/layout.h"
 #include "probe/stop/catch_up.h"
 
-/* The child is alone: the table is one that fork wiped. What it is in the middle of is found on its
- * stack. */
+/* Prepares the child's only thread. Fork has wiped the thread table. Running activations are found
+ * on its stack. */
 static void begin_thread(struct target *child, struct target *parent, int tid)
 {
 	struct control_thread *th = control_thread(child->shared->control, tid);
@@ -56,7 +56,7 @@ void target_inherit(struct target *child, struct target *parent, int tid)
 static struct target *make_snapshot(const struct target *t)
 {
 	struct target *s = target_make(engine_of(t), t->pid);
-	s->lineage->holders = 1;
+	s->lineage->snapshot_refs = 1;
 	if (!target_copy_region(s, t)) {
 		target_free(s);
 		return NULL;
@@ -74,12 +74,13 @@ bool target_inherit_later(struct target *child, struct target *parent)
 		of->snapshot = make_snapshot(parent);
 	struct target *s = of->inherited ? of->inherited : of->snapshot;
 	if (s)
-		s->lineage->holders++;
+		s->lineage->snapshot_refs++;
 	child->lineage->inherited = s;
 	return s;
 }
 
-/* What was measured then may not be wanted any more, and what waits has not been seen to. */
+/* Removes all subjects: what was measured then may not be wanted any more, and its waits were not
+ * watched since the fork. */
 static void give_up_subjects(struct target *t)
 {
 	for (uint32_t i = 0; i < t->code->subjects.len; i++)
@@ -96,7 +97,7 @@ int target_inherit_now(struct target *child, struct err *e)
 	int rc = target_inject_child(child, snapshot, 0, e);
 	if (rc)
 		return rc;
-	/* The probes that would take it back have done nothing so far. */
+	/* No permission: the probes that would withdraw it have done nothing so far. */
 	target_header(child)->may = 0;
 	copy_state(child, snapshot);
 	child->lineage->inherited = NULL;

@@ -2,9 +2,11 @@
 #pragma once
 #include "probe/engine/lineage.h"
 
-/* It gets what its parent had, with values of its own. */
+/* The child gets what its parent has, with values of its own. */
 void target_inherit(struct target *child, struct target *parent, int tid);
-/* It is left alone for now, with what is in its memory; false if it has to inherit at once. */
+/* Leaves the child alone for now: it refers to a snapshot of what is in its memory. False if it has
+ * to inherit at once. */
 bool target_inherit_later(struct target *child, struct target *parent);
-/* A child that was left alone, stopped now, gets what it has; all is to go with its next batch. */
+/* Prepares a stopped child that was left alone. All that it has inherited is taken out with its
+ * next batch. */
 int target_inherit_now(struct target *child, struct err *e);

@@ -12,9 +12,9 @@
 #include "probe/stop/where.h"
 #include "process/memory.h"
 
-/* While it is traced, every signal costs a program so much time that a thread may never get from
- * the handlers back to where the first one interrupted it, in our code. So after some tries it is
- * let go, and followed again. */
+/* While a program is traced, every signal takes it so much time that a thread may never return from
+ * its handlers to our code, which the first of them interrupted. So after some tries we detach from
+ * the program, and attach to it again. */
 enum { TRIES = 12, TRIES_TRACED = 6 };
 static const long FIRST_WAIT_NS = 1000000, LAST_WAIT_NS = 500000000;
 
@@ -28,7 +28,7 @@ static void remove_all(struct target *t)
 		s->dirty = s->dirty || s->address;
 }
 
-/* Procedures that a handler was to come back to may have kept their patches. */
+/* False if patches remain: functions that a handler will return to may have kept theirs. */
 static bool take_out(struct target *t)
 {
 	struct batch_result ignored = {0};
@@ -41,8 +41,9 @@ static bool take_out(struct target *t)
 	return true;
 }
 
-/* Whether no patch is left, and no thread in memory of ours; the target is stopped. */
-static bool is_out(struct target *t)
+/* Takes everything out of the stopped target; whether no patch is left, and no thread is in our
+ * memory. */
+static bool take_all_out(struct target *t)
 {
 	struct stop stop = {.target = t};
 	bool taken = take_out(t);
@@ -53,7 +54,8 @@ static bool is_out(struct target *t)
 	return taken && stop.clean;
 }
 
-/* It may have executed another program, or be another process by now. */
+/* Whether it still has our region: it may have executed another program, or the pid may be another
+ * process by now. */
 static bool is_the_same(const struct target *t)
 {
 	struct rt_header h;
@@ -78,10 +80,10 @@ static bool let_run(struct target *t, long ns, bool traced)
 	return t->alive && !target_stop(t, &ignored) && is_the_same(t);
 }
 
-static bool get_everybody_out(struct target *t)
+static bool get_all_threads_out(struct target *t)
 {
 	long wait = FIRST_WAIT_NS;
-	for (unsigned i = 0; !is_out(t); i++) {
+	for (unsigned i = 0; !take_all_out(t); i++) {
 		if (i == TRIES || !let_run(t, wait, i < TRIES_TRACED))
 			return false;
 		wait = wait * 2 < LAST_WAIT_NS ? wait * 2 : LAST_WAIT_NS;
@@ -103,12 +105,12 @@ void leave(struct target *t)
 		counting_end(t);
 		t->leaving = true;
 		remove_all(t);
-		if (get_everybody_out(t)) {
-			forget_passed(t, t->region.base);
+		if (get_all_threads_out(t)) {
+			clear_passed_registers(t, t->region.base);
 			threads_retire_all(t);
 			if (confinement_check(t, &e))
 				t->region.in =
-					false; /* its memory stays, for a later one to find */
+					false; /* its memory stays, for a later sonde to find */
 			else
 				target_withdraw(t);
 		} else {

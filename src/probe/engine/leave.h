@@ -1,4 +1,4 @@
-/* Taking everything out of a program and letting it go. */
+/* Taking everything out of a program and detaching from it. */
 #pragma once
 #include "probe/engine/events.h"
 

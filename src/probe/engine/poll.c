@@ -1,4 +1,4 @@
-/* Waiting for what happens, and what is looked at meanwhile. */
+/* Waiting for events, with periodic checks. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "probe/engine/leave.h"
@@ -7,7 +7,7 @@
 #include "probe/stop/filters.h"
 #include "process/threads.h"
 
-enum { LOOK_MIN_MS = 2, LOOK_MAX_MS = 100 };
+enum { RAW_CHECK_MIN_MS = 2, RAW_CHECK_MAX_MS = 100 };
 
 static bool next_event(struct engine *g, struct engine_event *out)
 {
@@ -20,7 +20,7 @@ static bool next_event(struct engine *g, struct engine_event *out)
 
 /* ---- programs that may not make all system calls ---- */
 
-/* Nobody traces it any more; if we started it, its end is told nevertheless. */
+/* We do not trace it any more; if we started it, its end is reported nevertheless. */
 static void leave_untouched(struct target *t)
 {
 	leave(t);
@@ -28,7 +28,7 @@ static void leave_untouched(struct target *t)
 	control_expect_end(t->shared->control);
 }
 
-static void look_at_confinement(struct target *t)
+static void check_filters(struct target *t)
 {
 	struct engine *g = engine_of(t);
 	struct err e;
@@ -46,8 +46,8 @@ static void look_at_confinement(struct target *t)
 	event_tell(g, ENGINE_CONFINED, t, NULL, 0);
 }
 
-/* One that we did not start tells nobody of its end. */
-static void look_for_end(struct target *t)
+/* The end of a process that is not our child is not reported by the kernel. */
+static void check_for_end(struct target *t)
 {
 	if (t->pid == engine_of(t)->launched || thread_lives(t->pid))
 		return;
@@ -55,14 +55,14 @@ static void look_for_end(struct target *t)
 	event_tell(engine_of(t), ENGINE_ENDED, t, NULL, -1);
 }
 
-static void look_at_confined(struct engine *g)
+static void check_confinement(struct engine *g)
 {
 	for (uint32_t i = 0; i < g->targets.len; i++) {
 		struct target *t = g->targets.data[i];
 		if (t->alive && t->untouched)
-			look_for_end(t);
+			check_for_end(t);
 		else if (t->alive && t->region.in && confinement_is_due(t))
-			look_at_confinement(t);
+			check_filters(t);
 	}
 }
 
@@ -71,21 +71,21 @@ const char *target_unprobed(const struct target *t)
 	return t->untouched ? t->problem.text : NULL;
 }
 
-/* Paths that the runtime could not walk are looked at soon: until then it pays more for each hit.
- * Where there are none for a while, less and less often. */
-static int until_next_look(struct engine *g)
+/* Paths that the runtime could not walk are walked soon, because until then each hit has more
+ * overhead. If there are none for a while, the checks become less frequent. */
+static int ms_to_next_check(struct engine *g)
 {
 	bool any = false;
 	vec_each (t, &g->targets)
 		if ((*t)->region.in)
 			any |= raw_resolve(*t);
-	g->look_ms = any ? LOOK_MIN_MS : g->look_ms * 2;
-	if (g->look_ms > LOOK_MAX_MS || g->look_ms < LOOK_MIN_MS)
-		g->look_ms = g->look_ms < LOOK_MIN_MS ? LOOK_MIN_MS : LOOK_MAX_MS;
+	g->look_ms = any ? RAW_CHECK_MIN_MS : g->look_ms * 2;
+	if (g->look_ms > RAW_CHECK_MAX_MS || g->look_ms < RAW_CHECK_MIN_MS)
+		g->look_ms = g->look_ms < RAW_CHECK_MIN_MS ? RAW_CHECK_MIN_MS : RAW_CHECK_MAX_MS;
 	return g->look_ms;
 }
 
-/* A signal of ours ended the wait. */
+/* Whether a signal to us ended the wait early. */
 static bool is_early(uint64_t begin, int wait_ms)
 {
 	return wait_ms > 0 && now_ns() - begin < (uint64_t)(wait_ms - 1) * 1000000;
@@ -95,8 +95,8 @@ bool engine_poll(struct engine *g, int timeout_ms, struct engine_event *out)
 {
 	uint64_t end = now_ns() + (uint64_t)(timeout_ms > 0 ? timeout_ms : 0) * 1000000;
 	while (!next_event(g, out)) {
-		int look = until_next_look(g);
-		look_at_confined(g);
+		int look = ms_to_next_check(g);
+		check_confinement(g);
 		if (next_event(g, out))
 			return true;
 		uint64_t now = now_ns();

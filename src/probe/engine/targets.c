@@ -46,7 +46,7 @@ void target_free(struct target *t)
 
 void snapshot_release(struct target *snapshot)
 {
-	if (snapshot && !--snapshot->lineage->holders)
+	if (snapshot && !--snapshot->lineage->snapshot_refs)
 		target_free(snapshot);
 }
 

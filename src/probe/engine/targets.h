@@ -8,8 +8,8 @@ struct engine {
 	struct shared shared;
 	VEC(struct target *) targets;
 	VEC(struct engine_event) events; /* found while waiting for something else */
-	int launched;                    /* pid of the program that we started; or 0 */
-	int look_ms;                     /* between looks at raw paths */
+	int launched;                    /* pid of the program that we started, or 0 */
+	int look_ms;                     /* between two checks for raw paths */
 	struct probe_costs costs;
 	bool calibrated;
 };
@@ -20,13 +20,13 @@ static inline struct engine *engine_of(const struct target *t)
 }
 
 struct target *target_new(struct engine *g, int pid);
-/* One that the engine does not know of. */
+/* A target that is not in the engine's list. */
 struct target *target_make(struct engine *g, int pid);
 void target_free(struct target *t);
-/* The living one, or NULL. */
+/* The target that is alive, or NULL. */
 struct target *target_of(const struct engine *g, int pid);
 
-/* A copy that several children may refer to. */
+/* Drops a reference to a snapshot, which several children may share. */
 void snapshot_release(struct target *snapshot);
-/* What is in the memory of the target changes. */
+/* Must be called before our part of the target's memory changes. */
 void snapshot_forget(struct target *t);

@@ -27,9 +27,9 @@ struct thread_slot *areas_slot(struct target *t, int tid)
 	return i < RT_AREAS ? &t->slots[i] : NULL;
 }
 
-/* An entry of the program's thread table: threads enter themselves as well, so it is read. The
- * first thread of a process may be gone, and its number then leads to no memory: any thread's will
- * do. */
+/* An entry of the program's thread table. It is read each time, because threads add themselves as
+ * well. The memory is accessed through any thread's tid: the first thread may have ended, and then
+ * the pid leads to no memory. */
 struct table_place {
 	int tid;
 	uint32_t index;
@@ -47,7 +47,7 @@ static bool read_entry(const struct target *t, struct table_place *p)
 	       sizeof(p->entry);
 }
 
-/* The entry of a thread pointer, or one where it may be put; false if the table is full. */
+/* The entry of a thread pointer, or a free one for it; false if the table is full. */
 static bool find_entry(const struct target *t, int tid, uint64_t thread_pointer,
 		       struct table_place *out)
 {
@@ -68,8 +68,8 @@ static bool find_entry(const struct target *t, int tid, uint64_t thread_pointer,
 	return removed < RT_THREADS || !out->entry.key;
 }
 
-/* The thread, or who shares its pointer, does not run meanwhile; to others the key says that it is
- * none of theirs, before and after. */
+/* Writing the entry is no race: the thread is stopped, and so are those that share its pointer.
+ * Other threads see a key that is not theirs, before and after. */
 static void table_put(struct target *t, int tid, uint64_t thread_pointer, uint64_t area)
 {
 	struct table_place p;
@@ -80,8 +80,8 @@ static void table_put(struct target *t, int tid, uint64_t thread_pointer, uint64
 		memory_write(tid, entry_address(t, p.index), &p.entry, sizeof(p.entry));
 }
 
-/* If this fails there is nobody left to ask, and an entry stays behind that has no thread: a new
- * one with the same pointer takes it. */
+/* If this fails, the process is gone or an entry without a thread remains; a new thread with the
+ * same pointer takes it over. */
 static void table_remove(struct target *t, uint64_t thread_pointer, uint64_t area)
 {
 	struct table_place p;
@@ -91,7 +91,7 @@ static void table_remove(struct target *t, uint64_t thread_pointer, uint64_t are
 		memory_write(t->pid, entry_address(t, p.index), &removed, sizeof(removed));
 }
 
-/* Gives the pages of an area back, which makes it all zero but what its thread has left open. */
+/* Gives the pages of an area back, which zeroes it, except for what its thread left open. */
 static void wipe(struct target *t, uint32_t area)
 {
 	struct rt_area *a = target_area(t, area), left = {.left_page = a->left_page};
@@ -109,9 +109,9 @@ static void wipe(struct target *t, uint32_t area)
 		*a = left;
 }
 
-/* Thread pointers are used again: one that is in the table may be of a thread that is gone, or of
- * one that shares its pointer with this one and is told apart by its number. */
-static void take_over(struct target *t, uint64_t thread_pointer, int tid)
+/* Thread pointers are reused. Another slot with this pointer belongs to a thread that is gone, or
+ * to one that shares the pointer and is found by its tid. */
+static void forget_pointer(struct target *t, uint64_t thread_pointer, int tid)
 {
 	for (uint32_t i = 0; i < RT_AREAS; i++)
 		if (t->slots[i].tid && t->slots[i].tid != tid &&
@@ -119,8 +119,8 @@ static void take_over(struct target *t, uint64_t thread_pointer, int tid)
 			t->slots[i].thread_pointer = 0;
 }
 
-/* A stack's mapping may be one with a neighbour that goes away while the thread lives. But the C
- * libraries keep what they know of a thread at the upper end of its stack, and that stays. */
+/* A stack may share a mapping with a neighbour that is unmapped while the thread lives. But the C
+ * libraries keep the thread's data at the upper end of its stack, and this part stays. */
 static void find_stack(struct target *t, uint64_t sp, uint64_t thread_pointer, uint64_t *low,
 		       uint64_t *high)
 {
@@ -137,7 +137,7 @@ static void set_area(struct target *t, uint32_t i, struct control_thread *th)
 		control_thread_pointer(th, &thread_pointer);
 	if (th->stopped && control_registers(th, &r))
 		find_stack(t, r.reg[t->shared->arch->sp], thread_pointer, &low, &high);
-	take_over(t, thread_pointer, th->tracee.tid);
+	forget_pointer(t, thread_pointer, th->tracee.tid);
 	t->slots[i].thread_pointer = thread_pointer;
 	for (uint32_t k = i; k < 2 * RT_AREAS; k += RT_AREAS) {
 		struct rt_area *a = target_area(t, k);

@@ -1,6 +1,6 @@
-/* What one hit of each kind of probe costs on this machine: the same code that goes into programs
- * is executed here, in our own process. The least of several rounds counts: anything above is the
- * machine's doing. */
+/* The overhead of one hit of each kind of probe on this machine. The same code that goes into
+ * programs is executed here, in our own process. The minimum of several rounds is taken: anything
+ * above it is noise. */
 #include "probe/region/calibrate.h"
 
 #include <stdlib.h>
@@ -15,13 +15,13 @@
 #include "probe/region/raw.h"
 #include "runtime/blob.h"
 
-enum { ROUNDS = 7, HITS = 500, DEPTH = 10, CODE_SIZE = 65536, COUNTERS = 1 };
+enum { ROUNDS = 7, HITS_PER_ROUND = 500, PATH_DEPTH = 10, CODE_SIZE = 65536, COUNTERS = 1 };
 
 typedef void (*routine)(void);
 
 struct bench {
 	struct target self;
-	uint8_t *code; /* the runtime, then what is measured */
+	uint8_t *code; /* the runtime, then the routines that are measured */
 	uint64_t used;
 	uint64_t guard;
 	struct rt_thread *table;
@@ -95,7 +95,7 @@ static void put_thread(struct bench *b)
 }
 
 /* A routine that hits the probes and returns. */
-static routine make(struct bench *b, const struct emit_probe *probes, uint32_t count)
+static routine make_routine(struct bench *b, const struct emit_probe *probes, uint32_t count)
 {
 	struct emit e;
 	const struct arch *arch = b->self.shared->arch;
@@ -116,27 +116,26 @@ static routine make(struct bench *b, const struct emit_probe *probes, uint32_t c
 	return made;
 }
 
-/* ns of one call of the routine. What the runtime has to learn about our stack it learns in the
- * first round. */
+/* ns of one call of the routine. In the first round the runtime learns about our stack. */
 static double measure(struct bench *b, routine r)
 {
 	uint64_t best = UINT64_MAX;
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		uint64_t begin = ticks_now();
-		for (unsigned i = 0; i < HITS; i++)
+		for (unsigned i = 0; i < HITS_PER_ROUND; i++)
 			r();
 		uint64_t took = ticks_now() - begin;
 		best = took < best ? took : best;
 		raw_resolve(&b->self);
 	}
-	return (double)best * ticks_period_ns() / HITS;
+	return (double)best * ticks_period_ns() / HITS_PER_ROUND;
 }
 
-/* The same below some callers. */
+/* The same, called through `depth` more frames. */
 __attribute__((noinline)) static double measure_below(struct bench *b, routine r, unsigned depth)
 {
 	double ns = depth ? measure_below(b, r, depth - 1) : measure(b, r);
-	__asm__ volatile("" ::: "memory"); /* not a tail call */
+	__asm__ volatile("" ::: "memory"); /* prevents a tail call */
 	return ns;
 }
 
@@ -146,7 +145,7 @@ static struct emit_probe call_probe(struct bench *b, uint32_t number, enum rt_pr
 	const struct rt_entry_table *entries = (const struct rt_entry_table *)runtime_blob;
 	const struct arch *arch = b->self.shared->arch;
 	uint64_t at = RT_PROBE_TABLE + number * sizeof(struct rt_probe);
-	/* As at a procedure's entry, any one's: nothing is on the stack but perhaps the return
+	/* As at the entry of any function: nothing is on the stack but possibly the return
 	 * address. */
 	uint64_t step = RT_STEP_SP | (arch->link == REG_NONE ? UINT64_C(1) << 4 | UINT64_C(1) << 28
 							     : RT_STEP_IN_LINK);
@@ -167,7 +166,8 @@ static void put_subject(struct bench *b, uint32_t number, uint32_t metrics, uint
 
 enum { TIMED, WALL, COUNTED };
 
-/* What one takes longer than the other: both may be but a few ns, and noise is as large. */
+/* How much longer one takes than the other. Both may be a few ns, and the noise as large, so never
+ * negative. */
 static double above(double ns, double other)
 {
 	return ns > other ? ns - other : 0;
@@ -183,18 +183,20 @@ static void measure_all(struct bench *b, struct probe_costs *out)
 	put_subject(b, TIMED, 1 << RT_WALL | 1 << RT_CPU, 0);
 	put_subject(b, WALL, 1 << RT_WALL, 0);
 	put_subject(b, COUNTED, 0, RT_PATH | RT_COUNT_ONLY);
-	routine empty = make(b, NULL, 0);
-	routine count = make(b, &plain, 1);
-	routine timed = make(b,
-			     (struct emit_probe[]){call_probe(b, 0, RT_ENTER, TIMED),
-						   call_probe(b, 1, RT_EXIT, TIMED)},
-			     2);
-	routine wall = make(b,
-			    (struct emit_probe[]){call_probe(b, 4, RT_ENTER, WALL),
-						  call_probe(b, 5, RT_EXIT, WALL)},
-			    2);
-	routine path = make(b, (struct emit_probe[]){call_probe(b, 2, RT_ENTER, COUNTED)}, 1);
-	routine exit = make(b, (struct emit_probe[]){call_probe(b, 3, RT_EXIT, COUNTED)}, 1);
+	routine empty = make_routine(b, NULL, 0);
+	routine count = make_routine(b, &plain, 1);
+	routine timed = make_routine(b,
+				     (struct emit_probe[]){call_probe(b, 0, RT_ENTER, TIMED),
+							   call_probe(b, 1, RT_EXIT, TIMED)},
+				     2);
+	routine wall = make_routine(b,
+				    (struct emit_probe[]){call_probe(b, 4, RT_ENTER, WALL),
+							  call_probe(b, 5, RT_EXIT, WALL)},
+				    2);
+	routine path =
+		make_routine(b, (struct emit_probe[]){call_probe(b, 2, RT_ENTER, COUNTED)}, 1);
+	routine exit =
+		make_routine(b, (struct emit_probe[]){call_probe(b, 3, RT_EXIT, COUNTED)}, 1);
 	if (!empty || !count || !timed || !wall || !path || !exit ||
 	    mprotect(b->code, CODE_SIZE, PROT_READ | PROT_EXEC))
 		return;
@@ -202,7 +204,7 @@ static void measure_all(struct bench *b, struct probe_costs *out)
 	double nothing = measure(b, empty), exit_too = measure(b, exit);
 	double pair = above(measure(b, timed), nothing);
 	out->count = above(measure(b, count), nothing);
-	out->path = above(measure_below(b, path, DEPTH), exit_too);
+	out->path = above(measure_below(b, path, PATH_DEPTH), exit_too);
 	out->enter = pair / 2;
 	out->exit = pair / 2;
 	out->wall = above(measure(b, wall), nothing) / 2;

@@ -1,4 +1,4 @@
-/* What one hit of each kind of probe costs on this machine. */
+/* The overhead of one hit of each kind of probe on this machine. */
 #pragma once
 #include "probe/region/shared.h"
 

@@ -3,25 +3,25 @@
 #include "probe/region/target.h"
 #include "process/remote.h"
 
-/* Whom to ask, and where. */
+/* The thread that makes a call, and the code and memory it uses. */
 struct caller {
 	struct target *target;
 	struct control_thread *thread;
 	struct remote_place place;
 };
-/* Of a target with the runtime in it. */
+/* For a target with the runtime in it. */
 struct caller usual_caller(struct target *t);
-/* `refused`: by a fault point, instead of the program's kernel. */
+/* `refused`: a fault point has refused the call, instead of the program's kernel. */
 int caller_call(const struct caller *c, bool refused, const char *what, long number,
 		const uint64_t args[6], int64_t *result, struct err *e);
-/* By the usual one. */
+/* The same with usual_caller(). */
 int target_call(struct target *t, long number, const uint64_t args[6], int64_t *result,
 		struct err *e);
 
-/* Private memory of the program: the thread table and a page with the guard, which the child of a
- * fork finds empty, unless we are there to fill them again; and behind them room for the frames of
- * these calls. (Not in the region: the child's thread is in a call when its region takes the place
- * of its parent's.) */
+/* Private memory of the program: the thread table and a page with the guard, which fork wipes, so
+ * that the child finds them empty unless we fill them again; then room for the frames of these
+ * calls. (The frames are not in the region: the child's thread is in a call when its own region
+ * replaces its parent's.) */
 uint64_t wiped_size(void);
 uint64_t private_size(void);
 

@@ -5,11 +5,11 @@
 #include "base/vec.h"
 #include "probe/region/values.h"
 
-/* What calls are, as the runtime is told: sets of enum rt_call. */
+/* Kinds of calls, as the runtime knows them: sets of enum rt_call. */
 enum {
 	WAITS = RT_WAIT_SYNC,
 	WAITS_ON = WAITS | RT_CALL_ADDRESS,
-	WAITS_FOR = WAITS | RT_CALL_NUMBER, /* a process, or a set of semaphores */
+	WAITS_FOR = WAITS | RT_CALL_NUMBER, /* for a process, or a set of semaphores */
 	BLOCKS = RT_WAIT_IO,
 	BLOCKS_ON = BLOCKS | RT_CALL_NUMBER,
 	FLUSHES = BLOCKS_ON | RT_CALL_FLUSHES,
@@ -84,7 +84,7 @@ static const struct {
 #ifdef SYS_renameat
 	{SYS_renameat, BLOCKS},
 #endif
-#ifdef SYS_open /* system calls that newer architectures do without */
+#ifdef SYS_open /* system calls that newer architectures lack */
 	{SYS_open, OPENS},
 	{SYS_creat, OPENS},
 	{SYS_poll, BLOCKS},

@@ -1,9 +1,10 @@
-/* System calls that may wait. */
+/* System calls that may block. */
 #pragma once
 #include "process/threads.h"
 #include "runtime/abi.h"
 
-/* What the runtime has to know of them, into a table that is all zero. */
+/* Describes them for the runtime, in a table that is all zero. */
 void calls_describe(uint16_t calls[RT_CALLS]);
-/* Of one that a thread is in: a set of enum rt_call, 0 if it does not wait; and what for. */
+/* For a call that a thread is in: a set of enum rt_call, 0 if it does not block; and the object it
+ * waits for. */
 uint32_t calls_class(const struct call_made *c, uint64_t *object);

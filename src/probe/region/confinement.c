@@ -1,16 +1,16 @@
-/* Programs that may not make all system calls (seccomp): what is left for us, and from when on.
+/* Programs with seccomp filters: what we may still do, and when.
  *
- * A program whose filter may forbid a call that we need, or whose filter we cannot read, is not
- * probed, and one that confines itself while it is probed is left. In between:
+ * A program is not probed if its filter might forbid a call that we need, or if we cannot read the
+ * filter. A program that installs such a filter while it is probed is left. In between:
  *
- *	- a call that a thread makes for us is checked against its filters (process/remote.c) while
- *	  all threads that could give it another one are stopped;
- *	- a call of the runtime's own needs a permission in the header (runtime/permit.h). That is
- *	  given here, with all threads stopped and their filters known, and only once there are
- *	  probes at all system calls that could put a filter on (blocking_guard()). These take it
- *	  back before the program's call is made, and wait for calls that are in progress.
+ * - A call that a thread makes for us is checked against its filters (process/remote.c) while all
+ *   threads that could give it another filter are stopped.
+ * - A call of the runtime's own needs a permission in the header (runtime/permit.h). It is given
+ *   here, with all threads stopped and their filters known, and only once there are probes at all
+ *   system calls that could install a filter (blocking_guard()). These probes withdraw it before
+ *   the program's call is made, and wait for calls in progress.
  *
- * After such a call the permission is given again if the filters are known and harmless, and no
+ * After such a call, the permission is given again if the filters are known and harmless, and no
  * thread is between its probe and its call. */
 #include "probe/region/confinement.h"
 
@@ -26,15 +26,16 @@
 #include "process/memory.h"
 #include "process/seccomp.h"
 
-enum { LOOK_MS = 250, SOON_MS = 20 };
+enum { CHECK_MS = 250, RECHECK_MS = 20 };
 
-/* What has to pass for there to be probes at all; with the rest, an error does no harm. */
+/* Calls without which probes are impossible: they have to succeed. The other calls may fail with an
+ * error, but must not harm the program. */
 enum { ESSENTIAL = 1 << 16 };
 
 #define ARG(n) (1 << (n))
 
 static const struct need {
-	uint32_t groups; /* of enum rt_may, and ESSENTIAL */
+	uint32_t groups; /* set of enum rt_may and ESSENTIAL */
 	struct asked_call call;
 } needs[] = {
 	{ESSENTIAL, {SYS_memfd_create, {0, MFD_CLOEXEC}, ARG(1)}},
@@ -54,7 +55,7 @@ static const struct need {
 	{ESSENTIAL, {SYS_madvise, {0, 0, MADV_WIPEONFORK}, ARG(2)}},
 	{ESSENTIAL, {SYS_rt_sigreturn, {0}, 0}},
 	{ESSENTIAL, {SYS_restart_syscall, {0}, 0}},
-	/* Being told of images. */
+	/* Signals of the runtime when modules were loaded. */
 	{ESSENTIAL, {SYS_getpid, {0}, 0}},
 	{ESSENTIAL | RT_MAY_NUMBER, {SYS_gettid, {0}, 0}},
 	{ESSENTIAL, {SYS_kill, {0, 0}, ARG(1)}},
@@ -93,7 +94,7 @@ static uint32_t permitted_by(const struct thread_filters *f)
 static uint32_t permitted_to(const struct control_thread *th)
 {
 	struct thread_filters f;
-	/* One that cannot be stopped now may be in the very call that confines it. */
+	/* A thread that cannot be stopped now may be in the very call that installs a filter. */
 	if (!th->stopped)
 		return thread_may_be_confined(th->pid, th->tracee.tid) ? 0 : RT_MAY_ALL | ESSENTIAL;
 	filters_read(&f, th->tracee.tid);
@@ -149,8 +150,8 @@ static bool is_settled(const struct target *t)
 	return c->permitted && h->may == c->permitted && h->confined == c->before;
 }
 
-/* Not even probes that make no call are harmless in strict mode: on x86-64, reading the time-stamp
- * counter raises a signal then. */
+/* In strict mode, even probes that make no call do harm: on x86-64, reading the time-stamp counter
+ * raises a signal. */
 int confinement_check_batch(struct target *t, struct err *e)
 {
 	if (t->leaving || is_settled(t))
@@ -161,7 +162,7 @@ int confinement_check_batch(struct target *t, struct err *e)
 	return rc;
 }
 
-/* A filter may have come by a call that has no probe. */
+/* /proc is read as well, because a filter may have been installed by a call that has no probe. */
 bool confinement_is_due(struct target *t)
 {
 	struct confinement *c = &t->confinement;
@@ -170,7 +171,7 @@ bool confinement_is_due(struct target *t)
 	bool due = c->guarded &&
 		   (!c->permitted || __atomic_load_n(&h->may, __ATOMIC_SEQ_CST) != c->permitted ||
 		    __atomic_load_n(&h->confined, __ATOMIC_SEQ_CST) != c->before);
-	if (now - c->looked < (due ? SOON_MS : LOOK_MS) * UINT64_C(1000000))
+	if (now - c->looked < (due ? RECHECK_MS : CHECK_MS) * UINT64_C(1000000))
 		return false;
 	c->looked = now;
 	bool confined = thread_is_confined(t->pid);

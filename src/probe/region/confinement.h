@@ -1,15 +1,15 @@
-/* Programs that may not make all system calls (seccomp): what is left for us. */
+/* Programs with seccomp filters: what we may still do. */
 #pragma once
 #include "probe/region/target.h"
 
-/* Of a stopped target: an error if its filters of system calls might forbid what probes need. */
+/* For a stopped target: an error if its filters might forbid what probes need. */
 int confinement_check(struct target *t, struct err *e);
-/* Before it is traced: an error if there are filters that we cannot read. */
+/* Before the target is traced: an error if it has filters that we cannot read. */
 int confinement_check_untouched(const struct target *t, struct err *e);
-/* What the runtime may do before there are probes at calls that might confine the program: before
- * it has executed anything of its own. */
+/* Sets what the runtime may do before there are probes at the calls that might install a filter;
+ * the program has not executed anything of its own yet. */
 void confinement_begin(struct target *t);
-/* Before probes go in: an error if the target came to be confined since the last look. */
+/* Before probes go in: an error if a filter came since the last check. */
 int confinement_check_batch(struct target *t, struct err *e);
-/* Whether it is time to stop the target and look (stop/filters.h). */
+/* Whether it is time to stop the target and check its filters (stop/filters.h). */
 bool confinement_is_due(struct target *t);

@@ -1,7 +1,7 @@
-/* The counting state of threads. What is in it: see runtime/abi_count.h.
+/* The counting state of threads. Its layout is in runtime/abi_count.h.
  *
- * Count areas are large, and there is a region for every process: we do not map them, but read and
- * write them as the file that they are. */
+ * Count areas are large, and every process has a region: so we do not map them, but read and write
+ * them as a file. */
 #include "probe/region/contexts.h"
 
 #include <fcntl.h>
@@ -32,7 +32,7 @@ static bool set_frame(const struct target *t, uint64_t at, uint64_t context)
 	return region_write(t, at, &f, sizeof(f));
 }
 
-/* An area that does not count. */
+/* Makes an area one that does not count. */
 static void set_none(const struct target *t, struct rt_area *a)
 {
 	a->count = 0;
@@ -40,7 +40,7 @@ static void set_none(const struct target *t, struct rt_area *a)
 	a->callees = t->region.base + RT_NO_CALLEES;
 }
 
-/* The child of a fork has code that counts already, and nothing else to count into: once more. */
+/* Tried twice: the child of a fork has code that counts already, and nowhere else to count into. */
 static bool set_sink_frame(const struct target *t, uint64_t at)
 {
 	bool set = false;
@@ -49,7 +49,7 @@ static bool set_sink_frame(const struct target *t, uint64_t at)
 	return set;
 }
 
-/* What is no thread's. */
+/* Prepares the contexts and areas that belong to no thread. */
 static bool prepare_sink(struct target *t)
 {
 	struct rt_context_slot *slots = target_at(t, RT_SINK);
@@ -67,7 +67,7 @@ static bool prepare_sink(struct target *t)
 	return true;
 }
 
-/* False if there is no memory for it. */
+/* False if there is no memory. */
 static bool make_root(struct target *t, uint32_t slot)
 {
 	uint64_t area = RT_COUNT_AREA(slot);
@@ -132,14 +132,14 @@ void contexts_wipe(struct target *t, uint32_t slot)
 	set_none(t, a);
 }
 
-void contexts_note_met(struct thread_slot *slot, uint64_t context, uint32_t site, uint64_t va)
+void contexts_note_adopted(struct thread_slot *slot, uint64_t context, uint32_t site, uint64_t va)
 {
-	vec_each (x, &slot->met)
+	vec_each (x, &slot->adopted)
 		if (x->context == context && x->site == site && x->va == va) {
 			x->times++;
 			return;
 		}
-	vec_push(&slot->met, (struct met){context, site, va, 1});
+	vec_push(&slot->adopted, (struct adopted_at){context, site, va, 1});
 }
 
 /* ---- reading it ---- */
@@ -157,7 +157,7 @@ bool contexts_open(const struct target *t, uint32_t slot, struct context_heap *o
 	       out->state.contexts_used <= RT_CONTEXT_SPACE && out->state.asides <= RT_ASIDES;
 }
 
-/* What is at `at`, and no less than `size` bytes of it. */
+/* At least `size` bytes of the heap from `at` on. */
 static uint8_t *copied(struct context_heap *h, uint64_t at, uint64_t size)
 {
 	uint64_t left = h->state.contexts_used - at;

@@ -1,4 +1,4 @@
-/* The images of a process, each with the distance of its run-time addresses from its own. */
+/* The modules of a process, each with the difference between its run-time addresses and its own. */
 #include "probe/region/images.h"
 
 #include <elf.h>
@@ -33,7 +33,7 @@ const struct symbol *image_find_symbol(const struct image *im, const char *name)
 	return NULL;
 }
 
-/* AT_BASE: where the kernel has put a dynamic linker beside the program. */
+/* AT_BASE is the address of the dynamic linker. */
 bool has_dynamic_linker(int pid)
 {
 	char path[32];

@@ -1,8 +1,8 @@
-/* The data region and the runtime's text: into a program, and out of it again.
+/* Puts the data region and the runtime's text into a program, and takes them out again.
  *
  * The program itself creates the memfd and maps it, by system calls that one of its threads makes
- * for us; we open it through /proc, and it is closed there again: nothing but two mappings is seen
- * in the program. */
+ * for us. We open it through /proc, and then the program's descriptor is closed: nothing but two
+ * mappings is visible in the program. */
 #include "probe/region/inject.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ static int map_region_file(struct target *t, struct err *e)
 	return 0;
 }
 
-/* Opens the file behind the program's descriptor and maps it for us. */
+/* Opens the file of the program's descriptor and maps it for us. */
 static int open_region(struct target *t, int fd, struct err *e)
 {
 	char path[64];
@@ -60,7 +60,7 @@ static int open_region(struct target *t, int fd, struct err *e)
 	return map_region_file(t, e);
 }
 
-/* Copies what the parent's region holds below the areas, but no pages that it does not have. */
+/* Copies what the parent's region holds below the areas, but only pages that have memory. */
 static void copy_tables(struct target *child, const struct target *parent)
 {
 	uint64_t to;
@@ -82,7 +82,8 @@ void target_set_events(struct target *t)
 	__atomic_store_n(&h->event_count, g->perf_event_count, __ATOMIC_RELEASE);
 }
 
-/* Before the program has the region, so that whoever finds it there can take it out (heal.c). */
+/* Done before the program has the region, so that any sonde that finds it there can take it out
+ * (heal.c). */
 static void fill_header(struct target *t)
 {
 	struct rt_header *h = target_header(t);
@@ -97,7 +98,7 @@ static void fill_header(struct target *t)
 	h->magic = RT_MAGIC;
 }
 
-/* P6: memory is on the list as soon as it is there. */
+/* P6: memory is on the list as soon as it is mapped. */
 static void list_memory(struct target *t, uint64_t start, uint64_t size)
 {
 	struct rt_header *h = target_header(t);
@@ -107,8 +108,8 @@ static void list_memory(struct target *t, uint64_t start, uint64_t size)
 }
 
 /* Creates the region in the program: away from libraries, so that memory near them stays free for
- * probes. That of a child takes the place of its parent's, and has to be complete then: there are
- * traps that rely on it. */
+ * probes. A child's region replaces that of its parent, and has to be complete at that moment:
+ * traps rely on it. */
 static int make_region(struct target *t, const struct caller *c, uint64_t name,
 		       const struct target *parent, struct err *e)
 {
@@ -135,7 +136,7 @@ static int make_region(struct target *t, const struct caller *c, uint64_t name,
 	}
 	struct err ignored;
 	caller_call(c, false, "closing", SYS_close, (uint64_t[6]){(uint64_t)fd}, NULL, &ignored);
-	if (!rc) /* or the program's core files would have it */
+	if (!rc) /* keeps it out of core files */
 		caller_call(c, fault("region-mark", EINVAL), "marking", SYS_madvise,
 			    (uint64_t[6]){(uint64_t)base, RT_REGION_SIZE, MADV_DONTDUMP}, NULL,
 			    &ignored);
@@ -249,7 +250,7 @@ int target_inject(struct target *t, struct err *e)
 	return 0;
 }
 
-/* A child that was forked before its parent was ours has other memory, or none. */
+/* A child that was forked before we attached to its parent has no runtime at this address. */
 static bool has_runtime(const struct target *child)
 {
 	struct rt_entry_table head;
@@ -283,7 +284,7 @@ int target_inject_child(struct target *child, const struct target *parent, int t
 	struct caller c = usual_caller(child);
 	if (tid)
 		c.thread = control_thread(child->shared->control, tid);
-	/* Until it has a region of its own, it sees its parent's. */
+	/* Until the child has its own region, it sees its parent's. */
 	if (!c.thread || !has_runtime(child) ||
 	    !memory_write(child->pid, child->region.base + NAME_AT, RT_NAME, sizeof(RT_NAME)))
 		return err_set(e, ERR_SYSTEM, "process %d is gone, or was not ours", child->pid);
@@ -297,7 +298,7 @@ int target_inject_child(struct target *child, const struct target *parent, int t
 	return 0;
 }
 
-/* A program may have closed it, and opened a file of its own. */
+/* The program may have closed it, and opened a file of its own. */
 static bool is_perf_event(int pid, int64_t fd)
 {
 	char path[64], name[64] = "";
@@ -315,7 +316,8 @@ static void close_events(struct target *t, const struct caller *c, const int64_t
 				    NULL, &ignored);
 }
 
-/* What the runtime opened for threads, also those that are gone: clocks' pages and events. */
+/* Gives back what the runtime opened for threads, including those that have ended: clock pages and
+ * events. */
 static void give_back_clocks(struct target *t, const struct caller *c)
 {
 	uint32_t used = target_header(t)->threads;
@@ -343,7 +345,7 @@ void target_withdraw(struct target *t)
 	trap_action_remove(&slack, t->shared->control, t->region.base, h->trap_handler);
 	for (uint32_t i = 0; i < h->code_regions; i++) {
 		uint64_t size = h->code[i].size;
-		h->code[i].size = 0; /* first: see give_back() in heal.c */
+		h->code[i].size = 0; /* before unmapping: see give_back() in heal.c */
 		if (size)
 			call_unmap(&c, h->code[i].start, size);
 	}

@@ -10,14 +10,14 @@
 #include "base/fault.h"
 #include "patch/pool.h"
 
-static const uint64_t STACK_MOST = UINT64_C(1) << 30; /* of a main stack without a limit */
+static const uint64_t STACK_MAX = UINT64_C(1) << 30; /* for a main stack without a limit */
 
 struct mapping_line {
 	uint64_t start, end;
 	bool executable, stack;
 };
 
-static bool parse(const char *line, struct mapping_line *out)
+static bool parse_mapping(const char *line, struct mapping_line *out)
 {
 	unsigned long long start, end;
 	char permissions[8];
@@ -35,10 +35,10 @@ static FILE *open_maps(int pid)
 }
 
 /* The main thread's stack grows down to its limit, or to the mapping below it. */
-static uint64_t lowest(int pid, const struct mapping_line *m, uint64_t below)
+static uint64_t lowest_stack(int pid, const struct mapping_line *m, uint64_t below)
 {
 	struct rlimit limit;
-	uint64_t most = STACK_MOST;
+	uint64_t most = STACK_MAX;
 	if (!m->stack)
 		return m->start;
 	if (!prlimit(pid, RLIMIT_STACK, NULL, &limit) && limit.rlim_cur < most)
@@ -55,10 +55,10 @@ void layout_stack(struct target *t, uint64_t sp, uint64_t *low, uint64_t *high)
 	*low = *high = 0;
 	while (f && fgets(line, sizeof(line), f)) {
 		struct mapping_line m;
-		if (!parse(line, &m))
+		if (!parse_mapping(line, &m))
 			continue;
 		if (sp >= m.start && sp < m.end) {
-			*low = lowest(t->pid, &m, below);
+			*low = lowest_stack(t->pid, &m, below);
 			*high = m.end;
 			break;
 		}
@@ -104,7 +104,7 @@ int layout_refresh(struct target *t, struct err *e)
 	h->text_ranges = 0;
 	while (f && fgets(line, sizeof(line), f)) {
 		struct mapping_line m;
-		if (parse(line, &m) && m.executable && !is_code_memory(t, m.start))
+		if (parse_mapping(line, &m) && m.executable && !is_code_memory(t, m.start))
 			add_text(h, &m);
 	}
 	if (f)

@@ -1,17 +1,17 @@
-/* The program's memory: where its code and its stacks are, and what of it is ours. */
+/* The program's memory: its code and stacks, and the parts that are ours. */
 #pragma once
 #include "base/text.h"
 #include "probe/region/target.h"
 
-/* The extent of the stack that sp is on; 0 and 0 if that cannot be known. */
+/* The extent of the stack that sp is on; 0 and 0 if it is unknown. */
 void layout_stack(struct target *t, uint64_t sp, uint64_t *low, uint64_t *high);
-/* Reads the process's mappings anew. */
+/* Reads the process's mappings again. */
 int layout_refresh(struct target *t, struct err *e);
-/* Whether the runtime, or code memory, is there. */
+/* Whether the pc is in the runtime or in code memory. */
 bool is_code_memory(const struct target *t, uint64_t pc);
-/* The same for any region. */
+/* The same, for the region with this header. */
 bool header_has_code(const struct rt_header *h, uint64_t pc);
-/* /proc/PID/maps. */
+/* Appends /proc/PID/maps. */
 bool layout_read_maps(int pid, struct text *out);
-/* A place in the process for memory that need not be near anything; 0: wherever. */
+/* An address in the process for memory that need not be near anything; 0: let the kernel choose. */
 uint64_t layout_aside(int pid, uint64_t size);

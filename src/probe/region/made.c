@@ -1,5 +1,5 @@
-/* Who made what threads wait for, from the table that the runtime fills (struct rt_made). That of a
- * forked child begins as its parent's: inject.c copies it with the others. */
+/* Where synchronisation objects were initialised, from the table that the runtime fills (struct
+ * rt_made). A forked child starts with its parent's table: inject.c copies it with the others. */
 #include <string.h>
 
 #include "probe/region/read.h"

@@ -1,5 +1,5 @@
-/* Paths that the runtime could not walk: it left registers and a copy of the stack. They are walked
- * here, and the steps that were missing go into its table. */
+/* Paths that the runtime could not walk: it recorded the registers and a copy of the stack. They
+ * are walked here, and the missing steps are added to its table. */
 #include "probe/region/raw.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ struct raw_entry {
 };
 
 struct raw_cache {
-	uint64_t next;        /* offset in the region of the first record not looked at */
+	uint64_t next;        /* offset in the region of the first record not read yet */
 	struct hashmap index; /* offset -> paths */
 	VEC(struct raw_entry) paths;
 	VEC(uint64_t) frames;
@@ -28,7 +28,8 @@ static struct raw_cache *cache_of(struct target *t)
 	return t->region.raw;
 }
 
-/* Stack memory that was copied, then the live one: what is further out seldom changes meanwhile. */
+/* Walks the copy of the stack, and continues in the live stack: its outer frames seldom change in
+ * between. */
 static void walk_raw(struct target *t, const struct rt_raw *r, struct walk *w)
 {
 	const struct arch *arch = t->shared->arch;
@@ -45,7 +46,7 @@ static void walk_raw(struct target *t, const struct rt_raw *r, struct walk *w)
 	}
 }
 
-static void keep(struct raw_cache *c, uint64_t offset, const struct walk *w)
+static void keep_path(struct raw_cache *c, uint64_t offset, const struct walk *w)
 {
 	struct raw_entry entry = {.first = c->frames.len, .complete = w->end == WALK_COMPLETE};
 	for (uint32_t i = 1; i < w->frames.len; i++)
@@ -73,7 +74,7 @@ bool raw_resolve(struct target *t)
 			break;
 		walk_raw(t, r, &w);
 		steps_learn(t, &w);
-		keep(c, c->next, &w);
+		keep_path(c, c->next, &w);
 		vec_free(&w.frames);
 		c->next += r->size;
 	}

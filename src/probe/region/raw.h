@@ -2,9 +2,9 @@
 #pragma once
 #include "probe/region/target.h"
 
-/* Walks the stacks that the runtime recorded since the last time; whether there were any. */
+/* Walks the stacks that the runtime has recorded since the last call; false if there were none. */
 bool raw_resolve(struct target *t);
-/* The path of a raw record: frames innermost first; false if it was not walked yet. */
+/* The path of a raw record, frames innermost first; false if it has not been walked yet. */
 struct raw_path {
 	const uint64_t *frames;
 	uint32_t count;

@@ -1,11 +1,12 @@
-/* Values: of activations that ended, as the runtime added them up, and of those in progress. */
+/* Values: of activations that have ended, as the runtime added them up, and of those in
+ * progress. */
 #include "probe/region/read.h"
 
 #include "probe/region/raw.h"
 #include "probe/region/readings.h"
 
-/* Of paths deeper than FRAMES_MAX (recursion), only the innermost frames are told. */
-enum { TRIES = 1000, FRAMES_MAX = 2 * RT_WALK_FRAMES };
+/* Of paths deeper than FRAMES_MAX (recursion), only the innermost frames are reported. */
+enum { READ_TRIES = 1000, FRAMES_MAX = 2 * RT_WALK_FRAMES };
 
 /* What activations in progress add to one path. */
 struct running {
@@ -31,7 +32,8 @@ static struct running *running_of(struct reader *r, uint32_t path)
 	return &r->running.data[i];
 }
 
-/* An activation's part, `inner` being what the one right below it had until now. */
+/* Adds the part of one activation. `inner` is the total of the activation directly below it, and
+ * becomes the total of this one. */
 static void add_running(struct reader *r, const struct rt_activation *a,
 			const uint64_t now[RT_METRICS], uint64_t inner[RT_METRICS])
 {
@@ -57,11 +59,11 @@ static void add_stack(struct reader *r, uint32_t top, const uint64_t now[RT_METR
 		add_running(r, &all[i - 1], now, inner);
 }
 
-/* The thread may be changing its lists right now; then it is tried again. */
+/* Tries again if the thread was changing its lists. */
 static void find_running(struct reader *r)
 {
 	uint64_t now[RT_METRICS];
-	for (unsigned tries = 0; tries < TRIES; tries++) {
+	for (unsigned tries = 0; tries < READ_TRIES; tries++) {
 		uint64_t before = __atomic_load_n(&r->area->sequence, __ATOMIC_ACQUIRE);
 		if (__atomic_load_n(&r->area->busy, __ATOMIC_ACQUIRE))
 			continue;
@@ -92,7 +94,7 @@ static void push_frames(struct reader *r, const uint64_t *frames, uint32_t count
 		vec_push(&r->frames, frames[i]);
 }
 
-/* The frames of the path and of the paths that it hangs below; whether they reach the root. */
+/* Collects the frames of the path and of its parents; whether they reach the root. */
 static bool gather_frames(struct reader *r, const struct rt_path *p)
 {
 	struct raw_path raw;
@@ -111,7 +113,7 @@ static bool gather_frames(struct reader *r, const struct rt_path *p)
 	return false;
 }
 
-/* The runtime did not know the callers of a raw path. */
+/* For a raw path, the runtime did not know the callers: they are checked here. */
 static bool is_recursive(const struct reader *r, const struct rt_path *p)
 {
 	const struct rt_subject *s = target_subject(r->target, p->subject);
@@ -219,7 +221,7 @@ static void add_values(struct path_value *sum, const struct path_value *v)
 	}
 }
 
-/* Time that was in progress when its thread ended belongs to it as well. */
+/* Activations in progress when the thread ended count with their time up to then. */
 static void keep_one(void *ctx, const struct path_value *v)
 {
 	struct target *t = ctx;

@@ -1,5 +1,5 @@
-/* From the count areas of threads to lists of contexts, calls and so on. Whatever is read there may
- * have been overwritten by the program, or be just about to change: nothing is believed. */
+/* From the count areas of threads to lists of contexts, calls and so on. The program may have
+ * overwritten any of it, or be about to change it: every value is checked. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ struct reader {
 	struct arena *arena;
 	VEC(uint64_t) addresses; /* of contexts, ascending */
 	VEC(struct counted_context) contexts;
-	VEC(struct counted_word) words; /* of one */
+	VEC(struct counted_word) words; /* of one context */
 	VEC(struct counted_call) calls;
 	VEC(struct counted_departure) departures;
 	VEC(struct counted_frame) frames;
@@ -132,7 +132,7 @@ static void read_heap(struct reader *r)
 
 typedef void (*entry_visitor)(struct reader *r, uint32_t number, const void *entry);
 
-/* Only what is there: most of them is not. */
+/* Visits only the parts that have memory: most of a table has none. */
 static void each_entry(struct reader *r, uint64_t table, uint32_t count, size_t size,
 		       entry_visitor visit)
 {
@@ -147,7 +147,7 @@ static void each_entry(struct reader *r, uint64_t table, uint32_t count, size_t 
 	}
 }
 
-/* See RT_PLACE; 0 if there is no such procedure. */
+/* The va that an RT_PLACE stands for; 0 if there is no such function. */
 static uint64_t place_va(const struct target *t, uint32_t procedure, uint32_t place)
 {
 	if (!procedure || procedure > t->counting.starts.len)
@@ -201,27 +201,28 @@ static void add_frames(struct reader *r, uint8_t *from, uint64_t size, bool asid
 	}
 }
 
-/* One that calls nothing has no frame. */
-static void place_innermost(struct reader *r, const struct left_at *left)
+/* Places the innermost activation. A function that calls nothing has no frame: then one is
+ * added. */
+static void place_innermost(struct reader *r, const struct abandoned_at *abandoned)
 {
 	struct counted_frame *f = r->frames.len ? &r->frames.data[0] : NULL;
-	uint32_t context = left->context ? index_of(r, left->context) : CONTEXT_NONE;
-	if (context == CONTEXT_NONE || (left->framed && (!f || f->context != context)))
+	uint32_t context = abandoned->context ? index_of(r, abandoned->context) : CONTEXT_NONE;
+	if (context == CONTEXT_NONE || (abandoned->framed && (!f || f->context != context)))
 		return;
-	if (!left->framed) {
+	if (!abandoned->framed) {
 		vec_push(&r->frames, (struct counted_frame){.context = context});
 		f = &vec_last(&r->frames);
 	}
 	f->site = 0;
-	f->va = left->va;
-	f->arriving = left->arriving;
-	f->held_count = left->held.len;
-	f->held = ARENA_DUP(r->arena, left->held.data, left->held.len);
+	f->va = abandoned->va;
+	f->arriving = abandoned->arriving;
+	f->held_count = abandoned->held.len;
+	f->held = ARENA_DUP(r->arena, abandoned->held.data, abandoned->held.len);
 }
 
-static void add_met(struct reader *r, uint32_t slot)
+static void add_adopted(struct reader *r, uint32_t slot)
 {
-	vec_each (m, &r->target->slots[slot].met) {
+	vec_each (m, &r->target->slots[slot].adopted) {
 		uint32_t context = index_of(r, m->context);
 		if (context != CONTEXT_NONE)
 			vec_push(&r->departures, (struct counted_departure){.context = context,
@@ -237,7 +238,7 @@ static void read_frames(struct reader *r, uint32_t slot)
 	if (!frames_copy(r->target, slot, r->heap.state.asides, &f))
 		return;
 	add_frames(r, f.shadow, f.size, false);
-	place_innermost(r, &r->target->slots[slot].left);
+	place_innermost(r, &r->target->slots[slot].abandoned);
 	for (uint32_t i = 0; i < f.aside_count; i++)
 		if (f.asides[i].bytes <= sizeof(f.asides[i].frames))
 			add_frames(r, f.asides[i].frames, f.asides[i].bytes, true);
@@ -246,7 +247,7 @@ static void read_frames(struct reader *r, uint32_t slot)
 
 /* ---- a thread ---- */
 
-#define take(thread, name, count, r, list)                                                         \
+#define move_list(thread, name, count, r, list)                                                    \
 	do {                                                                                       \
 		(thread)->name = ARENA_DUP((r)->arena, (r)->list.data, (r)->list.len);             \
 		(thread)->count = (r)->list.len;                                                   \
@@ -266,13 +267,13 @@ static void read_thread(const struct target *t, uint32_t slot, struct arena *are
 	each_entry(&r, RT_COUNT_AREA(slot) + RT_COUNT_DEPARTURES, RT_DEPARTURES,
 		   sizeof(struct rt_departure), add_departure);
 	each_entry(&r, RT_AREA(slot) + RT_AREA_TRIPS, RT_LOOPS, sizeof(struct rt_trips), add_trips);
-	add_met(&r, slot);
+	add_adopted(&r, slot);
 	read_frames(&r, slot);
-	take(thread, contexts, context_count, &r, contexts);
-	take(thread, calls, call_count, &r, calls);
-	take(thread, departures, departure_count, &r, departures);
-	take(thread, frames, frame_count, &r, frames);
-	take(thread, trips, trips_count, &r, trips);
+	move_list(thread, contexts, context_count, &r, contexts);
+	move_list(thread, calls, call_count, &r, calls);
+	move_list(thread, departures, departure_count, &r, departures);
+	move_list(thread, frames, frame_count, &r, frames);
+	move_list(thread, trips, trips_count, &r, trips);
 	vec_free(&r.words);
 	vec_free(&r.addresses);
 	free(r.heap.bytes);

@@ -1,4 +1,4 @@
-/* What a thread's metrics read now, seen from outside. */
+/* The current readings of a thread's metrics, taken from outside of it. */
 #include "probe/region/readings.h"
 
 #include "isa/native.h"
@@ -17,12 +17,12 @@ static uint64_t waited(const struct rt_area *a, bool sync, uint64_t now)
 	return since && now > since ? ended + (now - since) : ended;
 }
 
-/* Without its page and without permission to ask, the thread's clock stands still
+/* Without its clock page and without permission to ask the kernel, the thread's own clock stops
  * (runtime/clock.c). */
 static uint64_t cpu_now(const struct target *t, const struct rt_area *a, int tid)
 {
-	bool stands = a->clock_page <= 1 && !(target_header(t)->may & RT_MAY_ASK_CLOCK);
-	return stands ? a->clock_ns : thread_cpu_ns(t->pid, tid);
+	bool stopped = a->clock_page <= 1 && !(target_header(t)->may & RT_MAY_ASK_CLOCK);
+	return stopped ? a->clock_ns : thread_cpu_ns(t->pid, tid);
 }
 
 void readings_take(struct target *t, const struct rt_area *a, int tid, uint32_t metrics,

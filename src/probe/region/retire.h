@@ -1,7 +1,7 @@
-/* Threads that have ended: what their areas hold is kept. */
+/* Threads that have ended: their values are kept. */
 #pragma once
 #include "probe/region/target.h"
 
-/* The thread is gone: keeps its values, and its area is free for another one. */
+/* Keeps the values of a thread that has ended, and frees its area. */
 void threads_retire(struct target *t, int tid);
 void threads_retire_all(struct target *t);

@@ -16,7 +16,7 @@ static unsigned frame_pointer_slot(const struct arch *arch)
 	return CALLEE_SAVED_MAX;
 }
 
-/* Distance below the CFA in words; false if it does not fit. */
+/* The distance below the CFA in words; false if it does not fit. */
 static bool pack_below(int32_t offset, uint64_t *out)
 {
 	if (offset > 0 || offset % 8 || offset < -8 * 0xffff)
@@ -25,7 +25,7 @@ static bool pack_below(int32_t offset, uint64_t *out)
 	return true;
 }
 
-static uint64_t pack(const struct arch *arch, const struct recipe *r)
+static uint64_t pack_step(const struct arch *arch, const struct recipe *r)
 {
 	uint64_t step = 0, below;
 	if (r->switches)
@@ -53,10 +53,10 @@ static uint64_t pack(const struct arch *arch, const struct recipe *r)
 
 uint64_t step_at(struct target *t, struct code *code, uint64_t va)
 {
-	return pack(t->shared->arch, recipes_at(code->recipes, va));
+	return pack_step(t->shared->arch, recipes_at(code->recipes, va));
 }
 
-static void put(struct target *t, uint64_t pc, uint64_t step)
+static void put_step(struct target *t, uint64_t pc, uint64_t step)
 {
 	struct rt_step *table = target_at(t, RT_STEP_TABLE);
 	uint32_t home = rt_step_home(pc);
@@ -75,7 +75,7 @@ static void put(struct target *t, uint64_t pc, uint64_t step)
 	}
 }
 
-/* The step from a frame that is not the innermost one, nor the last of a complete walk. */
+/* The step from a frame that is neither the innermost one nor the last of a complete walk. */
 static uint64_t step_from(struct target *t, const struct frame *f)
 {
 	bool interrupted = f->link == LINK_SIGNAL;
@@ -84,15 +84,15 @@ static uint64_t step_from(struct target *t, const struct frame *f)
 	return step_at(t, f->code, f->exact ? f->va : f->va - 1);
 }
 
-/* Signals interrupt a program anywhere. Instructions where they did are learnt only as long as they
- * leave room for return addresses. */
+/* Signals interrupt a program at any instruction. Steps of interrupted instructions are added only
+ * as long as they leave room for return addresses. */
 static void learn_frame(struct target *t, const struct frame *f, bool root)
 {
 	bool interrupted = f->link == LINK_SIGNAL;
 	uint64_t pc = f->pc & t->shared->arch->layout->code_mask;
 	if (!f->code || !f->code->recipes || (interrupted && t->region.steps.len > EXACT_STEPS_MAX))
 		return;
-	put(t, interrupted ? pc | RT_STEP_EXACT : pc, root ? RT_STEP_ROOT : step_from(t, f));
+	put_step(t, interrupted ? pc | RT_STEP_EXACT : pc, root ? RT_STEP_ROOT : step_from(t, f));
 }
 
 void steps_learn(struct target *t, const struct walk *w)

@@ -5,5 +5,6 @@
 uint64_t step_at(struct target *t, struct code *code, uint64_t va);
 /* Adds the steps of all frames of a walk to the runtime's table. */
 void steps_learn(struct target *t, const struct walk *w);
-/* All paths are to be walked by us again: images have moved. */
+/* Makes the runtime forget all steps, because modules were mapped or unmapped: new paths are walked
+ * by us again. */
 void steps_forget(struct target *t);

@@ -28,8 +28,8 @@ void target_changing(struct target *t)
 void slot_release(struct thread_slot *s)
 {
 	hashmap_release(&s->caught_up);
-	vec_free(&s->met);
-	vec_free(&s->left.held);
+	vec_free(&s->adopted);
+	vec_free(&s->abandoned.held);
 	*s = (struct thread_slot){0};
 }
 

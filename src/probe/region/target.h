@@ -16,61 +16,62 @@
 #include "probe/region/shared.h"
 #include "probe/region/values.h"
 
-/* What readers hear of a subject. */
+/* What readers report about a subject. */
 enum telling {
-	TELL_PATHS = 1 << 0, /* unless its activations only say how a loop was left */
-	TELL_WAITS = 1 << 1, /* until it is removed by who added it */
+	TELL_PATHS = 1 << 0, /* cleared if its activations only tell which loop an exception left */
+	TELL_WAITS = 1 << 1, /* cleared when target_remove() is called */
 };
 
-/* The region: a file in memory, which the program and we have mapped; and the runtime. */
+/* The region: a file in memory that the program and we have mapped; and the runtime. */
 struct region {
-	bool in;       /* the program */
-	uint8_t *map;  /* our mapping, of RT_MAPPED_SIZE */
+	bool in;       /* it is in the program */
+	uint8_t *map;  /* our mapping, RT_MAPPED_SIZE bytes */
 	int fd;        /* the file */
-	uint64_t base; /* the program's mapping */
+	uint64_t base; /* address of the program's mapping */
 	uint64_t text; /* the runtime's text in the program */
 	uint32_t text_size;
 	uint64_t guard, table; /* see struct rt_entry_table */
-	uint32_t counters;     /* plain counters in use, of each area */
-	VEC(uint32_t) steps;   /* entries of the runtime's table that are in use */
+	uint32_t counters;     /* plain counters in use in each area */
+	VEC(uint32_t) steps;   /* entries of the runtime's table of steps that are in use */
 	VEC(uint8_t) told;     /* by subject: set of enum telling */
-	struct raw_cache *raw; /* raw.c's */
+	struct raw_cache *raw; /* private to raw.c */
 };
 
-/* Where control appeared in a context, because counting began while it was there. */
-struct met {
+/* An activation that was adopted, because it was running when counting began: control appeared in
+ * its context without an entry. */
+struct adopted_at {
 	uint64_t context; /* run-time address */
-	uint32_t site;    /* in a call; 0: it was at `va` */
+	uint32_t site;    /* the call it was in; 0: it was at `va` */
 	uint64_t va, times;
 };
 
-/* Where a thread is in the middle of a counted procedure when counting ends. */
-struct left_at {
-	uint64_t context; /* run-time address; 0: it is in none, or in a call */
+/* Where a thread was in the middle of a counted function when counting ended. */
+struct abandoned_at {
+	uint64_t context; /* run-time address; 0: in none, or in a call */
 	uint64_t va;
-	bool arriving; /* at the top of the block, before all that is counted there */
-	bool framed;   /* the innermost frame is that of this activation */
-	/* What its loops have counted in registers, and in which words of the context it belongs.
-	 */
+	bool arriving; /* at the top of the block: nothing is counted for the block yet */
+	bool framed;   /* the innermost frame belongs to this activation */
+	/* What its loops have counted in registers, and the words of the context that it belongs
+	 * to. */
 	VEC(struct counted_word) held;
 };
 
 struct thread_slot {
 	int tid; /* 0: free */
 	uint64_t thread_pointer;
-	struct hashmap caught_up; /* hash -> path in its area that stop/lists.c made */
-	VEC(struct met) met;
-	struct left_at left;
+	struct hashmap caught_up; /* hash -> path in its area made by stop/lists.c */
+	VEC(struct adopted_at) adopted;
+	struct abandoned_at abandoned;
 };
 
-/* What dead threads left. */
+/* Values of threads that have ended. */
 struct kept_path {
-	struct path_value value; /* but its frames */
+	struct path_value value; /* without its frames */
 	uint32_t first_frame;    /* in kept.frames */
 };
 
 struct kept_wait {
-	int tid; /* 0: of threads that ended when there were too many others already */
+	int tid; /* 0: of threads that ended after the limit of separate ones was reached */
 	struct rt_wait_cell cell;
 };
 
@@ -85,22 +86,22 @@ struct kept {
 	struct hashmap call_index; /* hash of site and target -> calls */
 };
 
-/* Counting whole procedures. */
+/* Counting whole functions. */
 struct counting {
 	bool on;                         /* contexts are prepared */
-	bool over;                       /* all that was counted is in `kept` */
+	bool over;                       /* counting has ended: all counts are in `kept` */
 	VEC(struct counted_thread) kept; /* of threads that have ended */
 	struct arena arena;              /* what they refer to */
-	VEC(uint64_t) starts;            /* va of the procedures, by number - 1 */
+	VEC(uint64_t) starts;            /* va of the functions, by number - 1 */
 };
 
-/* How often probes were hit, by what a hit costs. */
+/* Numbers of hits, by what one hit costs. */
 enum hit_kind { HIT_ENTER, HIT_EXIT, HIT_WALK, HIT_COUNT, HIT_OTHER, HIT_KINDS };
 struct probe_hits {
 	uint64_t of[HIT_KINDS];
 };
 
-/* What probes have cost: engine/cost.c. */
+/* To estimate the overhead of probes: engine/cost.c. */
 struct hits {
 	struct probe_hits ended; /* of threads that have ended */
 	uint64_t ended_run_ns;   /* of the whole process, once it has ended */
@@ -110,21 +111,21 @@ struct hits {
 
 /* What the program may do, if it restricts its system calls: confinement.c. */
 struct confinement {
-	bool guarded;       /* there are probes at calls that might confine it */
-	uint32_t permitted; /* set of enum rt_may, as of the last look */
-	uint32_t before;    /* rt_header.confined then */
-	uint64_t looked;    /* ns: when /proc was asked */
-	bool known;         /* what it said */
+	bool guarded;       /* there are probes at all calls that might install a filter */
+	uint32_t permitted; /* set of enum rt_may, as of the last check */
+	uint32_t before;    /* rt_header.confined at the last check */
+	uint64_t looked;    /* ns: when /proc was last read */
+	bool known;         /* whether it was confined then */
 };
 
 struct target {
 	struct shared *shared;
 	int pid;
 	bool alive, stopped;
-	bool leaving;   /* threads that wait in moved system calls are sent back as well */
-	bool untouched; /* it is confined, and nobody traces it; it may be ours to wait for */
+	bool leaving;   /* also threads blocked in moved system calls are sent back */
+	bool untouched; /* it is confined, and we do not trace it; it may still be our child */
 	bool shadow_stack;
-	struct err problem; /* why nothing is in it */
+	struct err problem; /* why it cannot be probed */
 	struct space *space;
 
 	struct region region;
@@ -158,22 +159,21 @@ static inline struct rt_subject *target_subject(const struct target *t, uint32_t
 	return (struct rt_subject *)target_at(t, RT_SUBJECT_TABLE) + number;
 }
 
-/* Why nothing can be put into it: it has ended, or what was said when that failed. */
+/* Sets `e` to the reason why the target cannot be probed: it has ended, or its `problem`. */
 int target_unusable(const struct target *t, struct err *e);
-/* Stops it for a change. Children that it has forked are dealt with first: what they were given is
- * what it has had so far. */
+/* Stops the target for a change. Children that it forked before are handled first: they inherit
+ * what it has now, before the change. */
 int target_stop(struct target *t, struct err *e);
-/* What is in its memory is about to change: children that are forked from now on get another copy.
- */
+/* Must be called before our part of its memory changes: children that are forked from now on get
+ * another snapshot. */
 void target_changing(struct target *t);
 
-/* Whether the subject is one, and readers hear that of it. */
+/* Whether readers report this about the subject, which may be any number. */
 static inline bool target_tells(const struct target *t, uint32_t subject, enum telling what)
 {
 	return subject < t->region.told.len && t->region.told.data[subject] & what;
 }
 
-/* Each part by itself. */
 void slot_release(struct thread_slot *s);
 void kept_release(struct kept *k);
 void counting_release(struct counting *c);

@@ -14,7 +14,7 @@ struct action {
 };
 enum { WITH_RESTORER = 0x04000000 };
 
-/* In the region, which the program sees as well. */
+/* Offsets in the region, which the program sees as well. */
 #define ACTION_AT (RT_SPARE + 256)
 #define FOUND_AT  (ACTION_AT + sizeof(struct action))
 

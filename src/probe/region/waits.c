@@ -9,25 +9,25 @@
 #include "probe/region/readings.h"
 
 enum {
-	TRIES = 400,
-	WAITS_FREE = 10, /* for a thread to be outside of the runtime */
-	WAITS = 4000,    /* for one that is in the middle of a change: it may have no processor */
+	SNAPSHOT_TRIES = 400,
+	PAUSES_IF_BUSY = 10, /* pauses until a thread is outside of the runtime */
+	PAUSES_MAX = 4000,   /* pauses until a thread has finished a change: it may not get a CPU */
 	PAUSE_NS = 50000,
-	/* Of cells of dead threads: from then on the threads are not told apart any more, and with
-	 * twice as many objects neither. */
-	KEPT_MOST = 1 << 12,
-	ROOM_FOR = RT_WAIT_CELLS / 2,
+	/* Cells of ended threads that are kept: above this number, threads are not kept separately,
+	 * and above twice this number, objects neither. */
+	KEPT_CELLS_MAX = 1 << 12,
+	CELLS_BEFORE_CLEANUP = RT_WAIT_CELLS / 2,
 };
 
-struct told {
+struct reported_wait {
 	struct rt_wait_cell cell;
-	uint64_t going_on; /* ticks of the wait in progress, which are in the cell's */
+	uint64_t in_progress; /* ticks of the wait in progress, which the cell includes */
 };
 
 /* The waits of an area at one time. */
 struct snapshot {
-	VEC(struct told) waits;
-	struct hashmap active; /* subjects that have their part of the wait in progress */
+	VEC(struct reported_wait) waits;
+	struct hashmap active; /* subjects that have got their part of the wait in progress */
 };
 
 static struct rt_wait_cell *cells_of(struct rt_area *a)
@@ -46,7 +46,7 @@ static void copy_cells(struct snapshot *s, struct rt_area *a)
 	const struct rt_wait_cell *cells = cells_of(a);
 	vec_clear(&s->waits);
 	for (uint32_t i = 0, n = cell_count(a); i < n; i++)
-		vec_push(&s->waits, (struct told){.cell = cells[i]});
+		vec_push(&s->waits, (struct reported_wait){.cell = cells[i]});
 }
 
 static bool same_key(const struct rt_wait_cell *a, const struct rt_wait_cell *b)
@@ -55,24 +55,24 @@ static bool same_key(const struct rt_wait_cell *a, const struct rt_wait_cell *b)
 	       a->call == b->call;
 }
 
-static struct told *told_of(struct snapshot *s, const struct rt_wait_cell *key)
+static struct reported_wait *find_or_add_wait(struct snapshot *s, const struct rt_wait_cell *key)
 {
 	vec_each (w, &s->waits)
 		if (same_key(&w->cell, key))
 			return w;
-	vec_push(&s->waits, (struct told){.cell = *key});
+	vec_push(&s->waits, (struct reported_wait){.cell = *key});
 	return &vec_last(&s->waits);
 }
 
-static void add_going_on(struct snapshot *s, const struct rt_wait_cell *key, uint64_t since,
-			 uint64_t now)
+static void add_in_progress(struct snapshot *s, const struct rt_wait_cell *key, uint64_t since,
+			    uint64_t now)
 {
-	struct told *w = told_of(s, key);
-	w->going_on = now > since ? now - since : 0;
-	w->cell.ticks += w->going_on;
+	struct reported_wait *w = find_or_add_wait(s, key);
+	w->in_progress = now > since ? now - since : 0;
+	w->cell.ticks += w->in_progress;
 }
 
-/* As the runtime does it when the wait ends: add_for_stack() there. */
+/* As the runtime does when the wait ends: see add_for_stack() in runtime/cells.c. */
 static void add_subjects(struct snapshot *s, const struct rt_area *a, struct rt_wait_cell key,
 			 uint32_t top, uint64_t now)
 {
@@ -86,11 +86,11 @@ static void add_subjects(struct snapshot *s, const struct rt_area *a, struct rt_
 			continue;
 		uint64_t since = it->start[RT_WALL];
 		key.subject = it->subject;
-		add_going_on(s, &key, since > a->wait_since ? since : a->wait_since, now);
+		add_in_progress(s, &key, since > a->wait_since ? since : a->wait_since, now);
 	}
 }
 
-/* Only where it will be in a cell when it ends. */
+/* Adds the wait in progress, but only if it will be in a cell when it ends. */
 static void add_waiting(struct snapshot *s, const struct target *t, const struct rt_area *a)
 {
 	uint64_t now = ticks_now();
@@ -101,14 +101,14 @@ static void add_waiting(struct snapshot *s, const struct target *t, const struct
 	hashmap_release(&s->active);
 	if (!a->wait_since || !target_header(t)->watch_waits)
 		return;
-	add_going_on(s, &key, a->wait_since, now);
+	add_in_progress(s, &key, a->wait_since, now);
 	bool own = a->wait_cfa > a->stack_low && a->wait_cfa <= a->stack_high;
 	for (uint32_t i = 0; i < (own ? 1 : RT_STACKS); i++)
 		add_subjects(s, a, key, a->stacks[i].top, now);
 }
 
-/* Whether the area has not changed since these two were read; when the wait in progress matters,
- * the lists neither. */
+/* Whether the wait has not changed since these two were read. If a wait is in progress, its lists
+ * of activations must not have changed either. */
 static bool is_as_before(const struct rt_area *a, uint32_t serial, uint64_t sequence)
 {
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -116,20 +116,21 @@ static bool is_as_before(const struct rt_area *a, uint32_t serial, uint64_t sequ
 	       (!a->wait_since || __atomic_load_n(&a->sequence, __ATOMIC_RELAXED) == sequence);
 }
 
-/* A thread that changes something whenever one looks is in no long wait; what it has in cells is
- * never less than what was told before, then, because the wait that was in progress has ended. But
- * one that was put off its processor in the middle of a change may be about to end such a wait: it
- * gets some time to go on. */
-static void take(struct snapshot *s, const struct target *t, uint32_t area)
+/* Takes a consistent snapshot if it can. If every attempt finds a change, only the cells are
+ * copied. That is right for a thread that changes something all the time: it is in no long wait,
+ * and its cells are never less than what was reported before, because the wait in progress then has
+ * ended and is in a cell. But a thread that was preempted in the middle of a change may be about to
+ * end a long wait: it gets some time to finish. */
+static void take_snapshot(struct snapshot *s, const struct target *t, uint32_t area)
 {
 	struct rt_area *a = target_area(t, area);
-	for (unsigned tries = 0, waits = 0; tries < TRIES && waits < WAITS;) {
+	for (unsigned tries = 0, pauses = 0; tries < SNAPSHOT_TRIES && pauses < PAUSES_MAX;) {
 		uint32_t serial = __atomic_load_n(&a->wait_serial, __ATOMIC_ACQUIRE);
 		uint64_t sequence = __atomic_load_n(&a->sequence, __ATOMIC_ACQUIRE);
 		bool busy = a->wait_since && __atomic_load_n(&a->busy, __ATOMIC_ACQUIRE);
-		if (serial % 2 || (busy && waits < WAITS_FREE)) {
+		if (serial % 2 || (busy && pauses < PAUSES_IF_BUSY)) {
 			nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
-			waits++;
+			pauses++;
 			continue;
 		}
 		tries++;
@@ -141,19 +142,19 @@ static void take(struct snapshot *s, const struct target *t, uint32_t area)
 	copy_cells(s, a);
 }
 
-static void release(struct snapshot *s)
+static void release_snapshot(struct snapshot *s)
 {
 	vec_free(&s->waits);
 	hashmap_release(&s->active);
 }
 
-static bool is_told(const struct target *t, uint32_t subject)
+static bool is_reported(const struct target *t, uint32_t subject)
 {
 	return subject == SUBJECT_NONE || target_tells(t, subject, TELL_WAITS);
 }
 
-static void visit_one(const struct rt_wait_cell *c, int tid, uint64_t going_on, wait_visitor visit,
-		      void *ctx)
+static void visit_one(const struct rt_wait_cell *c, int tid, uint64_t in_progress,
+		      wait_visitor visit, void *ctx)
 {
 	visit(ctx, &(struct wait_value){.tid = tid,
 					.subject = c->subject,
@@ -165,17 +166,17 @@ static void visit_one(const struct rt_wait_cell *c, int tid, uint64_t going_on, 
 					.bytes = c->bytes,
 					.small_count = c->small_count,
 					.small_ns = reading_ns(RT_WALL, c->small_ticks),
-					.since_ns = reading_ns(RT_WALL, going_on)});
+					.since_ns = reading_ns(RT_WALL, in_progress)});
 }
 
 static void visit_area(struct target *t, uint32_t area, int tid, wait_visitor visit, void *ctx)
 {
 	struct snapshot s = {0};
-	take(&s, t, area);
+	take_snapshot(&s, t, area);
 	vec_each (w, &s.waits)
-		if (is_told(t, w->cell.subject))
-			visit_one(&w->cell, tid, w->going_on, visit, ctx);
-	release(&s);
+		if (is_reported(t, w->cell.subject))
+			visit_one(&w->cell, tid, w->in_progress, visit, ctx);
+	release_snapshot(&s);
 }
 
 void target_waits(struct target *t, wait_visitor visit, void *ctx)
@@ -187,7 +188,7 @@ void target_waits(struct target *t, wait_visitor visit, void *ctx)
 		visit_area(t, i + RT_AREAS, t->slots[i].tid, visit, ctx);
 	}
 	vec_each (k, &t->kept.waits)
-		if (is_told(t, k->cell.subject))
+		if (is_reported(t, k->cell.subject))
 			visit_one(&k->cell, k->tid, 0, visit, ctx);
 }
 
@@ -218,11 +219,11 @@ static void keep_cell(struct target *t, int tid, const struct rt_wait_cell *c)
 void waits_forget_removed(struct target *t)
 {
 	uint32_t kept = 0;
-	if (t->kept.waits.len < KEPT_MOST)
+	if (t->kept.waits.len < KEPT_CELLS_MAX)
 		return;
 	hashmap_release(&t->kept.wait_index);
 	vec_each (k, &t->kept.waits) {
-		if (!is_told(t, k->cell.subject))
+		if (!is_reported(t, k->cell.subject))
 			continue;
 		hashmap_put(&t->kept.wait_index, key_hash(k->tid, &k->cell), kept);
 		t->kept.waits.data[kept++] = *k;
@@ -233,15 +234,15 @@ void waits_forget_removed(struct target *t)
 void keep_waits(struct target *t, uint32_t area, int tid)
 {
 	struct snapshot s = {0};
-	take(&s, t, area);
+	take_snapshot(&s, t, area);
 	vec_each (w, &s.waits) {
-		if (!is_told(t, w->cell.subject))
+		if (!is_reported(t, w->cell.subject))
 			continue;
-		if (t->kept.waits.len >= 2 * KEPT_MOST)
+		if (t->kept.waits.len >= 2 * KEPT_CELLS_MAX)
 			w->cell.object = UINT64_MAX;
-		keep_cell(t, t->kept.waits.len < KEPT_MOST ? tid : 0, &w->cell);
+		keep_cell(t, t->kept.waits.len < KEPT_CELLS_MAX ? tid : 0, &w->cell);
 	}
-	release(&s);
+	release_snapshot(&s);
 }
 
 /* ---- room ---- */
@@ -265,7 +266,7 @@ static void make_room(const struct target *t, struct rt_area *a)
 	uint32_t count = cell_count(a), kept = 0;
 	memset((uint8_t *)a + RT_AREA_WAIT_INDEX, 0, UINT64_C(2) << RT_WAIT_BITS);
 	for (uint32_t i = 0; i < count; i++) {
-		if (!is_told(t, cells[i].subject))
+		if (!is_reported(t, cells[i].subject))
 			continue;
 		cells[kept] = cells[i];
 		index_cell(a, &cells[kept], kept);
@@ -279,7 +280,7 @@ void waits_make_room(struct target *t, int tid)
 	uint32_t i = areas_number(t, tid);
 	for (uint32_t k = i; i < RT_AREAS && k < 2 * RT_AREAS; k += RT_AREAS) {
 		struct rt_area *a = target_area(t, k);
-		if (!a->busy && cell_count(a) > ROOM_FOR)
+		if (!a->busy && cell_count(a) > CELLS_BEFORE_CLEANUP)
 			make_room(t, a);
 	}
 }

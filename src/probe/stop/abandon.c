@@ -1,6 +1,6 @@
-/* What was counted, when counting ends while the program goes on, or a thread ends in the middle.
- * Threads that are not in a call are somewhere in the middle of a procedure: that has to be known
- * to make sense of its counters. */
+/* Ending the counting while the program continues, or while a thread ends in the middle of a
+ * function. A thread that is not in a call is somewhere in the middle of a function: that place is
+ * needed to solve the counters. */
 #include "probe/stop/abandon.h"
 
 #include "probe/code/moved.h"
@@ -12,7 +12,7 @@
 #include "probe/region/region_file.h"
 #include "tally/where.h"
 
-enum { TRIES = 25 }; /* of 20 ms each */
+enum { SETTLE_TRIES = 25 }; /* 20 ms each */
 
 /* The context of the thread's innermost activation, which is of this site. */
 static uint64_t context_of(const struct target *t, uint32_t slot, const struct tally *y,
@@ -38,29 +38,29 @@ static uint64_t count_in(struct control_thread *th, const struct emit_ops *ops, 
 	return known ? vector[ops->vector_count] : 0;
 }
 
-static void find_held(struct left_at *left, const struct tally *y, uint32_t block,
-		      struct control_thread *th, const struct registers *r)
+static void read_held_counts(struct abandoned_at *at, const struct tally *y, uint32_t block,
+			     struct control_thread *th, const struct registers *r)
 {
 	struct tally_running running[RUNNING_MAX];
-	vec_clear(&left->held);
+	vec_clear(&at->held);
 	for (uint32_t i = 0, n = tally_running(y, block, running); i < n; i++) {
 		const struct emit_ops *ops = y->live->arch->emit;
 		uint64_t value = count_in(th, ops, running[i].counter, r);
-		vec_push(&left->held, (struct counted_word){running[i].word, value});
+		vec_push(&at->held, (struct counted_word){running[i].word, value});
 	}
 }
 
-/* In moved code all probes before the instruction have been executed; in the program's own, a patch
- * leads to them, unless what is there was left in place. */
-static bool is_within(const struct tally_place *p, bool moved)
+/* In moved code, all probes before the instruction have been executed. In the program's own code, a
+ * patch leads to them, unless the code was left in place. */
+static bool is_in_middle(const struct tally_place *p, bool moved)
 {
 	if (p->block == BLOCK_NONE || p->call)
 		return false;
 	return moved ? !p->leaves : p->jumped_to;
 }
 
-/* `f` is where the thread would be in the original program. */
-static void find_place(struct target *t, struct control_thread *th, const struct frame *f,
+/* Notes the place of a thread. `f` is where the thread would be in the original program. */
+static void note_place(struct target *t, struct control_thread *th, const struct frame *f,
 		       bool probed, struct arena *a)
 {
 	uint32_t slot = areas_number(t, th->tracee.tid);
@@ -72,15 +72,15 @@ static void find_place(struct target *t, struct control_thread *th, const struct
 		return;
 	bool moved = is_code_memory(t, now.pc);
 	struct tally_place p = tally_place(&y, s->code->flow, f->va);
-	/* Behind a system call it has not passed what makes the context known. */
-	if (!is_within(&p, moved) || (p.behind && !probed))
+	/* After a system call, it has not executed the probe that finds its context. */
+	if (!is_in_middle(&p, moved) || (p.behind && !probed))
 		return;
-	struct left_at *left = &t->slots[slot].left;
-	left->context = context_of(t, slot, &y, th, &now);
-	left->va = f->va;
-	left->arriving = !moved;
-	left->framed = y.framed;
-	find_held(left, &y, p.block, th, &now);
+	struct abandoned_at *at = &t->slots[slot].abandoned;
+	at->context = context_of(t, slot, &y, th, &now);
+	at->va = f->va;
+	at->arriving = !moved;
+	at->framed = y.framed;
+	read_held_counts(at, &y, p.block, th, &now);
 }
 
 static bool are_settled(const struct stop *s)
@@ -91,11 +91,11 @@ static bool are_settled(const struct stop *s)
 	return true;
 }
 
-/* On a busy machine a thread may get no processor for a while. */
+/* On a busy machine a thread may not get a CPU for a while. */
 static void settle_all(struct stop *s)
 {
 	stop_settle(s);
-	for (int tries = 0; !are_settled(s) && tries < TRIES; tries++)
+	for (int tries = 0; !are_settled(s) && tries < SETTLE_TRIES; tries++)
 		stop_settle(s);
 }
 
@@ -110,7 +110,7 @@ void counting_end(struct target *t)
 	vec_each (w, &stop.walks) {
 		struct control_thread *th = control_thread(t->shared->control, w->tid);
 		if (th && w->known && !w->unsettled && w->walk.frames.len)
-			find_place(t, th, &w->walk.frames.data[0], w->probed, &a);
+			note_place(t, th, &w->walk.frames.data[0], w->probed, &a);
 		arena_clear(&a);
 	}
 	arena_release(&a);
@@ -121,9 +121,9 @@ void counting_end(struct target *t)
 	t->counting.over = true;
 }
 
-/* A thread that ends inside a probe will not come out of it: the instruction behind that has to do,
- * and what the probe counts may be one off. False in the runtime, and in what is rarely executed.
- */
+/* A thread that ends inside a probe will not get out of it: the next instruction after the probe is
+ * taken instead, and what the probe counts may be off by one. False in the runtime, and in rarely
+ * executed code. */
 static bool original_nearby(const struct target *t, uint64_t *pc, bool *probed)
 {
 	unsigned step = t->shared->arch->insn_align;
@@ -149,6 +149,6 @@ void counting_end_thread(struct target *t, struct control_thread *th)
 	struct place at = space_find(t->space, r.pc);
 	struct frame f = {.code = at.code, .va = at.va, .pc = r.pc, .exact = true};
 	arena_init(&a);
-	find_place(t, th, &f, probed, &a);
+	note_place(t, th, &f, probed, &a);
 	arena_release(&a);
 }

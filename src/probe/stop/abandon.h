@@ -1,8 +1,8 @@
-/* Counting ends while the program goes on, or a thread ends in the middle. */
+/* Counting ends while the program continues, or a thread ends in the middle of a function. */
 #pragma once
 #include "probe/stop/stop.h"
 
-/* With the target stopped: all that was counted is kept, and nothing counts any more. */
+/* With the target stopped: keeps all counts, and ends counting. */
 void counting_end(struct target *t);
-/* A thread ends where it is. */
+/* Notes where a thread is that ends. */
 void counting_end_thread(struct target *t, struct control_thread *th);

@@ -1,16 +1,17 @@
-/* Activations that were running already when the code that counts them goes in. They are found on
- * the stacks of the stopped threads, and get what they would have if they had been counted from the
- * beginning: contexts below those of their callers, frames of the shadow stack, and held registers
- * if a thread is in the middle of one. What they did before is not counted: where control appears
- * is noted, so that the counters can be made sense of (tally/solve.h).
+/* Adopting activations that are already running when the code that counts them goes in. They are
+ * found on the stacks of the stopped threads, and get what they would have if they had been counted
+ * from the beginning: contexts below those of their callers, frames on the shadow stack and, if the
+ * thread is in the middle of its function, values in held registers. What they did before is not
+ * counted. The place where control appears in a context is noted (struct adopted_at), so that the
+ * counters can be solved (tally/solve.h).
  *
- *	in a call                    its frame says so, and it comes back as any other does
- *	about to enter, or to land   the patch there leads to the probes for that
- *	about to leave               it is as good as gone
- *	elsewhere in the middle      it goes on in the moved code
+ *	in a call                    its frame has the key of the call, and it returns as usual
+ *	about to enter, or to land   the patch there leads to the entry or landing probes
+ *	about to leave               it is not adopted
+ *	elsewhere in the middle      it continues in the moved code
  *
- * Of loops that are running, the iteration in progress is the first in trip counts, and in these
- * alone: the header's counter begins with one less. */
+ * For a running loop, the iteration in progress is the first one of its trip count, but it is not
+ * in other counts: so the header's counter starts with one less. */
 #include "probe/stop/adopt.h"
 
 #include "probe/code/sites.h"
@@ -22,8 +23,8 @@
 
 enum { ROOT = 0, MADE_NONE = UINT32_MAX };
 
-/* A context that was made here; the first is the root's. */
-struct made {
+/* A context that is made here; the first one is the root's. */
+struct made_context {
 	uint64_t address;
 	uint64_t words; /* offset of its counters in `records` */
 	uint32_t parent, site, procedure;
@@ -39,7 +40,7 @@ static struct rt_shadow *shadow_of(struct new_frame *f)
 	return (struct rt_shadow *)f->words;
 }
 
-/* Plans of procedures that threads are in, for all threads. */
+/* The plans of functions that threads are in, for all threads. */
 struct plans {
 	struct target *target;
 	struct arena arena;
@@ -47,26 +48,26 @@ struct plans {
 	VEC(const struct tally *) list;
 };
 
-/* What is made for a thread. */
-struct meeting {
+/* What is made for one thread. */
+struct adoption {
 	struct target *target;
 	struct plans *plans;
 	uint32_t slot; /* RT_AREAS: the thread does not count */
 	struct rt_count state;
 	uint64_t top;         /* offset of the innermost frame in the region */
-	VEC(uint8_t) records; /* that follow those in the heap */
-	VEC(struct made) made;
-	struct hashmap at; /* parent, site and procedure -> made */
+	VEC(uint8_t) records; /* new ones, to follow those in the heap */
+	VEC(struct made_context) made;
+	struct hashmap at; /* hash of parent, site and function -> made */
 	VEC(struct new_frame) frames;
 };
 
-/* An activation. */
-struct standing {
+/* A running activation, found on a stack. */
+struct live_frame {
 	const struct site *site;
 	const struct tally *tally;
-	uint32_t call;  /* site that it is in; 0: none */
-	uint32_t block; /* that it is in */
-	uint64_t va;    /* in the middle: of its next instruction; else 0 */
+	uint32_t call;  /* site of the call that it is in; 0: none */
+	uint32_t block; /* block that it is in */
+	uint64_t va;    /* in the middle: of its next instruction; otherwise 0 */
 	uint64_t sp, cfa;
 };
 
@@ -83,13 +84,13 @@ static const struct tally *plan_of(struct plans *p, const struct site *site)
 
 /* ---- contexts ---- */
 
-static uint64_t heap_of(const struct meeting *m)
+static uint64_t heap_of(const struct adoption *m)
 {
 	return RT_COUNT_AREA(m->slot) + RT_COUNT_CONTEXTS;
 }
 
-/* Room for a record behind the others, all zero; its offset in `records`. */
-static uint64_t add_record(struct meeting *m, uint32_t size)
+/* Adds a zeroed record after the others; returns its offset in `records`. */
+static uint64_t add_record(struct adoption *m, uint32_t size)
 {
 	uint64_t at = m->records.len;
 	vec_resize(&m->records, m->records.len + size);
@@ -97,12 +98,12 @@ static uint64_t add_record(struct meeting *m, uint32_t size)
 	return at;
 }
 
-static uint64_t record_address(const struct meeting *m, uint64_t at)
+static uint64_t record_address(const struct adoption *m, uint64_t at)
 {
 	return m->target->region.base + heap_of(m) + m->state.contexts_used + at;
 }
 
-static uint32_t make_context(struct meeting *m, uint32_t parent, uint32_t site, uint32_t procedure)
+static uint32_t make_context(struct adoption *m, uint32_t parent, uint32_t site, uint32_t procedure)
 {
 	const struct target *t = m->target;
 	const struct rt_counted *p =
@@ -123,15 +124,15 @@ static uint32_t make_context(struct meeting *m, uint32_t parent, uint32_t site, 
 				    .procedure = procedure,
 				    .parent = m->made.data[parent].address,
 				    .site = site};
-	vec_push(&m->made, (struct made){.address = record_address(m, at + offset),
-					 .words = at + offset + sizeof(struct rt_context),
-					 .parent = parent,
-					 .site = site,
-					 .procedure = procedure});
+	vec_push(&m->made, (struct made_context){.address = record_address(m, at + offset),
+						 .words = at + offset + sizeof(struct rt_context),
+						 .parent = parent,
+						 .site = site,
+						 .procedure = procedure});
 	return m->made.len - 1;
 }
 
-static void make_edge(struct meeting *m, uint32_t parent, uint32_t site, uint32_t procedure,
+static void make_edge(struct adoption *m, uint32_t parent, uint32_t site, uint32_t procedure,
 		      uint32_t child)
 {
 	uint64_t at = add_record(m, sizeof(struct rt_edge));
@@ -143,25 +144,25 @@ static void make_edge(struct meeting *m, uint32_t parent, uint32_t site, uint32_
 				 .procedure = procedure};
 }
 
-static uint64_t edge_hash(const struct meeting *m, uint32_t parent, uint32_t site,
+static uint64_t edge_hash(const struct adoption *m, uint32_t parent, uint32_t site,
 			  uint32_t procedure)
 {
 	const uint32_t edge[] = {m->made.data[parent].procedure, site, procedure};
 	return hash_bytes(edge, sizeof(edge), 0);
 }
 
-static uint64_t edge_of(const struct meeting *m, uint32_t x)
+static uint64_t edge_of(const struct adoption *m, uint32_t x)
 {
-	const struct made *c = &m->made.data[x];
+	const struct made_context *c = &m->made.data[x];
 	return edge_hash(m, c->parent, c->site, c->procedure);
 }
 
-/* As runtime/context.c does: the nearest context of the procedure further out, if it has all the
- * edges on its path that are between it and the new child. */
-static uint32_t fold_into(const struct meeting *m, uint32_t parent, uint32_t site,
+/* As in runtime/context.c: the nearest context of the function further out, if its path has all the
+ * edges that are between it and the new child. */
+static uint32_t fold_into(const struct adoption *m, uint32_t parent, uint32_t site,
 			  uint32_t procedure)
 {
-	const struct made *made = m->made.data;
+	const struct made_context *made = m->made.data;
 	uint32_t into = parent;
 	struct hashmap above = {0};
 	while (into != ROOT && made[into].procedure != procedure)
@@ -177,7 +178,7 @@ static uint32_t fold_into(const struct meeting *m, uint32_t parent, uint32_t sit
 	return all ? into : MADE_NONE;
 }
 
-static uint32_t child_of(struct meeting *m, uint32_t parent, uint32_t site, uint32_t procedure)
+static uint32_t child_of(struct adoption *m, uint32_t parent, uint32_t site, uint32_t procedure)
 {
 	const uint32_t key[] = {parent, site, procedure};
 	uint64_t hash = hash_bytes(key, sizeof(key), 0);
@@ -196,7 +197,7 @@ static uint32_t child_of(struct meeting *m, uint32_t parent, uint32_t site, uint
 
 /* ---- activations ---- */
 
-static void begin_loops(struct meeting *m, const struct standing *s, uint32_t context,
+static void begin_loops(struct adoption *m, const struct live_frame *s, uint32_t context,
 			struct new_frame *f)
 {
 	const struct tally *t = s->tally;
@@ -213,8 +214,8 @@ static void begin_loops(struct meeting *m, const struct standing *s, uint32_t co
 	}
 }
 
-/* Below the frames there are; returns its context. */
-static uint32_t add_activation(struct meeting *m, const struct standing *s, uint32_t parent,
+/* Adds the activation inside those that were added before; returns its context. */
+static uint32_t add_activation(struct adoption *m, const struct live_frame *s, uint32_t parent,
 			       uint32_t site)
 {
 	uint32_t x = child_of(m, parent, site, s->site->counted);
@@ -229,8 +230,8 @@ static uint32_t add_activation(struct meeting *m, const struct standing *s, uint
 	if (s->call)
 		shadow_of(&f)->key += (uint64_t)tally_key(s->tally, s->call);
 	if (s->call || s->va) {
-		contexts_note_met(&m->target->slots[m->slot], m->made.data[x].address, s->call,
-				  s->va);
+		contexts_note_adopted(&m->target->slots[m->slot], m->made.data[x].address, s->call,
+				      s->va);
 		begin_loops(m, s, x, &f);
 	}
 	if (f.size)
@@ -240,31 +241,31 @@ static uint32_t add_activation(struct meeting *m, const struct standing *s, uint
 
 /* ---- where threads are ---- */
 
-static bool goes_in(const struct target *t, const struct site *s)
+static bool is_to_be_counted(const struct target *t, const struct site *s)
 {
 	return s && s->counted && s->dirty && s->next_address &&
 	       !t->code->counted.data[s->counted - 1].refused;
 }
 
-/* Whether a thread that is there will pass the probes before the instruction by itself. */
-static bool leads_in(const struct site *s, uint64_t va)
+/* Whether a thread at this address will pass the probes before the instruction by itself. */
+static bool arrives_at_probes(const struct site *s, uint64_t va)
 {
 	uint32_t ignored;
 	return !fragment_moved(&s->next, &(struct thread_place){va, false}, &ignored);
 }
 
-/* A caller; false if it is not one that is counted. */
-static bool stands_in_call(struct meeting *m, const struct walk *w, uint32_t i,
-			   struct standing *out)
+/* For a caller; false if its function is not counted. */
+static bool find_caller(struct adoption *m, const struct walk *w, uint32_t i,
+			struct live_frame *out)
 {
 	const struct frame *f = &w->frames.data[i];
 	const struct site *s = site_of(m->target, f);
-	if (f->exact || !goes_in(m->target, s) || !w->frames.data[i - 1].cfa)
+	if (f->exact || !is_to_be_counted(m->target, s) || !w->frames.data[i - 1].cfa)
 		return false;
-	*out = (struct standing){.site = s,
-				 .tally = plan_of(m->plans, s),
-				 .sp = w->frames.data[i - 1].cfa,
-				 .cfa = f->cfa};
+	*out = (struct live_frame){.site = s,
+				   .tally = plan_of(m->plans, s),
+				   .sp = w->frames.data[i - 1].cfa,
+				   .cfa = f->cfa};
 	if (!out->tally)
 		return false;
 	out->call = tally_site_behind(out->tally, f->va);
@@ -272,22 +273,22 @@ static bool stands_in_call(struct meeting *m, const struct walk *w, uint32_t i,
 	return out->call;
 }
 
-/* The innermost; false if it is in no activation that is counted. Decides whether the probes before
- * its instruction are passed over. */
-static bool stands_at(struct meeting *m, struct stopped_walk *w, struct standing *out)
+/* For the innermost frame; false if it has no activation to be counted. Sets w->probed: whether the
+ * thread continues after the probes before its instruction. */
+static bool find_innermost(struct adoption *m, struct stopped_walk *w, struct live_frame *out)
 {
 	const struct frame *f = &w->walk.frames.data[0];
 	const struct site *s = site_of(m->target, f);
-	if (!goes_in(m->target, s))
+	if (!is_to_be_counted(m->target, s))
 		return false;
-	*out = (struct standing){.site = s,
-				 .tally = plan_of(m->plans, s),
-				 .sp = w->registers.reg[m->target->shared->arch->sp],
-				 .cfa = f->cfa};
+	*out = (struct live_frame){.site = s,
+				   .tally = plan_of(m->plans, s),
+				   .sp = w->registers.reg[m->target->shared->arch->sp],
+				   .cfa = f->cfa};
 	if (!out->tally)
 		return false;
 	struct tally_place p = tally_place(out->tally, s->code->flow, f->va);
-	bool arrives = leads_in(s, f->va);
+	bool arrives = arrives_at_probes(s, f->va);
 	if (p.block == BLOCK_NONE)
 		return false;
 	out->call = arrives && p.behind ? p.behind : p.call;
@@ -304,8 +305,8 @@ static bool stands_at(struct meeting *m, struct stopped_walk *w, struct standing
 
 /* ---- into the program ---- */
 
-/* False if there is no memory for them: then the thread is in none. */
-static bool put_contexts(struct meeting *m)
+/* False if there is no memory for them: then the thread gets no context. */
+static bool put_contexts(struct adoption *m)
 {
 	struct rt_count *n = &m->state;
 	uint64_t end = n->contexts_used + m->records.len;
@@ -322,11 +323,11 @@ static bool put_contexts(struct meeting *m)
 		__atomic_fetch_add(&target_header(m->target)->context_bytes, more,
 				   __ATOMIC_RELAXED);
 	}
-	n->index_bits = 0; /* the runtime makes it anew */
+	n->index_bits = 0; /* the runtime will make the index again */
 	return region_write(m->target, RT_COUNT_AREA(m->slot) + RT_COUNT_STATE, n, sizeof(*n));
 }
 
-static bool put_frames(struct meeting *m)
+static bool put_frames(struct adoption *m)
 {
 	VEC(uint8_t) bytes = {0};
 	if (!m->frames.len)
@@ -358,8 +359,9 @@ static void begin_counters(struct control_thread *th, const struct tally *t, uin
 	}
 }
 
-/* What code in the middle of a procedure finds in registers. */
-static void hold(struct meeting *m, int tid, const struct standing *s, uint64_t context)
+/* Sets the registers that the code in the middle of a function relies on. */
+static void set_held_registers(struct adoption *m, int tid, const struct live_frame *s,
+			       uint64_t context)
 {
 	const struct tally *t = s->tally;
 	struct control_thread *th = control_thread(m->target->shared->control, tid);
@@ -379,7 +381,7 @@ static void hold(struct meeting *m, int tid, const struct standing *s, uint64_t 
 
 /* ---- threads ---- */
 
-static bool open_meeting(struct meeting *m, int tid)
+static bool open_adoption(struct adoption *m, int tid)
 {
 	const struct target *t = m->target;
 	m->slot = areas_number(t, tid);
@@ -387,19 +389,21 @@ static bool open_meeting(struct meeting *m, int tid)
 	    !region_read(t, RT_COUNT_AREA(m->slot) + RT_COUNT_STATE, &m->state, sizeof(m->state)))
 		return false;
 	m->top = target_area(t, m->slot)->top - t->region.base;
-	vec_push(&m->made, (struct made){.address = t->region.base + contexts_root(m->slot)});
+	vec_push(&m->made,
+		 (struct made_context){.address = t->region.base + contexts_root(m->slot)});
 	return true;
 }
 
-/* Callers are known if nothing was counted before. */
-static uint32_t add_callers(struct meeting *m, const struct walk *w, uint32_t *site)
+/* Adopts the callers, unless there are frames already: then something was counted before, and the
+ * callers are not known. */
+static uint32_t add_callers(struct adoption *m, const struct walk *w, uint32_t *site)
 {
 	uint32_t parent = ROOT;
-	struct standing s;
+	struct live_frame s;
 	if (m->top != RT_COUNT_AREA(m->slot) + RT_COUNT_ROOT)
 		return ROOT;
 	for (uint32_t i = w->frames.len; i-- > 1;) {
-		if (!stands_in_call(m, w, i, &s))
+		if (!find_caller(m, w, i, &s))
 			continue;
 		uint32_t x = add_activation(m, &s, parent, *site);
 		if (x == MADE_NONE)
@@ -410,21 +414,22 @@ static uint32_t add_callers(struct meeting *m, const struct walk *w, uint32_t *s
 	return parent;
 }
 
-static void meet(struct plans *plans, struct stopped_walk *w)
+static void adopt_thread(struct plans *plans, struct stopped_walk *w)
 {
-	struct meeting m = {.target = plans->target, .plans = plans};
-	struct standing s;
+	struct adoption m = {.target = plans->target, .plans = plans};
+	struct live_frame s;
 	uint32_t parent = ROOT, site = 0, inner = MADE_NONE;
-	bool counts = open_meeting(&m, w->tid);
+	bool counts = open_adoption(&m, w->tid);
 	if (counts)
 		parent = add_callers(&m, &w->walk, &site);
-	bool stands = stands_at(&m, w, &s);
-	if (counts && stands)
+	bool live = find_innermost(&m, w, &s);
+	if (counts && live)
 		inner = add_activation(&m, &s, parent, site);
 	if (counts && !(put_contexts(&m) && put_frames(&m)))
 		inner = MADE_NONE;
-	if (stands && s.va)
-		hold(&m, w->tid, &s, inner == MADE_NONE ? 0 : m.made.data[inner].address);
+	if (live && s.va)
+		set_held_registers(&m, w->tid, &s,
+				   inner == MADE_NONE ? 0 : m.made.data[inner].address);
 	vec_free(&m.records);
 	vec_free(&m.made);
 	vec_free(&m.frames);
@@ -440,7 +445,7 @@ void adopt_activations(struct stop *stop)
 	arena_init(&plans.arena);
 	vec_each (w, &stop->walks)
 		if (w->known && !w->unsettled && w->walk.frames.len)
-			meet(&plans, w);
+			adopt_thread(&plans, w);
 	vec_free(&plans.list);
 	hashmap_release(&plans.at);
 	arena_release(&plans.arena);

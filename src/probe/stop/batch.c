@@ -1,5 +1,5 @@
-/* Carrying out a batch: everything is made ready while the program runs; then it is stopped once.
- */
+/* Carrying out a batch: everything is prepared while the program runs; then it is stopped once, for
+ * the steps listed in `steps` below. */
 #include "probe/stop/batch.h"
 
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static int plan_all(struct batch *b, struct err *e)
 	return sites_plan(t, b->sites.data, b->sites.len, b->result, e);
 }
 
-/* Nothing leads to them yet. */
+/* Writes the new fragments while the program runs: nothing leads to them yet (P2). */
 static int write_fragments(struct batch *b, struct err *e)
 {
 	struct target *t = b->target;
@@ -59,11 +59,11 @@ static int write_fragments(struct batch *b, struct err *e)
 	return 0;
 }
 
-/* The new fragment takes the old one's place. Those before it, if a thread is still in one, must
- * not lead to where there was none between them, and a patch is now. */
-static void replace(struct target *t, struct site *s)
+/* The new fragment replaces the old one. Retired fragments of the site that a thread is still in
+ * have to be redirected again: they may lead to a place that had no patch until now. */
+static void replace_fragment(struct target *t, struct site *s)
 {
-	bug_on(s->next_address && s->next.code, "P2"); /* it is not in the program yet */
+	bug_on(s->next_address && s->next.code, "P2"); /* the fragment has not been written yet */
 	code_memory_retire(t, s);
 	vec_each (r, &t->code->retired)
 		if (r->site == (uint32_t)(s - t->code->sites.data))
@@ -86,8 +86,9 @@ static void count_mechanism(const struct site *s, struct batch_result *result)
 	result->traps += traps;
 }
 
-/* Subjects that are not wanted any more are done with: their entries may be used again. */
-static void settle_subjects(struct target *t, struct site *s)
+/* Updates the state of the site's subjects. Removed ones give up their entries in the runtime's
+ * table. */
+static void update_subjects(struct target *t, struct site *s)
 {
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < s->subjects.len; i++) {
@@ -110,7 +111,7 @@ static void settle_subjects(struct target *t, struct site *s)
 	s->subjects.len = kept;
 }
 
-/* The site stays as it is; what should have been added to it is refused. */
+/* Leaves the site as it is; what should have been added to it is refused. */
 static void leave_as_is(struct target *t, struct site *s, enum refusal why,
 			struct batch_result *result)
 {
@@ -129,7 +130,7 @@ static void leave_as_is(struct target *t, struct site *s, enum refusal why,
 	}
 }
 
-static void leave_trapped(struct batch *b)
+static void leave_sites_with_traps(struct batch *b)
 {
 	struct target *t = b->target;
 	vec_each (i, &b->sites)
@@ -137,7 +138,7 @@ static void leave_trapped(struct batch *b)
 			leave_as_is(t, &t->code->sites.data[*i], REFUSED_NO_ROOM, b->result);
 }
 
-/* Those that were left as they are. */
+/* Drops the sites that were left as they are. */
 static void drop_sites(struct batch *b)
 {
 	vec_keep_if(&b->sites, i, b->target->code->sites.data[*i].dirty);
@@ -145,8 +146,8 @@ static void drop_sites(struct batch *b)
 
 /* ---- the steps ---- */
 
-/* A thread that is alive, but whose place is not known, may be anywhere. */
-static bool is_anybody_lost(const struct batch *b)
+/* Whether a thread is alive, but its place is unknown: it may be anywhere. */
+static bool is_any_thread_lost(const struct batch *b)
 {
 	vec_each (w, &b->stop.walks) {
 		const struct control_thread *th =
@@ -157,12 +158,12 @@ static bool is_anybody_lost(const struct batch *b)
 	return false;
 }
 
-static void settle(struct batch *b)
+static void settle_threads(struct batch *b)
 {
 	struct target *t = b->target;
 	clash_list clashes = {0};
 	stop_settle_apart(&b->stop, &clashes);
-	if (is_anybody_lost(b))
+	if (is_any_thread_lost(b))
 		vec_each (i, &b->sites)
 			leave_as_is(t, &t->code->sites.data[*i], REFUSED_BUSY, b->result);
 	vec_each (c, &clashes)
@@ -174,7 +175,7 @@ static void settle(struct batch *b)
 static void prepare_traps(struct batch *b)
 {
 	if (!traps_ready(b->target, b->sites.data, b->sites.len))
-		leave_trapped(b);
+		leave_sites_with_traps(b);
 	drop_sites(b);
 }
 
@@ -188,7 +189,7 @@ static void adopt(struct batch *b)
 	adopt_activations(&b->stop);
 }
 
-/* Threads of a site whose patches are stuck are where they were, and its fragment stays. */
+/* A site whose patches are stuck keeps its fragment, and its threads stay where they are. */
 static void undo_patches(struct batch *b)
 {
 	struct target *t = b->target;
@@ -199,8 +200,8 @@ static void undo_patches(struct batch *b)
 	drop_sites(b);
 }
 
-/* With the old patches out, because a thread may be sent to where the middle of one was; and before
- * the new ones are in, for the same reason. */
+/* P11: after the old patches are out, because a thread may be sent to what was the middle of one;
+ * and before the new ones are in, for the same reason. */
 static void send_threads(struct batch *b)
 {
 	stop_move_threads(&b->stop);
@@ -209,7 +210,7 @@ static void send_threads(struct batch *b)
 static void replace_fragments(struct batch *b)
 {
 	vec_each (i, &b->sites)
-		replace(b->target, &b->target->code->sites.data[*i]);
+		replace_fragment(b->target, &b->target->code->sites.data[*i]);
 }
 
 static void put_patches(struct batch *b)
@@ -221,12 +222,12 @@ static void begin_subjects(struct batch *b)
 {
 	vec_each (i, &b->sites) {
 		struct site *s = &b->target->code->sites.data[*i];
-		settle_subjects(b->target, s);
+		update_subjects(b->target, s);
 		count_mechanism(s, b->result);
 	}
 }
 
-/* A filter of system calls may have come since the last stop. */
+/* A seccomp filter may have been installed since the last stop. */
 static void look_for_filters(struct batch *b)
 {
 	filters_look(&b->stop);
@@ -244,7 +245,7 @@ static void begin_activations(struct batch *b)
 	}
 	vec_each (s, &t->code->subjects)
 		s->fresh = false;
-	/* Walks that the runtime remembers lean on the lists. */
+	/* The walks that the runtime has cached depend on the lists. */
 	__atomic_add_fetch(&target_header(t)->epoch, 1, __ATOMIC_RELEASE);
 }
 
@@ -262,17 +263,17 @@ static void reclaim(struct batch *b)
 	vec_clear(&t->code->probe_retired);
 }
 
-/* What is done to the stopped program, and which rule of docs/PROBING.md makes it a right program
- * again after each step, should Sonde be killed there: the tests do that by the steps' names
- * (base/fault.h, tests/live/check-deaths). What can be checked is, after the step, in debug builds.
- */
+/* The steps of a change to the stopped program. `keeps` names the invariants of docs/PROBING.md
+ * that make the program right after the step, should Sonde be killed there: tests do that by the
+ * names of the steps (base/fault.h, tests/live/check-deaths). In debug builds, `check` then checks
+ * what can be checked. */
 static struct step {
 	struct fault_point point;
 	const char *keeps;
 	void (*take)(struct batch *b);
 	void (*check)(const struct stop *s);
 } steps[] = {
-	{{.name = "settle"}, "P7, P8", settle, check_settled},
+	{{.name = "settle"}, "P7, P8", settle_threads, check_settled},
 	{{.name = "prepare-traps"}, "P13", prepare_traps, check_trap_action},
 	{{.name = "introduce-threads"}, "P10", introduce_threads, check_areas},
 	{{.name = "adopt"}, "P8", adopt, check_settled},

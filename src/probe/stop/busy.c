@@ -1,16 +1,17 @@
-/* Threads that are in the way of a change because of where they come back to. Places that threads
- * are stopped at are seen to elsewhere; but a signal handler will return to what it interrupted,
- * and an old fragment that a thread is still in leads back to the program.
+/* Threads that prevent a change because of a place that they will return to. The places where
+ * threads are stopped are handled elsewhere; but a signal handler will return to what it
+ * interrupted, and an old fragment that a thread is still in leads back to the program. So there
+ * are three cases:
  *
- * - Patches that are longer than an instruction (x86-64) must not go in where control comes back to
- *   the middle of them, and the islands that some of them need must not go while it comes back
- * there.
- * - The lists of a thread whose handler interrupted a probe may be in the middle of a change.
+ * 1. A patch that is longer than an instruction (x86-64) must not go in where control returns to
+ *    the middle of it.
+ * 2. The islands that some patches need must not be removed while control returns to one.
+ * 3. The lists of a thread whose handler interrupted a probe may be in the middle of a change.
  *
- * Such threads run on for a moment, as a handler takes. A site that is in use even then stays as it
- * is, and so do the lists. Of a thread whose stack cannot be walked to its end, because it is in a
- * probe that it does not get out of, say, whatever looks like such a place on its stack is taken
- * for one. */
+ * Such threads run on for a moment, for about as long as a handler takes. A site that is still in
+ * use then stays as it is, and so do the lists. If a stack cannot be walked to its end (for example
+ * because the thread is in a probe that it does not get out of), every word on it that looks like
+ * such a place is taken for one. */
 #include "probe/stop/busy.h"
 
 #include "base/clock.h"
@@ -22,7 +23,7 @@
 #include "probe/stop/where.h"
 
 enum { FIRST_RUN_NS = 20000, GIVE_UP_NS = 20000000 };
-enum { MOST_WORDS = 1 << 17 }; /* of a stack that are looked at */
+enum { STACK_WORDS_MAX = 1 << 17 }; /* words of a stack that are searched */
 
 static bool is_inside_patch(const struct fragment *f, uint64_t va)
 {
@@ -48,7 +49,7 @@ static bool has_patch(const struct fragment *f, uint64_t va)
 	return false;
 }
 
-/* Displaced instructions lead back behind the last one that a patch replaced. */
+/* Displaced instructions lead back to the instruction after the last one that a patch replaced. */
 static bool leads_back_into(const struct fragment *old, const struct fragment *next)
 {
 	for (uint32_t i = 0; i < old->moved.len; i++) {
@@ -61,7 +62,8 @@ static bool leads_back_into(const struct fragment *old, const struct fragment *n
 	return false;
 }
 
-/* Relocated code leads to the places where springboards are, and to the calls left in place. */
+/* Relocated code leads only to the places where springboards are, and to the calls left in
+ * place. */
 static bool leads_into(const struct fragment *old, const struct fragment *next)
 {
 	if (old->mechanism != MECHANISM_RELOCATED &&
@@ -73,30 +75,30 @@ static bool leads_into(const struct fragment *old, const struct fragment *next)
 	return false;
 }
 
-static void add(clash_list *out, int tid, uint32_t site)
+static void add_clash(clash_list *out, int tid, uint32_t site)
 {
 	vec_push(out, (struct clash){tid, site});
 }
 
-/* Control comes back to this place of the original code. If all of that is relocated, it would pass
- * no probe before the next springboard. */
+/* Control returns to this place of the original code. If all of the function is relocated, it would
+ * pass no probe before the next springboard. */
 static void check_frame(struct target *t, int tid, const struct frame *f, clash_list *out)
 {
 	const struct site *s = site_of(t, f);
 	if (s && s->dirty && s->next_address &&
 	    (s->next.mechanism == MECHANISM_RELOCATED || is_inside_patch(&s->next, f->va)))
-		add(out, tid, (uint32_t)(s - t->code->sites.data));
+		add_clash(out, tid, (uint32_t)(s - t->code->sites.data));
 }
 
-/* Control comes back to what is an island as long as the site's patches are in. */
+/* Control returns to this place, which is an island as long as the site's patches are in. */
 static void check_island(struct target *t, int tid, uint64_t pc, clash_list *out)
 {
 	uint32_t site;
 	if (island_leads_to(t, pc, &site) && t->code->sites.data[site].dirty)
-		add(out, tid, site);
+		add_clash(out, tid, site);
 }
 
-/* Control is, or comes back, at this place in a fragment. */
+/* Control is at this place in a fragment, or returns to it. */
 static void check_fragment(struct target *t, int tid, uint64_t pc, clash_list *out)
 {
 	struct moved_code m;
@@ -104,11 +106,10 @@ static void check_fragment(struct target *t, int tid, uint64_t pc, clash_list *o
 		return;
 	const struct site *s = &t->code->sites.data[m.site];
 	if (s->dirty && s->next_address && leads_into(m.fragment, &s->next))
-		add(out, tid, m.site);
+		add_clash(out, tid, m.site);
 }
 
-/* Run-time addresses that control must not come back to: from behind the first byte of a patch on.
- */
+/* Run-time addresses that control must not return to: a patch without its first byte. */
 struct inner {
 	uint64_t start, end;
 	uint32_t site;
@@ -133,7 +134,7 @@ struct word_check {
 	const inner_list *inner;
 	int tid;
 	clash_list *out;
-	uint32_t left; /* words to look at */
+	uint32_t left; /* words still to be searched */
 };
 
 static bool check_word(void *ctx, uint64_t word)
@@ -141,18 +142,18 @@ static bool check_word(void *ctx, uint64_t word)
 	struct word_check *c = ctx;
 	uint32_t n = ORDER_UP_TO(c->inner->data, c->inner->len, start, word);
 	if (n && word < c->inner->data[n - 1].end)
-		add(c->out, c->tid, c->inner->data[n - 1].site);
+		add_clash(c->out, c->tid, c->inner->data[n - 1].site);
 	return !--c->left;
 }
 
-/* From where it is, and from where it would go on to be walked. */
-static void check_unknown(struct target *t, const struct stopped_walk *w, uint64_t sp,
-			  clash_list *out)
+/* Searches the stack from the stack pointer, and from where the walk got stuck. */
+static void check_stack_words(struct target *t, const struct stopped_walk *w, uint64_t sp,
+			      clash_list *out)
 {
 	uint64_t further = w->walk.at.reg[t->shared->arch->sp];
 	inner_list inner = {0};
 	find_inner(t, &inner);
-	struct word_check here = {&inner, w->tid, out, MOST_WORDS}, beyond = here;
+	struct word_check here = {&inner, w->tid, out, STACK_WORDS_MAX}, beyond = here;
 	if (inner.len)
 		stack_has(t, sp, check_word, &here);
 	if (inner.len && further != sp)
@@ -173,11 +174,11 @@ static void check_thread(struct target *t, struct stopped_walk *w, clash_list *o
 	w->interrupted =
 		!w->unsettled && w->walk.end == WALK_NO_CODE && is_code_memory(t, w->walk.at.pc);
 	if (w->interrupted) {
-		add(out, w->tid, SITE_NONE);
+		add_clash(out, w->tid, SITE_NONE);
 		check_fragment(t, w->tid, w->walk.at.pc, out);
 	}
 	if (w->unsettled || w->walk.end != WALK_COMPLETE)
-		check_unknown(t, w, now.reg[t->shared->arch->sp], out);
+		check_stack_words(t, w, now.reg[t->shared->arch->sp], out);
 	for (uint32_t i = 1; i < w->walk.frames.len; i++) {
 		const struct frame *f = &w->walk.frames.data[i];
 		if (!f->exact)

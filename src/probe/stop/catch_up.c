@@ -1,6 +1,5 @@
-/* Activations that were running already when their probes went in: found on the stacks of the
- * stopped threads, they count from now on. And those of subjects that are taken out, which end now.
- */
+/* Activations that were already running when their probes went in: they are found on the stacks of
+ * the stopped threads, and count from now on. Activations of removed subjects end now. */
 #include "probe/stop/catch_up.h"
 
 #include "base/order.h"
@@ -20,8 +19,9 @@ static bool is_in_loop(const struct subject *s, uint64_t va)
 	return n && va < s->loop_code.data[n - 1].end;
 }
 
-/* The innermost frame may be just before the entry: then the probe will tell, unless those there
- * were executed already. */
+/* Whether the frame has a running activation of the subject. The innermost frame may be just before
+ * the entry: then the entry probe will begin the activation, unless the probes there were executed
+ * already. */
 static bool is_active(struct catching_up *c, uint32_t number, const struct site *site,
 		      const struct frame *f, bool probed)
 {
@@ -35,7 +35,7 @@ static bool is_active(struct catching_up *c, uint32_t number, const struct site 
 	return !f->exact || va < site->start || (va >= s->entry && !at_entry);
 }
 
-/* A subject of the frame's procedure that has just gone in, of this purpose; NULL: none. */
+/* A fresh subject with this purpose in the frame's function; NULL: none. */
 static const struct subject *fresh_in(struct target *t, const struct frame *f, enum purpose purpose)
 {
 	const struct site *site = site_of(t, f);
@@ -47,10 +47,10 @@ static const struct subject *fresh_in(struct target *t, const struct frame *f, e
 	return NULL;
 }
 
-/* Where the subject's probe of this kind is that a thread at `pc` came by: of a system call that it
- * is in, at the instruction or behind it. */
-static uint64_t begun_at(const struct target *t, const struct subject *s, enum rt_probe_kind kind,
-			 uint64_t pc)
+/* The pc of the subject's probe of this kind that a thread at `pc` would have passed. A thread in a
+ * system call is at the instruction or after it. */
+static uint64_t probe_passed(const struct target *t, const struct subject *s,
+			     enum rt_probe_kind kind, uint64_t pc)
 {
 	uint64_t size = arch_calls(t->shared->arch)->insn_size;
 	vec_each (number, &s->probes) {
@@ -78,7 +78,7 @@ static void set_wait(const struct lists *l, const struct frame *f, enum rt_probe
 	a->wait_since = l->now[RT_WALL];
 }
 
-/* As the runtime does it before a call. */
+/* As note_registers() does in runtime/wait.c before a call. */
 static void set_registers(const struct lists *l, const struct registers *r, uint64_t pc)
 {
 	const struct arch *arch = l->target->shared->arch;
@@ -89,7 +89,7 @@ static void set_registers(const struct lists *l, const struct registers *r, uint
 	a->call_link = arch->link == REG_NONE ? 0 : r->reg[arch->link];
 }
 
-/* Waiting in a system call whose probes have just gone in. */
+/* Begins the wait of a thread that is in a system call whose probes have just gone in. */
 static void begin_call(const struct lists *l, const struct stopped_walk *w)
 {
 	const struct frame *f = &w->walk.frames.data[0];
@@ -98,12 +98,12 @@ static void begin_call(const struct lists *l, const struct stopped_walk *w)
 	uint32_t call = s ? calls_class(&w->call, &cell.object) : 0;
 	if (!call)
 		return;
-	cell.pc = begun_at(l->target, s, RT_BLOCK, w->registers.pc);
+	cell.pc = probe_passed(l->target, s, RT_BLOCK, w->registers.pc);
 	set_registers(l, &w->registers, cell.pc);
 	set_wait(l, f, RT_BLOCK, cell, call);
 }
 
-/* What was waiting already when its probes went in: the outermost. */
+/* Begins the outermost wait that was in progress when its probes went in. */
 static void begin_waiting(const struct lists *l, const struct stopped_walk *w)
 {
 	for (uint32_t i = w->walk.frames.len; !l->area->wait_since && i-- > 0;) {
@@ -111,7 +111,7 @@ static void begin_waiting(const struct lists *l, const struct stopped_walk *w)
 		const struct subject *s = fresh_in(l->target, f, PURPOSE_SPIN);
 		if (!s || !f->cfa || (f->exact && f->va <= s->entry))
 			continue;
-		struct rt_wait_cell cell = {.pc = begun_at(l->target, s, RT_WAIT, f->pc),
+		struct rt_wait_cell cell = {.pc = probe_passed(l->target, s, RT_WAIT, f->pc),
 					    .object = RT_NO_OBJECT,
 					    .call = RT_NO_CALL};
 		set_wait(l, f, RT_WAIT, cell, RT_WAIT_SYNC);
@@ -120,7 +120,7 @@ static void begin_waiting(const struct lists *l, const struct stopped_walk *w)
 		begin_call(l, w);
 }
 
-/* Subjects of one frame, outermost loops first. */
+/* Begins the activations of one frame, outermost loops first. */
 static uint32_t begin_in_frame(struct catching_up *c, const struct stopped_walk *w, uint32_t frame)
 {
 	const struct frame *f = &w->walk.frames.data[frame];

@@ -1,7 +1,7 @@
-/* Activations that were running already when their probes went in. */
+/* Activations that were already running when their probes went in. */
 #pragma once
 #include "probe/stop/stop.h"
 
 uint32_t catch_up(struct target *t, const struct stopped_walk *w);
-/* Ends the activations of subjects that are removed. */
+/* Ends the activations of removed subjects. */
 void end_activations(struct target *t, int tid);

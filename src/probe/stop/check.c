@@ -55,7 +55,7 @@ void check_permission(const struct stop *s)
 	bug_on(t->confinement.guarded && target_header(t)->may & ~t->confinement.permitted, "P12");
 }
 
-/* Where a page is gone, or has become something else, nothing is left of it. */
+/* If the page is unmapped or has other bytes by now, the patch is gone. */
 static void check_out(int pid, const struct patch *p, uint64_t pc)
 {
 	uint8_t now[sizeof(p->bytes)];
@@ -104,7 +104,7 @@ void check_areas(const struct stop *stop)
 	}
 }
 
-/* Marks an entry of a table that belongs to nobody else. */
+/* Marks an entry of a table, which must have no other owner. */
 static void claim(uint8_t *taken, uint32_t count, uint32_t number, uint32_t *claimed)
 {
 	bug_on(number >= count || taken[number], "P10");
@@ -112,7 +112,7 @@ static void claim(uint8_t *taken, uint32_t count, uint32_t number, uint32_t *cla
 	++*claimed;
 }
 
-/* P1: each patch has its entry, which says the same. */
+/* P1: each patch has its entry, with the same bytes. */
 static void check_entry(const struct target *t, const struct patch *p, uint64_t pc, uint32_t number)
 {
 	const struct rt_patch *j = target_at(t, RT_JOURNAL + number * sizeof(*j));
@@ -197,7 +197,7 @@ static bool is_mapped(const struct rt_header *h, const struct pool_region *r)
 	return false;
 }
 
-/* What is given out is within the regions, once, and not free; nothing is lost. */
+/* Used pieces are within the regions, do not overlap and are not free; nothing is lost. */
 static void check_pieces(const struct target *t, const piece_list *pieces)
 {
 	uint64_t size = 0, held = 0;
@@ -215,7 +215,7 @@ static void check_pieces(const struct target *t, const piece_list *pieces)
 	bug_on(held != size, "P9");
 }
 
-/* P3: nobody is in memory that is free. */
+/* P3: no thread is in memory that is free. */
 static void check_threads(const struct target *t, const piece_list *pieces)
 {
 	struct control_thread *threads[RT_AREAS];

@@ -1,5 +1,5 @@
-/* A filter may have come since the last stop: the runtime's permissions are given again if the
- * filters are known and harmless, and no thread is between its probe and its call. */
+/* A filter may have been installed since the last stop. The runtime's permissions are given again
+ * if the filters are known and harmless, and no thread is between its probe and its call. */
 #include "probe/stop/filters.h"
 
 #include <string.h>
@@ -17,8 +17,8 @@ static bool makes_call_at(const struct target *t, uint64_t pc)
 	       !memcmp(insn, k->insn, k->insn_size);
 }
 
-/* Whether the thread may have passed a probe and not yet made the call. */
-static bool has_passed(const struct target *t, const struct stopped_walk *w)
+/* Whether the thread may have executed the probe before a call, and not yet made the call. */
+static bool is_before_call(const struct target *t, const struct stopped_walk *w)
 {
 	return !w->known || w->unsettled || w->interrupted ||
 	       (!w->in_call && w->probed && makes_call_at(t, w->registers.pc));
@@ -29,7 +29,7 @@ static bool is_pending(const struct stop *s)
 	const struct target *t = s->target;
 	bool passed = target_header(t)->confined != t->confinement.before;
 	vec_each (w, &s->walks)
-		if ((w->in_call && call_confines(&w->call)) || (passed && has_passed(t, w)))
+		if ((w->in_call && call_confines(&w->call)) || (passed && is_before_call(t, w)))
 			return true;
 	return false;
 }
@@ -50,7 +50,7 @@ bool filters_look(const struct stop *s)
 	if (confinement_check(t, &e))
 		return false;
 	c->before = h->confined;
-	h->calling = 0; /* whoever was in a call has come out, or never will */
+	h->calling = 0; /* threads that were in a call have got out, or never will */
 	__atomic_store_n(&h->may, c->permitted, __ATOMIC_SEQ_CST);
 	return true;
 }

@@ -1,6 +1,7 @@
-/* What a sonde that was killed left in a program: its patches are taken out by its journal, which
- * is in the program's memory, and its memory is given back if no thread is in it. A patch that
- * cannot be taken out keeps the memory that it leads to, and the journal, for the next sonde. */
+/* What a sonde left in a program when it was killed: its patches are taken out by means of its
+ * journal, which is in the program's memory, and its memory is given back if no thread is in it. A
+ * patch that cannot be taken out keeps the memory that it leads to, and the journal, for the next
+ * sonde. */
 #include "probe/stop/heal.h"
 
 #include <stdio.h>
@@ -16,16 +17,16 @@
 #include "process/memory.h"
 
 enum {
-	REGIONS = 16,
-	RUN_NS = 50000, /* at first, and more each time */
-	RUN_MOST_NS = 1000000,
-	GIVE_UP_NS = 500000000, /* on a busy machine a thread may get no processor for a while */
-	WAITING_TRIES = 50,     /* who waits in a system call in there does not come out */
+	REGIONS_MAX = 16,
+	FIRST_RUN_NS = 50000, /* the first run; later ones are longer */
+	LONGEST_RUN_NS = 1000000,
+	GIVE_UP_NS = 500000000, /* on a busy machine a thread may not get a CPU for a while */
+	BLOCKED_TRIES = 50,     /* a thread in a system call there may never get out */
 };
 
-/* The mappings of such regions. There may be several: one that a thread was in when the next sonde
- * came, who was killed as well. */
-static int find_regions(int pid, uint64_t starts[REGIONS], uint32_t *count, struct err *e)
+/* The mappings of such regions. There may be several: if a thread was in one when the next sonde
+ * came, it stayed, and that sonde may have been killed as well. */
+static int find_regions(int pid, uint64_t starts[REGIONS_MAX], uint32_t *count, struct err *e)
 {
 	char path[32], line[512];
 	*count = 0;
@@ -33,7 +34,7 @@ static int find_regions(int pid, uint64_t starts[REGIONS], uint32_t *count, stru
 	FILE *f = fault("heal-maps", EMFILE) ? NULL : fopen(path, "re");
 	if (!f)
 		return err_errno(e, "%s cannot be read", path);
-	while (*count < REGIONS && fgets(line, sizeof(line), f)) {
+	while (*count < REGIONS_MAX && fgets(line, sizeof(line), f)) {
 		unsigned long long from;
 		if (strstr(line, "/memfd:" RT_NAME " ") && sscanf(line, "%llx-", &from) == 1)
 			starts[(*count)++] = from;
@@ -53,7 +54,7 @@ static bool is_understood(const struct rt_header *h)
 	       h->code_regions <= RT_CODE_REGIONS;
 }
 
-/* Where something else is by now, nothing is left of it. */
+/* Restores the original bytes. If other bytes are there by now, the patch is gone already. */
 static bool restore(int pid, const struct rt_patch *p)
 {
 	uint8_t now[sizeof(p->bytes)];
@@ -63,8 +64,8 @@ static bool restore(int pid, const struct rt_patch *p)
 	return !fault("heal-write", EIO) && memory_write(pid, p->pc, p->original, p->size);
 }
 
-/* Last in, first out: see patch/fragment.h on the order of patches. Returns how many stay: one that
- * cannot be taken out, and all that were there before it. */
+/* Last in, first out: see patch/fragment.h on the order of patches. Returns how many remain: the
+ * first one that cannot be taken out, and all those before it. */
 static uint32_t restore_all(int pid, uint64_t region, uint32_t count)
 {
 	struct rt_patch p;
@@ -75,7 +76,7 @@ static uint32_t restore_all(int pid, uint64_t region, uint32_t count)
 	return count;
 }
 
-/* What is done is done: if the region has to stay, it must not be done again. */
+/* If the region has to stay, the patches must not be taken out again. */
 static void shorten_journal(int pid, uint64_t region, uint32_t count)
 {
 	memory_write(pid, region + offsetof(struct rt_header, patches), &count, sizeof(count));
@@ -83,12 +84,12 @@ static void shorten_journal(int pid, uint64_t region, uint32_t count)
 
 typedef bool (*thread_check)(struct target *t, struct control_thread *th, const void *ctx);
 
-/* Lets the threads run on that `is_in`, until none is. */
-static bool run_out(struct target *t, thread_check is_in, const void *ctx)
+/* Lets the threads run for which `is_in` holds, until there are none. */
+static bool run_until_out(struct target *t, thread_check is_in, const void *ctx)
 {
 	struct control_thread *threads[RT_AREAS];
 	int tids[RT_AREAS];
-	uint64_t ns = RUN_NS, end = now_ns() + GIVE_UP_NS;
+	uint64_t ns = FIRST_RUN_NS, end = now_ns() + GIVE_UP_NS;
 	for (unsigned tries = 0;; tries++) {
 		uint32_t inside = 0, waiting = 0;
 		uint32_t count = control_users(t->shared->control, t->pid, threads, RT_AREAS);
@@ -100,25 +101,25 @@ static bool run_out(struct target *t, thread_check is_in, const void *ctx)
 		}
 		if (!inside)
 			return count <= RT_AREAS;
-		if ((waiting == inside && tries >= WAITING_TRIES) || now_ns() >= end)
+		if ((waiting == inside && tries >= BLOCKED_TRIES) || now_ns() >= end)
 			return false;
 		control_run_on(t->shared->control, tids, inside, ns);
-		ns = ns < RUN_MOST_NS ? ns + ns / 4 : RUN_MOST_NS;
+		ns = ns < LONGEST_RUN_NS ? ns + ns / 4 : LONGEST_RUN_NS;
 	}
 }
 
-/* In the code that nobody needs any more. */
+/* Whether the thread is in the code that is to be given back. */
 static bool is_in_code(struct target *t, struct control_thread *th, const void *header)
 {
 	return thread_is_in(t, th, header);
 }
 
-struct island {
+struct left_island {
 	uint64_t pc, to;
 };
-typedef VEC(struct island) island_list; /* ascending */
+typedef VEC(struct left_island) island_list; /* ascending by pc */
 
-static const struct island *find_island(const island_list *list, uint64_t pc)
+static const struct left_island *find_island(const island_list *list, uint64_t pc)
 {
 	uint32_t n = ORDER_UP_TO(list->data, list->len, pc, pc);
 	return n && list->data[n - 1].pc == pc ? &list->data[n - 1] : NULL;
@@ -129,20 +130,20 @@ static bool is_island(void *list, uint64_t word)
 	return find_island(list, word);
 }
 
-/* Sends it on if it stands on one. Whether a signal handler comes back to one, as far as that can
- * be seen. */
+/* Moves the thread on if it is at an island. Returns whether a signal handler will return to one,
+ * as far as that can be seen on the stack. */
 static bool comes_back_to_island(struct target *t, struct control_thread *th, const void *islands)
 {
 	struct registers r;
 	if (!th->stopped || !control_registers(th, &r))
 		return false;
-	const struct island *at = find_island(islands, r.pc);
+	const struct left_island *at = find_island(islands, r.pc);
 	if (at)
 		control_set_pc(th, at->to);
 	return stack_has(t, r.reg[t->shared->arch->sp], is_island, (void *)(uintptr_t)islands);
 }
 
-/* Without their patches, they are the middle of something else. */
+/* Gets all threads off the islands: without their patches, these are the middle of other code. */
 static bool leave_islands(struct target *t, uint64_t region, uint32_t count)
 {
 	struct rt_patch p;
@@ -150,15 +151,15 @@ static bool leave_islands(struct target *t, uint64_t region, uint32_t count)
 	for (uint32_t i = 0; i < count; i++)
 		if (read_at(t->pid, region + RT_JOURNAL + i * sizeof(p), &p, sizeof(p)) && p.pc &&
 		    p.island)
-			vec_push(&list, (struct island){p.pc, p.island});
-	order_by_address(list.data, list.len, sizeof(*list.data), offsetof(struct island, pc));
-	bool left = !list.len || run_out(t, comes_back_to_island, &list);
+			vec_push(&list, (struct left_island){p.pc, p.island});
+	order_by_address(list.data, list.len, sizeof(*list.data), offsetof(struct left_island, pc));
+	bool left = !list.len || run_until_out(t, comes_back_to_island, &list);
 	vec_free(&list);
 	return left;
 }
 
-/* Each piece is struck off the list before it goes: if we are killed then, and something else gets
- * the place, the next one must not take it for ours. */
+/* Each piece is removed from the list before it is unmapped: if we were killed in between, and
+ * something else were mapped there, the next sonde must not take it for ours (P6). */
 static void give_back(struct target *t, uint64_t region, struct rt_header *h)
 {
 	struct remote_slack s;
@@ -201,8 +202,9 @@ static int heal_region(struct target *t, uint64_t region, struct err *e)
 			       "try again",
 			       t->pid);
 	uint32_t left = restore_all(t->pid, region, h.patches);
-	/* A child that sees its parent's region may have patches that its parent has lost since,
-	 * and the memory that those lead to. */
+	/* A forked child that sees its parent's region may have patches that its parent has lost
+	 * since, and the memory that they lead to: so neither the journal nor the memory is touched
+	 * then. */
 	bool owned = h.pid == (uint32_t)t->pid;
 	if (owned)
 		shorten_journal(t->pid, region, left);
@@ -211,9 +213,9 @@ static int heal_region(struct target *t, uint64_t region, struct err *e)
 			       "%u jumps that a sonde that was killed left in process %d cannot be "
 			       "taken out; they do no harm",
 			       left, t->pid);
-	if (!owned || !run_out(t, is_in_code, &h))
+	if (!owned || !run_until_out(t, is_in_code, &h))
 		return 0;
-	forget_passed(t, region);
+	clear_passed_registers(t, region);
 	give_back(t, region, &h);
 	return 0;
 }
@@ -221,7 +223,7 @@ static int heal_region(struct target *t, uint64_t region, struct err *e)
 int heal(struct target *t, struct err *e)
 {
 	struct err ignored;
-	uint64_t regions[REGIONS];
+	uint64_t regions[REGIONS_MAX];
 	uint32_t count;
 	int rc = find_regions(t->pid, regions, &count, e);
 	if (!rc && count)

@@ -1,4 +1,4 @@
-/* What an earlier sonde left behind when it was killed. */
+/* What a sonde left in a program when it was killed. */
 #pragma once
 #include "probe/region/target.h"
 

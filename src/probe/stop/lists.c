@@ -5,6 +5,8 @@
 #include "probe/region/areas.h"
 #include "probe/region/readings.h"
 
+enum { FIRST_PATH = 64 }; /* as in runtime/path.c */
+
 static struct rt_activation *activation(const struct lists *l, uint32_t number)
 {
 	struct rt_activation *all =
@@ -23,7 +25,8 @@ bool lists_open(struct lists *l, struct target *t, int tid)
 	if (!l->area || l->area->busy)
 		return false;
 	readings_take(t, l->area, tid, OUTSIDE_METRICS, l->now);
-	if (l->area->clock_page <= 1) /* should it come to stand still, then not before this */
+	/* The runtime's clock may stop later (runtime/clock.c): it must not go back before this. */
+	if (l->area->clock_page <= 1)
 		l->area->clock_ns = l->now[RT_CPU];
 	return true;
 }
@@ -88,7 +91,8 @@ static struct rt_stack *stack_of(struct rt_area *a, uint64_t cfa, uint64_t root)
 	return spare;
 }
 
-/* Whether activation `a` is further in than one of `depth` in the frame with this CFA. */
+/* Whether activation `a` is further in than one of loop depth `depth` in the frame with this
+ * CFA. */
 static bool is_inner(const struct lists *l, const struct rt_activation *a, uint64_t cfa,
 		     uint32_t depth)
 {
@@ -119,8 +123,9 @@ static void insert(const struct lists *l, struct merge *m, struct rt_stack *s, u
 	m->outer = number;
 }
 
-/* As the runtime does: see fold() there. */
-static uint32_t fold(const struct lists *l, const struct rt_path *like, const uint64_t *frames)
+/* As fold_recursion() does in runtime/path.c. */
+static uint32_t fold_recursion(const struct lists *l, const struct rt_path *like,
+			       const uint64_t *frames)
 {
 	uint32_t offset = like->parent;
 	if (!offset || path_of(l, offset)->depth < RT_WALK_FRAMES)
@@ -135,13 +140,13 @@ static uint32_t fold(const struct lists *l, const struct rt_path *like, const ui
 	return 0;
 }
 
-/* The same thread may have been caught up on this path before. */
+/* A path that this thread got in an earlier catch-up, or one that recursion folds into; 0: none. */
 static uint32_t find_path(const struct lists *l, uint64_t hash, const struct rt_path *like,
 			  const uint64_t *frames)
 {
 	uint32_t offset = hashmap_get(&l->slot->caught_up, hash);
 	if (offset == HASHMAP_NONE)
-		return fold(l, like, frames);
+		return fold_recursion(l, like, frames);
 	const struct rt_path *p = path_of(l, offset);
 	bool same = p->subject == like->subject && p->parent == like->parent &&
 		    p->recursive == like->recursive && p->frame_count == like->frame_count &&
@@ -149,12 +154,11 @@ static uint32_t find_path(const struct lists *l, uint64_t hash, const struct rt_
 	return same ? offset : 0;
 }
 
-/* The runtime finds paths by an index that this one is not in; a reader adds up those with the same
- * frames. */
+/* Adds a path that is not in the runtime's index. A reader adds up paths with the same frames. */
 static uint32_t add_path(const struct lists *l, const struct rt_path *p, const uint64_t *frames)
 {
 	struct rt_area *a = l->area;
-	uint64_t start = a->path_used > 64 ? a->path_used : 64;
+	uint64_t start = a->path_used > FIRST_PATH ? a->path_used : FIRST_PATH;
 	uint64_t end = start + sizeof(*p) + p->frame_count * UINT64_C(8);
 	if (end > RT_PATH_BYTES)
 		return 0;
@@ -166,7 +170,7 @@ static uint32_t add_path(const struct lists *l, const struct rt_path *p, const u
 	return (uint32_t)(start / 8);
 }
 
-/* The frames from `first` on, up to that of the activation that `parent` is the path of. */
+/* The frames from `first` on, up to that of the anchor. */
 static uint32_t frames_between(const struct lists *l, const struct walk *w, uint32_t first,
 			       uint64_t frames[RT_WALK_FRAMES])
 {

@@ -1,9 +1,10 @@
-/* Old fragments that somebody is still in: whoever executes a probe there, or comes back from a
- * signal handler, goes on in what has replaced the fragment as soon as it gets to a moved
- * instruction. A relocated loop would keep it for as long as it turns.
+/* Old fragments that a thread is still in, because it is inside a probe there or will return from a
+ * signal handler. Such a thread continues in the fragment that has replaced the old one as soon as
+ * it gets to a moved instruction: otherwise a relocated loop would keep it for as long as it
+ * iterates.
  *
- * The jump takes the place of the moved instruction, where that is large enough: on x86-64 at least
- * branches are, and every loop has one. */
+ * A jump overwrites each moved instruction that is large enough for it. On x86-64 at least branches
+ * are, and every loop has one. */
 #include "probe/stop/redirect.h"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 
 typedef VEC(uint64_t) pc_list;
 
-/* Where threads are, and where signal handlers will take them. */
+/* The places where threads are, and where signal handlers will return to. */
 static void find_pcs(const struct stop *s, pc_list *out)
 {
 	vec_each (w, &s->walks) {
@@ -34,7 +35,7 @@ static bool is_anybody_within(const pc_list *pcs, uint64_t start, uint64_t end)
 	return false;
 }
 
-/* Jumps for all moved instructions that have room for one, into the fragment's code. */
+/* Writes jumps over all moved instructions that have room for one, into `code`. */
 static bool put_jumps(const struct target *t, const struct retired *r, const pc_list *pcs,
 		      uint8_t *code)
 {

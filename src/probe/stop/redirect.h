@@ -2,5 +2,5 @@
 #pragma once
 #include "probe/stop/stop.h"
 
-/* With the changes in: whoever is in an old fragment is led to the new one. */
+/* After the changes: leads threads that are in an old fragment to the new one. */
 void redirect_retired(const struct stop *s);

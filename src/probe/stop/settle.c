@@ -1,11 +1,10 @@
-/* With the target stopped: where every thread is, in terms of the original program.
+/* With the target stopped: finds where every thread is, in terms of the original program.
  *
  * A thread may have been stopped inside a probe or the runtime. It runs on for a moment and is
- * stopped again, until it is at the first byte of a moved instruction or back in the program: the
- * runtime never waits. (Single steps would be surer, but if we were killed after one the program
- * would die of its trap.) One that sits in a system call inside
- * moved code, or whose signal handler interrupted a probe, stays: the memory that it is in is kept.
- */
+ * stopped again, until it is at the first byte of a moved instruction or back in the program; this
+ * ends, because the runtime never blocks. (Single steps would be more certain, but if we were
+ * killed after one, its trap would kill the program: P7.) A thread in a system call inside moved
+ * code, or whose signal handler interrupted a probe, stays there, and its memory is kept. */
 #include <string.h>
 #include <unistd.h>
 
@@ -21,20 +20,22 @@
 #include "process/memory.h"
 
 enum {
-	PROCESSORS_MAX = 64,
+	CPUS_MAX = 64,
 	FIRST_RUN_NS = 3000,
 	LAST_RUN_NS = 300000,
 	GIVE_UP_NS = 20000000,
 };
 
-/* Of a thread in the program's own code. */
-static bool came_from_probes(struct target *t, const struct walk *w)
+/* For a thread in the program's own code: whether it has just left the probes of the instruction it
+ * is at. */
+static bool has_left_probes(struct target *t, const struct walk *w)
 {
 	const struct site *s = w->frames.len ? site_of(t, &w->frames.data[0]) : NULL;
 	return s && s->address && fragment_probed(&s->fragment, w->frames.data[0].va);
 }
 
-/* The jump that it was about to execute is only there as long as the patches are. */
+/* Moves a thread from an island to where the island's jump leads: the jump exists only as long as
+ * the patches do. */
 static void leave_island(const struct target *t, struct control_thread *th)
 {
 	uint8_t jump[16], there[sizeof(jump)];
@@ -46,8 +47,8 @@ static void leave_island(const struct target *t, struct control_thread *th)
 		control_set_pc(th, to);
 }
 
-/* Whether the thread is somewhere inside a probe, and can get out of it. One that waits for
- * target_go() must not run. */
+/* Whether the thread is inside a probe, and can get out of it. A thread that waits for target_go()
+ * must not run. */
 static bool is_inside(const struct target *t, struct control_thread *th)
 {
 	struct registers r;
@@ -69,27 +70,28 @@ static uint32_t find_inside(struct target *t, int *tids, uint32_t most)
 	return found;
 }
 
-/* Threads that can run at the same time, beside us. */
-static uint32_t processors(void)
+/* The number of threads that can run at the same time, besides us. */
+static uint32_t spare_cpus(void)
 {
 	long n = sysconf(_SC_NPROCESSORS_ONLN) - 1;
-	return n < 1 ? 1 : n > PROCESSORS_MAX ? PROCESSORS_MAX : (uint32_t)n;
+	return n < 1 ? 1 : n > CPUS_MAX ? CPUS_MAX : (uint32_t)n;
 }
 
-/* As many at a time as get a processor at once, for longer and longer, and then shortly again: how
- * long they need is not known, and how long they are outside of probes neither. */
-static void get_out(struct target *t)
+/* Lets threads run until they are outside of probes: as many at a time as get a CPU at once. It is
+ * unknown how long a thread needs to get out, and for how long it is outside then; so the runs get
+ * longer and longer, and then start short again. */
+static void run_out_of_probes(struct target *t)
 {
-	int tids[PROCESSORS_MAX];
+	int tids[CPUS_MAX];
 	uint64_t ns = FIRST_RUN_NS, end = now_ns() + GIVE_UP_NS;
-	uint32_t count, most = processors();
+	uint32_t count, most = spare_cpus();
 	while ((count = find_inside(t, tids, most)) && now_ns() < end) {
 		control_run_on(t->shared->control, tids, count, ns);
 		ns = ns < LAST_RUN_NS ? ns + ns / 4 : FIRST_RUN_NS;
 	}
 }
 
-/* Of a thread that cannot be stopped now: whether it will go on outside of code memory. */
+/* For a thread that cannot be stopped now: whether it will continue outside of code memory. */
 static bool is_away(const struct target *t, const struct control_thread *th)
 {
 	uint64_t sp, pc;
@@ -98,7 +100,7 @@ static bool is_away(const struct target *t, const struct control_thread *th)
 	return control_kernel_place(th, &sp, &pc) && !is_code_memory(t, pc);
 }
 
-/* At an offset of the regset that ptrace gives. */
+/* The register at an offset of the regset that ptrace gives. */
 static uint64_t register_at(const struct arch *arch, const struct registers *r, uint16_t offset)
 {
 	for (unsigned i = 0; i < REGISTERS; i++)
@@ -107,8 +109,8 @@ static uint64_t register_at(const struct arch *arch, const struct registers *r, 
 	return 0;
 }
 
-/* The kernel for aarch64 shows no number of a call that a stop has interrupted: it has put the
- * thread back to before the call, with all registers as they were there. */
+/* On aarch64, the kernel does not show the number of a call that a stop has interrupted: it has put
+ * the thread back before the call, with all registers as they were there. */
 static struct call_made call_of(const struct shared *g, const struct control_thread *th,
 				const struct registers *r)
 {
@@ -133,7 +135,7 @@ static bool settle_one(struct stop *s, struct control_thread *th)
 	if (!th->stopped)
 		return is_away(t, th);
 	if (!control_registers(th, &w->registers))
-		return false; /* it was killed, most likely: but who knows */
+		return false; /* it was probably killed, but that is not certain */
 	uint64_t at = w->registers.pc;
 	w->known = true;
 	w->in_call = th->in_call;
@@ -147,7 +149,7 @@ static bool settle_one(struct stop *s, struct control_thread *th)
 	memory_window_init(g->window, t->pid);
 	walk_stack(g->walker, t->space, &w->registers, memory_window_word, g->window, &w->walk);
 	steps_learn(t, &w->walk);
-	w->probed |= w->in_call || (!is_code_memory(t, at) && came_from_probes(t, &w->walk));
+	w->probed |= w->in_call || (!is_code_memory(t, at) && has_left_probes(t, &w->walk));
 	bool in_memory = w->unsettled || (th->in_call && is_code_memory(t, at));
 	return !in_memory && !stack_leads_to(t, target_header(t), &w->registers, &w->walk);
 }
@@ -157,7 +159,7 @@ void stop_settle(struct stop *s)
 	struct target *t = s->target;
 	struct control_thread *threads[RT_AREAS];
 	stop_release(s);
-	get_out(t);
+	run_out_of_probes(t);
 	uint32_t count = control_users(t->shared->control, t->pid, threads, RT_AREAS);
 	s->clean = count <= RT_AREAS;
 	for (uint32_t i = 0; i < count && i < RT_AREAS; i++)

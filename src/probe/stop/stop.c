@@ -17,7 +17,7 @@ void stop_release(struct stop *s)
 }
 
 /* A thread in a system call inside moved code stays there if it can: only the kernel knows how to
- * restart the call, and what follows leads back to the program. */
+ * restart the call, and the code after it leads back to the program. */
 static void move_thread(struct target *t, const struct stopped_walk *w)
 {
 	struct control_thread *th = control_thread(t->shared->control, w->tid);
@@ -62,7 +62,7 @@ void walks_tell(struct shared *s, walk_visitor visit, void *ctx)
 	s->past_walks = NULL;
 }
 
-/* Nobody may have asked for them since it was stopped last. */
+/* They are still there if they were not visited since the target's last stop. */
 void walks_forget(struct shared *s, const struct target *t)
 {
 	if (!s->past_walks)

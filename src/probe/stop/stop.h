@@ -8,9 +8,9 @@ struct stopped_walk {
 	bool in_call;
 	struct call_made call;      /* the system call that it is in */
 	bool known;                 /* its registers could be read */
-	bool unsettled;             /* it is inside a probe, and could not be brought out */
-	bool interrupted;           /* it is in a signal handler, which interrupted a probe */
-	struct registers registers; /* pc is the original one */
+	bool unsettled;             /* it is inside a probe, and did not get out in time */
+	bool interrupted;           /* it is in a signal handler that interrupted a probe */
+	struct registers registers; /* with the original pc */
 	bool probed;                /* it has executed the probes before that instruction */
 	struct walk walk;
 };
@@ -26,16 +26,16 @@ struct stop {
 	bool clean;                 /* no thread is in code memory, and no stack leads there */
 };
 
-/* With the target stopped: brings all threads out of probes and the runtime and walks their stacks.
- * Once more: what was found before is forgotten. */
+/* With the target stopped: brings all threads out of probes and the runtime, and walks their
+ * stacks. It may be called again; that discards the previous walks. */
 void stop_settle(struct stop *s);
-/* The stop is over: its walks are samples for free, told by walks_tell(). */
+/* Ends the stop, and keeps its walks for walks_tell(), as samples that cost nothing. */
 void stop_publish(struct stop *s);
-/* The stop is over: its walks are nobody's. */
+/* Ends the stop, and discards its walks. */
 void stop_release(struct stop *s);
-/* After stop_settle(): threads in moved code go to where they belong now. */
+/* After stop_settle(): moves threads that are in moved code to where they belong now. */
 void stop_move_threads(const struct stop *s);
 
-/* The walks of past stops, once; NULL: forgets them. */
+/* Visits the walks of past stops, each once; visit NULL: only discards them. */
 void walks_tell(struct shared *s, walk_visitor visit, void *ctx);
 void walks_forget(struct shared *s, const struct target *t);

@@ -49,7 +49,7 @@ bool thread_is_in(struct target *t, struct control_thread *th, const struct rt_h
 	return in;
 }
 
-void forget_passed(struct target *t, uint64_t region)
+void clear_passed_registers(struct target *t, uint64_t region)
 {
 	struct control_thread *threads[RT_AREAS];
 	uint32_t count = control_users(t->shared->control, t->pid, threads, RT_AREAS);

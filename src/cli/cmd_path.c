@@ -179,15 +179,12 @@ static void show_now(struct path_show *w)
 static bool run_order(struct path_show *w, const char *line)
 {
 	struct err e;
-	switch (path_order(w->s, line, &e)) {
-	case ORDER_QUIT: return false;
-	case ORDER_FAILED: show_message(w, e.text); break;
-	case ORDER_PRINT:
-	case ORDER_DONE: break;
-	}
-	if (w->live || !strncmp(line, "print", 5))
+	enum order_result done = path_order(w->s, line, &e);
+	if (done == ORDER_FAILED)
+		show_message(w, e.text);
+	if (done == ORDER_PRINT || (w->live && done != ORDER_QUIT))
 		show_now(w);
-	return true;
+	return done != ORDER_QUIT;
 }
 
 static bool run_orders(struct path_show *w)

@@ -6,12 +6,7 @@
 #include <unistd.h>
 
 #include "base/pattern.h"
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
+#include "base/text.h"
 
 /* Whether the path is what the process executes. */
 static bool is_program(int pid, const char *path)

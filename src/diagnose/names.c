@@ -99,12 +99,6 @@ void names_prepare(struct names *n, const uint32_t *parts, uint32_t count)
 	vec_free(&asked);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 static const char *chain_of(struct names *n, const level_list *levels)
 {
 	struct text t = TEXT_INIT;

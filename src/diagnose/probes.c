@@ -244,28 +244,25 @@ bool probes_commit(struct probes *p)
 
 void probes_ended(struct probes *p, uint32_t process)
 {
-	vec_each (x, &p->list) {
-		uint32_t kept = 0;
-		vec_each (in, &x->in)
-			if (in->process != process)
-				x->in.data[kept++] = *in;
-		x->in.len = kept;
-	}
+	vec_each (x, &p->list)
+		vec_keep_if(&x->in, in, in->process != process);
+}
+
+void probes_left(struct probes *p, uint32_t process)
+{
+	probes_ended(p, process);
+	vec_each (x, &p->list)
+		if (x->state == PROBE_IN && !x->in.len)
+			x->state = PROBE_REFUSED;
 }
 
 /* Probes in a module that was unloaded are gone with it. The module may be loaded again. */
 static void forget_unloaded(struct probes *p, uint32_t process)
 {
 	uint64_t bias;
-	vec_each (x, &p->list) {
-		uint32_t kept = 0;
-		bool mapped =
-			mapped_bias(p->mapped, process, code_part(p->code, x->part).code, &bias);
-		vec_each (in, &x->in)
-			if (in->process != process || mapped)
-				x->in.data[kept++] = *in;
-		x->in.len = kept;
-	}
+	vec_each (x, &p->list)
+		if (!mapped_bias(p->mapped, process, code_part(p->code, x->part).code, &bias))
+			vec_keep_if(&x->in, in, in->process != process);
 }
 
 void probes_loaded(struct probes *p, uint32_t process)

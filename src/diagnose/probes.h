@@ -84,6 +84,9 @@ bool probes_commit(struct probes *p);
 /* Inserts the wanted probes that are missing into a process that is new or has loaded a module. */
 void probes_loaded(struct probes *p, uint32_t process);
 void probes_ended(struct probes *p, uint32_t process);
+/* The process goes on without probes: what has no probe elsewhere is measured by samples from now
+ * on. */
+void probes_left(struct probes *p, uint32_t process);
 
 /* Adds the values since the last step to the ledger. */
 void probes_step(struct probes *p);

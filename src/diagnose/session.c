@@ -211,7 +211,7 @@ static void on_confined(void *own, const struct engine_event *v)
 	report_unprobed(d, v->target);
 	uint32_t process = machine_process_of(&d->own->machine, v->target);
 	if (process != UINT32_MAX)
-		probes_ended(&d->own->probes, process);
+		probes_left(&d->own->probes, process);
 }
 
 static const struct probing_ops events = {

@@ -60,6 +60,8 @@ struct arch_calls {
 	/* Regsets of recent kernels whose state our signal frame cannot hold; 0 if there is none.
 	 */
 	uint16_t streaming_note, guarded_stack_note;
+	/* The setting of glibc that starts a program without a shadow stack. */
+	const char *no_shadow_stack;
 
 	/* Whether the kernel will restart the call that the thread is in when the thread is
 	 * resumed. Until then the thread's pc is after the call instruction. */

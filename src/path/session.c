@@ -111,6 +111,13 @@ static void note_inserted(struct path_target *t, uint32_t subject, uint32_t func
 	t->function_of.data[subject] = function;
 }
 
+static void note_refused(struct path_session *s, uint32_t function, const char *reason)
+{
+	struct path_function *f = &s->data.functions.data[function];
+	f->state = PATH_REFUSED;
+	f->reason = arena_strdup(&s->data.profile.arena, reason);
+}
+
 /* Adds one match; false and a sentence if the engine refuses it. A function that was taken out
  * comes back only if the user asks for it by name. */
 static bool add_match(struct path_session *s, struct path_target *t, const struct selected *what,
@@ -123,8 +130,7 @@ static bool add_match(struct path_session *s, struct path_target *t, const struc
 		return true;
 	uint32_t subject = put_in(s, t, what, e);
 	if (subject == SUBJECT_NONE) {
-		f->state = PATH_REFUSED;
-		f->reason = arena_strdup(&s->data.profile.arena, e->text);
+		note_refused(s, function, e->text);
 		return false;
 	}
 	f->state = PATH_IN;
@@ -289,9 +295,12 @@ int path_remove(struct path_session *s, const char *word, struct err *e)
 
 /* ---- metrics ---- */
 
-/* The metrics are part of a probe's code: all probes are made again, in one stop. */
+/* The metrics are part of a probe's code: all probes are made again, in one stop. A function whose
+ * probes cannot be made again is not measured any more; the first one's reason is returned. */
 static int rebuild_probes(struct path_session *s, struct err *e)
 {
+	int rc = 0;
+	struct err other;
 	path_read(s);
 	vec_each (t, &s->own->targets) {
 		for (uint32_t i = 0, before = t->in.len; i < before; i++) {
@@ -300,13 +309,17 @@ static int rebuild_probes(struct path_session *s, struct err *e)
 				continue;
 			target_remove(t->target, old.subject);
 			t->in.data[i].active = false;
-			uint32_t subject = put_in(s, t, &old.what, e);
-			if (subject == SUBJECT_NONE)
-				return e->code;
-			note_inserted(t, subject, old.function, &old.what);
+			uint32_t subject = put_in(s, t, &old.what, rc ? &other : e);
+			if (subject != SUBJECT_NONE) {
+				note_inserted(t, subject, old.function, &old.what);
+				continue;
+			}
+			note_refused(s, old.function, rc ? other.text : e->text);
+			rc = rc ? rc : e->code;
 		}
 	}
-	return commit(s, e);
+	int failed = commit(s, rc ? &other : e);
+	return rc ? rc : failed;
 }
 
 int path_metric(struct path_session *s, const char *name, bool on, struct err *e)

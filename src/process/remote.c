@@ -121,9 +121,8 @@ static int check(const struct control_thread *t, struct err *e)
 	if (process_has_shadow_stack(tid) || has_guarded_stack(tid))
 		return err_set(e, ERR_UNSUPPORTED,
 			       "process %d has a shadow stack, with which Sonde cannot make it "
-			       "execute system calls yet; start it with "
-			       "GLIBC_TUNABLES=glibc.cpu.x86_shstk=off",
-			       t->pid);
+			       "execute system calls yet; start it with GLIBC_TUNABLES=%s",
+			       t->pid, calls()->no_shadow_stack);
 	if (is_streaming(tid))
 		return err_set(e, ERR_UNSUPPORTED,
 			       "thread %d uses the streaming mode of its processor and cannot make "

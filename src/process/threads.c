@@ -340,11 +340,17 @@ static int explain_not_attachable(int pid, struct err *e)
 			       "process %d may not be stopped: %s is 3, which forbids it to all "
 			       "until the next boot",
 			       pid, yama);
+	if (scope[0] == '2')
+		return err_set(e, ERR_SYSTEM,
+			       "process %d may not be stopped: %s is 2, which permits it to root "
+			       "only; try again with sudo, or run: sudo sysctl "
+			       "kernel.yama.ptrace_scope=0",
+			       pid, yama);
 	return err_set(e, ERR_SYSTEM,
-		       "process %d may not be stopped: %s is %s, which permits it %s; try again "
-		       "with sudo, let Sonde start the program, or run: sudo sysctl "
+		       "process %d may not be stopped: %s is %s, which permits it to parents only; "
+		       "try again with sudo, let Sonde start the program, or run: sudo sysctl "
 		       "kernel.yama.ptrace_scope=0",
-		       pid, yama, scope, scope[0] == '1' ? "to parents only" : "to root only");
+		       pid, yama, scope);
 }
 
 int process_check_attach(int pid, struct err *e)

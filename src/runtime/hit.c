@@ -21,7 +21,7 @@ static COLD struct rt_area *free_area(struct rt_area *a, uint64_t here)
 	if (is_void(a, a->busy, here))
 		return a;
 	uint64_t nested = a->nested - base;
-	if (nested < RT_AREA_BASE || nested > RT_NO_AREA || (nested - RT_AREA_BASE) % RT_AREA_SIZE)
+	if (nested < RT_AREA_BASE || nested >= RT_NO_AREA || (nested - RT_AREA_BASE) % RT_AREA_SIZE)
 		return NULL;
 	struct rt_area *sibling = region_at(nested);
 	if (sibling->busy && !is_void(a, sibling->busy, here)) {

@@ -3,8 +3,6 @@
 #include "base/json.h"
 #include "profile/diff.h"
 
-enum diff_format { DIFF_TEXT, DIFF_JSON, DIFF_CSV };
-
 /* A profile that is compared. */
 struct diff_input {
 	const char *path;

@@ -178,6 +178,7 @@ const struct arch_calls a64_calls = {
 	.restart_call = 128,
 	.streaming_note = 0x40b,     /* NT_ARM_SSVE */
 	.guarded_stack_note = 0x410, /* NT_ARM_GCS */
+	.no_shadow_stack = "glibc.cpu.aarch64_gcs=0",
 	.number_note = 0x404,        /* NT_ARM_SYSTEM_CALL */
 	.resumed = {98, 101, 115},   /* futex, nanosleep, clock_nanosleep */
 	.ended = {72, 73, 133},      /* pselect6, ppoll, rt_sigsuspend */

@@ -161,6 +161,7 @@ const struct arch_calls x64_calls = {
 	.pointer_note = 1, /* NT_PRSTATUS */
 	.pointer = 168,    /* fs_base */
 	.restart_call = 219,
+	.no_shadow_stack = "glibc.cpu.x86_shstk=off",
 	.decides_late = true,
 	.restarts = restarts,
 	.restart = restart,

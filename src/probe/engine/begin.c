@@ -23,8 +23,10 @@ static int attach_to(struct engine *g, int pid, struct target **out, struct err 
 	if (rc)
 		return rc;
 	rc = control_stop(g->shared.control, pid, e);
-	if (rc)
+	if (rc) {
+		control_detach(g->shared.control, pid);
 		return rc;
+	}
 	struct control_event forked;
 	while (control_next_forked(g->shared.control, pid, &forked))
 		g->shared.forked(g, &forked);

@@ -15,7 +15,7 @@
 #include "probe/region/raw.h"
 #include "runtime/blob.h"
 
-enum { ROUNDS = 7, HITS_PER_ROUND = 500, PATH_DEPTH = 10, CODE_SIZE = 65536, COUNTERS = 1 };
+enum { ROUNDS = 7, HITS_PER_ROUND = 500, PATH_DEPTH = 10, CODE_SIZE = 65536 };
 
 typedef void (*routine)(void);
 

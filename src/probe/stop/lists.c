@@ -199,7 +199,8 @@ static uint32_t path_to(struct lists *l, uint32_t subject, const struct walk *w,
 	uint32_t offset = find_path(l, hash, &p, frames);
 	if (!offset) {
 		offset = add_path(l, &p, frames);
-		hashmap_put(&l->slot->caught_up, hash, offset);
+		if (offset)
+			hashmap_put(&l->slot->caught_up, hash, offset);
 	}
 	return offset;
 }

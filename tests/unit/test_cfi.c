@@ -351,7 +351,7 @@ static void order_does_not_matter(void **state)
 static struct cfi_row run(uint16_t machine, const uint8_t *code, size_t size, unsigned rows)
 {
 	struct cfi_cie cie = {.usable = true,
-			      .machine = machine,
+			      .arch = arch_of_machine(machine),
 			      .code_align = machine == EM_AARCH64 ? 4 : 1,
 			      .data_align = (uint64_t)-8,
 			      .return_column = machine == EM_AARCH64 ? 30 : 16};

@@ -1,4 +1,4 @@
-"""When others leave this machine its processors: those of a virtual machine may be taken from it ("stolen") for a while, and
+"""When others leave this machine its CPUs: those of a virtual machine may be taken from it ("stolen") for a while, and
 what is measured then says more of them than of a program."""
 
 import bisect
@@ -6,7 +6,7 @@ import threading
 import time
 
 PERIOD = 0.05   # seconds between looks
-CALM = 0.03     # of the processors' time: so much at most is stolen
+CALM = 0.03     # of the CPUs' time: so much at most is stolen
 
 
 def _processors():
@@ -39,7 +39,7 @@ class Watch:
         self.thread.join()
 
     def stolen(self, begin, end):
-        """The share of the processors' time between two moments, and a look before and behind them."""
+        """The share of the CPUs' time between two moments, and a look before and behind them."""
         first = max(bisect.bisect_left(self.times, begin) - 1, 0)
         last = min(bisect.bisect_right(self.times, end), len(self.times) - 1)
         (stolen, passed), (stolen2, passed2) = self.seen[first], self.seen[last]

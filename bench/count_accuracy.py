@@ -2,7 +2,7 @@
 
 The accuracy of equation (1) of the paper on loop-centric profiling (Moseley and others, section 5.2): the sum over all loops
 of the counted profile of (1 - |inst - smp|) * weight, for what loops execute themselves and for their totals, with all they
-call. inst is the loop's share of all instructions of the program, by `sonde count --images all`; smp its share of all of the
+call. inst is the loop's share of all instructions of the program, by `sonde count --modules all`; smp its share of all of the
 program's own samples (not the kernel's), by `sonde record -e cpu-clock:u`; a loop that was not sampled has the share 0. The
 weight of a loop is its inst divided by the sum of inst of all loops, so that the weights sum to 1 for totals, too, where nested
 loops have the same instructions. Samples are of time, so a loop that takes more cycles for an instruction than the rest has a
@@ -28,13 +28,13 @@ class Loop:
     """A loop's shares, of itself and in total, in one profile."""
 
     def __init__(self, row, whole):
-        self.name = f"{row['procedure']}, {row['address']}"
+        self.name = f"{row['function']}, {row['address']}"
         self.shares = {"self": row["self"] / whole, "total": row["total"] / whole}
 
 
 def _loops(profile, sonde):
     report = profile.report(sonde, "--view", "loops")
-    return {(r["image"], r["address"], r["irreducible"], tuple(r["inlined_into"])): Loop(r, report["whole"])
+    return {(r["module"], r["address"], r["irreducible"], tuple(r["inlined_into"])): Loop(r, report["whole"])
             for r in report["rows"]}
 
 
@@ -55,7 +55,7 @@ class Measured:
     """A program that was counted once and recorded twice."""
 
     def __init__(self, sonde, p, command):
-        counted, _ = self._loops(sonde, p, ["count", "--images", "all"], command)
+        counted, _ = self._loops(sonde, p, ["count", "--modules", "all"], command)
         record = ["record", "-e", "cpu-clock:u", "-F", HZ]
         (first, self.samples), (second, _) = (self._loops(sonde, p, record, command) for _ in range(2))
         self.loops, self.accuracy, self.again = len(counted), Accuracy(counted, first), Accuracy(first, second)

@@ -14,31 +14,31 @@ LANGUAGES = {".c": "C", ".cc": "C++", ".f90": "Fortran"}
 
 
 class Program:
-    """images: what a user who asks about the program's own code would count. command: a function of the size."""
+    """modules: what a user who asks about the program's own code would count. command: a function of the size."""
 
-    def __init__(self, name, language, images, command):
-        self.name, self.language, self.images, self.command = name, language, images, command
+    def __init__(self, name, language, modules, command):
+        self.name, self.language, self.modules, self.command = name, language, modules, command
 
 
 def _lines(p, count):
     return workloads.made(p, f"lines-{count:.0f}.txt", lambda: workloads.numbers(int(count)))
 
 
-def _compressor(name, images, lines, *options):
+def _compressor(name, modules, lines, *options):
     def make(p):
         tool = workloads.tool(name)
-        return Program(name, "C", images, lambda size: [tool, *options, "-k", "-c", _lines(p, lines * size)])
+        return Program(name, "C", modules, lambda size: [tool, *options, "-k", "-c", _lines(p, lines * size)])
     return make
 
 
-def _kernel(file, name, number, power=1.0, images="main"):
+def _kernel(file, name, number, power=1.0, modules="main"):
     """One of bench/kernels; its work grows with that power of its argument."""
     base, extension = os.path.splitext(file)
 
     def make(p):
         program = p.build(f"kernel-{base}", programs.HOST, [os.path.join(KERNELS, file)], ["-s"], COMPILERS[extension],
                           libraries=["-lm"])
-        return Program(name, LANGUAGES[extension], images, lambda size: [program, f"{number * size ** (1 / power):.0f}"])
+        return Program(name, LANGUAGES[extension], modules, lambda size: [program, f"{number * size ** (1 / power):.0f}"])
     return make
 
 
@@ -104,5 +104,5 @@ ALL = (_compressor("xz", "main,liblzma*", 120000, "-2", "-T1"), _compressor("bzi
        _compressor("gzip", "main", 600000), _compressor("zstd", "main", 400000, "-q", "-12", "--single-thread"), sqlite3, lua,
        python3, perl, mawk, grep, cc1, povray, _kernel("fft.c", "FFT", 500), _kernel("matmul.c", "matrices", 1200, 3),
        _kernel("matmul.f90", "matrices in blocks", 1100, 3), _kernel("stencil.f90", "stencil", 1500),
-       _kernel("quicksort.c", "qsort", 5000000, images="main,libc.so*"), _kernel("sort.cc", "std::sort", 5000000),
+       _kernel("quicksort.c", "qsort", 5000000, modules="main,libc.so*"), _kernel("sort.cc", "std::sort", 5000000),
        _kernel("calls.c", "recursion", 14, 12), _kernel("shapes.cc", "virtual calls", 18000))

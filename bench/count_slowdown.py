@@ -4,7 +4,7 @@ Programs as Debian ships them and small ones of our own (`bench/kernels`), optim
 counted program, from its first instruction to its end, divided by that of the program alone, both less what the program
 spends waiting when it is alone (povray does, the others hardly); "end to end" has that in it, and the analysis and rewriting
 before the run and the reading and saving behind it, too. Runs alone, with the program's own code counted (the
-images that are named) and with everything counted (`--images all`) take turns, the least of each counts. What the counted
+modules that are named) and with everything counted (`--modules all`) take turns, the least of each counts. What the counted
 program writes must be what it writes alone. cc1, the slowest, makes 75 million calls a second along 260,000 different paths:
 the counters of so many do not fit into any cache. Beside it `valgrind --tool=callgrind`, on a fifth of the input, against the
 program alone on the same."""
@@ -57,10 +57,10 @@ class Alone:
 class Counted:
     """The program counted: seconds before, of, and behind the run."""
 
-    def __init__(self, sonde, p, command, images, alone):
+    def __init__(self, sonde, p, command, modules, alone):
         with sampling.Recording(p) as r:
             path = os.path.join(r.folder, "counted")
-            usage = run([sonde, "count", "--images", images, "-o", r.profile, "--", *command], path)
+            usage = run([sonde, "count", "--modules", modules, "-o", r.profile, "--", *command], path)
             if not filecmp.cmp(alone.path, path, shallow=False):
                 raise RuntimeError(f"{' '.join(command[:6])}: its output is another when it is counted")
             facts = dict(r.query("SELECT key, value FROM meta"))
@@ -77,7 +77,7 @@ class Result:
             alone, own, whole = [], [], []
             for _ in range(rounds):
                 alone.append(Alone(program.command(size), r.folder))
-                own.append(Counted(sonde, p, program.command(size), program.images, alone[-1]))
+                own.append(Counted(sonde, p, program.command(size), program.modules, alone[-1]))
                 whole.append(Counted(sonde, p, program.command(size), "all", alone[-1]))
         self.alone = min(a.wall for a in alone)
         self.times, self.whole = (slowdown(min(c.run for c in runs), alone) for runs in (own, whole))
@@ -111,13 +111,13 @@ def _reached(good):
 
 def _speed_table(done):
     figures = [(r.times, r.end_to_end, r.whole, peer) for _, r, peer in done]
-    rows = [(p.name, p.language, f"`{p.images}`", f"{r.alone:.2f} s", *map(_times, f)) for (p, r, _), f in zip(done, figures)]
+    rows = [(p.name, p.language, f"`{p.modules}`", f"{r.alone:.2f} s", *map(_times, f)) for (p, r, _), f in zip(done, figures)]
     columns = [[v for v in column if v] for column in zip(*figures)]
     for name, of, goal in (("geometric mean", _mean, MEAN), ("worst", max, WORST)):
         best = of(columns[0])
         rows.append((f"**{name}** (goal: at most {goal:.1f})", "", _reached(best <= goal), "", f"**{best:.2f}**",
                      *(_times(of(c)) if c else "" for c in columns[1:])))
-    return measure.table(("program", "language", "images", "alone", "times", "end to end", "everything counted", "callgrind"),
+    return measure.table(("program", "language", "modules", "alone", "times", "end to end", "everything counted", "callgrind"),
                          rows)
 
 

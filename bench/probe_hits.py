@@ -1,11 +1,11 @@
 """What one hit of a probe costs.
 
-A procedure of a few instructions is called in a tight loop, ten calls deep counting from `main`, and so is one of the same
-code that is never probed; the difference is the cost. It overwrites some registers, as most procedures do; the narrow one
+A function of a few instructions is called in a tight loop, ten calls deep counting from `main`, and so is one of the same
+code that is never probed; the difference is the cost. It overwrites some registers, as most functions do; the narrow one
 works in its argument's register alone, and probes have to save what they use. The variants take turns, in one process; the least of all rounds
 counts for both. Beside them the kernel's uprobes, as a counting event of that process, and uftrace's dynamic patching of
 the same executable, recording as it always does. "Reckoned" is what the engine itself takes for the cost, with which it
-tells users their share of the run time. "Nothing left" compares the two procedures when no probe is in: before, with Sonde
+tells users their share of the run time. "Nothing left" compares the two functions when no probe is in: before, with Sonde
 attached after probes were in and out, and after it left."""
 
 import shutil
@@ -19,10 +19,10 @@ import programs
 import sampling
 
 
-# Name, order, procedure, hits of a call, goal in ns, what the engine reckons by (count, enter, exit, path).
+# Name, order, function, hits of a call, goal in ns, what the engine reckons by (count, enter, exit, path).
 VARIANTS = (
     ("counter, a hit", "counters", "wide", 2, 2, lambda c: c[0]),
-    ("counter, a hit, narrow procedure", "counters", "narrow", 2, 2, lambda c: c[0]),
+    ("counter, a hit, narrow function", "counters", "narrow", 2, 2, lambda c: c[0]),
     ("call-path counter, ten deep", "0,path", "wide", 1, 60, lambda c: c[1] + c[3]),
     ("inclusive CPU timer, entry and exit", f"{probing.CPU}", "wide", 1, 40, lambda c: c[1] + c[2]),
     ("wall and CPU timer, entry and exit", f"{probing.CPU | probing.WALL}", "wide", 1, None, lambda c: c[1] + c[2]),
@@ -43,19 +43,19 @@ class Least:
         self.probed, self.plain = min(self.probed, answer[0]), min(self.plain, answer[1])
 
 
-def _put_in(victim, probes, order, procedure):
-    spots, refused, _ = probes.ask(f"in {order} {procedure}")
+def _put_in(victim, probes, order, function):
+    spots, refused, _ = probes.ask(f"in {order} {function}")
     if refused or not spots:
         raise RuntimeError(f"{order}: {refused:.0f} of {spots:.0f} probes refused")
-    victim.ask(f"{procedure} 5000 2")
+    victim.ask(f"{function} 5000 2")
     time.sleep(0.1)  # the engine learns what the runtime could not walk
 
 
 def _sonde_round(victim, probes, calls, least):
-    for name, order, procedure, hits, *_ in VARIANTS:
-        _put_in(victim, probes, order, procedure)
+    for name, order, function, hits, *_ in VARIANTS:
+        _put_in(victim, probes, order, function)
         probes.ask("hits")
-        least[name].add(victim.ask(f"{procedure} {calls} 10"))
+        least[name].add(victim.ask(f"{function} {calls} 10"))
         if probes.ask("hits")[0] < calls * 10 * hits:
             raise RuntimeError(f"{name}: hits were not counted")
         probes.ask("out")
@@ -110,7 +110,7 @@ def _cost_rows(least, reckoned):
 
 
 def _left_rows(orders, program, rounds):
-    """The ratio of the two procedures, without a probe in."""
+    """The ratio of the two functions, without a probe in."""
     ratios = {"before": [], "attached, probes taken out": [], "left": []}
 
     def note(victim, state):

@@ -19,7 +19,7 @@ PROGRAMS = (("mutex", "take", 60000), ("condition", "take,wait_for", 60000))
 
 
 def _once(command):
-    """Wall and processor seconds, as the program tells them."""
+    """Wall and CPU seconds, as the program tells them."""
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
                           preexec_fn=probing.before_others)
     told = re.search(r"^(\d+\.\d{6}) (\d+\.\d{6})$", done.stdout, re.M)
@@ -58,4 +58,4 @@ def report(sonde, p, quick, log):
         log(f"locks: {name}")
         rows.append(_row(program, turns, rounds, name, functions.replace(",", ", "), GOAL, by_sonde(functions)))
         rows.append(_row(program, turns, rounds, name, "nothing, `perf stat -e task-clock`", None, by_perf))
-    return measure.table(("program", "probed", "alone", "wall", "processor", "goal of wall", "reached"), rows)
+    return measure.table(("program", "probed", "alone", "wall", "CPU", "goal of wall", "reached"), rows)

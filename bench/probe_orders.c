@@ -1,13 +1,13 @@
 /* Puts probes into a program and takes them out, as it is told, for benchmarks:
  *
  *	probe_orders PID                 orders come on standard input, each is answered by a line
- *	probe_orders --all FILE CMD ARGS counts entries and exits of all procedures of CMD, and of
+ *	probe_orders --all FILE CMD ARGS counts entries and exits of all functions of CMD, and of
  * the libraries that it is loaded with
  *
  * Orders: "in counters|METRICS|METRICS,path NAME[,NAME...]", where METRICS is a number, a set of
  * 1 << enum rt_metric; "out" takes everything out; "hits" tells what was counted since the last
  * time; "costs" tells what the engine takes for the cost of a probe. FILE gets "probes refused hits
- * seconds", the processor time of CMD. */
+ * seconds", the CPU time of CMD. */
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -50,19 +50,19 @@ static bool is_listed(const char *list, const char *name)
 }
 
 /* Without names: all that are no guesses. */
-static bool is_wanted(const struct procedure *p, const char *names)
+static bool is_wanted(const struct function *p, const char *names)
 {
 	if (names)
 		return p->name && is_listed(names, p->name);
-	return !(p->flags & PROCEDURE_PLT) && p->found_by != FOUND_GAP;
+	return !(p->flags & FUNCTION_PLT) && p->found_by != FOUND_GAP;
 }
 
-static void add_image(struct orders *o, struct place where, uint64_t bias, const char *names,
+static void add_module(struct orders *o, struct place where, uint64_t bias, const char *names,
 		      const struct subject_request *how)
 {
 	uint32_t count;
 	flow_discover(where.code->flow);
-	const struct procedure *list = flow_procedures(where.code->flow, &count);
+	const struct function *list = flow_functions(where.code->flow, &count);
 	for (uint32_t i = 0; i < count; i++) {
 		struct subject_request r = *how;
 		struct err e;
@@ -85,13 +85,13 @@ static void add_all(struct orders *o, const char *names, const struct subject_re
 	struct err e;
 	if (maps_read(&maps, target_pid(o->target), &e))
 		die("%s", e.text);
-	for (uint32_t i = 0; i < maps.image_count; i++) {
-		const struct mapped_image *mi = &maps.images[i];
+	for (uint32_t i = 0; i < maps.module_count; i++) {
+		const struct mapped_module *mi = &maps.modules[i];
 		if (mi->vdso)
 			continue;
 		struct place p = space_find(target_space(o->target), mi->code[0].start);
 		if (p.code && p.code->flow)
-			add_image(o, p, mi->code[0].start - p.va, names, how);
+			add_module(o, p, mi->code[0].start - p.va, names, how);
 	}
 	maps_release(&maps);
 }

@@ -1,6 +1,6 @@
 """How long a program stands still when probes go in and out.
 
-Fifty procedures, all of them in use, get entry and exit probes that read the wall clock and the CPU clock, in one
+Fifty functions, all of them in use, get entry and exit probes that read the wall clock and the CPU clock, in one
 batch, and lose them again. The pause is what the engine measures around the stop; the gap is the longest time that the
 program itself, reading the clock in a thread of real-time priority, did not come to do so in the moments in which the
 probes went in or out, and, beside it, while nothing happened: that is the machine's doing. Medians, and the least."""
@@ -15,7 +15,7 @@ import sampling
 GOAL = 2.0  # ms
 NAMES = ",".join(f"step{n}" for n in range(10, 60))
 CLOCKS = probing.WALL | probing.CPU
-WINDOW, BREAK = 150, 100  # ms: the kernel takes the processor from a thread of real-time priority that never pauses
+WINDOW, BREAK = 150, 100  # ms: the kernel takes the CPU from a thread of real-time priority that never pauses
 # Threads, and the percentage of time that all but the watching one are busy.
 PROGRAMS = ((1, 100), (8, 10), (8, 100))
 

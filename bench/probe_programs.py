@@ -1,8 +1,8 @@
-"""Every procedure of a program and its libraries counted at entry and exits, for scale.
+"""Every function of a program and its libraries counted at entry and exits, for scale.
 
-Programs as Debian ships them, all procedures of all images that they are loaded with probed from the start to the end.
-Processor time of the program itself; runs with and without take turns, the least of each counts. The cost of a hit is the
-difference divided by the hits; it has in it what the processor's caches lose, too."""
+Programs as Debian ships them, all functions of all modules that they are loaded with probed from the start to the end.
+CPU time of the program itself; runs with and without take turns, the least of each counts. The cost of a hit is the
+difference divided by the hits; it has in it what the CPU's caches lose, too."""
 
 import os
 
@@ -22,7 +22,7 @@ def _alone(w):
 
 
 def _probed(p, orders, w):
-    """Probes, those refused, hits and processor seconds."""
+    """Probes, those refused, hits and CPU seconds."""
     with sampling.Recording(p) as r:
         told = os.path.join(r.folder, "told")
         usage = sampling.run([orders, "--all", told, *w.command], w.env)

@@ -74,7 +74,7 @@ class Probes(Conversation):
 
 
 def _file_offset(program, symbol):
-    """Where a procedure is in its file."""
+    """Where a function is in its file."""
     found = [l.split() for l in programs.run("nm", program).splitlines() if l.endswith(f" {symbol}")]
     va = int(found[0][0], 16)
     for l in programs.run("readelf", "-lW", program).splitlines():

@@ -58,7 +58,7 @@ class Recording:
 
 
 class Usage:
-    """What one command took: seconds by the wall, of the processor with all it waited for, its own peak memory, and the
+    """What one command took: seconds by the wall, of the CPU with all it waited for, its own peak memory, and the
     most that it and its children had together at a time, what they share counted once."""
 
     def __init__(self, wall, cpu, peaks, status, error, output):

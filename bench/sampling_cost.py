@@ -1,6 +1,6 @@
 """What recording and reporting take on the profiler's side.
 
-Throughput is processor time of `sonde record` for each sample more: the difference between a longer and a shorter
+Throughput is CPU time of `sonde record` for each sample more: the difference between a longer and a shorter
 recording of the same program, without what the program itself took, so that starting and the one-time analysis of the
 code do not count. The time of a first report is of large programs without debugging information that were recorded for
 some seconds, with an empty cache. The long run is one program for a minute, recorded and then reported, by Sonde and at
@@ -36,7 +36,7 @@ def _grown(w, factor):
 
 
 class Point:
-    """A recording in numbers: samples, frames, processor time of the recorder."""
+    """A recording in numbers: samples, frames, CPU time of the recorder."""
 
     def __init__(self, sonde, p, command):
         alone = sampling.built(p, "alone")
@@ -69,8 +69,8 @@ def _throughput_rows(sonde, p, rounds):
 
 
 class First:
-    """A recording with an empty cache and its first report. In seconds: the program by the processor and the wall, the
-    recorder by the processor, from the program's end to that of the recorder, the report."""
+    """A recording with an empty cache and its first report. In seconds: the program by the CPU and the wall, the
+    recorder by the CPU, from the program's end to that of the recorder, the report."""
 
     def __init__(self, sonde, p, w):
         alone = sampling.built(p, "alone")
@@ -93,7 +93,7 @@ def _first_rows(sonde, p, log):
         good = "yes" if f.after + f.report <= 1.5 * SECOND else "**no**"
         rows.append((f"{w.name}, {f.wall:.1f} s: from its end to the report (goal: about a second)",
                      f"{_seconds(f.after)} + {_seconds(f.report)}: {good}", ""))
-        rows.append((f"{w.name}, {f.cpu:.1f} s of the processor: that of the recorder, peak memory",
+        rows.append((f"{w.name}, {f.cpu:.1f} s of the CPU: that of the recorder, peak memory",
                      f"{_seconds(f.recorder)}, {_megabytes(f.peak)}", ""))
     return rows
 

@@ -29,8 +29,8 @@ STARTS = re.compile(r"(_start|_start_c|_dl_start\w*|__libc_start_main\S*|__libc_
 ENDS = """WITH RECURSIVE below(id, top) AS (
     SELECT node.id, node.id FROM node JOIN node AS up ON up.id = node.parent WHERE up.kind = 5 UNION ALL
     SELECT node.id, below.top FROM node JOIN below ON node.parent = below.id)
-    SELECT sum(samples), image.path, node.address FROM value JOIN below ON below.id = value.node
-    JOIN node ON node.id = below.top LEFT JOIN image ON image.id = node.image
+    SELECT sum(samples), module.path, node.address FROM value JOIN below ON below.id = value.node
+    JOIN node ON node.id = below.top LEFT JOIN module ON module.id = node.module
     GROUP BY below.top ORDER BY 1 DESC LIMIT 3"""
 
 # How victims are built: compiler, level and more flags. All unwind information and symbols are then taken out.
@@ -56,7 +56,7 @@ def naked(p, compiler, level, flags):
 
 
 def stacks(lines):
-    """Call chains of perf script's output: lists of procedures, innermost first."""
+    """Call chains of perf script's output: lists of functions, innermost first."""
     chain = []
     for line in lines:
         if line.strip():
@@ -96,7 +96,7 @@ class Failures:
             self.ends = r.query(ENDS)
 
     def places(self):
-        return [f"- {self.name}: {n} in {os.path.basename(path or 'no image')}, {address:#x}"
+        return [f"- {self.name}: {n} in {os.path.basename(path or 'no module')}, {address:#x}"
                 for n, path, address in self.ends]
 
 

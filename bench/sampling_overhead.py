@@ -2,9 +2,9 @@
 
 Runs of the program alone, under `sonde record`, under `perf record --call-graph dwarf` and under `perf record` without
 call paths, which shows what the interrupts alone cost, take turns; each recorded run is compared with those alone before
-and after it, and the median is shown, with half of the middle half of all as noise. The program's own processor time
+and after it, and the median is shown, with half of the middle half of all as noise. The program's own CPU time
 counts (with what the kernel does in its name), and the wall clock from its start to its end. A program of one thread has
-one processor to itself, the recorder another."""
+one CPU to itself, the recorder another."""
 
 import os
 import statistics
@@ -26,7 +26,7 @@ class Bench:
         self.alone = sampling.built(p, "alone")
 
     def once(self, w, recorder):
-        """Processor and wall seconds of the program itself."""
+        """CPU and wall seconds of the program itself."""
         apart = not w.threads and os.cpu_count() > 1
         with sampling.Recording(self.p) as r:
             told = os.path.join(r.folder, "told")
@@ -48,7 +48,7 @@ class Bench:
         return out
 
     def ratios(self, w, rounds):
-        """By recorder, the lists of ratios to the runs alone on both sides: processor and wall."""
+        """By recorder, the lists of ratios to the runs alone on both sides: CPU and wall."""
         recorders = self.recorders()
         alone, runs = [self.once(w, lambda r: [])], []
         for _ in range(rounds):
@@ -82,5 +82,5 @@ def report(sonde, p, quick, log):
         rows.append((w.name + (", threads" if w.threads else ""), f"{seconds:.2f} s", *cells))
     middle = 100 * (statistics.median(medians) - 1)
     rows.append((f"**median** (goal: at most {GOAL} %)", "", f"**{middle:+.2f} %**", "", "", "", ""))
-    return measure.table(("program", "alone", "Sonde, processor", "Sonde, wall", "perf, processor", "perf, wall",
-                          "perf without call paths, processor"), rows)
+    return measure.table(("program", "alone", "Sonde, CPU", "Sonde, wall", "perf, CPU", "perf, wall",
+                          "perf without call paths, CPU"), rows)

@@ -1,7 +1,7 @@
 """Programs that know what their loops take.
 
-Each reads its own processor clock around its loops and prints the truth; the shares are of the whole run, or of a
-thread where one is given. Shares come from `sonde report --view loops`: total of the outermost loop of a procedure,
+Each reads its own CPU clock around its loops and prints the truth; the shares are of the whole run, or of a
+thread where one is given. Shares come from `sonde report --view loops`: total of the outermost loop of a function,
 inlined or not, with `--thread` and `--focus` where the truth is of one thread or one way to the loop."""
 
 import subprocess
@@ -26,7 +26,7 @@ class Truth:
     """A line that a victim printed."""
 
     def __init__(self, line):
-        _, self.procedure, self.thread, self.through, seconds = line.split()
+        _, self.function, self.thread, self.through, seconds = line.split()
         self.seconds = float(seconds)
 
 
@@ -38,13 +38,13 @@ class Truth:
 def whole_of(truth, truths):
     """Seconds that the share is of: all loops of the thread, each by its most general line."""
     lines = [t for t in truths if t.thread == truth.thread]
-    general = {t.procedure for t in lines if t.through == "any"}
-    return sum(t.seconds for t in lines if t.through == "any" or t.procedure not in general)
+    general = {t.function for t in lines if t.through == "any"}
+    return sum(t.seconds for t in lines if t.through == "any" or t.function not in general)
 
 
-def found(report, procedure, whole):
-    """Per cent of the outermost loop that stands in the procedure."""
-    totals = [r["total"] for r in report["rows"] if (r["inlined_into"] or [r["procedure"]])[0] == procedure]
+def found(report, function, whole):
+    """Per cent of the outermost loop that stands in the function."""
+    totals = [r["total"] for r in report["rows"] if (r["inlined_into"] or [r["function"]])[0] == function]
     return 100 * max(totals, default=0) / whole
 
 
@@ -58,7 +58,7 @@ def compare(sonde, p, name, compiler):
             thread = ["--thread", t.thread] if t.thread != "0" else []
             whole = r.report(sonde, "--view", "loops", *thread)["total"]
             report = r.report(sonde, "--view", "loops", *t.options())
-            yield t, 100 * t.seconds / whole_of(t, truths), found(report, t.procedure, whole)
+            yield t, 100 * t.seconds / whole_of(t, truths), found(report, t.function, whole)
 
 
 def report(sonde, p, quick, log):

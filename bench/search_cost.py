@@ -4,13 +4,13 @@ End to end: programs that do the same work alone and under `sonde diagnose`, by 
 before and after it, and the median is shown, with half of the middle half of all as noise. "The program" is from its start to
 its end; "the command" has in it what Sonde does before and behind that. "Reckoned" is what Sonde itself takes for the share
 of its probes and pauses. Settled: programs that tell how much they have done, by the wall clock and by their own
-processor clock, are searched for some seconds and run on alone when Sonde has left. What a round took is compared with then;
+CPU clock, are searched for some seconds and run on alone when Sonde has left. What a round took is compared with then;
 how much the first half of that time differs from the second is the noise. The search counts as settled from its last decision
 on. python3 is the hard case: its interpreter is one loop with some 900 ways in and out that
 takes most of the time, of which samples have to tell.
 
-A virtual machine's processors may be taken from it for others. End to end, runs are repeated until enough of them had the
-processors for themselves, but for 3 %, or twice as many as are needed were made: those of which the least was stolen
+A virtual machine's CPUs may be taken from it for others. End to end, runs are repeated until enough of them had the
+CPUs for themselves, but for 3 %, or twice as many as are needed were made: those of which the least was stolen
 count, and how much that was at most is told. Of the programs that tell their rounds, those count in which that little was
 stolen."""
 
@@ -40,7 +40,7 @@ PATIENCE = 2                # times as many rounds are made at most
 # End to end
 
 class Round:
-    """A search between two runs alone: ratios to these, and how much of the processors was stolen meanwhile."""
+    """A search between two runs alone: ratios to these, and how much of the CPUs was stolen meanwhile."""
 
     def __init__(self, search, searched, alone, stolen):
         beside = [(a + b) / 2 for a, b in zip(*alone)]
@@ -69,7 +69,7 @@ class Cost:
         return [getattr(r, name) for r in self.rounds]
 
     def took(self, p, command, run=None):
-        """What the program itself took of the processor and of the time, alone or in a run of another."""
+        """What the program itself took of the CPU and of the time, alone or in a run of another."""
         with tempfile.NamedTemporaryFile("r", dir=p.work) as told:
             env = {"LD_PRELOAD": self.library, "USAGE_FILE": told.name}
             if run:
@@ -97,14 +97,14 @@ def _whole_table(sonde, p, quick, log):
     middle = statistics.median(middles)
     rows.append((f"**median** (goal: below {WHOLE:.0f} %)", "", f"**{middle:+.2f} %**", "", "", "", "",
                  searching.reached(middle < WHOLE)))
-    return measure.table(("program", "alone", "the program, wall", "processor", "the command, wall", "reckoned", "stolen", "goal"),
+    return measure.table(("program", "alone", "the program, wall", "CPU", "the command, wall", "reckoned", "stolen", "goal"),
                          rows)
 
 
 # Settled
 
 class Told:
-    """What a program told: (wall, processor, rounds) of each line."""
+    """What a program told: (wall, CPU, rounds) of each line."""
 
     def __init__(self, path, watch):
         self.watch = watch
@@ -113,7 +113,7 @@ class Told:
         self.lines = [tuple(map(float, line)) for line in lines if len(line) == 3]
 
     def rates(self, begin, end):
-        """Rounds a second while it was calm between two moments: by the wall clock, by the processor's."""
+        """Rounds a second while it was calm between two moments: by the wall clock, by the CPU's."""
         inside = [l for l in self.lines if begin <= l[0] <= end]
         steps = [[y - x for x, y in zip(a, b)] for a, b in zip(inside, inside[1:]) if self.watch.is_calm(a[0], b[0])]
         wall, cpu, rounds = (sum(x) for x in zip(*steps)) if steps else (0, 0, 0)
@@ -121,7 +121,7 @@ class Told:
 
 
 class Watched:
-    """One program during a search and after it, in one run: rounds a second by the wall clock and the processor's."""
+    """One program during a search and after it, in one run: rounds a second by the wall clock and the CPU's."""
 
     def __init__(self, sonde, p, command):
         with tempfile.NamedTemporaryFile(dir=p.work) as out, calm.Watch() as watch:
@@ -174,8 +174,8 @@ def _settled_table(sonde, p, log):
                      *(_change(w.longer(w.settled, c), unknown) for c in (0, 1)),
                      *(_change(w.noise(c), "not known") for c in (0, 1)), searching.reached(good[-1])))
         log(f"  {rows[-1]}")
-    return measure.table(("program", "last decision after", "searching, wall", "processor",
-                          f"settled, wall (goal: below {SETTLED:.0f} %)", "processor", "noise, wall", "processor", "goal"), rows)
+    return measure.table(("program", "last decision after", "searching, wall", "CPU",
+                          f"settled, wall (goal: below {SETTLED:.0f} %)", "CPU", "noise, wall", "CPU", "goal"), rows)
 
 
 def report(sonde, p, quick, log):

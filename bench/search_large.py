@@ -1,9 +1,9 @@
 """Whether the size of a program slows its search.
 
-Two generated programs that compute the same in the same 500 procedures, a tree of calls three wide with hot loops in three
+Two generated programs that compute the same in the same 500 functions, a tree of calls three wide with hot loops in three
 leaves; the larger one has 49,500 more that hang below cold branches of that tree and are called now and then. `sonde` is the
-processor time of Sonde itself, all that it does before, during and behind the run; "before and behind" is the time by the wall
-clock that it takes then. Procedures named are those that the search knows: it looks into no others. What grows with
+CPU time of Sonde itself, all that it does before, during and behind the run; "before and behind" is the time by the wall
+clock that it takes then. Functions named are those that the search knows: it looks into no others. What grows with
 the program all the same is reading its tables of symbols and unwinding. The programs take turns, medians are shown."""
 
 import os
@@ -83,19 +83,19 @@ def _sources(folder, count):
 
 
 def program(p, count):
-    return p.build(f"procedures-{count}", programs.HOST, lambda: _sources(p.path("sources", f"procedures-{count}"), count),
+    return p.build(f"functions-{count}", programs.HOST, lambda: _sources(p.path("sources", f"functions-{count}"), count),
                    level="-O1")
 
 
 class Result:
-    """One search: the program prints what it took of the processor itself."""
+    """One search: the program prints what it took of the CPU itself."""
 
     def __init__(self, sonde, p, path):
         s = searching.search(sonde, p, [path, str(SECONDS)], output=subprocess.PIPE)
         own = float(s.usage.output.split()[0])
         leaves = [t for b, t in s.bottlenecks.items() if b in s.leaves]
         self.first, self.last = min(leaves, default=None), max(leaves, default=None)
-        self.found, self.experiments, self.procedures = len(leaves), len(s.decided), s.procedures
+        self.found, self.experiments, self.functions = len(leaves), len(s.decided), s.functions
         self.cpu, self.around, self.peak = s.usage.cpu - own, s.usage.wall - s.seconds, s.usage.peak
 
 
@@ -116,10 +116,10 @@ def report(sonde, p, quick, log):
     for name, what, form in (("first", "first leaf found at", "{:.2f} s"), ("last", "last leaf found at", "{:.2f} s"),
                              ("found", "leaves found", "{:.0f}"), ("experiments", "experiments decided", "{:.0f}"),
                              ("cpu", "sonde", "{:.2f} s"), ("around", "before and behind", "{:.2f} s"),
-                             ("procedures", "procedures named", "{:.0f}")):
+                             ("functions", "functions named", "{:.0f}")):
         small, large = (_middle(results[count], name) for count in paths)
         same = small and large
         goal = searching.reached(large <= NOISE * small) if same and name in ("first", "cpu") else ""
         rows.append((what, *("none" if v is None else form.format(v) for v in (small, large)),
                      f"{large / small:.2f}" if same else "", goal))
-    return measure.table(("", f"{COMMON} procedures", f"{LARGE} procedures", "ratio", f"goal: the same, at most {NOISE}"), rows)
+    return measure.table(("", f"{COMMON} functions", f"{LARGE} functions", "ratio", f"goal: the same, at most {NOISE}"), rows)

@@ -2,7 +2,7 @@
 
 The evaluation of Collins and Miller (table 3, figure 3), on the searches of the section before. Bottlenecks and leaves, which
 have no true experiment on code below them, are those of Deep Start's best run with loops; rates are averages of all
-searches. The last column is about the leaves of Deep Start's best run without loops: in how many of these procedures loops
+searches. The last column is about the leaves of Deep Start's best run without loops: in how many of these functions loops
 were found."""
 
 import measure
@@ -11,19 +11,19 @@ import search_strategies
 import searching
 from searching import CALL_GRAPH, DEEP_START, is_loop
 
-CURVES = ("without loops", "with loops", "with loops, procedures")
+CURVES = ("without loops", "with loops", "with loops, functions")
 PAPER = """The paper finds 3 to 11 functions and 8 to 10 loops among the bottlenecks of its four programs, and loops in 7 of 10 leaf
 functions; experiments were made at 0.4 to 2.9 a second without loops and 1.0 to 1.9 with them."""
 
 
 def _counts(bottlenecks):
-    """Procedures and loops among them."""
+    """Functions and loops among them."""
     loops = sum(is_loop(code) for _, code in bottlenecks)
     return len(bottlenecks) - loops, loops
 
 
 def _with_loops(c):
-    """Procedures that are leaves without loops, and those of them in which loops were found."""
+    """Functions that are leaves without loops, and those of them in which loops were found."""
     leaves = searching.best(c.of(DEEP_START, False)).leaves
     loops = [b for b in c.known[True] if is_loop(b[1])]
     return len(leaves), sum(any(h == hypothesis and code.startswith(leaf + "/loop ") for h, code in loops)
@@ -43,8 +43,8 @@ def _row(c):
 
 def _panel(c):
     with_loops, without = (searching.best(c.of(DEEP_START, loops)) for loops in (True, False))
-    procedures = {b for b in with_loops.bottlenecks if not is_loop(b[1])}
-    return plot.Panel(c.program.name, dict(zip(CURVES, (without.times(), with_loops.times(), with_loops.times(procedures)))))
+    functions = {b for b in with_loops.bottlenecks if not is_loop(b[1])}
+    return plot.Panel(c.program.name, dict(zip(CURVES, (without.times(), with_loops.times(), with_loops.times(functions)))))
 
 
 def report(sonde, p, quick, log, folder):
@@ -52,7 +52,7 @@ def report(sonde, p, quick, log, folder):
     rows = [_row(c) for c in done]
     total = [sum(int(r[-1].split(" of ")[i]) for r in rows) for i in (0, 1)]
     rows.append(("**all**", *(sum(r[i] for r in rows) for i in range(1, 5)), "", "", f"{total[0]} of {total[1]}"))
-    text = measure.table(("program", "procedures", "loops", "leaves: procedures", "loops", "experiments/s without loops",
-                          "with loops", "leaf procedures with loops found"), rows)
+    text = measure.table(("program", "functions", "loops", "leaves: functions", "loops", "experiments/s without loops",
+                          "with loops", "leaf functions with loops found"), rows)
     picture = plot.written(folder, "search-loops", plot.chart([_panel(c) for c in done], CURVES, "bottlenecks"))
     return "\n\n".join([text, PAPER.replace("\n", " "), "Deep Start, the best run with loops and without:", picture])

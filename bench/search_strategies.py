@@ -3,7 +3,7 @@
 The evaluation of Roth and Miller (tables 3 and 4, figures 9 to 12), with programs of Debian that do the same again and again,
 and victims with planted bottlenecks. The strategies take turns. A bottleneck is a true experiment on code in the whole
 machine; known are all that any of the searches of that program found, with the same setting of loops. Seconds are since the
-program's start, its loading and the analysis of its images included. The weighted sum has the utility -t; it is divided by the
+program's start, its loading and the analysis of its modules included. The weighted sum has the utility -t; it is divided by the
 number of bottlenecks, which the paper does not say but its figures show. "All found" is, as in the paper, when the last one
 was found that this search found, however many; "found by both" is when the last of those was found that every search
 of both strategies found. Where some search did not come to a share of the known ones before its program ended, the length of

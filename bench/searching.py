@@ -83,7 +83,7 @@ def search(sonde, p, command, *options, output=subprocess.DEVNULL, env=None):
         if not os.path.exists(r.profile):
             raise RuntimeError(f"sonde diagnose {' '.join(command[:3])}: status {usage.status}: {usage.error[-300:]}")
         found = Search(sonde, r.profile, usage)
-        found.procedures = r.query("SELECT count(*) FROM resource WHERE hierarchy = 'code' AND kind = 'procedure'")[0][0]
+        found.functions = r.query("SELECT count(*) FROM resource WHERE hierarchy = 'code' AND kind = 'function'")[0][0]
         return found
 
 

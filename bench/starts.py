@@ -1,4 +1,4 @@
-"""Procedure starts on stripped copies, against the symbols that were removed.
+"""Function starts on stripped copies, against the symbols that were removed.
 
 Truth is every FUNC or IFUNC symbol in executable sections, aliases merged. PLTs have no symbols and are left out.
 Addresses that carry another kind of name (labels of assembly code, `.cold` parts, linker's stubs) count neither way."""
@@ -61,8 +61,8 @@ def truth(path):
 def found(sonde, path, elf):
     ranges = elf.code()
     # Positions alone, without line information, are all that is asked.
-    procedures = measure.sonde_json(sonde, "--no-debug", path)["procedures"]
-    starts = (int(p["start"], 16) for p in procedures if not p["plt"])
+    functions = measure.sonde_json(sonde, "--no-debug", path)["functions"]
+    starts = (int(p["start"], 16) for p in functions if not p["plt"])
     return {va for va in starts if any(a <= va < b for a, b in ranges)}
 
 
@@ -136,4 +136,4 @@ def report(sonde, p, quick, log):
     for name, frames, wrong, missed in worst:
         log(f"  {name} {'with' if frames else 'without'} .eh_frame: wrong {[hex(a) for a in wrong]} "
             f"missed {[hex(a) for a in missed]}")
-    return measure.table(("program", ".eh_frame", "procedures", "precision", "recall"), rows)
+    return measure.table(("program", ".eh_frame", "functions", "precision", "recall"), rows)

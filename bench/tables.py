@@ -85,18 +85,18 @@ def switch_jumps(path, arch):
 
 def block_ends(sonde, path):
     """For each block of `sonde dump cfg`: how it ends, by the address behind it; and unresolved ones."""
-    ends, unresolved, procedure = {}, [], "?"
+    ends, unresolved, function = {}, [], "?"
     with subprocess.Popen([sonde, "dump", "cfg", path], stdout=subprocess.PIPE, text=True) as p:
         for line in p.stdout:
-            if line.startswith("procedure "):
-                procedure = line.split()[1]
+            if line.startswith("function "):
+                function = line.split()[1]
                 continue
             m = re.match(r"  block \d+ (0x[0-9a-f]+)-(0x[0-9a-f]+) insns=\d+ end=(\S+)", line)
             if not m:
                 continue
             ends[int(m[2], 16)] = m[3]
             if m[3] == "unresolved":
-                unresolved.append((int(m[2], 16), procedure))
+                unresolved.append((int(m[2], 16), function))
     return ends, unresolved
 
 

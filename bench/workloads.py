@@ -1,6 +1,6 @@
 """Real programs of Debian at work: what sampling is measured on.
 
-Each is a command of a few seconds of processor time that needs no network and no input but what is made here, in the
+Each is a command of a few seconds of CPU time that needs no network and no input but what is made here, in the
 work folder, the same every time. Programs are run as Debian ships them: optimised and stripped."""
 
 import os

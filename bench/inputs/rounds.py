@@ -1,4 +1,4 @@
-"""The work of work.py again and again, and when: each line is the time by the wall, processor time and rounds done."""
+"""The work of work.py again and again, and when: each line is the time by the wall, CPU time and rounds done."""
 import os
 import sys
 import time

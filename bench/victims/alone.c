@@ -24,12 +24,12 @@ static double seconds(struct timeval t)
 	return (double)t.tv_sec + (double)t.tv_usec * 1e-6;
 }
 
-static void run(int processor, char **command)
+static void run(int CPU, char **command)
 {
 	cpu_set_t set;
 	CPU_ZERO(&set);
 	for (int i = 0; i < CPU_SETSIZE; i++)
-		if (processor < 0 || i == processor)
+		if (CPU < 0 || i == CPU)
 			CPU_SET(i, &set);
 	sched_setaffinity(0, sizeof(set), &set);
 	execvp(command[0], command);

@@ -1,4 +1,4 @@
-/* One loop at the end of 300 calls, reached through two procedures: 25 and 75 per cent. */
+/* One loop at the end of 300 calls, reached through two functions: 25 and 75 per cent. */
 #include "truth.h"
 
 enum { DEPTH = 300 };

@@ -1,4 +1,4 @@
-/* Calls a tiny procedure in a tight loop, ten calls deep, and another one of the same code that
+/* Calls a tiny function in a tight loop, ten calls deep, and another one of the same code that
  * nobody probes as often. Each line on standard input, "narrow|wide CALLS ROUNDS", is answered by
  * the least ns of a call of each. */
 #include <stdint.h>
@@ -17,7 +17,7 @@ static volatile uint64_t seed = 88172645463325252;
 		x ^= x >> 7;                                                                       \
 		return x ^ x << 17;                                                                \
 	}
-/* Overwrites some, as most procedures do. */
+/* Overwrites some, as most functions do. */
 #define WIDE                                                                                       \
 	{                                                                                          \
 		uint64_t a = x * 0xbf58476d1ce4e5b9, b = (x >> 29) * 0x94d049bb133111eb;           \
@@ -45,13 +45,13 @@ static void keep_least(double *least, double ns)
 		*least = ns;
 }
 
-#define CALLER(procedure, least)                                                                   \
-	__attribute__((noinline, aligned(64))) static void call_##procedure(struct order *o)       \
+#define CALLER(function, least)                                                                   \
+	__attribute__((noinline, aligned(64))) static void call_##function(struct order *o)       \
 	{                                                                                          \
 		uint64_t x = seed;                                                                 \
 		double begin = now_ns();                                                           \
 		for (uint64_t i = 0; i < o->calls; i++)                                            \
-			x = procedure(x);                                                          \
+			x = function(x);                                                          \
 		keep_least(&o->least, (now_ns() - begin) / (double)o->calls);                      \
 		seed = x;                                                                          \
 	}

@@ -4,7 +4,7 @@
  *
  * mutex: four threads, each works 2 us with the lock and 4 us without it. condition: two threads
  * pass items to two others through a queue of eight, and work 5 us on each. Prints the seconds it
- * took by the wall, and of the processor. */
+ * took by the wall, and of the CPU. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

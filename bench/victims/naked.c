@@ -1,4 +1,4 @@
-/* Runs the victims of the stepping tests round and round for the given seconds of processor time.
+/* Runs the victims of the stepping tests round and round for the given seconds of CPU time.
  * They are built with all unwind information taken out. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* A loop that calls its own procedure again: its total counts each moment once, however deep;
+/* A loop that calls its own function again: its total counts each moment once, however deep;
  * beside it a plain loop. */
 #include "truth.h"
 

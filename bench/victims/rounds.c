@@ -1,5 +1,5 @@
 /* Does the same work again and again, and tells when: each line is the time by the wall, the thread's
- * processor time and how many rounds are done. The work is in small procedures some calls deep, half
+ * CPU time and how many rounds are done. The work is in small functions some calls deep, half
  * of it in one that a search finds and goes on watching.
  *
  *   rounds SECONDS */

@@ -1,4 +1,4 @@
-/* Three loops in three procedures: 10, 20 and 70 per cent. */
+/* Three loops in three functions: 10, 20 and 70 per cent. */
 #include "truth.h"
 
 SEPARATE static u64 first(u64 x, u64 n)

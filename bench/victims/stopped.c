@@ -1,9 +1,9 @@
-/* Threads that run through a hundred procedures, and one that looks at the clock all the time:
+/* Threads that run through a hundred functions, and one that looks at the clock all the time:
  *
  *	stopped THREADS BUSY
  *
  * Each line on standard input is a number of ms; the answer is the longest time in ns that the
- * watching thread, which runs through the procedures as well, did not come to look meanwhile. The
+ * watching thread, which runs through the functions as well, did not come to look meanwhile. The
  * others are busy for that percentage of the time. */
 #include <pthread.h>
 #include <sched.h>
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define PROCEDURE __attribute__((noinline, noclone)) static
+#define FUNCTION __attribute__((noinline, noclone)) static
 
 static uint64_t now_ns(void)
 {
@@ -21,7 +21,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-PROCEDURE uint64_t mix(uint64_t x, uint64_t n)
+FUNCTION uint64_t mix(uint64_t x, uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)
 		x = (x ^ x >> 29) * 0xbf58476d1ce4e5b9 + i;
@@ -29,7 +29,7 @@ PROCEDURE uint64_t mix(uint64_t x, uint64_t n)
 }
 
 #define STEP(n)                                                                                    \
-	PROCEDURE uint64_t step##n(uint64_t x)                                                     \
+	FUNCTION uint64_t step##n(uint64_t x)                                                     \
 	{                                                                                          \
 		uint64_t y = mix(x, 5 + n % 7);                                                    \
 		if (y & 1 << n % 5)                                                                \
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 		if (pthread_create(&t, NULL, work, &sink[i * 8]))
 			return 1;
 	}
-	/* What else wants the processors is no pause. */
+	/* What else wants the CPUs is no pause. */
 	struct sched_param high = {.sched_priority = 1};
 	pthread_setschedparam(pthread_self(), SCHED_FIFO, &high);
 	while (fgets(line, sizeof(line), stdin)) {

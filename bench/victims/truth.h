@@ -1,6 +1,6 @@
 /* Programs whose loops take known shares: each tells by its own clock what its loops took.
  *
- * SPIN is the loop, one in each procedure, which gives it its name; the barrier keeps compilers
+ * SPIN is the loop, one in each function, which gives it its name; the barrier keeps compilers
  * from computing the result without looping. */
 #pragma once
 #include <pthread.h>
@@ -36,7 +36,7 @@ static inline long thread_number(void)
 	return syscall(SYS_gettid);
 }
 
-/* A line for the reader: the procedure that the loop stands in, the thread (0: all), a procedure
+/* A line for the reader: the function that the loop stands in, the thread (0: all), a function
  * that the calls to it go through ("any": whichever), seconds. */
 static inline void tell(const char *loop_in, long thread, const char *through, double seconds)
 {

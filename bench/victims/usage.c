@@ -1,4 +1,4 @@
-/* To be preloaded: when a process ends, a line with its name, its processor time, and the time since it
+/* To be preloaded: when a process ends, a line with its name, its CPU time, and the time since it
  * was loaded is added to the file that $USAGE_FILE names. So what a program took is known without a
  * process between it and who observes it. */
 #define _GNU_SOURCE

@@ -37,7 +37,7 @@ bool fault_passed(struct fault_point *p, int error);
 
 /* True if the operation that would follow is to fail instead, with this errno:
  *
- *	int fd = fault("image-open", EMFILE) ? -1 : open(path, O_RDONLY);
+ *	int fd = fault("module-open", EMFILE) ? -1 : open(path, O_RDONLY);
  *
  * Each name is used in one place only. */
 #define fault(what, error)                                                                         \

@@ -7,7 +7,7 @@
 int log_level[LOG_DOMAINS];
 
 const char *const log_domain_name[LOG_DOMAINS] = {
-	[LOG_IMAGE] = "image",   [LOG_DWARF] = "dwarf",         [LOG_FLOW] = "flow",
+	[LOG_MODULE] = "module", [LOG_DWARF] = "dwarf",         [LOG_FLOW] = "flow",
 	[LOG_JUMP] = "jump",     [LOG_STRUCTURE] = "structure", [LOG_CACHE] = "cache",
 	[LOG_UNWIND] = "unwind", [LOG_SAMPLE] = "sample",       [LOG_STORE] = "store",
 	[LOG_RECORD] = "record", [LOG_PROBE] = "probe",         [LOG_SEARCH] = "search",

@@ -1,11 +1,11 @@
-/* Debug output by domain and level: `--debug=flow:2,image`. It is off by default, and then costs
+/* Debug output by domain and level: `--debug=flow:2,module`. It is off by default, and then costs
  * one load and a branch. Level 1 is a line per event a developer wants to see, 2 a line per item, 3
  * everything. */
 #pragma once
 #include <stdbool.h>
 
 enum log_domain {
-	LOG_IMAGE,
+	LOG_MODULE,
 	LOG_DWARF,
 	LOG_FLOW,
 	LOG_JUMP,

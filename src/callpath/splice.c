@@ -1,14 +1,14 @@
 #include "callpath/splice.h"
 
-static uint32_t procedure_of(const struct frame *f)
+static uint32_t function_of(const struct frame *f)
 {
-	return flow_procedure_at(f->code->flow, f->exact ? f->va : f->va - 1);
+	return flow_function_at(f->code->flow, f->exact ? f->va : f->va - 1);
 }
 
 static bool is_same_frame(const struct frame *a, const struct frame *b)
 {
 	return a->cfa && a->cfa == b->cfa && a->code && a->code == b->code && a->code->flow &&
-	       procedure_of(a) == procedure_of(b);
+	       function_of(a) == function_of(b);
 }
 
 /* A linear search, because the CFAs are not sorted: they grow towards the root, except where a

@@ -2,53 +2,53 @@
 
 #include <sys/stat.h>
 
-void images_init(struct images *i, struct profile *p)
+void modules_init(struct modules *i, struct profile *p)
 {
-	*i = (struct images){.profile = p};
+	*i = (struct modules){.profile = p};
 }
 
-void images_release(struct images *i)
+void modules_release(struct modules *i)
 {
 	vec_free(&i->of_code);
 	vec_free(&i->codes);
 }
 
-static struct profile_image describe(struct profile *p, const struct code *c)
+static struct profile_module describe(struct profile *p, const struct code *c)
 {
-	struct profile_image image = {.path = arena_strdup(&p->arena, c->path)};
+	struct profile_module module = {.path = arena_strdup(&p->arena, c->path)};
 	struct stat st;
 	if (c->problem)
-		image.problem = arena_strdup(&p->arena, c->problem);
-	if (c->image) {
-		image.build_id = c->image->build_id;
-		image.file_size = c->image->size;
+		module.problem = arena_strdup(&p->arena, c->problem);
+	if (c->module) {
+		module.build_id = c->module->build_id;
+		module.file_size = c->module->size;
 	}
 	if (!c->deleted && stat(c->path, &st) == 0)
-		image.mtime = (uint64_t)st.st_mtime;
-	return image;
+		module.mtime = (uint64_t)st.st_mtime;
+	return module;
 }
 
-uint32_t images_find(struct images *i, struct code *c)
+uint32_t modules_find(struct modules *i, struct code *c)
 {
 	if (!c)
 		return PROFILE_NONE;
 	while (i->of_code.len <= c->id)
 		vec_push(&i->of_code, PROFILE_NONE);
-	uint32_t *image = &i->of_code.data[c->id];
-	if (*image == PROFILE_NONE) {
-		*image = i->profile->images.len;
-		vec_push(&i->profile->images, describe(i->profile, c));
+	uint32_t *module = &i->of_code.data[c->id];
+	if (*module == PROFILE_NONE) {
+		*module = i->profile->modules.len;
+		vec_push(&i->profile->modules, describe(i->profile, c));
 		vec_push(&i->codes, c);
 	}
-	return *image;
+	return *module;
 }
 
 /* The node of one frame. A caller gets the address of the last byte of its call, which is in the
  * line and loop of the call; its return address may already be in another one. */
-static struct profile_node node_of(struct images *i, const struct frame *f, bool innermost)
+static struct profile_node node_of(struct modules *i, const struct frame *f, bool innermost)
 {
 	return (struct profile_node){
-		.image = images_find(i, f->code),
+		.module = modules_find(i, f->code),
 		.address = f->exact ? f->va : f->va - 1,
 		.kind = innermost ? NODE_LEAF : NODE_FRAME,
 	};
@@ -56,11 +56,11 @@ static struct profile_node node_of(struct images *i, const struct frame *f, bool
 
 static bool is_same(const struct profile_node *a, const struct profile_node *b)
 {
-	return a->address == b->address && a->image == b->image && a->kind == b->kind;
+	return a->address == b->address && a->module == b->module && a->kind == b->kind;
 }
 
 /* Returns the node of the innermost frame. */
-static uint32_t insert_path(struct images *i, struct watched_thread *t, const struct walk *w)
+static uint32_t insert_path(struct modules *i, struct watched_thread *t, const struct walk *w)
 {
 	struct profile *p = i->profile;
 	bool partial = w->end != WALK_COMPLETE;
@@ -73,7 +73,7 @@ static uint32_t insert_path(struct images *i, struct watched_thread *t, const st
 			continue;
 		}
 		path->len = depth;
-		at = profile_child(p, at, node.kind, node.image, node.address);
+		at = profile_child(p, at, node.kind, node.module, node.address);
 		vec_push(path, at);
 	}
 	path->len = depth;
@@ -84,20 +84,20 @@ void stacks_init(struct stacks *s, struct profile *p, struct codes *c)
 {
 	s->profile = p;
 	watched_init(&s->watched, p, c);
-	images_init(&s->images, p);
+	modules_init(&s->modules, p);
 }
 
 void stacks_release(struct stacks *s)
 {
 	watched_release(&s->watched);
-	images_release(&s->images);
+	modules_release(&s->modules);
 }
 
 uint32_t stacks_add(struct stacks *s, const struct stack *x)
 {
 	static const uint8_t below[] = {[STACK_IN_KERNEL] = NODE_KERNEL, [STACK_WAITS] = NODE_WAIT};
 	struct watched_thread *t = watched_thread(&s->watched, x->pid, x->tid);
-	uint32_t node = x->walk ? insert_path(&s->images, t, x->walk) : 0;
+	uint32_t node = x->walk ? insert_path(&s->modules, t, x->walk) : 0;
 	if (x->state != STACK_RUNS)
 		node = profile_child(s->profile, node, below[x->state], PROFILE_NONE, 0);
 	profile_add(s->profile, node, watched_row(&s->watched, t), x->metric, 1, x->amount);

@@ -6,23 +6,23 @@
 #include "unwind/walk.h"
 
 /* The modules of the profile, and the code that each comes from. */
-struct images {
+struct modules {
 	struct profile *profile;
 	VEC(uint32_t) of_code;    /* by the code's id; PROFILE_NONE if not in the profile */
 	VEC(struct code *) codes; /* by module */
 };
 
-void images_init(struct images *i, struct profile *p);
-void images_release(struct images *i);
+void modules_init(struct modules *i, struct profile *p);
+void modules_release(struct modules *i);
 
 /* The module of some code in the profile, added if it is new; PROFILE_NONE for NULL. */
-uint32_t images_find(struct images *i, struct code *c);
+uint32_t modules_find(struct modules *i, struct code *c);
 
 /* Processes, threads and modules of a profile, and the call stacks in it. */
 struct stacks {
 	struct profile *profile;
 	struct watched watched;
-	struct images images;
+	struct modules modules;
 };
 
 void stacks_init(struct stacks *s, struct profile *p, struct codes *c);

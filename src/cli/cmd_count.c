@@ -13,7 +13,7 @@
 enum { TURN_MS = 1000 };
 
 struct count_args {
-	const char *output, *images, *duration;
+	const char *output, *modules, *duration;
 	struct option_number pid;
 };
 
@@ -26,7 +26,7 @@ static void on_sentence(void *ctx, const char *sentence)
 static void on_progress(void *ctx, enum count_work what, uint32_t done, uint32_t total)
 {
 	if (what == COUNT_PREPARING)
-		progress_show(ctx, "rewriting procedures: %u of %u", done, total);
+		progress_show(ctx, "rewriting functions: %u of %u", done, total);
 	else
 		progress_show(ctx, "reading call paths: %u of %u", done, total);
 }
@@ -56,7 +56,7 @@ static int run(const void *args, const struct operands *operands)
 			    .seconds = parse_seconds("--duration", a->duration),
 			    .tell = on_sentence,
 			    .ctx = &progress},
-		.images = a->images,
+		.modules = a->modules,
 		.progress = on_progress,
 	};
 	struct count_session *s = count_new(&o);
@@ -80,7 +80,7 @@ static int run(const void *args, const struct operands *operands)
 }
 
 static const struct option options[] = {
-	OPTION("images", OPTION_TEXT, struct count_args, images, .value = "main|all|NAME,...",
+	OPTION("modules", OPTION_TEXT, struct count_args, modules, .value = "main|all|NAME,...",
 	       .help = "what to count: the program itself (main), libraries, too (all), or those "
 		       "whose file names match"),
 	OPTION("duration", OPTION_TEXT, struct count_args, duration, .value = "SECONDS",
@@ -90,7 +90,7 @@ static const struct option options[] = {
 	{0},
 };
 
-static const struct count_args defaults = {.output = USUAL_PROFILE, .images = "main"};
+static const struct count_args defaults = {.output = USUAL_PROFILE, .modules = "main"};
 
 const struct command cmd_count = {
 	.name = "count",

@@ -176,7 +176,7 @@ static const struct option options[] = {
 	       .choices = strategies,
 	       .help = "deep-start (begins where samples are) or call-graph (from main down)"),
 	OPTION("no-loops", OPTION_UNFLAG, struct diagnose_args, loops,
-	       .help = "search procedures only, not their loops"),
+	       .help = "search functions only, not their loops"),
 	{.name = "threshold",
 	 .type = OPTION_CALL,
 	 .value = "NAME=PERCENT",

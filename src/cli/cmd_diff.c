@@ -94,7 +94,7 @@ static int check_related(const struct diff_view *v, struct err *e)
 	if (d->matched_a >= MIN_COMMON_SHARE || d->matched_b >= MIN_COMMON_SHARE)
 		return 0;
 	return err_set(e, ERR_INPUT,
-		       "%s and %s have no procedures in common that matter, so these are different "
+		       "%s and %s have no functions in common that matter, so these are different "
 		       "programs: '%s' and '%s'",
 		       v->a->path, v->b->path, command_of(v->a), command_of(v->b));
 }

@@ -11,14 +11,14 @@
 #include "cli/dump/dump.h"
 #include "cli/term/die.h"
 #include "cli/term/output.h"
-#include "image/demangle.h"
+#include "module/demangle.h"
 
 static bool overlaps(const struct dump_args *a, uint64_t start, uint64_t end)
 {
 	return end > a->start.value && (!a->end.given || start < a->end.value);
 }
 
-static bool is_chosen(struct dump *d, const struct choice *c, const struct procedure *p)
+static bool is_chosen(struct dump *d, const struct choice *c, const struct function *p)
 {
 	const struct part *parts = flow_parts(d->flow) + p->first_part;
 	bool in_range = overlaps(d->args, p->start, p->end);
@@ -34,14 +34,14 @@ static bool is_chosen(struct dump *d, const struct choice *c, const struct proce
 	return p->name && choice_has_name(c, demangle(&d->tmp, p->name), p->name);
 }
 
-static void dump_procedures(struct dump *d, void (*dump_one)(struct dump *d, uint32_t procedure))
+static void dump_functions(struct dump *d, void (*dump_one)(struct dump *d, uint32_t function))
 {
 	uint32_t count, shown = 0;
 	struct choice choice;
-	choice_init(&choice, d->args->procedure);
+	choice_init(&choice, d->args->function);
 	if (!d->args->lazy)
 		flow_discover(d->flow);
-	const struct procedure *all = flow_procedures(d->flow, &count);
+	const struct function *all = flow_functions(d->flow, &count);
 	for (uint32_t i = 0; i < count; i++) {
 		bool chosen = is_chosen(d, &choice, &all[i]);
 		arena_clear(&d->tmp);
@@ -54,8 +54,8 @@ static void dump_procedures(struct dump *d, void (*dump_one)(struct dump *d, uin
 		shown++;
 	}
 	if (!shown)
-		die("no procedure matches%s%s", d->args->procedure ? " " : "",
-		    d->args->procedure ? d->args->procedure : "");
+		die("no function matches%s%s", d->args->function ? " " : "",
+		    d->args->function ? d->args->function : "");
 	choice_release(&choice);
 }
 
@@ -63,11 +63,11 @@ static void dump_code(struct dump *d)
 {
 	const struct dump_args *a = d->args;
 	d->printer = insn_printer_new(d->arch);
-	if (a->procedure) {
-		dump_procedures(d, dump_insns);
+	if (a->function) {
+		dump_functions(d, dump_insns);
 	} else {
-		for (uint32_t i = 0; i < d->image->section_count; i++) {
-			const struct section *s = &d->image->sections[i];
+		for (uint32_t i = 0; i < d->module->section_count; i++) {
+			const struct section *s = &d->module->sections[i];
 			uint64_t start = s->va > a->start.value ? s->va : a->start.value;
 			uint64_t end = s->va + s->size;
 			if (a->end.given && a->end.value < end)
@@ -86,7 +86,7 @@ static void dump_unwinding(struct dump *d)
 	 * being listed. */
 	flow_discover(d->flow);
 	d->recipes = recipes_open(d->flow, &options);
-	dump_procedures(d, dump_recipes);
+	dump_functions(d, dump_recipes);
 	recipes_close(d->recipes);
 }
 
@@ -99,7 +99,7 @@ static void dump_plans(struct dump *d)
 	flow_discover(d->flow);
 	intrusions_find(&d->intrusions, d->flow);
 	d->printer = insn_printer_new(d->arch);
-	dump_procedures(d, dump_plan);
+	dump_functions(d, dump_plan);
 	insn_printer_free(d->printer);
 	intrusions_release(&d->intrusions);
 }
@@ -109,7 +109,7 @@ static void dump_private_registers(struct dump *d)
 	flow_discover(d->flow);
 	private_find(&d->private, d->flow);
 	dump_losses(d);
-	dump_procedures(d, dump_private);
+	dump_functions(d, dump_private);
 	private_release(&d->private);
 }
 
@@ -121,19 +121,19 @@ static void dump_form(struct dump *d, const char *form)
 	if (!strcmp(form, "insn"))
 		dump_code(d);
 	else if (!strcmp(form, "cfg"))
-		dump_procedures(d, dump_cfg);
+		dump_functions(d, dump_cfg);
 	else if (!strcmp(form, "recipes"))
 		dump_unwinding(d);
 	else if (!strcmp(form, "live"))
-		dump_procedures(d, dump_live);
+		dump_functions(d, dump_live);
 	else if (!strcmp(form, "private"))
 		dump_private_registers(d);
 	else if (!strcmp(form, "points"))
-		dump_procedures(d, dump_points);
+		dump_functions(d, dump_points);
 	else if (!strcmp(form, "plan"))
 		dump_plans(d);
 	else
-		dump_procedures(d, dump_loops);
+		dump_functions(d, dump_loops);
 }
 
 static void check_form(const char *form)
@@ -150,16 +150,16 @@ static void check_form(const char *form)
 static int run(const void *args, const struct operands *operands)
 {
 	struct dump d = {.args = args};
-	struct image *image;
+	struct module *module;
 	struct err e;
 	if (operands->count != 2)
 		die("dump needs a form and a file: sonde dump insn|cfg|loops|recipes|live|private|"
 		    "points|plan FILE");
 	const char *form = operands->list[0], *path = operands->list[1];
 	check_form(form);
-	if (image_open(&image, path, &e) || flow_open(&d.flow, image, &e))
+	if (module_open(&module, path, &e) || flow_open(&d.flow, module, &e))
 		die("%s: %s", path, e.text);
-	d.image = image;
+	d.module = module;
 	d.arch = flow_arch(d.flow);
 	output_begin(common.color, common.pager);
 	dump_form(&d, form);
@@ -169,20 +169,20 @@ static int run(const void *args, const struct operands *operands)
 	arena_release(&d.result);
 	arena_release(&d.tmp);
 	flow_close(d.flow);
-	image_close(image);
+	module_close(module);
 	return EXIT_SUCCESS;
 }
 
 static const struct option options[] = {
-	OPTION("procedure", OPTION_TEXT, struct dump_args, procedure, .letter = 'P',
+	OPTION("function", OPTION_TEXT, struct dump_args, function, .letter = 'P',
 	       .value = "PATTERN",
-	       .help = "only procedures of this name (*, ?, [] match) or address"),
+	       .help = "only functions of this name (*, ?, [] match) or address"),
 	OPTION("start", OPTION_NUMBER, struct dump_args, start, .value = "ADDRESS",
 	       .help = "only from this address on"),
 	OPTION("end", OPTION_NUMBER, struct dump_args, end, .value = "ADDRESS",
 	       .help = "only before this address"),
 	OPTION("lazy", OPTION_FLAG, struct dump_args, lazy,
-	       .help = "only procedures that the file's own tables tell of"),
+	       .help = "only functions that the file's own tables tell of"),
 	OPTION("no-text", OPTION_UNFLAG, struct dump_args, text,
 	       .help = "insn: leave out the assembly text"),
 	OPTION("no-cfi", OPTION_UNFLAG, struct dump_args, cfi,
@@ -192,7 +192,7 @@ static const struct option options[] = {
 	OPTION("points", OPTION_TEXT, struct dump_args, points, .value = "KINDS",
 	       .help = "plan: probe these points, as in entry,exit; all if not given"),
 	OPTION("relocate", OPTION_FLAG, struct dump_args, relocate,
-	       .help = "plan: move whole procedures even if less would do"),
+	       .help = "plan: move whole functions even if less would do"),
 	OPTION("traps", OPTION_FLAG, struct dump_args, traps,
 	       .help = "plan: traps where jumps have no room"),
 	{0},

@@ -263,10 +263,10 @@ static void report(const struct path_args *a, const struct path_session *s)
 		     s->data.functions.len == 1 ? "" : "s", s->session.seconds);
 }
 
-static struct image *copied_image(void *ctx, uint32_t image)
+static struct module *copied_module(void *ctx, uint32_t module)
 {
 	const struct path_profile *p = ctx;
-	return image < p->copies.len ? p->copies.data[image] : NULL;
+	return module < p->copies.len ? p->copies.data[module] : NULL;
 }
 
 static int measure(struct path_show *w, const struct path_options *o)
@@ -283,7 +283,7 @@ static int measure(struct path_show *w, const struct path_options *o)
 		return observe_failed("path", not_started, &e);
 	}
 	w->live = w->live && can_be_live(w->args, launched, w->fd);
-	w->places = places_new(copied_image, NULL, &w->s->data);
+	w->places = places_new(copied_module, NULL, &w->s->data);
 	begin_showing(w, launched);
 	watch(w);
 	session_leave(&w->s->session);
@@ -342,7 +342,7 @@ static const struct option options[] = {
 	 .type = OPTION_CALL,
 	 .value = "FUNC[,FUNC]",
 	 .parse = add_functions,
-	 .help = "what to measure: NAME, GLOB*, FILE:NAME, IMAGE!NAME, or FILE:LINE of a loop"},
+	 .help = "what to measure: NAME, GLOB*, FILE:NAME, MODULE!NAME, or FILE:LINE of a loop"},
 	{.name = "metric",
 	 .letter = 'm',
 	 .type = OPTION_CALL,

@@ -87,9 +87,9 @@ static void export(struct report *r)
 }
 
 /* Printed after the data, so that it stays visible on the screen. */
-static void complain_about_images(const struct profile *p)
+static void complain_about_modules(const struct profile *p)
 {
-	vec_each (i, &p->images)
+	vec_each (i, &p->modules)
 		if (i->problem && *i->problem)
 			complain("%s: %s", i->path, i->problem);
 }
@@ -131,7 +131,7 @@ static int run(const void *args, const struct operands *operands)
 		output_write(&out);
 		output_end();
 	}
-	complain_about_images(&p);
+	complain_about_modules(&p);
 	text_release(&out);
 	report_release(&r);
 	profile_release(&p);
@@ -150,7 +150,7 @@ static const struct option options[] = {
 	OPTION("thread", OPTION_TEXT, struct report_args, thread, .letter = 't', .value = "THREAD",
 	       .help = "only threads with this number or name (*, ?, [] match)"),
 	OPTION("focus", OPTION_TEXT, struct report_args, focus, .value = "PATTERN",
-	       .help = "only call paths through this procedure, loop or FILE:LINE"),
+	       .help = "only call paths through this function, loop or FILE:LINE"),
 	OPTION("metric", OPTION_TEXT, struct report_args, metric, .letter = 'm', .value = "NAME",
 	       .help = "what to show, if several things were measured"),
 	OPTION("sort", OPTION_CHOICE, struct report_args, sort, .letter = 's', .value = "KEY",

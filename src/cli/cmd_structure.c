@@ -19,7 +19,7 @@ enum format { FORMAT_TEXT, FORMAT_JSON };
 
 struct structure_args {
 	struct option_number pid;
-	const char *procedure;
+	const char *function;
 	bool loops, stats, use_cache, use_debug;
 	unsigned format; /* enum format */
 };
@@ -33,7 +33,7 @@ struct structure_show {
 	bool begun, incomplete;
 };
 
-static bool holds(const struct structure *s, const struct structure_procedure *p, uint64_t va)
+static bool holds(const struct structure *s, const struct structure_function *p, uint64_t va)
 {
 	const struct scope *scope = &s->scopes[p->scope];
 	for (uint32_t i = 0; i < scope->range_count; i++) {
@@ -45,7 +45,7 @@ static bool holds(const struct structure *s, const struct structure_procedure *p
 }
 
 static bool is_chosen(const struct choice *c, const struct structure *s,
-		      const struct structure_procedure *p)
+		      const struct structure_function *p)
 {
 	if (!c->pattern)
 		return true;
@@ -70,7 +70,7 @@ static void show_json(const struct structure_show *show, const struct view *v, s
 {
 	const struct structure_args *a = show->args;
 	json_object(j, NULL);
-	view_image_json(v, j);
+	view_module_json(v, j);
 	if (!a->loops && !a->stats)
 		view_tree_json(v, j);
 	if (a->loops)
@@ -91,7 +91,7 @@ static void begin(struct structure_show *show)
 	if (show->args->format == FORMAT_JSON && show->args->pid.given) {
 		json_object(&show->json, NULL);
 		json_u64(&show->json, "pid", show->args->pid.value);
-		json_array(&show->json, "images");
+		json_array(&show->json, "modules");
 	}
 }
 
@@ -104,11 +104,11 @@ static void end(struct structure_show *show)
 	text_release(&show->out);
 }
 
-static void show_image(struct structure_show *show, const struct structure *s, const char *path)
+static void show_module(struct structure_show *show, const struct structure *s, const char *path)
 {
 	VEC(uint32_t) chosen = {0};
-	for (uint32_t i = 0; i < s->procedure_count; i++)
-		if (is_chosen(&show->choice, s, &s->procedures[i]))
+	for (uint32_t i = 0; i < s->function_count; i++)
+		if (is_chosen(&show->choice, s, &s->functions[i]))
 			vec_push(&chosen, i);
 	if (chosen.len || !show->choice.pattern) {
 		struct view v = {s, path, chosen.data, chosen.len};
@@ -133,7 +133,7 @@ static bool show_progress(void *ctx, long done, long total)
 
 /* Opens the structure of the file `path` or, if `im` is not NULL, of that module. */
 static int open_structure(struct structure **out, const struct structure_args *a, const char *path,
-			  struct image *im, struct err *e)
+			  struct module *im, struct err *e)
 {
 	struct progress progress = {0};
 	const struct structure_options options = {
@@ -152,30 +152,31 @@ static void show_file(struct structure_show *show, const char *path)
 	struct err e;
 	if (open_structure(&s, show->args, path, NULL, &e))
 		die("%s: %s", path, e.text);
-	show_image(show, s, path);
+	show_module(show, s, path);
 	structure_free(s);
 }
 
 /* A module that cannot be read does not prevent the others from being shown. */
 static void show_mapped(struct structure_show *show, const struct maps *m,
-			const struct mapped_image *mi)
+			const struct mapped_module *mi)
 {
 	struct structure *s = NULL;
-	struct image *im = NULL;
+	struct module *im = NULL;
 	struct err e;
-	if (!maps_open_image(&im, m, mi, &e) && !open_structure(&s, show->args, mi->path, im, &e)) {
-		show_image(show, s, mi->path);
+	if (!maps_open_module(&im, m, mi, &e) &&
+	    !open_structure(&s, show->args, mi->path, im, &e)) {
+		show_module(show, s, mi->path);
 		structure_free(s);
 	} else {
 		complain("%s: %s", mi->path, e.text);
 		show->incomplete = true;
 	}
-	image_close(im);
+	module_close(im);
 }
 
-static bool is_repeated(const struct maps *m, uint32_t image)
+static bool is_repeated(const struct maps *m, uint32_t module)
 {
-	const struct mapped_image *a = m->images, *b = &m->images[image];
+	const struct mapped_module *a = m->modules, *b = &m->modules[module];
 	for (; a < b; a++)
 		if (a->inode == b->inode && a->device_major == b->device_major &&
 		    a->device_minor == b->device_minor && a->vdso == b->vdso)
@@ -191,10 +192,10 @@ static void show_process(struct structure_show *show, uint64_t pid)
 		die("there is no process %" PRIu64, pid);
 	if (maps_read(&m, (int)pid, &e))
 		die("%s", e.text);
-	for (uint32_t i = 0; i < m.image_count; i++)
+	for (uint32_t i = 0; i < m.module_count; i++)
 		if (!is_repeated(&m, i))
-			show_mapped(show, &m, &m.images[i]);
-	if (!m.image_count)
+			show_mapped(show, &m, &m.modules[i]);
+	if (!m.module_count)
 		die("process %" PRIu64 " has no code mapped; it may be a kernel thread or a zombie",
 		    pid);
 	maps_release(&m);
@@ -203,7 +204,7 @@ static void show_process(struct structure_show *show, uint64_t pid)
 static int run(const void *args, const struct operands *operands)
 {
 	struct structure_show show = {.args = args};
-	const char *pattern = show.args->procedure;
+	const char *pattern = show.args->function;
 	if (show.args->pid.given && operands->count)
 		die("structure takes a file or a process, not both");
 	if (!show.args->pid.given && operands->count != 1)
@@ -214,7 +215,7 @@ static int run(const void *args, const struct operands *operands)
 	else
 		show_file(&show, operands->list[0]);
 	if (!show.begun && pattern)
-		die("no procedure matches '%s'; names are case-sensitive, '*%s*' would match a "
+		die("no function matches '%s'; names are case-sensitive, '*%s*' would match a "
 		    "part",
 		    pattern, pattern);
 	if (show.begun)
@@ -228,9 +229,9 @@ static const char *const formats[] = {"text", "json", NULL};
 static const struct option options[] = {
 	OPTION("pid", OPTION_NUMBER, struct structure_args, pid, .letter = 'p', .value = "PID",
 	       .help = "show what this process has mapped, instead of a file"),
-	OPTION("procedure", OPTION_TEXT, struct structure_args, procedure, .letter = 'P',
+	OPTION("function", OPTION_TEXT, struct structure_args, function, .letter = 'P',
 	       .value = "PATTERN",
-	       .help = "only procedures of this name (*, ?, [] match) or address"),
+	       .help = "only functions of this name (*, ?, [] match) or address"),
 	OPTION("loops", OPTION_FLAG, struct structure_args, loops, .letter = 'l',
 	       .help = "a table of the loops"),
 	OPTION("stats", OPTION_FLAG, struct structure_args, stats, .letter = 's',
@@ -248,7 +249,7 @@ static const struct structure_args defaults = {.use_cache = true, .use_debug = t
 
 const struct command cmd_structure = {
 	.name = "structure",
-	.summary = "Show procedures, inlined calls, loops and lines",
+	.summary = "Show functions, inlined calls, loops and lines",
 	.usage = "FILE|-p PID [options]",
 	.options = options,
 	.defaults = &defaults,

@@ -60,7 +60,7 @@ bool count_chooses(struct count_choice *c, int pid, const char *path)
 {
 	char word[256];
 	bool chosen = false;
-	for (uint32_t i = 0; !never(path) && word_at(c->images, i, word, sizeof(word)); i++) {
+	for (uint32_t i = 0; !never(path) && word_at(c->modules, i, word, sizeof(word)); i++) {
 		if (!is_named(word, pid, path))
 			continue;
 		chosen = true;
@@ -76,12 +76,12 @@ bool count_may_choose(const char *path)
 
 const char *count_why_not(const char *path)
 {
-	return never(path) ? never(path) : "not asked for (--images)";
+	return never(path) ? never(path) : "not asked for (--modules)";
 }
 
 bool count_chose_nothing(const struct count_choice *c, uint32_t *at, char *word, size_t size)
 {
-	for (; *at < 64 && word_at(c->images, *at, word, size); ++*at)
+	for (; *at < 64 && word_at(c->modules, *at, word, size); ++*at)
 		if (!(c->matched >> *at & 1)) {
 			++*at;
 			return true;

@@ -4,10 +4,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `images`: "main", "all", or names and patterns separated by commas, of which "main" may be one.
+/* `modules`: "main", "all", or names and patterns separated by commas, of which "main" may be one.
  */
 struct count_choice {
-	const char *images;
+	const char *modules;
 	uint64_t matched; /* the set of words that chose something, of the first 64 */
 };
 

@@ -98,15 +98,15 @@ void coverage_take(struct coverage *c, struct target *const *targets, uint32_t c
 
 /* ---- reporting ---- */
 
-void coverage_refused(struct coverage *c, const struct counted_procedure *p)
+void coverage_refused(struct coverage *c, const struct counted_function *p)
 {
 	uncovered_at(c, p->code, PLACE_REFUSED, p->va)->why = p->refused;
 }
 
-static const char *procedure_name(struct profile *p, const struct uncovered *u)
+static const char *function_name(struct profile *p, const struct uncovered *u)
 {
-	uint32_t count, i = flow_procedure_at(u->code->flow, u->va);
-	const struct procedure *list = flow_procedures(u->code->flow, &count);
+	uint32_t count, i = flow_function_at(u->code->flow, u->va);
+	const struct function *list = flow_functions(u->code->flow, &count);
 	return i == UINT32_MAX || !list[i].name ? "" : arena_strdup(&p->arena, list[i].name);
 }
 
@@ -114,9 +114,9 @@ static const char *procedure_name(struct profile *p, const struct uncovered *u)
 static const char *name_of(struct profile *p, const struct uncovered *u)
 {
 	if (u->status == PLACE_REFUSED)
-		return procedure_name(p, u);
+		return function_name(p, u);
 	return u->status == PLACE_STUB      ? "linkage stubs"
-	       : u->status == PLACE_BETWEEN ? "code outside of procedures"
+	       : u->status == PLACE_BETWEEN ? "code outside of functions"
 					    : "";
 }
 
@@ -150,11 +150,11 @@ const char *coverage_missed(const struct coverage *c, unsigned *percent)
 	return most->code->path;
 }
 
-void coverage_tell(struct coverage *c, struct profile *p, struct images *images)
+void coverage_tell(struct coverage *c, struct profile *p, struct modules *modules)
 {
 	vec_each (u, &c->list)
 		vec_push(&p->uncovered, (struct profile_uncovered){
-						.image = images_find(images, u->code),
+						.module = modules_find(modules, u->code),
 						.share = millionths_of(c, u),
 						.address = u->va,
 						.name = name_of(p, u),

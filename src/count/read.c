@@ -24,17 +24,17 @@ struct flat_counts {
 	bool *vague;                    /* of each loop: not all its entries are known */
 };
 
-static const struct study *study_of(struct thread_reading *d, uint32_t procedure)
+static const struct study *study_of(struct thread_reading *d, uint32_t function)
 {
-	struct counted_procedure what;
-	if (!target_counted(d->target, procedure, &what))
+	struct counted_function what;
+	if (!target_counted(d->target, function, &what))
 		return NULL;
 	return studies_find(d->r->studies, &what);
 }
 
-static uint32_t image_of(struct thread_reading *d, const struct study *y)
+static uint32_t module_of(struct thread_reading *d, const struct study *y)
 {
-	return images_find(d->r->images, y->what.code);
+	return modules_find(d->r->modules, y->what.code);
 }
 
 /* ---- calling contexts ---- */
@@ -47,14 +47,14 @@ static uint32_t call_node(struct thread_reading *d, uint32_t context, uint32_t s
 	if (!y || !site || site > y->tally.site_count)
 		return at;
 	const struct tally_site *s = &y->tally.sites[site - 1];
-	return profile_child(d->r->profile, at, NODE_FRAME, image_of(d, y), s->va + s->length - 1);
+	return profile_child(d->r->profile, at, NODE_FRAME, module_of(d, y), s->va + s->length - 1);
 }
 
 static void place_contexts(struct thread_reading *d)
 {
 	for (uint32_t i = 0; i < d->t->context_count; i++) {
 		const struct counted_context *c = &d->t->contexts[i];
-		d->studies[i] = study_of(d, c->procedure);
+		d->studies[i] = study_of(d, c->function);
 		d->nodes[i] = c->parent == CONTEXT_NONE ? 0 : call_node(d, c->parent, c->site);
 	}
 }
@@ -70,10 +70,10 @@ static void add_calls(struct thread_reading *d, uint64_t *called)
 		if (!callee || !e->calls)
 			continue;
 		uint32_t node = call_node(d, e->parent, e->site);
-		node = profile_child(d->r->profile, node, NODE_LEAF, image_of(d, callee),
+		node = profile_child(d->r->profile, node, NODE_LEAF, module_of(d, callee),
 				     callee->what.va);
 		profile_add(d->r->profile, node, d->thread, d->r->calls, e->calls, e->calls);
-		uint32_t own = profile_tally(d->r->profile, image_of(d, callee), callee->what.va,
+		uint32_t own = profile_tally(d->r->profile, module_of(d, callee), callee->what.va,
 					     false, d->thread);
 		d->r->profile->tallies.data[own].entries += e->calls;
 	}
@@ -100,7 +100,7 @@ static void add_runs(struct thread_reading *d, uint32_t context, const struct ta
 	for (uint32_t i = 0; i < y->place_count; i++) {
 		if (!executed[i])
 			continue;
-		uint32_t leaf = profile_child(p, d->nodes[context], NODE_LEAF, image_of(d, y),
+		uint32_t leaf = profile_child(p, d->nodes[context], NODE_LEAF, module_of(d, y),
 					      y->places[i]);
 		profile_add(p, leaf, d->thread, d->r->instructions, executed[i], instructions[i]);
 	}
@@ -277,7 +277,7 @@ static void add_counters(struct thread_reading *d, uint32_t context, uint64_t ca
 static uint32_t tally_of_loop(struct thread_reading *d, const struct study *y, uint32_t loop)
 {
 	uint64_t header = y->cfg->blocks[y->forest.loops[loop].header].start;
-	return profile_tally(d->r->profile, image_of(d, y), header, true, d->thread);
+	return profile_tally(d->r->profile, module_of(d, y), header, true, d->thread);
 }
 
 static void add_mix(struct profile *p, uint32_t tally, const struct insn_run *run,
@@ -304,7 +304,7 @@ static void tally(struct thread_reading *d, const struct flat_counts *flat)
 {
 	const struct study *y = flat->study;
 	struct profile *p = d->r->profile;
-	uint32_t own = profile_tally(p, image_of(d, y), y->what.va, false, d->thread);
+	uint32_t own = profile_tally(p, module_of(d, y), y->what.va, false, d->thread);
 	for (uint32_t b = 0; b < y->cfg->block_count; b++) {
 		uint32_t loop = y->forest.innermost[b];
 		for (uint32_t i = y->first_run[b]; i < y->first_run[b + 1]; i++) {
@@ -312,7 +312,7 @@ static void tally(struct thread_reading *d, const struct flat_counts *flat)
 			if (!n)
 				continue;
 			uint32_t leaf =
-				profile_child(p, 0, NODE_LEAF, image_of(d, y), y->runs[i].va);
+				profile_child(p, 0, NODE_LEAF, module_of(d, y), y->runs[i].va);
 			profile_add(p, leaf, d->thread, d->r->runs, n, n * y->runs[i].count);
 			add_mix(p, own, &y->runs[i], n);
 			if (loop != LOOP_NONE)
@@ -371,11 +371,11 @@ static const struct rt_trips *trips_of(const struct counted_thread *t, uint32_t 
 }
 
 /* By number: a library that is loaded again has the same functions under other numbers. */
-static void add_trips(struct thread_reading *d, uint32_t procedure)
+static void add_trips(struct thread_reading *d, uint32_t function)
 {
-	const struct study *y = study_of(d, procedure);
-	struct counted_procedure what;
-	if (!y || !target_counted(d->target, procedure, &what))
+	const struct study *y = study_of(d, function);
+	struct counted_function what;
+	if (!y || !target_counted(d->target, function, &what))
 		return;
 	for (uint32_t l = 0; l < y->forest.loop_count; l++) {
 		const struct rt_trips *h = trips_of(d->t, what.first_loop + l);
@@ -389,23 +389,23 @@ static void add_trips(struct thread_reading *d, uint32_t procedure)
 typedef VEC(uint32_t) number_list;
 
 /* Lists the functions that were executed at all. */
-static void list_procedures(const struct counted_thread *t, number_list *out)
+static void list_functions(const struct counted_thread *t, number_list *out)
 {
 	struct hashmap done = {0};
 	for (uint32_t i = 0; i < t->context_count; i++) {
-		uint32_t procedure = t->contexts[i].procedure;
-		if (hashmap_add(&done, procedure, i) == i)
-			vec_push(out, procedure);
+		uint32_t function = t->contexts[i].function;
+		if (hashmap_add(&done, function, i) == i)
+			vec_push(out, function);
 	}
 	hashmap_release(&done);
 }
 
 /* Recovers the source structure of all of them at once. */
-static void prepare(struct count_reader *r, struct target *target, const number_list *procedures)
+static void prepare(struct count_reader *r, struct target *target, const number_list *functions)
 {
-	VEC(struct counted_procedure) list = {0};
-	vec_each (number, procedures) {
-		struct counted_procedure what;
+	VEC(struct counted_function) list = {0};
+	vec_each (number, functions) {
+		struct counted_function what;
 		if (target_counted(target, *number, &what))
 			vec_push(&list, what);
 	}
@@ -438,9 +438,9 @@ static void read_thread(void *ctx, const struct counted_thread *t)
 	d.studies = xcalloc(t->context_count + (size_t)1, sizeof(*d.studies));
 	d.nodes = xcalloc(t->context_count + (size_t)1, sizeof(*d.nodes));
 	uint64_t *called = xcalloc(t->context_count + (size_t)1, sizeof(*called));
-	number_list procedures = {0};
-	list_procedures(t, &procedures);
-	prepare(v->r, v->target, &procedures);
+	number_list functions = {0};
+	list_functions(t, &functions);
+	prepare(v->r, v->target, &functions);
 	place_contexts(&d);
 	d.flats = xcalloc(studies_count(v->r->studies) + (size_t)1, sizeof(*d.flats));
 	add_calls(&d, called);
@@ -453,9 +453,9 @@ static void read_thread(void *ctx, const struct counted_thread *t)
 	for (uint32_t i = 0; i < studies_count(v->r->studies); i++)
 		if (d.flats[i])
 			tally(&d, d.flats[i]);
-	vec_each (number, &procedures)
+	vec_each (number, &functions)
 		add_trips(&d, *number);
-	vec_free(&procedures);
+	vec_free(&functions);
 	free(called);
 	free(d.flats);
 	arena_release(&kept);

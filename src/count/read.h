@@ -7,7 +7,7 @@
 struct count_reader {
 	struct profile *profile;
 	struct watched *watched;
-	struct images *images;
+	struct modules *modules;
 	struct studies *studies;
 	uint32_t instructions, calls, runs; /* metrics */
 	uint64_t dropped;     /* events that were not counted, mostly calls in signal handlers that

@@ -56,7 +56,7 @@ static bool is_chosen(void *ctx, const struct code *code)
 
 static void note_refused(struct count_session *s, struct target *t)
 {
-	struct counted_procedure p;
+	struct counted_function p;
 	for (uint32_t i = 1; target_counted(t, i, &p); i++) {
 		if (p.refused == REFUSED_NONE)
 			continue;
@@ -170,7 +170,7 @@ static void add_facts(void *own)
 {
 	struct count_session *s = own;
 	profile_fact(&s->profile, "sampler", "counters");
-	profile_fact(&s->profile, "images", s->o->images);
+	profile_fact(&s->profile, "modules", s->o->modules);
 }
 
 static int open_program(void *own, int *not_started, struct err *e)
@@ -231,15 +231,15 @@ static bool is_over(void *own)
 
 /* ---- the end ---- */
 
-static struct image *engine_image(void *ctx, uint32_t image)
+static struct module *engine_module(void *ctx, uint32_t module)
 {
-	return ((struct count_session *)ctx)->own->stacks.images.codes.data[image]->image;
+	return ((struct count_session *)ctx)->own->stacks.modules.codes.data[module]->module;
 }
 
-static const struct structure *known_structure(void *ctx, uint32_t image)
+static const struct structure *known_structure(void *ctx, uint32_t module)
 {
 	struct count_private *own = ((struct count_session *)ctx)->own;
-	return studies_structure(own->reader.studies, own->stacks.images.codes.data[image]);
+	return studies_structure(own->reader.studies, own->stacks.modules.codes.data[module]);
 }
 
 /* Reports what is missing in the figures. */
@@ -284,7 +284,7 @@ static void report_unmatched(struct count_session *s)
 	char word[256];
 	for (uint32_t at = 0; count_chose_nothing(&s->own->choice, &at, word, sizeof(word));)
 		if (strcmp(word, "main") != 0 && strcmp(word, "all") != 0)
-			session_tell(&s->session, "no image was called '%s' (--images)", word);
+			session_tell(&s->session, "no module was called '%s' (--modules)", word);
 }
 
 static void report_missed(struct count_session *s)
@@ -293,9 +293,9 @@ static void report_missed(struct count_session *s)
 	const char *path = coverage_missed(s->own->coverage, &percent);
 	if (path)
 		session_tell(&s->session,
-			     "%u%% of the time was in images that were not counted, most in %s: "
+			     "%u%% of the time was in modules that were not counted, most in %s: "
 			     "count them "
-			     "with --images=all",
+			     "with --modules=all",
 			     percent, path);
 }
 
@@ -332,7 +332,7 @@ static void complete(void *own)
 {
 	struct count_session *s = own;
 	const struct fuse_options fuse = {
-		.image = engine_image, .structure = known_structure, .ctx = s};
+		.module = engine_module, .structure = known_structure, .ctx = s};
 	facts_number(&s->profile, "preparing", s->preparing, 3);
 	vec_each (v, &s->profile.values)
 		if (v->metric == s->own->reader.instructions)
@@ -340,7 +340,7 @@ static void complete(void *own)
 	report_losses(s);
 	report_unmatched(s);
 	report_missed(s);
-	coverage_tell(s->own->coverage, &s->profile, &s->own->stacks.images);
+	coverage_tell(s->own->coverage, &s->profile, &s->own->stacks.modules);
 	profile_fuse(&s->profile, &fuse);
 }
 
@@ -405,13 +405,13 @@ struct count_session *count_new(const struct count_options *o)
 	s->probing = (struct probing){
 		.session = &s->session, .engine = engine_new(&options), .ops = &events};
 	own->coverage = coverage_new();
-	own->choice.images = o->images;
+	own->choice.modules = o->modules;
 	own->codes = codes_new(NULL);
 	stacks_init(&own->stacks, &s->profile, own->codes);
 	own->reader = (struct count_reader){
 		.profile = &s->profile,
 		.watched = &own->stacks.watched,
-		.images = &own->stacks.images,
+		.modules = &own->stacks.modules,
 		.studies = studies_new(),
 		.progress = on_read,
 		.ctx = s,

@@ -16,7 +16,7 @@ enum count_work {
 
 struct count_options {
 	struct session_options session;
-	const char *images; /* "main", "all", or patterns of names separated by commas */
+	const char *modules; /* "main", "all", or patterns of names separated by commas */
 	/* Reports how much of the work is done. A program that was started does not run during that
 	 * time. `ctx` is the session's. */
 	void (*progress)(void *ctx, enum count_work what, uint32_t done, uint32_t total);

@@ -7,7 +7,7 @@
 #include "structure/structure.h"
 
 /* A module with counted functions. */
-struct studied_image {
+struct studied_module {
 	const struct code *code;
 	struct structure *structure; /* NULL: it is not available */
 	struct scope_index *index;
@@ -18,7 +18,7 @@ struct studied_image {
 
 struct studies {
 	struct arena arena, tmp;
-	VEC(struct studied_image) images;
+	VEC(struct studied_module) modules;
 	VEC(struct study *) list;
 	struct hashmap at; /* code and va -> list */
 };
@@ -33,12 +33,12 @@ struct studies *studies_new(void)
 
 void studies_free(struct studies *s)
 {
-	vec_each (i, &s->images) {
+	vec_each (i, &s->modules) {
 		scope_index_free(i->index);
 		structure_free(i->structure);
 		vec_free(&i->prepared);
 	}
-	vec_free(&s->images);
+	vec_free(&s->modules);
 	vec_free(&s->list);
 	hashmap_release(&s->at);
 	arena_release(&s->arena);
@@ -48,18 +48,18 @@ void studies_free(struct studies *s)
 
 /* ---- source ---- */
 
-static struct studied_image *image_of(struct studies *s, const struct code *code)
+static struct studied_module *module_of(struct studies *s, const struct code *code)
 {
-	vec_each (i, &s->images)
+	vec_each (i, &s->modules)
 		if (i->code == code)
 			return i;
-	vec_push(&s->images, (struct studied_image){.code = code});
-	return &vec_last(&s->images);
+	vec_push(&s->modules, (struct studied_module){.code = code});
+	return &vec_last(&s->modules);
 }
 
 /* Recovers the structure of the last `count` functions that were prepared. The cache has whole
  * modules. */
-static void recover(struct studied_image *i, uint32_t count)
+static void recover(struct studied_module *i, uint32_t count)
 {
 	const struct structure_options options = {
 		.use_cache = true, .use_debug = true, .flow = i->code->flow};
@@ -72,36 +72,36 @@ static void recover(struct studied_image *i, uint32_t count)
 	i->structure = NULL;
 	i->index = NULL;
 	i->covered = count;
-	if (!structure_of_addresses(&i->structure, i->code->image, addresses, count, &options,
+	if (!structure_of_addresses(&i->structure, i->code->module, addresses, count, &options,
 				    &ignored))
 		i->index = scope_index_new(i->structure);
 }
 
-static bool is_known(const struct studies *s, const struct counted_procedure *p)
+static bool is_known(const struct studies *s, const struct counted_function *p)
 {
 	const uint64_t key[] = {p->code->id, p->va};
 	return hashmap_get(&s->at, hash_bytes(key, sizeof(key), 0)) != HASHMAP_NONE;
 }
 
-void studies_prepare(struct studies *s, const struct counted_procedure *list, uint32_t count)
+void studies_prepare(struct studies *s, const struct counted_function *list, uint32_t count)
 {
-	vec_each (i, &s->images)
+	vec_each (i, &s->modules)
 		i->fresh = 0;
 	for (uint32_t k = 0; k < count; k++) {
-		struct studied_image *i = image_of(s, list[k].code);
+		struct studied_module *i = module_of(s, list[k].code);
 		if (is_known(s, &list[k]))
 			continue;
 		vec_push(&i->prepared, list[k].va);
 		i->fresh++;
 	}
-	vec_each (i, &s->images)
+	vec_each (i, &s->modules)
 		if (i->fresh)
 			recover(i, i->fresh);
 }
 
 const struct structure *studies_structure(struct studies *s, const struct code *code)
 {
-	struct studied_image *i = image_of(s, code);
+	struct studied_module *i = module_of(s, code);
 	if (i->prepared.len && i->covered < i->prepared.len)
 		recover(i, i->prepared.len);
 	return i->structure;
@@ -109,13 +109,13 @@ const struct structure *studies_structure(struct studies *s, const struct code *
 
 /* ---- runs ---- */
 
-static uint32_t scope_at(const struct studied_image *i, uint64_t va)
+static uint32_t scope_at(const struct studied_module *i, uint64_t va)
 {
 	return i->index ? scope_index_at(i->index, va) : INDEX_NONE;
 }
 
 struct cutting {
-	const struct studied_image *image;
+	const struct studied_module *module;
 	VEC(struct insn_run) runs;
 	VEC(uint64_t) places;
 	struct hashmap place_of; /* scope -> place */
@@ -134,9 +134,9 @@ static void cut_block(const struct study *y, struct cutting *k, const struct blo
 	uint32_t first = k->runs.len, last = INDEX_NONE, number = 0;
 	struct cursor c;
 	struct insn in;
-	cursor_set(&c, y->what.code->image, y->what.code->arch, b->start, b->size);
+	cursor_set(&c, y->what.code->module, y->what.code->arch, b->start, b->size);
 	for (; cursor_next(&c, DECODE_FLOW, &in); number++) {
-		uint32_t scope = scope_at(k->image, in.pc);
+		uint32_t scope = scope_at(k->module, in.pc);
 		bool begins = k->runs.len == first || scope != last;
 		if (begins)
 			vec_push(&k->runs, (struct insn_run){.va = in.pc,
@@ -151,7 +151,7 @@ static void cut_block(const struct study *y, struct cutting *k, const struct blo
 
 static void cut(struct studies *s, struct study *y)
 {
-	struct cutting k = {.image = image_of(s, y->what.code)};
+	struct cutting k = {.module = module_of(s, y->what.code)};
 	y->first_run = ARENA_ARRAY(&s->arena, uint32_t, y->cfg->block_count + 1);
 	for (uint32_t b = 0; b < y->cfg->block_count; b++) {
 		y->first_run[b] = k.runs.len;
@@ -173,13 +173,13 @@ static bool plan(struct studies *s, struct study *y)
 {
 	struct flow *f = y->what.code->flow;
 	struct arena *a = &s->arena, *tmp = &s->tmp;
-	uint32_t procedure = flow_procedure_at(f, y->what.va);
+	uint32_t function = flow_function_at(f, y->what.va);
 	struct tally_options o = {.live = &y->live,
 				  .private = y->what.private,
 				  .without_trips = y->what.without_trips};
-	if (procedure == UINT32_MAX)
+	if (function == UINT32_MAX)
 		return false;
-	y->cfg = flow_cfg(f, procedure, a, tmp);
+	y->cfg = flow_cfg(f, function, a, tmp);
 	loops_find(y->cfg, &y->forest, a, tmp);
 	liveness_find(&y->live, f, y->cfg, y->what.private, a, tmp);
 	bool good = tally_plan(&y->tally, f, y->cfg, &y->forest, &o, a, tmp);
@@ -192,7 +192,7 @@ uint32_t studies_count(const struct studies *s)
 	return s->list.len;
 }
 
-const struct study *studies_find(struct studies *s, const struct counted_procedure *what)
+const struct study *studies_find(struct studies *s, const struct counted_function *what)
 {
 	const uint64_t key[] = {what->code->id, what->va};
 	uint32_t next = s->list.len;

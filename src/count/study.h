@@ -13,7 +13,7 @@ struct insn_run {
 };
 
 struct study {
-	struct counted_procedure what;
+	struct counted_function what;
 	const struct cfg *cfg;
 	struct loop_forest forest;
 	struct liveness live;
@@ -34,9 +34,9 @@ struct studies *studies_new(void);
 void studies_free(struct studies *s);
 
 /* Recovers the source structure of these functions, in one go for each module. */
-void studies_prepare(struct studies *s, const struct counted_procedure *list, uint32_t count);
+void studies_prepare(struct studies *s, const struct counted_function *list, uint32_t count);
 /* The source structure of all functions of the module that were prepared; NULL if there is none. */
 const struct structure *studies_structure(struct studies *s, const struct code *code);
 uint32_t studies_count(const struct studies *s);
 /* NULL if the module is not what it was. */
-const struct study *studies_find(struct studies *s, const struct counted_procedure *what);
+const struct study *studies_find(struct studies *s, const struct counted_function *what);

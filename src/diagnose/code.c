@@ -8,8 +8,8 @@
 
 const char *code_name_at(const struct code *code, uint64_t va)
 {
-	uint32_t count, i = code && code->flow ? flow_procedure_at(code->flow, va) : UINT32_MAX;
-	const char *name = i == UINT32_MAX ? NULL : flow_procedures(code->flow, &count)[i].name;
+	uint32_t count, i = code && code->flow ? flow_function_at(code->flow, va) : UINT32_MAX;
+	const char *name = i == UINT32_MAX ? NULL : flow_functions(code->flow, &count)[i].name;
 	return name ? name : "";
 }
 
@@ -47,10 +47,10 @@ struct definition {
 struct code_parts {
 	struct resources *resources;
 	bool loops;
-	VEC(struct code_part) list; /* by resource */
-	VEC(struct code *) images;  /* in the order of mapping */
-	struct hashmap image_known; /* by the code's id */
-	struct hashmap names;       /* hash of a name -> definition, the first one */
+	VEC(struct code_part) list;  /* by resource */
+	VEC(struct code *) modules;  /* in the order of mapping */
+	struct hashmap module_known; /* by the code's id */
+	struct hashmap names;        /* hash of a name -> definition, the first one */
 	VEC(struct definition) definitions;
 	VEC(struct function_shape) shapes;
 	struct hashmap shape_at; /* resource of a function -> shape */
@@ -78,13 +78,13 @@ void code_parts_free(struct code_parts *c)
 	if (!c)
 		return;
 	vec_free(&c->list);
-	vec_free(&c->images);
+	vec_free(&c->modules);
 	vec_free(&c->definitions);
 	vec_free(&c->shapes);
 	vec_free(&c->around);
 	vec_free(&c->flat);
 	vec_free(&c->edges);
-	hashmap_release(&c->image_known);
+	hashmap_release(&c->module_known);
 	hashmap_release(&c->names);
 	hashmap_release(&c->shape_at);
 	hashmap_release(&c->around_at);
@@ -117,15 +117,15 @@ static uint64_t hash_name(const char *name, size_t n)
 	return hash_bytes(name, n, 0);
 }
 
-void code_parts_image(struct code_parts *c, struct code *code)
+void code_parts_module(struct code_parts *c, struct code *code)
 {
-	if (!code->flow || hashmap_get(&c->image_known, code->id) != HASHMAP_NONE)
+	if (!code->flow || hashmap_get(&c->module_known, code->id) != HASHMAP_NONE)
 		return;
-	hashmap_put(&c->image_known, code->id, c->images.len);
-	vec_push(&c->images, code);
-	for (uint32_t i = 0; i < code->image->symbol_count; i++) {
-		const struct symbol *s = &code->image->symbols[i];
-		if (!image_is_code(code->image, s->va))
+	hashmap_put(&c->module_known, code->id, c->modules.len);
+	vec_push(&c->modules, code);
+	for (uint32_t i = 0; i < code->module->symbol_count; i++) {
+		const struct symbol *s = &code->module->symbols[i];
+		if (!module_is_code(code->module, s->va))
 			continue;
 		uint64_t key = hash_name(s->name, strlen(s->name));
 		if (hashmap_add(&c->names, key, c->definitions.len) == c->definitions.len)
@@ -144,39 +144,38 @@ static const struct definition *find_linked(const struct code_parts *c, const ch
 
 /* ---- functions ---- */
 
-static const struct procedure *procedure_at(const struct code *code, uint64_t va)
+static const struct function *function_at(const struct code *code, uint64_t va)
 {
-	uint32_t count, i = code->flow ? flow_procedure_at(code->flow, va) : UINT32_MAX;
-	return i == UINT32_MAX ? NULL : &flow_procedures(code->flow, &count)[i];
+	uint32_t count, i = code->flow ? flow_function_at(code->flow, va) : UINT32_MAX;
+	return i == UINT32_MAX ? NULL : &flow_functions(code->flow, &count)[i];
 }
 
-static uint32_t procedure_part(struct code_parts *c, struct code *code, uint64_t start)
+static uint32_t function_part(struct code_parts *c, struct code *code, uint64_t start)
 {
 	const struct code_part none = {0};
 	const struct code_part what = {code, start, 0};
-	uint32_t image = add_part(c, CODE, code->id, &none);
-	return add_part(c, image, start, &what);
+	uint32_t module = add_part(c, CODE, code->id, &none);
+	return add_part(c, module, start, &what);
 }
 
 uint32_t code_part_at(struct code_parts *c, struct code *code, uint64_t va)
 {
-	const struct procedure *p = procedure_at(code, va);
-	return p && !(p->flags & PROCEDURE_PLT) ? procedure_part(c, code, p->start) : RESOURCE_NONE;
+	const struct function *p = function_at(code, va);
+	return p && !(p->flags & FUNCTION_PLT) ? function_part(c, code, p->start) : RESOURCE_NONE;
 }
 
 /* The part that a direct call leads to. The function that an IFUNC's resolver chooses is known only
  * from stacks. */
 static uint32_t callee_part(struct code_parts *c, struct code *code, uint64_t target)
 {
-	const struct procedure *p = procedure_at(code, target);
-	if (p && p->flags & PROCEDURE_PLT) {
+	const struct function *p = function_at(code, target);
+	if (p && p->flags & FUNCTION_PLT) {
 		const struct definition *d = p->name ? find_linked(c, p->name) : NULL;
 		code = d ? d->code : NULL;
-		p = d ? procedure_at(d->code, d->va) : NULL;
+		p = d ? function_at(d->code, d->va) : NULL;
 	}
-	return p && !(p->flags & (PROCEDURE_PLT | PROCEDURE_IFUNC))
-		       ? procedure_part(c, code, p->start)
-		       : RESOURCE_NONE;
+	return p && !(p->flags & (FUNCTION_PLT | FUNCTION_IFUNC)) ? function_part(c, code, p->start)
+								  : RESOURCE_NONE;
 }
 
 /* ---- what is in a function ---- */
@@ -218,10 +217,10 @@ static struct function_shape make_shape(struct code_parts *c, const struct code_
 {
 	struct function_shape s = {0};
 	struct loop_forest forest;
-	uint32_t procedure = flow_procedure_at(p->code->flow, p->va);
-	if (procedure == UINT32_MAX)
+	uint32_t function = flow_function_at(p->code->flow, p->va);
+	if (function == UINT32_MAX)
 		return s;
-	const struct cfg *g = flow_cfg(p->code->flow, procedure, &c->tmp, &c->tmp);
+	const struct cfg *g = flow_cfg(p->code->flow, function, &c->tmp, &c->tmp);
 	loops_find(g, &forest, &c->tmp, &c->tmp);
 	keep_loops(c, &s, g, &forest);
 	keep_calls(c, &s, g, &forest);
@@ -229,21 +228,20 @@ static struct function_shape make_shape(struct code_parts *c, const struct code_
 	return s;
 }
 
-static const struct function_shape *shape_of(struct code_parts *c, uint32_t procedure)
+static const struct function_shape *shape_of(struct code_parts *c, uint32_t function)
 {
-	uint32_t at = hashmap_add(&c->shape_at, procedure, c->shapes.len);
+	uint32_t at = hashmap_add(&c->shape_at, function, c->shapes.len);
 	if (at == c->shapes.len)
-		vec_push(&c->shapes, make_shape(c, &c->list.data[procedure]));
+		vec_push(&c->shapes, make_shape(c, &c->list.data[function]));
 	return &c->shapes.data[at];
 }
 
-static uint32_t loop_part(struct code_parts *c, uint32_t procedure, const struct function_shape *s,
+static uint32_t loop_part(struct code_parts *c, uint32_t function, const struct function_shape *s,
 			  uint32_t loop)
 {
 	const struct shape_loop *l = &s->loops[loop];
-	struct code_part what = c->list.data[procedure];
-	uint32_t parent =
-		l->parent == LOOP_NONE ? procedure : loop_part(c, procedure, s, l->parent);
+	struct code_part what = c->list.data[function];
+	uint32_t parent = l->parent == LOOP_NONE ? function : loop_part(c, function, s, l->parent);
 	what.loop = l->header;
 	return add_part(c, parent, l->header, &what);
 }
@@ -266,17 +264,17 @@ static uint32_t innermost_loop(const struct function_shape *s, uint64_t va)
 static struct part_span find_around(struct code_parts *c, struct code *code, uint64_t va)
 {
 	struct part_span span = {c->flat.len, 0};
-	uint32_t procedure = code_part_at(c, code, va);
-	if (procedure == RESOURCE_NONE)
+	uint32_t function = code_part_at(c, code, va);
+	if (function == RESOURCE_NONE)
 		return span;
-	const struct function_shape *s = shape_of(c, procedure);
+	const struct function_shape *s = shape_of(c, function);
 	uint32_t loop = innermost_loop(s, va), depth = 1;
 	for (uint32_t l = loop; l != LOOP_NONE; l = s->loops[l].parent)
 		depth++;
 	for (uint32_t i = 0; i < depth; i++)
-		vec_push(&c->flat, procedure);
+		vec_push(&c->flat, function);
 	for (; loop != LOOP_NONE; loop = s->loops[loop].parent)
-		c->flat.data[span.first + --depth] = loop_part(c, procedure, s, loop);
+		c->flat.data[span.first + --depth] = loop_part(c, function, s, loop);
 	span.count = c->flat.len - span.first;
 	return span;
 }
@@ -311,7 +309,7 @@ static uint32_t loop_number(const struct function_shape *s, uint64_t header)
 }
 
 /* The function of a loop is the first ancestor that is not a loop. */
-static uint32_t procedure_of(const struct code_parts *c, uint32_t part)
+static uint32_t function_of(const struct code_parts *c, uint32_t part)
 {
 	while (c->list.data[part].loop)
 		part = c->resources->list.data[part].parent;
@@ -321,17 +319,17 @@ static uint32_t procedure_of(const struct code_parts *c, uint32_t part)
 static void add_from_code(struct code_parts *c, uint32_t part, resource_list *out)
 {
 	struct code_part what = code_part(c, part);
-	uint32_t procedure = procedure_of(c, part);
-	const struct function_shape s = *shape_of(c, procedure);
+	uint32_t function = function_of(c, part);
+	const struct function_shape s = *shape_of(c, function);
 	uint32_t loop = loop_number(&s, what.loop);
 	for (uint32_t i = 0; i < s.loop_count; i++)
 		if (s.loops[i].parent == loop)
-			add_once(out, loop_part(c, procedure, &s, i));
+			add_once(out, loop_part(c, function, &s, i));
 	for (uint32_t i = 0; i < s.call_count; i++) {
 		if (s.calls[i].loop != loop)
 			continue;
 		uint32_t callee = callee_part(c, what.code, s.calls[i].target);
-		if (callee != RESOURCE_NONE && callee != procedure)
+		if (callee != RESOURCE_NONE && callee != function)
 			add_once(out, callee);
 	}
 }

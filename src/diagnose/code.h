@@ -26,7 +26,7 @@ void code_parts_free(struct code_parts *c);
 
 /* Adds a mapped module, which calls by name may lead to. If several define a name, the first one
  * that was added counts. */
-void code_parts_image(struct code_parts *c, struct code *code);
+void code_parts_module(struct code_parts *c, struct code *code);
 
 struct code_part code_part(const struct code_parts *c, uint32_t part);
 /* The part of the function at va, or RESOURCE_NONE. */

@@ -332,7 +332,7 @@ static void write_names(struct evidence_writer *g)
 			continue;
 		struct code_name name = names_code(g->rows->names, part_of.data[i]);
 		vec_push(&g->e->names,
-			 (struct evidence_name){i, arena_strdup(g->arena, name.procedure),
+			 (struct evidence_name){i, arena_strdup(g->arena, name.function),
 						arena_strdup(g->arena, name.chain)});
 	}
 	vec_free(&part_of);

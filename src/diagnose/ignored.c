@@ -6,17 +6,17 @@
 
 static const double least_time = 0.02; /* s that must have passed for a rate to mean anything */
 
-static bool procedure_of(const struct waits *w, uint32_t process, uint64_t pc, struct code **code,
-			 uint64_t *va)
+static bool function_of(const struct waits *w, uint32_t process, uint64_t pc, struct code **code,
+			uint64_t *va)
 {
 	struct target *t = w->machine->processes.data[process].target;
 	struct place p = t ? space_find(target_space(t), pc) : (struct place){0};
 	uint32_t count,
-		i = p.code && p.code->flow ? flow_procedure_at(p.code->flow, p.va) : UINT32_MAX;
+		i = p.code && p.code->flow ? flow_function_at(p.code->flow, p.va) : UINT32_MAX;
 	if (i == UINT32_MAX)
 		return false;
 	*code = p.code;
-	*va = flow_procedures(p.code->flow, &count)[i].start;
+	*va = flow_functions(p.code->flow, &count)[i].start;
 	return true;
 }
 
@@ -43,7 +43,7 @@ static void ignore(struct waits *w, uint32_t process, uint64_t pc)
 {
 	struct ignored_calls c = {.process = process, .pc = pc};
 	double all = 0;
-	if (!procedure_of(w, process, pc, &c.code, &c.va))
+	if (!function_of(w, process, pc, &c.code, &c.va))
 		return;
 	vec_each (r, &w->rows)
 		all += is_at(r, process, pc) ? (double)r->last.wall_ns : 0;
@@ -100,11 +100,11 @@ bool waits_are_ignored(const struct waits *w, uint32_t process, uint64_t pc)
 bool waits_ignored(struct waits *w, uint32_t process, const struct code *code, uint64_t va,
 		   uint32_t *object, double *small)
 {
-	uint32_t count, i = w->ignored.len && code && code->flow ? flow_procedure_at(code->flow, va)
+	uint32_t count, i = w->ignored.len && code && code->flow ? flow_function_at(code->flow, va)
 								 : UINT32_MAX;
 	if (i == UINT32_MAX)
 		return false;
-	uint64_t start = flow_procedures(code->flow, &count)[i].start;
+	uint64_t start = flow_functions(code->flow, &count)[i].start;
 	vec_each (c, &w->ignored) {
 		struct ignored_object *best = NULL;
 		if (c->process != process || c->code != code || c->va != start || !c->objects.len)

@@ -29,7 +29,7 @@ void machine_init(struct machine *m, struct resources *r, struct ledger *l, stru
 			      .at_once = TRACKED_AT_ONCE,
 			      .brief = RESOURCE_NONE};
 	m->host = resources_child(r, MACHINE, 0);
-	m->stolen_ns = processors_stolen_ns();
+	m->stolen_ns = cpus_stolen_ns();
 }
 
 void machine_release(struct machine *m)
@@ -300,7 +300,7 @@ void machine_begin_step(struct machine *m, double now)
 	if (now - m->looked >= look_period)
 		update_threads(m);
 	read_cpu_times(m);
-	m->stolen += seconds_since(&m->stolen_ns, processors_stolen_ns());
+	m->stolen += seconds_since(&m->stolen_ns, cpus_stolen_ns());
 	vec_each (i, &m->live_threads) {
 		struct machine_thread *t = &m->threads.data[*i];
 		t->cpu_all += t->cpu;

@@ -19,7 +19,7 @@ struct refreshing {
 	void *ctx;
 };
 
-static void on_image(void *ctx, struct target *t, struct code *code, uint64_t bias)
+static void on_module(void *ctx, struct target *t, struct code *code, uint64_t bias)
 {
 	struct refreshing *r = ctx;
 	(void)t;
@@ -35,7 +35,7 @@ void mapped_refresh(struct mapped *m, uint32_t process, struct target *t,
 		vec_push(&m->processes, (struct mapped_process){0});
 	struct refreshing r = {&m->processes.data[process], each, ctx};
 	vec_clear(&r.process->list);
-	target_images(t, on_image, &r, &ignored);
+	target_modules(t, on_module, &r, &ignored);
 }
 
 bool mapped_bias(const struct mapped *m, uint32_t process, const struct code *code, uint64_t *bias)
@@ -50,7 +50,7 @@ bool mapped_bias(const struct mapped *m, uint32_t process, const struct code *co
 	return false;
 }
 
-static bool has_data(const struct image *im, uint64_t va)
+static bool has_data(const struct module *im, uint64_t va)
 {
 	for (uint32_t i = 0; i < im->segment_count; i++)
 		if (va - im->segments[i].va < im->segments[i].memory_size)
@@ -59,7 +59,7 @@ static bool has_data(const struct image *im, uint64_t va)
 }
 
 /* The last symbol that begins at or before va. */
-static const struct symbol *symbol_before(const struct image *im, uint64_t va)
+static const struct symbol *symbol_before(const struct module *im, uint64_t va)
 {
 	uint32_t low = 0, high = im->symbol_count;
 	while (low < high) {
@@ -79,9 +79,9 @@ const char *mapped_variable(const struct mapped *m, uint32_t process, uint64_t a
 		return NULL;
 	vec_each (at, &m->processes.data[process].list) {
 		uint64_t va = address - at->bias;
-		if (!has_data(at->code->image, va))
+		if (!has_data(at->code->module, va))
 			continue;
-		const struct symbol *s = symbol_before(at->code->image, va);
+		const struct symbol *s = symbol_before(at->code->module, va);
 		if (!s || va - s->va >= s->size)
 			continue;
 		*offset = va - s->va;

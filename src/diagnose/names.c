@@ -5,18 +5,18 @@
 #include <unistd.h>
 
 #include "diagnose/inside.h"
-#include "image/demangle.h"
+#include "module/demangle.h"
 #include "profile/short_name.h"
 
 struct names {
 	const struct diagnosis *d;
 	struct places *places;
-	VEC(struct image *) copies; /* by the code's number; the engine uses the originals */
-	bool prepared;              /* names_prepare() was called */
+	VEC(struct module *) copies; /* by the code's number; the engine uses the originals */
+	bool prepared;               /* names_prepare() was called */
 	struct arena arena;
 };
 
-static struct image *copied_image(void *ctx, uint32_t number)
+static struct module *copied_module(void *ctx, uint32_t number)
 {
 	struct names *n = ctx;
 	struct codes *codes = engine_codes(n->d->probing.engine);
@@ -24,9 +24,9 @@ static struct image *copied_image(void *ctx, uint32_t number)
 	while (n->copies.len <= number)
 		vec_push(&n->copies, NULL);
 	const struct code *c = codes_get(codes, number);
-	struct image **copy = &n->copies.data[number];
-	if (!*copy && c->image &&
-	    image_open_memory(copy, c->path, c->image->bytes, c->image->size, &ignored))
+	struct module **copy = &n->copies.data[number];
+	if (!*copy && c->module &&
+	    module_open_memory(copy, c->path, c->module->bytes, c->module->size, &ignored))
 		*copy = NULL;
 	return *copy;
 }
@@ -41,7 +41,7 @@ struct names *names_new(const struct diagnosis *d)
 {
 	struct names *n = xcalloc(1, sizeof(*n));
 	n->d = d;
-	n->places = places_new(copied_image, known_flow, n);
+	n->places = places_new(copied_module, known_flow, n);
 	arena_init(&n->arena);
 	return n;
 }
@@ -53,7 +53,7 @@ void names_free(struct names *n)
 	places_free(n->places);
 	vec_each (copy, &n->copies)
 		if (*copy)
-			image_close(*copy);
+			module_close(*copy);
 	vec_free(&n->copies);
 	arena_release(&n->arena);
 	free(n);
@@ -112,10 +112,10 @@ static const char *chain_of(struct names *n, const level_list *levels)
 /* The name from the module's symbols. */
 static const char *symbol_of(struct names *n, const struct code_part *p)
 {
-	uint32_t count, i = flow_procedure_at(p->code->flow, p->va);
-	const struct procedure *list = flow_procedures(p->code->flow, &count);
+	uint32_t count, i = flow_function_at(p->code->flow, p->va);
+	const struct function *list = flow_functions(p->code->flow, &count);
 	if (i == UINT32_MAX || !list[i].name)
-		return arena_printf(&n->arena, "procedure at 0x%llx", (unsigned long long)p->va);
+		return arena_printf(&n->arena, "function at 0x%llx", (unsigned long long)p->va);
 	return short_name(&n->arena, demangle(&n->arena, list[i].name));
 }
 
@@ -123,12 +123,12 @@ struct code_name names_code(struct names *n, uint32_t part)
 {
 	struct code_part p = code_part(n->d->own->code, part);
 	struct code_name out = {
-		.procedure = "", .chain = "", .file = "", .path = "", .loop = p.loop};
+		.function = "", .chain = "", .file = "", .path = "", .loop = p.loop};
 	level_list levels = {0};
 	if (!p.code)
 		return out;
 	if (!n->prepared) {
-		out.procedure = out.chain = symbol_of(n, &p);
+		out.function = out.chain = symbol_of(n, &p);
 		return out;
 	}
 	if (p.loop)
@@ -138,7 +138,7 @@ struct code_name names_code(struct names *n, uint32_t part)
 	if (!p.loop)
 		levels.len = 1; /* not the code inlined at its first instruction */
 	const struct place_level *last = &vec_last(&levels);
-	out.procedure = last->name;
+	out.function = last->name;
 	out.chain = chain_of(n, &levels);
 	out.path = last->file ? last->file : "";
 	out.file = base_name(out.path);
@@ -169,7 +169,7 @@ static const char *code_component(struct names *n, uint32_t part)
 	if (!p.code)
 		return base_name(
 			codes_get(engine_codes(n->d->probing.engine), (uint32_t)r->key)->path);
-	return p.loop ? loop_component(n, part) : names_code(n, part).procedure;
+	return p.loop ? loop_component(n, part) : names_code(n, part).function;
 }
 
 static const char *machine_component(struct names *n, uint32_t part)
@@ -224,7 +224,7 @@ const char *names_object(struct names *n, uint32_t object)
 		return arena_printf(&n->arena, "%s made in %s", o->name, maker_of(n, o));
 	if (!o->named && o->user != RESOURCE_NONE && object_kinds[o->kind].hierarchy == SYNC)
 		return arena_printf(&n->arena, "%s used in %s", o->name,
-				    names_code(n, o->user).procedure);
+				    names_code(n, o->user).function);
 	return o->name;
 }
 
@@ -253,10 +253,10 @@ const char *names_sentence(struct names *n, uint32_t part)
 	struct code_name c = names_code(n, part);
 	if (c.loop && c.first_line)
 		return arena_printf(&n->arena, "the loop %s:%u-%u of %s", c.file, c.first_line,
-				    c.last_line, c.procedure);
+				    c.last_line, c.function);
 	if (c.first_line)
-		return arena_printf(&n->arena, "%s (%s:%u)", c.procedure, c.file, c.first_line);
+		return arena_printf(&n->arena, "%s (%s:%u)", c.function, c.file, c.first_line);
 	struct code_part p = code_part(n->d->own->code, part);
-	return arena_printf(&n->arena, "%s%s (%s)", c.loop ? "a loop of " : "", c.procedure,
+	return arena_printf(&n->arena, "%s%s (%s)", c.loop ? "a loop of " : "", c.function,
 			    p.code ? base_name(p.code->path) : "?");
 }

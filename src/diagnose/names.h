@@ -14,10 +14,10 @@ void names_prepare(struct names *n, const uint32_t *parts, uint32_t count);
 
 /* The name of a function or loop. */
 struct code_name {
-	const char *procedure; /* the innermost function around it, inlined ones included */
-	const char *chain;     /* "main > relax": the function and the inlined calls in it */
-	const char *file;      /* "" if unknown; without folders */
-	const char *path;      /* the same with folders */
+	const char *function; /* the innermost function around it, inlined ones included */
+	const char *chain;    /* "main > relax": the function and the inlined calls in it */
+	const char *file;     /* "" if unknown; without folders */
+	const char *path;     /* the same with folders */
 	uint32_t first_line, last_line; /* 0 if unknown */
 	bool loop;
 };

@@ -145,7 +145,7 @@ static void take_out(struct probes *p, struct probe *x)
 	vec_clear(&x->in);
 }
 
-static uint64_t procedure_key(const struct probes *p, uint32_t part)
+static uint64_t function_key(const struct probes *p, uint32_t part)
 {
 	struct code_part what = code_part(p->code, part);
 	const uint64_t key[] = {what.code->id, what.va};
@@ -155,7 +155,7 @@ static uint64_t procedure_key(const struct probes *p, uint32_t part)
 /* A function that needs too many patches for one of its parts needs them for the others, too. */
 static bool is_avoided(const struct probes *p, uint32_t part)
 {
-	return hashmap_get(&p->avoided, procedure_key(p, part)) != HASHMAP_NONE;
+	return hashmap_get(&p->avoided, function_key(p, part)) != HASHMAP_NONE;
 }
 
 void probes_want(struct probes *p, uint32_t part)
@@ -206,7 +206,7 @@ static void mark_refused(struct probes *p, uint32_t process)
 			if (why == REFUSED_NONE)
 				x->in.data[kept++] = *in;
 			if (why == REFUSED_TOO_MANY)
-				hashmap_put(&p->avoided, procedure_key(p, x->part), 1);
+				hashmap_put(&p->avoided, function_key(p, x->part), 1);
 		}
 		x->in.len = kept;
 		if (!kept) {

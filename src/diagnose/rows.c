@@ -9,7 +9,7 @@ static uint8_t kind_of(const struct diagnosis *d, uint32_t part)
 	if (part < HIERARCHIES)
 		return RESOURCE_GROUP;
 	switch (r->list.data[part].hierarchy) {
-	case CODE: return !p.code ? RESOURCE_GROUP : p.loop ? RESOURCE_LOOP : RESOURCE_PROCEDURE;
+	case CODE: return !p.code ? RESOURCE_GROUP : p.loop ? RESOURCE_LOOP : RESOURCE_FUNCTION;
 	case MACHINE:
 		if (part == d->own->machine.host)
 			return RESOURCE_GROUP;
@@ -20,21 +20,21 @@ static uint8_t kind_of(const struct diagnosis *d, uint32_t part)
 }
 
 /* The source file comes between a module and its functions. */
-static uint32_t file_row(struct rows *w, uint32_t image_row, const char *file)
+static uint32_t file_row(struct rows *w, uint32_t module_row, const char *file)
 {
 	struct profile *p = &w->d->profile;
 	uint32_t next = p->resources.len;
 	if (!*file)
-		return image_row;
-	uint64_t key = hash_bytes(file, strlen(file), image_row);
+		return module_row;
+	uint64_t key = hash_bytes(file, strlen(file), module_row);
 	uint32_t row = hashmap_add(&w->files, key, next);
 	if (row == next)
 		vec_push(&p->resources,
-			 (struct profile_resource){.parent = image_row,
+			 (struct profile_resource){.parent = module_row,
 						   .hierarchy = PROFILE_CODE,
 						   .kind = RESOURCE_GROUP,
 						   .name = arena_strdup(&p->arena, file),
-						   .image = PROFILE_NONE,
+						   .module = PROFILE_NONE,
 						   .file = ""});
 	return row;
 }
@@ -45,7 +45,7 @@ static uint32_t write_code(struct rows *w, uint32_t part, uint32_t parent,
 	struct profile *p = &w->d->profile;
 	struct code_part code = code_part(w->d->own->code, part);
 	struct code_name name = names_code(w->names, part);
-	row->image = images_find(&w->d->own->sink.stacks.images, code.code);
+	row->module = modules_find(&w->d->own->sink.stacks.modules, code.code);
 	row->address = code.loop ? code.loop : code.va;
 	row->file = arena_strdup(&p->arena, name.path);
 	row->first_line = name.first_line;
@@ -63,10 +63,10 @@ uint32_t rows_of(struct rows *w, uint32_t part)
 	struct profile_resource row = {.parent = parent,
 				       .hierarchy = r->hierarchy,
 				       .kind = kind_of(w->d, part),
-				       .image = PROFILE_NONE,
+				       .module = PROFILE_NONE,
 				       .file = ""};
 	row.name = arena_strdup(&p->arena, names_component(w->names, part));
-	if (row.kind == RESOURCE_PROCEDURE || row.kind == RESOURCE_LOOP)
+	if (row.kind == RESOURCE_FUNCTION || row.kind == RESOURCE_LOOP)
 		row.parent = write_code(w, part, parent, &row);
 	w->of[part] = p->resources.len;
 	vec_push(&p->resources, row);

@@ -79,10 +79,10 @@ static void limit_waits(struct diagnosis *d)
 
 /* ---- what happens to the program ---- */
 
-static void on_image(void *ctx, struct code *code)
+static void on_module(void *ctx, struct code *code)
 {
 	struct diagnosis *d = ctx;
-	code_parts_image(d->own->code, code);
+	code_parts_module(d->own->code, code);
 }
 
 /* Reports main(), if the program has symbols: the program's own code begins with it. */
@@ -92,9 +92,9 @@ static void find_main(struct diagnosis *d, uint32_t process)
 	if (!m->list.len)
 		return;
 	struct code *code = m->list.data[0].code;
-	for (uint32_t i = 0; i < code->image->symbol_count; i++) {
-		const struct symbol *s = &code->image->symbols[i];
-		if (strcmp(s->name, "main") != 0 || !image_is_code(code->image, s->va))
+	for (uint32_t i = 0; i < code->module->symbol_count; i++) {
+		const struct symbol *s = &code->module->symbols[i];
+		if (strcmp(s->name, "main") != 0 || !module_is_code(code->module, s->va))
 			continue;
 		uint32_t part = code_part_at(d->own->code, code, s->va);
 		if (part != RESOURCE_NONE && code_parts_called(d->own->code, CODE, part))
@@ -103,9 +103,9 @@ static void find_main(struct diagnosis *d, uint32_t process)
 	}
 }
 
-static void refresh_images(struct diagnosis *d, uint32_t process, struct target *t)
+static void refresh_modules(struct diagnosis *d, uint32_t process, struct target *t)
 {
-	mapped_refresh(&d->own->mapped, process, t, on_image, d);
+	mapped_refresh(&d->own->mapped, process, t, on_module, d);
 	find_main(d, process);
 }
 
@@ -122,7 +122,7 @@ static void examine(struct diagnosis *d, uint32_t process)
 	const struct machine_process *p = &d->own->machine.processes.data[process];
 	machine_grow_up(&d->own->machine, process);
 	target_watch_waits(p->target);
-	refresh_images(d, process, p->target);
+	refresh_modules(d, process, p->target);
 }
 
 static void commit_to(struct diagnosis *d, struct target *t)
@@ -192,7 +192,7 @@ static void on_loaded(void *own, const struct engine_event *v)
 	struct diagnosis *d = own;
 	uint32_t process = machine_process_of(&d->own->machine, v->target);
 	if (process != UINT32_MAX && !d->own->machine.processes.data[process].warming_up) {
-		refresh_images(d, process, v->target);
+		refresh_modules(d, process, v->target);
 		probes_loaded(&d->own->probes, process);
 		commit_to(d, v->target);
 	}
@@ -442,22 +442,22 @@ static void leave(void *own)
 	history_write(d, false);
 }
 
-static struct image *opened_image(void *ctx, uint32_t image)
+static struct module *opened_module(void *ctx, uint32_t module)
 {
 	const struct diagnosis *d = ctx;
-	return d->own->sink.stacks.images.codes.data[image]->image;
+	return d->own->sink.stacks.modules.codes.data[module]->module;
 }
 
-static struct flow *known_flow(void *ctx, uint32_t image)
+static struct flow *known_flow(void *ctx, uint32_t module)
 {
 	const struct diagnosis *d = ctx;
-	return d->own->sink.stacks.images.codes.data[image]->flow;
+	return d->own->sink.stacks.modules.codes.data[module]->flow;
 }
 
 static void complete(void *own)
 {
 	struct diagnosis *d = own;
-	const struct fuse_options fuse = {.image = opened_image, .flow = known_flow, .ctx = d};
+	const struct fuse_options fuse = {.module = opened_module, .flow = known_flow, .ctx = d};
 	profile_fuse(&d->profile, &fuse);
 	history_write(d, true);
 	findings_make(&d->profile);

@@ -46,7 +46,7 @@ void waits_release(struct waits *w)
 static const struct {
 	const char *name; /* or its beginning, followed by a star */
 	uint8_t kind;
-} procedures[] = {
+} functions[] = {
 	{"pthread_mutex_lock", OBJECT_MUTEX},
 	{"pthread_mutex_timedlock", OBJECT_MUTEX},
 	{"pthread_mutex_clocklock", OBJECT_MUTEX},
@@ -82,15 +82,15 @@ static const char *bare(const char *name)
 	return name;
 }
 
-enum object_kind waits_kind_of(const char *procedure)
+enum object_kind waits_kind_of(const char *function)
 {
-	procedure = bare(procedure);
-	for (uint32_t i = 0; i < ARRAY_SIZE(procedures); i++) {
-		const char *name = procedures[i].name;
+	function = bare(function);
+	for (uint32_t i = 0; i < ARRAY_SIZE(functions); i++) {
+		const char *name = functions[i].name;
 		size_t n = strcspn(name, "*");
-		size_t length = strcspn(procedure, "@");
-		if (!strncmp(procedure, name, n) && (name[n] || length == n))
-			return procedures[i].kind;
+		size_t length = strcspn(function, "@");
+		if (!strncmp(function, name, n) && (name[n] || length == n))
+			return functions[i].kind;
 	}
 	return OBJECT_KINDS;
 }
@@ -279,7 +279,7 @@ static uint32_t add_object(struct waits *w, uint32_t process, enum object_kind k
 	return next;
 }
 
-static const char *procedure_name(const struct waits *w, uint32_t process, uint64_t pc)
+static const char *function_name(const struct waits *w, uint32_t process, uint64_t pc)
 {
 	struct target *t = w->machine->processes.data[process].target;
 	struct place p = t ? space_find(target_space(t), pc) : (struct place){0};
@@ -290,7 +290,7 @@ static const char *procedure_name(const struct waits *w, uint32_t process, uint6
  * no object either. */
 static uint32_t spinning_object(struct waits *w, uint32_t process, const struct wait_value *v)
 {
-	const char *name = procedure_name(w, process, v->pc);
+	const char *name = function_name(w, process, v->pc);
 	enum object_kind kind = waits_kind_of(name);
 	if (kind == OBJECT_KINDS)
 		kind = OBJECT_SPIN;

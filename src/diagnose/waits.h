@@ -95,7 +95,7 @@ uint32_t waits_in_call(struct waits *w, uint32_t process, const struct call_made
 void waits_learn(struct waits *w, uint32_t object, enum object_kind kind);
 /* The kind of object that a function waits for, by its name; OBJECT_KINDS if it is none of those
  * known to wait. */
-enum object_kind waits_kind_of(const char *procedure);
+enum object_kind waits_kind_of(const char *function);
 /* Notes that this part of the code waits for the object. */
 void waits_used(struct waits *w, uint32_t object, uint32_t part);
 /* The thread that has locked a mutex, or 0. */

@@ -228,14 +228,14 @@ const char *known_file(const char *path)
 struct code_words known_code(const struct known *k, uint32_t resource)
 {
 	const struct profile_resource *r = &k->p->resources.data[resource];
-	struct code_words w = {.procedure = r->name,
+	struct code_words w = {.function = r->name,
 			       .chain = r->name,
 			       .file = known_file(r->file),
 			       .first_line = r->first_line,
 			       .last_line = r->last_line,
 			       .loop = r->kind == RESOURCE_LOOP};
 	if (k->name[resource] != PROFILE_NONE) {
-		w.procedure = k->e->names.data[k->name[resource]].procedure;
+		w.function = k->e->names.data[k->name[resource]].function;
 		w.chain = k->e->names.data[k->name[resource]].chain;
 	}
 	return w;
@@ -244,13 +244,13 @@ struct code_words known_code(const struct known *k, uint32_t resource)
 const char *known_sentence(struct known *k, uint32_t resource)
 {
 	struct code_words w = known_code(k, resource);
-	uint32_t image = k->p->resources.data[resource].image;
+	uint32_t module = k->p->resources.data[resource].module;
 	if (w.loop && w.first_line)
 		return arena_printf(&k->arena, "the loop %s:%u-%u of %s", w.file, w.first_line,
-				    w.last_line, w.procedure);
+				    w.last_line, w.function);
 	if (w.first_line)
-		return arena_printf(&k->arena, "%s (%s:%u)", w.procedure, w.file, w.first_line);
-	return arena_printf(&k->arena, "%s%s (%s)", w.loop ? "a loop of " : "", w.procedure,
-			    image == PROFILE_NONE ? "?"
-						  : known_file(k->p->images.data[image].path));
+		return arena_printf(&k->arena, "%s (%s:%u)", w.function, w.file, w.first_line);
+	return arena_printf(&k->arena, "%s%s (%s)", w.loop ? "a loop of " : "", w.function,
+			    module == PROFILE_NONE ? "?"
+						   : known_file(k->p->modules.data[module].path));
 }

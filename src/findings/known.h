@@ -69,7 +69,7 @@ double known_object_rate(const struct known *k, uint32_t object);
 
 /* The name and place of a function or loop. */
 struct code_words {
-	const char *procedure, *chain;  /* as in struct evidence_name */
+	const char *function, *chain;   /* as in struct evidence_name */
 	const char *file;               /* "" if unknown; without folders */
 	uint32_t first_line, last_line; /* 0 if unknown */
 	bool loop;

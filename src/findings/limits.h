@@ -47,4 +47,4 @@ static const double short_call = 1e-6;   /* s */
 static const double worth_threads = 0.4;
 static const double busy_thread = 0.1; /* of all CPU time: with more, a thread takes part */
 /* CPU time per elapsed time, up to which hardly more than one CPU was used. */
-static const double one_processor = 1.3;
+static const double one_cpu = 1.3;

@@ -106,7 +106,7 @@ static bool uses_one_cpu(const struct evidence *e)
 		all += t->cpu;
 	vec_each (t, &e->threads)
 		busy += t->cpu > busy_thread * all;
-	return e->run.cpus > 1 && busy <= 1 && e->run.cpu <= one_processor * e->run.time;
+	return e->run.cpus > 1 && busy <= 1 && e->run.cpu <= one_cpu * e->run.time;
 }
 
 /* If only one CPU is used: the outermost loop on the call path of a CPU-bound finding. */
@@ -126,7 +126,7 @@ static void worth_dividing(struct advising *a)
 			if (t->k->p->resources.data[part].kind != RESOURCE_LOOP)
 				continue;
 			advise(a,
-			       "one processor of %u is used: if the iterations of %s do not "
+			       "one CPU of %u is used: if the iterations of %s do not "
 			       "depend on each other, they can be divided among threads",
 			       e->run.cpus, known_sentence(t->k, part));
 			return;
@@ -158,8 +158,8 @@ static bool add_trips(struct advising *a, const struct candidate *c)
 static bool add_calls(struct advising *a, const struct candidate *c)
 {
 	const struct known *k = a->t->k;
-	bool is_procedure = k->p->resources.data[c->part].kind == RESOURCE_PROCEDURE;
-	double rate = is_procedure ? known_rate(k, &k->p->experiments.data[c->experiment]) : 0;
+	bool is_function = k->p->resources.data[c->part].kind == RESOURCE_FUNCTION;
+	double rate = is_function ? known_rate(k, &k->p->experiments.data[c->experiment]) : 0;
 	if (rate < often_begun || c->share / rate > short_call)
 		return false;
 	advise(a,

@@ -224,9 +224,9 @@ static void add_waits(struct telling *t, uint32_t finding, const struct candidat
 	text_release(&line);
 }
 
-static const struct profile_scope *procedure_scope(const struct profile *p, uint32_t scope)
+static const struct profile_scope *function_scope(const struct profile *p, uint32_t scope)
 {
-	while (scope != PROFILE_NONE && p->scopes.data[scope].kind != PROFILE_PROCEDURE &&
+	while (scope != PROFILE_NONE && p->scopes.data[scope].kind != PROFILE_FUNCTION &&
 	       p->scopes.data[scope].kind != PROFILE_INLINE)
 		scope = p->scopes.data[scope].parent;
 	return scope == PROFILE_NONE ? NULL : &p->scopes.data[scope];
@@ -240,7 +240,7 @@ static const struct profile_scope *scope_of_node(const struct telling *t, uint32
 	for (; node; node = p->nodes.data[node].parent) {
 		const struct profile_node *n = &p->nodes.data[node];
 		const struct profile_scope *s =
-			n->scope == PROFILE_NONE ? NULL : procedure_scope(p, n->scope);
+			n->scope == PROFILE_NONE ? NULL : function_scope(p, n->scope);
 		if (!s || !*s->name || !*s->file)
 			continue;
 		const struct profile_scope *innermost = &p->scopes.data[n->scope];
@@ -303,7 +303,7 @@ static void add_holder(struct telling *t, uint32_t finding, const struct candida
 }
 
 /* The function that a part of the code belongs to. */
-static const struct profile_resource *procedure_of(const struct profile *p, uint32_t part)
+static const struct profile_resource *function_of(const struct profile *p, uint32_t part)
 {
 	while (p->resources.data[part].kind == RESOURCE_LOOP &&
 	       p->resources.data[part].parent != PROFILE_NONE)
@@ -311,15 +311,15 @@ static const struct profile_resource *procedure_of(const struct profile *p, uint
 	return &p->resources.data[part];
 }
 
-static bool is_in_procedure(const struct profile *p, const struct profile_node *n,
-			    const struct profile_resource *procedure)
+static bool is_in_function(const struct profile *p, const struct profile_node *n,
+			   const struct profile_resource *function)
 {
 	uint32_t scope = n->scope;
-	if (n->image != procedure->image || scope == PROFILE_NONE)
+	if (n->module != function->module || scope == PROFILE_NONE)
 		return false;
 	while (p->scopes.data[scope].parent != PROFILE_NONE)
 		scope = p->scopes.data[scope].parent;
-	return p->scopes.data[scope].address == procedure->address;
+	return p->scopes.data[scope].address == function->address;
 }
 
 /* The part is a function or loop of the machine code; a function that the compiler has inlined
@@ -327,23 +327,23 @@ static bool is_in_procedure(const struct profile *p, const struct profile_node *
 static void add_inlined(struct telling *t, uint32_t finding, const struct candidate *c)
 {
 	const struct profile *p = t->k->p;
-	const struct profile_resource *procedure = procedure_of(p, c->part);
+	const struct profile_resource *function = function_of(p, c->part);
 	uint32_t node = c->chain == PROFILE_NONE ? 0 : t->k->e->chains.data[c->chain].node;
-	if (procedure->kind != RESOURCE_PROCEDURE)
+	if (function->kind != RESOURCE_FUNCTION)
 		return;
-	while (node && !is_in_procedure(p, &p->nodes.data[node], procedure))
+	while (node && !is_in_function(p, &p->nodes.data[node], function))
 		node = p->nodes.data[node].parent;
-	const struct profile_scope *s = node ? procedure_scope(p, p->nodes.data[node].scope) : NULL;
+	const struct profile_scope *s = node ? function_scope(p, p->nodes.data[node].scope) : NULL;
 	if (!s)
 		return;
 	/* Code in system headers means nothing to the user: the code that uses it is reported. */
 	uint32_t line = p->scopes.data[p->nodes.data[node].scope].first_line;
 	while (s->kind == PROFILE_INLINE && !strncmp(s->file, "/usr/", 5)) {
 		line = s->call_line;
-		s = procedure_scope(p, s->parent);
+		s = function_scope(p, s->parent);
 	}
 	if (s->kind == PROFILE_INLINE && *s->name &&
-	    strcmp(s->name, known_code(t->k, c->part).procedure) != 0)
+	    strcmp(s->name, known_code(t->k, c->part).function) != 0)
 		remark(t, finding, "where", "at %s:%u in %s, which is inlined there",
 		       known_file(s->file), line, s->name);
 }
@@ -476,7 +476,7 @@ void words_of_search(struct telling *t)
 	if (run->ready > ready_share * run->ran && run->ready > ready_of_run * run->seconds)
 		remark(t, PROFILE_NONE, "note",
 		       "The machine was busy: threads ran for %.1f s in all, and were ready to run "
-		       "but had no processor for %.1f s.",
+		       "but had no CPU for %.1f s.",
 		       run->ran, run->ready);
 	if (run->calls_sampled)
 		remark(t, PROFILE_NONE, "note",

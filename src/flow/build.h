@@ -2,11 +2,11 @@
  * on what the caller knows about its callees. */
 #pragma once
 #include "flow/cfg.h"
-#include "image/image.h"
 #include "isa/arch.h"
+#include "module/module.h"
 
 struct build_env {
-	const struct image *im;
+	const struct module *im;
 	const struct arch *arch;
 	/* The code of the function. ranges[0] begins at its entry; the others are split-off parts.
 	 */

@@ -20,8 +20,8 @@ static void build_one(void *ctx, uint32_t item, uint32_t worker)
 {
 	struct build_job *job = ctx;
 	struct flow *f = job->f;
-	struct proc *p = &f->procs.data[job->dirty[item]];
-	p->cfg = build_proc(f, p, &f->graphs[worker], &f->tmp[worker]);
+	struct func *p = &f->funcs.data[job->dirty[item]];
+	p->cfg = build_func(f, p, &f->graphs[worker], &f->tmp[worker]);
 	p->dirty = false;
 	p->fresh = true;
 	arena_clear(&f->tmp[worker]);
@@ -30,13 +30,13 @@ static void build_one(void *ctx, uint32_t item, uint32_t worker)
 static void build_dirty(struct flow *f)
 {
 	VEC(uint32_t) dirty = {0};
-	for (uint32_t i = 0; i < f->procs.len; i++) {
-		f->procs.data[i].fresh = false;
-		if (f->procs.data[i].dirty)
+	for (uint32_t i = 0; i < f->funcs.len; i++) {
+		f->funcs.data[i].fresh = false;
+		if (f->funcs.data[i].dirty)
 			vec_push(&dirty, i);
 	}
 	set_reaches(f);
-	debug(LOG_FLOW, 1, "%u procedures, %u graphs to build", f->procs.len, dirty.len);
+	debug(LOG_FLOW, 1, "%u functions, %u graphs to build", f->funcs.len, dirty.len);
 	struct build_job job = {f, dirty.data};
 	parallel_for(dirty.len, 16, build_one, &job);
 	vec_free(&dirty);
@@ -46,22 +46,22 @@ static void build_dirty(struct flow *f)
  * can start there. */
 static bool is_interior(const struct flow *f, uint64_t va)
 {
-	uint32_t i = proc_at(f, va);
-	return i != UINT32_MAX && f->procs.data[i].bounded && f->procs.data[i].start != va;
+	uint32_t i = func_at(f, va);
+	return i != UINT32_MAX && f->funcs.data[i].bounded && f->funcs.data[i].start != va;
 }
 
 static void note_start(struct flow *f, uint64_t va, enum found_by how)
 {
 	uint32_t i = hashmap_get(&f->by_start, va);
 	if (i != HASHMAP_NONE)
-		f->procs.data[i].found_by |= (uint16_t)how;
+		f->funcs.data[i].found_by |= (uint16_t)how;
 	else if (!is_interior(f, va))
 		add_start(f, va, 0, NULL, how, 0);
 }
 
 /* Handles a direct jump out of p: a tail call, or a jump to a part of p. True if p got that part.
  */
-static bool follow_jump(struct flow *f, struct proc *p, const struct block *b)
+static bool follow_jump(struct flow *f, struct func *p, const struct block *b)
 {
 	struct part part;
 	if (take_fragment(f, p, b->target))
@@ -71,14 +71,14 @@ static bool follow_jump(struct flow *f, struct proc *p, const struct block *b)
 		return true;
 	}
 	if (hashmap_get(&f->by_start, b->target) != HASHMAP_NONE ||
-	    (proc_at(f, b->target) == UINT32_MAX && !fragment_at(f, b->target)))
+	    (func_at(f, b->target) == UINT32_MAX && !fragment_at(f, b->target)))
 		note_start(f, b->target, FOUND_JUMP);
 	return false;
 }
 
 static void follow_call(struct flow *f, const struct block *b)
 {
-	if (!image_is_code(f->im, b->target) ||
+	if (!module_is_code(f->im, b->target) ||
 	    call_asks_for_address(f->im, f->arch, b->start + b->size, b->target))
 		return;
 	struct fragment *x = fragment_at(f, b->target);
@@ -92,7 +92,7 @@ static void follow_call(struct flow *f, const struct block *b)
 static bool follow_graphs(struct flow *f)
 {
 	bool joined = false;
-	vec_each (p, &f->procs) {
+	vec_each (p, &f->funcs) {
 		const struct cfg *g = p->cfg;
 		if (!p->fresh)
 			continue;
@@ -114,16 +114,16 @@ static bool follow_graphs(struct flow *f)
 static bool find_noreturn(struct flow *f)
 {
 	bool any = false;
-	bool *newly = xcalloc(f->procs.len + 1, sizeof(*newly));
-	for (uint32_t i = 0; i < f->procs.len; i++) {
-		struct proc *p = &f->procs.data[i];
-		if (p->flags & PROCEDURE_NORETURN || !p->cfg || graph_returns(f, p->cfg))
+	bool *newly = xcalloc(f->funcs.len + 1, sizeof(*newly));
+	for (uint32_t i = 0; i < f->funcs.len; i++) {
+		struct func *p = &f->funcs.data[i];
+		if (p->flags & FUNCTION_NORETURN || !p->cfg || graph_returns(f, p->cfg))
 			continue;
-		p->flags |= PROCEDURE_NORETURN;
+		p->flags |= FUNCTION_NORETURN;
 		newly[i] = any = true;
 	}
-	for (uint32_t i = 0; any && i < f->procs.len; i++) {
-		struct proc *p = &f->procs.data[i];
+	for (uint32_t i = 0; any && i < f->funcs.len; i++) {
+		struct func *p = &f->funcs.data[i];
 		for (uint32_t j = 0; p->cfg && j < p->cfg->block_count && !p->dirty; j++) {
 			const struct block *b = &p->cfg->blocks[j];
 			if (b->end != END_CALL || b->flags & BLOCK_NORETURN)
@@ -154,55 +154,55 @@ static bool is_pointed_at(const struct flow *f, uint64_t va)
 
 static void note_jump(struct flow *f, struct jumped_at *notes, uint32_t from, const struct block *b)
 {
-	uint32_t to = proc_at(f, b->target);
+	uint32_t to = func_at(f, b->target);
 	if (to == UINT32_MAX || to == from)
 		return;
 	struct jumped_at *n = &notes[to];
 	n->from = n->from == JUMPED_BY_NONE || n->from == from ? from : (uint32_t)JUMPED_BY_SEVERAL;
 	if (b->flags & (BLOCK_OPEN_FRAME | BLOCK_CONDITIONAL) ||
-	    f->procs.data[to].start != b->target)
+	    f->funcs.data[to].start != b->target)
 		n->as_part = true;
 	else
 		n->as_call = true;
 }
 
-static void remove_procs(struct flow *f, const bool *gone)
+static void remove_funcs(struct flow *f, const bool *gone)
 {
 	uint32_t kept = 0;
-	for (uint32_t i = 0; i < f->procs.len; i++)
+	for (uint32_t i = 0; i < f->funcs.len; i++)
 		if (!gone[i])
-			f->procs.data[kept++] = f->procs.data[i];
-	f->procs.len = kept;
+			f->funcs.data[kept++] = f->funcs.data[i];
+	f->funcs.len = kept;
 }
 
 /* Joins split-off parts that look like functions to their owners. They have an unwind range but no
  * name, nothing calls or points at them, and exactly one function jumps there, in a way that tail
  * calls do not. */
-static bool join_cold_procs(struct flow *f)
+static bool join_cold_funcs(struct flow *f)
 {
-	uint32_t n = f->procs.len;
+	uint32_t n = f->funcs.len;
 	struct jumped_at *notes = xcalloc(n + 1, sizeof(*notes));
 	bool *gone = xcalloc(n + 1, sizeof(*gone)), any = false;
 	for (uint32_t i = 0; i < n; i++)
 		notes[i].from = JUMPED_BY_NONE;
 	for (uint32_t i = 0; i < n; i++) {
-		const struct cfg *g = f->procs.data[i].cfg;
+		const struct cfg *g = f->funcs.data[i].cfg;
 		for (uint32_t j = 0; g && j < g->block_count; j++)
 			if (g->blocks[j].end == END_TAIL_CALL && g->blocks[j].target)
 				note_jump(f, notes, i, &g->blocks[j]);
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		struct proc *p = &f->procs.data[i];
+		struct func *p = &f->funcs.data[i];
 		uint32_t owner = notes[i].from;
 		if (owner >= n || gone[owner] || !notes[i].as_part || notes[i].as_call || p->name ||
 		    p->part_count || p->found_by & ~(FOUND_FRAME | FOUND_JUMP) ||
 		    is_pointed_at(f, p->start))
 			continue;
-		add_part(f, &f->procs.data[owner], p->start, p->end);
+		add_part(f, &f->funcs.data[owner], p->start, p->end);
 		gone[i] = any = true;
 	}
 	if (any) {
-		remove_procs(f, gone);
+		remove_funcs(f, gone);
 		merge_starts(f);
 	}
 	free(notes);
@@ -212,7 +212,7 @@ static bool join_cold_procs(struct flow *f)
 
 /* The highest address between the end of p and p->reach that p's graph leads to other than by a
  * call; 0 if none. */
-static uint64_t last_reached_label(const struct proc *p)
+static uint64_t last_reached_label(const struct func *p)
 {
 	const struct cfg *g = p->cfg;
 	uint64_t last = 0;
@@ -231,19 +231,19 @@ static uint64_t last_reached_label(const struct proc *p)
 /* Removes guessed starts that turn out to be labels of the function before them. */
 static bool join_labels(struct flow *f)
 {
-	uint32_t n = f->procs.len;
+	uint32_t n = f->funcs.len;
 	bool *gone = xcalloc(n + 1, sizeof(*gone)), any = false;
 	for (uint32_t i = 0; i < n; i++) {
-		struct proc *p = &f->procs.data[i];
+		struct func *p = &f->funcs.data[i];
 		uint64_t last = p->fresh && p->reach > p->end ? last_reached_label(p) : 0;
 		if (!last)
 			continue;
 		debug(LOG_FLOW, 2, "%#lx goes on to %#lx", (unsigned long)p->start,
 		      (unsigned long)last);
-		for (uint32_t j = i + 1; j < n && f->procs.data[j].start <= last; j++) {
+		for (uint32_t j = i + 1; j < n && f->funcs.data[j].start <= last; j++) {
 			/* A start that is called now is not a label. p's graph is built again
 			 * without it. */
-			if (!is_guess(&f->procs.data[j]))
+			if (!is_guess(&f->funcs.data[j]))
 				break;
 			gone[j] = true;
 		}
@@ -251,7 +251,7 @@ static bool join_labels(struct flow *f)
 		any = true;
 	}
 	if (any) {
-		remove_procs(f, gone);
+		remove_funcs(f, gone);
 		merge_starts(f);
 	}
 	free(gone);
@@ -269,7 +269,7 @@ static void run_rounds(struct flow *f)
 		joined |= join_labels(f);
 		if (f->added.len || joined)
 			continue;
-		if (!find_noreturn(f) && !join_cold_procs(f))
+		if (!find_noreturn(f) && !join_cold_funcs(f))
 			return;
 	}
 }
@@ -278,10 +278,10 @@ static void starts_from_pointers(struct flow *f)
 {
 	for (uint32_t i = 0; i < f->code_pointers.len; i++) {
 		uint64_t va = f->code_pointers.data[i];
-		uint32_t p = proc_at(f, va);
-		bool start = p != UINT32_MAX && f->procs.data[p].start == va;
-		bool covered = p != UINT32_MAX && !start && f->procs.data[p].cfg &&
-			       cfg_block_at(f->procs.data[p].cfg, va) != BLOCK_NONE;
+		uint32_t p = func_at(f, va);
+		bool start = p != UINT32_MAX && f->funcs.data[p].start == va;
+		bool covered = p != UINT32_MAX && !start && f->funcs.data[p].cfg &&
+			       cfg_block_at(f->funcs.data[p].cfg, va) != BLOCK_NONE;
 		if (start ||
 		    (!covered && !is_interior(f, va) && looks_like_entry(f->im, f->arch, va)))
 			note_start(f, va, FOUND_POINTER);
@@ -299,7 +299,7 @@ static void free_fragments(struct flow *f)
 }
 
 /* Moves the end of a part to the end of its last instruction. */
-static void trim(struct proc *p, struct part *part)
+static void trim(struct func *p, struct part *part)
 {
 	uint64_t end = part->start;
 	for (uint32_t i = 0; i < p->cfg->block_count; i++) {
@@ -313,7 +313,7 @@ static void trim(struct proc *p, struct part *part)
 
 static void trim_ends(struct flow *f)
 {
-	vec_each (p, &f->procs) {
+	vec_each (p, &f->funcs) {
 		if (!p->cfg)
 			continue;
 		struct part main_part = {p->start, p->end};

@@ -1,11 +1,11 @@
 #include "flow/effects.h"
 
-void cursor_set(struct cursor *c, const struct image *im, const struct arch *arch, uint64_t va,
+void cursor_set(struct cursor *c, const struct module *im, const struct arch *arch, uint64_t va,
 		uint64_t size)
 {
 	size_t n = 0;
 	*c = (struct cursor){.arch = arch, .va = va};
-	c->bytes = image_is_code(im, va) ? image_at(im, va, &n) : NULL;
+	c->bytes = module_is_code(im, va) ? module_at(im, va, &n) : NULL;
 	c->size = n < size ? n : (size_t)size;
 }
 
@@ -51,7 +51,7 @@ void effects_add(struct effects *e, const struct insn *in)
 	}
 }
 
-struct effects *effects_of(const struct cfg *g, const struct image *im, const struct arch *arch,
+struct effects *effects_of(const struct cfg *g, const struct module *im, const struct arch *arch,
 			   struct arena *tmp)
 {
 	struct effects *all = ARENA_ARRAY(tmp, struct effects, g->block_count);

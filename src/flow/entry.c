@@ -3,22 +3,22 @@
 /* How many instructions are looked at. */
 enum { ENTRY_LOOK = 24, PROLOGUE_LOOK = 6 };
 
-size_t decode_at(const struct image *im, const struct arch *arch, uint64_t va,
+size_t decode_at(const struct module *im, const struct arch *arch, uint64_t va,
 		 enum insn_detail detail, struct insn *out)
 {
 	size_t n;
-	const uint8_t *p = image_is_code(im, va) ? image_at(im, va, &n) : NULL;
+	const uint8_t *p = module_is_code(im, va) ? module_at(im, va, &n) : NULL;
 	return p ? arch->decode(p, n, va, detail, out) : 0;
 }
 
-static bool is_zero_filled(const struct image *im, uint64_t va)
+static bool is_zero_filled(const struct module *im, uint64_t va)
 {
 	size_t n;
-	const uint8_t *p = image_at(im, va, &n);
+	const uint8_t *p = module_at(im, va, &n);
 	return p && n >= 4 && !p[0] && !p[1] && !p[2] && !p[3];
 }
 
-uint64_t padding_at(const struct image *im, const struct arch *arch, uint64_t va, uint64_t end)
+uint64_t padding_at(const struct module *im, const struct arch *arch, uint64_t va, uint64_t end)
 {
 	uint64_t at = va;
 	while (at < end) {
@@ -35,7 +35,7 @@ uint64_t padding_at(const struct image *im, const struct arch *arch, uint64_t va
 	return at > end ? end - va : at - va;
 }
 
-bool call_asks_for_address(const struct image *im, const struct arch *arch, uint64_t end,
+bool call_asks_for_address(const struct module *im, const struct arch *arch, uint64_t end,
 			   uint64_t target)
 {
 	struct insn in;
@@ -119,7 +119,7 @@ static bool accept_insn(struct entry_state *e, const struct insn *in)
 	return true;
 }
 
-bool looks_like_entry(const struct image *im, const struct arch *arch, uint64_t va)
+bool looks_like_entry(const struct module *im, const struct arch *arch, uint64_t va)
 {
 	struct entry_state e;
 	entry_state_init(&e, arch);
@@ -140,7 +140,7 @@ bool looks_like_entry(const struct image *im, const struct arch *arch, uint64_t 
 	return true;
 }
 
-bool looks_like_prologue(const struct image *im, const struct arch *arch, uint64_t va)
+bool looks_like_prologue(const struct module *im, const struct arch *arch, uint64_t va)
 {
 	struct entry_state e;
 	entry_state_init(&e, arch);
@@ -161,7 +161,7 @@ bool looks_like_prologue(const struct image *im, const struct arch *arch, uint64
 }
 
 /* Whether the code at va returns with the stack pointer as it found it. */
-static bool returns_as_it_is(const struct image *im, const struct arch *arch, uint64_t va)
+static bool returns_as_it_is(const struct module *im, const struct arch *arch, uint64_t va)
 {
 	for (unsigned i = 0; i < ENTRY_LOOK; i++) {
 		struct insn in;
@@ -176,7 +176,7 @@ static bool returns_as_it_is(const struct image *im, const struct arch *arch, ui
 	return false;
 }
 
-bool looks_like_label(const struct image *im, const struct arch *arch, uint64_t va)
+bool looks_like_label(const struct module *im, const struct arch *arch, uint64_t va)
 {
 	return !looks_like_prologue(im, arch, va) && !returns_as_it_is(im, arch, va);
 }

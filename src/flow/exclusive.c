@@ -97,7 +97,7 @@ bool liveness_in_exclusive(const struct liveness *l, uint32_t block, uint64_t va
 	bool pending = l->exclusive[block] & EXCLUSIVE_BEFORE;
 	struct cursor c;
 	struct insn in;
-	cursor_set(&c, l->image, l->arch, b->start, b->size);
+	cursor_set(&c, l->module, l->arch, b->start, b->size);
 	while (cursor_next(&c, DECODE_FLOW, &in)) {
 		uint16_t mark = in.flags & (INSN_EXCLUSIVE_BEGIN | INSN_EXCLUSIVE_END);
 		if (mark && in.pc >= va)

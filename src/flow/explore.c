@@ -179,7 +179,7 @@ static void map_code(struct builder *b)
 		c->start = env->ranges[i].start;
 		c->end = env->ranges[i].end;
 		c->bytes =
-			image_is_code(env->im, c->start) ? image_at(env->im, c->start, &n) : NULL;
+			module_is_code(env->im, c->start) ? module_at(env->im, c->start, &n) : NULL;
 		c->size = !c->bytes ? 0 : n < c->end - c->start ? n : c->end - c->start;
 		c->marks = ARENA_ARRAY(b->tmp, uint32_t,
 				       (c->end - c->start) / env->arch->insn_align + 1);
@@ -188,7 +188,7 @@ static void map_code(struct builder *b)
 
 static void find_landings(struct builder *b)
 {
-	const struct image *im = b->env->im;
+	const struct module *im = b->env->im;
 	VEC(struct landing) found = {0};
 	for (uint32_t r = 0; r < b->env->range_count && im->landing_count; r++) {
 		const struct part *range = &b->env->ranges[r];

@@ -12,7 +12,7 @@ static void scan_section(const struct section *s, const struct arch *arch, far_j
 	}
 }
 
-void far_jumps(const struct image *im, const struct arch *arch, far_jump_visitor visit, void *ctx)
+void far_jumps(const struct module *im, const struct arch *arch, far_jump_visitor visit, void *ctx)
 {
 	for (uint32_t i = 0; i < im->section_count; i++)
 		if (im->sections[i].execute && im->sections[i].bytes)

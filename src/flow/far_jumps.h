@@ -2,8 +2,8 @@
  * takes only milliseconds. Other bytes may look like a jump, too; jumps that reach no further than
  * arch->short_jump are not found. */
 #pragma once
-#include "image/image.h"
 #include "isa/arch.h"
+#include "module/module.h"
 
 struct far_jump {
 	uint64_t from, target;
@@ -12,4 +12,4 @@ struct far_jump {
 
 typedef void (*far_jump_visitor)(void *ctx, const struct far_jump *j);
 
-void far_jumps(const struct image *im, const struct arch *arch, far_jump_visitor visit, void *ctx);
+void far_jumps(const struct module *im, const struct arch *arch, far_jump_visitor visit, void *ctx);

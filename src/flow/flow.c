@@ -20,7 +20,7 @@ struct callee_query {
 	unsigned depth;
 };
 
-int flow_open(struct flow **out, const struct image *im, struct err *e)
+int flow_open(struct flow **out, const struct module *im, struct err *e)
 {
 	const struct arch *arch = arch_of_machine(im->machine);
 	if (!arch)
@@ -45,7 +45,7 @@ void flow_close(struct flow *f)
 	}
 	arena_release(&f->arena);
 	hashmap_release(&f->by_start);
-	vec_free(&f->procs);
+	vec_free(&f->funcs);
 	vec_free(&f->added);
 	vec_free(&f->fragments);
 	vec_free(&f->code_pointers);
@@ -66,7 +66,7 @@ const struct arch *flow_arch(const struct flow *f)
 	return f->arch;
 }
 
-const struct image *flow_image(const struct flow *f)
+const struct module *flow_module(const struct flow *f)
 {
 	return f->im;
 }
@@ -76,12 +76,12 @@ static bool is_start(void *ctx, uint64_t va)
 {
 	const struct flow *f = ((struct callee_query *)ctx)->f;
 	uint32_t i = hashmap_get(&f->by_start, va);
-	return i != HASHMAP_NONE && f->procs.data[i].found_by & ~(FOUND_FRAME | FOUND_JUMP);
+	return i != HASHMAP_NONE && f->funcs.data[i].found_by & ~(FOUND_FRAME | FOUND_JUMP);
 }
 
 static bool slot_returns(void *ctx, uint64_t slot)
 {
-	const struct reloc *r = image_reloc_at(((struct callee_query *)ctx)->f->im, slot);
+	const struct reloc *r = module_reloc_at(((struct callee_query *)ctx)->f->im, slot);
 	return !r || !r->symbol || !is_noreturn_name(r->symbol, true);
 }
 
@@ -95,17 +95,17 @@ bool graph_returns(const struct flow *f, const struct cfg *g)
 			continue;
 		uint32_t callee =
 			b->target ? hashmap_get(&f->by_start, b->target) : (uint32_t)HASHMAP_NONE;
-		if (callee == HASHMAP_NONE || !(f->procs.data[callee].flags & PROCEDURE_NORETURN))
+		if (callee == HASHMAP_NONE || !(f->funcs.data[callee].flags & FUNCTION_NORETURN))
 			return true;
 	}
 	return false;
 }
 
-static struct build_env env_of(struct callee_query *who, const struct proc *p, struct arena *tmp);
+static struct build_env env_of(struct callee_query *who, const struct func *p, struct arena *tmp);
 
 /* The cheap test comes first: most functions have a return that is found without their jump tables.
  */
-static bool procedure_returns(struct callee_query *who, const struct proc *p)
+static bool function_returns(struct callee_query *who, const struct func *p)
 {
 	struct arena tmp;
 	arena_init(&tmp);
@@ -118,7 +118,7 @@ static bool procedure_returns(struct callee_query *who, const struct proc *p)
 
 /* Whether the callee returns, found by looking at its code. Only needed for single functions before
  * flow_discover(). */
-static bool callee_returns(struct callee_query *who, struct proc *p)
+static bool callee_returns(struct callee_query *who, struct func *p)
 {
 	unsigned known = atomic_load(&p->returns);
 	if (known != RETURNS_UNKNOWN)
@@ -126,7 +126,7 @@ static bool callee_returns(struct callee_query *who, struct proc *p)
 	if (who->depth >= LOOK_DEPTH)
 		return true;
 	struct callee_query deeper = {.f = who->f, .depth = who->depth + 1};
-	bool yes = procedure_returns(&deeper, p);
+	bool yes = function_returns(&deeper, p);
 	/* A negative answer may be due to the depth limit, unless this is the outermost question.
 	 * Others must not reuse it. */
 	if (yes || !who->depth)
@@ -140,10 +140,10 @@ static bool call_returns(void *ctx, uint64_t target)
 	uint32_t i = hashmap_get(&who->f->by_start, target);
 	if (i == HASHMAP_NONE)
 		return true;
-	struct proc *p = &who->f->procs.data[i];
-	if (p->flags & PROCEDURE_NORETURN)
+	struct func *p = &who->f->funcs.data[i];
+	if (p->flags & FUNCTION_NORETURN)
 		return false;
-	return who->f->discovered || p->flags & PROCEDURE_PLT || callee_returns(who, p);
+	return who->f->discovered || p->flags & FUNCTION_PLT || callee_returns(who, p);
 }
 
 /* The number of label addresses in [start, end); *first points to the first of them in order. */
@@ -173,7 +173,7 @@ static void set_labels(const struct flow *f, struct build_env *env, struct arena
 	env->labels = labels;
 }
 
-static struct build_env env_of(struct callee_query *who, const struct proc *p, struct arena *tmp)
+static struct build_env env_of(struct callee_query *who, const struct func *p, struct arena *tmp)
 {
 	struct flow *f = who->f;
 	struct build_env env = {
@@ -196,7 +196,7 @@ static struct build_env env_of(struct callee_query *who, const struct proc *p, s
 	return env;
 }
 
-const struct cfg *build_proc(struct flow *f, const struct proc *p, struct arena *a,
+const struct cfg *build_func(struct flow *f, const struct func *p, struct arena *a,
 			     struct arena *tmp)
 {
 	struct callee_query who = {.f = f};
@@ -206,23 +206,23 @@ const struct cfg *build_proc(struct flow *f, const struct proc *p, struct arena 
 
 /* Builds the graph of a function whose parts were not searched for yet: adds those that its graph
  * leads to, one per round. */
-static const struct cfg *build_with_parts(struct flow *f, const struct proc *known, struct arena *a,
+static const struct cfg *build_with_parts(struct flow *f, const struct func *known, struct arena *a,
 					  struct arena *tmp)
 {
-	struct proc p = *known;
-	const struct cfg *g = build_proc(f, &p, a, tmp);
+	struct func p = *known;
+	const struct cfg *g = build_func(f, &p, a, tmp);
 	for (unsigned round = 0; round < MAX_PARTS_FOUND; round++) {
 		struct part part;
 		if (!find_part(f, &p, g, &part))
 			break;
 		append_part(tmp, &p, part);
-		g = build_proc(f, &p, a, tmp);
+		g = build_func(f, &p, a, tmp);
 	}
 	return g;
 }
 
-const struct cfg *flow_cfg(struct flow *f, uint32_t procedure, struct arena *a, struct arena *tmp)
+const struct cfg *flow_cfg(struct flow *f, uint32_t function, struct arena *a, struct arena *tmp)
 {
-	const struct proc *p = &f->procs.data[procedure];
+	const struct func *p = &f->funcs.data[function];
 	return p->cfg ? p->cfg : build_with_parts(f, p, a, tmp);
 }

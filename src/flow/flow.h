@@ -8,8 +8,8 @@
  * After either, calls from several threads are safe. */
 #pragma once
 #include "flow/cfg.h"
-#include "image/image.h"
 #include "isa/arch.h"
+#include "module/module.h"
 
 /* How the start of a function was found; a set. In the order in which --stats names them. */
 enum found_by {
@@ -27,13 +27,13 @@ enum found_by {
 	FOUND_WAYS = 11,
 };
 
-enum procedure_flag {
-	PROCEDURE_NORETURN = 1 << 0,
-	PROCEDURE_PLT = 1 << 1,
-	PROCEDURE_IFUNC = 1 << 2,
+enum function_flag {
+	FUNCTION_NORETURN = 1 << 0,
+	FUNCTION_PLT = 1 << 1,
+	FUNCTION_IFUNC = 1 << 2,
 };
 
-struct procedure {
+struct function {
 	uint64_t start, end; /* main part */
 	const char *name;    /* mangled; "memcpy@plt" for a PLT entry; NULL if unknown */
 	uint16_t found_by;
@@ -48,7 +48,7 @@ struct flow;
 extern const char *const found_by_name[FOUND_WAYS];
 
 /* `im` must outlive the result. Fails only for an unsupported machine type. */
-int flow_open(struct flow **out, const struct image *im, struct err *e);
+int flow_open(struct flow **out, const struct module *im, struct err *e);
 void flow_close(struct flow *f);
 
 /* Adds a start known from elsewhere (DWARF); end and name may be 0 and NULL. Call it before
@@ -58,18 +58,18 @@ void flow_add_start(struct flow *f, uint64_t start, uint64_t end, const char *na
 
 /* A part of flow_discover() that takes little time. It joins split-off parts to the functions that
  * seem to jump to them, and makes parts that seem to be called functions. A second call does
- * nothing. Pointers from flow_procedures() and flow_parts() become invalid. */
+ * nothing. Pointers from flow_functions() and flow_parts() become invalid. */
 void flow_join_parts(struct flow *f);
 
-/* A second call does nothing. Pointers from flow_procedures() and flow_parts() become invalid. */
+/* A second call does nothing. Pointers from flow_functions() and flow_parts() become invalid. */
 void flow_discover(struct flow *f);
 
 const struct arch *flow_arch(const struct flow *f);
-const struct image *flow_image(const struct flow *f);
+const struct module *flow_module(const struct flow *f);
 /* Sorted by start. */
-const struct procedure *flow_procedures(const struct flow *f, uint32_t *count);
+const struct function *flow_functions(const struct flow *f, uint32_t *count);
 const struct part *flow_parts(const struct flow *f);
 /* The function that has va in its main part or in a split-off part, or UINT32_MAX. */
-uint32_t flow_procedure_at(const struct flow *f, uint64_t va);
+uint32_t flow_function_at(const struct flow *f, uint64_t va);
 /* The flow graph of the function, in `a` or owned by `f`. */
-const struct cfg *flow_cfg(struct flow *f, uint32_t procedure, struct arena *a, struct arena *tmp);
+const struct cfg *flow_cfg(struct flow *f, uint32_t function, struct arena *a, struct arena *tmp);

@@ -26,7 +26,7 @@ typedef VEC(struct part) part_list;
  * next code mark ($d and $x on A64). */
 static void list_data(const struct flow *f, part_list *out)
 {
-	const struct image *im = f->im;
+	const struct module *im = f->im;
 	uint64_t marked = 0;
 	for (uint32_t i = 0; i < im->symbol_count; i++) {
 		const struct symbol *s = &im->symbols[i];
@@ -34,13 +34,13 @@ static void list_data(const struct flow *f, part_list *out)
 			vec_push(out, (struct part){marked, s->va});
 			marked = 0;
 		}
-		if (s->flags & SYMBOL_DATA_MARK && image_is_code(im, s->va))
+		if (s->flags & SYMBOL_DATA_MARK && module_is_code(im, s->va))
 			marked = s->va;
-		if (s->flags & SYMBOL_OBJECT && s->size && image_is_code(im, s->va))
+		if (s->flags & SYMBOL_OBJECT && s->size && module_is_code(im, s->va))
 			vec_push(out, (struct part){s->va, s->va + s->size});
 	}
 	if (marked) {
-		const struct section *s = image_section_at(im, marked);
+		const struct section *s = module_section_at(im, marked);
 		vec_push(out, (struct part){marked, s->va + s->size});
 	}
 }
@@ -49,7 +49,7 @@ static void list_data(const struct flow *f, part_list *out)
  * others. */
 static void list_covered(const struct flow *f, part_list *out)
 {
-	vec_each (p, &f->procs) {
+	vec_each (p, &f->funcs) {
 		if (p->bounded)
 			vec_push(out, (struct part){p->start, p->end});
 		for (uint32_t i = 0;
@@ -96,7 +96,7 @@ static bool call_is_last(const struct flow *f, const struct insn *call, uint64_t
 {
 	uint32_t callee = hashmap_get(&f->by_start, call->target);
 	if (call->kind == INSN_CALL && callee != HASHMAP_NONE &&
-	    f->procs.data[callee].flags & PROCEDURE_NORETURN)
+	    f->funcs.data[callee].flags & FUNCTION_NORETURN)
 		return true;
 	uint64_t padding = padding_at(f->im, f->arch, va, end);
 	return padding ? looks_like_entry(f->im, f->arch, va + padding)
@@ -141,8 +141,8 @@ static uint64_t end_of_stretch(const struct flow *f, uint64_t va, uint64_t end)
 static uint32_t usual_alignments(const struct flow *f)
 {
 	uint32_t count[ALIGNMENT] = {0}, total = 0, usual = 0;
-	vec_each (p, &f->procs) {
-		if (!(p->found_by & FOUND_CALL) || p->flags & PROCEDURE_PLT)
+	vec_each (p, &f->funcs) {
+		if (!(p->found_by & FOUND_CALL) || p->flags & FUNCTION_PLT)
 			continue;
 		count[p->start % ALIGNMENT]++;
 		total++;
@@ -211,10 +211,10 @@ static uint64_t function_in_gap(struct gap_search *s, const struct part *gap, ui
 	if (!(s->usual >> va % ALIGNMENT & 1) || is_leftover_jump(f, va) ||
 	    !looks_like_entry(f->im, f->arch, va))
 		return 0;
-	struct proc p = {.start = va, .end = gap->end};
+	struct func p = {.start = va, .end = gap->end};
 	if (p.end - va > MAX_INFERRED)
 		p.end = va + MAX_INFERRED;
-	const struct cfg *g = build_proc(f, &p, &f->tmp[worker], &f->tmp[worker]);
+	const struct cfg *g = build_func(f, &p, &f->tmp[worker], &f->tmp[worker]);
 	uint64_t result = is_complete(s, g, worker) ? end_of_graph(g) : 0;
 	arena_clear(&f->tmp[worker]);
 	return result;
@@ -297,10 +297,10 @@ static void scan_block(struct address_scan *scan, const struct block *b, uint32_
 	}
 }
 
-static void scan_proc(void *ctx, uint32_t item, uint32_t worker)
+static void scan_func(void *ctx, uint32_t item, uint32_t worker)
 {
 	struct address_scan *scan = ctx;
-	const struct cfg *g = scan->f->procs.data[item].cfg;
+	const struct cfg *g = scan->f->funcs.data[item].cfg;
 	for (uint32_t i = 0; g && i < g->block_count; i++)
 		scan_block(scan, &g->blocks[i], worker);
 }
@@ -313,7 +313,7 @@ void starts_from_addresses(struct flow *f, const struct gap_list *gaps)
 	if (total < MIN_ADDRESS_SCAN)
 		return;
 	struct address_scan scan = {.f = f, .gaps = gaps};
-	parallel_for(f->procs.len, 64, scan_proc, &scan);
+	parallel_for(f->funcs.len, 64, scan_func, &scan);
 	for (uint32_t w = 0; w < MAX_WORKERS; w++) {
 		vec_each (r, &scan.found[w])
 			if (looks_like_entry(f->im, f->arch, r->va))

@@ -10,7 +10,7 @@
 enum { MAX_WORKERS = 64 };
 
 /* What is known of a function so far. */
-struct proc {
+struct func {
 	uint64_t start, end;
 	const char *name;
 	uint16_t found_by;
@@ -44,13 +44,13 @@ struct owned_part {
 	uint32_t owner; /* index in procs */
 };
 
-typedef VEC(struct proc) proc_list;
+typedef VEC(struct func) func_list;
 
 struct flow {
-	const struct image *im;
+	const struct module *im;
 	const struct arch *arch;
-	proc_list procs;                /* sorted by start, no two with the same */
-	proc_list added;                /* starts not merged into procs yet */
+	func_list funcs;                /* sorted by start, no two with the same */
+	func_list added;                /* starts not merged into procs yet */
 	VEC(struct fragment) fragments; /* sorted by start */
 	VEC(uint64_t)
 	code_pointers;           /* addresses of code found in data; sorted, without duplicates */
@@ -59,7 +59,7 @@ struct flow {
 	struct arena graphs[MAX_WORKERS], tmp[MAX_WORKERS];
 	bool joined, discovered;
 
-	struct procedure *published;
+	struct function *published;
 	VEC(struct part) parts;
 	VEC(struct owned_part) owned_parts; /* sorted by start */
 };
@@ -72,16 +72,16 @@ void add_start(struct flow *f, uint64_t start, uint64_t end, const char *name, u
 void merge_starts(struct flow *f);
 /* Whether nothing proves that a function begins there: p may be a label of the function before it.
  */
-bool is_guess(const struct proc *p);
+bool is_guess(const struct func *p);
 /* Sets proc.reach. */
 void set_reaches(struct flow *f);
 /* The function whose main part holds va; UINT32_MAX if none. */
-uint32_t proc_at(const struct flow *f, uint64_t va);
+uint32_t func_at(const struct flow *f, uint64_t va);
 /* Sorts `added`. */
 void sort_starts(struct flow *f);
-void append_part(struct arena *a, struct proc *p, struct part part);
+void append_part(struct arena *a, struct func *p, struct part part);
 /* Adds a part to the function for good; its graph has to be built again. */
-void add_part(struct flow *f, struct proc *p, uint64_t start, uint64_t end);
+void add_part(struct flow *f, struct func *p, uint64_t start, uint64_t end);
 void publish(struct flow *f);
 
 /* starts.c: the starts and parts that the file itself gives. */
@@ -96,7 +96,7 @@ void starts_from_plt(struct flow *f);
 bool is_noreturn_name(const char *name, bool imported);
 
 /* flow.c */
-const struct cfg *build_proc(struct flow *f, const struct proc *p, struct arena *a,
+const struct cfg *build_func(struct flow *f, const struct func *p, struct arena *a,
 			     struct arena *tmp);
 /* Whether any path through the graph returns to the caller. */
 bool graph_returns(const struct flow *f, const struct cfg *g);
@@ -105,14 +105,14 @@ bool graph_returns(const struct flow *f, const struct cfg *g);
 /* The fragment that holds va, or NULL. */
 struct fragment *fragment_at(const struct flow *f, uint64_t va);
 /* Gives p the fragment that holds va, if that has no owner yet; true if so. */
-bool take_fragment(struct flow *f, struct proc *p, uint64_t va);
+bool take_fragment(struct flow *f, struct func *p, uint64_t va);
 /* Gives functions the fragments that hold their landing pads. */
 void take_landings(struct flow *f);
 /* Whether the jump that ends b, which leaves its function, leads to a part of the same function;
  * *out is that part. */
 bool part_of_jump(const struct flow *f, const struct block *b, struct part *out);
 /* Finds a part that p's graph leads to and that p does not have yet. */
-bool find_part(const struct flow *f, const struct proc *p, const struct cfg *g, struct part *out);
+bool find_part(const struct flow *f, const struct func *p, const struct cfg *g, struct part *out);
 
 /* gaps.c: starts in code that nothing refers to. They are put into `added`. */
 struct gap_list {

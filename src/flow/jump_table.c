@@ -64,16 +64,16 @@ static uint64_t apply_extends(const struct expr *entry, uint64_t raw)
 }
 
 /* The target for this value of the index; false if the module has no such entry. */
-static bool read_target(const struct image *im, const struct table_form *f, int64_t i,
+static bool read_target(const struct module *im, const struct table_form *f, int64_t i,
 			uint64_t *target)
 {
 	uint64_t va = f->table + (uint64_t)i * f->size, raw = 0;
 	if (f->size == 8) {
-		if (!image_word(im, va, &raw))
+		if (!module_word(im, va, &raw))
 			return false;
 	} else {
 		size_t n;
-		const uint8_t *p = image_at(im, va, &n);
+		const uint8_t *p = module_at(im, va, &n);
 		if (!p || n < f->size)
 			return false;
 		memcpy(&raw, p, f->size);
@@ -92,7 +92,7 @@ static bool in_ranges(const struct build_env *env, uint64_t va)
 
 static bool is_target(const struct build_env *env, uint64_t va)
 {
-	return va % env->arch->insn_align == 0 && image_is_code(env->im, va);
+	return va % env->arch->insn_align == 0 && module_is_code(env->im, va);
 }
 
 static struct index_range below(uint64_t n)
@@ -334,9 +334,9 @@ static void drop_overrun(struct slicer *s, const struct build_env *env, struct j
 
 /* Whether another function can begin at va, so that a jump there is a call: va is outside this
  * function, and not in the middle of an unwind range. */
-static bool may_be_procedure(const struct build_env *env, uint64_t va)
+static bool may_be_function(const struct build_env *env, uint64_t va)
 {
-	const struct frame_range *r = image_frame_at(env->im, va);
+	const struct frame_range *r = module_frame_at(env->im, va);
 	return !in_ranges(env, va) && (!r || (r->start == va && !r->mid_frame));
 }
 
@@ -346,7 +346,7 @@ static bool leads_outside(const struct build_env *env, const struct jump *j)
 {
 	uint32_t outside = 0;
 	for (uint32_t i = 0; i < j->targets.len; i++)
-		outside += may_be_procedure(env, j->targets.data[i]);
+		outside += may_be_function(env, j->targets.data[i]);
 	return outside * 2 > j->targets.len;
 }
 
@@ -386,12 +386,12 @@ static void read_table(struct slicer *s, const struct build_env *env, uint32_t b
 	if (!f->index) {
 		/* Either a pointer that is set at run time, or an index that looks constant only
 		 * because the graph is not complete. */
-		const struct section *in = image_section_at(env->im, f->table);
+		const struct section *in = module_section_at(env->im, f->table);
 		out->verdict = in && in->write ? JUMP_TAIL_CALL : JUMP_UNKNOWN;
 		return;
 	}
-	if (f->size == 8 && read_target(env->im, f, 0, &first) && image_is_code(env->im, first) &&
-	    may_be_procedure(env, first)) {
+	if (f->size == 8 && read_target(env->im, f, 0, &first) && module_is_code(env->im, first) &&
+	    may_be_function(env, first)) {
 		out->verdict = JUMP_TAIL_CALL;
 		return;
 	}

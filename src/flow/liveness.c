@@ -14,7 +14,7 @@ struct covered {
 
 typedef VEC(struct covered) covered_list;
 
-static void list_covered(const struct image *im, const struct cfg *g, covered_list *out)
+static void list_covered(const struct module *im, const struct cfg *g, covered_list *out)
 {
 	for (uint32_t b = 0; b < g->block_count && im->landing_count; b++) {
 		uint64_t start = g->blocks[b].start, end = start + g->blocks[b].size;
@@ -47,7 +47,7 @@ static void solve_with_pads(const struct backward *s, struct liveness *l)
 	covered_list covered = {0};
 	block_list work = {0};
 	bool grown;
-	list_covered(l->image, s->g, &covered);
+	list_covered(l->module, s->g, &covered);
 	backward_all(s->g, &work);
 	do {
 		backward_spread(s, &work);
@@ -66,7 +66,7 @@ static struct regset read_at(const struct liveness *l, uint64_t target)
 	struct cursor c;
 	struct insn in;
 	struct effects e = {0};
-	cursor_set(&c, l->image, l->arch, target, UINT64_MAX);
+	cursor_set(&c, l->module, l->arch, target, UINT64_MAX);
 	for (unsigned i = 0; i < ENTRY_INSNS && cursor_next(&c, DECODE_FULL, &in); i++) {
 		effects_add(&e, &in);
 		if (in.kind != INSN_PLAIN)
@@ -142,7 +142,7 @@ static void solve(struct liveness *out, const struct effects *effects, struct ar
 {
 	const struct cfg *g = out->cfg;
 	struct regset *ends = ARENA_ARRAY(tmp, struct regset, g->block_count);
-	struct regset *spent = spent_at_returns(g, effects, out->image, out->arch, tmp);
+	struct regset *spent = spent_at_returns(g, effects, out->module, out->arch, tmp);
 	for (uint32_t b = 0; b < g->block_count; b++)
 		ends[b] = read_elsewhere(out, &g->blocks[b], spent[b]);
 	open_guessed_switches(out, ends);
@@ -166,8 +166,8 @@ void liveness_find(struct liveness *out, const struct flow *f, const struct cfg 
 {
 	uint32_t n = g->block_count;
 	*out = (struct liveness){
-		.cfg = g, .arch = flow_arch(f), .image = flow_image(f), .private = private};
-	const struct effects *effects = effects_of(g, out->image, out->arch, tmp);
+		.cfg = g, .arch = flow_arch(f), .module = flow_module(f), .private = private};
+	const struct effects *effects = effects_of(g, out->module, out->arch, tmp);
 	out->exclusive = exclusive_find(g, effects, a);
 	out->at_start = ARENA_ARRAY(a, struct regset, n);
 	out->at_end = ARENA_ARRAY(a, struct regset, n);
@@ -187,7 +187,7 @@ struct regset liveness_before(const struct liveness *l, uint32_t block, uint64_t
 	struct effects e = {0};
 	struct cursor c;
 	struct insn in;
-	cursor_set(&c, l->image, l->arch, va, b->start + b->size - va);
+	cursor_set(&c, l->module, l->arch, va, b->start + b->size - va);
 	while (cursor_next(&c, DECODE_FULL, &in))
 		effects_add(&e, &in);
 	if (c.va != b->start + b->size)

@@ -27,7 +27,7 @@
 struct liveness {
 	const struct cfg *cfg;
 	const struct arch *arch;
-	const struct image *image;
+	const struct module *module;
 	/* For each block: the registers that may be read from its start on, and after its last
 	 * instruction (after a call: by the callee or anything later). */
 	struct regset *at_start, *at_end;

@@ -11,7 +11,7 @@ struct fragment *fragment_at(const struct flow *f, uint64_t va)
 	return n && va < f->fragments.data[n - 1].end ? &f->fragments.data[n - 1] : NULL;
 }
 
-bool take_fragment(struct flow *f, struct proc *p, uint64_t va)
+bool take_fragment(struct flow *f, struct func *p, uint64_t va)
 {
 	struct fragment *x = fragment_at(f, va);
 	if (!x || x->taken)
@@ -27,19 +27,19 @@ void take_landings(struct flow *f)
 {
 	for (uint32_t i = 0; i < f->im->landing_count && f->fragments.len; i++) {
 		const struct landing *l = &f->im->landings[i];
-		uint32_t owner = proc_at(f, l->start);
+		uint32_t owner = func_at(f, l->start);
 		if (owner != UINT32_MAX)
-			take_fragment(f, &f->procs.data[owner], l->pad);
+			take_fragment(f, &f->funcs.data[owner], l->pad);
 	}
 }
 
 /* The end of the code without an owner that begins at va. */
 static uint64_t end_of_unowned(const struct flow *f, uint64_t va)
 {
-	const struct section *s = image_section_at(f->im, va);
+	const struct section *s = module_section_at(f->im, va);
 	uint64_t end = s->va + s->size;
-	uint32_t n = ORDER_UP_TO(f->procs.data, f->procs.len, start, va);
-	return n < f->procs.len && f->procs.data[n].start < end ? f->procs.data[n].start : end;
+	uint32_t n = ORDER_UP_TO(f->funcs.data, f->funcs.len, start, va);
+	return n < f->funcs.len && f->funcs.data[n].start < end ? f->funcs.data[n].start : end;
 }
 
 /* Whether the jump leads to an instruction that the linker moved, followed by a jump back. Linkers
@@ -68,14 +68,14 @@ bool part_of_jump(const struct flow *f, const struct block *b, struct part *out)
 		*out = (struct part){x->start, x->end};
 		return !x->taken;
 	}
-	if (proc_at(f, to) != UINT32_MAX || !image_is_code(f->im, to))
+	if (func_at(f, to) != UINT32_MAX || !module_is_code(f->im, to))
 		return false;
 	*out = (struct part){to, end_of_unowned(f, to)};
 	return b->flags & (BLOCK_OPEN_FRAME | BLOCK_CONDITIONAL) ||
 	       !looks_like_entry(f->im, f->arch, to);
 }
 
-static bool has_part(const struct proc *p, uint64_t va)
+static bool has_part(const struct func *p, uint64_t va)
 {
 	for (uint32_t i = 0; i < p->part_count; i++)
 		if (va >= p->parts[i].start && va < p->parts[i].end)
@@ -84,7 +84,7 @@ static bool has_part(const struct proc *p, uint64_t va)
 }
 
 /* The fragment that holds va, if p could own it. */
-static bool open_fragment(const struct flow *f, const struct proc *p, uint64_t va, struct part *out)
+static bool open_fragment(const struct flow *f, const struct func *p, uint64_t va, struct part *out)
 {
 	const struct fragment *x = fragment_at(f, va);
 	if (!x || x->taken || has_part(p, va))
@@ -93,7 +93,7 @@ static bool open_fragment(const struct flow *f, const struct proc *p, uint64_t v
 	return true;
 }
 
-bool find_part(const struct flow *f, const struct proc *p, const struct cfg *g, struct part *out)
+bool find_part(const struct flow *f, const struct func *p, const struct cfg *g, struct part *out)
 {
 	for (uint32_t i = 0; i < g->block_count; i++) {
 		const struct block *b = &g->blocks[i];
@@ -143,8 +143,8 @@ static void collect_jump(void *ctx, const struct far_jump *j)
 
 static bool join_by_jump(struct flow *f, const struct far_jump *j)
 {
-	uint32_t owner = flow_procedure_at(f, j->from);
-	return owner != UINT32_MAX && take_fragment(f, &f->procs.data[owner], j->target);
+	uint32_t owner = flow_function_at(f, j->from);
+	return owner != UINT32_MAX && take_fragment(f, &f->funcs.data[owner], j->target);
 }
 
 void flow_join_parts(struct flow *f)

@@ -7,11 +7,11 @@
 
 static const char *entry_name(struct flow *f, uint64_t slot)
 {
-	const struct reloc *r = slot ? image_reloc_at(f->im, slot) : NULL;
+	const struct reloc *r = slot ? module_reloc_at(f->im, slot) : NULL;
 	if (r && r->symbol)
 		return arena_printf(&f->arena, "%s@plt", r->symbol);
 	if (r && r->kind == RELOC_IFUNC) {
-		for (uint32_t i = image_symbol_from(f->im, r->value);
+		for (uint32_t i = module_symbol_from(f->im, r->value);
 		     i < f->im->symbol_count && f->im->symbols[i].va == r->value; i++)
 			if (!(f->im->symbols[i].flags & SYMBOL_OBJECT))
 				return arena_printf(&f->arena, "%s@plt", f->im->symbols[i].name);
@@ -24,11 +24,11 @@ static const char *entry_name(struct flow *f, uint64_t slot)
  * entry before it, which leads into the dynamic linker. */
 static void add_entry(struct flow *f, uint64_t start, uint64_t end, uint64_t slot, bool lazy)
 {
-	struct proc *last = f->added.len ? &vec_last(&f->added) : NULL;
-	if (lazy && last && last->flags & PROCEDURE_PLT && last->end == start)
+	struct func *last = f->added.len ? &vec_last(&f->added) : NULL;
+	if (lazy && last && last->flags & FUNCTION_PLT && last->end == start)
 		last->end = end;
 	else
-		add_start(f, start, end, entry_name(f, slot), FOUND_PLT, PROCEDURE_PLT);
+		add_start(f, start, end, entry_name(f, slot), FOUND_PLT, FUNCTION_PLT);
 }
 
 static void scan_section(struct flow *f, const struct section *s)

@@ -20,7 +20,7 @@ const char *const private_loss_name[LOSS_KINDS] = {"none",    "entry", "call",
 
 struct private_search {
 	struct flow *flow;
-	const struct procedure *procedures;
+	const struct function *functions;
 	struct uses *uses; /* for each function */
 	struct uses_finder finders[MAX_WORKERS];
 	uint32_t finder_count;
@@ -44,15 +44,15 @@ static void lose(struct private_registers *p, uint64_t registers, uint64_t va,
 	}
 }
 
-static bool is_linkage(const struct procedure *p)
+static bool is_linkage(const struct function *p)
 {
-	return p->flags & PROCEDURE_PLT;
+	return p->flags & FUNCTION_PLT;
 }
 
 static void find_one(void *ctx, uint32_t item, uint32_t worker)
 {
 	struct private_search *s = ctx;
-	if (!is_linkage(&s->procedures[item]))
+	if (!is_linkage(&s->functions[item]))
 		s->uses[item] = uses_find(&s->finders[worker], item);
 }
 
@@ -120,7 +120,7 @@ static void join_entries_and_ends(struct private_search *s)
 	for (uint32_t i = 0; i < s->out->count; i++) {
 		if (s->uses[i].entry)
 			debug(LOG_FLOW, 2, "%#lx reads registers %#lx at its entry",
-			      (unsigned long)s->procedures[i].start,
+			      (unsigned long)s->functions[i].start,
 			      (unsigned long)s->uses[i].entry);
 		s->expected[i] |= s->uses[i].entry;
 	}
@@ -150,9 +150,9 @@ static void join_kept(struct private_search *s)
 		uint64_t destroyed = e->read_after & s->uses[e->to].destroys;
 		if (e->read_after)
 			debug(LOG_FLOW, 2, "%#lx reads registers %#lx behind calls of %#lx",
-			      (unsigned long)s->procedures[e->from].start,
+			      (unsigned long)s->functions[e->from].start,
 			      (unsigned long)e->read_after,
-			      (unsigned long)s->procedures[e->to].start);
+			      (unsigned long)s->functions[e->to].start);
 		s->kept[e->to] |= e->read_after & ~destroyed;
 		got[e->to] |= destroyed & (e->read_next | ~s->uses[e->from].written);
 	}
@@ -177,7 +177,7 @@ static void lose_entries(struct private_search *s)
 		called[e->to] |= !e->inside;
 	for (uint32_t i = 0; i < s->out->count; i++) {
 		const struct uses *u = &s->uses[i];
-		const struct procedure *p = &s->procedures[i];
+		const struct function *p = &s->functions[i];
 		if (!called[i] || p->found_by & (FOUND_POINTER | FOUND_ADDRESS))
 			lose(s->out, u->entry, p->start, LOSS_ENTRY);
 		lose(s->out, u->strange, u->place, LOSS_CALL);
@@ -191,7 +191,7 @@ static void lose_gaps(struct private_search *s)
 	find_gaps(s->flow, &gaps);
 	vec_each (g, &gaps.gaps) {
 		uint64_t lowest = 0;
-		if (flow_procedure_at(s->flow, g->start) == UINT32_MAX)
+		if (flow_function_at(s->flow, g->start) == UINT32_MAX)
 			lose(s->out, uses_in_range(&s->finders[0], g->start, g->end, &lowest),
 			     lowest, LOSS_UNKNOWN);
 	}
@@ -215,7 +215,7 @@ static void conclude(struct private_search *s)
 	for (uint32_t i = 0; i < out->count; i++) {
 		uint64_t expected = s->expected[i] | s->passed[i];
 		uint64_t shared = expected | s->uses[i].held | s->kept[i];
-		if (is_linkage(&s->procedures[i]))
+		if (is_linkage(&s->functions[i]))
 			continue;
 		out->of[i] = (struct private_set){
 			.registers = split(s, candidates & ~shared),
@@ -228,7 +228,7 @@ static void conclude(struct private_search *s)
 
 /* Other modules call the TLS descriptor resolvers of the dynamic linker, and rely on them to
  * preserve all registers but the flags. */
-static bool is_dynamic_linker(const struct image *im)
+static bool is_dynamic_linker(const struct module *im)
 {
 	for (uint32_t i = 0; i < im->symbol_count; i++)
 		if (im->symbols[i].flags & SYMBOL_DYNAMIC &&
@@ -251,7 +251,7 @@ void private_find(struct private_registers *out, struct flow *f)
 {
 	struct private_search s = {.flow = f, .out = out};
 	*out = (struct private_registers){0};
-	s.procedures = flow_procedures(f, &out->count);
+	s.functions = flow_functions(f, &out->count);
 	out->of = xcalloc(out->count + (size_t)1, sizeof(*out->of));
 	s.uses = xcalloc(out->count + (size_t)1, sizeof(*s.uses));
 	s.expected = xcalloc(out->count + (size_t)1, sizeof(*s.expected));

@@ -15,10 +15,10 @@ enum { GUESSES = FOUND_JUMP | FOUND_POINTER | FOUND_ADDRESS | FOUND_GAP };
 void add_start(struct flow *f, uint64_t start, uint64_t end, const char *name, unsigned found_by,
 	       unsigned flags)
 {
-	if (start % f->arch->insn_align || !image_is_code(f->im, start))
+	if (start % f->arch->insn_align || !module_is_code(f->im, start))
 		return;
 	bool guess = !(found_by & ~(unsigned)GUESSES);
-	vec_push(&f->added, (struct proc){
+	vec_push(&f->added, (struct func){
 				    .start = start,
 				    .end = end > start ? end : 0,
 				    .bounded = end > start,
@@ -32,8 +32,8 @@ void add_start(struct flow *f, uint64_t start, uint64_t end, const char *name, u
 
 void sort_starts(struct flow *f)
 {
-	order_by_address(f->added.data, f->added.len, sizeof(struct proc),
-			 offsetof(struct proc, start));
+	order_by_address(f->added.data, f->added.len, sizeof(struct func),
+			 offsetof(struct func, start));
 }
 
 /* Whether `a` is the name that people know the function by: fewer leading underscores, then
@@ -46,7 +46,7 @@ static bool is_better_name(const char *a, const char *b)
 	return na != nb ? na < nb : strcmp(a, b) < 0;
 }
 
-static void absorb(struct proc *into, const struct proc *p)
+static void absorb(struct func *into, const struct func *p)
 {
 	/* An exported name beats a local one. */
 	bool exported = p->found_by & FOUND_DYNAMIC, was = into->found_by & FOUND_DYNAMIC;
@@ -65,11 +65,11 @@ static void absorb(struct proc *into, const struct proc *p)
  * forward, from call to call. */
 static uint64_t limit_of(const struct flow *f, uint32_t i, uint32_t *fragment)
 {
-	uint64_t start = f->procs.data[i].start;
-	const struct section *s = image_section_at(f->im, start);
+	uint64_t start = f->funcs.data[i].start;
+	const struct section *s = module_section_at(f->im, start);
 	uint64_t limit = s->va + s->size;
-	if (i + 1 < f->procs.len && f->procs.data[i + 1].start < limit)
-		limit = f->procs.data[i + 1].start;
+	if (i + 1 < f->funcs.len && f->funcs.data[i + 1].start < limit)
+		limit = f->funcs.data[i + 1].start;
 	while (*fragment < f->fragments.len && f->fragments.data[*fragment].start <= start)
 		(*fragment)++;
 	if (*fragment < f->fragments.len && f->fragments.data[*fragment].start < limit)
@@ -81,8 +81,8 @@ static void set_ends(struct flow *f)
 {
 	uint32_t fragment = 0;
 	hashmap_release(&f->by_start);
-	for (uint32_t i = 0; i < f->procs.len; i++) {
-		struct proc *p = &f->procs.data[i];
+	for (uint32_t i = 0; i < f->funcs.len; i++) {
+		struct func *p = &f->funcs.data[i];
 		uint64_t limit = limit_of(f, i, &fragment);
 		if (!p->end || p->end > limit || (!p->bounded && !p->cfg)) {
 			p->end = limit;
@@ -94,49 +94,49 @@ static void set_ends(struct flow *f)
 
 void merge_starts(struct flow *f)
 {
-	proc_list out = {0};
+	func_list out = {0};
 	uint32_t i = 0, j = 0;
 	sort_starts(f);
-	vec_reserve(&out, f->procs.len + f->added.len + 1);
-	while (i < f->procs.len || j < f->added.len) {
+	vec_reserve(&out, f->funcs.len + f->added.len + 1);
+	while (i < f->funcs.len || j < f->added.len) {
 		bool old = j == f->added.len ||
-			   (i < f->procs.len && f->procs.data[i].start <= f->added.data[j].start);
-		const struct proc *next = old ? &f->procs.data[i++] : &f->added.data[j++];
+			   (i < f->funcs.len && f->funcs.data[i].start <= f->added.data[j].start);
+		const struct func *next = old ? &f->funcs.data[i++] : &f->added.data[j++];
 		if (out.len && vec_last(&out).start == next->start)
 			absorb(&vec_last(&out), next);
 		else
 			vec_push(&out, *next);
 	}
-	vec_free(&f->procs);
+	vec_free(&f->funcs);
 	vec_clear(&f->added);
-	f->procs = out;
+	f->funcs = out;
 	set_ends(f);
 }
 
-bool is_guess(const struct proc *p)
+bool is_guess(const struct func *p)
 {
 	return p->like_label && !p->part_count && !(p->found_by & ~GUESSES);
 }
 
 void set_reaches(struct flow *f)
 {
-	for (uint32_t i = f->procs.len; i-- > 0;) {
-		struct proc *p = &f->procs.data[i];
-		const struct proc *next = i + 1 < f->procs.len ? p + 1 : NULL;
+	for (uint32_t i = f->funcs.len; i-- > 0;) {
+		struct func *p = &f->funcs.data[i];
+		const struct func *next = i + 1 < f->funcs.len ? p + 1 : NULL;
 		bool open = next && !p->bounded && p->end == next->start && is_guess(next);
 		p->reach = open ? next->reach : p->end;
 	}
 }
 
-uint32_t proc_at(const struct flow *f, uint64_t va)
+uint32_t func_at(const struct flow *f, uint64_t va)
 {
-	uint32_t n = ORDER_UP_TO(f->procs.data, f->procs.len, start, va);
-	return n && va < f->procs.data[n - 1].end ? n - 1 : UINT32_MAX;
+	uint32_t n = ORDER_UP_TO(f->funcs.data, f->funcs.len, start, va);
+	return n && va < f->funcs.data[n - 1].end ? n - 1 : UINT32_MAX;
 }
 
 /* ---- parts ---- */
 
-void append_part(struct arena *a, struct proc *p, struct part part)
+void append_part(struct arena *a, struct func *p, struct part part)
 {
 	struct part *parts = ARENA_ARRAY(a, struct part, p->part_count + 1);
 	for (uint32_t i = 0; i < p->part_count; i++)
@@ -145,7 +145,7 @@ void append_part(struct arena *a, struct proc *p, struct part part)
 	p->parts = parts;
 }
 
-void add_part(struct flow *f, struct proc *p, uint64_t start, uint64_t end)
+void add_part(struct flow *f, struct func *p, uint64_t start, uint64_t end)
 {
 	append_part(&f->arena, p, (struct part){start, end});
 	p->dirty = true;
@@ -156,12 +156,12 @@ void add_part(struct flow *f, struct proc *p, uint64_t start, uint64_t end)
 void publish(struct flow *f)
 {
 	free(f->published);
-	f->published = xcalloc(f->procs.len, sizeof(*f->published));
+	f->published = xcalloc(f->funcs.len, sizeof(*f->published));
 	vec_clear(&f->parts);
 	vec_clear(&f->owned_parts);
-	for (uint32_t i = 0; i < f->procs.len; i++) {
-		const struct proc *p = &f->procs.data[i];
-		f->published[i] = (struct procedure){
+	for (uint32_t i = 0; i < f->funcs.len; i++) {
+		const struct func *p = &f->funcs.data[i];
+		f->published[i] = (struct function){
 			.start = p->start,
 			.end = p->end,
 			.name = p->name,
@@ -180,9 +180,9 @@ void publish(struct flow *f)
 			 offsetof(struct owned_part, part.start));
 }
 
-const struct procedure *flow_procedures(const struct flow *f, uint32_t *count)
+const struct function *flow_functions(const struct flow *f, uint32_t *count)
 {
-	*count = f->procs.len;
+	*count = f->funcs.len;
 	return f->published;
 }
 
@@ -193,12 +193,12 @@ const struct part *flow_parts(const struct flow *f)
 
 /* A function that others jump into the middle of may have become a part of theirs, before a call of
  * it was found. Then it is both; the function itself is preferred. */
-uint32_t flow_procedure_at(const struct flow *f, uint64_t va)
+uint32_t flow_function_at(const struct flow *f, uint64_t va)
 {
-	uint32_t at = proc_at(f, va);
+	uint32_t at = func_at(f, va);
 	uint32_t n = ORDER_UP_TO(f->owned_parts.data, f->owned_parts.len, part.start, va);
 	const struct owned_part *o = n ? &f->owned_parts.data[n - 1] : NULL;
 	if (!o || va >= o->part.end)
 		return at;
-	return at != UINT32_MAX && f->procs.data[at].start >= o->part.start ? at : o->owner;
+	return at != UINT32_MAX && f->funcs.data[at].start >= o->part.start ? at : o->owner;
 }

@@ -20,10 +20,10 @@ struct spent_state {
 	bool reached;
 };
 
-bool is_go(const struct image *im)
+bool is_go(const struct module *im)
 {
-	return image_section(im, ".gopclntab") || image_section(im, ".data.rel.ro.gopclntab") ||
-	       image_section(im, ".go.buildinfo");
+	return module_section(im, ".gopclntab") || module_section(im, ".data.rel.ro.gopclntab") ||
+	       module_section(im, ".go.buildinfo");
 }
 
 /* Whether the function reads only argument and callee-saved registers at its entry. Only general
@@ -96,7 +96,7 @@ static struct spent_state *solve_forward(const struct cfg *g, const struct effec
 }
 
 struct regset *spent_at_returns(const struct cfg *g, const struct effects *effects,
-				const struct image *im, const struct arch *arch, struct arena *tmp)
+				const struct module *im, const struct arch *arch, struct arena *tmp)
 {
 	struct regset *out = ARENA_ARRAY(tmp, struct regset, g->block_count);
 	if (is_go(im) || !takes_only_arguments(g, effects, arch, tmp))

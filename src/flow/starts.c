@@ -7,7 +7,7 @@
 
 static void add_fragment(struct flow *f, uint64_t start, uint64_t end, const char *name)
 {
-	if (end > start && image_is_code(f->im, start))
+	if (end > start && module_is_code(f->im, start))
 		vec_push(&f->fragments,
 			 (struct fragment){.start = start, .end = end, .name = name});
 }
@@ -21,7 +21,7 @@ static bool is_fragment_name(const char *name)
 
 static bool in_plt(const struct flow *f, uint64_t va)
 {
-	const struct section *s = image_section_at(f->im, va);
+	const struct section *s = module_section_at(f->im, va);
 	return s && is_plt_section(s);
 }
 
@@ -38,7 +38,7 @@ static void starts_from_symbols(struct flow *f)
 		}
 		unsigned how = s->flags & SYMBOL_DYNAMIC ? FOUND_DYNAMIC : FOUND_SYMBOL;
 		add_start(f, s->va, s->size ? s->va + s->size : 0, s->name, how,
-			  s->flags & SYMBOL_IFUNC ? PROCEDURE_IFUNC : 0);
+			  s->flags & SYMBOL_IFUNC ? FUNCTION_IFUNC : 0);
 	}
 }
 
@@ -50,7 +50,7 @@ static uint64_t start_of_range(const struct flow *f, const struct frame_range *r
 	const struct arch_layout *layout = f->arch->layout;
 	size_t n;
 	uint64_t va = r->start + f->arch->insn_align;
-	const uint8_t *p = r->is_signal ? image_at(f->im, va, &n) : NULL;
+	const uint8_t *p = r->is_signal ? module_at(f->im, va, &n) : NULL;
 	if (p && n >= layout->sigreturn_size &&
 	    !memcmp(p, layout->sigreturn, layout->sigreturn_size))
 		return va;
@@ -77,14 +77,14 @@ static void starts_from_entries(struct flow *f)
 	if (f->im->entry)
 		add_start(f, f->im->entry, 0, NULL, FOUND_ENTRY, 0);
 	for (size_t i = 0; i < ARRAY_SIZE(arrays); i++) {
-		const struct section *s = image_section(f->im, arrays[i]);
+		const struct section *s = module_section(f->im, arrays[i]);
 		uint64_t va;
 		for (uint64_t at = 0; s && at + 8 <= s->size; at += 8)
-			if (image_word(f->im, s->va + at, &va))
+			if (module_word(f->im, s->va + at, &va))
 				add_start(f, va, 0, NULL, FOUND_ENTRY, 0);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(code); i++) {
-		const struct section *s = image_section(f->im, code[i]);
+		const struct section *s = module_section(f->im, code[i]);
 		if (s && s->size)
 			add_start(f, s->va, 0, code[i], FOUND_ENTRY, 0);
 	}
@@ -92,7 +92,7 @@ static void starts_from_entries(struct flow *f)
 
 static void note_pointer(struct flow *f, uint64_t va)
 {
-	if (va % f->arch->insn_align == 0 && image_is_code(f->im, va) && !in_plt(f, va))
+	if (va % f->arch->insn_align == 0 && module_is_code(f->im, va) && !in_plt(f, va))
 		vec_push(&f->code_pointers, va);
 }
 
@@ -120,7 +120,7 @@ static void find_pointers(struct flow *f)
 		if (r->kind == RELOC_RELATIVE || r->kind == RELOC_IFUNC || r->defined)
 			note_pointer(f, r->value);
 	}
-	if (f->im->kind == IMAGE_EXECUTABLE)
+	if (f->im->kind == MODULE_EXECUTABLE)
 		pointers_from_words(f);
 	uint32_t kept = 0;
 	order_by_address(f->code_pointers.data, f->code_pointers.len, sizeof(uint64_t), 0);
@@ -167,9 +167,9 @@ static void drop_fragment_starts(struct flow *f)
 
 static void mark_noreturn_names(struct flow *f)
 {
-	vec_each (p, &f->procs)
-		if (p->name && is_noreturn_name(p->name, p->flags & PROCEDURE_PLT))
-			p->flags |= PROCEDURE_NORETURN;
+	vec_each (p, &f->funcs)
+		if (p->name && is_noreturn_name(p->name, p->flags & FUNCTION_PLT))
+			p->flags |= FUNCTION_NORETURN;
 }
 
 /* "foo.cold" belongs to foo, if there is only one foo. */
@@ -177,8 +177,8 @@ static void join_fragments_by_name(struct flow *f)
 {
 	struct hashmap by_name = {0};
 	enum { SEVERAL_OWNERS = UINT32_MAX - 1 };
-	for (uint32_t i = 0; i < f->procs.len; i++) {
-		const char *name = f->procs.data[i].name;
+	for (uint32_t i = 0; i < f->funcs.len; i++) {
+		const char *name = f->funcs.data[i].name;
 		uint64_t hash = name ? hash_bytes(name, strlen(name), 0) : 0;
 		if (name && hashmap_add(&by_name, hash, i) != i)
 			hashmap_put(&by_name, hash, (uint32_t)SEVERAL_OWNERS);
@@ -188,8 +188,8 @@ static void join_fragments_by_name(struct flow *f)
 			continue;
 		size_t n = (size_t)(strstr(x->name, ".cold") - x->name);
 		uint32_t owner = hashmap_get(&by_name, hash_bytes(x->name, n, 0));
-		if (owner < f->procs.len) {
-			add_part(f, &f->procs.data[owner], x->start, x->end);
+		if (owner < f->funcs.len) {
+			add_part(f, &f->funcs.data[owner], x->start, x->end);
 			x->taken = true;
 		}
 	}

@@ -175,9 +175,9 @@ static void count_saves_as_reads(uint64_t candidates, struct uses_analysis *s)
 	first->unset_reads |= registers_of(candidates, first->pushed & restored);
 }
 
-static struct uses_analysis analyse_blocks(struct uses_finder *u, uint32_t procedure)
+static struct uses_analysis analyse_blocks(struct uses_finder *u, uint32_t function)
 {
-	struct uses_analysis s = {.g = flow_cfg(u->flow, procedure, &u->graph, &u->tmp)};
+	struct uses_analysis s = {.g = flow_cfg(u->flow, function, &u->graph, &u->tmp)};
 	s.block_uses = ARENA_ARRAY(&u->tmp, struct sequence_uses, s.g->block_count);
 	for (uint32_t b = 0; b < s.g->block_count; b++) {
 		const struct block *block = &s.g->blocks[b];
@@ -197,7 +197,7 @@ static uint64_t read_at_block(const struct uses_finder *u, const struct uses_ana
 static size_t decode_code(const struct uses_finder *u, uint64_t va, struct insn *in)
 {
 	size_t n = decode_at(u->flow->im, u->flow->arch, va, DECODE_FULL, in);
-	return n && in->target && !image_is_code(u->flow->im, in->target) ? 0 : n;
+	return n && in->target && !module_is_code(u->flow->im, in->target) ? 0 : n;
 }
 
 /* A stretch of unknown code in which everything can be decoded. */
@@ -281,17 +281,17 @@ static void list_holes(const struct cfg *g, uint64_t at, uint64_t end, part_list
 }
 
 /* Code in the ranges of the function that is in none of its blocks, nor in another function. */
-static part_list find_holes(const struct uses_finder *u, const struct cfg *g, uint32_t procedure)
+static part_list find_holes(const struct uses_finder *u, const struct cfg *g, uint32_t function)
 {
 	uint32_t count, kept = 0;
-	const struct procedure *p = &flow_procedures(u->flow, &count)[procedure];
+	const struct function *p = &flow_functions(u->flow, &count)[function];
 	const struct part *more = flow_parts(u->flow) + p->first_part;
 	part_list holes = {0};
 	list_holes(g, p->start, p->end, &holes);
 	for (uint32_t i = 0; i < p->part_count; i++)
 		list_holes(g, more[i].start, more[i].end, &holes);
 	vec_each (h, &holes)
-		if (flow_procedure_at(u->flow, h->start) == procedure)
+		if (flow_function_at(u->flow, h->start) == function)
 			holes.data[kept++] = *h;
 	holes.len = kept;
 	return holes;
@@ -345,9 +345,9 @@ static bool ends_in_call(const struct block *b)
 static bool add_edge(struct uses_finder *u, struct call_edge edge, uint64_t target)
 {
 	uint32_t count;
-	const struct procedure *all = flow_procedures(u->flow, &count);
-	edge.to = target ? flow_procedure_at(u->flow, target) : UINT32_MAX;
-	if (edge.to == UINT32_MAX || all[edge.to].flags & PROCEDURE_PLT)
+	const struct function *all = flow_functions(u->flow, &count);
+	edge.to = target ? flow_function_at(u->flow, target) : UINT32_MAX;
+	if (edge.to == UINT32_MAX || all[edge.to].flags & FUNCTION_PLT)
 		return false;
 	edge.inside = all[edge.to].start == target ? 0 : target;
 	vec_push(&u->edges, edge);
@@ -394,16 +394,16 @@ static void add_hole_edges(struct uses_finder *u, const struct part *hole, struc
 
 /* Adds all edges out of the function, except targets of jump tables: a table that leads out of the
  * function has a guessed size and was read too far. */
-static void add_edges(struct uses_finder *u, const struct uses_analysis *s, uint32_t procedure,
+static void add_edges(struct uses_finder *u, const struct uses_analysis *s, uint32_t function,
 		      const part_list *holes, struct uses *out)
 {
 	for (uint32_t b = 0; b < s->g->block_count; b++)
 		if (ends_in_call(&s->g->blocks[b]) || s->g->blocks[b].end == END_TAIL_CALL)
-			add_block_edge(u, s, b, (struct call_edge){.from = procedure}, out);
+			add_block_edge(u, s, b, (struct call_edge){.from = function}, out);
 	if (out->unknown)
 		vec_each (h, holes)
 			add_hole_edges(u, h,
-				       (struct call_edge){procedure, .doubtful = true,
+				       (struct call_edge){function, .doubtful = true,
 							  .read_after = out->unknown});
 }
 
@@ -424,10 +424,10 @@ static bool reads_something(const struct uses_analysis *s)
 	return reads != 0;
 }
 
-struct uses uses_find(struct uses_finder *u, uint32_t procedure)
+struct uses uses_find(struct uses_finder *u, uint32_t function)
 {
-	struct uses_analysis s = analyse_blocks(u, procedure);
-	part_list holes = find_holes(u, s.g, procedure);
+	struct uses_analysis s = analyse_blocks(u, function);
+	part_list holes = find_holes(u, s.g, function);
 	struct uses out = {.written = registers_of(u->candidates, s.writes),
 			   .unknown = read_in_holes(u, &s, &holes)};
 	if (reads_something(&s) || out.unknown)
@@ -439,7 +439,7 @@ struct uses uses_find(struct uses_finder *u, uint32_t procedure)
 	for (uint32_t b = 0; b < s.g->block_count; b++)
 		if (s.g->blocks[b].flags & BLOCK_LANDING)
 			out.held |= read_at_block(u, &s, b);
-	add_edges(u, &s, procedure, &holes, &out);
+	add_edges(u, &s, function, &holes, &out);
 	vec_free(&holes);
 	arena_clear(&u->graph);
 	arena_clear(&u->tmp);
@@ -468,10 +468,10 @@ static uint64_t read_from(const struct uses_finder *u, const struct uses_analysi
 	return registers_of(u->candidates, reads);
 }
 
-void uses_from(struct uses_finder *u, uint32_t procedure, const uint64_t *places, uint32_t count,
+void uses_from(struct uses_finder *u, uint32_t function, const uint64_t *places, uint32_t count,
 	       uint64_t *reads)
 {
-	struct uses_analysis s = analyse_blocks(u, procedure);
+	struct uses_analysis s = analyse_blocks(u, function);
 	find_reads(&s, 0, &u->tmp);
 	for (uint32_t i = 0; i < count; i++)
 		reads[i] = read_from(u, &s, places[i]);

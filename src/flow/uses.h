@@ -40,9 +40,9 @@ struct uses_finder {
 void uses_init(struct uses_finder *u, struct flow *f);
 void uses_release(struct uses_finder *u);
 /* Also adds the call edges of the function to u->edges. */
-struct uses uses_find(struct uses_finder *u, uint32_t procedure);
+struct uses uses_find(struct uses_finder *u, uint32_t function);
 /* For each of some addresses in the function, the registers that may be read from there on. */
-void uses_from(struct uses_finder *u, uint32_t procedure, const uint64_t *places, uint32_t count,
+void uses_from(struct uses_finder *u, uint32_t function, const uint64_t *places, uint32_t count,
 	       uint64_t *reads);
 /* The registers that unknown code in [start, end) reads before it writes them; *lowest is the first
  * instruction that does. Data among the code is hardly ever taken for code. */

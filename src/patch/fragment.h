@@ -39,7 +39,7 @@
 	X(NONE, "none", "can be probed")                                                           \
 	X(UNREACHED, "unreached", "lies in code that no path reaches")                             \
 	X(BAD_CODE, "bad-code", "lies in bytes that are no instructions")                          \
-	X(UNRESOLVED, "unresolved-jump", "is in a procedure whose jumps are not all understood")   \
+	X(UNRESOLVED, "unresolved-jump", "is in a function whose jumps are not all understood")    \
 	X(SHARED_LANDING, "shared-landing", "is where exceptions of several places arrive")        \
 	X(SHARED_SWITCH, "shared-switch", "is where several indirect jumps arrive")                \
 	X(OVERLAP, "overlap", "lies in instructions that overlap others")                          \
@@ -52,7 +52,7 @@
 	X(TRAMPOLINE, "trampoline", "is where signal handlers return to")                          \
 	X(BUSY, "busy", "is being executed by a signal handler's interrupted code")                \
 	X(NOT_WRITABLE, "not-writable", "is in memory that cannot be changed")                     \
-	X(TOO_MANY, "too-many-patches", "is in a procedure that takes too many patches")           \
+	X(TOO_MANY, "too-many-patches", "is in a function that takes too many patches")            \
 	X(TABLE_FULL, "table-full", "is one too many for the tables in the program")
 
 enum refusal {
@@ -140,7 +140,7 @@ struct fragment {
 
 struct fragment_request {
 	struct flow *flow;
-	uint32_t procedure;
+	uint32_t function;
 	const struct cfg *cfg;
 	const struct liveness *live;
 	struct spot_probe *probes;

@@ -11,10 +11,10 @@ static bool is_inside(const struct part *p, uint64_t va)
 	return va >= p->start && va < p->end;
 }
 
-static const struct procedure *procedure_at(const struct flow *f, uint64_t va)
+static const struct function *function_at(const struct flow *f, uint64_t va)
 {
-	uint32_t count, at = flow_procedure_at(f, va);
-	return at == UINT32_MAX ? NULL : &flow_procedures(f, &count)[at];
+	uint32_t count, at = flow_function_at(f, va);
+	return at == UINT32_MAX ? NULL : &flow_functions(f, &count)[at];
 }
 
 /* ---- far jumps of a module ---- */
@@ -32,13 +32,13 @@ static void consider(void *ctx, const struct far_jump *j)
 	if (j->call)
 		return;
 	if (!is_inside(&f->own, j->from)) {
-		const struct procedure *p = procedure_at(flow, j->from);
+		const struct function *p = function_at(flow, j->from);
 		f->own = p && p->bounded ? (struct part){p->start, p->end} : (struct part){0};
 	}
 	if ((is_inside(&f->own, j->from) && is_inside(&f->own, j->target)) ||
-	    !image_is_code(flow_image(flow), j->target))
+	    !module_is_code(flow_module(flow), j->target))
 		return;
-	const struct procedure *to = procedure_at(flow, j->target);
+	const struct function *to = function_at(flow, j->target);
 	if (!to || to->start != j->target)
 		vec_push(&f->out->jumps, *j);
 }
@@ -47,7 +47,7 @@ void intrusions_find(struct intrusions *out, struct flow *f)
 {
 	struct far_jump_search far_jump_search = {.out = out};
 	*out = (struct intrusions){.flow = f};
-	far_jumps(flow_image(f), flow_arch(f), consider, &far_jump_search);
+	far_jumps(flow_module(f), flow_arch(f), consider, &far_jump_search);
 	order_by_address(out->jumps.data, out->jumps.len, sizeof(struct far_jump),
 			 offsetof(struct far_jump, target));
 }
@@ -61,7 +61,7 @@ void intrusions_release(struct intrusions *in)
 
 struct intrusion_query {
 	const struct intrusions *in;
-	uint32_t procedure;
+	uint32_t function;
 	const struct cfg *g;
 	VEC(struct part) suspects; /* code to decode */
 	place_list *out;
@@ -70,7 +70,7 @@ struct intrusion_query {
 static bool is_own(const struct intrusion_query *a, uint64_t va)
 {
 	return cfg_block_at(a->g, va) != BLOCK_NONE ||
-	       flow_procedure_at(a->in->flow, va) == a->procedure;
+	       flow_function_at(a->in->flow, va) == a->function;
 }
 
 static void add_place(struct intrusion_query *a, uint64_t va)
@@ -82,7 +82,7 @@ static void add_place(struct intrusion_query *a, uint64_t va)
 /* The range of the function that contains va; empty if va is in none. */
 static struct part range_at(const struct flow *f, uint64_t va)
 {
-	const struct procedure *p = procedure_at(f, va);
+	const struct function *p = function_at(f, va);
 	struct part range = p ? (struct part){p->start, p->end} : (struct part){0};
 	for (uint32_t i = 0; p && i < p->part_count && !is_inside(&range, va); i++)
 		range = flow_parts(f)[p->first_part + i];
@@ -106,7 +106,7 @@ static void suspect_near(struct intrusion_query *a, uint64_t start, uint64_t end
 {
 	const struct flow *f = a->in->flow;
 	uint32_t count;
-	const struct procedure *list = flow_procedures(f, &count);
+	const struct function *list = flow_functions(f, &count);
 	while (start < end) {
 		struct part range = range_at(f, start);
 		if (!range.end) {
@@ -115,7 +115,7 @@ static void suspect_near(struct intrusion_query *a, uint64_t start, uint64_t end
 			range.start = from + LEAD_IN < start ? start - LEAD_IN : from;
 			range.end = next < count && list[next].start < end ? list[next].start : end;
 		}
-		if (flow_procedure_at(f, start) != a->procedure)
+		if (flow_function_at(f, start) != a->function)
 			vec_push(&a->suspects, range);
 		start = range.end;
 	}
@@ -125,8 +125,8 @@ static void decode(struct intrusion_query *a, const struct part *range)
 {
 	const struct arch *arch = flow_arch(a->in->flow);
 	size_t have;
-	const uint8_t *bytes = image_at(flow_image(a->in->flow), range->start, &have);
-	if (!bytes || !image_is_code(flow_image(a->in->flow), range->start))
+	const uint8_t *bytes = module_at(flow_module(a->in->flow), range->start, &have);
+	if (!bytes || !module_is_code(flow_module(a->in->flow), range->start))
 		return;
 	have = have < range->end - range->start ? have : (size_t)(range->end - range->start);
 	for (size_t at = 0, n; at < have; at += n) {
@@ -139,10 +139,10 @@ static void decode(struct intrusion_query *a, const struct part *range)
 	}
 }
 
-void intrusions_into(const struct intrusions *in, uint32_t procedure, const struct cfg *g,
+void intrusions_into(const struct intrusions *in, uint32_t function, const struct cfg *g,
 		     place_list *out)
 {
-	struct intrusion_query a = {.in = in, .procedure = procedure, .g = g, .out = out};
+	struct intrusion_query a = {.in = in, .function = function, .g = g, .out = out};
 	const struct far_jump *jumps = in->jumps.data;
 	uint8_t near = flow_arch(in->flow)->short_jump;
 	for (uint32_t i = 0; i < g->block_count; i++) {

@@ -25,5 +25,5 @@ void intrusions_find(struct intrusions *out, struct flow *f);
 void intrusions_release(struct intrusions *in);
 /* Adds to `out` the places in the blocks of the function, except its entry, that code of other
  * functions jumps to; unsorted, possibly with duplicates. */
-void intrusions_into(const struct intrusions *in, uint32_t procedure, const struct cfg *g,
+void intrusions_into(const struct intrusions *in, uint32_t function, const struct cfg *g,
 		     place_list *out);

@@ -17,7 +17,7 @@ static bool is_bare_landing(const struct fragment_request *r, uint32_t block)
 {
 	const struct block *b = &r->cfg->blocks[block];
 	struct insn in;
-	return decode_at(flow_image(r->flow), flow_arch(r->flow), b->start, DECODE_FLOW, &in) &&
+	return decode_at(flow_module(r->flow), flow_arch(r->flow), b->start, DECODE_FLOW, &in) &&
 	       in.flags & INSN_LANDING && in.length == b->size;
 }
 
@@ -31,7 +31,7 @@ static bool is_displaceable(const struct fragment_request *r, const struct spot 
 	if (s->place == SPOT_EDGE && s->edge < g->edge_count && is_external(&g->edges[s->edge]))
 		block = g->edges[s->edge].to;
 	else if (s->place == SPOT_BEFORE &&
-		 decode_at(flow_image(r->flow), flow_arch(r->flow), s->va, DECODE_FLOW, &in) &&
+		 decode_at(flow_module(r->flow), flow_arch(r->flow), s->va, DECODE_FLOW, &in) &&
 		 in.kind == INSN_TRAP)
 		return false;
 	if (block >= g->block_count || is_bare_landing(r, block))
@@ -94,7 +94,7 @@ static void init(struct plan *p, struct fragment *out, struct fragment_request *
 		.out = out,
 		.g = r->cfg,
 		.arch = flow_arch(r->flow),
-		.image = flow_image(r->flow),
+		.module = flow_module(r->flow),
 		.tmp = tmp,
 		.bodies = ARENA_ARRAY(tmp, struct body *, blocks),
 		.overlaps = ARENA_ARRAY(tmp, bool, blocks),
@@ -129,7 +129,7 @@ static bool is_trampoline(const struct plan *p)
 	const struct cfg *g = p->g;
 	size_t have;
 	const uint8_t *bytes = g->entry < g->block_count
-				       ? image_at(p->image, g->blocks[g->entry].start, &have)
+				       ? module_at(p->module, g->blocks[g->entry].start, &have)
 				       : NULL;
 	return bytes && have >= layout->sigreturn_size &&
 	       !memcmp(bytes, layout->sigreturn, layout->sigreturn_size);
@@ -140,7 +140,7 @@ bool fragment_make(struct fragment *out, struct fragment_request *r, struct aren
 	struct plan p;
 	*out = (struct fragment){0};
 	init(&p, out, r, tmp);
-	if (p.image->changes_text)
+	if (p.module->changes_text)
 		refuse_all(&p, REFUSED_RELOCATED);
 	else if (is_trampoline(&p))
 		refuse_all(&p, REFUSED_TRAMPOLINE);

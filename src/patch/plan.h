@@ -49,7 +49,7 @@ struct plan {
 	const struct cfg *g;
 	const struct arch *arch;
 	const struct emit_ops *ops;
-	const struct image *image;
+	const struct module *module;
 	struct arena *tmp;
 	struct body **bodies; /* for each block; NULL until needed */
 	bool *overlaps;       /* for each block: it shares bytes with another */

@@ -330,7 +330,7 @@ static void emit_recover(struct relocation *r, const struct arrival *a)
 	struct plan *p = r->p;
 	struct emit_probe recover = *p->r->recover;
 	uint32_t count;
-	uint64_t start = flow_procedures(p->r->flow, &count)[p->r->procedure].start;
+	uint64_t start = flow_functions(p->r->flow, &count)[p->r->function].start;
 	recover.argument |= ((a->va - start) & INT32_MAX) << 32;
 	p->ops->probe(&p->e, &recover);
 }

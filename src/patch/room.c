@@ -6,8 +6,8 @@
  * patchable entry. */
 static bool is_unused(const struct plan *p, uint64_t va)
 {
-	uint32_t owner = flow_procedure_at(p->r->flow, va);
-	return (owner == UINT32_MAX || owner == p->r->procedure) &&
+	uint32_t owner = flow_function_at(p->r->flow, va);
+	return (owner == UINT32_MAX || owner == p->r->function) &&
 	       cfg_block_at(p->g, va) == BLOCK_NONE && !is_unknown_code(p, va);
 }
 
@@ -16,7 +16,7 @@ uint32_t padding_behind(const struct plan *p, uint64_t va, uint32_t most)
 	uint64_t at = va;
 	while (at < va + most && is_unused(p, at)) {
 		struct insn in;
-		size_t n = decode_at(p->image, p->arch, at, DECODE_FLOW, &in);
+		size_t n = decode_at(p->module, p->arch, at, DECODE_FLOW, &in);
 		bool filling = n && (in.flags & INSN_NOP ||
 				     (in.kind == INSN_TRAP && n == p->arch->insn_align));
 		if (!filling)

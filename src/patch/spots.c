@@ -1,8 +1,8 @@
 #include "patch/spots.h"
 
 #include "base/vec.h"
-#include "image/image.h"
 #include "isa/arch.h"
+#include "module/module.h"
 
 const char *const point_kind_name[POINT_KINDS] = {
 	[POINT_ENTRY] = "entry",
@@ -25,7 +25,7 @@ const char *const spot_place_name[SPOT_PLACES] = {
 
 struct spot_search {
 	const struct arch *arch;
-	const struct image *image;
+	const struct module *module;
 	const struct cfg *g;
 	const struct loop_forest *forest;
 	uint32_t kinds, loop;
@@ -47,7 +47,7 @@ static bool insn_at(const struct spot_search *s, const struct block *b, uint64_t
 		    struct insn *in)
 {
 	size_t n;
-	const uint8_t *p = va < b->start + b->size ? image_at(s->image, va, &n) : NULL;
+	const uint8_t *p = va < b->start + b->size ? module_at(s->module, va, &n) : NULL;
 	return p && s->arch->decode(p, n, va, DECODE_FLOW, in);
 }
 
@@ -225,7 +225,7 @@ void spots_find(const struct flow *f, const struct cfg *g, const struct loop_for
 	const uint32_t loops = 1u << POINT_LOOP_ENTRY | 1u << POINT_LOOP_EXIT |
 			       1u << POINT_ITERATION_BEGIN | 1u << POINT_ITERATION_END;
 	struct spot_search s = {.arch = flow_arch(f),
-				.image = flow_image(f),
+				.module = flow_module(f),
 				.g = g,
 				.forest = forest,
 				.kinds = forest ? kinds : kinds & ~loops,

@@ -21,9 +21,9 @@ static bool is_table(const struct cfg *g, uint64_t start, uint64_t end)
 static bool may_be_code(const struct plan *p, uint64_t start, uint64_t end)
 {
 	struct insn in;
-	start += padding_at(p->image, p->arch, start, end);
+	start += padding_at(p->module, p->arch, start, end);
 	return start < end && !is_table(p->g, start, end) &&
-	       decode_at(p->image, p->arch, start, DECODE_FLOW, &in);
+	       decode_at(p->module, p->arch, start, DECODE_FLOW, &in);
 }
 
 static void add_gap(struct plan *p, uint64_t start, uint64_t end)
@@ -97,7 +97,7 @@ static bool add_targets(struct plan *p, const struct part *gap)
 {
 	struct insn in = {0};
 	for (uint64_t at = gap->start; at < gap->end; at += in.length) {
-		if (!decode_at(p->image, p->arch, at, DECODE_FLOW, &in) ||
+		if (!decode_at(p->module, p->arch, at, DECODE_FLOW, &in) ||
 		    in.kind == INSN_JUMP_INDIRECT || at + in.length > gap->end)
 			return false;
 		if (has_target(&in) && !add_intruded(p, in.target))
@@ -119,10 +119,10 @@ static void order_intruded(struct plan *p)
 void find_unknown(struct plan *p)
 {
 	uint32_t count;
-	const struct procedure *proc = &flow_procedures(p->r->flow, &count)[p->r->procedure];
-	const struct part *parts = flow_parts(p->r->flow) + proc->first_part;
-	find_gaps(p, proc->start, proc->end);
-	for (uint32_t i = 0; i < proc->part_count; i++)
+	const struct function *func = &flow_functions(p->r->flow, &count)[p->r->function];
+	const struct part *parts = flow_parts(p->r->flow) + func->first_part;
+	find_gaps(p, func->start, func->end);
+	for (uint32_t i = 0; i < func->part_count; i++)
 		find_gaps(p, parts[i].start, parts[i].end);
 	order_by_address(p->unknown.data, p->unknown.len, sizeof(struct part),
 			 offsetof(struct part, start));
@@ -130,7 +130,7 @@ void find_unknown(struct plan *p)
 	for (uint32_t i = 0; i < p->unknown.len && !p->uncertain; i++)
 		p->uncertain = !add_targets(p, &p->unknown.data[i]);
 	if (p->r->intrusions)
-		intrusions_into(p->r->intrusions, p->r->procedure, p->g, &p->intruded);
+		intrusions_into(p->r->intrusions, p->r->function, p->g, &p->intruded);
 	order_intruded(p);
 }
 

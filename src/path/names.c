@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/pattern.h"
-#include "image/demangle.h"
+#include "module/demangle.h"
 #include "profile/short_name.h"
 
 static bool is_word(char c)

@@ -16,7 +16,7 @@ void path_profile_release(struct path_profile *p)
 {
 	vec_each (copy, &p->copies)
 		if (*copy)
-			image_close(*copy);
+			module_close(*copy);
 	vec_free(&p->copies);
 	vec_free(&p->functions);
 	vec_free(&p->entries);
@@ -30,24 +30,24 @@ void path_profile_release(struct path_profile *p)
 /* ---- modules ---- */
 
 /* Our own copies outlive the engine, the file and the process. */
-static void copy_images(struct path_profile *p)
+static void copy_modules(struct path_profile *p)
 {
 	struct err ignored;
-	while (p->copies.len < p->stacks.images.codes.len) {
-		const struct code *c = p->stacks.images.codes.data[p->copies.len];
-		struct image *copy = NULL;
-		if (c->image &&
-		    image_open_memory(&copy, c->path, c->image->bytes, c->image->size, &ignored))
+	while (p->copies.len < p->stacks.modules.codes.len) {
+		const struct code *c = p->stacks.modules.codes.data[p->copies.len];
+		struct module *copy = NULL;
+		if (c->module &&
+		    module_open_memory(&copy, c->path, c->module->bytes, c->module->size, &ignored))
 			copy = NULL;
 		vec_push(&p->copies, copy);
 	}
 }
 
-static uint32_t image_of(struct path_profile *p, struct code *c)
+static uint32_t module_of(struct path_profile *p, struct code *c)
 {
-	uint32_t image = images_find(&p->stacks.images, c);
-	copy_images(p);
-	return image;
+	uint32_t module = modules_find(&p->stacks.modules, c);
+	copy_modules(p);
+	return module;
 }
 
 /* ---- functions and metrics ---- */
@@ -55,14 +55,14 @@ static uint32_t image_of(struct path_profile *p, struct code *c)
 uint32_t path_profile_function(struct path_profile *p, const struct selected *what,
 			       const char *word)
 {
-	uint32_t image = image_of(p, what->code), next = p->functions.len;
-	const uint64_t key[] = {image, what->va, what->loop};
+	uint32_t module = module_of(p, what->code), next = p->functions.len;
+	const uint64_t key[] = {module, what->va, what->loop};
 	uint32_t at = hashmap_add(&p->function_at, hash_bytes(key, sizeof(key), 0), next);
 	if (at != next)
 		return at;
 	struct arena *a = &p->profile.arena;
 	vec_push(&p->functions, (struct path_function){
-					.image = image,
+					.module = module,
 					.va = what->va,
 					.loop = what->loop,
 					.word = arena_strdup(a, word),
@@ -107,7 +107,7 @@ static uint32_t frame_node(struct path_profile *p, struct space *space, uint32_t
 			   uint64_t return_address)
 {
 	struct place at = space_find(space, return_address);
-	return profile_child(&p->profile, parent, NODE_FRAME, image_of(p, at.code), at.va - 1);
+	return profile_child(&p->profile, parent, NODE_FRAME, module_of(p, at.code), at.va - 1);
 }
 
 static uint32_t path_node(struct path_profile *p, struct space *space, uint32_t function,
@@ -118,7 +118,7 @@ static uint32_t path_node(struct path_profile *p, struct space *space, uint32_t 
 		v->complete ? 0 : profile_child(&p->profile, 0, NODE_PARTIAL, PROFILE_NONE, 0);
 	for (uint32_t i = v->frame_count; i-- > 0;)
 		at = frame_node(p, space, at, v->frames[i]);
-	return profile_child(&p->profile, at, NODE_LEAF, f->image, f->loop ? f->loop : f->va);
+	return profile_child(&p->profile, at, NODE_LEAF, f->module, f->loop ? f->loop : f->va);
 }
 
 static uint64_t key_of(const struct path_origin *from, const struct path_value *v)
@@ -230,24 +230,24 @@ void path_profile_walk(struct path_profile *p, int pid, int tid, const struct wa
 					       .state = in_call ? STACK_IN_KERNEL : STACK_RUNS,
 					       .metric = p->stops,
 					       .amount = 1});
-	copy_images(p);
+	copy_modules(p);
 }
 
-static struct image *copied_image(void *ctx, uint32_t image)
+static struct module *copied_module(void *ctx, uint32_t module)
 {
-	return ((struct path_profile *)ctx)->copies.data[image];
+	return ((struct path_profile *)ctx)->copies.data[module];
 }
 
 /* A measured function means all of it, not the line and the loop of its first instruction. */
 static void raise_to_function(struct profile *p, struct profile_node *n)
 {
-	while (n->scope != PROFILE_NONE && p->scopes.data[n->scope].kind != PROFILE_PROCEDURE)
+	while (n->scope != PROFILE_NONE && p->scopes.data[n->scope].kind != PROFILE_FUNCTION)
 		n->scope = p->scopes.data[n->scope].parent;
 }
 
 void path_profile_fuse(struct path_profile *p)
 {
-	const struct fuse_options fuse = {.image = copied_image, .ctx = p};
+	const struct fuse_options fuse = {.module = copied_module, .ctx = p};
 	profile_fuse(&p->profile, &fuse);
 	vec_each (n, &p->entries)
 		if (!p->functions.data[n->function].loop)

@@ -19,7 +19,7 @@ enum path_state {
 
 /* A function or loop that is or was measured, in any process. */
 struct path_function {
-	uint32_t image;          /* of the profile */
+	uint32_t module;         /* of the profile */
 	uint64_t va, loop;       /* as in struct selected */
 	const char *word;        /* what the user wrote */
 	const char *name, *file; /* as in struct selected */
@@ -47,7 +47,7 @@ struct path_profile {
 	struct profile profile;
 	struct codes *codes; /* empty: the engine has the code */
 	struct stacks stacks;
-	VEC(struct image *) copies; /* of the modules: the engine is freed before the profile */
+	VEC(struct module *) copies; /* of the modules: the engine is freed before the profile */
 	VEC(struct path_function) functions;
 	VEC(struct path_entry) entries;
 	struct hashmap function_at, entry_at;

@@ -35,18 +35,18 @@ static const struct debug_scope *subprogram_at(const struct debug_unit *u, uint6
 
 /* ---- modules ---- */
 
-static bool is_main(const char *program, const struct mapped_image *mi)
+static bool is_main(const char *program, const struct mapped_module *mi)
 {
 	return !strcmp(program, mi->path);
 }
 
-static void add_module(struct selector *s, const struct mapped_image *mi)
+static void add_module(struct selector *s, const struct mapped_module *mi)
 {
 	struct place p =
 		mi->code_count ? space_find(s->space, mi->code[0].start) : (struct place){0};
-	if (!p.code || !p.code->image || !p.code->flow)
+	if (!p.code || !p.code->module || !p.code->flow)
 		return;
-	vec_push(&s->modules, (struct module){p.code, mi->code[0].start - p.va});
+	vec_push(&s->modules, (struct mapped_code){p.code, mi->code[0].start - p.va});
 }
 
 static int list_modules(struct selector *s, struct err *e)
@@ -61,15 +61,15 @@ static int list_modules(struct selector *s, struct err *e)
 	program[n > 0 ? n : 0] = '\0';
 	vec_clear(&s->modules);
 	for (int own = 1; own >= 0; own--)
-		for (uint32_t i = 0; i < m.image_count; i++)
-			if (is_main(program, &m.images[i]) == own)
-				add_module(s, &m.images[i]);
+		for (uint32_t i = 0; i < m.module_count; i++)
+			if (is_main(program, &m.modules[i]) == own)
+				add_module(s, &m.modules[i]);
 	maps_release(&m);
 	return 0;
 }
 
 /* "libm" means libm.so.6 as well. */
-static bool image_is_meant(const char *wanted, const struct module *m)
+static bool module_is_meant(const char *wanted, const struct mapped_code *m)
 {
 	char versioned[512];
 	const char *path = m->code->path, *base = strrchr(path, '/');
@@ -91,7 +91,8 @@ static void find_place(struct selector *s, struct selected *what)
 	what->first_line = f->decl_line;
 }
 
-static void add_procedure(struct selector *s, const struct module *m, uint64_t va, const char *name)
+static void add_function(struct selector *s, const struct mapped_code *m, uint64_t va,
+			 const char *name)
 {
 	struct selected what = {.code = m->code,
 				.va = va,
@@ -107,14 +108,14 @@ static void add_procedure(struct selector *s, const struct module *m, uint64_t v
 
 /* ---- by name ---- */
 
-static bool is_procedure(const struct module *m, const struct symbol *y)
+static bool is_function(const struct mapped_code *m, const struct symbol *y)
 {
 	if (y->flags & (SYMBOL_OBJECT | SYMBOL_DATA_MARK | SYMBOL_CODE_MARK) ||
-	    !image_is_code(m->code->image, y->va))
+	    !module_is_code(m->code->module, y->va))
 		return false;
-	uint32_t count, i = flow_procedure_at(m->code->flow, y->va);
-	const struct procedure *p = flow_procedures(m->code->flow, &count);
-	return i == UINT32_MAX || !(p[i].flags & PROCEDURE_PLT);
+	uint32_t count, i = flow_function_at(m->code->flow, y->va);
+	const struct function *p = flow_functions(m->code->flow, &count);
+	return i == UINT32_MAX || !(p[i].flags & FUNCTION_PLT);
 }
 
 /* Whether the relocation is of a word that the dynamic linker fills with the address that the
@@ -128,11 +129,11 @@ static bool is_slot_of(const struct reloc *r, const struct symbol *y, bool own)
 
 /* The symbol (an IFUNC) leads to a resolver, which chooses one of several functions when the
  * program is loaded. The chosen one is where the words lead that calls go through. */
-static void add_chosen(struct selector *s, const struct module *m, const struct symbol *y)
+static void add_chosen(struct selector *s, const struct mapped_code *m, const struct symbol *y)
 {
 	size_t before = s->out->list.len;
 	vec_each (slots, &s->modules) {
-		const struct image *im = slots->code->image;
+		const struct module *im = slots->code->module;
 		for (uint32_t i = 0; i < im->reloc_count; i++) {
 			uint64_t pc = 0;
 			if (!is_slot_of(&im->relocs[i], y, slots->code == m->code) ||
@@ -141,27 +142,28 @@ static void add_chosen(struct selector *s, const struct module *m, const struct 
 				continue;
 			struct place p = space_find(s->space, pc);
 			if (p.code == m->code && p.va != y->va)
-				add_procedure(s, m, p.va, y->name);
+				add_function(s, m, p.va, y->name);
 		}
 	}
 	if (s->out->list.len == before)
 		s->only_resolver = y->name;
 }
 
-static void select_symbols(struct selector *s, const struct module *m, const struct image *from)
+static void select_symbols(struct selector *s, const struct mapped_code *m,
+			   const struct module *from)
 {
 	for (uint32_t i = 0; i < from->symbol_count; i++) {
 		const struct symbol *y = &from->symbols[i];
-		if (!name_matches(&s->wanted.pattern, y->name, &s->tmp) || !is_procedure(m, y))
+		if (!name_matches(&s->wanted.pattern, y->name, &s->tmp) || !is_function(m, y))
 			continue;
 		if (y->flags & SYMBOL_IFUNC)
 			add_chosen(s, m, y);
 		else
-			add_procedure(s, m, y->va, y->name);
+			add_function(s, m, y->va, y->name);
 	}
 }
 
-static bool is_stripped(const struct image *im)
+static bool is_stripped(const struct module *im)
 {
 	for (uint32_t i = 0; i < im->symbol_count; i++)
 		if (!(im->symbols[i].flags &
@@ -170,25 +172,25 @@ static bool is_stripped(const struct image *im)
 	return true;
 }
 
-static void select_by_name(struct selector *s, const struct module *m)
+static void select_by_name(struct selector *s, const struct mapped_code *m)
 {
-	select_symbols(s, m, m->code->image);
-	if (!is_stripped(m->code->image))
+	select_symbols(s, m, m->code->module);
+	if (!is_stripped(m->code->module))
 		return;
 	struct debug *d = selector_debug(s, m->code);
 	if (d && debug_file(d))
 		select_symbols(s, m, debug_file(d));
 }
 
-static void select_by_address(struct selector *s, const struct module *m)
+static void select_by_address(struct selector *s, const struct mapped_code *m)
 {
 	char name[32];
-	uint32_t count, i = flow_procedure_at(m->code->flow, s->wanted.address);
-	const struct procedure *p = flow_procedures(m->code->flow, &count);
-	if (i == UINT32_MAX || p[i].flags & PROCEDURE_PLT)
+	uint32_t count, i = flow_function_at(m->code->flow, s->wanted.address);
+	const struct function *p = flow_functions(m->code->flow, &count);
+	if (i == UINT32_MAX || p[i].flags & FUNCTION_PLT)
 		return;
 	snprintf(name, sizeof(name), "0x%llx", (unsigned long long)p[i].start);
-	add_procedure(s, m, p[i].start, p[i].name ? p[i].name : name);
+	add_function(s, m, p[i].start, p[i].name ? p[i].name : name);
 }
 
 /* ---- the word ---- */
@@ -219,7 +221,7 @@ static int parse(struct wanted *w, char *text, struct err *e)
 	uint64_t line = 0;
 	char *mark = strchr(text, '!');
 	if (mark && mark > text && !strstr(text, "operator!")) {
-		w->image = text;
+		w->module = text;
 		*mark = '\0';
 		text = mark + 1;
 	}
@@ -240,7 +242,7 @@ static int parse(struct wanted *w, char *text, struct err *e)
 	return 0;
 }
 
-static int select_in(struct selector *s, const struct module *m, struct err *e)
+static int select_in(struct selector *s, const struct mapped_code *m, struct err *e)
 {
 	if (s->wanted.line)
 		return select_by_line(s, m, e);
@@ -256,14 +258,14 @@ static int select_all(struct selector *s, struct err *e)
 {
 	size_t before = s->out->list.len;
 	int rc = 0;
-	s->out->awaits_image = s->wanted.image;
+	s->out->awaits_module = s->wanted.module;
 	vec_each (m, &s->modules) {
-		if (s->wanted.image && !image_is_meant(s->wanted.image, m))
+		if (s->wanted.module && !module_is_meant(s->wanted.module, m))
 			continue;
-		s->out->awaits_image = false;
+		s->out->awaits_module = false;
 		int one = select_in(s, m, e);
 		rc = rc ? rc : one;
-		if (s->wanted.by_address && !s->wanted.image)
+		if (s->wanted.by_address && !s->wanted.module)
 			break;
 	}
 	if (s->out->list.len > before)

@@ -1,6 +1,6 @@
 /* Finds what the user means by a word such as
  *
- *	name   glob*   ns::name   file.c:name   file.c:40   image!any-of-these   0x1234
+ *	name   glob*   ns::name   file.c:name   file.c:40   module!any-of-these   0x1234
  *
  * in a process as it is now: functions of all mapped modules, the program's own first, and the
  * innermost loops around a line. Every match is measured separately. */
@@ -20,7 +20,7 @@ struct selected {
 
 struct selection {
 	VEC(struct selected) list;
-	bool awaits_image;  /* no mapped module has the name before the `!` */
+	bool awaits_module; /* no mapped module has the name before the `!` */
 	struct arena arena; /* for the names */
 };
 

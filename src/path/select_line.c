@@ -59,7 +59,7 @@ static bool has_line(const struct selector *s, const struct structure *t, const 
 /* The depth of the innermost source loop around the line; several machine loops may be parts of it.
  */
 static uint32_t innermost_depth(const struct selector *s, const struct structure *t,
-				const struct structure_procedure *p, uint32_t line)
+				const struct structure_function *p, uint32_t line)
 {
 	uint32_t depth = 0;
 	for (uint32_t i = 0; i < p->loop_count; i++) {
@@ -70,8 +70,8 @@ static uint32_t innermost_depth(const struct selector *s, const struct structure
 	return depth;
 }
 
-static void add_loop(struct selector *s, const struct module *m, const struct structure *t,
-		     const struct structure_procedure *p, const struct machine_loop *l)
+static void add_loop(struct selector *s, const struct mapped_code *m, const struct structure *t,
+		     const struct structure_function *p, const struct machine_loop *l)
 {
 	struct arena *a = &s->out->arena;
 	const struct scope *c = &t->scopes[l->scope];
@@ -90,8 +90,8 @@ static void add_loop(struct selector *s, const struct module *m, const struct st
 		   });
 }
 
-static void add_loops(struct selector *s, const struct module *m, const struct structure *t,
-		      const struct structure_procedure *p, uint32_t line)
+static void add_loops(struct selector *s, const struct mapped_code *m, const struct structure *t,
+		      const struct structure_function *p, uint32_t line)
 {
 	uint32_t depth = innermost_depth(s, t, p, line);
 	for (uint32_t i = 0; depth && i < p->loop_count; i++) {
@@ -103,8 +103,8 @@ static void add_loops(struct selector *s, const struct module *m, const struct s
 }
 
 /* The line on which a function begins means the function. */
-static void add_if_first_line(struct selector *s, const struct module *m, const struct structure *t,
-			      const struct structure_procedure *p)
+static void add_if_first_line(struct selector *s, const struct mapped_code *m,
+			      const struct structure *t, const struct structure_function *p)
 {
 	const struct scope *c = &t->scopes[p->scope];
 	if (c->first_line != s->wanted.line || !has_line(s, t, c, c->first_line))
@@ -122,35 +122,35 @@ static void add_if_first_line(struct selector *s, const struct module *m, const 
 static int in_no_loop(struct selector *s, const struct structure *t, const uint64_t *addresses,
 		      struct scope_index *x, struct err *e)
 {
-	uint32_t p = scope_index_procedure(x, addresses[0]);
-	const char *name = p == INDEX_NONE ? "" : text_of(t, t->procedures[p].name);
+	uint32_t p = scope_index_function(x, addresses[0]);
+	const char *name = p == INDEX_NONE ? "" : text_of(t, t->functions[p].name);
 	return *name ? err_set(e, ERR_INPUT,
 			       "%s:%u is in no loop, but in %s, which is measured by that name",
 			       s->wanted.file, s->wanted.line, name)
 		     : err_set(e, ERR_INPUT, "%s:%u is in no loop", s->wanted.file, s->wanted.line);
 }
 
-static int select_from(struct selector *s, const struct module *m, const struct structure *t,
+static int select_from(struct selector *s, const struct mapped_code *m, const struct structure *t,
 		       const struct line_search *l, struct err *e)
 {
 	struct scope_index *x = scope_index_new(t);
 	uint32_t last = INDEX_NONE;
 	size_t before = s->out->list.len;
 	for (uint32_t i = 0; i < l->addresses.len; i++) {
-		uint32_t p = scope_index_procedure(x, l->addresses.data[i]);
+		uint32_t p = scope_index_function(x, l->addresses.data[i]);
 		if (p == INDEX_NONE || p == last)
 			continue;
 		last = p;
-		add_if_first_line(s, m, t, &t->procedures[p]);
+		add_if_first_line(s, m, t, &t->functions[p]);
 		if (s->out->list.len == before || s->out->list.data[before].loop)
-			add_loops(s, m, t, &t->procedures[p], l->line);
+			add_loops(s, m, t, &t->functions[p], l->line);
 	}
 	int rc = s->out->list.len > before ? 0 : in_no_loop(s, t, l->addresses.data, x, e);
 	scope_index_free(x);
 	return rc;
 }
 
-int select_by_line(struct selector *s, const struct module *m, struct err *e)
+int select_by_line(struct selector *s, const struct mapped_code *m, struct err *e)
 {
 	static const struct structure_options options = {.use_cache = true, .use_debug = true};
 	struct line_search l = {.s = s, .line = UINT32_MAX};
@@ -159,7 +159,7 @@ int select_by_line(struct selector *s, const struct module *m, struct err *e)
 	search_lines(&l, m->code);
 	if (l.addresses.len) {
 		order_by_address(l.addresses.data, l.addresses.len, sizeof(*l.addresses.data), 0);
-		rc = structure_of_addresses(&t, m->code->image, l.addresses.data, l.addresses.len,
+		rc = structure_of_addresses(&t, m->code->module, l.addresses.data, l.addresses.len,
 					    &options, e);
 		if (!rc) {
 			rc = select_from(s, m, t, &l, e);

@@ -49,14 +49,14 @@ static void consider(struct similar_names *n, struct arena *a, const char *name)
 	}
 }
 
-static void consider_symbols(struct selector *s, const struct image *im, struct similar_names *n)
+static void consider_symbols(struct selector *s, const struct module *im, struct similar_names *n)
 {
 	struct arena tmp;
 	arena_init(&tmp);
 	for (uint32_t i = 0; i < im->symbol_count; i++) {
 		const struct symbol *y = &im->symbols[i];
 		if (y->flags & (SYMBOL_OBJECT | SYMBOL_DATA_MARK | SYMBOL_CODE_MARK) ||
-		    !image_is_code(im, y->va))
+		    !module_is_code(im, y->va))
 			continue;
 		const char *base = arena_strndup(&tmp, y->name, strcspn(y->name, "."));
 		consider(n, &s->tmp, name_bare(&tmp, name_readable(&tmp, base), false));
@@ -147,30 +147,29 @@ static int refuse_name(struct selector *s, struct err *e)
 			return refuse_inlined(s, &in, e);
 	}
 	vec_each (m, &s->modules)
-		consider_symbols(s, m->code->image, &n);
+		consider_symbols(s, m->code->module, &n);
 	return refuse_near(s, &n, e);
 }
 
 int select_refuse(struct selector *s, struct err *e)
 {
 	const struct wanted *w = &s->wanted;
-	if (s->out->awaits_image)
-		return err_set(e, ERR_INPUT, "the process has no image '%s' mapped", w->image);
+	if (s->out->awaits_module)
+		return err_set(e, ERR_INPUT, "the process has no module '%s' mapped", w->module);
 	if (w->line)
 		return err_set(e, ERR_INPUT,
 			       "no code is known to come from line %u of %s; is there debugging "
 			       "information (-g), and is the file's name right?",
 			       w->line, w->file);
 	if (w->by_address)
-		return err_set(e, ERR_INPUT, "there is no procedure at address %s", w->text);
+		return err_set(e, ERR_INPUT, "there is no function at address %s", w->text);
 	if (s->elsewhere)
 		return err_set(e, ERR_INPUT, "'%s' is not in %s, but in %s", w->name, w->file,
 			       s->elsewhere);
 	if (s->only_resolver)
-		return err_set(
-			e, ERR_INPUT,
-			"'%s' is one of several procedures, chosen when the program calls it "
-			"first; it can be measured once that has happened",
-			w->name);
+		return err_set(e, ERR_INPUT,
+			       "'%s' is one of several functions, chosen when the program calls it "
+			       "first; it can be measured once that has happened",
+			       w->name);
 	return refuse_name(s, e);
 }

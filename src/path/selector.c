@@ -32,7 +32,7 @@ static struct source *source_of(struct selector *s, struct code *c)
 		vec_push(&s->sources, (struct source){0});
 	struct source *source = &s->sources.data[c->id];
 	struct err ignored;
-	if (!source->tried && debug_open(&source->debug, c->image, NULL, &ignored))
+	if (!source->tried && debug_open(&source->debug, c->module, NULL, &ignored))
 		source->debug = NULL;
 	source->tried = true;
 	return source;

@@ -2,12 +2,12 @@
  * select_near.c says what is wrong if nothing is found. */
 #pragma once
 #include "base/hashmap.h"
-#include "image/debug.h"
+#include "module/debug.h"
 #include "path/names.h"
 #include "path/select.h"
 
 /* A module and where it is mapped. */
-struct module {
+struct mapped_code {
 	struct code *code;
 	uint64_t bias;
 };
@@ -22,10 +22,10 @@ struct source {
 
 /* The user's word, taken apart. */
 struct wanted {
-	const char *text;  /* all of it */
-	const char *image; /* NULL: any */
-	const char *file;  /* NULL: any */
-	const char *name;  /* NULL: by line or address */
+	const char *text;   /* all of it */
+	const char *module; /* NULL: any */
+	const char *file;   /* NULL: any */
+	const char *name;   /* NULL: by line or address */
 	uint32_t line;
 	uint64_t address;
 	bool by_address;
@@ -33,8 +33,8 @@ struct wanted {
 };
 
 struct selector {
-	VEC(struct source) sources; /* by the code's id */
-	VEC(struct module) modules; /* the program's own first */
+	VEC(struct source) sources;      /* by the code's id */
+	VEC(struct mapped_code) modules; /* the program's own first */
 	struct arena tmp;
 	/* The current search. */
 	int pid;
@@ -56,6 +56,6 @@ bool file_is_meant(const char *wanted, const char *path);
 void selector_add(struct selector *s, const struct selected *what);
 
 /* Adds the loops around wanted.line. An error if the line is known but in no loop. */
-int select_by_line(struct selector *s, const struct module *m, struct err *e);
+int select_by_line(struct selector *s, const struct mapped_code *m, struct err *e);
 /* Sets the error for a word that means nothing. */
 int select_refuse(struct selector *s, struct err *e);

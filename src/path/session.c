@@ -149,7 +149,7 @@ static int add_word(struct path_session *s, struct path_target *t, const struct 
 	uint32_t in = 0;
 	selection_init(&found);
 	int rc = selector_find(s->selector, t->pid, target_space(t->target), w->text, &found, e);
-	*awaits = found.awaits_image;
+	*awaits = found.awaits_module;
 	vec_each (what, &found.list)
 		in += add_match(s, t, what, w->text, &refused);
 	if (!rc && !in) {
@@ -594,7 +594,8 @@ static void leave(void *own)
 	vec_each (w, &s->own->words)
 		if (!w->found && !w->removed)
 			session_tell(&s->session,
-				     "'%.200s' was never found: its image was not loaded", w->text);
+				     "'%.200s' was never found: its module was not loaded",
+				     w->text);
 }
 
 static void complete(void *own)

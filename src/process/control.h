@@ -67,7 +67,7 @@ struct control_event {
 	int parent; /* pid */
 	bool shared;
 	int status;      /* as of waitpid(); -1 if unknown */
-	uint64_t cpu_ns; /* CONTROL_GONE: time on a processor of all its threads */
+	uint64_t cpu_ns; /* CONTROL_GONE: time on a CPU of all its threads */
 	uint64_t value;  /* CONTROL_SIGNALLED_US: what the runtime sent */
 };
 

@@ -12,7 +12,7 @@ enum {
 	LOOK_NS = MILLISECOND / 2,      /* when threads do not stop, between looks at them */
 	PATIENCE_NS = 50 * MILLISECOND, /* with threads that wait in the kernel */
 	ENTER_NS = 2000 * MILLISECOND,  /* for threads that were asleep to be so again */
-	ENTERED_NS = MILLISECOND / 5,   /* on a processor, after which they must have been */
+	ENTERED_NS = MILLISECOND / 5,   /* on a CPU, after which they must have been */
 };
 
 static bool is_of(struct control *c, const struct control_thread *t, uint32_t memory)
@@ -108,7 +108,7 @@ struct sleeper {
 };
 
 /* Whether it is asleep again, or was: the time may be over. On a busy machine it may take long to
- * get a processor for that. One that a signal has stopped waits for us. */
+ * get a CPU for that. One that a signal has stopped waits for us. */
 static bool has_entered(const struct sleeper *s)
 {
 	char state = thread_state(s->tid);
@@ -122,7 +122,7 @@ static void await_call(const struct sleeper *s, uint64_t end)
 	for (; now < end && !has_entered(s); now = now_ns()) {
 		if (now - begin < LOOK_NS)
 			sched_yield();
-		else /* it needs the processor more than we do */
+		else /* it needs the CPU more than we do */
 			nanosleep(&(struct timespec){.tv_nsec = LOOK_NS / 4}, NULL);
 	}
 }
@@ -180,7 +180,7 @@ static bool is_quiet_again(struct control_thread *t, bool patient)
 	return is_quiet(t);
 }
 
-/* The kernel's timers take 50 us more than they are told; giving the processor away, milliseconds.
+/* The kernel's timers take 50 us more than they are told; giving the CPU away, milliseconds.
  */
 static void sleep_shortly(uint64_t ns)
 {

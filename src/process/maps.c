@@ -22,7 +22,7 @@ static const char deleted_suffix[] = " (deleted)";
 struct line {
 	struct code_mapping code;
 	bool executable;
-	struct mapped_image image; /* without its code */
+	struct mapped_module module; /* without its code */
 };
 
 /* The kernel writes a newline in a path as \012, nothing else is escaped. */
@@ -41,9 +41,9 @@ static char *unescape(struct arena *a, const char *path, size_t n)
 static void read_path(struct line *l, struct arena *a, const char *path, size_t n)
 {
 	size_t length = sizeof(deleted_suffix) - 1;
-	l->image.deleted = n > length && !memcmp(path + n - length, deleted_suffix, length);
-	l->image.path = unescape(a, path, l->image.deleted ? n - length : n);
-	l->image.vdso = !strcmp(l->image.path, "[vdso]");
+	l->module.deleted = n > length && !memcmp(path + n - length, deleted_suffix, length);
+	l->module.path = unescape(a, path, l->module.deleted ? n - length : n);
+	l->module.vdso = !strcmp(l->module.path, "[vdso]");
 }
 
 /* "start-end perms offset major:minor inode   path"; false if it is not such a line. */
@@ -54,8 +54,8 @@ static bool parse_line(struct line *l, struct arena *a, const char *text, size_t
 	*l = (struct line){0};
 	snprintf(head, sizeof(head), "%.*s", (int)(n < sizeof(head) ? n : sizeof(head) - 1), text);
 	if (sscanf(head, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
-		   &l->code.start, &l->code.end, perms, &l->code.offset, &l->image.device_major,
-		   &l->image.device_minor, &l->image.inode, &path) < 7 ||
+		   &l->code.start, &l->code.end, perms, &l->code.offset, &l->module.device_major,
+		   &l->module.device_minor, &l->module.inode, &path) < 7 ||
 	    l->code.end <= l->code.start)
 		return false;
 	l->executable = strlen(perms) == 4 && perms[2] == 'x';
@@ -64,65 +64,68 @@ static bool parse_line(struct line *l, struct arena *a, const char *text, size_t
 	return true;
 }
 
-/* Anonymous code ([anon:...], JIT output) and [vsyscall] belong to no image. */
-static bool is_image(const struct line *l)
+/* Anonymous code ([anon:...], JIT output) and [vsyscall] belong to no module. */
+static bool is_module(const struct line *l)
 {
-	return l->executable && (l->image.path[0] == '/' || l->image.vdso);
+	return l->executable && (l->module.path[0] == '/' || l->module.vdso);
 }
 
-/* An image while its lines are gathered. */
+/* A module while its lines are gathered. */
 struct gathered {
-	struct mapped_image image;
+	struct mapped_module module;
 	VEC(struct code_mapping) code;
 };
 
-/* Within one copy of an image offsets ascend with addresses: one that does not starts another copy.
+/* Within one copy of a module offsets ascend with addresses: one that does not starts another copy.
  */
 static bool continues(const struct gathered *g, const struct line *l)
 {
-	return g->image.inode == l->image.inode && g->image.device_major == l->image.device_major &&
-	       g->image.device_minor == l->image.device_minor &&
-	       !strcmp(g->image.path, l->image.path) && l->code.offset > vec_last(&g->code).offset;
+	return g->module.inode == l->module.inode &&
+	       g->module.device_major == l->module.device_major &&
+	       g->module.device_minor == l->module.device_minor &&
+	       !strcmp(g->module.path, l->module.path) &&
+	       l->code.offset > vec_last(&g->code).offset;
 }
 
 /* What maps_parse() has gathered so far. */
 struct gathering {
-	VEC(struct gathered) images;
+	VEC(struct gathered) modules;
 	VEC(struct maps_index) index;
 	VEC(struct code_mapping) anonymous;
 };
 
 static void add_line(struct gathering *g, const struct line *l)
 {
-	uint32_t i = g->images.len;
-	while (i && !continues(&g->images.data[i - 1], l))
+	uint32_t i = g->modules.len;
+	while (i && !continues(&g->modules.data[i - 1], l))
 		i--;
 	if (!i) {
-		vec_push(&g->images, (struct gathered){.image = l->image});
-		i = g->images.len;
+		vec_push(&g->modules, (struct gathered){.module = l->module});
+		i = g->modules.len;
 	}
-	vec_push(&g->images.data[i - 1].code, l->code);
+	vec_push(&g->modules.data[i - 1].code, l->code);
 	vec_push(&g->index, (struct maps_index){l->code.start, l->code.end, i - 1});
 }
 
 /* Moves what was gathered into the arena. */
 static void finish(struct maps *m, struct gathering *g)
 {
-	struct mapped_image *images = ARENA_ARRAY(&m->arena, struct mapped_image, g->images.len);
-	for (uint32_t i = 0; i < g->images.len; i++) {
-		struct gathered *from = &g->images.data[i];
-		images[i] = from->image;
-		images[i].code = ARENA_DUP(&m->arena, from->code.data, from->code.len);
-		images[i].code_count = from->code.len;
+	struct mapped_module *modules =
+		ARENA_ARRAY(&m->arena, struct mapped_module, g->modules.len);
+	for (uint32_t i = 0; i < g->modules.len; i++) {
+		struct gathered *from = &g->modules.data[i];
+		modules[i] = from->module;
+		modules[i].code = ARENA_DUP(&m->arena, from->code.data, from->code.len);
+		modules[i].code_count = from->code.len;
 		vec_free(&from->code);
 	}
-	m->images = images;
-	m->image_count = g->images.len;
+	m->modules = modules;
+	m->module_count = g->modules.len;
 	m->index = ARENA_DUP(&m->arena, g->index.data, g->index.len);
 	m->index_count = g->index.len;
 	m->anonymous = ARENA_DUP(&m->arena, g->anonymous.data, g->anonymous.len);
 	m->anonymous_count = g->anonymous.len;
-	vec_free(&g->images);
+	vec_free(&g->modules);
 	vec_free(&g->index);
 	vec_free(&g->anonymous);
 }
@@ -137,7 +140,7 @@ void maps_parse(struct maps *m, int pid, const char *text)
 		next = text + n + (text[n] == '\n');
 		if (!parse_line(&l, &m->arena, text, n))
 			continue;
-		if (is_image(&l))
+		if (is_module(&l))
 			add_line(&g, &l);
 		else if (l.executable)
 			vec_push(&g.anonymous, l.code);
@@ -200,7 +203,7 @@ void maps_release(struct maps *m)
 	*m = (struct maps){0};
 }
 
-static const struct code_mapping *code_at(const struct mapped_image *mi, uint64_t pc)
+static const struct code_mapping *code_at(const struct mapped_module *mi, uint64_t pc)
 {
 	for (uint32_t i = 0; i < mi->code_count; i++)
 		if (pc - mi->code[i].start < mi->code[i].end - mi->code[i].start)
@@ -208,7 +211,7 @@ static const struct code_mapping *code_at(const struct mapped_image *mi, uint64_
 	return NULL;
 }
 
-const struct mapped_image *maps_at(const struct maps *m, uint64_t pc)
+const struct mapped_module *maps_at(const struct maps *m, uint64_t pc)
 {
 	uint32_t low = 0, high = m->index_count;
 	while (low < high) {
@@ -219,12 +222,12 @@ const struct mapped_image *maps_at(const struct maps *m, uint64_t pc)
 			high = mid;
 	}
 	bool inside = low < m->index_count && pc >= m->index[low].start;
-	return inside ? &m->images[m->index[low].image] : NULL;
+	return inside ? &m->modules[m->index[low].module] : NULL;
 }
 
 /* Two segments may share a page of the file, which is then mapped twice; code is in the executable
  * one. */
-bool maps_to_va(const struct mapped_image *mi, const struct image *im, uint64_t pc, uint64_t *va)
+bool maps_to_va(const struct mapped_module *mi, const struct module *im, uint64_t pc, uint64_t *va)
 {
 	const struct code_mapping *c = code_at(mi, pc);
 	if (!c)
@@ -240,7 +243,7 @@ bool maps_to_va(const struct mapped_image *mi, const struct image *im, uint64_t 
 	return false;
 }
 
-bool maps_to_pc(const struct mapped_image *mi, const struct image *im, uint64_t va, uint64_t *pc)
+bool maps_to_pc(const struct mapped_module *mi, const struct module *im, uint64_t va, uint64_t *pc)
 {
 	for (uint32_t i = 0; i < im->segment_count; i++) {
 		const struct segment *s = &im->segments[i];
@@ -258,7 +261,7 @@ bool maps_to_pc(const struct mapped_image *mi, const struct image *im, uint64_t 
 	return false;
 }
 
-static int open_vdso(struct image **out, const struct maps *m, const struct mapped_image *mi,
+static int open_vdso(struct module **out, const struct maps *m, const struct mapped_module *mi,
 		     struct err *e)
 {
 	char path[64];
@@ -271,7 +274,7 @@ static int open_vdso(struct image **out, const struct maps *m, const struct mapp
 		return refuse_process(m->pid, e);
 	uint8_t *bytes = xmalloc(size);
 	ssize_t n = fault("vdso-read", EIO) ? -1 : pread(fd, bytes, size, (off_t)mi->code[0].start);
-	int rc = n == (ssize_t)size ? image_open_memory(out, mi->path, bytes, size, e)
+	int rc = n == (ssize_t)size ? module_open_memory(out, mi->path, bytes, size, e)
 				    : err_errno(e, "the vdso of process %d cannot be read", m->pid);
 	free(bytes);
 	close(fd);
@@ -279,7 +282,7 @@ static int open_vdso(struct image **out, const struct maps *m, const struct mapp
 }
 
 /* Devices are compared only where they can be equal: btrfs and overlayfs report others in maps. */
-static bool is_at_path(const char *path, const struct mapped_image *mi)
+static bool is_at_path(const char *path, const struct mapped_module *mi)
 {
 	struct stat st;
 	if (stat(path, &st))
@@ -289,8 +292,8 @@ static bool is_at_path(const char *path, const struct mapped_image *mi)
 	return same_device ? st.st_ino == mi->inode : !mi->deleted;
 }
 
-/* Is /proc/PID/exe, a link to the file itself whatever became of its path, this image? */
-static bool is_program(const char *link, const struct mapped_image *mi)
+/* Is /proc/PID/exe, a link to the file itself whatever became of its path, this module? */
+static bool is_program(const char *link, const struct mapped_module *mi)
 {
 	char target[4096];
 	size_t length = strlen(mi->path);
@@ -306,7 +309,7 @@ static bool is_program(const char *link, const struct mapped_image *mi)
  * file itself, but the first needs privileges and the second is the main program's only; the path
  * in the process's root is right unless the file has been deleted; our own is all that is left of
  * a process that has ended. */
-static const char *find_way(struct arena *a, int pid, const struct mapped_image *mi)
+static const char *find_way(struct arena *a, int pid, const struct mapped_module *mi)
 {
 	const char *way = arena_printf(a, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid,
 				       mi->code[0].start, mi->code[0].end);
@@ -321,7 +324,7 @@ static const char *find_way(struct arena *a, int pid, const struct mapped_image 
 	return is_at_path(mi->path, mi) ? mi->path : NULL;
 }
 
-const char *maps_find_file(struct arena *a, int pid, const struct mapped_image *mi, struct err *e)
+const char *maps_find_file(struct arena *a, int pid, const struct mapped_module *mi, struct err *e)
 {
 	const char *way = find_way(a, pid, mi);
 	if (!way && mi->deleted)
@@ -336,14 +339,14 @@ const char *maps_find_file(struct arena *a, int pid, const struct mapped_image *
 	return way;
 }
 
-int maps_open_image(struct image **out, const struct maps *m, const struct mapped_image *mi,
-		    struct err *e)
+int maps_open_module(struct module **out, const struct maps *m, const struct mapped_module *mi,
+		     struct err *e)
 {
 	struct arena tmp = {0};
 	if (mi->vdso)
 		return open_vdso(out, m, mi, e);
 	const char *way = maps_find_file(&tmp, m->pid, mi, e);
-	int rc = way ? image_open_as(out, way, mi->path, e) : ERR_SYSTEM;
+	int rc = way ? module_open_as(out, way, mi->path, e) : ERR_SYSTEM;
 	arena_release(&tmp);
 	return rc;
 }

@@ -1,12 +1,12 @@
-/* The images mapped into a process, and the one place where run-time addresses ("pc") and link-time
- * ones
+/* The modules mapped into a process, and the one place where run-time addresses ("pc") and
+ * link-time ones
  * ("va") are converted into each other.
  *
- * A mapping tells which file offset is at which pc, the image's segments which va is at which file
- * offset; the load address itself never needs to be known. An image that is loaded twice (dlmopen)
+ * A mapping tells which file offset is at which pc, the module's segments which va is at which file
+ * offset; the load address itself never needs to be known. A module that is loaded twice (dlmopen)
  * is listed twice. */
 #pragma once
-#include "image/image.h"
+#include "module/module.h"
 
 /* An executable mapping of a file, or of a part of it. */
 struct code_mapping {
@@ -14,7 +14,7 @@ struct code_mapping {
 	uint64_t offset;     /* in the file, of `start` */
 };
 
-struct mapped_image {
+struct mapped_module {
 	const char *path; /* as the process sees it, which may be in another root; "[vdso]" */
 	uint32_t device_major, device_minor;
 	uint64_t inode;
@@ -26,14 +26,14 @@ struct mapped_image {
 
 struct maps {
 	int pid;
-	const struct mapped_image *images; /* in the order of their first code */
-	uint32_t image_count;
+	const struct mapped_module *modules; /* in the order of their first code */
+	uint32_t module_count;
 	const struct maps_index {
 		uint64_t start, end; /* pc */
-		uint32_t image;
-	} * index; /* all code of images, sorted */
+		uint32_t module;
+	} * index; /* all code of modules, sorted */
 	uint32_t index_count;
-	/* Executable memory that is of no image: what just-in-time compilers write. Ascending. */
+	/* Executable memory that is of no module: what just-in-time compilers write. Ascending. */
 	const struct code_mapping *anonymous;
 	uint32_t anonymous_count;
 	struct arena arena;
@@ -45,16 +45,16 @@ int maps_read(struct maps *m, int pid, struct err *e);
 void maps_parse(struct maps *m, int pid, const char *text);
 void maps_release(struct maps *m);
 
-/* The image that has code at pc, or NULL. */
-const struct mapped_image *maps_at(const struct maps *m, uint64_t pc);
+/* The module that has code at pc, or NULL. */
+const struct mapped_module *maps_at(const struct maps *m, uint64_t pc);
 
 /* A path, in `a`, by which the very file that is mapped can be opened, even if it is in another
  * root (container), deleted or replaced. NULL if there is none. Not for the vdso. */
-const char *maps_find_file(struct arena *a, int pid, const struct mapped_image *mi, struct err *e);
+const char *maps_find_file(struct arena *a, int pid, const struct mapped_module *mi, struct err *e);
 /* Opens that file, or the vdso. */
-int maps_open_image(struct image **out, const struct maps *m, const struct mapped_image *mi,
-		    struct err *e);
+int maps_open_module(struct module **out, const struct maps *m, const struct mapped_module *mi,
+		     struct err *e);
 
-/* False if the address is not in the image's mapped code. */
-bool maps_to_va(const struct mapped_image *mi, const struct image *im, uint64_t pc, uint64_t *va);
-bool maps_to_pc(const struct mapped_image *mi, const struct image *im, uint64_t va, uint64_t *pc);
+/* False if the address is not in the module's mapped code. */
+bool maps_to_va(const struct mapped_module *mi, const struct module *im, uint64_t pc, uint64_t *va);
+bool maps_to_pc(const struct mapped_module *mi, const struct module *im, uint64_t va, uint64_t *pc);

@@ -39,7 +39,7 @@ size_t memory_read(int pid, uint64_t address, void *to, size_t n)
 }
 
 /* Through this file the kernel lets a tracer write where the program may not, and sees to it that
- * processors which execute the bytes notice. */
+ * CPUs which execute the bytes notice. */
 bool memory_write(int pid, uint64_t address, const void *from, size_t n)
 {
 	char path[32];

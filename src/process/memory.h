@@ -8,7 +8,7 @@
 size_t memory_read(int pid, uint64_t address, void *to, size_t n);
 
 /* Writes to memory of a process that we trace, also where the process itself may only read; the
- * processor's instruction caches are taken care of. Returns false if not all could be written. */
+ * CPU's instruction caches are taken care of. Returns false if not all could be written. */
 bool memory_write(int pid, uint64_t address, const void *from, size_t n);
 
 /* Whether other processes may have the memory at the address as well; then *inode and *offset say

@@ -125,7 +125,7 @@ static int check(const struct control_thread *t, struct err *e)
 			       t->pid, calls()->no_shadow_stack);
 	if (is_streaming(tid))
 		return err_set(e, ERR_UNSUPPORTED,
-			       "thread %d uses the streaming mode of its processor and cannot make "
+			       "thread %d uses the streaming mode of its CPU and cannot make "
 			       "system calls now; try again",
 			       tid);
 	return 0;

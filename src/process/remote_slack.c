@@ -41,7 +41,7 @@ static uint64_t segment_end(int fd, const struct code_mapping *m)
 	return 0;
 }
 
-static uint64_t file_slack(const struct maps *m, const struct mapped_image *mi)
+static uint64_t file_slack(const struct maps *m, const struct mapped_module *mi)
 {
 	struct err ignored;
 	struct arena tmp = {0};
@@ -56,7 +56,7 @@ static uint64_t file_slack(const struct maps *m, const struct mapped_image *mi)
 }
 
 /* Its section headers come last. */
-static uint64_t vdso_slack(const struct maps *m, const struct mapped_image *mi)
+static uint64_t vdso_slack(const struct maps *m, const struct mapped_module *mi)
 {
 	Elf64_Ehdr h;
 	const struct code_mapping *last = &mi->code[mi->code_count - 1];
@@ -94,8 +94,8 @@ static uint64_t find_slack(int tid, size_t size, struct err *e)
 	if (maps_read(&m, tid, e))
 		return 0;
 	for (int vdso = 0; vdso < 2 && !found; vdso++)
-		for (uint32_t i = 0; i < m.image_count && !found; i++) {
-			const struct mapped_image *mi = &m.images[i];
+		for (uint32_t i = 0; i < m.module_count && !found; i++) {
+			const struct mapped_module *mi = &m.modules[i];
 			if (mi->vdso != vdso)
 				continue;
 			uint64_t at = vdso ? vdso_slack(&m, mi) : file_slack(&m, mi);
@@ -107,7 +107,7 @@ static uint64_t find_slack(int tid, size_t size, struct err *e)
 	maps_release(&m);
 	if (!found)
 		err_set(e, ERR_UNSUPPORTED,
-			"process %d has no room for a few bytes of code in any image that is "
+			"process %d has no room for a few bytes of code in any module that is "
 			"mapped; Sonde cannot enter it",
 			tid);
 	return found;

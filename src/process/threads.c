@@ -155,7 +155,7 @@ uint64_t thread_cpu_ns(int pid, int tid)
 }
 
 /* The eighth number, in ticks of what user space counts in. */
-uint64_t processors_stolen_ns(void)
+uint64_t cpus_stolen_ns(void)
 {
 	char text[512];
 	unsigned long long ticks;
@@ -299,7 +299,7 @@ static int check_machine(int pid, struct err *e)
 	if (theirs == ours)
 		return 0;
 	return err_set(e, ERR_UNSUPPORTED,
-		       "process %d is a program for another processor (%s, ELF machine %u); this "
+		       "process %d is a program for another CPU (%s, ELF machine %u); this "
 		       "Sonde observes %s ones",
 		       pid, theirs ? theirs->name : "unknown to Sonde", (unsigned)h.e_machine,
 		       ours->name);

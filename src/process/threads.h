@@ -14,7 +14,7 @@ int threads_list(int pid, tid_list *out, struct err *e);
 int thread_process(int tid);
 /* The process that started this one, or -1. */
 int process_parent(int pid);
-/* How often the thread gave its processor away by itself, ptrace stops included; 0 if it is gone.
+/* How often the thread gave its CPU away by itself, ptrace stops included; 0 if it is gone.
  */
 uint64_t thread_switches(int tid);
 /* The letter that tells what a thread is doing (R, S, D, T, t, Z, ...), or 0 if it is gone. */
@@ -52,17 +52,17 @@ bool thread_is_capable(int tid, int capability);
  * filter; -1 if it is gone. See process/seccomp.h. */
 int thread_seccomp(int tid);
 
-/* Time on a processor of all its threads, also those that have ended; also of a process that has
+/* Time on a CPU of all its threads, also those that have ended; also of a process that has
  * ended itself and was not waited for yet. 0 if it is gone. */
 uint64_t process_cpu_ns(int pid);
-/* Of one thread, as of the last tick of its processor's clock at least; 0 if it is gone. */
+/* Of one thread, as of the last tick of its CPU's clock at least; 0 if it is gone. */
 uint64_t thread_cpu_ns(int pid, int tid);
-/* The same, and for how long it was ready to run but others had the processors. */
+/* The same, and for how long it was ready to run but others had the CPUs. */
 bool thread_ran(int pid, int tid, uint64_t *cpu_ns, uint64_t *ready_ns);
 
-/* For how long this machine's processors, all of them, wanted to run but were others': it may be a
+/* For how long this machine's CPUs, all of them, wanted to run but were others': it may be a
  * virtual one. Neither of the above has such time. */
-uint64_t processors_stolen_ns(void);
+uint64_t cpus_stolen_ns(void);
 
 /* Where the process's heap (brk) begins; 0 if that cannot be known. */
 uint64_t process_heap(int pid);

@@ -69,28 +69,27 @@ static void find_up(struct callers *c)
 
 /* Returns, by tree node, the function that its self counts for: the nearest above it or, without
  * one, the node itself. */
-static uint32_t *find_procedures(const struct tree *t)
+static uint32_t *find_functions(const struct tree *t)
 {
 	uint32_t *found = xmalloc(t->nodes.len * sizeof(*found));
 	for (uint32_t i = 0; i < t->nodes.len; i++) {
 		const struct tree_node *n = &t->nodes.data[i];
 		uint32_t around = n->parent == PROFILE_NONE ? PROFILE_NONE : found[n->parent];
-		bool inside =
-			around != PROFILE_NONE && t->nodes.data[around].kind == TREE_PROCEDURE;
-		found[i] = n->kind != TREE_PROCEDURE && inside ? around : i;
+		bool inside = around != PROFILE_NONE && t->nodes.data[around].kind == TREE_FUNCTION;
+		found[i] = n->kind != TREE_FUNCTION && inside ? around : i;
 	}
 	return found;
 }
 
 static void first_level(struct callers *c)
 {
-	uint32_t *procedures = find_procedures(c->t);
+	uint32_t *functions = find_functions(c->t);
 	for (uint32_t i = 1; i < c->t->nodes.len; i++) {
 		const struct tree_node *n = &c->t->nodes.data[i];
 		if (n->self || n->self_samples)
-			add_cursor(c, 0, procedures[i], n->self, n->self_samples);
+			add_cursor(c, 0, functions[i], n->self, n->self_samples);
 	}
-	free(procedures);
+	free(functions);
 }
 
 static void next_level(struct callers *c)

@@ -115,7 +115,7 @@ static void mark_significant(struct diff *d)
 	change_list own = {0}, totals = {0};
 	if (d->exact)
 		return;
-	vec_each (r, &d->procedures) {
+	vec_each (r, &d->functions) {
 		vec_push(&own, &r->self);
 		vec_push(&totals, &r->total);
 	}
@@ -183,7 +183,7 @@ static struct diff_value root_value(const struct tree *t)
 static void find_matched(struct diff *d)
 {
 	uint64_t a = 0, b = 0;
-	vec_each (r, &d->procedures) {
+	vec_each (r, &d->functions) {
 		bool both = r->scope_a != PROFILE_NONE && r->scope_b != PROFILE_NONE;
 		a += both ? r->a.self : 0;
 		b += both ? r->b.self : 0;
@@ -194,7 +194,7 @@ static void find_matched(struct diff *d)
 
 static void compare_all(struct diff *d, bool normalise)
 {
-	vec_each (r, &d->procedures)
+	vec_each (r, &d->functions)
 		compare_row(d, normalise, r);
 	vec_each (r, &d->loops)
 		compare_row(d, normalise, r);
@@ -202,8 +202,8 @@ static void compare_all(struct diff *d, bool normalise)
 		d->whole = compare(d, false, (struct measure){d->a.total, d->a.total_samples},
 				   (struct measure){d->b.total, d->b.total_samples});
 	mark_significant(d);
-	if (d->procedures.len)
-		qsort(d->procedures.data, d->procedures.len, sizeof(*d->procedures.data),
+	if (d->functions.len)
+		qsort(d->functions.data, d->functions.len, sizeof(*d->functions.data),
 		      by_significance);
 	if (d->loops.len)
 		qsort(d->loops.data, d->loops.len, sizeof(*d->loops.data), by_significance);
@@ -226,7 +226,7 @@ void diff_build(struct diff *d, const struct profile *a, const struct profile *b
 	struct match_side sa = {.profile = a, .flat = &flat_a},
 			  sb = {.profile = b, .flat = &flat_b};
 	match_sides(&sa, &sb);
-	ADD_ROWS(&d->procedures, &sa, &sb, procedures);
+	ADD_ROWS(&d->functions, &sa, &sb, functions);
 	ADD_ROWS(&d->loops, &sa, &sb, loops);
 	find_matched(d);
 	compare_all(d, o->normalise);
@@ -241,6 +241,6 @@ void diff_build(struct diff *d, const struct profile *a, const struct profile *b
 
 void diff_release(struct diff *d)
 {
-	vec_free(&d->procedures);
+	vec_free(&d->functions);
 	vec_free(&d->loops);
 }

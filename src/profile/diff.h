@@ -37,7 +37,7 @@ struct diff {
 	struct diff_change whole;    /* change of the total; 0 if normalised */
 	double matched_a, matched_b; /* share of the total in functions that both have, 0 to 1 */
 	/* Significant rows first, then by absolute change of self, largest first. */
-	VEC(struct diff_row) procedures;
+	VEC(struct diff_row) functions;
 	VEC(struct diff_row) loops;
 };
 

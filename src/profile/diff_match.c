@@ -21,9 +21,9 @@ static const struct profile_scope *scope_of(const struct match_side *s, const st
 	return &s->profile->scopes.data[i->scope];
 }
 
-static const char *image_of(const struct match_side *s, const struct profile_scope *scope)
+static const char *module_of(const struct match_side *s, const struct profile_scope *scope)
 {
-	return last_part(s->profile->images.data[scope->image].path);
+	return last_part(s->profile->modules.data[scope->module].path);
 }
 
 /* "f.part.0" and "f.constprop.1" are matched as f: each build numbers them differently. */
@@ -33,27 +33,27 @@ static int plain_length(const char *name)
 	return dot && dot > name ? (int)(dot - name) : (int)strlen(name);
 }
 
-static void image_file_name(const struct match_side *s, const struct match_item *i,
-			    struct text *out)
-{
-	const struct profile_scope *p = scope_of(s, i);
-	text_printf(out, "%s\n%s\n%s", image_of(s, p), p->file, p->name);
-}
-
-/* Names derived from addresses mean nothing in another build. */
-static void image_name(const struct match_side *s, const struct match_item *i, struct text *out)
-{
-	const struct profile_scope *p = scope_of(s, i);
-	if (!(p->flags & PROFILE_UNNAMED))
-		text_printf(out, "%s\n%s", image_of(s, p), p->name);
-}
-
-static void image_plain_name(const struct match_side *s, const struct match_item *i,
+static void module_file_name(const struct match_side *s, const struct match_item *i,
 			     struct text *out)
 {
 	const struct profile_scope *p = scope_of(s, i);
+	text_printf(out, "%s\n%s\n%s", module_of(s, p), p->file, p->name);
+}
+
+/* Names derived from addresses mean nothing in another build. */
+static void module_name(const struct match_side *s, const struct match_item *i, struct text *out)
+{
+	const struct profile_scope *p = scope_of(s, i);
 	if (!(p->flags & PROFILE_UNNAMED))
-		text_printf(out, "%s\n%.*s", image_of(s, p), plain_length(p->name), p->name);
+		text_printf(out, "%s\n%s", module_of(s, p), p->name);
+}
+
+static void module_plain_name(const struct match_side *s, const struct match_item *i,
+			      struct text *out)
+{
+	const struct profile_scope *p = scope_of(s, i);
+	if (!(p->flags & PROFILE_UNNAMED))
+		text_printf(out, "%s\n%.*s", module_of(s, p), plain_length(p->name), p->name);
 }
 
 /* Without the module, in case the executable was renamed. */
@@ -67,12 +67,12 @@ static void file_name(const struct match_side *s, const struct match_item *i, st
 static void program_name(const struct match_side *s, const struct match_item *i, struct text *out)
 {
 	const struct profile_scope *p = scope_of(s, i);
-	if (!(p->flags & PROFILE_UNNAMED) && !strstr(image_of(s, p), ".so"))
+	if (!(p->flags & PROFILE_UNNAMED) && !strstr(module_of(s, p), ".so"))
 		text_add(out, p->name);
 }
 
-static write_key *const procedure_levels[] = {
-	image_file_name, image_name, image_plain_name, file_name, program_name,
+static write_key *const function_levels[] = {
+	module_file_name, module_name, module_plain_name, file_name, program_name,
 };
 
 /* Returns the innermost function or inlined call around a loop. */
@@ -99,7 +99,7 @@ static unsigned depth_of(const struct match_side *s, const struct match_item *i)
  * the same depth. */
 static bool write_pair(const struct match_side *s, const struct match_item *i, struct text *out)
 {
-	const struct match_item *p = &s->procedures.data[i->procedure];
+	const struct match_item *p = &s->functions.data[i->function];
 	if (p->pair == PROFILE_NONE)
 		return false;
 	text_printf(out, "%u %u\n", p->pair, depth_of(s, i));
@@ -197,56 +197,56 @@ static void sort_items(match_list *l)
 }
 
 /* Sets the item of the function that each loop is in. */
-static void find_procedures(struct match_side *s)
+static void find_functions(struct match_side *s)
 {
 	const struct profile_scope *scopes = s->profile->scopes.data;
 	uint32_t *item_of = xcalloc((size_t)s->profile->scopes.len + 1, sizeof(*item_of));
-	for (uint32_t i = 0; i < s->procedures.len; i++)
-		item_of[s->procedures.data[i].scope] = i;
+	for (uint32_t i = 0; i < s->functions.len; i++)
+		item_of[s->functions.data[i].scope] = i;
 	vec_each (l, &s->loops) {
 		uint32_t scope = l->scope;
 		while (scopes[scope].parent != PROFILE_NONE)
 			scope = scopes[scope].parent;
-		l->procedure = item_of[scope];
+		l->function = item_of[scope];
 	}
 	free(item_of);
 }
 
 static void collect_items(struct match_side *s)
 {
-	s->procedures = s->loops = (match_list){0};
+	s->functions = s->loops = (match_list){0};
 	for (uint32_t i = 0; i < s->flat->rows.len; i++) {
 		const struct flat_row *r = &s->flat->rows.data[i];
 		struct match_item item = {.row = i,
 					  .scope = r->scope,
-					  .procedure = PROFILE_NONE,
+					  .function = PROFILE_NONE,
 					  .partner = PROFILE_NONE,
 					  .pair = PROFILE_NONE};
-		if (r->kind != FLAT_PROCEDURE && r->kind != FLAT_LOOP)
+		if (r->kind != FLAT_FUNCTION && r->kind != FLAT_LOOP)
 			continue;
 		item.address = s->profile->scopes.data[r->scope].address;
-		if (r->kind == FLAT_PROCEDURE)
-			vec_push(&s->procedures, item);
+		if (r->kind == FLAT_FUNCTION)
+			vec_push(&s->functions, item);
 		else
 			vec_push(&s->loops, item);
 	}
-	sort_items(&s->procedures);
+	sort_items(&s->functions);
 	sort_items(&s->loops);
-	find_procedures(s);
+	find_functions(s);
 }
 
 void match_sides(struct match_side *a, struct match_side *b)
 {
 	collect_items(a);
 	collect_items(b);
-	for (size_t i = 0; i < ARRAY_SIZE(procedure_levels); i++)
-		match_level(a, &a->procedures, b, &b->procedures, procedure_levels[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(function_levels); i++)
+		match_level(a, &a->functions, b, &b->functions, function_levels[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(loop_levels); i++)
 		match_level(a, &a->loops, b, &b->loops, loop_levels[i]);
 }
 
 void match_release(struct match_side *s)
 {
-	vec_free(&s->procedures);
+	vec_free(&s->functions);
 	vec_free(&s->loops);
 }

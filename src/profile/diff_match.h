@@ -9,7 +9,7 @@
 
 struct match_item {
 	uint32_t row, scope; /* row of the flat view; scope of the profile */
-	uint32_t procedure;  /* of a loop: index of its function's item */
+	uint32_t function;   /* of a loop: index of its function's item */
 	uint32_t partner;    /* index of its item on the other side, or PROFILE_NONE */
 	uint32_t pair;       /* equal for partners, or PROFILE_NONE */
 	uint64_t address;
@@ -20,7 +20,7 @@ typedef VEC(struct match_item) match_list;
 struct match_side {
 	const struct profile *profile;
 	const struct flat *flat;
-	match_list procedures, loops; /* by address */
+	match_list functions, loops; /* by address */
 };
 
 /* The caller sets `profile` and `flat`; this fills in the rest. */

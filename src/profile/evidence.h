@@ -29,9 +29,9 @@ struct evidence_run {
 /* Names of a function or loop for people, in addition to those of its resource. */
 struct evidence_name {
 	uint32_t resource;
-	const char *procedure; /* the innermost function around it, inlined ones included */
-	const char *chain;     /* "main > relax": the function of the machine code, then the inlined
-				  calls in it */
+	const char *function; /* the innermost function around it, inlined ones included */
+	const char *chain;    /* "main > relax": the function of the machine code, then the inlined
+				 calls in it */
 };
 
 struct evidence_thread {

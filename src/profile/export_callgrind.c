@@ -14,7 +14,7 @@
 
 struct function {
 	uint32_t name, file; /* indices in the pool */
-	uint32_t image;
+	uint32_t module;
 	uint32_t active; /* activations on the current path */
 };
 
@@ -72,10 +72,10 @@ static uint32_t function_of(struct callgrind *x, const struct tree_node *n)
 	struct function f = {
 		.name = text_pool_add(&x->pool, x->tmp.data),
 		.file = text_pool_add(&x->pool, known ? p->scopes.data[n->scope].file : ""),
-		.image = known ? p->scopes.data[n->scope].image : PROFILE_NONE};
+		.module = known ? p->scopes.data[n->scope].module : PROFILE_NONE};
 	uint32_t pair = hashmap_add(&x->pairs, (uint64_t)f.name << 32 | f.file, x->pairs.len);
 	uint32_t next = x->functions.len;
-	uint32_t at = hashmap_add(&x->function_index, (uint64_t)pair << 32 | f.image, next);
+	uint32_t at = hashmap_add(&x->function_index, (uint64_t)pair << 32 | f.module, next);
 	if (at == next)
 		vec_push(&x->functions, f);
 	return at;
@@ -181,12 +181,12 @@ static void walk(struct callgrind *x)
 
 /* Values of the metric "calls" are at the callee's entry, which may be inside a loop of the
  * callee. Adds them up by function node. */
-static uint64_t *calls_of_procedures(const struct tree *t)
+static uint64_t *calls_of_functions(const struct tree *t)
 {
 	uint64_t *calls = xcalloc(t->nodes.len, sizeof(*calls));
 	for (uint32_t i = 1; i < t->nodes.len; i++) {
 		uint32_t at = i;
-		while (at && t->nodes.data[at].kind != TREE_PROCEDURE)
+		while (at && t->nodes.data[at].kind != TREE_FUNCTION)
 			at = t->nodes.data[at].parent;
 		calls[at] += t->nodes.data[i].self;
 	}
@@ -208,7 +208,7 @@ static void walk_calls(struct callgrind *x)
 	x->positions = xmalloc(t.nodes.len * sizeof(*x->positions));
 	x->positions[0] = (struct position){PROFILE_NONE, place_of(x, "", 0)};
 	x->t = &t;
-	x->calls = calls_of_procedures(&t);
+	x->calls = calls_of_functions(&t);
 	walk(x);
 	free(x->calls);
 	tree_release(&t);
@@ -246,16 +246,16 @@ static void put_name(struct callgrind *x, struct text *out, const char *key, enu
 	text_char(out, '\n');
 }
 
-static uint32_t object_of(struct callgrind *x, uint32_t image)
+static uint32_t object_of(struct callgrind *x, uint32_t module)
 {
 	const struct profile *p = x->t->profile;
-	return text_pool_add(&x->pool, image == PROFILE_NONE ? "" : p->images.data[image].path);
+	return text_pool_add(&x->pool, module == PROFILE_NONE ? "" : p->modules.data[module].path);
 }
 
 static void put_function(struct callgrind *x, struct text *out, const struct function *f)
 {
 	text_char(out, '\n');
-	put_name(x, out, "ob", NAME_OBJECT, object_of(x, f->image));
+	put_name(x, out, "ob", NAME_OBJECT, object_of(x, f->module));
 	put_name(x, out, "fl", NAME_FILE, f->file);
 	put_name(x, out, "fn", NAME_FUNCTION, f->name);
 }
@@ -267,7 +267,7 @@ static void put_cost(struct callgrind *x, struct text *out, const struct cost *c
 	*file = c->file;
 	if (c->callee != PROFILE_NONE) {
 		const struct function *f = &x->functions.data[c->callee];
-		put_name(x, out, "cob", NAME_OBJECT, object_of(x, f->image));
+		put_name(x, out, "cob", NAME_OBJECT, object_of(x, f->module));
 		put_name(x, out, "cfi", NAME_FILE, f->file);
 		put_name(x, out, "cfn", NAME_FUNCTION, f->name);
 		uint64_t calls = x->counted ? c->calls : c->samples;
@@ -298,7 +298,7 @@ static void put_head(const struct callgrind *x, struct text *out)
 static void put_all(struct callgrind *x, struct text *out)
 {
 	uint32_t function = PROFILE_NONE, file = PROFILE_NONE;
-	vec_each (i, &x->t->profile->images)
+	vec_each (i, &x->t->profile->modules)
 		text_pool_add(&x->pool, i->path);
 	x->written = xcalloc(x->pool.starts.len, 1);
 	put_head(x, out);

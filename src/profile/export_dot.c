@@ -37,7 +37,7 @@ static void add_node(const struct profile *p, const struct graph_node *n, uint32
 {
 	const struct profile_scope *s = &p->scopes.data[n->scope];
 	struct text name = TEXT_INIT;
-	export_name(&name, p, n->loop ? TREE_LOOP : TREE_PROCEDURE, n->scope);
+	export_name(&name, p, n->loop ? TREE_LOOP : TREE_FUNCTION, n->scope);
 	text_printf(out, "\tn%u [shape=%s, label=\"", number, n->loop ? "ellipse" : "box");
 	add_quoted(out, name.data);
 	if (!n->loop && *s->file) {

@@ -12,18 +12,18 @@
 enum wire { WIRE_VARINT = 0, WIRE_BYTES = 2 };
 
 /* Numbers of the fields that we write, message by message. */
-enum profile_field {
-	PROFILE_SAMPLE_TYPE = 1,
-	PROFILE_SAMPLE = 2,
-	PROFILE_MAPPING = 3,
-	PROFILE_LOCATION = 4,
-	PROFILE_FUNCTION = 5,
-	PROFILE_STRING = 6,
-	PROFILE_DURATION = 10,
-	PROFILE_PERIOD_TYPE = 11,
-	PROFILE_PERIOD = 12,
-	PROFILE_COMMENT = 13,
-	PROFILE_DEFAULT_TYPE = 14,
+enum pprof_field {
+	PPROF_SAMPLE_TYPE = 1,
+	PPROF_SAMPLE = 2,
+	PPROF_MAPPING = 3,
+	PPROF_LOCATION = 4,
+	PPROF_FUNCTION = 5,
+	PPROF_STRING = 6,
+	PPROF_DURATION = 10,
+	PPROF_PERIOD_TYPE = 11,
+	PPROF_PERIOD = 12,
+	PPROF_COMMENT = 13,
+	PPROF_DEFAULT_TYPE = 14,
 };
 enum { TYPE_TYPE = 1, TYPE_UNIT = 2 };
 enum { SAMPLE_LOCATIONS = 1, SAMPLE_VALUES = 2, SAMPLE_LABEL = 3 };
@@ -114,47 +114,47 @@ static void put_types(struct pprof *x)
 		bool counted = profile_is_counted(x->p, (uint32_t)(m - x->p->metrics.data));
 		text_printf(&name, "%s%s%s", x->p->metrics.len > 1 ? m->name : "",
 			    x->p->metrics.len > 1 ? " " : "", counted ? "executions" : "samples");
-		put_type(x, PROFILE_SAMPLE_TYPE, name.data, "count");
-		put_type(x, PROFILE_SAMPLE_TYPE, m->name, unit_of(m));
+		put_type(x, PPROF_SAMPLE_TYPE, name.data, "count");
+		put_type(x, PPROF_SAMPLE_TYPE, m->name, unit_of(m));
 	}
 	text_release(&name);
 	if (x->o->tree.metric < x->p->metrics.len) {
 		const struct profile_metric *m = &x->p->metrics.data[x->o->tree.metric];
-		put_type(x, PROFILE_PERIOD_TYPE, m->name, unit_of(m));
-		put_number(&x->out, PROFILE_PERIOD, m->period);
-		put_number(&x->out, PROFILE_DEFAULT_TYPE, string_of(x, m->name));
+		put_type(x, PPROF_PERIOD_TYPE, m->name, unit_of(m));
+		put_number(&x->out, PPROF_PERIOD, m->period);
+		put_number(&x->out, PPROF_DEFAULT_TYPE, string_of(x, m->name));
 	}
 }
 
-static void put_mapping(struct pprof *x, uint32_t image, uint64_t low, uint64_t high)
+static void put_mapping(struct pprof *x, uint32_t module, uint64_t low, uint64_t high)
 {
-	const struct profile_image *m = &x->p->images.data[image];
+	const struct profile_module *m = &x->p->modules.data[module];
 	char hex[65];
 	build_id_hex(&m->build_id, hex);
-	put_number(&x->message, MAPPING_ID, image + 1);
+	put_number(&x->message, MAPPING_ID, module + 1);
 	put_number(&x->message, MAPPING_START, low);
 	put_number(&x->message, MAPPING_LIMIT, high + 1);
 	put_number(&x->message, MAPPING_FILE, string_of(x, m->path));
 	put_number(&x->message, MAPPING_BUILD_ID, string_of(x, m->build_id.size ? hex : ""));
 	for (unsigned field = MAPPING_HAS_FUNCTIONS; field <= MAPPING_HAS_INLINES; field++)
 		put_number(&x->message, field, 1);
-	put_message(&x->out, PROFILE_MAPPING, &x->message);
+	put_message(&x->out, PPROF_MAPPING, &x->message);
 }
 
 /* A module's mapping spans the lowest to the highest address in the profile: that is all we
  * know. */
 static void put_mappings(struct pprof *x)
 {
-	uint32_t count = x->p->images.len;
+	uint32_t count = x->p->modules.len;
 	uint64_t *low = xcalloc((size_t)count + 1, sizeof(*low)),
 		 *high = xcalloc((size_t)count + 1, sizeof(*high));
 	vec_each (n, &x->p->nodes) {
-		if (n->image == PROFILE_NONE)
+		if (n->module == PROFILE_NONE)
 			continue;
-		if (!high[n->image] || n->address < low[n->image])
-			low[n->image] = n->address;
-		if (n->address > high[n->image])
-			high[n->image] = n->address;
+		if (!high[n->module] || n->address < low[n->module])
+			low[n->module] = n->address;
+		if (n->address > high[n->module])
+			high[n->module] = n->address;
 	}
 	for (uint32_t i = 0; i < count; i++)
 		put_mapping(x, i, low[i], high[i]);
@@ -172,7 +172,7 @@ static uint32_t function_of(struct pprof *x, const char *name, const char *file)
 		put_number(&function, FUNCTION_NAME, n);
 		put_number(&function, FUNCTION_SYSTEM_NAME, n);
 		put_number(&function, FUNCTION_FILE, f);
-		put_message(&x->out, PROFILE_FUNCTION, &function);
+		put_message(&x->out, PPROF_FUNCTION, &function);
 		text_release(&function);
 	}
 	return id;
@@ -209,7 +209,7 @@ static void put_lines(struct pprof *x, uint32_t scope)
 				put_line(x, TREE_INLINE, scope, line);
 			line = s->call_line;
 			break;
-		default: put_line(x, TREE_PROCEDURE, scope, line);
+		default: put_line(x, TREE_FUNCTION, scope, line);
 		}
 	}
 }
@@ -220,7 +220,7 @@ static enum tree_kind pseudo_kind(unsigned node_kind)
 	case NODE_KERNEL: return TREE_KERNEL;
 	case NODE_WAIT: return TREE_WAIT;
 	case NODE_PARTIAL: return TREE_PARTIAL;
-	default: return TREE_PROCEDURE;
+	default: return TREE_FUNCTION;
 	}
 }
 
@@ -228,14 +228,14 @@ static void put_location(struct pprof *x, uint32_t id, const struct profile_node
 {
 	bool code = n->kind == NODE_FRAME || n->kind == NODE_LEAF;
 	put_number(&x->message, LOCATION_ID, id);
-	if (n->image != PROFILE_NONE)
-		put_number(&x->message, LOCATION_MAPPING, n->image + 1);
+	if (n->module != PROFILE_NONE)
+		put_number(&x->message, LOCATION_MAPPING, n->module + 1);
 	put_number(&x->message, LOCATION_ADDRESS, n->address);
 	if (code && n->scope != PROFILE_NONE)
 		put_lines(x, n->scope);
 	else
 		put_line(x, pseudo_kind(n->kind), PROFILE_NONE, 0);
-	put_message(&x->out, PROFILE_LOCATION, &x->message);
+	put_message(&x->out, PPROF_LOCATION, &x->message);
 }
 
 static void put_locations(struct pprof *x)
@@ -243,7 +243,7 @@ static void put_locations(struct pprof *x)
 	for (uint32_t i = 1; i < x->p->nodes.len; i++) {
 		const struct profile_node *n = &x->p->nodes.data[i];
 		uint32_t before = x->places.nodes.len;
-		x->location[i] = profile_child(&x->places, 0, n->kind, n->image, n->address);
+		x->location[i] = profile_child(&x->places, 0, n->kind, n->module, n->address);
 		if (x->places.nodes.len > before)
 			put_location(x, x->location[i], n);
 	}
@@ -297,7 +297,7 @@ static void put_sample(struct pprof *x, const struct profile_value *values, uint
 	}
 	put_message(&x->message, SAMPLE_VALUES, &x->part);
 	put_thread(x, &x->p->threads.data[values->thread]);
-	put_message(&x->out, PROFILE_SAMPLE, &x->message);
+	put_message(&x->out, PPROF_SAMPLE, &x->message);
 }
 
 static int by_node_thread_metric(const void *a, const void *b)
@@ -335,16 +335,16 @@ static void put_facts(struct pprof *x)
 	const char *command = profile_get_fact(x->p, "command");
 	double duration = seconds ? strtod(seconds, NULL) : 0;
 	if (duration > 0 && duration < 1e9)
-		put_number(&x->out, PROFILE_DURATION, (uint64_t)(duration * 1e9));
+		put_number(&x->out, PPROF_DURATION, (uint64_t)(duration * 1e9));
 	if (command)
-		put_number(&x->out, PROFILE_COMMENT, string_of(x, command));
+		put_number(&x->out, PPROF_COMMENT, string_of(x, command));
 }
 
 static void put_strings(struct pprof *x)
 {
 	for (uint32_t i = 0; i < x->strings.starts.len; i++) {
 		const char *s = text_pool_get(&x->strings, i);
-		put_bytes(&x->out, PROFILE_STRING, s, strlen(s));
+		put_bytes(&x->out, PPROF_STRING, s, strlen(s));
 	}
 }
 

@@ -12,41 +12,41 @@ struct flattening {
 	const struct profile *p;
 	uint32_t *row_of;   /* by scope; PROFILE_NONE until it has a row */
 	uint32_t *scope_at; /* by tree node: the scope that its self counts for, or PROFILE_NONE */
-	VEC(uint32_t) active;         /* by row: number of its nodes on the current path */
-	struct hashmap images, files; /* module, and hash of module and file -> row */
+	VEC(uint32_t) active;          /* by row: number of its nodes on the current path */
+	struct hashmap modules, files; /* module, and hash of module and file -> row */
 };
 
-static uint32_t add_row(struct flattening *x, uint32_t parent, enum flat_kind kind, uint32_t image,
+static uint32_t add_row(struct flattening *x, uint32_t parent, enum flat_kind kind, uint32_t module,
 			const char *name)
 {
 	vec_push(&x->f->rows, (struct flat_row){.parent = parent,
 						.first_child = PROFILE_NONE,
 						.next = PROFILE_NONE,
 						.scope = PROFILE_NONE,
-						.image = image,
+						.module = module,
 						.name = name,
 						.kind = (uint8_t)kind});
 	vec_push(&x->active, 0);
 	return x->f->rows.len - 1;
 }
 
-static uint32_t image_row(struct flattening *x, uint32_t image)
+static uint32_t module_row(struct flattening *x, uint32_t module)
 {
-	uint32_t row = hashmap_get(&x->images, image);
+	uint32_t row = hashmap_get(&x->modules, module);
 	if (row != HASHMAP_NONE)
 		return row;
-	const char *path = image == PROFILE_NONE ? "" : x->p->images.data[image].path;
-	row = add_row(x, PROFILE_NONE, FLAT_IMAGE, image, path);
-	return hashmap_add(&x->images, image, row);
+	const char *path = module == PROFILE_NONE ? "" : x->p->modules.data[module].path;
+	row = add_row(x, PROFILE_NONE, FLAT_MODULE, module, path);
+	return hashmap_add(&x->modules, module, row);
 }
 
 static uint32_t file_row(struct flattening *x, const struct profile_scope *s)
 {
-	uint64_t key = hash_bytes(s->file, strlen(s->file), s->image);
+	uint64_t key = hash_bytes(s->file, strlen(s->file), s->module);
 	uint32_t row = hashmap_get(&x->files, key);
 	if (row != HASHMAP_NONE)
 		return row;
-	row = add_row(x, image_row(x, s->image), FLAT_FILE, s->image, s->file);
+	row = add_row(x, module_row(x, s->module), FLAT_FILE, s->module, s->file);
 	return hashmap_add(&x->files, key, row);
 }
 
@@ -54,7 +54,7 @@ static uint32_t file_row(struct flattening *x, const struct profile_scope *s)
  * before. */
 static uint32_t scope_row(struct flattening *x, uint32_t scope)
 {
-	static const uint8_t kinds[] = {[PROFILE_PROCEDURE] = FLAT_PROCEDURE,
+	static const uint8_t kinds[] = {[PROFILE_FUNCTION] = FLAT_FUNCTION,
 					[PROFILE_INLINE] = FLAT_INLINE,
 					[PROFILE_LOOP] = FLAT_LOOP,
 					[PROFILE_LINE] = FLAT_LINE};
@@ -62,7 +62,7 @@ static uint32_t scope_row(struct flattening *x, uint32_t scope)
 	if (x->row_of[scope] != PROFILE_NONE)
 		return x->row_of[scope];
 	uint32_t parent = s->parent == PROFILE_NONE ? file_row(x, s) : x->row_of[s->parent];
-	uint32_t row = add_row(x, parent, kinds[s->kind], s->image, s->name);
+	uint32_t row = add_row(x, parent, kinds[s->kind], s->module, s->name);
 	x->f->rows.data[row].scope = scope;
 	x->row_of[scope] = row;
 	return row;
@@ -81,7 +81,7 @@ static void enter_node(struct flattening *x, const struct tree_node *n)
 {
 	uint32_t row = scope_row(x, n->scope);
 	enter_row(x, row, n);
-	if (n->kind != TREE_PROCEDURE)
+	if (n->kind != TREE_FUNCTION)
 		return;
 	for (row = x->f->rows.data[row].parent; row != PROFILE_NONE;
 	     row = x->f->rows.data[row].parent)
@@ -92,7 +92,7 @@ static void leave_node(struct flattening *x, const struct tree_node *n)
 {
 	uint32_t row = x->row_of[n->scope];
 	x->active.data[row]--;
-	if (n->kind != TREE_PROCEDURE)
+	if (n->kind != TREE_FUNCTION)
 		return;
 	for (row = x->f->rows.data[row].parent; row != PROFILE_NONE;
 	     row = x->f->rows.data[row].parent)
@@ -163,7 +163,7 @@ void flat_build(struct flat *f, const struct tree *t)
 	free(x.row_of);
 	free(x.scope_at);
 	vec_free(&x.active);
-	hashmap_release(&x.images);
+	hashmap_release(&x.modules);
 	hashmap_release(&x.files);
 }
 

@@ -4,12 +4,12 @@
 #pragma once
 #include "profile/tree.h"
 
-enum flat_kind { FLAT_IMAGE, FLAT_FILE, FLAT_PROCEDURE, FLAT_INLINE, FLAT_LOOP, FLAT_LINE };
+enum flat_kind { FLAT_MODULE, FLAT_FILE, FLAT_FUNCTION, FLAT_INLINE, FLAT_LOOP, FLAT_LINE };
 
 struct flat_row {
 	uint32_t parent, first_child, next; /* PROFILE_NONE if none */
 	uint32_t scope;                     /* PROFILE_NONE for modules and files */
-	uint32_t image;
+	uint32_t module;
 	const char *name; /* path of a module or file; otherwise the scope's name */
 	uint8_t kind;     /* enum flat_kind */
 	/* Measured in its own code, without callees. The code of a function or inlined call

@@ -16,7 +16,7 @@
 /* The state of fusing one module. */
 struct fusing {
 	struct profile *p;
-	uint32_t image;
+	uint32_t module;
 	const uint32_t *nodes; /* its nodes that have no scope yet */
 	uint32_t count;
 	VEC(uint32_t) tallies;     /* its tallies that have no scope yet */
@@ -45,13 +45,13 @@ static int wrong_file(struct err *e)
 		       "or record again");
 }
 
-static int check_file(const struct profile_image *i, struct err *e)
+static int check_file(const struct profile_module *i, struct err *e)
 {
 	struct build_id id;
 	struct stat st;
 	if (i->path[0] != '/')
 		return err_set(e, ERR_INPUT,
-			       "this code is in no file; its procedures can be named only by the "
+			       "this code is in no file; its functions can be named only by the "
 			       "recorder, when it ends in order");
 	if (stat(i->path, &st))
 		return err_errno(e, "the file cannot be read; put the one that was recorded back "
@@ -60,7 +60,7 @@ static int check_file(const struct profile_image *i, struct err *e)
 		return (uint64_t)st.st_size == i->file_size && (uint64_t)st.st_mtime == i->mtime
 			       ? 0
 			       : wrong_file(e);
-	int rc = image_read_build_id(i->path, &id, e);
+	int rc = module_read_build_id(i->path, &id, e);
 	return rc < 0 ? rc : same_build_id(&id, &i->build_id) ? 0 : wrong_file(e);
 }
 
@@ -81,7 +81,7 @@ static uint64_t *find_addresses(const struct fusing *f, uint32_t *count)
 	return a;
 }
 
-static int recover(struct fusing *f, struct image *im, struct flow *known, struct err *e)
+static int recover(struct fusing *f, struct module *im, struct flow *known, struct err *e)
 {
 	struct structure_options options = structure_options;
 	uint32_t count;
@@ -94,29 +94,29 @@ static int recover(struct fusing *f, struct image *im, struct flow *known, struc
 
 static int recover_from_file(struct fusing *f, struct err *e)
 {
-	const struct profile_image *i = &f->p->images.data[f->image];
-	struct image *im;
+	const struct profile_module *i = &f->p->modules.data[f->module];
+	struct module *im;
 	int rc = check_file(i, e);
 	if (rc < 0)
 		return rc;
 	f->own = structure_cached(i->path, &structure_options);
 	if (f->own)
 		return 0;
-	rc = image_open(&im, i->path, e);
+	rc = module_open(&im, i->path, e);
 	if (rc < 0)
 		return rc;
 	rc = recover(f, im, NULL, e);
-	image_close(im);
+	module_close(im);
 	return rc;
 }
 
 static void find_structure(struct fusing *f, const struct fuse_options *o)
 {
-	struct profile_image *i = &f->p->images.data[f->image];
-	struct image *im = o && o->image ? o->image(o->ctx, f->image) : NULL;
-	struct flow *known = o && o->flow ? o->flow(o->ctx, f->image) : NULL;
+	struct profile_module *i = &f->p->modules.data[f->module];
+	struct module *im = o && o->module ? o->module(o->ctx, f->module) : NULL;
+	struct flow *known = o && o->flow ? o->flow(o->ctx, f->module) : NULL;
 	struct err e;
-	f->s = o && o->structure ? o->structure(o->ctx, f->image) : NULL;
+	f->s = o && o->structure ? o->structure(o->ctx, f->module) : NULL;
 	if (!f->s && (im ? recover(f, im, known, &e) : recover_from_file(f, &e)) < 0) {
 		debug(LOG_STRUCTURE, 1, "%s: %s", i->path, e.text);
 		i->problem = arena_strdup(&f->p->arena, e.text);
@@ -139,7 +139,7 @@ static const char *copy_text(struct fusing *f, uint32_t offset)
 /* A function's address is its start, even if a cold part of it is at a lower address. */
 static uint64_t address_of(const struct fusing *f, const struct scope *c, uint64_t start)
 {
-	if (c->kind == SCOPE_PROCEDURE)
+	if (c->kind == SCOPE_FUNCTION)
 		return start;
 	if (c->kind == SCOPE_LOOP && c->loop != INDEX_NONE)
 		return f->s->loops[c->loop].header;
@@ -154,9 +154,9 @@ static uint32_t add_scope(struct fusing *f, const struct profile_scope *s)
 
 static const char *name_of(struct fusing *f, const struct scope *c, uint64_t start, uint8_t *flags)
 {
-	if (c->kind == SCOPE_PROCEDURE && !f->s->text[c->name]) {
+	if (c->kind == SCOPE_FUNCTION && !f->s->text[c->name]) {
 		*flags |= PROFILE_UNNAMED;
-		return arena_printf(&f->p->arena, "procedure at 0x%" PRIx64, start);
+		return arena_printf(&f->p->arena, "function at 0x%" PRIx64, start);
 	}
 	return short_name(&f->p->arena, copy_text(f, c->name));
 }
@@ -164,7 +164,7 @@ static const char *name_of(struct fusing *f, const struct scope *c, uint64_t sta
 /* Copies a scope of the function that begins at `start`; `parent` is a scope of the profile. */
 static uint32_t copy_scope(struct fusing *f, const struct scope *c, uint32_t parent, uint64_t start)
 {
-	static const uint8_t kinds[] = {[SCOPE_PROCEDURE] = PROFILE_PROCEDURE,
+	static const uint8_t kinds[] = {[SCOPE_FUNCTION] = PROFILE_FUNCTION,
 					[SCOPE_INLINE] = PROFILE_INLINE,
 					[SCOPE_LOOP] = PROFILE_LOOP,
 					[SCOPE_LINE] = PROFILE_LINE};
@@ -173,7 +173,7 @@ static uint32_t copy_scope(struct fusing *f, const struct scope *c, uint32_t par
 	flags |= c->flags & SCOPE_IRREDUCIBLE ? PROFILE_IRREDUCIBLE : 0;
 	const char *name = name_of(f, c, start, &flags);
 	return add_scope(f, &(struct profile_scope){.parent = parent,
-						    .image = f->image,
+						    .module = f->module,
 						    .kind = kinds[c->kind],
 						    .flags = flags,
 						    .name = name,
@@ -212,8 +212,8 @@ static uint32_t unknown_scope(struct fusing *f, uint64_t va)
 		return at;
 	return add_scope(
 		f, &(struct profile_scope){.parent = PROFILE_NONE,
-					   .image = f->image,
-					   .kind = PROFILE_PROCEDURE,
+					   .module = f->module,
+					   .kind = PROFILE_FUNCTION,
 					   .flags = PROFILE_UNNAMED,
 					   .name = arena_printf(&f->p->arena, "0x%" PRIx64, va),
 					   .file = "",
@@ -223,10 +223,10 @@ static uint32_t unknown_scope(struct fusing *f, uint64_t va)
 
 static uint32_t scope_at(struct fusing *f, uint64_t va)
 {
-	uint32_t procedure = f->s ? scope_index_procedure(f->index, va) : INDEX_NONE;
-	if (procedure == INDEX_NONE)
+	uint32_t function = f->s ? scope_index_function(f->index, va) : INDEX_NONE;
+	if (function == INDEX_NONE)
 		return unknown_scope(f, va);
-	return scope_for(f, scope_index_at(f->index, va), f->s->procedures[procedure].start);
+	return scope_for(f, scope_index_at(f->index, va), f->s->functions[function].start);
 }
 
 /* Returns the deepest loop with this header among `count` loops, or INDEX_NONE. */
@@ -246,9 +246,9 @@ static uint32_t deepest_loop(const struct fusing *f, uint32_t first, uint32_t co
  * code, the loop may also be found in another function. */
 static uint32_t find_loop(struct fusing *f, uint64_t header)
 {
-	uint32_t procedure = scope_index_procedure(f->index, header), loop = INDEX_NONE;
-	if (procedure != INDEX_NONE) {
-		const struct structure_procedure *p = &f->s->procedures[procedure];
+	uint32_t function = scope_index_function(f->index, header), loop = INDEX_NONE;
+	if (function != INDEX_NONE) {
+		const struct structure_function *p = &f->s->functions[function];
 		loop = deepest_loop(f, p->first_loop, p->loop_count, header);
 	}
 	if (loop == INDEX_NONE)
@@ -256,7 +256,7 @@ static uint32_t find_loop(struct fusing *f, uint64_t header)
 	if (loop == INDEX_NONE || f->s->loops[loop].scope == INDEX_NONE)
 		return PROFILE_NONE;
 	const struct machine_loop *l = &f->s->loops[loop];
-	return scope_for(f, l->scope, f->s->procedures[l->procedure].start);
+	return scope_for(f, l->scope, f->s->functions[l->function].start);
 }
 
 /* Cached, because every thread that executed the loop has a tally of it. */
@@ -273,27 +273,27 @@ static uint32_t loop_at(struct fusing *f, uint64_t header)
 _Static_assert((uint32_t)PROFILE_NONE == (uint32_t)HASHMAP_NONE,
 	       "loop_at() takes one for the other");
 
-static uint32_t procedure_at(struct fusing *f, uint64_t va)
+static uint32_t function_at(struct fusing *f, uint64_t va)
 {
-	uint32_t procedure = f->s ? scope_index_procedure(f->index, va) : INDEX_NONE;
-	if (procedure == INDEX_NONE)
+	uint32_t function = f->s ? scope_index_function(f->index, va) : INDEX_NONE;
+	if (function == INDEX_NONE)
 		return unknown_scope(f, va);
-	const struct structure_procedure *p = &f->s->procedures[procedure];
+	const struct structure_function *p = &f->s->functions[function];
 	return scope_for(f, p->scope, p->start);
 }
 
 static void find_tallies(struct fusing *f)
 {
 	for (uint32_t i = 0; i < f->p->tallies.len; i++)
-		if (f->p->tallies.data[i].image == f->image &&
+		if (f->p->tallies.data[i].module == f->module &&
 		    f->p->tallies.data[i].scope == PROFILE_NONE)
 			vec_push(&f->tallies, i);
 }
 
-static void fuse_image(struct profile *p, const struct fuse_options *o, uint32_t image,
-		       const uint32_t *nodes, uint32_t count)
+static void fuse_module(struct profile *p, const struct fuse_options *o, uint32_t module,
+			const uint32_t *nodes, uint32_t count)
 {
-	struct fusing f = {.p = p, .image = image, .nodes = nodes, .count = count};
+	struct fusing f = {.p = p, .module = module, .nodes = nodes, .count = count};
 	find_tallies(&f);
 	if (!f.count && !f.tallies.len)
 		return;
@@ -304,7 +304,7 @@ static void fuse_image(struct profile *p, const struct fuse_options *o, uint32_t
 	}
 	vec_each (i, &f.tallies) {
 		struct profile_tally *t = &p->tallies.data[*i];
-		t->scope = t->loop ? loop_at(&f, t->address) : procedure_at(&f, t->address);
+		t->scope = t->loop ? loop_at(&f, t->address) : function_at(&f, t->address);
 	}
 	scope_index_free(f.index);
 	structure_free(f.own);
@@ -319,15 +319,15 @@ static void fuse_image(struct profile *p, const struct fuse_options *o, uint32_t
 
 /* JIT-compiled or unmapped code. Its functions cannot be told apart, so all of it becomes one
  * function in a module of its own. */
-static void fuse_code_without_image(struct profile *p, const uint32_t *nodes, uint32_t count)
+static void fuse_code_without_module(struct profile *p, const uint32_t *nodes, uint32_t count)
 {
-	struct fusing f = {.p = p, .image = p->images.len};
+	struct fusing f = {.p = p, .module = p->modules.len};
 	if (!count)
 		return;
-	vec_push(&p->images, (struct profile_image){.path = "[code in no file]"});
+	vec_push(&p->modules, (struct profile_module){.path = "[code in no file]"});
 	uint32_t scope = add_scope(&f, &(struct profile_scope){.parent = PROFILE_NONE,
-							       .image = f.image,
-							       .kind = PROFILE_PROCEDURE,
+							       .module = f.module,
+							       .kind = PROFILE_FUNCTION,
 							       .flags = PROFILE_UNNAMED,
 							       .name = "[code in no file]",
 							       .file = "",
@@ -343,26 +343,26 @@ static bool needs_scope(const struct profile_node *n)
 
 static uint32_t bucket_of(const struct profile *p, const struct profile_node *n)
 {
-	return n->image == PROFILE_NONE ? p->images.len : n->image;
+	return n->module == PROFILE_NONE ? p->modules.len : n->module;
 }
 
 void profile_fuse(struct profile *p, const struct fuse_options *o)
 {
-	uint32_t images = p->images.len;
+	uint32_t modules = p->modules.len;
 	uint32_t *nodes = xmalloc((p->nodes.len + (size_t)1) * sizeof(*nodes));
-	uint32_t *ends = xcalloc(images + (size_t)2, sizeof(*ends));
+	uint32_t *ends = xcalloc(modules + (size_t)2, sizeof(*ends));
 	vec_each (n, &p->nodes)
 		ends[bucket_of(p, n) + 1] += needs_scope(n);
-	for (uint32_t i = 0; i <= images; i++)
+	for (uint32_t i = 0; i <= modules; i++)
 		ends[i + 1] += ends[i];
 	/* Now ends[i] is where module i begins. The next loop turns it into where module i ends. */
 	for (uint32_t i = 0; i < p->nodes.len; i++)
 		if (needs_scope(&p->nodes.data[i]))
 			nodes[ends[bucket_of(p, &p->nodes.data[i])]++] = i;
-	for (uint32_t i = 0, first = 0; i < images; first = ends[i++])
-		fuse_image(p, o, i, nodes + first, ends[i] - first);
-	uint32_t first = images ? ends[images - 1] : 0;
-	fuse_code_without_image(p, nodes + first, ends[images] - first);
+	for (uint32_t i = 0, first = 0; i < modules; first = ends[i++])
+		fuse_module(p, o, i, nodes + first, ends[i] - first);
+	uint32_t first = modules ? ends[modules - 1] : 0;
+	fuse_code_without_module(p, nodes + first, ends[modules] - first);
 	p->fused = true;
 	free(nodes);
 	free(ends);

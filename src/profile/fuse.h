@@ -12,12 +12,12 @@ struct fuse_options {
 	/* Returns the opened module for a module of the profile, or NULL to have it opened by
 	 * its path. The recorder already has the modules open, including those whose files are
 	 * gone. */
-	struct image *(*image)(void *ctx, uint32_t image);
+	struct module *(*module)(void *ctx, uint32_t module);
 	/* Returns the module's functions if they are already known, or NULL. May itself be NULL. */
-	struct flow *(*flow)(void *ctx, uint32_t image);
+	struct flow *(*flow)(void *ctx, uint32_t module);
 	/* Returns the structure of all code that was measured in the module if it already
 	 * exists, or NULL. The caller keeps ownership. May itself be NULL. */
-	const struct structure *(*structure)(void *ctx, uint32_t image);
+	const struct structure *(*structure)(void *ctx, uint32_t module);
 	void *ctx;
 };
 
@@ -28,7 +28,7 @@ struct fuse_options {
  *
  * A module whose file is missing or is not the recorded one (the build id differs or, without build
  * ids, size or time) cannot be analysed: its nodes get function scopes named by address, and
- * profile_image.problem says why and what to do.
+ * profile_module.problem says why and what to do.
  *
  * Code in no module becomes one function of a module that is added for it. `o` may be NULL. */
 void profile_fuse(struct profile *p, const struct fuse_options *o);

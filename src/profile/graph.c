@@ -62,7 +62,7 @@ static void pass_edge(struct graphing *x, uint32_t edge, const struct tree_node 
 
 static bool is_graph_node(const struct tree_node *n)
 {
-	return n->kind == TREE_PROCEDURE || n->kind == TREE_LOOP;
+	return n->kind == TREE_FUNCTION || n->kind == TREE_LOOP;
 }
 
 static void enter_node(struct graphing *x, uint32_t number)
@@ -172,7 +172,7 @@ static void add_calls(const struct call_counting *x, uint32_t from, uint32_t to,
 /* Returns the nearest function or, if `loops`, loop at or above a tree node; 0 if there is none. */
 static uint32_t nearest(const struct tree *t, uint32_t at, bool loops)
 {
-	while (at && t->nodes.data[at].kind != TREE_PROCEDURE &&
+	while (at && t->nodes.data[at].kind != TREE_FUNCTION &&
 	       !(loops && t->nodes.data[at].kind == TREE_LOOP))
 		at = t->nodes.data[at].parent;
 	return at;

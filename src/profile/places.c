@@ -13,24 +13,24 @@ struct recovered {
 };
 
 /* The recovered parts of one module. */
-struct known_image {
+struct known_module {
 	VEC(struct recovered) parts;
 	struct hashmap part_of; /* address -> part */
 	bool failed;
 };
 
 struct places {
-	place_image image;
+	place_module module;
 	place_flow flow;
 	void *ctx;
-	VEC(struct known_image) images;
+	VEC(struct known_module) modules;
 	struct arena arena;
 };
 
-struct places *places_new(place_image image, place_flow flow, void *ctx)
+struct places *places_new(place_module module, place_flow flow, void *ctx)
 {
 	struct places *p = xcalloc(1, sizeof(*p));
-	p->image = image;
+	p->module = module;
 	p->flow = flow;
 	p->ctx = ctx;
 	arena_init(&p->arena);
@@ -41,7 +41,7 @@ void places_free(struct places *p)
 {
 	if (!p)
 		return;
-	vec_each (k, &p->images) {
+	vec_each (k, &p->modules) {
 		vec_each (part, &k->parts) {
 			scope_index_free(part->index);
 			structure_free(part->structure);
@@ -49,7 +49,7 @@ void places_free(struct places *p)
 		vec_free(&k->parts);
 		hashmap_release(&k->part_of);
 	}
-	vec_free(&p->images);
+	vec_free(&p->modules);
 	arena_release(&p->arena);
 	free(p);
 }
@@ -58,42 +58,43 @@ void places_free(struct places *p)
 
 typedef VEC(uint64_t) address_list;
 
-static bool has_procedure(const struct recovered *part, uint64_t va)
+static bool has_function(const struct recovered *part, uint64_t va)
 {
-	return scope_index_procedure(part->index, va) != INDEX_NONE;
+	return scope_index_function(part->index, va) != INDEX_NONE;
 }
 
 /* A part may contain more functions than it was requested for, so all parts are searched. */
-static bool is_known(struct known_image *k, uint64_t va)
+static bool is_known(struct known_module *k, uint64_t va)
 {
 	if (hashmap_get(&k->part_of, va) != HASHMAP_NONE)
 		return true;
 	for (uint32_t i = 0; i < k->parts.len; i++)
-		if (has_procedure(&k->parts.data[i], va)) {
+		if (has_function(&k->parts.data[i], va)) {
 			hashmap_put(&k->part_of, va, i);
 			return true;
 		}
 	return false;
 }
 
-static void find_unknown(struct places *p, uint32_t image, const struct place_asked *list,
+static void find_unknown(struct places *p, uint32_t module, const struct place_asked *list,
 			 uint32_t count, address_list *out)
 {
 	for (uint32_t i = 0; i < count; i++)
-		if (list[i].image == image && !is_known(&p->images.data[image], list[i].address))
+		if (list[i].module == module &&
+		    !is_known(&p->modules.data[module], list[i].address))
 			vec_push(out, list[i].address);
 	order_by_address(out->data, out->len, sizeof(*out->data), 0);
 }
 
-static void recover(struct places *p, uint32_t image, const address_list *addresses)
+static void recover(struct places *p, uint32_t module, const address_list *addresses)
 {
 	const struct structure_options options = {.use_cache = true,
 						  .use_debug = true,
-						  .flow = p->flow ? p->flow(p->ctx, image) : NULL};
-	struct known_image *k = &p->images.data[image];
+						  .flow = p->flow ? p->flow(p->ctx, module) : NULL};
+	struct known_module *k = &p->modules.data[module];
 	struct recovered part = {0};
 	struct err ignored;
-	struct image *im = p->image(p->ctx, image);
+	struct module *im = p->module(p->ctx, module);
 	if (!im || structure_of_addresses(&part.structure, im, addresses->data, addresses->len,
 					  &options, &ignored)) {
 		k->failed = true;
@@ -108,11 +109,11 @@ static void recover(struct places *p, uint32_t image, const address_list *addres
 void places_prepare(struct places *p, const struct place_asked *list, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		while (list[i].image != INDEX_NONE && p->images.len <= list[i].image)
-			vec_push(&p->images, (struct known_image){0});
-	for (uint32_t i = 0; i < p->images.len; i++) {
+		while (list[i].module != INDEX_NONE && p->modules.len <= list[i].module)
+			vec_push(&p->modules, (struct known_module){0});
+	for (uint32_t i = 0; i < p->modules.len; i++) {
 		address_list unknown = {0};
-		if (!p->images.data[i].failed)
+		if (!p->modules.data[i].failed)
 			find_unknown(p, i, list, count, &unknown);
 		if (unknown.len)
 			recover(p, i, &unknown);
@@ -123,9 +124,9 @@ void places_prepare(struct places *p, const struct place_asked *list, uint32_t c
 /* ---- levels ---- */
 
 /* For an address without known structure. */
-static void add_unknown(struct places *p, uint32_t image, uint64_t address, level_list *out)
+static void add_unknown(struct places *p, uint32_t module, uint64_t address, level_list *out)
 {
-	const char *name = image == INDEX_NONE
+	const char *name = module == INDEX_NONE
 				   ? "[code in no file]"
 				   : arena_printf(&p->arena, "0x%llx", (unsigned long long)address);
 	vec_push(out, (struct place_level){.name = name, .file = ""});
@@ -147,12 +148,12 @@ static const char *level_name(struct places *p, const struct structure *t, const
 		return short_name(&p->arena, name);
 	if (c->kind == SCOPE_INLINE || !c->range_count)
 		return "inlined code";
-	return arena_printf(&p->arena, "procedure at 0x%llx",
+	return arena_printf(&p->arena, "function at 0x%llx",
 			    (unsigned long long)t->ranges[c->first_range].start);
 }
 
-static void add_procedure_level(struct places *p, const struct structure *t, const struct scope *c,
-				level_list *out)
+static void add_function_level(struct places *p, const struct structure *t, const struct scope *c,
+			       level_list *out)
 {
 	if (c->kind == SCOPE_INLINE && out->len) {
 		struct place_level *caller = &vec_last(out);
@@ -169,8 +170,8 @@ static void add_scope(struct places *p, const struct structure *t, const struct 
 		      level_list *out)
 {
 	switch (c->kind) {
-	case SCOPE_PROCEDURE:
-	case SCOPE_INLINE: add_procedure_level(p, t, c, out); break;
+	case SCOPE_FUNCTION:
+	case SCOPE_INLINE: add_function_level(p, t, c, out); break;
 	case SCOPE_LOOP: add_loop(&vec_last(out), c); break;
 	case SCOPE_LINE:
 		vec_last(out).line = c->first_line;
@@ -181,9 +182,9 @@ static void add_scope(struct places *p, const struct structure *t, const struct 
 }
 
 /* Returns the part that contains the address, or NULL. */
-static const struct recovered *part_of(const struct places *p, uint32_t image, uint64_t address)
+static const struct recovered *part_of(const struct places *p, uint32_t module, uint64_t address)
 {
-	const struct known_image *k = image < p->images.len ? &p->images.data[image] : NULL;
+	const struct known_module *k = module < p->modules.len ? &p->modules.data[module] : NULL;
 	uint32_t part = k ? hashmap_get(&k->part_of, address) : HASHMAP_NONE;
 	return part == HASHMAP_NONE ? NULL : &k->parts.data[part];
 }
@@ -198,34 +199,34 @@ static void add_chain(struct places *p, const struct structure *t, uint32_t scop
 	vec_free(&chain);
 }
 
-void places_levels(struct places *p, uint32_t image, uint64_t address, level_list *out)
+void places_levels(struct places *p, uint32_t module, uint64_t address, level_list *out)
 {
-	const struct recovered *r = part_of(p, image, address);
+	const struct recovered *r = part_of(p, module, address);
 	uint32_t scope = r ? scope_index_at(r->index, address) : INDEX_NONE;
 	if (scope == INDEX_NONE)
-		add_unknown(p, image, address, out);
+		add_unknown(p, module, address, out);
 	else
 		add_chain(p, r->structure, scope, out);
 }
 
 static const struct machine_loop *loop_at(const struct recovered *r, uint64_t header)
 {
-	uint32_t i = scope_index_procedure(r->index, header);
+	uint32_t i = scope_index_function(r->index, header);
 	if (i == INDEX_NONE)
 		return NULL;
-	const struct structure_procedure *p = &r->structure->procedures[i];
+	const struct structure_function *p = &r->structure->functions[i];
 	for (uint32_t k = 0; k < p->loop_count; k++)
 		if (r->structure->loops[p->first_loop + k].header == header)
 			return &r->structure->loops[p->first_loop + k];
 	return NULL;
 }
 
-bool places_loop(struct places *p, uint32_t image, uint64_t header, level_list *out)
+bool places_loop(struct places *p, uint32_t module, uint64_t header, level_list *out)
 {
-	const struct recovered *r = part_of(p, image, header);
+	const struct recovered *r = part_of(p, module, header);
 	const struct machine_loop *loop = r ? loop_at(r, header) : NULL;
 	if (!loop || loop->scope == INDEX_NONE) {
-		places_levels(p, image, header, out);
+		places_levels(p, module, header, out);
 		return false;
 	}
 	add_chain(p, r->structure, loop->scope, out);

@@ -8,16 +8,16 @@
 struct places;
 
 /* Returns the opened module with an index, or NULL. Symbols may be added to it. */
-typedef struct image *(*place_image)(void *ctx, uint32_t image);
+typedef struct module *(*place_module)(void *ctx, uint32_t module);
 /* Returns the functions of a module if they are already known, or NULL. */
-typedef struct flow *(*place_flow)(void *ctx, uint32_t image);
+typedef struct flow *(*place_flow)(void *ctx, uint32_t module);
 
 /* `flow` may be NULL. */
-struct places *places_new(place_image image, place_flow flow, void *ctx);
+struct places *places_new(place_module module, place_flow flow, void *ctx);
 void places_free(struct places *p);
 
 struct place_asked {
-	uint32_t image;
+	uint32_t module;
 	uint64_t address;
 };
 /* Recovers the structure of the functions at these addresses, as far as it is not known yet. */
@@ -41,8 +41,8 @@ struct place_level {
 typedef VEC(struct place_level) level_list;
 
 /* Appends the levels of an address, outermost first. Names live as long as `p`. */
-void places_levels(struct places *p, uint32_t image, uint64_t address, level_list *out);
+void places_levels(struct places *p, uint32_t module, uint64_t address, level_list *out);
 /* Appends the levels of the source loop to which the machine loop with this header belongs: it
  * is the innermost loop of the last level. If that loop is unknown, appends the levels of the
  * address and returns false. */
-bool places_loop(struct places *p, uint32_t image, uint64_t header, level_list *out);
+bool places_loop(struct places *p, uint32_t module, uint64_t header, level_list *out);

@@ -13,7 +13,7 @@ const char *const profile_hierarchy_names[PROFILE_HIERARCHIES] = {
 };
 
 const char *const profile_resource_names[RESOURCE_KINDS] = {
-	[RESOURCE_GROUP] = "group",   [RESOURCE_PROCEDURE] = "procedure",
+	[RESOURCE_GROUP] = "group",   [RESOURCE_FUNCTION] = "function",
 	[RESOURCE_LOOP] = "loop",     [RESOURCE_PROCESS] = "process",
 	[RESOURCE_THREAD] = "thread", [RESOURCE_OBJECT] = "object",
 };
@@ -40,7 +40,7 @@ void profile_init(struct profile *p)
 	*p = (struct profile){0};
 	arena_init(&p->arena);
 	vec_push(&p->nodes, (struct profile_node){.parent = PROFILE_NONE,
-						  .image = PROFILE_NONE,
+						  .module = PROFILE_NONE,
 						  .scope = PROFILE_NONE,
 						  .kind = NODE_ROOT});
 }
@@ -48,7 +48,7 @@ void profile_init(struct profile *p)
 void profile_release(struct profile *p)
 {
 	vec_free(&p->metrics);
-	vec_free(&p->images);
+	vec_free(&p->modules);
 	vec_free(&p->processes);
 	vec_free(&p->threads);
 	vec_free(&p->nodes);
@@ -81,9 +81,9 @@ static uint64_t hash3(uint64_t a, uint64_t b, uint64_t c)
 	return h ^ h >> 29;
 }
 
-static uint64_t node_key(uint32_t parent, unsigned kind, uint32_t image, uint64_t address)
+static uint64_t node_key(uint32_t parent, unsigned kind, uint32_t module, uint64_t address)
 {
-	return hash3((uint64_t)parent << 32 | image, address, kind);
+	return hash3((uint64_t)parent << 32 | module, address, kind);
 }
 
 static uint64_t value_key(uint32_t node, uint32_t thread, uint32_t metric)
@@ -96,7 +96,7 @@ static void index_nodes(struct profile *p)
 {
 	for (uint32_t i = p->node_index.len + 1; i < p->nodes.len; i++) {
 		const struct profile_node *n = &p->nodes.data[i];
-		hashmap_insert(&p->node_index, node_key(n->parent, n->kind, n->image, n->address),
+		hashmap_insert(&p->node_index, node_key(n->parent, n->kind, n->module, n->address),
 			       i);
 	}
 }
@@ -118,20 +118,20 @@ static bool matches_node(const void *ctx, uint32_t number)
 {
 	const struct node_query *w = ctx;
 	const struct profile_node *n = &w->profile->nodes.data[number], *k = &w->node;
-	return n->parent == k->parent && n->address == k->address && n->image == k->image &&
+	return n->parent == k->parent && n->address == k->address && n->module == k->module &&
 	       n->kind == k->kind;
 }
 
-uint32_t profile_child(struct profile *p, uint32_t parent, enum node_kind kind, uint32_t image,
+uint32_t profile_child(struct profile *p, uint32_t parent, enum node_kind kind, uint32_t module,
 		       uint64_t address)
 {
 	const struct node_query w = {p,
 				     {.parent = parent,
-				      .image = image,
+				      .module = module,
 				      .address = address,
 				      .scope = PROFILE_NONE,
 				      .kind = (uint8_t)kind}};
-	uint64_t key = node_key(parent, kind, image, address);
+	uint64_t key = node_key(parent, kind, module, address);
 	if (p->node_index.len + 1 != p->nodes.len)
 		index_nodes(p);
 	uint32_t at = hashmap_find(&p->node_index, key, matches_node, &w);
@@ -178,17 +178,17 @@ void profile_add(struct profile *p, uint32_t node, uint32_t thread, uint32_t met
 	v->amount += amount;
 }
 
-static uint64_t tally_key(uint32_t image, uint64_t address, bool loop, uint32_t thread)
+static uint64_t tally_key(uint32_t module, uint64_t address, bool loop, uint32_t thread)
 {
-	return hash3((uint64_t)image << 32 | thread, address, loop);
+	return hash3((uint64_t)module << 32 | thread, address, loop);
 }
 
 static void index_tallies(struct profile *p)
 {
 	for (uint32_t i = p->tally_index.len; i < p->tallies.len; i++) {
 		const struct profile_tally *t = &p->tallies.data[i];
-		hashmap_insert(&p->tally_index, tally_key(t->image, t->address, t->loop, t->thread),
-			       i);
+		hashmap_insert(&p->tally_index,
+			       tally_key(t->module, t->address, t->loop, t->thread), i);
 	}
 }
 
@@ -201,20 +201,20 @@ static bool matches_tally(const void *ctx, uint32_t number)
 {
 	const struct tally_query *w = ctx;
 	const struct profile_tally *t = &w->profile->tallies.data[number], *k = &w->tally;
-	return t->image == k->image && t->address == k->address && t->loop == k->loop &&
+	return t->module == k->module && t->address == k->address && t->loop == k->loop &&
 	       t->thread == k->thread;
 }
 
-uint32_t profile_tally(struct profile *p, uint32_t image, uint64_t address, bool loop,
+uint32_t profile_tally(struct profile *p, uint32_t module, uint64_t address, bool loop,
 		       uint32_t thread)
 {
 	const struct tally_query w = {p,
-				      {.image = image,
+				      {.module = module,
 				       .address = address,
 				       .loop = loop,
 				       .thread = thread,
 				       .scope = PROFILE_NONE}};
-	uint64_t key = tally_key(image, address, loop, thread);
+	uint64_t key = tally_key(module, address, loop, thread);
 	if (p->tally_index.len != p->tallies.len)
 		index_tallies(p);
 	uint32_t at = hashmap_find(&p->tally_index, key, matches_tally, &w);
@@ -344,7 +344,7 @@ static bool is_index(uint32_t i, uint32_t len)
 static bool node_is_sound(const struct profile *p, uint32_t i)
 {
 	const struct profile_node *n = &p->nodes.data[i];
-	if (!is_index(n->image, p->images.len) || !is_index(n->scope, p->scopes.len))
+	if (!is_index(n->module, p->modules.len) || !is_index(n->scope, p->scopes.len))
 		return false;
 	if (i == 0)
 		return n->kind == NODE_ROOT && n->parent == PROFILE_NONE;
@@ -355,11 +355,11 @@ static bool node_is_sound(const struct profile *p, uint32_t i)
 static bool scope_is_sound(const struct profile *p, uint32_t i)
 {
 	const struct profile_scope *s = &p->scopes.data[i];
-	if (s->image >= p->images.len || s->kind > PROFILE_LINE)
+	if (s->module >= p->modules.len || s->kind > PROFILE_LINE)
 		return false;
-	if (s->kind == PROFILE_PROCEDURE)
+	if (s->kind == PROFILE_FUNCTION)
 		return s->parent == PROFILE_NONE;
-	return s->parent < i && p->scopes.data[s->parent].image == s->image &&
+	return s->parent < i && p->scopes.data[s->parent].module == s->module &&
 	       p->scopes.data[s->parent].kind != PROFILE_LINE;
 }
 
@@ -378,12 +378,12 @@ static bool thread_is_sound(const struct profile *p, uint32_t i)
 static bool tally_is_sound(const struct profile *p, uint32_t i)
 {
 	const struct profile_tally *t = &p->tallies.data[i];
-	if (t->image >= p->images.len || t->thread >= p->threads.len || t->flags >= TALLY_FLAGS ||
+	if (t->module >= p->modules.len || t->thread >= p->threads.len || t->flags >= TALLY_FLAGS ||
 	    t->trip_min > t->trip_max || !is_index(t->scope, p->scopes.len))
 		return false;
 	return t->scope == PROFILE_NONE ||
-	       (p->scopes.data[t->scope].image == t->image &&
-		p->scopes.data[t->scope].kind == (t->loop ? PROFILE_LOOP : PROFILE_PROCEDURE));
+	       (p->scopes.data[t->scope].module == t->module &&
+		p->scopes.data[t->scope].kind == (t->loop ? PROFILE_LOOP : PROFILE_FUNCTION));
 }
 
 static bool trips_are_sound(const struct profile *p, uint32_t i)
@@ -395,7 +395,7 @@ static bool trips_are_sound(const struct profile *p, uint32_t i)
 static bool uncovered_is_sound(const struct profile *p, uint32_t i)
 {
 	const struct profile_uncovered *u = &p->uncovered.data[i];
-	return is_index(u->image, p->images.len) &&
+	return is_index(u->module, p->modules.len) &&
 	       (u->share <= 1000000 || u->share == PROFILE_NONE);
 }
 
@@ -403,7 +403,7 @@ static bool resource_is_sound(const struct profile *p, uint32_t i)
 {
 	const struct profile_resource *r = &p->resources.data[i];
 	if (r->hierarchy >= PROFILE_HIERARCHIES || r->kind >= RESOURCE_KINDS ||
-	    !is_index(r->image, p->images.len))
+	    !is_index(r->module, p->modules.len))
 		return false;
 	return r->parent == PROFILE_NONE ||
 	       (r->parent < i && p->resources.data[r->parent].hierarchy == r->hierarchy);

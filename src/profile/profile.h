@@ -15,8 +15,8 @@
 #include "base/hashmap.h"
 #include "base/text.h"
 #include "base/vec.h"
-#include "image/image.h"
 #include "isa/insn.h"
+#include "module/module.h"
 #include "profile/evidence.h"
 
 enum { PROFILE_NONE = UINT32_MAX };
@@ -27,7 +27,7 @@ struct profile_metric {
 	uint64_t period;  /* amount per sample; 0 if it varies */
 };
 
-struct profile_image {
+struct profile_module {
 	const char *path;
 	struct build_id build_id;  /* size 0: the file has none, and file_size and mtime identify it
 				      instead */
@@ -59,7 +59,7 @@ enum node_kind {
 
 struct profile_node {
 	uint32_t parent;
-	uint32_t image;   /* PROFILE_NONE: in no module (JIT-compiled or anonymous code) */
+	uint32_t module;  /* PROFILE_NONE: in no module (JIT-compiled or anonymous code) */
 	uint64_t address; /* va in the module; for a NODE_FRAME the last byte of the call
 			     instruction, so that it lies in the line and loop of the call */
 	uint32_t scope;   /* innermost scope; PROFILE_NONE until fused */
@@ -73,7 +73,7 @@ struct profile_value {
 	uint64_t samples, amount;
 };
 
-enum profile_scope_kind { PROFILE_PROCEDURE, PROFILE_INLINE, PROFILE_LOOP, PROFILE_LINE };
+enum profile_scope_kind { PROFILE_FUNCTION, PROFILE_INLINE, PROFILE_LOOP, PROFILE_LINE };
 
 enum profile_scope_flag {
 	PROFILE_ALIEN = 1 << 0,       /* inlining inferred from lines */
@@ -85,7 +85,7 @@ enum profile_scope_flag {
 /* Static source structure, only of code that was sampled. Parents come before children. */
 struct profile_scope {
 	uint32_t parent; /* PROFILE_NONE for a function */
-	uint32_t image;
+	uint32_t module;
 	uint8_t kind, flags;
 	const char *name; /* function or inlined callee, demangled; "" for loops and lines */
 	const char *file; /* "" if unknown */
@@ -131,7 +131,7 @@ enum profile_tally_flag {
 
 /* The counts of one loop or function in one thread, over all call paths. */
 struct profile_tally {
-	uint32_t image, thread;
+	uint32_t module, thread;
 	uint32_t scope; /* PROFILE_NONE until fused; machine loops of the same source loop share its
 			   scope */
 	bool loop;
@@ -155,7 +155,7 @@ struct profile_trips {
 
 /* Code that ran uninstrumented, because it could not be counted. */
 struct profile_uncovered {
-	uint32_t image; /* PROFILE_NONE: in no module */
+	uint32_t module; /* PROFILE_NONE: in no module */
 	uint32_t share; /* share of the samples taken during the run, in millionths; PROFILE_NONE if
 			   unknown */
 	uint64_t address;
@@ -175,7 +175,7 @@ enum profile_hierarchy {
 enum profile_resource_kind {
 	RESOURCE_GROUP, /* a root, a module, a source file, a host, a kind of object: stands for all
 			   below it */
-	RESOURCE_PROCEDURE,
+	RESOURCE_FUNCTION,
 	RESOURCE_LOOP,
 	RESOURCE_PROCESS,
 	RESOURCE_THREAD,
@@ -191,7 +191,7 @@ struct profile_resource {
 	uint32_t parent; /* a resource with a lower index; PROFILE_NONE: a root */
 	uint8_t hierarchy, kind;
 	const char *name; /* one component: "Code", "main", "loop heat.c:16-18", "queue_lock" */
-	uint32_t image;   /* of functions and loops; otherwise PROFILE_NONE */
+	uint32_t module;  /* of functions and loops; otherwise PROFILE_NONE */
 	uint64_t address; /* va: start of the function, header of the loop */
 	const char *file; /* of functions and loops; "" if unknown */
 	uint32_t first_line, last_line; /* 0 if unknown */
@@ -270,7 +270,7 @@ struct profile_fact {
 
 struct profile {
 	VEC(struct profile_metric) metrics;
-	VEC(struct profile_image) images;
+	VEC(struct profile_module) modules;
 	VEC(struct profile_process) processes;
 	VEC(struct profile_thread) threads;
 	VEC(struct profile_node) nodes; /* 0 is the root; parents before children */
@@ -298,14 +298,14 @@ void profile_init(struct profile *p); /* creates the root node */
 void profile_release(struct profile *p);
 
 /* Returns the child of `parent` with this kind, module and address; creates it if it is new. */
-uint32_t profile_child(struct profile *p, uint32_t parent, enum node_kind kind, uint32_t image,
+uint32_t profile_child(struct profile *p, uint32_t parent, enum node_kind kind, uint32_t module,
 		       uint64_t address);
 void profile_add(struct profile *p, uint32_t node, uint32_t thread, uint32_t metric,
 		 uint64_t samples, uint64_t amount);
 void profile_count(struct profile *p, const char *name, uint64_t samples);
 /* Returns the tally of a loop or function in a thread; creates it, with all counts 0, if it is
  * new. */
-uint32_t profile_tally(struct profile *p, uint32_t image, uint64_t address, bool loop,
+uint32_t profile_tally(struct profile *p, uint32_t module, uint64_t address, bool loop,
 		       uint32_t thread);
 void profile_add_trips(struct profile *p, uint32_t tally, uint64_t low, uint64_t high,
 		       uint64_t entries);

@@ -44,7 +44,7 @@ static const struct column meta_columns[] = {
 			"order, 0 if the recorder was killed or is still running. _fused_: 1 if "
 			"scopes are complete. Others are there if they are known: _command_, "
 			"_host_, _machine_, _kernel_, _started_, _seconds_, _hz_, _sampler_, "
-			"_note_; of counted runs _images_, _preparing_, the seconds before the "
+			"_note_; of counted runs _modules_, _preparing_, the seconds before the "
 			"program was let go, and _partial_, if not all of the run was counted: "
 			"why. Numbers of what is not exact in them are there if they are not 0: "
 			"events that were _dropped_, call paths that were _merged_ or _cut_, and "
@@ -65,13 +65,13 @@ static const struct column metric_columns[] = {
 			"_instructions_ and _calls_, which are exact: see *value*."),
 };
 
-static const struct column image_columns[] = {
+static const struct column module_columns[] = {
 	ID,
-	COLUMN(TEXT, profile_image, path),
-	COLUMN(BUILD_ID, profile_image, build_id, .about = "_build_id_ is in hexadecimal."),
-	COLUMN(U64, profile_image, file_size),
-	COLUMN(U64, profile_image, mtime, .about = "_mtime_ counts seconds."),
-	COLUMN(OPTIONAL_TEXT, profile_image, problem,
+	COLUMN(TEXT, profile_module, path),
+	COLUMN(BUILD_ID, profile_module, build_id, .about = "_build_id_ is in hexadecimal."),
+	COLUMN(U64, profile_module, file_size),
+	COLUMN(U64, profile_module, mtime, .about = "_mtime_ counts seconds."),
+	COLUMN(OPTIONAL_TEXT, profile_module, problem,
 	       .about = "_problem_ says why the file could not be analysed."),
 };
 
@@ -92,14 +92,13 @@ static const struct column thread_columns[] = {
 static const struct column scope_columns[] = {
 	ID,
 	COLUMN(INDEX, profile_scope, parent, .refers = "scope"),
-	COLUMN(U32, profile_scope, image, .refers = "image"),
+	COLUMN(U32, profile_scope, module, .refers = "module"),
 	COLUMN(BYTE, profile_scope, kind,
-	       .about = "_kind_ is 0 for a procedure, 1 for an inlined call, 2 for a loop, 3 for a "
+	       .about = "_kind_ is 0 for a function, 1 for an inlined call, 2 for a loop, 3 for a "
 			"line."),
 	COLUMN(BYTE, profile_scope, flags,
-	       .about =
-		       "_flags_ is a sum of 1 (inlining inferred from lines), 2 (a loop with "
-		       "several entries), 4 (a procedure without a symbol, named by its address)."),
+	       .about = "_flags_ is a sum of 1 (inlining inferred from lines), 2 (a loop with "
+			"several entries), 4 (a function without a symbol, named by its address)."),
 	COLUMN(TEXT, profile_scope, name),
 	COLUMN(TEXT, profile_scope, file, .about = "Lines are 0 and texts empty if unknown."),
 	COLUMN(U32, profile_scope, first_line),
@@ -108,7 +107,7 @@ static const struct column scope_columns[] = {
 	       .about = "_call_file_ and _call_line_ are where an inlined call stands."),
 	COLUMN(U32, profile_scope, call_line),
 	COLUMN(U64, profile_scope, address,
-	       .about = "_address_ is the start of a procedure, the header of a loop, the lowest "
+	       .about = "_address_ is the start of a function, the header of a loop, the lowest "
 			"address of others."),
 };
 
@@ -125,9 +124,9 @@ static const struct column node_columns[] = {
 			"- 4: waiting in the kernel, called from the parent\n"
 			"- 5: below the root: the callers of what is below this node are not "
 			"known\n"),
-	COLUMN(INDEX, profile_node, image, .refers = "image"),
+	COLUMN(INDEX, profile_node, module, .refers = "module"),
 	COLUMN(U64, profile_node, address,
-	       .about = "_address_ is the one in the file of the image, not that of a process."),
+	       .about = "_address_ is the one in the file of the module, not that of a process."),
 	COLUMN(INDEX, profile_node, scope, .refers = "scope",
 	       .about = "_scope_ is the innermost scope of the address."),
 };
@@ -158,19 +157,19 @@ _Static_assert(INSN_CLASSES == 8, "the table tally has a column for each class")
 
 static const struct column tally_columns[] = {
 	ID,
-	COLUMN(U32, profile_tally, image, .refers = "image"),
+	COLUMN(U32, profile_tally, module, .refers = "module"),
 	COLUMN(U64, profile_tally, address),
 	COLUMN(BOOL, profile_tally, loop),
 	COLUMN(U32, profile_tally, thread, .refers = "thread"),
 	COLUMN(INDEX, profile_tally, scope, .refers = "scope",
-	       .about = "_scope_ is the loop or procedure of the source; several loops of the "
+	       .about = "_scope_ is the loop or function of the source; several loops of the "
 			"machine code may be one."),
 	COLUMN(BYTE, profile_tally, flags,
 	       .about = "_flags_ is a sum of 1 (a region with several entries), 2 (iterations are "
 			"not known), 4 (those of single entries are not known), 8 (the compiler "
 			"unrolled or vectorised it: iterations are those of the machine code)."),
 	COLUMN(U64, profile_tally, entries,
-	       .about = "_entries_ are a loop's entries or a procedure's calls."),
+	       .about = "_entries_ are a loop's entries or a function's calls."),
 	COLUMN(U64, profile_tally, iterations,
 	       .about = "_iterations_, the least and most of one entry (_trip_min_, _trip_max_) "
 			"and *trips* are of loops."),
@@ -178,7 +177,7 @@ static const struct column tally_columns[] = {
 	COLUMN(U64, profile_tally, trip_max),
 	NAMED("load", U64, profile_tally, mix[CLASS_LOAD],
 	      .about = "The columns from _load_ on are its own instructions by class: of a loop "
-		       "without inner loops, of a procedure with its loops, of neither with "
+		       "without inner loops, of a function with its loops, of neither with "
 		       "callees."),
 	NAMED("store", U64, profile_tally, mix[CLASS_STORE]),
 	NAMED("integer", U64, profile_tally, mix[CLASS_INTEGER]),
@@ -199,7 +198,7 @@ static const struct column trips_columns[] = {
 
 static const struct column uncovered_columns[] = {
 	ID,
-	COLUMN(INDEX, profile_uncovered, image, .refers = "image"),
+	COLUMN(INDEX, profile_uncovered, module, .refers = "module"),
 	COLUMN(U64, profile_uncovered, address),
 	COLUMN(TEXT, profile_uncovered, name),
 	COLUMN(INDEX, profile_uncovered, share,
@@ -214,12 +213,12 @@ static const struct column resource_columns[] = {
 	       .about = "_hierarchy_ is *code*, *machine*, *sync* or *file*; each has one resource "
 			"without a parent, which stands for all of it."),
 	COLUMN(WORD, profile_resource, kind, WORDS(profile_resource_names),
-	       .about = "_kind_ is *procedure*, *loop*, *process*, *thread*, *object* (a lock, a "
-			"file, ...) or *group* (an image, a source file, a host, a kind of "
+	       .about = "_kind_ is *function*, *loop*, *process*, *thread*, *object* (a lock, a "
+			"file, ...) or *group* (a module, a source file, a host, a kind of "
 			"object)."),
 	COLUMN(TEXT, profile_resource, name, .about = "_name_ is without those of its parents."),
-	COLUMN(INDEX, profile_resource, image, .refers = "image",
-	       .about = "The columns from _image_ on are of procedures and loops."),
+	COLUMN(INDEX, profile_resource, module, .refers = "module",
+	       .about = "The columns from _module_ on are of functions and loops."),
 	COLUMN(U64, profile_resource, address),
 	COLUMN(TEXT, profile_resource, file),
 	COLUMN(U32, profile_resource, first_line),
@@ -302,9 +301,9 @@ const struct column store_numbers[STORE_NUMBERS] = {
 
 static const struct column code_name_columns[] = {
 	COLUMN(U32, evidence_name, resource, .refers = "resource", .key = true),
-	COLUMN(TEXT, evidence_name, procedure,
-	       .about = "_procedure_ is the innermost one, inlined ones included; _chain_ the "
-			"machine's procedure and the inlined calls in it."),
+	COLUMN(TEXT, evidence_name, function,
+	       .about = "_function_ is the innermost one, inlined ones included; _chain_ the "
+			"machine's function and the inlined calls in it."),
 	COLUMN(TEXT, evidence_name, chain),
 };
 
@@ -416,8 +415,8 @@ const struct store_table store_tables[STORE_TABLES] = {
 			     "facts about the run, as text."),
 	[TABLE_METRIC] = TABLE(1, metric, metrics, struct profile_metric, CHANGES_NEVER,
 			       "what was measured."),
-	[TABLE_IMAGE] = TABLE(1, image, images, struct profile_image, CHANGES_BY_HASH,
-			      "files whose code ran."),
+	[TABLE_MODULE] = TABLE(1, module, modules, struct profile_module, CHANGES_BY_HASH,
+			       "files whose code ran."),
 	[TABLE_PROCESS] = TABLE(1, process, processes, struct profile_process, CHANGES_BY_HASH,
 				"the processes that were observed."),
 	[TABLE_THREAD] = TABLE(1, thread, threads, struct profile_thread, CHANGES_BY_HASH,
@@ -433,13 +432,13 @@ const struct store_table store_tables[STORE_TABLES] = {
 	[TABLE_TALLY] =
 		TABLE(2, tally, tallies, struct profile_tally, CHANGES_BY_HASH,
 		      "what was counted of one loop (_loop_ is 1; _address_ is that of its header) "
-		      "or procedure (0; its start) in one thread, over all call paths."),
+		      "or function (0; its start) in one thread, over all call paths."),
 	[TABLE_TRIPS] = TABLE(2, trips, trips, struct profile_trips, CHANGES_BY_HASH,
 			      "how many entries of a loop had _low_ to _high_ iterations."),
 	[TABLE_UNCOVERED] =
 		TABLE(2, uncovered, uncovered, struct profile_uncovered, CHANGES_BY_HASH,
-		      "procedures that ran as they were, because they could not be counted; with "
-		      "address 0 other code, or, without a name, a whole image."),
+		      "functions that ran as they were, because they could not be counted; with "
+		      "address 0 other code, or, without a name, a whole module."),
 	[TABLE_RESOURCE] = TABLE(3, resource, resources, struct profile_resource, CHANGES_BY_HASH,
 				 "the parts of the program that the search knew."),
 	[TABLE_EXPERIMENT] = TABLE(3, experiment, experiments, struct profile_experiment,
@@ -454,7 +453,7 @@ const struct store_table store_tables[STORE_TABLES] = {
 			    .changes = CHANGES_AS_A_WHOLE,
 			    .row_size = sizeof(struct store_number)},
 	[TABLE_CODE_NAME] = TABLE(4, code_name, evidence.names, struct evidence_name,
-				  CHANGES_AS_A_WHOLE, "what procedures and loops are called."),
+				  CHANGES_AS_A_WHOLE, "what functions and loops are called."),
 	[TABLE_SEEN_THREAD] =
 		TABLE(4, seen_thread, evidence.threads, struct evidence_thread, CHANGES_AS_A_WHOLE,
 		      "threads that the search knew; 0 in _tid_ stands for several."),

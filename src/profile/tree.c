@@ -24,7 +24,7 @@ struct building {
 
 static uint8_t kind_of_scope(const struct profile_scope *s)
 {
-	static const uint8_t kinds[] = {[PROFILE_PROCEDURE] = TREE_PROCEDURE,
+	static const uint8_t kinds[] = {[PROFILE_FUNCTION] = TREE_FUNCTION,
 					[PROFILE_INLINE] = TREE_INLINE,
 					[PROFILE_LOOP] = TREE_LOOP,
 					[PROFILE_LINE] = TREE_LINE};

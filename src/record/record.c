@@ -221,16 +221,16 @@ static void leave(void *ctx)
 	}
 }
 
-static struct image *opened_image(void *ctx, uint32_t image)
+static struct module *opened_module(void *ctx, uint32_t module)
 {
 	struct record_private *own = ctx;
-	return own->sink.stacks.images.codes.data[image]->image;
+	return own->sink.stacks.modules.codes.data[module]->module;
 }
 
 static void complete(void *ctx)
 {
 	struct recording *r = ctx;
-	const struct fuse_options fuse = {.image = opened_image, .ctx = r->own};
+	const struct fuse_options fuse = {.module = opened_module, .ctx = r->own};
 	profile_fuse(&r->own->profile, &fuse);
 }
 

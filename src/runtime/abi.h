@@ -515,7 +515,7 @@ struct rt_header {
 #define RT_TRAP_TABLE    RT_AFTER(RT_JOURNAL, RT_PATCHES * sizeof(struct rt_patch))
 #define RT_MADE_TABLE    RT_AFTER(RT_TRAP_TABLE, RT_TRAPS * sizeof(struct rt_trap))
 #define RT_COUNTED       RT_AFTER(RT_MADE_TABLE, RT_MADE_OBJECTS * sizeof(struct rt_made))
-#define RT_COUNTED_LOOPS RT_AFTER(RT_COUNTED, RT_PROCEDURES * sizeof(struct rt_counted))
+#define RT_COUNTED_LOOPS RT_AFTER(RT_COUNTED, RT_FUNCTIONS * sizeof(struct rt_counted))
 #define RT_SITE_TABLE    RT_AFTER(RT_COUNTED_LOOPS, RT_LOOPS * sizeof(struct rt_counted_loop))
 /* Two contexts that belong to no thread. RT_NOBODY is what empty slots lead to. RT_SINK is used by
  * activations that cannot have a context; it has slots and words for any function. */

@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 enum {
-	RT_PROCEDURES = 1 << 20,
+	RT_FUNCTIONS = 1 << 20,
 	RT_SITES = 1 << 22,
 	RT_LOOPS = 1 << 18,
 	/* Limits for one function: the sink has room for this much. */
@@ -78,14 +78,14 @@ struct rt_context_slot {
 
 struct rt_context {
 	uint64_t area; /* run-time address */
-	uint64_t procedure;
+	uint64_t function;
 	uint64_t parent; /* run-time address; 0: this is the root. A context with unknown callers is
 			    a child of the root as well */
 	uint64_t site;   /* of the call in the parent */
-	uint64_t calls;  /* of (parent, site, procedure), less those in the slot */
+	uint64_t calls;  /* of (parent, site, function), less those in the slot */
 	uint64_t words[];
 };
-#define RT_NO_PROCEDURE UINT64_MAX /* of RT_NOBODY and RT_SINK */
+#define RT_NO_FUNCTION UINT64_MAX /* of RT_NOBODY and RT_SINK */
 
 /* The header of a record in the heap. It is followed by the slots of a context, last site first,
  * and the context; or by the rest of an edge. */
@@ -95,19 +95,19 @@ struct rt_record {
 	uint64_t pad;
 };
 
-/* An edge from (parent, site, procedure) to an existing context with another parent or site. There
+/* An edge from (parent, site, function) to an existing context with another parent or site. There
  * are two reasons. Recursion is folded: the edge leads to a context further out, whose path has all
  * the edges that the path of a new context would have. Or paths are merged, because there are too
  * many. */
 struct rt_edge {
 	struct rt_record record;
 	uint64_t parent, child;
-	uint32_t site, procedure;
+	uint32_t site, function;
 	uint64_t calls; /* as in struct rt_context */
 };
 
 /* Callees of sites that call several functions, except those that the slots lead to. A hash table:
- * the index is (slot >> 4) + procedure * RT_CALLEE_STEP. An entry never changes once it is there,
+ * the index is (slot >> 4) + function * RT_CALLEE_STEP. An entry never changes once it is there,
  * so what code finds is right whatever a signal handler does at the same time. */
 struct rt_callee {
 	uint64_t slot;  /* run-time address of the caller's context - 16 * site; 0: free */

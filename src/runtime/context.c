@@ -1,7 +1,7 @@
 /* Contexts: finding the child of a parent at a site, and making it.
  *
  * Records are consecutive in the thread's heap. An index, a hash table that grows with them, leads
- * from (parent, site, procedure) to a context or an edge. If a signal handler interrupts us and
+ * from (parent, site, function) to a context or an edge. If a signal handler interrupts us and
  * never returns, a record may be missing in the index: then a second one is made for the same key.
  *
  * A slot keeps its child until another callee of the site was called more often. The other callees
@@ -26,7 +26,7 @@ enum { CUT_DEPTH = 16 };
 
 struct edge_key {
 	uint64_t parent;
-	uint32_t site, procedure;
+	uint32_t site, function;
 };
 /* In a key, in place of a site: any site in this loop (its number + 1), or in no loop (0). */
 #define BY_LOOP (UINT32_C(1) << 31)
@@ -63,7 +63,7 @@ struct rt_context *context_root(const struct counting *c)
 /* The key's site by loop, for merged paths. */
 static uint32_t by_loop(const struct rt_context *parent, uint32_t site)
 {
-	return BY_LOOP | site_loop(counted(parent->procedure), site);
+	return BY_LOOP | site_loop(counted(parent->function), site);
 }
 
 /* ---- the index ---- */
@@ -71,7 +71,7 @@ static uint32_t by_loop(const struct rt_context *parent, uint32_t site)
 /* What an index entry leads to: a context, or an edge to one. */
 struct child {
 	struct rt_context *context;
-	uint64_t *calls; /* of (parent, site, procedure), less those in the slot */
+	uint64_t *calls; /* of (parent, site, function), less those in the slot */
 };
 
 /* An index entry has the hash in its upper half; in the lower one the record's offset in the heap /
@@ -80,7 +80,7 @@ struct child {
 
 static uint32_t hash_of(const struct edge_key *k)
 {
-	uint64_t hash = mix(mix(0, k->parent), (uint64_t)k->site << 32 | k->procedure);
+	uint64_t hash = mix(mix(0, k->parent), (uint64_t)k->site << 32 | k->function);
 	return (uint32_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
 }
 
@@ -93,11 +93,11 @@ static bool entry_has_key(const struct counting *c, uint64_t entry, const struct
 {
 	if (entry & ENTRY_EDGE) {
 		const struct rt_edge *e = entry_record(c, entry);
-		return e->parent == k->parent && e->site == k->site && e->procedure == k->procedure;
+		return e->parent == k->parent && e->site == k->site && e->function == k->function;
 	}
 	const struct rt_context *x = entry_record(c, entry);
 	uint32_t site = (uint32_t)x->site;
-	if (x->parent != k->parent || x->procedure != k->procedure)
+	if (x->parent != k->parent || x->function != k->function)
 		return false;
 	return (k->site & BY_LOOP ? by_loop((struct rt_context *)k->parent, site) : site) ==
 	       k->site;
@@ -134,12 +134,12 @@ static void put_index(const struct counting *c, struct rt_record *r)
 	uint32_t place = (uint32_t)(((char *)r - heap(c) + r->context) / 8);
 	if (!r->context) {
 		const struct rt_edge *e = (const struct rt_edge *)r;
-		struct edge_key k = {e->parent, e->site, e->procedure};
+		struct edge_key k = {e->parent, e->site, e->function};
 		put_key(c, &k, place | ENTRY_EDGE);
 		return;
 	}
 	const struct rt_context *x = context_in(r);
-	struct edge_key k = {x->parent, (uint32_t)x->site, (uint32_t)x->procedure};
+	struct edge_key k = {x->parent, (uint32_t)x->site, (uint32_t)x->function};
 	put_key(c, &k, place);
 	if (!c->count->merging)
 		return;
@@ -243,7 +243,7 @@ static void finish_record(const struct counting *c, struct rt_record *r)
 /* A function without a frame calls nothing, and so has no slots. */
 static struct child make_context(const struct counting *c, const struct edge_key *k)
 {
-	const struct rt_counted *p = counted(k->procedure);
+	const struct rt_counted *p = counted(k->function);
 	uint32_t slots = p->frame ? p->sites + 1 : 0, words = p->words;
 	if (p->sites > RT_COUNTED_SITES_MAX || words > RT_COUNTED_WORDS_MAX)
 		return (struct child){NULL, NULL};
@@ -258,7 +258,7 @@ static struct child make_context(const struct counting *c, const struct edge_key
 	for (uint32_t i = 0; i < slots; i++)
 		slot[i] = (struct rt_context_slot){nobody(), 0};
 	*x = (struct rt_context){.area = (uint64_t)c->area,
-				 .procedure = k->procedure,
+				 .function = k->function,
 				 .parent = k->parent,
 				 .site = k->site};
 	for (uint32_t i = 0; i < words; i++)
@@ -277,7 +277,7 @@ static struct child make_edge(const struct counting *c, const struct edge_key *k
 			      .parent = k->parent,
 			      .child = (uint64_t)child,
 			      .site = k->site,
-			      .procedure = k->procedure};
+			      .function = k->function};
 	finish_record(c, &e->record);
 	return (struct child){child, &e->calls};
 }
@@ -285,12 +285,12 @@ static struct child make_edge(const struct counting *c, const struct edge_key *k
 /* ---- folding ---- */
 
 /* The nearest context of this function from `x` outwards; NULL if there is none. */
-static struct rt_context *same_procedure(struct rt_context *x, uint32_t procedure, uint32_t *depth)
+static struct rt_context *same_function(struct rt_context *x, uint32_t function, uint32_t *depth)
 {
 	struct rt_context *found = NULL;
 	for (*depth = 0; x && *depth < RT_CONTEXT_DEPTH; x = (struct rt_context *)x->parent) {
 		++*depth;
-		if (!found && x->procedure == procedure)
+		if (!found && x->function == function)
 			found = x;
 	}
 	return found;
@@ -304,16 +304,16 @@ struct seen_set {
 };
 
 static uint64_t edge_to(const struct seen_set *s, const struct rt_context *parent, uint32_t site,
-			uint32_t procedure)
+			uint32_t function)
 {
-	uint64_t at = s->by_loop ? site_loop(counted(parent->procedure), site) : site;
-	return UINT64_C(1) << 63 | parent->procedure << 40 | at << 20 | procedure;
+	uint64_t at = s->by_loop ? site_loop(counted(parent->function), site) : site;
+	return UINT64_C(1) << 63 | parent->function << 40 | at << 20 | function;
 }
 
 static uint64_t edge_of(const struct seen_set *s, const struct rt_context *x)
 {
 	return edge_to(s, (const struct rt_context *)x->parent, (uint32_t)x->site,
-		       (uint32_t)x->procedure);
+		       (uint32_t)x->function);
 }
 
 /* The entry of an edge, or the free one where it belongs. */
@@ -344,7 +344,7 @@ static struct rt_context *fold_into(const struct counting *c, struct rt_context 
 		s.bits++;
 	for (const struct rt_context *x = into; x->parent; x = (struct rt_context *)x->parent)
 		*seen_entry(&s, edge_of(&s, x)) = (struct seen){edge_of(&s, x), s.stamp};
-	if (seen_entry(&s, edge_to(&s, parent, k->site, k->procedure))->stamp != s.stamp)
+	if (seen_entry(&s, edge_to(&s, parent, k->site, k->function))->stamp != s.stamp)
 		return NULL;
 	for (const struct rt_context *x = parent; x != into; x = (struct rt_context *)x->parent)
 		if (seen_entry(&s, edge_of(&s, x))->stamp != s.stamp)
@@ -381,7 +381,7 @@ static struct child make_cut(const struct counting *c, const struct edge_key *k,
 	struct rt_context *x = (struct rt_context *)k->parent;
 	while (cut-- > 1)
 		x = (struct rt_context *)x->parent;
-	struct edge_key kept = {x->parent, (uint32_t)x->site, k->procedure};
+	struct edge_key kept = {x->parent, (uint32_t)x->site, k->function};
 	struct child there = find_child(c, &kept);
 	if (!there.context)
 		there = make_context(c, &kept);
@@ -395,7 +395,7 @@ static struct child merge(const struct counting *c, const struct edge_key *k,
 			  struct rt_context *same, uint32_t depth)
 {
 	struct edge_key alike = {k->parent, by_loop((struct rt_context *)k->parent, k->site),
-				 k->procedure};
+				 k->function};
 	struct rt_context *x = find_child(c, &alike).context;
 	uint32_t kept = depth_kept(c);
 	if (!x && depth - 1 <= kept)
@@ -413,7 +413,7 @@ static struct child make_child(const struct counting *c, const struct edge_key *
 {
 	uint32_t depth;
 	struct rt_context *same =
-		same_procedure((struct rt_context *)k->parent, k->procedure, &depth);
+		same_function((struct rt_context *)k->parent, k->function, &depth);
 	bool merges = must_merge(c) || depth >= RT_CONTEXT_DEPTH;
 	if (unlikely(merges && !c->count->merging))
 		begin_merging(c);
@@ -443,7 +443,7 @@ static void take_slot(const struct counting *c, struct rt_context *parent, uint3
 	slot->child = (uint64_t)child;
 	if (!counted_so_far)
 		return;
-	struct edge_key k = {(uint64_t)parent, site, (uint32_t)before->procedure};
+	struct edge_key k = {(uint64_t)parent, site, (uint32_t)before->function};
 	uint64_t *calls = find_child(c, &k).calls;
 	*(calls ? calls : &c->count->dropped_calls) += counted_so_far;
 }
@@ -454,7 +454,7 @@ static void remember_callee(const struct counting *c, const struct rt_context *p
 			    uint32_t site, const struct child *child)
 {
 	uint64_t slot = (uint64_t)parent - site * sizeof(struct rt_context_slot);
-	uint64_t home = slot / 16 + child->context->procedure * RT_CALLEE_STEP;
+	uint64_t home = slot / 16 + child->context->function * RT_CALLEE_STEP;
 	struct rt_callee *e = (struct rt_callee *)c->area->callees;
 	e += home % (1 << RT_CALLEE_BITS);
 	if (e->slot || *child->calls < CALLS_TO_REMEMBER)
@@ -482,20 +482,20 @@ static void count_call(const struct counting *c, struct rt_context *parent, uint
 }
 
 /* A function with unknown callers: a child of the root. */
-static struct child find_outermost(const struct counting *c, uint32_t procedure)
+static struct child find_outermost(const struct counting *c, uint32_t function)
 {
-	struct edge_key k = {(uint64_t)context_root(c), 0, procedure};
+	struct edge_key k = {(uint64_t)context_root(c), 0, function};
 	struct child there = find_child(c, &k);
 	return there.context ? there : make_context(c, &k);
 }
 
 static struct child find_or_make_child(const struct counting *c, const struct rt_context *parent,
-				       uint32_t site, uint32_t procedure)
+				       uint32_t site, uint32_t function)
 {
-	struct edge_key k = {(uint64_t)parent, site, procedure};
+	struct edge_key k = {(uint64_t)parent, site, function};
 	struct child child = find_child(c, &k);
 	if (unlikely(!child.context))
-		child = parent->parent ? make_child(c, &k) : find_outermost(c, procedure);
+		child = parent->parent ? make_child(c, &k) : find_outermost(c, function);
 	if (unlikely(!child.context))
 		c->count->dropped_contexts++;
 	return child;
@@ -503,28 +503,28 @@ static struct child find_or_make_child(const struct counting *c, const struct rt
 
 static uint32_t site_in(const struct rt_context *parent, uint32_t site)
 {
-	return site > counted(parent->procedure)->sites ? 0 : site;
+	return site > counted(parent->function)->sites ? 0 : site;
 }
 
 struct rt_context *context_called(const struct counting *c, struct rt_context *parent,
-				  uint32_t site, uint32_t procedure)
+				  uint32_t site, uint32_t function)
 {
 	site = site_in(parent, site);
-	struct child child = find_or_make_child(c, parent, site, procedure);
+	struct child child = find_or_make_child(c, parent, site, function);
 	if (likely(child.context))
 		count_call(c, parent, site, &child);
 	return child.context;
 }
 
 struct rt_context *context_reached(const struct counting *c, const struct rt_context *parent,
-				   uint32_t site, uint32_t procedure)
+				   uint32_t site, uint32_t function)
 {
-	return find_or_make_child(c, parent, site_in(parent, site), procedure).context;
+	return find_or_make_child(c, parent, site_in(parent, site), function).context;
 }
 
-struct rt_context *context_met(const struct counting *c, uint32_t procedure)
+struct rt_context *context_met(const struct counting *c, uint32_t function)
 {
-	struct rt_context *x = find_outermost(c, procedure).context;
+	struct rt_context *x = find_outermost(c, function).context;
 	c->count->dropped_contexts += !x;
 	return x;
 }

@@ -58,7 +58,7 @@ static bool is_handler(uint64_t link)
 }
 
 /* A signal handler has no call site, whatever the interrupted function called last. */
-uint64_t rt_called(uint64_t procedure, uint64_t sp, uint64_t link)
+uint64_t rt_called(uint64_t function, uint64_t sp, uint64_t link)
 {
 	struct counting c;
 	if (!begin(&c, sp))
@@ -68,17 +68,16 @@ uint64_t rt_called(uint64_t procedure, uint64_t sp, uint64_t link)
 	uint32_t site = key_site(caller->key);
 	if (is_handler(entry_link(sp, link)))
 		site = 0;
-	struct rt_context *x =
-		context_called(&c, shadow_context(caller), site, (uint32_t)procedure);
+	struct rt_context *x = context_called(&c, shadow_context(caller), site, (uint32_t)function);
 	if (x)
 		shadow_push(&c, x, 0, sp);
 	return finish(&c, x);
 }
 
 /* Continues an activation that was not counted from its beginning: its callers are unknown. */
-static struct rt_context *resume(const struct counting *c, uint32_t procedure, uint32_t site)
+static struct rt_context *resume(const struct counting *c, uint32_t function, uint32_t site)
 {
-	struct rt_context *x = context_met(c, procedure);
+	struct rt_context *x = context_met(c, function);
 	if (!x)
 		return NULL;
 	shadow_push(c, x, c->sp | (uint64_t)site << RT_KEY_SITE, RT_ENTRY_UNKNOWN);
@@ -88,12 +87,12 @@ static struct rt_context *resume(const struct counting *c, uint32_t procedure, u
 
 /* Another function has jumped into the middle of this one, which will return to the caller of
  * that. */
-static struct rt_context *intrude(const struct counting *c, uint32_t procedure, uint32_t place)
+static struct rt_context *intrude(const struct counting *c, uint32_t function, uint32_t place)
 {
 	shadow_strip(c);
 	const struct rt_shadow *caller = shadow_top(c);
 	struct rt_context *x =
-		context_reached(c, shadow_context(caller), key_site(caller->key), procedure);
+		context_reached(c, shadow_context(caller), key_site(caller->key), function);
 	if (!x)
 		return NULL;
 	shadow_push(c, x, c->sp, RT_ENTRY_UNKNOWN);
@@ -101,18 +100,17 @@ static struct rt_context *intrude(const struct counting *c, uint32_t procedure, 
 	return x;
 }
 
-uint64_t rt_returned(uint64_t procedure_and_site, uint64_t sp)
+uint64_t rt_returned(uint64_t function_and_site, uint64_t sp)
 {
 	struct counting c;
-	uint32_t procedure = (uint32_t)procedure_and_site,
-		 place = (uint32_t)(procedure_and_site >> 32), site = place & RT_PLACE ? 0 : place;
+	uint32_t function = (uint32_t)function_and_site,
+		 place = (uint32_t)(function_and_site >> 32), site = place & RT_PLACE ? 0 : place;
 	uint64_t key = sp | (uint64_t)site << RT_KEY_SITE;
 	if (!begin(&c, sp))
 		return sink();
-	struct rt_shadow *f = shadow_find(&c, procedure, key);
+	struct rt_shadow *f = shadow_find(&c, function, key);
 	if (!f)
-		return finish(&c,
-			      site ? resume(&c, procedure, site) : intrude(&c, procedure, place));
+		return finish(&c, site ? resume(&c, function, site) : intrude(&c, function, place));
 	if (site && key_site(f->key) != site) {
 		shadow_resume(&c, f, site);
 		f->key = key;
@@ -122,17 +120,17 @@ uint64_t rt_returned(uint64_t procedure_and_site, uint64_t sp)
 
 /* The call that threw has ended. f->key no longer names it, so that it is not counted as left a
  * second time if the activation is left before it makes another call. */
-uint64_t rt_landed(uint64_t procedure_and_loop, uint64_t sp)
+uint64_t rt_landed(uint64_t function_and_loop, uint64_t sp)
 {
 	struct counting c;
-	uint32_t procedure = (uint32_t)procedure_and_loop;
+	uint32_t function = (uint32_t)function_and_loop;
 	if (!begin(&c, sp))
 		return sink();
-	struct rt_shadow *f = shadow_find(&c, procedure, 0);
+	struct rt_shadow *f = shadow_find(&c, function, 0);
 	if (!f)
-		return finish(&c, resume(&c, procedure, 0));
+		return finish(&c, resume(&c, function, 0));
 	depart(&c, f->context, key_site(f->key), DEPARTURE_LEFT);
-	shadow_end_loops(&c, f, (uint32_t)(procedure_and_loop >> 32));
+	shadow_end_loops(&c, f, (uint32_t)(function_and_loop >> 32));
 	f->key = sp;
 	return finish(&c, shadow_context(f));
 }

@@ -15,9 +15,9 @@ static inline void *count_at(const struct counting *c, uint64_t offset)
 	return (char *)c->count - RT_COUNT_STATE + offset;
 }
 
-static inline const struct rt_counted *counted(uint64_t procedure)
+static inline const struct rt_counted *counted(uint64_t function)
 {
-	return (const struct rt_counted *)region_at(RT_COUNTED) + procedure % RT_PROCEDURES;
+	return (const struct rt_counted *)region_at(RT_COUNTED) + function % RT_FUNCTIONS;
 }
 
 /* The innermost loop around a call that is counted in the frame: its number + 1, or 0. The caller
@@ -53,10 +53,10 @@ struct rt_context *context_root(const struct counting *c);
  * the parent's site, and the call is counted. context_reached(): control got there without a call.
  * context_met(): its callers are unknown. */
 struct rt_context *context_called(const struct counting *c, struct rt_context *parent,
-				  uint32_t site, uint32_t procedure);
+				  uint32_t site, uint32_t function);
 struct rt_context *context_reached(const struct counting *c, const struct rt_context *parent,
-				   uint32_t site, uint32_t procedure);
-struct rt_context *context_met(const struct counting *c, uint32_t procedure);
+				   uint32_t site, uint32_t function);
+struct rt_context *context_met(const struct counting *c, uint32_t function);
 
 /* shadow.c */
 struct rt_shadow *shadow_top(const struct counting *c);
@@ -69,7 +69,7 @@ void shadow_push(const struct counting *c, const struct rt_context *context, uin
 void shadow_strip(const struct counting *c);
 /* The frame of this function's activation, made the top one again; NULL if there is none. `key` is
  * that of the call that control returned from; 0: an exception arrived. */
-struct rt_shadow *shadow_find(const struct counting *c, uint32_t procedure, uint64_t key);
+struct rt_shadow *shadow_find(const struct counting *c, uint32_t function, uint64_t key);
 /* Control has left the call that a frame is making, and continues after another one. */
 void shadow_resume(const struct counting *c, struct rt_shadow *f, uint32_t site);
 /* Ends the loops around the call that a frame is making, up to but not including the loop `until`
@@ -82,7 +82,7 @@ void depart(const struct counting *c, uint64_t context, uint32_t site, enum depa
 void count_trips(struct rt_area *a, uint32_t loop, uint64_t trips);
 
 /* count.c: called by the stubs. */
-uint64_t rt_called(uint64_t procedure, uint64_t sp, uint64_t link);
-uint64_t rt_returned(uint64_t procedure_and_site, uint64_t sp);
-uint64_t rt_landed(uint64_t procedure_and_loop, uint64_t sp);
+uint64_t rt_called(uint64_t function, uint64_t sp, uint64_t link);
+uint64_t rt_returned(uint64_t function_and_site, uint64_t sp);
+uint64_t rt_landed(uint64_t function_and_loop, uint64_t sp);
 uint64_t rt_tripped(uint64_t loop, uint64_t sp);

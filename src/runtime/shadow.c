@@ -23,7 +23,7 @@ static uint64_t frame_size(const struct counting *c, const struct rt_shadow *f)
 {
 	if (!context_is_own(c, f->context))
 		return 0;
-	uint32_t size = counted(shadow_context(f)->procedure)->frame;
+	uint32_t size = counted(shadow_context(f)->function)->frame;
 	return size < sizeof(*f) || size > RT_FRAME_MAX || size % 16 ? 0 : size;
 }
 
@@ -53,7 +53,7 @@ static struct rt_shadow *outer(const struct counting *c, struct rt_shadow *f)
 void shadow_end_loops(const struct counting *c, const struct rt_shadow *f, uint32_t until)
 {
 	struct rt_context *x = shadow_context(f);
-	const struct rt_counted *p = counted(x->procedure);
+	const struct rt_counted *p = counted(x->function);
 	const struct rt_counted_loop *loops = region_at(RT_COUNTED_LOOPS);
 	uint32_t at = site_loop(p, key_site(f->key));
 	/* A nest is no deeper than the number of words in a frame. */
@@ -83,7 +83,7 @@ static bool is_around(uint32_t loop, uint32_t at)
 /* Loops around both calls continue; those around the new call only start again. */
 void shadow_resume(const struct counting *c, struct rt_shadow *f, uint32_t site)
 {
-	const struct rt_counted *p = counted(shadow_context(f)->procedure);
+	const struct rt_counted *p = counted(shadow_context(f)->function);
 	const struct rt_counted_loop *loops = region_at(RT_COUNTED_LOOPS);
 	uint32_t from = site_loop(p, key_site(f->key)), to = site_loop(p, site);
 	for (uint32_t i = 0; to && to <= RT_LOOPS && !is_around(to, from) && i < RT_FRAME_MAX / 8;
@@ -127,7 +127,7 @@ static void fill_frame(struct rt_shadow *f, const struct rt_shadow *head, uint32
 void shadow_push(const struct counting *c, const struct rt_context *context, uint64_t key,
 		 uint64_t entry_sp)
 {
-	uint32_t size = counted(context->procedure)->frame;
+	uint32_t size = counted(context->function)->frame;
 	struct rt_shadow head = {.context = (uint64_t)context, .key = key, .entry_sp = entry_sp};
 	if (size < sizeof(head) || size > RT_FRAME_MAX)
 		return;
@@ -269,13 +269,13 @@ void shadow_strip(const struct counting *c)
 /* ---- where control comes back ---- */
 
 struct wanted {
-	uint32_t procedure;
+	uint32_t function;
 	uint64_t key; /* 0: an exception arrived */
 };
 
 static bool is_exactly(const struct wanted *w, const struct rt_shadow *f)
 {
-	return w->key && f->key == w->key && shadow_context(f)->procedure == w->procedure;
+	return w->key && f->key == w->key && shadow_context(f)->function == w->function;
 }
 
 /* Whether the frame is of the activation that is at c->sp now: it is of this function, began
@@ -285,7 +285,7 @@ static bool is_activation(const struct counting *c, const struct wanted *w,
 {
 	if (is_exactly(w, f))
 		return true;
-	if (shadow_context(f)->procedure != w->procedure)
+	if (shadow_context(f)->function != w->function)
 		return false;
 	if (f->entry_sp & RT_ENTRY_UNKNOWN)
 		return key_sp(f->key) == c->sp;
@@ -374,8 +374,8 @@ static struct rt_shadow *find_elsewhere(const struct counting *c, const struct w
 	return back ? back : candidate ? uncover(c, candidate) : NULL;
 }
 
-struct rt_shadow *shadow_find(const struct counting *c, uint32_t procedure, uint64_t key)
+struct rt_shadow *shadow_find(const struct counting *c, uint32_t function, uint64_t key)
 {
-	struct wanted w = {procedure, key};
+	struct wanted w = {function, key};
 	return c->own ? find_own(c, &w) : find_elsewhere(c, &w);
 }

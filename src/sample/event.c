@@ -1,5 +1,5 @@
 /* Names of events. Those that every kernel has are listed here, so that they work and can be
- * suggested on any machine; the many that are special to a processor come from libpfm4. */
+ * suggested on any machine; the many that are special to a CPU come from libpfm4. */
 #include <linux/perf_event.h>
 #include <perfmon/pfmlib_perf_event.h>
 #include <stdio.h>
@@ -108,7 +108,7 @@ static bool find_cache(struct event *out, const char *name)
 	return false;
 }
 
-/* "r1a8": the number that the processor's manual gives to the event. */
+/* "r1a8": the number that the CPU's manual gives to the event. */
 static bool find_raw(struct event *out, const char *name)
 {
 	size_t digits = strlen(name) - 1;
@@ -128,7 +128,7 @@ static bool pfm_ready(void)
 	return state == READY;
 }
 
-/* libpfm4 reads modifiers itself, some of which are special to the processor. */
+/* libpfm4 reads modifiers itself, some of which are special to the CPU. */
 static bool find_in_library(struct event *out, const char *name)
 {
 	struct perf_event_attr attr = {0};
@@ -193,7 +193,7 @@ static int refuse_unknown(const char *name, struct err *e)
 		       "there is no event '%s'; there are cpu-clock, task-clock, page-faults, "
 		       "context-switches, and where the machine counts them cycles, instructions, "
 		       "cache-misses, branch-misses, L1-dcache-load-misses and the like, raw ones "
-		       "(r1a8), and the processor's own by the names of libpfm4",
+		       "(r1a8), and the CPU's own by the names of libpfm4",
 		       name);
 }
 

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* Stopping takes some 10 us, or until the thread gets a processor. */
+/* Stopping takes some 10 us, or until the thread gets a CPU. */
 enum { EAGER_TRIES = 50, TRIES = 200, PAUSE_NS = 50000 };
 
 enum stop { STOPPED, ENDED, NOT_YET };

@@ -107,10 +107,9 @@ int perf_explain(const struct event *ev, struct err *e)
 			       "perf_event_open is not there (a kernel without perf events, or a "
 			       "container that hides them)");
 	case EMFILE:
-		return err_set(
-			e, ERR_UNSUPPORTED,
-			"too many files would have to be open, one for each thread, processor "
-			"and event; raise the limit (ulimit -n)");
+		return err_set(e, ERR_UNSUPPORTED,
+			       "too many files would have to be open, one for each thread, CPU "
+			       "and event; raise the limit (ulimit -n)");
 	case EINVAL:
 		if (ev)
 			return explain_invalid(ev, e);

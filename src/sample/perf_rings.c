@@ -129,11 +129,10 @@ int perf_rings_open(struct perf_rings *p, struct err *e)
 			perf_reader_start(p);
 			return 0;
 		}
-	return err_set(
-		e, ERR_UNSUPPORTED,
-		"there is no memory for perf rings of %d KiB on each processor (%s); end other "
-		"profilers, or raise kernel.perf_event_mlock_kb or ulimit -l",
-		RING_SMALLEST >> 10, strerror(errno));
+	return err_set(e, ERR_UNSUPPORTED,
+		       "there is no memory for perf rings of %d KiB on each CPU (%s); end other "
+		       "profilers, or raise kernel.perf_event_mlock_kb or ulimit -l",
+		       RING_SMALLEST >> 10, strerror(errno));
 }
 
 /* All that is in the rings now, and nothing that comes later. */

@@ -1,6 +1,6 @@
-/* One ring for each processor, into which all events on that processor are led.
+/* One ring for each CPU, into which all events on that CPU are led.
  *
- * What is delivered takes its time: a new image is analysed during the first sample in it, and the
+ * What is delivered takes its time: a new module is analysed during the first sample in it, and the
  * kernel drops what finds its ring full. So a thread empties the rings as they fill:
  *
  *	kernel -> ring -> copied -> unread -> reading -> deliver
@@ -68,7 +68,7 @@ bool perf_rings_copy(struct perf_rings *p);
 /* Delivers, in the order of time, what was written before `until` (CLOCK_MONOTONIC), which must be
  * a time before this call unless nothing is being written any more.
  *
- * Then causes come before effects even between processors: a thread cannot be sampled in a mapping,
+ * Then causes come before effects even between CPUs: a thread cannot be sampled in a mapping,
  * or as a child, before the record of the mmap or fork was complete; so if the record was not there
  * yet when we looked into its ring, the sample is of a later time than `until`. Whatever the reader
  * has copied: drain itself looks once more into all rings before it delivers anything, and what

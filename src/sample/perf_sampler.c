@@ -1,6 +1,6 @@
 /* Sampling with perf events: the kernel writes registers and stack of the interrupted thread into a
  * ring, and we read it from outside; the program is never stopped. A ring cannot be shared between
- * processors: there is one for each, into which all events on that processor are led. */
+ * CPUs: there is one for each, into which all events on that CPU are led. */
 #include "sample/perf_sampler.h"
 
 #include <errno.h>

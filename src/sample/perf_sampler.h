@@ -16,8 +16,8 @@ enum { TALE = EVENTS_MAX };
 /* What an identifier stands for. */
 struct source {
 	uint32_t event;
-	int tid;    /* the thread that it was opened for; 0: all that runs on the processor */
-	bool whole; /* children and new threads too */
+	int tid;            /* the thread that it was opened for; 0: all that runs on the CPU */
+	bool whole;         /* children and new threads too */
 	uint64_t throttled; /* ns: not written since, or 0 */
 };
 
@@ -30,13 +30,13 @@ struct thread {
 	bool has_forked; /* since its events were open */
 };
 
-/* An event on a thread and a processor. Those that sample come in two, of which one is on: with as
+/* An event on a thread and a CPU. Those that sample come in two, of which one is on: with as
  * much of the stack as is permitted, and lean. */
 struct perf_file {
 	int fd;
 	uint32_t event;
 	bool lean;
-	bool retired; /* replaced by the clock of the processor */
+	bool retired; /* replaced by the clock of the CPU */
 };
 
 struct end {
@@ -93,7 +93,7 @@ int perf_watch(struct sampler *s, int tid, bool whole, bool starting, struct err
 
 /* perf_files.c */
 bool perf_wake_on(struct perf_sampler *p, int fd, int what);
-/* Leads an event into its processor's ring and remembers its identifier. */
+/* Leads an event into its CPU's ring and remembers its identifier. */
 int perf_add_file(struct perf_sampler *p, int fd, bool lean, const struct cpu_ring *c,
 		  const struct source *source, struct err *e);
 void perf_lean(struct sampler *s, bool lean);

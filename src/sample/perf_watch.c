@@ -1,8 +1,8 @@
-/* Events are opened for each (thread, processor, event asked for), twice: see struct perf_file. New
+/* Events are opened for each (thread, CPU, event asked for), twice: see struct perf_file. New
  * threads and children inherit those of the thread that starts them, under the same identifiers.
  *
  * Attaching to a process that starts threads meanwhile: a new thread may have inherited the events
- * of some processors only. It is therefore given events of its own once it is seen in /proc, and
+ * of some CPUs only. It is therefore given events of its own once it is seen in /proc, and
  * what it writes by inherited ones is dropped: the identifier tells (perf_tell.c). */
 #include <errno.h>
 #include <sys/eventfd.h>
@@ -17,7 +17,7 @@
 #include "process/threads.h"
 #include "sample/perf_sampler.h"
 
-/* Files are many: threads times processors times events. The programs that we start have been
+/* Files are many: threads times CPUs times events. The programs that we start have been
  * forked by now and keep the limit that they would have had. */
 static void raise_file_limit(void)
 {
@@ -28,7 +28,7 @@ static void raise_file_limit(void)
 	}
 }
 
-/* One event on one thread, on all processors. 1 if the thread has ended. */
+/* One event on one thread, on all CPUs. 1 if the thread has ended. */
 static int open_event(struct perf_sampler *p, struct perf_event_attr *a, bool lean,
 		      const struct source *source, struct err *e)
 {
@@ -127,7 +127,7 @@ static int open_one_thread(struct perf_sampler *p, int pid, int tid, bool whole,
 	return rc;
 }
 
-static void tell_image(struct perf_sampler *p, int pid, const struct mapped_image *im)
+static void tell_module(struct perf_sampler *p, int pid, const struct mapped_module *im)
 {
 	for (uint32_t i = 0; i < im->code_count; i++) {
 		struct mapping_event m = {
@@ -151,8 +151,8 @@ static int tell_maps(struct perf_sampler *p, int pid, struct err *e)
 	int rc = maps_read(&m, pid, e);
 	if (rc)
 		return rc;
-	for (uint32_t i = 0; i < m.image_count; i++)
-		tell_image(p, pid, &m.images[i]);
+	for (uint32_t i = 0; i < m.module_count; i++)
+		tell_module(p, pid, &m.modules[i]);
 	maps_release(&m);
 	return 0;
 }

@@ -3,7 +3,7 @@
  * The clock of each new thread starts with a full period, so one that runs for less is never
  * sampled, be there a million of them (and since the kernel exchanges the events of related threads
  * when it switches between them, their parent's clock is lost with them too). When many such are
- * seen, the clocks are changed for one of each processor, which runs on whoever runs there; what it
+ * seen, the clocks are changed for one of each CPU, which runs on whoever runs there; what it
  * writes of other programs is dropped. That needs the permission to observe the whole machine. */
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -65,7 +65,7 @@ static void go_wide(struct perf_sampler *p)
 		if (f->event != TALE && p->o.events[f->event].clock)
 			retire(f);
 	}
-	debug(LOG_SAMPLE, 1, "many short-lived threads: clocks of processors from now on");
+	debug(LOG_SAMPLE, 1, "many short-lived threads: clocks of CPUs from now on");
 }
 
 void perf_count_short_lived(struct perf_sampler *p)

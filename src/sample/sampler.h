@@ -34,7 +34,7 @@ struct sample {
 	int pid, tid;
 	uint32_t event;  /* index */
 	uint64_t weight; /* events, or ns of a clock, that this sample stands for */
-	bool in_kernel;  /* the processor was in the kernel, on behalf of the registers' place */
+	bool in_kernel;  /* the CPU was in the kernel, on behalf of the registers' place */
 	bool blocked;    /* the thread was waiting, not running: --wall only */
 	bool stopped;    /* the thread is stopped now: its memory is as it was at the sample */
 	struct call_made call; /* of a blocked one: that it waits in */

@@ -3,7 +3,7 @@
  * At every tick each thread that runs is asked to stop; one that waits is left alone, because a
  * stop would end its wait. Stops come in whenever they come: a thread that has meanwhile gone to
  * sleep in a way that nothing interrupts (a parent in vfork) answers much later, and nobody waits
- * for it. A stopped thread is sampled and goes on at once. A sample weighs the processor time that
+ * for it. A stopped thread is sampled and goes on at once. A sample weighs the CPU time that
  * the thread has used since its last one, so that the sum is right however many ticks found it
  * waiting.
  *

@@ -29,6 +29,6 @@ void stop_threads_remove(struct stop_threads *s, struct stop_thread *t);
 
 /* Whether it runs or is ready to, as opposed to waiting. */
 bool stop_thread_runs(const struct stop_threads *s, struct stop_thread *t);
-/* Its processor time in ns; exact while it is stopped, otherwise of its last switch. 0 if this
+/* Its CPU time in ns; exact while it is stopped, otherwise of its last switch. 0 if this
  * kernel does not count it. */
 uint64_t stop_thread_run_time(const struct stop_threads *s, struct stop_thread *t);

@@ -15,7 +15,7 @@ struct waiting {
 	uint64_t busy;          /* ns that it ran or was ready to run, up to `since` */
 	uint64_t seen;          /* ns: first seen at its place */
 	uint64_t next;          /* ns: not looked at before */
-	uint64_t turns;         /* times that it got a processor, when its place was read */
+	uint64_t turns;         /* times that it got a CPU, when its place was read */
 	struct registers place; /* pc and stack pointer; pc 0 if not known to wait */
 	struct call_made call;  /* that it is in there */
 };

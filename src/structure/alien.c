@@ -96,7 +96,7 @@ void find_aliens(struct structure_builder *b)
 {
 	const struct source *s = b->source;
 	struct hashmap known = {0};
-	uint32_t file = DEBUG_NONE, first = 0, last = UINT32_MAX, context = CONTEXT_PROCEDURE;
+	uint32_t file = DEBUG_NONE, first = 0, last = UINT32_MAX, context = CONTEXT_FUNCTION;
 	if (b->subprogram != DEBUG_NONE)
 		file = unit_file(b, s->unit->scopes[b->subprogram].decl_file);
 	if (file != DEBUG_NONE) {
@@ -113,7 +113,7 @@ void find_aliens(struct structure_builder *b)
 		if (p->line) {
 			uint32_t owner = owner_of(s, p->file, p->line);
 			bool native = p->file == file && p->line >= first && p->line <= last;
-			context = native ? (uint32_t)CONTEXT_PROCEDURE
+			context = native ? (uint32_t)CONTEXT_FUNCTION
 					 : alien_context(b, &known, p->file, owner);
 		}
 		p->context = context;

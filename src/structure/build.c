@@ -21,7 +21,7 @@ static const uint64_t KEPT_BYTES = (uint64_t)256 << 20;
 /* What a unit is assumed to need if it was not loaded yet. */
 static const uint64_t USUAL_BYTES = (uint64_t)4 << 20;
 enum {
-	PROCEDURE_BATCH = 8,   /* functions that a worker takes at a time */
+	FUNCTION_BATCH = 8,    /* functions that a worker takes at a time */
 	UNITS_PER_WORKER = 16, /* loaded at a time while all units are read */
 };
 
@@ -41,7 +41,7 @@ struct worker_state {
 };
 
 struct build {
-	struct image *im;
+	struct module *im;
 	const struct structure_options *options;
 	struct debug *debug; /* NULL without debugging information */
 	struct flow *flow;   /* options->flow, or our own */
@@ -55,7 +55,7 @@ struct build {
 	uint32_t worker_count;
 	bool one_handle; /* some worker has no handle of its own: units are loaded one by one */
 	uint64_t kept;   /* bytes of loaded units that are kept */
-	uint32_t first_unit, first_procedure; /* where the current parallel loop starts */
+	uint32_t first_unit, first_function; /* where the current parallel loop starts */
 	struct structure_stats stats;
 	double since; /* start of the current phase */
 };
@@ -150,7 +150,7 @@ static void read_units(struct build *b)
 static void find_units(struct build *b, const uint32_t *list, uint32_t count)
 {
 	uint32_t all;
-	const struct procedure *p = flow_procedures(b->flow, &all);
+	const struct function *p = flow_functions(b->flow, &all);
 	b->unit_of = xmalloc((all + (size_t)1) * sizeof(*b->unit_of));
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t unit =
@@ -166,7 +166,7 @@ static void find_units(struct build *b, const uint32_t *list, uint32_t count)
 }
 
 /* Sorts the functions in the list by unit (a counting sort). */
-static void deal_procedures(struct build *b, const uint32_t *list, uint32_t count)
+static void deal_functions(struct build *b, const uint32_t *list, uint32_t count)
 {
 	uint32_t at, alone = 0;
 	find_units(b, list, count);
@@ -188,19 +188,19 @@ static void deal_procedures(struct build *b, const uint32_t *list, uint32_t coun
 static void deal_all(struct build *b)
 {
 	uint32_t count;
-	flow_procedures(b->flow, &count);
+	flow_functions(b->flow, &count);
 	uint32_t *list = xmalloc((count + (size_t)1) * sizeof(*list));
 	for (uint32_t i = 0; i < count; i++)
 		list[i] = i;
-	deal_procedures(b, list, count);
+	deal_functions(b, list, count);
 	free(list);
 }
 
-static void add_procedure(struct structure_builder *builder, struct flow *f, uint32_t number,
-			  const struct source *source)
+static void add_function(struct structure_builder *builder, struct flow *f, uint32_t number,
+			 const struct source *source)
 {
 	uint32_t count;
-	const struct procedure *p = flow_procedures(f, &count) + number;
+	const struct function *p = flow_functions(f, &count) + number;
 	struct loop_forest forest;
 	arena_clear(&builder->cfg_arena);
 	arena_clear(&builder->tmp);
@@ -212,15 +212,15 @@ static void add_procedure(struct structure_builder *builder, struct flow *f, uin
 static void build_one(void *ctx, uint32_t item, uint32_t worker)
 {
 	struct build *b = ctx;
-	uint32_t number = b->order[b->first_procedure + item], unit = b->unit_of[number];
+	uint32_t number = b->order[b->first_function + item], unit = b->unit_of[number];
 	const struct source *source = unit == DEBUG_NONE ? NULL : b->units[unit].source;
-	add_procedure(&b->workers[worker].builder, b->flow, number, source);
+	add_function(&b->workers[worker].builder, b->flow, number, source);
 }
 
-static void build_procedures(struct build *b, uint32_t first, uint32_t count)
+static void build_functions(struct build *b, uint32_t first, uint32_t count)
 {
-	b->first_procedure = first;
-	parallel_for(count, PROCEDURE_BATCH, build_one, b);
+	b->first_function = first;
+	parallel_for(count, FUNCTION_BATCH, build_one, b);
 }
 
 /* Loads units from `first` on, as many as memory allows; returns the number after the last one. */
@@ -236,12 +236,12 @@ static uint32_t load_some(struct build *b, uint32_t first)
 
 static void build_all(struct build *b)
 {
-	build_procedures(b, 0, b->without_unit);
+	build_functions(b, 0, b->without_unit);
 	for (uint32_t first = 0; first < b->unit_count;) {
 		uint32_t end = load_some(b, first), count = 0;
 		for (uint32_t i = first; i < end; i++)
 			count += b->units[i].count;
-		build_procedures(b, b->units[first].first, count);
+		build_functions(b, b->units[first].first, count);
 		for (uint32_t i = first; i < end; i++)
 			drop_unit(&b->units[i]);
 		first = end;
@@ -260,10 +260,10 @@ static void open_debug(struct build *b)
 	}
 	if (!b->debug)
 		return;
-	const struct image *file = debug_file(b->debug);
+	const struct module *file = debug_file(b->debug);
 	if (file) {
-		image_add_symbols(b->im, file);
-		image_add_frames(b->im, file);
+		module_add_symbols(b->im, file);
+		module_add_frames(b->im, file);
 	}
 	b->unit_count = debug_unit_count(b->debug);
 	b->units = xcalloc(b->unit_count, sizeof(*b->units));
@@ -370,13 +370,13 @@ static struct structure *load_cached(const struct cache_subject *subject)
 }
 
 /* Builds the structure and, if wanted, stores it in the cache. */
-static int build_fresh(struct structure **out, struct image *im, const struct structure_options *o,
+static int build_fresh(struct structure **out, struct module *im, const struct structure_options *o,
 		       struct err *e)
 {
 	struct build b = {.im = im, .options = o};
 	int rc = build(&b, out, e);
 	if (rc == 0 && o->use_cache && im->build_id.size) {
-		const struct image *file = b.debug ? debug_file(b.debug) : NULL;
+		const struct module *file = b.debug ? debug_file(b.debug) : NULL;
 		struct cache_subject subject = {im->path, im->build_id, im->size, o};
 		struct cache_sources sources = {file ? file->path : NULL, im->debuglink};
 		cache_store(&subject, &sources, *out);
@@ -390,7 +390,7 @@ static int build_fresh(struct structure **out, struct image *im, const struct st
 	return rc;
 }
 
-int structure_build(struct structure **out, struct image *im, const struct structure_options *o,
+int structure_build(struct structure **out, struct module *im, const struct structure_options *o,
 		    struct err *e)
 {
 	struct cache_subject subject = {im->path, im->build_id, im->size, o};
@@ -404,7 +404,7 @@ struct structure *structure_cached(const char *path, const struct structure_opti
 	struct stat st;
 	struct err e;
 	if (!o->use_cache || stat(path, &st) || !S_ISREG(st.st_mode) ||
-	    image_read_build_id(path, &subject.build_id, &e) < 0 || !subject.build_id.size)
+	    module_read_build_id(path, &subject.build_id, &e) < 0 || !subject.build_id.size)
 		return NULL;
 	subject.size = (uint64_t)st.st_size;
 	return load_cached(&subject);
@@ -417,15 +417,15 @@ int structure_open(struct structure **out, const char *path, const struct struct
 	if (*out)
 		return 0;
 	double start = now_seconds();
-	struct image *im;
-	int rc = image_open(&im, path, e);
+	struct module *im;
+	int rc = module_open(&im, path, e);
 	if (rc < 0)
 		return rc;
 	double seconds = now_seconds() - start;
 	rc = build_fresh(out, im, o, e);
 	if (rc == 0)
-		(*out)->stats.seconds_image = seconds;
-	image_close(im);
+		(*out)->stats.seconds_module = seconds;
+	module_close(im);
 	return rc;
 }
 
@@ -436,13 +436,13 @@ static bool list_functions_at(const struct build *b, const uint64_t *addresses, 
 			      numbers *list)
 {
 	uint32_t total;
-	const struct procedure *p = flow_procedures(b->flow, &total);
+	const struct function *p = flow_functions(b->flow, &total);
 	bool all = true, *seen = xcalloc(total + (size_t)1, sizeof(*seen));
 	vec_clear(list);
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t n = flow_procedure_at(b->flow, addresses[i]);
+		uint32_t n = flow_function_at(b->flow, addresses[i]);
 		if (n == UINT32_MAX) {
-			all &= !image_is_code(b->im, addresses[i]);
+			all &= !module_is_code(b->im, addresses[i]);
 			continue;
 		}
 		all &= p[n].found_by != FOUND_ENTRY;
@@ -476,7 +476,7 @@ static int build_some(struct build *b, struct structure **out, const uint64_t *a
 		flow_discover(b->flow);
 		list_functions_at(b, addresses, count, &list);
 	}
-	deal_procedures(b, list.data, list.len);
+	deal_functions(b, list.data, list.len);
 	for (uint32_t i = 0; i < b->unit_count; i++)
 		b->units[i].bytes = b->units[i].count ? USUAL_BYTES : 0;
 	*out = build_dealt(b);
@@ -484,7 +484,7 @@ static int build_some(struct build *b, struct structure **out, const uint64_t *a
 	return 0;
 }
 
-int structure_of_addresses(struct structure **out, struct image *im, const uint64_t *addresses,
+int structure_of_addresses(struct structure **out, struct module *im, const uint64_t *addresses,
 			   uint32_t count, const struct structure_options *o, struct err *e)
 {
 	struct cache_subject subject = {im->path, im->build_id, im->size, o};

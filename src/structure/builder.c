@@ -1,7 +1,7 @@
 #include "structure/builder.h"
 
 #include "base/order.h"
-#include "image/demangle.h"
+#include "module/demangle.h"
 
 void builder_init(struct structure_builder *b)
 {
@@ -31,7 +31,7 @@ void builder_release(struct structure_builder *b)
 /* Collects all parts of the function, sorted by address. */
 static void sort_parts(struct structure_builder *b, const struct part *parts)
 {
-	const struct procedure *p = b->procedure;
+	const struct function *p = b->function;
 	struct part *all = ARENA_ARRAY(&b->tmp, struct part, p->part_count + 1);
 	all[0] = (struct part){p->start, p->end};
 	for (uint32_t i = 0; i < p->part_count; i++) {
@@ -52,7 +52,7 @@ static void find_entry_line(struct structure_builder *b)
 	b->entry_line = 0;
 	if (!u)
 		return;
-	uint64_t start = b->procedure->start;
+	uint64_t start = b->function->start;
 	uint32_t first = start ? ORDER_UP_TO(u->lines, u->line_count, va, start - 1) : 0;
 	if (first < u->line_count && u->lines[first].va == start) {
 		b->entry_file = unit_file(b, u->lines[first].file);
@@ -62,23 +62,23 @@ static void find_entry_line(struct structure_builder *b)
 
 /* The name as people write it: that of the symbol; without a symbol, the one from the debugging
  * information. */
-static uint32_t procedure_name(struct structure_builder *b)
+static uint32_t function_name(struct structure_builder *b)
 {
-	if (b->procedure->name)
-		return text_pool_add(&b->text, demangle(&b->tmp, b->procedure->name));
+	if (b->function->name)
+		return text_pool_add(&b->text, demangle(&b->tmp, b->function->name));
 	if (b->subprogram == DEBUG_NONE)
 		return 0;
 	return text_pool_add(&b->text, b->source->unit->scopes[b->subprogram].name);
 }
 
-static struct structure_procedure describe(struct structure_builder *b)
+static struct structure_function describe(struct structure_builder *b)
 {
-	const struct procedure *p = b->procedure;
+	const struct function *p = b->function;
 	const struct cfg *g = b->cfg;
-	return (struct structure_procedure){
+	return (struct structure_function){
 		.start = p->start,
 		.end = p->end,
-		.name = procedure_name(b),
+		.name = function_name(b),
 		.linkage = text_pool_add(&b->text, p->name),
 		.loop_count = b->forest->loop_count,
 		.block_count = g->block_count,
@@ -92,28 +92,28 @@ static struct structure_procedure describe(struct structure_builder *b)
 	};
 }
 
-static const struct context only_procedure = {.scope = DEBUG_NONE};
+static const struct context only_function = {.scope = DEBUG_NONE};
 
-void builder_add(struct structure_builder *b, uint32_t number, const struct procedure *p,
+void builder_add(struct structure_builder *b, uint32_t number, const struct function *p,
 		 const struct part *parts, const struct cfg *cfg, const struct loop_forest *forest,
 		 const struct source *source)
 {
 	arena_clear(&b->tmp);
-	b->procedure = p;
+	b->function = p;
 	b->cfg = cfg;
 	b->forest = forest;
 	b->source = source;
 	b->subprogram = source ? source_subprogram_at(source, p->start) : (uint32_t)DEBUG_NONE;
 	b->alien = source && !source->unit->has_inlining;
-	b->contexts = source ? source->contexts : &only_procedure;
+	b->contexts = source ? source->contexts : &only_function;
 	find_entry_line(b);
 	sort_parts(b, parts);
-	struct structure_procedure description = describe(b);
+	struct structure_function description = describe(b);
 	find_pieces(b);
 	if (b->alien)
 		find_aliens(b);
 	find_loop_sources(b);
 	build_scopes(b);
 	normalise_lines(b);
-	emit_procedure(b, number, &description);
+	emit_function(b, number, &description);
 }

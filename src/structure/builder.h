@@ -57,7 +57,7 @@ struct built {
 	uint32_t number;
 	uint32_t first_scope, first_loop, first_range;
 	uint32_t scope_count, range_count;
-	struct structure_procedure procedure; /* .scope is not set, .first_loop is relative */
+	struct structure_function function; /* .scope is not set, .first_loop is relative */
 };
 
 struct structure_builder {
@@ -68,7 +68,7 @@ struct structure_builder {
 	VEC(struct address_range) ranges;
 
 	/* The current function. */
-	const struct procedure *procedure;
+	const struct function *function;
 	const struct part *parts; /* all of its parts, sorted */
 	uint32_t part_count;
 	const struct cfg *cfg;
@@ -93,7 +93,7 @@ void builder_init(struct structure_builder *b);
 void builder_release(struct structure_builder *b);
 
 /* Appends the scopes of one function. `parts` are its split-off parts; `source` may be NULL. */
-void builder_add(struct structure_builder *b, uint32_t number, const struct procedure *p,
+void builder_add(struct structure_builder *b, uint32_t number, const struct function *p,
 		 const struct part *parts, const struct cfg *cfg, const struct loop_forest *forest,
 		 const struct source *source);
 
@@ -108,8 +108,8 @@ void find_solid(struct structure_builder *b);
 void find_loop_sources(struct structure_builder *b);
 void build_scopes(struct structure_builder *b);
 void normalise_lines(struct structure_builder *b);
-void emit_procedure(struct structure_builder *b, uint32_t number,
-		    const struct structure_procedure *description);
+void emit_function(struct structure_builder *b, uint32_t number,
+		   const struct structure_function *description);
 
 /* Files of the unit with the same path have one number: that of `file`, or DEBUG_NONE. */
 uint32_t unit_file(const struct structure_builder *b, uint32_t file);

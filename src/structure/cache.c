@@ -52,7 +52,7 @@ static uint64_t program_hash(void)
 {
 	struct build_id id;
 	struct err e;
-	if (image_read_build_id("/proc/self/exe", &id, &e) < 0)
+	if (module_read_build_id("/proc/self/exe", &id, &e) < 0)
 		return 0;
 	return hash_bytes(id.bytes, id.size, FORMAT);
 }
@@ -346,7 +346,7 @@ void cache_store(const struct cache_subject *subject, const struct cache_sources
 	struct head h = {
 		.key = key_of(subject),
 		.fingerprint = fingerprint(subject, debug_path, debuglink),
-		.counts = {s->procedure_count, s->loop_count, s->range_count, s->scope_count,
+		.counts = {s->function_count, s->loop_count, s->range_count, s->scope_count,
 			   s->text_size},
 		.machine = s->machine,
 		.has_lines = s->has_lines,

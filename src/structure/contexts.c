@@ -10,14 +10,14 @@ uint32_t unit_file(const struct structure_builder *b, uint32_t file)
 
 const struct debug_scope *context_scope(const struct structure_builder *b, uint32_t context)
 {
-	uint32_t scope = context == CONTEXT_PROCEDURE ? b->subprogram : b->contexts[context].scope;
+	uint32_t scope = context == CONTEXT_FUNCTION ? b->subprogram : b->contexts[context].scope;
 	return scope == DEBUG_NONE ? NULL : &b->source->unit->scopes[scope];
 }
 
 bool context_holds(const struct structure_builder *b, uint32_t outer, uint32_t inner)
 {
 	if (b->alien)
-		return outer == CONTEXT_PROCEDURE || inner != CONTEXT_PROCEDURE;
+		return outer == CONTEXT_FUNCTION || inner != CONTEXT_FUNCTION;
 	while (b->contexts[inner].depth > b->contexts[outer].depth)
 		inner = b->contexts[inner].parent;
 	return inner == outer;

@@ -108,8 +108,8 @@ static void emit_scope(struct structure_builder *b, const struct built *built, u
 		.flags = n->flags,
 		.loop_depth = loop_depth(around, n),
 	};
-	if (n->kind == SCOPE_PROCEDURE)
-		s.name = built->procedure.name;
+	if (n->kind == SCOPE_FUNCTION)
+		s.name = built->function.name;
 	else if (n->kind == SCOPE_INLINE)
 		name_inline(b, &s, n->id);
 	vec_push(&b->scopes, s);
@@ -167,15 +167,15 @@ static void emit_loop(struct structure_builder *b, uint32_t number)
 	vec_push(&b->loops, m);
 }
 
-void emit_procedure(struct structure_builder *b, uint32_t number,
-		    const struct structure_procedure *description)
+void emit_function(struct structure_builder *b, uint32_t number,
+		   const struct structure_function *description)
 {
 	struct built done = {
 		.number = number,
 		.first_scope = b->scopes.len,
 		.first_loop = b->loops.len,
 		.first_range = b->ranges.len,
-		.procedure = *description,
+		.function = *description,
 	};
 	order_nodes(b);
 	emit_tree(b, &done);

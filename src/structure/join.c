@@ -10,7 +10,7 @@ struct structure_join {
 	struct structure_builder *builders;
 	uint32_t **texts; /* for each builder: text number -> offset in `text`; 0: not added */
 	struct text_pool text;
-	struct structure_procedure *procedures;
+	struct structure_function *functions;
 	struct scope *scopes;
 	struct machine_loop *loops;
 	struct address_range *ranges;
@@ -63,19 +63,19 @@ static void join_scopes(struct structure_join *j, const struct finished_function
 static void join_loops(struct structure_join *j, const struct finished_function *p)
 {
 	const struct machine_loop *from = j->builders[p->builder].loops.data + p->built->first_loop;
-	for (uint32_t i = 0; i < p->built->procedure.loop_count; i++) {
+	for (uint32_t i = 0; i < p->built->function.loop_count; i++) {
 		struct machine_loop *l = &j->loops[j->at.loops + i];
 		*l = from[i];
-		l->procedure = j->at.procedures;
+		l->function = j->at.functions;
 		l->parent = rebase(l->parent, j->at.loops);
 		l->scope += j->at.scopes;
 	}
 }
 
-static void join_procedure(struct structure_join *j, const struct finished_function *p)
+static void join_function(struct structure_join *j, const struct finished_function *p)
 {
-	struct structure_procedure *out = &j->procedures[j->at.procedures];
-	*out = p->built->procedure;
+	struct structure_function *out = &j->functions[j->at.functions];
+	*out = p->built->function;
 	out->name = text_offset(j, p->builder, out->name);
 	out->linkage = text_offset(j, p->builder, out->linkage);
 	out->scope = j->at.scopes;
@@ -86,9 +86,9 @@ static void join_procedure(struct structure_join *j, const struct finished_funct
 		memcpy(j->ranges + j->at.ranges,
 		       j->builders[p->builder].ranges.data + p->built->first_range,
 		       p->built->range_count * sizeof(*j->ranges));
-	j->at.procedures++;
+	j->at.functions++;
 	j->at.scopes += p->built->scope_count;
-	j->at.loops += p->built->procedure.loop_count;
+	j->at.loops += p->built->function.loop_count;
 	j->at.ranges += p->built->range_count;
 }
 
@@ -97,7 +97,7 @@ static void count_all(const struct structure_builder *builders, uint32_t count,
 {
 	*n = (struct storage_counts){.text = 1};
 	for (uint32_t i = 0; i < count; i++) {
-		n->procedures += builders[i].built.len;
+		n->functions += builders[i].built.len;
 		n->loops += builders[i].loops.len;
 		n->ranges += builders[i].ranges.len;
 		n->scopes += builders[i].scopes.len;
@@ -126,8 +126,8 @@ struct structure *builders_join(struct structure_builder *builders, uint32_t cou
 	storage_attach(s, xmalloc(storage_size(&n)), &n);
 
 	struct structure_join j = {.builders = builders};
-	j.procedures = s->storage;
-	j.loops = (void *)(j.procedures + n.procedures);
+	j.functions = s->storage;
+	j.loops = (void *)(j.functions + n.functions);
 	j.ranges = (void *)(j.loops + n.loops);
 	j.scopes = (void *)(j.ranges + n.ranges);
 	text_pool_init(&j.text);
@@ -135,9 +135,9 @@ struct structure *builders_join(struct structure_builder *builders, uint32_t cou
 	for (uint32_t i = 0; i < count; i++)
 		j.texts[i] = xcalloc(builders[i].text.starts.len, sizeof(**j.texts));
 
-	struct finished_function *list = in_order(builders, count, n.procedures);
-	for (uint32_t i = 0; i < n.procedures; i++)
-		join_procedure(&j, &list[i]);
+	struct finished_function *list = in_order(builders, count, n.functions);
+	for (uint32_t i = 0; i < n.functions; i++)
+		join_function(&j, &list[i]);
 
 	s->text_size = j.text.bytes.len;
 	memcpy((char *)(j.scopes + n.scopes), j.text.bytes.data, s->text_size);

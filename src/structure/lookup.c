@@ -30,7 +30,7 @@ struct ranked_range {
 /* A range of a function that has several. */
 struct split_part {
 	uint64_t start, end;
-	uint32_t procedure;
+	uint32_t function;
 };
 
 struct scope_index {
@@ -52,8 +52,8 @@ static uint64_t rank_of(const struct structure *s, uint32_t scope)
 static void find_parts(struct scope_index *x)
 {
 	const struct structure *s = x->s;
-	for (uint32_t i = 0; i < s->procedure_count; i++) {
-		const struct scope *c = &s->scopes[s->procedures[i].scope];
+	for (uint32_t i = 0; i < s->function_count; i++) {
+		const struct scope *c = &s->scopes[s->functions[i].scope];
 		const struct address_range *r = s->ranges + c->first_range;
 		for (uint32_t k = 0; c->range_count > 1 && k < c->range_count; k++)
 			vec_push(&x->parts, (struct split_part){r[k].start, r[k].end, i});
@@ -83,14 +83,14 @@ void scope_index_free(struct scope_index *x)
 	free(x);
 }
 
-uint32_t scope_index_procedure(const struct scope_index *x, uint64_t va)
+uint32_t scope_index_function(const struct scope_index *x, uint64_t va)
 {
 	const struct structure *s = x->s;
-	uint32_t n = ORDER_UP_TO(s->procedures, s->procedure_count, start, va);
-	if (n && va < s->procedures[n - 1].end)
+	uint32_t n = ORDER_UP_TO(s->functions, s->function_count, start, va);
+	if (n && va < s->functions[n - 1].end)
 		return n - 1;
 	n = ORDER_UP_TO(x->parts.data, x->parts.len, start, va);
-	return n && va < x->parts.data[n - 1].end ? x->parts.data[n - 1].procedure : INDEX_NONE;
+	return n && va < x->parts.data[n - 1].end ? x->parts.data[n - 1].function : INDEX_NONE;
 }
 
 static void open_range(struct scope_index *x, const struct ranked_range *r)
@@ -128,7 +128,7 @@ static void add_span(struct scope_index *x, uint64_t start, uint32_t scope)
 }
 
 /* Adds spans for [at, end). Code in none of the ranges belongs to the function itself. */
-static void sweep(struct scope_index *x, uint64_t at, uint64_t end, uint32_t procedure)
+static void sweep(struct scope_index *x, uint64_t at, uint64_t end, uint32_t function)
 {
 	while (x->open.len && at < end) {
 		struct ranked_range top = x->open.data[0];
@@ -140,14 +140,14 @@ static void sweep(struct scope_index *x, uint64_t at, uint64_t end, uint32_t pro
 			close_top(x);
 	}
 	if (at < end)
-		add_span(x, at, procedure);
+		add_span(x, at, function);
 }
 
-static void gather_ranges(struct scope_index *x, uint32_t procedure)
+static void gather_ranges(struct scope_index *x, uint32_t function)
 {
 	const struct structure *s = x->s;
 	vec_clear(&x->ranges);
-	for (uint32_t i = procedure; i < s->scopes[procedure].end; i++) {
+	for (uint32_t i = function; i < s->scopes[function].end; i++) {
 		const struct address_range *r = s->ranges + s->scopes[i].first_range;
 		for (uint32_t k = 0; k < s->scopes[i].range_count; k++)
 			if (r[k].start < r[k].end)
@@ -158,31 +158,31 @@ static void gather_ranges(struct scope_index *x, uint32_t procedure)
 			 offsetof(struct ranked_range, start));
 }
 
-static void add_table(struct scope_index *x, uint32_t procedure)
+static void add_table(struct scope_index *x, uint32_t function)
 {
 	uint64_t at = 0;
 	vec_push(&x->tables, (struct span_table){.first = x->spans.len});
-	gather_ranges(x, procedure);
+	gather_ranges(x, function);
 	vec_clear(&x->open);
 	vec_each (r, &x->ranges) {
-		sweep(x, at, r->start, procedure);
+		sweep(x, at, r->start, function);
 		open_range(x, r);
 		at = r->start;
 	}
-	sweep(x, at, UINT64_MAX, procedure);
+	sweep(x, at, UINT64_MAX, function);
 }
 
 uint32_t scope_index_at(struct scope_index *x, uint64_t va)
 {
-	uint32_t number = scope_index_procedure(x, va);
+	uint32_t number = scope_index_function(x, va);
 	if (number == INDEX_NONE)
 		return INDEX_NONE;
-	uint32_t procedure = x->s->procedures[number].scope, next = x->tables.len;
-	uint32_t table = hashmap_add(&x->indexed, procedure, next);
+	uint32_t function = x->s->functions[number].scope, next = x->tables.len;
+	uint32_t table = hashmap_add(&x->indexed, function, next);
 	if (table == next)
-		add_table(x, procedure);
+		add_table(x, function);
 	const struct span_table *t = &x->tables.data[table];
 	const struct scope_span *spans = x->spans.data + t->first;
 	uint32_t n = ORDER_UP_TO(spans, t->count, start, va);
-	return n ? spans[n - 1].scope : procedure;
+	return n ? spans[n - 1].scope : function;
 }

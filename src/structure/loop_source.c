@@ -2,7 +2,7 @@
  *
  * Context. A loop belongs to the context of its loop statement. Instructions of inlined calls in
  * the loop are in deeper contexts. Statements in a shallower context contradict the placement,
- * because a procedure cannot be inside itself (the paper's Procedure Invariant 4). The paper's
+ * because a function cannot be inside itself (the paper's Function Invariant 4). The paper's
  * guess and correction become one join here: the deepest context that holds all statements of the
  * loop and all nested loops. But optimisers move single computations from around a loop into it, so
  * only solid pieces count; others count if a loop has no solid ones.
@@ -35,7 +35,7 @@ static uint32_t join(const struct structure_builder *b, uint32_t x, uint32_t y)
 	if (x == CONTEXT_NONE || y == CONTEXT_NONE)
 		return x == CONTEXT_NONE ? y : x;
 	if (b->alien)
-		return y == CONTEXT_PROCEDURE ? y : x;
+		return y == CONTEXT_FUNCTION ? y : x;
 	while (x != y) {
 		uint32_t *deeper = b->contexts[x].depth >= b->contexts[y].depth ? &x : &y;
 		*deeper = b->contexts[*deeper].parent;
@@ -82,7 +82,7 @@ static uint32_t choose_alien(const struct structure_builder *b, const struct loo
 	for (uint32_t i = 0; i < l->back_count; i++) {
 		uint32_t from = b->cfg->edges[b->forest->edges[l->first_back + i]].from;
 		const struct piece *p = &b->pieces.data[last[from]];
-		if (is_anchor(b, p) && p->context != CONTEXT_PROCEDURE)
+		if (is_anchor(b, p) && p->context != CONTEXT_FUNCTION)
 			return p->context;
 	}
 	return context;
@@ -96,9 +96,9 @@ static void place_loops(struct structure_builder *b, struct loop_evidence *evide
 		struct loop_evidence *e = &evidence[i];
 		uint32_t parent = b->forest->loops[i].parent;
 		uint32_t context = join(b, strongest(e), e->nested);
-		if (b->alien && context != CONTEXT_PROCEDURE)
+		if (b->alien && context != CONTEXT_FUNCTION)
 			context = choose_alien(b, &b->forest->loops[i], context, last);
-		b->loop_sources[i].context = context == CONTEXT_NONE ? CONTEXT_PROCEDURE : context;
+		b->loop_sources[i].context = context == CONTEXT_NONE ? CONTEXT_FUNCTION : context;
 		if (parent != LOOP_NONE)
 			evidence[parent].nested = join(b, evidence[parent].nested, context);
 	}
@@ -178,7 +178,7 @@ static void find_test(struct structure_builder *b, uint32_t loop, struct loop_ev
  * (unless everything is on that line). */
 static bool is_entry(const struct structure_builder *b, const struct piece *p)
 {
-	return p->context == CONTEXT_PROCEDURE && p->line == b->entry_line &&
+	return p->context == CONTEXT_FUNCTION && p->line == b->entry_line &&
 	       p->file == b->entry_file;
 }
 

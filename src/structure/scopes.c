@@ -42,7 +42,7 @@ static void add_loop(struct structure_builder *b, uint32_t number)
 {
 	const struct loop *l = &b->forest->loops[number];
 	struct loop_source *s = &b->loop_sources[number];
-	uint32_t node = 0, context = CONTEXT_PROCEDURE;
+	uint32_t node = 0, context = CONTEXT_FUNCTION;
 	if (l->parent != LOOP_NONE) {
 		node = b->loop_sources[l->parent].node;
 		context = b->loop_sources[l->parent].context;
@@ -75,7 +75,7 @@ static void widen(struct structure_builder *b, uint32_t node, uint32_t file, uin
 	while (b->nodes.data[node].kind == SCOPE_LOOP)
 		node = b->nodes.data[node].parent;
 	struct node *n = &b->nodes.data[node];
-	if (n->file == DEBUG_NONE && !n->last_line && n->kind == SCOPE_PROCEDURE)
+	if (n->file == DEBUG_NONE && !n->last_line && n->kind == SCOPE_FUNCTION)
 		n->file = file;
 	if (n->file != file)
 		return;
@@ -88,7 +88,7 @@ static void widen(struct structure_builder *b, uint32_t node, uint32_t file, uin
 /* Puts a piece below the innermost of its loops that can hold it. */
 static void place_piece(struct structure_builder *b, const struct piece *p)
 {
-	uint32_t loop = p->loop, node = 0, context = CONTEXT_PROCEDURE;
+	uint32_t loop = p->loop, node = 0, context = CONTEXT_FUNCTION;
 	while (loop != LOOP_NONE && !context_holds(b, b->loop_sources[loop].context, p->context))
 		loop = b->forest->loops[loop].parent;
 	if (loop != LOOP_NONE) {
@@ -107,7 +107,7 @@ static void place_piece(struct structure_builder *b, const struct piece *p)
 static void start_tree(struct structure_builder *b)
 {
 	struct node root = {
-		.kind = SCOPE_PROCEDURE,
+		.kind = SCOPE_FUNCTION,
 		.file = DEBUG_NONE,
 		.first_range = INDEX_NONE,
 		.last_range = INDEX_NONE,

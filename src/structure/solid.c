@@ -99,7 +99,7 @@ static void note_presence(const struct structure_builder *b, struct call_presenc
 {
 	uint32_t size = (uint32_t)(p->end - p->start);
 	bool anchor = is_anchor(b, p) && (p->loop == LOOP_NONE || p->solid);
-	for (uint32_t c = p->context; c != CONTEXT_PROCEDURE; c = b->contexts[c].parent) {
+	for (uint32_t c = p->context; c != CONTEXT_FUNCTION; c = b->contexts[c].parent) {
 		uint64_t key = call_key(loop, c);
 		uint32_t so_far = hashmap_get(&in->bytes, key);
 		hashmap_put(&in->bytes, key, so_far == HASHMAP_NONE ? size : so_far + size);
@@ -111,7 +111,7 @@ static void note_presence(const struct structure_builder *b, struct call_presenc
 static bool belongs_to_loop(const struct structure_builder *b, const struct call_presence *in,
 			    const struct piece *p)
 {
-	for (uint32_t c = p->context; c != CONTEXT_PROCEDURE; c = b->contexts[c].parent)
+	for (uint32_t c = p->context; c != CONTEXT_FUNCTION; c = b->contexts[c].parent)
 		if (!has(&in->anchors, call_key(p->loop, c)) &&
 		    hashmap_get(&in->bytes, call_key(p->loop, c)) !=
 			    hashmap_get(&in->bytes, call_key(LOOP_NONE, c)))
@@ -139,7 +139,7 @@ static void check_calls(struct structure_builder *b)
 {
 	struct call_presence in = {0};
 	vec_each (p, &b->pieces) {
-		if (p->context == CONTEXT_PROCEDURE)
+		if (p->context == CONTEXT_FUNCTION)
 			continue;
 		for (uint32_t l = p->loop; l != LOOP_NONE; l = b->forest->loops[l].parent)
 			note_presence(b, &in, p, l);

@@ -204,7 +204,7 @@ static void leave_spans(span_list *open, span_list *steps, uint64_t va)
 		uint64_t end = vec_pop(open).end;
 		while (open->len && vec_last(open).end <= end)
 			open->len--;
-		add_step(steps, end, open->len ? vec_last(open).context : CONTEXT_PROCEDURE);
+		add_step(steps, end, open->len ? vec_last(open).context : CONTEXT_FUNCTION);
 	}
 }
 
@@ -251,7 +251,7 @@ static void merge_rows(struct preparing *p)
 {
 	const struct debug_unit *u = p->unit;
 	const struct debug_line *line = NULL;
-	uint32_t context = CONTEXT_PROCEDURE, l = 0, s = 0;
+	uint32_t context = CONTEXT_FUNCTION, l = 0, s = 0;
 	while (l < u->line_count || s < p->steps.len) {
 		uint64_t line_va = l < u->line_count ? u->lines[l].va : UINT64_MAX;
 		uint64_t step_va = s < p->steps.len ? p->steps.data[s].start : UINT64_MAX;

@@ -5,9 +5,9 @@
  * compilers copy code (unrolling, versioning), they describe an inlined call several times. Here,
  * calls of the same callee from the same place in the same context are one context. */
 #pragma once
-#include "image/debug.h"
+#include "module/debug.h"
 
-enum { CONTEXT_PROCEDURE = 0, CONTEXT_NONE = UINT32_MAX };
+enum { CONTEXT_FUNCTION = 0, CONTEXT_NONE = UINT32_MAX };
 
 struct context {
 	uint32_t parent, depth; /* for the function: itself and 0 */

@@ -2,14 +2,14 @@
 
 #include <stdlib.h>
 
-_Static_assert(sizeof(struct structure_procedure) == 64, "no padding, a multiple of 8");
+_Static_assert(sizeof(struct structure_function) == 64, "no padding, a multiple of 8");
 _Static_assert(sizeof(struct machine_loop) == 56, "no padding, a multiple of 8");
 _Static_assert(sizeof(struct address_range) == 16, "no padding, a multiple of 8");
 _Static_assert(sizeof(struct scope) == 48, "no padding");
 
 uint64_t storage_size(const struct storage_counts *n)
 {
-	return n->procedures * (uint64_t)sizeof(struct structure_procedure) +
+	return n->functions * (uint64_t)sizeof(struct structure_function) +
 	       n->loops * (uint64_t)sizeof(struct machine_loop) +
 	       n->ranges * (uint64_t)sizeof(struct address_range) +
 	       n->scopes * (uint64_t)sizeof(struct scope) + n->text;
@@ -18,9 +18,9 @@ uint64_t storage_size(const struct storage_counts *n)
 void storage_attach(struct structure *s, void *block, const struct storage_counts *n)
 {
 	s->storage = block;
-	s->procedures = block;
-	s->procedure_count = n->procedures;
-	s->loops = (const void *)(s->procedures + n->procedures);
+	s->functions = block;
+	s->function_count = n->functions;
+	s->loops = (const void *)(s->functions + n->functions);
 	s->loop_count = n->loops;
 	s->ranges = (const void *)(s->loops + n->loops);
 	s->range_count = n->ranges;
@@ -43,17 +43,17 @@ static bool in_part(uint32_t first, uint32_t count, uint32_t size)
 	return first <= size && count <= size - first;
 }
 
-static bool procedure_is_sound(const struct structure *s, const struct structure_procedure *p)
+static bool function_is_sound(const struct structure *s, const struct structure_function *p)
 {
 	return p->name < s->text_size && p->linkage < s->text_size && p->scope < s->scope_count &&
-	       s->scopes[p->scope].kind == SCOPE_PROCEDURE &&
+	       s->scopes[p->scope].kind == SCOPE_FUNCTION &&
 	       in_part(p->first_loop, p->loop_count, s->loop_count);
 }
 
 static bool loop_is_sound(const struct structure *s, uint32_t i)
 {
 	const struct machine_loop *l = &s->loops[i];
-	return l->procedure < s->procedure_count && (l->parent == INDEX_NONE || l->parent < i) &&
+	return l->function < s->function_count && (l->parent == INDEX_NONE || l->parent < i) &&
 	       l->scope < s->scope_count && s->scopes[l->scope].kind == SCOPE_LOOP;
 }
 
@@ -61,8 +61,8 @@ static bool loop_is_sound(const struct structure *s, uint32_t i)
 static bool scope_is_sound(const struct structure *s, uint32_t i)
 {
 	const struct scope *c = &s->scopes[i];
-	bool nested = c->parent == INDEX_NONE ? c->kind == SCOPE_PROCEDURE
-					      : c->kind != SCOPE_PROCEDURE && c->parent < i &&
+	bool nested = c->parent == INDEX_NONE ? c->kind == SCOPE_FUNCTION
+					      : c->kind != SCOPE_FUNCTION && c->parent < i &&
 							i < s->scopes[c->parent].end &&
 							c->end <= s->scopes[c->parent].end;
 	return nested && c->end > i && c->end <= s->scope_count && c->kind <= SCOPE_LINE &&
@@ -75,8 +75,8 @@ bool storage_is_sound(const struct structure *s)
 {
 	if (!s->text_size || s->text[0] || s->text[s->text_size - 1])
 		return false;
-	for (uint32_t i = 0; i < s->procedure_count; i++)
-		if (!procedure_is_sound(s, &s->procedures[i]))
+	for (uint32_t i = 0; i < s->function_count; i++)
+		if (!function_is_sound(s, &s->functions[i]))
 			return false;
 	for (uint32_t i = 0; i < s->loop_count; i++)
 		if (!loop_is_sound(s, i))

@@ -7,7 +7,7 @@
 #include "structure/structure.h"
 
 struct storage_counts {
-	uint32_t procedures, loops, ranges, scopes, text;
+	uint32_t functions, loops, ranges, scopes, text;
 };
 
 uint64_t storage_size(const struct storage_counts *n);

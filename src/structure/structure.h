@@ -15,14 +15,14 @@
 #pragma once
 #include "flow/flow.h"
 #include "flow/loops.h"
-#include "image/debug.h"
+#include "module/debug.h"
 
 enum { INDEX_NONE = UINT32_MAX };
 
 /* Scopes are stored in preorder: the children of scope i are i+1, scopes[i+1].end, ... <
  * scopes[i].end. */
 enum scope_kind {
-	SCOPE_PROCEDURE,
+	SCOPE_FUNCTION,
 	SCOPE_INLINE, /* an inlined call; alien lines, if inlining had to be inferred */
 	SCOPE_LOOP,
 	SCOPE_LINE,
@@ -54,7 +54,7 @@ struct scope {
  * vectorised): these have the same scope. */
 struct machine_loop {
 	uint64_t header; /* va */
-	uint32_t procedure;
+	uint32_t function;
 	uint32_t parent; /* enclosing machine loop or INDEX_NONE */
 	uint32_t scope;  /* its SCOPE_LOOP */
 	uint32_t depth;  /* 1 for an outermost loop */
@@ -63,30 +63,30 @@ struct machine_loop {
 	uint32_t irreducible;
 };
 
-struct structure_procedure {
+struct structure_function {
 	uint64_t start, end; /* main part; the scope's ranges are all parts */
 	uint32_t name;       /* demangled, as people write it; text offset; 0 if unknown */
 	uint32_t linkage;    /* mangled; text offset */
-	uint32_t scope;      /* its SCOPE_PROCEDURE */
+	uint32_t scope;      /* its SCOPE_FUNCTION */
 	uint32_t first_loop, loop_count;
 	uint32_t block_count, edge_count, insn_count, unresolved, table_count, bad;
 	uint16_t found_by; /* enum found_by */
-	uint16_t flags;    /* enum procedure_flag */
+	uint16_t flags;    /* enum function_flag */
 };
 
 struct structure_stats {
-	double seconds_image, seconds_debug, seconds_flow, seconds_structure;
+	double seconds_module, seconds_debug, seconds_flow, seconds_structure;
 	double seconds_cache; /* reading or writing the cache */
 	uint64_t peak_memory; /* bytes */
 };
 
 struct structure {
-	const struct structure_procedure *procedures; /* sorted by start */
+	const struct structure_function *functions; /* sorted by start */
 	const struct scope *scopes;
 	const struct machine_loop *loops;
 	const struct address_range *ranges;
 	const char *text; /* NUL-terminated strings; offset 0 is the empty string */
-	uint32_t procedure_count, scope_count, loop_count, range_count, text_size;
+	uint32_t function_count, scope_count, loop_count, range_count, text_size;
 	uint16_t machine;         /* EM_* */
 	struct build_id build_id; /* size 0 if it has none */
 	bool has_lines;           /* there is debugging information */
@@ -109,7 +109,7 @@ int structure_open(struct structure **out, const char *path, const struct struct
 		   struct err *e);
 /* The same for a module that is open already; never cached unless it has a build id. Adds the
  * symbols and frame ranges of its separate debug file to the module. */
-int structure_build(struct structure **out, struct image *im, const struct structure_options *o,
+int structure_build(struct structure **out, struct module *im, const struct structure_options *o,
 		    struct err *e);
 void structure_free(struct structure *s);
 
@@ -119,7 +119,7 @@ struct structure *structure_cached(const char *path, const struct structure_opti
 /* The structure of only the functions that have one of the addresses, for callers that need these
  * at once; of the whole module if that is in the cache. The result is not cached. Adds to the
  * module as structure_build() does. */
-int structure_of_addresses(struct structure **out, struct image *im, const uint64_t *addresses,
+int structure_of_addresses(struct structure **out, struct module *im, const uint64_t *addresses,
 			   uint32_t count, const struct structure_options *o, struct err *e);
 
 /* Finds functions and scopes by address. The scopes of a function are indexed when the first
@@ -130,6 +130,6 @@ struct scope_index;
 struct scope_index *scope_index_new(const struct structure *s);
 void scope_index_free(struct scope_index *x);
 /* The number of the function that has va in any of its parts, or INDEX_NONE. */
-uint32_t scope_index_procedure(const struct scope_index *x, uint64_t va);
+uint32_t scope_index_function(const struct scope_index *x, uint64_t va);
 /* The innermost scope at va, or INDEX_NONE. */
 uint32_t scope_index_at(struct scope_index *x, uint64_t va);

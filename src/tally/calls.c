@@ -19,7 +19,7 @@ static void call_runtime(struct coder *c, unsigned at)
 
 static uint64_t site_argument(const struct coder *c, uint64_t more)
 {
-	return c->n->procedure | more << 32;
+	return c->n->function | more << 32;
 }
 
 /* ---- what calls pass ----
@@ -152,7 +152,7 @@ static void find_callee(struct coder *c, unsigned caller, unsigned child, unsign
 	load(c, V0, V0, offsetof(struct rt_context, area));
 	load(c, V0, V0, offsetof(struct rt_area, callees));
 	op(c, EMIT_SHIFT_RIGHT, V2, V3, 0, SLOT_SHIFT);
-	op(c, EMIT_ADD, V2, V2, 0, RT_CALLEE_STEP * (int64_t)c->n->procedure);
+	op(c, EMIT_ADD, V2, V2, 0, RT_CALLEE_STEP * (int64_t)c->n->function);
 	op(c, EMIT_LOW_BITS, V2, V2, 0, RT_CALLEE_BITS);
 	op(c, EMIT_ADD_SHIFTED, V0, V0, V2, CALLEE_SHIFT);
 	load(c, V2, V0, offsetof(struct rt_callee, slot));
@@ -160,8 +160,8 @@ static void find_callee(struct coder *c, unsigned caller, unsigned child, unsign
 	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, missing);
 	load(c, V2, V0, offsetof(struct rt_callee, calls));
 	load(c, child, V0, offsetof(struct rt_callee, child));
-	load(c, V3, child, offsetof(struct rt_context, procedure));
-	op(c, EMIT_ADD, V3, V3, 0, -(int64_t)c->n->procedure);
+	load(c, V3, child, offsetof(struct rt_context, function));
+	op(c, EMIT_ADD, V3, V3, 0, -(int64_t)c->n->function);
 	op(c, EMIT_UNLESS_ZERO, 0, V3, 0, missing);
 	op(c, EMIT_COUNT, V3, V2, 0, 0);
 }
@@ -183,8 +183,8 @@ void code_enter(struct coder *c, struct spot spot)
 		find_caller(c, caller, unknown);
 	uint16_t found = next_op(c);
 	op(c, EMIT_LOAD, child, V3, 0, slot + (int64_t)offsetof(struct rt_context_slot, child));
-	load(c, V2, child, offsetof(struct rt_context, procedure));
-	op(c, EMIT_ADD, V2, V2, 0, -(int64_t)c->n->procedure);
+	load(c, V2, child, offsetof(struct rt_context, function));
+	op(c, EMIT_ADD, V2, V2, 0, -(int64_t)c->n->function);
 	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, other);
 	op(c, EMIT_COUNT, V2, V3, 0, slot + (int64_t)offsetof(struct rt_context_slot, calls));
 	uint16_t counted = next_op(c);

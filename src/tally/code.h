@@ -7,7 +7,7 @@
 struct tally_numbers {
 	uint64_t table, find; /* see emit_probe */
 	uint64_t called, returned, landed, tripped;
-	uint32_t procedure;
+	uint32_t function;
 	uint32_t first_loop; /* number of loop 0; the others follow */
 };
 

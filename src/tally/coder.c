@@ -65,8 +65,8 @@ struct spot code_on_edge(const struct coder *c, uint32_t edge)
  * does nothing. */
 static void check_owner(struct coder *c, unsigned context, unsigned tmp)
 {
-	load(c, tmp, context, offsetof(struct rt_context, procedure));
-	op(c, EMIT_ADD, tmp, tmp, 0, -(int64_t)c->n->procedure);
+	load(c, tmp, context, offsetof(struct rt_context, function));
+	op(c, EMIT_ADD, tmp, tmp, 0, -(int64_t)c->n->function);
 	op(c, EMIT_UNLESS_ZERO, 0, tmp, 0, 0);
 	c->checks = true;
 }

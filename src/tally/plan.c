@@ -19,7 +19,7 @@ static const double weight_uncountable = 1e30, weight_counted = -1;
 struct planner {
 	struct tally *t;
 	const struct tally_options *o;
-	const struct image *image;
+	const struct module *module;
 	const struct arch *arch;
 	const struct cfg *g;
 	const struct loop_forest *forest;
@@ -52,7 +52,7 @@ static void find_sites_of(struct planner *p, uint32_t block, site_list *out)
 	const struct block *b = &p->g->blocks[block];
 	struct cursor c;
 	struct insn in;
-	cursor_set(&c, p->image, p->arch, b->start, b->size);
+	cursor_set(&c, p->module, p->arch, b->start, b->size);
 	for (uint32_t i = 0; cursor_next(&c, DECODE_FLOW, &in); i++) {
 		bool call = in.kind == INSN_CALL || in.kind == INSN_CALL_INDIRECT;
 		if (!call && in.kind != INSN_SYSCALL)
@@ -86,7 +86,7 @@ static bool moves_stack(const struct planner *p, uint32_t block)
 	const struct block *b = &p->g->blocks[block];
 	struct cursor c;
 	struct insn in;
-	cursor_set(&c, p->image, p->arch, b->start, b->size);
+	cursor_set(&c, p->module, p->arch, b->start, b->size);
 	while (cursor_next(&c, DECODE_FULL, &in))
 		if (!insn_ends_block(&in) && regset_has(&in.writes, p->arch->sp))
 			return true;
@@ -671,7 +671,7 @@ bool tally_plan(struct tally *out, const struct flow *f, const struct cfg *g,
 {
 	struct planner p = {.t = out,
 			    .o = o,
-			    .image = flow_image(f),
+			    .module = flow_module(f),
 			    .arch = flow_arch(f),
 			    .g = g,
 			    .forest = forest,

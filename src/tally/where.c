@@ -20,7 +20,7 @@ uint32_t tally_site_behind(const struct tally *t, uint64_t va)
 
 /* Whether control always leaves the function at the block's end. (A conditional tail call may fall
  * through.) */
-static bool ends_procedure(const struct block *b)
+static bool ends_function(const struct block *b)
 {
 	bool calls = b->end == END_CALL || b->end == END_CALL_INDIRECT;
 	return !b->edge_count && !calls;
@@ -48,12 +48,12 @@ struct tally_place tally_place(const struct tally *t, const struct flow *f, uint
 	if (out.block == BLOCK_NONE)
 		return out;
 	const struct block *b = &t->cfg->blocks[out.block];
-	cursor_set(&c, flow_image(f), flow_arch(f), b->start, b->size);
+	cursor_set(&c, flow_module(f), flow_arch(f), b->start, b->size);
 	for (; cursor_next(&c, DECODE_FLOW, &in) && in.pc < va; out.insn++)
 		out.first &= (in.flags & INSN_LANDING) != 0;
 	out.call = site_at(t, va);
 	out.behind = tally_site_behind(t, va);
-	out.leaves = ends_procedure(b) && out.insn + 1 == b->insn_count;
+	out.leaves = ends_function(b) && out.insn + 1 == b->insn_count;
 	out.jumped_to = is_jumped_to(t->cfg, out.block);
 	return out;
 }

@@ -24,7 +24,7 @@ struct recipe_use {
 
 struct work {
 	const struct analysis_input *input;
-	const struct image *im;
+	const struct module *im;
 	const struct arch *arch;
 	const struct cfg *g;
 	struct arena *tmp;
@@ -58,7 +58,7 @@ static void decode_block(struct work *w, uint32_t block)
 	const struct block *b = &w->g->blocks[block];
 	uint32_t at = w->first[block];
 	size_t n = 0;
-	const uint8_t *p = image_at(w->im, b->start, &n);
+	const uint8_t *p = module_at(w->im, b->start, &n);
 	for (size_t done = 0; p && done < b->size; at++) {
 		struct insn *in = &w->insns[at];
 		if (at == w->first[block + 1] ||
@@ -341,7 +341,7 @@ static void emit_block(struct work *w, uint32_t block, struct analysis *out)
 /* Linear code that no path reaches. The state is `usual` at its start and after each instruction
  * that does not fall through, and `entry` at places that the function itself calls. */
 struct loose {
-	const struct image *im;
+	const struct module *im;
 	const struct arch *arch;
 	const struct state *usual, *entry;
 	const uint64_t *inner;
@@ -470,9 +470,9 @@ static void remove_overlaps(struct analysis *out)
 
 /* The number of bytes on the stack below the caller's frame, at entry. The first entry of a PLT is
  * entered with a relocation number pushed on top of the return address. */
-static int32_t pushed_at_entry(const struct arch *arch, const struct procedure *p)
+static int32_t pushed_at_entry(const struct arch *arch, const struct function *p)
 {
-	bool numbered = p->flags & PROCEDURE_PLT && p->name && !strcmp(p->name, "plt0");
+	bool numbered = p->flags & FUNCTION_PLT && p->name && !strcmp(p->name, "plt0");
 	return arch->link == REG_NONE ? numbered ? 16 : 8 : 0;
 }
 
@@ -545,7 +545,7 @@ static void distrust_records(struct analysis *out)
 		r->recipe.record &= r->certain;
 }
 
-void analyse_procedure(struct analysis *out, const struct analysis_input *in, struct arena *tmp)
+void analyse_function(struct analysis *out, const struct analysis_input *in, struct arena *tmp)
 {
 	struct work w = {.input = in, .im = in->im, .arch = in->arch, .g = in->g, .tmp = tmp};
 	vec_clear(&out->runs);
@@ -554,21 +554,21 @@ void analyse_procedure(struct analysis *out, const struct analysis_input *in, st
 		return;
 	prepare(&w);
 	list_inner(&w);
-	w.pushed = pushed_at_entry(in->arch, in->procedure);
+	w.pushed = pushed_at_entry(in->arch, in->function);
 	struct exits x = attempt(&w, out);
 	if (x.bad || has_gaps(out)) {
 		w.look_at_callees = true;
-		w.pushed = pushed_at_entry(in->arch, in->procedure);
+		w.pushed = pushed_at_entry(in->arch, in->function);
 		x = attempt(&w, out);
 	}
-	out->proven = (!x.bad && !w.disagree) || in->procedure->flags & PROCEDURE_PLT;
+	out->proven = (!x.bad && !w.disagree) || in->function->flags & FUNCTION_PLT;
 	if (x.unknown_target || w.disagree)
 		distrust_records(out);
 	vec_free(&w.usual);
 	vec_free(&w.inner);
 }
 
-void analyse_loose_code(struct analysis *out, const struct image *im, const struct arch *arch,
+void analyse_loose_code(struct analysis *out, const struct module *im, const struct arch *arch,
 			uint64_t start, uint64_t end)
 {
 	struct state entry;

@@ -23,9 +23,9 @@ struct analysis {
 
 /* A function to analyse. */
 struct analysis_input {
-	const struct image *im;
+	const struct module *im;
 	const struct arch *arch;
-	const struct procedure *procedure;
+	const struct function *function;
 	const struct cfg *g;
 	const struct part *spans; /* the function's address ranges */
 	uint32_t span_count;
@@ -36,8 +36,8 @@ struct analysis_input {
 };
 
 /* The caller owns the result's vector; it is emptied first. */
-void analyse_procedure(struct analysis *out, const struct analysis_input *in, struct arena *tmp);
+void analyse_function(struct analysis *out, const struct analysis_input *in, struct arena *tmp);
 /* Analyses code that belongs to no known function, as if one began at `start` and after each
  * return. */
-void analyse_loose_code(struct analysis *out, const struct image *im, const struct arch *arch,
+void analyse_loose_code(struct analysis *out, const struct module *im, const struct arch *arch,
 			uint64_t start, uint64_t end);

@@ -25,7 +25,7 @@ struct identity {
 struct codes {
 	struct recipes_options options;
 	VEC(struct code *) all;
-	VEC(struct mapped_image *) files;
+	VEC(struct mapped_module *) files;
 	struct hashmap by_identity; /* hash of struct identity -> index in all */
 	struct hashmap by_failure;  /* the same for files that could not be read, by mapping */
 	struct hashmap by_mapping;  /* hash of a file's description -> index in files */
@@ -45,7 +45,7 @@ static void close_code(struct code *code)
 	links_free(code->links);
 	recipes_close(code->recipes);
 	flow_close(code->flow);
-	image_close(code->image);
+	module_close(code->module);
 }
 
 void codes_free(struct codes *c)
@@ -73,20 +73,20 @@ struct code *codes_get(struct codes *c, uint32_t id)
 	return c->all.data[id];
 }
 
-static uint64_t hash_file(const struct mapped_image *file, size_t path_length)
+static uint64_t hash_file(const struct mapped_module *file, size_t path_length)
 {
 	const uint64_t numbers[] = {file->device_major, file->device_minor, file->inode,
 				    file->deleted};
 	return hash_bytes(file->path, path_length, hash_bytes(numbers, sizeof(numbers), 0));
 }
 
-const struct mapped_image *codes_file(struct codes *c, const struct mapped_image *like,
-				      size_t path_length)
+const struct mapped_module *codes_file(struct codes *c, const struct mapped_module *like,
+				       size_t path_length)
 {
 	uint32_t i = hashmap_add(&c->by_mapping, hash_file(like, path_length), c->files.len);
 	if (i < c->files.len)
 		return c->files.data[i];
-	struct mapped_image *file = ARENA_NEW(&c->arena, struct mapped_image);
+	struct mapped_module *file = ARENA_NEW(&c->arena, struct mapped_module);
 	*file = *like;
 	file->path = arena_strndup(&c->arena, like->path, path_length);
 	file->code = NULL;
@@ -95,7 +95,7 @@ const struct mapped_image *codes_file(struct codes *c, const struct mapped_image
 	return file;
 }
 
-static struct code *add_code(struct codes *c, const struct mapped_image *file)
+static struct code *add_code(struct codes *c, const struct mapped_module *file)
 {
 	struct code *code = ARENA_NEW(&c->arena, struct code);
 	code->id = c->all.len;
@@ -106,14 +106,14 @@ static struct code *add_code(struct codes *c, const struct mapped_image *file)
 }
 
 /* Takes ownership of the module. */
-static int fill_code(struct codes *c, struct code *code, struct image *im, struct err *e)
+static int fill_code(struct codes *c, struct code *code, struct module *im, struct err *e)
 {
 	int rc = flow_open(&code->flow, im, e);
 	if (rc) {
-		image_close(im);
+		module_close(im);
 		return rc;
 	}
-	code->image = im;
+	code->module = im;
 	code->arch = flow_arch(code->flow);
 	code->recipes = recipes_open(code->flow, &c->options);
 	code->links = links_new(code->flow);
@@ -123,7 +123,7 @@ static int fill_code(struct codes *c, struct code *code, struct image *im, struc
 
 /* The code for a file that could not be read. If the file is not a module at all, it is generated
  * code (shared memory of a just-in-time compiler). */
-static struct code *failed_code(struct codes *c, const struct mapped_image *file, int rc,
+static struct code *failed_code(struct codes *c, const struct mapped_module *file, int rc,
 				const struct err *e)
 {
 	uint32_t i = hashmap_add(&c->by_failure, hash_file(file, strlen(file->path)), c->all.len);
@@ -136,11 +136,11 @@ static struct code *failed_code(struct codes *c, const struct mapped_image *file
 	return code;
 }
 
-static struct code *open_file(struct codes *c, const struct mapped_image *file,
+static struct code *open_file(struct codes *c, const struct mapped_module *file,
 			      const char *open_path)
 {
 	struct err e = {0};
-	struct image *im = NULL;
+	struct module *im = NULL;
 	struct stat st;
 	char held[64];
 	/* The file is held open, so that the file identified is the file read. */
@@ -160,7 +160,7 @@ static struct code *open_file(struct codes *c, const struct mapped_image *file,
 		return c->all.data[known];
 	}
 	snprintf(held, sizeof(held), "/proc/self/fd/%d", fd);
-	int rc = image_open_as(&im, held, file->path, &e);
+	int rc = module_open_as(&im, held, file->path, &e);
 	close(fd);
 	if (rc)
 		return failed_code(c, file, rc, &e);
@@ -174,26 +174,26 @@ static struct code *open_file(struct codes *c, const struct mapped_image *file,
 
 /* The kernel maps the same vdso into all processes of the same kind. So ours replaces that of a
  * process that has ended or cannot be read. */
-static int open_own_vdso(struct image **out, struct err *e)
+static int open_own_vdso(struct module **out, struct err *e)
 {
 	struct maps m;
 	int rc = maps_read(&m, (int)getpid(), e);
 	if (rc)
 		return rc;
 	rc = err_set(e, ERR_UNSUPPORTED, "there is no vdso to take its place");
-	for (uint32_t i = 0; i < m.image_count; i++)
-		if (m.images[i].vdso)
-			rc = maps_open_image(out, &m, &m.images[i], e);
+	for (uint32_t i = 0; i < m.module_count; i++)
+		if (m.modules[i].vdso)
+			rc = maps_open_module(out, &m, &m.modules[i], e);
 	maps_release(&m);
 	return rc;
 }
 
-static struct code *open_vdso(struct codes *c, int pid, const struct mapped_image *file)
+static struct code *open_vdso(struct codes *c, int pid, const struct mapped_module *file)
 {
 	struct maps m = {.pid = pid};
 	struct err e = {0};
-	struct image *im = NULL;
-	if (maps_open_image(&im, &m, file, &e)) {
+	struct module *im = NULL;
+	if (maps_open_module(&im, &m, file, &e)) {
 		int rc = open_own_vdso(&im, &e);
 		if (rc)
 			return failed_code(c, file, rc, &e);
@@ -201,7 +201,7 @@ static struct code *open_vdso(struct codes *c, int pid, const struct mapped_imag
 	uint64_t key = hash_bytes(im->bytes, im->size, 0);
 	uint32_t known = hashmap_get(&c->by_identity, key);
 	if (known != HASHMAP_NONE) {
-		image_close(im);
+		module_close(im);
 		return c->all.data[known];
 	}
 	struct code *code = add_code(c, file);
@@ -211,10 +211,10 @@ static struct code *open_vdso(struct codes *c, int pid, const struct mapped_imag
 	return code;
 }
 
-struct code *codes_open(struct codes *c, int pid, const struct mapped_image *file,
+struct code *codes_open(struct codes *c, int pid, const struct mapped_module *file,
 			const struct code_mapping *at)
 {
-	struct mapped_image mapped = *file;
+	struct mapped_module mapped = *file;
 	struct arena tmp = {0};
 	struct err e = {0};
 	mapped.code = at;

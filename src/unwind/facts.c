@@ -46,10 +46,10 @@ static void copy_recipe(struct fact *k, const struct recipe *r)
 	}
 }
 
-static uint64_t procedure_start(const struct code *code, uint64_t va)
+static uint64_t function_start(const struct code *code, uint64_t va)
 {
-	uint32_t count, i = flow_procedure_at(code->flow, va);
-	return i == UINT32_MAX ? UINT64_MAX : flow_procedures(code->flow, &count)[i].start;
+	uint32_t count, i = flow_function_at(code->flow, va);
+	return i == UINT32_MAX ? UINT64_MAX : flow_functions(code->flow, &count)[i].start;
 }
 
 static void learn_exact(struct fact *k)
@@ -82,7 +82,7 @@ static void learn_code(struct fact *k, bool exact)
 	if (!k->trampoline && !k->root)
 		copy_recipe(k, recipes_at(k->code->recipes, va));
 	/* Looked up last: finding recipes may have discovered more functions. */
-	k->procedure = procedure_start(k->code, va);
+	k->function = function_start(k->code, va);
 }
 
 /* The place of pc. A return address may be just past the last instruction of its mapping. */
@@ -98,13 +98,13 @@ __attribute__((noinline)) static struct fact *
 learn(struct facts *f, struct fact *slot, struct space *s, uint64_t serial, uint64_t pc, bool exact)
 {
 	struct place p = find_place(s, pc, exact);
-	struct fact *k = p.code && p.code->image ? slot : &f->uncached;
+	struct fact *k = p.code && p.code->module ? slot : &f->uncached;
 	*k = (struct fact){
 		.serial = serial,
 		.pc = pc,
 		.code = p.code,
 		.va = p.va,
-		.procedure = UINT64_MAX,
+		.function = UINT64_MAX,
 		.asked_exact = exact,
 		.exact = exact,
 		.where = p.code || p.anonymous ? FACT_OPAQUE : FACT_NOWHERE,

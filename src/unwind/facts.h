@@ -15,13 +15,13 @@ enum fact_where {
 struct fact {
 	uint64_t serial, pc; /* serial of the space */
 	struct code *code;
-	uint64_t va;        /* va of pc */
-	uint64_t procedure; /* the function's start; UINT64_MAX if not known */
-	uint8_t where;      /* enum fact_where */
-	bool asked_exact;   /* the caller said that pc is not a return address */
-	bool exact;         /* pc is not a return address: said so, or no call precedes it */
-	bool trampoline;    /* a signal handler returns here; then the rest is unset */
-	bool root;          /* the outermost frame: nothing called this code */
+	uint64_t va;       /* va of pc */
+	uint64_t function; /* the function's start; UINT64_MAX if not known */
+	uint8_t where;     /* enum fact_where */
+	bool asked_exact;  /* the caller said that pc is not a return address */
+	bool exact;        /* pc is not a return address: said so, or no call precedes it */
+	bool trampoline;   /* a signal handler returns here; then the rest is unset */
+	bool root;         /* the outermost frame: nothing called this code */
 
 	/* The recipe, in a form that is quick to use. */
 	uint8_t cfa, cfa_reg, ret, ret_reg;
@@ -36,7 +36,7 @@ struct fact {
 	struct call_site call; /* the call before a return address */
 	/* The last callee for which the link was checked, and the result. */
 	const struct code *callee;
-	uint64_t callee_procedure;
+	uint64_t callee_function;
 	uint8_t verdict; /* enum link_verdict */
 };
 

@@ -35,14 +35,14 @@ struct call_site links_call_before(const struct flow *f, uint64_t va)
 	for (unsigned n = arch->insn_align; n <= arch->insn_max; n += arch->insn_align) {
 		struct insn in;
 		size_t readable;
-		const uint8_t *p = n <= va ? image_at(flow_image(f), va - n, &readable) : NULL;
+		const uint8_t *p = n <= va ? module_at(flow_module(f), va - n, &readable) : NULL;
 		if (!p || readable < n || arch->decode(p, n, va - n, DECODE_FLOW, &in) != n)
 			continue;
 		call.indirect |= in.kind == INSN_CALL_INDIRECT;
 		/* The shortest decoding is without prefixes; all longer ones have the same target.
 		 */
 		if (in.kind == INSN_CALL && !call.direct &&
-		    image_is_code(flow_image(f), in.target)) {
+		    module_is_code(flow_module(f), in.target)) {
 			call.direct = true;
 			call.target = in.target;
 		}
@@ -52,19 +52,19 @@ struct call_site links_call_before(const struct flow *f, uint64_t va)
 
 /* Whether the function's start is certain. All other sources may split a function that is whole, or
  * take a split-off part for a function. */
-static bool has_certain_start(const struct procedure *p)
+static bool has_certain_start(const struct function *p)
 {
 	return p->found_by & (FOUND_SYMBOL | FOUND_DYNAMIC | FOUND_DEBUG | FOUND_PLT | FOUND_CALL);
 }
 
-static bool is_inside(const struct procedure *p, uint64_t va)
+static bool is_inside(const struct function *p, uint64_t va)
 {
 	return va > p->start && va < p->end;
 }
 
 /* Whether a block may leave the function other than by returning, or was not fully understood. A
  * call into the function itself, but not to its start, is how retpolines jump. */
-static bool block_may_tail_call(const struct procedure *p, const struct block *b)
+static bool block_may_tail_call(const struct function *p, const struct block *b)
 {
 	bool stuck = !b->edge_count && !(b->flags & BLOCK_NORETURN);
 	switch (b->end) {
@@ -78,11 +78,11 @@ static bool block_may_tail_call(const struct procedure *p, const struct block *b
 	}
 }
 
-static bool graph_may_tail_call(struct links *l, uint32_t procedure)
+static bool graph_may_tail_call(struct links *l, uint32_t function)
 {
 	uint32_t count;
-	const struct procedure *p = &flow_procedures(l->flow, &count)[procedure];
-	const struct cfg *g = flow_cfg(l->flow, procedure, &l->tmp, &l->tmp);
+	const struct function *p = &flow_functions(l->flow, &count)[function];
+	const struct cfg *g = flow_cfg(l->flow, function, &l->tmp, &l->tmp);
 	bool yes = g->escape_count != 0 || g->block_count == 0;
 	/* A jump table without a compare that bounds it may have more entries than were read. */
 	for (uint32_t i = 0; i < g->table_count; i++)
@@ -93,24 +93,24 @@ static bool graph_may_tail_call(struct links *l, uint32_t procedure)
 	return yes;
 }
 
-static bool may_tail_call(struct links *l, uint32_t procedure)
+static bool may_tail_call(struct links *l, uint32_t function)
 {
 	uint32_t count;
-	const struct procedure *p = &flow_procedures(l->flow, &count)[procedure];
-	if (p->flags & (PROCEDURE_PLT | PROCEDURE_IFUNC))
+	const struct function *p = &flow_functions(l->flow, &count)[function];
+	if (p->flags & (FUNCTION_PLT | FUNCTION_IFUNC))
 		return true;
 	uint32_t known = hashmap_get(&l->may_tail_call, p->start);
 	if (known == HASHMAP_NONE) {
-		known = graph_may_tail_call(l, procedure);
+		known = graph_may_tail_call(l, function);
 		hashmap_put(&l->may_tail_call, p->start, known);
 	}
 	return known;
 }
 
 /* Whether `entry` is the PLT entry of function `p`. Each has one name of possibly several. */
-static bool is_entry_of(const struct procedure *entry, const struct procedure *p)
+static bool is_entry_of(const struct function *entry, const struct function *p)
 {
-	if (!(entry->flags & PROCEDURE_PLT) || !entry->name || !p->name)
+	if (!(entry->flags & FUNCTION_PLT) || !entry->name || !p->name)
 		return false;
 	size_t n = strlen(p->name);
 	return !strncmp(entry->name, p->name, n) && !strcmp(entry->name + n, "@plt");
@@ -118,22 +118,22 @@ static bool is_entry_of(const struct procedure *entry, const struct procedure *p
 
 static bool in_one_unwind_range(const struct flow *f, uint64_t x, uint64_t y)
 {
-	const struct frame_range *r = image_frame_at(flow_image(f), x);
-	return r && r == image_frame_at(flow_image(f), y);
+	const struct frame_range *r = module_frame_at(flow_module(f), x);
+	return r && r == module_frame_at(flow_module(f), y);
 }
 
 static enum link_verdict check_direct(struct links *l, uint64_t target, const struct flow *callee,
 				      uint64_t callee_va)
 {
 	uint32_t count;
-	uint32_t to = flow_procedure_at(l->flow, target);
-	uint32_t at = callee ? flow_procedure_at(callee, callee_va) : UINT32_MAX;
+	uint32_t to = flow_function_at(l->flow, target);
+	uint32_t at = callee ? flow_function_at(callee, callee_va) : UINT32_MAX;
 	if (to == UINT32_MAX || at == UINT32_MAX)
 		return VERDICT_LIKELY;
 	if (callee == l->flow && (to == at || in_one_unwind_range(callee, target, callee_va)))
 		return VERDICT_VALID;
-	const struct procedure *called = &flow_procedures(l->flow, &count)[to];
-	const struct procedure *found = &flow_procedures(callee, &count)[at];
+	const struct function *called = &flow_functions(l->flow, &count)[to];
+	const struct function *found = &flow_functions(callee, &count)[at];
 	if (is_entry_of(called, found))
 		return VERDICT_VALID;
 	/* After a call into the middle of an assumed function, its graph proves nothing. */

@@ -143,7 +143,7 @@ static void merge_row(const struct analysis *a, const struct arch *arch, const s
 }
 
 /* The start of the next range that call frame information describes, at most `end`. */
-static uint64_t next_range(const struct image *im, uint64_t va, uint64_t end)
+static uint64_t next_range(const struct module *im, uint64_t va, uint64_t end)
 {
 	uint32_t n = ORDER_UP_TO(im->frames, im->frame_count, start, va);
 	return n < im->frame_count && im->frames[n].start < end ? im->frames[n].start : end;
@@ -151,7 +151,7 @@ static uint64_t next_range(const struct image *im, uint64_t va, uint64_t end)
 
 /* The row at va and its end. For addresses that no row covers, it is a row that knows nothing, so
  * that the analysis is kept. */
-static uint64_t next_row(const struct image *im, struct cfi *c, uint64_t va, uint64_t end,
+static uint64_t next_row(const struct module *im, struct cfi *c, uint64_t va, uint64_t end,
 			 struct cfi_row *row)
 {
 	if (cfi_row_at(c, va, row) && row->end > va)
@@ -160,7 +160,7 @@ static uint64_t next_row(const struct image *im, struct cfi *c, uint64_t va, uin
 	return next_range(im, va, end);
 }
 
-void merge_cfi(struct analysis *a, const struct image *im, struct cfi *c, const struct arch *arch,
+void merge_cfi(struct analysis *a, const struct module *im, struct cfi *c, const struct arch *arch,
 	       const struct part *span)
 {
 	run_list merged = {0};

@@ -18,7 +18,7 @@ struct known_span {
 
 struct recipes {
 	struct flow *flow;
-	const struct image *im;
+	const struct module *im;
 	const struct arch *arch;
 	struct cfi *cfi; /* NULL: there is none, or the options exclude it */
 	struct recipes_options options;
@@ -44,7 +44,7 @@ struct recipes *recipes_open(struct flow *f, const struct recipes_options *optio
 {
 	struct recipes *r = xcalloc(1, sizeof(*r));
 	r->flow = f;
-	r->im = flow_image(f);
+	r->im = flow_module(f);
 	r->arch = flow_arch(f);
 	if (options)
 		r->options = *options;
@@ -145,10 +145,10 @@ static void compile_span(struct recipes *r, uint64_t start, uint64_t end)
 
 /* Whether `p` is a part split off a function (foo.cold) that is not yet joined to it: only call
  * frame information describes its frame at entry. */
-static bool is_part(const struct recipes *r, const struct procedure *p)
+static bool is_part(const struct recipes *r, const struct function *p)
 {
-	const struct frame_range *f = image_frame_at(r->im, p->start);
-	return f && f->start == p->start && f->mid_frame && !(p->flags & PROCEDURE_PLT);
+	const struct frame_range *f = module_frame_at(r->im, p->start);
+	return f && f->start == p->start && f->mid_frame && !(p->flags & FUNCTION_PLT);
 }
 
 static uint32_t kept_by(void *ctx, uint64_t target);
@@ -176,11 +176,11 @@ static uint32_t written_in_block(struct recipes *r, const struct block *b)
 	}
 }
 
-static uint32_t written_by(struct recipes *r, uint32_t procedure)
+static uint32_t written_by(struct recipes *r, uint32_t function)
 {
 	enum { MAX_CALLEE_INSNS = 4000 };
 	struct arena a = {0}, tmp = {0};
-	const struct cfg *g = flow_cfg(r->flow, procedure, &a, &tmp);
+	const struct cfg *g = flow_cfg(r->flow, function, &a, &tmp);
 	uint32_t written = g->insn_count > MAX_CALLEE_INSNS ? UINT32_MAX : 0;
 	for (uint32_t b = 0; b < g->block_count && written != UINT32_MAX; b++)
 		written |= written_in_block(r, &g->blocks[b]);
@@ -195,12 +195,12 @@ static uint32_t kept_by(void *ctx, uint64_t target)
 {
 	enum { MAX_CALLEE_DEPTH = 4 };
 	struct recipes *r = ctx;
-	uint32_t count, number = flow_procedure_at(r->flow, target);
+	uint32_t count, number = flow_function_at(r->flow, target);
 	uint32_t known = hashmap_get(&r->written, target);
 	if (known != HASHMAP_NONE)
 		return ~r->written_sets.data[known];
 	if (r->callee_depth == MAX_CALLEE_DEPTH || number == UINT32_MAX ||
-	    flow_procedures(r->flow, &count)[number].start != target)
+	    flow_functions(r->flow, &count)[number].start != target)
 		return 0;
 	known = r->written_sets.len;
 	hashmap_add(&r->written, target, known);
@@ -215,10 +215,10 @@ static uint32_t kept_by(void *ctx, uint64_t target)
 	return ~written;
 }
 
-static void add_procedure(struct recipes *r, uint32_t number)
+static void add_function(struct recipes *r, uint32_t number)
 {
 	uint32_t count;
-	const struct procedure *p = &flow_procedures(r->flow, &count)[number];
+	const struct function *p = &flow_functions(r->flow, &count)[number];
 	struct part *spans = ARENA_ARRAY(&r->tmp, struct part, p->part_count + 1);
 	spans[0] = (struct part){p->start, p->end};
 	for (uint32_t i = 0; i < p->part_count; i++)
@@ -229,14 +229,14 @@ static void add_procedure(struct recipes *r, uint32_t number)
 		struct analysis_input in = {
 			.im = r->im,
 			.arch = r->arch,
-			.procedure = p,
+			.function = p,
 			.g = flow_cfg(r->flow, number, &r->result, &r->tmp),
 			.spans = spans,
 			.span_count = p->part_count + 1,
 			.kept = kept_by,
 			.ctx = r,
 		};
-		analyse_procedure(&r->analysis, &in, &r->tmp);
+		analyse_function(&r->analysis, &in, &r->tmp);
 	}
 	for (uint32_t i = 0; i <= p->part_count; i++)
 		merge_cfi(&r->analysis, r->im, r->cfi, r->arch, &spans[i]);
@@ -251,7 +251,7 @@ static void add_procedure(struct recipes *r, uint32_t number)
 /* Needed where the file's own tables do not show which function contains an address. */
 static void discover(struct recipes *r)
 {
-	debug(LOG_UNWIND, 1, "discovering procedures of %s", r->im->path);
+	debug(LOG_UNWIND, 1, "discovering functions of %s", r->im->path);
 	flow_discover(r->flow);
 	r->discovered = true;
 }
@@ -263,7 +263,7 @@ static bool is_in_gap(const struct recipes *r, uint64_t va)
 {
 	enum { MAX_GAP = 32 };
 	uint32_t count;
-	const struct procedure *all = flow_procedures(r->flow, &count);
+	const struct function *all = flow_functions(r->flow, &count);
 	uint32_t next = ORDER_UP_TO(all, count, start, va);
 	return next && next < count && all[next - 1].bounded &&
 	       all[next].start - all[next - 1].end <= MAX_GAP;
@@ -274,28 +274,28 @@ static bool is_in_gap(const struct recipes *r, uint64_t va)
  * most of these have no call frame information. */
 static bool are_bounds_known(const struct recipes *r, uint64_t va)
 {
-	uint32_t count, procedure = flow_procedure_at(r->flow, va);
-	if (r->discovered || (image_frame_at(r->im, va) && !r->options.no_cfi))
+	uint32_t count, function = flow_function_at(r->flow, va);
+	if (r->discovered || (module_frame_at(r->im, va) && !r->options.no_cfi))
 		return true;
-	if (procedure == UINT32_MAX)
+	if (function == UINT32_MAX)
 		return is_in_gap(r, va);
-	const struct procedure *p = &flow_procedures(r->flow, &count)[procedure];
-	const char *section = image_section_at(r->im, va)->name;
-	return p->flags & PROCEDURE_PLT || p->bounded || !strcmp(section, ".init") ||
+	const struct function *p = &flow_functions(r->flow, &count)[function];
+	const char *section = module_section_at(r->im, va)->name;
+	return p->flags & FUNCTION_PLT || p->bounded || !strcmp(section, ".init") ||
 	       !strcmp(section, ".fini");
 }
 
 static void add_code_at(struct recipes *r, uint64_t va)
 {
-	if (!image_is_code(r->im, va))
+	if (!module_is_code(r->im, va))
 		return;
 	if (!are_bounds_known(r, va))
 		discover(r);
-	if (flow_procedure_at(r->flow, va) == UINT32_MAX)
+	if (flow_function_at(r->flow, va) == UINT32_MAX)
 		flow_join_parts(r->flow);
-	uint32_t procedure = flow_procedure_at(r->flow, va);
-	if (procedure != UINT32_MAX)
-		add_procedure(r, procedure);
+	uint32_t function = flow_function_at(r->flow, va);
+	if (function != UINT32_MAX)
+		add_function(r, function);
 }
 
 /* The code around va that is in no function, up to a limit. */
@@ -303,8 +303,8 @@ static struct part loose_code_at(const struct recipes *r, uint64_t va)
 {
 	enum { MAX_LOOSE_CODE = 1 << 14 };
 	uint32_t count;
-	const struct procedure *all = flow_procedures(r->flow, &count);
-	const struct section *s = image_section_at(r->im, va);
+	const struct function *all = flow_functions(r->flow, &count);
+	const struct section *s = module_section_at(r->im, va);
 	uint32_t after = ORDER_UP_TO(all, count, start, va);
 	struct part p = {va < MAX_LOOSE_CODE ? 0 : va - MAX_LOOSE_CODE, va + MAX_LOOSE_CODE};
 	if (s && p.start < s->va)
@@ -319,15 +319,15 @@ static struct part loose_code_at(const struct recipes *r, uint64_t va)
 }
 
 /* Adds code that is in no function. Call frame information may still describe it. */
-static void add_code_without_procedure(struct recipes *r, uint64_t va)
+static void add_code_without_function(struct recipes *r, uint64_t va)
 {
-	const struct frame_range *f = image_frame_at(r->im, va);
+	const struct frame_range *f = module_frame_at(r->im, va);
 	struct part span = f ? (struct part){f->start, f->end} : loose_code_at(r, va);
 	if (span_at(r, span.start) || va < span.start || va >= span.end)
 		span = (struct part){va, va + 1};
 	vec_clear(&r->analysis.runs);
 	r->analysis.proven = false;
-	if (!f && !r->options.no_analysis && image_is_code(r->im, va))
+	if (!f && !r->options.no_analysis && module_is_code(r->im, va))
 		analyse_loose_code(&r->analysis, r->im, r->arch,
 				   span.start + padding_at(r->im, r->arch, span.start, span.end),
 				   span.end);
@@ -342,7 +342,7 @@ static const struct known_span *find_or_make_span(struct recipes *r, uint64_t va
 		return s;
 	add_code_at(r, va);
 	if (!(s = span_at(r, va))) {
-		add_code_without_procedure(r, va);
+		add_code_without_function(r, va);
 		s = span_at(r, va);
 	}
 	return s;

@@ -1,7 +1,7 @@
 #include "unwind/records.h"
 
 #include "base/log.h"
-#include "image/cfi.h"
+#include "module/cfi.h"
 
 enum {
 	MAX_LOOKED_AT = 500, /* number of functions that are looked at */
@@ -18,7 +18,7 @@ static bool is_record(const struct cfi_row *row, const struct arch *arch)
 	       (arch->link != REG_NONE || row->cfa_reg == arch->fp);
 }
 
-bool records_are_kept(const struct image *im, const struct arch *arch)
+bool records_are_kept(const struct module *im, const struct arch *arch)
 {
 	struct cfi *c = cfi_open(im, NULL);
 	uint32_t saved = 0, without = 0, stride = im->frame_count / MAX_LOOKED_AT + 1;

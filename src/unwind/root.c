@@ -16,7 +16,7 @@ bool root_is_trampoline(const struct code *code, uint64_t va, bool anywhere)
 	const struct arch_layout *layout = code->arch->layout;
 	for (uint64_t back = 0; back < layout->sigreturn_size; back += code->arch->insn_align) {
 		size_t n;
-		const uint8_t *p = back <= va ? image_at(code->image, va - back, &n) : NULL;
+		const uint8_t *p = back <= va ? module_at(code->module, va - back, &n) : NULL;
 		if (p && n >= layout->sigreturn_size &&
 		    !memcmp(p, layout->sigreturn, layout->sigreturn_size))
 			return true;
@@ -26,11 +26,11 @@ bool root_is_trampoline(const struct code *code, uint64_t va, bool anywhere)
 	return false;
 }
 
-static const struct procedure *procedure_at(const struct code *code, uint64_t va, uint32_t *index)
+static const struct function *function_at(const struct code *code, uint64_t va, uint32_t *index)
 {
 	uint32_t count;
-	const struct procedure *all = flow_procedures(code->flow, &count);
-	*index = flow_procedure_at(code->flow, va);
+	const struct function *all = flow_functions(code->flow, &count);
+	*index = flow_function_at(code->flow, va);
 	return *index < count ? &all[*index] : NULL;
 }
 
@@ -38,8 +38,8 @@ static const struct procedure *procedure_at(const struct code *code, uint64_t va
 bool root_is_entry(const struct code *code, uint64_t va)
 {
 	uint32_t entry, at;
-	if (!code->image->entry || !procedure_at(code, va, &at) ||
-	    !procedure_at(code, code->image->entry, &entry) || at != entry)
+	if (!code->module->entry || !function_at(code, va, &at) ||
+	    !function_at(code, code->module->entry, &entry) || at != entry)
 		return false;
 	struct arena tmp = {0};
 	const struct cfg *g = flow_cfg(code->flow, entry, &tmp, &tmp);
@@ -56,7 +56,7 @@ bool root_is_named(const struct code *code, uint64_t va)
 		"__start_context", "runtime.mcall",
 	};
 	uint32_t index;
-	const struct procedure *p = procedure_at(code, va, &index);
+	const struct function *p = function_at(code, va, &index);
 	if (!p || !p->name)
 		return false;
 	/* Go appends the calling convention after a dot. */
@@ -70,7 +70,7 @@ bool root_is_named(const struct code *code, uint64_t va)
 
 static size_t decode(const struct code *code, uint64_t va, struct insn *in)
 {
-	return decode_at(code->image, code->arch, va, DECODE_FULL, in);
+	return decode_at(code->module, code->arch, va, DECODE_FULL, in);
 }
 
 /* Functions read callee-saved registers only to save them. So code that takes an argument from one
@@ -93,7 +93,7 @@ bool root_is_made_up(const struct code *code, uint64_t va)
 	uint32_t index;
 	if (root_is_named(code, va))
 		return true;
-	const struct procedure *p = procedure_at(code, va, &index);
+	const struct function *p = function_at(code, va, &index);
 	return p && p->start == va &&
 	       (recipes_at(code->recipes, va)->ret == RETURN_NONE ||
 		takes_preserved_register(code, va));

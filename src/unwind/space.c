@@ -13,8 +13,8 @@
 
 struct range {
 	struct code_mapping at;
-	const struct mapped_image *file; /* NULL: anonymous memory */
-	struct code *code;               /* NULL: not opened yet */
+	const struct mapped_module *file; /* NULL: anonymous memory */
+	struct code *code;                /* NULL: not opened yet */
 };
 
 typedef VEC(struct range) range_list;
@@ -134,11 +134,11 @@ static const struct range *find_same(const range_list *all, const struct range *
 }
 
 /* The file of a mapping, or NULL. The kernel marks the paths of deleted files. */
-static const struct mapped_image *file_of(struct space *s, const struct mapping *m)
+static const struct mapped_module *file_of(struct space *s, const struct mapping *m)
 {
 	static const char suffix[] = " (deleted)";
 	size_t n = strlen(m->path), length = sizeof(suffix) - 1;
-	struct mapped_image file = {
+	struct mapped_module file = {
 		.path = m->path,
 		.device_major = m->device_major,
 		.device_minor = m->device_minor,
@@ -152,7 +152,7 @@ static const struct mapped_image *file_of(struct space *s, const struct mapping 
 }
 
 static void map_range(struct space *s, const struct code_mapping *at,
-		      const struct mapped_image *file)
+		      const struct mapped_module *file)
 {
 	struct range new = {.at = *at, .file = file};
 	if (at->end <= at->start)
@@ -173,9 +173,9 @@ void space_map(struct space *s, const struct mapping *m)
 
 static void map_all(struct space *s, const struct maps *m)
 {
-	for (uint32_t i = 0; i < m->image_count; i++) {
-		const struct mapped_image *mi = &m->images[i];
-		const struct mapped_image *file = codes_file(s->codes, mi, strlen(mi->path));
+	for (uint32_t i = 0; i < m->module_count; i++) {
+		const struct mapped_module *mi = &m->modules[i];
+		const struct mapped_module *file = codes_file(s->codes, mi, strlen(mi->path));
 		for (uint32_t k = 0; k < mi->code_count; k++)
 			map_range(s, &mi->code[k], file);
 	}
@@ -251,16 +251,16 @@ struct place space_find(struct space *s, uint64_t pc)
 	if (open_range(s, r)->generated)
 		return (struct place){.va = pc, .anonymous = true};
 	struct place found = {.code = r->code, .va = pc};
-	if (!r->code->image)
+	if (!r->code->module)
 		return found;
-	struct mapped_image mi = {.code = &r->at, .code_count = 1};
-	return maps_to_va(&mi, r->code->image, pc, &found.va) ? found : nowhere;
+	struct mapped_module mi = {.code = &r->at, .code_count = 1};
+	return maps_to_va(&mi, r->code->module, pc, &found.va) ? found : nowhere;
 }
 
 static bool code_keeps_records(struct code *code)
 {
 	if (code->records == RECORDS_NOT_ASKED)
-		code->records = code->image && records_are_kept(code->image, code->arch)
+		code->records = code->module && records_are_kept(code->module, code->arch)
 					? RECORDS_KEPT
 					: RECORDS_NOT_KEPT;
 	return code->records == RECORDS_KEPT;

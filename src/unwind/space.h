@@ -11,9 +11,9 @@
 struct links;
 
 struct code {
-	uint32_t id;         /* index in struct codes */
-	const char *path;    /* as the process sees it; "[vdso]" */
-	struct image *image; /* NULL if the file could not be read; `problem` says why */
+	uint32_t id;           /* index in struct codes */
+	const char *path;      /* as the process sees it; "[vdso]" */
+	struct module *module; /* NULL if the file could not be read; `problem` says why */
 	struct flow *flow;
 	struct recipes *recipes;
 	struct links *links; /* checks its calls */

@@ -128,7 +128,7 @@ static void push_frame(struct active_walk *t, enum link_quality link)
  * may displace the cached fact. */
 struct callee {
 	const struct code *code;
-	uint64_t va, procedure;
+	uint64_t va, function;
 };
 
 static struct callee callee_of(const struct fact *k)
@@ -137,7 +137,7 @@ static struct callee callee_of(const struct fact *k)
 		/* a frame that is switched to has called something else */
 		.code = k->where == FACT_CODE && !k->switches ? k->code : NULL,
 		.va = k->exact ? k->va : k->va - 1,
-		.procedure = k->procedure,
+		.function = k->function,
 	};
 }
 
@@ -146,12 +146,12 @@ static enum link_verdict check_call(struct fact *at, const struct callee *callee
 {
 	if (!at->call.direct)
 		return at->call.indirect ? VERDICT_LIKELY : VERDICT_INVALID;
-	if (at->verdict && at->callee == callee->code && at->callee_procedure == callee->procedure)
+	if (at->verdict && at->callee == callee->code && at->callee_function == callee->function)
 		return at->verdict;
 	enum link_verdict v = links_check(at->code->links, &at->call,
 					  callee->code ? callee->code->flow : NULL, callee->va);
 	at->callee = callee->code;
-	at->callee_procedure = callee->procedure;
+	at->callee_function = callee->function;
 	at->verdict = (uint8_t)v;
 	return v;
 }
@@ -427,7 +427,7 @@ static unsigned step(struct active_walk *t)
 
 static bool is_named_root(const struct frame *f)
 {
-	return !f->exact && f->code && f->code->image && root_is_named(f->code, f->va - 1);
+	return !f->exact && f->code && f->code->module && root_is_named(f->code, f->va - 1);
 }
 
 /* An apparent failure is the end of the stack if the last frame, or the one before it, is a

@@ -2,29 +2,29 @@
 
 import sqlite3
 
-PROCEDURE, INLINE, LOOP, LINE = range(4)
+FUNCTION, INLINE, LOOP, LINE = range(4)
 ROOT, FRAME, LEAF, KERNEL, WAIT, PARTIAL = range(6)
 
 TABLES = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE metric(id INTEGER PRIMARY KEY, name TEXT NOT NULL, unit TEXT NOT NULL, period INTEGER NOT NULL);
-CREATE TABLE image(id INTEGER PRIMARY KEY, path TEXT NOT NULL, build_id TEXT, file_size INTEGER NOT NULL, mtime INTEGER NOT NULL, problem TEXT);
+CREATE TABLE module(id INTEGER PRIMARY KEY, path TEXT NOT NULL, build_id TEXT, file_size INTEGER NOT NULL, mtime INTEGER NOT NULL, problem TEXT);
 CREATE TABLE process(id INTEGER PRIMARY KEY, pid INTEGER NOT NULL, parent INTEGER REFERENCES process, name TEXT NOT NULL);
 CREATE TABLE thread(id INTEGER PRIMARY KEY, process INTEGER NOT NULL REFERENCES process, tid INTEGER NOT NULL, name TEXT NOT NULL);
-CREATE TABLE scope(id INTEGER PRIMARY KEY, parent INTEGER REFERENCES scope, image INTEGER NOT NULL REFERENCES image, kind INTEGER NOT NULL, flags INTEGER NOT NULL, name TEXT NOT NULL, file TEXT NOT NULL, first_line INTEGER NOT NULL, last_line INTEGER NOT NULL, call_file TEXT NOT NULL, call_line INTEGER NOT NULL, address INTEGER NOT NULL);
-CREATE TABLE node(id INTEGER PRIMARY KEY, parent INTEGER REFERENCES node, kind INTEGER NOT NULL, image INTEGER REFERENCES image, address INTEGER NOT NULL, scope INTEGER REFERENCES scope);
+CREATE TABLE scope(id INTEGER PRIMARY KEY, parent INTEGER REFERENCES scope, module INTEGER NOT NULL REFERENCES module, kind INTEGER NOT NULL, flags INTEGER NOT NULL, name TEXT NOT NULL, file TEXT NOT NULL, first_line INTEGER NOT NULL, last_line INTEGER NOT NULL, call_file TEXT NOT NULL, call_line INTEGER NOT NULL, address INTEGER NOT NULL);
+CREATE TABLE node(id INTEGER PRIMARY KEY, parent INTEGER REFERENCES node, kind INTEGER NOT NULL, module INTEGER REFERENCES module, address INTEGER NOT NULL, scope INTEGER REFERENCES scope);
 CREATE TABLE value(node INTEGER NOT NULL REFERENCES node, thread INTEGER NOT NULL REFERENCES thread, metric INTEGER NOT NULL REFERENCES metric, samples INTEGER NOT NULL, amount INTEGER NOT NULL, PRIMARY KEY(node, thread, metric)) WITHOUT ROWID;
 CREATE TABLE count(name TEXT PRIMARY KEY, samples INTEGER NOT NULL) WITHOUT ROWID;
 """
 
 COUNTS = """
-CREATE TABLE tally(id INTEGER PRIMARY KEY, image INTEGER NOT NULL REFERENCES image, address INTEGER NOT NULL, loop INTEGER NOT NULL, thread INTEGER NOT NULL REFERENCES thread, scope INTEGER REFERENCES scope, flags INTEGER NOT NULL, entries INTEGER NOT NULL, iterations INTEGER NOT NULL, trip_min INTEGER NOT NULL, trip_max INTEGER NOT NULL, load INTEGER NOT NULL, store INTEGER NOT NULL, integer INTEGER NOT NULL, float INTEGER NOT NULL, simd INTEGER NOT NULL, branch INTEGER NOT NULL, atomic INTEGER NOT NULL, other INTEGER NOT NULL);
+CREATE TABLE tally(id INTEGER PRIMARY KEY, module INTEGER NOT NULL REFERENCES module, address INTEGER NOT NULL, loop INTEGER NOT NULL, thread INTEGER NOT NULL REFERENCES thread, scope INTEGER REFERENCES scope, flags INTEGER NOT NULL, entries INTEGER NOT NULL, iterations INTEGER NOT NULL, trip_min INTEGER NOT NULL, trip_max INTEGER NOT NULL, load INTEGER NOT NULL, store INTEGER NOT NULL, integer INTEGER NOT NULL, float INTEGER NOT NULL, simd INTEGER NOT NULL, branch INTEGER NOT NULL, atomic INTEGER NOT NULL, other INTEGER NOT NULL);
 CREATE TABLE trips(tally INTEGER NOT NULL REFERENCES tally, low INTEGER NOT NULL, high INTEGER NOT NULL, entries INTEGER NOT NULL, PRIMARY KEY(tally, low)) WITHOUT ROWID;
-CREATE TABLE uncovered(id INTEGER PRIMARY KEY, image INTEGER REFERENCES image, address INTEGER NOT NULL, name TEXT NOT NULL, share INTEGER, reason TEXT NOT NULL);
+CREATE TABLE uncovered(id INTEGER PRIMARY KEY, module INTEGER REFERENCES module, address INTEGER NOT NULL, name TEXT NOT NULL, share INTEGER, reason TEXT NOT NULL);
 """
 
 SEARCH = """
-CREATE TABLE resource(id INTEGER PRIMARY KEY, parent INTEGER REFERENCES resource, hierarchy TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, image INTEGER REFERENCES image, address INTEGER NOT NULL, file TEXT NOT NULL, first_line INTEGER NOT NULL, last_line INTEGER NOT NULL);
+CREATE TABLE resource(id INTEGER PRIMARY KEY, parent INTEGER REFERENCES resource, hierarchy TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, module INTEGER REFERENCES module, address INTEGER NOT NULL, file TEXT NOT NULL, first_line INTEGER NOT NULL, last_line INTEGER NOT NULL);
 CREATE TABLE experiment(id INTEGER PRIMARY KEY, hypothesis TEXT NOT NULL, code INTEGER NOT NULL REFERENCES resource, machine INTEGER NOT NULL REFERENCES resource, sync INTEGER NOT NULL REFERENCES resource, file INTEGER NOT NULL REFERENCES resource, state TEXT NOT NULL, origin TEXT NOT NULL, priority TEXT NOT NULL, value REAL NOT NULL, threshold REAL NOT NULL, confidence REAL NOT NULL, created REAL, begun REAL, decided REAL, observed REAL NOT NULL, cost REAL NOT NULL, tests INTEGER NOT NULL, sampled INTEGER NOT NULL, unsure INTEGER NOT NULL, over INTEGER NOT NULL);
 CREATE TABLE refinement(parent INTEGER NOT NULL REFERENCES experiment, child INTEGER NOT NULL REFERENCES experiment, PRIMARY KEY(parent, child)) WITHOUT ROWID;
 CREATE TABLE finding(id INTEGER PRIMARY KEY, hypothesis TEXT NOT NULL, experiment INTEGER REFERENCES experiment, node INTEGER REFERENCES node, share REAL NOT NULL, confidence REAL NOT NULL, sentence TEXT NOT NULL);
@@ -38,10 +38,10 @@ class Profile:
     """One process; the first thread and the root are there from the start."""
 
     def __init__(self, program="/opt/app/program", build_id="0123456789abcdef"):
-        self.rows = {name: [] for name in ("metric", "image", "process", "thread", "scope", "node")}
+        self.rows = {name: [] for name in ("metric", "module", "process", "thread", "scope", "node")}
         self.values, self.meta = {}, {"schema": "1", "fused": "1", "finished": "1", "command": "program --fast"}
         self.add("metric", "cpu-clock", "ns", PERIOD)
-        self.image = self.add("image", program, build_id, 1000, 1700000000, None)
+        self.module = self.add("module", program, build_id, 1000, 1700000000, None)
         self.add("process", 100, None, "program")
         self.thread(100, "program")
         self.add("node", None, ROOT, None, 0, None)
@@ -54,15 +54,15 @@ class Profile:
         return self.add("thread", 0, tid, name)
 
     def scope(self, kind, parent, name="", file="", first=0, last=0, call=("", 0), flags=0):
-        return self.add("scope", parent, self.image, kind, flags, name, file, first, last, call[0], call[1],
+        return self.add("scope", parent, self.module, kind, flags, name, file, first, last, call[0], call[1],
                         0x1000 + 0x10 * len(self.rows["scope"]))
 
-    def procedure(self, name, file="/src/program.c", first=1, last=100):
-        return self.scope(PROCEDURE, None, name, file, first, last)
+    def function(self, name, file="/src/program.c", first=1, last=100):
+        return self.scope(FUNCTION, None, name, file, first, last)
 
     def node(self, parent, scope, kind=FRAME):
         code = kind in (FRAME, LEAF)
-        return self.add("node", parent, kind, self.image if code else None,
+        return self.add("node", parent, kind, self.module if code else None,
                         0x1008 + 0x10 * scope if code else 0, scope)
 
     def value(self, node, samples, thread=0, metric=0, amount=None):
@@ -110,7 +110,7 @@ class Counted(Profile):
         self.trips = []
 
     def execute(self, parent, scope, times, instructions, calls=0, thread=0):
-        """A run of instructions below a call site; with calls, it is the entry of its procedure."""
+        """A run of instructions below a call site; with calls, it is the entry of its function."""
         node = self.node(parent, scope, LEAF)
         self.value(node, times, thread, INSTRUCTIONS, times * instructions)
         if calls:
@@ -118,17 +118,17 @@ class Counted(Profile):
         return node
 
     def tally(self, scope, entries, iterations=0, trips=None, mix=None, thread=0, flags=0, offset=0):
-        """Of a loop with its trips, {count or (low, high): entries}; of a procedure without."""
-        _, image, kind, *_, address = self.rows["scope"][scope]
+        """Of a loop with its trips, {count or (low, high): entries}; of a function without."""
+        _, module, kind, *_, address = self.rows["scope"][scope]
         buckets = sorted((k if isinstance(k, tuple) else (k, k)) + (n,) for k, n in (trips or {}).items())
         least, most = (buckets[0][0], buckets[-1][1]) if buckets else (0, 0)
         classes = [(mix or {}).get(i, 0) for i in range(8)]
-        row = self.add("tally", image, address + offset, int(kind == LOOP), thread, scope, flags, entries, iterations,
+        row = self.add("tally", module, address + offset, int(kind == LOOP), thread, scope, flags, entries, iterations,
                        least, most, *classes)
         self.trips += [(row, *bucket) for bucket in buckets]
 
     def uncovered(self, name, share, reason):
-        self.add("uncovered", self.image, 0x100000, name, share, reason)
+        self.add("uncovered", self.module, 0x100000, name, share, reason)
 
     def write_more(self, db):
         db.executemany("INSERT INTO trips VALUES(?,?,?,?)", self.trips)
@@ -153,8 +153,8 @@ class Searched(Profile):
             self.add("resource", None, HIERARCHIES[hierarchy], "group", name, None, 0, "", 0, 0)
 
     def resource(self, parent, kind, name, file="", first=0, last=0):
-        code = kind in ("procedure", "loop")
-        return self.add("resource", parent, self.rows["resource"][parent][1], kind, name, self.image if code else None,
+        code = kind in ("function", "loop")
+        return self.add("resource", parent, self.rows["resource"][parent][1], kind, name, self.module if code else None,
                         0x1000 if code else 0, file, first, last)
 
     def experiment(self, hypothesis, parents=(), code=CODE, machine=MACHINE, sync=SYNC, files=FILES, state="true",

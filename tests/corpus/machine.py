@@ -106,7 +106,7 @@ class Naive:
         self.names = starts
         self.loops, self.partial, self.seen = {}, set(), {}
         for va in sorted(self.starts):
-            self._procedure(va)
+            self._function(va)
 
     def _successors(self, i, start):
         """Addresses that follow instruction i; None if they cannot be told."""
@@ -125,7 +125,7 @@ class Naive:
             return [i.next] if i.target in self.starts and i.target != start else [i.next, i.target]
         return [i.next]
 
-    def _procedure(self, start):
+    def _function(self, start):
         successors, work = {}, [start]
         while work:
             va = work.pop()
@@ -161,7 +161,7 @@ class Naive:
                 members.add(n)
                 work += predecessors[n]
         loop = self.loops.setdefault((start, header), {"insns": set(), "latches": set(), "header": header,
-                                                       "procedure": start})
+                                                       "function": start})
         loop["insns"].update(va for m in members for va in nodes[m])
         loop["latches"].add(nodes[latch][-1])
 

@@ -26,27 +26,27 @@ def _number(v):
 
 
 def holds(node, va):
-    """Whether a procedure or scope has the address."""
+    """Whether a function or scope has the address."""
     return any(_number(a) <= va < _number(b) for a, b in node["ranges"])
 
 
 class Structure:
     def __init__(self, path):
-        self.procedures = run_json(path)["procedures"]
+        self.functions = run_json(path)["functions"]
         self.loops = run_json("--loops", path)["loops"]
         self.headers = {}
         for loop in self.loops:
             self.headers.setdefault(_number(loop["header"]), []).append(loop)
 
     def path(self, va):
-        """Scopes around an address, from the procedure to the innermost; lines left out."""
-        for p in self.procedures:
+        """Scopes around an address, from the function to the innermost; lines left out."""
+        for p in self.functions:
             if holds(p, va):
                 return [p] + _descend(p, va)
         return []
 
     def scopes(self):
-        for p in self.procedures:
+        for p in self.functions:
             stack = [p]
             while stack:
                 node = stack.pop()

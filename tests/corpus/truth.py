@@ -78,7 +78,7 @@ class Source:
     def _own_lines(self, loop):
         text = self.text[loop.line - 1]
         if loop.flags & {"multi", "tail", "irreducible"}:
-            loop.lines = set(self._procedure(loop.line))
+            loop.lines = set(self._function(loop.line))
         elif re.search(r"for \(;;\)|while \((1|true)\)|^\s*do ;", text):
             # An endless loop has no code on its own line: the first of its body will do.
             loop.lines |= set(range(loop.line, loop.end + 1))
@@ -92,14 +92,14 @@ class Source:
             if "shared" in inner.flags and loop.line < inner.line <= loop.end:
                 loop.lines.add(inner.line)
 
-    def _procedure(self, line):
-        """The lines of the C procedure around a line, by the braces in the first column."""
+    def _function(self, line):
+        """The lines of the C function around a line, by the braces in the first column."""
         first = max(i for i in range(1, line + 1) if self.text[i - 1].startswith("{"))
         last = min(i for i in range(line, len(self.text) + 1) if self.text[i - 1].startswith("}"))
         return range(first - 1, last + 1)
 
     def around(self, line):
-        """The loops around a line, outermost first, back to the procedure that the line is in."""
+        """The loops around a line, outermost first, back to the function that the line is in."""
         body = max((b for b in self.bodies if b[0] <= line <= b[1]), default=(0, 0))
         return [l for l in self.loops if l.line <= line <= l.end and l.line >= body[0]]
 

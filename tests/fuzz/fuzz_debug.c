@@ -1,7 +1,7 @@
-/* Reading of debugging information: every unit of it, from the image itself. */
+/* Reading of debugging information: every unit of it, from the module itself. */
 #include <string.h>
 
-#include "image/debug.h"
+#include "module/debug.h"
 #include "targets.h"
 
 enum { MAX_UNITS = 2000 };
@@ -59,16 +59,16 @@ static void read_units(struct debug *d)
 
 void fuzz_debug(const uint8_t *data, size_t size)
 {
-	struct image *im = NULL;
+	struct module *im = NULL;
 	struct debug *d = NULL;
 	struct debug_options options = {0};
 	struct err e;
-	if (image_open_memory(&im, "fuzz", data, size, &e))
+	if (module_open_memory(&im, "fuzz", data, size, &e))
 		return;
 	if (debug_open(&d, im, &options, &e) == 0 && d) {
 		sink += debug_unit_at(d, im->entry);
 		read_units(d);
 		debug_close(d);
 	}
-	image_close(im);
+	module_close(im);
 }

@@ -1,4 +1,4 @@
-/* The whole analysis: flow graphs of all procedures, loops, scopes; and what the headers promise of
+/* The whole analysis: flow graphs of all functions, loops, scopes; and what the headers promise of
  * them. */
 #include <string.h>
 
@@ -39,7 +39,7 @@ static void check_loops(const struct cfg *g, const struct loop_forest *f)
 		FUZZ_CHECK(f->innermost[i] == LOOP_NONE || f->innermost[i] < f->loop_count);
 }
 
-static void check_flow(const struct image *im)
+static void check_flow(const struct module *im)
 {
 	struct flow *f = NULL;
 	struct err e;
@@ -48,7 +48,7 @@ static void check_flow(const struct image *im)
 		return;
 	flow_discover(f);
 	uint32_t count;
-	const struct procedure *procs = flow_procedures(f, &count);
+	const struct function *procs = flow_functions(f, &count);
 	arena_init(&a);
 	arena_init(&tmp);
 	for (uint32_t i = 0; i < count; i++) {
@@ -71,7 +71,7 @@ static void check_scope(const struct structure *s, uint32_t i)
 {
 	const struct scope *c = &s->scopes[i];
 	FUZZ_CHECK(c->end > i && c->end <= s->scope_count);
-	FUZZ_CHECK(c->parent == INDEX_NONE ? c->kind == SCOPE_PROCEDURE
+	FUZZ_CHECK(c->parent == INDEX_NONE ? c->kind == SCOPE_FUNCTION
 					   : c->parent < i && s->scopes[c->parent].end >= c->end);
 	FUZZ_CHECK(c->name < s->text_size && c->file < s->text_size && c->call_file < s->text_size);
 	FUZZ_CHECK(c->first_range <= s->range_count &&
@@ -86,11 +86,11 @@ static void check_structure(const struct structure *s)
 		check_scope(s, i);
 	for (uint32_t i = 0; i < s->loop_count; i++) {
 		const struct machine_loop *l = &s->loops[i];
-		FUZZ_CHECK(l->procedure < s->procedure_count && l->scope < s->scope_count);
+		FUZZ_CHECK(l->function < s->function_count && l->scope < s->scope_count);
 		FUZZ_CHECK(l->parent == INDEX_NONE || l->parent < i);
 	}
-	for (uint32_t i = 0; i < s->procedure_count; i++) {
-		const struct structure_procedure *p = &s->procedures[i];
+	for (uint32_t i = 0; i < s->function_count; i++) {
+		const struct structure_function *p = &s->functions[i];
 		FUZZ_CHECK(p->scope < s->scope_count && p->name < s->text_size);
 		FUZZ_CHECK(p->first_loop <= s->loop_count &&
 			   p->loop_count <= s->loop_count - p->first_loop);
@@ -99,16 +99,16 @@ static void check_structure(const struct structure *s)
 
 void fuzz_structure(const uint8_t *data, size_t size)
 {
-	struct image *im = NULL;
+	struct module *im = NULL;
 	struct structure *s = NULL;
 	struct structure_options o = {.use_debug = true};
 	struct err e;
-	if (image_open_memory(&im, "fuzz", data, size, &e))
+	if (module_open_memory(&im, "fuzz", data, size, &e))
 		return;
 	check_flow(im);
 	if (structure_build(&s, im, &o, &e) == 0) {
 		check_structure(s);
 		structure_free(s);
 	}
-	image_close(im);
+	module_close(im);
 }

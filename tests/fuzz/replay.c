@@ -9,7 +9,7 @@ static const struct {
 	const char *name;
 	fuzz_fn run;
 } targets[] = {
-	{"image", fuzz_image},         {"decode", fuzz_decode}, {"debug", fuzz_debug},
+	{"module", fuzz_module},       {"decode", fuzz_decode}, {"debug", fuzz_debug},
 	{"structure", fuzz_structure}, {"ring", fuzz_ring},
 };
 
@@ -39,6 +39,6 @@ int main(int argc, char **argv)
 			replay(targets[t].run, argv[i]);
 		return 0;
 	}
-	fprintf(stderr, "usage: fuzz-replay image|decode|debug|structure|ring FILE...\n");
+	fprintf(stderr, "usage: fuzz-replay module|decode|debug|structure|ring FILE...\n");
 	return 2;
 }

@@ -9,7 +9,7 @@
 
 typedef void (*fuzz_fn)(const uint8_t *data, size_t size);
 
-void fuzz_image(const uint8_t *data, size_t size);
+void fuzz_module(const uint8_t *data, size_t size);
 void fuzz_decode(const uint8_t *data, size_t size);
 void fuzz_debug(const uint8_t *data, size_t size);
 void fuzz_structure(const uint8_t *data, size_t size);

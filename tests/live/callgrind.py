@@ -1,12 +1,12 @@
 """How often callgrind says each instruction of a program was executed: the oracle for instructions and calls.
 
 Only addresses are used. On aarch64, callgrind loses track of calls through the PLT and credits instructions to wrong
-procedures and objects; but address and total are right (unless it is told to skip PLTs: then their instructions count as
+functions and objects; but address and total are right (unless it is told to skip PLTs: then their instructions count as
 the call's). Addresses are those of the file, so they tell instructions apart
-where the images of the process do not overlap: far.py.
+where the modules of the process do not overlap: far.py.
 
 A string instruction of x86-64 with a repeat prefix is a loop to valgrind: it is executed once more for each repetition, by a
-jump to itself. Processors, and so Sonde, execute it once. Hence jumps are collected, and those to themselves taken off; no
+jump to itself. CPUs, and so Sonde, execute it once. Hence jumps are collected, and those to themselves taken off; no
 compiler makes others.
 
     callgrind.py FILE     prints address and executions of each instruction

@@ -54,7 +54,7 @@ BUILDS = {
 CC = "gcc"  # for the library
 CXX = {"gcc": "g++", "clang": "clang++"}
 MORE = {"gcc": ["-fno-var-tracking"], "musl-gcc": ["-fno-var-tracking"], "clang": []}
-# Where the images of a process lie, each for itself: see far.py.
+# Where the modules of a process lie, each for itself: see far.py.
 MAIN_BASE, LIBRARY_BASE = 0x40000000, 0x80000000
 VICTIMS = ("loops", "leaving", "recursion", "jumps", "exceptions", "signals", "threads", "computed", "pointers",
            "virtuals", "callbacks", "startup", "loading", "contexts", "stacks", "tails", "many")
@@ -189,33 +189,33 @@ class Profile:
     def __init__(self, path):
         self.path = path
         db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-        self.images = dict(db.execute("SELECT id, path FROM image"))
+        self.modules = dict(db.execute("SELECT id, path FROM module"))
         self.threads = {i: (pid, tid) for i, pid, tid in db.execute(
             "SELECT thread.id, pid, tid FROM thread JOIN process ON process.id = thread.process")}
         self.children = {pid for pid, in db.execute("SELECT pid FROM process WHERE parent IS NOT NULL")}
         self.metrics = dict(db.execute("SELECT id, name FROM metric"))
-        self.nodes = {i: (parent, kind, self.images.get(image), address) for i, parent, kind, image, address in
-                      db.execute("SELECT id, parent, kind, image, address FROM node")}
+        self.nodes = {i: (parent, kind, self.modules.get(module), address) for i, parent, kind, module, address in
+                      db.execute("SELECT id, parent, kind, module, address FROM node")}
         self.values = [(node, thread, self.metrics[metric], samples, amount) for node, thread, metric, samples, amount in
                        db.execute("SELECT * FROM value")]
-        self.uncovered = [(self.images.get(i), a, n, r) for i, a, n, r in
-                          db.execute("SELECT image, address, name, reason FROM uncovered")]
+        self.uncovered = [(self.modules.get(i), a, n, r) for i, a, n, r in
+                          db.execute("SELECT module, address, name, reason FROM uncovered")]
         self.facts = dict(db.execute("SELECT key, value FROM meta"))
         trips = collections.defaultdict(dict)
         for tally, low, high, entries in db.execute("SELECT tally, low, high, entries FROM trips"):
             assert low == high if low < EXACT_TRIPS else high == 2 * low - 1, f"a bucket from {low} to {high}"
             trips[tally][low] = entries
-        self.loops, self.procedures = {}, {}
+        self.loops, self.functions = {}, {}
         for row in db.execute("SELECT * FROM tally"):
-            number, image, address, loop, thread, _, flags, entries, iterations, least, most = row[:11]
-            into = (self.loops if loop else self.procedures).setdefault((self.images[image], address), {})
+            number, module, address, loop, thread, _, flags, entries, iterations, least, most = row[:11]
+            into = (self.loops if loop else self.functions).setdefault((self.modules[module], address), {})
             key = self.threads[thread]
             assert key not in into, f"two tallies of {address:#x} in one thread"
             into[key] = Tally(flags, entries, iterations, least, most, trips[number], row[11:])
         db.close()
 
     def called(self):
-        """(image, address) of each procedure -> calls, of all threads and paths."""
+        """(module, address) of each function -> calls, of all threads and paths."""
         result = collections.Counter()
         for node, _, metric, _, amount in self.values:
             if metric == "calls":
@@ -226,11 +226,11 @@ class Profile:
         """All that two runs of one program have in common, of each thread what it did as one number: nothing of times,
         processes and rows."""
         paths, by_thread = {None: 0}, collections.defaultdict(collections.Counter)
-        for node, (parent, kind, image, address) in sorted(self.nodes.items()):  # parents come first
-            paths[node] = hash((paths[parent], kind, image, address))
+        for node, (parent, kind, module, address) in sorted(self.nodes.items()):  # parents come first
+            paths[node] = hash((paths[parent], kind, module, address))
         for node, thread, metric, samples, amount in self.values:
             by_thread[self.threads[thread]][paths[node], metric, samples, amount] += 1
-        for rows in (self.loops, self.procedures):
+        for rows in (self.loops, self.functions):
             for place, threads in rows.items():
                 for thread, tally in threads.items():
                     by_thread[thread][place, tally._replace(trips=tuple(sorted(tally.trips.items())))] += 1
@@ -238,18 +238,18 @@ class Profile:
 
     def check(self):
         """What must be so whatever was counted from beginning to end."""
-        for (image, address), threads in self.loops.items():
+        for (module, address), threads in self.loops.items():
             for (pid, _), t in threads.items():
                 if pid not in self.children:  # which leave loops that their parents entered
-                    check_trips(t, f"loop at {address:#x} of {image}")
+                    check_trips(t, f"loop at {address:#x} of {module}")
         return self.check_sums()
 
     def check_sums(self):
         """What must be so whatever was counted."""
         instructions = sum(v[4] for v in self.values if v[2] == "instructions")
-        mix = sum(sum(t.mix) for threads in self.procedures.values() for t in threads.values())
+        mix = sum(sum(t.mix) for threads in self.functions.values() for t in threads.values())
         assert instructions == mix, f"{instructions} instructions in contexts, {mix} in tallies"
-        calls = sum(t.entries for threads in self.procedures.values() for t in threads.values())
+        calls = sum(t.entries for threads in self.functions.values() for t in threads.values())
         assert sum(self.called().values()) == calls, f"{sum(self.called().values())} calls in contexts, {calls} in tallies"
         return self
 
@@ -273,24 +273,24 @@ def check_trips(t, what):
 
 
 class Places:
-    """Where the procedures and loops of victims are: name -> (image, address). Marks tell the loops: `several` are
+    """Where the functions and loops of victims are: name -> (module, address). Marks tell the loops: `several` are
     those whose bodies the compiler copied."""
 
     def __init__(self, *paths):
-        self.procedures, self.loops, self.several = {}, {}, set()
+        self.functions, self.loops, self.several = {}, {}, set()
         for path in paths:
             elf = machine.Elf(path)
             for line in run_tool(elf.tool("nm"), path).splitlines():
                 words = line.split()
                 if len(words) == 3 and words[1] in "tTwW":
-                    self.procedures[words[2]] = (path, int(words[0], 16))
+                    self.functions[words[2]] = (path, int(words[0], 16))
             self._loops(path, elf)
-        self.starts = sorted(self.procedures.values())
+        self.starts = sorted(self.functions.values())
 
-    def containing(self, image, address):
-        """The start of the procedure with this address, or None."""
-        i = bisect.bisect_right(self.starts, (image, address)) - 1 if image else -1
-        return self.starts[i] if i >= 0 and self.starts[i][0] == image else None
+    def containing(self, module, address):
+        """The start of the function with this address, or None."""
+        i = bisect.bisect_right(self.starts, (module, address)) - 1 if module else -1
+        return self.starts[i] if i >= 0 and self.starts[i][0] == module else None
 
     def _loops(self, path, elf):
         found = Loops(path)
@@ -311,7 +311,7 @@ class Loops:
         innermost = {}
         for line in run_tool(SONDE, "dump", "loops", path).splitlines():
             words = line.split()
-            if words[:1] == ["procedure"]:
+            if words[:1] == ["function"]:
                 here = words[2].split("-")[0]
             elif words[:1] == ["loop"]:
                 fields = dict(w.split("=") for w in words[2:] if "=" in w)
@@ -326,7 +326,7 @@ class Loops:
         blocks = {}
         for line in run_tool(SONDE, "dump", "cfg", path).splitlines():
             words = line.split()
-            if words[:1] == ["procedure"]:
+            if words[:1] == ["function"]:
                 here = words[2].split("-")[0]
             elif words[:1] == ["block"]:
                 low, high = (int(w, 0) for w in words[2].split("-"))
@@ -390,13 +390,13 @@ def show(t):
 def differences(profile, truth, places, optimised, loose=()):
     """What differs from the truth, one sentence each; and how much was compared. What could not be counted is told."""
     wrong, compared = [], 0
-    uncovered = {places.containing(image, address) for image, address, _, _ in profile.uncovered}
+    uncovered = {places.containing(module, address) for module, address, _, _ in profile.uncovered}
     for (pid, tid, kind, name), expected in sorted(told(truth).items()):
-        if places.containing(*(places.procedures if kind == "calls" else places.loops).get(name, (None, 0))) in uncovered:
+        if places.containing(*(places.functions if kind == "calls" else places.loops).get(name, (None, 0))) in uncovered:
             continue
         if kind == "calls":
-            where = places.procedures[name]
-            got = profile.procedures.get(where, {}).get((pid, tid), NO_TALLY)
+            where = places.functions[name]
+            got = profile.functions.get(where, {}).get((pid, tid), NO_TALLY)
             if got.entries != expected.entries:
                 wrong.append(f"{name} ({where[1]:#x}) in {pid}/{tid}: {got.entries} calls instead of {expected.entries}")
         elif name in places.several or name in loose:
@@ -426,7 +426,7 @@ def compared(build, victims, *options, least=1):
         print(f"# {line}")
     mine = {key[3] for key in told(truth)}
     missed = [f"{n}: {why}" for _, _, n, why in profile.uncovered if n in mine]
-    assert len(missed) <= 2, f"{len(missed)} procedures are not counted: {missed}"
+    assert len(missed) <= 2, f"{len(missed)} functions are not counted: {missed}"
     assert not wrong, f"{len(wrong)} of {number} counts are wrong: {wrong[0]}"
     assert number >= least, f"only {number} counts compared"
     return profile.check()
@@ -435,7 +435,7 @@ def compared(build, victims, *options, least=1):
 def main():
     if sys.argv[1:2] == ["compare"] and len(sys.argv) > 3:
         program, truth = os.path.realpath(sys.argv[2]), FOLDER / "truth"
-        profile = count([program, *sys.argv[3:]], "--images", "all", truth=truth)
+        profile = count([program, *sys.argv[3:]], "--modules", "all", truth=truth)
         wrong, compared = differences(profile, truth, Places(program, library()), "O0" not in program)
         print("\n".join(wrong + [f"{len(wrong)} of {compared} differ"]))
         profile.check()

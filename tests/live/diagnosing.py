@@ -43,7 +43,7 @@ ROOTS = {"code": "/Code", "machine": "/Machine", "sync": "/SyncObject", "file": 
 
 
 class Want:
-    """A finding: a hypothesis, and where it is true. `places` are PROCEDURE or PROCEDURE@LOOP, either of several; * is
+    """A finding: a hypothesis, and where it is true. `places` are FUNCTION or FUNCTION@LOOP, either of several; * is
     anywhere. The share is what the victim tells under the name `truth`, or in a range. `sync` and `file` are patterns of the
     object's path below /SyncObject and /File."""
 
@@ -78,12 +78,12 @@ class Victim:
 
 # Threads that do the same by turns compute more or less by chance.
 UNEVEN = Want("imbalance", "*")
-# Time in system calls, or spent by spinning, is processor time, too: how much is the machine's business.
+# Time in system calls, or spent by spinning, is CPU time, too: how much is the machine's business.
 BUSY = Want("cpu", "*")
 
 VICTIMS = {
     "behind": Victim(Want("cpu", "relax@inner", truth="relax"), without_loops=[Want("cpu", "relax", truth="relax")],
-                     step="one processor of * is used: if the iterations of the loop * of main *" if SEVERAL else None),
+                     step="one CPU of * is used: if the iterations of the loop * of main *" if SEVERAL else None),
     "two": Victim(Want("cpu", "compress@compress", truth="compress"), Want("cpu", "encrypt@encrypt", truth="encrypt"),
                   without_loops=[Want("cpu", "compress", truth="compress"), Want("cpu", "encrypt", truth="encrypt")]),
     "stripped": Victim(Want("cpu", "*", truth="compress"), Want("cpu", "*", truth="encrypt"), source="two.c"),
@@ -98,7 +98,7 @@ VICTIMS = {
     "in_main": Victim(Want("cpu", "main@seven", truth="seven"), Want("cpu", "main@two", truth="two"),
                       without_loops=[Want("cpu", "main", share=(0.5, 1))]),
     "fortran": Victim(Want("cpu", "smooth@rows", truth="smooth")),
-    # A probe would cost more than the procedure does.
+    # A probe would cost more than the function does.
     "often": Victim(Want("cpu", "tiny", "caller@caller", share=(0.2, 1))),
     # Probes that cost nothing at first, and soon too much.
     "hotter": Victim(Want("cpu", "turn", "turn@turn", "caller@caller", share=(0.2, 1)), besides=[BUSY]),
@@ -244,37 +244,37 @@ def loop_at(file, first, last):
     return max(around, key=lambda l: l.first).name if around else None
 
 
-def is_procedure(name, wanted):
+def is_function(name, wanted):
     """Whether a compiler's name is a source's: with parameters, of a module, of a part that the compiler made."""
     return re.fullmatch(rf"(\w+::|__\w+_MOD_)*{re.escape(wanted)}([(.\[ ].*)?", name or "") is not None
 
 
 @functools.lru_cache(None)
-def own_procedures(name):
-    """Names of procedures in a victim's sources."""
+def own_functions(name):
+    """Names of functions in a victim's sources."""
     text = source_of(name).read_text() + (SOURCES / "hot_library.c").read_text()
     return {"main", *re.findall(r"^(?:OWN |static |uint64_t |  subroutine )[^;=\n]*?\*?([\w:]+)\(", text, re.M)}
 
 
 class Place:
-    """Where a finding is: a procedure of the victim, and a loop of it. What is found in code of others, which the victim calls,
-    is in the procedure that calls it."""
+    """Where a finding is: a function of the victim, and a loop of it. What is found in code of others, which the victim calls,
+    is in the function that calls it."""
 
     def __init__(self, finding, name):
         where = finding.get("where") or {}
-        self.procedure, self.loop = where.get("procedure"), None
+        self.function, self.loop = where.get("function"), None
         if (SOURCES / (os.path.basename(where.get("file") or "") or "none")).exists():
             if where.get("loop"):
                 self.loop = loop_at(where["file"], where["first_line"], where["last_line"]) or "?"
         else:
             path = reversed(finding.get("call_path") or [])
-            known = own_procedures(name)
-            self.procedure = next((p for p in path if any(is_procedure(p, k) for k in known)), self.procedure)
+            known = own_functions(name)
+            self.function = next((p for p in path if any(is_function(p, k) for k in known)), self.function)
 
     def within(self, wanted):
-        """wanted: PROCEDURE, PROCEDURE@LOOP or *."""
-        procedure, _, loop = wanted.partition("@")
-        return wanted == "*" or ((loop or None) == self.loop and is_procedure(self.procedure, procedure))
+        """wanted: FUNCTION, FUNCTION@LOOP or *."""
+        function, _, loop = wanted.partition("@")
+        return wanted == "*" or ((loop or None) == self.loop and is_function(self.function, function))
 
 
 # Comparing
@@ -319,7 +319,7 @@ def show(finding):
     lines = f" {os.path.basename(where.get('file') or '')}:{where.get('first_line')}-{where.get('last_line')}" if where else ""
     focus = " ".join(v for k, v in finding["focus"].items() if k != "code" and v != ROOTS.get(k))
     return (f"{finding['hypothesis']} {finding['share']:.2f}{' (over)' if finding.get('over') else ''} in "
-            f"{'loop of ' if where.get('loop') else ''}{where.get('procedure') or 'all code'}{lines} {focus}".rstrip())
+            f"{'loop of ' if where.get('loop') else ''}{where.get('function') or 'all code'}{lines} {focus}".rstrip())
 
 
 class Result(collections.namedtuple("Result", "missing wrong undecidable decided")):
@@ -333,17 +333,17 @@ class Result(collections.namedtuple("Result", "missing wrong undecidable decided
 
 @functools.lru_cache(None)
 def calls(name, caller, callee, depth=8):
-    """Whether a procedure of a victim in C calls another one, in the end."""
+    """Whether a function of a victim in C calls another one, in the end."""
     body = re.search(rf"^[^;\n]*\b{re.escape(caller)}\([^;]*?\)\n{{\n(.*?)^}}", source_of(name).read_text(), re.M | re.S)
-    called = set(re.findall(r"\b(\w+)\(", body[1])) & own_procedures(name) - {caller} if body else set()
+    called = set(re.findall(r"\b(\w+)\(", body[1])) & own_functions(name) - {caller} if body else set()
     return callee in called or depth > 0 and any(calls(name, each, callee, depth - 1) for each in called)
 
 
 def is_around(finding, want, name):
-    """The same hypothesis, of a procedure that calls the one that is wanted."""
-    procedure = finding.get("where", {}).get("procedure") or ""
+    """The same hypothesis, of a function that calls the one that is wanted."""
+    function = finding.get("where", {}).get("function") or ""
     return finding["hypothesis"] == want.hypothesis and any(
-        calls(name, procedure, place.partition("@")[0]) for place in want.places)
+        calls(name, function, place.partition("@")[0]) for place in want.places)
 
 
 def compared(name, findings, truth, strategy="deep-start", loops=True):

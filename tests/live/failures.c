@@ -122,10 +122,10 @@ void failures_settle(struct failures *f, const struct truth *t, bool jumped, uin
 	f->open.len = kept;
 }
 
-static const char *procedure_of(const struct place *p, uint64_t *start)
+static const char *function_of(const struct place *p, uint64_t *start)
 {
-	const struct image *im = p->code->image;
-	uint32_t i = image_symbol_from(im, p->va + 1);
+	const struct module *im = p->code->module;
+	uint32_t i = module_symbol_from(im, p->va + 1);
 	while (i &&
 	       im->symbols[i - 1].flags & (SYMBOL_OBJECT | SYMBOL_DATA_MARK | SYMBOL_CODE_MARK))
 		i--;
@@ -140,12 +140,12 @@ static void print_place(struct space *s, uint64_t pc)
 {
 	struct place p = space_find(s, pc);
 	uint64_t start = 0;
-	if (!p.code || !p.code->image) {
+	if (!p.code || !p.code->module) {
 		printf("%#" PRIx64, pc);
 		return;
 	}
 	const char *slash = strrchr(p.code->path, '/');
-	const char *name = procedure_of(&p, &start);
+	const char *name = function_of(&p, &start);
 	printf("%s:%#" PRIx64, slash ? slash + 1 : p.code->path, p.va);
 	if (name)
 		printf(" <%s+%#" PRIx64 ">", name, p.va - start);
@@ -157,7 +157,8 @@ static void print_instruction(struct space *s, uint64_t pc)
 	struct text text = TEXT_INIT;
 	struct insn in;
 	size_t n = 0;
-	const uint8_t *bytes = p.code && p.code->image ? image_at(p.code->image, p.va, &n) : NULL;
+	const uint8_t *bytes =
+		p.code && p.code->module ? module_at(p.code->module, p.va, &n) : NULL;
 	if (!bytes || !p.code->arch->decode(bytes, n, p.va, DECODE_FLOW, &in))
 		return;
 	struct insn_printer *printer = insn_printer_new(p.code->arch);
@@ -217,17 +218,17 @@ static void print_failure(const struct failure *f, struct space *s)
 	print_stacks(d, s);
 }
 
-/* Which procedure a place is in, as one number. */
-static uint64_t procedure_key(struct space *s, uint64_t pc)
+/* Which function a place is in, as one number. */
+static uint64_t function_key(struct space *s, uint64_t pc)
 {
 	struct place p = space_find(s, pc);
 	if (!p.code || !p.code->flow)
 		return pc;
-	uint32_t procedure = flow_procedure_at(p.code->flow, p.va);
-	return (uint64_t)p.code->id << 32 | (procedure == UINT32_MAX ? (uint32_t)p.va : procedure);
+	uint32_t function = flow_function_at(p.code->flow, p.va);
+	return (uint64_t)p.code->id << 32 | (function == UINT32_MAX ? (uint32_t)p.va : function);
 }
 
-/* The other places in the same procedure, briefly. */
+/* The other places in the same function, briefly. */
 static void print_others(const struct failures *f, struct space *s, const uint64_t *keys,
 			 uint32_t first)
 {
@@ -254,7 +255,7 @@ void failures_print(const struct failures *f, struct space *s, unsigned limit)
 	struct hashmap seen = {0};
 	uint64_t *keys = xcalloc(f->list.len + 1, sizeof(*keys));
 	for (uint32_t i = 0; i < f->list.len; i++)
-		keys[i] = procedure_key(s, f->list.data[i].pc);
+		keys[i] = function_key(s, f->list.data[i].pc);
 	for (uint32_t i = 0; i < f->list.len; i++) {
 		if (hashmap_add(&seen, keys[i], i) != i || seen.len > limit)
 			continue;
@@ -262,7 +263,7 @@ void failures_print(const struct failures *f, struct space *s, unsigned limit)
 		print_others(f, s, keys, i);
 	}
 	if (seen.len > limit)
-		printf("(%" PRIu32 " more procedures)\n", seen.len - limit);
+		printf("(%" PRIu32 " more functions)\n", seen.len - limit);
 	hashmap_release(&seen);
 	free(keys);
 }

@@ -26,7 +26,7 @@ struct failure {
 struct failures {
 	VEC(struct failure) list;
 	struct hashmap by_pc;
-	/* Differences in procedures that have not ended yet. If one ends in a jump out, nothing
+	/* Differences in functions that have not ended yet. If one ends in a jump out, nothing
 	 * obliges it to keep its return address: the unwinder of C++ overwrites it on the stack
 	 * (`overwritten`), and the unwind information of longjmp tells of the stack as it is after
 	 * the jump. */
@@ -42,7 +42,7 @@ void failures_release(struct failures *f);
 uint32_t walk_difference(const struct walk *w, const struct truth *t);
 void failures_add(struct failures *f, const struct walk *w, const struct truth *t, uint32_t frame,
 		  uint64_t step, bool overwritten);
-/* Told when procedures have ended: by a return or, if `jumped`, by a jump out to pc. */
+/* Told when functions have ended: by a return or, if `jumped`, by a jump out to pc. */
 void failures_settle(struct failures *f, const struct truth *t, bool jumped, uint64_t pc);
-/* Prints them by procedure, and of up to `limit` procedures. */
+/* Prints them by function, and of up to `limit` functions. */
 void failures_print(const struct failures *f, struct space *s, unsigned limit);

@@ -1,7 +1,7 @@
 """Copies of programs and libraries that lie far from all others in their own addresses.
 
 callgrind subtracts from an address where its object was loaded, but names another object when it has lost track of calls.
-With images whose addresses do not overlap, the address alone tells. Only position-independent files can be moved: their
+With modules whose addresses do not overlap, the address alone tells. Only position-independent files can be moved: their
 code does not know where it is; what their tables say of addresses is moved along. Debugging information is not."""
 
 import os

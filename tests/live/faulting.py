@@ -291,7 +291,7 @@ def healed(run):
 
 
 def at_once(function, jobs):
-    """As many as there are processors; results in the order of the jobs."""
+    """As many as there are CPUs; results in the order of the jobs."""
     with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
         yield from pool.map(lambda job: function(*job), jobs)
 

@@ -14,9 +14,9 @@ import scan
 
 COUNTING = "count"  # folder
 
-Line = collections.namedtuple("Line", "count branches procedure")  # of branches: (taken, falls through)
+Line = collections.namedtuple("Line", "count branches function")  # of branches: (taken, falls through)
 # What the source says of a loop: None where it cannot be told.
-Told = collections.namedtuple("Told", "loop procedure entries iterations")
+Told = collections.namedtuple("Told", "loop function entries iterations")
 
 
 def compiled(gcc, sources, flags, libraries, folder):
@@ -49,7 +49,7 @@ def lines(folder):
                 for row in file["lines"]:
                     branches = [(b["count"], b["fallthrough"]) for b in row["branches"] if not b["throw"]]
                     key = os.path.realpath(file["file"]), row["line_number"]
-                    # A procedure in a header has lines in each unit.
+                    # A function in a header has lines in each unit.
                     result[key] = None if key in result else Line(row["count"], branches, row.get("function_name"))
     return result
 
@@ -98,5 +98,5 @@ def judge(loop, path, counted):
     if loop.labels or (loop.jumps_last and not loop.endless):
         # Entered in the middle; or `while (a) { ...; if (b) break; }`, which is `do { if (!a) break; ... } while (!b);`.
         entries = iterations = None
-    procedure = next((counted[path, n].procedure for n in (loop.test_line, *loop.first) if counted.get((path, n))), None)
-    return Told(loop, procedure, entries, iterations)
+    function = next((counted[path, n].function for n in (loop.test_line, *loop.first) if counted.get((path, n))), None)
+    return Told(loop, function, entries, iterations)

@@ -2,7 +2,7 @@
  *
  *	probe MODE [OPTIONS] (-p PID | CMD ARGS...)
  *
- *	all       every procedure and every loop at once, from the start to the end
+ *	all       every function and every loop at once, from the start to the end
  *	torture   random batches in and out until the program ends, or until there were --batches
  *	          or --seconds: it is sent SIGTERM then. What --names and --paths name stays in all
  *	          the time
@@ -96,7 +96,7 @@ static const struct {
 	{"--relocate", &settings.engine.relocate},
 	{"--traps", &settings.engine.trap_all},
 	{"--no-perf-clock", &settings.engine.no_perf_clock},
-	{"--all-images", &settings.all_images},
+	{"--all-modules", &settings.all_modules},
 	{"--no-loops", &settings.no_loops},
 	{"--plt", &settings.plt},
 	{"--gaps", &settings.gaps},
@@ -120,8 +120,8 @@ static void set_value(const char *name, const char *value)
 {
 	if (!strcmp(name, "--names"))
 		settings.names = value;
-	else if (!strcmp(name, "--image"))
-		settings.image = value;
+	else if (!strcmp(name, "--module"))
+		settings.module = value;
 	else if (!strcmp(name, "--paths"))
 		settings.paths = value;
 	else if (!strcmp(name, "--most-patches"))

@@ -5,11 +5,11 @@
 
 struct settings {
 	struct engine_options engine;
-	bool all_images;   /* subjects from libraries too, not only from the program itself */
-	const char *image; /* subjects from images with this in their path only */
+	bool all_modules;   /* subjects from libraries too, not only from the program itself */
+	const char *module; /* subjects from modules with this in their path only */
 	bool no_loops, plt, gaps;
 	bool activations;  /* entries and exits with clocks instead of plain counters */
-	const char *names; /* these procedures, separated by commas; NULL: all */
+	const char *names; /* these functions, separated by commas; NULL: all */
 	bool only_named;   /* no others are candidates */
 	const char *paths; /* of these also all call paths */
 	uint32_t metrics;  /* of paths and activations */
@@ -38,7 +38,7 @@ uint64_t chance(uint64_t n);
 struct candidate {
 	struct subject_request request;
 	const char *name; /* "" if unknown */
-	uint32_t depth;   /* of a loop; 0: a procedure */
+	uint32_t depth;   /* of a loop; 0: a function */
 };
 
 /* A subject that is in, or was. */
@@ -48,8 +48,8 @@ struct used {
 	bool path;
 };
 
-/* An image where it is, to tell new ones from those that were there before. */
-struct seen_image {
+/* A module where it is, to tell new ones from those that were there before. */
+struct seen_module {
 	struct code *code;
 	uint64_t bias;
 };
@@ -58,14 +58,14 @@ struct seen_image {
 struct member {
 	struct target *target;
 	VEC(struct candidate) candidates;
-	VEC(struct seen_image) seen;
+	VEC(struct seen_module) seen;
 	VEC(struct used) used;
 	uint32_t kept;   /* of `used`, in from the start to the end: reported */
 	uint64_t waited; /* ns in all, when it was last looked at */
 	bool alone;      /* as --lazy leaves it, until member_begin() */
 };
 
-/* Adds every procedure and loop of the target's images that were not there the last time, as the
+/* Adds every function and loop of the target's modules that were not there the last time, as the
  * settings say. */
 void candidates_find(struct member *m);
 /* Whether a name is in a list separated by commas. */
@@ -89,11 +89,11 @@ struct family {
 	int status;
 	bool ended;
 	struct text report;
-	/* Candidates of the member from `from` on are new: images were loaded. */
+	/* Candidates of the member from `from` on are new: modules were loaded. */
 	void (*fresh)(struct member *m, uint32_t from);
 };
 
-/* Launches or attaches, as the settings say; `fresh` is called for the images that are there. */
+/* Launches or attaches, as the settings say; `fresh` is called for the modules that are there. */
 void family_begin(struct family *f, char **argv);
 /* Lives on for up to timeout_ms: false if nothing happened. */
 bool family_poll(struct family *f, int timeout_ms);

@@ -88,7 +88,7 @@ static struct member *add_member(struct family *f, struct target *t)
 	return m;
 }
 
-static void look_for_images(struct family *f, struct member *m)
+static void look_for_modules(struct family *f, struct member *m)
 {
 	uint32_t from = m->candidates.len;
 	candidates_find(m);
@@ -118,7 +118,7 @@ void member_begin(struct family *f, struct member *m)
 		return;
 	if (settings.waits)
 		target_watch_waits(m->target);
-	look_for_images(f, m);
+	look_for_modules(f, m);
 }
 
 /* What is in the parent is in the child, under the same numbers. */
@@ -161,7 +161,7 @@ static void on_exec(struct family *f, const struct engine_event *event)
 	if (m->alone)
 		target_go(m->target);
 	else
-		look_for_images(f, m);
+		look_for_modules(f, m);
 }
 
 bool family_poll(struct family *f, int timeout_ms)
@@ -172,7 +172,7 @@ bool family_poll(struct family *f, int timeout_ms)
 	switch (event.what) {
 	case ENGINE_FORKED: on_fork(f, &event); break;
 	case ENGINE_EXECUTED: on_exec(f, &event); break;
-	case ENGINE_LOADED: look_for_images(f, member_of(f, event.target)); break;
+	case ENGINE_LOADED: look_for_modules(f, member_of(f, event.target)); break;
 	case ENGINE_CONFINED:
 	case ENGINE_HAPPENINGS: break;
 	case ENGINE_ENDED: on_end(f, &event); break;
@@ -195,7 +195,7 @@ void family_begin(struct family *f, char **argv)
 		candidates_find(m);
 		f->fresh(m, 0);
 	} else {
-		look_for_images(f, m);
+		look_for_modules(f, m);
 	}
 }
 

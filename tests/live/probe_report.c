@@ -59,9 +59,9 @@ struct visit {
 static const char *name_of(struct target *t, uint64_t pc)
 {
 	struct place p = space_find(target_space(t), pc - 1);
-	uint32_t i = p.code && p.code->flow ? flow_procedure_at(p.code->flow, p.va) : UINT32_MAX;
+	uint32_t i = p.code && p.code->flow ? flow_function_at(p.code->flow, p.va) : UINT32_MAX;
 	uint32_t count;
-	const char *name = i == UINT32_MAX ? NULL : flow_procedures(p.code->flow, &count)[i].name;
+	const char *name = i == UINT32_MAX ? NULL : flow_functions(p.code->flow, &count)[i].name;
 	return name ? name : "?";
 }
 
@@ -127,7 +127,7 @@ static void name_object(char out[32], const struct wait_value *v)
 		snprintf(out, 32, "%s:%" PRIx64, call_name(v->call), v->object);
 }
 
-/* PID made WHAT@PROCEDURE 1 */
+/* PID made WHAT@FUNCTION 1 */
 static void print_maker(const struct visit *x, const struct wait_value *v, const char *what)
 {
 	uint64_t pc = v->subject == SUBJECT_NONE ? target_made(x->target, v->object) : 0;

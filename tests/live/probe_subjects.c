@@ -1,4 +1,4 @@
-/* What can be probed in a process: its images' procedures, and their loops. */
+/* What can be probed in a process: its modules' functions, and their loops. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,9 +16,9 @@ bool is_listed(const char *list, const char *name)
 	return false;
 }
 
-static bool is_chosen(const struct procedure *p)
+static bool is_chosen(const struct function *p)
 {
-	if ((p->flags & PROCEDURE_PLT) && !settings.plt)
+	if ((p->flags & FUNCTION_PLT) && !settings.plt)
 		return false;
 	if (p->found_by == FOUND_GAP && !settings.gaps)
 		return false;
@@ -37,10 +37,10 @@ struct finder {
 	struct arena graph, tmp;
 };
 
-static void add_loops(struct finder *f, uint32_t procedure, uint64_t va, const char *name)
+static void add_loops(struct finder *f, uint32_t function, uint64_t va, const char *name)
 {
 	struct loop_forest forest;
-	const struct cfg *g = flow_cfg(f->code->flow, procedure, &f->graph, &f->tmp);
+	const struct cfg *g = flow_cfg(f->code->flow, function, &f->graph, &f->tmp);
 	loops_find(g, &forest, &f->graph, &f->tmp);
 	for (uint32_t i = 0; i < forest.loop_count; i++) {
 		struct candidate c = {.name = name, .depth = forest.loops[i].depth};
@@ -53,7 +53,7 @@ static void add_loops(struct finder *f, uint32_t procedure, uint64_t va, const c
 	arena_clear(&f->tmp);
 }
 
-static void add_procedure(struct finder *f, uint32_t i, const struct procedure *p)
+static void add_function(struct finder *f, uint32_t i, const struct function *p)
 {
 	const char *name = arena_strdup(&names, p->name ? p->name : "");
 	struct candidate c = {.name = name};
@@ -70,15 +70,15 @@ static void add_code(struct member *out, struct code *code, uint64_t bias)
 	arena_init(&f.graph);
 	arena_init(&f.tmp);
 	flow_discover(code->flow);
-	const struct procedure *list = flow_procedures(code->flow, &count);
+	const struct function *list = flow_functions(code->flow, &count);
 	for (uint32_t i = 0; i < count; i++)
 		if (is_chosen(&list[i]))
-			add_procedure(&f, i, &list[i]);
+			add_function(&f, i, &list[i]);
 	arena_release(&f.graph);
 	arena_release(&f.tmp);
 }
 
-static bool is_main(const struct mapped_image *mi, int pid)
+static bool is_main(const struct mapped_module *mi, int pid)
 {
 	struct stat st;
 	char path[32];
@@ -86,11 +86,11 @@ static bool is_main(const struct mapped_image *mi, int pid)
 	return !stat(path, &st) && st.st_ino == mi->inode && major(st.st_dev) == mi->device_major;
 }
 
-static bool is_wanted(const struct mapped_image *mi, int pid)
+static bool is_wanted(const struct mapped_module *mi, int pid)
 {
-	if (settings.image)
-		return strstr(mi->path, settings.image) != NULL;
-	return settings.all_images || is_main(mi, pid);
+	if (settings.module)
+		return strstr(mi->path, settings.module) != NULL;
+	return settings.all_modules || is_main(mi, pid);
 }
 
 static bool is_seen(const struct member *m, const struct code *code, uint64_t bias)
@@ -103,21 +103,21 @@ static bool is_seen(const struct member *m, const struct code *code, uint64_t bi
 
 void candidates_find(struct member *m)
 {
-	VEC(struct seen_image) now = {0};
+	VEC(struct seen_module) now = {0};
 	struct maps maps;
 	struct err e;
 	int pid = target_pid(m->target);
 	if (maps_read(&maps, pid, &e))
 		return;
-	for (uint32_t i = 0; i < maps.image_count; i++) {
-		const struct mapped_image *mi = &maps.images[i];
+	for (uint32_t i = 0; i < maps.module_count; i++) {
+		const struct mapped_module *mi = &maps.modules[i];
 		if (mi->vdso || !is_wanted(mi, pid))
 			continue;
 		struct place p = space_find(target_space(m->target), mi->code[0].start);
 		if (!p.code || !p.code->flow)
 			continue;
 		uint64_t bias = mi->code[0].start - p.va;
-		vec_push(&now, (struct seen_image){p.code, bias});
+		vec_push(&now, (struct seen_module){p.code, bias});
 		if (!is_seen(m, p.code, bias))
 			add_code(m, p.code, bias);
 	}

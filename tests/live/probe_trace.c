@@ -151,7 +151,7 @@ static bool same_piece(int pid, int fd, const char *path, uint64_t pc, uint64_t 
 	return true;
 }
 
-static bool image_is_original(const struct maps *m, const struct mapped_image *mi)
+static bool module_is_original(const struct maps *m, const struct mapped_module *mi)
 {
 	struct arena a;
 	struct err e;
@@ -171,7 +171,7 @@ static bool image_is_original(const struct maps *m, const struct mapped_image *m
 
 /* The dynamic linker maps a library whole before it gives each part its protection; data may be
  * executable for that moment. Only victims that load libraries all the time show it. */
-static bool is_half_loaded(const struct mapped_image *mi)
+static bool is_half_loaded(const struct mapped_module *mi)
 {
 	return settings.loose && strstr(mi->path, "/library.so");
 }
@@ -211,9 +211,9 @@ static bool all_is_original(int pid, bool nothing_left)
 	bool same = true;
 	if (maps_read(&m, pid, &e))
 		return fprintf(stderr, "%s\n", e.text), false;
-	for (uint32_t i = 0; i < m.image_count; i++)
-		same &= m.images[i].vdso || is_half_loaded(&m.images[i]) ||
-			image_is_original(&m, &m.images[i]);
+	for (uint32_t i = 0; i < m.module_count; i++)
+		same &= m.modules[i].vdso || is_half_loaded(&m.modules[i]) ||
+			module_is_original(&m, &m.modules[i]);
 	for (uint32_t i = 0; nothing_left && i < m.anonymous_count; i++)
 		if (is_left(&m.anonymous[i])) {
 			fprintf(stderr, "executable memory of no file is left at %" PRIx64 "\n",

@@ -27,7 +27,7 @@ CROSS = "" if MACHINE == platform.machine() else f"{MACHINE}-linux-gnu-"
 
 ALONE = {"library.c", "openmp.c", "mpi.c"}
 PROTECTED = "-mbranch-protection=standard" if MACHINE == "aarch64" else "-fcf-protection=full"
-# gcc's own atomics ask for a procedure that musl has not.
+# gcc's own atomics ask for a function that musl has not.
 MUSL = "-mno-outline-atomics" if MACHINE == "aarch64" else ""
 # How to compile, how to link, what then.
 BUILDS = {
@@ -199,12 +199,12 @@ def sums(lines):
 
 
 def unprobed(name):
-    """Procedures that have no probes in this build."""
+    """Functions that have no probes in this build."""
     return TRAPPED if name in UNTRAPPED else set()
 
 
 def compare(truth, lines, kinds, minimum=10, only=None, refused=()):
-    """All that the victim told of these kinds (of `only` these procedures) was counted so; of `refused` ones, nothing."""
+    """All that the victim told of these kinds (of `only` these functions) was counted so; of `refused` ones, nothing."""
     told, counted = sums(Path(truth).read_text().splitlines()), sums(lines)
     wrong, compared = [], 0
     for key, value in sorted(told.items()):

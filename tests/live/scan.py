@@ -54,7 +54,7 @@ class Scanner:
         self.t = tokens(text)
         self.loops = []
         self.around = []  # of loops and switches, the innermost last
-        self.inlined = set()  # procedures that are so always
+        self.inlined = set()  # functions that are so always
         self.last = 0  # where the last statement of the block before begins
         self._file()
 
@@ -75,7 +75,7 @@ class Scanner:
         return i
 
     def _file(self):
-        """A brace behind a parenthesis begins a procedure, or behind declarations of parameters, as they once were."""
+        """A brace behind a parenthesis begins a function, or behind declarations of parameters, as they once were."""
         i, inlined = 0, False
         while i < len(self.t):
             inlined |= "always_inline" in self.t[i].text
@@ -84,9 +84,9 @@ class Scanner:
                 self.inlined.add(self.t[i].text)
                 inlined = False
             if self.t[i].text == "{":
-                procedure = i and self.t[i - 1].text in (")", ";")
+                function = i and self.t[i - 1].text in (")", ";")
                 end = self._close(i)
-                if procedure:
+                if function:
                     self._statement(i)
                 i = end
             else:

@@ -100,9 +100,9 @@ static void walk_now(struct stepping *s)
 	walk_stack(s->walker, s->space, &s->tracee.regs, memory_window_word, &s->window, &s->walk);
 }
 
-/* Is the address that a frame's procedure must return to nowhere any more, neither in a register
+/* Is the address that a frame's function must return to nowhere any more, neither in a register
  * nor on the stack up to that frame? So it is in longjmp, which loads the target's registers one by
- * one, and in procedures that do not return and save nothing. */
+ * one, and in functions that do not return and save nothing. */
 static bool return_is_gone(struct stepping *s, uint32_t frame)
 {
 	const struct tracee *t = &s->tracee;
@@ -127,7 +127,7 @@ static bool holds_return(struct stepping *s, const struct true_call *c, uint64_t
 	return memory_window_word(&s->window, slot, &word) && (word & mask) == c->ret;
 }
 
-/* Remembers where the innermost procedure, which is about to call another, has saved its return
+/* Remembers where the innermost function, which is about to call another, has saved its return
  * address. */
 static void note_slot(struct stepping *s)
 {
@@ -259,7 +259,7 @@ static bool step(struct stepping *s)
 	return !s->o.main_only || run_over_libraries(s);
 }
 
-static int find_in_program(struct stepping *s, const struct image *im, uint64_t *va, struct err *e)
+static int find_in_program(struct stepping *s, const struct module *im, uint64_t *va, struct err *e)
 {
 	if (!strncmp(s->o.from, "0x", 2)) {
 		*va = strtoull(s->o.from, NULL, 16);
@@ -278,23 +278,23 @@ static int find_in_program(struct stepping *s, const struct image *im, uint64_t 
 static int find_start(struct stepping *s, const char *path, uint64_t *pc, struct err *e)
 {
 	struct maps maps;
-	struct image *im = NULL;
+	struct module *im = NULL;
 	uint64_t va = 0;
 	char *real = realpath(path, NULL);
 	int rc = maps_read(&maps, s->tracee.pid, e);
 	if (rc)
 		goto out;
 	rc = err_set(e, ERR_INPUT, "%s is not mapped", path);
-	for (uint32_t i = 0; i < maps.image_count; i++)
-		if (real && !strcmp(maps.images[i].path, real)) {
-			rc = maps_open_image(&im, &maps, &maps.images[i], e);
+	for (uint32_t i = 0; i < maps.module_count; i++)
+		if (real && !strcmp(maps.modules[i].path, real)) {
+			rc = maps_open_module(&im, &maps, &maps.modules[i], e);
 			rc = rc ? rc : find_in_program(s, im, &va, e);
-			if (!rc && !maps_to_pc(&maps.images[i], im, va, pc))
+			if (!rc && !maps_to_pc(&maps.modules[i], im, va, pc))
 				rc = err_set(e, ERR_INPUT, "there is no code at %#" PRIx64, va);
 			break;
 		}
 	if (im)
-		image_close(im);
+		module_close(im);
 	maps_release(&maps);
 out:
 	free(real);

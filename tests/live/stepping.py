@@ -23,7 +23,7 @@ BUILD = os.environ.get("BUILD", "build")
 STEP = os.path.join(BUILD, "tests", "step")
 LIMIT = 400  # seconds for one program
 LONG = bool(os.environ.get("TESTS_LONG"))
-SHOWN = 3  # procedures that fail, of one configuration
+SHOWN = 3  # functions that fail, of one configuration
 
 COMMON = ["calls", "registers", "frames", "exits", "switches", "tails", "arguments", "jumps", "signals", "aligned",
           "vectors", "builtins", "library", "oddities"]
@@ -54,7 +54,7 @@ def matrix(compiler):
 
 
 def extras(compiler):
-    """What bends frames besides; and the analysis alone, in all images."""
+    """What bends frames besides; and the analysis alone, in all modules."""
     yield Config(f"{compiler}-Os/tables", compiler, ["-Os"])
     yield Config(f"{compiler}-O2/no-cfi", compiler, ["-O2"], ["--no-cfi"])
     yield Config(f"{compiler}-O0/no-cfi", compiler, ["-O0"], ["--no-cfi"])

@@ -104,7 +104,7 @@ enum tracee_event tracee_step(struct tracee *t)
 	return resume(t, PTRACE_SINGLESTEP);
 }
 
-/* Stays on one processor, which makes a step several times quicker. Addresses are the same in every
+/* Stays on one CPU, which makes a step several times quicker. Addresses are the same in every
  * run, so that a failure can be looked at again. */
 static void become(char **argv)
 {
@@ -114,7 +114,7 @@ static void become(char **argv)
 	_exit(127);
 }
 
-static void stay_on_one_processor(void)
+static void stay_on_one_cpu(void)
 {
 	cpu_set_t set;
 	int cpu = sched_getcpu();
@@ -126,7 +126,7 @@ static void stay_on_one_processor(void)
 int tracee_start(struct tracee *t, char **argv, struct err *e)
 {
 	*t = (struct tracee){.arch = arch_native()};
-	stay_on_one_processor();
+	stay_on_one_cpu();
 	t->pid = fork();
 	if (t->pid < 0)
 		return err_errno(e, "no process can be started");

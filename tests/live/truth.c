@@ -54,7 +54,7 @@ static enum truth_change leave(struct truth *t, const struct insn *in, uint64_t 
 	if (truth_in_transit(t, sp_before))
 		return jump_out(t, sp);
 	if (sp < top->sp)
-		return TRUTH_SAME; /* within the procedure */
+		return TRUTH_SAME; /* within the function */
 	if (pc == top->ret) {
 		t->calls.len--;
 		t->return_count++;

@@ -3,7 +3,7 @@
  *
  * A call pushes its return address, whatever it calls; what comes back to that address with the
  * stack pointer back where it was pops it. So a tail call (a jump) leaves the stack as it is, which
- * is what a walk of the stack must show. Jumps out of several procedures at once (longjmp,
+ * is what a walk of the stack must show. Jumps out of several functions at once (longjmp,
  * exceptions) are recognised by the stack pointer, which they set to the target's before they jump.
  */
 #pragma once

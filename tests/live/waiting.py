@@ -10,8 +10,8 @@ import probing
 from probing import harness, native, sums, unchanged, victim
 from case import same
 
-PROCEDURES = "sleep,lock_a,lock_b,condition,barrier,read,small,large,flush,file,child"
-NAMES = ",".join("objects_" + name for name in PROCEDURES.split(","))
+FUNCTIONS = "sleep,lock_a,lock_b,condition,barrier,read,small,large,flush,file,child"
+NAMES = ",".join("objects_" + name for name in FUNCTIONS.split(","))
 OPTIONS = ("--waits", "--no-loops", "--activations", "--metrics", "0x1", "--names", NAMES)
 # Whose numbers are exact: everything that the victim does with these, and nobody else.
 EXACT = ("sleep", "read:40", "write:41", "write:42", "fsync:42")
@@ -66,7 +66,7 @@ def check_times(told, counted, elsewhere=()):
                        and "@" not in k[2]), value, name)
     for subject, name in (("objects_lock_a", "mutex_a"), ("objects_lock_b", "mutex_b"), ("objects_condition", "condition")):
         pid = next((k[0] for k, v in told.items() if k[1] == "for" and k[2] == name and v), None)
-        if pid is None:  # where threads have no processor at the same time, nobody has to wait
+        if pid is None:  # where threads have no CPU at the same time, nobody has to wait
             continue
         within(sum(v for k, v in counted.items() if k[0] == pid and k[1] == "waited" and k[2].endswith("@" + subject)),
                told[pid, "for", name], subject)

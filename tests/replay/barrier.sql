@@ -10,7 +10,7 @@ INSERT INTO meta VALUES
 ('search_seconds','8.160'),
 ('seconds','8.160'),
 ('strategy','deep-start');
-INSERT INTO image VALUES
+INSERT INTO module VALUES
 (0,'/build/barrier','5bf0688c0f0c1abd00c7ccbf411601fc46beaa72',31128,1794874539,NULL),
 (1,'/usr/lib/x86_64-linux-gnu/libc.so.6','93ac61ec5a8eb1396f9fbd350e3169a558528a40',1926232,1777320873,NULL);
 INSERT INTO resource VALUES
@@ -21,14 +21,14 @@ INSERT INTO resource VALUES
 (4,1,'machine','group','vm',NULL,0,'',0,0),
 (5,0,'code','group','barrier',NULL,0,'',0,0),
 (6,5,'code','group','barrier.c',NULL,0,'',0,0),
-(7,6,'code','procedure','part',0,6384,'/src/tests/victims/diagnose/barrier.c',25,25),
-(8,6,'code','procedure','main',0,4448,'/src/tests/victims/diagnose/barrier.c',38,38),
+(7,6,'code','function','part',0,6384,'/src/tests/victims/diagnose/barrier.c',25,25),
+(8,6,'code','function','main',0,4448,'/src/tests/victims/diagnose/barrier.c',38,38),
 (9,2,'sync','group','barrier',NULL,0,'',0,0),
-(10,6,'code','procedure','meet',0,6016,'/src/tests/victims/diagnose/barrier.c',18,18),
+(10,6,'code','function','meet',0,6016,'/src/tests/victims/diagnose/barrier.c',18,18),
 (11,7,'code','loop','loop barrier.c:28-30',0,6456,'/src/tests/victims/diagnose/barrier.c',28,30),
 (12,4,'machine','process','10513 barrier',NULL,0,'',0,0),
 (13,9,'sync','object','phase',NULL,0,'',0,0),
-(14,6,'code','procedure','compute',0,5744,'/src/tests/victims/diagnose/barrier.c',11,11),
+(14,6,'code','function','compute',0,5744,'/src/tests/victims/diagnose/barrier.c',11,11),
 (15,12,'machine','thread','10513 barrier',NULL,0,'',0,0),
 (16,12,'machine','thread','10518 heavy',NULL,0,'',0,0),
 (17,12,'machine','thread','10519 light',NULL,0,'',0,0),
@@ -36,14 +36,14 @@ INSERT INTO resource VALUES
 (19,14,'code','loop','loop barrier.c:12-13',0,5760,'/src/tests/victims/diagnose/barrier.c',12,13),
 (20,0,'code','group','libc.so.6',NULL,0,'',0,0),
 (21,20,'code','group','clock_gettime.c',NULL,0,'',0,0),
-(22,21,'code','procedure','clock_gettime',1,848928,'./time/../sysdeps/unix/sysv/linux/clock_gettime.c',38,38),
+(22,21,'code','function','clock_gettime',1,848928,'./time/../sysdeps/unix/sysv/linux/clock_gettime.c',38,38),
 (23,2,'sync','group','join',NULL,0,'',0,0),
 (24,23,'sync','object','0x7fe536740990 used in main',NULL,0,'',0,0),
 (25,20,'code','group','pthread_barrier_wait.c',NULL,0,'',0,0),
-(26,25,'code','procedure','pthread_barrier_wait',1,554256,'./nptl/nptl/pthread_barrier_wait.c',96,96),
+(26,25,'code','function','pthread_barrier_wait',1,554256,'./nptl/nptl/pthread_barrier_wait.c',96,96),
 (27,26,'code','loop','loop pthread_barrier_wait.c:181-186',1,554503,'./nptl/nptl/pthread_barrier_wait.c',181,186),
 (28,20,'code','group','access.c',NULL,0,'',0,0),
-(29,28,'code','procedure','access',1,1016848,'./io/../sysdeps/unix/sysv/linux/access.c',27,27);
+(29,28,'code','function','access',1,1016848,'./io/../sysdeps/unix/sysv/linux/access.c',27,27);
 INSERT INTO experiment VALUES
 (0,'cpu',0,1,2,3,'true','start','normal',1.00166606,0.2,0.991145316,0.020482796,0.020482796,2.23766843,8.1394094,0,1,0,0,0),
 (1,'sync',0,1,2,3,'true','start','normal',0.457333028,0.2,0.993296291,0.020482796,0.020482796,0.993783869,8.1394094,0,1,0,0,0),

@@ -10,7 +10,7 @@ INSERT INTO meta VALUES
 ('search_seconds','0.306'),
 ('seconds','0.306'),
 ('strategy','deep-start');
-INSERT INTO image VALUES
+INSERT INTO module VALUES
 (0,'/build/brief','b3211b5744260245f21fd2520002f168d8061cdc',26096,1794875349,NULL),
 (1,'/usr/lib/x86_64-linux-gnu/libc.so.6','93ac61ec5a8eb1396f9fbd350e3169a558528a40',1926232,1777320873,NULL);
 INSERT INTO resource VALUES
@@ -23,9 +23,9 @@ INSERT INTO resource VALUES
 (6,5,'machine','thread','18423 brief',NULL,0,'',0,0),
 (7,0,'code','group','brief',NULL,0,'',0,0),
 (8,7,'code','group','brief.c',NULL,0,'',0,0),
-(9,8,'code','procedure','main',0,4352,'/src/tests/victims/diagnose/brief.c',14,14),
+(9,8,'code','function','main',0,4352,'/src/tests/victims/diagnose/brief.c',14,14),
 (10,9,'code','loop','loop brief.c:17-20',0,4432,'/src/tests/victims/diagnose/brief.c',17,20),
-(11,8,'code','procedure','hurry',0,5424,'/src/tests/victims/diagnose/brief.c',7,7),
+(11,8,'code','function','hurry',0,5424,'/src/tests/victims/diagnose/brief.c',7,7),
 (12,11,'code','loop','loop brief.c:8-9',0,5440,'/src/tests/victims/diagnose/brief.c',8,9);
 INSERT INTO experiment VALUES
 (0,'cpu',0,1,2,3,'unknown','start','normal',1,0.2,0,0.025535246,0.025535246,NULL,0.280566807,0,0,0,0,0),

@@ -10,7 +10,7 @@ INSERT INTO meta VALUES
 ('search_seconds','4.307'),
 ('seconds','4.307'),
 ('strategy','deep-start');
-INSERT INTO image VALUES
+INSERT INTO module VALUES
 (0,'/build/dsync','aca463539b843ff66db953cd0c3f37d92b651f90',27248,1794875191,NULL),
 (1,'/usr/lib/x86_64-linux-gnu/libc.so.6','93ac61ec5a8eb1396f9fbd350e3169a558528a40',1926232,1777320873,NULL);
 INSERT INTO resource VALUES
@@ -22,20 +22,20 @@ INSERT INTO resource VALUES
 (5,3,'file','group','file',NULL,0,'',0,0),
 (6,0,'code','group','dsync',NULL,0,'',0,0),
 (7,6,'code','group','dsync.c',NULL,0,'',0,0),
-(8,7,'code','procedure','main',0,4448,'/src/tests/victims/diagnose/dsync.c',25,25),
-(9,7,'code','procedure','save',0,5648,'/src/tests/victims/diagnose/dsync.c',20,20),
+(8,7,'code','function','main',0,4448,'/src/tests/victims/diagnose/dsync.c',25,25),
+(9,7,'code','function','save',0,5648,'/src/tests/victims/diagnose/dsync.c',20,20),
 (10,8,'code','loop','loop dsync.c:28-30',0,4734,'/src/tests/victims/diagnose/dsync.c',28,30),
 (11,6,'code','group','victim.h',NULL,0,'',0,0),
-(12,11,'code','procedure','tell_beginning',0,5552,'/src/tests/victims/diagnose/victim.h',57,57),
+(12,11,'code','function','tell_beginning',0,5552,'/src/tests/victims/diagnose/victim.h',57,57),
 (13,6,'code','group','scratch.h',NULL,0,'',0,0),
-(14,13,'code','procedure','scratch_file.constprop.0',0,5696,'/src/tests/victims/diagnose/scratch.h',7,7),
-(15,7,'code','procedure','fill',0,5472,'/src/tests/victims/diagnose/dsync.c',11,11),
+(14,13,'code','function','scratch_file.constprop.0',0,5696,'/src/tests/victims/diagnose/scratch.h',7,7),
+(15,7,'code','function','fill',0,5472,'/src/tests/victims/diagnose/dsync.c',11,11),
 (16,5,'file','object','/tmp/td/diagnose-blocks-5314 (deleted)',NULL,0,'',0,0),
 (17,4,'machine','process','5314 dsync',NULL,0,'',0,0),
 (18,17,'machine','thread','5314 dsync',NULL,0,'',0,0),
 (19,0,'code','group','libc.so.6',NULL,0,'',0,0),
 (20,19,'code','group','pwrite64.c',NULL,0,'',0,0),
-(21,20,'code','procedure','pwrite',1,1008752,'./posix/../sysdeps/unix/sysv/linux/pwrite64.c',25,25),
+(21,20,'code','function','pwrite',1,1008752,'./posix/../sysdeps/unix/sysv/linux/pwrite64.c',25,25),
 (22,15,'code','loop','loop dsync.c:11-13',0,5496,'/src/tests/victims/diagnose/dsync.c',11,13);
 INSERT INTO experiment VALUES
 (0,'cpu',0,1,2,3,'false','start','normal',0.103269198,0.2,0.995124832,0.021489298,0.021489298,0.372171239,4.28515014,0,1,0,0,0),

@@ -12,12 +12,12 @@ import tempfile
 # What the report of findings reads of the facts.
 FACTS = ("command", "ended", "finished", "fused", "loops", "note", "probe_share", "sampler", "search_seconds", "seconds", "strategy")
 # In the order in which they may refer to each other; all of them but what nothing refers to.
-TABLES = ("meta", "image", "resource", "experiment", "refinement", "scope", "node", "evidence", "code_name", "seen_thread",
+TABLES = ("meta", "module", "resource", "experiment", "refinement", "scope", "node", "evidence", "code_name", "seen_thread",
           "object", "chain", "chain_part", "amount", "holder", "trip_count")
 # Table and column -> what it is a number of.
-REFERENCES = {("scope", "parent"): "scope", ("scope", "image"): "image", ("node", "parent"): "node", ("node", "image"): "image",
-              ("node", "scope"): "scope", ("chain", "node"): "node", ("holder", "node"): "node", ("resource", "image"): "image"}
-NUMBERED = ("node", "scope", "image")
+REFERENCES = {("scope", "parent"): "scope", ("scope", "module"): "module", ("node", "parent"): "node", ("node", "module"): "module",
+              ("node", "scope"): "scope", ("chain", "node"): "node", ("holder", "node"): "node", ("resource", "module"): "module"}
+NUMBERED = ("node", "scope", "module")
 
 
 class Tables:

@@ -10,7 +10,7 @@ INSERT INTO meta VALUES
 ('search_seconds','3.651'),
 ('seconds','3.651'),
 ('strategy','deep-start');
-INSERT INTO image VALUES
+INSERT INTO module VALUES
 (0,'/build/forks','67ccf4f85b74793e841c64594b97f45363cbba73',24752,1794875361,NULL),
 (1,'/usr/lib/x86_64-linux-gnu/libc.so.6','93ac61ec5a8eb1396f9fbd350e3169a558528a40',1926232,1777320873,NULL),
 (2,'/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2','7ebc65e52f2bbea498b4040fa92f7238377aaba9',215000,1777320873,NULL);
@@ -27,23 +27,23 @@ INSERT INTO resource VALUES
 (9,8,'sync','object','a child process',NULL,0,'',0,0),
 (10,0,'code','group','forks',NULL,0,'',0,0),
 (11,10,'code','group','forks.c',NULL,0,'',0,0),
-(12,11,'code','procedure','main',0,4416,'/src/tests/victims/diagnose/forks.c',26,26),
+(12,11,'code','function','main',0,4416,'/src/tests/victims/diagnose/forks.c',26,26),
 (13,12,'code','loop','loop forks.c:30-31',0,4608,'/src/tests/victims/diagnose/forks.c',30,31),
-(14,11,'code','procedure','one_child',0,5312,'/src/tests/victims/diagnose/forks.c',14,14),
+(14,11,'code','function','one_child',0,5312,'/src/tests/victims/diagnose/forks.c',14,14),
 (15,0,'code','group','libc.so.6',NULL,0,'',0,0),
 (16,15,'code','group','fork.c',NULL,0,'',0,0),
-(17,16,'code','procedure','fork',1,867968,'./posix/posix/fork.c',41,41),
+(17,16,'code','function','fork',1,867968,'./posix/posix/fork.c',41,41),
 (18,15,'code','group','_Fork.c',NULL,0,'',0,0),
-(19,18,'code','procedure','_Fork',1,869168,'./posix/../sysdeps/nptl/_Fork.c',25,25),
+(19,18,'code','function','_Fork',1,869168,'./posix/../sysdeps/nptl/_Fork.c',25,25),
 (20,15,'code','group','wait4.c',NULL,0,'',0,0),
-(21,20,'code','procedure','wait4',1,867264,'./posix/../sysdeps/unix/sysv/linux/wait4.c',30,30),
-(22,11,'code','procedure','little',0,5152,'/src/tests/victims/diagnose/forks.c',7,7),
+(21,20,'code','function','wait4',1,867264,'./posix/../sysdeps/unix/sysv/linux/wait4.c',30,30),
+(22,11,'code','function','little',0,5152,'/src/tests/victims/diagnose/forks.c',7,7),
 (23,22,'code','loop','loop forks.c:8-9',0,5168,'/src/tests/victims/diagnose/forks.c',8,9),
 (24,0,'code','group','ld-linux-x86-64.so.2',NULL,0,'',0,0),
 (25,24,'code','group','dl-trampoline.h',NULL,0,'',0,0),
-(26,25,'code','procedure','_dl_runtime_resolve_xsavec',2,74384,'./elf/../sysdeps/x86_64/dl-trampoline.h',76,76),
+(26,25,'code','function','_dl_runtime_resolve_xsavec',2,74384,'./elf/../sysdeps/x86_64/dl-trampoline.h',76,76),
 (27,24,'code','group','dl-runtime.c',NULL,0,'',0,0),
-(28,27,'code','procedure','_dl_fixup',2,65040,'./elf/elf/dl-runtime.c',46,46);
+(28,27,'code','function','_dl_fixup',2,65040,'./elf/elf/dl-runtime.c',46,46);
 INSERT INTO experiment VALUES
 (0,'cpu',0,1,2,3,'false','start','normal',0.115053879,0.2,0.992056684,0.015409188,0.015409188,1.13313068,3.63555608,0,1,0,0,0),
 (1,'sync',0,1,2,3,'false','start','normal',0,0.2,0.991797073,0.015409188,0.015409188,1.23613912,3.63555608,0,1,0,0,0),

@@ -10,7 +10,7 @@ INSERT INTO meta VALUES
 ('search_seconds','3.846'),
 ('seconds','3.846'),
 ('strategy','deep-start');
-INSERT INTO image VALUES
+INSERT INTO module VALUES
 (0,'/build/fsync','28d413a054b1d3c222ac5a8c450f28117341a1a4',27240,1794874550,NULL),
 (1,'/usr/lib/x86_64-linux-gnu/libc.so.6','93ac61ec5a8eb1396f9fbd350e3169a558528a40',1926232,1777320873,NULL);
 INSERT INTO resource VALUES
@@ -22,31 +22,31 @@ INSERT INTO resource VALUES
 (5,3,'file','group','file',NULL,0,'',0,0),
 (6,0,'code','group','fsync',NULL,0,'',0,0),
 (7,6,'code','group','fsync.c',NULL,0,'',0,0),
-(8,7,'code','procedure','main',0,4464,'/src/tests/victims/diagnose/fsync.c',22,22),
+(8,7,'code','function','main',0,4464,'/src/tests/victims/diagnose/fsync.c',22,22),
 (9,4,'machine','process','16054 fsync',NULL,0,'',0,0),
 (10,5,'file','object','/tmp/td/diagnose-log-16054 (deleted)',NULL,0,'',0,0),
-(11,7,'code','procedure','append_line',0,5632,'/src/tests/victims/diagnose/fsync.c',14,14),
+(11,7,'code','function','append_line',0,5632,'/src/tests/victims/diagnose/fsync.c',14,14),
 (12,8,'code','loop','loop fsync.c:25-28',0,4728,'/src/tests/victims/diagnose/fsync.c',25,28),
 (13,6,'code','group','victim.h',NULL,0,'',0,0),
-(14,13,'code','procedure','tell_beginning',0,5536,'/src/tests/victims/diagnose/victim.h',57,57),
+(14,13,'code','function','tell_beginning',0,5536,'/src/tests/victims/diagnose/victim.h',57,57),
 (15,6,'code','group','scratch.h',NULL,0,'',0,0),
-(16,15,'code','procedure','scratch_file.constprop.0',0,5728,'/src/tests/victims/diagnose/scratch.h',7,7),
+(16,15,'code','function','scratch_file.constprop.0',0,5728,'/src/tests/victims/diagnose/scratch.h',7,7),
 (17,9,'machine','thread','16054 fsync',NULL,0,'',0,0),
-(18,7,'code','procedure','format_line',0,5472,'/src/tests/victims/diagnose/fsync.c',7,7),
+(18,7,'code','function','format_line',0,5472,'/src/tests/victims/diagnose/fsync.c',7,7),
 (19,18,'code','loop','loop fsync.c:8-9',0,5488,'/src/tests/victims/diagnose/fsync.c',8,9),
 (20,0,'code','group','libc.so.6',NULL,0,'',0,0),
 (21,20,'code','group','fsync.c',NULL,0,'',0,0),
-(22,21,'code','procedure','fsync',1,1043472,'./misc/../sysdeps/unix/sysv/linux/fsync.c',27,27),
+(22,21,'code','function','fsync',1,1043472,'./misc/../sysdeps/unix/sysv/linux/fsync.c',27,27),
 (23,20,'code','group','snprintf.c',NULL,0,'',0,0),
-(24,23,'code','procedure','snprintf',1,363536,'./stdio-common/stdio-common/snprintf.c',26,26),
+(24,23,'code','function','snprintf',1,363536,'./stdio-common/stdio-common/snprintf.c',26,26),
 (25,20,'code','group','vsnprintf.c',NULL,0,'',0,0),
-(26,25,'code','procedure','__vsnprintf_internal',1,517808,'./libio/libio/vsnprintf.c',95,95),
+(26,25,'code','function','__vsnprintf_internal',1,517808,'./libio/libio/vsnprintf.c',95,95),
 (27,20,'code','group','vfprintf-internal.c',NULL,0,'',0,0),
-(28,27,'code','procedure','__vfprintf_internal',1,377856,'./stdio-common/stdio-common/vfprintf-internal.c',684,684),
+(28,27,'code','function','__vfprintf_internal',1,377856,'./stdio-common/stdio-common/vfprintf-internal.c',684,684),
 (29,20,'code','group','write.c',NULL,0,'',0,0),
-(30,29,'code','procedure','write',1,1016640,'./io/../sysdeps/unix/sysv/linux/write.c',26,26),
+(30,29,'code','function','write',1,1016640,'./io/../sysdeps/unix/sysv/linux/write.c',26,26),
 (31,20,'code','group','strchr-evex.S',NULL,0,'',0,0),
-(32,31,'code','procedure','__strchrnul_evex',1,1470208,'./string/../sysdeps/x86_64/multiarch/strchr-evex.S',70,70);
+(32,31,'code','function','__strchrnul_evex',1,1470208,'./string/../sysdeps/x86_64/multiarch/strchr-evex.S',70,70);
 INSERT INTO experiment VALUES
 (0,'cpu',0,1,2,3,'false','start','normal',0.109529675,0.2,0.991415694,0.02175969,0.02175969,0.844005973,3.82446157,0,1,0,0,0),
 (1,'sync',0,1,2,3,'false','start','normal',0,0.2,0.991415955,0.02175969,0.02175969,0.331797659,3.82446157,0,1,0,0,0),

@@ -10,7 +10,7 @@ INSERT INTO meta VALUES
 ('search_seconds','4.013'),
 ('seconds','4.013'),
 ('strategy','deep-start');
-INSERT INTO image VALUES
+INSERT INTO module VALUES
 (0,'/build/idle','73083c2a042dc6a1bd5ea823c8e6fb697e7dc5a8',25632,1794875343,NULL),
 (1,'/usr/lib/x86_64-linux-gnu/libc.so.6','93ac61ec5a8eb1396f9fbd350e3169a558528a40',1926232,1777320873,NULL);
 INSERT INTO resource VALUES
@@ -24,13 +24,13 @@ INSERT INTO resource VALUES
 (7,5,'sync','object','sleep',NULL,0,'',0,0),
 (8,0,'code','group','idle',NULL,0,'',0,0),
 (9,8,'code','group','idle.c',NULL,0,'',0,0),
-(10,9,'code','procedure','main',0,4368,'/src/tests/victims/diagnose/idle.c',21,21),
-(11,9,'code','procedure','wait_for_tick',0,5472,'/src/tests/victims/diagnose/idle.c',16,16),
+(10,9,'code','function','main',0,4368,'/src/tests/victims/diagnose/idle.c',21,21),
+(11,9,'code','function','wait_for_tick',0,5472,'/src/tests/victims/diagnose/idle.c',16,16),
 (12,10,'code','loop','loop idle.c:23-26',0,4582,'/src/tests/victims/diagnose/idle.c',23,26),
 (13,6,'machine','thread','18076 idle',NULL,0,'',0,0),
 (14,8,'code','group','victim.h',NULL,0,'',0,0),
-(15,14,'code','procedure','tell_beginning',0,5376,'/src/tests/victims/diagnose/victim.h',57,57),
-(16,9,'code','procedure','tick',0,5312,'/src/tests/victims/diagnose/idle.c',8,8);
+(15,14,'code','function','tell_beginning',0,5376,'/src/tests/victims/diagnose/victim.h',57,57),
+(16,9,'code','function','tick',0,5312,'/src/tests/victims/diagnose/idle.c',8,8);
 INSERT INTO experiment VALUES
 (0,'cpu',0,1,2,3,'false','start','normal',0.000691161954,0.2,0.99578956,0.019907028,0.019907028,0.376773491,3.99296902,0,1,0,0,0),
 (1,'sync',0,1,2,3,'true','start','normal',0.999014062,0.2,0.999,0.019907028,0.019907028,0.200787631,3.99296902,0,1,0,0,0),

@@ -10,7 +10,7 @@ INSERT INTO meta VALUES
 ('search_seconds','11.405'),
 ('seconds','11.405'),
 ('strategy','deep-start');
-INSERT INTO image VALUES
+INSERT INTO module VALUES
 (0,'/usr/lib/x86_64-linux-gnu/libc.so.6','93ac61ec5a8eb1396f9fbd350e3169a558528a40',1926232,1777320873,NULL),
 (1,'/build/semaphore','e9de4a590741bbec574a017873d76f12d6ff3564',29920,1794874543,NULL);
 INSERT INTO resource VALUES
@@ -21,15 +21,15 @@ INSERT INTO resource VALUES
 (4,1,'machine','group','vm',NULL,0,'',0,0),
 (5,0,'code','group','semaphore',NULL,0,'',0,0),
 (6,5,'code','group','semaphore.c',NULL,0,'',0,0),
-(7,6,'code','procedure','client',1,6080,'/src/tests/victims/diagnose/semaphore.c',29,29),
-(8,6,'code','procedure','main',1,4464,'/src/tests/victims/diagnose/semaphore.c',36,36),
+(7,6,'code','function','client',1,6080,'/src/tests/victims/diagnose/semaphore.c',29,29),
+(8,6,'code','function','main',1,4464,'/src/tests/victims/diagnose/semaphore.c',36,36),
 (9,2,'sync','group','semaphore',NULL,0,'',0,0),
-(10,6,'code','procedure','request',1,5824,'/src/tests/victims/diagnose/semaphore.c',19,19),
+(10,6,'code','function','request',1,5824,'/src/tests/victims/diagnose/semaphore.c',19,19),
 (11,7,'code','loop','loop semaphore.c:30-31',1,6112,'/src/tests/victims/diagnose/semaphore.c',30,31),
 (12,4,'machine','process','11460 semaphore',NULL,0,'',0,0),
 (13,9,'sync','object','slots',NULL,0,'',0,0),
 (14,10,'code','loop','loop semaphore.c:23-24',1,6016,'/src/tests/victims/diagnose/semaphore.c',23,24),
-(15,6,'code','procedure','use_slot',1,5632,'/src/tests/victims/diagnose/semaphore.c',12,12),
+(15,6,'code','function','use_slot',1,5632,'/src/tests/victims/diagnose/semaphore.c',12,12),
 (16,12,'machine','thread','11460 semaphore',NULL,0,'',0,0),
 (17,12,'machine','thread','11481 client',NULL,0,'',0,0),
 (18,12,'machine','thread','11482 client',NULL,0,'',0,0),
@@ -37,17 +37,17 @@ INSERT INTO resource VALUES
 (20,15,'code','loop','loop semaphore.c:13-14',1,5648,'/src/tests/victims/diagnose/semaphore.c',13,14),
 (21,0,'code','group','libc.so.6',NULL,0,'',0,0),
 (22,21,'code','group','clock_gettime.c',NULL,0,'',0,0),
-(23,22,'code','procedure','clock_gettime',0,848928,'./time/../sysdeps/unix/sysv/linux/clock_gettime.c',38,38),
+(23,22,'code','function','clock_gettime',0,848928,'./time/../sysdeps/unix/sysv/linux/clock_gettime.c',38,38),
 (24,21,'code','group','sem_wait.c',NULL,0,'',0,0),
-(25,24,'code','procedure','sem_wait',0,593360,'./nptl/nptl/sem_wait.c',25,25),
+(25,24,'code','function','sem_wait',0,593360,'./nptl/nptl/sem_wait.c',25,25),
 (26,21,'code','group','sem_post.c',NULL,0,'',0,0),
-(27,26,'code','procedure','sem_post',0,591296,'./nptl/nptl/sem_post.c',35,35),
+(27,26,'code','function','sem_post',0,591296,'./nptl/nptl/sem_post.c',35,35),
 (28,21,'code','group','sem_waitcommon.c',NULL,0,'',0,0),
-(29,28,'code','procedure','__new_sem_wait_slow64.constprop.0',0,593152,'./nptl/nptl/sem_waitcommon.c',164,164),
+(29,28,'code','function','__new_sem_wait_slow64.constprop.0',0,593152,'./nptl/nptl/sem_waitcommon.c',164,164),
 (30,21,'code','group','access.c',NULL,0,'',0,0),
-(31,30,'code','procedure','access',0,1016848,'./io/../sysdeps/unix/sysv/linux/access.c',27,27),
+(31,30,'code','function','access',0,1016848,'./io/../sysdeps/unix/sysv/linux/access.c',27,27),
 (32,21,'code','group','getenv.c',NULL,0,'',0,0),
-(33,32,'code','procedure','getenv',0,258224,'./stdlib/stdlib/getenv.c',34,34),
+(33,32,'code','function','getenv',0,258224,'./stdlib/stdlib/getenv.c',34,34),
 (34,2,'sync','group','join',NULL,0,'',0,0),
 (35,34,'sync','object','0x7f6f6c490990 used in main',NULL,0,'',0,0);
 INSERT INTO experiment VALUES

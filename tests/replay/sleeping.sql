@@ -10,7 +10,7 @@ INSERT INTO meta VALUES
 ('search_seconds','3.762'),
 ('seconds','3.762'),
 ('strategy','deep-start');
-INSERT INTO image VALUES
+INSERT INTO module VALUES
 (0,'/build/sleeping','b269da3e55e2ebaaf39bdf0b3c8629bbd29d0d95',25384,1794874547,NULL),
 (1,'/usr/lib/x86_64-linux-gnu/libc.so.6','93ac61ec5a8eb1396f9fbd350e3169a558528a40',1926232,1777320873,NULL);
 INSERT INTO resource VALUES
@@ -22,24 +22,24 @@ INSERT INTO resource VALUES
 (5,2,'sync','group','sleep',NULL,0,'',0,0),
 (6,0,'code','group','sleeping',NULL,0,'',0,0),
 (7,6,'code','group','sleeping.c',NULL,0,'',0,0),
-(8,7,'code','procedure','main',0,4368,'/src/tests/victims/diagnose/sleeping.c',22,22),
-(9,7,'code','procedure','poll_device',0,5376,'/src/tests/victims/diagnose/sleeping.c',14,14),
+(8,7,'code','function','main',0,4368,'/src/tests/victims/diagnose/sleeping.c',22,22),
+(9,7,'code','function','poll_device',0,5376,'/src/tests/victims/diagnose/sleeping.c',14,14),
 (10,9,'code','loop','loop sleeping.c:15-17',0,5399,'/src/tests/victims/diagnose/sleeping.c',15,17),
 (11,8,'code','loop','loop sleeping.c:24-25',0,4509,'/src/tests/victims/diagnose/sleeping.c',24,25),
 (12,4,'machine','process','15605 sleeping',NULL,0,'',0,0),
 (13,5,'sync','object','sleep',NULL,0,'',0,0),
-(14,7,'code','procedure','ask',0,5216,'/src/tests/victims/diagnose/sleeping.c',7,7),
+(14,7,'code','function','ask',0,5216,'/src/tests/victims/diagnose/sleeping.c',7,7),
 (15,6,'code','group','victim.h',NULL,0,'',0,0),
-(16,15,'code','procedure','tell_beginning',0,5280,'/src/tests/victims/diagnose/victim.h',57,57),
+(16,15,'code','function','tell_beginning',0,5280,'/src/tests/victims/diagnose/victim.h',57,57),
 (17,12,'machine','thread','15605 sleeping',NULL,0,'',0,0),
 (18,14,'code','loop','loop sleeping.c:8-9',0,5232,'/src/tests/victims/diagnose/sleeping.c',8,9),
 (19,0,'code','group','libc.so.6',NULL,0,'',0,0),
 (20,19,'code','group','usleep.c',NULL,0,'',0,0),
-(21,20,'code','procedure','usleep',1,1045072,'./misc/../sysdeps/posix/usleep.c',24,24),
+(21,20,'code','function','usleep',1,1045072,'./misc/../sysdeps/posix/usleep.c',24,24),
 (22,19,'code','group','nanosleep.c',NULL,0,'',0,0),
-(23,22,'code','procedure','nanosleep',1,867904,'./posix/../sysdeps/unix/sysv/linux/nanosleep.c',24,24),
+(23,22,'code','function','nanosleep',1,867904,'./posix/../sysdeps/unix/sysv/linux/nanosleep.c',24,24),
 (24,19,'code','group','clock_nanosleep.c',NULL,0,'',0,0),
-(25,24,'code','procedure','clock_nanosleep',1,849120,'./time/../sysdeps/unix/sysv/linux/clock_nanosleep.c',34,34);
+(25,24,'code','function','clock_nanosleep',1,849120,'./time/../sysdeps/unix/sysv/linux/clock_nanosleep.c',34,34);
 INSERT INTO experiment VALUES
 (0,'cpu',0,1,2,3,'false','start','normal',0.0391328843,0.2,0.994502335,0.025685478,0.025685478,0.449038237,3.73677873,0,1,0,0,0),
 (1,'sync',0,1,2,3,'true','start','normal',0.951866721,0.2,0.999,0.025685478,0.025685478,0.202482963,3.73677873,0,1,0,0,0),

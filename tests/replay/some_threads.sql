@@ -10,7 +10,7 @@ INSERT INTO meta VALUES
 ('search_seconds','5.874'),
 ('seconds','5.874'),
 ('strategy','deep-start');
-INSERT INTO image VALUES
+INSERT INTO module VALUES
 (0,'/usr/lib/x86_64-linux-gnu/libc.so.6','93ac61ec5a8eb1396f9fbd350e3169a558528a40',1926232,1777320873,NULL),
 (1,'/build/some_threads','77e4ad7694f105449cf5c5fec1f5c4bbdd06eea2',32512,1794874533,NULL),
 (2,'[vdso]','55d674c3e87c2bbe00df028976aa20a7e70319e5',8192,0,NULL);
@@ -22,24 +22,24 @@ INSERT INTO resource VALUES
 (4,1,'machine','group','vm',NULL,0,'',0,0),
 (5,0,'code','group','some_threads',NULL,0,'',0,0),
 (6,5,'code','group','some_threads.c',NULL,0,'',0,0),
-(7,6,'code','procedure','waiting',1,5360,'/src/tests/victims/diagnose/some_threads.c',44,44),
-(8,6,'code','procedure','drawing',1,5984,'/src/tests/victims/diagnose/some_threads.c',24,24),
-(9,6,'code','procedure','encoding',1,6304,'/src/tests/victims/diagnose/some_threads.c',34,34),
-(10,6,'code','procedure','main',1,4480,'/src/tests/victims/diagnose/some_threads.c',53,53),
-(11,6,'code','procedure','encode',1,5264,'/src/tests/victims/diagnose/some_threads.c',17,17),
+(7,6,'code','function','waiting',1,5360,'/src/tests/victims/diagnose/some_threads.c',44,44),
+(8,6,'code','function','drawing',1,5984,'/src/tests/victims/diagnose/some_threads.c',24,24),
+(9,6,'code','function','encoding',1,6304,'/src/tests/victims/diagnose/some_threads.c',34,34),
+(10,6,'code','function','main',1,4480,'/src/tests/victims/diagnose/some_threads.c',53,53),
+(11,6,'code','function','encode',1,5264,'/src/tests/victims/diagnose/some_threads.c',17,17),
 (12,11,'code','loop','loop some_threads.c:18-19',1,5280,'/src/tests/victims/diagnose/some_threads.c',18,19),
 (13,9,'code','loop','loop some_threads.c:35-38',1,6336,'/src/tests/victims/diagnose/some_threads.c',35,38),
-(14,6,'code','procedure','draw',1,5200,'/src/tests/victims/diagnose/some_threads.c',10,10),
+(14,6,'code','function','draw',1,5200,'/src/tests/victims/diagnose/some_threads.c',10,10),
 (15,14,'code','loop','loop some_threads.c:11-12',1,5216,'/src/tests/victims/diagnose/some_threads.c',11,12),
 (16,8,'code','loop','loop some_threads.c:25-28',1,6016,'/src/tests/victims/diagnose/some_threads.c',25,28),
 (17,4,'machine','process','9809 some_threads',NULL,0,'',0,0),
 (18,0,'code','group','libc.so.6',NULL,0,'',0,0),
 (19,18,'code','group','clock_gettime.c',NULL,0,'',0,0),
-(20,19,'code','procedure','clock_gettime',0,848928,'./time/../sysdeps/unix/sysv/linux/clock_gettime.c',38,38),
+(20,19,'code','function','clock_gettime',0,848928,'./time/../sysdeps/unix/sysv/linux/clock_gettime.c',38,38),
 (21,18,'code','group','access.c',NULL,0,'',0,0),
-(22,21,'code','procedure','access',0,1016848,'./io/../sysdeps/unix/sysv/linux/access.c',27,27),
+(22,21,'code','function','access',0,1016848,'./io/../sysdeps/unix/sysv/linux/access.c',27,27),
 (23,18,'code','group','getenv.c',NULL,0,'',0,0),
-(24,23,'code','procedure','getenv',0,258224,'./stdlib/stdlib/getenv.c',34,34),
+(24,23,'code','function','getenv',0,258224,'./stdlib/stdlib/getenv.c',34,34),
 (25,17,'machine','thread','9809 some_threads',NULL,0,'',0,0),
 (26,17,'machine','thread','9813 idle-1',NULL,0,'',0,0),
 (27,17,'machine','thread','9814 idle-2',NULL,0,'',0,0),
@@ -52,7 +52,7 @@ INSERT INTO resource VALUES
 (34,33,'sync','object','over',NULL,0,'',0,0),
 (35,7,'code','loop','loop some_threads.c:46-47',1,5408,'/src/tests/victims/diagnose/some_threads.c',46,47),
 (36,0,'code','group','[vdso]',NULL,0,'',0,0),
-(37,36,'code','procedure','clock_gettime',2,2800,'',0,0);
+(37,36,'code','function','clock_gettime',2,2800,'',0,0);
 INSERT INTO experiment VALUES
 (0,'cpu',0,1,2,3,'true','start','normal',0.996465981,0.2,0.999,0.0208825,0.0208825,0.203050013,5.85274434,0,1,0,0,0),
 (1,'sync',0,1,2,3,'false','start','normal',0.0316950947,0.2,0.862783654,0.0208825,0.0208825,2.56242512,5.85274434,0,1,0,1,0),

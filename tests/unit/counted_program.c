@@ -51,12 +51,12 @@ int program_finish(void **state)
 	return bench_finish(&bench);
 }
 
-void define(struct counted_program *p, uint32_t procedure, uint32_t sites, uint32_t loops)
+void define(struct counted_program *p, uint32_t function, uint32_t sites, uint32_t loops)
 {
-	struct rt_counted *c = (struct rt_counted *)(p->bench->region + RT_COUNTED) + procedure;
+	struct rt_counted *c = (struct rt_counted *)(p->bench->region + RT_COUNTED) + function;
 	struct rt_counted_loop *l = (void *)(p->bench->region + RT_COUNTED_LOOPS);
 	uint32_t *table = (void *)(p->bench->region + RT_SITE_TABLE);
-	uint32_t first = loop_of(procedure, 0);
+	uint32_t first = loop_of(function, 0);
 	*c = (struct rt_counted){.words = WORD_LOOPS + loops,
 				 .sites = sites,
 				 .frame = (32 + 8 * loops + 15) & ~15u,
@@ -69,20 +69,20 @@ void define(struct counted_program *p, uint32_t procedure, uint32_t sites, uint3
 							i + 1 < loops ? first + i + 2 : 0};
 }
 
-static const struct rt_counted *counted(const struct counted_program *p, uint32_t procedure)
+static const struct rt_counted *counted(const struct counted_program *p, uint32_t function)
 {
-	return (const struct rt_counted *)(p->bench->region + RT_COUNTED) + procedure;
+	return (const struct rt_counted *)(p->bench->region + RT_COUNTED) + function;
 }
 
-void set_loop(struct counted_program *p, uint32_t procedure, uint32_t site, uint32_t loop)
+void set_loop(struct counted_program *p, uint32_t function, uint32_t site, uint32_t loop)
 {
 	uint32_t *table = (void *)(p->bench->region + RT_SITE_TABLE);
-	table[counted(p, procedure)->first_site + site] = loop;
+	table[counted(p, function)->first_site + site] = loop;
 }
 
-void define_leaf(struct counted_program *p, uint32_t procedure)
+void define_leaf(struct counted_program *p, uint32_t function)
 {
-	struct rt_counted *c = (struct rt_counted *)(p->bench->region + RT_COUNTED) + procedure;
+	struct rt_counted *c = (struct rt_counted *)(p->bench->region + RT_COUNTED) + function;
 	*c = (struct rt_counted){.words = 1};
 }
 
@@ -126,31 +126,31 @@ static struct rt_area *area_of_thread(struct counted_program *p)
 }
 
 /* Where the call is counted if the table of callees has it, or NULL. */
-static uint64_t *find_callee(const struct rt_area *area, const void *slots_end, uint32_t procedure,
+static uint64_t *find_callee(const struct rt_area *area, const void *slots_end, uint32_t function,
 			     struct rt_context **child)
 {
 	uint64_t slot = (uint64_t)slots_end;
-	uint64_t home = (slot >> 4) + procedure * (uint64_t)RT_CALLEE_STEP;
+	uint64_t home = (slot >> 4) + function * (uint64_t)RT_CALLEE_STEP;
 	const struct rt_callee *e = (struct rt_callee *)area->callees;
 	e += home % (1 << RT_CALLEE_BITS);
 	*child = (struct rt_context *)e->child;
-	return e->slot == slot && (*child)->procedure == procedure ? (uint64_t *)e->calls : NULL;
+	return e->slot == slot && (*child)->function == function ? (uint64_t *)e->calls : NULL;
 }
 
-static struct rt_context *enter(struct counted_program *p, uint32_t procedure, uint64_t sp)
+static struct rt_context *enter(struct counted_program *p, uint32_t function, uint64_t sp)
 {
 	struct rt_area *area = area_of_thread(p);
 	const struct rt_shadow *caller = top_frame((uint64_t)area);
 	struct rt_context_slot *slot =
 		(struct rt_context_slot *)caller->context - ((caller->key >> RT_KEY_SITE) + 1);
 	struct rt_context *child = (struct rt_context *)slot->child;
-	uint64_t *calls = child->procedure == procedure ? &slot->calls : NULL;
+	uint64_t *calls = child->function == function ? &slot->calls : NULL;
 	if ((caller->key & RT_KEY_SP) >= sp && !calls)
-		calls = find_callee(area, slot + 1, procedure, &child);
+		calls = find_callee(area, slot + 1, function, &child);
 	if (!calls || (caller->key & RT_KEY_SP) < sp)
-		return (struct rt_context *)call_runtime(p, entries(p->bench)->called, procedure,
+		return (struct rt_context *)call_runtime(p, entries(p->bench)->called, function,
 							 sp);
-	uint32_t size = counted(p, procedure)->frame;
+	uint32_t size = counted(p, function)->frame;
 	++*calls;
 	if (!size)
 		return child;
@@ -162,14 +162,14 @@ static struct rt_context *enter(struct counted_program *p, uint32_t procedure, u
 	return child;
 }
 
-void begin_procedure(struct counted_program *p, uint32_t procedure, uint64_t sp)
+void begin_function(struct counted_program *p, uint32_t function, uint64_t sp)
 {
 	struct counted_stack *s = p->now;
-	struct rt_context *x = enter(p, procedure, sp);
+	struct rt_context *x = enter(p, function, sp);
 	x->words[WORD_RUNS]++;
 	s->sp = sp - STACK_SIZE;
 	s->activations[s->depth++] = (struct activation){
-		.procedure = procedure, .entry_sp = sp, .sp = s->sp, .context = x};
+		.function = function, .entry_sp = sp, .sp = s->sp, .context = x};
 }
 
 struct rt_shadow *frame_of(struct counted_program *p)
@@ -177,18 +177,18 @@ struct rt_shadow *frame_of(struct counted_program *p)
 	return top_frame(running(p)->context->area);
 }
 
-void call_procedure(struct counted_program *p, uint32_t site, uint32_t procedure)
+void call_function(struct counted_program *p, uint32_t site, uint32_t function)
 {
 	struct activation *a = running(p);
 	frame_of(p)->key = a->sp | (uint64_t)site << RT_KEY_SITE;
 	a->site = site;
-	begin_procedure(p, procedure, a->sp - CALL_PUSHED);
+	begin_function(p, function, a->sp - CALL_PUSHED);
 }
 
-void leave_procedure(struct counted_program *p)
+void leave_function(struct counted_program *p)
 {
 	const struct activation *a = running(p);
-	((struct rt_area *)a->context->area)->top += counted(p, a->procedure)->frame;
+	((struct rt_area *)a->context->area)->top += counted(p, a->function)->frame;
 	p->now->sp = a->entry_sp + CALL_PUSHED;
 	p->now->depth--;
 }
@@ -202,12 +202,12 @@ void come_back_behind(struct counted_program *p, uint32_t site)
 		a->context = (struct rt_context *)top->context;
 	else
 		a->context = (struct rt_context *)call_runtime(
-			p, entries(p->bench)->returned, a->procedure | (uint64_t)site << 32, a->sp);
+			p, entries(p->bench)->returned, a->function | (uint64_t)site << 32, a->sp);
 }
 
 void return_to_caller(struct counted_program *p)
 {
-	leave_procedure(p);
+	leave_function(p);
 	come_back_behind(p, running(p)->site);
 }
 
@@ -221,7 +221,7 @@ void land(struct counted_program *p, uint32_t loop)
 	struct activation *a = running(p);
 	p->now->sp = a->sp;
 	a->context = (struct rt_context *)call_runtime(p, entries(p->bench)->landed,
-						       a->procedure | (uint64_t)loop << 32, a->sp);
+						       a->function | (uint64_t)loop << 32, a->sp);
 }
 
 /* ---- what was counted ---- */
@@ -247,8 +247,8 @@ uint64_t calls_between(const struct counted_thread *t, uint32_t caller, uint32_t
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < t->call_count; i++) {
 		const struct counted_call *c = &t->calls[i];
-		if (t->contexts[c->parent].procedure == caller && c->site == site &&
-		    t->contexts[c->child].procedure == callee)
+		if (t->contexts[c->parent].function == caller && c->site == site &&
+		    t->contexts[c->child].function == callee)
 			sum += c->calls;
 	}
 	return sum;
@@ -262,22 +262,22 @@ uint64_t word_of(const struct counted_context *c, uint32_t number)
 	return 0;
 }
 
-uint64_t runs_of(const struct counted_thread *t, uint32_t procedure)
+uint64_t runs_of(const struct counted_thread *t, uint32_t function)
 {
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < t->context_count; i++)
-		if (t->contexts[i].procedure == procedure)
+		if (t->contexts[i].function == function)
 			sum += word_of(&t->contexts[i], WORD_RUNS);
 	return sum;
 }
 
-struct counted_departure departures_of(const struct counted_thread *t, uint32_t procedure,
+struct counted_departure departures_of(const struct counted_thread *t, uint32_t function,
 				       uint32_t site)
 {
 	struct counted_departure sum = {.site = site};
 	for (uint32_t i = 0; i < t->departure_count; i++) {
 		const struct counted_departure *d = &t->departures[i];
-		if (d->site != site || t->contexts[d->context].procedure != procedure)
+		if (d->site != site || t->contexts[d->context].function != function)
 			continue;
 		sum.left += d->left;
 		sum.resumed += d->resumed;

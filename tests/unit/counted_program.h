@@ -13,7 +13,7 @@ enum { CALL_PUSHED = 8 };
 enum { WORD_RUNS = 0, WORD_LOOPS = 1, PROGRAM_DEPTH = 1 << 17 };
 
 struct activation {
-	uint32_t procedure;
+	uint32_t function;
 	uint64_t entry_sp, sp;
 	struct rt_context *context;
 	uint32_t site; /* of the call that it is making */
@@ -40,27 +40,27 @@ int program_finish(void **state);
 #define PROGRAM_TEST(function)                                                                     \
 	cmocka_unit_test_setup_teardown(function, program_start, program_finish)
 
-/* The number of a procedure's loop. */
-static inline uint32_t loop_of(uint32_t procedure, uint32_t loop)
+/* The number of a function's loop. */
+static inline uint32_t loop_of(uint32_t function, uint32_t loop)
 {
-	return 16 * procedure + loop;
+	return 16 * function + loop;
 }
 
-/* A procedure with a word for its runs and one for each of its loops. Each loop is around the one
+/* A function with a word for its runs and one for each of its loops. Each loop is around the one
  * before it, and all calls are in the first. */
-void define(struct counted_program *p, uint32_t procedure, uint32_t sites, uint32_t loops);
+void define(struct counted_program *p, uint32_t function, uint32_t sites, uint32_t loops);
 /* Has a site in another loop, by its number + 1; 0: in none. */
-void set_loop(struct counted_program *p, uint32_t procedure, uint32_t site, uint32_t loop);
-void define_leaf(struct counted_program *p, uint32_t procedure);
+void set_loop(struct counted_program *p, uint32_t function, uint32_t site, uint32_t loop);
+void define_leaf(struct counted_program *p, uint32_t function);
 
 struct counted_stack new_stack(uint64_t sp);
 void free_stack(struct counted_stack *s);
 struct activation *running(struct counted_program *p);
 /* What the program does. A call's callee begins; it returns; longjmp() leaves activations without
  * anybody noticing, before control comes back behind a call. */
-void call_procedure(struct counted_program *p, uint32_t site, uint32_t procedure);
-void begin_procedure(struct counted_program *p, uint32_t procedure, uint64_t sp);
-void leave_procedure(struct counted_program *p);
+void call_function(struct counted_program *p, uint32_t site, uint32_t function);
+void begin_function(struct counted_program *p, uint32_t function, uint64_t sp);
+void leave_function(struct counted_program *p);
 void return_to_caller(struct counted_program *p);
 void leave_silently(struct counted_program *p, uint32_t activations);
 void come_back_behind(struct counted_program *p, uint32_t site);
@@ -75,8 +75,8 @@ const struct counted_thread *counts_of(struct counted_program *p);
 uint64_t calls_between(const struct counted_thread *t, uint32_t caller, uint32_t site,
 		       uint32_t callee);
 uint64_t word_of(const struct counted_context *c, uint32_t number);
-uint64_t runs_of(const struct counted_thread *t, uint32_t procedure);
-/* Of all contexts of a procedure. */
-struct counted_departure departures_of(const struct counted_thread *t, uint32_t procedure,
+uint64_t runs_of(const struct counted_thread *t, uint32_t function);
+/* Of all contexts of a function. */
+struct counted_departure departures_of(const struct counted_thread *t, uint32_t function,
 				       uint32_t site);
 const struct rt_trips *trips_of(const struct counted_thread *t, uint32_t loop);

@@ -1,7 +1,7 @@
 /* Spares the search for leaks at the end of a test program where there can be none.
  *
  * LeakSanitizer walks every possible region of its allocator several times: with gcc on
- * aarch64, 4 s of processor time at each exit, whatever the program did. Here blocks are counted:
+ * aarch64, 4 s of CPU time at each exit, whatever the program did. Here blocks are counted:
  * if none is left of those that the program took, none has leaked, and LeakSanitizer need not look.
  * If any is left, it does as always, and knows leaked from kept. What is kept for good by others is
  * taken before the count begins (the shared libraries, the decoder's tables, the memory for names

@@ -1,4 +1,4 @@
-/* Random procedures of either architecture, as images in memory: two of them, a big one of random
+/* Random functions of either architecture, as modules in memory: two of them, a big one of random
  * instructions and branches and a small one behind it that it calls and jumps to. */
 #pragma once
 #include <elf.h>
@@ -27,7 +27,7 @@ struct made_item {
 
 struct made {
 	const struct arch *arch;
-	struct image *image;
+	struct module *module;
 	struct flow *flow;
 };
 
@@ -150,7 +150,7 @@ static void made_encode(const struct arch *arch, const struct made_item *items, 
 	starts[MADE_ITEMS] = c->size;
 }
 
-/* The small procedure overwrites two registers and returns. */
+/* The small function overwrites two registers and returns. */
 static void made_add_callee(const struct arch *arch, struct made_code *c)
 {
 	static const uint32_t a64[] = {0xd280003e, 0xd2800031, 0xd65f03c0}; /* mov x30, x17; ret */
@@ -175,7 +175,7 @@ static void made_items(struct made_item *items)
 	items[MADE_ITEMS - 1].kind = MADE_RETURN;
 }
 
-/* The small procedure begins at `small`. */
+/* The small function begins at `small`. */
 static bool made_open_code(struct made *m, const struct arch *arch, const struct made_code *code,
 			   uint32_t small)
 {
@@ -203,8 +203,8 @@ static bool made_open_code(struct made *m, const struct arch *arch, const struct
 			      .p_memsz = sizeof(file),
 			      .p_align = 4096};
 	*m = (struct made){.arch = arch};
-	if (image_open_memory(&m->image, "made", &file, sizeof(file), &e) ||
-	    flow_open(&m->flow, m->image, &e))
+	if (module_open_memory(&m->module, "made", &file, sizeof(file), &e) ||
+	    flow_open(&m->flow, m->module, &e))
 		return false;
 	flow_add_start(m->flow, va, va + small, "big", FOUND_SYMBOL);
 	flow_add_start(m->flow, va + small, va + code->size, "small", FOUND_SYMBOL);
@@ -225,10 +225,10 @@ static bool made_open(struct made *m, const struct arch *arch)
 }
 
 /* The number of "big" or "small". */
-static uint32_t made_procedure(const struct made *m, const char *name)
+static uint32_t made_function(const struct made *m, const char *name)
 {
 	uint32_t count;
-	const struct procedure *p = flow_procedures(m->flow, &count);
+	const struct function *p = flow_functions(m->flow, &count);
 	for (uint32_t i = 0; i < count; i++)
 		if (p[i].name && !strcmp(p[i].name, name))
 			return i;
@@ -237,11 +237,11 @@ static uint32_t made_procedure(const struct made *m, const char *name)
 
 static const struct cfg *made_cfg(struct made *m, struct arena *a, struct arena *tmp)
 {
-	return flow_cfg(m->flow, made_procedure(m, "big"), a, tmp);
+	return flow_cfg(m->flow, made_function(m, "big"), a, tmp);
 }
 
 static void made_close(struct made *m)
 {
 	flow_close(m->flow);
-	image_close(m->image);
+	module_close(m->module);
 }

@@ -16,7 +16,7 @@ uint32_t add_resource(struct profile *p, uint32_t parent, uint8_t hierarchy, uin
 							  .hierarchy = hierarchy,
 							  .kind = kind,
 							  .name = name,
-							  .image = PROFILE_NONE,
+							  .module = PROFILE_NONE,
 							  .file = ""});
 	return p->resources.len - 1;
 }
@@ -31,7 +31,7 @@ void add_experiment(struct profile *p, const char *hypothesis, uint32_t code, ui
 							      .decided = -1});
 }
 
-static void fill_evidence(struct evidence *e, uint32_t procedure, uint32_t loop)
+static void fill_evidence(struct evidence *e, uint32_t function, uint32_t loop)
 {
 	e->run = (struct evidence_run){.seconds = 2.5,
 				       .time = 2,
@@ -43,16 +43,16 @@ static void fill_evidence(struct evidence *e, uint32_t procedure, uint32_t loop)
 				       .cpus = 64,
 				       .ignored = UINT64_C(1) << 40,
 				       .calls_sampled = true};
-	vec_push(&e->names, (struct evidence_name){procedure, "f", "main > f"});
+	vec_push(&e->names, (struct evidence_name){function, "f", "main > f"});
 	vec_push(&e->names, (struct evidence_name){loop, "it's", ""});
 	vec_push(&e->threads, (struct evidence_thread){PROFILE_MACHINE, 0, "", 0.5, -0.25});
 	vec_push(&e->threads, (struct evidence_thread){PROFILE_MACHINE, 77, "a b", 0, 3});
 	vec_push(&e->objects, (struct evidence_object){"mutex", "it's", 6, 10, 0, 0.125, 0});
 	vec_push(&e->objects,
 		 (struct evidence_object){"file", "/x", PROFILE_NONE, 1, 1ull << 62, 1, 2.5});
-	vec_push(&e->parts, procedure);
+	vec_push(&e->parts, function);
 	vec_push(&e->parts, loop);
-	vec_push(&e->parts, procedure);
+	vec_push(&e->parts, function);
 	vec_push(&e->chains, (struct evidence_chain){0, 2, 1, 2, 2, 0.1, 3});
 	vec_push(&e->chains, (struct evidence_chain){2, 1, PROFILE_NONE, 0, 0, 1, 4000000000});
 	vec_push(&e->amounts, (struct evidence_amount){0, 1, PROFILE_NONE, 1, 2, 3, 4, 5});
@@ -66,17 +66,17 @@ static void fill_search(struct profile *p)
 	static const char *const roots[] = {"Code", "Machine", "SyncObject", "File"};
 	for (uint8_t h = 0; h < PROFILE_HIERARCHIES; h++)
 		add_resource(p, PROFILE_NONE, h, RESOURCE_GROUP, roots[h]);
-	uint32_t procedure =
-		add_resource(p, PROFILE_CODE, PROFILE_CODE, RESOURCE_PROCEDURE, "f(\"/\")");
-	uint32_t loop = add_resource(p, procedure, PROFILE_CODE, RESOURCE_LOOP, "loop a.c:3-9");
+	uint32_t function =
+		add_resource(p, PROFILE_CODE, PROFILE_CODE, RESOURCE_FUNCTION, "f(\"/\")");
+	uint32_t loop = add_resource(p, function, PROFILE_CODE, RESOURCE_LOOP, "loop a.c:3-9");
 	add_resource(p, PROFILE_SYNC, PROFILE_SYNC, RESOURCE_OBJECT, "it's a lock");
-	p->resources.data[loop].image = 0;
+	p->resources.data[loop].module = 0;
 	p->resources.data[loop].address = 0xffff000000000010;
 	p->resources.data[loop].file = "/src/a.c";
 	p->resources.data[loop].first_line = 3;
 	p->resources.data[loop].last_line = 9;
 	add_experiment(p, "cpu", PROFILE_CODE, PROFILE_TRUE);
-	add_experiment(p, "cpu", procedure, PROFILE_ACTIVE);
+	add_experiment(p, "cpu", function, PROFILE_ACTIVE);
 	add_experiment(p, "cpu", loop, PROFILE_READY);
 	struct profile_experiment *first = &p->experiments.data[0];
 	first->priority = PROFILE_HIGH;
@@ -94,7 +94,7 @@ static void fill_search(struct profile *p)
 	vec_push(&p->refinements, (struct profile_refinement){0, 1});
 	vec_push(&p->refinements, (struct profile_refinement){2, 1});
 	vec_push(&p->refinements, (struct profile_refinement){1, 2});
-	fill_evidence(&p->evidence, procedure, loop);
+	fill_evidence(&p->evidence, function, loop);
 	vec_push(&p->findings,
 		 (struct profile_finding){"cpu", 1, 2, 0.875, 0.99, "87.5 % of the run in f"});
 	vec_push(&p->findings,
@@ -108,11 +108,12 @@ void fill_profile(struct profile *p)
 	profile_init(p);
 	vec_push(&p->metrics, (struct profile_metric){"cpu-clock", "ns", 2004008});
 	vec_push(&p->metrics, (struct profile_metric){"cycles", "", 0});
-	vec_push(&p->images, (struct profile_image){.path = "/bin/a",
-						    .build_id = {.bytes = {1, 0xab, 0}, .size = 3},
-						    .file_size = 123,
-						    .mtime = 1700000000});
-	vec_push(&p->images, (struct profile_image){.path = "[vdso]", .problem = "it is 'gone'"});
+	vec_push(&p->modules,
+		 (struct profile_module){.path = "/bin/a",
+					 .build_id = {.bytes = {1, 0xab, 0}, .size = 3},
+					 .file_size = 123,
+					 .mtime = 1700000000});
+	vec_push(&p->modules, (struct profile_module){.path = "[vdso]", .problem = "it is 'gone'"});
 	vec_push(&p->processes, (struct profile_process){100, PROFILE_NONE, "sh"});
 	vec_push(&p->processes, (struct profile_process){101, 0, "program"});
 	vec_push(&p->threads, (struct profile_thread){0, 100, "sh"});
@@ -145,7 +146,7 @@ void fill_profile(struct profile *p)
 
 void add_scopes(struct profile *p)
 {
-	vec_push(&p->scopes, (struct profile_scope){PROFILE_NONE, 0, PROFILE_PROCEDURE, 0, "main",
+	vec_push(&p->scopes, (struct profile_scope){PROFILE_NONE, 0, PROFILE_FUNCTION, 0, "main",
 						    "a.c", 10, 20, "", 0, 0xff0});
 	vec_push(&p->scopes, (struct profile_scope){0, 0, PROFILE_INLINE, PROFILE_ALIEN, "f<int>",
 						    "a.h", 1, 3, "a.c", 12, 0x1000});
@@ -171,11 +172,11 @@ void add_scopes(struct profile *p)
 static void assert_same_code(const struct profile *a, const struct profile *b)
 {
 	assert_same_rows(&a->nodes, &b->nodes,
-			 x->parent == y->parent && x->image == y->image &&
+			 x->parent == y->parent && x->module == y->module &&
 				 x->address == y->address && x->scope == y->scope &&
 				 x->kind == y->kind);
 	assert_same_rows(&a->scopes, &b->scopes,
-			 x->parent == y->parent && x->image == y->image && x->kind == y->kind &&
+			 x->parent == y->parent && x->module == y->module && x->kind == y->kind &&
 				 x->flags == y->flags && !strcmp(x->name, y->name) &&
 				 !strcmp(x->file, y->file) && x->first_line == y->first_line &&
 				 x->last_line == y->last_line &&
@@ -190,7 +191,7 @@ static bool is_same_text(const char *a, const char *b)
 
 static void assert_same_program(const struct profile *a, const struct profile *b)
 {
-	assert_same_rows(&a->images, &b->images,
+	assert_same_rows(&a->modules, &b->modules,
 			 !strcmp(x->path, y->path) &&
 				 !memcmp(&x->build_id, &y->build_id, sizeof(x->build_id)) &&
 				 x->file_size == y->file_size && x->mtime == y->mtime &&
@@ -241,7 +242,7 @@ static const struct profile_trips *trips_of(const struct profile *p, const struc
 static void assert_same_counts(const struct profile *a, const struct profile *b)
 {
 	assert_same_rows(&a->tallies, &b->tallies,
-			 x->image == y->image && x->address == y->address && x->loop == y->loop &&
+			 x->module == y->module && x->address == y->address && x->loop == y->loop &&
 				 x->thread == y->thread && x->scope == y->scope &&
 				 x->flags == y->flags && x->entries == y->entries &&
 				 x->iterations == y->iterations && x->trip_min == y->trip_min &&
@@ -253,8 +254,9 @@ static void assert_same_counts(const struct profile *a, const struct profile *b)
 		assert_int_equal(t->entries, trips_of(b, t)->entries);
 	}
 	assert_same_rows(&a->uncovered, &b->uncovered,
-			 x->image == y->image && x->share == y->share && x->address == y->address &&
-				 !strcmp(x->name, y->name) && !strcmp(x->reason, y->reason));
+			 x->module == y->module && x->share == y->share &&
+				 x->address == y->address && !strcmp(x->name, y->name) &&
+				 !strcmp(x->reason, y->reason));
 }
 
 static void assert_same_experiments(const struct profile *a, const struct profile *b)
@@ -287,7 +289,7 @@ static void assert_same_evidence(const struct evidence *a, const struct evidence
 		    r->sampled[2] == q->sampled[2] && r->cpus == q->cpus &&
 		    r->ignored == q->ignored && r->calls_sampled == q->calls_sampled);
 	assert_same_rows(&a->names, &b->names,
-			 x->resource == y->resource && !strcmp(x->procedure, y->procedure) &&
+			 x->resource == y->resource && !strcmp(x->function, y->function) &&
 				 !strcmp(x->chain, y->chain));
 	assert_same_rows(&a->threads, &b->threads,
 			 x->resource == y->resource && x->tid == y->tid &&
@@ -321,7 +323,7 @@ static void assert_same_search(const struct profile *a, const struct profile *b)
 	assert_same_rows(&a->resources, &b->resources,
 			 x->parent == y->parent && x->hierarchy == y->hierarchy &&
 				 x->kind == y->kind && !strcmp(x->name, y->name) &&
-				 x->image == y->image && x->address == y->address &&
+				 x->module == y->module && x->address == y->address &&
 				 !strcmp(x->file, y->file) && x->first_line == y->first_line &&
 				 x->last_line == y->last_line);
 	assert_same_experiments(a, b);

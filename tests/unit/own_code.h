@@ -5,20 +5,20 @@
 #include "flow/private.h"
 
 struct own_code {
-	struct image *image;
+	struct module *module;
 	struct flow *flow;
-	const struct procedure *procedures;
-	uint32_t count; /* of procedures */
+	const struct function *functions;
+	uint32_t count; /* of functions */
 	struct private_registers private;
 };
 
 static void own_code_open(struct own_code *o)
 {
 	struct err e;
-	assert_int_equal(image_open(&o->image, "/proc/self/exe", &e), 0);
-	assert_int_equal(flow_open(&o->flow, o->image, &e), 0);
+	assert_int_equal(module_open(&o->module, "/proc/self/exe", &e), 0);
+	assert_int_equal(flow_open(&o->flow, o->module, &e), 0);
 	flow_discover(o->flow);
-	o->procedures = flow_procedures(o->flow, &o->count);
+	o->functions = flow_functions(o->flow, &o->count);
 	private_find(&o->private, o->flow);
 }
 
@@ -26,5 +26,5 @@ static void own_code_close(struct own_code *o)
 {
 	private_release(&o->private);
 	flow_close(o->flow);
-	image_close(o->image);
+	module_close(o->module);
 }

@@ -270,7 +270,7 @@ struct rt_probe *add_probe(struct bench *b, uint32_t kind, uint32_t subject, uin
 	return p;
 }
 
-struct probed add_procedure(struct bench *b, uint32_t flags, uint32_t metrics, uint64_t start_pc)
+struct probed add_function(struct bench *b, uint32_t flags, uint32_t metrics, uint64_t start_pc)
 {
 	uint32_t s = add_subject(b, flags, metrics, start_pc);
 	return (struct probed){add_probe(b, RT_ENTER, s, start_pc, ENTRY_STEP),

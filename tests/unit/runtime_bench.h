@@ -58,7 +58,7 @@ enum { ROOT = 0x1010, MAIN = 0x1000, F = 0x2000, G = 0x3000, H = 0x4000 };
 #define ENTRY_STEP step(RT_STEP_SP, 16, 8, 0)
 uint64_t step(unsigned kind, int64_t cfa, uint64_t below_link, uint64_t below_fp);
 void set_step(struct bench *b, uint64_t pc, uint64_t value);
-/* A place that calls come from, in a procedure with `locals` pairs of words of its own. */
+/* A place that calls come from, in a function with `locals` pairs of words of its own. */
 void add_code(struct bench *b, uint64_t return_address, unsigned locals);
 
 /* A metric that tests can count by themselves. */
@@ -70,7 +70,7 @@ struct rt_probe *add_probe(struct bench *b, uint32_t kind, uint32_t subject, uin
 struct probed {
 	struct rt_probe *enter, *leave;
 };
-struct probed add_procedure(struct bench *b, uint32_t flags, uint32_t metrics, uint64_t start_pc);
+struct probed add_function(struct bench *b, uint32_t flags, uint32_t metrics, uint64_t start_pc);
 
 /* A stack with one call at the bottom, from where threads begin. */
 void begin_program(struct bench *b);

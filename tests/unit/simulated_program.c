@@ -50,7 +50,7 @@ static struct simulated_code *code_of(const struct simulation *p, uint32_t resou
 	return &p->code.data[hashmap_get(&p->code_index, resource)];
 }
 
-uint32_t simulation_procedure(struct simulation *p)
+uint32_t simulation_function(struct simulation *p)
 {
 	return add_code(p, CODE);
 }
@@ -67,9 +67,9 @@ void simulation_call(struct simulation *p, uint32_t from, uint32_t to)
 	vec_push(&code_of(p, from)->parts, to);
 }
 
-void simulation_entry(struct simulation *p, uint32_t procedure)
+void simulation_entry(struct simulation *p, uint32_t function)
 {
-	vec_push(&p->entries, procedure);
+	vec_push(&p->entries, function);
 }
 
 void simulation_cost(struct simulation *p, uint32_t code, double share)
@@ -118,14 +118,14 @@ void simulation_does(struct simulation *p, const struct simulated_stack *x)
 
 /* One in `callers` has callees, from the next `reach`: so it is as deep as large programs are, and
  * has as many callees. A third of all calls is in loops. */
-void simulation_grow(struct simulation *p, uint32_t procedures)
+void simulation_grow(struct simulation *p, uint32_t functions)
 {
 	enum { CALLERS = 10, REACH = 2400 };
 	VEC(uint32_t) made = {0};
-	uint32_t first = simulation_procedure(p);
+	uint32_t first = simulation_function(p);
 	simulation_entry(p, first);
 	vec_push(&made, hashmap_get(&p->code_index, first));
-	for (uint32_t i = 1; i < procedures; i++) {
+	for (uint32_t i = 1; i < functions; i++) {
 		uint32_t back = 1 + simulation_random(p, i < REACH ? i : REACH);
 		uint32_t caller = made.data[(i - back) / CALLERS * CALLERS];
 		uint32_t from = p->code.data[caller].resource;
@@ -134,7 +134,7 @@ void simulation_grow(struct simulation *p, uint32_t procedures)
 			vec_last(&p->code).caller = caller;
 			caller = p->code.len - 1;
 		}
-		uint32_t to = simulation_procedure(p);
+		uint32_t to = simulation_function(p);
 		simulation_call(p, from, to);
 		vec_last(&p->code).caller = caller;
 		vec_push(&made, p->code.len - 1);
@@ -219,7 +219,7 @@ static uint32_t threads_in(struct simulation *p, const struct focus *f)
 	return n;
 }
 
-/* Of processor time in that part of the machine, for each second. */
+/* Of CPU time in that part of the machine, for each second. */
 static double busy(struct simulation *p, const struct focus *f)
 {
 	double sum = 0;

@@ -1,4 +1,4 @@
-/* A program that does not exist, for the search to study: procedures and loops that call each
+/* A program that does not exist, for the search to study: functions and loops that call each
  * other, threads, objects, and what the threads do, as stacks with their shares of time. Time is
  * virtual. The same seed gives the same run. */
 #pragma once
@@ -45,7 +45,7 @@ struct simulation {
 	struct hashmap code_index; /* resource -> code */
 	uint32_t host, process;
 	uint32_t joining; /* a thread that waits for others to end, which is no time of its own */
-	uint32_t asked;   /* times that the parts of a procedure or loop were asked for */
+	uint32_t asked;   /* times that the parts of a function or loop were asked for */
 	uint32_t commits, changes; /* changes: begins and ends */
 	uint32_t most_begun;       /* undecided with probes, at one time */
 	double most_cost;          /* lasting longer than a turn */
@@ -57,17 +57,17 @@ void simulation_release(struct simulation *p);
 uint32_t simulation_random(struct simulation *p, uint32_t below);
 double simulation_uniform(struct simulation *p); /* 0 .. 1 */
 
-uint32_t simulation_procedure(struct simulation *p);
+uint32_t simulation_function(struct simulation *p);
 uint32_t simulation_loop(struct simulation *p, uint32_t within);
 void simulation_call(struct simulation *p, uint32_t from, uint32_t to);
-void simulation_entry(struct simulation *p, uint32_t procedure);
+void simulation_entry(struct simulation *p, uint32_t function);
 void simulation_cost(struct simulation *p, uint32_t code, double share);
 uint32_t simulation_thread(struct simulation *p);
 uint32_t simulation_object(struct simulation *p, enum hierarchy h, uint64_t kind, uint64_t key);
 void simulation_does(struct simulation *p, const struct simulated_stack *x);
 
 /* A random call graph with loops, below one entry. */
-void simulation_grow(struct simulation *p, uint32_t procedures);
+void simulation_grow(struct simulation *p, uint32_t functions);
 /* The code that leads to the one with this index, the outermost first. */
 uint32_t simulation_chain(const struct simulation *p, uint32_t code, uint32_t *chain);
 

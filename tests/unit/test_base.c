@@ -205,9 +205,9 @@ static void log_levels(void **state)
 {
 	(void)state;
 	const char *bad = NULL;
-	assert_true(log_configure("flow:2,image", &bad));
+	assert_true(log_configure("flow:2,module", &bad));
 	assert_int_equal(log_level[LOG_FLOW], 2);
-	assert_int_equal(log_level[LOG_IMAGE], 1);
+	assert_int_equal(log_level[LOG_MODULE], 1);
 	assert_int_equal(log_level[LOG_JUMP], 0);
 	assert_true(log_configure("all:0", &bad));
 	assert_int_equal(log_level[LOG_FLOW], 0);

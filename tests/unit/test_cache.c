@@ -22,7 +22,7 @@
 #include "structure/storage.h"
 
 static char root[] = "/tmp/sonde-cache-XXXXXX";
-static char cache[64], image_path[64], debug_path[64], link_path[64];
+static char cache[64], module_path[64], debug_path[64], link_path[64];
 
 static const struct structure_options options = {.use_cache = true, .use_debug = true};
 static const struct structure_options no_debug = {.use_cache = true};
@@ -30,7 +30,7 @@ static const struct structure_options no_debug = {.use_cache = true};
 static struct cache_subject subject(const struct structure_options *o)
 {
 	return (struct cache_subject){
-		.path = image_path,
+		.path = module_path,
 		.build_id = {.bytes = {1, 2, 3, 0xab}, .size = 20},
 		.size = 12345,
 		.options = o,
@@ -48,7 +48,7 @@ static void add_loop(struct structure_builder *b, uint32_t number, const char *n
 			.first_pred = first,
 			.block_count = 1,
 			.edge_count = 1};
-	struct procedure p = {.start = 0x100, .end = 0x108, .name = name};
+	struct function p = {.start = 0x100, .end = 0x108, .name = name};
 	struct loop_forest forest;
 	struct arena arena;
 	arena_init(&arena);
@@ -142,7 +142,7 @@ static void round_trip(void **state)
 	assert_true(s->cached);
 	assert_int_equal(s->machine, 183);
 	assert_int_equal(s->build_id.size, 20);
-	assert_int_equal(s->procedure_count, 2);
+	assert_int_equal(s->function_count, 2);
 	assert_int_equal(s->text_size, fresh->text_size);
 	struct storage_counts n = {2, 2, s->range_count, s->scope_count, s->text_size};
 	assert_memory_equal(s->storage, fresh->storage, storage_size(&n));
@@ -184,7 +184,7 @@ static void debug_file_changes(void **state)
 static void debug_file_appears(void **state)
 {
 	(void)state;
-	struct cache_sources sources = {.debuglink = "image.debug"};
+	struct cache_sources sources = {.debuglink = "module.debug"};
 	store(&options, &sources);
 	assert_true(loads(&options));
 	write_file(link_path, "debug");
@@ -266,8 +266,8 @@ static void walk(const struct structure *s)
 			sum += s->ranges[c->first_range + r].start;
 		sum += strlen(s->text + c->name) + strlen(s->text + c->file);
 	}
-	for (uint32_t i = 0; i < s->procedure_count; i++) {
-		const struct structure_procedure *p = &s->procedures[i];
+	for (uint32_t i = 0; i < s->function_count; i++) {
+		const struct structure_function *p = &s->functions[i];
 		sum += strlen(s->text + p->name) + s->scopes[p->scope].end;
 		for (uint32_t l = 0; l < p->loop_count; l++)
 			sum += s->scopes[s->loops[p->first_loop + l].scope].end;
@@ -283,8 +283,8 @@ static void malicious_contents(void **state)
 	(void)state;
 	static const uint32_t values[] = {0, 1, 2, 3, 1000, 0x7fffffff, UINT32_MAX - 1, UINT32_MAX};
 	struct structure *s = sample();
-	struct storage_counts n = {s->procedure_count, s->loop_count, s->range_count,
-				   s->scope_count, s->text_size};
+	struct storage_counts n = {s->function_count, s->loop_count, s->range_count, s->scope_count,
+				   s->text_size};
 	uint32_t *words = s->storage, sound = 0, bad = 0;
 	for (size_t i = 0; i < storage_size(&n) / 4; i++) {
 		uint32_t word = words[i];
@@ -369,7 +369,7 @@ static void whole_program(void **state)
 	struct structure *fresh = open_self(), *again = open_self();
 	assert_false(fresh->cached);
 	assert_int_equal(again->cached, fresh->build_id.size != 0);
-	struct storage_counts n = {fresh->procedure_count, fresh->loop_count, fresh->range_count,
+	struct storage_counts n = {fresh->function_count, fresh->loop_count, fresh->range_count,
 				   fresh->scope_count, fresh->text_size};
 	assert_int_equal(again->scope_count, fresh->scope_count);
 	assert_int_equal(again->has_lines, fresh->has_lines);
@@ -384,9 +384,9 @@ static int set_up(void **state)
 	if (!mkdtemp(root))
 		return -1;
 	snprintf(cache, sizeof(cache), "%s/sonde", root);
-	snprintf(image_path, sizeof(image_path), "%s/image", root);
+	snprintf(module_path, sizeof(module_path), "%s/module", root);
 	snprintf(debug_path, sizeof(debug_path), "%s/used.debug", root);
-	snprintf(link_path, sizeof(link_path), "%s/image.debug", root);
+	snprintf(link_path, sizeof(link_path), "%s/module.debug", root);
 	return 0;
 }
 

@@ -14,13 +14,13 @@
 #include <unistd.h>
 
 #include "base/vec.h"
-#include "image/cfi_program.h"
+#include "module/cfi_program.h"
 
-static struct image *open_file(const char *path)
+static struct module *open_file(const char *path)
 {
-	struct image *im = NULL;
+	struct module *im = NULL;
 	struct err e = {0};
-	if (image_open(&im, path, &e))
+	if (module_open(&im, path, &e))
 		fail_msg("%s: %s", path, e.text);
 	return im;
 }
@@ -134,7 +134,7 @@ static void check_entry(struct oracle *o, struct cfi *c)
 
 static struct oracle compare(const char *path, const char *options)
 {
-	struct image *im = open_file(path);
+	struct module *im = open_file(path);
 	struct cfi *c = cfi_open(im, NULL);
 	struct oracle o = {.machine = im->machine};
 	char command[512];
@@ -153,7 +153,7 @@ static struct oracle compare(const char *path, const char *options)
 	}
 	pclose(o.text);
 	cfi_close(c);
-	image_close(im);
+	module_close(im);
 	return o;
 }
 
@@ -219,7 +219,7 @@ static void remove_dir(const char *dir)
 	assert_int_equal(system(command), 0);
 }
 
-static const struct symbol *find_symbol(const struct image *im, const char *name)
+static const struct symbol *find_symbol(const struct module *im, const char *name)
 {
 	for (uint32_t i = 0; i < im->symbol_count; i++)
 		if (!strcmp(im->symbols[i].name, name))
@@ -234,7 +234,7 @@ static void check_debug_frame(const char *flags)
 	bool built = build(dir, flags);
 	snprintf(path, sizeof(path), "%s/v", dir);
 	if (built) {
-		struct image *im = open_file(path);
+		struct module *im = open_file(path);
 		const struct symbol *f = find_symbol(im, "f");
 		struct cfi *c = cfi_open(im, NULL);
 		struct cfi_row row;
@@ -244,7 +244,7 @@ static void check_debug_frame(const char *flags)
 		cfi_close(c);
 		if (has_readelf())
 			compare(path, "");
-		image_close(im);
+		module_close(im);
 	}
 	remove_dir(dir);
 }
@@ -256,7 +256,7 @@ static void debug_frame_fills_in(void **state)
 	check_debug_frame("-g -fno-asynchronous-unwind-tables -fno-unwind-tables -gz");
 }
 
-static uint64_t walk(struct cfi *c, const struct image *im, struct cfi_row *last)
+static uint64_t walk(struct cfi *c, const struct module *im, struct cfi_row *last)
 {
 	uint64_t rows = 0;
 	for (uint32_t i = 0; i < im->frame_count; i++)
@@ -268,7 +268,7 @@ static uint64_t walk(struct cfi *c, const struct image *im, struct cfi_row *last
 
 static void a_file_without_sections_has_the_same(void **state)
 {
-	struct image *im = open_file("/proc/self/exe"), *bare = NULL;
+	struct module *im = open_file("/proc/self/exe"), *bare = NULL;
 	uint8_t *copy = xmalloc(im->size);
 	struct err e = {0};
 	Elf64_Ehdr h;
@@ -278,7 +278,7 @@ static void a_file_without_sections_has_the_same(void **state)
 	memcpy(&h, copy, sizeof(h));
 	h.e_shoff = h.e_shnum = h.e_shstrndx = 0;
 	memcpy(copy, &h, sizeof(h));
-	assert_int_equal(image_open_memory(&bare, "bare", copy, im->size, &e), 0);
+	assert_int_equal(module_open_memory(&bare, "bare", copy, im->size, &e), 0);
 	struct cfi *c = cfi_open(im, NULL), *d = cfi_open(bare, NULL);
 	assert_non_null(c);
 	assert_non_null(d);
@@ -287,8 +287,8 @@ static void a_file_without_sections_has_the_same(void **state)
 	assert_memory_equal(&a, &b, sizeof(a));
 	cfi_close(c);
 	cfi_close(d);
-	image_close(bare);
-	image_close(im);
+	module_close(bare);
+	module_close(im);
 	free(copy);
 }
 
@@ -296,7 +296,7 @@ static void a_file_without_sections_has_the_same(void **state)
 static void the_vdso_is_read(void **state)
 {
 	uint64_t base = getauxval(AT_SYSINFO_EHDR);
-	struct image *im = NULL;
+	struct module *im = NULL;
 	struct err e = {0};
 	struct cfi_row row;
 	(void)state;
@@ -306,18 +306,18 @@ static void the_vdso_is_read(void **state)
 	Elf64_Ehdr h;
 	memcpy(&h, bytes, sizeof(h));
 	size_t size = h.e_shoff + (size_t)h.e_shnum * h.e_shentsize;
-	assert_int_equal(image_open_memory(&im, "[vdso]", bytes, size, &e), 0);
+	assert_int_equal(module_open_memory(&im, "[vdso]", bytes, size, &e), 0);
 	struct cfi *c = cfi_open(im, NULL);
 	assert_int_equal(c != NULL, im->frame_count > 0);
 	assert_true(walk(c, im, &row) >= im->frame_count);
 	cfi_close(c);
-	image_close(im);
+	module_close(im);
 }
 
 static void nothing_is_no_handle(void **state)
 {
 	static const uint8_t none[1] = {0};
-	const struct image empty = {.bytes = none, .machine = EM_AARCH64};
+	const struct module empty = {.bytes = none, .machine = EM_AARCH64};
 	(void)state;
 	assert_null(cfi_open(&empty, NULL));
 	cfi_close(NULL);
@@ -326,7 +326,7 @@ static void nothing_is_no_handle(void **state)
 /* Asking in any order gives what asking in order does. */
 static void order_does_not_matter(void **state)
 {
-	struct image *im = open_file("/proc/self/exe");
+	struct module *im = open_file("/proc/self/exe");
 	struct cfi *c = cfi_open(im, NULL), *d = cfi_open(im, NULL);
 	struct cfi_row a, b;
 	(void)state;
@@ -343,7 +343,7 @@ static void order_does_not_matter(void **state)
 	}
 	cfi_close(c);
 	cfi_close(d);
-	image_close(im);
+	module_close(im);
 }
 
 /* ---- programs ---- */

@@ -35,7 +35,7 @@ static const char *const choices[] = {"text", "json", NULL};
 static const struct option table[] = {
 	OPTION("flag", OPTION_FLAG, struct values, flag, .letter = 'f', .help = "sets it"),
 	OPTION("no-cache", OPTION_UNFLAG, struct values, cache, .help = "clears it"),
-	OPTION("procedure", OPTION_TEXT, struct values, text, .letter = 'P', .value = "PATTERN",
+	OPTION("function", OPTION_TEXT, struct values, text, .letter = 'P', .value = "PATTERN",
 	       .help = "names"),
 	OPTION("start", OPTION_NUMBER, struct values, number, .letter = 'n', .value = "ADDRESS",
 	       .help = "numbers"),
@@ -79,7 +79,7 @@ static void every_spelling_of_a_value(void **state)
 {
 	(void)state;
 	static const char *const lines[] = {
-		"--procedure=x y", "--procedure x y", "-P x y", "-Px y", "y -fPx", "y -f -P x --",
+		"--function=x y", "--function x y", "-P x y", "-Px y", "y -fPx", "y -f -P x --",
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
 		struct parsed p;
@@ -98,7 +98,7 @@ static void typed_values(void **state)
 {
 	(void)state;
 	struct parsed p;
-	char line[] = "-f --no-cache --start=0x1F --format json -v --call=a --call=b --procedure=";
+	char line[] = "-f --no-cache --start=0x1F --format json -v --call=a --call=b --function=";
 	calls = 0;
 	parse(&p, OPTIONS_MIXED, line);
 	assert_int_equal(p.result, 0);
@@ -143,12 +143,12 @@ static void mistakes_are_explained(void **state)
 		const char *line, *sentence;
 	} cases[] = {
 		{"--fromat=json", "there is no option '--fromat'; did you mean '--format'?"},
-		{"--proc=x", "there is no option '--proc'; did you mean '--procedure'?"},
+		{"--func=x", "there is no option '--func'; did you mean '--function'?"},
 		{"-verbose", "there is no option '-verbose'; did you mean '--verbose'?"},
 		{"--secre", "there is no option '--secre'; see --help for those there are"},
 		{"-x", "there is no option '-x'; see --help for those there are"},
-		{"--procedure", "--procedure needs a value: PATTERN"},
-		{"-fP", "--procedure needs a value: PATTERN"},
+		{"--function", "--function needs a value: PATTERN"},
+		{"-fP", "--function needs a value: PATTERN"},
 		{"--flag=1", "--flag takes no value"},
 		{"--format=xml", "--format cannot be 'xml'; it is one of: text, json"},
 		{"--call=bad", "bad indeed"},
@@ -211,12 +211,12 @@ static void descriptions_line_up(void **state)
 	text_clear(&t);
 	options_describe(table, &t);
 	assert_null(strstr(t.data, "secret"));
-	assert_non_null(strstr(t.data, "\n      --no-cache           clears it\n"));
-	assert_non_null(strstr(t.data, "\n  -P, --procedure=PATTERN  names\n"));
+	assert_non_null(strstr(t.data, "\n      --no-cache          clears it\n"));
+	assert_non_null(strstr(t.data, "\n  -P, --function=PATTERN  names\n"));
 	text_release(&t);
 }
 
-static void procedures_are_chosen_by_name(void **state)
+static void functions_are_chosen_by_name(void **state)
 {
 	(void)state;
 	struct choice c;
@@ -235,7 +235,7 @@ static void procedures_are_chosen_by_name(void **state)
 	choice_release(&c);
 }
 
-static void procedures_are_chosen_by_address(void **state)
+static void functions_are_chosen_by_address(void **state)
 {
 	(void)state;
 	struct choice c;
@@ -263,8 +263,8 @@ int main(void)
 		cmocka_unit_test(absurdly_long_words_are_no_problem),
 		cmocka_unit_test(nearest_words),
 		cmocka_unit_test(descriptions_line_up),
-		cmocka_unit_test(procedures_are_chosen_by_name),
-		cmocka_unit_test(procedures_are_chosen_by_address),
+		cmocka_unit_test(functions_are_chosen_by_name),
+		cmocka_unit_test(functions_are_chosen_by_address),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

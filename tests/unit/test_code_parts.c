@@ -1,4 +1,4 @@
-/* Procedures and loops of this very program, what they call, and which of them everybody goes
+/* Functions and loops of this very program, what they call, and which of them everybody goes
  * through who waits. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -113,7 +113,7 @@ static uint32_t part_at(const void *pc)
 	return code_part_at(the.parts, p.code, p.va);
 }
 
-/* A procedure of this program. */
+/* A function of this program. */
 #define PART(function) part_at((const void *)(uintptr_t)(function))
 
 static int open_with(bool loops)
@@ -126,8 +126,8 @@ static int open_with(bool loops)
 	the.parts = code_parts_new(&the.resources, loops);
 	if (space_refresh(the.space, &e))
 		return -1;
-	code_parts_image(the.parts, place_of((const void *)(uintptr_t)nest).code);
-	code_parts_image(the.parts, place_of((const void *)(uintptr_t)getppid).code);
+	code_parts_module(the.parts, place_of((const void *)(uintptr_t)nest).code);
+	code_parts_module(the.parts, place_of((const void *)(uintptr_t)getppid).code);
 	return 0;
 }
 
@@ -194,7 +194,7 @@ static uint32_t loop_below(uint32_t part)
 
 /* ---- tests ---- */
 
-static void a_procedure_is_found_by_any_address(void **state)
+static void a_function_is_found_by_any_address(void **state)
 {
 	(void)state;
 	uint32_t part = PART(nest);
@@ -204,15 +204,15 @@ static void a_procedure_is_found_by_any_address(void **state)
 	assert_ptr_equal(code_part(the.parts, part).code, p.code);
 	assert_int_equal(code_part(the.parts, part).va, p.va);
 	assert_int_equal(code_part(the.parts, part).loop, 0);
-	/* Its image is between it and the root, and neither is code. */
-	uint32_t image = the.resources.list.data[part].parent;
-	assert_null(code_part(the.parts, image).code);
-	assert_int_equal(the.resources.list.data[image].parent, CODE);
+	/* Its module is between it and the root, and neither is code. */
+	uint32_t module = the.resources.list.data[part].parent;
+	assert_null(code_part(the.parts, module).code);
+	assert_int_equal(the.resources.list.data[module].parent, CODE);
 	assert_null(code_part(the.parts, CODE).code);
 	assert_int_equal(code_part_at(the.parts, p.code, 1), RESOURCE_NONE);
 }
 
-static void procedures_refine_to_what_is_outside_of_loops(void **state)
+static void functions_refine_to_what_is_outside_of_loops(void **state)
 {
 	(void)state;
 	uint32_t part = PART(nest), outer = loop_below(part);
@@ -233,7 +233,7 @@ static void loops_refine_to_what_is_inside(void **state)
 	assert_true(resources_within(&the.resources, inner, PART(nest)));
 }
 
-static void without_loops_all_callees_are_the_procedures(void **state)
+static void without_loops_all_callees_are_the_functions(void **state)
 {
 	(void)state;
 	uint32_t part = PART(nest);
@@ -308,11 +308,11 @@ static void calls_that_were_seen_are_known(void **state)
 	assert_true(leads(PART(nest), PART(outside)));
 }
 
-static void an_image_is_added_once(void **state)
+static void a_module_is_added_once(void **state)
 {
 	(void)state;
 	uint32_t before = PART(nest);
-	code_parts_image(the.parts, place_of((const void *)(uintptr_t)nest).code);
+	code_parts_module(the.parts, place_of((const void *)(uintptr_t)nest).code);
 	assert_int_equal(PART(nest), before);
 	assert_true(leads(PART(by_table), PART(getppid)));
 }
@@ -353,16 +353,16 @@ int main(void)
 	MPI_Recv();
 	fwrite_unbuffered();
 	const struct CMUnitTest tests[] = {
-		PARTS_TEST(a_procedure_is_found_by_any_address),
-		PARTS_TEST(procedures_refine_to_what_is_outside_of_loops),
+		PARTS_TEST(a_function_is_found_by_any_address),
+		PARTS_TEST(functions_refine_to_what_is_outside_of_loops),
 		PARTS_TEST(loops_refine_to_what_is_inside),
-		cmocka_unit_test_setup_teardown(without_loops_all_callees_are_the_procedures,
+		cmocka_unit_test_setup_teardown(without_loops_all_callees_are_the_functions,
 						start_without_loops, finish),
 		PARTS_TEST(addresses_have_loops_around),
 		PARTS_TEST(a_recursion_does_not_refine_to_itself),
 		PARTS_TEST(calls_through_tables_lead_to_libraries),
 		PARTS_TEST(calls_that_were_seen_are_known),
-		PARTS_TEST(an_image_is_added_once),
+		PARTS_TEST(a_module_is_added_once),
 		PARTS_TEST(who_waits_waits_in_plumbing),
 		PARTS_TEST(who_spins_does_not_compute),
 	};

@@ -797,7 +797,7 @@ static void forbid_restarts(void)
 		common->work[0].n++;
 }
 
-/* The first or the last processor that we may use. */
+/* The first or the last CPU that we may use. */
 static void keep_to(int tid, bool last)
 {
 	cpu_set_t all, one;
@@ -811,7 +811,7 @@ static void keep_to(int tid, bool last)
 	sched_setaffinity(tid, sizeof(one), &one);
 }
 
-/* Leaves nothing of its processor to others, as far as it may. */
+/* Leaves nothing of its CPU to others, as far as it may. */
 static int start_hog(void)
 {
 	int pid = fork();

@@ -16,7 +16,7 @@
 
 #include "base/text.h"
 #include "base/vec.h"
-#include "image/debug.h"
+#include "module/debug.h"
 
 enum { TEXT_VA = 0x1000, TEXT_SIZE = 0x200 };
 
@@ -280,9 +280,9 @@ static struct text elf_with(const struct dwarf *d)
 	return elf_make(parts, ARRAY_SIZE(parts));
 }
 
-/* An image and its debugging information. */
+/* A module and its debugging information. */
 struct opened {
-	struct image *im;
+	struct module *im;
 	struct debug *d;
 };
 
@@ -290,7 +290,7 @@ static struct opened open_text(const struct text *t)
 {
 	struct opened o = {0};
 	struct err e;
-	if (image_open_memory(&o.im, "test", t->data, t->len, &e) != 0)
+	if (module_open_memory(&o.im, "test", t->data, t->len, &e) != 0)
 		fail_msg("%s", e.text);
 	if (debug_open(&o.d, o.im, NULL, &e) != 0)
 		o.d = NULL;
@@ -311,7 +311,7 @@ static struct opened open_language(unsigned language)
 static void close_opened(struct opened *o)
 {
 	debug_close(o->d);
-	image_close(o->im);
+	module_close(o->im);
 }
 
 static const struct debug_scope *scope_at(const struct debug_unit *u, uint64_t va)
@@ -508,14 +508,14 @@ static struct text elf_linked(uint32_t crc)
 
 static bool finds_link(const char *program)
 {
-	struct image *im;
+	struct module *im;
 	struct debug *d;
 	struct err e;
-	assert_int_equal(image_open(&im, program, &e), 0);
+	assert_int_equal(module_open(&im, program, &e), 0);
 	assert_int_equal(debug_open(&d, im, NULL, &e), 0);
 	bool found = d && debug_file(d) && debug_unit_at(d, TEXT_VA) == 0;
 	debug_close(d);
-	image_close(im);
+	module_close(im);
 	return found;
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "image/demangle.h"
+#include "module/demangle.h"
 
 static void names_of_each_language(void **state)
 {

@@ -19,26 +19,26 @@ enum { NONE = PROFILE_NONE };
 
 struct fixture {
 	struct profile p;
-	uint32_t host, process, image;
+	uint32_t host, process, module;
 	uint32_t outer, middle, inner, other; /* resources of the code */
 } the;
 
 static uint32_t add_resource(uint32_t parent, enum profile_hierarchy h,
 			     enum profile_resource_kind kind, const char *name)
 {
-	bool code = kind == RESOURCE_PROCEDURE || kind == RESOURCE_LOOP;
+	bool code = kind == RESOURCE_FUNCTION || kind == RESOURCE_LOOP;
 	vec_push(&the.p.resources, (struct profile_resource){.parent = parent,
 							     .hierarchy = (uint8_t)h,
 							     .kind = (uint8_t)kind,
 							     .name = name,
-							     .image = code ? 0 : NONE,
+							     .module = code ? 0 : NONE,
 							     .file = ""});
 	return the.p.resources.len - 1;
 }
 
-static uint32_t add_procedure(const char *name)
+static uint32_t add_function(const char *name)
 {
-	uint32_t r = add_resource(the.image, PROFILE_CODE, RESOURCE_PROCEDURE, name);
+	uint32_t r = add_resource(the.module, PROFILE_CODE, RESOURCE_FUNCTION, name);
 	vec_push(&the.p.evidence.names, (struct evidence_name){r, name, name});
 	return r;
 }
@@ -60,14 +60,14 @@ static int start(void **state)
 	profile_init(&the.p);
 	for (int h = 0; h < HIERARCHIES; h++)
 		add_resource(NONE, (enum profile_hierarchy)h, RESOURCE_GROUP, roots[h]);
-	vec_push(&the.p.images, (struct profile_image){.path = "/bin/program"});
+	vec_push(&the.p.modules, (struct profile_module){.path = "/bin/program"});
 	the.host = add_resource(MACHINE, PROFILE_MACHINE, RESOURCE_GROUP, "host");
 	the.process = add_resource(the.host, PROFILE_MACHINE, RESOURCE_PROCESS, "1000 program");
-	the.image = add_resource(CODE, PROFILE_CODE, RESOURCE_GROUP, "program");
-	the.outer = add_procedure("outer");
-	the.middle = add_procedure("middle");
-	the.inner = add_procedure("inner");
-	the.other = add_procedure("other");
+	the.module = add_resource(CODE, PROFILE_CODE, RESOURCE_GROUP, "program");
+	the.outer = add_function("outer");
+	the.middle = add_function("middle");
+	the.inner = add_function("inner");
+	the.other = add_function("other");
 	add_thread(1000, "1000 thread");
 	the.p.evidence.run = (struct evidence_run){
 		.seconds = SECONDS, .time = SECONDS, .cpu = SECONDS, .threads = SECONDS, .cpus = 2};
@@ -566,7 +566,7 @@ static void short_trips_are_told(void **state)
 	assert_false(remarked("iterations on average"));
 }
 
-static void one_processor_of_several(void **state)
+static void one_cpu_of_several(void **state)
 {
 	(void)state;
 	computed(SECONDS);
@@ -576,7 +576,7 @@ static void one_processor_of_several(void **state)
 	SEEN(SAMPLE_CPU, 9, NONE, loop, the.inner);
 	the.p.evidence.threads.data[0].cpu = SECONDS;
 	told();
-	assert_true(remarked("one processor of 2 is used"));
+	assert_true(remarked("one CPU of 2 is used"));
 	the.p.evidence.run.cpus = 1;
 	told();
 	assert_false(remarked("is used"));
@@ -640,7 +640,7 @@ int main(void)
 		FINDINGS_TEST(threads_are_told),
 		FINDINGS_TEST(how_often_an_object_is_waited_for_is_told),
 		FINDINGS_TEST(short_trips_are_told),
-		FINDINGS_TEST(one_processor_of_several),
+		FINDINGS_TEST(one_cpu_of_several),
 		FINDINGS_TEST(they_can_be_made_again),
 		FINDINGS_TEST(without_evidence_nothing_is_made),
 	};

@@ -1,4 +1,4 @@
-/* Procedures and graphs of this very program, whose symbols tell the truth. */
+/* Functions and graphs of this very program, whose symbols tell the truth. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "flow/loops.h"
 
 struct fixture {
-	struct image *im;
+	struct module *im;
 	struct flow *lazy, *full;
 	struct arena a;
 };
@@ -23,7 +23,7 @@ static int open_self(void **state)
 {
 	static struct fixture f;
 	struct err e;
-	if (image_open(&f.im, "/proc/self/exe", &e) || flow_open(&f.lazy, f.im, &e) ||
+	if (module_open(&f.im, "/proc/self/exe", &e) || flow_open(&f.lazy, f.im, &e) ||
 	    flow_open(&f.full, f.im, &e))
 		return -1;
 	flow_discover(f.full);
@@ -37,7 +37,7 @@ static int close_self(void **state)
 	struct fixture *f = *state;
 	flow_close(f->lazy);
 	flow_close(f->full);
-	image_close(f->im);
+	module_close(f->im);
 	arena_release(&f->a);
 	return 0;
 }
@@ -72,33 +72,33 @@ int test_flow_may_not_return(volatile int *n)
 static uint32_t find(const struct flow *f, const char *name)
 {
 	uint32_t n;
-	const struct procedure *p = flow_procedures(f, &n);
+	const struct function *p = flow_functions(f, &n);
 	for (uint32_t i = 0; i < n; i++)
 		if (p[i].name && !strcmp(p[i].name, name))
 			return i;
-	fail_msg("there is no procedure %s", name);
+	fail_msg("there is no function %s", name);
 	return 0;
 }
 
-static void every_symbol_is_a_procedure(void **state)
+static void every_symbol_is_a_function(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t n;
-	const struct procedure *p = flow_procedures(f->full, &n);
+	const struct function *p = flow_functions(f->full, &n);
 	for (uint32_t i = 0; i + 1 < n; i++)
 		assert_true(p[i].start < p[i + 1].start);
 	for (uint32_t i = 0; i < f->im->symbol_count; i++) {
 		const struct symbol *s = &f->im->symbols[i];
 		if (s->flags & (SYMBOL_OBJECT | SYMBOL_DATA_MARK | SYMBOL_CODE_MARK) || !s->size ||
-		    !image_is_code(f->im, s->va) || strstr(s->name, ".cold"))
+		    !module_is_code(f->im, s->va) || strstr(s->name, ".cold"))
 			continue;
-		uint32_t at = flow_procedure_at(f->full, s->va);
+		uint32_t at = flow_function_at(f->full, s->va);
 		assert_true(at < n);
 		assert_int_equal(p[at].start, s->va);
 	}
 }
 
-static void loops_of_a_procedure_nest_as_written(void **state)
+static void loops_of_a_function_nest_as_written(void **state)
 {
 	struct fixture *f = *state;
 	struct loop_forest loops;
@@ -115,9 +115,9 @@ static void calls_that_do_not_return_are_seen_through(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t n;
-	const struct procedure *p = flow_procedures(f->full, &n);
-	assert_true(p[find(f->full, "test_flow_never_returns")].flags & PROCEDURE_NORETURN);
-	assert_false(p[find(f->full, "test_flow_may_not_return")].flags & PROCEDURE_NORETURN);
+	const struct function *p = flow_functions(f->full, &n);
+	assert_true(p[find(f->full, "test_flow_never_returns")].flags & FUNCTION_NORETURN);
+	assert_false(p[find(f->full, "test_flow_may_not_return")].flags & FUNCTION_NORETURN);
 }
 
 static bool same_graph(const struct cfg *x, const struct cfg *y)
@@ -133,15 +133,15 @@ static bool same_graph(const struct cfg *x, const struct cfg *y)
 
 /* A graph asked for on its own is the one that discovering everything gives. Callees that do not
  * return are looked for to a limited depth only, so a few may differ. */
-static void one_procedure_alone_is_as_among_all(void **state)
+static void one_function_alone_is_as_among_all(void **state)
 {
 	struct fixture *f = *state;
 	struct arena tmp;
 	uint32_t n, same = 0, different = 0;
-	const struct procedure *p = flow_procedures(f->lazy, &n);
+	const struct function *p = flow_functions(f->lazy, &n);
 	arena_init(&tmp);
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t other = flow_procedure_at(f->full, p[i].start);
+		uint32_t other = flow_function_at(f->full, p[i].start);
 		const struct cfg *alone = flow_cfg(f->lazy, i, &tmp, &tmp);
 		const struct cfg *among = flow_cfg(f->full, other, &tmp, &tmp);
 		bool equal = same_graph(alone, among);
@@ -173,13 +173,13 @@ static int open_c_library(struct dl_phdr_info *info, size_t size, void *out)
 {
 	struct err e;
 	(void)size;
-	return strstr(info->dlpi_name, "libc.so") && !image_open(out, info->dlpi_name, &e);
+	return strstr(info->dlpi_name, "libc.so") && !module_open(out, info->dlpi_name, &e);
 }
 
-/* Without graphs, parts are given to the same procedures as with them. */
+/* Without graphs, parts are given to the same functions as with them. */
 static void parts_are_joined_by_what_looks_like_jumps(void **state)
 {
-	struct image *im = NULL;
+	struct module *im = NULL;
 	struct flow *quick, *full;
 	struct err e;
 	uint32_t count, quick_count, parts = 0, same = 0;
@@ -190,12 +190,12 @@ static void parts_are_joined_by_what_looks_like_jumps(void **state)
 	assert_int_equal(flow_open(&full, im, &e), 0);
 	flow_join_parts(quick);
 	flow_discover(full);
-	const struct procedure *all = flow_procedures(full, &count);
-	const struct procedure *known = flow_procedures(quick, &quick_count);
+	const struct function *all = flow_functions(full, &count);
+	const struct function *known = flow_functions(quick, &quick_count);
 	for (uint32_t i = 0; i < count; i++) {
 		for (uint32_t k = 0; k < all[i].part_count; k++) {
 			uint64_t part = flow_parts(full)[all[i].first_part + k].start;
-			uint32_t owner = flow_procedure_at(quick, part);
+			uint32_t owner = flow_function_at(quick, part);
 			if (!fragment_at(quick, part))
 				continue;
 			parts++;
@@ -206,7 +206,7 @@ static void parts_are_joined_by_what_looks_like_jumps(void **state)
 	assert_true(same * 10 >= parts * 9);
 	flow_close(quick);
 	flow_close(full);
-	image_close(im);
+	module_close(im);
 }
 
 int main(void)
@@ -215,10 +215,10 @@ int main(void)
 	if (test_flow_nest(&three) != 27 || test_flow_may_not_return(&three) != 3)
 		return 1;
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_symbol_is_a_procedure),
-		cmocka_unit_test(loops_of_a_procedure_nest_as_written),
+		cmocka_unit_test(every_symbol_is_a_function),
+		cmocka_unit_test(loops_of_a_function_nest_as_written),
 		cmocka_unit_test(calls_that_do_not_return_are_seen_through),
-		cmocka_unit_test(one_procedure_alone_is_as_among_all),
+		cmocka_unit_test(one_function_alone_is_as_among_all),
 		cmocka_unit_test(reports_of_sanitizers_do_not_come_back_unless_told_to),
 		cmocka_unit_test(parts_are_joined_by_what_looks_like_jumps),
 	};

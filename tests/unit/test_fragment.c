@@ -1,7 +1,7 @@
 /* Probed code against the truth of single steps.
  *
  * A child runs a scenario under ptrace, one instruction at a time. From the list of its addresses
- * follows how often control passed each spot of every procedure that it was in, libc's included.
+ * follows how often control passed each spot of every function that it was in, libc's included.
  * Then another child puts probes on all these spots and runs the same scenario: results and counts
  * have to be the same; and after the patches are taken out again, the bytes. */
 #include <setjmp.h>
@@ -244,8 +244,8 @@ static void record_trace(void)
 
 /* ---- what is probed ---- */
 
-struct subject_image {
-	struct image *image;
+struct subject_module {
+	struct module *module;
 	struct flow *flow;
 	struct intrusions intrusions;
 	uint64_t bias, low, high; /* run-time addresses of its code */
@@ -258,8 +258,8 @@ struct decided {
 };
 
 struct subject {
-	struct subject_image *in;
-	uint32_t procedure;
+	struct subject_module *in;
+	uint32_t function;
 	const struct cfg *g;
 	struct loop_forest forest;
 	struct liveness live;
@@ -272,46 +272,46 @@ struct subject {
 	uint64_t address;
 };
 
-static struct subject_image images[2];
-static uint32_t image_count;
+static struct subject_module modules[2];
+static uint32_t module_count;
 static VEC(struct subject) subjects;
-static struct hashmap by_start; /* run-time address of procedure -> subject */
+static struct hashmap by_start; /* run-time address of function -> subject */
 static uint32_t counter_count;
 static struct arena result, tmp;
 static uint64_t (*table)[2];
 static uint64_t *area;
 
-static int add_image(struct dl_phdr_info *info, size_t size, void *ctx)
+static int add_module(struct dl_phdr_info *info, size_t size, void *ctx)
 {
 	struct err e;
 	const char *path = info->dlpi_name[0] ? info->dlpi_name : "/proc/self/exe";
 	(void)size;
 	(void)ctx;
-	if (image_count == 2 || (info->dlpi_name[0] && !strstr(path, "libc.so")))
+	if (module_count == 2 || (info->dlpi_name[0] && !strstr(path, "libc.so")))
 		return 0;
-	struct subject_image *m = &images[image_count];
-	if (image_open(&m->image, path, &e) || flow_open(&m->flow, m->image, &e))
+	struct subject_module *m = &modules[module_count];
+	if (module_open(&m->module, path, &e) || flow_open(&m->flow, m->module, &e))
 		return 0;
 	flow_discover(m->flow);
 	intrusions_find(&m->intrusions, m->flow);
 	m->bias = info->dlpi_addr;
 	m->low = UINT64_MAX;
-	for (uint32_t i = 0; i < m->image->segment_count; i++) {
-		const struct segment *s = &m->image->segments[i];
+	for (uint32_t i = 0; i < m->module->segment_count; i++) {
+		const struct segment *s = &m->module->segments[i];
 		if (!s->execute)
 			continue;
 		m->low = s->va + m->bias < m->low ? s->va + m->bias : m->low;
 		m->high = s->va + s->memory_size + m->bias;
 	}
-	image_count++;
+	module_count++;
 	return 0;
 }
 
-static struct subject_image *image_with(uint64_t pc)
+static struct subject_module *module_with(uint64_t pc)
 {
-	for (uint32_t i = 0; i < image_count; i++)
-		if (pc >= images[i].low && pc < images[i].high)
-			return &images[i];
+	for (uint32_t i = 0; i < module_count; i++)
+		if (pc >= modules[i].low && pc < modules[i].high)
+			return &modules[i];
 	return NULL;
 }
 
@@ -335,17 +335,17 @@ static void sort_spots(struct subject *s)
 
 static struct subject *subject_at(uint64_t pc, bool add)
 {
-	struct subject_image *m = image_with(pc);
-	uint32_t count, p = m ? flow_procedure_at(m->flow, pc - m->bias) : UINT32_MAX;
+	struct subject_module *m = module_with(pc);
+	uint32_t count, p = m ? flow_function_at(m->flow, pc - m->bias) : UINT32_MAX;
 	if (p == UINT32_MAX)
 		return NULL;
-	uint64_t key = flow_procedures(m->flow, &count)[p].start + m->bias;
+	uint64_t key = flow_functions(m->flow, &count)[p].start + m->bias;
 	uint32_t i = hashmap_get(&by_start, key);
 	if (i != HASHMAP_NONE)
 		return &subjects.data[i];
 	if (!add)
 		return NULL;
-	struct subject s = {.in = m, .procedure = p};
+	struct subject s = {.in = m, .function = p};
 	s.g = flow_cfg(m->flow, p, &result, &tmp);
 	arena_clear(&tmp);
 	loops_find(s.g, &s.forest, &result, &tmp);
@@ -370,9 +370,8 @@ static bool passes(const struct subject *s, const struct spot *spot, uint64_t fr
 	switch (spot->place) {
 	case SPOT_BEFORE: return to == spot->va + bias;
 	case SPOT_ENTRY: {
-		struct subject_image *m = image_with(from);
-		bool same =
-			m == s->in && flow_procedure_at(m->flow, from - m->bias) == s->procedure;
+		struct subject_module *m = module_with(from);
+		bool same = m == s->in && flow_function_at(m->flow, from - m->bias) == s->function;
 		struct insn in = insn_at(from);
 		bool call = in.kind == INSN_CALL || in.kind == INSN_CALL_INDIRECT;
 		return to == start && (!same || call);
@@ -465,9 +464,9 @@ static void make_memory(struct pool *pool, const struct arch *arch)
 	uint64_t *entry = table[thread_pointer() >> 12 & ((1 << TABLE_BITS) - 1)];
 	entry[0] = ~thread_pointer();
 	entry[1] = (uint64_t)(uintptr_t)area;
-	for (uint32_t i = 0; i < image_count; i++) {
-		const struct pool_need need = {.low = images[i].low,
-					       .high = images[i].high,
+	for (uint32_t i = 0; i < module_count; i++) {
+		const struct pool_need need = {.low = modules[i].low,
+					       .high = modules[i].high,
 					       .reach = arch->emit->jump_reach,
 					       .least = REGION,
 					       .most = REGION};
@@ -557,7 +556,7 @@ static void plan(struct pool *pool, struct subject *s, const struct mode *mode)
 			use_operations(&probes[count - 1].code);
 	}
 	struct fragment_request r = {.flow = s->in->flow,
-				     .procedure = s->procedure,
+				     .function = s->function,
 				     .cfg = s->g,
 				     .live = &s->live,
 				     .probes = probes,
@@ -674,9 +673,9 @@ static bool bytes_are_original(void)
 
 static void unprotect(void)
 {
-	for (uint32_t i = 0; i < image_count; i++) {
-		uint64_t low = images[i].low & ~UINT64_C(4095);
-		mprotect((void *)(uintptr_t)low, images[i].high - low,
+	for (uint32_t i = 0; i < module_count; i++) {
+		uint64_t low = modules[i].low & ~UINT64_C(4095);
+		mprotect((void *)(uintptr_t)low, modules[i].high - low,
 			 PROT_READ | PROT_WRITE | PROT_EXEC);
 	}
 }
@@ -687,7 +686,7 @@ static void tell_wrong(const struct subject *s, const struct spot *spot, uint64_
 		       uint64_t truth)
 {
 	uint32_t n;
-	const struct procedure *p = &flow_procedures(s->in->flow, &n)[s->procedure];
+	const struct function *p = &flow_functions(s->in->flow, &n)[s->function];
 	printf("# %s %s %s %#lx: %lu instead of %lu\n", p->name ? p->name : "?",
 	       point_kind_name[spot->kind], spot_place_name[spot->place], (unsigned long)spot->va,
 	       (unsigned long)got, (unsigned long)truth);
@@ -712,7 +711,7 @@ static uint32_t count_wrong(const struct mode *mode, bool tell)
 	return wrong;
 }
 
-/* With all patches in. A sanitizer's allocator calls some of the procedures, now and then, by the
+/* With all patches in. A sanitizer's allocator calls some of the functions, now and then, by the
  * clock: what is right is so at the second or third time. */
 static void count_scenario(const struct mode *mode)
 {
@@ -835,10 +834,10 @@ static int setup(void **state)
 	(void)state;
 	setvbuf(stdout, NULL, _IONBF, 0);
 	scenario(); /* the dynamic linker has bound everything */
-	dl_iterate_phdr(add_image, NULL);
+	dl_iterate_phdr(add_module, NULL);
 	record_trace();
 	find_truth();
-	printf("# %u steps in %u procedures\n", trace_length, subjects.len);
+	printf("# %u steps in %u functions\n", trace_length, subjects.len);
 	return 0;
 }
 
@@ -849,10 +848,10 @@ static int teardown(void **state)
 		vec_free(&s->spots);
 	vec_free(&subjects);
 	hashmap_release(&by_start);
-	for (uint32_t i = 0; i < image_count; i++) {
-		intrusions_release(&images[i].intrusions);
-		flow_close(images[i].flow);
-		image_close(images[i].image);
+	for (uint32_t i = 0; i < module_count; i++) {
+		intrusions_release(&modules[i].intrusions);
+		flow_close(modules[i].flow);
+		module_close(modules[i].module);
 	}
 	arena_release(&result);
 	arena_release(&tmp);

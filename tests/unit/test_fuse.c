@@ -18,7 +18,7 @@
 enum { ADDRESSES = 500 };
 
 static const char *program; /* path of this program */
-static struct image *image;
+static struct module *module;
 
 static void names(void **state)
 {
@@ -60,10 +60,10 @@ static void names(void **state)
 static void start_profile(struct profile *p, const char *path, struct build_id id)
 {
 	profile_init(p);
-	vec_push(&p->images, (struct profile_image){.path = path, .build_id = id});
+	vec_push(&p->modules, (struct profile_module){.path = path, .build_id = id});
 }
 
-/* One procedure or inlined call or loop or line of a chain, outermost last. */
+/* One function or inlined call or loop or line of a chain, outermost last. */
 static void show(struct text *t, unsigned kind, const char *name, const char *file, uint32_t first,
 		 uint32_t last, uint32_t call_line)
 {
@@ -97,7 +97,7 @@ static void compare_with_whole(const struct profile *p)
 	struct structure_options options = {.use_debug = true};
 	struct structure *s;
 	struct err e;
-	assert_int_equal(structure_build(&s, image, &options, &e), 0);
+	assert_int_equal(structure_build(&s, module, &options, &e), 0);
 	struct scope_index *x = scope_index_new(s);
 	for (uint32_t i = 1; i < p->nodes.len; i++) {
 		const struct profile_node *n = &p->nodes.data[i];
@@ -107,7 +107,7 @@ static void compare_with_whole(const struct profile *p)
 		if (scope != INDEX_NONE)
 			show_whole(&whole, s, scope);
 		else
-			show(&whole, PROFILE_PROCEDURE, "", "", 0, 0, 0);
+			show(&whole, PROFILE_FUNCTION, "", "", 0, 0, 0);
 		assert_string_equal(fused.data, whole.data);
 		text_release(&fused);
 		text_release(&whole);
@@ -118,7 +118,7 @@ static void compare_with_whole(const struct profile *p)
 
 static void add_addresses(struct profile *p)
 {
-	const struct section *s = image_section(image, ".text");
+	const struct section *s = module_section(module, ".text");
 	uint64_t random = 1;
 	assert_non_null(s);
 	for (uint32_t i = 0; i < ADDRESSES; i++) {
@@ -131,46 +131,46 @@ static void add_addresses(struct profile *p)
 /* Each scope of the structure is there once, with the profile as it should be. */
 static void check_profile(const struct profile *p)
 {
-	struct hashmap procedures = {0};
+	struct hashmap functions = {0};
 	struct err e;
 	assert_int_equal(profile_check(p, &e), 0);
 	assert_true(p->fused);
 	for (uint32_t i = 0; i < p->scopes.len; i++) {
 		const struct profile_scope *s = &p->scopes.data[i];
-		if (s->kind == PROFILE_PROCEDURE)
-			assert_int_equal(hashmap_add(&procedures, s->address, i), i);
+		if (s->kind == PROFILE_FUNCTION)
+			assert_int_equal(hashmap_add(&functions, s->address, i), i);
 		for (uint32_t k = 0; k < i && s->kind == PROFILE_LINE; k++) {
 			const struct profile_scope *o = &p->scopes.data[k];
 			assert_false(o->kind == s->kind && o->parent == s->parent &&
 				     o->first_line == s->first_line && !strcmp(o->file, s->file));
 		}
 	}
-	hashmap_release(&procedures);
+	hashmap_release(&functions);
 }
 
 static void like_the_whole(void **state)
 {
 	(void)state;
 	struct profile p;
-	start_profile(&p, program, image->build_id);
+	start_profile(&p, program, module->build_id);
 	add_addresses(&p);
 	profile_fuse(&p, NULL);
-	assert_null(p.images.data[0].problem);
+	assert_null(p.modules.data[0].problem);
 	check_profile(&p);
 	compare_with_whole(&p);
 	profile_release(&p);
 }
 
 /* Where only code is sampled that symbols tell, nothing needs to be discovered. Parts that were
- * split off procedures are not among that. */
+ * split off functions are not among that. */
 static void without_discovery(void **state)
 {
 	(void)state;
 	struct profile p;
-	start_profile(&p, program, image->build_id);
-	for (uint32_t i = 0; i < image->symbol_count; i++) {
-		const struct symbol *s = &image->symbols[i];
-		if (s->size >= 8 && !(s->flags & SYMBOL_OBJECT) && image_is_code(image, s->va) &&
+	start_profile(&p, program, module->build_id);
+	for (uint32_t i = 0; i < module->symbol_count; i++) {
+		const struct symbol *s = &module->symbols[i];
+		if (s->size >= 8 && !(s->flags & SYMBOL_OBJECT) && module_is_code(module, s->va) &&
 		    !strstr(s->name, ".cold"))
 			profile_child(&p, 0, NODE_LEAF, 0, s->va + s->size / 8 * 4);
 	}
@@ -193,7 +193,7 @@ static void from_the_cache(void **state)
 	setenv("XDG_CACHE_HOME", directory, 1);
 	assert_int_equal(structure_open(&s, program, &options, &e), 0);
 	structure_free(s);
-	start_profile(&p, program, image->build_id);
+	start_profile(&p, program, module->build_id);
 	add_addresses(&p);
 	profile_fuse(&p, NULL);
 	check_profile(&p);
@@ -204,7 +204,7 @@ static void from_the_cache(void **state)
 	setenv("XDG_CACHE_HOME", "/nonexistent", 1);
 }
 
-/* Nodes of an image that cannot be used are named by their addresses, and the image says why. */
+/* Nodes of a module that cannot be used are named by their addresses, and the module says why. */
 static void expect_problem(struct profile *p, const char *problem)
 {
 	uint32_t a = profile_child(p, 0, NODE_FRAME, 0, 0x4a10);
@@ -220,12 +220,12 @@ static void expect_problem(struct profile *p, const char *problem)
 	assert_string_equal(s->name, "0x4a10");
 	assert_int_equal(s->flags, PROFILE_UNNAMED);
 	assert_int_equal(s->address, 0x4a10);
-	assert_non_null(p->images.data[0].problem);
-	assert_non_null(strstr(p->images.data[0].problem, problem));
+	assert_non_null(p->modules.data[0].problem);
+	assert_non_null(strstr(p->modules.data[0].problem, problem));
 	profile_release(p);
 }
 
-static void unusable_images(void **state)
+static void unusable_modules(void **state)
 {
 	(void)state;
 	struct build_id other = {.bytes = {1, 2, 3}, .size = 20}, none = {.size = 0};
@@ -241,7 +241,7 @@ static void unusable_images(void **state)
 	start_profile(&p, "/dev/null", none);
 	struct stat st;
 	assert_int_equal(stat("/dev/null", &st), 0);
-	p.images.data[0].mtime = (uint64_t)st.st_mtime;
+	p.modules.data[0].mtime = (uint64_t)st.st_mtime;
 	expect_problem(&p, "");
 }
 
@@ -253,30 +253,30 @@ static void without_build_id(void **state)
 	struct stat st;
 	start_profile(&p, program, (struct build_id){.size = 0});
 	assert_int_equal(stat(program, &st), 0);
-	p.images.data[0].file_size = (uint64_t)st.st_size;
-	p.images.data[0].mtime = (uint64_t)st.st_mtime;
+	p.modules.data[0].file_size = (uint64_t)st.st_size;
+	p.modules.data[0].mtime = (uint64_t)st.st_mtime;
 	add_addresses(&p);
 	profile_fuse(&p, NULL);
-	assert_null(p.images.data[0].problem);
+	assert_null(p.modules.data[0].problem);
 	check_profile(&p);
 	profile_release(&p);
 }
 
-static struct image *given(void *ctx, uint32_t number)
+static struct module *given(void *ctx, uint32_t number)
 {
 	assert_int_equal(number, 0);
 	return ctx;
 }
 
-static void image_from_recorder(void **state)
+static void module_from_recorder(void **state)
 {
 	(void)state;
-	struct fuse_options o = {.image = given, .ctx = image};
+	struct fuse_options o = {.module = given, .ctx = module};
 	struct profile p;
-	start_profile(&p, "/nonexistent/program", image->build_id);
+	start_profile(&p, "/nonexistent/program", module->build_id);
 	add_addresses(&p);
 	profile_fuse(&p, &o);
-	assert_null(p.images.data[0].problem);
+	assert_null(p.modules.data[0].problem);
 	check_profile(&p);
 	compare_with_whole(&p);
 	profile_release(&p);
@@ -284,70 +284,70 @@ static void image_from_recorder(void **state)
 
 static const struct symbol *symbol_named(const char *name)
 {
-	for (uint32_t i = 0; i < image->symbol_count; i++)
-		if (!strcmp(image->symbols[i].name, name))
-			return &image->symbols[i];
+	for (uint32_t i = 0; i < module->symbol_count; i++)
+		if (!strcmp(module->symbols[i].name, name))
+			return &module->symbols[i];
 	return NULL;
 }
 
-/* Where neither symbols nor unwind tables tell procedures, calls do. */
-static void bare_image(void **state)
+/* Where neither symbols nor unwind tables tell functions, calls do. */
+static void bare_module(void **state)
 {
 	(void)state;
 	const struct symbol *s = symbol_named("check_profile");
-	struct image *bare;
+	struct module *bare;
 	struct profile p;
 	struct err e;
 	if (!s)
 		skip();
-	assert_int_equal(image_open(&bare, program, &e), 0);
+	assert_int_equal(module_open(&bare, program, &e), 0);
 	bare->symbol_count = bare->frame_count = bare->landing_count = 0;
-	struct fuse_options o = {.image = given, .ctx = bare};
-	start_profile(&p, program, image->build_id);
+	struct fuse_options o = {.module = given, .ctx = bare};
+	start_profile(&p, program, module->build_id);
 	profile_child(&p, 0, NODE_LEAF, 0, s->va + s->size / 8 * 4);
 	profile_fuse(&p, &o);
 	check_profile(&p);
-	assert_int_equal(p.scopes.data[0].kind, PROFILE_PROCEDURE);
+	assert_int_equal(p.scopes.data[0].kind, PROFILE_FUNCTION);
 	assert_int_equal(p.scopes.data[0].address, s->va);
 	profile_release(&p);
-	image_close(bare);
+	module_close(bare);
 }
 
-/* What a program makes itself is one procedure. Fusing again changes nothing. */
-static void code_in_no_image(void **state)
+/* What a program makes itself is one function. Fusing again changes nothing. */
+static void code_in_no_module(void **state)
 {
 	(void)state;
 	struct profile p;
-	start_profile(&p, program, image->build_id);
+	start_profile(&p, program, module->build_id);
 	uint32_t a = profile_child(&p, 0, NODE_FRAME, PROFILE_NONE, 0x7000);
 	uint32_t b = profile_child(&p, a, NODE_LEAF, PROFILE_NONE, 0x8000);
 	profile_fuse(&p, NULL);
 	profile_fuse(&p, NULL);
 	check_profile(&p);
 	assert_int_equal(p.scopes.len, 1);
-	assert_int_equal(p.images.len, 2);
+	assert_int_equal(p.modules.len, 2);
 	assert_int_equal(p.nodes.data[a].scope, 0);
 	assert_int_equal(p.nodes.data[b].scope, 0);
 	profile_release(&p);
 }
 
-/* Tallies of all loops and procedures, in two threads, of an image that has no nodes. */
+/* Tallies of all loops and functions, in two threads, of a module that has no nodes. */
 static void add_tallies(struct profile *p, const struct structure *s)
 {
 	for (uint32_t thread = 0; thread < 2; thread++) {
 		for (uint32_t i = 0; i < s->loop_count; i++)
 			profile_tally(p, 0, s->loops[i].header, true, thread);
-		for (uint32_t i = 0; i < s->procedure_count; i++)
-			profile_tally(p, 0, s->procedures[i].start, false, thread);
+		for (uint32_t i = 0; i < s->function_count; i++)
+			profile_tally(p, 0, s->functions[i].start, false, thread);
 	}
-	profile_tally(p, 0, s->procedures[0].start + 1, true, 0);
+	profile_tally(p, 0, s->functions[0].start + 1, true, 0);
 }
 
 /* What scope a tally should have, of the structure. */
 static uint32_t expected_scope(const struct structure *s, const struct scope_index *x,
 			       const struct profile_tally *t)
 {
-	const struct structure_procedure *p = &s->procedures[scope_index_procedure(x, t->address)];
+	const struct structure_function *p = &s->functions[scope_index_function(x, t->address)];
 	uint32_t found = INDEX_NONE;
 	if (!t->loop)
 		return p->scope;
@@ -367,9 +367,9 @@ static void tallies_get_scopes(void **state)
 	struct profile p;
 	struct err e;
 	uint32_t loops = 0, merged = 0;
-	assert_int_equal(structure_build(&s, image, &options, &e), 0);
+	assert_int_equal(structure_build(&s, module, &options, &e), 0);
 	struct scope_index *x = scope_index_new(s);
-	start_profile(&p, program, image->build_id);
+	start_profile(&p, program, module->build_id);
 	vec_push(&p.processes, (struct profile_process){1, PROFILE_NONE, "a"});
 	vec_push(&p.threads, (struct profile_thread){0, 1, "a"});
 	vec_push(&p.threads, (struct profile_thread){0, 2, "b"});
@@ -405,13 +405,13 @@ static int open_program(void **state)
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
 	program = path;
 	setenv("XDG_CACHE_HOME", "/nonexistent", 1);
-	return n > 0 && image_open(&image, path, &e) == 0 ? 0 : -1;
+	return n > 0 && module_open(&module, path, &e) == 0 ? 0 : -1;
 }
 
 static int close_program(void **state)
 {
 	(void)state;
-	image_close(image);
+	module_close(module);
 	return 0;
 }
 
@@ -422,11 +422,11 @@ int main(void)
 		cmocka_unit_test(like_the_whole),
 		cmocka_unit_test(without_discovery),
 		cmocka_unit_test(from_the_cache),
-		cmocka_unit_test(unusable_images),
+		cmocka_unit_test(unusable_modules),
 		cmocka_unit_test(without_build_id),
-		cmocka_unit_test(image_from_recorder),
-		cmocka_unit_test(bare_image),
-		cmocka_unit_test(code_in_no_image),
+		cmocka_unit_test(module_from_recorder),
+		cmocka_unit_test(bare_module),
+		cmocka_unit_test(code_in_no_module),
 		cmocka_unit_test(tallies_get_scopes),
 	};
 	return cmocka_run_group_tests(tests, open_program, close_program);

@@ -1,4 +1,4 @@
-/* Who does more than others: measurements that are made up, of a procedure of this very program. */
+/* Who does more than others: measurements that are made up, of a function of this very program. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,9 +32,9 @@ struct fixture {
 	uint32_t inner; /* part */
 } the;
 
-static uint32_t part_of(void (*procedure)(void))
+static uint32_t part_of(void (*function)(void))
 {
-	struct place p = space_find(the.space, (uint64_t)(uintptr_t)procedure);
+	struct place p = space_find(the.space, (uint64_t)(uintptr_t)function);
 	assert_non_null(p.code);
 	return code_part_at(the.d.own->code, p.code, p.va);
 }

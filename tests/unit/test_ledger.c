@@ -44,7 +44,7 @@ static void amounts_of_a_part_add_up(void **state)
 	ledger_release(&l);
 }
 
-static void steps_become_processor_time_by_rates(void **state)
+static void steps_become_cpu_time_by_rates(void **state)
 {
 	struct ledger l = {0};
 	const struct ledger_rate rates[] = {{.running = 1}, {.running = 0.5, .waiting = 0.25}};
@@ -99,7 +99,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(amounts_of_a_part_add_up),
-		cmocka_unit_test(steps_become_processor_time_by_rates),
+		cmocka_unit_test(steps_become_cpu_time_by_rates),
 		cmocka_unit_test(no_more_is_waited_than_passed),
 		cmocka_unit_test(many_entries_stay_apart),
 	};

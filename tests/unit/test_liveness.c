@@ -1,5 +1,5 @@
-/* Walks procedures at random and follows the registers that liveness calls free: each must be
- * overwritten before it is read. Random procedures of both architectures, and this very program's;
+/* Walks functions at random and follows the registers that liveness calls free: each must be
+ * overwritten before it is read. Random functions of both architectures, and this very program's;
  * each also with what flow/private.h says is private to it. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "made_code.h"
 #include "own_code.h"
 
-enum { PROCEDURES = 1500, WALKS = 20, STEPS = 60, OF_THIS_PROGRAM = 400 };
+enum { FUNCTIONS = 1500, WALKS = 20, STEPS = 60, OF_THIS_PROGRAM = 400 };
 
 struct walk {
 	const struct liveness *l;
@@ -77,7 +77,7 @@ static void arrive(struct walk *w, uint64_t target, uint64_t from)
 	struct walk there = *w;
 	struct cursor c;
 	struct insn in;
-	cursor_set(&c, w->l->image, w->l->arch, target, UINT64_MAX);
+	cursor_set(&c, w->l->module, w->l->arch, target, UINT64_MAX);
 	for (int i = 0; i < 6 && target && cursor_next(&c, DECODE_FULL, &in); i++) {
 		read_now(&there, in.reads, in.pc);
 		write_now(&there, in.writes);
@@ -116,7 +116,7 @@ static void walk_once(struct walk *w)
 		const struct block *b = &g->blocks[at];
 		struct cursor c;
 		struct insn in = {0};
-		cursor_set(&c, w->l->image, w->l->arch, b->start, b->size);
+		cursor_set(&c, w->l->module, w->l->arch, b->start, b->size);
 		while (cursor_next(&c, DECODE_FULL, &in))
 			step(w, at, &in);
 		leave(w, b, in.pc);
@@ -155,21 +155,21 @@ static void free_registers_are_overwritten_before_they_are_read(void **state)
 	struct arena a;
 	(void)state;
 	arena_init(&a);
-	for (int i = 0; i < PROCEDURES; i++) {
+	for (int i = 0; i < FUNCTIONS; i++) {
 		struct private_registers p;
 		struct made m;
 		assert_true(made_open(&m, i & 1 ? &arch_a64 : &arch_x64));
 		private_find(&p, m.flow);
 		const struct cfg *g = made_cfg(&m, &a, &a);
-		struct regset private = p.of[made_procedure(&m, "big")].registers;
+		struct regset private = p.of[made_function(&m, "big")].registers;
 		check_graph(m.flow, g, (struct regset){0}, &a, &found);
 		check_graph(m.flow, g, private, &a, &found);
 		private_release(&p);
 		made_close(&m);
 		arena_clear(&a);
 	}
-	assert_true(found.any > PROCEDURES * WALKS * 2);
-	assert_true(found.private > PROCEDURES * WALKS);
+	assert_true(found.any > FUNCTIONS * WALKS * 2);
+	assert_true(found.private > FUNCTIONS * WALKS);
 	arena_release(&a);
 }
 
@@ -194,7 +194,7 @@ static void so_are_those_of_this_program(void **state)
 	arena_release(&a);
 }
 
-/* A procedure that jumps to an unknown place. It touches the first candidate, not the second. */
+/* A function that jumps to an unknown place. It touches the first candidate, not the second. */
 static void check_unknown(const struct arch *arch, const void *bytes, uint32_t size, unsigned first,
 			  unsigned second)
 {

@@ -24,7 +24,7 @@
 enum doing {
 	WORKS,
 	IS_LOCKED_OUT,  /* by a mutex */
-	IS_STARVED,     /* of its processor, for three quarters of the time */
+	IS_STARVED,     /* of its CPU, for three quarters of the time */
 	WAITS_MOSTLY,   /* as the next, but for 1.5 % */
 	WAITS_FOR_WORK, /* for a condition */
 	SLEEPS,
@@ -481,7 +481,7 @@ static double computed_in(const struct fixture *f, uint32_t part)
 	return sum;
 }
 
-/* Time that passed in code becomes processor time by what the whole thread did. */
+/* Time that passed in code becomes CPU time by what the whole thread did. */
 static void code_runs_as_its_thread_does(void **state)
 {
 	enum { BUSY = 100, CROWDED, SPINNING };

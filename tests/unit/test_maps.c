@@ -30,13 +30,13 @@ static const char text[] =
 	"dddd0000-dddd1000 r-xp 00000000 00:00 0                          [vdso]\n"
 	"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0          [vsyscall]";
 
-static void lines_become_images(void **state)
+static void lines_become_modules(void **state)
 {
 	struct maps m;
 	(void)state;
 	maps_parse(&m, 1, text);
-	assert_int_equal(m.image_count, 6);
-	const struct mapped_image *i = m.images;
+	assert_int_equal(m.module_count, 6);
+	const struct mapped_module *i = m.modules;
 	assert_string_equal(i[0].path, "/usr/bin/my program");
 	assert_int_equal(i[0].inode, 42);
 	assert_int_equal(i[0].device_major, 0xfe);
@@ -50,16 +50,16 @@ static void lines_become_images(void **state)
 	maps_release(&m);
 }
 
-static void an_image_loaded_twice_is_two(void **state)
+static void a_module_loaded_twice_is_two(void **state)
 {
 	struct maps m;
 	(void)state;
 	maps_parse(&m, 1, text);
-	assert_string_equal(m.images[2].path, m.images[3].path);
-	assert_int_equal(m.images[2].code_count, 1);
-	assert_int_equal(m.images[3].code_count, 2);
-	assert_ptr_equal(maps_at(&m, 0xbbbc0fff), &m.images[2]);
-	assert_ptr_equal(maps_at(&m, 0xbbbf0000), &m.images[3]);
+	assert_string_equal(m.modules[2].path, m.modules[3].path);
+	assert_int_equal(m.modules[2].code_count, 1);
+	assert_int_equal(m.modules[3].code_count, 2);
+	assert_ptr_equal(maps_at(&m, 0xbbbc0fff), &m.modules[2]);
+	assert_ptr_equal(maps_at(&m, 0xbbbf0000), &m.modules[3]);
 	maps_release(&m);
 }
 
@@ -68,9 +68,9 @@ static void addresses_outside_belong_to_nobody(void **state)
 	struct maps m;
 	(void)state;
 	maps_parse(&m, 1, text);
-	assert_ptr_equal(maps_at(&m, 0xaaaa0000), &m.images[0]);
+	assert_ptr_equal(maps_at(&m, 0xaaaa0000), &m.modules[0]);
 	assert_null(maps_at(&m, 0xaaaa2000));
-	assert_ptr_equal(maps_at(&m, 0xaaaa3fff), &m.images[0]);
+	assert_ptr_equal(maps_at(&m, 0xaaaa3fff), &m.modules[0]);
 	assert_null(maps_at(&m, 0xaaaa4000));
 	assert_null(maps_at(&m, 0));
 	assert_null(maps_at(&m, UINT64_MAX));
@@ -90,23 +90,23 @@ static void conversion_goes_by_file_offset(void **state)
 		 .file_size = 16,
 		 .execute = true},
 	};
-	const struct image im = {.segments = segments, .segment_count = 3};
+	const struct module im = {.segments = segments, .segment_count = 3};
 	struct maps m;
 	uint64_t va, pc;
 	(void)state;
 	maps_parse(&m, 1, text);
-	assert_true(maps_to_va(&m.images[0], &im, 0xaaaa1234, &va));
+	assert_true(maps_to_va(&m.modules[0], &im, 0xaaaa1234, &va));
 	assert_int_equal(va, 0x401234);
-	assert_true(maps_to_va(&m.images[0], &im, 0xaaaa3008, &va));
+	assert_true(maps_to_va(&m.modules[0], &im, 0xaaaa3008, &va));
 	assert_int_equal(va, 0x423008);
-	assert_false(maps_to_va(&m.images[0], &im, 0xaaaa1900, &va));
-	assert_false(maps_to_va(&m.images[0], &im, 0xaaab0000, &va));
-	assert_true(maps_to_pc(&m.images[0], &im, 0x401234, &pc));
+	assert_false(maps_to_va(&m.modules[0], &im, 0xaaaa1900, &va));
+	assert_false(maps_to_va(&m.modules[0], &im, 0xaaab0000, &va));
+	assert_true(maps_to_pc(&m.modules[0], &im, 0x401234, &pc));
 	assert_int_equal(pc, 0xaaaa1234);
-	assert_true(maps_to_pc(&m.images[0], &im, 0x42300f, &pc));
+	assert_true(maps_to_pc(&m.modules[0], &im, 0x42300f, &pc));
 	assert_int_equal(pc, 0xaaaa300f);
-	assert_false(maps_to_pc(&m.images[0], &im, 0x411900, &pc));
-	assert_false(maps_to_pc(&m.images[0], &im, 0x423010, &pc));
+	assert_false(maps_to_pc(&m.modules[0], &im, 0x411900, &pc));
+	assert_false(maps_to_pc(&m.modules[0], &im, 0x423010, &pc));
 	maps_release(&m);
 }
 
@@ -119,17 +119,17 @@ static struct maps read_maps(int pid)
 	return m;
 }
 
-static struct image *open_image(const struct maps *m, const struct mapped_image *mi)
+static struct module *open_module(const struct maps *m, const struct mapped_module *mi)
 {
-	struct image *im = NULL;
+	struct module *im = NULL;
 	struct err e = {0};
 	assert_non_null(mi);
-	if (maps_open_image(&im, m, mi, &e))
+	if (maps_open_module(&im, m, mi, &e))
 		fail_msg("%s", e.text);
 	return im;
 }
 
-static uint64_t symbol_va(const struct image *im, const char *name)
+static uint64_t symbol_va(const struct module *im, const char *name)
 {
 	for (uint32_t i = 0; i < im->symbol_count; i++)
 		if (!strcmp(im->symbols[i].name, name))
@@ -142,31 +142,31 @@ static void own_code_is_found(void **state)
 {
 	struct maps m = read_maps(getpid());
 	uint64_t here = (uint64_t)(uintptr_t)own_code_is_found, va = 0, pc = 0;
-	const struct mapped_image *mi = maps_at(&m, here);
-	struct image *im = open_image(&m, mi);
+	const struct mapped_module *mi = maps_at(&m, here);
+	struct module *im = open_module(&m, mi);
 	(void)state;
 	assert_string_equal(im->path, mi->path);
 	assert_true(maps_to_va(mi, im, here, &va));
 	assert_int_equal(va, symbol_va(im, "own_code_is_found"));
 	assert_true(maps_to_pc(mi, im, va, &pc));
 	assert_int_equal(pc, here);
-	image_close(im);
+	module_close(im);
 	maps_release(&m);
 }
 
 static void the_vdso_is_read_from_memory(void **state)
 {
 	struct maps m = read_maps(getpid());
-	const struct mapped_image *vdso = NULL;
+	const struct mapped_module *vdso = NULL;
 	(void)state;
-	for (uint32_t i = 0; i < m.image_count; i++)
-		vdso = m.images[i].vdso ? &m.images[i] : vdso;
+	for (uint32_t i = 0; i < m.module_count; i++)
+		vdso = m.modules[i].vdso ? &m.modules[i] : vdso;
 	if (!vdso)
 		skip();
-	struct image *im = open_image(&m, vdso);
+	struct module *im = open_module(&m, vdso);
 	assert_string_equal(im->path, "[vdso]");
 	assert_true(im->symbol_count > 0);
-	image_close(im);
+	module_close(im);
 	maps_release(&m);
 }
 
@@ -203,11 +203,11 @@ static void a_deleted_program_is_still_opened(void **state)
 	unlink(program);
 	rmdir(dir);
 	struct maps m = read_maps(pid);
-	assert_string_equal(m.images[0].path, program);
-	assert_true(m.images[0].deleted);
-	struct image *im = open_image(&m, &m.images[0]);
+	assert_string_equal(m.modules[0].path, program);
+	assert_true(m.modules[0].deleted);
+	struct module *im = open_module(&m, &m.modules[0]);
 	assert_true(symbol_va(im, "main") != 0);
-	image_close(im);
+	module_close(im);
 	maps_release(&m);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
@@ -234,8 +234,8 @@ static int wait_for_the_end(void)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_become_images),
-		cmocka_unit_test(an_image_loaded_twice_is_two),
+		cmocka_unit_test(lines_become_modules),
+		cmocka_unit_test(a_module_loaded_twice_is_two),
 		cmocka_unit_test(addresses_outside_belong_to_nobody),
 		cmocka_unit_test(conversion_goes_by_file_offset),
 		cmocka_unit_test(own_code_is_found),

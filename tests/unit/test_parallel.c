@@ -23,7 +23,7 @@ static void start(struct profile *p)
 {
 	profile_init(p);
 	vec_push(&p->metrics, (struct profile_metric){PROFILE_INSTRUCTIONS, "", 0});
-	vec_push(&p->images, (struct profile_image){.path = "/bin/one"});
+	vec_push(&p->modules, (struct profile_module){.path = "/bin/one"});
 	vec_push(&p->processes, (struct profile_process){.parent = PROFILE_NONE, .name = "one"});
 	vec_push(&p->threads, (struct profile_thread){.tid = 1, .name = "one"});
 }
@@ -39,10 +39,10 @@ static uint32_t add_scope(struct profile *p, enum profile_scope_kind kind, uint3
 	return p->scopes.len - 1;
 }
 
-/* A procedure with one loop, which is returned. */
+/* A function with one loop, which is returned. */
 static uint32_t add_loop(struct profile *p)
 {
-	return add_scope(p, PROFILE_LOOP, add_scope(p, PROFILE_PROCEDURE, PROFILE_NONE));
+	return add_scope(p, PROFILE_LOOP, add_scope(p, PROFILE_FUNCTION, PROFILE_NONE));
 }
 
 static uint32_t add_node(struct profile *p, uint32_t parent, enum node_kind kind, uint32_t scope)
@@ -196,7 +196,7 @@ static void what_is_not_worth_it(void **state)
 	release(&r, &p);
 }
 
-/* The outer loop calls two procedures, each with a loop of its own. */
+/* The outer loop calls two functions, each with a loop of its own. */
 static void make_nest(struct profile *p, uint64_t outer_trips)
 {
 	start(p);

@@ -32,7 +32,7 @@ struct seen {
 	unsigned workers, children; /* threads with these names */
 	unsigned early_maps;        /* before the exec */
 	int alive;
-	uint64_t stolen; /* ns of our processors, before it began */
+	uint64_t stolen; /* ns of our CPUs, before it began */
 	unsigned stall;  /* seconds that the next sample takes to be worked on */
 	VEC(int) tids;
 };
@@ -120,7 +120,7 @@ static struct sampler_options options(struct seen *s, const char *event)
 				    .sink = {on_sample, on_map, on_name, on_exec, on_fork,
 					     on_thread, on_exit_of, on_lost, s}};
 	struct err e;
-	*s = (struct seen){.stolen = processors_stolen_ns()};
+	*s = (struct seen){.stolen = cpus_stolen_ns()};
 	assert_int_equal(event_find(&o.events[0], event, &e), 0);
 	return o;
 }
@@ -197,11 +197,11 @@ static uint64_t reap(int pid)
 	       (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000u;
 }
 
-/* Of what a hypervisor took from our processors, there are no samples; but it may be among the time
+/* Of what a hypervisor took from our CPUs, there are no samples; but it may be among the time
  * that the program took. */
 static void expect_sampled(const struct seen *s, uint64_t cpu)
 {
-	uint64_t stolen = processors_stolen_ns() - s->stolen;
+	uint64_t stolen = cpus_stolen_ns() - s->stolen;
 	uint64_t least = stolen < cpu ? (cpu - stolen) / 2 : 0, most = cpu + cpu / 2;
 	if (s->weight < least || s->weight > most)
 		fail_msg("%.3f s were sampled of %.3f s, %.3f s stolen", (double)s->weight * 1e-9,
@@ -418,7 +418,7 @@ static void threads_are_held_unharmed(void **state)
 	end(s, &seen);
 }
 
-/* Each ends long before its first sample would be due. Needs the clocks of processors. */
+/* Each ends long before its first sample would be due. Needs the clocks of CPUs. */
 static void short_lived_threads_are_sampled(void **state)
 {
 	struct seen seen;

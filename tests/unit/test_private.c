@@ -1,4 +1,4 @@
-/* Walks random procedures of both architectures, and follows the candidates for private registers
+/* Walks random functions of both architectures, and follows the candidates for private registers
  * over calls: one that is read behind a call, with a value from before it or from the callee, must
  * not be called private. What is private to whom in each single case, tests/golden/ARCH/private.s
  * shows. */
@@ -13,7 +13,7 @@
 #include "made_code.h"
 #include "own_code.h"
 
-enum { PROCEDURES = 3000, WALKS = 20, STEPS = 60 };
+enum { FUNCTIONS = 3000, WALKS = 20, STEPS = 60 };
 
 struct walk {
 	const struct made *m;
@@ -32,7 +32,7 @@ static void expect_none(struct regset registers, const char *what, uint64_t va)
 			 what);
 }
 
-/* The small procedure overwrites one candidate: what is read of others was there before. */
+/* The small function overwrites one candidate: what is read of others was there before. */
 static struct regset overwritten(const struct made *m)
 {
 	return (struct regset){.core = UINT64_C(1) << (m->arch == &arch_a64 ? 17 : 10)};
@@ -64,7 +64,7 @@ static void walk_once(struct walk *w, const struct cfg *g)
 		const struct block *b = &g->blocks[at];
 		struct cursor c;
 		struct insn in = {0};
-		cursor_set(&c, w->m->image, w->m->arch, b->start, b->size);
+		cursor_set(&c, w->m->module, w->m->arch, b->start, b->size);
 		while (cursor_next(&c, DECODE_FULL, &in))
 			step(w, &in);
 		if (b->end == END_CALL) {
@@ -83,7 +83,7 @@ static void what_is_read_behind_calls_is_not_private(void **state)
 	struct arena a;
 	(void)state;
 	arena_init(&a);
-	for (int i = 0; i < PROCEDURES; i++) {
+	for (int i = 0; i < FUNCTIONS; i++) {
 		struct private_registers p;
 		struct made m;
 		assert_true(made_open(&m, i & 1 ? &arch_a64 : &arch_x64));
@@ -91,8 +91,8 @@ static void what_is_read_behind_calls_is_not_private(void **state)
 		const struct cfg *g = made_cfg(&m, &a, &a);
 		for (int k = 0; k < WALKS; k++) {
 			struct walk w = {.m = &m,
-					 .big = &p.of[made_procedure(&m, "big")],
-					 .small = &p.of[made_procedure(&m, "small")]};
+					 .big = &p.of[made_function(&m, "big")],
+					 .small = &p.of[made_function(&m, "small")]};
 			walk_once(&w, g);
 			over += w.over;
 			over_vec += w.over_vec;
@@ -103,15 +103,15 @@ static void what_is_read_behind_calls_is_not_private(void **state)
 		made_close(&m);
 		arena_clear(&a);
 	}
-	assert_true(over > PROCEDURES);
-	assert_true(over_vec > PROCEDURES);
-	assert_true(private > PROCEDURES * WALKS);
-	assert_true(kept > PROCEDURES);
+	assert_true(over > FUNCTIONS);
+	assert_true(over_vec > FUNCTIONS);
+	assert_true(private > FUNCTIONS * WALKS);
+	assert_true(kept > FUNCTIONS);
 	arena_release(&a);
 }
 
 /* Compilers keep to the conventions where it matters: this very program has private registers. */
-static void most_procedures_of_this_program_have_private_registers(void **state)
+static void most_functions_of_this_program_have_private_registers(void **state)
 {
 	struct own_code own;
 	uint32_t have = 0, have_vec = 0, all = 0;
@@ -120,7 +120,7 @@ static void most_procedures_of_this_program_have_private_registers(void **state)
 	assert_int_equal(own.private.count, own.count);
 	for (uint32_t i = 0; i < own.count; i++) {
 		struct regset registers = own.private.of[i].registers;
-		if (own.procedures[i].flags & PROCEDURE_PLT) {
+		if (own.functions[i].flags & FUNCTION_PLT) {
 			assert_int_equal(registers.core, 0);
 			assert_int_equal(registers.vec, 0);
 			continue;
@@ -137,7 +137,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_read_behind_calls_is_not_private),
-		cmocka_unit_test(most_procedures_of_this_program_have_private_registers),
+		cmocka_unit_test(most_functions_of_this_program_have_private_registers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

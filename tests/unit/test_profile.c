@@ -32,7 +32,7 @@ static void one_node_for_each_context(void **state)
 		assert_int_equal(others[i], i + 2);
 	assert_int_equal(p.nodes.data[others[0]].parent, a);
 	assert_int_equal(p.nodes.data[others[1]].kind, NODE_LEAF);
-	assert_int_equal(p.nodes.data[others[2]].image, 1);
+	assert_int_equal(p.nodes.data[others[2]].module, 1);
 	assert_int_equal(p.nodes.data[others[3]].address, 0x101);
 	assert_int_equal(p.nodes.data[others[4]].scope, PROFILE_NONE);
 	profile_release(&p);
@@ -55,13 +55,13 @@ static void random_contexts_are_found_again(void **state)
 	for (int i = 0; i < 20000; i++) {
 		uint32_t parent =
 			(uint32_t)(random_number() % (p.nodes.len < 40 ? p.nodes.len : 40));
-		uint32_t image = (uint32_t)(random_number() % 3), before = p.nodes.len, found = 1;
+		uint32_t module = (uint32_t)(random_number() % 3), before = p.nodes.len, found = 1;
 		uint64_t address = 0x1000 + random_number() % 8 * 4;
 		while (found < before && (p.nodes.data[found].parent != parent ||
-					  p.nodes.data[found].image != image ||
+					  p.nodes.data[found].module != module ||
 					  p.nodes.data[found].address != address))
 			found++;
-		assert_int_equal(profile_child(&p, parent, NODE_FRAME, image, address), found);
+		assert_int_equal(profile_child(&p, parent, NODE_FRAME, module, address), found);
 	}
 	assert_true(p.nodes.len > 500);
 	profile_release(&p);
@@ -102,8 +102,8 @@ static void what_was_loaded_is_found(void **state)
 	struct profile p;
 	(void)state;
 	profile_init(&p);
-	vec_push(&p.nodes, (struct profile_node){.image = 7, .address = 3, .kind = NODE_LEAF});
-	vec_push(&p.nodes, (struct profile_node){.image = 7, .address = 4, .kind = NODE_LEAF});
+	vec_push(&p.nodes, (struct profile_node){.module = 7, .address = 3, .kind = NODE_LEAF});
+	vec_push(&p.nodes, (struct profile_node){.module = 7, .address = 4, .kind = NODE_LEAF});
 	vec_push(&p.values, (struct profile_value){.node = 2, .samples = 5, .amount = 50});
 	assert_int_equal(profile_child(&p, 0, NODE_LEAF, 7, 4), 2);
 	profile_add(&p, 2, 0, 0, 1, 10);
@@ -152,8 +152,8 @@ static void fill(struct profile *p)
 {
 	profile_init(p);
 	vec_push(&p->metrics, (struct profile_metric){"cpu-clock", "ns", 1000});
-	vec_push(&p->images, (struct profile_image){.path = "/bin/a"});
-	vec_push(&p->images, (struct profile_image){.path = "/bin/b"});
+	vec_push(&p->modules, (struct profile_module){.path = "/bin/a"});
+	vec_push(&p->modules, (struct profile_module){.path = "/bin/b"});
 	vec_push(&p->processes, (struct profile_process){1, PROFILE_NONE, "a"});
 	vec_push(&p->processes, (struct profile_process){2, 2, "b"});
 	vec_push(&p->processes, (struct profile_process){3, 0, "c"});
@@ -175,7 +175,7 @@ static void fill(struct profile *p)
 	vec_push(&p->uncovered, (struct profile_uncovered){PROFILE_NONE, 1000000, 1, "f", "why"});
 }
 
-/* One for each loop or procedure and thread, one bucket for each value of trips; also of what was
+/* One for each loop or function and thread, one bucket for each value of trips; also of what was
  * read from a file. */
 static void tallies_are_found_again(void **state)
 {
@@ -237,14 +237,14 @@ static void nonsense_is_recognised(void **state)
 	BREAKS(p.nodes.data[2].kind, NODE_ROOT);
 	BREAKS(p.nodes.data[2].kind, NODE_KINDS);
 	BREAKS(p.nodes.data[2].kind, NODE_PARTIAL);
-	BREAKS(p.nodes.data[2].image, 2);
+	BREAKS(p.nodes.data[2].module, 2);
 	BREAKS(p.nodes.data[2].scope, 3);
-	BREAKS(p.scopes.data[0].image, 2);
+	BREAKS(p.scopes.data[0].module, 2);
 	BREAKS(p.scopes.data[0].parent, 0);
 	BREAKS(p.scopes.data[0].kind, PROFILE_LINE);
-	BREAKS(p.scopes.data[1].image, 1);
+	BREAKS(p.scopes.data[1].module, 1);
 	BREAKS(p.scopes.data[1].parent, 1);
-	BREAKS(p.scopes.data[1].kind, PROFILE_PROCEDURE);
+	BREAKS(p.scopes.data[1].kind, PROFILE_FUNCTION);
 	BREAKS(p.scopes.data[1].kind, PROFILE_LINE);
 	BREAKS(p.scopes.data[2].kind, PROFILE_LINE + 1);
 	BREAKS(p.values.data[0].node, 4);
@@ -256,11 +256,11 @@ static void nonsense_is_recognised(void **state)
 	BREAKS(p.processes.data[0].parent, 3);
 	BREAKS(p.processes.data[0].parent, 0);
 	BREAKS(p.processes.data[0].parent, 1);
-	BREAKS(p.tallies.data[0].image, PROFILE_NONE);
+	BREAKS(p.tallies.data[0].module, PROFILE_NONE);
 	BREAKS(p.tallies.data[0].thread, 1);
 	BREAKS(p.tallies.data[0].scope, 3);
-	BREAKS(p.tallies.data[0].scope, 0); /* no loop */
-	BREAKS(p.tallies.data[0].image, 1); /* not that of its scope */
+	BREAKS(p.tallies.data[0].scope, 0);  /* no loop */
+	BREAKS(p.tallies.data[0].module, 1); /* not that of its scope */
 	BREAKS(p.tallies.data[0].flags, TALLY_FLAGS);
 	BREAKS(p.tallies.data[0].trip_min, 6);
 	BREAKS(p.tallies.data[1].scope, 1);
@@ -269,7 +269,7 @@ static void nonsense_is_recognised(void **state)
 	BREAKS(p.trips.data[0].low, 6);
 	BREAKS(p.trips.data[0].entries, UINT64_MAX);
 	BREAKS(p.tallies.data[0].mix[CLASS_LOAD], UINT64_MAX);
-	BREAKS(p.uncovered.data[0].image, 2);
+	BREAKS(p.uncovered.data[0].module, 2);
 	BREAKS(p.uncovered.data[0].share, 1000001);
 	profile_release(&p);
 }
@@ -283,10 +283,10 @@ static void fill_search(struct profile *p)
 		vec_push(&p->resources, (struct profile_resource){.parent = PROFILE_NONE,
 								  .hierarchy = h,
 								  .name = names[h],
-								  .image = PROFILE_NONE,
+								  .module = PROFILE_NONE,
 								  .file = ""});
 	vec_push(&p->resources,
-		 (struct profile_resource){.name = "a/b.c", .image = PROFILE_NONE, .file = ""});
+		 (struct profile_resource){.name = "a/b.c", .module = PROFILE_NONE, .file = ""});
 	vec_push(&p->resources, (struct profile_resource){.parent = 4,
 							  .kind = RESOURCE_LOOP,
 							  .name = "loop b.c:1-2",
@@ -309,7 +309,7 @@ static void nonsense_of_searches_is_recognised(void **state)
 	BREAKS(p.resources.data[5].parent, 1); /* of another hierarchy */
 	BREAKS(p.resources.data[5].hierarchy, PROFILE_HIERARCHIES);
 	BREAKS(p.resources.data[5].kind, RESOURCE_KINDS);
-	BREAKS(p.resources.data[5].image, 2);
+	BREAKS(p.resources.data[5].module, 2);
 	BREAKS(p.experiments.data[0].focus[PROFILE_CODE], 6);
 	BREAKS(p.experiments.data[0].focus[PROFILE_FILES], 2);
 	BREAKS(p.experiments.data[0].state, PROFILE_EXPERIMENT_STATES);

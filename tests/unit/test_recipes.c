@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "flow/entry.h"
-#include "image/cfi.h"
+#include "module/cfi.h"
 #include "unwind/choose_recipe.h"
 #include "unwind/recipes.h"
 
@@ -29,12 +29,12 @@ static bool agree(const struct recipe *r, const struct cfi_row *row)
 		 r->ret_offset != row->ret_offset);
 }
 
-static void compare(const struct image *im, struct recipes *code, struct cfi *c, uint64_t va,
+static void compare(const struct module *im, struct recipes *code, struct cfi *c, uint64_t va,
 		    struct comparison *out)
 {
 	struct cfi_row row;
 	if (!cfi_row_at(c, va, &row) || row.cfa != CFI_CFA_REGISTER || row.is_signal ||
-	    row.ret == CFI_UNDEFINED || !image_is_code(im, va))
+	    row.ret == CFI_UNDEFINED || !module_is_code(im, va))
 		return;
 	const struct recipe *r = recipes_at(code, va);
 	if (r->source == RECIPE_ASSUMED) /* padding between blocks, which is never executed */
@@ -44,21 +44,21 @@ static void compare(const struct image *im, struct recipes *code, struct cfi *c,
 	out->differing += !agree(r, &row);
 }
 
-static struct comparison compare_image(const char *path)
+static struct comparison compare_module(const char *path)
 {
 	struct comparison out = {0};
 	struct recipes_options from_code = {.no_cfi = true};
-	struct image *im;
+	struct module *im;
 	struct flow *f;
 	struct err e;
 	uint32_t count;
-	assert_int_equal(image_open(&im, path, &e), 0);
+	assert_int_equal(module_open(&im, path, &e), 0);
 	assert_int_equal(flow_open(&f, im, &e), 0);
 	struct recipes *code = recipes_open(f, &from_code);
 	struct cfi *c = cfi_open(im, NULL);
 	assert_non_null(c);
 	flow_discover(f);
-	const struct procedure *all = flow_procedures(f, &count);
+	const struct function *all = flow_functions(f, &count);
 	for (uint32_t i = 0; i < count; i++) {
 		struct insn in;
 		for (uint64_t va = all[i].start; va < all[i].end; va += in.length) {
@@ -70,7 +70,7 @@ static struct comparison compare_image(const char *path)
 	cfi_close(c);
 	recipes_close(code);
 	flow_close(f);
-	image_close(im);
+	module_close(im);
 	return out;
 }
 
@@ -78,17 +78,17 @@ static struct comparison compare_image(const char *path)
 static void agrees_with_cfi_on_compiled_code(void **state)
 {
 	(void)state;
-	struct comparison c = compare_image("/proc/self/exe");
+	struct comparison c = compare_module("/proc/self/exe");
 	assert_true(c.compared > 10000);
 	/* _start never returns, and overwrites what it was entered with. */
 	assert_in_range(c.unknown, 0, 12);
 	assert_int_equal(c.differing, 0);
 }
 
-/* Straight through a procedure: what state_execute() says to change nothing leads to no other
+/* Straight through a function: what state_execute() says to change nothing leads to no other
  * recipe. Returns how often it said so. */
-static uint32_t check_told_changes(const struct image *im, const struct arch *arch,
-				   const struct procedure *p)
+static uint32_t check_told_changes(const struct module *im, const struct arch *arch,
+				   const struct function *p)
 {
 	uint32_t unchanged = 0;
 	struct state s;
@@ -111,25 +111,25 @@ static uint32_t check_told_changes(const struct image *im, const struct arch *ar
 
 static void changes_are_told(void **state)
 {
-	struct image *im;
+	struct module *im;
 	struct flow *f;
 	struct err e;
 	uint32_t count, unchanged = 0;
 	(void)state;
-	assert_int_equal(image_open(&im, "/proc/self/exe", &e), 0);
+	assert_int_equal(module_open(&im, "/proc/self/exe", &e), 0);
 	assert_int_equal(flow_open(&f, im, &e), 0);
-	const struct procedure *all = flow_procedures(f, &count);
+	const struct function *all = flow_functions(f, &count);
 	for (uint32_t i = 0; i < count; i++)
 		unchanged += check_told_changes(im, flow_arch(f), &all[i]);
 	assert_true(unchanged > 10000);
 	flow_close(f);
-	image_close(im);
+	module_close(im);
 }
 
 static bool is_discovered(const struct flow *f)
 {
 	uint32_t count, called = 0;
-	const struct procedure *all = flow_procedures(f, &count);
+	const struct function *all = flow_functions(f, &count);
 	for (uint32_t i = 0; i < count; i++)
 		called += (all[i].found_by & FOUND_CALL) != 0;
 	return called;
@@ -143,26 +143,26 @@ __asm__(".text\n"
 	"code_of_unknown_extent:\n"
 	"	ret\n");
 
-static bool is_of_unknown_extent(const struct image *im, const struct procedure *p)
+static bool is_of_unknown_extent(const struct module *im, const struct function *p)
 {
-	return !p->bounded && !strcmp(image_section_at(im, p->start)->name, ".text");
+	return !p->bounded && !strcmp(module_section_at(im, p->start)->name, ".text");
 }
 
 /* Most linkage tables have no call frame information, nor has much hand-written code. To discover a
- * whole image for such a place, which samples hit soon, costs seconds. */
+ * whole module for such a place, which samples hit soon, costs seconds. */
 static void only_code_of_unknown_extent_needs_discovery(void **state)
 {
-	struct image *im;
+	struct module *im;
 	struct flow *f;
 	struct err e;
 	uint32_t count, i = 0;
 	(void)state;
-	assert_int_equal(image_open(&im, "/proc/self/exe", &e), 0);
+	assert_int_equal(module_open(&im, "/proc/self/exe", &e), 0);
 	assert_int_equal(flow_open(&f, im, &e), 0);
 	im->frame_count = 0;
 	struct recipes *r = recipes_open(f, NULL);
-	const struct procedure *all = flow_procedures(f, &count);
-	while (i < count && !(all[i].flags & PROCEDURE_PLT))
+	const struct function *all = flow_functions(f, &count);
+	while (i < count && !(all[i].flags & FUNCTION_PLT))
 		i++;
 	assert_in_range(i, 0, count - 1);
 	assert_int_equal(recipes_at(r, all[i].start)->cfa, CFA_REGISTER);
@@ -179,7 +179,7 @@ static void only_code_of_unknown_extent_needs_discovery(void **state)
 	assert_true(is_discovered(f));
 	recipes_close(r);
 	flow_close(f);
-	image_close(im);
+	module_close(im);
 }
 
 static const struct arch *const both[] = {&arch_a64, &arch_x64};

@@ -1,5 +1,5 @@
 /* Walks of deep stacks by pieces, against walks of the whole stack: a child goes up and down over
- * two procedures in turns that change all the time, and is stopped now and then. */
+ * two functions in turns that change all the time, and is stopped now and then. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static bool next_choice(void)
 	return chance >> 20 & 1;
 }
 
-/* Two procedures with the same frame, so that the stack looks much alike whichever way it went. Now
+/* Two functions with the same frame, so that the stack looks much alike whichever way it went. Now
  * and then they go up and come down again. */
 #define DESCEND(name, other)                                                                       \
 	__attribute__((noinline)) static int name(unsigned depth, unsigned end)                    \
@@ -194,8 +194,8 @@ static void paths_become_nodes(void **state)
 	assert_int_equal(p.nodes.data[3].address, 199);
 	assert_int_equal(p.nodes.data[2].address, 300);
 	assert_int_equal(p.nodes.data[1].address, 399);
-	assert_int_equal(p.nodes.data[1].image, PROFILE_NONE);
-	assert_string_equal(p.images.data[p.nodes.data[4].image].path, "/some/file");
+	assert_int_equal(p.nodes.data[1].module, PROFILE_NONE);
+	assert_string_equal(p.modules.data[p.nodes.data[4].module].path, "/some/file");
 	assert_int_equal(add(&stacks, &w), leaf);
 	w = path(f + 1, 3, WALK_COMPLETE); /* the caller itself runs */
 	assert_int_equal(p.nodes.data[add(&stacks, &w)].parent, 2);

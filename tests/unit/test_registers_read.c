@@ -16,8 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "image/image.h"
 #include "isa/arch.h"
+#include "module/module.h"
 
 enum { CORE, VECTOR, NEITHER };
 
@@ -217,9 +217,9 @@ static void compare_section(struct oracle *o, const struct section *s)
 
 static void compare_file(const char *path)
 {
-	struct image *im;
+	struct module *im;
 	struct err e;
-	assert_int_equal(image_open(&im, path, &e), 0);
+	assert_int_equal(module_open(&im, path, &e), 0);
 	struct oracle o = {.arch = arch_of_machine(im->machine)};
 	bool a64 = o.arch == &arch_a64;
 	assert_int_equal(cs_open(a64 ? CS_ARCH_ARM64 : CS_ARCH_X86,
@@ -233,7 +233,7 @@ static void compare_file(const char *path)
 	assert_true(o.compared > 10000);
 	cs_free(o.insn, 1);
 	cs_close(&o.handle);
-	image_close(im);
+	module_close(im);
 }
 
 static void registers_are_as_capstone_says(void **state)

@@ -51,19 +51,19 @@ static void make_heat(struct profile *p)
 {
 	profile_init(p);
 	vec_push(&p->metrics, (struct profile_metric){"cpu-clock", "ns", 1000000});
-	vec_push(&p->images, (struct profile_image){.path = "/opt/heat"});
+	vec_push(&p->modules, (struct profile_module){.path = "/opt/heat"});
 	vec_push(&p->processes, (struct profile_process){10, PROFILE_NONE, "heat"});
 	vec_push(&p->threads, (struct profile_thread){0, 11, "first"});
 	vec_push(&p->threads, (struct profile_thread){0, 12, "second"});
 	uint32_t main_ =
-		add_scope(p, PROFILE_NONE, PROFILE_PROCEDURE, "main", "/src/heat.c", 10, 25);
+		add_scope(p, PROFILE_NONE, PROFILE_FUNCTION, "main", "/src/heat.c", 10, 25);
 	uint32_t outer = add_scope(p, main_, PROFILE_LOOP, "", "/src/heat.c", 12, 20);
 	uint32_t relax = add_scope(p, outer, PROFILE_INLINE, "relax", "/src/heat.c", 14, 40);
 	uint32_t inner = add_scope(p, relax, PROFILE_LOOP, "", "/src/heat.c", 30, 35);
 	uint32_t line31 = add_scope(p, inner, PROFILE_LINE, "", "/src/heat.c", 31, 31);
 	uint32_t line13 = add_scope(p, outer, PROFILE_LINE, "", "/src/heat.c", 13, 13);
 	uint32_t line22 = add_scope(p, main_, PROFILE_LINE, "", "/src/heat.c", 22, 22);
-	uint32_t work = add_scope(p, PROFILE_NONE, PROFILE_PROCEDURE, "work", "/src/work.c", 1, 5);
+	uint32_t work = add_scope(p, PROFILE_NONE, PROFILE_FUNCTION, "work", "/src/work.c", 1, 5);
 	uint32_t line3 = add_scope(p, work, PROFILE_LINE, "", "/src/work.c", 3, 3);
 	uint32_t call = add_node(p, 0, NODE_FRAME, line13);
 	uint32_t leaf = add_node(p, call, NODE_LEAF, line3);
@@ -215,7 +215,7 @@ static void test_bare_names(void **state)
 	} cases[] = {
 		{"main", "main"},
 		{"sorts.constprop.0", "sorts.constprop.0"},
-		{"procedure at 0x1234", "procedure at 0x1234"},
+		{"function at 0x1234", "function at 0x1234"},
 		{"words(int)", "words"},
 		{"std::map<std::string, std::vector<int> >::at(int) const", "std::map::at"},
 		{"std::pair<a, b>* std::copy<std::pair<a, b>*>(x, y)", "std::copy"},
@@ -655,7 +655,7 @@ static void test_counted_summary(void **state)
 	char *text = show(&p, plain);
 	assert_has(text, "instructions 100,000,000 counted in 2 threads (shown below");
 	assert_has(text, "calls       100 counted\n");
-	assert_has(text, "not counted 1 procedure, 1 image and other code that ran as they were, "
+	assert_has(text, "not counted 1 function, 1 module and other code that ran as they were, "
 			 "2.4% of the time by samples\n"
 			 "               1.5%  odd [heat]: it is odd\n"
 			 "               0.5%  all of heat: not asked for\n"
@@ -775,7 +775,7 @@ static void test_counted_graph(void **state)
 	profile_release(&p);
 }
 
-/* Whatever view: nothing chosen, or only procedures without a call counted, does no harm. */
+/* Whatever view: nothing chosen, or only functions without a call counted, does no harm. */
 static void test_empty_counts(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* What the runtime measures: processor and wall time, events, waiting. */
+/* What the runtime measures: CPU and wall time, events, waiting. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,7 @@ static void check_cpu_clock(struct bench *b, struct rt_probe *enter)
 static void cpu_time_is_the_threads(void **state)
 {
 	struct bench *b = *state;
-	struct rt_probe *enter = add_procedure(b, 0, 1 << RT_CPU, F).enter;
+	struct rt_probe *enter = add_function(b, 0, 1 << RT_CPU, F).enter;
 	begin_program(b);
 	check_cpu_clock(b, enter);
 	assert_true(b->area->clock_page);
@@ -56,7 +56,7 @@ static void cpu_time_is_the_threads(void **state)
 static void cpu_time_without_perf(void **state)
 {
 	struct bench *b = *state;
-	struct rt_probe *enter = add_procedure(b, 0, 1 << RT_CPU, F).enter;
+	struct rt_probe *enter = add_function(b, 0, 1 << RT_CPU, F).enter;
 	header(b)->clock_kind = 0;
 	begin_program(b);
 	check_cpu_clock(b, enter);
@@ -66,7 +66,7 @@ static void cpu_time_without_perf(void **state)
 static void wall_time_grows(void **state)
 {
 	struct bench *b = *state;
-	struct rt_probe *enter = add_procedure(b, 0, 1 << RT_WALL, F).enter;
+	struct rt_probe *enter = add_function(b, 0, 1 << RT_WALL, F).enter;
 	begin_program(b);
 	uint64_t first = read_start(b, enter, RT_WALL);
 	usleep(1000);
@@ -87,7 +87,7 @@ static void touch_pages(void)
 static void reads_events(void **state)
 {
 	struct bench *b = *state;
-	struct probed f = add_procedure(b, 0, 1 << (RT_EVENT + 1), F);
+	struct probed f = add_function(b, 0, 1 << (RT_EVENT + 1), F);
 	header(b)->events[1].type = PERF_TYPE_SOFTWARE;
 	header(b)->events[1].config = PERF_COUNT_SW_PAGE_FAULTS;
 	begin_program(b);

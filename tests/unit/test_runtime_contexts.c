@@ -31,7 +31,7 @@ static void define_all(struct counted_program *p)
 static void start(struct counted_program *p)
 {
 	define_all(p);
-	begin_procedure(p, ONE, p->now->sp);
+	begin_function(p, ONE, p->now->sp);
 }
 
 static struct rt_count *state_of(struct counted_program *p)
@@ -57,14 +57,14 @@ static uint64_t all_departures(const struct counted_thread *t)
 	return sum;
 }
 
-/* The procedure that the first context of another one is below. */
-static uint32_t parent_of(const struct counted_thread *t, uint32_t procedure)
+/* The function that the first context of another one is below. */
+static uint32_t parent_of(const struct counted_thread *t, uint32_t function)
 {
 	uint32_t i = 1;
-	while (i < t->context_count && t->contexts[i].procedure != procedure)
+	while (i < t->context_count && t->contexts[i].function != function)
 		i++;
 	assert_true(i < t->context_count);
-	return t->contexts[t->contexts[i].parent].procedure;
+	return t->contexts[t->contexts[i].parent].function;
 }
 
 /* ---- contexts ---- */
@@ -74,16 +74,16 @@ static void calls_make_contexts(void **state)
 	struct counted_program *p = *state;
 	start(p);
 	for (unsigned i = 0; i < 100; i++) {
-		call_procedure(p, 1, TWO);
-		call_procedure(p, 3, LEAF);
+		call_function(p, 1, TWO);
+		call_function(p, 3, LEAF);
 		return_to_caller(p);
 		return_to_caller(p);
-		call_procedure(p, 2, TWO);
+		call_function(p, 2, TWO);
 		return_to_caller(p);
 	}
 	const struct counted_thread *t = counts_of(p);
 	assert_int_equal(t->frame_count, 1);
-	leave_procedure(p);
+	leave_function(p);
 	assert_shadow_is_empty(p);
 	assert_int_equal(p->slow, 4); /* each context once */
 	assert_int_equal(t->context_count, 5);
@@ -134,9 +134,9 @@ static void recursion_is_folded(void **state)
 	struct counted_program *p = *state;
 	enum { DEPTH = 100000 };
 	start(p);
-	call_procedure(p, 1, TWO);
+	call_function(p, 1, TWO);
 	for (unsigned i = 0; i < DEPTH; i++)
-		call_procedure(p, 2, TWO);
+		call_function(p, 2, TWO);
 	for (unsigned i = 0; i < DEPTH; i++)
 		return_to_caller(p);
 	return_to_caller(p);
@@ -144,7 +144,7 @@ static void recursion_is_folded(void **state)
 	assert_int_equal(t->context_count, 4);
 	assert_int_equal(calls_between(t, TWO, 2, TWO), DEPTH);
 	assert_int_equal(runs_of(t, TWO), DEPTH + 1);
-	leave_procedure(p);
+	leave_function(p);
 	assert_shadow_is_empty(p);
 	assert_true(p->slow < 10);
 }
@@ -155,7 +155,7 @@ static void mutual_recursion_is_folded(void **state)
 	enum { DEPTH = 60000 };
 	start(p);
 	for (unsigned i = 0; i < DEPTH; i++)
-		call_procedure(p, 1 + i % 3, TWO + i % 2);
+		call_function(p, 1 + i % 3, TWO + i % 2);
 	for (unsigned i = 0; i < DEPTH; i++)
 		return_to_caller(p);
 	const struct counted_thread *t = counts_of(p);
@@ -171,10 +171,10 @@ static void mutual_recursion_is_folded(void **state)
 
 /* ---- against a naive model: random calls ---- */
 
-enum { PROCEDURES = 6, SITES = 4, EDGES = (PROCEDURES + 1) * SITES * (PROCEDURES + 1) };
+enum { FUNCTIONS = 6, SITES = 4, EDGES = (FUNCTIONS + 1) * SITES * (FUNCTIONS + 1) };
 
 struct model {
-	uint64_t self[PROCEDURES + 1], total[PROCEDURES + 1];
+	uint64_t self[FUNCTIONS + 1], total[FUNCTIONS + 1];
 	uint64_t calls[EDGES];
 	uint64_t loop_total[EDGES]; /* of callees, by the loop they are called in */
 	uint64_t edge_total[EDGES];
@@ -182,27 +182,27 @@ struct model {
 
 static uint32_t edge(uint32_t caller, uint32_t site, uint32_t callee)
 {
-	return (caller * SITES + site) * (PROCEDURES + 1) + callee;
+	return (caller * SITES + site) * (FUNCTIONS + 1) + callee;
 }
 
 static uint32_t edge_at(const struct counted_stack *s, uint32_t depth)
 {
 	const struct activation *a = &s->activations[depth];
-	return depth ? edge(a[-1].procedure, a[-1].site, a->procedure) : edge(0, 0, a->procedure);
+	return depth ? edge(a[-1].function, a[-1].site, a->function) : edge(0, 0, a->function);
 }
 
-/* Those with a loop call at their last site outside it: see define_procedures(). */
+/* Those with a loop call at their last site outside it: see define_functions(). */
 static uint32_t without_site(uint32_t e)
 {
-	uint32_t caller = e / (PROCEDURES + 1) / SITES, site = e / (PROCEDURES + 1) % SITES;
-	return edge(caller, caller % 2 && site < SITES - 1, e % (PROCEDURES + 1));
+	uint32_t caller = e / (FUNCTIONS + 1) / SITES, site = e / (FUNCTIONS + 1) % SITES;
+	return edge(caller, caller % 2 && site < SITES - 1, e % (FUNCTIONS + 1));
 }
 
-static void add_totals(struct model *m, const bool *procedures, const bool *edges, uint64_t runs)
+static void add_totals(struct model *m, const bool *functions, const bool *edges, uint64_t runs)
 {
 	bool loops[EDGES] = {false};
-	for (unsigned i = 0; i <= PROCEDURES; i++)
-		m->total[i] += procedures[i] ? runs : 0;
+	for (unsigned i = 0; i <= FUNCTIONS; i++)
+		m->total[i] += functions[i] ? runs : 0;
 	for (unsigned i = 0; i < EDGES; i++) {
 		m->edge_total[i] += edges[i] ? runs : 0;
 		loops[without_site(i)] |= edges[i];
@@ -214,27 +214,27 @@ static void add_totals(struct model *m, const bool *procedures, const bool *edge
 /* One run of the innermost activation, for whatever is on the stack, each once. */
 static void model_run(struct model *m, const struct counted_stack *s)
 {
-	bool procedures[PROCEDURES + 1] = {false}, edges[EDGES] = {false};
+	bool functions[FUNCTIONS + 1] = {false}, edges[EDGES] = {false};
 	for (uint32_t i = 0; i < s->depth; i++) {
-		procedures[s->activations[i].procedure] = true;
+		functions[s->activations[i].function] = true;
 		edges[edge_at(s, i)] = true;
 	}
-	m->self[s->activations[s->depth - 1].procedure]++;
+	m->self[s->activations[s->depth - 1].function]++;
 	m->calls[edge_at(s, s->depth - 1)]++;
-	add_totals(m, procedures, edges, 1);
+	add_totals(m, functions, edges, 1);
 }
 
 static void model_of_context(struct model *m, const struct counted_thread *t, uint32_t context)
 {
-	bool procedures[PROCEDURES + 1] = {false}, edges[EDGES] = {false};
+	bool functions[FUNCTIONS + 1] = {false}, edges[EDGES] = {false};
 	const struct counted_context *x = &t->contexts[context];
 	uint64_t runs = word_of(x, WORD_RUNS);
-	m->self[x->procedure] += runs;
+	m->self[x->function] += runs;
 	for (; x->parent != CONTEXT_NONE; x = &t->contexts[x->parent]) {
-		procedures[x->procedure] = true;
-		edges[edge(t->contexts[x->parent].procedure, x->site, x->procedure)] = true;
+		functions[x->function] = true;
+		edges[edge(t->contexts[x->parent].function, x->site, x->function)] = true;
 	}
-	add_totals(m, procedures, edges, runs);
+	add_totals(m, functions, edges, runs);
 }
 
 static void model_of_counts(struct model *m, const struct counted_thread *t)
@@ -243,8 +243,8 @@ static void model_of_counts(struct model *m, const struct counted_thread *t)
 	for (uint32_t i = 0; i < t->context_count; i++)
 		model_of_context(m, t, i);
 	for (uint32_t i = 0; i < t->call_count; i++)
-		m->calls[edge(t->contexts[t->calls[i].parent].procedure, t->calls[i].site,
-			      t->contexts[t->calls[i].child].procedure)] += t->calls[i].calls;
+		m->calls[edge(t->contexts[t->calls[i].parent].function, t->calls[i].site,
+			      t->contexts[t->calls[i].child].function)] += t->calls[i].calls;
 }
 
 static uint32_t next_random(uint64_t *seed)
@@ -261,7 +261,7 @@ static void run_randomly(struct counted_program *p, struct model *m, uint64_t se
 		uint32_t r = next_random(&seed), turn = i / 50 % 2 ? 3 : 7;
 		bool deeper = p->now->depth == 1 || (r % 10 < turn && p->now->depth < DEPTH);
 		if (deeper) {
-			call_procedure(p, 1 + r / 10 % (SITES - 1), 1 + r / 100 % PROCEDURES);
+			call_function(p, 1 + r / 10 % (SITES - 1), 1 + r / 100 % FUNCTIONS);
 			model_run(m, p->now);
 		} else {
 			return_to_caller(p);
@@ -269,9 +269,9 @@ static void run_randomly(struct counted_program *p, struct model *m, uint64_t se
 	}
 }
 
-static void define_procedures(struct counted_program *p)
+static void define_functions(struct counted_program *p)
 {
-	for (uint32_t i = 1; i <= PROCEDURES; i++) {
+	for (uint32_t i = 1; i <= FUNCTIONS; i++) {
 		define(p, i, SITES - 1, i % 2);
 		set_loop(p, i, SITES - 1, 0);
 	}
@@ -282,7 +282,7 @@ static const struct counted_thread *run_models(struct counted_program *p, uint64
 					       struct model *naive, struct model *counted)
 {
 	if (!p->now->depth) {
-		begin_procedure(p, 1, p->now->sp);
+		begin_function(p, 1, p->now->sp);
 		model_run(naive, p->now);
 	}
 	run_randomly(p, naive, seed, 2000);
@@ -297,7 +297,7 @@ static void totals_are_exact(void **state)
 {
 	struct counted_program *p = *state;
 	struct model naive = {0}, counted;
-	define_procedures(p);
+	define_functions(p);
 	for (uint64_t seed = 1; seed < 20; seed++) {
 		const struct counted_thread *t = run_models(p, seed, &naive, &counted);
 		assert_memory_equal(&naive, &counted, sizeof(naive));
@@ -312,7 +312,7 @@ static void merged_paths_keep_totals(void **state)
 {
 	struct counted_program *p = *state;
 	struct model naive = {0}, counted;
-	define_procedures(p);
+	define_functions(p);
 	for (uint64_t seed = 1; seed < 20; seed++) {
 		header(p->bench)->context_limit = seed < 3 ? RT_CONTEXT_LIMIT : 1;
 		const struct counted_thread *t = run_models(p, seed, &naive, &counted);
@@ -332,19 +332,19 @@ static void assert_counts_are_kept(const struct model *naive, const struct model
 {
 	assert_memory_equal(naive->self, counted->self, sizeof(naive->self));
 	assert_memory_equal(naive->calls, counted->calls, sizeof(naive->calls));
-	assert_none_is_larger(counted->total, naive->total, PROCEDURES + 1);
+	assert_none_is_larger(counted->total, naive->total, FUNCTIONS + 1);
 }
 
 static void cut_paths_keep_counts(void **state)
 {
 	struct counted_program *p = *state;
 	struct model naive = {0}, counted;
-	define_procedures(p);
+	define_functions(p);
 	header(p->bench)->context_limit = header(p->bench)->context_room = 1;
 	for (uint64_t seed = 1; seed < 10; seed++) {
 		const struct counted_thread *t = run_models(p, seed, &naive, &counted);
 		assert_counts_are_kept(&naive, &counted);
-		assert_int_equal(t->context_count, PROCEDURES + 1);
+		assert_int_equal(t->context_count, FUNCTIONS + 1);
 		assert_true(t->state.cut > 0);
 	}
 }
@@ -359,10 +359,10 @@ static void paths_are_cut_step_by_step(void **state)
 		define(p, 100 + i, 2, 0);
 	header(p->bench)->context_limit = 1;
 	header(p->bench)->context_room = 64 << 10;
-	begin_procedure(p, ONE, p->now->sp);
+	begin_function(p, ONE, p->now->sp);
 	for (unsigned i = 0; i < PATHS; i++) {
 		for (unsigned k = 0; k < DEPTH; k++)
-			call_procedure(p, 1 + i % 2, 100 + i * DEPTH + k);
+			call_function(p, 1 + i % 2, 100 + i * DEPTH + k);
 		for (unsigned k = 0; k < DEPTH; k++)
 			return_to_caller(p);
 	}
@@ -371,8 +371,8 @@ static void paths_are_cut_step_by_step(void **state)
 	uint32_t depth[PATHS * DEPTH + 2] = {0}, deepest = 0;
 	for (uint32_t i = 1; i < t->context_count; i++) {
 		depth[i] = depth[t->contexts[i].parent] + 1;
-		assert_int_equal(runs_of(t, t->contexts[i].procedure), 1);
-		if (t->contexts[i].procedure == 99 + PATHS * DEPTH)
+		assert_int_equal(runs_of(t, t->contexts[i].function), 1);
+		if (t->contexts[i].function == 99 + PATHS * DEPTH)
 			deepest = depth[i];
 	}
 	assert_int_equal(t->context_count, PATHS * DEPTH + 2);
@@ -390,13 +390,13 @@ static void sites_with_several_callees_lose_nothing(void **state)
 	for (unsigned i = 0; i < 1000; i++) {
 		uint32_t callee = i < 100 ? TWO : i % 4 ? TWO + i % 3 : TWO;
 		expected[callee]++;
-		call_procedure(p, 2, callee);
+		call_function(p, 2, callee);
 		return_to_caller(p);
 	}
 	uint32_t before = p->slow;
 	for (unsigned i = 0; i < 1000; i++) {
 		expected[FOUR]++;
-		call_procedure(p, 2, FOUR);
+		call_function(p, 2, FOUR);
 		return_to_caller(p);
 	}
 	assert_true(p->slow < before + 20); /* it is found soon */
@@ -416,10 +416,10 @@ static void many_contexts_are_found_again(void **state)
 	define_all(p);
 	for (uint32_t i = 0; i < CALLEES; i++)
 		define_leaf(p, 100 + i);
-	begin_procedure(p, ONE, p->now->sp);
+	begin_function(p, ONE, p->now->sp);
 	for (unsigned round = 0; round < 2; round++)
 		for (uint32_t i = 0; i < CALLEES; i++) {
-			call_procedure(p, 1 + i % 4, 100 + i);
+			call_function(p, 1 + i % 4, 100 + i);
 			return_to_caller(p);
 		}
 	const struct counted_thread *t = counts_of(p);
@@ -434,14 +434,14 @@ static void longjmp_leaves_activations(void **state)
 {
 	struct counted_program *p = *state;
 	start(p);
-	call_procedure(p, 1, LEAF); /* setjmp */
+	call_function(p, 1, LEAF); /* setjmp */
 	return_to_caller(p);
 	for (unsigned i = 0; i < 3; i++) {
-		call_procedure(p, 2, TWO);
+		call_function(p, 2, TWO);
 		frame_of(p)->trips[0] = 5;
 		frame_of(p)->trips[1] = 100 + i;
-		call_procedure(p, 3, THREE);
-		call_procedure(p, 4, FOUR);
+		call_function(p, 3, THREE);
+		call_function(p, 4, FOUR);
 		leave_silently(p, 3);
 		come_back_behind(p, 1);
 	}
@@ -460,10 +460,10 @@ static void longjmp_leaves_activations(void **state)
 	assert_int_equal(trips_of(t, 16 * TWO + 1)->large[1], 3);
 	assert_int_equal(trips_of(t, 16 * TWO + 1)->large_min, 100);
 	assert_int_equal(trips_of(t, 16 * TWO + 1)->large_max, 102);
-	assert_int_equal(t->contexts[3].procedure, TWO);
+	assert_int_equal(t->contexts[3].function, TWO);
 	assert_int_equal(word_of(&t->contexts[3], WORD_LOOPS), 15);
 	assert_int_equal(word_of(&t->contexts[3], WORD_LOOPS + 1), 303);
-	leave_procedure(p);
+	leave_function(p);
 	assert_shadow_is_empty(p);
 }
 
@@ -472,10 +472,10 @@ static void left_activations_do_not_call(void **state)
 {
 	struct counted_program *p = *state;
 	start(p);
-	call_procedure(p, 1, TWO);
-	call_procedure(p, 1, THREE);
+	call_function(p, 1, TWO);
+	call_function(p, 1, THREE);
 	leave_silently(p, 2);
-	begin_procedure(p, FOUR, running(p)->sp - CALL_PUSHED);
+	begin_function(p, FOUR, running(p)->sp - CALL_PUSHED);
 	return_to_caller(p);
 	const struct counted_thread *t = counts_of(p);
 	assert_int_equal(calls_between(t, ONE, 1, FOUR), 1);
@@ -489,20 +489,20 @@ static void frameless_callers_call(void **state)
 {
 	struct counted_program *p = *state;
 	start(p);
-	call_procedure(p, 1, TWO);
+	call_function(p, 1, TWO);
 	running(p)->sp = running(p)->entry_sp;
-	call_procedure(p, 2, THREE);
+	call_function(p, 2, THREE);
 	const struct counted_thread *t = counts_of(p);
 	assert_int_equal(calls_between(t, TWO, 2, THREE), 1);
 	assert_int_equal(all_departures(t), 0);
 	/* And a system call: a handler left something on top. */
 	running(p)->sp = running(p)->entry_sp;
 	frame_of(p)->key = running(p)->sp | UINT64_C(3) << RT_KEY_SITE;
-	begin_procedure(p, FOUR, running(p)->sp - 512);
+	begin_function(p, FOUR, running(p)->sp - 512);
 	leave_silently(p, 1);
 	come_back_behind(p, 3);
 	t = counts_of(p);
-	assert_int_equal(running(p)->context->procedure, THREE);
+	assert_int_equal(running(p)->context->function, THREE);
 	assert_int_equal(departures_of(t, FOUR, 0).left, 1);
 	assert_int_equal(all_departures(t), 1);
 }
@@ -512,20 +512,20 @@ static void exceptions_land(void **state)
 	struct counted_program *p = *state;
 	start(p);
 	for (unsigned i = 0; i < 2; i++) {
-		call_procedure(p, 1, TWO);
+		call_function(p, 1, TWO);
 		frame_of(p)->trips[0] = 7;
 		frame_of(p)->trips[1] = 3;
-		call_procedure(p, 2, TWO);
+		call_function(p, 2, TWO);
 		frame_of(p)->trips[0] = 9;
-		call_procedure(p, 3, THREE);
+		call_function(p, 3, THREE);
 		leave_silently(p, 2);
 		land(p, loop_of(TWO, 1) + 1);
 		assert_int_equal(frame_of(p)->trips[1], 3);
 		return_to_caller(p);
 	}
-	call_procedure(p, 4, TWO);
+	call_function(p, 4, TWO);
 	frame_of(p)->trips[0] = frame_of(p)->trips[1] = 1;
-	call_procedure(p, 4, THREE);
+	call_function(p, 4, THREE);
 	leave_silently(p, 1);
 	land(p, 0);
 	leave_silently(p, 1); /* by a handler, in the middle */
@@ -539,7 +539,7 @@ static void exceptions_land(void **state)
 	assert_int_equal(departures_of(t, TWO, 3).left, 2);
 	assert_int_equal(departures_of(t, THREE, 0).left, 3);
 	assert_int_equal(all_departures(t), 9);
-	leave_procedure(p);
+	leave_function(p);
 	assert_shadow_is_empty(p);
 }
 
@@ -557,20 +557,20 @@ static void unknown_activations_are_met(void **state)
 	uint64_t sp = p->now->sp;
 	for (uint32_t i = 0; i < 3; i++) {
 		p->now->activations[i] = (struct activation){
-			.procedure = ONE + i, .entry_sp = sp, .sp = sp - 48, .site = 2};
+			.function = ONE + i, .entry_sp = sp, .sp = sp - 48, .site = 2};
 		sp -= 48 + CALL_PUSHED;
 	}
 	p->now->depth = 3;
 	soil_shadow(p);
 	come_back_behind(p, 2);
-	call_procedure(p, 1, FOUR);
+	call_function(p, 1, FOUR);
 	return_to_caller(p);
-	call_procedure(p, 1, FOUR);
+	call_function(p, 1, FOUR);
 	return_to_caller(p);
 	return_to_caller(p);
 	for (unsigned i = 0; i < 2; i++)
 		assert_int_equal(frame_of(p)->trips[i], 0);
-	call_procedure(p, 3, LEAF);
+	call_function(p, 3, LEAF);
 	return_to_caller(p);
 	land(p, 0);
 	return_to_caller(p);
@@ -583,7 +583,7 @@ static void unknown_activations_are_met(void **state)
 		assert_int_equal(parent_of(t, i), 0);
 	}
 	assert_int_equal(departures_of(t, TWO, 3).left, 1);
-	leave_procedure(p);
+	leave_function(p);
 	assert_shadow_is_empty(p);
 }
 
@@ -623,9 +623,9 @@ static void run_coroutines(struct counted_program *p, struct counted_stack *stac
 		for (unsigned i = 0; i < COROUTINES; i++) {
 			switch_to(p, &stacks[i]);
 			if (!p->now->depth)
-				begin_procedure(p, TWO, p->now->sp);
+				begin_function(p, TWO, p->now->sp);
 			else if (level < LEVELS)
-				call_procedure(p, 1 + i, TWO);
+				call_function(p, 1 + i, TWO);
 			else if (p->now->depth > 1)
 				return_to_caller(p);
 			if (!direct)
@@ -654,7 +654,7 @@ static void check_coroutines(struct counted_program *p, bool direct)
 	assert_int_equal(t->frame_count, 1 + COROUTINES);
 	assert_false(t->frames[0].aside);
 	assert_true(t->frames[1].aside);
-	leave_procedure(p);
+	leave_function(p);
 	assert_shadow_is_empty(p);
 	munmap(memory, (size_t)COROUTINES * COROUTINE_STACK);
 }
@@ -678,17 +678,17 @@ static void coroutines_come_back_one_by_one(void **state)
 	struct counted_stack outer = new_stack(stack_top(memory, 1));
 	start(p);
 	switch_to(p, &outer);
-	begin_procedure(p, TWO, outer.sp);
-	call_procedure(p, 1, THREE);
+	begin_function(p, TWO, outer.sp);
+	call_function(p, 1, THREE);
 	switch_to(p, &inner);
-	begin_procedure(p, FOUR, inner.sp);
+	begin_function(p, FOUR, inner.sp);
 	switch_to(p, &p->main);
 	for (unsigned i = 0; i < 3; i++) {
 		switch_to(p, &outer);
-		assert_int_equal(running(p)->context->procedure, THREE);
+		assert_int_equal(running(p)->context->function, THREE);
 		switch_to(p, &p->main);
 		switch_to(p, &inner);
-		assert_int_equal(running(p)->context->procedure, FOUR);
+		assert_int_equal(running(p)->context->function, FOUR);
 		switch_to(p, &p->main);
 	}
 	switch_to(p, &outer);
@@ -711,13 +711,13 @@ static void coroutines_leave_activations(void **state)
 	struct counted_stack other = new_stack(stack_top(memory, 0));
 	start(p);
 	switch_to(p, &other);
-	begin_procedure(p, TWO, other.sp);
-	call_procedure(p, 1, THREE);
-	call_procedure(p, 2, FOUR);
+	begin_function(p, TWO, other.sp);
+	call_function(p, 1, THREE);
+	call_function(p, 2, FOUR);
 	leave_silently(p, 2);
 	land(p, 0);
-	call_procedure(p, 1, THREE);
-	call_procedure(p, 2, FOUR);
+	call_function(p, 1, THREE);
+	call_function(p, 2, FOUR);
 	leave_silently(p, 1);
 	come_back_behind(p, 3);
 	return_to_caller(p);
@@ -729,7 +729,7 @@ static void coroutines_leave_activations(void **state)
 	assert_int_equal(calls_between(t, TWO, 1, THREE), 2);
 	/* What was left there waits, and is seen as running. */
 	assert_int_equal(t->frame_count, 5);
-	leave_procedure(p);
+	leave_function(p);
 	assert_shadow_is_empty(p);
 	free_stack(&other);
 	munmap(memory, COROUTINE_STACK);
@@ -744,7 +744,7 @@ static void too_many_stacks_are_dropped(void **state)
 	for (uint32_t i = 0; i < MANY; i++) {
 		struct counted_stack other = new_stack(stack_top(memory, i));
 		switch_to(p, &other);
-		begin_procedure(p, TWO, other.sp);
+		begin_function(p, TWO, other.sp);
 		frame_of(p)->trips[0] = 2;
 		switch_to(p, &p->main);
 		free_stack(&other);
@@ -766,9 +766,9 @@ static void deep_stacks_are_cut(void **state)
 	struct counted_stack other = new_stack(stack_top(memory, 0));
 	start(p);
 	switch_to(p, &other);
-	begin_procedure(p, THREE, other.sp);
+	begin_function(p, THREE, other.sp);
 	for (unsigned i = 1; i < DEPTH; i++)
-		call_procedure(p, 1, THREE);
+		call_function(p, 1, THREE);
 	switch_to(p, &p->main);
 	uint64_t kept = (RT_ASIDE_BYTES - 16) / 32;
 	assert_int_equal(counts_of(p)->frame_count, kept + 1);
@@ -793,17 +793,17 @@ static void without_memory_there_is_the_sink(void **state)
 	uint64_t used = state_of(p)->contexts_used;
 	state_of(p)->contexts_used = RT_CONTEXT_SPACE - 32;
 	for (unsigned i = 0; i < 3; i++) {
-		call_procedure(p, 1, TWO);
+		call_function(p, 1, TWO);
 		assert_int_equal((uint64_t)running(p)->context, run_time(p, RT_SINK));
 		return_to_caller(p);
 	}
 	state_of(p)->contexts_used = used;
 	assert_int_equal(state_of(p)->dropped_contexts, 3);
 	assert_int_equal(runs_of(counts_of(p), TWO), 0);
-	call_procedure(p, 1, TWO);
+	call_function(p, 1, TWO);
 	return_to_caller(p);
 	assert_int_equal(runs_of(counts_of(p), TWO), 1);
-	leave_procedure(p);
+	leave_function(p);
 	assert_shadow_is_empty(p);
 }
 
@@ -813,20 +813,20 @@ static void handlers_get_the_sink_while_busy(void **state)
 	start(p);
 	uint64_t top = p->bench->area->top;
 	state_of(p)->busy = running(p)->sp - CALL_PUSHED;
-	begin_procedure(p, TWO, running(p)->sp - 512);
+	begin_function(p, TWO, running(p)->sp - 512);
 	assert_int_equal((uint64_t)running(p)->context, run_time(p, RT_SINK));
-	call_procedure(p, 1, THREE);
+	call_function(p, 1, THREE);
 	frame_of(p)->trips[0] = 1;
-	call_procedure(p, 2, FOUR);
+	call_function(p, 2, FOUR);
 	return_to_caller(p);
 	return_to_caller(p);
 	assert_int_equal((uint64_t)running(p)->context, run_time(p, RT_SINK));
-	leave_procedure(p);
+	leave_function(p);
 	assert_int_equal(p->bench->area->top, top);
 	assert_true(state_of(p)->dropped_busy >= 5);
 	/* The mark of one that never came back is void. */
-	call_procedure(p, 1, TWO);
-	assert_int_equal(running(p)->context->procedure, TWO);
+	call_function(p, 1, TWO);
+	assert_int_equal(running(p)->context->function, TWO);
 	assert_int_equal(state_of(p)->busy, 0);
 	return_to_caller(p);
 	assert_int_equal(all_departures(counts_of(p)), 0);
@@ -844,19 +844,19 @@ static void orphans_count_nothing(void **state)
 {
 	struct counted_program *p = *state;
 	start(p);
-	call_procedure(p, 1, TWO);
+	call_function(p, 1, TWO);
 	uint64_t top = p->bench->area->top, runs = runs_of(counts_of(p), TWO);
 	p->bench->guard = 0;
 	*table_home(p->bench, here_thread_pointer()) = (struct rt_thread){0};
 	come_back_behind(p, 3); /* fork() */
 	for (unsigned i = 0; i < 1000; i++) {
-		call_procedure(p, 1 + i % 4, THREE);
-		call_procedure(p, 4, LEAF);
+		call_function(p, 1 + i % 4, THREE);
+		call_function(p, 4, LEAF);
 		return_to_caller(p);
 		return_to_caller(p);
 	}
 	return_to_caller(p);
-	leave_procedure(p);
+	leave_function(p);
 	assert_int_equal(p->bench->area->top, top);
 	assert_int_equal(runs_of(counts_of(p), TWO), runs);
 	assert_int_equal(runs_of(counts_of(p), THREE), 0);
@@ -870,10 +870,10 @@ static void *run_without_area(void *arg)
 	struct counted_stack own = new_stack(sp);
 	p->now = &own;
 	for (unsigned i = 0; i < 1000; i++) {
-		begin_procedure(p, ONE + i % 4, sp);
-		call_procedure(p, 1, LEAF);
+		begin_function(p, ONE + i % 4, sp);
+		call_function(p, 1, LEAF);
 		return_to_caller(p);
-		leave_procedure(p);
+		leave_function(p);
 	}
 	p->now = &p->main;
 	free_stack(&own);
@@ -916,14 +916,14 @@ static void damaged_frames_are_dropped(void **state)
 	define_all(p);
 	for (unsigned i = 0; i < 2 * ARRAY_SIZE(bad); i++) {
 		p->now->depth = 0;
-		begin_procedure(p, ONE, p->bench->area->stack_high - 64);
-		call_procedure(p, 1, TWO);
-		call_procedure(p, 1, THREE);
+		begin_function(p, ONE, p->bench->area->stack_high - 64);
+		call_function(p, 1, TWO);
+		call_function(p, 1, THREE);
 		uint64_t *word = i % 2 ? &p->bench->area->top : &frame_of(p)->context;
 		*word = bad[i / 2];
 		uint64_t x = call_runtime(p, entries(p->bench)->returned, THREE | UINT64_C(1) << 32,
 					  running(p)->sp);
-		assert_int_equal(((struct rt_context *)x)->procedure, THREE);
+		assert_int_equal(((struct rt_context *)x)->function, THREE);
 		p->bench->area->top = run_time(p, RT_COUNT_AREA(0) + RT_COUNT_ROOT);
 	}
 	assert_int_equal(state_of(p)->dropped_frames, 2 * ARRAY_SIZE(bad));
@@ -963,7 +963,7 @@ static void ended_threads_leave_nothing_in_memory(void **state)
 {
 	struct counted_program *p = *state;
 	start(p);
-	call_procedure(p, 1, TWO);
+	call_function(p, 1, TWO);
 	assert_int_equal(counts_of(p)->context_count, 3);
 	contexts_wipe(&p->target, 0);
 	assert_int_equal(header(p->bench)->context_bytes, 0);
@@ -980,7 +980,7 @@ static void call_leaves(struct counted_program *p)
 {
 	for (uint32_t i = 0; i < LEAVES; i++) {
 		define_leaf(p, FIRST_LEAF + i);
-		call_procedure(p, 1 + i % 4, FIRST_LEAF + i);
+		call_function(p, 1 + i % 4, FIRST_LEAF + i);
 		return_to_caller(p);
 	}
 }
@@ -1023,15 +1023,15 @@ static void children_inherit_contexts(void **state)
 	struct control_thread th = {.tracee = {.tid = 4711}};
 	struct target child;
 	start(p);
-	call_procedure(p, 1, TWO);
-	call_procedure(p, 2, FOUR);
+	call_function(p, 1, TWO);
+	call_function(p, 2, FOUR);
 	call_leaves(p);
 	frame_of(p)->trips[0] = 3;
 	contexts_forked(&p->target, gettid(), 4711);
 	/* The parent goes on. */
 	return_to_caller(p);
 	return_to_caller(p);
-	call_procedure(p, 3, LEAF);
+	call_function(p, 3, LEAF);
 	return_to_caller(p);
 	uint32_t contexts = counts_of(p)->context_count;
 	make_child(p, &child);
@@ -1043,8 +1043,8 @@ static void children_inherit_contexts(void **state)
 	/* In the child's place, it finds the contexts again. */
 	memcpy(p->bench->region + RT_COUNT_AREA(0) + RT_COUNT_STATE,
 	       child.region.map + RT_COUNT_AREA(0) + RT_COUNT_STATE, sizeof(struct rt_count));
-	call_procedure(p, 1, TWO);
-	call_procedure(p, 2, FOUR);
+	call_function(p, 1, TWO);
+	call_function(p, 2, FOUR);
 	call_leaves(p);
 	assert_int_equal(counts_of(p)->context_count, 5 + LEAVES);
 	vec_free(&child.slots[0].adopted);

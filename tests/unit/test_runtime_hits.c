@@ -25,7 +25,7 @@ static bool is_preserved(unsigned reg)
 static void keeps_registers(void **state)
 {
 	struct bench *b = *state;
-	struct probed f = add_procedure(b, RT_PATH, 1 << RT_WALL | 1 << RT_CPU, F);
+	struct probed f = add_function(b, RT_PATH, 1 << RT_WALL | 1 << RT_CPU, F);
 	struct rt_probe *p[] = {f.enter, f.leave,
 				add_probe(b, RT_TARGET, f.enter->subject, F, ENTRY_STEP)};
 	begin_program(b);
@@ -50,7 +50,7 @@ static void keeps_registers(void **state)
 static void needs_no_alignment(void **state)
 {
 	struct bench *b = *state;
-	struct rt_probe *p = add_procedure(b, RT_PATH, 1 << RT_CPU, F).enter;
+	struct rt_probe *p = add_function(b, RT_PATH, 1 << RT_CPU, F).enter;
 	begin_program(b);
 	hit(b, p);
 	p->step = step(RT_STEP_SP, 8, 8, 0);
@@ -63,7 +63,7 @@ static void needs_no_alignment(void **state)
 static void plain_subject_has_one_path(void **state)
 {
 	struct bench *b = *state;
-	struct probed f = add_procedure(b, 0, BYTES, F);
+	struct probed f = add_function(b, 0, BYTES, F);
 	begin_program(b);
 	for (unsigned i = 0; i < 3; i++) {
 		hit(b, f.enter);
@@ -81,7 +81,7 @@ static void plain_subject_has_one_path(void **state)
 static void plain_recursion_counts_once(void **state)
 {
 	struct bench *b = *state;
-	struct probed f = add_procedure(b, 0, BYTES, F);
+	struct probed f = add_function(b, 0, BYTES, F);
 	begin_program(b);
 	hit(b, f.enter);
 	b->area->bytes += 1;
@@ -103,7 +103,7 @@ static void plain_recursion_counts_once(void **state)
 static void longjmp_leaves_nothing_behind(void **state)
 {
 	struct bench *b = *state;
-	struct probed f = add_procedure(b, 0, BYTES, F), g = add_procedure(b, 0, BYTES, G);
+	struct probed f = add_function(b, 0, BYTES, F), g = add_function(b, 0, BYTES, G);
 	begin_program(b);
 	hit(b, f.enter);
 	const struct rt_path *of_f = newest(b);
@@ -208,7 +208,7 @@ static void values_pass_through_subjects_without_the_metric(void **state)
 	uint32_t metrics[] = {BYTES, 1 << RT_SYNC, BYTES};
 	struct probed f[3];
 	for (unsigned i = 0; i < 3; i++)
-		f[i] = add_procedure(b, 0, metrics[i], F + i * 0x100);
+		f[i] = add_function(b, 0, metrics[i], F + i * 0x100);
 	begin_program(b);
 	for (unsigned i = 0; i < 3; i++) {
 		call(b, 1, F + 4);
@@ -231,7 +231,7 @@ static void stacks_do_not_mix(void **state)
 {
 	struct bench *b = *state;
 	enum { OTHERS = 2 };
-	struct probed f = add_procedure(b, 0, BYTES, F);
+	struct probed f = add_function(b, 0, BYTES, F);
 	static _Alignas(16) uint64_t other[OTHERS][512];
 	uint64_t *sp[OTHERS + 1];
 	begin_program(b);
@@ -303,7 +303,7 @@ static void counts_targets(void **state)
 static void interrupted_probes_use_the_sibling(void **state)
 {
 	struct bench *b = *state;
-	struct rt_probe *enter = add_procedure(b, 0, BYTES, F).enter;
+	struct rt_probe *enter = add_function(b, 0, BYTES, F).enter;
 	struct rt_area *sibling = (struct rt_area *)(b->region + RT_AREA(RT_AREAS));
 	begin_program(b);
 	b->area->busy = (uint64_t)(b->sp + 16); /* further out: it was interrupted */
@@ -324,7 +324,7 @@ static void interrupted_probes_use_the_sibling(void **state)
 static void does_nothing_unless_prepared(void **state)
 {
 	struct bench *b = *state;
-	struct rt_probe *enter = add_procedure(b, 0, BYTES, F).enter;
+	struct rt_probe *enter = add_function(b, 0, BYTES, F).enter;
 	struct rt_subject *subject =
 		(struct rt_subject *)(b->region + RT_SUBJECT_TABLE) + enter->subject;
 	struct rt_probe *garbage = add_probe(b, 77, UINT32_MAX, F, ENTRY_STEP);
@@ -346,7 +346,7 @@ static void does_nothing_unless_prepared(void **state)
 static void removed_subjects_end(void **state)
 {
 	struct bench *b = *state;
-	struct probed f = add_procedure(b, 0, BYTES, F), g = add_procedure(b, 0, BYTES, G);
+	struct probed f = add_function(b, 0, BYTES, F), g = add_function(b, 0, BYTES, G);
 	struct rt_subject *subjects = (struct rt_subject *)(b->region + RT_SUBJECT_TABLE);
 	begin_program(b);
 	hit(b, f.enter);

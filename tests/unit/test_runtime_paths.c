@@ -11,10 +11,10 @@
 
 #include "runtime_bench.h"
 
-/* A procedure whose calls are counted, without activations. */
+/* A function whose calls are counted, without activations. */
 static struct rt_probe *add_counted(struct bench *b, uint64_t start_pc)
 {
-	return add_procedure(b, RT_PATH | RT_COUNT_ONLY, 0, start_pc).enter;
+	return add_function(b, RT_PATH | RT_COUNT_ONLY, 0, start_pc).enter;
 }
 
 static void walks_to_the_root(void **state)
@@ -133,8 +133,8 @@ static void notices_changes_at_any_depth(void **state)
 static void ends_at_an_anchor(void **state)
 {
 	struct bench *b = *state;
-	struct probed outer = add_procedure(b, RT_PATH, BYTES, F);
-	struct probed inner = add_procedure(b, RT_PATH, BYTES, H);
+	struct probed outer = add_function(b, RT_PATH, BYTES, F);
+	struct probed inner = add_function(b, RT_PATH, BYTES, H);
 	begin_program(b);
 	add_code(b, MAIN + 4, 1);
 	add_code(b, F + 4, 2);
@@ -171,7 +171,7 @@ static void ends_at_an_anchor(void **state)
 static void anchors_must_live(void **state)
 {
 	struct bench *b = *state;
-	struct probed outer = add_procedure(b, RT_PATH, BYTES, F);
+	struct probed outer = add_function(b, RT_PATH, BYTES, F);
 	struct rt_probe *inner = add_counted(b, H);
 	begin_program(b);
 	add_code(b, F + 4, 2);
@@ -192,7 +192,7 @@ static void recursion_shows_in_the_path(void **state)
 {
 	struct bench *b = *state;
 	enum { DEPTH = 100000 };
-	struct probed f = add_procedure(b, RT_PATH, BYTES, F);
+	struct probed f = add_function(b, RT_PATH, BYTES, F);
 	begin_program(b);
 	add_code(b, F + 4, 2);
 	hit(b, f.enter);
@@ -217,13 +217,13 @@ static void recursion_shows_in_the_path(void **state)
 	assert_int_equal(b->area->dropped, 0);
 }
 
-/* Two procedures that call each other keep their own paths. */
+/* Two functions that call each other keep their own paths. */
 static void mutual_recursion_is_folded(void **state)
 {
 	struct bench *b = *state;
 	enum { TURNS = 5000 };
-	struct rt_probe *f = add_procedure(b, RT_PATH, BYTES, F).enter;
-	struct rt_probe *g = add_procedure(b, RT_PATH, BYTES, G).enter;
+	struct rt_probe *f = add_function(b, RT_PATH, BYTES, F).enter;
+	struct rt_probe *g = add_function(b, RT_PATH, BYTES, G).enter;
 	begin_program(b);
 	add_code(b, F + 4, 2);
 	add_code(b, G + 4, 2);
@@ -376,7 +376,7 @@ static void records_what_it_cannot_walk(void **state)
 static void records_other_stacks_as_far_as_they_go(void **state)
 {
 	struct bench *b = *state;
-	struct probed h = add_procedure(b, RT_PATH, BYTES, H);
+	struct probed h = add_function(b, RT_PATH, BYTES, H);
 	uint8_t *page =
 		mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	mprotect(page + 8192, 4096, PROT_NONE);

@@ -152,7 +152,7 @@ static void a_subject_has_its_part_once(void **state)
 {
 	struct bench *b = *state;
 	struct waits w = begin(b);
-	struct probed f = add_procedure(b, 0, WALL, F), g = add_procedure(b, 0, BYTES, G);
+	struct probed f = add_function(b, 0, WALL, F), g = add_function(b, 0, BYTES, G);
 	hit(b, f.enter);
 	for (int i = 0; i < 3; i++) {
 		call(b, 1, F + 4);
@@ -183,7 +183,7 @@ static void the_part_begins_with_the_subject(void **state)
 {
 	struct bench *b = *state;
 	struct waits w = begin(b);
-	struct probed f = add_procedure(b, 0, WALL, F);
+	struct probed f = add_function(b, 0, WALL, F);
 	before(b, &w, SYS_read, 3, 0);
 	usleep(5000);
 	hit(b, f.enter);
@@ -197,7 +197,7 @@ static void void_activations_have_no_part(void **state)
 {
 	struct bench *b = *state;
 	struct waits w = begin(b);
-	struct probed f = add_procedure(b, 0, WALL, F);
+	struct probed f = add_function(b, 0, WALL, F);
 	call(b, 3, F + 4);
 	hit(b, f.enter);
 	come_back(b, 3);
@@ -258,7 +258,7 @@ static void too_many_objects(void **state)
 {
 	struct bench *b = *state;
 	struct waits w = begin(b);
-	struct probed f = add_procedure(b, 0, WALL, F);
+	struct probed f = add_function(b, 0, WALL, F);
 	uint64_t count = 0, objects = RT_WAIT_CELLS;
 	hit(b, f.enter);
 	for (uint64_t i = 0; i < objects; i++)
@@ -278,7 +278,7 @@ static void other_stacks(void **state)
 {
 	struct bench *b = *state;
 	struct waits w = begin(b);
-	struct probed f = add_procedure(b, 0, WALL, F);
+	struct probed f = add_function(b, 0, WALL, F);
 	hit(b, f.enter);
 	/* As a handler on a stack of its own. */
 	uint64_t low = b->area->stack_low;

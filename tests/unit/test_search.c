@@ -12,7 +12,7 @@
 #include "search/decide.h"
 #include "simulated_program.h"
 
-enum { SEED = 20020131, PROCEDURES = 50000 };
+enum { SEED = 20020131, FUNCTIONS = 50000 };
 
 static struct simulated_stack stack(double share, uint32_t length, const uint32_t *chain)
 {
@@ -303,7 +303,7 @@ static void deep_start_finds_what_is_hidden_below_false_callers(void **state)
 		o.deep_start = deep;
 		simulation_init(&p, &o, SEED);
 		for (int i = 0; i < 6; i++)
-			code[i] = simulation_procedure(&p);
+			code[i] = simulation_function(&p);
 		simulation_entry(&p, code[MAIN]);
 		simulation_call(&p, code[MAIN], code[A]);
 		for (int i = B; i <= D; i++) {
@@ -328,7 +328,7 @@ static void deep_start_finds_what_is_hidden_below_false_callers(void **state)
 static void plant(struct simulation *p)
 {
 	const double shares[] = {0.46, 0.44};
-	simulation_grow(p, PROCEDURES);
+	simulation_grow(p, FUNCTIONS);
 	for (int i = 0; i < 2; i++) {
 		struct simulated_stack x = {.class = SAMPLE_CPU, .share = shares[i]};
 		uint32_t at = p->code.len - 1 - simulation_random(p, 5000);
@@ -486,7 +486,7 @@ static void the_search_goes_its_known_way(void **state)
 			    "14c+ 15c+ 16c+ 17c+ 19c+ 7c+ 18c+ 20c+ 9c+ 12c+ 221r+ 22c+ ");
 	assert_int_equal(states[EXPERIMENT_TRUE], 117);
 	assert_int_equal(states[EXPERIMENT_FALSE], 1042);
-	assert_int_equal(p.asked, 113); /* of 50,000 procedures */
+	assert_int_equal(p.asked, 113); /* of 50,000 functions */
 	simulation_release(&p);
 }
 
@@ -501,11 +501,11 @@ struct small {
 static void small_init(struct small *t, const struct search_options *o)
 {
 	simulation_init(&t->p, o, SEED);
-	t->main = simulation_procedure(&t->p);
+	t->main = simulation_function(&t->p);
 	t->loop = simulation_loop(&t->p, t->main);
 	simulation_entry(&t->p, t->main);
 	for (int i = 0; i < 4; i++) {
-		t->callee[i] = simulation_procedure(&t->p);
+		t->callee[i] = simulation_function(&t->p);
 		simulation_call(&t->p, t->loop, t->callee[i]);
 	}
 }
@@ -580,7 +580,7 @@ static void priority_is_inherited(void **state)
 	small_init(&t, &o);
 	uint32_t below[3];
 	for (int i = 0; i < 3; i++) {
-		below[i] = simulation_procedure(&t.p);
+		below[i] = simulation_function(&t.p);
 		simulation_call(&t.p, t.callee[0], below[i]);
 		does(&t.p, STACK(0.3, t.main, t.loop, t.callee[0], below[i]));
 	}
@@ -615,8 +615,8 @@ static void recursion_is_searched_and_makes_no_cycle(void **state)
 		struct search_options o = search_defaults;
 		o.deep_start = deep;
 		simulation_init(&p, &o, SEED);
-		uint32_t first = simulation_procedure(&p), even = simulation_procedure(&p);
-		uint32_t odd = simulation_procedure(&p), work = simulation_loop(&p, odd);
+		uint32_t first = simulation_function(&p), even = simulation_function(&p);
+		uint32_t odd = simulation_function(&p), work = simulation_loop(&p, odd);
 		simulation_entry(&p, first);
 		simulation_call(&p, first, even);
 		simulation_call(&p, even, odd);
@@ -692,10 +692,10 @@ static void what_one_thread_does_is_found_in_its_code(void **state)
 	uint32_t work[6];
 	(void)state;
 	simulation_init(&p, &search_defaults, SEED);
-	uint32_t entry = simulation_procedure(&p);
+	uint32_t entry = simulation_function(&p);
 	simulation_entry(&p, entry);
 	for (uint32_t i = 0; i < 6; i++) {
-		work[i] = simulation_procedure(&p);
+		work[i] = simulation_function(&p);
 		simulation_call(&p, entry, work[i]);
 		struct simulated_stack x = STACK(0.9, entry, work[i]);
 		x.thread = i ? simulation_thread(&p) : p.threads.data[0];
@@ -851,7 +851,7 @@ static void targets_of_indirect_calls_are_taken_in(void **state)
 	(void)state;
 	o.deep_start = false;
 	small_init(&t, &o);
-	uint32_t target = simulation_procedure(&t.p);
+	uint32_t target = simulation_function(&t.p);
 	does(&t.p, STACK(0.9, t.main, t.loop, t.callee[3], target));
 	run_until_settled(&t.p, 20);
 	assert_null(of_code(&t.p, target));

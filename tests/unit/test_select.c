@@ -93,7 +93,7 @@ static void finds_one(struct fixture *f, const char *what, void (*function)(int)
 	assert_int_equal(f->found.list.data[0].loop, 0);
 }
 
-static void a_name_means_the_procedure_where_it_runs(void **state)
+static void a_name_means_the_function_where_it_runs(void **state)
 {
 	struct fixture *f = *state;
 	finds_one(f, "select_target_one", select_target_one);
@@ -119,24 +119,24 @@ static void a_file_restricts_the_name(void **state)
 	assert_non_null(strstr(f->e.text, "test_select.c"));
 }
 
-static void an_image_restricts_the_name(void **state)
+static void a_module_restricts_the_name(void **state)
 {
 	struct fixture *f = *state;
 	finds_one(f, "test_select!select_target_two", select_target_two);
 	assert_int_equal(find(f, "libc!getpid"), 0);
 	assert_int_equal(pc_of(&f->found.list.data[0]), (uintptr_t)getpid);
 	assert_int_not_equal(find(f, "libc!select_target_two"), 0);
-	assert_false(f->found.awaits_image);
+	assert_false(f->found.awaits_module);
 }
 
-static void an_image_that_is_not_mapped_may_come_later(void **state)
+static void a_module_that_is_not_mapped_may_come_later(void **state)
 {
 	struct fixture *f = *state;
 	assert_int_not_equal(find(f, "libnowhere!anything"), 0);
-	assert_true(f->found.awaits_image);
+	assert_true(f->found.awaits_module);
 }
 
-static void an_address_means_the_procedure_that_holds_it(void **state)
+static void an_address_means_the_function_that_holds_it(void **state)
 {
 	struct fixture *f = *state;
 	char what[32];
@@ -251,12 +251,12 @@ static void a_bare_name_has_no_result_and_no_parameters(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH_PROCESS(a_name_means_the_procedure_where_it_runs),
+		WITH_PROCESS(a_name_means_the_function_where_it_runs),
 		WITH_PROCESS(a_glob_means_every_match_by_itself),
 		WITH_PROCESS(a_file_restricts_the_name),
-		WITH_PROCESS(an_image_restricts_the_name),
-		WITH_PROCESS(an_image_that_is_not_mapped_may_come_later),
-		WITH_PROCESS(an_address_means_the_procedure_that_holds_it),
+		WITH_PROCESS(a_module_restricts_the_name),
+		WITH_PROCESS(a_module_that_is_not_mapped_may_come_later),
+		WITH_PROCESS(an_address_means_the_function_that_holds_it),
 		WITH_PROCESS(a_line_means_the_loop_around_it),
 		WITH_PROCESS(near_names_are_suggested),
 		WITH_PROCESS(what_is_inlined_everywhere_says_so),

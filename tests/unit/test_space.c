@@ -28,7 +28,7 @@ struct fixture {
 	struct mapping self; /* this program's code, at address 0x10000000 */
 };
 
-static const struct segment *code_segment(const struct image *im)
+static const struct segment *code_segment(const struct module *im)
 {
 	uint32_t i = 0;
 	while (i + 1 < im->segment_count && !im->segments[i].execute)
@@ -41,13 +41,13 @@ static int open_fixture(void **state)
 	static struct fixture f;
 	struct err e;
 	struct stat st;
-	struct image *im;
+	struct module *im;
 	memset(&f, 0, sizeof(f));
 	if (readlink("/proc/self/exe", f.path, sizeof(f.path) - 1) < 0 || stat(f.path, &st) ||
-	    image_open(&im, f.path, &e))
+	    module_open(&im, f.path, &e))
 		return -1;
 	f.self.offset = code_segment(im)->file_offset & ~UINT64_C(4095);
-	image_close(im);
+	module_close(im);
 	f.self.start = 0x10000000;
 	f.self.end = 0x10040000;
 	f.self.device_major = major(st.st_dev);
@@ -91,7 +91,7 @@ static void files_of_ended_processes_are_found_by_path(void **state)
 	assert_non_null(p.code);
 	assert_string_equal(p.code->path, f->path);
 	assert_non_null(p.code->recipes);
-	const struct segment *code = code_segment(p.code->image);
+	const struct segment *code = code_segment(p.code->module);
 	assert_int_equal(p.va - code->va, 0x1000 + f->self.offset - code->file_offset);
 	assert_null(space_find(f->space, 0xfffffff).code);
 	assert_null(space_find(f->space, 0x10040000).code);
@@ -105,7 +105,7 @@ static void another_file_at_the_path_is_not_taken(void **state)
 	space_map(f->space, &m);
 	struct place p = space_find(f->space, 0x10001000);
 	assert_non_null(p.code);
-	assert_null(p.code->image);
+	assert_null(p.code->module);
 	assert_non_null(strstr(p.code->problem, "cannot be reached"));
 	assert_false(p.anonymous);
 }
@@ -251,15 +251,15 @@ static void the_vdso_needs_no_process(void **state)
 	struct err e;
 	bool have = false;
 	assert_int_equal(maps_read(&m, (int)getpid(), &e), 0);
-	for (uint32_t i = 0; i < m.image_count; i++)
-		have |= m.images[i].vdso;
+	for (uint32_t i = 0; i < m.module_count; i++)
+		have |= m.modules[i].vdso;
 	maps_release(&m);
 	if (!have)
 		skip();
 	space_map(f->space, &vdso);
 	struct place p = space_find(f->space, 0x7000800);
 	assert_non_null(p.code);
-	assert_non_null(p.code->image);
+	assert_non_null(p.code->module);
 	assert_string_equal(p.code->path, "[vdso]");
 }
 
@@ -272,7 +272,7 @@ static void missing_processes_are_explained(void **state)
 }
 
 /* What is mapped executable but is no program: a compiler's output in shared memory. */
-static void files_that_are_no_images_are_generated_code(void **state)
+static void files_that_are_no_modules_are_generated_code(void **state)
 {
 	struct fixture *f = *state;
 	struct stat st;
@@ -325,13 +325,13 @@ __attribute__((noinline)) static int caller(void)
 static uint64_t va_of(struct flow *flow, const char *name, uint64_t *end)
 {
 	uint32_t n;
-	const struct procedure *p = flow_procedures(flow, &n);
+	const struct function *p = flow_functions(flow, &n);
 	for (uint32_t i = 0; i < n; i++)
 		if (p[i].name && !strcmp(p[i].name, name)) {
 			*end = p[i].end;
 			return p[i].start;
 		}
-	fail_msg("there is no procedure %s", name);
+	fail_msg("there is no function %s", name);
 	return 0;
 }
 
@@ -342,7 +342,7 @@ static struct call_site nth_call(struct flow *flow, unsigned n)
 	const struct arch *arch = flow_arch(flow);
 	for (struct insn in; va < end; va += in.length) {
 		size_t left;
-		const uint8_t *p = image_at(flow_image(flow), va, &left);
+		const uint8_t *p = module_at(flow_module(flow), va, &left);
 		assert_true(arch->decode(p, left, va, DECODE_FLOW, &in) > 0);
 		bool call = in.kind == INSN_CALL || in.kind == INSN_CALL_INDIRECT;
 		if (call && !n--)
@@ -357,7 +357,7 @@ static bool has_tail_call(struct flow *flow, uint64_t va)
 {
 	struct arena a = {0};
 	bool yes = false;
-	const struct cfg *g = flow_cfg(flow, flow_procedure_at(flow, va), &a, &a);
+	const struct cfg *g = flow_cfg(flow, flow_function_at(flow, va), &a, &a);
 	for (uint32_t i = 0; i < g->block_count; i++)
 		yes |= g->blocks[i].end == END_TAIL_CALL;
 	arena_release(&a);
@@ -406,7 +406,7 @@ int main(void)
 		TEST(own_process_is_found_whole),
 		TEST(the_vdso_needs_no_process),
 		TEST(missing_processes_are_explained),
-		TEST(files_that_are_no_images_are_generated_code),
+		TEST(files_that_are_no_modules_are_generated_code),
 		TEST(links_hold_where_calls_lead),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

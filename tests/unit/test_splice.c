@@ -14,7 +14,7 @@
 struct fixture {
 	struct codes *codes;
 	struct space *space;
-	uint64_t pc[2]; /* in two procedures of this program */
+	uint64_t pc[2]; /* in two functions of this program */
 };
 
 __attribute__((noinline)) int test_splice_first(volatile int *n);
@@ -50,11 +50,11 @@ static int close_self(void **state)
 	return 0;
 }
 
-static void add_frame(struct fixture *f, struct walk *w, unsigned procedure, uint64_t cfa)
+static void add_frame(struct fixture *f, struct walk *w, unsigned function, uint64_t cfa)
 {
-	struct place p = space_find(f->space, f->pc[procedure]);
+	struct place p = space_find(f->space, f->pc[function]);
 	assert_non_null(p.code);
-	vec_push(&w->frames, (struct frame){.pc = f->pc[procedure],
+	vec_push(&w->frames, (struct frame){.pc = f->pc[function],
 					    .cfa = cfa,
 					    .code = p.code,
 					    .va = p.va,
@@ -79,7 +79,7 @@ static void common_frame_joins(void **state)
 	vec_free(&other.frames);
 }
 
-/* The same place on the stack is not enough, nor the same procedure; an unknown CFA is no place. */
+/* The same place on the stack is not enough, nor the same function; an unknown CFA is no place. */
 static void others_do_not(void **state)
 {
 	struct fixture *f = *state;

@@ -1,5 +1,5 @@
-/* Walks random procedures of both architectures at random and executes the spots that they pass:
- * whatever begins must end, in the reverse order, before the procedure is left. And what is never
+/* Walks random functions of both architectures at random and executes the spots that they pass:
+ * whatever begins must end, in the reverse order, before the function is left. And what is never
  * changed, whatever is to be there. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include "made_code.h"
 #include "patch/fragment.h"
 
-enum { PROCEDURES = 1500, WALKS = 20, STEPS = 200, ALL = (1u << POINT_KINDS) - 1 };
+enum { FUNCTIONS = 1500, WALKS = 20, STEPS = 200, ALL = (1u << POINT_KINDS) - 1 };
 
 /* What has begun and not ended. */
 struct open {
@@ -67,7 +67,7 @@ static uint64_t pass_block(struct walk *w, const struct block *b, bool from_outs
 	struct insn in;
 	for (; va < b->start + b->size; va += in.length) {
 		size_t n;
-		const uint8_t *p = image_at(w->m->image, va, &n);
+		const uint8_t *p = module_at(w->m->module, va, &n);
 		assert_true(w->m->arch->decode(p, n, va, DECODE_FLOW, &in));
 		if (from_outside && !(in.flags & INSN_LANDING)) {
 			pass(w, SPOT_ENTRY, 0, va);
@@ -102,7 +102,7 @@ static bool walk_once(struct walk *w)
 	return false;
 }
 
-static void check_procedure(struct made *m, uint32_t *ended, uint32_t *loop_count)
+static void check_function(struct made *m, uint32_t *ended, uint32_t *loop_count)
 {
 	struct arena a, tmp;
 	struct loop_forest forest;
@@ -133,14 +133,14 @@ static void what_begins_ends_in_order(void **state)
 {
 	uint32_t ended = 0, loop_count = 0;
 	(void)state;
-	for (int i = 0; i < PROCEDURES; i++) {
+	for (int i = 0; i < FUNCTIONS; i++) {
 		struct made m;
 		assert_true(made_open(&m, i & 1 ? &arch_a64 : &arch_x64));
-		check_procedure(&m, &ended, &loop_count);
+		check_function(&m, &ended, &loop_count);
 		made_close(&m);
 	}
-	assert_true(ended > PROCEDURES);
-	assert_true(loop_count > PROCEDURES / 2);
+	assert_true(ended > FUNCTIONS);
+	assert_true(loop_count > FUNCTIONS / 2);
 }
 
 static bool same_spot(const struct spot *x, const struct spot *y)
@@ -197,7 +197,7 @@ static enum refusal refusal_of_entry(const struct arch *arch, const struct made_
 	assert_int_equal(spots.len, 1);
 	struct spot_probe probe = {.spot = spots.data[0]};
 	struct fragment_request r = {.flow = m.flow,
-				     .procedure = made_procedure(&m, "big"),
+				     .function = made_function(&m, "big"),
 				     .cfg = g,
 				     .live = &live,
 				     .probes = &probe,

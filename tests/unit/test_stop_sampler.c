@@ -185,8 +185,8 @@ static uint64_t children_ns(void)
 	       (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000;
 }
 
-/* The weights add up to the processor time, but for what follows the last samples. */
-static void weights_are_processor_time(void **state)
+/* The weights add up to the CPU time, but for what follows the last samples. */
+static void weights_are_cpu_time(void **state)
 {
 	struct err e;
 	int go, status, pid = start_worker(&go);
@@ -513,7 +513,7 @@ static void what_cannot_be_watched_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(weights_are_processor_time),
+		cmocka_unit_test(weights_are_cpu_time),
 		cmocka_unit_test(a_sampled_thread_can_be_held),
 		cmocka_unit_test(after_finish_the_program_runs_on),
 		cmocka_unit_test(waiting_is_sampled_on_demand),

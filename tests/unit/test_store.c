@@ -68,7 +68,7 @@ static void what_changed_is_written(void **state)
 	assert_loads_elsewhere(&p);
 
 	profile_fact(&p, "seconds", "2.5");
-	p.images.data[0].problem = "changed";
+	p.modules.data[0].problem = "changed";
 	add_scopes(&p);
 	commit_profile(s, &p);
 	assert_loads_elsewhere(&p);
@@ -102,7 +102,7 @@ static void a_search_goes_on(void **state)
 	p.evidence.run.cpu = 7;
 	vec_pop(&p.evidence.chains).length = 0;
 	p.evidence.parts.len = 2;
-	add_experiment(&p, "cpu", add_resource(&p, 0, PROFILE_CODE, RESOURCE_PROCEDURE, "g"),
+	add_experiment(&p, "cpu", add_resource(&p, 0, PROFILE_CODE, RESOURCE_FUNCTION, "g"),
 		       PROFILE_FALSE);
 	vec_push(&p.refinements, (struct profile_refinement){0, 3});
 	commit_profile(s, &p);
@@ -294,13 +294,13 @@ static void forged_tables_are_refused(void **state)
 		"ALTER TABLE node ADD COLUMN extra",
 		"UPDATE node SET parent=3 WHERE id=2",
 		"UPDATE node SET parent='x' WHERE id=2",
-		"UPDATE node SET image=99 WHERE id=2",
+		"UPDATE node SET module=99 WHERE id=2",
 		"UPDATE node SET id=99 WHERE id=3",
 		"UPDATE thread SET process=-1",
 		"UPDATE value SET samples=-1",
 		"UPDATE value SET metric=5",
-		"UPDATE image SET build_id='xyz'",
-		"UPDATE image SET path=x'00'",
+		"UPDATE module SET build_id='xyz'",
+		"UPDATE module SET path=x'00'",
 		"UPDATE scope SET kind=256 WHERE id=1",
 		"DELETE FROM node",
 		"DROP TABLE tally",
@@ -316,7 +316,7 @@ static void forged_tables_are_refused(void **state)
 		"UPDATE resource SET hierarchy='sync' WHERE id=5",
 		"UPDATE resource SET hierarchy='x' WHERE id=6",
 		"UPDATE resource SET kind=2 WHERE id=5",
-		"UPDATE resource SET image=2 WHERE id=5",
+		"UPDATE resource SET module=2 WHERE id=5",
 		"DELETE FROM resource WHERE id=6; UPDATE experiment SET sync=6",
 		"UPDATE experiment SET code=1",
 		"UPDATE experiment SET machine=-1",
@@ -334,8 +334,8 @@ static void forged_tables_are_refused(void **state)
 		"INSERT INTO evidence VALUES('x', 1)",
 		"UPDATE evidence SET value=-1 WHERE name='cpu'",
 		"UPDATE evidence SET value=9e999 WHERE name='sampled_io'",
-		"UPDATE code_name SET resource=1 WHERE procedure='f'",
-		"UPDATE code_name SET resource=99 WHERE procedure='f'",
+		"UPDATE code_name SET resource=1 WHERE function='f'",
+		"UPDATE code_name SET resource=99 WHERE function='f'",
 		"UPDATE seen_thread SET resource=99",
 		"UPDATE seen_thread SET tid=-1",
 		"UPDATE seen_thread SET cpu=-1",

@@ -1,4 +1,4 @@
-/* The fusing of flow graphs, loops and debugging information, on procedures made by hand. Code is
+/* The fusing of flow graphs, loops and debugging information, on functions made by hand. Code is
  * written as blocks of 4-byte instructions from address 0x100 on, and the resulting tree is
  * compared as text. */
 #include <setjmp.h>
@@ -25,7 +25,7 @@ struct fake {
 	struct debug_entry entries[MAX];
 	struct debug_decl decls[MAX];
 	struct debug_unit unit;
-	struct procedure procedure;
+	struct function function;
 };
 
 static const char *const files[] = {"a.c", "b.h", "c.h"};
@@ -43,8 +43,8 @@ static void block(struct fake *f, uint32_t insns, enum block_end end)
 	uint64_t start = n ? f->blocks[n - 1].start + f->blocks[n - 1].size : BASE;
 	f->blocks[n] = (struct block){
 		.start = start, .size = insns * 4, .insn_count = insns, .end = (uint8_t)end};
-	f->procedure.start = BASE;
-	f->procedure.end = start + insns * 4;
+	f->function.start = BASE;
+	f->function.end = start + insns * 4;
 }
 
 static void edge(struct fake *f, uint32_t from, uint32_t to, enum edge_kind kind)
@@ -159,7 +159,7 @@ static void add(struct structure_builder *b, uint32_t number, struct fake *f, bo
 	arena_init(&arena);
 	const struct cfg *g = finish_cfg(f);
 	loops_find(g, &forest, &arena, &b->tmp);
-	builder_add(b, number, &f->procedure, NULL, g, &forest, s);
+	builder_add(b, number, &f->function, NULL, g, &forest, s);
 	source_free(s);
 	arena_release(&arena);
 }
@@ -168,7 +168,7 @@ static struct structure *build(struct fake *f, bool debug)
 {
 	struct structure_builder b;
 	builder_init(&b);
-	f->procedure.name = "p";
+	f->function.name = "p";
 	add(&b, 0, f, debug);
 	struct structure *s = builders_join(&b, 1);
 	builder_release(&b);
@@ -179,7 +179,7 @@ static struct structure *build(struct fake *f, bool debug)
 static void show_scope(struct text *t, const struct structure *s, const struct scope *c,
 		       bool ranges)
 {
-	static const char *const kinds[] = {"procedure", "inline", "loop", "line"};
+	static const char *const kinds[] = {"function", "inline", "loop", "line"};
 	for (uint32_t p = c->parent; p != INDEX_NONE; p = s->scopes[p].parent)
 		text_add(t, "  ");
 	text_add(t, kinds[c->kind]);
@@ -203,10 +203,10 @@ static void show_scope(struct text *t, const struct structure *s, const struct s
 	text_char(t, '\n');
 }
 
-/* The scopes of one procedure as text. */
-static void show_procedure(struct text *t, const struct structure *s, uint32_t procedure)
+/* The scopes of one function as text. */
+static void show_function(struct text *t, const struct structure *s, uint32_t function)
 {
-	uint32_t first = s->procedures[procedure].scope;
+	uint32_t first = s->functions[function].scope;
 	for (uint32_t i = first; i < s->scopes[first].end; i++)
 		show_scope(t, s, &s->scopes[i], true);
 }
@@ -239,7 +239,7 @@ static void without_debug(void **state)
 	struct fake f = {0};
 	simple_loop(&f);
 	expect(&f,
-	       "procedure p 0-8\n"
+	       "function p 0-8\n"
 	       "  loop no line 2-6\n",
 	       true);
 }
@@ -257,7 +257,7 @@ static void for_loop(void **state)
 	line(&f, 4, A, 12); /* i++, i < n */
 	line(&f, 6, A, 15);
 	expect(&f,
-	       "procedure p a.c:10-15 0-8\n"
+	       "function p a.c:10-15 0-8\n"
 	       "  line a.c:10 0-1\n"
 	       "  loop a.c:12-13 2-6\n"
 	       "    line a.c:12 1-2 4-6\n" /* the initialisation came from the loop's line */
@@ -279,7 +279,7 @@ static void do_while_loop(void **state)
 	line(&f, 5, A, 14); /* while (...) */
 	line(&f, 6, A, 15);
 	expect(&f,
-	       "procedure p a.c:10-15\n"
+	       "function p a.c:10-15\n"
 	       "  line a.c:10\n"
 	       "  loop a.c:12-14\n"
 	       "    line a.c:12\n"
@@ -304,7 +304,7 @@ static void code_brought_in(void **state)
 	line(&f, 5, A, 20);
 	line(&f, 6, A, 23);
 	expect(&f,
-	       "procedure p a.c:10-23\n"
+	       "function p a.c:10-23\n"
 	       "  line a.c:10\n"
 	       "  loop a.c:20-21\n"
 	       "    line a.c:11\n"
@@ -336,7 +336,7 @@ static void endless_loop(void **state)
 	column(&f, 3);
 	stray(&f, 6, A, 17);
 	expect(&f,
-	       "procedure p a.c:10-17\n"
+	       "function p a.c:10-17\n"
 	       "  line a.c:10\n"
 	       "  loop a.c:12-15\n"
 	       "    line a.c:13\n"
@@ -380,7 +380,7 @@ static void loop_in_inlined_call_in_loop(void **state)
 	f.scopes[g + 1].call_file = B;
 	f.scopes[g + 1].decl_file = C;
 	expect(&f,
-	       "procedure p a.c:10-15 0-12\n"
+	       "function p a.c:10-15 0-12\n"
 	       "  line a.c:10 0-2\n"
 	       "  loop a.c:12-13 2-10\n"
 	       "    line a.c:12 2-3 8-10\n"
@@ -394,7 +394,7 @@ static void loop_in_inlined_call_in_loop(void **state)
 	       true);
 }
 
-/* The loop's test is inlined, but its body calls from the procedure: the loop is the procedure's.
+/* The loop's test is inlined, but its body calls from the function: the loop is the function's.
  */
 static void inlined_test(void **state)
 {
@@ -415,7 +415,7 @@ static void inlined_test(void **state)
 	line(&f, 4, B, 7);
 	line(&f, 6, A, 15);
 	expect(&f,
-	       "procedure p a.c:10-15\n"
+	       "function p a.c:10-15\n"
 	       "  line a.c:10\n"
 	       "  loop a.c:12-13\n"
 	       "    inline more b.h:7-7 called a.c:12\n"
@@ -440,7 +440,7 @@ static void callers_code_in_inlined_loop(void **state)
 	line(&f, 5, B, 4);
 	line(&f, 6, A, 15);
 	expect(&f,
-	       "procedure p a.c:10-15 0-8\n"
+	       "function p a.c:10-15 0-8\n"
 	       "  line a.c:13 0-3\n"
 	       "  inline g b.h:4-5 called a.c:13 3-6\n"
 	       "    loop b.h:4-5 3-6\n"
@@ -469,7 +469,7 @@ static void other_calls_code_in_loop(void **state)
 	line(&f, 3, B, 8);
 	line(&f, 6, A, 15);
 	expect(&f,
-	       "procedure p a.c:10-15\n"
+	       "function p a.c:10-15\n"
 	       "  inline g b.h:4-4 called a.c:11\n"
 	       "    line b.h:4\n"
 	       "  inline h b.h:8-8 called a.c:14\n"
@@ -493,7 +493,7 @@ static void split_inlined_call(void **state)
 	line(&f, 5, A, 12);
 	line(&f, 6, A, 15);
 	expect(&f,
-	       "procedure p a.c:10-15 0-8\n"
+	       "function p a.c:10-15 0-8\n"
 	       "  line a.c:10 0-1\n"
 	       "  loop a.c:12-14 2-6\n"
 	       "    line a.c:12 5-6\n"
@@ -536,7 +536,7 @@ static void copies_of_a_loop(void **state)
 	line(&f, 5, A, 12);
 	line(&f, 6, A, 15);
 	expect(&f,
-	       "procedure p a.c:10-15 0-7\n"
+	       "function p a.c:10-15 0-7\n"
 	       "  line a.c:10 0-1\n"
 	       "  loop a.c:12-13 1-3 4-6\n"
 	       "    line a.c:12 2-3 5-6\n"
@@ -581,7 +581,7 @@ static void nested_loops_are_not_joined(void **state)
 	line(&f, 0, A, 12);
 	line(&f, 10, A, 15);
 	expect(&f,
-	       "procedure p a.c:10-15 0-12\n"
+	       "function p a.c:10-15 0-12\n"
 	       "  loop a.c:12-12 2-10\n"
 	       "    loop a.c:12-12 4-8\n"
 	       "      line a.c:12 0-10\n"
@@ -605,7 +605,7 @@ static void copies_of_a_call(void **state)
 	line(&f, 1, B, 4);
 	line(&f, 7, A, 15);
 	expect(&f,
-	       "procedure p a.c:10-15\n"
+	       "function p a.c:10-15\n"
 	       "  line a.c:10\n"
 	       "  inline g b.h:4-4 called a.c:13\n"
 	       "    inline h b.h:4-4 called a.c:2\n"
@@ -628,7 +628,7 @@ static void line_zero(void **state)
 	line(&f, 2, A, 0);
 	line(&f, 6, A, 15);
 	expect(&f,
-	       "procedure p a.c:10-15 0-8\n"
+	       "function p a.c:10-15 0-8\n"
 	       "  loop no line 2-6\n"
 	       "  line a.c:10 0-2\n"
 	       "  line a.c:15 6-8\n",
@@ -636,7 +636,7 @@ static void line_zero(void **state)
 }
 
 /* Figures 6 and 7: without DWARF inlining. The back branch is alien, but a statement of the
- * procedure in the loop shows that the loop is the procedure's. */
+ * function in the loop shows that the loop is the function's. */
 static void alien_test(void **state)
 {
 	(void)state;
@@ -658,7 +658,7 @@ static void alien_test(void **state)
 	line(&f, 4, B, 83);
 	line(&f, 6, A, 160);
 	expect(&f,
-	       "procedure p a.c:145-160 0-7\n"
+	       "function p a.c:145-160 0-7\n"
 	       "  inline alien at b.h:82-82 1-2\n"
 	       "    line b.h:82 1-2\n"
 	       "  line a.c:145 0-1\n"
@@ -683,7 +683,7 @@ static void alien_loop(void **state)
 	line(&f, 5, B, 7);
 	line(&f, 6, A, 15);
 	expect(&f,
-	       "procedure p a.c:10-15\n"
+	       "function p a.c:10-15\n"
 	       "  inline alien b.h:7-8\n"
 	       "    loop b.h:7-8\n"
 	       "      inline alien c.h:3-3\n"
@@ -695,7 +695,7 @@ static void alien_loop(void **state)
 	       false);
 }
 
-/* The same file, but the lines of other procedures (Procedure Invariant 2). */
+/* The same file, but the lines of other functions (Function Invariant 2). */
 static void alien_by_bounds(void **state)
 {
 	(void)state;
@@ -712,7 +712,7 @@ static void alien_by_bounds(void **state)
 	line(&f, 4, A, 20);
 	line(&f, 5, A, 19);
 	expect(&f,
-	       "procedure p a.c:10-19 0-8\n"
+	       "function p a.c:10-19 0-8\n"
 	       "  inline alien before a.c:5-5 1-2\n"
 	       "    line a.c:5 1-2\n"
 	       "  line a.c:10 0-1\n"
@@ -723,8 +723,8 @@ static void alien_by_bounds(void **state)
 	       true);
 }
 
-/* Nested procedures end the code around them in Fortran (Procedure Invariant 3), not in C. */
-static void nested_procedures(void **state)
+/* Nested functions end the code around them in Fortran (Function Invariant 3), not in C. */
+static void nested_functions(void **state)
 {
 	(void)state;
 	struct fake f = {0};
@@ -736,14 +736,14 @@ static void nested_procedures(void **state)
 	line(&f, 1, A, 16);
 	f.unit.language = FORTRAN;
 	expect(&f,
-	       "procedure p a.c:10-10\n"
+	       "function p a.c:10-10\n"
 	       "  line a.c:10\n"
 	       "  inline alien inner a.c:16-16\n"
 	       "    line a.c:16\n",
 	       false);
 	f.unit.language = 0;
 	expect(&f,
-	       "procedure p a.c:10-16\n"
+	       "function p a.c:10-16\n"
 	       "  line a.c:10\n"
 	       "  line a.c:16\n",
 	       false);
@@ -802,7 +802,7 @@ static void lookup(void **state)
 	structure_free(s);
 }
 
-/* However procedures are dealt out to builders, the result is the same, byte for byte. */
+/* However functions are dealt out to builders, the result is the same, byte for byte. */
 static void joining_is_deterministic(void **state)
 {
 	(void)state;
@@ -821,17 +821,17 @@ static void joining_is_deterministic(void **state)
 			uint32_t p = subprogram(&f, "p", 10, 0, 12);
 			inlined(&f, names[5 - i], p, 13, 3, 8);
 			line(&f, 0, A, i + 1);
-			f.procedure.name = names[i];
+			f.function.name = names[i];
 			add(&b[deals[d][i]], i, &f, i % 3 != 0);
 		}
 		results[d] = builders_join(b, 3);
 		for (uint32_t i = 0; i < 3; i++)
 			builder_release(&b[i]);
 	}
-	struct storage_counts n = {results[0]->procedure_count, results[0]->loop_count,
+	struct storage_counts n = {results[0]->function_count, results[0]->loop_count,
 				   results[0]->range_count, results[0]->scope_count,
 				   results[0]->text_size};
-	assert_string_equal(results[0]->text + results[0]->procedures[2].name, "three");
+	assert_string_equal(results[0]->text + results[0]->functions[2].name, "three");
 	for (uint32_t d = 1; d < 3; d++) {
 		assert_int_equal(results[d]->text_size, n.text);
 		assert_memory_equal(results[d]->storage, results[0]->storage, storage_size(&n));
@@ -840,27 +840,27 @@ static void joining_is_deterministic(void **state)
 		structure_free(results[d]);
 }
 
-static uint32_t procedure_named(const struct structure *s, const char *name)
+static uint32_t function_named(const struct structure *s, const char *name)
 {
-	for (uint32_t i = 0; i < s->procedure_count; i++)
-		if (!strcmp(s->text + s->procedures[i].name, name))
+	for (uint32_t i = 0; i < s->function_count; i++)
+		if (!strcmp(s->text + s->functions[i].name, name))
 			return i;
 	return INDEX_NONE;
 }
 
-/* The same procedure alone, as callers get it who cannot wait for the whole. */
-static void compare_alone(const struct structure *whole, uint32_t procedure, struct image *im)
+/* The same function alone, as callers get it who cannot wait for the whole. */
+static void compare_alone(const struct structure *whole, uint32_t function, struct module *im)
 {
 	struct text a = TEXT_INIT, b = TEXT_INIT;
 	struct structure_options options = {.use_debug = true};
-	uint64_t inside[] = {whole->procedures[procedure].start + 4,
-			     whole->procedures[procedure].start};
+	uint64_t inside[] = {whole->functions[function].start + 4,
+			     whole->functions[function].start};
 	struct structure *alone;
 	struct err e;
 	assert_int_equal(structure_of_addresses(&alone, im, inside, 2, &options, &e), 0);
-	assert_int_equal(alone->procedure_count, 1);
-	show_procedure(&a, whole, procedure);
-	show_procedure(&b, alone, 0);
+	assert_int_equal(alone->function_count, 1);
+	show_function(&a, whole, function);
+	show_function(&b, alone, 0);
 	assert_string_equal(a.data, b.data);
 	structure_free(alone);
 	text_release(&a);
@@ -876,10 +876,10 @@ static bool has_address(const struct structure *s, const struct scope *c, uint64
 	return false;
 }
 
-/* The innermost scope at va of a procedure that has it: the first line, else the last scope. */
-static uint32_t naive_scope_at(const struct structure *s, uint32_t procedure, uint64_t va)
+/* The innermost scope at va of a function that has it: the first line, else the last scope. */
+static uint32_t naive_scope_at(const struct structure *s, uint32_t function, uint64_t va)
 {
-	uint32_t found = s->procedures[procedure].scope, end = s->scopes[found].end;
+	uint32_t found = s->functions[function].scope, end = s->scopes[found].end;
 	for (uint32_t i = found + 1; i < end; i++) {
 		if (!has_address(s, &s->scopes[i], va))
 			continue;
@@ -890,16 +890,16 @@ static uint32_t naive_scope_at(const struct structure *s, uint32_t procedure, ui
 	return found;
 }
 
-/* At each address of each part of each procedure, and just behind. */
+/* At each address of each part of each function, and just behind. */
 static void compare_index(const struct structure *s)
 {
 	struct scope_index *x = scope_index_new(s);
-	for (uint32_t i = 0; i < s->procedure_count; i++) {
-		const struct scope *c = &s->scopes[s->procedures[i].scope];
+	for (uint32_t i = 0; i < s->function_count; i++) {
+		const struct scope *c = &s->scopes[s->functions[i].scope];
 		for (uint32_t r = 0; r < c->range_count; r++) {
 			const struct address_range *range = &s->ranges[c->first_range + r];
 			for (uint64_t va = range->start; va < range->end; va++) {
-				assert_int_equal(scope_index_procedure(x, va), i);
+				assert_int_equal(scope_index_function(x, va), i);
 				assert_int_equal(scope_index_at(x, va), naive_scope_at(s, i, va));
 			}
 		}
@@ -915,23 +915,23 @@ static void whole_program(void **state)
 	(void)state;
 	struct structure_options options = {.use_debug = true};
 	struct structure *s;
-	struct image *im;
+	struct module *im;
 	struct err e;
-	assert_int_equal(image_open(&im, "/proc/self/exe", &e), 0);
+	assert_int_equal(module_open(&im, "/proc/self/exe", &e), 0);
 	assert_int_equal(structure_build(&s, im, &options, &e), 0);
 	assert_true(storage_is_sound(s));
 	compare_index(s);
-	uint32_t procedure = procedure_named(s, "finish_cfg");
-	if (procedure != INDEX_NONE) { /* not inlined */
-		const struct structure_procedure *p = &s->procedures[procedure];
+	uint32_t function = function_named(s, "finish_cfg");
+	if (function != INDEX_NONE) { /* not inlined */
+		const struct structure_function *p = &s->functions[function];
 		const struct scope *c = &s->scopes[s->loops[p->first_loop].scope];
 		assert_true(p->loop_count >= 3);
 		assert_true(!s->has_lines || strstr(s->text + c->file, "test_structure.c"));
 		assert_true(!s->has_lines || c->first_line > s->scopes[p->scope].first_line);
-		compare_alone(s, procedure, im);
+		compare_alone(s, function, im);
 	}
 	structure_free(s);
-	image_close(im);
+	module_close(im);
 }
 
 int main(void)
@@ -955,7 +955,7 @@ int main(void)
 		cmocka_unit_test(alien_test),
 		cmocka_unit_test(alien_loop),
 		cmocka_unit_test(alien_by_bounds),
-		cmocka_unit_test(nested_procedures),
+		cmocka_unit_test(nested_functions),
 		cmocka_unit_test(overlapping_calls),
 		cmocka_unit_test(lookup),
 		cmocka_unit_test(joining_is_deterministic),

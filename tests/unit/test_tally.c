@@ -1,6 +1,6 @@
-/* Walks procedures at random, counts everything naively on the way and keeps the counters that the
+/* Walks functions at random, counts everything naively on the way and keeps the counters that the
  * plan has, in registers where it says so; what is derived from those must be the same, and nobody
- * else must need these registers. Random procedures of both architectures, and this very program's.
+ * else must need these registers. Random functions of both architectures, and this very program's.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 
 enum {
 	NETS = 3000,
-	PROCEDURES = 1500,
+	FUNCTIONS = 1500,
 	OF_THIS_PROGRAM = 600,
 	WALKS = 12,
 	STEPS = 400,
@@ -93,7 +93,7 @@ static void probes_have_as_many_operations_as_they_need(void **state)
 	arena_release(&a);
 }
 
-/* ---- procedures ---- */
+/* ---- functions ---- */
 
 struct naive {
 	const struct tally *t;
@@ -167,7 +167,7 @@ static void check_registers(struct naive *n, uint32_t block)
 	for (uint32_t l = n->t->forest->innermost[block]; l != LOOP_NONE;
 	     l = n->t->forest->loops[l].parent)
 		held = regset_or(held, n->t->loops[l].registers);
-	cursor_set(&c, n->live->image, n->live->arch, b->start, b->size);
+	cursor_set(&c, n->live->module, n->live->arch, b->start, b->size);
 	while (cursor_next(&c, DECODE_FULL, &in)) {
 		struct regset touched = regset_and(held, regset_or(in.reads, in.writes));
 		struct regset read = regset_and(n->spoilt, in.reads);
@@ -258,7 +258,7 @@ static void come_back(struct naive *n, uint32_t site, uint32_t edge)
 	}
 }
 
-/* Whether the walk can end with this block: in a call, or because it leaves the procedure. */
+/* Whether the walk can end with this block: in a call, or because it leaves the function. */
 static bool may_end(const struct naive *n, uint32_t b)
 {
 	return last_site(n->t, b) != UINT32_MAX ||
@@ -405,7 +405,7 @@ static void compare(const struct naive *n, struct arena *a)
 
 /* What could be planned, and counts that were made in registers. */
 struct planned {
-	uint32_t procedures;
+	uint32_t functions;
 	uint64_t held;
 };
 
@@ -428,12 +428,12 @@ static void walk(const struct tally *t, const struct liveness *live, struct plan
 	for (int i = 0; i < WALKS && far[g->entry] < NO_END; i++)
 		walk_once(&n, far);
 	compare(&n, a);
-	p->procedures++;
+	p->functions++;
 	p->held += n.held;
 }
 
-static void check_procedure(const struct flow *f, const struct cfg *g, struct regset private,
-			    struct planned *p, struct arena *a)
+static void check_function(const struct flow *f, const struct cfg *g, struct regset private,
+			   struct planned *p, struct arena *a)
 {
 	struct loop_forest forest;
 	struct liveness live;
@@ -450,25 +450,25 @@ static void check_procedure(const struct flow *f, const struct cfg *g, struct re
 	arena_release(&tmp);
 }
 
-static void counts_of_made_procedures_follow_from_their_counters(void **state)
+static void counts_of_made_functions_follow_from_their_counters(void **state)
 {
 	struct planned planned = {0};
 	struct arena a;
 	(void)state;
 	arena_init(&a);
-	for (int i = 0; i < PROCEDURES; i++) {
+	for (int i = 0; i < FUNCTIONS; i++) {
 		struct private_registers p;
 		struct made m;
 		assert_true(made_open(&m, i & 1 ? &arch_a64 : &arch_x64));
 		private_find(&p, m.flow);
-		check_procedure(m.flow, made_cfg(&m, &a, &a),
-				p.of[made_procedure(&m, "big")].registers, &planned, &a);
+		check_function(m.flow, made_cfg(&m, &a, &a),
+			       p.of[made_function(&m, "big")].registers, &planned, &a);
 		private_release(&p);
 		made_close(&m);
 		arena_clear(&a);
 	}
-	assert_true(planned.procedures > PROCEDURES / 2);
-	assert_true(planned.held > PROCEDURES);
+	assert_true(planned.functions > FUNCTIONS / 2);
+	assert_true(planned.held > FUNCTIONS);
 	arena_release(&a);
 }
 
@@ -482,11 +482,11 @@ static void so_do_those_of_this_program(void **state)
 	own_code_open(&own);
 	for (int i = 0; i < OF_THIS_PROGRAM; i++) {
 		uint32_t n = made_random(own.count);
-		check_procedure(own.flow, flow_cfg(own.flow, n, &a, &a),
-				own.private.of[n].registers, &planned, &a);
+		check_function(own.flow, flow_cfg(own.flow, n, &a, &a), own.private.of[n].registers,
+			       &planned, &a);
 		arena_clear(&a);
 	}
-	assert_true(planned.procedures > OF_THIS_PROGRAM * 9 / 10);
+	assert_true(planned.functions > OF_THIS_PROGRAM * 9 / 10);
 	assert_true(planned.held > 0); /* few if it is instrumented: most loops make calls then */
 	own_code_close(&own);
 	arena_release(&a);
@@ -497,7 +497,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nets_are_solved_from_their_chords),
 		cmocka_unit_test(probes_have_as_many_operations_as_they_need),
-		cmocka_unit_test(counts_of_made_procedures_follow_from_their_counters),
+		cmocka_unit_test(counts_of_made_functions_follow_from_their_counters),
 		cmocka_unit_test(so_do_those_of_this_program),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

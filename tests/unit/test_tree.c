@@ -38,10 +38,10 @@ struct context {
 typedef VEC(struct context) contexts;
 
 static uint32_t add_scope(struct profile *p, enum profile_scope_kind kind, uint32_t parent,
-			  uint32_t image, const char *file)
+			  uint32_t module, const char *file)
 {
 	vec_push(&p->scopes, (struct profile_scope){.parent = parent,
-						    .image = image,
+						    .module = module,
 						    .kind = (uint8_t)kind,
 						    .name = "",
 						    .file = file,
@@ -52,8 +52,8 @@ static uint32_t add_scope(struct profile *p, enum profile_scope_kind kind, uint3
 static void start_profile(struct profile *p)
 {
 	profile_init(p);
-	vec_push(&p->images, (struct profile_image){.path = "/bin/one"});
-	vec_push(&p->images, (struct profile_image){.path = "/bin/two"});
+	vec_push(&p->modules, (struct profile_module){.path = "/bin/one"});
+	vec_push(&p->modules, (struct profile_module){.path = "/bin/two"});
 	vec_push(&p->metrics, (struct profile_metric){.name = "cpu-clock", .unit = "ns"});
 	vec_push(&p->metrics, (struct profile_metric){.name = "faults", .unit = ""});
 	vec_push(&p->processes, (struct profile_process){.parent = PROFILE_NONE, .name = "one"});
@@ -64,14 +64,14 @@ static void start_profile(struct profile *p)
 static void random_scopes(struct profile *p)
 {
 	static const char *const files[] = {"a.c", "b.c", ""};
-	uint32_t procedures = 1 + roll(5), others = roll(16);
-	for (uint32_t i = 0; i < procedures; i++)
-		add_scope(p, PROFILE_PROCEDURE, PROFILE_NONE, roll(2), files[roll(3)]);
+	uint32_t functions = 1 + roll(5), others = roll(16);
+	for (uint32_t i = 0; i < functions; i++)
+		add_scope(p, PROFILE_FUNCTION, PROFILE_NONE, roll(2), files[roll(3)]);
 	for (uint32_t i = 0; i < others; i++) {
 		uint32_t parent = roll(p->scopes.len);
 		if (p->scopes.data[parent].kind != PROFILE_LINE)
 			add_scope(p, (enum profile_scope_kind)(PROFILE_INLINE + roll(3)), parent,
-				  p->scopes.data[parent].image, files[roll(3)]);
+				  p->scopes.data[parent].module, files[roll(3)]);
 	}
 }
 
@@ -128,7 +128,7 @@ static void push_node(struct context *c, const struct profile *p, const struct p
 		push_step(c, PROFILE_NONE, pseudo[n->kind]);
 	for (uint32_t s = n->scope; s != PROFILE_NONE; s = p->scopes.data[s].parent)
 		if (lines || p->scopes.data[s].kind != PROFILE_LINE)
-			push_step(c, s, (uint8_t)(TREE_PROCEDURE + p->scopes.data[s].kind));
+			push_step(c, s, (uint8_t)(TREE_FUNCTION + p->scopes.data[s].kind));
 }
 
 static struct context context_of(const struct profile *p, const struct profile_value *v, bool lines)
@@ -275,12 +275,12 @@ static void check_tree(const struct tree *t, const contexts *all)
 	assert_int_equal(t->nodes.len - 1, count_prefixes(all, MAX_PATH, 0));
 }
 
-/* The context from the procedure measured up to the root, without lines. */
+/* The context from the function measured up to the root, without lines. */
 static struct context turned_round(const struct context *c)
 {
 	struct context out = {.amount = c->amount, .samples = c->samples};
 	uint32_t from = c->depth;
-	while (from && c->path[from - 1].kind != TREE_PROCEDURE)
+	while (from && c->path[from - 1].kind != TREE_FUNCTION)
 		from--;
 	if (!from)
 		from = c->depth;
@@ -325,18 +325,18 @@ static bool row_has(const struct profile *p, const struct flat_row *r, uint32_t 
 	if (scope == PROFILE_NONE)
 		return false;
 	const struct profile_scope *s = &p->scopes.data[scope];
-	if (r->kind == FLAT_IMAGE)
-		return s->image == r->image;
+	if (r->kind == FLAT_MODULE)
+		return s->module == r->module;
 	while (r->kind == FLAT_FILE && s->parent != PROFILE_NONE)
 		s = &p->scopes.data[s->parent];
 	if (r->kind == FLAT_FILE)
-		return s->image == r->image && !strcmp(s->file, r->name);
+		return s->module == r->module && !strcmp(s->file, r->name);
 	return scope == r->scope;
 }
 
 static bool is_own(const struct profile *p, const struct flat_row *r, uint32_t scope)
 {
-	if (r->kind == FLAT_IMAGE || r->kind == FLAT_FILE)
+	if (r->kind == FLAT_MODULE || r->kind == FLAT_FILE)
 		return row_has(p, r, scope);
 	for (bool loops = false; scope != PROFILE_NONE; scope = p->scopes.data[scope].parent) {
 		bool loop = p->scopes.data[scope].kind == PROFILE_LOOP;
@@ -373,8 +373,8 @@ static void check_flat(const struct tree *t, const contexts *all)
 	flat_build(&f, t);
 	for (uint32_t i = 0; i < f.rows.len; i++) {
 		const struct flat_row *r = &f.rows.data[i];
-		assert_true(r->parent == PROFILE_NONE ? r->kind == FLAT_IMAGE : r->parent < i);
-		assert_true(r->kind != FLAT_FILE || f.rows.data[r->parent].kind == FLAT_IMAGE);
+		assert_true(r->parent == PROFILE_NONE ? r->kind == FLAT_MODULE : r->parent < i);
+		assert_true(r->kind != FLAT_FILE || f.rows.data[r->parent].kind == FLAT_MODULE);
 		if (r->scope != PROFILE_NONE && p->scopes.data[r->scope].parent != PROFILE_NONE)
 			assert_int_equal(f.rows.data[r->parent].scope,
 					 p->scopes.data[r->scope].parent);
@@ -391,12 +391,12 @@ static void check_flat(const struct tree *t, const contexts *all)
 	flat_release(&f);
 }
 
-/* The procedures and loops of a context. */
+/* The functions and loops of a context. */
 static uint32_t project(const struct context *c, uint32_t *scopes)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < c->depth; i++)
-		if (c->path[i].kind == TREE_PROCEDURE || c->path[i].kind == TREE_LOOP)
+		if (c->path[i].kind == TREE_FUNCTION || c->path[i].kind == TREE_LOOP)
 			scopes[count++] = c->path[i].scope;
 	return count;
 }
@@ -499,8 +499,8 @@ static void make_counted(struct profile *p)
 		uint32_t scope = roll(p->scopes.len);
 		if (p->scopes.data[scope].kind != PROFILE_LOOP)
 			continue;
-		uint32_t tally = profile_tally(p, p->scopes.data[scope].image, scope << 4 | roll(2),
-					       true, roll(3));
+		uint32_t tally = profile_tally(p, p->scopes.data[scope].module,
+					       scope << 4 | roll(2), true, roll(3));
 		struct profile_tally *t = &p->tallies.data[tally];
 		t->scope = scope;
 		t->entries = roll(5);
@@ -519,10 +519,10 @@ static void make_counted(struct profile *p)
 
 static bool is_node(const struct step *s)
 {
-	return s->kind == TREE_PROCEDURE || s->kind == TREE_LOOP;
+	return s->kind == TREE_FUNCTION || s->kind == TREE_LOOP;
 }
 
-/* Calls over an edge, or with no `from` of a procedure in all. */
+/* Calls over an edge, or with no `from` of a function in all. */
 static uint64_t naive_calls(const struct profile *p, const struct selection *s, uint32_t from,
 			    uint32_t to)
 {
@@ -533,7 +533,7 @@ static uint64_t naive_calls(const struct profile *p, const struct selection *s, 
 		if (v->metric != 1 || (s->one_thread && v->thread != 1) ||
 		    (s->focused != PROFILE_NONE && !passes(&c, s->focused)))
 			continue;
-		while (at > 0 && c.path[at - 1].kind != TREE_PROCEDURE)
+		while (at > 0 && c.path[at - 1].kind != TREE_FUNCTION)
 			at--;
 		for (above = at ? at - 1 : 0; above > 0 && !is_node(&c.path[above - 1]);)
 			above--;
@@ -669,13 +669,13 @@ static void counts_like_naive(void **state)
 	}
 }
 
-/* Two procedures that call each other, 100,000 deep, measured at each level. */
+/* Two functions that call each other, 100,000 deep, measured at each level. */
 static void deep_profile(struct profile *p)
 {
 	uint32_t at = 0;
 	start_profile(p);
 	for (uint32_t i = 0; i < 2; i++) {
-		uint32_t f = add_scope(p, PROFILE_PROCEDURE, PROFILE_NONE, 0, "a.c");
+		uint32_t f = add_scope(p, PROFILE_FUNCTION, PROFILE_NONE, 0, "a.c");
 		uint32_t loop = add_scope(p, PROFILE_LOOP, f, 0, "a.c");
 		add_scope(p, PROFILE_LINE, loop, 0, "a.c");
 	}

@@ -207,7 +207,7 @@ static uint32_t parts_of_kind(enum object_kind kind)
 
 /* ---- kinds and names ---- */
 
-static void procedures_tell_kinds(void **state)
+static void functions_tell_kinds(void **state)
 {
 	static const struct {
 		const char *name;
@@ -410,7 +410,7 @@ static void what_spins_is_known_by_what_it_gets(void **state)
 	the.cpu = the.ready = 0;
 	assert_int_equal(object(0)->kind, OBJECT_SPIN);
 	assert_string_equal(object(0)->name, "shelf_lock");
-	assert_near(amount(CODE, AMOUNT_SPIN), 0.075); /* while it had a processor */
+	assert_near(amount(CODE, AMOUNT_SPIN), 0.075); /* while it had a CPU */
 	assert_near(amount(CODE, AMOUNT_WAIT), 0.1);
 	/* What it did last is what it does, if it did anything. */
 	assert_int_equal(waits_now(&the.waits, 1), 0);
@@ -523,7 +523,7 @@ static void what_there_is_too_much_of_is_ignored(void **state)
 	assert_false(waits_limit(&the.waits, 1e-6, 0.1));
 	assert_true(object(0)->rate > 0);
 
-	/* Samples in that procedure are for one or the other, three to one. */
+	/* Samples in that function are for one or the other, three to one. */
 	struct place p = space_find(the.targets[0]->space, (uint64_t)writer + 1);
 	uint32_t counts[2] = {0}, which;
 	double small;
@@ -559,7 +559,7 @@ int main(void)
 	volatile int x = 0;
 	writer(&x);
 	const struct CMUnitTest tests[] = {
-		WAITS_TEST(procedures_tell_kinds),
+		WAITS_TEST(functions_tell_kinds),
 		WAITS_TEST(descriptors_lead_to_files),
 		WAITS_TEST(a_descriptor_is_used_again),
 		WAITS_TEST(variables_have_names),

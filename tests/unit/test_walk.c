@@ -164,7 +164,7 @@ __attribute__((noinline)) static int spin(volatile int *n)
 	return sum;
 }
 
-/* Interrupts a procedure that has no frame, anywhere in it. */
+/* Interrupts a function that has no frame, anywhere in it. */
 static void scene_interrupted(void)
 {
 	volatile int forever = 1;
@@ -396,26 +396,26 @@ static void walk_live(struct victim *v)
 	walk_stack(v->walker, v->space, &v->regs, memory_window_word, &v->memory, &v->walk);
 }
 
-/* Are both return addresses in one procedure? */
-static bool same_procedure(struct victim *v, uint64_t pc, uint64_t other)
+/* Are both return addresses in one function? */
+static bool same_function(struct victim *v, uint64_t pc, uint64_t other)
 {
 	struct place p = space_find(v->space, pc - 1), q = space_find(v->space, other - 1);
 	return p.code && p.code == q.code &&
-	       flow_procedure_at(p.code->flow, p.va) == flow_procedure_at(q.code->flow, q.va);
+	       flow_function_at(p.code->flow, p.va) == flow_function_at(q.code->flow, q.va);
 }
 
 static bool is_stop(struct victim *v, uint64_t pc)
 {
-	return same_procedure(v, pc, (uint64_t)(uintptr_t)stop_here + 1);
+	return same_function(v, pc, (uint64_t)(uintptr_t)stop_here + 1);
 }
 
-/* Where in shared->truth a procedure is that has called backtrace(), which what is before it
+/* Where in shared->truth a function is that has called backtrace(), which what is before it
  * belongs to. */
 static int truth_from(struct victim *v, void (*caller)(void))
 {
 	for (int i = 0; i < shared->depth; i++)
-		if (same_procedure(v, (uint64_t)(uintptr_t)shared->truth[i],
-				   (uint64_t)(uintptr_t)caller + 1))
+		if (same_function(v, (uint64_t)(uintptr_t)shared->truth[i],
+				  (uint64_t)(uintptr_t)caller + 1))
 			return i;
 	fail_msg("backtrace does not know its caller");
 	return 0;
@@ -526,7 +526,7 @@ static void jumps_lead_to_where_they_go(void **state)
 	uint32_t first = (uint32_t)truth_from(&v, be_jumped_to);
 	uint32_t depth = (uint32_t)shared->depth - first;
 	assert_in_range(v.walk.frames.len, depth, depth + 1);
-	assert_true(same_procedure(&v, frames[1].pc, (uint64_t)(uintptr_t)be_jumped_to + 1));
+	assert_true(same_function(&v, frames[1].pc, (uint64_t)(uintptr_t)be_jumped_to + 1));
 	assert_int_equal(frames[1].link, LINK_LIKELY);
 	for (uint32_t i = 2; i < v.walk.frames.len && i <= depth; i++)
 		assert_int_equal(frames[i].pc, (uint64_t)(uintptr_t)shared->truth[first + i - 1]);
@@ -641,7 +641,7 @@ static void forged_return_addresses_are_found_out(void **state)
 	start_victim(&v, scene_recursion);
 	/* Behind no call. */
 	walk_forged(&v, (uint64_t)(uintptr_t)level_two + 4, WALK_BAD_LINK);
-	/* Behind a call, but to another procedure. */
+	/* Behind a call, but to another function. */
 	walk_forged(&v, truth(&v, 3), WALK_BAD_LINK);
 	walk_forged(&v, 0x1000, WALK_NO_CODE);
 	walk_forged(&v, (uint64_t)(uintptr_t)&sink, WALK_NO_CODE);

@@ -26,7 +26,7 @@
 
 enum { LENGTH = 512 };
 
-static const volatile char *stage; /* in memory, so that no call is needed */
+static const volatile char *stage;             /* in memory, so that no call is needed */
 static volatile sig_atomic_t signals, trapped; /* how many, and the last call that it was for */
 static unsigned differing;
 
@@ -77,19 +77,37 @@ static void answer(uint32_t what)
 
 /* What the program itself needs from then on. */
 static const uint32_t own[] = {
-	SYS_read,      SYS_write,      SYS_exit,     SYS_exit_group,      SYS_futex,
-	SYS_lseek,     SYS_newfstatat, SYS_fstat,    SYS_brk,             SYS_clock_gettime,
-	SYS_clone,     SYS_clone3,     SYS_mmap,     SYS_mprotect,        SYS_munmap,
-	SYS_madvise,   SYS_rseq,       SYS_nanosleep, SYS_clock_nanosleep, SYS_rt_sigprocmask,
-	SYS_rt_sigreturn, SYS_set_robust_list,
+	SYS_read,
+	SYS_write,
+	SYS_exit,
+	SYS_exit_group,
+	SYS_futex,
+	SYS_lseek,
+	SYS_newfstatat,
+	SYS_fstat,
+	SYS_brk,
+	SYS_clock_gettime,
+	SYS_clone,
+	SYS_clone3,
+	SYS_mmap,
+	SYS_mprotect,
+	SYS_munmap,
+	SYS_madvise,
+	SYS_rseq,
+	SYS_nanosleep,
+	SYS_clock_nanosleep,
+	SYS_rt_sigprocmask,
+	SYS_rt_sigreturn,
+	SYS_set_robust_list,
 };
 
 /* What services need as a rule, as systemd's @system-service has it, and probes do. */
 static const uint32_t more[] = {
-	SYS_restart_syscall, SYS_memfd_create, SYS_close,  SYS_getpid,   SYS_gettid,
-	SYS_kill,            SYS_ppoll,        SYS_fcntl,  SYS_openat,   SYS_rt_sigaction,
-	SYS_pidfd_open,      SYS_tgkill,       SYS_ioctl,  SYS_epoll_pwait,
-	SYS_rt_tgsigqueueinfo,
+	SYS_restart_syscall, SYS_memfd_create, SYS_close,
+	SYS_getpid,          SYS_gettid,       SYS_kill,
+	SYS_ppoll,           SYS_fcntl,        SYS_openat,
+	SYS_rt_sigaction,    SYS_pidfd_open,   SYS_tgkill,
+	SYS_ioctl,           SYS_epoll_pwait,  SYS_rt_tgsigqueueinfo,
 };
 
 #ifdef __aarch64__
@@ -282,7 +300,8 @@ int main(int argc, char **argv)
 		return 2;
 	read_stage(argv[2]);
 	bool confined = *stage > '0', strict = !strcmp(argv[1], "strict");
-	sigaction(SIGSYS, &(struct sigaction){.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO}, NULL);
+	sigaction(SIGSYS, &(struct sigaction){.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO},
+		  NULL);
 	/* The first one takes more calls than others. */
 	pthread_join(begin(compute_shortly), NULL);
 	if (confined && !strict)

@@ -87,7 +87,8 @@ OWN static void have_child(void)
 
 int main(int argc, char **argv)
 {
-	double until = argc > 1 && strcmp(argv[1], "until-told") != 0 ? now() + atof(argv[1]) : 1e18;
+	double until =
+		argc > 1 && strcmp(argv[1], "until-told") != 0 ? now() + atof(argv[1]) : 1e18;
 	pthread_t helper;
 	signal(SIGTERM, end);
 	expected = work(7);

@@ -1,4 +1,5 @@
-/* Being left alone by the optimiser: what victims share whose counts must be those of the source. */
+/* Being left alone by the optimiser: what victims share whose counts must be those of the source.
+ */
 #pragma once
 #include <stdint.h>
 

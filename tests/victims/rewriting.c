@@ -1,4 +1,4 @@
-/* Replaces a procedure of its own by overwriting its beginning, puts it back, and generates code.
+/* Replaces a function of its own by overwriting its beginning, puts it back, and generates code.
  */
 #include <stdint.h>
 #include <stdio.h>

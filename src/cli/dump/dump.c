@@ -19,10 +19,10 @@ void dump_flags(uint16_t flags, const char *const names[16], struct text *out)
 	}
 }
 
-void dump_heading(struct dump *d, const struct procedure *p)
+void dump_heading(struct dump *d, const struct function *p)
 {
 	const struct part *parts = flow_parts(d->flow) + p->first_part;
-	text_printf(&d->out, "procedure ");
+	text_printf(&d->out, "function ");
 	output_name(&d->out, p->name ? p->name : "-");
 	text_printf(&d->out, " 0x%" PRIx64 "-0x%" PRIx64, p->start, p->end);
 	for (uint32_t i = 0; i < p->part_count; i++)

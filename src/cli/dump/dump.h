@@ -9,7 +9,7 @@
 #include "unwind/recipes.h"
 
 struct dump_args {
-	const char *procedure;
+	const char *function;
 	struct option_number start, end;
 	bool lazy, text, cfi, analysis;
 	const char *points;
@@ -18,7 +18,7 @@ struct dump_args {
 
 struct dump {
 	const struct dump_args *args;
-	const struct image *image;
+	const struct module *module;
 	const struct arch *arch;
 	struct flow *flow;
 	struct insn_printer *printer;     /* dump insn and dump plan only */
@@ -30,8 +30,8 @@ struct dump {
 	struct text out;
 };
 
-/* Adds "procedure NAME 0x10-0x20 part=0x30-0x40", without a newline. */
-void dump_heading(struct dump *d, const struct procedure *p);
+/* Adds "function NAME 0x10-0x20 part=0x30-0x40", without a newline. */
+void dump_heading(struct dump *d, const struct function *p);
 void dump_bytes(const uint8_t *p, size_t n, struct text *out);
 /* Adds " ; mnemonic operands", unless --no-text was given. */
 void dump_assembly(struct dump *d, const uint8_t *p, size_t n, uint64_t pc);
@@ -44,15 +44,15 @@ void dump_registers(const struct dump *d, const struct regset *set, struct text 
 /* Decodes [start, end) instruction by instruction; bytes that are no instruction are "bad". */
 void dump_range(struct dump *d, uint64_t start, uint64_t end);
 /* Each of these adds one function in one form. */
-void dump_insns(struct dump *d, uint32_t procedure);
-void dump_cfg(struct dump *d, uint32_t procedure);
-void dump_loops(struct dump *d, uint32_t procedure);
-void dump_recipes(struct dump *d, uint32_t procedure);
-void dump_live(struct dump *d, uint32_t procedure);
-void dump_private(struct dump *d, uint32_t procedure);
+void dump_insns(struct dump *d, uint32_t function);
+void dump_cfg(struct dump *d, uint32_t function);
+void dump_loops(struct dump *d, uint32_t function);
+void dump_recipes(struct dump *d, uint32_t function);
+void dump_live(struct dump *d, uint32_t function);
+void dump_private(struct dump *d, uint32_t function);
 /* Adds the candidate registers that are private to no function of the module, one per line. */
 void dump_losses(struct dump *d);
-void dump_points(struct dump *d, uint32_t procedure);
-void dump_plan(struct dump *d, uint32_t procedure);
+void dump_points(struct dump *d, uint32_t function);
+void dump_plan(struct dump *d, uint32_t function);
 /* Parses a list of names into a set of point kinds; false if a name is unknown. */
 bool dump_parse_points(const char *list, uint32_t *kinds);

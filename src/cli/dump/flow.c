@@ -4,7 +4,7 @@
 
 #include "flow/loops.h"
 
-static void add_found(const struct procedure *p, struct text *out)
+static void add_found(const struct function *p, struct text *out)
 {
 	static const char *const flag_names[16] = {"noreturn", "plt", "ifunc"};
 	const char *before = " found=";
@@ -34,12 +34,12 @@ static void add_block(const struct cfg *g, uint32_t i, struct text *out)
 			    edge_kind_name[g->edges[k].kind]);
 }
 
-void dump_cfg(struct dump *d, uint32_t procedure)
+void dump_cfg(struct dump *d, uint32_t function)
 {
 	static const char *const bound_names[] = {"compare", "type", "contents", "labels"};
 	uint32_t count;
-	const struct procedure *p = &flow_procedures(d->flow, &count)[procedure];
-	const struct cfg *g = flow_cfg(d->flow, procedure, &d->result, &d->tmp);
+	const struct function *p = &flow_functions(d->flow, &count)[function];
+	const struct cfg *g = flow_cfg(d->flow, function, &d->result, &d->tmp);
 	dump_heading(d, p);
 	add_found(p, &d->out);
 	text_printf(&d->out, " blocks=%u edges=%u insns=%u entry=%u unresolved=%u bad=%u\n",
@@ -78,11 +78,11 @@ static void add_loop(const struct cfg *g, const struct loop_forest *f, uint32_t 
 	add_loop_edges(g, "exit", f->edges + l->first_exit, l->exit_count, indent + 2, out);
 }
 
-void dump_loops(struct dump *d, uint32_t procedure)
+void dump_loops(struct dump *d, uint32_t function)
 {
 	uint32_t count;
-	const struct procedure *p = &flow_procedures(d->flow, &count)[procedure];
-	const struct cfg *g = flow_cfg(d->flow, procedure, &d->result, &d->tmp);
+	const struct function *p = &flow_functions(d->flow, &count)[function];
+	const struct cfg *g = flow_cfg(d->flow, function, &d->result, &d->tmp);
 	struct loop_forest forest;
 	loops_find(g, &forest, &d->result, &d->tmp);
 	dump_heading(d, p);
@@ -113,11 +113,11 @@ static void add_registers(struct dump *d, const char *what, const struct regset 
 	dump_registers(d, set, &d->out);
 }
 
-void dump_private(struct dump *d, uint32_t procedure)
+void dump_private(struct dump *d, uint32_t function)
 {
 	uint32_t count;
-	const struct private_set *p = &d->private.of[procedure];
-	dump_heading(d, &flow_procedures(d->flow, &count)[procedure]);
+	const struct private_set *p = &d->private.of[function];
+	dump_heading(d, &flow_functions(d->flow, &count)[function]);
 	add_registers(d, " private=", &p->registers);
 	add_registers(d, " expected=", &p->expected);
 	add_registers(d, " held=", &p->held);

@@ -121,7 +121,7 @@ void dump_range(struct dump *d, uint64_t start, uint64_t end)
 	while (start < end) {
 		size_t n;
 		struct insn in;
-		const uint8_t *p = image_at(d->image, start, &n);
+		const uint8_t *p = module_at(d->module, start, &n);
 		if (!p)
 			return;
 		n = n < end - start ? n : (size_t)(end - start);
@@ -141,10 +141,10 @@ void dump_range(struct dump *d, uint64_t start, uint64_t end)
 	}
 }
 
-void dump_insns(struct dump *d, uint32_t procedure)
+void dump_insns(struct dump *d, uint32_t function)
 {
 	uint32_t count;
-	const struct procedure *p = &flow_procedures(d->flow, &count)[procedure];
+	const struct function *p = &flow_functions(d->flow, &count)[function];
 	const struct part *parts = flow_parts(d->flow) + p->first_part;
 	dump_heading(d, p);
 	text_char(&d->out, '\n');

@@ -20,7 +20,7 @@ static void add_live_block(struct dump *d, const struct liveness *l, uint32_t i)
 	size_t n;
 	text_printf(&d->out, "  block %u\n", i);
 	for (uint64_t va = b->start; va < b->start + b->size; va += in.length) {
-		const uint8_t *p = image_at(d->image, va, &n);
+		const uint8_t *p = module_at(d->module, va, &n);
 		if (!p || !d->arch->decode(p, n, va, DECODE_FLOW, &in))
 			break;
 		text_printf(&d->out, "    0x%" PRIx64, va);
@@ -33,11 +33,11 @@ static void add_live_block(struct dump *d, const struct liveness *l, uint32_t i)
 	}
 }
 
-void dump_live(struct dump *d, uint32_t procedure)
+void dump_live(struct dump *d, uint32_t function)
 {
 	uint32_t count;
-	const struct procedure *p = &flow_procedures(d->flow, &count)[procedure];
-	const struct cfg *g = flow_cfg(d->flow, procedure, &d->result, &d->tmp);
+	const struct function *p = &flow_functions(d->flow, &count)[function];
+	const struct cfg *g = flow_cfg(d->flow, function, &d->result, &d->tmp);
 	struct liveness l;
 	liveness_find(&l, d->flow, g, (struct regset){0}, &d->result, &d->tmp);
 	dump_heading(d, p);
@@ -58,11 +58,11 @@ static void add_spot(const struct cfg *g, const struct spot *s, struct text *out
 	text_char(out, '\n');
 }
 
-void dump_points(struct dump *d, uint32_t procedure)
+void dump_points(struct dump *d, uint32_t function)
 {
 	uint32_t count;
-	const struct procedure *p = &flow_procedures(d->flow, &count)[procedure];
-	const struct cfg *g = flow_cfg(d->flow, procedure, &d->result, &d->tmp);
+	const struct function *p = &flow_functions(d->flow, &count)[function];
+	const struct cfg *g = flow_cfg(d->flow, function, &d->result, &d->tmp);
 	struct loop_forest forest;
 	struct spot_list spots = {0};
 	loops_find(g, &forest, &d->result, &d->tmp);

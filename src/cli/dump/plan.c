@@ -31,7 +31,7 @@ bool dump_parse_points(const char *list, uint32_t *kinds)
 	return *kinds != 0;
 }
 
-static uint64_t code_address(const struct image *im)
+static uint64_t code_address(const struct module *im)
 {
 	uint64_t end = 0;
 	for (uint32_t i = 0; i < im->segment_count; i++) {
@@ -132,19 +132,19 @@ static void add_plan(struct dump *d, struct fragment_request *r)
 	fragment_release(&f);
 }
 
-void dump_plan(struct dump *d, uint32_t procedure)
+void dump_plan(struct dump *d, uint32_t function)
 {
 	uint32_t count;
-	const struct procedure *p = &flow_procedures(d->flow, &count)[procedure];
-	const struct cfg *g = flow_cfg(d->flow, procedure, &d->result, &d->tmp);
+	const struct function *p = &flow_functions(d->flow, &count)[function];
+	const struct cfg *g = flow_cfg(d->flow, function, &d->result, &d->tmp);
 	struct loop_forest forest;
 	struct liveness live;
 	struct spot_list spots = {0};
 	struct fragment_request r = {.flow = d->flow,
-				     .procedure = procedure,
+				     .function = function,
 				     .cfg = g,
 				     .live = &live,
-				     .address = code_address(d->image),
+				     .address = code_address(d->module),
 				     .intrusions = &d->intrusions,
 				     .allow_traps = d->args->traps,
 				     .relocate = d->args->relocate};

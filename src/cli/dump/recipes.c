@@ -59,10 +59,10 @@ static void add_span(struct dump *d, uint64_t start)
 	}
 }
 
-void dump_recipes(struct dump *d, uint32_t procedure)
+void dump_recipes(struct dump *d, uint32_t function)
 {
 	uint32_t count;
-	const struct procedure *p = &flow_procedures(d->flow, &count)[procedure];
+	const struct function *p = &flow_functions(d->flow, &count)[function];
 	dump_heading(d, p);
 	text_char(&d->out, '\n');
 	add_span(d, p->start);

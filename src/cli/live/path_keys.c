@@ -109,7 +109,7 @@ void keys_line(const struct keys *k, struct text *out)
 			text_char(out, '_');
 			return;
 		}
-	text_add(out, k->help ? "NAME GLOB* FILE:NAME IMAGE!NAME FILE:LINE, m: wall cpu sync io "
+	text_add(out, k->help ? "NAME GLOB* FILE:NAME MODULE!NAME FILE:LINE, m: wall cpu sync io "
 				"bytes EVENT"
 			      : "a add  r remove  m metric  q quit  ? help");
 }

@@ -28,7 +28,7 @@ void path_line_nodes(const struct profile *p, uint32_t leaf, node_numbers *out)
 
 static void add_level(struct text *out, const struct place_level *l, bool place)
 {
-	add_procedure_name(out, l->name, 60);
+	add_function_name(out, l->name, 60);
 	text_add(out, l->inlined ? " inlined" : "");
 	if (!place || (!l->line && !l->loop_count))
 		return;
@@ -83,7 +83,7 @@ static void add_frame(struct places *places, const struct profile *profile, uint
 {
 	level_list levels = {0};
 	const struct profile_node *n = &profile->nodes.data[node];
-	places_levels(places, n->image, n->address, &levels);
+	places_levels(places, n->module, n->address, &levels);
 	if (!*started && levels.len && is_startup_name(levels.data[0].name)) {
 		clear_pieces(pieces);
 		levels.len = 0;
@@ -104,14 +104,14 @@ static void add_entry(struct places *places, const struct profile *profile, uint
 	const struct profile_node *n = &profile->nodes.data[leaf];
 	level_list levels = {0};
 	struct text text = TEXT_INIT;
-	places_levels(places, n->image, n->address, &levels);
+	places_levels(places, n->module, n->address, &levels);
 	add_level(&text, &levels.data[0], false);
 	vec_push(pieces, (struct line_piece){text, 1});
 	vec_free(&levels);
 }
 
 static void find_pieces(struct places *places, const struct profile *profile, uint32_t leaf,
-			bool procedure, piece_list *pieces)
+			bool function, piece_list *pieces)
 {
 	node_numbers nodes = {0};
 	bool started = false;
@@ -122,7 +122,7 @@ static void find_pieces(struct places *places, const struct profile *profile, ui
 			add_words(pieces, "...");
 		else if (profile->nodes.data[node].kind == NODE_PARTIAL)
 			add_words(pieces, "[callers not known]");
-		else if (node == leaf && procedure)
+		else if (node == leaf && function)
 			add_entry(places, profile, node, pieces);
 		else
 			add_frame(places, profile, node, pieces, &started);
@@ -153,10 +153,10 @@ static void join_pieces(struct text *out, const piece_list *pieces, size_t width
 }
 
 void path_line(struct text *out, struct places *places, const struct profile *profile,
-	       uint32_t leaf, bool procedure, size_t width)
+	       uint32_t leaf, bool function, size_t width)
 {
 	piece_list pieces = {0};
-	find_pieces(places, profile, leaf, procedure, &pieces);
+	find_pieces(places, profile, leaf, function, &pieces);
 	join_pieces(out, &pieces, width);
 	clear_pieces(&pieces);
 	vec_free(&pieces);

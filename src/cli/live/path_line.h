@@ -13,6 +13,6 @@ typedef VEC(uint32_t) node_numbers;
  * PROFILE_NONE stands for the middle of a very long path. */
 void path_line_nodes(const struct profile *p, uint32_t leaf, node_numbers *out);
 /* Writes the call path. If `width` is not 0, it is limited to that many columns by leaving out the
- * outermost callers. `procedure`: the leaf represents a function as a whole. */
+ * outermost callers. `function`: the leaf represents a function as a whole. */
 void path_line(struct text *out, struct places *places, const struct profile *profile,
-	       uint32_t leaf, bool procedure, size_t width);
+	       uint32_t leaf, bool function, size_t width);

@@ -109,8 +109,8 @@ static void add_path_text(struct path_table *t, const struct path_row *r, size_t
 	if (r->values.running)
 		text_printf(&line, "%llu running: ", (unsigned long long)r->values.running);
 	size_t used = text_columns(line.len ? line.data : "", line.len);
-	bool procedure = !t->s->data.functions.data[r->function].loop;
-	path_line(&line, t->places, &t->s->data.profile, r->node, procedure,
+	bool function = !t->s->data.functions.data[r->function].loop;
+	path_line(&line, t->places, &t->s->data.profile, r->node, function,
 		  width > used + MIN_PATH_COLUMNS ? width - used : width);
 	if (width)
 		add_short(t->out, line.len ? line.data : "", width);
@@ -228,14 +228,14 @@ static void add_title(const struct path_table *t, const struct path_function *f)
 	} else {
 		output_style(t->out, STYLE_NAME);
 	}
-	add_procedure_name(t->out, f->name, 60);
+	add_function_name(t->out, f->name, 60);
 	output_style(t->out, STYLE_NONE);
 	if (*f->file) {
 		text_add(t->out, "  ");
 		add_place(t->out, f->file, f->first_line, f->last_line);
 	}
 	text_add(t->out, "  ");
-	output_name(t->out, base_name(t->s->data.profile.images.data[f->image].path));
+	output_name(t->out, base_name(t->s->data.profile.modules.data[f->module].path));
 	if (f->loop) {
 		text_char(t->out, ' ');
 		text_hex(t->out, f->loop);
@@ -266,7 +266,7 @@ static void prepare_places(struct path_table *t, const struct path_row *rows, ui
 		path_line_nodes(p, rows[i].node, &nodes);
 	vec_each (n, &nodes)
 		if (*n != PROFILE_NONE)
-			vec_push(&asked, (struct place_asked){p->nodes.data[*n].image,
+			vec_push(&asked, (struct place_asked){p->nodes.data[*n].module,
 							      p->nodes.data[*n].address});
 	places_prepare(t->places, asked.data, asked.len);
 	vec_free(&nodes);
@@ -370,8 +370,8 @@ static void add_idle(const struct path_table *t, const function_list *idle)
 	text_add(&line, " not called: ");
 	for (uint32_t i = 0; i < idle->len && i < MAX_IDLE_NAMES; i++) {
 		text_add(&line, i ? ", " : "");
-		add_procedure_name(&line, t->s->data.functions.data[idle->data[i].function].name,
-				   40);
+		add_function_name(&line, t->s->data.functions.data[idle->data[i].function].name,
+				  40);
 	}
 	text_add(&line, idle->len > MAX_IDLE_NAMES ? ", ..." : "");
 	if (t->o->width)

@@ -5,14 +5,14 @@
 
 #include "cli/report/view.h"
 #include "cli/term/text.h"
-#include "image/image.h"
 #include "isa/text.h"
+#include "module/module.h"
 
 enum { CONTEXT = 4, LINE_COLUMN = 60, MAX_GAP_BYTES = 1 << 20 };
 
 /* The amount measured at one instruction. */
 struct hot_insn {
-	uint32_t procedure; /* scope of its function */
+	uint32_t function; /* scope of its function */
 	uint64_t address;
 	uint64_t self;
 	uint32_t scope;      /* scope of the instruction */
@@ -24,7 +24,7 @@ struct hot_insns {
 	VEC(struct hot_insn) list; /* sorted by function, then address */
 };
 
-struct hot_procedure {
+struct hot_function {
 	uint32_t scope, first, count;
 	uint64_t self;
 };
@@ -32,14 +32,14 @@ struct hot_procedure {
 static int by_address(const void *a, const void *b)
 {
 	const struct hot_insn *x = a, *y = b;
-	if (x->procedure != y->procedure)
-		return x->procedure < y->procedure ? -1 : 1;
+	if (x->function != y->function)
+		return x->function < y->function ? -1 : 1;
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
 static int by_self(const void *a, const void *b)
 {
-	const struct hot_procedure *x = a, *y = b;
+	const struct hot_function *x = a, *y = b;
 	if (x->self != y->self)
 		return x->self > y->self ? -1 : 1;
 	return x->first < y->first ? -1 : 1;
@@ -60,11 +60,11 @@ static void collect(struct hot_insns *out, const struct report *r)
 			continue;
 		while (node && p->nodes.data[node].scope == PROFILE_NONE)
 			node = p->nodes.data[node].parent;
-		uint32_t procedure = report_procedure(p, p->nodes.data[node].scope);
-		if (node && procedure != PROFILE_NONE)
+		uint32_t function = report_function(p, p->nodes.data[node].scope);
+		if (node && function != PROFILE_NONE)
 			vec_push(&out->list,
-				 (struct hot_insn){procedure, p->nodes.data[node].address,
-						   v->amount, p->nodes.data[node].scope,
+				 (struct hot_insn){function, p->nodes.data[node].address, v->amount,
+						   p->nodes.data[node].scope,
 						   counted ? v->samples : 0});
 	}
 	free(in);
@@ -83,11 +83,11 @@ static void collect(struct hot_insns *out, const struct report *r)
 }
 
 /* Returns the module if it is the one recorded, otherwise NULL with the reason in *e. */
-static struct image *open_image(const struct profile_image *pi, struct err *e)
+static struct module *open_module(const struct profile_module *pi, struct err *e)
 {
-	struct image *im;
+	struct module *im;
 	struct stat st;
-	if (image_open(&im, pi->path, e))
+	if (module_open(&im, pi->path, e))
 		return NULL;
 	bool same = im->build_id.size == pi->build_id.size;
 	for (unsigned i = 0; same && i < pi->build_id.size; i++)
@@ -98,14 +98,14 @@ static struct image *open_image(const struct profile_image *pi, struct err *e)
 	if (same)
 		return im;
 	err_set(e, ERR_INPUT, "it has changed since the recording");
-	image_close(im);
+	module_close(im);
 	return NULL;
 }
 
 /* The state of listing one function. */
 struct listing {
 	const struct report *r;
-	const struct image *image;
+	const struct module *module;
 	const struct arch *arch;
 	struct insn_printer *printer;
 	const struct hot_insn *spots;
@@ -131,7 +131,7 @@ static void add_insn(struct listing *l, uint64_t va, const struct hot_insn *spot
 {
 	size_t start = out->len;
 	size_t n;
-	const uint8_t *p = image_at(l->image, va, &n);
+	const uint8_t *p = module_at(l->module, va, &n);
 	add_share(out, spot->self, l->r->total);
 	text_add(out, "  ");
 	text_hex(out, va);
@@ -208,7 +208,7 @@ static void list_code(struct listing *l, uint64_t start, struct text *out)
 	while (va <= last || l->after || l->run_left) {
 		size_t n;
 		struct insn in;
-		const uint8_t *p = image_at(l->image, va, &n);
+		const uint8_t *p = module_at(l->module, va, &n);
 		if (!p)
 			break;
 		size_t length = l->arch->decode(p, n, va, DECODE_FLOW, &in);
@@ -221,22 +221,22 @@ static void list_code(struct listing *l, uint64_t start, struct text *out)
 }
 
 static void add_code(const struct report *r, const struct hot_insns *spots,
-		     const struct hot_procedure *h, struct text *out)
+		     const struct hot_function *h, struct text *out)
 {
 	const struct profile_scope *s = &r->profile->scopes.data[h->scope];
-	const struct outline_node label = {.scope = h->scope, .kind = OUTLINE_PROCEDURE};
+	const struct outline_node label = {.scope = h->scope, .kind = OUTLINE_FUNCTION};
 	struct err e;
 	text_char(out, '\n');
 	add_share(out, h->self, r->total);
 	text_add(out, "  ");
 	outline_label(r->profile, &label, r->width - 9, out);
 	text_char(out, '\n');
-	if (s->image >= r->profile->images.len)
+	if (s->module >= r->profile->modules.len)
 		return;
-	struct image *im = open_image(&r->profile->images.data[s->image], &e);
+	struct module *im = open_module(&r->profile->modules.data[s->module], &e);
 	const struct arch *arch = im ? arch_of_machine(im->machine) : NULL;
 	if (arch) {
-		struct listing l = {.r = r, .image = im, .arch = arch, .count = h->count};
+		struct listing l = {.r = r, .module = im, .arch = arch, .count = h->count};
 		l.printer = insn_printer_new(arch);
 		l.spots = &spots->list.data[h->first];
 		list_code(&l, s->address, out);
@@ -247,18 +247,18 @@ static void add_code(const struct report *r, const struct hot_insns *spots,
 		output_name(out, im ? "no decoder for its machine" : e.text);
 		text_add(out, ")\n");
 	}
-	image_close(im);
+	module_close(im);
 }
 
 void assembly_text(const struct report *r, struct text *out)
 {
 	struct hot_insns spots = {0};
-	VEC(struct hot_procedure) hot = {0};
+	VEC(struct hot_function) hot = {0};
 	collect(&spots, r);
 	for (uint32_t i = 0; i < spots.list.len; i++) {
 		const struct hot_insn *s = &spots.list.data[i];
-		if (!hot.len || vec_last(&hot).scope != s->procedure)
-			vec_push(&hot, (struct hot_procedure){.scope = s->procedure, .first = i});
+		if (!hot.len || vec_last(&hot).scope != s->function)
+			vec_push(&hot, (struct hot_function){.scope = s->function, .first = i});
 		vec_last(&hot).count++;
 		vec_last(&hot).self += s->self;
 	}

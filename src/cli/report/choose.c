@@ -70,7 +70,7 @@ static int choose_experiments(struct report *r, struct err *e)
 		r->experiments = search_choose(r->profile, a->focus);
 	if (a->focus && !r->experiments)
 		return err_set(e, ERR_INPUT,
-			       "no experiment is about '%s': neither a procedure, loop, process, "
+			       "no experiment is about '%s': neither a function, loop, process, "
 			       "thread, object nor FILE:LINE; '*%s*' would match a part",
 			       a->focus, a->focus);
 	return 0;
@@ -165,7 +165,7 @@ static int choose_focus(struct report *r, struct err *e)
 	if (any)
 		return 0;
 	return err_set(e, ERR_INPUT,
-		       "nothing that was measured matches '%s': neither a procedure nor FILE:LINE; "
+		       "nothing that was measured matches '%s': neither a function nor FILE:LINE; "
 		       "'*%s*' would match a part",
 		       pattern, pattern);
 }

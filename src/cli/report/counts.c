@@ -220,7 +220,7 @@ static void add_csv(const struct counted_item *i, const struct report *r,
 
 void counted_csv_heading(const char *names, struct text *out)
 {
-	text_add(out, "tid,kind,name,procedure,file,first_line,last_line,image,self,total,"
+	text_add(out, "tid,kind,name,function,file,first_line,last_line,module,self,total,"
 		      "self_percent,total_percent,");
 	text_add(out, names);
 	text_char(out, '\n');

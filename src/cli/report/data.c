@@ -101,14 +101,14 @@ uint32_t report_top_threads(const struct report *r, uint32_t **out)
 uint32_t report_hot_scope(const struct profile *p, uint32_t scope)
 {
 	while (scope != PROFILE_NONE && p->scopes.data[scope].kind != PROFILE_LOOP &&
-	       p->scopes.data[scope].kind != PROFILE_PROCEDURE)
+	       p->scopes.data[scope].kind != PROFILE_FUNCTION)
 		scope = p->scopes.data[scope].parent;
 	return scope;
 }
 
-uint32_t report_procedure(const struct profile *p, uint32_t scope)
+uint32_t report_function(const struct profile *p, uint32_t scope)
 {
-	while (scope != PROFILE_NONE && p->scopes.data[scope].kind != PROFILE_PROCEDURE)
+	while (scope != PROFILE_NONE && p->scopes.data[scope].kind != PROFILE_FUNCTION)
 		scope = p->scopes.data[scope].parent;
 	return scope;
 }

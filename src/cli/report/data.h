@@ -67,4 +67,4 @@ bool report_is_counted(const struct report *r);
 /* Returns the innermost loop that a scope is in or, without one, its function. */
 uint32_t report_hot_scope(const struct profile *p, uint32_t scope);
 /* Returns the function that a scope is in. */
-uint32_t report_procedure(const struct profile *p, uint32_t scope);
+uint32_t report_function(const struct profile *p, uint32_t scope);

@@ -31,8 +31,7 @@ static bool any_exceeds(const struct diff_view *v, const struct diff_row *rows, 
 bool diff_gate_exceeded(const struct diff_view *v)
 {
 	const struct diff *d = v->diff;
-	return diff_exceeds(v, &d->whole) ||
-	       any_exceeds(v, d->procedures.data, d->procedures.len) ||
+	return diff_exceeds(v, &d->whole) || any_exceeds(v, d->functions.data, d->functions.len) ||
 	       any_exceeds(v, d->loops.data, d->loops.len);
 }
 
@@ -48,7 +47,7 @@ static const struct profile_scope *scope_of(const struct diff_view *v, const str
 	return &profile_of(v, r)->scopes.data[scope];
 }
 
-static const struct profile_scope *procedure_of(const struct diff_view *v, const struct diff_row *r)
+static const struct profile_scope *function_of(const struct diff_view *v, const struct diff_row *r)
 {
 	const struct profile_scope *s = scope_of(v, r);
 	while (s->parent != PROFILE_NONE)
@@ -103,7 +102,7 @@ static void add_label(const struct diff_view *v, const struct diff_row *r, struc
 	if (s->kind == PROFILE_LOOP) {
 		add_scope_place(out, p, s);
 		text_add(out, " in ");
-		add_short(out, procedure_of(v, r)->name, 40);
+		add_short(out, function_of(v, r)->name, 40);
 	} else {
 		add_short(out, s->name, 40);
 		text_add(out, "  ");
@@ -230,8 +229,8 @@ static void add_gate(const struct diff_view *v, struct text *out)
 		    v->diff->exact ? "Grown" : "Slower", v->gate);
 	if (diff_exceeds(v, &v->diff->whole))
 		text_printf(out, "%+8.1f %%  the whole\n", diff_percent(v, &v->diff->whole));
-	const struct diff_row *rows[] = {v->diff->procedures.data, v->diff->loops.data};
-	const uint32_t counts[] = {v->diff->procedures.len, v->diff->loops.len};
+	const struct diff_row *rows[] = {v->diff->functions.data, v->diff->loops.data};
+	const uint32_t counts[] = {v->diff->functions.len, v->diff->loops.len};
 	for (size_t k = 0; k < ARRAY_SIZE(rows); k++) {
 		for (uint32_t i = 0; i < counts[k]; i++) {
 			if (!diff_exceeds(v, &rows[k][i].self))
@@ -257,9 +256,9 @@ static void count_changes(const struct diff_view *v, const struct diff_row *rows
 	}
 }
 
-static void add_both(uint32_t procedures, uint32_t loops, struct text *out)
+static void add_both(uint32_t functions, uint32_t loops, struct text *out)
 {
-	add_counted(out, procedures, "procedure", "procedures");
+	add_counted(out, functions, "function", "functions");
 	text_add(out, " and ");
 	add_counted(out, loops, "loop", "loops");
 }
@@ -268,23 +267,23 @@ static void add_both(uint32_t procedures, uint32_t loops, struct text *out)
 static void add_exact_rest(const struct diff_view *v, struct text *out)
 {
 	const struct diff *d = v->diff;
-	struct changes procedures = {0}, loops = {0};
-	count_changes(v, d->procedures.data, d->procedures.len, &procedures);
+	struct changes functions = {0}, loops = {0};
+	count_changes(v, d->functions.data, d->functions.len, &functions);
 	count_changes(v, d->loops.data, d->loops.len, &loops);
-	if (!procedures.changed && !loops.changed) {
-		text_add(out, "No difference in any procedure or loop.\n");
+	if (!functions.changed && !loops.changed) {
+		text_add(out, "No difference in any function or loop.\n");
 		return;
 	}
-	if (procedures.small || loops.small) {
+	if (functions.small || loops.small) {
 		text_add(out, "Not shown: ");
-		add_both(procedures.small, loops.small, out);
+		add_both(functions.small, loops.small, out);
 		text_printf(out,
 			    " with changes below %.4g %% of A's total (--min-percent=0 shows "
 			    "them).\n",
 			    v->min_percent);
 	}
 	text_add(out, "Without a difference: ");
-	add_both(d->procedures.len - procedures.changed, d->loops.len - loops.changed, out);
+	add_both(d->functions.len - functions.changed, d->loops.len - loops.changed, out);
 	text_add(out, ".\n");
 }
 
@@ -294,15 +293,15 @@ void diff_text(const struct diff_view *v, struct text *out)
 	add_input(v->a, "A", &d->a, out);
 	add_input(v->b, "B", &d->b, out);
 	add_verdict(v, out);
-	uint32_t procedures = add_table(v, "procedure", d->procedures.data, d->procedures.len, out);
+	uint32_t functions = add_table(v, "function", d->functions.data, d->functions.len, out);
 	uint32_t loops = add_table(v, "loop", d->loops.data, d->loops.len, out);
 	text_char(out, '\n');
 	if (d->exact)
 		add_exact_rest(v, out);
-	else if (procedures == d->procedures.len && loops == d->loops.len)
-		text_add(out, "No procedure or loop changed more than chance explains.\n");
-	else if (procedures || loops)
-		text_printf(out, "Not shown: %u procedures and %u loops, %s.\n", procedures, loops,
+	else if (functions == d->functions.len && loops == d->loops.len)
+		text_add(out, "No function or loop changed more than chance explains.\n");
+	else if (functions || loops)
+		text_printf(out, "Not shown: %u functions and %u loops, %s.\n", functions, loops,
 			    v->all ? "with smaller changes" : "unchanged as far as samples tell");
 	add_gate(v, out);
 }
@@ -324,8 +323,8 @@ static void add_scope_json(const struct diff_view *v, const struct diff_row *r, 
 {
 	const struct profile_scope *s = scope_of(v, r);
 	const struct profile *p = profile_of(v, r);
-	json_string(j, "procedure", procedure_of(v, r)->name);
-	json_string(j, "image", p->images.data[s->image].path);
+	json_string(j, "function", function_of(v, r)->name);
+	json_string(j, "module", p->modules.data[s->module].path);
 	json_string(j, "file", *s->file ? s->file : NULL);
 	json_u64(j, "first_line", s->first_line);
 	json_u64(j, "last_line", s->last_line);
@@ -381,7 +380,7 @@ void diff_json(const struct diff_view *v, struct text *out)
 	add_change_json(v, "whole", &d->whole, &j);
 	if (v->gate >= 0)
 		json_bool(&j, "gate_exceeded", diff_gate_exceeded(v));
-	add_rows_json(v, "procedures", d->procedures.data, d->procedures.len, &j);
+	add_rows_json(v, "functions", d->functions.data, d->functions.len, &j);
 	add_rows_json(v, "loops", d->loops.data, d->loops.len, &j);
 	json_end(&j);
 	text_char(out, '\n');
@@ -397,7 +396,7 @@ static void add_rows_csv(const struct diff_view *v, const char *kind, const stru
 		if (!is_worth_showing(v, r))
 			continue;
 		csv_text(out, kind);
-		csv_text(out, procedure_of(v, r)->name);
+		csv_text(out, function_of(v, r)->name);
 		csv_text(out, s->file);
 		csv_u64(out, s->first_line);
 		csv_u64(out, s->last_line);
@@ -416,8 +415,8 @@ static void add_rows_csv(const struct diff_view *v, const char *kind, const stru
 void diff_csv(const struct diff_view *v, struct text *out)
 {
 	const struct diff *d = v->diff;
-	text_add(out, "kind,procedure,file,first_line,last_line,self_a,self_b,total_a,total_b,"
+	text_add(out, "kind,function,file,first_line,last_line,self_a,self_b,total_a,total_b,"
 		      "change,low,high,percent,significant\n");
-	add_rows_csv(v, "procedure", d->procedures.data, d->procedures.len, out);
+	add_rows_csv(v, "function", d->functions.data, d->functions.len, out);
 	add_rows_csv(v, "loop", d->loops.data, d->loops.len, out);
 }

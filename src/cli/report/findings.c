@@ -70,15 +70,15 @@ uint32_t findings_code(const struct profile *p, uint32_t experiment)
 	uint32_t at = PROFILE_NONE;
 	if (experiment < p->experiments.len)
 		at = p->experiments.data[experiment].focus[PROFILE_CODE];
-	while (at != PROFILE_NONE && p->resources.data[at].kind != RESOURCE_PROCEDURE &&
+	while (at != PROFILE_NONE && p->resources.data[at].kind != RESOURCE_FUNCTION &&
 	       p->resources.data[at].kind != RESOURCE_LOOP)
 		at = p->resources.data[at].parent;
 	return at;
 }
 
-static uint32_t procedure_of(const struct profile *p, uint32_t code)
+static uint32_t function_of(const struct profile *p, uint32_t code)
 {
-	while (code != PROFILE_NONE && p->resources.data[code].kind != RESOURCE_PROCEDURE)
+	while (code != PROFILE_NONE && p->resources.data[code].kind != RESOURCE_FUNCTION)
 		code = p->resources.data[code].parent;
 	return code;
 }
@@ -297,14 +297,14 @@ static void add_word(struct text *out, const char *word)
 }
 
 /* Returns the function of the first finding that has one with samples. */
-static const char *hot_procedure(const struct profile *p)
+static const char *hot_function(const struct profile *p)
 {
 	vec_each (f, &p->findings) {
-		uint32_t code = procedure_of(p, findings_code(p, f->experiment));
+		uint32_t code = function_of(p, findings_code(p, f->experiment));
 		if (code == PROFILE_NONE)
 			continue;
 		vec_each (s, &p->scopes)
-			if (s->kind == PROFILE_PROCEDURE &&
+			if (s->kind == PROFILE_FUNCTION &&
 			    !strcmp(s->name, p->resources.data[code].name))
 				return s->name;
 	}
@@ -313,7 +313,7 @@ static const char *hot_procedure(const struct profile *p)
 
 void findings_more(const struct profile *p, const char *file, size_t width, struct text *out)
 {
-	const char *procedure = p->values.len ? hot_procedure(p) : NULL;
+	const char *function = p->values.len ? hot_function(p) : NULL;
 	struct text command = TEXT_INIT, line = TEXT_INIT;
 	text_add(&command, "sonde report ");
 	if (file && strcmp(file, USUAL_PROFILE) != 0) {
@@ -322,9 +322,9 @@ void findings_more(const struct profile *p, const char *file, size_t width, stru
 	}
 	text_printf(&line, "More: %s--view=search%s", command.data,
 		    p->values.len ? " (or tree, loops)" : "");
-	if (procedure) {
+	if (function) {
 		text_printf(&line, ", %s--lines --focus=", command.data);
-		add_word(&line, procedure);
+		add_word(&line, function);
 	}
 	add_line(out, line.data, 0, width);
 	text_release(&command);
@@ -343,13 +343,13 @@ static void number_json(const struct profile *p, const char *fact, enum quantity
 
 static void where_json(const struct profile *p, const struct profile_finding *f, struct json *j)
 {
-	uint32_t code = findings_code(p, f->experiment), procedure = procedure_of(p, code);
+	uint32_t code = findings_code(p, f->experiment), function = function_of(p, code);
 	if (code == PROFILE_NONE)
 		return;
 	const struct profile_resource *r = &p->resources.data[code];
 	json_object(j, "where");
-	json_string(j, "procedure",
-		    procedure == PROFILE_NONE ? NULL : p->resources.data[procedure].name);
+	json_string(j, "function",
+		    function == PROFILE_NONE ? NULL : p->resources.data[function].name);
 	json_string(j, "file", *r->file ? r->file : NULL);
 	json_u64(j, "first_line", r->first_line);
 	json_u64(j, "last_line", r->last_line);
@@ -366,7 +366,7 @@ static void path_json(const struct profile *p, const struct profile_finding *f, 
 		     s = p->scopes.data[s].parent) {
 			const struct profile_scope *scope = &p->scopes.data[s];
 			bool called =
-				scope->kind == PROFILE_PROCEDURE || scope->kind == PROFILE_INLINE;
+				scope->kind == PROFILE_FUNCTION || scope->kind == PROFILE_INLINE;
 			if (called && !is_startup(p, s))
 				vec_push(&names, scope->name);
 		}

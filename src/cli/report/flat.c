@@ -107,9 +107,9 @@ static void list_peers(const struct report *r, unsigned kinds, struct outline *o
 	outline_release(&all);
 }
 
-void procedures_outline(const struct report *r, struct outline *out)
+void functions_outline(const struct report *r, struct outline *out)
 {
-	list_peers(r, 1 << OUTLINE_PROCEDURE, out);
+	list_peers(r, 1 << OUTLINE_FUNCTION, out);
 }
 
 void loops_outline(const struct report *r, struct outline *out)
@@ -119,5 +119,5 @@ void loops_outline(const struct report *r, struct outline *out)
 
 void hot_scopes_outline(const struct report *r, struct outline *out)
 {
-	list_peers(r, 1 << OUTLINE_LOOP | 1 << OUTLINE_PROCEDURE, out);
+	list_peers(r, 1 << OUTLINE_LOOP | 1 << OUTLINE_FUNCTION, out);
 }

@@ -14,7 +14,7 @@ struct folding {
 static uint32_t find_recursion(const struct tree *t, uint32_t at, uint32_t scope)
 {
 	for (; at != PROFILE_NONE; at = t->nodes.data[at].parent)
-		if (t->nodes.data[at].kind == TREE_PROCEDURE && t->nodes.data[at].scope == scope)
+		if (t->nodes.data[at].kind == TREE_FUNCTION && t->nodes.data[at].scope == scope)
 			return at;
 	return PROFILE_NONE;
 }
@@ -39,7 +39,7 @@ static void place_node(struct folding *f, const struct tree *t, uint32_t i)
 {
 	const struct tree_node *n = &t->nodes.data[i];
 	uint32_t parent = f->place[n->parent], turns = f->turns[n->parent], at = PROFILE_NONE;
-	if (n->kind == TREE_PROCEDURE)
+	if (n->kind == TREE_FUNCTION)
 		at = find_recursion(f->out, parent, n->scope);
 	if (at == PROFILE_NONE) {
 		at = find_child(f, parent, n, turns);

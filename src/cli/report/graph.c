@@ -36,7 +36,7 @@ static bool is_shown(const struct report *r, uint64_t amount)
 static struct outline_node as_outline(const struct graph_node *n)
 {
 	return (struct outline_node){.scope = n->scope,
-				     .kind = n->loop ? OUTLINE_LOOP : OUTLINE_PROCEDURE,
+				     .kind = n->loop ? OUTLINE_LOOP : OUTLINE_FUNCTION,
 				     .self = n->self,
 				     .total = n->total,
 				     .self_samples = n->self_samples,
@@ -72,7 +72,7 @@ void graph_text(const struct report *r, struct text *out)
 	text_add(out, "  total   self");
 	if (report_is_counted(r))
 		text_add(out, "     calls");
-	text_add(out, "  procedure or loop, and what it leads to\n");
+	text_add(out, "  function or loop, and what it leads to\n");
 	output_style(out, STYLE_NONE);
 	for (uint32_t i = 0; i < g.nodes.len; i++) {
 		struct outline_node n = as_outline(&g.nodes.data[i]);

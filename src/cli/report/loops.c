@@ -49,10 +49,10 @@ static uint32_t *heaviest_contexts(const struct tree *t)
 static uint32_t find_caller(const struct tree *t, uint32_t at)
 {
 	const struct tree_node *n = t->nodes.data;
-	while (at && n[at].kind != TREE_PROCEDURE)
+	while (at && n[at].kind != TREE_FUNCTION)
 		at = n[at].parent;
 	uint32_t own = at ? n[at].scope : PROFILE_NONE;
-	while (at && (n[at].kind != TREE_PROCEDURE || n[at].scope == own))
+	while (at && (n[at].kind != TREE_FUNCTION || n[at].scope == own))
 		at = n[at].parent;
 	return at ? n[at].scope : PROFILE_NONE;
 }
@@ -76,7 +76,7 @@ static void add_loop_row(const struct report *r, const struct outline_node *n, u
 	if (caller != PROFILE_NONE && !is_startup(p, caller)) {
 		pad_to(out, start, chain);
 		text_add(out, "< ");
-		add_procedure_name(out, p->scopes.data[caller].name, r->width - 19 - place - chain);
+		add_function_name(out, p->scopes.data[caller].name, r->width - 19 - place - chain);
 	}
 	text_char(out, '\n');
 	text_release(&label);

@@ -46,13 +46,13 @@ static void add_heading(struct text *out)
 {
 	output_style(out, STYLE_ADDRESS);
 	text_add(out, "own instructions, and what per cent of them are of which class; of a "
-		      "procedure with its loops\n");
+		      "function with its loops\n");
 	output_style(out, STYLE_HEADING);
 	add_word_cell(out, "self", SELF);
 	add_word_cell(out, "instr.", INSTRUCTIONS);
 	for (int i = 0; i < INSN_CLASSES; i++)
 		add_word_cell(out, classes[i].name, classes[i].columns);
-	text_add(out, "  loop or procedure\n");
+	text_add(out, "  loop or function\n");
 	output_style(out, STYLE_NONE);
 }
 

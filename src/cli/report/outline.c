@@ -5,9 +5,9 @@
 
 const char *const outline_kind_name[OUTLINE_KINDS] = {
 	[OUTLINE_ROOT] = "root",
-	[OUTLINE_IMAGE] = "image",
+	[OUTLINE_MODULE] = "module",
 	[OUTLINE_FILE] = "file",
-	[OUTLINE_PROCEDURE] = "procedure",
+	[OUTLINE_FUNCTION] = "function",
 	[OUTLINE_INLINE] = "inlined",
 	[OUTLINE_LOOP] = "loop",
 	[OUTLINE_LINE] = "line",
@@ -19,16 +19,16 @@ const char *const outline_kind_name[OUTLINE_KINDS] = {
 };
 
 static const uint8_t of_tree[] = {
-	[TREE_ROOT] = OUTLINE_ROOT,     [TREE_PROCEDURE] = OUTLINE_PROCEDURE,
+	[TREE_ROOT] = OUTLINE_ROOT,     [TREE_FUNCTION] = OUTLINE_FUNCTION,
 	[TREE_INLINE] = OUTLINE_INLINE, [TREE_LOOP] = OUTLINE_LOOP,
 	[TREE_LINE] = OUTLINE_LINE,     [TREE_KERNEL] = OUTLINE_KERNEL,
 	[TREE_WAIT] = OUTLINE_WAIT,     [TREE_PARTIAL] = OUTLINE_PARTIAL,
 };
 
 static const uint8_t of_flat[] = {
-	[FLAT_IMAGE] = OUTLINE_IMAGE,         [FLAT_FILE] = OUTLINE_FILE,
-	[FLAT_PROCEDURE] = OUTLINE_PROCEDURE, [FLAT_INLINE] = OUTLINE_INLINE,
-	[FLAT_LOOP] = OUTLINE_LOOP,           [FLAT_LINE] = OUTLINE_LINE,
+	[FLAT_MODULE] = OUTLINE_MODULE,     [FLAT_FILE] = OUTLINE_FILE,
+	[FLAT_FUNCTION] = OUTLINE_FUNCTION, [FLAT_INLINE] = OUTLINE_INLINE,
+	[FLAT_LOOP] = OUTLINE_LOOP,         [FLAT_LINE] = OUTLINE_LINE,
 };
 
 uint32_t outline_add(struct outline *o, struct outline_node n)
@@ -72,7 +72,7 @@ void outline_from_flat(struct outline *o, const struct flat *f)
 	*o = (struct outline){.overlapping = true};
 	outline_add(o, (struct outline_node){.parent = PROFILE_NONE, .scope = PROFILE_NONE});
 	vec_each (row, &f->rows) {
-		bool named = row->kind == FLAT_IMAGE || row->kind == FLAT_FILE;
+		bool named = row->kind == FLAT_MODULE || row->kind == FLAT_FILE;
 		struct outline_node n = {
 			.parent = row->parent == PROFILE_NONE ? 0 : row->parent + 1,
 			.scope = row->scope,
@@ -104,7 +104,7 @@ void outline_take_away(struct outline *o, const bool *away)
 
 static bool is_unnamed(const struct outline_node *n, const struct profile *p)
 {
-	return n->kind == OUTLINE_PROCEDURE && p->scopes.data[n->scope].flags & PROFILE_UNNAMED;
+	return n->kind == OUTLINE_FUNCTION && p->scopes.data[n->scope].flags & PROFILE_UNNAMED;
 }
 
 /* Marks startup code. _start has no name in a stripped program, but it is the caller of the C
@@ -177,7 +177,7 @@ static struct sort_key sort_key(const struct outline *o, uint32_t i, const struc
 	struct sort_key k = {i, n->parent, n->total, n->self, "", 0};
 	/* The default is self for modules, files and functions, total for what is inside
 	 * functions. */
-	bool outer = o->overlapping && n->kind <= OUTLINE_PROCEDURE;
+	bool outer = o->overlapping && n->kind <= OUTLINE_FUNCTION;
 	if (sort == SORT_SELF || (sort == SORT_BEST && outer)) {
 		k.first = n->self;
 		k.second = n->total;

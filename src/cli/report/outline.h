@@ -8,9 +8,9 @@
 
 enum outline_kind {
 	OUTLINE_ROOT,
-	OUTLINE_IMAGE,
+	OUTLINE_MODULE,
 	OUTLINE_FILE,
-	OUTLINE_PROCEDURE,
+	OUTLINE_FUNCTION,
 	OUTLINE_INLINE,
 	OUTLINE_LOOP,
 	OUTLINE_LINE,
@@ -99,8 +99,8 @@ void outline_json(const struct outline *o, const struct report *r, const struct 
 		  struct json *j);
 void outline_csv(const struct outline *o, const struct report *r, const struct outline_threads *t,
 		 struct text *out);
-/* Adds the identity of a node as CSV fields: kind, name, procedure, file, first and last line,
- * image. */
+/* Adds the identity of a node as CSV fields: kind, name, function, file, first and last line,
+ * module. */
 void outline_scope_csv(const struct profile *p, const struct outline_node *n, struct text *out);
 /* Add one node as JSON members: its identity only, or also its amounts. */
 void outline_scope_json(const struct outline_node *n, const struct report *r, struct json *j);

@@ -454,7 +454,7 @@ void parallel_csv(const struct report *r, struct text *out)
 {
 	struct parallel_report f;
 	find_parallel(&f, r);
-	text_add(out, "kind,name,procedure,file,first_line,last_line,image,total,total_percent,"
+	text_add(out, "kind,name,function,file,first_line,last_line,module,total,total_percent,"
 		      "entries,iterations,iterations_per_entry,instructions_per_iteration,");
 	for (int i = 0; i < PARALLEL_STEPS; i++)
 		text_printf(out, "speedup_%u,", parallel_threads[i]);

@@ -11,9 +11,9 @@ static const struct {
 	const char *word;
 	enum style style;
 } looks[OUTLINE_KINDS] = {
-	[OUTLINE_IMAGE] = {"", STYLE_HEADING},
+	[OUTLINE_MODULE] = {"", STYLE_HEADING},
 	[OUTLINE_FILE] = {"", STYLE_NONE},
-	[OUTLINE_PROCEDURE] = {"", STYLE_NAME},
+	[OUTLINE_FUNCTION] = {"", STYLE_NAME},
 	[OUTLINE_INLINE] = {"inlined ", STYLE_INLINE},
 	[OUTLINE_LOOP] = {"loop ", STYLE_LOOP},
 	[OUTLINE_LINE] = {"line ", STYLE_NONE},
@@ -55,7 +55,7 @@ void outline_label(const struct profile *p, const struct outline_node *n, size_t
 		word = "inlined code ";
 	else if (s && s->flags & PROFILE_IRREDUCIBLE)
 		word = "irreducible loop ";
-	if (n->kind == OUTLINE_IMAGE || n->kind == OUTLINE_FILE)
+	if (n->kind == OUTLINE_MODULE || n->kind == OUTLINE_FILE)
 		name = *name ? name : "(file not known)";
 	if (s)
 		add_suffix(p, n, &suffix);
@@ -63,10 +63,10 @@ void outline_label(const struct profile *p, const struct outline_node *n, size_t
 	output_style(out, looks[n->kind].style);
 	text_add(out, word);
 	size_t left = width > used + 16 ? width - used : 16;
-	if (n->kind == OUTLINE_IMAGE || n->kind == OUTLINE_FILE)
+	if (n->kind == OUTLINE_MODULE || n->kind == OUTLINE_FILE)
 		add_path(out, name, left);
 	else
-		add_procedure_name(out, name, left);
+		add_function_name(out, name, left);
 	if (*name)
 		output_style(out, STYLE_NONE);
 	text_addn(out, suffix.len ? suffix.data : "", suffix.len);
@@ -147,13 +147,13 @@ static void add_around_json(const struct profile *p, const struct profile_scope 
 	uint32_t at = s->parent;
 	json_array(j, "inlined_into");
 	for (; at != PROFILE_NONE; at = p->scopes.data[at].parent) {
-		if (p->scopes.data[at].kind == PROFILE_PROCEDURE)
+		if (p->scopes.data[at].kind == PROFILE_FUNCTION)
 			break;
 		if (p->scopes.data[at].kind == PROFILE_INLINE)
 			json_string(j, NULL, p->scopes.data[at].name);
 	}
 	json_end(j);
-	json_string(j, "procedure", at == PROFILE_NONE ? NULL : p->scopes.data[at].name);
+	json_string(j, "function", at == PROFILE_NONE ? NULL : p->scopes.data[at].name);
 }
 
 static void add_scope_json(const struct profile *p, const struct profile_scope *s, struct json *j)
@@ -162,14 +162,15 @@ static void add_scope_json(const struct profile *p, const struct profile_scope *
 	json_string(j, "file", *s->file ? s->file : NULL);
 	json_u64(j, "first_line", s->first_line);
 	json_u64(j, "last_line", s->last_line);
-	json_string(j, "image", s->image < p->images.len ? p->images.data[s->image].path : NULL);
+	json_string(j, "module",
+		    s->module < p->modules.len ? p->modules.data[s->module].path : NULL);
 	json_hex(j, "address", s->address);
 	if (s->kind == PROFILE_INLINE) {
 		json_string(j, "call_file", *s->call_file ? s->call_file : NULL);
 		json_u64(j, "call_line", s->call_line);
 		json_bool(j, "inferred", s->flags & PROFILE_ALIEN);
 	}
-	if (s->kind != PROFILE_PROCEDURE)
+	if (s->kind != PROFILE_FUNCTION)
 		add_around_json(p, s, j);
 	if (s->kind == PROFILE_LOOP)
 		json_bool(j, "irreducible", s->flags & PROFILE_IRREDUCIBLE);
@@ -243,17 +244,17 @@ void outline_json(const struct outline *o, const struct report *r, const struct 
 
 void outline_scope_csv(const struct profile *p, const struct outline_node *n, struct text *out)
 {
-	static const struct profile_scope none = {.image = PROFILE_NONE, .name = "", .file = ""};
+	static const struct profile_scope none = {.module = PROFILE_NONE, .name = "", .file = ""};
 	const struct profile_scope *s =
 		n->scope == PROFILE_NONE ? &none : &p->scopes.data[n->scope];
 	csv_text(out, outline_kind_name[n->kind]);
 	csv_text(out, n->name ? n->name : s->name);
-	uint32_t procedure = report_procedure(p, n->scope);
-	csv_text(out, procedure == PROFILE_NONE ? "" : p->scopes.data[procedure].name);
+	uint32_t function = report_function(p, n->scope);
+	csv_text(out, function == PROFILE_NONE ? "" : p->scopes.data[function].name);
 	csv_text(out, s->file);
 	csv_u64(out, s->first_line);
 	csv_u64(out, s->last_line);
-	csv_text(out, s->image < p->images.len ? p->images.data[s->image].path : "");
+	csv_text(out, s->module < p->modules.len ? p->modules.data[s->module].path : "");
 }
 
 static void add_row_csv(const struct outline *o, const struct outline_row *row,
@@ -292,7 +293,7 @@ void outline_csv(const struct outline *o, const struct report *r, const struct o
 	outline_rows(o, r, &rows);
 	text_add(
 		out,
-		"depth,kind,name,procedure,file,first_line,last_line,image,self,total,self_samples,"
+		"depth,kind,name,function,file,first_line,last_line,module,self,total,self_samples,"
 		"total_samples,self_percent,total_percent,");
 	for (uint32_t i = 0; t && i < t->count; i++) {
 		int tid = r->profile->threads.data[t->threads[i]].tid;

@@ -24,9 +24,9 @@ static bool is_within(const struct profile *p, uint32_t part, uint32_t whole)
 	return part == whole;
 }
 
-static uint32_t procedure_around(const struct profile *p, uint32_t resource)
+static uint32_t function_around(const struct profile *p, uint32_t resource)
 {
-	while (resource != PROFILE_NONE && p->resources.data[resource].kind != RESOURCE_PROCEDURE)
+	while (resource != PROFILE_NONE && p->resources.data[resource].kind != RESOURCE_FUNCTION)
 		resource = p->resources.data[resource].parent;
 	return resource;
 }
@@ -37,25 +37,25 @@ static const char *parent_name(const struct profile *p, const struct profile_res
 }
 
 /* Adds the place of a function: its first line, or its module. */
-static void add_procedure_place(const struct profile *p, const struct profile_resource *r,
-				struct text *out)
+static void add_function_place(const struct profile *p, const struct profile_resource *r,
+			       struct text *out)
 {
 	if (*r->file)
 		add_place(out, r->file, r->first_line, 0);
-	else if (r->image != PROFILE_NONE) {
+	else if (r->module != PROFILE_NONE) {
 		text_char(out, '[');
-		output_name(out, base_name(p->images.data[r->image].path));
+		output_name(out, base_name(p->modules.data[r->module].path));
 		text_char(out, ']');
 	}
 }
 
-static void add_procedure(const struct profile *p, const struct profile_resource *r, size_t width,
-			  struct text *out)
+static void add_function(const struct profile *p, const struct profile_resource *r, size_t width,
+			 struct text *out)
 {
 	struct text place = TEXT_INIT;
-	add_procedure_place(p, r, &place);
+	add_function_place(p, r, &place);
 	size_t used = place.len ? 2 + text_columns(place.data, place.len) : 0;
-	add_procedure_name(out, r->name, width > used + MIN_LABEL ? width - used : MIN_LABEL);
+	add_function_name(out, r->name, width > used + MIN_LABEL ? width - used : MIN_LABEL);
 	if (place.len)
 		text_printf(out, "  %s", place.data);
 	text_release(&place);
@@ -65,12 +65,12 @@ static void add_procedure(const struct profile *p, const struct profile_resource
 static void add_loop(const struct profile *p, uint32_t resource, uint32_t above, size_t width,
 		     struct text *out)
 {
-	uint32_t procedure = procedure_around(p, resource);
+	uint32_t function = function_around(p, resource);
 	add_short(out, p->resources.data[resource].name, width);
-	if (procedure == PROFILE_NONE || (above != PROFILE_NONE && is_within(p, above, procedure)))
+	if (function == PROFILE_NONE || (above != PROFILE_NONE && is_within(p, above, function)))
 		return;
 	text_add(out, " in ");
-	add_procedure_name(out, p->resources.data[procedure].name, MIN_LABEL);
+	add_function_name(out, p->resources.data[function].name, MIN_LABEL);
 }
 
 static void add_group(const struct profile_resource *r, size_t width, struct text *out)
@@ -90,7 +90,7 @@ static void add_resource(const struct profile *p, uint32_t resource, uint32_t ab
 {
 	const struct profile_resource *r = &p->resources.data[resource];
 	switch (r->kind) {
-	case RESOURCE_PROCEDURE: add_procedure(p, r, width, out); return;
+	case RESOURCE_FUNCTION: add_function(p, r, width, out); return;
 	case RESOURCE_LOOP: add_loop(p, resource, above, width, out); return;
 	case RESOURCE_PROCESS: text_add(out, "process "); break;
 	case RESOURCE_THREAD: text_add(out, "thread "); break;
@@ -322,7 +322,7 @@ static enum style style_of(const struct profile *p, uint32_t resource)
 	if (resource == PROFILE_NONE)
 		return STYLE_NONE;
 	switch (p->resources.data[resource].kind) {
-	case RESOURCE_PROCEDURE: return STYLE_NAME;
+	case RESOURCE_FUNCTION: return STYLE_NAME;
 	case RESOURCE_LOOP: return STYLE_LOOP;
 	default: return STYLE_INLINE;
 	}

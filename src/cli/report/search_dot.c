@@ -40,7 +40,7 @@ static bool is_drawn(const struct drawing *d, uint32_t experiment)
 static const char *shape_of(const struct profile *p, uint32_t resource)
 {
 	static const char *const shapes[RESOURCE_KINDS] = {
-		[RESOURCE_GROUP] = "folder",     [RESOURCE_PROCEDURE] = "box",
+		[RESOURCE_GROUP] = "folder",     [RESOURCE_FUNCTION] = "box",
 		[RESOURCE_LOOP] = "ellipse",     [RESOURCE_PROCESS] = "box3d",
 		[RESOURCE_THREAD] = "component", [RESOURCE_OBJECT] = "hexagon",
 	};

@@ -8,7 +8,7 @@
 #include "cli/term/text.h"
 #include "unwind/walk.h"
 
-enum { MAX_PATH = 14, PATH_HEAD = 4, MAX_LOOPS = 6, MAX_PROCEDURES = 8, MAX_THREADS = 5 };
+enum { MAX_PATH = 14, PATH_HEAD = 4, MAX_LOOPS = 6, MAX_FUNCTIONS = 8, MAX_THREADS = 5 };
 
 static const char *fact(const struct report *r, const char *name)
 {
@@ -227,7 +227,7 @@ static void add_branches(const struct report *r, const struct outline *o, uint32
 		text_add(out, shown++ ? ", " : "                then ");
 		text_printf(out, "%.1f%% ", percent_of(n->total, r->total));
 		if (n->scope != PROFILE_NONE && *r->profile->scopes.data[n->scope].name)
-			add_procedure_name(out, r->profile->scopes.data[n->scope].name, 24);
+			add_function_name(out, r->profile->scopes.data[n->scope].name, 24);
 		else
 			outline_label(r->profile, n, 24, out);
 	}
@@ -294,16 +294,16 @@ static void add_loops(const struct report *r, struct text *out)
 	outline_release(&o);
 }
 
-static void add_procedures(const struct report *r, struct text *out)
+static void add_functions(const struct report *r, struct text *out)
 {
 	struct outline o;
 	uint32_t shown = 0, i;
-	procedures_outline(r, &o);
+	functions_outline(r, &o);
 	outline_link(&o, r->profile, SORT_SELF);
 	output_style(out, STYLE_HEADING);
-	text_add(out, "\n   self  total  procedure\n");
+	text_add(out, "\n   self  total  function\n");
 	output_style(out, STYLE_NONE);
-	for (i = o.nodes.data[0].first_child; i != PROFILE_NONE && shown < MAX_PROCEDURES;
+	for (i = o.nodes.data[0].first_child; i != PROFILE_NONE && shown < MAX_FUNCTIONS;
 	     i = o.nodes.data[i].next, shown++) {
 		const struct outline_node *n = &o.nodes.data[i];
 		if ((double)n->self < r->min_share * (double)r->total)
@@ -324,7 +324,7 @@ void summary_text(const struct report *r, struct text *out)
 		report_heading(r, out);
 	add_hot_path(r, out);
 	add_loops(r, out);
-	add_procedures(r, out);
+	add_functions(r, out);
 	if (r->profile->threads.len > 1) {
 		text_char(out, '\n');
 		threads_table(r, MAX_THREADS, out);
@@ -335,7 +335,7 @@ void summary_text(const struct report *r, struct text *out)
 				"instructions), parallel (loops to parallelise)"
 			      : "");
 	text_add(out, "\nMore: --view=tree|callers|flat|loops|graph|threads, --lines, --asm, "
-		      "--focus=PROCEDURE, --help\n");
+		      "--focus=FUNCTION, --help\n");
 	output_style(out, STYLE_NONE);
 }
 
@@ -400,6 +400,6 @@ void summary_json(const struct report *r, struct json *j)
 	vec_free(&path.nodes);
 	outline_release(&o);
 	add_top_json(r, "loops", loops_outline, j);
-	add_top_json(r, "procedures", procedures_outline, j);
+	add_top_json(r, "functions", functions_outline, j);
 	threads_json(r, j);
 }

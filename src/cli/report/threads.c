@@ -57,7 +57,7 @@ static struct outline_node as_outline(const struct report *r, const struct threa
 {
 	bool loop = r->profile->scopes.data[row->hot].kind == PROFILE_LOOP;
 	return (struct outline_node){.scope = row->hot,
-				     .kind = loop ? OUTLINE_LOOP : OUTLINE_PROCEDURE};
+				     .kind = loop ? OUTLINE_LOOP : OUTLINE_FUNCTION};
 }
 
 static void add_hot(const struct report *r, const struct thread_row *row, size_t width,
@@ -68,16 +68,16 @@ static void add_hot(const struct report *r, const struct thread_row *row, size_t
 	if (row->hot == PROFILE_NONE)
 		return;
 	struct outline_node n = as_outline(r, row);
-	uint32_t procedure = report_procedure(p, row->hot);
+	uint32_t function = report_function(p, row->hot);
 	add_share(out, row->hot_amount, row->amount);
 	text_char(out, ' ');
 	outline_label(p, &n, width, out);
-	if (n.kind == OUTLINE_LOOP && procedure != PROFILE_NONE) {
+	if (n.kind == OUTLINE_LOOP && function != PROFILE_NONE) {
 		outline_place(p, &n, &place);
 		size_t used = text_columns(place.data, place.len) + strlen("loop  in ");
 		text_add(out, " in ");
-		add_procedure_name(out, p->scopes.data[procedure].name,
-				   width > used + 12 ? width - used : 12);
+		add_function_name(out, p->scopes.data[function].name,
+				  width > used + 12 ? width - used : 12);
 	}
 	text_release(&place);
 }
@@ -110,8 +110,7 @@ void threads_table(const struct report *r, uint32_t most, struct text *out)
 	uint32_t *order, count = report_top_threads(r, &order);
 	bool several = r->profile->processes.len > 1;
 	output_style(out, STYLE_HEADING);
-	text_printf(out,
-		    "  share  %-11s%-9s%-17s%shottest loop or procedure, share of the thread\n",
+	text_printf(out, "  share  %-11s%-9s%-17s%shottest loop or function, share of the thread\n",
 		    "amount", "thread", "name", several ? "process  " : "");
 	output_style(out, STYLE_NONE);
 	while (count && !rows[order[count - 1]].samples)
@@ -172,9 +171,9 @@ static void add_hot_csv(const struct report *r, const struct thread_row *row, st
 {
 	const struct profile *p = r->profile;
 	const struct profile_scope *s = &p->scopes.data[row->hot];
-	uint32_t procedure = report_procedure(p, row->hot);
-	csv_text(out, s->kind == PROFILE_LOOP ? "loop" : "procedure");
-	csv_text(out, procedure == PROFILE_NONE ? "" : p->scopes.data[procedure].name);
+	uint32_t function = report_function(p, row->hot);
+	csv_text(out, s->kind == PROFILE_LOOP ? "loop" : "function");
+	csv_text(out, function == PROFILE_NONE ? "" : p->scopes.data[function].name);
 	csv_text(out, s->file);
 	csv_u64(out, s->first_line);
 	csv_u64(out, s->last_line);
@@ -186,7 +185,7 @@ void threads_csv(const struct report *r, struct text *out)
 	const struct profile *p = r->profile;
 	struct thread_row *rows = measure(r);
 	uint32_t *order, count = report_top_threads(r, &order);
-	text_add(out, "tid,name,pid,process,total,samples,percent,hottest_kind,hottest_procedure,"
+	text_add(out, "tid,name,pid,process,total,samples,percent,hottest_kind,hottest_function,"
 		      "hottest_file,hottest_first_line,hottest_last_line,hottest_self\n");
 	for (uint32_t i = 0; i < count; i++) {
 		const struct thread_row *row = &rows[order[i]];

@@ -20,9 +20,9 @@ static int by_share(const void *a, const void *b)
 }
 
 /* A module that was not selected for counting. */
-static bool is_whole_image(const struct profile_uncovered *u)
+static bool is_whole_module(const struct profile_uncovered *u)
 {
-	return !u->address && !*u->name && u->image != PROFILE_NONE;
+	return !u->address && !*u->name && u->module != PROFILE_NONE;
 }
 
 /* Code of a module that belongs to none of its functions: stubs and the like. */
@@ -37,16 +37,16 @@ static void add_row(const struct report *r, const struct profile_uncovered *u, s
 	text_fill(out, ' ', INDENT);
 	add_share(out, u->share == PROFILE_NONE ? 0 : u->share, ALL);
 	text_add(out, "  ");
-	if (is_whole_image(u))
+	if (is_whole_module(u))
 		text_add(&label, "all");
 	else if (*u->name)
-		add_procedure_name(&label, u->name, 30);
+		add_function_name(&label, u->name, 30);
 	else
 		text_hex(&label, u->address);
-	if (u->image != PROFILE_NONE) {
-		text_add(&label, is_whole_image(u) ? " of " : " [");
-		output_name(&label, base_name(r->profile->images.data[u->image].path));
-		text_add(&label, is_whole_image(u) ? "" : "]");
+	if (u->module != PROFILE_NONE) {
+		text_add(&label, is_whole_module(u) ? " of " : " [");
+		output_name(&label, base_name(r->profile->modules.data[u->module].path));
+		text_add(&label, is_whole_module(u) ? "" : "]");
 	}
 	text_add(&label, ": ");
 	output_name(&label, u->reason);
@@ -55,29 +55,29 @@ static void add_row(const struct report *r, const struct profile_uncovered *u, s
 	text_release(&label);
 }
 
-/* "4 procedures, 1 image and other code that ran as they were" */
-static void add_numbers(struct text *out, uint32_t procedures, uint32_t images, uint32_t others)
+/* "4 functions, 1 module and other code that ran as they were" */
+static void add_numbers(struct text *out, uint32_t functions, uint32_t modules, uint32_t others)
 {
-	if (procedures)
-		add_counted(out, procedures, "procedure", "procedures");
-	if (procedures && images)
+	if (functions)
+		add_counted(out, functions, "function", "functions");
+	if (functions && modules)
 		text_add(out, others ? ", " : " and ");
-	if (images)
-		add_counted(out, images, "image", "images");
+	if (modules)
+		add_counted(out, modules, "module", "modules");
 	if (others)
-		text_add(out, procedures + images ? " and other code" : "code");
-	text_add(out, procedures + images + !!others == 1 ? " that ran as it was"
+		text_add(out, functions + modules ? " and other code" : "code");
+	text_add(out, functions + modules + !!others == 1 ? " that ran as it was"
 							  : " that ran as they were");
 }
 
 void uncovered_table(const struct report *r, struct text *out)
 {
 	VEC(const struct profile_uncovered *) list = {0};
-	uint32_t shown = 0, images = 0, others = 0;
+	uint32_t shown = 0, modules = 0, others = 0;
 	uint64_t share = 0;
 	vec_each (u, &r->profile->uncovered) {
 		vec_push(&list, u);
-		images += is_whole_image(u);
+		modules += is_whole_module(u);
 		others += is_other(u);
 		share += u->share == PROFILE_NONE ? 0 : u->share;
 	}
@@ -85,7 +85,7 @@ void uncovered_table(const struct report *r, struct text *out)
 		return;
 	qsort(list.data, list.len, sizeof(*list.data), by_share);
 	text_add(out, "not counted ");
-	add_numbers(out, list.len - images - others, images, others);
+	add_numbers(out, list.len - modules - others, modules, others);
 	if (list.data[0]->share != PROFILE_NONE)
 		text_printf(out, ", %.1f%% of the time by samples", percent_of(share, ALL));
 	text_char(out, '\n');
@@ -107,8 +107,8 @@ void uncovered_json(const struct report *r, struct json *j)
 	vec_each (u, &p->uncovered) {
 		json_object(j, NULL);
 		json_string(j, "name", *u->name ? u->name : NULL);
-		json_string(j, "image",
-			    u->image == PROFILE_NONE ? NULL : p->images.data[u->image].path);
+		json_string(j, "module",
+			    u->module == PROFILE_NONE ? NULL : p->modules.data[u->module].path);
 		json_hex(j, "address", u->address);
 		if (u->share == PROFILE_NONE)
 			json_string(j, "percent", NULL);

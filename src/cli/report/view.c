@@ -107,7 +107,7 @@ static void explain_empty(const struct report *r, struct text *out)
 		text_add(out, "Nothing of this was counted.\n");
 	else
 		text_add(out,
-			 "This profile has no samples: the program used less processor time than "
+			 "This profile has no samples: the program used less CPU time than "
 			 "lies between two samples, or only waited. Record a longer run, more "
 			 "samples a second (sonde record -F 4999), or waiting too (sonde record "
 			 "--wall).\n");

@@ -32,7 +32,7 @@ static void add_ranges(const struct view *v, struct json *j, const struct scope 
 	json_end(j);
 }
 
-void view_image_json(const struct view *v, struct json *j)
+void view_module_json(const struct view *v, struct json *j)
 {
 	char hex[65];
 	build_id_hex(&v->structure->build_id, hex);
@@ -61,7 +61,7 @@ static void add_inline_scope(const struct view *v, struct json *j, const struct 
 static void open_scope(const struct view *v, struct json *j, const struct scope *s)
 {
 	static const char *const names[] = {
-		[SCOPE_PROCEDURE] = "procedure",
+		[SCOPE_FUNCTION] = "function",
 		[SCOPE_INLINE] = "inlined",
 		[SCOPE_LOOP] = "loop",
 		[SCOPE_LINE] = "line",
@@ -100,7 +100,7 @@ static void add_scopes(const struct view *v, struct json *j, uint32_t root)
 	vec_free(&ends);
 }
 
-static void add_found_by(struct json *j, const struct structure_procedure *p)
+static void add_found_by(struct json *j, const struct structure_function *p)
 {
 	json_array(j, "found_by");
 	for (unsigned way = 0; way < FOUND_WAYS; way++)
@@ -109,7 +109,7 @@ static void add_found_by(struct json *j, const struct structure_procedure *p)
 	json_end(j);
 }
 
-static void add_procedure(const struct view *v, struct json *j, const struct structure_procedure *p)
+static void add_function(const struct view *v, struct json *j, const struct structure_function *p)
 {
 	const struct scope *s = &v->structure->scopes[p->scope];
 	json_object(j, NULL);
@@ -120,9 +120,9 @@ static void add_procedure(const struct view *v, struct json *j, const struct str
 	add_source(v, j, s);
 	add_ranges(v, j, s);
 	add_found_by(j, p);
-	json_bool(j, "noreturn", p->flags & PROCEDURE_NORETURN);
-	json_bool(j, "plt", p->flags & PROCEDURE_PLT);
-	json_bool(j, "ifunc", p->flags & PROCEDURE_IFUNC);
+	json_bool(j, "noreturn", p->flags & FUNCTION_NORETURN);
+	json_bool(j, "plt", p->flags & FUNCTION_PLT);
+	json_bool(j, "ifunc", p->flags & FUNCTION_IFUNC);
 	json_u64(j, "blocks", p->block_count);
 	json_u64(j, "instructions", p->insn_count);
 	json_u64(j, "jump_tables", p->table_count);
@@ -134,9 +134,9 @@ static void add_procedure(const struct view *v, struct json *j, const struct str
 
 void view_tree_json(const struct view *v, struct json *j)
 {
-	json_array(j, "procedures");
+	json_array(j, "functions");
 	for (uint32_t i = 0; i < v->count; i++) {
-		add_procedure(v, j, &v->structure->procedures[v->procedures[i]]);
+		add_function(v, j, &v->structure->functions[v->functions[i]]);
 		output_flush(j->out);
 	}
 	json_end(j);
@@ -155,7 +155,7 @@ static void add_chain(const struct view *v, struct json *j, uint32_t scope)
 	json_end(j);
 }
 
-static void add_loop(const struct view *v, struct json *j, const struct structure_procedure *p,
+static void add_loop(const struct view *v, struct json *j, const struct structure_function *p,
 		     const struct machine_loop *l)
 {
 	const struct scope *s = &v->structure->scopes[l->scope];
@@ -165,8 +165,8 @@ static void add_loop(const struct view *v, struct json *j, const struct structur
 		json_hex(j, "parent", v->structure->loops[l->parent].header);
 	else
 		json_string(j, "parent", NULL);
-	add_text(v, j, "procedure", p->name);
-	json_hex(j, "procedure_start", p->start);
+	add_text(v, j, "function", p->name);
+	json_hex(j, "function_start", p->start);
 	add_source(v, j, s);
 	json_bool(j, "compiler_made", s->flags & SCOPE_NO_LINE);
 	json_bool(j, "irreducible", l->irreducible);
@@ -185,7 +185,7 @@ void view_loops_json(const struct view *v, struct json *j)
 {
 	json_array(j, "loops");
 	for (uint32_t i = 0; i < v->count; i++) {
-		const struct structure_procedure *p = &v->structure->procedures[v->procedures[i]];
+		const struct structure_function *p = &v->structure->functions[v->functions[i]];
 		for (uint32_t k = 0; k < p->loop_count; k++)
 			add_loop(v, j, p, &v->structure->loops[p->first_loop + k]);
 		output_flush(j->out);
@@ -205,7 +205,7 @@ static void add_times(const struct view *v, struct json *j)
 {
 	const struct structure_stats *t = &v->structure->stats;
 	json_object(j, "seconds");
-	json_quantity(j, "image", A_TIME, t->seconds_image, 6);
+	json_quantity(j, "module", A_TIME, t->seconds_module, 6);
 	json_quantity(j, "debug", A_TIME, t->seconds_debug, 6);
 	json_quantity(j, "flow", A_TIME, t->seconds_flow, 6);
 	json_quantity(j, "structure", A_TIME, t->seconds_structure, 6);
@@ -219,7 +219,7 @@ void view_stats_json(const struct view *v, struct json *j)
 	struct view_counts c;
 	view_count(v, &c);
 	json_object(j, "stats");
-	json_u64(j, "procedures", v->count);
+	json_u64(j, "functions", v->count);
 	add_ways(j, "found_by", c.found);
 	add_ways(j, "first_found_by", c.first);
 	json_u64(j, "noreturn", c.noreturn);

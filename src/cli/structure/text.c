@@ -125,10 +125,10 @@ static void add_line(const struct view *v, const struct scope *s, struct text *o
 	}
 }
 
-static void add_procedure(const struct view *v, const struct structure_procedure *p,
-			  const struct scope *s, struct text *out)
+static void add_function(const struct view *v, const struct structure_function *p,
+			 const struct scope *s, struct text *out)
 {
-	text_add(out, "procedure ");
+	text_add(out, "function ");
 	output_style(out, STYLE_NAME);
 	if (p->name)
 		output_name(out, view_text(v, p->name));
@@ -157,7 +157,7 @@ struct scope_writer {
 	VEC(uint32_t) ends; /* ends of the scopes that are open */
 };
 
-static void add_scopes(struct scope_writer *t, const struct structure_procedure *p)
+static void add_scopes(struct scope_writer *t, const struct structure_function *p)
 {
 	const struct scope *scopes = t->view->structure->scopes;
 	vec_clear(&t->ends);
@@ -168,7 +168,7 @@ static void add_scopes(struct scope_writer *t, const struct structure_procedure 
 		text_fill(t->out, ' ', 4 + 2 * (size_t)t->ends.len);
 		vec_push(&t->ends, s->end);
 		switch (s->kind) {
-		case SCOPE_PROCEDURE: add_procedure(t->view, p, s, t->out); break;
+		case SCOPE_FUNCTION: add_function(t->view, p, s, t->out); break;
 		case SCOPE_INLINE: add_inline(t->view, s, t->out); break;
 		case SCOPE_LOOP: add_loop(t->view, s, t->copies[i], t->out); break;
 		default: add_line(t->view, s, t->out); break;
@@ -195,7 +195,7 @@ static void group_by_file(const struct view *v, struct grouping *g)
 {
 	g->next = xmalloc((v->count + 1) * sizeof(*g->next));
 	for (uint32_t i = 0; i < v->count; i++) {
-		const struct structure_procedure *p = &v->structure->procedures[v->procedures[i]];
+		const struct structure_function *p = &v->structure->functions[v->functions[i]];
 		uint32_t file = v->structure->scopes[p->scope].file;
 		const char *path = view_text(v, file);
 		uint64_t key = hash_bytes(path, strlen(path), 0);
@@ -209,9 +209,9 @@ static void group_by_file(const struct view *v, struct grouping *g)
 	}
 }
 
-static void add_image(const struct view *v, struct text *out)
+static void add_module(const struct view *v, struct text *out)
 {
-	text_add(out, "image ");
+	text_add(out, "module ");
 	add_name(out, STYLE_HEADING, v->path);
 	text_printf(out, " (%s", view_machine(v));
 	if (v->structure->build_id.size) {
@@ -229,7 +229,7 @@ static void add_file(struct scope_writer *t, const struct grouping *g, const str
 	add_name(t->out, STYLE_HEADING, f->file ? view_text(v, f->file) : "unknown");
 	text_char(t->out, '\n');
 	for (uint32_t i = f->first; i != INDEX_NONE; i = g->next[i])
-		add_scopes(t, &v->structure->procedures[v->procedures[i]]);
+		add_scopes(t, &v->structure->functions[v->functions[i]]);
 }
 
 void view_tree(const struct view *v, struct text *out)
@@ -238,7 +238,7 @@ void view_tree(const struct view *v, struct text *out)
 	struct scope_writer t = {.view = v, .copies = copies, .out = out};
 	struct grouping g = {0};
 	group_by_file(v, &g);
-	add_image(v, out);
+	add_module(v, out);
 	/* Code without source (startup code, PLTs) comes last. */
 	vec_each (f, &g.files)
 		if (f->file)
@@ -299,7 +299,7 @@ static void add_loop_source(const struct view *v, const struct machine_loop *l, 
 			 v->structure->has_lines && s->flags & SCOPE_NO_LINE ? "(compiler)" : "-");
 }
 
-static void add_loop_row(const struct view *v, const struct structure_procedure *p,
+static void add_loop_row(const struct view *v, const struct structure_function *p,
 			 const struct machine_loop *l, size_t source_width, struct text *out)
 {
 	size_t start = out->len;
@@ -324,7 +324,7 @@ static size_t widest_source(const struct view *v)
 	struct text t = TEXT_INIT;
 	size_t width = strlen("source");
 	for (uint32_t i = 0; i < v->count; i++) {
-		const struct structure_procedure *p = &v->structure->procedures[v->procedures[i]];
+		const struct structure_function *p = &v->structure->functions[v->functions[i]];
 		for (uint32_t k = 0; k < p->loop_count; k++) {
 			text_clear(&t);
 			add_loop_source(v, &v->structure->loops[p->first_loop + k], &t);
@@ -338,13 +338,13 @@ static size_t widest_source(const struct view *v)
 void view_loops(const struct view *v, struct text *out)
 {
 	size_t width = widest_source(v);
-	add_image(v, out);
+	add_module(v, out);
 	output_style(out, STYLE_HEADING);
-	text_printf(out, "%-18s%-*sdepth blocks   bytes calls    procedure > inlined calls\n",
+	text_printf(out, "%-18s%-*sdepth blocks   bytes calls    function > inlined calls\n",
 		    "loop", (int)width + 2, "source");
 	output_style(out, STYLE_NONE);
 	for (uint32_t i = 0; i < v->count; i++) {
-		const struct structure_procedure *p = &v->structure->procedures[v->procedures[i]];
+		const struct structure_function *p = &v->structure->functions[v->functions[i]];
 		for (uint32_t k = 0; k < p->loop_count; k++)
 			add_loop_row(v, p, &v->structure->loops[p->first_loop + k], width, out);
 	}
@@ -359,7 +359,7 @@ static void add_count(struct text *out, const char *what, uint64_t value)
 
 static void add_found(const struct view *v, const struct view_counts *c, struct text *out)
 {
-	add_count(out, "procedures", v->count);
+	add_count(out, "functions", v->count);
 	text_printf(out, "  %-28s%12s%20s\n", "  found by", "all", "by none above");
 	for (unsigned way = 0; way < FOUND_WAYS; way++) {
 		if (!c->found[way])
@@ -378,9 +378,9 @@ static void add_times(const struct view *v, struct text *out)
 		const char *what;
 		double seconds;
 	} phases[] = {
-		{"reading the image", t->seconds_image},
+		{"reading the module", t->seconds_module},
 		{"debugging information", t->seconds_debug},
-		{"procedures, flow, loops", t->seconds_flow},
+		{"functions, flow, loops", t->seconds_flow},
 		{"source structure", t->seconds_structure},
 	};
 	text_add(out, "  seconds\n");
@@ -394,10 +394,10 @@ void view_stats(const struct view *v, struct text *out)
 {
 	struct view_counts c;
 	view_count(v, &c);
-	add_image(v, out);
+	add_module(v, out);
 	add_found(v, &c, out);
 	add_count(out, "  that do not return", c.noreturn);
-	add_count(out, "bytes of procedures", c.bytes);
+	add_count(out, "bytes of functions", c.bytes);
 	add_count(out, "instructions", c.instructions);
 	add_count(out, "blocks", c.blocks);
 	add_count(out, "  not decodable", c.bad);

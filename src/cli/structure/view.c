@@ -31,7 +31,7 @@ uint32_t view_inline_chain(const struct view *v, uint32_t scope, const struct sc
 	return count;
 }
 
-static void count_scopes(const struct view *v, const struct structure_procedure *p,
+static void count_scopes(const struct view *v, const struct structure_function *p,
 			 struct view_counts *c)
 {
 	const struct scope *scopes = v->structure->scopes;
@@ -41,7 +41,7 @@ static void count_scopes(const struct view *v, const struct structure_procedure 
 	}
 }
 
-static void count_loops(const struct view *v, const struct structure_procedure *p,
+static void count_loops(const struct view *v, const struct structure_function *p,
 			struct view_counts *c)
 {
 	for (uint32_t i = p->first_loop; i < p->first_loop + p->loop_count; i++) {
@@ -53,7 +53,7 @@ static void count_loops(const struct view *v, const struct structure_procedure *
 	c->loops += p->loop_count;
 }
 
-static void count_ways(const struct structure_procedure *p, struct view_counts *c)
+static void count_ways(const struct structure_function *p, struct view_counts *c)
 {
 	bool first = true;
 	for (unsigned way = 0; way < FOUND_WAYS; way++) {
@@ -69,14 +69,14 @@ void view_count(const struct view *v, struct view_counts *out)
 {
 	*out = (struct view_counts){0};
 	for (uint32_t i = 0; i < v->count; i++) {
-		const struct structure_procedure *p = &v->structure->procedures[v->procedures[i]];
+		const struct structure_function *p = &v->structure->functions[v->functions[i]];
 		out->blocks += p->block_count;
 		out->instructions += p->insn_count;
 		out->bytes += p->end - p->start;
 		out->tables += p->table_count;
 		out->unresolved += p->unresolved;
 		out->bad += p->bad;
-		out->noreturn += (p->flags & PROCEDURE_NORETURN) != 0;
+		out->noreturn += (p->flags & FUNCTION_NORETURN) != 0;
 		count_ways(p, out);
 		count_loops(v, p, out);
 		count_scopes(v, p, out);

@@ -5,8 +5,8 @@
 
 struct view {
 	const struct structure *structure;
-	const char *path;           /* of the module */
-	const uint32_t *procedures; /* indices of the selected functions, ascending */
+	const char *path;          /* of the module */
+	const uint32_t *functions; /* indices of the selected functions, ascending */
 	uint32_t count;
 };
 
@@ -16,7 +16,7 @@ void view_loops(const struct view *v, struct text *out);
 void view_stats(const struct view *v, struct text *out);
 
 /* Add members to the module's JSON object; sonde-structure(1) documents them. */
-void view_image_json(const struct view *v, struct json *j);
+void view_module_json(const struct view *v, struct json *j);
 void view_tree_json(const struct view *v, struct json *j);
 void view_loops_json(const struct view *v, struct json *j);
 void view_stats_json(const struct view *v, struct json *j);

@@ -2,7 +2,7 @@
 
 #include "base/pattern.h"
 
-bool is_startup_name(const char *procedure)
+bool is_startup_name(const char *function)
 {
 	static const char *const names[] = {
 		"_start",
@@ -17,13 +17,13 @@ bool is_startup_name(const char *procedure)
 		"__clone3",
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (pattern_match(names[i], procedure))
+		if (pattern_match(names[i], function))
 			return true;
 	return false;
 }
 
 bool is_startup(const struct profile *p, uint32_t scope)
 {
-	return scope != PROFILE_NONE && p->scopes.data[scope].kind == PROFILE_PROCEDURE &&
+	return scope != PROFILE_NONE && p->scopes.data[scope].kind == PROFILE_FUNCTION &&
 	       is_startup_name(p->scopes.data[scope].name);
 }

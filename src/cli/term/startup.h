@@ -3,4 +3,4 @@
 #include "profile/profile.h"
 
 bool is_startup(const struct profile *p, uint32_t scope);
-bool is_startup_name(const char *procedure);
+bool is_startup_name(const char *function);

@@ -171,7 +171,7 @@ void add_bare(struct text *out, const char *name)
 	text_release(&bare);
 }
 
-void add_procedure_name(struct text *out, const char *name, size_t width)
+void add_function_name(struct text *out, const char *name, size_t width)
 {
 	struct text bare = TEXT_INIT;
 	bool fits = text_columns(name, strlen(name)) <= width;
@@ -222,13 +222,13 @@ void add_place(struct text *out, const char *file, uint32_t first, uint32_t last
 void add_scope_place(struct text *out, const struct profile *p, const struct profile_scope *s)
 {
 	bool call = s->kind == PROFILE_INLINE && s->call_line;
-	bool start = s->kind == PROFILE_PROCEDURE;
+	bool start = s->kind == PROFILE_FUNCTION;
 	if (call)
 		add_place(out, s->call_file, s->call_line, s->call_line);
 	else if (*s->file && s->first_line)
 		add_place(out, s->file, s->first_line, start ? 0 : s->last_line);
-	else if (s->image < p->images.len) {
-		const char *name = base_name(p->images.data[s->image].path);
+	else if (s->module < p->modules.len) {
+		const char *name = base_name(p->modules.data[s->module].path);
 		bool bare = *name != '['; /* names such as [vdso] have brackets already */
 		text_add(out, bare ? "[" : "");
 		output_name(out, name);

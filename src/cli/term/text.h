@@ -25,7 +25,7 @@ void add_short(struct text *out, const char *name, size_t width);
 /* The name of a function in at most `width` columns. A name that is too long first loses its
  * template arguments, parameters and result: "std::map::at" says more than both ends of the whole
  * name. */
-void add_procedure_name(struct text *out, const char *name, size_t width);
+void add_function_name(struct text *out, const char *name, size_t width);
 /* Only that short form, of any length. */
 void add_bare(struct text *out, const char *name);
 /* A path without "./" and "folder/../", in at most `width` columns, shortened in the middle. */

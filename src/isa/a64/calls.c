@@ -179,9 +179,9 @@ const struct arch_calls a64_calls = {
 	.streaming_note = 0x40b,     /* NT_ARM_SSVE */
 	.guarded_stack_note = 0x410, /* NT_ARM_GCS */
 	.no_shadow_stack = "glibc.cpu.aarch64_gcs=0",
-	.number_note = 0x404,        /* NT_ARM_SYSTEM_CALL */
-	.resumed = {98, 101, 115},   /* futex, nanosleep, clock_nanosleep */
-	.ended = {72, 73, 133},      /* pselect6, ppoll, rt_sigsuspend */
+	.number_note = 0x404,      /* NT_ARM_SYSTEM_CALL */
+	.resumed = {98, 101, 115}, /* futex, nanosleep, clock_nanosleep */
+	.ended = {72, 73, 133},    /* pselect6, ppoll, rt_sigsuspend */
 	.restarts = restarts,
 	.restart = restart,
 	.enter = enter,

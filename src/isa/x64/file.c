@@ -3,9 +3,9 @@
 #include <elf.h>
 
 static const struct reloc_type relocs[] = {
-	{R_X86_64_RELATIVE, RELOC_RELATIVE},    {R_X86_64_RELATIVE64, RELOC_RELATIVE},
-	{R_X86_64_64, RELOC_SYMBOL},            {R_X86_64_GLOB_DAT, RELOC_SYMBOL},
-	{R_X86_64_JUMP_SLOT, RELOC_JUMP_SLOT},  {R_X86_64_IRELATIVE, RELOC_IFUNC},
+	{R_X86_64_RELATIVE, RELOC_RELATIVE},   {R_X86_64_RELATIVE64, RELOC_RELATIVE},
+	{R_X86_64_64, RELOC_SYMBOL},           {R_X86_64_GLOB_DAT, RELOC_SYMBOL},
+	{R_X86_64_JUMP_SLOT, RELOC_JUMP_SLOT}, {R_X86_64_IRELATIVE, RELOC_IFUNC},
 };
 
 /* rax rdx rcx rbx rsi rdi rbp rsp r8 .. r15 and the return address */

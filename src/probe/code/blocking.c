@@ -68,9 +68,9 @@ static void add_spinning(struct target *t, struct code *code, uint64_t bias)
 {
 	struct err ignored;
 	uint64_t last = UINT64_MAX;
-	for (uint32_t i = 0; i < code->image->symbol_count; i++) {
-		const struct symbol *s = &code->image->symbols[i];
-		if (s->va == last || !image_is_code(code->image, s->va))
+	for (uint32_t i = 0; i < code->module->symbol_count; i++) {
+		const struct symbol *s = &code->module->symbols[i];
+		if (s->va == last || !module_is_code(code->module, s->va))
 			continue;
 		const struct spinning *known = find_spinning(s->name);
 		if (!known)
@@ -105,9 +105,9 @@ static void add_makers(struct target *t, struct code *code, uint64_t bias)
 {
 	struct err ignored;
 	uint64_t last = UINT64_MAX;
-	for (uint32_t i = 0; i < code->image->symbol_count; i++) {
-		const struct symbol *s = &code->image->symbols[i];
-		if (s->va == last || !is_maker(s->name) || !image_is_code(code->image, s->va))
+	for (uint32_t i = 0; i < code->module->symbol_count; i++) {
+		const struct symbol *s = &code->module->symbols[i];
+		if (s->va == last || !is_maker(s->name) || !module_is_code(code->module, s->va))
 			continue;
 		last = s->va;
 		target_add_subject(
@@ -135,7 +135,7 @@ static bool call_number(const struct target *t, const struct code *code, const s
 	bool known = false;
 	for (uint64_t at = b->start; at < va; at += in.length) {
 		size_t n;
-		const uint8_t *p = image_at(code->image, at, &n);
+		const uint8_t *p = module_at(code->module, at, &n);
 		if (!p || !arch->decode(p, n, at, DECODE_FULL, &in))
 			return false;
 		if (!regset_has(&in.writes, reg))
@@ -162,13 +162,13 @@ static bool is_wanted(struct target *t, struct code *code, const struct cfg *g, 
 
 /* The function that contains va. Where the module's tables do not give its bounds, recipes_at()
  * discovers the functions of the module. */
-static uint32_t procedure_of(struct code *code, uint64_t va)
+static uint32_t function_of(struct code *code, uint64_t va)
 {
-	uint32_t count, procedure = flow_procedure_at(code->flow, va);
-	if (procedure != UINT32_MAX && flow_procedures(code->flow, &count)[procedure].bounded)
-		return procedure;
+	uint32_t count, function = flow_function_at(code->flow, va);
+	if (function != UINT32_MAX && flow_functions(code->flow, &count)[function].bounded)
+		return function;
 	recipes_at(code->recipes, va);
-	return flow_procedure_at(code->flow, va);
+	return flow_function_at(code->flow, va);
 }
 
 static bool is_added(const struct target *t, const struct code *code, uint64_t bias, uint64_t start)
@@ -185,13 +185,13 @@ static void add_call(struct target *t, struct code *code, uint64_t bias, uint64_
 {
 	struct shared *g = t->shared;
 	struct err ignored;
-	uint32_t procedure = procedure_of(code, va), count;
-	if (procedure == UINT32_MAX)
+	uint32_t function = function_of(code, va), count;
+	if (function == UINT32_MAX)
 		return;
-	uint64_t start = flow_procedures(code->flow, &count)[procedure].start;
+	uint64_t start = flow_functions(code->flow, &count)[function].start;
 	if (start == *last)
 		return;
-	const struct cfg *cfg = flow_cfg(code->flow, procedure, &g->arena, &g->tmp);
+	const struct cfg *cfg = flow_cfg(code->flow, function, &g->arena, &g->tmp);
 	if (is_wanted(t, code, cfg, va, waits)) {
 		struct subject_request r = {.code = code, .va = start, .bias = bias};
 		if (!is_added(t, code, bias, start))
@@ -207,11 +207,12 @@ static void add_calls(struct target *t, struct code *code, uint64_t bias, bool w
 	const struct arch *arch = t->shared->arch;
 	const struct arch_calls *k = arch_calls(arch);
 	uint64_t last = UINT64_MAX;
-	for (uint32_t i = 0; i < code->image->section_count; i++) {
-		const struct section *s = &code->image->sections[i];
+	for (uint32_t i = 0; i < code->module->section_count; i++) {
+		const struct section *s = &code->module->sections[i];
 		size_t n = 0;
-		const uint8_t *p =
-			image_is_code(code->image, s->va) ? image_at(code->image, s->va, &n) : NULL;
+		const uint8_t *p = module_is_code(code->module, s->va)
+					   ? module_at(code->module, s->va, &n)
+					   : NULL;
 		if (!p || n > s->size)
 			n = p ? s->size : 0;
 		for (uint64_t at = 0; at + k->insn_size <= n; at += arch->insn_align)
@@ -222,9 +223,9 @@ static void add_calls(struct target *t, struct code *code, uint64_t bias, bool w
 
 static uint64_t first_code(const struct code *code)
 {
-	for (uint32_t i = 0; i < code->image->section_count; i++)
-		if (image_is_code(code->image, code->image->sections[i].va))
-			return code->image->sections[i].va;
+	for (uint32_t i = 0; i < code->module->section_count; i++)
+		if (module_is_code(code->module, code->module->sections[i].va))
+			return code->module->sections[i].va;
 	return 0;
 }
 
@@ -260,11 +261,11 @@ static void search_module(void *waits, struct target *t, struct code *code, uint
 void blocking_add(struct target *t)
 {
 	struct err ignored;
-	target_images(t, search_module, t, &ignored);
+	target_modules(t, search_module, t, &ignored);
 }
 
 void blocking_guard(struct target *t)
 {
 	struct err ignored;
-	target_images(t, search_module, NULL, &ignored);
+	target_modules(t, search_module, NULL, &ignored);
 }

@@ -62,8 +62,7 @@ static int map_region(struct target *t, uint64_t start, uint64_t size, struct er
 static void find_extent(const struct site *site, uint64_t *low, uint64_t *high)
 {
 	uint32_t count;
-	const struct procedure *p =
-		&flow_procedures(site->code->flow, &count)[site_procedure(site)];
+	const struct function *p = &flow_functions(site->code->flow, &count)[site_function(site)];
 	const struct part *parts = flow_parts(site->code->flow) + p->first_part;
 	*low = p->start;
 	*high = p->end;

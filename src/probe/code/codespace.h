@@ -75,9 +75,9 @@ struct site {
 };
 
 /* The number of the site's function. It changes when the functions of the module are discovered. */
-static inline uint32_t site_procedure(const struct site *s)
+static inline uint32_t site_function(const struct site *s)
 {
-	return flow_procedure_at(s->code->flow, s->start);
+	return flow_function_at(s->code->flow, s->start);
 }
 
 /* Code memory that is out of use, but that a thread may still be in. */

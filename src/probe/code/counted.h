@@ -8,11 +8,11 @@ struct code;
 
 /* Adds all functions of the modules for which `wants` returns true to the next batch, unless they
  * were added before. *added: their number. */
-typedef bool (*image_chooser)(void *ctx, const struct code *code);
-int target_count(struct target *t, image_chooser wants, void *ctx, uint32_t *added, struct err *e);
+typedef bool (*module_chooser)(void *ctx, const struct code *code);
+int target_count(struct target *t, module_chooser wants, void *ctx, uint32_t *added, struct err *e);
 
 /* A function by its number, from 1 on. */
-struct counted_procedure {
+struct counted_function {
 	struct code *code;
 	uint64_t va, bias;
 	enum refusal refused;  /* why it is not counted */
@@ -21,7 +21,7 @@ struct counted_procedure {
 	uint32_t first_loop;
 };
 /* False if there is no such number. */
-bool target_counted(const struct target *t, uint32_t number, struct counted_procedure *out);
+bool target_counted(const struct target *t, uint32_t number, struct counted_function *out);
 
 enum counted_status {
 	PLACE_COUNTED,  /* in our moved code, or in code that it leaves in place */
@@ -29,7 +29,7 @@ enum counted_status {
 	PLACE_STUB,     /* in a counted module, but in a linkage stub */
 	PLACE_BETWEEN,  /* in a counted module, but in none of its functions */
 	PLACE_NO_COUNT, /* in a module that is not counted */
-	PLACE_NO_IMAGE,
+	PLACE_NO_MODULE,
 };
 
 struct counted_place {

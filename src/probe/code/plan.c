@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "probe/code/code_memory.h"
-#include "probe/code/image_facts.h"
+#include "probe/code/module_facts.h"
 #include "probe/code/sites.h"
 #include "probe/code/tally.h"
 #include "probe/code/traps.h"
@@ -18,8 +18,7 @@ static void publish_subject(struct target *t, uint32_t number)
 	const struct subject *s = &t->code->subjects.data[number];
 	const struct site *site = &t->code->sites.data[s->site];
 	uint32_t count;
-	const struct procedure *p =
-		&flow_procedures(site->code->flow, &count)[site_procedure(site)];
+	const struct function *p = &flow_functions(site->code->flow, &count)[site_function(site)];
 	struct rt_subject *out = target_subject(t, number);
 	out->start = p->start + site->bias;
 	out->end = p->end + site->bias;
@@ -102,7 +101,7 @@ static void describe_target(const struct target *t, const struct site *site, uin
 {
 	struct insn in;
 	size_t n;
-	const uint8_t *bytes = image_at(site->code->image, va, &n);
+	const uint8_t *bytes = module_at(site->code->module, va, &n);
 	p->base = p->index = RT_NO_REGISTER;
 	if (!bytes || !t->shared->arch->decode(bytes, n, va, DECODE_FULL, &in))
 		return;
@@ -294,7 +293,7 @@ static void find_loops_of_subjects(struct target *t, struct site_plan *p, const 
 static void study_site(struct target *t, struct site_plan *p, const struct site *site)
 {
 	uint32_t kinds = 0;
-	p->cfg = flow_cfg(site->code->flow, site_procedure(site), p->a, p->tmp);
+	p->cfg = flow_cfg(site->code->flow, site_function(site), p->a, p->tmp);
 	loops_find(p->cfg, &p->forest, p->a, p->tmp);
 	find_loops_of_subjects(t, p, site);
 	struct regset unshared = {0};
@@ -423,7 +422,7 @@ static int make_fragment(struct target *t, struct site *site, struct site_plan *
 			 struct err *e)
 {
 	struct fragment_request r = {.flow = site->code->flow,
-				     .procedure = site_procedure(site),
+				     .function = site_function(site),
 				     .cfg = p->cfg,
 				     .live = &p->live,
 				     .probes = p->probes.data,

@@ -4,7 +4,7 @@
 #include "probe/code/rendezvous.h"
 
 #include "probe/code/sites.h"
-#include "probe/region/images.h"
+#include "probe/region/modules.h"
 #include "process/memory.h"
 
 /* Offset of r_state in struct r_debug: version, map and breakpoint come before it. */
@@ -14,10 +14,10 @@ static void add_in_module(void *ctx, struct target *t, struct code *code, uint64
 {
 	struct err ignored;
 	(void)ctx;
-	const struct symbol *stop = image_find_symbol(code->image, "_dl_debug_state");
+	const struct symbol *stop = module_find_symbol(code->module, "_dl_debug_state");
 	if (!stop || t->code->rendezvous_in)
 		return;
-	const struct symbol *state = image_find_symbol(code->image, "_r_debug");
+	const struct symbol *state = module_find_symbol(code->module, "_r_debug");
 	struct subject_request r = {.code = code, .va = stop->va, .bias = bias};
 	if (target_add_subject(t, &r, PURPOSE_RENDEZVOUS, &ignored) == SUBJECT_NONE)
 		return;
@@ -29,7 +29,7 @@ void rendezvous_add(struct target *t)
 {
 	struct err ignored;
 	if (!t->code->rendezvous_in)
-		target_images(t, add_in_module, NULL, &ignored);
+		target_modules(t, add_in_module, NULL, &ignored);
 }
 
 /* A static program has the same function, but does not call it when it starts. */

@@ -1,14 +1,14 @@
 #include "probe/code/sites.h"
 
-static uint64_t procedure_start(const struct code *code, uint32_t procedure)
+static uint64_t function_start(const struct code *code, uint32_t function)
 {
 	uint32_t count;
-	return flow_procedures(code->flow, &count)[procedure].start;
+	return flow_functions(code->flow, &count)[function].start;
 }
 
-struct site *target_site(struct target *t, struct code *code, uint32_t procedure, uint64_t bias)
+struct site *target_site(struct target *t, struct code *code, uint32_t function, uint64_t bias)
 {
-	uint64_t start = procedure_start(code, procedure);
+	uint64_t start = function_start(code, function);
 	uint32_t i = hashmap_get(&t->code->site_index, start + bias);
 	if (i != HASHMAP_NONE && t->code->sites.data[i].code == code)
 		return &t->code->sites.data[i];
@@ -19,13 +19,13 @@ struct site *target_site(struct target *t, struct code *code, uint32_t procedure
 
 const struct site *site_of(const struct target *t, const struct frame *f)
 {
-	uint32_t count, procedure;
+	uint32_t count, function;
 	if (!f->code || !f->code->flow)
 		return NULL;
-	procedure = flow_procedure_at(f->code->flow, f->exact ? f->va : f->va - 1);
-	if (procedure == UINT32_MAX)
+	function = flow_function_at(f->code->flow, f->exact ? f->va : f->va - 1);
+	if (function == UINT32_MAX)
 		return NULL;
-	uint64_t start = flow_procedures(f->code->flow, &count)[procedure].start;
+	uint64_t start = flow_functions(f->code->flow, &count)[function].start;
 	uint32_t i = hashmap_get(&t->code->site_index, start + f->pc - f->va);
 	return i == HASHMAP_NONE ? NULL : &t->code->sites.data[i];
 }

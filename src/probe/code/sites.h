@@ -2,7 +2,7 @@
 #pragma once
 #include "probe/code/codespace.h"
 
-struct site *target_site(struct target *t, struct code *code, uint32_t procedure, uint64_t bias);
+struct site *target_site(struct target *t, struct code *code, uint32_t function, uint64_t bias);
 /* The site of a frame's function, or NULL. */
 const struct site *site_of(const struct target *t, const struct frame *f);
 /* Where a thread that is at `pc` of the original program continues: in the fragment that the site

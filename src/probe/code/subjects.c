@@ -28,19 +28,19 @@ uint32_t subject_points(const struct subject *s)
 	return kinds;
 }
 
-static int check_procedure(const struct shared *g, const struct subject_request *r,
-			   uint32_t *procedure, struct err *e)
+static int check_function(const struct shared *g, const struct subject_request *r,
+			  uint32_t *function, struct err *e)
 {
 	if (!r->code->flow)
 		return err_set(e, ERR_INPUT, "%s cannot be analysed: %s", r->code->path,
-			       r->code->problem ? r->code->problem : "it is no image");
+			       r->code->problem ? r->code->problem : "it is no module");
 	if (r->code->arch != g->arch)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "%s is code for %s, and only %s can be probed here", r->code->path,
 			       r->code->arch->name, g->arch->name);
-	*procedure = flow_procedure_at(r->code->flow, r->va);
-	if (*procedure == UINT32_MAX)
-		return err_set(e, ERR_INPUT, "there is no procedure at 0x%llx in %s",
+	*function = flow_function_at(r->code->flow, r->va);
+	if (*function == UINT32_MAX)
+		return err_set(e, ERR_INPUT, "there is no function at 0x%llx in %s",
 			       (unsigned long long)r->va, r->code->path);
 	return 0;
 }
@@ -61,15 +61,15 @@ static bool reserve_counters(struct target *t, const struct subject *s)
 uint32_t target_add_subject(struct target *t, const struct subject_request *r, enum purpose purpose,
 			    struct err *e)
 {
-	uint32_t procedure;
-	if (check_procedure(t->shared, r, &procedure, e))
+	uint32_t function;
+	if (check_function(t->shared, r, &function, e))
 		return SUBJECT_NONE;
 	if (t->code->subjects.len == RT_SUBJECTS) {
 		err_set(e, ERR_UNSUPPORTED, "no more than %d functions and loops can be measured",
 			RT_SUBJECTS);
 		return SUBJECT_NONE;
 	}
-	struct site *site = target_site(t, r->code, procedure, r->bias);
+	struct site *site = target_site(t, r->code, function, r->bias);
 	struct subject s = {.request = *r,
 			    .site = (uint32_t)(site - t->code->sites.data),
 			    .loop = LOOP_NONE,
@@ -153,10 +153,10 @@ void target_watch_waits(struct target *t)
 void target_ignore_waits(struct target *t, uint64_t pc)
 {
 	struct place p = space_find(t->space, pc);
-	uint32_t count, procedure = p.code ? flow_procedure_at(p.code->flow, p.va) : UINT32_MAX;
-	if (procedure == UINT32_MAX)
+	uint32_t count, function = p.code ? flow_function_at(p.code->flow, p.va) : UINT32_MAX;
+	if (function == UINT32_MAX)
 		return;
-	uint64_t start = flow_procedures(p.code->flow, &count)[procedure].start;
+	uint64_t start = flow_functions(p.code->flow, &count)[function].start;
 	for (uint32_t i = 0; i < t->code->subjects.len; i++) {
 		const struct subject *s = &t->code->subjects.data[i];
 		if (s->purpose == PURPOSE_BLOCK && s->request.code == p.code &&
@@ -184,7 +184,7 @@ static void visit_if_in_site(void *ctx, uint64_t site, uint64_t target, uint64_t
 {
 	const struct calls_of_subject *c = ctx;
 	const struct flow *f = c->site->code->flow;
-	if (flow_procedure_at(f, site - c->site->bias) == site_procedure(c->site))
+	if (flow_function_at(f, site - c->site->bias) == site_function(c->site))
 		c->visit(c->ctx, site, target, count);
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
-#include "probe/code/image_facts.h"
+#include "probe/code/module_facts.h"
 #include "probe/code/sites.h"
 #include "probe/region/contexts.h"
 #include "probe/region/layout.h"
@@ -32,7 +32,7 @@ static struct tally_numbers numbers_of(const struct target *t, const struct site
 		.returned = t->region.text + entries->returned,
 		.landed = t->region.text + entries->landed,
 		.tripped = t->region.text + entries->tripped,
-		.procedure = number_of(site),
+		.function = number_of(site),
 		.first_loop = c->first_loop,
 	};
 }
@@ -63,7 +63,7 @@ static void count_loops(void *ctx, uint32_t item, uint32_t worker)
 	struct loop_forest forest;
 	if (!c || c->numbered)
 		return;
-	loops_find(flow_cfg(site->code->flow, site_procedure(site), a, tmp), &forest, a, tmp);
+	loops_find(flow_cfg(site->code->flow, site_function(site), a, tmp), &forest, a, tmp);
 	c->loop_count = forest.loop_count;
 	arena_clear(a);
 	arena_clear(tmp);
@@ -141,7 +141,7 @@ bool tally_of_site(struct target *t, const struct site *site, struct arena *a, s
 	const struct counted *c = counted_of(t, site);
 	struct tally_options o = {.private = private_registers_of(t->shared, site),
 				  .without_trips = c->without_trips};
-	const struct cfg *g = flow_cfg(f, site_procedure(site), a, tmp);
+	const struct cfg *g = flow_cfg(f, site_function(site), a, tmp);
 	struct loop_forest *forest = ARENA_NEW(a, struct loop_forest);
 	struct liveness *live = ARENA_NEW(a, struct liveness);
 	loops_find(g, forest, a, tmp);
@@ -203,22 +203,22 @@ void tally_publish(struct target *t, const struct site_plan *p, const struct sit
 /* ---- what is counted ---- */
 
 struct adding {
-	image_chooser wants;
+	module_chooser wants;
 	void *ctx;
 	uint32_t added;
 };
 
 /* Stubs that only jump to other modules are not worth counting. */
-static void add_procedures(void *ctx, struct target *t, struct code *code, uint64_t bias)
+static void add_functions(void *ctx, struct target *t, struct code *code, uint64_t bias)
 {
 	struct adding *a = ctx;
 	uint32_t count;
 	if (code->arch != t->shared->arch || !a->wants(a->ctx, code))
 		return;
 	private_registers_find(t->shared, code);
-	const struct procedure *list = flow_procedures(code->flow, &count);
+	const struct function *list = flow_functions(code->flow, &count);
 	for (uint32_t i = 0; i < count; i++) {
-		if (list[i].flags & PROCEDURE_PLT)
+		if (list[i].flags & FUNCTION_PLT)
 			continue;
 		struct site *site = target_site(t, code, i, bias);
 		if (site->counted)
@@ -233,25 +233,25 @@ static void add_procedures(void *ctx, struct target *t, struct code *code, uint6
 	}
 }
 
-int target_count(struct target *t, image_chooser wants, void *ctx, uint32_t *added, struct err *e)
+int target_count(struct target *t, module_chooser wants, void *ctx, uint32_t *added, struct err *e)
 {
 	struct adding a = {.wants = wants, .ctx = ctx};
 	if (!t->alive || !t->region.in)
 		return target_unusable(t, e);
 	if (!contexts_begin(t))
 		return err_errno(e, "there is no memory to count in process %d", t->pid);
-	int rc = target_images(t, add_procedures, &a, e);
+	int rc = target_modules(t, add_functions, &a, e);
 	*added = a.added;
 	return rc;
 }
 
-bool target_counted(const struct target *t, uint32_t number, struct counted_procedure *out)
+bool target_counted(const struct target *t, uint32_t number, struct counted_function *out)
 {
 	if (!number || number > t->code->counted.len)
 		return false;
 	const struct counted *c = &t->code->counted.data[number - 1];
 	const struct site *site = &t->code->sites.data[c->site];
-	*out = (struct counted_procedure){
+	*out = (struct counted_function){
 		.code = site->code,
 		.va = site->start,
 		.bias = site->bias,
@@ -270,16 +270,16 @@ struct counted_place target_counted_place(struct target *t, uint64_t pc)
 	if (!at.code || !at.code->flow) {
 		/* Where our memory was in a process that has ended is unknown. */
 		bool ours = !t->region.map || is_code_memory(t, pc);
-		out.status = ours ? PLACE_COUNTED : PLACE_NO_IMAGE;
+		out.status = ours ? PLACE_COUNTED : PLACE_NO_MODULE;
 		return out;
 	}
 	if (!private_registers_known(t->shared, at.code))
 		return out;
-	uint32_t count, procedure = flow_procedure_at(at.code->flow, at.va);
-	out.status = procedure == UINT32_MAX ? PLACE_BETWEEN : PLACE_STUB;
-	if (procedure == UINT32_MAX)
+	uint32_t count, function = flow_function_at(at.code->flow, at.va);
+	out.status = function == UINT32_MAX ? PLACE_BETWEEN : PLACE_STUB;
+	if (function == UINT32_MAX)
 		return out;
-	out.va = flow_procedures(at.code->flow, &count)[procedure].start;
+	out.va = flow_functions(at.code->flow, &count)[function].start;
 	uint32_t i = hashmap_get(&t->code->site_index, out.va + pc - at.va);
 	const struct site *site = i == HASHMAP_NONE ? NULL : &t->code->sites.data[i];
 	if (site && site->counted)

@@ -22,7 +22,7 @@
 
 #include "base/log.h"
 #include "probe/code/rendezvous.h"
-#include "probe/region/images.h"
+#include "probe/region/modules.h"
 #include "probe/region/trap_action.h"
 
 enum { PLANNED_MAX = RT_TRAPS / 2, ENTRIES_MAX = RT_TRAPS / 4 * 3 };
@@ -50,8 +50,8 @@ static bool are_traps_safe(const struct target *t)
 
 static bool is_of_c_library(const struct code *code)
 {
-	return image_find_symbol(code->image, "sigprocmask") ||
-	       image_find_symbol(code->image, "_dl_debug_state");
+	return module_find_symbol(code->module, "sigprocmask") ||
+	       module_find_symbol(code->module, "_dl_debug_state");
 }
 
 bool traps_possible(struct target *t, const struct site *s)

@@ -5,7 +5,7 @@
 
 #include "isa/calls.h"
 #include "probe/code/blocking.h"
-#include "probe/code/image_facts.h"
+#include "probe/code/module_facts.h"
 #include "probe/code/moved.h"
 #include "probe/code/rendezvous.h"
 #include "probe/engine/leave.h"
@@ -26,7 +26,7 @@ struct engine *engine_new(const struct engine_options *o)
 	s->codes = codes_new(NULL);
 	s->walker = walker_new();
 	s->window = xcalloc(1, sizeof(*s->window));
-	s->facts = image_facts_new();
+	s->facts = module_facts_new();
 	arena_init(&s->arena);
 	arena_init(&s->tmp);
 	events_watch(g);
@@ -35,7 +35,7 @@ struct engine *engine_new(const struct engine_options *o)
 
 static void shared_release(struct shared *s)
 {
-	image_facts_free(s->facts);
+	module_facts_free(s->facts);
 	walker_free(s->walker);
 	codes_free(s->codes);
 	free(s->window);

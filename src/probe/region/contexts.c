@@ -55,7 +55,7 @@ static bool prepare_sink(struct target *t)
 	struct rt_context_slot *slots = target_at(t, RT_SINK);
 	struct rt_context *nobody = target_at(t, RT_NOBODY), *sink = target_at(t, RT_SINK);
 	nobody->area = sink->area = t->region.base + RT_SINK_AREA;
-	nobody->procedure = sink->procedure = RT_NO_PROCEDURE;
+	nobody->function = sink->function = RT_NO_FUNCTION;
 	for (int32_t i = 1; i <= RT_COUNTED_SITES_MAX + 1; i++)
 		slots[-i].child = t->region.base + RT_NOBODY;
 	if (!set_sink_frame(t, RT_NO_FRAME) || !set_sink_frame(t, RT_SINK_FRAME))
@@ -238,10 +238,10 @@ bool shadow_next(struct shadow_walk *w)
 		return false;
 	struct rt_context x;
 	const struct rt_counted *table = target_at(h->target, RT_COUNTED);
-	if (!region_read(h->target, h->offset + offset, &x, sizeof(x)) || !x.procedure ||
-	    x.procedure >= RT_PROCEDURES)
+	if (!region_read(h->target, h->offset + offset, &x, sizeof(x)) || !x.function ||
+	    x.function >= RT_FUNCTIONS)
 		return false;
-	w->counted = &table[x.procedure];
+	w->counted = &table[x.function];
 	uint32_t size = w->counted->frame;
 	if (size < sizeof(*w->frame) || size > RT_FRAME_MAX || size % 16 || size > w->end - w->at)
 		return false;

@@ -13,7 +13,7 @@ enum { CONTEXT_NONE = UINT32_MAX };
 struct counted_context {
 	uint32_t parent; /* CONTEXT_NONE for the root */
 	uint32_t site;   /* in the parent; 0: not in a call, or below the root */
-	uint32_t procedure;
+	uint32_t function;
 	uint32_t word_count;
 	const struct counted_word *words; /* ascending */
 };

@@ -61,14 +61,14 @@ static void add_context(struct reader *r, const struct rt_record *record)
 	const struct rt_context *x = context_of(record);
 	const struct rt_counted *table = target_at(r->target, RT_COUNTED);
 	uint32_t room = (uint32_t)((record->size - record->context - sizeof(*x)) / 8);
-	uint32_t words = x->procedure < RT_PROCEDURES ? table[x->procedure].words : 0;
+	uint32_t words = x->function < RT_FUNCTIONS ? table[x->function].words : 0;
 	vec_clear(&r->words);
 	for (uint32_t i = 0; i < (words < room ? words : room); i++)
 		if (x->words[i])
 			vec_push(&r->words, (struct counted_word){i, x->words[i]});
 	struct counted_context c = {.parent = index_of(r, x->parent),
 				    .site = (uint32_t)x->site,
-				    .procedure = (uint32_t)x->procedure,
+				    .function = (uint32_t)x->function,
 				    .word_count = r->words.len,
 				    .words = ARENA_DUP(r->arena, r->words.data, r->words.len)};
 	vec_push(&r->addresses, run_time_address(r, x));
@@ -148,12 +148,12 @@ static void each_entry(struct reader *r, uint64_t table, uint32_t count, size_t 
 }
 
 /* The va that an RT_PLACE stands for; 0 if there is no such function. */
-static uint64_t place_va(const struct target *t, uint32_t procedure, uint32_t place)
+static uint64_t place_va(const struct target *t, uint32_t function, uint32_t place)
 {
-	if (!procedure || procedure > t->counting.starts.len)
+	if (!function || function > t->counting.starts.len)
 		return 0;
 	int64_t distance = (int32_t)(place << 1) / 2;
-	return t->counting.starts.data[procedure - 1] + (uint64_t)distance;
+	return t->counting.starts.data[function - 1] + (uint64_t)distance;
 }
 
 static void add_departure(struct reader *r, uint32_t number, const void *entry)
@@ -168,7 +168,7 @@ static void add_departure(struct reader *r, uint32_t number, const void *entry)
 				      .left = d->left,
 				      .resumed = d->resumed};
 	if (x.site & RT_PLACE) {
-		x.va = place_va(r->target, r->contexts.data[context].procedure, x.site);
+		x.va = place_va(r->target, r->contexts.data[context].function, x.site);
 		x.arriving = true;
 		x.site = 0;
 	}

@@ -22,7 +22,7 @@ struct shared {
 		uint64_t config;
 	} perf_events[RT_EVENTS];
 	uint32_t perf_event_count;
-	struct image_facts *facts;        /* code/image_facts.h */
+	struct module_facts *facts;       /* code/module_facts.h */
 	struct stopped_walks *past_walks; /* stop/stop.h: of past stops */
 
 	/* Callbacks into the engine: a child was forked before its parent was stopped; our part of

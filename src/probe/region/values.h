@@ -63,8 +63,8 @@ typedef void (*call_visitor)(void *ctx, uint64_t site, uint64_t target, uint64_t
 
 /* Visits every module of a target that has code, except the vdso, with the difference between its
  * run-time addresses and its own. Modules that cannot be analysed are left out. */
-typedef void (*image_visitor)(void *ctx, struct target *t, struct code *code, uint64_t bias);
-int target_images(struct target *t, image_visitor visit, void *ctx, struct err *e);
+typedef void (*module_visitor)(void *ctx, struct target *t, struct code *code, uint64_t bias);
+int target_modules(struct target *t, module_visitor visit, void *ctx, struct err *e);
 
 /* The stack of a thread when its process was stopped. `call`: the system call that it is in, or
  * NULL. */

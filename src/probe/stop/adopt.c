@@ -27,7 +27,7 @@ enum { ROOT = 0, MADE_NONE = UINT32_MAX };
 struct made_context {
 	uint64_t address;
 	uint64_t words; /* offset of its counters in `records` */
-	uint32_t parent, site, procedure;
+	uint32_t parent, site, function;
 };
 
 struct new_frame {
@@ -103,11 +103,10 @@ static uint64_t record_address(const struct adoption *m, uint64_t at)
 	return m->target->region.base + heap_of(m) + m->state.contexts_used + at;
 }
 
-static uint32_t make_context(struct adoption *m, uint32_t parent, uint32_t site, uint32_t procedure)
+static uint32_t make_context(struct adoption *m, uint32_t parent, uint32_t site, uint32_t function)
 {
 	const struct target *t = m->target;
-	const struct rt_counted *p =
-		(const struct rt_counted *)target_at(t, RT_COUNTED) + procedure;
+	const struct rt_counted *p = (const struct rt_counted *)target_at(t, RT_COUNTED) + function;
 	uint32_t slots = p->sites + 1;
 	uint32_t offset =
 		(uint32_t)(sizeof(struct rt_record) + slots * sizeof(struct rt_context_slot));
@@ -121,18 +120,18 @@ static uint32_t make_context(struct adoption *m, uint32_t parent, uint32_t site,
 		slot[i].child = t->region.base + RT_NOBODY;
 	*(struct rt_context *)(record + offset) =
 		(struct rt_context){.area = t->region.base + RT_AREA(m->slot),
-				    .procedure = procedure,
+				    .function = function,
 				    .parent = m->made.data[parent].address,
 				    .site = site};
 	vec_push(&m->made, (struct made_context){.address = record_address(m, at + offset),
 						 .words = at + offset + sizeof(struct rt_context),
 						 .parent = parent,
 						 .site = site,
-						 .procedure = procedure});
+						 .function = function});
 	return m->made.len - 1;
 }
 
-static void make_edge(struct adoption *m, uint32_t parent, uint32_t site, uint32_t procedure,
+static void make_edge(struct adoption *m, uint32_t parent, uint32_t site, uint32_t function,
 		      uint32_t child)
 {
 	uint64_t at = add_record(m, sizeof(struct rt_edge));
@@ -141,55 +140,55 @@ static void make_edge(struct adoption *m, uint32_t parent, uint32_t site, uint32
 				 .parent = m->made.data[parent].address,
 				 .child = m->made.data[child].address,
 				 .site = site,
-				 .procedure = procedure};
+				 .function = function};
 }
 
 static uint64_t edge_hash(const struct adoption *m, uint32_t parent, uint32_t site,
-			  uint32_t procedure)
+			  uint32_t function)
 {
-	const uint32_t edge[] = {m->made.data[parent].procedure, site, procedure};
+	const uint32_t edge[] = {m->made.data[parent].function, site, function};
 	return hash_bytes(edge, sizeof(edge), 0);
 }
 
 static uint64_t edge_of(const struct adoption *m, uint32_t x)
 {
 	const struct made_context *c = &m->made.data[x];
-	return edge_hash(m, c->parent, c->site, c->procedure);
+	return edge_hash(m, c->parent, c->site, c->function);
 }
 
 /* As in runtime/context.c: the nearest context of the function further out, if its path has all the
  * edges that are between it and the new child. */
 static uint32_t fold_into(const struct adoption *m, uint32_t parent, uint32_t site,
-			  uint32_t procedure)
+			  uint32_t function)
 {
 	const struct made_context *made = m->made.data;
 	uint32_t into = parent;
 	struct hashmap above = {0};
-	while (into != ROOT && made[into].procedure != procedure)
+	while (into != ROOT && made[into].function != function)
 		into = made[into].parent;
 	if (into == ROOT)
 		return MADE_NONE;
 	for (uint32_t x = into; x != ROOT; x = made[x].parent)
 		hashmap_add(&above, edge_of(m, x), 0);
-	bool all = hashmap_get(&above, edge_hash(m, parent, site, procedure)) != HASHMAP_NONE;
+	bool all = hashmap_get(&above, edge_hash(m, parent, site, function)) != HASHMAP_NONE;
 	for (uint32_t x = parent; x != into; x = made[x].parent)
 		all &= hashmap_get(&above, edge_of(m, x)) != HASHMAP_NONE;
 	hashmap_release(&above);
 	return all ? into : MADE_NONE;
 }
 
-static uint32_t child_of(struct adoption *m, uint32_t parent, uint32_t site, uint32_t procedure)
+static uint32_t child_of(struct adoption *m, uint32_t parent, uint32_t site, uint32_t function)
 {
-	const uint32_t key[] = {parent, site, procedure};
+	const uint32_t key[] = {parent, site, function};
 	uint64_t hash = hash_bytes(key, sizeof(key), 0);
 	uint32_t child = hashmap_get(&m->at, hash);
 	if (child != HASHMAP_NONE)
 		return child;
-	child = fold_into(m, parent, site, procedure);
+	child = fold_into(m, parent, site, function);
 	if (child != MADE_NONE)
-		make_edge(m, parent, site, procedure, child);
+		make_edge(m, parent, site, function, child);
 	else if (m->made.len < RT_CONTEXT_DEPTH)
-		child = make_context(m, parent, site, procedure);
+		child = make_context(m, parent, site, function);
 	if (child != MADE_NONE)
 		hashmap_add(&m->at, hash, child);
 	return child;

@@ -336,7 +336,7 @@ int batch_commit(struct target *t, struct batch_result *result, struct err *e)
 	if (!was_stopped)
 		control_resume(g->control, t->pid);
 	result->pause_ns += now_ns() - begin;
-	debug(LOG_PROBE, 1, "process %d: %u procedures, %u patches, stopped for %llu us", t->pid,
+	debug(LOG_PROBE, 1, "process %d: %u functions, %u patches, stopped for %llu us", t->pid,
 	      b.sites.len, result->patches, (unsigned long long)result->pause_ns / 1000);
 out:
 	vec_free(&b.sites);

@@ -1,4 +1,4 @@
-// Data between and inside procedures, with mapping symbols. ld: -no-pie
+// Data between and inside functions, with mapping symbols. ld: -no-pie
 	.text
 	.globl	_start
 	.type	_start, %function

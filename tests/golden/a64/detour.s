@@ -1,6 +1,6 @@
 // ld: -e _start
-// A load that the linker has moved behind all code, as for erratum 843419: it is still of its procedure, which has its
-// frame there, and no procedure of its own.
+// A load that the linker has moved behind all code, as for erratum 843419: it is still of its function, which has its
+// frame there, and no function of its own.
 	.text
 	.globl _start
 	.type _start, %function

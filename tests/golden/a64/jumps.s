@@ -1,5 +1,5 @@
 // ld: -e _start
-// Procedures that go to another frame than their caller's, and some that only look so. Without call frame information.
+// Functions that go to another frame than their caller's, and some that only look so. Without call frame information.
 	.text
 	.globl _start
 	.type _start, %function

@@ -104,7 +104,7 @@ header:	paciasp
 	ret
 	.size	header, .-header
 
-	// Leaves two loops and the procedure at once.
+	// Leaves two loops and the function at once.
 	.type	leaver, %function
 leaver:	bti	c
 1:	mov	x1, 10

@@ -1,4 +1,4 @@
-# Data between procedures, and bytes that are no instructions. ld: -no-pie
+# Data between functions, and bytes that are no instructions. ld: -no-pie
 	.text
 	.globl	_start
 	.type	_start, @function

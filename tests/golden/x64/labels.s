@@ -1,4 +1,4 @@
-# Computed gotos of procedures that are found only after pointers are taken for starts: without symbols, labels are
+# Computed gotos of functions that are found only after pointers are taken for starts: without symbols, labels are
 # found first. With the frame in place their jumps are no calls. ld: -pie
 	.text
 	.globl	_start
@@ -71,7 +71,7 @@ framed:
 	ret
 	.size	framed, .-framed
 
-# A table of procedures, with the frame taken down: calls.
+# A table of functions, with the frame taken down: calls.
 	.type	tail, @function
 tail:	andl	$1, %ecx
 	leaq	handlers(%rip), %rdx

@@ -1,4 +1,4 @@
-# A procedure that only a tail call leads to, behind one whose end is not known at first, and with a part of its own that
+# A function that only a tail call leads to, behind one whose end is not known at first, and with a part of its own that
 # was split off. ld: -no-pie
 	.text
 	.globl	_start

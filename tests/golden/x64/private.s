@@ -1,4 +1,4 @@
-# Registers that values are passed and kept in, in spite of all conventions, where the image itself can tell who does. ld: -no-pie
+# Registers that values are passed and kept in, in spite of all conventions, where the module itself can tell who does. ld: -no-pie
 	.intel_syntax noprefix
 	.text
 	.globl	_start

@@ -92,7 +92,7 @@ header:	endbr64
 	ret
 	.size	header, .-header
 
-	# Leaves two loops and the procedure at once.
+	# Leaves two loops and the function at once.
 	.type	leaver, @function
 leaver:	endbr64
 1:	movl	$10, %esi

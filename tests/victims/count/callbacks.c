@@ -1,4 +1,5 @@
-/* Called back by the C library, which is not counted: qsort, bsearch, and a walk of search trees. */
+/* Called back by the C library, which is not counted: qsort, bsearch, and a walk of search trees.
+ */
 #include <search.h>
 #include <stdlib.h>
 
@@ -23,7 +24,8 @@ KEEP int back_compare(const void *a, const void *b)
 	}
 	LEAVE(comparing);
 	x = back_key(*(const u64 *)a), y = back_key(*(const u64 *)b);
-	return x != y ? (x < y ? -1 : 1) : (*(const u64 *)a > *(const u64 *)b) - (*(const u64 *)a < *(const u64 *)b);
+	return x != y ? (x < y ? -1 : 1)
+		      : (*(const u64 *)a > *(const u64 *)b) - (*(const u64 *)a < *(const u64 *)b);
 }
 
 /* Sorts while it is called back from a sort. */

@@ -84,10 +84,10 @@ KEEP u64 computed_region(u64 n, u64 x)
 		OPAQUE(left);
 		if (i & 1)
 			goto second;
-first:
+	first:
 		x = x * 3 + 1;
 		BARRIER();
-second:
+	second:
 		ENTER(within_region);
 		for (u64 j = 0; j < left; j++) {
 			ITER(within_region);

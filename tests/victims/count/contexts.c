@@ -1,4 +1,5 @@
-/* Coroutines: several stacks in one thread, switched in the middle of loops of procedures at various depths. */
+/* Coroutines: several stacks in one thread, switched in the middle of loops of functions at various
+ * depths. */
 #include <stdlib.h>
 #include <ucontext.h>
 

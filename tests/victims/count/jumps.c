@@ -1,5 +1,5 @@
-/* Loops left by longjmp: at once, from procedures called in them, several levels of loops and frames at a time, out of
- * a signal handler; and loops that go on because of one. */
+/* Loops left by longjmp: at once, from functions called in them, several levels of loops and frames
+ * at a time, out of a signal handler; and loops that go on because of one. */
 #include <setjmp.h>
 #include <signal.h>
 

@@ -1,4 +1,5 @@
-/* Loops left in the middle: by break, return and goto, from one or several levels of a nest at once. */
+/* Loops left in the middle: by break, return and goto, from one or several levels of a nest at
+ * once. */
 #include "truth.h"
 
 KEEP u64 leave_helper(u64 x)
@@ -120,7 +121,7 @@ KEEP u64 leave_goto(u64 n, u64 at)
 			LEAVE(goto_3);
 		}
 		LEAVE(goto_2);
-next:
+	next:
 		x += leave_helper(i);
 	}
 	LEAVE(goto_1);
@@ -162,7 +163,7 @@ KEEP u64 leave_far(u64 n, u64 at)
 			LEAVE(far_3);
 		}
 		LEAVE(far_2);
-next:
+	next:
 		BARRIER();
 	}
 	LEAVE(far_1);
@@ -192,7 +193,7 @@ KEEP u64 leave_continue(u64 n)
 		}
 		LEAVE(continue_inner);
 		x ^= i;
-next:
+	next:
 		BARRIER();
 	}
 	LEAVE(continue_outer);

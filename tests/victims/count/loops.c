@@ -1,4 +1,5 @@
-/* Loops of all shapes that have a single way out, and the number of their iterations: none, one, few, many. */
+/* Loops of all shapes that have a single way out, and the number of their iterations: none, one,
+ * few, many. */
 #include "truth.h"
 
 KEEP u64 loop_for(u64 n)
@@ -231,16 +232,26 @@ KEEP u64 loop_ends_in_switch(u64 n)
 	while (n) {
 		ITER(ends_in_switch);
 		switch (--n % 5) {
-		case 0: x += 1; BARRIER(); break;
-		case 1: x *= 3; BARRIER(); break;
-		case 3: x ^= n; BARRIER(); break;
+		case 0:
+			x += 1;
+			BARRIER();
+			break;
+		case 1:
+			x *= 3;
+			BARRIER();
+			break;
+		case 3:
+			x ^= n;
+			BARRIER();
+			break;
 		}
 	}
 	LEAVE(ends_in_switch);
 	return x;
 }
 
-/* Two loops of the source with one header: one loop of the machine code, which begins anew at either back edge. */
+/* Two loops of the source with one header: one loop of the machine code, which begins anew at
+ * either back edge. */
 KEEP u64 loop_shared(u64 n)
 {
 	LOOP(shared);
@@ -290,7 +301,8 @@ KEEP u64 loop_calls(u64 n)
 	return x;
 }
 
-/* The first block of the procedure is the loop's, where the compiler needs no frame; the condition is a call. */
+/* The first block of the function is the loop's, where the compiler needs no frame; the condition
+ * is a call. */
 KEEP u64 loop_condition(u64 n)
 {
 	LOOP(condition);
@@ -356,27 +368,33 @@ KEEP double loop_floats(u64 n, double a, double b)
 KEEP u64 loop_pressed(u64 n)
 {
 	LOOP(pressed);
-	u64 a = n, b = 1, c = 2, d = 3, e = 4, f = 5, g = 6, h = 7, i = 8, j = 9, k = 10, l = 11, m = 12, o = 13, p = 14;
+	u64 a = n, b = 1, c = 2, d = 3, e = 4, f = 5, g = 6, h = 7, i = 8, j = 9, k = 10, l = 11,
+	    m = 12, o = 13, p = 14;
 	u64 q = 15, r = 16, s = 17, t = 18, u = 19, v = 20, w = 21, x = 22, y = 23, z = 24;
 	CALLED(loop_pressed);
 	ENTER(pressed);
 	for (; n; n--) {
 		ITER(pressed);
-		a += b ^ n, b += c ^ a, c += d ^ b, d += e ^ c, e += f ^ d, f += g ^ e, g += h ^ f, h += i ^ g;
-		i += j ^ h, j += k ^ i, k += l ^ j, l += m ^ k, m += o ^ l, o += p ^ m, p += q ^ o, q += r ^ p;
-		r += s ^ q, s += t ^ r, t += u ^ s, u += v ^ t, v += w ^ u, w += x ^ v, x += y ^ w, y += z ^ x, z += a ^ y;
+		a += b ^ n, b += c ^ a, c += d ^ b, d += e ^ c, e += f ^ d, f += g ^ e, g += h ^ f,
+			h += i ^ g;
+		i += j ^ h, j += k ^ i, k += l ^ j, l += m ^ k, m += o ^ l, o += p ^ m, p += q ^ o,
+			q += r ^ p;
+		r += s ^ q, s += t ^ r, t += u ^ s, u += v ^ t, v += w ^ u, w += x ^ v, x += y ^ w,
+			y += z ^ x, z += a ^ y;
 		if (n % 8 == 0)
 			z += loop_helper(a);
 		BARRIER();
 	}
 	LEAVE(pressed);
-	return a ^ b ^ c ^ d ^ e ^ f ^ g ^ h ^ i ^ j ^ k ^ l ^ m ^ o ^ p ^ q ^ r ^ s ^ t ^ u ^ v ^ w ^ x ^ y ^ z;
+	return a ^ b ^ c ^ d ^ e ^ f ^ g ^ h ^ i ^ j ^ k ^ l ^ m ^ o ^ p ^ q ^ r ^ s ^ t ^ u ^ v ^
+	       w ^ x ^ y ^ z;
 }
 
 u64 victim_loops(void)
 {
 	static const unsigned char program[] = {1, 2, 3, 4, 9, 6, 5, 7, 1, 3, 8, 10, 2, 0};
-	static const u64 sizes[] = {0, 1, 2, 30, 31, 32, 33, 63, 64, 65, 127, 128, 1000, 4095, 4096, (1 << 20) + 5};
+	static const u64 sizes[] = {0,  1,  2,   30,  31,   32,   33,   63,
+				    64, 65, 127, 128, 1000, 4095, 4096, (1 << 20) + 5};
 	u64 sum = 0;
 	for (u64 i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		sum += loop_for(sizes[i]);

@@ -6,10 +6,11 @@
 #include "truth.h"
 
 #define EACH(DO)                                                                                   \
-	DO(loops) DO(leaving) DO(recursion) DO(jumps) DO(exceptions) DO(signals) DO(threads)       \
-	DO(computed) DO(pointers) DO(virtuals) DO(callbacks) DO(startup) DO(loading) DO(forks)     \
-	DO(execs) DO(contexts) DO(stacks) DO(tails) DO(many) DO(exits) DO(aborts) DO(vanishes)     \
-	DO(ends)
+	DO(loops)                                                                                  \
+	DO(leaving) DO(recursion) DO(jumps) DO(exceptions) DO(signals) DO(threads) DO(computed)    \
+		DO(pointers) DO(virtuals) DO(callbacks) DO(startup) DO(loading) DO(forks)          \
+			DO(execs) DO(contexts) DO(stacks) DO(tails) DO(many) DO(exits) DO(aborts)  \
+				DO(vanishes) DO(ends)
 
 #define DECLARE(name) u64 victim_##name(void) __attribute__((weak));
 EACH(DECLARE)
@@ -19,8 +20,7 @@ static const struct victim {
 	u64 (*run)(void);
 } victims[] = {
 #define ROW(name) {#name, victim_##name},
-	EACH(ROW)
-};
+	EACH(ROW)};
 
 static const struct victim *find(const char *name)
 {

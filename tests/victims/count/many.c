@@ -1,4 +1,4 @@
-/* A procedure with thousands of call sites, and one with hundreds of loops. */
+/* A function with thousands of call sites, and one with hundreds of loops. */
 #include "truth.h"
 
 KEEP u64 many_leaf(u64 x)
@@ -46,7 +46,7 @@ KEEP u64 many_sites(u64 x, u64 mask)
 			x = x * 3 + n;                                                             \
 			BARRIER();                                                                 \
 		}                                                                                  \
-		many_left(&truth_of_many_##n.of[0], trip_many_##n);                                                                   \
+		many_left(&truth_of_many_##n.of[0], trip_many_##n);                                \
 	}
 #define CALLING(n)                                                                                 \
 	{                                                                                          \
@@ -58,20 +58,21 @@ KEEP u64 many_sites(u64 x, u64 mask)
 			ITER(many_##n);                                                            \
 			x = x * 3 + many_leaf(n);                                                  \
 		}                                                                                  \
-		many_left(&truth_of_many_##n.of[0], trip_many_##n);                                                                   \
+		many_left(&truth_of_many_##n.of[0], trip_many_##n);                                \
 	}
 #define LOOPS_10(p)                                                                                \
-	PLAIN(p##0) PLAIN(p##1) CALLING(p##2) PLAIN(p##3) PLAIN(p##4) CALLING(p##5) PLAIN(p##6)    \
-	CALLING(p##7) PLAIN(p##8) PLAIN(p##9)
+	PLAIN(p##0)                                                                                \
+	PLAIN(p##1) CALLING(p##2) PLAIN(p##3) PLAIN(p##4) CALLING(p##5) PLAIN(p##6) CALLING(p##7)  \
+		PLAIN(p##8) PLAIN(p##9)
 #define LOOPS_100(p)                                                                               \
-	LOOPS_10(p##0) LOOPS_10(p##1) LOOPS_10(p##2) LOOPS_10(p##3) LOOPS_10(p##4)                 \
-	LOOPS_10(p##5) LOOPS_10(p##6) LOOPS_10(p##7) LOOPS_10(p##8) LOOPS_10(p##9)
+	LOOPS_10(p##0)                                                                             \
+	LOOPS_10(p##1) LOOPS_10(p##2) LOOPS_10(p##3) LOOPS_10(p##4) LOOPS_10(p##5) LOOPS_10(p##6)  \
+		LOOPS_10(p##7) LOOPS_10(p##8) LOOPS_10(p##9)
 
 KEEP u64 many_loops(u64 x)
 {
 	CALLED(many_loops);
-	LOOPS_100(1) LOOPS_100(2) LOOPS_100(3) LOOPS_100(4) LOOPS_100(5) LOOPS_100(6)
-	return x;
+	LOOPS_100(1) LOOPS_100(2) LOOPS_100(3) LOOPS_100(4) LOOPS_100(5) LOOPS_100(6) return x;
 }
 
 u64 victim_many(void)

@@ -18,7 +18,8 @@ TARGET(target_f, ~x)
 TARGET(target_g, x * 5 + 1)
 TARGET(target_h, target_d(x) ^ target_c(x))
 
-static unary *const targets[] = {target_a, target_b, target_c, target_d, target_e, target_f, target_g, target_h};
+static unary *const targets[] = {target_a, target_b, target_c, target_d,
+				 target_e, target_f, target_g, target_h};
 
 KEEP u64 pointer_calls(u64 n, u64 kinds)
 {

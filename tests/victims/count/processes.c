@@ -1,4 +1,5 @@
-/* Children by fork, which go on where the parent was; by vfork and exec, and by posix_spawn, which begin anew. */
+/* Children by fork, which go on where the parent was; by vfork and exec, and by posix_spawn, which
+ * begin anew. */
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +34,8 @@ KEEP u64 process_status(pid_t child)
 	return (u64)(unsigned)status;
 }
 
-/* The children come out of the middle of a loop, and what of it they execute is theirs: their own loop had no entry. */
+/* The children come out of the middle of a loop, and what of it they execute is theirs: their own
+ * loop had no entry. */
 KEEP u64 process_fork(u64 n)
 {
 	LOOP(forking);
@@ -74,7 +76,8 @@ KEEP u64 process_vfork(char **command)
 
 u64 victim_execs(void)
 {
-	static char name[] = "/proc/self/exe", victim[] = "startup", echo[] = "/bin/echo", text[] = "spawned";
+	static char name[] = "/proc/self/exe", victim[] = "startup", echo[] = "/bin/echo",
+		    text[] = "spawned";
 	char *self[] = {name, victim, NULL}, *other[] = {echo, text, NULL};
 	u64 sum = 0;
 	fflush(stdout);

@@ -1,4 +1,4 @@
-/* Loops in procedures that call themselves and each other: each activation has trips of its own. */
+/* Loops in functions that call themselves and each other: each activation has trips of its own. */
 #include "truth.h"
 
 KEEP u64 recurse_tree(u64 depth)

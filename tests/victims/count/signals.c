@@ -1,5 +1,6 @@
-/* Signals that a thread sends itself, a known number of times: handlers with loops and calls, in the middle of loops,
- * on another stack, within each other, and that interrupt the procedures they call. */
+/* Signals that a thread sends itself, a known number of times: handlers with loops and calls, in
+ * the middle of loops, on another stack, within each other, and that interrupt the functions they
+ * call. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -49,7 +50,7 @@ KEEP void signal_handler(int sig)
 	seen = seen * 5 + x;
 }
 
-/* Calls the very procedures that it may have interrupted. */
+/* Calls the very functions that it may have interrupted. */
 KEEP void signal_calling(int sig)
 {
 	CALLED(signal_calling);

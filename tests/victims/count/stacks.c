@@ -81,10 +81,12 @@ KEEP u64 stack_varargs(unsigned n, ...)
 	return x;
 }
 
-KEEP u64 stack_many(u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64 g, u64 h, u64 i, u64 j, u64 k, u64 l)
+KEEP u64 stack_many(u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64 g, u64 h, u64 i, u64 j, u64 k,
+		    u64 l)
 {
 	CALLED(stack_many);
-	return a + b * 2 + c * 3 + d * 4 + e * 5 + f * 6 + g * 7 + h * 8 + i * 9 + j * 10 + k * 11 + l * 12;
+	return a + b * 2 + c * 3 + d * 4 + e * 5 + f * 6 + g * 7 + h * 8 + i * 9 + j * 10 + k * 11 +
+	       l * 12;
 }
 
 struct wide {

@@ -1,4 +1,5 @@
-/* Threads that do the same different numbers of times; that end inside loops, and where others are called from. */
+/* Threads that do the same different numbers of times; that end inside loops, and where others are
+ * called from. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>

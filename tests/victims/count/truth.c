@@ -29,15 +29,17 @@ static void tell_of(int fd, const struct subject *s, unsigned thread)
 {
 	const struct tally *t = &s->of[thread];
 	char line[4096];
-	int n = snprintf(line, sizeof(line), "%d %d %s %s %llu", (int)getpid(), tids[thread], s->kind, s->name,
-			 (unsigned long long)t->entries);
+	int n = snprintf(line, sizeof(line), "%d %d %s %s %llu", (int)getpid(), tids[thread],
+			 s->kind, s->name, (unsigned long long)t->entries);
 	if (!strcmp(s->kind, "loop")) {
-		n += snprintf(line + n, sizeof(line) - (size_t)n, " %llu %llu %llu ", (unsigned long long)t->iterations,
-			      (unsigned long long)t->min, (unsigned long long)t->max);
+		n += snprintf(line + n, sizeof(line) - (size_t)n, " %llu %llu %llu ",
+			      (unsigned long long)t->iterations, (unsigned long long)t->min,
+			      (unsigned long long)t->max);
 		for (unsigned i = 0; i < TRIP_BUCKETS; i++)
 			if (t->trips[i])
 				n += snprintf(line + n, sizeof(line) - (size_t)n, "%llu:%llu,",
-					      i < EXACT_TRIPS ? (unsigned long long)i : 1ull << (i - EXACT_TRIPS + 5),
+					      i < EXACT_TRIPS ? (unsigned long long)i
+							      : 1ull << (i - EXACT_TRIPS + 5),
 					      (unsigned long long)t->trips[i]);
 	}
 	n += snprintf(line + n, sizeof(line) - (size_t)n, "\n");

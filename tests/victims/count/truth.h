@@ -1,8 +1,8 @@
 /* Victims of `sonde count`: they count their own loops and calls, and tell at their end.
  *
- * A victim is a procedure victim_NAME() that returns a checksum. A loop is written
+ * A victim is a function victim_NAME() that returns a checksum. A loop is written
  *
- *	LOOP(name);                          declares it, at the beginning of its procedure,
+ *	LOOP(name);                          declares it, at the beginning of its function,
  *	                                     or LOOP_ELSEWHERE(name); before several
  *	ENTER(name);
  *	for (u64 i = 0; i < n; i++) {
@@ -11,10 +11,10 @@
  *	}
  *	LEAVE(name);                         also before each return or goto out of it
  *
- * and CALLED(name) stands first in a procedure. None of them calls anything. ITER also plants a nop
+ * and CALLED(name) stands first in a function. None of them calls anything. ITER also plants a nop
  * and keeps its address in the section .countmark, so that tests know which loop of the machine
- * code it is, and whether the compiler has made several of it. At the end of the process there goes,
- * for each thread that counted, to the file that $COUNT_TRUTH names:
+ * code it is, and whether the compiler has made several of it. At the end of the process there
+ *goes, for each thread that counted, to the file that $COUNT_TRUTH names:
  *
  *	PID TID loop NAME ENTRIES ITERATIONS MIN MAX TRIPS:ENTRIES,...
  *	PID TID calls NAME N
@@ -43,14 +43,15 @@ struct subject {
 extern __thread unsigned truth_thread;
 /* To be called first by a thread that counts. */
 void truth_begin_thread(unsigned number);
-/* Tells; a second time does nothing. The end of the process does it by itself, unless it is sudden. */
+/* Tells; a second time does nothing. The end of the process does it by itself, unless it is sudden.
+ */
 void truth_tell(void);
 /* After a fork: the child has done nothing yet. */
 void truth_forget(void);
 
 #define SUBJECT(var, kind, name)                                                                   \
-	static struct subject var __attribute__((section("subjects"), used, aligned(8))) = {kind,  \
-											    name, {}}
+	static struct subject var                                                                  \
+		__attribute__((section("subjects"), used, aligned(8))) = {kind, name, {}}
 
 #define CALLED(name)                                                                               \
 	do {                                                                                       \
@@ -59,21 +60,22 @@ void truth_forget(void);
 	} while (0)
 
 #define LOOP(name)                                                                                 \
-	SUBJECT(truth_of_##name, "loop", #name);                                                       \
+	SUBJECT(truth_of_##name, "loop", #name);                                                   \
 	u64 trip_##name = 0
 
-/* One whose procedure is left by a jump, and told of elsewhere: not for recursion. */
+/* One whose function is left by a jump, and told of elsewhere: not for recursion. */
 #define LOOP_ELSEWHERE(name)                                                                       \
-	SUBJECT(truth_of_##name, "loop", #name);                                                       \
+	SUBJECT(truth_of_##name, "loop", #name);                                                   \
 	static __thread volatile u64 trip_##name
 
 #define MARK(name)                                                                                 \
 	__asm__ volatile("661:\tnop\n\t.pushsection .countmark,\"\"\n\t.8byte 661b\n\t"            \
-			 ".asciz \"" #name "\"\n\t.popsection" ::: "memory")
+			 ".asciz \"" #name "\"\n\t.popsection" ::                                  \
+				 : "memory")
 
-/* A choice of three that goes on either way. A loop of the machine code that always jumps back and whose first branch leads
- * out cannot be told from a `while`, nor if a condition is computed in front, in one way or in two: one with a break there
- * needs this before. */
+/* A choice of three that goes on either way. A loop of the machine code that always jumps back and
+ * whose first branch leads out cannot be told from a `while`, nor if a condition is computed in
+ * front, in one way or in two: one with a break there needs this before. */
 #define BRANCH(condition)                                                                          \
 	do {                                                                                       \
 		u64 way_ = (condition);                                                            \

@@ -16,7 +16,8 @@ OWN static uint64_t compute(uint64_t x, int units)
 
 OWN static bool meet(void)
 {
-	TIME_OF(waited, if (pthread_barrier_wait(&phase) == PTHREAD_BARRIER_SERIAL_THREAD) last = !running());
+	TIME_OF(waited, if (pthread_barrier_wait(&phase) == PTHREAD_BARRIER_SERIAL_THREAD) last =
+				!running());
 	TIME_OF(waited, pthread_barrier_wait(&phase));
 	return last;
 }

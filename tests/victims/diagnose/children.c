@@ -4,7 +4,7 @@
 static struct {
 	uint64_t first, hot;
 	unsigned differing;
-} *all;
+} * all;
 
 OWN static uint64_t child_work(uint64_t x)
 {

@@ -1,4 +1,4 @@
-/* An outer loop that calls thirty procedures, each of which takes little. */
+/* An outer loop that calls thirty functions, each of which takes little. */
 #include "victim.h"
 
 static uint64_t first, hot;
@@ -11,8 +11,9 @@ static uint64_t first, hot;
 		return x;                                                                          \
 	}
 #define TEN(name)                                                                                  \
-	CALLEE(name##0) CALLEE(name##1) CALLEE(name##2) CALLEE(name##3) CALLEE(name##4)            \
-	CALLEE(name##5) CALLEE(name##6) CALLEE(name##7) CALLEE(name##8) CALLEE(name##9)
+	CALLEE(name##0)                                                                            \
+	CALLEE(name##1) CALLEE(name##2) CALLEE(name##3) CALLEE(name##4) CALLEE(name##5)            \
+		CALLEE(name##6) CALLEE(name##7) CALLEE(name##8) CALLEE(name##9)
 #define CALL_TEN(name)                                                                             \
 	x = name##0(name##1(name##2(name##3(name##4(x)))));                                        \
 	x = name##5(name##6(name##7(name##8(name##9(x)))))

@@ -1,4 +1,4 @@
-/* Figure 1 of the paper on Deep Start: a() calls six procedures, none of which takes 20 per cent of
+/* Figure 1 of the paper on Deep Start: a() calls six functions, none of which takes 20 per cent of
  * the time; all of them call e(), which takes most. */
 #include "victim.h"
 

@@ -1,4 +1,4 @@
-/* A procedure that is called now and then, for long, and later millions of times a second. */
+/* A function that is called now and then, for long, and later millions of times a second. */
 #include "victim.h"
 
 static uint64_t first, second;

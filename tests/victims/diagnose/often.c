@@ -1,4 +1,4 @@
-/* A tiny procedure that is called all the time: a probe in it would cost more than it does. */
+/* A tiny function that is called all the time: a probe in it would cost more than it does. */
 #include "victim.h"
 
 static uint64_t first, hot;

@@ -11,8 +11,8 @@ OWN static uint64_t parse(uint64_t x)
 	return x;
 }
 
-/* So long that it does not matter if the other thread has the lock to itself for a while, because this one has lost its
- * processor just when it did not hold it. */
+/* So long that it does not matter if the other thread has the lock to itself for a while, because
+ * this one has lost its CPU just when it did not hold it. */
 OWN static uint64_t rebuild(uint64_t x)
 {
 	for (int i = 0; i < 40000000; i++) /* hot: rebuild */

@@ -1,5 +1,5 @@
 /* Two readers wait for a writer that holds the lock most of the time. They read once for each time
- * that it does: otherwise they would have the lock for as long as the writer gets no processor,
+ * that it does: otherwise they would have the lock for as long as the writer gets no CPU,
  * which is the machine's business. */
 #include "victim.h"
 

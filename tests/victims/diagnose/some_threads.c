@@ -1,4 +1,4 @@
-/* Six threads of which two are hot, each in a procedure of its own; the others wait all the time. */
+/* Six threads of which two are hot, each in a function of its own; the others wait all the time. */
 #include "victim.h"
 
 static uint64_t first, second, drawn, coded;
@@ -53,8 +53,8 @@ int main(int argc, char **argv)
 {
 	begin(argc, argv);
 	pthread_t all[5] = {
-		thread("idle-1", waiting, NULL),   thread("idle-2", waiting, NULL),
-		thread("idle-3", waiting, NULL),   thread("drawing", drawing, NULL),
+		thread("idle-1", waiting, NULL),    thread("idle-2", waiting, NULL),
+		thread("idle-3", waiting, NULL),    thread("drawing", drawing, NULL),
 		thread("encoding", encoding, NULL),
 	};
 	pthread_join(all[3], NULL);

@@ -1,5 +1,5 @@
 /* Three readers wait for two things by turns, each for a few milliseconds: for a lock in one
- * procedure, for some time to pass in another, which is half of the time that the lock is held for:
+ * function, for some time to pass in another, which is half of the time that the lock is held for:
  * that depends on the machine. */
 #include "victim.h"
 

@@ -1,4 +1,4 @@
-/* Two hot procedures at once: 60 and 30 per cent. */
+/* Two hot functions at once: 60 and 30 per cent. */
 #include "victim.h"
 
 static uint64_t first, six, three;

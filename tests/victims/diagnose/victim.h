@@ -6,7 +6,7 @@
  *
  *	truth HYPOTHESIS NAME SHARE [LEAST]
  *
- * where NAME is a procedure, a loop, or an object, and tests/live/diagnosing.py knows which. A loop
+ * where NAME is a function, a loop, or an object, and tests/live/diagnosing.py knows which. A loop
  * that has to be found has a comment "hot: NAME" in its first line. */
 #pragma once
 #include <pthread.h>
@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A procedure of its own, whatever the optimiser thinks of it. */
+/* A function of its own, whatever the optimiser thinks of it. */
 #ifdef __clang__
 #define OWN __attribute__((noinline, optnone))
 #else
@@ -38,7 +38,7 @@ static inline uint64_t nanoseconds(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Adds what a statement takes, of this thread's processor time or of the time that passes. */
+/* Adds what a statement takes, of this thread's CPU time or of the time that passes. */
 #define CPU_OF(total, statement)  ADD_TIME_OF(CLOCK_THREAD_CPUTIME_ID, total, statement)
 #define TIME_OF(total, statement) ADD_TIME_OF(CLOCK_MONOTONIC, total, statement)
 #define ADD_TIME_OF(clock, total, statement)                                                       \
@@ -168,8 +168,8 @@ static inline void finish(const char *name)
 		abort();
 }
 
-/* What starts a program may take a while (MPI), and is a part of the run: since $DIAGNOSE_START, ns of
- * the clock; or since the beginning. */
+/* What starts a program may take a while (MPI), and is a part of the run: since $DIAGNOSE_START, ns
+ * of the clock; or since the beginning. */
 static inline double run_seconds(void)
 {
 	const char *start = getenv("DIAGNOSE_START");
@@ -185,9 +185,9 @@ static inline void tell(const char *hypothesis, const char *what, uint64_t ns, d
 	fflush(truth_file);
 }
 
-/* The same of processor time. Time that passes while nobody computes is a part of the whole if the
+/* The same of CPU time. Time that passes while nobody computes is a part of the whole if the
  * program waits for itself, for threads that have to wake up, but not where others have the
- * processors: the share is between the two. */
+ * CPUs: the share is between the two. */
 static inline void tell_cpu_of(const char *what, uint64_t ns, double used, double passed)
 {
 	double share = (double)ns / 1e9 / used;

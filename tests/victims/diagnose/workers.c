@@ -8,7 +8,7 @@ static struct {
 	uint64_t waited, computed, busiest, firsts[2];
 	unsigned differing;
 	bool last;
-} *all;
+} * all;
 
 OWN static uint64_t compute(uint64_t x, int units)
 {
@@ -19,8 +19,8 @@ OWN static uint64_t compute(uint64_t x, int units)
 
 OWN static bool meet(void)
 {
-	TIME_OF(all->waited,
-		if (pthread_barrier_wait(&all->phase) == PTHREAD_BARRIER_SERIAL_THREAD) all->last = !running());
+	TIME_OF(all->waited, if (pthread_barrier_wait(&all->phase) == PTHREAD_BARRIER_SERIAL_THREAD)
+				     all->last = !running());
 	TIME_OF(all->waited, pthread_barrier_wait(&all->phase));
 	return all->last;
 }

@@ -142,7 +142,8 @@ KEEP u64 short_zero(void)
 }
 
 typedef u64 (*one)(u64);
-static const one table[] = {call_leaf, call_middle, call_outer, tail_direct, tail_indirect, short_same};
+static const one table[] = {call_leaf,   call_middle,   call_outer,
+			    tail_direct, tail_indirect, short_same};
 
 KEEP u64 call_by_pointer(u64 x)
 {

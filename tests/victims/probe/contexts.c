@@ -1,4 +1,4 @@
-/* Coroutines: several stacks in one thread, switched in the middle of probed procedures. */
+/* Coroutines: several stacks in one thread, switched in the middle of probed functions. */
 #include <stdlib.h>
 #include <ucontext.h>
 

@@ -1,4 +1,4 @@
-/* Procedures that are left by longjmp, from calls, loops and signal handlers. */
+/* Functions that are left by longjmp, from calls, loops and signal handlers. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>

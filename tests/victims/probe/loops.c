@@ -1,5 +1,5 @@
-/* Loops of all shapes that a compiler makes. Those with known counts end in their condition, so that
- * the header is the body; their names say at which depth they are. */
+/* Loops of all shapes that a compiler makes. Those with known counts end in their condition, so
+ * that the header is the body; their names say at which depth they are. */
 #include "victim.h"
 
 KEEP u64 loop_plain(u64 n)

@@ -2,8 +2,8 @@
  *
  *	victim [-r ROUNDS] [-t THREADS] [-u] [-w] NAME...
  *
- * Each runs ROUNDS times in the first thread, one after the other; with -t in THREADS threads of its
- * own, all at once; with -u until SIGTERM. -w: waits for SIGUSR1 before it begins. A round whose
+ * Each runs ROUNDS times in the first thread, one after the other; with -t in THREADS threads of
+ *its own, all at once; with -u until SIGTERM. -w: waits for SIGUSR1 before it begins. A round whose
  * checksum is not that of the others is told. */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,9 +17,10 @@
 #include "victim.h"
 
 #define EACH(DO)                                                                                   \
-	DO(calls) DO(paths) DO(deep) DO(loops) DO(shapes) DO(exceptions) DO(jumps) DO(contexts)    \
-	DO(signals) DO(threads) DO(forks) DO(execs) DO(loading) DO(waits) DO(vectors) DO(locks)    \
-	DO(interrupted) DO(objects)
+	DO(calls)                                                                                  \
+	DO(paths) DO(deep) DO(loops) DO(shapes) DO(exceptions) DO(jumps) DO(contexts) DO(signals)  \
+		DO(threads) DO(forks) DO(execs) DO(loading) DO(waits) DO(vectors) DO(locks)        \
+			DO(interrupted) DO(objects)
 
 #define DECLARE(name) u64 victim_##name(void) __attribute__((weak));
 EACH(DECLARE)
@@ -29,8 +30,7 @@ static const struct victim {
 	u64 (*run)(void);
 } victims[] = {
 #define ROW(name) {#name, victim_##name},
-	EACH(ROW)
-};
+	EACH(ROW)};
 
 enum { JOBS = 64 };
 
@@ -55,8 +55,8 @@ void truth_tell(void)
 	if (fd < 0)
 		return;
 	for (struct truth *t = __start_truths; t < __stop_truths; t++) {
-		int n = snprintf(line, sizeof(line), "%d %s %s %llu\n", (int)getpid(), t->kind, t->name,
-				 (unsigned long long)t->count);
+		int n = snprintf(line, sizeof(line), "%d %s %s %llu\n", (int)getpid(), t->kind,
+				 t->name, (unsigned long long)t->count);
 		if (write(fd, line, (size_t)n) != n)
 			abort();
 	}

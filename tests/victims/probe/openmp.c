@@ -1,5 +1,5 @@
-/* A stencil, a reduction and critical sections with OpenMP; the result does not depend on the number
- * of threads. */
+/* A stencil, a reduction and critical sections with OpenMP; the result does not depend on the
+ * number of threads. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@ static void relax(uint64_t (*to)[N], uint64_t (*from)[N])
 #pragma omp parallel for schedule(dynamic, 8)
 	for (int i = 1; i < N - 1; i++)
 		for (int j = 1; j < N - 1; j++)
-			to[i][j] = from[i][j] * 5 + from[i - 1][j] + from[i + 1][j] + from[i][j - 1] +
-				   from[i][j + 1];
+			to[i][j] = from[i][j] * 5 + from[i - 1][j] + from[i + 1][j] +
+				   from[i][j - 1] + from[i][j + 1];
 }
 
 static uint64_t total(uint64_t (*of)[N])

@@ -1,4 +1,4 @@
-# Hand-written procedures of shapes that compilers make rarely, but may. shapes.c knows their counts.
+# Hand-written functions of shapes that compilers make rarely, but may. shapes.c knows their counts.
 	.text
 
 	.macro	begin name
@@ -202,7 +202,7 @@
 	ret
 	done	shape_vectors
 
-# (x): the smallest procedures, one behind the other without padding.
+# (x): the smallest functions, one behind the other without padding.
 	begin	shape_nothing
 	ret
 	done	shape_nothing

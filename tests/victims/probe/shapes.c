@@ -1,4 +1,4 @@
-/* Runs the hand-written procedures, whose counts follow from their arguments. */
+/* Runs the hand-written functions, whose counts follow from their arguments. */
 #include "victim.h"
 
 u64 shape_header(u64 n, u64 zero);

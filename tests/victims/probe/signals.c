@@ -82,7 +82,7 @@ u64 victim_signals(void)
 }
 
 /* A handler that takes its time, so that probes go in and out while it is going on: into the
- * procedure that it interrupted, too. Of its short instructions a jump on x86-64 replaces several.
+ * function that it interrupted, too. Of its short instructions a jump on x86-64 replaces several.
  */
 KEEP u64 interrupted_work(u64 n)
 {

@@ -1,10 +1,10 @@
 /* What the victims share: counting the truth.
  *
- * A victim is a procedure victim_NAME() that returns the same checksum whenever and in whichever
+ * A victim is a function victim_NAME() that returns the same checksum whenever and in whichever
  * thread it is called. What it counts on the way is the truth that probes are compared with; main.c
  * writes it to the file that $PROBE_TRUTH names, one line for each:
  *
- *	PID calls NAME N           the procedure was entered
+ *	PID calls NAME N           the function was entered
  *	PID left NAME N            it was left by a return or a tail call
  *	PID entered NAME@DEPTH N   control came to a loop of this depth from outside
  *	PID iterated NAME@DEPTH N  its body began

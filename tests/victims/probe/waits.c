@@ -1,4 +1,4 @@
-/* Waits of known length, each in a procedure of its own, which measures itself. */
+/* Waits of known length, each in a function of its own, which measures itself. */
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>

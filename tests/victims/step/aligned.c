@@ -1,5 +1,5 @@
-/* Locals that need more alignment than the stack has: the frame is realigned at run time, also together with
- * arguments on the stack and with alloca. */
+/* Locals that need more alignment than the stack has: the frame is realigned at run time, also
+ * together with arguments on the stack and with alloca. */
 #include <alloca.h>
 
 #include "victim.h"
@@ -32,7 +32,8 @@ SEPARATE static u64 by_4096(u64 a)
 	return look(v, 4096) + by_64(a, v[0]);
 }
 
-SEPARATE static u64 with_stack_arguments(u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64 g, u64 h, u64 i, u64 j)
+SEPARATE static u64 with_stack_arguments(u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64 g, u64 h,
+					 u64 i, u64 j)
 {
 	_Alignas(128) volatile u64 v[4];
 	v[0] = a + b + c + d + e + f + g + h + i + j;

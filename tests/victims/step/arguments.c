@@ -3,9 +3,15 @@
 
 #include "victim.h"
 
-struct small { u64 a, b; };
-struct floats { double x, y, z; };
-struct large { u64 v[9]; };
+struct small {
+	u64 a, b;
+};
+struct floats {
+	double x, y, z;
+};
+struct large {
+	u64 v[9];
+};
 
 SEPARATE static u64 sum_of(unsigned n, ...)
 {
@@ -71,8 +77,10 @@ SEPARATE static u64 take(struct large l, struct small s, struct floats f)
 u64 victim_arguments(void)
 {
 	u64 sum = sum_of(3, (u64)1, (u64)2, (u64)3);
-	sum = mix(sum, sum_of(12, sum, (u64)2, (u64)3, (u64)4, (u64)5, (u64)6, (u64)7, (u64)8, (u64)9, (u64)10, (u64)11, (u64)12));
-	sum = mix(sum, (u64)mean_of("dudddddddddu", 1.0, (u64)2, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, (u64)12));
+	sum = mix(sum, sum_of(12, sum, (u64)2, (u64)3, (u64)4, (u64)5, (u64)6, (u64)7, (u64)8,
+			      (u64)9, (u64)10, (u64)11, (u64)12));
+	sum = mix(sum, (u64)mean_of("dudddddddddu", 1.0, (u64)2, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0,
+				    10.0, 11.0, (u64)12));
 	sum = mix(sum, forward(5, sum, (u64)6));
 	struct small s = make_small(sum);
 	return mix(sum, take(make_large(s), s, make_floats(4.0)));

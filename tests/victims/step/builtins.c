@@ -1,4 +1,5 @@
-/* What forces or bends frames: frame and return addresses, noreturn paths, protected frames, asm with pushes. */
+/* What forces or bends frames: frame and return addresses, noreturn paths, protected frames, asm
+ * with pushes. */
 #include "victim.h"
 
 SEPARATE static u64 leaf(u64 a)
@@ -25,7 +26,6 @@ SEPARATE static u64 trapping(u64 a)
 		__builtin_unreachable();
 	return leaf(a) * 3;
 }
-
 
 SEPARATE static u64 clobbers(u64 a)
 {

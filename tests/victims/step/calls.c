@@ -1,4 +1,4 @@
-/* Leaf and non-leaf procedures, recursion, mutual recursion, arguments on the stack. */
+/* Leaf and non-leaf functions, recursion, mutual recursion, arguments on the stack. */
 #include "victim.h"
 
 SEPARATE static u64 leaf(u64 a)
@@ -37,7 +37,8 @@ SEPARATE static u64 odd(u64 n)
 	return n ? mix(n, even(n - 1)) + leaf(n) : 2;
 }
 
-SEPARATE static u64 many(u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64 g, u64 h, u64 i, u64 j, u64 k)
+SEPARATE static u64 many(u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64 g, u64 h, u64 i, u64 j,
+			 u64 k)
 {
 	return leaf(a + b) - c * d + (e ^ f) + leaf(g) * h + (i | j) + k;
 }

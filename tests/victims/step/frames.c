@@ -1,4 +1,5 @@
-/* Frames whose size is not known to the compiler, and frames too large for one immediate operand. */
+/* Frames whose size is not known to the compiler, and frames too large for one immediate operand.
+ */
 #include <alloca.h>
 
 #include "victim.h"

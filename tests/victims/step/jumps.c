@@ -1,4 +1,4 @@
-/* setjmp and longjmp: within a procedure, over several frames, again and again, from a tail call. */
+/* setjmp and longjmp: within a function, over several frames, again and again, from a tail call. */
 #include <setjmp.h>
 
 #include "victim.h"
@@ -41,7 +41,10 @@ SEPARATE static u64 catches(u64 n)
 	volatile u64 sum = n;
 	switch (setjmp(outer)) {
 	case 0: deep(n, 1); break;
-	case 1: sum = mix(sum, helper(sum)); deep(n + 1, 2); break;
+	case 1:
+		sum = mix(sum, helper(sum));
+		deep(n + 1, 2);
+		break;
 	case 2: sum = mix(sum, nested(n)); break;
 	case 40: sum = mix(sum, nested(0)); break;
 	}

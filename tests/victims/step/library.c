@@ -1,4 +1,5 @@
-/* The C library: its hand-written assembly, callbacks through it, and first calls that the dynamic linker binds. */
+/* The C library: its hand-written assembly, callbacks through it, and first calls that the dynamic
+ * linker binds. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,13 +38,15 @@ SEPARATE static u64 sorting(void)
 	qsort(numbers, 8, sizeof(numbers[0]), compare);
 	qsort(words, 4, sizeof(words[0]), compare_text);
 	const int *found = bsearch(&key, numbers, 8, sizeof(numbers[0]), compare);
-	return hash((const char *)numbers, sizeof(numbers)) + hash(words[0], 5) + (u64)(found - numbers);
+	return hash((const char *)numbers, sizeof(numbers)) + hash(words[0], 5) +
+	       (u64)(found - numbers);
 }
 
 SEPARATE static u64 printing(void)
 {
 	char text[120];
-	int n = snprintf(text, sizeof(text), "%d %s %-8x|%5.2f %c %lld", -12, "word", 0xabcu, 3.25, 'z', 1ll << 40);
+	int n = snprintf(text, sizeof(text), "%d %s %-8x|%5.2f %c %lld", -12, "word", 0xabcu, 3.25,
+			 'z', 1ll << 40);
 	u64 sum = hash(text, (size_t)n);
 	double number = strtod("2.5e3", NULL);
 	return mix(sum, (u64)number) + (u64)strtol("-77", NULL, 10);
@@ -59,7 +62,8 @@ SEPARATE static u64 strings(void)
 		memcpy(b, a, n);
 		memmove(b + 1, b, n - 1);
 		b[0] = 'x';
-		sum = mix(sum, strlen(a) + (u64)(memcmp(a, b, n) != 0) + (u64)(strchr(a, 'x') != NULL));
+		sum = mix(sum,
+			  strlen(a) + (u64)(memcmp(a, b, n) != 0) + (u64)(strchr(a, 'x') != NULL));
 		sum = mix(sum, hash(strncpy(b, a, n), n));
 	}
 	return sum + (u64)(strstr("some words here", "here") != NULL) + (u64)toupper('a');

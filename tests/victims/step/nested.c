@@ -1,4 +1,4 @@
-/* Procedures within procedures (gcc only): the static chain is an argument besides the others. */
+/* Functions within functions (gcc only): the static chain is an argument besides the others. */
 #include "victim.h"
 
 u64 victim_nested(void)

@@ -1,4 +1,4 @@
-# Hand-written code with frames of its own making and no unwind information. Each procedure returns 2 * rdi + 1.
+# Hand-written code with frames of its own making and no unwind information. Each function returns 2 * rdi + 1.
 	.text
 
 	.macro	begin name

@@ -1,4 +1,4 @@
-/* What compilers do not do: see oddities-ARCH.S. Each procedure there returns 2 * a + 1. */
+/* What compilers do not do: see oddities-ARCH.S. Each function there returns 2 * a + 1. */
 #include "victim.h"
 
 typedef u64 odd(u64 a, u64 size); /* size: a multiple of 16 */

@@ -15,8 +15,10 @@ SEPARATE static u64 few(u64 seed)
 SEPARATE static u64 all(u64 seed)
 {
 	u64 a = next(seed), b = next(a), c = next(b), d = next(c), e = next(d), f = next(e);
-	u64 g = next(f), h = next(g), i = next(h), j = next(i), k = next(j), l = next(k), m = next(l);
-	return mix(mix(mix(a, b), mix(c, d)), mix(mix(e, f), mix(g, h))) ^ mix(mix(i, j), mix(k, l)) ^ m;
+	u64 g = next(f), h = next(g), i = next(h), j = next(i), k = next(j), l = next(k),
+	    m = next(l);
+	return mix(mix(mix(a, b), mix(c, d)), mix(mix(e, f), mix(g, h))) ^
+	       mix(mix(i, j), mix(k, l)) ^ m;
 }
 
 SEPARATE static u64 middle(u64 n, u64 seed)

@@ -1,5 +1,5 @@
-/* Signals: raised in leaf, frameless and deep code, in a handler, on another stack; faults in the middle of a
- * procedure that the handler repairs or jumps out of. */
+/* Signals: raised in leaf, frameless and deep code, in a handler, on another stack; faults in the
+ * middle of a function that the handler repairs or jumps out of. */
 #include <setjmp.h>
 #include <signal.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Jump tables, in procedures with and without a frame, and computed gotos. */
+/* Jump tables, in functions with and without a frame, and computed gotos. */
 #include "victim.h"
 
 SEPARATE static u64 helper(u64 a)

@@ -1,4 +1,5 @@
-/* Floating-point values live across calls, and vectors: registers that need other ways of saving. */
+/* Floating-point values live across calls, and vectors: registers that need other ways of saving.
+ */
 #include "victim.h"
 
 SEPARATE static double half(double x)
@@ -8,7 +9,8 @@ SEPARATE static double half(double x)
 
 SEPARATE static double many(double a, double b)
 {
-	double c = half(a), d = half(b), e = half(c + d), f = half(e * c), g = half(f - d), h = half(g + a);
+	double c = half(a), d = half(b), e = half(c + d), f = half(e * c), g = half(f - d),
+	       h = half(g + a);
 	double i = half(h), j = half(i + b), k = half(j * 2), l = half(k + c);
 	return a + b * c + d - e + f * g + h - i + j * k - l;
 }

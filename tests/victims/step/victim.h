@@ -1,13 +1,15 @@
-/* Victims of the stepping test: each file has one procedure victim_NAME() that exercises one kind of code and returns
- * a checksum that is the same on every compiler, level and architecture. They are small, because every instruction of
- * them is stepped, and they hide constants behind `opaque` so that the compiler cannot compute the answer itself. */
+/* Victims of the stepping test: each file has one function victim_NAME() that exercises one kind of
+ * code and returns a checksum that is the same on every compiler, level and architecture. They are
+ * small, because every instruction of them is stepped, and they hide constants behind `opaque` so
+ * that the compiler cannot compute the answer itself. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
 
 typedef uint64_t u64;
 
-#define SEPARATE __attribute__((noinline)) /* a procedure of its own, with the frame that its body needs */
+#define SEPARATE                                                                                   \
+	__attribute__((noinline)) /* a function of its own, with the frame that its body needs */
 
 extern volatile u64 opaque; /* is 0 */
 

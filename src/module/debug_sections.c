@@ -1,0 +1,138 @@
+/* Makes a copy of the debugging sections of an ELF file, decompressed. The copy is an ELF file with
+ * the same section numbers, in which all other sections are empty:
+ *
+ *	ELF header | section headers | section names | sections, each 8-aligned */
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "module/debug_private.h"
+#include "module/packed.h"
+
+bool elf_has_dwarf(const uint8_t *bytes, size_t size)
+{
+	struct slice s;
+	return elf_section_find(bytes, size, ".debug_info", &s) ||
+	       elf_section_find(bytes, size, ".zdebug_info", &s);
+}
+
+/* Sections that are read here, or by libdw for us. */
+static const char *const wanted[] = {
+	"abbrev", "addr",     "aranges", "info",        "line",  "line_str",
+	"ranges", "rnglists", "str",     "str_offsets", "types",
+};
+
+static int wanted_number(const char *name)
+{
+	if (!strcmp(name, ".gnu_debugaltlink"))
+		return ARRAY_SIZE(wanted);
+	const char *rest = !strncmp(name, ".debug_", 7)    ? name + 7
+			   : !strncmp(name, ".zdebug_", 8) ? name + 8
+							   : "";
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
+		if (!strcmp(rest, wanted[i]))
+			return (int)i;
+	return -1;
+}
+
+/* The copy that is being made; `out` is NULL while its size is computed. */
+struct copy {
+	struct section_table v;
+	uint8_t *out;
+	uint64_t at;
+	uint32_t seen; /* bit i: wanted[i] was copied. Only the first section of a name counts */
+	bool packed;
+};
+
+static uint64_t aligned(uint64_t n)
+{
+	return (n + 7) & ~(uint64_t)7;
+}
+
+static uint8_t *copied_header(const struct copy *c, uint64_t i)
+{
+	return c->out + sizeof(Elf64_Ehdr) + i * sizeof(Elf64_Shdr);
+}
+
+static uint8_t *copied_names(const struct copy *c)
+{
+	return copied_header(c, c->v.count);
+}
+
+/* Appends the section's bytes to the copy and corrects its header; false if the section is to be
+ * empty. */
+static bool copy_bytes(struct copy *c, Elf64_Shdr *h)
+{
+	struct slice in;
+	const char *name = section_table_name(&c->v, h);
+	int number = wanted_number(name);
+	if (number < 0 || c->seen >> number & 1 || !section_table_bytes(&c->v, h, &in))
+		return false;
+	c->seen |= 1u << number;
+	const struct packed p = packed_section(h, name, in);
+	if (p.how == PACKING_UNKNOWN)
+		return false;
+	c->packed = c->packed || p.how != PACKING_NONE;
+	if (c->out && !packed_unpack(&p, c->out + c->at)) {
+		debug(LOG_DWARF, 1, "section %s cannot be decompressed", name);
+		return false;
+	}
+	if (c->out && name[1] == 'z')
+		copied_names(c)[++h->sh_name] = '.';
+	h->sh_offset = c->at;
+	h->sh_size = p.size;
+	h->sh_flags &= ~(uint64_t)SHF_COMPRESSED;
+	c->at += aligned(p.size);
+	return true;
+}
+
+static void copy_sections(struct copy *c)
+{
+	c->seen = 0;
+	c->at = aligned(sizeof(Elf64_Ehdr) + c->v.count * sizeof(Elf64_Shdr) + c->v.names.size);
+	for (uint32_t i = 1; i < c->v.count; i++) {
+		Elf64_Shdr h = section_table_header(&c->v, i);
+		bool full = copy_bytes(c, &h);
+		if (!c->out)
+			continue;
+		if (!full) {
+			h.sh_type = SHT_NOBITS;
+			h.sh_size = 0;
+		}
+		memcpy(copied_header(c, i), &h, sizeof(h));
+	}
+}
+
+static void copy_headers(struct copy *c)
+{
+	Elf64_Ehdr header = c->v.header;
+	header.e_shoff = sizeof(header);
+	header.e_phoff = header.e_phnum = 0;
+	memcpy(c->out, &header, sizeof(header));
+	Elf64_Shdr first = section_table_header(&c->v, 0);
+	memcpy(copied_header(c, 0), &first, sizeof(first));
+	memcpy(copied_names(c), c->v.names.at, c->v.names.size);
+}
+
+/* Call it after copy_sections(), which makes the section of names empty. */
+static void copy_names_header(struct copy *c)
+{
+	Elf64_Shdr h = section_table_header(&c->v, c->v.name_section);
+	h.sh_offset = (uint64_t)(copied_names(c) - c->out);
+	memcpy(copied_header(c, c->v.name_section), &h, sizeof(h));
+}
+
+void elf_inflate(struct debug_bytes *b)
+{
+	struct copy c = {0};
+	if (!section_table_open(&c.v, b->at, b->size) || !c.v.names.size)
+		return;
+	copy_sections(&c);
+	if (!c.packed)
+		return;
+	c.out = xcalloc(c.at, 1);
+	copy_headers(&c);
+	copy_sections(&c);
+	copy_names_header(&c);
+	free(b->owned);
+	*b = (struct debug_bytes){.at = c.out, .size = c.at, .owned = c.out};
+}

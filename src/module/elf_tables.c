@@ -1,0 +1,307 @@
+/* Segments and sections. The kernel and the dynamic linker rely on the program headers, so they
+ * must be right. The section table is optional; if it is missing or invalid, the segments are used
+ * as sections. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/order.h"
+#include "module/elf_reader.h"
+#include "module/packed.h"
+
+enum { NOTES_MAX = 16 };
+
+static const char *const truncated = "the file is truncated or damaged; build or copy it again";
+
+void elf_note(struct reader *r, const char *fmt, ...)
+{
+	char text[300];
+	va_list ap;
+	if (r->notes.len >= NOTES_MAX)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	vec_push(&r->notes, arena_strdup(&r->im->arena, text));
+}
+
+struct string_table string_table_over(const uint8_t *bytes, uint64_t size)
+{
+	bool usable = bytes && size && !bytes[size - 1];
+	return (struct string_table){.at = (const char *)bytes, .size = usable ? size : 0};
+}
+
+const char *string_at(const struct string_table *t, uint64_t offset)
+{
+	return offset < t->size ? t->at + offset : NULL;
+}
+
+static int read_programs(struct reader *r, struct err *e)
+{
+	const Elf64_Ehdr *h = &r->header;
+	uint64_t count = h->e_phnum;
+	if (count == PN_XNUM && r->table.count)
+		count = section_table_header(&r->table, 0).sh_info;
+	if (!count || h->e_phentsize != sizeof(Elf64_Phdr) ||
+	    !bytes_inside(h->e_phoff, count * sizeof(Elf64_Phdr), r->im->size))
+		return err_set(e, ERR_INPUT, "its program headers are not within the file: %s",
+			       truncated);
+	r->programs = arena_memdup(&r->tmp, r->im->bytes + h->e_phoff, count * sizeof(Elf64_Phdr),
+				   _Alignof(Elf64_Phdr));
+	r->program_count = (uint32_t)count;
+	return 0;
+}
+
+static const uint8_t *bytes_of(struct reader *r, const Elf64_Shdr *h, const char *name)
+{
+	struct slice s;
+	if (section_table_bytes(&r->table, h, &s))
+		return s.at;
+	if (h->sh_type != SHT_NOBITS && h->sh_type != SHT_NULL && h->sh_size)
+		elf_note(r, "section %.40s is not within the file; it was left out", name);
+	return NULL;
+}
+
+static void read_raw_sections(struct reader *r)
+{
+	uint32_t count = r->table.count;
+	struct raw_section *s = ARENA_ARRAY(&r->tmp, struct raw_section, count);
+	for (uint32_t i = 0; i < count; i++) {
+		Elf64_Shdr h = section_table_header(&r->table, i);
+		const char *name = section_table_name(&r->table, &h);
+		s[i] = (struct raw_section){.name = name,
+					    .flags = h.sh_flags,
+					    .va = h.sh_addr,
+					    .offset = h.sh_offset,
+					    .size = h.sh_size,
+					    .type = h.sh_type,
+					    .link = h.sh_link,
+					    .bytes = bytes_of(r, &h, name)};
+	}
+	r->sections = s;
+	r->section_count = count;
+}
+
+/* Whether this is a separate debug file. Only those have read-only sections without bytes in the
+ * file. */
+static bool is_debug_only(const struct reader *r)
+{
+	bool emptied = false;
+	for (uint32_t i = 0; i < r->section_count; i++) {
+		const struct raw_section *s = &r->sections[i];
+		if (!(s->flags & SHF_ALLOC))
+			continue;
+		if (s->type == SHT_PROGBITS && s->flags & SHF_EXECINSTR && s->size)
+			return false;
+		emptied |= s->type == SHT_NOBITS && !(s->flags & SHF_WRITE) && s->size;
+	}
+	return emptied;
+}
+
+static int add_segment(struct reader *r, struct segment *out, const Elf64_Phdr *p, struct err *e)
+{
+	uint64_t file_size = p->p_filesz < p->p_memsz ? p->p_filesz : p->p_memsz;
+	if (p->p_vaddr + p->p_memsz < p->p_vaddr)
+		return err_set(e, ERR_INPUT, "a segment leaves the address space: %s", truncated);
+	if (r->im->debug_only)
+		file_size = 0;
+	if (!bytes_inside(p->p_offset, file_size, r->im->size) && file_size)
+		return err_set(
+			e, ERR_INPUT,
+			"a segment of %llu bytes at offset %llu does not fit into the file's "
+			"%zu bytes: %s",
+			(unsigned long long)file_size, (unsigned long long)p->p_offset, r->im->size,
+			truncated);
+	*out = (struct segment){.va = p->p_vaddr,
+				.memory_size = p->p_memsz,
+				.file_offset = p->p_offset,
+				.file_size = file_size,
+				.read = p->p_flags & PF_R,
+				.write = p->p_flags & PF_W,
+				.execute = p->p_flags & PF_X};
+	return 0;
+}
+
+/* Cuts the end of a segment that the next one overlaps, because a later mapping replaces an earlier
+ * one. Afterwards every address is in at most one segment. Returns how many are left. */
+static uint32_t separate_segments(struct segment *s, uint32_t count)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t room = i + 1 < count ? s[i + 1].va - s[i].va : UINT64_MAX;
+		s[n] = s[i];
+		s[n].memory_size = s[n].memory_size < room ? s[n].memory_size : room;
+		s[n].file_size = s[n].file_size < room ? s[n].file_size : room;
+		n += room != 0;
+	}
+	return n;
+}
+
+static uint32_t separate_sections(struct section *s, uint32_t count)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t room = i + 1 < count ? s[i + 1].va - s[i].va : UINT64_MAX;
+		s[n] = s[i];
+		s[n].size = s[n].size < room ? s[n].size : room;
+		n += room != 0;
+	}
+	return n;
+}
+
+static int read_segments(struct reader *r, struct err *e)
+{
+	struct module *im = r->im;
+	struct segment *s = ARENA_ARRAY(&im->arena, struct segment, r->program_count);
+	for (uint32_t i = 0; i < r->program_count; i++) {
+		if (r->programs[i].p_type != PT_LOAD || !r->programs[i].p_memsz)
+			continue;
+		int rc = add_segment(r, &s[im->segment_count], &r->programs[i], e);
+		if (rc)
+			return rc;
+		im->segment_count++;
+	}
+	if (!im->segment_count && !im->debug_only)
+		return err_set(e, ERR_INPUT, "no part of it is loaded into memory: %s", truncated);
+	order_by_address(s, im->segment_count, sizeof(*s), offsetof(struct segment, va));
+	im->segment_count = separate_segments(s, im->segment_count);
+	im->segments = s;
+	return 0;
+}
+
+/* A section must lie in a segment. In a debug file that cannot be checked: its program headers may
+ * have been stripped together with the code. */
+static bool has_room(const struct module *im, uint64_t va, uint64_t size)
+{
+	if (im->debug_only)
+		return va + size > va;
+	uint32_t n = order_up_to(im->segments, im->segment_count, sizeof(*im->segments),
+				 offsetof(struct segment, va), va);
+	return n &&
+	       bytes_inside(va - im->segments[n - 1].va, size, im->segments[n - 1].memory_size);
+}
+
+/* .tbss has an address but no memory there: it would hide the section after it. */
+static bool is_mapped(const struct raw_section *s)
+{
+	return s->flags & SHF_ALLOC && s->size && s->type != SHT_NULL &&
+	       !(s->flags & SHF_TLS && s->type == SHT_NOBITS);
+}
+
+static uint32_t add_sections(struct reader *r, struct section *out)
+{
+	uint32_t n = 0, outside = 0;
+	for (uint32_t i = 0; i < r->section_count; i++) {
+		const struct raw_section *s = &r->sections[i];
+		if (!is_mapped(s))
+			continue;
+		if (!has_room(r->im, s->va, s->size)) {
+			outside++;
+			continue;
+		}
+		out[n++] = (struct section){.name = s->name,
+					    .va = s->va,
+					    .size = s->size,
+					    .bytes = s->bytes,
+					    .write = s->flags & SHF_WRITE,
+					    .execute = s->flags & SHF_EXECINSTR};
+	}
+	if (outside)
+		elf_note(r, "%u sections are not within a segment; they were left out", outside);
+	return n;
+}
+
+/* Makes sections of each segment: the part that the file holds, and the part that starts as zeros.
+ */
+static uint32_t segments_as_sections(struct reader *r, struct section *out)
+{
+	struct module *im = r->im;
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < im->segment_count; i++) {
+		const struct segment *s = &im->segments[i];
+		struct section part = {.name = arena_printf(&im->arena, "segment %u", i),
+				       .va = s->va,
+				       .size = s->file_size,
+				       .bytes = s->file_size ? im->bytes + s->file_offset : NULL,
+				       .write = s->write,
+				       .execute = s->execute};
+		if (s->file_size)
+			out[n++] = part;
+		part.va += s->file_size;
+		part.size = s->memory_size - s->file_size;
+		part.bytes = NULL;
+		if (part.size)
+			out[n++] = part;
+	}
+	return n;
+}
+
+static bool runs_at(const struct module *im, uint64_t va)
+{
+	for (uint32_t i = 0; i < im->segment_count; i++)
+		if (im->segments[i].execute && va - im->segments[i].va < im->segments[i].file_size)
+			return true;
+	return false;
+}
+
+/* Whether the program starts at code that is in no section: the section table then does not belong
+ * to this file. */
+static bool sections_miss_entry(const struct reader *r, const struct section *s, uint32_t count)
+{
+	uint64_t entry = r->header.e_entry;
+	for (uint32_t i = 0; i < count; i++)
+		if (s[i].execute && entry - s[i].va < s[i].size)
+			return false;
+	return entry && runs_at(r->im, entry);
+}
+
+int elf_read_tables(struct reader *r, struct err *e)
+{
+	struct module *im = r->im;
+	if (!section_table_open(&r->table, im->bytes, im->size))
+		elf_note(r, "the section table is not within the file; segments are used instead");
+	int rc = read_programs(r, e);
+	if (rc)
+		return rc;
+	read_raw_sections(r);
+	im->debug_only = is_debug_only(r);
+	rc = read_segments(r, e);
+	if (rc)
+		return rc;
+	struct section *s = ARENA_ARRAY(&im->arena, struct section,
+					r->section_count + 2 * (uint64_t)im->segment_count);
+	uint32_t n = add_sections(r, s);
+	if (!n || sections_miss_entry(r, s, n)) {
+		if (r->section_count)
+			elf_note(r, "the sections do not cover the program; segments are used");
+		r->section_count = 0;
+		n = segments_as_sections(r, s);
+	}
+	order_by_address(s, n, sizeof(*s), offsetof(struct section, va));
+	im->sections = s;
+	im->section_count = separate_sections(s, n);
+	return 0;
+}
+
+const struct raw_section *elf_section(const struct reader *r, const char *name)
+{
+	for (uint32_t i = 0; i < r->section_count; i++)
+		if (!strcmp(r->sections[i].name, name))
+			return &r->sections[i];
+	return NULL;
+}
+
+struct slice elf_contents(struct reader *r, const char *name)
+{
+	const struct raw_section *s = elf_section(r, name);
+	if (!s || !s->bytes)
+		return (struct slice){0};
+	const Elf64_Shdr h = {.sh_flags = s->flags};
+	const struct packed p = packed_section(&h, name, (struct slice){s->bytes, s->size});
+	if (p.how == PACKING_NONE)
+		return p.in;
+	uint8_t *out = p.how == PACKING_UNKNOWN ? NULL : arena_alloc(&r->tmp, p.size, 8);
+	if (out && packed_unpack(&p, out))
+		return (struct slice){out, p.size};
+	elf_note(r, "section %.40s cannot be decompressed; it was left out", s->name);
+	return (struct slice){0};
+}

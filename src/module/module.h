@@ -1,0 +1,143 @@
+/* An ELF module, read whole into memory and checked: nothing that the accessors return points
+ * outside it, whatever the file says.
+ *
+ * Addresses are link-time virtual addresses ("va"), as in the file's own tables; process/ converts
+ * to run-time addresses. What a stripped file lacks comes from its separate debug file, if there is
+ * one (debug.h). An opened module is immutable and may be read by many threads. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "isa/arch.h"
+
+enum module_kind { MODULE_EXECUTABLE, MODULE_PIE, MODULE_SHARED, MODULE_OBJECT_KINDS };
+
+/* A PT_LOAD segment. */
+struct segment {
+	uint64_t va, memory_size, file_offset, file_size;
+	bool read, write, execute;
+};
+
+/* An allocated section. If a file has no section headers, its segments are used as sections. */
+struct section {
+	const char *name;
+	uint64_t va, size;
+	const uint8_t *bytes; /* NULL for .bss */
+	bool write, execute;
+};
+
+enum symbol_flag {
+	SYMBOL_GLOBAL = 1 << 0,  /* global or weak */
+	SYMBOL_DYNAMIC = 1 << 1, /* from .dynsym */
+	SYMBOL_IFUNC = 1 << 2,
+	SYMBOL_OBJECT = 1 << 3,    /* data; otherwise it is a function */
+	SYMBOL_DATA_MARK = 1 << 4, /* aarch64 mapping symbol $d: data in code from here */
+	SYMBOL_CODE_MARK = 1 << 5, /* $x: code again */
+	SYMBOL_UNTYPED = 1 << 6,   /* global label in code without a type: perhaps a function */
+};
+
+struct symbol {
+	const char *name;  /* as in the file, mangled, without a version (@@GLIBC_2.17) */
+	uint64_t va, size; /* size may be 0; va + size does not leave the section */
+	uint8_t flags;     /* enum symbol_flag */
+};
+
+/* A relocated word. */
+struct reloc {
+	uint64_t va;
+	uint64_t value;
+	const char *symbol; /* mangled; NULL if none. If `defined`, value is its va */
+	uint8_t kind;       /* enum reloc_kind */
+	bool defined;       /* the symbol is defined in this module */
+};
+
+/* What .eh_frame says about one address range; .debug_frame if .eh_frame says nothing. */
+struct frame_range {
+	uint64_t start, end;
+	uint64_t lsda;  /* address of its exception table, or 0 */
+	bool is_signal; /* a signal frame's return trampoline */
+	/* At `start` the call frame is not as at the entry of a function: this part was split off
+	 * one. */
+	bool mid_frame;
+};
+
+/* A landing pad: control arrives at `pad` from calls in [start, end). */
+struct landing {
+	uint64_t start, end, pad;
+};
+
+struct build_id {
+	uint8_t bytes[32];
+	uint8_t size; /* 0: none */
+};
+
+struct module {
+	const char *path; /* as opened; "[vdso]" for the vdso */
+	enum module_kind kind;
+	bool changes_text; /* the dynamic linker relocates its code */
+	bool debug_only;   /* a separate debug file: it has no code or data, but their addresses */
+	uint16_t machine;  /* EM_* */
+	const struct arch *arch;
+	uint64_t entry; /* 0 if none */
+	struct build_id build_id;
+	const char *debuglink; /* file name in .gnu_debuglink, or NULL */
+	uint32_t debuglink_crc;
+
+	const struct segment *segments;
+	const struct section *sections;   /* sorted by va, without overlap; so are segments */
+	const struct symbol *symbols;     /* functions and objects with an address; sorted by va */
+	const struct reloc *relocs;       /* sorted by va */
+	const struct frame_range *frames; /* sorted by start */
+	const struct landing *landings;   /* sorted by start */
+	uint32_t segment_count, section_count, symbol_count, reloc_count, frame_count,
+		landing_count;
+	const char *const *notes; /* sentences about damage that was worked around */
+	uint32_t note_count;
+
+	const uint8_t *bytes; /* the whole file */
+	size_t size;
+	void *elf; /* libelf's handle on the same bytes, for debug.c only; may be NULL */
+	struct arena arena;
+};
+
+/* Reads and checks a file. The error gives the reason and, if there is one, the remedy, without the
+ * path (the caller puts it in front). */
+int module_open(struct module **out, const char *path, struct err *e);
+/* The same for a file that is reached by another path (/proc/PID/map_files/...) than the one it is
+ * known by. */
+int module_open_as(struct module **out, const char *path, const char *name, struct err *e);
+/* The same from memory, such as the vdso's; makes a copy. `name` becomes the path. */
+int module_open_memory(struct module **out, const char *name, const void *bytes, size_t size,
+		       struct err *e);
+void module_close(struct module *im);
+
+/* The build id alone, by reading a few kilobytes; *id has size 0 if the file has none. */
+int module_read_build_id(const char *path, struct build_id *id, struct err *e);
+void build_id_hex(const struct build_id *id, char out[65]);
+
+/* Adds to `im` the symbols of `debug`, its separate debug file, or the frame ranges that im itself
+ * lacks. Call it before sharing im; `debug` may be closed afterwards. */
+void module_add_symbols(struct module *im, const struct module *debug);
+void module_add_frames(struct module *im, const struct module *debug);
+
+/* The section holding va, or NULL. */
+const struct section *module_section_at(const struct module *im, uint64_t va);
+const struct section *module_section(const struct module *im, const char *name);
+/* The bytes at va in the file, and in *n how many follow; NULL if va is not mapped from the file.
+ */
+const uint8_t *module_at(const struct module *im, uint64_t va, size_t *n);
+/* True if va lies in an executable section. */
+bool module_is_code(const struct module *im, uint64_t va);
+/* The relocation of the word at va, or NULL. */
+const struct reloc *module_reloc_at(const struct module *im, uint64_t va);
+/* First symbol with address >= va (symbol_count if none). */
+uint32_t module_symbol_from(const struct module *im, uint64_t va);
+/* The frame range holding va, or NULL. */
+const struct frame_range *module_frame_at(const struct module *im, uint64_t va);
+/* The address that the 8-byte word at va will hold once the module is relocated (base 0). False if
+ * that is not known before run time. Also false if the module is position-independent and nothing
+ * relocates the word: then it is not an address. */
+bool module_word(const struct module *im, uint64_t va, uint64_t *out);

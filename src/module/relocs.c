@@ -1,0 +1,194 @@
+/* Relocations that put an address into the module's data, reduced to what analysis needs: which
+ * word, and what it will hold. Jump tables, function pointers and PLT slots are found by them. */
+#include "base/order.h"
+#include "module/elf_reader.h"
+
+struct reloc_collector {
+	struct module *im;
+	struct reloc *items;
+	uint32_t len;
+	const struct segment *last; /* that of the address before: neighbours mostly share one */
+};
+
+static const struct reloc_type *find_type(const struct arch_file *f, uint32_t type)
+{
+	for (uint32_t i = 0; i < f->reloc_count; i++)
+		if (f->relocs[i].type == type)
+			return &f->relocs[i];
+	return NULL;
+}
+
+static bool is_mapped(struct reloc_collector *g, uint64_t va)
+{
+	const struct module *im = g->im;
+	if (g->last && bytes_inside(va - g->last->va, 8, g->last->memory_size))
+		return true;
+	uint32_t n = order_up_to(im->segments, im->segment_count, sizeof(*im->segments),
+				 offsetof(struct segment, va), va);
+	g->last = n ? &im->segments[n - 1] : NULL;
+	return g->last && bytes_inside(va - g->last->va, 8, g->last->memory_size);
+}
+
+/* Fills in symbol, value and defined. A function that is chosen at load time becomes RELOC_IFUNC,
+ * whatever the relocation's type. */
+static bool bind_symbol(struct reloc *out, const struct symbol_table *t, uint64_t number)
+{
+	Elf64_Sym s;
+	if (!number || !elf_symbol(t, number, &s, &out->symbol) ||
+	    ELF64_ST_TYPE(s.st_info) == STT_TLS)
+		return false;
+	out->defined = s.st_shndx != SHN_UNDEF;
+	if (out->defined)
+		out->value += s.st_value;
+	if (out->defined && ELF64_ST_TYPE(s.st_info) == STT_GNU_IFUNC)
+		out->kind = RELOC_IFUNC;
+	return true;
+}
+
+static void add_rela(struct reloc_collector *g, const uint8_t *bytes, uint64_t count,
+		     const struct symbol_table *symbols)
+{
+	const struct reloc_type *type = NULL;
+	for (uint64_t i = 0; i < count; i++) {
+		Elf64_Rela in;
+		memcpy(&in, bytes + i * sizeof(in), sizeof(in));
+		if (!type || type->type != ELF64_R_TYPE(in.r_info))
+			type = find_type(g->im->arch->file, (uint32_t)ELF64_R_TYPE(in.r_info));
+		if (!type || !is_mapped(g, in.r_offset))
+			continue;
+		struct reloc *out = &g->items[g->len];
+		*out = (struct reloc){.va = in.r_offset,
+				      .value = (uint64_t)in.r_addend,
+				      .kind = (uint8_t)type->kind};
+		if (type->kind == RELOC_RELATIVE || type->kind == RELOC_IFUNC ||
+		    bind_symbol(out, symbols, ELF64_R_SYM(in.r_info)))
+			g->len++;
+	}
+}
+
+/* A packed relative relocation adds the load address to what the word holds in the file. */
+static void add_packed(struct reloc_collector *g, uint64_t va)
+{
+	size_t n;
+	const uint8_t *p = module_at(g->im, va, &n);
+	if (!p || n < 8)
+		return;
+	struct reloc *out = &g->items[g->len++];
+	*out = (struct reloc){.va = va, .kind = RELOC_RELATIVE};
+	memcpy(&out->value, p, 8);
+}
+
+/* DT_RELR: an even word is an address; an odd word is a bitmap of the 63 words after the last one.
+ */
+static void add_relr(struct reloc_collector *g, const uint8_t *bytes, uint64_t count)
+{
+	uint64_t base = 0;
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t word;
+		memcpy(&word, bytes + i * 8, 8);
+		if (!(word & 1)) {
+			add_packed(g, word);
+			base = word + 8;
+			continue;
+		}
+		for (unsigned bit = 0; bit < 63; bit++)
+			if (word >> (bit + 1) & 1)
+				add_packed(g, base + 8 * bit);
+		base += 63 * 8;
+	}
+}
+
+static uint64_t count_relr(const uint8_t *bytes, uint64_t count)
+{
+	uint64_t sum = 0;
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t word;
+		memcpy(&word, bytes + i * 8, 8);
+		sum += word & 1 ? (uint64_t)__builtin_popcountll(word) - 1 : 1;
+	}
+	return sum;
+}
+
+/* A table of relocations, from a section or from the dynamic section. */
+struct reloc_table {
+	const uint8_t *bytes;
+	uint64_t count;
+	bool packed;
+	struct symbol_table symbols;
+};
+
+/* An upper limit of the number of relocations in all tables; UINT64_MAX if they are together larger
+ * than the file, which is only possible if tables overlap. */
+static uint64_t room_of(const struct reloc_table *t, uint32_t n, uint64_t file_size)
+{
+	uint64_t bytes = 0, room = 0;
+	for (uint32_t i = 0; i < n && bytes <= file_size; i++) {
+		bytes += t[i].count * (t[i].packed ? 8 : sizeof(Elf64_Rela));
+		room += t[i].packed ? count_relr(t[i].bytes, t[i].count) : t[i].count;
+	}
+	return bytes <= file_size ? room : UINT64_MAX;
+}
+
+static struct reloc_table table_in_section(const struct reader *r, uint32_t i)
+{
+	const struct raw_section *s = &r->sections[i];
+	if (!(s->flags & SHF_ALLOC) || !s->bytes || (s->type != SHT_RELA && s->type != SHT_RELR))
+		return (struct reloc_table){0};
+	bool packed = s->type == SHT_RELR;
+	return (struct reloc_table){.bytes = s->bytes,
+				    .count = s->size / (packed ? 8 : sizeof(Elf64_Rela)),
+				    .packed = packed,
+				    .symbols = s->link ? elf_symbol_table(r, s->link)
+						       : (struct symbol_table){0}};
+}
+
+/* The number of symbols from the hash table leaves out undefined symbols, so the room for symbols
+ * is used instead. */
+static struct reloc_table table_in_dynamic(const struct reader *r, const struct slice *t,
+					   bool packed)
+{
+	struct symbol_table symbols = r->dynamic.symbols;
+	symbols.count = r->dynamic.symbol_room;
+	return (struct reloc_table){.bytes = t->at,
+				    .count = t->size / (packed ? 8 : sizeof(Elf64_Rela)),
+				    .packed = packed,
+				    .symbols = symbols};
+}
+
+static uint32_t find_tables(const struct reader *r, struct reloc_table *out)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < r->section_count; i++) {
+		out[n] = table_in_section(r, i);
+		n += out[n].count != 0;
+	}
+	if (!r->section_count) {
+		out[n++] = table_in_dynamic(r, &r->dynamic.rela, false);
+		out[n++] = table_in_dynamic(r, &r->dynamic.plt_rela, false);
+		out[n++] = table_in_dynamic(r, &r->dynamic.relr, true);
+	}
+	return n;
+}
+
+void elf_read_relocs(struct reader *r)
+{
+	struct reloc_collector g = {.im = r->im};
+	struct reloc_table *tables =
+		ARENA_ARRAY(&r->tmp, struct reloc_table, (uint64_t)r->section_count + 3);
+	uint32_t n = find_tables(r, tables);
+	uint64_t room = room_of(tables, n, r->im->size);
+	if (room > r->im->size / 8) {
+		elf_note(r, "there are too many relocations; they were left out");
+		return;
+	}
+	g.items = arena_alloc(&r->im->arena, room * sizeof(*g.items), _Alignof(struct reloc));
+	for (uint32_t i = 0; i < n; i++) {
+		if (tables[i].packed)
+			add_relr(&g, tables[i].bytes, tables[i].count);
+		else
+			add_rela(&g, tables[i].bytes, tables[i].count, &tables[i].symbols);
+	}
+	order_by_address(g.items, g.len, sizeof(*g.items), offsetof(struct reloc, va));
+	r->im->relocs = g.items;
+	r->im->reloc_count = g.len;
+}

@@ -1,0 +1,217 @@
+/* Symbols of functions and data, from both tables, sorted by address. */
+#include "base/order.h"
+#include "module/elf_reader.h"
+
+/* Collects the symbols of a module. Names may overlap in the file, and be far longer than the file
+ * together. The budget keeps time and memory in proportion to the size of the file. */
+struct symbol_collector {
+	struct module *im;
+	struct symbol *items;
+	uint32_t len;
+	uint64_t name_budget;
+	const struct section *last; /* that of the address before: neighbours mostly share one */
+};
+
+enum { NAME_BUDGET = 4 }; /* times the size of the file */
+
+static bool is_table(const struct raw_section *s)
+{
+	return s->type == SHT_SYMTAB || s->type == SHT_DYNSYM;
+}
+
+struct symbol_table elf_symbol_table(const struct reader *r, uint32_t section)
+{
+	const struct raw_section *s = section < r->section_count ? &r->sections[section] : NULL;
+	if (!s || !is_table(s) || !s->bytes || s->link >= r->section_count)
+		return (struct symbol_table){0};
+	const struct raw_section *names = &r->sections[s->link];
+	return (struct symbol_table){.bytes = s->bytes,
+				     .count = s->size / sizeof(Elf64_Sym),
+				     .names = string_table_over(names->bytes, names->size)};
+}
+
+bool elf_symbol(const struct symbol_table *t, uint64_t i, Elf64_Sym *out, const char **name)
+{
+	if (i >= t->count)
+		return false;
+	memcpy(out, t->bytes + i * sizeof(*out), sizeof(*out));
+	*name = string_at(&t->names, out->st_name);
+	return *name != NULL;
+}
+
+static bool is_global(const Elf64_Sym *s)
+{
+	unsigned bind = ELF64_ST_BIND(s->st_info);
+	return bind == STB_GLOBAL || bind == STB_WEAK || bind == STB_GNU_UNIQUE;
+}
+
+/* Whether this is a mapping symbol: "$x" code, "$d" data, perhaps with a dot and anything after it.
+ */
+static bool is_mark(const char *name, char which)
+{
+	return name[0] == '$' && name[1] == which && (!name[2] || name[2] == '.');
+}
+
+/* The flags of a symbol that is kept; false for other symbols. */
+static bool classify(const struct module *im, const Elf64_Sym *s, const char *name, bool in_code,
+		     uint8_t *flags)
+{
+	*flags = is_global(s) ? SYMBOL_GLOBAL : 0;
+	switch (ELF64_ST_TYPE(s->st_info)) {
+	case STT_FUNC: return in_code;
+	case STT_GNU_IFUNC: *flags |= SYMBOL_IFUNC; return in_code;
+	case STT_OBJECT: *flags |= SYMBOL_OBJECT; return true;
+	case STT_NOTYPE: break;
+	default: return false;
+	}
+	if (im->arch->file->mapping_symbols && (is_mark(name, 'd') || is_mark(name, 'x'))) {
+		*flags |= name[1] == 'd' ? SYMBOL_DATA_MARK : SYMBOL_CODE_MARK;
+		return in_code;
+	}
+	*flags |= SYMBOL_UNTYPED;
+	return in_code && is_global(s) && name[0] != '$' && strncmp(name, ".L", 2) != 0;
+}
+
+static const struct section *section_of(struct symbol_collector *g, uint64_t va)
+{
+	if (!g->last || va - g->last->va >= g->last->size)
+		g->last = module_section_at(g->im, va);
+	return g->last;
+}
+
+static bool can_afford(struct symbol_collector *g, const char *name)
+{
+	uint64_t n = strnlen(name, g->name_budget);
+	g->name_budget -= n;
+	return g->name_budget > 0;
+}
+
+/* "foo@@VERSION" and "foo@VERSION" are foo. */
+static const char *without_version(struct arena *a, const char *name)
+{
+	const char *at = *name ? strchr(name + 1, '@') : NULL;
+	return at ? arena_strndup(a, name, (size_t)(at - name)) : name;
+}
+
+static void add_symbol(struct symbol_collector *g, const Elf64_Sym *s, const char *name,
+		       uint8_t flags)
+{
+	struct module *im = g->im;
+	uint8_t more;
+	if (s->st_shndx == SHN_UNDEF || s->st_shndx == SHN_ABS || s->st_shndx == SHN_COMMON)
+		return;
+	const struct section *section = section_of(g, s->st_value);
+	if (!section || !*name || !classify(im, s, name, section->execute, &more) ||
+	    !can_afford(g, name))
+		return;
+	uint64_t room = section->va + section->size - s->st_value;
+	g->items[g->len++] = (struct symbol){.name = without_version(&im->arena, name),
+					     .va = s->st_value,
+					     .size = s->st_size < room ? s->st_size : room,
+					     .flags = flags | more};
+}
+
+static void add_table(struct symbol_collector *g, const struct symbol_table *t, uint8_t flags)
+{
+	Elf64_Sym s;
+	const char *name;
+	for (uint64_t i = 1; i < t->count; i++)
+		if (elf_symbol(t, i, &s, &name))
+			add_symbol(g, &s, name, flags);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct symbol *)a)->name, ((const struct symbol *)b)->name);
+}
+
+/* Merges symbols with the same name in a sorted run with one address; returns how many are left at
+ * `out`. */
+static uint32_t join_equal(struct symbol *out, const struct symbol *run, uint32_t n)
+{
+	uint32_t left = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		if (left && !strcmp(out[left - 1].name, run[i].name)) {
+			struct symbol *s = &out[left - 1];
+			s->flags |= run[i].flags;
+			s->size = s->size > run[i].size ? s->size : run[i].size;
+		} else {
+			out[left++] = run[i];
+		}
+	}
+	return left;
+}
+
+/* Sorts by address, then by name, and makes the result the module's table. */
+static void finish(struct symbol_collector *g)
+{
+	struct symbol *s = g->items;
+	uint32_t out = 0, next;
+	order_by_address(s, g->len, sizeof(*s), offsetof(struct symbol, va));
+	for (uint32_t i = 0; i < g->len; i = next) {
+		for (next = i + 1; next < g->len && s[next].va == s[i].va; next++)
+			;
+		if (next - i > 1)
+			qsort(s + i, next - i, sizeof(*s), by_name);
+		out += join_equal(s + out, s + i, next - i);
+	}
+	g->im->symbols = s;
+	g->im->symbol_count = out;
+}
+
+/* Reads both tables if there is a section table, otherwise the one that the dynamic linker uses. */
+void elf_read_symbols(struct reader *r)
+{
+	struct symbol_collector g = {.im = r->im,
+				     .name_budget = NAME_BUDGET * (uint64_t)r->im->size};
+	uint64_t room = r->dynamic.symbols.count;
+	for (uint32_t i = 0; i < r->section_count; i++)
+		room += is_table(&r->sections[i]) ? elf_symbol_table(r, i).count : 0;
+	if (room > r->im->size / 8) {
+		elf_note(r, "there are too many symbols; they were left out");
+		return;
+	}
+	g.items = arena_alloc(&r->im->arena, room * sizeof(*g.items), _Alignof(struct symbol));
+	bool found_dynamic = false;
+	for (uint32_t i = 0; i < r->section_count; i++) {
+		if (!is_table(&r->sections[i]))
+			continue;
+		struct symbol_table t = elf_symbol_table(r, i);
+		bool dynamic = r->sections[i].type == SHT_DYNSYM;
+		if (!t.count || !t.names.size)
+			elf_note(r, "the symbol table %s is damaged; it was left out",
+				 r->sections[i].name);
+		found_dynamic |= dynamic && t.count;
+		add_table(&g, &t, dynamic ? SYMBOL_DYNAMIC : 0);
+	}
+	if (!found_dynamic)
+		add_table(&g, &r->dynamic.symbols, SYMBOL_DYNAMIC);
+	if (!g.name_budget)
+		elf_note(r, "the names of symbols overlap; some symbols were left out");
+	finish(&g);
+}
+
+void module_add_symbols(struct module *im, const struct module *debug)
+{
+	uint64_t room = (uint64_t)im->symbol_count + debug->symbol_count;
+	if (room > UINT32_MAX / 2 || !debug->symbol_count)
+		return;
+	struct symbol_collector g = {.im = im,
+				     .len = im->symbol_count,
+				     .name_budget = NAME_BUDGET * (uint64_t)debug->size};
+	g.items = arena_alloc(&im->arena, room * sizeof(*g.items), _Alignof(struct symbol));
+	if (g.len)
+		memcpy(g.items, im->symbols, g.len * sizeof(*g.items));
+	for (uint32_t i = 0; i < debug->symbol_count; i++) {
+		struct symbol s = debug->symbols[i];
+		const struct section *section = section_of(&g, s.va);
+		if (!section || (!section->execute && !(s.flags & SYMBOL_OBJECT)) ||
+		    !can_afford(&g, s.name))
+			continue;
+		uint64_t left = section->va + section->size - s.va;
+		s.size = s.size < left ? s.size : left;
+		s.name = arena_strdup(&im->arena, s.name);
+		g.items[g.len++] = s;
+	}
+	finish(&g);
+}

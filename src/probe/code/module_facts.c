@@ -1,0 +1,73 @@
+#include "probe/code/module_facts.h"
+
+#include <stdlib.h>
+
+/* Indexed by the id of the code; NULL: not found yet. */
+struct module_facts {
+	VEC(struct intrusions *) intrusions;
+	VEC(struct private_registers *) private_registers;
+};
+
+struct module_facts *module_facts_new(void)
+{
+	return xcalloc(1, sizeof(struct module_facts));
+}
+
+void module_facts_free(struct module_facts *f)
+{
+	vec_each (in, &f->intrusions) {
+		if (*in)
+			intrusions_release(*in);
+		free(*in);
+	}
+	vec_each (r, &f->private_registers) {
+		if (*r)
+			private_release(*r);
+		free(*r);
+	}
+	vec_free(&f->intrusions);
+	vec_free(&f->private_registers);
+	free(f);
+}
+
+const struct intrusions *intrusions_of(struct shared *s, const struct site *site)
+{
+	const struct code *code = site->code;
+	struct module_facts *f = s->facts;
+	if (s->arch->emit->jump_size <= s->arch->insn_align && !site->counted)
+		return NULL;
+	while (f->intrusions.len <= code->id)
+		vec_push(&f->intrusions, NULL);
+	struct intrusions **in = &f->intrusions.data[code->id];
+	if (!*in) {
+		*in = xcalloc(1, sizeof(**in));
+		intrusions_find(*in, code->flow);
+	}
+	return *in;
+}
+
+void private_registers_find(struct shared *s, const struct code *code)
+{
+	struct module_facts *f = s->facts;
+	while (f->private_registers.len <= code->id)
+		vec_push(&f->private_registers, NULL);
+	struct private_registers **known = &f->private_registers.data[code->id];
+	if (*known)
+		return;
+	*known = xcalloc(1, sizeof(**known));
+	flow_discover(code->flow);
+	private_find(*known, code->flow);
+}
+
+bool private_registers_known(const struct shared *s, const struct code *code)
+{
+	const struct module_facts *f = s->facts;
+	return code->id < f->private_registers.len && f->private_registers.data[code->id];
+}
+
+struct regset private_registers_of(struct shared *s, const struct site *site)
+{
+	private_registers_find(s, site->code);
+	const struct private_registers *known = s->facts->private_registers.data[site->code->id];
+	return known->of[site_function(site)].registers;
+}

@@ -1,0 +1,49 @@
+/* The modules of a process, each with the difference between its run-time addresses and its own. */
+#include "probe/region/modules.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fault.h"
+
+int target_modules(struct target *t, module_visitor visit, void *ctx, struct err *e)
+{
+	struct maps maps;
+	int rc = maps_read(&maps, t->pid, e);
+	if (rc)
+		return rc;
+	for (uint32_t i = 0; i < maps.module_count; i++) {
+		const struct mapped_module *mi = &maps.modules[i];
+		if (!mi->code_count || mi->vdso)
+			continue;
+		struct place at = space_find(t->space, mi->code[0].start);
+		if (at.code && at.code->flow)
+			visit(ctx, t, at.code, mi->code[0].start - at.va);
+	}
+	maps_release(&maps);
+	return 0;
+}
+
+const struct symbol *module_find_symbol(const struct module *im, const char *name)
+{
+	for (uint32_t i = 0; i < im->symbol_count; i++)
+		if (!strcmp(im->symbols[i].name, name))
+			return &im->symbols[i];
+	return NULL;
+}
+
+/* AT_BASE is the address of the dynamic linker. */
+bool has_dynamic_linker(int pid)
+{
+	char path[32];
+	uint64_t pair[2], base = 0;
+	snprintf(path, sizeof(path), "/proc/%d/auxv", pid);
+	FILE *f = fault("auxv-open", EMFILE) ? NULL : fopen(path, "re");
+	while (f && fread(pair, sizeof(pair), 1, f) == 1 && pair[0] != AT_NULL)
+		if (pair[0] == AT_BASE)
+			base = pair[1];
+	if (f)
+		fclose(f);
+	return base != 0;
+}

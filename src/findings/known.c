@@ -241,16 +241,33 @@ struct code_words known_code(const struct known *k, uint32_t resource)
 	return w;
 }
 
-const char *known_sentence(struct known *k, uint32_t resource)
+/* A function, with its line or else its module. */
+static const char *function_words(struct known *k, uint32_t resource, const struct code_words *w)
 {
-	struct code_words w = known_code(k, resource);
 	uint32_t module = k->p->resources.data[resource].module;
-	if (w.loop && w.first_line)
-		return arena_printf(&k->arena, "the loop %s:%u-%u of %s", w.file, w.first_line,
-				    w.last_line, w.function);
-	if (w.first_line)
-		return arena_printf(&k->arena, "%s (%s:%u)", w.function, w.file, w.first_line);
-	return arena_printf(&k->arena, "%s%s (%s)", w.loop ? "a loop of " : "", w.function,
+	if (w->first_line)
+		return arena_printf(&k->arena, "%s (%s:%u)", w->function, w->file, w->first_line);
+	return arena_printf(&k->arena, "%s (%s)", w->function,
 			    module == PROFILE_NONE ? "?"
 						   : known_file(k->p->modules.data[module].path));
+}
+
+const char *known_place(struct known *k, uint32_t resource)
+{
+	struct code_words w = known_code(k, resource);
+	if (w.loop && w.first_line)
+		return arena_printf(&k->arena, "%s, loop at %s:%u-%u", w.function, w.file,
+				    w.first_line, w.last_line);
+	const char *function = function_words(k, resource, &w);
+	return w.loop ? arena_printf(&k->arena, "a loop in %s", function) : function;
+}
+
+const char *known_noun(struct known *k, uint32_t resource)
+{
+	struct code_words w = known_code(k, resource);
+	if (w.loop && w.first_line)
+		return arena_printf(&k->arena, "the loop at %s:%u-%u in %s", w.file, w.first_line,
+				    w.last_line, w.function);
+	const char *function = function_words(k, resource, &w);
+	return w.loop ? arena_printf(&k->arena, "a loop in %s", function) : function;
 }

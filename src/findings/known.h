@@ -75,7 +75,10 @@ struct code_words {
 	bool loop;
 };
 struct code_words known_code(const struct known *k, uint32_t resource);
-/* "the loop matrix.c:31-34 of multiply", "multiply (matrix.c:28)"; valid until known_release(). */
-const char *known_sentence(struct known *k, uint32_t resource);
+/* Where something is ("multiply, loop at matrix.c:31-34"), and the part itself as a noun ("the loop
+ * at matrix.c:31-34 in multiply"); both "multiply (matrix.c:28)" for a function. Valid until
+ * known_release(). */
+const char *known_place(struct known *k, uint32_t resource);
+const char *known_noun(struct known *k, uint32_t resource);
 /* A path without folders. */
 const char *known_file(const char *path);

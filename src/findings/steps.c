@@ -29,8 +29,8 @@ static void same_object(struct advising *a)
 				continue;
 			advise(a,
 			       "%s and %s wait for the same %s %s: two locks, or less work under "
-			       "this one, would let them go on side by side",
-			       known_sentence(t->k, x->part), known_sentence(t->k, y->part),
+			       "this one, would let them run concurrently",
+			       known_noun(t->k, x->part), known_noun(t->k, y->part),
 			       object_kinds[kind].name, t->k->e->objects.data[x->object].name);
 		}
 }
@@ -44,8 +44,8 @@ static void small_operations(struct advising *a)
 		if (!o->count)
 			continue;
 		advise(a,
-		       "%.0f operations a second move %.0f bytes each on average: gather them in a "
-		       "buffer, and make them permanent (fsync) less often",
+		       "%.0f operations per second move %.0f bytes each on average: buffer them, "
+		       "and fsync less often",
 		       known_object_rate(a->t->k, c->object), (double)o->bytes / (double)o->count);
 		return;
 	}
@@ -57,7 +57,7 @@ static void lock_held(struct advising *a)
 		enum object_kind kind = known_kind(a->t->k, c->object);
 		if (kind != OBJECT_MUTEX && kind != OBJECT_RWLOCK && kind != OBJECT_SPIN)
 			continue;
-		advise(a, "do less while %s %s is held, or split what it guards",
+		advise(a, "do less work while %s %s is held, or split what it protects",
 		       object_kinds[kind].name, a->t->k->e->objects.data[c->object].name);
 		return;
 	}
@@ -82,10 +82,8 @@ static void uneven_work(struct advising *a)
 	vec_each (c, &a->t->list)
 		if (c->hypothesis == IMBALANCE && c->part != a->t->k->whole.part[CODE])
 			advise(a,
-			       "divide the work of %s more evenly: that could save up to %.0f %% "
-			       "of "
-			       "the run",
-			       known_sentence(a->t->k, divided_at(a->t, c)), percent(c->share));
+			       "balance the work of %s: this could save up to %.0f %% of run time",
+			       known_noun(a->t->k, divided_at(a->t, c)), percent(c->share));
 }
 
 /* Whether the work is divided among threads already, unevenly. */
@@ -126,9 +124,10 @@ static void worth_dividing(struct advising *a)
 			if (t->k->p->resources.data[part].kind != RESOURCE_LOOP)
 				continue;
 			advise(a,
-			       "one CPU of %u is used: if the iterations of %s do not "
-			       "depend on each other, they can be divided among threads",
-			       e->run.cpus, known_sentence(t->k, part));
+			       "only 1 of %u CPUs is busy: if the iterations of %s are "
+			       "independent, "
+			       "parallelise it",
+			       e->run.cpus, known_noun(t->k, part));
 			return;
 		}
 	}
@@ -146,10 +145,9 @@ static bool add_trips(struct advising *a, const struct candidate *c)
 	if (length > short_trip)
 		return false;
 	advise(a,
-	       "%s is entered about %.3g million times a second, for %.1f iterations on average: "
-	       "to treat the usual number apart, or to do the work of several trips in one, may "
-	       "pay",
-	       known_sentence(a->t->k, c->part),
+	       "%s is entered about %.3g million times per second, for %.1f iterations on average: "
+	       "consider special-casing short trip counts, or batching iterations",
+	       known_noun(a->t->k, c->part),
 	       1e-6 * checked(A_RATE, (double)trip->entries / trip->seconds), length);
 	return true;
 }
@@ -163,9 +161,9 @@ static bool add_calls(struct advising *a, const struct candidate *c)
 	if (rate < often_begun || c->share / rate > short_call)
 		return false;
 	advise(a,
-	       "%s is called about %.0f thousand times a second, %.2g us each: fewer calls, each "
-	       "for more, may pay",
-	       known_sentence(a->t->k, c->part), rate / 1000, 1e6 * c->share / rate);
+	       "%s is called about %.0f thousand times per second, %.2g us each: consider batching "
+	       "the work of several calls",
+	       known_noun(a->t->k, c->part), rate / 1000, 1e6 * c->share / rate);
 	return true;
 }
 

@@ -26,7 +26,7 @@ void remark(struct telling *t, uint32_t finding, const char *kind, const char *f
 static const char *whole_of(const struct telling *t)
 {
 	const struct evidence_run *run = &t->k->e->run;
-	return run->threads > several_threads * run->seconds ? "the threads' time" : "the run";
+	return run->threads > several_threads * run->seconds ? "thread time" : "run time";
 }
 
 static void add_object(const struct telling *t, uint32_t object, struct text *out)
@@ -37,10 +37,10 @@ static void add_object(const struct telling *t, uint32_t object, struct text *ou
 	case OBJECT_SLEEP:
 	case OBJECT_PROCESS:
 	case OBJECT_OTHER: text_add(out, name); break;
-	case OBJECT_SPIN: text_printf(out, "the spin lock %s", name); break;
+	case OBJECT_SPIN: text_printf(out, "spin lock %s", name); break;
 	case OBJECT_OPENMP: text_printf(out, "OpenMP (%s)", name); break;
 	case OBJECT_MESSAGE: text_add(out, name); break;
-	default: text_printf(out, "the %s %s", object_kinds[kind].name, name);
+	default: text_printf(out, "%s %s", object_kinds[kind].name, name);
 	}
 }
 
@@ -50,43 +50,52 @@ static void say_cpu(const struct telling *t, const struct candidate *c, const ch
 		    struct text *out)
 {
 	(void)t;
-	text_printf(out, "CPU bound: %.0f %% of the run in %s", percent(c->share), where);
+	text_printf(out, "CPU-bound: %.0f %% of run time in %s", percent(c->share), where);
 	if (c->spread)
-		text_add(out, ", beside what is told of its parts");
+		text_add(out, ", not counting the findings inside it");
 }
 
 static void say_sync(const struct telling *t, const struct candidate *c, const char *where,
 		     struct text *out)
 {
-	bool sleeps = known_kind(t->k, c->object) == OBJECT_SLEEP;
-	text_printf(out, "%s: %.0f %% of %s in %s", sleeps ? "Sleeping" : "Waiting for others",
-		    percent(c->share), whole_of(t), where);
+	enum object_kind kind = known_kind(t->k, c->object);
+	bool sleeps = kind == OBJECT_SLEEP;
+	bool locks = kind == OBJECT_MUTEX || kind == OBJECT_RWLOCK || kind == OBJECT_SPIN;
+	text_printf(out, "%s: %.0f %% of %s ",
+		    sleeps  ? "Sleeping"
+		    : locks ? "Lock contention"
+			    : "Synchronisation wait",
+		    percent(c->share), whole_of(t));
 	if (c->object != PROFILE_NONE && !sleeps) {
-		text_add(out, ", for ");
+		text_add(out, "blocked on ");
 		add_object(t, c->object, out);
+		text_add(out, ", ");
 	}
+	text_printf(out, "in %s", where);
 }
 
 static void say_io(const struct telling *t, const struct candidate *c, const char *where,
 		   struct text *out)
 {
-	text_printf(out, "Blocked in input and output: %.0f %% of %s in %s", percent(c->share),
-		    whole_of(t), where);
-	if (c->object == PROFILE_NONE)
-		return;
-	text_add(out, ", for ");
-	add_object(t, c->object, out);
+	text_printf(out, "I/O wait: %.0f %% of %s ", percent(c->share), whole_of(t));
+	if (c->object != PROFILE_NONE) {
+		text_add(out, "blocked on ");
+		add_object(t, c->object, out);
+		text_add(out, ", ");
+	}
+	text_printf(out, "in %s", where);
 }
 
 static void say_small_io(const struct telling *t, const struct candidate *c, const char *where,
 			 struct text *out)
 {
-	text_printf(out, "Too many small operations: %.0f %% of %s in %s", percent(c->share),
-		    whole_of(t), where);
-	if (c->object == PROFILE_NONE)
-		return;
-	text_add(out, ", on ");
-	add_object(t, c->object, out);
+	text_printf(out, "Small I/O: %.0f %% of %s in small reads and writes", percent(c->share),
+		    whole_of(t));
+	if (c->object != PROFILE_NONE) {
+		text_add(out, " of ");
+		add_object(t, c->object, out);
+	}
+	text_printf(out, ", in %s", where);
 }
 
 static void say_imbalance(const struct telling *t, const struct candidate *c, const char *where,
@@ -94,8 +103,8 @@ static void say_imbalance(const struct telling *t, const struct candidate *c, co
 {
 	(void)t;
 	text_printf(out,
-		    "Load imbalance: %.0f %% of the run is what one computes more than the average "
-		    "of those that do the same, in %s",
+		    "Load imbalance: the busiest thread does %.0f %% (of run time) more work than "
+		    "the average, in %s",
 		    percent(c->share), where);
 }
 
@@ -214,7 +223,7 @@ static void add_waits(struct telling *t, uint32_t finding, const struct candidat
 	double rate = known_object_rate(t->k, c->object),
 	       each = checked(A_TIME, o->seconds / (double)o->count);
 	struct text line = TEXT_INIT;
-	text_printf(&line, "%.*f %s a second, ", rate < 10 ? 1 : 0, rate,
+	text_printf(&line, "%.*f %s per second, ", rate < 10 ? 1 : 0, rate,
 		    syncs ? "waits" : "operations");
 	add_time(&line, each);
 	text_add(&line, " each");
@@ -295,8 +304,8 @@ static void add_holder(struct telling *t, uint32_t finding, const struct candida
 	const struct evidence_thread *who = &t->k->e->threads.data[h.thread];
 	struct text by = TEXT_INIT;
 	if (!h.several && who->tid)
-		text_printf(&by, "by thread %d (%s) ", who->tid, who->name);
-	remark(t, finding, "held", "held %sin %s (%s:%u), %.0f %% of the times that it was seen",
+		text_printf(&by, ", thread %d (%s),", who->tid, who->name);
+	remark(t, finding, "held", "the lock holder%s was in %s (%s:%u) in %.0f %% of samples",
 	       by.len ? by.data : "", h.scope->name, known_file(h.scope->file), h.line,
 	       percent(share_of(h.seconds, all)));
 	text_release(&by);
@@ -344,8 +353,8 @@ static void add_inlined(struct telling *t, uint32_t finding, const struct candid
 	}
 	if (s->kind == PROFILE_INLINE && *s->name &&
 	    strcmp(s->name, known_code(t->k, c->part).function) != 0)
-		remark(t, finding, "where", "at %s:%u in %s, which is inlined there",
-		       known_file(s->file), line, s->name);
+		remark(t, finding, "where", "at %s:%u in %s, inlined there", known_file(s->file),
+		       line, s->name);
 }
 
 /* ---- one finding ---- */
@@ -355,10 +364,10 @@ static void add_while(struct telling *t, uint32_t finding, const struct candidat
 	const struct profile_experiment *e = &t->k->p->experiments.data[c->experiment];
 	if (e->flags & EXPERIMENT_OVER)
 		remark(t, finding, "note",
-		       "not throughout the run: %.0f %% while it was measured, from %.1f s on",
+		       "only part of the run: %.0f %% while measured (from %.1f s)",
 		       percent(e->value), e->begun);
 	else if (e->value > much_higher * c->share && c->share > 0)
-		remark(t, finding, "note", "%.0f %% while it was measured, from %.1f s on",
+		remark(t, finding, "note", "%.0f %% while measured (from %.1f s)",
 		       percent(e->value), e->begun);
 }
 
@@ -380,16 +389,16 @@ static void add_seen(struct telling *t, uint32_t finding, const struct candidate
 	}
 	if (named < named_share * all) {
 		remark(t, finding, "where",
-		       "%.0f %% of the samples were in code, or called from code, that is in no "
-		       "file",
+		       "%.0f %% of samples were in JIT-compiled or anonymous code, or called from "
+		       "it",
 		       percent(1 - share_of(named, all)));
 		return;
 	}
 	if (best && all > 0)
 		remark(t, finding, "where",
-		       "most samples (%.0f %%) were in %s; that was not tested",
+		       "most samples (%.0f %%) were in %s, which was not tested",
 		       percent(share_of(best->seconds, all)),
-		       known_sentence(t->k, e->parts.data[best->first + best->length - 1]));
+		       known_place(t->k, e->parts.data[best->first + best->length - 1]));
 }
 
 void words_of(struct telling *t, uint32_t candidate)
@@ -398,7 +407,7 @@ void words_of(struct telling *t, uint32_t candidate)
 	struct profile *p = t->k->p;
 	const struct profile_experiment *x = &p->experiments.data[c->experiment];
 	const char *where = c->part == t->k->whole.part[CODE] ? "no part of the code in particular"
-							      : known_sentence(t->k, c->part);
+							      : known_place(t->k, c->part);
 	struct text sentence = TEXT_INIT;
 	sayings[c->hypothesis](t, c, where, &sentence);
 	uint32_t finding = p->findings.len;
@@ -435,8 +444,7 @@ void words_of_nothing(struct telling *t)
 		const struct profile_experiment *x = &p->experiments.data[i];
 		if (x->origin == PROFILE_FROM_START && x->decided >= 0 &&
 		    t->k->hypothesis[i] < HYPOTHESES)
-			remark(t, PROFILE_NONE, "evidence",
-			       "%s: %.1f %%, where %.0f %% would be much",
+			remark(t, PROFILE_NONE, "evidence", "%s: %.1f %% (threshold %.0f %%)",
 			       hypotheses[t->k->hypothesis[i]].title, percent(x->value),
 			       percent(x->threshold));
 	}
@@ -453,7 +461,7 @@ static void add_undecided(struct telling *t)
 	if (undecided)
 		remark(t, PROFILE_NONE, "note", "%s: %u experiment%s not decided.",
 		       gone ? "The program ended before the search did"
-			    : "The search had not come to its end",
+			    : "The search was not complete",
 		       undecided, undecided == 1 ? " was" : "s were");
 }
 
@@ -465,21 +473,24 @@ void words_of_search(struct telling *t)
 	add_undecided(t);
 	if (sampler && !strcmp(sampler, "ptrace"))
 		remark(t, PROFILE_NONE, "note",
-		       "The program was stopped some 25 times a second to see where it is, and "
-		       "that is coarse: %s",
+		       "perf is unavailable, so call stacks were sampled with ptrace, about 25 "
+		       "times per second; shares are approximate: %s",
 		       why ? why : "");
 	if (run->ignored)
 		remark(t, PROFILE_NONE, "note",
-		       "%" PRIu64 " thread%s or object%s came and went too fast to be looked at "
-		       "one by one.",
-		       run->ignored, run->ignored == 1 ? "" : "s", run->ignored == 1 ? "" : "s");
+		       "%" PRIu64 " thread%s or object%s too short-lived to be examined "
+		       "individually.",
+		       run->ignored, run->ignored == 1 ? "" : "s",
+		       run->ignored == 1 ? " was" : "s were");
 	if (run->ready > ready_share * run->ran && run->ready > ready_of_run * run->seconds)
 		remark(t, PROFILE_NONE, "note",
-		       "The machine was busy: threads ran for %.1f s in all, and were ready to run "
-		       "but had no CPU for %.1f s.",
+		       "The machine was busy: threads ran for %.1f s in total and waited %.1f s "
+		       "for "
+		       "a CPU.",
 		       run->ran, run->ready);
 	if (run->calls_sampled)
 		remark(t, PROFILE_NONE, "note",
-		       "There were so many system calls that watching them all would have cost too "
-		       "much: samples tell the time in them.");
+		       "Timing every system call would have had too much overhead; the time in "
+		       "them "
+		       "is estimated from samples.");
 }

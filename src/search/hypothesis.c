@@ -9,7 +9,7 @@ const struct hypothesis hypotheses[HYPOTHESES] = {
 	[CPU_BOUND] =
 		{
 			.name = "cpu",
-			.title = "CPU bound",
+			.title = "CPU-bound",
 			.measure = MEASURE_CPU,
 			.samples = SAMPLE_CPU,
 			.general = HYPOTHESIS_NONE,
@@ -20,7 +20,7 @@ const struct hypothesis hypotheses[HYPOTHESES] = {
 	[SYNC_WAITING] =
 		{
 			.name = "sync",
-			.title = "waiting for synchronisation",
+			.title = "synchronisation wait",
 			.measure = MEASURE_SYNC,
 			.samples = SAMPLE_SYNC,
 			.general = HYPOTHESIS_NONE,
@@ -31,7 +31,7 @@ const struct hypothesis hypotheses[HYPOTHESES] = {
 	[IO_BLOCKED] =
 		{
 			.name = "io",
-			.title = "blocked in input and output",
+			.title = "I/O wait",
 			.measure = MEASURE_IO,
 			.samples = SAMPLE_IO,
 			.general = HYPOTHESIS_NONE,
@@ -42,7 +42,7 @@ const struct hypothesis hypotheses[HYPOTHESES] = {
 	[SMALL_IO] =
 		{
 			.name = "small-io",
-			.title = "too many small operations of input and output",
+			.title = "small I/O",
 			.measure = MEASURE_SMALL_IO,
 			.samples = SAMPLE_IO,
 			.general = IO_BLOCKED,
@@ -53,7 +53,7 @@ const struct hypothesis hypotheses[HYPOTHESES] = {
 	[IMBALANCE] =
 		{
 			.name = "imbalance",
-			.title = "work is shared unequally",
+			.title = "load imbalance",
 			.measure = MEASURE_IMBALANCE,
 			.samples = SAMPLE_CPU,
 			.general = HYPOTHESIS_NONE,

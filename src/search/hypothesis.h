@@ -33,7 +33,7 @@ enum { HYPOTHESIS_NONE = 255 };
 
 struct hypothesis {
 	const char *name;  /* for options and files: "cpu", "sync", "io", "small-io", "imbalance" */
-	const char *title; /* "CPU bound", ... */
+	const char *title; /* "CPU-bound", ... */
 	uint8_t measure;   /* enum measure */
 	uint8_t samples;   /* enum sample_class: the count graph that its deep starters come from */
 	uint8_t general;   /* the hypothesis that it refines, at the same focus; HYPOTHESIS_NONE: it

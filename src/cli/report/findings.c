@@ -108,9 +108,9 @@ static void add_run(const struct profile *p, size_t width, struct text *out)
 	} ends[] = {
 		{"exit", "ran", ""},
 		{"signal", "ran", " until a signal ended it"},
-		{"duration", "was watched for", ""},
-		{"interrupted", "was watched for", " until that was interrupted"},
-		{"exhausted", "was watched for", " until nothing was left to test"},
+		{"duration", "was observed for", ""},
+		{"interrupted", "was observed for", " until interrupted"},
+		{"exhausted", "was observed for", " until nothing was left to test"},
 	};
 	const char *command = profile_get_fact(p, "command"), *ended = profile_get_fact(p, "ended");
 	size_t i = 0;
@@ -122,7 +122,7 @@ static void add_run(const struct profile *p, size_t width, struct text *out)
 		text_printf(out, " %s ", ends[i].verb);
 		add_seconds(out, seconds);
 	} else
-		text_add(out, i < 2 ? " ran" : " was watched");
+		text_add(out, i < 2 ? " ran" : " was observed");
 	text_add(out, ends[i].how);
 }
 
@@ -139,9 +139,9 @@ static void add_search(const struct profile *p, struct text *out)
 	if (!number_fact(p, "probe_share", A_SHARE, &cost))
 		return;
 	if (cost < 0.001)
-		text_add(out, ", less than 0.1 % cost");
+		text_add(out, ", less than 0.1 % overhead");
 	else
-		text_printf(out, ", %.1f %% cost", percent(cost));
+		text_printf(out, ", %.1f %% overhead", percent(cost));
 }
 
 void findings_headline(const struct profile *p, size_t width, struct text *out)
@@ -167,14 +167,14 @@ static void add_evidence(const struct profile *p, const struct profile_finding *
 {
 	const struct profile_experiment *x = experiment_of(p, f);
 	struct text line = TEXT_INIT;
-	text_add(&line, f->confidence >= 0.95  ? "sure"
-			: f->confidence >= 0.8 ? "quite sure"
-					       : "not sure");
+	text_add(&line, f->confidence >= 0.95  ? "confidence above 95 %"
+			: f->confidence >= 0.8 ? "confidence 80-95 %"
+					       : "confidence below 80 %");
 	if (x && x->flags & EXPERIMENT_UNSURE)
-		text_printf(&line, ", near to the %.0f %% that it takes", percent(x->threshold));
-	text_add(&line, is_sampled(p, f) ? "; measured by samples" : "; measured by probes");
+		text_printf(&line, ", close to the %.0f %% threshold", percent(x->threshold));
+	text_add(&line, is_sampled(p, f) ? "; from samples" : "; from probes");
 	if (is_over(p, f))
-		text_add(&line, "; for a part of the run only");
+		text_add(&line, "; for part of the run only");
 	add_line(out, line.data, INDENT, width);
 	text_release(&line);
 }

@@ -13,7 +13,7 @@ void findings_more(const struct profile *p, const char *file, size_t width, stru
 /* Adds the same as members of the open JSON object; sonde-report(1) documents them. */
 void findings_json(const struct profile *p, struct json *j);
 
-/* Adds the title of a hypothesis, as a heading: "CPU bound". */
+/* Adds the title of a hypothesis, as a heading: "CPU-bound". */
 void add_title(struct text *out, const char *hypothesis);
 /* Returns the function or loop that an experiment is about, or the innermost one around it;
  * PROFILE_NONE if it is about the code of several. */

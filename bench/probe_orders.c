@@ -58,7 +58,7 @@ static bool is_wanted(const struct function *p, const char *names)
 }
 
 static void add_module(struct orders *o, struct place where, uint64_t bias, const char *names,
-		      const struct subject_request *how)
+		       const struct subject_request *how)
 {
 	uint32_t count;
 	flow_discover(where.code->flow);
@@ -142,9 +142,9 @@ static void order_out(struct orders *o)
 	tell_batch(&result);
 }
 
-static void order_costs(struct orders *o)
+static void order_overheads(struct orders *o)
 {
-	const struct probe_costs *c = engine_probe_costs(o->engine);
+	const struct probe_overheads *c = engine_probe_overheads(o->engine);
 	printf("%.2f %.2f %.2f %.2f\n", c->count, c->enter, c->exit, c->path);
 }
 
@@ -155,9 +155,9 @@ static void obey(struct orders *o, char *line)
 	else if (!strncmp(line, "out", 3))
 		order_out(o);
 	else if (!strncmp(line, "hits", 4))
-		printf("%" PRIu64 "\n", target_cost(o->target).hits);
+		printf("%" PRIu64 "\n", target_overhead(o->target).hits);
 	else if (!strncmp(line, "costs", 5))
-		order_costs(o);
+		order_overheads(o);
 	else
 		die("no such order: %s", line);
 	fflush(stdout);

@@ -54,7 +54,7 @@ static int run(const void *args, const struct operands *operands)
 			    .pid = (int)a->pid.value,
 			    .output = a->output,
 			    .seconds = parse_seconds("--duration", a->duration),
-			    .tell = on_sentence,
+			    .message = on_sentence,
 			    .ctx = &progress},
 		.modules = a->modules,
 		.progress = on_progress,
@@ -90,7 +90,7 @@ static const struct option options[] = {
 	{0},
 };
 
-static const struct count_args defaults = {.output = USUAL_PROFILE, .modules = "main"};
+static const struct count_args defaults = {.output = DEFAULT_PROFILE, .modules = "main"};
 
 const struct command cmd_count = {
 	.name = "count",

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/quantity.h"
-#include "cli/args/cost.h"
+#include "cli/args/overhead.h"
 #include "cli/args/seconds.h"
 #include "cli/command.h"
 #include "cli/live/region.h"
@@ -24,7 +24,7 @@
 enum { TURN_MS = 20, DEFAULT_COLUMNS = 100 };
 
 struct diagnose_args {
-	const char *output, *duration, *max_cost, *deep_threshold;
+	const char *output, *duration, *max_overhead, *deep_threshold;
 	struct option_number pid;
 	unsigned strategy;
 	bool loops, json;
@@ -81,7 +81,7 @@ static void show_progress(struct live_region *region, struct diagnosis *d)
 	uint32_t count = live_region_is_wide(region) ? diagnose_strongest(d, lines, 3) : 0;
 	text_printf(&head, "%.0f s  %u experiment%s under way, %u true, %u false, cost %.1f %%%s",
 		    d->session.seconds, d->active, d->active == 1 ? "" : "s", d->found, d->refuted,
-		    percent(d->cost), d->settled ? ", settled" : "");
+		    percent(d->overhead), d->settled ? ", settled" : "");
 	live_region_show(region, head.data, lines, count);
 	text_release(&head);
 }
@@ -129,12 +129,12 @@ static struct diagnose_options options_of(const struct diagnose_args *a,
 			    .pid = (int)a->pid.value,
 			    .output = a->output,
 			    .seconds = parse_seconds("--duration", a->duration),
-			    .tell = on_sentence},
+			    .message = on_sentence},
 		.loops = a->loops,
 		.search = search_defaults,
 	};
 	o.search.deep_start = a->strategy == 0;
-	o.search.max_cost = parse_cost(a->max_cost);
+	o.search.max_overhead = parse_overhead(a->max_overhead);
 	if (a->deep_threshold)
 		o.search.deep_threshold = parse_deep_threshold(a->deep_threshold);
 	for (int h = 0; h < HYPOTHESES; h++)
@@ -186,7 +186,7 @@ static const struct option options[] = {
 	OPTION("deep-threshold", OPTION_TEXT, struct diagnose_args, deep_threshold,
 	       .value = "PERCENT",
 	       .help = "of the samples that code must have for deep-start to begin there (40)"),
-	OPTION("max-cost", OPTION_TEXT, struct diagnose_args, max_cost, .value = "PERCENT",
+	OPTION("max-cost", OPTION_TEXT, struct diagnose_args, max_overhead, .value = "PERCENT",
 	       .help = "of the run time that measuring may take (5); none: no limit"),
 	OPTION("duration", OPTION_TEXT, struct diagnose_args, duration, .value = "SECONDS",
 	       .help = "stop searching after this time; the program goes on"),
@@ -198,7 +198,7 @@ static const struct option options[] = {
 };
 
 static const struct diagnose_args defaults = {
-	.output = USUAL_PROFILE, .max_cost = "5", .loops = true};
+	.output = DEFAULT_PROFILE, .max_overhead = "5", .loops = true};
 
 const struct command cmd_diagnose = {
 	.name = "diagnose",

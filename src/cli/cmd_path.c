@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/args/cost.h"
+#include "cli/args/overhead.h"
 #include "cli/args/seconds.h"
 #include "cli/command.h"
 #include "cli/live/path_keys.h"
@@ -27,7 +27,7 @@
 enum { TURN_MS = 50, MAX_MESSAGES = 3, WORDS_MAX = 256 };
 
 struct path_args {
-	const char *output, *every, *duration, *max_cost, *control;
+	const char *output, *every, *duration, *max_overhead, *control;
 	struct option_number pid;
 	bool threads, live;
 };
@@ -325,13 +325,13 @@ static int run(const void *args, const struct operands *operands)
 			    .pid = (int)a->pid.value,
 			    .output = a->output,
 			    .seconds = parse_seconds("--duration", a->duration),
-			    .tell = show_message,
+			    .message = show_message,
 			    .ctx = &w},
 		.functions = functions.list,
 		.function_count = functions.count,
 		.metrics = metrics.count ? metrics.list : usual,
 		.metric_count = metrics.count ? metrics.count : ARRAY_SIZE(usual),
-		.max_cost = parse_cost(a->max_cost),
+		.max_overhead = parse_overhead(a->max_overhead),
 	};
 	return measure(&w, &o);
 }
@@ -352,7 +352,7 @@ static const struct option options[] = {
 	OPTION("every", OPTION_TEXT, struct path_args, every, .value = "SECONDS",
 	       .help = "show results so often (1 in a terminal, otherwise at the end)"),
 	OPTION_OUTPUT(struct path_args, output),
-	OPTION("max-cost", OPTION_TEXT, struct path_args, max_cost, .value = "PERCENT",
+	OPTION("max-cost", OPTION_TEXT, struct path_args, max_overhead, .value = "PERCENT",
 	       .help = "of the run time that measuring may take; none: no limit (5)"),
 	OPTION("control", OPTION_TEXT, struct path_args, control, .value = "FIFO",
 	       .help = "take orders from there: add FUNC, remove FUNC, metric +NAME|-NAME, print, "
@@ -367,7 +367,7 @@ static const struct option options[] = {
 	{0},
 };
 
-static const struct path_args defaults = {.output = USUAL_PROFILE, .max_cost = "5"};
+static const struct path_args defaults = {.output = DEFAULT_PROFILE, .max_overhead = "5"};
 
 const struct command cmd_path = {
 	.name = "path",

@@ -72,7 +72,7 @@ static void add_numbers(numbers *out, const char *option, const char *value)
 
 /* For root nearly as much as perf can copy. Other users have small rings, which would hold few
  * samples of that size. */
-static size_t usual_stack(void)
+static size_t default_stack(void)
 {
 	return geteuid() ? 32768 : 64000;
 }
@@ -164,7 +164,7 @@ static int run(const void *args, const struct operands *operands)
 		.events = events,
 		.event_count = event_count,
 		.hz = (unsigned)a->hz.value,
-		.max_stack = a->max_stack.given ? a->max_stack.value : usual_stack(),
+		.max_stack = a->max_stack.given ? a->max_stack.value : default_stack(),
 		.wall = a->wall,
 	};
 	int status = record(a, &o);
@@ -197,7 +197,7 @@ static const struct option options[] = {
 };
 
 static const struct record_args defaults = {
-	.output = USUAL_PROFILE,
+	.output = DEFAULT_PROFILE,
 	.hz = {.value = 499},
 };
 

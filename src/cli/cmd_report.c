@@ -114,7 +114,7 @@ static int run(const void *args, const struct operands *operands)
 	struct report r;
 	struct err e;
 	struct text out = TEXT_INIT;
-	const char *path = operands->count ? operands->list[0] : USUAL_PROFILE;
+	const char *path = operands->count ? operands->list[0] : DEFAULT_PROFILE;
 	if (operands->count > 1)
 		die("report takes one profile at a time; sonde diff compares two");
 	check_args(&a);

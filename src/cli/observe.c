@@ -40,7 +40,7 @@ int observe_failed(const char *command, int not_started, const struct err *e)
 void observe_done(const char *output, const char *fmt, ...)
 {
 	char what[500];
-	bool named = strcmp(output, USUAL_PROFILE) != 0;
+	bool named = strcmp(output, DEFAULT_PROFILE) != 0;
 	va_list ap;
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof(what), fmt, ap);

@@ -150,7 +150,7 @@ const char *coverage_missed(const struct coverage *c, unsigned *percent)
 	return most->code->path;
 }
 
-void coverage_tell(struct coverage *c, struct profile *p, struct modules *modules)
+void coverage_report(struct coverage *c, struct profile *p, struct modules *modules)
 {
 	vec_each (u, &c->list)
 		vec_push(&p->uncovered, (struct profile_uncovered){

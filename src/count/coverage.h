@@ -15,7 +15,7 @@ void coverage_watch(struct coverage *c, int pid);
 void coverage_take(struct coverage *c, struct target *const *targets, uint32_t count);
 /* Writes what was not counted into the profile: functions that could not be counted, and modules
  * that were not chosen. */
-void coverage_tell(struct coverage *c, struct profile *p, struct modules *modules);
+void coverage_report(struct coverage *c, struct profile *p, struct modules *modules);
 /* If the program was in modules that were not chosen for half of its time or more: the path of the
  * one where it was most, and the percentage in all of them. Else NULL. */
 const char *coverage_missed(const struct coverage *c, unsigned *percent);

@@ -113,10 +113,10 @@ static void on_executed(void *own, const struct engine_event *v)
 	watched_exec(&s->own->stacks.watched, target_pid(v->target));
 	watched_name_process(&s->own->stacks.watched, target_pid(v->target));
 	add_target(s, v->target);
-	probing_tell_privileges(&s->probing, target_pid(v->target));
+	probing_report_privileges(&s->probing, target_pid(v->target));
 	if (count_all(s, v->target, &e))
-		session_tell(&s->session, "process %d is not counted: %s", target_pid(v->target),
-			     e.text);
+		session_message(&s->session, "process %d is not counted: %s", target_pid(v->target),
+				e.text);
 }
 
 static void on_loaded(void *own, const struct engine_event *v)
@@ -124,7 +124,8 @@ static void on_loaded(void *own, const struct engine_event *v)
 	struct count_session *s = own;
 	struct err e;
 	if (count_all(s, v->target, &e))
-		session_tell(&s->session, "a library that was loaded is not counted: %s", e.text);
+		session_message(&s->session, "a library that was loaded is not counted: %s",
+				e.text);
 }
 
 static void on_ended(void *own, const struct engine_event *v)
@@ -138,7 +139,7 @@ static void on_ended(void *own, const struct engine_event *v)
 static void on_confined(void *own, const struct engine_event *v)
 {
 	struct count_session *s = own;
-	session_tell(&s->session, "%s: it is measured no longer", target_unprobed(v->target));
+	session_message(&s->session, "%s: it is measured no longer", target_unprobed(v->target));
 }
 
 /* Takes samples before an event is handled: reading counts takes long, and is not part of the run.
@@ -185,7 +186,7 @@ static int open_program(void *own, int *not_started, struct err *e)
 	watched_process(&s->own->stacks.watched, pid);
 	watched_name_process(&s->own->stacks.watched, pid);
 	if (s->o->session.argv)
-		probing_tell_privileges(&s->probing, pid);
+		probing_report_privileges(&s->probing, pid);
 	return 0;
 }
 
@@ -248,35 +249,35 @@ static void report_losses(struct count_session *s)
 	const struct count_reader *r = &s->own->reader;
 	if (r->dropped) {
 		facts_number(&s->profile, "dropped", (double)r->dropped, 0);
-		session_tell(&s->session,
-			     "%" PRIu64
-			     " events were not counted, in signal handlers that interrupted "
-			     "the counting of others mostly",
-			     r->dropped);
+		session_message(&s->session,
+				"%" PRIu64
+				" events were not counted, in signal handlers that interrupted "
+				"the counting of others mostly",
+				r->dropped);
 	}
 	if (r->contradictions && !s->partial[0]) {
 		facts_number(&s->profile, "contradictions", (double)r->contradictions, 0);
-		session_tell(&s->session,
-			     "counters contradict each other in %" PRIu64
-			     " of the call paths: their figures may be wrong",
-			     r->contradictions);
+		session_message(&s->session,
+				"counters contradict each other in %" PRIu64
+				" of the call paths: their figures may be wrong",
+				r->contradictions);
 	}
 	if (r->merged)
 		facts_number(&s->profile, "merged", (double)r->merged, 0);
 	if (r->cut)
 		facts_number(&s->profile, "cut", (double)r->cut, 0);
 	if (r->cut)
-		session_tell(&s->session,
-			     "there were so many call paths that %" PRIu64
-			     " are shown without some of "
-			     "their callers: inclusive figures of those may be too small",
-			     r->cut);
+		session_message(&s->session,
+				"there were so many call paths that %" PRIu64
+				" are shown without some of "
+				"their callers: inclusive figures of those may be too small",
+				r->cut);
 	else if (r->merged)
-		session_tell(&s->session,
-			     "there were so many call paths that %" PRIu64
-			     " are shown as if they came "
-			     "from another call in the same loop",
-			     r->merged);
+		session_message(&s->session,
+				"there were so many call paths that %" PRIu64
+				" are shown as if they came "
+				"from another call in the same loop",
+				r->merged);
 }
 
 static void report_unmatched(struct count_session *s)
@@ -284,7 +285,7 @@ static void report_unmatched(struct count_session *s)
 	char word[256];
 	for (uint32_t at = 0; count_chose_nothing(&s->own->choice, &at, word, sizeof(word));)
 		if (strcmp(word, "main") != 0 && strcmp(word, "all") != 0)
-			session_tell(&s->session, "no module was called '%s' (--modules)", word);
+			session_message(&s->session, "no module was called '%s' (--modules)", word);
 }
 
 static void report_missed(struct count_session *s)
@@ -292,11 +293,12 @@ static void report_missed(struct count_session *s)
 	unsigned percent;
 	const char *path = coverage_missed(s->own->coverage, &percent);
 	if (path)
-		session_tell(&s->session,
-			     "%u%% of the time was in modules that were not counted, most in %s: "
-			     "count them "
-			     "with --modules=all",
-			     percent, path);
+		session_message(
+			&s->session,
+			"%u%% of the time was in modules that were not counted, most in %s: "
+			"count them "
+			"with --modules=all",
+			percent, path);
 }
 
 static void name_signal(int number, char *out, size_t size)
@@ -340,7 +342,7 @@ static void complete(void *own)
 	report_losses(s);
 	report_unmatched(s);
 	report_missed(s);
-	coverage_tell(s->own->coverage, &s->profile, &s->own->stacks.modules);
+	coverage_report(s->own->coverage, &s->profile, &s->own->stacks.modules);
 	profile_fuse(&s->profile, &fuse);
 }
 
@@ -359,11 +361,11 @@ static void rescue(void *own)
 	complete(s);
 	unlink(output); /* else saver_open() would keep it as the previous one */
 	if (saver_open(&saver, &s->profile, output, &e))
-		session_tell(&s->session, "sonde was killed, and nothing could be saved: %s",
-			     e.text);
+		session_message(&s->session, "sonde was killed, and nothing could be saved: %s",
+				e.text);
 	else
-		session_tell(&s->session, "sonde was killed; what was counted until then is in %s",
-			     output);
+		session_message(&s->session,
+				"sonde was killed; what was counted until then is in %s", output);
 }
 
 static void leave(void *own)

@@ -211,14 +211,14 @@ static void read_one(void *ctx, uint32_t experiment, struct reading *out)
 	*out = (struct reading){
 		.amount = amount_of(d, x, x->sampled) - x->amount[x->sampled],
 		.base = base_of(d, x) - x->base,
-		.cost = probes_cost_of(&d->own->probes, x->focus.part[CODE]),
+		.overhead = probes_overhead_of(&d->own->probes, x->focus.part[CODE]),
 		.sampled = x->sampled,
 	};
 }
 
-static double cost(void *ctx)
+static double overhead(void *ctx)
 {
-	return probes_cost(&((struct diagnosis *)ctx)->own->probes);
+	return probes_overhead(&((struct diagnosis *)ctx)->own->probes);
 }
 
 const struct program_ops diagnose_ops = {
@@ -228,5 +228,5 @@ const struct program_ops diagnose_ops = {
 	.end = end,
 	.commit = commit,
 	.read = read_one,
-	.cost = cost,
+	.overhead = overhead,
 };

@@ -35,7 +35,7 @@ static void write_experiment(struct rows *w, const struct experiment *e)
 		.begun = e->begun < 0 ? -1 : e->begun,
 		.decided = e->decided < 0 ? -1 : e->decided,
 		.observed = e->observed,
-		.cost = e->cost,
+		.overhead = e->overhead,
 		.tests = e->tests,
 	};
 	for (int h = 0; h < HIERARCHIES; h++)

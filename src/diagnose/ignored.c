@@ -62,7 +62,7 @@ static void ignore(struct waits *w, uint32_t process, uint64_t pc)
 static double begun_at(const struct waits *w, uint32_t process, uint64_t pc)
 {
 	double sum = 0;
-	vec_each (i, &w->told)
+	vec_each (i, &w->reported)
 		if (is_at(&w->rows.data[*i], process, pc))
 			sum += (double)w->rows.data[*i].begun;
 	return sum;
@@ -73,7 +73,7 @@ bool waits_limit(struct waits *w, double seconds, double most)
 	bool any = false;
 	if (most <= 0 || w->passed < least_time)
 		return false;
-	vec_each (i, &w->told) {
+	vec_each (i, &w->reported) {
 		struct wait_row *r = &w->rows.data[*i];
 		if (r->part != CODE || r->spins ||
 		    (double)r->begun * seconds < most / 8 * w->passed)
@@ -82,7 +82,7 @@ bool waits_limit(struct waits *w, double seconds, double most)
 			continue;
 		ignore(w, r->process, r->pc);
 		any = true;
-		vec_each (k, &w->told)
+		vec_each (k, &w->reported)
 			if (is_at(&w->rows.data[*k], r->process, r->pc))
 				w->rows.data[*k].begun = 0;
 	}

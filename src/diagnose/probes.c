@@ -10,16 +10,16 @@ static const double fresh_time = 0.06; /* s in which a new probe is watched clos
 static const double trusted_time = 1;  /* s: a trusted probe has a budget of calls for this time */
 /* Times the cost of reading the wall clock: if reading the CPU clock costs more, probes do without.
  */
-static const double max_clock_cost = 2.5;
+static const double max_clock_overhead = 2.5;
 static const double mark_pause = 0.034; /* s between marks: together they cover about a second */
 
 void probes_init(struct probes *p, struct engine *g, struct machine *m, struct mapped *mapped,
 		 struct code_parts *code, struct ledger *l)
 {
-	const struct probe_costs *c = engine_probe_costs(g);
+	const struct probe_overheads *c = engine_probe_overheads(g);
 	*p = (struct probes){
 		.engine = g, .machine = m, .mapped = mapped, .code = code, .ledger = l};
-	p->cpu_clock = c->enter + c->exit < max_clock_cost * 2 * c->wall;
+	p->cpu_clock = c->enter + c->exit < max_clock_overhead * 2 * c->wall;
 }
 
 void probes_release(struct probes *p)
@@ -28,7 +28,7 @@ void probes_release(struct probes *p)
 		vec_free(&x->in);
 	vec_free(&p->list);
 	vec_free(&p->rows);
-	vec_free(&p->told);
+	vec_free(&p->reported);
 	vec_free(&p->dirty);
 	hashmap_release(&p->at);
 	hashmap_release(&p->avoided);
@@ -75,23 +75,23 @@ static void note_in(struct probes *p, struct probe *x, uint32_t process, uint32_
 		    (uint32_t)(x - p->list.data));
 }
 
-static double call_cost(const struct probes *p)
+static double call_overhead(const struct probes *p)
 {
-	const struct probe_costs *c = engine_probe_costs(p->engine);
+	const struct probe_overheads *c = engine_probe_overheads(p->engine);
 	return 1e-9 * (p->cpu_clock ? c->enter + c->exit : 2 * c->wall);
 }
 
 /* The overhead at which one new probe is too hot: a third of the limit. */
 static double most_share(const struct probes *p)
 {
-	return p->max_cost / 3;
+	return p->max_overhead / 3;
 }
 
 /* How many calls a probe may measure in this time without being checked: Sonde may be kept from
  * checking it. */
 static uint32_t budget_for(const struct probes *p, double seconds)
 {
-	return p->max_cost > 0 ? 1 + (uint32_t)(most_share(p) * seconds / call_cost(p)) : 0;
+	return p->max_overhead > 0 ? 1 + (uint32_t)(most_share(p) * seconds / call_overhead(p)) : 0;
 }
 
 uint32_t probes_add(struct probes *p, uint32_t part, uint32_t process,
@@ -312,38 +312,38 @@ static void on_value(void *ctx, const struct path_value *v)
 	struct probe_row *r = &p->rows.data[at];
 	if (r->reading != p->reading) {
 		r->reading = p->reading;
-		r->told_ns = r->told_calls = 0;
-		vec_push(&p->told, at);
+		r->reported_ns = r->reported_calls = 0;
+		vec_push(&p->reported, at);
 	}
 	r->probe = probe;
 	r->thread = machine_thread_of(p->machine, s->process, v->tid);
 	r->recursive = v->recursive;
-	r->told_ns += v->total[p->cpu_clock ? RT_CPU : RT_WALL];
-	r->told_calls += v->calls;
+	r->reported_ns += v->total[p->cpu_clock ? RT_CPU : RT_WALL];
+	r->reported_calls += v->calls;
 }
 
 /* The time of a recursive activation is part of that of the outer one already. */
 static void add_row(struct probes *p, struct probe_row *r)
 {
 	struct probe *x = &p->list.data[r->probe];
-	double seconds = r->told_ns > r->ns ? 1e-9 * (double)(r->told_ns - r->ns) : 0;
+	double seconds = r->reported_ns > r->ns ? 1e-9 * (double)(r->reported_ns - r->ns) : 0;
 	if (seconds > 0 && !r->recursive && p->cpu_clock)
 		ledger_add(p->ledger, x->part, r->thread, LEDGER_NONE, AMOUNT_CPU, seconds);
 	else if (seconds > 0 && !r->recursive)
 		ledger_step(p->ledger, x->part, r->thread, STEP_WALL, seconds);
-	if (r->told_calls > r->calls) {
-		uint64_t calls = r->told_calls - r->calls;
+	if (r->reported_calls > r->calls) {
+		uint64_t calls = r->reported_calls - r->calls;
 		ledger_add(p->ledger, x->part, r->thread, LEDGER_NONE, AMOUNT_CALLS, (double)calls);
 		x->calls += calls;
-		x->cost += (double)calls * call_cost(p);
+		x->overhead += (double)calls * call_overhead(p);
 	}
-	r->ns = r->told_ns > r->ns ? r->told_ns : r->ns;
-	r->calls = r->told_calls > r->calls ? r->told_calls : r->calls;
+	r->ns = r->reported_ns > r->ns ? r->reported_ns : r->ns;
+	r->calls = r->reported_calls > r->calls ? r->reported_calls : r->calls;
 }
 
-static void read_cost(struct probes *p, struct target *t)
+static void read_overhead(struct probes *p, struct target *t)
 {
-	struct engine_cost c = target_cost(t);
+	struct engine_overhead c = target_overhead(t);
 	p->sum.probes += 1e-9 * (double)c.probe_ns;
 	p->sum.run += 1e-9 * (double)c.run_ns;
 }
@@ -351,21 +351,21 @@ static void read_cost(struct probes *p, struct target *t)
 static void read_all(struct probes *p)
 {
 	p->reading++;
-	vec_clear(&p->told);
+	vec_clear(&p->reported);
 	vec_each (process, &p->machine->live_processes) {
 		struct probe_reading s = {p, *process};
 		struct target *t = p->machine->processes.data[*process].target;
 		target_read(t, on_value, &s);
-		read_cost(p, t);
+		read_overhead(p, t);
 	}
-	vec_each (row, &p->told)
+	vec_each (row, &p->reported)
 		add_row(p, &p->rows.data[*row]);
 	p->sum.time = now_seconds();
 }
 
 /* ---- overhead ---- */
 
-static double share_between(const struct cost_mark *a, const struct cost_mark *b)
+static double share_between(const struct overhead_mark *a, const struct overhead_mark *b)
 {
 	double run = b->run - a->run, time = b->time - a->time;
 	double probes = share_of(b->probes - a->probes, run);
@@ -374,7 +374,7 @@ static double share_between(const struct cost_mark *a, const struct cost_mark *b
 	return fmin(probes + pauses, 1);
 }
 
-double probes_cost(const struct probes *p)
+double probes_overhead(const struct probes *p)
 {
 	uint32_t n = ARRAY_SIZE(p->marks), have = p->marked < n ? p->marked : n;
 	if (!have)
@@ -382,22 +382,22 @@ double probes_cost(const struct probes *p)
 	return share_between(&p->marks[(p->marked - have) % n], &p->sum);
 }
 
-double probes_whole_cost(const struct probes *p)
+double probes_whole_overhead(const struct probes *p)
 {
 	return p->marked ? share_between(&p->begin, &p->sum) : 0;
 }
 
-double probes_cost_of(const struct probes *p, uint32_t part)
+double probes_overhead_of(const struct probes *p, uint32_t part)
 {
 	const struct probe *x = find(p, part);
-	return x ? x->cost : 0;
+	return x ? x->overhead : 0;
 }
 
 bool probes_are_fresh(const struct probes *p)
 {
 	vec_each (x, &p->list)
 		if (x->fresh && x->since >= 0)
-			return p->max_cost > 0;
+			return p->max_overhead > 0;
 	return false;
 }
 
@@ -441,7 +441,7 @@ static void trust(struct probes *p, struct probe *x, double now)
 
 static double share_since(const struct probes *p, const struct probe *x, double now)
 {
-	return (double)(x->calls - x->checked) * call_cost(p) / (now - x->since);
+	return (double)(x->calls - x->checked) * call_overhead(p) / (now - x->since);
 }
 
 void probes_check(struct probes *p, double now)
@@ -467,7 +467,7 @@ static void check_trusted(struct probes *p, double now)
 		if (x->state != PROBE_IN || x->fresh || now - x->since < least)
 			continue;
 		double share = share_since(p, x, now);
-		if (share > p->max_cost || is_spent(p, x))
+		if (share > p->max_overhead || is_spent(p, x))
 			silence(p, x, share);
 		else
 			trust(p, x, now);
@@ -477,12 +477,12 @@ static void check_trusted(struct probes *p, double now)
 void probes_step(struct probes *p)
 {
 	read_all(p);
-	const struct cost_mark *last =
+	const struct overhead_mark *last =
 		&p->marks[(p->marked + ARRAY_SIZE(p->marks) - 1) % ARRAY_SIZE(p->marks)];
 	if (!p->marked)
 		p->begin.time = p->sum.time;
 	if (!p->marked || p->sum.time - last->time >= mark_pause)
 		p->marks[p->marked++ % ARRAY_SIZE(p->marks)] = p->sum;
-	if (p->max_cost > 0)
+	if (p->max_overhead > 0)
 		check_trusted(p, p->sum.time);
 }

@@ -24,11 +24,11 @@ struct probe {
 	bool fresh;   /* inserted recently */
 	double since; /* s: when it was inserted, or last checked; negative: not yet committed */
 	uint64_t calls, checked; /* calls so far; calls up to `since` */
-	double cost;             /* s of overhead so far */
+	double overhead;         /* s of overhead so far */
 };
 
 /* The overhead of probes up to some time. */
-struct cost_mark {
+struct overhead_mark {
 	double time, probes, run, pauses; /* s */
 };
 
@@ -37,7 +37,7 @@ struct probe_row {
 	bool recursive;
 	/* Up to the last reading; and during a reading, up to now: a row may be reported in pieces.
 	 */
-	uint64_t ns, calls, told_ns, told_calls;
+	uint64_t ns, calls, reported_ns, reported_calls;
 	uint32_t reading; /* in which it was last reported */
 };
 
@@ -47,7 +47,7 @@ struct probes {
 	struct mapped *mapped;
 	struct code_parts *code;
 	struct ledger *ledger;
-	double max_cost;
+	double max_overhead;
 	bool cpu_clock; /* probes read the CPU clock, because it is cheap here; else see ledger.h */
 	VEC(struct probe) list;
 	struct hashmap at;         /* part -> probe */
@@ -55,10 +55,10 @@ struct probes {
 	struct hashmap avoided;    /* hash of module and va of functions that are left alone */
 	VEC(struct probe_row) rows;
 	struct hashmap row_at;
-	VEC(uint32_t) told; /* rows that were reported in this reading */
+	VEC(uint32_t) reported; /* rows that were reported in this reading */
 	uint32_t reading;
 	VEC(uint32_t) dirty; /* processes with something to commit */
-	struct cost_mark sum, begin, marks[32];
+	struct overhead_mark sum, begin, marks[32];
 	uint32_t marked;
 };
 
@@ -98,7 +98,7 @@ void probes_check(struct probes *p, double now);
 bool probes_are_fresh(const struct probes *p);
 
 /* The overhead of probes as a share of run time: at present, and since the beginning. */
-double probes_cost(const struct probes *p);
-double probes_whole_cost(const struct probes *p);
+double probes_overhead(const struct probes *p);
+double probes_whole_overhead(const struct probes *p);
 /* s of overhead of the probes of a part so far. */
-double probes_cost_of(const struct probes *p, uint32_t part);
+double probes_overhead_of(const struct probes *p, uint32_t part);

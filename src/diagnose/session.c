@@ -25,7 +25,7 @@ static const double settled_enough = 2.5; /* s without news after which a search
 
 static void report_unprobed(struct diagnosis *d, const struct target *t)
 {
-	session_tell(&d->session, "%s: findings rest on samples", target_unprobed(t));
+	session_message(&d->session, "%s: findings rest on samples", target_unprobed(t));
 }
 
 /* ---- steps ---- */
@@ -39,7 +39,7 @@ static void count_experiments(struct diagnosis *d)
 		d->found += state == EXPERIMENT_TRUE;
 		d->refuted += state == EXPERIMENT_FALSE;
 	}
-	d->cost = probes_cost(&d->own->probes);
+	d->overhead = probes_overhead(&d->own->probes);
 }
 
 static void note_settled(struct diagnosis *d, double now)
@@ -65,8 +65,8 @@ static void save_history(struct diagnosis *d)
 /* Watching system calls may take a third of the overhead limit. A call has two probes. */
 static void limit_waits(struct diagnosis *d)
 {
-	double most = d->o->search.max_cost / 3;
-	double seconds = 2e-9 * engine_probe_costs(d->probing.engine)->block;
+	double most = d->o->search.max_overhead / 3;
+	double seconds = 2e-9 * engine_probe_overheads(d->probing.engine)->block;
 	struct err ignored;
 	if (!waits_limit(&d->own->waits, seconds, most))
 		return;
@@ -130,7 +130,8 @@ static void commit_to(struct diagnosis *d, struct target *t)
 	struct err e;
 	int rc = target_commit(t, NULL, &e);
 	if (rc && rc != ERR_ENDED && target_alive(t))
-		session_tell(&d->session, "process %d cannot be probed: %s", target_pid(t), e.text);
+		session_message(&d->session, "process %d cannot be probed: %s", target_pid(t),
+				e.text);
 }
 
 static void on_forked(void *own, const struct engine_event *v)
@@ -182,7 +183,7 @@ static void on_executed(void *own, const struct engine_event *v)
 	if (v->parent)
 		drop_target(d, v->parent);
 	uint32_t process = add_process(d, v->target, target_pid(v->target) != d->session.program);
-	probing_tell_privileges(&d->probing, target_pid(v->target));
+	probing_report_privileges(&d->probing, target_pid(v->target));
 	if (target_pid(v->target) == d->session.program)
 		begin_to_probe(d, process);
 }
@@ -437,7 +438,7 @@ static void leave(void *own)
 	vec_each (process, &d->own->machine.live_processes)
 		target_leave(d->own->machine.processes.data[*process].target);
 	facts_number(&d->profile, "search_seconds", d->session.seconds, 3);
-	facts_number(&d->profile, "probe_share", probes_whole_cost(&d->own->probes), 6);
+	facts_number(&d->profile, "probe_share", probes_whole_overhead(&d->own->probes), 6);
 	profile_fact(&d->profile, "ended", d->session.ended);
 	history_write(d, false);
 }
@@ -503,7 +504,7 @@ struct diagnosis *diagnose_new(const struct diagnose_options *o)
 	waits_init(&own->waits, &own->machine, &own->mapped, &own->ledger, &own->arena);
 	probes_init(&own->probes, d->probing.engine, &own->machine, &own->mapped, own->code,
 		    &own->ledger);
-	own->probes.max_cost = d->o->search.max_cost;
+	own->probes.max_overhead = d->o->search.max_overhead;
 	trips_init(&own->trips, &own->probes);
 	sink_init(&own->sink, &d->profile, engine_codes(d->probing.engine));
 	samples_init(&own->samples, d->probing.engine);

@@ -20,7 +20,7 @@ struct diagnosis {
 	struct probing probing;
 	const struct diagnose_options *o;
 	struct profile profile;
-	double cost;                     /* overhead at present: share of the program's time */
+	double overhead;                 /* overhead at present: share of the program's time */
 	uint32_t active, found, refuted; /* experiments: not decided, true, false */
 	bool settled;   /* nothing is left to be tested, as the program behaves now */
 	char note[700]; /* why perf is not used, or what it cannot do */

@@ -31,7 +31,7 @@ void waits_release(struct waits *w)
 {
 	vec_free(&w->objects);
 	vec_free(&w->rows);
-	vec_free(&w->told);
+	vec_free(&w->reported);
 	vec_free(&w->now);
 	vec_each (i, &w->ignored)
 		vec_free(&i->objects);
@@ -420,9 +420,9 @@ static void note_object(struct wait_object *o, const struct wait_row *r, double 
 {
 	o->seconds += seconds;
 	o->small_seconds += small;
-	o->count += r->told.count - r->last.count;
-	o->bytes += r->told.bytes - r->last.bytes;
-	o->small_count += r->told.small_count - r->last.small_count;
+	o->count += r->reported.count - r->last.count;
+	o->bytes += r->reported.bytes - r->last.bytes;
+	o->small_count += r->reported.small_count - r->last.small_count;
 }
 
 static void note_now(struct waits *w, uint32_t thread, uint32_t object)
@@ -466,8 +466,8 @@ static void on_value(void *ctx, const struct wait_value *v)
 	struct wait_row *r = &w->rows.data[at];
 	if (r->step != w->step) {
 		r->step = w->step;
-		r->told = (struct wait_sums){0};
-		vec_push(&w->told, at);
+		r->reported = (struct wait_sums){0};
+		vec_push(&w->reported, at);
 	}
 	r->process = s->process;
 	r->pc = v->pc;
@@ -475,11 +475,11 @@ static void on_value(void *ctx, const struct wait_value *v)
 	r->thread = machine_thread_of(w->machine, s->process, v->tid);
 	r->object = object;
 	r->spins = v->call == UINT32_MAX;
-	r->told.wall_ns += v->wall_ns;
-	r->told.small_ns += v->small_ns;
-	r->told.count += v->count;
-	r->told.bytes += v->bytes;
-	r->told.small_count += v->small_count;
+	r->reported.wall_ns += v->wall_ns;
+	r->reported.small_ns += v->small_ns;
+	r->reported.count += v->count;
+	r->reported.bytes += v->bytes;
+	r->reported.small_count += v->small_count;
 	/* Spinning is short: what a thread spun for last is what it waits for. */
 	if (all && (v->since_ns || (r->spins && v->count != r->last.count)))
 		note_now(w, r->thread, object);
@@ -487,8 +487,8 @@ static void on_value(void *ctx, const struct wait_value *v)
 
 static void add_row(struct waits *w, struct wait_row *r)
 {
-	double seconds = seconds_between(r->last.wall_ns, r->told.wall_ns);
-	double small = seconds_between(r->last.small_ns, r->told.small_ns);
+	double seconds = seconds_between(r->last.wall_ns, r->reported.wall_ns);
+	double small = seconds_between(r->last.small_ns, r->reported.small_ns);
 	if (r->part == CODE) {
 		note_thread(w, r->thread, r->object, seconds);
 		note_object(&w->objects.data[r->object], r, seconds, small);
@@ -497,8 +497,8 @@ static void add_row(struct waits *w, struct wait_row *r)
 		add_amounts(w, r, seconds, small);
 	if (seconds > 0 && r->part != CODE)
 		ledger_step(w->ledger, r->part, r->thread, STEP_WAITED, seconds);
-	r->begun = r->told.count - r->last.count;
-	r->last = r->told;
+	r->begun = r->reported.count - r->last.count;
+	r->last = r->reported;
 }
 
 void waits_step(struct waits *w, subject_part part_of, void *ctx)
@@ -506,14 +506,14 @@ void waits_step(struct waits *w, subject_part part_of, void *ctx)
 	w->passed = w->machine->time - w->time;
 	w->time = w->machine->time;
 	w->step++;
-	vec_clear(&w->told);
+	vec_clear(&w->reported);
 	vec_each (object, &w->now)
 		*object = LEDGER_NONE;
 	vec_each (process, &w->machine->live_processes) {
 		struct wait_reading s = {w, *process, part_of, ctx};
 		target_waits(w->machine->processes.data[*process].target, on_value, &s);
 	}
-	vec_each (row, &w->told)
+	vec_each (row, &w->reported)
 		add_row(w, &w->rows.data[*row]);
 	for (uint32_t i = 0; i < w->objects.len; i++)
 		register_object(w, i);

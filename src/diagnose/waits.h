@@ -40,7 +40,7 @@ struct wait_row {
 	/* Up to the last step; and during a step, up to now: a row may be reported in pieces. */
 	struct wait_sums {
 		uint64_t wall_ns, small_ns, count, bytes, small_count;
-	} last, told;
+	} last, reported;
 	uint32_t step; /* in which it was last reported */
 };
 
@@ -70,7 +70,7 @@ struct waits {
 	struct hashmap object_at; /* hash of process, class and address -> object */
 	VEC(struct wait_row) rows;
 	struct hashmap row_at;
-	VEC(uint32_t) told; /* rows that were reported in this step */
+	VEC(uint32_t) reported; /* rows that were reported in this step */
 	uint32_t step;
 	VEC(uint32_t) now;  /* object that is waited for, by thread of the machine */
 	VEC(uint32_t) news; /* parts that are new: the search does not know them yet */

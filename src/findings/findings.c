@@ -1,9 +1,9 @@
 #include "findings/findings.h"
 
 #include "findings/limits.h"
-#include "findings/telling.h"
+#include "findings/wording.h"
 
-static void make_all(struct telling *t)
+static void make_all(struct wording *t)
 {
 	candidates_find(t->k, &t->list);
 	uint32_t more = t->list.len > MOST_FINDINGS ? t->list.len - MOST_FINDINGS : 0;
@@ -21,7 +21,7 @@ static void make_all(struct telling *t)
 void findings_make(struct profile *p)
 {
 	struct known k;
-	struct telling t = {.k = &k};
+	struct wording t = {.k = &k};
 	if (!evidence_exists(&p->evidence))
 		return;
 	if (known_init(&k, p)) {

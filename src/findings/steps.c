@@ -2,10 +2,10 @@
  * MOST_STEPS are reported. */
 #include "base/quantity.h"
 #include "findings/limits.h"
-#include "findings/telling.h"
+#include "findings/wording.h"
 
 struct advising {
-	struct telling *t;
+	struct wording *t;
 	uint32_t given;
 };
 
@@ -18,7 +18,7 @@ struct advising {
 /* Two findings that wait for the same object. */
 static void same_object(struct advising *a)
 {
-	struct telling *t = a->t;
+	struct wording *t = a->t;
 	for (uint32_t i = 0; i < t->list.len; i++)
 		for (uint32_t k = i + 1; k < t->list.len; k++) {
 			const struct candidate *x = &t->list.data[i], *y = &t->list.data[k];
@@ -65,7 +65,7 @@ static void lock_held(struct advising *a)
 
 /* The outermost part on the call path of a finding for which the same is true: there the work is
  * divided. */
-static uint32_t divided_at(const struct telling *t, const struct candidate *c)
+static uint32_t divided_at(const struct wording *t, const struct candidate *c)
 {
 	const struct evidence *e = t->k->e;
 	struct focus f = known_focus(&t->k->p->experiments.data[c->experiment]);
@@ -87,7 +87,7 @@ static void uneven_work(struct advising *a)
 }
 
 /* Whether the work is divided among threads already, unevenly. */
-static bool is_divided(const struct telling *t)
+static bool is_divided(const struct wording *t)
 {
 	vec_each (c, &t->list)
 		if (c->hypothesis == IMBALANCE)
@@ -110,7 +110,7 @@ static bool uses_one_cpu(const struct evidence *e)
 /* If only one CPU is used: the outermost loop on the call path of a CPU-bound finding. */
 static void worth_dividing(struct advising *a)
 {
-	struct telling *t = a->t;
+	struct wording *t = a->t;
 	const struct evidence *e = t->k->e;
 	if (!uses_one_cpu(e) || is_divided(t))
 		return;
@@ -174,7 +174,7 @@ static void begun_often(struct advising *a)
 			return;
 }
 
-void steps_add(struct telling *t)
+void steps_add(struct wording *t)
 {
 	struct advising a = {t, 0};
 	same_object(&a);

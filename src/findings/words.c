@@ -6,9 +6,9 @@
 
 #include "base/quantity.h"
 #include "findings/limits.h"
-#include "findings/telling.h"
+#include "findings/wording.h"
 
-void remark(struct telling *t, uint32_t finding, const char *kind, const char *fmt, ...)
+void remark(struct wording *t, uint32_t finding, const char *kind, const char *fmt, ...)
 {
 	struct profile *p = t->k->p;
 	struct text text = TEXT_INIT;
@@ -23,13 +23,13 @@ void remark(struct telling *t, uint32_t finding, const char *kind, const char *f
 }
 
 /* What shares of waiting refer to. */
-static const char *whole_of(const struct telling *t)
+static const char *whole_of(const struct wording *t)
 {
 	const struct evidence_run *run = &t->k->e->run;
 	return run->threads > several_threads * run->seconds ? "thread time" : "run time";
 }
 
-static void add_object(const struct telling *t, uint32_t object, struct text *out)
+static void add_object(const struct wording *t, uint32_t object, struct text *out)
 {
 	const char *name = t->k->e->objects.data[object].name;
 	enum object_kind kind = known_kind(t->k, object);
@@ -46,7 +46,7 @@ static void add_object(const struct telling *t, uint32_t object, struct text *ou
 
 /* ---- sentences ---- */
 
-static void say_cpu(const struct telling *t, const struct candidate *c, const char *where,
+static void say_cpu(const struct wording *t, const struct candidate *c, const char *where,
 		    struct text *out)
 {
 	(void)t;
@@ -55,7 +55,7 @@ static void say_cpu(const struct telling *t, const struct candidate *c, const ch
 		text_add(out, ", not counting the findings inside it");
 }
 
-static void say_sync(const struct telling *t, const struct candidate *c, const char *where,
+static void say_sync(const struct wording *t, const struct candidate *c, const char *where,
 		     struct text *out)
 {
 	enum object_kind kind = known_kind(t->k, c->object);
@@ -74,7 +74,7 @@ static void say_sync(const struct telling *t, const struct candidate *c, const c
 	text_printf(out, "in %s", where);
 }
 
-static void say_io(const struct telling *t, const struct candidate *c, const char *where,
+static void say_io(const struct wording *t, const struct candidate *c, const char *where,
 		   struct text *out)
 {
 	text_printf(out, "I/O wait: %.0f %% of %s ", percent(c->share), whole_of(t));
@@ -86,7 +86,7 @@ static void say_io(const struct telling *t, const struct candidate *c, const cha
 	text_printf(out, "in %s", where);
 }
 
-static void say_small_io(const struct telling *t, const struct candidate *c, const char *where,
+static void say_small_io(const struct wording *t, const struct candidate *c, const char *where,
 			 struct text *out)
 {
 	text_printf(out, "Small I/O: %.0f %% of %s in small reads and writes", percent(c->share),
@@ -98,7 +98,7 @@ static void say_small_io(const struct telling *t, const struct candidate *c, con
 	text_printf(out, ", in %s", where);
 }
 
-static void say_imbalance(const struct telling *t, const struct candidate *c, const char *where,
+static void say_imbalance(const struct wording *t, const struct candidate *c, const char *where,
 			  struct text *out)
 {
 	(void)t;
@@ -108,7 +108,7 @@ static void say_imbalance(const struct telling *t, const struct candidate *c, co
 		    percent(c->share), where);
 }
 
-static void (*const sayings[HYPOTHESES])(const struct telling *, const struct candidate *,
+static void (*const sayings[HYPOTHESES])(const struct wording *, const struct candidate *,
 					 const char *, struct text *) = {
 	[CPU_BOUND] = say_cpu,     [SYNC_WAITING] = say_sync,   [IO_BLOCKED] = say_io,
 	[SMALL_IO] = say_small_io, [IMBALANCE] = say_imbalance,
@@ -117,7 +117,7 @@ static void (*const sayings[HYPOTHESES])(const struct telling *, const struct ca
 /* ---- where ---- */
 
 /* Loops of one function share one pair of brackets. */
-static void add_step(struct telling *t, uint32_t part, bool *in_loops, struct text *out)
+static void add_step(struct wording *t, uint32_t part, bool *in_loops, struct text *out)
 {
 	struct code_words n = known_code(t->k, part);
 	if (!n.loop || !n.first_line) {
@@ -134,7 +134,7 @@ static void add_step(struct telling *t, uint32_t part, bool *in_loops, struct te
 }
 
 /* From the outermost function to the part, with the loops between them. */
-static void add_path(struct telling *t, uint32_t finding, const struct candidate *c)
+static void add_path(struct wording *t, uint32_t finding, const struct candidate *c)
 {
 	const struct evidence *e = t->k->e;
 	struct text path = TEXT_INIT;
@@ -161,7 +161,7 @@ static void add_path(struct telling *t, uint32_t finding, const struct candidate
 }
 
 /* Seconds of samples of each thread in the finding's focus. The caller frees it. */
-static double *seconds_of_threads(const struct telling *t, const struct candidate *c)
+static double *seconds_of_threads(const struct wording *t, const struct candidate *c)
 {
 	const struct known *k = t->k;
 	const struct profile_experiment *x = &k->p->experiments.data[c->experiment];
@@ -173,7 +173,7 @@ static double *seconds_of_threads(const struct telling *t, const struct candidat
 	return own;
 }
 
-static void add_threads(struct telling *t, uint32_t finding, const struct candidate *c)
+static void add_threads(struct wording *t, uint32_t finding, const struct candidate *c)
 {
 	const struct evidence *e = t->k->e;
 	double *own = seconds_of_threads(t, c), sum = 0;
@@ -214,7 +214,7 @@ static void add_time(struct text *out, double seconds)
 		    seconds, units[i]);
 }
 
-static void add_waits(struct telling *t, uint32_t finding, const struct candidate *c)
+static void add_waits(struct wording *t, uint32_t finding, const struct candidate *c)
 {
 	const struct evidence_object *o = &t->k->e->objects.data[c->object];
 	bool syncs = object_kinds[known_kind(t->k, c->object)].hierarchy == SYNC;
@@ -242,7 +242,7 @@ static const struct profile_scope *function_scope(const struct profile *p, uint3
 }
 
 /* The innermost function with a source file on the path to a node. */
-static const struct profile_scope *scope_of_node(const struct telling *t, uint32_t node,
+static const struct profile_scope *scope_of_node(const struct wording *t, uint32_t node,
 						 uint32_t *line)
 {
 	const struct profile *p = t->k->p;
@@ -267,7 +267,7 @@ struct holding {
 	bool several; /* several threads were there */
 };
 
-static struct holding find_holder(const struct telling *t, uint32_t object, double *all)
+static struct holding find_holder(const struct wording *t, uint32_t object, double *all)
 {
 	VEC(struct holding) list = {0};
 	struct holding best = {0};
@@ -295,7 +295,7 @@ static struct holding find_holder(const struct telling *t, uint32_t object, doub
 	return best;
 }
 
-static void add_holder(struct telling *t, uint32_t finding, const struct candidate *c)
+static void add_holder(struct wording *t, uint32_t finding, const struct candidate *c)
 {
 	double all;
 	struct holding h = find_holder(t, c->object, &all);
@@ -333,7 +333,7 @@ static bool is_in_function(const struct profile *p, const struct profile_node *n
 
 /* The part is a function or loop of the machine code; a function that the compiler has inlined
  * there may say more. */
-static void add_inlined(struct telling *t, uint32_t finding, const struct candidate *c)
+static void add_inlined(struct wording *t, uint32_t finding, const struct candidate *c)
 {
 	const struct profile *p = t->k->p;
 	const struct profile_resource *function = function_of(p, c->part);
@@ -359,7 +359,7 @@ static void add_inlined(struct telling *t, uint32_t finding, const struct candid
 
 /* ---- one finding ---- */
 
-static void add_while(struct telling *t, uint32_t finding, const struct candidate *c)
+static void add_while(struct wording *t, uint32_t finding, const struct candidate *c)
 {
 	const struct profile_experiment *e = &t->k->p->experiments.data[c->experiment];
 	if (e->flags & EXPERIMENT_OVER)
@@ -373,7 +373,7 @@ static void add_while(struct telling *t, uint32_t finding, const struct candidat
 
 /* For a finding about no particular code: names the code with most samples, though no experiment on
  * it was made, or decided. JIT-compiled code cannot be named. */
-static void add_seen(struct telling *t, uint32_t finding, const struct candidate *c)
+static void add_seen(struct wording *t, uint32_t finding, const struct candidate *c)
 {
 	const struct evidence *e = t->k->e;
 	const struct evidence_chain *best = NULL;
@@ -401,7 +401,7 @@ static void add_seen(struct telling *t, uint32_t finding, const struct candidate
 		       known_place(t->k, e->parts.data[best->first + best->length - 1]));
 }
 
-void words_of(struct telling *t, uint32_t candidate)
+void words_of(struct wording *t, uint32_t candidate)
 {
 	const struct candidate *c = &t->list.data[candidate];
 	struct profile *p = t->k->p;
@@ -437,7 +437,7 @@ void words_of(struct telling *t, uint32_t candidate)
 	add_seen(t, finding, c);
 }
 
-void words_of_nothing(struct telling *t)
+void words_of_nothing(struct wording *t)
 {
 	const struct profile *p = t->k->p;
 	for (uint32_t i = 0; i < p->experiments.len; i++) {
@@ -450,7 +450,7 @@ void words_of_nothing(struct telling *t)
 	}
 }
 
-static void add_undecided(struct telling *t)
+static void add_undecided(struct wording *t)
 {
 	const struct profile *p = t->k->p;
 	const char *ended = profile_get_fact(p, "ended");
@@ -465,7 +465,7 @@ static void add_undecided(struct telling *t)
 		       undecided, undecided == 1 ? " was" : "s were");
 }
 
-void words_of_search(struct telling *t)
+void words_of_search(struct wording *t)
 {
 	const struct profile *p = t->k->p;
 	const struct evidence_run *run = &t->k->e->run;

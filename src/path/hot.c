@@ -7,14 +7,14 @@
 #include "base/quantity.h"
 #include "path/targets.h"
 
-static const uint64_t first_check = 100000000, usual_check = 1000000000; /* ns */
+static const uint64_t first_check = 100000000, next_checks = 1000000000; /* ns */
 static const uint64_t least_run = 20000000; /* ns of run time before a share means anything */
 
 void hot_measure(struct path_session *s)
 {
-	struct path_cost *sums[] = {&s->cost, &s->own->window.cost};
+	struct path_overhead *sums[] = {&s->overhead, &s->own->window.overhead};
 	vec_each (t, &s->own->targets) {
-		struct engine_cost c = target_cost(t->target);
+		struct engine_overhead c = target_overhead(t->target);
 		for (size_t i = 0; i < ARRAY_SIZE(sums); i++) {
 			sums[i]->probe_ns += c.probe_ns;
 			sums[i]->run_ns += c.run_ns;
@@ -25,9 +25,9 @@ void hot_measure(struct path_session *s)
 
 void hot_begin(struct path_session *s, bool first)
 {
-	struct cost_window *w = &s->own->window;
+	struct overhead_window *w = &s->own->window;
 	hot_measure(s);
-	w->cost = (struct path_cost){0};
+	w->overhead = (struct path_overhead){0};
 	w->first = first;
 	w->begin = now_ns();
 	vec_clear(&w->calls);
@@ -37,7 +37,7 @@ void hot_begin(struct path_session *s, bool first)
 
 static uint64_t new_calls(const struct path_session *s, uint32_t function)
 {
-	const struct cost_window *w = &s->own->window;
+	const struct overhead_window *w = &s->own->window;
 	uint64_t before = function < w->calls.len ? w->calls.data[function] : 0;
 	return s->data.functions.data[function].calls - before;
 }
@@ -71,19 +71,19 @@ static void explain(struct path_session *s, uint32_t function, double share, dou
 
 bool hot_is_due(const struct path_session *s)
 {
-	const struct cost_window *w = &s->own->window;
-	return now_ns() - w->begin >= (w->first ? first_check : usual_check);
+	const struct overhead_window *w = &s->own->window;
+	return now_ns() - w->begin >= (w->first ? first_check : next_checks);
 }
 
 bool hot_is_measured(struct path_session *s)
 {
 	hot_measure(s);
-	return s->own->window.cost.run_ns >= least_run;
+	return s->own->window.overhead.run_ns >= least_run;
 }
 
 double hot_share(const struct path_session *s)
 {
-	const struct path_cost *c = &s->own->window.cost;
+	const struct path_overhead *c = &s->own->window.overhead;
 	return (double)c->probe_ns / (double)c->run_ns;
 }
 

@@ -159,13 +159,13 @@ void path_profile_value(struct path_profile *p, const struct path_origin *from, 
 {
 	struct path_entry *n = entry_of(p, from, function, v);
 	if (n->reading != p->reading)
-		n->told = (struct path_amounts){0};
+		n->reported = (struct path_amounts){0};
 	n->reading = p->reading;
-	n->told.calls += v->calls;
-	n->told.running += v->running;
+	n->reported.calls += v->calls;
+	n->reported.running += v->running;
 	for (uint32_t i = 0; i < RT_METRICS; i++) {
-		n->told.total[i] += v->total[i];
-		n->told.self[i] += v->self[i];
+		n->reported.total[i] += v->total[i];
+		n->reported.self[i] += v->self[i];
 	}
 }
 
@@ -174,11 +174,11 @@ void path_profile_value(struct path_profile *p, const struct path_origin *from, 
 static void add_difference(struct path_profile *p, const struct path_entry *n,
 			   const struct path_metric *m)
 {
-	uint64_t calls = n->told.calls - n->values.calls, amount = calls;
+	uint64_t calls = n->reported.calls - n->values.calls, amount = calls;
 	if (m->row == PROFILE_NONE)
 		return;
 	if (m->index != PATH_CALLS) {
-		uint64_t now = n->told.self[m->index], before = n->values.self[m->index];
+		uint64_t now = n->reported.self[m->index], before = n->values.self[m->index];
 		amount = now > before ? now - before : 0;
 	}
 	if (amount)
@@ -190,7 +190,7 @@ static void add_difference(struct path_profile *p, const struct path_entry *n,
 static void keep_values(struct path_entry *n)
 {
 	struct path_amounts before = n->values;
-	n->values = n->told;
+	n->values = n->reported;
 	for (uint32_t i = 0; i < RT_METRICS; i++)
 		if (n->values.self[i] < before.self[i])
 			n->values.self[i] = before.self[i];
@@ -201,12 +201,12 @@ void path_profile_end(struct path_profile *p, const struct path_metrics *m)
 	vec_each (n, &p->entries) {
 		if (n->reading != p->reading)
 			continue;
-		if (n->told.calls < n->values.calls)
-			n->told.calls = n->values.calls;
+		if (n->reported.calls < n->values.calls)
+			n->reported.calls = n->values.calls;
 		for (uint32_t i = 0; i < m->count; i++)
 			add_difference(p, n, &m->list[i]);
 		struct path_function *f = &p->functions.data[n->function];
-		uint64_t calls = n->told.calls - n->values.calls;
+		uint64_t calls = n->reported.calls - n->values.calls;
 		f->calls += calls;
 		if (calls)
 			profile_count(&p->profile, n->complete ? "complete" : "callers not known",

@@ -38,9 +38,9 @@ struct path_amounts {
 struct path_entry {
 	uint32_t function, node, thread; /* node and thread of the profile */
 	bool recursive, complete;
-	uint32_t reading;           /* in which it was last reported */
-	struct path_amounts values; /* as last read */
-	struct path_amounts told;   /* during a reading: the sum of what was reported */
+	uint32_t reading;             /* in which it was last reported */
+	struct path_amounts values;   /* as last read */
+	struct path_amounts reported; /* during a reading: the sum of what was reported */
 };
 
 struct path_profile {

@@ -156,9 +156,9 @@ static int add_word(struct path_session *s, struct path_target *t, const struct 
 		*e = refused;
 		rc = refused.code ? refused.code : ERR_UNSUPPORTED;
 	} else if (!rc && in < found.list.len) {
-		session_tell(&s->session,
-			     "%u of %u functions that '%.100s' means cannot be measured: %s",
-			     found.list.len - in, found.list.len, w->text, refused.text);
+		session_message(&s->session,
+				"%u of %u functions that '%.100s' means cannot be measured: %s",
+				found.list.len - in, found.list.len, w->text, refused.text);
 	}
 	selection_release(&found);
 	return rc;
@@ -175,8 +175,8 @@ static void select_again(struct path_session *s, struct path_target *t)
 			w->found = true;
 	int rc = commit_target(s, t, &e);
 	if (rc && rc != ERR_ENDED && target_alive(t->target))
-		session_tell(&s->session, "functions of process %d are not measured: %s", t->pid,
-			     e.text);
+		session_message(&s->session, "functions of process %d are not measured: %s", t->pid,
+				e.text);
 	hot_begin(s, true);
 }
 
@@ -245,8 +245,8 @@ int path_add(struct path_session *s, const char *word, struct err *e)
 	int rc = add_to_all(s, word, &awaits, e);
 	s->own->asked = false;
 	if (rc && awaits) {
-		session_tell(&s->session, "%s; '%.200s' will be measured once it has", e->text,
-			     word);
+		session_message(&s->session, "%s; '%.200s' will be measured once it has", e->text,
+				word);
 		return 0;
 	}
 	if (rc) {
@@ -455,7 +455,7 @@ static void on_ended(void *own, const struct engine_event *v)
 static void on_confined(void *own, const struct engine_event *v)
 {
 	struct path_session *s = own;
-	session_tell(&s->session, "%s: it is measured no longer", target_unprobed(v->target));
+	session_message(&s->session, "%s: it is measured no longer", target_unprobed(v->target));
 }
 
 static const struct probing_ops events = {
@@ -489,27 +489,27 @@ static void keep_to_limit(struct path_session *s)
 	struct too_hot f;
 	struct err e;
 	bool any = false;
-	for (double share = hot_share(s), part; share > s->o->max_cost; share -= part) {
+	for (double share = hot_share(s), part; share > s->o->max_overhead; share -= part) {
 		part = hot_find(s, share, &f);
 		if (part <= 0)
 			break;
-		session_tell(&s->session, "'%.200s' was taken out: %s",
-			     s->data.functions.data[f.function].name, f.reason);
+		session_message(&s->session, "'%.200s' was taken out: %s",
+				s->data.functions.data[f.function].name, f.reason);
 		take_out(s, f.function, PATH_TOO_HOT, f.reason);
 		any = true;
 	}
 	if (any && commit(s, &e))
-		session_tell(&s->session, "what costs too much stays in: %s", e.text);
+		session_message(&s->session, "what costs too much stays in: %s", e.text);
 }
 
-static void check_cost(struct path_session *s)
+static void check_overhead(struct path_session *s)
 {
 	if (!hot_is_due(s))
 		return;
 	path_read(s);
 	if (!hot_is_measured(s))
 		return;
-	if (s->o->max_cost > 0)
+	if (s->o->max_overhead > 0)
 		keep_to_limit(s);
 	hot_begin(s, false);
 }
@@ -517,7 +517,7 @@ static void check_cost(struct path_session *s)
 static void work(void *own)
 {
 	struct path_session *s = own;
-	check_cost(s);
+	check_overhead(s);
 	if (now_ns() >= s->own->next_read)
 		path_read(s);
 }
@@ -588,14 +588,14 @@ static void leave(void *own)
 	s->selector = NULL;
 	engine_free(s->probing.engine);
 	s->probing.engine = NULL;
-	if (s->cost.run_ns)
+	if (s->overhead.run_ns)
 		facts_number(&s->data.profile, "probe_share",
-			     (double)s->cost.probe_ns / (double)s->cost.run_ns, 6);
+			     (double)s->overhead.probe_ns / (double)s->overhead.run_ns, 6);
 	vec_each (w, &s->own->words)
 		if (!w->found && !w->removed)
-			session_tell(&s->session,
-				     "'%.200s' was never found: its module was not loaded",
-				     w->text);
+			session_message(&s->session,
+					"'%.200s' was never found: its module was not loaded",
+					w->text);
 }
 
 static void complete(void *own)

@@ -18,10 +18,10 @@ struct path_options {
 	unsigned function_count;
 	const char *const *metrics;
 	unsigned metric_count;
-	double max_cost; /* overhead limit: share of run time; 0: none */
+	double max_overhead; /* overhead limit: share of run time; 0: none */
 };
 
-struct path_cost {
+struct path_overhead {
 	uint64_t probe_ns, run_ns, hits;
 };
 
@@ -32,9 +32,9 @@ struct path_session {
 	struct selector *selector;
 	struct path_profile data;
 	struct path_metrics metrics;
-	struct path_cost cost;       /* since the start */
-	struct batch_result batches; /* sums */
-	struct path_private *own;    /* session.c's */
+	struct path_overhead overhead; /* since the start */
+	struct batch_result batches;   /* sums */
+	struct path_private *own;      /* session.c's */
 };
 
 struct path_session *path_new(const struct path_options *o);

@@ -26,8 +26,8 @@ struct path_word {
 };
 
 /* The overhead since it was last compared with the limit. */
-struct cost_window {
-	struct path_cost cost;
+struct overhead_window {
+	struct path_overhead overhead;
 	uint64_t begin;      /* ns */
 	bool first;          /* the first after probes were inserted */
 	VEC(uint64_t) calls; /* of each function when the window began */
@@ -37,7 +37,7 @@ struct path_private {
 	VEC(struct path_target) targets;
 	VEC(struct path_word) words;
 	uint32_t generations;
-	struct cost_window window;
+	struct overhead_window window;
 	uint64_t next_read; /* ns */
 	bool asked;         /* the user is naming a function at this moment */
 };

@@ -62,9 +62,9 @@ int control_seize(struct control *c, int tid, bool whole, struct err *e)
 	return why.code;
 }
 
-static bool is_told(const struct control *c, int pid)
+static bool is_reported(const struct control *c, int pid)
 {
-	for (uint32_t i = c->told; i < c->events.len; i++)
+	for (uint32_t i = c->reported; i < c->events.len; i++)
 		if (c->events.data[i].pid == pid)
 			return true;
 	return false;
@@ -88,7 +88,7 @@ int control_launch(struct control *c, char *const *argv, int *pid, int *why, str
 	rc = launch_go(&l, argv[0], why, e);
 	if (rc)
 		control_remove(c, control_thread(c, l.pid));
-	while (!rc && !is_told(c, l.pid)) {
+	while (!rc && !is_reported(c, l.pid)) {
 		control_sleep_until(c, UINT64_MAX, false);
 		control_drain(c);
 	}

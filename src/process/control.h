@@ -13,9 +13,8 @@
  *
  *	control_seize()
  *	control_sleep(), control_next()         the same as control_wait(), in two steps
- *	control_interrupt()                     CONTROL_INTERRUPTED is told when the thread stops
- *	control_go() or control_leave()
- *	control_leave_all()
+ *	control_interrupt()                     CONTROL_INTERRUPTED is reported when the thread
+ *stops control_go() or control_leave() control_leave_all()
  *
  * Signals that arrive while a process is stopped are delivered when it goes on; system calls that
  * stops interrupt are set back (interrupted.h). A thread that cannot stop now because it waits in
@@ -45,7 +44,7 @@ struct control_thread {
 	bool leaving;  /* it is detached when it stops */
 	bool vforked;  /* waits for a child that uses its memory */
 	bool dead;     /* but not gone: the first thread of a process that others go on with */
-	int tell;      /* enum control_happening to tell when it stops; or -1 */
+	int report;    /* enum control_happening to report when it stops; or -1 */
 	uint32_t turn; /* in which it told what may come again at once */
 	int resumed;   /* number of the call that the kernel's restart_call stands for; or -1 */
 };
@@ -83,8 +82,8 @@ int control_attach(struct control *c, int pid, struct err *e);
  * caller has checked that it may attach (process_check_attach()); a child that launch_prepare()
  * made needs no check. */
 int control_seize(struct control *c, int tid, bool whole, struct err *e);
-/* Starts a program; it is stopped at its first instruction (CONTROL_EXECUTED is told). *why is the
- * errno of a failed exec. */
+/* Starts a program; it is stopped at its first instruction (CONTROL_EXECUTED is reported). *why is
+ * the errno of a failed exec. */
 int control_launch(struct control *c, char *const *argv, int *pid, int *why, struct err *e);
 
 /* The next thing that has happened; waits up to timeout_ms (0: does not wait; -1: for ever; a
@@ -106,11 +105,12 @@ void control_unblock_signals(struct control *c);
 /* Lets the thread that an event told of go on, unless its process is stopped. */
 void control_go(struct control *c, int tid);
 
-/* Asks one thread to stop, and does not wait for that. CONTROL_INTERRUPTED is told when the thread
- * has stopped, which may be much later: see in_kernel. */
+/* Asks one thread to stop, and does not wait for that. CONTROL_INTERRUPTED is reported when the
+ * thread has stopped, which may be much later: see in_kernel. */
 void control_interrupt(struct control *c, int tid);
 /* Waits up to `ns` for a thread that control_interrupt() has asked. If it returns true, the thread
- * is stopped until control_go(), and no event is told. Otherwise the event is told later. */
+ * is stopped until control_go(), and no event is reported. Otherwise the event is reported later.
+ */
 bool control_await_stop(struct control *c, int tid, uint64_t ns);
 
 /* Stops every thread of the process and of processes that share its memory. Nesting is not counted.
@@ -142,7 +142,7 @@ void control_watch(struct control *c, signal_watcher signals, fork_watcher forks
 /* Leaves the process, which must be stopped, and lets it run. */
 void control_detach(struct control *c, int pid);
 /* Leaves one thread that an event told of, and lets it run. False if the thread is not stopped: it
- * runs, or was killed, and its end will be told. */
+ * runs, or was killed, and its end will be reported. */
 bool control_leave(struct control *c, int tid);
 /* Leaves all threads; they need not be stopped. Returns at `then` (a time of now_ns()) at the
  * latest. The kernel detaches threads that could not be stopped until then when we end. */

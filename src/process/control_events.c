@@ -18,10 +18,10 @@
 #include "isa/arch.h"
 #include "process/control_inner.h"
 
-static void tell(struct control *c, struct control_event ev)
+static void report(struct control *c, struct control_event ev)
 {
-	if (c->told == c->events.len)
-		c->told = 0, vec_clear(&c->events);
+	if (c->reported == c->events.len)
+		c->reported = 0, vec_clear(&c->events);
 	vec_push(&c->events, ev);
 }
 
@@ -57,12 +57,13 @@ static struct control_thread *meet(struct control *c, int tid, int maker, bool v
 		new_process(c, pid, maker ? maker : process_parent(pid), vfork);
 	struct control_thread *t = control_add(c, pid, tid);
 	t->asked = true;
-	t->tell = process ? CONTROL_FORKED : CONTROL_BORN;
+	t->report = process ? CONTROL_FORKED : CONTROL_BORN;
 	return t;
 }
 
 /* The event of the maker: what it made may be known, or have come and gone already. */
-static void maker_told(struct control *c, struct control_thread *t, const struct tracee_event *ev)
+static void maker_reported(struct control *c, struct control_thread *t,
+			   const struct tracee_event *ev)
 {
 	const struct control_thread *made = control_thread(c, ev->other);
 	t->vforked = ev->vfork;
@@ -78,26 +79,26 @@ static void maker_told(struct control *c, struct control_thread *t, const struct
 static void thread_ended(struct control *c, const struct tracee_event *ev)
 {
 	struct control_thread *t = control_thread(c, ev->tid);
-	struct control_event told = {.tid = ev->tid, .pid = t ? t->pid : ev->tid, .status = -1};
-	if (told.pid == told.tid) {
-		told.status = ev->status;
-		told.cpu_ns = ev->cpu_ns;
+	struct control_event reported = {.tid = ev->tid, .pid = t ? t->pid : ev->tid, .status = -1};
+	if (reported.pid == reported.tid) {
+		reported.status = ev->status;
+		reported.cpu_ns = ev->cpu_ns;
 	}
-	told.what = CONTROL_ENDED;
+	reported.what = CONTROL_ENDED;
 	if (t) {
 		if (!control_is_leaving(c, t))
-			tell(c, told);
+			report(c, reported);
 		control_remove(c, t);
 	}
-	if (control_threads(c, told.pid, NULL, 0))
+	if (control_threads(c, reported.pid, NULL, 0))
 		return;
-	/* The first thread had ended before we came: if it is our child its end is told now, with
-	 * the status. */
-	if (told.tid != told.pid && process_parent(told.pid) == getpid())
+	/* The first thread had ended before we came: if it is our child its end is reported now,
+	 * with the status. */
+	if (reported.tid != reported.pid && process_parent(reported.pid) == getpid())
 		return;
 	/* Also for children of ours that are not, or no longer, traced. */
-	told.what = CONTROL_GONE;
-	tell(c, told);
+	reported.what = CONTROL_GONE;
+	report(c, reported);
 }
 
 /* The executing thread becomes the first of its process; its old number just vanishes, all others
@@ -116,7 +117,7 @@ static struct control_thread *thread_executed(struct control *c, const struct tr
 	p->memory = ++c->memories;
 	p->stopped = false;
 	t->dead = t->held = false;
-	t->tell = CONTROL_EXECUTED;
+	t->report = CONTROL_EXECUTED;
 	memset(&t->tracee.interrupted, 0, sizeof(t->tracee.interrupted));
 	return t;
 }
@@ -133,23 +134,23 @@ static bool is_ours(const struct tracee_event *ev, uint64_t *value)
 	return info.si_code == SI_QUEUE && (*value ^ CONTROL_MAGIC) >> 32 == 0;
 }
 
-static void tell_of(struct control *c, struct control_thread *t, uint64_t value)
+static void report_of(struct control *c, struct control_thread *t, uint64_t value)
 {
 	const struct control_process *p = control_find_process(c, t->pid);
 	struct control_event ev = {
-		.what = (enum control_happening)t->tell,
+		.what = (enum control_happening)t->report,
 		.pid = t->pid,
 		.tid = t->tracee.tid,
 		.status = -1,
 		.value = value,
 	};
-	if (t->tell == CONTROL_FORKED) {
+	if (t->report == CONTROL_FORKED) {
 		ev.parent = p->parent;
 		ev.shared = p->shared;
 	}
-	t->tell = TELL_NOTHING;
+	t->report = REPORT_NOTHING;
 	t->held = true;
-	tell(c, ev);
+	report(c, ev);
 }
 
 /* It stays, or goes on if nobody wants it to. */
@@ -161,8 +162,8 @@ static void rest(struct control *c, struct control_thread *t, const struct trace
 	t->stop = *ev;
 	t->stopped = true;
 	t->resumed = -1;
-	if (t->tell != TELL_NOTHING && !leaving)
-		tell_of(c, t, value);
+	if (t->report != REPORT_NOTHING && !leaving)
+		report_of(c, t, value);
 	if (leaving || (!t->held && !control_find_process(c, t->pid)->stopped))
 		control_release(c, t);
 }
@@ -174,7 +175,7 @@ static void pass(struct control *c, struct control_thread *t, const struct trace
 		control_release(c, t);
 		return;
 	}
-	if (control_find_process(c, t->pid)->stopped || t->tell != TELL_NOTHING)
+	if (control_find_process(c, t->pid)->stopped || t->report != REPORT_NOTHING)
 		control_ask(t);
 	tracee_resume(&t->tracee, ev);
 }
@@ -230,7 +231,7 @@ static void handle_stop(struct control *c, const struct tracee_event *ev)
 		ev->what == TRACEE_EXECUTED ? thread_executed(c, ev) : control_thread(c, ev->tid);
 	if (!t)
 		t = meet(c, ev->tid, 0, false);
-	if (!t) { /* killed while it was stopped; its end will be told */
+	if (!t) { /* killed while it was stopped; its end will be reported */
 		struct tracee gone;
 		tracee_adopt(&gone, ev->tid);
 		tracee_resume(&gone, ev);
@@ -239,11 +240,11 @@ static void handle_stop(struct control *c, const struct tracee_event *ev)
 	t->stopped = false; /* if it was: only SIGKILL takes it out of the stop it is kept in */
 	t->asked = t->in_kernel = t->vforked = false;
 	if (ev->what == TRACEE_CLONED && ev->other)
-		maker_told(c, t, ev);
+		maker_reported(c, t, ev);
 	if (ev->what == TRACEE_SIGNALLED && is_ours(ev, &value)) {
 		struct tracee_event ours = {.tid = ev->tid, .what = TRACEE_TRAPPED};
-		if (t->tell == TELL_NOTHING)
-			t->tell = CONTROL_SIGNALLED_US;
+		if (t->report == REPORT_NOTHING)
+			t->report = CONTROL_SIGNALLED_US;
 		rest(c, t, &ours, value);
 	} else if (ev->what == TRACEE_TRAPPED || ev->what == TRACEE_SUSPENDED) {
 		rest(c, t, ev, 0);

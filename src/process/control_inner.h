@@ -19,7 +19,7 @@ struct control {
 	struct tid_index by_tid; /* places in it */
 	VEC(struct control_process) processes;
 	VEC(struct control_event) events;
-	uint32_t told; /* of the events */
+	uint32_t reported; /* of the events */
 	uint32_t memories;
 	uint32_t turn;  /* of dealing with what has happened */
 	bool expecting; /* the end of a process that is not traced */
@@ -36,7 +36,7 @@ struct control {
 	struct sigaction child_before;
 };
 
-enum { TELL_NOTHING = -1 };
+enum { REPORT_NOTHING = -1 };
 
 /* How long we wait for threads that are to be left and do not stop. */
 enum { LEAVE_NS = 1000000000 };

@@ -58,7 +58,7 @@ struct control_thread *control_add(struct control *c, int pid, int tid)
 	struct control_thread *t = xcalloc(1, sizeof(*t));
 	tracee_adopt(&t->tracee, tid);
 	t->pid = pid;
-	t->tell = TELL_NOTHING;
+	t->report = REPORT_NOTHING;
 	t->resumed = -1;
 	tid_index_put(&c->by_tid, tid, c->threads.len);
 	vec_push(&c->threads, t);

@@ -66,7 +66,7 @@ bool control_sleep(struct control *c, uint64_t then)
 
 uint32_t control_known(const struct control *c)
 {
-	return c->events.len - c->told;
+	return c->events.len - c->reported;
 }
 
 void control_expect_end(struct control *c)
@@ -78,7 +78,7 @@ bool control_next(struct control *c, struct control_event *out)
 {
 	if (!control_known(c))
 		return false;
-	*out = c->events.data[c->told++];
+	*out = c->events.data[c->reported++];
 	return true;
 }
 
@@ -96,7 +96,7 @@ bool control_wait(struct control *c, int timeout_ms, struct control_event *out)
 static bool take_event(struct control *c, enum control_happening what, int id,
 		       struct control_event *out)
 {
-	for (uint32_t i = c->told; i < c->events.len; i++) {
+	for (uint32_t i = c->reported; i < c->events.len; i++) {
 		const struct control_event *ev = &c->events.data[i];
 		if (ev->what != what || (what == CONTROL_FORKED ? ev->parent : ev->tid) != id)
 			continue;
@@ -110,7 +110,7 @@ static bool take_event(struct control *c, enum control_happening what, int id,
 static bool is_forking(struct control *c, int pid)
 {
 	vec_each (t, &c->threads)
-		if ((*t)->tell == CONTROL_FORKED &&
+		if ((*t)->report == CONTROL_FORKED &&
 		    control_find_process(c, (*t)->pid)->parent == pid)
 			return true;
 	return false;
@@ -144,15 +144,15 @@ void control_interrupt(struct control *c, int tid)
 		return;
 	if (!t->asked)
 		control_ask(t);
-	if (t->asked && t->tell == TELL_NOTHING)
-		t->tell = CONTROL_INTERRUPTED;
+	if (t->asked && t->report == REPORT_NOTHING)
+		t->report = CONTROL_INTERRUPTED;
 }
 
 /* Whether it was asked, and has not told. */
 static bool is_awaited(struct control *c, int tid)
 {
 	const struct control_thread *t = control_thread(c, tid);
-	return t && t->tell == CONTROL_INTERRUPTED;
+	return t && t->report == CONTROL_INTERRUPTED;
 }
 
 bool control_await_stop(struct control *c, int tid, uint64_t ns)

@@ -82,8 +82,8 @@ __attribute__((noreturn)) static void be_child(int go, int failed, char *const *
 	if (!fault("launch-exec", ENOEXEC))
 		execvp(argv[0], argv);
 	int why = errno;
-	ssize_t told = write(failed, &why, sizeof(why));
-	(void)told; /* nobody is left to tell if this fails */
+	ssize_t reported = write(failed, &why, sizeof(why));
+	(void)reported; /* nobody is left to tell if this fails */
 	end_child(why == ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT);
 }
 

@@ -421,7 +421,7 @@ static bool experiment_is_sound(const struct profile *p, uint32_t i)
 {
 	const struct profile_experiment *x = &p->experiments.data[i];
 	const double numbers[] = {x->value, x->threshold, x->confidence, x->created,
-				  x->begun, x->decided,   x->observed,   x->cost};
+				  x->begun, x->decided,   x->observed,   x->overhead};
 	for (int h = 0; h < PROFILE_HIERARCHIES; h++)
 		if (x->focus[h] >= p->resources.len ||
 		    p->resources.data[x->focus[h]].hierarchy != h)

@@ -235,8 +235,8 @@ struct profile_experiment {
 	uint8_t state, origin, priority, flags; /* the enums above; `flags` is a bit set */
 	double value, threshold, confidence;
 	double created, begun, decided, observed;
-	double cost;    /* overhead of its probes: s of the program's time */
-	uint32_t tests; /* number of decisions made about it */
+	double overhead; /* overhead of its probes: s of the program's time */
+	uint32_t tests;  /* number of decisions made about it */
 };
 
 /* The parent experiment was refined to the child. */

@@ -255,7 +255,7 @@ static const struct column experiment_columns[] = {
 	COLUMN(REAL, profile_experiment, observed,
 	       .about = "_observed_ are the seconds that it was measured, _cost_ those that its "
 			"probes took of the program's time, _tests_ how often it was decided."),
-	COLUMN(REAL, profile_experiment, cost),
+	COLUMN(REAL, profile_experiment, overhead),
 	COLUMN(U32, profile_experiment, tests),
 	NAMED("sampled", FLAG, profile_experiment, flags, .flag = EXPERIMENT_SAMPLED,
 	      .about = "1 in _sampled_ says that its value comes from samples and not from probes, "

@@ -70,7 +70,7 @@ void wait_done(const struct hit *h);
 /* made.c */
 void note_made(const struct rt_probe *probe, const struct frame *frame);
 
-/* tell.c */
+/* report.c */
 void count_target(const struct hit *h);
 void rendezvous(const struct rt_probe *probe);
 bool tracer_is_alive(void);

@@ -21,7 +21,7 @@ static bool is_full(const struct perf_rings *p)
 	return __atomic_load_n(&p->held, __ATOMIC_RELAXED) >= HELD_LARGEST;
 }
 
-static void copy_and_tell(struct perf_rings *p)
+static void copy_and_report(struct perf_rings *p)
 {
 	if (is_full(p))
 		return;
@@ -57,7 +57,7 @@ static void *read_rings(void *arg)
 	while (poll(polled, p->count + 1, is_full(p) ? PAUSE_MS : -1) >= 0 &&
 	       !polled[p->count].revents) {
 		forget_ended(polled, p->count);
-		copy_and_tell(p);
+		copy_and_report(p);
 	}
 	free(polled);
 	return NULL;

@@ -63,7 +63,7 @@ static void deliver_process_end(struct perf_sampler *p, int pidfd)
 		struct end *end = &p->ends.data[i];
 		if (end->pidfd != pidfd)
 			continue;
-		perf_tell_ends(p, end->pid);
+		perf_report_ends(p, end->pid);
 		close(pidfd);
 		*end = vec_pop(&p->ends);
 		break;
@@ -99,7 +99,7 @@ static int perf_run(struct sampler *s, int timeout_ms, struct err *e)
 	perf_rings_drain(&p->rings, now, perf_deliver, p);
 	for (int i = 0; i < n; i++) {
 		if (woken[i].data.fd == WOKEN_BY_TICK)
-			perf_tell_waiting(p, now);
+			perf_report_waiting(p, now);
 		else if (woken[i].data.fd != WOKEN_BY_RING)
 			deliver_process_end(p, woken[i].data.fd);
 	}

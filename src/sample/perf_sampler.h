@@ -25,7 +25,7 @@ struct source {
 struct thread {
 	int pid, tid;
 	bool own_events; /* opened for itself, not inherited */
-	bool told;       /* its start was told, its end not yet */
+	bool reported;   /* its start was told, its end not yet */
 	bool sampled;
 	bool has_forked; /* since its events were open */
 };
@@ -103,12 +103,12 @@ void perf_await_end(struct perf_sampler *p, int pid);
 /* perf_wide.c: threads too short for events of their own. */
 void perf_count_short_lived(struct perf_sampler *p);
 
-/* perf_tell.c: from records to the sink. */
+/* perf_report.c: from records to the sink. */
 void perf_deliver(void *ctx, const struct record *r);
 struct thread *perf_thread(struct perf_sampler *p, int tid);
 /* Tells of a thread, once. */
-void perf_tell_start(struct perf_sampler *p, int pid, int tid);
+void perf_report_start(struct perf_sampler *p, int pid, int tid);
 /* Tells that all threads of a process have ended that are not known to. */
-void perf_tell_ends(struct perf_sampler *p, int pid);
+void perf_report_ends(struct perf_sampler *p, int pid);
 /* Everything before `now` has been delivered. */
-void perf_tell_waiting(struct perf_sampler *p, uint64_t now);
+void perf_report_waiting(struct perf_sampler *p, uint64_t now);

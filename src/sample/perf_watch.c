@@ -3,7 +3,7 @@
  *
  * Attaching to a process that starts threads meanwhile: a new thread may have inherited the events
  * of some CPUs only. It is therefore given events of its own once it is seen in /proc, and
- * what it writes by inherited ones is dropped: the identifier tells (perf_tell.c). */
+ * what it writes by inherited ones is dropped: the identifier tells (perf_report.c). */
 #include <errno.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -67,10 +67,10 @@ static int open_thread(struct perf_sampler *p, int tid, bool whole, bool startin
 }
 
 /* A thread that watch() has opened events on. */
-static void tell_opened(struct perf_sampler *p, int pid, int tid, bool starting)
+static void report_opened(struct perf_sampler *p, int pid, int tid, bool starting)
 {
 	char name[16];
-	perf_tell_start(p, pid, tid);
+	perf_report_start(p, pid, tid);
 	perf_thread(p, tid)->own_events = true;
 	/* A starting program has no name yet: it is still ourselves. */
 	if (starting)
@@ -93,7 +93,7 @@ static int open_new_threads(struct perf_sampler *p, int pid, unsigned *found, st
 		rc = open_thread(p, tid, true, false, e);
 		*found += rc == 0;
 		if (!rc)
-			tell_opened(p, pid, tid, false);
+			report_opened(p, pid, tid, false);
 		rc = rc > 0 ? 0 : rc;
 	}
 	vec_free(&tids);
@@ -123,11 +123,11 @@ static int open_one_thread(struct perf_sampler *p, int pid, int tid, bool whole,
 	if (rc > 0)
 		return err_set(e, ERR_ENDED, "thread %d has ended", tid);
 	if (!rc)
-		tell_opened(p, pid, tid, starting);
+		report_opened(p, pid, tid, starting);
 	return rc;
 }
 
-static void tell_module(struct perf_sampler *p, int pid, const struct mapped_module *im)
+static void report_module(struct perf_sampler *p, int pid, const struct mapped_module *im)
 {
 	for (uint32_t i = 0; i < im->code_count; i++) {
 		struct mapping_event m = {
@@ -145,14 +145,14 @@ static void tell_module(struct perf_sampler *p, int pid, const struct mapped_mod
 }
 
 /* After the events are open, so that nothing that is mapped meanwhile is missed. */
-static int tell_maps(struct perf_sampler *p, int pid, struct err *e)
+static int report_maps(struct perf_sampler *p, int pid, struct err *e)
 {
 	struct maps m;
 	int rc = maps_read(&m, pid, e);
 	if (rc)
 		return rc;
 	for (uint32_t i = 0; i < m.module_count; i++)
-		tell_module(p, pid, &m.modules[i]);
+		report_module(p, pid, &m.modules[i]);
 	maps_release(&m);
 	return 0;
 }
@@ -175,5 +175,5 @@ int perf_watch(struct sampler *s, int tid, bool whole, bool starting, struct err
 	else
 		rc = open_all_threads(p, pid, e);
 	p->opened = now_ns();
-	return rc || starting ? rc : tell_maps(p, pid, e);
+	return rc || starting ? rc : report_maps(p, pid, e);
 }

@@ -56,7 +56,7 @@ static struct stop_sampler *of(struct sampler *s)
 
 /* What the sink is told of a thread's coming, name and going. */
 
-static void tell_name(struct stop_sampler *s, struct stop_thread *t)
+static void report_name(struct stop_sampler *s, struct stop_thread *t)
 {
 	char name[16];
 	thread_name(t->pid, t->tid, name);
@@ -72,7 +72,7 @@ static struct stop_thread *add_thread(struct stop_sampler *s, int pid, int tid)
 	if (s->options.wall)
 		waiting_init(&t->waiting, pid, tid, now_ns());
 	s->options.sink.thread(s->options.sink.ctx, pid, tid);
-	tell_name(s, t);
+	report_name(s, t);
 	debug(LOG_SAMPLE, 2, "thread %d of process %d: %s", tid, pid, t->name);
 	return t;
 }
@@ -110,7 +110,7 @@ static void thread_executed(struct stop_sampler *s, int pid)
 	if (another) /* so is the time that it has used */
 		t->run_time = stop_thread_run_time(&s->threads, t);
 	s->options.sink.exec(s->options.sink.ctx, pid);
-	tell_name(s, t);
+	report_name(s, t);
 }
 
 static void thread_ended(struct stop_sampler *s, int tid)
@@ -154,7 +154,7 @@ static void sample_stopped(struct stop_sampler *s, struct stop_thread *t, bool i
 	if (!sample.weight)
 		return;
 	if ((t->samples & (t->samples + 1)) == 0)
-		tell_name(s, t);
+		report_name(s, t);
 	t->samples++;
 	deliver(s, &sample);
 }
@@ -203,7 +203,7 @@ static void process_forked(struct stop_sampler *s, const struct control_event *e
 /* A child is told of when it first stops, which may be after its parent has executed another
  * program or ended. The sink must hear of the child first: it copies what it knows of the parent.
  */
-static void tell_children(struct stop_sampler *s, int pid)
+static void report_children(struct stop_sampler *s, int pid)
 {
 	struct control_event forked;
 	while (control_next_forked(s->control, pid, &forked))
@@ -219,7 +219,7 @@ static void handle(struct stop_sampler *s, const struct control_event *ev)
 		let_go(s, ev->tid);
 		break;
 	case CONTROL_EXECUTED:
-		tell_children(s, ev->pid);
+		report_children(s, ev->pid);
 		thread_executed(s, ev->pid);
 		let_go(s, ev->tid);
 		break;
@@ -232,7 +232,7 @@ static void handle(struct stop_sampler *s, const struct control_event *ev)
 		break;
 	case CONTROL_ENDED:
 		if (ev->tid == ev->pid) /* it is the last one */
-			tell_children(s, ev->pid);
+			report_children(s, ev->pid);
 		thread_ended(s, ev->tid);
 		break;
 	case CONTROL_GONE:

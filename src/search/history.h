@@ -14,17 +14,17 @@ struct trial {
 	struct test test;     /* observations of the current test, and of watching it afterwards */
 	struct recent recent; /* those of the last seconds */
 	struct reading last;
-	double since;       /* s: when measuring began */
-	double tested;      /* s that the current test has measured */
-	double cost;        /* overhead: share of time that its probes take, or took */
-	double former_cost; /* s: overhead of probes that were removed */
-	double not_before;  /* s: lost its probes to the overhead limit, and waits until then */
-	double sampled_at;  /* the rate of samples when it was decided */
-	uint32_t lost;      /* how often it lost its probes to the limit */
-	uint8_t refined;    /* a bit for each hierarchy along which it was refined */
-	bool expected;      /* to be true, according to samples */
-	bool by_samples;    /* samples contradict it, and are used instead of probes */
-	bool held;          /* does the same as its parent: see refine.c */
+	double since;           /* s: when measuring began */
+	double tested;          /* s that the current test has measured */
+	double overhead;        /* overhead: share of time that its probes take, or took */
+	double former_overhead; /* s: overhead of probes that were removed */
+	double not_before;      /* s: lost its probes to the overhead limit, and waits until then */
+	double sampled_at;      /* the rate of samples when it was decided */
+	uint32_t lost;          /* how often it lost its probes to the limit */
+	uint8_t refined;        /* a bit for each hierarchy along which it was refined */
+	bool expected;          /* to be true, according to samples */
+	bool by_samples;        /* samples contradict it, and are used instead of probes */
+	bool held;              /* does the same as its parent: see refine.c */
 	uint32_t undecided[HIERARCHIES], true_ones[HIERARCHIES], all[HIERARCHIES];
 	uint32_t next[HIERARCHIES]; /* next experiment of the same part */
 	uint32_t seen;              /* number of the last walk to ancestors that visited it */

@@ -23,9 +23,9 @@ static void read_one(struct search *s, uint32_t number)
 	e->observed += s->now - s->before;
 	t->tested += s->now - s->before;
 	e->sampled = r.sampled;
-	e->cost = t->former_cost + r.cost;
-	t->last.cost = r.cost;
-	t->cost = s->now > t->since ? r.cost / (s->now - t->since) : 0;
+	e->overhead = t->former_overhead + r.overhead;
+	t->last.overhead = r.overhead;
+	t->overhead = s->now > t->since ? r.overhead / (s->now - t->since) : 0;
 	if (base < least_base)
 		return;
 	if (switched) {

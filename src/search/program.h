@@ -8,7 +8,7 @@
  */
 struct reading {
 	double amount, base; /* s: the value is amount / base; either may also shrink */
-	double cost;         /* overhead: s of the program's time that its own probes have taken */
+	double overhead;     /* overhead: s of the program's time that its own probes have taken */
 	bool sampled; /* measured by samples: probes are not wanted, impossible, or cost too much */
 };
 
@@ -30,5 +30,5 @@ struct program_ops {
 	void (*read)(void *ctx, uint32_t experiment, struct reading *out);
 	/* The overhead at present: the share of the program's time that all probes take, and
 	 * inserting and removing them. */
-	double (*cost)(void *ctx);
+	double (*overhead)(void *ctx);
 };

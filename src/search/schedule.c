@@ -174,7 +174,7 @@ void schedule_end(struct search *s, uint32_t number)
 	s->ops->end(s->ctx, number);
 	s->changed = true;
 	e->measured = false;
-	t->former_cost = e->cost;
+	t->former_overhead = e->overhead;
 }
 
 static void forget_ended(struct search *s)
@@ -191,15 +191,15 @@ bool search_settled(const struct search *s)
 
 struct costly {
 	uint32_t number;
-	double cost; /* share of time */
+	double overhead; /* share of time */
 };
 typedef VEC(struct costly) costly_list;
 
 static int most_costly_first(const void *a, const void *b)
 {
 	const struct costly *x = a, *y = b;
-	if (x->cost != y->cost)
-		return x->cost < y->cost ? 1 : -1;
+	if (x->overhead != y->overhead)
+		return x->overhead < y->overhead ? 1 : -1;
 	return x->number < y->number ? 1 : -1;
 }
 
@@ -219,24 +219,24 @@ static void list_measured(struct search *s, enum experiment_state state, enum pr
 		    (state != EXPERIMENT_TRUE && e->priority != p))
 			continue;
 		const struct trial *t = trial_of(s, *number);
-		vec_push(out, (struct costly){*number, t->cost});
+		vec_push(out, (struct costly){*number, t->overhead});
 	}
 }
 
 /* Ends watched experiments until the overhead is `wanted`, the most costly first. Returns the
  * overhead that is expected then. */
-static double drop_watched(struct search *s, double cost, double wanted)
+static double drop_watched(struct search *s, double overhead, double wanted)
 {
 	costly_list list = {0};
 	list_measured(s, EXPERIMENT_TRUE, PRIORITY_NORMAL, &list);
 	if (list.len)
 		qsort(list.data, list.len, sizeof(*list.data), most_costly_first);
-	for (uint32_t i = 0; i < list.len && cost >= wanted && list.data[i].cost > 0; i++) {
+	for (uint32_t i = 0; i < list.len && overhead >= wanted && list.data[i].overhead > 0; i++) {
 		schedule_end(s, list.data[i].number);
-		cost -= list.data[i].cost;
+		overhead -= list.data[i].overhead;
 	}
 	vec_free(&list);
-	return cost;
+	return overhead;
 }
 
 static void requeue(struct search *s, uint32_t number)
@@ -254,44 +254,44 @@ static void requeue(struct search *s, uint32_t number)
 /* Requeues undecided experiments until the overhead is `wanted`, those with normal priority first.
  * Ending one that costs nothing would gain nothing: it is measured by samples, or the overhead is
  * that of stops. Returns the overhead that is expected then. */
-static double drop_undecided(struct search *s, double cost, double wanted)
+static double drop_undecided(struct search *s, double overhead, double wanted)
 {
 	for (uint32_t p = PRIORITY_NORMAL; p <= PRIORITY_HIGH; p++) {
 		costly_list list = {0};
 		list_measured(s, EXPERIMENT_ACTIVE, (enum priority)p, &list);
 		if (list.len)
 			qsort(list.data, list.len, sizeof(*list.data), least_wanted_first);
-		for (uint32_t i = 0; i < list.len && cost >= wanted; i++) {
-			if (list.data[i].cost <= 0)
+		for (uint32_t i = 0; i < list.len && overhead >= wanted; i++) {
+			if (list.data[i].overhead <= 0)
 				continue;
 			requeue(s, list.data[i].number);
-			cost -= list.data[i].cost;
+			overhead -= list.data[i].overhead;
 		}
 		vec_free(&list);
 	}
-	return cost;
+	return overhead;
 }
 
 /* Returns the overhead that is expected then. */
-static double limit_cost(struct search *s)
+static double limit_overhead(struct search *s)
 {
-	double most = s->options.max_cost, cost = s->ops->cost(s->ctx);
+	double most = s->options.max_overhead, overhead = s->ops->overhead(s->ctx);
 	if (s->now < s->shed)
-		return cost;
-	double before = cost;
-	if (cost > most) {
-		cost = drop_watched(s, cost, most);
-		cost = drop_undecided(s, cost, most);
+		return overhead;
+	double before = overhead;
+	if (overhead > most) {
+		overhead = drop_watched(s, overhead, most);
+		overhead = drop_undecided(s, overhead, most);
 	} else if (search_settled(s)) {
-		cost = drop_watched(s, cost, settled_below * most);
-	} else if (cost >= begin_below * most && first_ready(s) != EXPERIMENT_NONE) {
-		cost = drop_watched(s, cost, begin_below * most);
+		overhead = drop_watched(s, overhead, settled_below * most);
+	} else if (overhead >= begin_below * most && first_ready(s) != EXPERIMENT_NONE) {
+		overhead = drop_watched(s, overhead, begin_below * most);
 	}
-	if (cost < before) {
+	if (overhead < before) {
 		s->shed = s->now + between_sheds;
 		forget_ended(s);
 	}
-	return cost;
+	return overhead;
 }
 
 /* ---- begin ---- */
@@ -327,20 +327,20 @@ static void requeue_waiting(struct search *s)
 
 /* How many undecided experiments with probes there may be. One is tested even if others that are
  * watched cost a lot. */
-static uint32_t most_active(const struct search *s, double cost)
+static uint32_t most_active(const struct search *s, double overhead)
 {
-	double most = s->options.max_cost;
-	if (most <= 0 || cost < begin_below * most)
+	double most = s->options.max_overhead;
+	if (most <= 0 || overhead < begin_below * most)
 		return s->options.most_active;
-	return cost <= most;
+	return overhead <= most;
 }
 
-static void begin_ready(struct search *s, double cost)
+static void begin_ready(struct search *s, double overhead)
 {
-	uint32_t active = undecided_with_probes(s), most = most_active(s, cost), number;
+	uint32_t active = undecided_with_probes(s), most = most_active(s, overhead), number;
 	while (active < most && (number = first_ready(s)) != EXPERIMENT_NONE) {
-		cost += trial_of(s, number)->cost; /* known if it was measured before */
-		if (s->options.max_cost > 0 && active && cost > s->options.max_cost)
+		overhead += trial_of(s, number)->overhead; /* known if it was measured before */
+		if (s->options.max_overhead > 0 && active && overhead > s->options.max_overhead)
 			break;
 		pop_ready(s);
 		schedule_begin(s, number);
@@ -352,7 +352,7 @@ void schedule(struct search *s)
 {
 	begin_free(s);
 	requeue_waiting(s);
-	double cost = s->options.max_cost > 0 ? limit_cost(s) : 0;
+	double overhead = s->options.max_overhead > 0 ? limit_overhead(s) : 0;
 	if (s->now >= s->shed)
-		begin_ready(s, cost);
+		begin_ready(s, overhead);
 }

@@ -10,7 +10,7 @@ const struct search_options search_defaults = {
 	.deep_start = true,
 	.deep_threshold = 0.4,
 	.priming = 0.3,
-	.max_cost = 0.05,
+	.max_overhead = 0.05,
 	.most_active = 16,
 };
 

@@ -19,7 +19,7 @@ struct search_options {
 	bool deep_start;       /* else the call graph alone */
 	double deep_threshold; /* minimum share of samples for a deep starter (0.4) */
 	double priming;        /* s for which samples are collected before code is examined */
-	double max_cost;       /* overhead limit: share of the program's time for probes; 0: none */
+	double max_overhead;   /* overhead limit: share of the program's time for probes; 0: none */
 	uint32_t most_active;  /* most undecided experiments with probes at a time */
 	double threshold[HYPOTHESES];
 };
@@ -56,7 +56,7 @@ struct experiment {
 	double confidence;              /* 0 .. 1: that the decision is right */
 	double created, begun, decided; /* s; negative: not yet */
 	double observed;                /* s that it was measured */
-	double cost;                    /* overhead: s of the program's time */
+	double overhead;                /* overhead: s of the program's time */
 	uint32_t tests; /* how often it was decided: phases of the program are tested again */
 	uint32_t hook;  /* experiment at which its path began to look at code; or EXPERIMENT_NONE */
 	VEC(uint32_t) parents, children;

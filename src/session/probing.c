@@ -63,11 +63,12 @@ void probing_wait(struct probing *p, int timeout_ms)
 	}
 }
 
-void probing_tell_privileges(const struct probing *p, int pid)
+void probing_report_privileges(const struct probing *p, int pid)
 {
 	if (process_lacks_privileges(pid))
-		session_tell(p->session,
-			     "process %d runs without the privileges of its program (set-user-ID "
-			     "or the like), as you trace it: to observe it with them, be root",
-			     pid);
+		session_message(
+			p->session,
+			"process %d runs without the privileges of its program (set-user-ID "
+			"or the like), as you trace it: to observe it with them, be root",
+			pid);
 }

@@ -33,4 +33,4 @@ void probing_abandon(struct probing *p);
 void probing_wait(struct probing *p, int timeout_ms);
 /* Tells the user if a process runs without the privileges of its program (set-user-ID or the like).
  */
-void probing_tell_privileges(const struct probing *p, int pid);
+void probing_report_privileges(const struct probing *p, int pid);

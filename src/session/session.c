@@ -10,14 +10,14 @@
 #include "session/facts.h"
 #include "session/signals.h"
 
-void session_tell(const struct session *s, const char *fmt, ...)
+void session_message(const struct session *s, const char *fmt, ...)
 {
 	char sentence[900];
 	va_list ap;
 	va_start(ap, fmt);
 	vsnprintf(sentence, sizeof(sentence), fmt, ap);
 	va_end(ap);
-	s->o->tell(s->o->ctx, sentence);
+	s->o->message(s->o->ctx, sentence);
 }
 
 /* ---- the beginning ---- */

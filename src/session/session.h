@@ -18,7 +18,7 @@ struct session_options {
 	const char *output;
 	double seconds; /* 0: until all observed processes have ended */
 	/* Shows the user a message of one sentence. */
-	void (*tell)(void *ctx, const char *sentence);
+	void (*message)(void *ctx, const char *sentence);
 	void *ctx;
 };
 
@@ -84,7 +84,7 @@ void session_leave(struct session *s);
 void session_finish(struct session *s);
 
 /* For the implementations of session_ops. */
-void session_tell(const struct session *s, const char *fmt, ...)
+void session_message(const struct session *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* The started program has ended with this wait status. */
 void session_program_ended(struct session *s, int status);

@@ -19,7 +19,7 @@
 
 static const uint64_t KEPT_BYTES = (uint64_t)256 << 20;
 /* What a unit is assumed to need if it was not loaded yet. */
-static const uint64_t USUAL_BYTES = (uint64_t)4 << 20;
+static const uint64_t DEFAULT_BYTES = (uint64_t)4 << 20;
 enum {
 	FUNCTION_BATCH = 8,    /* functions that a worker takes at a time */
 	UNITS_PER_WORKER = 16, /* loaded at a time while all units are read */
@@ -478,7 +478,7 @@ static int build_some(struct build *b, struct structure **out, const uint64_t *a
 	}
 	deal_functions(b, list.data, list.len);
 	for (uint32_t i = 0; i < b->unit_count; i++)
-		b->units[i].bytes = b->units[i].count ? USUAL_BYTES : 0;
+		b->units[i].bytes = b->units[i].count ? DEFAULT_BYTES : 0;
 	*out = build_dealt(b);
 	vec_free(&list);
 	return 0;

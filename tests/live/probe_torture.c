@@ -108,7 +108,7 @@ static void look_at_values(struct family *f)
 	look_at_waits(m);
 	if (!chance(4))
 		target_look(m->target, &ignored);
-	target_cost(m->target);
+	target_overhead(m->target);
 	engine_walks(f->engine, NULL, NULL);
 }
 

@@ -86,7 +86,7 @@ static void fill_search(struct profile *p)
 	first->begun = 0.25;
 	first->decided = 1.5;
 	first->observed = 1.25;
-	first->cost = 0.125;
+	first->overhead = 0.125;
 	first->tests = 3;
 	p->experiments.data[1].origin = PROFILE_DEEP_STARTER;
 	p->experiments.data[1].flags = EXPERIMENT_UNSURE;
@@ -269,7 +269,7 @@ static void assert_same_experiments(const struct profile *a, const struct profil
 				 x->value == y->value && x->threshold == y->threshold &&
 				 x->confidence == y->confidence && x->created == y->created &&
 				 x->begun == y->begun && x->decided == y->decided &&
-				 x->observed == y->observed && x->cost == y->cost &&
+				 x->observed == y->observed && x->overhead == y->overhead &&
 				 x->tests == y->tests);
 	assert_int_equal(a->refinements.len, b->refinements.len);
 	vec_each (x, &a->refinements) {

@@ -72,9 +72,9 @@ void simulation_entry(struct simulation *p, uint32_t function)
 	vec_push(&p->entries, function);
 }
 
-void simulation_cost(struct simulation *p, uint32_t code, double share)
+void simulation_overhead(struct simulation *p, uint32_t code, double share)
 {
-	code_of(p, code)->cost = share;
+	code_of(p, code)->overhead = share;
 }
 
 static resource_list *children_of(struct simulation *p, uint32_t resource)
@@ -271,10 +271,10 @@ double simulation_truth(struct simulation *p, enum hypothesis_id h, const struct
 
 /* ---- what the search asks for ---- */
 
-static double probe_cost(const struct simulation *p, const struct simulated_probe *probe)
+static double probe_overhead(const struct simulation *p, const struct simulated_probe *probe)
 {
 	uint32_t code = probe->focus.part[CODE];
-	return code == CODE || probe->sampled ? 0 : code_of(p, code)->cost;
+	return code == CODE || probe->sampled ? 0 : code_of(p, code)->overhead;
 }
 
 static void parts(void *ctx, const struct focus *f, enum hierarchy h, resource_list *out)
@@ -301,7 +301,7 @@ static void begin(void *ctx, uint32_t experiment, enum hypothesis_id h, const st
 	probe->reading = (struct reading){0};
 	probe->sampled = false;
 	probe->sampled =
-		by_samples || (p->sampled_above > 0 && probe_cost(p, probe) > p->sampled_above);
+		by_samples || (p->sampled_above > 0 && probe_overhead(p, probe) > p->sampled_above);
 	probe->reading.sampled = probe->sampled;
 	p->changes++;
 	p->uncommitted++;
@@ -328,13 +328,13 @@ static void read_one(void *ctx, uint32_t experiment, struct reading *out)
 	*out = p->probes.data[experiment].reading;
 }
 
-static double cost(void *ctx)
+static double overhead(void *ctx)
 {
 	struct simulation *p = ctx;
 	double sum = 0;
 	vec_each (probe, &p->probes)
 		if (probe->begun)
-			sum += probe_cost(p, probe);
+			sum += probe_overhead(p, probe);
 	return sum;
 }
 
@@ -344,7 +344,7 @@ static const struct program_ops ops = {
 	.end = end,
 	.commit = commit,
 	.read = read_one,
-	.cost = cost,
+	.overhead = overhead,
 };
 
 /* ---- its run ---- */
@@ -360,7 +360,7 @@ static void measure(struct simulation *p)
 		if (probe->stacks.len)
 			probe->reading.amount += p->noise * sqrt(turn) * noise(p);
 		probe->reading.base += base * turn;
-		probe->reading.cost += probe_cost(p, probe) * turn;
+		probe->reading.overhead += probe_overhead(p, probe) * turn;
 	}
 }
 
@@ -397,7 +397,7 @@ static void count_active(struct simulation *p)
 void simulation_run(struct simulation *p, double until)
 {
 	while (p->now < until - turn / 2) {
-		double lasting = cost(p);
+		double lasting = overhead(p);
 		p->now += turn;
 		measure(p);
 		for (uint32_t k = 0; k < (uint32_t)(sampling_hz * turn + 0.5); k++)
@@ -405,7 +405,7 @@ void simulation_run(struct simulation *p, double until)
 				sample(p, *t);
 		search_turn(p->search, p->now);
 		count_active(p);
-		p->most_cost = fmax(p->most_cost, fmin(lasting, cost(p)));
+		p->most_overhead = fmax(p->most_overhead, fmin(lasting, overhead(p)));
 	}
 }
 

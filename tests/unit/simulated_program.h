@@ -20,7 +20,7 @@ struct simulated_stack {
 
 struct simulated_code {
 	uint32_t resource, caller; /* the caller: an index, of those that simulation_grow() made */
-	double cost;               /* share of the program's time that probes in it take */
+	double overhead;           /* share of the program's time that probes in it take */
 	resource_list parts;
 };
 
@@ -48,7 +48,7 @@ struct simulation {
 	uint32_t asked;   /* times that the parts of a function or loop were asked for */
 	uint32_t commits, changes; /* changes: begins and ends */
 	uint32_t most_begun;       /* undecided with probes, at one time */
-	double most_cost;          /* lasting longer than a turn */
+	double most_overhead;      /* lasting longer than a turn */
 	uint32_t uncommitted;
 };
 
@@ -61,7 +61,7 @@ uint32_t simulation_function(struct simulation *p);
 uint32_t simulation_loop(struct simulation *p, uint32_t within);
 void simulation_call(struct simulation *p, uint32_t from, uint32_t to);
 void simulation_entry(struct simulation *p, uint32_t function);
-void simulation_cost(struct simulation *p, uint32_t code, double share);
+void simulation_overhead(struct simulation *p, uint32_t code, double share);
 uint32_t simulation_thread(struct simulation *p);
 uint32_t simulation_object(struct simulation *p, enum hierarchy h, uint64_t kind, uint64_t key);
 void simulation_does(struct simulation *p, const struct simulated_stack *x);

@@ -323,7 +323,7 @@ static void nonsense_of_searches_is_recognised(void **state)
 	BREAKS(p.experiments.data[0].begun, NAN);
 	BREAKS(p.experiments.data[0].decided, NAN);
 	BREAKS(p.experiments.data[0].observed, NAN);
-	BREAKS(p.experiments.data[0].cost, -INFINITY);
+	BREAKS(p.experiments.data[0].overhead, -INFINITY);
 	BREAKS(p.refinements.data[0].parent, 1);
 	BREAKS(p.refinements.data[0].child, PROFILE_NONE);
 	BREAKS(p.findings.data[0].experiment, 1);

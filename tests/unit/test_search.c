@@ -865,15 +865,15 @@ static void targets_of_indirect_calls_are_taken_in(void **state)
 
 /* ---- cost ---- */
 
-static void cost_is_limited(void **state)
+static void overhead_is_limited(void **state)
 {
 	struct small t;
 	(void)state;
 	small_init(&t, &search_defaults);
-	simulation_cost(&t.p, t.main, 0.001);
-	simulation_cost(&t.p, t.loop, 0.02);
+	simulation_overhead(&t.p, t.main, 0.001);
+	simulation_overhead(&t.p, t.loop, 0.02);
 	for (int i = 0; i < 4; i++)
-		simulation_cost(&t.p, t.callee[i], 0.02);
+		simulation_overhead(&t.p, t.callee[i], 0.02);
 	does(&t.p, in_callee(&t, 0, 0.9));
 	run_until_settled(&t.p, 60);
 	simulation_run(&t.p, t.p.now + 1);
@@ -881,29 +881,29 @@ static void cost_is_limited(void **state)
 	for (int i = 1; i < 4; i++)
 		assert_true(is_false(of_code(&t.p, t.callee[i])));
 	/* Nothing above the limit lasted, and little is left. */
-	assert_true(t.p.most_cost <= 0.05);
+	assert_true(t.p.most_overhead <= 0.05);
 	assert_true(is_true(of_code(&t.p, t.main)) && is_true(of_code(&t.p, t.loop)));
 	assert_false(of_code(&t.p, t.loop)->measured);
 	assert_false(of_code(&t.p, t.callee[0])->measured);
-	assert_true(of_code(&t.p, t.callee[0])->cost > 0);
+	assert_true(of_code(&t.p, t.callee[0])->overhead > 0);
 	simulation_release(&t.p);
 }
 
-static void what_costs_too_much_is_decided_all_the_same(void **state)
+static void what_overheads_too_much_is_decided_all_the_same(void **state)
 {
 	(void)state;
 	for (int sampled = 0; sampled < 2; sampled++) {
 		struct small t;
 		small_init(&t, &search_defaults);
 		t.p.sampled_above = sampled ? 0.03 : 0;
-		simulation_cost(&t.p, t.callee[0], 0.3);
+		simulation_overhead(&t.p, t.callee[0], 0.3);
 		does(&t.p, in_callee(&t, 0, 0.9));
 		run_until_settled(&t.p, 60);
 		const struct experiment *e = of_code(&t.p, t.callee[0]);
 		assert_true(is_true(e));
 		assert_int_equal(e->sampled, sampled);
 		assert_int_equal(e->measured, sampled);
-		assert_true(t.p.most_cost <= 0.05);
+		assert_true(t.p.most_overhead <= 0.05);
 		simulation_release(&t.p);
 	}
 }
@@ -980,8 +980,8 @@ int main(void)
 		cmocka_unit_test(a_root_may_become_true_later),
 		cmocka_unit_test(parts_that_come_and_go_do_not_swamp_the_search),
 		cmocka_unit_test(targets_of_indirect_calls_are_taken_in),
-		cmocka_unit_test(cost_is_limited),
-		cmocka_unit_test(what_costs_too_much_is_decided_all_the_same),
+		cmocka_unit_test(overhead_is_limited),
+		cmocka_unit_test(what_overheads_too_much_is_decided_all_the_same),
 		cmocka_unit_test(what_is_not_decided_is_unknown_at_the_end),
 		cmocka_unit_test(a_program_that_does_not_run_is_not_judged_soon),
 	};

@@ -97,7 +97,7 @@ static void a_search_goes_on(void **state)
 	assert_loads_elsewhere(&p);
 
 	p.experiments.data[1].begun = 0.5;
-	p.experiments.data[1].cost = 1e-9;
+	p.experiments.data[1].overhead = 1e-9;
 	p.resources.data[6].name = "queue_lock";
 	p.evidence.run.cpu = 7;
 	vec_pop(&p.evidence.chains).length = 0;

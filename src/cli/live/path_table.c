@@ -297,9 +297,9 @@ static void add_function(struct path_table *t, uint32_t function, const struct p
 
 /* ---- below ---- */
 
-static void add_cost(const struct path_table *t)
+static void add_overhead(const struct path_table *t)
 {
-	const struct path_cost *c = &t->s->cost;
+	const struct path_overhead *c = &t->s->overhead;
 	if (!c->run_ns)
 		return;
 	text_printf(t->out, "measuring took about %.2f%% of the run time: ",
@@ -412,7 +412,7 @@ void table_render(const struct path_session *s, struct places *places,
 	vec_each (b, &shown)
 		add_function(&t, b->function, t.rows.data + b->first, b->count, most);
 	add_idle(&t, &idle);
-	add_cost(&t);
+	add_overhead(&t);
 	add_refused(&t);
 	vec_free(&shown);
 	vec_free(&idle);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/quantity.h"
-#include "cli/args/usual.h"
+#include "cli/args/common_options.h"
 #include "cli/report/data.h"
 #include "cli/term/output.h"
 #include "cli/term/text.h"
@@ -128,7 +128,7 @@ static void add_run(const struct profile *p, size_t width, struct text *out)
 
 static void add_search(const struct profile *p, struct text *out)
 {
-	double seconds, cost;
+	double seconds, overhead;
 	text_add(out, "; ");
 	if (number_fact(p, "search_seconds", A_TIME, &seconds)) {
 		text_add(out, "searched for ");
@@ -136,12 +136,12 @@ static void add_search(const struct profile *p, struct text *out)
 		text_add(out, ", ");
 	}
 	add_counted(out, p->experiments.len, "experiment", "experiments");
-	if (!number_fact(p, "probe_share", A_SHARE, &cost))
+	if (!number_fact(p, "probe_share", A_SHARE, &overhead))
 		return;
-	if (cost < 0.001)
+	if (overhead < 0.001)
 		text_add(out, ", less than 0.1 % overhead");
 	else
-		text_printf(out, ", %.1f %% overhead", percent(cost));
+		text_printf(out, ", %.1f %% overhead", percent(overhead));
 }
 
 void findings_headline(const struct profile *p, size_t width, struct text *out)
@@ -316,7 +316,7 @@ void findings_more(const struct profile *p, const char *file, size_t width, stru
 	const char *function = p->values.len ? hot_function(p) : NULL;
 	struct text command = TEXT_INIT, line = TEXT_INIT;
 	text_add(&command, "sonde report ");
-	if (file && strcmp(file, USUAL_PROFILE) != 0) {
+	if (file && strcmp(file, DEFAULT_PROFILE) != 0) {
 		add_word(&command, file);
 		text_char(&command, ' ');
 	}

@@ -303,9 +303,9 @@ static void add_notes(const struct history_walk *w, const struct profile_experim
 		snprintf(number, sizeof(number), "from %.3g %% on", percent(x->threshold));
 		add_note(&notes, number);
 	}
-	if (x->observed > 0 && x->cost / x->observed >= 0.01) {
+	if (x->observed > 0 && x->overhead / x->observed >= 0.01) {
 		snprintf(number, sizeof(number), "cost %.3g %%",
-			 percent(fmin(x->cost / x->observed, 1)));
+			 percent(fmin(x->overhead / x->observed, 1)));
 		add_note(&notes, number);
 	}
 	if (x->tests > 1) {
@@ -531,7 +531,7 @@ static void experiment_json(const struct report *r, const struct lineage *h, uin
 	time_json(j, "begun", x->begun);
 	time_json(j, "decided", x->decided);
 	json_quantity(j, "observed", A_TIME, x->observed, 6);
-	json_quantity(j, "cost", A_TIME, x->cost, 9);
+	json_quantity(j, "cost", A_TIME, x->overhead, 9);
 	json_u64(j, "tests", x->tests);
 	json_string(j, "measured", x->flags & EXPERIMENT_SAMPLED ? "samples" : "probes");
 	json_bool(j, "unsure", x->flags & EXPERIMENT_UNSURE);
@@ -598,7 +598,7 @@ static void experiment_csv(const struct report *r, const struct lineage *h, uint
 	csv_time(out, x->begun);
 	csv_time(out, x->decided);
 	csv_number(out, x->observed, 6);
-	csv_number(out, x->cost, 9);
+	csv_number(out, x->overhead, 9);
 	csv_u64(out, x->tests);
 	csv_text(out, x->flags & EXPERIMENT_SAMPLED ? "samples" : "probes");
 	csv_u64(out, (x->flags & EXPERIMENT_UNSURE) != 0);

@@ -329,7 +329,7 @@ static bool track_refused(struct target *t, const struct site_plan *p)
 		if (probe->refused != REFUSED_SHARED_LANDING || !loop || s->tracked)
 			continue;
 		s->tracked = any = true;
-		t->region.told.data[probe->owner] &= (uint8_t)~TELL_PATHS;
+		t->region.reported.data[probe->owner] &= (uint8_t)~REPORT_PATHS;
 	}
 	return any;
 }

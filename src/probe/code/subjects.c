@@ -91,7 +91,7 @@ uint32_t target_add_subject(struct target *t, const struct subject_request *r, e
 	}
 	site->dirty = true;
 	vec_push(&t->code->subjects, s);
-	vec_push(&t->region.told, (uint8_t)(TELL_PATHS | TELL_WAITS));
+	vec_push(&t->region.reported, (uint8_t)(REPORT_PATHS | REPORT_WAITS));
 	return t->code->subjects.len - 1;
 }
 
@@ -111,7 +111,7 @@ void target_remove(struct target *t, uint32_t subject)
 	if (subject >= t->code->subjects.len)
 		return;
 	struct subject *s = &t->code->subjects.data[subject];
-	t->region.told.data[subject] &= (uint8_t)~TELL_WAITS;
+	t->region.reported.data[subject] &= (uint8_t)~REPORT_WAITS;
 	s->wanted = false;
 	if (s->in)
 		t->code->sites.data[s->site].dirty = true;

@@ -49,7 +49,7 @@ void engine_free(struct engine *g)
 	for (uint32_t i = 0; i < g->targets.len; i++)
 		target_leave(g->targets.data[i]);
 	control_free(g->shared.control);
-	walks_tell(&g->shared, NULL, NULL);
+	walks_report(&g->shared, NULL, NULL);
 	while (g->targets.len)
 		engine_drop(g, g->targets.data[0]);
 	vec_free(&g->targets);
@@ -128,7 +128,7 @@ int target_look(struct target *t, struct err *e)
 
 void engine_walks(struct engine *g, walk_visitor visit, void *ctx)
 {
-	walks_tell(&g->shared, visit, ctx);
+	walks_report(&g->shared, visit, ctx);
 }
 
 bool target_original(const struct target *t, uint64_t *pc)

@@ -78,13 +78,13 @@ int target_commit(struct target *t, struct batch_result *result, struct err *e);
 
 /* The overhead since the last call: time spent in probes, estimated from the hits and the
  * calibrated overhead of each kind; and the CPU time of all threads. */
-struct engine_cost {
+struct engine_overhead {
 	uint64_t probe_ns, run_ns;
 	uint64_t hits;
 };
-struct engine_cost target_cost(struct target *t);
+struct engine_overhead target_overhead(struct target *t);
 /* Measured at the first call. */
-const struct probe_costs *engine_probe_costs(struct engine *g);
+const struct probe_overheads *engine_probe_overheads(struct engine *g);
 
 /* Visits the stacks that were walked at the stops since the last call, once per thread: samples
  * without extra overhead. */

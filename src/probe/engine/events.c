@@ -7,9 +7,9 @@
 #include "probe/code/rendezvous.h"
 #include "probe/code/traps.h"
 #include "probe/code/unload.h"
-#include "probe/engine/cost.h"
 #include "probe/engine/fork_contexts.h"
 #include "probe/engine/inherit.h"
+#include "probe/engine/overhead.h"
 #include "probe/region/areas.h"
 #include "probe/region/confinement.h"
 #include "probe/region/inject.h"
@@ -21,8 +21,8 @@
 #include "probe/stop/batch.h"
 #include "process/memory.h"
 
-void event_tell(struct engine *g, enum engine_happening what, struct target *t,
-		struct target *parent, int status)
+void event_report(struct engine *g, enum engine_happening what, struct target *t,
+		  struct target *parent, int status)
 {
 	vec_push(&g->events, (struct engine_event){what, t, parent, status});
 }
@@ -64,7 +64,7 @@ static void on_forked(struct engine *g, const struct control_event *ev)
 	}
 	if (parent && !ev->shared) {
 		struct target *t = fork_target(g, parent, ev->pid, ev->tid);
-		event_tell(g, ENGINE_FORKED, t, parent, 0);
+		event_report(g, ENGINE_FORKED, t, parent, 0);
 	}
 	control_go(g->shared.control, ev->tid);
 }
@@ -79,7 +79,7 @@ int target_prepare(struct target *t, struct err *e)
 		rc = layout_refresh(t, e);
 	if (rc)
 		return rc;
-	cost_begin(t);
+	overhead_begin(t);
 	rendezvous_add(t);
 	t->stopped = true;
 	rc = batch_commit(t, &ignored, e);
@@ -100,7 +100,7 @@ static void on_executed(struct engine *g, const struct control_event *ev)
 	t->code->watch_waits = old && old->code->watch_waits;
 	if (g->shared.options.lazy && ev->pid != g->launched) {
 		t->lineage->held = ev->tid;
-		event_tell(g, ENGINE_EXECUTED, t, old, 0);
+		event_report(g, ENGINE_EXECUTED, t, old, 0);
 		return;
 	}
 	if (target_prepare(t, &e)) {
@@ -115,7 +115,7 @@ static void on_executed(struct engine *g, const struct control_event *ev)
 		return;
 	}
 	t->lineage->held = ev->tid;
-	event_tell(g, ENGINE_EXECUTED, t, old, 0);
+	event_report(g, ENGINE_EXECUTED, t, old, 0);
 }
 
 static void on_signalled(struct engine *g, const struct control_event *ev)
@@ -131,8 +131,8 @@ static void on_signalled(struct engine *g, const struct control_event *ev)
 	steps_forget(t);
 	areas_introduce(t);
 	t->lineage->held = ev->tid;
-	event_tell(g, t->lineage->loading ? ENGINE_EXECUTED : ENGINE_LOADED, t,
-		   t->lineage->loading ? t->lineage->before : NULL, 0);
+	event_report(g, t->lineage->loading ? ENGINE_EXECUTED : ENGINE_LOADED, t,
+		     t->lineage->loading ? t->lineage->before : NULL, 0);
 	t->lineage->loading = false;
 }
 
@@ -146,7 +146,7 @@ static void on_gone(struct engine *g, const struct control_event *ev)
 	while (control_next_forked(g->shared.control, ev->pid, &forked))
 		on_forked(g, &forked);
 	target_end(t, ev->cpu_ns);
-	event_tell(g, ENGINE_ENDED, t, NULL, ev->status);
+	event_report(g, ENGINE_ENDED, t, NULL, ev->status);
 }
 
 /* The thread may have been killed since. */

@@ -11,8 +11,8 @@ bool events_catch_up(struct engine *g, int wait_ms);
 /* Handles all events, discards what would be reported, and lets all waiting threads continue. */
 void events_drain(struct engine *g);
 
-void event_tell(struct engine *g, enum engine_happening what, struct target *t,
-		struct target *parent, int status);
+void event_report(struct engine *g, enum engine_happening what, struct target *t,
+		  struct target *parent, int status);
 /* Keeps all values of the areas: the program has ended, or executes another one. */
 void target_end(struct target *t, uint64_t cpu_ns);
 /* Puts the region and the first probes into a stopped target. */

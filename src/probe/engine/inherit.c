@@ -39,7 +39,7 @@ static void copy_state(struct target *child, const struct target *parent)
 	codespace_copy(child->code, parent);
 	vec_copy(&child->counting.starts, &parent->counting.starts);
 	vec_copy(&child->region.steps, &parent->region.steps);
-	vec_copy(&child->region.told, &parent->region.told);
+	vec_copy(&child->region.reported, &parent->region.reported);
 	child->region.counters = parent->region.counters;
 	child->confinement.before = parent->confinement.before;
 	child->confinement.guarded = parent->confinement.guarded;

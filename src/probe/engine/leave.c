@@ -50,7 +50,7 @@ static bool take_all_out(struct target *t)
 	stop_settle(&stop);
 	stop_move_threads(&stop);
 	stop_release(&stop);
-	walks_tell(t->shared, NULL, NULL);
+	walks_report(t->shared, NULL, NULL);
 	return taken && stop.clean;
 }
 

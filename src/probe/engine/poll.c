@@ -43,7 +43,7 @@ static void check_filters(struct target *t)
 		return;
 	debug(LOG_PROBE, 1, "process %d is left: %s", t->pid, t->problem.text);
 	leave_untouched(t);
-	event_tell(g, ENGINE_CONFINED, t, NULL, 0);
+	event_report(g, ENGINE_CONFINED, t, NULL, 0);
 }
 
 /* The end of a process that is not our child is not reported by the kernel. */
@@ -52,7 +52,7 @@ static void check_for_end(struct target *t)
 	if (t->pid == engine_of(t)->launched || thread_lives(t->pid))
 		return;
 	target_end(t, 0);
-	event_tell(engine_of(t), ENGINE_ENDED, t, NULL, -1);
+	event_report(engine_of(t), ENGINE_ENDED, t, NULL, -1);
 }
 
 static void check_confinement(struct engine *g)

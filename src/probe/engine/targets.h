@@ -10,7 +10,7 @@ struct engine {
 	VEC(struct engine_event) events; /* found while waiting for something else */
 	int launched;                    /* pid of the program that we started, or 0 */
 	int look_ms;                     /* between two checks for raw paths */
-	struct probe_costs costs;
+	struct probe_overheads overheads;
 	bool calibrated;
 };
 

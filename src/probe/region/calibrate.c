@@ -173,7 +173,7 @@ static double above(double ns, double other)
 	return ns > other ? ns - other : 0;
 }
 
-static void measure_all(struct bench *b, struct probe_costs *out)
+static void measure_all(struct bench *b, struct probe_overheads *out)
 {
 	const struct rt_entry_table *entries = (const struct rt_entry_table *)runtime_blob;
 	struct emit_probe plain = {.counter = (uint32_t)RT_AREA_COUNTERS,
@@ -211,7 +211,7 @@ static void measure_all(struct bench *b, struct probe_costs *out)
 	out->block = out->wall;
 }
 
-void calibrate(struct shared *s, struct probe_costs *out)
+void calibrate(struct shared *s, struct probe_overheads *out)
 {
 	struct bench b;
 	if (open_bench(&b, s)) {

@@ -2,4 +2,4 @@
 #pragma once
 #include "probe/region/shared.h"
 
-void calibrate(struct shared *s, struct probe_costs *out);
+void calibrate(struct shared *s, struct probe_overheads *out);

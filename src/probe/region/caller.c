@@ -50,7 +50,7 @@ uint64_t private_size(void)
 	return wiped_size() + whole_pages(REMOTE_FRAME);
 }
 
-struct caller usual_caller(struct target *t)
+struct caller default_caller(struct target *t)
 {
 	const struct rt_entry_table *entries = (const struct rt_entry_table *)runtime_blob;
 	return (struct caller){
@@ -62,7 +62,7 @@ struct caller usual_caller(struct target *t)
 int target_call(struct target *t, long number, const uint64_t args[6], int64_t *result,
 		struct err *e)
 {
-	struct caller c = usual_caller(t);
+	struct caller c = default_caller(t);
 	if (!c.thread)
 		return err_set(e, ERR_SYSTEM, "process %d has no thread that could be asked",
 			       t->pid);

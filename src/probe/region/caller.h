@@ -10,11 +10,11 @@ struct caller {
 	struct remote_place place;
 };
 /* For a target with the runtime in it. */
-struct caller usual_caller(struct target *t);
+struct caller default_caller(struct target *t);
 /* `refused`: a fault point has refused the call, instead of the program's kernel. */
 int caller_call(const struct caller *c, bool refused, const char *what, long number,
 		const uint64_t args[6], int64_t *result, struct err *e);
-/* The same with usual_caller(). */
+/* The same with default_caller(). */
 int target_call(struct target *t, long number, const uint64_t args[6], int64_t *result,
 		struct err *e);
 

@@ -281,7 +281,7 @@ bool target_copy_region(struct target *copy, const struct target *t)
 int target_inject_child(struct target *child, const struct target *parent, int tid, struct err *e)
 {
 	copy_places(child, parent);
-	struct caller c = usual_caller(child);
+	struct caller c = default_caller(child);
 	if (tid)
 		c.thread = control_thread(child->shared->control, tid);
 	/* Until the child has its own region, it sees its parent's. */
@@ -365,5 +365,5 @@ void region_release(struct target *t)
 	target_unmap(t);
 	raw_release(t);
 	vec_free(&t->region.steps);
-	vec_free(&t->region.told);
+	vec_free(&t->region.reported);
 }

@@ -26,6 +26,6 @@ struct engine_options {
 /* ns of one hit of each kind on this machine. count: a plain counter. enter, exit: with two clocks.
  * wall: either of them with wall time only. path: finding a call path of ten frames. block: before
  * or after a call that may wait. */
-struct probe_costs {
+struct probe_overheads {
 	double count, enter, exit, wall, path, block;
 };

@@ -151,7 +151,7 @@ static void read_area(struct target *t, uint32_t area, int tid, path_visitor vis
 	find_running(&r);
 	uint32_t offset = __atomic_load_n(&r.area->first_path, __ATOMIC_ACQUIRE);
 	for (const struct rt_path *p; (p = path_at(&r, offset)); offset = p->next)
-		if (target_tells(t, p->subject, TELL_PATHS))
+		if (target_reports(t, p->subject, REPORT_PATHS))
 			visit_path(&r, offset, p, visit, ctx);
 	vec_free(&r.running);
 	vec_free(&r.frames);

@@ -17,9 +17,10 @@
 #include "probe/region/values.h"
 
 /* What readers report about a subject. */
-enum telling {
-	TELL_PATHS = 1 << 0, /* cleared if its activations only tell which loop an exception left */
-	TELL_WAITS = 1 << 1, /* cleared when target_remove() is called */
+enum reporting {
+	REPORT_PATHS =
+		1 << 0, /* cleared if its activations only tell which loop an exception left */
+	REPORT_WAITS = 1 << 1, /* cleared when target_remove() is called */
 };
 
 /* The region: a file in memory that the program and we have mapped; and the runtime. */
@@ -33,7 +34,7 @@ struct region {
 	uint64_t guard, table; /* see struct rt_entry_table */
 	uint32_t counters;     /* plain counters in use in each area */
 	VEC(uint32_t) steps;   /* entries of the runtime's table of steps that are in use */
-	VEC(uint8_t) told;     /* by subject: set of enum telling */
+	VEC(uint8_t) reported; /* by subject: set of enum reporting */
 	struct raw_cache *raw; /* private to raw.c */
 };
 
@@ -101,11 +102,11 @@ struct probe_hits {
 	uint64_t of[HIT_KINDS];
 };
 
-/* To estimate the overhead of probes: engine/cost.c. */
+/* To estimate the overhead of probes: engine/overhead.c. */
 struct hits {
 	struct probe_hits ended; /* of threads that have ended */
 	uint64_t ended_run_ns;   /* of the whole process, once it has ended */
-	struct probe_hits seen;  /* at the last target_cost() */
+	struct probe_hits seen;  /* at the last target_overhead() */
 	uint64_t seen_run_ns;
 };
 
@@ -169,9 +170,9 @@ int target_stop(struct target *t, struct err *e);
 void target_changing(struct target *t);
 
 /* Whether readers report this about the subject, which may be any number. */
-static inline bool target_tells(const struct target *t, uint32_t subject, enum telling what)
+static inline bool target_reports(const struct target *t, uint32_t subject, enum reporting what)
 {
-	return subject < t->region.told.len && t->region.told.data[subject] & what;
+	return subject < t->region.reported.len && t->region.reported.data[subject] & what;
 }
 
 void slot_release(struct thread_slot *s);

@@ -150,7 +150,7 @@ static void release_snapshot(struct snapshot *s)
 
 static bool is_reported(const struct target *t, uint32_t subject)
 {
-	return subject == SUBJECT_NONE || target_tells(t, subject, TELL_WAITS);
+	return subject == SUBJECT_NONE || target_reports(t, subject, REPORT_WAITS);
 }
 
 static void visit_one(const struct rt_wait_cell *c, int tid, uint64_t in_progress,

@@ -50,7 +50,7 @@ void stop_publish(struct stop *s)
 	vec_free(&s->walks);
 }
 
-void walks_tell(struct shared *s, walk_visitor visit, void *ctx)
+void walks_report(struct shared *s, walk_visitor visit, void *ctx)
 {
 	if (!s->past_walks)
 		return;

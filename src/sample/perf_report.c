@@ -32,37 +32,37 @@ struct thread *perf_thread(struct perf_sampler *p, int tid)
 	return i == HASHMAP_NONE ? NULL : &p->threads.data[i];
 }
 
-void perf_tell_start(struct perf_sampler *p, int pid, int tid)
+void perf_report_start(struct perf_sampler *p, int pid, int tid)
 {
 	struct thread *t = perf_thread(p, tid);
-	if (t && t->told)
+	if (t && t->reported)
 		return;
 	if (!t) {
 		hashmap_put(&p->by_tid, (uint64_t)tid, p->threads.len);
 		vec_push(&p->threads, (struct thread){0});
 		t = &vec_last(&p->threads);
 	}
-	*t = (struct thread){.pid = pid, .tid = tid, .told = true};
+	*t = (struct thread){.pid = pid, .tid = tid, .reported = true};
 	p->o.sink.thread(p->o.sink.ctx, pid, tid);
 	wall_add(p, pid, tid);
 }
 
-static void tell_end(struct perf_sampler *p, struct thread *t)
+static void report_end(struct perf_sampler *p, struct thread *t)
 {
-	if (!t || !t->told)
+	if (!t || !t->reported)
 		return;
 	if (!t->sampled)
 		perf_count_short_lived(p);
-	t->told = t->own_events = false;
+	t->reported = t->own_events = false;
 	wall_remove(p, t->pid, t->tid);
 	p->o.sink.exit(p->o.sink.ctx, t->pid, t->tid);
 }
 
-void perf_tell_ends(struct perf_sampler *p, int pid)
+void perf_report_ends(struct perf_sampler *p, int pid)
 {
 	vec_each (t, &p->threads)
 		if (t->pid == pid)
-			tell_end(p, t);
+			report_end(p, t);
 }
 
 static void deliver_sample(struct perf_sampler *p, const struct record *r, const struct source *src)
@@ -81,9 +81,9 @@ static void deliver_sample(struct perf_sampler *p, const struct record *r, const
 		.return_count = r->return_count,
 	};
 	if (src->tid)
-		perf_tell_start(p, r->pid, r->tid); /* usually told before */
+		perf_report_start(p, r->pid, r->tid); /* usually told before */
 	struct thread *t = perf_thread(p, r->tid);
-	if (!t || !t->told || t->pid != r->pid)
+	if (!t || !t->reported || t->pid != r->pid)
 		return;
 	t->sampled = true;
 	if (r->registers)
@@ -111,10 +111,10 @@ static void deliver_map(struct perf_sampler *p, const struct record *r)
 static void deliver_exec(struct perf_sampler *p, int pid)
 {
 	const struct thread *first = perf_thread(p, pid);
-	if (!first || !first->told)
-		perf_tell_ends(p, pid);
+	if (!first || !first->reported)
+		perf_report_ends(p, pid);
 	p->o.sink.exec(p->o.sink.ctx, pid);
-	perf_tell_start(p, pid, pid);
+	perf_report_start(p, pid, pid);
 	wall_remove(p, pid, 0);
 	wall_add(p, pid, pid);
 }
@@ -149,7 +149,7 @@ static void deliver_start(struct perf_sampler *p, const struct record *r, const 
 		if (may_lack_events(p, r))
 			perf_await_end(p, r->pid);
 	}
-	perf_tell_start(p, r->pid, r->tid);
+	perf_report_start(p, r->pid, r->tid);
 }
 
 /* The kernel switches an event off that would take too much time. Of a clock we know how many
@@ -196,14 +196,14 @@ void perf_deliver(void *ctx, const struct record *r)
 	case PERF_RECORD_MMAP2: deliver_map(p, r); break;
 	case PERF_RECORD_COMM: deliver_name(p, r); break;
 	case PERF_RECORD_FORK: deliver_start(p, r, src); break;
-	case PERF_RECORD_EXIT: tell_end(p, perf_thread(p, r->tid)); break;
+	case PERF_RECORD_EXIT: report_end(p, perf_thread(p, r->tid)); break;
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE: deliver_throttle(p, r, src); break;
 	}
 }
 
 /* Everything that happened before now has been delivered. */
-void perf_tell_waiting(struct perf_sampler *p, uint64_t now)
+void perf_report_waiting(struct perf_sampler *p, uint64_t now)
 {
 	uint64_t expirations;
 	struct sample s = {.event = p->wall_event};

@@ -2,21 +2,21 @@
 #pragma once
 #include "findings/candidates.h"
 
-struct telling {
+struct wording {
 	struct known *k;
 	candidate_list list; /* the most important first */
 };
 
 /* Adds a remark about a finding or, with PROFILE_NONE, about the whole run. */
 void __attribute__((format(printf, 4, 5)))
-remark(struct telling *t, uint32_t finding, const char *kind, const char *fmt, ...);
+remark(struct wording *t, uint32_t finding, const char *kind, const char *fmt, ...);
 
 /* words.c: adds the finding and its remarks. */
-void words_of(struct telling *t, uint32_t candidate);
+void words_of(struct wording *t, uint32_t candidate);
 /* What the whole run is like, if there are no findings. */
-void words_of_nothing(struct telling *t);
+void words_of_nothing(struct wording *t);
 /* What limits the findings. */
-void words_of_search(struct telling *t);
+void words_of_search(struct wording *t);
 
 /* steps.c: what to do next. */
-void steps_add(struct telling *t);
+void steps_add(struct wording *t);

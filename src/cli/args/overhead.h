@@ -3,4 +3,4 @@
 
 /* Parses percent of the run time and returns a share; 0 means no limit ("none"). Dies if the value
  * is neither a number nor "none". */
-double parse_cost(const char *value);
+double parse_overhead(const char *value);

@@ -3,4 +3,4 @@
 #include "probe/region/target.h"
 
 /* Starts with the CPU time that the process has already used. */
-void cost_begin(struct target *t);
+void overhead_begin(struct target *t);

@@ -1,4 +1,4 @@
-#include "cli/args/cost.h"
+#include "cli/args/overhead.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "cli/term/die.h"
 
-double parse_cost(const char *value)
+double parse_overhead(const char *value)
 {
 	char *end;
 	if (!strcmp(value, "none"))

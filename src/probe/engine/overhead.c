@@ -1,7 +1,7 @@
 /* The overhead of probes: the hits of each kind since the last call, times the overhead of one hit.
  * Hits only grow, so the overhead of an interval is never negative, whatever goes in or out during
  * it. */
-#include "probe/engine/cost.h"
+#include "probe/engine/overhead.h"
 
 #include "probe/engine/targets.h"
 #include "probe/region/calibrate.h"
@@ -27,7 +27,7 @@ static uint64_t increase(uint64_t *last, uint64_t now)
 
 static void overhead_of_hits(const struct target *t, double ns[HIT_KINDS])
 {
-	const struct probe_costs *c = engine_probe_costs(engine_of(t));
+	const struct probe_overheads *c = engine_probe_overheads(engine_of(t));
 	bool other = reads_other_clocks(t);
 	ns[HIT_ENTER] = other ? c->enter : c->wall;
 	ns[HIT_EXIT] = other ? c->exit : c->wall;
@@ -36,14 +36,14 @@ static void overhead_of_hits(const struct target *t, double ns[HIT_KINDS])
 	ns[HIT_OTHER] = c->block;
 }
 
-void cost_begin(struct target *t)
+void overhead_begin(struct target *t)
 {
 	t->hits.seen_run_ns = process_cpu_ns(t->pid);
 }
 
-struct engine_cost target_cost(struct target *t)
+struct engine_overhead target_overhead(struct target *t)
 {
-	struct engine_cost out = {0};
+	struct engine_overhead out = {0};
 	double each[HIT_KINDS], sum = 0;
 	if (!t->region.in && t->alive)
 		return out;
@@ -61,10 +61,10 @@ struct engine_cost target_cost(struct target *t)
 	return out;
 }
 
-const struct probe_costs *engine_probe_costs(struct engine *g)
+const struct probe_overheads *engine_probe_overheads(struct engine *g)
 {
 	if (!g->calibrated)
-		calibrate(&g->shared, &g->costs);
+		calibrate(&g->shared, &g->overheads);
 	g->calibrated = true;
-	return &g->costs;
+	return &g->overheads;
 }

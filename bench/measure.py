@@ -36,7 +36,7 @@ def interleaved(commands, rounds, env=None):
 
 
 def sonde_json(sonde, *arguments):
-    done = subprocess.run([sonde, "structure", "--no-cache", "--format", "json", *arguments], capture_output=True,
+    done = subprocess.run([sonde, "structure", "--no-cache", "--json", *arguments], capture_output=True,
                           check=False)
     if done.returncode != 0:
         raise RuntimeError(f"sonde structure {' '.join(arguments)}: {done.stderr.decode(errors='replace')[:300]}")

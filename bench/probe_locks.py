@@ -48,7 +48,7 @@ def report(sonde, p, quick, log):
     def by_sonde(functions):
         def prefix(run):
             with sampling.Recording(p) as r:
-                return run([sonde, "path", "-f", functions, "-m", "cpu,wall,sync", "--max-cost", "none", "-o", r.profile, "--"])
+                return run([sonde, "path", "-f", functions, "-m", "cpu,wall,sync", "--max-overhead", "none", "-o", r.profile, "--"])
         return prefix
 
     def by_perf(run):

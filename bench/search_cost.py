@@ -46,7 +46,7 @@ class Round:
         beside = [(a + b) / 2 for a, b in zip(*alone)]
         self.cpu, self.wall = (s / b for s, b in zip(searched, beside))
         self.alone, self.command = beside[1], search.usage.wall / beside[1]
-        self.reckoned, self.stolen = search.report["cost"], stolen
+        self.reckoned, self.stolen = search.report["overhead"], stolen
 
 
 class Cost:

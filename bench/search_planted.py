@@ -33,7 +33,7 @@ class Planted:
 
     def __init__(self, judge, name, seconds):
         run = judge.diagnose(name, seconds=max(seconds, judge.VICTIMS[name].seconds), preexec_fn=probing.before_others)
-        self.seconds, self.cost = run.report["seconds"], run.report["cost"]
+        self.seconds, self.cost = run.report["seconds"], run.report["overhead"]
         experiments = {(x["hypothesis"], *sorted(x["focus"].items())): x["decided"]
                        for x in judge.view("search", run.data)["experiments"] if x["decided"] is not None}
         moments = [(f, experiments.get((f["hypothesis"], *sorted(f["focus"].items())))) for f in run.report["findings"]]

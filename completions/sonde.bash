@@ -21,7 +21,7 @@ _sonde() {
 	_sonde_table=$(sonde help --complete 2>/dev/null) || return
 	COMPREPLY=()
 
-	# Bash splits words at '=': "--format" "=" "js". Put the last such triple together again.
+	# Bash splits words at '=': "--sort" "=" "se". Put the last such triple together again.
 	if [[ $cur == "=" ]]; then
 		cur=${COMP_WORDS[COMP_CWORD - 1]}=
 	elif ((COMP_CWORD > 1)) && [[ ${COMP_WORDS[COMP_CWORD - 1]} == "=" ]]; then

@@ -12,7 +12,7 @@ void bug_found(const char *invariant, const char *what, const char *file, int li
 	const char *from_root = strstr(file, "src/");
 	int n = snprintf(text, sizeof(text),
 			 "sonde: this is a bug in sonde: invariant %s does not hold at %s:%d "
-			 "(%.200s); a program under study runs on, please report it\n",
+			 "(%.200s); the observed program continues; please report the bug\n",
 			 invariant, from_root ? from_root : file, line, what);
 	if (n > 0 && write(STDERR_FILENO, text, (size_t)n) < 0)
 		abort();

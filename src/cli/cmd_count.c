@@ -81,10 +81,10 @@ static int run(const void *args, const struct operands *operands)
 
 static const struct option options[] = {
 	OPTION("modules", OPTION_TEXT, struct count_args, modules, .value = "main|all|NAME,...",
-	       .help = "what to count: the program itself (main), libraries, too (all), or those "
-		       "whose file names match"),
+	       .help = "modules to count: main (the program), all (libraries too), or file name "
+		       "patterns (main)"),
 	OPTION("duration", OPTION_TEXT, struct count_args, duration, .value = "SECONDS",
-	       .help = "stop counting after this time; the program goes on"),
+	       .help = "stop counting after this time; the program continues"),
 	OPTION_PID(struct count_args, pid),
 	OPTION_OUTPUT(struct count_args, output),
 	{0},

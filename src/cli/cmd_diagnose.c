@@ -45,11 +45,12 @@ static int set_threshold(const char *value, struct err *e)
 	if (h == HYPOTHESES)
 		return err_set(e, ERR_INPUT,
 			       "--threshold takes cpu, sync, io, small-io or imbalance, and a "
-			       "share in per cent, such as cpu=10, not '%s'",
+			       "share in percent, such as cpu=10, not '%s'",
 			       value);
 	double percent = number ? strtod(number + 1, &end) : 0;
 	if (!number || end == number + 1 || end[*end == '%'] || !(percent > 0) || percent > 100)
-		return err_set(e, ERR_INPUT, "--threshold %s takes per cent, such as %s=10", name,
+		return err_set(e, ERR_INPUT,
+			       "--threshold %s takes a share in percent, such as %s=10", name,
 			       name);
 	thresholds[h] = percent / 100;
 	return 0;
@@ -62,7 +63,7 @@ static double parse_deep_threshold(const char *value)
 	double percent = strtod(value, &end);
 	end += *end == '%';
 	if (end == value || *end || !(percent > 0) || percent > 100)
-		die("--deep-threshold takes per cent of the samples such as 40, not '%s'", value);
+		die("--deep-threshold takes a percentage of samples such as 40, not '%s'", value);
 	return percent / 100;
 }
 
@@ -79,7 +80,7 @@ static void show_progress(struct live_region *region, struct diagnosis *d)
 	const char *lines[3];
 	struct text head = TEXT_INIT;
 	uint32_t count = live_region_is_wide(region) ? diagnose_strongest(d, lines, 3) : 0;
-	text_printf(&head, "%.0f s  %u experiment%s under way, %u true, %u false, cost %.1f %%%s",
+	text_printf(&head, "%.0f s  %u experiment%s active, %u true, %u false, overhead %.1f %%%s",
 		    d->session.seconds, d->active, d->active == 1 ? "" : "s", d->found, d->refuted,
 		    percent(d->overhead), d->settled ? ", settled" : "");
 	live_region_show(region, head.data, lines, count);
@@ -174,24 +175,23 @@ static int run(const void *args, const struct operands *operands)
 static const struct option options[] = {
 	OPTION("strategy", OPTION_CHOICE, struct diagnose_args, strategy, .value = "STRATEGY",
 	       .choices = strategies,
-	       .help = "deep-start (begins where samples are) or call-graph (from main down)"),
+	       .help = "deep-start (start where the samples are) or call-graph (start at main)"),
 	OPTION("no-loops", OPTION_UNFLAG, struct diagnose_args, loops,
 	       .help = "search functions only, not their loops"),
 	{.name = "threshold",
 	 .type = OPTION_CALL,
 	 .value = "NAME=PERCENT",
 	 .parse = set_threshold,
-	 .help = "from which share on it is too much: cpu=20, sync=20, io=20, small-io=10, "
-		 "imbalance=15"},
+	 .help = "report a problem above this share (cpu=20, sync=20, io=20, small-io=10, "
+		 "imbalance=15)"},
 	OPTION("deep-threshold", OPTION_TEXT, struct diagnose_args, deep_threshold,
-	       .value = "PERCENT",
-	       .help = "of the samples that code must have for deep-start to begin there (40)"),
-	OPTION("max-cost", OPTION_TEXT, struct diagnose_args, max_overhead, .value = "PERCENT",
-	       .help = "of the run time that measuring may take (5); none: no limit"),
+	       .value = "PERCENT", .help = "minimum share of samples for a deep starter (40)"),
+	OPTION("max-overhead", OPTION_TEXT, struct diagnose_args, max_overhead, .value = "PERCENT",
+	       .help = "overhead limit in percent of run time (5); none: no limit"),
 	OPTION("duration", OPTION_TEXT, struct diagnose_args, duration, .value = "SECONDS",
-	       .help = "stop searching after this time; the program goes on"),
+	       .help = "stop searching after this time; the program continues"),
 	OPTION("json", OPTION_FLAG, struct diagnose_args, json,
-	       .help = "write the findings as JSON to the standard output"),
+	       .help = "write the findings as JSON to standard output"),
 	OPTION_PID(struct diagnose_args, pid),
 	OPTION_OUTPUT(struct diagnose_args, output),
 	{0},
@@ -202,13 +202,12 @@ static const struct diagnose_args defaults = {
 
 const struct command cmd_diagnose = {
 	.name = "diagnose",
-	.summary = "Search a running program for what makes it slow, and say it",
+	.summary = "Find out why a program is slow",
 	.usage = "[options] -- CMD ARGS|-p PID",
 	.details =
-		"'sonde CMD ARGS' and 'sonde -p PID' are short for this. What is found goes to the "
-		"standard error,\nwith -p to the standard output. Ctrl-C ends the search and shows "
-		"what was found until then; the\nexit status of a started program is passed "
-		"through.\n",
+		"'sonde CMD ARGS' and 'sonde -p PID' are short for this. Findings go to standard "
+		"error, with -p to\nstandard output. Ctrl-C ends the search and shows the findings "
+		"so far; the exit status of a\nstarted program is passed through.\n",
 	.options = options,
 	.order = OPTIONS_FIRST,
 	.defaults = &defaults,

@@ -30,7 +30,7 @@ static int parse_percent(const char *option, const char *word, double *out, stru
 	errno = 0;
 	double percent = strtod(word, &end);
 	if (end == word || *end || errno || !isfinite(percent) || percent < 0)
-		return err_set(e, ERR_INPUT, "--%s needs a number of per cent, not '%s'", option,
+		return err_set(e, ERR_INPUT, "--%s needs a number in percent, not '%s'", option,
 			       word);
 	*out = percent;
 	return 0;
@@ -94,7 +94,7 @@ static int check_related(const struct diff_view *v, struct err *e)
 	if (d->matched_a >= MIN_COMMON_SHARE || d->matched_b >= MIN_COMMON_SHARE)
 		return 0;
 	return err_set(e, ERR_INPUT,
-		       "%s and %s have no functions in common that matter, so these are different "
+		       "%s and %s have no hot functions in common, so these are different "
 		       "programs: '%s' and '%s'",
 		       v->a->path, v->b->path, command_of(v->a), command_of(v->b));
 }
@@ -168,13 +168,13 @@ static int run(const void *args, const struct operands *operands)
 
 static const struct option options[] = {
 	OPTION("gate", OPTION_TEXT, struct diff_args, gate, .letter = 'g', .value = "PERCENT",
-	       .help = "exit with 1 if something got slower by more than this"),
+	       .help = "exit with status 1 if something got slower by more than this"),
 	OPTION("metric", OPTION_TEXT, struct diff_args, metric, .letter = 'm', .value = "NAME",
-	       .help = "what to compare, if several things were measured"),
+	       .help = "metric to compare, if several were measured"),
 	OPTION("normalise", OPTION_FLAG, struct diff_args, normalise, .letter = 'n',
 	       .help = "compare shares of the whole, for runs of different length"),
 	OPTION("all", OPTION_FLAG, struct diff_args, all, .letter = 'a',
-	       .help = "show also what has not changed significantly"),
+	       .help = "also show what has not changed significantly"),
 	OPTION("min-percent", OPTION_TEXT, struct diff_args, min_percent, .value = "P",
 	       .help = "leave out smaller changes (0.1; 0 for JSON and CSV)"),
 	OPTION("json", OPTION_FLAG, struct diff_args, json, .letter = 'j', .help = "write JSON"),
@@ -188,7 +188,7 @@ const struct command cmd_diff = {
 	.name = "diff",
 	.summary = "Show what got slower between two recorded runs",
 	.usage = "OLD NEW [options]",
-	.details = "\nOLD and NEW are what sonde record, count or path wrote.\n",
+	.details = "\nOLD and NEW are profiles that sonde record, count or path wrote.\n",
 	.options = options,
 	.defaults = &defaults,
 	.args_size = sizeof(defaults),

@@ -14,8 +14,8 @@
 #include "cli/args/overhead.h"
 #include "cli/args/seconds.h"
 #include "cli/command.h"
+#include "cli/live/path_commands.h"
 #include "cli/live/path_keys.h"
-#include "cli/live/path_orders.h"
 #include "cli/live/path_table.h"
 #include "cli/live/screen.h"
 #include "cli/observe.h"
@@ -27,7 +27,7 @@
 enum { TURN_MS = 50, MAX_MESSAGES = 3, WORDS_MAX = 256 };
 
 struct path_args {
-	const char *output, *every, *duration, *max_overhead, *control;
+	const char *output, *interval, *duration, *max_overhead, *control;
 	struct option_number pid;
 	bool threads, live;
 };
@@ -85,10 +85,10 @@ struct path_show {
 	struct path_session *s;
 	struct places *places;
 	struct keys keys;
-	struct order_pipe orders;
+	struct command_pipe commands;
 	int fd;
-	bool live;    /* the table is redrawn in place */
-	double every; /* s between updates; 0: only at the end */
+	bool live;       /* the table is redrawn in place */
+	double interval; /* s between updates; 0: only at the end */
 	uint64_t next;
 	char messages[MAX_MESSAGES][900]; /* newest last */
 	unsigned message_count;
@@ -170,32 +170,32 @@ static void show_now(struct path_show *w)
 		draw_live(w);
 	else
 		print_table(w);
-	w->next = now_ns() + (uint64_t)(w->every * 1e9);
+	w->next = now_ns() + (uint64_t)(w->interval * 1e9);
 }
 
 /* ---- while the program runs ---- */
 
 /* Executes a command; returns false if it was "quit". */
-static bool run_order(struct path_show *w, const char *line)
+static bool run_command(struct path_show *w, const char *line)
 {
 	struct err e;
-	enum order_result done = path_order(w->s, line, &e);
-	if (done == ORDER_FAILED)
+	enum command_result done = path_command(w->s, line, &e);
+	if (done == COMMAND_FAILED)
 		show_message(w, e.text);
-	if (done == ORDER_PRINT || (w->live && done != ORDER_QUIT))
+	if (done == COMMAND_PRINT || (w->live && done != COMMAND_QUIT))
 		show_now(w);
-	return done != ORDER_QUIT;
+	return done != COMMAND_QUIT;
 }
 
 static bool run_orders(struct path_show *w)
 {
 	const char *line;
 	bool changed = false;
-	while ((line = order_pipe_next(&w->orders)))
-		if (!run_order(w, line))
+	while ((line = command_pipe_next(&w->commands)))
+		if (!run_command(w, line))
 			return false;
 	while ((line = keys_next(&w->keys, &changed)))
-		if (!run_order(w, line))
+		if (!run_command(w, line))
 			return false;
 	if (changed)
 		draw_live(w);
@@ -207,7 +207,7 @@ static void watch(struct path_show *w)
 	while (session_turn(&w->s->session, TURN_MS)) {
 		if (!run_orders(w))
 			break;
-		if (w->every > 0 && now_ns() >= w->next)
+		if (w->interval > 0 && now_ns() >= w->next)
 			show_now(w);
 	}
 }
@@ -274,11 +274,11 @@ static int measure(struct path_show *w, const struct path_options *o)
 	struct err e;
 	int not_started;
 	bool launched = o->session.argv;
-	if (order_pipe_open(&w->orders, w->args->control, &e))
+	if (command_pipe_open(&w->commands, w->args->control, &e))
 		die("path: %s", e.text);
 	w->s = path_new(o);
 	if (session_start(&w->s->session, &not_started, &e)) {
-		order_pipe_close(&w->orders);
+		command_pipe_close(&w->commands);
 		path_free(w->s);
 		return observe_failed("path", not_started, &e);
 	}
@@ -288,7 +288,7 @@ static int measure(struct path_show *w, const struct path_options *o)
 	watch(w);
 	session_leave(&w->s->session);
 	end_showing(w);
-	order_pipe_close(&w->orders);
+	command_pipe_close(&w->commands);
 	session_finish(&w->s->session);
 	print_table(w);
 	report(w->args, w->s);
@@ -316,10 +316,10 @@ static int run(const void *args, const struct operands *operands)
 	static const char *const usual[] = {"calls", "wall", "cpu"};
 	const struct path_args *a = args;
 	check_args(a, operands);
-	double every = parse_seconds("--every", a->every);
+	double interval = parse_seconds("--interval", a->interval);
 	struct path_show w = {.args = a, .fd = a->pid.given ? STDOUT_FILENO : STDERR_FILENO};
 	w.live = can_be_live(a, !a->pid.given, w.fd);
-	w.every = every > 0 ? every : w.live ? 1 : 0;
+	w.interval = interval > 0 ? interval : w.live ? 1 : 0;
 	const struct path_options o = {
 		.session = {.argv = operands->count ? operands->list : NULL,
 			    .pid = (int)a->pid.value,
@@ -342,25 +342,26 @@ static const struct option options[] = {
 	 .type = OPTION_CALL,
 	 .value = "FUNC[,FUNC]",
 	 .parse = add_functions,
-	 .help = "what to measure: NAME, GLOB*, FILE:NAME, MODULE!NAME, or FILE:LINE of a loop"},
+	 .help = "functions to measure: NAME, GLOB*, FILE:NAME, MODULE!NAME, or FILE:LINE of a "
+		 "loop"},
 	{.name = "metric",
 	 .letter = 'm',
 	 .type = OPTION_CALL,
 	 .value = "METRIC[,METRIC]",
 	 .parse = add_metrics,
 	 .help = "calls, wall, cpu, sync, io, bytes, or a perf event (calls,wall,cpu)"},
-	OPTION("every", OPTION_TEXT, struct path_args, every, .value = "SECONDS",
-	       .help = "show results so often (1 in a terminal, otherwise at the end)"),
+	OPTION("interval", OPTION_TEXT, struct path_args, interval, .value = "SECONDS",
+	       .help = "refresh interval (1 in a terminal, otherwise at the end)"),
 	OPTION_OUTPUT(struct path_args, output),
-	OPTION("max-cost", OPTION_TEXT, struct path_args, max_overhead, .value = "PERCENT",
-	       .help = "of the run time that measuring may take; none: no limit (5)"),
+	OPTION("max-overhead", OPTION_TEXT, struct path_args, max_overhead, .value = "PERCENT",
+	       .help = "overhead limit in percent of run time (5); none: no limit"),
 	OPTION("control", OPTION_TEXT, struct path_args, control, .value = "FIFO",
-	       .help = "take orders from there: add FUNC, remove FUNC, metric +NAME|-NAME, print, "
-		       "quit"),
+	       .help = "read commands from this FIFO: add FUNC, remove FUNC, metric +NAME|-NAME, "
+		       "print, quit"),
 	OPTION("duration", OPTION_TEXT, struct path_args, duration, .value = "SECONDS",
-	       .help = "stop measuring after this time; the program goes on"),
+	       .help = "stop measuring after this time; the program continues"),
 	OPTION("threads", OPTION_FLAG, struct path_args, threads,
-	       .help = "show each thread by itself"),
+	       .help = "show each thread separately"),
 	OPTION("live", OPTION_FLAG, struct path_args, live,
 	       .help = "redraw the table in place even if the program shares the terminal"),
 	OPTION_PID(struct path_args, pid),

@@ -80,11 +80,11 @@ static size_t default_stack(void)
 static void check_ranges(const struct record_args *a)
 {
 	if (!a->hz.value || a->hz.value > HZ_MAX)
-		die("--frequency takes samples a second from 1 to %d, not %" PRIu64, HZ_MAX,
+		die("--frequency takes 1 to %d samples per second, not %" PRIu64, HZ_MAX,
 		    a->hz.value);
 	if (a->max_stack.given &&
 	    (a->max_stack.value < STACK_MIN || a->max_stack.value > STACK_MAX))
-		die("--max-stack takes bytes from %d to %d, not %" PRIu64
+		die("--max-stack takes %d to %d bytes, not %" PRIu64
 		    "; deeper stacks are recorded too",
 		    STACK_MIN, STACK_MAX, a->max_stack.value);
 	check_output(a->output);
@@ -103,8 +103,8 @@ static void report(const struct record_args *a, const struct recording *r)
 	if (r->note[0])
 		complain("%s", r->note);
 	if (!r->samples) {
-		complain("no samples in %.1f s -> %s: too little ran%s", r->session.seconds,
-			 a->output, a->wall ? "" : "; --wall also samples threads that wait");
+		complain("no samples in %.1f s -> %s: the program hardly ran%s", r->session.seconds,
+			 a->output, a->wall ? "" : "; --wall also samples waiting threads");
 		return;
 	}
 	if (r->lost)
@@ -175,22 +175,22 @@ static int run(const void *args, const struct operands *operands)
 
 static const struct option options[] = {
 	OPTION("frequency", OPTION_NUMBER, struct record_args, hz, .letter = 'F', .value = "HZ",
-	       .help = "samples a second of each thread that runs (499)"),
+	       .help = "samples per second of each running thread (499)"),
 	{.name = "event",
 	 .letter = 'e',
 	 .type = OPTION_CALL,
 	 .value = "EVENT",
 	 .parse = add_events,
-	 .help = "what to sample by, several separated by commas (cpu-clock)"},
+	 .help = "events to sample, separated by commas (cpu-clock)"},
 	OPTION_OUTPUT(struct record_args, output),
 	OPTION("wall", OPTION_FLAG, struct record_args, wall,
-	       .help = "also sample threads that wait"),
+	       .help = "also sample waiting threads (off-CPU)"),
 	OPTION("duration", OPTION_TEXT, struct record_args, duration, .value = "SECONDS",
-	       .help = "stop recording after this time; the program goes on"),
+	       .help = "stop recording after this time; the program continues"),
 	OPTION("max-stack", OPTION_NUMBER, struct record_args, max_stack, .value = "BYTES",
 	       .help = "stack bytes copied with each sample"),
 	OPTION("pid", OPTION_TEXT, struct record_args, pids, .letter = 'p', .value = "PID[,PID]",
-	       .help = "observe running processes, and those they start"),
+	       .help = "observe running processes and their children"),
 	OPTION("tid", OPTION_TEXT, struct record_args, tids, .letter = 't', .value = "TID[,TID]",
 	       .help = "observe single threads"),
 	{0},

@@ -34,13 +34,13 @@ static void check_args(const struct report_args *a)
 	if (a->lines && a->assembly)
 		die("report shows --lines or --asm, not both at once");
 	if (a->json && !v->json && !v->build)
-		die("--asm is for people; there is no JSON of it");
+		die("--asm has no JSON output");
 	if (a->csv && !v->csv && !v->build)
-		die("there is no CSV of this view; there is of all but summary, graph and findings "
+		die("this view has no CSV output; all views but summary, graph and findings have "
 		    "(--view=...)");
 	if (exporting && v->search && v->csv && strcmp(exports[a->export], "dot") != 0)
-		die("a search is exported as a graph, --export=dot; --json and --csv have all of "
-		    "it");
+		die("a search can only be exported as a graph (--export=dot); --json and --csv "
+		    "write all of it");
 	if (flatten_parse(a->flatten, &levels, &e))
 		die("%s", e.text);
 	if (a->depth.given && !a->depth.value)
@@ -152,30 +152,30 @@ static const struct option options[] = {
 	OPTION("focus", OPTION_TEXT, struct report_args, focus, .value = "PATTERN",
 	       .help = "only call paths through this function, loop or FILE:LINE"),
 	OPTION("metric", OPTION_TEXT, struct report_args, metric, .letter = 'm', .value = "NAME",
-	       .help = "what to show, if several things were measured"),
+	       .help = "metric to show, if several were measured"),
 	OPTION("sort", OPTION_CHOICE, struct report_args, sort, .letter = 's', .value = "KEY",
 	       .choices = sorts, .help = "self, total or name"),
 	OPTION("min-percent", OPTION_TEXT, struct report_args, min_percent, .value = "P",
-	       .help = "sum up what has less (0.5; 0 for JSON and CSV)"),
+	       .help = "sum up rows with a smaller share (0.5; 0 for JSON and CSV)"),
 	OPTION("depth", OPTION_NUMBER, struct report_args, depth, .letter = 'd', .value = "N",
-	       .help = "show only so many levels"),
+	       .help = "show at most N levels"),
 	OPTION("by-line", OPTION_FLAG, struct report_args, by_line,
-	       .help = "tree: with the lines that call and compute"),
+	       .help = "tree: show lines as well"),
 	OPTION("no-fold", OPTION_UNFLAG, struct report_args, fold,
 	       .help = "tree, callers: show every level of recursion"),
 	OPTION("flatten", OPTION_TEXT, struct report_args, flatten, .value = "N|loops",
-	       .help = "flat: take away outer levels, or all outside of loops"),
+	       .help = "flat: remove outer levels, or everything outside loops"),
 	OPTION("per-thread", OPTION_FLAG, struct report_args, per_thread,
-	       .help = "also the values of single threads"),
+	       .help = "show the values of each thread as well"),
 	OPTION("source-path", OPTION_TEXT, struct report_args, source_path, .value = "DIR",
-	       .help = "where source files are, for --lines"),
+	       .help = "folder of the source files, for --lines"),
 	OPTION("json", OPTION_FLAG, struct report_args, json, .letter = 'j', .help = "write JSON"),
 	OPTION("csv", OPTION_FLAG, struct report_args, csv, .help = "write comma-separated values"),
 	OPTION("export", OPTION_CHOICE, struct report_args, export, .letter = 'x',
 	       .value = "FORMAT", .choices = exports,
 	       .help = "collapsed, speedscope, pprof, callgrind or dot"),
 	OPTION("output", OPTION_TEXT, struct report_args, output, .letter = 'o', .value = "FILE",
-	       .help = "where --export writes, instead of standard output"),
+	       .help = "file for --export, instead of standard output"),
 	{0},
 };
 
@@ -190,8 +190,8 @@ const struct command cmd_report = {
 	.name = "report",
 	.summary = "Show where the time of a recorded run went",
 	.usage = "[FILE] [options]",
-	.details = "\nFILE is what sonde record, count, path or diagnose wrote; the default is "
-		   "sonde.data.\n",
+	.details = "\nFILE is a profile that sonde record, count, path or diagnose wrote; the "
+		   "default is sonde.data.\n",
 	.options = options,
 	.defaults = &defaults,
 	.args_size = sizeof(defaults),

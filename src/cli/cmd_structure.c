@@ -15,13 +15,10 @@
 #include "cli/term/progress.h"
 #include "process/maps.h"
 
-enum format { FORMAT_TEXT, FORMAT_JSON };
-
 struct structure_args {
 	struct option_number pid;
 	const char *function;
-	bool loops, stats, use_cache, use_debug;
-	unsigned format; /* enum format */
+	bool loops, stats, json, use_cache, use_debug;
 };
 
 /* The state of showing one module after the other. */
@@ -88,7 +85,7 @@ static void begin(struct structure_show *show)
 	show->begun = true;
 	output_begin(common.color, common.pager);
 	show->json = (struct json)JSON_INIT(&show->out);
-	if (show->args->format == FORMAT_JSON && show->args->pid.given) {
+	if (show->args->json && show->args->pid.given) {
 		json_object(&show->json, NULL);
 		json_u64(&show->json, "pid", show->args->pid.value);
 		json_array(&show->json, "modules");
@@ -113,7 +110,7 @@ static void show_module(struct structure_show *show, const struct structure *s, 
 	if (chosen.len || !show->choice.pattern) {
 		struct view v = {s, path, chosen.data, chosen.len};
 		begin(show);
-		if (show->args->format == FORMAT_JSON)
+		if (show->args->json)
 			show_json(show, &v, &show->json);
 		else
 			show_text(show, &v, &show->out);
@@ -224,22 +221,20 @@ static int run(const void *args, const struct operands *operands)
 	return show.incomplete ? EXIT_OURS : EXIT_SUCCESS;
 }
 
-static const char *const formats[] = {"text", "json", NULL};
-
 static const struct option options[] = {
 	OPTION("pid", OPTION_NUMBER, struct structure_args, pid, .letter = 'p', .value = "PID",
-	       .help = "show what this process has mapped, instead of a file"),
-	OPTION("function", OPTION_TEXT, struct structure_args, function, .letter = 'P',
+	       .help = "show all modules of this process, instead of a file"),
+	OPTION("function", OPTION_TEXT, struct structure_args, function, .letter = 'f',
 	       .value = "PATTERN",
 	       .help = "only functions of this name (*, ?, [] match) or address"),
 	OPTION("loops", OPTION_FLAG, struct structure_args, loops, .letter = 'l',
 	       .help = "a table of the loops"),
 	OPTION("stats", OPTION_FLAG, struct structure_args, stats, .letter = 's',
 	       .help = "counts, seconds and memory"),
-	OPTION("format", OPTION_CHOICE, struct structure_args, format, .letter = 'f',
-	       .value = "FORMAT", .choices = formats, .help = "text or json"),
+	OPTION("json", OPTION_FLAG, struct structure_args, json, .letter = 'j',
+	       .help = "write JSON"),
 	OPTION("no-cache", OPTION_UNFLAG, struct structure_args, use_cache,
-	       .help = "analyse afresh and do not keep the result"),
+	       .help = "do not read or write the cache"),
 	OPTION("no-debug", OPTION_UNFLAG, struct structure_args, use_debug,
 	       .help = "ignore debugging information"),
 	{0},

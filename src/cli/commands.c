@@ -44,7 +44,7 @@ const struct option common_options[] = {
 	 .type = OPTION_CALL,
 	 .value = "DOMAIN[:LEVEL]",
 	 .parse = parse_debug,
-	 .help = "tell on stderr what happens inside; LEVEL is 1, 2 or 3"},
+	 .help = "print debug messages on stderr; LEVEL is 1, 2 or 3"},
 	{0},
 };
 
@@ -66,5 +66,5 @@ void die_no_such_command(const char *name)
 	int suggestion = nearest_word(name, names, count);
 	if (suggestion >= 0)
 		die("there is no command '%s'; did you mean '%s'?", name, names[suggestion]);
-	die("there is no command '%s'; 'sonde help' lists those there are", name);
+	die("there is no command '%s'; see 'sonde help'", name);
 }

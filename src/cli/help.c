@@ -15,19 +15,16 @@ struct help_args {
 
 void help_overview(struct text *out)
 {
-	text_add(out,
-		 "usage: sonde [options] PROGRAM ARGS\n"
-		 "       sonde [options] -p PID\n"
-		 "       sonde COMMAND ...\n\n"
-		 "'sonde PROGRAM' runs a program and says why it is slow, and exactly where. It is "
-		 "short for\n'sonde diagnose -- PROGRAM'; the other commands go deeper.\n\n"
-		 "commands:\n");
+	text_add(out, "usage: sonde [options] PROGRAM ARGS\n       sonde [options] -p PID\n       "
+		      "sonde COMMAND ...\n\n'sonde PROGRAM' runs a program and reports why it is "
+		      "slow, and where. It is short for\n'sonde diagnose -- PROGRAM'; the other "
+		      "commands go deeper.\n\ncommands:\n");
 	for (const struct command *const *c = commands; *c; c++)
 		if (!(*c)->hidden)
 			text_printf(out, "  %-11s %s\n", (*c)->name, (*c)->summary);
 	text_add(out, "\noptions:\n");
 	options_describe(common_options, out);
-	text_add(out, "\n'sonde help COMMAND' tells more about one of them.\n");
+	text_add(out, "\n'sonde help COMMAND' explains one of them.\n");
 }
 
 void help_command(const struct command *c, struct text *out)

@@ -45,7 +45,7 @@ void observe_done(const char *output, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
-	complain("%s -> %s; see them with: sonde report%s%s", what, output, named ? " " : "",
+	complain("%s -> %s; to see them: sonde report%s%s", what, output, named ? " " : "",
 		 named ? output : "");
 }
 

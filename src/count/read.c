@@ -73,9 +73,9 @@ static void add_calls(struct thread_reading *d, uint64_t *called)
 		node = profile_child(d->r->profile, node, NODE_LEAF, module_of(d, callee),
 				     callee->what.va);
 		profile_add(d->r->profile, node, d->thread, d->r->calls, e->calls, e->calls);
-		uint32_t own = profile_tally(d->r->profile, module_of(d, callee), callee->what.va,
-					     false, d->thread);
-		d->r->profile->tallies.data[own].entries += e->calls;
+		uint32_t own = profile_counters(d->r->profile, module_of(d, callee),
+						callee->what.va, false, d->thread);
+		d->r->profile->counters.data[own].entries += e->calls;
 	}
 }
 
@@ -272,25 +272,25 @@ static void add_counters(struct thread_reading *d, uint32_t context, uint64_t ca
 	free(words);
 }
 
-/* ---- tallies ---- */
+/* ---- counters ---- */
 
 static uint32_t tally_of_loop(struct thread_reading *d, const struct study *y, uint32_t loop)
 {
 	uint64_t header = y->cfg->blocks[y->forest.loops[loop].header].start;
-	return profile_tally(d->r->profile, module_of(d, y), header, true, d->thread);
+	return profile_counters(d->r->profile, module_of(d, y), header, true, d->thread);
 }
 
 static void add_mix(struct profile *p, uint32_t tally, const struct insn_run *run,
 		    uint64_t executions)
 {
 	for (int i = 0; i < INSN_CLASSES; i++)
-		p->tallies.data[tally].mix[i] += executions * run->mix[i];
+		p->counters.data[tally].mix[i] += executions * run->mix[i];
 }
 
 static void tally_loop(struct thread_reading *d, const struct flat_counts *flat, uint32_t loop)
 {
 	const struct study *y = flat->study;
-	struct profile_tally *t = &d->r->profile->tallies.data[tally_of_loop(d, y, loop)];
+	struct profile_counters *t = &d->r->profile->counters.data[tally_of_loop(d, y, loop)];
 	t->iterations += flat->iterations[loop];
 	t->entries += flat->entries[loop];
 	if (y->forest.loops[loop].irreducible)
@@ -304,7 +304,7 @@ static void tally(struct thread_reading *d, const struct flat_counts *flat)
 {
 	const struct study *y = flat->study;
 	struct profile *p = d->r->profile;
-	uint32_t own = profile_tally(p, module_of(d, y), y->what.va, false, d->thread);
+	uint32_t own = profile_counters(p, module_of(d, y), y->what.va, false, d->thread);
 	for (uint32_t b = 0; b < y->cfg->block_count; b++) {
 		uint32_t loop = y->forest.innermost[b];
 		for (uint32_t i = y->first_run[b]; i < y->first_run[b + 1]; i++) {
@@ -328,7 +328,7 @@ static void tally(struct thread_reading *d, const struct flat_counts *flat)
 
 static void note_limits(struct count_reader *r, uint32_t tally, uint64_t low, uint64_t high)
 {
-	struct profile_tally *t = &r->profile->tallies.data[tally];
+	struct profile_counters *t = &r->profile->counters.data[tally];
 	while (r->limited.len <= tally)
 		vec_push(&r->limited, false);
 	bool first = !r->limited.data[tally];

@@ -1,5 +1,5 @@
 /* Turns contexts and their counters into the profile: calling contexts with instructions and calls,
- * tallies of functions and loops, histograms of trip counts. */
+ * counters of functions and loops, histograms of trip counts. */
 #pragma once
 #include "callpath/stacks.h"
 #include "count/study.h"

@@ -124,8 +124,7 @@ static void on_loaded(void *own, const struct engine_event *v)
 	struct count_session *s = own;
 	struct err e;
 	if (count_all(s, v->target, &e))
-		session_message(&s->session, "a library that was loaded is not counted: %s",
-				e.text);
+		session_message(&s->session, "a loaded library is not counted: %s", e.text);
 }
 
 static void on_ended(void *own, const struct engine_event *v)
@@ -139,7 +138,7 @@ static void on_ended(void *own, const struct engine_event *v)
 static void on_confined(void *own, const struct engine_event *v)
 {
 	struct count_session *s = own;
-	session_message(&s->session, "%s: it is measured no longer", target_unprobed(v->target));
+	session_message(&s->session, "%s: it is no longer measured", target_unprobed(v->target));
 }
 
 /* Takes samples before an event is handled: reading counts takes long, and is not part of the run.
@@ -250,16 +249,14 @@ static void report_losses(struct count_session *s)
 	if (r->dropped) {
 		facts_number(&s->profile, "dropped", (double)r->dropped, 0);
 		session_message(&s->session,
-				"%" PRIu64
-				" events were not counted, in signal handlers that interrupted "
-				"the counting of others mostly",
+				"%" PRIu64 " events were lost, mostly in signal handlers",
 				r->dropped);
 	}
 	if (r->contradictions && !s->partial[0]) {
 		facts_number(&s->profile, "contradictions", (double)r->contradictions, 0);
 		session_message(&s->session,
-				"counters contradict each other in %" PRIu64
-				" of the call paths: their figures may be wrong",
+				"counters are inconsistent in %" PRIu64
+				" call paths, whose numbers may be wrong",
 				r->contradictions);
 	}
 	if (r->merged)
@@ -267,16 +264,15 @@ static void report_losses(struct count_session *s)
 	if (r->cut)
 		facts_number(&s->profile, "cut", (double)r->cut, 0);
 	if (r->cut)
-		session_message(&s->session,
-				"there were so many call paths that %" PRIu64
-				" are shown without some of "
-				"their callers: inclusive figures of those may be too small",
-				r->cut);
+		session_message(
+			&s->session,
+			"there were too many call paths: %" PRIu64
+			" are shown without some of their callers, whose totals may be too small",
+			r->cut);
 	else if (r->merged)
 		session_message(&s->session,
-				"there were so many call paths that %" PRIu64
-				" are shown as if they came "
-				"from another call in the same loop",
+				"there were too many call paths: %" PRIu64
+				" are shown as if they came from another call in the same loop",
 				r->merged);
 }
 
@@ -293,12 +289,10 @@ static void report_missed(struct count_session *s)
 	unsigned percent;
 	const char *path = coverage_missed(s->own->coverage, &percent);
 	if (path)
-		session_message(
-			&s->session,
-			"%u%% of the time was in modules that were not counted, most in %s: "
-			"count them "
-			"with --modules=all",
-			percent, path);
+		session_message(&s->session,
+				"%u %% of the time was in modules that were not counted, mostly in "
+				"%s; count them with --modules=all",
+				percent, path);
 }
 
 static void name_signal(int number, char *out, size_t size)
@@ -324,7 +318,7 @@ static void note_partial(struct count_session *s)
 			 s->own->killed);
 	} else if (left && s->o->session.argv &&
 		   !s->session.program) { /* else the user has ended it */
-		snprintf(s->partial, size, "%" PRIu32 " of its processes went on", left);
+		snprintf(s->partial, size, "%" PRIu32 " of its processes continued", left);
 	}
 	if (s->partial[0])
 		profile_fact(&s->profile, "partial", s->partial);
@@ -364,8 +358,8 @@ static void rescue(void *own)
 		session_message(&s->session, "sonde was killed, and nothing could be saved: %s",
 				e.text);
 	else
-		session_message(&s->session,
-				"sonde was killed; what was counted until then is in %s", output);
+		session_message(&s->session, "sonde was killed; the counts until then are in %s",
+				output);
 }
 
 static void leave(void *own)

@@ -25,7 +25,7 @@ static const double settled_enough = 2.5; /* s without news after which a search
 
 static void report_unprobed(struct diagnosis *d, const struct target *t)
 {
-	session_message(&d->session, "%s: findings rest on samples", target_unprobed(t));
+	session_message(&d->session, "%s: findings are from samples", target_unprobed(t));
 }
 
 /* ---- steps ---- */
@@ -342,7 +342,7 @@ static int do_without_probes(struct diagnosis *d, const struct target *t, struct
 	if (!thread_lives(target_pid(t)))
 		return err_set(e, ERR_ENDED, "process %d has ended", target_pid(t));
 	if (!d->own->samples.sampler)
-		return err_set(e, ERR_CONFINED, "%s, and there are no samples without perf: %s",
+		return err_set(e, ERR_CONFINED, "%s, and without perf it cannot be sampled: %s",
 			       target_unprobed(t), d->note);
 	report_unprobed(d, t);
 	return 0;
@@ -438,7 +438,7 @@ static void leave(void *own)
 	vec_each (process, &d->own->machine.live_processes)
 		target_leave(d->own->machine.processes.data[*process].target);
 	facts_number(&d->profile, "search_seconds", d->session.seconds, 3);
-	facts_number(&d->profile, "probe_share", probes_whole_overhead(&d->own->probes), 6);
+	facts_number(&d->profile, "overhead", probes_whole_overhead(&d->own->probes), 6);
 	profile_fact(&d->profile, "ended", d->session.ended);
 	history_write(d, false);
 }

@@ -67,7 +67,7 @@ static void say_sync(const struct wording *t, const struct candidate *c, const c
 			    : "Synchronisation wait",
 		    percent(c->share), whole_of(t));
 	if (c->object != PROFILE_NONE && !sleeps) {
-		text_add(out, "blocked on ");
+		text_add(out, kind == OBJECT_SPIN ? "waiting for " : "blocked on ");
 		add_object(t, c->object, out);
 		text_add(out, ", ");
 	}

@@ -24,8 +24,8 @@ int flow_open(struct flow **out, const struct module *im, struct err *e)
 {
 	const struct arch *arch = arch_of_machine(im->machine);
 	if (!arch)
-		return err_set(e, ERR_UNSUPPORTED,
-			       "its machine type (%u) is not one that is analysed", im->machine);
+		return err_set(e, ERR_UNSUPPORTED, "its machine type (%u) is not supported",
+			       im->machine);
 	struct flow *f = xcalloc(1, sizeof(*f));
 	f->im = im;
 	f->arch = arch;

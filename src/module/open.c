@@ -35,7 +35,7 @@ static int check_regular(const struct stat *st, struct err *e)
 	if (!S_ISREG(st->st_mode))
 		return err_set(e, ERR_INPUT, "it is a device, pipe or socket, not a program");
 	if ((uint64_t)st->st_size > FILE_MAX_SIZE)
-		return err_set(e, ERR_UNSUPPORTED, "it is larger than 16 GiB; that is too large");
+		return err_set(e, ERR_UNSUPPORTED, "it is larger than 16 GiB, the limit");
 	return 0;
 }
 

@@ -38,7 +38,7 @@
 #define REFUSALS(X)                                                                                \
 	X(NONE, "none", "can be probed")                                                           \
 	X(UNREACHED, "unreached", "lies in code that no path reaches")                             \
-	X(BAD_CODE, "bad-code", "lies in bytes that are no instructions")                          \
+	X(BAD_CODE, "bad-code", "lies in bytes that are not instructions")                         \
 	X(UNRESOLVED, "unresolved-jump", "is in a function whose jumps are not all understood")    \
 	X(SHARED_LANDING, "shared-landing", "is where exceptions of several places arrive")        \
 	X(SHARED_SWITCH, "shared-switch", "is where several indirect jumps arrive")                \
@@ -52,8 +52,8 @@
 	X(TRAMPOLINE, "trampoline", "is where signal handlers return to")                          \
 	X(BUSY, "busy", "is being executed by a signal handler's interrupted code")                \
 	X(NOT_WRITABLE, "not-writable", "is in memory that cannot be changed")                     \
-	X(TOO_MANY, "too-many-patches", "is in a function that takes too many patches")            \
-	X(TABLE_FULL, "table-full", "is one too many for the tables in the program")
+	X(TOO_MANY, "too-many-patches", "is in a function that needs too many patches")            \
+	X(TABLE_FULL, "table-full", "does not fit into the tables in the program")
 
 enum refusal {
 #define X(name, word, text) REFUSED_##name,

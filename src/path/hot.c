@@ -64,8 +64,8 @@ static void explain(struct path_session *s, uint32_t function, double share, dou
 	out->function = function;
 	/* The suggested limit leaves some room, because rates vary. */
 	snprintf(out->reason, sizeof(out->reason),
-		 "it is called %.0f times a second, and measuring that would take about %.0f %% of "
-		 "the run time; --max-cost=%.0f would allow it",
+		 "it is called %.0f times per second, which would be about %.0f %% overhead; "
+		 "--max-overhead=%.0f would allow it",
 		 rate, percent(share), percent(share) * 1.2 + 1);
 }
 

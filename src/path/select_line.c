@@ -125,9 +125,10 @@ static int in_no_loop(struct selector *s, const struct structure *t, const uint6
 	uint32_t p = scope_index_function(x, addresses[0]);
 	const char *name = p == INDEX_NONE ? "" : text_of(t, t->functions[p].name);
 	return *name ? err_set(e, ERR_INPUT,
-			       "%s:%u is in no loop, but in %s, which is measured by that name",
+			       "%s:%u is not in a loop, but in %s; measure it by that name",
 			       s->wanted.file, s->wanted.line, name)
-		     : err_set(e, ERR_INPUT, "%s:%u is in no loop", s->wanted.file, s->wanted.line);
+		     : err_set(e, ERR_INPUT, "%s:%u is not in a loop", s->wanted.file,
+			       s->wanted.line);
 }
 
 static int select_from(struct selector *s, const struct mapped_code *m, const struct structure *t,

@@ -109,11 +109,10 @@ static bool find_inlined(struct selector *s, struct debug *d, struct inlined *ou
 
 static int refuse_inlined(struct selector *s, const struct inlined *in, struct err *e)
 {
-	return err_set(
-		e, ERR_INPUT,
-		"'%s' has no code of its own: it is inlined wherever it is called, such as at "
-		"%s:%u in %s; measure that, or its loops by FILE:LINE",
-		s->wanted.text, in->file, in->line, *in->into ? in->into : "its caller");
+	return err_set(e, ERR_INPUT,
+		       "'%s' has no code of its own: all its calls are inlined, such as at %s:%u "
+		       "in %s; measure that, or its loops by FILE:LINE",
+		       s->wanted.text, in->file, in->line, *in->into ? in->into : "its caller");
 }
 
 /* ---- the sentence ---- */
@@ -168,8 +167,8 @@ int select_refuse(struct selector *s, struct err *e)
 			       s->elsewhere);
 	if (s->only_resolver)
 		return err_set(e, ERR_INPUT,
-			       "'%s' is one of several functions, chosen when the program calls it "
-			       "first; it can be measured once that has happened",
+			       "'%s' is one of several functions, chosen at its first call; it can "
+			       "be measured after that",
 			       w->name);
 	return refuse_name(s, e);
 }

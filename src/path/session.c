@@ -157,7 +157,7 @@ static int add_word(struct path_session *s, struct path_target *t, const struct 
 		rc = refused.code ? refused.code : ERR_UNSUPPORTED;
 	} else if (!rc && in < found.list.len) {
 		session_message(&s->session,
-				"%u of %u functions that '%.100s' means cannot be measured: %s",
+				"%u of %u functions that match '%.100s' cannot be measured: %s",
 				found.list.len - in, found.list.len, w->text, refused.text);
 	}
 	selection_release(&found);
@@ -206,7 +206,7 @@ static int add_to_all(struct path_session *s, const char *word, bool *awaits, st
 	struct path_word *w = keep_word(s, word);
 	int rc = ERR_INPUT;
 	bool here;
-	err_set(e, ERR_INPUT, "there is no process to look for '%s' in", word);
+	err_set(e, ERR_INPUT, "there is no process in which to look for '%s'", word);
 	*awaits = false;
 	vec_each (t, &s->own->targets) {
 		if (!target_alive(t->target))
@@ -455,7 +455,7 @@ static void on_ended(void *own, const struct engine_event *v)
 static void on_confined(void *own, const struct engine_event *v)
 {
 	struct path_session *s = own;
-	session_message(&s->session, "%s: it is measured no longer", target_unprobed(v->target));
+	session_message(&s->session, "%s: it is no longer measured", target_unprobed(v->target));
 }
 
 static const struct probing_ops events = {
@@ -493,13 +493,14 @@ static void keep_to_limit(struct path_session *s)
 		part = hot_find(s, share, &f);
 		if (part <= 0)
 			break;
-		session_message(&s->session, "'%.200s' was taken out: %s",
+		session_message(&s->session, "'%.200s' was removed: %s",
 				s->data.functions.data[f.function].name, f.reason);
 		take_out(s, f.function, PATH_TOO_HOT, f.reason);
 		any = true;
 	}
 	if (any && commit(s, &e))
-		session_message(&s->session, "what costs too much stays in: %s", e.text);
+		session_message(&s->session,
+				"functions above the overhead limit cannot be removed: %s", e.text);
 }
 
 static void check_overhead(struct path_session *s)
@@ -589,7 +590,7 @@ static void leave(void *own)
 	engine_free(s->probing.engine);
 	s->probing.engine = NULL;
 	if (s->overhead.run_ns)
-		facts_number(&s->data.profile, "probe_share",
+		facts_number(&s->data.profile, "overhead",
 			     (double)s->overhead.probe_ns / (double)s->overhead.run_ns, 6);
 	vec_each (w, &s->own->words)
 		if (!w->found && !w->removed)

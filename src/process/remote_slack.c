@@ -179,7 +179,7 @@ static int let_out(struct control *c, int pid, uint64_t start, size_t size, stru
 		if (rc)
 			return rc;
 	}
-	return err_set(e, ERR_SYSTEM, "process %d does not come out of an unfinished call", pid);
+	return err_set(e, ERR_SYSTEM, "process %d does not return from an unfinished call", pid);
 }
 
 /* They may all wait for a disk, say, where nothing stops them. */

@@ -2,19 +2,19 @@
 
 #include <stdlib.h>
 
-/* `order` has the tallies sorted by scope, then address, so that those of one row are adjacent. */
+/* `order` has the counters sorted by scope, then address, so that those of one row are adjacent. */
 struct counts_builder {
 	struct counts *c;
 	const struct profile *p;
-	VEC(const struct profile_tally *) order;
-	uint32_t *row_of; /* by tally; PROFILE_NONE if it has none */
-	bool *ended;      /* by tally: it has entries that ended */
+	VEC(const struct profile_counters *) order;
+	uint32_t *row_of; /* by counters; PROFILE_NONE if it has none */
+	bool *ended;      /* by counters: it has entries that ended */
 };
 
 static int by_scope(const void *a, const void *b)
 {
-	const struct profile_tally *x = *(const struct profile_tally *const *)a;
-	const struct profile_tally *y = *(const struct profile_tally *const *)b;
+	const struct profile_counters *x = *(const struct profile_counters *const *)a;
+	const struct profile_counters *y = *(const struct profile_counters *const *)b;
 	if (x->scope != y->scope)
 		return x->scope < y->scope ? -1 : 1;
 	if (x->address != y->address)
@@ -22,7 +22,7 @@ static int by_scope(const void *a, const void *b)
 	return x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
-static void add_mix(uint64_t *mix, uint64_t *sum, const struct profile_tally *t)
+static void add_mix(uint64_t *mix, uint64_t *sum, const struct profile_counters *t)
 {
 	for (int i = 0; i < INSN_CLASSES; i++) {
 		mix[i] += t->mix[i];
@@ -30,7 +30,7 @@ static void add_mix(uint64_t *mix, uint64_t *sum, const struct profile_tally *t)
 	}
 }
 
-static void add_tally(struct counts_row *r, const struct profile_tally *t, bool ended)
+static void add_counters(struct counts_row *r, const struct profile_counters *t, bool ended)
 {
 	r->flags |= t->flags;
 	add_mix(r->mix, &r->instructions, t);
@@ -42,11 +42,11 @@ static void add_tally(struct counts_row *r, const struct profile_tally *t, bool 
 		r->trip_max = t->trip_max;
 }
 
-/* Selects and sorts the tallies. The mix of a function includes that of its loops, so the
+/* Selects and sorts the counters. The mix of a function includes that of its loops, so the
  * functions alone add up to everything. */
 static void select_tallies(struct counts_builder *x, bool (*thread)(void *ctx, uint32_t), void *ctx)
 {
-	vec_each (t, &x->p->tallies) {
+	vec_each (t, &x->p->counters) {
 		if (thread && !thread(ctx, t->thread))
 			continue;
 		if (!t->loop)
@@ -64,7 +64,7 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Returns the number of distinct threads with entries among tallies `first` to `end`. */
+/* Returns the number of distinct threads with entries among counters `first` to `end`. */
 static uint32_t count_threads(const struct counts_builder *x, uint32_t first, uint32_t end)
 {
 	VEC(uint32_t) threads = {0};
@@ -83,16 +83,16 @@ static uint32_t count_threads(const struct counts_builder *x, uint32_t first, ui
 static void make_rows(struct counts_builder *x)
 {
 	for (uint32_t i = 0, end; i < x->order.len; i = end) {
-		const struct profile_tally *first = x->order.data[i];
+		const struct profile_counters *first = x->order.data[i];
 		struct counts_row row = {
 			.scope = first->scope, .loop = first->loop, .trip_min = UINT64_MAX};
 		uint64_t before = 0;
 		for (end = i; end < x->order.len && x->order.data[end]->scope == row.scope; end++) {
-			const struct profile_tally *t = x->order.data[end];
+			const struct profile_counters *t = x->order.data[end];
 			row.machine_loops += end == i || t->address != before;
 			before = t->address;
-			add_tally(&row, t, x->ended[t - x->p->tallies.data]);
-			x->row_of[t - x->p->tallies.data] = x->c->rows.len;
+			add_counters(&row, t, x->ended[t - x->p->counters.data]);
+			x->row_of[t - x->p->counters.data] = x->c->rows.len;
 		}
 		row.trip_min = row.trip_min == UINT64_MAX ? 0 : row.trip_min;
 		row.threads = count_threads(x, i, end);
@@ -150,8 +150,8 @@ static void make_histograms(struct counts_builder *x)
 {
 	VEC(struct row_bucket) buckets = {0};
 	vec_each (t, &x->p->trips)
-		if (t->entries && x->row_of[t->tally] != PROFILE_NONE)
-			vec_push(&buckets, (struct row_bucket){x->row_of[t->tally],
+		if (t->entries && x->row_of[t->counters] != PROFILE_NONE)
+			vec_push(&buckets, (struct row_bucket){x->row_of[t->counters],
 							       {t->low, t->high, t->entries}});
 	if (buckets.len)
 		qsort(buckets.data, buckets.len, sizeof(*buckets.data), by_row_and_low);
@@ -167,12 +167,12 @@ void counts_build(struct counts *c, const struct profile *p, bool (*thread)(void
 {
 	struct counts_builder x = {.c = c, .p = p};
 	*c = (struct counts){0};
-	x.row_of = xmalloc((p->tallies.len + (size_t)1) * sizeof(*x.row_of));
-	x.ended = xcalloc(p->tallies.len + (size_t)1, sizeof(*x.ended));
-	for (uint32_t i = 0; i < p->tallies.len; i++)
+	x.row_of = xmalloc((p->counters.len + (size_t)1) * sizeof(*x.row_of));
+	x.ended = xcalloc(p->counters.len + (size_t)1, sizeof(*x.ended));
+	for (uint32_t i = 0; i < p->counters.len; i++)
 		x.row_of[i] = PROFILE_NONE;
 	vec_each (t, &p->trips)
-		x.ended[t->tally] |= t->entries > 0;
+		x.ended[t->counters] |= t->entries > 0;
 	select_tallies(&x, thread, ctx);
 	make_rows(&x);
 	make_histograms(&x);

@@ -11,7 +11,7 @@ struct counts_trips {
 struct counts_row {
 	uint32_t scope;
 	bool loop;
-	uint8_t flags;          /* enum profile_tally_flag, of any of its tallies */
+	uint8_t flags;          /* enum profile_counters_flag, of any of its counters */
 	uint32_t machine_loops; /* number of its machine loops; 1 for a function */
 	uint32_t threads;       /* number of threads that entered it */
 	uint64_t entries, iterations;
@@ -23,7 +23,7 @@ struct counts_row {
 struct counts {
 	VEC(struct counts_row) rows; /* sorted by scope */
 	VEC(struct counts_trips) trips;
-	uint64_t mix[INSN_CLASSES], instructions; /* of all tallies, with or without a scope */
+	uint64_t mix[INSN_CLASSES], instructions; /* of all counters, with or without a scope */
 };
 
 /* `thread` returns true for selected threads; NULL: all. The profile must be fused. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 const struct export_format export_formats[] = {
-	{"collapsed", "flame graph programs: a line for each call path", false, export_collapsed},
+	{"collapsed", "flame graph tools: a line for each call path", false, export_collapsed},
 	{"speedscope", "speedscope", false, export_speedscope},
 	{"pprof", "pprof", true, export_pprof},
 	{"callgrind", "callgrind_annotate and KCachegrind", false, export_callgrind},

@@ -48,7 +48,7 @@ static void add_node(const struct profile *p, const struct graph_node *n, uint32
 	}
 	text_printf(out, "\\n%.1f %%", percent_of(n->total, total));
 	if (n->self != n->total && percent_of(n->self, total) >= 0.05)
-		text_printf(out, ", own %.1f %%", percent_of(n->self, total));
+		text_printf(out, ", self %.1f %%", percent_of(n->self, total));
 	text_add(out, "\", ");
 	add_color(out, percent_of(n->self, total));
 	text_add(out, "];\n");
@@ -80,7 +80,7 @@ static void add_title(const struct profile *p, const struct export_options *o, u
 		text_printf(out, "\\n%s: %.3g s", m->name, (double)total / 1e9);
 	else if (m)
 		text_printf(out, "\\n%s: %llu", m->name, (unsigned long long)total);
-	text_printf(out, "; from %.4g %% on\";\n", o->min_percent);
+	text_printf(out, "; threshold %.4g %%\";\n", o->min_percent);
 }
 
 void export_dot(const struct profile *p, const struct export_options *o, struct text *out)

@@ -19,7 +19,7 @@ struct fusing {
 	uint32_t module;
 	const uint32_t *nodes; /* its nodes that have no scope yet */
 	uint32_t count;
-	VEC(uint32_t) tallies;     /* its tallies that have no scope yet */
+	VEC(uint32_t) counters;    /* its counters that have no scope yet */
 	const struct structure *s; /* NULL if it cannot be recovered */
 	struct structure *own;     /* the same, if it was recovered here and must be freed */
 	struct scope_index *index;
@@ -51,8 +51,8 @@ static int check_file(const struct profile_module *i, struct err *e)
 	struct stat st;
 	if (i->path[0] != '/')
 		return err_set(e, ERR_INPUT,
-			       "this code is in no file; its functions can be named only by the "
-			       "recorder, when it ends in order");
+			       "this code is in no file; only the recorder can name its functions, "
+			       "when it ends properly");
 	if (stat(i->path, &st))
 		return err_errno(e, "the file cannot be read; put the one that was recorded back "
 				    "in its place, or record again");
@@ -67,12 +67,12 @@ static int check_file(const struct profile_module *i, struct err *e)
 /* Returns the sorted, distinct addresses that structure is needed for. */
 static uint64_t *find_addresses(const struct fusing *f, uint32_t *count)
 {
-	uint32_t all = f->count + f->tallies.len;
+	uint32_t all = f->count + f->counters.len;
 	uint64_t *a = xmalloc((all + (size_t)1) * sizeof(*a));
 	for (uint32_t i = 0; i < f->count; i++)
 		a[i] = f->p->nodes.data[f->nodes[i]].address;
-	for (uint32_t i = 0; i < f->tallies.len; i++)
-		a[f->count + i] = f->p->tallies.data[f->tallies.data[i]].address;
+	for (uint32_t i = 0; i < f->counters.len; i++)
+		a[f->count + i] = f->p->counters.data[f->counters.data[i]].address;
 	order_by_address(a, all, sizeof(*a), 0);
 	*count = 0;
 	for (uint32_t i = 0; i < all; i++)
@@ -259,7 +259,7 @@ static uint32_t find_loop(struct fusing *f, uint64_t header)
 	return scope_for(f, l->scope, f->s->functions[l->function].start);
 }
 
-/* Cached, because every thread that executed the loop has a tally of it. */
+/* Cached, because every thread that executed the loop has a counters of it. */
 static uint32_t loop_at(struct fusing *f, uint64_t header)
 {
 	uint32_t scope = hashmap_get(&f->loops, header);
@@ -284,10 +284,10 @@ static uint32_t function_at(struct fusing *f, uint64_t va)
 
 static void find_tallies(struct fusing *f)
 {
-	for (uint32_t i = 0; i < f->p->tallies.len; i++)
-		if (f->p->tallies.data[i].module == f->module &&
-		    f->p->tallies.data[i].scope == PROFILE_NONE)
-			vec_push(&f->tallies, i);
+	for (uint32_t i = 0; i < f->p->counters.len; i++)
+		if (f->p->counters.data[i].module == f->module &&
+		    f->p->counters.data[i].scope == PROFILE_NONE)
+			vec_push(&f->counters, i);
 }
 
 static void fuse_module(struct profile *p, const struct fuse_options *o, uint32_t module,
@@ -295,15 +295,15 @@ static void fuse_module(struct profile *p, const struct fuse_options *o, uint32_
 {
 	struct fusing f = {.p = p, .module = module, .nodes = nodes, .count = count};
 	find_tallies(&f);
-	if (!f.count && !f.tallies.len)
+	if (!f.count && !f.counters.len)
 		return;
 	find_structure(&f, o);
 	for (uint32_t i = 0; i < count; i++) {
 		struct profile_node *n = &p->nodes.data[nodes[i]];
 		n->scope = scope_at(&f, n->address);
 	}
-	vec_each (i, &f.tallies) {
-		struct profile_tally *t = &p->tallies.data[*i];
+	vec_each (i, &f.counters) {
+		struct profile_counters *t = &p->counters.data[*i];
 		t->scope = t->loop ? loop_at(&f, t->address) : function_at(&f, t->address);
 	}
 	scope_index_free(f.index);
@@ -312,7 +312,7 @@ static void fuse_module(struct profile *p, const struct fuse_options *o, uint32_
 	hashmap_release(&f.text_of);
 	hashmap_release(&f.unknown);
 	hashmap_release(&f.loops);
-	vec_free(&f.tallies);
+	vec_free(&f.counters);
 	vec_free(&f.texts);
 	vec_free(&f.path);
 }
@@ -324,12 +324,12 @@ static void fuse_code_without_module(struct profile *p, const uint32_t *nodes, u
 	struct fusing f = {.p = p, .module = p->modules.len};
 	if (!count)
 		return;
-	vec_push(&p->modules, (struct profile_module){.path = "[code in no file]"});
+	vec_push(&p->modules, (struct profile_module){.path = "[anonymous code]"});
 	uint32_t scope = add_scope(&f, &(struct profile_scope){.parent = PROFILE_NONE,
 							       .module = f.module,
 							       .kind = PROFILE_FUNCTION,
 							       .flags = PROFILE_UNNAMED,
-							       .name = "[code in no file]",
+							       .name = "[anonymous code]",
 							       .file = "",
 							       .call_file = ""});
 	for (uint32_t i = 0; i < count; i++)

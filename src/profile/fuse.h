@@ -21,10 +21,10 @@ struct fuse_options {
 	void *ctx;
 };
 
-/* Adds scopes for all nodes and tallies that have none.
+/* Adds scopes for all nodes and counters that have none.
  *
- * A loop's tally gets the innermost source loop that begins at its header, or none if there is no
- * such loop; a function's tally gets its function.
+ * A loop's counters gets the innermost source loop that begins at its header, or none if there is
+ * no such loop; a function's counters gets its function.
  *
  * A module whose file is missing or is not the recorded one (the build id differs or, without build
  * ids, size or time) cannot be analysed: its nodes get function scopes named by address, and

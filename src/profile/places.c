@@ -127,7 +127,7 @@ void places_prepare(struct places *p, const struct place_asked *list, uint32_t c
 static void add_unknown(struct places *p, uint32_t module, uint64_t address, level_list *out)
 {
 	const char *name = module == INDEX_NONE
-				   ? "[code in no file]"
+				   ? "[anonymous code]"
 				   : arena_printf(&p->arena, "0x%llx", (unsigned long long)address);
 	vec_push(out, (struct place_level){.name = name, .file = ""});
 }

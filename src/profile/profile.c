@@ -56,7 +56,7 @@ void profile_release(struct profile *p)
 	vec_free(&p->scopes);
 	vec_free(&p->counts);
 	vec_free(&p->facts);
-	vec_free(&p->tallies);
+	vec_free(&p->counters);
 	vec_free(&p->trips);
 	vec_free(&p->uncovered);
 	vec_free(&p->resources);
@@ -67,12 +67,12 @@ void profile_release(struct profile *p)
 	vec_free(&p->remarks);
 	hashmap_release(&p->node_index);
 	hashmap_release(&p->value_index);
-	hashmap_release(&p->tally_index);
+	hashmap_release(&p->counters_index);
 	hashmap_release(&p->trips_index);
 	arena_release(&p->arena);
 }
 
-/* Keys of the indices. Each node except the root, each value, tally and trips row has one entry
+/* Keys of the indices. Each node except the root, each value, counters and trips row has one entry
  * in its index. */
 static uint64_t hash3(uint64_t a, uint64_t b, uint64_t c)
 {
@@ -178,63 +178,63 @@ void profile_add(struct profile *p, uint32_t node, uint32_t thread, uint32_t met
 	v->amount += amount;
 }
 
-static uint64_t tally_key(uint32_t module, uint64_t address, bool loop, uint32_t thread)
+static uint64_t counters_key(uint32_t module, uint64_t address, bool loop, uint32_t thread)
 {
 	return hash3((uint64_t)module << 32 | thread, address, loop);
 }
 
 static void index_tallies(struct profile *p)
 {
-	for (uint32_t i = p->tally_index.len; i < p->tallies.len; i++) {
-		const struct profile_tally *t = &p->tallies.data[i];
-		hashmap_insert(&p->tally_index,
-			       tally_key(t->module, t->address, t->loop, t->thread), i);
+	for (uint32_t i = p->counters_index.len; i < p->counters.len; i++) {
+		const struct profile_counters *t = &p->counters.data[i];
+		hashmap_insert(&p->counters_index,
+			       counters_key(t->module, t->address, t->loop, t->thread), i);
 	}
 }
 
-struct tally_query {
+struct counters_query {
 	const struct profile *profile;
-	struct profile_tally tally;
+	struct profile_counters counters;
 };
 
-static bool matches_tally(const void *ctx, uint32_t number)
+static bool matches_counters(const void *ctx, uint32_t number)
 {
-	const struct tally_query *w = ctx;
-	const struct profile_tally *t = &w->profile->tallies.data[number], *k = &w->tally;
+	const struct counters_query *w = ctx;
+	const struct profile_counters *t = &w->profile->counters.data[number], *k = &w->counters;
 	return t->module == k->module && t->address == k->address && t->loop == k->loop &&
 	       t->thread == k->thread;
 }
 
-uint32_t profile_tally(struct profile *p, uint32_t module, uint64_t address, bool loop,
-		       uint32_t thread)
+uint32_t profile_counters(struct profile *p, uint32_t module, uint64_t address, bool loop,
+			  uint32_t thread)
 {
-	const struct tally_query w = {p,
-				      {.module = module,
-				       .address = address,
-				       .loop = loop,
-				       .thread = thread,
-				       .scope = PROFILE_NONE}};
-	uint64_t key = tally_key(module, address, loop, thread);
-	if (p->tally_index.len != p->tallies.len)
+	const struct counters_query w = {p,
+					 {.module = module,
+					  .address = address,
+					  .loop = loop,
+					  .thread = thread,
+					  .scope = PROFILE_NONE}};
+	uint64_t key = counters_key(module, address, loop, thread);
+	if (p->counters_index.len != p->counters.len)
 		index_tallies(p);
-	uint32_t at = hashmap_find(&p->tally_index, key, matches_tally, &w);
+	uint32_t at = hashmap_find(&p->counters_index, key, matches_counters, &w);
 	if (at != HASHMAP_NONE)
 		return at;
-	vec_push(&p->tallies, w.tally);
-	hashmap_insert(&p->tally_index, key, p->tallies.len - 1);
-	return p->tallies.len - 1;
+	vec_push(&p->counters, w.counters);
+	hashmap_insert(&p->counters_index, key, p->counters.len - 1);
+	return p->counters.len - 1;
 }
 
-static uint64_t trips_key(uint32_t tally, uint64_t low)
+static uint64_t trips_key(uint32_t counters, uint64_t low)
 {
-	return hash3(tally, low, 0);
+	return hash3(counters, low, 0);
 }
 
 static void index_trips(struct profile *p)
 {
 	for (uint32_t i = p->trips_index.len; i < p->trips.len; i++)
 		hashmap_insert(&p->trips_index,
-			       trips_key(p->trips.data[i].tally, p->trips.data[i].low), i);
+			       trips_key(p->trips.data[i].counters, p->trips.data[i].low), i);
 }
 
 struct trips_query {
@@ -246,14 +246,14 @@ static bool matches_trips(const void *ctx, uint32_t number)
 {
 	const struct trips_query *w = ctx;
 	const struct profile_trips *t = &w->profile->trips.data[number];
-	return t->tally == w->trips.tally && t->low == w->trips.low;
+	return t->counters == w->trips.counters && t->low == w->trips.low;
 }
 
-void profile_add_trips(struct profile *p, uint32_t tally, uint64_t low, uint64_t high,
+void profile_add_trips(struct profile *p, uint32_t counters, uint64_t low, uint64_t high,
 		       uint64_t entries)
 {
-	const struct trips_query w = {p, {tally, low, high, entries}};
-	uint64_t key = trips_key(tally, low);
+	const struct trips_query w = {p, {counters, low, high, entries}};
+	uint64_t key = trips_key(counters, low);
 	if (p->trips_index.len != p->trips.len)
 		index_trips(p);
 	uint32_t at = hashmap_find(&p->trips_index, key, matches_trips, &w);
@@ -275,7 +275,7 @@ uint32_t profile_metric_named(const struct profile *p, const char *name)
 
 bool profile_has_counts(const struct profile *p)
 {
-	return p->tallies.len;
+	return p->counters.len;
 }
 
 bool profile_is_counted(const struct profile *p, uint32_t metric)
@@ -375,9 +375,9 @@ static bool thread_is_sound(const struct profile *p, uint32_t i)
 }
 
 /* Its scope, if any, must be in the same module and of the right kind. */
-static bool tally_is_sound(const struct profile *p, uint32_t i)
+static bool counters_is_sound(const struct profile *p, uint32_t i)
 {
-	const struct profile_tally *t = &p->tallies.data[i];
+	const struct profile_counters *t = &p->counters.data[i];
 	if (t->module >= p->modules.len || t->thread >= p->threads.len || t->flags >= TALLY_FLAGS ||
 	    t->trip_min > t->trip_max || !is_index(t->scope, p->scopes.len))
 		return false;
@@ -389,7 +389,8 @@ static bool tally_is_sound(const struct profile *p, uint32_t i)
 static bool trips_are_sound(const struct profile *p, uint32_t i)
 {
 	const struct profile_trips *t = &p->trips.data[i];
-	return t->tally < p->tallies.len && p->tallies.data[t->tally].loop && t->low <= t->high;
+	return t->counters < p->counters.len && p->counters.data[t->counters].loop &&
+	       t->low <= t->high;
 }
 
 static bool uncovered_is_sound(const struct profile *p, uint32_t i)
@@ -455,7 +456,7 @@ static int check_each(const struct profile *p, uint32_t len, const char *what,
 {
 	for (uint32_t i = 0; i < len; i++)
 		if (!sound(p, i))
-			return err_set(e, ERR_INPUT, "%s %u makes no sense", what, i);
+			return err_set(e, ERR_INPUT, "%s %u is invalid", what, i);
 	return 0;
 }
 
@@ -470,7 +471,7 @@ static int check_processes(const struct profile *p, struct err *e)
 		for (; at < p->processes.len && !walk[at]; at = p->processes.data[at].parent)
 			walk[at] = i + 1;
 		if (at != PROFILE_NONE && (at >= p->processes.len || walk[at] == i + 1))
-			r = err_set(e, ERR_INPUT, "process %u makes no sense", i);
+			r = err_set(e, ERR_INPUT, "process %u is invalid", i);
 	}
 	free(walk);
 	return r;
@@ -480,7 +481,7 @@ static bool tallies_overflow(const struct profile *p)
 {
 	uint64_t entries = 0, iterations = 0, instructions = 0, ended = 0;
 	bool over = false;
-	vec_each (t, &p->tallies) {
+	vec_each (t, &p->counters) {
 		over |= __builtin_add_overflow(entries, t->entries, &entries);
 		over |= __builtin_add_overflow(iterations, t->iterations, &iterations);
 		for (int i = 0; i < INSN_CLASSES; i++)
@@ -511,14 +512,14 @@ int profile_check(const struct profile *p, struct err *e)
 	r = r ? r : check_each(p, p->scopes.len, "scope", scope_is_sound, e);
 	r = r ? r : check_each(p, p->values.len, "value", value_is_sound, e);
 	r = r ? r : check_each(p, p->threads.len, "thread", thread_is_sound, e);
-	r = r ? r : check_each(p, p->tallies.len, "tally", tally_is_sound, e);
+	r = r ? r : check_each(p, p->counters.len, "counters", counters_is_sound, e);
 	r = r ? r : check_each(p, p->trips.len, "row of trips", trips_are_sound, e);
 	r = r ? r : check_each(p, p->uncovered.len, "row of uncovered", uncovered_is_sound, e);
 	r = r ? r : check_each(p, p->resources.len, "resource", resource_is_sound, e);
 	r = r ? r : check_each(p, p->experiments.len, "experiment", experiment_is_sound, e);
 	r = r ? r : check_each(p, p->refinements.len, "refinement", refinement_is_sound, e);
 	if (!r && !evidence_is_sound(p))
-		r = err_set(e, ERR_INPUT, "the evidence of its findings makes no sense");
+		r = err_set(e, ERR_INPUT, "the evidence of its findings is invalid");
 	r = r ? r : check_each(p, p->findings.len, "finding", finding_is_sound, e);
 	r = r ? r : check_each(p, p->remarks.len, "remark", remark_is_sound, e);
 	r = r ? r : check_processes(p, e);

@@ -120,7 +120,7 @@ struct profile_count {
 #define PROFILE_CALLS        "calls"
 #define PROFILE_RUNS         "runs"
 
-enum profile_tally_flag {
+enum profile_counters_flag {
 	TALLY_IRREDUCIBLE = 1 << 0, /* a region with several entries, counted as a whole */
 	TALLY_ITERATIONS_UNKNOWN = 1 << 1,
 	TALLY_TRIPS_UNKNOWN = 1 << 2,      /* the iterations of single entries are unknown */
@@ -130,12 +130,12 @@ enum profile_tally_flag {
 };
 
 /* The counts of one loop or function in one thread, over all call paths. */
-struct profile_tally {
+struct profile_counters {
 	uint32_t module, thread;
 	uint32_t scope; /* PROFILE_NONE until fused; machine loops of the same source loop share its
 			   scope */
 	bool loop;
-	uint8_t flags;                /* enum profile_tally_flag */
+	uint8_t flags;                /* enum profile_counters_flag */
 	uint64_t address;             /* va: header of the loop, start of the function */
 	uint64_t entries, iterations; /* entries of the loop or calls of the function; iterations of
 					 the loop */
@@ -146,10 +146,10 @@ struct profile_tally {
 };
 
 /* A bucket of the trip-count histogram of a loop: entries that had `low` to `high` iterations.
- * Entries that did not end (because the thread did) are in no bucket. The buckets of one tally
+ * Entries that did not end (because the thread did) are in no bucket. The buckets of one counters
  * do not overlap. */
 struct profile_trips {
-	uint32_t tally;
+	uint32_t counters;
 	uint64_t low, high, entries;
 };
 
@@ -278,7 +278,7 @@ struct profile {
 	VEC(struct profile_scope) scopes;
 	VEC(struct profile_count) counts;
 	VEC(struct profile_fact) facts;
-	VEC(struct profile_tally) tallies; /* empty: the run was not counted */
+	VEC(struct profile_counters) counters; /* empty: the run was not counted */
 	VEC(struct profile_trips) trips;
 	VEC(struct profile_uncovered) uncovered;
 	VEC(struct profile_resource) resources; /* empty: there was no search */
@@ -291,7 +291,7 @@ struct profile {
 	bool finished;                          /* recording ended normally */
 	struct arena arena;                     /* holds all strings */
 	struct hashmap node_index, value_index; /* private to profile.c */
-	struct hashmap tally_index, trips_index;
+	struct hashmap counters_index, trips_index;
 };
 
 void profile_init(struct profile *p); /* creates the root node */
@@ -303,15 +303,15 @@ uint32_t profile_child(struct profile *p, uint32_t parent, enum node_kind kind, 
 void profile_add(struct profile *p, uint32_t node, uint32_t thread, uint32_t metric,
 		 uint64_t samples, uint64_t amount);
 void profile_count(struct profile *p, const char *name, uint64_t samples);
-/* Returns the tally of a loop or function in a thread; creates it, with all counts 0, if it is
+/* Returns the counters of a loop or function in a thread; creates it, with all counts 0, if it is
  * new. */
-uint32_t profile_tally(struct profile *p, uint32_t module, uint64_t address, bool loop,
-		       uint32_t thread);
-void profile_add_trips(struct profile *p, uint32_t tally, uint64_t low, uint64_t high,
+uint32_t profile_counters(struct profile *p, uint32_t module, uint64_t address, bool loop,
+			  uint32_t thread);
+void profile_add_trips(struct profile *p, uint32_t counters, uint64_t low, uint64_t high,
 		       uint64_t entries);
 /* Returns the index of the metric with this name, or PROFILE_NONE. */
 uint32_t profile_metric_named(const struct profile *p, const char *name);
-/* True if the run was counted: there are tallies. */
+/* True if the run was counted: there are counters. */
 bool profile_has_counts(const struct profile *p);
 /* True if values of the metric are exact counts, not estimates from samples. */
 bool profile_is_counted(const struct profile *p, uint32_t metric);

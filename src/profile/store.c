@@ -145,7 +145,7 @@ static int settle(const char *path, struct err *e)
 	if (r != SQLITE_BUSY)
 		return 0;
 	return err_set(e, ERR_SYSTEM,
-		       "another sonde is recording to %s or reading it; wait for its end or choose "
+		       "another sonde is writing or reading %s; wait until it ends, or choose "
 		       "another file with -o",
 		       path);
 }

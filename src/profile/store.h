@@ -5,8 +5,8 @@
 #pragma once
 #include "profile/profile.h"
 
-/* Each change of the tables makes a new one; files of older ones can still be read. */
-enum { STORE_SCHEMA = 4 };
+/* Each change of the tables makes a new one; files of other schemas are refused. */
+enum { STORE_SCHEMA = 5 };
 
 struct store;
 
@@ -19,7 +19,7 @@ int store_commit(struct store *s, struct profile *p, struct err *e);
 /* Closes the file; what was committed is safe. */
 void store_close(struct store *s);
 
-/* Reads a whole profile. Errors: no such file, no profile, newer schema, damaged; each says the way
- * out. A file that another sonde is still recording to reads as of its last commit. After an error
- * there is nothing to release. */
+/* Reads a whole profile. Errors: no such file, no profile, another schema, damaged; each says the
+ * way out. A file that another sonde is still recording to reads as of its last commit. After an
+ * error there is nothing to release. */
 int store_load(struct profile *out, const char *path, struct err *e);

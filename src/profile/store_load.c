@@ -31,13 +31,13 @@ static bool take_fact(struct profile *p)
 	return true;
 }
 
-/* Buckets of one tally do not overlap. */
+/* Buckets of one counters do not overlap. */
 static bool check_trips(const struct profile *p)
 {
 	if (p->trips.len < 2)
 		return true;
 	const struct profile_trips *t = &vec_last(&p->trips), *before = t - 1;
-	return t->tally != before->tally || t->low > before->high;
+	return t->counters != before->counters || t->low > before->high;
 }
 
 /* A chain begins where the one before it ends. */
@@ -93,11 +93,10 @@ static bool load_row(sqlite3_stmt *s, struct profile *p, enum store_table_id tab
 
 static int fail_row(const char *path, const char *table, uint32_t number, struct err *e)
 {
-	return err_set(
-		e, ERR_INPUT,
-		"%s is damaged: row %u of its table %s makes no sense; record again, or copy "
-		"it anew if it came from elsewhere",
-		path, number, table);
+	return err_set(e, ERR_INPUT,
+		       "%s is damaged: row %u of table %s is invalid; record again, or copy it "
+		       "again if it came from elsewhere",
+		       path, number, table);
 }
 
 static int next_row(sqlite3_stmt *s)
@@ -150,29 +149,32 @@ static bool has_table(sqlite3 *db, const struct store_table *t)
 	return same;
 }
 
-/* Tells the schema, too. */
-static int check_kind(sqlite3 *db, const char *path, sqlite3_int64 *schema, struct err *e)
+static int check_kind(sqlite3 *db, const char *path, struct err *e)
 {
 	sqlite3_int64 application = sql_number(db, "PRAGMA application_id");
-	*schema = sql_number(db, "PRAGMA user_version");
-	if (application < 0 || *schema < 0)
+	sqlite3_int64 schema = sql_number(db, "PRAGMA user_version");
+	if (application < 0 || schema < 0)
 		return sql_fail(db, "read", path, e);
-	*schema = *schema ? *schema : 1; /* no profile has less: what else is wrong tells */
 	if (application != STORE_APPLICATION)
 		return err_set(
 			e, ERR_INPUT,
 			"%s is not a profile; 'sonde record' makes one, sonde.data by default",
 			path);
-	if (*schema > STORE_SCHEMA)
+	if (schema > STORE_SCHEMA)
 		return err_set(e, ERR_UNSUPPORTED,
-			       "%s was written by a newer sonde (schema %lld, this one knows up to "
-			       "%d); read it with that version",
-			       path, *schema, STORE_SCHEMA);
+			       "%s was written by a newer sonde (schema %lld, this one reads "
+			       "schema %d); read it with that version",
+			       path, schema, STORE_SCHEMA);
+	if (schema < STORE_SCHEMA)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "%s was written by an older sonde (schema %lld, this one reads "
+			       "schema %d); record again, or read it with that version",
+			       path, schema, STORE_SCHEMA);
 	for (int i = 0; i < STORE_TABLES; i++)
-		if (store_tables[i].since <= *schema && !has_table(db, &store_tables[i]))
+		if (!has_table(db, &store_tables[i]))
 			return err_set(e, ERR_INPUT,
-				       "%s is damaged: its table %s is missing or not what it "
-				       "should be; record again, or copy it anew",
+				       "%s is damaged: table %s is missing or has other columns; "
+				       "record again, or copy it again",
 				       path, store_tables[i].name);
 	return 0;
 }
@@ -180,17 +182,15 @@ static int check_kind(sqlite3 *db, const char *path, sqlite3_int64 *schema, stru
 /* All in one transaction: a recorder may be adding to the file. */
 static int load_all(sqlite3 *db, struct profile *p, const char *path, struct err *e)
 {
-	sqlite3_int64 schema;
 	sqlite3_limit(db, SQLITE_LIMIT_LENGTH, TEXT_MAX);
 	sql_run(db, "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON");
 	if (sql_run(db, "BEGIN"))
 		return sql_fail(db, "read", path, e);
-	int r = check_kind(db, path, &schema, e);
+	int r = check_kind(db, path, e);
 	for (int i = 0; i < STORE_TABLES && !r; i++)
-		if (store_tables[i].since <= schema)
-			r = load_table(db, p, (enum store_table_id)i, path, e);
+		r = load_table(db, p, (enum store_table_id)i, path, e);
 	if (!r && profile_check(p, e)) {
-		err_prefix(e, "%s is damaged; record again, or copy it anew", path);
+		err_prefix(e, "%s is damaged; record again, or copy it again", path);
 		r = e->code;
 	}
 	return r;

@@ -82,9 +82,9 @@ const char *const store_views =
 	"SELECT r.id, p.path || '/' || r.name FROM p JOIN resource r ON r.parent = p.id) "
 	"SELECT id, path FROM p;"
 	"CREATE VIEW search AS SELECT e.id, e.hypothesis, e.state, "
-	"round(100 * e.value, 1) AS percent, round(100 * e.threshold, 1) AS needed, "
+	"round(100 * e.value, 1) AS percent, round(100 * e.threshold, 1) AS threshold, "
 	"c.path AS code, m.path AS machine, s.path AS sync, f.path AS file, "
-	"e.origin, e.priority, e.created, e.begun, e.decided, e.observed, e.cost, "
+	"e.origin, e.priority, e.created, e.begun, e.decided, e.observed, e.overhead, "
 	"iif(e.sampled, 'samples', 'probes') AS measured "
 	"FROM experiment e JOIN resource_path c ON c.id = e.code JOIN resource_path m ON m.id = "
 	"e.machine "
@@ -120,10 +120,10 @@ sqlite3_int64 sql_number(sqlite3 *db, const char *sql)
 static const char *lack_of_room(int extended)
 {
 	switch (extended) {
-	case SQLITE_FULL: return "no room is left on its disk";
+	case SQLITE_FULL: return "the disk is full";
 	case SQLITE_IOERR_WRITE:
 	case SQLITE_IOERR_SHMSIZE:
-		return "a write failed, as when a disk, a quota or a limit on file sizes is full";
+		return "a write failed: the disk, a quota or a file size limit may be exhausted";
 	default: return NULL;
 	}
 }
@@ -137,8 +137,8 @@ int sql_fail(sqlite3 *db, const char *what, const char *path, struct err *e)
 	faked_full = false;
 	if (room)
 		return err_set(e, ERR_SYSTEM,
-			       "cannot %s %s: %s; what was recorded before is kept: make room, or "
-			       "record elsewhere with -o",
+			       "cannot %s %s: %s; what was recorded before is kept; free some "
+			       "space, or record elsewhere with -o",
 			       what, path, room);
 	if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
 		return err_set(e, ERR_SYSTEM, "cannot %s %s: another program keeps it locked", what,
@@ -150,8 +150,8 @@ int sql_fail(sqlite3 *db, const char *what, const char *path, struct err *e)
 			path);
 	if (code == SQLITE_CORRUPT)
 		return err_set(e, ERR_INPUT,
-			       "%s is damaged or cut off (%s); record again, or copy it anew if it "
-			       "came from elsewhere",
+			       "%s is damaged or truncated (%s); record again, or copy it again if "
+			       "it came from elsewhere",
 			       path, sqlite3_errmsg(db));
 	if (system && (code == SQLITE_CANTOPEN || code == SQLITE_IOERR || code == SQLITE_READONLY))
 		return err_set(e, ERR_SYSTEM, "cannot %s %s: %s", what, path, strerror(system));

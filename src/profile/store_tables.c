@@ -51,7 +51,7 @@ static const struct column meta_columns[] = {
 			"_contradictions_, call paths whose counters contradict each other. Of a "
 			"search for bottlenecks: _ended_ (exit, signal, duration, interrupted, "
 			"exhausted), _strategy_ (deep-start, call-graph), _loops_ (1 if loops were "
-			"parts), _search_seconds_, and _probe_share_, the share of the program's "
+			"parts), _search_seconds_, and _overhead_, the share of the run "
 			"time that probes took."),
 };
 
@@ -61,7 +61,7 @@ static const struct column metric_columns[] = {
 	COLUMN(TEXT, profile_metric, unit, .about = "_unit_ is *ns*, or empty for counts."),
 	COLUMN(U64, profile_metric, period,
 	       .about = "_period_ is the amount that one sample stands for, 0 if it varies. A run "
-			"that was counted (there are rows in *tally*) has the metrics "
+			"that was counted (there are rows in *counters*) has the metrics "
 			"_instructions_ and _calls_, which are exact: see *value*."),
 };
 
@@ -153,43 +153,43 @@ static const struct column count_columns[] = {
 			"many were _lost_ or _throttled_."),
 };
 
-_Static_assert(INSN_CLASSES == 8, "the table tally has a column for each class");
+_Static_assert(INSN_CLASSES == 8, "the table counters has a column for each class");
 
-static const struct column tally_columns[] = {
+static const struct column counters_columns[] = {
 	ID,
-	COLUMN(U32, profile_tally, module, .refers = "module"),
-	COLUMN(U64, profile_tally, address),
-	COLUMN(BOOL, profile_tally, loop),
-	COLUMN(U32, profile_tally, thread, .refers = "thread"),
-	COLUMN(INDEX, profile_tally, scope, .refers = "scope",
+	COLUMN(U32, profile_counters, module, .refers = "module"),
+	COLUMN(U64, profile_counters, address),
+	COLUMN(BOOL, profile_counters, loop),
+	COLUMN(U32, profile_counters, thread, .refers = "thread"),
+	COLUMN(INDEX, profile_counters, scope, .refers = "scope",
 	       .about = "_scope_ is the loop or function of the source; several loops of the "
 			"machine code may be one."),
-	COLUMN(BYTE, profile_tally, flags,
+	COLUMN(BYTE, profile_counters, flags,
 	       .about = "_flags_ is a sum of 1 (a region with several entries), 2 (iterations are "
 			"not known), 4 (those of single entries are not known), 8 (the compiler "
 			"unrolled or vectorised it: iterations are those of the machine code)."),
-	COLUMN(U64, profile_tally, entries,
+	COLUMN(U64, profile_counters, entries,
 	       .about = "_entries_ are a loop's entries or a function's calls."),
-	COLUMN(U64, profile_tally, iterations,
+	COLUMN(U64, profile_counters, iterations,
 	       .about = "_iterations_, the least and most of one entry (_trip_min_, _trip_max_) "
 			"and *trips* are of loops."),
-	COLUMN(U64, profile_tally, trip_min),
-	COLUMN(U64, profile_tally, trip_max),
-	NAMED("load", U64, profile_tally, mix[CLASS_LOAD],
+	COLUMN(U64, profile_counters, trip_min),
+	COLUMN(U64, profile_counters, trip_max),
+	NAMED("load", U64, profile_counters, mix[CLASS_LOAD],
 	      .about = "The columns from _load_ on are its own instructions by class: of a loop "
 		       "without inner loops, of a function with its loops, of neither with "
 		       "callees."),
-	NAMED("store", U64, profile_tally, mix[CLASS_STORE]),
-	NAMED("integer", U64, profile_tally, mix[CLASS_INTEGER]),
-	NAMED("float", U64, profile_tally, mix[CLASS_FLOAT]),
-	NAMED("simd", U64, profile_tally, mix[CLASS_SIMD]),
-	NAMED("branch", U64, profile_tally, mix[CLASS_BRANCH]),
-	NAMED("atomic", U64, profile_tally, mix[CLASS_ATOMIC]),
-	NAMED("other", U64, profile_tally, mix[CLASS_OTHER]),
+	NAMED("store", U64, profile_counters, mix[CLASS_STORE]),
+	NAMED("integer", U64, profile_counters, mix[CLASS_INTEGER]),
+	NAMED("float", U64, profile_counters, mix[CLASS_FLOAT]),
+	NAMED("simd", U64, profile_counters, mix[CLASS_SIMD]),
+	NAMED("branch", U64, profile_counters, mix[CLASS_BRANCH]),
+	NAMED("atomic", U64, profile_counters, mix[CLASS_ATOMIC]),
+	NAMED("other", U64, profile_counters, mix[CLASS_OTHER]),
 };
 
 static const struct column trips_columns[] = {
-	COLUMN(U32, profile_trips, tally, .refers = "tally", .key = true),
+	COLUMN(U32, profile_trips, counters, .refers = "counters", .key = true),
 	COLUMN(U64, profile_trips, low, .key = true),
 	COLUMN(U64, profile_trips, high),
 	COLUMN(U64, profile_trips, entries,
@@ -253,8 +253,8 @@ static const struct column experiment_columns[] = {
 	COLUMN(TIME, profile_experiment, begun),
 	COLUMN(TIME, profile_experiment, decided),
 	COLUMN(REAL, profile_experiment, observed,
-	       .about = "_observed_ are the seconds that it was measured, _cost_ those that its "
-			"probes took of the program's time, _tests_ how often it was decided."),
+	       .about = "_observed_ are the seconds that it was measured, _overhead_ the seconds "
+			"that its probes took, _tests_ how often it was decided."),
 	COLUMN(REAL, profile_experiment, overhead),
 	COLUMN(U32, profile_experiment, tests),
 	NAMED("sampled", FLAG, profile_experiment, flags, .flag = EXPERIMENT_SAMPLED,
@@ -327,7 +327,7 @@ static const struct column object_columns[] = {
 	COLUMN(COUNT, evidence_object, bytes),
 	COLUMN(REAL, evidence_object, seconds),
 	COLUMN(REAL, evidence_object, rate,
-	       .about = "_rate_ is how often a second, where it was not counted to the end."),
+	       .about = "_rate_ is the number per second, where it was not counted to the end."),
 };
 
 /* Chains follow each other in `parts` without gaps, so their starts are not stored. */
@@ -401,81 +401,79 @@ static const struct column remark_columns[] = {
 	COLUMN(TEXT, profile_remark, text),
 };
 
-#define TABLE(schema, name_, vector_, row, changes_, about_)                                       \
+#define TABLE(name_, vector_, row, changes_, about_)                                               \
 	{                                                                                          \
 		.name = #name_, .about = (about_), .columns = name_##_columns,                     \
-		.column_count = ARRAY_SIZE(name_##_columns), .since = (schema),                    \
-		.changes = (changes_), .row_size = sizeof(row), .vector = VECTOR(vector_, row)     \
+		.column_count = ARRAY_SIZE(name_##_columns), .changes = (changes_),                \
+		.row_size = sizeof(row), .vector = VECTOR(vector_, row)                            \
 	}
 #define VECTOR(vector, row)                                                                        \
 	_Generic(((struct profile *)0)->vector.data, row * : offsetof(struct profile, vector))
 
 const struct store_table store_tables[STORE_TABLES] = {
-	[TABLE_META] = TABLE(1, meta, facts, struct profile_fact, CHANGES_BY_HASH,
+	[TABLE_META] = TABLE(meta, facts, struct profile_fact, CHANGES_BY_HASH,
 			     "facts about the run, as text."),
-	[TABLE_METRIC] = TABLE(1, metric, metrics, struct profile_metric, CHANGES_NEVER,
-			       "what was measured."),
-	[TABLE_MODULE] = TABLE(1, module, modules, struct profile_module, CHANGES_BY_HASH,
+	[TABLE_METRIC] =
+		TABLE(metric, metrics, struct profile_metric, CHANGES_NEVER, "what was measured."),
+	[TABLE_MODULE] = TABLE(module, modules, struct profile_module, CHANGES_BY_HASH,
 			       "files whose code ran."),
-	[TABLE_PROCESS] = TABLE(1, process, processes, struct profile_process, CHANGES_BY_HASH,
+	[TABLE_PROCESS] = TABLE(process, processes, struct profile_process, CHANGES_BY_HASH,
 				"the processes that were observed."),
-	[TABLE_THREAD] = TABLE(1, thread, threads, struct profile_thread, CHANGES_BY_HASH,
+	[TABLE_THREAD] = TABLE(thread, threads, struct profile_thread, CHANGES_BY_HASH,
 			       "the threads of these processes."),
-	[TABLE_SCOPE] = TABLE(1, scope, scopes, struct profile_scope, CHANGES_NEVER,
+	[TABLE_SCOPE] = TABLE(scope, scopes, struct profile_scope, CHANGES_NEVER,
 			      "structure of the code that was sampled."),
-	[TABLE_NODE] = TABLE(1, node, nodes, struct profile_node, CHANGES_SCOPE,
-			     "the calling-context tree."),
-	[TABLE_VALUE] = TABLE(1, value, values, struct profile_value, CHANGES_SAMPLES,
+	[TABLE_NODE] =
+		TABLE(node, nodes, struct profile_node, CHANGES_SCOPE, "the calling-context tree."),
+	[TABLE_VALUE] = TABLE(value, values, struct profile_value, CHANGES_SAMPLES,
 			      "measured right there, not below."),
-	[TABLE_COUNT] = TABLE(1, count, counts, struct profile_count, CHANGES_BY_HASH,
+	[TABLE_COUNT] = TABLE(count, counts, struct profile_count, CHANGES_BY_HASH,
 			      "what became of the samples."),
-	[TABLE_TALLY] =
-		TABLE(2, tally, tallies, struct profile_tally, CHANGES_BY_HASH,
+	[TABLE_COUNTERS] =
+		TABLE(counters, counters, struct profile_counters, CHANGES_BY_HASH,
 		      "what was counted of one loop (_loop_ is 1; _address_ is that of its header) "
 		      "or function (0; its start) in one thread, over all call paths."),
-	[TABLE_TRIPS] = TABLE(2, trips, trips, struct profile_trips, CHANGES_BY_HASH,
+	[TABLE_TRIPS] = TABLE(trips, trips, struct profile_trips, CHANGES_BY_HASH,
 			      "how many entries of a loop had _low_ to _high_ iterations."),
 	[TABLE_UNCOVERED] =
-		TABLE(2, uncovered, uncovered, struct profile_uncovered, CHANGES_BY_HASH,
-		      "functions that ran as they were, because they could not be counted; with "
+		TABLE(uncovered, uncovered, struct profile_uncovered, CHANGES_BY_HASH,
+		      "functions that ran uninstrumented, because they could not be counted; with "
 		      "address 0 other code, or, without a name, a whole module."),
-	[TABLE_RESOURCE] = TABLE(3, resource, resources, struct profile_resource, CHANGES_BY_HASH,
+	[TABLE_RESOURCE] = TABLE(resource, resources, struct profile_resource, CHANGES_BY_HASH,
 				 "the parts of the program that the search knew."),
-	[TABLE_EXPERIMENT] = TABLE(3, experiment, experiments, struct profile_experiment,
+	[TABLE_EXPERIMENT] = TABLE(experiment, experiments, struct profile_experiment,
 				   CHANGES_BY_HASH, "what was tested."),
-	[TABLE_REFINEMENT] = TABLE(3, refinement, refinements, struct profile_refinement,
+	[TABLE_REFINEMENT] = TABLE(refinement, refinements, struct profile_refinement,
 				   CHANGES_NEVER, "an experiment led to another one."),
 	[TABLE_EVIDENCE] = {.name = "evidence",
 			    .about = "numbers of the whole run.",
 			    .columns = evidence_columns,
 			    .column_count = ARRAY_SIZE(evidence_columns),
-			    .since = 4,
 			    .changes = CHANGES_AS_A_WHOLE,
 			    .row_size = sizeof(struct store_number)},
-	[TABLE_CODE_NAME] = TABLE(4, code_name, evidence.names, struct evidence_name,
+	[TABLE_CODE_NAME] = TABLE(code_name, evidence.names, struct evidence_name,
 				  CHANGES_AS_A_WHOLE, "what functions and loops are called."),
 	[TABLE_SEEN_THREAD] =
-		TABLE(4, seen_thread, evidence.threads, struct evidence_thread, CHANGES_AS_A_WHOLE,
+		TABLE(seen_thread, evidence.threads, struct evidence_thread, CHANGES_AS_A_WHOLE,
 		      "threads that the search knew; 0 in _tid_ stands for several."),
 	[TABLE_OBJECT] =
-		TABLE(4, object, evidence.objects, struct evidence_object, CHANGES_AS_A_WHOLE,
+		TABLE(object, evidence.objects, struct evidence_object, CHANGES_AS_A_WHOLE,
 		      "what threads waited for, how often, for how many bytes and how long."),
-	[TABLE_CHAIN] = TABLE(4, chain, evidence.chains, struct evidence_chain, CHANGES_AS_A_WHOLE,
+	[TABLE_CHAIN] = TABLE(chain, evidence.chains, struct evidence_chain, CHANGES_AS_A_WHOLE,
 			      "samples with the same code on the stack."),
-	[TABLE_CHAIN_PART] = TABLE(4, chain_part, evidence.parts, uint32_t, CHANGES_AS_A_WHOLE,
+	[TABLE_CHAIN_PART] = TABLE(chain_part, evidence.parts, uint32_t, CHANGES_AS_A_WHOLE,
 				   "the code of all chains."),
 	[TABLE_AMOUNT] =
-		TABLE(4, amount, evidence.amounts, struct evidence_amount, CHANGES_AS_A_WHOLE,
+		TABLE(amount, evidence.amounts, struct evidence_amount, CHANGES_AS_A_WHOLE,
 		      "what was measured of code that is in a true experiment, or of all of it, in "
 		      "seconds; _seen_cpu_ and _seen_wait_ by samples."),
-	[TABLE_HOLDER] =
-		TABLE(4, holder, evidence.holders, struct evidence_holder, CHANGES_AS_A_WHOLE,
-		      "where a thread was while others waited for what it held."),
+	[TABLE_HOLDER] = TABLE(holder, evidence.holders, struct evidence_holder, CHANGES_AS_A_WHOLE,
+			       "where a thread was while others waited for what it held."),
 	[TABLE_TRIP_COUNT] =
-		TABLE(4, trip_count, evidence.trips, struct evidence_trip, CHANGES_AS_A_WHOLE,
+		TABLE(trip_count, evidence.trips, struct evidence_trip, CHANGES_AS_A_WHOLE,
 		      "loops that are entered often, counted for a moment."),
-	[TABLE_FINDING] = TABLE(3, finding, findings, struct profile_finding, CHANGES_AS_A_WHOLE,
+	[TABLE_FINDING] = TABLE(finding, findings, struct profile_finding, CHANGES_AS_A_WHOLE,
 				"what makes the program slow, the most important first."),
-	[TABLE_REMARK] = TABLE(3, remark, remarks, struct profile_remark, CHANGES_AS_A_WHOLE,
+	[TABLE_REMARK] = TABLE(remark, remarks, struct profile_remark, CHANGES_AS_A_WHOLE,
 			       "more about a finding or, without one, about the whole."),
 };

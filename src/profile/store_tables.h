@@ -2,8 +2,7 @@
  * (store_sql.c), the binding and reading of rows (store_rows.c) and the tables in sonde-profile(5)
  * (docs/man/profile_tables.c) are all made from the description.
  *
- * Any change of a statement needs a new STORE_SCHEMA, and a sentence in sonde-profile(5) on what
- * older files lack. */
+ * Any change of a statement needs a new STORE_SCHEMA. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,7 +18,7 @@ enum store_table_id {
 	TABLE_NODE,
 	TABLE_VALUE,
 	TABLE_COUNT,
-	TABLE_TALLY,
+	TABLE_COUNTERS,
 	TABLE_TRIPS,
 	TABLE_UNCOVERED,
 	TABLE_RESOURCE,
@@ -86,7 +85,6 @@ struct store_table {
 	const char *about; /* for the manual: what the rows are */
 	const struct column *columns;
 	uint8_t column_count;
-	uint8_t since;     /* the first schema that has it */
 	uint8_t changes;   /* enum table_changes */
 	uint16_t row_size; /* rows are elements of a vector */
 	uint16_t vector;   /* its offset in struct profile; the table `evidence` has none */

@@ -190,10 +190,10 @@ static int refuse_unknown(const char *name, struct err *e)
 		return err_set(e, ERR_INPUT, "there is no event '%s'; did you mean %s?", name,
 			       n.name);
 	return err_set(e, ERR_INPUT,
-		       "there is no event '%s'; there are cpu-clock, task-clock, page-faults, "
-		       "context-switches, and where the machine counts them cycles, instructions, "
-		       "cache-misses, branch-misses, L1-dcache-load-misses and the like, raw ones "
-		       "(r1a8), and the CPU's own by the names of libpfm4",
+		       "there is no event '%s'; events are cpu-clock, task-clock, page-faults, "
+		       "context-switches; where the CPU counts them cycles, instructions, "
+		       "cache-misses, branch-misses, L1-dcache-load-misses and the like; raw "
+		       "events (r1a8), and the CPU's own events by their libpfm4 names",
 		       name);
 }
 

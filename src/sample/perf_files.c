@@ -23,7 +23,7 @@ int perf_add_file(struct perf_sampler *p, int fd, bool lean, const struct cpu_ri
 	vec_push(&p->files, (struct perf_file){fd, source->event, lean, false});
 	if (fault("perf-lead", EINVAL) || ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->fd) ||
 	    ioctl(fd, PERF_EVENT_IOC_ID, &id))
-		return err_errno(e, "perf events cannot be led into one ring");
+		return err_errno(e, "perf events cannot be redirected to one ring");
 	hashmap_put(&p->by_id, id, p->sources.len);
 	vec_push(&p->sources, *source);
 	return 0;

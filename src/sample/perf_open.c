@@ -84,17 +84,18 @@ static int explain_absent(const struct event *ev, struct err *e)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "this machine has hardware counters, but none for %s", ev->name);
 	return err_set(e, ERR_UNSUPPORTED,
-		       "%s cannot be counted: this machine offers no hardware counters (as most "
+		       "%s cannot be counted: this machine has no hardware counters (as most "
 		       "virtual machines); cpu-clock and the other software events work",
 		       ev->name);
 }
 
 static int explain_invalid(const struct event *ev, struct err *e)
 {
-	return err_set(e, ERR_UNSUPPORTED,
-		       "the kernel does not sample %s as asked; it permits %ld samples a second "
-		       "(kernel.perf_event_max_sample_rate), and not every event can be sampled",
-		       ev->name, kernel_setting("perf_event_max_sample_rate"));
+	return err_set(
+		e, ERR_UNSUPPORTED,
+		"the kernel does not sample %s as requested; it permits %ld samples per second "
+		"(kernel.perf_event_max_sample_rate), and not every event can be sampled",
+		ev->name, kernel_setting("perf_event_max_sample_rate"));
 }
 
 int perf_explain(const struct event *ev, struct err *e)
@@ -104,12 +105,12 @@ int perf_explain(const struct event *ev, struct err *e)
 	case EPERM: return explain_denied(e);
 	case ENOSYS:
 		return err_set(e, ERR_UNSUPPORTED,
-			       "perf_event_open is not there (a kernel without perf events, or a "
-			       "container that hides them)");
+			       "perf_event_open is not available (a kernel without perf events, or "
+			       "a container that hides them)");
 	case EMFILE:
 		return err_set(e, ERR_UNSUPPORTED,
-			       "too many files would have to be open, one for each thread, CPU "
-			       "and event; raise the limit (ulimit -n)");
+			       "too many open files, one for each thread, CPU and event; raise the "
+			       "limit (ulimit -n)");
 	case EINVAL:
 		if (ev)
 			return explain_invalid(ev, e);

@@ -23,8 +23,9 @@ static int set_up_wall(struct perf_sampler *p, struct err *e)
 	while (p->wall_event < p->o.event_count && !p->o.events[p->wall_event].clock)
 		p->wall_event++;
 	if (p->wall_event == p->o.event_count)
-		return err_set(e, ERR_INPUT,
-			       "waiting is measured in time: sample cpu-clock along with it");
+		return err_set(
+			e, ERR_INPUT,
+			"waiting is measured in time; sample cpu-clock as well (-e cpu-clock,...)");
 	p->ticks = fault("perf-timer", EMFILE)
 			   ? -1
 			   : timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);

@@ -40,8 +40,8 @@ static void close_from(struct perf_sampler *p, uint32_t first)
 static void explain(struct perf_sampler *p)
 {
 	snprintf(p->base.note, sizeof(p->base.note),
-		 "many threads or processes ended before their first sample and are missing; with "
-		 "sudo, or after sudo sysctl kernel.perf_event_paranoid=-1, they are sampled too");
+		 "many threads or processes ended before their first sample and are missing; to "
+		 "sample them too, use sudo, or run: sudo sysctl kernel.perf_event_paranoid=-1");
 }
 
 static void retire(struct perf_file *f)

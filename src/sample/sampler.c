@@ -18,10 +18,10 @@ static int fall_back(struct sampler **out, const struct sampler_options *o, cons
 {
 	int rc = stop_sampler_new(out, o, e);
 	if (!rc)
-		snprintf((*out)->note, sizeof((*out)->note),
-			 "threads are stopped for every sample, which disturbs them more, because "
-			 "%s",
-			 why);
+		snprintf(
+			(*out)->note, sizeof((*out)->note),
+			"threads are stopped for every sample, which has more overhead, because %s",
+			why);
 	return rc;
 }
 
@@ -91,9 +91,9 @@ int sampler_new(struct sampler **out, const struct sampler_options *options, str
 		return err_set(e, ERR_INPUT, "SONDE_SAMPLER is perf or ptrace, not '%s'", demanded);
 	bool stop = demanded && !strcmp(demanded, "ptrace");
 	if (stop && o->perf_only)
-		return err_set(e, ERR_UNSUPPORTED, "SONDE_SAMPLER demands to do without perf");
+		return err_set(e, ERR_UNSUPPORTED, "SONDE_SAMPLER=ptrace excludes perf");
 	if (stop)
-		return fall_back(out, o, "SONDE_SAMPLER=ptrace demands it", e);
+		return fall_back(out, o, "SONDE_SAMPLER=ptrace was set", e);
 	int rc = perf_sampler_new(out, o, &refused);
 	if (!rc)
 		return 0;

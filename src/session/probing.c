@@ -68,7 +68,7 @@ void probing_report_privileges(const struct probing *p, int pid)
 	if (process_lacks_privileges(pid))
 		session_message(
 			p->session,
-			"process %d runs without the privileges of its program (set-user-ID "
-			"or the like), as you trace it: to observe it with them, be root",
+			"process %d runs without the privileges of its program: set-user-ID and "
+			"the like are ignored under tracing; run sonde as root to keep them",
 			pid);
 }

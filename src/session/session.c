@@ -159,7 +159,7 @@ void session_leave(struct session *s)
 static void save_last(struct session *s)
 {
 	if (!saver_save(&s->saver) && !s->problem[0])
-		snprintf(s->problem, sizeof(s->problem), "not all could be saved: %s",
+		snprintf(s->problem, sizeof(s->problem), "not everything could be saved: %s",
 			 s->saver.problem.text);
 	saver_close(&s->saver);
 }

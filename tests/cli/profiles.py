@@ -5,6 +5,8 @@ import sqlite3
 FUNCTION, INLINE, LOOP, LINE = range(4)
 ROOT, FRAME, LEAF, KERNEL, WAIT, PARTIAL = range(6)
 
+SCHEMA = 5
+
 TABLES = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE metric(id INTEGER PRIMARY KEY, name TEXT NOT NULL, unit TEXT NOT NULL, period INTEGER NOT NULL);
@@ -15,18 +17,21 @@ CREATE TABLE scope(id INTEGER PRIMARY KEY, parent INTEGER REFERENCES scope, modu
 CREATE TABLE node(id INTEGER PRIMARY KEY, parent INTEGER REFERENCES node, kind INTEGER NOT NULL, module INTEGER REFERENCES module, address INTEGER NOT NULL, scope INTEGER REFERENCES scope);
 CREATE TABLE value(node INTEGER NOT NULL REFERENCES node, thread INTEGER NOT NULL REFERENCES thread, metric INTEGER NOT NULL REFERENCES metric, samples INTEGER NOT NULL, amount INTEGER NOT NULL, PRIMARY KEY(node, thread, metric)) WITHOUT ROWID;
 CREATE TABLE count(name TEXT PRIMARY KEY, samples INTEGER NOT NULL) WITHOUT ROWID;
-"""
-
-COUNTS = """
-CREATE TABLE tally(id INTEGER PRIMARY KEY, module INTEGER NOT NULL REFERENCES module, address INTEGER NOT NULL, loop INTEGER NOT NULL, thread INTEGER NOT NULL REFERENCES thread, scope INTEGER REFERENCES scope, flags INTEGER NOT NULL, entries INTEGER NOT NULL, iterations INTEGER NOT NULL, trip_min INTEGER NOT NULL, trip_max INTEGER NOT NULL, load INTEGER NOT NULL, store INTEGER NOT NULL, integer INTEGER NOT NULL, float INTEGER NOT NULL, simd INTEGER NOT NULL, branch INTEGER NOT NULL, atomic INTEGER NOT NULL, other INTEGER NOT NULL);
-CREATE TABLE trips(tally INTEGER NOT NULL REFERENCES tally, low INTEGER NOT NULL, high INTEGER NOT NULL, entries INTEGER NOT NULL, PRIMARY KEY(tally, low)) WITHOUT ROWID;
+CREATE TABLE counters(id INTEGER PRIMARY KEY, module INTEGER NOT NULL REFERENCES module, address INTEGER NOT NULL, loop INTEGER NOT NULL, thread INTEGER NOT NULL REFERENCES thread, scope INTEGER REFERENCES scope, flags INTEGER NOT NULL, entries INTEGER NOT NULL, iterations INTEGER NOT NULL, trip_min INTEGER NOT NULL, trip_max INTEGER NOT NULL, load INTEGER NOT NULL, store INTEGER NOT NULL, integer INTEGER NOT NULL, float INTEGER NOT NULL, simd INTEGER NOT NULL, branch INTEGER NOT NULL, atomic INTEGER NOT NULL, other INTEGER NOT NULL);
+CREATE TABLE trips(counters INTEGER NOT NULL REFERENCES counters, low INTEGER NOT NULL, high INTEGER NOT NULL, entries INTEGER NOT NULL, PRIMARY KEY(counters, low)) WITHOUT ROWID;
 CREATE TABLE uncovered(id INTEGER PRIMARY KEY, module INTEGER REFERENCES module, address INTEGER NOT NULL, name TEXT NOT NULL, share INTEGER, reason TEXT NOT NULL);
-"""
-
-SEARCH = """
 CREATE TABLE resource(id INTEGER PRIMARY KEY, parent INTEGER REFERENCES resource, hierarchy TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, module INTEGER REFERENCES module, address INTEGER NOT NULL, file TEXT NOT NULL, first_line INTEGER NOT NULL, last_line INTEGER NOT NULL);
-CREATE TABLE experiment(id INTEGER PRIMARY KEY, hypothesis TEXT NOT NULL, code INTEGER NOT NULL REFERENCES resource, machine INTEGER NOT NULL REFERENCES resource, sync INTEGER NOT NULL REFERENCES resource, file INTEGER NOT NULL REFERENCES resource, state TEXT NOT NULL, origin TEXT NOT NULL, priority TEXT NOT NULL, value REAL NOT NULL, threshold REAL NOT NULL, confidence REAL NOT NULL, created REAL, begun REAL, decided REAL, observed REAL NOT NULL, cost REAL NOT NULL, tests INTEGER NOT NULL, sampled INTEGER NOT NULL, unsure INTEGER NOT NULL, over INTEGER NOT NULL);
+CREATE TABLE experiment(id INTEGER PRIMARY KEY, hypothesis TEXT NOT NULL, code INTEGER NOT NULL REFERENCES resource, machine INTEGER NOT NULL REFERENCES resource, sync INTEGER NOT NULL REFERENCES resource, file INTEGER NOT NULL REFERENCES resource, state TEXT NOT NULL, origin TEXT NOT NULL, priority TEXT NOT NULL, value REAL NOT NULL, threshold REAL NOT NULL, confidence REAL NOT NULL, created REAL, begun REAL, decided REAL, observed REAL NOT NULL, overhead REAL NOT NULL, tests INTEGER NOT NULL, sampled INTEGER NOT NULL, unsure INTEGER NOT NULL, over INTEGER NOT NULL);
 CREATE TABLE refinement(parent INTEGER NOT NULL REFERENCES experiment, child INTEGER NOT NULL REFERENCES experiment, PRIMARY KEY(parent, child)) WITHOUT ROWID;
+CREATE TABLE evidence(name TEXT PRIMARY KEY, value REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE code_name(resource INTEGER PRIMARY KEY REFERENCES resource, function TEXT NOT NULL, chain TEXT NOT NULL);
+CREATE TABLE seen_thread(id INTEGER PRIMARY KEY, resource INTEGER NOT NULL REFERENCES resource, tid INTEGER NOT NULL, name TEXT NOT NULL, cpu REAL NOT NULL, idle REAL NOT NULL);
+CREATE TABLE object(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, resource INTEGER REFERENCES resource, count INTEGER NOT NULL, bytes INTEGER NOT NULL, seconds REAL NOT NULL, rate REAL NOT NULL);
+CREATE TABLE chain(id INTEGER PRIMARY KEY, class INTEGER NOT NULL, object INTEGER REFERENCES object, node INTEGER NOT NULL REFERENCES node, seconds REAL NOT NULL, samples INTEGER NOT NULL, length INTEGER NOT NULL);
+CREATE TABLE chain_part(id INTEGER PRIMARY KEY, resource INTEGER NOT NULL REFERENCES resource);
+CREATE TABLE amount(id INTEGER PRIMARY KEY, resource INTEGER NOT NULL REFERENCES resource, thread INTEGER NOT NULL REFERENCES seen_thread, object INTEGER REFERENCES object, cpu REAL NOT NULL, wait REAL NOT NULL, calls REAL NOT NULL, seen_cpu REAL NOT NULL, seen_wait REAL NOT NULL);
+CREATE TABLE holder(id INTEGER PRIMARY KEY, object INTEGER NOT NULL REFERENCES object, thread INTEGER NOT NULL REFERENCES seen_thread, node INTEGER NOT NULL REFERENCES node, seconds REAL NOT NULL);
+CREATE TABLE trip_count(id INTEGER PRIMARY KEY, resource INTEGER NOT NULL REFERENCES resource, seconds REAL NOT NULL, entries INTEGER NOT NULL, iterations INTEGER NOT NULL);
 CREATE TABLE finding(id INTEGER PRIMARY KEY, hypothesis TEXT NOT NULL, experiment INTEGER REFERENCES experiment, node INTEGER REFERENCES node, share REAL NOT NULL, confidence REAL NOT NULL, sentence TEXT NOT NULL);
 CREATE TABLE remark(id INTEGER PRIMARY KEY, finding INTEGER REFERENCES finding, kind TEXT NOT NULL, text TEXT NOT NULL);
 """
@@ -39,7 +44,7 @@ class Profile:
 
     def __init__(self, program="/opt/app/program", build_id="0123456789abcdef"):
         self.rows = {name: [] for name in ("metric", "module", "process", "thread", "scope", "node")}
-        self.values, self.meta = {}, {"schema": "1", "fused": "1", "finished": "1", "command": "program --fast"}
+        self.values, self.meta = {}, {"schema": str(SCHEMA), "fused": "1", "finished": "1", "command": "program --fast"}
         self.add("metric", "cpu-clock", "ns", PERIOD)
         self.module = self.add("module", program, build_id, 1000, 1700000000, None)
         self.add("process", 100, None, "program")
@@ -70,12 +75,10 @@ class Profile:
         amount = samples * PERIOD if amount is None else amount
         self.values[node, thread, metric] = (old[0] + samples, old[1] + amount)
 
-    schema, tables = 1, TABLES
-
     def write(self, path):
         db = sqlite3.connect(path)
         db.executescript("PRAGMA synchronous=OFF; PRAGMA application_id=1936682596;"
-                         f"PRAGMA user_version={self.schema};" + self.tables)
+                         f"PRAGMA user_version={SCHEMA};" + TABLES)
         for table, rows in self.rows.items():
             for number, row in enumerate(rows):
                 db.execute(f"INSERT INTO {table} VALUES({','.join('?' * (len(row) + 1))})", (number, *row))
@@ -100,13 +103,10 @@ IRREDUCIBLE, ITERATIONS_UNKNOWN, TRIPS_UNKNOWN, MACHINE_ITERATIONS = 1, 2, 4, 8
 class Counted(Profile):
     """What counting makes. Amounts are instructions; calls go with the first code of a callee."""
 
-    schema, tables = 2, TABLES + COUNTS
-
     def __init__(self, **more):
         super().__init__(**more)
-        self.meta["schema"] = "2"
         self.rows["metric"] = [("instructions", "", 0), ("calls", "", 0)]
-        self.rows.update(tally=[], uncovered=[])
+        self.rows.update(counters=[], uncovered=[])
         self.trips = []
 
     def execute(self, parent, scope, times, instructions, calls=0, thread=0):
@@ -117,13 +117,13 @@ class Counted(Profile):
             self.value(node, calls, thread, CALLS, calls)
         return node
 
-    def tally(self, scope, entries, iterations=0, trips=None, mix=None, thread=0, flags=0, offset=0):
+    def counters(self, scope, entries, iterations=0, trips=None, mix=None, thread=0, flags=0, offset=0):
         """Of a loop with its trips, {count or (low, high): entries}; of a function without."""
         _, module, kind, *_, address = self.rows["scope"][scope]
         buckets = sorted((k if isinstance(k, tuple) else (k, k)) + (n,) for k, n in (trips or {}).items())
         least, most = (buckets[0][0], buckets[-1][1]) if buckets else (0, 0)
         classes = [(mix or {}).get(i, 0) for i in range(8)]
-        row = self.add("tally", module, address + offset, int(kind == LOOP), thread, scope, flags, entries, iterations,
+        row = self.add("counters", module, address + offset, int(kind == LOOP), thread, scope, flags, entries, iterations,
                        least, most, *classes)
         self.trips += [(row, *bucket) for bucket in buckets]
 
@@ -141,12 +141,10 @@ HIERARCHIES = ["code", "machine", "sync", "file"]
 class Searched(Profile):
     """What a search for bottlenecks makes. Resource h is the root of hierarchy h."""
 
-    schema, tables = 3, TABLES + COUNTS + SEARCH
-
     def __init__(self, **more):
         super().__init__(**more)
-        self.meta.update(schema="3", seconds="12.4321", search_seconds="12.3", ended="exit", strategy="deep-start",
-                         loops="1", probe_share="0.0123")
+        self.meta.update(seconds="12.4321", search_seconds="12.3", ended="exit", strategy="deep-start",
+                         loops="1", overhead="0.0123")
         self.rows.update(resource=[], experiment=[], finding=[], remark=[])
         self.refinements = set()
         for hierarchy, name in enumerate(["Code", "Machine", "SyncObject", "File"]):
@@ -158,12 +156,12 @@ class Searched(Profile):
                         0x1000 if code else 0, file, first, last)
 
     def experiment(self, hypothesis, parents=(), code=CODE, machine=MACHINE, sync=SYNC, files=FILES, state="true",
-                   value=0.5, threshold=0.2, origin="refined", decided=1.0, sampled=0, unsure=0, over=0, cost=0.0,
+                   value=0.5, threshold=0.2, origin="refined", decided=1.0, sampled=0, unsure=0, over=0, overhead=0.0,
                    tests=1):
         undecided = state not in ("true", "false")
         row = self.add("experiment", hypothesis, code, machine, sync, files, state, origin,
                        "high" if origin in ("deep-starter", "connecting") else "normal", value, threshold, 0.97, 0.25,
-                       None if undecided and not value else 0.5, None if undecided else decided, 0.5, cost, tests,
+                       None if undecided and not value else 0.5, None if undecided else decided, 0.5, overhead, tests,
                        sampled, unsure, over)
         self.refinements |= {(parent, row) for parent in parents}
         return row

@@ -1,4 +1,4 @@
-"""Sonde's own view of a binary, from `sonde structure --format json`."""
+"""Sonde's own view of a binary, from `sonde structure --json`."""
 
 import json
 import os
@@ -13,7 +13,7 @@ def executable():
 
 
 def run_json(*arguments):
-    done = subprocess.run([executable(), "structure", "--no-cache", "--format", "json", *arguments],
+    done = subprocess.run([executable(), "structure", "--no-cache", "--json", *arguments],
                           capture_output=True, text=True, timeout=LIMIT, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"sonde structure {' '.join(arguments)}: status {done.returncode}: "

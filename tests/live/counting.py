@@ -202,11 +202,11 @@ class Profile:
                           db.execute("SELECT module, address, name, reason FROM uncovered")]
         self.facts = dict(db.execute("SELECT key, value FROM meta"))
         trips = collections.defaultdict(dict)
-        for tally, low, high, entries in db.execute("SELECT tally, low, high, entries FROM trips"):
+        for tally, low, high, entries in db.execute("SELECT counters, low, high, entries FROM trips"):
             assert low == high if low < EXACT_TRIPS else high == 2 * low - 1, f"a bucket from {low} to {high}"
             trips[tally][low] = entries
         self.loops, self.functions = {}, {}
-        for row in db.execute("SELECT * FROM tally"):
+        for row in db.execute("SELECT * FROM counters"):
             number, module, address, loop, thread, _, flags, entries, iterations, least, most = row[:11]
             into = (self.loops if loop else self.functions).setdefault((self.modules[module], address), {})
             key = self.threads[thread]

@@ -441,13 +441,13 @@ def check_experiments(experiments, findings, most):
         mine = [x for x in true if (x["hypothesis"], x["focus"]) == (f["hypothesis"], f["focus"])]
         assert mine, f"no true experiment says: {show(f)}"
         # Of the whole program, what is true below it may be of another hierarchy.
-        beside = " beside what is told of its parts" in f["sentence"] or not f.get("where")
+        beside = " not counting the findings inside it" in f["sentence"] or not f.get("where")
         assert beside or not all(x["number"] in refined for x in mine), f"a deeper one is true than: {show(f)}"
 
 
 def check_report(report):
     """All that the object has to have, whatever was found."""
-    missing = {"command", "seconds", "ended", "strategy", "loops", "cost", "findings", "steps", "notes"} - set(report)
+    missing = {"command", "seconds", "ended", "strategy", "loops", "overhead", "findings", "steps", "notes"} - set(report)
     assert not missing, f"the report has no {missing}"
     assert report["ended"] in ENDINGS and len(report["steps"]) <= 3, (report["ended"], report["steps"])
     for f in report["findings"]:

@@ -29,7 +29,7 @@ OUTPUT, STATUS = "faults: 0 differ\n", 3
 WORKERS = 2
 
 # How sonde is called; {victim} and {pid} say whether it starts the program. Measuring ends by itself.
-PATH = ("path", "--max-cost", "none", "-f", "stir,descend,locked", "-m", "calls,cpu,sync")
+PATH = ("path", "--max-overhead", "none", "-f", "stir,descend,locked", "-m", "calls,cpu,sync")
 SCENARIOS = {
     "path": (*PATH, "-o", "{data}", "--", "{victim}", "0.3"),
     "path-attached": (*PATH, "-o", "{data}", "--duration", "0.3", "-p", "{pid}"),
@@ -181,7 +181,7 @@ class Run:
                 yield f"{word}: {self.err[-1500:]}"
         if self.hangs:
             yield "sonde hangs"
-        ours = [line for line in self.err.splitlines() if line.startswith("sonde: ") and "; see them with: sonde" not in line]
+        ours = [line for line in self.err.splitlines() if line.startswith("sonde: ") and "; to see them: sonde" not in line]
         if self.status == OURS and len(ours) != 1:
             yield f"{len(ours)} sentences for a failure: {ours} {self.err[-500:]!r}"
         for line in ours:

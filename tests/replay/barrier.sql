@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.002023'),
+('overhead','0.002023'),
 ('sampler','perf'),
 ('search_seconds','8.160'),
 ('seconds','8.160'),

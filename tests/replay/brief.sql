@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.000004'),
+('overhead','0.000004'),
 ('sampler','perf'),
 ('search_seconds','0.306'),
 ('seconds','0.306'),

@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.002271'),
+('overhead','0.002271'),
 ('sampler','perf'),
 ('search_seconds','4.009'),
 ('seconds','4.009'),

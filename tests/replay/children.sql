@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.001213'),
+('overhead','0.001213'),
 ('sampler','perf'),
 ('search_seconds','4.994'),
 ('seconds','4.994'),

@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.001992'),
+('overhead','0.001992'),
 ('sampler','perf'),
 ('search_seconds','4.307'),
 ('seconds','4.307'),

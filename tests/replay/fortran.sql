@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.002424'),
+('overhead','0.002424'),
 ('sampler','perf'),
 ('search_seconds','4.702'),
 ('seconds','4.702'),

@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.006860'),
+('overhead','0.006860'),
 ('sampler','perf'),
 ('search_seconds','3.846'),
 ('seconds','3.846'),

@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.001718'),
+('overhead','0.001718'),
 ('sampler','perf'),
 ('search_seconds','5.772'),
 ('seconds','5.772'),

@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.003582'),
+('overhead','0.003582'),
 ('sampler','perf'),
 ('search_seconds','11.821'),
 ('seconds','11.821'),

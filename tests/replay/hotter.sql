@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.007536'),
+('overhead','0.007536'),
 ('sampler','perf'),
 ('search_seconds','5.791'),
 ('seconds','5.791'),

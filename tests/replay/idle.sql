@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.000299'),
+('overhead','0.000299'),
 ('sampler','perf'),
 ('search_seconds','4.013'),
 ('seconds','4.013'),

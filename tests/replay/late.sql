@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.002283'),
+('overhead','0.002283'),
 ('sampler','perf'),
 ('search_seconds','5.688'),
 ('seconds','5.688'),

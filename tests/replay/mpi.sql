@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.003468'),
+('overhead','0.003468'),
 ('sampler','perf'),
 ('search_seconds','9.155'),
 ('seconds','9.155'),

@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.000989'),
+('overhead','0.000989'),
 ('sampler','perf'),
 ('search_seconds','3.696'),
 ('seconds','3.696'),

@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.006695'),
+('overhead','0.006695'),
 ('sampler','perf'),
 ('search_seconds','8.940'),
 ('seconds','8.940'),

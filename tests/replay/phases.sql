@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.016880'),
+('overhead','0.016880'),
 ('sampler','perf'),
 ('search_seconds','12.245'),
 ('seconds','12.245'),

@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.001872'),
+('overhead','0.001872'),
 ('sampler','perf'),
 ('search_seconds','9.419'),
 ('seconds','9.419'),

@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.007519'),
+('overhead','0.007519'),
 ('sampler','perf'),
 ('search_seconds','12.742'),
 ('seconds','12.742'),

@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.002006'),
+('overhead','0.002006'),
 ('sampler','perf'),
 ('search_seconds','12.920'),
 ('seconds','12.920'),

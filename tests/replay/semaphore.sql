@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.002247'),
+('overhead','0.002247'),
 ('sampler','perf'),
 ('search_seconds','11.405'),
 ('seconds','11.405'),

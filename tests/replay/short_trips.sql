@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.008804'),
+('overhead','0.008804'),
 ('sampler','perf'),
 ('search_seconds','3.598'),
 ('seconds','3.598'),

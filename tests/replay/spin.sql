@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.031981'),
+('overhead','0.031981'),
 ('sampler','perf'),
 ('search_seconds','17.585'),
 ('seconds','17.585'),

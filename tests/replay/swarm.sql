@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.002339'),
+('overhead','0.002339'),
 ('sampler','perf'),
 ('search_seconds','10.309'),
 ('seconds','10.309'),

@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.021069'),
+('overhead','0.021069'),
 ('sampler','perf'),
 ('search_seconds','11.989'),
 ('seconds','11.989'),

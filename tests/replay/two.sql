@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.007310'),
+('overhead','0.007310'),
 ('sampler','perf'),
 ('search_seconds','8.749'),
 ('seconds','8.749'),

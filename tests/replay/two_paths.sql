@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.000850'),
+('overhead','0.000850'),
 ('sampler','perf'),
 ('search_seconds','5.850'),
 ('seconds','5.850'),

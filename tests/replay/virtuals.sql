@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.002384'),
+('overhead','0.002384'),
 ('sampler','perf'),
 ('search_seconds','3.969'),
 ('seconds','3.969'),

@@ -5,7 +5,7 @@ INSERT INTO meta VALUES
 ('fused','1'),
 ('loops','1'),
 ('note',''),
-('probe_share','0.002690'),
+('overhead','0.002690'),
 ('sampler','perf'),
 ('search_seconds','10.992'),
 ('seconds','10.992'),

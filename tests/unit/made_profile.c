@@ -128,14 +128,14 @@ void fill_profile(struct profile *p)
 	profile_count(p, "lost", 1);
 	profile_fact(p, "command", "program --x 'y'");
 	profile_fact(p, "hz", "499");
-	uint32_t loop = profile_tally(p, 0, 0x1008, true, 1);
-	p->tallies.data[loop].flags = TALLY_MACHINE_ITERATIONS;
-	p->tallies.data[loop].entries = 3;
-	p->tallies.data[loop].iterations = 70000000000;
-	p->tallies.data[loop].trip_max = 70000000000 - 1;
+	uint32_t loop = profile_counters(p, 0, 0x1008, true, 1);
+	p->counters.data[loop].flags = TALLY_MACHINE_ITERATIONS;
+	p->counters.data[loop].entries = 3;
+	p->counters.data[loop].iterations = 70000000000;
+	p->counters.data[loop].trip_max = 70000000000 - 1;
 	for (uint32_t i = 0; i < INSN_CLASSES; i++)
-		p->tallies.data[loop].mix[i] = 100 + i;
-	p->tallies.data[profile_tally(p, 0, 0xff0, false, 1)].entries = 1;
+		p->counters.data[loop].mix[i] = 100 + i;
+	p->counters.data[profile_counters(p, 0, 0xff0, false, 1)].entries = 1;
 	profile_add_trips(p, loop, (uint64_t)1 << 36, ((uint64_t)1 << 37) - 1, 1);
 	profile_add_trips(p, loop, 0, 0, 2);
 	vec_push(&p->uncovered, (struct profile_uncovered){0, 12345, 0x3000, "odd", "it's odd"});
@@ -154,8 +154,8 @@ void add_scopes(struct profile *p)
 						    "a.h", 2, 3, "", 0, 0x1008});
 	p->nodes.data[1].scope = 2;
 	p->nodes.data[2].scope = 0;
-	p->tallies.data[0].scope = 2;
-	p->tallies.data[1].scope = 0;
+	p->counters.data[0].scope = 2;
+	p->counters.data[1].scope = 0;
 	p->fused = p->finished = true;
 }
 
@@ -233,7 +233,7 @@ static void assert_same_measurements(const struct profile *a, const struct profi
 static const struct profile_trips *trips_of(const struct profile *p, const struct profile_trips *k)
 {
 	vec_each (t, &p->trips)
-		if (t->tally == k->tally && t->low == k->low)
+		if (t->counters == k->counters && t->low == k->low)
 			return t;
 	fail_msg("a bucket is missing");
 	return NULL;
@@ -241,7 +241,7 @@ static const struct profile_trips *trips_of(const struct profile *p, const struc
 
 static void assert_same_counts(const struct profile *a, const struct profile *b)
 {
-	assert_same_rows(&a->tallies, &b->tallies,
+	assert_same_rows(&a->counters, &b->counters,
 			 x->module == y->module && x->address == y->address && x->loop == y->loop &&
 				 x->thread == y->thread && x->scope == y->scope &&
 				 x->flags == y->flags && x->entries == y->entries &&

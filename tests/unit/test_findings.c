@@ -200,7 +200,7 @@ static const struct profile_finding *finding(uint32_t i)
 }
 
 /* The finding is this experiment, with a share, and its sentence has this. */
-static void assert_told(uint32_t i, uint32_t of, double share, const char *words)
+static void assert_reported(uint32_t i, uint32_t of, double share, const char *words)
 {
 	assert_int_equal(finding(i)->experiment, of);
 	if (finding(i)->share < share - 0.001 || finding(i)->share > share + 0.001)
@@ -230,7 +230,7 @@ static void the_deepest_is_told(void **state)
 	SEEN(SAMPLE_CPU, 1, NONE, the.outer, the.middle, the.other);
 	SEEN(SAMPLE_CPU, 1, NONE, the.outer);
 	assert_int_equal(told(), 1);
-	assert_told(0, c, 0.8, "inner");
+	assert_reported(0, c, 0.8, "inner");
 	assert_true(remarked("outer > middle > inner"));
 }
 
@@ -246,8 +246,8 @@ static void what_is_spread_is_told_of_the_whole(void **state)
 	SEEN(SAMPLE_CPU, 2, NONE, the.outer, the.middle);
 	SEEN(SAMPLE_CPU, 2, NONE, the.outer, the.other);
 	assert_int_equal(told(), 2);
-	assert_told(0, b, 0.6, "inner");
-	assert_told(1, a, 0.4, "beside what is told of its parts");
+	assert_reported(0, b, 0.6, "inner");
+	assert_reported(1, a, 0.4, "not counting the findings inside it");
 }
 
 /* What is told of its parts is not told of the whole again. */
@@ -261,8 +261,8 @@ static void shares_add_up(void **state)
 	SEEN(SAMPLE_CPU, 6, NONE, the.outer);
 	SEEN(SAMPLE_CPU, 4, NONE, the.outer, the.inner);
 	assert_int_equal(told(), 2);
-	assert_told(0, a, 0.6, "beside what is told of its parts");
-	assert_told(1, b, 0.4, "inner");
+	assert_reported(0, a, 0.6, "not counting the findings inside it");
+	assert_reported(1, b, 0.4, "inner");
 }
 
 static void little_of_ones_own_is_not_told(void **state)
@@ -277,8 +277,8 @@ static void little_of_ones_own_is_not_told(void **state)
 	SEEN(SAMPLE_CPU, 3.5, NONE, the.outer, the.other);
 	SEEN(SAMPLE_CPU, 1.5, NONE, the.outer);
 	assert_int_equal(told(), 2);
-	assert_told(0, b, 0.5, "inner");
-	assert_told(1, c, 0.35, "other");
+	assert_reported(0, b, 0.5, "inner");
+	assert_reported(1, c, 0.35, "other");
 }
 
 /* A deep starter below callers each of which is false: figure 1 of the paper. */
@@ -294,7 +294,7 @@ static void hidden_below_false_callers(void **state)
 		SEEN(SAMPLE_CPU, 1.8, NONE, the.outer, the.middle, the.inner);
 	SEEN(SAMPLE_CPU, 1, NONE, the.outer);
 	assert_int_equal(told(), 1);
-	assert_told(0, c, 0.9, "inner");
+	assert_reported(0, c, 0.9, "inner");
 }
 
 /* Of few samples the search knows more. */
@@ -306,7 +306,7 @@ static void without_samples_the_leaves_are_told(void **state)
 	uint32_t a = is_true(CPU_BOUND, in_code(the.outer), 1, root);
 	uint32_t b = is_true(CPU_BOUND, in_code(the.inner), 0.7, a);
 	assert_int_equal(told(), 1);
-	assert_told(0, b, 0.7, "inner");
+	assert_reported(0, b, 0.7, "inner");
 }
 
 static void what_does_not_matter_for_the_run_is_not_told(void **state)
@@ -319,7 +319,7 @@ static void what_does_not_matter_for_the_run_is_not_told(void **state)
 	SEEN(SAMPLE_CPU, 1, NONE, the.inner);
 	SEEN(SAMPLE_CPU, 9, NONE, the.other);
 	assert_int_equal(told(), 1);
-	assert_told(0, b, 0.9, "other");
+	assert_reported(0, b, 0.9, "other");
 }
 
 /* ---- waiting ---- */
@@ -339,7 +339,7 @@ static void objects_are_told_with_the_code(void **state)
 	SEEN(SAMPLE_SYNC, 8, lock, the.outer);
 	SEEN(SAMPLE_SYNC, 1, rare, the.outer);
 	assert_int_equal(told(), 1);
-	assert_told(0, b, 0.8, "for the mutex queue_lock");
+	assert_reported(0, b, 0.8, "blocked on mutex queue_lock");
 }
 
 /* The program ended before the object was tested. */
@@ -355,7 +355,7 @@ static void the_kind_is_told_if_the_object_is_not(void **state)
 	uint32_t b = is_true(SYNC_WAITING, f, 0.8, a);
 	SEEN(SAMPLE_SYNC, 8, lock, the.outer);
 	assert_int_equal(told(), 1);
-	assert_told(0, b, 0.8, "for the mutex queue_lock");
+	assert_reported(0, b, 0.8, "blocked on mutex queue_lock");
 }
 
 /* Calls that only take the kernel's time are seen as that; probes know better. */
@@ -374,7 +374,7 @@ static void what_nobody_was_seen_to_wait_for_is_told_by_the_leaves(void **state)
 	uint32_t c = is_true(IO_BLOCKED, f, 0.7, b);
 	SEEN(SAMPLE_CPU, 8, NONE, the.outer, the.inner);
 	assert_int_equal(told(), 1);
-	assert_told(0, c, 0.7, "for the file /tmp/log");
+	assert_reported(0, c, 0.7, "blocked on file /tmp/log");
 	assert_non_null(strstr(finding(0)->sentence, "inner"));
 }
 
@@ -388,7 +388,7 @@ static void an_object_without_code_is_told(void **state)
 	f.part[SYNC] = part_of_object(lock);
 	uint32_t a = is_true(SYNC_WAITING, f, 0.8, root);
 	assert_int_equal(told(), 1);
-	assert_told(0, a, 0.8, "for the mutex queue_lock");
+	assert_reported(0, a, 0.8, "blocked on mutex queue_lock");
 	assert_non_null(strstr(finding(0)->sentence, "no part of the code in particular"));
 }
 
@@ -402,7 +402,7 @@ static void the_specific_is_told_instead_of_the_general(void **state)
 	uint32_t small = is_true(SMALL_IO, in_code(the.outer), 0.7, a);
 	SEEN(SAMPLE_IO, 8, file, the.outer);
 	assert_int_equal(told(), 1);
-	assert_told(0, small, 0.8, "Too many small operations");
+	assert_reported(0, small, 0.8, "Small I/O");
 }
 
 static void the_general_is_told_elsewhere(void **state)
@@ -419,8 +419,8 @@ static void the_general_is_told_elsewhere(void **state)
 	SEEN(SAMPLE_IO, 4, file, the.outer);
 	SEEN(SAMPLE_IO, 5, blocks, the.other);
 	assert_int_equal(told(), 2);
-	assert_told(0, b, 0.5, "Blocked in input and output");
-	assert_told(1, small, 0.4, "Too many small operations");
+	assert_reported(0, b, 0.5, "I/O wait");
+	assert_reported(1, small, 0.4, "Small I/O");
 }
 
 /* ---- parts of the machine ---- */
@@ -442,8 +442,8 @@ static void what_one_thread_does_is_told_as_its_own(void **state)
 	SEEN(SAMPLE_CPU, 1.5, NONE, the.inner);
 	SEEN(SAMPLE_CPU, 8.5, NONE, the.other);
 	assert_int_equal(told(), 2);
-	assert_told(0, b, 0.85, "other");
-	assert_told(1, local, 0.15, "inner");
+	assert_reported(0, b, 0.85, "other");
+	assert_reported(1, local, 0.15, "inner");
 	assert_true(remarked("80 % of the time of 1001 thread"));
 }
 
@@ -460,7 +460,7 @@ static void what_is_true_of_all_is_told_once(void **state)
 	SEEN(SAMPLE_CPU, 9, NONE, the.inner);
 	SEEN(SAMPLE_CPU, 1, NONE, the.other);
 	assert_int_equal(told(), 1);
-	assert_told(0, a, 0.9, "inner");
+	assert_reported(0, a, 0.9, "inner");
 }
 
 /* ---- little, much and nothing ---- */
@@ -473,7 +473,7 @@ static void the_whole_is_told_if_no_part_is(void **state)
 	is_false(CPU_BOUND, in_code(the.inner), root);
 	SEEN(SAMPLE_CPU, 9, NONE, the.outer, the.inner);
 	assert_int_equal(told(), 1);
-	assert_told(0, root, 0.9, "no part of the code in particular");
+	assert_reported(0, root, 0.9, "no part of the code in particular");
 	assert_true(remarked("most samples (100 %) were in inner"));
 }
 
@@ -483,7 +483,7 @@ static void nothing_is_told_with_the_evidence(void **state)
 	is_false(CPU_BOUND, focus_whole(), NONE);
 	is_false(SYNC_WAITING, focus_whole(), NONE);
 	assert_int_equal(told(), 0);
-	assert_true(remarked("CPU bound: 1.0 %, where 20 % would be much"));
+	assert_true(remarked("CPU-bound: 1.0 % (threshold 20 %)"));
 }
 
 /* ---- who waits, and where ---- */
@@ -537,8 +537,8 @@ static void how_often_an_object_is_waited_for_is_told(void **state)
 	is_true(SYNC_WAITING, in_code(the.outer), 0.8, root);
 	SEEN(SAMPLE_SYNC, 8, lock, the.outer);
 	told();
-	assert_true(remarked("40 waits a second, 20.0 ms each"));
-	assert_true(remarked("do less while mutex queue_lock is held"));
+	assert_true(remarked("40 waits per second, 20.0 ms each"));
+	assert_true(remarked("do less work while mutex queue_lock is held"));
 }
 
 /* ---- what to do ---- */
@@ -558,9 +558,10 @@ static void short_trips_are_told(void **state)
 	vec_push(&the.p.evidence.trips, (struct evidence_trip){loop, 0.01, 20000, 30000});
 	the.p.evidence.run.cpus = 1;
 	assert_int_equal(told(), 1);
-	assert_told(0, 1, 1, "in the loop a.c:3-5 of inner");
-	assert_true(remarked("the loop a.c:3-5 of inner is entered about 2 million times a second, "
-			     "for 1.5 iterations on average"));
+	assert_reported(0, 1, 1, "in inner, loop at a.c:3-5");
+	assert_true(remarked(
+		"the loop at a.c:3-5 in inner is entered about 2 million times per second, "
+		"for 1.5 iterations on average"));
 	the.p.evidence.trips.data[0].iterations = 300000;
 	told();
 	assert_false(remarked("iterations on average"));
@@ -576,15 +577,15 @@ static void one_cpu_of_several(void **state)
 	SEEN(SAMPLE_CPU, 9, NONE, loop, the.inner);
 	the.p.evidence.threads.data[0].cpu = SECONDS;
 	told();
-	assert_true(remarked("one CPU of 2 is used"));
+	assert_true(remarked("only 1 of 2 CPUs is busy"));
 	the.p.evidence.run.cpus = 1;
 	told();
-	assert_false(remarked("is used"));
+	assert_false(remarked("CPUs is busy"));
 	the.p.evidence.run.cpus = 2;
 	add_thread(1001, "1001 thread");
 	the.p.evidence.threads.data[1].cpu = SECONDS;
 	told();
-	assert_false(remarked("is used"));
+	assert_false(remarked("CPUs is busy"));
 }
 
 /* The same evidence gives the same words, however often. */

@@ -336,16 +336,16 @@ static void add_tallies(struct profile *p, const struct structure *s)
 {
 	for (uint32_t thread = 0; thread < 2; thread++) {
 		for (uint32_t i = 0; i < s->loop_count; i++)
-			profile_tally(p, 0, s->loops[i].header, true, thread);
+			profile_counters(p, 0, s->loops[i].header, true, thread);
 		for (uint32_t i = 0; i < s->function_count; i++)
-			profile_tally(p, 0, s->functions[i].start, false, thread);
+			profile_counters(p, 0, s->functions[i].start, false, thread);
 	}
-	profile_tally(p, 0, s->functions[0].start + 1, true, 0);
+	profile_counters(p, 0, s->functions[0].start + 1, true, 0);
 }
 
 /* What scope a tally should have, of the structure. */
 static uint32_t expected_scope(const struct structure *s, const struct scope_index *x,
-			       const struct profile_tally *t)
+			       const struct profile_counters *t)
 {
 	const struct structure_function *p = &s->functions[scope_index_function(x, t->address)];
 	uint32_t found = INDEX_NONE;
@@ -376,7 +376,7 @@ static void tallies_get_scopes(void **state)
 	add_tallies(&p, s);
 	profile_fuse(&p, NULL);
 	check_profile(&p);
-	vec_each (t, &p.tallies) {
+	vec_each (t, &p.counters) {
 		struct text fused = TEXT_INIT, whole = TEXT_INIT;
 		uint32_t scope = expected_scope(s, x, t);
 		if (scope == INDEX_NONE) {

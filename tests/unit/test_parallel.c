@@ -58,11 +58,11 @@ static void execute(struct profile *p, uint32_t parent, uint32_t scope, uint64_t
 }
 
 /* All entries with the same number of iterations. */
-static struct profile_tally *add_tally(struct profile *p, uint32_t scope, uint64_t entries,
-				       uint64_t trips)
+static struct profile_counters *add_counters(struct profile *p, uint32_t scope, uint64_t entries,
+					     uint64_t trips)
 {
-	uint32_t i = profile_tally(p, 0, p->scopes.data[scope].address, true, 0);
-	struct profile_tally *t = &p->tallies.data[i];
+	uint32_t i = profile_counters(p, 0, p->scopes.data[scope].address, true, 0);
+	struct profile_counters *t = &p->counters.data[i];
 	t->scope = scope;
 	t->entries = entries;
 	t->iterations = entries * trips;
@@ -123,7 +123,7 @@ static void gains_are_amdahls(void **state)
 	uint32_t loop = add_loop(&p);
 	execute(&p, 0, loop, 80000000);
 	execute(&p, 0, loop - 1, 20000000);
-	add_tally(&p, loop, 10, 3);
+	add_counters(&p, loop, 10, 3);
 	build(&r, &p);
 	const struct parallel_loop *l = chosen(&r, 0);
 	assert_int_equal(l->scope, loop);
@@ -148,7 +148,7 @@ static void trips_limit_and_not_their_mean(void **state)
 	start(&p);
 	uint32_t loop = add_loop(&p);
 	execute(&p, 0, loop, 100000000);
-	struct profile_tally *t = add_tally(&p, loop, 1, 100);
+	struct profile_counters *t = add_counters(&p, loop, 1, 100);
 	profile_add_trips(&p, 0, 0, 0, 2);
 	t->trip_min = 0;
 	t->entries = 4;
@@ -168,7 +168,7 @@ static void unknown_iterations_do_not_limit(void **state)
 	start(&p);
 	uint32_t loop = add_loop(&p);
 	execute(&p, 0, loop, 100000000);
-	struct profile_tally *t = add_tally(&p, loop, 1, 1);
+	struct profile_counters *t = add_counters(&p, loop, 1, 1);
 	t->flags = TALLY_ITERATIONS_UNKNOWN | TALLY_TRIPS_UNKNOWN;
 	build(&r, &p);
 	assert_near(chosen(&r, 0)->gain[5], 64);
@@ -185,9 +185,9 @@ static void what_is_not_worth_it(void **state)
 	execute(&p, 0, once, 50000000);
 	execute(&p, 0, small, 49000000);
 	execute(&p, 0, tiny, 1000000);
-	add_tally(&p, once, 3, 1);
-	add_tally(&p, small, 49000, 100); /* 1000 instructions an entry */
-	add_tally(&p, tiny, 1, 1000);
+	add_counters(&p, once, 3, 1);
+	add_counters(&p, small, 49000, 100); /* 1000 instructions an entry */
+	add_counters(&p, tiny, 1, 1000);
 	build(&r, &p);
 	assert_int_equal(r.parallel.chosen.len, 0);
 	assert_int_equal(loop_at(&r, once)->verdict, PARALLEL_FEW_ITERATIONS);
@@ -204,9 +204,9 @@ static void make_nest(struct profile *p, uint64_t outer_trips)
 	uint32_t call = add_node(p, 0, NODE_FRAME, outer);
 	execute(p, call, one, 60000000);
 	execute(p, call, two, 40000000);
-	add_tally(p, outer, 1, outer_trips);
-	add_tally(p, one, outer_trips, 1000);
-	add_tally(p, two, outer_trips, 1000);
+	add_counters(p, outer, 1, outer_trips);
+	add_counters(p, one, outer_trips, 1000);
+	add_counters(p, two, outer_trips, 1000);
 }
 
 static void outer_loops_are_chosen(void **state)
@@ -255,7 +255,7 @@ static void recursion_is_told(void **state)
 		execute(&p, at, loop, 1000000);
 		at = add_node(&p, at, NODE_FRAME, loop);
 	}
-	add_tally(&p, loop, 3, 100);
+	add_counters(&p, loop, 3, 100);
 	build(&r, &p);
 	assert_true(chosen(&r, 0)->recursive);
 	assert_near(chosen(&r, 0)->share, 1);
@@ -280,7 +280,7 @@ static void random_profile(struct profile *p)
 	}
 	for (uint32_t i = 0; i < p->scopes.len; i++)
 		if (p->scopes.data[i].kind == PROFILE_LOOP && roll(10))
-			add_tally(p, i, 1 + roll(50), roll(4) ? roll(5) : roll(1000));
+			add_counters(p, i, 1 + roll(50), roll(4) ? roll(5) : roll(1000));
 }
 
 /* How much of a loop's total is inside another one, path by path. */

@@ -166,10 +166,10 @@ static void fill(struct profile *p)
 	profile_add(p, profile_child(p, frame, NODE_LEAF, 1, 2), 0, 0, 1, 1000);
 	profile_add(p, frame, 0, 0, 1, 1000);
 	p->nodes.data[2].scope = 2;
-	uint32_t tally = profile_tally(p, 0, 0x10, true, 0);
-	p->tallies.data[tally].scope = 1;
-	p->tallies.data[tally].trip_max = 5;
-	p->tallies.data[profile_tally(p, 0, 1, false, 0)].mix[CLASS_OTHER] = 1;
+	uint32_t tally = profile_counters(p, 0, 0x10, true, 0);
+	p->counters.data[tally].scope = 1;
+	p->counters.data[tally].trip_max = 5;
+	p->counters.data[profile_counters(p, 0, 1, false, 0)].mix[CLASS_OTHER] = 1;
 	profile_add_trips(p, tally, 3, 5, 2);
 	profile_add_trips(p, tally, 6, 6, 1);
 	vec_push(&p->uncovered, (struct profile_uncovered){PROFILE_NONE, 1000000, 1, "f", "why"});
@@ -182,14 +182,14 @@ static void tallies_are_found_again(void **state)
 	struct profile p;
 	(void)state;
 	fill(&p);
-	assert_int_equal(profile_tally(&p, 0, 0x10, true, 0), 0);
-	assert_int_equal(profile_tally(&p, 0, 1, false, 0), 1);
-	hashmap_release(&p.tally_index);
+	assert_int_equal(profile_counters(&p, 0, 0x10, true, 0), 0);
+	assert_int_equal(profile_counters(&p, 0, 1, false, 0), 1);
+	hashmap_release(&p.counters_index);
 	hashmap_release(&p.trips_index);
-	assert_int_equal(profile_tally(&p, 0, 1, true, 0), 2);
-	assert_int_equal(profile_tally(&p, 1, 1, false, 0), 3);
-	assert_int_equal(profile_tally(&p, 0, 1, false, 1), 4);
-	assert_int_equal(profile_tally(&p, 0, 0x10, true, 0), 0);
+	assert_int_equal(profile_counters(&p, 0, 1, true, 0), 2);
+	assert_int_equal(profile_counters(&p, 1, 1, false, 0), 3);
+	assert_int_equal(profile_counters(&p, 0, 1, false, 1), 4);
+	assert_int_equal(profile_counters(&p, 0, 0x10, true, 0), 0);
 	profile_add_trips(&p, 0, 3, 5, 40);
 	profile_add_trips(&p, 2, 3, 5, 1);
 	assert_int_equal(p.trips.len, 3);
@@ -200,7 +200,7 @@ static void tallies_are_found_again(void **state)
 	assert_true(profile_is_counted(&p, 1));
 	assert_int_equal(profile_metric_named(&p, "calls"), 1);
 	assert_int_equal(profile_metric_named(&p, "call"), PROFILE_NONE);
-	vec_clear(&p.tallies);
+	vec_clear(&p.counters);
 	assert_false(profile_is_counted(&p, 1));
 	profile_release(&p);
 }
@@ -256,19 +256,19 @@ static void nonsense_is_recognised(void **state)
 	BREAKS(p.processes.data[0].parent, 3);
 	BREAKS(p.processes.data[0].parent, 0);
 	BREAKS(p.processes.data[0].parent, 1);
-	BREAKS(p.tallies.data[0].module, PROFILE_NONE);
-	BREAKS(p.tallies.data[0].thread, 1);
-	BREAKS(p.tallies.data[0].scope, 3);
-	BREAKS(p.tallies.data[0].scope, 0);  /* no loop */
-	BREAKS(p.tallies.data[0].module, 1); /* not that of its scope */
-	BREAKS(p.tallies.data[0].flags, TALLY_FLAGS);
-	BREAKS(p.tallies.data[0].trip_min, 6);
-	BREAKS(p.tallies.data[1].scope, 1);
-	BREAKS(p.trips.data[0].tally, 1);
-	BREAKS(p.trips.data[0].tally, 2);
+	BREAKS(p.counters.data[0].module, PROFILE_NONE);
+	BREAKS(p.counters.data[0].thread, 1);
+	BREAKS(p.counters.data[0].scope, 3);
+	BREAKS(p.counters.data[0].scope, 0);  /* no loop */
+	BREAKS(p.counters.data[0].module, 1); /* not that of its scope */
+	BREAKS(p.counters.data[0].flags, TALLY_FLAGS);
+	BREAKS(p.counters.data[0].trip_min, 6);
+	BREAKS(p.counters.data[1].scope, 1);
+	BREAKS(p.trips.data[0].counters, 1);
+	BREAKS(p.trips.data[0].counters, 2);
 	BREAKS(p.trips.data[0].low, 6);
 	BREAKS(p.trips.data[0].entries, UINT64_MAX);
-	BREAKS(p.tallies.data[0].mix[CLASS_LOAD], UINT64_MAX);
+	BREAKS(p.counters.data[0].mix[CLASS_LOAD], UINT64_MAX);
 	BREAKS(p.uncovered.data[0].module, 2);
 	BREAKS(p.uncovered.data[0].share, 1000001);
 	profile_release(&p);

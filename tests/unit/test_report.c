@@ -272,7 +272,7 @@ static void test_summary(void **state)
 	assert_has(text, "heat 2000");
 	assert_has(text, "ran         125 ms");
 	assert_has(text, "100 ms in 100 samples of 2 threads");
-	assert_has(text, "100% complete");
+	assert_has(text, "100 % complete");
 	assert_has(text, " 100.0%   4.0%  main  heat.c:10\n");
 	assert_has(text, "  60.0%  60.0%  heat.c:30-35 ");
 	assert_has(text, "main > relax");
@@ -284,8 +284,8 @@ static void test_summary(void **state)
 	profile_count(&p, "lost", 50);
 	profile_fact(&p, "note", "perf is not permitted");
 	text = show(&p, plain);
-	assert_has(text, "99.01% complete; 1: ");
-	assert_has(text, "lost        50 samples, 33.1% of all");
+	assert_has(text, "99.01 % complete; 1: ");
+	assert_has(text, "lost        50 samples, 33.1 % of all");
 	assert_has(text, "note        perf is not permitted");
 	free(text);
 	profile_release(&p);
@@ -379,7 +379,7 @@ static void test_threads(void **state)
 	a.view = view_named("tree");
 	a.thread = "12";
 	text = show(&p, a);
-	assert_has(text, "100% is 20.0 ms in 20 samples of threads 12, 20.0% of the whole");
+	assert_has(text, "100 % is 20.0 ms in 20 samples of threads 12, 20.0 % of the whole");
 	assert_has(text, "  80.0%  75.0%  | | work  work.c:1");
 	assert_lacks(text, "relax");
 	free(text);
@@ -404,7 +404,7 @@ static void test_focus(void **state)
 		a.view = view_named("tree");
 		a.focus = same[i];
 		char *text = show(&p, a);
-		assert_has(text, "36.0% of the whole");
+		assert_has(text, "36.0 % of the whole");
 		assert_has(text, " 100.0%  97.2%  | | work  work.c:1\n");
 		assert_lacks(text, "relax");
 		free(text);
@@ -480,7 +480,7 @@ static void test_metrics(void **state)
 	a.metric = "page-faults";
 	a.view = view_named("tree");
 	text = show(&p, a);
-	assert_has(text, "page-faults: 100% is 4,321 in 7 samples\n");
+	assert_has(text, "page-faults: 100 % is 4,321 in 7 samples\n");
 	free(text);
 	a.metric = "cycles";
 	assert_int_equal(report_init(&r, &a, &p, &e), ERR_INPUT);
@@ -526,7 +526,7 @@ static void test_empty(void **state)
 			continue;
 		p.finished = false;
 		char *text = show(&p, a);
-		assert_has(text, "Nothing is saved in this profile");
+		assert_has(text, "This profile is empty");
 		free(text);
 		p.finished = true;
 		text = show(&p, a);
@@ -589,7 +589,7 @@ static void test_lines(void **state)
 	make_heat(&p);
 	a.lines = true;
 	char *text = show(&p, a);
-	assert_has(text, "its source is not here");
+	assert_has(text, "source not found");
 	assert_has(text, "  36.0%            13\n"
 			 "  60.0%            14\n");
 	assert_has(text, "  60.0%  60.0%     31\n");
@@ -598,24 +598,24 @@ static void test_lines(void **state)
 	profile_release(&p);
 }
 
-static struct profile_tally *add_tally(struct profile *p, uint32_t scope, uint32_t thread,
-				       uint64_t entries, uint64_t iterations)
+static struct profile_counters *add_tally(struct profile *p, uint32_t scope, uint32_t thread,
+					  uint64_t entries, uint64_t iterations)
 {
 	bool loop = p->scopes.data[scope].kind == PROFILE_LOOP;
-	uint32_t i = profile_tally(p, 0, p->scopes.data[scope].address, loop, thread);
-	struct profile_tally *t = &p->tallies.data[i];
+	uint32_t i = profile_counters(p, 0, p->scopes.data[scope].address, loop, thread);
+	struct profile_counters *t = &p->counters.data[i];
 	t->scope = scope;
 	t->entries = entries;
 	t->iterations = iterations;
 	return t;
 }
 
-static void add_trips(struct profile *p, struct profile_tally *t, uint64_t low, uint64_t high,
+static void add_trips(struct profile *p, struct profile_counters *t, uint64_t low, uint64_t high,
 		      uint64_t entries)
 {
 	t->trip_min = t->trip_max ? t->trip_min : low;
 	t->trip_max = high;
-	profile_add_trips(p, (uint32_t)(t - p->tallies.data), low, high, entries);
+	profile_add_trips(p, (uint32_t)(t - p->counters.data), low, high, entries);
 }
 
 /* make_heat() as if it had been counted: each sample is a million instructions. Thread 11 enters
@@ -628,7 +628,7 @@ static void make_counted(struct profile *p)
 	uint32_t call = add_node(p, 0, NODE_FRAME, 5), work = add_node(p, call, NODE_LEAF, 8);
 	profile_add(p, work, 0, 1, 60, 60);
 	profile_add(p, work, 1, 1, 40, 40);
-	struct profile_tally *t = add_tally(p, 0, 0, 1, 0);
+	struct profile_counters *t = add_tally(p, 0, 0, 1, 0);
 	t->mix[CLASS_FLOAT] = 60000000;
 	add_tally(p, 0, 1, 0, 0)->mix[CLASS_INTEGER] = 4000000;
 	t = add_tally(p, 1, 0, 1, 100);
@@ -655,8 +655,8 @@ static void test_counted_summary(void **state)
 	char *text = show(&p, plain);
 	assert_has(text, "instructions 100,000,000 counted in 2 threads (shown below");
 	assert_has(text, "calls       100 counted\n");
-	assert_has(text, "not counted 1 function, 1 module and other code that ran as they were, "
-			 "2.4% of the time by samples\n"
+	assert_has(text, "not counted 1 function, 1 module and other code that ran uninstrumented, "
+			 "2.4 % of the time by samples\n"
 			 "               1.5%  odd [heat]: it is odd\n"
 			 "               0.5%  all of heat: not asked for\n"
 			 "               0.4%  stubs [heat]: never counted\n");
@@ -677,14 +677,14 @@ static void test_trips(void **state)
 	a.view = view_named("trips");
 	setenv("LC_ALL", "C", 1);
 	char *text = show(&p, a);
-	assert_has(text, "instructions: 100% is 100,000,000\n");
+	assert_has(text, "instructions: 100 % is 100,000,000\n");
 	assert_has(text, "         96.0%       1        100    100    100    100  always 100    "
 			 "heat.c:12-20 in main\n"
 			 "  60.0%  60.0%     100      1,500     10     15     40  .#            "
 			 "heat.c:30-35 in main > relax\n");
 	free(text);
 	setenv("LC_ALL", "en_US.UTF-8", 1);
-	p.tallies.data[3].flags = TALLY_MACHINE_ITERATIONS;
+	p.counters.data[3].flags = TALLY_MACHINE_ITERATIONS;
 	add_tally(&p, 3, 1, 5, 50);
 	text = show(&p, a);
 	assert_has(text, "     105      1,550     10   14.8     40  \u2581\u2588            "
@@ -699,7 +699,7 @@ static void test_trips(void **state)
 		   "       5         50      -     10      -  not ended     | thread 12 second");
 	free(text);
 	a.per_thread = false;
-	p.tallies.data[3].flags = TALLY_ITERATIONS_UNKNOWN | TALLY_TRIPS_UNKNOWN;
+	p.counters.data[3].flags = TALLY_ITERATIONS_UNKNOWN | TALLY_TRIPS_UNKNOWN;
 	text = show(&p, a);
 	assert_has(text, "     105          ?      ?      ?      ?  not known ");
 	free(text);
@@ -727,7 +727,7 @@ static void test_mix(void **state)
 	a.thread = "12";
 	text = show(&p, a);
 	assert_has(text, " 100.0%   20.0 M  80.0        20.0 ");
-	assert_has(text, "all of these threads\n");
+	assert_has(text, "all these threads\n");
 	free(text);
 	profile_release(&p);
 }
@@ -743,9 +743,9 @@ static void test_parallel(void **state)
 	assert_has(text,
 		   "  96.0%       1      100     960 k 1.92 3.57 6.07 9.33 12.8 16.9  1. "
 		   "heat.c:12-20 in main\n"
-		   "    Has 96.0% of all instructions in 1 entry, with 100 iterations of 960 k "
+		   "    Has 96.0 % of all instructions in 1 entry, with 100 iterations of 960 k "
 		   "instructions.\n"
-		   "    If its iterations depend on each other, there is inside it:\n");
+		   "    If its iterations depend on each other, these inner loops remain:\n");
 	assert_has(text, "2 threads ran;");
 	free(text);
 	a.thread = "12";
@@ -788,7 +788,7 @@ static void test_empty_counts(void **state)
 		if (report_views[a.view].search)
 			continue;
 		char *text = show(&p, a);
-		assert_has(text, "Nothing of this was counted.");
+		assert_has(text, "Nothing was counted.");
 		free(text);
 		a.json = true;
 		text = show(&p, a);
@@ -810,12 +810,12 @@ static void test_views_of_counts_need_counts(void **state)
 	make_heat(&p);
 	assert_int_equal(report_init(&r, &a, &p, &e), ERR_INPUT);
 	assert_has(e.text, "--view=trips");
-	assert_has(e.text, "it has samples, not counts; 'sonde count -- COMMAND' makes one");
+	assert_has(e.text, "it has samples, not counts; 'sonde count -- COMMAND' writes");
 	profile_release(&p);
 	make_counted(&p);
 	a.metric = PROFILE_CALLS;
 	assert_int_equal(report_init(&r, &a, &p, &e), ERR_INPUT);
-	assert_has(e.text, "is of instructions, not of 'calls'");
+	assert_has(e.text, "shows instructions, not 'calls'");
 	profile_release(&p);
 }
 

@@ -157,7 +157,7 @@ static void a_line_means_the_loop_around_it(void **state)
 	assert_true(s->first_line <= LINE_OF_LOOP && LINE_OF_LOOP <= s->last_line);
 	snprintf(what, sizeof(what), "test_select.c:%u", LINE_OF_NO_LOOP);
 	assert_int_not_equal(find(f, what), 0);
-	assert_non_null(strstr(f->e.text, "no loop"));
+	assert_non_null(strstr(f->e.text, "not in a loop"));
 	assert_non_null(strstr(f->e.text, "select_target_two"));
 }
 

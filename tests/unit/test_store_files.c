@@ -241,7 +241,7 @@ static void two_do_not_record_to_one_file(void **state)
 	(void)state;
 	start(&r, 2, true);
 	wait_for_commits(&r, 2);
-	assert_not_created(file, "another sonde is recording to");
+	assert_not_created(file, "another sonde is writing or reading");
 	kill_recorder(&r);
 	assert_int_equal(assert_whole(file), 2);
 	assert_false(exists(old));
@@ -390,7 +390,7 @@ static void files_that_may_not_grow(void **state)
 	getrlimit(RLIMIT_FSIZE, &limit);
 	limit.rlim_cur = 200 * 1024;
 	setrlimit(RLIMIT_FSIZE, &limit);
-	fill_the_disk("limit on file sizes", lift_limit);
+	fill_the_disk("file size limit", lift_limit);
 }
 
 static void remount_larger(void)
@@ -407,7 +407,7 @@ static void a_full_disk(void **state)
 		if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 		    mount("none", dir, "tmpfs", 0, "size=300k"))
 			_exit(77);
-		fill_the_disk("no room is left", remount_larger);
+		fill_the_disk("the disk is full", remount_larger);
 		_exit(0);
 	}
 	waitpid(pid, &status, 0);

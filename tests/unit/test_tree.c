@@ -489,19 +489,19 @@ static void like_naive(void **state)
 	}
 }
 
-/* The same profile as if it had been counted: tallies with random numbers for all loops. */
+/* The same profile as if it had been counted: counters with random numbers for all loops. */
 static void make_counted(struct profile *p)
 {
 	p->metrics.data[0].name = PROFILE_INSTRUCTIONS;
 	p->metrics.data[1].name = PROFILE_CALLS;
-	profile_tally(p, 0, 0, false, 0);
+	profile_counters(p, 0, 0, false, 0);
 	for (uint32_t i = 0; i < 30; i++) {
 		uint32_t scope = roll(p->scopes.len);
 		if (p->scopes.data[scope].kind != PROFILE_LOOP)
 			continue;
-		uint32_t tally = profile_tally(p, p->scopes.data[scope].module,
-					       scope << 4 | roll(2), true, roll(3));
-		struct profile_tally *t = &p->tallies.data[tally];
+		uint32_t tally = profile_counters(p, p->scopes.data[scope].module,
+						  scope << 4 | roll(2), true, roll(3));
+		struct profile_counters *t = &p->counters.data[tally];
 		t->scope = scope;
 		t->entries = roll(5);
 		t->iterations = t->entries * roll(10);
@@ -546,7 +546,7 @@ static uint64_t naive_calls(const struct profile *p, const struct selection *s, 
 static uint64_t naive_entries(const struct profile *p, const struct selection *s, uint32_t scope)
 {
 	uint64_t entries = 0;
-	vec_each (t, &p->tallies)
+	vec_each (t, &p->counters)
 		if (t->scope == scope && (!s->one_thread || t->thread == 1))
 			entries += t->entries;
 	return entries;
@@ -585,7 +585,7 @@ static uint64_t naive_trips(const struct profile *p, const struct selection *s, 
 {
 	uint64_t entries = 0;
 	vec_each (t, &p->trips) {
-		const struct profile_tally *of = &p->tallies.data[t->tally];
+		const struct profile_counters *of = &p->counters.data[t->counters];
 		if (t->low <= trips && trips <= t->high && of->scope == scope &&
 		    (!s->one_thread || of->thread == 1))
 			entries += t->entries;
@@ -598,11 +598,11 @@ static void check_counts_row(const struct profile *p, const struct selection *s,
 			     const struct counts *c, const struct counts_row *r)
 {
 	struct counts_row sum = {.trip_min = UINT64_MAX};
-	vec_each (t, &p->tallies) {
+	vec_each (t, &p->counters) {
 		if (t->scope != r->scope || (s->one_thread && t->thread != 1))
 			continue;
 		bool seen_address = false, seen_thread = false;
-		for (const struct profile_tally *o = p->tallies.data; o < t; o++) {
+		for (const struct profile_counters *o = p->counters.data; o < t; o++) {
 			bool same = o->scope == r->scope && (!s->one_thread || o->thread == 1);
 			seen_address |= same && o->address == t->address;
 			seen_thread |= same && o->thread == t->thread && o->entries;
@@ -616,7 +616,7 @@ static void check_counts_row(const struct profile *p, const struct selection *s,
 			sum.mix[i] += t->mix[i];
 		bool ended = false;
 		vec_each (b, &p->trips)
-			ended |= b->entries && &p->tallies.data[b->tally] == t;
+			ended |= b->entries && &p->counters.data[b->counters] == t;
 		if (ended && t->trip_min < sum.trip_min)
 			sum.trip_min = t->trip_min;
 		if (ended && t->trip_max > sum.trip_max)
@@ -645,7 +645,7 @@ static void check_counts(const struct profile *p, struct selection *s)
 	for (uint32_t i = 0; i < p->scopes.len; i++) {
 		const struct counts_row *r = counts_of(&c, i);
 		bool any = false;
-		vec_each (t, &p->tallies)
+		vec_each (t, &p->counters)
 			any |= t->scope == i && (!s->one_thread || t->thread == 1);
 		assert_int_equal(r != NULL, any);
 		if (r)

@@ -6,7 +6,8 @@
 
 #define OPTION_OUTPUT(struct_type, member)                                                         \
 	OPTION("output", OPTION_TEXT, struct_type, member, .letter = 'o', .value = "FILE",         \
-	       .help = "the profile (" DEFAULT_PROFILE "); a previous one is kept as FILE.old")
+	       .help = "profile to write (" DEFAULT_PROFILE                                        \
+		       "); a previous one is kept as FILE.old")
 /* For commands that take one process; a command that takes several defines its own option. */
 #define OPTION_PID(struct_type, member)                                                            \
 	OPTION("pid", OPTION_NUMBER, struct_type, member, .letter = 'p', .value = "PID",           \

@@ -120,11 +120,9 @@ static int unknown_option(const struct option_parser *p, const char *word, size_
 		err_set(p->e, ERR_INPUT, "there is no option '%.*s'; did you mean '--%s'?", shown,
 			word, names.data[suggestion]);
 	else if (letter)
-		err_set(p->e, ERR_INPUT, "there is no option '-%c'; see --help for those there are",
-			letter);
+		err_set(p->e, ERR_INPUT, "there is no option '-%c'; see --help", letter);
 	else
-		err_set(p->e, ERR_INPUT,
-			"there is no option '%.*s'; see --help for those there are", shown, word);
+		err_set(p->e, ERR_INPUT, "there is no option '%.*s'; see --help", shown, word);
 	vec_free(&names);
 	return ERR_INPUT;
 }

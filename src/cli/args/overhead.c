@@ -14,8 +14,8 @@ double parse_overhead(const char *value)
 	double percent = strtod(value, &end);
 	end += *end == '%';
 	if (end == value || *end || !isfinite(percent) || percent < 0)
-		die("--max-cost takes per cent of the run time such as 5 or 0.5, or 'none', not "
-		    "'%s'",
+		die("--max-overhead takes a percentage of run time such as 5 or 0.5, or 'none', "
+		    "not '%s'",
 		    value);
 	return percent / 100;
 }

@@ -11,7 +11,7 @@ enum { ESCAPE = 27, BACKSPACE = 8, DELETE = 127, KILL_LINE = 21 };
 
 static const struct {
 	char key;
-	const char *order, *question;
+	const char *command, *question;
 } asking_keys[] = {
 	{'a', "add", "add function: "},
 	{'r', "remove", "remove function: "},
@@ -37,7 +37,7 @@ void keys_close(struct keys *k)
 	if (k->fd >= 0)
 		tcsetattr(k->fd, TCSANOW, &k->before);
 	k->fd = -1;
-	text_release(&k->order);
+	text_release(&k->command);
 }
 
 static const char *finish_line(struct keys *k)
@@ -47,11 +47,11 @@ static const char *finish_line(struct keys *k)
 	k->line[k->len] = '\0';
 	if (!k->len)
 		return NULL;
-	text_clear(&k->order);
+	text_clear(&k->command);
 	for (size_t i = 0; i < ARRAY_SIZE(asking_keys); i++)
 		if (asking_keys[i].key == asked)
-			text_printf(&k->order, "%s %s", asking_keys[i].order, k->line);
-	return k->order.data;
+			text_printf(&k->command, "%s %s", asking_keys[i].command, k->line);
+	return k->command.data;
 }
 
 static const char *type_key(struct keys *k, char c)
@@ -88,9 +88,9 @@ const char *keys_next(struct keys *k, bool *changed)
 	struct pollfd ready = {.fd = k->fd, .events = POLLIN};
 	while (k->fd >= 0 && poll(&ready, 1, 0) > 0 && read(k->fd, &c, 1) == 1) {
 		*changed = true;
-		const char *order = k->asking ? type_key(k, c) : press_key(k, c);
-		if (order)
-			return order;
+		const char *command = k->asking ? type_key(k, c) : press_key(k, c);
+		if (command)
+			return command;
 	}
 	return NULL;
 }

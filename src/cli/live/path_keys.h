@@ -1,4 +1,5 @@
-/* Keys pressed in the terminal while the table is shown. They become commands for path_order(). */
+/* Keys pressed in the terminal while the table is shown. They become commands for path_command().
+ */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +14,7 @@ struct keys {
 	bool help;   /* the help text is shown */
 	char line[512];
 	size_t len;
-	struct text order;
+	struct text command;
 };
 
 /* Makes the terminal deliver keys as they are pressed; keys_close() restores it. */

@@ -121,7 +121,7 @@ static void find_pieces(struct places *places, const struct profile *profile, ui
 		if (node == PROFILE_NONE)
 			add_words(pieces, "...");
 		else if (profile->nodes.data[node].kind == NODE_PARTIAL)
-			add_words(pieces, "[callers not known]");
+			add_words(pieces, "[callers unknown]");
 		else if (node == leaf && function)
 			add_entry(places, profile, node, pieces);
 		else

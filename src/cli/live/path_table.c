@@ -165,7 +165,7 @@ static void add_heading(const struct path_table *t)
 		add_cell(t->out, &name, m->index == PATH_CALLS ? COUNT_COLUMNS : metric_columns(m));
 		text_release(&name);
 		if (m->index != PATH_CALLS && t->per_call)
-			add_word_cell(t->out, "a call", metric_columns(m));
+			add_word_cell(t->out, "per call", metric_columns(m));
 		if (m == t->first)
 			add_word_cell(t->out, "share", SHARE_COLUMNS);
 	}
@@ -207,7 +207,7 @@ static void add_state(const struct path_table *t, const struct path_function *f)
 	static const char *const words[] = {
 		[PATH_IN] = "",
 		[PATH_REMOVED] = "removed",
-		[PATH_TOO_HOT] = "taken out",
+		[PATH_TOO_HOT] = "removed",
 		[PATH_REFUSED] = "not measured",
 	};
 	if (f->state == PATH_IN)
@@ -302,9 +302,9 @@ static void add_overhead(const struct path_table *t)
 	const struct path_overhead *c = &t->s->overhead;
 	if (!c->run_ns)
 		return;
-	text_printf(t->out, "measuring took about %.2f%% of the run time: ",
-		    percent_of(c->probe_ns, c->run_ns));
-	add_counted(t->out, c->hits, "hit of a probe", "hits of probes");
+	text_printf(t->out,
+		    "overhead about %.2f %% of run time: ", percent_of(c->probe_ns, c->run_ns));
+	add_counted(t->out, c->hits, "probe hit", "probe hits");
 	text_char(t->out, '\n');
 }
 

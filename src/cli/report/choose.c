@@ -39,11 +39,11 @@ static int choose_instructions(struct report *r, struct err *e)
 	r->metric = profile_metric_named(p, PROFILE_INSTRUCTIONS);
 	if (!profile_has_counts(p) || r->metric == PROFILE_NONE)
 		return err_set(e, ERR_INPUT,
-			       "there is no --view=%s of this profile: it has samples, not counts; "
-			       "'sonde count -- COMMAND' makes one with counts",
+			       "this profile has no --view=%s: it has samples, not counts; 'sonde "
+			       "count -- COMMAND' writes a profile with counts",
 			       view);
 	if (r->args->metric && strcmp(r->args->metric, PROFILE_INSTRUCTIONS) != 0)
-		return err_set(e, ERR_INPUT, "--view=%s is of instructions, not of '%s'", view,
+		return err_set(e, ERR_INPUT, "--view=%s shows instructions, not '%s'", view,
 			       r->args->metric);
 	return 0;
 }
@@ -58,13 +58,13 @@ static int choose_experiments(struct report *r, struct err *e)
 		option = "--focus";
 	if (!profile_has_search(r->profile))
 		return err_set(e, ERR_INPUT,
-			       "there is no --view=%s of this profile: no search made it; 'sonde "
-			       "diagnose -- COMMAND' makes one",
+			       "this profile has no --view=%s: it is not from a search; 'sonde "
+			       "diagnose -- COMMAND' writes such a profile",
 			       v->name);
 	if (option)
 		return err_set(e, ERR_INPUT,
-			       "%s chooses nothing in --view=%s; it is for the views of where time "
-			       "goes, such as --view=tree",
+			       "%s has no effect in --view=%s; it works in views that show where "
+			       "time goes, such as --view=tree",
 			       option, v->name);
 	if (a->focus)
 		r->experiments = search_choose(r->profile, a->focus);
@@ -117,10 +117,10 @@ static int choose_threads(struct report *r, struct err *e)
 	}
 	if (any)
 		return 0;
-	return err_set(e, ERR_INPUT,
-		       "no thread is called '%s'; --view=threads lists those there are (*, ?, [] "
-		       "match)",
-		       pattern);
+	return err_set(
+		e, ERR_INPUT,
+		"no thread is called '%s'; --view=threads lists all threads (*, ?, [] match)",
+		pattern);
 }
 
 /* True if the pattern matches the scope's place: "file.c:12" or "file.c:12-20", with the whole path
@@ -165,8 +165,8 @@ static int choose_focus(struct report *r, struct err *e)
 	if (any)
 		return 0;
 	return err_set(e, ERR_INPUT,
-		       "nothing that was measured matches '%s': neither a function nor FILE:LINE; "
-		       "'*%s*' would match a part",
+		       "nothing measured matches '%s': neither a function nor FILE:LINE; '*%s*' "
+		       "would match a part",
 		       pattern, pattern);
 }
 

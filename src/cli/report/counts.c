@@ -252,7 +252,7 @@ static const struct {
 	uint8_t flag; /* 0: the mark for several machine loops */
 	const char *mark, *meaning;
 } marks[] = {
-	{0, "+", "several loops of the machine code that are one of the source, added up"},
+	{0, "+", "several machine loops of one source loop, added up"},
 	{TALLY_IRREDUCIBLE, "~", "a region with several entries, counted as a whole"},
 	{TALLY_MACHINE_ITERATIONS, "^",
 	 "unrolled or vectorised: iterations are those of the machine code"},

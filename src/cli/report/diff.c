@@ -74,6 +74,11 @@ static void add_size(const struct diff_view *v, struct text *out, double size)
 		add_amount(out, metric_of(v), (uint64_t)fmin(round(size), 0x1p63));
 }
 
+static const char *plus_minus(void)
+{
+	return output_is_utf8() ? "\u00b1" : "+/-";
+}
+
 static void add_change(const struct diff_view *v, struct text *out, double change)
 {
 	text_char(out, change < 0 ? '-' : '+');
@@ -138,7 +143,7 @@ static void add_heading(const struct diff_view *v, const char *what, struct text
 	output_style(out, STYLE_HEADING);
 	text_printf(out, "\n%*s", v->diff->exact ? EXACT_COLUMN : COLUMN, "change");
 	if (!v->diff->exact)
-		text_printf(out, "%11s", "give/take");
+		text_printf(out, "%*s", COLUMN + output_is_utf8(), plus_minus());
 	text_printf(out, "%11s%11s%11s%11s  %s\n", "self A", "self B", "total A", "total B", what);
 	output_style(out, STYLE_NONE);
 }
@@ -184,7 +189,7 @@ static void add_exact_verdict(const struct diff_view *v, struct text *out)
 	double percent = fabs(diff_percent(v, c));
 	text_printf(out, "%s: ", metric_of(v)->name);
 	if (!c->significant) {
-		text_add(out, "no difference in all\n");
+		text_add(out, "no difference in total\n");
 		return;
 	}
 	text_add(out, "B has ");
@@ -207,11 +212,11 @@ static void add_verdict(const struct diff_view *v, struct text *out)
 	else if (v->diff->exact)
 		add_exact_verdict(v, out);
 	else if (!c->significant)
-		text_printf(out, "%s: no significant difference in all (%+.1f %%)\n",
+		text_printf(out, "%s: no significant difference in total (%+.1f %%)\n",
 			    metric_of(v)->name, percent);
 	else
-		text_printf(out, "%s: B has %.1f %% %s, give or take %.1f %%\n", metric_of(v)->name,
-			    fabs(percent), percent > 0 ? "more" : "less",
+		text_printf(out, "%s: B has %.1f %% %s, %s%.1f %%\n", metric_of(v)->name,
+			    fabs(percent), percent > 0 ? "more" : "less", plus_minus(),
 			    percent_change(c->margin, (double)v->diff->a.total));
 }
 
@@ -299,10 +304,10 @@ void diff_text(const struct diff_view *v, struct text *out)
 	if (d->exact)
 		add_exact_rest(v, out);
 	else if (functions == d->functions.len && loops == d->loops.len)
-		text_add(out, "No function or loop changed more than chance explains.\n");
+		text_add(out, "No function or loop changed significantly.\n");
 	else if (functions || loops)
 		text_printf(out, "Not shown: %u functions and %u loops, %s.\n", functions, loops,
-			    v->all ? "with smaller changes" : "unchanged as far as samples tell");
+			    v->all ? "with smaller changes" : "without a significant change");
 	add_gate(v, out);
 }
 

@@ -136,7 +136,7 @@ static void add_search(const struct profile *p, struct text *out)
 		text_add(out, ", ");
 	}
 	add_counted(out, p->experiments.len, "experiment", "experiments");
-	if (!number_fact(p, "probe_share", A_SHARE, &overhead))
+	if (!number_fact(p, "overhead", A_SHARE, &overhead))
 		return;
 	if (overhead < 0.001)
 		text_add(out, ", less than 0.1 % overhead");
@@ -441,7 +441,7 @@ void findings_json(const struct profile *p, struct json *j)
 	json_bool(j, "loops", loops && !strcmp(loops, "1"));
 	number_json(p, "search_seconds", A_TIME, "search_seconds", j);
 	json_u64(j, "experiments", p->experiments.len);
-	number_json(p, "probe_share", A_SHARE, "cost", j);
+	number_json(p, "overhead", A_SHARE, "overhead", j);
 	json_array(j, "findings");
 	for (uint32_t i = 0; i < p->findings.len; i++)
 		finding_json(p, i, j);

@@ -6,8 +6,8 @@ void findings_text(const struct report *r, struct text *out)
 {
 	if (!r->profile->finished) {
 		add_wrapped(out,
-			    "This search is still going on, or it was killed: here is what was "
-			    "saved last.",
+			    "This search is still running, or it was killed; this is what it saved "
+			    "last.",
 			    0, 0, r->width);
 		text_add(out, "\n\n");
 	}

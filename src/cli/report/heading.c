@@ -5,7 +5,7 @@ void report_heading(const struct report *r, struct text *out)
 {
 	const struct profile_metric *m = &r->profile->metrics.data[r->metric];
 	output_name(out, m->name);
-	text_add(out, ": 100% is ");
+	text_add(out, ": 100 % is ");
 	add_amount(out, m, r->total);
 	if (!report_is_counted(r)) {
 		text_add(out, " in ");
@@ -20,6 +20,6 @@ void report_heading(const struct report *r, struct text *out)
 		output_name(out, r->args->focus);
 	}
 	if (r->total < r->whole)
-		text_printf(out, ", %.1f%% of the whole", percent_of(r->total, r->whole));
+		text_printf(out, ", %.1f %% of the whole", percent_of(r->total, r->whole));
 	text_char(out, '\n');
 }

@@ -174,7 +174,7 @@ static void add_annotated(const struct report *r, const char *path,
 	output_style(out, STYLE_NONE);
 	text_char(out, '\n');
 	if (!s)
-		text_add(out, "(its source is not here; --source-path=DIR says where to look)\n");
+		text_add(out, "(source not found; --source-path=DIR names its folder)\n");
 	text_add(out, "  total   self   line\n");
 	add_file_lines(r, lines, count, s ? s : &none, out);
 }
@@ -213,10 +213,8 @@ void lines_text(const struct report *r, struct text *out)
 			rest += f->self;
 	}
 	if (!l.files.len)
-		text_add(
-			out,
-			"No line is known of what was measured: its programs and libraries have no "
-			"debugging information.\n");
+		text_add(out, "No source lines are known: the programs and libraries have no "
+			      "debugging information.\n");
 	if ((double)rest * REPORT_RESOLUTION > (double)r->total) {
 		add_share(out, rest, r->total);
 		text_add(out, " in other files\n");

@@ -45,8 +45,8 @@ static void add_text(const struct counted_item *i, const struct report *r, struc
 static void add_heading(struct text *out)
 {
 	output_style(out, STYLE_ADDRESS);
-	text_add(out, "own instructions, and what per cent of them are of which class; of a "
-		      "function with its loops\n");
+	text_add(out, "self is the row's own instructions, of a function with its loops; classes "
+		      "are in percent of self\n");
 	output_style(out, STYLE_HEADING);
 	add_word_cell(out, "self", SELF);
 	add_word_cell(out, "instr.", INSTRUCTIONS);
@@ -65,7 +65,7 @@ void mix_text(const struct report *r, struct text *out)
 	add_share(out, r->total, r->total);
 	add_count_cell(out, c.all.instructions, INSTRUCTIONS);
 	add_classes(c.all.mix, c.all.instructions, out);
-	text_add(out, r->args->thread ? "all of these threads\n" : "the whole program\n");
+	text_add(out, r->args->thread ? "all these threads\n" : "the whole program\n");
 	counted_text(&c, r, COLUMNS, add_text, out);
 	counted_legend(&c, out);
 	counted_release(&c);

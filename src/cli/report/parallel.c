@@ -79,11 +79,11 @@ static bool knows_iterations(const struct parallel_loop *l)
 
 static void add_merits(const struct parallel_loop *l, struct text *out)
 {
-	text_printf(out, "Has %.1f%% of all instructions in ", percent(l->share));
+	text_printf(out, "Has %.1f %% of all instructions in ", percent(l->share));
 	add_counted(out, l->counts->entries, "entry", "entries");
 	if (!knows_iterations(l)) {
-		text_add(out, "; its iterations could not be counted, so they do not limit these "
-			      "speed-ups.");
+		text_add(out, "; its iterations could not be counted, and do not limit the "
+			      "speed-ups shown.");
 		return;
 	}
 	text_add(out, l->counts->entries == 1 ? ", with " : ", each with ");
@@ -102,12 +102,12 @@ static void add_limits(const struct parallel_loop *l, struct text *out)
 	if (l->entry < LARGE_ENTRY) {
 		text_add(out, " Small entries: ");
 		add_mean(out, round(l->entry));
-		text_add(out, " instructions, where starting threads or a barrier costs some ");
+		text_add(out, " instructions each, and starting threads or a barrier takes about ");
 		add_count(out, PARALLEL_ENTRY_COST);
 		text_char(out, '.');
 	}
 	if (knows_iterations(l) && l->iteration < LARGE_ITERATION)
-		text_add(out, " Small iterations: hand out many at a time.");
+		text_add(out, " Small iterations: schedule many at a time.");
 	if (l->recursive)
 		text_add(out, " It is entered again from its own body (recursion): make only the "
 			      "outermost entry parallel.");
@@ -133,12 +133,12 @@ static void add_refusal(const struct parallel_loop *l, struct text *out)
 	case PARALLEL_FEW_ITERATIONS:
 		add_mean(out, l->trips);
 		text_add(out, l->trips == 1 ? " iteration" : " iterations");
-		text_add(out, " an entry: there is nothing to share out");
+		text_add(out, " per entry: there is nothing to distribute");
 		break;
 	case PARALLEL_SMALL_ENTRIES:
 		add_mean(out, round(l->entry));
 		text_add(out,
-			 " instructions an entry, and starting threads or a barrier costs some ");
+			 " instructions per entry, and starting threads or a barrier takes about ");
 		add_count(out, PARALLEL_ENTRY_COST);
 		break;
 	default: text_add(out, "too small a part of the whole");
@@ -178,13 +178,11 @@ static void add_gains(const double *gain, struct text *out)
 static void add_heading(struct text *out)
 {
 	output_style(out, STYLE_ADDRESS);
-	text_add(out, "Speed-up is that of the whole program, at best, if the iterations of the "
-		      "loop ran side by side on so\nmany threads. Whether they depend on each "
-		      "other is not known here.\n");
+	text_add(out, "Speed-up is an upper bound for the whole program, if the iterations of the "
+		      "loop ran in parallel.\nWhether they are independent is not known.\n");
 	output_style(out, STYLE_HEADING);
-	text_printf(out, "%*s%*s", SHARE + ENTRIES + ITERATIONS, "iter. an", INSTRUCTIONS,
-		    "instr. an");
-	text_printf(out, "%*s\n", PARALLEL_STEPS * GAIN, "speed-up on so many threads");
+	text_printf(out, "%*s%*s", SHARE + ENTRIES + ITERATIONS, "iter./", INSTRUCTIONS, "instr./");
+	text_printf(out, "%*s\n", PARALLEL_STEPS * GAIN, "speed-up by thread count");
 	text_printf(out, "%*s%*s%*s%*s", SHARE, "total", ENTRIES, "entries", ITERATIONS, "entry",
 		    INSTRUCTIONS, "iteration");
 	for (int i = 0; i < PARALLEL_STEPS; i++)
@@ -239,8 +237,8 @@ static void add_inside(const struct parallel_report *f, const struct parallel_lo
 	if (!shown)
 		return;
 	text_fill(out, ' ', INDENT);
-	text_add(out, few ? "Inside it more threads have work:\n"
-			  : "If its iterations depend on each other, there is inside it:\n");
+	text_add(out, few ? "Inner loops keep more threads busy:\n"
+			  : "If its iterations depend on each other, these inner loops remain:\n");
 	for (uint32_t i = 0; i < shown; i++)
 		add_row(f, &x->loops.data[x->inside.data[l->first_inside + i]], "-", out);
 	if (shown < l->inside_count) {
@@ -256,7 +254,7 @@ static void add_around(const struct parallel_report *f, struct text *out)
 	if (!x->around.len)
 		return;
 	text_fill(out, ' ', INDENT);
-	text_add(out, "Around them, but with less to gain on many threads:\n");
+	text_add(out, "Outer loops, with less to gain on many threads:\n");
 	for (uint32_t i = 0; i < x->around.len && i < MAX_INSIDE; i++)
 		add_row(f, &x->loops.data[x->around.data[i]], "-", out);
 }
@@ -307,8 +305,8 @@ static void add_threads_note(const struct report *r, struct text *out)
 		return;
 	struct text words = TEXT_INIT;
 	add_count(&words, working);
-	text_add(&words, " threads ran; shares are of the instructions of all of them, as if one "
-			 "after the other. --thread=THREAD looks at one.");
+	text_add(&words, " threads ran; shares are of the instructions of all threads together. "
+			 "--thread=THREAD shows one.");
 	add_wrapped(words.data, 0, r->width, out);
 	text_release(&words);
 }

@@ -19,7 +19,7 @@ static const struct {
 	[OUTLINE_LINE] = {"line ", STYLE_NONE},
 	[OUTLINE_KERNEL] = {"[in the kernel]", STYLE_NONE},
 	[OUTLINE_WAIT] = {"[waiting]", STYLE_NONE},
-	[OUTLINE_PARTIAL] = {"[callers not known]", STYLE_NONE},
+	[OUTLINE_PARTIAL] = {"[callers unknown]", STYLE_NONE},
 	[OUTLINE_OUTSIDE] = {"[outside of loops]", STYLE_NONE},
 	[OUTLINE_REST] = {"... more", STYLE_NONE},
 };

@@ -294,17 +294,17 @@ static void add_notes(const struct history_walk *w, const struct profile_experim
 	if (x->origin == PROFILE_CONNECTING)
 		add_note(&notes, "connecting");
 	if (x->flags & EXPERIMENT_SAMPLED)
-		add_note(&notes, "by samples");
+		add_note(&notes, "sampled");
 	if (x->flags & EXPERIMENT_UNSURE)
 		add_note(&notes, "unsure");
 	if (x->flags & EXPERIMENT_OVER)
 		add_note(&notes, "for a while");
 	if (x->threshold != w->threshold) {
-		snprintf(number, sizeof(number), "from %.3g %% on", percent(x->threshold));
+		snprintf(number, sizeof(number), "threshold %.3g %%", percent(x->threshold));
 		add_note(&notes, number);
 	}
 	if (x->observed > 0 && x->overhead / x->observed >= 0.01) {
-		snprintf(number, sizeof(number), "cost %.3g %%",
+		snprintf(number, sizeof(number), "overhead %.3g %%",
 			 percent(fmin(x->overhead / x->observed, 1)));
 		add_note(&notes, number);
 	}
@@ -367,7 +367,7 @@ static void add_folded(const struct report *r, const struct history_line *l, str
 		text_add(out, " not tested\n");
 	} else {
 		add_count(out, l->folded);
-		text_printf(out, " others false, at most %.1f%%\n", percent(l->most));
+		text_printf(out, " others false, at most %.1f %%\n", percent(l->most));
 	}
 }
 
@@ -446,7 +446,7 @@ static void add_hypotheses(struct history_walk *w, struct text *out)
 		output_style(out, STYLE_HEADING);
 		add_title(out, x->hypothesis);
 		output_style(out, STYLE_NONE);
-		text_printf(out, ", true from %.3g %% on\n", percent(x->threshold));
+		text_printf(out, ", threshold %.3g %%\n", percent(x->threshold));
 		push_lines(w, w->h.tops + i, end - i,
 			   (struct history_line){.parent = PROFILE_NONE});
 		add_lines(w, out);
@@ -486,7 +486,7 @@ void search_text(const struct report *r, struct text *out)
 	}
 	add_summary(r, out);
 	output_style(out, STYLE_HEADING);
-	text_add(out, "state     value  decided     took  of what\n");
+	text_add(out, "state     value  decided measured  part of the run\n");
 	output_style(out, STYLE_NONE);
 	lineage_build(&w.h, p);
 	w.shown = xcalloc((size_t)p->experiments.len + 1, sizeof(*w.shown));
@@ -531,7 +531,7 @@ static void experiment_json(const struct report *r, const struct lineage *h, uin
 	time_json(j, "begun", x->begun);
 	time_json(j, "decided", x->decided);
 	json_quantity(j, "observed", A_TIME, x->observed, 6);
-	json_quantity(j, "cost", A_TIME, x->overhead, 9);
+	json_quantity(j, "overhead", A_TIME, x->overhead, 9);
 	json_u64(j, "tests", x->tests);
 	json_string(j, "measured", x->flags & EXPERIMENT_SAMPLED ? "samples" : "probes");
 	json_bool(j, "unsure", x->flags & EXPERIMENT_UNSURE);
@@ -616,7 +616,7 @@ void search_csv(const struct report *r, struct text *out)
 	lineage_build(&h, r->profile);
 	text_add(out,
 		 "number,hypothesis,code,machine,sync,file,state,origin,priority,value,threshold,"
-		 "confidence,created,begun,decided,observed,cost,tests,measured,unsure,over,"
+		 "confidence,created,begun,decided,observed,overhead,tests,measured,unsure,over,"
 		 "parents\n");
 	for (uint32_t i = 0; i < r->profile->experiments.len; i++) {
 		if (is_listed(r, i))

@@ -81,7 +81,7 @@ static void add_label(const struct drawing *d, uint32_t number, const char *labe
 		add_seconds(out, x->decided);
 	}
 	if (x->flags & EXPERIMENT_SAMPLED)
-		text_add(out, ", by samples");
+		text_add(out, ", sampled");
 	if (x->origin == PROFILE_DEEP_STARTER)
 		text_add(out, "\\ndeep starter");
 }

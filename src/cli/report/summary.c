@@ -56,7 +56,7 @@ static void add_quality(const struct report *r, struct text *out)
 {
 	struct quality q = quality(r->profile);
 	if (q.all) {
-		text_printf(out, "call paths  %.*f%% complete", q.complete < q.all ? 2 : 0,
+		text_printf(out, "call paths  %.*f %% complete", q.complete < q.all ? 2 : 0,
 			    complete_percent(&q));
 		vec_each (c, &r->profile->counts) {
 			if (!strcmp(c->name, "complete") || !strcmp(c->name, "lost") ||
@@ -72,7 +72,7 @@ static void add_quality(const struct report *r, struct text *out)
 	if (q.lost || q.throttled) {
 		text_add(out, "lost        ");
 		add_counted(out, q.lost + q.throttled, "sample", "samples");
-		text_printf(out, ", %.1f%% of all\n",
+		text_printf(out, ", %.1f %% of all\n",
 			    percent_of(q.lost + q.throttled, q.all + q.lost + q.throttled));
 	}
 }
@@ -138,14 +138,14 @@ static void add_partial(const char *why, struct text *out)
 		return;
 	text_add(out, "partial     ");
 	output_name(out, why);
-	text_add(out, ": what was counted until then\n");
+	text_add(out, ": counted until then\n");
 }
 
 static void add_run(const struct report *r, struct text *out)
 {
 	const char *seconds = fact(r, "seconds");
 	output_style(out, STYLE_HEADING);
-	add_short(out, *fact(r, "command") ? fact(r, "command") : "(command not known)", r->width);
+	add_short(out, *fact(r, "command") ? fact(r, "command") : "(unknown command)", r->width);
 	output_style(out, STYLE_NONE);
 	text_char(out, '\n');
 	double ran = strtod(seconds, NULL);
@@ -158,7 +158,7 @@ static void add_run(const struct report *r, struct text *out)
 		output_name(out, fact(r, "host"));
 		text_add(out, r->profile->finished
 				      ? "\n"
-				      : ", or more: the recording did not end in order\n");
+				      : ", or more: the recording did not end properly\n");
 	}
 	add_partial(fact(r, "partial"), out);
 	add_metrics(r, out);
@@ -166,10 +166,9 @@ static void add_run(const struct report *r, struct text *out)
 	add_quality(r, out);
 	add_note(fact(r, "note"), out);
 	if (!strcmp(fact(r, "user_only"), "1") && !report_is_counted(r))
-		add_note(
-			"what the kernel did for the program was not measured; that needs root, or "
-			"sysctl kernel.perf_event_paranoid=1",
-			out);
+		add_note("kernel time was not measured; that needs root, or sysctl "
+			 "kernel.perf_event_paranoid=1",
+			 out);
 }
 
 struct hot_path {

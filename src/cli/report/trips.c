@@ -175,7 +175,7 @@ void trips_text(const struct report *r, struct text *out)
 		text_add(out, "nothing was executed in a loop\n");
 	} else {
 		output_style(out, STYLE_ADDRESS);
-		text_add(out, "trips are the iterations of one entry; \"3 x 98%\": 98% of entries "
+		text_add(out, "trips are the iterations of one entry; \"3 x 98%\": 98 % of entries "
 			      "have 3. Bars are entries, from min\nto max: with each number if "
 			      "these fit, else with 0, 1, 2-3, 4-7, 8-15, ... iterations.\n");
 		output_style(out, STYLE_HEADING);

@@ -94,23 +94,21 @@ static void write_json(const struct report *r, const struct report_view *v, cons
 static void explain_empty(const struct report *r, struct text *out)
 {
 	if (r->whole && report_is_counted(r))
-		text_add(out, "Nothing of what was chosen was executed; without --thread and "
-			      "--focus there is something.\n");
+		text_add(out, "Nothing that --thread and --focus select was executed; omit them to "
+			      "see the rest.\n");
 	else if (r->whole)
-		text_add(out, "There is no sample of what was chosen; without --thread and --focus "
-			      "there are some.\n");
+		text_add(out, "There are no samples of what --thread and --focus select; omit them "
+			      "to see the rest.\n");
 	else if (!r->profile->finished)
-		text_add(out,
-			 "Nothing is saved in this profile: it is being recorded still, or its "
-			 "recorder was killed or found the disk full.\n");
+		text_add(out, "This profile is empty: recording is still in progress, or the "
+			      "recorder was killed or ran out of disk space.\n");
 	else if (report_is_counted(r))
-		text_add(out, "Nothing of this was counted.\n");
+		text_add(out, "Nothing was counted.\n");
 	else
-		text_add(out,
-			 "This profile has no samples: the program used less CPU time than "
-			 "lies between two samples, or only waited. Record a longer run, more "
-			 "samples a second (sonde record -F 4999), or waiting too (sonde record "
-			 "--wall).\n");
+		text_add(out, "This profile has no samples: the program used less CPU time than "
+			      "one sampling period, or only waited. Record a longer run, more "
+			      "samples per second (sonde record -F 4999), or waiting as well "
+			      "(sonde record --wall).\n");
 }
 
 void report_write(const struct report *r, const char *file, struct text *out)

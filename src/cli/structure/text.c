@@ -102,7 +102,7 @@ static void add_loop(const struct view *v, const struct scope *s, uint32_t copie
 		text_char(out, ' ');
 		add_place(v, s->file, s->first_line, s->last_line, out);
 	} else if (v->structure->has_lines && s->flags & SCOPE_NO_LINE)
-		text_add(out, " made by the compiler");
+		text_add(out, " compiler-made");
 	if (copies > 1) {
 		text_add(out, " in ");
 		text_u64(out, copies);

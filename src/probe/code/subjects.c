@@ -65,7 +65,7 @@ uint32_t target_add_subject(struct target *t, const struct subject_request *r, e
 	if (check_function(t->shared, r, &function, e))
 		return SUBJECT_NONE;
 	if (t->code->subjects.len == RT_SUBJECTS) {
-		err_set(e, ERR_UNSUPPORTED, "no more than %d functions and loops can be measured",
+		err_set(e, ERR_UNSUPPORTED, "at most %d functions and loops can be measured",
 			RT_SUBJECTS);
 		return SUBJECT_NONE;
 	}

@@ -107,12 +107,12 @@ static int refuse(const struct target *t, struct err *e)
 {
 	if (!filters_are_readable())
 		return err_set(e, ERR_CONFINED,
-			       "process %d restricts its system calls (seccomp), and only root "
-			       "could find out whether probes would be safe in it",
+			       "process %d restricts its system calls (seccomp), and only root can "
+			       "find out whether probes are safe in it; try again with sudo",
 			       t->pid);
 	return err_set(e, ERR_CONFINED,
 		       "process %d restricts its system calls (seccomp) and may not make all "
-		       "those that probes need",
+		       "system calls that probes need",
 		       t->pid);
 }
 

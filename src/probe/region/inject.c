@@ -30,7 +30,7 @@
 static int call_unmap(const struct caller *c, uint64_t start, uint64_t size)
 {
 	struct err ignored;
-	return caller_call(c, fault("give-back", EINVAL), "memory cannot be given back", SYS_munmap,
+	return caller_call(c, fault("give-back", EINVAL), "memory cannot be unmapped", SYS_munmap,
 			   (uint64_t[6]){start, whole_pages(size)}, NULL, &ignored);
 }
 
@@ -287,7 +287,8 @@ int target_inject_child(struct target *child, const struct target *parent, int t
 	/* Until the child has its own region, it sees its parent's. */
 	if (!c.thread || !has_runtime(child) ||
 	    !memory_write(child->pid, child->region.base + NAME_AT, RT_NAME, sizeof(RT_NAME)))
-		return err_set(e, ERR_SYSTEM, "process %d is gone, or was not ours", child->pid);
+		return err_set(e, ERR_SYSTEM, "process %d has ended, or is not being observed",
+			       child->pid);
 	int rc = confinement_check(child, e);
 	rc = rc ? rc : make_region(child, &c, parent->region.base + NAME_AT, parent, e);
 	if (rc) {

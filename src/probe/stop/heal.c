@@ -192,14 +192,13 @@ static int heal_region(struct target *t, uint64_t region, struct err *e)
 	if (!is_understood(&h))
 		return err_set(e, ERR_UNSUPPORTED,
 			       "another version of sonde was killed while it probed process %d; "
-			       "only that version can take out what it left",
+			       "only that version can remove its probes",
 			       t->pid);
 	debug(LOG_PROBE, 1, "process %d: taking out %u patches of an earlier sonde", t->pid,
 	      h.patches);
 	if (!leave_islands(t, region, h.patches))
 		return err_set(e, ERR_SYSTEM,
-			       "process %d stands where a sonde that was killed left a jump; "
-			       "try again",
+			       "process %d is at a jump that a killed sonde left; try again",
 			       t->pid);
 	uint32_t left = restore_all(t->pid, region, h.patches);
 	/* A forked child that sees its parent's region may have patches that its parent has lost
@@ -210,8 +209,8 @@ static int heal_region(struct target *t, uint64_t region, struct err *e)
 		shorten_journal(t->pid, region, left);
 	if (left)
 		return err_set(e, ERR_SYSTEM,
-			       "%u jumps that a sonde that was killed left in process %d cannot be "
-			       "taken out; they do no harm",
+			       "%u jumps that a killed sonde left in process %d cannot be removed; "
+			       "they do no harm",
 			       left, t->pid);
 	if (!owned || !run_until_out(t, is_in_code, &h))
 		return 0;

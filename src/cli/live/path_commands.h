@@ -5,13 +5,13 @@
 #pragma once
 #include "path/session.h"
 
-enum order_result { ORDER_DONE, ORDER_PRINT, ORDER_QUIT, ORDER_FAILED };
+enum command_result { COMMAND_DONE, COMMAND_PRINT, COMMAND_QUIT, COMMAND_FAILED };
 
-/* Executes one command. With ORDER_FAILED, *e has the reason. */
-enum order_result path_order(struct path_session *s, const char *line, struct err *e);
+/* Executes one command. With COMMAND_FAILED, *e has the reason. */
+enum command_result path_command(struct path_session *s, const char *line, struct err *e);
 
 /* A FIFO through which scripts send commands. */
-struct order_pipe {
+struct command_pipe {
 	int fd; /* -1: none */
 	const char *path;
 	bool made; /* created by us, so it must be removed */
@@ -21,7 +21,7 @@ struct order_pipe {
 };
 
 /* Creates the FIFO if it does not exist. A NULL `path` means that there is none. */
-int order_pipe_open(struct order_pipe *p, const char *path, struct err *e);
+int command_pipe_open(struct command_pipe *p, const char *path, struct err *e);
 /* Returns the next line, or NULL if none is complete; valid until the next call. */
-const char *order_pipe_next(struct order_pipe *p);
-void order_pipe_close(struct order_pipe *p);
+const char *command_pipe_next(struct command_pipe *p);
+void command_pipe_close(struct command_pipe *p);

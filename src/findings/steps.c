@@ -58,7 +58,8 @@ static void lock_held(struct advising *a)
 		if (kind != OBJECT_MUTEX && kind != OBJECT_RWLOCK && kind != OBJECT_SPIN)
 			continue;
 		advise(a, "do less work while %s %s is held, or split what it protects",
-		       object_kinds[kind].name, a->t->k->e->objects.data[c->object].name);
+		       kind == OBJECT_SPIN ? "spin lock" : object_kinds[kind].name,
+		       a->t->k->e->objects.data[c->object].name);
 		return;
 	}
 }

@@ -130,7 +130,7 @@ static int refuse_near(struct selector *s, const struct similar_names *n, struct
 				    s->wanted.text, list.data)
 			  : err_set(e, ERR_INPUT,
 				    "there is no function '%s' in the program or its libraries; "
-				    "'sonde structure FILE' lists those of a file",
+				    "'sonde structure FILE' lists the functions of a file",
 				    s->wanted.text);
 	text_release(&list);
 	return rc;

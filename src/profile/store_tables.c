@@ -40,19 +40,19 @@
 static const struct column meta_columns[] = {
 	NAMED("key", TEXT, profile_fact, name, .key = true),
 	COLUMN(TEXT, profile_fact, value,
-	       .about = "_schema_: the version of the schema. _finished_: 1 if recording ended in "
-			"order, 0 if the recorder was killed or is still running. _fused_: 1 if "
-			"scopes are complete. Others are there if they are known: _command_, "
-			"_host_, _machine_, _kernel_, _started_, _seconds_, _hz_, _sampler_, "
-			"_note_; of counted runs _modules_, _preparing_, the seconds before the "
-			"program was let go, and _partial_, if not all of the run was counted: "
-			"why. Numbers of what is not exact in them are there if they are not 0: "
-			"events that were _dropped_, call paths that were _merged_ or _cut_, and "
-			"_contradictions_, call paths whose counters contradict each other. Of a "
-			"search for bottlenecks: _ended_ (exit, signal, duration, interrupted, "
-			"exhausted), _strategy_ (deep-start, call-graph), _loops_ (1 if loops were "
-			"parts), _search_seconds_, and _overhead_, the share of the run "
-			"time that probes took."),
+	       .about =
+		       "_schema_: the version of the schema. _finished_: 1 if recording ended "
+		       "properly, 0 if the recorder was killed or is still running. _fused_: 1 if "
+		       "scopes are complete. Present if known: _command_, _host_, _machine_, "
+		       "_kernel_, _started_, _seconds_, _hz_, _sampler_, _note_. Counted runs have "
+		       "_modules_, _preparing_ (seconds before the program was started) and, if "
+		       "only part of the run was counted, _partial_ (the reason). Numbers of what "
+		       "is inexact, if not 0: events that were _dropped_, call paths that were "
+		       "_merged_ or _cut_, and _contradictions_ (call paths with inconsistent "
+		       "counters). Searches for bottlenecks have _ended_ (exit, signal, duration, "
+		       "interrupted, exhausted), _strategy_ (deep-start, call-graph), _loops_ (1 "
+		       "if loops were searched), _search_seconds_. Searches and measured call "
+		       "paths have _overhead_, the share of run time that probes took."),
 };
 
 static const struct column metric_columns[] = {
@@ -79,14 +79,14 @@ static const struct column process_columns[] = {
 	ID,
 	COLUMN(INT, profile_process, pid),
 	COLUMN(INDEX, profile_process, parent, .refers = "process"),
-	COLUMN(TEXT, profile_process, name, .about = "_name_ is the last one that it had."),
+	COLUMN(TEXT, profile_process, name, .about = "_name_ is the last name that it had."),
 };
 
 static const struct column thread_columns[] = {
 	ID,
 	COLUMN(U32, profile_thread, process, .refers = "process"),
 	COLUMN(INT, profile_thread, tid),
-	COLUMN(TEXT, profile_thread, name, .about = "_name_ is the last one that it had."),
+	COLUMN(TEXT, profile_thread, name, .about = "_name_ is the last name that it had."),
 };
 
 static const struct column scope_columns[] = {
@@ -104,7 +104,7 @@ static const struct column scope_columns[] = {
 	COLUMN(U32, profile_scope, first_line),
 	COLUMN(U32, profile_scope, last_line),
 	COLUMN(TEXT, profile_scope, call_file,
-	       .about = "_call_file_ and _call_line_ are where an inlined call stands."),
+	       .about = "_call_file_ and _call_line_ are the place of an inlined call."),
 	COLUMN(U32, profile_scope, call_line),
 	COLUMN(U64, profile_scope, address,
 	       .about = "_address_ is the start of a function, the header of a loop, the lowest "
@@ -137,20 +137,22 @@ static const struct column value_columns[] = {
 	COLUMN(U32, profile_value, metric, .refers = "metric", .key = true),
 	COLUMN(U64, profile_value, samples),
 	COLUMN(U64, profile_value, amount,
-	       .about = "_amount_ is in the unit of the metric. Of counted _instructions_, a "
+	       .about = "_amount_ is in the unit of the metric. For counted _instructions_, a "
 			"context has a node for each line or other innermost scope, at one of its "
-			"instructions; _samples_ is how often runs of instructions in it were "
-			"executed, and _amount_ the instructions that makes. Of counted _calls_, "
-			"the node is the entry of the callee below the call; both are the calls "
-			"along this path. Of counted _runs_, it is a run of instructions that "
-			"begins at its address, in whatever context, right below the root."),
+			"instructions; _samples_ is the number of executions of straight-line code "
+			"in it, and _amount_ the number of instructions executed. For counted "
+			"_calls_, the node is the entry of the callee below the call; both are the "
+			"number of calls along this path. For counted _runs_, the node is "
+			"straight-line code that begins at its address, in any context, directly "
+			"below the root."),
 };
 
 static const struct column count_columns[] = {
 	COLUMN(TEXT, profile_count, name, .key = true),
 	COLUMN(U64, profile_count, samples,
-	       .about = "How many had a _complete_ call path, how many ended for which reason, how "
-			"many were _lost_ or _throttled_."),
+	       .about = "_complete_: samples with a complete call path. _lost_, _throttled_: "
+			"samples that the kernel dropped. The others: call paths that ended for "
+			"this reason."),
 };
 
 _Static_assert(INSN_CLASSES == 8, "the table counters has a column for each class");
@@ -165,9 +167,9 @@ static const struct column counters_columns[] = {
 	       .about = "_scope_ is the loop or function of the source; several loops of the "
 			"machine code may be one."),
 	COLUMN(BYTE, profile_counters, flags,
-	       .about = "_flags_ is a sum of 1 (a region with several entries), 2 (iterations are "
-			"not known), 4 (those of single entries are not known), 8 (the compiler "
-			"unrolled or vectorised it: iterations are those of the machine code)."),
+	       .about = "_flags_ is a sum of 1 (a region with several entries), 2 (iterations "
+			"unknown), 4 (trip counts unknown), 8 (the compiler unrolled or vectorised "
+			"it: iterations are those of the machine code)."),
 	COLUMN(U64, profile_counters, entries,
 	       .about = "_entries_ are a loop's entries or a function's calls."),
 	COLUMN(U64, profile_counters, iterations,
@@ -193,7 +195,7 @@ static const struct column trips_columns[] = {
 	COLUMN(U64, profile_trips, low, .key = true),
 	COLUMN(U64, profile_trips, high),
 	COLUMN(U64, profile_trips, entries,
-	       .about = "Those that had not ended when their thread did are not among them."),
+	       .about = "Entries that had not ended when their thread did are not included."),
 };
 
 static const struct column uncovered_columns[] = {
@@ -202,7 +204,8 @@ static const struct column uncovered_columns[] = {
 	COLUMN(U64, profile_uncovered, address),
 	COLUMN(TEXT, profile_uncovered, name),
 	COLUMN(INDEX, profile_uncovered, share,
-	       .about = "_share_ is that of samples taken meanwhile, in millionths."),
+	       .about =
+		       "_share_ is the share of the samples taken during counting, in millionths."),
 	COLUMN(TEXT, profile_uncovered, reason),
 };
 
@@ -216,7 +219,8 @@ static const struct column resource_columns[] = {
 	       .about = "_kind_ is *function*, *loop*, *process*, *thread*, *object* (a lock, a "
 			"file, ...) or *group* (a module, a source file, a host, a kind of "
 			"object)."),
-	COLUMN(TEXT, profile_resource, name, .about = "_name_ is without those of its parents."),
+	COLUMN(TEXT, profile_resource, name,
+	       .about = "_name_ is without the names of its parents."),
 	COLUMN(INDEX, profile_resource, module, .refers = "module",
 	       .about = "The columns from _module_ on are of functions and loops."),
 	COLUMN(U64, profile_resource, address),
@@ -236,9 +240,9 @@ static const struct column experiment_columns[] = {
 	NAMED("sync", U32, profile_experiment, focus[PROFILE_SYNC], .refers = "resource"),
 	NAMED("file", U32, profile_experiment, focus[PROFILE_FILES], .refers = "resource"),
 	COLUMN(WORD, profile_experiment, state, WORDS(profile_state_names),
-	       .about = "_state_ is *true* if _value_ was found to be at least _threshold_, "
-			"*false* if it was not, *ready* or *active* if that is being found out, "
-			"*unknown* if it could not be."),
+	       .about = "_state_ is *true* if _value_ was at least _threshold_, *false* if it was "
+			"not, *ready* or *active* if it is still to be decided, *unknown* if it "
+			"could not be decided."),
 	COLUMN(WORD, profile_experiment, origin, WORDS(profile_origin_names),
 	       .about = "_origin_ is *start*, *refined* (from a true one), *deep-starter* "
 			"(suggested by samples) or *connecting* (between another and a deep "
@@ -253,14 +257,14 @@ static const struct column experiment_columns[] = {
 	COLUMN(TIME, profile_experiment, begun),
 	COLUMN(TIME, profile_experiment, decided),
 	COLUMN(REAL, profile_experiment, observed,
-	       .about = "_observed_ are the seconds that it was measured, _overhead_ the seconds "
-			"that its probes took, _tests_ how often it was decided."),
+	       .about = "_observed_ is the seconds for which it was measured, _overhead_ the "
+			"seconds that its probes took, _tests_ the number of decisions."),
 	COLUMN(REAL, profile_experiment, overhead),
 	COLUMN(U32, profile_experiment, tests),
 	NAMED("sampled", FLAG, profile_experiment, flags, .flag = EXPERIMENT_SAMPLED,
-	      .about = "1 in _sampled_ says that its value comes from samples and not from probes, "
-		       "in _unsure_ that it is very near to the threshold, in _over_ that it was "
-		       "true for a part of the run only."),
+	      .about = "_sampled_ is 1 if the value is from samples and not from probes, _unsure_ "
+		       "if it is very close to the threshold, _over_ if it was true for part of "
+		       "the run only."),
 	NAMED("unsure", FLAG, profile_experiment, flags, .flag = EXPERIMENT_UNSURE),
 	NAMED("over", FLAG, profile_experiment, flags, .flag = EXPERIMENT_OVER),
 };
@@ -274,14 +278,15 @@ static const struct column refinement_columns[] = {
 static const struct column evidence_columns[] = {
 	COLUMN(TEXT, store_number, name, .key = true),
 	COLUMN(REAL, store_number, value,
-	       .about = "_seconds_: how long it was searched. _time_, _cpu_, _threads_: what "
-			"shares are of, without the time in which others had the CPUs: time that "
-			"passed; the same, or time on CPUs where that is more; time of all threads "
-			"that count. _ran_, _ready_: seconds of all threads on a CPU and ready for "
-			"one. _sampled_cpu_, _sampled_sync_, _sampled_io_: seconds that samples "
-			"stand for, by what threads did. _cpus_: of the machine. _ignored_: "
-			"threads and objects that came and went too fast. _calls_sampled_: 1 if "
-			"there were too many system calls to watch."),
+	       .about = "_seconds_: duration of the search. _time_, _cpu_, _threads_: the wholes "
+			"of shares, without the time for which other programs had the CPUs: run "
+			"time; run time, or CPU time where that is more; time of all threads that "
+			"are not idle. _ran_, _ready_: seconds for which all threads together ran, "
+			"and were ready but had no CPU. _sampled_cpu_, _sampled_sync_, "
+			"_sampled_io_: seconds that samples stand for, by what threads did. "
+			"_cpus_: number of CPUs. _ignored_: threads and objects too short-lived to "
+			"be examined individually. _calls_sampled_: 1 if there were too many "
+			"system calls to time each."),
 };
 
 const struct column store_numbers[STORE_NUMBERS] = {
@@ -302,8 +307,8 @@ const struct column store_numbers[STORE_NUMBERS] = {
 static const struct column code_name_columns[] = {
 	COLUMN(U32, evidence_name, resource, .refers = "resource", .key = true),
 	COLUMN(TEXT, evidence_name, function,
-	       .about = "_function_ is the innermost one, inlined ones included; _chain_ the "
-			"machine's function and the inlined calls in it."),
+	       .about = "_function_ is the innermost function, which may be inlined; _chain_ is "
+			"the function of the machine code and the inlined calls in it."),
 	COLUMN(TEXT, evidence_name, chain),
 };
 
@@ -313,8 +318,8 @@ static const struct column seen_thread_columns[] = {
 	COLUMN(INT, evidence_thread, tid),
 	COLUMN(TEXT, evidence_thread, name),
 	COLUMN(REAL, evidence_thread, cpu,
-	       .about = "_cpu_ are seconds on a CPU, _idle_ those in which it had nothing to do, "
-			"less those in which it had."),
+	       .about = "_cpu_ is CPU time in seconds; _idle_ is the seconds in which it had "
+			"nothing to do, less those in which it had."),
 	COLUMN(REAL, evidence_thread, idle),
 };
 
@@ -343,8 +348,8 @@ static const struct column chain_columns[] = {
 	COLUMN(U32, evidence_chain, length,
 	       .about = "The first chain has the first _length_ rows of *chain_part*, outermost "
 			"first, the next one the rows after these, and so on. Code that is neither "
-			"innermost nor in a true experiment is left out of chains that are never "
-			"told."),
+			"innermost nor in a true experiment is omitted from chains that no finding "
+			"shows."),
 };
 
 /* Its rows are plain numbers, not structs. */
@@ -386,7 +391,7 @@ static const struct column finding_columns[] = {
 	COLUMN(TEXT, profile_finding, hypothesis),
 	COLUMN(INDEX, profile_finding, experiment, .refers = "experiment"),
 	COLUMN(INDEX, profile_finding, node, .refers = "node",
-	       .about = "_node_ is the calling context where it is worst."),
+	       .about = "_node_ is the calling context with the largest share."),
 	COLUMN(SHARE, profile_finding, share),
 	COLUMN(SHARE, profile_finding, confidence),
 	COLUMN(TEXT, profile_finding, sentence),
@@ -426,13 +431,13 @@ const struct store_table store_tables[STORE_TABLES] = {
 	[TABLE_NODE] =
 		TABLE(node, nodes, struct profile_node, CHANGES_SCOPE, "the calling-context tree."),
 	[TABLE_VALUE] = TABLE(value, values, struct profile_value, CHANGES_SAMPLES,
-			      "measured right there, not below."),
+			      "what was measured at a node itself, not below it."),
 	[TABLE_COUNT] = TABLE(count, counts, struct profile_count, CHANGES_BY_HASH,
-			      "what became of the samples."),
+			      "numbers of samples, by the end of their call path."),
 	[TABLE_COUNTERS] =
 		TABLE(counters, counters, struct profile_counters, CHANGES_BY_HASH,
-		      "what was counted of one loop (_loop_ is 1; _address_ is that of its header) "
-		      "or function (0; its start) in one thread, over all call paths."),
+		      "counters of one loop (_loop_ is 1; _address_ is its header) or function "
+		      "(_loop_ is 0; _address_ is its start) in one thread, over all call paths."),
 	[TABLE_TRIPS] = TABLE(trips, trips, struct profile_trips, CHANGES_BY_HASH,
 			      "how many entries of a loop had _low_ to _high_ iterations."),
 	[TABLE_UNCOVERED] =
@@ -440,7 +445,7 @@ const struct store_table store_tables[STORE_TABLES] = {
 		      "functions that ran uninstrumented, because they could not be counted; with "
 		      "address 0 other code, or, without a name, a whole module."),
 	[TABLE_RESOURCE] = TABLE(resource, resources, struct profile_resource, CHANGES_BY_HASH,
-				 "the parts of the program that the search knew."),
+				 "parts of the program that the search knew."),
 	[TABLE_EXPERIMENT] = TABLE(experiment, experiments, struct profile_experiment,
 				   CHANGES_BY_HASH, "what was tested."),
 	[TABLE_REFINEMENT] = TABLE(refinement, refinements, struct profile_refinement,
@@ -452,28 +457,26 @@ const struct store_table store_tables[STORE_TABLES] = {
 			    .changes = CHANGES_AS_A_WHOLE,
 			    .row_size = sizeof(struct store_number)},
 	[TABLE_CODE_NAME] = TABLE(code_name, evidence.names, struct evidence_name,
-				  CHANGES_AS_A_WHOLE, "what functions and loops are called."),
+				  CHANGES_AS_A_WHOLE, "names of functions and loops."),
 	[TABLE_SEEN_THREAD] =
 		TABLE(seen_thread, evidence.threads, struct evidence_thread, CHANGES_AS_A_WHOLE,
-		      "threads that the search knew; 0 in _tid_ stands for several."),
-	[TABLE_OBJECT] =
-		TABLE(object, evidence.objects, struct evidence_object, CHANGES_AS_A_WHOLE,
-		      "what threads waited for, how often, for how many bytes and how long."),
+		      "threads that the search knew; _tid_ 0 stands for several."),
+	[TABLE_OBJECT] = TABLE(object, evidence.objects, struct evidence_object, CHANGES_AS_A_WHOLE,
+			       "what threads waited for, with number of waits, bytes and seconds."),
 	[TABLE_CHAIN] = TABLE(chain, evidence.chains, struct evidence_chain, CHANGES_AS_A_WHOLE,
 			      "samples with the same code on the stack."),
 	[TABLE_CHAIN_PART] = TABLE(chain_part, evidence.parts, uint32_t, CHANGES_AS_A_WHOLE,
 				   "the code of all chains."),
-	[TABLE_AMOUNT] =
-		TABLE(amount, evidence.amounts, struct evidence_amount, CHANGES_AS_A_WHOLE,
-		      "what was measured of code that is in a true experiment, or of all of it, in "
-		      "seconds; _seen_cpu_ and _seen_wait_ by samples."),
+	[TABLE_AMOUNT] = TABLE(amount, evidence.amounts, struct evidence_amount, CHANGES_AS_A_WHOLE,
+			       "seconds measured in code of true experiments, or in all code; "
+			       "_seen_cpu_ and _seen_wait_ are from samples."),
 	[TABLE_HOLDER] = TABLE(holder, evidence.holders, struct evidence_holder, CHANGES_AS_A_WHOLE,
-			       "where a thread was while others waited for what it held."),
+			       "where a thread was while others waited for a lock that it held."),
 	[TABLE_TRIP_COUNT] =
 		TABLE(trip_count, evidence.trips, struct evidence_trip, CHANGES_AS_A_WHOLE,
-		      "loops that are entered often, counted for a moment."),
+		      "loops that are entered often, with their trip counts during a short time."),
 	[TABLE_FINDING] = TABLE(finding, findings, struct profile_finding, CHANGES_AS_A_WHOLE,
-				"what makes the program slow, the most important first."),
+				"findings, the most important first."),
 	[TABLE_REMARK] = TABLE(remark, remarks, struct profile_remark, CHANGES_AS_A_WHOLE,
-			       "more about a finding or, without one, about the whole."),
+			       "more about a finding or, if it is NULL, about the run."),
 };

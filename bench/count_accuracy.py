@@ -1,14 +1,18 @@
 """Time that was sampled against instructions that were counted, by loop.
 
-The accuracy of equation (1) of the paper on loop-centric profiling (Moseley and others, section 5.2): the sum over all loops
-of the counted profile of (1 - |inst - smp|) * weight, for what loops execute themselves and for their totals, with all they
-call. inst is the loop's share of all instructions of the program, by `sonde count --modules all`; smp its share of all of the
-program's own samples (not the kernel's), by `sonde record -e cpu-clock:u`; a loop that was not sampled has the share 0. The
-weight of a loop is its inst divided by the sum of inst of all loops, so that the weights sum to 1 for totals, too, where nested
-loops have the same instructions. Samples are of time, so a loop that takes more cycles for an instruction than the rest has a
-larger share of them: the compressors' search for matches waits for memory (half of xz's time is two loads), the loop of an
-interpreter or a butterfly does not. The loop that takes away most is named, with inst and smp in per cent. How much is noise
-shows a second recording, by the same formula against the first."""
+This is the accuracy of equation (1) of the paper on loop-centric profiling (Moseley and others, section 5.2): the sum
+over all loops of the counted profile of (1 - |inst - smp|) * weight, once for self and once for total.
+
+- inst is the loop's share of all instructions of the program, by `sonde count --modules all`.
+- smp is its share of all of the program's own samples (not the kernel's), by `sonde record -e cpu-clock:u`. A loop
+  that was not sampled has the share 0.
+- The weight of a loop is its inst divided by the sum of inst of all loops. So the weights sum to 1 for totals, too,
+  where nested loops share instructions.
+
+Samples are of time, so a loop that takes more cycles per instruction than the rest has a larger share of them. The
+compressors' search for matches waits for memory (half of xz's time is two loads); the loop of an interpreter or a
+butterfly does not. The table names the loop that reduces the accuracy most, with inst and smp in percent. A second
+recording, compared with the first by the same formula, shows how much of the difference is noise."""
 
 import os
 

@@ -1,13 +1,14 @@
-"""What counting costs the program.
+"""The overhead of counting.
 
-Programs as Debian ships them and small ones of our own (`bench/kernels`), optimised and stripped. "Times" is the run of the
-counted program, from its first instruction to its end, divided by that of the program alone, both less what the program
-spends waiting when it is alone (povray does, the others hardly); "end to end" has that in it, and the analysis and rewriting
-before the run and the reading and saving behind it, too. Runs alone, with the program's own code counted (the
-modules that are named) and with everything counted (`--modules all`) take turns, the least of each counts. What the counted
-program writes must be what it writes alone. cc1, the slowest, makes 75 million calls a second along 260,000 different paths:
-the counters of so many do not fit into any cache. Beside it `valgrind --tool=callgrind`, on a fifth of the input, against the
-program alone on the same."""
+The programs are those that Debian ships and small ones of our own (`bench/kernels`), optimised and stripped. "Times"
+is the run time of the counted program, from its first instruction to its end, divided by that of the program alone,
+both less what the program spends waiting when it is alone (povray does, the others hardly). "End to end" includes
+that waiting, the analysis and rewriting before the run, and the reading and saving after it. Three kinds of runs take
+turns: alone, with the program's own code counted (the modules that are named), and with everything counted
+(`--modules all`); the least of each counts. What the counted program writes must be what it writes alone. cc1, the
+slowest, makes 75 million calls per second along 260,000 different paths; the counters of so many do not fit into any
+cache. The last column is `valgrind --tool=callgrind` on a fifth of the input, against the program alone on the same
+input."""
 
 import filecmp
 import math
@@ -130,12 +131,12 @@ def _footprint_table(done):
         if p.name == "python3":
             rows.append((f"**start of python3** (goal: at most {START:.0f} s)", f"**{r.before:.2f} s**",
                          _reached(r.before <= START), "", ""))
-    return measure.table(("program", "before the run", "behind it", "memory alone", "counted"), rows)
+    return measure.table(("program", "before the run", "after it", "memory alone", "counted"), rows)
 
 
-FOOTPRINT = """What comes before the run is the analysis and rewriting of the program's own code; what comes behind it is reading
-the counters and saving the profile. Memory is the peak of the program alone, and how much larger that of the
-counted program and Sonde together is, what they share counted once."""
+FOOTPRINT = """Before the run, Sonde analyses and rewrites the program's own code; after it, Sonde reads the counters and saves the
+profile. Memory is the peak of the program alone, and how much larger the peak of the counted program and Sonde together is, with
+shared memory counted once."""
 
 
 def report(sonde, p, quick, log):

@@ -1,12 +1,13 @@
-"""What one hit of a probe costs.
+"""The overhead of one hit of a probe.
 
-A function of a few instructions is called in a tight loop, ten calls deep counting from `main`, and so is one of the same
-code that is never probed; the difference is the cost. It overwrites some registers, as most functions do; the narrow one
-works in its argument's register alone, and probes have to save what they use. The variants take turns, in one process; the least of all rounds
-counts for both. Beside them the kernel's uprobes, as a counting event of that process, and uftrace's dynamic patching of
-the same executable, recording as it always does. "Reckoned" is what the engine itself takes for the cost, with which it
-tells users their share of the run time. "Nothing left" compares the two functions when no probe is in: before, with Sonde
-attached after probes were in and out, and after it left."""
+A function of a few instructions is called in a tight loop, ten calls deep counting from `main`. A function of the
+same code that is never probed is called in the same way; the difference is the overhead of the probe. The function
+overwrites some registers, as most functions do; the "narrow" one works in its argument's register alone, so that
+probes have to save what they use. The variants take turns in one process; for both, the least of all rounds counts.
+For comparison, the kernel's uprobes run as a counting event of that process, and uftrace patches the same executable
+dynamically and records as it always does. "Reckoned" is the overhead that the engine itself assumes when it reports
+it to users. "Nothing left" compares the two functions while no probe is in: before, with Sonde attached after probes
+went in and out, and after it left."""
 
 import shutil
 import statistics
@@ -87,7 +88,7 @@ def _measured(p, orders, program, rounds, log):
     """The least by name, and what the engine reckons with."""
     least = {name: Least() for name in [v[0] for v in VARIANTS] + [k[0] for k in KERNEL] + [UFTRACE, CALL]}
     with probing.Conversation(program) as victim, probing.Probes(orders, victim.pid) as probes:
-        reckoned = probes.ask("costs")
+        reckoned = probes.ask("overheads")
         for _ in range(rounds):
             _sonde_round(victim, probes, 50000, least)
             _kernel_round(victim, program, 10000, least, log)
@@ -97,7 +98,7 @@ def _measured(p, orders, program, rounds, log):
     return least, reckoned
 
 
-def _cost_rows(least, reckoned):
+def _overhead_rows(least, reckoned):
     rows = [(CALL, f"{least[CALL].probed:.2f} ns", "", "", "")]
     for name, _, _, hits, goal, reckon in VARIANTS:
         ns = (least[name].probed - least[name].plain) / hits
@@ -132,9 +133,9 @@ def _left_rows(orders, program, rounds):
 
 def report(sonde, p, quick, log):
     orders, program = probing.orders_program(sonde), sampling.built(p, "hits")
-    log("hits: cost")
-    costs = _cost_rows(*_measured(p, orders, program, 3 if quick else 7, log))
+    log("hits: overhead")
+    overheads = _overhead_rows(*_measured(p, orders, program, 3 if quick else 7, log))
     log("hits: nothing left")
     left = _left_rows(orders, program, 3 if quick else 5)
-    return (measure.table(("probe", "cost", "reckoned", "goal", "reached"), costs) + "\n\n" +
+    return (measure.table(("probe", "overhead", "reckoned", "goal", "reached"), overheads) + "\n\n" +
             measure.table(("nothing left", "once probed / never probed", "change"), left))

@@ -1,10 +1,11 @@
-"""What measuring a hot synchronisation function costs a program that lives on locks.
+"""The overhead of measuring a hot synchronisation function in a program that lives on locks.
 
-Four threads that hold a mutex for 2 µs and work 4 µs without it; and two that pass items to two others through a small
-queue with condition variables. `sonde path -f take -m cpu,wall,sync` (and `wait_for`, with the queue) follows every call of
-their wrappers, with call paths. Runs with and without take turns; each measured one is compared with those before and
-after it. The program itself tells how long it took. CPU time is read from a perf event of each thread, and that makes the
-kernel's changes between threads slower: so does perf itself, counting nothing but that, beside it."""
+In one program, four threads hold a mutex for 2 µs and work 4 µs without it. In the other, two threads pass items to
+two others through a small queue with condition variables. `sonde path -f take -m cpu,wall,sync` (and `wait_for`, with
+the queue) follows every call of their wrappers, with call paths. Runs with and without Sonde take turns; each
+measured run is compared with those before and after it. The program itself prints how long it took. CPU time is read
+from a perf event of each thread, which makes context switches slower. `perf stat`, which counts nothing but that, has
+the same effect and stands beside it."""
 
 import re
 import statistics

@@ -6,8 +6,8 @@
  *
  * Orders: "in counters|METRICS|METRICS,path NAME[,NAME...]", where METRICS is a number, a set of
  * 1 << enum rt_metric; "out" takes everything out; "hits" tells what was counted since the last
- * time; "costs" tells what the engine takes for the cost of a probe. FILE gets "probes refused hits
- * seconds", the CPU time of CMD. */
+ * time; "overheads" prints what the engine assumes as the overhead of a probe. FILE gets "probes
+ *refused hits seconds", the CPU time of CMD. */
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -156,7 +156,7 @@ static void obey(struct orders *o, char *line)
 		order_out(o);
 	else if (!strncmp(line, "hits", 4))
 		printf("%" PRIu64 "\n", target_overhead(o->target).hits);
-	else if (!strncmp(line, "costs", 5))
+	else if (!strncmp(line, "overheads", 9))
 		order_overheads(o);
 	else
 		die("no such order: %s", line);

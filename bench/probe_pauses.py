@@ -1,9 +1,10 @@
 """How long a program stands still when probes go in and out.
 
 Fifty functions, all of them in use, get entry and exit probes that read the wall clock and the CPU clock, in one
-batch, and lose them again. The pause is what the engine measures around the stop; the gap is the longest time that the
-program itself, reading the clock in a thread of real-time priority, did not come to do so in the moments in which the
-probes went in or out, and, beside it, while nothing happened: that is the machine's doing. Medians, and the least."""
+batch, and lose them again. The pause is what the engine measures around the stop. The gap is measured by the program
+itself, which reads the clock in a thread of real-time priority: the longest time between two readings while the
+probes went in or out, and, beside it, while nothing happened, which is the machine's doing. The table shows medians,
+and the least in brackets."""
 
 import statistics
 import time

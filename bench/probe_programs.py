@@ -1,8 +1,9 @@
 """Every function of a program and its libraries counted at entry and exits, for scale.
 
-Programs as Debian ships them, all functions of all modules that they are loaded with probed from the start to the end.
-CPU time of the program itself; runs with and without take turns, the least of each counts. The cost of a hit is the
-difference divided by the hits; it has in it what the CPU's caches lose, too."""
+In programs as Debian ships them, all functions of all modules that they are loaded with are probed from the start to
+the end. Times are CPU time of the program itself. Runs with and without probes take turns, and the least of each
+counts. The overhead of a hit is the difference divided by the hits, so it includes the cache misses that probes
+cause."""
 
 import os
 

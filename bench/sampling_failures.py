@@ -1,9 +1,9 @@
 """Call paths that do not reach the start of their thread.
 
-Real programs as Debian ships them, optimised and stripped, and victims with all unwind information removed, sampled
-often to get many samples. Beside it, the share of stacks that `perf record --call-graph dwarf` (with its usual copy of
-8 KB) follows to the start, on the first samples of the same program: a stack counts if any of its two outermost frames
-is one that threads start in."""
+The programs are those that Debian ships, optimised and stripped, and victims from which all unwind information was
+removed. They are sampled often, to get many samples. The last column is the share of stacks that `perf record
+--call-graph dwarf` (with its usual copy of 8 KB) follows to the start, on the first samples of the same program.
+There, a stack counts as complete if one of its two outermost frames is one that threads start in."""
 
 import os
 import re

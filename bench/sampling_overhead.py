@@ -1,10 +1,10 @@
-"""What recording costs the program, at 999 samples a second.
+"""The overhead of recording, at 999 samples per second.
 
-Runs of the program alone, under `sonde record`, under `perf record --call-graph dwarf` and under `perf record` without
-call paths, which shows what the interrupts alone cost, take turns; each recorded run is compared with those alone before
-and after it, and the median is shown, with half of the middle half of all as noise. The program's own CPU time
-counts (with what the kernel does in its name), and the wall clock from its start to its end. A program of one thread has
-one CPU to itself, the recorder another."""
+Four kinds of runs take turns: the program alone, under `sonde record`, under `perf record --call-graph dwarf`, and
+under `perf record` without call paths, which shows what the interrupts alone take. Each recorded run is compared with
+the runs alone before and after it. The table shows the median, and half of the interquartile range as noise. What
+counts is the program's own CPU time, kernel time included, and the wall clock from its start to its end. A program of
+one thread has one CPU to itself; the recorder has the other."""
 
 import os
 import statistics

@@ -1,8 +1,9 @@
 """Programs that know what their loops take.
 
-Each reads its own CPU clock around its loops and prints the truth; the shares are of the whole run, or of a
-thread where one is given. Shares come from `sonde report --view loops`: total of the outermost loop of a function,
-inlined or not, with `--thread` and `--focus` where the truth is of one thread or one way to the loop."""
+Each program reads its own CPU clock around its loops and prints the truth. Shares are of the whole run, or of one
+thread where the truth is about one. Sonde's shares are those of `sonde report --view loops`: the total of the
+outermost loop of a function, inlined or not, with `--thread` and `--focus` where the truth is about one thread or one
+call path."""
 
 import subprocess
 

@@ -1,10 +1,11 @@
 """Whether the size of a program slows its search.
 
-Two generated programs that compute the same in the same 500 functions, a tree of calls three wide with hot loops in three
-leaves; the larger one has 49,500 more that hang below cold branches of that tree and are called now and then. `sonde` is the
-CPU time of Sonde itself, all that it does before, during and behind the run; "before and behind" is the time by the wall
-clock that it takes then. Functions named are those that the search knows: it looks into no others. What grows with
-the program all the same is reading its tables of symbols and unwinding. The programs take turns, medians are shown."""
+Two generated programs compute the same in the same 500 functions: a tree of calls, three wide, with hot loops in
+three leaves. The larger one has 49,500 more functions, which hang below cold branches of that tree and are called now
+and then. `sonde` is the CPU time of Sonde itself before, during and after the run; "before and after" is the
+wall-clock time that it takes then. "Functions named" are those that the search knows: it looks into no others. What
+grows with the program all the same is reading its symbol and unwind tables. The programs take turns; the table shows
+medians."""
 
 import os
 import statistics

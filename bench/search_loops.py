@@ -1,9 +1,9 @@
 """Searches with loops against searches without.
 
-The evaluation of Collins and Miller (table 3, figure 3), on the searches of the section before. Bottlenecks and leaves, which
-have no true experiment on code below them, are those of Deep Start's best run with loops; rates are averages of all
-searches. The last column is about the leaves of Deep Start's best run without loops: in how many of these functions loops
-were found."""
+This repeats the evaluation of Collins and Miller (table 3, figure 3) on the searches of the section before. A leaf is
+a bottleneck with no true experiment on code below it. Bottlenecks and leaves are those of Deep Start's best run with
+loops; rates are averages of all searches. The last column is about the leaves of Deep Start's best run without loops:
+in how many of these functions loops were found."""
 
 import measure
 import plot
@@ -13,7 +13,7 @@ from searching import CALL_GRAPH, DEEP_START, is_loop
 
 CURVES = ("without loops", "with loops", "with loops, functions")
 PAPER = """The paper finds 3 to 11 functions and 8 to 10 loops among the bottlenecks of its four programs, and loops in 7 of 10 leaf
-functions; experiments were made at 0.4 to 2.9 a second without loops and 1.0 to 1.9 with them."""
+functions; experiments were made at 0.4 to 2.9 per second without loops and 1.0 to 1.9 with them."""
 
 
 def _counts(bottlenecks):

@@ -1,9 +1,9 @@
 """How soon what was planted is found.
 
-The victims of `tests/victims/diagnose`, with Deep Start and loops as usual. The first leaf is the earliest of what is told at
-the end: a true experiment with no true one below it. All planted ones must be found; the time is that of the last of them,
-in seconds of the victim's run. Where one was not found, the victim is run once more and longer. A wrong finding is one that
-the tests do not know to be true of the victim."""
+These are the victims of `tests/victims/diagnose`, searched with Deep Start and loops as usual. The first leaf is the
+earliest of what is reported at the end: a true experiment with no true one below it. All planted bottlenecks must be
+found; the time is that of the last of them, in seconds of the victim's run. If one was not found, the victim is run
+once more and longer. A wrong finding is one that the tests do not know to be true of the victim."""
 
 import measure
 import probing
@@ -33,7 +33,7 @@ class Planted:
 
     def __init__(self, judge, name, seconds):
         run = judge.diagnose(name, seconds=max(seconds, judge.VICTIMS[name].seconds), preexec_fn=probing.before_others)
-        self.seconds, self.cost = run.report["seconds"], run.report["overhead"]
+        self.seconds, self.overhead = run.report["seconds"], run.report["overhead"]
         experiments = {(x["hypothesis"], *sorted(x["focus"].items())): x["decided"]
                        for x in judge.view("search", run.data)["experiments"] if x["decided"] is not None}
         moments = [(f, experiments.get((f["hypothesis"], *sorted(f["focus"].items())))) for f in run.report["findings"]]

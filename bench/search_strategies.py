@@ -1,13 +1,17 @@
 """Deep Start against a search along the call graph alone.
 
-The evaluation of Roth and Miller (tables 3 and 4, figures 9 to 12), with programs of Debian that do the same again and again,
-and victims with planted bottlenecks. The strategies take turns. A bottleneck is a true experiment on code in the whole
-machine; known are all that any of the searches of that program found, with the same setting of loops. Seconds are since the
-program's start, its loading and the analysis of its modules included. The weighted sum has the utility -t; it is divided by the
-number of bottlenecks, which the paper does not say but its figures show. "All found" is, as in the paper, when the last one
-was found that this search found, however many; "found by both" is when the last of those was found that every search
-of both strategies found. Where some search did not come to a share of the known ones before its program ended, the length of
-the run stands for it, and the figure is a bound."""
+This repeats the evaluation of Roth and Miller (tables 3 and 4, figures 9 to 12) with programs of Debian that do the
+same again and again, and with victims that have planted bottlenecks. The strategies take turns.
+
+- A bottleneck is a true experiment on code in the whole machine. The known bottlenecks are all that any search of
+  that program found with the same setting of loops.
+- Seconds count from the program's start, with its loading and the analysis of its modules.
+- The weighted sum has the utility -t. It is divided by the number of bottlenecks, which the paper does not say but
+  its figures show.
+- "All found" is, as in the paper, the time at which a search found its own last bottleneck, however many it found.
+  "Found by both" is the time of the last among those that every search of both strategies found.
+- If some search did not reach a share of the known bottlenecks before its program ended, the length of the run stands
+  in its place, and the figure is a bound."""
 
 import measure
 import plot

@@ -1,7 +1,7 @@
 """How much depends on the share of samples that makes code a deep starter.
 
-The evaluation of Roth and Miller (table 2, figures 7 and 8): shares from 0.2 to 0.8, with loops. Known bottlenecks are those
-that any of these searches found."""
+This repeats the evaluation of Roth and Miller (table 2, figures 7 and 8) for thresholds from 0.2 to 0.8, with loops.
+Known bottlenecks are those that any of these searches found."""
 
 import measure
 import plot

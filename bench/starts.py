@@ -1,7 +1,8 @@
 """Function starts on stripped copies, against the symbols that were removed.
 
-Truth is every FUNC or IFUNC symbol in executable sections, aliases merged. PLTs have no symbols and are left out.
-Addresses that carry another kind of name (labels of assembly code, `.cold` parts, linker's stubs) count neither way."""
+The truth is every FUNC or IFUNC symbol in executable sections, with aliases merged. PLT stubs have no symbols and are
+left out. Addresses with another kind of name (labels of assembly code, `.cold` parts, the linker's stubs) count
+neither as right nor as wrong."""
 
 import os
 import shutil

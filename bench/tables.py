@@ -1,9 +1,8 @@
 """Switch jumps of large programs: how many does Sonde resolve?
 
-What is a switch jump is decided from objdump's listing, apart from Sonde: an indirect jump whose target was computed
-from a load with a scaled or byte index in the few instructions before it. All of these must end a block whose
-successors are known. Indirect jumps that Sonde leaves unresolved and the listing does not call a switch are counted
-too."""
+objdump's listing, not Sonde, decides what a switch jump is: an indirect jump whose target was computed, in the few
+instructions before it, from a load with a scaled or byte index. Each of these must end a block whose successors are
+known. The last column counts indirect jumps that Sonde leaves unresolved and that the listing does not call a switch."""
 
 import collections
 import re

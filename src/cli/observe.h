@@ -1,7 +1,7 @@
 /* Shared by the commands that observe programs (record, count, path, diagnose): checks of the
  * program or process and of the output file, messages, and the exit status. */
 #pragma once
-#include "cli/args/common_options.h"
+#include "cli/args/shared_options.h"
 #include "session/session.h"
 
 /* These checks exit if they fail. The output must have a name. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/quantity.h"
-#include "cli/args/common_options.h"
+#include "cli/args/shared_options.h"
 #include "cli/report/data.h"
 #include "cli/term/output.h"
 #include "cli/term/text.h"

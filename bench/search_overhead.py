@@ -1,18 +1,20 @@
-"""What a search costs the program.
+"""The overhead of a search.
 
-End to end: programs that do the same work alone and under `sonde diagnose`, by turns; each run is compared with those alone
-before and after it, and the median is shown, with half of the middle half of all as noise. "The program" is from its start to
-its end; "the command" has in it what Sonde does before and behind that. "Reckoned" is what Sonde itself takes for the share
-of its probes and pauses. Settled: programs that tell how much they have done, by the wall clock and by their own
-CPU clock, are searched for some seconds and run on alone when Sonde has left. What a round took is compared with then;
-how much the first half of that time differs from the second is the noise. The search counts as settled from its last decision
-on. python3 is the hard case: its interpreter is one loop with some 900 ways in and out that
-takes most of the time, of which samples have to tell.
+**End to end**, programs do the same work alone and under `sonde diagnose`, in turns. Each run is compared with the
+runs alone before and after it. The table shows the median, and half of the interquartile range as noise. "The
+program" is from its start to its end; "the command" includes what Sonde does before and after that. "Reckoned" is the
+overhead of probes and pauses as Sonde itself reports it.
 
-A virtual machine's CPUs may be taken from it for others. End to end, runs are repeated until enough of them had the
-CPUs for themselves, but for 3 %, or twice as many as are needed were made: those of which the least was stolen
-count, and how much that was at most is told. Of the programs that tell their rounds, those count in which that little was
-stolen."""
+**Settled**: programs that print how much they have done, by the wall clock and by their own CPU clock, are searched
+for some seconds and run on alone when Sonde has left. What a round took under Sonde is compared with what it took
+then. The noise is how much the first half of that later time differs from the second. The search counts as settled
+from its last decision on. python3 is the hard case: its interpreter is one loop with some 900 edges in and out that
+takes most of the time, so that only samples can measure it.
+
+A host may take CPUs away from a virtual machine (stolen time). End to end, runs are repeated until enough of them
+lost at most 3 %, or until twice as many as needed were made. The runs with the least stolen time count, and the table
+has the most that was stolen from one of them. Of the programs that print their rounds, the rounds with that little
+stolen time count."""
 
 import os
 import statistics
@@ -27,7 +29,7 @@ import search_programs
 import searching
 import workloads
 
-WHOLE, SETTLED = 5.0, 2.0   # goals: per cent
+WHOLE, SETTLED = 5.0, 2.0   # goals: percent
 SECONDS, QUICK_SECONDS = 5, 4
 PROGRAMS = (search_programs.python3, search_programs.sqlite3, search_programs.povray, search_programs.cc1, search_programs.lua)
 WATCHED, AFTER = 14, 8      # seconds
@@ -86,7 +88,7 @@ class Cost:
 def _whole_table(sonde, p, quick, log):
     rows, middles = [], []
     for program in workloads.available(p, log, PROGRAMS[:2] if quick else PROGRAMS):
-        log(f"cost: {program.name}")
+        log(f"overhead: {program.name}")
         c = Cost(sonde, p, program.command(QUICK_SECONDS if quick else SECONDS), QUICK_ROUNDS if quick else ROUNDS)
         middles.append(100 * (statistics.median(c.all("wall")) - 1))
         stolen = f"{100 * max(c.all('stolen')):.0f} %"
@@ -165,7 +167,7 @@ def _settled_table(sonde, p, log):
                 "python3": [p.system("python3"), "-S", "-E", workloads.input_file("rounds.py")]}
     rows, good = [], []
     for name, command in programs.items():
-        log(f"cost: {name}, settled")
+        log(f"overhead: {name}, settled")
         w = _watched(sonde, p, command)
         settled = w.longer(w.settled, 0)
         unknown = "it was never calm" if w.has_settled else "it did not settle"

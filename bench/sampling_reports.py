@@ -1,11 +1,11 @@
 """What recording and reporting take on the profiler's side.
 
-Throughput is CPU time of `sonde record` for each sample more: the difference between a longer and a shorter
-recording of the same program, without what the program itself took, so that starting and the one-time analysis of the
-code do not count. The time of a first report is of large programs without debugging information that were recorded for
-some seconds, with an empty cache. The long run is one program for a minute, recorded and then reported, by Sonde and at
-the same time by perf with `--call-graph dwarf`; perf's report is stopped after a quarter of a minute. Memory is the peak
-of the profiler's own process."""
+Throughput is the CPU time of `sonde record` per additional sample: the difference between a longer and a shorter
+recording of the same program, less what the program itself took. So the start and the one-time analysis of the code
+do not count. The time to a first report is that of large programs without debugging information, recorded for some
+seconds, with an empty cache. The long run is one program for a minute, recorded and then reported, by Sonde and at
+the same time by perf with `--call-graph dwarf`; perf's report is stopped after a quarter of a minute. Memory is the
+peak of the profiler's own process."""
 
 import concurrent.futures
 import os
@@ -135,10 +135,10 @@ def _long_rows(sonde, p, seconds):
 
 def report(sonde, p, quick, log):
     rows = []
-    log("cost: throughput")
+    log("reports: throughput")
     rows += _throughput_rows(sonde, p, 1 if quick else 3)
-    log("cost: first reports")
+    log("reports: first reports")
     rows += _first_rows(sonde, p, log)
-    log("cost: the long run")
+    log("reports: the long run")
     rows += _long_rows(sonde, p, 20 if quick else 60)
     return measure.table(("what", "Sonde", "perf"), rows)

@@ -81,8 +81,7 @@ static int run(const void *args, const struct operands *operands)
 
 static const struct option options[] = {
 	OPTION("modules", OPTION_TEXT, struct count_args, modules, .value = "main|all|NAME,...",
-	       .help = "modules to count: main (the program), all (libraries too), or file name "
-		       "patterns (main)"),
+	       .help = "main (the program), all (libraries too), or file name patterns (main)"),
 	OPTION("duration", OPTION_TEXT, struct count_args, duration, .value = "SECONDS",
 	       .help = "stop counting after this time; the program continues"),
 	OPTION_PID(struct count_args, pid),

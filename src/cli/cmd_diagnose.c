@@ -190,7 +190,7 @@ static const struct option options[] = {
 	       .help = "overhead limit in percent of run time (5); none: no limit"),
 	OPTION("duration", OPTION_TEXT, struct diagnose_args, duration, .value = "SECONDS",
 	       .help = "stop searching after this time; the program continues"),
-	OPTION("json", OPTION_FLAG, struct diagnose_args, json,
+	OPTION("json", OPTION_FLAG, struct diagnose_args, json, .letter = 'j',
 	       .help = "write the findings as JSON to standard output"),
 	OPTION_PID(struct diagnose_args, pid),
 	OPTION_OUTPUT(struct diagnose_args, output),

@@ -351,7 +351,7 @@ static const struct option options[] = {
 	 .parse = add_metrics,
 	 .help = "calls, wall, cpu, sync, io, bytes, or a perf event (calls,wall,cpu)"},
 	OPTION("interval", OPTION_TEXT, struct path_args, interval, .value = "SECONDS",
-	       .help = "refresh interval (1 in a terminal, otherwise at the end)"),
+	       .help = "refresh interval (1 in a terminal, otherwise only at the end)"),
 	OPTION_OUTPUT(struct path_args, output),
 	OPTION("max-overhead", OPTION_TEXT, struct path_args, max_overhead, .value = "PERCENT",
 	       .help = "overhead limit in percent of run time (5); none: no limit"),

@@ -245,8 +245,8 @@ int path_add(struct path_session *s, const char *word, struct err *e)
 	int rc = add_to_all(s, word, &awaits, e);
 	s->own->asked = false;
 	if (rc && awaits) {
-		session_message(&s->session, "%s; '%.200s' will be measured once it has", e->text,
-				word);
+		session_message(&s->session, "%s; '%.200s' will be measured when it is loaded",
+				e->text, word);
 		return 0;
 	}
 	if (rc) {

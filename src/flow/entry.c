@@ -65,6 +65,13 @@ static bool is_store(const struct insn *in)
 	return in->op == OP_STORE || in->op == OP_STORE_PAIR || in->op == OP_PUSH;
 }
 
+/* What the instruction overwrites. Signing the return address leaves it where it is. */
+static uint64_t overwritten(const struct entry_state *e, const struct insn *in)
+{
+	return in->flags & INSN_SIGNS_LINK ? in->writes.core & ~(1ull << e->arch->link)
+					   : in->writes.core;
+}
+
 static void note_saved(struct entry_state *e, const struct insn *in)
 {
 	if (in->dst < 32)
@@ -93,14 +100,14 @@ static bool reads_are_possible(const struct entry_state *e, const struct insn *i
 		return false;
 	/* Kept registers have the caller's values: of use only to be copied, or to return. */
 	return !(reads & e->kept) || is_store(in) || in->op == OP_MOVE || in->kind == INSN_RETURN ||
-	       in->flags & INSN_LANDING;
+	       in->flags & (INSN_LANDING | INSN_SIGNS_LINK);
 }
 
 /* Takes one more instruction in; false if it cannot stand where it does in a procedure that began a
  * few instructions before. */
 static bool take(struct entry_state *e, const struct insn *in)
 {
-	uint64_t sp = 1ull << e->arch->sp;
+	uint64_t sp = 1ull << e->arch->sp, writes = overwritten(e, in);
 	if (!reads_are_possible(e, in))
 		return false;
 	if (is_store(in))
@@ -109,10 +116,10 @@ static bool take(struct entry_state *e, const struct insn *in)
 		return false;
 	if (in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT)
 		return e->frame;
-	if (in->writes.core & e->kept & ~e->saved & ~e->written)
+	if (writes & e->kept & ~e->saved & ~e->written)
 		return false;
-	e->frame |= in->stack_known ? in->stack < 0 : (in->writes.core & sp) != 0;
-	e->written |= in->writes.core;
+	e->frame |= in->stack_known ? in->stack < 0 : (writes & sp) != 0;
+	e->written |= writes;
 	return true;
 }
 

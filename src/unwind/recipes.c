@@ -140,11 +140,14 @@ static bool is_part(const struct recipes *r, const struct procedure *p)
 
 static uint32_t kept_by(void *ctx, uint64_t target);
 
-/* The registers that instructions of the block write, and those that whatever it calls does. */
+/* The registers that instructions of the block write, and those that whatever it calls does; none
+ * where control never comes back from: no caller is there to find them written. */
 static uint32_t written_in_block(struct recipes *r, const struct block *b)
 {
 	uint64_t written = 0;
 	struct insn in;
+	if (b->flags & BLOCK_NORETURN && !b->edge_count)
+		return 0;
 	for (uint64_t va = b->start; va < b->start + b->size; va += in.length) {
 		if (!decode_at(r->im, r->arch, va, DECODE_FULL, &in))
 			return UINT32_MAX;

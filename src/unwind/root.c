@@ -6,8 +6,9 @@
 #include "flow/entry.h"
 
 enum {
-	SCAN_INSNS = 24,   /* from the system call that makes a thread to the one that ends it */
-	SYSCALL_NEAR = 12, /* bytes from a system call to the branch on its result */
+	SCAN_INSNS = 24,    /* from the system call that makes a thread to the one that ends it */
+	SYSCALL_NEAR = 12,  /* bytes from a system call to the branch on its result */
+	MAX_BEGINNING = 16, /* bytes up to the call that code which was not called begins with */
 };
 
 bool root_is_trampoline(const struct code *code, uint64_t va, bool anywhere)
@@ -72,30 +73,53 @@ static size_t decode(const struct code *code, uint64_t va, struct insn *in)
 	return decode_at(code->image, code->arch, va, DECODE_FULL, in);
 }
 
-/* Procedures do not read the registers that they must preserve, but for saving them. Code that
- * takes an argument from one was not called. */
-static bool takes_preserved_register(const struct code *code, uint64_t va)
+/* What the code at va begins with, behind marks of where it may be entered. */
+static bool decode_first(const struct code *code, uint64_t va, struct insn *in)
 {
-	const struct arch *arch = code->arch;
-	struct insn in;
-	for (unsigned i = 0; i < SCAN_INSNS && decode(code, va, &in); i++) {
-		if (!(in.flags & (INSN_NOP | INSN_LANDING)))
-			break;
-		va += in.length;
+	for (unsigned i = 0; i < SCAN_INSNS && decode(code, va, in); i++) {
+		if (!(in->flags & (INSN_NOP | INSN_LANDING)))
+			return true;
+		va += in->length;
 	}
-	return decode(code, va, &in) && in.op == OP_MOVE && in.a < REGISTERS && in.a != arch->sp &&
-	       in.a != arch->fp && in.a != arch->link && regset_has(&arch->callee_saved, in.a);
+	return false;
+}
+
+/* Procedures do not read the registers that they must preserve, but for saving them. Code that
+ * takes an argument from one, or what it calls, was not called. */
+static bool takes_preserved_register(const struct arch *arch, const struct insn *in)
+{
+	return in->op == OP_MOVE && in->a < REGISTERS && in->a != arch->sp && in->a != arch->fp &&
+	       in->a != arch->link && regset_has(&arch->callee_saved, in->a);
+}
+
+/* Not a part that was split off a procedure: that finds the procedure's values in registers. */
+static bool is_whole(const struct code *code, const struct procedure *p)
+{
+	const struct frame_range *f = image_frame_at(code->image, p->start);
+	return f ? f->start == p->start && !f->mid_frame
+		 : p->found_by & (FOUND_SYMBOL | FOUND_DYNAMIC);
+}
+
+bool root_begins_with_call(const struct code *code, uint64_t va)
+{
+	struct insn in;
+	uint32_t index;
+	const struct procedure *p = procedure_at(code, va, &index);
+	return p && va - p->start < MAX_BEGINNING && decode_first(code, p->start, &in) &&
+	       in.kind == INSN_CALL_INDIRECT && va < in.pc + in.length &&
+	       takes_preserved_register(code->arch, &in) && is_whole(code, p);
 }
 
 bool root_is_made_up(const struct code *code, uint64_t va)
 {
+	struct insn in;
 	uint32_t index;
 	if (root_is_named(code, va))
 		return true;
 	const struct procedure *p = procedure_at(code, va, &index);
 	return p && p->start == va &&
 	       (recipes_at(code->recipes, va)->ret == RETURN_NONE ||
-		takes_preserved_register(code, va));
+		(decode_first(code, va, &in) && takes_preserved_register(code->arch, &in)));
 }
 
 /* Following the code from where a thread is made, or runs, to where it ends. */

@@ -21,6 +21,10 @@ bool root_is_named(const struct code *code, uint64_t va);
  */
 bool root_is_made_up(const struct code *code, uint64_t va);
 
+/* va is in or before the call of a coroutine's first procedure, which its code begins with: whoever
+ * made the coroutine put the procedure into a register that callers do not pass anything in. */
+bool root_begins_with_call(const struct code *code, uint64_t va);
+
 /* Nothing but the end of the thread comes after the call that returns to va: how clone() runs a
  * thread's first procedure. */
 bool root_ends_thread(const struct code *code, uint64_t va);

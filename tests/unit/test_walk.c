@@ -209,6 +209,49 @@ static void scene_coroutine(void)
 	swapcontext(&here, &there);
 }
 
+/* Goes to a stack of its own, where code that nothing called calls a procedure: what glibc's
+ * setcontext() does since 2.41. */
+void run_on_stack(void *top, void (*first)(void));
+
+#if defined(__aarch64__)
+__asm__(".text\n"
+	".type run_on_stack, %function\n"
+	"run_on_stack:\n"
+	"	mov sp, x0\n"
+	"	mov x20, x1\n"
+	"	mov x29, #0\n"
+	"	mov x30, #0\n"
+	"	b begin_here\n"
+	".size run_on_stack, . - run_on_stack\n"
+	".type begin_here, %function\n"
+	"begin_here:\n"
+	"	hint #34\n" /* bti c */
+	"	blr x20\n"
+	"	brk #0\n"
+	".size begin_here, . - begin_here\n");
+#elif defined(__x86_64__)
+__asm__(".text\n"
+	".type run_on_stack, @function\n"
+	"run_on_stack:\n"
+	"	mov %rdi, %rsp\n"
+	"	mov %rsi, %rbx\n"
+	"	mov $1, %ebp\n"
+	"	jmp begin_here\n"
+	".size run_on_stack, . - run_on_stack\n"
+	".type begin_here, @function\n"
+	"begin_here:\n"
+	"	endbr64\n"
+	"	call *%rbx\n"
+	"	ud2\n"
+	".size begin_here, . - begin_here\n");
+#endif
+
+static void scene_made_stack(void)
+{
+	static _Alignas(16) char stack[1 << 18];
+	run_on_stack(stack + sizeof(stack), level_one);
+}
+
 /* setjmp and longjmp, but that the latter comes to a stop when it has left its stack, by a system
  * call that waits for ever. */
 int save_here(uint64_t *registers) __attribute__((returns_twice));
@@ -480,6 +523,7 @@ SCENE(interrupted)
 SCENE(thread)
 SCENE(thread_signal)
 SCENE(coroutine)
+SCENE(made_stack)
 
 /* Without call frame information roots are known by what the code does. */
 static void call_frame_information_is_not_needed(void **state)
@@ -490,6 +534,7 @@ static void call_frame_information_is_not_needed(void **state)
 	check_scene(scene_nested_signals);
 	check_scene(scene_thread);
 	check_scene(scene_coroutine);
+	check_scene(scene_made_stack);
 }
 
 static int use_everything_again(void **state)
@@ -902,6 +947,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(walks_thread),
 		cmocka_unit_test(walks_thread_signal),
 		cmocka_unit_test(walks_coroutine),
+		cmocka_unit_test(walks_made_stack),
 		cmocka_unit_test(jumps_lead_to_where_they_go),
 		cmocka_unit_test_teardown(call_frame_information_is_not_needed,
 					  use_everything_again),

@@ -576,13 +576,14 @@ void cost_keep(struct target *t, uint32_t area);
 /* raw.c */
 /* Walks the stacks that the runtime recorded since the last time; whether there were any. */
 bool raw_resolve(struct target *t);
-/* The path of a raw record: frames innermost first; false if it was not walked yet. */
+/* The path of a raw record, which is walked if it was not yet: frames innermost first, good until
+ * the next record is walked. False if there is no such record. */
 struct raw_path {
 	const uint64_t *frames;
 	uint32_t count;
 	bool complete;
 };
-bool raw_find(const struct target *t, uint64_t offset, struct raw_path *out);
+bool raw_find(struct target *t, uint64_t offset, struct raw_path *out);
 void raw_release(struct target *t);
 
 /* blocking.c */

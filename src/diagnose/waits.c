@@ -7,14 +7,13 @@
 
 #include "base/arena.h"
 #include "diagnose/code.h"
+#include "diagnose/condition.h"
 #include "process/memory.h"
 
 /* An object becomes a part of the search when it has taken so long; before that, its kind should be
  * known, but not for ever. */
 static const double noticeable = 0.02, patience = 0.5; /* s */
 
-/* Within a condition variable of glibc, what threads wait for: the signals of its two groups. */
-enum { CONDITION_SIGNALS = 40 };
 /* Of kinds of which threads wait for words within: where the last one is, at most. */
 enum { MUTEX_WORDS = 4, BARRIER_WORDS = 12, RWLOCK_WORDS = 12 };
 /* Within a mutex of glibc: the thread that has locked it. */
@@ -315,7 +314,7 @@ static uint32_t find_object(struct waits *w, uint32_t process, const struct wait
 static void merge_condition(struct waits *w, uint32_t object)
 {
 	struct wait_object o = w->objects.data[object];
-	uint64_t base = (o.id & ~UINT64_C(7)) - CONDITION_SIGNALS;
+	uint64_t base = (o.id & ~UINT64_C(7)) - condition_signals(w->mapped, o.process);
 	uint32_t whole = add_object(w, o.process, OBJECT_CONDITION, base);
 	if (whole == object)
 		return;

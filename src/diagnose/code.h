@@ -35,5 +35,8 @@ void code_parts_around(struct code_parts *c, struct code *code, uint64_t va, res
 /* Adds what a procedure or loop is refined to: its outermost loops, and what it calls outside of
  * them. */
 void code_parts_below(struct code_parts *c, uint32_t part, resource_list *out);
+/* Whether the procedure makes whichever system call its caller asks for (relay.h), by itself or by
+ * another one that it hands its arguments on to. */
+bool code_part_relays(struct code_parts *c, uint32_t part);
 /* One was seen to call the other; false if that was seen before. */
 bool code_parts_called(struct code_parts *c, uint32_t from, uint32_t to);

@@ -43,13 +43,14 @@ static void find_parts(void *ctx, const struct focus *f, enum hierarchy h, resou
 }
 
 /* Who waits, waits in plumbing: the question is who calls for it. And who spins does not compute.
- */
+ * What makes system calls for everybody computes for who asks for them. */
 static bool concerns(void *ctx, enum hypothesis_id h, uint32_t code)
 {
 	const struct diagnosis *d = ctx;
 	enum measure m = hypotheses[h].measure;
 	bool waiting = m == MEASURE_SYNC || m == MEASURE_IO || m == MEASURE_SMALL_IO;
-	return waiting ? !is_plumbing(d->own->code, code) : !is_spinning(d->own->code, code);
+	return waiting ? !is_plumbing(d->own->code, code)
+		       : !is_spinning(d->own->code, code) && !code_part_relays(d->own->code, code);
 }
 
 /* ---- amounts ---- */

@@ -231,6 +231,13 @@ static void leave_plumbing(struct samples *s)
 		s->chain.len--;
 }
 
+/* The kernel's time is that of who asked it for something. */
+static void leave_relays(struct samples *s)
+{
+	while (s->chain.len > 1 && code_part_relays(s->code, vec_last(&s->chain)))
+		s->chain.len--;
+}
+
 /* What the thread waits for, or LEDGER_NONE. A system call says so itself; what spins or polls was
  * seen at the last step, and so was what is in a call that a stop has restarted. */
 static uint32_t waited_for(struct samples *s, uint32_t process, uint32_t thread,
@@ -304,6 +311,7 @@ static void note_stack(struct samples *s, int pid, int tid, const struct walk *w
 	}
 	if (call || object != LEDGER_NONE)
 		return;
+	leave_relays(s);
 	note_amounts(s, thread, LEDGER_NONE, AMOUNT_SEEN_CPU, seconds);
 	note_chain(s, SAMPLE_CPU, LEDGER_NONE, node, seconds);
 	tell_search(s, thread, SAMPLE_CPU);

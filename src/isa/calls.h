@@ -71,3 +71,5 @@ struct arch_calls {
 extern const struct arch_calls a64_calls, x64_calls;
 
 const struct arch_calls *arch_calls(const struct arch *arch);
+/* The register that holds a call's number. */
+unsigned calls_number_register(const struct arch *arch);

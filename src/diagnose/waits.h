@@ -43,7 +43,7 @@ struct wait_row {
 };
 
 struct ignored_object {
-	uint32_t object;
+	uint32_t object, thread;
 	double share;  /* of the time of all of them */
 	double small;  /* of this one's own time, in operations that move little */
 	double credit; /* samples that it should have had, less those that it was given */
@@ -104,6 +104,13 @@ int waits_owner(const struct waits *w, uint32_t object);
 bool waits_limit(struct waits *w, struct engine *g, double seconds, double most);
 /* Whether waits of a call at this place are not watched any more. */
 bool waits_are_ignored(const struct waits *w, uint32_t process, uint64_t pc);
-/* What a thread waits for that is in the code at va, if that is ignored: an object by its share. */
-bool waits_ignored(struct waits *w, uint32_t process, const struct code *code, uint64_t va,
-		   uint32_t *object, double *small);
+/* A thread that is in the code at va, in a call if that is known. */
+struct ignored_sample {
+	uint32_t process, thread;
+	const struct code *code;
+	uint64_t va;
+	const struct call_made *call; /* or NULL */
+};
+/* What it waits for if that is ignored: what the call tells, or an object by its share. */
+bool waits_ignored(struct waits *w, const struct ignored_sample *x, uint32_t *object,
+		   double *small);

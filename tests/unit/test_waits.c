@@ -571,19 +571,58 @@ static void what_there_is_too_much_of_is_ignored(void **state)
 
 	/* Samples in that procedure are for one or the other, three to one. */
 	struct place p = space_find(the.targets[0]->space, (uint64_t)writer + 1);
+	struct ignored_sample x = {0, 0, p.code, p.va, NULL};
 	uint32_t counts[2] = {0}, which;
 	double small;
 	for (int i = 0; i < 40; i++) {
-		assert_true(waits_ignored(&the.waits, 0, p.code, p.va, &which, &small));
+		assert_true(waits_ignored(&the.waits, &x, &which, &small));
 		assert_near(small, which ? 0 : 0.5);
 		counts[which]++;
 	}
 	assert_int_equal(counts[0], 30);
 	assert_int_equal(counts[1], 10);
-	p = space_find(the.targets[0]->space, (uint64_t)start);
-	assert_false(waits_ignored(&the.waits, 0, p.code, p.va, &which, &small));
+	/* Who waits in a call that tells is believed, also if it is for something else. */
+	for (int i = 0; i < 4; i++) {
+		struct call_made write_call = {SYS_write, {(uint64_t)fds[1], 0}};
+		struct call_made lock_call = {SYS_futex, {(uint64_t)&shelf_lock, 0}};
+		x.call = i % 2 ? &lock_call : &write_call;
+		assert_true(waits_ignored(&the.waits, &x, &which, &small));
+		assert_int_equal(which, i % 2 ? 2 : 1);
+		assert_near(small, 0);
+	}
+	assert_int_equal(object(2)->kind, OBJECT_FUTEX);
+	struct place other = space_find(the.targets[0]->space, (uint64_t)start);
+	x = (struct ignored_sample){.code = other.code, .va = other.va};
+	assert_false(waits_ignored(&the.waits, &x, &which, &small));
 	close(fds[0]);
 	close(fds[1]);
+}
+
+/* As where one procedure makes the calls of all (glibc since 2.41). */
+static void threads_have_what_they_had_before(void **state)
+{
+	(void)state;
+	step();
+	struct wait_value v = wait_of(SYS_write, 1, 0.05);
+	v.count = 10000;
+	tell(0, v);
+	v = wait_of(SYS_futex, (uint64_t)&shelf_lock, 0.2);
+	v.tid = getpid() + 1;
+	tell(0, v);
+	step();
+	assert_true(waits_limit(&the.waits, NULL, 1e-6, 0.05));
+	struct place p = space_find(the.targets[0]->space, (uint64_t)writer + 1);
+	uint32_t own = machine_thread_of(&the.machine, 0, getpid());
+	uint32_t other = machine_thread_of(&the.machine, 0, getpid() + 1);
+	assert_int_not_equal(own, other);
+	for (int i = 0; i < 10; i++) {
+		uint32_t which;
+		double small;
+		const struct ignored_sample x = {0, i % 2 ? other : own, p.code, p.va, NULL};
+		assert_true(waits_ignored(&the.waits, &x, &which, &small));
+		assert_int_equal(object(which)->kind, i % 2 ? OBJECT_FUTEX : object(0)->kind);
+		assert_int_equal(which, i % 2);
+	}
 }
 
 static void what_spins_is_not_ignored(void **state)
@@ -621,6 +660,7 @@ int main(void)
 		WAITS_TEST(waiting_for_an_end_is_not_added),
 		WAITS_TEST(what_it_waits_for_now),
 		WAITS_TEST(what_there_is_too_much_of_is_ignored),
+		WAITS_TEST(threads_have_what_they_had_before),
 		WAITS_TEST(what_spins_is_not_ignored),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,10 +5,14 @@
 
 #include "base/alloc.h"
 #include "base/hashmap.h"
+#include "base/vec.h"
+#include "flow/far_jumps.h"
 
 struct links {
 	struct flow *flow;
 	struct hashmap passes_on; /* procedure's start to bool */
+	struct hashmap only_at;   /* procedure's start to its place in `only` */
+	VEC(uint64_t) only;       /* see links_only_return() */
 	struct arena tmp;
 };
 
@@ -24,6 +28,8 @@ void links_free(struct links *l)
 	if (!l)
 		return;
 	hashmap_release(&l->passes_on);
+	hashmap_release(&l->only_at);
+	vec_free(&l->only);
 	arena_release(&l->tmp);
 	free(l);
 }
@@ -147,4 +153,45 @@ enum link_verdict links_check(struct links *l, const struct call_site *call,
 	if (call->direct)
 		v = check_direct(l, call->target, callee, callee_va);
 	return v == VERDICT_INVALID && call->indirect ? VERDICT_LIKELY : v;
+}
+
+struct callers {
+	uint64_t callee, call;
+	uint32_t calls, jumps;
+};
+
+static void note_caller(void *ctx, const struct far_jump *j)
+{
+	struct callers *c = ctx;
+	if (j->target != c->callee)
+		return;
+	c->calls += j->call;
+	c->jumps += !j->call;
+	c->call = j->call ? j->from : c->call;
+}
+
+static uint64_t find_only_return(const struct links *l, uint64_t va)
+{
+	const struct image *im = flow_image(l->flow);
+	uint32_t count, i = flow_procedure_at(l->flow, va);
+	struct callers c = {.callee = va};
+	struct insn in;
+	size_t n;
+	if (i == UINT32_MAX || flow_procedures(l->flow, &count)[i].start != va ||
+	    flow_procedures(l->flow, &count)[i].found_by & (FOUND_DYNAMIC | FOUND_ENTRY))
+		return 0;
+	far_jumps(im, flow_arch(l->flow), note_caller, &c);
+	const uint8_t *p = c.calls == 1 && !c.jumps ? image_at(im, c.call, &n) : NULL;
+	return p && flow_arch(l->flow)->decode(p, n, c.call, DECODE_FLOW, &in) &&
+			       in.kind == INSN_CALL
+		       ? c.call + in.length
+		       : 0;
+}
+
+uint64_t links_only_return(struct links *l, uint64_t va)
+{
+	uint32_t at = hashmap_add(&l->only_at, va, l->only.len);
+	if (at == l->only.len)
+		vec_push(&l->only, find_only_return(l, va));
+	return l->only.data[at];
 }

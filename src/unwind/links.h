@@ -33,3 +33,7 @@ enum link_verdict { VERDICT_INVALID, VERDICT_LIKELY, VERDICT_VALID };
  * `callee`, which is NULL if that is no known image. */
 enum link_verdict links_check(struct links *l, const struct call_site *call,
 			      const struct flow *callee, uint64_t callee_va);
+
+/* Where the procedure that starts at va returns to if a single call leads there and nothing else is
+ * known to: the image does not export it, and nothing jumps to it. 0: that cannot be told. */
+uint64_t links_only_return(struct links *l, uint64_t va);

@@ -55,6 +55,7 @@ struct trip {
 /* A frame's caller, as far as it is known before the link is checked. */
 struct caller {
 	uint64_t pc, cfa;
+	bool guessed;   /* its pc is not from registers or memory */
 	uint32_t known; /* registers, of those that reg[] has and those that are kept */
 	unsigned count;
 	uint8_t number[CALLEE_SAVED_MAX];
@@ -310,6 +311,22 @@ static bool is_plausible_cfa(const struct trip *t, uint64_t cfa)
 	return cfa % 8 == 0 && (cfa > floor || (cfa == floor && may_be_empty));
 }
 
+/* Of a thread that waits in the kernel only pc and stack pointer are known: not where a procedure
+ * returns to that has kept this in its register, as the one does that makes glibc's system calls.
+ * But that one is called from a single place. */
+static unsigned find_return_by_caller(const struct trip *t, struct caller *c)
+{
+	const struct fact *k = t->here;
+	uint64_t va = k->exact && k->procedure != UINT64_MAX && t->out->frames.len == 1
+			      ? links_only_return(k->code->links, k->procedure)
+			      : 0;
+	if (!va)
+		return WALK_NO_RECIPE;
+	c->pc = va + (k->pc - k->va);
+	c->guessed = true;
+	return GO_ON;
+}
+
 static unsigned find_return(const struct trip *t, struct caller *c)
 {
 	const struct fact *k = t->here;
@@ -327,7 +344,7 @@ static unsigned find_return(const struct trip *t, struct caller *c)
 		 * alone by the callee, so its value is still the one that the walk began with: the
 		 * check of the link tells if not. */
 		if (!registers_has(&t->out->at, k->ret_reg) && k->ret_reg == t->arch->link)
-			return WALK_NO_RECIPE;
+			return find_return_by_caller(t, c);
 		c->pc = t->out->at.reg[k->ret_reg];
 		break;
 	default: return WALK_NO_RECIPE;
@@ -375,7 +392,7 @@ static bool is_made_root(const struct trip *t, const struct caller *c)
 
 static unsigned step_by_recipe(struct trip *t)
 {
-	struct caller c;
+	struct caller c = {0};
 	unsigned step = find_cfa(t, &c.cfa);
 	if (step != GO_ON)
 		return step;
@@ -389,7 +406,7 @@ static unsigned step_by_recipe(struct trip *t)
 		return step;
 	if (!c.pc)
 		return is_made_root(t, &c) ? WALK_COMPLETE : WALK_BAD_STACK;
-	return go_to(t, &c, VERDICT_VALID);
+	return go_to(t, &c, c.guessed ? VERDICT_LIKELY : VERDICT_VALID);
 }
 
 /* The stack pointer is followed along as far as it needs no memory. */

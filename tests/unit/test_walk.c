@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -353,6 +354,42 @@ static void scene_jump(void)
 	sink++;
 }
 
+/* Makes the system call that it is asked for, without arguments, as glibc does it since 2.41: in a
+ * procedure of its own that has no frame, and that is called from a single place. */
+long test_walk_call(long number);
+__asm__(".text\n"
+	".globl test_walk_call\n"
+	".hidden test_walk_call\n"
+	".type test_walk_call, %function\n"
+	"test_walk_call:\n"
+#ifdef __aarch64__
+	"	mov x8, x0\n	mov x0, #0\n	mov x1, #0\n	mov x2, #0\n	mov x3, #0\n"
+	"	svc #0\n"
+#else
+	"	mov %rdi, %rax\n	xor %edi, %edi\n	xor %esi, %esi\n	xor %edx, "
+	"%edx\n"
+	"	xor %r10d, %r10d\n"
+	"	syscall\n"
+#endif
+	"	ret\n"
+	".size test_walk_call, . - test_walk_call\n");
+
+__attribute__((noinline)) static void stop_in_call(void)
+{
+	shared->depth = backtrace(shared->truth, TRUTH_MAX);
+	shared->tid = gettid();
+	shared->ready = 1;
+	while (shared->ready)
+		sink += (int)test_walk_call(SYS_ppoll);
+}
+LEVEL(level_in_call, stop_in_call)
+
+static void scene_in_call(void)
+{
+	level_in_call();
+	sink++;
+}
+
 /* --- walking them --------------------------------------------------------------------------- */
 
 /* A child at rest, and what is needed to walk it. */
@@ -542,6 +579,40 @@ static int use_everything_again(void **state)
 	(void)state;
 	options.no_cfi = false;
 	return 0;
+}
+
+static void let_into_call(struct victim *v)
+{
+	int status;
+	while (!same_procedure(v, v->regs.pc + 1, (uint64_t)(uintptr_t)test_walk_call + 1)) {
+		assert_int_equal(ptrace(PTRACE_CONT, v->tid, 0, 0), 0);
+		usleep(1000);
+		assert_int_equal(ptrace(PTRACE_INTERRUPT, v->tid, 0, 0), 0);
+		assert_int_equal(waitpid(v->tid, &status, __WALL), v->tid);
+		read_registers(v);
+	}
+}
+
+/* All that the kernel tells of a thread that waits and is not stopped is where it is, and its stack
+ * pointer. */
+static void a_thread_in_a_call_is_walked_without_registers(void **state)
+{
+	static struct victim v;
+	(void)state;
+	start_victim(&v, scene_in_call);
+	let_into_call(&v);
+	v.regs.known = UINT32_C(1) << arch_native()->sp;
+	walk_live(&v);
+	assert_string_equal(walk_end_name[v.walk.end], walk_end_name[WALK_COMPLETE]);
+	assert_true(same_procedure(&v, v.walk.frames.data[0].pc + 1,
+				   (uint64_t)(uintptr_t)test_walk_call + 1));
+	assert_true(same_procedure(&v, v.walk.frames.data[1].pc,
+				   (uint64_t)(uintptr_t)stop_in_call + 1));
+	int first = truth_from(&v, stop_in_call);
+	for (int i = 1; i < 4; i++)
+		assert_int_equal(v.walk.frames.data[1 + i].pc,
+				 (uint64_t)(uintptr_t)shared->truth[first + i]);
+	end_victim(&v);
 }
 
 static void signal_frames_are_marked(void **state)
@@ -951,6 +1022,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(jumps_lead_to_where_they_go),
 		cmocka_unit_test_teardown(call_frame_information_is_not_needed,
 					  use_everything_again),
+		cmocka_unit_test(a_thread_in_a_call_is_walked_without_registers),
 		cmocka_unit_test(signal_frames_are_marked),
 		cmocka_unit_test(a_short_copy_is_continued_with_live_memory),
 		cmocka_unit_test(records_continue_a_short_copy),

@@ -1,6 +1,6 @@
 /* Joining what the procedures do along the ways between them, until nothing changes: what one reads
- * at its entry, its callers expect to pass; what one destroys, its callers destroy; what is kept
- * over one, is kept over those that it calls. */
+ * at its entry, its callers expect to pass, and keep it over what they call before; what one
+ * destroys, its callers destroy; what is kept over one, is kept over those that it calls. */
 #include "flow/private.h"
 
 #include <string.h>
@@ -69,6 +69,7 @@ static void find_all(struct search *s)
 struct inside {
 	uint64_t va;
 	uint32_t from, to;
+	struct way *way;
 };
 
 /* Where control goes into the middle of a procedure, the one that it comes from passes what is read
@@ -80,6 +81,7 @@ static void join_insides_of(struct search *s, const struct inside *in, uint32_t 
 		va[i] = in[i].va;
 	uses_from(&s->finders[0], in->to, va, count, reads);
 	for (uint32_t i = 0; i < count; i++) {
+		in[i].way->passed = reads[i];
 		s->passed[in[i].from] |= reads[i];
 		s->passed[in[i].to] |= reads[i];
 		s->expected[in[i].from] |= reads[i] & ~s->uses[in[i].from].written;
@@ -93,7 +95,7 @@ static void join_insides(struct search *s)
 	VEC(struct inside) all = {0};
 	vec_each (w, &s->ways)
 		if (w->inside)
-			vec_push(&all, (struct inside){w->inside, w->from, w->to});
+			vec_push(&all, (struct inside){w->inside, w->from, w->to, w});
 	order_by_address(all.data, all.len, sizeof(struct inside), offsetof(struct inside, va));
 	for (uint32_t i = 0, n; i < all.len; i += n) {
 		for (n = 1; i + n < all.len && all.data[i + n].to == all.data[i].to;)
@@ -133,6 +135,50 @@ static void join_entries_and_ends(struct search *s)
 			s->passed[w->from] |= expected;
 		}
 	} while (more);
+}
+
+static bool passes_after_call(const struct way *ways, uint32_t count)
+{
+	bool passes = false, calls = false;
+	for (uint32_t i = 0; i < count; i++) {
+		passes |= ways[i].passed != 0;
+		calls |= !ways[i].jump && !ways[i].final;
+	}
+	return passes && calls;
+}
+
+/* Of each procedure, what it expects and some caller has set. */
+static uint64_t *find_given(const struct search *s)
+{
+	uint64_t *given = xcalloc(s->out->count + (size_t)1, sizeof(*given));
+	bool more;
+	do {
+		more = false;
+		vec_each (w, &s->ways) {
+			uint64_t has = s->uses[w->from].written | given[w->from];
+			more |= !w->inside && add(&given[w->to], s->expected[w->to] & has);
+		}
+	} while (more);
+	return given;
+}
+
+/* Where a procedure goes to one that expects a register, it reads that, as it were: the value may
+ * come over calls before. glibc's __clone3 keeps what its thread_start expects over a call of
+ * __libc_arm_za_disable. The ways of a procedure are next to each other. */
+static void join_passed(struct search *s)
+{
+	uint64_t *given = find_given(s);
+	for (uint32_t i = 0, n; i < s->ways.len; i += n) {
+		struct way *ways = &s->ways.data[i];
+		uint64_t has = s->uses[ways->from].written | given[ways->from];
+		for (n = 0; i + n < s->ways.len && ways[n].from == ways->from; n++) {
+			struct way *w = &ways[n];
+			w->passed = has & (w->inside ? w->passed : s->expected[w->to]);
+		}
+		if (passes_after_call(ways, n))
+			uses_add_passed(&s->finders[0], ways, n);
+	}
+	free(given);
 }
 
 /* No value is kept over a call that destroys it. What is read behind it nevertheless comes from the
@@ -254,6 +300,7 @@ void private_find(struct private_registers *out, struct flow *f)
 	find_all(&s);
 	join_insides(&s);
 	join_entries_and_ends(&s);
+	join_passed(&s);
 	join_kept(&s);
 	lose_entries(&s);
 	lose_gaps(&s);

@@ -9,7 +9,8 @@
  *	expected   that reads at its entry what its caller left there, or calls one that does
  *	held       that itself reads, behind a call, what was there before or comes from there;
  *	           or that reads it in code that no known path leads to
- *	kept       through which a caller keeps a value, or from which it gets one
+ *	kept       through which a caller keeps a value, for itself or one that expects it, or from
+ *	           which it gets one
  *
  * and to no procedure of an image in which
  *

@@ -62,12 +62,19 @@ static bool is_spill(const struct uses_finder *u, const struct insn *in)
 	return in->op == OP_STORE && in->a == u->flow->arch->sp && in->b == REG_NONE;
 }
 
+/* smstop leaves all vectors as they are, or without a value: it is no use of any. */
+static bool changes_mode(const struct insn *in)
+{
+	return in->reads.vec == UINT32_MAX && in->writes.vec == UINT32_MAX;
+}
+
 static void add_insn(const struct uses_finder *u, struct row *r, const struct insn *in)
 {
 	const uint64_t candidates = u->candidates, flags = UINT64_C(1) << REG_FLAGS;
 	const struct part_uses *p = &in->parts;
-	parts reads = parts_of(u, p->high_reads, p->low_reads, in->reads.vec);
-	parts writes = parts_of(u, p->high_writes, p->low_writes, in->writes.vec);
+	bool mode = changes_mode(in);
+	parts reads = parts_of(u, p->high_reads, p->low_reads, mode ? 0 : in->reads.vec);
+	parts writes = parts_of(u, p->high_writes, p->low_writes, mode ? 0 : in->writes.vec);
 	uint64_t read = registers_of(candidates, reads), written = registers_of(candidates, writes);
 	reads &= ~r->writes;
 	if (in->kind == INSN_SYSCALL) {
@@ -127,10 +134,10 @@ static bool open_ends(const struct backward *s, parts unknown, struct regset *en
 	return more;
 }
 
-static struct backward solve(const struct cfg *g, const struct effects *effects, parts unknown,
-			     struct arena *tmp)
+/* `ends`: what is read behind each block; more of it is found. */
+static struct backward solve(const struct cfg *g, const struct effects *effects,
+			     struct regset *ends, parts unknown, struct arena *tmp)
 {
-	struct regset *ends = ARENA_ARRAY(tmp, struct regset, g->block_count);
 	struct backward s = {.g = g, .effects = effects, .ends = ends, .past_calls = true};
 	s.in = ARENA_ARRAY(tmp, struct regset, g->block_count);
 	s.out = ARENA_ARRAY(tmp, struct regset, g->block_count);
@@ -147,7 +154,8 @@ static void find_reads(struct study *s, parts unknown, struct arena *tmp)
 		effects[b].reads.core = reads_of(&s->rows[b], s->writes);
 		effects[b].writes.core = s->rows[b].writes;
 	}
-	s->flow = solve(s->g, effects, unknown, tmp);
+	struct regset *ends = ARENA_ARRAY(tmp, struct regset, s->g->block_count);
+	s->flow = solve(s->g, effects, ends, unknown, tmp);
 }
 
 /* There may be landing pads, and nothing that can be decoded at the start. */
@@ -317,6 +325,7 @@ static uint64_t read_at_entry(const struct uses_finder *u, const struct study *s
 	if (!has_entry(s->g) || !read_at_block(u, s, s->g->entry))
 		return 0;
 	struct effects *effects = ARENA_ARRAY(tmp, struct effects, s->g->block_count);
+	struct regset *ends = ARENA_ARRAY(tmp, struct regset, s->g->block_count);
 	uint64_t *set = set_before(s, tmp);
 	for (uint32_t b = 0; b < s->g->block_count; b++) {
 		const struct row *r = &s->rows[b];
@@ -324,7 +333,7 @@ static uint64_t read_at_entry(const struct uses_finder *u, const struct study *s
 			b == s->g->entry ? r->unset_reads | r->spilled : r->unset_reads & ~set[b];
 		effects[b].writes.core = registers_of(u->candidates, r->writes);
 	}
-	return solve(s->g, effects, 0, tmp).in[s->g->entry].core;
+	return solve(s->g, effects, ends, 0, tmp).in[s->g->entry].core;
 }
 
 static bool ends_in_call(const struct block *b)
@@ -349,6 +358,7 @@ static void add_block_way(struct uses_finder *u, const struct study *s, uint32_t
 			  struct uses *out)
 {
 	const struct block *block = &s->g->blocks[b];
+	way.block = b;
 	way.jump = !ends_in_call(block);
 	way.final = block->flags & BLOCK_NORETURN;
 	way.behind = way.jump || way.final ? 0 : out->unknown;
@@ -392,9 +402,11 @@ static void add_ways(struct uses_finder *u, const struct study *s, uint32_t proc
 			add_block_way(u, s, b, (struct way){.from = procedure}, out);
 	if (out->unknown)
 		vec_each (h, holes)
-			add_hole_ways(
-				u, h,
-				(struct way){procedure, .doubtful = true, .behind = out->unknown});
+			add_hole_ways(u, h,
+				      (struct way){.from = procedure,
+						   .block = BLOCK_NONE,
+						   .doubtful = true,
+						   .behind = out->unknown});
 }
 
 static uint64_t read_in_holes(const struct uses_finder *u, const struct study *s,
@@ -434,6 +446,40 @@ struct uses uses_find(struct uses_finder *u, uint32_t procedure)
 	arena_clear(&u->graph);
 	arena_clear(&u->tmp);
 	return out;
+}
+
+/* What is passed on behind the way, which is a call. */
+static void add_passed_behind(const struct uses_finder *u, const struct study *s,
+			      const struct regset *ends, struct way *way)
+{
+	const struct block *block = &s->g->blocks[way->block];
+	for (uint32_t k = 0; k < block->edge_count; k++) {
+		const struct edge *e = &s->g->edges[block->first_edge + k];
+		if (e->kind != EDGE_CALL_RETURN)
+			continue;
+		way->behind |= read_at_block(u, s, e->to);
+		if (s->g->first_pred[e->to] + 1 == s->g->first_pred[e->to + 1])
+			way->at_once |= registers_of(u->candidates,
+						     ends[e->to].core & ~s->rows[e->to].writes);
+	}
+}
+
+void uses_add_passed(struct uses_finder *u, struct way *ways, uint32_t count)
+{
+	struct study s = look_at(u, ways->from);
+	struct effects *effects = ARENA_ARRAY(&u->tmp, struct effects, s.g->block_count);
+	struct regset *ends = ARENA_ARRAY(&u->tmp, struct regset, s.g->block_count);
+	for (uint32_t b = 0; b < s.g->block_count; b++)
+		effects[b].writes.core = s.rows[b].writes;
+	for (uint32_t i = 0; i < count; i++)
+		if (ways[i].block != BLOCK_NONE)
+			ends[ways[i].block].core |= whole(ways[i].passed);
+	s.flow = solve(s.g, effects, ends, 0, &u->tmp);
+	for (uint32_t i = 0; i < count; i++)
+		if (ways[i].block != BLOCK_NONE && !ways[i].jump && !ways[i].final)
+			add_passed_behind(u, &s, ends, &ways[i]);
+	arena_clear(&u->graph);
+	arena_clear(&u->tmp);
 }
 
 /* What is in no block is followed as long as it goes straight on; from there, it was read before.

@@ -6,6 +6,7 @@
 /* Control that goes from one procedure to another that is known, or back to itself. */
 struct way {
 	uint32_t from, to; /* procedures */
+	uint32_t block;    /* that it leaves from; BLOCK_NONE if it is in none */
 	uint64_t inside;   /* where it leads to, if not to the start; else 0 */
 	bool jump;         /* no call */
 	bool final;        /* a call that does not come back */
@@ -13,6 +14,7 @@ struct way {
 	/* Registers that are read before they are written behind the call, in whichever block; and
 	 * those in the very next, if nothing else leads there. */
 	uint64_t behind, at_once;
+	uint64_t passed; /* that are read where it leads to, with the value that they have here */
 };
 
 typedef VEC(struct way) way_list;
@@ -41,6 +43,9 @@ void uses_init(struct uses_finder *u, struct flow *f);
 void uses_release(struct uses_finder *u);
 /* Adds the ways from the procedure to u->ways. */
 struct uses uses_find(struct uses_finder *u, uint32_t procedure);
+/* Adds what the procedure's ways pass on, as ways[i].passed, to what is read behind the calls among
+ * them: a value may be kept over a call for who is called next. */
+void uses_add_passed(struct uses_finder *u, struct way *ways, uint32_t count);
 /* What the procedure may read from each of some places in it on. */
 void uses_from(struct uses_finder *u, uint32_t procedure, const uint64_t *places, uint32_t count,
 	       uint64_t *reads);

@@ -94,7 +94,9 @@ static bool add_intruded(struct relocation *r, uint32_t block)
 			gap++;
 		if (gap == b->count || body_va(p, bl, b, gap) != va)
 			return false;
-		add_arrival(r, block, gap < b->landing ? b->landing : gap, true);
+		/* Behind the landing instruction, where a call arrives as well, it is one. */
+		bool enters = block == p->g->entry && gap <= b->landing;
+		add_arrival(r, block, gap < b->landing ? b->landing : gap, !enters);
 	}
 	return true;
 }

@@ -47,24 +47,25 @@ static bool in_plt(const struct flow *f, uint64_t va)
 	return s && is_plt_section(s);
 }
 
-/* Assembly names places in the middle of a procedure, too: glibc has such labels around the system
- * call in __syscall_cancel_arch. `around` is the procedure that reaches furthest up to there. */
-static bool is_label(const struct symbol *s, const struct symbol *around)
+/* A place in a function that others want to know, as __syscall_cancel_arch_end of glibc: assembly
+ * that leaves out the types of its functions leaves out their sizes, too. */
+static bool is_label(const struct symbol *s, const struct symbol *function)
 {
-	return s->flags & SYMBOL_UNTYPED && !s->size && around && s->va > around->va &&
-	       s->va < around->va + around->size;
+	return s->flags & SYMBOL_UNTYPED && !s->size && function && s->va > function->va &&
+	       s->va < function->va + function->size;
 }
 
 static void starts_from_symbols(struct flow *f)
 {
-	const struct symbol *around = NULL;
+	const struct symbol *function = NULL; /* so far, that with the highest end */
 	for (uint32_t i = 0; i < f->im->symbol_count; i++) {
 		const struct symbol *s = &f->im->symbols[i];
 		if (s->flags & (SYMBOL_OBJECT | SYMBOL_DATA_MARK | SYMBOL_CODE_MARK) ||
-		    in_plt(f, s->va) || is_label(s, around))
+		    in_plt(f, s->va) || is_label(s, function))
 			continue;
-		if (!around || s->va + s->size > around->va + around->size)
-			around = s;
+		if (!(s->flags & SYMBOL_UNTYPED) &&
+		    (!function || s->va + s->size > function->va + function->size))
+			function = s;
 		if (is_fragment_name(s->name)) {
 			add_fragment(f, s->va, s->va + s->size, s->name);
 			continue;

@@ -42,6 +42,8 @@ struct pool_need {
  * known. Its size; 0 if there is no such place. */
 uint64_t pool_find_gap(const char *maps_text, uint64_t heap, const struct pool_need *need,
 		       uint64_t *out);
-/* A place for `size` bytes in the middle of the largest gap, far from code, which needs its
- * neighbourhood, and from whatever grows; 0 if there is none so large. */
+/* A place for `size` bytes in the largest gap, far from code, which needs its neighbourhood, and
+ * from whatever grows; 0 if there is none so large. Not in the middle, nor at a quarter: libraries
+ * for MPI (hwloc, Open MPI, PMIx) share memory there, at an address that must be free in all
+ * processes of a job. */
 uint64_t pool_aside(const char *maps_text, uint64_t size);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "diagnose/relay.h"
 #include "flow/flow.h"
 #include "flow/loops.h"
 
@@ -28,6 +29,7 @@ struct function_shape {
 		uint64_t target;
 		uint32_t loop;
 	} * calls;
+	struct relay relay;
 };
 
 struct edge_seen {
@@ -224,6 +226,8 @@ static struct function_shape make_shape(struct code_parts *c, const struct code_
 	loops_find(g, &forest, &c->tmp, &c->tmp);
 	keep_loops(c, &s, g, &forest);
 	keep_calls(c, &s, g, &forest);
+	if (!forest.loop_count)
+		s.relay = relay_in(p->code, g);
 	arena_clear(&c->tmp);
 	return s;
 }
@@ -244,6 +248,21 @@ static uint32_t loop_part(struct code_parts *c, uint32_t function, const struct 
 	uint32_t parent = l->parent == LOOP_NONE ? function : loop_part(c, function, s, l->parent);
 	what.loop = l->header;
 	return add_part(c, parent, l->header, &what);
+}
+
+bool code_part_relays(struct code_parts *c, uint32_t part)
+{
+	enum { MAX_HANDOVERS = 4 }; /* from function to function */
+	for (int i = 0; i < MAX_HANDOVERS && part != RESOURCE_NONE; i++) {
+		const struct code_part p = code_part(c, part);
+		if (!p.code || p.loop)
+			return false;
+		const struct relay r = shape_of(c, part)->relay;
+		if (r.calls || !r.next)
+			return r.calls;
+		part = callee_part(c, p.code, r.next);
+	}
+	return false;
 }
 
 /* ---- addresses ---- */

@@ -36,5 +36,8 @@ void code_parts_around(struct code_parts *c, struct code *code, uint64_t va, res
 /* Adds what a function or loop is refined to: its outermost inner loops, and its callees outside of
  * these. */
 void code_parts_below(struct code_parts *c, uint32_t part, resource_list *out);
+/* Whether the function makes whichever system call its caller asks for (relay.h), by itself or
+ * through another function that it passes its arguments on to. */
+bool code_part_relays(struct code_parts *c, uint32_t part);
 /* Notes that `from` was seen to call `to`; false if that was seen before. */
 bool code_parts_called(struct code_parts *c, uint32_t from, uint32_t to);

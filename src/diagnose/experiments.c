@@ -44,13 +44,15 @@ static void find_parts(void *ctx, const struct focus *f, enum hierarchy h, resou
 }
 
 /* All waits go through plumbing (plumbing.h): the question is which code calls it, so waiting is
- * not tested on plumbing itself. And code that spins does not compute. */
+ * not tested on plumbing itself. And code that spins does not compute. A relay (relay.h) computes
+ * for the code that calls it. */
 static bool concerns(void *ctx, enum hypothesis_id h, uint32_t code)
 {
 	const struct diagnosis *d = ctx;
 	enum measure m = hypotheses[h].measure;
 	bool waiting = m == MEASURE_SYNC || m == MEASURE_IO || m == MEASURE_SMALL_IO;
-	return waiting ? !is_plumbing(d->own->code, code) : !is_spinning(d->own->code, code);
+	return waiting ? !is_plumbing(d->own->code, code)
+		       : !is_spinning(d->own->code, code) && !code_part_relays(d->own->code, code);
 }
 
 /* ---- amounts ---- */

@@ -1,7 +1,9 @@
 /* System calls that are too frequent to be watched: a program that writes byte by byte makes
  * millions per second. Their probes are removed from the function that makes them, and from then on
  * samples in the function measure its time. Which objects that time is for, and how much of it is
- * in operations that move few bytes, is known from what was measured before. */
+ * in operations that move few bytes, is known from what was measured of the thread before. The
+ * function may make all sorts of calls (relay.h): a sampled call that names its object counts for
+ * that one. */
 #include "diagnose/waits.h"
 
 static const double least_time = 0.02; /* s that must have passed for a rate to mean anything */
@@ -24,12 +26,13 @@ static void add_object(struct ignored_calls *c, const struct wait_row *r, double
 {
 	double own = (double)r->last.wall_ns;
 	vec_each (o, &c->objects)
-		if (o->object == r->object) {
+		if (o->object == r->object && o->thread == r->thread) {
 			o->share += own / all;
 			return;
 		}
 	vec_push(&c->objects,
 		 (struct ignored_object){.object = r->object,
+					 .thread = r->thread,
 					 .share = own / all,
 					 .small = own > 0 ? (double)r->last.small_ns / own : 0});
 }
@@ -89,34 +92,63 @@ bool waits_limit(struct waits *w, double seconds, double most)
 	return any;
 }
 
-bool waits_are_ignored(const struct waits *w, uint32_t process, uint64_t pc)
-{
-	vec_each (c, &w->ignored)
-		if (c->process == process && c->pc == pc)
-			return true;
-	return false;
-}
-
-bool waits_ignored(struct waits *w, uint32_t process, const struct code *code, uint64_t va,
-		   uint32_t *object, double *small)
+static struct ignored_calls *ignored_in(struct waits *w, uint32_t process, const struct code *code,
+					uint64_t va)
 {
 	uint32_t count, i = w->ignored.len && code && code->flow ? flow_function_at(code->flow, va)
 								 : UINT32_MAX;
 	if (i == UINT32_MAX)
-		return false;
+		return NULL;
 	uint64_t start = flow_functions(code->flow, &count)[i].start;
-	vec_each (c, &w->ignored) {
-		struct ignored_object *best = NULL;
-		if (c->process != process || c->code != code || c->va != start || !c->objects.len)
+	vec_each (c, &w->ignored)
+		if (c->process == process && c->code == code && c->va == start && c->objects.len)
+			return c;
+	return NULL;
+}
+
+/* Chooses one of the thread's objects, or one of all if the thread has none there; each in turn, as
+ * often as its share demands. */
+static const struct ignored_object *next_object(struct ignored_calls *c, uint32_t thread)
+{
+	struct ignored_object *best = NULL;
+	double own = 0, all = 0;
+	vec_each (o, &c->objects) {
+		own += o->thread == thread ? o->share : 0;
+		all += o->share;
+	}
+	vec_each (o, &c->objects) {
+		if (own > 0 && o->thread != thread)
 			continue;
-		vec_each (o, &c->objects) {
-			o->credit += o->share;
-			best = !best || o->credit > best->credit ? o : best;
-		}
-		best->credit -= 1;
-		*object = best->object;
-		*small = best->small;
+		o->credit += o->share / (own > 0 ? own : all);
+		best = !best || o->credit > best->credit ? o : best;
+	}
+	best->credit -= 1;
+	return best;
+}
+
+/* The share of an object's time in operations that move few bytes; 0 if it was not measured. */
+static double small_share(const struct ignored_calls *c, uint32_t object)
+{
+	vec_each (o, &c->objects)
+		if (o->object == object)
+			return o->small;
+	return 0;
+}
+
+bool waits_ignored(struct waits *w, const struct ignored_sample *x, uint32_t *object, double *small)
+{
+	struct ignored_calls *c = ignored_in(w, x->process, x->code, x->va);
+	if (!c)
+		return false;
+	*object = x->call ? waits_in_call(w, x->process, x->call) : LEDGER_NONE;
+	if (*object != LEDGER_NONE) {
+		*small = small_share(c, *object);
 		return true;
 	}
-	return false;
+	const struct ignored_object *o = next_object(c, x->thread);
+	*object = o->object;
+	*small = o->small;
+	while (w->objects.data[*object].merged != LEDGER_NONE)
+		*object = w->objects.data[*object].merged;
+	return true;
 }

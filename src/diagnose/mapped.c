@@ -35,6 +35,7 @@ void mapped_refresh(struct mapped *m, uint32_t process, struct target *t,
 		vec_push(&m->processes, (struct mapped_process){0});
 	struct refreshing r = {&m->processes.data[process], each, ctx};
 	vec_clear(&r.process->list);
+	r.process->condition_signals = 0;
 	target_modules(t, on_module, &r, &ignored);
 }
 

@@ -10,6 +10,7 @@ struct mapped_at {
 
 struct mapped_process {
 	VEC(struct mapped_at) list;
+	uint64_t condition_signals; /* see condition.h; 0: not looked up yet */
 };
 
 struct mapped {

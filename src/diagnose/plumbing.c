@@ -61,6 +61,14 @@ static const char *const calls[] = {
 	"printf",
 	"fprintf",
 	"puts",
+	/* Called by glibc's cancellable functions, and by those that wait for a futex. */
+	"syscall",
+	"syscall_cancel",
+	"internal_syscall_cancel",
+	"syscall_cancel_arch",
+	"futex_abstimed_wait_common",
+	"futex_abstimed_wait64",
+	"futex_abstimed_wait_cancelable64",
 };
 
 static bool is_library(const char *path)
@@ -92,10 +100,10 @@ bool is_plumbing_at(const struct code *code, uint64_t va)
 	       (is_library(code->path) || is_call(name) || waits_kind_of(name) != OBJECT_KINDS);
 }
 
-bool is_plumbing(const struct code_parts *c, uint32_t part)
+bool is_plumbing(struct code_parts *c, uint32_t part)
 {
 	struct code_part p = code_part(c, part);
-	return is_plumbing_at(p.code, p.va);
+	return is_plumbing_at(p.code, p.va) || code_part_relays(c, part);
 }
 
 bool is_spinning(const struct code_parts *c, uint32_t part)

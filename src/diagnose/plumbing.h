@@ -4,7 +4,7 @@
 #pragma once
 #include "diagnose/code.h"
 
-bool is_plumbing(const struct code_parts *c, uint32_t part);
+bool is_plumbing(struct code_parts *c, uint32_t part);
 /* The same for the function at va. */
 bool is_plumbing_at(const struct code *code, uint64_t va);
 /* Whether the function waits by spinning, without the kernel. */

@@ -232,6 +232,22 @@ static void cut_plumbing(struct samples *s)
 		s->chain.len--;
 }
 
+/* CPU time in a relay (relay.h) is that of the code that asked for the system call. */
+static void cut_relays(struct samples *s)
+{
+	while (s->chain.len > 1 && code_part_relays(s->code, vec_last(&s->chain)))
+		s->chain.len--;
+}
+
+/* Learns the object's kind from the stack of a thread that waits for it. Returns the object, or the
+ * one that it turns out to be a part of. */
+static uint32_t learn_kind(struct samples *s, uint32_t object, const struct walk *w)
+{
+	waits_learn(s->waits, object, kind_on_stack(w));
+	uint32_t whole = s->waits->objects.data[object].merged;
+	return whole == LEDGER_NONE ? object : whole;
+}
+
 /* What the thread waits for, or LEDGER_NONE. A system call names its object. For a thread that
  * spins or polls, or is in a system call that a stop has restarted, it is the object that was seen
  * at the last step. */
@@ -243,15 +259,13 @@ static uint32_t waited_for(struct samples *s, uint32_t process, uint32_t thread,
 		call && !is_spinning ? waits_in_call(s->waits, process, call) : LEDGER_NONE;
 	if (object == LEDGER_NONE && (call || is_spinning))
 		object = waits_now(s->waits, thread);
-	if (object == LEDGER_NONE)
-		return object;
-	waits_learn(s->waits, object, kind_on_stack(w));
-	uint32_t whole = s->waits->objects.data[object].merged;
-	return whole == LEDGER_NONE ? object : whole;
+	return object == LEDGER_NONE ? object : learn_kind(s, object, w);
 }
 
+/* `small` is the share of the time in operations that move few bytes, where probes do not measure
+ * that. */
 static void note_wait(struct samples *s, uint32_t process, uint32_t thread, uint32_t object,
-		      uint32_t node, double seconds)
+		      uint32_t node, double seconds, double small)
 {
 	const struct machine_thread *t = &s->machine->threads.data[thread];
 	cut_plumbing(s);
@@ -259,6 +273,8 @@ static void note_wait(struct samples *s, uint32_t process, uint32_t thread, uint
 		waits_used(s->waits, object, vec_last(&s->chain));
 	if (t->counted && !object_kinds[s->waits->objects.data[object].kind].joins) {
 		note_amounts(s, thread, object, AMOUNT_SEEN_WAIT, seconds);
+		if (small > 0)
+			note_amounts(s, thread, object, AMOUNT_SEEN_SMALL, small * seconds);
 		note_chain(s, class_of(s, object), object, node, seconds);
 		give_to_search(s, thread, class_of(s, object));
 	}
@@ -267,19 +283,18 @@ static void note_wait(struct samples *s, uint32_t process, uint32_t thread, uint
 
 /* Processes a sample in a system call that is not watched (ignored.c); false if it is in none. */
 static bool note_ignored(struct samples *s, uint32_t process, uint32_t thread, const struct walk *w,
-			 uint32_t node, double seconds)
+			 const struct call_made *call, uint32_t node, double seconds)
 {
 	const struct frame *f = &w->frames.data[0];
+	const struct ignored_sample x = {process, thread, f->code, f->va, call};
 	uint32_t object;
 	double small;
-	if (!waits_ignored(s->waits, process, f->code, f->va, &object, &small))
+	if (!waits_ignored(s->waits, &x, &object, &small))
 		return false;
-	cut_plumbing(s);
+	if (call)
+		object = learn_kind(s, object, w);
 	s->waits->objects.data[object].sampled += seconds;
-	note_amounts(s, thread, object, AMOUNT_SEEN_WAIT, seconds);
-	note_amounts(s, thread, object, AMOUNT_SEEN_SMALL, small * seconds);
-	note_chain(s, class_of(s, object), object, node, seconds);
-	give_to_search(s, thread, class_of(s, object));
+	note_wait(s, process, thread, object, node, seconds, small);
 	return true;
 }
 
@@ -295,22 +310,23 @@ static void note_stack(struct samples *s, int pid, int tid, const struct walk *w
 	if (!call)
 		seconds = machine_seen(s->machine, thread, seconds);
 	find_chain(s, w);
-	if (call && note_ignored(s, process, thread, w, node, seconds))
+	if (call && note_ignored(s, process, thread, w, call, node, seconds))
 		return;
 	uint32_t object = waited_for(s, process, thread, w, call);
 	if (node != PROFILE_NONE)
 		note_place(s, thread, node, call ? object : LEDGER_NONE);
 	if (object != LEDGER_NONE) {
-		note_wait(s, process, thread, object, node, seconds);
+		note_wait(s, process, thread, object, node, seconds, 0);
 		s->seconds[SAMPLE_CPU] += call ? 0 : seconds;
 	}
 	if (call || object != LEDGER_NONE)
 		return;
+	cut_relays(s);
 	note_amounts(s, thread, LEDGER_NONE, AMOUNT_SEEN_CPU, seconds);
 	note_chain(s, SAMPLE_CPU, LEDGER_NONE, node, seconds);
 	give_to_search(s, thread, SAMPLE_CPU);
 	/* It is in an ignored call also while it waits for a CPU. */
-	note_ignored(s, process, thread, w, node,
+	note_ignored(s, process, thread, w, NULL, node,
 		     seconds * machine_stretch(&s->machine->threads.data[thread]));
 }
 

@@ -7,15 +7,13 @@
 
 #include "base/arena.h"
 #include "diagnose/code.h"
+#include "diagnose/condition.h"
 #include "process/memory.h"
 
 /* An object becomes a part of the search when threads have waited for it for `noticeable`. If its
  * kind is not known by then, it is given `patience` from when it was first seen. */
 static const double noticeable = 0.02, patience = 0.5; /* s */
 
-/* Offset in a condition variable of glibc of what threads wait for: the signals of its two groups.
- */
-enum { CONDITION_SIGNALS = 40 };
 /* Largest offset in an object of these kinds of a word that threads wait for. */
 enum { MUTEX_LAST_WORD = 4, BARRIER_LAST_WORD = 12, RWLOCK_LAST_WORD = 12 };
 /* Offset in a mutex of glibc of the thread that has locked it. */
@@ -320,7 +318,7 @@ static uint32_t find_object(struct waits *w, uint32_t process, const struct wait
 static void merge_condition(struct waits *w, uint32_t object)
 {
 	struct wait_object o = w->objects.data[object];
-	uint64_t base = (o.id & ~UINT64_C(7)) - CONDITION_SIGNALS;
+	uint64_t base = (o.id & ~UINT64_C(7)) - condition_signals(w->mapped, o.process);
 	uint32_t whole = add_object(w, o.process, OBJECT_CONDITION, base);
 	if (whole == object)
 		return;
@@ -452,6 +450,15 @@ static void add_amounts(struct waits *w, const struct wait_row *r, double second
 			   seconds * running_share(&w->machine->threads.data[r->thread]));
 }
 
+/* Whether waits of the call at this place are no longer watched (ignored.c). */
+static bool is_ignored(const struct waits *w, uint32_t process, uint64_t pc)
+{
+	vec_each (c, &w->ignored)
+		if (c->process == process && c->pc == pc)
+			return true;
+	return false;
+}
+
 static void on_value(void *ctx, const struct wait_value *v)
 {
 	struct wait_reading *s = ctx;
@@ -459,7 +466,7 @@ static void on_value(void *ctx, const struct wait_value *v)
 	bool all = v->subject == SUBJECT_NONE;
 	uint32_t part = all ? CODE : s->part_of(s->ctx, s->process, v->subject);
 	/* A thread that was in a call when its probes were removed was not seen to return. */
-	if (part == RESOURCE_NONE || waits_are_ignored(w, s->process, v->pc))
+	if (part == RESOURCE_NONE || is_ignored(w, s->process, v->pc))
 		return;
 	uint32_t at = row_of(w, s->process, v);
 	uint32_t object = find_object(w, s->process, v);

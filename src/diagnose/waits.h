@@ -45,7 +45,7 @@ struct wait_row {
 };
 
 struct ignored_object {
-	uint32_t object;
+	uint32_t object, thread;
 	double share;  /* of the time of all objects */
 	double small;  /* of this one's own time, in operations that move few bytes */
 	double credit; /* samples that it should have had, less those that it was given */
@@ -105,9 +105,14 @@ int waits_owner(const struct waits *w, uint32_t object);
 /* Stops watching calls that cost more than `most`, a share of the time that passes, if one call
  * costs `seconds`. True if something is to be committed. */
 bool waits_limit(struct waits *w, double seconds, double most);
-/* Whether waits of the call at this place are no longer watched. */
-bool waits_are_ignored(const struct waits *w, uint32_t process, uint64_t pc);
-/* If the calls in the function at va are ignored: what a thread there waits for, an object chosen
- * by its share. False otherwise. */
-bool waits_ignored(struct waits *w, uint32_t process, const struct code *code, uint64_t va,
-		   uint32_t *object, double *small);
+/* A sample of a thread that is in the code at va. */
+struct ignored_sample {
+	uint32_t process, thread;
+	const struct code *code;
+	uint64_t va;
+	const struct call_made *call; /* that it waits in, or NULL if that is not known */
+};
+/* If the calls in the function at va are ignored: what the thread waits for. That is the object
+ * that the call names, or else one chosen by its share. False otherwise. */
+bool waits_ignored(struct waits *w, const struct ignored_sample *x, uint32_t *object,
+		   double *small);

@@ -163,8 +163,10 @@ static bool decide_jump(struct builder *b, struct slicer *s, uint32_t block, str
 		vec_free(&jump.targets);
 		jump_resolve(s, env, block, limit, &jump);
 	}
+	bool known;
+	if (jump.likely && !frame_is_closed(s, block, &known) && known)
+		jump.verdict = JUMP_UNKNOWN;
 	if (jump.verdict == JUMP_UNKNOWN && effort == LAST_RESORT) {
-		bool known;
 		if (!use_labels(b, &jump) && frame_is_closed(s, block, &known))
 			jump.verdict = JUMP_TAIL_CALL;
 	}

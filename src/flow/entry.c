@@ -66,6 +66,13 @@ static bool is_store(const struct insn *in)
 	return in->op == OP_STORE || in->op == OP_STORE_PAIR || in->op == OP_PUSH;
 }
 
+/* The registers that lose their values by the instruction. A signed return address is still one. */
+static uint64_t overwritten(const struct entry_state *e, const struct insn *in)
+{
+	return in->flags & INSN_SIGNS_LINK ? in->writes.core & ~(1ull << e->arch->link)
+					   : in->writes.core;
+}
+
 static void note_saved(struct entry_state *e, const struct insn *in)
 {
 	if (in->dst < 32)
@@ -96,14 +103,14 @@ static bool reads_are_possible(const struct entry_state *e, const struct insn *i
 	/* Registers in `kept` have the caller's values. A function can only copy them, or return.
 	 */
 	return !(reads & e->kept) || is_store(in) || in->op == OP_MOVE || in->kind == INSN_RETURN ||
-	       in->flags & INSN_LANDING;
+	       in->flags & (INSN_LANDING | INSN_SIGNS_LINK);
 }
 
 /* Updates the state by one more instruction. False if the instruction is impossible so soon after a
  * function's start. */
 static bool accept_insn(struct entry_state *e, const struct insn *in)
 {
-	uint64_t sp = 1ull << e->arch->sp;
+	uint64_t sp = 1ull << e->arch->sp, writes = overwritten(e, in);
 	if (!reads_are_possible(e, in))
 		return false;
 	if (is_store(in))
@@ -112,10 +119,10 @@ static bool accept_insn(struct entry_state *e, const struct insn *in)
 		return false;
 	if (in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT)
 		return e->frame;
-	if (in->writes.core & e->kept & ~e->saved & ~e->written)
+	if (writes & e->kept & ~e->saved & ~e->written)
 		return false;
-	e->frame |= in->stack_known ? in->stack < 0 : (in->writes.core & sp) != 0;
-	e->written |= in->writes.core;
+	e->frame |= in->stack_known ? in->stack < 0 : (writes & sp) != 0;
+	e->written |= writes;
 	return true;
 }
 

@@ -473,8 +473,10 @@ void jump_resolve(struct slicer *s, const struct build_env *env, uint32_t block,
 			vec_push(&out->targets, out->target);
 	} else if (load && load->width == 8 && expr_sum(load->x, &at) && at.count <= 1 &&
 		   (!at.count || !at.terms[0].shift)) {
-		/* A pointer from memory that no index selects: a function pointer. */
+		/* No index selects the pointer, so it is a function pointer. Or the index is part
+		 * of an expression that is not understood, as with a table on the stack. */
 		out->verdict = JUMP_TAIL_CALL;
+		out->likely = true;
 	}
 	debug(LOG_JUMP, 2, "jump at %#lx: target kind %d", (unsigned long)in->pc, target->kind);
 }

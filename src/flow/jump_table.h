@@ -24,6 +24,7 @@ struct jump {
 	uint8_t entry_size;
 	uint8_t bound;         /* enum table_bound */
 	bool closed;           /* see struct jump_table */
+	bool likely;           /* JUMP_TAIL_CALL holds only if the frame is off the stack */
 	VEC(uint64_t) targets; /* in table order, with duplicates */
 };
 

@@ -1,7 +1,7 @@
 /* Joins the register uses of all functions along the call edges between them, until nothing
- * changes. What a function reads at its entry, its callers pass. What it destroys, its callers
- * destroy as well. A value that is kept over a call of a function is also kept over the calls that
- * this function makes. */
+ * changes. What a function reads at its entry, its callers pass, and keep over the calls that they
+ * make before. What it destroys, its callers destroy as well. A value that is kept over a call of a
+ * function is also kept over the calls that this function makes. */
 #include "flow/private.h"
 
 #include <string.h>
@@ -71,6 +71,7 @@ static void find_all(struct private_search *s)
 struct inside {
 	uint64_t va;
 	uint32_t from, to;
+	struct call_edge *edge;
 };
 
 /* Handles edges into the middle of one function: the function that they come from passes what is
@@ -82,6 +83,7 @@ static void join_insides_of(struct private_search *s, const struct inside *in, u
 		va[i] = in[i].va;
 	uses_from(&s->finders[0], in->to, va, count, reads);
 	for (uint32_t i = 0; i < count; i++) {
+		in[i].edge->passed = reads[i];
 		s->passed[in[i].from] |= reads[i];
 		s->passed[in[i].to] |= reads[i];
 		s->expected[in[i].from] |= reads[i] & ~s->uses[in[i].from].written;
@@ -95,7 +97,7 @@ static void join_insides(struct private_search *s)
 	VEC(struct inside) all = {0};
 	vec_each (e, &s->edges)
 		if (e->inside)
-			vec_push(&all, (struct inside){e->inside, e->from, e->to});
+			vec_push(&all, (struct inside){e->inside, e->from, e->to, e});
 	order_by_address(all.data, all.len, sizeof(struct inside), offsetof(struct inside, va));
 	for (uint32_t i = 0, n; i < all.len; i += n) {
 		for (n = 1; i + n < all.len && all.data[i + n].to == all.data[i].to;)
@@ -136,6 +138,50 @@ static void join_entries_and_ends(struct private_search *s)
 			s->passed[e->from] |= expected;
 		}
 	} while (more);
+}
+
+static bool passes_after_call(const struct call_edge *edges, uint32_t count)
+{
+	bool passes = false, calls = false;
+	for (uint32_t i = 0; i < count; i++) {
+		passes |= edges[i].passed != 0;
+		calls |= !edges[i].jump && !edges[i].noreturn;
+	}
+	return passes && calls;
+}
+
+/* For each function, the registers that it expects and that some caller has set. */
+static uint64_t *find_given(const struct private_search *s)
+{
+	uint64_t *given = xcalloc(s->out->count + (size_t)1, sizeof(*given));
+	bool more;
+	do {
+		more = false;
+		vec_each (e, &s->edges) {
+			uint64_t has = s->uses[e->from].written | given[e->from];
+			more |= !e->inside && add(&given[e->to], s->expected[e->to] & has);
+		}
+	} while (more);
+	return given;
+}
+
+/* An edge to a function that expects a register counts as a read of it: the value may have been
+ * kept over calls before. glibc's __clone3 keeps what its thread_start expects over a call of
+ * __libc_arm_za_disable. The edges from one function are next to each other. */
+static void join_passed(struct private_search *s)
+{
+	uint64_t *given = find_given(s);
+	for (uint32_t i = 0, n; i < s->edges.len; i += n) {
+		struct call_edge *edges = &s->edges.data[i];
+		uint64_t has = s->uses[edges->from].written | given[edges->from];
+		for (n = 0; i + n < s->edges.len && edges[n].from == edges->from; n++) {
+			struct call_edge *e = &edges[n];
+			e->passed = has & (e->inside ? e->passed : s->expected[e->to]);
+		}
+		if (passes_after_call(edges, n))
+			uses_add_passed(&s->finders[0], edges, n);
+	}
+	free(given);
 }
 
 /* Finds the values that are kept over calls. No value is kept over a call that destroys it. If the
@@ -261,6 +307,7 @@ void private_find(struct private_registers *out, struct flow *f)
 	find_all(&s);
 	join_insides(&s);
 	join_entries_and_ends(&s);
+	join_passed(&s);
 	join_kept(&s);
 	lose_entries(&s);
 	lose_gaps(&s);

@@ -10,7 +10,8 @@
  *	expected   that reads at its entry what its caller left there, or calls one that does
  *	held       that itself reads, after a call, a value from before the call or from the
  *	           callee; or that reads it in code that no known path leads to
- *	kept       through which a caller keeps a value, or from which it gets one
+ *	kept       through which a caller keeps a value, for itself or for a function that expects
+ *	           it, or from which it gets one
  *
  * and to no function of a module in which
  *

@@ -25,13 +25,26 @@ static bool in_plt(const struct flow *f, uint64_t va)
 	return s && is_plt_section(s);
 }
 
+/* Whether the symbol is only a label in the function, such as glibc's __syscall_cancel_arch_end.
+ * Assembly that omits the types of its functions omits their sizes as well, so an untyped function
+ * does not lie within another one's size. */
+static bool is_label(const struct symbol *s, const struct symbol *function)
+{
+	return s->flags & SYMBOL_UNTYPED && !s->size && function && s->va > function->va &&
+	       s->va < function->va + function->size;
+}
+
 static void starts_from_symbols(struct flow *f)
 {
+	const struct symbol *function = NULL; /* the one with the highest end so far */
 	for (uint32_t i = 0; i < f->im->symbol_count; i++) {
 		const struct symbol *s = &f->im->symbols[i];
 		if (s->flags & (SYMBOL_OBJECT | SYMBOL_DATA_MARK | SYMBOL_CODE_MARK) ||
-		    in_plt(f, s->va))
+		    in_plt(f, s->va) || is_label(s, function))
 			continue;
+		if (!(s->flags & SYMBOL_UNTYPED) &&
+		    (!function || s->va + s->size > function->va + function->size))
+			function = s;
 		if (is_fragment_name(s->name)) {
 			add_fragment(f, s->va, s->va + s->size, s->name);
 			continue;

@@ -64,12 +64,19 @@ static bool is_spill(const struct uses_finder *u, const struct insn *in)
 	return in->op == OP_STORE && in->a == u->flow->arch->sp && in->b == REG_NONE;
 }
 
+/* smstop leaves all vector registers as they are, or without a value: it does not use them. */
+static bool changes_mode(const struct insn *in)
+{
+	return in->reads.vec == UINT32_MAX && in->writes.vec == UINT32_MAX;
+}
+
 static void add_insn(const struct uses_finder *u, struct sequence_uses *r, const struct insn *in)
 {
 	const uint64_t candidates = u->candidates, flags = UINT64_C(1) << REG_FLAGS;
 	const struct part_uses *p = &in->parts;
-	parts reads = parts_of(u, p->high_reads, p->low_reads, in->reads.vec);
-	parts writes = parts_of(u, p->high_writes, p->low_writes, in->writes.vec);
+	bool mode = changes_mode(in);
+	parts reads = parts_of(u, p->high_reads, p->low_reads, mode ? 0 : in->reads.vec);
+	parts writes = parts_of(u, p->high_writes, p->low_writes, mode ? 0 : in->writes.vec);
 	uint64_t read = registers_of(candidates, reads), written = registers_of(candidates, writes);
 	reads &= ~r->writes;
 	if (in->kind == INSN_SYSCALL) {
@@ -130,10 +137,10 @@ static bool open_ends(const struct backward *s, parts unknown, struct regset *en
 	return more;
 }
 
-static struct backward solve(const struct cfg *g, const struct effects *effects, parts unknown,
-			     struct arena *tmp)
+/* `ends` has the parts that are read after each block; the reads of open ends are added to it. */
+static struct backward solve(const struct cfg *g, const struct effects *effects,
+			     struct regset *ends, parts unknown, struct arena *tmp)
 {
-	struct regset *ends = ARENA_ARRAY(tmp, struct regset, g->block_count);
 	struct backward s = {.g = g, .effects = effects, .ends = ends, .past_calls = true};
 	s.in = ARENA_ARRAY(tmp, struct regset, g->block_count);
 	s.out = ARENA_ARRAY(tmp, struct regset, g->block_count);
@@ -150,7 +157,8 @@ static void find_reads(struct uses_analysis *s, parts unknown, struct arena *tmp
 		effects[b].reads.core = reads_of(&s->block_uses[b], s->writes);
 		effects[b].writes.core = s->block_uses[b].writes;
 	}
-	s->flow = solve(s->g, effects, unknown, tmp);
+	struct regset *ends = ARENA_ARRAY(tmp, struct regset, s->g->block_count);
+	s->flow = solve(s->g, effects, ends, unknown, tmp);
 }
 
 /* A graph may have landing pads only: if the code at the start cannot be decoded. */
@@ -326,6 +334,7 @@ static uint64_t read_at_entry(const struct uses_finder *u, const struct uses_ana
 	if (!has_entry(s->g) || !read_at_block(u, s, s->g->entry))
 		return 0;
 	struct effects *effects = ARENA_ARRAY(tmp, struct effects, s->g->block_count);
+	struct regset *ends = ARENA_ARRAY(tmp, struct regset, s->g->block_count);
 	uint64_t *set = set_before(s, tmp);
 	for (uint32_t b = 0; b < s->g->block_count; b++) {
 		const struct sequence_uses *r = &s->block_uses[b];
@@ -333,7 +342,7 @@ static uint64_t read_at_entry(const struct uses_finder *u, const struct uses_ana
 			b == s->g->entry ? r->unset_reads | r->spilled : r->unset_reads & ~set[b];
 		effects[b].writes.core = registers_of(u->candidates, r->writes);
 	}
-	return solve(s->g, effects, 0, tmp).in[s->g->entry].core;
+	return solve(s->g, effects, ends, 0, tmp).in[s->g->entry].core;
 }
 
 static bool ends_in_call(const struct block *b)
@@ -358,6 +367,7 @@ static void add_block_edge(struct uses_finder *u, const struct uses_analysis *s,
 			   struct call_edge edge, struct uses *out)
 {
 	const struct block *block = &s->g->blocks[b];
+	edge.block = b;
 	edge.jump = !ends_in_call(block);
 	edge.noreturn = block->flags & BLOCK_NORETURN;
 	edge.read_after = edge.jump || edge.noreturn ? 0 : out->unknown;
@@ -403,7 +413,9 @@ static void add_edges(struct uses_finder *u, const struct uses_analysis *s, uint
 	if (out->unknown)
 		vec_each (h, holes)
 			add_hole_edges(u, h,
-				       (struct call_edge){function, .doubtful = true,
+				       (struct call_edge){.from = function,
+							  .block = BLOCK_NONE,
+							  .doubtful = true,
 							  .read_after = out->unknown});
 }
 
@@ -444,6 +456,40 @@ struct uses uses_find(struct uses_finder *u, uint32_t function)
 	arena_clear(&u->graph);
 	arena_clear(&u->tmp);
 	return out;
+}
+
+/* Adds what is passed on after the call to what is read after it. */
+static void add_passed_after(const struct uses_finder *u, const struct uses_analysis *s,
+			     const struct regset *ends, struct call_edge *call)
+{
+	const struct block *block = &s->g->blocks[call->block];
+	for (uint32_t k = 0; k < block->edge_count; k++) {
+		const struct edge *e = &s->g->edges[block->first_edge + k];
+		if (e->kind != EDGE_CALL_RETURN)
+			continue;
+		call->read_after |= read_at_block(u, s, e->to);
+		if (s->g->first_pred[e->to] + 1 == s->g->first_pred[e->to + 1])
+			call->read_next |= registers_of(
+				u->candidates, ends[e->to].core & ~s->block_uses[e->to].writes);
+	}
+}
+
+void uses_add_passed(struct uses_finder *u, struct call_edge *edges, uint32_t count)
+{
+	struct uses_analysis s = analyse_blocks(u, edges->from);
+	struct effects *effects = ARENA_ARRAY(&u->tmp, struct effects, s.g->block_count);
+	struct regset *ends = ARENA_ARRAY(&u->tmp, struct regset, s.g->block_count);
+	for (uint32_t b = 0; b < s.g->block_count; b++)
+		effects[b].writes.core = s.block_uses[b].writes;
+	for (uint32_t i = 0; i < count; i++)
+		if (edges[i].block != BLOCK_NONE)
+			ends[edges[i].block].core |= whole(edges[i].passed);
+	s.flow = solve(s.g, effects, ends, 0, &u->tmp);
+	for (uint32_t i = 0; i < count; i++)
+		if (edges[i].block != BLOCK_NONE && !edges[i].jump && !edges[i].noreturn)
+			add_passed_after(u, &s, ends, &edges[i]);
+	arena_clear(&u->graph);
+	arena_clear(&u->tmp);
 }
 
 /* The registers read from va on, where va is in no block: the code is followed up to the first

@@ -6,6 +6,7 @@
 /* A call or jump from one function to another that is known, or to itself. */
 struct call_edge {
 	uint32_t from, to; /* functions */
+	uint32_t block;    /* of `from`, that it leaves from; BLOCK_NONE if it is in none */
 	uint64_t inside;   /* the target, if that is not the start of `to`; else 0 */
 	bool jump;         /* a jump, not a call */
 	bool noreturn;     /* a call that does not return */
@@ -13,6 +14,7 @@ struct call_edge {
 	/* Registers that are read after the call, in whichever block, before they are written; and
 	 * those that the very next block reads, if nothing else leads there. */
 	uint64_t read_after, read_next;
+	uint64_t passed; /* registers that `to` reads with the values that they have here */
 };
 
 typedef VEC(struct call_edge) call_edge_list;
@@ -41,6 +43,10 @@ void uses_init(struct uses_finder *u, struct flow *f);
 void uses_release(struct uses_finder *u);
 /* Also adds the call edges of the function to u->edges. */
 struct uses uses_find(struct uses_finder *u, uint32_t function);
+/* `edges` are those from one function. Adds what they pass on, edges[i].passed, to what is read
+ * after the calls among them: a value may be kept over a call for the function that is called next.
+ */
+void uses_add_passed(struct uses_finder *u, struct call_edge *edges, uint32_t count);
 /* For each of some addresses in the function, the registers that may be read from there on. */
 void uses_from(struct uses_finder *u, uint32_t function, const uint64_t *places, uint32_t count,
 	       uint64_t *reads);

@@ -85,3 +85,5 @@ struct arch_calls {
 extern const struct arch_calls a64_calls, x64_calls;
 
 const struct arch_calls *arch_calls(const struct arch *arch);
+/* The register that holds the number of a system call. */
+unsigned calls_number_register(const struct arch *arch);

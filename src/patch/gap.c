@@ -145,7 +145,7 @@ uint64_t pool_aside(const char *maps_text, uint64_t size)
 			continue;
 		if (l.start > end && l.start - end > widest) {
 			widest = l.start - end;
-			best = end + widest / 2;
+			best = end + widest / 8 * 5;
 		}
 		end = l.end;
 	}

@@ -42,6 +42,8 @@ struct pool_need {
  * if that is unknown. Returns the size of the place; 0 if there is none. */
 uint64_t pool_find_gap(const char *maps_text, uint64_t heap, const struct pool_need *need,
 		       uint64_t *out);
-/* A place for `size` bytes in the middle of the largest gap, far from code, which needs its
- * neighbourhood for jumps, and from everything that grows; 0 if no gap is large enough. */
+/* A place for `size` bytes in the largest gap, far from code, which needs its neighbourhood for
+ * jumps, and from everything that grows; 0 if no gap is large enough. The place is neither in the
+ * middle of the gap nor at a quarter: MPI's libraries (hwloc, Open MPI, PMIx) share memory there,
+ * at an address that must be free in all processes of a job. */
 uint64_t pool_aside(const char *maps_text, uint64_t size);

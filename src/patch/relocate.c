@@ -95,7 +95,10 @@ static bool add_intruded(struct relocation *r, uint32_t block)
 			gap++;
 		if (gap == b->count || body_va(p, bl, b, gap) != va)
 			return false;
-		add_arrival(r, block, gap < b->landing ? b->landing : gap, true);
+		/* Calls arrive right after the landing instruction as well, so a jump to there
+		 * counts as a call. */
+		bool enters = block == p->g->entry && gap <= b->landing;
+		add_arrival(r, block, gap < b->landing ? b->landing : gap, !enters);
 	}
 	return true;
 }

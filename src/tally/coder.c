@@ -4,7 +4,11 @@
 static struct regset held_at(const struct coder *c, const struct spot *s)
 {
 	const struct cfg *g = c->t->cfg;
-	uint32_t block = s->place == SPOT_EDGE ? g->edges[s->edge].from : cfg_block_at(g, s->va);
+	/* The spot of an entry may be after the end of the function, if the function has only a
+	 * landing instruction and continues in the next one. */
+	uint32_t block = s->place == SPOT_EDGE    ? g->edges[s->edge].from
+			 : s->place == SPOT_ENTRY ? g->entry
+						  : cfg_block_at(g, s->va);
 	uint32_t to = s->place == SPOT_EDGE ? g->edges[s->edge].to : block;
 	uint32_t loops[] = {c->t->forest->innermost[block], c->t->forest->innermost[to]};
 	struct regset r = tally_held(c->t);

@@ -204,14 +204,21 @@ struct exits {
 	bool unknown_target; /* some bad exit is not a direct jump: its target is unknown */
 };
 
+/* The state before the last instruction of the block. */
+static struct state before_last(struct work *w, uint32_t block)
+{
+	struct state s = w->in[block];
+	for (uint32_t i = w->first[block]; i + 1 < w->first[block + 1]; i++)
+		if (w->insns[i].length)
+			step(w, &s, i);
+	return s;
+}
+
 static void check_exit(struct work *w, uint32_t block, struct exits *x)
 {
 	uint32_t first = w->first[block], count = w->first[block + 1] - first;
-	struct state s = w->in[block];
+	struct state s = before_last(w, block);
 	int32_t off;
-	for (uint32_t i = first; i + 1 < first + count; i++)
-		if (w->insns[i].length)
-			step(w, &s, i);
 	if (state_is_restored(&s, w->arch, &w->insns[w->first[block + 1] - 1], &off)) {
 		x->good++;
 		w->certain[block] = true;
@@ -224,9 +231,24 @@ static void check_exit(struct work *w, uint32_t block, struct exits *x)
 	x->unknown_target |= w->insns[first + count - 1].kind != INSN_JUMP;
 }
 
-static bool leaves(const struct block *b)
+/* Whether an unresolved jump leaves for another frame: the stack and frame pointers do not point to
+ * the function's own frame. gcc 14 raises exceptions like this, from an exit next to the one that
+ * returns. */
+static bool leaves_for_other_frame(struct work *w, uint32_t block)
 {
-	return b->end == END_RETURN || (b->end == END_TAIL_CALL && !(b->flags & BLOCK_OPEN_FRAME));
+	struct state s = before_last(w, block);
+	return s.reg[w->arch->sp].kind != VALUE_STACK && s.reg[w->arch->fp].kind != VALUE_STACK;
+}
+
+static bool leaves(struct work *w, uint32_t block)
+{
+	const struct block *b = &w->g->blocks[block];
+	switch (b->end) {
+	case END_RETURN: return true;
+	case END_TAIL_CALL: return !(b->flags & BLOCK_OPEN_FRAME);
+	case END_UNRESOLVED: return leaves_for_other_frame(w, block);
+	default: return false;
+	}
 }
 
 /* Marks the blocks from the entry on as certain, as long as only one path leads to them. */
@@ -252,7 +274,7 @@ static struct exits check_exits(struct work *w)
 	memset(w->switches, 0, w->g->block_count * sizeof(*w->switches));
 	mark_beginning(w);
 	for (uint32_t i = 0; i < w->g->block_count; i++)
-		if (w->reached[i] && leaves(&w->g->blocks[i]))
+		if (w->reached[i] && leaves(w, i))
 			check_exit(w, i, &x);
 	/* If a function has no other exits, its unresolved jumps are its exits. */
 	for (uint32_t i = 0; !x.good && !x.bad && i < w->g->block_count; i++)

@@ -56,7 +56,8 @@ static void learn_exact(struct fact *k)
 {
 	k->trampoline = root_is_trampoline(k->code, k->va, true);
 	k->root = !k->trampoline &&
-		  (root_is_entry(k->code, k->va) || root_runs_thread(k->code, k->va));
+		  (root_is_entry(k->code, k->va) || root_begins_with_call(k->code, k->va) ||
+		   root_runs_thread(k->code, k->va));
 }
 
 static void learn_return(struct fact *k)
@@ -69,7 +70,8 @@ static void learn_return(struct fact *k)
 		k->exact = k->root = root_is_made_up(k->code, k->va);
 	else
 		k->root = root_is_entry(k->code, k->va - 1) ||
-			  (k->call.indirect && root_ends_thread(k->code, k->va));
+			  (k->call.indirect && (root_begins_with_call(k->code, k->va - 1) ||
+						root_ends_thread(k->code, k->va)));
 }
 
 static void learn_code(struct fact *k, bool exact)

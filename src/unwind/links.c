@@ -5,10 +5,14 @@
 
 #include "base/alloc.h"
 #include "base/hashmap.h"
+#include "base/vec.h"
+#include "flow/far_jumps.h"
 
 struct links {
 	struct flow *flow;
 	struct hashmap may_tail_call; /* function's start -> bool */
+	struct hashmap only_at;       /* function's start -> index in `only` */
+	VEC(uint64_t) only;           /* see links_only_return() */
 	struct arena tmp;
 };
 
@@ -24,6 +28,8 @@ void links_free(struct links *l)
 	if (!l)
 		return;
 	hashmap_release(&l->may_tail_call);
+	hashmap_release(&l->only_at);
+	vec_free(&l->only);
 	arena_release(&l->tmp);
 	free(l);
 }
@@ -149,4 +155,46 @@ enum link_verdict links_check(struct links *l, const struct call_site *call,
 	if (call->direct)
 		v = check_direct(l, call->target, callee, callee_va);
 	return v == VERDICT_INVALID && call->indirect ? VERDICT_LIKELY : v;
+}
+
+/* The direct calls of a function, and jumps to it. */
+struct direct_callers {
+	uint64_t callee, call; /* call: the last one */
+	uint32_t calls, jumps;
+};
+
+static void note_caller(void *ctx, const struct far_jump *j)
+{
+	struct direct_callers *c = ctx;
+	if (j->target != c->callee)
+		return;
+	c->calls += j->call;
+	c->jumps += !j->call;
+	c->call = j->call ? j->from : c->call;
+}
+
+static uint64_t find_only_return(const struct links *l, uint64_t va)
+{
+	const struct module *im = flow_module(l->flow);
+	uint32_t count, i = flow_function_at(l->flow, va);
+	struct direct_callers c = {.callee = va};
+	struct insn in;
+	size_t n;
+	if (i == UINT32_MAX || flow_functions(l->flow, &count)[i].start != va ||
+	    flow_functions(l->flow, &count)[i].found_by & (FOUND_DYNAMIC | FOUND_ENTRY))
+		return 0;
+	far_jumps(im, flow_arch(l->flow), note_caller, &c);
+	const uint8_t *p = c.calls == 1 && !c.jumps ? module_at(im, c.call, &n) : NULL;
+	return p && flow_arch(l->flow)->decode(p, n, c.call, DECODE_FLOW, &in) &&
+			       in.kind == INSN_CALL
+		       ? c.call + in.length
+		       : 0;
+}
+
+uint64_t links_only_return(struct links *l, uint64_t va)
+{
+	uint32_t at = hashmap_add(&l->only_at, va, l->only.len);
+	if (at == l->only.len)
+		vec_push(&l->only, find_only_return(l, va));
+	return l->only.data[at];
 }

@@ -153,11 +153,14 @@ static bool is_part(const struct recipes *r, const struct function *p)
 
 static uint32_t kept_by(void *ctx, uint64_t target);
 
-/* The registers written by the instructions of the block and by the functions it calls. */
+/* The registers written by the instructions of the block and by the functions it calls. A block
+ * from which control never returns counts as writing none: it has no caller that could notice. */
 static uint32_t written_in_block(struct recipes *r, const struct block *b)
 {
 	uint64_t written = 0;
 	struct insn in;
+	if (b->flags & BLOCK_NORETURN && !b->edge_count)
+		return 0;
 	for (uint64_t va = b->start; va < b->start + b->size; va += in.length) {
 		if (!decode_at(r->im, r->arch, va, DECODE_FULL, &in))
 			return UINT32_MAX;

@@ -9,6 +9,8 @@ enum {
 	/* from the system call that creates a thread to the one that ends it */
 	MAX_SCAN_INSNS = 24,
 	MAX_SYSCALL_DISTANCE = 12, /* bytes from a system call to the branch on its result */
+	/* bytes from the start of code that nothing called to the call that it begins with */
+	MAX_CALL_DISTANCE = 16,
 };
 
 bool root_is_trampoline(const struct code *code, uint64_t va, bool anywhere)
@@ -73,30 +75,53 @@ static size_t decode(const struct code *code, uint64_t va, struct insn *in)
 	return decode_at(code->module, code->arch, va, DECODE_FULL, in);
 }
 
-/* Functions read callee-saved registers only to save them. So code that takes an argument from one
- * was not called. */
-static bool takes_preserved_register(const struct code *code, uint64_t va)
+/* Decodes the first instruction of the code at va, after no-ops and landing instructions. */
+static bool decode_first(const struct code *code, uint64_t va, struct insn *in)
 {
-	const struct arch *arch = code->arch;
-	struct insn in;
-	for (unsigned i = 0; i < MAX_SCAN_INSNS && decode(code, va, &in); i++) {
-		if (!(in.flags & (INSN_NOP | INSN_LANDING)))
-			break;
-		va += in.length;
+	for (unsigned i = 0; i < MAX_SCAN_INSNS && decode(code, va, in); i++) {
+		if (!(in->flags & (INSN_NOP | INSN_LANDING)))
+			return true;
+		va += in->length;
 	}
-	return decode(code, va, &in) && in.op == OP_MOVE && in.a < REGISTERS && in.a != arch->sp &&
-	       in.a != arch->fp && in.a != arch->link && regset_has(&arch->callee_saved, in.a);
+	return false;
+}
+
+/* Functions read callee-saved registers only to save them. So code that takes an argument from one,
+ * or the address that it calls, was not called. */
+static bool takes_preserved_register(const struct arch *arch, const struct insn *in)
+{
+	return in->op == OP_MOVE && in->a < REGISTERS && in->a != arch->sp && in->a != arch->fp &&
+	       in->a != arch->link && regset_has(&arch->callee_saved, in->a);
+}
+
+/* A part split off a function is not whole: it finds the function's values in registers. */
+static bool is_whole(const struct code *code, const struct function *p)
+{
+	const struct frame_range *f = module_frame_at(code->module, p->start);
+	return f ? f->start == p->start && !f->mid_frame
+		 : p->found_by & (FOUND_SYMBOL | FOUND_DYNAMIC);
+}
+
+bool root_begins_with_call(const struct code *code, uint64_t va)
+{
+	struct insn in;
+	uint32_t index;
+	const struct function *p = function_at(code, va, &index);
+	return p && va - p->start < MAX_CALL_DISTANCE && decode_first(code, p->start, &in) &&
+	       in.kind == INSN_CALL_INDIRECT && va < in.pc + in.length &&
+	       takes_preserved_register(code->arch, &in) && is_whole(code, p);
 }
 
 bool root_is_made_up(const struct code *code, uint64_t va)
 {
+	struct insn in;
 	uint32_t index;
 	if (root_is_named(code, va))
 		return true;
 	const struct function *p = function_at(code, va, &index);
 	return p && p->start == va &&
 	       (recipes_at(code->recipes, va)->ret == RETURN_NONE ||
-		takes_preserved_register(code, va));
+		(decode_first(code, va, &in) && takes_preserved_register(code->arch, &in)));
 }
 
 /* State of following code from where a thread is created, or runs, to where it ends. */

@@ -22,6 +22,11 @@ bool root_is_named(const struct code *code, uint64_t va);
  * or switches to the next. */
 bool root_is_made_up(const struct code *code, uint64_t va);
 
+/* Whether va is in the code that begins a coroutine with a call of its first function, at or before
+ * that call. The code that created the coroutine put the function's address into a callee-saved
+ * register, in which callers pass nothing. */
+bool root_begins_with_call(const struct code *code, uint64_t va);
+
 /* Whether only the end of the thread follows the call that returns to va: this is how clone() runs
  * a thread's first function. */
 bool root_ends_thread(const struct code *code, uint64_t va);

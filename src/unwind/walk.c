@@ -55,6 +55,7 @@ struct active_walk {
 /* A frame's caller, as computed before the link is checked. */
 struct caller_frame {
 	uint64_t pc, cfa;
+	bool guessed; /* its pc comes neither from a register nor from memory */
 	/* the registers whose values are known: those in number[], and those kept */
 	uint32_t known;
 	unsigned count;
@@ -315,6 +316,22 @@ static bool is_plausible_cfa(const struct active_walk *t, uint64_t cfa)
 	return cfa % 8 == 0 && (cfa > floor || (cfa == floor && may_be_empty));
 }
 
+/* Of a thread that waits in the kernel, only the pc and the stack pointer are known. This is not
+ * enough if the function keeps its return address in the link register, as the one does that makes
+ * glibc's system calls. But that function is called from one place only. */
+static unsigned find_return_by_caller(const struct active_walk *t, struct caller_frame *c)
+{
+	const struct fact *k = t->here;
+	uint64_t va = k->exact && k->function != UINT64_MAX && t->out->frames.len == 1
+			      ? links_only_return(k->code->links, k->function)
+			      : 0;
+	if (!va)
+		return WALK_NO_RECIPE;
+	c->pc = va + (k->pc - k->va);
+	c->guessed = true;
+	return WALK_CONTINUES;
+}
+
 static unsigned find_return(const struct active_walk *t, struct caller_frame *c)
 {
 	const struct fact *k = t->here;
@@ -332,7 +349,7 @@ static unsigned find_return(const struct active_walk *t, struct caller_frame *c)
 		 * a call, the callee has not changed it, so it still has the value that it had when
 		 * the walk began. If not, the check of the link fails. */
 		if (!registers_has(&t->out->at, k->ret_reg) && k->ret_reg == t->arch->link)
-			return WALK_NO_RECIPE;
+			return find_return_by_caller(t, c);
 		c->pc = t->out->at.reg[k->ret_reg];
 		break;
 	default: return WALK_NO_RECIPE;
@@ -381,7 +398,7 @@ static bool is_handmade_root(const struct active_walk *t, const struct caller_fr
 
 static unsigned step_by_recipe(struct active_walk *t)
 {
-	struct caller_frame c;
+	struct caller_frame c = {0};
 	unsigned step = find_cfa(t, &c.cfa);
 	if (step != WALK_CONTINUES)
 		return step;
@@ -395,7 +412,7 @@ static unsigned step_by_recipe(struct active_walk *t)
 		return step;
 	if (!c.pc)
 		return is_handmade_root(t, &c) ? WALK_COMPLETE : WALK_BAD_STACK;
-	return move_to_caller(t, &c, VERDICT_VALID);
+	return move_to_caller(t, &c, c.guessed ? VERDICT_LIKELY : VERDICT_VALID);
 }
 
 /* Steps by a frame record. The stack pointer is kept up to date as long as that needs no memory. */

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "diagnose/code.h"
@@ -19,6 +20,7 @@
 #define OWN __attribute__((noipa))
 
 static volatile int sink;
+long plain_syscall(long number, long a, long b) __asm__("syscall");
 
 OWN static void leaf(void)
 {
@@ -89,6 +91,23 @@ OWN static void MPI_Recv(void)
 OWN static void fwrite_unbuffered(void)
 {
 	sink += 5;
+}
+
+/* A relay, and a function that passes its arguments on to it. */
+OWN static long relaying(long number, long a, long b)
+{
+	return plain_syscall(number, a, b) + 1;
+}
+
+OWN static long relaying_on(long number, long a, long b)
+{
+	return relaying(number, a, b) + 1;
+}
+
+/* Chooses the call itself. */
+OWN static long asking(long a)
+{
+	return relaying(SYS_getpgid, a, 0) + 1;
 }
 
 /* ---- looking at it ---- */
@@ -317,6 +336,21 @@ static void a_module_is_added_once(void **state)
 	assert_true(leads(PART(by_table), PART(getppid)));
 }
 
+static void system_calls_are_relayed(void **state)
+{
+	(void)state;
+	assert_true(code_part_relays(the.parts, PART(syscall)));
+	assert_true(code_part_relays(the.parts, PART(relaying)));
+	assert_true(code_part_relays(the.parts, PART(relaying_on)));
+	assert_true(is_plumbing(the.parts, PART(relaying_on)));
+	assert_false(code_part_relays(the.parts, PART(asking)));
+	assert_false(code_part_relays(the.parts, PART(getppid)));
+	assert_false(code_part_relays(the.parts, PART(fdatasync)));
+	assert_false(code_part_relays(the.parts, PART(nest)));
+	assert_false(code_part_relays(the.parts, PART(leaf)));
+	assert_false(code_part_relays(the.parts, CODE));
+}
+
 static void who_waits_waits_in_plumbing(void **state)
 {
 	(void)state;
@@ -352,6 +386,8 @@ int main(void)
 	pthread_spin_lock_();
 	MPI_Recv();
 	fwrite_unbuffered();
+	relaying_on(SYS_getppid, 0, 0);
+	asking(0);
 	const struct CMUnitTest tests[] = {
 		PARTS_TEST(a_function_is_found_by_any_address),
 		PARTS_TEST(functions_refine_to_what_is_outside_of_loops),
@@ -363,6 +399,7 @@ int main(void)
 		PARTS_TEST(calls_through_tables_lead_to_libraries),
 		PARTS_TEST(calls_that_were_seen_are_known),
 		PARTS_TEST(a_module_is_added_once),
+		PARTS_TEST(system_calls_are_relayed),
 		PARTS_TEST(who_waits_waits_in_plumbing),
 		PARTS_TEST(who_spins_does_not_compute),
 	};

@@ -69,6 +69,17 @@ int test_flow_may_not_return(volatile int *n)
 	return *n;
 }
 
+/* Global labels in the middle of a function, as glibc has them around a system call, and one after
+ * its end, where only the label shows that another function begins. */
+__asm__(".text\n"
+	".globl test_flow_labels, test_flow_label_first, test_flow_label_last, test_flow_untyped\n"
+	".type test_flow_labels, %function\n"
+	"test_flow_labels: nop\n"
+	"test_flow_label_first: nop\n"
+	"test_flow_label_last: ret\n"
+	".size test_flow_labels, . - test_flow_labels\n"
+	"test_flow_untyped: ret\n");
+
 static uint32_t find(const struct flow *f, const char *name)
 {
 	uint32_t n;
@@ -96,6 +107,32 @@ static void every_symbol_is_a_function(void **state)
 		assert_true(at < n);
 		assert_int_equal(p[at].start, s->va);
 	}
+}
+
+static uint64_t symbol_va(const struct module *im, const char *name)
+{
+	for (uint32_t i = 0; i < im->symbol_count; i++)
+		if (!strcmp(im->symbols[i].name, name))
+			return im->symbols[i].va;
+	fail_msg("there is no symbol %s", name);
+	return 0;
+}
+
+static void labels_in_a_function_begin_none(void **state)
+{
+	struct fixture *f = *state;
+	const struct flow *flows[] = {f->lazy, f->full};
+	for (unsigned i = 0; i < ARRAY_SIZE(flows); i++) {
+		uint32_t n, around = find(flows[i], "test_flow_labels");
+		const struct function *p = flow_functions(flows[i], &n);
+		uint64_t last = symbol_va(f->im, "test_flow_label_last");
+		assert_int_equal(flow_function_at(flows[i], last), around);
+		assert_int_equal(p[around].end, symbol_va(f->im, "test_flow_untyped"));
+		find(flows[i], "test_flow_untyped");
+	}
+	const struct cfg *g = flow_cfg(f->full, find(f->full, "test_flow_labels"), &f->a, &f->a);
+	assert_int_equal(g->block_count, 1);
+	assert_int_equal(g->blocks[0].end, END_RETURN);
 }
 
 static void loops_of_a_function_nest_as_written(void **state)
@@ -216,6 +253,7 @@ int main(void)
 		return 1;
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_symbol_is_a_function),
+		cmocka_unit_test(labels_in_a_function_begin_none),
 		cmocka_unit_test(loops_of_a_function_nest_as_written),
 		cmocka_unit_test(calls_that_do_not_return_are_seen_through),
 		cmocka_unit_test(one_function_alone_is_as_among_all),

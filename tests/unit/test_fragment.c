@@ -264,7 +264,8 @@ struct subject {
 	struct loop_forest forest;
 	struct liveness live;
 	struct spot_list spots;
-	struct decided *decided; /* one for each spot, in the order of addresses */
+	struct decided *decided; /* one or two for each spot, in the order of addresses */
+	uint32_t decided_count;
 	uint64_t *truth;
 	struct spot_probe *probes;
 	uint32_t first_counter;
@@ -321,16 +322,24 @@ static int by_address(const void *a, const void *b)
 	return (x->by > y->by) - (x->by < y->by);
 }
 
+static void add_decided(struct subject *s, uint64_t va, uint32_t spot)
+{
+	s->decided[s->decided_count++] = (struct decided){va + s->in->bias, spot};
+}
+
+/* Other functions may also enter right after the landing instruction, as glibc's setjmp enters
+ * __sigsetjmp. */
 static void sort_spots(struct subject *s)
 {
-	s->decided = ARENA_ARRAY(&result, struct decided, s->spots.len);
+	uint64_t start = s->g->blocks[s->g->entry].start;
+	s->decided = ARENA_ARRAY(&result, struct decided, 2 * s->spots.len);
 	for (uint32_t i = 0; i < s->spots.len; i++) {
 		const struct spot *spot = &s->spots.data[i];
-		uint64_t va =
-			spot->place == SPOT_ENTRY ? s->g->blocks[s->g->entry].start : spot->va;
-		s->decided[i] = (struct decided){va + s->in->bias, i};
+		add_decided(s, spot->va, i);
+		if (spot->place == SPOT_ENTRY && spot->va != start)
+			add_decided(s, start, i);
 	}
-	qsort(s->decided, s->spots.len, sizeof(*s->decided), by_address);
+	qsort(s->decided, s->decided_count, sizeof(*s->decided), by_address);
 }
 
 static struct subject *subject_at(uint64_t pc, bool add)
@@ -374,7 +383,7 @@ static bool passes(const struct subject *s, const struct spot *spot, uint64_t fr
 		bool same = m == s->in && flow_function_at(m->flow, from - m->bias) == s->function;
 		struct insn in = insn_at(from);
 		bool call = in.kind == INSN_CALL || in.kind == INSN_CALL_INDIRECT;
-		return to == start && (!same || call);
+		return (to == start || to == spot->va + bias) && (!same || call);
 	}
 	case SPOT_TAKEN: {
 		struct insn in = insn_at(from);
@@ -391,7 +400,7 @@ static bool passes(const struct subject *s, const struct spot *spot, uint64_t fr
 static void count_spots(struct subject *s, uint64_t decided_by, uint32_t places, uint64_t from,
 			uint64_t to, bool returned)
 {
-	uint32_t low = 0, high = s ? s->spots.len : 0;
+	uint32_t low = 0, high = s ? s->decided_count : 0;
 	while (low < high) {
 		uint32_t middle = (low + high) / 2;
 		if (s->decided[middle].by < decided_by)
@@ -399,7 +408,7 @@ static void count_spots(struct subject *s, uint64_t decided_by, uint32_t places,
 		else
 			high = middle;
 	}
-	for (; s && low < s->spots.len && s->decided[low].by == decided_by; low++) {
+	for (; s && low < s->decided_count && s->decided[low].by == decided_by; low++) {
 		uint32_t i = s->decided[low].spot;
 		if (places >> s->spots.data[i].place & 1)
 			s->truth[i] += passes(s, &s->spots.data[i], from, to, returned);

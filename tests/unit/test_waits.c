@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <gnu/libc-version.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "diagnose/condition.h"
 #include "diagnose/waits.h"
 #include "probe/region/target.h"
 
@@ -85,6 +87,10 @@ static void add_process(int i, int pid)
 	vec_push(&the.mapped.processes, (struct mapped_process){0});
 	vec_push(&vec_last(&the.mapped.processes).list,
 		 (struct mapped_at){p.code, (uint64_t)writer - p.va});
+	p = space_find(t->space, (uint64_t)gnu_get_libc_version);
+	assert_non_null(p.code);
+	vec_push(&vec_last(&the.mapped.processes).list,
+		 (struct mapped_at){p.code, (uint64_t)gnu_get_libc_version - p.va});
 }
 
 static int start(void **state)
@@ -341,12 +347,51 @@ static void a_futex_waits_for_its_kind(void **state)
 	assert_true(object(2)->part == RESOURCE_NONE);
 }
 
+/* How pthread_cond_signal() begins in glibc 2.36 and 2.41, and code that must not be taken for it.
+ */
+static void code_tells_where_the_words_of_a_condition_are(void **state)
+{
+	static const uint32_t a64[][7] = {
+		/* stp; mov x29, sp; stp; mov x19, x0; add x0, x0, 36; stp; ldr w21, [x0] */
+		{0xa9b87bfd, 0x910003fd, 0xa90153f3, 0xaa0003f3, 0x91009000, 0xa9025bf5,
+		 0xb9400015},
+		/* paciasp; stp; stp; mov x20, x0; add x0, x0, 28; stp; ldr w22, [x0] */
+		{0xd503233f, 0xa9ba7bfd, 0xa90153f3, 0xaa0003f4, 0x91007000, 0xa9025bf5,
+		 0xb9400016},
+		/* mov x0, x1; ldr w1, [x0, 28]: reads from another argument */
+		{0xaa0103e0, 0xb9401c01, 0xd65f03c0},
+		/* cbz x0; ldr w1, [x0, 28]: reads after a branch */
+		{0xb4000040, 0xb9401c01, 0xd65f03c0},
+		/* ldr w1, [x0, 12]; ldr w1, [x0, 28]: reads another word first */
+		{0xb9400c01, 0xb9401c01, 0xd65f03c0},
+	};
+	static const uint8_t x64[][14] = {
+		/* push r15; sub rsp, 40; mov ebx, [rdi + 36] */
+		{0x41, 0x57, 0x48, 0x83, 0xec, 0x28, 0x8b, 0x5f, 0x24},
+		/* endbr64; push rbp; mov eax, [rdi + 28] */
+		{0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x8b, 0x47, 0x1c},
+		/* mov rbp, [rdi]; test; je: an old condition variable, which points to a new one */
+		{0x48, 0x8b, 0x2f, 0x48, 0x85, 0xed, 0x74, 0x12},
+	};
+	static const uint64_t words[] = {40, 32, 0, 0, 0};
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(a64); i++)
+		assert_int_equal(
+			condition_signals_in(&arch_a64, (const uint8_t *)a64[i], sizeof(a64[i])),
+			words[i]);
+	for (unsigned i = 0; i < ARRAY_SIZE(x64); i++)
+		assert_int_equal(condition_signals_in(&arch_x64, x64[i], sizeof(x64[i])), words[i]);
+	/* This program was compiled with the same layout, by the headers. */
+	assert_int_equal(condition_signals(&the.mapped, 0),
+			 offsetof(pthread_cond_t, __data.__g_signals));
+}
+
 /* A condition variable has two words on which threads wait by turns. */
 static void both_words_of_a_condition_are_one_object(void **state)
 {
 	(void)state;
-	tell(0, wait_of(SYS_futex, (uint64_t)&shelf_filled + 40, 0.1));
-	tell(0, wait_of(SYS_futex, (uint64_t)&shelf_filled + 44, 0.2));
+	tell(0, wait_of(SYS_futex, (uint64_t)&shelf_filled.__data.__g_signals[0], 0.1));
+	tell(0, wait_of(SYS_futex, (uint64_t)&shelf_filled.__data.__g_signals[1], 0.2));
 	step();
 	waits_learn(&the.waits, 0, OBJECT_CONDITION);
 	waits_learn(&the.waits, 1, OBJECT_CONDITION);
@@ -525,19 +570,58 @@ static void what_there_is_too_much_of_is_ignored(void **state)
 
 	/* Samples in that function are for one or the other, three to one. */
 	struct place p = space_find(the.targets[0]->space, (uint64_t)writer + 1);
+	struct ignored_sample x = {0, 0, p.code, p.va, NULL};
 	uint32_t counts[2] = {0}, which;
 	double small;
 	for (int i = 0; i < 40; i++) {
-		assert_true(waits_ignored(&the.waits, 0, p.code, p.va, &which, &small));
+		assert_true(waits_ignored(&the.waits, &x, &which, &small));
 		assert_near(small, which ? 0 : 0.5);
 		counts[which]++;
 	}
 	assert_int_equal(counts[0], 30);
 	assert_int_equal(counts[1], 10);
-	p = space_find(the.targets[0]->space, (uint64_t)start);
-	assert_false(waits_ignored(&the.waits, 0, p.code, p.va, &which, &small));
+	/* A call that names its object counts for that one, also if it is a new one. */
+	for (int i = 0; i < 4; i++) {
+		struct call_made write_call = {SYS_write, {(uint64_t)fds[1], 0}};
+		struct call_made lock_call = {SYS_futex, {(uint64_t)&shelf_lock, 0}};
+		x.call = i % 2 ? &lock_call : &write_call;
+		assert_true(waits_ignored(&the.waits, &x, &which, &small));
+		assert_int_equal(which, i % 2 ? 2 : 1);
+		assert_near(small, 0);
+	}
+	assert_int_equal(object(2)->kind, OBJECT_FUTEX);
+	struct place other = space_find(the.targets[0]->space, (uint64_t)start);
+	x = (struct ignored_sample){.code = other.code, .va = other.va};
+	assert_false(waits_ignored(&the.waits, &x, &which, &small));
 	close(fds[0]);
 	close(fds[1]);
+}
+
+/* If one function makes the calls of all threads, as in glibc since 2.41. */
+static void threads_have_what_they_had_before(void **state)
+{
+	(void)state;
+	step();
+	struct wait_value v = wait_of(SYS_write, 1, 0.05);
+	v.count = 10000;
+	tell(0, v);
+	v = wait_of(SYS_futex, (uint64_t)&shelf_lock, 0.2);
+	v.tid = getpid() + 1;
+	tell(0, v);
+	step();
+	assert_true(waits_limit(&the.waits, 1e-6, 0.05));
+	struct place p = space_find(the.targets[0]->space, (uint64_t)writer + 1);
+	uint32_t own = machine_thread_of(&the.machine, 0, getpid());
+	uint32_t other = machine_thread_of(&the.machine, 0, getpid() + 1);
+	assert_int_not_equal(own, other);
+	for (int i = 0; i < 10; i++) {
+		uint32_t which;
+		double small;
+		const struct ignored_sample x = {0, i % 2 ? other : own, p.code, p.va, NULL};
+		assert_true(waits_ignored(&the.waits, &x, &which, &small));
+		assert_int_equal(object(which)->kind, i % 2 ? OBJECT_FUTEX : object(0)->kind);
+		assert_int_equal(which, i % 2);
+	}
 }
 
 static void what_spins_is_not_ignored(void **state)
@@ -564,6 +648,7 @@ int main(void)
 		WAITS_TEST(a_descriptor_is_used_again),
 		WAITS_TEST(variables_have_names),
 		WAITS_TEST(a_futex_waits_for_its_kind),
+		WAITS_TEST(code_tells_where_the_words_of_a_condition_are),
 		WAITS_TEST(both_words_of_a_condition_are_one_object),
 		WAITS_TEST(shared_memory_is_the_same_for_all),
 		WAITS_TEST(sleeping_is_one_object),
@@ -574,6 +659,7 @@ int main(void)
 		WAITS_TEST(waiting_for_an_end_is_not_added),
 		WAITS_TEST(what_it_waits_for_now),
 		WAITS_TEST(what_there_is_too_much_of_is_ignored),
+		WAITS_TEST(threads_have_what_they_had_before),
 		WAITS_TEST(what_spins_is_not_ignored),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

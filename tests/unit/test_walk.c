@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -209,6 +210,49 @@ static void scene_coroutine(void)
 	swapcontext(&here, &there);
 }
 
+/* Switches to a stack of its own, where code that nothing called calls a function, as glibc's
+ * setcontext() does since 2.41. */
+void run_on_stack(void *top, void (*first)(void));
+
+#if defined(__aarch64__)
+__asm__(".text\n"
+	".type run_on_stack, %function\n"
+	"run_on_stack:\n"
+	"	mov sp, x0\n"
+	"	mov x20, x1\n"
+	"	mov x29, #0\n"
+	"	mov x30, #0\n"
+	"	b begin_here\n"
+	".size run_on_stack, . - run_on_stack\n"
+	".type begin_here, %function\n"
+	"begin_here:\n"
+	"	hint #34\n" /* bti c */
+	"	blr x20\n"
+	"	brk #0\n"
+	".size begin_here, . - begin_here\n");
+#elif defined(__x86_64__)
+__asm__(".text\n"
+	".type run_on_stack, @function\n"
+	"run_on_stack:\n"
+	"	mov %rdi, %rsp\n"
+	"	mov %rsi, %rbx\n"
+	"	mov $1, %ebp\n"
+	"	jmp begin_here\n"
+	".size run_on_stack, . - run_on_stack\n"
+	".type begin_here, @function\n"
+	"begin_here:\n"
+	"	endbr64\n"
+	"	call *%rbx\n"
+	"	ud2\n"
+	".size begin_here, . - begin_here\n");
+#endif
+
+static void scene_made_stack(void)
+{
+	static _Alignas(16) char stack[1 << 18];
+	run_on_stack(stack + sizeof(stack), level_one);
+}
+
 /* setjmp and longjmp, but that the latter comes to a stop when it has left its stack, by a system
  * call that waits for ever. */
 int save_here(uint64_t *registers) __attribute__((returns_twice));
@@ -307,6 +351,42 @@ __attribute__((noinline)) static void be_jumped_to(void)
 static void scene_jump(void)
 {
 	be_jumped_to();
+	sink++;
+}
+
+/* Makes the system call with this number, without arguments. As in glibc since 2.41, the function
+ * has no frame and is called from a single place. */
+long test_walk_call(long number);
+__asm__(".text\n"
+	".globl test_walk_call\n"
+	".hidden test_walk_call\n"
+	".type test_walk_call, %function\n"
+	"test_walk_call:\n"
+#ifdef __aarch64__
+	"	mov x8, x0\n	mov x0, #0\n	mov x1, #0\n	mov x2, #0\n	mov x3, #0\n"
+	"	svc #0\n"
+#else
+	"	mov %rdi, %rax\n	xor %edi, %edi\n	xor %esi, %esi\n	xor %edx, "
+	"%edx\n"
+	"	xor %r10d, %r10d\n"
+	"	syscall\n"
+#endif
+	"	ret\n"
+	".size test_walk_call, . - test_walk_call\n");
+
+__attribute__((noinline)) static void stop_in_call(void)
+{
+	shared->depth = backtrace(shared->truth, TRUTH_MAX);
+	shared->tid = gettid();
+	shared->ready = 1;
+	while (shared->ready)
+		sink += (int)test_walk_call(SYS_ppoll);
+}
+LEVEL(level_in_call, stop_in_call)
+
+static void scene_in_call(void)
+{
+	level_in_call();
 	sink++;
 }
 
@@ -480,6 +560,7 @@ SCENE(interrupted)
 SCENE(thread)
 SCENE(thread_signal)
 SCENE(coroutine)
+SCENE(made_stack)
 
 /* Without call frame information roots are known by what the code does. */
 static void call_frame_information_is_not_needed(void **state)
@@ -490,6 +571,7 @@ static void call_frame_information_is_not_needed(void **state)
 	check_scene(scene_nested_signals);
 	check_scene(scene_thread);
 	check_scene(scene_coroutine);
+	check_scene(scene_made_stack);
 }
 
 static int use_everything_again(void **state)
@@ -497,6 +579,39 @@ static int use_everything_again(void **state)
 	(void)state;
 	options.no_cfi = false;
 	return 0;
+}
+
+static void let_into_call(struct victim *v)
+{
+	int status;
+	while (!same_function(v, v->regs.pc + 1, (uint64_t)(uintptr_t)test_walk_call + 1)) {
+		assert_int_equal(ptrace(PTRACE_CONT, v->tid, 0, 0), 0);
+		usleep(1000);
+		assert_int_equal(ptrace(PTRACE_INTERRUPT, v->tid, 0, 0), 0);
+		assert_int_equal(waitpid(v->tid, &status, __WALL), v->tid);
+		read_registers(v);
+	}
+}
+
+/* For a thread that waits and is not stopped, the kernel reports only its pc and stack pointer. */
+static void a_thread_in_a_call_is_walked_without_registers(void **state)
+{
+	static struct victim v;
+	(void)state;
+	start_victim(&v, scene_in_call);
+	let_into_call(&v);
+	v.regs.known = UINT32_C(1) << arch_native()->sp;
+	walk_live(&v);
+	assert_string_equal(walk_end_name[v.walk.end], walk_end_name[WALK_COMPLETE]);
+	assert_true(same_function(&v, v.walk.frames.data[0].pc + 1,
+				  (uint64_t)(uintptr_t)test_walk_call + 1));
+	assert_true(
+		same_function(&v, v.walk.frames.data[1].pc, (uint64_t)(uintptr_t)stop_in_call + 1));
+	int first = truth_from(&v, stop_in_call);
+	for (int i = 1; i < 4; i++)
+		assert_int_equal(v.walk.frames.data[1 + i].pc,
+				 (uint64_t)(uintptr_t)shared->truth[first + i]);
+	end_victim(&v);
 }
 
 static void signal_frames_are_marked(void **state)
@@ -902,9 +1017,11 @@ int main(int argc, char **argv)
 		cmocka_unit_test(walks_thread),
 		cmocka_unit_test(walks_thread_signal),
 		cmocka_unit_test(walks_coroutine),
+		cmocka_unit_test(walks_made_stack),
 		cmocka_unit_test(jumps_lead_to_where_they_go),
 		cmocka_unit_test_teardown(call_frame_information_is_not_needed,
 					  use_everything_again),
+		cmocka_unit_test(a_thread_in_a_call_is_walked_without_registers),
 		cmocka_unit_test(signal_frames_are_marked),
 		cmocka_unit_test(a_short_copy_is_continued_with_live_memory),
 		cmocka_unit_test(records_continue_a_short_copy),

@@ -116,21 +116,12 @@ static void add_makers(struct target *t, struct code *code, uint64_t bias)
 	}
 }
 
-/* The register that holds a call's number. */
-static unsigned number_register(const struct arch *arch)
-{
-	unsigned reg = 0;
-	while (reg < REGISTERS && arch->layout->ptrace_reg[reg] != arch_calls(arch)->number)
-		reg++;
-	return reg;
-}
-
 /* The number of the call at `va`, if the code of its block before it sets one. */
 static bool call_number(const struct target *t, const struct code *code, const struct block *b,
 			uint64_t va, int64_t *number)
 {
 	const struct arch *arch = t->shared->arch;
-	unsigned reg = number_register(arch);
+	unsigned reg = calls_number_register(arch);
 	struct insn in;
 	bool known = false;
 	for (uint64_t at = b->start; at < va; at += in.length) {

@@ -63,31 +63,50 @@ static bool is_record(const struct rt_raw *r, uint64_t offset)
 	       r->stack_size <= size - sizeof(*r);
 }
 
+static void walk_record(struct target *t, uint64_t offset)
+{
+	struct walk w = {0};
+	walk_raw(t, target_at(t, offset), &w);
+	steps_learn(t, &w);
+	keep_path(t->region.raw, offset, &w);
+	vec_free(&w.frames);
+}
+
 bool raw_resolve(struct target *t)
 {
 	struct raw_cache *c = cache_of(t);
 	uint64_t begin = c->next;
 	while (c->next + sizeof(struct rt_raw) <= RT_RAW + RT_RAW_BYTES) {
 		const struct rt_raw *r = target_at(t, c->next);
-		struct walk w = {0};
 		if (!is_record(r, c->next))
 			break;
-		walk_raw(t, r, &w);
-		steps_learn(t, &w);
-		keep_path(c, c->next, &w);
-		vec_free(&w.frames);
+		if (hashmap_get(&c->index, c->next) == HASHMAP_NONE)
+			walk_record(t, c->next);
 		c->next += r->size;
 	}
 	return c->next != begin;
 }
 
-bool raw_find(const struct target *t, uint64_t offset, struct raw_path *out)
+static bool may_be_record(uint64_t offset)
 {
-	uint32_t i = t->region.raw ? hashmap_get(&t->region.raw->index, offset) : HASHMAP_NONE;
-	if (i == HASHMAP_NONE)
-		return false;
-	const struct raw_entry *e = &t->region.raw->paths.data[i];
-	*out = (struct raw_path){t->region.raw->frames.data + e->first, e->count, e->complete};
+	return offset >= RT_RAW && offset % 16 == 0 &&
+	       offset <= RT_RAW + RT_RAW_BYTES - sizeof(struct rt_raw);
+}
+
+/* A record that a path refers to is complete, but raw_resolve() may not have read it yet: it may be
+ * newer than the last call, or come after a record that is still being written. */
+bool raw_find(struct target *t, uint64_t offset, struct raw_path *out)
+{
+	struct raw_cache *c = cache_of(t);
+	uint32_t i = hashmap_get(&c->index, offset);
+	if (i == HASHMAP_NONE) {
+		if (!may_be_record(offset) || !is_record(target_at(t, offset), offset))
+			return false;
+		walk_record(t, offset);
+		i = hashmap_get(&c->index, offset);
+	}
+	const struct raw_entry *e = &c->paths.data[i];
+	*out = (struct raw_path){c->frames.data + e->first, e->count, e->complete};
 	return true;
 }
 

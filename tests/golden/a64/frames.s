@@ -118,3 +118,26 @@ two_exits:
 	b leaf
 1:	ret
 	.size two_exits, .-two_exits
+
+	// Raises an exception as gcc 14 compiles it: an exit of its own leads to another frame. The functions
+	// that it calls before may have changed the frame record.
+	.type raises, %function
+raises:
+	stp x29, x30, [sp, #-32]!
+	mov x29, sp
+	stp x0, x1, [sp, #16]
+	mov x4, #0
+	cbz x0, 1f
+3:	bl leaf
+	cbnz x0, 3b
+	mov x5, x0
+	mov x6, x1
+	mov x4, #1
+1:	ldp x29, x30, [sp]
+	ldp x0, x1, [sp, #16]
+	add sp, sp, #32
+	cbz x4, 2f
+	add sp, sp, x5
+	br x6
+2:	ret
+	.size raises, .-raises

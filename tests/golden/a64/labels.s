@@ -104,6 +104,22 @@ run:	stp	x29, x30, [sp, -16]!
 	ret
 	.size	run, .-run
 
+	// As in glibc's __syscall_cancel_arch, an untyped symbol inside a function with a size is a label. Elsewhere it is a function.
+	.globl	cancellable_start, cancellable_end, untyped
+	.type	cancellable, %function
+cancellable:
+	ldr	w0, [x0]
+cancellable_start:
+	cbnz	w0, 1f
+	svc	0
+cancellable_end:
+	ret
+1:	mov	w0, 0
+	ret
+	.size	cancellable, .-cancellable
+untyped:
+	ret
+
 	.section .data.rel.ro,"aw"
 	.balign	8
 labels:	.xword	.Ladd, .Lcall, .Lror, .Lstop

@@ -176,3 +176,34 @@ takes_vector:
 	fmov	d29, d0
 	ret
 	.size	takes_vector, .-takes_vector
+
+	// Sets x11 for a function that it jumps to after a call, as glibc's __clone3 does for thread_start.
+	.type	prepares, %function
+prepares:
+	mov	x11, x2
+	mov	x13, x30
+	bl	between
+	mov	x30, x13
+	cbz	x0, starts
+	mov	x11, 0
+	b	between_not
+	.size	prepares, .-prepares
+
+	.type	starts, %function
+starts:	blr	x11
+	brk	1
+	.size	starts, .-starts
+
+	.type	between, %function
+between:
+	b	below
+	.size	between, .-between
+
+	.type	below, %function
+below:	ret
+	.size	below, .-below
+
+	.type	between_not, %function
+between_not:
+	ret
+	.size	between_not, .-between_not

@@ -98,6 +98,23 @@ run:	pushq	%rbp
 	ret
 	.size	run, .-run
 
+	# As in glibc's __syscall_cancel_arch, an untyped symbol inside a function with a size is a label. Elsewhere it is a function.
+	.globl	cancellable_start, cancellable_end, untyped
+	.type	cancellable, @function
+cancellable:
+	movl	(%rdi), %eax
+cancellable_start:
+	testl	%eax, %eax
+	jne	1f
+	syscall
+cancellable_end:
+	ret
+1:	xorl	%eax, %eax
+	ret
+	.size	cancellable, .-cancellable
+untyped:
+	ret
+
 	.section .data.rel.ro,"aw"
 	.balign	8
 labels:	.quad	.Ladd, .Lcall, .Lror, .Lstop

@@ -225,3 +225,33 @@ takes_vector:
 	movapd	xmm13, xmm0
 	ret
 	.size	takes_vector, .-takes_vector
+
+	# Sets r11 for a function that it jumps to after a call.
+	.type	prepares, @function
+prepares:
+	mov	r11, rdx
+	call	between
+	test	rax, rax
+	je	starts
+	xor	r11d, r11d
+	jmp	between_not
+	.size	prepares, .-prepares
+
+	.type	starts, @function
+starts:	call	r11
+	ud2
+	.size	starts, .-starts
+
+	.type	between, @function
+between:
+	jmp	below
+	.size	between, .-between
+
+	.type	below, @function
+below:	ret
+	.size	below, .-below
+
+	.type	between_not, @function
+between_not:
+	ret
+	.size	between_not, .-between_not

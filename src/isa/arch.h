@@ -18,9 +18,10 @@ struct arch {
 	uint8_t insn_align;   /* every instruction starts at a multiple of it */
 	uint8_t insn_max;     /* bytes of the longest instruction */
 
-	uint8_t sp, fp;             /* register numbers */
-	uint8_t link;               /* register holding the return address at entry, or REG_NONE */
-	uint8_t first_arg, result;  /* registers of the first integer argument, and of the result */
+	uint8_t sp, fp; /* register numbers */
+	uint8_t link;   /* register holding the return address at entry, or REG_NONE */
+	/* Registers of the first two integer arguments, and of the result. */
+	uint8_t first_arg, second_arg, result;
 	struct regset callee_saved; /* by the platform's procedure call standard */
 	uint8_t red_zone;           /* bytes below the stack pointer that a procedure may use */
 	struct regset arguments;    /* that may hold arguments at entry, implicit ones included */

@@ -4,6 +4,7 @@
 
 #include "base/order.h"
 #include "flow/entry.h"
+#include "patch/pinned.h"
 #include "patch/plan.h"
 
 /* Upper limits for what emit_ops write, in bytes. */
@@ -139,6 +140,12 @@ static bool is_trampoline(const struct plan *p)
 	       !memcmp(bytes, layout->sigreturn, layout->sigreturn_size);
 }
 
+static bool begins_pinned(const struct plan *p)
+{
+	const struct cfg *g = p->g;
+	return g->entry < g->block_count && is_pinned(p->image, p->arch, g->blocks[g->entry].start);
+}
+
 bool fragment_make(struct fragment *out, struct fragment_request *r, struct arena *tmp)
 {
 	struct plan p;
@@ -148,6 +155,8 @@ bool fragment_make(struct fragment *out, struct fragment_request *r, struct aren
 		refuse_all(&p, REFUSED_RELOCATED);
 	else if (is_trampoline(&p))
 		refuse_all(&p, REFUSED_TRAMPOLINE);
+	else if (begins_pinned(&p))
+		refuse_all(&p, REFUSED_PINNED);
 	else
 		resolve_probes(&p);
 	bool any = p.attachment_count > 0;

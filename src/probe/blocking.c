@@ -1,9 +1,12 @@
 /* Where a program may wait: its system calls, found in the code of all its images, and a few
- * procedures that wait by spinning. */
+ * procedures that wait by spinning. Code that must not be touched makes its system call for its
+ * callers (patch/pinned.h): these are looked at instead. */
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "flow/far_jumps.h"
 #include "isa/calls.h"
+#include "patch/pinned.h"
 #include "probe/images.h"
 
 /* What calls are, as the runtime is told: sets of enum rt_call. */
@@ -121,6 +124,20 @@ uint32_t blocking_call(const struct call_made *c, uint64_t *object)
 bool engine_call_object(const struct call_made *c, uint64_t *object)
 {
 	return blocking_call(c, object) != 0;
+}
+
+static bool is_in_pinned(const struct frame *f)
+{
+	uint32_t count, i = f->exact && f->code && f->code->flow
+				    ? flow_procedure_at(f->code->flow, f->va)
+				    : UINT32_MAX;
+	return i != UINT32_MAX && is_pinned(f->code->image, f->code->arch,
+					    flow_procedures(f->code->flow, &count)[i].start);
+}
+
+const struct frame *engine_calling_frame(const struct walk *w)
+{
+	return &w->frames.data[w->frames.len > 1 && is_in_pinned(&w->frames.data[0]) ? 1 : 0];
 }
 
 /* Procedures that wait without the kernel's help, or poll for what they wait for. */
@@ -285,22 +302,58 @@ static bool is_added(const struct target *t, const struct code *code, uint64_t b
 	return false;
 }
 
+static void add_procedure(struct target *t, struct code *code, uint64_t bias, uint64_t start)
+{
+	struct err ignored;
+	struct subject_request r = {.code = code, .va = start, .bias = bias};
+	if (!is_added(t, code, bias, start))
+		target_add_subject(t, &r, PURPOSE_BLOCK, &ignored);
+}
+
+struct callers {
+	struct target *target;
+	struct code *code;
+	uint64_t bias, callee;
+};
+
+static void add_caller(void *ctx, const struct far_jump *j)
+{
+	const struct callers *c = ctx;
+	struct engine *g = c->target->engine;
+	uint32_t count, procedure;
+	if (!j->call || j->target != c->callee)
+		return;
+	procedure = procedure_of(c->code, j->from);
+	if (procedure == UINT32_MAX)
+		return;
+	const struct cfg *cfg = flow_cfg(c->code->flow, procedure, &g->arena, &g->tmp);
+	uint32_t block = cfg_block_at(cfg, j->from);
+	if (block != BLOCK_NONE && cfg->blocks[block].target == c->callee)
+		add_procedure(c->target, c->code, c->bias,
+			      flow_procedures(c->code->flow, &count)[procedure].start);
+	arena_clear(&g->arena);
+	arena_clear(&g->tmp);
+}
+
 static void add_call(struct target *t, struct code *code, uint64_t bias, uint64_t va, bool waits,
 		     uint64_t *last)
 {
 	struct engine *g = t->engine;
-	struct err ignored;
 	uint32_t procedure = procedure_of(code, va), count;
 	if (procedure == UINT32_MAX)
 		return;
 	uint64_t start = flow_procedures(code->flow, &count)[procedure].start;
 	if (start == *last)
 		return;
+	if (is_pinned(code->image, code->arch, start)) {
+		struct callers c = {t, code, bias, start};
+		far_jumps(code->image, code->arch, add_caller, &c);
+		*last = start;
+		return;
+	}
 	const struct cfg *cfg = flow_cfg(code->flow, procedure, &g->arena, &g->tmp);
 	if (is_wanted(t, code, cfg, va, waits)) {
-		struct subject_request r = {.code = code, .va = start, .bias = bias};
-		if (!is_added(t, code, bias, start))
-			target_add_subject(t, &r, PURPOSE_BLOCK, &ignored);
+		add_procedure(t, code, bias, start);
 		*last = start;
 	}
 	arena_clear(&g->arena);

@@ -43,19 +43,22 @@ static const struct subject *fresh_in(struct target *t, const struct frame *f, e
 	return NULL;
 }
 
-/* Where the subject's probe of this kind is that a thread at `pc` came by: of a system call that it
- * is in, at the instruction or behind it. */
+/* Where the subject's probe of this kind is that a thread in the frame came by: of a system call
+ * that it is in, at the instruction or behind it; of one that it has passed on, the last before the
+ * return address. */
 static uint64_t begun_at(const struct target *t, const struct subject *s, enum rt_probe_kind kind,
-			 uint64_t pc)
+			 const struct frame *f)
 {
-	uint64_t size = arch_calls(t->engine->arch)->insn_size;
+	uint64_t size = arch_calls(t->engine->arch)->insn_size, found = 0;
 	vec_each (number, &s->probes) {
 		const struct rt_probe *p =
 			(const struct rt_probe *)target_at(t, RT_PROBE_TABLE) + *number;
-		if (p->kind == kind && (kind == RT_WAIT || p->pc == pc || p->pc + size == pc))
-			return p->pc;
+		bool here = f->exact ? p->pc == f->pc || p->pc + size == f->pc
+				     : p->constant && p->pc < f->pc && p->pc > found;
+		if (p->kind == kind && (kind == RT_WAIT || here))
+			found = p->pc;
 	}
-	return pc;
+	return found ? found : f->pc;
 }
 
 static void set_wait(const struct lists *l, const struct frame *f, enum rt_probe_kind probe,
@@ -74,13 +77,16 @@ static void set_wait(const struct lists *l, const struct frame *f, enum rt_probe
 	a->wait_since = l->now[RT_WALL];
 }
 
-/* As the runtime does it before a call. */
-static void set_registers(const struct lists *l, const struct registers *r, uint64_t pc)
+/* As the runtime does it before a call, which may have been passed on to the innermost frame. */
+static void set_registers(const struct lists *l, const struct stopped_walk *w, uint64_t pc)
 {
 	const struct arch *arch = l->target->engine->arch;
+	const struct registers *r = &w->registers;
+	const struct frame *innermost = &w->walk.frames.data[0];
 	struct rt_area *a = l->area;
 	a->call_pc = pc;
-	a->call_sp = r->reg[arch->sp];
+	a->call_sp =
+		engine_calling_frame(&w->walk) == innermost ? r->reg[arch->sp] : innermost->cfa;
 	a->call_fp = r->reg[arch->fp];
 	a->call_link = arch->link == REG_NONE ? 0 : r->reg[arch->link];
 }
@@ -88,14 +94,14 @@ static void set_registers(const struct lists *l, const struct registers *r, uint
 /* Waiting in a system call whose probes have just gone in. */
 static void begin_call(const struct lists *l, const struct stopped_walk *w)
 {
-	const struct frame *f = &w->walk.frames.data[0];
+	const struct frame *f = engine_calling_frame(&w->walk);
 	const struct subject *s = fresh_in(l->target, f, PURPOSE_BLOCK);
 	struct rt_wait_cell cell = {.call = (uint32_t)w->call.number};
 	uint32_t call = s ? blocking_call(&w->call, &cell.object) : 0;
 	if (!call)
 		return;
-	cell.pc = begun_at(l->target, s, RT_BLOCK, w->registers.pc);
-	set_registers(l, &w->registers, cell.pc);
+	cell.pc = begun_at(l->target, s, RT_BLOCK, f);
+	set_registers(l, w, cell.pc);
 	set_wait(l, f, RT_BLOCK, cell, call);
 }
 
@@ -107,7 +113,7 @@ static void begin_waiting(const struct lists *l, const struct stopped_walk *w)
 		const struct subject *s = fresh_in(l->target, f, PURPOSE_SPIN);
 		if (!s || !f->cfa || (f->exact && f->va <= s->entry))
 			continue;
-		struct rt_wait_cell cell = {.pc = begun_at(l->target, s, RT_WAIT, f->pc),
+		struct rt_wait_cell cell = {.pc = begun_at(l->target, s, RT_WAIT, f),
 					    .object = RT_NO_OBJECT,
 					    .call = RT_NO_CALL};
 		set_wait(l, f, RT_WAIT, cell, RT_WAIT_SYNC);

@@ -152,8 +152,10 @@ static bool makes_call_at(const struct target *t, uint64_t pc)
 /* Whether the thread may have passed a probe and not yet made the call. */
 static bool has_passed(const struct target *t, const struct stopped_walk *w)
 {
-	return !w->known || w->unsettled || w->interrupted ||
-	       (!w->in_call && w->probed && makes_call_at(t, w->registers.pc));
+	if (!w->known || w->unsettled || w->interrupted)
+		return true;
+	bool passed_on = engine_calling_frame(&w->walk) != w->walk.frames.data;
+	return !w->in_call && (passed_on || (w->probed && makes_call_at(t, w->registers.pc)));
 }
 
 static bool is_pending(const struct target *t, uint32_t first)

@@ -187,6 +187,8 @@ void engine_waits(struct engine *g, struct target *t, wait_visitor visit, void *
 /* What a thread that is in a system call waits for there: the object of a struct wait_value. False
  * if the call is none of those that wait, or a restarted one, which does not tell. */
 bool engine_call_object(const struct call_made *c, uint64_t *object);
+/* The frame whose procedure has the probes around the system call of a thread with this stack. */
+const struct frame *engine_calling_frame(const struct walk *w);
 
 /* Where a synchronisation object was made the last time since waits are watched (pthread_mutex_init
  * and the like), by any thread, or by the process that forked this one before: the return address

@@ -136,7 +136,9 @@ static uint32_t kinds_of(const struct subject *s)
 	if (s->request.call_sites)
 		return 1 << POINT_CALL;
 	switch (s->purpose) {
-	case PURPOSE_BLOCK: return 1 << POINT_SYSCALL | 1 << POINT_SYSCALL_DONE;
+	case PURPOSE_BLOCK:
+		return 1 << POINT_SYSCALL | 1 << POINT_SYSCALL_DONE | 1 << POINT_PASS |
+		       1 << POINT_PASS_DONE;
 	case PURPOSE_MADE:
 	case PURPOSE_RENDEZVOUS: return 1 << POINT_ENTRY;
 	case PURPOSE_SPIN: return 1 << POINT_ENTRY | 1 << POINT_EXIT;
@@ -164,7 +166,8 @@ static int runtime_kind(const struct subject *s, enum point_kind kind)
 {
 	bool entry = kind == POINT_ENTRY || kind == POINT_LOOP_ENTRY;
 	switch (s->purpose) {
-	case PURPOSE_BLOCK: return kind == POINT_SYSCALL ? RT_BLOCK : RT_BLOCK_DONE;
+	case PURPOSE_BLOCK:
+		return kind == POINT_SYSCALL || kind == POINT_PASS ? RT_BLOCK : RT_BLOCK_DONE;
 	case PURPOSE_MADE: return RT_MADE;
 	case PURPOSE_RENDEZVOUS: return RT_RENDEZVOUS;
 	case PURPOSE_SPIN: return entry ? RT_WAIT : RT_WAIT_DONE;
@@ -261,6 +264,8 @@ static void call_runtime(struct target *t, const struct site_plan *p, uint32_t s
 		probe->constant = counter_of(t, s, spot->kind);
 	if (kind == RT_WAIT)
 		probe->constant = s->argument;
+	if (kind == RT_BLOCK)
+		probe->constant = spot->kind == POINT_PASS;
 	out->routine = t->text + entries->hit;
 	out->argument = t->base + at;
 }

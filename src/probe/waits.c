@@ -3,8 +3,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "flow/entry.h"
 #include "isa/calls.h"
 #include "isa/native.h"
+#include "patch/pinned.h"
 #include "probe/readings.h"
 
 enum {
@@ -201,28 +203,50 @@ static bool is_in_call(const struct target *t, const struct rt_area *a, uint64_t
 	return a->call_sp == sp && (a->call_pc == pc || a->call_pc + size == pc);
 }
 
+/* Where the call instruction at `from` comes back to, if it calls the function that holds pc and
+ * the probes are around that call (pinned code); 0: it does not. */
+static uint64_t passed_back_to(const struct target *t, uint64_t from, uint64_t pc)
+{
+	struct place call = space_find(t->space, from), at = space_find(t->space, pc);
+	uint32_t count, procedure = at.code && at.code->flow && at.code == call.code
+					    ? flow_procedure_at(at.code->flow, at.va)
+					    : UINT32_MAX;
+	struct insn in;
+	if (procedure == UINT32_MAX ||
+	    !decode_at(call.code->image, call.code->arch, call.va, DECODE_FLOW, &in) ||
+	    in.kind != INSN_CALL || !is_pinned(at.code->image, at.code->arch, in.target) ||
+	    in.target != flow_procedures(at.code->flow, &count)[procedure].start)
+		return 0;
+	return from + in.length;
+}
+
 /* A thread that waits changes nothing. One that has gone on meanwhile was elsewhere before. */
 static bool add_registers(const struct target *t, const struct rt_area *a, uint64_t pc,
 			  struct registers *r)
 {
 	const struct arch *arch = t->engine->arch;
-	uint64_t fp = a->call_fp, link = a->call_link;
+	uint64_t fp = a->call_fp, link = a->call_link, from = a->call_pc, sp = a->call_sp;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (!is_in_call(t, a, pc, r->reg[arch->sp]))
+	if (pc == r->pc) {
+		link = passed_back_to(t, from, pc);
+		sp -= arch->link == REG_NONE ? sizeof(uint64_t) : 0; /* the return address */
+		if (!link || sp != r->reg[arch->sp] || !a->wait_since)
+			return false;
+	} else if (!is_in_call(t, a, pc, r->reg[arch->sp])) {
 		return false;
+	}
 	registers_set(r, arch->fp, fp);
 	if (arch->link != REG_NONE)
 		registers_set(r, arch->link, link);
 	return true;
 }
 
-/* Only probes in moved code tell. */
+/* Probes in moved code tell, and those around calls of pinned code. */
 void engine_call_registers(const struct target *t, int tid, struct registers *r)
 {
 	uint64_t pc = r->pc;
 	uint32_t i = t->injected ? areas_number(t, tid) : RT_AREAS;
-	if (i < RT_AREAS && engine_original(t, &pc) && pc != r->pc &&
-	    !add_registers(t, target_area(t, i), pc, r))
+	if (i < RT_AREAS && engine_original(t, &pc) && !add_registers(t, target_area(t, i), pc, r))
 		add_registers(t, target_area(t, i + RT_AREAS), pc, r);
 }
 

@@ -150,7 +150,7 @@ enum rt_subject_flag {
 enum rt_probe_kind {
 	RT_ENTER,
 	RT_EXIT,
-	RT_BLOCK,      /* before a system call: may wait */
+	RT_BLOCK,      /* before a system call, or the call of what makes it: may wait */
 	RT_BLOCK_DONE, /* after it */
 	RT_WAIT,       /* entry of a function that waits by spinning; counts as synchronisation */
 	RT_WAIT_DONE,
@@ -176,7 +176,8 @@ struct rt_probe {
 	uint64_t step; /* from here to the caller; RT_STEP_NONE: unknown */
 	/* RT_TARGET: where the call leads: constant + base + (index << shift), or what is in
 	 * memory there. RT_RENDEZVOUS: the constant is sent along. RT_ITERATED, RT_LEFT: it is the
-	 * offset of a counter in the area. RT_WAIT: whether the first argument says for what. */
+	 * offset of a counter in the area. RT_WAIT: whether the first argument says for what.
+	 * RT_BLOCK: whether the call is passed to a function that makes it. */
 	uint64_t constant;
 	uint8_t base, index; /* registers, or RT_NO_REGISTER */
 	uint8_t shift, memory;

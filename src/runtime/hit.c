@@ -134,9 +134,12 @@ void rt_hit(const struct rt_probe *probe, const struct frame *frame)
 	} else if (kind == RT_RENDEZVOUS) {
 		rendezvous(probe);
 		return;
-	} else if (kind == RT_BLOCK && unlikely(may_confine(frame))) {
-		confinement(frame); /* whoever it is, and whatever it interrupts */
-		return;
+	} else if (kind == RT_BLOCK) {
+		struct program_call call = program_call(probe, frame);
+		if (unlikely(may_confine(&call))) {
+			confinement(&call); /* whoever it is, and whatever it interrupts */
+			return;
+		}
 	}
 	hit_slowly(probe, frame);
 }

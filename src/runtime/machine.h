@@ -12,6 +12,11 @@ static inline void keep_order(void)
 	__asm__ volatile("" ::: "memory");
 }
 
+/* A system call that the program is about to make. */
+struct program_call {
+	uint64_t number, first, second; /* arguments */
+};
+
 #ifdef __aarch64__
 
 /* What a call leaves on the stack. */
@@ -61,22 +66,26 @@ static inline uint64_t frame_register(const struct frame *f, unsigned n)
 	return n == 16 ? f->x16 : n == 17 ? f->x17 : n == 30 ? f->link : f->reg[n];
 }
 
-/* At a system call: its number, its result; its first arguments, also at a procedure's entry. */
-static inline uint64_t frame_call(const struct frame *f)
+/* At the instruction that makes it. */
+static inline struct program_call frame_call(const struct frame *f)
 {
-	return f->reg[8];
+	return (struct program_call){f->reg[8], f->reg[0], f->reg[1]};
 }
 
+/* At the call of a function that makes it: number and arguments are its arguments from the second
+ * on. */
+static inline struct program_call frame_passed_call(const struct frame *f)
+{
+	return (struct program_call){f->reg[1], f->reg[2], f->reg[3]};
+}
+
+/* Of the procedure that begins here. */
 static inline uint64_t frame_first(const struct frame *f)
 {
 	return f->reg[0];
 }
 
-static inline uint64_t frame_second(const struct frame *f)
-{
-	return f->reg[1];
-}
-
+/* Of the system call, made or passed on. */
 static inline int64_t frame_result(const struct frame *f)
 {
 	return (int64_t)f->reg[0];
@@ -171,19 +180,19 @@ static inline uint64_t frame_register(const struct frame *f, unsigned n)
 	return f->reg[n & 15];
 }
 
-static inline uint64_t frame_call(const struct frame *f)
+static inline struct program_call frame_call(const struct frame *f)
 {
-	return f->reg[0];
+	return (struct program_call){f->reg[0], f->reg[7], f->reg[6]};
+}
+
+static inline struct program_call frame_passed_call(const struct frame *f)
+{
+	return (struct program_call){f->reg[6], f->reg[2], f->reg[1]};
 }
 
 static inline uint64_t frame_first(const struct frame *f)
 {
 	return f->reg[7];
-}
-
-static inline uint64_t frame_second(const struct frame *f)
-{
-	return f->reg[6];
 }
 
 static inline int64_t frame_result(const struct frame *f)

@@ -641,8 +641,9 @@ static int plan_site(struct target *t, struct site *site, struct site_plan *p,
 		tally_study(t, p, site);
 		tally_add_probes(t, p, site);
 	}
-	if (!rc && p->probes.len) {
+	if (!rc)
 		count_refused(p, result);
+	if (!rc && p->probes.len && site->next.size) {
 		mark_shared(t, p);
 		publish(t, p);
 		tally_publish(t, p, site);

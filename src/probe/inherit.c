@@ -77,7 +77,8 @@ static void copy_counted(struct target *child, const struct target *parent)
 	child->call_sites_used = parent->call_sites_used;
 }
 
-/* Retired memory stays what it is: nobody knows whether the child's thread is in it. */
+/* Retired memory stays what it is: nobody knows whether the child's thread is in it. What the parent
+ * has taken for its next batch is free in the child. */
 static void copy_pool(struct target *child, const struct target *parent)
 {
 	vec_each (r, &parent->pool.regions) {
@@ -85,6 +86,9 @@ static void copy_pool(struct target *child, const struct target *parent)
 		copy_vec(&copy.free, &r->free);
 		vec_push(&child->pool.regions, copy);
 	}
+	vec_each (s, &parent->sites)
+		if (s->next_address)
+			pool_give(&child->pool, s->next_address, s->next_room);
 	vec_each (r, &parent->retired) {
 		struct retired copy = *r;
 		copy_fragment(&copy.fragment, &r->fragment);

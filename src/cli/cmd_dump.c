@@ -94,7 +94,8 @@ static void dump_plans(struct dump *d)
 {
 	if (!dump_parse_points(d->args->points, &d->kinds))
 		die("--points is a list of entry, exit, call, loop-entry, loop-exit, "
-		    "iteration-begin, iteration-end, syscall and syscall-done, or all; not '%s'",
+		    "iteration-begin, iteration-end, syscall, syscall-done, pass and "
+		    "pass-done, or all; not '%s'",
 		    d->args->points);
 	flow_discover(d->flow);
 	intrusions_find(&d->intrusions, d->flow);

@@ -285,7 +285,7 @@ static void note_wait(struct samples *s, uint32_t process, uint32_t thread, uint
 static bool note_ignored(struct samples *s, uint32_t process, uint32_t thread, const struct walk *w,
 			 const struct call_made *call, uint32_t node, double seconds)
 {
-	const struct frame *f = &w->frames.data[0];
+	const struct frame *f = calling_frame(w);
 	const struct ignored_sample x = {process, thread, f->code, f->va, call};
 	uint32_t object;
 	double small;

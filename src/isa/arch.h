@@ -21,7 +21,8 @@ struct arch {
 
 	uint8_t sp, fp; /* register numbers */
 	uint8_t link;   /* register that holds the return address at entry, or REG_NONE */
-	uint8_t first_arg, result;  /* registers of the first integer argument, and of the result */
+	/* Registers of the first two integer arguments, and of the result. */
+	uint8_t first_arg, second_arg, result;
 	struct regset callee_saved; /* by the platform's calling convention */
 	uint8_t red_zone;           /* bytes below the stack pointer that a function may use */
 	struct regset

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "flow/entry.h"
+#include "patch/pinned.h"
 #include "patch/plan.h"
 
 /* Upper limits for the code that emit_ops write, in bytes. */
@@ -135,6 +136,13 @@ static bool is_trampoline(const struct plan *p)
 	       !memcmp(bytes, layout->sigreturn, layout->sigreturn_size);
 }
 
+static bool begins_pinned(const struct plan *p)
+{
+	const struct cfg *g = p->g;
+	return g->entry < g->block_count &&
+	       is_pinned(p->module, p->arch, g->blocks[g->entry].start);
+}
+
 bool fragment_make(struct fragment *out, struct fragment_request *r, struct arena *tmp)
 {
 	struct plan p;
@@ -144,6 +152,8 @@ bool fragment_make(struct fragment *out, struct fragment_request *r, struct aren
 		refuse_all(&p, REFUSED_RELOCATED);
 	else if (is_trampoline(&p))
 		refuse_all(&p, REFUSED_TRAMPOLINE);
+	else if (begins_pinned(&p))
+		refuse_all(&p, REFUSED_PINNED);
 	else
 		resolve_probes(&p);
 	bool any = p.attachment_count > 0;

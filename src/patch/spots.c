@@ -3,6 +3,7 @@
 #include "base/vec.h"
 #include "isa/arch.h"
 #include "module/module.h"
+#include "patch/pinned.h"
 
 const char *const point_kind_name[POINT_KINDS] = {
 	[POINT_ENTRY] = "entry",
@@ -14,6 +15,8 @@ const char *const point_kind_name[POINT_KINDS] = {
 	[POINT_ITERATION_END] = "iteration-end",
 	[POINT_SYSCALL] = "syscall",
 	[POINT_SYSCALL_DONE] = "syscall-done",
+	[POINT_PASS] = "pass",
+	[POINT_PASS_DONE] = "pass-done",
 };
 
 const char *const spot_place_name[SPOT_PLACES] = {
@@ -144,6 +147,17 @@ static void add_syscalls_of(struct spot_search *s, uint32_t block)
 		add_edge(s, POINT_SYSCALL_DONE, LOOP_NONE, b->first_edge);
 }
 
+static void add_passes_of(struct spot_search *s, uint32_t block)
+{
+	const struct block *b = &s->g->blocks[block];
+	if (b->end != END_CALL || !is_pinned(s->module, s->arch, b->target))
+		return;
+	add_before(s, POINT_PASS, last_insn(s, block));
+	for (uint32_t i = b->first_edge; i < b->first_edge + b->edge_count; i++)
+		if (s->g->edges[i].kind == EDGE_CALL_RETURN)
+			add_edge(s, POINT_PASS_DONE, LOOP_NONE, i);
+}
+
 static bool leaves_if_taken(const struct block *b)
 {
 	return b->end == END_TAIL_CALL && b->flags & BLOCK_CONDITIONAL &&
@@ -221,6 +235,7 @@ void spots_find(const struct flow *f, const struct cfg *g, const struct loop_for
 		uint32_t kinds, uint32_t loop, struct spot_list *out)
 {
 	const uint32_t syscalls = 1u << POINT_SYSCALL | 1u << POINT_SYSCALL_DONE;
+	const uint32_t passes = 1u << POINT_PASS | 1u << POINT_PASS_DONE;
 	const uint32_t ends = 1u << POINT_CALL | 1u << POINT_EXIT;
 	const uint32_t loops = 1u << POINT_LOOP_ENTRY | 1u << POINT_LOOP_EXIT |
 			       1u << POINT_ITERATION_BEGIN | 1u << POINT_ITERATION_END;
@@ -237,6 +252,8 @@ void spots_find(const struct flow *f, const struct cfg *g, const struct loop_for
 	add_entry(&s);
 	for (uint32_t b = 0; s.kinds & syscalls && b < g->block_count; b++)
 		add_syscalls_of(&s, b);
+	for (uint32_t b = 0; s.kinds & passes && b < g->block_count; b++)
+		add_passes_of(&s, b);
 	if (s.kinds & loops)
 		add_loops(&s);
 	for (uint32_t b = 0; s.kinds & ends && b < g->block_count; b++)

@@ -155,7 +155,7 @@ enum rt_subject_flag {
 enum rt_probe_kind {
 	RT_ENTER,
 	RT_EXIT,
-	RT_BLOCK,      /* before a system call: may wait */
+	RT_BLOCK,      /* before a system call, or the call of what makes it: may wait */
 	RT_BLOCK_DONE, /* after it */
 	RT_WAIT,       /* entry of a function that spins; counts as synchronisation */
 	RT_WAIT_DONE,
@@ -183,7 +183,8 @@ struct rt_probe {
 	/* RT_TARGET: the call's target is constant + base + (index << shift), or the word in memory
 	 * there if `memory` is set. RT_RENDEZVOUS: the constant is sent with the signal.
 	 * RT_ITERATED, RT_LEFT: offset of a counter in the area. RT_WAIT: not 0 if the first
-	 * argument is the object that is waited for. */
+	 * argument is the object that is waited for. RT_BLOCK: not 0 if the call is passed to a
+	 * function that makes it. */
 	uint64_t constant;
 	uint8_t base, index; /* registers, or RT_NO_REGISTER */
 	uint8_t shift, memory;

@@ -136,9 +136,12 @@ void rt_hit(const struct rt_probe *probe, const struct frame *frame)
 	} else if (kind == RT_RENDEZVOUS) {
 		rendezvous(probe);
 		return;
-	} else if (kind == RT_BLOCK && unlikely(may_confine(frame))) {
-		confinement(frame); /* for any thread, even inside another hit */
-		return;
+	} else if (kind == RT_BLOCK) {
+		struct program_call call = program_call(probe, frame);
+		if (unlikely(may_confine(&call))) {
+			confinement(&call); /* for any thread, even inside another hit */
+			return;
+		}
 	}
 	hit_slowly(probe, frame);
 }

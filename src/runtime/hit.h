@@ -61,6 +61,13 @@ uint64_t read_cpu_slowly(struct rt_area *a);
 uint64_t read_page_anew(struct rt_area *a);
 uint64_t read_event(struct rt_area *a, unsigned i);
 
+/* The system call that an RT_BLOCK is before. */
+static inline struct program_call program_call(const struct rt_probe *probe,
+					       const struct frame *frame)
+{
+	return probe->constant ? frame_passed_call(frame) : frame_call(frame);
+}
+
 /* wait.c */
 void block(const struct hit *h);
 void block_done(const struct hit *h);

@@ -12,6 +12,11 @@ static inline void keep_order(void)
 	__asm__ volatile("" ::: "memory");
 }
 
+/* A system call that the program is about to make. */
+struct program_call {
+	uint64_t number, first, second; /* arguments */
+};
+
 #ifdef __aarch64__
 
 /* Bytes that a call pushes on the stack. */
@@ -62,23 +67,25 @@ static inline uint64_t frame_register(const struct frame *f, unsigned n)
 	return n == 16 ? f->x16 : n == 17 ? f->x17 : n == 30 ? f->link : f->reg[n];
 }
 
-/* At a system call: its number and its result. The first two arguments are valid at a function's
- * entry as well. */
-static inline uint64_t frame_call(const struct frame *f)
+/* At the system call instruction. */
+static inline struct program_call frame_call(const struct frame *f)
 {
-	return f->reg[8];
+	return (struct program_call){f->reg[8], f->reg[0], f->reg[1]};
 }
 
+/* At the call of a function that makes it: its arguments from the second one on. */
+static inline struct program_call frame_passed_call(const struct frame *f)
+{
+	return (struct program_call){f->reg[1], f->reg[2], f->reg[3]};
+}
+
+/* The first argument of the function that begins here. */
 static inline uint64_t frame_first(const struct frame *f)
 {
 	return f->reg[0];
 }
 
-static inline uint64_t frame_second(const struct frame *f)
-{
-	return f->reg[1];
-}
-
+/* The result of the system call, made or passed on. */
 static inline int64_t frame_result(const struct frame *f)
 {
 	return (int64_t)f->reg[0];
@@ -173,19 +180,19 @@ static inline uint64_t frame_register(const struct frame *f, unsigned n)
 	return f->reg[n & 15];
 }
 
-static inline uint64_t frame_call(const struct frame *f)
+static inline struct program_call frame_call(const struct frame *f)
 {
-	return f->reg[0];
+	return (struct program_call){f->reg[0], f->reg[7], f->reg[6]};
+}
+
+static inline struct program_call frame_passed_call(const struct frame *f)
+{
+	return (struct program_call){f->reg[6], f->reg[2], f->reg[1]};
 }
 
 static inline uint64_t frame_first(const struct frame *f)
 {
 	return f->reg[7];
-}
-
-static inline uint64_t frame_second(const struct frame *f)
-{
-	return f->reg[6];
 }
 
 static inline int64_t frame_result(const struct frame *f)

@@ -11,31 +11,31 @@ enum {
  * unless their thread does not get a CPU. A call that a handler left with siglongjmp never ends. */
 enum { WAIT_SPINS_MAX = 1 << 26 };
 
-static bool confines(const struct frame *f)
+static bool confines(const struct program_call *c)
 {
-	uint32_t first = (uint32_t)frame_first(f);
-	if (frame_call(f) == __NR_prctl)
+	uint32_t first = (uint32_t)c->first;
+	if (c->number == __NR_prctl)
 		return first == SET_SECCOMP;
 	return first == MODE_STRICT || first == MODE_FILTER;
 }
 
-static bool is_strict(const struct frame *f)
+static bool is_strict(const struct program_call *c)
 {
-	if (frame_call(f) == __NR_prctl)
-		return frame_second(f) == PRCTL_STRICT;
-	return (uint32_t)frame_first(f) == MODE_STRICT;
+	if (c->number == __NR_prctl)
+		return c->second == PRCTL_STRICT;
+	return (uint32_t)c->first == MODE_STRICT;
 }
 
-COLD void confinement(const struct frame *f)
+COLD void confinement(const struct program_call *c)
 {
 	struct rt_header *h = region_header();
-	if (!confines(f))
+	if (!confines(c))
 		return;
 	__atomic_fetch_add(&h->confined, 1, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&h->may, 0, __ATOMIC_SEQ_CST);
 	/* On x86-64, strict mode also disables the time-stamp counter for the thread: from now on
 	 * probes must do nothing. */
-	if (is_strict(f) && region_guard())
+	if (is_strict(c) && region_guard())
 		*(volatile uint64_t *)region_guard() = 0;
 	for (uint32_t i = 0; i < WAIT_SPINS_MAX; i++)
 		if (!__atomic_load_n(&h->calling, __ATOMIC_SEQ_CST))

@@ -28,11 +28,10 @@ static inline bool permit(uint32_t calls)
 	return false;
 }
 
-/* permit.c: the program is about to make the call that the frame shows. */
-void confinement(const struct frame *frame);
+/* permit.c: the program is about to make the call. */
+void confinement(const struct program_call *call);
 
-static inline bool may_confine(const struct frame *frame)
+static inline bool may_confine(const struct program_call *call)
 {
-	uint64_t number = frame_call(frame);
-	return number == __NR_prctl || number == __NR_seccomp;
+	return call->number == __NR_prctl || call->number == __NR_seccomp;
 }

@@ -27,19 +27,18 @@ static bool futex_waits(uint64_t operation)
 
 /* What is known about the call that is about to be made, a set of enum rt_call; 0: it does not
  * block. */
-static uint32_t known_call(const struct hit *h)
+static uint32_t known_call(const struct program_call *c)
 {
 	const struct rt_header *header = region_header();
-	uint64_t number = frame_call(h->frame);
-	uint32_t call = number < RT_CALLS ? header->calls[number] : 0;
-	if (call & RT_CALL_FUTEX && !futex_waits(frame_second(h->frame)))
+	uint32_t call = c->number < RT_CALLS ? header->calls[c->number] : 0;
+	if (call & RT_CALL_FUTEX && !futex_waits(c->second))
 		return 0;
 	return call;
 }
 
-static uint64_t object_of(const struct frame *f, uint32_t call)
+static uint64_t object_of(const struct program_call *c, uint32_t call)
 {
-	uint64_t argument = call & RT_CALL_SECOND ? frame_second(f) : frame_first(f);
+	uint64_t argument = call & RT_CALL_SECOND ? c->second : c->first;
 	if (call & RT_CALL_NUMBER)
 		return (uint64_t)(int64_t)(int32_t)argument;
 	return call & RT_CALL_ADDRESS ? argument : RT_NO_OBJECT;
@@ -151,12 +150,13 @@ static void note_registers(const struct hit *h)
 
 void block(const struct hit *h)
 {
-	uint32_t call = known_call(h);
+	struct program_call asked = program_call(h->probe, h->frame);
+	uint32_t call = known_call(&asked);
 	if (!call)
 		return;
 	note_registers(h);
 	if (!in_progress(h)) {
-		begin_wait(h, call, frame_call(h->frame), object_of(h->frame, call));
+		begin_wait(h, call, asked.number, object_of(&asked, call));
 		return;
 	}
 	h->area->inner_kind = call & RT_CALL_CLASS;

@@ -42,11 +42,13 @@ static void execute(struct walk *w, const struct spot *s)
 	case POINT_ENTRY: assert_int_equal(w->stack.len, 0); /* fall through */
 	case POINT_LOOP_ENTRY:
 	case POINT_ITERATION_BEGIN:
-	case POINT_SYSCALL: vec_push(&w->stack, (struct open){s->kind, s->loop}); break;
+	case POINT_SYSCALL:
+	case POINT_PASS: vec_push(&w->stack, (struct open){s->kind, s->loop}); break;
 	case POINT_EXIT: ends(w, POINT_ENTRY, LOOP_NONE); break;
 	case POINT_LOOP_EXIT: ends(w, POINT_LOOP_ENTRY, s->loop); break;
 	case POINT_ITERATION_END: ends(w, POINT_ITERATION_BEGIN, s->loop); break;
 	case POINT_SYSCALL_DONE: ends(w, POINT_SYSCALL, LOOP_NONE); break;
+	case POINT_PASS_DONE: ends(w, POINT_PASS, LOOP_NONE); break;
 	default: break;
 	}
 }
@@ -230,12 +232,75 @@ static void where_handlers_return_to_is_left_alone(void **state)
 	}
 }
 
+/* Behind what is there for landing: as musl has it, and glibc since 2.41. */
+static const uint8_t a64_pinned[] = {
+	0x5f, 0x24, 0x03, 0xd5, /* bti c */
+	0x00, 0x00, 0x40, 0xb9, /* ldr w0, [x0] */
+	0x60, 0x00, 0x18, 0x37, /* tbnz w0, 3, + 12 */
+	0xe8, 0x03, 0x01, 0xaa, /* mov x8, x1 */
+	0x01, 0x00, 0x00, 0xd4, /* svc 0 */
+	0xc0, 0x03, 0x5f, 0xd6, /* ret */
+};
+static const uint8_t x64_pinned[] = {
+	0xf3, 0x0f, 0x1e, 0xfa, /* endbr64 */
+	0x8b, 0x07,             /* mov (%rdi), %eax */
+	0xf6, 0x07, 0x08,       /* testb $8, (%rdi) */
+	0x75, 0x05,             /* jne + 5 */
+	0x48, 0x89, 0xf0,       /* mov %rsi, %rax */
+	0x0f, 0x05,             /* syscall */
+	0xc3,                   /* ret */
+};
+
+static enum refusal refusal_of(const struct arch *arch, const uint8_t *bytes, uint32_t size)
+{
+	struct made_code code = {0};
+	made_add(&code, bytes, size);
+	made_add_callee(arch, &code);
+	return refusal_of_entry(arch, &code);
+}
+
+/* One instruction made another one after the other: whatever the handler could not take for what it
+ * knows may be moved. */
+static void code_that_handlers_compare_the_pc_with_is_left_alone(void **state)
+{
+	static const struct {
+		const struct arch *arch;
+		const uint8_t *bytes;
+		uint32_t size, landing;
+		struct {
+			uint32_t at, size;
+		} needed[4];
+	} known[] = {
+		{&arch_a64, a64_pinned, sizeof(a64_pinned), 4, {{4, 4}, {8, 4}, {12, 4}, {16, 4}}},
+		{&arch_x64, x64_pinned, sizeof(x64_pinned), 4, {{4, 2}, {9, 2}, {11, 3}, {14, 2}}},
+	};
+	static const uint8_t a64_nop[] = {0x1f, 0x20, 0x03, 0xd5},
+			     x64_nop[] = {0x90, 0x90, 0x90, 0x90};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		uint8_t bytes[64];
+		const uint8_t *nop = known[i].arch == &arch_a64 ? a64_nop : x64_nop;
+		assert_int_equal(refusal_of(known[i].arch, known[i].bytes, known[i].size),
+				 REFUSED_PINNED);
+		assert_int_equal(refusal_of(known[i].arch, known[i].bytes + known[i].landing,
+					    known[i].size - known[i].landing),
+				 REFUSED_PINNED);
+		for (size_t k = 0; k < ARRAY_SIZE(known[i].needed); k++) {
+			memcpy(bytes, known[i].bytes, known[i].size);
+			memcpy(bytes + known[i].needed[k].at, nop, known[i].needed[k].size);
+			assert_int_equal(refusal_of(known[i].arch, bytes, known[i].size),
+					 REFUSED_NONE);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_begins_ends_in_order),
 		cmocka_unit_test(a_part_is_as_in_the_whole),
 		cmocka_unit_test(where_handlers_return_to_is_left_alone),
+		cmocka_unit_test(code_that_handlers_compare_the_pc_with_is_left_alone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

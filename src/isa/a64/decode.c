@@ -120,6 +120,7 @@ const struct arch arch_a64 = {
 	.fp = 29,
 	.link = 30,
 	.first_arg = 0,
+	.second_arg = 1,
 	.result = 0,
 	.callee_saved = {.core = 0xbff80000, .vec = 0x0000ff00},
 	.arguments = {.core = 0xe00781ff | UINT64_C(0xf) << A64_FIRST_PREDICATE, .vec = 0x000000ff},

@@ -138,6 +138,7 @@ const struct arch arch_x64 = {
 	.fp = X64_RBP,
 	.link = REG_NONE,
 	.first_arg = X64_RDI,
+	.second_arg = X64_RSI,
 	.result = X64_RAX,
 	/* The control bits of mxcsr and of the x87 unit are preserved too. */
 	.red_zone = 128,

@@ -1,11 +1,14 @@
 /* Where a program may block: its system calls, found in the code of all its modules, and some
- * functions that spin. */
+ * functions that spin. Pinned code (patch/pinned.h) makes its system call for its callers: these
+ * are probed instead. */
 #include "probe/code/blocking.h"
 
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "flow/far_jumps.h"
 #include "isa/calls.h"
+#include "patch/pinned.h"
 #include "probe/code/sites.h"
 
 /* Functions that wait without the kernel, or poll for what they wait for. */
@@ -171,22 +174,59 @@ static bool is_added(const struct target *t, const struct code *code, uint64_t b
 	return false;
 }
 
+static void add_function(struct target *t, struct code *code, uint64_t bias, uint64_t start)
+{
+	struct err ignored;
+	struct subject_request r = {.code = code, .va = start, .bias = bias};
+	if (!is_added(t, code, bias, start))
+		target_add_subject(t, &r, PURPOSE_BLOCK, &ignored);
+}
+
+struct callers {
+	struct target *target;
+	struct code *code;
+	uint64_t bias, callee;
+};
+
+/* Bytes that look like a call may be none: the flow graph decides. */
+static void add_caller(void *ctx, const struct far_jump *j)
+{
+	const struct callers *c = ctx;
+	struct shared *g = c->target->shared;
+	uint32_t count, function;
+	if (!j->call || j->target != c->callee)
+		return;
+	function = function_of(c->code, j->from);
+	if (function == UINT32_MAX)
+		return;
+	const struct cfg *cfg = flow_cfg(c->code->flow, function, &g->arena, &g->tmp);
+	uint32_t block = cfg_block_at(cfg, j->from);
+	if (block != BLOCK_NONE && cfg->blocks[block].target == c->callee)
+		add_function(c->target, c->code, c->bias,
+			     flow_functions(c->code->flow, &count)[function].start);
+	arena_clear(&g->arena);
+	arena_clear(&g->tmp);
+}
+
 static void add_call(struct target *t, struct code *code, uint64_t bias, uint64_t va, bool waits,
 		     uint64_t *last)
 {
 	struct shared *g = t->shared;
-	struct err ignored;
 	uint32_t function = function_of(code, va), count;
 	if (function == UINT32_MAX)
 		return;
 	uint64_t start = flow_functions(code->flow, &count)[function].start;
 	if (start == *last)
 		return;
+	if (is_pinned(code->module, code->arch, start)) {
+		struct callers c = {t, code, bias, start};
+		far_jumps(code->module, code->arch, add_caller, &c);
+		*last = start;
+		return;
+	}
 	const struct cfg *cfg = flow_cfg(code->flow, function, &g->arena, &g->tmp);
 	if (is_wanted(t, code, cfg, va, waits)) {
-		struct subject_request r = {.code = code, .va = start, .bias = bias};
-		if (!is_added(t, code, bias, start))
-			target_add_subject(t, &r, PURPOSE_BLOCK, &ignored);
+		add_function(t, code, bias, start);
 		*last = start;
 	}
 	arena_clear(&g->arena);

@@ -114,7 +114,8 @@ static void copy_counted(struct codespace *child, const struct codespace *parent
 	child->call_sites_used = parent->call_sites_used;
 }
 
-/* Retired memory stays retired: the child's thread may be in it. */
+/* Retired memory stays retired: the child's thread may be in it. What the parent has taken for its
+ * next batch is free in the child. */
 static void copy_pool(struct codespace *child, const struct codespace *parent)
 {
 	vec_each (r, &parent->pool.regions) {
@@ -122,6 +123,9 @@ static void copy_pool(struct codespace *child, const struct codespace *parent)
 		vec_copy(&copy.free, &r->free);
 		vec_push(&child->pool.regions, copy);
 	}
+	vec_each (s, &parent->sites)
+		if (s->next_address)
+			pool_give(&child->pool, s->next_address, s->next_room);
 	vec_each (r, &parent->retired) {
 		struct retired copy = *r;
 		copy_fragment(&copy.fragment, &r->fragment);

@@ -51,7 +51,8 @@ static int runtime_kind(const struct subject *s, enum point_kind kind)
 {
 	bool entry = kind == POINT_ENTRY || kind == POINT_LOOP_ENTRY;
 	switch (s->purpose) {
-	case PURPOSE_BLOCK: return kind == POINT_SYSCALL ? RT_BLOCK : RT_BLOCK_DONE;
+	case PURPOSE_BLOCK:
+		return kind == POINT_SYSCALL || kind == POINT_PASS ? RT_BLOCK : RT_BLOCK_DONE;
 	case PURPOSE_MADE: return RT_MADE;
 	case PURPOSE_RENDEZVOUS: return RT_RENDEZVOUS;
 	case PURPOSE_SPIN: return entry ? RT_WAIT : RT_WAIT_DONE;
@@ -150,6 +151,8 @@ static void call_runtime(struct target *t, const struct site_plan *p, uint32_t s
 		probe->constant = counter_of(t, s, spot->kind);
 	if (kind == RT_WAIT)
 		probe->constant = s->argument;
+	if (kind == RT_BLOCK)
+		probe->constant = spot->kind == POINT_PASS;
 	out->routine = t->region.text + entries->hit;
 	out->argument = t->region.base + at;
 }
@@ -515,8 +518,9 @@ static int plan_site(struct target *t, struct site *site, struct site_plan *p,
 		tally_study(t, p, site);
 		tally_add_probes(t, p, site);
 	}
-	if (!rc && p->probes.len) {
+	if (!rc)
 		count_refused(p, result);
+	if (!rc && p->probes.len && site->next.size) {
 		mark_shared(t, p);
 		publish(t, p);
 		tally_publish(t, p, site);

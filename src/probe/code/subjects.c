@@ -12,7 +12,9 @@ uint32_t subject_points(const struct subject *s)
 	if (s->request.call_sites)
 		return 1 << POINT_CALL;
 	switch (s->purpose) {
-	case PURPOSE_BLOCK: return 1 << POINT_SYSCALL | 1 << POINT_SYSCALL_DONE;
+	case PURPOSE_BLOCK:
+		return 1 << POINT_SYSCALL | 1 << POINT_SYSCALL_DONE | 1 << POINT_PASS |
+		       1 << POINT_PASS_DONE;
 	case PURPOSE_MADE:
 	case PURPOSE_RENDEZVOUS: return 1 << POINT_ENTRY;
 	case PURPOSE_SPIN: return 1 << POINT_ENTRY | 1 << POINT_EXIT;

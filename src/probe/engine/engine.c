@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
+#include "flow/entry.h"
 #include "isa/calls.h"
+#include "patch/pinned.h"
 #include "probe/code/blocking.h"
 #include "probe/code/module_facts.h"
 #include "probe/code/moved.h"
@@ -145,28 +147,50 @@ static bool is_in_call(const struct target *t, const struct rt_area *a, uint64_t
 	return a->call_sp == sp && (a->call_pc == pc || a->call_pc + size == pc);
 }
 
+/* Where the call instruction at `from` returns to, if it calls the pinned function that contains
+ * pc; 0: it does not. */
+static uint64_t passed_back_to(const struct target *t, uint64_t from, uint64_t pc)
+{
+	struct place call = space_find(t->space, from), at = space_find(t->space, pc);
+	uint32_t count, function = at.code && at.code->flow && at.code == call.code
+					   ? flow_function_at(at.code->flow, at.va)
+					   : UINT32_MAX;
+	struct insn in;
+	if (function == UINT32_MAX ||
+	    !decode_at(call.code->module, call.code->arch, call.va, DECODE_FLOW, &in) ||
+	    in.kind != INSN_CALL || !is_pinned(at.code->module, at.code->arch, in.target) ||
+	    in.target != flow_functions(at.code->flow, &count)[function].start)
+		return 0;
+	return from + in.length;
+}
+
 /* A blocked thread does not change these values. If it has continued in between, the second check
  * fails: its call is another one. */
 static bool add_registers(const struct target *t, const struct rt_area *a, uint64_t pc,
 			  struct registers *r)
 {
 	const struct arch *arch = t->shared->arch;
-	uint64_t fp = a->call_fp, link = a->call_link;
+	uint64_t fp = a->call_fp, link = a->call_link, from = a->call_pc, sp = a->call_sp;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (!is_in_call(t, a, pc, r->reg[arch->sp]))
+	if (pc == r->pc) {
+		link = passed_back_to(t, from, pc);
+		sp -= arch->link == REG_NONE ? sizeof(uint64_t) : 0; /* the return address */
+		if (!link || sp != r->reg[arch->sp] || !a->wait_since)
+			return false;
+	} else if (!is_in_call(t, a, pc, r->reg[arch->sp])) {
 		return false;
+	}
 	registers_set(r, arch->fp, fp);
 	if (arch->link != REG_NONE)
 		registers_set(r, arch->link, link);
 	return true;
 }
 
-/* Only probes in moved code have recorded the registers. */
+/* Probes in moved code have recorded the registers, and probes around calls of pinned code. */
 void target_call_registers(const struct target *t, int tid, struct registers *r)
 {
 	uint64_t pc = r->pc;
 	uint32_t i = t->region.in ? areas_number(t, tid) : RT_AREAS;
-	if (i < RT_AREAS && target_original(t, &pc) && pc != r->pc &&
-	    !add_registers(t, target_area(t, i), pc, r))
+	if (i < RT_AREAS && target_original(t, &pc) && !add_registers(t, target_area(t, i), pc, r))
 		add_registers(t, target_area(t, i + RT_AREAS), pc, r);
 }

@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 
 #include "base/vec.h"
+#include "patch/pinned.h"
 #include "probe/region/values.h"
 
 /* Kinds of calls, as the runtime knows them: sets of enum rt_call. */
@@ -120,4 +121,18 @@ uint32_t calls_class(const struct call_made *c, uint64_t *object)
 bool call_object(const struct call_made *c, uint64_t *object)
 {
 	return calls_class(c, object) != 0;
+}
+
+static bool is_in_pinned(const struct frame *f)
+{
+	uint32_t count, i = f->exact && f->code && f->code->flow
+				    ? flow_function_at(f->code->flow, f->va)
+				    : UINT32_MAX;
+	return i != UINT32_MAX && is_pinned(f->code->module, f->code->arch,
+					    flow_functions(f->code->flow, &count)[i].start);
+}
+
+const struct frame *calling_frame(const struct walk *w)
+{
+	return &w->frames.data[w->frames.len > 1 && is_in_pinned(&w->frames.data[0]) ? 1 : 0];
 }

@@ -51,6 +51,9 @@ void target_waits(struct target *t, wait_visitor visit, void *ctx);
 /* The object that a thread waits for in a system call, as in struct wait_value. False if the call
  * does not block, or is a restarted one, whose arguments are unknown. */
 bool call_object(const struct call_made *c, uint64_t *object);
+/* The frame whose function has the probes around the system call of a thread with this stack: the
+ * innermost one, or the caller of pinned code. */
+const struct frame *calling_frame(const struct walk *w);
 
 /* Where a synchronisation object was last initialised (pthread_mutex_init and similar functions)
  * since waits are watched, by any thread, or by the parent before it forked this process: the

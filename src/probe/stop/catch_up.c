@@ -47,19 +47,22 @@ static const struct subject *fresh_in(struct target *t, const struct frame *f, e
 	return NULL;
 }
 
-/* The pc of the subject's probe of this kind that a thread at `pc` would have passed. A thread in a
- * system call is at the instruction or after it. */
+/* The pc of the subject's probe of this kind that a thread in the frame has passed. A thread in a
+ * system call is at the instruction or after it; one that has passed a call on has passed the last
+ * probe before the return address. */
 static uint64_t probe_passed(const struct target *t, const struct subject *s,
-			     enum rt_probe_kind kind, uint64_t pc)
+			     enum rt_probe_kind kind, const struct frame *f)
 {
-	uint64_t size = arch_calls(t->shared->arch)->insn_size;
+	uint64_t size = arch_calls(t->shared->arch)->insn_size, found = 0;
 	vec_each (number, &s->probes) {
 		const struct rt_probe *p =
 			(const struct rt_probe *)target_at(t, RT_PROBE_TABLE) + *number;
-		if (p->kind == kind && (kind == RT_WAIT || p->pc == pc || p->pc + size == pc))
-			return p->pc;
+		bool here = f->exact ? p->pc == f->pc || p->pc + size == f->pc
+				     : p->constant && p->pc < f->pc && p->pc > found;
+		if (p->kind == kind && (kind == RT_WAIT || here))
+			found = p->pc;
 	}
-	return pc;
+	return found ? found : f->pc;
 }
 
 static void set_wait(const struct lists *l, const struct frame *f, enum rt_probe_kind probe,
@@ -78,13 +81,16 @@ static void set_wait(const struct lists *l, const struct frame *f, enum rt_probe
 	a->wait_since = l->now[RT_WALL];
 }
 
-/* As note_registers() does in runtime/wait.c before a call. */
-static void set_registers(const struct lists *l, const struct registers *r, uint64_t pc)
+/* As note_registers() does in runtime/wait.c before a call, which may have been passed on to the
+ * innermost frame. */
+static void set_registers(const struct lists *l, const struct stopped_walk *w, uint64_t pc)
 {
 	const struct arch *arch = l->target->shared->arch;
+	const struct registers *r = &w->registers;
+	const struct frame *innermost = &w->walk.frames.data[0];
 	struct rt_area *a = l->area;
 	a->call_pc = pc;
-	a->call_sp = r->reg[arch->sp];
+	a->call_sp = calling_frame(&w->walk) == innermost ? r->reg[arch->sp] : innermost->cfa;
 	a->call_fp = r->reg[arch->fp];
 	a->call_link = arch->link == REG_NONE ? 0 : r->reg[arch->link];
 }
@@ -92,14 +98,14 @@ static void set_registers(const struct lists *l, const struct registers *r, uint
 /* Begins the wait of a thread that is in a system call whose probes have just gone in. */
 static void begin_call(const struct lists *l, const struct stopped_walk *w)
 {
-	const struct frame *f = &w->walk.frames.data[0];
+	const struct frame *f = calling_frame(&w->walk);
 	const struct subject *s = fresh_in(l->target, f, PURPOSE_BLOCK);
 	struct rt_wait_cell cell = {.call = (uint32_t)w->call.number};
 	uint32_t call = s ? calls_class(&w->call, &cell.object) : 0;
 	if (!call)
 		return;
-	cell.pc = probe_passed(l->target, s, RT_BLOCK, w->registers.pc);
-	set_registers(l, &w->registers, cell.pc);
+	cell.pc = probe_passed(l->target, s, RT_BLOCK, f);
+	set_registers(l, w, cell.pc);
 	set_wait(l, f, RT_BLOCK, cell, call);
 }
 
@@ -111,7 +117,7 @@ static void begin_waiting(const struct lists *l, const struct stopped_walk *w)
 		const struct subject *s = fresh_in(l->target, f, PURPOSE_SPIN);
 		if (!s || !f->cfa || (f->exact && f->va <= s->entry))
 			continue;
-		struct rt_wait_cell cell = {.pc = probe_passed(l->target, s, RT_WAIT, f->pc),
+		struct rt_wait_cell cell = {.pc = probe_passed(l->target, s, RT_WAIT, f),
 					    .object = RT_NO_OBJECT,
 					    .call = RT_NO_CALL};
 		set_wait(l, f, RT_WAIT, cell, RT_WAIT_SYNC);

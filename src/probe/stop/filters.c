@@ -20,8 +20,10 @@ static bool makes_call_at(const struct target *t, uint64_t pc)
 /* Whether the thread may have executed the probe before a call, and not yet made the call. */
 static bool is_before_call(const struct target *t, const struct stopped_walk *w)
 {
-	return !w->known || w->unsettled || w->interrupted ||
-	       (!w->in_call && w->probed && makes_call_at(t, w->registers.pc));
+	if (!w->known || w->unsettled || w->interrupted)
+		return true;
+	bool passed_on = calling_frame(&w->walk) != w->walk.frames.data;
+	return !w->in_call && (passed_on || (w->probed && makes_call_at(t, w->registers.pc)));
 }
 
 static bool is_pending(const struct stop *s)

@@ -1,0 +1,43 @@
+#include "patch/pinned.h"
+
+#include "flow/entry.h"
+#include "isa/calls.h"
+
+enum { MOST_INSNS = 24 }; /* glibc's and musl's have up to 14 */
+
+static bool reads_flag(const struct arch *arch, const struct insn *in)
+{
+	return in->kind == INSN_PLAIN && in->op == OP_LOAD && in->a == arch->first_arg &&
+	       in->b == REG_NONE && !in->imm && in->width == sizeof(int);
+}
+
+/* Whether nothing but a branch away comes before the system call at the end, whose number is the
+ * second argument. */
+static bool passes_call(const struct module *m, const struct arch *arch, uint64_t va)
+{
+	unsigned number = calls_number_register(arch);
+	bool branches = false, passes = false;
+	struct insn in;
+	for (uint32_t i = 0; i < MOST_INSNS && decode_at(m, arch, va, DECODE_FULL, &in); i++) {
+		va += in.length;
+		if (in.kind == INSN_SYSCALL)
+			return branches && passes;
+		if (in.kind == INSN_BRANCH ? branches : in.kind != INSN_PLAIN)
+			return false;
+		branches |= in.kind == INSN_BRANCH;
+		if (regset_has(&in.writes, number))
+			passes = in.op == OP_MOVE && in.a == arch->second_arg;
+	}
+	return false;
+}
+
+bool is_pinned(const struct module *m, const struct arch *arch, uint64_t va)
+{
+	struct insn in;
+	size_t n = decode_at(m, arch, va, DECODE_FULL, &in);
+	if (n && in.flags & INSN_LANDING) {
+		va += n;
+		n = decode_at(m, arch, va, DECODE_FULL, &in);
+	}
+	return n && reads_flag(arch, &in) && passes_call(m, arch, va + n);
+}

@@ -476,15 +476,18 @@ static int begin(struct diagnosis *d, int *not_started, struct err *e)
 	look_into(d, add_process(d, t, false));
 	rc = engine_unprobed(t) ? 0 : engine_commit(d->own->engine, t, NULL, e);
 	/* One that has confined itself meanwhile will be told of. */
-	if (rc && rc != ERR_CONFINED && (d->o->argv || !has_changed(d, t)))
+	bool changed = rc && rc != ERR_CONFINED && !d->o->argv && has_changed(d, t);
+	if (rc && rc != ERR_CONFINED && !changed)
 		return rc;
 	samples_watch(&d->own->samples, pid);
-	if (engine_unprobed(t) && !thread_lives(pid))
+	/* If it has changed, events have told of what is there now, and the target may be gone. */
+	const char *unprobed = changed ? NULL : engine_unprobed(t);
+	if (unprobed && !thread_lives(pid))
 		return err_set(e, ERR_ENDED, "process %d has ended", pid);
-	if (engine_unprobed(t) && !d->own->samples.sampler)
+	if (unprobed && !d->own->samples.sampler)
 		return err_set(e, ERR_CONFINED, "%s, and there are no samples without perf: %s",
-			       engine_unprobed(t), d->note);
-	if (engine_unprobed(t))
+			       unprobed, d->note);
+	if (unprobed)
 		tell_unprobed(d, t);
 	add_facts(d);
 	d->own->started = now_seconds();

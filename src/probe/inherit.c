@@ -77,8 +77,8 @@ static void copy_counted(struct target *child, const struct target *parent)
 	child->call_sites_used = parent->call_sites_used;
 }
 
-/* Retired memory stays what it is: nobody knows whether the child's thread is in it. What the parent
- * has taken for its next batch is free in the child. */
+/* Retired memory stays what it is: nobody knows whether the child's thread is in it. What the
+ * parent has taken for its next batch is free in the child. */
 static void copy_pool(struct target *child, const struct target *parent)
 {
 	vec_each (r, &parent->pool.regions) {

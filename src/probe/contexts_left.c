@@ -30,13 +30,28 @@ static uint64_t count_in(struct control_thread *th, const struct emit_ops *ops, 
 	return known ? vector[ops->vector_count] : 0;
 }
 
-static void find_held(struct left_at *left, const struct tally *y, uint32_t block,
+static bool runs_at(const struct tally *y, uint64_t va, const struct tally_running *wanted)
+{
+	struct tally_running running[RUNNING_MAX];
+	uint32_t block = cfg_block_at(y->cfg, va);
+	for (uint32_t i = 0, n = block == BLOCK_NONE ? 0 : tally_running(y, block, running); i < n;
+	     i++)
+		if (running[i].counter == wanted->counter && running[i].word == wanted->word)
+			return true;
+	return false;
+}
+
+/* In a probe that begins a loop its registers may not hold counts yet, and in one that ends it they
+ * may have been added up: so the loop must hold the instruction before the probe, too. */
+static void find_held(struct left_at *left, const struct tally *y, uint32_t block, uint64_t before,
 		      struct control_thread *th, const struct registers *r)
 {
 	struct tally_running running[RUNNING_MAX];
 	vec_clear(&left->held);
 	for (uint32_t i = 0, n = tally_running(y, block, running); i < n; i++) {
 		const struct emit_ops *ops = y->live->arch->emit;
+		if (before && !runs_at(y, before, &running[i]))
+			continue;
 		uint64_t value = count_in(th, ops, running[i].counter, r);
 		vec_push(&left->held, (struct counted_word){running[i].word, value});
 	}
@@ -51,9 +66,10 @@ static bool is_within(const struct tally_place *p, bool moved)
 	return moved ? !p->leaves : p->jumped_to;
 }
 
-/* `f` is where the thread would be in the original program. */
+/* `f` is where the thread would be in the original program. `before`: of one inside a probe, the
+ * instruction that comes before that in the moved code; else 0. */
 static void find_place(struct target *t, struct control_thread *th, const struct frame *f,
-		       bool probed, struct arena *a)
+		       bool probed, uint64_t before, struct arena *a)
 {
 	uint32_t slot = areas_number(t, th->tracee.tid);
 	const struct site *s = site_of(t, f);
@@ -72,7 +88,7 @@ static void find_place(struct target *t, struct control_thread *th, const struct
 	left->va = f->va;
 	left->arriving = !moved;
 	left->framed = y.framed;
-	find_held(left, &y, p.block, th, &now);
+	find_held(left, &y, p.block, before, th, &now);
 }
 
 static bool are_settled(const struct target *t, uint32_t first)
@@ -105,7 +121,7 @@ void contexts_leave(struct target *t)
 		const struct stopped_walk *w = t->engine->walks.data[i];
 		struct control_thread *th = control_thread(t->engine->control, w->tid);
 		if (th && w->known && !w->unsettled && w->walk.frames.len)
-			find_place(t, th, &w->walk.frames.data[0], w->probed, &a);
+			find_place(t, th, &w->walk.frames.data[0], w->probed, 0, &a);
 		arena_clear(&a);
 	}
 	arena_release(&a);
@@ -119,12 +135,16 @@ void contexts_leave(struct target *t)
 /* A thread that ends inside a probe will not come out of it: the instruction behind that has to do,
  * and what the probe counts may be one off. False in the runtime, and in what is rarely executed.
  */
-static bool original_nearby(const struct target *t, uint64_t *pc, bool *probed)
+static bool original_nearby(const struct target *t, uint64_t *pc, bool *probed, uint64_t *before)
 {
 	unsigned step = t->engine->arch->insn_align;
 	vec_each (s, &t->sites) {
 		if (!s->address || *pc < s->address || *pc >= s->address + s->fragment.rare)
 			continue;
+		if (to_original(t, pc, probed))
+			return true;
+		if (!fragment_nearest(&s->fragment, (uint32_t)(*pc - s->address), before))
+			return false;
 		for (; *pc < s->address + s->fragment.rare; *pc += step)
 			if (to_original(t, pc, probed))
 				return true;
@@ -137,13 +157,14 @@ void contexts_ending(struct target *t, struct control_thread *th)
 	struct registers r;
 	struct arena a;
 	bool probed = false;
+	uint64_t before = 0;
 	if (t->counts_kept || !control_registers(th, &r) || th->in_call)
 		return;
-	if (is_code_memory(t, r.pc) && !original_nearby(t, &r.pc, &probed))
+	if (is_code_memory(t, r.pc) && !original_nearby(t, &r.pc, &probed, &before))
 		return;
 	struct place at = space_find(t->space, r.pc);
 	struct frame f = {.code = at.code, .va = at.va, .pc = r.pc, .exact = true};
 	arena_init(&a);
-	find_place(t, th, &f, probed, &a);
+	find_place(t, th, &f, probed, before, &a);
 	arena_release(&a);
 }

@@ -38,13 +38,29 @@ static uint64_t count_in(struct control_thread *th, const struct emit_ops *ops, 
 	return known ? vector[ops->vector_count] : 0;
 }
 
+static bool runs_at(const struct tally *y, uint64_t va, const struct tally_running *wanted)
+{
+	struct tally_running running[RUNNING_MAX];
+	uint32_t block = cfg_block_at(y->cfg, va);
+	for (uint32_t i = 0, n = block == BLOCK_NONE ? 0 : tally_running(y, block, running); i < n;
+	     i++)
+		if (running[i].counter == wanted->counter && running[i].word == wanted->word)
+			return true;
+	return false;
+}
+
+/* Inside a probe that begins a loop, the loop's registers may not hold counts yet; inside one that
+ * ends it, the counts may have been added already. So the instruction before the probe must be in
+ * the loop, too. */
 static void read_held_counts(struct abandoned_at *at, const struct tally *y, uint32_t block,
-			     struct control_thread *th, const struct registers *r)
+			     uint64_t before, struct control_thread *th, const struct registers *r)
 {
 	struct tally_running running[RUNNING_MAX];
 	vec_clear(&at->held);
 	for (uint32_t i = 0, n = tally_running(y, block, running); i < n; i++) {
 		const struct emit_ops *ops = y->live->arch->emit;
+		if (before && !runs_at(y, before, &running[i]))
+			continue;
 		uint64_t value = count_in(th, ops, running[i].counter, r);
 		vec_push(&at->held, (struct counted_word){running[i].word, value});
 	}
@@ -59,9 +75,10 @@ static bool is_in_middle(const struct tally_place *p, bool moved)
 	return moved ? !p->leaves : p->jumped_to;
 }
 
-/* Notes the place of a thread. `f` is where the thread would be in the original program. */
+/* Notes the place of a thread. `f` is where the thread would be in the original program. `before`:
+ * if it is inside a probe, the instruction before the probe in the moved code; else 0. */
 static void note_place(struct target *t, struct control_thread *th, const struct frame *f,
-		       bool probed, struct arena *a)
+		       bool probed, uint64_t before, struct arena *a)
 {
 	uint32_t slot = areas_number(t, th->tracee.tid);
 	const struct site *s = site_of(t, f);
@@ -80,7 +97,7 @@ static void note_place(struct target *t, struct control_thread *th, const struct
 	at->va = f->va;
 	at->arriving = !moved;
 	at->framed = y.framed;
-	read_held_counts(at, &y, p.block, th, &now);
+	read_held_counts(at, &y, p.block, before, th, &now);
 }
 
 static bool are_settled(const struct stop *s)
@@ -110,7 +127,7 @@ void counting_end(struct target *t)
 	vec_each (w, &stop.walks) {
 		struct control_thread *th = control_thread(t->shared->control, w->tid);
 		if (th && w->known && !w->unsettled && w->walk.frames.len)
-			note_place(t, th, &w->walk.frames.data[0], w->probed, &a);
+			note_place(t, th, &w->walk.frames.data[0], w->probed, 0, &a);
 		arena_clear(&a);
 	}
 	arena_release(&a);
@@ -124,12 +141,16 @@ void counting_end(struct target *t)
 /* A thread that ends inside a probe will not get out of it: the next instruction after the probe is
  * taken instead, and what the probe counts may be off by one. False in the runtime, and in rarely
  * executed code. */
-static bool original_nearby(const struct target *t, uint64_t *pc, bool *probed)
+static bool original_nearby(const struct target *t, uint64_t *pc, bool *probed, uint64_t *before)
 {
 	unsigned step = t->shared->arch->insn_align;
 	vec_each (s, &t->code->sites) {
 		if (!s->address || *pc < s->address || *pc >= s->address + s->fragment.rare)
 			continue;
+		if (to_original(t, pc, probed))
+			return true;
+		if (!fragment_nearest(&s->fragment, (uint32_t)(*pc - s->address), before))
+			return false;
 		for (; *pc < s->address + s->fragment.rare; *pc += step)
 			if (to_original(t, pc, probed))
 				return true;
@@ -142,13 +163,14 @@ void counting_end_thread(struct target *t, struct control_thread *th)
 	struct registers r;
 	struct arena a;
 	bool probed = false;
+	uint64_t before = 0;
 	if (t->counting.over || !control_registers(th, &r) || th->in_call)
 		return;
-	if (is_code_memory(t, r.pc) && !original_nearby(t, &r.pc, &probed))
+	if (is_code_memory(t, r.pc) && !original_nearby(t, &r.pc, &probed, &before))
 		return;
 	struct place at = space_find(t->space, r.pc);
 	struct frame f = {.code = at.code, .va = at.va, .pc = r.pc, .exact = true};
 	arena_init(&a);
-	note_place(t, th, &f, probed, &a);
+	note_place(t, th, &f, probed, before, &a);
 	arena_release(&a);
 }

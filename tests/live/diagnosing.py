@@ -103,13 +103,13 @@ VICTIMS = {
     # Probes that cost nothing at first, and soon too much.
     "hotter": Victim(Want("cpu", "turn", "turn@turn", "caller@caller", share=(0.2, 1)), besides=[BUSY]),
     "short_trips": Victim(Want("cpu", "walk@walk", "walk", "walk_all@walk_all", share=(0.2, 1)),
-                          step="the loop short_trips.c:* of walk is entered about * times a second, for 1.5 iterations *"),
+                          step="the loop short_trips.c:* of walk is entered about * times per second, for 1.5 iterations *"),
     "flat": Victim(Want("cpu", "dispatch@dispatch", truth="dispatch")),
     "some_threads": Victim(Want("cpu", "draw@draw", truth="draw"), Want("cpu", "encode@encode", truth="encode")),
     "children": Victim(Want("cpu", "child_work@child", truth="child_work"), besides=[UNEVEN]),
     "mutex": Victim(Want("sync", "take", truth="queue_lock", sync="mutex/queue_lock"),
                     Want("cpu", "order_queue@order", truth="order_queue"), besides=[UNEVEN],
-                    step="do less while mutex queue_lock is held*"),
+                    step="do less work while mutex queue_lock is held*"),
     # An object that no symbol tells of has its address for a name, and the place where it was made; std::mutex is made without
     # a call, so that one is known by who waits for it.
     "made_mutex": Victim(Want("sync", "deposit", truth="deposit", sync="mutex/0x* made in open_account (made_mutex.c:[0-9]*)"),
@@ -124,7 +124,7 @@ VICTIMS = {
                        Want("cpu", "make_item@make", truth="make_item")),
     "barrier": Victim(Want("sync", "meet", truth="phase", sync="barrier/phase"),
                       Want("imbalance", "compute@compute", truth="compute"), Want("cpu", "compute@compute", truth="compute"),
-                      step="divide the work of * more evenly*"),
+                      step="balance the work of *"),
     "workers": Victim(Want("sync", "meet", truth="meet", sync="barrier/0x* made in main (workers.c:[0-9]*)"),
                       Want("imbalance", "compute@compute", truth="compute"), Want("cpu", "compute@compute", truth="compute")),
     # What waits is the library's code, in threads that are its own.
@@ -142,7 +142,7 @@ VICTIMS = {
     "sleeping": Victim(Want("sync", "poll_device", "poll_device@poll", truth="poll_device", sync="sleep*")),
     "pipe": Victim(Want("io", "fetch", truth="fetch", file="pipe/*"), Want("cpu", "compose@compose", truth="compose")),
     "fsync": Victim(Want("small-io", "append_line", truth="append_line", file="file/*diagnose-log*"),
-                    besides=[Want("io", "append_line"), BUSY], step="* operations a second move * bytes each on average: *"),
+                    besides=[Want("io", "append_line"), BUSY], step="* operations per second move * bytes each on average: *"),
     "bytes": Victim(Want("small-io", "put", "put@put", truth="put", file="file/*diagnose-bytes*"),
                     besides=[Want("io", "put", "put@put"), BUSY]),
     "dsync": Victim(Want("io", "save", truth="save", file="file/*diagnose-blocks*"), besides=[BUSY]),

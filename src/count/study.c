@@ -132,7 +132,7 @@ static uint32_t place_of(struct cutting *c, uint32_t scope, uint64_t va)
 static void cut_block(const struct study *y, struct cutting *k, const struct block *b)
 {
 	uint32_t first = k->runs.len, last = INDEX_NONE, number = 0;
-	struct cursor c;
+	struct decoder c;
 	struct insn in;
 	cursor_set(&c, y->what.code->module, y->what.code->arch, b->start, b->size);
 	for (; cursor_next(&c, DECODE_FLOW, &in); number++) {

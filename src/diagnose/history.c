@@ -73,7 +73,8 @@ static void mark_chains(const struct diagnosis *d, const struct kept_chains *k, 
 			kept_chain_parts(d, k, c, mark_part, used);
 }
 
-static void prepare_names(const struct diagnosis *d, struct names *n, const struct kept_chains *k)
+static void prepare_names(const struct diagnosis *d, struct finding_names *n,
+			  const struct kept_chains *k)
 {
 	uint32_t count = search_resources(d->own->search)->list.len;
 	uint8_t *used = xcalloc(count, 1);

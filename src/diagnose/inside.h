@@ -51,7 +51,7 @@ struct diagnose_private {
 	struct samples samples;
 	struct sink sink;
 	struct arena arena;
-	struct names *names;              /* for diagnose_strongest(); NULL: not needed yet */
+	struct finding_names *names;      /* for diagnose_strongest(); NULL: not needed yet */
 	struct arena lines;               /* of diagnose_strongest() */
 	VEC(struct live_experiment) live; /* by experiment */
 	VEC(uint32_t) beginning;          /* experiments that begin with the next commit */

@@ -8,7 +8,7 @@
 #include "module/demangle.h"
 #include "profile/short_name.h"
 
-struct names {
+struct finding_names {
 	const struct diagnosis *d;
 	struct places *places;
 	VEC(struct module *) copies; /* by the code's number; the engine uses the originals */
@@ -18,7 +18,7 @@ struct names {
 
 static struct module *copied_module(void *ctx, uint32_t number)
 {
-	struct names *n = ctx;
+	struct finding_names *n = ctx;
 	struct codes *codes = engine_codes(n->d->probing.engine);
 	struct err ignored;
 	while (n->copies.len <= number)
@@ -33,20 +33,20 @@ static struct module *copied_module(void *ctx, uint32_t number)
 
 static struct flow *known_flow(void *ctx, uint32_t number)
 {
-	const struct names *n = ctx;
+	const struct finding_names *n = ctx;
 	return codes_get(engine_codes(n->d->probing.engine), number)->flow;
 }
 
-struct names *names_new(const struct diagnosis *d)
+struct finding_names *names_new(const struct diagnosis *d)
 {
-	struct names *n = xcalloc(1, sizeof(*n));
+	struct finding_names *n = xcalloc(1, sizeof(*n));
 	n->d = d;
 	n->places = places_new(copied_module, known_flow, n);
 	arena_init(&n->arena);
 	return n;
 }
 
-void names_free(struct names *n)
+void names_free(struct finding_names *n)
 {
 	if (!n)
 		return;
@@ -59,7 +59,7 @@ void names_free(struct names *n)
 	free(n);
 }
 
-static const struct wait_object *object_of_part(const struct names *n, uint32_t part)
+static const struct wait_object *object_of_part(const struct finding_names *n, uint32_t part)
 {
 	const struct resource *r = &search_resources(n->d->own->search)->list.data[part];
 	return r->hierarchy == SYNC && r->parent != RESOURCE_NONE && r->parent >= HIERARCHIES
@@ -69,14 +69,15 @@ static const struct wait_object *object_of_part(const struct names *n, uint32_t 
 
 typedef VEC(struct place_asked) asked_list;
 
-static void ask_for_code(const struct names *n, uint32_t part, asked_list *asked)
+static void ask_for_code(const struct finding_names *n, uint32_t part, asked_list *asked)
 {
 	struct code_part p = code_part(n->d->own->code, part);
 	if (p.code)
 		vec_push(asked, (struct place_asked){p.code->id, p.loop ? p.loop : p.va});
 }
 
-static void ask_for_object(const struct names *n, const struct wait_object *o, asked_list *asked)
+static void ask_for_object(const struct finding_names *n, const struct wait_object *o,
+			   asked_list *asked)
 {
 	if (o->maker)
 		vec_push(asked, (struct place_asked){o->maker->id, o->made_at});
@@ -84,7 +85,7 @@ static void ask_for_object(const struct names *n, const struct wait_object *o, a
 		ask_for_code(n, o->user, asked);
 }
 
-void names_prepare(struct names *n, const uint32_t *parts, uint32_t count)
+void names_prepare(struct finding_names *n, const uint32_t *parts, uint32_t count)
 {
 	asked_list asked = {0};
 	n->prepared = true;
@@ -99,7 +100,7 @@ void names_prepare(struct names *n, const uint32_t *parts, uint32_t count)
 	vec_free(&asked);
 }
 
-static const char *chain_of(struct names *n, const level_list *levels)
+static const char *chain_of(struct finding_names *n, const level_list *levels)
 {
 	struct text t = TEXT_INIT;
 	vec_each (l, levels)
@@ -110,7 +111,7 @@ static const char *chain_of(struct names *n, const level_list *levels)
 }
 
 /* The name from the module's symbols. */
-static const char *symbol_of(struct names *n, const struct code_part *p)
+static const char *symbol_of(struct finding_names *n, const struct code_part *p)
 {
 	uint32_t count, i = flow_function_at(p->code->flow, p->va);
 	const struct function *list = flow_functions(p->code->flow, &count);
@@ -119,7 +120,7 @@ static const char *symbol_of(struct names *n, const struct code_part *p)
 	return short_name(&n->arena, demangle(&n->arena, list[i].name));
 }
 
-struct code_name names_code(struct names *n, uint32_t part)
+struct code_name names_code(struct finding_names *n, uint32_t part)
 {
 	struct code_part p = code_part(n->d->own->code, part);
 	struct code_name out = {
@@ -153,7 +154,7 @@ struct code_name names_code(struct names *n, uint32_t part)
 	return out;
 }
 
-static const char *loop_component(struct names *n, uint32_t part)
+static const char *loop_component(struct finding_names *n, uint32_t part)
 {
 	struct code_name c = names_code(n, part);
 	if (!c.first_line)
@@ -162,7 +163,7 @@ static const char *loop_component(struct names *n, uint32_t part)
 	return arena_printf(&n->arena, "loop %s:%u-%u", c.file, c.first_line, c.last_line);
 }
 
-static const char *code_component(struct names *n, uint32_t part)
+static const char *code_component(struct finding_names *n, uint32_t part)
 {
 	struct code_part p = code_part(n->d->own->code, part);
 	const struct resource *r = &search_resources(n->d->own->search)->list.data[part];
@@ -172,7 +173,7 @@ static const char *code_component(struct names *n, uint32_t part)
 	return p.loop ? loop_component(n, part) : names_code(n, part).function;
 }
 
-static const char *machine_component(struct names *n, uint32_t part)
+static const char *machine_component(struct finding_names *n, uint32_t part)
 {
 	const struct machine *m = &n->d->own->machine;
 	char host[256];
@@ -201,7 +202,7 @@ static const struct place_level *own_level(const level_list *levels)
 	return l;
 }
 
-static const char *maker_of(struct names *n, const struct wait_object *o)
+static const char *maker_of(struct finding_names *n, const struct wait_object *o)
 {
 	struct code_part p = {.code = o->maker, .va = o->made_at};
 	level_list levels = {0};
@@ -217,7 +218,7 @@ static const char *maker_of(struct names *n, const struct wait_object *o)
 	return name;
 }
 
-const char *names_object(struct names *n, uint32_t object)
+const char *names_object(struct finding_names *n, uint32_t object)
 {
 	const struct wait_object *o = &n->d->own->waits.objects.data[object];
 	if (o->maker)
@@ -228,7 +229,7 @@ const char *names_object(struct names *n, uint32_t object)
 	return o->name;
 }
 
-static const char *object_component(struct names *n, uint32_t part)
+static const char *object_component(struct finding_names *n, uint32_t part)
 {
 	const struct resources *r = search_resources(n->d->own->search);
 	if (r->list.data[part].parent < HIERARCHIES)
@@ -236,7 +237,7 @@ static const char *object_component(struct names *n, uint32_t part)
 	return names_object(n, (uint32_t)r->list.data[part].key);
 }
 
-const char *names_component(struct names *n, uint32_t part)
+const char *names_component(struct finding_names *n, uint32_t part)
 {
 	static const char *const roots[HIERARCHIES] = {"Code", "Machine", "SyncObject", "File"};
 	if (part < HIERARCHIES)
@@ -248,7 +249,7 @@ const char *names_component(struct names *n, uint32_t part)
 	}
 }
 
-const char *names_sentence(struct names *n, uint32_t part)
+const char *names_sentence(struct finding_names *n, uint32_t part)
 {
 	struct code_name c = names_code(n, part);
 	if (c.loop && c.first_line)

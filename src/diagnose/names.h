@@ -3,14 +3,14 @@
 #include "diagnose/session.h"
 #include "profile/places.h"
 
-struct names;
+struct finding_names;
 
-struct names *names_new(const struct diagnosis *d);
-void names_free(struct names *n);
+struct finding_names *names_new(const struct diagnosis *d);
+void names_free(struct finding_names *n);
 
 /* Recovers the source structure of these parts of the code, and of the places where these objects
  * were made, all at once. */
-void names_prepare(struct names *n, const uint32_t *parts, uint32_t count);
+void names_prepare(struct finding_names *n, const uint32_t *parts, uint32_t count);
 
 /* The name of a function or loop. */
 struct code_name {
@@ -21,11 +21,11 @@ struct code_name {
 	uint32_t first_line, last_line; /* 0 if unknown */
 	bool loop;
 };
-struct code_name names_code(struct names *n, uint32_t part);
+struct code_name names_code(struct finding_names *n, uint32_t part);
 /* One component of a resource's path, of any hierarchy. */
-const char *names_component(struct names *n, uint32_t part);
+const char *names_component(struct finding_names *n, uint32_t part);
 /* The name of an object: "queue_lock", "0x55e0d9aedeb0 made in open_account (bank.c:31)",
  * "0x55e0d9aedeb0 used in deposit" */
-const char *names_object(struct names *n, uint32_t object);
+const char *names_object(struct finding_names *n, uint32_t object);
 /* "the loop matrix.c:31-34 of multiply", "multiply (matrix.c:28)" */
-const char *names_sentence(struct names *n, uint32_t part);
+const char *names_sentence(struct finding_names *n, uint32_t part);

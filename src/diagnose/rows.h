@@ -4,7 +4,7 @@
 
 struct rows {
 	struct diagnosis *d;
-	struct names *names;
+	struct finding_names *names;
 	uint32_t *of; /* resource of the profile, by part; PROFILE_NONE: none yet */
 	struct hashmap files;
 };

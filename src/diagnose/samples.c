@@ -221,7 +221,7 @@ static void note_holder(struct samples *s, uint32_t process, uint32_t object, do
 	uint32_t next = s->holders.len;
 	uint32_t at = hashmap_add(&s->holder_at, hash_bytes(key, sizeof(key), 0), next);
 	if (at == next)
-		vec_push(&s->holders, (struct holder){object, thread, node, 0});
+		vec_push(&s->holders, (struct lock_holder){object, thread, node, 0});
 	s->holders.data[at].seconds += seconds;
 }
 

@@ -8,7 +8,7 @@
 #include "search/search.h"
 
 /* Where the thread that holds a contended lock was. */
-struct holder {
+struct lock_holder {
 	uint32_t object, thread;
 	uint32_t node;  /* of the profile: its innermost frame */
 	double seconds; /* for which others were seen waiting at the same time */
@@ -48,7 +48,7 @@ struct samples {
 	VEC(uint32_t) stamps;           /* by part: the last sample that had it */
 	uint32_t stamp;
 	VEC(struct last_place) last; /* by thread */
-	VEC(struct holder) holders;
+	VEC(struct lock_holder) holders;
 	struct hashmap holder_at;
 	struct hashmap ran; /* tid -> ms of CPU time, when it was last looked at */
 	double looked;      /* s: when the program was last looked at */

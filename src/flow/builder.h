@@ -22,7 +22,7 @@ struct run {
 };
 
 /* A range of the function. */
-struct code {
+struct code_range {
 	uint64_t start, end;
 	const uint8_t *bytes; /* the first `size` ones, as far as the file has them */
 	uint64_t size;
@@ -32,7 +32,7 @@ struct code {
 struct builder {
 	const struct build_env *env;
 	struct arena *tmp;
-	struct code *code; /* one for each range */
+	struct code_range *code; /* one for each range */
 	VEC(struct run) runs;
 	VEC(uint64_t) work;
 	VEC(struct jump) jumps;         /* decided indirect jumps */

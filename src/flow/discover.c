@@ -81,7 +81,7 @@ static void follow_call(struct flow *f, const struct block *b)
 	if (!module_is_code(f->im, b->target) ||
 	    call_asks_for_address(f->im, f->arch, b->start + b->size, b->target))
 		return;
-	struct fragment *x = fragment_at(f, b->target);
+	struct detached_part *x = fragment_at(f, b->target);
 	if (x && x->start == b->target)
 		x->taken = true; /* it is called, so it is a function */
 	note_start(f, b->target, FOUND_CALL);

@@ -1,15 +1,15 @@
 #include "flow/effects.h"
 
-void cursor_set(struct cursor *c, const struct module *im, const struct arch *arch, uint64_t va,
+void cursor_set(struct decoder *c, const struct module *im, const struct arch *arch, uint64_t va,
 		uint64_t size)
 {
 	size_t n = 0;
-	*c = (struct cursor){.arch = arch, .va = va};
+	*c = (struct decoder){.arch = arch, .va = va};
 	c->bytes = module_is_code(im, va) ? module_at(im, va, &n) : NULL;
 	c->size = n < size ? n : (size_t)size;
 }
 
-bool cursor_next(struct cursor *c, enum insn_detail detail, struct insn *in)
+bool cursor_next(struct decoder *c, enum insn_detail detail, struct insn *in)
 {
 	size_t length = c->size ? c->arch->decode(c->bytes, c->size, c->va, detail, in) : 0;
 	if (!length)
@@ -56,7 +56,7 @@ struct effects *effects_of(const struct cfg *g, const struct module *im, const s
 {
 	struct effects *all = ARENA_ARRAY(tmp, struct effects, g->block_count);
 	for (uint32_t i = 0; i < g->block_count; i++) {
-		struct cursor c;
+		struct decoder c;
 		struct insn in;
 		cursor_set(&c, im, arch, g->blocks[i].start, g->blocks[i].size);
 		while (cursor_next(&c, DECODE_FULL, &in))

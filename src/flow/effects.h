@@ -19,7 +19,7 @@ struct effects {
 };
 
 /* Decodes instructions one after the other. */
-struct cursor {
+struct decoder {
 	const struct arch *arch;
 	const uint8_t *bytes;
 	size_t size;
@@ -27,11 +27,11 @@ struct cursor {
 };
 
 /* Starts at va; ends after `size` bytes. */
-void cursor_set(struct cursor *c, const struct module *im, const struct arch *arch, uint64_t va,
+void cursor_set(struct decoder *c, const struct module *im, const struct arch *arch, uint64_t va,
 		uint64_t size);
 /* The next instruction. False at the end, where c->size is 0, or at bytes that are not an
  * instruction. */
-bool cursor_next(struct cursor *c, enum insn_detail detail, struct insn *in);
+bool cursor_next(struct decoder *c, enum insn_detail detail, struct insn *in);
 
 void effects_add(struct effects *e, const struct insn *in);
 /* The effects of all blocks, allocated in `tmp`. */

@@ -95,7 +95,7 @@ bool liveness_in_exclusive(const struct liveness *l, uint32_t block, uint64_t va
 		return l->exclusive;
 	const struct block *b = &l->cfg->blocks[block];
 	bool pending = l->exclusive[block] & EXCLUSIVE_BEFORE;
-	struct cursor c;
+	struct decoder c;
 	struct insn in;
 	cursor_set(&c, l->module, l->arch, b->start, b->size);
 	while (cursor_next(&c, DECODE_FLOW, &in)) {

@@ -5,7 +5,7 @@
 #include "flow/builder.h"
 #include "flow/entry.h"
 
-static const struct code *code_at(const struct builder *b, uint64_t va)
+static const struct code_range *code_at(const struct builder *b, uint64_t va)
 {
 	for (uint32_t i = 0; i < b->env->range_count; i++)
 		if (va >= b->code[i].start && va < b->code[i].end)
@@ -13,14 +13,14 @@ static const struct code *code_at(const struct builder *b, uint64_t va)
 	return NULL;
 }
 
-static uint32_t *mark_in(const struct builder *b, const struct code *c, uint64_t va)
+static uint32_t *mark_in(const struct builder *b, const struct code_range *c, uint64_t va)
 {
 	return &c->marks[(va - c->start) / b->env->arch->insn_align];
 }
 
 uint32_t *place_of(const struct builder *b, uint64_t va)
 {
-	const struct code *c = code_at(b, va);
+	const struct code_range *c = code_at(b, va);
 	return c ? mark_in(b, c, va) : NULL;
 }
 
@@ -105,7 +105,7 @@ static void end_run(struct builder *b, struct run *r, const struct insn *in, con
 }
 
 /* Decodes the instruction at va, in range c, and returns its bytes; NULL if there is none. */
-static const uint8_t *decode_in(const struct builder *b, const struct code *c, uint64_t va,
+static const uint8_t *decode_in(const struct builder *b, const struct code_range *c, uint64_t va,
 				struct insn *in)
 {
 	uint64_t at = va - c->start;
@@ -117,7 +117,7 @@ static const uint8_t *decode_in(const struct builder *b, const struct code *c, u
 /* Decodes the run that starts at va. */
 static void follow(struct builder *b, uint64_t va)
 {
-	const struct code *c = code_at(b, va);
+	const struct code_range *c = code_at(b, va);
 	struct run r = {.start = va, .ends = END_BAD, .jump = NONE};
 	struct insn in;
 	for (;;) {
@@ -172,9 +172,9 @@ void follow_all(struct builder *b)
 static void map_code(struct builder *b)
 {
 	const struct build_env *env = b->env;
-	b->code = ARENA_ARRAY(b->tmp, struct code, env->range_count);
+	b->code = ARENA_ARRAY(b->tmp, struct code_range, env->range_count);
 	for (uint32_t i = 0; i < env->range_count; i++) {
-		struct code *c = &b->code[i];
+		struct code_range *c = &b->code[i];
 		size_t n = 0;
 		c->start = env->ranges[i].start;
 		c->end = env->ranges[i].end;

@@ -47,7 +47,7 @@ static uint32_t count_leaders(const struct builder *b)
 {
 	uint32_t count = b->runs.len;
 	for (uint32_t i = 0; i < b->env->range_count; i++) {
-		const struct code *c = &b->code[i];
+		const struct code_range *c = &b->code[i];
 		uint64_t places = (c->end - c->start) / b->env->arch->insn_align;
 		for (uint64_t j = 0; j < places; j++)
 			count += c->marks[j] & LEADER;

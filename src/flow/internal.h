@@ -33,7 +33,7 @@ enum returns { RETURNS_UNKNOWN, RETURNS_YES, RETURNS_NO };
 
 /* Code that, by the file, was split off some function: foo.cold, or an unwind range that begins
  * with a frame in place. */
-struct fragment {
+struct detached_part {
 	uint64_t start, end;
 	const char *name; /* or NULL */
 	bool taken;       /* its owner is known, or it is a function itself */
@@ -49,9 +49,9 @@ typedef VEC(struct func) func_list;
 struct flow {
 	const struct module *im;
 	const struct arch *arch;
-	func_list funcs;                /* sorted by start, no two with the same */
-	func_list added;                /* starts not merged into procs yet */
-	VEC(struct fragment) fragments; /* sorted by start */
+	func_list funcs;                     /* sorted by start, no two with the same */
+	func_list added;                     /* starts not merged into procs yet */
+	VEC(struct detached_part) fragments; /* sorted by start */
 	VEC(uint64_t)
 	code_pointers;           /* addresses of code found in data; sorted, without duplicates */
 	struct hashmap by_start; /* start -> index in procs */
@@ -103,7 +103,7 @@ bool graph_returns(const struct flow *f, const struct cfg *g);
 
 /* parts.c */
 /* The fragment that holds va, or NULL. */
-struct fragment *fragment_at(const struct flow *f, uint64_t va);
+struct detached_part *fragment_at(const struct flow *f, uint64_t va);
 /* Gives p the fragment that holds va, if that has no owner yet; true if so. */
 bool take_fragment(struct flow *f, struct func *p, uint64_t va);
 /* Gives functions the fragments that hold their landing pads. */

@@ -311,7 +311,7 @@ static uint32_t read_targets(const struct build_env *env, const struct table_for
 static void drop_overrun(struct slicer *s, const struct build_env *env, struct jump *out)
 {
 	enum { FOR = 1, AGAINST = 2 };
-	struct places leaders = leaders_find(env, s->tmp), seen = places_none(env, s->tmp);
+	struct place_set leaders = leaders_find(env, s->tmp), seen = places_none(env, s->tmp);
 	int score = 0, best = 0;
 	uint32_t kept = 0, different = 0;
 	for (uint32_t i = 0; i < out->targets.len; i++) {

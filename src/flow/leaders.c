@@ -2,20 +2,21 @@
 
 #include "flow/entry.h"
 
-struct places places_none(const struct build_env *env, struct arena *a)
+struct place_set places_none(const struct build_env *env, struct arena *a)
 {
-	struct places p = {env->ranges[0].start, env->ranges[0].end, env->arch->insn_align, NULL};
+	struct place_set p = {env->ranges[0].start, env->ranges[0].end, env->arch->insn_align,
+			      NULL};
 	p.bits = ARENA_ARRAY(a, uint8_t, (p.end - p.start) / p.align / 8 + 1);
 	return p;
 }
 
-bool places_has(const struct places *p, uint64_t va)
+bool places_has(const struct place_set *p, uint64_t va)
 {
 	uint64_t i = (va - p->start) / p->align;
 	return va >= p->start && va < p->end && p->bits[i / 8] >> i % 8 & 1;
 }
 
-bool places_add(const struct places *p, uint64_t va)
+bool places_add(const struct place_set *p, uint64_t va)
 {
 	uint64_t i = (va - p->start) / p->align;
 	if (va < p->start || va >= p->end || places_has(p, va))
@@ -36,9 +37,9 @@ static bool falls_through(const struct build_env *env, const struct insn *in)
 	}
 }
 
-struct places leaders_find(const struct build_env *env, struct arena *a)
+struct place_set leaders_find(const struct build_env *env, struct arena *a)
 {
-	struct places p = places_none(env, a);
+	struct place_set p = places_none(env, a);
 	for (uint64_t va = p.start; va < p.end;) {
 		struct insn in;
 		if (!decode_at(env->im, env->arch, va, DECODE_FLOW, &in)) {

@@ -4,15 +4,15 @@
 #include "flow/build.h"
 
 /* A set of addresses of instructions in env->ranges[0]. */
-struct places {
+struct place_set {
 	uint64_t start, end;
 	unsigned align;
 	uint8_t *bits;
 };
 
-struct places places_none(const struct build_env *env, struct arena *a);
-bool places_has(const struct places *p, uint64_t va);
+struct place_set places_none(const struct build_env *env, struct arena *a);
+bool places_has(const struct place_set *p, uint64_t va);
 /* True if va was not in the set; false also if it lies outside the range. */
-bool places_add(const struct places *p, uint64_t va);
+bool places_add(const struct place_set *p, uint64_t va);
 
-struct places leaders_find(const struct build_env *env, struct arena *a);
+struct place_set leaders_find(const struct build_env *env, struct arena *a);

@@ -63,7 +63,7 @@ static void solve_with_pads(const struct backward *s, struct liveness *l)
  * or later. */
 static struct regset read_at(const struct liveness *l, uint64_t target)
 {
-	struct cursor c;
+	struct decoder c;
 	struct insn in;
 	struct effects e = {0};
 	cursor_set(&c, l->module, l->arch, target, UINT64_MAX);
@@ -185,7 +185,7 @@ struct regset liveness_before(const struct liveness *l, uint32_t block, uint64_t
 {
 	const struct block *b = &l->cfg->blocks[block];
 	struct effects e = {0};
-	struct cursor c;
+	struct decoder c;
 	struct insn in;
 	cursor_set(&c, l->module, l->arch, va, b->start + b->size - va);
 	while (cursor_next(&c, DECODE_FULL, &in))

@@ -5,7 +5,7 @@
 #include "flow/far_jumps.h"
 #include "flow/internal.h"
 
-struct fragment *fragment_at(const struct flow *f, uint64_t va)
+struct detached_part *fragment_at(const struct flow *f, uint64_t va)
 {
 	uint32_t n = ORDER_UP_TO(f->fragments.data, f->fragments.len, start, va);
 	return n && va < f->fragments.data[n - 1].end ? &f->fragments.data[n - 1] : NULL;
@@ -13,7 +13,7 @@ struct fragment *fragment_at(const struct flow *f, uint64_t va)
 
 bool take_fragment(struct flow *f, struct func *p, uint64_t va)
 {
-	struct fragment *x = fragment_at(f, va);
+	struct detached_part *x = fragment_at(f, va);
 	if (!x || x->taken)
 		return false;
 	x->taken = true;
@@ -61,7 +61,7 @@ static bool is_erratum_veneer(const struct flow *f, const struct block *b, struc
 bool part_of_jump(const struct flow *f, const struct block *b, struct part *out)
 {
 	uint64_t to = b->target;
-	const struct fragment *x = fragment_at(f, to);
+	const struct detached_part *x = fragment_at(f, to);
 	if (is_erratum_veneer(f, b, out))
 		return true;
 	if (x) {
@@ -86,7 +86,7 @@ static bool has_part(const struct func *p, uint64_t va)
 /* The fragment that holds va, if p could own it. */
 static bool open_fragment(const struct flow *f, const struct func *p, uint64_t va, struct part *out)
 {
-	const struct fragment *x = fragment_at(f, va);
+	const struct detached_part *x = fragment_at(f, va);
 	if (!x || x->taken || has_part(p, va))
 		return false;
 	*out = (struct part){x->start, x->end};
@@ -122,7 +122,7 @@ struct part_join {
 
 static void add_called(struct flow *f, uint64_t va)
 {
-	struct fragment *x = fragment_at(f, va);
+	struct detached_part *x = fragment_at(f, va);
 	if (!x || x->taken || x->start != va)
 		return;
 	x->taken = true;

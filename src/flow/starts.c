@@ -9,7 +9,7 @@ static void add_fragment(struct flow *f, uint64_t start, uint64_t end, const cha
 {
 	if (end > start && module_is_code(f->im, start))
 		vec_push(&f->fragments,
-			 (struct fragment){.start = start, .end = end, .name = name});
+			 (struct detached_part){.start = start, .end = end, .name = name});
 }
 
 /* "foo.cold", "foo.cold.1": a part of foo that the compiler moved away. */
@@ -147,10 +147,10 @@ static void find_pointers(struct flow *f)
 static void merge_fragments(struct flow *f)
 {
 	uint32_t kept = 0;
-	order_by_address(f->fragments.data, f->fragments.len, sizeof(struct fragment),
-			 offsetof(struct fragment, start));
+	order_by_address(f->fragments.data, f->fragments.len, sizeof(struct detached_part),
+			 offsetof(struct detached_part, start));
 	vec_each (x, &f->fragments) {
-		struct fragment *last = kept ? &f->fragments.data[kept - 1] : NULL;
+		struct detached_part *last = kept ? &f->fragments.data[kept - 1] : NULL;
 		if (last && x->start < last->end) {
 			if (x->end > last->end)
 				last->end = x->end;

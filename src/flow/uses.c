@@ -106,7 +106,7 @@ static parts reads_of(const struct sequence_uses *r, parts writes)
 static struct sequence_uses uses_at(const struct uses_finder *u, uint64_t va, uint64_t end)
 {
 	struct sequence_uses r = {0};
-	struct cursor c;
+	struct decoder c;
 	struct insn in;
 	cursor_set(&c, u->flow->im, u->flow->arch, va, end - va);
 	while (cursor_next(&c, DECODE_FULL, &in))

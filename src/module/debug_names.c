@@ -162,7 +162,7 @@ static void list_contexts(struct open_contexts *o)
 		if (c->number == DEBUG_NONE) {
 			c->number = o->out->list.len;
 			vec_push(&o->out->list,
-				 (struct context){c->start, c->start, parent, c->function});
+				 (struct name_context){c->start, c->start, parent, c->function});
 		}
 		parent = c->number;
 	}
@@ -301,7 +301,7 @@ static uint32_t origin_of(struct names *n, const Dwarf_Die *die, unsigned nestin
 static void add_context(struct names *n, struct text *out, Dwarf_CU *cu, uint32_t number,
 			const char *member, unsigned nesting)
 {
-	struct context c = contexts_of(n->d, cu)->list.data[number];
+	struct name_context c = contexts_of(n->d, cu)->list.data[number];
 	Dwarf_Die die = {.addr = (void *)(uintptr_t)c.start, .cu = cu};
 	if (c.function) {
 		uint32_t origin = origin_of(n, &die, nesting + 1);

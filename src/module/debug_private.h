@@ -105,14 +105,14 @@ struct abbrev_table {
 };
 
 /* A namespace, type or function with named entries in it: the addresses of its DIEs. */
-struct context {
+struct name_context {
 	const uint8_t *start, *end;
 	uint32_t parent; /* DEBUG_NONE at the top */
 	bool function;
 };
 
 struct unit_contexts {
-	VEC(struct context) list; /* sorted by start, outer before inner */
+	VEC(struct name_context) list; /* sorted by start, outer before inner */
 };
 
 struct debug {

@@ -26,11 +26,11 @@ void selector_free(struct selector *s)
 	free(s);
 }
 
-static struct source *source_of(struct selector *s, struct code *c)
+static struct code_debug *source_of(struct selector *s, struct code *c)
 {
 	while (s->sources.len <= c->id)
-		vec_push(&s->sources, (struct source){0});
-	struct source *source = &s->sources.data[c->id];
+		vec_push(&s->sources, (struct code_debug){0});
+	struct code_debug *source = &s->sources.data[c->id];
 	struct err ignored;
 	if (!source->tried && debug_open(&source->debug, c->module, NULL, &ignored))
 		source->debug = NULL;
@@ -45,7 +45,7 @@ struct debug *selector_debug(struct selector *s, struct code *c)
 
 const struct debug_unit *selector_unit(struct selector *s, struct code *c, uint64_t va)
 {
-	struct source *source = source_of(s, c);
+	struct code_debug *source = source_of(s, c);
 	uint32_t number = source->debug ? debug_unit_at(source->debug, va) : DEBUG_NONE;
 	if (number == DEBUG_NONE)
 		return NULL;

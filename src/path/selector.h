@@ -13,7 +13,7 @@ struct mapped_code {
 };
 
 /* Debugging information of some code, opened when it is first needed. */
-struct source {
+struct code_debug {
 	struct debug *debug; /* NULL: there is none */
 	bool tried;
 	struct debug_unit *unit; /* the last one used */
@@ -33,7 +33,7 @@ struct wanted {
 };
 
 struct selector {
-	VEC(struct source) sources;      /* by the code's id */
+	VEC(struct code_debug) sources;  /* by the code's id */
 	VEC(struct mapped_code) modules; /* the program's own first */
 	struct arena tmp;
 	/* The current search. */

@@ -22,7 +22,7 @@
 
 enum { STEPS_MOST = 200000, FILTERS_MOST = 1024 };
 
-struct word {
+struct filter_word {
 	uint32_t value;
 	bool known;
 };
@@ -30,8 +30,8 @@ struct word {
 /* The machine's registers and memory; which words of its memory are known. */
 struct machine_state {
 	uint32_t pc;
-	struct word a, x;
-	struct word memory[BPF_MEMWORDS];
+	struct filter_word a, x;
+	struct filter_word memory[BPF_MEMWORDS];
 };
 
 struct evaluation {
@@ -44,17 +44,17 @@ struct evaluation {
 
 /* ---- what a filter sees of the call: struct seccomp_data ---- */
 
-static struct word known(uint32_t value)
+static struct filter_word known(uint32_t value)
 {
-	return (struct word){value, true};
+	return (struct filter_word){value, true};
 }
 
-static struct word unknown(void)
+static struct filter_word unknown(void)
 {
-	return (struct word){0, false};
+	return (struct filter_word){0, false};
 }
 
-static struct word data_word(const struct evaluation *v, uint32_t offset)
+static struct filter_word data_word(const struct evaluation *v, uint32_t offset)
 {
 	uint32_t first = offsetof(struct seccomp_data, args), n = (offset - first) / 8;
 	if (offset == offsetof(struct seccomp_data, nr))
@@ -69,7 +69,7 @@ static struct word data_word(const struct evaluation *v, uint32_t offset)
 
 /* ---- instructions ---- */
 
-static struct word calculate(uint16_t op, struct word a, struct word b)
+static struct filter_word calculate(uint16_t op, struct filter_word a, struct filter_word b)
 {
 	if (!a.known || (op != BPF_NEG && !b.known))
 		return unknown();
@@ -99,8 +99,8 @@ static bool compare(uint16_t op, uint32_t a, uint32_t b)
 	}
 }
 
-static struct word loaded(const struct evaluation *v, const struct machine_state *s,
-			  const struct sock_filter *in)
+static struct filter_word loaded(const struct evaluation *v, const struct machine_state *s,
+				 const struct sock_filter *in)
 {
 	switch (BPF_MODE(in->code)) {
 	case BPF_IMM: return known(in->k);
@@ -119,12 +119,12 @@ static void note(struct evaluation *v, enum call_verdict verdict)
 
 /* A division by 0 would end the filter with 0, which is to kill: its unknown result is as bad once
  * it matters, but it may not come to matter. */
-static bool divides_by_zero(uint16_t op, struct word b)
+static bool divides_by_zero(uint16_t op, struct filter_word b)
 {
 	return (op == BPF_DIV || op == BPF_MOD) && (!b.known || !b.value);
 }
 
-static void answer(struct evaluation *v, struct word answer)
+static void answer(struct evaluation *v, struct filter_word answer)
 {
 	if (!answer.known)
 		note(v, CALL_HARMS);
@@ -138,7 +138,7 @@ static void run(struct evaluation *v, struct machine_state s);
 
 static void jump(struct evaluation *v, struct machine_state *s, const struct sock_filter *in)
 {
-	struct word b = BPF_SRC(in->code) == BPF_X ? s->x : known(in->k);
+	struct filter_word b = BPF_SRC(in->code) == BPF_X ? s->x : known(in->k);
 	uint16_t op = BPF_OP(in->code);
 	if (op == BPF_JA) {
 		s->pc += in->k;
@@ -157,7 +157,7 @@ static void jump(struct evaluation *v, struct machine_state *s, const struct soc
 /* One instruction; false if it was the last. */
 static bool step(struct evaluation *v, struct machine_state *s, const struct sock_filter *in)
 {
-	struct word b = BPF_SRC(in->code) == BPF_X ? s->x : known(in->k);
+	struct filter_word b = BPF_SRC(in->code) == BPF_X ? s->x : known(in->k);
 	switch (BPF_CLASS(in->code)) {
 	case BPF_LD: s->a = loaded(v, s, in); break;
 	case BPF_LDX: s->x = loaded(v, s, in); break;

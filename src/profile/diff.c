@@ -11,7 +11,7 @@ static const double FALSE_DISCOVERY_RATE = 0.05;
 static const double Z_95 = 1.959964;
 
 /* An amount and the number of samples it consists of. */
-struct measure {
+struct compared_value {
 	uint64_t amount, samples;
 };
 
@@ -22,7 +22,7 @@ static double weight_of(const struct diff_value *all)
 }
 
 /* One sample is added: having seen no samples does not prove that the amount is zero. */
-static double variance(struct measure m, double mean_weight)
+static double variance(struct compared_value m, double mean_weight)
 {
 	double weight = m.samples ? (double)m.amount / (double)m.samples : mean_weight;
 	return ((double)m.samples + 1) * weight * weight;
@@ -53,8 +53,8 @@ static struct diff_change compare_counts(const struct diff *d, bool normalise, u
 	return (struct diff_change){.change = change, .significant = differs(d, normalise, a, b)};
 }
 
-static struct diff_change compare(const struct diff *d, bool normalise, struct measure a,
-				  struct measure b)
+static struct diff_change compare(const struct diff *d, bool normalise, struct compared_value a,
+				  struct compared_value b)
 {
 	if (d->exact)
 		return compare_counts(d, normalise, a.amount, b.amount);
@@ -73,10 +73,10 @@ static struct diff_change compare(const struct diff *d, bool normalise, struct m
 
 static void compare_row(const struct diff *d, bool normalise, struct diff_row *r)
 {
-	r->self = compare(d, normalise, (struct measure){r->a.self, r->a.self_samples},
-			  (struct measure){r->b.self, r->b.self_samples});
-	r->total = compare(d, normalise, (struct measure){r->a.total, r->a.total_samples},
-			   (struct measure){r->b.total, r->b.total_samples});
+	r->self = compare(d, normalise, (struct compared_value){r->a.self, r->a.self_samples},
+			  (struct compared_value){r->b.self, r->b.self_samples});
+	r->total = compare(d, normalise, (struct compared_value){r->a.total, r->a.total_samples},
+			   (struct compared_value){r->b.total, r->b.total_samples});
 }
 
 /* Returns the p-value: the probability of at least this change if nothing has changed. */
@@ -199,8 +199,9 @@ static void compare_all(struct diff *d, bool normalise)
 	vec_each (r, &d->loops)
 		compare_row(d, normalise, r);
 	if (!normalise)
-		d->whole = compare(d, false, (struct measure){d->a.total, d->a.total_samples},
-				   (struct measure){d->b.total, d->b.total_samples});
+		d->whole =
+			compare(d, false, (struct compared_value){d->a.total, d->a.total_samples},
+				(struct compared_value){d->b.total, d->b.total_samples});
 	mark_significant(d);
 	if (d->functions.len)
 		qsort(d->functions.data, d->functions.len, sizeof(*d->functions.data),

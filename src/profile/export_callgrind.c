@@ -12,7 +12,7 @@
 #include "profile/counts.h"
 #include "profile/export_paths.h"
 
-struct function {
+struct callgrind_function {
 	uint32_t name, file; /* indices in the pool */
 	uint32_t module;
 	uint32_t active; /* activations on the current path */
@@ -40,7 +40,7 @@ struct callgrind {
 	const struct tree *t;
 	const struct export_options *o;
 	struct text_pool pool;
-	VEC(struct function) functions;
+	VEC(struct callgrind_function) functions;
 	VEC(struct callgrind_place) places;
 	VEC(struct cost) costs;
 	struct hashmap pairs, function_index, place_index, call_index, cost_index;
@@ -69,7 +69,7 @@ static uint32_t function_of(struct callgrind *x, const struct tree_node *n)
 	bool known = n->scope != PROFILE_NONE;
 	text_clear(&x->tmp);
 	export_name(&x->tmp, p, n->kind, n->scope);
-	struct function f = {
+	struct callgrind_function f = {
 		.name = text_pool_add(&x->pool, x->tmp.data),
 		.file = text_pool_add(&x->pool, known ? p->scopes.data[n->scope].file : ""),
 		.module = known ? p->scopes.data[n->scope].module : PROFILE_NONE};
@@ -124,7 +124,7 @@ static void enter_function(struct callgrind *x, uint32_t number, struct position
 	const struct tree_node *n = &x->t->nodes.data[number];
 	struct cost c = {.function = here->function, .place = call_place(x, n)};
 	here->function = c.callee = function_of(x, n);
-	struct function *f = &x->functions.data[here->function];
+	struct callgrind_function *f = &x->functions.data[here->function];
 	bool first = !f->active++;
 	c.calls = x->calls ? x->calls[number] : entries_of(x, n);
 	if (first && !x->calls) {
@@ -252,7 +252,7 @@ static uint32_t object_of(struct callgrind *x, uint32_t module)
 	return text_pool_add(&x->pool, module == PROFILE_NONE ? "" : p->modules.data[module].path);
 }
 
-static void put_function(struct callgrind *x, struct text *out, const struct function *f)
+static void put_function(struct callgrind *x, struct text *out, const struct callgrind_function *f)
 {
 	text_char(out, '\n');
 	put_name(x, out, "ob", NAME_OBJECT, object_of(x, f->module));
@@ -266,7 +266,7 @@ static void put_cost(struct callgrind *x, struct text *out, const struct cost *c
 		put_name(x, out, "fi", NAME_FILE, c->file);
 	*file = c->file;
 	if (c->callee != PROFILE_NONE) {
-		const struct function *f = &x->functions.data[c->callee];
+		const struct callgrind_function *f = &x->functions.data[c->callee];
 		put_name(x, out, "cob", NAME_OBJECT, object_of(x, f->module));
 		put_name(x, out, "cfi", NAME_FILE, f->file);
 		put_name(x, out, "cfn", NAME_FUNCTION, f->name);
@@ -305,7 +305,7 @@ static void put_all(struct callgrind *x, struct text *out)
 	if (x->costs.len)
 		qsort(x->costs.data, x->costs.len, sizeof(*x->costs.data), by_function);
 	vec_each (c, &x->costs) {
-		const struct function *f = &x->functions.data[c->function];
+		const struct callgrind_function *f = &x->functions.data[c->function];
 		if (c->function != function) {
 			put_function(x, out, f);
 			file = f->file;

@@ -53,7 +53,7 @@ static struct sibling *list_siblings(const struct profile *p, uint32_t *count)
 	return siblings;
 }
 
-static void link_children(struct lineage *h, const struct profile *p)
+static void link_children(struct experiment_tree *h, const struct profile *p)
 {
 	uint32_t n = p->experiments.len, count, at = 0;
 	struct sibling *siblings = list_siblings(p, &count);
@@ -68,7 +68,7 @@ static void link_children(struct lineage *h, const struct profile *p)
 	free(siblings);
 }
 
-static void link_parents(struct lineage *h, const struct profile *p)
+static void link_parents(struct experiment_tree *h, const struct profile *p)
 {
 	uint32_t n = p->experiments.len, count = h->child_at[n];
 	h->parent_at = xcalloc((size_t)n + 2, sizeof(*h->parent_at));
@@ -107,7 +107,7 @@ static void reach(uint32_t start, const uint32_t *at, const uint32_t *links, boo
 }
 
 /* Sorts by hypothesis; hypotheses are ordered by their best experiment. */
-static void sort_tops(struct lineage *h, const struct profile *p)
+static void sort_tops(struct experiment_tree *h, const struct profile *p)
 {
 	struct hashmap groups = {0};
 	struct sibling *siblings = xcalloc((size_t)h->top_count + 1, sizeof(*siblings));
@@ -127,7 +127,7 @@ static void sort_tops(struct lineage *h, const struct profile *p)
 
 /* Tops are the experiments without parents, and one of each cycle that is not reachable from
  * them. */
-static void find_tops(struct lineage *h, const struct profile *p)
+static void find_tops(struct experiment_tree *h, const struct profile *p)
 {
 	uint32_t n = p->experiments.len;
 	bool *reached = xcalloc((size_t)n + 1, sizeof(*reached));
@@ -144,9 +144,9 @@ static void find_tops(struct lineage *h, const struct profile *p)
 	sort_tops(h, p);
 }
 
-void lineage_build(struct lineage *h, const struct profile *p)
+void lineage_build(struct experiment_tree *h, const struct profile *p)
 {
-	*h = (struct lineage){0};
+	*h = (struct experiment_tree){0};
 	link_children(h, p);
 	link_parents(h, p);
 	find_tops(h, p);
@@ -156,7 +156,7 @@ void lineage_build(struct lineage *h, const struct profile *p)
 			reach(i, h->parent_at, h->parents, h->leads);
 }
 
-void lineage_release(struct lineage *h)
+void lineage_release(struct experiment_tree *h)
 {
 	free(h->child_at);
 	free(h->children);
@@ -164,5 +164,5 @@ void lineage_release(struct lineage *h)
 	free(h->parents);
 	free(h->tops);
 	free(h->leads);
-	*h = (struct lineage){0};
+	*h = (struct experiment_tree){0};
 }

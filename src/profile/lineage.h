@@ -3,7 +3,7 @@
 #pragma once
 #include "profile/profile.h"
 
-struct lineage {
+struct experiment_tree {
 	/* The children of experiment i are children[child_at[i]] up to, excluding,
 	 * children[child_at[i + 1]]: true ones first, larger values before smaller ones,
 	 * untested ones last. */
@@ -15,15 +15,15 @@ struct lineage {
 			without a decision */
 };
 
-void lineage_build(struct lineage *h, const struct profile *p);
-void lineage_release(struct lineage *h);
+void lineage_build(struct experiment_tree *h, const struct profile *p);
+void lineage_release(struct experiment_tree *h);
 
-static inline uint32_t lineage_children(const struct lineage *h, uint32_t experiment)
+static inline uint32_t lineage_children(const struct experiment_tree *h, uint32_t experiment)
 {
 	return h->child_at[experiment + 1] - h->child_at[experiment];
 }
 
-static inline uint32_t lineage_parents(const struct lineage *h, uint32_t experiment)
+static inline uint32_t lineage_parents(const struct experiment_tree *h, uint32_t experiment)
 {
 	return h->parent_at[experiment + 1] - h->parent_at[experiment];
 }

@@ -40,12 +40,12 @@ static uint64_t nobody(void)
 	return region_base() + RT_NOBODY;
 }
 
-static char *heap(const struct counting *c)
+static char *heap(const struct count_event *c)
 {
 	return count_at(c, RT_COUNT_CONTEXTS);
 }
 
-bool context_is_own(const struct counting *c, uint64_t address)
+bool context_is_own(const struct count_event *c, uint64_t address)
 {
 	return address - (uint64_t)heap(c) < c->count->contexts_used && address % 16 == 0;
 }
@@ -55,7 +55,7 @@ static struct rt_context *context_in(struct rt_record *r)
 	return (struct rt_context *)((char *)r + r->context);
 }
 
-struct rt_context *context_root(const struct counting *c)
+struct rt_context *context_root(const struct count_event *c)
 {
 	return context_in((struct rt_record *)heap(c));
 }
@@ -84,12 +84,12 @@ static uint32_t hash_of(const struct edge_key *k)
 	return (uint32_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
 }
 
-static void *entry_record(const struct counting *c, uint64_t entry)
+static void *entry_record(const struct count_event *c, uint64_t entry)
 {
 	return heap(c) + ((uint32_t)entry & ~ENTRY_EDGE) * UINT64_C(8);
 }
 
-static bool entry_has_key(const struct counting *c, uint64_t entry, const struct edge_key *k)
+static bool entry_has_key(const struct count_event *c, uint64_t entry, const struct edge_key *k)
 {
 	if (entry & ENTRY_EDGE) {
 		const struct rt_edge *e = entry_record(c, entry);
@@ -105,7 +105,7 @@ static bool entry_has_key(const struct counting *c, uint64_t entry, const struct
 
 /* The entry with this key, or the free one where it belongs. A record is read only if the whole
  * hash matches. */
-static uint64_t *index_entry(const struct counting *c, const struct edge_key *k, uint32_t hash)
+static uint64_t *index_entry(const struct count_event *c, const struct edge_key *k, uint32_t hash)
 {
 	uint64_t *index = count_at(c, RT_COUNT_INDEX);
 	uint32_t bits = c->count->index_bits, mask = (1u << bits) - 1, i = hash >> (32 - bits);
@@ -116,7 +116,7 @@ static uint64_t *index_entry(const struct counting *c, const struct edge_key *k,
 
 /* The index never gets full, even if its contents were overwritten: otherwise a search would not
  * end. */
-static void put_key(const struct counting *c, const struct edge_key *k, uint32_t place)
+static void put_key(const struct count_event *c, const struct edge_key *k, uint32_t place)
 {
 	struct rt_count *n = c->count;
 	uint32_t hash = hash_of(k);
@@ -129,7 +129,7 @@ static void put_key(const struct counting *c, const struct edge_key *k, uint32_t
 	*entry = (uint64_t)hash << 32 | place;
 }
 
-static void put_index(const struct counting *c, struct rt_record *r)
+static void put_index(const struct count_event *c, struct rt_record *r)
 {
 	uint32_t place = (uint32_t)(((char *)r - heap(c) + r->context) / 8);
 	if (!r->context) {
@@ -149,7 +149,7 @@ static void put_index(const struct counting *c, struct rt_record *r)
 
 /* Builds the index of all records but the first, the root's. It is also needed in the child of a
  * fork, which has records but no index yet. */
-static void make_index(const struct counting *c)
+static void make_index(const struct count_event *c)
 {
 	struct rt_count *n = c->count;
 	uint64_t *index = count_at(c, RT_COUNT_INDEX);
@@ -167,7 +167,7 @@ static void make_index(const struct counting *c)
 	}
 }
 
-static struct child find_child(const struct counting *c, const struct edge_key *k)
+static struct child find_child(const struct count_event *c, const struct edge_key *k)
 {
 	if (unlikely(!c->count->index_bits))
 		make_index(c);
@@ -184,13 +184,13 @@ static struct child find_child(const struct counting *c, const struct edge_key *
 
 enum { INDEX_USED_MAX = (1 << RT_INDEX_BITS) / 8 * 7 };
 
-static bool index_has_room(const struct counting *c)
+static bool index_has_room(const struct count_event *c)
 {
 	return c->count->index_used < INDEX_USED_MAX;
 }
 
 /* Whether there is still room for everything that cannot be merged. */
-static bool index_has_slack(const struct counting *c)
+static bool index_has_slack(const struct count_event *c)
 {
 	return c->count->index_used < INDEX_USED_MAX / 2;
 }
@@ -211,13 +211,13 @@ static uint64_t context_bytes(void)
 }
 
 /* Whether paths have to be merged. */
-static bool must_merge(const struct counting *c)
+static bool must_merge(const struct count_event *c)
 {
 	return context_bytes() > region_header()->context_limit || !index_has_slack(c);
 }
 
 /* Room after the last record; NULL if there is none. */
-static struct rt_record *new_record(const struct counting *c, uint64_t size)
+static struct rt_record *new_record(const struct count_event *c, uint64_t size)
 {
 	struct rt_count *n = c->count;
 	uint64_t end = n->contexts_used + size;
@@ -229,7 +229,7 @@ static struct rt_record *new_record(const struct counting *c, uint64_t size)
 }
 
 /* Makes a complete record visible to readers. */
-static void finish_record(const struct counting *c, struct rt_record *r)
+static void finish_record(const struct count_event *c, struct rt_record *r)
 {
 	struct rt_count *n = c->count;
 	order_stores();
@@ -241,7 +241,7 @@ static void finish_record(const struct counting *c, struct rt_record *r)
 }
 
 /* A function without a frame calls nothing, and so has no slots. */
-static struct child make_context(const struct counting *c, const struct edge_key *k)
+static struct child make_context(const struct count_event *c, const struct edge_key *k)
 {
 	const struct rt_counted *p = counted(k->function);
 	uint32_t slots = p->frame ? p->sites + 1 : 0, words = p->words;
@@ -267,7 +267,7 @@ static struct child make_context(const struct counting *c, const struct edge_key
 	return (struct child){x, &x->calls};
 }
 
-static struct child make_edge(const struct counting *c, const struct edge_key *k,
+static struct child make_edge(const struct count_event *c, const struct edge_key *k,
 			      struct rt_context *child)
 {
 	struct rt_edge *e = child ? (struct rt_edge *)new_record(c, sizeof(*e)) : NULL;
@@ -332,7 +332,7 @@ static struct seen *seen_entry(const struct seen_set *s, uint64_t edge)
  * endless recursion has finitely many contexts. (A context further out need not be tried: it has
  * more edges below and fewer above it.) When paths are merged, edges from the same loop count as
  * equal. */
-static struct rt_context *fold_into(const struct counting *c, struct rt_context *into,
+static struct rt_context *fold_into(const struct count_event *c, struct rt_context *into,
 				    const struct edge_key *k, uint32_t depth)
 {
 	struct rt_context *parent = (struct rt_context *)k->parent;
@@ -355,7 +355,7 @@ static struct rt_context *fold_into(const struct counting *c, struct rt_context 
 /* ---- merging ---- */
 
 /* From now on the index also has contexts by the loop they are called in. */
-static void begin_merging(const struct counting *c)
+static void begin_merging(const struct count_event *c)
 {
 	c->count->merging = 1;
 	c->count->index_used *= 2;
@@ -363,7 +363,7 @@ static void begin_merging(const struct counting *c)
 }
 
 /* How many contexts of a path are kept, not counting the root. */
-static uint32_t depth_kept(const struct counting *c)
+static uint32_t depth_kept(const struct count_event *c)
 {
 	uint64_t taken = context_bytes(), room = region_header()->context_room;
 	uint64_t most = room + room / 4;
@@ -376,7 +376,7 @@ static uint32_t depth_kept(const struct counting *c)
 /* Cuts a path that is too long: the new context is a child of the outermost contexts only, at the
  * site where the path leaves them. So their figures are exact, those of the contexts left out are
  * too small, and none is too large. */
-static struct child make_cut(const struct counting *c, const struct edge_key *k, uint32_t cut)
+static struct child make_cut(const struct count_event *c, const struct edge_key *k, uint32_t cut)
 {
 	struct rt_context *x = (struct rt_context *)k->parent;
 	while (cut-- > 1)
@@ -391,7 +391,7 @@ static struct child make_cut(const struct counting *c, const struct edge_key *k,
 /* The child where paths have to be merged. In this order: the context of the same function that is
  * called in the same loop; a new one, if the path is short enough; the nearest context of the
  * function on the path; one with a shorter path. */
-static struct child merge(const struct counting *c, const struct edge_key *k,
+static struct child merge(const struct count_event *c, const struct edge_key *k,
 			  struct rt_context *same, uint32_t depth)
 {
 	struct edge_key alike = {k->parent, by_loop((struct rt_context *)k->parent, k->site),
@@ -409,7 +409,7 @@ static struct child merge(const struct counting *c, const struct edge_key *k,
 }
 
 /* The context is NULL if there is no memory at all. */
-static struct child make_child(const struct counting *c, const struct edge_key *k)
+static struct child make_child(const struct count_event *c, const struct edge_key *k)
 {
 	uint32_t depth;
 	struct rt_context *same =
@@ -432,7 +432,7 @@ static struct rt_context_slot *slot_of(struct rt_context *x, uint32_t site)
 
 /* Gives the slot to another child. During the change it leads to `nobody`, so that signal handlers
  * do not count there. */
-static void take_slot(const struct counting *c, struct rt_context *parent, uint32_t site,
+static void take_slot(const struct count_event *c, struct rt_context *parent, uint32_t site,
 		      const struct rt_context *child)
 {
 	volatile struct rt_context_slot *slot = slot_of(parent, site);
@@ -450,7 +450,7 @@ static void take_slot(const struct counting *c, struct rt_context *parent, uint3
 
 /* Adds the callee to the table if its entry is free, and only if it is called more than
  * occasionally: there is not room for all. */
-static void remember_callee(const struct counting *c, const struct rt_context *parent,
+static void remember_callee(const struct count_event *c, const struct rt_context *parent,
 			    uint32_t site, const struct child *child)
 {
 	uint64_t slot = (uint64_t)parent - site * sizeof(struct rt_context_slot);
@@ -465,7 +465,7 @@ static void remember_callee(const struct counting *c, const struct rt_context *p
 	e->slot = slot;
 }
 
-static void count_call(const struct counting *c, struct rt_context *parent, uint32_t site,
+static void count_call(const struct count_event *c, struct rt_context *parent, uint32_t site,
 		       const struct child *child)
 {
 	struct rt_context_slot *slot = slot_of(parent, site);
@@ -482,14 +482,14 @@ static void count_call(const struct counting *c, struct rt_context *parent, uint
 }
 
 /* A function with unknown callers: a child of the root. */
-static struct child find_outermost(const struct counting *c, uint32_t function)
+static struct child find_outermost(const struct count_event *c, uint32_t function)
 {
 	struct edge_key k = {(uint64_t)context_root(c), 0, function};
 	struct child there = find_child(c, &k);
 	return there.context ? there : make_context(c, &k);
 }
 
-static struct child find_or_make_child(const struct counting *c, const struct rt_context *parent,
+static struct child find_or_make_child(const struct count_event *c, const struct rt_context *parent,
 				       uint32_t site, uint32_t function)
 {
 	struct edge_key k = {(uint64_t)parent, site, function};
@@ -506,7 +506,7 @@ static uint32_t site_in(const struct rt_context *parent, uint32_t site)
 	return site > counted(parent->function)->sites ? 0 : site;
 }
 
-struct rt_context *context_called(const struct counting *c, struct rt_context *parent,
+struct rt_context *context_called(const struct count_event *c, struct rt_context *parent,
 				  uint32_t site, uint32_t function)
 {
 	site = site_in(parent, site);
@@ -516,13 +516,13 @@ struct rt_context *context_called(const struct counting *c, struct rt_context *p
 	return child.context;
 }
 
-struct rt_context *context_reached(const struct counting *c, const struct rt_context *parent,
+struct rt_context *context_reached(const struct count_event *c, const struct rt_context *parent,
 				   uint32_t site, uint32_t function)
 {
 	return find_or_make_child(c, parent, site_in(parent, site), function).context;
 }
 
-struct rt_context *context_met(const struct counting *c, uint32_t function)
+struct rt_context *context_met(const struct count_event *c, uint32_t function)
 {
 	struct rt_context *x = find_outermost(c, function).context;
 	c->count->dropped_contexts += !x;

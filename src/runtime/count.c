@@ -19,7 +19,7 @@ static bool was_abandoned(const struct rt_area *a, uint64_t holder, uint64_t her
 }
 
 /* False if the thread cannot count now. */
-static bool find_count(struct counting *c, uint64_t sp)
+static bool find_count(struct count_event *c, uint64_t sp)
 {
 	struct rt_area *a = region_is_ours() ? thread_area() : NULL;
 	struct rt_count *n = a ? (struct rt_count *)a->count : NULL;
@@ -29,11 +29,11 @@ static bool find_count(struct counting *c, uint64_t sp)
 		add(&n->dropped_busy, 1);
 		return false;
 	}
-	*c = (struct counting){.area = a, .count = n, .sp = sp, .own = area_owns(a, sp)};
+	*c = (struct count_event){.area = a, .count = n, .sp = sp, .own = area_owns(a, sp)};
 	return true;
 }
 
-static bool begin(struct counting *c, uint64_t sp)
+static bool begin(struct count_event *c, uint64_t sp)
 {
 	if (!find_count(c, sp))
 		return false;
@@ -42,7 +42,7 @@ static bool begin(struct counting *c, uint64_t sp)
 	return true;
 }
 
-static uint64_t finish(const struct counting *c, const struct rt_context *x)
+static uint64_t finish(const struct count_event *c, const struct rt_context *x)
 {
 	keep_order();
 	c->count->busy = 0;
@@ -60,7 +60,7 @@ static bool is_handler(uint64_t link)
 /* A signal handler has no call site, whatever the interrupted function called last. */
 uint64_t rt_called(uint64_t function, uint64_t sp, uint64_t link)
 {
-	struct counting c;
+	struct count_event c;
 	if (!begin(&c, sp))
 		return sink();
 	shadow_strip(&c);
@@ -75,7 +75,7 @@ uint64_t rt_called(uint64_t function, uint64_t sp, uint64_t link)
 }
 
 /* Continues an activation that was not counted from its beginning: its callers are unknown. */
-static struct rt_context *resume(const struct counting *c, uint32_t function, uint32_t site)
+static struct rt_context *resume(const struct count_event *c, uint32_t function, uint32_t site)
 {
 	struct rt_context *x = context_met(c, function);
 	if (!x)
@@ -87,7 +87,7 @@ static struct rt_context *resume(const struct counting *c, uint32_t function, ui
 
 /* Another function has jumped into the middle of this one, which will return to the caller of
  * that. */
-static struct rt_context *intrude(const struct counting *c, uint32_t function, uint32_t place)
+static struct rt_context *intrude(const struct count_event *c, uint32_t function, uint32_t place)
 {
 	shadow_strip(c);
 	const struct rt_shadow *caller = shadow_top(c);
@@ -102,7 +102,7 @@ static struct rt_context *intrude(const struct counting *c, uint32_t function, u
 
 uint64_t rt_returned(uint64_t function_and_site, uint64_t sp)
 {
-	struct counting c;
+	struct count_event c;
 	uint32_t function = (uint32_t)function_and_site,
 		 place = (uint32_t)(function_and_site >> 32), site = place & RT_PLACE ? 0 : place;
 	uint64_t key = sp | (uint64_t)site << RT_KEY_SITE;
@@ -122,7 +122,7 @@ uint64_t rt_returned(uint64_t function_and_site, uint64_t sp)
  * second time if the activation is left before it makes another call. */
 uint64_t rt_landed(uint64_t function_and_loop, uint64_t sp)
 {
-	struct counting c;
+	struct count_event c;
 	uint32_t function = (uint32_t)function_and_loop;
 	if (!begin(&c, sp))
 		return sink();
@@ -138,7 +138,7 @@ uint64_t rt_landed(uint64_t function_and_loop, uint64_t sp)
 /* An activation that has the sink wrote its trip count to the sink's area: then this one is 0. */
 uint64_t rt_tripped(uint64_t loop, uint64_t sp)
 {
-	struct counting c;
+	struct count_event c;
 	if (!find_count(&c, sp) || !c.area->trip)
 		return loop;
 	count_trips(c.area, (uint32_t)loop, c.area->trip);

@@ -3,14 +3,14 @@
 #include "runtime/hit.h"
 
 /* One event of a thread that counts: a call into the runtime. */
-struct counting {
+struct count_event {
 	struct rt_area *area;
 	struct rt_count *count;
 	uint64_t sp; /* the program's */
 	bool own;    /* on the thread's own stack */
 };
 
-static inline void *count_at(const struct counting *c, uint64_t offset)
+static inline void *count_at(const struct count_event *c, uint64_t offset)
 {
 	return (char *)c->count - RT_COUNT_STATE + offset;
 }
@@ -47,38 +47,38 @@ static inline uint32_t key_site(uint64_t key)
 
 /* context.c */
 /* Whether a word of a frame is a context of this thread. */
-bool context_is_own(const struct counting *c, uint64_t address);
-struct rt_context *context_root(const struct counting *c);
+bool context_is_own(const struct count_event *c, uint64_t address);
+struct rt_context *context_root(const struct count_event *c);
 /* The context of a function; NULL if there is no memory for it. context_called(): it was called at
  * the parent's site, and the call is counted. context_reached(): control got there without a call.
  * context_met(): its callers are unknown. */
-struct rt_context *context_called(const struct counting *c, struct rt_context *parent,
+struct rt_context *context_called(const struct count_event *c, struct rt_context *parent,
 				  uint32_t site, uint32_t function);
-struct rt_context *context_reached(const struct counting *c, const struct rt_context *parent,
+struct rt_context *context_reached(const struct count_event *c, const struct rt_context *parent,
 				   uint32_t site, uint32_t function);
-struct rt_context *context_met(const struct counting *c, uint32_t function);
+struct rt_context *context_met(const struct count_event *c, uint32_t function);
 
 /* shadow.c */
-struct rt_shadow *shadow_top(const struct counting *c);
+struct rt_shadow *shadow_top(const struct count_event *c);
 /* The context of a frame that is not damaged. */
 struct rt_context *shadow_context(const struct rt_shadow *f);
-void shadow_push(const struct counting *c, const struct rt_context *context, uint64_t key,
+void shadow_push(const struct count_event *c, const struct rt_context *context, uint64_t key,
 		 uint64_t entry_sp);
 /* Removes the frames on top that cannot be the caller: those that were left, and those of other
  * stacks. */
-void shadow_strip(const struct counting *c);
+void shadow_strip(const struct count_event *c);
 /* The frame of this function's activation, made the top one again; NULL if there is none. `key` is
  * that of the call that control returned from; 0: an exception arrived. */
-struct rt_shadow *shadow_find(const struct counting *c, uint32_t function, uint64_t key);
+struct rt_shadow *shadow_find(const struct count_event *c, uint32_t function, uint64_t key);
 /* Control has left the call that a frame is making, and continues after another one. */
-void shadow_resume(const struct counting *c, struct rt_shadow *f, uint32_t site);
+void shadow_resume(const struct count_event *c, struct rt_shadow *f, uint32_t site);
 /* Ends the loops around the call that a frame is making, up to but not including the loop `until`
  * (its number + 1; 0: end all). */
-void shadow_end_loops(const struct counting *c, const struct rt_shadow *f, uint32_t until);
+void shadow_end_loops(const struct count_event *c, const struct rt_shadow *f, uint32_t until);
 
 /* count_tables.c */
 enum departure { DEPARTURE_LEFT, DEPARTURE_RESUMED };
-void depart(const struct counting *c, uint64_t context, uint32_t site, enum departure kind);
+void depart(const struct count_event *c, uint64_t context, uint32_t site, enum departure kind);
 void count_trips(struct rt_area *a, uint32_t loop, uint64_t trips);
 
 /* count.c: called by the stubs. */

@@ -2,7 +2,7 @@
  * counts. */
 #include "runtime/count.h"
 
-void depart(const struct counting *c, uint64_t context, uint32_t site, enum departure kind)
+void depart(const struct count_event *c, uint64_t context, uint32_t site, enum departure kind)
 {
 	struct rt_departure *table = count_at(c, RT_COUNT_DEPARTURES);
 	uint64_t home = mix(context, site) >> (64 - RT_DEPARTURE_BITS);

@@ -1,7 +1,7 @@
 /* The runtime's entry points for aarch64.
  *
  * A probe has saved x16, x17 and x30 on the stack and calls with the argument in x16. All registers
- * that C may change are saved below that, as struct frame of machine.h. The C code is compiled for
+ * that C may change are saved below that, as struct probe_frame of machine.h. The C code is compiled for
  * general registers only, and without x12 to x15, so these and the vector registers need not be
  * saved. The program's x29 stays as it is: to an unwinder that follows frame records, the runtime's
  * frames are part of the program's innermost one. */

@@ -1,7 +1,7 @@
 /* The runtime's entry points for x86-64.
  *
  * A probe has skipped the red zone and saved rax, and calls with the argument in rax. The other
- * registers are saved below that, as struct frame of machine.h. The stack may have any alignment.
+ * registers are saved below that, as struct probe_frame of machine.h. The stack may have any alignment.
  * Flags are saved by lahf and seto, which is twenty cycles faster than popf. They omit some flags,
  * such as the direction flag; C code that is compiled for general registers only neither changes
  * nor depends on those. */

@@ -67,7 +67,7 @@ static void dispatch(const struct hit *h)
 /* Whether this exit ends an activation that was running when its subject was removed, while the
  * probes are still in. If it were ignored, the activation would end only with the next one further
  * out. */
-static COLD bool ends_last(const struct rt_probe *probe, const struct frame *frame,
+static COLD bool ends_last(const struct rt_probe *probe, const struct probe_frame *frame,
 			   struct rt_area *a)
 {
 	if (probe->kind != RT_EXIT || !a || !a->stacks[0].top)
@@ -86,8 +86,8 @@ static COLD void spend_budget(struct rt_subject *s)
 		s->active = 0;
 }
 
-HOT struct hit make_hit(const struct rt_probe *probe, const struct frame *frame, struct rt_area *a,
-			const struct rt_subject *subject)
+HOT struct hit make_hit(const struct rt_probe *probe, const struct probe_frame *frame,
+			struct rt_area *a, const struct rt_subject *subject)
 {
 	uint64_t cfa = step_cfa(probe->step, frame_sp(frame), frame_fp(frame));
 	return (struct hit){.probe = probe,
@@ -98,7 +98,7 @@ HOT struct hit make_hit(const struct rt_probe *probe, const struct frame *frame,
 			    .own = area_owns(a, cfa)};
 }
 
-static COLD void hit_slowly(const struct rt_probe *probe, const struct frame *frame)
+static COLD void hit_slowly(const struct rt_probe *probe, const struct probe_frame *frame)
 {
 	struct rt_area *a = thread_area();
 	if (probe->kind == RT_MADE)
@@ -114,7 +114,7 @@ static COLD void hit_slowly(const struct rt_probe *probe, const struct frame *fr
 	mark_free(h);
 }
 
-void rt_hit(const struct rt_probe *probe, const struct frame *frame)
+void rt_hit(const struct rt_probe *probe, const struct probe_frame *frame)
 {
 	uint32_t kind = probe->kind;
 	if (unlikely(!region_is_ours()))

@@ -5,7 +5,7 @@
 /* Passed by value to inlined functions, so that on the fast path it stays in registers. */
 struct hit {
 	const struct rt_probe *probe;
-	const struct frame *frame;
+	const struct probe_frame *frame;
 	struct rt_area *area;
 	const struct rt_subject *subject;
 	uint64_t cfa;
@@ -13,7 +13,7 @@ struct hit {
 };
 
 /* Called by the stubs. */
-void rt_hit(const struct rt_probe *probe, const struct frame *frame);
+void rt_hit(const struct rt_probe *probe, const struct probe_frame *frame);
 struct rt_area *rt_find(void);
 void rt_trap(int signal, const void *info, void *context);
 
@@ -63,7 +63,7 @@ uint64_t read_event(struct rt_area *a, unsigned i);
 
 /* The system call that an RT_BLOCK is before. */
 static inline struct program_call program_call(const struct rt_probe *probe,
-					       const struct frame *frame)
+					       const struct probe_frame *frame)
 {
 	return probe->constant ? frame_passed_call(frame) : frame_call(frame);
 }
@@ -75,7 +75,7 @@ void wait(const struct hit *h);
 void wait_done(const struct hit *h);
 
 /* made.c */
-void note_made(const struct rt_probe *probe, const struct frame *frame);
+void note_made(const struct rt_probe *probe, const struct probe_frame *frame);
 
 /* report.c */
 void count_target(const struct hit *h);

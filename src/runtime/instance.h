@@ -13,7 +13,7 @@ enum {
 	NEEDS_LINK = 2, /* the walk depended on the link register's value at the probe */
 };
 
-struct word {
+struct stack_word {
 	uint64_t address, value;
 };
 
@@ -23,7 +23,7 @@ struct instance {
 	uint64_t root, epoch;
 	uint32_t path, anchor; /* anchor: number of an activation, or 0 */
 	uint32_t needs, count;
-	struct word words[RT_INSTANCE_WORDS];
+	struct stack_word words[RT_INSTANCE_WORDS];
 };
 _Static_assert(sizeof(struct instance) == RT_INSTANCE_SIZE, "abi.h says otherwise");
 
@@ -65,7 +65,7 @@ HOT bool holds(struct hit h, const struct instance *in, uint64_t sp)
 	uint32_t count = in->count;
 	if (unlikely(count > RT_INSTANCE_WORDS))
 		return false;
-	for (const struct word *w = in->words, *end = w + count; w < end; w++)
+	for (const struct stack_word *w = in->words, *end = w + count; w < end; w++)
 		if (word_at(w->address) != w->value)
 			return false;
 	return !in->anchor || anchor_holds(h, in);

@@ -39,28 +39,28 @@ static inline bool is_sigreturn(uint64_t pc)
 
 /* Registers, as the stub saves them on the stack. x12 to x15 and x19 to x28 are valid for RT_TARGET
  * only. */
-struct frame {
+struct probe_frame {
 	uint64_t reg[31]; /* except the program's x16, x17, x30 */
 	uint64_t flags;
 	uint64_t x16, x17, link, pad; /* saved by the probe: RUNTIME_CALL_FRAME_A64 */
 };
 
-static inline uint64_t frame_sp(const struct frame *f)
+static inline uint64_t frame_sp(const struct probe_frame *f)
 {
 	return (uint64_t)(f + 1);
 }
 
-static inline uint64_t frame_fp(const struct frame *f)
+static inline uint64_t frame_fp(const struct probe_frame *f)
 {
 	return f->reg[29];
 }
 
-static inline uint64_t frame_link(const struct frame *f)
+static inline uint64_t frame_link(const struct probe_frame *f)
 {
 	return f->link;
 }
 
-static inline uint64_t frame_register(const struct frame *f, unsigned n)
+static inline uint64_t frame_register(const struct probe_frame *f, unsigned n)
 {
 	if (n >= 31)
 		return frame_sp(f);
@@ -68,25 +68,25 @@ static inline uint64_t frame_register(const struct frame *f, unsigned n)
 }
 
 /* At the system call instruction. */
-static inline struct program_call frame_call(const struct frame *f)
+static inline struct program_call frame_call(const struct probe_frame *f)
 {
 	return (struct program_call){f->reg[8], f->reg[0], f->reg[1]};
 }
 
 /* At the call of a function that makes it: its arguments from the second one on. */
-static inline struct program_call frame_passed_call(const struct frame *f)
+static inline struct program_call frame_passed_call(const struct probe_frame *f)
 {
 	return (struct program_call){f->reg[1], f->reg[2], f->reg[3]};
 }
 
 /* The first argument of the function that begins here. */
-static inline uint64_t frame_first(const struct frame *f)
+static inline uint64_t frame_first(const struct probe_frame *f)
 {
 	return f->reg[0];
 }
 
 /* The result of the system call, made or passed on. */
-static inline int64_t frame_result(const struct frame *f)
+static inline int64_t frame_result(const struct probe_frame *f)
 {
 	return (int64_t)f->reg[0];
 }
@@ -153,49 +153,49 @@ static inline bool is_sigreturn(uint64_t pc)
 	       !code[5] && !code[6] && code[7] == 0x0f && code[8] == 5;
 }
 
-struct frame {
+struct probe_frame {
 	uint64_t reg[16]; /* by number; rax and rsp are the program's */
 	uint64_t flags, return_address;
 	uint64_t rax;
 };
 
-static inline uint64_t frame_sp(const struct frame *f)
+static inline uint64_t frame_sp(const struct probe_frame *f)
 {
 	return f->reg[4];
 }
 
-static inline uint64_t frame_fp(const struct frame *f)
+static inline uint64_t frame_fp(const struct probe_frame *f)
 {
 	return f->reg[5];
 }
 
-static inline uint64_t frame_link(const struct frame *f)
+static inline uint64_t frame_link(const struct probe_frame *f)
 {
 	(void)f;
 	return 0;
 }
 
-static inline uint64_t frame_register(const struct frame *f, unsigned n)
+static inline uint64_t frame_register(const struct probe_frame *f, unsigned n)
 {
 	return f->reg[n & 15];
 }
 
-static inline struct program_call frame_call(const struct frame *f)
+static inline struct program_call frame_call(const struct probe_frame *f)
 {
 	return (struct program_call){f->reg[0], f->reg[7], f->reg[6]};
 }
 
-static inline struct program_call frame_passed_call(const struct frame *f)
+static inline struct program_call frame_passed_call(const struct probe_frame *f)
 {
 	return (struct program_call){f->reg[6], f->reg[2], f->reg[1]};
 }
 
-static inline uint64_t frame_first(const struct frame *f)
+static inline uint64_t frame_first(const struct probe_frame *f)
 {
 	return f->reg[7];
 }
 
-static inline int64_t frame_result(const struct frame *f)
+static inline int64_t frame_result(const struct probe_frame *f)
 {
 	return (int64_t)f->reg[0];
 }

@@ -3,7 +3,7 @@
  * that interrupt it. */
 #include "runtime/hit.h"
 
-static uint64_t return_address(const struct rt_probe *probe, const struct frame *frame)
+static uint64_t return_address(const struct rt_probe *probe, const struct probe_frame *frame)
 {
 	uint64_t cfa = step_cfa(probe->step, frame_sp(frame), frame_fp(frame));
 	uint64_t mask = region_header()->link_mask;
@@ -22,7 +22,7 @@ static bool claim_entry(struct rt_made *m, uint64_t object)
 	       owner == object;
 }
 
-COLD void note_made(const struct rt_probe *probe, const struct frame *frame)
+COLD void note_made(const struct rt_probe *probe, const struct probe_frame *frame)
 {
 	struct rt_made *table = region_at(RT_MADE_TABLE);
 	uint64_t object = frame_first(frame);

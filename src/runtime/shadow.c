@@ -8,7 +8,7 @@
  * returns. */
 #include "runtime/count.h"
 
-static struct rt_shadow *root_frame(const struct counting *c)
+static struct rt_shadow *root_frame(const struct count_event *c)
 {
 	return count_at(c, RT_COUNT_ROOT);
 }
@@ -19,7 +19,7 @@ struct rt_context *shadow_context(const struct rt_shadow *f)
 }
 
 /* Bytes of a frame; 0: it is damaged. */
-static uint64_t frame_size(const struct counting *c, const struct rt_shadow *f)
+static uint64_t frame_size(const struct count_event *c, const struct rt_shadow *f)
 {
 	if (!context_is_own(c, f->context))
 		return 0;
@@ -28,7 +28,7 @@ static uint64_t frame_size(const struct counting *c, const struct rt_shadow *f)
 }
 
 /* Frames are checked before they are used, because the program may have overwritten them. */
-struct rt_shadow *shadow_top(const struct counting *c)
+struct rt_shadow *shadow_top(const struct count_event *c)
 {
 	uint64_t top = c->area->top, root = (uint64_t)root_frame(c);
 	if (likely(top == root || (top < root && top >= region_base() + RT_COUNT_GAP &&
@@ -40,7 +40,7 @@ struct rt_shadow *shadow_top(const struct counting *c)
 }
 
 /* The next outer frame. */
-static struct rt_shadow *outer(const struct counting *c, struct rt_shadow *f)
+static struct rt_shadow *outer(const struct count_event *c, struct rt_shadow *f)
 {
 	uint64_t size = frame_size(c, f);
 	struct rt_shadow *next = (struct rt_shadow *)((char *)f + size);
@@ -50,7 +50,7 @@ static struct rt_shadow *outer(const struct counting *c, struct rt_shadow *f)
 	return root_frame(c);
 }
 
-void shadow_end_loops(const struct counting *c, const struct rt_shadow *f, uint32_t until)
+void shadow_end_loops(const struct count_event *c, const struct rt_shadow *f, uint32_t until)
 {
 	struct rt_context *x = shadow_context(f);
 	const struct rt_counted *p = counted(x->function);
@@ -81,7 +81,7 @@ static bool is_around(uint32_t loop, uint32_t at)
 }
 
 /* Loops around both calls continue; those around the new call only start again. */
-void shadow_resume(const struct counting *c, struct rt_shadow *f, uint32_t site)
+void shadow_resume(const struct count_event *c, struct rt_shadow *f, uint32_t site)
 {
 	const struct rt_counted *p = counted(shadow_context(f)->function);
 	const struct rt_counted_loop *loops = region_at(RT_COUNTED_LOOPS);
@@ -99,7 +99,7 @@ void shadow_resume(const struct counting *c, struct rt_shadow *f, uint32_t site)
 	shadow_end_loops(c, f, to);
 }
 
-static void leave_frame(const struct counting *c, struct rt_shadow *f)
+static void leave_frame(const struct count_event *c, struct rt_shadow *f)
 {
 	if (!frame_size(c, f))
 		return;
@@ -107,7 +107,7 @@ static void leave_frame(const struct counting *c, struct rt_shadow *f)
 	depart(c, f->context, key_site(f->key), DEPARTURE_LEFT);
 }
 
-static void drop_top(const struct counting *c)
+static void drop_top(const struct count_event *c)
 {
 	struct rt_shadow *f = shadow_top(c);
 	leave_frame(c, f);
@@ -124,7 +124,7 @@ static void fill_frame(struct rt_shadow *f, const struct rt_shadow *head, uint32
 /* The frame is written twice. A signal handler that comes before the frame is on top may push its
  * own frames over it; one that comes afterwards has to find it complete. An activation that starts
  * in the middle of a loop has not entered it: its trips are counted from here. */
-void shadow_push(const struct counting *c, const struct rt_context *context, uint64_t key,
+void shadow_push(const struct count_event *c, const struct rt_context *context, uint64_t key,
 		 uint64_t entry_sp)
 {
 	uint32_t size = counted(context->function)->frame;
@@ -141,12 +141,12 @@ void shadow_push(const struct counting *c, const struct rt_context *context, uin
 
 /* ---- frames of other stacks ---- */
 
-static bool is_own(const struct counting *c, const struct rt_shadow *f)
+static bool is_own(const struct count_event *c, const struct rt_shadow *f)
 {
 	return area_owns(c->area, f->entry_sp & RT_ENTRY_UNKNOWN ? key_sp(f->key) : f->entry_sp);
 }
 
-static struct rt_aside *aside_at(const struct counting *c, uint32_t i)
+static struct rt_aside *aside_at(const struct count_event *c, uint32_t i)
 {
 	return (struct rt_aside *)count_at(c, RT_COUNT_ASIDES) + i;
 }
@@ -156,7 +156,7 @@ static struct rt_shadow *aside_frame(struct rt_aside *s, uint64_t at)
 	return (struct rt_shadow *)(s->frames + at);
 }
 
-static void evict(const struct counting *c, struct rt_aside *s)
+static void evict(const struct count_event *c, struct rt_aside *s)
 {
 	uint64_t size;
 	for (uint64_t at = 0; at < s->bytes; at += size) {
@@ -169,7 +169,7 @@ static void evict(const struct counting *c, struct rt_aside *s)
 	s->bytes = 0;
 }
 
-static struct rt_aside *free_aside(const struct counting *c, const struct rt_aside *but)
+static struct rt_aside *free_aside(const struct count_event *c, const struct rt_aside *but)
 {
 	struct rt_count *n = c->count;
 	uint32_t i = 0;
@@ -194,7 +194,8 @@ static void copy_words(void *to, const void *from, uint64_t bytes)
 
 /* Sets aside the frames from the top up to `end`. Frames that do not fit into a segment, the
  * outermost of them, are dropped. */
-static void set_aside(const struct counting *c, struct rt_shadow *end, const struct rt_aside *but)
+static void set_aside(const struct count_event *c, struct rt_shadow *end,
+		      const struct rt_aside *but)
 {
 	struct rt_shadow *top = shadow_top(c), *f = top;
 	if (top >= end)
@@ -218,14 +219,14 @@ static void set_aside(const struct counting *c, struct rt_shadow *end, const str
 }
 
 /* Sets aside the frames on top of this one, and returns it. */
-static struct rt_shadow *uncover(const struct counting *c, struct rt_shadow *f)
+static struct rt_shadow *uncover(const struct count_event *c, struct rt_shadow *f)
 {
 	set_aside(c, f, NULL);
 	return shadow_top(c);
 }
 
 /* The first frame from `f` outwards that is on the thread's own stack, or the root's. */
-static struct rt_shadow *first_own(const struct counting *c, struct rt_shadow *f)
+static struct rt_shadow *first_own(const struct count_event *c, struct rt_shadow *f)
 {
 	while (f < root_frame(c) && !is_own(c, f))
 		f = outer(c, f);
@@ -237,7 +238,7 @@ static struct rt_shadow *first_own(const struct counting *c, struct rt_shadow *f
 /* Whether the frame's activation cannot have called the function that begins at c->sp, because its
  * stack pointer is at most `highest` in a call. If it is exactly that (the activation never moved
  * its stack pointer), its key must be of that very call. */
-static bool cannot_call(const struct counting *c, const struct rt_shadow *f)
+static bool cannot_call(const struct count_event *c, const struct rt_shadow *f)
 {
 	if (f->entry_sp & RT_ENTRY_UNKNOWN)
 		return key_sp(f->key) - CALL_PUSHES < c->sp;
@@ -245,7 +246,7 @@ static bool cannot_call(const struct counting *c, const struct rt_shadow *f)
 	return highest < c->sp || (highest == c->sp && f->entry_sp - key_sp(f->key) > RT_KEY_SLACK);
 }
 
-void shadow_strip(const struct counting *c)
+void shadow_strip(const struct count_event *c)
 {
 	struct rt_shadow *root = root_frame(c), *f;
 	while ((f = shadow_top(c)) < root) {
@@ -268,19 +269,19 @@ void shadow_strip(const struct counting *c)
 
 /* ---- where control comes back ---- */
 
-struct wanted {
+struct wanted_frame {
 	uint32_t function;
 	uint64_t key; /* 0: an exception arrived */
 };
 
-static bool is_exactly(const struct wanted *w, const struct rt_shadow *f)
+static bool is_exactly(const struct wanted_frame *w, const struct rt_shadow *f)
 {
 	return w->key && f->key == w->key && shadow_context(f)->function == w->function;
 }
 
 /* Whether the frame is of the activation that is at c->sp now: it is of this function, began
  * further out, and made its last call here or further in. */
-static bool is_activation(const struct counting *c, const struct wanted *w,
+static bool is_activation(const struct count_event *c, const struct wanted_frame *w,
 			  const struct rt_shadow *f)
 {
 	if (is_exactly(w, f))
@@ -293,12 +294,12 @@ static bool is_activation(const struct counting *c, const struct wanted *w,
 }
 
 /* Whether an activation other than the wanted one was left. */
-static bool was_left(const struct counting *c, const struct rt_shadow *f)
+static bool was_left(const struct count_event *c, const struct rt_shadow *f)
 {
 	return f->entry_sp & RT_ENTRY_UNKNOWN ? key_sp(f->key) < c->sp : f->entry_sp <= c->sp;
 }
 
-static struct rt_shadow *find_own(const struct counting *c, const struct wanted *w)
+static struct rt_shadow *find_own(const struct count_event *c, const struct wanted_frame *w)
 {
 	struct rt_shadow *f;
 	while ((f = shadow_top(c)) < root_frame(c)) {
@@ -316,8 +317,8 @@ static struct rt_shadow *find_own(const struct counting *c, const struct wanted 
 
 /* The offset of the wanted frame in a segment; UINT64_MAX: it is not there. If not `deep`, only the
  * innermost frame is tried. */
-static uint64_t find_in_aside(const struct counting *c, const struct wanted *w, struct rt_aside *s,
-			      bool deep)
+static uint64_t find_in_aside(const struct count_event *c, const struct wanted_frame *w,
+			      struct rt_aside *s, bool deep)
 {
 	uint64_t size;
 	for (uint64_t at = 0; at < s->bytes; at += size) {
@@ -334,7 +335,7 @@ static uint64_t find_in_aside(const struct counting *c, const struct wanted *w, 
 
 /* Puts the frame and those outside of it back on top, in place of frames of other stacks. Frames
  * further in stay aside. */
-static struct rt_shadow *bring_back(const struct counting *c, struct rt_aside *s, uint64_t at)
+static struct rt_shadow *bring_back(const struct count_event *c, struct rt_aside *s, uint64_t at)
 {
 	uint64_t bytes = s->bytes - at;
 	set_aside(c, first_own(c, shadow_top(c)), s);
@@ -348,7 +349,7 @@ static struct rt_shadow *bring_back(const struct counting *c, struct rt_aside *s
 	return (struct rt_shadow *)to;
 }
 
-static struct rt_shadow *find_aside(const struct counting *c, const struct wanted *w)
+static struct rt_shadow *find_aside(const struct count_event *c, const struct wanted_frame *w)
 {
 	for (unsigned deep = 0; deep < 2; deep++)
 		for (uint32_t i = 0; i < c->count->asides && i < RT_ASIDES; i++) {
@@ -360,7 +361,7 @@ static struct rt_shadow *find_aside(const struct counting *c, const struct wante
 	return NULL;
 }
 
-static struct rt_shadow *find_elsewhere(const struct counting *c, const struct wanted *w)
+static struct rt_shadow *find_elsewhere(const struct count_event *c, const struct wanted_frame *w)
 {
 	struct rt_shadow *candidate = NULL;
 	for (struct rt_shadow *f = shadow_top(c);
@@ -374,8 +375,8 @@ static struct rt_shadow *find_elsewhere(const struct counting *c, const struct w
 	return back ? back : candidate ? uncover(c, candidate) : NULL;
 }
 
-struct rt_shadow *shadow_find(const struct counting *c, uint32_t function, uint64_t key)
+struct rt_shadow *shadow_find(const struct count_event *c, uint32_t function, uint64_t key)
 {
-	struct wanted w = {function, key};
+	struct wanted_frame w = {function, key};
 	return c->own ? find_own(c, &w) : find_elsewhere(c, &w);
 }

@@ -5,7 +5,7 @@
 enum { SIGNAL_TRAP = 5 };
 
 /* As rt_sigaction() takes it: all zero is the default action. */
-struct action {
+struct trap_action {
 	uint64_t handler, flags, restorer, mask;
 };
 
@@ -27,7 +27,7 @@ static bool was_moved_already(const struct rt_trap *table, uint64_t pc)
  * and taken when the handler returns. */
 static void default_action(void)
 {
-	struct action none = {0};
+	struct trap_action none = {0};
 	long pid = system_call(__NR_getpid, 0, 0, 0, 0, 0);
 	long tid = system_call(__NR_gettid, 0, 0, 0, 0, 0);
 	system_call(__NR_rt_sigaction, SIGNAL_TRAP, (long)&none, 0, sizeof(none.mask), 0);

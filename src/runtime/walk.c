@@ -14,7 +14,7 @@ enum { WALK_REACH = 64 << 20, SIGNALS_MAX = 16 };
 /* Mixed into the hash of a path that is cut off, so that it differs from one that ends there. */
 #define CUT_OFF UINT64_C(0x637574206f6666)
 
-struct walk {
+struct path_walk {
 	const struct hit *hit;
 	struct instance *instance;
 	struct draft draft;
@@ -48,15 +48,15 @@ static uint64_t find_step(uint64_t pc)
 	return RT_STEP_NONE;
 }
 
-static void depend_on(struct walk *w, uint64_t address, uint64_t value)
+static void depend_on(struct path_walk *w, uint64_t address, uint64_t value)
 {
 	struct instance *in = w->instance;
 	if (in->count < RT_INSTANCE_WORDS)
-		in->words[in->count] = (struct word){address, value};
+		in->words[in->count] = (struct stack_word){address, value};
 	in->count++;
 }
 
-static void depend_on_fp(struct walk *w)
+static void depend_on_fp(struct path_walk *w)
 {
 	if (w->fp_known)
 		return;
@@ -68,7 +68,7 @@ static void depend_on_fp(struct walk *w)
 }
 
 /* Reads a word of the stack; false if the address is not on it. */
-static bool read_slot(const struct walk *w, uint64_t address, uint64_t *out)
+static bool read_slot(const struct path_walk *w, uint64_t address, uint64_t *out)
 {
 	if (address < w->floor || address + 8 > w->limit || address % 8)
 		return false;
@@ -76,7 +76,7 @@ static bool read_slot(const struct walk *w, uint64_t address, uint64_t *out)
 	return true;
 }
 
-static bool read_link(struct walk *w, uint64_t cfa, uint64_t *out)
+static bool read_link(struct path_walk *w, uint64_t cfa, uint64_t *out)
 {
 	uint64_t slot = cfa - step_below_link(w->step);
 	if (w->step & RT_STEP_IN_LINK && w->innermost) {
@@ -98,7 +98,7 @@ static bool read_link(struct walk *w, uint64_t cfa, uint64_t *out)
 	return true;
 }
 
-static bool read_fp(struct walk *w, uint64_t cfa)
+static bool read_fp(struct path_walk *w, uint64_t cfa)
 {
 	uint64_t below = step_below_fp(w->step);
 	if (!below)
@@ -111,7 +111,7 @@ static bool read_fp(struct walk *w, uint64_t cfa)
 /* Whether the frame with this CFA has an activation whose path continues this one. At a function's
  * own entry it has none: an activation with the same CFA was left. The same holds for a function
  * that a signal interrupted, which may have been at its entry. */
-static bool at_anchor(struct walk *w, uint64_t cfa)
+static bool at_anchor(struct path_walk *w, uint64_t cfa)
 {
 	const struct hit *h = w->hit;
 	if (!w->anchors || (w->exact && !(w->innermost && h->subject->flags & RT_LOOP)))
@@ -130,7 +130,7 @@ static bool at_anchor(struct walk *w, uint64_t cfa)
 	return false;
 }
 
-static enum progress end_at_anchor(struct walk *w, uint64_t cfa)
+static enum progress end_at_anchor(struct path_walk *w, uint64_t cfa)
 {
 	struct rt_area *a = w->hit->area;
 	w->draft.parent = area_activation(a, w->live)->path;
@@ -140,14 +140,14 @@ static enum progress end_at_anchor(struct walk *w, uint64_t cfa)
 	return WALK_DONE;
 }
 
-static enum progress end_at_root(struct walk *w)
+static enum progress end_at_root(struct path_walk *w)
 {
 	w->draft.complete = true;
 	w->instance->root = w->sp;
 	return WALK_DONE;
 }
 
-static enum progress cut_off(struct walk *w)
+static enum progress cut_off(struct path_walk *w)
 {
 	w->draft.hash = mix(w->draft.hash, CUT_OFF);
 	w->instance->root = w->sp;
@@ -156,7 +156,7 @@ static enum progress cut_off(struct walk *w)
 
 /* On a stack other than the thread's own, the walk goes on without adding frames: only the
  * outermost frame identifies the stack. */
-static enum progress add_frame(struct walk *w)
+static enum progress add_frame(struct path_walk *w)
 {
 	if (w->draft.count == RT_WALK_FRAMES)
 		return w->hit->own ? cut_off(w) : WALK_ON;
@@ -176,7 +176,7 @@ static bool is_ours(uint64_t pc)
 	return false;
 }
 
-static void set_stack(struct walk *w, uint64_t sp)
+static void set_stack(struct path_walk *w, uint64_t sp)
 {
 	bool own = area_owns(w->hit->area, sp + 1);
 	w->sp = w->floor = sp;
@@ -185,7 +185,7 @@ static void set_stack(struct walk *w, uint64_t sp)
 }
 
 /* Continues with the frame that a signal interrupted. */
-static enum progress walk_signal(struct walk *w)
+static enum progress walk_signal(struct path_walk *w)
 {
 	uint64_t at = w->sp, sp;
 	if (++w->signals > SIGNALS_MAX || !read_slot(w, at + SIGNAL_SP, &sp) || sp % 8 ||
@@ -206,7 +206,7 @@ static enum progress walk_signal(struct walk *w)
 	return add_frame(w);
 }
 
-static enum progress walk_frame(struct walk *w)
+static enum progress walk_frame(struct path_walk *w)
 {
 	uint64_t link, mask = region_header()->link_mask;
 	if (w->step & RT_STEP_ROOT)
@@ -232,9 +232,9 @@ static enum progress walk_frame(struct walk *w)
 	return add_frame(w);
 }
 
-static bool start_walk(struct walk *w, const struct hit *h, struct instance *in)
+static bool start_walk(struct path_walk *w, const struct hit *h, struct instance *in)
 {
-	const struct frame *f = h->frame;
+	const struct probe_frame *f = h->frame;
 	in->probe = 0;
 	keep_order();
 	in->sp = frame_sp(f);
@@ -260,7 +260,7 @@ static bool start_walk(struct walk *w, const struct hit *h, struct instance *in)
 
 static struct rooted_path walk(const struct hit *h, struct instance *in)
 {
-	struct walk *w = area_at(h->area, RT_AREA_WORK + WORK_WALK);
+	struct path_walk *w = area_at(h->area, RT_AREA_WORK + WORK_WALK);
 	enum progress progress = WALK_ON;
 	struct rooted_path found = {0, 0};
 	bool wanted = h->subject->flags & RT_PATH;

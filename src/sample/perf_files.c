@@ -17,7 +17,7 @@ bool perf_wake_on(struct perf_sampler *p, int fd, int what)
 }
 
 int perf_add_file(struct perf_sampler *p, int fd, bool lean, const struct cpu_ring *c,
-		  const struct source *source, struct err *e)
+		  const struct event_source *source, struct err *e)
 {
 	uint64_t id;
 	vec_push(&p->files, (struct perf_file){fd, source->event, lean, false});

@@ -65,7 +65,8 @@ void perf_report_ends(struct perf_sampler *p, int pid)
 			report_end(p, t);
 }
 
-static void deliver_sample(struct perf_sampler *p, const struct record *r, const struct source *src)
+static void deliver_sample(struct perf_sampler *p, const struct record *r,
+			   const struct event_source *src)
 {
 	unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	struct sample s = {
@@ -140,7 +141,8 @@ static bool may_lack_events(struct perf_sampler *p, const struct record *r)
 	return true;
 }
 
-static void deliver_start(struct perf_sampler *p, const struct record *r, const struct source *src)
+static void deliver_start(struct perf_sampler *p, const struct record *r,
+			  const struct event_source *src)
 {
 	if (!src->whole)
 		return;
@@ -154,7 +156,8 @@ static void deliver_start(struct perf_sampler *p, const struct record *r, const 
 
 /* The kernel switches an event off that would take too much time. Of a clock we know how many
  * samples there would have been meanwhile. */
-static void deliver_throttle(struct perf_sampler *p, const struct record *r, struct source *src)
+static void deliver_throttle(struct perf_sampler *p, const struct record *r,
+			     struct event_source *src)
 {
 	uint64_t period = p->o.period ? p->o.period : NS_PER_SECOND / (p->o.hz ? p->o.hz : 1);
 	if (r->type == PERF_RECORD_THROTTLE) {
@@ -174,7 +177,8 @@ static bool has_own_events(struct perf_sampler *p, int tid)
 }
 
 /* Written by an event that this thread has inherited though it has its own. */
-static bool from_other(struct perf_sampler *p, const struct record *r, const struct source *src)
+static bool from_other(struct perf_sampler *p, const struct record *r,
+		       const struct event_source *src)
 {
 	return src->tid && src->tid != r->by && has_own_events(p, r->by);
 }
@@ -183,7 +187,7 @@ void perf_deliver(void *ctx, const struct record *r)
 {
 	struct perf_sampler *p = ctx;
 	uint32_t index = hashmap_get(&p->by_id, r->id);
-	struct source *src = index < p->sources.len ? &p->sources.data[index] : NULL;
+	struct event_source *src = index < p->sources.len ? &p->sources.data[index] : NULL;
 	/* Within a ring an interrupted record may be a little older than the one before it. */
 	if (r->time > p->delivered)
 		p->delivered = r->time;

@@ -14,7 +14,7 @@ enum { NS_PER_SECOND = 1000000000 };
 enum { TALE = EVENTS_MAX };
 
 /* What an identifier stands for. */
-struct source {
+struct event_source {
 	uint32_t event;
 	int tid;            /* the thread that it was opened for; 0: all that runs on the CPU */
 	bool whole;         /* children and new threads too */
@@ -49,7 +49,7 @@ struct perf_sampler {
 	struct perf_rings rings;
 	int wakeups;                 /* epoll: rings, ends of processes, ticks */
 	VEC(struct perf_file) files; /* all events */
-	VEC(struct source) sources;
+	VEC(struct event_source) sources;
 	struct hashmap by_id; /* to sources */
 	VEC(struct thread) threads;
 	struct hashmap by_tid; /* to threads */
@@ -95,7 +95,7 @@ int perf_watch(struct sampler *s, int tid, bool whole, bool starting, struct err
 bool perf_wake_on(struct perf_sampler *p, int fd, int what);
 /* Leads an event into its CPU's ring and remembers its identifier. */
 int perf_add_file(struct perf_sampler *p, int fd, bool lean, const struct cpu_ring *c,
-		  const struct source *source, struct err *e);
+		  const struct event_source *source, struct err *e);
 void perf_lean(struct sampler *s, bool lean);
 /* Has the ends of a process's threads told when it ends, if no records do. */
 void perf_await_end(struct perf_sampler *p, int pid);

@@ -30,7 +30,7 @@ static void raise_file_limit(void)
 
 /* One event on one thread, on all CPUs. 1 if the thread has ended. */
 static int open_event(struct perf_sampler *p, struct perf_event_attr *a, bool lean,
-		      const struct source *source, struct err *e)
+		      const struct event_source *source, struct err *e)
 {
 	for (unsigned i = 0; i < p->rings.count; i++) {
 		const struct cpu_ring *c = &p->rings.rings[i];
@@ -49,7 +49,7 @@ static int open_event(struct perf_sampler *p, struct perf_event_attr *a, bool le
 static int open_thread(struct perf_sampler *p, int tid, bool whole, bool starting, struct err *e)
 {
 	struct perf_event_attr a;
-	struct source source = {.event = TALE, .tid = tid, .whole = whole};
+	struct event_source source = {.event = TALE, .tid = tid, .whole = whole};
 	perf_fill_tale(&a);
 	a.inherit = whole;
 	a.disabled = a.enable_on_exec = starting;

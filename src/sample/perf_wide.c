@@ -18,7 +18,7 @@ enum { MANY = 50 };
 static bool open_wide(struct perf_sampler *p, unsigned event, bool lean)
 {
 	struct perf_event_attr a;
-	struct source source = {.event = event, .whole = true};
+	struct event_source source = {.event = event, .whole = true};
 	struct err ignored;
 	perf_fill_event(p, event, lean, &a);
 	a.exclude_idle = 1;

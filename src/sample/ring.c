@@ -6,11 +6,11 @@
 enum { TRAILER = 24 };
 
 /* What is left of a record. */
-struct cursor {
+struct record_cursor {
 	const uint8_t *at, *end;
 };
 
-static bool take(struct cursor *c, void *out, size_t n)
+static bool take(struct record_cursor *c, void *out, size_t n)
 {
 	if ((size_t)(c->end - c->at) < n)
 		return false;
@@ -19,23 +19,23 @@ static bool take(struct cursor *c, void *out, size_t n)
 	return true;
 }
 
-static bool take_u32(struct cursor *c, uint32_t *out)
+static bool take_u32(struct record_cursor *c, uint32_t *out)
 {
 	return take(c, out, sizeof(*out));
 }
 
-static bool take_int(struct cursor *c, int *out)
+static bool take_int(struct record_cursor *c, int *out)
 {
 	return take(c, out, sizeof(*out));
 }
 
-static bool take_u64(struct cursor *c, uint64_t *out)
+static bool take_u64(struct record_cursor *c, uint64_t *out)
 {
 	return take(c, out, sizeof(*out));
 }
 
 /* Text up to its NUL, which must be inside. */
-static bool take_text(struct cursor *c, const char **out)
+static bool take_text(struct record_cursor *c, const char **out)
 {
 	const uint8_t *nul = memchr(c->at, 0, (size_t)(c->end - c->at));
 	*out = (const char *)c->at;
@@ -44,18 +44,18 @@ static bool take_text(struct cursor *c, const char **out)
 	return nul != NULL;
 }
 
-static bool parse_trailer(struct cursor *c, struct record *out)
+static bool parse_trailer(struct record_cursor *c, struct record *out)
 {
 	if (c->end - c->at < TRAILER)
 		return false;
 	c->end -= TRAILER;
-	struct cursor t = {c->end, c->end + TRAILER};
+	struct record_cursor t = {c->end, c->end + TRAILER};
 	return take_int(&t, &out->pid) && take_int(&t, &out->by) && take_u64(&t, &out->time) &&
 	       take_u64(&t, &out->id);
 }
 
 /* abi, then the registers unless it says that there are none. */
-static bool parse_registers(struct cursor *c, unsigned count, struct record *out)
+static bool parse_registers(struct record_cursor *c, unsigned count, struct record *out)
 {
 	uint64_t abi;
 	if (!take_u64(c, &abi))
@@ -72,7 +72,7 @@ static bool parse_registers(struct cursor *c, unsigned count, struct record *out
 
 /* A count and so many addresses; markers tell whose follow. Behind that of the user come the
  * address of the next instruction and then return addresses. */
-static bool parse_chain(struct cursor *c, struct record *out)
+static bool parse_chain(struct record_cursor *c, struct record *out)
 {
 	uint64_t count;
 	if (!take_u64(c, &count) || count > (size_t)(c->end - c->at) / sizeof(uint64_t))
@@ -90,7 +90,7 @@ static bool parse_chain(struct cursor *c, struct record *out)
 }
 
 /* size, so many bytes, and how many of them are filled; nothing behind a size of 0. */
-static bool parse_stack(struct cursor *c, struct record *out)
+static bool parse_stack(struct record_cursor *c, struct record *out)
 {
 	uint64_t room, filled;
 	if (!take_u64(c, &room))
@@ -108,14 +108,14 @@ static bool parse_stack(struct cursor *c, struct record *out)
 	return true;
 }
 
-static bool parse_sample(struct cursor *c, unsigned registers, struct record *out)
+static bool parse_sample(struct record_cursor *c, unsigned registers, struct record *out)
 {
 	return take_u64(c, &out->id) && take_u64(c, &out->ip) && take_int(c, &out->pid) &&
 	       take_int(c, &out->tid) && take_u64(c, &out->time) && take_u64(c, &out->period) &&
 	       parse_chain(c, out) && parse_registers(c, registers, out) && parse_stack(c, out);
 }
 
-static bool parse_map(struct cursor *c, struct record *out)
+static bool parse_map(struct record_cursor *c, struct record *out)
 {
 	uint64_t generation;
 	uint32_t protection, flags;
@@ -127,13 +127,13 @@ static bool parse_map(struct cursor *c, struct record *out)
 	       out->length <= UINT64_MAX - out->start;
 }
 
-static bool parse_task(struct cursor *c, struct record *out)
+static bool parse_task(struct record_cursor *c, struct record *out)
 {
 	return take_int(c, &out->pid) && take_int(c, &out->parent_pid) && take_int(c, &out->tid) &&
 	       take_int(c, &out->parent_tid);
 }
 
-static bool parse_lost(struct cursor *c, struct record *out)
+static bool parse_lost(struct record_cursor *c, struct record *out)
 {
 	uint64_t id;
 	return (out->type == PERF_RECORD_LOST_SAMPLES || take_u64(c, &id)) &&
@@ -141,7 +141,7 @@ static bool parse_lost(struct cursor *c, struct record *out)
 }
 
 /* False for records that nobody needs. */
-static bool parse(struct cursor *c, unsigned registers, struct record *out)
+static bool parse(struct record_cursor *c, unsigned registers, struct record *out)
 {
 	if (out->type == PERF_RECORD_SAMPLE) {
 		bool whole = parse_sample(c, registers, out);
@@ -198,7 +198,7 @@ bool ring_next(struct ring *r, struct record *out)
 	struct perf_event_header h;
 	while (read_header(r, &h)) {
 		r->bytes = in_one_piece(r, h.size);
-		struct cursor c = {r->bytes + sizeof(h), r->bytes + h.size};
+		struct record_cursor c = {r->bytes + sizeof(h), r->bytes + h.size};
 		*out = (struct record){.type = h.type, .misc = h.misc};
 		r->next = r->tail + h.size;
 		if (parse(&c, r->registers, out))

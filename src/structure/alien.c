@@ -69,7 +69,7 @@ static uint32_t alien_context(struct structure_builder *b, struct hashmap *known
 {
 	uint32_t next = b->alien_contexts.len;
 	uint32_t context = hashmap_add(known, (uint64_t)file << 32 | owner, next);
-	struct context c = {.depth = 1, .scope = DEBUG_NONE, .file = file, .owner = owner};
+	struct source_context c = {.depth = 1, .scope = DEBUG_NONE, .file = file, .owner = owner};
 	if (context == next)
 		vec_push(&b->alien_contexts, c);
 	return context;
@@ -107,7 +107,7 @@ void find_aliens(struct structure_builder *b)
 	}
 
 	vec_clear(&b->alien_contexts);
-	vec_push(&b->alien_contexts, (struct context){.scope = DEBUG_NONE});
+	vec_push(&b->alien_contexts, (struct source_context){.scope = DEBUG_NONE});
 	vec_each (p, &b->pieces) {
 		/* Code without a line stays with the code before it. */
 		if (p->line) {

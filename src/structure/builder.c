@@ -92,7 +92,7 @@ static struct structure_function describe(struct structure_builder *b)
 	};
 }
 
-static const struct context only_function = {.scope = DEBUG_NONE};
+static const struct source_context only_function = {.scope = DEBUG_NONE};
 
 void builder_add(struct structure_builder *b, uint32_t number, const struct function *p,
 		 const struct part *parts, const struct cfg *cfg, const struct loop_forest *forest,

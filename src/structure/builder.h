@@ -77,8 +77,8 @@ struct structure_builder {
 	uint32_t subprogram;             /* in the unit's scopes, or DEBUG_NONE */
 	uint32_t entry_file, entry_line; /* of its first instruction; line 0 if unknown */
 	bool alien;                      /* contexts are inferred: alien_contexts */
-	const struct context *contexts;
-	VEC(struct context) alien_contexts;
+	const struct source_context *contexts;
+	VEC(struct source_context) alien_contexts;
 	VEC(struct piece) pieces;
 	struct loop_source *loop_sources; /* one for each loop of the forest */
 	VEC(struct node) nodes;           /* [0] is the function */

@@ -23,7 +23,7 @@ struct preparing {
 	struct source *source;
 	const struct debug_unit *unit;
 	uint32_t *context_of; /* for each scope of the unit */
-	VEC(struct context) contexts;
+	VEC(struct source_context) contexts;
 	span_list spans, steps;
 	VEC(struct source_row) rows;
 	VEC(struct source_marker) markers;
@@ -98,7 +98,7 @@ static uint32_t new_context(struct preparing *p, uint32_t scope)
 	uint32_t outer = outer_scope < scope ? p->context_of[outer_scope] : 0;
 	if (p->contexts.data[outer].depth == MAX_DEPTH)
 		return outer;
-	struct context c = {
+	struct source_context c = {
 		.parent = outer,
 		.depth = p->contexts.data[outer].depth + 1,
 		.scope = scope,
@@ -112,7 +112,7 @@ static void find_contexts(struct preparing *p)
 {
 	const struct debug_unit *u = p->unit;
 	struct hashmap seen = {0};
-	vec_push(&p->contexts, (struct context){.scope = DEBUG_NONE});
+	vec_push(&p->contexts, (struct source_context){.scope = DEBUG_NONE});
 	for (uint32_t i = 0; i < u->scope_count; i++) {
 		const struct debug_scope *s = &u->scopes[i];
 		if (!s->inlined)

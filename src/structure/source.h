@@ -9,7 +9,7 @@
 
 enum { CONTEXT_FUNCTION = 0, CONTEXT_NONE = UINT32_MAX };
 
-struct context {
+struct source_context {
 	uint32_t parent, depth; /* for the function: itself and 0 */
 	uint32_t scope;         /* inlined call in the unit's scopes; DEBUG_NONE for alien lines */
 	/* For alien lines: their file, and their function as an index in the unit's outline. */
@@ -39,7 +39,7 @@ struct outline_entry {
 struct source {
 	const struct debug_unit *unit;
 	const struct source_row *rows; /* sorted by va, without duplicates */
-	const struct context *contexts;
+	const struct source_context *contexts;
 	const struct outline_entry
 		*outline;          /* sorted by file, line; only if the unit lacks inlining */
 	const uint32_t *same_file; /* for each file of the unit, the first with the same path */

@@ -10,7 +10,7 @@ static bool is_left_silently(const struct block *b)
 	return b->end == END_TAIL_CALL && b->flags & BLOCK_OPEN_FRAME;
 }
 
-static void exclude_needed(struct holder *h, const struct liveness *live, uint32_t block)
+static void exclude_needed(struct register_choice *h, const struct liveness *live, uint32_t block)
 {
 	struct regset needed = regset_or(live->at_start[block], live->at_end[block]);
 	needed = regset_or(needed, regset_or(live->always[block], live->touched_in[block]));
@@ -21,15 +21,15 @@ static void exclude_needed(struct holder *h, const struct liveness *live, uint32
 		h->unused[l] = regset_without(h->unused[l], needed);
 }
 
-void holder_init(struct holder *h, const struct loop_forest *forest, const struct liveness *live,
-		 const bool *calls, struct arena *tmp)
+void holder_init(struct register_choice *h, const struct loop_forest *forest,
+		 const struct liveness *live, const bool *calls, struct arena *tmp)
 {
 	uint32_t count = forest->loop_count + 1;
 	struct regset usable = live->arch->usable;
 	usable.core &= UINT32_MAX;
 	if (live->arch->link != REG_NONE) /* unwinders need it */
 		usable.core &= ~(UINT64_C(1) << live->arch->link);
-	*h = (struct holder){.forest = forest, .best = live->arch->scratch.core};
+	*h = (struct register_choice){.forest = forest, .best = live->arch->scratch.core};
 	h->unused = ARENA_ARRAY(tmp, struct regset, count);
 	h->own = ARENA_ARRAY(tmp, struct regset, count);
 	h->below = ARENA_ARRAY(tmp, struct regset, count);
@@ -41,7 +41,7 @@ void holder_init(struct holder *h, const struct loop_forest *forest, const struc
 }
 
 /* Nested loops count at the same time, so they need different registers. */
-static struct regset available(const struct holder *h, uint32_t loop)
+static struct regset available(const struct register_choice *h, uint32_t loop)
 {
 	struct regset r = regset_without(h->unused[loop], regset_or(h->never, h->below[loop]));
 	for (uint32_t l = loop; l != LOOP_NONE; l = h->forest->loops[l].parent)
@@ -49,7 +49,7 @@ static struct regset available(const struct holder *h, uint32_t loop)
 	return r;
 }
 
-static void reserve(struct holder *h, uint32_t loop, struct regset reg)
+static void reserve(struct register_choice *h, uint32_t loop, struct regset reg)
 {
 	h->own[loop] = regset_or(h->own[loop], reg);
 	for (uint32_t l = h->forest->loops[loop].parent; l != LOOP_NONE;
@@ -57,7 +57,7 @@ static void reserve(struct holder *h, uint32_t loop, struct regset reg)
 		h->below[l] = regset_or(h->below[l], reg);
 }
 
-uint8_t holder_take(struct holder *h, uint32_t loop)
+uint8_t holder_take(struct register_choice *h, uint32_t loop)
 {
 	struct regset from = available(h, loop);
 	if (from.core && (!from.vec || __builtin_popcountll(from.core) > MIN_SPARE)) {

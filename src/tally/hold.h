@@ -11,7 +11,7 @@
 #include "flow/liveness.h"
 #include "flow/loops.h"
 
-struct holder {
+struct register_choice {
 	const struct loop_forest *forest;
 	struct regset never;   /* registers that hold something else in the whole function */
 	uint64_t best;         /* general registers that are used first */
@@ -22,8 +22,8 @@ struct holder {
 
 /* `calls`: for each loop, whether it contains code that would destroy or need the registers (calls,
  * indirect jumps, landing pads). The result lives in `tmp`. */
-void holder_init(struct holder *h, const struct loop_forest *forest, const struct liveness *live,
-		 const bool *calls, struct arena *tmp);
+void holder_init(struct register_choice *h, const struct loop_forest *forest,
+		 const struct liveness *live, const bool *calls, struct arena *tmp);
 /* Reserves a register for a counter of the loop and returns it as an operand (isa/emit.h); REG_NONE
  * if there is none. */
-uint8_t holder_take(struct holder *h, uint32_t loop);
+uint8_t holder_take(struct register_choice *h, uint32_t loop);

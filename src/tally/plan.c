@@ -28,7 +28,7 @@ struct planner {
 			     leads to it */
 	bool *calls;      /* for each loop: it contains a call or a system call */
 	bool *jumps;      /* for each loop: it contains an indirect jump or a landing pad */
-	struct holder holder;
+	struct register_choice holder;
 	struct arena *a, *tmp;
 };
 
@@ -50,7 +50,7 @@ static void mark_loops(const struct loop_forest *f, uint32_t block, bool *marks)
 static void find_sites_of(struct planner *p, uint32_t block, site_list *out)
 {
 	const struct block *b = &p->g->blocks[block];
-	struct cursor c;
+	struct decoder c;
 	struct insn in;
 	cursor_set(&c, p->module, p->arch, b->start, b->size);
 	for (uint32_t i = 0; cursor_next(&c, DECODE_FLOW, &in); i++) {
@@ -84,7 +84,7 @@ static void find_sites(struct planner *p)
 static bool moves_stack(const struct planner *p, uint32_t block)
 {
 	const struct block *b = &p->g->blocks[block];
-	struct cursor c;
+	struct decoder c;
 	struct insn in;
 	cursor_set(&c, p->module, p->arch, b->start, b->size);
 	while (cursor_next(&c, DECODE_FULL, &in))

@@ -43,7 +43,7 @@ static bool is_jumped_to(const struct cfg *g, uint32_t block)
 struct tally_place tally_place(const struct tally *t, const struct flow *f, uint64_t va)
 {
 	struct tally_place out = {.block = cfg_block_at(t->cfg, va), .first = true};
-	struct cursor c;
+	struct decoder c;
 	struct insn in;
 	if (out.block == BLOCK_NONE)
 		return out;

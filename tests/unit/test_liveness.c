@@ -75,7 +75,7 @@ static void step(struct walk *w, uint32_t block, const struct insn *in)
 static void arrive(struct walk *w, uint64_t target, uint64_t from)
 {
 	struct walk there = *w;
-	struct cursor c;
+	struct decoder c;
 	struct insn in;
 	cursor_set(&c, w->l->module, w->l->arch, target, UINT64_MAX);
 	for (int i = 0; i < 6 && target && cursor_next(&c, DECODE_FULL, &in); i++) {
@@ -114,7 +114,7 @@ static void walk_once(struct walk *w)
 	uint32_t at = g->entry;
 	for (int i = 0; i < STEPS; i++) {
 		const struct block *b = &g->blocks[at];
-		struct cursor c;
+		struct decoder c;
 		struct insn in = {0};
 		cursor_set(&c, w->l->module, w->l->arch, b->start, b->size);
 		while (cursor_next(&c, DECODE_FULL, &in))

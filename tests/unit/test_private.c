@@ -62,7 +62,7 @@ static void walk_once(struct walk *w, const struct cfg *g)
 	uint32_t at = g->entry;
 	for (int i = 0; i < STEPS; i++) {
 		const struct block *b = &g->blocks[at];
-		struct cursor c;
+		struct decoder c;
 		struct insn in = {0};
 		cursor_set(&c, w->m->module, w->m->arch, b->start, b->size);
 		while (cursor_next(&c, DECODE_FULL, &in))

@@ -553,7 +553,7 @@ static void test_source(void **state)
 {
 	(void)state;
 	char folder[] = "/tmp/sonde-source-XXXXXX", path[100];
-	struct source s;
+	struct source_file s;
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/src", folder);
 	mkdir(path, 0700);

@@ -162,7 +162,7 @@ static void check_registers(struct naive *n, uint32_t block)
 {
 	const struct block *b = &n->t->cfg->blocks[block];
 	struct regset held = {0};
-	struct cursor c;
+	struct decoder c;
 	struct insn in;
 	for (uint32_t l = n->t->forest->innermost[block]; l != LOOP_NONE;
 	     l = n->t->forest->loops[l].parent)

@@ -10,7 +10,7 @@ static bool is_chosen(void *ctx, uint32_t thread)
 	return report_has_thread(ctx, thread);
 }
 
-static void count_threads(struct counted *c, const struct report *r)
+static void count_threads(struct counts_view *c, const struct report *r)
 {
 	c->single = xcalloc(c->threads.count + (size_t)1, sizeof(*c->single));
 	for (uint32_t i = 0; i < c->threads.count; i++) {
@@ -21,7 +21,7 @@ static void count_threads(struct counted *c, const struct report *r)
 }
 
 /* Removes rows that are shown only for their total, and adds them to the sum of the hidden rows. */
-static void keep_own(struct counted *c, const struct report *r)
+static void keep_own(struct counts_view *c, const struct report *r)
 {
 	struct outline_row more = {.node = PROFILE_NONE, .parent = PROFILE_NONE};
 	double least = r->min_share * (double)r->total;
@@ -41,11 +41,11 @@ static void keep_own(struct counted *c, const struct report *r)
 		vec_push(&c->rows.list, more);
 }
 
-void counted_build(struct counted *c, const struct report *r, outline_build build,
+void counted_build(struct counts_view *c, const struct report *r, outline_build build,
 		   enum report_sort best)
 {
 	struct report ctx = *r;
-	*c = (struct counted){0};
+	*c = (struct counts_view){0};
 	build(r, &c->outline);
 	outline_link(&c->outline, r->profile, r->args->sort == SORT_BEST ? best : r->args->sort);
 	outline_rows(&c->outline, r, &c->rows);
@@ -57,7 +57,7 @@ void counted_build(struct counted *c, const struct report *r, outline_build buil
 	count_threads(c, r);
 }
 
-void counted_release(struct counted *c)
+void counted_release(struct counts_view *c)
 {
 	for (uint32_t i = 0; i < c->threads.count; i++)
 		counts_release(&c->single[i]);
@@ -68,7 +68,7 @@ void counted_release(struct counted *c)
 	outline_release(&c->outline);
 }
 
-static struct counted_item item_of(const struct counted *c, uint32_t node)
+static struct counted_item item_of(const struct counts_view *c, uint32_t node)
 {
 	const struct outline_node *n = &c->outline.nodes.data[node];
 	return (struct counted_item){.node = n,
@@ -79,7 +79,7 @@ static struct counted_item item_of(const struct counted *c, uint32_t node)
 }
 
 /* The same row for one of the threads; false if the thread did not execute it. */
-static bool thread_item(const struct counted *c, uint32_t node, uint32_t i,
+static bool thread_item(const struct counts_view *c, uint32_t node, uint32_t i,
 			struct counted_item *out)
 {
 	*out = item_of(c, node);
@@ -131,7 +131,7 @@ static void add_label(const struct counted_item *i, const struct report *r, size
 	text_release(&marks);
 }
 
-void counted_text(const struct counted *c, const struct report *r, size_t columns,
+void counted_text(const struct counts_view *c, const struct report *r, size_t columns,
 		  void (*add)(const struct counted_item *i, const struct report *r,
 			      struct text *out),
 		  struct text *out)
@@ -158,7 +158,7 @@ void counted_text(const struct counted *c, const struct report *r, size_t column
 	}
 }
 
-static void add_threads_json(const struct counted *c, const struct report *r, uint32_t node,
+static void add_threads_json(const struct counts_view *c, const struct report *r, uint32_t node,
 			     void (*add)(const struct counted_item *i, const struct report *r,
 					 struct json *j),
 			     struct json *j)
@@ -178,7 +178,7 @@ static void add_threads_json(const struct counted *c, const struct report *r, ui
 	json_end(j);
 }
 
-void counted_json(const struct counted *c, const struct report *r,
+void counted_json(const struct counts_view *c, const struct report *r,
 		  void (*add)(const struct counted_item *i, const struct report *r, struct json *j),
 		  struct json *j)
 {
@@ -226,7 +226,7 @@ void counted_csv_heading(const char *names, struct text *out)
 	text_char(out, '\n');
 }
 
-void counted_csv(const struct counted *c, const struct report *r,
+void counted_csv(const struct counts_view *c, const struct report *r,
 		 void (*add)(const struct counted_item *i, struct text *out), struct text *out)
 {
 	vec_each (row, &c->rows.list) {
@@ -272,7 +272,7 @@ void counted_marks(const struct counts_row *row, struct text *out)
 			text_add(out, marks[i].mark);
 }
 
-void counted_legend(const struct counted *c, struct text *out)
+void counted_legend(const struct counts_view *c, struct text *out)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
 		bool used = false;

@@ -143,7 +143,7 @@ static void add_line(const struct report *r, const struct annotated_line *x, uin
 /* Shows the source around lines that have a share, and "..." where lines in between are left
  * out. */
 static void add_file_lines(const struct report *r, const struct annotated_line *lines,
-			   uint32_t count, const struct source *s, struct text *out)
+			   uint32_t count, const struct source_file *s, struct text *out)
 {
 	uint32_t next = 0; /* the line after the last one shown */
 	for (uint32_t i = 0; i < count; i++) {
@@ -165,9 +165,9 @@ static void add_file_lines(const struct report *r, const struct annotated_line *
 
 static void add_annotated(const struct report *r, const char *path,
 			  const struct annotated_line *lines, uint32_t count,
-			  const struct source *s, struct text *out)
+			  const struct source_file *s, struct text *out)
 {
-	static const struct source none;
+	static const struct source_file none;
 	text_char(out, '\n');
 	output_style(out, STYLE_HEADING);
 	add_path(out, path, SIZE_MAX);
@@ -185,7 +185,7 @@ static void add_annotated(const struct report *r, const char *path,
 static bool add_file(const struct report *r, const struct lines *l, const struct annotated_file *f,
 		     struct text *out)
 {
-	struct source s;
+	struct source_file s;
 	VEC(struct annotated_line) shown = {0};
 	const char *path = l->list.data[f->first].file;
 	bool leads = false, spends = (double)f->self >= r->min_share * (double)r->total;

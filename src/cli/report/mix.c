@@ -58,7 +58,7 @@ static void add_heading(struct text *out)
 
 void mix_text(const struct report *r, struct text *out)
 {
-	struct counted c;
+	struct counts_view c;
 	counted_build(&c, r, hot_scopes_outline, SORT_SELF);
 	counted_note(r, out);
 	add_heading(out);
@@ -89,7 +89,7 @@ static void add_json(const struct counted_item *i, const struct report *r, struc
 
 void mix_json(const struct report *r, struct json *j)
 {
-	struct counted c;
+	struct counts_view c;
 	counted_build(&c, r, hot_scopes_outline, SORT_SELF);
 	json_object(j, "program");
 	add_mix_json(c.all.mix, c.all.instructions, j);
@@ -114,7 +114,7 @@ static void add_csv(const struct counted_item *i, struct text *out)
 
 void mix_csv(const struct report *r, struct text *out)
 {
-	struct counted c;
+	struct counts_view c;
 	struct text names = TEXT_INIT;
 	text_add(&names, "instructions");
 	for (int i = 0; i < INSN_CLASSES; i++)

@@ -139,7 +139,7 @@ bool search_has(const struct report *r, uint32_t experiment)
 	return !r->experiments || r->experiments[experiment];
 }
 
-bool search_is_folded(const struct report *r, const struct lineage *h, uint32_t experiment)
+bool search_is_folded(const struct report *r, const struct experiment_tree *h, uint32_t experiment)
 {
 	const struct profile_experiment *x = &r->profile->experiments.data[experiment];
 	bool all = !r->args->fold || (r->args->min_percent && r->min_share <= 0);
@@ -229,7 +229,7 @@ struct history_line {
 
 struct history_walk {
 	const struct report *r;
-	struct lineage h;
+	struct experiment_tree h;
 	VEC(struct history_line) todo; /* the next line is the last element */
 	bool *shown;
 	bool folded; /* some experiments were folded */
@@ -513,8 +513,8 @@ static void time_json(struct json *j, const char *key, double seconds)
 		json_quantity(j, key, A_TIME, seconds, 6);
 }
 
-static void experiment_json(const struct report *r, const struct lineage *h, uint32_t number,
-			    struct json *j)
+static void experiment_json(const struct report *r, const struct experiment_tree *h,
+			    uint32_t number, struct json *j)
 {
 	const struct profile_experiment *x = &r->profile->experiments.data[number];
 	json_object(j, NULL);
@@ -545,7 +545,7 @@ static void experiment_json(const struct report *r, const struct lineage *h, uin
 
 void search_json(const struct report *r, struct json *j)
 {
-	struct lineage h;
+	struct experiment_tree h;
 	lineage_build(&h, r->profile);
 	json_array(j, "experiments");
 	for (uint32_t i = 0; i < r->profile->experiments.len; i++) {
@@ -581,7 +581,7 @@ static void csv_focus(const struct profile *p, const struct profile_experiment *
 	text_release(&path);
 }
 
-static void experiment_csv(const struct report *r, const struct lineage *h, uint32_t number,
+static void experiment_csv(const struct report *r, const struct experiment_tree *h, uint32_t number,
 			   struct text *out)
 {
 	const struct profile_experiment *x = &r->profile->experiments.data[number];
@@ -612,7 +612,7 @@ static void experiment_csv(const struct report *r, const struct lineage *h, uint
 
 void search_csv(const struct report *r, struct text *out)
 {
-	struct lineage h;
+	struct experiment_tree h;
 	lineage_build(&h, r->profile);
 	text_add(out,
 		 "number,hypothesis,code,machine,sync,file,state,origin,priority,value,threshold,"

@@ -13,7 +13,7 @@ uint32_t search_label(const struct profile *p, uint32_t experiment, uint32_t par
 bool search_has(const struct report *r, uint32_t experiment);
 /* True for experiments that are only counted in a common line: false ones that lead to no true one,
  * and untested ones, unless the user wants to see them. */
-bool search_is_folded(const struct report *r, const struct lineage *h, uint32_t experiment);
+bool search_is_folded(const struct report *r, const struct experiment_tree *h, uint32_t experiment);
 /* Selects the experiments that lead to, are, or follow from one whose parts match the pattern; the
  * caller frees. NULL if there is none. */
 bool *search_choose(const struct profile *p, const char *pattern);

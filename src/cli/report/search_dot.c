@@ -12,7 +12,7 @@ enum { MAX_DRAWN = 200, LABEL_COLUMNS = 44 };
 
 struct drawing {
 	const struct report *r;
-	struct lineage h;
+	struct experiment_tree h;
 	bool large;
 	struct text *out;
 };

@@ -67,7 +67,7 @@ static bool find(struct text *out, const char *recorded, const char *folder)
 	return find_below(out, ".", recorded);
 }
 
-static void split(struct source *s)
+static void split(struct source_file *s)
 {
 	char *at = s->bytes;
 	while (*at) {
@@ -79,9 +79,9 @@ static void split(struct source *s)
 	}
 }
 
-bool source_open(struct source *s, const char *recorded, const char *folder)
+bool source_open(struct source_file *s, const char *recorded, const char *folder)
 {
-	*s = (struct source){0};
+	*s = (struct source_file){0};
 	if (*recorded && find(&s->path, recorded, folder))
 		s->bytes = read_file(s->path.data);
 	if (s->bytes)
@@ -91,7 +91,7 @@ bool source_open(struct source *s, const char *recorded, const char *folder)
 	return s->bytes;
 }
 
-void source_close(struct source *s)
+void source_close(struct source_file *s)
 {
 	text_release(&s->path);
 	vec_free(&s->lines);
@@ -99,7 +99,7 @@ void source_close(struct source *s)
 	s->bytes = NULL;
 }
 
-const char *source_line(const struct source *s, uint32_t line)
+const char *source_line(const struct source_file *s, uint32_t line)
 {
 	return line && line <= s->lines.len ? s->lines.data[line - 1] : NULL;
 }

@@ -168,7 +168,7 @@ static void add_text(const struct counted_item *i, const struct report *r, struc
 
 void trips_text(const struct report *r, struct text *out)
 {
-	struct counted c;
+	struct counts_view c;
 	counted_build(&c, r, loops_outline, SORT_TOTAL);
 	counted_note(r, out);
 	if (!c.rows.list.len) {
@@ -230,7 +230,7 @@ static void add_json(const struct counted_item *i, const struct report *r, struc
 
 void trips_json(const struct report *r, struct json *j)
 {
-	struct counted c;
+	struct counts_view c;
 	counted_build(&c, r, loops_outline, SORT_TOTAL);
 	counted_json(&c, r, add_json, j);
 	counted_release(&c);
@@ -285,7 +285,7 @@ static void add_csv(const struct counted_item *i, struct text *out)
 
 void trips_csv(const struct report *r, struct text *out)
 {
-	struct counted c;
+	struct counts_view c;
 	counted_build(&c, r, loops_outline, SORT_TOTAL);
 	counted_csv_heading("entries,iterations,trip_min,trip_mean,trip_max,machine_loops,trips",
 			    out);

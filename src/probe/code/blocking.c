@@ -182,7 +182,7 @@ static void add_function(struct target *t, struct code *code, uint64_t bias, uin
 		target_add_subject(t, &r, PURPOSE_BLOCK, &ignored);
 }
 
-struct callers {
+struct pinned_callers {
 	struct target *target;
 	struct code *code;
 	uint64_t bias, callee;
@@ -191,7 +191,7 @@ struct callers {
 /* Bytes that look like a call may be none: the flow graph decides. */
 static void add_caller(void *ctx, const struct far_jump *j)
 {
-	const struct callers *c = ctx;
+	const struct pinned_callers *c = ctx;
 	struct shared *g = c->target->shared;
 	uint32_t count, function;
 	if (!j->call || j->target != c->callee)
@@ -219,7 +219,7 @@ static void add_call(struct target *t, struct code *code, uint64_t bias, uint64_
 	if (start == *last)
 		return;
 	if (is_pinned(code->module, code->arch, start)) {
-		struct callers c = {t, code, bias, start};
+		struct pinned_callers c = {t, code, bias, start};
 		far_jumps(code->module, code->arch, add_caller, &c);
 		*last = start;
 		return;

@@ -15,7 +15,7 @@ struct running {
 	uint64_t total[RT_METRICS], self[RT_METRICS];
 };
 
-struct reader {
+struct area_reader {
 	struct target *target;
 	struct rt_area *area;
 	int tid;
@@ -24,7 +24,7 @@ struct reader {
 	VEC(uint64_t) frames;
 };
 
-static struct running *running_of(struct reader *r, uint32_t path)
+static struct running *running_of(struct area_reader *r, uint32_t path)
 {
 	uint32_t i = hashmap_add(&r->running_index, path, r->running.len);
 	if (i == r->running.len)
@@ -34,7 +34,7 @@ static struct running *running_of(struct reader *r, uint32_t path)
 
 /* Adds the part of one activation. `inner` is the total of the activation directly below it, and
  * becomes the total of this one. */
-static void add_running(struct reader *r, const struct rt_activation *a,
+static void add_running(struct area_reader *r, const struct rt_activation *a,
 			const uint64_t now[RT_METRICS], uint64_t inner[RT_METRICS])
 {
 	struct running *sum = running_of(r, a->path);
@@ -49,7 +49,7 @@ static void add_running(struct reader *r, const struct rt_activation *a,
 	}
 }
 
-static void add_stack(struct reader *r, uint32_t top, const uint64_t now[RT_METRICS])
+static void add_stack(struct area_reader *r, uint32_t top, const uint64_t now[RT_METRICS])
 {
 	const struct rt_activation *all =
 		(const void *)((const uint8_t *)r->area + RT_AREA_ACTIVATIONS);
@@ -60,7 +60,7 @@ static void add_stack(struct reader *r, uint32_t top, const uint64_t now[RT_METR
 }
 
 /* Tries again if the thread was changing its lists. */
-static void find_running(struct reader *r)
+static void find_running(struct area_reader *r)
 {
 	uint64_t now[RT_METRICS];
 	for (unsigned tries = 0; tries < READ_TRIES; tries++) {
@@ -80,7 +80,7 @@ static void find_running(struct reader *r)
 	}
 }
 
-static const struct rt_path *path_at(const struct reader *r, uint32_t offset)
+static const struct rt_path *path_at(const struct area_reader *r, uint32_t offset)
 {
 	uint64_t at = (uint64_t)offset * 8;
 	if (!offset || at + sizeof(struct rt_path) > RT_PATH_BYTES)
@@ -88,14 +88,14 @@ static const struct rt_path *path_at(const struct reader *r, uint32_t offset)
 	return (const void *)((const uint8_t *)r->area + RT_AREA_PATHS + at);
 }
 
-static void push_frames(struct reader *r, const uint64_t *frames, uint32_t count)
+static void push_frames(struct area_reader *r, const uint64_t *frames, uint32_t count)
 {
 	for (uint32_t i = 0; i < count && r->frames.len < FRAMES_MAX; i++)
 		vec_push(&r->frames, frames[i]);
 }
 
 /* Collects the frames of the path and of its parents; whether they reach the root. */
-static bool gather_frames(struct reader *r, const struct rt_path *p)
+static bool gather_frames(struct area_reader *r, const struct rt_path *p)
 {
 	struct raw_path raw;
 	vec_clear(&r->frames);
@@ -114,7 +114,7 @@ static bool gather_frames(struct reader *r, const struct rt_path *p)
 }
 
 /* For a raw path, the runtime did not know the callers: they are checked here. */
-static bool is_recursive(const struct reader *r, const struct rt_path *p)
+static bool is_recursive(const struct area_reader *r, const struct rt_path *p)
 {
 	const struct rt_subject *s = target_subject(r->target, p->subject);
 	if (!p->raw || s->flags & RT_LOOP)
@@ -125,7 +125,7 @@ static bool is_recursive(const struct reader *r, const struct rt_path *p)
 	return false;
 }
 
-static void visit_path(struct reader *r, uint32_t offset, const struct rt_path *p,
+static void visit_path(struct area_reader *r, uint32_t offset, const struct rt_path *p,
 		       path_visitor visit, void *ctx)
 {
 	uint32_t i = hashmap_get(&r->running_index, offset);
@@ -147,7 +147,7 @@ static void visit_path(struct reader *r, uint32_t offset, const struct rt_path *
 
 static void read_area(struct target *t, uint32_t area, int tid, path_visitor visit, void *ctx)
 {
-	struct reader r = {.target = t, .area = target_area(t, area), .tid = tid};
+	struct area_reader r = {.target = t, .area = target_area(t, area), .tid = tid};
 	find_running(&r);
 	uint32_t offset = __atomic_load_n(&r.area->first_path, __ATOMIC_ACQUIRE);
 	for (const struct rt_path *p; (p = path_at(&r, offset)); offset = p->next)

@@ -7,7 +7,7 @@
 #include "probe/region/read.h"
 #include "probe/region/region_file.h"
 
-struct reader {
+struct context_reader {
 	const struct target *target;
 	struct context_heap heap;
 	struct arena *arena;
@@ -20,7 +20,7 @@ struct reader {
 	VEC(struct counted_trips) trips;
 };
 
-static uint32_t index_of(const struct reader *r, uint64_t address)
+static uint32_t index_of(const struct context_reader *r, uint64_t address)
 {
 	uint32_t low = 0, high = r->addresses.len;
 	while (low < high) {
@@ -33,7 +33,7 @@ static uint32_t index_of(const struct reader *r, uint64_t address)
 	return low < r->addresses.len && r->addresses.data[low] == address ? low : CONTEXT_NONE;
 }
 
-static void add_call(struct reader *r, uint64_t parent, uint64_t site, uint64_t child,
+static void add_call(struct context_reader *r, uint64_t parent, uint64_t site, uint64_t child,
 		     uint64_t calls)
 {
 	struct counted_call call = {.parent = index_of(r, parent),
@@ -51,12 +51,12 @@ static const struct rt_context *context_of(const struct rt_record *record)
 	return (const struct rt_context *)((const uint8_t *)record + record->context);
 }
 
-static uint64_t run_time_address(const struct reader *r, const void *p)
+static uint64_t run_time_address(const struct context_reader *r, const void *p)
 {
 	return (uint64_t)((const uint8_t *)p - r->heap.bytes) + r->heap.first + r->heap.base;
 }
 
-static void add_context(struct reader *r, const struct rt_record *record)
+static void add_context(struct context_reader *r, const struct rt_record *record)
 {
 	const struct rt_context *x = context_of(record);
 	const struct rt_counted *table = target_at(r->target, RT_COUNTED);
@@ -75,7 +75,7 @@ static void add_context(struct reader *r, const struct rt_record *record)
 	vec_push(&r->contexts, c);
 }
 
-static void add_calls(struct reader *r, const struct rt_record *record)
+static void add_calls(struct context_reader *r, const struct rt_record *record)
 {
 	const struct rt_edge *edge = (const struct rt_edge *)record;
 	const struct rt_context *x = context_of(record);
@@ -103,7 +103,7 @@ static int compare_calls(const void *a, const void *b)
 	return x->child < y->child ? -1 : x->child > y->child;
 }
 
-static void merge_calls(struct reader *r)
+static void merge_calls(struct context_reader *r)
 {
 	uint32_t kept = 0;
 	if (r->calls.len)
@@ -117,7 +117,7 @@ static void merge_calls(struct reader *r)
 	r->calls.len = kept;
 }
 
-static void read_heap(struct reader *r)
+static void read_heap(struct context_reader *r)
 {
 	const struct rt_record *record;
 	for (uint64_t at = 0; (record = contexts_record(&r->heap, &at));)
@@ -130,10 +130,10 @@ static void read_heap(struct reader *r)
 
 /* ---- tables ---- */
 
-typedef void (*entry_visitor)(struct reader *r, uint32_t number, const void *entry);
+typedef void (*entry_visitor)(struct context_reader *r, uint32_t number, const void *entry);
 
 /* Visits only the parts that have memory: most of a table has none. */
-static void each_entry(struct reader *r, uint64_t table, uint32_t count, size_t size,
+static void each_entry(struct context_reader *r, uint64_t table, uint32_t count, size_t size,
 		       entry_visitor visit)
 {
 	uint64_t from = table, to, end = table + count * size, next = 0;
@@ -156,7 +156,7 @@ static uint64_t place_va(const struct target *t, uint32_t function, uint32_t pla
 	return t->counting.starts.data[function - 1] + (uint64_t)distance;
 }
 
-static void add_departure(struct reader *r, uint32_t number, const void *entry)
+static void add_departure(struct context_reader *r, uint32_t number, const void *entry)
 {
 	const struct rt_departure *d = entry;
 	uint32_t context = d->context ? index_of(r, d->context) : CONTEXT_NONE;
@@ -175,7 +175,7 @@ static void add_departure(struct reader *r, uint32_t number, const void *entry)
 	vec_push(&r->departures, x);
 }
 
-static void add_trips(struct reader *r, uint32_t number, const void *entry)
+static void add_trips(struct context_reader *r, uint32_t number, const void *entry)
 {
 	static const struct rt_trips none;
 	struct counted_trips trips = {.loop = number};
@@ -186,7 +186,7 @@ static void add_trips(struct reader *r, uint32_t number, const void *entry)
 
 /* ---- frames ---- */
 
-static void add_frames(struct reader *r, uint8_t *from, uint64_t size, bool aside)
+static void add_frames(struct context_reader *r, uint8_t *from, uint64_t size, bool aside)
 {
 	struct shadow_walk w = {.heap = &r->heap, .at = from, .end = from + size};
 	while (shadow_next(&w)) {
@@ -203,7 +203,7 @@ static void add_frames(struct reader *r, uint8_t *from, uint64_t size, bool asid
 
 /* Places the innermost activation. A function that calls nothing has no frame: then one is
  * added. */
-static void place_innermost(struct reader *r, const struct abandoned_at *abandoned)
+static void place_innermost(struct context_reader *r, const struct abandoned_at *abandoned)
 {
 	struct counted_frame *f = r->frames.len ? &r->frames.data[0] : NULL;
 	uint32_t context = abandoned->context ? index_of(r, abandoned->context) : CONTEXT_NONE;
@@ -220,7 +220,7 @@ static void place_innermost(struct reader *r, const struct abandoned_at *abandon
 	f->held = ARENA_DUP(r->arena, abandoned->held.data, abandoned->held.len);
 }
 
-static void add_adopted(struct reader *r, uint32_t slot)
+static void add_adopted(struct context_reader *r, uint32_t slot)
 {
 	vec_each (m, &r->target->slots[slot].adopted) {
 		uint32_t context = index_of(r, m->context);
@@ -232,7 +232,7 @@ static void add_adopted(struct reader *r, uint32_t slot)
 	}
 }
 
-static void read_frames(struct reader *r, uint32_t slot)
+static void read_frames(struct context_reader *r, uint32_t slot)
 {
 	struct frames f;
 	if (!frames_copy(r->target, slot, r->heap.state.asides, &f))
@@ -257,7 +257,7 @@ static void read_frames(struct reader *r, uint32_t slot)
 static void read_thread(const struct target *t, uint32_t slot, struct arena *arena,
 			struct counted_thread *thread)
 {
-	struct reader r = {.target = t, .arena = arena};
+	struct context_reader r = {.target = t, .arena = arena};
 	*thread = (struct counted_thread){.tid = t->slots[slot].tid,
 					  .uncounted = !contexts_open(t, slot, &r.heap)};
 	if (thread->uncounted)

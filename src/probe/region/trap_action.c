@@ -9,27 +9,27 @@
 #include "runtime/blob.h"
 
 /* As rt_sigaction() takes it. */
-struct action {
+struct kernel_action {
 	uint64_t handler, flags, restorer, mask;
 };
 enum { WITH_RESTORER = 0x04000000 };
 
 /* Offsets in the region, which the program sees as well. */
 #define ACTION_AT (RT_SPARE + 256)
-#define FOUND_AT  (ACTION_AT + sizeof(struct action))
+#define FOUND_AT  (ACTION_AT + sizeof(struct kernel_action))
 
 bool trap_action_install(struct target *t)
 {
 	const struct rt_entry_table *entries = (const struct rt_entry_table *)runtime_blob;
-	struct action *action = target_at(t, ACTION_AT), *found = target_at(t, FOUND_AT);
+	struct kernel_action *action = target_at(t, ACTION_AT), *found = target_at(t, FOUND_AT);
 	struct rt_header *h = target_header(t);
 	int64_t result;
 	struct err e;
 	uint64_t size = sizeof(found->mask);
-	*action = (struct action){.handler = t->region.text + entries->trap,
-				  .flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART |
-					   WITH_RESTORER,
-				  .restorer = t->region.text + entries->restorer};
+	*action = (struct kernel_action){.handler = t->region.text + entries->trap,
+					 .flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER |
+						  SA_RESTART | WITH_RESTORER,
+					 .restorer = t->region.text + entries->restorer};
 	if (target_call(t, SYS_rt_sigaction,
 			(uint64_t[6]){SIGTRAP, 0, t->region.base + FOUND_AT, size}, &result, &e) ||
 	    found->handler)
@@ -46,7 +46,7 @@ bool trap_action_install(struct target *t)
 void trap_action_remove(const struct remote_slack *s, struct control *c, uint64_t region,
 			uint64_t handler)
 {
-	struct action none = {0}, found;
+	struct kernel_action none = {0}, found;
 	int pid = s->thread->pid;
 	int64_t result;
 	struct err ignored;

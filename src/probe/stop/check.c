@@ -161,17 +161,17 @@ void check_probes(const struct stop *stop)
 
 enum piece_use { PIECE_FREE, PIECE_USED };
 
-struct piece {
+struct memory_piece {
 	uint64_t start, end;
 	enum piece_use use;
 };
-typedef VEC(struct piece) piece_list;
+typedef VEC(struct memory_piece) piece_list;
 
 static void add_used(piece_list *out, uint64_t start, uint64_t size)
 {
 	uint64_t end = start + ((size + 15) & ~UINT64_C(15));
 	if (start)
-		vec_push(out, (struct piece){start, end, PIECE_USED});
+		vec_push(out, (struct memory_piece){start, end, PIECE_USED});
 }
 
 /* All of code memory, ascending. */
@@ -179,14 +179,15 @@ static void find_pieces(const struct target *t, piece_list *out)
 {
 	vec_each (r, &t->code->pool.regions)
 		vec_each (f, &r->free)
-			vec_push(out, (struct piece){f->start, f->end, PIECE_FREE});
+			vec_push(out, (struct memory_piece){f->start, f->end, PIECE_FREE});
 	vec_each (s, &t->code->sites) {
 		add_used(out, s->address, s->room);
 		add_used(out, s->next_address, s->next_room);
 	}
 	vec_each (r, &t->code->retired)
 		add_used(out, r->start, r->size);
-	order_by_address(out->data, out->len, sizeof(*out->data), offsetof(struct piece, start));
+	order_by_address(out->data, out->len, sizeof(*out->data),
+			 offsetof(struct memory_piece, start));
 }
 
 static bool is_mapped(const struct rt_header *h, const struct pool_region *r)
@@ -225,7 +226,7 @@ static void check_threads(const struct target *t, const piece_list *pieces)
 		if (!threads[i]->stopped || !control_registers(threads[i], &r))
 			continue;
 		uint32_t n = ORDER_UP_TO(pieces->data, pieces->len, start, r.pc);
-		const struct piece *p = n ? &pieces->data[n - 1] : NULL;
+		const struct memory_piece *p = n ? &pieces->data[n - 1] : NULL;
 		bug_on(p && r.pc < p->end && p->use == PIECE_FREE, "P3");
 	}
 }

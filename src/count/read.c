@@ -1,6 +1,6 @@
 #include "count/read.h"
 
-#include "tally/where.h"
+#include "counters/where.h"
 
 enum { PROGRESS_STEP = 1024 }; /* contexts between two reports of progress */
 
@@ -44,9 +44,9 @@ static uint32_t call_node(struct thread_reading *d, uint32_t context, uint32_t s
 {
 	const struct study *y = d->studies[context];
 	uint32_t at = d->nodes[context];
-	if (!y || !site || site > y->tally.site_count)
+	if (!y || !site || site > y->counters.site_count)
 		return at;
-	const struct tally_site *s = &y->tally.sites[site - 1];
+	const struct counters_site *s = &y->counters.sites[site - 1];
 	return profile_child(d->r->profile, at, NODE_FRAME, module_of(d, y), s->va + s->length - 1);
 }
 
@@ -81,7 +81,7 @@ static void add_calls(struct thread_reading *d, uint64_t *called)
 
 /* ---- counters ---- */
 
-static void add_runs(struct thread_reading *d, uint32_t context, const struct tally_reading *r,
+static void add_runs(struct thread_reading *d, uint32_t context, const struct counters_reading *r,
 		     const int64_t *counts, struct flat_counts *flat)
 {
 	const struct study *y = d->studies[context];
@@ -91,7 +91,7 @@ static void add_runs(struct thread_reading *d, uint32_t context, const struct ta
 	for (uint32_t b = 0; b < y->cfg->block_count; b++) {
 		for (uint32_t i = y->first_run[b]; i < y->first_run[b + 1]; i++) {
 			const struct insn_run *run = &y->runs[i];
-			uint64_t n = tally_executions(&y->tally, r, counts, b, run->first);
+			uint64_t n = counters_executions(&y->counters, r, counts, b, run->first);
 			executed[run->place] += n;
 			instructions[run->place] += n * run->count;
 			flat->executions[i] += n;
@@ -119,9 +119,9 @@ static bool count_entries_by_header(const struct study *y, const int64_t *counts
 				    uint64_t *out)
 {
 	const struct loop *l = &y->forest.loops[loop];
-	*out = (uint64_t)counts[y->tally.block_edge[l->header]];
+	*out = (uint64_t)counts[y->counters.block_edge[l->header]];
 	for (uint32_t i = l->first_back; i < l->first_back + l->back_count; i++) {
-		uint64_t n = tally_edge(&y->tally, counts, y->forest.edges[i]);
+		uint64_t n = counters_edge(&y->counters, counts, y->forest.edges[i]);
 		if (n == UINT64_MAX || n > *out)
 			return false;
 		*out -= n;
@@ -138,7 +138,7 @@ static bool count_entries(const struct study *y, const int64_t *counts, uint64_t
 	const struct loop *l = &y->forest.loops[loop];
 	*out = holds_entry(y, loop) ? calls : 0;
 	for (uint32_t i = l->first_entry; i < l->first_entry + l->entry_count; i++) {
-		uint64_t n = tally_edge(&y->tally, counts, y->forest.edges[i]);
+		uint64_t n = counters_edge(&y->counters, counts, y->forest.edges[i]);
 		if (n == UINT64_MAX)
 			return count_entries_by_header(y, counts, loop, out);
 		*out += n;
@@ -151,10 +151,10 @@ static bool count_entries(const struct study *y, const int64_t *counts, uint64_t
 static uint64_t count_iterations(const struct study *y, const int64_t *counts, uint32_t loop)
 {
 	const struct loop *l = &y->forest.loops[loop];
-	uint64_t n = (uint64_t)counts[y->tally.block_edge[l->header]], tested = 0;
+	uint64_t n = (uint64_t)counts[y->counters.block_edge[l->header]], tested = 0;
 	for (uint32_t i = l->first_exit; i < l->first_exit + l->exit_count; i++)
-		if (y->tally.tests[y->forest.edges[i]] == loop)
-			tested += tally_edge(&y->tally, counts, y->forest.edges[i]);
+		if (y->counters.tests[y->forest.edges[i]] == loop)
+			tested += counters_edge(&y->counters, counts, y->forest.edges[i]);
 	return n > tested ? n - tested : 0;
 }
 
@@ -189,12 +189,12 @@ static struct flat_counts *flat_of(struct thread_reading *d, const struct study 
 
 /* Where an activation was left: in a block, if `va` is known. `arriving`: control is about to
  * arrive there from elsewhere. */
-static struct tally_departure place_of(const struct study *y, uint64_t va, bool arriving)
+static struct counters_departure place_of(const struct study *y, uint64_t va, bool arriving)
 {
-	struct tally_place p = {.block = BLOCK_NONE};
+	struct counters_place p = {.block = BLOCK_NONE};
 	if (va)
-		p = tally_place(&y->tally, y->what.code->flow, va);
-	return (struct tally_departure){
+		p = counters_place(&y->counters, y->what.code->flow, va);
+	return (struct counters_departure){
 		.block = p.block, .insn = p.insn, .arriving = arriving && p.first};
 }
 
@@ -205,38 +205,38 @@ static void add_running(const struct study *y, const struct counted_frame *f, ui
 {
 	uint32_t l = block == BLOCK_NONE ? LOOP_NONE : y->forest.innermost[block];
 	for (; l != LOOP_NONE; l = y->forest.loops[l].parent) {
-		const struct tally_loop *loop = &y->tally.loops[l];
+		const struct counters_loop *loop = &y->counters.loops[l];
 		if (loop->method == TRIP_FRAME && loop->slot < f->trip_count)
 			words[loop->word] += f->trips[loop->slot];
 	}
 	for (uint32_t i = 0; i < f->held_count; i++)
-		if (f->held[i].number < y->tally.word_count)
+		if (f->held[i].number < y->counters.word_count)
 			words[f->held[i].number] += f->held[i].value;
 }
 
-static struct tally_departure running_departure(const struct study *y,
-						const struct counted_frame *f, uint64_t *words)
+static struct counters_departure running_departure(const struct study *y,
+						   const struct counted_frame *f, uint64_t *words)
 {
-	struct tally_departure d = place_of(y, f->site ? 0 : f->va, f->arriving);
-	bool in_call = f->site && f->site <= y->tally.site_count;
+	struct counters_departure d = place_of(y, f->site ? 0 : f->va, f->arriving);
+	bool in_call = f->site && f->site <= y->counters.site_count;
 	d.site = f->site;
 	d.left = 1;
-	add_running(y, f, in_call ? y->tally.sites[f->site - 1].block : d.block, words);
+	add_running(y, f, in_call ? y->counters.sites[f->site - 1].block : d.block, words);
 	return d;
 }
 
 /* The departures of a context. Activations that have not ended count as left. */
-static const struct tally_departure *departures_of(struct thread_reading *d, uint32_t context,
-						   uint64_t *words, uint32_t *count)
+static const struct counters_departure *departures_of(struct thread_reading *d, uint32_t context,
+						      uint64_t *words, uint32_t *count)
 {
-	VEC(struct tally_departure) list = {0};
+	VEC(struct counters_departure) list = {0};
 	const struct counted_thread *t = d->t;
 	const struct study *y = d->studies[context];
 	for (uint32_t i = 0; i < t->departure_count; i++) {
 		const struct counted_departure *x = &t->departures[i];
 		if (x->context != context)
 			continue;
-		struct tally_departure at = place_of(y, x->site ? 0 : x->va, x->arriving);
+		struct counters_departure at = place_of(y, x->site ? 0 : x->va, x->arriving);
 		at.site = x->site;
 		at.left = x->left;
 		at.resumed = x->resumed;
@@ -245,7 +245,7 @@ static const struct tally_departure *departures_of(struct thread_reading *d, uin
 	for (uint32_t i = 0; i < t->frame_count; i++)
 		if (t->frames[i].context == context)
 			vec_push(&list, running_departure(y, &t->frames[i], words));
-	struct tally_departure *all = ARENA_DUP(d->tmp, list.data, list.len);
+	struct counters_departure *all = ARENA_DUP(d->tmp, list.data, list.len);
 	*count = list.len;
 	vec_free(&list);
 	return all;
@@ -258,13 +258,13 @@ static void add_counters(struct thread_reading *d, uint32_t context, uint64_t ca
 	bool good;
 	if (!y)
 		return;
-	uint64_t *words = xcalloc(y->tally.word_count + (size_t)1, sizeof(*words));
+	uint64_t *words = xcalloc(y->counters.word_count + (size_t)1, sizeof(*words));
 	for (uint32_t i = 0; i < c->word_count; i++)
-		if (c->words[i].number < y->tally.word_count)
+		if (c->words[i].number < y->counters.word_count)
 			words[c->words[i].number] = c->words[i].value;
-	struct tally_reading r = {.words = words, .calls = calls};
+	struct counters_reading r = {.words = words, .calls = calls};
 	r.departures = departures_of(d, context, words, &r.departure_count);
-	int64_t *counts = tally_solve(&y->tally, &r, &good, d->tmp);
+	int64_t *counts = counters_solve(&y->counters, &r, &good, d->tmp);
 	d->r->contradictions += !good;
 	struct flat_counts *flat = flat_of(d, y);
 	add_runs(d, context, &r, counts, flat);
@@ -272,35 +272,35 @@ static void add_counters(struct thread_reading *d, uint32_t context, uint64_t ca
 	free(words);
 }
 
-/* ---- counters ---- */
+/* ---- rows of the profile ---- */
 
-static uint32_t tally_of_loop(struct thread_reading *d, const struct study *y, uint32_t loop)
+static uint32_t row_of_loop(struct thread_reading *d, const struct study *y, uint32_t loop)
 {
 	uint64_t header = y->cfg->blocks[y->forest.loops[loop].header].start;
 	return profile_counters(d->r->profile, module_of(d, y), header, true, d->thread);
 }
 
-static void add_mix(struct profile *p, uint32_t tally, const struct insn_run *run,
+static void add_mix(struct profile *p, uint32_t row, const struct insn_run *run,
 		    uint64_t executions)
 {
 	for (int i = 0; i < INSN_CLASSES; i++)
-		p->counters.data[tally].mix[i] += executions * run->mix[i];
+		p->counters.data[row].mix[i] += executions * run->mix[i];
 }
 
-static void tally_loop(struct thread_reading *d, const struct flat_counts *flat, uint32_t loop)
+static void add_loop_row(struct thread_reading *d, const struct flat_counts *flat, uint32_t loop)
 {
 	const struct study *y = flat->study;
-	struct profile_counters *t = &d->r->profile->counters.data[tally_of_loop(d, y, loop)];
+	struct profile_counters *t = &d->r->profile->counters.data[row_of_loop(d, y, loop)];
 	t->iterations += flat->iterations[loop];
 	t->entries += flat->entries[loop];
 	if (y->forest.loops[loop].irreducible)
-		t->flags |= TALLY_IRREDUCIBLE;
-	if (flat->vague[loop] || y->tally.loops[loop].method == TRIP_NONE)
-		t->flags |= TALLY_TRIPS_UNKNOWN;
+		t->flags |= COUNTS_IRREDUCIBLE;
+	if (flat->vague[loop] || y->counters.loops[loop].method == TRIP_NONE)
+		t->flags |= COUNTS_TRIPS_UNKNOWN;
 }
 
 /* Adds what the function and its loops executed. */
-static void tally(struct thread_reading *d, const struct flat_counts *flat)
+static void add_rows(struct thread_reading *d, const struct flat_counts *flat)
 {
 	const struct study *y = flat->study;
 	struct profile *p = d->r->profile;
@@ -316,44 +316,44 @@ static void tally(struct thread_reading *d, const struct flat_counts *flat)
 			profile_add(p, leaf, d->thread, d->r->runs, n, n * y->runs[i].count);
 			add_mix(p, own, &y->runs[i], n);
 			if (loop != LOOP_NONE)
-				add_mix(p, tally_of_loop(d, y, loop), &y->runs[i], n);
+				add_mix(p, row_of_loop(d, y, loop), &y->runs[i], n);
 		}
 	}
 	for (uint32_t l = 0; l < y->forest.loop_count; l++)
 		if (flat->entries[l] || flat->iterations[l])
-			tally_loop(d, flat, l);
+			add_loop_row(d, flat, l);
 }
 
 /* ---- trip counts ---- */
 
-static void note_limits(struct count_reader *r, uint32_t tally, uint64_t low, uint64_t high)
+static void note_limits(struct count_reader *r, uint32_t row, uint64_t low, uint64_t high)
 {
-	struct profile_counters *t = &r->profile->counters.data[tally];
-	while (r->limited.len <= tally)
+	struct profile_counters *t = &r->profile->counters.data[row];
+	while (r->limited.len <= row)
 		vec_push(&r->limited, false);
-	bool first = !r->limited.data[tally];
-	r->limited.data[tally] = true;
+	bool first = !r->limited.data[row];
+	r->limited.data[row] = true;
 	if (first || low < t->trip_min)
 		t->trip_min = low;
 	if (first || high > t->trip_max)
 		t->trip_max = high;
 }
 
-static void add_histogram(struct thread_reading *d, uint32_t tally, const struct rt_trips *h)
+static void add_histogram(struct thread_reading *d, uint32_t row, const struct rt_trips *h)
 {
 	struct profile *p = d->r->profile;
 	for (uint32_t i = 0; i < ARRAY_SIZE(h->exact); i++) {
 		if (!h->exact[i])
 			continue;
-		profile_add_trips(p, tally, i, i, h->exact[i]);
-		note_limits(d->r, tally, i, i);
+		profile_add_trips(p, row, i, i, h->exact[i]);
+		note_limits(d->r, row, i, i);
 	}
 	for (uint32_t i = 0; i < ARRAY_SIZE(h->large); i++) {
 		uint64_t low = (uint64_t)RT_EXACT_TRIPS << i;
 		if (!h->large[i])
 			continue;
-		profile_add_trips(p, tally, low, low + (low - 1), h->large[i]);
-		note_limits(d->r, tally, h->large_min, h->large_max);
+		profile_add_trips(p, row, low, low + (low - 1), h->large[i]);
+		note_limits(d->r, row, h->large_min, h->large_max);
 	}
 }
 
@@ -379,8 +379,8 @@ static void add_trips(struct thread_reading *d, uint32_t function)
 		return;
 	for (uint32_t l = 0; l < y->forest.loop_count; l++) {
 		const struct rt_trips *h = trips_of(d->t, what.first_loop + l);
-		if (h && y->tally.loops[l].method != TRIP_NONE)
-			add_histogram(d, tally_of_loop(d, y, l), h);
+		if (h && y->counters.loops[l].method != TRIP_NONE)
+			add_histogram(d, row_of_loop(d, y, l), h);
 	}
 }
 
@@ -452,7 +452,7 @@ static void read_thread(void *ctx, const struct counted_thread *t)
 	}
 	for (uint32_t i = 0; i < studies_count(v->r->studies); i++)
 		if (d.flats[i])
-			tally(&d, d.flats[i]);
+			add_rows(&d, d.flats[i]);
 	vec_each (number, &functions)
 		add_trips(&d, *number);
 	vec_free(&functions);

@@ -18,7 +18,8 @@ struct count_reader {
 	/* Called while a thread is read; may be NULL. */
 	void (*progress)(void *ctx, uint32_t done, uint32_t total);
 	void *ctx;
-	VEC(bool) limited; /* of each tally: its least and largest trip count are known */
+	VEC(bool)
+	limited; /* for each row of counters: its least and largest trip count are known */
 };
 
 /* Adds all that was counted in a process. */

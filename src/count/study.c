@@ -174,15 +174,15 @@ static bool plan(struct studies *s, struct study *y)
 	struct flow *f = y->what.code->flow;
 	struct arena *a = &s->arena, *tmp = &s->tmp;
 	uint32_t function = flow_function_at(f, y->what.va);
-	struct tally_options o = {.live = &y->live,
-				  .private = y->what.private,
-				  .without_trips = y->what.without_trips};
+	struct counters_options o = {.live = &y->live,
+				     .private = y->what.private,
+				     .without_trips = y->what.without_trips};
 	if (function == UINT32_MAX)
 		return false;
 	y->cfg = flow_cfg(f, function, a, tmp);
 	loops_find(y->cfg, &y->forest, a, tmp);
 	liveness_find(&y->live, f, y->cfg, y->what.private, a, tmp);
-	bool good = tally_plan(&y->tally, f, y->cfg, &y->forest, &o, a, tmp);
+	bool good = counters_plan(&y->counters, f, y->cfg, &y->forest, &o, a, tmp);
 	arena_clear(tmp);
 	return good;
 }

@@ -1,8 +1,8 @@
 /* What is needed to understand the counters of a function: the plan by which they were made, and
  * its instructions, in runs that belong to one place of the source. */
 #pragma once
+#include "counters/solve.h"
 #include "probe/engine/engine.h"
-#include "tally/solve.h"
 
 /* Consecutive instructions of a block that have the same innermost scope. */
 struct insn_run {
@@ -17,7 +17,7 @@ struct study {
 	const struct cfg *cfg;
 	struct loop_forest forest;
 	struct liveness live;
-	struct tally tally;
+	struct counters counters;
 	struct insn_run *runs;
 	uint32_t *first_run; /* of each block, and one after the last */
 	/* The scopes that the runs are in, each by its first instruction. A context has one node

@@ -35,7 +35,7 @@ struct arch {
 	 * whether general or vector register. */
 	struct regset private_candidates;
 	/* Two of these candidates, in which counting code passes the caller's frame to the callee,
-	 * and a return passes it back (tally/calls.c). PLT stubs and linker veneers leave them
+	 * and a return passes it back (counters/calls.c). PLT stubs and linker veneers leave them
 	 * alone. REG_NONE if the architecture has none to spare. */
 	uint8_t pass[2];
 	/* Registers that every CPU of the architecture has, and that inserted code may use where

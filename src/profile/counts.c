@@ -44,7 +44,8 @@ static void add_counters(struct counts_row *r, const struct profile_counters *t,
 
 /* Selects and sorts the counters. The mix of a function includes that of its loops, so the
  * functions alone add up to everything. */
-static void select_tallies(struct counts_builder *x, bool (*thread)(void *ctx, uint32_t), void *ctx)
+static void select_counters(struct counts_builder *x, bool (*thread)(void *ctx, uint32_t),
+			    void *ctx)
 {
 	vec_each (t, &x->p->counters) {
 		if (thread && !thread(ctx, t->thread))
@@ -173,7 +174,7 @@ void counts_build(struct counts *c, const struct profile *p, bool (*thread)(void
 		x.row_of[i] = PROFILE_NONE;
 	vec_each (t, &p->trips)
 		x.ended[t->counters] |= t->entries > 0;
-	select_tallies(&x, thread, ctx);
+	select_counters(&x, thread, ctx);
 	make_rows(&x);
 	make_histograms(&x);
 	vec_free(&x.order);

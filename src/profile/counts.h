@@ -1,4 +1,4 @@
-/* Tallies added up by scope: over the selected threads, and over all machine loops of one source
+/* Counters added up by scope: over the selected threads, and over all machine loops of one source
  * loop (the compiler splits, peels and vectorises loops). */
 #pragma once
 #include "profile/profile.h"

@@ -282,7 +282,7 @@ static uint32_t function_at(struct fusing *f, uint64_t va)
 	return scope_for(f, p->scope, p->start);
 }
 
-static void find_tallies(struct fusing *f)
+static void find_counters(struct fusing *f)
 {
 	for (uint32_t i = 0; i < f->p->counters.len; i++)
 		if (f->p->counters.data[i].module == f->module &&
@@ -294,7 +294,7 @@ static void fuse_module(struct profile *p, const struct fuse_options *o, uint32_
 			const uint32_t *nodes, uint32_t count)
 {
 	struct fusing f = {.p = p, .module = module, .nodes = nodes, .count = count};
-	find_tallies(&f);
+	find_counters(&f);
 	if (!f.count && !f.counters.len)
 		return;
 	find_structure(&f, o);

@@ -79,7 +79,7 @@ static double part_left(const struct counts *c, const struct counts_row *r, uint
 {
 	struct counts_trips rest = not_ended(c, r);
 	double all = 0, left = 0;
-	if (r->flags & TALLY_ITERATIONS_UNKNOWN)
+	if (r->flags & COUNTS_ITERATIONS_UNKNOWN)
 		return 1.0 / threads;
 	for (uint32_t i = 0; i <= r->trips_count; i++) {
 		const struct counts_trips *b =

@@ -178,17 +178,17 @@ void profile_add(struct profile *p, uint32_t node, uint32_t thread, uint32_t met
 	v->amount += amount;
 }
 
-static uint64_t counters_key(uint32_t module, uint64_t address, bool loop, uint32_t thread)
+static uint64_t counters_row_key(uint32_t module, uint64_t address, bool loop, uint32_t thread)
 {
 	return hash3((uint64_t)module << 32 | thread, address, loop);
 }
 
-static void index_tallies(struct profile *p)
+static void index_counters(struct profile *p)
 {
 	for (uint32_t i = p->counters_index.len; i < p->counters.len; i++) {
 		const struct profile_counters *t = &p->counters.data[i];
 		hashmap_insert(&p->counters_index,
-			       counters_key(t->module, t->address, t->loop, t->thread), i);
+			       counters_row_key(t->module, t->address, t->loop, t->thread), i);
 	}
 }
 
@@ -214,9 +214,9 @@ uint32_t profile_counters(struct profile *p, uint32_t module, uint64_t address, 
 					  .loop = loop,
 					  .thread = thread,
 					  .scope = PROFILE_NONE}};
-	uint64_t key = counters_key(module, address, loop, thread);
+	uint64_t key = counters_row_key(module, address, loop, thread);
 	if (p->counters_index.len != p->counters.len)
-		index_tallies(p);
+		index_counters(p);
 	uint32_t at = hashmap_find(&p->counters_index, key, matches_counters, &w);
 	if (at != HASHMAP_NONE)
 		return at;
@@ -378,8 +378,9 @@ static bool thread_is_sound(const struct profile *p, uint32_t i)
 static bool counters_is_sound(const struct profile *p, uint32_t i)
 {
 	const struct profile_counters *t = &p->counters.data[i];
-	if (t->module >= p->modules.len || t->thread >= p->threads.len || t->flags >= TALLY_FLAGS ||
-	    t->trip_min > t->trip_max || !is_index(t->scope, p->scopes.len))
+	if (t->module >= p->modules.len || t->thread >= p->threads.len ||
+	    t->flags >= COUNTS_FLAGS || t->trip_min > t->trip_max ||
+	    !is_index(t->scope, p->scopes.len))
 		return false;
 	return t->scope == PROFILE_NONE ||
 	       (p->scopes.data[t->scope].module == t->module &&
@@ -477,7 +478,7 @@ static int check_processes(const struct profile *p, struct err *e)
 	return r;
 }
 
-static bool tallies_overflow(const struct profile *p)
+static bool counters_overflow(const struct profile *p)
 {
 	uint64_t entries = 0, iterations = 0, instructions = 0, ended = 0;
 	bool over = false;
@@ -497,7 +498,7 @@ static bool tallies_overflow(const struct profile *p)
 static int check_sums(const struct profile *p, struct err *e)
 {
 	uint64_t samples = 0, amount = 0;
-	bool over = tallies_overflow(p);
+	bool over = counters_overflow(p);
 	vec_each (v, &p->values) {
 		over |= __builtin_add_overflow(samples, v->samples, &samples);
 		over |= __builtin_add_overflow(amount, v->amount, &amount);

@@ -121,12 +121,12 @@ struct profile_count {
 #define PROFILE_RUNS         "runs"
 
 enum profile_counters_flag {
-	TALLY_IRREDUCIBLE = 1 << 0, /* a region with several entries, counted as a whole */
-	TALLY_ITERATIONS_UNKNOWN = 1 << 1,
-	TALLY_TRIPS_UNKNOWN = 1 << 2,      /* the iterations of single entries are unknown */
-	TALLY_MACHINE_ITERATIONS = 1 << 3, /* unrolled or vectorised: one iteration counted is
+	COUNTS_IRREDUCIBLE = 1 << 0, /* a region with several entries, counted as a whole */
+	COUNTS_ITERATIONS_UNKNOWN = 1 << 1,
+	COUNTS_TRIPS_UNKNOWN = 1 << 2,      /* the iterations of single entries are unknown */
+	COUNTS_MACHINE_ITERATIONS = 1 << 3, /* unrolled or vectorised: one iteration counted is
 					      several of the source loop */
-	TALLY_FLAGS = 1 << 4,              /* one past the last flag */
+	COUNTS_FLAGS = 1 << 4,              /* one past the last flag */
 };
 
 /* The counts of one loop or function in one thread, over all call paths. */

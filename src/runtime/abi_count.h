@@ -13,8 +13,8 @@
  *	exit    pops the frame
  *
  * It calls the runtime in all other cases. Where registers are free, calls and returns pass the top
- * frame in them, and the area is read only if that fails (tally/calls.c). To write a key or to pop
- * its frame, an activation uses the `area` of its context, not that of the thread: an activation
+ * frame in them, and the area is read only if that fails (counters/calls.c). To write a key or to
+ *pop its frame, an activation uses the `area` of its context, not that of the thread: an activation
  * that could not get a context has the sink, and touches no thread's frames. A slot never holds 0:
  * an empty one leads to `nobody`, a context of no function.
  *
@@ -129,7 +129,7 @@ struct rt_shadow {
 #define RT_ENTRY_UNKNOWN (UINT64_C(1) << 63)
 #define RT_KEY_SP        ((UINT64_C(1) << 48) - 1)
 #define RT_KEY_SITE      48
-/* The stack pointer in a key may be too low by up to this: see tally/calls.c. */
+/* The stack pointer in a key may be too low by up to this: see counters/calls.c. */
 #define RT_KEY_SLACK 2
 /* Set in place of a site where other code jumped into the middle of a function. The other bits are
  * the distance from its first instruction, signed. */

@@ -129,7 +129,7 @@ void fill_profile(struct profile *p)
 	profile_fact(p, "command", "program --x 'y'");
 	profile_fact(p, "hz", "499");
 	uint32_t loop = profile_counters(p, 0, 0x1008, true, 1);
-	p->counters.data[loop].flags = TALLY_MACHINE_ITERATIONS;
+	p->counters.data[loop].flags = COUNTS_MACHINE_ITERATIONS;
 	p->counters.data[loop].entries = 3;
 	p->counters.data[loop].iterations = 70000000000;
 	p->counters.data[loop].trip_max = 70000000000 - 1;

@@ -218,14 +218,14 @@ static void log_levels(void **state)
 	memset(log_level, 0, sizeof(log_level));
 }
 
-struct tally {
+struct counters {
 	atomic_uint seen[1000];
 	atomic_uint wrong_worker;
 };
 
 static void count_item(void *ctx, uint32_t item, uint32_t worker)
 {
-	struct tally *t = ctx;
+	struct counters *t = ctx;
 	atomic_fetch_add(&t->seen[item], 1);
 	if (worker >= parallel_workers())
 		atomic_fetch_add(&t->wrong_worker, 1);
@@ -236,7 +236,7 @@ static void parallel_for_does_each_item_once(void **state)
 	(void)state;
 	static const uint32_t batches[] = {0, 1, 7, 1000, 5000};
 	for (size_t i = 0; i < ARRAY_SIZE(batches); i++) {
-		struct tally *t = xcalloc(1, sizeof(*t));
+		struct counters *t = xcalloc(1, sizeof(*t));
 		parallel_for(1000, batches[i], count_item, t);
 		parallel_for(0, batches[i], count_item, t);
 		for (int k = 0; k < 1000; k++)

@@ -331,8 +331,8 @@ static void code_in_no_module(void **state)
 	profile_release(&p);
 }
 
-/* Tallies of all loops and functions, in two threads, of a module that has no nodes. */
-static void add_tallies(struct profile *p, const struct structure *s)
+/* Counters of all loops and functions, in two threads, of a module that has no nodes. */
+static void add_counters(struct profile *p, const struct structure *s)
 {
 	for (uint32_t thread = 0; thread < 2; thread++) {
 		for (uint32_t i = 0; i < s->loop_count; i++)
@@ -343,7 +343,7 @@ static void add_tallies(struct profile *p, const struct structure *s)
 	profile_counters(p, 0, s->functions[0].start + 1, true, 0);
 }
 
-/* What scope a tally should have, of the structure. */
+/* What scope a counters should have, of the structure. */
 static uint32_t expected_scope(const struct structure *s, const struct scope_index *x,
 			       const struct profile_counters *t)
 {
@@ -359,7 +359,7 @@ static uint32_t expected_scope(const struct structure *s, const struct scope_ind
 	return found;
 }
 
-static void tallies_get_scopes(void **state)
+static void counters_get_scopes(void **state)
 {
 	(void)state;
 	struct structure_options options = {.use_debug = true};
@@ -373,7 +373,7 @@ static void tallies_get_scopes(void **state)
 	vec_push(&p.processes, (struct profile_process){1, PROFILE_NONE, "a"});
 	vec_push(&p.threads, (struct profile_thread){0, 1, "a"});
 	vec_push(&p.threads, (struct profile_thread){0, 2, "b"});
-	add_tallies(&p, s);
+	add_counters(&p, s);
 	profile_fuse(&p, NULL);
 	check_profile(&p);
 	vec_each (t, &p.counters) {
@@ -427,7 +427,7 @@ int main(void)
 		cmocka_unit_test(module_from_recorder),
 		cmocka_unit_test(bare_module),
 		cmocka_unit_test(code_in_no_module),
-		cmocka_unit_test(tallies_get_scopes),
+		cmocka_unit_test(counters_get_scopes),
 	};
 	return cmocka_run_group_tests(tests, open_program, close_program);
 }

@@ -169,7 +169,7 @@ static void unknown_iterations_do_not_limit(void **state)
 	uint32_t loop = add_loop(&p);
 	execute(&p, 0, loop, 100000000);
 	struct profile_counters *t = add_counters(&p, loop, 1, 1);
-	t->flags = TALLY_ITERATIONS_UNKNOWN | TALLY_TRIPS_UNKNOWN;
+	t->flags = COUNTS_ITERATIONS_UNKNOWN | COUNTS_TRIPS_UNKNOWN;
 	build(&r, &p);
 	assert_near(chosen(&r, 0)->gain[5], 64);
 	release(&r, &p);

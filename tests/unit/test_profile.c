@@ -166,18 +166,18 @@ static void fill(struct profile *p)
 	profile_add(p, profile_child(p, frame, NODE_LEAF, 1, 2), 0, 0, 1, 1000);
 	profile_add(p, frame, 0, 0, 1, 1000);
 	p->nodes.data[2].scope = 2;
-	uint32_t tally = profile_counters(p, 0, 0x10, true, 0);
-	p->counters.data[tally].scope = 1;
-	p->counters.data[tally].trip_max = 5;
+	uint32_t counters = profile_counters(p, 0, 0x10, true, 0);
+	p->counters.data[counters].scope = 1;
+	p->counters.data[counters].trip_max = 5;
 	p->counters.data[profile_counters(p, 0, 1, false, 0)].mix[CLASS_OTHER] = 1;
-	profile_add_trips(p, tally, 3, 5, 2);
-	profile_add_trips(p, tally, 6, 6, 1);
+	profile_add_trips(p, counters, 3, 5, 2);
+	profile_add_trips(p, counters, 6, 6, 1);
 	vec_push(&p->uncovered, (struct profile_uncovered){PROFILE_NONE, 1000000, 1, "f", "why"});
 }
 
 /* One for each loop or function and thread, one bucket for each value of trips; also of what was
  * read from a file. */
-static void tallies_are_found_again(void **state)
+static void counters_are_found_again(void **state)
 {
 	struct profile p;
 	(void)state;
@@ -261,7 +261,7 @@ static void nonsense_is_recognised(void **state)
 	BREAKS(p.counters.data[0].scope, 3);
 	BREAKS(p.counters.data[0].scope, 0);  /* no loop */
 	BREAKS(p.counters.data[0].module, 1); /* not that of its scope */
-	BREAKS(p.counters.data[0].flags, TALLY_FLAGS);
+	BREAKS(p.counters.data[0].flags, COUNTS_FLAGS);
 	BREAKS(p.counters.data[0].trip_min, 6);
 	BREAKS(p.counters.data[1].scope, 1);
 	BREAKS(p.trips.data[0].counters, 1);
@@ -359,7 +359,7 @@ int main(void)
 		cmocka_unit_test(what_was_loaded_is_found),
 		cmocka_unit_test(values_add_up_by_thread_and_metric),
 		cmocka_unit_test(counts_and_facts),
-		cmocka_unit_test(tallies_are_found_again),
+		cmocka_unit_test(counters_are_found_again),
 		cmocka_unit_test(nonsense_is_recognised),
 		cmocka_unit_test(nonsense_of_searches_is_recognised),
 		cmocka_unit_test(resources_have_paths),

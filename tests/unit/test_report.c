@@ -598,8 +598,8 @@ static void test_lines(void **state)
 	profile_release(&p);
 }
 
-static struct profile_counters *add_tally(struct profile *p, uint32_t scope, uint32_t thread,
-					  uint64_t entries, uint64_t iterations)
+static struct profile_counters *add_counters(struct profile *p, uint32_t scope, uint32_t thread,
+					     uint64_t entries, uint64_t iterations)
 {
 	bool loop = p->scopes.data[scope].kind == PROFILE_LOOP;
 	uint32_t i = profile_counters(p, 0, p->scopes.data[scope].address, loop, thread);
@@ -628,20 +628,20 @@ static void make_counted(struct profile *p)
 	uint32_t call = add_node(p, 0, NODE_FRAME, 5), work = add_node(p, call, NODE_LEAF, 8);
 	profile_add(p, work, 0, 1, 60, 60);
 	profile_add(p, work, 1, 1, 40, 40);
-	struct profile_counters *t = add_tally(p, 0, 0, 1, 0);
+	struct profile_counters *t = add_counters(p, 0, 0, 1, 0);
 	t->mix[CLASS_FLOAT] = 60000000;
-	add_tally(p, 0, 1, 0, 0)->mix[CLASS_INTEGER] = 4000000;
-	t = add_tally(p, 1, 0, 1, 100);
+	add_counters(p, 0, 1, 0, 0)->mix[CLASS_INTEGER] = 4000000;
+	t = add_counters(p, 1, 0, 1, 100);
 	add_trips(p, t, 64, 127, 1);
 	t->trip_min = t->trip_max = 100;
-	t = add_tally(p, 3, 0, 100, 1500);
+	t = add_counters(p, 3, 0, 100, 1500);
 	t->mix[CLASS_FLOAT] = 45000000;
 	t->mix[CLASS_BRANCH] = 15000000;
 	for (uint64_t i = 0; i < 10; i++)
 		add_trips(p, t, 10 + i, 10 + i, i == 9 ? 10 : 1);
 	add_trips(p, t, 20, 40, 81);
-	add_tally(p, 7, 0, 60, 0)->mix[CLASS_LOAD] = 20000000;
-	add_tally(p, 7, 1, 40, 0)->mix[CLASS_LOAD] = 16000000;
+	add_counters(p, 7, 0, 60, 0)->mix[CLASS_LOAD] = 20000000;
+	add_counters(p, 7, 1, 40, 0)->mix[CLASS_LOAD] = 16000000;
 	vec_push(&p->uncovered, (struct profile_uncovered){0, 15000, 0x9000, "odd", "it is odd"});
 	vec_push(&p->uncovered, (struct profile_uncovered){0, 5000, 0, "", "not asked for"});
 	vec_push(&p->uncovered, (struct profile_uncovered){0, 4000, 0, "stubs", "never counted"});
@@ -684,8 +684,8 @@ static void test_trips(void **state)
 			 "heat.c:30-35 in main > relax\n");
 	free(text);
 	setenv("LC_ALL", "en_US.UTF-8", 1);
-	p.counters.data[3].flags = TALLY_MACHINE_ITERATIONS;
-	add_tally(&p, 3, 1, 5, 50);
+	p.counters.data[3].flags = COUNTS_MACHINE_ITERATIONS;
+	add_counters(&p, 3, 1, 5, 50);
 	text = show(&p, a);
 	assert_has(text, "     105      1,550     10   14.8     40  \u2581\u2588            "
 			 "heat.c:30-35^ in main > relax\n");
@@ -699,7 +699,7 @@ static void test_trips(void **state)
 		   "       5         50      -     10      -  not ended     | thread 12 second");
 	free(text);
 	a.per_thread = false;
-	p.counters.data[3].flags = TALLY_ITERATIONS_UNKNOWN | TALLY_TRIPS_UNKNOWN;
+	p.counters.data[3].flags = COUNTS_ITERATIONS_UNKNOWN | COUNTS_TRIPS_UNKNOWN;
 	text = show(&p, a);
 	assert_has(text, "     105          ?      ?      ?      ?  not known ");
 	free(text);

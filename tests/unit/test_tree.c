@@ -499,9 +499,9 @@ static void make_counted(struct profile *p)
 		uint32_t scope = roll(p->scopes.len);
 		if (p->scopes.data[scope].kind != PROFILE_LOOP)
 			continue;
-		uint32_t tally = profile_counters(p, p->scopes.data[scope].module,
-						  scope << 4 | roll(2), true, roll(3));
-		struct profile_counters *t = &p->counters.data[tally];
+		uint32_t counters = profile_counters(p, p->scopes.data[scope].module,
+						     scope << 4 | roll(2), true, roll(3));
+		struct profile_counters *t = &p->counters.data[counters];
 		t->scope = scope;
 		t->entries = roll(5);
 		t->iterations = t->entries * roll(10);
@@ -509,9 +509,9 @@ static void make_counted(struct profile *p)
 		t->trip_max = t->entries ? 3 + roll(100) : 0;
 		t->mix[CLASS_LOAD] = roll(100);
 		t->mix[roll(INSN_CLASSES)] += 3;
-		t->flags = (uint8_t)(roll(8) ? 0 : TALLY_TRIPS_UNKNOWN);
+		t->flags = (uint8_t)(roll(8) ? 0 : COUNTS_TRIPS_UNKNOWN);
 		for (uint32_t k = 0; k < 3; k++)
-			profile_add_trips(p, tally, 10 * k, 10 * k + 9, roll(3));
+			profile_add_trips(p, counters, 10 * k, 10 * k + 9, roll(3));
 	}
 	struct err e;
 	assert_int_equal(profile_check(p, &e), 0);
@@ -593,7 +593,7 @@ static uint64_t naive_trips(const struct profile *p, const struct selection *s, 
 	return entries;
 }
 
-/* Everything of one scope, tally by tally. */
+/* Everything of one scope, counters by counters. */
 static void check_counts_row(const struct profile *p, const struct selection *s,
 			     const struct counts *c, const struct counts_row *r)
 {

@@ -253,8 +253,8 @@ static const struct {
 	const char *mark, *meaning;
 } marks[] = {
 	{0, "+", "several machine loops of one source loop, added up"},
-	{TALLY_IRREDUCIBLE, "~", "a region with several entries, counted as a whole"},
-	{TALLY_MACHINE_ITERATIONS, "^",
+	{COUNTS_IRREDUCIBLE, "~", "a region with several entries, counted as a whole"},
+	{COUNTS_MACHINE_ITERATIONS, "^",
 	 "unrolled or vectorised: iterations are those of the machine code"},
 };
 

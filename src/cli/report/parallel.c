@@ -72,7 +72,7 @@ static void add_label(const struct parallel_report *f, const struct parallel_loo
 
 static bool knows_iterations(const struct parallel_loop *l)
 {
-	return !(l->counts->flags & TALLY_ITERATIONS_UNKNOWN);
+	return !(l->counts->flags & COUNTS_ITERATIONS_UNKNOWN);
 }
 
 /* ---- the reason ---- */
@@ -111,7 +111,7 @@ static void add_limits(const struct parallel_loop *l, struct text *out)
 	if (l->recursive)
 		text_add(out, " It is entered again from its own body (recursion): make only the "
 			      "outermost entry parallel.");
-	if (l->counts->flags & TALLY_IRREDUCIBLE)
+	if (l->counts->flags & COUNTS_IRREDUCIBLE)
 		text_add(out, " It has several entries, so it is no plain loop.");
 	if (l->counts->threads > 1) {
 		text_add(out, " It already runs in ");

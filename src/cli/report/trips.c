@@ -114,7 +114,7 @@ static void add_bars(const struct counts_trips *t, uint32_t count, struct text *
 static void add_drawing(const struct counts *c, const struct counts_row *r, struct text *out)
 {
 	const struct counts_trips *t = r->trips_count ? &c->trips.data[r->first_trips] : NULL;
-	if (r->flags & TALLY_TRIPS_UNKNOWN)
+	if (r->flags & COUNTS_TRIPS_UNKNOWN)
 		text_add(out, "not known");
 	else if (!t)
 		text_add(out, r->entries ? "not ended" : "");
@@ -124,7 +124,7 @@ static void add_drawing(const struct counts *c, const struct counts_row *r, stru
 
 static void add_trips(const struct counts_row *row, uint64_t trips, struct text *out)
 {
-	if (row->flags & TALLY_TRIPS_UNKNOWN)
+	if (row->flags & COUNTS_TRIPS_UNKNOWN)
 		add_word_cell(out, "?", 7);
 	else if (!row->trips_count)
 		add_word_cell(out, "-", 7);
@@ -135,7 +135,7 @@ static void add_trips(const struct counts_row *row, uint64_t trips, struct text 
 static void add_iterations(const struct counts_row *row, struct text *out)
 {
 	struct text mean = TEXT_INIT;
-	bool known = !(row->flags & TALLY_ITERATIONS_UNKNOWN);
+	bool known = !(row->flags & COUNTS_ITERATIONS_UNKNOWN);
 	add_count_cell(out, row->entries, 8);
 	if (known)
 		add_count_cell(out, row->iterations, 11);
@@ -199,11 +199,11 @@ static void add_known(struct json *j, const char *key, bool known, uint64_t valu
 
 static void add_json(const struct counted_item *i, const struct report *r, struct json *j)
 {
-	static const struct counts_row none = {.flags = TALLY_ITERATIONS_UNKNOWN |
-							TALLY_TRIPS_UNKNOWN};
+	static const struct counts_row none = {.flags = COUNTS_ITERATIONS_UNKNOWN |
+							COUNTS_TRIPS_UNKNOWN};
 	const struct counts_row *row = i->row ? i->row : &none;
-	bool iterations = !(row->flags & TALLY_ITERATIONS_UNKNOWN);
-	bool trips = !(row->flags & TALLY_TRIPS_UNKNOWN) && row->trips_count;
+	bool iterations = !(row->flags & COUNTS_ITERATIONS_UNKNOWN);
+	bool trips = !(row->flags & COUNTS_TRIPS_UNKNOWN) && row->trips_count;
 	(void)r;
 	add_known(j, "entries", i->row, row->entries);
 	add_known(j, "iterations", iterations, row->iterations);
@@ -215,7 +215,7 @@ static void add_json(const struct counted_item *i, const struct report *r, struc
 		json_string(j, "trip_mean", NULL);
 	add_known(j, "trip_max", trips, row->trip_max);
 	json_u64(j, "machine_loops", row->machine_loops);
-	json_bool(j, "machine_iterations", row->flags & TALLY_MACHINE_ITERATIONS);
+	json_bool(j, "machine_iterations", row->flags & COUNTS_MACHINE_ITERATIONS);
 	json_array(j, "trips");
 	for (uint32_t k = 0; k < row->trips_count; k++) {
 		const struct counts_trips *t = &i->counts->trips.data[row->first_trips + k];
@@ -270,8 +270,8 @@ static void add_csv(const struct counted_item *i, struct text *out)
 		text_add(out, ",,,,,,\"\",");
 		return;
 	}
-	bool iterations = !(i->row->flags & TALLY_ITERATIONS_UNKNOWN);
-	bool trips = !(i->row->flags & TALLY_TRIPS_UNKNOWN) && i->row->trips_count;
+	bool iterations = !(i->row->flags & COUNTS_ITERATIONS_UNKNOWN);
+	bool trips = !(i->row->flags & COUNTS_TRIPS_UNKNOWN) && i->row->trips_count;
 	csv_u64(out, i->row->entries);
 	add_csv_known(out, iterations, i->row->iterations);
 	add_csv_known(out, trips, i->row->trip_min);

@@ -16,7 +16,7 @@ struct counted_function {
 	struct code *code;
 	uint64_t va, bias;
 	enum refusal refused;  /* why it is not counted */
-	struct regset private; /* as for tally/plan.h */
+	struct regset private; /* as for counters/plan.h */
 	const bool *without_trips;
 	uint32_t first_loop;
 };

@@ -5,9 +5,9 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "probe/code/code_memory.h"
+#include "probe/code/counters.h"
 #include "probe/code/module_facts.h"
 #include "probe/code/sites.h"
-#include "probe/code/tally.h"
 #include "probe/code/traps.h"
 #include "probe/region/steps.h"
 #include "runtime/blob.h"
@@ -309,7 +309,7 @@ static void study_site(struct target *t, struct site_plan *p, const struct site 
 			kinds |= subject_points(s);
 	}
 	spots_find(site->code->flow, p->cfg, &p->forest, kinds, LOOP_NONE, &p->spots);
-	tally_study(t, p, site);
+	counters_study(t, p, site);
 }
 
 static void plan_release(struct site_plan *p)
@@ -437,8 +437,8 @@ static int make_fragment(struct target *t, struct site *site, struct site_plan *
 				     .allow_traps = traps,
 				     .trap_all = traps && t->shared->options.trap_all,
 				     .relocate = t->shared->options.relocate || site->counted};
-	if (site->counted && p->tally.cfg) {
-		r.held = tally_held(&p->tally);
+	if (site->counted && p->counters.cfg) {
+		r.held = counters_held(&p->counters);
 		r.recover = &p->recover;
 	}
 	if (!site->next_address) {
@@ -505,25 +505,25 @@ static int plan_site(struct target *t, struct site *site, struct site_plan *p,
 {
 	int rc = 0;
 	add_probes(t, p, site, result);
-	tally_add_probes(t, p, site);
+	counters_add_probes(t, p, site);
 	result->spots += p->probes.len;
 	while (p->probes.len) {
 		rc = plan_fragment(t, site, p, e);
-		if (!rc && (track_refused(t, p) || tally_gives_up(t, p, site)))
+		if (!rc && (track_refused(t, p) || counters_gives_up(t, p, site)))
 			code_memory_drop_next(t, site); /* because the probes change */
 		else if (rc ||
 			 !(give_up_measuring(t, site, p, result) || give_up_refused(t, p, result)))
 			break;
 		add_probes(t, p, site, result);
-		tally_study(t, p, site);
-		tally_add_probes(t, p, site);
+		counters_study(t, p, site);
+		counters_add_probes(t, p, site);
 	}
 	if (!rc)
 		count_refused(p, result);
 	if (!rc && p->probes.len && site->next.size) {
 		mark_shared(t, p);
 		publish(t, p);
-		tally_publish(t, p, site);
+		counters_publish(t, p, site);
 		code_memory_trim_next(t, site);
 		t->code->traps.planned += count_traps(&site->next);
 		t->code->patches_planned += site->next.patches.len;
@@ -603,7 +603,7 @@ int sites_plan(struct target *t, const uint32_t *sites, uint32_t count, struct b
 		study_module(t->shared, &t->code->sites.data[sites[i]]);
 	for (uint32_t i = 0; i < count; i++)
 		recipes_hold(t->code->sites.data[sites[i]].code->recipes, true);
-	tally_number_loops(t, sites, count);
+	counters_number_loops(t, sites, count);
 	k.groups = xcalloc(GROUPS_AHEAD, sizeof(*k.groups));
 	parallel_in_order((count + SITES_PER_GROUP - 1) / SITES_PER_GROUP, GROUPS_AHEAD,
 			  study_group, plan_group, &k);

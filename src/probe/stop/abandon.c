@@ -3,19 +3,19 @@
  * needed to solve the counters. */
 #include "probe/stop/abandon.h"
 
+#include "counters/where.h"
+#include "probe/code/counters.h"
 #include "probe/code/moved.h"
 #include "probe/code/sites.h"
-#include "probe/code/tally.h"
 #include "probe/region/areas.h"
 #include "probe/region/layout.h"
 #include "probe/region/read.h"
 #include "probe/region/region_file.h"
-#include "tally/where.h"
 
 enum { SETTLE_TRIES = 25 }; /* 20 ms each */
 
 /* The context of the thread's innermost activation, which is of this site. */
-static uint64_t context_of(const struct target *t, uint32_t slot, const struct tally *y,
+static uint64_t context_of(const struct target *t, uint32_t slot, const struct counters *y,
 			   struct control_thread *th, const struct registers *r)
 {
 	struct rt_shadow top;
@@ -38,12 +38,12 @@ static uint64_t count_in(struct control_thread *th, const struct emit_ops *ops, 
 	return known ? vector[ops->vector_count] : 0;
 }
 
-static bool runs_at(const struct tally *y, uint64_t va, const struct tally_running *wanted)
+static bool runs_at(const struct counters *y, uint64_t va, const struct counters_running *wanted)
 {
-	struct tally_running running[RUNNING_MAX];
+	struct counters_running running[RUNNING_MAX];
 	uint32_t block = cfg_block_at(y->cfg, va);
-	for (uint32_t i = 0, n = block == BLOCK_NONE ? 0 : tally_running(y, block, running); i < n;
-	     i++)
+	for (uint32_t i = 0, n = block == BLOCK_NONE ? 0 : counters_running(y, block, running);
+	     i < n; i++)
 		if (running[i].counter == wanted->counter && running[i].word == wanted->word)
 			return true;
 	return false;
@@ -52,12 +52,12 @@ static bool runs_at(const struct tally *y, uint64_t va, const struct tally_runni
 /* Inside a probe that begins a loop, the loop's registers may not hold counts yet; inside one that
  * ends it, the counts may have been added already. So the instruction before the probe must be in
  * the loop, too. */
-static void read_held_counts(struct abandoned_at *at, const struct tally *y, uint32_t block,
+static void read_held_counts(struct abandoned_at *at, const struct counters *y, uint32_t block,
 			     uint64_t before, struct control_thread *th, const struct registers *r)
 {
-	struct tally_running running[RUNNING_MAX];
+	struct counters_running running[RUNNING_MAX];
 	vec_clear(&at->held);
-	for (uint32_t i = 0, n = tally_running(y, block, running); i < n; i++) {
+	for (uint32_t i = 0, n = counters_running(y, block, running); i < n; i++) {
 		const struct emit_ops *ops = y->live->arch->emit;
 		if (before && !runs_at(y, before, &running[i]))
 			continue;
@@ -68,7 +68,7 @@ static void read_held_counts(struct abandoned_at *at, const struct tally *y, uin
 
 /* In moved code, all probes before the instruction have been executed. In the program's own code, a
  * patch leads to them, unless the code was left in place. */
-static bool is_in_middle(const struct tally_place *p, bool moved)
+static bool is_in_middle(const struct counters_place *p, bool moved)
 {
 	if (p->block == BLOCK_NONE || p->call)
 		return false;
@@ -83,12 +83,12 @@ static void note_place(struct target *t, struct control_thread *th, const struct
 	uint32_t slot = areas_number(t, th->tracee.tid);
 	const struct site *s = site_of(t, f);
 	struct registers now;
-	struct tally y;
+	struct counters y;
 	if (slot == RT_AREAS || !s || !s->counted || !s->address || !control_registers(th, &now) ||
-	    !tally_of_site(t, s, a, &y))
+	    !counters_of_site(t, s, a, &y))
 		return;
 	bool moved = is_code_memory(t, now.pc);
-	struct tally_place p = tally_place(&y, s->code->flow, f->va);
+	struct counters_place p = counters_place(&y, s->code->flow, f->va);
 	/* After a system call, it has not executed the probe that finds its context. */
 	if (!is_in_middle(&p, moved) || (p.behind && !probed))
 		return;

@@ -3,7 +3,7 @@
  * from the beginning: contexts below those of their callers, frames on the shadow stack and, if the
  * thread is in the middle of its function, values in held registers. What they did before is not
  * counted. The place where control appears in a context is noted (struct adopted_at), so that the
- * counters can be solved (tally/solve.h).
+ * counters can be solved (counters/solve.h).
  *
  *	in a call                    its frame has the key of the call, and it returns as usual
  *	about to enter, or to land   the patch there leads to the entry or landing probes
@@ -14,12 +14,12 @@
  * in other counts: so the header's counter starts with one less. */
 #include "probe/stop/adopt.h"
 
+#include "counters/where.h"
+#include "probe/code/counters.h"
 #include "probe/code/sites.h"
-#include "probe/code/tally.h"
 #include "probe/region/areas.h"
 #include "probe/region/contexts.h"
 #include "probe/region/region_file.h"
-#include "tally/where.h"
 
 enum { ROOT = 0, MADE_NONE = UINT32_MAX };
 
@@ -45,7 +45,7 @@ struct plans {
 	struct target *target;
 	struct arena arena;
 	struct hashmap at; /* index of the site -> list */
-	VEC(const struct tally *) list;
+	VEC(const struct counters *) list;
 };
 
 /* What is made for one thread. */
@@ -64,21 +64,21 @@ struct adoption {
 /* A running activation, found on a stack. */
 struct live_frame {
 	const struct site *site;
-	const struct tally *tally;
+	const struct counters *counters;
 	uint32_t call;  /* site of the call that it is in; 0: none */
 	uint32_t block; /* block that it is in */
 	uint64_t va;    /* in the middle: of its next instruction; otherwise 0 */
 	uint64_t sp, cfa;
 };
 
-static const struct tally *plan_of(struct plans *p, const struct site *site)
+static const struct counters *plan_of(struct plans *p, const struct site *site)
 {
 	uint32_t next = p->list.len;
 	uint32_t at = hashmap_add(&p->at, (uint64_t)(site - p->target->code->sites.data), next);
 	if (at != next)
 		return p->list.data[at];
-	struct tally *t = ARENA_NEW(&p->arena, struct tally);
-	vec_push(&p->list, tally_of_site(p->target, site, &p->arena, t) ? t : NULL);
+	struct counters *t = ARENA_NEW(&p->arena, struct counters);
+	vec_push(&p->list, counters_of_site(p->target, site, &p->arena, t) ? t : NULL);
 	return vec_last(&p->list);
 }
 
@@ -199,11 +199,11 @@ static uint32_t child_of(struct adoption *m, uint32_t parent, uint32_t site, uin
 static void begin_loops(struct adoption *m, const struct live_frame *s, uint32_t context,
 			struct new_frame *f)
 {
-	const struct tally *t = s->tally;
+	const struct counters *t = s->counters;
 	uint64_t *words = (uint64_t *)(m->records.data + m->made.data[context].words);
 	for (uint32_t l = t->forest->innermost[s->block]; l != LOOP_NONE;
 	     l = t->forest->loops[l].parent) {
-		const struct tally_loop *loop = &t->loops[l];
+		const struct counters_loop *loop = &t->loops[l];
 		if (loop->method == TRIP_DIFFERENCE)
 			words[loop->before] = words[loop->word] - 1;
 		else if (loop->method != TRIP_NONE)
@@ -221,13 +221,13 @@ static uint32_t add_activation(struct adoption *m, const struct live_frame *s, u
 	if (x == MADE_NONE)
 		return x;
 	uint64_t pushed = m->target->shared->arch->link == REG_NONE ? 8 : 0;
-	struct new_frame f = {.size = tally_frame_size(s->tally)};
+	struct new_frame f = {.size = counters_frame_size(s->counters)};
 	*shadow_of(&f) =
 		(struct rt_shadow){.context = m->made.data[x].address,
 				   .key = s->sp,
 				   .entry_sp = s->cfa ? s->cfa - pushed : RT_ENTRY_UNKNOWN};
 	if (s->call)
-		shadow_of(&f)->key += (uint64_t)tally_key(s->tally, s->call);
+		shadow_of(&f)->key += (uint64_t)counters_key(s->counters, s->call);
 	if (s->call || s->va) {
 		contexts_note_adopted(&m->target->slots[m->slot], m->made.data[x].address, s->call,
 				      s->va);
@@ -262,13 +262,13 @@ static bool find_caller(struct adoption *m, const struct walk *w, uint32_t i,
 	if (f->exact || !is_to_be_counted(m->target, s) || !w->frames.data[i - 1].cfa)
 		return false;
 	*out = (struct live_frame){.site = s,
-				   .tally = plan_of(m->plans, s),
+				   .counters = plan_of(m->plans, s),
 				   .sp = w->frames.data[i - 1].cfa,
 				   .cfa = f->cfa};
-	if (!out->tally)
+	if (!out->counters)
 		return false;
-	out->call = tally_site_behind(out->tally, f->va);
-	out->block = out->call ? out->tally->sites[out->call - 1].block : BLOCK_NONE;
+	out->call = counters_site_behind(out->counters, f->va);
+	out->block = out->call ? out->counters->sites[out->call - 1].block : BLOCK_NONE;
 	return out->call;
 }
 
@@ -281,18 +281,18 @@ static bool find_innermost(struct adoption *m, struct stopped_walk *w, struct li
 	if (!is_to_be_counted(m->target, s))
 		return false;
 	*out = (struct live_frame){.site = s,
-				   .tally = plan_of(m->plans, s),
+				   .counters = plan_of(m->plans, s),
 				   .sp = w->registers.reg[m->target->shared->arch->sp],
 				   .cfa = f->cfa};
-	if (!out->tally)
+	if (!out->counters)
 		return false;
-	struct tally_place p = tally_place(out->tally, s->code->flow, f->va);
+	struct counters_place p = counters_place(out->counters, s->code->flow, f->va);
 	bool arrives = arrives_at_probes(s, f->va);
 	if (p.block == BLOCK_NONE)
 		return false;
 	out->call = arrives && p.behind ? p.behind : p.call;
-	out->block = out->call ? out->tally->sites[out->call - 1].block : p.block;
-	const struct cfg *g = out->tally->cfg;
+	out->block = out->call ? out->counters->sites[out->call - 1].block : p.block;
+	const struct cfg *g = out->counters->cfg;
 	bool enters = arrives && p.block == g->entry;
 	bool lands = arrives && g->blocks[p.block].flags & BLOCK_LANDING;
 	w->probed = out->call ? out->call == p.call : !enters && !lands;
@@ -343,11 +343,11 @@ static bool put_frames(struct adoption *m)
 	return put;
 }
 
-static void begin_counters(struct control_thread *th, const struct tally *t, uint32_t block)
+static void begin_counters(struct control_thread *th, const struct counters *t, uint32_t block)
 {
-	struct tally_running running[RUNNING_MAX];
+	struct counters_running running[RUNNING_MAX];
 	const struct emit_ops *ops = t->live->arch->emit;
-	for (uint32_t i = 0, n = tally_running(t, block, running); i < n; i++) {
+	for (uint32_t i = 0, n = counters_running(t, block, running); i < n; i++) {
 		uint8_t counter = running[i].counter;
 		uint64_t vector[] = {ops->vector_begun[0], ops->vector_begun[1]};
 		vector[ops->vector_count] = running[i].trips;
@@ -362,7 +362,7 @@ static void begin_counters(struct control_thread *th, const struct tally *t, uin
 static void set_held_registers(struct adoption *m, int tid, const struct live_frame *s,
 			       uint64_t context)
 {
-	const struct tally *t = s->tally;
+	const struct counters *t = s->counters;
 	struct control_thread *th = control_thread(m->target->shared->control, tid);
 	uint64_t base = m->target->region.base;
 	uint64_t at = context ? context : base + RT_SINK;

@@ -12,6 +12,6 @@ bool stack_leads_to(struct target *t, const struct rt_header *h, const struct re
 		    const struct walk *w);
 /* Whether the thread is in code memory of the region with this header, or will return there. */
 bool thread_is_in(struct target *t, struct control_thread *th, const struct rt_header *h);
-/* Clears the registers in which calls pass shadow frames of this region (tally/calls.c). No thread
- * is in its code any more, and the code of another sonde must not take them for its own. */
+/* Clears the registers in which calls pass shadow frames of this region (counters/calls.c). No
+ * thread is in its code any more, and the code of another sonde must not take them for its own. */
 void clear_passed_registers(struct target *t, uint64_t region);

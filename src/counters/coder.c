@@ -1,4 +1,4 @@
-#include "tally/coder.h"
+#include "counters/coder.h"
 
 /* The registers that hold values at the spot, including those of loops that are running there. */
 static struct regset held_at(const struct coder *c, const struct spot *s)
@@ -11,7 +11,7 @@ static struct regset held_at(const struct coder *c, const struct spot *s)
 						  : cfg_block_at(g, s->va);
 	uint32_t to = s->place == SPOT_EDGE ? g->edges[s->edge].to : block;
 	uint32_t loops[] = {c->t->forest->innermost[block], c->t->forest->innermost[to]};
-	struct regset r = tally_held(c->t);
+	struct regset r = counters_held(c->t);
 	for (size_t i = 0; i < ARRAY_SIZE(loops); i++)
 		for (uint32_t l = loops[i]; l != LOOP_NONE; l = c->t->forest->loops[l].parent)
 			r = regset_or(r, c->t->loops[l].registers);
@@ -98,7 +98,7 @@ void code_keep_context(struct coder *c, unsigned at)
 
 void code_area(struct coder *c, unsigned d)
 {
-	if (tally_holds_context(c->t))
+	if (counters_holds_context(c->t))
 		load(c, d, code_context(c, d, d), offsetof(struct rt_context, area));
 	else
 		op(c, EMIT_AREA, d, 0, 0, 0);
@@ -110,7 +110,7 @@ unsigned code_frame(struct coder *c, unsigned where, unsigned tmp)
 		return EMIT_HELD + c->t->frame;
 	code_area(c, where);
 	load(c, where, where, offsetof(struct rt_area, top));
-	if (!tally_holds_context(c->t)) {
+	if (!counters_holds_context(c->t)) {
 		load(c, tmp, where, offsetof(struct rt_shadow, context));
 		check_owner(c, tmp, tmp);
 	}

@@ -1,4 +1,4 @@
-#include "tally/solve.h"
+#include "counters/solve.h"
 
 #include "flow/cfg.h"
 
@@ -6,7 +6,7 @@
  * edge after the call with all counters on it. A system call is in the middle of a block, and
  * leaving and reappearing both happen before the block's end. The same holds for other places in
  * the middle. */
-static void balance(const struct tally *t, const struct tally_departure *d, int64_t *appears)
+static void balance(const struct counters *t, const struct counters_departure *d, int64_t *appears)
 {
 	uint32_t block = d->site ? t->sites[d->site - 1].block : d->block;
 	const struct net_edge *edge = &t->net.edges[t->block_edge[block]];
@@ -14,13 +14,13 @@ static void balance(const struct tally *t, const struct tally_departure *d, int6
 		(int64_t)d->resumed - (int64_t)d->left;
 }
 
-static bool is_known(const struct tally *t, const struct tally_departure *d)
+static bool is_known(const struct counters *t, const struct counters_departure *d)
 {
 	return d->site ? d->site <= t->site_count : d->block < t->cfg->block_count;
 }
 
-int64_t *tally_solve(const struct tally *t, const struct tally_reading *r, bool *good,
-		     struct arena *a)
+int64_t *counters_solve(const struct counters *t, const struct counters_reading *r, bool *good,
+			struct arena *a)
 {
 	int64_t *counts = ARENA_ARRAY(a, int64_t, t->net.edge_count);
 	int64_t *appears = ARENA_ARRAY(a, int64_t, t->net.node_count);
@@ -43,30 +43,30 @@ int64_t *tally_solve(const struct tally *t, const struct tally_reading *r, bool 
 
 /* Whether a departure changes the count of an instruction of its block: the instruction is after
  * the place where control left or continued. */
-static bool concerns(const struct tally *t, const struct tally_departure *d, uint32_t block,
+static bool concerns(const struct counters *t, const struct counters_departure *d, uint32_t block,
 		     uint32_t insn)
 {
 	if (!is_known(t, d))
 		return false;
 	if (!d->site)
 		return d->block == block && d->insn <= insn && !d->arriving;
-	const struct tally_site *s = &t->sites[d->site - 1];
+	const struct counters_site *s = &t->sites[d->site - 1];
 	return s->syscall && s->block == block && s->insn < insn;
 }
 
-uint64_t tally_executions(const struct tally *t, const struct tally_reading *r,
-			  const int64_t *counts, uint32_t block, uint32_t insn)
+uint64_t counters_executions(const struct counters *t, const struct counters_reading *r,
+			     const int64_t *counts, uint32_t block, uint32_t insn)
 {
 	int64_t n = counts[t->block_edge[block]];
 	for (uint32_t i = 0; i < r->departure_count; i++) {
-		const struct tally_departure *d = &r->departures[i];
+		const struct counters_departure *d = &r->departures[i];
 		if (concerns(t, d, block, insn))
 			n += (int64_t)d->resumed - (int64_t)d->left;
 	}
 	return n > 0 ? (uint64_t)n : 0;
 }
 
-uint64_t tally_edge(const struct tally *t, const int64_t *counts, uint32_t edge)
+uint64_t counters_edge(const struct counters *t, const int64_t *counts, uint32_t edge)
 {
 	uint32_t i = t->flow_edge[edge];
 	return i == UINT32_MAX ? UINT64_MAX : (uint64_t)counts[i];

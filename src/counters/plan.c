@@ -1,9 +1,9 @@
-#include "tally/plan.h"
+#include "counters/plan.h"
 
 #include "base/vec.h"
+#include "counters/hold.h"
 #include "flow/effects.h"
 #include "runtime/abi.h"
-#include "tally/hold.h"
 
 enum {
 	MAX_FREQUENCY_DEPTH = 8, /* deeper nesting does not increase the weight any more */
@@ -17,8 +17,8 @@ enum {
 static const double weight_uncountable = 1e30, weight_counted = -1;
 
 struct planner {
-	struct tally *t;
-	const struct tally_options *o;
+	struct counters *t;
+	const struct counters_options *o;
 	const struct module *module;
 	const struct arch *arch;
 	const struct cfg *g;
@@ -39,7 +39,7 @@ static bool ends_in_call(const struct block *b)
 	return b->end == END_CALL || b->end == END_CALL_INDIRECT;
 }
 
-typedef VEC(struct tally_site) site_list;
+typedef VEC(struct counters_site) site_list;
 
 static void mark_loops(const struct loop_forest *f, uint32_t block, bool *marks)
 {
@@ -57,12 +57,12 @@ static void find_sites_of(struct planner *p, uint32_t block, site_list *out)
 		bool call = in.kind == INSN_CALL || in.kind == INSN_CALL_INDIRECT;
 		if (!call && in.kind != INSN_SYSCALL)
 			continue;
-		vec_push(out, (struct tally_site){.va = in.pc,
-						  .block = block,
-						  .insn = i,
-						  .loop = LOOP_NONE,
-						  .length = in.length,
-						  .syscall = !call});
+		vec_push(out, (struct counters_site){.va = in.pc,
+						     .block = block,
+						     .insn = i,
+						     .loop = LOOP_NONE,
+						     .length = in.length,
+						     .syscall = !call});
 		mark_loops(p->forest, block, p->calls);
 	}
 }
@@ -353,14 +353,14 @@ static void hold_trips(struct planner *p)
 
 static void plan_loops(struct planner *p)
 {
-	struct tally *t = p->t;
-	t->loops = ARENA_ARRAY(p->a, struct tally_loop, p->forest->loop_count + 1);
+	struct counters *t = p->t;
+	t->loops = ARENA_ARRAY(p->a, struct counters_loop, p->forest->loop_count + 1);
 	t->tests = ARENA_ARRAY(p->a, uint32_t, p->g->edge_count);
 	for (uint32_t i = 0; i < p->g->edge_count; i++)
 		t->tests[i] = LOOP_NONE;
 	hold_trips(p);
 	for (uint32_t i = 0; i < p->forest->loop_count; i++) {
-		struct tally_loop *l = &t->loops[i];
+		struct counters_loop *l = &t->loops[i];
 		uint32_t outer = next_in_frame(p, p->forest->loops[i].parent);
 		l->word = l->before = NO_WORD;
 		l->outer = outer;
@@ -597,7 +597,7 @@ static void choose_registers(struct planner *p)
 	for (uint32_t i = 0; i < p->forest->loop_count; i++)
 		busy[i] = p->calls[i] || p->jumps[i];
 	holder_init(&p->holder, p->forest, p->o->live, busy, p->tmp);
-	p->holder.never = tally_held(p->t);
+	p->holder.never = counters_held(p->t);
 	p->holder.never.core |= key | frame;
 }
 
@@ -652,7 +652,7 @@ static void hold_chords(struct planner *p)
 	uint32_t *first = ARENA_ARRAY(p->tmp, uint32_t, count + 2);
 	p->t->held = sort_chords(p, first);
 	for (uint32_t l = count; l-- > 0;) {
-		struct tally_loop *loop = &p->t->loops[l];
+		struct counters_loop *loop = &p->t->loops[l];
 		loop->first_held = first[l];
 		while (loop->method == TRIP_HELD && loop->held_count < first[l + 1] - first[l] &&
 		       loop->held_count < MAX_HELD) {
@@ -665,9 +665,9 @@ static void hold_chords(struct planner *p)
 	}
 }
 
-bool tally_plan(struct tally *out, const struct flow *f, const struct cfg *g,
-		const struct loop_forest *forest, const struct tally_options *o, struct arena *a,
-		struct arena *tmp)
+bool counters_plan(struct counters *out, const struct flow *f, const struct cfg *g,
+		   const struct loop_forest *forest, const struct counters_options *o,
+		   struct arena *a, struct arena *tmp)
 {
 	struct planner p = {.t = out,
 			    .o = o,
@@ -677,7 +677,7 @@ bool tally_plan(struct tally *out, const struct flow *f, const struct cfg *g,
 			    .forest = forest,
 			    .a = a,
 			    .tmp = tmp};
-	*out = (struct tally){.cfg = g, .forest = forest, .live = o->live};
+	*out = (struct counters){.cfg = g, .forest = forest, .live = o->live};
 	if (!g->block_count || g->unresolved || g->bad || g->entry >= g->block_count)
 		return false;
 	p.calls = ARENA_ARRAY(tmp, bool, forest->loop_count + 1);
@@ -687,19 +687,19 @@ bool tally_plan(struct tally *out, const struct flow *f, const struct cfg *g,
 	choose_registers(&p);
 	plan_loops(&p);
 	make_net(&p);
-	out->framed = out->site_count || !tally_holds_context(out);
+	out->framed = out->site_count || !counters_holds_context(out);
 	if (!assign_words(&p))
 		return false;
 	hold_chords(&p);
 	return out->word_count <= RT_COUNTED_WORDS_MAX && out->site_count <= RT_COUNTED_SITES_MAX;
 }
 
-bool tally_holds_context(const struct tally *t)
+bool counters_holds_context(const struct counters *t)
 {
 	return t->context != REG_NONE || t->context_vector != REG_NONE;
 }
 
-struct regset tally_held(const struct tally *t)
+struct regset counters_held(const struct counters *t)
 {
 	struct regset r = {0};
 	if (t->context != REG_NONE)
@@ -711,7 +711,7 @@ struct regset tally_held(const struct tally *t)
 	return r;
 }
 
-uint32_t tally_frame_size(const struct tally *t)
+uint32_t counters_frame_size(const struct counters *t)
 {
 	size_t size = sizeof(struct rt_shadow) + 8 * (size_t)t->slot_count;
 	return t->framed ? (uint32_t)(size + 15) & ~15u : 0;

@@ -1,6 +1,6 @@
 /* Probes where control enters and leaves a function: its entry and exits, its calls, its landing
  * pads. */
-#include "tally/coder.h"
+#include "counters/coder.h"
 
 /* Sizes of struct rt_context_slot and struct rt_callee, as shifts. */
 enum { SLOT_SHIFT = 4, CALLEE_SHIFT = 5 };
@@ -91,7 +91,7 @@ void code_pass_back(struct coder *c, struct spot spot)
  * because a signal handler that runs before it becomes the top frame uses the same memory. */
 static void push(struct coder *c, unsigned context, unsigned caller, unsigned at)
 {
-	op(c, EMIT_ADD, at, caller, 0, -(int64_t)tally_frame_size(c->t));
+	op(c, EMIT_ADD, at, caller, 0, -(int64_t)counters_frame_size(c->t));
 	op(c, EMIT_STACK, V2, 0, 0, 0);
 	for (int i = 0; i < 2; i++) {
 		store(c, at, offsetof(struct rt_shadow, context), context);
@@ -210,7 +210,7 @@ void code_leave(struct coder *c, struct spot spot)
 	begin(c);
 	unsigned at = code_frame(c, V1, V2);
 	code_area(c, V0);
-	op(c, EMIT_ADD, outer, at, 0, tally_frame_size(c->t));
+	op(c, EMIT_ADD, outer, at, 0, counters_frame_size(c->t));
 	store(c, V0, offsetof(struct rt_area, top), outer);
 	if (passes) {
 		load(c, V1, outer, offsetof(struct rt_shadow, key));
@@ -222,7 +222,7 @@ void code_leave(struct coder *c, struct spot spot)
 /* A function that does not move the stack pointer makes calls with the same stack pointer with
  * which it was called. Its keys contain a slightly lower one, so that they differ from those of its
  * caller if control leaves without popping its frame. */
-int64_t tally_key(const struct tally *t, uint32_t site)
+int64_t counters_key(const struct counters *t, uint32_t site)
 {
 	int64_t key = (int64_t)((uint64_t)site << RT_KEY_SITE);
 	return key - (t->sites[site - 1].syscall ? 2 : t->still ? 1 : 0);
@@ -232,7 +232,7 @@ void code_call(struct coder *c, struct spot spot, uint32_t site)
 {
 	begin(c);
 	unsigned at = code_frame(c, V0, V1);
-	op(c, EMIT_STACK, V1, 0, 0, tally_key(c->t, site));
+	op(c, EMIT_STACK, V1, 0, 0, counters_key(c->t, site));
 	store(c, at, offsetof(struct rt_shadow, key), V1);
 	if (can_pass(c, &spot))
 		pass(c, at, V1, false);
@@ -246,7 +246,7 @@ static void check_key(struct coder *c, unsigned top, uint32_t site, unsigned oth
 	op(c, EMIT_AREA, V0, 0, 0, 0);
 	load(c, top, V0, offsetof(struct rt_area, top));
 	load(c, V2, top, offsetof(struct rt_shadow, key));
-	op(c, EMIT_STACK, V0, 0, 0, tally_key(c->t, site));
+	op(c, EMIT_STACK, V0, 0, 0, counters_key(c->t, site));
 	op(c, EMIT_XOR, V2, V2, V0, 0);
 	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, other);
 }
@@ -269,7 +269,7 @@ void code_come_back(struct coder *c, struct spot spot, uint32_t site)
 	begin(c);
 	if (passes) {
 		op(c, EMIT_ADD_SHIFTED, V0, passed_sum(c), top, 0);
-		op(c, EMIT_STACK, V1, 0, 0, tally_key(c->t, site));
+		op(c, EMIT_STACK, V1, 0, 0, counters_key(c->t, site));
 		op(c, EMIT_XOR, V0, V0, V1, 0);
 		op(c, EMIT_UNLESS_ZERO, 0, V0, 0, 0);
 	} else {
@@ -346,8 +346,8 @@ void code_land(struct coder *c, uint32_t block, uint32_t word)
 }
 
 /* Control has not returned from any site here. Its place is added to the argument. */
-struct emit_probe tally_recover(const struct tally *t, const struct tally_numbers *n,
-				struct arena *a)
+struct emit_probe counters_recover(const struct counters *t, const struct counters_numbers *n,
+				   struct arena *a)
 {
 	struct coder c = {.t = t, .n = n, .a = a};
 	begin(&c);
@@ -355,6 +355,6 @@ struct emit_probe tally_recover(const struct tally *t, const struct tally_number
 			   site_argument(&c, RT_PLACE), true);
 	struct emit_probe probe = code_finished(&c);
 	vec_free(&c.ops);
-	probe.held = tally_held(t);
+	probe.held = counters_held(t);
 	return probe;
 }

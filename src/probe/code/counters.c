@@ -1,6 +1,6 @@
 /* Functions whose executions are counted: their probes, and their entries in the runtime's
  * tables. */
-#include "probe/code/tally.h"
+#include "probe/code/counters.h"
 
 #include <string.h>
 
@@ -21,11 +21,11 @@ static struct counted *counted_of(struct target *t, const struct site *site)
 	return &t->code->counted.data[site->counted - 1];
 }
 
-static struct tally_numbers numbers_of(const struct target *t, const struct site *site,
-				       const struct counted *c)
+static struct counters_numbers numbers_of(const struct target *t, const struct site *site,
+					  const struct counted *c)
 {
 	const struct rt_entry_table *entries = (const struct rt_entry_table *)runtime_blob;
-	return (struct tally_numbers){
+	return (struct counters_numbers){
 		.table = t->region.table,
 		.find = t->region.text + entries->find,
 		.called = t->region.text + entries->called,
@@ -83,7 +83,7 @@ static void assign_numbers(struct target *t, struct counted *c)
 	t->code->loops_used += c->loop_count;
 }
 
-void tally_number_loops(struct target *t, const uint32_t *sites, uint32_t count)
+void counters_number_loops(struct target *t, const uint32_t *sites, uint32_t count)
 {
 	uint32_t workers = parallel_workers();
 	struct numbering k = {.target = t, .sites = sites};
@@ -103,25 +103,25 @@ void tally_number_loops(struct target *t, const uint32_t *sites, uint32_t count)
 
 /* ---- probes ---- */
 
-void tally_study(struct target *t, struct site_plan *p, const struct site *site)
+void counters_study(struct target *t, struct site_plan *p, const struct site *site)
 {
 	struct counted *c = to_be_counted(t, site);
 	vec_clear(&p->counting);
 	if (!c)
 		return;
-	struct tally_options o = {.live = &p->live,
-				  .private = private_registers_of(t->shared, site),
-				  .without_trips = c->without_trips};
-	if (!tally_plan(&p->tally, site->code->flow, p->cfg, &p->forest, &o, p->a, p->tmp)) {
+	struct counters_options o = {.live = &p->live,
+				     .private = private_registers_of(t->shared, site),
+				     .without_trips = c->without_trips};
+	if (!counters_plan(&p->counters, site->code->flow, p->cfg, &p->forest, &o, p->a, p->tmp)) {
 		c->refused = REFUSED_UNRESOLVED;
 		return;
 	}
-	struct tally_numbers n = numbers_of(t, site, c);
-	tally_code(&p->tally, site->code->flow, &n, &p->counting, p->a);
-	p->recover = tally_recover(&p->tally, &n, p->a);
+	struct counters_numbers n = numbers_of(t, site, c);
+	counters_code(&p->counters, site->code->flow, &n, &p->counting, p->a);
+	p->recover = counters_recover(&p->counters, &n, p->a);
 }
 
-void tally_add_probes(struct target *t, struct site_plan *p, const struct site *site)
+void counters_add_probes(struct target *t, struct site_plan *p, const struct site *site)
 {
 	uint32_t first = p->probes.len;
 	if (!to_be_counted(t, site) || !p->counting.len)
@@ -130,30 +130,31 @@ void tally_add_probes(struct target *t, struct site_plan *p, const struct site *
 	p->probes.len += p->counting.len;
 	for (uint32_t i = first; i < p->probes.len; i++) {
 		p->probes.data[i] = p->counting.data[i - first];
-		p->probes.data[i].owner += TALLY_OWNERS;
+		p->probes.data[i].owner += COUNTER_OWNERS;
 	}
 }
 
-bool tally_of_site(struct target *t, const struct site *site, struct arena *a, struct tally *out)
+bool counters_of_site(struct target *t, const struct site *site, struct arena *a,
+		      struct counters *out)
 {
 	struct flow *f = site->code->flow;
 	struct arena *tmp = &t->shared->tmp;
 	const struct counted *c = counted_of(t, site);
-	struct tally_options o = {.private = private_registers_of(t->shared, site),
-				  .without_trips = c->without_trips};
+	struct counters_options o = {.private = private_registers_of(t->shared, site),
+				     .without_trips = c->without_trips};
 	const struct cfg *g = flow_cfg(f, site_function(site), a, tmp);
 	struct loop_forest *forest = ARENA_NEW(a, struct loop_forest);
 	struct liveness *live = ARENA_NEW(a, struct liveness);
 	loops_find(g, forest, a, tmp);
 	liveness_find(live, f, g, o.private, a, tmp);
 	o.live = live;
-	bool good = tally_plan(out, f, g, forest, &o, a, tmp);
+	bool good = counters_plan(out, f, g, forest, &o, a, tmp);
 	arena_clear(tmp);
 	return good;
 }
 
 /* A loop can be counted without its histogram; nothing else can be left out. */
-bool tally_gives_up(struct target *t, const struct site_plan *p, struct site *site)
+bool counters_gives_up(struct target *t, const struct site_plan *p, struct site *site)
 {
 	bool again = false;
 	vec_each (probe, &p->probes) {
@@ -172,10 +173,10 @@ bool tally_gives_up(struct target *t, const struct site_plan *p, struct site *si
 	return again;
 }
 
-void tally_publish(struct target *t, const struct site_plan *p, const struct site *site)
+void counters_publish(struct target *t, const struct site_plan *p, const struct site *site)
 {
 	const struct counted *c = to_be_counted(t, site);
-	const struct tally *y = &p->tally;
+	const struct counters *y = &p->counters;
 	if (!c)
 		return;
 	struct rt_counted *out = target_at(t, RT_COUNTED);
@@ -187,7 +188,7 @@ void tally_publish(struct target *t, const struct site_plan *p, const struct sit
 		sites[first + i + 1] =
 			y->sites[i].loop == LOOP_NONE ? 0 : c->first_loop + y->sites[i].loop + 1;
 	for (uint32_t i = 0; i < c->loop_count; i++) {
-		const struct tally_loop *l = &y->loops[i];
+		const struct counters_loop *l = &y->loops[i];
 		loops[c->first_loop + i] = (struct rt_counted_loop){
 			.word = l->word,
 			.slot = l->slot,
@@ -196,7 +197,7 @@ void tally_publish(struct target *t, const struct site_plan *p, const struct sit
 	}
 	out[number_of(site)] = (struct rt_counted){.words = y->word_count,
 						   .sites = y->site_count,
-						   .frame = tally_frame_size(y),
+						   .frame = counters_frame_size(y),
 						   .first_site = first};
 }
 

@@ -1,4 +1,4 @@
-#include "tally/hold.h"
+#include "counters/hold.h"
 
 #include "isa/arch.h"
 

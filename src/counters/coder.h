@@ -8,17 +8,17 @@
 
 #include "base/check.h"
 #include "base/vec.h"
+#include "counters/code.h"
 #include "runtime/abi.h"
-#include "tally/code.h"
 
 /* Values of a probe. V3 is the context if no register holds it. */
 enum { V0, V1, V2, V3 };
 
 struct coder {
-	const struct tally *t;
+	const struct counters *t;
 	const struct flow *flow;
-	const struct tally_numbers *n;
-	struct tally_probes *out;
+	const struct counters_numbers *n;
+	struct counters_probes *out;
 	struct arena *a;
 	uint32_t owners;
 	/* The probe being written. */

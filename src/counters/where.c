@@ -1,8 +1,8 @@
-#include "tally/where.h"
+#include "counters/where.h"
 
 #include "flow/effects.h"
 
-static uint32_t site_at(const struct tally *t, uint64_t va)
+static uint32_t site_at(const struct counters *t, uint64_t va)
 {
 	for (uint32_t i = 0; i < t->site_count; i++)
 		if (t->sites[i].va == va)
@@ -10,7 +10,7 @@ static uint32_t site_at(const struct tally *t, uint64_t va)
 	return 0;
 }
 
-uint32_t tally_site_behind(const struct tally *t, uint64_t va)
+uint32_t counters_site_behind(const struct counters *t, uint64_t va)
 {
 	for (uint32_t i = 0; i < t->site_count; i++)
 		if (t->sites[i].va + t->sites[i].length == va)
@@ -40,9 +40,9 @@ static bool is_jumped_to(const struct cfg *g, uint32_t block)
 	return jumped;
 }
 
-struct tally_place tally_place(const struct tally *t, const struct flow *f, uint64_t va)
+struct counters_place counters_place(const struct counters *t, const struct flow *f, uint64_t va)
 {
-	struct tally_place out = {.block = cfg_block_at(t->cfg, va), .first = true};
+	struct counters_place out = {.block = cfg_block_at(t->cfg, va), .first = true};
 	struct decoder c;
 	struct insn in;
 	if (out.block == BLOCK_NONE)
@@ -52,25 +52,26 @@ struct tally_place tally_place(const struct tally *t, const struct flow *f, uint
 	for (; cursor_next(&c, DECODE_FLOW, &in) && in.pc < va; out.insn++)
 		out.first &= (in.flags & INSN_LANDING) != 0;
 	out.call = site_at(t, va);
-	out.behind = tally_site_behind(t, va);
+	out.behind = counters_site_behind(t, va);
 	out.leaves = ends_function(b) && out.insn + 1 == b->insn_count;
 	out.jumped_to = is_jumped_to(t->cfg, out.block);
 	return out;
 }
 
-static uint32_t add_running(const struct tally *t, const struct tally_loop *l,
-			    struct tally_running *out)
+static uint32_t add_running(const struct counters *t, const struct counters_loop *l,
+			    struct counters_running *out)
 {
-	out[0] = (struct tally_running){.counter = l->trips, .trips = true, .word = l->word};
+	out[0] = (struct counters_running){.counter = l->trips, .trips = true, .word = l->word};
 	for (uint32_t i = 0; i < l->held_count; i++) {
 		const struct carrier *c = &t->carriers[t->held[l->first_held + i]];
-		out[i + 1] = (struct tally_running){.counter = c->counter, .word = c->word};
+		out[i + 1] = (struct counters_running){.counter = c->counter, .word = c->word};
 	}
 	return l->held_count + 1;
 }
 
 /* No two loops count in the same register, so `out` has room for all. */
-uint32_t tally_running(const struct tally *t, uint32_t block, struct tally_running out[RUNNING_MAX])
+uint32_t counters_running(const struct counters *t, uint32_t block,
+			  struct counters_running out[RUNNING_MAX])
 {
 	uint32_t count = 0;
 	for (uint32_t l = t->forest->innermost[block]; l != LOOP_NONE;

@@ -14,9 +14,9 @@
  * The plan is a pure function of the module: code that reads the counters makes the same plan
  * again. */
 #pragma once
+#include "counters/chords.h"
 #include "flow/liveness.h"
 #include "flow/loops.h"
-#include "tally/chords.h"
 
 enum { NO_WORD = UINT32_MAX };
 
@@ -39,7 +39,7 @@ struct carrier {
 };
 
 /* A call or a system call. Sites are numbered from 1; 0 means no site. */
-struct tally_site {
+struct counters_site {
 	uint64_t va;
 	uint32_t block, insn; /* the instruction's index in the block */
 	uint32_t loop; /* the innermost loop around it that is counted in the frame, or LOOP_NONE */
@@ -55,7 +55,7 @@ enum trip_method {
 	TRIP_FRAME,      /* on the shadow stack: another activation may run during the loop */
 };
 
-struct tally_loop {
+struct counters_loop {
 	uint8_t method;  /* enum trip_method */
 	uint8_t trips;   /* TRIP_HELD: the operand that counts */
 	uint32_t word;   /* counter of the header's executions; NO_WORD with TRIP_NONE */
@@ -63,13 +63,14 @@ struct tally_loop {
 	uint32_t slot;   /* TRIP_FRAME: index of its word in the frame */
 	/* TRIP_FRAME: the next outer loop that is counted in the frame, or LOOP_NONE */
 	uint32_t outer;
-	/* The carriers that it counts in registers, in tally.held; and all registers it counts in.
+	/* The carriers that it counts in registers, in counters.held; and all registers it counts
+	 * in.
 	 */
 	uint32_t first_held, held_count;
 	struct regset registers;
 };
 
-struct tally {
+struct counters {
 	const struct cfg *cfg;
 	const struct loop_forest *forest;
 	const struct liveness *live;
@@ -78,9 +79,9 @@ struct tally {
 	uint32_t *block_edge;     /* for each block: its edge of the net */
 	/* for each edge of the flow graph: its edge of the net, or UINT32_MAX */
 	uint32_t *flow_edge;
-	struct tally_site *sites; /* sites[i] is site i + 1 */
-	struct tally_loop *loops; /* for each loop of the forest */
-	uint32_t *held;           /* carriers counted in registers, by loop */
+	struct counters_site *sites; /* sites[i] is site i + 1 */
+	struct counters_loop *loops; /* for each loop of the forest */
+	uint32_t *held;              /* carriers counted in registers, by loop */
 	/* For each edge of the flow graph: the loop that is left there by the test at its top,
 	 * before an iteration begins, or LOOP_NONE. */
 	uint32_t *tests;
@@ -95,7 +96,7 @@ struct tally {
 	bool passes;
 };
 
-struct tally_options {
+struct counters_options {
 	const struct liveness *live;
 	struct regset private; /* registers that carry no values between functions */
 	/* for each loop: do not count its trips (TRIP_NONE); NULL: for none */
@@ -104,13 +105,13 @@ struct tally_options {
 
 /* False if the function cannot be counted: its flow graph is incomplete, or it is too large. The
  * result lives in `a`, and refers to the graph, the forest and the liveness. */
-bool tally_plan(struct tally *out, const struct flow *f, const struct cfg *g,
-		const struct loop_forest *forest, const struct tally_options *o, struct arena *a,
-		struct arena *tmp);
+bool counters_plan(struct counters *out, const struct flow *f, const struct cfg *g,
+		   const struct loop_forest *forest, const struct counters_options *o,
+		   struct arena *a, struct arena *tmp);
 
 /* Whether a register holds the context in the whole function. */
-bool tally_holds_context(const struct tally *t);
+bool counters_holds_context(const struct counters *t);
 /* The registers that hold values in the whole function. */
-struct regset tally_held(const struct tally *t);
+struct regset counters_held(const struct counters *t);
 /* The size in bytes of the function's frame on the shadow stack; 0: it has none. */
-uint32_t tally_frame_size(const struct tally *t);
+uint32_t counters_frame_size(const struct counters *t);

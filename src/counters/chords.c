@@ -1,4 +1,4 @@
-#include "tally/chords.h"
+#include "counters/chords.h"
 
 #include <stdlib.h>
 

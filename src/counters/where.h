@@ -1,8 +1,8 @@
 /* The place of a stopped thread in a function, in terms of counting. */
 #pragma once
-#include "tally/plan.h"
+#include "counters/plan.h"
 
-struct tally_place {
+struct counters_place {
 	uint32_t block, insn; /* the next instruction to execute; BLOCK_NONE: in no block */
 	uint32_t call;        /* the site that the instruction is, or 0 */
 	uint32_t behind;      /* the site right before it, or 0 */
@@ -12,7 +12,7 @@ struct tally_place {
 };
 
 /* A counter that a running loop keeps in a register. */
-struct tally_running {
+struct counters_running {
 	uint8_t counter; /* operand (isa/emit.h) */
 	bool trips;      /* it counts executions of the header */
 	uint32_t word;   /* the word it is added to at the loop's end */
@@ -21,8 +21,8 @@ struct tally_running {
 enum { RUNNING_MAX = 64 }; /* no more than there are registers */
 
 /* Lists those of all loops around a block. Returns their number. */
-uint32_t tally_running(const struct tally *t, uint32_t block,
-		       struct tally_running out[RUNNING_MAX]);
+uint32_t counters_running(const struct counters *t, uint32_t block,
+			  struct counters_running out[RUNNING_MAX]);
 /* The site of the call or system call that returns to va, or 0. */
-uint32_t tally_site_behind(const struct tally *t, uint64_t va);
-struct tally_place tally_place(const struct tally *t, const struct flow *f, uint64_t va);
+uint32_t counters_site_behind(const struct counters *t, uint64_t va);
+struct counters_place counters_place(const struct counters *t, const struct flow *f, uint64_t va);

@@ -9,11 +9,11 @@
 
 #include <cmocka.h>
 
+#include "counters/coder.h"
+#include "counters/solve.h"
 #include "flow/effects.h"
 #include "made_code.h"
 #include "own_code.h"
-#include "tally/coder.h"
-#include "tally/solve.h"
 
 enum {
 	NETS = 3000,
@@ -73,7 +73,7 @@ static void probes_have_as_many_operations_as_they_need(void **state)
 {
 	enum { OPERATIONS = 150 };
 	struct arena a;
-	struct tally_numbers n = {0};
+	struct counters_numbers n = {0};
 	(void)state;
 	arena_init(&a);
 	struct coder c = {.n = &n, .a = &a};
@@ -96,10 +96,10 @@ static void probes_have_as_many_operations_as_they_need(void **state)
 /* ---- functions ---- */
 
 struct naive {
-	const struct tally *t;
+	const struct counters *t;
 	uint64_t *words, *blocks, *edges,
-		*partial;                   /* partial: of each block, its last instruction */
-	struct tally_departure *departures; /* of each site, then in the middle of blocks */
+		*partial;                      /* partial: of each block, its last instruction */
+	struct counters_departure *departures; /* of each site, then in the middle of blocks */
 	uint32_t departure_count;
 	uint64_t calls;
 	const struct liveness *live;
@@ -116,7 +116,7 @@ static uint64_t *register_of(struct naive *n, uint8_t operand)
 	return &n->registers[operand - EMIT_HELD];
 }
 
-static bool is_in(const struct tally *t, uint32_t loop, uint32_t block)
+static bool is_in(const struct counters *t, uint32_t loop, uint32_t block)
 {
 	uint32_t l = t->forest->innermost[block];
 	while (l != LOOP_NONE && l != loop)
@@ -127,7 +127,7 @@ static bool is_in(const struct tally *t, uint32_t loop, uint32_t block)
 /* What is in registers goes to the words: where the loop is left; or it begins at 0. */
 static void pass_border(struct naive *n, uint32_t loop, bool enters)
 {
-	const struct tally_loop *l = &n->t->loops[loop];
+	const struct counters_loop *l = &n->t->loops[loop];
 	if (l->method != TRIP_HELD)
 		return;
 	for (uint32_t i = 0; i <= l->held_count; i++) {
@@ -197,7 +197,7 @@ static void count_chord(struct naive *n, uint32_t net_edge)
 	n->held += counter != REG_NONE;
 }
 
-static uint32_t find_carrier(const struct tally *t, enum carrier_kind kind, uint32_t index)
+static uint32_t find_carrier(const struct counters *t, enum carrier_kind kind, uint32_t index)
 {
 	for (uint32_t i = 0; i < t->net.edge_count; i++)
 		if (t->carriers[i].kind == kind && t->carriers[i].index == index)
@@ -205,7 +205,7 @@ static uint32_t find_carrier(const struct tally *t, enum carrier_kind kind, uint
 	return UINT32_MAX;
 }
 
-static uint32_t last_site(const struct tally *t, uint32_t block)
+static uint32_t last_site(const struct counters *t, uint32_t block)
 {
 	for (uint32_t i = 0; i < t->site_count; i++)
 		if (t->sites[i].block == block && !t->sites[i].syscall)
@@ -325,7 +325,7 @@ static bool depart_within(struct naive *n, uint32_t b, bool left)
 			return false;
 	if (insns < 2)
 		return false;
-	n->departures[n->departure_count++] = (struct tally_departure){
+	n->departures[n->departure_count++] = (struct counters_departure){
 		.block = b, .insn = 1 + made_random(insns - 1), .left = left, .resumed = !left};
 	return true;
 }
@@ -337,7 +337,7 @@ static bool is_left_at(struct naive *n, uint32_t b)
 		return false;
 	if (made_random(2)) {
 		n->departures[n->departure_count++] =
-			(struct tally_departure){.block = b, .arriving = true, .left = 1};
+			(struct counters_departure){.block = b, .arriving = true, .left = 1};
 		return true;
 	}
 	if (!depart_within(n, b, true))
@@ -385,22 +385,22 @@ static void walk_once(struct naive *n, const uint32_t *far)
 
 static void compare(const struct naive *n, struct arena *a)
 {
-	const struct tally *t = n->t;
-	struct tally_reading r = {.words = n->words,
-				  .calls = n->calls,
-				  .departures = n->departures,
-				  .departure_count = n->departure_count};
+	const struct counters *t = n->t;
+	struct counters_reading r = {.words = n->words,
+				     .calls = n->calls,
+				     .departures = n->departures,
+				     .departure_count = n->departure_count};
 	bool good;
-	int64_t *counts = tally_solve(t, &r, &good, a);
+	int64_t *counts = counters_solve(t, &r, &good, a);
 	assert_true(good);
 	for (uint32_t b = 0; b < t->cfg->block_count; b++) {
 		uint32_t last = t->cfg->blocks[b].insn_count - 1;
-		assert_int_equal(tally_executions(t, &r, counts, b, 0), n->blocks[b]);
-		assert_int_equal(tally_executions(t, &r, counts, b, last + 1), n->partial[b]);
+		assert_int_equal(counters_executions(t, &r, counts, b, 0), n->blocks[b]);
+		assert_int_equal(counters_executions(t, &r, counts, b, last + 1), n->partial[b]);
 	}
 	for (uint32_t i = 0; i < t->cfg->edge_count; i++)
 		if (t->flow_edge[i] != UINT32_MAX)
-			assert_int_equal(tally_edge(t, counts, i), n->edges[i]);
+			assert_int_equal(counters_edge(t, counts, i), n->edges[i]);
 }
 
 /* What could be planned, and counts that were made in registers. */
@@ -409,19 +409,19 @@ struct planned {
 	uint64_t held;
 };
 
-static void walk(const struct tally *t, const struct liveness *live, struct planned *p,
+static void walk(const struct counters *t, const struct liveness *live, struct planned *p,
 		 struct arena *a)
 {
 	const struct cfg *g = t->cfg;
-	struct naive n = {
-		.t = t,
-		.live = live,
-		.words = ARENA_ARRAY(a, uint64_t, t->word_count + 1),
-		.blocks = ARENA_ARRAY(a, uint64_t, g->block_count),
-		.partial = ARENA_ARRAY(a, uint64_t, g->block_count),
-		.edges = ARENA_ARRAY(a, uint64_t, g->edge_count),
-		.departures = ARENA_ARRAY(a, struct tally_departure, t->site_count + 2 * WALKS + 1),
-		.departure_count = t->site_count};
+	struct naive n = {.t = t,
+			  .live = live,
+			  .words = ARENA_ARRAY(a, uint64_t, t->word_count + 1),
+			  .blocks = ARENA_ARRAY(a, uint64_t, g->block_count),
+			  .partial = ARENA_ARRAY(a, uint64_t, g->block_count),
+			  .edges = ARENA_ARRAY(a, uint64_t, g->edge_count),
+			  .departures = ARENA_ARRAY(a, struct counters_departure,
+						    t->site_count + 2 * WALKS + 1),
+			  .departure_count = t->site_count};
 	for (uint32_t i = 0; i < t->site_count; i++)
 		n.departures[i].site = i + 1;
 	uint32_t *far = find_distances(&n, a);
@@ -437,13 +437,13 @@ static void check_function(const struct flow *f, const struct cfg *g, struct reg
 {
 	struct loop_forest forest;
 	struct liveness live;
-	struct tally t;
+	struct counters t;
 	struct arena tmp;
 	arena_init(&tmp);
 	loops_find(g, &forest, a, &tmp);
 	liveness_find(&live, f, g, private, a, &tmp);
-	struct tally_options o = {.live = &live, .private = private};
-	bool known = tally_plan(&t, f, g, &forest, &o, a, &tmp);
+	struct counters_options o = {.live = &live, .private = private};
+	bool known = counters_plan(&t, f, g, &forest, &o, a, &tmp);
 	arena_clear(&tmp); /* nothing that is needed is there */
 	if (known)
 		walk(&t, &live, p, &tmp);

@@ -1,7 +1,7 @@
 /* Probes at the same place execute in the order in which they are listed: first those that find the
  * context (after a call, at a landing pad, at the entry), then loops and counters, finally those
  * that give the context up (before a call, at an exit). */
-#include "tally/coder.h"
+#include "counters/coder.h"
 
 static struct spot spot_before(uint64_t va)
 {
@@ -44,7 +44,7 @@ static size_t slot_offset(uint32_t slot)
 
 static void enter_loop(struct coder *c, struct spot spot)
 {
-	const struct tally_loop *l = &c->t->loops[spot.loop];
+	const struct counters_loop *l = &c->t->loops[spot.loop];
 	begin(c);
 	if (l->method == TRIP_HELD) {
 		begin_counter(c, l->trips);
@@ -63,7 +63,7 @@ static void enter_loop(struct coder *c, struct spot spot)
 
 static void count_header(struct coder *c, uint32_t loop)
 {
-	const struct tally_loop *l = &c->t->loops[loop];
+	const struct counters_loop *l = &c->t->loops[loop];
 	begin(c);
 	if (l->method == TRIP_HELD) {
 		count_in(c, l->trips);
@@ -77,7 +77,7 @@ static void count_header(struct coder *c, uint32_t loop)
 }
 
 /* Adds the loop's counts in registers to their words. */
-static void add_held(struct coder *c, const struct tally_loop *l, unsigned context)
+static void add_held(struct coder *c, const struct counters_loop *l, unsigned context)
 {
 	for (uint32_t i = 0; i < l->held_count; i++) {
 		const struct carrier *k = &c->t->carriers[c->t->held[l->first_held + i]];
@@ -88,7 +88,7 @@ static void add_held(struct coder *c, const struct tally_loop *l, unsigned conte
 
 /* Returns the operand that holds the number of executions of the header, which may be V0. Adds it
  * to the header's counter, unless it is counted there directly. */
-static unsigned executions(struct coder *c, const struct tally_loop *l, unsigned at)
+static unsigned executions(struct coder *c, const struct counters_loop *l, unsigned at)
 {
 	unsigned trips;
 	switch (l->method) {
@@ -113,7 +113,7 @@ static unsigned executions(struct coder *c, const struct tally_loop *l, unsigned
  */
 static void leave_loop(struct coder *c, struct spot spot)
 {
-	const struct tally_loop *l = &c->t->loops[spot.loop];
+	const struct counters_loop *l = &c->t->loops[spot.loop];
 	uint32_t number = c->n->first_loop + spot.loop;
 	if (l->method == TRIP_NONE)
 		return;
@@ -123,7 +123,7 @@ static void leave_loop(struct coder *c, struct spot spot)
 		op(c, EMIT_ADD, V0, trips, 0, -1);
 		trips = V0;
 	}
-	bool checked = !tally_holds_context(c->t);
+	bool checked = !counters_holds_context(c->t);
 	load(c, V2, at, offsetof(struct rt_context, area));
 	if (checked) /* activations that do not own the frame take the aside too, with 0 here */
 		store(c, V2, offsetof(struct rt_area, trip), trips);
@@ -186,7 +186,7 @@ static void count_carrier(struct coder *c, const struct carrier *k)
 /* Counts loop headers, and all chords that have no other counter. */
 static void count_carriers(struct coder *c)
 {
-	const struct tally *t = c->t;
+	const struct counters *t = c->t;
 	for (uint32_t l = 0; l < t->forest->loop_count; l++)
 		if (t->loops[l].method != TRIP_NONE)
 			count_header(c, l);
@@ -224,7 +224,7 @@ static void put_arrivals(struct coder *c)
 {
 	const struct cfg *g = c->t->cfg;
 	for (uint32_t i = 0; i < c->t->site_count; i++) {
-		const struct tally_site *s = &c->t->sites[i];
+		const struct counters_site *s = &c->t->sites[i];
 		const struct block *b = &g->blocks[s->block];
 		for (uint32_t k = 0; !s->syscall && k < b->edge_count; k++)
 			if (g->edges[b->first_edge + k].kind == EDGE_CALL_RETURN &&
@@ -278,8 +278,8 @@ static void put_calls_and_exits(struct coder *c, struct spot_list *spots)
 	}
 }
 
-void tally_code(const struct tally *t, const struct flow *f, const struct tally_numbers *n,
-		struct tally_probes *out, struct arena *a)
+void counters_code(const struct counters *t, const struct flow *f, const struct counters_numbers *n,
+		   struct counters_probes *out, struct arena *a)
 {
 	struct coder c = {.t = t, .flow = f, .n = n, .out = out, .a = a};
 	struct spot_list spots = {0};

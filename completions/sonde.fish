@@ -16,6 +16,13 @@ function __sonde_is_program
     contains -- -- (commandline -opc)
 end
 
+# What fish offers for the program itself.
+function __sonde_program
+    set -l words (commandline -opc)
+    set -l rest $words[(math (contains -i -- -- $words) + 1)..] (commandline -ct)
+    complete -C (string join ' ' -- $rest)
+end
+
 # The options and operands of the command on the line.
 function __sonde_words
     set -l command (__sonde_command)
@@ -43,12 +50,19 @@ function __sonde_words
     end
 end
 
+# Whether an option is being written whose value, if it has one, is among the words: no file.
+function __sonde_is_listed
+    set -l option (string replace -r '=.*' '=' -- (commandline -ct))
+    string match -q -- '-*' $option; and not contains -- $option (__sonde_words)
+end
+
 function __sonde_commands
     sonde help --complete 2>/dev/null | string match -rv '^common' | string replace -r ' .*' ''
 end
 
-complete -c sonde -n 'not __sonde_is_program; and test -z (__sonde_command)' -a '(__sonde_commands)' -d command
-complete -c sonde -n 'not __sonde_is_program; and test -z (__sonde_command)' -a '(__fish_complete_command)'
-complete -c sonde -n 'not __sonde_is_program; and test (__sonde_command) = help' -f -a '(__sonde_commands)'
+complete -c sonde -n 'not __sonde_is_program; and not count (__sonde_command) >/dev/null' -a '(__sonde_commands)' -d command
+complete -c sonde -n 'not __sonde_is_program; and not count (__sonde_command) >/dev/null' -a '(__fish_complete_command)'
+complete -c sonde -n 'not __sonde_is_program; and contains -- help (__sonde_command)' -f -a '(__sonde_commands)'
 complete -c sonde -n 'not __sonde_is_program' -a '(__sonde_words)'
-complete -c sonde -n __sonde_is_program -a '(__fish_complete_subcommand --)'
+complete -c sonde -n 'not __sonde_is_program; and __sonde_is_listed' -f
+complete -c sonde -n __sonde_is_program -f -a '(__sonde_program)'

@@ -77,7 +77,7 @@ def same(actual, expected):
 
 def has(text, *parts):
     for part in parts:
-        assert part in text, f"{part!r} is not in {text[:2000]!r}"
+        assert part in text, f"{part!r} is not in {text!r:.2000}"
 
 
 def fails(done, *parts):

@@ -35,6 +35,15 @@ def interleaved(commands, rounds, env=None):
     return {name: Run(statistics.median(r.seconds for r in rs), 0, b"", "") for name, rs in runs.items()}
 
 
+def built(sonde, name):
+    """A program of bench/ that is not built by itself."""
+    build = os.path.dirname(sonde)
+    done = subprocess.run(["ninja", "-C", build, f"bench/{name}"], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{name} cannot be built: {done.stdout[-300:]}")
+    return os.path.join(build, "bench", name)
+
+
 def sonde_json(sonde, *arguments):
     done = subprocess.run([sonde, "structure", "--no-cache", "--json", *arguments], capture_output=True,
                           check=False)

@@ -132,7 +132,7 @@ def _left_rows(orders, program, rounds):
 
 
 def report(sonde, p, quick, log):
-    orders, program = probing.orders_program(sonde), sampling.built(p, "hits")
+    orders, program = measure.built(sonde, "probe_orders"), sampling.built(p, "hits")
     log("hits: overhead")
     overheads = _overhead_rows(*_measured(p, orders, program, 3 if quick else 7, log))
     log("hits: nothing left")

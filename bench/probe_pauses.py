@@ -64,7 +64,7 @@ def _rows(orders, program, threads, busy, rounds):
 
 
 def report(sonde, p, quick, log):
-    orders, program = probing.orders_program(sonde), sampling.built(p, "stopped", libraries=("-lpthread",))
+    orders, program = measure.built(sonde, "probe_orders"), sampling.built(p, "stopped", libraries=("-lpthread",))
     rows = []
     for threads, busy in PROGRAMS:
         log(f"pauses: {threads} threads, {busy} %")

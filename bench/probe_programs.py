@@ -34,7 +34,7 @@ def _probed(p, orders, w):
 
 
 def report(sonde, p, quick, log):
-    orders, rows = probing.orders_program(sonde), []
+    orders, rows = measure.built(sonde, "probe_orders"), []
     for w in workloads.available(p, log, PROGRAMS):
         log(f"programs: {w.name}")
         alone, probed = [], []

@@ -11,15 +11,6 @@ import programs
 WALL, CPU, SYNC = 1, 2, 4  # 1 << enum rt_metric
 
 
-def orders_program(sonde):
-    """bench/probe_orders.c, which is not built by itself."""
-    build = os.path.dirname(sonde)
-    done = subprocess.run(["ninja", "-C", build, "bench/probe_orders"], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"probe_orders cannot be built: {done.stdout[-300:]}")
-    return os.path.join(build, "bench", "probe_orders")
-
-
 def before_others():
     """For a child of ours: what else runs on the machine has to wait for it, as far as that is permitted. The kernel may
     share out by sessions before it looks at priorities."""

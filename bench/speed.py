@@ -45,6 +45,17 @@ def with_dwarf(sonde, p, rounds):
     return [_row("sqlite3 -O2 -g with DWARF", r["sonde"], r["readelf"], "`eu-readelf --debug-dump=info`", (1, "at most 1"))]
 
 
+def against_libdw(sonde, p, rounds):
+    """The same work with Sonde's reader and with libdw alone. Clang writes no sibling attributes."""
+    reader = measure.built(sonde, "dwarf_read")
+    rows = []
+    for compiler in "gcc", "clang":
+        sqlite = p.sqlite(programs.HOST, compiler, debug=True)
+        r = measure.interleaved({"sonde": [reader, "sonde", sqlite], "libdw": [reader, "libdw", sqlite]}, rounds)
+        rows.append(_row(f"DWARF of sqlite3 alone, {compiler} -O2 -g", r["sonde"], r["libdw"], "libdw", (1, "at most 1")))
+    return rows
+
+
 def from_cache(sonde, p, rounds):
     """First run into an empty cache, second run from it."""
     rows = []
@@ -67,7 +78,7 @@ def from_cache(sonde, p, rounds):
 
 def report(sonde, p, quick, log):
     rounds, rows = (3, []) if quick else (7, [])
-    for part in (against_objdump, of_cc1, with_dwarf, from_cache):
+    for part in (against_objdump, of_cc1, with_dwarf, against_libdw, from_cache):
         log(f"speed: {part.__name__.replace('_', ' ')}")
         try:
             rows += part(sonde, p, min(rounds, 3) if part is of_cc1 else rounds)

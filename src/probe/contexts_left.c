@@ -41,8 +41,8 @@ static bool runs_at(const struct tally *y, uint64_t va, const struct tally_runni
 	return false;
 }
 
-/* In a probe that begins a loop its registers may not hold counts yet, and in one that ends it they
- * may have been added up: so the loop must hold the instruction before the probe, too. */
+/* In a probe that begins a loop its registers may not hold counts yet: so the loop must hold the
+ * instruction before the probe, too. */
 static void find_held(struct left_at *left, const struct tally *y, uint32_t block, uint64_t before,
 		      struct control_thread *th, const struct registers *r)
 {
@@ -133,8 +133,8 @@ void contexts_leave(struct target *t)
 }
 
 /* A thread that ends inside a probe will not come out of it: the instruction behind that has to do,
- * and what the probe counts may be one off. False in the runtime, and in what is rarely executed.
- */
+ * and what the probe counts may be one off. `before` becomes the instruction before the probe,
+ * then. False in the runtime, and in what is rarely executed. */
 static bool original_nearby(const struct target *t, uint64_t *pc, bool *probed, uint64_t *before)
 {
 	unsigned step = t->engine->arch->insn_align;

@@ -590,6 +590,8 @@ void raw_release(struct target *t);
 void blocking_add(struct target *t);
 /* Only those that may confine the program (confinement.c). */
 void blocking_guard(struct target *t);
+/* The start of the pinned procedure (patch/pinned.h) that holds va; 0: it is in none. */
+uint64_t pinned_around(const struct code *code, uint64_t va);
 /* Into a table that is all zero. */
 void blocking_calls(uint16_t calls[RT_CALLS]);
 /* Of one that a thread is in: a set of enum rt_call, 0 if it does not wait; and what for. */

@@ -6,7 +6,6 @@
 #include "flow/entry.h"
 #include "isa/calls.h"
 #include "isa/native.h"
-#include "patch/pinned.h"
 #include "probe/readings.h"
 
 enum {
@@ -203,21 +202,17 @@ static bool is_in_call(const struct target *t, const struct rt_area *a, uint64_t
 	return a->call_sp == sp && (a->call_pc == pc || a->call_pc + size == pc);
 }
 
-/* Where the call instruction at `from` comes back to, if it calls the function that holds pc and
- * the probes are around that call (pinned code); 0: it does not. */
+/* Where the call instruction at `from` comes back to, if it calls the pinned procedure that holds
+ * pc: then the probes are around that call. 0: it does not. */
 static uint64_t passed_back_to(const struct target *t, uint64_t from, uint64_t pc)
 {
 	struct place call = space_find(t->space, from), at = space_find(t->space, pc);
-	uint32_t count, procedure = at.code && at.code->flow && at.code == call.code
-					    ? flow_procedure_at(at.code->flow, at.va)
-					    : UINT32_MAX;
+	uint64_t callee = at.code == call.code ? pinned_around(at.code, at.va) : 0;
 	struct insn in;
-	if (procedure == UINT32_MAX ||
-	    !decode_at(call.code->image, call.code->arch, call.va, DECODE_FLOW, &in) ||
-	    in.kind != INSN_CALL || !is_pinned(at.code->image, at.code->arch, in.target) ||
-	    in.target != flow_procedures(at.code->flow, &count)[procedure].start)
-		return 0;
-	return from + in.length;
+	return callee && decode_at(call.code->image, call.code->arch, call.va, DECODE_FLOW, &in) &&
+			       in.kind == INSN_CALL && in.target == callee
+		       ? from + in.length
+		       : 0;
 }
 
 /* A thread that waits changes nothing. One that has gone on meanwhile was elsewhere before. */

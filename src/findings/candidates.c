@@ -24,9 +24,26 @@ static bool waits(enum hypothesis_id h)
 	return hypotheses[h].samples != SAMPLE_CPU;
 }
 
+/* The share of the run, by samples; where they are too few, by the experiment. */
+static double share_of_run(const struct known *k, uint32_t experiment, double seconds,
+			   uint64_t samples)
+{
+	enum hypothesis_id h = (enum hypothesis_id)k->hypothesis[experiment];
+	if (samples < FEW_SAMPLES || hypotheses[h].measure == MEASURE_IMBALANCE)
+		return fmin(experiment_of(k, experiment)->value, 1);
+	return known_share(k, h, seconds);
+}
+
+/* What was true for a while only, or barely, may be too little for the whole run. */
+static bool matters(const struct known *k, uint32_t experiment, double share)
+{
+	return share >= whole_run_share * experiment_of(k, experiment)->threshold;
+}
+
 /* ---- truths ---- */
 
-/* True experiments of a hypothesis on parts of the code, for the whole machine and all objects. */
+/* True experiments of a hypothesis on parts of the code, for the whole machine and all objects. One
+ * that does not matter for the whole run is left out: its samples are explained by its caller. */
 struct truths {
 	const struct known *k;
 	enum hypothesis_id hypothesis;
@@ -45,10 +62,21 @@ static bool is_about_code(const struct known *k, uint32_t experiment, enum hypot
 	       x->focus[SYNC] == whole[SYNC] && x->focus[FILES] == whole[FILES];
 }
 
+static bool is_truth(const struct truths *t, uint32_t experiment)
+{
+	uint32_t heaviest;
+	uint64_t samples;
+	if (!is_about_code(t->k, experiment, t->hypothesis))
+		return false;
+	double seconds = known_seconds(t->k, t->hypothesis, code_of(t->k, experiment), PROFILE_NONE,
+				       &heaviest, &samples);
+	return matters(t->k, experiment, share_of_run(t->k, experiment, seconds, samples));
+}
+
 static void find_truths(struct truths *t)
 {
 	for (uint32_t i = 0; i < t->k->p->experiments.len; i++) {
-		if (!is_about_code(t->k, i, t->hypothesis))
+		if (!is_truth(t, i))
 			continue;
 		hashmap_put(&t->at, code_of(t->k, i), i);
 		vec_push(&t->list, i);
@@ -124,11 +152,12 @@ static bool is_worth_reporting(const struct truths *t, uint32_t experiment, bool
 	uint64_t count;
 	double all = known_seconds(t->k, t->hypothesis, part, PROFILE_NONE, &ignored, &count);
 	double own = t->explained[part], threshold = experiment_of(t->k, experiment)->threshold;
-	bool enough = hypotheses[t->hypothesis].measure != MEASURE_IMBALANCE &&
-		      least_share(t, own) >= threshold;
+	bool by_samples = hypotheses[t->hypothesis].measure != MEASURE_IMBALANCE;
+	bool enough = by_samples && least_share(t, own) >= threshold;
 	bool mostly_parts = own < own_share * all;
 	*spread = mostly_parts ||
-		  (enough && known_share(t->k, t->hypothesis, all - own) >= threshold);
+		  (by_samples &&
+		   matters(t->k, experiment, known_share(t->k, t->hypothesis, all - own)));
 	if (t->samples < FEW_SAMPLES)
 		return is_leaf(t, experiment);
 	return mostly_parts ? enough : all > 0;
@@ -152,9 +181,7 @@ static void add_candidate(struct candidate_choice *c, enum hypothesis_id h, uint
 			      .spread = spread};
 	uint64_t count;
 	x.seconds = known_seconds(c->k, h, part, object, &x.chain, &count);
-	x.share = known_share(c->k, h, spread ? own : x.seconds);
-	if (count < FEW_SAMPLES || hypotheses[h].measure == MEASURE_IMBALANCE)
-		x.share = fmin(experiment_of(c->k, experiment)->value, 1);
+	x.share = share_of_run(c->k, experiment, spread ? own : x.seconds, count);
 	vec_push(c->list, x);
 }
 
@@ -269,13 +296,11 @@ static void add_local(struct candidate_choice *c)
 	}
 }
 
-/* Drops what was true for a while only, or barely, unless it matters for the whole run. */
 static void drop_small(struct candidate_choice *c)
 {
 	uint32_t kept = 0;
 	vec_each (x, c->list)
-		if (x->local ||
-		    x->share >= whole_run_share * experiment_of(c->k, x->experiment)->threshold)
+		if (x->local || matters(c->k, x->experiment, x->share))
 			c->list->data[kept++] = *x;
 	c->list->len = kept;
 }

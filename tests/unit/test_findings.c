@@ -265,6 +265,22 @@ static void shares_add_up(void **state)
 	assert_reported(1, b, 0.4, "inner");
 }
 
+/* Neither alone is clearly above the threshold, and each is told with what is its own. */
+static void small_shares_add_up(void **state)
+{
+	(void)state;
+	computed(SECONDS);
+	uint32_t root = is_true(CPU_BOUND, focus_whole(), 1, NONE);
+	uint32_t a = is_true(CPU_BOUND, in_code(the.outer), 0.39, root);
+	uint32_t b = is_true(CPU_BOUND, in_code(the.inner), 0.21, a);
+	SEEN(SAMPLE_CPU, 2, NONE, the.outer);
+	SEEN(SAMPLE_CPU, 1.9, NONE, the.outer, the.inner);
+	SEEN(SAMPLE_CPU, 6.1, NONE, the.other);
+	assert_int_equal(told(), 2);
+	assert_reported(0, a, 0.2, "not counting the findings inside it");
+	assert_reported(1, b, 0.19, "inner");
+}
+
 static void little_of_ones_own_is_not_told(void **state)
 {
 	(void)state;
@@ -320,6 +336,22 @@ static void what_does_not_matter_for_the_run_is_not_told(void **state)
 	SEEN(SAMPLE_CPU, 9, NONE, the.other);
 	assert_int_equal(told(), 1);
 	assert_reported(0, b, 0.9, "other");
+}
+
+/* Parts that were true for a moment explain nothing: the one that calls them matters. */
+static void what_does_not_matter_is_told_of_its_caller(void **state)
+{
+	(void)state;
+	computed(SECONDS);
+	uint32_t root = is_true(CPU_BOUND, focus_whole(), 1, NONE);
+	uint32_t a = is_true(CPU_BOUND, in_code(the.outer), 0.4, root);
+	is_true(CPU_BOUND, in_code(the.inner), 0.21, a);
+	is_true(CPU_BOUND, in_code(the.middle), 0.21, a);
+	SEEN(SAMPLE_CPU, 1.7, NONE, the.outer, the.inner);
+	SEEN(SAMPLE_CPU, 1.7, NONE, the.outer, the.middle);
+	SEEN(SAMPLE_CPU, 6.6, NONE, the.other);
+	assert_int_equal(told(), 1);
+	assert_reported(0, a, 0.34, "outer");
 }
 
 /* ---- waiting ---- */
@@ -623,10 +655,12 @@ int main(void)
 		FINDINGS_TEST(the_deepest_is_told),
 		FINDINGS_TEST(what_is_spread_is_told_of_the_whole),
 		FINDINGS_TEST(shares_add_up),
+		FINDINGS_TEST(small_shares_add_up),
 		FINDINGS_TEST(little_of_ones_own_is_not_told),
 		FINDINGS_TEST(hidden_below_false_callers),
 		FINDINGS_TEST(without_samples_the_leaves_are_told),
 		FINDINGS_TEST(what_does_not_matter_for_the_run_is_not_told),
+		FINDINGS_TEST(what_does_not_matter_is_told_of_its_caller),
 		FINDINGS_TEST(objects_are_told_with_the_code),
 		FINDINGS_TEST(the_kind_is_told_if_the_object_is_not),
 		FINDINGS_TEST(what_nobody_was_seen_to_wait_for_is_told_by_the_leaves),

@@ -5,13 +5,13 @@
 
 #include "flow/entry.h"
 #include "isa/calls.h"
-#include "patch/pinned.h"
 #include "probe/code/blocking.h"
 #include "probe/code/module_facts.h"
 #include "probe/code/moved.h"
 #include "probe/code/rendezvous.h"
 #include "probe/engine/leave.h"
 #include "probe/region/areas.h"
+#include "probe/region/calls.h"
 #include "probe/region/inject.h"
 #include "probe/region/read.h"
 #include "probe/stop/batch.h"
@@ -152,16 +152,12 @@ static bool is_in_call(const struct target *t, const struct rt_area *a, uint64_t
 static uint64_t passed_back_to(const struct target *t, uint64_t from, uint64_t pc)
 {
 	struct place call = space_find(t->space, from), at = space_find(t->space, pc);
-	uint32_t count, function = at.code && at.code->flow && at.code == call.code
-					   ? flow_function_at(at.code->flow, at.va)
-					   : UINT32_MAX;
+	uint64_t callee = at.code == call.code ? pinned_around(at.code, at.va) : 0;
 	struct insn in;
-	if (function == UINT32_MAX ||
-	    !decode_at(call.code->module, call.code->arch, call.va, DECODE_FLOW, &in) ||
-	    in.kind != INSN_CALL || !is_pinned(at.code->module, at.code->arch, in.target) ||
-	    in.target != flow_functions(at.code->flow, &count)[function].start)
-		return 0;
-	return from + in.length;
+	return callee && decode_at(call.code->module, call.code->arch, call.va, DECODE_FLOW, &in) &&
+			       in.kind == INSN_CALL && in.target == callee
+		       ? from + in.length
+		       : 0;
 }
 
 /* A blocked thread does not change these values. If it has continued in between, the second check

@@ -123,16 +123,15 @@ bool call_object(const struct call_made *c, uint64_t *object)
 	return calls_class(c, object) != 0;
 }
 
-static bool is_in_pinned(const struct frame *f)
+uint64_t pinned_around(const struct code *code, uint64_t va)
 {
-	uint32_t count, i = f->exact && f->code && f->code->flow
-				    ? flow_function_at(f->code->flow, f->va)
-				    : UINT32_MAX;
-	return i != UINT32_MAX && is_pinned(f->code->module, f->code->arch,
-					    flow_functions(f->code->flow, &count)[i].start);
+	uint32_t count, i = code && code->flow ? flow_function_at(code->flow, va) : UINT32_MAX;
+	uint64_t start = i == UINT32_MAX ? 0 : flow_functions(code->flow, &count)[i].start;
+	return start && is_pinned(code->module, code->arch, start) ? start : 0;
 }
 
 const struct frame *calling_frame(const struct walk *w)
 {
-	return &w->frames.data[w->frames.len > 1 && is_in_pinned(&w->frames.data[0]) ? 1 : 0];
+	const struct frame *f = w->frames.data;
+	return w->frames.len > 1 && f->exact && pinned_around(f->code, f->va) ? f + 1 : f;
 }

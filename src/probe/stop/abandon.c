@@ -49,9 +49,8 @@ static bool runs_at(const struct counters *y, uint64_t va, const struct counters
 	return false;
 }
 
-/* Inside a probe that begins a loop, the loop's registers may not hold counts yet; inside one that
- * ends it, the counts may have been added already. So the instruction before the probe must be in
- * the loop, too. */
+/* Inside a probe that begins a loop, the loop's registers may not hold counts yet. So the
+ * instruction before the probe must be in the loop, too. */
 static void read_held_counts(struct abandoned_at *at, const struct counters *y, uint32_t block,
 			     uint64_t before, struct control_thread *th, const struct registers *r)
 {

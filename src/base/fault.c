@@ -73,7 +73,7 @@ static void log_all_passes(void)
 		log_pass("passed", p->name, p->passes);
 }
 
-/* Parses [EFFECT@]NAME[:PASS[+]], or PASS[+] alone. */
+/* Parses [EFFECT@]NAME[:PASS[+]], or PASS[+] alone. The words of the effects have 4 letters. */
 static void parse(const char *spec)
 {
 	static const struct {

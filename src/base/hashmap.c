@@ -5,6 +5,8 @@
 
 #include "base/alloc.h"
 
+/* Spreads the bits of x. The multipliers here and in hash_bytes() are odd, so that no bits are
+ * lost, and have no regular pattern of bits; this one is 2^64 divided by the golden ratio. */
 static uint64_t mix(uint64_t x)
 {
 	x ^= x >> 32;
@@ -73,6 +75,7 @@ uint32_t hashmap_get(const struct hashmap *m, uint64_t key)
 	return m->cap ? m->values[slot_of(m, key)] : (uint32_t)HASHMAP_NONE;
 }
 
+/* The value of `key`, which is added if it is new. At least a quarter of the slots stays empty. */
 static uint32_t *slot_for(struct hashmap *m, uint64_t key)
 {
 	if (m->len * 4 >= m->cap * 3)

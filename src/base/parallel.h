@@ -1,6 +1,6 @@
 /* Runs work over many items on all CPUs. Threads fetch items in small batches from one shared
- * counter, so uneven items balance. `worker` numbers the thread (0 .. parallel_workers()-1), for
- * per-thread state. */
+ * counter, so that all of them finish at about the same time, even if items differ. `worker`
+ * numbers the thread (0 .. parallel_workers()-1), for per-thread state. */
 #pragma once
 #include <stdint.h>
 

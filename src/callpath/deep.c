@@ -33,8 +33,8 @@ static bool same_registers(const struct registers *a, const struct registers *b)
 	return true;
 }
 
-/* The bytes that the walk of a piece depends on: the margin before it, and the stack up to its end.
- */
+/* The bytes that the walk of a piece depends on: the margin before it, and the piece itself as far
+ * as the stack reaches. */
 static struct stack_copy bytes_of_piece(const struct stack_copy *stack, uint64_t piece)
 {
 	uint64_t from = piece - DEEP_MARGIN, end = piece + DEEP_PIECE;

@@ -3,19 +3,20 @@
  * frames of a piece are taken from the last walk if both walks enter the piece in the same state
  * and its bytes are the same. A walk depends on nothing else: the result is that of a full walk.
  *
- *	address of the piece          + PIECE
+ *	address of the piece          + DEEP_PIECE
  *	 v                             v
  *	 |  f     f   f     f     f    |  f       frames and their stack pointers
  *	 ^
- *	 the walk of the piece before ends here, with its bytes; its registers are the state
+ *	 The walk of the piece before ends here. The registers that it
+ *	 has found are the state in which the walk enters this piece.
  */
 #pragma once
 #include "unwind/walk.h"
 
 enum {
 	DEEP_PIECE = 1 << 16,
-	DEEP_MARGIN =
-		1 << 12, /* bytes before a piece, in which the frame that reaches into it begins */
+	/* bytes before a piece, in which the frame that reaches into it begins */
+	DEEP_MARGIN = 1 << 12,
 	DEEP_MAX = 1 << 26, /* bytes of a stack that are read at most */
 };
 

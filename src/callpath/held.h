@@ -10,8 +10,8 @@
 
 enum {
 	HELD_STACKS = 16,
-	HELD_ROOM = 1 << 16, /* bytes before a held stack, for a sample's copy that begins at a
-				lower address */
+	/* bytes before a held stack, for a sample's copy that begins at a lower address */
+	HELD_ROOM = 1 << 16,
 };
 
 struct held_stack {

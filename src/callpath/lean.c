@@ -3,7 +3,7 @@
 enum {
 	SAMPLES_BEFORE_LEAN = 200,
 	MIN_LEAN_NS = 400000000,
-	MAX_KERNEL_FRAMES = 96, /* frame records; the kernel follows 127, unless set otherwise */
+	MAX_KERNEL_FRAMES = 96, /* frame records; the kernel follows 127 by default */
 };
 
 static void set_lean(struct lean *l, bool on)

@@ -2,11 +2,11 @@
  *
  * Copying stacks is most of the overhead of sampling. Where all code keeps frame records, as
  * compilers make it on aarch64, the kernel's walk along the records and a few bytes of the stack
- * (LEAN_STACK) give the same call stacks: such samples are lean.
+ * (LEAN_STACK) give the same call stacks. Samples with no more than that are lean.
  *
  * Samples begin full. They become lean when few bytes would have been enough for
  * SAMPLES_BEFORE_LEAN samples in a row. If some mapped code keeps no records, although no sample
- * has met it, these samples must also span MIN_LEAN_NS. As soon as few bytes are not enough, or
+ * has been in it, these samples must also span MIN_LEAN_NS. As soon as few bytes are not enough, or
  * stacks are so deep that the kernel may soon not follow all records, samples are full again, for
  * the rest of the run. */
 #pragma once

@@ -2,15 +2,15 @@
 
 #include <sys/stat.h>
 
-void modules_init(struct modules *i, struct profile *p)
+void modules_init(struct modules *m, struct profile *p)
 {
-	*i = (struct modules){.profile = p};
+	*m = (struct modules){.profile = p};
 }
 
-void modules_release(struct modules *i)
+void modules_release(struct modules *m)
 {
-	vec_free(&i->of_code);
-	vec_free(&i->codes);
+	vec_free(&m->of_code);
+	vec_free(&m->codes);
 }
 
 static struct profile_module describe(struct profile *p, const struct code *c)
@@ -28,27 +28,27 @@ static struct profile_module describe(struct profile *p, const struct code *c)
 	return module;
 }
 
-uint32_t modules_find(struct modules *i, struct code *c)
+uint32_t modules_find(struct modules *m, struct code *c)
 {
 	if (!c)
 		return PROFILE_NONE;
-	while (i->of_code.len <= c->id)
-		vec_push(&i->of_code, PROFILE_NONE);
-	uint32_t *module = &i->of_code.data[c->id];
+	while (m->of_code.len <= c->id)
+		vec_push(&m->of_code, PROFILE_NONE);
+	uint32_t *module = &m->of_code.data[c->id];
 	if (*module == PROFILE_NONE) {
-		*module = i->profile->modules.len;
-		vec_push(&i->profile->modules, describe(i->profile, c));
-		vec_push(&i->codes, c);
+		*module = m->profile->modules.len;
+		vec_push(&m->profile->modules, describe(m->profile, c));
+		vec_push(&m->codes, c);
 	}
 	return *module;
 }
 
 /* The node of one frame. A caller gets the address of the last byte of its call, which is in the
  * line and loop of the call; its return address may already be in another one. */
-static struct profile_node node_of(struct modules *i, const struct frame *f, bool innermost)
+static struct profile_node node_of(struct modules *m, const struct frame *f, bool innermost)
 {
 	return (struct profile_node){
-		.module = modules_find(i, f->code),
+		.module = modules_find(m, f->code),
 		.address = f->exact ? f->va : f->va - 1,
 		.kind = innermost ? NODE_LEAF : NODE_FRAME,
 	};
@@ -60,14 +60,14 @@ static bool is_same(const struct profile_node *a, const struct profile_node *b)
 }
 
 /* Returns the node of the innermost frame. */
-static uint32_t insert_path(struct modules *i, struct watched_thread *t, const struct walk *w)
+static uint32_t insert_path(struct modules *m, struct watched_thread *t, const struct walk *w)
 {
-	struct profile *p = i->profile;
+	struct profile *p = m->profile;
 	bool partial = w->end != WALK_COMPLETE;
 	node_list *path = &t->path[partial];
 	uint32_t at = partial ? profile_child(p, 0, NODE_PARTIAL, PROFILE_NONE, 0) : 0, depth = 0;
 	for (uint32_t f = w->frames.len; f-- > 0; depth++) {
-		struct profile_node node = node_of(i, &w->frames.data[f], f == 0);
+		struct profile_node node = node_of(m, &w->frames.data[f], f == 0);
 		if (depth < path->len && is_same(&p->nodes.data[path->data[depth]], &node)) {
 			at = path->data[depth];
 			continue;

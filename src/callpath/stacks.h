@@ -1,6 +1,6 @@
-/* Adds call stacks to the profile. Consecutive samples of a thread share most of their callers:
- * each thread keeps the nodes of its last stack, and only frames that differ are looked up. So a
- * stack of 100,000 frames takes a comparison for each, not a lookup. */
+/* Adds call stacks to the profile. Consecutive samples of a thread share most of their callers. So
+ * each thread keeps the nodes of its last stack, and only frames that differ are looked up: in a
+ * stack of 100,000 frames, most take a comparison and no lookup. */
 #pragma once
 #include "callpath/watched.h"
 #include "unwind/walk.h"
@@ -12,11 +12,11 @@ struct modules {
 	VEC(struct code *) codes; /* by module */
 };
 
-void modules_init(struct modules *i, struct profile *p);
-void modules_release(struct modules *i);
+void modules_init(struct modules *m, struct profile *p);
+void modules_release(struct modules *m);
 
 /* The module of some code in the profile, added if it is new; PROFILE_NONE for NULL. */
-uint32_t modules_find(struct modules *i, struct code *c);
+uint32_t modules_find(struct modules *m, struct code *c);
 
 /* Processes, threads and modules of a profile, and the call stacks in it. */
 struct stacks {

@@ -93,7 +93,7 @@ struct watched_thread *watched_thread(struct watched *w, int pid, int tid)
 	uint32_t i = index_of(&w->thread_at, tid);
 	if (i != GONE && w->threads.data[i]->pid == pid)
 		return w->threads.data[i];
-	if (i != GONE) /* its end was not reported, and its number was given to another */
+	if (i != GONE) /* its end was not reported, and another thread has its tid now */
 		watched_exit(w, tid);
 	struct watched_thread *t = xcalloc(1, sizeof(*t));
 	*t = (struct watched_thread){.pid = pid, .tid = tid, .row = PROFILE_NONE};
@@ -107,7 +107,7 @@ struct watched_thread *watched_thread(struct watched *w, int pid, int tid)
 	return t;
 }
 
-/* Drops a process whose end was not reported: its number belongs to another one now. */
+/* Drops a process whose end was not reported: another process has its pid now. */
 static void drop_stale(struct watched *w, int pid)
 {
 	for (uint32_t i = 0; i < w->threads.len; i++)

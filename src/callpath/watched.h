@@ -1,8 +1,8 @@
 /* The processes and threads that are being recorded, and their rows in the profile.
  *
- * A process gets its row when it is first reported, a thread with its first sample: threads that a
- * program starts by the thousand cost nothing unless they are sampled. Processes and threads that
- * have ended are forgotten; their rows stay. */
+ * A process gets its row when it is first reported, a thread with its first sample: a program may
+ * start threads by the thousand, and those that are never sampled take no room in the profile.
+ * Processes and threads that have ended are forgotten; their rows stay. */
 #pragma once
 #include "base/hashmap.h"
 #include "profile/profile.h"

@@ -21,7 +21,11 @@
 #include "cli/term/terminal.h"
 #include "diagnose/session.h"
 
-enum { TURN_MS = 20, DEFAULT_COLUMNS = 100 };
+enum {
+	TURN_MS = 20,          /* upper limit of the wait for events in one turn */
+	DEFAULT_COLUMNS = 100, /* without a terminal */
+	LIVE_FINDINGS = 3,     /* the live region has room for these below its headline */
+};
 
 struct diagnose_args {
 	const char *output, *duration, *max_overhead, *deep_threshold;
@@ -34,7 +38,7 @@ static double thresholds[HYPOTHESES]; /* set by the user; 0: not set */
 
 static const char *const strategies[] = {"deep-start", "call-graph", NULL};
 
-/* NAME=PERCENT */
+/* Parses a value of --threshold: NAME=PERCENT. */
 static int set_threshold(const char *value, struct err *e)
 {
 	char name[32], *end;
@@ -77,9 +81,10 @@ static void on_sentence(void *ctx, const char *sentence)
 
 static void show_progress(struct live_region *region, struct diagnosis *d)
 {
-	const char *lines[3];
+	const char *lines[LIVE_FINDINGS];
 	struct text head = TEXT_INIT;
-	uint32_t count = live_region_is_wide(region) ? diagnose_strongest(d, lines, 3) : 0;
+	uint32_t count =
+		live_region_is_wide(region) ? diagnose_strongest(d, lines, LIVE_FINDINGS) : 0;
 	text_printf(&head, "%.0f s  %u experiment%s active, %u true, %u false, overhead %.1f %%%s",
 		    d->session.seconds, d->active, d->active == 1 ? "" : "s", d->found, d->refuted,
 		    percent(d->overhead), d->settled ? ", settled" : "");
@@ -116,7 +121,7 @@ static void write_findings(const struct diagnose_args *a, const struct diagnosis
 	text_char(&out, '\n');
 	findings_render(&d->profile, columns, &out);
 	findings_more(&d->profile, a->output, columns, &out);
-	terminal_write(fd, out.data, out.len); /* there may be no reader any more */
+	terminal_write(fd, out.data, out.len); /* not an error if the reader is gone */
 	text_release(&out);
 }
 

@@ -19,6 +19,9 @@ enum { EXIT_SLOWER = 1, EXIT_TROUBLE = 2 };
  * same. */
 static const double MIN_COMMON_SHARE = 0.1;
 
+/* The default of --min-percent for text; JSON and CSV have all rows. */
+static const double DEFAULT_MIN_PERCENT = 0.1;
+
 struct diff_args {
 	const char *metric, *gate, *min_percent;
 	bool normalise, all, json, csv;
@@ -133,7 +136,7 @@ static int parse_view(struct diff_view *v, const struct diff_args *args, struct 
 {
 	*v = (struct diff_view){.normalise = args->normalise,
 				.all = args->all,
-				.min_percent = args->json || args->csv ? 0 : 0.1,
+				.min_percent = args->json || args->csv ? 0 : DEFAULT_MIN_PERCENT,
 				.gate = -1};
 	int r = args->gate ? parse_percent("gate", args->gate, &v->gate, e) : 0;
 	if (!r && args->min_percent)

@@ -24,7 +24,11 @@
 #include "cli/term/terminal.h"
 #include "cli/term/text.h"
 
-enum { TURN_MS = 50, MAX_MESSAGES = 3, WORDS_MAX = 256 };
+enum {
+	TURN_MS = 50,     /* upper limit of the wait for events in one turn */
+	MAX_MESSAGES = 3, /* shown below the table */
+	WORDS_MAX = 256,  /* names from one option */
+};
 
 struct path_args {
 	const char *output, *interval, *duration, *max_overhead, *control;
@@ -87,9 +91,9 @@ struct path_show {
 	struct keys keys;
 	struct command_pipe commands;
 	int fd;
-	bool live;       /* the table is redrawn in place */
-	double interval; /* s between updates; 0: only at the end */
-	uint64_t next;
+	bool live;                        /* the table is redrawn in place */
+	double interval;                  /* s between updates; 0: only at the end */
+	uint64_t next;                    /* ns: when the next update is due */
 	char messages[MAX_MESSAGES][900]; /* newest last */
 	unsigned message_count;
 	struct text out;
@@ -187,7 +191,7 @@ static bool run_command(struct path_show *w, const char *line)
 	return done != COMMAND_QUIT;
 }
 
-static bool run_orders(struct path_show *w)
+static bool run_pending_commands(struct path_show *w)
 {
 	const char *line;
 	bool changed = false;
@@ -205,7 +209,7 @@ static bool run_orders(struct path_show *w)
 static void watch(struct path_show *w)
 {
 	while (session_turn(&w->s->session, TURN_MS)) {
-		if (!run_orders(w))
+		if (!run_pending_commands(w))
 			break;
 		if (w->interval > 0 && now_ns() >= w->next)
 			show_now(w);
@@ -214,7 +218,8 @@ static void watch(struct path_show *w)
 
 /* ---- the terminal ---- */
 
-/* Our table must not overwrite the program's output. */
+/* The table is redrawn in place only where that cannot overwrite the program's output, or if the
+ * user asks for it (--live). */
 static bool can_be_live(const struct path_args *a, bool launched, int fd)
 {
 	if (!terminal_draws(fd))
@@ -222,6 +227,8 @@ static bool can_be_live(const struct path_args *a, bool launched, int fd)
 	return a->live || !launched || !isatty(STDOUT_FILENO);
 }
 
+/* Returns the terminal to read keys from, or -1. A program that we launched may read stdin: then
+ * keys are not taken from it, unless the user asks for that (--live). */
 static int keys_source(const struct path_args *a, bool launched)
 {
 	if (!launched || (a->live && isatty(STDIN_FILENO)))
@@ -313,7 +320,7 @@ static void check_args(const struct path_args *a, const struct operands *operand
 
 static int run(const void *args, const struct operands *operands)
 {
-	static const char *const usual[] = {"calls", "wall", "cpu"};
+	static const char *const default_metrics[] = {"calls", "wall", "cpu"};
 	const struct path_args *a = args;
 	check_args(a, operands);
 	double interval = parse_seconds("--interval", a->interval);
@@ -329,8 +336,8 @@ static int run(const void *args, const struct operands *operands)
 			    .ctx = &w},
 		.functions = functions.list,
 		.function_count = functions.count,
-		.metrics = metrics.count ? metrics.list : usual,
-		.metric_count = metrics.count ? metrics.count : ARRAY_SIZE(usual),
+		.metrics = metrics.count ? metrics.list : default_metrics,
+		.metric_count = metrics.count ? metrics.count : ARRAY_SIZE(default_metrics),
 		.max_overhead = parse_overhead(a->max_overhead),
 	};
 	return measure(&w, &o);

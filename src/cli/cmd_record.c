@@ -70,8 +70,8 @@ static void add_numbers(numbers *out, const char *option, const char *value)
 	free(copy);
 }
 
-/* For root nearly as much as perf can copy. Other users have small rings, which would hold few
- * samples of that size. */
+/* Returns the default of --max-stack. For root it is nearly as much as perf can copy. For other
+ * users it is less: their rings are small and would hold few samples of that size. */
 static size_t default_stack(void)
 {
 	return geteuid() ? 32768 : 64000;
@@ -90,8 +90,8 @@ static void check_ranges(const struct record_args *a)
 	check_output(a->output);
 }
 
-/* In hundredths of a percent, rounded down, so that 100 % means that all call paths are
- * complete. */
+/* Returns a share in hundredths of a percent. It is rounded down, so that 100 % means that all call
+ * paths are complete. */
 static uint64_t share(uint64_t part, uint64_t whole)
 {
 	return part * 10000 / whole;

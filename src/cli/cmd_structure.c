@@ -30,7 +30,8 @@ struct structure_show {
 	bool begun, incomplete;
 };
 
-static bool holds(const struct structure *s, const struct structure_function *p, uint64_t va)
+static bool function_contains(const struct structure *s, const struct structure_function *p,
+			      uint64_t va)
 {
 	const struct scope *scope = &s->scopes[p->scope];
 	for (uint32_t i = 0; i < scope->range_count; i++) {
@@ -47,7 +48,7 @@ static bool is_chosen(const struct choice *c, const struct structure *s,
 	if (!c->pattern)
 		return true;
 	if (c->by_address)
-		return holds(s, p, c->address);
+		return function_contains(s, p, c->address);
 	return choice_has_name(c, p->name ? s->text + p->name : NULL,
 			       p->linkage ? s->text + p->linkage : NULL);
 }
@@ -77,8 +78,9 @@ static void show_json(const struct structure_show *show, const struct view *v, s
 	json_end(j);
 }
 
-/* Writes nothing until the first module has been read, so that an error is the only output. */
-static void begin(struct structure_show *show)
+/* Starts the output when the first module has been read: if there is an error before that, nothing
+ * else is written. */
+static void begin_output(struct structure_show *show)
 {
 	if (show->begun)
 		return;
@@ -92,7 +94,7 @@ static void begin(struct structure_show *show)
 	}
 }
 
-static void end(struct structure_show *show)
+static void end_output(struct structure_show *show)
 {
 	while (show->json.depth)
 		json_end(&show->json);
@@ -109,7 +111,7 @@ static void show_module(struct structure_show *show, const struct structure *s, 
 			vec_push(&chosen, i);
 	if (chosen.len || !show->choice.pattern) {
 		struct view v = {s, path, chosen.data, chosen.len};
-		begin(show);
+		begin_output(show);
 		if (show->args->json)
 			show_json(show, &v, &show->json);
 		else
@@ -216,7 +218,7 @@ static int run(const void *args, const struct operands *operands)
 		    "part",
 		    pattern, pattern);
 	if (show.begun)
-		end(&show);
+		end_output(&show);
 	choice_release(&show.choice);
 	return show.incomplete ? EXIT_OURS : EXIT_SUCCESS;
 }

@@ -54,9 +54,9 @@ static void complete_options(const struct option *options, struct text *out)
 	text_char(out, '\n');
 }
 
-/* For completions/sonde.bash. Writes one line per command, and one named `common`: first the
- * possible first operands, each after a `:`, then the options, with `=` if they take a value and
- * `=a|b` if the value is one of a few. */
+/* Writes what completions/sonde.bash reads: a line for each command, and one named `common`. The
+ * name is followed by the possible first operands, each after a `:`, and by the options. An option
+ * that takes a value ends with `=`, or with `=a|b` if the value is one of a few. */
 static void complete_all(struct text *out)
 {
 	text_add(out, "common");

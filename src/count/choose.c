@@ -29,7 +29,7 @@ static bool is_linker(const char *path)
 
 /* Why the module is never counted; NULL: it may be. The dynamic linker is in the middle of its work
  * when counting begins. */
-static const char *never(const char *path)
+static const char *why_never(const char *path)
 {
 	if (!strcmp(path, "[vdso]"))
 		return "the kernel's code is never counted";
@@ -60,7 +60,7 @@ bool count_chooses(struct count_choice *c, int pid, const char *path)
 {
 	char word[256];
 	bool chosen = false;
-	for (uint32_t i = 0; !never(path) && word_at(c->modules, i, word, sizeof(word)); i++) {
+	for (uint32_t i = 0; !why_never(path) && word_at(c->modules, i, word, sizeof(word)); i++) {
 		if (!is_named(word, pid, path))
 			continue;
 		chosen = true;
@@ -71,12 +71,12 @@ bool count_chooses(struct count_choice *c, int pid, const char *path)
 
 bool count_may_choose(const char *path)
 {
-	return !never(path);
+	return !why_never(path);
 }
 
 const char *count_why_not(const char *path)
 {
-	return never(path) ? never(path) : "not asked for (--modules)";
+	return why_never(path) ? why_never(path) : "not asked for (--modules)";
 }
 
 bool count_chose_nothing(const struct count_choice *c, uint32_t *at, char *word, size_t size)

@@ -5,7 +5,10 @@
 #include "count/choose.h"
 #include "sample/sampler.h"
 
-enum { HZ = 97, MIN_SAMPLES = 5 /* with fewer, shares mean nothing */ };
+enum {
+	HZ = 97,         /* samples per second */
+	MIN_SAMPLES = 5, /* with fewer, shares mean nothing */
+};
 
 /* Uninstrumented code. */
 struct uncovered {

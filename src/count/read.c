@@ -114,7 +114,7 @@ static bool holds_entry(const struct study *y, uint32_t loop)
 	return l == loop;
 }
 
-/* Entries are the executions of the header that do not come from inside the loop. */
+/* Entries are the executions of the header that no back edge of the loop leads to. */
 static bool count_entries_by_header(const struct study *y, const int64_t *counts, uint32_t loop,
 				    uint64_t *out)
 {
@@ -370,7 +370,8 @@ static const struct rt_trips *trips_of(const struct counted_thread *t, uint32_t 
 	return low < t->trips_count && t->trips[low].loop == loop ? &t->trips[low].trips : NULL;
 }
 
-/* By number: a library that is loaded again has the same functions under other numbers. */
+/* Adds the trip counts of a function by its number: a library that is loaded again has the same
+ * functions under other numbers. */
 static void add_trips(struct thread_reading *d, uint32_t function)
 {
 	const struct study *y = study_of(d, function);
@@ -400,7 +401,7 @@ static void list_functions(const struct counted_thread *t, number_list *out)
 	hashmap_release(&done);
 }
 
-/* Recovers the source structure of all of them at once. */
+/* Recovers the source structure of all listed functions at once. */
 static void prepare(struct count_reader *r, struct target *target, const number_list *functions)
 {
 	VEC(struct counted_function) list = {0};

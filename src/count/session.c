@@ -316,8 +316,8 @@ static void note_partial(struct count_session *s)
 	} else if (s->own->killed) {
 		snprintf(s->partial, size, "signals ended %" PRIu32 " of its processes",
 			 s->own->killed);
-	} else if (left && s->o->session.argv &&
-		   !s->session.program) { /* else the user has ended it */
+	} else if (left && s->o->session.argv && !s->session.program) {
+		/* If the program itself still runs, it is the user who has ended the counting. */
 		snprintf(s->partial, size, "%" PRIu32 " of its processes continued", left);
 	}
 	if (s->partial[0])

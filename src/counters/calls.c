@@ -104,7 +104,7 @@ static void push(struct coder *c, unsigned context, unsigned caller, unsigned at
 	}
 }
 
-/* Checks the passed frame. Leaves in V3 the end of the slot of the call that we come from (the slot
+/* Checks the passed frame. Leaves in V3 the end of the slot of the call that entered us (the slot
  * is at V3 - 16). The key must contain the stack pointer at the call.
  *
  * Context and key were stored by separate instructions and are loaded the same way: a load of the
@@ -126,8 +126,9 @@ static void check_passed(struct coder *c)
 	op(c, EMIT_SUB_SHIFTED, V3, V3, V0, SLOT_SHIFT);
 }
 
-/* The same through the thread, with the caller's frame in `frame`. The frame is stale if its stack
- * pointer is below ours: then branches to the aside `stale`. */
+/* Does the same as check_passed(), but finds the caller's frame through the thread, and leaves it
+ * in `frame`. That frame is stale if its stack pointer is below ours: then branches to the aside
+ * `stale`. */
 static void find_caller(struct coder *c, unsigned frame, unsigned stale)
 {
 	op(c, EMIT_AREA, V0, 0, 0, 0);
@@ -345,7 +346,8 @@ void code_land(struct coder *c, uint32_t block, uint32_t word)
 			code_put(c, code_on_edge(c, g->pred_edges[i]), owner);
 }
 
-/* Control has not returned from any site here. Its place is added to the argument. */
+/* RT_PLACE takes the place of a site: control has not returned from any site here. The place is
+ * added to the argument. */
 struct emit_probe counters_recover(const struct counters *t, const struct counters_numbers *n,
 				   struct arena *a)
 {

@@ -143,7 +143,8 @@ static void leave_loop(struct coder *c, struct spot spot)
 
 /* ---- counters ---- */
 
-/* Before the last instruction of a block; if that is a conditional branch, on its taken edge. */
+/* The spot before the last instruction of a block; if that is a conditional branch, the spot on its
+ * taken edge. */
 static struct spot spot_leaving(const struct coder *c, uint32_t block, uint64_t last)
 {
 	struct spot spot = spot_before(last);
@@ -236,7 +237,8 @@ static void put_arrivals(struct coder *c)
 			code_land(c, c->t->carriers[i].index, c->t->carriers[i].word);
 }
 
-/* After system calls. The spots are in the order of the calls. */
+/* Puts the probes after system calls. In the list of spots, the spot after a call follows that of
+ * the call itself. */
 static void put_syscalls_done(struct coder *c, struct spot_list *spots)
 {
 	uint32_t site = 0;

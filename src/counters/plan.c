@@ -16,6 +16,14 @@ enum {
  * are counted in any case. */
 static const double weight_uncountable = 1e30, weight_counted = -1;
 
+/* Estimates for the weights of other edges. Only their order matters: it decides which of the edges
+ * need no counter. */
+static const double trips_of_loop = 10;   /* iterations of a loop, if nothing is known */
+static const double side_of_branch = 0.5; /* how often control takes one side of a branch */
+static const double leaving_share = 0.5;  /* how often a block is the last one of its function */
+static const double overhead_taken = 1.6; /* of a counter on a taken branch: an extra jump */
+static const double overhead_fall = 1.3;  /* of a counter between two blocks in sequence */
+
 struct planner {
 	struct counters *t;
 	const struct counters_options *o;
@@ -24,10 +32,11 @@ struct planner {
 	const struct cfg *g;
 	const struct loop_forest *forest;
 	uint32_t hub_count;
-	uint32_t *hub_of; /* for each block: the hub of the indirect jump that ends it; then: that
-			     leads to it */
-	bool *calls;      /* for each loop: it contains a call or a system call */
-	bool *jumps;      /* for each loop: it contains an indirect jump or a landing pad */
+	/* For each block: the hub of the indirect jump that ends it. Then, again for each block:
+	 * the hub of the indirect jumps that lead to it. UINT32_MAX: none. */
+	uint32_t *hub_of;
+	bool *calls; /* for each loop: it contains a call or a system call */
+	bool *jumps; /* for each loop: it contains an indirect jump or a landing pad */
 	struct register_choice holder;
 	struct arena *a, *tmp;
 };
@@ -117,11 +126,11 @@ static bool is_outside(const struct planner *p, uint32_t loop, uint32_t block)
 
 /* ---- tests at the top of loops ---- */
 
-/* The outgoing edges of a block, without exceptions. */
+/* The outgoing edges of a block, without exceptions. UINT32_MAX: there is no such edge. */
 struct out_edges {
-	uint32_t count, inside, outside; /* `inside`, `outside`: an edge that stays in the loop or
-					    leaves it; UINT32_MAX: none */
-	uint32_t other;                  /* a second edge that stays in the loop */
+	uint32_t count;
+	uint32_t inside, outside; /* an edge that stays in the loop, one that leaves it */
+	uint32_t other;           /* a second edge that stays in the loop */
 };
 
 static struct out_edges out_edges_of(const struct planner *p, uint32_t loop, uint32_t block)
@@ -439,7 +448,7 @@ static double frequency(const struct planner *p, uint32_t block)
 	uint32_t depth = l == LOOP_NONE ? 0 : p->forest->loops[l].depth;
 	double f = 1;
 	for (uint32_t i = 0; i < depth && i < MAX_FREQUENCY_DEPTH; i++)
-		f *= 10;
+		f *= trips_of_loop;
 	return f;
 }
 
@@ -481,8 +490,10 @@ static double edge_weight(const struct planner *p, const struct edge *e)
 	if (liveness_exclusive_on_edge(p->o->live, e))
 		return weight_uncountable;
 	if (from->end == END_BRANCH)
-		least *= 0.5;
-	return least * (e->kind == EDGE_TAKEN ? 1.6 : e->kind == EDGE_FALL ? 1.3 : 1);
+		least *= side_of_branch;
+	return least * (e->kind == EDGE_TAKEN  ? overhead_taken
+			: e->kind == EDGE_FALL ? overhead_fall
+					       : 1);
 }
 
 /* Whether control may leave the function at the end of the block other than by a call. */
@@ -505,7 +516,7 @@ static void add_block(struct planner *p, uint32_t b)
 	if (block->flags & BLOCK_LANDING)
 		add_edge(p, OUTSIDE, top_of(b), weight_counted, CARRIER_LANDING, b);
 	if (leaves(block))
-		add_edge(p, end_of(b), OUTSIDE, frequency(p, b) * 0.5, CARRIER_LEAVE, b);
+		add_edge(p, end_of(b), OUTSIDE, frequency(p, b) * leaving_share, CARRIER_LEAVE, b);
 	if (p->hub_of[b] != UINT32_MAX)
 		add_edge(p, end_of(b), hub_node(p, p->hub_of[b]), weight_uncountable, CARRIER_HUB,
 			 b);
@@ -563,7 +574,7 @@ static bool assign_words(struct planner *p)
 
 /* ---- registers ---- */
 
-/* Removes the highest register from the set and returns it, preferably one of `rather`. */
+/* Removes the highest register from the set and returns it. Registers in `preferred` go first. */
 static uint8_t take_register(uint64_t *set, uint64_t preferred)
 {
 	uint64_t from = *set & preferred ? *set & preferred : *set;

@@ -63,11 +63,8 @@ struct counters_loop {
 	uint32_t slot;   /* TRIP_FRAME: index of its word in the frame */
 	/* TRIP_FRAME: the next outer loop that is counted in the frame, or LOOP_NONE */
 	uint32_t outer;
-	/* The carriers that it counts in registers, in counters.held; and all registers it counts
-	 * in.
-	 */
-	uint32_t first_held, held_count;
-	struct regset registers;
+	uint32_t first_held, held_count; /* the carriers it counts in registers, in counters.held */
+	struct regset registers;         /* all registers it counts in */
 };
 
 struct counters {

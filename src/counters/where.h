@@ -20,7 +20,7 @@ struct counters_running {
 
 enum { RUNNING_MAX = 64 }; /* no more than there are registers */
 
-/* Lists those of all loops around a block. Returns their number. */
+/* Lists the counters in registers of all loops around a block. Returns their number. */
 uint32_t counters_running(const struct counters *t, uint32_t block,
 			  struct counters_running out[RUNNING_MAX]);
 /* The site of the call or system call that returns to va, or 0. */

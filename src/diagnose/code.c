@@ -14,7 +14,7 @@ const char *code_name_at(const struct code *code, uint64_t va)
 	return name ? name : "";
 }
 
-/* What the analysis of a function has found. */
+/* The results of the analysis of a function. */
 struct function_shape {
 	uint32_t loop_count, block_count, call_count;
 	struct shape_loop {
@@ -135,7 +135,7 @@ void code_parts_module(struct code_parts *c, struct code *code)
 	}
 }
 
-/* The definition that an entry of a linkage table leads to, or NULL. */
+/* Returns the definition that an entry of a linkage table leads to, or NULL. */
 static const struct definition *find_linked(const struct code_parts *c, const char *entry)
 {
 	const char *end = strstr(entry, "@plt");
@@ -166,8 +166,8 @@ uint32_t code_part_at(struct code_parts *c, struct code *code, uint64_t va)
 	return p && !(p->flags & FUNCTION_PLT) ? function_part(c, code, p->start) : RESOURCE_NONE;
 }
 
-/* The part that a direct call leads to. The function that an IFUNC's resolver chooses is known only
- * from stacks. */
+/* Returns the part that a direct call leads to, or RESOURCE_NONE. For an IFUNC there is none: only
+ * stacks show the function that its resolver chooses. */
 static uint32_t callee_part(struct code_parts *c, struct code *code, uint64_t target)
 {
 	const struct function *p = function_at(code, target);
@@ -252,7 +252,7 @@ static uint32_t loop_part(struct code_parts *c, uint32_t function, const struct 
 
 bool code_part_relays(struct code_parts *c, uint32_t part)
 {
-	enum { MAX_HANDOVERS = 4 }; /* from function to function */
+	enum { MAX_HANDOVERS = 4 }; /* functions that pass their arguments on, one to the next */
 	for (int i = 0; i < MAX_HANDOVERS && part != RESOURCE_NONE; i++) {
 		const struct code_part p = code_part(c, part);
 		if (!p.code || p.loop)

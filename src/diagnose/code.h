@@ -1,16 +1,16 @@
 /* Code as parts of a search: functions and loops of all modules, what they call, and which of them
- * contain an address. A function is analysed when it is first asked about.
+ * contain an address. A function is analysed when it is first needed.
  *
- * Calls come from two sources: direct calls in the code, where those through linkage tables are
- * resolved by name; and calls that were seen on stacks, which show where indirect ones lead. The
- * root of the hierarchy "calls" the functions that programs and threads begin with. */
+ * Calls are found in two ways. Direct calls are read from the code; those through linkage tables
+ * are resolved by name. Other calls are seen on stacks, which show the targets of indirect calls.
+ * The root of the hierarchy "calls" the functions that programs and threads begin with. */
 #pragma once
 #include "search/resource.h"
 #include "unwind/space.h"
 
 struct code_parts;
 
-/* The name of the function at va, as the module has it; "" if it is not known. */
+/* Returns the name of the function at va, as the module has it; "" if it is not known. */
 const char *code_name_at(const struct code *code, uint64_t va);
 
 /* A function, or a loop of it. */
@@ -29,15 +29,15 @@ void code_parts_free(struct code_parts *c);
 void code_parts_module(struct code_parts *c, struct code *code);
 
 struct code_part code_part(const struct code_parts *c, uint32_t part);
-/* The part of the function at va, or RESOURCE_NONE. */
+/* Returns the part of the function at va, or RESOURCE_NONE. */
 uint32_t code_part_at(struct code_parts *c, struct code *code, uint64_t va);
-/* Adds that part and those of the loops around va, the outermost first. */
+/* Adds the part of the function at va and those of the loops around va, the outermost first. */
 void code_parts_around(struct code_parts *c, struct code *code, uint64_t va, resource_list *out);
 /* Adds what a function or loop is refined to: its outermost inner loops, and its callees outside of
  * these. */
 void code_parts_below(struct code_parts *c, uint32_t part, resource_list *out);
-/* Whether the function makes whichever system call its caller asks for (relay.h), by itself or
- * through another function that it passes its arguments on to. */
+/* True if the part is a relay (relay.h), by itself or because it passes all its arguments on to
+ * one. */
 bool code_part_relays(struct code_parts *c, uint32_t part);
-/* Notes that `from` was seen to call `to`; false if that was seen before. */
+/* Notes that `from` was seen to call `to`. Returns false if that was seen before. */
 bool code_parts_called(struct code_parts *c, uint32_t from, uint32_t to);

@@ -2,19 +2,20 @@
 
 #include <string.h>
 
-/* Offset of __wrefs in a condition variable (struct __pthread_cond_s), where __g_refs comes before
- * it, and where it does not. __g_signals is the next word. */
+/* Offset of __wrefs in a condition variable (struct __pthread_cond_s): in layouts that have
+ * __g_refs before it, and in those that do not. __g_signals is the next word. */
 enum { WAITERS_OLD = 36, WAITERS_NEW = 28, WORD = 4 };
 /* The read of __wrefs is among the first instructions, before any branch. */
 enum { MAX_INSNS = 24 };
 
-/* Which registers point into the condition variable, the first argument, and at which offset. */
+/* The registers that point into the condition variable, which is the first argument, and their
+ * offsets in it. */
 struct argument {
 	bool is[32];
 	int64_t offset[32];
 };
 
-/* Whether the instruction copies a pointer of this kind, or adds a constant to it. */
+/* Returns true if the instruction copies such a pointer, or adds a constant to it. */
 static bool derives_pointer(const struct insn *in, const struct argument *x)
 {
 	bool sum = in->op == OP_ADD && in->b == REG_NONE;
@@ -64,8 +65,8 @@ uint64_t condition_signals_in(const struct arch *arch, const uint8_t *code, size
 	return 0;
 }
 
-/* Old versions of the symbol, kept for compatibility, have the same name. Their code only leads to
- * the new function, so the search continues after them. */
+/* Old versions of the symbol, kept for compatibility, have the same name. Their code only calls the
+ * new function, so the search continues after them. */
 static uint64_t signals_of(const struct code *code)
 {
 	const struct module *im = code->module;

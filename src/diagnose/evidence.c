@@ -37,7 +37,7 @@ static uint64_t hash_chain(const struct diagnosis *d, const struct kept_chains *
 	return hash;
 }
 
-/* The next part from i on that is kept, or `length`. */
+/* Returns the first part from i on that is kept, or `length`. */
 static uint32_t next_kept(const struct kept_chains *k, const uint32_t *parts, uint32_t i,
 			  uint32_t length)
 {
@@ -99,7 +99,8 @@ struct heaviest {
 	uint32_t chain;    /* the current one */
 };
 
-static void challenge(struct heaviest *h, uint32_t part, uint32_t object)
+/* Makes the current chain the heaviest one for this part and object, if it is. */
+static void keep_heavier(struct heaviest *h, uint32_t part, uint32_t object)
 {
 	const struct kept_chain *mine = &h->k->list.data[h->chain];
 	const uint32_t key[] = {h->d->own->samples.chains.data[mine->chain].class, part, object};
@@ -109,13 +110,13 @@ static void challenge(struct heaviest *h, uint32_t part, uint32_t object)
 		hashmap_put(&h->at, hash, h->chain);
 }
 
-static void challenge_at(void *ctx, uint32_t part)
+static void keep_heavier_at(void *ctx, uint32_t part)
 {
 	struct heaviest *h = ctx;
 	uint32_t object = h->d->own->samples.chains.data[h->k->list.data[h->chain].chain].object;
-	challenge(h, part, LEDGER_NONE);
+	keep_heavier(h, part, LEDGER_NONE);
 	if (object != LEDGER_NONE)
-		challenge(h, part, object);
+		keep_heavier(h, part, object);
 }
 
 /* Marks the chains that findings may report: the heaviest through each part, for each object and
@@ -124,8 +125,8 @@ static void mark_whole(const struct diagnosis *d, struct kept_chains *k)
 {
 	struct heaviest h = {.d = d, .k = k};
 	for (h.chain = 0; h.chain < k->list.len; h.chain++) {
-		challenge(&h, CODE, LEDGER_NONE);
-		kept_chain_parts(d, k, &k->list.data[h.chain], challenge_at, &h);
+		keep_heavier(&h, CODE, LEDGER_NONE);
+		kept_chain_parts(d, k, &k->list.data[h.chain], keep_heavier_at, &h);
 	}
 	for (uint32_t i = 0; i < h.at.cap; i++)
 		if (h.at.values[i] != HASHMAP_NONE)

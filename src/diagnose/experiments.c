@@ -12,7 +12,8 @@ static void add_children(const struct diagnosis *d, uint32_t parent, resource_li
 			vec_push(out, i);
 }
 
-/* Whether anything was measured that belongs both to the code of the focus and to the part. */
+/* Returns true if anything was measured that belongs both to the code of the focus and to the
+ * part. */
 static bool overlaps(const struct diagnosis *d, const struct focus *f, enum hierarchy h,
 		     uint32_t part)
 {
@@ -43,9 +44,9 @@ static void find_parts(void *ctx, const struct focus *f, enum hierarchy h, resou
 	out->len = kept;
 }
 
-/* All waits go through plumbing (plumbing.h): the question is which code calls it, so waiting is
- * not tested on plumbing itself. And code that spins does not compute. A relay (relay.h) computes
- * for the code that calls it. */
+/* Waiting is not tested on plumbing (plumbing.h): all waits go through it, and the question is
+ * which code calls it. CPU time is not tested on code that spins, because that is waiting, nor on
+ * relays (relay.h), because they run for their callers. */
 static bool concerns(void *ctx, enum hypothesis_id h, uint32_t code)
 {
 	const struct diagnosis *d = ctx;
@@ -87,8 +88,8 @@ bool focus_has(const struct diagnosis *d, const struct focus *f, enum measure m,
 		resources_within(search_resources(d->own->search), o->part, whole));
 }
 
-/* Time spent spinning. It is waiting, though on a CPU: samples know that, but probes count it as
- * CPU time. */
+/* Returns the time spent spinning, which is waiting on a CPU. Samples count it as waiting, but
+ * probes as CPU time, so it has to be subtracted. */
 static double spin_time(const struct diagnosis *d, const struct focus *f)
 {
 	double sum = 0;
@@ -121,8 +122,8 @@ static double base_of(const struct diagnosis *d, const struct live_experiment *x
 	}
 }
 
-/* Where probes do not read the CPU clock, CPU time is derived from the time that passes. That
- * misleads while threads wait for CPUs, because they wait in some code more than in other code. */
+/* Where probes do not read the CPU clock, CPU time is derived from elapsed time. That is misleading
+ * while threads wait for CPUs, because they wait in some code more than in other code. */
 static bool is_misleading(const struct diagnosis *d, const struct live_experiment *x)
 {
 	enum measure m = hypotheses[x->hypothesis].measure;
@@ -178,7 +179,7 @@ static void end(void *ctx, uint32_t experiment)
 		probes_drop(&d->own->probes, x->focus.part[CODE]);
 }
 
-static void start_from_here(const struct diagnosis *d, struct live_experiment *x)
+static void note_starting_amounts(const struct diagnosis *d, struct live_experiment *x)
 {
 	bool imbalance = hypotheses[x->hypothesis].measure == MEASURE_IMBALANCE;
 	x->new = false;
@@ -201,7 +202,7 @@ static void commit(void *ctx)
 		diagnose_step(d);
 	}
 	vec_each (i, &d->own->beginning)
-		start_from_here(d, &d->own->live.data[*i]);
+		note_starting_amounts(d, &d->own->live.data[*i]);
 	vec_clear(&d->own->beginning);
 }
 

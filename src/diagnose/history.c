@@ -1,5 +1,5 @@
 /* Writes the search into the profile: all parts and experiments, as they are now. While the search
- * runs, parts have names that are cheap to get; the last time, names from the source. */
+ * runs, parts are named by symbols, which is cheap; the last time, by source lines. */
 #include <math.h>
 #include <string.h>
 
@@ -26,8 +26,7 @@ static void write_experiment(struct rows *w, const struct experiment *e)
 		.flags = (uint8_t)((e->sampled ? EXPERIMENT_SAMPLED : 0) |
 				   (e->unsure ? EXPERIMENT_UNSURE : 0) |
 				   (e->over ? EXPERIMENT_OVER : 0)),
-		/* Amount and base are read at different moments, so the value may be out of range.
-		 */
+		/* It may be out of range: amount and base are read at different moments. */
 		.value = fmax(0, fmin(e->value, 1)),
 		.threshold = e->threshold,
 		.confidence = e->confidence,

@@ -3,7 +3,7 @@
  * samples in the function measure its time. Which objects that time is for, and how much of it is
  * in operations that move few bytes, is known from what was measured of the thread before. The
  * function may make all sorts of calls (relay.h): a sampled call that names its object counts for
- * that one. */
+ * that object. */
 #include "diagnose/waits.h"
 
 static const double least_time = 0.02; /* s that must have passed for a rate to mean anything */
@@ -61,7 +61,7 @@ static void ignore(struct waits *w, uint32_t process, uint64_t pc)
 	target_ignore_waits(w->machine->processes.data[process].target, pc);
 }
 
-/* Waits of the process that began at this place in this step. */
+/* Returns the number of waits that began at this place of the process in this step. */
 static double begun_at(const struct waits *w, uint32_t process, uint64_t pc)
 {
 	double sum = 0;
@@ -78,6 +78,8 @@ bool waits_limit(struct waits *w, double seconds, double most)
 		return false;
 	vec_each (i, &w->reported) {
 		struct wait_row *r = &w->rows.data[*i];
+		/* A row is one thread and object. Small ones are skipped before all rows of the
+		 * same call are added up, which takes longer. */
 		if (r->part != CODE || r->spins ||
 		    (double)r->begun * seconds < most / 8 * w->passed)
 			continue;
@@ -106,8 +108,8 @@ static struct ignored_calls *ignored_in(struct waits *w, uint32_t process, const
 	return NULL;
 }
 
-/* Chooses one of the thread's objects, or one of all if the thread has none there; each in turn, as
- * often as its share demands. */
+/* Chooses one of the thread's objects or, if the thread has none there, one of all objects. Each is
+ * chosen in turn, in proportion to its share. */
 static const struct ignored_object *next_object(struct ignored_calls *c, uint32_t thread)
 {
 	struct ignored_object *best = NULL;
@@ -126,7 +128,8 @@ static const struct ignored_object *next_object(struct ignored_calls *c, uint32_
 	return best;
 }
 
-/* The share of an object's time in operations that move few bytes; 0 if it was not measured. */
+/* Returns the share of an object's time in operations that move few bytes; 0 if it was not
+ * measured. */
 static double small_share(const struct ignored_calls *c, uint32_t object)
 {
 	vec_each (o, &c->objects)

@@ -6,8 +6,8 @@
  * are left out. */
 #include "diagnose/inside.h"
 
-/* The CPU time of each thread so far, in one pass over the amounts of the code, because there may
- * be thousands of threads that have ended. The caller frees it. */
+/* Returns the CPU time of each thread so far; the caller frees it. It is one pass over the amounts
+ * of the code, because there may be thousands of threads that have ended. */
 static double *cpu_by_thread(const struct diagnosis *d, const struct live_experiment *x,
 			     bool sampled)
 {
@@ -28,7 +28,7 @@ void imbalance_begin(const struct diagnosis *d, struct live_experiment *x)
 	free(by_samples);
 }
 
-/* The same since the experiment began. */
+/* Returns the CPU time of each thread since the experiment began; the caller frees it. */
 static double *cpu_since_begin(const struct diagnosis *d, const struct live_experiment *x)
 {
 	double *sums = cpu_by_thread(d, x, x->sampled);
@@ -72,7 +72,7 @@ static void add_member(struct groups *groups, uint64_t key, double first_seen, d
 	g->most = amount > g->most ? amount : g->most;
 }
 
-/* The largest loss of a group; releases the groups. */
+/* Returns the largest loss of a group, and releases the groups. */
 static double worst_loss(struct groups *groups)
 {
 	double loss = 0;
@@ -113,7 +113,7 @@ static double among_threads(const struct diagnosis *d, const struct live_experim
 /* Processes that do next to nothing are left out: a parent that waits for its children. */
 static double among_processes(const struct diagnosis *d, const double *of_process)
 {
-	static const double least = 0.05; /* of what the busiest does */
+	static const double least = 0.05; /* of the CPU time of the busiest process */
 	struct groups groups = {0};
 	double most = 0;
 	for (uint32_t i = 0; i < d->own->machine.processes.len; i++)

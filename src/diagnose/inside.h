@@ -1,20 +1,25 @@
-/* What the files of this folder share.
+/* Data and functions that the files of this folder share.
  *
- *	session.c      a diagnosis from its beginning to its end; what happens to the program
- *	step.c         reads everything, twenty times per second
- *	experiments.c  operations for the search: parts, values, overhead
+ *	session.c      a diagnosis from beginning to end, and the events of the program
+ *	step.c         one step, twenty times per second: reads all that is measured
+ *	experiments.c  the operations that the search calls: parts, values, overhead
  *	code.c         functions and loops, the call graph
- *	machine.c      processes and threads, and whose waiting counts
- *	waits.c        what threads wait for; ignored.c system calls too frequent to be watched
+ *	relay.c        functions that make system calls for their callers
+ *	plumbing.c     library code that all waits go through
+ *	machine.c      processes and threads, and which of them count
+ *	waits.c        the objects that threads wait for
+ *	condition.c    the layout of glibc's condition variables
+ *	ignored.c      system calls that are too frequent to be watched
  *	mapped.c       where modules are mapped
- *	probes.c       what is measured by probes, and their overhead
+ *	probes.c       the parts that are measured by probes, and the overhead of these
  *	trips.c        trip counts of loops
  *	samples.c      call stacks
  *	ledger.c       sums of all that was measured
  *	imbalance.c    threads and processes that do more than others
  *	names.c        names of parts, by source lines
- *	history.c      writes the search into the profile; rows.c its parts
- *	evidence.c     writes what findings are made from: findings/findings.h */
+ *	rows.c         parts as rows of the profile
+ *	history.c      writes the search into the profile
+ *	evidence.c     writes what findings are made from (findings/findings.h) */
 #pragma once
 #include "diagnose/names.h"
 #include "diagnose/probes.h"
@@ -33,9 +38,10 @@ struct live_experiment {
 	bool active;
 	bool new;        /* begins with the next commit */
 	bool by_samples; /* it is measured by samples on purpose */
-	bool sampled; /* probes were missing for a while: samples are used, from the beginning on */
+	bool sampled;    /* probes were missing for a while, so samples are used for all of it */
 	struct focus focus;
-	double amount[2], base;           /* by probes, by samples */
+	double amount[2];                 /* by probes, by samples */
+	double base;                      /* what the amount is a share of */
 	VEC(struct thread_amount) before; /* MEASURE_IMBALANCE: amounts of each thread */
 };
 
@@ -66,20 +72,22 @@ extern const struct program_ops diagnose_ops; /* ctx is the struct diagnosis */
 /* step.c: reads everything now. */
 void diagnose_step(struct diagnosis *d);
 
-/* experiments.c: how often per second an experiment's code was entered while it was measured; 0 if
- * it was not measured. From often_begun on, that is often. */
+/* Entries per second: code that is entered more often than this is entered often. */
 static const double often_begun = 50000;
+/* experiments.c: returns how often per second an experiment's code was entered while it was
+ * measured; 0 if it was not measured. */
 double begun_per_second(const struct diagnosis *d, const struct experiment *e);
-/* Whether a ledger entry belongs to the focus, in the hierarchies that matter to the measure. */
+/* True if a ledger entry belongs to the focus, in the hierarchies that matter to the measure. */
 bool focus_has(const struct diagnosis *d, const struct focus *f, enum measure m,
 	       const struct ledger_entry *e);
 
 /* imbalance.c */
-/* s of CPU time that the busiest thread, or process, of a group with the same work has used more
- * than the average since `before`; of the worst group. */
+/* Returns how much more CPU time (s) the busiest member of a group has used since x->before than
+ * its members on average. A group is threads, or processes, with the same work; the result is that
+ * of the group with the largest difference. */
 double imbalance_loss(const struct diagnosis *d, const struct live_experiment *x);
 void imbalance_begin(const struct diagnosis *d, struct live_experiment *x);
 
 /* history.c */
-/* Writes the search and the evidence again; the last time, with names from the source. */
+/* Writes the search and the evidence again; with names from the source if it is the last time. */
 void history_write(struct diagnosis *d, bool last);

@@ -1,6 +1,6 @@
 /* All that was measured so far, as sums for each (code, thread, object). The amount of an
- * experiment is a sum over some of them. They only grow: the amount of an interval is a difference.
- */
+ * experiment is a sum over some of them. They only grow, so the amount of an interval is a
+ * difference. */
 #pragma once
 #include "base/hashmap.h"
 #include "base/vec.h"
@@ -8,10 +8,11 @@
 enum amount {
 	AMOUNT_CPU,   /* s of CPU time, by probes; for the root of the code, from the kernel */
 	AMOUNT_WAIT,  /* s of waits that count, by probes; see machine.h */
-	AMOUNT_SMALL, /* s of those in operations that move few bytes */
-	AMOUNT_SPIN,  /* s of those in which the thread ran: spinning */
+	AMOUNT_SMALL, /* s of these waits in operations that move few bytes */
+	AMOUNT_SPIN,  /* s of these waits in which the thread ran: spinning */
 	AMOUNT_CALLS,
-	AMOUNT_SEEN_CPU, /* the same by samples: s that they represent */
+	/* The same by samples: s that these represent. */
+	AMOUNT_SEEN_CPU,
 	AMOUNT_SEEN_WAIT,
 	AMOUNT_SEEN_SMALL,
 	AMOUNTS,
@@ -27,10 +28,9 @@ struct ledger_entry {
 	double amount[AMOUNTS];
 };
 
-/* What was measured in some code in a thread since the last ledger_settle(): time that passed in
- * it, and how much of that in waits. How much of it was on a CPU follows from what the whole thread
- * did in the step. To read the CPU clock in every probe would cost ten times as much on some
- * machines. */
+/* What was measured in some code in a thread since the last ledger_settle(): the elapsed time, and
+ * how much of that was in waits. The CPU time is derived from the rates of the whole thread in the
+ * step, because probes that read the CPU clock would take ten times as long on some machines. */
 enum step_amount { STEP_WALL, STEP_WAITED, STEP_AMOUNTS };
 
 struct ledger_step {
@@ -38,9 +38,9 @@ struct ledger_step {
 	double amount[STEP_AMOUNTS];
 };
 
-/* The shares of a thread's time that it was on a CPU: outside of waits, and in them. */
+/* For how much of its time a thread was on a CPU. */
 struct ledger_rate {
-	double running, waiting;
+	double running, waiting; /* shares: of the time outside of waits, and of that in waits */
 };
 
 struct ledger {

@@ -12,12 +12,12 @@
 static const double look_period = 0.1;     /* s between looks for new threads */
 static const double thread_warm_up = 0.25; /* s until a thread is tracked */
 static const double idle_period = 0.6;     /* s: idleness is decided from one or two of them */
-/* The share of waiting that makes a thread idle: waiting for the work of others, or for anything.
- */
+/* Shares of its time that a thread must wait to be idle, by enum idleness: IDLE_BESIDE waits for
+ * the work of other threads of its process, IDLE_ALWAYS for something else. */
 static const double idle_beside = 0.98, idle_always = 0.95;
 enum {
 	MAX_TRACKED = 256,    /* live threads */
-	MAX_SEEN = 100000,    /* tids for which the time is kept when they were first seen */
+	MAX_SEEN = 100000,    /* tids in machine.seen */
 	TRACKED_AT_ONCE = 16, /* threads that need no warm-up */
 };
 
@@ -45,7 +45,7 @@ void machine_release(struct machine *m)
 }
 
 /* Runs the body with `t` pointing at each live thread, pools included; or with `p` at each live
- * process. A script starts thousands of processes: those that have ended cost nothing. */
+ * process. Those that have ended are not visited: a script starts thousands of processes. */
 #define each_thread(t, m)                                                                          \
 	vec_each (at_, &(m)->live_threads)                                                         \
 		for (struct machine_thread *t = &(m)->threads.data[*at_]; t; t = NULL)
@@ -248,7 +248,7 @@ static void update_threads(struct machine *m)
 	vec_each (process, &m->live_processes)
 		look_for_threads(m, *process, &alive);
 	forget_gone(m);
-	/* Times are forgotten now and then: tids are given to other threads. */
+	/* The kernel reuses tids, so old times are useless: they are all dropped now and then. */
 	if (m->seen.len > MAX_SEEN)
 		hashmap_release(&m->seen);
 	m->looked = m->time;
@@ -326,14 +326,15 @@ static void add_to_period(const struct machine *m, struct machine_thread *t, dou
 	t->unneeded[1] += unneeded;
 }
 
-/* Whether it is idle whichever process has work, rather than only if its own process has. */
+/* True if a thread has nothing to do whichever process has work, for most of the time that it
+ * rests. Otherwise it has nothing to do only while other threads of its process have work. */
 static bool is_unneeded(const struct machine_thread *t)
 {
 	return t->unneeded[0] + t->unneeded[1] >= 0.5 * (t->rested[0] + t->rested[1]);
 }
 
 /* A thread that waits for the work of others waits longer if these hardly get a CPU. That does not
- * make it idle: only the time counts in which the others could work. */
+ * make it idle: the time in which the others were ready, but could not run, is left out. */
 static bool is_idle(const struct machine *m, const struct machine_thread *t)
 {
 	double passed = t->passed[0] + t->passed[1], rested = t->rested[0] + t->rested[1];
@@ -344,7 +345,7 @@ static bool is_idle(const struct machine *m, const struct machine_thread *t)
 	       rested - lost >= (passed - lost) * (is_unneeded(t) ? idle_always : idle_beside);
 }
 
-static void decide_who_counts(struct machine *m, double dt)
+static void decide_which_count(struct machine *m, double dt)
 {
 	bool any = false;
 	each_process (p, m)
@@ -367,20 +368,23 @@ static struct machine_span *span_of(struct machine *m, uint32_t part)
 	return &m->spans.data[part];
 }
 
-/* What the threads of a part of the machine did in a step, s. */
+/* Times of the threads of a part of the machine in one step, as in struct machine_process. */
 struct step_times {
 	double cpu, ready, free, threads;
-	double most; /* on a CPU, of the busiest of them */
+	double most;
 };
 
-/* The time that passed, without what was lost to other programs. The loss is at most the time that
- * threads were ready for a CPU, at most the time outside of waits in which they did not run, and at
- * most their ready share of the time that they wanted to run. The kernel reports how long a thread
- * was ready when that is over: the loss may then be of earlier steps, whose time is in `missing`.
- */
+/* Returns the elapsed time without what was lost to other programs. The loss is the smallest of
+ *
+ *	1. the time for which threads were ready for a CPU;
+ *	2. the time outside of waits in which they did not run;
+ *	3. the elapsed time, times their ready time as a share of ready and CPU time.
+ *
+ * The kernel reports ready time only when the thread runs again. So a loss may belong to earlier
+ * steps: their time outside of waits without a CPU is kept in `missing`. */
 static double without_lost_time(struct machine_span *s, const struct step_times *x, double dt)
 {
-	static const double most = 1; /* s that may be missing */
+	static const double most = 1; /* s of missing time that is kept */
 	double missing = s->missing + (x->free > x->cpu ? x->free - x->cpu : 0);
 	double wanted = x->cpu + x->ready;
 	double share = wanted > 0 ? (dt + s->missing) * x->ready / wanted : 0;
@@ -390,8 +394,8 @@ static double without_lost_time(struct machine_span *s, const struct step_times 
 	return dt - lost;
 }
 
-/* The time that passed, or the time used if that is more. Steps are short, so a step that used more
- * first makes up for recent steps that used less (`ahead`). */
+/* Returns the elapsed time, or the CPU time used if that is more. Steps are short: what one of them
+ * used more first makes up for recent steps that used less (`ahead`). */
 static double at_least(double passed, double used, double *ahead)
 {
 	static const double evens_out = 0.25; /* s */
@@ -443,7 +447,7 @@ static void derive_cpu_times(struct machine *m, double dt)
 	free(rates);
 }
 
-/* s of this step in which a tracked thread neither ran nor waited, nor was ready. */
+/* Returns the s of this step in which a tracked thread neither ran nor waited nor was ready. */
 static double missing_of(const struct machine_thread *t, double dt)
 {
 	double rest = dt - t->waited - t->cpu - t->ready;
@@ -488,7 +492,8 @@ static void add_threads(struct machine *m, double dt)
 	}
 }
 
-/* Stolen time does not count here: it strikes all code alike. */
+/* Decides whether threads have to wait for CPUs. Stolen time does not count here, because it
+ * affects all code alike. */
 static void note_crowded(struct machine *m, double dt, double cpu)
 {
 	/* Ready time as a share of ready and CPU time. */
@@ -551,7 +556,7 @@ void machine_end_step(struct machine *m)
 		if (!m->processes.data[t->process].warming_up)
 			add_to_period(m, t, dt);
 	decay_samples(m, dt);
-	decide_who_counts(m, dt);
+	decide_which_count(m, dt);
 	share_stolen(m, dt);
 	add_threads(m, dt);
 	add_processes(m, dt);

@@ -1,13 +1,13 @@
-/* Processes and threads under study: what they do from one step to the next, and whose waiting
- * counts.
+/* Processes and threads under study: what they do from one step to the next, and which of them
+ * count.
  *
  * A thread that only waits for work, while others have work, is idle: neither its waiting nor its
  * time counts. Waiting for a thread or process to end never counts: what that thread or process
  * does explains the time. If all threads are idle, all of them count.
  *
  * Short-lived threads are not tracked one by one, except the first few: each process has a pseudo
- * thread, its pool, that represents them. Nor are short-lived processes, of which a script starts
- * thousands: a process has to warm up before it is examined. */
+ * thread, its pool, that represents them. Short-lived processes are not examined one by one either,
+ * because a script starts thousands of them: a process has to warm up first. */
 #pragma once
 #include "diagnose/ledger.h"
 #include "search/resource.h"
@@ -23,15 +23,21 @@ struct machine_thread {
 	char name[16];
 	bool gone, counted;
 	uint64_t cpu_ns, ready_ns;
-	/* In this step, s: on a CPU; ready, but other threads or (stolen) other virtual machines
-	 * had the CPUs; waiting; of that, for a thread or process to end, and by enum idleness. */
-	double cpu, ready, stolen, waited, joined, idled[3];
-	/* In the last whole period and in the current one, s: time that passed; waiting for work,
-	 * or for an end; of that, with nothing to do whichever process has work. */
-	double passed[2], rested[2], unneeded[2];
-	double cpu_all, born; /* s: CPU time in all; when it was first seen */
-	double idle;          /* s for which it did not count, less those for which it did */
-	double ran, seen;     /* s of CPU time in the last second or so: in all; in samples */
+	/* s in this step: */
+	double cpu;      /* on a CPU */
+	double ready;    /* ready to run, while other threads had the CPUs */
+	double stolen;   /* ready to run, while other virtual machines had the CPUs */
+	double waited;   /* waiting */
+	double joined;   /* of `waited`: for a thread or process to end */
+	double idled[3]; /* of `waited`: by enum idleness of the object */
+	/* s in the last whole period, and in the current one: */
+	double passed[2];   /* elapsed time */
+	double rested[2];   /* waiting for work, or for a thread or process to end */
+	double unneeded[2]; /* of `rested`: with nothing to do, whichever process has work */
+	double cpu_all;     /* s of CPU time in all */
+	double born;        /* s: when it was first seen */
+	double idle;        /* s for which it did not count, less those for which it did */
+	double ran, seen;   /* s of CPU time in the last second or so: in all; in samples */
 };
 
 struct machine_process {
@@ -45,20 +51,23 @@ struct machine_process {
 	bool warming_up; /* it is not examined yet: what it waits for is not known */
 	uint64_t cpu_ns;
 	double born; /* s: when it was first seen */
-	/* In this step, s, of all its threads: on CPUs; ready; outside of waits (tracked threads
-	 * only); time of threads that count. And on a CPU, of its busiest thread. */
-	double cpu, ready, free, threads, most;
-	bool works; /* one of its threads is not idle */
+	/* s in this step, of all its threads: */
+	double cpu;     /* on CPUs */
+	double ready;   /* ready to run, including stolen time */
+	double free;    /* outside of waits; tracked threads only */
+	double threads; /* elapsed time of the threads that count */
+	double most;    /* on a CPU, of its busiest thread */
+	bool works;     /* one of its threads is not idle */
 };
 
 /* The bases of shares. Time in which other programs had the CPUs is left out: a busy machine makes
  * a program slower, but does not change what it does. */
 struct machine_span {
-	double time;    /* s of time that passed */
-	double cpu;     /* the same, or s of CPU time where that is more */
-	double threads; /* s of threads that count */
-	/* s that the busiest thread, or all threads, used a CPU more than time passed, of late;
-	 * never positive: see at_least(). */
+	double time;    /* s of elapsed time */
+	double cpu;     /* s of elapsed time, or of CPU time where that is more */
+	double threads; /* s of elapsed time of the threads that count */
+	/* s by which the recent CPU time of the busiest thread, and of all threads, exceeds the
+	 * elapsed time. Never positive: see at_least(). */
 	double time_ahead, cpu_ahead;
 	double missing; /* s of threads that neither ran nor waited, for reasons not known yet */
 };
@@ -67,7 +76,7 @@ struct machine {
 	struct resources *resources;
 	struct ledger *ledger;
 	uint32_t host;  /* part */
-	uint32_t brief; /* part of all processes that warm up; RESOURCE_NONE: there was none yet */
+	uint32_t brief; /* part of all processes that warm up; RESOURCE_NONE: none so far */
 	VEC(struct machine_process) processes;
 	VEC(struct machine_thread) threads;
 	VEC(uint32_t) live_threads;   /* threads that are not gone, pools included */
@@ -77,14 +86,13 @@ struct machine {
 	uint32_t at_once; /* number of threads that can still be tracked without a warm-up */
 	VEC(struct machine_span) spans; /* by resource of MACHINE */
 	VEC(uint32_t) news;             /* parts that are new: the search does not know them yet */
-	double time, before, looked;    /* s: now, at the last step, at the last look for threads */
+	double time, before, looked;    /* s: this step, the last one, the last look for threads */
 	double cpu_all, ready_all;      /* s of all threads since the beginning */
 	/* Threads had to wait for CPUs in the last second or so. */
 	bool crowded;
 	double ran, queued; /* s on CPUs, and ready for one: older time counts less */
 	uint64_t stolen_ns;
-	double stolen; /* s that other virtual machines had our CPUs, and no thread has missed yet
-			*/
+	double stolen; /* s that other virtual machines had our CPUs, not yet given to threads */
 	struct arena *arena;
 };
 
@@ -107,13 +115,13 @@ uint32_t machine_thread_of(const struct machine *m, uint32_t process, int tid);
 void machine_begin_step(struct machine *m, double now);
 void machine_end_step(struct machine *m);
 
-/* How much time outside of waits a second on a CPU represents for a thread, in the last step: more
- * than a second where others have the CPUs. */
+/* Returns how many seconds outside of waits a second of a thread's CPU time represents, in the last
+ * step: more than one if other threads or virtual machines had the CPUs. */
 double machine_stretch(const struct machine_thread *t);
-/* Takes a sample of a running thread that represents some seconds. Returns how many it represents
- * if other samples were lost: where the CPUs of a virtual machine are stolen, so are the timer's
- * ticks. */
+/* Notes a sample of a running thread, which represents `seconds`. Returns how many seconds it
+ * represents together with samples that were lost: while the CPUs of a virtual machine are stolen,
+ * there are no timer ticks. */
 double machine_seen(struct machine *m, uint32_t thread, double seconds);
 struct machine_span machine_span(const struct machine *m, uint32_t part);
-/* Whether a thread is in a part. */
+/* True if a thread belongs to a part of the machine. */
 bool machine_has(const struct machine *m, uint32_t part, uint32_t thread);

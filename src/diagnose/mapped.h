@@ -24,6 +24,7 @@ void mapped_refresh(struct mapped *m, uint32_t process, struct target *t,
 void mapped_forget(struct mapped *m, uint32_t process);
 /* False if the process has not mapped the module. */
 bool mapped_bias(const struct mapped *m, uint32_t process, const struct code *code, uint64_t *bias);
-/* The variable at a run-time address, and how far into it that is; NULL if none is known. */
+/* Returns the name of the variable at a run-time address, with its size and the offset of the
+ * address in it; NULL if none is known. */
 const char *mapped_variable(const struct mapped *m, uint32_t process, uint64_t address,
 			    uint64_t *offset, uint64_t *size);

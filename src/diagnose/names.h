@@ -1,4 +1,5 @@
-/* Names of parts: code by source lines, other parts by what they are. */
+/* Names of parts. Code is named by source lines, processes and threads by their numbers and names,
+ * objects by their variable, file or place. */
 #pragma once
 #include "diagnose/session.h"
 #include "profile/places.h"
@@ -8,8 +9,8 @@ struct finding_names;
 struct finding_names *names_new(const struct diagnosis *d);
 void names_free(struct finding_names *n);
 
-/* Recovers the source structure of these parts of the code, and of the places where these objects
- * were made, all at once. */
+/* Recovers the source structure that is needed to name these parts: of code, and of the places
+ * where objects were made. Call it once for all of them. */
 void names_prepare(struct finding_names *n, const uint32_t *parts, uint32_t count);
 
 /* The name of a function or loop. */

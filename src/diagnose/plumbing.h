@@ -5,7 +5,7 @@
 #include "diagnose/code.h"
 
 bool is_plumbing(struct code_parts *c, uint32_t part);
-/* The same for the function at va. */
+/* True if the function at va is plumbing. */
 bool is_plumbing_at(const struct code *code, uint64_t va);
-/* Whether the function waits by spinning, without the kernel. */
+/* True if the function of the part waits by spinning, without the kernel. */
 bool is_spinning(const struct code_parts *c, uint32_t part);

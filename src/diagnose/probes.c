@@ -8,8 +8,8 @@
 
 static const double fresh_time = 0.06; /* s in which a new probe is watched closely */
 static const double trusted_time = 1;  /* s: a trusted probe has a budget of calls for this time */
-/* Times the cost of reading the wall clock: if reading the CPU clock costs more, probes do without.
- */
+/* Probes read the CPU clock only if they take less than this many times as long as probes that read
+ * only the wall clock. */
 static const double max_clock_overhead = 2.5;
 static const double mark_pause = 0.034; /* s between marks: together they cover about a second */
 
@@ -81,14 +81,14 @@ static double call_overhead(const struct probes *p)
 	return 1e-9 * (p->cpu_clock ? c->enter + c->exit : 2 * c->wall);
 }
 
-/* The overhead at which one new probe is too hot: a third of the limit. */
+/* Returns the overhead above which a single new probe is too hot: a third of the limit. */
 static double most_share(const struct probes *p)
 {
 	return p->max_overhead / 3;
 }
 
-/* How many calls a probe may measure in this time without being checked: Sonde may be kept from
- * checking it. */
+/* Returns how many calls a probe may measure in this time before it is checked. The budget limits
+ * its overhead even if Sonde does not get a CPU in time to check it. */
 static uint32_t budget_for(const struct probes *p, double seconds)
 {
 	return p->max_overhead > 0 ? 1 + (uint32_t)(most_share(p) * seconds / call_overhead(p)) : 0;
@@ -192,7 +192,7 @@ bool probes_are_hot(const struct probes *p, uint32_t part)
 	return x && x->state == PROBE_HOT;
 }
 
-/* Finds probes that a batch could not insert. */
+/* Marks the probes that a batch could not insert. */
 static void mark_refused(struct probes *p, uint32_t process)
 {
 	const struct target *t = p->machine->processes.data[process].target;
@@ -240,7 +240,7 @@ bool probes_commit(struct probes *p)
 	return any;
 }
 
-/* ---- processes come and go ---- */
+/* ---- processes end, load modules, lose their probes ---- */
 
 void probes_ended(struct probes *p, uint32_t process)
 {
@@ -322,7 +322,7 @@ static void on_value(void *ctx, const struct path_value *v)
 	r->reported_calls += v->calls;
 }
 
-/* The time of a recursive activation is part of that of the outer one already. */
+/* The time of a recursive activation is not added: it is part of that of the outer activation. */
 static void add_row(struct probes *p, struct probe_row *r)
 {
 	struct probe *x = &p->list.data[r->probe];
@@ -416,7 +416,8 @@ static void silence(struct probes *p, struct probe *x, double share)
 	x->fresh = false;
 }
 
-static bool is_spent(const struct probes *p, const struct probe *x)
+/* Returns true if the budget of a probe is used up in some process. */
+static bool has_spent_budget(const struct probes *p, const struct probe *x)
 {
 	vec_each (in, &x->in) {
 		const struct target *t = p->machine->processes.data[in->process].target;
@@ -452,7 +453,7 @@ void probes_check(struct probes *p, double now)
 		if (x->state != PROBE_IN || !x->fresh || x->since < 0 || now - x->since < least)
 			continue;
 		double share = share_since(p, x, now);
-		if (share > most_share(p) || is_spent(p, x))
+		if (share > most_share(p) || has_spent_budget(p, x))
 			silence(p, x, share);
 		else if (now - x->since >= fresh_time)
 			trust(p, x, now);
@@ -462,12 +463,12 @@ void probes_check(struct probes *p, double now)
 /* A cheap probe may become hot when the program does something else. */
 static void check_trusted(struct probes *p, double now)
 {
-	static const double least = 0.04; /* s */
+	static const double least = 0.04; /* s since the last check */
 	vec_each (x, &p->list) {
 		if (x->state != PROBE_IN || x->fresh || now - x->since < least)
 			continue;
 		double share = share_since(p, x, now);
-		if (share > p->max_overhead || is_spent(p, x))
+		if (share > p->max_overhead || has_spent_budget(p, x))
 			silence(p, x, share);
 		else
 			trust(p, x, now);

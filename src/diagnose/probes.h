@@ -1,6 +1,6 @@
-/* The probes of a search: which parts of the code are measured in all processes that have them,
- * their overhead, and which parts would cost too much. Several experiments may use the same probe.
- */
+/* The probes of a search: the parts of the code that are measured, in all processes that have them;
+ * the overhead; and the parts for which it would be too high. Several experiments may use the same
+ * probe. */
 #pragma once
 #include "diagnose/code.h"
 #include "diagnose/machine.h"
@@ -18,25 +18,30 @@ struct probe_in {
 };
 
 struct probe {
-	uint32_t part, users;
-	uint8_t state; /* enum probe_state */
+	uint32_t part;
+	uint32_t users; /* experiments that use it */
+	uint8_t state;  /* enum probe_state */
 	VEC(struct probe_in) in;
-	bool fresh;   /* inserted recently */
-	double since; /* s: when it was inserted, or last checked; negative: not yet committed */
-	uint64_t calls, checked; /* calls so far; calls up to `since` */
-	double overhead;         /* s of overhead so far */
+	bool fresh;       /* inserted recently, and not trusted yet */
+	double since;     /* s: when it was inserted or last checked; negative: not yet committed */
+	uint64_t calls;   /* so far */
+	uint64_t checked; /* calls up to `since` */
+	double overhead;  /* s so far */
 };
 
-/* The overhead of probes up to some time. */
+/* The overhead of probes up to some time, in s. */
 struct overhead_mark {
-	double time, probes, run, pauses; /* s */
+	double time;   /* that time */
+	double probes; /* spent in probes */
+	double run;    /* run time of the program, as in target_overhead() */
+	double pauses; /* for which processes were stopped */
 };
 
 struct probe_row {
 	uint32_t probe, thread;
 	bool recursive;
-	/* Up to the last reading; and during a reading, up to now: a row may be reported in pieces.
-	 */
+	/* ns, calls: up to the last reading. reported_*: up to now, added up during a reading,
+	 * because a row may be reported in pieces. */
 	uint64_t ns, calls, reported_ns, reported_calls;
 	uint32_t reading; /* in which it was last reported */
 };
@@ -66,39 +71,40 @@ void probes_init(struct probes *p, struct engine *g, struct machine *m, struct m
 		 struct code_parts *code, struct ledger *l);
 void probes_release(struct probes *p);
 
-/* Changes take effect with the next commit. */
+/* These count the users of a probe. Changes take effect with the next commit. */
 void probes_want(struct probes *p, uint32_t part);
 void probes_drop(struct probes *p, uint32_t part);
-/* Whether the part is, or will be, measured by probes. */
+/* True if the part is measured by probes, or will be after the next commit. */
 bool probes_measure(const struct probes *p, uint32_t part);
-/* Whether it is not, because it is entered so often that probes cost too much. */
+/* True if probes were removed from the part because it is entered too often. */
 bool probes_are_hot(const struct probes *p, uint32_t part);
-/* For counters instead of measuring: adds a subject of the part with the next commit; SUBJECT_NONE
- * if that is impossible. And removes it again. */
+/* Adds a subject for the part in one process, with the next commit: for counters, which are not
+ * shared by experiments. Returns SUBJECT_NONE if that is impossible. */
 uint32_t probes_add(struct probes *p, uint32_t part, uint32_t process,
 		    struct subject_request request);
+/* Removes such a subject with the next commit. */
 void probes_remove(struct probes *p, const struct probe_in *in);
-/* False if there was nothing to do. */
+/* Commits all changes. Returns false if there were none. */
 bool probes_commit(struct probes *p);
 
 /* Inserts the wanted probes that are missing into a process that is new or has loaded a module. */
 void probes_loaded(struct probes *p, uint32_t process);
 void probes_ended(struct probes *p, uint32_t process);
-/* The process goes on without probes: what has no probe elsewhere is measured by samples from now
- * on. */
+/* The process continues without probes. A part that has no probe in another process is measured by
+ * samples from now on. */
 void probes_left(struct probes *p, uint32_t process);
 
 /* Adds the values since the last step to the ledger. */
 void probes_step(struct probes *p);
 uint32_t probes_part(void *probes, uint32_t process, uint32_t subject);
 
-/* To be called repeatedly, right after a commit: silences probes that are far too hot at once. */
+/* Silences new probes that are far too hot, without waiting for the next step. */
 void probes_check(struct probes *p, double now);
-/* Whether that is due: a probe was inserted recently. */
+/* True if probes_check() should be called soon and repeatedly: a probe was inserted recently. */
 bool probes_are_fresh(const struct probes *p);
 
 /* The overhead of probes as a share of run time: at present, and since the beginning. */
 double probes_overhead(const struct probes *p);
 double probes_whole_overhead(const struct probes *p);
-/* s of overhead of the probes of a part so far. */
+/* Returns the overhead of the probes of a part so far, in s. */
 double probes_overhead_of(const struct probes *p, uint32_t part);

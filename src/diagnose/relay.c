@@ -9,8 +9,8 @@ static bool insn_at(const struct code *code, const struct block *b, uint64_t va,
 	return p && code->arch->decode(p, n, va, DECODE_FULL, in);
 }
 
-/* Whether the function makes system calls and sets no call's number itself. It does not matter
- * where the number comes from: a function that chooses the call sets the number to a constant. */
+/* Returns true if the function makes system calls and sets no call's number itself. A function that
+ * chooses the call sets the number to a constant; otherwise its caller does. */
 static bool only_passes_numbers(const struct code *code, const struct cfg *g)
 {
 	unsigned number = calls_number_register(code->arch);
@@ -27,7 +27,7 @@ static bool only_passes_numbers(const struct code *code, const struct cfg *g)
 	return calls;
 }
 
-/* The registers of arguments, without those that every function may change when it begins. */
+/* Returns the registers of arguments, without those that every function may change on entry. */
 static uint64_t argument_registers(const struct arch *arch)
 {
 	uint64_t kept = arch->callee_saved.core | UINT64_C(1) << arch->sp | UINT64_C(1) << arch->fp;
@@ -36,7 +36,7 @@ static uint64_t argument_registers(const struct arch *arch)
 	return arch->arguments.core & ~kept;
 }
 
-/* The function that the entry block calls with all arguments unchanged, or 0. */
+/* Returns the function that the entry block calls with all arguments unchanged, or 0. */
 static uint64_t passes_on_to(const struct code *code, const struct cfg *g)
 {
 	const struct block *b = &g->blocks[g->entry];

@@ -6,8 +6,8 @@
 #include "unwind/space.h"
 
 struct relay {
-	bool calls;    /* makes a call, and never one that it chooses itself */
-	uint64_t next; /* passes all its arguments on unchanged to the function there; or 0 */
+	bool calls;    /* it makes system calls, and chooses none of them itself */
+	uint64_t next; /* the function that it calls with its own arguments, unchanged; or 0 */
 };
 
 struct relay relay_in(const struct code *code, const struct cfg *g);

@@ -19,7 +19,7 @@ static uint8_t kind_of(const struct diagnosis *d, uint32_t part)
 	}
 }
 
-/* The source file comes between a module and its functions. */
+/* Returns the row of a source file, which is a level between a module and its functions. */
 static uint32_t file_row(struct rows *w, uint32_t module_row, const char *file)
 {
 	struct profile *p = &w->d->profile;

@@ -9,7 +9,7 @@ struct rows {
 	struct hashmap files;
 };
 
-/* The row of a part, added with all parts above it if there is none. */
+/* Returns the row of a part. If there is none, it is added, with all parts above it. */
 uint32_t rows_of(struct rows *r, uint32_t part);
 
 /* evidence.c: which chains of samples are kept, and how. */

@@ -13,7 +13,10 @@
 
 enum { STARTUP_FRAMES = 4 }; /* outermost frames in which startup code is looked for */
 
-static const double look_pause = 0.04; /* s between stops without a sampler */
+/* s between stops without a sampler; findings/words.c reports it as 25 times per second. */
+static const double look_pause = 0.04;
+
+enum { STACK_BYTES = 16384 }; /* copied with each sample */
 
 void samples_init(struct samples *s, struct engine *g)
 {
@@ -37,7 +40,7 @@ void samples_release(struct samples *s)
 
 /* ---- a stack as parts of the code ---- */
 
-/* Whether it is startup code, with which every program and thread begins. */
+/* Returns true for startup code, with which every program and thread begins. */
 static bool is_startup(const struct frame *f)
 {
 	static const char *const names[] = {
@@ -59,8 +62,8 @@ static void note_call(struct samples *s, uint32_t from, uint32_t to)
 		search_part(s->search, CODE, from, to);
 }
 
-/* Where the program's own code begins: after the innermost startup code in the outermost few
- * frames. */
+/* Returns the number of frames that are the program's own code: those inside of the innermost
+ * startup code, which is looked for in the outermost few frames. */
 static uint32_t first_own(const struct walk *w)
 {
 	uint32_t i = w->frames.len, own = i;
@@ -134,7 +137,8 @@ static void note_amounts(struct samples *s, uint32_t thread, uint32_t object, en
 			ledger_add(s->ledger, *part, thread, object, what, seconds);
 }
 
-/* By the function's name or, in libraries that have none, by the library's. */
+/* Returns the kind of object that a frame waits for, by the name of its function or, in libraries
+ * without names, by that of the library; OBJECT_KINDS if that does not show it. */
 static enum object_kind kind_of_frame(const struct frame *f)
 {
 	const char *file = f->code && f->code->path ? strrchr(f->code->path, '/') : NULL;
@@ -146,7 +150,8 @@ static enum object_kind kind_of_frame(const struct frame *f)
 	return k;
 }
 
-/* By the name of what the frame calls: that may have tail-called a function without a name. */
+/* The same by the name of the function that the frame calls. It need not be the next frame: it may
+ * have tail-called a function without a name. */
 static enum object_kind kind_of_call(const struct frame *f)
 {
 	if (f->exact || !f->code || !f->code->flow)
@@ -155,8 +160,8 @@ static enum object_kind kind_of_call(const struct frame *f)
 	return call.direct ? waits_kind_of(code_name_at(f->code, call.target)) : OBJECT_KINDS;
 }
 
-/* The kind that the plumbing on the stack waits for. The outermost function of it, which the
- * program's own code calls, knows best. */
+/* Returns the kind of object that the plumbing on the stack waits for. The outermost function of
+ * the plumbing, which the program's own code calls, is decisive. */
 static enum object_kind kind_on_stack(const struct walk *w)
 {
 	enum object_kind kind = OBJECT_KINDS;
@@ -174,7 +179,7 @@ static enum object_kind kind_on_stack(const struct walk *w)
 	return kind;
 }
 
-/* Whether a running thread waits by spinning. */
+/* Returns true if a running thread waits by spinning. */
 static bool spins(const struct walk *w)
 {
 	enum object_kind kind = kind_on_stack(w);
@@ -207,7 +212,8 @@ static void note_place(struct samples *s, uint32_t thread, uint32_t node, uint32
 	s->last.data[thread] = (struct last_place){node, object, now_seconds()};
 }
 
-/* A thread waits for a mutex: notes where the thread that holds it is, if that was seen lately. */
+/* Called if a thread waits for a mutex: notes where the thread that holds it is, if that thread was
+ * seen recently. */
 static void note_holder(struct samples *s, uint32_t process, uint32_t object, double seconds)
 {
 	static const double recently = 0.1; /* s */
@@ -225,7 +231,7 @@ static void note_holder(struct samples *s, uint32_t process, uint32_t object, do
 	s->holders.data[at].seconds += seconds;
 }
 
-/* The stack of a waiting thread ends in plumbing, which says nothing to the user. */
+/* The stack of a waiting thread ends in plumbing, which is of no interest to the user. */
 static void cut_plumbing(struct samples *s)
 {
 	while (s->chain.len && is_plumbing(s->code, vec_last(&s->chain)))
@@ -248,9 +254,9 @@ static uint32_t learn_kind(struct samples *s, uint32_t object, const struct walk
 	return whole == LEDGER_NONE ? object : whole;
 }
 
-/* What the thread waits for, or LEDGER_NONE. A system call names its object. For a thread that
- * spins or polls, or is in a system call that a stop has restarted, it is the object that was seen
- * at the last step. */
+/* Returns what a thread waits for, or LEDGER_NONE. Most system calls name their object. For a
+ * thread that spins or polls, or is in a system call that a stop has restarted, it is the object
+ * that was seen at the last step. */
 static uint32_t waited_for(struct samples *s, uint32_t process, uint32_t thread,
 			   const struct walk *w, const struct call_made *call)
 {
@@ -325,7 +331,8 @@ static void note_stack(struct samples *s, int pid, int tid, const struct walk *w
 	note_amounts(s, thread, LEDGER_NONE, AMOUNT_SEEN_CPU, seconds);
 	note_chain(s, SAMPLE_CPU, LEDGER_NONE, node, seconds);
 	give_to_search(s, thread, SAMPLE_CPU);
-	/* It is in an ignored call also while it waits for a CPU. */
+	/* The thread may be in an ignored call; then the time in which it was ready for a CPU is
+	 * part of the call. */
 	note_ignored(s, process, thread, w, NULL, node,
 		     seconds * machine_stretch(&s->machine->threads.data[thread]));
 }
@@ -367,8 +374,8 @@ void samples_open(struct samples *s, unsigned hz, char *note, size_t size)
 	struct sampler_options o = {.event_count = 1,
 				    .hz = hz,
 				    .wall = true,
-				    .max_stack = 16384,
-				    .perf_only = true}; /* else stops have to do */
+				    .max_stack = STACK_BYTES,
+				    .perf_only = true}; /* else samples_look() stops the program */
 	struct err e;
 	s->sink->before = before_sample;
 	s->sink->placed = on_placed;
@@ -419,7 +426,8 @@ static uint32_t add_to_profile(struct samples *s, int pid, int tid, const struct
 					  .amount = (uint64_t)(seconds * 1e9)});
 }
 
-/* The time that the stack of a running thread represents: as long as it ran since the last look. */
+/* Returns the time that the stack of a running thread represents: its CPU time since the last
+ * look. */
 static double ran_since(struct samples *s, int pid, int tid, double passed)
 {
 	uint32_t now = (uint32_t)(thread_cpu_ns(pid, tid) / 1000000);

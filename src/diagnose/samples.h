@@ -1,6 +1,6 @@
-/* Call stacks: from a sampler while the program runs, or by stopping it where perf is not
- * permitted, and from every stop for a change of probes. They become the profile that reports are
- * made from, samples for the search, and amounts of what probes cannot measure. */
+/* Call stacks. They are taken by perf while the program runs or, where perf is not permitted, by
+ * stopping the program; and in every stop for a change of probes. They become the profile that
+ * reports are made from, samples for the search, and amounts of what probes cannot measure. */
 #pragma once
 #include "callpath/sink.h"
 #include "diagnose/code.h"
@@ -24,6 +24,7 @@ struct chain {
 	uint32_t count;
 };
 
+/* Where a thread was last seen. */
 struct last_place {
 	uint32_t node;
 	uint32_t object; /* that it waited for; LEDGER_NONE: it ran */
@@ -55,14 +56,14 @@ struct samples {
 };
 
 void samples_init(struct samples *s, struct engine *g);
-/* Opens perf, if it is permitted; else *note says why not. */
+/* Opens perf. *note says why that is not permitted, or what perf cannot measure here. */
 void samples_open(struct samples *s, unsigned hz, char *note, size_t size);
 void samples_release(struct samples *s);
 
 void samples_watch(struct samples *s, int pid);
 /* Processes the samples that are available. */
 void samples_take(struct samples *s);
-/* Without a sampler: stops the program to see its stacks, if it is time to. */
+/* Without a sampler: stops the program to read its call stacks, if that is due. */
 void samples_look(struct samples *s, double now);
 /* Processes the stacks from stops since the last call. */
 void samples_take_walks(struct samples *s);

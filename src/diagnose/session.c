@@ -16,8 +16,8 @@
 enum {
 	STRONGEST_MAX = 8,  /* lines of diagnose_strongest() */
 	FRESH_CHECK_MS = 5, /* between checks of newly inserted probes and counters */
-	HZ = 241,           /* samples per second */
-	MOST_PATCHES = 250, /* of a function: they take some milliseconds of a stop */
+	HZ = 241,           /* samples per second of CPU time */
+	MOST_PATCHES = 250, /* per function; this many prolong a stop by milliseconds */
 };
 
 static const double step_time = 0.05;     /* s between readings */
@@ -85,7 +85,8 @@ static void on_module(void *ctx, struct code *code)
 	code_parts_module(d->own->code, code);
 }
 
-/* Reports main(), if the program has symbols: the program's own code begins with it. */
+/* Reports main() to the search as the function that the program's own code begins with, if the
+ * program has symbols. */
 static void find_main(struct diagnosis *d, uint32_t process)
 {
 	const struct mapped_process *m = &d->own->mapped.processes.data[process];
@@ -140,7 +141,7 @@ static void on_forked(void *own, const struct engine_event *v)
 	add_process(d, v->target, true);
 }
 
-/* A process has ended, or executes another program: reads a last time what it was. */
+/* Forgets a process that has ended, or executes another program, after a last reading. */
 static void drop_target(struct diagnosis *d, struct target *t)
 {
 	diagnose_step(d);
@@ -205,7 +206,8 @@ static void on_ended(void *own, const struct engine_event *v)
 	drop_target(d, v->target);
 }
 
-/* What was measured is kept; from now on there are samples only. */
+/* The process has restricted its system calls, so it can no longer be probed. All values so far are
+ * kept; from now on it is only sampled. */
 static void on_confined(void *own, const struct engine_event *v)
 {
 	struct diagnosis *d = own;
@@ -312,8 +314,8 @@ static void add_facts(void *own)
 	profile_fact(p, "loops", d->o->loops ? "1" : "0");
 }
 
-/* Whether a process that could not be probed is gone, or executes another program. Events report
- * that, but not at once, so this waits for a while. */
+/* Returns true if a process that could not be probed has ended, or executes another program. Events
+ * report that, but not at once, so this waits for a while. */
 static bool has_changed(struct diagnosis *d, const struct target *t)
 {
 	static const double patience = 0.5; /* s */
@@ -384,7 +386,8 @@ static void abandon(void *own)
 
 /* ---- the strongest findings ---- */
 
-/* The true experiments on code with the largest values that have no true refinement. */
+/* Lists the true experiments on code that have no true refinement, by descending value, at most
+ * `most`. Returns their number. */
 static uint32_t strongest(const struct diagnosis *d, uint32_t *list, uint32_t most)
 {
 	uint32_t count = 0;
@@ -481,7 +484,8 @@ static const struct session_ops ops = {
 
 struct diagnosis *diagnose_new(const struct diagnose_options *o)
 {
-	/* For tests: probes overwrite all registers that are taken for free. */
+	/* SONDE_POISON is for tests: probes overwrite all registers that liveness analysis calls
+	 * free. */
 	const struct engine_options options = {.poison = getenv("SONDE_POISON"),
 					       .most_patches = MOST_PATCHES,
 					       .lazy = true,

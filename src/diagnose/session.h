@@ -16,13 +16,13 @@ struct diagnose_options {
 };
 
 struct diagnosis {
-	struct session session; /* it may also end as "exhausted" */
+	struct session session; /* session.ended may also be "exhausted" */
 	struct probing probing;
 	const struct diagnose_options *o;
 	struct profile profile;
 	double overhead;                 /* overhead at present: share of the program's time */
 	uint32_t active, found, refuted; /* experiments: not decided, true, false */
-	bool settled;   /* nothing is left to be tested, as the program behaves now */
+	bool settled;   /* nothing is left to test while the program behaves as it does now */
 	char note[700]; /* why perf is not used, or what it cannot do */
 	struct diagnose_private *own;
 };
@@ -30,6 +30,6 @@ struct diagnosis {
 struct diagnosis *diagnose_new(const struct diagnose_options *o);
 void diagnose_free(struct diagnosis *d);
 
-/* The strongest findings so far, a line each, at most `most`. The lines are valid until the next
- * call. */
+/* Lists the strongest findings so far, one line each, at most `most`. Returns their number. The
+ * lines are valid until the next call. */
 uint32_t diagnose_strongest(struct diagnosis *d, const char **lines, uint32_t most);

@@ -2,9 +2,9 @@
 
 #include "base/log.h"
 
-enum { MOST_LOOPS = 8 }; /* whose trips are counted */
+enum { MOST_LOOPS = 8 }; /* loops that have their trips counted */
 
-static const double count_time = 0.01; /* s that counters are in */
+static const double count_time = 0.01; /* s for which counters stay in the program */
 
 void trips_init(struct trips *t, struct probes *p)
 {

@@ -1,6 +1,5 @@
-/* Trip counts of loops: how many iterations they have each time that they are entered. They are
- * counted for a moment only: a loop that is entered often has short trips, and counters cost as
- * much as the loop itself. */
+/* Trip counts of loops. They are counted for a moment only: a loop that is entered often has short
+ * trips, and its counters take as much time as the loop itself. */
 #pragma once
 #include "diagnose/probes.h"
 
@@ -20,11 +19,11 @@ struct trips {
 void trips_init(struct trips *t, struct probes *p);
 void trips_release(struct trips *t);
 
-/* Counts the trips of a loop, from the next commit on, if it has not been done. */
+/* Counts the trips of a loop from the next commit on, unless they were counted before. */
 void trips_count(struct trips *t, uint32_t part);
-/* Whether trips_check() should be called soon; it removes counters that have counted long enough,
- * with the next commit. */
+/* True if trips_check() should be called soon. */
 bool trips_are_counted(const struct trips *t);
+/* Removes counters that have counted long enough, with the next commit. */
 void trips_check(struct trips *t, double now);
 
 /* NULL: not known. */

@@ -14,9 +14,9 @@
  * kind is not known by then, it is given `patience` from when it was first seen. */
 static const double noticeable = 0.02, patience = 0.5; /* s */
 
-/* Largest offset in an object of these kinds of a word that threads wait for. */
+/* The last offset in an object of these kinds that has a word that threads wait for. */
 enum { MUTEX_LAST_WORD = 4, BARRIER_LAST_WORD = 12, RWLOCK_LAST_WORD = 12 };
-/* Offset in a mutex of glibc of the thread that has locked it. */
+/* The offset in a mutex of glibc that has the tid of the thread that has locked it. */
 enum { MUTEX_OWNER = 8 };
 
 void waits_init(struct waits *w, struct machine *m, struct mapped *mapped, struct ledger *l,
@@ -72,7 +72,7 @@ static const struct {
 };
 
 /* Skips the leading underscores of a library's internal names, except where the table has them. */
-static const char *bare(const char *name)
+static const char *skip_underscores(const char *name)
 {
 	while (name[0] == '_' && strncmp(name, "__lll", 5) != 0 && strncmp(name, "__kmp", 5) != 0 &&
 	       strncmp(name, "__pthread_clockjoin", 19) != 0)
@@ -82,7 +82,7 @@ static const char *bare(const char *name)
 
 enum object_kind waits_kind_of(const char *function)
 {
-	function = bare(function);
+	function = skip_underscores(function);
 	for (uint32_t i = 0; i < ARRAY_SIZE(functions); i++) {
 		const char *name = functions[i].name;
 		size_t n = strcspn(name, "*");
@@ -122,7 +122,7 @@ static enum object_kind kind_of_call(uint32_t call)
 
 /* ---- names ---- */
 
-/* The kind of a file by what /proc calls it. */
+/* Returns the kind of a file by its path in /proc. */
 static enum object_kind kind_of_file(const char *path)
 {
 	if (!strncmp(path, "pipe:", 5))
@@ -136,7 +136,7 @@ static enum object_kind kind_of_file(const char *path)
 
 enum { PATH_ROOM = 1024 };
 
-/* What a descriptor refers to; false if that is not known. */
+/* Reads the path that a descriptor refers to; returns false if that is not known. */
 static bool read_descriptor(const struct waits *w, const struct wait_object *o,
 			    char path[PATH_ROOM])
 {
@@ -161,7 +161,8 @@ static void name_file(struct waits *w, struct wait_object *o)
 	o->checked = w->time;
 }
 
-/* Whether the descriptor refers to another file by now: numbers of closed files are reused. */
+/* Returns true if the descriptor refers to another file by now: numbers of closed files are
+ * reused. */
 static bool refers_elsewhere(struct waits *w, struct wait_object *o)
 {
 	static const double check_period = 0.25; /* s */
@@ -173,7 +174,8 @@ static bool refers_elsewhere(struct waits *w, struct wait_object *o)
 	return read_descriptor(w, o, path) && strcmp(path, o->name) != 0;
 }
 
-/* bytes: a larger variable holds several objects, so the offset is part of the name. */
+/* In bytes. A larger variable holds several objects, so the name of an object in it needs the
+ * offset. */
 enum { SMALL_VARIABLE = 64 };
 
 static void name_memory(struct waits *w, struct wait_object *o)
@@ -240,8 +242,8 @@ static uint64_t object_key(uint32_t process, enum object_kind kind, uint64_t id)
 	return hash_bytes(key, sizeof(key), 0);
 }
 
-/* The key of an object in memory that processes share: the same for all of them. False if its
- * memory is not shared. */
+/* Finds the key of an object in memory that processes share; it is the same in all of them. Returns
+ * false if the memory is not shared. */
 static bool shared_key(const struct waits *w, uint32_t process, enum object_kind kind, uint64_t id,
 		       uint64_t *key)
 {
@@ -284,8 +286,8 @@ static const char *function_name(const struct waits *w, uint32_t process, uint64
 	return code_name_at(p.code, p.va);
 }
 
-/* A spinning thread makes no system call that shows the kind of its object, and sometimes there is
- * no object either. */
+/* A spinning thread makes no system call that shows the kind of its object: the name of the
+ * function does. If there is no object, the function itself takes its place. */
 static uint32_t spinning_object(struct waits *w, uint32_t process, const struct wait_value *v)
 {
 	const char *name = function_name(w, process, v->pc);
@@ -314,7 +316,7 @@ static uint32_t find_object(struct waits *w, uint32_t process, const struct wait
 	return at;
 }
 
-/* Both words of a condition variable are one object. */
+/* Threads wait for two words of a condition variable. Both become one object. */
 static void merge_condition(struct waits *w, uint32_t object)
 {
 	struct wait_object o = w->objects.data[object];
@@ -403,7 +405,7 @@ static uint32_t row_of(struct waits *w, uint32_t process, const struct wait_valu
 	return at;
 }
 
-/* Adds to what the whole thread did. */
+/* Adds a wait to the times of the whole thread. */
 static void note_thread(struct waits *w, uint32_t thread, uint32_t object, double seconds)
 {
 	struct machine_thread *t = &w->machine->threads.data[thread];
@@ -430,8 +432,8 @@ static void note_now(struct waits *w, uint32_t thread, uint32_t object)
 	w->now.data[thread] = object;
 }
 
-/* A spinning thread is ready to run all the time: it runs for the same share of its spinning as of
- * the time in which it is ready. */
+/* Returns the share of its spinning for which a thread has a CPU. A spinning thread always wants to
+ * run, so it is the same share as of all the time in which the thread wants to run. */
 static double running_share(const struct machine_thread *t)
 {
 	return t->cpu > 0 ? t->cpu / (t->cpu + t->ready) : 0;
@@ -450,7 +452,7 @@ static void add_amounts(struct waits *w, const struct wait_row *r, double second
 			   seconds * running_share(&w->machine->threads.data[r->thread]));
 }
 
-/* Whether waits of the call at this place are no longer watched (ignored.c). */
+/* Returns true if waits of the call at this place are no longer watched (ignored.c). */
 static bool is_ignored(const struct waits *w, uint32_t process, uint64_t pc)
 {
 	vec_each (c, &w->ignored)
@@ -487,7 +489,8 @@ static void on_value(void *ctx, const struct wait_value *v)
 	r->reported.count += v->count;
 	r->reported.bytes += v->bytes;
 	r->reported.small_count += v->small_count;
-	/* Spinning is short: what a thread spun for last is what it waits for. */
+	/* Spinning is short, so it is hardly ever seen in progress: the object of the last spinning
+	 * is taken for what the thread waits for. */
 	if (all && (v->since_ns || (r->spins && v->count != r->last.count)))
 		note_now(w, r->thread, object);
 }

@@ -1,9 +1,9 @@
-/* What threads wait for: synchronisation objects and files. They are found as threads are seen
- * waiting, with the time of each, from what the runtime keeps (probe/engine/engine.h,
- * target_waits()).
+/* What threads wait for: synchronisation objects and files. An object is added when a thread is
+ * first seen waiting for it. The runtime measures the waits (target_waits() in
+ * probe/engine/engine.h).
  *
  * A futex is a word in memory: the stack of a thread that waits for it shows which kind of object
- * it belongs to. /proc says what a descriptor refers to. */
+ * it belongs to. /proc shows what a descriptor refers to. */
 #pragma once
 #include "diagnose/machine.h"
 #include "diagnose/mapped.h"
@@ -15,18 +15,16 @@ struct wait_object {
 	uint64_t id;      /* address of the object, or descriptor */
 	const char *name; /* of the variable, path of the file, ...; never NULL */
 	bool named;       /* its name is more than an address */
-	/* For an object without a name: where it was made (the code, and an address within the
-	 * call), NULL if that was not seen; and the part of the code that was first seen waiting
-	 * for it. */
-	struct code *maker;
-	uint64_t made_at;
-	uint32_t user;
-	uint32_t part;  /* RESOURCE_NONE until it has taken some time */
-	double first;   /* s: when it was first seen */
-	double checked; /* s: when its descriptor was last looked up */
-	double rate;    /* uses per second, once they are no longer counted; else 0 */
-	double seconds; /* of all threads, counted or not */
-	double sampled; /* s by samples, in system calls that are not watched */
+	/* For an object without a name: */
+	struct code *maker; /* the code that made it; NULL: that was not seen */
+	uint64_t made_at;   /* an address within the call that made it */
+	uint32_t user;      /* the part of the code that was first seen waiting for it */
+	uint32_t part;      /* RESOURCE_NONE until it has taken some time */
+	double first;       /* s: when it was first seen */
+	double checked;     /* s: when its descriptor was last looked up */
+	double rate;        /* waits per second before its calls were ignored; 0: they are not */
+	double seconds;     /* of all threads, counted or not */
+	double sampled;     /* s by samples, in system calls that are not watched */
 	uint64_t count, bytes, small_count;
 	double small_seconds;
 	uint32_t merged; /* the object that this turned out to be a part of; or LEDGER_NONE */
@@ -37,7 +35,8 @@ struct wait_row {
 	uint64_t pc;
 	bool spins;
 	uint64_t begun; /* waits in this step */
-	/* Up to the last step; and during a step, up to now: a row may be reported in pieces. */
+	/* last: up to the last step. reported: up to now, added up during a step, because a row may
+	 * be reported in pieces. */
 	struct wait_sums {
 		uint64_t wall_ns, small_ns, count, bytes, small_count;
 	} last, reported;
@@ -46,13 +45,13 @@ struct wait_row {
 
 struct ignored_object {
 	uint32_t object, thread;
-	double share;  /* of the time of all objects */
-	double small;  /* of this one's own time, in operations that move few bytes */
+	double share;  /* of the time of all objects of these calls */
+	double small;  /* share of this object's time in operations that move few bytes */
 	double credit; /* samples that it should have had, less those that it was given */
 };
 
-/* A function with too many system calls to watch them: its time comes from samples. What the calls
- * wait for is known from before. */
+/* A function that makes too many system calls to watch them: its time is measured by samples. The
+ * objects are those that its calls waited for before. */
 struct ignored_calls {
 	uint32_t process;
 	uint64_t pc; /* of the call, as reported with its waits */
@@ -72,38 +71,38 @@ struct waits {
 	struct hashmap row_at;
 	VEC(uint32_t) reported; /* rows that were reported in this step */
 	uint32_t step;
-	VEC(uint32_t) now;  /* object that is waited for, by thread of the machine */
+	VEC(uint32_t) now;  /* by thread of the machine: the object that it waits for */
 	VEC(uint32_t) news; /* parts that are new: the search does not know them yet */
 	VEC(struct ignored_calls) ignored;
-	double time, passed; /* s: at this step, and since the one before */
+	double time, passed; /* s: the time of this step, and since the one before */
 };
 
 void waits_init(struct waits *w, struct machine *m, struct mapped *mapped, struct ledger *l,
 		struct arena *a);
 void waits_release(struct waits *w);
 
-/* The part of the code that a subject of a process measures, or RESOURCE_NONE. */
+/* Returns the part of the code that a subject of a process measures, or RESOURCE_NONE. */
 typedef uint32_t (*subject_part)(void *ctx, uint32_t process, uint32_t subject);
-/* Between machine_begin_step() and machine_end_step(). */
+/* Reads all waits. Call it between machine_begin_step() and machine_end_step(). */
 void waits_step(struct waits *w, subject_part part_of, void *ctx);
 
-/* What the thread waited for at the time of the last step; LEDGER_NONE: nothing. */
+/* Returns what the thread waited for at the time of the last step; LEDGER_NONE: nothing. */
 uint32_t waits_now(const struct waits *w, uint32_t thread);
-/* What a thread waits for in a system call; LEDGER_NONE: the call does not say. */
+/* Returns what a thread waits for in a system call; LEDGER_NONE: the call does not show it. */
 uint32_t waits_in_call(struct waits *w, uint32_t process, const struct call_made *c);
-/* The stack of a thread that waits for an object shows that it is of this kind. */
+/* Notes that an object is of this kind, as the stack of a thread that waits for it shows. */
 void waits_learn(struct waits *w, uint32_t object, enum object_kind kind);
-/* The kind of object that a function waits for, by its name; OBJECT_KINDS if it is none of those
+/* Returns the kind of object that a function waits for, by its name; OBJECT_KINDS if it is not
  * known to wait. */
 enum object_kind waits_kind_of(const char *function);
 /* Notes that this part of the code waits for the object. */
 void waits_used(struct waits *w, uint32_t object, uint32_t part);
-/* The thread that has locked a mutex, or 0. */
+/* Returns the tid of the thread that has locked a mutex, or 0. */
 int waits_owner(const struct waits *w, uint32_t object);
 
 /* ignored.c */
-/* Stops watching calls that cost more than `most`, a share of the time that passes, if one call
- * costs `seconds`. True if something is to be committed. */
+/* Stops watching calls if watching them takes more than the share `most` of elapsed time; one call
+ * takes `seconds`. Returns true if there is something to commit. */
 bool waits_limit(struct waits *w, double seconds, double most);
 /* A sample of a thread that is in the code at va. */
 struct ignored_sample {
@@ -112,7 +111,8 @@ struct ignored_sample {
 	uint64_t va;
 	const struct call_made *call; /* that it waits in, or NULL if that is not known */
 };
-/* If the calls in the function at va are ignored: what the thread waits for. That is the object
- * that the call names, or else one chosen by its share. False otherwise. */
+/* Returns true if the calls in the function at va are ignored. Then *object is what the thread
+ * waits for: the object that the call names, otherwise one that is chosen by its share. *small is
+ * the share of the object's time in operations that move few bytes. */
 bool waits_ignored(struct waits *w, const struct ignored_sample *x, uint32_t *object,
 		   double *small);

@@ -19,12 +19,13 @@ static bool is_over(const struct profile_experiment *x)
 	return x->flags & EXPERIMENT_OVER;
 }
 
-static bool waits(enum hypothesis_id h)
+static bool is_about_waiting(enum hypothesis_id h)
 {
 	return hypotheses[h].samples != SAMPLE_CPU;
 }
 
-/* The share of the run, by samples; where they are too few, by the experiment. */
+/* Returns the share of the run, by samples; by the experiment's value if there are too few
+ * samples. */
 static double share_of_run(const struct known *k, uint32_t experiment, double seconds,
 			   uint64_t samples)
 {
@@ -34,7 +35,8 @@ static double share_of_run(const struct known *k, uint32_t experiment, double se
 	return known_share(k, h, seconds);
 }
 
-/* What was true for a while only, or barely, may be too little for the whole run. */
+/* Returns false if the share of the whole run is too small: the experiment was true only for a
+ * while, or barely. */
 static bool matters(const struct known *k, uint32_t experiment, double share)
 {
 	return share >= whole_run_share * experiment_of(k, experiment)->threshold;
@@ -42,14 +44,14 @@ static bool matters(const struct known *k, uint32_t experiment, double share)
 
 /* ---- truths ---- */
 
-/* True experiments of a hypothesis on parts of the code, for the whole machine and all objects. One
- * that does not matter for the whole run is left out: its samples are explained by its caller. */
+/* True experiments of a hypothesis on parts of the code, for the whole machine and all objects.
+ * Those that do not matter for the whole run are left out: a caller explains their samples. */
 struct truths {
 	const struct known *k;
 	enum hypothesis_id hypothesis;
 	struct hashmap at; /* part -> experiment */
 	VEC(uint32_t) list;
-	double *explained; /* s, by part */
+	double *explained; /* by part: s of samples that it is the innermost truth of */
 	uint64_t samples;  /* samples of the hypothesis's class */
 };
 
@@ -99,7 +101,7 @@ static void explain(struct truths *t)
 	}
 }
 
-/* Whether one experiment leads to the other through true ones. */
+/* Returns true if one experiment leads to the other through true ones. */
 static bool leads(const struct truths *t, uint32_t from, uint32_t to, uint8_t *seen)
 {
 	VEC(uint32_t) todo = {0};
@@ -119,8 +121,8 @@ static bool leads(const struct truths *t, uint32_t from, uint32_t to, uint8_t *s
 	return found;
 }
 
-/* Whether none of its parts is true. A part that leads back to it belongs to the same recursion and
- * does not count, unless it explains more samples. */
+/* Returns true if none of its parts is true. A part that leads back to it belongs to the same
+ * recursion and does not count, unless it explains more samples. */
 static bool is_leaf(const struct truths *t, uint32_t experiment)
 {
 	children_each (child, t->k, experiment) {
@@ -136,8 +138,8 @@ static bool is_leaf(const struct truths *t, uint32_t experiment)
 	return true;
 }
 
-/* The lower bound of a share that only samples support, as certain as the decision of an
- * experiment. Of a hundred samples, 20 % may really be 10 %. */
+/* Returns a lower bound of a share that only samples support, as certain as the decision of an
+ * experiment: with a hundred samples, a share of 20 % may really be 10 %. */
 static double least_share(const struct truths *t, double seconds)
 {
 	double share = known_share(t->k, t->hypothesis, seconds);
@@ -145,7 +147,7 @@ static double least_share(const struct truths *t, double seconds)
 	return share - sure_errors * error;
 }
 
-/* *spread: parts of it are reported as well. */
+/* *spread is set if parts of it are large enough to be reported as well. */
 static bool is_worth_reporting(const struct truths *t, uint32_t experiment, bool *spread)
 {
 	uint32_t part = code_of(t->k, experiment), ignored;
@@ -170,7 +172,7 @@ struct candidate_choice {
 	candidate_list *list;
 };
 
-/* `own`: s of samples that are explained by the part itself, and by none of its parts. */
+/* `own`: s of samples that the part itself explains, and none of its parts. */
 static void add_candidate(struct candidate_choice *c, enum hypothesis_id h, uint32_t experiment,
 			  uint32_t part, uint32_t object, bool spread, double own)
 {
@@ -185,8 +187,8 @@ static void add_candidate(struct candidate_choice *c, enum hypothesis_id h, uint
 	vec_push(c->list, x);
 }
 
-/* The true experiment at the same focus for this object or, with `or_kind`, for its kind; or
- * PROFILE_NONE. */
+/* Returns the true experiment at the same focus for this object or, if `or_kind` is set, for its
+ * kind; PROFILE_NONE if there is none. */
 static uint32_t true_of_object(const struct known *k, uint32_t experiment, uint32_t object,
 			       bool or_kind)
 {
@@ -235,7 +237,7 @@ static void add_truths(struct candidate_choice *c, enum hypothesis_id h)
 		uint32_t part = code_of(c->k, *i);
 		if (!is_worth_reporting(&t, *i, &spread))
 			continue;
-		if (waits(h))
+		if (is_about_waiting(h))
 			add_waiting(c, h, *i, part, spread, t.explained[part]);
 		else
 			add_candidate(c, h, *i, part, PROFILE_NONE, spread, t.explained[part]);
@@ -245,9 +247,9 @@ static void add_truths(struct candidate_choice *c, enum hypothesis_id h)
 	hashmap_release(&t.at);
 }
 
-/* Whether an experiment is true of one process or thread, and not of the whole, and has no true
- * refinement. That is so where threads do different things. The waiting of threads that have turned
- * out to be idle does not count. */
+/* Returns true if an experiment is true of one process or thread, but not of the whole, and has no
+ * true refinement. Such experiments exist where threads do different things. The waiting of threads
+ * that have turned out to be idle does not count. */
 static bool is_local(const struct known *k, uint32_t experiment)
 {
 	const struct profile_experiment *x = experiment_of(k, experiment);
@@ -258,7 +260,7 @@ static bool is_local(const struct known *k, uint32_t experiment)
 	    hypotheses[h].measure == MEASURE_IMBALANCE)
 		return false;
 	whole.part[MACHINE] = k->whole.part[MACHINE];
-	if (waits(h) && !known_worker(k, x->focus[MACHINE]))
+	if (is_about_waiting(h) && !known_worker(k, x->focus[MACHINE]))
 		return false;
 	if (known_true(k, h, &whole) != PROFILE_NONE)
 		return false;
@@ -268,7 +270,7 @@ static bool is_local(const struct known *k, uint32_t experiment)
 	return true;
 }
 
-/* The object that an experiment is about; PROFILE_NONE: none in particular. */
+/* Returns the object that an experiment is about; PROFILE_NONE: none in particular. */
 static uint32_t object_in(const struct known *k, const struct profile_experiment *x)
 {
 	for (uint32_t i = 0; i < k->e->objects.len; i++) {
@@ -305,7 +307,8 @@ static void drop_small(struct candidate_choice *c)
 	c->list->len = kept;
 }
 
-/* Whether another candidate is more specific about the same. */
+/* Returns true if another candidate has a more specific hypothesis about the same part and
+ * object. */
 static bool is_general(const candidate_list *list, const struct candidate *c)
 {
 	vec_each (x, list)
@@ -327,8 +330,8 @@ static void drop_general(struct candidate_choice *c)
 	c->list->cap = kept.cap;
 }
 
-/* Whether there is a candidate of a hypothesis, or of one that refines it; for an object or, with
- * PROFILE_NONE, at all. */
+/* Returns true if there is a candidate of a hypothesis, or of one that refines it: for this object
+ * or, with PROFILE_NONE, for any or none. */
 static bool has_candidate(const struct candidate_choice *c, enum hypothesis_id h, uint32_t object)
 {
 	vec_each (x, c->list)
@@ -343,7 +346,7 @@ static void add_whole_of(struct candidate_choice *c, enum hypothesis_id h, uint3
 {
 	const struct profile_experiment *x = experiment_of(c->k, experiment);
 	uint32_t all = c->k->whole.part[CODE];
-	if (is_over(x) || (waits(h) && known_idle(c->k, all, object)))
+	if (is_over(x) || (is_about_waiting(h) && known_idle(c->k, all, object)))
 		return;
 	vec_push(c->list, (struct candidate){.hypothesis = (uint8_t)h,
 					     .experiment = experiment,
@@ -353,10 +356,10 @@ static void add_whole_of(struct candidate_choice *c, enum hypothesis_id h, uint3
 					     .chain = PROFILE_NONE});
 }
 
-/* Adds objects that are waited for in no particular code, or only in plumbing. */
+/* Adds objects that threads wait for in no particular code, or only in plumbing. */
 static void add_objects(struct candidate_choice *c, enum hypothesis_id h)
 {
-	for (uint32_t i = 0; waits(h) && i < c->k->e->objects.len; i++) {
+	for (uint32_t i = 0; is_about_waiting(h) && i < c->k->e->objects.len; i++) {
 		struct focus f = c->k->whole;
 		uint32_t resource = c->k->e->objects.data[i].resource;
 		f.part[object_kinds[known_kind(c->k, i)].hierarchy] = resource;
@@ -368,7 +371,7 @@ static void add_objects(struct candidate_choice *c, enum hypothesis_id h)
 	}
 }
 
-/* Adds a hypothesis that is true of the whole, if it is reported for no part. */
+/* Adds a hypothesis that is true of the whole program, if it is reported for none of its parts. */
 static void add_whole(struct candidate_choice *c, enum hypothesis_id h)
 {
 	uint32_t root = known_true(c->k, h, &c->k->whole);

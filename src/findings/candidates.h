@@ -12,16 +12,16 @@
 struct candidate {
 	uint8_t hypothesis;
 	uint32_t experiment;
-	uint32_t part;   /* of the code; the root: none in particular */
-	uint32_t object; /* that is waited for; PROFILE_NONE: none in particular */
+	uint32_t part;   /* resource of the code; the root: no part in particular */
+	uint32_t object; /* the object that is waited for; PROFILE_NONE: none in particular */
 	double share;    /* of the run */
-	double seconds;  /* of samples */
+	double seconds;  /* that its samples represent */
 	uint32_t chain;  /* the heaviest one through the part; PROFILE_NONE: none */
-	bool spread;     /* parts of it are other candidates: `share` is without them */
-	bool local;      /* true of one process or thread and its time, not of the whole */
+	bool spread;     /* parts of it are candidates, too: `share` is without them */
+	bool local;      /* true of the time of one process or thread, but not of the whole run */
 };
 
 typedef VEC(struct candidate) candidate_list;
 
-/* The most important first. */
+/* Finds all candidates, largest share first. */
 void candidates_find(const struct known *k, candidate_list *out);

@@ -152,7 +152,7 @@ double known_seconds(const struct known *k, enum hypothesis_id h, uint32_t part,
 	return sum;
 }
 
-/* The amount of the whole program. */
+/* Returns the amount of the whole program for a measure. */
 static double whole_amount(const struct known *k, enum measure m)
 {
 	bool computes = m == MEASURE_CPU || m == MEASURE_IMBALANCE;
@@ -241,7 +241,7 @@ struct code_words known_code(const struct known *k, uint32_t resource)
 	return w;
 }
 
-/* A function, with its line or else its module. */
+/* Returns a function with its line or, if that is unknown, its module. */
 static const char *function_words(struct known *k, uint32_t resource, const struct code_words *w)
 {
 	uint32_t module = k->p->resources.data[resource].module;

@@ -7,17 +7,19 @@
 struct known {
 	struct profile *p;
 	const struct evidence *e;
-	struct focus whole;    /* the roots */
-	uint8_t *hypothesis;   /* of each experiment; HYPOTHESES: an unknown one */
-	uint32_t *first_child; /* of experiment i: children[first_child[i]] up to first_child[i + 1]
-				*/
-	uint32_t *children;    /* experiments */
-	uint32_t *first_amount; /* the same for the amounts of a resource */
-	uint32_t *name;         /* of each resource: its evidence_name, or PROFILE_NONE */
-	struct arena arena;     /* for strings */
+	struct focus whole;  /* the roots */
+	uint8_t *hypothesis; /* of each experiment; HYPOTHESES: an unknown one */
+	/* The refinements of experiment i are children[first_child[i]] up to, but without,
+	 * children[first_child[i + 1]]. first_amount has the amounts of resources in the same
+	 * way. */
+	uint32_t *first_child;
+	uint32_t *children;
+	uint32_t *first_amount;
+	uint32_t *name;     /* of each resource: its evidence_name, or PROFILE_NONE */
+	struct arena arena; /* for strings */
 };
 
-/* False if the profile lacks what is needed, such as a root. */
+/* Returns false if a root is missing in the profile. */
 bool known_init(struct known *k, struct profile *p);
 void known_release(struct known *k);
 
@@ -36,35 +38,37 @@ static inline const struct evidence_amount *amounts_begin(const struct known *k,
 	return k->e->amounts.data + k->first_amount[resource];
 }
 
-/* Whether `resource` is `whole`, or below it. */
+/* True if `resource` is `whole`, or below it. */
 bool known_within(const struct known *k, uint32_t resource, uint32_t whole);
-/* Whether an amount belongs to the focus, in the hierarchies that matter to the measure. */
+/* True if an amount belongs to the focus, in the hierarchies that matter to the measure. */
 bool known_concerns(const struct known *k, const struct focus *f, enum measure m,
 		    const struct evidence_amount *a);
 struct focus known_focus(const struct profile_experiment *x);
-/* The true experiment of this hypothesis at this focus, or PROFILE_NONE. */
+/* Returns the true experiment of this hypothesis at this focus, or PROFILE_NONE. */
 uint32_t known_true(const struct known *k, enum hypothesis_id h, const struct focus *f);
 
-/* Whether a chain goes through a part of the code. */
+/* True if a chain has this part of the code. */
 bool known_passes(const struct known *k, const struct evidence_chain *c, uint32_t part);
-/* Seconds of samples through the part, for one object or, with PROFILE_NONE, for any. Also the
- * number of these samples, and their heaviest chain, or PROFILE_NONE. */
+/* Returns the seconds that samples through the part represent, for one object or, with
+ * PROFILE_NONE, for any. *samples is the number of these samples, *heaviest their heaviest chain,
+ * or PROFILE_NONE. */
 double known_seconds(const struct known *k, enum hypothesis_id h, uint32_t part, uint32_t object,
 		     uint32_t *heaviest, uint64_t *samples);
-/* The share of the run that these seconds of samples of the hypothesis's class correspond to. */
+/* Returns the share of the run that corresponds to these seconds of samples, which are of the class
+ * of the hypothesis. */
 double known_share(const struct known *k, enum hypothesis_id h, double seconds);
-/* How often per second the code of an experiment was entered while it was measured; 0 if that is
- * not known. */
+/* Returns how often per second the code of an experiment was entered while it was measured; 0 if
+ * that is not known. */
 double known_rate(const struct known *k, const struct profile_experiment *x);
 
-/* Whether the threads that waited in a part of the code, for the object or for any, have turned out
+/* True if the threads that waited in a part of the code, for the object or for any, have turned out
  * to be idle. It takes a while to find that out, and until then their waiting counts. */
 bool known_idle(const struct known *k, uint32_t part, uint32_t object);
-/* Whether a part of the machine has a thread that is not idle, as far as that is known. */
+/* True if a part of the machine has a thread that is not idle, as far as that is known. */
 bool known_worker(const struct known *k, uint32_t machine);
 
 enum object_kind known_kind(const struct known *k, uint32_t object);
-/* How often it was used per second. */
+/* Returns the number of waits for an object, or operations on it, per second. */
 double known_object_rate(const struct known *k, uint32_t object);
 
 /* The name and place of a function or loop. */
@@ -75,10 +79,10 @@ struct code_words {
 	bool loop;
 };
 struct code_words known_code(const struct known *k, uint32_t resource);
-/* Where something is ("multiply, loop at matrix.c:31-34"), and the part itself as a noun ("the loop
- * at matrix.c:31-34 in multiply"); both "multiply (matrix.c:28)" for a function. Valid until
- * known_release(). */
+/* known_place() says where something is ("multiply, loop at matrix.c:31-34"), known_noun() names
+ * the part itself ("the loop at matrix.c:31-34 in multiply"). For a function, both return "multiply
+ * (matrix.c:28)". Valid until known_release(). */
 const char *known_place(struct known *k, uint32_t resource);
 const char *known_noun(struct known *k, uint32_t resource);
-/* A path without folders. */
+/* Returns a path without its folders. */
 const char *known_file(const char *path);

@@ -1,5 +1,5 @@
-/* What to do next, as far as the data supports it: rules in the order of their worth. At most
- * MOST_STEPS are reported. */
+/* Advice on what to do next, as far as the data supports it. The most useful rules are first; at
+ * most MOST_STEPS pieces of advice are given. */
 #include "base/quantity.h"
 #include "findings/limits.h"
 #include "findings/wording.h"
@@ -15,7 +15,7 @@ struct advising {
 			remark((a)->t, PROFILE_NONE, "step", __VA_ARGS__);                         \
 	} while (0)
 
-/* Two findings that wait for the same object. */
+/* Two findings are about waiting for the same object. */
 static void same_object(struct advising *a)
 {
 	struct wording *t = a->t;
@@ -64,8 +64,8 @@ static void lock_held(struct advising *a)
 	}
 }
 
-/* The outermost part on the call path of a finding for which the same is true: there the work is
- * divided. */
+/* Returns the outermost part on the call path of a finding for which the same hypothesis is true:
+ * that is where the work is divided among threads. */
 static uint32_t divided_at(const struct wording *t, const struct candidate *c)
 {
 	const struct evidence *e = t->k->e;
@@ -87,7 +87,7 @@ static void uneven_work(struct advising *a)
 			       known_noun(a->t->k, divided_at(a->t, c)), percent(c->share));
 }
 
-/* Whether the work is divided among threads already, unevenly. */
+/* Returns true if the work is already divided among threads, unevenly. */
 static bool is_divided(const struct wording *t)
 {
 	vec_each (c, &t->list)
@@ -96,7 +96,7 @@ static bool is_divided(const struct wording *t)
 	return false;
 }
 
-/* Whether one thread did most of the work, on hardly more than one of several CPUs. */
+/* Returns true if one thread did most of the work, on hardly more than one of several CPUs. */
 static bool uses_one_cpu(const struct evidence *e)
 {
 	double all = 0;
@@ -108,7 +108,8 @@ static bool uses_one_cpu(const struct evidence *e)
 	return e->run.cpus > 1 && busy <= 1 && e->run.cpu <= one_cpu * e->run.time;
 }
 
-/* If only one CPU is used: the outermost loop on the call path of a CPU-bound finding. */
+/* If only one CPU is used, the outermost loop on the call path of a CPU-bound finding may be worth
+ * parallelising. */
 static void worth_dividing(struct advising *a)
 {
 	struct wording *t = a->t;
@@ -134,7 +135,7 @@ static void worth_dividing(struct advising *a)
 	}
 }
 
-/* A loop that is entered often, for a few iterations each time. */
+/* Adds advice about a loop that is entered often, for a few iterations each time. */
 static bool add_trips(struct advising *a, const struct candidate *c)
 {
 	const struct evidence_trip *trip = NULL;
@@ -153,7 +154,7 @@ static bool add_trips(struct advising *a, const struct candidate *c)
 	return true;
 }
 
-/* Many short calls: calling itself takes a part of the time. */
+/* Adds advice about a function with many short calls, where calling itself takes time. */
 static bool add_calls(struct advising *a, const struct candidate *c)
 {
 	const struct known *k = a->t->k;

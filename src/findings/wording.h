@@ -4,7 +4,7 @@
 
 struct wording {
 	struct known *k;
-	candidate_list list; /* the most important first */
+	candidate_list list; /* largest share first */
 };
 
 /* Adds a remark about a finding or, with PROFILE_NONE, about the whole run. */
@@ -13,10 +13,10 @@ remark(struct wording *t, uint32_t finding, const char *kind, const char *fmt, .
 
 /* words.c: adds the finding and its remarks. */
 void words_of(struct wording *t, uint32_t candidate);
-/* What the whole run is like, if there are no findings. */
+/* Adds the values of the whole run, if there are no findings. */
 void words_of_nothing(struct wording *t);
-/* What limits the findings. */
+/* Adds notes about what limits the findings. */
 void words_of_search(struct wording *t);
 
-/* steps.c: what to do next. */
+/* steps.c: adds advice on what to do next. */
 void steps_add(struct wording *t);

@@ -22,7 +22,7 @@ void remark(struct wording *t, uint32_t finding, const char *kind, const char *f
 	text_release(&text);
 }
 
-/* What shares of waiting refer to. */
+/* Returns the whole that shares of waiting refer to. */
 static const char *whole_of(const struct wording *t)
 {
 	const struct evidence_run *run = &t->k->e->run;
@@ -116,8 +116,8 @@ static void (*const sayings[HYPOTHESES])(const struct wording *, const struct ca
 
 /* ---- where ---- */
 
-/* Loops of one function share one pair of brackets. */
-static void add_step(struct wording *t, uint32_t part, bool *in_loops, struct text *out)
+/* Adds one part of a call path. Consecutive loops share one pair of brackets. */
+static void add_path_part(struct wording *t, uint32_t part, bool *in_loops, struct text *out)
 {
 	struct code_words n = known_code(t->k, part);
 	if (!n.loop || !n.first_line) {
@@ -133,7 +133,7 @@ static void add_step(struct wording *t, uint32_t part, bool *in_loops, struct te
 	*in_loops |= n.loop && n.first_line;
 }
 
-/* From the outermost function to the part, with the loops between them. */
+/* Adds the call path from the outermost function to the part, with the loops on it. */
 static void add_path(struct wording *t, uint32_t finding, const struct candidate *c)
 {
 	const struct evidence *e = t->k->e;
@@ -152,7 +152,7 @@ static void add_path(struct wording *t, uint32_t finding, const struct candidate
 			in_loops = false;
 			i = end - PATH_LAST;
 		}
-		add_step(t, parts[i], &in_loops, &path);
+		add_path_part(t, parts[i], &in_loops, &path);
 	}
 	text_add(&path, in_loops ? ")" : "");
 	if (path.len)
@@ -160,7 +160,7 @@ static void add_path(struct wording *t, uint32_t finding, const struct candidate
 	text_release(&path);
 }
 
-/* Seconds of samples of each thread in the finding's focus. The caller frees it. */
+/* Returns the seconds of samples of each thread in the finding's focus; the caller frees it. */
 static double *seconds_of_threads(const struct wording *t, const struct candidate *c)
 {
 	const struct known *k = t->k;
@@ -188,9 +188,9 @@ static void add_threads(struct wording *t, uint32_t finding, const struct candid
 		free(own);
 		return;
 	}
-	const struct evidence_thread *who = &e->threads.data[most];
-	if (who->tid && (count == 1 || own[most] > nearly_all * sum))
-		remark(t, finding, "where", "in thread %d (%s)", who->tid, who->name);
+	const struct evidence_thread *thread = &e->threads.data[most];
+	if (thread->tid && (count == 1 || own[most] > nearly_all * sum))
+		remark(t, finding, "where", "in thread %d (%s)", thread->tid, thread->name);
 	else
 		remark(t, finding, "where", "in %u threads", count);
 	free(own);
@@ -198,7 +198,7 @@ static void add_threads(struct wording *t, uint32_t finding, const struct candid
 
 /* ---- what it waits for ---- */
 
-/* Three digits, in the unit that suits. The limits are where rounding would give a fourth digit. */
+/* Adds a time with three digits. The limits are where rounding would give a fourth digit. */
 static void add_time(struct text *out, double seconds)
 {
 	static const char *const units[] = {"s", "ms", "us", "ns"};
@@ -241,7 +241,7 @@ static const struct profile_scope *function_scope(const struct profile *p, uint3
 	return scope == PROFILE_NONE ? NULL : &p->scopes.data[scope];
 }
 
-/* The innermost function with a source file on the path to a node. */
+/* Returns the innermost function with a source file on the path to a node, or NULL. */
 static const struct profile_scope *scope_of_node(const struct wording *t, uint32_t node,
 						 uint32_t *line)
 {
@@ -259,7 +259,7 @@ static const struct profile_scope *scope_of_node(const struct wording *t, uint32
 	return NULL;
 }
 
-/* Where holders of a lock were: one function. */
+/* A function in which holders of a lock were seen. */
 struct holding {
 	const struct profile_scope *scope;
 	uint32_t line, thread;
@@ -301,17 +301,17 @@ static void add_holder(struct wording *t, uint32_t finding, const struct candida
 	struct holding h = find_holder(t, c->object, &all);
 	if (!h.scope || h.seconds < holder_share * all)
 		return;
-	const struct evidence_thread *who = &t->k->e->threads.data[h.thread];
+	const struct evidence_thread *thread = &t->k->e->threads.data[h.thread];
 	struct text by = TEXT_INIT;
-	if (!h.several && who->tid)
-		text_printf(&by, ", thread %d (%s),", who->tid, who->name);
+	if (!h.several && thread->tid)
+		text_printf(&by, ", thread %d (%s),", thread->tid, thread->name);
 	remark(t, finding, "held", "the lock holder%s was in %s (%s:%u) in %.0f %% of samples",
 	       by.len ? by.data : "", h.scope->name, known_file(h.scope->file), h.line,
 	       percent(share_of(h.seconds, all)));
 	text_release(&by);
 }
 
-/* The function that a part of the code belongs to. */
+/* Returns the function that a part of the code belongs to. */
 static const struct profile_resource *function_of(const struct profile *p, uint32_t part)
 {
 	while (p->resources.data[part].kind == RESOURCE_LOOP &&
@@ -331,8 +331,8 @@ static bool is_in_function(const struct profile *p, const struct profile_node *n
 	return p->scopes.data[scope].address == function->address;
 }
 
-/* The part is a function or loop of the machine code; a function that the compiler has inlined
- * there may say more. */
+/* The part is a function or loop of the machine code. If the samples are in code that was inlined
+ * there, the inlined function says more. */
 static void add_inlined(struct wording *t, uint32_t finding, const struct candidate *c)
 {
 	const struct profile *p = t->k->p;

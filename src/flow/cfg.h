@@ -36,8 +36,7 @@ enum block_flag {
 	BLOCK_NORETURN = 1 << 0,    /* ends in a call that does not return */
 	BLOCK_LANDING = 1 << 1,     /* a landing pad: control arrives by an exception */
 	BLOCK_CONDITIONAL = 1 << 2, /* END_TAIL_CALL by a conditional branch: also falls through */
-	BLOCK_OPEN_FRAME =
-		1 << 3, /* END_TAIL_CALL while the stack frame is in place: not really a call */
+	BLOCK_OPEN_FRAME = 1 << 3,  /* END_TAIL_CALL with the stack frame in place: not a call */
 };
 
 struct block {

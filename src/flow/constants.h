@@ -3,9 +3,9 @@
 #include "isa/insn.h"
 
 struct constants {
-	uint64_t value[32];
-	uint32_t known;
-	uint32_t addresses; /* registers computed from pc: certainly addresses, not just numbers */
+	uint64_t value[32]; /* of each general register */
+	uint32_t known;     /* set of registers whose value is known */
+	uint32_t addresses; /* set of those computed from the pc: addresses, not just numbers */
 };
 
 /* Updates the constants by one instruction. */

@@ -9,7 +9,11 @@
 #include "flow/entry.h"
 #include "flow/internal.h"
 
-enum { MAX_ROUNDS = 100, MAX_GAP_ROUNDS = 8 };
+enum {
+	MAX_ROUNDS = 100, /* these two end the discovery even if rounds undo each other */
+	MAX_GAP_ROUNDS = 8,
+	BUILD_BATCH = 16, /* functions that a worker takes at a time */
+};
 
 struct build_job {
 	struct flow *f;
@@ -38,7 +42,7 @@ static void build_dirty(struct flow *f)
 	set_reaches(f);
 	debug(LOG_FLOW, 1, "%u functions, %u graphs to build", f->funcs.len, dirty.len);
 	struct build_job job = {f, dirty.data};
-	parallel_for(dirty.len, 16, build_one, &job);
+	parallel_for(dirty.len, BUILD_BATCH, build_one, &job);
 	vec_free(&dirty);
 }
 
@@ -136,7 +140,8 @@ static bool find_noreturn(struct flow *f)
 	return any;
 }
 
-/* How a function is jumped to that is known only by its unwind range. */
+/* The jumps from other functions to one function. They show whether it is a part of one of
+ * these. */
 struct jumped_at {
 	uint32_t from; /* the function that jumps there, or JUMPED_BY_NONE, JUMPED_BY_SEVERAL */
 	bool as_part;  /* by a conditional jump, with a frame in place, or into its middle */
@@ -175,9 +180,9 @@ static void remove_funcs(struct flow *f, const bool *gone)
 	f->funcs.len = kept;
 }
 
-/* Joins split-off parts that look like functions to their owners. They have an unwind range but no
- * name, nothing calls or points at them, and exactly one function jumps there, in a way that tail
- * calls do not. */
+/* Joins split-off parts that look like functions to their owners. These parts have an unwind range
+ * but no name, nothing calls or points at them, and exactly one function jumps there:
+ * conditionally, with its frame in place, or into the middle. */
 static bool join_cold_funcs(struct flow *f)
 {
 	uint32_t n = f->funcs.len;
@@ -288,8 +293,8 @@ static void starts_from_pointers(struct flow *f)
 	}
 }
 
-/* Parts that nothing leads to become functions of their own. */
-static void free_fragments(struct flow *f)
+/* Makes functions of the parts that nothing leads to. */
+static void promote_fragments(struct flow *f)
 {
 	vec_each (x, &f->fragments) {
 		if (!x->taken)
@@ -351,7 +356,7 @@ void flow_discover(struct flow *f)
 	run_rounds(f);
 	starts_from_pointers(f);
 	run_rounds(f);
-	free_fragments(f);
+	promote_fragments(f);
 	run_rounds(f);
 	infer_in_gaps(f);
 	trim_ends(f);

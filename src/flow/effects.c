@@ -20,9 +20,9 @@ bool cursor_next(struct decoder *c, enum insn_detail detail, struct insn *in)
 	return true;
 }
 
-/* Whether the instruction sets the flags beside other registers. Almost all arithmetic of x86-64
- * does, so nobody waits for these flags: they count as read. An instruction that sets only flags
- * sets them for a reader. */
+/* Whether the instruction sets the flags besides other registers. Almost all arithmetic of x86-64
+ * does, mostly without a reader of the flags: they count as read. An instruction that sets only
+ * flags sets them for a reader. */
 static bool sets_flags_besides(const struct insn *in)
 {
 	return regset_has(&in->writes, REG_FLAGS) &&

@@ -11,8 +11,8 @@ struct effects {
 	struct regset writes; /* written at all */
 	struct regset fresh;  /* written by an instruction that does not read them */
 	struct regset spent;  /* read after the block's last write of them, or not written */
-	struct regset
-		touched; /* read or written at all; without the registers that clone() copies */
+	/* Read or written at all. The copy that clone() makes of all registers does not count. */
+	struct regset touched;
 	/* INSN_EXCLUSIVE_BEGIN or _END of the first and the last such instruction, 0 if none. */
 	uint16_t first_exclusive, last_exclusive;
 	bool bad; /* cannot be decoded */

@@ -1,6 +1,7 @@
 #include "flow/entry.h"
 
-/* How many instructions are looked at. */
+/* How many instructions are looked at. A prologue sets up the frame at once; to see what other code
+ * relies on takes more of it. */
 enum { ENTRY_LOOK = 24, PROLOGUE_LOOK = 6 };
 
 size_t decode_at(const struct module *im, const struct arch *arch, uint64_t va,
@@ -168,7 +169,7 @@ bool looks_like_prologue(const struct module *im, const struct arch *arch, uint6
 }
 
 /* Whether the code at va returns with the stack pointer as it found it. */
-static bool returns_as_it_is(const struct module *im, const struct arch *arch, uint64_t va)
+static bool returns_without_frame(const struct module *im, const struct arch *arch, uint64_t va)
 {
 	for (unsigned i = 0; i < ENTRY_LOOK; i++) {
 		struct insn in;
@@ -185,5 +186,5 @@ static bool returns_as_it_is(const struct module *im, const struct arch *arch, u
 
 bool looks_like_label(const struct module *im, const struct arch *arch, uint64_t va)
 {
-	return !looks_like_prologue(im, arch, va) && !returns_as_it_is(im, arch, va);
+	return !looks_like_prologue(im, arch, va) && !returns_without_frame(im, arch, va);
 }

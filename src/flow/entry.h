@@ -1,4 +1,4 @@
-/* Tells the start of a function from other code, by what the code relies on. */
+/* Distinguishes the start of a function from other code, by what the code relies on. */
 #pragma once
 #include "isa/arch.h"
 #include "module/module.h"

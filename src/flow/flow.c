@@ -14,7 +14,8 @@ const char *const found_by_name[FOUND_WAYS] = {
 	"call",   "tail-call",      "pointer",      "address",    "inference",
 };
 
-/* The context of questions about callees, with the depth of the calls that led to the question. */
+/* The context of the callbacks in struct build_env. `depth` is the number of calls from the
+ * function whose graph is needed to the one that is being looked at. */
 struct callee_query {
 	struct flow *f;
 	unsigned depth;
@@ -101,49 +102,49 @@ bool graph_returns(const struct flow *f, const struct cfg *g)
 	return false;
 }
 
-static struct build_env env_of(struct callee_query *who, const struct func *p, struct arena *tmp);
+static struct build_env env_of(struct callee_query *q, const struct func *p, struct arena *tmp);
 
 /* The cheap test comes first: most functions have a return that is found without their jump tables.
  */
-static bool function_returns(struct callee_query *who, const struct func *p)
+static bool function_returns(struct callee_query *q, const struct func *p)
 {
 	struct arena tmp;
 	arena_init(&tmp);
-	struct build_env env = env_of(who, p, &tmp);
-	bool yes = cfg_reaches_return(&env, &tmp) ||
-		   graph_returns(who->f, cfg_build(&env, &tmp, &tmp));
+	struct build_env env = env_of(q, p, &tmp);
+	bool yes =
+		cfg_reaches_return(&env, &tmp) || graph_returns(q->f, cfg_build(&env, &tmp, &tmp));
 	arena_release(&tmp);
 	return yes;
 }
 
 /* Whether the callee returns, found by looking at its code. Only needed for single functions before
  * flow_discover(). */
-static bool callee_returns(struct callee_query *who, struct func *p)
+static bool callee_returns(struct callee_query *q, struct func *p)
 {
 	unsigned known = atomic_load(&p->returns);
 	if (known != RETURNS_UNKNOWN)
 		return known == RETURNS_YES;
-	if (who->depth >= LOOK_DEPTH)
+	if (q->depth >= LOOK_DEPTH)
 		return true;
-	struct callee_query deeper = {.f = who->f, .depth = who->depth + 1};
+	struct callee_query deeper = {.f = q->f, .depth = q->depth + 1};
 	bool yes = function_returns(&deeper, p);
 	/* A negative answer may be due to the depth limit, unless this is the outermost question.
 	 * Others must not reuse it. */
-	if (yes || !who->depth)
+	if (yes || !q->depth)
 		atomic_store(&p->returns, (unsigned char)(yes ? RETURNS_YES : RETURNS_NO));
 	return yes;
 }
 
 static bool call_returns(void *ctx, uint64_t target)
 {
-	struct callee_query *who = ctx;
-	uint32_t i = hashmap_get(&who->f->by_start, target);
+	struct callee_query *q = ctx;
+	uint32_t i = hashmap_get(&q->f->by_start, target);
 	if (i == HASHMAP_NONE)
 		return true;
-	struct func *p = &who->f->funcs.data[i];
+	struct func *p = &q->f->funcs.data[i];
 	if (p->flags & FUNCTION_NORETURN)
 		return false;
-	return who->f->discovered || p->flags & FUNCTION_PLT || callee_returns(who, p);
+	return q->f->discovered || p->flags & FUNCTION_PLT || callee_returns(q, p);
 }
 
 /* The number of label addresses in [start, end); *first points to the first of them in order. */
@@ -173,9 +174,9 @@ static void set_labels(const struct flow *f, struct build_env *env, struct arena
 	env->labels = labels;
 }
 
-static struct build_env env_of(struct callee_query *who, const struct func *p, struct arena *tmp)
+static struct build_env env_of(struct callee_query *q, const struct func *p, struct arena *tmp)
 {
-	struct flow *f = who->f;
+	struct flow *f = q->f;
 	struct build_env env = {
 		.im = f->im,
 		.arch = f->arch,
@@ -185,7 +186,7 @@ static struct build_env env_of(struct callee_query *who, const struct func *p, s
 		.is_start = is_start,
 		.call_returns = call_returns,
 		.slot_returns = slot_returns,
-		.ctx = who,
+		.ctx = q,
 	};
 	struct part *ranges = ARENA_ARRAY(tmp, struct part, env.range_count);
 	ranges[0] = (struct part){p->start, p->end};
@@ -199,8 +200,8 @@ static struct build_env env_of(struct callee_query *who, const struct func *p, s
 const struct cfg *build_func(struct flow *f, const struct func *p, struct arena *a,
 			     struct arena *tmp)
 {
-	struct callee_query who = {.f = f};
-	struct build_env env = env_of(&who, p, tmp);
+	struct callee_query q = {.f = f};
+	struct build_env env = env_of(&q, p, tmp);
 	return cfg_build(&env, a, tmp);
 }
 

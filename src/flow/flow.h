@@ -11,7 +11,7 @@
 #include "isa/arch.h"
 #include "module/module.h"
 
-/* How the start of a function was found; a set. In the order in which --stats names them. */
+/* How the start of a function was found: a set of these. --stats lists them in this order. */
 enum found_by {
 	FOUND_SYMBOL = 1 << 0,
 	FOUND_DYNAMIC = 1 << 1, /* symbol in .dynsym */
@@ -57,8 +57,8 @@ void flow_add_start(struct flow *f, uint64_t start, uint64_t end, const char *na
 		    enum found_by how);
 
 /* A part of flow_discover() that takes little time. It joins split-off parts to the functions that
- * seem to jump to them, and makes parts that seem to be called functions. A second call does
- * nothing. Pointers from flow_functions() and flow_parts() become invalid. */
+ * seem to jump to them. Parts that seem to be called become functions. A second call does nothing.
+ * Pointers from flow_functions() and flow_parts() become invalid. */
 void flow_join_parts(struct flow *f);
 
 /* A second call does nothing. Pointers from flow_functions() and flow_parts() become invalid. */

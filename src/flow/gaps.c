@@ -3,7 +3,7 @@
  * The paper (see discover.c) takes every instruction after a return or jump for a start, unless it
  * lies in a protected interval. Here the graphs of all other functions are known, so only the gaps
  * between them are searched. A gap may also hold landing pads, or targets of an unresolved jump.
- * They are told from functions by what they rely on: code at the start of a function can only read
+ * They differ from functions in what they rely on: code at the start of a function can only read
  * what a caller passes, and must save registers before it overwrites them. */
 #include "base/order.h"
 #include "base/parallel.h"
@@ -12,12 +12,13 @@
 #include "flow/internal.h"
 
 enum {
-	MIN_ADDRESS_SCAN = 64, /* bytes of gaps that justify a scan of all code for addresses */
-	ALIGNMENT = 16,        /* up to which compilers align functions */
-	MIN_ALIGNED = 50,      /* functions that show which alignments are usual */
-	UNUSUAL_SHARE =
-		50, /* an alignment is unusual if less than 1 of this many functions has it */
+	MIN_ADDRESS_SCAN = 64,    /* bytes of gaps that justify a scan of all code for addresses */
+	ALIGNMENT = 16,           /* compilers align functions to at most this */
+	MIN_ALIGNED = 50,         /* functions needed to see which alignments are usual */
+	UNUSUAL_SHARE = 50,       /* alignments of at most 1 in this many functions are unusual */
 	MAX_INFERRED = 64 * 1024, /* bytes that one inferred function may have */
+	GAP_BATCH = 4,            /* gaps that a worker takes at a time */
+	SCAN_BATCH = 64,          /* functions that a worker takes at a time */
 };
 
 typedef VEC(struct part) part_list;
@@ -45,8 +46,8 @@ static void list_data(const struct flow *f, part_list *out)
 	}
 }
 
-/* Lists the code of the known functions: all of those with known bounds, and the blocks of the
- * others. */
+/* Lists the code of the known functions: whole functions if their bounds are known, and otherwise
+ * their blocks. */
 static void list_covered(const struct flow *f, part_list *out)
 {
 	vec_each (p, &f->funcs) {
@@ -248,7 +249,7 @@ static void search_gap(void *ctx, uint32_t item, uint32_t worker)
 void starts_from_gaps(struct flow *f, const struct gap_list *gaps)
 {
 	struct gap_search s = {.f = f, .gaps = gaps, .usual = usual_alignments(f)};
-	parallel_for(gaps->gaps.len, 4, search_gap, &s);
+	parallel_for(gaps->gaps.len, GAP_BATCH, search_gap, &s);
 	for (uint32_t w = 0; w < MAX_WORKERS; w++) {
 		vec_each (va, &s.found[w])
 			add_start(f, *va, 0, NULL, FOUND_GAP, 0);
@@ -313,7 +314,7 @@ void starts_from_addresses(struct flow *f, const struct gap_list *gaps)
 	if (total < MIN_ADDRESS_SCAN)
 		return;
 	struct address_scan scan = {.f = f, .gaps = gaps};
-	parallel_for(f->funcs.len, 64, scan_func, &scan);
+	parallel_for(f->funcs.len, SCAN_BATCH, scan_func, &scan);
 	for (uint32_t w = 0; w < MAX_WORKERS; w++) {
 		vec_each (r, &scan.found[w])
 			if (looks_like_entry(f->im, f->arch, r->va))

@@ -15,9 +15,9 @@ struct func {
 	const char *name;
 	uint16_t found_by;
 	uint8_t flags;
-	/* Where the next start is that is more than a guess: the function extends up to there if
-	 * the guessed starts before turn out to be its labels. Valid since its graph was last
-	 * built. */
+	/* The next start that is more than a guess. The function extends up to there if the guessed
+	 * starts before it turn out to be labels of this function. set_reaches() sets it before
+	 * graphs are built. */
 	uint64_t reach;
 	bool like_label; /* the code at `start` could be in the middle of a function */
 	bool bounded;    /* the file says where it ends; otherwise `end` is only the next start */
@@ -31,8 +31,8 @@ struct func {
 
 enum returns { RETURNS_UNKNOWN, RETURNS_YES, RETURNS_NO };
 
-/* Code that, by the file, was split off some function: foo.cold, or an unwind range that begins
- * with a frame in place. */
+/* Code that was split off some function, according to the file: foo.cold, or an unwind range that
+ * begins with a frame in place. */
 struct detached_part {
 	uint64_t start, end;
 	const char *name; /* or NULL */
@@ -41,7 +41,7 @@ struct detached_part {
 
 struct owned_part {
 	struct part part;
-	uint32_t owner; /* index in procs */
+	uint32_t owner; /* index in funcs */
 };
 
 typedef VEC(struct func) func_list;
@@ -50,12 +50,11 @@ struct flow {
 	const struct module *im;
 	const struct arch *arch;
 	func_list funcs;                     /* sorted by start, no two with the same */
-	func_list added;                     /* starts not merged into procs yet */
+	func_list added;                     /* starts not merged into funcs yet */
 	VEC(struct detached_part) fragments; /* sorted by start */
-	VEC(uint64_t)
-	code_pointers;           /* addresses of code found in data; sorted, without duplicates */
-	struct hashmap by_start; /* start -> index in procs */
-	struct arena arena;      /* names, parts */
+	VEC(uint64_t) code_pointers; /* addresses of code in data: sorted, without duplicates */
+	struct hashmap by_start;     /* start -> index in funcs */
+	struct arena arena;          /* names, parts */
 	struct arena graphs[MAX_WORKERS], tmp[MAX_WORKERS];
 	bool joined, discovered;
 
@@ -67,13 +66,13 @@ struct flow {
 /* procs.c */
 void add_start(struct flow *f, uint64_t start, uint64_t end, const char *name, unsigned found_by,
 	       unsigned flags);
-/* Moves `added` into `procs`: sorts, merges starts at the same address, sets the ends, and marks
+/* Moves `added` into `funcs`: sorts, merges starts at the same address, sets the ends, and marks
  * functions that became shorter as dirty. */
 void merge_starts(struct flow *f);
 /* Whether nothing proves that a function begins there: p may be a label of the function before it.
  */
 bool is_guess(const struct func *p);
-/* Sets proc.reach. */
+/* Sets func.reach of all functions. */
 void set_reaches(struct flow *f);
 /* The function whose main part holds va; UINT32_MAX if none. */
 uint32_t func_at(const struct flow *f, uint64_t va);

@@ -5,7 +5,12 @@
 #include "base/log.h"
 #include "flow/leaders.h"
 
-enum { MAX_ENTRIES = 1 << 17, MAX_GUARD_BLOCKS = 200 };
+/* Limits of what is taken for a jump table; they also bound the time that hostile code takes. */
+enum {
+	MAX_ENTRIES = 1 << 17,
+	MAX_GUARD_BLOCKS = 200, /* blocks that are searched for the compare that guards a jump */
+	MAX_INDEX_BITS = 16,    /* a shifted value with more bits does not limit the index */
+};
 
 /* The terms of a jump's target, base + (extend(load(table + index * size)) << shift). */
 struct table_form {
@@ -108,7 +113,7 @@ static struct index_range span_by_type(const struct expr *x)
 	case EXPR_CONST: return (struct index_range){x->k, x->k + 1};
 	case EXPR_AND: return below(x->k > 0 && !(x->k & (x->k + 1)) ? (uint64_t)x->k + 1 : 0);
 	case EXPR_SHR:
-		return below(x->width * 8 - (unsigned)x->k <= 16
+		return below(x->width * 8 - (unsigned)x->k <= MAX_INDEX_BITS
 				     ? 1ull << (x->width * 8 - (unsigned)x->k)
 				     : 0);
 	case EXPR_LOAD: return below(x->extend == EXTEND_U8 ? 256 : 0);

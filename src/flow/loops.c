@@ -122,7 +122,8 @@ static void find_natural_loops(struct loop_builder *b)
 	uint32_t *work = ARENA_ARRAY(b->tmp, uint32_t, b->g->edge_count + 1);
 	for (uint32_t v = 0; v < n; v++)
 		b->union_parent[v] = v;
-	/* A header comes after the headers of the loops around it, because these dominate it. */
+	/* In preorder, a header follows the headers of the loops around it, because these dominate
+	 * it. So inner loops are collapsed first. */
 	for (uint32_t i = n; i-- > 0;)
 		collapse_loop(b, b->by_in[i], work);
 }
@@ -166,8 +167,8 @@ static uint32_t common_ancestor(const struct loop_builder *b, uint32_t x, uint32
 	return x;
 }
 
-/* Inserts the region into the forest: below the smallest loop that holds all of it. Loops directly
- * below that one which touch the region have their header in it, so they are moved below the
+/* Inserts the region into the forest, below the smallest loop that holds all of it. If a loop
+ * directly below that one touches the region, its header is in the region; so it is moved below the
  * region. */
 static void add_region(struct loop_builder *b, const uint32_t *blocks, uint32_t count)
 {
@@ -260,8 +261,8 @@ static uint32_t *order_nodes(struct loop_builder *b, struct loop *loops)
 		 *same = ARENA_ARRAY(b->tmp, uint32_t, n);
 	memset(child, 0xff, (n + 1) * sizeof(*child));
 	memset(first_at, 0xff, blocks * sizeof(*first_at));
-	for (uint32_t i = 0; i < n;
-	     i++) { /* a bucket sort by header; the buckets are then emptied from the highest */
+	/* A bucket sort by header. The buckets are then emptied from the highest one down. */
+	for (uint32_t i = 0; i < n; i++) {
 		same[i] = first_at[b->nodes.data[i].header];
 		first_at[b->nodes.data[i].header] = i;
 	}
@@ -336,7 +337,7 @@ struct nest {
 	const struct loop *loops;
 	const uint32_t *innermost;
 	/* For each block: the loop that is_entered() was last called with, and its answer. A label
-	 * of a computed goto has very many in-edges, each of which asks the same. */
+	 * of a computed goto has very many in-edges, which all need the same answer. */
 	uint32_t *asked;
 	bool *entered;
 };
@@ -404,7 +405,7 @@ static uint32_t *lay_out_edges(struct loop *loops, uint32_t loop_count, const ed
 	return edges;
 }
 
-/* Sets the headers of irreducible loops. Needs their entry edges, so it comes last. */
+/* Sets the headers of irreducible loops. This needs their entry edges. */
 static void place_headers(const struct cfg *g, struct loop *loops, uint32_t loop_count,
 			  const uint32_t *edges)
 {

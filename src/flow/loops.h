@@ -26,8 +26,7 @@ struct loop {
 struct loop_forest {
 	const struct loop *loops;
 	const uint32_t *blocks, *edges;
-	const uint32_t
-		*innermost; /* for each block of the graph: its innermost loop, or LOOP_NONE */
+	const uint32_t *innermost; /* for each block of the graph: its loop, or LOOP_NONE */
 	uint32_t loop_count;
 };
 

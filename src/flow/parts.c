@@ -129,7 +129,7 @@ static void add_called(struct flow *f, uint64_t va)
 	add_start(f, x->start, x->end, NULL, FOUND_FRAME | FOUND_CALL, 0);
 }
 
-/* Collects jumps to fragments, and makes fragments that are called functions. */
+/* Collects jumps to fragments. Fragments that are called become functions. */
 static void collect_jump(void *ctx, const struct far_jump *j)
 {
 	struct part_join *to = ctx;

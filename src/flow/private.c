@@ -32,6 +32,7 @@ struct private_search {
 	struct private_registers *out;
 };
 
+/* Records that the registers are private to no function, with the lowest address that shows it. */
 static void lose(struct private_registers *p, uint64_t registers, uint64_t va,
 		 enum private_loss_kind kind)
 {
@@ -68,15 +69,17 @@ static void find_all(struct private_search *s)
 }
 
 /* An edge into the middle of a function. */
-struct inside {
+struct middle_edge {
 	uint64_t va;
 	uint32_t from, to;
 	struct call_edge *edge;
 };
 
-/* Handles edges into the middle of one function: the function that they come from passes what is
- * read there, and the other one expects it. */
-static void join_insides_of(struct private_search *s, const struct inside *in, uint32_t count)
+/* Handles edges into the middle of one function. The function that such an edge leaves passes what
+ * is read from there on, and expects it from its own caller unless it writes the register itself.
+ * The registers are not private to the function that the edge enters, either. */
+static void join_middle_edges_of(struct private_search *s, const struct middle_edge *in,
+				 uint32_t count)
 {
 	uint64_t *va = xcalloc(count, sizeof(*va)), *reads = xcalloc(count, sizeof(*reads));
 	for (uint32_t i = 0; i < count; i++)
@@ -92,17 +95,18 @@ static void join_insides_of(struct private_search *s, const struct inside *in, u
 	free(reads);
 }
 
-static void join_insides(struct private_search *s)
+static void join_middle_edges(struct private_search *s)
 {
-	VEC(struct inside) all = {0};
+	VEC(struct middle_edge) all = {0};
 	vec_each (e, &s->edges)
 		if (e->inside)
-			vec_push(&all, (struct inside){e->inside, e->from, e->to, e});
-	order_by_address(all.data, all.len, sizeof(struct inside), offsetof(struct inside, va));
+			vec_push(&all, (struct middle_edge){e->inside, e->from, e->to, e});
+	order_by_address(all.data, all.len, sizeof(struct middle_edge),
+			 offsetof(struct middle_edge, va));
 	for (uint32_t i = 0, n; i < all.len; i += n) {
 		for (n = 1; i + n < all.len && all.data[i + n].to == all.data[i].to;)
 			n++;
-		join_insides_of(s, &all.data[i], n);
+		join_middle_edges_of(s, &all.data[i], n);
 	}
 	vec_free(&all);
 }
@@ -214,8 +218,9 @@ static void join_kept(struct private_search *s)
 	free(got);
 }
 
-/* Nobody knows what is passed to a function that the module itself does not call directly, or not
- * only so. Candidates that such functions read at their entry are private to none. */
+/* A function that is not called directly in this module, or also through pointers, has unknown
+ * callers. Candidates that it reads at its entry are private to no function, and neither are those
+ * that any function reads right after a call of something unknown. */
 static void lose_entries(struct private_search *s)
 {
 	bool *called = xcalloc(s->out->count + (size_t)1, sizeof(*called));
@@ -305,7 +310,7 @@ void private_find(struct private_registers *out, struct flow *f)
 	s.kept = xcalloc(out->count + (size_t)1, sizeof(*s.kept));
 	lose_by_kind(out, f);
 	find_all(&s);
-	join_insides(&s);
+	join_middle_edges(&s);
 	join_entries_and_ends(&s);
 	join_passed(&s);
 	join_kept(&s);

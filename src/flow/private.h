@@ -5,22 +5,24 @@
  * Calling conventions promise this for some registers, arch->private_candidates. But assembly has
  * conventions of its own, and with interprocedural register allocation compilers keep values over
  * calls of functions that they know not to destroy them. So the code of the module has to confirm
- * it. A candidate is not private to a function
+ * it. A candidate is not private to a function in these cases:
  *
- *	expected   that reads at its entry what its caller left there, or calls one that does
- *	held       that itself reads, after a call, a value from before the call or from the
- *	           callee; or that reads it in code that no known path leads to
- *	kept       through which a caller keeps a value, for itself or for a function that expects
- *	           it, or from which it gets one
+ *	expected   the function reads at its entry what its caller left in the register, or calls a
+ *	           function that does
+ *	held       the function itself reads, after a call, a value from before the call or from
+ *	           the callee; or it reads the register in code that no known path leads to
+ *	kept       a caller keeps a value in the register over the call, for itself or for a
+ *	           function that expects it; or it gets a value from the function
  *
- * and to no function of a module in which
+ * It is private to no function of the module in these cases:
  *
- *	entry      a function reads it at its entry that is called through pointers or by other
- *	           modules
+ *	entry      a function that is called through pointers or by other modules reads it at its
+ *	           entry
  *	call       a function reads it right after a call of something unknown
  *	unknown    code that belongs to no function reads it
- *	go         all registers pass and return values
- *	linker     it is the dynamic linker: some of its functions must preserve all registers
+ *	go         the module was compiled by Go: all registers pass and return values
+ *	linker     the module is the dynamic linker: some of its functions must preserve all
+ *	           registers
  *
  * Other modules, and functions that are called through pointers, are assumed to follow the
  * conventions. PLTs are exempt: what they pass to the dynamic linker is their own business, and no

@@ -1,4 +1,4 @@
-/* The list of all functions: keeps it sorted while starts and parts are found, and publishes it. */
+/* Keeps the list of all functions sorted while starts and parts are found, and publishes it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,8 +61,8 @@ static void absorb(struct func *into, const struct func *p)
 	into->flags |= p->flags;
 }
 
-/* The first address after the start of function i that cannot belong to it. `*fragment` only moves
- * forward, from call to call. */
+/* The first address after the start of function i that cannot belong to it. `*fragment` is a
+ * position in the sorted fragments; from one call to the next it only moves forward. */
 static uint64_t limit_of(const struct flow *f, uint32_t i, uint32_t *fragment)
 {
 	uint64_t start = f->funcs.data[i].start;
@@ -191,8 +191,8 @@ const struct part *flow_parts(const struct flow *f)
 	return f->parts.data;
 }
 
-/* A function that others jump into the middle of may have become a part of theirs, before a call of
- * it was found. Then it is both; the function itself is preferred. */
+/* If other functions jump into the middle of a function, it may have become a part of them before a
+ * call of it was found. Then it is both, and the function itself is preferred. */
 uint32_t flow_function_at(const struct flow *f, uint64_t va)
 {
 	uint32_t at = func_at(f, va);

@@ -1,15 +1,16 @@
-/* Which registers nobody needs after a return.
+/* Finds the registers that nobody needs after a return.
  *
  * The caller may rely on any register that the function leaves unchanged, whatever the convention
- * says, and assembly may return values anywhere. So a register is given up only if
+ * says, and assembly may return values anywhere. So a register is given up only if all of this
+ * holds:
  *
- *	- no convention in use preserves it or returns values in it (arch->scratch),
- *	- on every path from the entry to this return it was overwritten: the caller's value is
- *gone,
- *	- its last value was read afterwards: it is neither the caller's value restored, which
- *	  would be the last thing that happens to the register, nor a value left for the caller,
- *	- the function reads no registers at its entry but those that may hold arguments: assembly
- *	  that gets values in unusual registers returns them in unusual ones. */
+ *	- No convention in use preserves it or returns values in it (arch->scratch).
+ *	- It was overwritten on every path from the entry to this return, so that the caller's
+ *	  value is gone.
+ *	- Its last value was read afterwards. So that value is neither the caller's, restored,
+ *	  which would be the last thing that happens to the register, nor left for the caller.
+ *	- The function reads no registers at its entry but those that may hold arguments.
+ *	  Assembly that gets values in unusual registers returns them in unusual ones. */
 #include "base/vec.h"
 #include "flow/effects.h"
 

@@ -1,8 +1,8 @@
 /* Finds the register uses of one function. Most functions need no data flow analysis: if no block
- * reads a candidate that it has not written itself, no value comes in from anywhere. Otherwise this
- * is the usual backward analysis over the blocks, for each part of a register separately (struct
- * part_uses). It passes over calls as if they did nothing: a value that is kept over two calls
- * needs both callees to preserve it. */
+ * reads a candidate that it has not written itself, the function uses no value from elsewhere.
+ * Otherwise this is the usual backward analysis over the blocks, for each part of a register
+ * separately (struct part_uses). Calls are treated as if they did nothing: a value that is kept
+ * over two calls needs both callees to preserve it. */
 #include "flow/uses.h"
 
 #include "base/order.h"
@@ -202,6 +202,7 @@ static uint64_t read_at_block(const struct uses_finder *u, const struct uses_ana
 	return s->flow.in ? registers_of(u->candidates, s->flow.in[b].core) : 0;
 }
 
+/* Like decode_at(). An instruction whose target is not code is taken for data. */
 static size_t decode_code(const struct uses_finder *u, uint64_t va, struct insn *in)
 {
 	size_t n = decode_at(u->flow->im, u->flow->arch, va, DECODE_FULL, in);
@@ -323,11 +324,12 @@ static uint64_t *set_before(const struct uses_analysis *s, struct arena *tmp)
 }
 
 /* Registers that are read with their values at the entry. If the function may have set a register
- * before a read, it is assumed that it did, because compilers
- * 1. read variables on paths where they are not set, if these paths are never taken,
- * 2. read whole registers where only the parts that were set matter,
- * 3. save registers that hold no value over a call. The entry block is an exception: nothing was
- * set before it. */
+ * before a read, it is assumed that it did; only in the entry block nothing was set before. The
+ * assumption is needed because compilers
+ *
+ *	1. read variables on paths where they are not set, if these paths are never taken,
+ *	2. read whole registers where only the parts that were set matter,
+ *	3. save registers that hold no value over a call. */
 static uint64_t read_at_entry(const struct uses_finder *u, const struct uses_analysis *s,
 			      struct arena *tmp)
 {
@@ -376,7 +378,7 @@ static void add_block_edge(struct uses_finder *u, const struct uses_analysis *s,
 		if (e->kind != EDGE_CALL_RETURN)
 			continue;
 		edge.read_after |= read_at_block(u, s, e->to);
-		/* Only if the value cannot come along another edge. */
+		/* Only if no other edge leads there, along which the value may have arrived. */
 		if (s->g->first_pred[e->to] + 1 == s->g->first_pred[e->to + 1])
 			edge.read_next = s->block_uses[e->to].unset_reads & edge.read_after;
 	}
@@ -492,8 +494,8 @@ void uses_add_passed(struct uses_finder *u, struct call_edge *edges, uint32_t co
 	arena_clear(&u->tmp);
 }
 
-/* The registers read from va on, where va is in no block: the code is followed up to the first
- * jump. What lies beyond was looked at before. */
+/* The registers read from va on, where va is in no block. The code is followed up to the first
+ * jump; code beyond that has been looked at already. */
 static uint64_t read_straight(const struct uses_finder *u, const struct uses_analysis *s,
 			      uint64_t va)
 {

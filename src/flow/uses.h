@@ -3,10 +3,10 @@
 #include "base/vec.h"
 #include "flow/flow.h"
 
-/* A call or jump from one function to another that is known, or to itself. */
+/* A call or jump from one function to another known one, or to itself. */
 struct call_edge {
 	uint32_t from, to; /* functions */
-	uint32_t block;    /* of `from`, that it leaves from; BLOCK_NONE if it is in none */
+	uint32_t block;    /* the block of `from` that it leaves; BLOCK_NONE if in none */
 	uint64_t inside;   /* the target, if that is not the start of `to`; else 0 */
 	bool jump;         /* a jump, not a call */
 	bool noreturn;     /* a call that does not return */

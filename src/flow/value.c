@@ -7,7 +7,13 @@
 
 /* Limits that real code does not reach. They bound the time that one unknown value takes in hostile
  * code. */
-enum { MAX_DEPTH = 80, MAX_PREDECESSORS = 64, MAX_STORE_BLOCKS = 50000, ADDRESS_BUDGET = 4000 };
+enum {
+	MAX_DEPTH = 80,           /* of the recursion */
+	MAX_PREDECESSORS = 64,    /* edges into a block that are compared */
+	MAX_STORE_BLOCKS = 50000, /* of a function that is searched as a whole */
+	ADDRESS_BUDGET = 4000,    /* of slicer.budget, for the address of one load */
+	SHIFT_LIMIT = 16,         /* address arithmetic shifts by less */
+};
 
 /* The only instruction that stores into a stack slot; meaningless if there are `several`. */
 struct slot_store {
@@ -433,7 +439,7 @@ static const struct expr *only_value_of(struct slicer *s, unsigned reg)
 	if (!only->known) {
 		unsigned depth = s->memo->depth;
 		only->known = true;
-		s->memo->depth = 0; /* the answer must not depend on who asks */
+		s->memo->depth = 0; /* the answer must not depend on the caller */
 		only->x = find_only_value(s, reg);
 		s->memo->depth = depth;
 	}
@@ -543,6 +549,7 @@ static bool is_contradicted(struct value_memo *m, uint32_t from, uint32_t at, co
 	return wrong;
 }
 
+/* Drops all values that were computed since then, and their assumptions. */
 static void forget(struct value_memo *m, uint32_t filled, uint32_t skips)
 {
 	while (m->filled.len > filled) {
@@ -593,7 +600,7 @@ static const struct expr *value_at_start(struct slicer *s, uint32_t block, unsig
 		forget(m, filled, skips);
 		x = disagreement(s, block, reg, slot);
 	}
-	/* An answer found without budget is not kept: nobody really looked. */
+	/* An answer found without budget is not kept: not all of the code was looked at. */
 	m->values.data[at] = x->kind == EXPR_PENDING || !s->budget ? NULL : x;
 	vec_push(&m->filled, at);
 	return x;
@@ -632,7 +639,7 @@ static bool add_terms(const struct expr *x, unsigned shift, struct sum *out)
 	}
 	if (x->kind == EXPR_ADD)
 		return add_terms(x->x, shift, out) && add_terms(x->y, shift, out);
-	if (x->kind == EXPR_SHL && shift + (uint64_t)x->k < 16)
+	if (x->kind == EXPR_SHL && shift + (uint64_t)x->k < SHIFT_LIMIT)
 		return add_terms(x->x, shift + (unsigned)x->k, out);
 	if (out->count == SUM_TERMS)
 		return false;

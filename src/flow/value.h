@@ -1,5 +1,5 @@
 /* The value of a register at some instruction, as an expression over constants, loads and unknowns.
- * It is found on demand by walking backwards through the flow graph. Made for the address
+ * It is found on demand by walking backwards through the flow graph. It is made for the address
  * arithmetic of jump tables: it follows copies, extensions, sums, shifts, masks, loads and stack
  * slots, and gives up on the rest.
  *
@@ -12,7 +12,7 @@ enum expr_kind {
 	EXPR_CONST,   /* k */
 	EXPR_UNKNOWN, /* made by the instruction at `site`, in register `reg` */
 	EXPR_PHI,     /* register `reg` at the start of block `k`: depends on the path to it */
-	EXPR_SLOT, /* `width` bytes at register reg + k, as they were when control came to `site` */
+	EXPR_SLOT, /* `width` bytes at register reg + k, as they were when control reached `site` */
 	EXPR_LOAD, /* `width` bytes at x, extended as `extend` */
 	EXPR_ADD,  /* x + y */
 	EXPR_SHL,  /* x << k */

@@ -25,10 +25,9 @@ struct arch {
 	uint8_t first_arg, second_arg, result;
 	struct regset callee_saved; /* by the platform's calling convention */
 	uint8_t red_zone;           /* bytes below the stack pointer that a function may use */
-	struct regset
-		arguments; /* registers that may hold arguments at entry, implicit ones included */
-	/* Registers that no calling convention in use preserves across calls or uses for results.
-	 */
+	struct regset arguments;    /* may hold arguments at entry, implicit ones included */
+	/* Registers that no calling convention in use preserves across calls or uses for
+	 * results. */
 	struct regset scratch;
 	/* The scratch registers in which no compiler passes values between functions: candidates
 	 * for being private to each function (flow/private.h). No two of them have the same number,
@@ -53,8 +52,8 @@ struct arch {
 			 struct insn *out);
 	/* Searches n bytes, as if they were at pc, for a direct jump (conditional or not) or call,
 	 * without decoding the instructions before it. So other bytes may be mistaken for a jump,
-	 * and jumps that reach at most `short_jump` bytes are not found. Returns its offset, or n.
-	 */
+	 * and jumps that reach at most `short_jump` bytes are not found. Returns its offset, or
+	 * n. */
 	size_t (*find_jump)(const uint8_t *p, size_t n, uint64_t pc, struct found_jump *out);
 	uint8_t short_jump;
 	const char *(*reg_name)(unsigned reg); /* general registers and flags; "?" for others */

@@ -57,8 +57,8 @@ struct arch_calls {
 	/* The kernel decides after the stop, rather than before it, whether to restart an
 	 * interrupted call. */
 	bool decides_late;
-	/* Regsets of recent kernels whose state our signal frame cannot hold; 0 if there is none.
-	 */
+	/* Regsets of recent kernels whose state our signal frame cannot hold; 0 if there is
+	 * none. */
 	uint16_t streaming_note, guarded_stack_note;
 	/* The setting of glibc that starts a program without a shadow stack. */
 	const char *no_shadow_stack;

@@ -44,8 +44,8 @@ enum insn_flag {
 	INSN_SIGNED = 1 << 3,      /* the loaded value is sign-extended */
 	INSN_SIGNS_LINK = 1 << 4,  /* paciasp/pacibsp: the return address is signed from here on */
 	INSN_CHECKS_LINK = 1 << 5, /* autiasp/autibsp, retaa: the return address is authenticated */
-	/* besides its OP_ADD or OP_SUB it sets the flags of a compare: of a - b for OP_SUB, of
-	 * a - (-imm) for OP_ADD (subs and adds of a constant) */
+	/* besides its OP_ADD or OP_SUB, it sets the flags of a compare: those of a - b for OP_SUB,
+	 * those of a - (-imm) for OP_ADD (subs and adds of a constant) */
 	INSN_COMPARES = 1 << 6,
 	INSN_PC_RELATIVE = 1 << 7, /* OP_SET of an address computed from pc: adr, adrp, lea rip */
 	INSN_EXCLUSIVE_BEGIN = 1 << 8, /* load-exclusive: an access before its store may break it */

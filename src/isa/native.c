@@ -47,8 +47,8 @@ static uint64_t clock_ns(void)
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
-/* Both clocks read at the same moment: the best of several readings, the one with the least time in
- * between. */
+/* Both clocks, read at the same moment as nearly as possible: the best of several readings is the
+ * one with the least time between its two readings of the system's clock. */
 struct clock_pair {
 	uint64_t ns, ticks, uncertainty;
 };
@@ -56,7 +56,8 @@ struct clock_pair {
 static struct clock_pair clock_pair_now(void)
 {
 	struct clock_pair best = {.uncertainty = UINT64_MAX};
-	for (unsigned i = 0; i < 8; i++) {
+	enum { READINGS = 8 };
+	for (unsigned i = 0; i < READINGS; i++) {
 		uint64_t before = clock_ns(), ticks = ticks_now(), after = clock_ns();
 		if (after - before < best.uncertainty)
 			best = (struct clock_pair){before + (after - before) / 2, ticks,
@@ -65,14 +66,16 @@ static struct clock_pair clock_pair_now(void)
 	return best;
 }
 
+enum { CALIBRATION_NS = 10000000 };
+
 /* Not every CPU reports the frequency of its time stamp counter. So the counter is compared with
- * the system's clock, for 10 ms at the first call. */
+ * the system's clock, for CALIBRATION_NS at the first call. */
 double ticks_period_ns(void)
 {
 	static double period;
 	if (period == 0) {
 		struct clock_pair begin = clock_pair_now();
-		while (clock_ns() - begin.ns < 10000000)
+		while (clock_ns() - begin.ns < CALIBRATION_NS)
 			;
 		struct clock_pair end = clock_pair_now();
 		period = (double)(end.ns - begin.ns) / (double)(end.ticks - begin.ticks);

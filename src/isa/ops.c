@@ -2,15 +2,16 @@
 
 #include <string.h>
 
+/* Shapes of operations. */
 enum {
-	D = 1 << 0,
+	D = 1 << 0, /* has the operand d */
 	A = 1 << 1,
 	B = 1 << 2,
 	BRANCHES = 1 << 3,
-	OFFSET = 1 << 4,
-	BITS = 1 << 5,
-	VECTOR_D = 1 << 6,
-	VECTOR_A = 1 << 7
+	OFFSET = 1 << 4,   /* imm is an offset in memory */
+	BITS = 1 << 5,     /* imm is a number of bits */
+	VECTOR_D = 1 << 6, /* the operand d is a vector */
+	VECTOR_A = 1 << 7,
 };
 
 /* The operands that each operation uses, and the limits on its imm. */
@@ -40,19 +41,19 @@ static const uint8_t shapes[EMIT_OP_KINDS] = {
 	[EMIT_FROM_VECTOR] = D | VECTOR_A,
 };
 
-static uint8_t value(const struct emit_op *op, uint8_t which, uint8_t operand)
+static uint8_t value_bit(const struct emit_op *op, uint8_t which, uint8_t operand)
 {
 	return shapes[op->kind] & which && operand < EMIT_VALUES ? (uint8_t)(1 << operand) : 0;
 }
 
 uint8_t op_reads(const struct emit_op *op)
 {
-	return value(op, A, op->a) | value(op, B, op->b);
+	return value_bit(op, A, op->a) | value_bit(op, B, op->b);
 }
 
 uint8_t op_writes(const struct emit_op *op)
 {
-	return value(op, D, op->d);
+	return value_bit(op, D, op->d);
 }
 
 uint8_t op_names(const struct emit_op *op)
@@ -200,7 +201,7 @@ bool ops_need(const struct emit_probe *p, uint32_t at, uint8_t value)
 }
 
 /* The values that the operation does not name and that are not needed after it. */
-static unsigned spare(const struct emit_probe *p, uint32_t at)
+static unsigned spare_values(const struct emit_probe *p, uint32_t at)
 {
 	const struct emit_op *op = &p->ops[at];
 	return ~(op_names(op) | (unsigned)needed_after(p, at)) & ((1u << EMIT_VALUES) - 1);
@@ -214,7 +215,8 @@ unsigned ops_registers(const struct op_writer *w, const struct op_needs *needs)
 		values |= needs->values ? needs->values(p, i) : op_names(&p->ops[i]);
 	for (uint32_t i = 0; i < p->op_count; i++) {
 		unsigned need = needs->temporaries(w->e, &p->ops[i]);
-		unsigned have = need ? (unsigned)__builtin_popcount(spare(p, i) & values) : 0;
+		unsigned have =
+			need ? (unsigned)__builtin_popcount(spare_values(p, i) & values) : 0;
 		if (need > have + more)
 			more = need - have;
 	}
@@ -223,7 +225,7 @@ unsigned ops_registers(const struct op_writer *w, const struct op_needs *needs)
 
 uint8_t ops_temporary(const struct op_writer *w, uint32_t at, unsigned nth)
 {
-	unsigned set = spare(w->p, at) | ~0u << EMIT_VALUES;
+	unsigned set = spare_values(w->p, at) | ~0u << EMIT_VALUES;
 	for (unsigned i = 0; i < EMIT_REGISTERS; i++)
 		if (set >> i & 1 && w->reg[i] != REG_NONE && nth-- == 0)
 			return w->reg[i];

@@ -41,7 +41,7 @@ struct op_needs {
 	/* The values that must be in registers, at most those that the operation names. NULL: all
 	 * of these. */
 	uint8_t (*values)(const struct emit_probe *p, uint32_t at);
-	/* The number of temporary registers besides. */
+	/* The number of temporary registers that are needed in addition. */
 	unsigned (*temporaries)(const struct emit *e, const struct emit_op *op);
 };
 /* The registers of struct op_writer that the probe needs, as bits: values, and as many temporaries

@@ -10,7 +10,7 @@
 #include "module/packed.h"
 #include "module/section_table.h"
 
-/* What is needed of an FDE. */
+/* An FDE, reduced to what a lookup needs. */
 struct cfi_entry {
 	uint64_t start, end;
 	const uint8_t *code; /* its program */
@@ -26,8 +26,8 @@ struct cfi {
 	struct cfi_table table[TABLES_MAX];
 	uint32_t table_count;
 	uint8_t *unpacked[TABLES_MAX];
-	VEC(struct cfi_entry)
-	entries; /* sorted by start; of several tables with an address, the first one counts */
+	/* Sorted by start. If several tables describe an address, the first one counts. */
+	VEC(struct cfi_entry) entries;
 	const struct cfi_entry *running; /* the entry that `program` runs */
 	struct cfi_program program;
 };

@@ -1,6 +1,6 @@
 /* Call frame information (.eh_frame, .debug_frame), interpreted into rows.
  *
- * What goes beyond the simple rules that compilers use comes out as unknown, never wrong. */
+ * A rule beyond the simple ones that compilers use is reported as unknown; it is never guessed. */
 #pragma once
 #include "module/module.h"
 
@@ -21,7 +21,7 @@ enum cfi_rule {
 enum { CFI_REGISTERS = 32 };
 
 /* One row: how to find the caller's registers in [start, end). Registers are numbered as in isa/,
- * not as in DWARF. The return address is separate; on aarch64 its rule is that of register 30, also
+ * not as in DWARF. The return address is separate; on aarch64 its rule is that of register 30, even
  * if none is given (then CFI_SAME). */
 struct cfi_row {
 	uint64_t start, end; /* va */
@@ -41,5 +41,5 @@ struct cfi;
 struct cfi *cfi_open(const struct module *im, const struct module *debug);
 void cfi_close(struct cfi *c);
 
-/* The row that covers va; false if none does. To walk a range, ask for row.end next. */
+/* The row that covers va; false if none does. To walk a range, continue with row.end. */
 bool cfi_row_at(struct cfi *c, uint64_t va, struct cfi_row *out);

@@ -6,9 +6,9 @@
 
 #include "base/vec.h"
 
-/* From here on the return address is signed, or no longer signed. Signatures need no further
- * handling: code that follows return addresses strips them anyway. The form with the pc in the
- * signature is newer. */
+/* Instructions after which the return address is signed, or no longer signed. Signatures need no
+ * further handling: code that follows return addresses strips them anyway. The form with the pc in
+ * the signature is newer. */
 enum { NEGATE_RA_STATE_WITH_PC = 0x2c, NEGATE_RA_STATE = 0x2d };
 
 /* Translates DWARF's register numbers to ours. Vector registers and the like are ignored. */

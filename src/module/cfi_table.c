@@ -23,8 +23,8 @@ static void read_augmentation(struct cfi_cie *cie, const char *letters, struct c
 				     &unused);
 			break;
 		case 'S': cie->is_signal = true; break;
-		case 'B':
-		case 'G': break;
+		case 'B': /* aarch64: return addresses are signed with key B */
+		case 'G': /* aarch64: stack frames are tagged */ break;
 		default: return;
 		}
 	}

@@ -16,6 +16,9 @@
  * thousands of times: the line table is then ignored. */
 enum { MAX_SHARING = 64 };
 
+/* A file may have one range for each of its bytes, and this many in any case. */
+enum { MIN_RANGE_BUDGET = 1024 };
+
 /* The entry that covers va, in a table of disjoint ones. */
 static const struct debug_entry *entry_at(const struct debug_entry *e, uint32_t count, uint64_t va)
 {
@@ -190,8 +193,8 @@ static void index_aranges(struct indexer *x)
 }
 
 /* Adds the ranges of functions, for which whole units must be loaded. This is expensive, and only
- * done if no unit gives ranges: otherwise a unit without ranges has no code. Link-time optimisation
- * leaves many of those. */
+ * done if no unit gives ranges. Otherwise a unit without ranges has no code: link-time optimisation
+ * leaves many of these. */
 static void index_functions(struct indexer *x)
 {
 	if (x->found.len)
@@ -207,7 +210,7 @@ static void index_functions(struct indexer *x)
 static void build_index(struct debug *d)
 {
 	struct debug_shared *s = d->shared;
-	struct indexer x = {.d = d, .budget = s->source.main.size + 1024};
+	struct indexer x = {.d = d, .budget = s->source.main.size + MIN_RANGE_BUDGET};
 	list_units(&x);
 	s->no_lines = x.line_bytes / MAX_SHARING > d->main.line.size;
 	if (x.without.len)

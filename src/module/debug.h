@@ -25,8 +25,8 @@ struct debug_scope {
 	bool inlined;
 };
 
-/* A row of the line table. Of several rows at one address, the last one gives the line of the code
- * there. Those before it are statements that begin there, whose code was moved elsewhere or
+/* A row of the line table. If several rows have the same address, the last one gives the line of
+ * the code there. The others are statements that begin there, whose code was moved elsewhere or
  * removed. */
 struct debug_line {
 	uint64_t va;
@@ -97,8 +97,8 @@ const struct module *debug_file(const struct debug *d);
 uint32_t debug_unit_count(const struct debug *d);
 /* The number of the unit that has code at va, or DEBUG_NONE. */
 uint32_t debug_unit_at(struct debug *d, uint64_t va);
-/* Reads one unit. A unit with invalid contents comes out with less in it, but never leads outside
- * of memory. */
+/* Reads one unit. Invalid contents are left out; they never lead to accesses outside of the
+ * file. */
 struct debug_unit *debug_unit_load(struct debug *d, uint32_t number);
 void debug_unit_free(struct debug_unit *u);
 

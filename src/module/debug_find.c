@@ -8,8 +8,8 @@
  * ROOT is /usr/lib/debug. dwz moves information that several files share into an alternate file,
  * which .gnu_debugaltlink in the debug file names by path and build id.
  *
- * libdebuginfod is loaded only when a server is asked: it needs some twenty libraries, which take 6
- * ms to load. */
+ * libdebuginfod is loaded only if a server has to be queried: it needs some twenty libraries, and
+ * loading these takes 6 ms. */
 #include <dlfcn.h>
 #include <elfutils/debuginfod.h>
 #include <errno.h>
@@ -134,8 +134,8 @@ struct debuginfod {
 	time_t grown_at; /* when `done` last grew */
 };
 
-/* The progress function has no context argument; libdebuginfod calls it in the thread that asked.
- */
+/* The progress function has no context argument. libdebuginfod calls it in the thread that
+ * downloads. */
 static _Thread_local struct debuginfod *current_download;
 
 static time_t seconds(void)

@@ -1,10 +1,10 @@
 /* Source files and line rows from .debug_line: headers of DWARF 2 to 5, and the program that makes
  * the rows (DWARF 5, section 6.2).
  *
- * Of several rows at one address only the last one covers code. Of those before it, the ones that
- * begin a statement of another line are kept. Rows that repeat the one before are dropped. A
- * sequence is kept or dropped as a whole: the linker sets the address of a discarded function to 0
- * or -1 or so, and its rows would be wrong for whatever code is there. */
+ * If several rows have the same address, only the last one covers code. Rows before it are kept if
+ * they begin a statement of another line. Rows that repeat the one before are dropped. A sequence
+ * is kept or dropped as a whole: the linker sets the address of a discarded function to 0, -1 or
+ * the like, and its rows would be wrong for whatever code is there. */
 #include <stdlib.h>
 
 #include "base/order.h"
@@ -149,9 +149,9 @@ bool lines_open(struct line_program *p, struct file_table *t, const struct dwarf
 	if (length < cursor_left(&c))
 		c.end = c.at + length;
 	uint64_t version = cursor_uint(&c, 2);
+	/* The second byte, the size of segment selectors, is ignored. */
 	if (version >= 5)
-		p->address_size = (uint8_t)cursor_uint(
-			&c, 2); /* with the size of segment selectors, which is ignored */
+		p->address_size = (uint8_t)cursor_uint(&c, 2);
 	uint64_t header = cursor_uint(&c, format.offset_size);
 	if (c.bad || version < 2 || version > 5 || header > cursor_left(&c))
 		return false;

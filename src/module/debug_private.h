@@ -5,9 +5,9 @@
  * the bytes, because libdw
  * - keeps whatever it reads until the handle is closed,
  * - walks a subtree once for each level above it, if the compiler wrote no sibling attributes,
- * - sorts line rows without telling which belong to functions that the linker discarded.
- * On the same work, libdw alone takes twice as long and half as much memory again (`bench/run
- *--only speed`).
+ * - sorts line rows without saying which belong to functions that the linker discarded.
+ * On the same work, libdw alone takes twice as long and half as much memory again (measured by
+ * `bench/run --only speed`).
  *
  *	debug_find.c      where the information is: module, separate file, alternate file, server
  *	debug_sections.c  a copy of the debugging sections, decompressed
@@ -122,7 +122,7 @@ struct debug {
 	struct dwarf_file main, alt;
 	struct dwarf_file split;     /* the file of the split unit that was used last */
 	struct abbrev_table abbrevs; /* of the unit that was scanned last */
-	/* Contexts of the units that were asked for, by Dwarf_CU. */
+	/* Contexts of the units that names were needed from, by Dwarf_CU. */
 	struct hashmap context_of;
 	VEC(struct unit_contexts) contexts;
 	uint64_t context_total;
@@ -236,13 +236,13 @@ void names_init(struct names *n, struct debug *d, struct arena *a, uint32_t lang
 void names_release(struct names *n);
 struct origin names_of(struct names *n, const Dwarf_Die *die);
 void contexts_clear(struct debug *d);
-/* The same if there are very many. */
+/* Clears them only if there are very many. */
 void contexts_trim(struct debug *d);
 
 /* True for languages whose functions may be members of types. */
 bool language_has_members(uint32_t language);
 
-/* Turns ranges that may lie within each other into disjoint ones, each with its innermost scope. Of
- * several ranges with an address, the innermost is the one that starts last, then the one that
- * comes last in `in`. Returns the number of results; the caller frees *out. */
+/* Turns ranges that may lie within each other into disjoint ones, each with its innermost scope. If
+ * several ranges contain an address, the innermost one is the one that starts last; among equal
+ * starts, the last one in `in`. Returns the number of results; the caller frees *out. */
 uint32_t debug_flatten(struct debug_entry **out, struct debug_entry *in, uint32_t count);

@@ -13,9 +13,9 @@
 
 enum {
 	MAX_DEPTH = 256,         /* nested scopes */
-	MIN_RANGES = 1024,       /* that any unit may have */
-	NAME_BYTES = 64,         /* that names may take for each byte of the unit, */
-	MIN_NAME_BYTES = 1 << 20 /* and in any case */
+	MIN_RANGES = 1024,       /* ranges that any unit may have, besides one per byte */
+	NAME_BYTES = 64,         /* bytes that names may take for each byte of the unit */
+	MIN_NAME_BYTES = 1 << 20 /* bytes that the names of any unit may take, besides those */
 };
 
 /* The file table of another unit that an inlined function comes from. */

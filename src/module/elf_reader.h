@@ -1,9 +1,9 @@
 /* What the parts of the ELF reader share while a module is being opened. Nothing outside module/
  * sees it.
  *
- * The parts are read in the order of the functions below; each may use what those before it left in
- * r->im. An elf_read_*() without a result cannot fail: it leaves out what is invalid, with a note
- * where the user may miss it. */
+ * The parts are read in the order of the functions below; each may use what the ones before it have
+ * put into r->im. An elf_read_*() without a result cannot fail: it leaves out what is invalid, with
+ * a note where the user may miss it. */
 #pragma once
 #include <elf.h>
 

@@ -1,5 +1,6 @@
 #include "module/encoded.h"
 
+/* DW_EH_PE_*: the formats, and what a value is relative to. */
 enum {
 	FORMAT_ULEB = 0x01,
 	FORMAT_U2 = 0x02,

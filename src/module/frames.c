@@ -1,6 +1,6 @@
 /* Address ranges from call frame information. Compilers describe almost every function in
  * .eh_frame, so its ranges are the best evidence of function bounds in a stripped file;
- * .debug_frame adds what .eh_frame lacks. Rules are only evaluated to tell whether a range starts
+ * .debug_frame adds what .eh_frame lacks. Rules are only evaluated to see whether a range starts
  * as a function does, or in the middle of one (foo.cold). */
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 
 struct frame_collector {
 	const struct module *im;
-	const struct section *last; /* that of the address before: neighbours mostly share one */
+	const struct section *last; /* of the previous address: neighbours mostly share one */
 	struct cfi_program program;
 	VEC(struct frame_range) ranges;
 };
@@ -55,7 +55,7 @@ static bool is_known(const struct frame_range *ranges, uint32_t count, uint64_t 
 	return n && va < ranges[n - 1].end;
 }
 
-/* Adds those of `more` to the module's ranges that it lacks. */
+/* Adds the ranges in `more` that the module lacks. */
 static void add_ranges(struct module *im, const struct frame_range *more, uint32_t count)
 {
 	uint32_t old = im->frame_count, n = old;

@@ -127,8 +127,8 @@ static int read_file(const char *path, uint8_t **out, size_t *size, struct err *
 	return rc;
 }
 
-/* Tells programs from libraries. libc has an interpreter, because it can be run, but it is a
- * library: it also has a name for others to link. */
+/* Distinguishes programs from libraries. libc has an interpreter, because it can be run, but it is
+ * a library: it also has a name for others to link. */
 static enum module_kind kind_of(const struct reader *r)
 {
 	bool has_interpreter = false;

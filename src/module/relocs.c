@@ -7,7 +7,7 @@ struct reloc_collector {
 	struct module *im;
 	struct reloc *items;
 	uint32_t len;
-	const struct segment *last; /* that of the address before: neighbours mostly share one */
+	const struct segment *last; /* of the previous address: neighbours mostly share one */
 };
 
 static const struct reloc_type *find_type(const struct arch_file *f, uint32_t type)

@@ -1,5 +1,5 @@
-/* The section table of an ELF file in memory, wherever that comes from. It is not trusted: what
- * lies outside of the file does not exist. */
+/* The section table of an ELF file in memory. It is not trusted: what lies outside of the file does
+ * not exist. */
 #pragma once
 #include <elf.h>
 

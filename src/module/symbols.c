@@ -9,7 +9,7 @@ struct symbol_collector {
 	struct symbol *items;
 	uint32_t len;
 	uint64_t name_budget;
-	const struct section *last; /* that of the address before: neighbours mostly share one */
+	const struct section *last; /* of the previous address: neighbours mostly share one */
 };
 
 enum { NAME_BUDGET = 4 }; /* times the size of the file */

@@ -9,7 +9,7 @@
  *    whose probes differ, and jumps to their moved copies itself. */
 #include "patch/plan.h"
 
-enum { MAX_DISPATCHES = 255 }; /* limit for the compares before one jump */
+enum { MAX_DISPATCHES = UINT8_MAX }; /* limit for the compares before one jump */
 
 /* The probes on all paths from outside to a block. */
 struct block_arrivals {
@@ -163,7 +163,7 @@ static struct regset free_on_all_paths(const struct plan *p, uint32_t block)
 	return free_where(p, &live);
 }
 
-/* Whether the probe stays. Of several that are the same, the first one represents all. */
+/* Whether the probe stays. The first of several equal probes represents them all. */
 static bool stays(const struct block_arrivals *m, uint32_t i)
 {
 	struct plan *p = m->p;

@@ -42,8 +42,7 @@ bool block_falls(const struct block *block, const struct body *b)
 	case END_FALL:
 	case END_BRANCH:
 	case END_BAD: return true;
-	case END_TAIL_CALL: /* a conditional one, or control falls through into the other function
-			     */
+	case END_TAIL_CALL: /* conditional, or control falls through into the other function */
 		return block->flags & BLOCK_CONDITIONAL ||
 		       !insn_ends_block(&b->insns[b->count - 1]);
 	default: return false;

@@ -120,8 +120,8 @@ struct moved {
 	bool in_place; /* only its probes are here; after them control goes to the original */
 };
 
-/* The place of a probe's code in the fragment, without its asides, which are after all other code.
- */
+/* The place of a probe's code in the fragment, without its asides, which are after all other
+ * code. */
 struct placed_probe {
 	uint32_t probe; /* index in the request */
 	uint32_t offset, size;

@@ -12,7 +12,7 @@
 
 #define MB UINT64_C(1048576)
 
-/* Room left for growth: if there is a choice, and if there is none. */
+/* Room that is left for growth: normally, and if no gap is large enough otherwise. */
 static const uint64_t heap_room[] = {4096 * MB, 64 * MB};
 static const uint64_t stack_room[] = {1024 * MB, 32 * MB};
 
@@ -145,7 +145,7 @@ uint64_t pool_aside(const char *maps_text, uint64_t size)
 			continue;
 		if (l.start > end && l.start - end > widest) {
 			widest = l.start - end;
-			best = end + widest / 8 * 5;
+			best = end + widest / 8 * 5; /* neither the middle nor a quarter: pool.h */
 		}
 		end = l.end;
 	}

@@ -2,9 +2,8 @@
 
 #include "base/order.h"
 
-enum {
-	LEAD_IN = 64
-}; /* bytes after which decoding is in step with the instructions, wherever it starts */
+/* Bytes after which decoding is in step with the instructions, wherever it starts. */
+enum { LEAD_IN = 64 };
 
 static bool is_inside(const struct part *p, uint64_t va)
 {

@@ -10,7 +10,7 @@ enum {
 	MOVED_MAX = 48, /* one instruction */
 	JUMP_MAX = 24,  /* between blocks, or back */
 	CONSTANT_MAX = 16,
-	MATCH_MAX = 96,
+	MATCH_MAX = 96, /* the compare for one edge of an indirect jump */
 };
 
 /* Whether the block is only a landing instruction, which cannot be replaced by a jump. */

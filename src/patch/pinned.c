@@ -3,7 +3,7 @@
 #include "flow/entry.h"
 #include "isa/calls.h"
 
-enum { MOST_INSNS = 24 }; /* glibc's and musl's have up to 14 */
+enum { MOST_INSNS = 24 }; /* limit of a search; the functions of glibc and musl have up to 14 */
 
 static bool reads_flag(const struct arch *arch, const struct insn *in)
 {
@@ -11,8 +11,8 @@ static bool reads_flag(const struct arch *arch, const struct insn *in)
 	       in->b == REG_NONE && !in->imm && in->width == sizeof(int);
 }
 
-/* Whether nothing but a branch away comes before the system call at the end, whose number is the
- * second argument. */
+/* Whether a system call whose number is the second argument follows, with one branch and no other
+ * transfer of control before it. */
 static bool passes_call(const struct module *m, const struct arch *arch, uint64_t va)
 {
 	unsigned number = calls_number_register(arch);

@@ -1,13 +1,14 @@
-/* Code that has to be executed where it stands: the handler of a signal compares the interrupted pc
- * with its bounds.
+/* Pinned code: it must be executed at its original address, because a signal handler compares the
+ * interrupted pc with the bounds of the code.
  *
- * So C libraries cancel a thread in a system call (glibc since 2.41, musl). The function that makes
- * the call is told where the thread's flag is, the number of the call, and its arguments. It looks
- * at the flag and goes into the kernel. A handler that interrupts it in between, or in the call,
- * knows by the pc that it must not come back. */
+ * C libraries cancel threads in system calls by means of this (glibc since 2.41, musl). A function
+ * makes the call for its callers. Its arguments are the address of the thread's cancellation flag,
+ * the number of the call, and the call's arguments. It reads the flag and enters the kernel. If a
+ * signal interrupts it after it has read the flag, or in the call, the handler recognises this by
+ * the pc, and does not return there. */
 #pragma once
 #include "isa/arch.h"
 #include "module/module.h"
 
-/* Whether such a function begins at va. */
+/* Whether a pinned function begins at va. */
 bool is_pinned(const struct module *m, const struct arch *arch, uint64_t va);

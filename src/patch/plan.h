@@ -4,7 +4,7 @@
  *	arrivals.c      paths from outside that meet at one block
  *	body.c          decoded blocks
  *	room.c          room for patches
- *	unknown.c       code that no known path leads to, and where control comes in
+ *	unknown.c       code that no known path leads to, and the places where control enters
  *	displace.c      windows of instructions that are replaced by a jump
  *	relocate.c      all blocks moved
  *	springboards.c  the patches that lead into relocated code
@@ -133,8 +133,8 @@ void begin(struct plan *p);
 /* Appends the probes at this place; the gap is ignored for AT_TAKEN and AT_ARRIVAL. */
 void emit_probes(struct plan *p, uint32_t block, enum where where, uint32_t gap);
 bool has_probes(const struct plan *p, uint32_t block, enum where where, uint32_t gap);
-/* Records a moved instruction. `in_place`: the instruction itself stays, and its probes lead there.
- */
+/* Records a moved instruction. `in_place`: the instruction itself stays, and its probes lead
+ * there. */
 void note_moved(struct plan *p, const struct insn *in, uint32_t arrival, uint32_t offset,
 		bool in_place);
 void add_patch(struct plan *p, const struct patch *patch);

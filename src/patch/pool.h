@@ -27,6 +27,7 @@ void pool_release(struct pool *p);
  * no region has them; then `out` is unchanged. */
 bool pool_take(struct pool *p, uint64_t low, uint64_t high, uint64_t reach, uint64_t size,
 	       uint64_t *out);
+/* Gives bytes back that were taken. */
 void pool_give(struct pool *p, uint64_t start, uint64_t size);
 /* Adds a region that was mapped; if another region ends at its start, that one is extended. */
 void pool_add(struct pool *p, uint64_t start, uint64_t size);

@@ -27,8 +27,8 @@ static void find_overlaps(struct plan *p)
 
 /* The gap at va, which must be an instruction of the block; UINT32_MAX if it is not. If landing
  * instructions are there, the gap after them: they have no effect that a probe could notice, and
- * stay in place. The same holds for an instruction that is executed in place at the end of a page.
- */
+ * stay in place. The same holds for an instruction that is executed in place at the end of a
+ * page. */
 static uint32_t gap_at(struct plan *p, uint32_t block, uint64_t va)
 {
 	const struct body *b = body_of(p, block);

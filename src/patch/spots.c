@@ -129,8 +129,8 @@ static void add_entry(struct spot_search *s)
 	}
 }
 
-/* A system call does not end a block, but a block may end after it, because other code jumps there.
- */
+/* A system call does not end a block, but a block may end after it, because other code jumps
+ * there. */
 static void add_syscalls_of(struct spot_search *s, uint32_t block)
 {
 	const struct block *b = &s->g->blocks[block];

@@ -9,10 +9,10 @@
  *
  * Spots at the same place are listed in the order in which their probes have to execute, so that
  * begins and ends are properly nested. On entry: the function's entry, then for each loop from the
- * outermost its entry and the begin of its iteration. On exit: the end of a system call,
- * made or passed on, then for each loop from the innermost the end of its iteration and its exit,
- * then the function's exit. On a back edge all ends come before all begins. At an instruction that
- * carries both, those of SPOT_ENTRY come before those of SPOT_BEFORE.
+ * outermost its entry and the begin of its iteration. On exit: the end of a system call, then for
+ * each loop from the innermost the end of its iteration and its exit, then the function's exit. On
+ * a back edge all ends come before all begins. At an instruction that carries both, those of
+ * SPOT_ENTRY come before those of SPOT_BEFORE.
  *
  * Control that leaves by an exception to a caller, by longjmp or by a jump table entry that leads
  * out of the function passes no exit. */
@@ -31,7 +31,7 @@ enum point_kind {
 	POINT_SYSCALL,      /* before a system call instruction */
 	POINT_SYSCALL_DONE, /* right after it */
 	POINT_PASS,         /* before a call of a function that makes the system call (pinned.h) */
-	POINT_PASS_DONE,    /* where that comes back to */
+	POINT_PASS_DONE,    /* where that call returns to */
 	POINT_KINDS,
 };
 

@@ -22,8 +22,8 @@
 enum {
 	NO_ARRIVAL = UINT32_MAX,
 	SEVERAL_ARRIVALS = UINT32_MAX - 1,
-	MAX_PADDING = 32,
-	MAX_ROUNDS = 64
+	MAX_PADDING = 32, /* bytes of padding after a block that are considered */
+	MAX_ROUNDS = 64,  /* limits the time in large functions */
 };
 
 enum byte_use { BYTE_FREE, BYTE_KEPT, BYTE_TAKEN };
@@ -413,8 +413,8 @@ static enum refusal place_rest(struct springboard_plan *s, bool *retry)
 	return REFUSED_NONE;
 }
 
-/* For architectures where each springboard replaces one instruction; and for tests with traps only.
- */
+/* For architectures where each springboard replaces one instruction; and for tests with traps
+ * only. */
 static enum refusal place_each(struct springboard_plan *s)
 {
 	for (uint32_t i = 0; i < s->count; i++) {

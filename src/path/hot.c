@@ -1,5 +1,5 @@
 /* Keeps the overhead within its limit. The engine measures the overhead of all probes; the part of
- * a function is estimated by its share of the calls. The first check comes after a tenth of a
+ * a function is estimated by its share of the calls. The first check is made after a tenth of a
  * second, so that a function that is far too hot does no harm for long. */
 #include <stdio.h>
 

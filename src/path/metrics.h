@@ -21,8 +21,8 @@ struct path_metrics {
 	uint32_t event_count;
 };
 
-/* The metric of this name; one that is new is added, off, and if it is a perf event, defined in the
- * engine. NULL and a sentence if there is none. */
+/* The metric with this name. A new one is added, switched off; if it is a perf event, it is also
+ * defined in the engine. NULL and a sentence if there is no such metric. */
 struct path_metric *metrics_find(struct path_metrics *m, struct engine *g, const char *name,
 				 struct err *e);
 /* The set of metrics that are on, for the engine. */

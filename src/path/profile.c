@@ -169,8 +169,8 @@ void path_profile_value(struct path_profile *p, const struct path_origin *from, 
 	}
 }
 
-/* The store takes a value for changed if its number of samples is. So time that passes without a
- * new call counts as one sample. */
+/* The store considers a value changed only if its number of samples has changed. So time that
+ * passes without a new call counts as one sample. */
 static void add_difference(struct path_profile *p, const struct path_entry *n,
 			   const struct path_metric *m)
 {

@@ -128,7 +128,8 @@ static bool is_slot_of(const struct reloc *r, const struct symbol *y, bool own)
 }
 
 /* The symbol (an IFUNC) leads to a resolver, which chooses one of several functions when the
- * program is loaded. The chosen one is where the words lead that calls go through. */
+ * program is loaded. Calls go through words that hold the address of the chosen function: it is
+ * found there. */
 static void add_chosen(struct selector *s, const struct mapped_code *m, const struct symbol *y)
 {
 	size_t before = s->out->list.len;

@@ -34,6 +34,6 @@ struct selector *selector_new(void);
 /* To be called before the code is freed that was selected from. */
 void selector_free(struct selector *s);
 
-/* Adds what is meant; an error with similar names if that is nothing. */
+/* Adds everything that the word means. If there is nothing, the error suggests similar names. */
 int selector_find(struct selector *s, int pid, struct space *space, const char *what,
 		  struct selection *out, struct err *e);

@@ -4,7 +4,7 @@
 
 #include "path/selector.h"
 
-enum { MAX_SUGGESTIONS = 5, MAX_LENGTH = 120 };
+enum { MAX_SUGGESTIONS = 5, MAX_LENGTH = 120 /* of names that are compared */ };
 
 struct similar_name {
 	const char *name;
@@ -32,8 +32,8 @@ static void keep(struct similar_names *n, struct arena *a, const char *name, uns
 	n->list[at] = (struct similar_name){arena_strdup(a, name), distance};
 }
 
-/* A name that contains the typed one is near: the nearer, the shorter it is. Other names may have
- * one difference for every three letters, and one more. */
+/* A name that contains the typed one is similar: four more letters count as one difference. Other
+ * names may have one difference for every three letters, and one more. */
 static void consider(struct similar_names *n, struct arena *a, const char *name)
 {
 	size_t typed = strlen(n->wanted), length = strlen(name);
@@ -65,7 +65,7 @@ static void consider_symbols(struct selector *s, const struct module *im, struct
 	arena_release(&tmp);
 }
 
-/* The name without the characters of globs, which the user is sure of. */
+/* The name without the special characters of globs. */
 static const char *literal(struct selector *s)
 {
 	char *copy = arena_strdup(&s->tmp, s->wanted.name), *out = copy;

@@ -119,7 +119,7 @@ static void note_refused(struct path_session *s, uint32_t function, const char *
 }
 
 /* Adds one match; false and a sentence if the engine refuses it. A function that was taken out
- * comes back only if the user asks for it by name. */
+ * is inserted again only if the user asks for it by name. */
 static bool add_match(struct path_session *s, struct path_target *t, const struct selected *what,
 		      const char *word, struct err *e)
 {

@@ -1,4 +1,4 @@
-/* Beginning and end of control. */
+/* Creates and frees a control; attaches to programs, and starts them. */
 #include "process/control.h"
 
 #include <sys/signalfd.h>
@@ -18,8 +18,9 @@ void control_watch(struct control *c, signal_watcher signals, fork_watcher forks
 	c->watcher_ctx = ctx;
 }
 
-/* Threads that are not ours yet may make others while we go: until a pass finds none. Returns how
- * many became ours; *last is what the last pass returned. */
+/* A thread that is not traced yet may create others during a pass. Passes are therefore repeated
+ * until one finds no new thread. Returns how many threads were seized; *last is the result of the
+ * last pass. */
 static int seize_process(struct control *c, int pid, enum tracee_extent extent, int *last,
 			 struct err *e)
 {
@@ -80,7 +81,7 @@ int control_launch(struct control *c, char *const *argv, int *pid, int *why, str
 	*pid = l.pid;
 	rc = control_seize_thread(c, l.pid, l.pid, TRACEE_ENDS, e);
 	if (rc) {
-		close(l.go); /* it ends by itself */
+		close(l.go); /* the child reads end of file, and ends */
 		close(l.failed);
 		waitpid(l.pid, NULL, 0);
 		return rc;
@@ -95,8 +96,9 @@ int control_launch(struct control *c, char *const *argv, int *pid, int *why, str
 	return rc;
 }
 
-/* Blocked, SIGCHLD is kept for us even if it would be ignored; but were it set to be ignored,
- * children would vanish without telling their status. */
+/* SIGCHLD is kept blocked. A blocked signal stays pending even if its default action is to ignore
+ * it. The action must not be SIG_IGN, however: the kernel would reap our children itself, and their
+ * status would be lost. */
 struct control *control_new(void)
 {
 	sigset_t child;

@@ -1,4 +1,4 @@
-/* Leaving threads and processes, which run on by themselves. */
+/* Detaching from threads and processes, which then run without us. */
 #include <errno.h>
 #include <signal.h>
 
@@ -6,34 +6,38 @@
 #include "base/log.h"
 #include "process/control_inner.h"
 
+/* Pause between looks at threads that have not stopped yet. */
 enum { LOOK_NS = 500000 };
 
-/* A thread in a sleep that nothing interrupts is asked when it has woken up. */
-static void ask_who_can(struct control_thread *t)
+/* A thread in an uninterruptible sleep (D) is asked after it has woken up. */
+static void ask_if_interruptible(struct control_thread *t)
 {
 	char state = t->asked ? 0 : thread_state(t->tracee.tid);
 	if (state && state != 'D' && state != 'Z' && state != 'X')
 		control_ask(t);
 }
 
-/* Whether it is gone, or sleeps and leaves us when it wakes up. */
-static bool is_left_alone(struct control *c, int tid)
+/* Whether the thread is detached or has ended, or sleeps in a call and will be detached when it
+ * wakes up. */
+static bool is_detached_or_asleep(struct control *c, int tid)
 {
 	const struct control_thread *t = control_thread(c, tid);
 	return !t || t->tracee.interrupted.sleeping;
 }
 
-/* Whether a process is gone that somebody else has waited for: launch_go() does if the program
- * cannot be executed. Only the first thread tells: numbers of others may also vanish by exec. */
+/* Whether the process has ended and somebody else has waited for it: launch_go() does so if exec
+ * fails. Only the first thread shows this, because the numbers of other threads may also vanish by
+ * exec. */
 static bool is_reaped(const struct control_thread *t)
 {
 	return t->tracee.tid == t->pid && kill(t->pid, 0) && errno == ESRCH;
 }
 
-/* Returns how many threads that we leave are still to be waited for. */
+/* Detaches the leaving threads that are stopped, and asks the others to stop. Returns how many of
+ * these we have to wait for. */
 static uint32_t leave_threads(struct control *c)
 {
-	uint32_t left = 0;
+	uint32_t awaited = 0;
 	for (uint32_t i = c->threads.len; i-- > 0;) {
 		struct control_thread *t = c->threads.data[i];
 		int tid = t->tracee.tid;
@@ -44,10 +48,10 @@ static uint32_t leave_threads(struct control *c)
 		else if (is_reaped(t))
 			control_remove(c, t);
 		else if (!t->tracee.interrupted.sleeping)
-			ask_who_can(t);
-		left += !is_left_alone(c, tid);
+			ask_if_interruptible(t);
+		awaited += !is_detached_or_asleep(c, tid);
 	}
-	return left;
+	return awaited;
 }
 
 static void leave_marked(struct control *c, uint64_t then)
@@ -56,7 +60,8 @@ static void leave_marked(struct control *c, uint64_t then)
 		control_sleep_until(c, now_ns() + LOOK_NS, false);
 }
 
-/* With it goes who shares its memory: a thread in vfork cannot be left before its child is. */
+/* The processes that share its memory are left as well: a thread that waits in vfork cannot be
+ * detached before its child. */
 void control_detach(struct control *c, int pid)
 {
 	const struct control_process *p = control_find_process(c, pid);

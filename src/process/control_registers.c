@@ -1,11 +1,13 @@
-/* The registers of stopped threads, also of those that wait in a system call.
+/* The registers of stopped threads, including threads that wait in a system call.
  *
- * Such a call is made again when the thread goes on. x86-64 decides that after the stop and looks
- * at the registers then, so that all is there to be seen and set. aarch64 has done most of it
- * before the stop: the thread is at its call instruction already. What it does after the stop is
- * lost if the pc is changed meanwhile: ending the call with EINTR for a handler, and giving it
- * another number by which it goes on with the time that is left. The first is made up for by
- * interrupted.h, the second by remote.c; a sleeping thread that is moved sleeps longer. */
+ * Such a call is made again when the thread is resumed. x86-64 decides that after the stop, from
+ * the registers, so that everything can be seen and changed. aarch64 has done most of it before the
+ * stop: the pc is already at the call instruction. The rest it does after the stop, and does not if
+ * the pc was changed in between:
+ *
+ * 1. It ends the call with EINTR if a handler runs. interrupted.h makes up for this.
+ * 2. It gives the call another number, by which the call continues with the remaining time.
+ *    remote.c makes up for this. But a sleeping thread that is moved sleeps longer. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -155,7 +157,7 @@ bool control_set_register(struct control_thread *t, unsigned reg, uint64_t value
 	return control_write(t);
 }
 
-/* The regset with a thread's vector registers, and where one of them is in it. */
+/* The regset that holds the vector registers of a thread, and the offset of one of them. */
 struct vectors {
 	uint8_t bytes[WIDE_MAX];
 	struct iovec io;
@@ -198,7 +200,7 @@ bool control_set_vector(struct control_thread *t, unsigned reg, const uint64_t v
 	return !ptrace(PTRACE_SETREGSET, t->tracee.tid, v.note, &v.io);
 }
 
-/* "NUMBER ... SP PC", or "-1 SP PC" outside of calls, or "running". */
+/* /proc/TID/syscall has "NUMBER ... SP PC", "-1 SP PC" outside of calls, or "running". */
 bool control_kernel_place(const struct control_thread *t, uint64_t *sp, uint64_t *pc)
 {
 	char path[40], text[256], *last, *before;
@@ -223,7 +225,7 @@ bool control_is_trap(const siginfo_t *info)
 	return info->si_signo == SIGTRAP && info->si_code > 0;
 }
 
-/* The kernel looks for questions of ours before it looks for signals. */
+/* The kernel handles our request to stop before it delivers pending signals. */
 bool control_has_trapped(const struct control_thread *t)
 {
 	siginfo_t infos[8];

@@ -1,4 +1,4 @@
-/* Stopping processes as a whole, and letting them go on. */
+/* Stopping and resuming whole processes. */
 #include <sched.h>
 #include <string.h>
 #include <time.h>
@@ -9,51 +9,58 @@
 
 enum {
 	MILLISECOND = 1000000,
-	LOOK_NS = MILLISECOND / 2,      /* when threads do not stop, between looks at them */
-	PATIENCE_NS = 50 * MILLISECOND, /* with threads that wait in the kernel */
-	ENTER_NS = 2000 * MILLISECOND,  /* for threads that were asleep to be so again */
-	ENTERED_NS = MILLISECOND / 5,   /* on a CPU, after which they must have been */
+	LOOK_NS = MILLISECOND / 2,           /* pause between looks at threads that do not stop */
+	PATIENCE_NS = 50 * MILLISECOND,      /* then threads in the kernel count as stopped */
+	SLEEP_AGAIN_NS = 2000 * MILLISECOND, /* within which sleepers must be asleep again */
+	SPIN_MAX_NS = MILLISECOND / 5, /* longer waits use a timer; its delay matters less there */
+	SLEEP_AGAIN_CPU_NS = MILLISECOND / 5, /* CPU time that they need for it at most */
 };
 
-static bool is_of(struct control *c, const struct control_thread *t, uint32_t memory)
+static bool uses_memory(struct control *c, const struct control_thread *t, uint32_t memory)
 {
 	return control_find_process(c, t->pid)->memory == memory;
 }
 
-/* Whether the thread will not execute anything. */
-static bool is_quiet(const struct control_thread *t)
+/* Whether the thread executes nothing until it is resumed. */
+static bool is_halted(const struct control_thread *t)
 {
 	return t->stopped || t->in_kernel || t->dead;
 }
 
-/* A thread that has been asked and does not stop: it runs, though not at this moment; it has
- * stopped, but that was not told yet; or it waits for something that no signal ends. A parent in
- * vfork does so for as long as its child likes, page faults and disks are quick as a rule. */
-static void look_at(struct control_thread *t, bool patient)
+/* Looks at a thread that was asked to stop and has not. There are three cases:
+ *
+ * 1. It runs, though maybe not at this moment.
+ * 2. It has stopped, but the kernel has not reported that yet.
+ * 3. It waits for something that no signal ends. A parent in vfork may do so for as long as its
+ *    child likes. Page faults and disks are quick as a rule, so that a `patient` caller waits for
+ *    those. */
+static void update_state(struct control_thread *t, bool patient)
 {
 	char state = thread_state(t->tracee.tid);
 	t->dead = !state || state == 'Z' || state == 'X';
 	t->in_kernel = state == 'D' && (!patient || t->vforked);
 }
 
-static bool all_quiet(struct control *c, uint32_t memory, bool look, bool patient)
+static bool all_halted(struct control *c, uint32_t memory, bool look, bool patient)
 {
-	bool quiet = true;
+	bool halted = true;
 	vec_each (t, &c->threads) {
-		if (is_quiet(*t) || !is_of(c, *t, memory))
+		if (is_halted(*t) || !uses_memory(c, *t, memory))
 			continue;
 		if (!(*t)->asked)
 			control_ask(*t);
 		if (look || (*t)->vforked)
-			look_at(*t, patient);
-		quiet &= is_quiet(*t);
+			update_state(*t, patient);
+		halted &= is_halted(*t);
 	}
-	return quiet;
+	return halted;
 }
 
-/* A thread that was making another one when it became ours made it without telling us; once all
- * have stopped, everyone is to be seen. */
-static int are_all_ours(struct control *c, struct control_process *p, bool *all, struct err *e)
+/* A thread that was creating another one when it was seized has created it untraced. After all
+ * known threads have stopped, /proc shows every such thread. Seizes them; sets *all if there are
+ * none. */
+static int seize_missed_threads(struct control *c, struct control_process *p, bool *all,
+				struct err *e)
 {
 	int found = p->complete ? 0 : control_seize_threads(c, p->pid, TRACEE_ENDS, e);
 	*all = !found;
@@ -74,16 +81,16 @@ int control_stop(struct control *c, int pid, struct err *e)
 	bool all = false;
 	int rc = 0;
 	control_block_signals(c);
-	control_drain(c); /* one that was seen dead earlier may be told by now */
+	control_drain(c); /* the end of a thread that was seen dead may be reported by now */
 	uint64_t start = now_ns(), look = start + LOOK_NS;
 	struct control_process *p = control_find_process(c, pid);
 	uint32_t memory = p ? p->memory : 0;
 	set_stopped(c, memory, true);
 	for (; p; p = control_find_process(c, pid)) {
 		uint64_t now = now_ns();
-		memory = p->memory; /* another one, after exec */
-		if (all_quiet(c, memory, now >= look, now < start + PATIENCE_NS) &&
-		    ((rc = are_all_ours(c, p, &all, e)) || all))
+		memory = p->memory; /* exec changes it */
+		if (all_halted(c, memory, now >= look, now < start + PATIENCE_NS) &&
+		    ((rc = seize_missed_threads(c, p, &all, e)) || all))
 			break;
 		if (now >= look)
 			look = now + LOOK_NS;
@@ -91,29 +98,30 @@ int control_stop(struct control *c, int pid, struct err *e)
 		control_drain(c);
 	}
 	control_unblock_signals(c);
-	if (rc) /* a thread that runs on may be where code is to change */
+	if (rc) /* a thread that is not stopped may be in code that is to be changed */
 		control_resume(c, pid);
 	return p ? rc : err_set(e, ERR_ENDED, "process %d has ended", pid);
 }
 
 static bool can_go(struct control *c, const struct control_thread *t, uint32_t memory)
 {
-	return t->stopped && !t->held && is_of(c, t, memory);
+	return t->stopped && !t->held && uses_memory(c, t, memory);
 }
 
-/* A thread that goes on from a stop in a call that it sleeps in. */
+/* A thread that was resumed from a stop in a call that it sleeps in. */
 struct sleeper {
 	int pid, tid;
-	uint64_t cpu_ns; /* that it had used up to then */
+	uint64_t cpu_ns; /* its CPU time before that */
 };
 
-/* Whether it is asleep again, or was: the time may be over. On a busy machine it may take long to
- * get a CPU for that. One that a signal has stopped waits for us. */
+/* Whether the thread is asleep again, or has been: its time may be over. Elapsed time does not
+ * prove the latter, because on a busy machine the thread may wait long for a CPU; its CPU time
+ * does. A thread that a signal has stopped waits for us. */
 static bool has_entered(const struct sleeper *s)
 {
 	char state = thread_state(s->tid);
 	return !state || strchr("tTZX", state) || thread_call(s->pid, s->tid).number >= 0 ||
-	       thread_cpu_ns(s->pid, s->tid) > s->cpu_ns + ENTERED_NS;
+	       thread_cpu_ns(s->pid, s->tid) > s->cpu_ns + SLEEP_AGAIN_CPU_NS;
 }
 
 static void await_call(const struct sleeper *s, uint64_t end)
@@ -127,15 +135,15 @@ static void await_call(const struct sleeper *s, uint64_t end)
 	}
 }
 
-/* Threads that sleep go first, and are asleep again before the others run: one of these might put
- * a filter on all (seccomp) that does not know restart_syscall(), while a sleeper is on its way
- * there. */
+/* Sleeping threads are resumed first, and must be asleep again before the others run. Otherwise one
+ * of the others might install a filter for all threads (seccomp) that does not permit
+ * restart_syscall() just before a sleeper makes that call. */
 void control_release_sleepers(struct control *c, uint32_t memory)
 {
 	VEC(struct sleeper) sleepers = {0};
-	uint64_t end = now_ns() + ENTER_NS;
+	uint64_t end = now_ns() + SLEEP_AGAIN_NS;
 	uint32_t others = 0;
-	for (uint32_t i = c->threads.len; i-- > 0;) { /* they may leave us */
+	for (uint32_t i = c->threads.len; i-- > 0;) { /* control_release() may remove the thread */
 		struct control_thread *t = c->threads.data[i];
 		int pid = t->pid, tid = t->tracee.tid;
 		if (!can_go(c, t, memory))
@@ -162,31 +170,32 @@ void control_resume(struct control *c, int pid)
 	set_stopped(c, memory, false);
 	control_release_sleepers(c, memory);
 	vec_each (t, &c->threads) {
-		if (is_of(c, *t, memory))
-			(*t)->in_kernel = false; /* its stop will be passed */
+		if (uses_memory(c, *t, memory))
+			(*t)->in_kernel = false; /* it will be resumed when it stops */
 		if (can_go(c, *t, memory))
 			control_release(c, *t);
 	}
 }
 
-/* It may have ended as the first thread, or wait for a vfork child of its own. */
-static bool is_quiet_again(struct control_thread *t, bool patient)
+/* Whether the thread is halted again. That may be without a stop: as the first thread it may have
+ * ended, or it may wait for a vfork child. */
+static bool is_halted_again(struct control_thread *t, bool patient)
 {
-	if (!t || is_quiet(t))
+	if (!t || is_halted(t))
 		return true;
 	if (!t->asked)
 		control_ask(t);
-	look_at(t, patient);
-	return is_quiet(t);
+	update_state(t, patient);
+	return is_halted(t);
 }
 
-/* The kernel's timers take 50 us more than they are told; giving the CPU away, milliseconds.
- */
+/* Short waits spin, because a timer of the kernel is 50 us late, and a thread that yields its CPU
+ * may get it back milliseconds later. */
 static void sleep_shortly(uint64_t ns)
 {
 	uint64_t end = now_ns() + ns;
-	bool alone = sysconf(_SC_NPROCESSORS_ONLN) < 2;
-	if (ns > 200000 || alone)
+	bool single_cpu = sysconf(_SC_NPROCESSORS_ONLN) < 2;
+	if (ns > SPIN_MAX_NS || single_cpu)
 		nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
 	while (now_ns() < end)
 		;
@@ -200,12 +209,12 @@ void control_run_on(struct control *c, const int *tids, uint32_t count, uint64_t
 			control_release(c, control_thread(c, tids[i]));
 	sleep_shortly(ns);
 	uint64_t start = now_ns();
-	for (uint32_t quiet = 0; quiet < count;) {
-		quiet = 0;
+	for (uint32_t halted = 0; halted < count;) {
+		halted = 0;
 		for (uint32_t i = 0; i < count; i++)
-			quiet += is_quiet_again(control_thread(c, tids[i]),
-						now_ns() < start + PATIENCE_NS);
-		if (quiet < count)
+			halted += is_halted_again(control_thread(c, tids[i]),
+						  now_ns() < start + PATIENCE_NS);
+		if (halted < count)
 			control_sleep_until(c, now_ns() + LOOK_NS, false);
 		control_drain(c);
 	}

@@ -1,4 +1,4 @@
-/* The threads and processes that are ours. */
+/* The lists of traced threads and processes. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ uint32_t control_count(const struct control *c)
 	return c->threads.len;
 }
 
-/* Of a process, or of all with the same memory. */
+/* The threads of process `p` or, with `sharing`, of all processes with its memory. */
 static uint32_t collect(struct control *c, const struct control_process *p, bool sharing,
 			struct control_thread **out, uint32_t room)
 {
@@ -73,7 +73,7 @@ static void remove_process(struct control *c, int pid)
 		*p = vec_last(&c->processes), c->processes.len--;
 }
 
-/* A process goes with its last thread. */
+/* Removes the process, too, if this was its last thread. */
 void control_remove(struct control *c, struct control_thread *t)
 {
 	int pid = t->pid;
@@ -101,8 +101,8 @@ int control_seize_thread(struct control *c, int pid, int tid, enum tracee_extent
 	return 0;
 }
 
-/* Some end meanwhile, some are ours already because a thread of ours made them, which their first
- * stop will tell. */
+/* A thread may be refused because it has ended by now, or because it is traced already: a traced
+ * thread has created it, and its first stop will add it. */
 int control_seize_threads(struct control *c, int pid, enum tracee_extent extent, struct err *e)
 {
 	tid_list tids = {0};
@@ -138,5 +138,5 @@ void control_release(struct control *c, struct control_thread *t)
 	else if (tracee_detach(&t->tracee, &t->stop))
 		control_remove(c, t);
 	else
-		t->asked = true; /* it has to make its call again, and stops there */
+		t->asked = true; /* it makes its call again first, and stops there */
 }

@@ -1,8 +1,8 @@
-/* Waiting for what happens to threads, and single threads that are asked to stop.
+/* Waiting for events of threads, and stopping single threads.
  *
- * The kernel sends SIGCHLD for everything that happens to a traced thread; it is kept blocked, and
- * waiting for it is how we sleep. Other signals of ours are let in only while we sleep, so that
- * none comes unnoticed just before. What has happened is dealt with in control_events.c. */
+ * The kernel sends SIGCHLD for everything that happens to a traced thread. SIGCHLD is kept blocked,
+ * and we sleep by waiting for it. Other signals to Sonde are let in only while we sleep, so that
+ * none arrives unnoticed just before. control_events.c handles what has happened. */
 #include <errno.h>
 #include <poll.h>
 #include <sys/signalfd.h>
@@ -14,11 +14,12 @@
 
 enum {
 	MILLISECOND = 1000000,
-	SLEEP_MAX_NS = 100 * MILLISECOND, /* another thread of ours may have got the signal */
-	LOOK_NS = MILLISECOND / 2,
+	SLEEP_MAX_NS = 100 * MILLISECOND, /* another thread of Sonde may have got the SIGCHLD */
+	LOOK_NS = MILLISECOND / 2, /* pause between looks at children that have not reported */
 };
 
-/* Signals that an instruction of ours causes cannot wait. */
+/* Signals that an instruction of Sonde raises are not blocked: the kernel would kill Sonde instead
+ * of calling a handler. */
 void control_block_signals(struct control *c)
 {
 	sigset_t all;
@@ -62,7 +63,7 @@ bool control_sleep(struct control *c, uint64_t then)
 	return undisturbed;
 }
 
-/* What is known. */
+/* Known events. */
 
 uint32_t control_known(const struct control *c)
 {
@@ -90,9 +91,9 @@ bool control_wait(struct control *c, int timeout_ms, struct control_event *out)
 	return control_next(c, out);
 }
 
-/* Out of turn. */
+/* Events that are taken out of order. */
 
-/* The next event about a thread, or about a child of a process. */
+/* Takes the next event of this kind: of thread `id`, or of a child of process `id`. */
 static bool take_event(struct control *c, enum control_happening what, int id,
 		       struct control_event *out)
 {
@@ -107,6 +108,7 @@ static bool take_event(struct control *c, enum control_happening what, int id,
 	return false;
 }
 
+/* Whether a child of the process has not reported CONTROL_FORKED yet. */
 static bool is_forking(struct control *c, int pid)
 {
 	vec_each (t, &c->threads)
@@ -148,7 +150,7 @@ void control_interrupt(struct control *c, int tid)
 		t->report = CONTROL_INTERRUPTED;
 }
 
-/* Whether it was asked, and has not told. */
+/* Whether the thread was asked to stop, and has not reported that yet. */
 static bool is_awaited(struct control *c, int tid)
 {
 	const struct control_thread *t = control_thread(c, tid);

@@ -1,18 +1,26 @@
-/* What the kernel does with a call that was interrupted, and when, differs:
+/* What the kernel does with an interrupted call, and when, depends on the architecture.
  *
- * x86-64: after the stop it looks at the result and restarts the call if that says so. Changing
- * EINTR into ERESTARTNOHAND leaves it all to the kernel, which makes EINTR of it again if a handler
- * of the program is to run first. A thread that is not leaving a call has -1 as its number.
+ * x86-64: the kernel looks at the result of the call after the stop, and restarts the call if the
+ * result says so. It is enough to change EINTR into ERESTARTNOHAND: the kernel then restarts the
+ * call, or returns EINTR if a handler of the program runs first. If a thread is not leaving a call,
+ * its call number is -1.
  *
- * aarch64: that decision was made before the stop, and the number forgotten. The call is set back
- * here: pc to the svc instruction, x0 to the first argument. That argument is known to the kernel
- * alone; /proc/TID/syscall shows it if the thread is given its number again for a moment. And since
- * nothing tells a call that returns EINTR from a handler that returns to such a place, the places
- * where the program has a right to its EINTR are remembered from the signals that we pass on, with
- * the argument: a handler that returns there has left another one behind in the kernel, as a rule.
- * If it is the same, a call that was made again has waited, or has other values in other registers;
- * if neither, who makes it without doing anything in between wants no EINTR and will not miss it.
- */
+ * aarch64: the kernel has decided before the stop, and has forgotten the number. The call is set
+ * back here: pc to the svc instruction, x0 to the first argument. Only the kernel still knows that
+ * argument. /proc/TID/syscall shows it if the thread is given its call number again for a moment.
+ *
+ * On aarch64, a call that returns EINTR because of us looks the same as a handler that returns to
+ * the place after a call, where the program must see EINTR. These places are therefore remembered
+ * from the signals that we pass on, together with the first argument of the call. A thread that is
+ * stopped at such a place again is in one of three cases:
+ *
+ * 1. The kernel knows another first argument. As a rule, a handler leaves one there. So the handler
+ *    has returned, and the EINTR stays.
+ * 2. The argument is the same, and the thread has slept since then or has other values in other
+ *    registers. So the program has made the call again, and the EINTR is ours.
+ * 3. Neither. This counts as a return of the handler. If the program has in fact made the call
+ *    again, it has done nothing in between. Such a program repeats the call after each EINTR, so
+ *    that one more does no harm. */
 #include "process/interrupted.h"
 
 #include <elf.h>
@@ -36,10 +44,11 @@
 
 /* From the kernel's own errno.h: restart unless a handler runs. */
 enum { ERESTARTNOHAND = 514 };
-/* Restart it as restart_syscall(), for the time that is left. */
+/* Restart as restart_syscall(), with the remaining time. */
 enum { ERESTART_RESTARTBLOCK = 516 };
 
-/* A genuine EINTR further down than this from the stack pointer may be on another stack. */
+/* If the stack pointer is further than this above a remembered place, that may be on another
+ * stack. */
 enum { SAME_STACK = 1 << 16 };
 
 /* Calls that have changed nothing when they return EINTR, so that they may be made again. (close is
@@ -64,12 +73,12 @@ static const uint16_t repeatable[] = {
 	SYS_sendto,         SYS_sendmsg,    SYS_accept,          SYS_accept4,      SYS_connect,
 };
 
-static const struct arch_calls *facts_for_us(void)
+static const struct arch_calls *native_calls(void)
 {
 	return arch_calls(arch_native());
 }
 
-/* Where the number of the call is that a stopped thread is in. */
+/* Offset of the number of the call that a stopped thread is in. */
 static unsigned number_at(const struct arch_calls *f)
 {
 	return f->original == LAYOUT_ABSENT ? f->number : f->original;
@@ -118,7 +127,7 @@ static bool is_call_at(const struct arch_calls *f, int tid, uint64_t pc)
 	       !memcmp(insn, f->insn, f->insn_size);
 }
 
-/* At its first instruction a new program still has the number of the call that began it. */
+/* At its first instruction, a new program still has the number of the exec call that started it. */
 static bool is_new_program(const struct arch_calls *f, const struct stop_registers *r)
 {
 	uint64_t number = get(r, number_at(f));
@@ -127,7 +136,7 @@ static bool is_new_program(const struct arch_calls *f, const struct stop_registe
 
 bool interrupted_in_call(int tid, const struct stop_registers *r)
 {
-	const struct arch_calls *f = facts_for_us();
+	const struct arch_calls *f = native_calls();
 	if (r->size != arch_native()->layout->ptrace_size)
 		return false;
 	if (f->decides_late)
@@ -151,7 +160,7 @@ static bool is_stop_signal(int signal)
 static bool set_call_number(int tid, int number)
 {
 	struct iovec io = {&number, sizeof(number)};
-	return !ptrace(PTRACE_SETREGSET, tid, facts_for_us()->number_note, &io);
+	return !ptrace(PTRACE_SETREGSET, tid, native_calls()->number_note, &io);
 }
 
 /* The first argument that the call was made with: "NUMBER 0xFIRST 0x..." */
@@ -178,7 +187,8 @@ static void forget_genuine(struct interrupted *c, unsigned i)
 	c->genuine[i] = c->genuine[--c->genuine_count];
 }
 
-/* A stack pointer at or above one that was remembered means that the handler has returned. */
+/* The handler has returned if the stack pointer is at or above a remembered one, except at the
+ * remembered place itself. */
 static void forget_returned(struct interrupted *c, uint64_t pc, uint64_t sp)
 {
 	for (unsigned i = c->genuine_count; i-- > 0;)
@@ -195,7 +205,7 @@ static bool is_genuine(const struct interrupted *c, uint64_t pc, uint64_t sp, un
 	return false;
 }
 
-/* The stop that we are in counts, too. */
+/* The present stop is one of the switches, hence + 1. */
 static void note_sleep(struct interrupted *c, int tid)
 {
 	uint64_t now = c->genuine_count ? thread_switches(tid) : 0;
@@ -204,7 +214,7 @@ static void note_sleep(struct interrupted *c, int tid)
 	c->switches = now;
 }
 
-/* Of those that a handler gives back as they were. */
+/* Hash of the registers that a handler restores when it returns. */
 static uint64_t hash_others(const struct arch_calls *k, const struct stop_registers *r)
 {
 	const uint16_t *at = arch_native()->layout->ptrace_reg;
@@ -229,23 +239,24 @@ static void remember_genuine(struct interrupted *c, int tid, const struct stop_r
 	c->genuine[which].pc = pc;
 	c->genuine[which].sp = sp;
 	c->genuine[which].first = first;
-	c->genuine[which].others = hash_others(facts_for_us(), r);
+	c->genuine[which].others = hash_others(native_calls(), r);
 	c->genuine[which].slept = false;
 }
 
-/* To a place that is remembered: the handler has, and the call was not made again. */
+/* Whether a thread at a remembered place is there because its handler has returned, and not because
+ * it has made the call again: see the three cases above. */
 static bool has_returned(const struct interrupted *c, unsigned which,
 			 const struct stop_registers *r, uint64_t first)
 {
 	if (c->genuine[which].first != first)
 		return true;
 	return !c->genuine[which].slept &&
-	       c->genuine[which].others == hash_others(facts_for_us(), r);
+	       c->genuine[which].others == hash_others(native_calls(), r);
 }
 
-/* A handler runs before the call that was set back: the program is to see EINTR after all. */
-static bool undo(struct interrupted *c, const struct arch_calls *f, int tid,
-		 struct stop_registers *r)
+/* A handler runs before the call that was set back is made: the program must see EINTR. */
+static bool end_with_eintr(struct interrupted *c, const struct arch_calls *f, int tid,
+			   struct stop_registers *r)
 {
 	uint64_t pc = c->restarted + f->insn_size;
 	c->restarted = 0;
@@ -255,8 +266,8 @@ static bool undo(struct interrupted *c, const struct arch_calls *f, int tid,
 	return write_registers(tid, r);
 }
 
-static bool set_back(struct interrupted *c, const struct arch_calls *f, int tid,
-		     struct stop_registers *r, uint64_t first)
+static bool set_back_call(struct interrupted *c, const struct arch_calls *f, int tid,
+			  struct stop_registers *r, uint64_t first)
 {
 	c->restarted = pc_of(r) - f->insn_size;
 	put(r, arch_native()->layout->ptrace_pc, c->restarted);
@@ -264,8 +275,9 @@ static bool set_back(struct interrupted *c, const struct arch_calls *f, int tid,
 	return write_registers(tid, r);
 }
 
-static bool repair_ourselves(struct interrupted *c, const struct arch_calls *f, int tid,
-			     struct stop_registers *r, int signal)
+/* For a kernel that decides before the stop (aarch64). */
+static bool repair_early_decision(struct interrupted *c, const struct arch_calls *f, int tid,
+				  struct stop_registers *r, int signal)
 {
 	unsigned which;
 	uint64_t first, pc = pc_of(r), sp = sp_of(r);
@@ -277,34 +289,34 @@ static bool repair_ourselves(struct interrupted *c, const struct arch_calls *f, 
 		return true;
 	bool handled = signal && thread_catches(tid, signal);
 	if (c->restarted)
-		return handled ? undo(c, f, tid, r) : true;
-	/* Without it, an EINTR too many cannot be helped. */
+		return handled ? end_with_eintr(c, f, tid, r) : true;
+	/* Without the first argument the call cannot be set back, and the program sees EINTR. */
 	if (is_stop_signal(signal) || !first_argument(tid, get(r, number_at(f)), &first))
 		return true;
 	bool returned = is_genuine(c, pc, sp, &which) && has_returned(c, which, r, first);
 	if (handled && !returned)
 		remember_genuine(c, tid, r, pc, first);
-	return handled || returned ? true : set_back(c, f, tid, r, first);
+	return handled || returned ? true : set_back_call(c, f, tid, r, first);
 }
 
 bool interrupted_repair(struct interrupted *c, int tid, struct stop_registers *r, int signal)
 {
-	const struct arch_calls *f = facts_for_us();
+	const struct arch_calls *f = native_calls();
 	if (r->size != arch_native()->layout->ptrace_size)
-		return true; /* of another architecture */
+		return true; /* the registers are of another architecture */
 	if (!f->decides_late)
-		return repair_ourselves(c, f, tid, r, signal);
+		return repair_early_decision(c, f, tid, r, signal);
 	if (!sees_eintr(f, tid, r) || is_stop_signal(signal))
 		return true;
 	put(r, f->result, (uint64_t)-ERESTARTNOHAND);
 	return write_registers(tid, r);
 }
 
-/* The call is not made (a number of -1) but returns what makes the kernel restart it. Up to then it
- * would return EINTR, should we be killed. */
+/* At the first stop, the number -1 keeps the kernel from making the call. At the second, the result
+ * makes the kernel restart it. If Sonde is killed in between, the call returns EINTR. */
 void interrupted_hand_over(struct interrupted *c, int tid, struct stop_registers *r)
 {
-	const struct arch_calls *f = facts_for_us();
+	const struct arch_calls *f = native_calls();
 	put(r, f->result, (uint64_t)(c->entered ? -ERESTARTNOHAND : -EINTR));
 	write_registers(tid, r);
 	set_call_number(tid, c->entered ? (int)get(r, number_at(f)) : -1);
@@ -313,9 +325,10 @@ void interrupted_hand_over(struct interrupted *c, int tid, struct stop_registers
 	c->entered = !c->entered;
 }
 
-/* Calls that restart_syscall() goes on with. Those that do so on aarch64 are told by their number:
- * the kernel does not show what it has decided. */
-static bool goes_on(const struct arch_calls *f, int tid, const struct stop_registers *r)
+/* Whether the kernel will continue the call as restart_syscall(). On aarch64 the kernel does not
+ * show what it has decided: the number of the call has to do. */
+static bool continues_by_restart(const struct arch_calls *f, int tid,
+				 const struct stop_registers *r)
 {
 	uint64_t number = get(r, number_at(f));
 	if (f->decides_late)
@@ -330,9 +343,11 @@ static bool goes_on(const struct arch_calls *f, int tid, const struct stop_regis
 
 bool interrupted_sleeps(int tid, const struct stop_registers *r)
 {
-	return r->size == arch_native()->layout->ptrace_size && goes_on(facts_for_us(), tid, r);
+	return r->size == arch_native()->layout->ptrace_size &&
+	       continues_by_restart(native_calls(), tid, r);
 }
 
+/* Whether the filters of the thread permit restart_syscall(). */
 static bool may_restart(int tid)
 {
 	struct thread_filters filters;
@@ -343,9 +358,10 @@ static bool may_restart(int tid)
 	return passes;
 }
 
-/* A call that was gone on with before we came is ended: what it was nobody knows. */
-static void begin_anew(const struct interrupted *c, const struct arch_calls *f, int tid,
-		       struct stop_registers *r)
+/* Makes the original call again, from its beginning. If that was continued already when we
+ * attached, it is unknown, and ends with EINTR. */
+static void repeat_original_call(const struct interrupted *c, const struct arch_calls *f, int tid,
+				 struct stop_registers *r)
 {
 	put(r, number_at(f), c->timed);
 	put(r, f->result, (uint64_t)(c->timed ? -ERESTARTNOHAND : -EINTR));
@@ -354,7 +370,7 @@ static void begin_anew(const struct interrupted *c, const struct arch_calls *f, 
 
 bool interrupted_avoid_restart(struct interrupted *c, int tid, struct stop_registers *r)
 {
-	const struct arch_calls *f = facts_for_us();
+	const struct arch_calls *f = native_calls();
 	if (!interrupted_sleeps(tid, r))
 		return false;
 	if (get(r, number_at(f)) != f->restart_call)
@@ -362,14 +378,14 @@ bool interrupted_avoid_restart(struct interrupted *c, int tid, struct stop_regis
 	if (!thread_is_confined(tid) || may_restart(tid))
 		return false;
 	if (f->decides_late)
-		begin_anew(c, f, tid, r);
+		repeat_original_call(c, f, tid, r);
 	return !f->decides_late;
 }
 
-/* -1: no call is made, and what it returns is there already. */
+/* If the original call is unknown, none is made (-1), and the result is set here. */
 void interrupted_rename(const struct interrupted *c, int tid, struct stop_registers *r)
 {
-	const struct arch_calls *f = facts_for_us();
+	const struct arch_calls *f = native_calls();
 	if (get(r, number_at(f)) != f->restart_call)
 		return;
 	if (c->timed)

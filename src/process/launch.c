@@ -23,38 +23,42 @@
 #include "base/fault.h"
 #include "process/threads.h"
 
-/* What shells say of a program that was found but not executable, and of one not found. */
+/* Exit statuses of a shell for a program that was found but cannot be executed, and for one that
+ * was not found. */
 enum { STATUS_CANNOT = 126, STATUS_NOT_FOUND = 127 };
+
+/* How long to wait for exec before the state of the child is looked at. */
+enum { EXEC_POLL_MS = 20 };
 
 static struct {
 	bool known;
 	sigset_t blocked, ignored;
-} given; /* the signals as we found them */
+} initial_signals; /* the signals as Sonde was started with them */
 
 void launch_remember_signals(void)
 {
-	if (given.known)
+	if (initial_signals.known)
 		return;
-	sigemptyset(&given.ignored);
+	sigemptyset(&initial_signals.ignored);
 	for (int sig = 1; sig < NSIG; sig++) {
 		struct sigaction old;
 		if (!sigaction(sig, NULL, &old) && old.sa_handler == SIG_IGN)
-			sigaddset(&given.ignored, sig);
+			sigaddset(&initial_signals.ignored, sig);
 	}
-	sigprocmask(SIG_SETMASK, NULL, &given.blocked);
-	given.known = true;
+	sigprocmask(SIG_SETMASK, NULL, &initial_signals.blocked);
+	initial_signals.known = true;
 }
 
-/* Ignored signals and the mask are inherited through exec; our handlers are not, but must not run
- * in the child before it either. */
+/* Ignored signals and the mask are inherited through exec. Our handlers are not, but they must not
+ * run in the child before exec either. */
 static void restore_signals(void)
 {
 	for (int sig = 1; sig < NSIG; sig++) {
-		bool ignore = sigismember(&given.ignored, sig) == 1;
+		bool ignore = sigismember(&initial_signals.ignored, sig) == 1;
 		struct sigaction action = {.sa_handler = ignore ? SIG_IGN : SIG_DFL};
 		sigaction(sig, &action, NULL);
 	}
-	sigprocmask(SIG_SETMASK, &given.blocked, NULL);
+	sigprocmask(SIG_SETMASK, &initial_signals.blocked, NULL);
 }
 
 static bool read_fully(int fd, void *to, size_t n)
@@ -73,7 +77,7 @@ __attribute__((noreturn)) static void end_child(int status)
 		syscall(SYS_exit_group, status);
 }
 
-__attribute__((noreturn)) static void be_child(int go, int failed, char *const *argv)
+__attribute__((noreturn)) static void run_child(int go, int failed, char *const *argv)
 {
 	char byte;
 	if (!read_fully(go, &byte, 1))
@@ -83,7 +87,7 @@ __attribute__((noreturn)) static void be_child(int go, int failed, char *const *
 		execvp(argv[0], argv);
 	int why = errno;
 	ssize_t reported = write(failed, &why, sizeof(why));
-	(void)reported; /* nobody is left to tell if this fails */
+	(void)reported; /* there is nobody to report a failure to */
 	end_child(why == ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT);
 }
 
@@ -113,10 +117,10 @@ int launch_prepare(struct launch *l, char *const *argv, struct err *e)
 	sigprocmask(SIG_SETMASK, &all, &before);
 	l->pid = fault("launch-fork", EAGAIN) ? -1 : fork();
 	if (!l->pid) {
-		/* Its own copy of the write end would keep it from ever seeing the end of file. */
+		/* With its own copy of the write end, the child would never see the end of file. */
 		close(go[1]);
 		close(failed[0]);
-		be_child(go[0], failed[1], argv);
+		run_child(go[0], failed[1], argv);
 	}
 	int rc = l->pid < 0 ? err_errno(e, "a process cannot be started") : 0;
 	sigprocmask(SIG_SETMASK, &before, NULL);
@@ -131,15 +135,15 @@ int launch_prepare(struct launch *l, char *const *argv, struct err *e)
 	return 0;
 }
 
-/* The errno of exec, or 0 once the program runs or if that cannot be known now: a signal before
- * exec stops a child that is traced by ourselves, and waiting for its exec would be waiting for us.
- */
+/* Returns the errno of exec, or 0 if the program runs or that cannot be known now. The latter is
+ * the case if the child is traced by us and a signal has stopped it before exec: it cannot exec
+ * while we wait here. */
 static int wait_for_exec(const struct launch *l)
 {
 	struct pollfd p = {.fd = l->failed, .events = POLLIN};
 	int why = 0;
 	for (;;) {
-		int ready = poll(&p, 1, 20);
+		int ready = poll(&p, 1, EXEC_POLL_MS);
 		if (ready > 0)
 			return read_fully(l->failed, &why, sizeof(why)) ? why : 0;
 		if (!ready && thread_state(l->pid) == 't')
@@ -175,8 +179,8 @@ static int explain(const char *name, int why, struct err *e)
 	return err_errno(e, "\"%s\" cannot be started", name);
 }
 
-/* It may be traced, and then stops on its way. */
-static void reap(int pid)
+/* A traced child may stop before it ends, and has to be resumed then. */
+static void kill_and_reap(int pid)
 {
 	int status, got;
 	kill(pid, SIGKILL);
@@ -194,7 +198,7 @@ int launch_go(struct launch *l, const char *name, int *why, struct err *e)
 	l->go = l->failed = -1;
 	if (!*why)
 		return 0;
-	reap(l->pid);
+	kill_and_reap(l->pid);
 	return explain(name, *why, e);
 }
 

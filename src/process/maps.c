@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "base/vec.h"
 
-/* Far above what any kernel makes a vdso; guards the allocation. */
+/* Far above the size of any vdso; limits the allocation. */
 enum { VDSO_MAX = 1 << 20 };
 
 static const char deleted_suffix[] = " (deleted)";
@@ -76,8 +76,8 @@ struct gathered {
 	VEC(struct code_mapping) code;
 };
 
-/* Within one copy of a module offsets ascend with addresses: one that does not starts another copy.
- */
+/* Within one copy of a module, offsets ascend with addresses. An offset that does not ascend starts
+ * another copy. */
 static bool continues(const struct gathered *g, const struct line *l)
 {
 	return g->module.inode == l->module.inode &&
@@ -108,7 +108,7 @@ static void add_line(struct gathering *g, const struct line *l)
 }
 
 /* Moves what was gathered into the arena. */
-static void finish(struct maps *m, struct gathering *g)
+static void move_to_arena(struct maps *m, struct gathering *g)
 {
 	struct mapped_module *modules =
 		ARENA_ARRAY(&m->arena, struct mapped_module, g->modules.len);
@@ -145,7 +145,7 @@ void maps_parse(struct maps *m, int pid, const char *text)
 		else if (l.executable)
 			vec_push(&g.anonymous, l.code);
 	}
-	finish(m, &g);
+	move_to_arena(m, &g);
 }
 
 static int refuse_process(int pid, struct err *e)
@@ -203,11 +203,11 @@ void maps_release(struct maps *m)
 	*m = (struct maps){0};
 }
 
-static const struct code_mapping *code_at(const struct mapped_module *mi, uint64_t pc)
+static const struct code_mapping *code_at(const struct mapped_module *mapped, uint64_t pc)
 {
-	for (uint32_t i = 0; i < mi->code_count; i++)
-		if (pc - mi->code[i].start < mi->code[i].end - mi->code[i].start)
-			return &mi->code[i];
+	for (uint32_t i = 0; i < mapped->code_count; i++)
+		if (pc - mapped->code[i].start < mapped->code[i].end - mapped->code[i].start)
+			return &mapped->code[i];
 	return NULL;
 }
 
@@ -227,14 +227,15 @@ const struct mapped_module *maps_at(const struct maps *m, uint64_t pc)
 
 /* Two segments may share a page of the file, which is then mapped twice; code is in the executable
  * one. */
-bool maps_to_va(const struct mapped_module *mi, const struct module *im, uint64_t pc, uint64_t *va)
+bool maps_to_va(const struct mapped_module *mapped, const struct module *module, uint64_t pc,
+		uint64_t *va)
 {
-	const struct code_mapping *c = code_at(mi, pc);
+	const struct code_mapping *c = code_at(mapped, pc);
 	if (!c)
 		return false;
 	uint64_t offset = pc - c->start + c->offset;
-	for (uint32_t i = 0; i < im->segment_count; i++) {
-		const struct segment *s = &im->segments[i];
+	for (uint32_t i = 0; i < module->segment_count; i++) {
+		const struct segment *s = &module->segments[i];
 		if (s->execute && offset - s->file_offset < s->file_size) {
 			*va = s->va + (offset - s->file_offset);
 			return true;
@@ -243,15 +244,16 @@ bool maps_to_va(const struct mapped_module *mi, const struct module *im, uint64_
 	return false;
 }
 
-bool maps_to_pc(const struct mapped_module *mi, const struct module *im, uint64_t va, uint64_t *pc)
+bool maps_to_pc(const struct mapped_module *mapped, const struct module *module, uint64_t va,
+		uint64_t *pc)
 {
-	for (uint32_t i = 0; i < im->segment_count; i++) {
-		const struct segment *s = &im->segments[i];
+	for (uint32_t i = 0; i < module->segment_count; i++) {
+		const struct segment *s = &module->segments[i];
 		if (!s->execute || va - s->va >= s->file_size)
 			continue;
 		uint64_t offset = va - s->va + s->file_offset;
-		for (uint32_t k = 0; k < mi->code_count; k++) {
-			const struct code_mapping *c = &mi->code[k];
+		for (uint32_t k = 0; k < mapped->code_count; k++) {
+			const struct code_mapping *c = &mapped->code[k];
 			if (offset - c->offset < c->end - c->start) {
 				*pc = c->start + (offset - c->offset);
 				return true;
@@ -261,11 +263,11 @@ bool maps_to_pc(const struct mapped_module *mi, const struct module *im, uint64_
 	return false;
 }
 
-static int open_vdso(struct module **out, const struct maps *m, const struct mapped_module *mi,
+static int open_vdso(struct module **out, const struct maps *m, const struct mapped_module *mapped,
 		     struct err *e)
 {
 	char path[64];
-	size_t size = (size_t)(mi->code[0].end - mi->code[0].start);
+	size_t size = (size_t)(mapped->code[0].end - mapped->code[0].start);
 	if (size > VDSO_MAX)
 		return err_set(e, ERR_INPUT, "the vdso of process %d is too large", m->pid);
 	snprintf(path, sizeof(path), "/proc/%d/mem", m->pid);
@@ -273,80 +275,86 @@ static int open_vdso(struct module **out, const struct maps *m, const struct map
 	if (fd < 0)
 		return refuse_process(m->pid, e);
 	uint8_t *bytes = xmalloc(size);
-	ssize_t n = fault("vdso-read", EIO) ? -1 : pread(fd, bytes, size, (off_t)mi->code[0].start);
-	int rc = n == (ssize_t)size ? module_open_memory(out, mi->path, bytes, size, e)
+	ssize_t n =
+		fault("vdso-read", EIO) ? -1 : pread(fd, bytes, size, (off_t)mapped->code[0].start);
+	int rc = n == (ssize_t)size ? module_open_memory(out, mapped->path, bytes, size, e)
 				    : err_errno(e, "the vdso of process %d cannot be read", m->pid);
 	free(bytes);
 	close(fd);
 	return rc;
 }
 
-/* Devices are compared only where they can be equal: btrfs and overlayfs report others in maps. */
-static bool is_at_path(const char *path, const struct mapped_module *mi)
+/* The inode is compared if the device is the same. btrfs and overlayfs have another device in maps
+ * than in stat(): there, the path has to do. */
+static bool is_at_path(const char *path, const struct mapped_module *mapped)
 {
 	struct stat st;
 	if (stat(path, &st))
 		return false;
-	bool same_device =
-		major(st.st_dev) == mi->device_major && minor(st.st_dev) == mi->device_minor;
-	return same_device ? st.st_ino == mi->inode : !mi->deleted;
+	bool same_device = major(st.st_dev) == mapped->device_major &&
+			   minor(st.st_dev) == mapped->device_minor;
+	return same_device ? st.st_ino == mapped->inode : !mapped->deleted;
 }
 
-/* Is /proc/PID/exe, a link to the file itself whatever became of its path, this module? */
-static bool is_program(const char *link, const struct mapped_module *mi)
+/* Whether /proc/PID/exe (`link`) is this module. It opens the file itself, whatever became of its
+ * path. */
+static bool is_program(const char *link, const struct mapped_module *mapped)
 {
 	char target[4096];
-	size_t length = strlen(mi->path);
+	size_t length = strlen(mapped->path);
 	ssize_t n = readlink(link, target, sizeof(target) - 1);
 	if (n < 0)
 		return false;
 	target[n] = '\0';
-	return !strncmp(target, mi->path, length) &&
-	       !strcmp(target + length, mi->deleted ? deleted_suffix : "");
+	return !strncmp(target, mapped->path, length) &&
+	       !strcmp(target + length, mapped->deleted ? deleted_suffix : "");
 }
 
-/* The path that leads to the mapped file, or NULL. /proc/PID/map_files and exe are links to the
- * file itself, but the first needs privileges and the second is the main program's only; the path
- * in the process's root is right unless the file has been deleted; our own is all that is left of
- * a process that has ended. */
-static const char *find_way(struct arena *a, int pid, const struct mapped_module *mi)
+/* A path that opens the mapped file, or NULL. Tries, in this order:
+ *
+ * 1. /proc/PID/map_files: a link to the file itself, but it needs privileges.
+ * 2. /proc/PID/exe: the same for the main program only.
+ * 3. The path in the root of the process: right unless the file was deleted.
+ * 4. The path in our own root: all that is left if the process has ended. */
+static const char *find_path(struct arena *a, int pid, const struct mapped_module *mapped)
 {
-	const char *way = arena_printf(a, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid,
-				       mi->code[0].start, mi->code[0].end);
-	if (!access(way, R_OK))
-		return way;
-	way = arena_printf(a, "/proc/%d/exe", pid);
-	if (is_program(way, mi) && !access(way, R_OK))
-		return way;
-	way = arena_printf(a, "/proc/%d/root%s", pid, mi->path);
-	if (is_at_path(way, mi))
-		return way;
-	return is_at_path(mi->path, mi) ? mi->path : NULL;
+	const char *path = arena_printf(a, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid,
+					mapped->code[0].start, mapped->code[0].end);
+	if (!access(path, R_OK))
+		return path;
+	path = arena_printf(a, "/proc/%d/exe", pid);
+	if (is_program(path, mapped) && !access(path, R_OK))
+		return path;
+	path = arena_printf(a, "/proc/%d/root%s", pid, mapped->path);
+	if (is_at_path(path, mapped))
+		return path;
+	return is_at_path(mapped->path, mapped) ? mapped->path : NULL;
 }
 
-const char *maps_find_file(struct arena *a, int pid, const struct mapped_module *mi, struct err *e)
+const char *maps_find_file(struct arena *a, int pid, const struct mapped_module *mapped,
+			   struct err *e)
 {
-	const char *way = find_way(a, pid, mi);
-	if (!way && mi->deleted)
+	const char *path = find_path(a, pid, mapped);
+	if (!path && mapped->deleted)
 		err_set(e, ERR_SYSTEM,
 			"the file was deleted or replaced while process %d uses it; restart the "
 			"process, or try again with sudo",
 			pid);
-	else if (!way)
+	else if (!path)
 		err_set(e, ERR_SYSTEM,
 			"the file that process %d uses cannot be reached; try again with sudo",
 			pid);
-	return way;
+	return path;
 }
 
-int maps_open_module(struct module **out, const struct maps *m, const struct mapped_module *mi,
+int maps_open_module(struct module **out, const struct maps *m, const struct mapped_module *mapped,
 		     struct err *e)
 {
 	struct arena tmp = {0};
-	if (mi->vdso)
-		return open_vdso(out, m, mi, e);
-	const char *way = maps_find_file(&tmp, m->pid, mi, e);
-	int rc = way ? module_open_as(out, way, mi->path, e) : ERR_SYSTEM;
+	if (mapped->vdso)
+		return open_vdso(out, m, mapped, e);
+	const char *path = maps_find_file(&tmp, m->pid, mapped, e);
+	int rc = path ? module_open_as(out, path, mapped->path, e) : ERR_SYSTEM;
 	arena_release(&tmp);
 	return rc;
 }

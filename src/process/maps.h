@@ -1,9 +1,8 @@
 /* The modules mapped into a process, and the one place where run-time addresses ("pc") and
- * link-time ones
- * ("va") are converted into each other.
+ * link-time addresses ("va") are converted into each other.
  *
- * A mapping tells which file offset is at which pc, the module's segments which va is at which file
- * offset; the load address itself never needs to be known. A module that is loaded twice (dlmopen)
+ * A mapping says which file offset is at which pc. The module's segments say which va is at which
+ * file offset. The load address itself need not be known. A module that is loaded twice (dlmopen)
  * is listed twice. */
 #pragma once
 #include "module/module.h"
@@ -33,7 +32,7 @@ struct maps {
 		uint32_t module;
 	} * index; /* all code of modules, sorted */
 	uint32_t index_count;
-	/* Executable memory that is of no module: what just-in-time compilers write. Ascending. */
+	/* Executable memory that belongs to no module, such as JIT-compiled code. Ascending. */
 	const struct code_mapping *anonymous;
 	uint32_t anonymous_count;
 	struct arena arena;
@@ -41,20 +40,23 @@ struct maps {
 
 /* Reads the mappings of a process; maps_release() when done. */
 int maps_read(struct maps *m, int pid, struct err *e);
-/* The same from the text of a maps file. Lines that make no sense are left out. */
+/* The same from the text of a maps file. Lines that cannot be parsed are left out. */
 void maps_parse(struct maps *m, int pid, const char *text);
 void maps_release(struct maps *m);
 
 /* The module that has code at pc, or NULL. */
 const struct mapped_module *maps_at(const struct maps *m, uint64_t pc);
 
-/* A path, in `a`, by which the very file that is mapped can be opened, even if it is in another
- * root (container), deleted or replaced. NULL if there is none. Not for the vdso. */
-const char *maps_find_file(struct arena *a, int pid, const struct mapped_module *mi, struct err *e);
+/* Returns a path, allocated in `a`, that opens exactly the file that is mapped, even if this is in
+ * another root (container), deleted or replaced. NULL if there is none. Not for the vdso. */
+const char *maps_find_file(struct arena *a, int pid, const struct mapped_module *mapped,
+			   struct err *e);
 /* Opens that file, or the vdso. */
-int maps_open_module(struct module **out, const struct maps *m, const struct mapped_module *mi,
+int maps_open_module(struct module **out, const struct maps *m, const struct mapped_module *mapped,
 		     struct err *e);
 
 /* False if the address is not in the module's mapped code. */
-bool maps_to_va(const struct mapped_module *mi, const struct module *im, uint64_t pc, uint64_t *va);
-bool maps_to_pc(const struct mapped_module *mi, const struct module *im, uint64_t va, uint64_t *pc);
+bool maps_to_va(const struct mapped_module *mapped, const struct module *module, uint64_t pc,
+		uint64_t *va);
+bool maps_to_pc(const struct mapped_module *mapped, const struct module *module, uint64_t va,
+		uint64_t *pc);

@@ -1,6 +1,6 @@
-/* process_vm_readv() needs no file and no stop; where a sandbox forbids it (seccomp), /proc/PID/mem
- * gives the same bytes under the same permission. Both stop in front of a page that cannot be read
- * and say how far they came. */
+/* process_vm_readv() needs no file and no stop. Where a sandbox forbids it (seccomp), /proc/PID/mem
+ * gives the same bytes with the same permission. Both end before a page that cannot be read, and
+ * return how many bytes they have read. */
 #include "process/memory.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #include "base/fault.h"
 
-/* Reads are aligned to this; a larger page of the machine is a multiple of it. */
+/* Reads are aligned to this. Larger pages of a machine are multiples of it. */
 enum { PAGE = 4096 };
 
 static size_t read_file(int pid, uint64_t address, void *to, size_t n)
@@ -38,8 +38,8 @@ size_t memory_read(int pid, uint64_t address, void *to, size_t n)
 	return errno == ENOSYS || errno == EPERM ? read_file(pid, address, to, n) : 0;
 }
 
-/* Through this file the kernel lets a tracer write where the program may not, and sees to it that
- * CPUs which execute the bytes notice. */
+/* Through this file the kernel lets a tracer write where the program may not, and makes CPUs that
+ * execute the bytes see the change. */
 bool memory_write(int pid, uint64_t address, const void *from, size_t n)
 {
 	char path[32];
@@ -49,7 +49,7 @@ bool memory_write(int pid, uint64_t address, const void *from, size_t n)
 		return false;
 	ssize_t put = fault("memory-write", EIO) ? -1 : pwrite(fd, from, n, (off_t)address);
 	if (put >= 0 && (size_t)put < n)
-		errno = put ? EFAULT : ESRCH; /* nothing: the process has no memory any more */
+		errno = put ? EFAULT : ESRCH; /* 0 bytes: the process has no memory any more */
 	close(fd);
 	return put >= 0 && (size_t)put == n;
 }
@@ -67,8 +67,8 @@ static bool holds(const struct memory_window *w, uint64_t address)
 	       address - w->address <= w->size - sizeof(uint64_t);
 }
 
-/* Most walks end within a page or two of where they begin; one that goes on upwards gets more with
- * every read. Two pages at least, for a word that lies across their border. */
+/* Most walks end within a page or two of their start. A walk that continues upwards gets twice as
+ * much with every read. At least two pages are read, because a word may cross their border. */
 static void move_to(struct memory_window *w, uint64_t address)
 {
 	bool onwards = w->size && address - w->address < w->size + PAGE;

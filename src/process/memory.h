@@ -7,16 +7,16 @@
 /* Copies up to n bytes at address; returns how many could be read (0 if none). */
 size_t memory_read(int pid, uint64_t address, void *to, size_t n);
 
-/* Writes to memory of a process that we trace, also where the process itself may only read; the
- * CPU's instruction caches are taken care of. Returns false if not all could be written. */
+/* Writes to the memory of a process that we trace, even where the process itself may only read.
+ * Instruction caches are kept coherent. Returns false if not all bytes could be written. */
 bool memory_write(int pid, uint64_t address, const void *from, size_t n);
 
-/* Whether other processes may have the memory at the address as well; then *inode and *offset say
- * which it is, the same for all of them. */
+/* Whether other processes may have mapped the memory at the address as well. If so, *inode and
+ * *offset identify it, with the same values in all of them. */
 bool memory_is_shared(int pid, uint64_t address, uint64_t *inode, uint64_t *offset);
 
-/* A window on a process's memory that is read in pages and kept, for walks: a source of words for
- * unwind/walk.h. Forget it whenever the process may have run. */
+/* A window on the memory of a process, for walks: a source of words for unwind/walk.h. It is read
+ * in whole pages, and keeps them. Initialise it again whenever the process may have run. */
 struct memory_window {
 	int pid;
 	uint64_t address; /* of bytes[0] */

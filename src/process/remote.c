@@ -1,22 +1,23 @@
-/* One call, step by step, and what happens to the thread if we are killed after each:
+/* The steps of one call, and what the thread does if Sonde is killed after each:
  *
- *	the frame is written                     nothing has happened
- *	registers are set: pc at the code        it makes the call, rt_sigreturn restores it all
+ *	the frame is written                     it continues as if nothing had happened
+ *	registers are set: pc at the code        it makes the call, and rt_sigreturn restores it
  *	all signals are blocked                  the same: the mask is in the frame
  *	stops at the entry and exit of the call  the same
- *	a last stop, of the ordinary kind        rt_sigreturn restores it all
- *	vector registers, mask are set back      the same
- *	general registers are set back           nothing has happened
+ *	a last stop, of the ordinary kind        rt_sigreturn restores it
+ *	vector registers and mask are set back   the same
+ *	general registers are set back           it continues as if nothing had happened
  *
- * The last stop is there because only in that does the kernel look after a call that the thread was
- * waiting in (control_registers.c).
+ * The last stop is needed because only in an ordinary stop does the kernel take care of a call that
+ * the thread was waiting in (control_registers.c).
  *
- * On aarch64 a thread that sleeps is not taken out of its call like that, because the kernel would
- * not tell it how much time is left. It is let go on to the entry of that call: if the kernel has
- * continued it by then it has another number, which is kept for afterwards. There, before anything
- * is done, it becomes our call, with the code behind our call instruction to return to. A thread
- * that has to restore itself makes its call again from the beginning: rt_sigreturn makes the kernel
- * forget how much time was left. */
+ * On aarch64, a thread that sleeps is not taken out of its call like that, because the kernel would
+ * lose how much time is left. Instead, the thread is resumed up to the entry of its call. If the
+ * kernel continues the call, the call has the number of restart_syscall() there, and gets that
+ * number back afterwards. At the entry, before anything is done, the call is turned into ours, and
+ * returns to the code after our call instruction. If Sonde is killed and the thread restores
+ * itself, it makes its call again from the beginning: rt_sigreturn makes the kernel forget how much
+ * time was left. */
 #include "process/remote.h"
 
 #include <elf.h>
@@ -35,9 +36,12 @@
 
 enum { VECTOR_MAX = 12288 };
 
+/* For struct asked_call: all six arguments are known. */
+enum { ALL_KNOWN = (1 << 6) - 1 };
+
 struct saved {
-	struct stop_registers general; /* as they are to be set back */
-	struct stop_registers framed;  /* as rt_sigreturn is to set them */
+	struct stop_registers general; /* what we will set back */
+	struct stop_registers framed;  /* what rt_sigreturn will restore */
 	uint8_t vector[VECTOR_MAX], wide[WIDE_MAX];
 	size_t vector_size, wide_size;
 	uint64_t mask;
@@ -92,12 +96,12 @@ static bool write_mask(int tid, uint64_t mask)
 	       !ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
 }
 
-static int gone(const struct control_thread *t, struct err *e)
+static int fail_ended(const struct control_thread *t, struct err *e)
 {
 	return err_set(e, ERR_ENDED, "thread %d has ended", t->tracee.tid);
 }
 
-/* What stands against it. */
+/* Reasons against a call. */
 
 static bool is_streaming(int tid)
 {
@@ -117,7 +121,7 @@ static int check(const struct control_thread *t, struct err *e)
 {
 	int tid = t->tracee.tid;
 	if (!t->stopped)
-		return gone(t, e);
+		return fail_ended(t, e);
 	if (process_has_shadow_stack(tid) || has_guarded_stack(tid))
 		return err_set(e, ERR_UNSUPPORTED,
 			       "process %d has a shadow stack, with which Sonde cannot make it "
@@ -131,9 +135,9 @@ static int check(const struct control_thread *t, struct err *e)
 	return 0;
 }
 
-/* P5: the frame of a call that we could not finish is what its thread restores itself from. Another
- * one in its place would take that away. */
-static int check_free(struct control_thread *t, const struct remote_place *p, struct err *e)
+/* P5: a thread that is still in a call that we could not finish will restore itself from the frame.
+ * A new frame in the same place would make that impossible. */
+static int check_frame_free(struct control_thread *t, const struct remote_place *p, struct err *e)
 {
 	struct registers r;
 	if (!control_registers(t, &r) || r.pc - p->code >= REMOTE_CODE_MAX)
@@ -142,13 +146,13 @@ static int check_free(struct control_thread *t, const struct remote_place *p, st
 		       t->tracee.tid);
 }
 
-/* Not PTRACE_O_SUSPEND_SECCOMP: that ends with us. If we were killed then, the thread would make
- * the call, and restore itself, under its filters again. */
+/* PTRACE_O_SUSPEND_SECCOMP does not help, because it ends with Sonde. If Sonde were killed, the
+ * thread would make the call, and restore itself, under its filters again. */
 static int check_filters(const struct control_thread *t, const struct remote_request *q,
 			 struct err *e)
 {
 	struct thread_filters filters;
-	struct asked_call asked = {.number = q->number, .known = 63};
+	struct asked_call asked = {.number = q->number, .known = ALL_KNOWN};
 	const struct asked_call restoring = {.number = SYS_rt_sigreturn};
 	memcpy(asked.args, q->args, sizeof(asked.args));
 	filters_read(&filters, t->tracee.tid);
@@ -163,23 +167,32 @@ static int check_filters(const struct control_thread *t, const struct remote_req
 		       t->pid);
 }
 
-/* A sequence that must not be interrupted (rseq): the kernel would send the thread to its abort
- * handler anyway, because it has been stopped in the middle; but it does not recognise that if it
- * finds the thread somewhere else. */
+enum {
+	RSEQ_CS = 8, /* offset of rseq_cs in struct rseq (linux/rseq.h) */
+	/* Words of struct rseq_cs. */
+	CS_START = 1,
+	CS_LENGTH = 2,
+	CS_ABORT = 3,
+	CS_WORDS = 4,
+};
+
+/* A thread that was stopped inside a restartable sequence (rseq) has to continue at the abort
+ * handler of the sequence. The kernel would send it there by itself, but does not recognise the
+ * sequence if it finds the thread at our code. */
 static void abort_sequence(int tid, struct stop_registers *r)
 {
 	struct __ptrace_rseq_configuration config = {0};
-	uint64_t section, fields[4], pc = get(r, arch_native()->layout->ptrace_pc);
+	uint64_t section, fields[CS_WORDS], pc = get(r, arch_native()->layout->ptrace_pc);
 	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, tid, sizeof(config), &config) <= 0 ||
 	    !config.rseq_abi_pointer ||
-	    memory_read(tid, config.rseq_abi_pointer + 8, &section, 8) != 8 || !section ||
+	    memory_read(tid, config.rseq_abi_pointer + RSEQ_CS, &section, 8) != 8 || !section ||
 	    memory_read(tid, section, fields, sizeof(fields)) != sizeof(fields))
 		return;
-	if (pc - fields[1] < fields[2])
-		put(r, arch_native()->layout->ptrace_pc, fields[3]);
+	if (pc - fields[CS_START] < fields[CS_LENGTH])
+		put(r, arch_native()->layout->ptrace_pc, fields[CS_ABORT]);
 }
 
-/* Steps. */
+/* The steps. */
 
 static bool save(struct saved *s, struct control_thread *t)
 {
@@ -212,8 +225,9 @@ static bool write_frame(struct saved *s, const struct control_thread *t, uint64_
 	       memory_write(t->tracee.tid, at, s->frame, size);
 }
 
-/* On to the next stop at a call. Once signals are blocked only SIGSTOP can come in between. */
-static bool to_call(const struct control_thread *t)
+/* Resumes the thread up to its next stop at the entry or exit of a call. If signals are blocked,
+ * only SIGSTOP can cause another stop before. */
+static bool run_to_call(const struct control_thread *t)
 {
 	struct tracee_event ev = {.what = TRACEE_TRAPPED};
 	int tid = t->tracee.tid;
@@ -226,10 +240,10 @@ static bool to_call(const struct control_thread *t)
 	return true;
 }
 
-/* Sets the registers for the call that will be made at `code`, or is being made right in front of
- * it. */
-static bool send_in(struct control_thread *t, const struct saved *s, uint64_t code, uint64_t frame,
-		    const struct remote_request *q)
+/* Sets the registers for a call that the thread will make at `code`, or is making with `code` as
+ * the place to return to. */
+static bool set_call_registers(struct control_thread *t, const struct saved *s, uint64_t code,
+			       uint64_t frame, const struct remote_request *q)
 {
 	const struct arch_calls *k = calls();
 	struct stop_registers *r = &t->tracee.regset;
@@ -244,7 +258,7 @@ static bool send_in(struct control_thread *t, const struct saved *s, uint64_t co
 
 static bool finish_call(struct control_thread *t, int64_t *result)
 {
-	if (!to_call(t))
+	if (!run_to_call(t))
 		return false;
 	t->tracee.regset.size = 0;
 	if (!tracee_read(&t->tracee))
@@ -253,9 +267,9 @@ static bool finish_call(struct control_thread *t, int64_t *result)
 	return !fault("remote-finish", ESRCH) && control_trap(t);
 }
 
-/* The sleeping thread goes on to the entry of its call. False if it is gone, or has come to
- * another stop: a signal was first, and is delivered. */
-static bool to_own_call(struct control_thread *t, struct saved *s, bool *alive)
+/* Resumes a sleeping thread up to the entry of its own call. Returns false if the thread has ended
+ * (*alive is false) or has come to another stop: a signal was first, and is delivered. */
+static bool run_to_own_call(struct control_thread *t, struct saved *s, bool *alive)
 {
 	const struct arch_calls *k = calls();
 	unsigned pc = arch_native()->layout->ptrace_pc;
@@ -276,14 +290,14 @@ static bool to_own_call(struct control_thread *t, struct saved *s, bool *alive)
 	return *alive;
 }
 
-static bool become(const struct control_thread *t, long number)
+static bool set_call_number(const struct control_thread *t, long number)
 {
 	int value = (int)number;
 	struct iovec io = {&value, sizeof(value)};
 	return !ptrace(PTRACE_SETREGSET, t->tracee.tid, (uintptr_t)calls()->number_note, &io);
 }
 
-static bool set_back(struct control_thread *t, const struct saved *s)
+static bool restore_state(struct control_thread *t, const struct saved *s)
 {
 	const struct arch_calls *k = calls();
 	int tid = t->tracee.tid;
@@ -295,17 +309,19 @@ static bool set_back(struct control_thread *t, const struct saved *s)
 	return write_mask(tid, s->mask) && !fault("remote-set-back", ESRCH) && control_write(t);
 }
 
-/* With the thread in an ordinary stop, its state saved and framed. False if it is gone. */
+/* Needs the thread in an ordinary stop, with its state saved and the frame written. Returns false
+ * if the thread has ended. */
 static bool make_call(struct control_thread *t, struct saved *s, const struct remote_place *p,
 		      const struct remote_request *q, int64_t *result)
 {
 	bool alive = true;
 	if (!control_resumes(t))
-		return send_in(t, s, p->code, p->frame, q) && to_call(t) &&
-		       finish_call(t, result) && set_back(t, s);
-	if (to_own_call(t, s, &alive))
-		return send_in(t, s, p->code + calls()->insn_size, p->frame, q) &&
-		       become(t, q->number) && finish_call(t, result) && set_back(t, s);
+		return set_call_registers(t, s, p->code, p->frame, q) && run_to_call(t) &&
+		       finish_call(t, result) && restore_state(t, s);
+	if (run_to_own_call(t, s, &alive))
+		return set_call_registers(t, s, p->code + calls()->insn_size, p->frame, q) &&
+		       set_call_number(t, q->number) && finish_call(t, result) &&
+		       restore_state(t, s);
 	return alive && save(s, t) && write_frame(s, t, p->frame) && make_call(t, s, p, q, result);
 }
 
@@ -316,17 +332,17 @@ int remote_call(struct control *c, struct control_thread *t, const struct remote
 	struct remote_request q = {number, args};
 	(void)c;
 	int rc = check(t, e);
-	if (rc || (rc = check_free(t, p, e)) || (rc = check_filters(t, &q, e)))
+	if (rc || (rc = check_frame_free(t, p, e)) || (rc = check_filters(t, &q, e)))
 		return rc;
 	if (!save(&s, t))
-		rc = gone(t, e);
+		rc = fail_ended(t, e);
 	else if (!write_frame(&s, t, p->frame))
 		rc = err_set(e, ERR_SYSTEM,
 			     "process %d: there is no memory for a signal frame at 0x%llx", t->pid,
 			     (unsigned long long)p->frame);
 	else if (!make_call(t, &s, p, &q, result)) {
-		t->tracee.regset.size = 0; /* it may be anywhere on the way */
-		rc = gone(t, e);
+		t->tracee.regset.size = 0; /* it may be in any of the steps */
+		rc = fail_ended(t, e);
 	}
 	return rc;
 }

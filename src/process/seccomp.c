@@ -1,9 +1,9 @@
-/* An interpreter of filters that need not know all of what they ask for.
+/* An interpreter for filters that does not need to know everything that they look at.
  *
- * A word is known or not. A jump that depends on an unknown one goes both ways, and the worst
- * answer counts; filters jump forwards only, so there is an end to it, but a limit all the same: a
- * filter of many such jumps in a row has exponentially many paths. An unknown answer is the worst
- * one. */
+ * A word is known or unknown. At a jump that depends on an unknown word, both branches are
+ * followed, and the worst verdict counts. Filters jump forwards only, so that this ends. But a
+ * filter with many such jumps in a row has exponentially many paths; hence STEPS_MAX. An unknown
+ * result of the filter counts as the worst one. */
 #include "process/seccomp.h"
 
 #include <errno.h>
@@ -20,14 +20,14 @@
 #include "isa/arch.h"
 #include "isa/calls.h"
 
-enum { STEPS_MOST = 200000, FILTERS_MOST = 1024 };
+enum { STEPS_MAX = 200000, FILTERS_MAX = 1024 };
 
 struct filter_word {
 	uint32_t value;
 	bool known;
 };
 
-/* The machine's registers and memory; which words of its memory are known. */
+/* The registers and the memory of the BPF machine. */
 struct machine_state {
 	uint32_t pc;
 	struct filter_word a, x;
@@ -42,7 +42,7 @@ struct evaluation {
 	enum call_verdict worst;
 };
 
-/* ---- what a filter sees of the call: struct seccomp_data ---- */
+/* What a filter sees of the call: struct seccomp_data. */
 
 static struct filter_word known(uint32_t value)
 {
@@ -62,12 +62,12 @@ static struct filter_word data_word(const struct evaluation *v, uint32_t offset)
 	if (offset == offsetof(struct seccomp_data, arch))
 		return known(v->audit);
 	if (offset < first || n >= 6 || !(v->call->known >> n & 1))
-		return unknown(); /* the instruction pointer, for one */
+		return unknown(); /* for example the instruction pointer */
 	/* Both architectures are little-endian. */
 	return known((uint32_t)(v->call->args[n] >> (offset % 8 * 8)));
 }
 
-/* ---- instructions ---- */
+/* Instructions. */
 
 static struct filter_word calculate(uint16_t op, struct filter_word a, struct filter_word b)
 {
@@ -99,8 +99,8 @@ static bool compare(uint16_t op, uint32_t a, uint32_t b)
 	}
 }
 
-static struct filter_word loaded(const struct evaluation *v, const struct machine_state *s,
-				 const struct sock_filter *in)
+static struct filter_word load_word(const struct evaluation *v, const struct machine_state *s,
+				    const struct sock_filter *in)
 {
 	switch (BPF_MODE(in->code)) {
 	case BPF_IMM: return known(in->k);
@@ -111,27 +111,27 @@ static struct filter_word loaded(const struct evaluation *v, const struct machin
 	}
 }
 
-static void note(struct evaluation *v, enum call_verdict verdict)
+static void raise_verdict(struct evaluation *v, enum call_verdict verdict)
 {
 	if (verdict > v->worst)
 		v->worst = verdict;
 }
 
-/* A division by 0 would end the filter with 0, which is to kill: its unknown result is as bad once
- * it matters, but it may not come to matter. */
+/* A division by 0 ends the filter with the result 0, which kills. This must count at once: the
+ * unknown quotient itself counts only if the result of the filter depends on it. */
 static bool divides_by_zero(uint16_t op, struct filter_word b)
 {
 	return (op == BPF_DIV || op == BPF_MOD) && (!b.known || !b.value);
 }
 
-static void answer(struct evaluation *v, struct filter_word answer)
+static void end_with(struct evaluation *v, struct filter_word result)
 {
-	if (!answer.known)
-		note(v, CALL_HARMS);
-	else if ((answer.value & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ERRNO)
-		note(v, CALL_FAILS);
-	else if ((answer.value & SECCOMP_RET_ACTION_FULL) != SECCOMP_RET_ALLOW)
-		note(v, CALL_HARMS);
+	if (!result.known)
+		raise_verdict(v, CALL_HARMS);
+	else if ((result.value & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ERRNO)
+		raise_verdict(v, CALL_FAILS);
+	else if ((result.value & SECCOMP_RET_ACTION_FULL) != SECCOMP_RET_ALLOW)
+		raise_verdict(v, CALL_HARMS);
 }
 
 static void run(struct evaluation *v, struct machine_state s);
@@ -154,18 +154,18 @@ static void jump(struct evaluation *v, struct machine_state *s, const struct soc
 	}
 }
 
-/* One instruction; false if it was the last. */
+/* Executes one instruction; false if it was the last. */
 static bool step(struct evaluation *v, struct machine_state *s, const struct sock_filter *in)
 {
 	struct filter_word b = BPF_SRC(in->code) == BPF_X ? s->x : known(in->k);
 	switch (BPF_CLASS(in->code)) {
-	case BPF_LD: s->a = loaded(v, s, in); break;
-	case BPF_LDX: s->x = loaded(v, s, in); break;
+	case BPF_LD: s->a = load_word(v, s, in); break;
+	case BPF_LDX: s->x = load_word(v, s, in); break;
 	case BPF_ST: s->memory[in->k % BPF_MEMWORDS] = s->a; break;
 	case BPF_STX: s->memory[in->k % BPF_MEMWORDS] = s->x; break;
 	case BPF_ALU:
 		if (divides_by_zero(BPF_OP(in->code), b))
-			note(v, CALL_HARMS);
+			raise_verdict(v, CALL_HARMS);
 		s->a = calculate(BPF_OP(in->code), s->a, b);
 		break;
 	case BPF_JMP: jump(v, s, in); break;
@@ -176,18 +176,18 @@ static bool step(struct evaluation *v, struct machine_state *s, const struct soc
 			s->a = s->x;
 		break;
 	default: /* BPF_RET */
-		answer(v, BPF_RVAL(in->code) == BPF_A ? s->a : known(in->k));
+		end_with(v, BPF_RVAL(in->code) == BPF_A ? s->a : known(in->k));
 		return false;
 	}
 	return true;
 }
 
-/* Nothing is worse than what harms. */
+/* Ends at the first CALL_HARMS, because nothing is worse. */
 static void run(struct evaluation *v, struct machine_state s)
 {
 	while (v->worst < CALL_HARMS) {
-		if (s.pc >= v->count || v->steps++ > STEPS_MOST) {
-			note(v, CALL_HARMS);
+		if (s.pc >= v->count || v->steps++ > STEPS_MAX) {
+			raise_verdict(v, CALL_HARMS);
 			return;
 		}
 		if (!step(v, &s, &v->code[s.pc++]))
@@ -206,10 +206,10 @@ enum call_verdict filter_verdict(const struct sock_filter *code, uint32_t count,
 	return v.worst;
 }
 
-/* ---- the filters of a thread ---- */
+/* The filters of a thread. */
 
-/* The number of instructions of filter `n`, the youngest first; 0: there is none; negative: it
- * cannot be read. */
+/* Returns the number of instructions of filter `n`, where 0 is the newest filter. 0: there is no
+ * such filter; negative: it cannot be read. */
 static long get_filter(int tid, uint32_t n, struct sock_filter *out)
 {
 	long count = ptrace(PTRACE_SECCOMP_GET_FILTER, tid, (uintptr_t)n, out);
@@ -226,7 +226,7 @@ void filters_read(struct thread_filters *f, int tid)
 	f->state = FILTERS_UNKNOWN;
 	if (mode != SECCOMP_MODE_FILTER)
 		return;
-	for (uint32_t n = 0; n < FILTERS_MOST; n++) {
+	for (uint32_t n = 0; n < FILTERS_MAX; n++) {
 		long count = get_filter(tid, n, NULL);
 		if (count > BPF_MAXINSNS)
 			return;
@@ -261,7 +261,7 @@ enum call_verdict filters_verdict(const struct thread_filters *f, const struct a
 	return worst;
 }
 
-/* ---- who has any ---- */
+/* Confined threads and processes. */
 
 bool thread_is_confined(int tid)
 {
@@ -274,7 +274,7 @@ bool call_confines(const struct call_made *call)
 	       (call->number == SYS_prctl && call->arguments[0] == PR_SET_SECCOMP);
 }
 
-/* What such a thread does, others may feel (SECCOMP_FILTER_FLAG_TSYNC). */
+/* The call may confine the other threads of the process as well (SECCOMP_FILTER_FLAG_TSYNC). */
 bool thread_may_be_confined(int pid, int tid)
 {
 	struct call_made call = thread_call(pid, tid);

@@ -33,7 +33,7 @@ static bool read_small(const char *path, char *out, size_t size)
 	return n >= 0;
 }
 
-/* The number behind "key" in /proc/ID/status; false if there is none. */
+/* The number after "key" in /proc/ID/status; false if there is none. */
 static bool read_status(int id, const char *key, int base, uint64_t *out)
 {
 	char path[40], text[8192];
@@ -117,7 +117,7 @@ char thread_state(int tid)
 	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
 	if (!read_small(path, text, sizeof(text)))
 		return 0;
-	/* The name in front of it may have brackets of its own. */
+	/* The name before the state may contain parentheses. */
 	const char *name_end = strrchr(text, ')');
 	return name_end && name_end[1] ? name_end[2] : 0;
 }
@@ -154,7 +154,7 @@ uint64_t thread_cpu_ns(int pid, int tid)
 	return thread_ran(pid, tid, &cpu_ns, &ready_ns) ? cpu_ns : 0;
 }
 
-/* The eighth number, in ticks of what user space counts in. */
+/* The eighth number of the first line, in clock ticks of user space (USER_HZ). */
 uint64_t cpus_stolen_ns(void)
 {
 	char text[512];
@@ -165,7 +165,7 @@ uint64_t cpus_stolen_ns(void)
 	return ticks * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
-/* The 47th field; the second one is a name that may hold anything. */
+/* Field 47. Counting starts after field 2, a name that may contain anything. */
 uint64_t process_heap(int pid)
 {
 	char path[40], text[1024];
@@ -235,8 +235,8 @@ int threads_list(int pid, tid_list *out, struct err *e)
 	return 0;
 }
 
-/* The owner is the one of the files in /proc, and root if the process may not be looked at (it runs
- * a program that changes its user, or asked for it). */
+/* A process of the same user may be closed to us as well: it runs a program that changes its user,
+ * or has asked for this itself. */
 static int explain_denied(int pid, struct err *e)
 {
 	int owner = status_number(pid, "\nUid:");
@@ -263,7 +263,7 @@ bool process_lacks_privileges(int pid)
 	       getxattr(path, "security.capability", NULL, 0) > 0;
 }
 
-/* Whether it has memory of its own that we may look at. */
+/* Checks that the process has memory of its own, and that we may look at it. */
 static int check_readable(int pid, struct err *e)
 {
 	char path[40], text[64];
@@ -277,7 +277,7 @@ static int check_readable(int pid, struct err *e)
 	return 0;
 }
 
-/* The file that runs says which machine it is for. One that cannot be read is taken for ours. */
+/* The executable says which machine it is for. If it cannot be read, we assume ours. */
 static int check_machine(int pid, struct err *e)
 {
 	char path[40];
@@ -361,7 +361,7 @@ int process_check_attach(int pid, struct err *e)
 		rc = check_untraced(pid, e);
 	if (rc)
 		return rc;
-	/* Opening this is permitted exactly to those who may attach. */
+	/* Opening this file is permitted exactly if attaching is. */
 	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
 	int fd = fault("attach-permitted", EACCES) ? -1 : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)

@@ -1,4 +1,4 @@
-/* What /proc tells about processes and threads. */
+/* What /proc says about processes and threads. */
 #pragma once
 #include <stdbool.h>
 
@@ -8,68 +8,70 @@
 
 typedef VEC(int) tid_list;
 
-/* The threads of a process, ascending, added to `out`. An error says why they cannot be seen. */
+/* Adds the threads of a process to `out`, in ascending order. The error says why they cannot be
+ * seen. */
 int threads_list(int pid, tid_list *out, struct err *e);
 /* The process that a thread belongs to, or -1. */
 int thread_process(int tid);
 /* The process that started this one, or -1. */
 int process_parent(int pid);
-/* How often the thread gave its CPU away by itself, ptrace stops included; 0 if it is gone.
- */
+/* How often the thread has given up its CPU voluntarily, ptrace stops included; 0 if it has
+ * ended. */
 uint64_t thread_switches(int tid);
-/* The letter that tells what a thread is doing (R, S, D, T, t, Z, ...), or 0 if it is gone. */
+/* The letter for the state of the thread (R, S, D, T, t, Z, ...), or 0 if it is gone. */
 char thread_state(int tid);
-/* Whether it is there and has not ended. */
+/* Whether the thread exists and is no zombie. */
 bool thread_lives(int tid);
-/* The system call that a thread which does not run is in; number -1: none. */
+/* The system call that a thread is in, if it does not run; number -1: none. */
 struct call_made {
 	int number;
-	uint64_t arguments[2]; /* the first ones */
+	uint64_t arguments[2]; /* the first two arguments */
 };
 struct call_made thread_call(int pid, int tid);
-/* What the thread's file `syscall` says. */
+/* The same from the text of /proc/PID/task/TID/syscall. */
 struct call_made parse_call(const char *text);
 /* The name of a thread (comm); empty if it is gone. */
 void thread_name(int pid, int tid, char out[16]);
 
-/* The process that traces the thread; 0 if none does, less if the thread is gone. */
+/* The process that traces the thread; 0 if none does, -1 if the thread is gone. */
 int thread_tracer(int tid);
 
 /* Whether the thread's program has a handler for the signal. */
 bool thread_catches(int tid, int signal);
-/* Whether it would not be told of it: the program ignores it or the thread blocks it. */
+/* Whether the signal would not reach the thread: the program ignores it, or the thread blocks
+ * it. */
 bool thread_withholds(int tid, int signal);
 
-/* Whether the kernel keeps a second stack of return addresses, against which returns are checked
- * (x86-64). */
+/* Whether the process has a shadow stack: a second stack of return addresses, against which returns
+ * are checked (x86-64). */
 bool process_has_shadow_stack(int pid);
-/* Whether its program is one that gets privileges when it is started (set-user-ID and the like),
- * but not while somebody like us traces it. */
+/* Whether the program would have privileges that it does not get while Sonde traces it: it is
+ * set-user-ID, set-group-ID or has file capabilities, and Sonde is not root. */
 bool process_lacks_privileges(int pid);
-/* Whether it has the capability (CAP_*). */
+/* Whether the thread has the capability (CAP_*). */
 bool thread_is_capable(int tid, int capability);
-/* What decides which system calls the thread may make (seccomp): 0 nothing, 1 strict mode, 2 a
- * filter; -1 if it is gone. See process/seccomp.h. */
+/* The seccomp mode of the thread: 0 none, 1 strict, 2 filter; -1 if the thread is gone. See
+ * process/seccomp.h. */
 int thread_seccomp(int tid);
 
-/* Time on a CPU of all its threads, also those that have ended; also of a process that has
- * ended itself and was not waited for yet. 0 if it is gone. */
+/* CPU time of all threads of the process, including those that have ended. Also works for a process
+ * that has ended but was not waited for yet. 0 if it is gone. */
 uint64_t process_cpu_ns(int pid);
-/* Of one thread, as of the last tick of its CPU's clock at least; 0 if it is gone. */
+/* CPU time of one thread, at least up to the last clock tick of its CPU; 0 if it is gone. */
 uint64_t thread_cpu_ns(int pid, int tid);
-/* The same, and for how long it was ready to run but others had the CPUs. */
+/* The same, and for how long the thread was ready to run but had no CPU. False if it is gone. */
 bool thread_ran(int pid, int tid, uint64_t *cpu_ns, uint64_t *ready_ns);
 
-/* For how long this machine's CPUs, all of them, wanted to run but were others': it may be a
- * virtual one. Neither of the above has such time. */
+/* Stolen time of all CPUs together: how long they wanted to run while the host of this virtual
+ * machine ran others. The times above do not include it. */
 uint64_t cpus_stolen_ns(void);
 
-/* Where the process's heap (brk) begins; 0 if that cannot be known. */
+/* Where the heap (brk) of the process begins; 0 if that is unknown. */
 uint64_t process_heap(int pid);
 
-/* Whether we may observe the process (perf events, its maps), and whether its architecture is ours;
- * the sentence says why not and what to do. */
+/* Checks that we may observe the process (perf events, its maps), and that its architecture is
+ * ours. The error says why not, and what to do. */
 int process_check_access(int pid, struct err *e);
-/* The same, and whether we may stop its threads and read its memory, which needs more: Yama may
- * forbid it, and nobody else may be doing so already. */
+/* Checks in addition that we may stop its threads and read its memory, which needs more: Yama may
+ * forbid it, and no other tracer may be attached. */
 int process_check_attach(int pid, struct err *e);

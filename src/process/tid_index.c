@@ -1,5 +1,6 @@
 #include "process/tid_index.h"
 
+/* For fewer removed keys, rebuilding the map does not pay. */
 enum { REMOVED_MIN = 64 };
 
 void tid_index_release(struct tid_index *x)
@@ -20,7 +21,8 @@ void tid_index_put(struct tid_index *x, int tid, uint32_t place)
 	hashmap_put(&x->places, (uint64_t)tid, place);
 }
 
-/* Short-lived threads would otherwise fill the map with all the numbers that there are. */
+/* Rebuilds the map without the removed keys. Otherwise short-lived threads would fill it with all
+ * possible thread numbers. */
 static void drop_removed(struct tid_index *x)
 {
 	struct hashmap old = x->places;

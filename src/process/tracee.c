@@ -12,12 +12,15 @@
 #include "isa/arch.h"
 #include "process/threads.h"
 
-/* Never PTRACE_O_EXITKILL: the program survives us. */
+/* Options of ptrace. Never PTRACE_O_EXITKILL: the program must survive Sonde. */
 enum {
-	FOR_ALL = PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD,
-	FOR_CHILDREN = PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK,
-	FOR_ENDS = FOR_CHILDREN | PTRACE_O_TRACEEXIT,
+	OPTIONS_ALL = PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD,
+	OPTIONS_CHILDREN = PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK,
+	OPTIONS_ENDS = OPTIONS_CHILDREN | PTRACE_O_TRACEEXIT,
 };
+
+/* PTRACE_O_TRACESYSGOOD: this bit in the signal number means a stop at a system call. */
+enum { CALL_STOP = 0x80 };
 
 void tracee_adopt(struct tracee *t, int tid)
 {
@@ -26,9 +29,9 @@ void tracee_adopt(struct tracee *t, int tid)
 
 int tracee_seize(struct tracee *t, int tid, enum tracee_extent extent, struct err *e)
 {
-	static const uintptr_t more[] = {
-		[TRACEE_CHILDREN] = FOR_CHILDREN, [TRACEE_ENDS] = FOR_ENDS};
-	uintptr_t options = FOR_ALL | more[extent];
+	static const uintptr_t extra[] = {
+		[TRACEE_CHILDREN] = OPTIONS_CHILDREN, [TRACEE_ENDS] = OPTIONS_ENDS};
+	uintptr_t options = OPTIONS_ALL | extra[extent];
 	tracee_adopt(t, tid);
 	if (!fault("seize", EPERM) && !ptrace(PTRACE_SEIZE, tid, NULL, options))
 		return 0;
@@ -53,22 +56,23 @@ static int event_message(int tid)
 	return (int)message;
 }
 
-/* Takes the stop away from what waiting tells; not the end, should it have come meanwhile. */
+/* Consumes the stop, so that waitid() does not report it any more. The end of the thread is not
+ * consumed, should it have been killed since. */
 void tracee_take(int tid)
 {
 	siginfo_t info;
 	waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | __WALL);
 }
 
-/* `code` is the signal, with the PTRACE_EVENT above it. Since the thread was seized, every stop
- * that is not a signal's has one: a SIGTRAP without is the program's own. */
+/* `code` is the signal, with the PTRACE_EVENT above it. For a seized thread, every stop has an
+ * event except those for a signal or a system call: a SIGTRAP without one is the program's own. */
 static void explain_stop(struct tracee_event *out, int code)
 {
 	int signal = code & 0x7f;
 	switch (code >> 8) {
 	case 0:
-		out->what = code & 0x80 ? TRACEE_CALLING : TRACEE_SIGNALLED;
-		out->signal = code & 0x80 ? 0 : signal;
+		out->what = code & CALL_STOP ? TRACEE_CALLING : TRACEE_SIGNALLED;
+		out->signal = code & CALL_STOP ? 0 : signal;
 		break;
 	case PTRACE_EVENT_CLONE:
 	case PTRACE_EVENT_FORK:
@@ -79,8 +83,9 @@ static void explain_stop(struct tracee_event *out, int code)
 		break;
 	case PTRACE_EVENT_EXIT: out->what = TRACEE_ENDING; break;
 	case PTRACE_EVENT_EXEC:
-		/* Until it is taken, the kernel refuses all requests: who does not know of it might
-		 * mean the thread that had this number before. */
+		/* The kernel refuses all requests until this stop is consumed, because a tracer
+		 * that does not know of the exec might mean the thread that had this number
+		 * before. */
 		tracee_take(out->tid);
 		out->what = TRACEE_EXECUTED;
 		out->other = event_message(out->tid);
@@ -89,10 +94,11 @@ static void explain_stop(struct tracee_event *out, int code)
 	}
 }
 
-/* Stops are looked at without being taken (WNOWAIT): taking one clears the signal that the thread
- * is to receive, and if we were killed then, before resuming it, that signal would be lost. A child
- * of ours that is stopped but not traced (any more) is nothing to us, and in the way. */
-static bool next_of(idtype_t whom, int tid, struct tracee_event *out)
+/* Stops are looked at without being consumed (WNOWAIT). Consuming a stop clears the signal that the
+ * thread is about to receive; if Sonde were killed before it resumes the thread, the signal would
+ * be lost. Stops of a child of ours that is not traced (any more) are consumed: we do not need
+ * them, and they would hide other events. */
+static bool next_event(idtype_t whom, int tid, struct tracee_event *out)
 {
 	siginfo_t info;
 	*out = (struct tracee_event){0};
@@ -117,12 +123,12 @@ static bool next_of(idtype_t whom, int tid, struct tracee_event *out)
 
 bool tracee_next(struct tracee_event *out)
 {
-	return next_of(P_ALL, 0, out);
+	return next_event(P_ALL, 0, out);
 }
 
 bool tracee_look(int tid, struct tracee_event *out)
 {
-	return next_of(P_PID, tid, out);
+	return next_event(P_PID, tid, out);
 }
 
 bool tracee_wait(int tid, struct tracee_event *out)
@@ -162,9 +168,9 @@ static void repair(struct tracee *t, const struct tracee_event *stop)
 		interrupted_repair(&t->interrupted, t->tid, &t->regset, stop->signal);
 }
 
-/* Leads the thread to the entry of its call. False if it has come to another stop first, which will
- * be told. */
-static bool meet_at_entry(struct tracee *t)
+/* Resumes the thread up to the entry of its call, and replaces restart_syscall() there. Returns
+ * false if the thread has come to another stop first, which will be reported. */
+static bool run_to_call_entry(struct tracee *t)
 {
 	struct tracee_event ev;
 	if (ptrace(PTRACE_SYSCALL, t->tid, NULL, NULL) || !tracee_wait(t->tid, &ev) ||
@@ -183,7 +189,8 @@ bool tracee_sleeps(struct tracee *t)
 	return tracee_read(t) && interrupted_sleeps(t->tid, &t->regset);
 }
 
-/* False if the thread has gone on already. A handler that runs first ends the call with EINTR. */
+/* Keeps a filter of the thread from seeing restart_syscall(). Not needed if a handler runs first:
+ * it ends the call with EINTR. Returns false if the thread has been resumed already. */
 static bool avoid_restart(struct tracee *t, const struct tracee_event *stop)
 {
 	bool handled = stop->signal && thread_catches(t->tid, stop->signal);
@@ -191,39 +198,39 @@ static bool avoid_restart(struct tracee *t, const struct tracee_event *stop)
 	if ((stop->what != TRACEE_TRAPPED && stop->what != TRACEE_SIGNALLED) || handled ||
 	    !tracee_read(t) || !interrupted_avoid_restart(&t->interrupted, t->tid, &t->regset))
 		return true;
-	return stop->signal || meet_at_entry(t);
+	return stop->signal || run_to_call_entry(t);
 }
 
 void tracee_resume(struct tracee *t, const struct tracee_event *stop)
 {
 	repair(t, stop);
-	bool still = avoid_restart(t, stop);
+	bool still_stopped = avoid_restart(t, stop);
 	t->regset.size = 0;
 	t->interrupted.sleeping = false;
-	if (!still)
+	if (!still_stopped)
 		return;
-	/* It stays stopped as its process is, and tells when that is over. */
+	/* The thread stays stopped with its process. The end of that stop is reported. */
 	if (stop->what == TRACEE_SUSPENDED)
 		ptrace(PTRACE_LISTEN, t->tid, NULL, NULL);
 	else
 		ptrace(PTRACE_CONT, t->tid, NULL, (uintptr_t)stop->signal);
 }
 
-/* A thread whose call was set back stays ours until the kernel has taken that over: a signal that
- * arrives before must end the call with EINTR. */
+/* A thread whose call was set back stays traced until the kernel itself is about to restart the
+ * call: a signal that arrives before that must end the call with EINTR. */
 bool tracee_detach(struct tracee *t, const struct tracee_event *stop)
 {
 	uintptr_t signal = (uintptr_t)stop->signal;
 	if (stop->what == TRACEE_CALLING && t->interrupted.restarted && tracee_read(t))
 		interrupted_hand_over(&t->interrupted, t->tid, &t->regset);
 	repair(t, stop);
-	bool still = avoid_restart(t, stop), entered = t->interrupted.sleeping;
+	bool still_stopped = avoid_restart(t, stop), entered = t->interrupted.sleeping;
 	t->regset.size = 0;
-	/* Detaching would wake it from the call that it enters, and restart that. So it stays ours
-	 * until that is over, or we are. */
+	/* Detaching would wake the thread from the call that it enters, and restart the call. So
+	 * the thread stays traced until the call is over, or Sonde ends. */
 	if (entered)
 		ptrace(PTRACE_SYSCALL, t->tid, NULL, NULL);
-	if (!still || entered)
+	if (!still_stopped || entered)
 		return false;
 	if (t->interrupted.restarted && !ptrace(PTRACE_SYSCALL, t->tid, NULL, signal))
 		return false;

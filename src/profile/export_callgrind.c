@@ -3,7 +3,7 @@
  *
  * Inlined calls and, if selected, loops are functions too. Readers compute the inclusive cost of
  * a function as the sum over the calls to it. So a call has a cost only if the function is not
- * active already; otherwise recursion would count several times. Samples do not tell the number
+ * active already; otherwise recursion would count several times. Samples do not show the number
  * of calls, so the number of samples takes its place. Where calls were counted, recursive calls
  * are included, and the calls of a loop are its entries. */
 #include <stdlib.h>

@@ -259,7 +259,7 @@ static uint32_t find_loop(struct fusing *f, uint64_t header)
 	return scope_for(f, l->scope, f->s->functions[l->function].start);
 }
 
-/* Cached, because every thread that executed the loop has a counters of it. */
+/* Cached, because every thread that executed the loop has counters of it. */
 static uint32_t loop_at(struct fusing *f, uint64_t header)
 {
 	uint32_t scope = hashmap_get(&f->loops, header);
@@ -317,7 +317,7 @@ static void fuse_module(struct profile *p, const struct fuse_options *o, uint32_
 	vec_free(&f.path);
 }
 
-/* JIT-compiled or unmapped code. Its functions cannot be told apart, so all of it becomes one
+/* JIT-compiled or unmapped code. Its functions cannot be distinguished, so all of it becomes one
  * function in a module of its own. */
 static void fuse_code_without_module(struct profile *p, const uint32_t *nodes, uint32_t count)
 {

@@ -23,8 +23,8 @@ struct fuse_options {
 
 /* Adds scopes for all nodes and counters that have none.
  *
- * A loop's counters gets the innermost source loop that begins at its header, or none if there is
- * no such loop; a function's counters gets its function.
+ * The counters of a loop get the innermost source loop that begins at its header, or none if there
+ * is no such loop; the counters of a function get their function.
  *
  * A module whose file is missing or is not the recorded one (the build id differs or, without build
  * ids, size or time) cannot be analysed: its nodes get function scopes named by address, and

@@ -73,10 +73,9 @@ static void link_parents(struct experiment_tree *h, const struct profile *p)
 	uint32_t n = p->experiments.len, count = h->child_at[n];
 	h->parent_at = xcalloc((size_t)n + 2, sizeof(*h->parent_at));
 	h->parents = xcalloc((size_t)count + 1, sizeof(*h->parents));
-	uint32_t *next = h->parent_at +
-			 /* next[i] is where the next parent of i goes. When all are placed, it is
-			  * parent_at[i + 1]. */
-			 1;
+	/* next[i] is where the next parent of i is put. Once all are placed, it is the end of the
+	 * parents of i: parent_at[i + 1]. */
+	uint32_t *next = h->parent_at + 1;
 	for (uint32_t i = 0; i < count; i++)
 		next[h->children[i] + 1]++;
 	for (uint32_t i = 0; i < n; i++)

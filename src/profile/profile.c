@@ -72,8 +72,8 @@ void profile_release(struct profile *p)
 	arena_release(&p->arena);
 }
 
-/* Keys of the indices. Each node except the root, each value, counters and trips row has one entry
- * in its index. */
+/* Keys of the indices. Each node except the root, and each value, row of counters and row of trips,
+ * has one entry in its index. The multipliers are those of base/hashmap.c. */
 static uint64_t hash3(uint64_t a, uint64_t b, uint64_t c)
 {
 	uint64_t h = (a ^ c << 56) * 0x9e3779b97f4a7c15u;

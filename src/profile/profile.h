@@ -78,8 +78,7 @@ enum profile_scope_kind { PROFILE_FUNCTION, PROFILE_INLINE, PROFILE_LOOP, PROFIL
 enum profile_scope_flag {
 	PROFILE_ALIEN = 1 << 0,       /* inlining inferred from lines */
 	PROFILE_IRREDUCIBLE = 1 << 1, /* a loop with several entries */
-	PROFILE_UNNAMED =
-		1 << 2, /* a function without a symbol: its name is derived from its address */
+	PROFILE_UNNAMED = 1 << 2,     /* a function without a symbol, named by its address */
 };
 
 /* Static source structure, only of code that was sampled. Parents come before children. */
@@ -146,8 +145,8 @@ struct profile_counters {
 };
 
 /* A bucket of the trip-count histogram of a loop: entries that had `low` to `high` iterations.
- * Entries that did not end (because the thread did) are in no bucket. The buckets of one counters
- * do not overlap. */
+ * Entries that did not end (because the thread did) are in no bucket. The buckets of one row of
+ * counters do not overlap. */
 struct profile_trips {
 	uint32_t counters;
 	uint64_t low, high, entries;
@@ -303,8 +302,8 @@ uint32_t profile_child(struct profile *p, uint32_t parent, enum node_kind kind, 
 void profile_add(struct profile *p, uint32_t node, uint32_t thread, uint32_t metric,
 		 uint64_t samples, uint64_t amount);
 void profile_count(struct profile *p, const char *name, uint64_t samples);
-/* Returns the counters of a loop or function in a thread; creates it, with all counts 0, if it is
- * new. */
+/* Returns the row of counters of a loop or function in a thread; creates it, with all counts 0, if
+ * it is new. */
 uint32_t profile_counters(struct profile *p, uint32_t module, uint64_t address, bool loop,
 			  uint32_t thread);
 void profile_add_trips(struct profile *p, uint32_t counters, uint64_t low, uint64_t high,

@@ -1,12 +1,13 @@
-/* Making, committing and closing profile files; store_save.c decides which rows are written.
+/* Creates, commits and closes profile files; store_save.c decides which rows are written.
  *
- * The file is in WAL mode while it is recorded to: a commit appends to FILE-wal, and whatever kills
- * the recorder, the next reader finds all commits. At a clean end the log is merged and the file
- * goes back to an ordinary journal, so that it is one file that can be copied and read anywhere.
+ * The file is in WAL mode while it is recorded to: a commit appends to FILE-wal. Even if the
+ * recorder is killed, the next reader finds all commits. At a clean end the log is merged and the
+ * file returns to an ordinary journal, so that it is a single file that can be copied and read
+ * anywhere.
  *
- * A new file is made under another name and then put in place, so that FILE is always a profile.
- * Who does that holds a lock on the directory: of recorders that start together, one gets the name.
- */
+ * A new file is created under another name and then renamed, so that FILE is always a profile. A
+ * recorder does this with a lock on the directory: if several recorders start at the same time, one
+ * of them gets the name. */
 #include "profile/store.h"
 
 #include <errno.h>
@@ -50,14 +51,15 @@ int store_commit(struct store *s, struct profile *p, struct err *e)
 	return 0;
 }
 
-enum { PAUSE_MS = 20 };
+enum { PAUSE_MS = 20 }; /* between two attempts to get a lock */
 
 static void pause_briefly(void)
 {
 	nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000 * 1000}, NULL);
 }
 
-/* Merges the log and makes it a single file; who reads it at this moment holds that up. */
+/* Merges the log, so that the profile is a single file. A reader blocks this for as long as it
+ * reads; after `patience_ms` the result is SQLITE_BUSY. */
 static int leave_wal_mode(sqlite3 *db, int patience_ms)
 {
 	int r, waited = 0;
@@ -95,14 +97,17 @@ static void remove_companions(const char *path)
 	text_release(&name);
 }
 
-/* What stands under a name already. */
+/* What exists under a name. */
 enum present { PRESENT_NOTHING, PRESENT_EMPTY, PRESENT_PROFILE, PRESENT_LIVE, PRESENT_OTHER };
 
-/* PRESENT_LIVE: a profile in WAL mode, because it is being recorded to or its recorder was killed.
- * All of this stands in the header of the main file, which is complete since it got its name. */
+/* Looks at the header of the file, which is complete from the moment at which the file got its
+ * name. PRESENT_LIVE is a profile in WAL mode: it is being recorded to, or its recorder was
+ * killed. */
 static enum present look_at(const char *path)
 {
-	unsigned char head[100] = {0};
+	/* The database header, as in https://sqlite.org/fileformat.html. */
+	enum { HEADER_SIZE = 100, WRITE_VERSION = 18, IN_WAL_MODE = 2, APPLICATION_ID = 68 };
+	unsigned char head[HEADER_SIZE] = {0};
 	struct stat st;
 	if (stat(path, &st))
 		return PRESENT_NOTHING;
@@ -114,12 +119,13 @@ static enum present look_at(const char *path)
 	ssize_t n = fd >= 0 ? read(fd, head, sizeof(head)) : -1;
 	if (fd >= 0)
 		close(fd);
-	uint32_t application = (uint32_t)head[68] << 24 | (uint32_t)head[69] << 16 |
-			       (uint32_t)head[70] << 8 | head[71];
+	const unsigned char *id = head + APPLICATION_ID;
+	uint32_t application =
+		(uint32_t)id[0] << 24 | (uint32_t)id[1] << 16 | (uint32_t)id[2] << 8 | id[3];
 	if (n != (ssize_t)sizeof(head) || memcmp(head, "SQLite format 3", 16) != 0 ||
 	    application != STORE_APPLICATION)
 		return PRESENT_OTHER;
-	return head[18] == 2 ? PRESENT_LIVE : PRESENT_PROFILE;
+	return head[WRITE_VERSION] == IN_WAL_MODE ? PRESENT_LIVE : PRESENT_PROFILE;
 }
 
 static int refuse_other(const char *path, struct err *e)
@@ -132,15 +138,17 @@ static int refuse_other(const char *path, struct err *e)
 		       path);
 }
 
-/* Short, because recorders that start together wait here one after the other. */
-enum { SETTLE_MS = 100 };
+/* How long to wait for readers of a profile that has to be renamed. This is short, because
+ * recorders that start at the same time wait here one after the other. */
+enum { OLD_PATIENCE_MS = 100 };
 
-/* Merges the log that a killed recorder left. A log that cannot be merged is moved along. */
-static int settle(const char *path, struct err *e)
+/* Merges the log that a killed recorder left. A log that cannot be merged is renamed together with
+ * its file. */
+static int merge_old_log(const char *path, struct err *e)
 {
 	sqlite3 *db = NULL;
 	int r = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL);
-	r = r ? r : leave_wal_mode(db, SETTLE_MS);
+	r = r ? r : leave_wal_mode(db, OLD_PATIENCE_MS);
 	sqlite3_close(db);
 	if (r != SQLITE_BUSY)
 		return 0;
@@ -150,8 +158,8 @@ static int settle(const char *path, struct err *e)
 		       path);
 }
 
-/* Renames the file and what of its companions is still there. */
-static int move_along(const char *from, const char *to, struct err *e)
+/* Renames the file and those of its companions that exist. */
+static int rename_with_companions(const char *from, const char *to, struct err *e)
 {
 	struct text a = TEXT_INIT, b = TEXT_INIT;
 	for (size_t i = 0; i < ARRAY_SIZE(companions); i++) {
@@ -168,7 +176,7 @@ static int move_along(const char *from, const char *to, struct err *e)
 		       : 0;
 }
 
-/* Makes way: FILE becomes FILE.old. */
+/* Frees the name for a new file: an existing profile FILE becomes FILE.old. */
 static int retire(const char *path, const char *old, struct err *e)
 {
 	enum present present = look_at(path);
@@ -176,12 +184,12 @@ static int retire(const char *path, const char *old, struct err *e)
 	if (present == PRESENT_OTHER)
 		return refuse_other(path, e);
 	if (present == PRESENT_LIVE)
-		r = settle(path, e);
+		r = merge_old_log(path, e);
 	if (!r && (present == PRESENT_LIVE || present == PRESENT_PROFILE)) {
 		remove_companions(old);
-		r = move_along(path, old, e);
+		r = rename_with_companions(path, old, e);
 	}
-	/* A log without its file would be taken for that of the new one. */
+	/* SQLite would take a log that is left without its file for the log of the new file. */
 	if (!r)
 		remove_companions(path);
 	return r;
@@ -190,7 +198,7 @@ static int retire(const char *path, const char *old, struct err *e)
 static int write_tables(sqlite3 *db)
 {
 	struct text sql = TEXT_INIT;
-	/* Nobody knows the file yet: no journal, no waiting for the disk. */
+	/* Nobody else knows the file yet, so it needs no journal and no waiting for the disk. */
 	text_printf(&sql,
 		    "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; "
 		    "PRAGMA application_id=%d; PRAGMA user_version=%d; BEGIN;",
@@ -206,7 +214,7 @@ static int write_tables(sqlite3 *db)
 	return r;
 }
 
-/* An empty profile under a name of its own, which `tmp` gets. */
+/* Creates an empty profile under a unique name, which is returned in `tmp`. */
 static int make_empty(struct text *tmp, const char *path, struct err *e)
 {
 	sqlite3 *db = NULL;
@@ -216,7 +224,7 @@ static int make_empty(struct text *tmp, const char *path, struct err *e)
 		return err_errno(e, "cannot create %s", path);
 	mode_t mask = umask(0);
 	umask(mask);
-	fchmod(fd, 0666 & ~mask); /* mkostemp() lets only the owner in */
+	fchmod(fd, 0666 & ~mask); /* mkostemp() gives access to the owner only */
 	close(fd);
 	if (sqlite3_open_v2(tmp->data, &db, SQLITE_OPEN_READWRITE, NULL) || write_tables(db))
 		r = sql_fail(db, "create", path, e);
@@ -230,22 +238,22 @@ static int make_empty(struct text *tmp, const char *path, struct err *e)
 
 static int open_for_writing(struct store *s, struct err *e)
 {
-	/* Only the recorder's thread writes: locks for each call take a tenth of the time.
-	 */
+	/* Only the recorder's thread writes. Locking each call would take a tenth of the time. */
 	int r = sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 	r = sql_fault(fault("store-open", ENOSPC)) ? SQLITE_FULL : r;
 	r = r ? r : sqlite3_busy_timeout(s->db, STORE_PATIENCE_MS);
 	r = r ? r
 	      : sql_run(s->db, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
 			       "PRAGMA cache_size=-16384; "
-			       /* the lock that others see is taken with the first use */
+			       /* the first access takes the lock that others see */
 			       "SELECT count(*) FROM sqlite_schema");
 	r = r ? r : store_writer_init(&s->writer, s->db);
 	return r ? sql_fail(s->db, "write", s->path, e) : 0;
 }
 
-/* A file system that has no such locks does without: then simultaneous starts are not told apart.
- */
+/* Returns a file descriptor that holds a lock on the directory of the file until it is closed, or
+ * -1. If the file system has no such locks, or the directory cannot be opened, nothing keeps
+ * recorders apart that start at the same time. */
 static int lock_directory(const char *path)
 {
 	const char *slash = strrchr(path, '/');

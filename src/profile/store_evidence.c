@@ -34,9 +34,12 @@ uint32_t store_numbers_of(const struct evidence *e, struct store_number out[STOR
 	return STORE_NUMBERS;
 }
 
+/* Far above all real values, and exact both as a double and as an integer. */
+static const double max_number = 1e15;
+
 bool store_take_number(struct evidence_run *run, const struct store_number *n)
 {
-	if (!(n->value >= 0 && n->value < 1e15))
+	if (!(n->value >= 0 && n->value < max_number))
 		return false;
 	for (const struct column *c = store_numbers; c < store_numbers + STORE_NUMBERS; c++)
 		if (!strcmp(n->name, c->name)) {

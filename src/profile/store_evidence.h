@@ -3,7 +3,7 @@
 #include "profile/evidence.h"
 #include "profile/store_tables.h"
 
-/* Makes the rows and returns how many there are: none if there is no evidence. */
+/* Makes the rows and returns their number; 0 if there is no evidence. */
 uint32_t store_numbers_of(const struct evidence *e, struct store_number out[STORE_NUMBERS]);
-/* Takes in a row; false: it makes no sense. */
+/* Sets the field that the row is for; false if the row is invalid. */
 bool store_take_number(struct evidence_run *run, const struct store_number *n);

@@ -1,6 +1,10 @@
-/* Reading profiles. Files are untrusted: the tables must be the ones that we would make (not views,
- * nor with columns that compute), keys must rise from row to row, so that even a file whose pages
- * lead in circles ends the reading, and profile_check() looks at the result. */
+/* Reads profiles. Files are not trusted:
+ *
+ *	- The tables must be exactly those that we would create: no views, and no columns that
+ *	  compute.
+ *	- Keys must rise from row to row. So reading ends even if the pages of a file lead in
+ *	  circles.
+ *	- profile_check() checks the result. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +18,11 @@
 #include "profile/store_rows.h"
 #include "profile/store_sql.h"
 
-/* Longest text taken; nobody has longer paths or C++ names than that. */
+/* The longest text that is accepted. No path or C++ name is that long. */
 enum { TEXT_MAX = 16 << 20 };
 
-/* A fact, or one of the rows of `meta` that are none. */
+/* Handles the last row of `meta`. Some rows are not facts: they set a member of the profile
+ * instead, or nothing. */
 static bool take_fact(struct profile *p)
 {
 	const struct profile_fact *f = &vec_last(&p->facts);
@@ -31,7 +36,7 @@ static bool take_fact(struct profile *p)
 	return true;
 }
 
-/* Buckets of one counters do not overlap. */
+/* Buckets of one row of counters do not overlap. */
 static bool check_trips(const struct profile *p)
 {
 	if (p->trips.len < 2)
@@ -40,7 +45,7 @@ static bool check_trips(const struct profile *p)
 	return t->counters != before->counters || t->low > before->high;
 }
 
-/* A chain begins where the one before it ends. */
+/* Sets where the last chain begins: where the one before it ends. */
 static bool place_chain(struct evidence *e)
 {
 	if (e->chains.len < 2)
@@ -50,7 +55,8 @@ static bool place_chain(struct evidence *e)
 	return before->length <= UINT32_MAX - before->first;
 }
 
-/* What is special about the last row of a table. */
+/* Does what is special to the table, for the row that was just loaded. False if the row is
+ * invalid. */
 static bool finish_row(struct profile *p, enum store_table_id table)
 {
 	switch (table) {
@@ -69,14 +75,15 @@ static bool load_number(sqlite3_stmt *s, struct profile *p, uint32_t number)
 	       store_take_number(&p->evidence.run, &n);
 }
 
-/* Takes in the row that the statement is at; false: it makes no sense. */
+/* Loads the row that the statement is at; false if the row is invalid. */
 static bool load_row(sqlite3_stmt *s, struct profile *p, enum store_table_id table, uint32_t number)
 {
 	const struct store_table *t = &store_tables[table];
 	struct store_vector *v = (void *)((uint8_t *)p + t->vector);
 	if (table == TABLE_EVIDENCE)
 		return load_number(s, p, number);
-	/* Every profile has a root, also one without a commit. */
+	/* The root in the file replaces the one that profile_init() made. (A file without a commit
+	 * has no root.) */
 	if (table == TABLE_NODE && !number)
 		v->len = 0;
 	if (v->len == v->cap) {
@@ -130,7 +137,7 @@ static int load_table(sqlite3 *db, struct profile *p, enum store_table_id table,
 	return r;
 }
 
-/* True if the table is there, as we make it. */
+/* True if the table exists, exactly as we would create it. */
 static bool has_table(sqlite3 *db, const struct store_table *t)
 {
 	struct text create = TEXT_INIT;
@@ -179,7 +186,7 @@ static int check_kind(sqlite3 *db, const char *path, struct err *e)
 	return 0;
 }
 
-/* All in one transaction: a recorder may be adding to the file. */
+/* Everything is read in one transaction, because a recorder may be adding to the file. */
 static int load_all(sqlite3 *db, struct profile *p, const char *path, struct err *e)
 {
 	sqlite3_limit(db, SQLITE_LIMIT_LENGTH, TEXT_MAX);
@@ -196,20 +203,23 @@ static int load_all(sqlite3 *db, struct profile *p, const char *path, struct err
 	return r;
 }
 
-/* How to open a file for reading, from the usual way to the last one. */
+/* How to open a file for reading. The next mode is tried only if the one before it fails. */
 static const struct {
 	const char *query;
 	const char *before; /* statements to run first */
-} ways[] = {
-	/* Alone, being recorded to, or with the log of a killed recorder: needs the log's index,
-	 * FILE-shm, which SQLite makes if it may write the directory. */
+} open_modes[] = {
+	/* The usual case: a file alone, or one that is being recorded to, or one with the log of a
+	 * killed recorder. It needs the index of the log, FILE-shm, which SQLite creates if it may
+	 * write to the directory. */
 	{"mode=ro", ""},
-	/* The recorder was killed while it merged the log: that must be undone first. */
+	/* The recorder was killed while it merged the log. This must be undone first, by
+	 * writing. */
 	{"mode=rw", ""},
-	/* The directory is read-only and has no index, so no recorder is alive: the index is made
-	 * in memory. SQLite does that for who shares with nobody, which without locks is free. */
+	/* The directory is read-only and has no index, so no recorder is alive. SQLite makes the
+	 * index in memory if nobody else may use the file; without locks (unix-none), that costs
+	 * nothing. */
 	{"mode=ro&vfs=unix-none", "PRAGMA locking_mode=EXCLUSIVE"},
-	/* The same without a log: what is in the file itself. */
+	/* The same without the log: only what is in the file itself. */
 	{"mode=ro&immutable=1", ""},
 };
 
@@ -226,23 +236,23 @@ static void add_uri(struct text *out, const char *path, const char *query)
 	text_printf(out, "?%s", query);
 }
 
-/* Opens and reads something, so that it is known to work. */
-static int try_way(sqlite3 **db, const char *path, size_t way)
+/* Opens the file and reads something from it, to see whether the mode works. */
+static int try_mode(sqlite3 **db, const char *path, size_t mode)
 {
 	struct text uri = TEXT_INIT;
-	add_uri(&uri, path, ways[way].query);
-	/* Only this thread reads: locks for each call would take a quarter of the time. */
+	add_uri(&uri, path, open_modes[mode].query);
+	/* Only this thread reads. Locking each call would take a quarter of the time. */
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
 	int r = sqlite3_open_v2(uri.data, db, flags, NULL);
 	r = fault("load-open", EMFILE) ? SQLITE_CANTOPEN : r;
 	text_release(&uri);
 	r = r ? r : sqlite3_busy_timeout(*db, STORE_PATIENCE_MS);
 	r = r ? r : sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-	r = r ? r : sql_run(*db, ways[way].before);
+	r = r ? r : sql_run(*db, open_modes[mode].before);
 	return r ? r : sql_run(*db, "SELECT count(*) FROM sqlite_schema");
 }
 
-static bool another_way_may_help(int r)
+static bool another_mode_may_help(int r)
 {
 	return r == SQLITE_CANTOPEN || r == SQLITE_READONLY || r == SQLITE_IOERR ||
 	       r == SQLITE_PERM;
@@ -257,10 +267,11 @@ static int open_for_reading(sqlite3 **out, const char *path, struct err *e)
 		return err_errno(e, "cannot read %s", path);
 	if (!S_ISREG(st.st_mode))
 		return err_set(e, ERR_INPUT, "%s is not a file; name a profile", path);
-	for (size_t way = 0; way < ARRAY_SIZE(ways) && another_way_may_help(r); way++) {
+	for (size_t mode = 0; mode < ARRAY_SIZE(open_modes) && another_mode_may_help(r); mode++) {
 		sqlite3_close(*out);
-		r = try_way(out, path, way) & 0xff;
-		debug(LOG_STORE, 1, "%s: %s: %s", path, ways[way].query, sqlite3_errmsg(*out));
+		r = try_mode(out, path, mode) & 0xff; /* without the extended code */
+		debug(LOG_STORE, 1, "%s: %s: %s", path, open_modes[mode].query,
+		      sqlite3_errmsg(*out));
 	}
 	return r ? sql_fail(*out, "read", path, e) : 0;
 }

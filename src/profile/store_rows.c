@@ -12,7 +12,7 @@ static void bind_text(sqlite3_stmt *s, int at, const char *text)
 	sqlite3_bind_text(s, at, text, -1, SQLITE_STATIC);
 }
 
-/* Like any text that is bound, `hex` must stay until the statement is executed. */
+/* Like any text that is bound, `hex` must stay unchanged until the statement is executed. */
 static void bind_build_id(sqlite3_stmt *s, int at, const struct build_id *id, char hex[65])
 {
 	build_id_hex(id, hex);
@@ -55,7 +55,8 @@ static void bind_column(sqlite3_stmt *s, int at, const struct column *c, const v
 	}
 }
 
-/* A failed binding leaves NULL, which the tables refuse, or is SQLite out of memory. */
+/* Bindings are not checked one by one. A failed one leaves NULL, which the tables refuse; otherwise
+ * SQLite is out of memory. */
 bool row_save(sqlite3_stmt *s, const struct store_table *t, uint32_t number, const void *row)
 {
 	char hex[65];
@@ -72,7 +73,8 @@ bool row_save(sqlite3_stmt *s, const struct store_table *t, uint32_t number, con
 
 /* ---- reading ---- */
 
-/* These store what SQLite found in a column, by its type. The row is all zero before. */
+/* The take_*() functions store a value that SQLite found in a column, by the type of the value. The
+ * row is all zero before. They return false if the column cannot have the value. */
 
 static bool take_null(const struct column *c, void *field)
 {
@@ -91,7 +93,7 @@ static bool take_real(const struct column *c, void *field, double value)
 	case COLUMN_REAL:
 	case COLUMN_TIME: *(double *)field = value; return true;
 	case COLUMN_SHARE:
-		/* Older versions wrote a bit more than 1 where two clocks met. */
+		/* Older versions wrote slightly more than 1 where two clocks were compared. */
 		*(double *)field = value < 1 ? value : 1;
 		return value >= 0 && value < 1e9;
 	default: return false;

@@ -19,13 +19,14 @@ static struct table_rows table_rows(const struct store_writer *w, const struct p
 	return (struct table_rows){v->data, v->len};
 }
 
-/* Counts may grow by any number: the trace must also change if they grow by a multiple of 2^32. */
+/* Identifies the number of samples by 32 bits. Counts may grow by any number, so the lowest 32 bits
+ * would not do: they stay the same if the count grows by a multiple of 2^32. */
 static uint32_t trace_of(const struct profile_value *v)
 {
 	return (uint32_t)(v->samples * 0x9e3779b97f4a7c15u >> 32);
 }
 
-/* Strings are replaced, not edited, so their addresses tell whether they changed. */
+/* Strings are replaced, not edited. So they have changed if their addresses have. */
 static uint64_t hash_row(const struct store_table *t, const void *row)
 {
 	return hash_bytes(row, t->row_size, 0);
@@ -36,7 +37,7 @@ static uint64_t hash_rows(const struct store_table *t, struct table_rows rows)
 	return rows.len ? hash_bytes(rows.data, (uint64_t)rows.len * t->row_size, 0) : 0;
 }
 
-/* True if row `i` is in the file as it is. */
+/* True if row `i` is in the file in its present form. */
 static bool is_saved(const struct store_writer *w, enum store_table_id table, uint32_t i,
 		     const void *row)
 {
@@ -55,8 +56,8 @@ static bool is_saved(const struct store_writer *w, enum store_table_id table, ui
 	return false;
 }
 
-/* Deletes all rows of a table that is replaced as a whole; of others, those that the profile no
- * longer has. Only tables with an `id` shrink. */
+/* Deletes all rows of a table that is replaced as a whole. From other tables, deletes the rows that
+ * the profile no longer has; only tables with an `id` shrink. */
 static bool delete_rows(struct store_writer *w, const struct store_table *t, uint32_t kept)
 {
 	struct text sql = TEXT_INIT;

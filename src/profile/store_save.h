@@ -1,4 +1,4 @@
-/* Saving what is new or has changed in a profile since the last commit. */
+/* Saves what is new or has changed in a profile since the last commit. */
 #pragma once
 #include "base/vec.h"
 #include "profile/profile.h"
@@ -16,16 +16,18 @@ struct store_writer {
 	sqlite3_stmt *insert[STORE_TABLES];
 	struct saved_table saved[STORE_TABLES];
 	VEC(uint32_t) node_scopes;
-	bool fused, finished, state;                /* state: the two before were written at all */
+	bool fused, finished;                       /* as written last */
+	bool state;                                 /* these two were written at least once */
 	struct store_number numbers[STORE_NUMBERS]; /* the rows of the table `evidence` */
 	uint32_t number_count;
 };
 
-/* Prepares for a file that has its tables and no rows; SQLITE_OK or what went wrong. */
+/* Prepares for a file that has its tables and no rows. Returns an SQLite result code. */
 int store_writer_init(struct store_writer *w, sqlite3 *db);
 void store_writer_release(struct store_writer *w);
-/* Writes the rows, within a transaction of the caller; false: SQLite tells why not. */
+/* Writes the rows, within a transaction of the caller. If the result is false, sql_fail() reports
+ * why. */
 bool store_writer_save(struct store_writer *w, const struct profile *p);
-/* Takes note of what store_writer_save() wrote, once that is committed. After a failed commit the
- * same rows are written again. */
+/* Notes what store_writer_save() wrote, once that is committed. After a failed commit the same rows
+ * are written again. */
 void store_writer_committed(struct store_writer *w, struct profile *p);

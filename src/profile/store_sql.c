@@ -4,7 +4,7 @@
 
 #include "base/fault.h"
 
-/* What a kind of column is to SQLite. */
+/* The SQLite type of each kind of column. */
 static const struct {
 	const char *type;
 	bool nullable;
@@ -90,7 +90,7 @@ const char *const store_views =
 	"e.machine "
 	"JOIN resource_path s ON s.id = e.sync JOIN resource_path f ON f.id = e.file;";
 
-/* A fault point has failed, as on a full disk. */
+/* A fault point has failed: sql_fail() reports a full disk. */
 static bool faked_full;
 
 bool sql_fault(bool failed)
@@ -116,7 +116,7 @@ sqlite3_int64 sql_number(sqlite3 *db, const char *sql)
 	return number;
 }
 
-/* SQLite tells a full disk, but not a quota or a limit on file sizes. */
+/* SQLite reports a full disk as such, but not an exhausted quota or file size limit. */
 static const char *lack_of_room(int extended)
 {
 	switch (extended) {

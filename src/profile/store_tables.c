@@ -29,7 +29,7 @@
 		.name = (name_), .kind = COLUMN_##kind_,                                           \
 		.offset = OFFSET(TYPE_##kind_, row, field), __VA_ARGS__                            \
 	}
-/* A column that is called like its field. */
+/* A column with the name of its field. */
 #define COLUMN(kind, row, field, ...) NAMED(#field, kind, row, field, __VA_ARGS__)
 #define ID                                                                                         \
 	{                                                                                          \

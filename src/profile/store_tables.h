@@ -71,7 +71,7 @@ struct column {
 	bool key;     /* part of the primary key; these come first */
 };
 
-/* How to tell that a row has changed since it was saved. */
+/* How to find out whether a row has changed since it was saved. */
 enum table_changes {
 	CHANGES_BY_HASH,   /* any field may change: compare a hash of the row */
 	CHANGES_NEVER,     /* rows are only added */

@@ -139,7 +139,7 @@ static int begin(void *ctx, struct err *e)
 	return rc;
 }
 
-/* The child exits when its pipe is closed. */
+/* A launched child that was not let go exits when its pipe is closed. */
 static void abandon(void *ctx)
 {
 	struct recording *r = ctx;

@@ -29,6 +29,6 @@ struct recording {
 	struct record_private *own;
 };
 
-/* NULL and an error if the options ask for something that cannot be sampled. */
+/* Returns NULL and an error if the options demand something that cannot be sampled. */
 struct recording *record_new(const struct record_options *o, struct err *e);
 void record_free(struct recording *r);

@@ -11,7 +11,7 @@
  *	steps          hash table: return address -> how to get to the caller's caller
  *	journal        the patches that are in, so that a later sonde can take them out
  *	traps          hash table: address of a trap -> the code that it leads to
- *	made           hash table: address of a synchronisation object -> who made it
+ *	made           hash table: address of a synchronisation object -> where it was initialised
  *	counted        functions and loops that are counted; contexts that belong to no thread
  *	raw            paths that the runtime could not walk: registers and a copy of the stack
  *	areas          one per thread, RT_AREA_SIZE each; area i + RT_AREAS is its sibling for
@@ -44,9 +44,13 @@
 #define RT_VERSION 7
 #define RT_NAME    "sonde" /* of the memfd */
 
+/* 2^64 divided by the golden ratio: the factor of all multiplicative hashes. */
+#define RT_HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15)
+
 enum {
 	RT_TABLE_BITS = 12,
 	RT_THREADS = 1 << RT_TABLE_BITS,
+	RT_THREAD_SHIFT = 12, /* from a thread pointer to its home in the table: see isa/emit.h */
 	RT_SUBJECTS = 1 << 20,
 	RT_PROBES = 1 << 21,
 	RT_STEP_BITS = 20,
@@ -76,6 +80,7 @@ enum {
 	RT_FOLD_PARENTS = 64,     /* parents that are searched to fold recursion */
 	RT_TARGETS = 1 << 12,
 	RT_CODE_REGIONS = 256,
+	RT_FIRST_FRAGMENTS = 2, /* first entry of rt_header.code with memory of fragments */
 	RT_TEXT_RANGES = 64,
 	RT_EVENTS = 4, /* perf events measured at one time */
 	RT_CALLS = 512,
@@ -117,6 +122,13 @@ enum rt_step_kind {
 	RT_STEP_SIGNAL, /* code that signal handlers return to: the kernel saved the interrupted
 			   registers from sp upwards; the step has no other fields */
 };
+enum {
+	RT_STEP_KIND_MASK = 15,
+	RT_STEP_CFA_BIT = 4, /* lowest bits of the fields */
+	RT_STEP_LINK_BIT = 28,
+	RT_STEP_FP_BIT = 44,
+	RT_STEP_BELOW_MAX = 0xffff, /* of the two unsigned fields */
+};
 #define RT_STEP_IN_LINK (UINT64_C(1) << 60)
 #define RT_STEP_ROOT    (UINT64_C(1) << 61)
 
@@ -132,7 +144,7 @@ struct rt_step {
 
 static inline uint32_t rt_step_home(uint64_t pc)
 {
-	return (uint32_t)((pc * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - RT_STEP_BITS));
+	return (uint32_t)((pc * RT_HASH_FACTOR) >> (64 - RT_STEP_BITS));
 }
 
 /* What is measured: a function or a loop, whose activations begin and end. */
@@ -155,7 +167,8 @@ enum rt_subject_flag {
 enum rt_probe_kind {
 	RT_ENTER,
 	RT_EXIT,
-	RT_BLOCK,      /* before a system call, or the call of what makes it: may wait */
+	RT_BLOCK,      /* before a system call that may wait, or before the call of pinned code that
+			  makes it */
 	RT_BLOCK_DONE, /* after it */
 	RT_WAIT,       /* entry of a function that spins; counts as synchronisation */
 	RT_WAIT_DONE,
@@ -183,12 +196,13 @@ struct rt_probe {
 	/* RT_TARGET: the call's target is constant + base + (index << shift), or the word in memory
 	 * there if `memory` is set. RT_RENDEZVOUS: the constant is sent with the signal.
 	 * RT_ITERATED, RT_LEFT: offset of a counter in the area. RT_WAIT: not 0 if the first
-	 * argument is the object that is waited for. RT_BLOCK: not 0 if the call is passed to a
-	 * function that makes it. */
+	 * argument is the object that is waited for. RT_BLOCK: not 0 if pinned code makes the
+	 * system call (patch/pinned.h). */
 	uint64_t constant;
 	uint8_t base, index; /* registers, or RT_NO_REGISTER */
 	uint8_t shift, memory;
-	uint32_t unless_active; /* RT_ENTER: begins nothing if active in this frame */
+	uint32_t unless_active; /* RT_ENTER: begins nothing if the subject is active in this
+				   frame */
 };
 enum { RT_NO_REGISTER = 0xff };
 
@@ -200,8 +214,8 @@ struct rt_patch {
 	uint8_t original[16], bytes[16];
 };
 
-/* Where a thread continues that hits a trap. Sonde sends it there; if Sonde is dead, the handler of
- * SIGTRAP does. */
+/* Where a thread continues after a trap. Sonde moves the thread there; if Sonde is dead, the
+ * handler of SIGTRAP does. */
 struct rt_trap {
 	uint64_t pc; /* address of the patch; 0: free. Linear probing from rt_trap_home() */
 	uint64_t to; /* run-time address in the fragment; 0: removed, but others may follow in the
@@ -210,7 +224,7 @@ struct rt_trap {
 
 static inline uint32_t rt_trap_home(uint64_t pc)
 {
-	return (uint32_t)((pc * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - RT_TRAP_BITS));
+	return (uint32_t)((pc * RT_HASH_FACTOR) >> (64 - RT_TRAP_BITS));
 }
 
 /* Where the trap at pc leads; 0: there is no trap. */
@@ -235,7 +249,7 @@ struct rt_made {
 
 static inline uint32_t rt_made_home(uint64_t object)
 {
-	return (uint32_t)((object * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - RT_MADE_BITS));
+	return (uint32_t)((object * RT_HASH_FACTOR) >> (64 - RT_MADE_BITS));
 }
 
 /* A path that could not be walked. The records follow each other in the raw space. */
@@ -340,17 +354,20 @@ struct rt_wait_cell {
 	uint64_t object;
 	uint32_t subject, call; /* call: number of the system call; RT_NO_CALL: it spins */
 	uint64_t count, ticks, bytes;
-	/* Those of them that moved less than RT_SMALL bytes, or flushed less, as far as this thread
-	 * wrote it. */
+	/* The part of these waits that moved less than RT_SMALL bytes, or flushed less. (Only bytes
+	 * that this thread wrote count as flushed.) */
 	uint64_t small_count, small_ticks;
 };
 
 static inline uint32_t rt_wait_home(const struct rt_wait_cell *key)
 {
-	uint64_t hash = (key->pc ^ key->object << 7) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t hash = (key->pc ^ key->object << 7) * RT_HASH_FACTOR;
 	hash ^= hash >> 29 ^ ((uint64_t)key->subject << 32 | key->call);
 	return (uint32_t)(hash * UINT64_C(0xbf58476d1ce4e5b9) >> (64 - RT_WAIT_BITS));
 }
+
+/* A value of rt_area.clock_page: no page has this address. */
+enum { RT_CLOCK_UNAVAILABLE = 1 };
 
 /* The fixed part of an area. What every hit needs comes first. */
 struct rt_area {
@@ -369,7 +386,7 @@ struct rt_area {
 	 * still right, but every entry is walked to the root. */
 	uint64_t stack_low, stack_high;
 	/* Clocks. `clock_page` is the run-time address of the mapped page of the thread's
-	 * task-clock event. 0: not tried yet. 1: unavailable, clock_gettime is used. */
+	 * task-clock event. 0: not tried yet. RT_CLOCK_UNAVAILABLE: clock_gettime is used. */
 	uint64_t clock_page;
 	int64_t clock_offset; /* added to the page's time to get CLOCK_THREAD_CPUTIME_ID */
 	/* While the page's lock is clock_lock, the thread's CPU time is clock_ns + ((ticks -
@@ -395,13 +412,15 @@ struct rt_area {
 	 * rt_call. */
 	uint64_t wait_pc, wait_object, wait_bytes;
 	uint32_t wait_number, wait_call;
-	/* The last system call that may block, also if it is inside another wait: its address, and
-	 * the registers of the thread there. Others cannot read them while it waits. */
+	/* The last system call that may block, even if it is inside another wait: its address, and
+	 * the registers of the thread there. While a thread waits in the kernel, Sonde cannot read
+	 * them otherwise. */
 	uint64_t call_pc, call_sp, call_fp, call_link;
 	uint32_t wait_serial; /* incremented before and after each change of the wait or the cells:
 				 odd during a change */
 	uint32_t wait_cells;  /* number in use */
-	/* A cache: the cells that the last wait at some places went into, one after the other. */
+	/* A cache of cells, in RT_WAIT_SETS sets by place and object: the first RT_WAIT_RECENT
+	 * cells that the last wait went into. */
 	uint16_t wait_recent[RT_WAIT_SETS][RT_WAIT_RECENT];
 	uint64_t walks, raw_walks, instance_hits; /* statistics: how paths were found */
 	uint64_t dropped; /* what had no room: activations beyond RT_ACTIVATIONS or RT_STACKS,
@@ -450,12 +469,13 @@ struct rt_area {
 #define RT_AREA_SIZE    RT_AFTER(RT_AREA_WRITTEN, RT_WAIT_DESCRIPTORS *UINT64_C(8))
 
 /* Groups of system calls that the runtime makes for one purpose. It makes a call of a group only if
- * all of them are permitted. probe/region/confinement.c lists them. */
+ * all calls of the group are permitted. probe/region/confinement.c lists them. */
 enum rt_may {
-	RT_MAY_OPEN_CLOCK = 1 << 0, /* the page of a perf event with the thread's CPU time */
+	RT_MAY_OPEN_CLOCK = 1 << 0, /* open the page of a perf event with the thread's CPU time */
 	RT_MAY_ASK_CLOCK = 1 << 1,  /* ask the kernel for it, where there is no page */
 	RT_MAY_EVENTS = 1 << 2,     /* open and read perf events */
-	RT_MAY_LOOK = 1 << 3,       /* how far another stack is readable; whether Sonde lives */
+	RT_MAY_LOOK = 1 << 3,       /* look how far another stack is readable, and whether Sonde is
+				       alive */
 	RT_MAY_TELL = 1 << 4,       /* signal Sonde that modules were loaded */
 	RT_MAY_NUMBER = 1 << 5,     /* ask for the thread's tid */
 	RT_MAY_ALL = (1 << 6) - 1,
@@ -483,7 +503,8 @@ struct rt_header {
 		uint64_t config;
 	} events[RT_EVENTS]; /* for perf_event_open() */
 	/* Memory of ours in the program, for a sonde that attaches later: first the runtime's text,
-	 * the table and the guard, then the memory of fragments. */
+	 * then the table and the guard, then (from RT_FIRST_FRAGMENTS on) the memory of
+	 * fragments. */
 	uint32_t code_regions, pad2;
 	struct {
 		uint64_t start, size;
@@ -495,8 +516,8 @@ struct rt_header {
 	} text[RT_TEXT_RANGES];
 	uint16_t calls[RT_CALLS]; /* sets of enum rt_call */
 	uint64_t watch_waits;     /* not 0: waits go into cells */
-	/* Memory of the contexts of all threads, in bytes: what they have taken, updated
-	 * atomically; the limit above which paths are merged; and the one above which they are
+	/* Memory of the contexts of all threads, in bytes: the amount that they have taken, updated
+	 * atomically; the limit above which paths are merged; and the limit above which they are
 	 * cut. */
 	uint64_t context_bytes, context_limit, context_room;
 	uint64_t trap_handler; /* our handler, which is the action of SIGTRAP; 0: the action is the
@@ -553,8 +574,8 @@ struct rt_header {
 #define RT_COUNT_GAP     RT_MAPPED_SIZE
 #define RT_COUNT_BASE    (RT_COUNT_GAP + (UINT64_C(1) << 40))
 #define RT_COUNT_AREA(i) (RT_COUNT_BASE + (uint64_t)(i)*RT_COUNT_SIZE)
-/* Shadow frames for code that does not count: the top of RT_NO_AREA, and the value that the sink's
- * top is reset to. Each exit moves the sink's top. */
+/* Shadow frames for code that does not count: the top of RT_NO_AREA, and the value to which the
+ * sink's top is reset, because each exit moves it. */
 #define RT_NO_FRAME    (RT_COUNT_AREA(RT_AREAS) + RT_COUNT_ROOT)
 #define RT_NO_CALLEES  (RT_COUNT_AREA(RT_AREAS) + RT_COUNT_CALLEES)
 #define RT_SINK_FRAME  (RT_COUNT_AREA(RT_AREAS) + RT_COUNT_SHADOW)

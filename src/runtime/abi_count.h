@@ -13,8 +13,8 @@
  *	exit    pops the frame
  *
  * It calls the runtime in all other cases. Where registers are free, calls and returns pass the top
- * frame in them, and the area is read only if that fails (counters/calls.c). To write a key or to
- *pop its frame, an activation uses the `area` of its context, not that of the thread: an activation
+ * frame in them, and the area is read only if that fails (counters/calls.c). To write a key or pop
+ * its frame, an activation uses the `area` of its context, not that of the thread: an activation
  * that could not get a context has the sink, and touches no thread's frames. A slot never holds 0:
  * an empty one leads to `nobody`, a context of no function.
  *
@@ -73,7 +73,7 @@ struct rt_counted_loop {
 /* The calls at one site of a context. The slot of site s is at (context - 16 * (s + 1)). */
 struct rt_context_slot {
 	uint64_t child; /* run-time address of a context */
-	uint64_t calls; /* those that are not in the child's record */
+	uint64_t calls; /* calls that are not in the child's record */
 };
 
 struct rt_context {
@@ -167,10 +167,12 @@ struct rt_count {
 	uint32_t aside_evict; /* the next one to be evicted */
 	uint64_t seen_stamp;
 	uint64_t merging; /* not 0: there are too many paths, so they are merged */
-	/* Number of edges that lead to another context because of that: `merged` to one that is
-	 * called at another site of the same loop, `cut` to one whose path lacks some callers. */
+	/* The number of edges that lead to another context because of merging: `merged` to one that
+	 * is called at another site of the same loop, `cut` to one whose path lacks some
+	 * callers. */
 	uint64_t merged, cut;
-	/* What was lost: if not 0, the report says that figures are lower bounds. */
+	/* Numbers of what was lost. If they are not 0, the report says that figures are lower
+	 * bounds. */
 	uint64_t dropped_contexts;   /* calls that got no context at all */
 	uint64_t dropped_calls;      /* calls that could not be attributed */
 	uint64_t dropped_departures; /* not recorded, for lack of room */

@@ -1,8 +1,8 @@
-/* Beginning and ending activations: the general case.
+/* Begins and ends activations: the general case.
  *
  * The CFA shows which activations are void: those further down the stack than the current frame
- * were left by longjmp or by an exception. They end now, because nothing marked the time when they
- * were left. */
+ * were left by longjmp or by an exception. They end at the next hit, because nothing marked the
+ * time when they were left. */
 #include "runtime/activation.h"
 
 static void pop_reading(struct rt_area *area, struct readings *r, struct rt_stack *s)
@@ -86,7 +86,7 @@ static struct rt_stack *choose_stack(const struct hit *h, uint64_t root)
 	return spare;
 }
 
-/* The number of a free activation; 0: none. */
+/* Takes a free activation and returns its number; 0: none. */
 static uint32_t take_free_activation(struct rt_area *a)
 {
 	uint32_t number = a->activation_free;

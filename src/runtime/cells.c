@@ -95,7 +95,7 @@ HOT struct rt_wait_cell *find_cell(const struct wait_parts *p, uint32_t subject)
 	return find_slowly(p, subject);
 }
 
-/* `since`: when the subject's part of the wait began. */
+/* Adds the subject's part of the wait, which began at `since`. */
 HOT void add_part(struct wait_parts *p, uint32_t subject, uint64_t since)
 {
 	const struct ended_wait *w = p->wait;
@@ -113,8 +113,8 @@ HOT void add_part(struct wait_parts *p, uint32_t subject, uint64_t since)
 	}
 }
 
-/* Activations below `cfa` are void. A subject gets its part once, even if it is active several
- * times. */
+/* Adds the wait to the active subjects of a stack. Activations below `cfa` are void. A subject gets
+ * its part once, even if it is active several times. */
 HOT void add_for_stack(struct wait_parts *p, const struct rt_stack *s, uint64_t cfa)
 {
 	struct rt_area *a = p->area;
@@ -133,7 +133,7 @@ HOT void add_for_stack(struct wait_parts *p, const struct rt_stack *s, uint64_t 
 }
 
 /* On a stack other than the thread's own, the activations of all its stacks are taken: only a walk
- * could tell which stack this is. */
+ * could show which stack this is. */
 void count_wait(const struct hit *h, const struct ended_wait *w)
 {
 	struct rt_area *a = h->area;

@@ -4,24 +4,25 @@
 
 #include "runtime/permit.h"
 
+/* Most of these are constants of the kernel's interface, under other names. */
 enum {
 	CLOCK_THREAD_CPU = 3,
 	PROTECTION_READ = 1,
 	MAPPING_SHARED = 1,
 	MAPPING_FIXED = 16,
 	PAGE = 4096,
+	ERRNO_MAX = 4095, /* results from -4095 to -1 are errors */
 	DUPLICATE_CLOEXEC = 1030,
-	/* Programs get the lowest free descriptors and may rely on their numbers: ours are
-	 * above. */
+	/* Programs get the lowest free descriptors and may rely on their numbers. So ours are from
+	 * FIRST_DESCRIPTOR on, or if that fails, from LOW_DESCRIPTOR on. */
 	FIRST_DESCRIPTOR = 500,
 	LOW_DESCRIPTOR = 3,
-	CLOCK_UNAVAILABLE = 1,
 	NO_LOCK = 1, /* never equals the page's lock, which is even */
 };
 
 static bool is_error(long result)
 {
-	return (unsigned long)result >= (unsigned long)-4095;
+	return (unsigned long)result >= (unsigned long)-ERRNO_MAX;
 }
 
 static uint64_t ask_kernel(void)
@@ -57,23 +58,23 @@ static void close_event(long fd)
 	system_call(__NR_close, fd, 0, 0, 0, 0);
 }
 
-/* The mapping keeps the event alive, so the descriptor is closed at once and does not get in the
- * program's way. */
+/* The mapping keeps the event alive, so the descriptor is closed at once, and the program does not
+ * notice it. */
 static uint64_t open_clock(struct rt_area *a)
 {
 	long flags = MAPPING_SHARED | (a->left_page ? MAPPING_FIXED : 0);
 	long fd = open_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
 	if (is_error(fd))
-		return CLOCK_UNAVAILABLE;
+		return RT_CLOCK_UNAVAILABLE;
 	long page = system_call(__NR_mmap, (long)a->left_page, PAGE, PROTECTION_READ, flags, fd);
 	close_event(fd);
 	if (is_error(page))
-		return CLOCK_UNAVAILABLE;
+		return RT_CLOCK_UNAVAILABLE;
 	a->left_page = 0;
 	if (((const struct perf_event_mmap_page *)page)->cap_user_time)
 		return (uint64_t)page;
 	system_call(__NR_munmap, page, PAGE, 0, 0, 0);
-	return CLOCK_UNAVAILABLE;
+	return RT_CLOCK_UNAVAILABLE;
 }
 
 /* Reads the page of the task-clock event. The kernel writes there how long the thread had run when
@@ -109,7 +110,7 @@ COLD uint64_t read_page_anew(struct rt_area *a)
 	return a->clock_ns;
 }
 
-/* Without permission the clock stops. */
+/* Asks the kernel. Without permission the clock stops. */
 static uint64_t ask_if_permitted(struct rt_area *a)
 {
 	if (!permit(RT_MAY_ASK_CLOCK))
@@ -126,13 +127,13 @@ static void open_page(struct rt_area *a)
 	bool wanted = region_header()->clock_kind && region_guard();
 	if (wanted && !permit(RT_MAY_OPEN_CLOCK))
 		return; /* tried again at the next reading */
-	uint64_t page = wanted ? open_clock(a) : CLOCK_UNAVAILABLE;
+	uint64_t page = wanted ? open_clock(a) : RT_CLOCK_UNAVAILABLE;
 	if (wanted)
 		permit_end();
 	uint64_t time = ask_if_permitted(a);
 	a->clock_page = page;
 	a->clock_offset = 0;
-	if (page > CLOCK_UNAVAILABLE) {
+	if (page > RT_CLOCK_UNAVAILABLE) {
 		a->clock_offset = (int64_t)(time - read_page_anew(a));
 		a->clock_lock = NO_LOCK;
 		a->clock_ns = time;
@@ -144,7 +145,7 @@ COLD uint64_t read_cpu_slowly(struct rt_area *a)
 	if (a->clock_page)
 		return ask_if_permitted(a);
 	open_page(a);
-	return a->clock_page > CLOCK_UNAVAILABLE ? a->clock_ns : ask_if_permitted(a);
+	return a->clock_page > RT_CLOCK_UNAVAILABLE ? a->clock_ns : ask_if_permitted(a);
 }
 
 static long move_up(long fd)

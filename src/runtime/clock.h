@@ -4,7 +4,7 @@
 
 #include "runtime/hit.h"
 
-/* Bits of a difference in ticks: its product with the multiplier fits in 64 bits. */
+/* Bits of a difference in ticks whose product with the multiplier certainly fits in 64 bits. */
 enum { CLOCK_RANGE = 28 };
 
 /* Whether the cached values of the page are still valid: its lock shows that the thread has not
@@ -23,7 +23,7 @@ HOT uint64_t reckon_cpu(const struct rt_area *a, uint64_t now)
 
 static inline uint64_t read_cpu(struct rt_area *a)
 {
-	if (unlikely(a->clock_page <= 1))
+	if (unlikely(a->clock_page <= RT_CLOCK_UNAVAILABLE))
 		return read_cpu_slowly(a);
 	uint64_t now = ticks();
 	return page_holds(a, now) ? reckon_cpu(a, now) : read_page_anew(a);
@@ -51,7 +51,7 @@ enum { METRICS_KNOWN = (1 << RT_METRICS) - 1 };
 /* Whether the metrics can normally be read without system calls. */
 HOT bool can_read_quickly(const struct rt_area *a, uint32_t set)
 {
-	return !(set >> RT_EVENT) && (!(set & 1 << RT_CPU) || a->clock_page > 1);
+	return !(set >> RT_EVENT) && (!(set & 1 << RT_CPU) || a->clock_page > RT_CLOCK_UNAVAILABLE);
 }
 
 struct readings {

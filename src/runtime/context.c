@@ -18,10 +18,12 @@ enum {
 	INDEX_BITS_MIN = 10,
 	SEEN_BITS_MIN = 6,
 	TAKE_OVER_PERIOD = 8, /* calls of a callee after which it may take over the slot */
-	CALLS_TO_REMEMBER = TAKE_OVER_PERIOD, /* before it gets into the table of callees */
+	CALLS_TO_REMEMBER = TAKE_OVER_PERIOD, /* calls of a callee before it gets into the table of
+						 callees */
 };
 
-/* Contexts of a path that are kept when the room is used up; fewer, the more is taken beyond it. */
+/* How many contexts of a path are kept when the room is used up. The more memory is taken beyond
+ * the room, the fewer are kept: see depth_kept(). */
 enum { CUT_DEPTH = 16 };
 
 struct edge_key {
@@ -74,14 +76,15 @@ struct child {
 	uint64_t *calls; /* of (parent, site, function), less those in the slot */
 };
 
-/* An index entry has the hash in its upper half; in the lower one the record's offset in the heap /
- * 8, and this bit if it is an edge. */
+/* An index entry has the hash in its upper half. The lower half is the offset of the context or
+ * edge in the heap, in units of 8; this bit is set for an edge. (All offsets are multiples of
+ * 16.) */
 #define ENTRY_EDGE UINT32_C(1)
 
 static uint32_t hash_of(const struct edge_key *k)
 {
 	uint64_t hash = mix(mix(0, k->parent), (uint64_t)k->site << 32 | k->function);
-	return (uint32_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+	return (uint32_t)((hash * RT_HASH_FACTOR) >> 32);
 }
 
 static void *entry_record(const struct count_event *c, uint64_t entry)
@@ -197,7 +200,7 @@ static bool index_has_slack(const struct count_event *c)
 
 /* ---- making records ---- */
 
-/* Adds to what all threads have taken together. */
+/* Takes memory from the amount that all threads share. */
 static void take_bytes(struct rt_count *n, uint64_t bytes)
 {
 	uint64_t more = (bytes + RT_CONTEXT_CHUNK - 1) & ~(uint64_t)(RT_CONTEXT_CHUNK - 1);
@@ -303,6 +306,7 @@ struct seen_set {
 	uint64_t stamp; /* entries with another stamp are free */
 };
 
+/* An edge as one word: numbers of functions, sites and loops are below 2^20. */
 static uint64_t edge_to(const struct seen_set *s, const struct rt_context *parent, uint32_t site,
 			uint32_t function)
 {
@@ -320,7 +324,7 @@ static uint64_t edge_of(const struct seen_set *s, const struct rt_context *x)
 static struct seen *seen_entry(const struct seen_set *s, uint64_t edge)
 {
 	uint32_t mask = (1u << s->bits) - 1;
-	uint32_t i = (uint32_t)((edge * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - s->bits));
+	uint32_t i = (uint32_t)((edge * RT_HASH_FACTOR) >> (64 - s->bits));
 	while (s->table[i].stamp == s->stamp && s->table[i].edge != edge)
 		i = (i + 1) & mask;
 	return &s->table[i];
@@ -362,7 +366,8 @@ static void begin_merging(const struct count_event *c)
 	make_index(c);
 }
 
-/* How many contexts of a path are kept, not counting the root. */
+/* How many contexts of a path are kept, not counting the root: all while there is room, and none
+ * once a quarter more than the room is taken. */
 static uint32_t depth_kept(const struct count_event *c)
 {
 	uint64_t taken = context_bytes(), room = region_header()->context_room;
@@ -388,9 +393,9 @@ static struct child make_cut(const struct count_event *c, const struct edge_key 
 	return make_edge(c, k, there.context);
 }
 
-/* The child where paths have to be merged. In this order: the context of the same function that is
- * called in the same loop; a new one, if the path is short enough; the nearest context of the
- * function on the path; one with a shorter path. */
+/* The child where paths have to be merged. The first of these that is possible: the context of the
+ * same function that is called in the same loop; a new context, if the path is short enough; the
+ * nearest context of the function on the path; a context with a shorter path. */
 static struct child merge(const struct count_event *c, const struct edge_key *k,
 			  struct rt_context *same, uint32_t depth)
 {

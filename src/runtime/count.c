@@ -1,4 +1,4 @@
-/* The calls of counting code into the runtime, when its fast path does not apply: see abi_count.h.
+/* Calls of counting code into the runtime, where its fast path does not apply: see abi_count.h.
  *
  * The count area is marked busy during a call, and a signal handler that interrupts it gets the
  * sink. If the handler never returns, the mark stays; a later event further up the stack recognises
@@ -85,8 +85,8 @@ static struct rt_context *resume(const struct count_event *c, uint32_t function,
 	return x;
 }
 
-/* Another function has jumped into the middle of this one, which will return to the caller of
- * that. */
+/* Another function has jumped into the middle of this one. This one will return to the caller of
+ * the other. */
 static struct rt_context *intrude(const struct count_event *c, uint32_t function, uint32_t place)
 {
 	shadow_strip(c);

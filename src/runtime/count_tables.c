@@ -1,5 +1,5 @@
-/* Tables of what is counted outside of contexts: calls that were left or resumed after, and trip
- * counts. */
+/* Tables of what is counted outside of contexts: calls that were left, places after calls that were
+ * resumed, and trip counts. */
 #include "runtime/count.h"
 
 void depart(const struct count_event *c, uint64_t context, uint32_t site, enum departure kind)
@@ -39,6 +39,7 @@ void count_trips(struct rt_area *a, uint32_t loop, uint64_t trips)
 		add(&t->exact[trips], 1);
 		return;
 	}
+	/* large[0] begins with 2^5: see struct rt_trips. */
 	add(&t->large[63 - 5 - __builtin_clzll(trips)], 1);
 	keep_extremes(t, trips);
 }

@@ -52,7 +52,7 @@ uint32_t draft_finish(struct draft *d, const struct hit *h);
 
 static inline uint64_t mix(uint64_t hash, uint64_t word)
 {
-	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+	hash = (hash ^ word) * RT_HASH_FACTOR;
 	return hash ^ hash >> 29;
 }
 
@@ -61,7 +61,7 @@ uint64_t read_cpu_slowly(struct rt_area *a);
 uint64_t read_page_anew(struct rt_area *a);
 uint64_t read_event(struct rt_area *a, unsigned i);
 
-/* The system call that an RT_BLOCK is before. */
+/* The system call that follows an RT_BLOCK. */
 static inline struct program_call program_call(const struct rt_probe *probe,
 					       const struct probe_frame *frame)
 {
@@ -85,23 +85,24 @@ bool tracer_is_alive(void);
 /* Steps: see enum rt_step_kind. */
 static inline int64_t step_offset(uint64_t step)
 {
-	return (int64_t)(step << 36) >> 40 << 3;
+	return (int64_t)(step << (64 - RT_STEP_LINK_BIT)) >>
+	       (64 - RT_STEP_LINK_BIT + RT_STEP_CFA_BIT) << 3;
 }
 
 static inline uint64_t step_below_link(uint64_t step)
 {
-	return (step >> 28 & 0xffff) * 8;
+	return (step >> RT_STEP_LINK_BIT & RT_STEP_BELOW_MAX) * 8;
 }
 
 static inline uint64_t step_below_fp(uint64_t step)
 {
-	return (step >> 44 & 0xffff) * 8;
+	return (step >> RT_STEP_FP_BIT & RT_STEP_BELOW_MAX) * 8;
 }
 
 /* The CFA; 0 if unknown. */
 static inline uint64_t step_cfa(uint64_t step, uint64_t sp, uint64_t fp)
 {
-	unsigned kind = step & 15;
+	unsigned kind = step & RT_STEP_KIND_MASK;
 	if (likely(kind == RT_STEP_SP))
 		return sp + (uint64_t)step_offset(step);
 	return kind == RT_STEP_FP ? fp + (uint64_t)step_offset(step) : 0;

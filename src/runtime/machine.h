@@ -73,7 +73,8 @@ static inline struct program_call frame_call(const struct probe_frame *f)
 	return (struct program_call){f->reg[8], f->reg[0], f->reg[1]};
 }
 
-/* At the call of a function that makes it: its arguments from the second one on. */
+/* At the call of pinned code that makes the system call (patch/pinned.h): its number and arguments
+ * are the arguments of that function from the second one on. */
 static inline struct program_call frame_passed_call(const struct probe_frame *f)
 {
 	return (struct program_call){f->reg[1], f->reg[2], f->reg[3]};
@@ -85,7 +86,7 @@ static inline uint64_t frame_first(const struct probe_frame *f)
 	return f->reg[0];
 }
 
-/* The result of the system call, made or passed on. */
+/* The result of the system call, or of the pinned code that made it. */
 static inline int64_t frame_result(const struct probe_frame *f)
 {
 	return (int64_t)f->reg[0];

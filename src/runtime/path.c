@@ -2,9 +2,9 @@
 #include "runtime/hit.h"
 
 enum {
-	FIRST_PATH = 64, /* offset 0 means none */
-	INDEX_CHAIN = 256,
-	RECURSION_SEARCH_MAX = 1024, /* longest search for recursion */
+	FIRST_PATH = 64,             /* offset 0 means none */
+	INDEX_CHAIN = 256,           /* longest probe sequence in the index */
+	RECURSION_SEARCH_MAX = 1024, /* activations or parents that are searched for recursion */
 	NO_SLOT = UINT32_MAX,
 };
 
@@ -45,7 +45,7 @@ static uint32_t look_up(const struct draft *d, const struct hit *h, uint32_t *sl
 {
 	const uint32_t *index = path_index(h->area);
 	uint64_t spread = mix(mix(d->hash, h->probe->subject), d->parent + UINT64_C(1));
-	uint32_t home = (uint32_t)(spread * UINT64_C(0x9e3779b97f4a7c15) >> (64 - RT_PATH_BITS));
+	uint32_t home = (uint32_t)(spread * RT_HASH_FACTOR >> (64 - RT_PATH_BITS));
 	for (uint32_t i = 0; i < INDEX_CHAIN; i++) {
 		*slot = (home + i) % RT_PATHS;
 		uint32_t offset = index[*slot];
@@ -98,7 +98,7 @@ static bool is_recursive(const struct draft *d, const struct hit *h)
 	return false;
 }
 
-/* Needed because the space after the last path may hold the remains of drafts. */
+/* Clears the values, because the space after the last path may hold the remains of drafts. */
 static void clear_values(struct rt_path *p)
 {
 	p->live = 0;

@@ -24,7 +24,7 @@ HOT void start_quickly(const struct rt_area *area, struct rt_activation *a, uint
 	a->start[RT_BYTES] = area->bytes;
 }
 
-/* 0: not in the cache. */
+/* The path of the hit; 0: it is not in the cache. */
 HOT uint32_t quick_path(struct hit h)
 {
 	if (h.subject->flags & RT_PATH)
@@ -34,7 +34,8 @@ HOT uint32_t quick_path(struct hit h)
 	return unlikely(area_path(h.area, path)->live) ? s->recursive : path;
 }
 
-/* Must come before the lists are read: a signal handler in between would change them. */
+/* Must be called before the lists are read: otherwise a signal handler might change them in
+ * between. */
 HOT void mark_busy(struct hit h)
 {
 	h.area->busy = (uint64_t)h.frame;
@@ -57,8 +58,9 @@ HOT bool count_quickly(struct hit h)
 	return true;
 }
 
-/* Whether nothing begins because the innermost activation is of this loop. */
-HOT bool goes_on_quickly(struct hit h, uint32_t top)
+/* The quick part of is_still_running(): whether nothing begins because the innermost activation is
+ * of this loop. */
+HOT bool is_still_running_quickly(struct hit h, uint32_t top)
 {
 	const struct rt_activation *a = area_activation(h.area, top);
 	return h.probe->unless_active && h.own && top && a->cfa == h.cfa &&
@@ -74,7 +76,7 @@ HOT bool enter_marked(struct hit h)
 		return count_quickly(h);
 	if (unlikely(!h.own || !number || !can_read_quickly(area, metrics) ||
 		     (top && area_activation(area, top)->cfa <= h.cfa)))
-		return goes_on_quickly(h, top);
+		return is_still_running_quickly(h, top);
 	uint64_t now = ticks();
 	uint32_t path = quick_path(h);
 	if (unlikely(!path || !can_read_now(area, metrics, now)))

@@ -1,6 +1,6 @@
 /* Paths that the steps do not cover: the registers and the stack are copied, and Sonde walks them.
- * Two such paths are taken for equal if the words that look like return addresses are equal. When
- * there is no room left, or Sonde is dead, the path is unknown, without further work. */
+ * Two of these paths are taken for equal if the words that look like return addresses are equal.
+ * When there is no room left, or Sonde is dead, nothing is copied, and the path is unknown. */
 #include "runtime/hit.h"
 #include "runtime/permit.h"
 
@@ -105,7 +105,8 @@ static uint64_t record_raw(const struct hit *h, const struct stack_words *words,
 	return RT_RAW + at;
 }
 
-/* Whether Sonde is alive is checked seldom: it takes system calls. */
+/* Whether to record paths: not if Sonde is dead. That is checked only now and then, because it
+ * takes system calls. */
 static bool is_worthwhile(const struct hit *h)
 {
 	struct rt_header *header = region_header();
@@ -115,8 +116,8 @@ static bool is_worthwhile(const struct hit *h)
 	return !header->raw_off;
 }
 
-/* When the room is used up, paths that were recorded before are not found either: they are not
- * worth hashing the stack each time. */
+/* Whether there is room for another record. If not, the stack is not hashed either: finding the
+ * paths that were recorded before is not worth that each time. */
 static bool has_room(void)
 {
 	return __atomic_load_n(&region_header()->raw_used, __ATOMIC_RELAXED) <

@@ -1,11 +1,11 @@
-/* Targets of indirect calls; signals to Sonde. */
+/* Counts the targets of indirect calls, and signals Sonde. */
 #include "runtime/hit.h"
 #include "runtime/permit.h"
 
 enum {
-	TARGET_CHAIN = 64,
-	SIGNAL_URGENT = 23,
-	CODE_QUEUE = -1,
+	TARGET_CHAIN = 64,  /* longest probe sequence */
+	SIGNAL_URGENT = 23, /* SIGURG */
+	CODE_QUEUE = -1,    /* SI_QUEUE */
 	NOT_PERMITTED = -1, /* -EPERM */
 	POLL_READABLE = 1,
 };
@@ -78,7 +78,7 @@ static bool is_alive(long pid)
 	return pid && (!result || result == NOT_PERMITTED) && !has_ended(pid);
 }
 
-/* True if the runtime may not ask. */
+/* Whether Sonde is alive, or the runtime may not find out. */
 COLD bool tracer_is_alive(void)
 {
 	if (!permit(RT_MAY_LOOK))

@@ -40,7 +40,7 @@ struct rt_shadow *shadow_top(const struct count_event *c)
 }
 
 /* The next outer frame. */
-static struct rt_shadow *outer(const struct count_event *c, struct rt_shadow *f)
+static struct rt_shadow *outer_frame(const struct count_event *c, struct rt_shadow *f)
 {
 	uint64_t size = frame_size(c, f);
 	struct rt_shadow *next = (struct rt_shadow *)((char *)f + size);
@@ -111,7 +111,7 @@ static void drop_top(const struct count_event *c)
 {
 	struct rt_shadow *f = shadow_top(c);
 	leave_frame(c, f);
-	c->area->top = (uint64_t)outer(c, f);
+	c->area->top = (uint64_t)outer_frame(c, f);
 }
 
 static void fill_frame(struct rt_shadow *f, const struct rt_shadow *head, uint32_t size)
@@ -121,8 +121,8 @@ static void fill_frame(struct rt_shadow *f, const struct rt_shadow *head, uint32
 		f->trips[i] = 0;
 }
 
-/* The frame is written twice. A signal handler that comes before the frame is on top may push its
- * own frames over it; one that comes afterwards has to find it complete. An activation that starts
+/* The frame is written twice. A signal handler that runs before the frame is on top may push its
+ * own frames over it; one that runs afterwards has to find it complete. An activation that starts
  * in the middle of a loop has not entered it: its trips are counted from here. */
 void shadow_push(const struct count_event *c, const struct rt_context *context, uint64_t key,
 		 uint64_t entry_sp)
@@ -206,7 +206,7 @@ static void set_aside(const struct count_event *c, struct rt_shadow *end,
 		f = next;
 		if (f == end)
 			break;
-		next = outer(c, f);
+		next = outer_frame(c, f);
 	}
 	uint64_t bytes = (uint64_t)((char *)f - (char *)top);
 	copy_words(s->frames, top, bytes);
@@ -229,11 +229,11 @@ static struct rt_shadow *uncover(const struct count_event *c, struct rt_shadow *
 static struct rt_shadow *first_own(const struct count_event *c, struct rt_shadow *f)
 {
 	while (f < root_frame(c) && !is_own(c, f))
-		f = outer(c, f);
+		f = outer_frame(c, f);
 	return f;
 }
 
-/* ---- who called ---- */
+/* ---- the caller ---- */
 
 /* Whether the frame's activation cannot have called the function that begins at c->sp, because its
  * stack pointer is at most `highest` in a call. If it is exactly that (the activation never moved
@@ -263,11 +263,11 @@ void shadow_strip(const struct count_event *c)
 	/* On another stack: skip the frames on top that are not on the thread's own stack
 	 * either. */
 	while (f < root && !is_own(c, f) && cannot_call(c, f))
-		f = outer(c, f);
+		f = outer_frame(c, f);
 	uncover(c, f);
 }
 
-/* ---- where control comes back ---- */
+/* ---- the frame that control returns to ---- */
 
 struct wanted_frame {
 	uint32_t function;
@@ -365,7 +365,7 @@ static struct rt_shadow *find_elsewhere(const struct count_event *c, const struc
 {
 	struct rt_shadow *candidate = NULL;
 	for (struct rt_shadow *f = shadow_top(c);
-	     f < root_frame(c) && frame_size(c, f) && !is_own(c, f); f = outer(c, f)) {
+	     f < root_frame(c) && frame_size(c, f) && !is_own(c, f); f = outer_frame(c, f)) {
 		if (is_exactly(w, f))
 			return uncover(c, f);
 		if (!candidate && is_activation(c, w, f))

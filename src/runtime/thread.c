@@ -69,7 +69,7 @@ static struct rt_area *register_thread(uint64_t pointer)
 {
 	struct rt_area *a = own_area();
 	struct rt_thread *table = region_table();
-	uint64_t home = pointer >> 12;
+	uint64_t home = pointer >> RT_THREAD_SHIFT;
 	/* Several threads may have no pointer yet. */
 	if (!pointer)
 		return a;
@@ -84,7 +84,7 @@ static struct rt_area *register_thread(uint64_t pointer)
 COLD struct rt_area *thread_find(uint64_t pointer)
 {
 	const struct rt_thread *table = region_table();
-	uint64_t home = pointer >> 12;
+	uint64_t home = pointer >> RT_THREAD_SHIFT;
 	for (uint64_t i = 0; i < RT_THREADS; i++) {
 		const struct rt_thread *t = &table[(home + i) % RT_THREADS];
 		if (!t->key)

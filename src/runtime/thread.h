@@ -4,7 +4,7 @@
 
 static inline struct rt_thread *thread_home(uint64_t pointer)
 {
-	return region_table() + (pointer >> 12) % RT_THREADS;
+	return region_table() + (pointer >> RT_THREAD_SHIFT) % RT_THREADS;
 }
 
 /* NULL if the thread's entry is not at its home in the table. */

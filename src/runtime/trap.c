@@ -4,7 +4,8 @@
 
 enum { SIGNAL_TRAP = 5 };
 
-/* As rt_sigaction() takes it: all zero is the default action. */
+/* The action in the form that the system call rt_sigaction takes. All zero is the default
+ * action. */
 struct trap_action {
 	uint64_t handler, flags, restorer, mask;
 };
@@ -13,8 +14,8 @@ struct trap_action {
  * sent. */
 enum { CODE_WORD = 2 };
 
-/* Whether the thread has already been moved: Sonde may have been killed after that, but before it
- * took the signal away. */
+/* Whether the thread has already been moved: Sonde may have been killed after it moved the thread,
+ * but before it suppressed the signal. */
 static bool was_moved_already(const struct rt_trap *table, uint64_t pc)
 {
 	for (uint32_t i = 0; i < RT_TRAPS; i++)
@@ -24,7 +25,7 @@ static bool was_moved_already(const struct rt_trap *table, uint64_t pc)
 }
 
 /* A trap that is not ours has the effect it would have had without us: the signal is sent again,
- * and taken when the handler returns. */
+ * and delivered when the handler returns. */
 static void default_action(void)
 {
 	struct trap_action none = {0};

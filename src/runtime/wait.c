@@ -1,5 +1,5 @@
-/* Waits: around system calls that may block, and around functions that spin. Of nested waits only
- * the outermost counts. A wait that was left by siglongjmp is recognised by its CFA, as activations
+/* Waits: around system calls that may block, and around functions that spin. Only the outermost of
+ * nested waits counts. A wait that was left by siglongjmp is recognised by its CFA, as activations
  * are. */
 #include "runtime/cells.h"
 

@@ -9,7 +9,10 @@
  * instruction that was interrupted. If that instruction is part of a probe, the path ends there. */
 #include "runtime/instance.h"
 
-enum { WALK_REACH = 64 << 20, SIGNALS_MAX = 16 };
+enum {
+	WALK_REACH = 64 << 20, /* bytes above the stack pointer, on a stack with unknown bounds */
+	SIGNALS_MAX = 16,      /* signal handlers on one path */
+};
 
 /* Mixed into the hash of a path that is cut off, so that it differs from one that ends there. */
 #define CUT_OFF UINT64_C(0x637574206f6666)
@@ -154,7 +157,7 @@ static enum progress cut_off(struct path_walk *w)
 	return WALK_DONE;
 }
 
-/* On a stack other than the thread's own, the walk goes on without adding frames: only the
+/* On a stack other than the thread's own, the walk continues without adding frames: only the
  * outermost frame identifies the stack. */
 static enum progress add_frame(struct path_walk *w)
 {
@@ -211,9 +214,9 @@ static enum progress walk_frame(struct path_walk *w)
 	uint64_t link, mask = region_header()->link_mask;
 	if (w->step & RT_STEP_ROOT)
 		return end_at_root(w);
-	if ((w->step & 15) == RT_STEP_SIGNAL)
+	if ((w->step & RT_STEP_KIND_MASK) == RT_STEP_SIGNAL)
 		return walk_signal(w);
-	if ((w->step & 15) == RT_STEP_FP)
+	if ((w->step & RT_STEP_KIND_MASK) == RT_STEP_FP)
 		depend_on_fp(w);
 	uint64_t cfa = step_cfa(w->step, w->sp, w->fp);
 	bool onwards = cfa > w->sp || (w->exact && cfa == w->sp);

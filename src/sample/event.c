@@ -53,7 +53,7 @@ static const struct known_event known_events[] = {
 	HARDWARE("ref-cycles", REF_CPU_CYCLES),
 };
 
-/* A cache event is "CACHE-ACCESS"; index is the kernel's number. */
+/* A cache event is called "CACHE-ACCESS". The index is the kernel's number of the cache. */
 static const char *const caches[PERF_COUNT_HW_CACHE_MAX] = {
 	"L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "branch", "node",
 };
@@ -145,7 +145,8 @@ static bool find_in_library(struct event *out, const char *name)
 	return true;
 }
 
-/* Takes ":u", ":k" or ":uk" off the name; false if it ends in something else that looks so. */
+/* Takes ":u", ":k" or ":uk" off the name. Returns false if another modifier follows the colon: only
+ * libpfm4 may know that. */
 static bool take_modifiers(struct event *out, char *name)
 {
 	char *colon = strrchr(name, ':');

@@ -5,12 +5,13 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* Stopping takes some 10 us, or until the thread gets a CPU. */
-enum { EAGER_TRIES = 50, TRIES = 200, PAUSE_NS = 50000 };
+/* A thread stops within some 10 us, or when it gets a CPU. So it is looked at EAGER_TRIES times at
+ * once, and then PAUSED_TRIES times with pauses. */
+enum { EAGER_TRIES = 50, PAUSED_TRIES = 200, PAUSE_NS = 50000 };
 
 enum stop { STOPPED, ENDED, NOT_YET };
 
-/* Does not take the stop (WNOWAIT): see tracee.c. */
+/* Reports the stop, but does not consume it (WNOWAIT): tracee.c says why. */
 static enum stop look(const struct tracee *t, struct tracee_event *out)
 {
 	siginfo_t info = {0};
@@ -36,7 +37,7 @@ static enum stop look(const struct tracee *t, struct tracee_event *out)
 static enum stop await(const struct tracee *t, struct tracee_event *out)
 {
 	enum stop stop = look(t, out);
-	for (int i = 0; stop == NOT_YET && i < EAGER_TRIES + TRIES; i++) {
+	for (int i = 0; stop == NOT_YET && i < EAGER_TRIES + PAUSED_TRIES; i++) {
 		if (i >= EAGER_TRIES)
 			nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
 		stop = look(t, out);
@@ -44,8 +45,9 @@ static enum stop await(const struct tracee *t, struct tracee_event *out)
 	return stop;
 }
 
-/* A traced thread that ends is there until the tracer has taken notice. */
-static void bury(int tid, bool child)
+/* A traced thread that has ended stays a zombie until its tracer has waited for it. A child of ours
+ * is left to the caller, which waits for its status. */
+static void reap(int tid, bool child)
 {
 	if (!child)
 		waitpid(tid, NULL, WNOHANG | __WALL);
@@ -62,11 +64,11 @@ static bool stop_thread(struct holds *h, int tid, bool child, inside_fn inside, 
 		return false;
 	tracee_interrupt(&t);
 	switch (await(&t, &stop)) {
-	case ENDED: bury(tid, child); return false;
+	case ENDED: reap(tid, child); return false;
 	case NOT_YET: vec_push(&h->late, (struct late_hold){t, child}); return false;
 	case STOPPED: break;
 	}
-	/* In a new program there is nothing left of what the caller wanted to see. */
+	/* After an exec, nothing is left of what the caller wanted to see. */
 	bool seen = stop.what != TRACEE_EXECUTED && tracee_registers(&t, &regs, &in_call);
 	if (seen)
 		inside(ctx, &regs);
@@ -96,13 +98,13 @@ void holds_let_go(struct holds *h)
 		if (found == STOPPED)
 			tracee_detach(&l->tracee, &stop);
 		else
-			bury(l->tracee.tid, l->child);
+			reap(l->tracee.tid, l->child);
 		*l = vec_pop(&h->late);
 	}
 }
 
-/* A thread that nothing can interrupt stops when it comes back from the kernel, after all. Until we
- * end, and the kernel lets it go, it would stay stopped then: it is worth waiting for. */
+/* A thread in uninterruptible sleep stops as soon as it returns from the kernel, and would then
+ * stay stopped until we exit. So this waits for the stop, for 5 s at most. */
 void holds_release(struct holds *h)
 {
 	enum { ROUNDS = 500, ROUND_NS = 10000000 };

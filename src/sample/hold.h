@@ -1,5 +1,5 @@
-/* Looking closely at one thread, for a moment: where it waits, without stopping it; else by
- * stopping it with ptrace. */
+/* Gives a short look at the registers and the memory of one thread. A thread that waits is read
+ * without stopping it; any other is stopped with ptrace. */
 #pragma once
 #include "base/vec.h"
 #include "process/tracee.h"
@@ -7,8 +7,8 @@
 
 typedef void (*inside_fn)(void *ctx, const struct registers *regs);
 
-/* A thread that does not stop at once, being deep in the kernel, cannot be let go before it does:
- * it is kept here until then. */
+/* Threads that did not stop in time, because they are deep in the kernel. They cannot be detached
+ * before they stop, so they are kept here until then. */
 struct holds {
 	VEC(struct late_hold {
 		struct tracee tracee;
@@ -17,10 +17,11 @@ struct holds {
 	late;
 };
 
-/* False if the thread ended, went on meanwhile, or may not be stopped: what `inside` has seen, if
- * it was called at all, is worth nothing then. `child`: it is the first thread of a child of ours,
- * whose status the caller is waiting for. */
+/* Calls `inside` while the thread waits or is stopped. Returns false if the thread has ended, has
+ * run while `inside` read it, or may not be stopped. Then `inside` was not called, or what it has
+ * read is to be discarded. `child` says that this is the first thread of a child of ours, whose
+ * status the caller waits for. */
 bool hold_thread(struct holds *h, int pid, int tid, bool child, inside_fn inside, void *ctx);
-/* Lets go what has stopped late; to be called often while there are any. */
+/* Detaches the threads that have stopped by now. To be called often while `late` is not empty. */
 void holds_let_go(struct holds *h);
 void holds_release(struct holds *h);

@@ -4,7 +4,8 @@
 
 #include "sample/perf_sampler.h"
 
-/* How often: clocks by their period, which is exact; counters by a rate that the kernel keeps. */
+/* A clock is sampled with a fixed period, which is exact. A counter is sampled at a rate, for which
+ * the kernel adapts the period. */
 static void fill_rate(struct perf_event_attr *a, const struct event *ev,
 		      const struct sampler_options *o)
 {
@@ -63,7 +64,7 @@ void perf_fill_tale(struct perf_event_attr *a)
 	};
 }
 
-/* Opened by ourselves on ourselves: fails as it would for the program. */
+/* Opens the event on ourselves: that fails for the same reasons as on the program. */
 static int try_event(const struct perf_sampler *p, unsigned event)
 {
 	struct perf_event_attr a;
@@ -75,7 +76,8 @@ static int try_event(const struct perf_sampler *p, unsigned event)
 	return fd;
 }
 
-/* Happens in the kernel, always: without a look at the kernel, never. */
+/* Whether the event happens in the kernel only. Then there are no samples of it if the kernel may
+ * not be observed. */
 static bool kernel_only(const struct event *ev)
 {
 	return ev->exclude_user ||

@@ -1,4 +1,4 @@
-/* Records on their way from the rings to who reads them. */
+/* Copies the records out of the rings. The copies are kept in lists until they are delivered. */
 #include "base/alloc.h"
 #include "sample/perf_rings.h"
 

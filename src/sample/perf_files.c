@@ -1,4 +1,4 @@
-/* The files of perf events, and what wakes us. */
+/* The file descriptors of perf events, and those that wake run(). */
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -29,7 +29,8 @@ int perf_add_file(struct perf_sampler *p, int fd, bool lean, const struct cpu_ri
 	return 0;
 }
 
-/* What new threads and children inherit follows: on if that of their parent is. */
+/* The events that new threads and children have inherited need no calls of their own: the kernel
+ * enables and disables them with the event of the parent. */
 void perf_lean(struct sampler *s, bool lean)
 {
 	struct perf_sampler *p = perf_sampler(s);
@@ -41,8 +42,9 @@ void perf_lean(struct sampler *s, bool lean)
 	debug(LOG_SAMPLE, 1, "samples with %s of the stack", lean ? "little" : "much");
 }
 
-/* Kernels before 5.3 have no such files: then the time limit of run() has to do. A process that is
- * gone by now gets a file that is ready at once: what it wrote is delivered before its end. */
+/* Kernels before 5.3 have no pidfd: then run() wakes up at its time limit only. For a process that
+ * has ended already, the file is one that is ready at once: run() first delivers the records of the
+ * process, then its end. */
 void perf_await_end(struct perf_sampler *p, int pid)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);

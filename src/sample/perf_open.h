@@ -1,17 +1,17 @@
-/* perf_event_open(), and in words why it says no. */
+/* perf_event_open(), and a sentence for the user if it fails. */
 #pragma once
 #include <linux/perf_event.h>
 
 #include "sample/sampler.h"
 
-/* A file descriptor, or -1 with errno. tid 0 is the calling thread, cpu -1 any. */
+/* Returns a file descriptor, or -1 with errno. tid 0 is the calling thread; cpu -1 is any CPU. */
 int perf_open(struct perf_event_attr *a, int tid, int cpu);
 
-/* The sentence for errno after perf_open() failed; returns ERR_UNSUPPORTED. `ev` is what was asked
- * for, or NULL if it was something that every kernel with perf has. */
+/* After perf_open() has failed, makes a sentence of errno; returns ERR_UNSUPPORTED. `ev` is the
+ * event that was to be opened, or NULL for one that every kernel with perf events has. */
 int perf_explain(const struct event *ev, struct err *e);
 
-/* Whether threads of ours may count the event, the kernel's part left out. */
+/* Fails, with a sentence, if our own threads may not count the event in user code. */
 int perf_check_countable(const struct event *ev, struct err *e);
 
 /* The number in a file of /proc/sys/kernel, or -1. */

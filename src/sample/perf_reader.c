@@ -1,5 +1,5 @@
-/* The thread that empties the rings while samples are being worked on. It sleeps until the kernel
- * tells that a ring is filled to its watermark. */
+/* The reader: a thread that empties the rings while samples are being processed. It sleeps until
+ * the kernel reports that a ring is filled to its watermark. */
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -12,8 +12,10 @@
 #include "sample/perf_rings.h"
 
 enum {
-	HELD_LARGEST = 256 << 20, /* beyond that the kernel drops samples, and tells how many */
-	PAUSE_MS = 10,            /* a full ring wakes nobody */
+	/* bytes in copies; above that, rings fill up, and the kernel drops and counts samples */
+	HELD_LARGEST = 256 << 20,
+	/* until the rings are looked at again after that: a full ring causes no wakeup */
+	PAUSE_MS = 10,
 };
 
 static bool is_full(const struct perf_rings *p)
@@ -32,7 +34,7 @@ static void copy_and_report(struct perf_rings *p)
 		eventfd_write(p->news, 1);
 }
 
-/* The last one is `stop`. */
+/* The files to poll: one for each ring, and `stop` as the last one. */
 static struct pollfd *what_to_poll(const struct perf_rings *p)
 {
 	struct pollfd *polled = xcalloc(p->count + 1, sizeof(*polled));
@@ -42,7 +44,7 @@ static struct pollfd *what_to_poll(const struct perf_rings *p)
 	return polled;
 }
 
-/* An event whose thread has ended would be ready for ever. */
+/* The event of a thread that has ended is always ready: poll() would never sleep again. */
 static void forget_ended(struct pollfd *polled, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)

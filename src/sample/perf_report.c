@@ -1,4 +1,4 @@
-/* From records to the sink. */
+/* Turns records into calls of the sink. */
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@ static void wall_add(struct perf_sampler *p, int pid, int tid)
 	vec_push(&p->waiting, w);
 }
 
-/* One thread of a process, or all with tid 0. */
+/* tid 0 means all threads of the process. */
 static void wall_remove(struct perf_sampler *p, int pid, int tid)
 {
 	for (uint32_t i = p->waiting.len; i-- > 0;) {
@@ -82,7 +82,7 @@ static void deliver_sample(struct perf_sampler *p, const struct record *r,
 		.return_count = r->return_count,
 	};
 	if (src->tid)
-		perf_report_start(p, r->pid, r->tid); /* usually told before */
+		perf_report_start(p, r->pid, r->tid); /* usually reported before */
 	struct thread *t = perf_thread(p, r->tid);
 	if (!t || !t->reported || t->pid != r->pid)
 		return;
@@ -107,8 +107,9 @@ static void deliver_map(struct perf_sampler *p, const struct record *r)
 	p->o.sink.map(p->o.sink.ctx, &m);
 }
 
-/* The thread that calls exec is alone afterwards and takes over the number of the process. If that
- * was not its number before, the first thread has ended, and its own number is gone untold. */
+/* After exec(), the calling thread is the only one, and its tid is the pid. If it was not the first
+ * thread before, the first thread has ended by now, and the old tid of the calling thread has
+ * vanished without a record: so the ends of all threads that are left are reported here. */
 static void deliver_exec(struct perf_sampler *p, int pid)
 {
 	const struct thread *first = perf_thread(p, pid);
@@ -127,9 +128,11 @@ static void deliver_name(struct perf_sampler *p, const struct record *r)
 	p->o.sink.name(p->o.sink.ctx, r->pid, r->tid, r->text);
 }
 
-/* A process whose start began before all events on its parent were open has inherited some of them
- * only: there may be no record of its end. A thread can have been starting one just then, which is
- * the first that it tells of. */
+/* A process may have inherited only some of the events of its parent: then there may be no record
+ * of its end. This is possible in two cases.
+ * 1. The process was started before all events were open.
+ * 2. It is the first process that a thread with events of its own has started, as seen in the
+ *    records: the start may have begun before the events were open. */
 static bool may_lack_events(struct perf_sampler *p, const struct record *r)
 {
 	struct thread *parent = perf_thread(p, r->by);
@@ -154,8 +157,8 @@ static void deliver_start(struct perf_sampler *p, const struct record *r,
 	perf_report_start(p, r->pid, r->tid);
 }
 
-/* The kernel switches an event off that would take too much time. Of a clock we know how many
- * samples there would have been meanwhile. */
+/* The kernel switches off an event that takes too much time. For a clock, we know how many samples
+ * are missing when it is switched on again. */
 static void deliver_throttle(struct perf_sampler *p, const struct record *r,
 			     struct event_source *src)
 {
@@ -176,7 +179,8 @@ static bool has_own_events(struct perf_sampler *p, int tid)
 	return t && t->own_events;
 }
 
-/* Written by an event that this thread has inherited though it has its own. */
+/* Whether the record is from an event that the thread has inherited, although it has events of its
+ * own: see perf_watch.c. */
 static bool from_other(struct perf_sampler *p, const struct record *r,
 		       const struct event_source *src)
 {
@@ -206,7 +210,6 @@ void perf_deliver(void *ctx, const struct record *r)
 	}
 }
 
-/* Everything that happened before now has been delivered. */
 void perf_report_waiting(struct perf_sampler *p, uint64_t now)
 {
 	uint64_t expirations;

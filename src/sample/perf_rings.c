@@ -12,13 +12,13 @@
 #include "base/fault.h"
 #include "base/log.h"
 
-/* A sample takes what --max-stack says: a ring of the smallest size holds two of the largest. */
+/* A sample takes up to 64 KiB (--max-stack), so that a ring of the smallest size holds two. */
 enum {
 	RING_LARGEST = 8 << 20,
 	RING_SMALLEST = 128 << 10,
 	ALL_LARGEST = 128 << 20,
-	/* The sooner a sample is looked at, the less of its thread's stack has changed, should more
-	 * be needed than was copied. But waking us for each costs the program 1 % at 999 Hz. */
+	/* The sooner a sample is processed, the less of its thread's stack has changed, if more is
+	 * needed than was copied. But a wakeup for each sample has an overhead of 1 % at 999 Hz. */
 	WAKE_AT = 1 << 20,
 };
 
@@ -31,7 +31,7 @@ static int open_holder(int cpu, size_t bytes)
 		.disabled = 1,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
-		.use_clockid = 1, /* as of the events that are led here */
+		.use_clockid = 1, /* as for all events that write here */
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
 		.wakeup_watermark = WAKE_AT < bytes / 4 ? WAKE_AT : (uint32_t)(bytes / 4),
@@ -52,8 +52,8 @@ static bool map_ring(struct cpu_ring *c, size_t bytes, unsigned registers)
 				 .size = bytes,
 				 .copy = xmalloc(RECORD_MAX),
 				 .registers = registers};
-	/* Copies are smaller; none runs over the end, and so no record has to be pieced together.
-	 */
+	/* A copy is smaller than the ring, and no record in it runs over the end: so none has to be
+	 * pieced together. */
 	c->ring = (struct ring){.size = bytes, .registers = registers};
 	return true;
 }
@@ -83,7 +83,7 @@ void perf_rings_close(struct perf_rings *p)
 	*p = (struct perf_rings){0};
 }
 
-/* All rings of one size, or none with errno. */
+/* Opens all rings with one size. If one of them fails, none is open, and errno says why. */
 static bool open_all(struct perf_rings *p, size_t bytes)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -94,7 +94,7 @@ static bool open_all(struct perf_rings *p, size_t bytes)
 				 .lock = PTHREAD_MUTEX_INITIALIZER};
 	for (int cpu = 0; cpu < cpus; cpu++) {
 		int fd = open_holder(cpu, bytes);
-		if (fd < 0 && errno == ENODEV) /* switched off */
+		if (fd < 0 && errno == ENODEV) /* this CPU is offline */
 			continue;
 		struct cpu_ring *c = &p->rings[p->count];
 		*c = (struct cpu_ring){.cpu = cpu, .fd = fd};
@@ -135,8 +135,8 @@ int perf_rings_open(struct perf_rings *p, struct err *e)
 		       RING_SMALLEST >> 10, strerror(errno));
 }
 
-/* All that is in the rings now, and nothing that comes later. */
-static void take_over(struct perf_rings *p)
+/* Moves all that has been written up to now to `unread`, and nothing that is written later. */
+static void take_written(struct perf_rings *p)
 {
 	eventfd_t ignored;
 	if (p->has_reader)
@@ -164,7 +164,7 @@ static bool open_next_copy(struct perf_rings *p, struct cpu_ring *c)
 	return true;
 }
 
-/* Finds the next record; what pointed into the record before is no more. */
+/* Finds the next record. Pointers into the record before it become invalid. */
 static void find_record(struct perf_rings *p, struct cpu_ring *c)
 {
 	do
@@ -191,7 +191,7 @@ static struct cpu_ring *earliest(struct perf_rings *p)
 
 void perf_rings_drain(struct perf_rings *p, uint64_t until, record_fn deliver, void *ctx)
 {
-	take_over(p);
+	take_written(p);
 	for (unsigned i = 0; i < p->count; i++)
 		find_record(p, &p->rings[i]);
 	for (struct cpu_ring *c; (c = earliest(p)) && c->record.time <= until; step(p, c))

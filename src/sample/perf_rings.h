@@ -1,19 +1,20 @@
-/* One ring for each CPU, into which all events on that CPU are led.
+/* There is one ring for each CPU, into which all events on that CPU write.
  *
- * What is delivered takes its time: a new module is analysed during the first sample in it, and the
- * kernel drops what finds its ring full. So a thread empties the rings as they fill:
+ * Delivering a record may take long: a new module is analysed during the first sample in it. If the
+ * ring is full by then, the kernel drops further records. So a thread, the reader, empties the
+ * rings as they fill:
  *
  *	kernel -> ring -> copied -> unread -> reading -> deliver
- *	        [ the reader and drain ] [   drain only   ]
+ *	       [reader and drain] [         drain only         ]
  *
- * `lock` guards taking from a ring and its `copied`. */
+ * `lock` protects the reading side of each ring, and `copied`. */
 #pragma once
 #include <pthread.h>
 
 #include "sample/perf_open.h"
 #include "sample/presence.h"
 
-/* Records out of a ring, without what is empty in them. */
+/* Records that were copied out of a ring, without the unfilled part of their stacks. */
 struct ring_copy {
 	struct ring_copy *next;
 	uint64_t size;
@@ -26,14 +27,14 @@ struct ring_copies {
 
 struct cpu_ring {
 	int cpu;
-	int fd; /* an event of our own that counts nothing: it holds the ring, whoever ends */
+	int fd; /* a dummy event of our own: it keeps the ring when a thread ends */
 	struct perf_event_mmap_page *page;
-	struct ring whole; /* all of it; its tail is data_tail */
+	struct ring whole; /* the ring as it is mapped; its tail is data_tail */
 	struct ring_copies copied, unread;
 	struct ring_copy *reading;
 	struct ring ring;     /* over the bytes of `reading` */
-	struct record record; /* the first that is not delivered */
-	bool filled;          /* there is such a record */
+	struct record record; /* the first one that is not delivered yet */
+	bool filled;          /* `record` is valid */
 };
 
 struct perf_rings {
@@ -53,29 +54,30 @@ struct perf_rings {
 
 typedef void (*record_fn)(void *ctx, const struct record *r);
 
-/* Large ones if permitted, else as large as permitted. */
+/* Opens the rings, as large as is permitted, up to a limit of ours. */
 int perf_rings_open(struct perf_rings *p, struct err *e);
 void perf_rings_close(struct perf_rings *p);
 
 /* perf_copies.c */
 void copies_append(struct ring_copies *to, struct ring_copies more);
-/* The first; NULL: there is none. */
+/* Takes the first copy off the list; NULL if the list is empty. */
 struct ring_copy *copies_take(struct ring_copies *from);
-/* Copies what is in the rings, and gives the room back to the kernel. Returns whether there was
- * something. Needs the lock. */
+/* Copies the contents of all rings to `copied`, and gives the room back to the kernel. Returns
+ * whether there was anything to copy. The caller holds the lock. */
 bool perf_rings_copy(struct perf_rings *p);
 
-/* Delivers, in the order of time, what was written before `until` (CLOCK_MONOTONIC), which must be
- * a time before this call unless nothing is being written any more.
+/* Delivers, in the order of time, what was written up to the time `until` (CLOCK_MONOTONIC). That
+ * must be before this call, unless nothing writes any more.
  *
- * Then causes come before effects even between CPUs: a thread cannot be sampled in a mapping,
- * or as a child, before the record of the mmap or fork was complete; so if the record was not there
- * yet when we looked into its ring, the sample is of a later time than `until`. Whatever the reader
- * has copied: drain itself looks once more into all rings before it delivers anything, and what
- * comes later is not delivered by this call. */
+ * Causes are delivered before their effects, even if these are on another CPU. For a thread cannot
+ * be sampled in a mapping, or as a child, before the record of the mmap or fork is complete. If
+ * that record was not in its ring yet when drain looked there, the sample is later than `until`,
+ * and is not delivered by this call. The reader does not change that: whatever it has copied, drain
+ * looks into all rings once more before it delivers anything. */
 void perf_rings_drain(struct perf_rings *p, uint64_t until, record_fn deliver, void *ctx);
 
-/* The thread. Without it, if there cannot be one, rings are emptied by drain alone, and have to be
- * polled for that; with it, only `news` tells, as a poll takes the wakeup from all others. */
+/* Start and stop the reader. If no thread can be started, only drain empties the rings, and its
+ * caller polls the rings. With a reader, its caller polls only `news`: one poller of a ring takes
+ * the wakeup away from all others. */
 void perf_reader_start(struct perf_rings *p);
 void perf_reader_stop(struct perf_rings *p);

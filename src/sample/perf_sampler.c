@@ -1,6 +1,6 @@
-/* Sampling with perf events: the kernel writes registers and stack of the interrupted thread into a
- * ring, and we read it from outside; the program is never stopped. A ring cannot be shared between
- * CPUs: there is one for each, into which all events on that CPU are led. */
+/* Sampling with perf events: the kernel writes the registers and the stack of the interrupted
+ * thread into a ring, and we read it from outside. The program is never stopped. A ring cannot be
+ * shared between CPUs, so there is one for each. */
 #include "sample/perf_sampler.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #include "base/fault.h"
 
-/* A record is less than 64 KiB, with registers and all. */
+/* A record, with its registers and all other fields, is less than 64 KiB. */
 enum { STACK_LARGEST = 64504 };
 
 static int set_up_wall(struct perf_sampler *p, struct err *e)
@@ -56,8 +56,9 @@ static int set_up_wakeups(struct perf_sampler *p, struct err *e)
 	return p->o.wall ? set_up_wall(p, e) : 0;
 }
 
-/* All that the process wrote has been delivered. Records of ends may be missing: of a thread that
- * ended just while events were opened on it. */
+/* Called after the last record of the process has been delivered. The record of a thread's end may
+ * be missing, if the thread ended just when events were opened on it: so the ends that are missing
+ * are reported here. */
 static void deliver_process_end(struct perf_sampler *p, int pidfd)
 {
 	for (uint32_t i = 0; i < p->ends.len; i++) {
@@ -71,20 +72,25 @@ static void deliver_process_end(struct perf_sampler *p, int pidfd)
 	}
 }
 
-/* Lean samples do not fill a ring soon; but the first one that is not enough should be seen before
- * there are many. */
+/* Lean samples take long to fill a ring. But the first one with too little of the stack should be
+ * noticed before there are many. */
 static int lean_limit(const struct perf_sampler *p)
 {
-	enum { UNSEEN = 10, SHORTEST = 2, LONGEST = 20 };
-	int ms = p->o.hz ? (int)(UNSEEN * 1000 / p->o.hz) : SHORTEST;
-	return ms < SHORTEST ? SHORTEST : ms > LONGEST ? LONGEST : ms;
+	enum { UNSEEN_SAMPLES = 10, MIN_MS = 2, MAX_MS = 20 };
+	int ms = p->o.hz ? (int)(UNSEEN_SAMPLES * 1000 / p->o.hz) : MIN_MS;
+	return ms < MIN_MS ? MIN_MS : ms > MAX_MS ? MAX_MS : ms;
 }
 
-/* Starts and ends of threads are small and do not fill a ring, but some have to be seen soon: see
- * perf_wide.c. */
+/* The records of starts and ends of threads are small, and take long to fill a ring. But they must
+ * be seen soon, so that perf_wide.c can count short-lived threads; and a thread that has stopped
+ * late must be detached at once. */
 static int wait_limit(const struct perf_sampler *p, int timeout_ms)
 {
-	int limit = p->holds.late.len ? 1 : p->lean ? lean_limit(p) : p->wide ? timeout_ms : 50;
+	enum { LATE_HOLD_MS = 1, STARTS_MS = 50 };
+	int limit = p->holds.late.len ? LATE_HOLD_MS
+		    : p->lean         ? lean_limit(p)
+		    : p->wide         ? timeout_ms
+				      : STARTS_MS;
 	return timeout_ms < limit ? timeout_ms : limit;
 }
 

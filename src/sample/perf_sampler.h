@@ -9,29 +9,29 @@
 
 enum { NS_PER_SECOND = 1000000000 };
 
-/* Opened besides the events asked for: it counts nothing, and tells of mappings, names, starts and
- * ends. Its number is behind those of events. */
+/* The number of a further event, after those that are sampled. It counts nothing: it only makes the
+ * kernel write records of mappings, names, starts and ends. */
 enum { TALE = EVENTS_MAX };
 
-/* What an identifier stands for. */
+/* What the identifier in a record stands for. */
 struct event_source {
 	uint32_t event;
 	int tid;            /* the thread that it was opened for; 0: all that runs on the CPU */
 	bool whole;         /* children and new threads too */
-	uint64_t throttled; /* ns: not written since, or 0 */
+	uint64_t throttled; /* ns: since when the kernel has switched it off, or 0 */
 };
 
-/* A thread that was met; its number may be used again by another one later. */
+/* A thread that was seen. Its tid may be used again by another thread later. */
 struct thread {
 	int pid, tid;
 	bool own_events; /* opened for itself, not inherited */
-	bool reported;   /* its start was told, its end not yet */
+	bool reported;   /* its start was reported, its end not yet */
 	bool sampled;
 	bool has_forked; /* since its events were open */
 };
 
-/* An event on a thread and a CPU. Those that sample come in two, of which one is on: with as
- * much of the stack as is permitted, and lean. */
+/* An event on one thread and one CPU. Events that sample are opened twice: once with as much of the
+ * stack as is permitted, and once lean. Only one of the two is enabled. */
 struct perf_file {
 	int fd;
 	uint32_t event;
@@ -53,11 +53,11 @@ struct perf_sampler {
 	struct hashmap by_id; /* to sources */
 	VEC(struct thread) threads;
 	struct hashmap by_tid; /* to threads */
-	VEC(struct end) ends;  /* of processes, to be awaited */
+	VEC(struct end) ends;  /* processes whose end is awaited */
 	VEC(int) children;     /* processes that we started */
 	struct holds holds;
-	uint64_t delivered; /* time of the newest that was delivered */
-	uint64_t opened;    /* when all events on what ran already were open */
+	uint64_t delivered; /* time of the newest record that was delivered */
+	uint64_t opened;    /* ns: when all events were open on the threads that ran already */
 	bool lean;
 	bool finished;
 
@@ -73,7 +73,8 @@ struct perf_sampler {
 	uint8_t *stack;
 };
 
-/* What epoll tells: an end of a process by its pidfd, the other two by numbers no file has. */
+/* What epoll returns: the pidfd of a process that has ended, or one of these numbers, which no file
+ * has. */
 enum { WOKEN_BY_RING = -1, WOKEN_BY_TICK = -2 };
 
 static inline struct perf_sampler *perf_sampler(struct sampler *s)
@@ -88,27 +89,27 @@ void perf_fill_tale(struct perf_event_attr *a);
 /* Tries each event on ourselves; finds out whether the kernel may be observed. */
 int perf_check_events(struct perf_sampler *p, struct err *e);
 
-/* perf_watch.c: opening them on threads. */
+/* perf_watch.c: opens events on threads. */
 int perf_watch(struct sampler *s, int tid, bool whole, bool starting, struct err *e);
 
 /* perf_files.c */
 bool perf_wake_on(struct perf_sampler *p, int fd, int what);
-/* Leads an event into its CPU's ring and remembers its identifier. */
+/* Redirects an event to the ring of its CPU, and remembers its identifier. */
 int perf_add_file(struct perf_sampler *p, int fd, bool lean, const struct cpu_ring *c,
 		  const struct event_source *source, struct err *e);
 void perf_lean(struct sampler *s, bool lean);
-/* Has the ends of a process's threads told when it ends, if no records do. */
+/* When the process ends, reports the ends of those of its threads for which there was no record. */
 void perf_await_end(struct perf_sampler *p, int pid);
 
-/* perf_wide.c: threads too short for events of their own. */
+/* perf_wide.c: threads that end before their first sample. */
 void perf_count_short_lived(struct perf_sampler *p);
 
 /* perf_report.c: from records to the sink. */
 void perf_deliver(void *ctx, const struct record *r);
 struct thread *perf_thread(struct perf_sampler *p, int tid);
-/* Tells of a thread, once. */
+/* Reports a thread to the sink, once. */
 void perf_report_start(struct perf_sampler *p, int pid, int tid);
-/* Tells that all threads of a process have ended that are not known to. */
+/* Reports the end of all threads of a process that were not reported as ended yet. */
 void perf_report_ends(struct perf_sampler *p, int pid);
-/* Everything before `now` has been delivered. */
+/* Samples the threads that wait. Everything before `now` must have been delivered. */
 void perf_report_waiting(struct perf_sampler *p, uint64_t now);

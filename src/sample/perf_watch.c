@@ -1,9 +1,10 @@
-/* Events are opened for each (thread, CPU, event asked for), twice: see struct perf_file. New
- * threads and children inherit those of the thread that starts them, under the same identifiers.
+/* Events are opened for each thread, each CPU and each event to sample, twice: see struct
+ * perf_file. New threads and children inherit the events of the thread that starts them, with the
+ * same identifiers.
  *
- * Attaching to a process that starts threads meanwhile: a new thread may have inherited the events
- * of some CPUs only. It is therefore given events of its own once it is seen in /proc, and
- * what it writes by inherited ones is dropped: the identifier tells (perf_report.c). */
+ * A process may start threads while we attach to it, and a new thread may have inherited the events
+ * of some CPUs only. So each thread that is found in /proc gets events of its own, and the records
+ * from its inherited events are dropped: the identifier shows which these are (perf_report.c). */
 #include <errno.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -17,8 +18,8 @@
 #include "process/threads.h"
 #include "sample/perf_sampler.h"
 
-/* Files are many: threads times CPUs times events. The programs that we start have been
- * forked by now and keep the limit that they would have had. */
+/* There is a file for each thread, CPU and event. A program that we start has been forked before
+ * this, so it keeps its own limit. */
 static void raise_file_limit(void)
 {
 	struct rlimit r;
@@ -28,7 +29,7 @@ static void raise_file_limit(void)
 	}
 }
 
-/* One event on one thread, on all CPUs. 1 if the thread has ended. */
+/* Opens one event on one thread, on all CPUs. Returns 1 if the thread has ended. */
 static int open_event(struct perf_sampler *p, struct perf_event_attr *a, bool lean,
 		      const struct event_source *source, struct err *e)
 {
@@ -66,13 +67,13 @@ static int open_thread(struct perf_sampler *p, int tid, bool whole, bool startin
 	return rc;
 }
 
-/* A thread that watch() has opened events on. */
+/* Reports a thread on which watch() has opened events. */
 static void report_opened(struct perf_sampler *p, int pid, int tid, bool starting)
 {
 	char name[16];
 	perf_report_start(p, pid, tid);
 	perf_thread(p, tid)->own_events = true;
-	/* A starting program has no name yet: it is still ourselves. */
+	/* A starting program has no name yet: it is still a copy of ourselves. */
 	if (starting)
 		return;
 	thread_name(pid, tid, name);
@@ -100,7 +101,8 @@ static int open_new_threads(struct perf_sampler *p, int pid, unsigned *found, st
 	return rc;
 }
 
-/* Until nothing new is seen twice: a listing may miss a thread while others end. */
+/* Lists the threads until nothing new is found twice in a row: a listing may miss a thread while
+ * others end. */
 static int open_all_threads(struct perf_sampler *p, int pid, struct err *e)
 {
 	unsigned found, quiet = 0, all = 0;
@@ -144,7 +146,8 @@ static void report_module(struct perf_sampler *p, int pid, const struct mapped_m
 	}
 }
 
-/* After the events are open, so that nothing that is mapped meanwhile is missed. */
+/* Called when the events are open: they record what is mapped from then on, so no mapping is
+ * missed. */
 static int report_maps(struct perf_sampler *p, int pid, struct err *e)
 {
 	struct maps m;

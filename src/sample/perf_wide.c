@@ -1,10 +1,12 @@
 /* Threads and processes that end before their first sample.
  *
- * The clock of each new thread starts with a full period, so one that runs for less is never
- * sampled, be there a million of them (and since the kernel exchanges the events of related threads
- * when it switches between them, their parent's clock is lost with them too). When many such are
- * seen, the clocks are changed for one of each CPU, which runs on whoever runs there; what it
- * writes of other programs is dropped. That needs the permission to observe the whole machine. */
+ * The clock of each new thread starts with a full period. So a thread that runs for less is never
+ * sampled, even if there are a million of them. Their parent's clock is lost as well, because the
+ * kernel swaps the events of related threads when it switches between them.
+ *
+ * When many threads of this kind are seen, the clocks of threads are replaced by one clock for each
+ * CPU. It samples whatever runs there, and the samples of other programs are dropped. That needs
+ * the permission to observe the whole machine. */
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -12,8 +14,8 @@
 #include "base/log.h"
 #include "sample/perf_sampler.h"
 
-/* So many within a second. */
-enum { MANY = 50 };
+/* Threads that ended without a sample, per second, from which on the clocks of CPUs are used. */
+enum { SHORT_LIVED_PER_SECOND = 50 };
 
 static bool open_wide(struct perf_sampler *p, unsigned event, bool lean)
 {
@@ -30,7 +32,7 @@ static bool open_wide(struct perf_sampler *p, unsigned event, bool lean)
 	return true;
 }
 
-/* The new ones, which are behind the others in the list. */
+/* Closes the files that were added last, down to number `first`. */
 static void close_from(struct perf_sampler *p, uint32_t first)
 {
 	while (p->files.len > first)
@@ -76,6 +78,6 @@ void perf_count_short_lived(struct perf_sampler *p)
 		p->short_lived_since = p->delivered;
 		p->short_lived = 0;
 	}
-	if (++p->short_lived == MANY)
+	if (++p->short_lived == SHORT_LIVED_PER_SECOND)
 		go_wide(p);
 }

@@ -1,5 +1,6 @@
-/* The kernel copies stacks without waiting for pages: a buffer on the stack that nobody has touched
- * ends the copy. Reading such pages from outside makes them present, for the samples to come. */
+/* The kernel copies stacks without waiting for pages: the copy ends where a page is not present, as
+ * in a buffer on the stack that was never written to. Reading these pages from outside makes them
+ * present for later samples. */
 #pragma once
 #include "sample/ring.h"
 
@@ -8,10 +9,10 @@ enum { PRESENCE_THREADS = 256 };
 struct presence {
 	struct {
 		int tid;
-		uint64_t end; /* of a copy that was too short, and is not worth a second look */
+		uint64_t end; /* where a copy ended early; what follows is read only once */
 	} seen[PRESENCE_THREADS];
 	uint8_t bytes[RECORD_MAX];
 };
 
-/* Looks at a sample; reads on behind its copy of the stack if that ended early. */
+/* If the sample's copy of the stack ended early, reads the stack after it. */
 void presence_make(struct presence *p, const struct record *sample);

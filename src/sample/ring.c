@@ -2,15 +2,15 @@
 
 #include <string.h>
 
-/* The end of every record but samples, by sample_id_all: pid and tid, time, identifier. */
+/* Bytes at the end of every record but samples (sample_id_all): pid and tid, time, identifier. */
 enum { TRAILER = 24 };
 
-/* What is left of a record. */
+/* The part of a record that is not parsed yet. */
 struct record_cursor {
 	const uint8_t *at, *end;
 };
 
-static bool take(struct record_cursor *c, void *out, size_t n)
+static bool take_bytes(struct record_cursor *c, void *out, size_t n)
 {
 	if ((size_t)(c->end - c->at) < n)
 		return false;
@@ -21,20 +21,20 @@ static bool take(struct record_cursor *c, void *out, size_t n)
 
 static bool take_u32(struct record_cursor *c, uint32_t *out)
 {
-	return take(c, out, sizeof(*out));
+	return take_bytes(c, out, sizeof(*out));
 }
 
 static bool take_int(struct record_cursor *c, int *out)
 {
-	return take(c, out, sizeof(*out));
+	return take_bytes(c, out, sizeof(*out));
 }
 
 static bool take_u64(struct record_cursor *c, uint64_t *out)
 {
-	return take(c, out, sizeof(*out));
+	return take_bytes(c, out, sizeof(*out));
 }
 
-/* Text up to its NUL, which must be inside. */
+/* Takes text up to its NUL, which must be inside the record. */
 static bool take_text(struct record_cursor *c, const char **out)
 {
 	const uint8_t *nul = memchr(c->at, 0, (size_t)(c->end - c->at));
@@ -54,7 +54,7 @@ static bool parse_trailer(struct record_cursor *c, struct record *out)
 	       take_u64(&t, &out->id);
 }
 
-/* abi, then the registers unless it says that there are none. */
+/* The ABI, then the registers, unless the ABI says that there are none. */
 static bool parse_registers(struct record_cursor *c, unsigned count, struct record *out)
 {
 	uint64_t abi;
@@ -70,8 +70,9 @@ static bool parse_registers(struct record_cursor *c, unsigned count, struct reco
 	return true;
 }
 
-/* A count and so many addresses; markers tell whose follow. Behind that of the user come the
- * address of the next instruction and then return addresses. */
+/* A count, then that number of addresses. Markers among them say whether addresses of the kernel
+ * or of user code follow. After the marker for user code there is the pc, then the return
+ * addresses. */
 static bool parse_chain(struct record_cursor *c, struct record *out)
 {
 	uint64_t count;
@@ -89,7 +90,8 @@ static bool parse_chain(struct record_cursor *c, struct record *out)
 	return true;
 }
 
-/* size, so many bytes, and how many of them are filled; nothing behind a size of 0. */
+/* The size of the copy, its bytes, and how many of these are filled. If the size is 0, nothing
+ * follows. */
 static bool parse_stack(struct record_cursor *c, struct record *out)
 {
 	uint64_t room, filled;
@@ -140,7 +142,7 @@ static bool parse_lost(struct record_cursor *c, struct record *out)
 	       take_u64(c, &out->lost);
 }
 
-/* False for records that nobody needs. */
+/* Returns false for inconsistent records, and for types that are not used. */
 static bool parse(struct record_cursor *c, unsigned registers, struct record *out)
 {
 	if (out->type == PERF_RECORD_SAMPLE) {
@@ -165,7 +167,8 @@ static bool parse(struct record_cursor *c, unsigned registers, struct record *ou
 	}
 }
 
-/* The record's bytes in one piece. */
+/* The bytes of the record at tail in one piece: those of the ring, or a copy if the record runs
+ * over the end. */
 static const uint8_t *in_one_piece(struct ring *r, size_t n)
 {
 	uint64_t at = r->tail & (r->size - 1), first = r->size - at;
@@ -176,8 +179,8 @@ static const uint8_t *in_one_piece(struct ring *r, size_t n)
 	return r->copy;
 }
 
-/* False at the end, and at a header that cannot be: there is no way to find the next one, so all
- * that was there is given up. */
+/* Returns false at the end, and at an invalid header. After that the next record cannot be found,
+ * so everything up to head is skipped. */
 static bool read_header(struct ring *r, struct perf_event_header *h)
 {
 	uint64_t there = r->head - r->tail;

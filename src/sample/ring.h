@@ -1,12 +1,17 @@
-/* Records of a perf ring, out of its bytes alone: no system call, so that any bytes can be tried.
+/* Parses the records of a perf ring. This uses its bytes alone, without system calls, so that tests
+ * can try any bytes.
  *
- *	  tail            head                  the kernel writes at head, we read at tail; both
- *	   v               v                    only grow, and the place in the bytes is their
- *	.. |rec|record|rec| ................    remainder. A record is a multiple of 8 bytes and may
- *	                                        run over the end: then it is read from a copy.
+ *	  tail           head
+ *	   v              v
+ *	.. |rec|record|rec| ................
+ *
+ * The kernel writes at head, we read at tail. Both only grow: the place in the bytes is their
+ * remainder by the size. A record is a multiple of 8 bytes, and may run over the end: then it is
+ * read from a copy.
  *
  * All records are of events with sample_type RING_SAMPLE_TYPE and sample_id_all. Nothing in the
- * bytes is believed: what does not fit together ends the reading of this filling. */
+ * bytes is trusted: an inconsistent record is skipped, and after an inconsistent header everything
+ * up to head. */
 #pragma once
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -25,9 +30,9 @@ struct ring {
 	uint64_t size;        /* a power of two, at least 8 */
 	uint64_t tail, head;  /* what there is to read */
 	uint8_t *copy;        /* RECORD_MAX bytes, aligned to 8 */
-	unsigned registers;   /* in each sample: bits in sample_regs_user */
+	unsigned registers;   /* number in each sample: the bits in sample_regs_user */
 	const uint8_t *bytes; /* of the current record, in one piece */
-	uint64_t next;        /* tail once it is done with */
+	uint64_t next;        /* tail after the current record */
 	bool broken;          /* bytes were found that are no record */
 };
 
@@ -45,23 +50,24 @@ struct record {
 	uint32_t return_count;
 	const uint64_t *registers; /* NULL if the thread was not in 64-bit user code */
 	const uint8_t *stack;
-	size_t stack_size, stack_room; /* less than was asked for if a page was not there */
+	/* bytes that are filled, and room for them: less is filled if a page was not present */
+	size_t stack_size, stack_room;
 	/* MMAP2 */
 	uint64_t start, length, offset, inode;
 	uint32_t device_major, device_minor;
 	/* MMAP2 the path, COMM the name */
 	const char *text;
-	/* FORK and EXIT, where pid and tid are those of the child or the one that ends */
+	/* FORK and EXIT: pid and tid are those of the child, or of the thread that ends */
 	int parent_pid, parent_tid;
 	/* LOST, LOST_SAMPLES */
 	uint64_t lost;
 };
 
-/* Reads the record at tail, if there is one; ring_done() then moves tail behind it. Types that are
- * not known, or whose inside makes no sense, are passed over. */
+/* Reads the record at tail, if there is one; ring_done() then moves tail past it. Records of
+ * unknown types, or with inconsistent contents, are skipped. */
 bool ring_next(struct ring *r, struct record *out);
 void ring_done(struct ring *r);
 
-/* Copies the record that ring_next() found to aligned memory with room for all of it, without the
- * room for the stack that was not needed. Returns its size there. */
+/* Copies the record that ring_next() found, without the unfilled part of its stack. `to` is aligned
+ * to 8 bytes, with room for the whole record. Returns the size of the copy. */
 size_t ring_copy_record(const struct ring *r, const struct record *rec, uint8_t *to);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Stopping threads measures time and nothing else. */
+/* The sampler that stops threads measures time and nothing else. */
 static bool only_clocks(const struct sampler_options *o)
 {
 	for (unsigned i = 0; i < o->event_count; i++)
@@ -25,7 +25,7 @@ static int fall_back(struct sampler **out, const struct sampler_options *o, cons
 	return rc;
 }
 
-/* ---- what nobody wants to know ---- */
+/* ---- for functions that the sink lacks ---- */
 
 static void ignore_sample(void *ctx, const struct sample *s)
 {
@@ -79,7 +79,7 @@ static struct sampler_sink with_all(struct sampler_sink s)
 	return s;
 }
 
-/* ---- which one ---- */
+/* ---- the choice of the sampler ---- */
 
 int sampler_new(struct sampler **out, const struct sampler_options *options, struct err *e)
 {

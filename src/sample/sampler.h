@@ -1,8 +1,8 @@
 /* Sources of samples. A sampler observes processes and reports what happens in the order in which
- * it happened; the two kinds (perf rings, stopping threads) look the same from here.
+ * it happened. The two kinds (perf rings, stopping threads) look the same from here.
  *
- * A sampler never decides about unwinding: it hands over registers and what stack bytes it has, and
- * whether the thread is stopped at this very moment so that its memory may be read as well. */
+ * A sampler does not unwind. It delivers the registers and the stack bytes that it has, and says
+ * whether the thread is stopped at this moment, so that its memory may be read as well. */
 #pragma once
 #include <signal.h>
 
@@ -12,21 +12,21 @@
 #include "isa/registers.h"
 #include "process/threads.h"
 
-/* What is counted: one metric of the profile each. */
+/* What is sampled. Each event is one metric of the profile. */
 struct event {
 	const char *name; /* as the user wrote it: cpu-clock, page-faults, cycles, ... */
 	const char *unit; /* "ns" for clocks, "" for counts */
 	uint32_t type;    /* of perf_event_attr */
 	uint64_t config, config1, config2;
 	bool clock;                        /* measures time: the period is in ns */
-	bool exclude_user, exclude_kernel; /* of modifiers */
+	bool exclude_user, exclude_kernel; /* from the modifiers */
 };
 
 enum { EVENTS_MAX = 8 };
 
-/* Looks up an event by name: software events, generic hardware and cache events, raw (r1a8), and
- * all that libpfm4 knows of this machine, with modifiers (:u, :k). The strings live as long as the
- * process. An error says what there is instead. */
+/* Looks up an event by name: software events, generic hardware and cache events, raw events (r1a8),
+ * and all that libpfm4 knows for this machine, with modifiers (:u, :k). The strings live as long as
+ * the process. An error says which events there are instead. */
 int event_find(struct event *out, const char *name, struct err *e);
 
 struct sample {
@@ -34,16 +34,16 @@ struct sample {
 	int pid, tid;
 	uint32_t event;  /* index */
 	uint64_t weight; /* events, or ns of a clock, that this sample stands for */
-	bool in_kernel;  /* the CPU was in the kernel, on behalf of the registers' place */
+	bool in_kernel;  /* the CPU was in the kernel; the registers are those of user code */
 	bool blocked;    /* the thread was waiting, not running: --wall only */
 	bool stopped;    /* the thread is stopped now: its memory is as it was at the sample */
-	struct call_made call; /* of a blocked one: that it waits in */
+	struct call_made call; /* of a blocked thread: the system call that it waits in */
 	/* `registers.known` is empty for a sample without user state (thread start or exit). */
 	struct registers registers;
 	const uint8_t *stack; /* bytes from the stack pointer up, or NULL */
 	size_t stack_size;
-	const uint64_t
-		*returns; /* return addresses in the records that the frame pointer leads to */
+	/* Return addresses in the frame records that the frame pointer leads to. */
+	const uint64_t *returns;
 	uint32_t return_count;
 };
 
@@ -54,18 +54,19 @@ struct mapping_event {
 	const char *path; /* as in /proc/PID/maps; empty for code that is in no file */
 };
 
-/* What a sampler tells; all in time order. What nobody wants to know is NULL. Of a process that
- * runs already, its threads, their names and its code come first, during watch(). */
+/* What a sampler reports, all in time order. A function that is not needed is NULL. For a process
+ * that runs already, watch() first reports its threads, their names and its code. */
 struct sampler_sink {
 	void (*sample)(void *ctx, const struct sample *s);
 	void (*map)(void *ctx, const struct mapping_event *m);
 	void (*name)(void *ctx, int pid, int tid, const char *comm); /* a thread got a name */
-	/* Before the new program's maps. The only thread now has the number of the process. */
+	/* A process executed a program. Its only thread has the pid as its tid now. The maps of the
+	 * new program follow. */
 	void (*exec)(void *ctx, int pid);
 	void (*fork)(void *ctx, int parent, int pid); /* a new process */
 	void (*thread)(void *ctx, int pid, int tid);  /* a new thread, its first one included */
 	void (*exit)(void *ctx, int pid, int tid);    /* a thread ended */
-	void (*lost)(void *ctx, uint64_t samples);    /* could not be recorded */
+	void (*lost)(void *ctx, uint64_t samples);    /* samples that could not be recorded */
 	void *ctx;
 };
 
@@ -73,14 +74,15 @@ struct sampler_options {
 	struct event events[EVENTS_MAX];
 	unsigned event_count;
 	unsigned hz;
-	uint64_t period;  /* instead of hz: a sample every so many events; 0: use hz */
+	uint64_t period;  /* instead of hz: events (ns of a clock) per sample; 0: use hz */
 	bool wall;        /* also sample threads that wait */
 	size_t max_stack; /* bytes copied in a sample */
 	bool perf_only;   /* do not stop threads: they are traced already, or it is not worth it */
 	struct sampler_sink sink;
 };
 
-/* Bytes that frame records need beside them: of the frames that have none yet, or no more. */
+/* Bytes of the stack in a lean sample. They are needed besides the frame records, for frames that
+ * have no record yet, or no longer have one. */
 enum { LEAN_STACK = 1024 };
 
 struct sampler;
@@ -92,37 +94,38 @@ struct sampler_ops {
 	int (*watch)(struct sampler *s, int tid, bool whole, bool starting, struct err *e);
 	/* Waits at most `timeout_ms` and delivers what there is. Returns after a signal at once. */
 	int (*run)(struct sampler *s, int timeout_ms, struct err *e);
-	/* From now on, samples have the first LEAN_STACK bytes of the stack only, or all that is
-	 * permitted again. May be NULL. */
+	/* From now on, samples have only the first LEAN_STACK bytes of the stack (lean), or again
+	 * all that is permitted. May be NULL. */
 	void (*lean)(struct sampler *s, bool lean);
-	/* Stops one thread and keeps it stopped while `inside` runs, which may read its memory.
-	 * Returns false if that cannot be done now. Its registers then are in *regs. */
+	/* Stops one thread and keeps it stopped while `inside` runs, which gets its registers and
+	 * may read its memory. Returns false if that cannot be done now. */
 	bool (*hold)(struct sampler *s, int pid, int tid,
 		     void (*inside)(void *ctx, const struct registers *regs), void *ctx);
 	/* Ends observation: detaches from everything and delivers what is left. */
 	void (*finish)(struct sampler *s);
-	/* Whether a process has ended, with its status as of waitpid(). May be NULL: then waitpid()
-	 * tells. A sampler that traces hears of the end of a child itself, and waiting for it
-	 * elsewhere would take what it needs to see. */
+	/* Whether a process has ended, with its status as from waitpid(). May be NULL: then use
+	 * waitpid(). A sampler that traces waits for its children itself: a waitpid() elsewhere
+	 * would take away the events that it needs. */
 	bool (*ended)(struct sampler *s, int pid, int *status);
 	void (*free)(struct sampler *s);
 };
 
 struct sampler {
 	const struct sampler_ops *ops;
-	/* Why not the better way, in a sentence for the user; empty if it is the better way. */
+	/* If samples are not as good as they could be, says why in a sentence for the user; else
+	 * empty. */
 	char note[700];
 	/* True if what the program does in the kernel is not seen (perf_event_paranoid 2). */
 	bool user_only;
 };
 
-/* perf rings, or if they do not work here, stopping threads. The environment variable SONDE_SAMPLER
- * (perf or ptrace) demands one of them, for tests. Fails with ERR_UNSUPPORTED if perf is not
- * permitted or lacks an event, and nothing else will do, with a sentence that names the setting and
- * how to change it. */
+/* Makes a sampler with perf rings or, if these do not work here, one that stops threads. The
+ * environment variable SONDE_SAMPLER (perf or ptrace) demands one of them, for tests. If perf is
+ * not permitted or lacks an event, and stopping threads is no replacement, fails with
+ * ERR_UNSUPPORTED and a sentence that names the setting and how to change it. */
 int sampler_new(struct sampler **out, const struct sampler_options *o, struct err *e);
 
-/* The two kinds, whose options have all functions of their sink. */
+/* The two kinds. In their options, all functions of the sink must be set. */
 int perf_sampler_new(struct sampler **out, const struct sampler_options *o, struct err *e);
-/* At o->hz; measures cpu-clock only. */
+/* Measures clocks only. */
 int stop_sampler_new(struct sampler **out, const struct sampler_options *o, struct err *e);

@@ -1,14 +1,14 @@
-/* Sampling by stopping threads with ptrace, for where perf is not permitted.
+/* Sampling by stopping threads with ptrace, where perf is not permitted.
  *
- * At every tick each thread that runs is asked to stop; one that waits is left alone, because a
- * stop would end its wait. Stops come in whenever they come: a thread that has meanwhile gone to
- * sleep in a way that nothing interrupts (a parent in vfork) answers much later, and nobody waits
- * for it. A stopped thread is sampled and goes on at once. A sample weighs the CPU time that
- * the thread has used since its last one, so that the sum is right however many ticks found it
- * waiting.
+ * At every tick, each running thread is asked to stop. A thread that waits is left alone, because a
+ * stop would end its wait. Stops are handled when they arrive: a thread that has gone into
+ * uninterruptible sleep since (a parent in vfork) stops much later, and the sampler does not wait
+ * for it. A stopped thread is sampled and resumed at once. The weight of a sample is the CPU time
+ * that the thread has used since its last sample. So the sum is right, however many ticks found the
+ * thread waiting.
  *
- * How threads become ours, stop and go on, and what happens to them meanwhile, is the business of
- * process/control.h. Here is only when to stop which thread, and what is told to the sink. */
+ * Attaching, stopping and resuming threads, and handling what else happens to them, is left to
+ * process/control.h. This file decides which thread to stop and when, and reports to the sink. */
 #include "sample/sampler.h"
 
 #include <stdlib.h>
@@ -23,12 +23,12 @@
 enum {
 	SECOND = 1000000000,
 	HOLD_NS = 10000000,       /* how long hold() waits for the stop */
-	FINISH_NS = SECOND,       /* how long finish() waits for threads that nothing interrupts */
-	FINISH_STEP_NS = 5000000, /* between its attempts at those */
-	RESTS_BEFORE_PAUSE =
-		16,         /* ticks that a thread may wait before it is looked at more rarely */
+	FINISH_NS = SECOND,       /* how long finish() waits for uninterruptible threads */
+	FINISH_STEP_NS = 5000000, /* between its attempts to stop these */
+	/* ticks that a thread may wait before it is looked at more rarely */
+	RESTS_BEFORE_PAUSE = 16,
 	LONGEST_PAUSE = 16, /* in ticks */
-	FEW_THREADS = 16,   /* are all looked at in every tick */
+	FEW_THREADS = 16,   /* up to this number, all threads are looked at in every tick */
 };
 
 struct ended_process {
@@ -46,15 +46,15 @@ struct stop_sampler {
 	uint8_t *stack;              /* of a waiting thread: options.max_stack bytes */
 	struct stop_thread *stopped; /* the thread that is being sampled, or NULL */
 	struct registers stopped_at; /* its registers */
-	bool finishing;              /* threads that stop are left */
+	bool finishing;              /* finish() runs: threads that stop are detached */
 };
 
-static struct stop_sampler *of(struct sampler *s)
+static struct stop_sampler *stop_sampler(struct sampler *s)
 {
 	return (struct stop_sampler *)s;
 }
 
-/* What the sink is told of a thread's coming, name and going. */
+/* Reports of the start, the name and the end of threads. */
 
 static void report_name(struct stop_sampler *s, struct stop_thread *t)
 {
@@ -77,7 +77,7 @@ static struct stop_thread *add_thread(struct stop_sampler *s, int pid, int tid)
 	return t;
 }
 
-static struct stop_thread *meet_thread(struct stop_sampler *s, int pid, int tid)
+static struct stop_thread *find_or_add_thread(struct stop_sampler *s, int pid, int tid)
 {
 	struct stop_thread *t = stop_threads_find(&s->threads, tid);
 	return t ? t : add_thread(s, pid, tid);
@@ -89,9 +89,10 @@ static void remove_thread(struct stop_sampler *s, struct stop_thread *t)
 	stop_threads_remove(&s->threads, t);
 }
 
-/* A thread that executes a program becomes the first of its process. If it was another one before,
- * its old number just vanishes, and true is returned; the ends of all others are told. */
-static bool remove_former(struct stop_sampler *s, int pid)
+/* A thread that executes a program becomes the first thread of its process. If it was another
+ * thread before, its old tid vanishes without an event: this removes it, and returns true. The ends
+ * of all other threads have events. */
+static bool remove_vanished(struct stop_sampler *s, int pid)
 {
 	uint32_t before = s->threads.list.len;
 	for (uint32_t i = before; i-- > 0;) {
@@ -104,10 +105,10 @@ static bool remove_former(struct stop_sampler *s, int pid)
 
 static void thread_executed(struct stop_sampler *s, int pid)
 {
-	bool another = remove_former(s, pid);
-	struct stop_thread *t = meet_thread(s, pid, pid);
+	bool another = remove_vanished(s, pid);
+	struct stop_thread *t = find_or_add_thread(s, pid, pid);
 	t->starting = false;
-	if (another) /* so is the time that it has used */
+	if (another) /* the CPU time of this tid is now that of the other thread */
 		t->run_time = stop_thread_run_time(&s->threads, t);
 	s->options.sink.exec(s->options.sink.ctx, pid);
 	report_name(s, t);
@@ -120,12 +121,12 @@ static void thread_ended(struct stop_sampler *s, int tid)
 		remove_thread(s, t);
 }
 
-/* A thread that is stopped because we asked. */
+/* Sampling of a thread that has stopped because we asked. */
 
 static uint64_t take_weight(struct stop_sampler *s, struct stop_thread *t)
 {
 	uint64_t run_time = stop_thread_run_time(&s->threads, t), before = t->run_time;
-	if (!run_time) /* not counted by this kernel: it was seen running, that is all we know */
+	if (!run_time) /* this kernel does not count it: we only know that the thread was running */
 		return s->period;
 	t->run_time = run_time;
 	return run_time > before ? run_time - before : 0;
@@ -137,8 +138,8 @@ static void deliver(struct stop_sampler *s, struct sample *sample)
 		s->options.sink.sample(s->options.sink.ctx, sample);
 }
 
-/* Names are given to threads after their start, and may change: looked at again at its 1st, 2nd,
- * 4th, 8th, ... sample. */
+/* A thread may get its name after its start, and may change it. So the name is read again at its
+ * 1st, 2nd, 4th, 8th, ... sample. */
 static void sample_stopped(struct stop_sampler *s, struct stop_thread *t, bool in_call)
 {
 	struct sample sample = {
@@ -159,9 +160,10 @@ static void sample_stopped(struct stop_sampler *s, struct stop_thread *t, bool i
 	deliver(s, &sample);
 }
 
-/* The registers of a stopped thread; false if it was killed meanwhile. A thread that SIGSTOP or the
- * like has stopped is not read: control_registers() sets back the call that a stop has ended, but
- * these signals end it without us as well. */
+/* Reads the registers of a stopped thread. Returns false if it has been killed since. Also returns
+ * false if SIGSTOP or a similar signal has stopped it: control_registers() sets the pc back to the
+ * system call that our stop has interrupted, but these signals would have interrupted the call
+ * without us as well. */
 static bool read_stop(struct stop_sampler *s, int tid, struct registers *out, bool *in_call)
 {
 	struct control_thread *t = control_thread(s->control, tid);
@@ -182,7 +184,7 @@ static void use_stop(struct stop_sampler *s, int tid)
 	s->stopped = NULL;
 }
 
-/* What happens. */
+/* Events of the traced threads. */
 
 static void let_go(struct stop_sampler *s, int tid)
 {
@@ -196,13 +198,13 @@ static void let_go(struct stop_sampler *s, int tid)
 static void process_forked(struct stop_sampler *s, const struct control_event *ev)
 {
 	s->options.sink.fork(s->options.sink.ctx, ev->parent, ev->pid);
-	meet_thread(s, ev->pid, ev->tid);
+	find_or_add_thread(s, ev->pid, ev->tid);
 	let_go(s, ev->tid);
 }
 
-/* A child is told of when it first stops, which may be after its parent has executed another
- * program or ended. The sink must hear of the child first: it copies what it knows of the parent.
- */
+/* A child is reported when it first stops, which may be after its parent has executed another
+ * program or ended. The sink needs to know of the child first: it copies what it knows of the
+ * parent. */
 static void report_children(struct stop_sampler *s, int pid)
 {
 	struct control_event forked;
@@ -215,7 +217,7 @@ static void handle(struct stop_sampler *s, const struct control_event *ev)
 	switch (ev->what) {
 	case CONTROL_FORKED: process_forked(s, ev); break;
 	case CONTROL_BORN:
-		meet_thread(s, ev->pid, ev->tid);
+		find_or_add_thread(s, ev->pid, ev->tid);
 		let_go(s, ev->tid);
 		break;
 	case CONTROL_EXECUTED:
@@ -231,7 +233,7 @@ static void handle(struct stop_sampler *s, const struct control_event *ev)
 		let_go(s, ev->tid);
 		break;
 	case CONTROL_ENDED:
-		if (ev->tid == ev->pid) /* it is the last one */
+		if (ev->tid == ev->pid) /* the kernel reports the first thread last */
 			report_children(s, ev->pid);
 		thread_ended(s, ev->tid);
 		break;
@@ -242,8 +244,8 @@ static void handle(struct stop_sampler *s, const struct control_event *ev)
 	}
 }
 
-/* Waits until something happens, at most until `then`, and deals with it. False if a signal of ours
- * ended the wait. */
+/* Waits for an event, at most until `then`, and handles all events that there are. Returns false if
+ * a signal to us ended the wait. */
 static bool handle_until(struct stop_sampler *s, uint64_t then)
 {
 	struct control_event ev;
@@ -255,8 +257,8 @@ static bool handle_until(struct stop_sampler *s, uint64_t then)
 
 /* Ticks. */
 
-/* A thread that waits long is looked at more rarely if there are many. */
-static void rest(struct stop_sampler *s, struct stop_thread *t)
+/* If there are many threads, one that waits long is looked at more rarely. */
+static void note_waiting(struct stop_sampler *s, struct stop_thread *t)
 {
 	t->rests++;
 	if (s->threads.list.len <= FEW_THREADS || t->rests < RESTS_BEFORE_PAUSE)
@@ -272,8 +274,8 @@ static void sample_waiting(struct stop_sampler *s, struct stop_thread *t)
 		deliver(s, &sample);
 }
 
-/* Whether it was asked to stop, and has not done so yet. */
-static bool is_asked(const struct stop_sampler *s, const struct stop_thread *t)
+/* Whether the thread was asked to stop, and has not stopped yet. */
+static bool is_stop_pending(const struct stop_sampler *s, const struct stop_thread *t)
 {
 	const struct control_thread *c = control_thread(s->control, t->tid);
 	return c && c->asked;
@@ -284,7 +286,7 @@ static void tick(struct stop_sampler *s)
 	s->tick++;
 	for (uint32_t i = 0; i < s->threads.list.len; i++) {
 		struct stop_thread *t = s->threads.list.data[i];
-		if (t->starting || s->tick < t->next || is_asked(s, t))
+		if (t->starting || s->tick < t->next || is_stop_pending(s, t))
 			continue;
 		if (stop_thread_runs(&s->threads, t)) {
 			control_interrupt(s->control, t->tid);
@@ -292,11 +294,11 @@ static void tick(struct stop_sampler *s)
 		}
 		if (s->options.wall)
 			sample_waiting(s, t);
-		rest(s, t);
+		note_waiting(s, t);
 	}
 }
 
-/* Ticks that were missed are not made up for: weights do that. */
+/* Missed ticks are not made up for: the weight of the next sample includes their time. */
 static void tick_if_due(struct stop_sampler *s, uint64_t now)
 {
 	if (now < s->next_tick)
@@ -310,7 +312,7 @@ static void tick_if_due(struct stop_sampler *s, uint64_t now)
 
 static int run(struct sampler *sampler, int timeout_ms, struct err *e)
 {
-	struct stop_sampler *s = of(sampler);
+	struct stop_sampler *s = stop_sampler(sampler);
 	uint64_t now = now_ns(), end = now + (uint64_t)timeout_ms * 1000000;
 	(void)e;
 	control_block_signals(s->control);
@@ -326,7 +328,7 @@ static int run(struct sampler *sampler, int timeout_ms, struct err *e)
 
 /* Beginning. */
 
-/* Adds the threads of a process that are ours by now. */
+/* Adds the threads of a process that are attached by now. */
 static void add_threads(struct stop_sampler *s, int pid)
 {
 	uint32_t count = control_threads(s->control, pid, NULL, 0);
@@ -344,7 +346,7 @@ static void add_threads(struct stop_sampler *s, int pid)
 
 static int watch(struct sampler *sampler, int tid, bool whole, bool starting, struct err *e)
 {
-	struct stop_sampler *s = of(sampler);
+	struct stop_sampler *s = stop_sampler(sampler);
 	int pid = thread_process(tid);
 	if (pid < 0)
 		return err_set(e, ERR_SYSTEM, "there is no process %d", tid);
@@ -363,7 +365,7 @@ static int watch(struct sampler *sampler, int tid, bool whole, bool starting, st
 static bool hold(struct sampler *sampler, int pid, int tid,
 		 void (*inside)(void *ctx, const struct registers *regs), void *ctx)
 {
-	struct stop_sampler *s = of(sampler);
+	struct stop_sampler *s = stop_sampler(sampler);
 	struct stop_thread *t = stop_threads_find(&s->threads, tid);
 	struct registers regs;
 	bool in_call;
@@ -373,7 +375,8 @@ static bool hold(struct sampler *sampler, int pid, int tid,
 		inside(ctx, &s->stopped_at);
 		return true;
 	}
-	/* While another is stopped this would keep it so; and one that waits is not to be woken. */
+	/* Waiting for this stop would prolong that of another thread. And a stop would end the wait
+	 * of a thread that waits. */
 	if (s->stopped || !stop_thread_runs(&s->threads, t))
 		return false;
 	control_interrupt(s->control, tid);
@@ -388,27 +391,27 @@ static bool hold(struct sampler *sampler, int pid, int tid,
 
 /* End. */
 
-/* A thread in a sleep that nothing interrupts would stop later, when we are not there any more to
- * let it go on: it is asked when it has woken up. */
-static void ask_who_can(struct stop_sampler *s)
+/* A thread in uninterruptible sleep would stop only after we are gone, and nobody would resume it.
+ * So it is asked to stop after it has woken up. */
+static void interrupt_interruptible(struct stop_sampler *s)
 {
 	vec_each (at, &s->threads.list) {
 		const struct stop_thread *t = *at;
-		char state = is_asked(s, t) ? 0 : thread_state(t->tid);
+		char state = is_stop_pending(s, t) ? 0 : thread_state(t->tid);
 		if (state && state != 'D' && state != 'Z' && state != 'X')
 			control_interrupt(s->control, t->tid);
 	}
 }
 
-/* Each thread is sampled once more before it is left: for the time since the sample before. */
+/* Each thread is sampled once more before it is detached, for the time since its last sample. */
 static void finish(struct sampler *sampler)
 {
-	struct stop_sampler *s = of(sampler);
+	struct stop_sampler *s = stop_sampler(sampler);
 	uint64_t end = now_ns() + FINISH_NS;
 	s->finishing = true;
 	handle_until(s, 0);
 	while (control_count(s->control) && now_ns() < end) {
-		ask_who_can(s);
+		interrupt_interruptible(s);
 		handle_until(s, now_ns() + FINISH_STEP_NS);
 	}
 	control_leave_all(s->control, end);
@@ -416,10 +419,11 @@ static void finish(struct sampler *sampler)
 	debug(LOG_SAMPLE, 1, "detached, %u threads left to the kernel", control_count(s->control));
 }
 
-/* Processes that ended are known here: the kernel tells a tracer first, and once. */
+/* The kernel reports the end of a process to its tracer first, and only once. So ends are kept
+ * here. */
 static bool ended(struct sampler *sampler, int pid, int *status)
 {
-	struct stop_sampler *s = of(sampler);
+	struct stop_sampler *s = stop_sampler(sampler);
 	vec_each (p, &s->ended) {
 		if (p->pid != pid)
 			continue;
@@ -431,7 +435,7 @@ static bool ended(struct sampler *sampler, int pid, int *status)
 
 static void stop_sampler_free(struct sampler *sampler)
 {
-	struct stop_sampler *s = of(sampler);
+	struct stop_sampler *s = stop_sampler(sampler);
 	control_free(s->control);
 	stop_threads_release(&s->threads);
 	vec_free(&s->ended);

@@ -7,8 +7,8 @@
 
 #include "base/fault.h"
 
-/* Files stay open for so many threads; beyond, they are opened for every look, so that the limit of
- * open files is not reached. */
+/* Up to this number of threads, their files stay open. With more threads, files are opened for
+ * every look, so that the limit of open files is not reached. */
 enum { KEPT_OPEN = 200 };
 
 static void close_files(struct stop_thread *t)

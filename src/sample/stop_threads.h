@@ -1,4 +1,4 @@
-/* The threads that are sampled by stopping them, and what /proc tells about each. */
+/* The threads that are sampled by stopping them, and what /proc says about each. */
 #pragma once
 #include "base/vec.h"
 #include "process/tid_index.h"
@@ -27,8 +27,8 @@ struct stop_thread *stop_threads_find(const struct stop_threads *s, int tid);
 struct stop_thread *stop_threads_add(struct stop_threads *s, int pid, int tid);
 void stop_threads_remove(struct stop_threads *s, struct stop_thread *t);
 
-/* Whether it runs or is ready to, as opposed to waiting. */
+/* Whether the thread runs or is ready to run, as opposed to waiting. */
 bool stop_thread_runs(const struct stop_threads *s, struct stop_thread *t);
-/* Its CPU time in ns; exact while it is stopped, otherwise of its last switch. 0 if this
- * kernel does not count it. */
+/* The CPU time of the thread in ns: exact while it is stopped, otherwise up to its last context
+ * switch. 0 if this kernel does not count it. */
 uint64_t stop_thread_run_time(const struct stop_threads *s, struct stop_thread *t);

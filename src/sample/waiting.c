@@ -9,8 +9,8 @@
 #include "base/fault.h"
 #include "process/memory.h"
 
-/* A thread that has waited for some time is looked at again after a sixteenth of that: so much of
- * its wait at most is given to the next place. */
+/* A thread that has waited for some time is looked at again after a sixteenth of that time. So at
+ * most that share of a wait is attributed to the place of the next wait. */
 enum { BACKOFF = 16, LONGEST_NS = 100000000 };
 
 static int open_thread_file(int pid, int tid, const char *name)
@@ -86,7 +86,7 @@ void waiting_release(struct waiting *w)
 	w->tid = 0;
 }
 
-/* The thread has not run since its place was read: it still is there, and so is its stack. */
+/* Whether the thread has not run since its place was read: then place and stack are unchanged. */
 static bool unmoved(const struct waiting *w, uint64_t turns)
 {
 	return w->place.pc && turns && turns == w->turns;
@@ -132,7 +132,7 @@ bool waiting_look(struct waiting *w, uint64_t now, uint8_t *stack, size_t max_st
 		return false;
 	}
 	size_t n = memory_read(w->pid, w->place.reg[arch_native()->sp], stack, max_stack);
-	/* If it has run meanwhile, place and stack are of different moments. */
+	/* If the thread has run since, its place and its stack are of different moments. */
 	if (read_turns(w, &busy_after, &turns_after) && turns_after != turns) {
 		w->place.pc = 0;
 		return false;

@@ -151,5 +151,6 @@ double count_graph_get(const struct count_graph *c, uint32_t machine, uint32_t c
 double count_graph_rate(const struct count_graph *c, uint32_t machine, uint32_t code)
 {
 	double since = fmax(c->begun, (double)(second_of(c) - COUNT_SECONDS + 1));
-	return count_graph_get(c, machine, code, true) / fmax(c->now - since, 0.1);
+	static const double least = 0.1; /* s: a rate over less time means nothing */
+	return count_graph_get(c, machine, code, true) / fmax(c->now - since, least);
 }

@@ -1,7 +1,8 @@
 /* The function count graph of one class of samples (Roth and Miller, section 3.2): the code that
- * was seen on stacks, with its calls. In the paper, a node has a tree of counts: of all samples,
- * and of those of each host, process and thread. Here they are the cells of a table of nodes and
- * parts of the machine. Each count is kept for the whole run, and for the last seconds.
+ * was seen on stacks, with its calls. In the paper, a node has a tree of counts: one for all
+ * samples, and one for those of each host, process and thread. Here these counts are the cells of a
+ * table of nodes and parts of the machine. Each count is kept for the whole run, and for the last
+ * seconds.
  *
  * A node or an edge counts once for each sample, however often a recursion has it on the stack. */
 #pragma once
@@ -58,14 +59,14 @@ void count_graph_add(struct count_graph *c, const struct resources *r,
 		     const struct stack_sample *x);
 
 double count_of(const struct count_graph *c, const struct count *k, bool recent);
-/* The weight of those samples of `machine` that are in `code`, or in what it called. */
+/* Returns the weight of the samples of `machine` that are in `code`, or in code that it called. */
 double count_graph_get(const struct count_graph *c, uint32_t machine, uint32_t code, bool recent);
-/* The same per second, in the recent past. */
+/* Returns that weight per second, in the recent past. */
 double count_graph_rate(const struct count_graph *c, uint32_t machine, uint32_t code);
 /* NULL if there are no samples of it. */
 const struct count_part *count_graph_part(const struct count_graph *c, uint32_t machine);
 
-/* The deepest of those parts of the code that `share` of all samples of `machine` are in: no edge
- * leads from them to another such part, except back into their own recursion. */
+/* Adds the deepest parts of the code that have at least `share` of the samples of `machine`: no
+ * edge leads from such a part to another one, except within a recursion. */
 void count_graph_deepest(struct count_graph *c, uint32_t machine, double share, bool recent,
 			 resource_list *out);

@@ -5,7 +5,7 @@
 
 static const double enough_base = 0.15; /* s of base that a verdict needs */
 static const uint32_t enough_observations = 3;
-static const double silence = 0.3;      /* s for which an absence may be chance */
+static const double silence = 0.3;      /* s for which an activity may be absent by chance */
 static const double decisive = 4.59512; /* log((1 - a) / a); a = 0.01: the error rate */
 static const double most_confidence = 0.999;
 static const double slot_seconds = 0.25;
@@ -23,13 +23,15 @@ double test_value(const struct test *t)
 	return t->base > 0 ? t->amount / t->base : 0;
 }
 
-/* Half of the distance between the two means that the test distinguishes. */
+/* Returns half of the distance between the two means that the test distinguishes: a fifth of the
+ * threshold, but at least two percentage points. */
 static double margin(double threshold)
 {
 	return fmax(0.02, threshold / 5);
 }
 
-/* The floor keeps a program that does a thing in bursts from being judged between two of them. */
+/* The floor (`least`) keeps a program that works in bursts from being judged between two of
+ * them. */
 static double variance(const struct test *t, double threshold)
 {
 	double least = 2 * margin(threshold) * threshold * silence / decisive;

@@ -19,11 +19,13 @@ struct test {
 };
 
 void test_add(struct test *t, double amount, double base);
-/* The logarithm of how many times as likely a mean above the threshold is as one below. */
+/* Returns the logarithm of the ratio of two likelihoods: of a mean above and below the
+ * threshold. */
 double test_evidence(const struct test *t, double threshold);
-/* 1: true, -1: false, 0: not decided yet. */
+/* Returns 1: true, -1: false, 0: not decided yet. */
 int test_verdict(const struct test *t, double threshold);
-/* The probability that the mean is on the right side of the threshold: 0.5 .. 0.999. */
+/* Returns the probability that the true mean is on the same side of the threshold as the observed
+ * one: 0.5 .. 0.999. */
 double test_confidence(const struct test *t, double threshold);
 double test_value(const struct test *t); /* 0 if nothing was observed */
 

@@ -1,7 +1,8 @@
-/* Finds the parts of the code to start at: of all parts that enough samples are in, the deepest. A
- * function that calls itself, directly or through others, would be below itself. So whole
- * recursions are considered: strongly connected components of the parts above the threshold, by R.
- * Tarjan's algorithm. A component is deepest if no edge leads from it to another one. In it, a
+/* Finds the parts of the code to start at: the deepest of all parts that have enough samples.
+ *
+ * A function that calls itself, directly or through others, would be below itself. So whole
+ * recursions are considered: the strongly connected components of the parts above the threshold, by
+ * R. Tarjan's algorithm. A component is deepest if no edge leads from it to another one. In it, a
  * breadth-first walk begins at the part with the highest count and visits parts with nearly as high
  * a count; the last one it reaches is chosen. */
 #include "search/count_graph.h"
@@ -19,14 +20,14 @@ static const double nearly_highest = 0.9; /* of the highest count in a component
 
 struct component_walk {
 	struct count_graph *graph;
-	VEC(struct node_visit)
-	visits;                   /* of all nodes above the threshold; count_node.mark is 1 more
-				     than the index */
+	/* All nodes above the threshold. The index of a visit is count_node.mark - 1. */
+	VEC(struct node_visit) visits;
 	VEC(uint32_t) path, open; /* indices of visits */
 	uint32_t numbers, components;
 };
 
-/* The visit of the node that an edge leads to; COUNT_NONE if that is below the threshold. */
+/* Returns the visit of the node that an edge leads to; COUNT_NONE if that is below the
+ * threshold. */
 static uint32_t target(const struct component_walk *w, uint32_t edge)
 {
 	return w->graph->nodes.data[w->graph->edges.data[edge].to].mark - 1;
@@ -93,8 +94,9 @@ static void find_components(struct component_walk *w)
 	}
 }
 
-/* For each component, the visit with the highest count; COUNT_NONE if an edge leads out of it. */
-static uint32_t *chosen(struct component_walk *w)
+/* Returns for each component the visit with the highest count; COUNT_NONE if an edge leads out of
+ * the component. */
+static uint32_t *choose_in_components(struct component_walk *w)
 {
 	uint32_t *choice = xmalloc((w->components + 1) * sizeof(*choice));
 	bool *leads_on = xcalloc(w->components + 1, sizeof(*leads_on));
@@ -120,8 +122,8 @@ static uint32_t *chosen(struct component_walk *w)
 	return choice;
 }
 
-/* The last one that a breadth-first search from `first` reaches, within its component and among
- * nearly as high counts. */
+/* Returns the last visit that a breadth-first walk from `first` reaches, within the component and
+ * among nearly as high counts. */
 static uint32_t furthest(struct component_walk *w, uint32_t first)
 {
 	double least = nearly_highest * w->visits.data[first].count;
@@ -167,7 +169,7 @@ void count_graph_deepest(struct count_graph *c, uint32_t machine, double share, 
 	struct component_walk w = {.graph = c};
 	gather(&w, p, share * total, recent);
 	find_components(&w);
-	uint32_t *choice = chosen(&w);
+	uint32_t *choice = choose_in_components(&w);
 	for (uint32_t i = 0; i < w.visits.len; i++)
 		if (choice[w.visits.data[i].component] == i)
 			vec_push(out, c->nodes.data[w.visits.data[furthest(&w, i)].node].resource);

@@ -1,7 +1,7 @@
-/* What samples say about an experiment before it is measured. */
+/* Expectations: whether samples support or contradict an experiment before it is measured. */
 #include "search/state.h"
 
-/* Share of the threshold: code with this share of the samples is likely enough. */
+/* An experiment is likely if its share of the samples is at least this share of the threshold. */
 static const double likely = 0.5;
 static const double enough_to_doubt = 50; /* samples: with fewer, no experiment is doubted */
 

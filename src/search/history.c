@@ -18,7 +18,7 @@ void history_release(struct history *h)
 	hashmap_release(&h->index);
 }
 
-/* Two experiments may have the same hash: the second is then found with the next seed. */
+/* If two experiments have the same hash, the second one is found with the next seed. */
 static uint64_t hash(uint8_t hypothesis, const struct focus *f, uint64_t seed)
 {
 	return hash_bytes(f->part, sizeof(f->part), seed * HYPOTHESES + hypothesis);
@@ -95,7 +95,7 @@ static bool is_ancestor(struct history *h, uint32_t candidate, uint32_t of)
 	return false;
 }
 
-/* The hierarchy along which a child refines its parent; HIERARCHIES if it tests something else. */
+/* Returns the hierarchy along which a child refines its parent; HIERARCHIES: by its hypothesis. */
 static uint32_t axis_between(const struct experiment *parent, const struct experiment *child)
 {
 	uint32_t i = 0;
@@ -161,7 +161,7 @@ void history_set(struct history *h, uint32_t experiment, enum experiment_state s
 
 /* ---- checking ---- */
 
-/* Checks H2 by repeatedly taking out those that have no parents left. */
+/* Checks H2 by repeatedly removing experiments that have no parents left. */
 static void check_order(struct history *h)
 {
 	uint32_t *left = xcalloc(h->list.len, sizeof(*left)), taken = 0;

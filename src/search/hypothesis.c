@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-/* Machine comes before code, so that what only one thread does is searched for in its own code,
- * relative to its own time. Objects come last: a wait is located by thread, then by code, and then
- * by what is waited for. */
+/* MACHINE is before CODE, so that a problem of one thread is searched for in the code of that
+ * thread, relative to the thread's own time. Objects are last: a wait is located by thread, then by
+ * code, and then by the object that is waited for. */
 const struct hypothesis hypotheses[HYPOTHESES] = {
 	[CPU_BOUND] =
 		{

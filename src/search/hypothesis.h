@@ -4,16 +4,24 @@
 #pragma once
 #include "search/resource.h"
 
-/* All amounts are seconds, and so are their bases. */
+/* All amounts are seconds, and so are their bases:
+ *
+ *	measure    amount                                      base
+ *	CPU        CPU time                                    elapsed time, or the CPU time of all
+ *	                                                       threads if that is more
+ *	SYNC       time waiting for synchronisation            time of all threads that are not idle
+ *	IO         time blocked in I/O                         the same
+ *	SMALL_IO   time in I/O that moves few bytes            the same
+ *	IMBALANCE  CPU time of the busiest of the threads, or  elapsed time
+ *	           processes, with the same work, less their
+ *	           average
+ */
 enum measure {
-	MEASURE_CPU,  /* CPU time; base: the time that passes or, with several threads, all CPU time
-			 if that is more */
-	MEASURE_SYNC, /* time waiting for synchronisation; base: the time of all threads that are
-			 not idle */
-	MEASURE_IO,   /* time blocked in I/O; the same base */
-	MEASURE_SMALL_IO,  /* time in I/O that moves few bytes; the same base */
-	MEASURE_IMBALANCE, /* CPU time of the busiest of the threads, or processes, that do the same
-			      work, less their average; base: the time that passes */
+	MEASURE_CPU,
+	MEASURE_SYNC,
+	MEASURE_IO,
+	MEASURE_SMALL_IO,
+	MEASURE_IMBALANCE,
 	MEASURES,
 };
 
@@ -35,15 +43,16 @@ struct hypothesis {
 	const char *name;  /* for options and files: "cpu", "sync", "io", "small-io", "imbalance" */
 	const char *title; /* "CPU-bound", ... */
 	uint8_t measure;   /* enum measure */
-	uint8_t samples;   /* enum sample_class: the count graph that its deep starters come from */
-	uint8_t general;   /* the hypothesis that it refines, at the same focus; HYPOTHESIS_NONE: it
-			      is tested on the whole program from the beginning */
-	uint8_t axes;      /* number of entries in `axis` */
+	uint8_t samples;   /* enum sample_class: the count graph for its deep starters */
+	/* The hypothesis that it refines, at the same focus. HYPOTHESIS_NONE: it is tested on the
+	 * whole program from the beginning. */
+	uint8_t general;
+	uint8_t axes;              /* number of entries in `axis` */
 	uint8_t axis[HIERARCHIES]; /* enum hierarchy: it is refined along these, in this order */
-	double threshold;          /* by default */
+	double threshold;          /* the default */
 };
 
 extern const struct hypothesis hypotheses[HYPOTHESES];
 
-/* HYPOTHESES if none has this name. */
+/* Returns HYPOTHESES if none has this name. */
 enum hypothesis_id hypothesis_named(const char *name);

@@ -23,21 +23,21 @@ enum object_kind {
 	OBJECT_KINDS,
 };
 
-/* When a thread that waits for such an object for long is idle: it has nothing to do while others
- * have. */
+/* A thread is idle if it has nothing to do while other threads have work. For each kind of object:
+ * whether a thread that waits for it long is idle. */
 enum idleness {
 	IDLE_NEVER,
-	IDLE_BESIDE, /* if threads of the same process have work: it waits for theirs */
+	IDLE_BESIDE, /* if threads of the same process have work: it waits for them */
 	IDLE_ALWAYS, /* if threads of any process have work */
 };
 
 struct object_kind_row {
 	const char *name;
 	uint8_t hierarchy; /* SYNC or FILES */
-	uint8_t idles;     /* enum idleness of a thread that waits for it for long */
+	uint8_t idles;     /* enum idleness of a thread that waits for it long */
 	bool joins;        /* the wait ends when a thread or process ends */
 };
 extern const struct object_kind_row object_kinds[OBJECT_KINDS];
 
-/* OBJECT_OTHER if none has this name. */
+/* Returns OBJECT_OTHER if none has this name. */
 enum object_kind object_kind_named(const char *name);

@@ -1,11 +1,11 @@
-/* Turns readings into observations, and observations into decisions. A true experiment is watched
- * as long as it is measured, a root always: if the last seconds clearly contradict the decision,
- * the program does something else now. */
+/* Turns readings into observations, and observations into decisions. After the decision, a true
+ * experiment is watched as long as it is measured, and a root always: if the last seconds clearly
+ * contradict the decision, the program does something else now. */
 #include "search/state.h"
 
-static const double most_time = 2.5; /* s, after which the mean decides */
-/* With less base than mean_base, the mean is chance: a program that hardly gets a CPU is given more
- * time. */
+static const double most_time = 2.5; /* s of testing after which the mean decides */
+/* With less base than mean_base, the mean is chance: a program that hardly gets a CPU is tested for
+ * longer. */
 static const double mean_base = 0.5, most_time_starved = 10; /* s */
 static const double least_base = 0.02; /* s: a smaller base is added to the next observation */
 
@@ -61,8 +61,8 @@ static void record_decision(struct search *s, uint32_t number, bool is_true, boo
 		schedule_end(s, number);
 }
 
-/* Whether there is nothing to measure though the program runs: a thread that waits for others to
- * end. */
+/* Returns true if there is nothing to measure though the program runs: for instance, a thread only
+ * waits for others to end. */
 static bool is_idle(struct search *s, uint32_t number)
 {
 	if (trial_of(s, number)->test.base > 0)
@@ -89,8 +89,8 @@ static void decide(struct search *s, uint32_t number)
 		record_decision(s, number, is_true, !verdict);
 }
 
-/* It is no longer true. What the program does instead may be in parts of its parents that were
- * false, so the parents are refined again. */
+/* Marks an experiment as no longer true. What the program does instead may be in parts of its
+ * parents that were false, so the parents are refined again. */
 static void mark_over(struct search *s, uint32_t number)
 {
 	struct experiment *e = experiment_of(s, number);
@@ -117,7 +117,7 @@ static void watch(struct search *s, uint32_t number)
 	const struct trial *t = trial_of(s, number);
 	struct test recent = recent_sum(&t->recent, s->now);
 	int verdict = test_verdict(&recent, e->threshold);
-	/* The mean contradicts the decision, but not clearly. */
+	/* The decision is unsure if the mean contradicts it, even if not clearly. */
 	e->unsure |= !e->over && (e->value >= e->threshold) != (e->state == EXPERIMENT_TRUE);
 	if (e->state == EXPERIMENT_FALSE) {
 		if (verdict > 0)
@@ -134,7 +134,7 @@ static void watch(struct search *s, uint32_t number)
 		e->over = false;
 		vec_push(&s->found_true, number);
 	} else if (e->over && is_root(e) && e->value < e->threshold) {
-		decide_by_recent(s, number, &recent, false); /* nor is it true by its mean */
+		decide_by_recent(s, number, &recent, false); /* its mean is too small as well */
 	}
 }
 

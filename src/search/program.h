@@ -4,22 +4,25 @@
 #pragma once
 #include "search/hypothesis.h"
 
-/* What was measured of one experiment since it began, including activations and waits in progress.
- */
+/* The measurements of one experiment since it began, including activations and waits in
+ * progress. */
 struct reading {
 	double amount, base; /* s: the value is amount / base; either may also shrink */
-	double overhead;     /* overhead: s of the program's time that its own probes have taken */
-	bool sampled; /* measured by samples: probes are not wanted, impossible, or cost too much */
+	double overhead;     /* s of the program's time that its own probes have taken */
+	bool sampled; /* measured by samples: probes are not wanted, impossible, or too slow */
 };
 
 struct program_ops {
-	/* The parts of f->part[h]. For CODE: of a function, its outermost loops and its callees
-	 * outside of them; of a loop, its inner loops and its callees; of the root, the functions
-	 * that the program and its threads begin with. Otherwise: the children that exist now, and
-	 * that have to do with the other parts of the focus. */
+	/* Adds the parts of f->part[h]. For CODE these are
+	 *	for a function, its outermost loops and its callees outside of them;
+	 *	for a loop, its inner loops and its callees outside of them;
+	 *	for the root, the functions that the program and its threads begin with.
+	 * For other hierarchies they are the children that exist now and have something in common
+	 * with the other parts of the focus. */
 	void (*parts)(void *ctx, const struct focus *f, enum hierarchy h, resource_list *out);
-	/* Whether a hypothesis is worth testing on a part of the code. For instance, waiting is not
-	 * worth testing on library code that all waits go through. NULL: all code is worth it. */
+	/* Returns whether a hypothesis is worth testing on a part of the code. For instance,
+	 * waiting is not worth testing on library code that all waits go through. NULL: all code is
+	 * worth testing. */
 	bool (*concerns)(void *ctx, enum hypothesis_id h, uint32_t code);
 	/* Measuring begins and ends with the next commit. Experiments that have ended are not read
 	 * again. `by_samples`: measure without probes. */
@@ -28,7 +31,7 @@ struct program_ops {
 	void (*end)(void *ctx, uint32_t experiment);
 	void (*commit)(void *ctx);
 	void (*read)(void *ctx, uint32_t experiment, struct reading *out);
-	/* The overhead at present: the share of the program's time that all probes take, and
-	 * inserting and removing them. */
+	/* Returns the overhead at present: the share of the program's time that probes take, and
+	 * the stops in which they are inserted and removed. */
 	double (*overhead)(void *ctx);
 };

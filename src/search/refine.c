@@ -1,17 +1,20 @@
 /* Refines true experiments to the parts of their focus.
  *
- * A path of the search goes through one hierarchy before it takes the next one of its hypothesis.
- * It takes the next one when a part has no parts, or none of them is true. A root is refined along
- * all of them at once.
+ * A path of the search follows one hierarchy before it turns to the next one of its hypothesis. It
+ * turns when a part has no parts, or none of them is true. A root is refined along all hierarchies
+ * at once.
  *
  * A part of the machine that does the same as the whole need not be searched along the code again.
- * There are two cases. It is the only part of the whole: the one host, its one process, the one
- * thread of that. Or nothing stands out in its samples that is not known of the whole. Such
- * experiments are held back until that changes. */
+ * There are two cases:
+ *
+ *	1. It is the only part of the whole: the one host, its one process, the one thread of that.
+ *	2. Its samples have no deep starter that is not known of the whole.
+ *
+ * Such experiments are held back until that changes. */
 #include "search/state.h"
 
-/* Finds an experiment or schedules a new one, and makes it a refinement of `from`. `again`: a false
- * one is tested again. */
+/* Finds an experiment or schedules a new one, and makes it a refinement of `from`. If `again` is
+ * set, an experiment that was false is tested again. */
 static uint32_t find_or_schedule(struct search *s, uint32_t from, const struct experiment *like,
 				 bool again)
 {
@@ -28,7 +31,7 @@ static uint32_t find_or_schedule(struct search *s, uint32_t from, const struct e
 	return known;
 }
 
-/* A new refinement, with what it has in common with the experiment that it refines. */
+/* Returns a new refinement with all that it has in common with the experiment that it refines. */
 static struct experiment refinement_of(struct search *s, uint32_t number)
 {
 	const struct experiment *e = experiment_of(s, number);
@@ -109,6 +112,7 @@ static bool refine_along(struct search *s, uint32_t number, enum hierarchy axis)
 	return true;
 }
 
+/* Schedules the hypotheses that refine this one, at the same focus. */
 static void specialise(struct search *s, uint32_t number)
 {
 	for (uint32_t h = 0; h < HYPOTHESES; h++) {
@@ -120,14 +124,14 @@ static void specialise(struct search *s, uint32_t number)
 	}
 }
 
-/* Whether a refinement along the axis is true, or not decided yet. */
+/* Returns true if a refinement along the axis is true, or not decided yet. */
 static bool is_open(struct search *s, uint32_t number, enum hierarchy axis)
 {
 	const struct trial *t = trial_of(s, number);
 	return t->undecided[axis] || t->true_ones[axis];
 }
 
-/* Whether it is the only part of something that is itself searched along the axis. */
+/* Returns true if it is the only part of a whole that is itself searched along the axis. */
 static bool is_searched_above(struct search *s, uint32_t number, enum hierarchy axis)
 {
 	const struct experiment *e = experiment_of(s, number);

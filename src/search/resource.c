@@ -1,6 +1,6 @@
 #include "search/resource.h"
 
-/* Two resources may have the same hash: the second is then found with the next seed. */
+/* If two resources have the same hash, the second one is found with the next seed. */
 static uint64_t hash(uint32_t parent, uint64_t key, uint64_t seed)
 {
 	const uint64_t both[2] = {parent, key};

@@ -1,5 +1,5 @@
-/* The parts of a program under study, in four hierarchies. The search knows the trees; the names
- * and the meaning of parts are known to the code that adds them. */
+/* The parts of a program under study, in four hierarchies. The search knows only the trees; the
+ * code that adds a part knows its name and meaning. */
 #pragma once
 #include <stdbool.h>
 
@@ -16,7 +16,7 @@ enum hierarchy {
 
 enum { RESOURCE_NONE = UINT32_MAX };
 
-/* Resource h is the root of hierarchy h, and means all of it. */
+/* Resource h is the root of hierarchy h, and represents all of it. */
 struct resource {
 	uint32_t parent; /* RESOURCE_NONE for a root */
 	uint8_t hierarchy;
@@ -30,13 +30,12 @@ struct resources {
 
 void resources_init(struct resources *r);
 void resources_release(struct resources *r);
-/* The child of `parent` with this key; added if it is new. */
+/* Returns the child of `parent` with this key; it is added if it is new. */
 uint32_t resources_child(struct resources *r, uint32_t parent, uint64_t key);
-/* Whether `part` is `whole`, or below it. */
+/* True if `part` is `whole`, or below it. */
 bool resources_within(const struct resources *r, uint32_t part, uint32_t whole);
 
-/* One resource of each hierarchy: the part of the program's run in which all of them are involved.
- */
+/* One resource of each hierarchy: the part of the run in which all of them take part. */
 struct focus {
 	uint32_t part[HIERARCHIES];
 };

@@ -1,23 +1,27 @@
-/* Decides which experiments are measured at a time. Those that samples support come first, then the
- * others; in both groups, those with high priority come first, and then the oldest, which makes the
- * search breadth first. Limits are the number of undecided experiments with probes, and the
- * overhead of probes; true experiments are watched only as long as there is room.
+/* Decides which experiments are measured at a time. They begin in this order:
  *
- * `ready` is a heap of experiment numbers with their rank in the upper bits: the smallest is the
- * next. An experiment may be in it twice, after its priority was raised; entries that are no longer
- * ready are skipped. */
+ *	1. experiments that samples support, before others;
+ *	2. among these, experiments with high priority;
+ *	3. among these, the oldest, which makes the search breadth first.
+ *
+ * Limits are the number of undecided experiments with probes, and the overhead of probes; true
+ * experiments are watched only as long as there is room.
+ *
+ * `ready` is a heap of experiment numbers with their rank in the upper bits: the smallest entry is
+ * the next. An experiment whose rank has changed is in the heap twice; entries of experiments that
+ * are no longer ready are skipped. */
 #include "search/state.h"
 
 #include <math.h>
 
-/* Shares of the overhead limit. Above the first, only one experiment at a time begins; the second
- * is what watching may take when nothing is left to be tested. */
+/* Shares of the overhead limit: above the first one, only one undecided experiment has probes; the
+ * second one is the limit for watching when nothing is left to test. */
 static const double begin_below = 0.7;
 static const double settled_below = 0.3;
-/* An experiment that loses its probes to the limit may begin again after this pause (s). When that
- * has happened most_losses times, it is decided by what is known of it. */
+/* An experiment that loses its probes to the limit may begin again after this pause (s). When it
+ * has lost them most_losses times, it is decided by its observations so far. */
 static const double retry_pause = 1;
-static const double between_sheds = 0.2; /* s after which removed probes show in the overhead */
+static const double between_sheds = 0.2; /* s until removed probes show in the overhead */
 static const uint32_t most_losses = 4;
 
 static uint64_t rank_of(struct search *s, uint32_t number)
@@ -58,7 +62,7 @@ static void pop_ready(struct search *s)
 	}
 }
 
-/* EXPERIMENT_NONE if nothing is ready. */
+/* Returns the next experiment to begin, or EXPERIMENT_NONE. */
 static uint32_t first_ready(struct search *s)
 {
 	while (s->ready.len) {
@@ -110,8 +114,8 @@ static void restart_test(struct search *s, uint32_t number)
 void schedule_again(struct search *s, uint32_t number)
 {
 	const struct experiment *e = experiment_of(s, number);
-	/* The wait doubles with each test: near its threshold, an experiment could be tested for
-	 * ever. */
+	/* The wait (s) doubles with each test, up to 2^15: otherwise an experiment near its
+	 * threshold could be tested for ever. */
 	double wait = ldexp(1, (int)(e->tests < 16 ? e->tests : 16) - 1);
 	if (e->state != EXPERIMENT_FALSE || e->measured || s->now < e->decided + wait)
 		return;
@@ -166,7 +170,7 @@ void schedule_begin(struct search *s, uint32_t number)
 	history_set(&s->history, number, EXPERIMENT_ACTIVE);
 }
 
-/* It stays in `measured` until observe() or forget_ended() removes it. */
+/* The experiment stays in `measured` until observe() or forget_ended() removes it. */
 void schedule_end(struct search *s, uint32_t number)
 {
 	struct experiment *e = experiment_of(s, number);
@@ -189,29 +193,29 @@ bool search_settled(const struct search *s)
 	return s->running && !s->history.undecided && !s->unprimed.len;
 }
 
-struct costly {
+struct experiment_overhead {
 	uint32_t number;
 	double overhead; /* share of time */
 };
-typedef VEC(struct costly) costly_list;
+typedef VEC(struct experiment_overhead) overhead_list;
 
-static int most_costly_first(const void *a, const void *b)
+static int highest_overhead_first(const void *a, const void *b)
 {
-	const struct costly *x = a, *y = b;
+	const struct experiment_overhead *x = a, *y = b;
 	if (x->overhead != y->overhead)
 		return x->overhead < y->overhead ? 1 : -1;
 	return x->number < y->number ? 1 : -1;
 }
 
-/* The youngest first. The caller deals with priorities. */
-static int least_wanted_first(const void *a, const void *b)
+/* Sorts the youngest first. The caller deals with priorities. */
+static int youngest_first(const void *a, const void *b)
 {
-	const struct costly *x = a, *y = b;
+	const struct experiment_overhead *x = a, *y = b;
 	return x->number < y->number ? 1 : -1;
 }
 
 static void list_measured(struct search *s, enum experiment_state state, enum priority p,
-			  costly_list *out)
+			  overhead_list *out)
 {
 	vec_each (number, &s->measured) {
 		const struct experiment *e = experiment_of(s, *number);
@@ -219,18 +223,18 @@ static void list_measured(struct search *s, enum experiment_state state, enum pr
 		    (state != EXPERIMENT_TRUE && e->priority != p))
 			continue;
 		const struct trial *t = trial_of(s, *number);
-		vec_push(out, (struct costly){*number, t->overhead});
+		vec_push(out, (struct experiment_overhead){*number, t->overhead});
 	}
 }
 
-/* Ends watched experiments until the overhead is `wanted`, the most costly first. Returns the
- * overhead that is expected then. */
+/* Ends watched experiments until the overhead is below `wanted`, beginning with the highest
+ * overhead. Returns the overhead expected afterwards. */
 static double drop_watched(struct search *s, double overhead, double wanted)
 {
-	costly_list list = {0};
+	overhead_list list = {0};
 	list_measured(s, EXPERIMENT_TRUE, PRIORITY_NORMAL, &list);
 	if (list.len)
-		qsort(list.data, list.len, sizeof(*list.data), most_costly_first);
+		qsort(list.data, list.len, sizeof(*list.data), highest_overhead_first);
 	for (uint32_t i = 0; i < list.len && overhead >= wanted && list.data[i].overhead > 0; i++) {
 		schedule_end(s, list.data[i].number);
 		overhead -= list.data[i].overhead;
@@ -251,16 +255,17 @@ static void requeue(struct search *s, uint32_t number)
 	queue(s, number);
 }
 
-/* Requeues undecided experiments until the overhead is `wanted`, those with normal priority first.
- * Ending one that costs nothing would gain nothing: it is measured by samples, or the overhead is
- * that of stops. Returns the overhead that is expected then. */
+/* Requeues undecided experiments until the overhead is below `wanted`, those with normal priority
+ * first. Experiments without overhead are kept, because ending them would gain nothing: they are
+ * measured by samples, or the overhead is that of stops. Returns the overhead expected
+ * afterwards. */
 static double drop_undecided(struct search *s, double overhead, double wanted)
 {
 	for (uint32_t p = PRIORITY_NORMAL; p <= PRIORITY_HIGH; p++) {
-		costly_list list = {0};
+		overhead_list list = {0};
 		list_measured(s, EXPERIMENT_ACTIVE, (enum priority)p, &list);
 		if (list.len)
-			qsort(list.data, list.len, sizeof(*list.data), least_wanted_first);
+			qsort(list.data, list.len, sizeof(*list.data), youngest_first);
 		for (uint32_t i = 0; i < list.len && overhead >= wanted; i++) {
 			if (list.data[i].overhead <= 0)
 				continue;
@@ -272,7 +277,7 @@ static double drop_undecided(struct search *s, double overhead, double wanted)
 	return overhead;
 }
 
-/* Returns the overhead that is expected then. */
+/* Ends measuring where the overhead is too high. Returns the overhead expected afterwards. */
 static double limit_overhead(struct search *s)
 {
 	double most = s->options.max_overhead, overhead = s->ops->overhead(s->ctx);
@@ -325,8 +330,8 @@ static void requeue_waiting(struct search *s)
 	s->waiting.len = kept;
 }
 
-/* How many undecided experiments with probes there may be. One is tested even if others that are
- * watched cost a lot. */
+/* Returns how many undecided experiments with probes there may be. Near the limit it is still one,
+ * so that the search continues even if watched experiments have a high overhead. */
 static uint32_t most_active(const struct search *s, double overhead)
 {
 	double most = s->options.max_overhead;

@@ -3,7 +3,7 @@
 #include "base/check.h"
 #include "search/state.h"
 
-/* New parts of a hierarchy within a second; more are ignored until it is over. */
+/* New parts of a hierarchy per second; more of them are ignored until the second is over. */
 static const uint32_t most_new_parts = 20;
 
 const struct search_options search_defaults = {

@@ -16,11 +16,11 @@
 #include "search/program.h"
 
 struct search_options {
-	bool deep_start;       /* else the call graph alone */
+	bool deep_start;       /* false: along the call graph only */
 	double deep_threshold; /* minimum share of samples for a deep starter (0.4) */
 	double priming;        /* s for which samples are collected before code is examined */
-	double max_overhead;   /* overhead limit: share of the program's time for probes; 0: none */
-	uint32_t most_active;  /* most undecided experiments with probes at a time */
+	double max_overhead;   /* limit: share of the program's time; 0: none */
+	uint32_t most_active;  /* maximum number of undecided experiments with probes at a time */
 	double threshold[HYPOTHESES];
 };
 extern const struct search_options search_defaults;
@@ -48,17 +48,16 @@ struct experiment {
 	uint8_t axis; /* enum hierarchy along which it was refined; HIERARCHIES for a root */
 	struct focus focus;
 	bool measured; /* at present */
-	bool sampled;  /* its value comes from samples */
-	bool unsure;   /* decided by the mean when time was up, or the mean contradicts the decision
-			  by now */
-	bool over;     /* was true, and no longer is: the program does something else now */
+	bool sampled;  /* its value is from samples */
+	bool unsure; /* the mean decided when time was up, or by now it contradicts the decision */
+	bool over;   /* it was true and no longer is: the program does something else now */
 	double value, threshold;
 	double confidence;              /* 0 .. 1: that the decision is right */
 	double created, begun, decided; /* s; negative: not yet */
 	double observed;                /* s that it was measured */
-	double overhead;                /* overhead: s of the program's time */
-	uint32_t tests; /* how often it was decided: phases of the program are tested again */
-	uint32_t hook;  /* experiment at which its path began to look at code; or EXPERIMENT_NONE */
+	double overhead;                /* s of the program's time that its probes took */
+	uint32_t tests; /* how often it was decided: it is tested again in another phase */
+	uint32_t hook;  /* the experiment at which its path began to look at code, or none */
 	VEC(uint32_t) parents, children;
 };
 
@@ -73,8 +72,8 @@ void search_free(struct search *s);
 struct resources *search_resources(struct search *s);
 
 /* A call stack of a thread. `chain` is its code from the root to the innermost part: functions,
- * each followed by the loops that the stack is in; parts that the search should not know may be
- * left out. */
+ * each followed by the loops that the stack is in. Parts that the search should not know are left
+ * out. */
 struct stack_sample {
 	uint8_t class;         /* enum sample_class */
 	uint32_t thread;       /* resource of MACHINE */
@@ -84,17 +83,17 @@ struct stack_sample {
 };
 void search_sample(struct search *s, const struct stack_sample *x);
 
-/* Reports a new part, which program_ops.parts() gives now and did not give before: a thread, an
- * object, the target of an indirect call. True experiments of `whole` are refined to it. If new
- * parts of a hierarchy appear too fast, they are ignored for a while; search_ignored() counts them.
- */
+/* Reports a new part, which program_ops.parts() now adds for `whole` and did not add before: a
+ * thread, an object, the target of an indirect call. True experiments of `whole` are refined to it.
+ * If new parts of a hierarchy appear too fast, they are ignored for a while; search_ignored()
+ * counts them. */
 void search_part(struct search *s, enum hierarchy h, uint32_t whole, uint32_t part);
 uint64_t search_ignored(const struct search *s, enum hierarchy h);
 
 void search_turn(struct search *s, double now);
-/* Whether nothing is left to be tested, as the program behaves now. */
+/* True if nothing is left to test while the program behaves as it does now. */
 bool search_settled(const struct search *s);
-/* Reads everything a last time and ends all measuring; undecided experiments become unknown. */
+/* Reads all experiments a last time and ends them; undecided ones become unknown. */
 void search_finish(struct search *s, double now);
 
 uint32_t search_count(const struct search *s);

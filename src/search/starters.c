@@ -1,17 +1,18 @@
-/* Deep starters (Roth and Miller, sections 3.2 and 3.3): experiments are made at once where samples
- * are, far below those that the call graph has led to so far. Connecting experiments link the two,
- * so that the history keeps the shape of the call graph. They are tested like any other, so it is
- * also known what is true above a starter.
+/* Deep starters (Roth and Miller, sections 3.2 and 3.3): experiments are made at once on code with
+ * many samples, far below the experiments that the call graph has led to so far. Connecting
+ * experiments link the two, so that the history keeps the shape of the call graph. They are tested
+ * like any other, so it is also known what is true above a starter.
  *
  * Beyond the paper: samples also decide which refinements are tested first, and experiments that
- * they contradict are tested by samples alone. And once per second, starters are chosen again from
- * the samples of the last seconds, to follow a program that enters another phase. By then there are
- * many samples and few starters left to be found, so a lower share of samples is enough: the one
- * that makes the hypothesis true. */
+ * they contradict are tested by samples alone. Once per second, starters are chosen again from the
+ * samples of the last seconds, to follow a program that enters another phase. By then there are
+ * many samples, and few starters are left to find, so a lower share of samples is enough: the
+ * threshold of the hypothesis. */
 #include "search/state.h"
 
 static const double choose_period = 1; /* s between choices for all hooks */
-static const double much_more = 1.5;   /* times the rate of samples at which it was found false */
+/* A starter that was false is tested again if its samples per second have grown by this factor. */
+static const double much_more = 1.5;
 
 /* Marks an experiment as likely to be true: it is a starter, or leads to one, or samples support
  * it. */
@@ -21,6 +22,8 @@ static void expect(struct search *s, uint32_t number)
 	schedule_rank(s, number);
 }
 
+/* Returns the caller with most samples on its edge to the node, or COUNT_NONE. Code that `below` is
+ * about is left out, because it would close a cycle. */
 static uint32_t caller_of(struct search *s, const struct count_graph *c, uint32_t node,
 			  const experiment_list *below)
 {
@@ -84,7 +87,8 @@ static void connect(struct search *s, const struct count_graph *c, uint32_t hook
 	vec_free(&below);
 }
 
-/* Tests a starter that was false before again, if it is sampled more often than then. */
+/* Raises the priority of a starter that is known. One that was false is tested again if it is
+ * sampled more often now. */
 static void start_again(struct search *s, const struct count_graph *c, uint32_t number)
 {
 	const struct experiment *e = experiment_of(s, number);
@@ -147,7 +151,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Samples may by now support experiments that they did not support when these were made. */
+/* By now, samples may support experiments that they did not support when these were made. */
 static void expect_more(struct search *s)
 {
 	for (uint32_t i = 0, n = s->ready.len; i < n; i++) {

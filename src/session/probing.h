@@ -10,8 +10,9 @@ struct probing;
 typedef void (*probing_handler)(void *own, const struct engine_event *v);
 
 struct probing_ops {
-	/* By enum engine_happening. A target that is stopped for the event is let go afterwards. If
-	 * the started program has ended, the session knows that already. */
+	/* Indexed by enum engine_happening. If the target is stopped for the event, it is resumed
+	 * after the handler. The end of the started program is reported to the session before the
+	 * handler is called. */
 	probing_handler handlers[ENGINE_HAPPENINGS];
 	/* Called after each wait, before the event is handled. May be NULL. */
 	void (*passed)(void *own);
@@ -24,13 +25,14 @@ struct probing {
 	struct target *first; /* the program as it was opened; NULL once it runs */
 };
 
-/* Launches or attaches. */
+/* Launches the program, which does not run yet, or attaches to it. */
 int probing_open(struct probing *p, int *not_started, struct err *e);
+/* Lets a launched program run. */
 void probing_go(struct probing *p);
-/* Lets the program go as it was opened, for good. */
+/* Leaves the program for good, unless probing_go() was called. */
 void probing_abandon(struct probing *p);
 /* Handles events for at most timeout_ms. */
 void probing_wait(struct probing *p, int timeout_ms);
-/* Tells the user if a process runs without the privileges of its program (set-user-ID or the like).
- */
+/* If a process runs without the privileges of its program (set-user-ID or the like), says so to the
+ * user. */
 void probing_report_privileges(const struct probing *p, int pid);

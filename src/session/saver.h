@@ -11,7 +11,7 @@ struct saver {
 	uint64_t next;      /* ns, CLOCK_MONOTONIC: when to save again */
 	uint64_t pause;     /* ns between saves; longer after failures */
 	bool kept;          /* a previous file was moved out of the way */
-	bool failed;        /* the last attempt to save */
+	bool failed;        /* the last attempt to save has failed */
 	struct err problem; /* why */
 };
 

@@ -57,8 +57,8 @@ static void give_up(struct session *s)
 int session_start(struct session *s, int *not_started, struct err *e)
 {
 	*not_started = 0;
-	/* Once a running program has been changed, no signal may end Sonde: the change would stay.
-	 */
+	/* Once a running program has been changed, no signal may end Sonde: the change would be
+	 * left in the program. */
 	if (!s->o->argv)
 		signals_install(0);
 	int rc = s->ops->open(s->own, not_started, e);

@@ -34,7 +34,7 @@ static void set_handler(size_t i, void (*handler)(int))
 	if (!changed[i])
 		sigaction(caught[i], NULL, &before[i]);
 	/* Under nohup, the end of the terminal session is ignored. (SIGINT is ignored, too, in a
-	 * script's `&`; but whoever sends it to Sonde itself wants Sonde to end.) */
+	 * script's `&`; but a SIGINT that is sent to Sonde itself is meant to end it.) */
 	if (caught[i] == SIGHUP && before[i].sa_handler == SIG_IGN)
 		return;
 	changed[i] = !sigaction(caught[i], &action, NULL);

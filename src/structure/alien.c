@@ -1,11 +1,12 @@
 /* Finds alien code: lines in a function that come from elsewhere. Where the compiler did not
- * describe what it inlined, they are found from line numbers alone (sections 3.1 and 3.2).
+ * describe what it inlined, they are found from line numbers alone (sections 3.1 and 3.2 of the
+ * paper, see structure.h).
  *
- * Source functions do not overlap unless nested, so a function ends before the next one in its file
- * begins. A line of another file, or outside these bounds, is alien. It belongs to the function
- * whose bounds hold it, if the unit knows one. How alien functions call each other cannot be known:
- * their contexts have depth 1, and the tree shows them flat below the enclosing loop or function.
- */
+ * Source functions do not overlap unless nested, so a function ends before the next one in its
+ * file begins. A line of another file, or outside these bounds, is alien. It belongs to the
+ * function whose bounds hold it, if the unit knows one. How alien functions call each other cannot
+ * be known: their contexts have depth 1, and the tree shows them flat below the enclosing loop or
+ * function. */
 #include <string.h>
 
 #include "base/hashmap.h"

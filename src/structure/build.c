@@ -342,8 +342,7 @@ static int build(struct build *b, struct structure **out, struct err *e)
 	return 0;
 }
 
-/* Does not use getrusage(): its figure starts with the memory of the parent at the time of fork().
- */
+/* Does not use getrusage(): its value starts with the memory that the parent had at the fork(). */
 static uint64_t peak_memory(void)
 {
 	char text[4096];
@@ -429,9 +428,9 @@ int structure_open(struct structure **out, const char *path, const struct struct
 	return rc;
 }
 
-/* Lists the functions that have the addresses, each once. False if an address is in no function, or
- * in one that is only known as an entry point: the end of that is just where the next known
- * function begins. */
+/* Lists the functions that have the addresses, each once. Returns false if an address is in no
+ * function, or in one that is only known as an entry point. The end of the latter is not known: it
+ * is taken to be where the next known function begins. */
 static bool list_functions_at(const struct build *b, const uint64_t *addresses, uint32_t count,
 			      numbers *list)
 {

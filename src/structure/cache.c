@@ -47,7 +47,7 @@ struct head {
 
 _Static_assert(sizeof(struct head) == 104 && sizeof(struct build_id) == 33, "no padding");
 
-/* A hash of this program: a rebuilt one may find something else. */
+/* A hash of this program: after a rebuild, its results may differ. */
 static uint64_t program_hash(void)
 {
 	struct build_id id;

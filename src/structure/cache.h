@@ -3,10 +3,10 @@
  * $XDG_CACHE_HOME/sonde (or ~/.cache/sonde) holds files named after the module's build id and a
  * hash of what else determines the result: the size of the module's file (a stripped copy has the
  * same build id), whether debugging information was wanted, and Sonde's own executable. Separate
- * debug files may appear, disappear and change: the fingerprint of all that could be used detects
- * this. Files are written under another name and renamed, so readers and writers need no locks; a
- * checksum detects files that a crash left incomplete. A failure is never an error: the cache just
- * did not help. */
+ * debug files may appear, disappear and change. That is detected by a fingerprint of all debug
+ * files that could be used. Files are written under another name and renamed, so readers and
+ * writers need no locks; a checksum detects files that a crash left incomplete. A failure is never
+ * an error: the structure is built without the cache. */
 #pragma once
 #include "structure/structure.h"
 
@@ -23,7 +23,7 @@ struct cache_sources {
 	const char *debuglink;  /* name in the module, or NULL */
 };
 
-/* NULL if there is no usable one. */
+/* Returns NULL if there is no usable file. */
 struct structure *cache_load(const struct cache_subject *subject);
 void cache_store(const struct cache_subject *subject, const struct cache_sources *sources,
 		 const struct structure *s);

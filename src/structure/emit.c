@@ -84,7 +84,7 @@ static void name_inline(struct structure_builder *b, struct scope *s, uint32_t c
 	}
 }
 
-/* The number of source loops around a scope, itself included, whose parent has `around`. */
+/* The number of source loops around a scope, itself included. `around` is that of its parent. */
 static uint16_t loop_depth(uint32_t around, const struct node *n)
 {
 	uint32_t depth = around + (n->kind == SCOPE_LOOP);

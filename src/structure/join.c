@@ -1,4 +1,4 @@
-/* Makes one structure of the results of many builders. Functions and texts come in the order of
+/* Makes one structure of the results of many builders. Functions and texts are in the order of
  * function numbers, so the result does not depend on how functions were dealt out. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Finds functions and scopes by address.
  *
- * Of the scopes that have an address, the last one in preorder is the innermost: a line, or, if the
- * code has no line, the deepest inlined call or loop. A line may have addresses outside of the loop
- * that it is in, so lines take precedence. A sweep over the addresses, with the open ranges in a
- * heap, cuts the ranges of a function into spans with one innermost scope each. */
+ * Several scopes may have an address. The last one of them in preorder is the innermost: a line,
+ * or, if the code has no line, the deepest inlined call or loop. A line may have addresses outside
+ * of the loop that it is in, so lines take precedence. A sweep over the addresses, with the open
+ * ranges in a heap, cuts the ranges of a function into spans with one innermost scope each. */
 #include "base/hashmap.h"
 #include "base/order.h"
 #include "base/vec.h"
@@ -20,7 +20,7 @@ struct span_table {
 	uint32_t first, count;
 };
 
-/* A range of a scope. Of the ranges that have an address, the one with the highest rank counts. */
+/* A range of a scope. Where ranges overlap, the one with the highest rank counts. */
 struct ranked_range {
 	uint64_t start, end;
 	uint64_t rank;
@@ -42,8 +42,8 @@ struct scope_index {
 	VEC(struct ranked_range) ranges, open; /* of the current function */
 };
 
-/* Lines rank above all other scopes, the first line highest; of other scopes the last ranks
- * highest. */
+/* Lines rank above all other scopes. Among lines, the first in preorder ranks highest; among other
+ * scopes, the last. */
 static uint64_t rank_of(const struct structure *s, uint32_t scope)
 {
 	return s->scopes[scope].kind == SCOPE_LINE ? UINT64_MAX - scope : scope;

@@ -2,16 +2,16 @@
  *
  * Context. A loop belongs to the context of its loop statement. Instructions of inlined calls in
  * the loop are in deeper contexts. Statements in a shallower context contradict the placement,
- * because a function cannot be inside itself (the paper's Function Invariant 4). The paper's
- * guess and correction become one join here: the deepest context that holds all statements of the
- * loop and all nested loops. But optimisers move single computations from around a loop into it, so
- * only solid pieces count; others count if a loop has no solid ones.
+ * because a function cannot be inside itself (the paper's Function Invariant 4). The paper's guess
+ * and correction become one join here: the deepest context that holds all statements of the loop
+ * and all nested loops. But optimisers move single computations from around a loop into it, so only
+ * solid pieces count; others count if a loop has no solid ones.
  *
  * Lines. The loop's first line is that of the test that decides on another iteration (the paper's
  * bbranch-max heuristic); for `for` and `while` this is right. Solid lines above it indicate a `do
- * ... while`, or an endless loop that is left in the middle: its own line has no code, but perhaps
- * a marker. The last line is the largest. Code of inlined calls counts with the line of the call.
- */
+ * ... while`, or an endless loop that is left in the middle. The line of such a loop statement has
+ * no code, but perhaps a marker. The last line is the largest. Code of inlined calls counts with
+ * the line of the call. */
 #include <string.h>
 
 #include "structure/builder.h"
@@ -75,7 +75,7 @@ static const uint32_t *last_pieces(struct structure_builder *b)
 	return last;
 }
 
-/* Of several alien contexts in a loop, the one that branches back is guessed to have the loop. */
+/* If a loop has several alien contexts, the one that branches back is guessed to have the loop. */
 static uint32_t choose_alien(const struct structure_builder *b, const struct loop *l,
 			     uint32_t context, const uint32_t *last)
 {
@@ -88,7 +88,7 @@ static uint32_t choose_alien(const struct structure_builder *b, const struct loo
 	return context;
 }
 
-/* Sets the contexts of all loops, from inner to outer: parents come before children. */
+/* Sets the contexts of all loops, from inner to outer: in the forest, parents precede children. */
 static void place_loops(struct structure_builder *b, struct loop_evidence *evidence,
 			const uint32_t *last)
 {

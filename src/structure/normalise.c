@@ -1,9 +1,9 @@
-/* Implements the second rule of section 3.4: a line that appears on several levels of one loop
- * nest, in one context, belongs to the deepest level; on the others it is code that was moved out
- * of the loop.
+/* Implements the second rule of the paper's section 3.4: a line that appears on several levels of
+ * one loop nest, in one context, belongs to the deepest level; on the others it is code that was
+ * moved out of the loop.
  *
- * The first rule, that copies of a loop are one loop, is implemented by how scopes.c numbers loops.
- */
+ * The first rule is that copies of a loop are one loop. scopes.c implements it by how it numbers
+ * loops. */
 #include "structure/builder.h"
 
 /* Takes the lower of the next ranges of two sorted lists. */

@@ -4,11 +4,11 @@
  * unless one of these holds:
  *
  * 1. Its line is before the function or inlined callee that it should belong to.
- * 2. The compiler marks where statements begin. Statements of the line begin elsewhere but not in
- * the loop, or they begin nowhere any more and the line also has code elsewhere.
- * 3. It belongs to an inlined call that also has code elsewhere. In the loop there are none of the
- * call's anchors (branches and calls, which are never moved in), nor, if the compiler marks them,
- * of its statements. */
+ * 2. The compiler marks where statements begin, and statements of the line begin elsewhere but not
+ *    in the loop; or they begin nowhere any more, and the line also has code elsewhere.
+ * 3. It belongs to an inlined call that also has code elsewhere. The loop has none of the call's
+ *    anchors (branches and calls, which are never moved in) and, if the compiler marks statements,
+ *    none of the call's statements. */
 #include "base/hashmap.h"
 #include "structure/builder.h"
 

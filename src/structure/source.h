@@ -1,9 +1,9 @@
 /* A unit's debugging information, prepared for fusing with flow graphs: one row for each address
  * where line or inlining changes.
  *
- * A context is a place in the inlining tree: the function itself (context 0) or an inlined call. If
- * compilers copy code (unrolling, versioning), they describe an inlined call several times. Here,
- * calls of the same callee from the same place in the same context are one context. */
+ * A context is a place in the inlining tree: the function itself (context 0) or an inlined call.
+ * When compilers copy code (unrolling, versioning), they describe an inlined call several times.
+ * Here, calls of the same callee from the same place in the same context are one context. */
 #pragma once
 #include "module/debug.h"
 
@@ -40,13 +40,13 @@ struct source {
 	const struct debug_unit *unit;
 	const struct source_row *rows; /* sorted by va, without duplicates */
 	const struct source_context *contexts;
-	const struct outline_entry
-		*outline;          /* sorted by file, line; only if the unit lacks inlining */
+	/* Sorted by file and line; only if the unit does not describe inlining. */
+	const struct outline_entry *outline;
 	const uint32_t *same_file; /* for each file of the unit, the first with the same path */
-	/* NULL if the compiler is not gcc. If no statement of a line begins near its code, the code
-	 * was moved there from elsewhere, or has no location and just seems to have that of the
-	 * code before it. */
-	const struct source_marker *markers; /* sorted by va */
+	/* Sorted by va; NULL if the compiler is not gcc. If no statement of a line begins near its
+	 * code, the code was moved there from elsewhere, or it has no location of its own and just
+	 * seems to have that of the code before it. */
+	const struct source_marker *markers;
 	bool marks_statements; /* markers are statements; otherwise they are only changes of line */
 	bool nests_behind;     /* nested functions follow the one around them: Fortran */
 	uint32_t row_count, context_count, outline_count, marker_count;

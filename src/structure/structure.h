@@ -7,11 +7,11 @@
  * Invariants:
  * 1. Scopes are in preorder; the scopes, loops and ranges of a function are contiguous.
  * 2. No two ranges of one function's lines overlap, and the ranges of a scope are sorted and
- * disjoint.
+ *    disjoint.
  * 3. The inlined calls on the path from the function to the scope of an address are exactly those
- * that the debugging information has for the address, outermost first.
+ *    that the debugging information has for the address, outermost first.
  * 4. The ranges of a scope cover those of its children, except for code that the compiler moved out
- * of a loop: its line is in the loop that it came from (section 3.4), its addresses are not. */
+ *    of a loop: its line is in the loop that it came from (section 3.4), its addresses are not. */
 #pragma once
 #include "flow/flow.h"
 #include "flow/loops.h"
@@ -19,8 +19,8 @@
 
 enum { INDEX_NONE = UINT32_MAX };
 
-/* Scopes are stored in preorder: the children of scope i are i+1, scopes[i+1].end, ... <
- * scopes[i].end. */
+/* Scopes are stored in preorder. The first child of scope i is i + 1, and the sibling after scope k
+ * is scopes[k].end, as long as that is less than scopes[i].end. */
 enum scope_kind {
 	SCOPE_FUNCTION,
 	SCOPE_INLINE, /* an inlined call; alien lines, if inlining had to be inferred */
@@ -113,12 +113,12 @@ int structure_build(struct structure **out, struct module *im, const struct stru
 		    struct err *e);
 void structure_free(struct structure *s);
 
-/* The structure of a whole module if it is in the cache, else NULL. Of the file, only the build id
- * is read. */
+/* The structure of a whole module if it is in the cache, else NULL. Reads only the build id of the
+ * file. */
 struct structure *structure_cached(const char *path, const struct structure_options *o);
-/* The structure of only the functions that have one of the addresses, for callers that need these
- * at once; of the whole module if that is in the cache. The result is not cached. Adds to the
- * module as structure_build() does. */
+/* The structure of the functions that have one of the addresses, for callers that need it at once.
+ * If the whole module is in the cache, the result is its structure. The result is not cached. Adds
+ * symbols and frame ranges to the module as structure_build() does. */
 int structure_of_addresses(struct structure **out, struct module *im, const uint64_t *addresses,
 			   uint32_t count, const struct structure_options *o, struct err *e);
 

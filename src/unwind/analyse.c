@@ -38,12 +38,12 @@ struct work {
 	bool *switches; /* per block: it switches to another frame than the caller's */
 	/* per block: the stack pointer differs from one iteration of a loop to the next */
 	bool *moves;
-	/* a further such block was found: states propagated from it before are wrong */
+	/* another block of this kind was found: states propagated from it before are wrong */
 	bool repeat;
-	uint16_t bases;    /* number of bases created so far */
-	uint16_t *base_of; /* per instruction: the base it creates by aligning the stack pointer,
-			      else 0 */
-	bool disagree;
+	uint16_t bases; /* number of bases created so far */
+	/* per instruction: the base that it creates by aligning the stack pointer, else 0 */
+	uint16_t *base_of;
+	bool disagree; /* forward paths to a block disagree about the stack pointer */
 	VEC(struct recipe_use) usual;
 	VEC(uint64_t) inner; /* places inside the function that the function itself calls */
 };
@@ -107,9 +107,9 @@ static bool step(struct work *w, struct state *s, uint32_t insn)
 }
 
 /* Merges the state at the end of block `from` into the one at the start of `to`; returns true if
- * that changed. If two paths to a block disagree about the stack pointer: on a back edge, the stack
- * pointer really moves with each iteration. Otherwise one path is not real (a call that never
- * returns), and the one found first is believed. */
+ * that changed. Two paths to a block may disagree about the stack pointer. On a back edge, the
+ * stack pointer really moves with each iteration. Otherwise one of the paths is not real (it
+ * follows a call that never returns), and the one found first is believed. */
 static bool propagate(struct work *w, struct state *s, uint32_t from, uint32_t to)
 {
 	if (w->moves[to])
@@ -155,8 +155,9 @@ static void leave_block(struct work *w, uint32_t block, uint32_t *lowest)
 	}
 }
 
-/* Propagates states from a block on until nothing changes: blocks in order of address, back to the
- * lowest one that changed. */
+/* Propagates states from a block on until nothing changes. Blocks are visited in the order of
+ * addresses. If a visit has changed the state of blocks at or before it, the lowest of them is
+ * next. */
 static void propagate_from(struct work *w, uint32_t at)
 {
 	uint32_t count = w->g->block_count;

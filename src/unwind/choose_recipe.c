@@ -81,8 +81,7 @@ static bool is_below_stack(const struct state *s, const struct arch *arch, const
 	return sp->kind == VALUE_STACK && sp->base == slot->base && slot->offset < sp->offset;
 }
 
-/* Memory is preferred over a register: it still holds the return address while a callee is active.
- */
+/* Memory is preferred to a register: it still holds the return address while a callee is active. */
 static void choose_return(const struct state *s, const struct arch *arch, struct recipe *r)
 {
 	if (arch->link == REG_NONE) {

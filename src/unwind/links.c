@@ -45,8 +45,7 @@ struct call_site links_call_before(const struct flow *f, uint64_t va)
 		if (!p || readable < n || arch->decode(p, n, va - n, DECODE_FLOW, &in) != n)
 			continue;
 		call.indirect |= in.kind == INSN_CALL_INDIRECT;
-		/* The shortest decoding is without prefixes; all longer ones have the same target.
-		 */
+		/* The shortest decoding has no prefixes; all longer ones have the same target. */
 		if (in.kind == INSN_CALL && !call.direct &&
 		    module_is_code(flow_module(f), in.target)) {
 			call.direct = true;
@@ -157,9 +156,9 @@ enum link_verdict links_check(struct links *l, const struct call_site *call,
 	return v == VERDICT_INVALID && call->indirect ? VERDICT_LIKELY : v;
 }
 
-/* The direct calls of a function, and jumps to it. */
+/* The number of direct calls of a function, and of jumps to it. */
 struct direct_callers {
-	uint64_t callee, call; /* call: the last one */
+	uint64_t callee, call; /* `call` is the last call */
 	uint32_t calls, jumps;
 };
 

@@ -55,8 +55,8 @@ struct recipe {
 	bool record;
 	/* The code switches to another frame than its caller's (longjmp), and no longer knows its
 	 * caller. Then the recipe leads to the frame that it switches to, and the return address is
-	 * the target of its jump. If the CFA is unknown, the frame pointer is already that frame's.
-	 */
+	 * the target of its jump. If the CFA is unknown, the frame pointer is already that of the
+	 * new frame. */
 	bool switches;
 };
 

@@ -24,8 +24,8 @@ struct recipes_options {
  * NULL. */
 struct recipes *recipes_open(struct flow *f, const struct recipes_options *options);
 void recipes_close(struct recipes *r);
-/* While held, no functions are discovered, because other threads are reading the flow, whose parts
- * are joined already. Code that would need a discovery has no recipe then. */
+/* While held, no functions are discovered, because other threads read the flow (its parts must have
+ * been joined before). Code that would need a discovery then has no recipe. */
 void recipes_hold(struct recipes *r, bool held);
 
 /* The recipe for code at va; never NULL, but its CFA may be unknown. The pointer is valid until the

@@ -90,15 +90,15 @@ static void remove_slot(struct state *s, unsigned i)
 	memset(&s->slots[s->slot_count], 0, sizeof(s->slots[0]));
 }
 
-/* Whether the value leads to a register of the caller: it is its value, or an address in the frame.
- */
+/* Whether the value leads to a register of the caller: it is the register's value at entry, or an
+ * address in the frame. */
 static bool worth_keeping(struct value v)
 {
 	return v.kind == VALUE_ENTRY || v.kind == VALUE_STACK;
 }
 
-/* Stores `width` bytes. A store to an unknown address is assumed not to overwrite saved registers.
- */
+/* Stores `width` bytes. It is assumed that stores to unknown addresses do not overwrite saved
+ * registers. */
 static bool store(struct state *s, struct value at, unsigned width, struct value v)
 {
 	bool changed = false;
@@ -120,8 +120,8 @@ static bool store(struct state *s, struct value at, unsigned width, struct value
 	return true;
 }
 
-/* Drops slots more than `zone` bytes below the stack pointer: they may be overwritten at any time.
- */
+/* Drops slots that are more than `zone` bytes below the stack pointer: signal handlers or callees
+ * may overwrite them at any time. */
 static bool drop_below(struct state *s, struct value sp, int32_t zone)
 {
 	bool changed = false;
@@ -175,10 +175,8 @@ static struct value computed(const struct state *s, const struct insn *in)
 	case OP_SUB: return whole && !in->shift ? sum(a, b, -1) : unknown;
 	case OP_LOAD: return in->width == 8 ? load(s, address_of(s, in)) : unknown;
 	case OP_LOAD_PAIR: return in->width == 8 ? load(s, address_of(s, in)) : unknown;
-	case OP_POP:
-		return load(
-			s,
-			value_of(s, in->a)); /* a is sp, or the frame pointer for x86-64's leave */
+	/* a is the stack pointer, or the frame pointer in x86-64's leave */
+	case OP_POP: return load(s, value_of(s, in->a));
 	default: return unknown;
 	}
 }

@@ -316,9 +316,10 @@ static bool is_plausible_cfa(const struct active_walk *t, uint64_t cfa)
 	return cfa % 8 == 0 && (cfa > floor || (cfa == floor && may_be_empty));
 }
 
-/* Of a thread that waits in the kernel, only the pc and the stack pointer are known. This is not
- * enough if the function keeps its return address in the link register, as the one does that makes
- * glibc's system calls. But that function is called from one place only. */
+/* If a thread waits in the kernel, only its pc and its stack pointer are known. This is not enough
+ * if its function keeps the return address in the link register, as glibc's function for system
+ * calls does. But only one call leads to glibc's function. In a case like this, the return address
+ * follows from the call. */
 static unsigned find_return_by_caller(const struct active_walk *t, struct caller_frame *c)
 {
 	const struct fact *k = t->here;

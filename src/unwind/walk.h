@@ -62,8 +62,8 @@ struct walker; /* holds a cache from pc to recipe; one per thread of Sonde */
 struct walker *walker_new(void);
 void walker_free(struct walker *w);
 
-/* Walks from `regs`. out->frames is emptied first; afterwards it has at least the innermost frame.
- */
+/* Walks from `regs`. out->frames is emptied first; after the walk, it has at least the innermost
+ * frame. */
 void walk_stack(struct walker *w, struct space *s, const struct registers *regs, read_word read,
 		void *ctx, struct walk *out);
 /* Continues a walk that ended for lack of memory, with another source of memory. */

@@ -83,11 +83,16 @@ static int store(struct found_option f, const char *value, struct err *e)
 	}
 }
 
+/* One typing error is allowed, and one more per three letters. Words of MAX_WORD letters and more
+ * are not compared: the effort grows with their length. */
+enum { LETTERS_PER_TYPO = 3, MAX_TYPOS = 10, MAX_WORD = 100 };
+
 int nearest_word(const char *word, const char *const *words, size_t count)
 {
 	int best = -1;
-	unsigned best_distance = 1 + (unsigned)strnlen(word, 30) / 3;
-	for (size_t i = 0; i < count && strlen(word) < 100; i++) {
+	unsigned best_distance =
+		1 + (unsigned)strnlen(word, LETTERS_PER_TYPO * MAX_TYPOS) / LETTERS_PER_TYPO;
+	for (size_t i = 0; i < count && strlen(word) < MAX_WORD; i++) {
 		unsigned distance = text_distance(word, words[i]);
 		bool prefix = strlen(word) > 1 && !strncmp(word, words[i], strlen(word));
 		if (prefix)

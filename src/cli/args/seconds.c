@@ -5,7 +5,7 @@
 
 #include "cli/term/die.h"
 
-enum { SECONDS_MAX = 1000000000 };
+enum { SECONDS_MAX = 1000000000 }; /* 30 years; as nanoseconds, it still fits into 64 bits */
 
 double parse_seconds(const char *option, const char *value)
 {

@@ -8,11 +8,11 @@ static void add_found(const struct function *p, struct text *out)
 {
 	static const char *const flag_names[16] = {"noreturn", "plt", "ifunc"};
 	const char *before = " found=";
-	for (unsigned way = 0; way < FOUND_WAYS; way++) {
-		if (!(p->found_by >> way & 1))
+	for (unsigned method = 0; method < FOUND_WAYS; method++) {
+		if (!(p->found_by >> method & 1))
 			continue;
 		text_add(out, before);
-		text_add(out, found_by_name[way]);
+		text_add(out, found_by_name[method]);
 		before = ",";
 	}
 	dump_flags(p->flags, flag_names, out);

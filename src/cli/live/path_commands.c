@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int order_metric(struct path_session *s, const char *name, struct err *e)
+static int switch_metric(struct path_session *s, const char *name, struct err *e)
 {
 	bool on = *name != '-';
 	const char *plain = name + (*name == '+' || *name == '-');
@@ -25,7 +25,7 @@ static const struct path_command {
 	enum command_result result; /* if `run` is NULL */
 } commands[] = {
 	{.word = "add", .run = path_add},         {.word = "remove", .run = path_remove},
-	{.word = "metric", .run = order_metric},  {.word = "print", .result = COMMAND_PRINT},
+	{.word = "metric", .run = switch_metric}, {.word = "print", .result = COMMAND_PRINT},
 	{.word = "quit", .result = COMMAND_QUIT},
 };
 
@@ -58,7 +58,8 @@ enum command_result path_command(struct path_session *s, const char *line, struc
 	return COMMAND_FAILED;
 }
 
-/* Also opened for writing, so that there is no end of file when a script closes its end. */
+/* We open the FIFO for writing as well: otherwise reading would reach end of file whenever a script
+ * closes its end. */
 int command_pipe_open(struct command_pipe *p, const char *path, struct err *e)
 {
 	struct stat st;

@@ -1,5 +1,4 @@
-/* Keys pressed in the terminal while the table is shown. They become commands for path_command().
- */
+/* Keys that the user presses while the table is shown. They become commands for path_command(). */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,11 +7,11 @@
 #include "base/text.h"
 
 struct keys {
-	int fd; /* -1: there is no keyboard */
-	struct termios before;
-	char asking; /* the key whose argument is being typed, or 0 */
-	bool help;   /* the help text is shown */
-	char line[512];
+	int fd;                /* -1: there is no keyboard */
+	struct termios before; /* the state that keys_close() restores */
+	char asking;           /* the key whose argument is being typed, or 0 */
+	bool help;             /* the help text is shown */
+	char line[512];        /* the argument as typed so far */
 	size_t len;
 	struct text command;
 };

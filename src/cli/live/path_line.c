@@ -5,10 +5,15 @@
 #include "cli/term/startup.h"
 #include "cli/term/text.h"
 
-enum { INNER_FRAMES = 60, OUTER_FRAMES = 6 }; /* shown of a long path */
+enum {
+	INNER_FRAMES = 60, /* frames shown of a long path, at both ends */
+	OUTER_FRAMES = 6,
+	MAX_NAME_COLUMNS = 60,
+	SEPARATOR_COLUMNS = 3, /* " > " */
+	TIMES_COLUMNS = 6,     /* " x1234" */
+	OMITTED_COLUMNS = 6,   /* "... > " */
+};
 
-/* Lists the nodes from the root to the leaf. Of a long path only both ends, with PROFILE_NONE for
- * the rest. */
 void path_line_nodes(const struct profile *p, uint32_t leaf, node_numbers *out)
 {
 	node_numbers all = {0};
@@ -28,7 +33,7 @@ void path_line_nodes(const struct profile *p, uint32_t leaf, node_numbers *out)
 
 static void add_level(struct text *out, const struct place_level *l, bool place)
 {
-	add_function_name(out, l->name, 60);
+	add_function_name(out, l->name, MAX_NAME_COLUMNS);
 	text_add(out, l->inlined ? " inlined" : "");
 	if (!place || (!l->line && !l->loop_count))
 		return;
@@ -76,8 +81,8 @@ static void clear_pieces(piece_list *pieces)
 	vec_clear(pieces);
 }
 
-/* Startup functions (_start, start_thread) are of no interest: they and all pieces before them are
- * dropped. */
+/* Adds a frame. Startup functions (_start, start_thread) are of no interest: they and all pieces
+ * before them are dropped. Once *started is set, the program's own code has begun. */
 static void add_frame(struct places *places, const struct profile *profile, uint32_t node,
 		      piece_list *pieces, bool *started)
 {
@@ -97,7 +102,7 @@ static void add_frame(struct places *places, const struct profile *profile, uint
 	vec_free(&levels);
 }
 
-/* The measured function itself, as a whole: written without a line in it. */
+/* Adds the measured function itself. It is measured as a whole, so no line of it is named. */
 static void add_entry(struct places *places, const struct profile *profile, uint32_t leaf,
 		      piece_list *pieces)
 {
@@ -132,14 +137,15 @@ static void find_pieces(struct places *places, const struct profile *profile, ui
 
 static size_t piece_columns(const struct line_piece *p)
 {
-	return text_columns(p->text.data, p->text.len) + (p->times > 1 ? 6 : 0) + 3;
+	return text_columns(p->text.data, p->text.len) + (p->times > 1 ? TIMES_COLUMNS : 0) +
+	       SEPARATOR_COLUMNS;
 }
 
 /* Joins the pieces. If the line would be too long, the outermost pieces are left out. */
 static void join_pieces(struct text *out, const piece_list *pieces, size_t width)
 {
 	uint32_t first = pieces->len;
-	size_t used = 6;
+	size_t used = OMITTED_COLUMNS;
 	while (first && (!width || first == pieces->len ||
 			 used + piece_columns(&pieces->data[first - 1]) <= width))
 		used += piece_columns(&pieces->data[--first]);

@@ -13,7 +13,9 @@ enum {
 	COUNT_COLUMNS = 14,
 	SHARE_COLUMNS = 8,
 	AMOUNT_COLUMNS = 11,
-	MAX_NAME_COLUMNS = 26, /* width limit for long metric names */
+	MAX_METRIC_COLUMNS = 26,
+	MAX_FUNCTION_COLUMNS = 60,
+	MAX_IDLE_COLUMNS = 40, /* the same in the list of functions without calls */
 	MIN_PATH_COLUMNS = 48,
 	INDENT = 6,
 	MAX_IDLE_NAMES = 12,
@@ -36,11 +38,11 @@ struct path_table {
 	const struct path_metric *first; /* the metric that shares and the order are based on */
 	row_list rows;                   /* sorted by function, then heaviest first */
 	bool per_call;                   /* there is room for columns per call */
-	bool below; /* there is no room for paths beside the values: they go on lines below */
+	bool below; /* paths do not fit beside the values: each is on a line of its own below */
 	struct text *out;
 };
 
-static const struct profile_metric plain = {.name = "calls", .unit = ""};
+static const struct profile_metric calls_metric = {.name = "calls", .unit = ""};
 
 /* ---- rows ---- */
 
@@ -127,7 +129,7 @@ static void add_value(struct text *out, const struct path_metric *m, uint64_t am
 	struct text cell = TEXT_INIT;
 	const struct profile_metric unit = {.name = m->name, .unit = m->unit};
 	if (amount)
-		add_amount(&cell, m->index == PATH_CALLS ? &plain : &unit, amount);
+		add_amount(&cell, m->index == PATH_CALLS ? &calls_metric : &unit, amount);
 	else
 		text_char(&cell, '-');
 	add_cell(out, &cell, columns);
@@ -138,7 +140,7 @@ static size_t metric_columns(const struct path_metric *m)
 {
 	size_t least = metrics_is_time(m) ? AMOUNT_COLUMNS : COUNT_COLUMNS;
 	size_t name = strlen(m->name) + 2;
-	return name < least ? least : name < MAX_NAME_COLUMNS ? name : MAX_NAME_COLUMNS;
+	return name < least ? least : name < MAX_METRIC_COLUMNS ? name : MAX_METRIC_COLUMNS;
 }
 
 #define EACH_METRIC(m, t)                                                                          \
@@ -151,7 +153,10 @@ static size_t table_columns(const struct path_table *t)
 {
 	size_t n = SHARE_COLUMNS;
 	EACH_METRIC(m, t)
-	n += m->index == PATH_CALLS ? COUNT_COLUMNS : metric_columns(m) * (t->per_call ? 2 : 1);
+	{
+		n += m->index == PATH_CALLS ? COUNT_COLUMNS
+					    : metric_columns(m) * (t->per_call ? 2 : 1);
+	}
 	return n;
 }
 
@@ -228,7 +233,7 @@ static void add_title(const struct path_table *t, const struct path_function *f)
 	} else {
 		output_style(t->out, STYLE_NAME);
 	}
-	add_function_name(t->out, f->name, 60);
+	add_function_name(t->out, f->name, MAX_FUNCTION_COLUMNS);
 	output_style(t->out, STYLE_NONE);
 	if (*f->file) {
 		text_add(t->out, "  ");
@@ -371,7 +376,7 @@ static void add_idle(const struct path_table *t, const function_list *idle)
 	for (uint32_t i = 0; i < idle->len && i < MAX_IDLE_NAMES; i++) {
 		text_add(&line, i ? ", " : "");
 		add_function_name(&line, t->s->data.functions.data[idle->data[i].function].name,
-				  40);
+				  MAX_IDLE_COLUMNS);
 	}
 	text_add(&line, idle->len > MAX_IDLE_NAMES ? ", ..." : "");
 	if (t->o->width)
@@ -382,7 +387,9 @@ static void add_idle(const struct path_table *t, const function_list *idle)
 	text_release(&line);
 }
 
-/* Returns the number of paths that each function may show, so that the table fits in its lines. */
+/* Returns the number of paths that each function may show, so that the table fits in its lines.
+ * Fixed are the heading and about four lines below the table, and for each function its title and
+ * the line that sums up its other paths. */
 static uint32_t share_of_lines(const struct path_table *t, uint32_t functions)
 {
 	uint32_t fixed = 5 + 2 * functions;

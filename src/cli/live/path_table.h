@@ -7,7 +7,7 @@
 struct table_options {
 	bool threads;   /* one row per call path and thread */
 	unsigned width; /* columns; 0: unlimited */
-	unsigned lines; /* maximum number of lines; 0: MAX_PATHS paths per function */
+	unsigned lines; /* maximum; 0: unlimited, but at most MAX_PATHS paths per function */
 };
 
 void table_render(const struct path_session *s, struct places *places,

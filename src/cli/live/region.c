@@ -12,7 +12,7 @@ enum { LINES = 4, MIN_ROWS = 12, MIN_COLUMNS = 40 };
 /* In seconds. The pause between plain lines doubles each time. */
 static const double redraw_pause = 0.5, first_line_pause = 5, max_line_pause = 60;
 
-static bool measure(struct live_region *r)
+static bool measure_terminal(struct live_region *r)
 {
 	struct terminal_size size;
 	if (!terminal_draws(r->fd) || !terminal_size(r->fd, &size))
@@ -25,7 +25,7 @@ static bool measure(struct live_region *r)
 void live_region_init(struct live_region *r, int fd)
 {
 	*r = (struct live_region){.fd = fd, .open = true};
-	r->terminal = measure(r);
+	r->terminal = measure_terminal(r);
 	r->pause = r->terminal ? redraw_pause : first_line_pause;
 	r->next = now_ns() + (uint64_t)(r->pause * 1e9);
 }
@@ -40,7 +40,7 @@ bool live_region_is_wide(const struct live_region *r)
 	return r->terminal;
 }
 
-static void send(const struct live_region *r, struct text *t)
+static void write_and_release(const struct live_region *r, struct text *t)
 {
 	terminal_write(r->fd, t->data, t->len); /* progress is not worth an error */
 	text_release(t);
@@ -61,7 +61,7 @@ static void draw(struct live_region *r, const char *headline, const char *const 
 		 uint32_t count)
 {
 	struct text out = TEXT_INIT;
-	if (!measure(r))
+	if (!measure_terminal(r))
 		return;
 	reserve(r, &out);
 	text_add(&out, TERMINAL_SAVE_CURSOR);
@@ -75,7 +75,7 @@ static void draw(struct live_region *r, const char *headline, const char *const 
 		text_add(&out, TERMINAL_PLAIN);
 	}
 	text_add(&out, TERMINAL_LOAD_CURSOR);
-	send(r, &out);
+	write_and_release(r, &out);
 }
 
 void live_region_show(struct live_region *r, const char *headline, const char *const *lines,
@@ -99,6 +99,6 @@ void live_region_clear(struct live_region *r)
 		    TERMINAL_SAVE_CURSOR TERMINAL_SCROLL_ALL TERMINAL_TO_ROW TERMINAL_CLEAR_BELOW
 			    TERMINAL_LOAD_CURSOR,
 		    r->rows - LINES + 1);
-	send(r, &out);
+	write_and_release(r, &out);
 	r->drawn = false;
 }

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* If all-zero, it shows nothing. */
+/* An all-zero region shows nothing. */
 struct live_region {
 	int fd;
 	bool open;     /* initialised */
@@ -17,7 +17,7 @@ struct live_region {
 
 void live_region_init(struct live_region *r, int fd);
 bool live_region_is_due(const struct live_region *r);
-/* True if it shows lines below the headline. */
+/* True if the terminal has room for lines below the headline. */
 bool live_region_is_wide(const struct live_region *r);
 /* Shows the headline and the lines, shortened to the terminal's width. */
 void live_region_show(struct live_region *r, const char *headline, const char *const *lines,

@@ -8,7 +8,11 @@
 #include "isa/text.h"
 #include "module/module.h"
 
-enum { CONTEXT = 4, LINE_COLUMN = 60, MAX_GAP_BYTES = 1 << 20 };
+enum {
+	CONTEXT = 4,             /* instructions shown before and after one with a share */
+	LINE_COLUMN = 60,        /* where the source line is written */
+	MAX_GAP_BYTES = 1 << 20, /* code without amounts that is decoded; more is skipped */
+};
 
 /* The amount measured at one instruction. */
 struct hot_insn {
@@ -176,11 +180,13 @@ static struct hot_insn take_amounts(struct listing *l, uint64_t va, uint64_t end
 	return all.executions ? begin_run(l, &all) : all.self ? all : next_of_run(l);
 }
 
+/* Shows an instruction if it has a share, with its context; otherwise remembers it as the context
+ * of the next one. */
 static void pass_insn(struct listing *l, uint64_t va, uint64_t end, struct text *out)
 {
 	static const struct hot_insn none;
 	struct hot_insn here = take_amounts(l, va, end);
-	/* Less would be printed as 0.0 %. */
+	/* A smaller share would be printed as 0.0 %. */
 	if ((double)here.self < 0.0005 * (double)l->r->total || !here.self) {
 		if (l->after && l->after--)
 			add_insn(l, va, &here, out);

@@ -3,7 +3,7 @@
 #include "profile/callers.h"
 #include "cli/report/view.h"
 
-enum { MAX_LEVELS = 100 };
+enum { MAX_LEVELS = 100 }; /* of callers */
 
 /* Moves the amounts below a focus to the focus. */
 static void cut_below_focus(struct tree *t, const bool *focus)
@@ -33,7 +33,7 @@ static void cut_below_focus(struct tree *t, const bool *focus)
 	free(inside);
 }
 
-/* Callers with too little were never created; this adds rows for their sums. */
+/* callers_build() leaves out callers with too small a share. This adds rows for their sums. */
 static void add_rest(struct outline *o, const struct report *r, uint32_t max_depth)
 {
 	uint32_t count = o->nodes.len;

@@ -15,6 +15,8 @@
 
 enum { DEFAULT_WIDTH = 100, WIDTH_MIN = 70, WIDTH_MAX = 300 };
 
+static const double DEFAULT_MIN_SHARE = 0.005; /* in text; JSON and CSV have all rows */
+
 static unsigned width_of_output(void)
 {
 	unsigned columns = terminal_columns(STDOUT_FILENO, DEFAULT_WIDTH);
@@ -131,7 +133,7 @@ static bool is_at(const struct profile_scope *s, const char *pattern, struct tex
 	for (size_t i = 0; s->first_line && i < ARRAY_SIZE(names); i++) {
 		text_clear(tmp);
 		text_printf(tmp, "loop %s:%u-%u", names[i], s->first_line, s->last_line);
-		if (pattern_match(pattern, tmp->data + 5))
+		if (pattern_match(pattern, tmp->data + strlen("loop ")))
 			return true;
 		if (s->kind == PROFILE_LOOP && pattern_match(pattern, tmp->data))
 			return true;
@@ -174,7 +176,7 @@ static int parse_share(struct report *r, struct err *e)
 {
 	const char *word = r->args->min_percent;
 	char *end;
-	r->min_share = r->format == REPORT_TEXT ? 0.005 : 0;
+	r->min_share = r->format == REPORT_TEXT ? DEFAULT_MIN_SHARE : 0;
 	if (!word)
 		return 0;
 	errno = 0;

@@ -21,7 +21,7 @@ static void count_threads(struct counts_view *c, const struct report *r)
 }
 
 /* Removes rows that are shown only for their total, and adds them to the sum of the hidden rows. */
-static void keep_own(struct counts_view *c, const struct report *r)
+static void keep_rows_with_self(struct counts_view *c, const struct report *r)
 {
 	struct outline_row more = {.node = PROFILE_NONE, .parent = PROFILE_NONE};
 	double least = r->min_share * (double)r->total;
@@ -50,7 +50,7 @@ void counted_build(struct counts_view *c, const struct report *r, outline_build 
 	outline_link(&c->outline, r->profile, r->args->sort == SORT_BEST ? best : r->args->sort);
 	outline_rows(&c->outline, r, &c->rows);
 	if (best == SORT_SELF)
-		keep_own(c, r);
+		keep_rows_with_self(c, r);
 	counts_build(&c->all, r->profile, is_chosen, &ctx);
 	if (r->args->per_thread)
 		outline_by_thread(&c->outline, r, build, &c->threads);
@@ -78,7 +78,7 @@ static struct counted_item item_of(const struct counts_view *c, uint32_t node)
 				     .thread = PROFILE_NONE};
 }
 
-/* The same row for one of the threads; false if the thread did not execute it. */
+/* Finds the same row for one of the threads. Returns false if the thread did not execute it. */
 static bool thread_item(const struct counts_view *c, uint32_t node, uint32_t i,
 			struct counted_item *out)
 {
@@ -98,7 +98,7 @@ void add_loop_label(const struct profile *p, uint32_t scope, const char *marks, 
 	outline_place(p, &n, &place);
 	text_add(&place, marks);
 	/* The place is the important part: the function gets the remaining columns. */
-	size_t used = text_columns(place.data, place.len) + 4;
+	size_t used = text_columns(place.data, place.len) + 4; /* " in " */
 	size_t room = used < width ? width - used : 0;
 	struct text chain = TEXT_INIT;
 	add_short(out, place.data, width < 12 ? 12 : width);

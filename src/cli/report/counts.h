@@ -45,9 +45,9 @@ void counted_csv(const struct counts_view *c, const struct report *r,
 /* With --focus, adds a line that says that counts cover all call paths: they are not recorded per
  * call path. */
 void counted_note(const struct report *r, struct text *out);
-/* Adds marks after the place of a loop for its special properties, and the lines that explain the
- * marks used. */
+/* Adds marks for special properties of a loop, to be written after its place. */
 void counted_marks(const struct counts_row *row, struct text *out);
+/* Adds the lines that explain the marks used. */
 void counted_legend(const struct counts_view *c, struct text *out);
 /* Adds "heat.c:12-20 in main > relax", in at most `width` columns. */
 void add_loop_label(const struct profile *p, uint32_t scope, const char *marks, size_t width,

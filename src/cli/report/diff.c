@@ -7,6 +7,13 @@
 #include "base/vec.h"
 #include "cli/term/text.h"
 
+enum {
+	COLUMN = 11,
+	EXACT_COLUMN = 18, /* width of an exact change */
+	MAX_NAME_COLUMNS = 40,
+	MAX_COMMAND_COLUMNS = 60,
+};
+
 double diff_percent(const struct diff_view *v, const struct diff_change *c)
 {
 	double total = (double)v->diff->a.total;
@@ -85,8 +92,6 @@ static void add_change(const struct diff_view *v, struct text *out, double chang
 	add_size(v, out, fabs(change));
 }
 
-enum { COLUMN = 11, EXACT_COLUMN = 18 /* width of an exact change */ };
-
 static void add_value(const struct diff_view *v, struct text *out, uint64_t amount, uint64_t total)
 {
 	struct text cell = TEXT_INIT;
@@ -107,9 +112,9 @@ static void add_label(const struct diff_view *v, const struct diff_row *r, struc
 	if (s->kind == PROFILE_LOOP) {
 		add_scope_place(out, p, s);
 		text_add(out, " in ");
-		add_short(out, function_of(v, r)->name, 40);
+		add_short(out, function_of(v, r)->name, MAX_NAME_COLUMNS);
 	} else {
-		add_short(out, s->name, 40);
+		add_short(out, s->name, MAX_NAME_COLUMNS);
 		text_add(out, "  ");
 		add_scope_place(out, p, s);
 	}
@@ -175,10 +180,10 @@ static void add_input(const struct diff_input *in, const char *letter, const str
 		add_counted(out, all->total_samples, "sample", "samples");
 	}
 	text_add(out, "  ");
-	add_short(out, in->path, 40);
+	add_short(out, in->path, MAX_NAME_COLUMNS);
 	if (command) {
 		text_add(out, ": ");
-		add_short(out, command, 60);
+		add_short(out, command, MAX_COMMAND_COLUMNS);
 	}
 	text_char(out, '\n');
 }

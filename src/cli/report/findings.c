@@ -54,7 +54,8 @@ void add_seconds(struct text *out, double seconds)
 	text_printf(out, "%.*f s", seconds < 9.995 ? 2 : seconds < 999.95 ? 1 : 0, seconds);
 }
 
-/* Facts are text that anybody may have written, so impossible values are treated as missing. */
+/* Reads a number among the facts of a profile. A file may contain anything, so impossible values
+ * are treated as missing. */
 static bool number_fact(const struct profile *p, const char *name, enum quantity what, double *out)
 {
 	const char *value = profile_get_fact(p, name);
@@ -122,7 +123,7 @@ static void add_run(const struct profile *p, size_t width, struct text *out)
 		text_printf(out, " %s ", ends[i].verb);
 		add_seconds(out, seconds);
 	} else
-		text_add(out, i < 2 ? " ran" : " was observed");
+		text_add(out, i < 2 ? " ran" : " was observed"); /* the first two rows say "ran" */
 	text_add(out, ends[i].how);
 }
 
@@ -201,8 +202,8 @@ static void add_finding(const struct profile *p, uint32_t number, size_t width, 
 	text_char(out, '\n');
 }
 
-/* Undecided experiments are counted here only if the search was cut short: one that ended normally
- * has a note about them. */
+/* Undecided experiments are counted here only if the search was cut short: a search that ended
+ * normally has a note about them. */
 static void add_nothing(const struct profile *p, size_t width, struct text *out)
 {
 	uint32_t undecided = 0;

@@ -1,12 +1,16 @@
 /* The flat view: module, file, function, inlined call, loop, line. Outer levels can be removed
- * ("flattening", Tallent et al.), so that the contents of different ones are side by side. */
+ * ("flattening", Tallent et al.), so that the contents of different modules, files or functions are
+ * side by side. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/report/view.h"
 
-enum { FLATTEN_LOOPS = UINT32_MAX };
+enum {
+	FLATTEN_LOOPS = UINT32_MAX,
+	MAX_FLATTEN = 1000, /* levels: a larger number is a typing error */
+};
 
 int flatten_parse(const char *word, uint32_t *levels, struct err *e)
 {
@@ -19,7 +23,7 @@ int flatten_parse(const char *word, uint32_t *levels, struct err *e)
 		return 0;
 	errno = 0;
 	unsigned long n = strtoul(word, &end, 10);
-	if (errno || *end || end == word || *word == '-' || n > 1000)
+	if (errno || *end || end == word || *word == '-' || n > MAX_FLATTEN)
 		return err_set(e, ERR_INPUT,
 			       "--flatten needs a number of levels or 'loops', not '%s'", word);
 	*levels = (uint32_t)n;

@@ -3,14 +3,14 @@
 struct folding {
 	struct tree *out;
 	struct hashmap children;
-	VEC(uint32_t) levels;  /* by folded node: the levels folded into it */
-	VEC(uint32_t) entered; /* by folded node: `turns` of the path that created it */
-	uint32_t *place;       /* by node: its folded node */
-	uint32_t *turns;       /* by node: the number of folds on the path to it */
+	VEC(uint32_t) levels;       /* by folded node: the levels folded into it */
+	VEC(uint32_t) folds_before; /* by folded node: folded calls above it when it was added */
+	uint32_t *place;            /* by node: its folded node */
+	uint32_t *folds;            /* by node: the number of folded calls on the path to it */
 };
 
-/* Returns the node, or the nearest caller of it, that is this function already; PROFILE_NONE if
- * there is none. */
+/* Returns the nearest node from `at` up to the root that is this function; PROFILE_NONE if there is
+ * none. */
 static uint32_t find_recursion(const struct tree *t, uint32_t at, uint32_t scope)
 {
 	for (; at != PROFILE_NONE; at = t->nodes.data[at].parent)
@@ -20,8 +20,9 @@ static uint32_t find_recursion(const struct tree *t, uint32_t at, uint32_t scope
 }
 
 static uint32_t find_child(struct folding *f, uint32_t parent, const struct tree_node *n,
-			   uint32_t turns)
+			   uint32_t folds)
 {
+	/* Nodes without a scope differ by their kind; no scope has so large a number. */
 	uint32_t what = n->scope == PROFILE_NONE ? PROFILE_NONE - n->kind : n->scope;
 	uint32_t fresh = f->out->nodes.len;
 	uint32_t child = hashmap_add(&f->children, (uint64_t)parent << 32 | what, fresh);
@@ -30,7 +31,7 @@ static uint32_t find_child(struct folding *f, uint32_t parent, const struct tree
 		empty.first_child = empty.next = PROFILE_NONE;
 		vec_push(&f->out->nodes, empty);
 		vec_push(&f->levels, 0);
-		vec_push(&f->entered, turns);
+		vec_push(&f->folds_before, folds);
 	}
 	return child;
 }
@@ -38,18 +39,18 @@ static uint32_t find_child(struct folding *f, uint32_t parent, const struct tree
 static void place_node(struct folding *f, const struct tree *t, uint32_t i)
 {
 	const struct tree_node *n = &t->nodes.data[i];
-	uint32_t parent = f->place[n->parent], turns = f->turns[n->parent], at = PROFILE_NONE;
+	uint32_t parent = f->place[n->parent], folds = f->folds[n->parent], at = PROFILE_NONE;
 	if (n->kind == TREE_FUNCTION)
 		at = find_recursion(f->out, parent, n->scope);
 	if (at == PROFILE_NONE) {
-		at = find_child(f, parent, n, turns);
+		at = find_child(f, parent, n, folds);
 	} else {
-		uint32_t levels = ++turns - f->entered.data[at];
+		uint32_t levels = ++folds - f->folds_before.data[at];
 		if (levels > f->levels.data[at])
 			f->levels.data[at] = levels;
 	}
 	f->place[i] = at;
-	f->turns[i] = turns;
+	f->folds[i] = folds;
 	f->out->nodes.data[at].self += n->self;
 	f->out->nodes.data[at].self_samples += n->self_samples;
 }
@@ -75,19 +76,19 @@ void fold_tree(struct folded *out, const struct tree *t)
 	root.total = root.total_samples = 0;
 	*out = (struct folded){.tree = {.profile = t->profile}};
 	f.place = xcalloc(t->nodes.len, sizeof(*f.place));
-	f.turns = xcalloc(t->nodes.len, sizeof(*f.turns));
+	f.folds = xcalloc(t->nodes.len, sizeof(*f.folds));
 	vec_push(&f.out->nodes, root);
 	vec_push(&f.levels, 0);
-	vec_push(&f.entered, 0);
+	vec_push(&f.folds_before, 0);
 	for (uint32_t i = 1; i < t->nodes.len; i++)
 		place_node(&f, t, i);
 	add_up(f.out);
 	tree_link(f.out);
 	out->levels = f.levels.data;
 	hashmap_release(&f.children);
-	vec_free(&f.entered);
+	vec_free(&f.folds_before);
 	free(f.place);
-	free(f.turns);
+	free(f.folds);
 }
 
 void folded_release(struct folded *f)

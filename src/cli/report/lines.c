@@ -47,8 +47,8 @@ static int by_self(const void *a, const void *b)
 struct line_gathering {
 	struct lines *out;
 	struct hashmap index;
-	VEC(uint32_t) active;
-	uint32_t *line_of; /* by tree node; PROFILE_NONE if it has no line */
+	VEC(uint32_t) active; /* by line: its number of nodes on the current path */
+	uint32_t *line_of;    /* by tree node; PROFILE_NONE if it has no line */
 };
 
 static uint32_t find_line(struct line_gathering *g, const char *file, uint32_t line)
@@ -188,21 +188,22 @@ static bool add_file(const struct report *r, const struct lines *l, const struct
 	struct source_file s;
 	VEC(struct annotated_line) shown = {0};
 	const char *path = l->list.data[f->first].file;
-	bool leads = false, spends = (double)f->self >= r->min_share * (double)r->total;
+	bool has_hot_line = false, has_self = (double)f->self >= r->min_share * (double)r->total;
 	for (uint32_t i = 0; i < f->count; i++) {
 		const struct annotated_line *x = &l->list.data[f->first + i];
-		leads |= x->total >= r->total / 10;
+		has_hot_line |= x->total >= r->total / 10;
 		if ((double)x->total >= r->min_share * (double)r->total)
 			vec_push(&shown, *x);
 	}
-	bool found = (spends || leads) && source_open(&s, path, r->args->source_path);
-	if (spends || found)
+	bool found = (has_self || has_hot_line) && source_open(&s, path, r->args->source_path);
+	if (has_self || found)
 		add_annotated(r, path, shown.data, shown.len, found ? &s : NULL, out);
-	if (spends || leads)
+	if (has_self || has_hot_line)
 		source_close(&s);
 	vec_free(&shown);
-	return spends || found;
+	return has_self || found;
 }
+
 void lines_text(const struct report *r, struct text *out)
 {
 	struct lines l = {0};

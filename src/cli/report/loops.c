@@ -1,5 +1,5 @@
-/* Loops as a flat list, each with its function, the inlined calls around it, and the most frequent
- * caller of the function. */
+/* Loops as a flat list, each with its function, the inlined calls around it, and the caller of
+ * the function in the loop's heaviest context. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,8 +44,8 @@ static uint32_t *heaviest_contexts(const struct tree *t)
 	return heaviest;
 }
 
-/* Returns the function that calls the function of a node, recursion aside; PROFILE_NONE if there is
- * none. */
+/* Returns the function that calls the function of a node, other than itself; PROFILE_NONE if there
+ * is none. */
 static uint32_t find_caller(const struct tree *t, uint32_t at)
 {
 	const struct tree_node *n = t->nodes.data;

@@ -131,8 +131,8 @@ bool outline_is_startup(const struct outline *o, uint32_t node, const struct pro
 	return is_startup(p, unnamed ? o->nodes.data[n->first_child].scope : n->scope);
 }
 
-/* In an outline of callers (no_self), startup code is at the ends. In an outline of calls it is on
- * top, and is kept if it has a self. */
+/* In an outline of callers (no_self), startup code is at the ends of paths. In an outline of calls
+ * it is at the top, and is kept if it has a self amount. */
 void outline_skip_startup(struct outline *o, const struct profile *p)
 {
 	bool *startup = find_startup(o, p), *away = xcalloc(o->nodes.len, sizeof(*away));
@@ -148,7 +148,7 @@ void outline_skip_startup(struct outline *o, const struct profile *p)
 /* The sort key of a node. */
 struct sort_key {
 	uint32_t node, parent;
-	uint64_t first, second; /* larger values come first */
+	uint64_t first, second; /* in descending order */
 	const char *name;
 	uint32_t line;
 };
@@ -275,6 +275,7 @@ static uint64_t *hash_paths(const struct outline *o)
 	return hashes;
 }
 
+/* Threads shown by --per-thread: in JSON and CSV, and as columns of text. */
 enum { MAX_THREADS = 64, MAX_THREAD_COLUMNS = 6 };
 
 void outline_by_thread(const struct outline *o, const struct report *r, outline_build build,

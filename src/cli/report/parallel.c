@@ -24,11 +24,11 @@ enum {
 
 static const double MIN_SHARE = 0.02; /* the default of --min-percent */
 
-/* Above these values a loop is not said to have few iterations, small iterations or small
+/* Below these values the text says that a loop has few iterations, small iterations or small
  * entries. */
-static const double MANY_ITERATIONS = 64;
-static const double LARGE_ITERATION = 1000;
-static const double LARGE_ENTRY = 10.0 * PARALLEL_ENTRY_COST;
+static const double MANY_ITERATIONS = 64;   /* enough for the largest number of threads shown */
+static const double LARGE_ITERATION = 1000; /* instructions */
+static const double LARGE_ENTRY = 10.0 * PARALLEL_ENTRY_COST; /* instructions */
 
 struct parallel_report {
 	const struct report *r;
@@ -148,7 +148,7 @@ static void add_refusal(const struct parallel_loop *l, struct text *out)
 /* ---- text ---- */
 
 /* Adds words, indented, in lines of at most `width` columns. */
-static void add_wrapped(const char *words, size_t indent, size_t width, struct text *out)
+static void add_paragraph(const char *words, size_t indent, size_t width, struct text *out)
 {
 	size_t used = 0;
 	while (*words) {
@@ -267,7 +267,7 @@ static void add_chosen(const struct parallel_report *f, uint32_t number, struct 
 	add_row(f, l, words.data, out);
 	text_clear(&words);
 	add_reason(l, &words);
-	add_wrapped(words.data, INDENT, f->r->width, out);
+	add_paragraph(words.data, INDENT, f->r->width, out);
 	add_inside(f, l, out);
 	text_release(&words);
 }
@@ -290,7 +290,7 @@ static void add_none(const struct parallel_report *f, struct text *out)
 	}
 }
 
-/* If threads already run concurrently, shares of instructions are not shares of time: says so. */
+/* Adds a note if several threads ran: then shares of instructions are not shares of time. */
 static void add_threads_note(const struct report *r, struct text *out)
 {
 	uint32_t *threads, count = report_top_threads(r, &threads), working = 0;
@@ -307,7 +307,7 @@ static void add_threads_note(const struct report *r, struct text *out)
 	add_count(&words, working);
 	text_add(&words, " threads ran; shares are of the instructions of all threads together. "
 			 "--thread=THREAD shows one.");
-	add_wrapped(words.data, 0, r->width, out);
+	add_paragraph(words.data, 0, r->width, out);
 	text_release(&words);
 }
 

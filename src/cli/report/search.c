@@ -15,7 +15,15 @@
 #include "cli/report/view.h"
 #include "cli/term/text.h"
 
-enum { MAX_GUIDES = 24, MIN_GUIDES = 4, COLUMNS = 35, MIN_LABEL = 24, TYPICAL_LABEL = 40 };
+enum {
+	MAX_GUIDES = 24, /* levels of indentation */
+	MIN_GUIDES = 4,
+	COLUMNS = 35, /* left of the guides: state, value, times */
+	MIN_LABEL = 24,
+	TYPICAL_LABEL = 40,
+};
+
+static const double MIN_NOTED_OVERHEAD = 0.01; /* share of time: less is not worth a note */
 
 static bool is_within(const struct profile *p, uint32_t part, uint32_t whole)
 {
@@ -181,7 +189,7 @@ static bool *matching_resources(const struct profile *p, const char *pattern)
 }
 
 /* Propagates marks along refinements, in one direction. */
-static void spread(const struct profile *p, bool down, bool *marked)
+static void propagate(const struct profile *p, bool down, bool *marked)
 {
 	for (bool again = true; again;) {
 		again = false;
@@ -206,8 +214,8 @@ bool *search_choose(const struct profile *p, const char *pattern)
 		above[i] = chosen[i];
 		any |= chosen[i];
 	}
-	spread(p, true, chosen);
-	spread(p, false, above);
+	propagate(p, true, chosen);
+	propagate(p, false, above);
 	for (uint32_t i = 0; i < n; i++)
 		chosen[i] |= above[i];
 	free(match);
@@ -220,11 +228,11 @@ bool *search_choose(const struct profile *p, const char *pattern)
 
 /* A line to be written: an experiment below another, or the number of those that are not shown. */
 struct history_line {
-	uint32_t experiment; /* PROFILE_NONE: the line stands for `folded` experiments */
+	uint32_t experiment; /* PROFILE_NONE: the line represents `folded` experiments */
 	uint32_t parent, depth;
 	uint32_t folded;
-	bool untested;
-	double most;
+	bool untested; /* the folded ones are untested; otherwise they are false */
+	double most;   /* the largest value of the folded ones */
 };
 
 struct history_walk {
@@ -232,8 +240,8 @@ struct history_walk {
 	struct experiment_tree h;
 	VEC(struct history_line) todo; /* the next line is the last element */
 	bool *shown;
-	bool folded; /* some experiments were folded */
-	double threshold;
+	bool folded;      /* some experiments were folded */
+	double threshold; /* of the hypothesis that is being written */
 };
 
 static void add_columns(const struct profile_experiment *x, struct text *out)
@@ -303,7 +311,7 @@ static void add_notes(const struct history_walk *w, const struct profile_experim
 		snprintf(number, sizeof(number), "threshold %.3g %%", percent(x->threshold));
 		add_note(&notes, number);
 	}
-	if (x->observed > 0 && x->overhead / x->observed >= 0.01) {
+	if (x->observed > 0 && x->overhead / x->observed >= MIN_NOTED_OVERHEAD) {
 		snprintf(number, sizeof(number), "overhead %.3g %%",
 			 percent(fmin(x->overhead / x->observed, 1)));
 		add_note(&notes, number);

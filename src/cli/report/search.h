@@ -14,8 +14,8 @@ bool search_has(const struct report *r, uint32_t experiment);
 /* True for experiments that are only counted in a common line: false ones that lead to no true one,
  * and untested ones, unless the user wants to see them. */
 bool search_is_folded(const struct report *r, const struct experiment_tree *h, uint32_t experiment);
-/* Selects the experiments that lead to, are, or follow from one whose parts match the pattern; the
- * caller frees. NULL if there is none. */
+/* Selects the experiments of which a part matches the pattern, with all experiments that lead to
+ * them and all that they were refined to; the caller frees. Returns NULL if none matches. */
 bool *search_choose(const struct profile *p, const char *pattern);
 /* Adds the whole graph for Graphviz. */
 void search_dot(const struct report *r, struct text *out);

@@ -52,7 +52,7 @@ static const char *shape_of(const struct profile *p, uint32_t resource)
 	return shapes[p->resources.data[resource].kind];
 }
 
-/* As hue, saturation and value. Text stays readable on all colours. */
+/* Adds the colour as hue, saturation and value. Text stays readable on all colours. */
 static void add_color(const struct profile_experiment *x, struct text *out)
 {
 	double heat = x->value > 1 ? 1 : x->value < 0 ? 0 : x->value;

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_BYTES = 64 << 20 };
+enum { MAX_BYTES = 64 << 20 }; /* a larger file is not source text */
 
 static char *read_all(int fd, size_t size)
 {
@@ -37,7 +37,7 @@ static char *read_file(const char *path)
 	return bytes;
 }
 
-static bool is_text_file(const char *path)
+static bool is_regular_file(const char *path)
 {
 	struct stat st;
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
@@ -50,17 +50,17 @@ static bool find_below(struct text *out, const char *folder, const char *path)
 		path += strspn(path, "/");
 		text_clear(out);
 		text_printf(out, "%s/%s", folder, path);
-		if (*path && is_text_file(out->data))
+		if (*path && is_regular_file(out->data))
 			return true;
 		path += strcspn(path, "/");
 	}
 	return false;
 }
 
-static bool find(struct text *out, const char *recorded, const char *folder)
+static bool find_source(struct text *out, const char *recorded, const char *folder)
 {
 	text_add(out, recorded);
-	if (*recorded == '/' && is_text_file(recorded))
+	if (*recorded == '/' && is_regular_file(recorded))
 		return true;
 	if (folder && find_below(out, folder, recorded))
 		return true;
@@ -82,7 +82,7 @@ static void split(struct source_file *s)
 bool source_open(struct source_file *s, const char *recorded, const char *folder)
 {
 	*s = (struct source_file){0};
-	if (*recorded && find(&s->path, recorded, folder))
+	if (*recorded && find_source(&s->path, recorded, folder))
 		s->bytes = read_file(s->path.data);
 	if (s->bytes)
 		split(s);

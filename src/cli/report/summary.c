@@ -8,7 +8,16 @@
 #include "cli/term/text.h"
 #include "unwind/walk.h"
 
-enum { MAX_PATH = 14, PATH_HEAD = 4, MAX_LOOPS = 6, MAX_FUNCTIONS = 8, MAX_THREADS = 5 };
+/* Rows of each table, so that everything fits on one screen. */
+enum {
+	MAX_PATH = 14,
+	PATH_HEAD = 4, /* rows before the gap in a longer path */
+	MAX_BRANCHES = 3,
+	MAX_LOOPS = 6,
+	MAX_FUNCTIONS = 8,
+	MAX_THREADS = 5,
+	MAX_JSON_ROWS = 10,
+};
 
 static const char *fact(const struct report *r, const char *name)
 {
@@ -16,7 +25,7 @@ static const char *fact(const struct report *r, const char *name)
 	return value ? value : "";
 }
 
-/* How many samples were unwound completely, and how many are missing. */
+/* Numbers of samples: all, those with a complete call path, and those that are missing. */
 struct quality {
 	uint64_t all, complete, lost, throttled;
 };
@@ -45,7 +54,7 @@ static const char *explain(const char *name)
 	return name;
 }
 
-/* Never rounds up to 100. */
+/* Returns the share of complete call paths in percent. It is never rounded up to 100. */
 static double complete_percent(const struct quality *q)
 {
 	double percent = percent_of(q->complete, q->all);
@@ -175,8 +184,8 @@ struct hot_path {
 	VEC(uint32_t) nodes;
 };
 
-/* Follows the heaviest child, while it has at least half of its parent's total (the paper's hot
- * path) and 5 % of the whole. */
+/* Follows the heaviest child, as long as it has at least half of its parent's total and 5 % of the
+ * whole. */
 static void follow_hot_path(const struct report *r, const struct outline *o, struct hot_path *out)
 {
 	uint32_t at = 0;
@@ -213,12 +222,12 @@ static void add_path_row(const struct report *r, const struct outline_node *n, s
 	text_char(out, '\n');
 }
 
-/* Adds the largest branches at the end of the path, where it divides. */
+/* Adds the largest branches at the end of the path, where it divides, down to 2 % of the whole. */
 static void add_branches(const struct report *r, const struct outline *o, uint32_t end,
 			 struct text *out)
 {
 	uint32_t shown = 0;
-	for (uint32_t i = o->nodes.data[end].first_child; i != PROFILE_NONE && shown < 3;
+	for (uint32_t i = o->nodes.data[end].first_child; i != PROFILE_NONE && shown < MAX_BRANCHES;
 	     i = o->nodes.data[i].next) {
 		const struct outline_node *n = &o->nodes.data[i];
 		if (n->total < r->total / 50)
@@ -367,7 +376,7 @@ static void add_top_json(const struct report *r, const char *key, outline_build 
 			 struct json *j)
 {
 	struct outline o;
-	uint32_t left = 10;
+	uint32_t left = MAX_JSON_ROWS;
 	build(r, &o);
 	outline_link(&o, r->profile, SORT_SELF);
 	json_array(j, key);

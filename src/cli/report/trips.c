@@ -1,17 +1,23 @@
-/* Entries and iterations of loops: one row per loop, with a small drawing of its trip counts. A
- * quick look must tell: always 3; mostly 0; spread from 1 to 1000. */
+/* Entries and iterations of loops: one row per loop, with a small drawing of its trip counts. It
+ * shows at a glance whether a loop always has 3 iterations, mostly none, or anything from 1 to
+ * 1000. */
 #include <string.h>
 
 #include "cli/report/counts.h"
 #include "cli/report/view.h"
 #include "cli/term/text.h"
 
-enum { DRAWING_COLUMNS = 12, COLUMNS = 54 + DRAWING_COLUMNS + 4 };
+enum {
+	DRAWING_COLUMNS = 12,
+	NUMBER_COLUMNS = 54, /* shares, entries, iterations, trip counts */
+	COLUMNS = NUMBER_COLUMNS + DRAWING_COLUMNS + 4 /* two spaces on either side */
+};
 
 /* If this share of the entries has the same trip count, the others need not be drawn. */
 static const double NEARLY_ALL = 0.9;
 
-static uint64_t ended(const struct counts *c, const struct counts_row *r)
+/* Returns the number of entries that have ended: only these have a trip count. */
+static uint64_t ended_entries(const struct counts *c, const struct counts_row *r)
 {
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < r->trips_count; i++)
@@ -29,7 +35,7 @@ static void add_value(const struct counts_trips *t, uint64_t all, const char *be
 }
 
 /* Adds the trip counts as numbers, if there is only one, if one has nearly all entries, or if there
- * are two. Returns false if it takes a drawing. */
+ * are two. Returns false if a drawing is needed. */
 static bool add_values(const struct counts_trips *t, uint32_t count, uint64_t all, struct text *out)
 {
 	size_t start = out->len;
@@ -67,7 +73,8 @@ struct axis {
 	uint32_t group; /* number of trip counts or powers per bar */
 };
 
-static uint32_t bar_of_power(uint64_t trips)
+/* Returns 0 for 0, 1 for 1, 2 for 2-3, 3 for 4-7, ... */
+static uint32_t power_bar(uint64_t trips)
 {
 	return trips ? 64 - (uint32_t)__builtin_clzll(trips) : 0;
 }
@@ -80,8 +87,8 @@ static struct axis find_axis(const struct counts_trips *t, uint32_t count)
 		a.each &= t[i].low == t[i].high;
 	a.count = (uint32_t)(high - low) + 1;
 	if (!a.each) {
-		uint32_t span = bar_of_power(high) - bar_of_power(low);
-		a.first = bar_of_power(low);
+		uint32_t span = power_bar(high) - power_bar(low);
+		a.first = power_bar(low);
 		a.group = span / DRAWING_COLUMNS + 1;
 		a.count = span / a.group + 1;
 	}
@@ -90,7 +97,7 @@ static struct axis find_axis(const struct counts_trips *t, uint32_t count)
 
 static uint32_t bar_of(const struct axis *a, uint64_t trips)
 {
-	return (uint32_t)((a->each ? trips : bar_of_power(trips)) - a->first) / a->group;
+	return (uint32_t)((a->each ? trips : power_bar(trips)) - a->first) / a->group;
 }
 
 static void add_bars(const struct counts_trips *t, uint32_t count, struct text *out)
@@ -106,6 +113,7 @@ static void add_bars(const struct counts_trips *t, uint32_t count, struct text *
 		most = *bar > most ? *bar : most;
 	}
 	for (uint32_t i = 0; i < axis.count; i++) {
+		/* With a factor of 8, the highest bar would have a level too many. */
 		uint32_t level = most ? (uint32_t)((double)bars[i] * 7.999 / (double)most) : 0;
 		text_add(out, bars[i] ? blocks[output_is_utf8()][level] : " ");
 	}
@@ -118,7 +126,7 @@ static void add_drawing(const struct counts *c, const struct counts_row *r, stru
 		text_add(out, "not known");
 	else if (!t)
 		text_add(out, r->entries ? "not ended" : "");
-	else if (!add_values(t, r->trips_count, ended(c, r), out))
+	else if (!add_values(t, r->trips_count, ended_entries(c, r), out))
 		add_bars(t, r->trips_count, out);
 }
 

@@ -19,13 +19,13 @@ static int by_share(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* A module that was not selected for counting. */
+/* True for a module that was not selected for counting. */
 static bool is_whole_module(const struct profile_uncovered *u)
 {
 	return !u->address && !*u->name && u->module != PROFILE_NONE;
 }
 
-/* Code of a module that belongs to none of its functions: stubs and the like. */
+/* True for code that belongs to no function of its module: stubs and the like. */
 static bool is_other(const struct profile_uncovered *u)
 {
 	return !u->address && *u->name;
@@ -55,7 +55,7 @@ static void add_row(const struct report *r, const struct profile_uncovered *u, s
 	text_release(&label);
 }
 
-/* "4 functions, 1 module and other code that ran as they were" */
+/* "4 functions, 1 module and other code that ran uninstrumented" */
 static void add_numbers(struct text *out, uint32_t functions, uint32_t modules, uint32_t others)
 {
 	if (functions)

@@ -51,7 +51,7 @@ void findings_view_json(const struct report *r, struct json *j);
 /* Adds the largest loops of an outline of loops: at most `most` rows. */
 void loops_table(const struct report *r, const struct outline *o, uint32_t most, struct text *out);
 void functions_outline(const struct report *r, struct outline *out);
-/* Loops and functions. */
+/* Lists loops and functions at one level. */
 void hot_scopes_outline(const struct report *r, struct outline *out);
 /* Adds "main > relax > max": the function of a scope and the inlined calls down to it. */
 void add_chain(const struct profile *p, uint32_t scope, size_t width, struct text *out);

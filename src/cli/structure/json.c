@@ -103,9 +103,9 @@ static void add_scopes(const struct view *v, struct json *j, uint32_t root)
 static void add_found_by(struct json *j, const struct structure_function *p)
 {
 	json_array(j, "found_by");
-	for (unsigned way = 0; way < FOUND_WAYS; way++)
-		if (p->found_by >> way & 1)
-			json_string(j, NULL, found_by_name[way]);
+	for (unsigned method = 0; method < FOUND_WAYS; method++)
+		if (p->found_by >> method & 1)
+			json_string(j, NULL, found_by_name[method]);
 	json_end(j);
 }
 
@@ -193,11 +193,11 @@ void view_loops_json(const struct view *v, struct json *j)
 	json_end(j);
 }
 
-static void add_ways(struct json *j, const char *key, const uint64_t counts[FOUND_WAYS])
+static void add_methods(struct json *j, const char *key, const uint64_t counts[FOUND_WAYS])
 {
 	json_object(j, key);
-	for (unsigned way = 0; way < FOUND_WAYS; way++)
-		json_u64(j, found_by_name[way], counts[way]);
+	for (unsigned method = 0; method < FOUND_WAYS; method++)
+		json_u64(j, found_by_name[method], counts[method]);
 	json_end(j);
 }
 
@@ -220,8 +220,8 @@ void view_stats_json(const struct view *v, struct json *j)
 	view_count(v, &c);
 	json_object(j, "stats");
 	json_u64(j, "functions", v->count);
-	add_ways(j, "found_by", c.found);
-	add_ways(j, "first_found_by", c.first);
+	add_methods(j, "found_by", c.found);
+	add_methods(j, "first_found_by", c.first);
 	json_u64(j, "noreturn", c.noreturn);
 	json_u64(j, "bytes", c.bytes);
 	json_u64(j, "instructions", c.instructions);

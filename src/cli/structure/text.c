@@ -11,7 +11,12 @@
 #include "cli/structure/view.h"
 #include "cli/term/output.h"
 
-enum { SHOWN_RANGES = 4, SHOWN_CHAIN = 8 };
+enum {
+	SHOWN_RANGES = 4,
+	SHOWN_CHAIN = 8,         /* inlined calls, the innermost ones */
+	ADDRESS_COLUMNS = 18,    /* 0x and 16 digits */
+	MAX_SOURCE_COLUMNS = 40, /* longer places are followed by one space */
+};
 
 static void add_name(struct text *out, enum style style, const char *name)
 {
@@ -67,8 +72,8 @@ static void add_ranges(const struct view *v, const struct scope *s, uint64_t sta
 }
 
 /* "foo.c:12-20" */
-static void add_place(const struct view *v, uint32_t file, uint32_t first, uint32_t last,
-		      struct text *out)
+static void add_source_place(const struct view *v, uint32_t file, uint32_t first, uint32_t last,
+			     struct text *out)
 {
 	output_name(out, file ? base_name(view_text(v, file)) : "?");
 	add_lines(out, ':', first, last);
@@ -78,18 +83,18 @@ static void add_inline(const struct view *v, const struct scope *s, struct text 
 {
 	if (s->flags & SCOPE_ALIEN) {
 		text_add(out, "inlined code of ");
-		add_place(v, s->file, s->first_line, s->last_line, out);
+		add_source_place(v, s->file, s->first_line, s->last_line, out);
 		return;
 	}
 	text_add(out, "inlined ");
 	add_name(out, STYLE_INLINE, s->name ? view_text(v, s->name) : "?");
 	if (s->call_line) {
 		text_add(out, " at ");
-		add_place(v, s->call_file, s->call_line, s->call_line, out);
+		add_source_place(v, s->call_file, s->call_line, s->call_line, out);
 	}
 	if (s->first_line) {
 		text_add(out, " (");
-		add_place(v, s->file, s->first_line, s->last_line, out);
+		add_source_place(v, s->file, s->first_line, s->last_line, out);
 		text_char(out, ')');
 	}
 }
@@ -100,7 +105,7 @@ static void add_loop(const struct view *v, const struct scope *s, uint32_t copie
 	text_add(out, s->flags & SCOPE_IRREDUCIBLE ? "irreducible loop" : "loop");
 	if (s->first_line) {
 		text_char(out, ' ');
-		add_place(v, s->file, s->first_line, s->last_line, out);
+		add_source_place(v, s->file, s->first_line, s->last_line, out);
 	} else if (v->structure->has_lines && s->flags & SCOPE_NO_LINE)
 		text_add(out, " compiler-made");
 	if (copies > 1) {
@@ -118,7 +123,7 @@ static void add_line(const struct view *v, const struct scope *s, struct text *o
 	if (s->parent != INDEX_NONE && v->structure->scopes[s->parent].file == s->file)
 		text_u64(out, s->first_line);
 	else
-		add_place(v, s->file, s->first_line, s->first_line, out);
+		add_source_place(v, s->file, s->first_line, s->first_line, out);
 	if (s->last_line > s->first_line) {
 		text_char(out, '-');
 		text_u64(out, s->last_line);
@@ -138,7 +143,7 @@ static void add_function(const struct view *v, const struct structure_function *
 	add_lines(out, ' ', s->first_line, s->last_line);
 }
 
-/* Returns, by scope, the number of machine loops of each SCOPE_LOOP. */
+/* Returns, by scope, the number of machine loops of each SCOPE_LOOP, at most 255. */
 static uint8_t *count_copies(const struct structure *s)
 {
 	uint8_t *copies = xcalloc(s->scope_count, 1);
@@ -239,7 +244,7 @@ void view_tree(const struct view *v, struct text *out)
 	struct grouping g = {0};
 	group_by_file(v, &g);
 	add_module(v, out);
-	/* Code without source (startup code, PLTs) comes last. */
+	/* Code without source (startup code, PLTs) is listed last. */
 	vec_each (f, &g.files)
 		if (f->file)
 			add_file(&t, &g, f);
@@ -262,7 +267,7 @@ static void add_padded(struct text *out, uint64_t value, size_t width)
 	text_u64(out, value);
 }
 
-static void pad_to(struct text *out, size_t start, size_t width)
+static void pad_column(struct text *out, size_t start, size_t width)
 {
 	size_t used = out->len - start;
 	text_fill(out, ' ', used < width ? width - used : 1);
@@ -277,14 +282,15 @@ static void add_chain(const struct view *v, uint32_t scope, struct text *out)
 	for (uint32_t i = 0; i < count && i < SHOWN_CHAIN; i++) {
 		text_add(out, " > ");
 		if (chain[i]->flags & SCOPE_ALIEN)
-			add_place(v, chain[i]->file, 0, 0, out);
+			add_source_place(v, chain[i]->file, 0, 0, out);
 		else
 			add_name(out, STYLE_INLINE,
 				 chain[i]->name ? view_text(v, chain[i]->name) : "?");
 		if (!chain[i]->call_line)
 			continue;
 		text_add(out, " (");
-		add_place(v, chain[i]->call_file, chain[i]->call_line, chain[i]->call_line, out);
+		add_source_place(v, chain[i]->call_file, chain[i]->call_line, chain[i]->call_line,
+				 out);
 		text_char(out, ')');
 	}
 }
@@ -293,7 +299,7 @@ static void add_loop_source(const struct view *v, const struct machine_loop *l, 
 {
 	const struct scope *s = &v->structure->scopes[l->scope];
 	if (s->first_line)
-		add_place(v, s->file, s->first_line, s->last_line, out);
+		add_source_place(v, s->file, s->first_line, s->last_line, out);
 	else
 		text_add(out,
 			 v->structure->has_lines && s->flags & SCOPE_NO_LINE ? "(compiler)" : "-");
@@ -304,10 +310,10 @@ static void add_loop_row(const struct view *v, const struct structure_function *
 {
 	size_t start = out->len;
 	text_hex(out, l->header);
-	pad_to(out, start, 18);
+	pad_column(out, start, ADDRESS_COLUMNS);
 	start = out->len;
 	add_loop_source(v, l, out);
-	pad_to(out, start, source_width + 2);
+	pad_column(out, start, source_width + 2);
 	add_padded(out, l->depth, 5);
 	add_padded(out, l->block_count, 7);
 	add_padded(out, l->bytes, 8);
@@ -332,7 +338,7 @@ static size_t widest_source(const struct view *v)
 		}
 	}
 	text_release(&t);
-	return width < 40 ? width : 40;
+	return width < MAX_SOURCE_COLUMNS ? width : MAX_SOURCE_COLUMNS;
 }
 
 void view_loops(const struct view *v, struct text *out)
@@ -350,7 +356,7 @@ void view_loops(const struct view *v, struct text *out)
 	}
 }
 
-static void add_count(struct text *out, const char *what, uint64_t value)
+static void add_stat(struct text *out, const char *what, uint64_t value)
 {
 	text_printf(out, "  %-28s", what);
 	add_padded(out, value, 12);
@@ -359,14 +365,14 @@ static void add_count(struct text *out, const char *what, uint64_t value)
 
 static void add_found(const struct view *v, const struct view_counts *c, struct text *out)
 {
-	add_count(out, "functions", v->count);
+	add_stat(out, "functions", v->count);
 	text_printf(out, "  %-28s%12s%20s\n", "  found by", "all", "by none above");
-	for (unsigned way = 0; way < FOUND_WAYS; way++) {
-		if (!c->found[way])
+	for (unsigned method = 0; method < FOUND_WAYS; method++) {
+		if (!c->found[method])
 			continue;
-		text_printf(out, "    %-26s", found_by_name[way]);
-		add_padded(out, c->found[way], 12);
-		add_padded(out, c->first[way], 20);
+		text_printf(out, "    %-26s", found_by_name[method]);
+		add_padded(out, c->found[method], 12);
+		add_padded(out, c->first[method], 20);
 		text_char(out, '\n');
 	}
 }
@@ -396,23 +402,23 @@ void view_stats(const struct view *v, struct text *out)
 	view_count(v, &c);
 	add_module(v, out);
 	add_found(v, &c, out);
-	add_count(out, "  that do not return", c.noreturn);
-	add_count(out, "bytes of functions", c.bytes);
-	add_count(out, "instructions", c.instructions);
-	add_count(out, "blocks", c.blocks);
-	add_count(out, "  not decodable", c.bad);
-	add_count(out, "jump tables", c.tables);
-	add_count(out, "unresolved indirect jumps", c.unresolved);
-	add_count(out, "loops", c.loops);
+	add_stat(out, "  that do not return", c.noreturn);
+	add_stat(out, "bytes of functions", c.bytes);
+	add_stat(out, "instructions", c.instructions);
+	add_stat(out, "blocks", c.blocks);
+	add_stat(out, "  not decodable", c.bad);
+	add_stat(out, "jump tables", c.tables);
+	add_stat(out, "unresolved indirect jumps", c.unresolved);
+	add_stat(out, "loops", c.loops);
 	for (unsigned d = 0; d < VIEW_DEPTHS; d++) {
 		char what[32];
 		snprintf(what, sizeof(what), "  depth %u%s", d + 1,
 			 d + 1 == VIEW_DEPTHS ? " and more" : "");
 		if (c.by_depth[d])
-			add_count(out, what, c.by_depth[d]);
+			add_stat(out, what, c.by_depth[d]);
 	}
-	add_count(out, "  irreducible", c.irreducible);
-	add_count(out, "loops of the source", c.source_loops);
-	add_count(out, "inlined calls", c.inlined);
+	add_stat(out, "  irreducible", c.irreducible);
+	add_stat(out, "loops of the source", c.source_loops);
+	add_stat(out, "inlined calls", c.inlined);
 	add_times(v, out);
 }

@@ -53,14 +53,14 @@ static void count_loops(const struct view *v, const struct structure_function *p
 	c->loops += p->loop_count;
 }
 
-static void count_ways(const struct structure_function *p, struct view_counts *c)
+static void count_methods(const struct structure_function *p, struct view_counts *c)
 {
 	bool first = true;
-	for (unsigned way = 0; way < FOUND_WAYS; way++) {
-		if (!(p->found_by >> way & 1))
+	for (unsigned method = 0; method < FOUND_WAYS; method++) {
+		if (!(p->found_by >> method & 1))
 			continue;
-		c->found[way]++;
-		c->first[way] += first;
+		c->found[method]++;
+		c->first[method] += first;
 		first = false;
 	}
 }
@@ -77,7 +77,7 @@ void view_count(const struct view *v, struct view_counts *out)
 		out->unresolved += p->unresolved;
 		out->bad += p->bad;
 		out->noreturn += (p->flags & FUNCTION_NORETURN) != 0;
-		count_ways(p, out);
+		count_methods(p, out);
 		count_loops(v, p, out);
 		count_scopes(v, p, out);
 	}

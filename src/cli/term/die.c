@@ -7,9 +7,9 @@
 
 #include "base/alloc.h"
 
-/* Does not allocate: memory may have run out. Escapes control characters: names from binaries may
- * contain anything, and a terminal must not interpret it. */
-__attribute__((format(printf, 1, 0))) static void say(const char *fmt, va_list ap)
+/* This does not allocate, because memory may have run out. It escapes control characters: names
+ * from binaries may contain anything, and a terminal must not interpret it. */
+__attribute__((format(printf, 1, 0))) static void print_message(const char *fmt, va_list ap)
 {
 	char plain[1500], safe[4 * sizeof(plain) + 2];
 	vsnprintf(plain, sizeof(plain), fmt, ap);
@@ -29,7 +29,7 @@ void complain(const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	say(fmt, ap);
+	print_message(fmt, ap);
 	va_end(ap);
 }
 
@@ -37,7 +37,7 @@ void die(const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	say(fmt, ap);
+	print_message(fmt, ap);
 	va_end(ap);
 	exit(EXIT_OURS);
 }

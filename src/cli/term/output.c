@@ -11,6 +11,8 @@
 #include "cli/term/die.h"
 #include "cli/term/terminal.h"
 
+enum { FLUSH_BYTES = 1 << 20 }; /* output_flush() writes a longer text */
+
 static bool use_color;
 static pid_t pager_pid;
 
@@ -122,7 +124,7 @@ void output_write(struct text *t)
 
 void output_flush(struct text *t)
 {
-	if (t->len > 1 << 20)
+	if (t->len > FLUSH_BYTES)
 		output_write(t);
 }
 

@@ -5,8 +5,8 @@
 
 /* All-zero before the first use. */
 struct progress {
-	/* ns: the first call; when the line was last written, or 0. */
-	uint64_t since, shown;
+	uint64_t since; /* ns: the first call of progress_show() */
+	uint64_t shown; /* ns: when the line was last written; 0: never */
 };
 
 /* Writes the line, but not before half a second after the first call, and at most ten times per

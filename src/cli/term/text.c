@@ -25,6 +25,7 @@ void add_count(struct text *out, uint64_t n)
 	text_release(&digits);
 }
 
+/* The limits below are where rounding would add a digit. */
 void add_brief_count(struct text *out, uint64_t n)
 {
 	static const char units[] = "kMGTPE";
@@ -81,7 +82,7 @@ void add_counted(struct text *out, uint64_t n, const char *one, const char *many
 }
 
 /* Bytes that continue a UTF-8 character occupy no column of their own. */
-static bool continues(char c)
+static bool is_continuation(char c)
 {
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
@@ -90,7 +91,7 @@ size_t text_columns(const char *s, size_t n)
 {
 	size_t columns = 0;
 	for (size_t i = 0; i < n; i++)
-		columns += !continues(s[i]);
+		columns += !is_continuation(s[i]);
 	return columns;
 }
 
@@ -98,17 +99,19 @@ size_t text_columns(const char *s, size_t n)
 static size_t prefix_bytes(const char *s, size_t n, size_t columns)
 {
 	size_t i = 0;
-	while (i < n && (columns || continues(s[i])))
-		columns -= !continues(s[i++]);
+	while (i < n && (columns || is_continuation(s[i])))
+		columns -= !is_continuation(s[i++]);
 	return i;
 }
+
+enum { MIN_SHORTENED = 8 }; /* in fewer columns, a shortened name says nothing */
 
 void add_short(struct text *out, const char *name, size_t width)
 {
 	struct text all = TEXT_INIT;
 	output_name(&all, name);
 	size_t columns = text_columns(all.data, all.len);
-	if (columns <= width || width < 8) {
+	if (columns <= width || width < MIN_SHORTENED) {
 		text_addn(out, all.len ? all.data : "", all.len);
 	} else {
 		size_t tail = (width - 3) / 2, head = width - 3 - tail;

@@ -26,7 +26,7 @@ void add_short(struct text *out, const char *name, size_t width);
  * template arguments, parameters and result: "std::map::at" says more than both ends of the whole
  * name. */
 void add_function_name(struct text *out, const char *name, size_t width);
-/* Only that short form, of any length. */
+/* Adds that short form of a function's name, of any length. */
 void add_bare(struct text *out, const char *name);
 /* A path without "./" and "folder/../", in at most `width` columns, shortened in the middle. */
 void add_path(struct text *out, const char *path, size_t width);

@@ -28,8 +28,8 @@ enum {
 enum { FPSIMD_MAGIC = 0x46508001, SVE_MAGIC = 0x53564501, EXTRA_MAGIC = 0x45585401 };
 enum { FPSIMD_SIZE = 528, EXTRA_SIZE = 32, END_SIZE = 16, HEADER = 8, SVE_HEADER = 16 };
 
-/* struct user_fpsimd_state: vregs, fpsr, fpcr; the signal frame's record has fpsr and fpcr first.
- */
+/* struct user_fpsimd_state: vregs, fpsr, fpcr; the signal frame's record has fpsr and fpcr
+ * first. */
 enum { VREGS_SIZE = 512, FPSIMD_STATE_SIZE = 528 };
 
 /* struct user_sve_header */

@@ -105,8 +105,8 @@ static const char *reg_name(unsigned reg)
 }
 
 /* Arguments: x0-x7, x8 (address of the result), x15 and x18 (static chain), x16 and x17 (linkage),
- * and the registers that every function needs at its entry: x29, x30, sp; v0-v7; predicates 0-3. Of
- * the callee-saved v8-v15 only the low halves are preserved.
+ * and the registers that every function needs at its entry: x29, x30, sp; v0-v7; predicates 0-3.
+ * Only the low halves of the callee-saved v8-v15 are preserved.
  *
  * The linker may insert a veneer into any call, which destroys x16 and x17, so no compiler keeps
  * values in them across a call. Functions that take vectors as arguments (vector PCS, SVE) preserve

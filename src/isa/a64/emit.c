@@ -53,8 +53,8 @@ void a64_put_to(struct emit *e, uint32_t word, enum a64_distance kind, struct em
 	a64_put(e, word);
 }
 
-/* The distance to a label that is not placed yet is only limited by the maximum size of the code.
- */
+/* The distance to a label that is not placed yet is only limited by the maximum size of the
+ * code. */
 bool a64_reaches(const struct emit *e, enum a64_distance kind, struct emit_target to)
 {
 	uint32_t word = 0;

@@ -32,7 +32,8 @@ static bool fix(struct emit *e, const struct emit_fixup *f, uint64_t target)
 	return true;
 }
 
-/* brk #0x5d: raises SIGTRAP whatever its number, which only helps people who read the code. */
+/* brk #0x5d: it raises SIGTRAP whatever its number is; the number only helps readers of the
+ * code. */
 static const uint8_t trap[A64_WORD] = {0xa0, 0x0b, 0x20, 0xd4};
 
 const struct emit_ops a64_emit = {

@@ -30,10 +30,10 @@
 #include "isa/ops.h"
 
 enum {
-	THREAD_SHIFT = 12, /* from a thread pointer to an index */
-	PAIR_SHIFT = 4,    /* from an index to an offset */
-	NO_ARGUMENTS_COUNT = 7,
-	MIN_OFFSET = -256, /* lowest and highest offset that one load or store reaches */
+	THREAD_SHIFT = 12,      /* from a thread pointer to an index */
+	PAIR_SHIFT = 4,         /* from an index to an offset */
+	NO_ARGUMENTS_COUNT = 7, /* registers in NO_ARGUMENTS */
+	MIN_OFFSET = -256,      /* lowest and highest offset that one load or store reaches */
 	MAX_OFFSET = 32760,
 	MIN_PAIR_OFFSET = -512,
 	MAX_PAIR_OFFSET = 504,
@@ -47,7 +47,7 @@ enum {
  * and the link register, which others may need to walk the stack at any time; not the stack
  * pointer. */
 #define USABLE       UINT64_C(0x1ffbffff)
-#define NO_ARGUMENTS UINT64_C(0xfe00)
+#define NO_ARGUMENTS UINT64_C(0xfe00) /* x9 to x15 */
 
 static struct emit_target at_label(uint32_t label)
 {

@@ -1,5 +1,5 @@
-/* SME. The matrix storage ZA is not modelled as a register; its slices are selected by w12 - w15.
- */
+/* SME. The matrix storage ZA is not modelled as a register; its slices are selected by w12 -
+ * w15. */
 #include <stddef.h>
 
 #include "isa/a64/rows.h"

@@ -11,8 +11,8 @@ static enum insn_kind direct_or(const ZydisDecodedInstruction *i, enum insn_kind
 }
 
 /* int3, ud2 and hlt end a path. Single int3s also fill gaps between functions, which flow analysis
- * distinguishes by context. In user mode every other interrupt except Linux's int 0x80 is a fault.
- */
+ * distinguishes by context. In user mode every other interrupt except Linux's int 0x80 is a
+ * fault. */
 static enum insn_kind kind_of_interrupt(const ZydisDecodedInstruction *i)
 {
 	bool is_call = i->mnemonic == ZYDIS_MNEMONIC_INT && i->raw.imm[0].value.u == 0x80;
@@ -140,8 +140,8 @@ const struct arch arch_x64 = {
 	.first_arg = X64_RDI,
 	.second_arg = X64_RSI,
 	.result = X64_RAX,
-	/* The control bits of mxcsr and of the x87 unit are preserved too. */
 	.red_zone = 128,
+	/* The control bits of mxcsr and of the x87 unit are preserved too. */
 	.callee_saved.core = X64_BIT(X64_RBX) | X64_BIT(X64_RSP) | X64_BIT(X64_RBP) |
 			     X64_BIT(X64_R12) | X64_BIT(X64_R13) | X64_BIT(X64_R14) |
 			     X64_BIT(X64_R15) | X64_BIT(X64_X87) | X64_BIT(X64_MXCSR),

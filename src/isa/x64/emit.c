@@ -2,8 +2,8 @@
 #include "isa/x64/encode.h"
 #include "isa/x64/x64.h"
 
-/* The only kind of fixup: a distance in the last four bytes of an instruction, relative to its end.
- */
+/* The only kind of fixup: a distance in the last four bytes of an instruction, relative to its
+ * end. */
 enum { FIX_DISTANCE };
 
 enum { REX = 0x40, REX_W = 8, REX_R = 4, REX_X = 2, REX_B = 1 };

@@ -2,8 +2,12 @@
  * is in a register, or is loaded from memory into one. A binary search compares it with constants.
  * Flags and a register that are not free are saved below the red zone during the search:
  *
- *	save; compare, je hit, jb ..., ...; miss: restore; jmp on; hit: restore; jmp; hit: ...; on:
- */
+ *		save
+ *		compare; je hit1; jb ...; ...
+ *	miss:	restore; jmp on
+ *	hit1:	restore; jmp target1
+ *	hit2:	...
+ *	on: */
 #include "isa/x64/encode.h"
 #include "isa/x64/x64.h"
 

@@ -14,9 +14,9 @@
 #include "isa/x64/x64.h"
 
 enum {
-	TABLE_BITS_MAX = 26,
+	TABLE_BITS_MAX = 26, /* the mask of the index has to fit in an immediate */
 	INDEX_SHIFT_MAX = 3, /* largest shift in an address */
-	AND = 0x81,
+	AND = 0x81,          /* opcodes, and the reg fields that select the operation */
 	AND_SHORT = 0x83,
 	AND_FIELD = 4,
 	NOT = 0xf7,
@@ -381,7 +381,7 @@ static bool is_count(const uint8_t *p, uint32_t size, uint32_t *sum, uint32_t *s
 
 uint32_t x64_restart(const uint8_t *code, uint32_t size, uint32_t at)
 {
-	enum { LOAD_MAX = 8, SUM_MAX = 5 };
+	enum { LOAD_MAX = 8, SUM_MAX = 5 }; /* bytes of the longest forms */
 	for (uint32_t back = 1; back <= LOAD_MAX + SUM_MAX && back <= at; back++) {
 		uint32_t sum, store;
 		if (is_count(code + at - back, size - (at - back), &sum, &store) &&

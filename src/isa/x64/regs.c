@@ -267,8 +267,8 @@ static void add_system_call(const struct zinsn *z, struct insn *out)
 {
 	uint64_t arguments = X64_BIT(X64_RDI) | X64_BIT(X64_RSI) | X64_BIT(X64_RDX) |
 			     X64_BIT(X64_R10) | X64_BIT(X64_R8) | X64_BIT(X64_R9);
-	if (z->i.mnemonic !=
-	    ZYDIS_MNEMONIC_SYSCALL) /* int 0x80 and sysenter: the 32-bit convention */
+	/* int 0x80 and sysenter have the 32-bit convention. */
+	if (z->i.mnemonic != ZYDIS_MNEMONIC_SYSCALL)
 		arguments = X64_BIT(X64_RBX) | X64_BIT(X64_RCX) | X64_BIT(X64_RDX) |
 			    X64_BIT(X64_RSI) | X64_BIT(X64_RDI) | X64_BIT(X64_RBP);
 	out->reads.core |= arguments | X64_BIT(X64_RAX);

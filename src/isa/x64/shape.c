@@ -41,6 +41,7 @@ enum {
 	ENTRY_KNOWN = 15,
 };
 
+/* Indexed as entry_of() says: 8 bits of opcode and 9 of the rest of the shape. */
 static _Atomic uint16_t entries[MAPS << 17];
 
 /* Opcodes that are followed by a ModRM byte, one bit each. */

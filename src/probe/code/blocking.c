@@ -1,5 +1,5 @@
-/* Where a program may block: its system calls, found in the code of all its modules, and some
- * functions that spin. Pinned code (patch/pinned.h) makes its system call for its callers: these
+/* Finds where a program may block: its system calls, in the code of all its modules, and some
+ * functions that spin. Pinned code (patch/pinned.h) makes its system call for its callers, so these
  * are probed instead. */
 #include "probe/code/blocking.h"
 
@@ -87,8 +87,8 @@ static void add_spinning(struct target *t, struct code *code, uint64_t bias)
 	}
 }
 
-/* Functions that initialise synchronisation objects, their first argument. Leading underscores of a
- * library's own names for them are left out. */
+/* Functions that initialise the synchronisation object that is their first argument. Libraries have
+ * names of their own for them, with leading underscores, which are not listed. */
 static const char *const makers[] = {
 	"pthread_mutex_init",  "pthread_cond_init", "pthread_barrier_init",
 	"pthread_rwlock_init", "pthread_spin_init", "sem_init",
@@ -119,7 +119,8 @@ static void add_makers(struct target *t, struct code *code, uint64_t bias)
 	}
 }
 
-/* The number of the call at `va`, if the code of its block before it sets one. */
+/* Finds the number of the system call at `va`. False if the code before it in its block does not
+ * set the number to a constant. */
 static bool call_number(const struct target *t, const struct code *code, const struct block *b,
 			uint64_t va, int64_t *number)
 {
@@ -188,7 +189,8 @@ struct pinned_callers {
 	uint64_t bias, callee;
 };
 
-/* Bytes that look like a call may be none: the flow graph decides. */
+/* Adds the function that makes this call. Bytes that look like a call need not be one: the flow
+ * graph decides. */
 static void add_caller(void *ctx, const struct far_jump *j)
 {
 	const struct pinned_callers *c = ctx;

@@ -13,16 +13,16 @@
 
 enum {
 	REGION_MIN = 1 << 20,
-	PROBED_SIZE = 512, /* average size of a fragment with some probes, and with counters */
-	COUNTED_SIZE = 2048,
+	PROBED_SIZE = 512,   /* average size of a fragment with some probes */
+	COUNTED_SIZE = 2048, /* average size of a fragment that counts the whole function */
 };
 
-/* The size of a code region in the header. A region that starts where another one ends extends that
- * one, by a single store: readers see the old size or the new one. NULL: there is no room for
- * it. */
+/* Returns where the header has the size of the code region at `start`. A region that starts where
+ * another one ends extends that one by a single store, so that readers see the old size or the new
+ * one. NULL: there is no room for another region in the header. */
 static uint64_t *region_entry(struct rt_header *h, uint64_t start)
 {
-	for (uint32_t i = 2; i < h->code_regions; i++)
+	for (uint32_t i = RT_FIRST_FRAGMENTS; i < h->code_regions; i++)
 		if (h->code[i].start + h->code[i].size == start)
 			return &h->code[i].size;
 	if (h->code_regions == RT_CODE_REGIONS)
@@ -74,8 +74,8 @@ static void find_extent(const struct site *site, uint64_t *low, uint64_t *high)
 	*high += site->bias;
 }
 
-/* Enough for all functions of the module that change now, so that whole programs need few
- * regions. */
+/* The size of a new region: enough for all functions of the module that change now, so that whole
+ * programs need few regions. */
 static uint64_t region_size(const struct target *t, const struct site *site)
 {
 	uint64_t dirty = 0;

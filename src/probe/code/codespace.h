@@ -38,7 +38,7 @@ struct subject {
 	bool in;         /* its probes are in the program */
 	uint8_t refused; /* enum refusal */
 	/* For a loop with plain counters whose exceptions arrive at a landing pad that other code
-	 * shares: it gets activations as well, which tell whether the exception left the loop. */
+	 * shares: it gets activations as well, which show whether the exception left the loop. */
 	bool tracked;
 	uint32_t counters[POINT_KINDS]; /* counter of each kind of point, or UINT32_MAX */
 	VEC(uint32_t) probes;           /* its entries in the runtime's table of probes */

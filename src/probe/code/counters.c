@@ -153,7 +153,8 @@ bool counters_of_site(struct target *t, const struct site *site, struct arena *a
 	return good;
 }
 
-/* A loop can be counted without its histogram; nothing else can be left out. */
+/* Only a histogram of trip counts can be left out. If any other probe is refused, so is the
+ * function. */
 bool counters_gives_up(struct target *t, const struct site_plan *p, struct site *site)
 {
 	bool again = false;
@@ -269,7 +270,7 @@ struct counted_place target_counted_place(struct target *t, uint64_t pc)
 	struct place at = space_find(t->space, pc);
 	struct counted_place out = {.status = PLACE_NO_COUNT, .code = at.code};
 	if (!at.code || !at.code->flow) {
-		/* Where our memory was in a process that has ended is unknown. */
+		/* It is unknown where our memory was in a process that has ended. */
 		bool ours = !t->region.map || is_code_memory(t, pc);
 		out.status = ours ? PLACE_COUNTED : PLACE_NO_MODULE;
 		return out;

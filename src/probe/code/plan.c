@@ -35,11 +35,12 @@ static void publish_subject(struct target *t, uint32_t number)
 /* ---- which points a subject needs ---- */
 
 enum { NOT_PROBED = -1, PROBED_BY_COUNTER = -2 };
-/* In bytes: an upper bound above this is replaced by the size of a trial, and this much and an
- * eighth of it, because the fragment at its real address may be larger. */
+/* In bytes. If the upper bound of a fragment's size is above TRIAL_ABOVE, the fragment is made once
+ * as a trial. It then gets room for the trial's size, an eighth of that, and TRIAL_SPARE: the
+ * fragment may be larger at its real address. */
 enum { TRIAL_ABOVE = 1 << 20, TRIAL_SPARE = 4096 };
 
-/* The probe at a place where exceptions leave a tracked loop, or one of its iterations. */
+/* The kind of the probe where exceptions leave a tracked loop, or one of its iterations. */
 static int tracked_kind(enum point_kind kind)
 {
 	return kind == POINT_ITERATION_END ? RT_ITERATED
@@ -83,7 +84,7 @@ static uint64_t recipe_address(const struct site_plan *p, const struct spot *spo
 	return spot->va;
 }
 
-/* An entry in the runtime's table of probes. The nth entry of the subject is reused when the
+/* Returns the subject's nth entry in the runtime's table of probes. It is reused when the
  * function's fragment is made again. */
 static uint32_t runtime_probe(struct target *t, struct subject *s, uint32_t nth)
 {
@@ -230,7 +231,8 @@ static void refuse_too_many(struct target *t, const struct site_plan *p, const s
 	}
 }
 
-/* In the order of spots, which nests; at one spot, in the order of subjects. */
+/* Adds the probes in the order of spots, which nests them properly; at one spot, in the order of
+ * subjects. */
 static void add_probes(struct target *t, struct site_plan *p, const struct site *site,
 		       struct batch_result *result)
 {
@@ -319,8 +321,8 @@ static void plan_release(struct site_plan *p)
 	vec_free(&p->counting);
 }
 
-/* Marks loops as tracked whose probes were refused at shared landing pads; whether there are new
- * ones. */
+/* Marks loops as tracked if their probes were refused at shared landing pads. Returns whether there
+ * are new ones. */
 static bool track_refused(struct target *t, const struct site_plan *p)
 {
 	bool any = false;
@@ -337,8 +339,8 @@ static bool track_refused(struct target *t, const struct site_plan *p)
 	return any;
 }
 
-/* Refuses subjects with activations that lack a probe, because they need all of them; whether there
- * are new ones. */
+/* Refuses subjects with activations that lack a probe, because they need all of them. Returns
+ * whether there are new ones. */
 static bool give_up_refused(struct target *t, const struct site_plan *p,
 			    struct batch_result *result)
 {
@@ -365,7 +367,8 @@ static void count_refused(const struct site_plan *p, struct batch_result *result
 			result->refused[probe->refused]++;
 }
 
-/* Marks the entry probes at places where control arrives that does not only enter the loop. */
+/* Marks entry probes of loops that run on other paths, too: the runtime then begins no activation
+ * if the loop is already active (rt_probe.unless_active). */
 static void mark_shared(struct target *t, const struct site_plan *p)
 {
 	vec_each (probe, &p->probes) {
@@ -405,8 +408,7 @@ static bool journal_has_room(const struct target *t, const struct site *site)
 	       !fault("journal-room", ENOSPC);
 }
 
-/* An upper bound is good enough, unless it is larger than one place in code memory may be: then the
- * fragment is made as a trial to find its size. */
+/* The room to take for a fragment: see TRIAL_ABOVE. */
 static uint32_t room_for(struct fragment_request *r, uint64_t near, struct arena *tmp)
 {
 	uint32_t bound = fragment_bound(r);
@@ -535,8 +537,9 @@ static int plan_site(struct target *t, struct site *site, struct site_plan *p,
 
 /* ---- all sites ---- */
 
-/* Sites are studied on all CPUs. Then the thread that traces the program plans them one after the
- * other: the place of a fragment depends on the sizes of those before it. */
+/* Sites are studied on all CPUs, in groups. The thread that traces the program plans them one after
+ * the other, because the place of a fragment depends on the sizes of those before it. At most
+ * GROUPS_AHEAD groups are studied and not yet planned, which limits the memory they take. */
 enum { SITES_PER_GROUP = 16, GROUPS_AHEAD = 32 };
 
 struct group {
@@ -585,7 +588,8 @@ static void plan_group(void *ctx, uint32_t item)
 		o->progress(o->ctx, item * SITES_PER_GROUP, k->count);
 }
 
-/* Finds what concerns the whole module, before several threads study its sites. */
+/* Finds the facts about the whole module that planning needs, before several threads study its
+ * sites. */
 static void study_module(struct shared *g, const struct site *site)
 {
 	if (site->counted)

@@ -1,6 +1,6 @@
-/* The rendezvous with the dynamic linker: it calls an empty function whenever it has changed its
- * list of modules, as a place for breakpoints of debuggers. A probe there makes the runtime signal
- * us. */
+/* The rendezvous with the dynamic linker. Before and after each change of its list of modules, the
+ * dynamic linker calls an empty function, in which debuggers put a breakpoint. A probe there makes
+ * the runtime signal us. */
 #include "probe/code/rendezvous.h"
 
 #include "probe/code/sites.h"

@@ -2,8 +2,11 @@
 #pragma once
 #include "probe/code/codespace.h"
 
+/* Adds the probe, unless it is in already or no module has that function. */
 void rendezvous_add(struct target *t);
-/* Whether a program that was just executed will get there before the first instruction of its
- * own. */
+/* Whether a program that was just executed will call the function before its own first
+ * instruction. */
 bool rendezvous_comes(const struct target *t);
+/* Whether the list of modules is consistent: the dynamic linker is not in the middle of a
+ * change. */
 bool rendezvous_consistent(struct target *t);

@@ -1,7 +1,8 @@
-/* Functions that have probes, or get them. */
+/* Sites: functions that have probes, or get them. */
 #pragma once
 #include "probe/code/codespace.h"
 
+/* The site of the function, which is added if there is none. */
 struct site *target_site(struct target *t, struct code *code, uint32_t function, uint64_t bias);
 /* The site of a frame's function, or NULL. */
 const struct site *site_of(const struct target *t, const struct frame *f);

@@ -15,8 +15,8 @@ struct subject_request {
 	bool iterations; /* of a loop: count its iterations as well */
 	bool counters;   /* no activations, but a plain counter for each point (counts only) */
 	bool call_sites; /* of a function, and nothing else: its calls and their targets */
-	/* The number of activations that may begin; after that it is as after target_quiet(), even
-	 * if nobody calls that. 0: no limit. */
+	/* The number of activations that may begin. After the last one, the subject is quiet, as if
+	 * target_quiet() had been called. 0: no limit. */
 	uint32_t budget;
 };
 

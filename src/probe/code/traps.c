@@ -10,8 +10,8 @@
  *   installed.
  *
  * The kernel kills a program that traps while it blocks or ignores SIGTRAP, and a program that has
- * a handler of its own would get signals it does not expect. So traps are not used there. Nor are
- * they in the C library, which blocks all signals for short times.
+ * a handler of its own would get signals it does not expect. So traps are not used in these
+ * programs. They are not used in the C library either, which blocks all signals for short times.
  *
  * A thread may be stopped between a trap and its signal. Its pc is not final yet, so settle.c lets
  * it run on for a moment. If it still has not got the signal, the trap's entry is kept, and so is
@@ -25,6 +25,9 @@
 #include "probe/region/modules.h"
 #include "probe/region/trap_action.h"
 
+/* Limits for the runtime's table, a hash table that must not become too full. If it would have
+ * PLANNED_MAX entries, no further site gets traps. The last site may exceed that limit, but nothing
+ * goes in beyond ENTRIES_MAX. */
 enum { PLANNED_MAX = RT_TRAPS / 2, ENTRIES_MAX = RT_TRAPS / 4 * 3 };
 
 /* ---- whether they are possible ---- */
@@ -48,7 +51,7 @@ static bool are_traps_safe(const struct target *t)
 	       !is_sigtrap_withheld(t) && thread_catches(t->pid, SIGTRAP) == ours;
 }
 
-static bool is_of_c_library(const struct code *code)
+static bool is_c_library(const struct code *code)
 {
 	return module_find_symbol(code->module, "sigprocmask") ||
 	       module_find_symbol(code->module, "_dl_debug_state");
@@ -61,7 +64,7 @@ bool traps_possible(struct target *t, const struct site *s)
 	t->code->traps.asked = true;
 	return t->code->traps.possible &&
 	       t->code->traps.entries + t->code->traps.planned < PLANNED_MAX &&
-	       !is_of_c_library(s->code);
+	       !is_c_library(s->code);
 }
 
 uint32_t count_traps(const struct fragment *f)
@@ -106,7 +109,7 @@ static struct rt_trap *entry(const struct target *t, uint32_t i)
 	return (struct rt_trap *)target_at(t, RT_TRAP_TABLE) + i % RT_TRAPS;
 }
 
-/* The entry of pc, or one that is free for it. */
+/* The entry of pc, or a free one for it; NULL if the table is full. */
 static struct rt_trap *find_entry(const struct target *t, uint64_t pc)
 {
 	struct rt_trap *removed = NULL;

@@ -11,7 +11,7 @@ uint32_t count_traps(const struct fragment *f);
 /* With the target stopped: prepares for the traps of these sites' next fragments; false if that
  * fails. */
 bool traps_ready(struct target *t, const uint32_t *sites, uint32_t count);
-/* Enters the traps of a site in the runtime's table. Must come before they go in. */
+/* Enters the traps of a site in the runtime's table. Must be called before they go in. */
 void traps_enter(struct target *t, const struct site *s);
 /* Removes the traps of retired fragments from the table. */
 void traps_forget_retired(struct target *t);

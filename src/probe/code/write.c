@@ -56,7 +56,7 @@ static void mark_failed(const struct change *changes, uint32_t count, bool gone)
 }
 
 /* Whether the page is not mapped any more: then its patches need no undoing. */
-static bool is_gone(struct target *t, uint64_t page)
+static bool is_unmapped(struct target *t, uint64_t page)
 {
 	uint64_t low, high;
 	layout_stack(t, page, &low, &high);
@@ -70,7 +70,7 @@ static void change_page(struct target *t, const struct change *changes, uint32_t
 	uint64_t start = changes[0].pc & ~(uint64_t)(PAGE - 1);
 	bool any = false;
 	if (fault("patch-read", EIO) || memory_read(t->pid, start, page, PAGE) != PAGE) {
-		mark_failed(changes, count, is_gone(t, start));
+		mark_failed(changes, count, is_unmapped(t, start));
 		return;
 	}
 	for (uint32_t i = 0; i < count; i++) {

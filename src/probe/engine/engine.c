@@ -149,7 +149,7 @@ static bool is_in_call(const struct target *t, const struct rt_area *a, uint64_t
 
 /* Where the call instruction at `from` returns to, if it calls the pinned function that contains
  * pc; 0: it does not. */
-static uint64_t passed_back_to(const struct target *t, uint64_t from, uint64_t pc)
+static uint64_t return_from_pinned(const struct target *t, uint64_t from, uint64_t pc)
 {
 	struct place call = space_find(t->space, from), at = space_find(t->space, pc);
 	uint64_t callee = at.code == call.code ? pinned_around(at.code, at.va) : 0;
@@ -160,16 +160,17 @@ static uint64_t passed_back_to(const struct target *t, uint64_t from, uint64_t p
 		       : 0;
 }
 
-/* A blocked thread does not change these values. If it has continued in between, the second check
- * fails: its call is another one. */
-static bool add_registers(const struct target *t, const struct rt_area *a, uint64_t pc,
-			  struct registers *r)
+/* Adds the registers that the area has noted, if they are those of the call that the thread is in.
+ * A blocked thread does not change them. If it has continued after they were read here, the checks
+ * that follow fail, because its area has another call by then. */
+static bool add_call_registers(const struct target *t, const struct rt_area *a, uint64_t pc,
+			       struct registers *r)
 {
 	const struct arch *arch = t->shared->arch;
 	uint64_t fp = a->call_fp, link = a->call_link, from = a->call_pc, sp = a->call_sp;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (pc == r->pc) {
-		link = passed_back_to(t, from, pc);
+		link = return_from_pinned(t, from, pc);
 		sp -= arch->link == REG_NONE ? sizeof(uint64_t) : 0; /* the return address */
 		if (!link || sp != r->reg[arch->sp] || !a->wait_since)
 			return false;
@@ -182,11 +183,13 @@ static bool add_registers(const struct target *t, const struct rt_area *a, uint6
 	return true;
 }
 
-/* Probes in moved code have recorded the registers, and probes around calls of pinned code. */
+/* Either probes in moved code have recorded the registers, or probes around calls of pinned code.
+ * The second area is for probes that a signal handler hit. */
 void target_call_registers(const struct target *t, int tid, struct registers *r)
 {
 	uint64_t pc = r->pc;
 	uint32_t i = t->region.in ? areas_number(t, tid) : RT_AREAS;
-	if (i < RT_AREAS && target_original(t, &pc) && !add_registers(t, target_area(t, i), pc, r))
-		add_registers(t, target_area(t, i + RT_AREAS), pc, r);
+	if (i < RT_AREAS && target_original(t, &pc) &&
+	    !add_call_registers(t, target_area(t, i), pc, r))
+		add_call_registers(t, target_area(t, i + RT_AREAS), pc, r);
 }

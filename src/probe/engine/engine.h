@@ -10,7 +10,7 @@
  *	engine_free()                    takes everything out and leaves
  *
  * A target is one process under study. fork makes another target, and exec replaces it by a new
- * one. All calls must come from one thread of ours. What to measure is in code/subjects.h, what to
+ * one. All calls must be made by one thread of ours. What to measure is in code/subjects.h, what to
  * count in code/counted.h, what was measured in region/values.h, what was counted in
  * region/counts.h. */
 #pragma once
@@ -37,12 +37,13 @@ int target_begin(struct target *t, struct err *e);
 enum engine_happening {
 	ENGINE_FORKED, /* `target` is new; it has what its parent has, with values of its own. If it
 			  is left alone (engine_options.lazy), nothing is measured in it */
-	ENGINE_EXECUTED, /* `target` executes another program, and is stopped when that is loaded;
-			    nothing is in it; target_go(). `parent` is the old target, with its
-			    values, or NULL */
-	ENGINE_LOADED, /* modules were loaded or unloaded in `target`; it is stopped; target_go() */
-	ENGINE_CONFINED, /* `target` has restricted its system calls, and was left because of that:
-			    target_unprobed(). Its values can still be read */
+	ENGINE_EXECUTED, /* `target` executes another program. It is stopped when that is loaded,
+			    with nothing in it, until target_go(). `parent` is the old target, with
+			    its values, or NULL */
+	ENGINE_LOADED,   /* modules were loaded or unloaded in `target`, which is stopped until
+			    target_go() */
+	ENGINE_CONFINED, /* `target` has restricted its system calls, and was left because of that
+			    (target_unprobed()). Its values can still be read */
 	ENGINE_ENDED,    /* `target` has ended with `status`; its values can be read until
 			    engine_drop() */
 	ENGINE_HAPPENINGS,
@@ -53,6 +54,8 @@ struct engine_event {
 	struct target *target, *parent;
 	int status;
 };
+/* Waits up to timeout_ms for the next event (-1: without limit). False if there is none, or if a
+ * signal to us ended the wait early. */
 bool engine_poll(struct engine *g, int timeout_ms, struct engine_event *out);
 /* Takes everything out of a target and lets it run on. Its values can be read until
  * engine_drop(). */
@@ -70,7 +73,7 @@ struct space *target_space(struct target *t);
 bool target_alive(const struct target *t);
 
 /* Makes a perf event, which the machine must support, the metric RT_EVENT + slot, slot < RT_EVENTS.
- * Must come before subjects with that metric are added. */
+ * Must be called before subjects with that metric are added. */
 void engine_define_event(struct engine *g, uint32_t slot, uint32_t type, uint64_t config);
 
 /* Carries out what was added and removed. `result` may be NULL. */
@@ -83,7 +86,7 @@ struct engine_overhead {
 	uint64_t hits;
 };
 struct engine_overhead target_overhead(struct target *t);
-/* Measured at the first call. */
+/* The overhead of one hit of each kind. It is measured at the first call. */
 const struct probe_overheads *engine_probe_overheads(struct engine *g);
 
 /* Visits the stacks that were walked at the stops since the last call, once per thread: samples

@@ -171,7 +171,7 @@ void event_happened(struct engine *g, const struct control_event *ev)
 			threads_retire(t, ev->tid);
 		break;
 	case CONTROL_GONE: on_gone(g, ev); break;
-	case CONTROL_INTERRUPTED: break; /* the engine asks no single threads */
+	case CONTROL_INTERRUPTED: break; /* the engine interrupts no single threads */
 	}
 }
 
@@ -206,7 +206,7 @@ void events_drain(struct engine *g)
 	vec_clear(&g->events);
 }
 
-/* ---- what the layers below tell ---- */
+/* ---- what the layers below report ---- */
 
 static void forked(void *engine, const struct control_event *ev)
 {

@@ -5,8 +5,9 @@
 /* Registers the engine for all events below. */
 void events_watch(struct engine *g);
 void event_happened(struct engine *g, const struct control_event *ev);
-/* Handles the events that there are now, but not those that occur during that: there may be no end
- * of them. False if there are none. */
+/* Waits up to wait_ms for an event, and handles all events that are known then. It leaves events
+ * that occur during that for the next call: there might be no end of them. False if there was
+ * none. */
 bool events_catch_up(struct engine *g, int wait_ms);
 /* Handles all events, discards what would be reported, and lets all waiting threads continue. */
 void events_drain(struct engine *g);

@@ -58,8 +58,9 @@ static uint32_t slot_of_pointer(const struct target *t, uint64_t thread_pointer)
 	return i;
 }
 
-/* The frames that were copied at the fork. If none were, the thread is still where it forked. */
-static struct fork_frames *frames_of(struct target *parent, struct control_thread *child)
+/* Returns the frames that were copied at the fork. If none were, the thread is still where it
+ * forked, and its frames are copied now. */
+static struct fork_frames *take_fork_frames(struct target *parent, struct control_thread *child)
 {
 	uint64_t thread_pointer = 0;
 	for (uint32_t i = 0; i < parent->lineage->forks.len; i++) {
@@ -88,7 +89,7 @@ static void zero_record(struct rt_record *r)
 	memset(x->words, 0, r->size - r->context - sizeof(*x));
 }
 
-/* False if frames are damaged. */
+/* Resets the trip counts of all frames. Returns false if frames are damaged. */
 static bool zero_trips(const struct context_heap *h, uint8_t *from, uint64_t size)
 {
 	struct shadow_walk w = {.heap = h, .at = from, .end = from + size};
@@ -171,7 +172,7 @@ void contexts_inherit(struct target *child, struct target *parent, struct contro
 	if (!parent->counting.on)
 		return;
 	contexts_begin(child);
-	struct fork_frames *f = frames_of(parent, th);
+	struct fork_frames *f = take_fork_frames(parent, th);
 	if (f)
 		inherit_contexts(child, parent, f, th->tracee.tid);
 	fork_frames_free(f);

@@ -1,9 +1,9 @@
 /* The child of a fork. Its memory holds its parent's patches and fragments; what we know about them
  * is copied, and its values start at zero.
  *
- * Or the child is left alone at first, and its probes do nothing. Then it refers to a snapshot of
- * what we knew when it was forked. All children that are forked before the next change share one
- * snapshot; most of them soon end or execute another program. */
+ * Alternatively the child is left alone at first: its probes do nothing, and it refers to a
+ * snapshot of what we knew when it was forked. All children that are forked before the next change
+ * share one snapshot; most of them soon end or execute another program. */
 #include "probe/engine/inherit.h"
 
 #include "probe/code/unload.h"
@@ -79,8 +79,8 @@ bool target_inherit_later(struct target *child, struct target *parent)
 	return s;
 }
 
-/* Removes all subjects: what was measured then may not be wanted any more, and its waits were not
- * watched since the fork. */
+/* Removes all subjects: those that the parent had at the fork may not be wanted any more, and the
+ * child's waits were not watched since then. */
 static void give_up_subjects(struct target *t)
 {
 	for (uint32_t i = 0; i < t->code->subjects.len; i++)

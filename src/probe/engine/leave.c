@@ -12,9 +12,10 @@
 #include "probe/stop/where.h"
 #include "process/memory.h"
 
-/* While a program is traced, every signal takes it so much time that a thread may never return from
- * its handlers to our code, which the first of them interrupted. So after some tries we detach from
- * the program, and attach to it again. */
+/* A thread may be in a signal handler that interrupted our code. While a program is traced, each
+ * signal takes so long that the next one may arrive before the handler has returned, again and
+ * again. So after some tries we let the program run untraced: we detach from it, and attach to it
+ * again. */
 enum { TRIES = 12, TRIES_TRACED = 6 };
 static const long FIRST_WAIT_NS = 1000000, LAST_WAIT_NS = 500000000;
 
@@ -28,7 +29,8 @@ static void remove_all(struct target *t)
 		s->dirty = s->dirty || s->address;
 }
 
-/* False if patches remain: functions that a handler will return to may have kept theirs. */
+/* Takes the patches out. Returns false if some remain: functions that a handler will return to may
+ * have kept theirs. */
 static bool take_out(struct target *t)
 {
 	struct batch_result ignored = {0};
@@ -41,8 +43,8 @@ static bool take_out(struct target *t)
 	return true;
 }
 
-/* Takes everything out of the stopped target; whether no patch is left, and no thread is in our
- * memory. */
+/* Takes everything out of the stopped target. Returns whether no patch is left, and no thread is in
+ * our memory. */
 static bool take_all_out(struct target *t)
 {
 	struct stop stop = {.target = t};
@@ -54,16 +56,16 @@ static bool take_all_out(struct target *t)
 	return taken && stop.clean;
 }
 
-/* Whether it still has our region: it may have executed another program, or the pid may be another
- * process by now. */
-static bool is_the_same(const struct target *t)
+/* Whether the process still has our region: it may have executed another program, or the pid may
+ * belong to another process by now. */
+static bool has_our_region(const struct target *t)
 {
 	struct rt_header h;
 	return memory_read(t->pid, t->region.base, &h, sizeof(h)) == sizeof(h) &&
 	       h.magic == RT_MAGIC && h.tracer == target_header(t)->tracer;
 }
 
-/* Lets it run for a while; false if it is gone. */
+/* Lets the program run for a while, and stops it again. Returns false if it is gone. */
 static bool let_run(struct target *t, long ns, bool traced)
 {
 	struct control *c = t->shared->control;
@@ -75,9 +77,9 @@ static bool let_run(struct target *t, long ns, bool traced)
 	nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
 	if (traced)
 		events_drain(engine_of(t));
-	else if (!is_the_same(t) || control_attach(c, t->pid, &ignored))
+	else if (!has_our_region(t) || control_attach(c, t->pid, &ignored))
 		return false;
-	return t->alive && !target_stop(t, &ignored) && is_the_same(t);
+	return t->alive && !target_stop(t, &ignored) && has_our_region(t);
 }
 
 static bool get_all_threads_out(struct target *t)
@@ -108,9 +110,9 @@ void leave(struct target *t)
 		if (get_all_threads_out(t)) {
 			clear_passed_registers(t, t->region.base);
 			threads_retire_all(t);
+			/* If we may not unmap its memory, that stays for a later sonde to find. */
 			if (confinement_check(t, &e))
-				t->region.in =
-					false; /* its memory stays, for a later sonde to find */
+				t->region.in = false;
 			else
 				target_withdraw(t);
 		} else {

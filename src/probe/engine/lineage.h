@@ -1,4 +1,4 @@
-/* Where a target comes from, and what its children inherit. */
+/* The origin of a target (fork or exec), and what its children inherit. */
 #pragma once
 #include "probe/code/codespace.h"
 

@@ -7,6 +7,7 @@
 #include "probe/stop/filters.h"
 #include "process/threads.h"
 
+/* The time between two checks for paths that the runtime could not walk. */
 enum { RAW_CHECK_MIN_MS = 2, RAW_CHECK_MAX_MS = 100 };
 
 static bool next_event(struct engine *g, struct engine_event *out)
@@ -20,7 +21,8 @@ static bool next_event(struct engine *g, struct engine_event *out)
 
 /* ---- programs that may not make all system calls ---- */
 
-/* We do not trace it any more; if we started it, its end is reported nevertheless. */
+/* Leaves a target, but keeps it in the list: if we started the program, its end is still
+ * reported. */
 static void leave_untouched(struct target *t)
 {
 	leave(t);
@@ -71,8 +73,9 @@ const char *target_unprobed(const struct target *t)
 	return t->untouched ? t->problem.text : NULL;
 }
 
-/* Paths that the runtime could not walk are walked soon, because until then each hit has more
- * overhead. If there are none for a while, the checks become less frequent. */
+/* Walks the paths that the runtime could not walk. This is done soon, because until then each hit
+ * on such a path has more overhead. While there are none, the checks become less frequent. Returns
+ * the time until the next one. */
 static int ms_to_next_check(struct engine *g)
 {
 	bool any = false;

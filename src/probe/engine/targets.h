@@ -23,7 +23,7 @@ struct target *target_new(struct engine *g, int pid);
 /* A target that is not in the engine's list. */
 struct target *target_make(struct engine *g, int pid);
 void target_free(struct target *t);
-/* The target that is alive, or NULL. */
+/* The living target with this pid, or NULL. */
 struct target *target_of(const struct engine *g, int pid);
 
 /* Drops a reference to a snapshot, which several children may share. */

@@ -51,7 +51,7 @@ static bool read_entry(const struct target *t, struct table_place *p)
 static bool find_entry(const struct target *t, int tid, uint64_t thread_pointer,
 		       struct table_place *out)
 {
-	uint32_t home = (uint32_t)(thread_pointer >> 12), removed = RT_THREADS;
+	uint32_t home = (uint32_t)(thread_pointer >> RT_THREAD_SHIFT), removed = RT_THREADS;
 	for (uint32_t i = 0; i < RT_THREADS; i++) {
 		*out = (struct table_place){.tid = tid, .index = (home + i) % RT_THREADS};
 		if (!read_entry(t, out))
@@ -69,7 +69,7 @@ static bool find_entry(const struct target *t, int tid, uint64_t thread_pointer,
 }
 
 /* Writing the entry is no race: the thread is stopped, and so are those that share its pointer.
- * Other threads see a key that is not theirs, before and after. */
+ * Other threads see a key that is not theirs, before the write and after it. */
 static void table_put(struct target *t, int tid, uint64_t thread_pointer, uint64_t area)
 {
 	struct table_place p;
@@ -96,7 +96,7 @@ static void wipe(struct target *t, uint32_t area)
 {
 	struct rt_area *a = target_area(t, area), left = {.left_page = a->left_page};
 	bool any = false;
-	if (a->clock_page > 1)
+	if (a->clock_page > RT_CLOCK_UNAVAILABLE)
 		left.left_page = a->clock_page;
 	for (unsigned i = 0; i < RT_EVENTS; i++) {
 		bool own = a->event_fd[i] > 0;

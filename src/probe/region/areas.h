@@ -2,6 +2,7 @@
 #pragma once
 #include "probe/region/target.h"
 
+/* Gives a thread an area if one is free; prepares it, and enters it in the thread table. */
 void areas_prepare(struct target *t, struct control_thread *th);
 void areas_prepare_all(struct target *t);
 /* Registers stopped threads that had no thread pointer before: a program sets up that of its first
@@ -12,5 +13,5 @@ void areas_introduce(struct target *t);
 void areas_free(struct target *t, uint32_t number);
 struct rt_area *areas_of(struct target *t, int tid);
 struct thread_slot *areas_slot(struct target *t, int tid);
-/* RT_AREAS if the thread has none. */
+/* The number of the thread's area; RT_AREAS if it has none. */
 uint32_t areas_number(const struct target *t, int tid);

@@ -90,7 +90,7 @@ static void put_thread(struct bench *b)
 	struct rt_area *a = target_area(t, 0);
 	a->tid = (uint32_t)gettid();
 	layout_stack(t, (uint64_t)(uintptr_t)&pointer, &a->stack_low, &a->stack_high);
-	b->table[(pointer >> 12) % RT_THREADS] = (struct rt_thread){
+	b->table[(pointer >> RT_THREAD_SHIFT) % RT_THREADS] = (struct rt_thread){
 		.key = rt_thread_key(pointer), .area = t->region.base + RT_AREA(0)};
 }
 
@@ -116,7 +116,8 @@ static routine make_routine(struct bench *b, const struct emit_probe *probes, ui
 	return made;
 }
 
-/* ns of one call of the routine. In the first round the runtime learns about our stack. */
+/* The duration of one call of the routine in ns. In the first round the runtime learns about our
+ * stack. */
 static double measure(struct bench *b, routine r)
 {
 	uint64_t best = UINT64_MAX;
@@ -147,8 +148,10 @@ static struct emit_probe call_probe(struct bench *b, uint32_t number, enum rt_pr
 	uint64_t at = RT_PROBE_TABLE + number * sizeof(struct rt_probe);
 	/* As at the entry of any function: nothing is on the stack but possibly the return
 	 * address. */
-	uint64_t step = RT_STEP_SP | (arch->link == REG_NONE ? UINT64_C(1) << 4 | UINT64_C(1) << 28
-							     : RT_STEP_IN_LINK);
+	uint64_t step = RT_STEP_SP |
+			(arch->link == REG_NONE
+				 ? UINT64_C(1) << RT_STEP_CFA_BIT | UINT64_C(1) << RT_STEP_LINK_BIT
+				 : RT_STEP_IN_LINK);
 	*(struct rt_probe *)target_at(&b->self, at) =
 		(struct rt_probe){.kind = kind,
 				  .subject = subject,
@@ -164,10 +167,11 @@ static void put_subject(struct bench *b, uint32_t number, uint32_t metrics, uint
 		(struct rt_subject){.metrics = metrics, .flags = flags, .active = 1};
 }
 
+/* The subjects that the routines measure. */
 enum { TIMED, WALL, COUNTED };
 
-/* How much longer one takes than the other. Both may be a few ns, and the noise as large, so never
- * negative. */
+/* How much longer one takes than the other. Both may take a few ns, with as much noise, so the
+ * result is never negative. */
 static double above(double ns, double other)
 {
 	return ns > other ? ns - other : 0;

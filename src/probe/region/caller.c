@@ -6,6 +6,8 @@
 #include "base/fault.h"
 #include "runtime/blob.h"
 
+enum { ERRNO_MAX = 4095 }; /* results from -4095 to -1 are errors, by the kernel's convention */
+
 int caller_call(const struct caller *c, bool refused, const char *what, long number,
 		const uint64_t args[6], int64_t *result, struct err *e)
 {
@@ -16,7 +18,7 @@ int caller_call(const struct caller *c, bool refused, const char *what, long num
 			     e);
 	if (rc)
 		return rc;
-	if (got < 0 && got >= -4095) {
+	if (got < 0 && got >= -ERRNO_MAX) {
 		errno = (int)-got;
 		return err_errno(e, "process %d: %s", c->target->pid, what);
 	}

@@ -9,9 +9,10 @@ struct caller {
 	struct control_thread *thread;
 	struct remote_place place;
 };
-/* For a target with the runtime in it. */
+/* The caller for a target that has the runtime in it. */
 struct caller default_caller(struct target *t);
-/* `refused`: a fault point has refused the call, instead of the program's kernel. */
+/* Makes a call. `what` describes it in the error. `refused`: a fault point has refused it, in place
+ * of the kernel. */
 int caller_call(const struct caller *c, bool refused, const char *what, long number,
 		const uint64_t args[6], int64_t *result, struct err *e);
 /* The same with default_caller(). */

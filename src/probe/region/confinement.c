@@ -26,10 +26,11 @@
 #include "process/memory.h"
 #include "process/seccomp.h"
 
+/* The time between two readings of /proc: normally, and while a check of the filters is due. */
 enum { CHECK_MS = 250, RECHECK_MS = 20 };
 
-/* Calls without which probes are impossible: they have to succeed. The other calls may fail with an
- * error, but must not harm the program. */
+/* Marks calls without which probes are impossible: they have to succeed. The other calls may fail
+ * with an error, but must not harm the program. */
 enum { ESSENTIAL = 1 << 16 };
 
 #define ARG(n) (1 << (n))
@@ -55,7 +56,7 @@ static const struct need {
 	{ESSENTIAL, {SYS_madvise, {0, 0, MADV_WIPEONFORK}, ARG(2)}},
 	{ESSENTIAL, {SYS_rt_sigreturn, {0}, 0}},
 	{ESSENTIAL, {SYS_restart_syscall, {0}, 0}},
-	/* Signals of the runtime when modules were loaded. */
+	/* For the signal by which the runtime reports that modules were loaded. */
 	{ESSENTIAL, {SYS_getpid, {0}, 0}},
 	{ESSENTIAL | RT_MAY_NUMBER, {SYS_gettid, {0}, 0}},
 	{ESSENTIAL, {SYS_kill, {0, 0}, ARG(1)}},
@@ -143,7 +144,7 @@ void confinement_begin(struct target *t)
 	target_header(t)->may = t->confinement.permitted & (RT_MAY_TELL | RT_MAY_NUMBER);
 }
 
-static bool is_settled(const struct target *t)
+static bool is_permission_current(const struct target *t)
 {
 	const struct confinement *c = &t->confinement;
 	const struct rt_header *h = target_header(t);
@@ -154,7 +155,7 @@ static bool is_settled(const struct target *t)
  * raises a signal. */
 int confinement_check_batch(struct target *t, struct err *e)
 {
-	if (t->leaving || is_settled(t))
+	if (t->leaving || is_permission_current(t))
 		return 0;
 	int rc = confinement_check(t, e);
 	if (rc)

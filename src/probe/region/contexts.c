@@ -32,7 +32,7 @@ static bool set_frame(const struct target *t, uint64_t at, uint64_t context)
 	return region_write(t, at, &f, sizeof(f));
 }
 
-/* Makes an area one that does not count. */
+/* Makes the thread of this area count nothing. */
 static void set_none(const struct target *t, struct rt_area *a)
 {
 	a->count = 0;
@@ -67,7 +67,7 @@ static bool prepare_sink(struct target *t)
 	return true;
 }
 
-/* False if there is no memory. */
+/* Makes the root's context and frame. Returns false if there is no memory. */
 static bool make_root(struct target *t, uint32_t slot)
 {
 	uint64_t area = RT_COUNT_AREA(slot);
@@ -144,7 +144,7 @@ void contexts_note_adopted(struct thread_slot *slot, uint64_t context, uint32_t 
 
 /* ---- reading it ---- */
 
-enum { COPIED_AT_ONCE = 1 << 20 };
+enum { COPIED_AT_ONCE = 1 << 20 }; /* bytes of a heap */
 
 bool contexts_open(const struct target *t, uint32_t slot, struct context_heap *out)
 {
@@ -157,8 +157,9 @@ bool contexts_open(const struct target *t, uint32_t slot, struct context_heap *o
 	       out->state.contexts_used <= RT_CONTEXT_SPACE && out->state.asides <= RT_ASIDES;
 }
 
-/* At least `size` bytes of the heap from `at` on. */
-static uint8_t *copied(struct context_heap *h, uint64_t at, uint64_t size)
+/* Returns at least `size` bytes of the heap from `at` on, which are copied if they are not yet;
+ * NULL if that fails. */
+static uint8_t *copy_part(struct context_heap *h, uint64_t at, uint64_t size)
 {
 	uint64_t left = h->state.contexts_used - at;
 	if (at >= h->first && at + size <= h->end)
@@ -177,7 +178,7 @@ static uint8_t *copied(struct context_heap *h, uint64_t at, uint64_t size)
 
 bool contexts_copy_all(struct context_heap *h)
 {
-	return copied(h, 0, h->state.contexts_used);
+	return copy_part(h, 0, h->state.contexts_used);
 }
 
 struct rt_record *contexts_record(struct context_heap *h, uint64_t *at)
@@ -185,7 +186,7 @@ struct rt_record *contexts_record(struct context_heap *h, uint64_t *at)
 	uint64_t used = h->state.contexts_used;
 	struct rt_record *r = NULL;
 	if (*at + sizeof(struct rt_edge) <= used)
-		r = (struct rt_record *)copied(h, *at, sizeof(struct rt_edge));
+		r = (struct rt_record *)copy_part(h, *at, sizeof(struct rt_edge));
 	if (!r)
 		return NULL;
 	uint32_t size = r->size, context = r->context;
@@ -193,7 +194,7 @@ struct rt_record *contexts_record(struct context_heap *h, uint64_t *at)
 	    (context &&
 	     (context < sizeof(*r) || context % 16 || context + sizeof(struct rt_context) > size)))
 		return NULL;
-	r = (struct rt_record *)copied(h, *at, size);
+	r = (struct rt_record *)copy_part(h, *at, size);
 	*at += size;
 	return r;
 }

@@ -5,9 +5,11 @@
 /* Prepares all threads for counting, before code that counts goes in; later threads are prepared
  * when they start. False if there is no memory. */
 bool contexts_begin(struct target *t);
-/* For a thread that there is no memory for: it counts into the sink. */
+/* Makes a thread without memory for contexts count into the sink. */
 void contexts_give_up(struct target *t, uint32_t slot);
+/* Prepares a thread for counting. */
 void contexts_prepare(struct target *t, uint32_t slot);
+/* Gives back the memory of a thread that has ended. */
 void contexts_wipe(struct target *t, uint32_t slot);
 /* Offset of the root's context in the region. */
 uint64_t contexts_root(uint32_t slot);

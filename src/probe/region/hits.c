@@ -1,6 +1,6 @@
 #include "probe/region/hits.h"
 
-static uint64_t counted(const struct target *t, uint32_t area)
+static uint64_t counter_hits(const struct target *t, uint32_t area)
 {
 	const uint64_t *counters =
 		(const void *)((const uint8_t *)target_area(t, area) + RT_AREA_COUNTERS);
@@ -16,7 +16,7 @@ void hits_add(const struct target *t, uint32_t area, struct probe_hits *sum)
 	sum->of[HIT_ENTER] += a->hits[RT_ENTER];
 	sum->of[HIT_EXIT] += a->hits[RT_EXIT];
 	sum->of[HIT_WALK] += a->walks + a->instance_hits + a->raw_walks;
-	sum->of[HIT_COUNT] += counted(t, area);
+	sum->of[HIT_COUNT] += counter_hits(t, area);
 	for (unsigned i = 0; i < ARRAY_SIZE(a->hits); i++)
 		if (i != RT_ENTER && i != RT_EXIT)
 			sum->of[HIT_OTHER] += a->hits[i];

@@ -82,8 +82,8 @@ void target_set_events(struct target *t)
 	__atomic_store_n(&h->event_count, g->perf_event_count, __ATOMIC_RELEASE);
 }
 
-/* Done before the program has the region, so that any sonde that finds it there can take it out
- * (heal.c). */
+/* Fills in the header before the program has the region, so that any sonde that finds the region
+ * can take it out (heal.c). */
 static void fill_header(struct target *t)
 {
 	struct rt_header *h = target_header(t);
@@ -299,7 +299,8 @@ int target_inject_child(struct target *child, const struct target *parent, int t
 	return 0;
 }
 
-/* The program may have closed it, and opened a file of its own. */
+/* Whether the descriptor is still ours: the program may have closed it, and opened a file of its
+ * own. */
 static bool is_perf_event(int pid, int64_t fd)
 {
 	char path[64], name[64] = "";
@@ -319,12 +320,12 @@ static void close_events(struct target *t, const struct caller *c, const int64_t
 
 /* Gives back what the runtime opened for threads, including those that have ended: clock pages and
  * events. */
-static void give_back_clocks(struct target *t, const struct caller *c)
+static void release_clocks(struct target *t, const struct caller *c)
 {
 	uint32_t used = target_header(t)->threads;
 	for (uint32_t i = 0; i < 2 * used; i++) {
 		const struct rt_area *a = target_area(t, i < used ? i : i - used + RT_AREAS);
-		if (a->clock_page > 1)
+		if (a->clock_page > RT_CLOCK_UNAVAILABLE)
 			call_unmap(c, a->clock_page, page_size());
 		if (a->left_page)
 			call_unmap(c, a->left_page, page_size());
@@ -341,12 +342,12 @@ void target_withdraw(struct target *t)
 	if (remote_enter(&slack, t->shared->control, t->pid, "", &name, &ignored))
 		return;
 	struct caller c = {.target = t, .thread = slack.thread, .place = slack.place};
-	give_back_clocks(t, &c);
+	release_clocks(t, &c);
 	struct rt_header *h = target_header(t);
 	trap_action_remove(&slack, t->shared->control, t->region.base, h->trap_handler);
 	for (uint32_t i = 0; i < h->code_regions; i++) {
 		uint64_t size = h->code[i].size;
-		h->code[i].size = 0; /* before unmapping: see give_back() in heal.c */
+		h->code[i].size = 0; /* before unmapping: see unmap_all() in heal.c */
 		if (size)
 			call_unmap(&c, h->code[i].start, size);
 	}

@@ -10,7 +10,7 @@
 #include "base/fault.h"
 #include "patch/pool.h"
 
-static const uint64_t STACK_MAX = UINT64_C(1) << 30; /* for a main stack without a limit */
+static const uint64_t STACK_MAX = UINT64_C(1) << 30; /* for a main thread's stack without a limit */
 
 struct mapping_line {
 	uint64_t start, end;

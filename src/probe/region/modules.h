@@ -2,7 +2,7 @@
 #pragma once
 #include "probe/region/target.h"
 
-/* NULL if there is no symbol of this name. */
+/* The symbol of this name, or NULL. */
 const struct symbol *module_find_symbol(const struct module *im, const char *name);
 /* Whether the kernel has loaded a dynamic linker with the program. */
 bool has_dynamic_linker(int pid);

@@ -17,15 +17,18 @@ struct engine_options {
 	/* A program whose seccomp filter might forbid what probes need is not an error, but is left
 	 * alone: nothing can be added to it (target_unprobed()). */
 	bool unprobed;
-	/* Called while a change is prepared, with the number of functions that have their new
-	 * version. May be NULL. */
+	/* Called while a change is prepared, with the number of functions whose new code is ready.
+	 * May be NULL. */
 	void (*progress)(void *ctx, uint32_t done, uint32_t total);
 	void *ctx;
 };
 
-/* ns of one hit of each kind on this machine. count: a plain counter. enter, exit: with two clocks.
- * wall: either of them with wall time only. path: finding a call path of ten frames. block: before
- * or after a call that may wait. */
+/* The duration of one hit of each kind on this machine, in ns:
+ * - count: a plain counter
+ * - enter, exit: with two clocks
+ * - wall: either of them, with wall time only
+ * - path: finding a call path of ten frames
+ * - block: before or after a call that may wait */
 struct probe_overheads {
 	double count, enter, exit, wall, path, block;
 };

@@ -1,12 +1,15 @@
-/* Values: of activations that have ended, as the runtime added them up, and of those in
- * progress. */
+/* Reads values: those of activations that have ended, as the runtime added them up, and those of
+ * activations in progress. */
 #include "probe/region/read.h"
 
 #include "probe/region/raw.h"
 #include "probe/region/readings.h"
 
-/* Of paths deeper than FRAMES_MAX (recursion), only the innermost frames are reported. */
-enum { READ_TRIES = 1000, FRAMES_MAX = 2 * RT_WALK_FRAMES };
+enum {
+	READ_TRIES = 1000, /* attempts to read an area while its thread does not change it */
+	FRAMES_MAX = 2 * RT_WALK_FRAMES, /* only the innermost frames of deeper paths (recursion)
+					    are reported */
+};
 
 /* What activations in progress add to one path. */
 struct running {
@@ -32,7 +35,7 @@ static struct running *running_of(struct area_reader *r, uint32_t path)
 	return &r->running.data[i];
 }
 
-/* Adds the part of one activation. `inner` is the total of the activation directly below it, and
+/* Adds the values of one activation. `inner` is the total of the activation directly below it, and
  * becomes the total of this one. */
 static void add_running(struct area_reader *r, const struct rt_activation *a,
 			const uint64_t now[RT_METRICS], uint64_t inner[RT_METRICS])
@@ -94,7 +97,7 @@ static void push_frames(struct area_reader *r, const uint64_t *frames, uint32_t 
 		vec_push(&r->frames, frames[i]);
 }
 
-/* Collects the frames of the path and of its parents; whether they reach the root. */
+/* Collects the frames of the path and of its parents. Returns whether they reach the root. */
 static bool gather_frames(struct area_reader *r, const struct rt_path *p)
 {
 	struct raw_path raw;
@@ -113,7 +116,7 @@ static bool gather_frames(struct area_reader *r, const struct rt_path *p)
 	return false;
 }
 
-/* For a raw path, the runtime did not know the callers: they are checked here. */
+/* The runtime did not know the callers of a raw path: they are checked here. */
 static bool is_recursive(const struct area_reader *r, const struct rt_path *p)
 {
 	const struct rt_subject *s = target_subject(r->target, p->subject);

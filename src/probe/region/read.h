@@ -7,7 +7,7 @@ void keep_paths(struct target *t, uint32_t area, int tid);
 void keep_waits(struct target *t, uint32_t area, int tid);
 /* Keeps the counts of a thread before its area is freed, or when counting ends. */
 void keep_counts(struct target *t, uint32_t slot, bool ended);
-/* Keeps the table before the region of an ended process is unmapped. */
+/* Keeps the table of initialised objects before the region of an ended process is unmapped. */
 void keep_made(struct target *t);
 
 /* Visits every pair of call and target, of any subject. */

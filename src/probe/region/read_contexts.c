@@ -147,7 +147,8 @@ static void each_entry(struct context_reader *r, uint64_t table, uint32_t count,
 	}
 }
 
-/* The va that an RT_PLACE stands for; 0 if there is no such function. */
+/* The va of a place (RT_PLACE), whose lower 31 bits are a signed distance; 0 if there is no
+ * function with this number. */
 static uint64_t place_va(const struct target *t, uint32_t function, uint32_t place)
 {
 	if (!function || function > t->counting.starts.len)
@@ -201,8 +202,8 @@ static void add_frames(struct context_reader *r, uint8_t *from, uint64_t size, b
 	}
 }
 
-/* Places the innermost activation. A function that calls nothing has no frame: then one is
- * added. */
+/* Sets the place of the innermost activation. A function that calls nothing has no frame: then one
+ * is added. */
 static void place_innermost(struct context_reader *r, const struct abandoned_at *abandoned)
 {
 	struct counted_frame *f = r->frames.len ? &r->frames.data[0] : NULL;

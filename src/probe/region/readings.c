@@ -21,7 +21,8 @@ static uint64_t waited(const struct rt_area *a, bool sync, uint64_t now)
  * (runtime/clock.c). */
 static uint64_t cpu_now(const struct target *t, const struct rt_area *a, int tid)
 {
-	bool stopped = a->clock_page <= 1 && !(target_header(t)->may & RT_MAY_ASK_CLOCK);
+	bool stopped = a->clock_page <= RT_CLOCK_UNAVAILABLE &&
+		       !(target_header(t)->may & RT_MAY_ASK_CLOCK);
 	return stopped ? a->clock_ns : thread_cpu_ns(t->pid, tid);
 }
 

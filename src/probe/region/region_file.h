@@ -2,7 +2,8 @@
 #pragma once
 #include "probe/region/target.h"
 
-/* The next part of the region from *from on, before `end`, that has memory. */
+/* Finds the next part of the region from *from on, before `end`, that has memory, and sets *from
+ * and *to to its bounds. False if there is none. */
 bool region_next_data(const struct target *t, uint64_t *from, uint64_t end, uint64_t *to);
 /* Access to parts that are not mapped. */
 bool region_read(const struct target *t, uint64_t offset, void *out, uint64_t size);

@@ -3,7 +3,7 @@
 
 #include "unwind/root.h"
 
-enum { EXACT_STEPS_MAX = RT_STEPS / 4 };
+enum { EXACT_STEPS_MAX = RT_STEPS / 4 }; /* see learn_frame() */
 
 /* Index of the frame pointer among the registers that a recipe has slots for. */
 static unsigned frame_pointer_slot(const struct arch *arch)
@@ -16,10 +16,10 @@ static unsigned frame_pointer_slot(const struct arch *arch)
 	return CALLEE_SAVED_MAX;
 }
 
-/* The distance below the CFA in words; false if it does not fit. */
+/* Converts an offset from the CFA to a distance below it in words. False if it does not fit. */
 static bool pack_below(int32_t offset, uint64_t *out)
 {
-	if (offset > 0 || offset % 8 || offset < -8 * 0xffff)
+	if (offset > 0 || offset % 8 || offset < -8 * RT_STEP_BELOW_MAX)
 		return false;
 	*out = (uint64_t)(-offset / 8);
 	return true;
@@ -36,11 +36,11 @@ static uint64_t pack_step(const struct arch *arch, const struct recipe *r)
 	    r->cfa_offset % 8 || r->cfa_offset < -(1 << 25) || r->cfa_offset >= 1 << 25)
 		return RT_STEP_NONE;
 	step = r->cfa_reg == arch->sp ? RT_STEP_SP : RT_STEP_FP;
-	step |= ((uint64_t)(r->cfa_offset / 8) & 0xffffff) << 4;
+	step |= ((uint64_t)(r->cfa_offset / 8) & 0xffffff) << RT_STEP_CFA_BIT;
 	if (r->ret == RETURN_REGISTER && r->ret_reg == arch->link)
 		step |= RT_STEP_IN_LINK;
 	else if (r->ret == RETURN_SAVED && pack_below(r->ret_offset, &below))
-		step |= below << 28;
+		step |= below << RT_STEP_LINK_BIT;
 	else
 		return RT_STEP_NONE;
 	int32_t slot = r->slot[frame_pointer_slot(arch)];
@@ -48,7 +48,7 @@ static uint64_t pack_step(const struct arch *arch, const struct recipe *r)
 		return step;
 	if (r->slot_reg != REG_NONE || slot == SLOT_LOST || !slot || !pack_below(slot, &below))
 		return RT_STEP_NONE;
-	return step | below << 44;
+	return step | below << RT_STEP_FP_BIT;
 }
 
 uint64_t step_at(struct target *t, struct code *code, uint64_t va)

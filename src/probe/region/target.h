@@ -18,8 +18,7 @@
 
 /* What readers report about a subject. */
 enum reporting {
-	REPORT_PATHS =
-		1 << 0, /* cleared if its activations only tell which loop an exception left */
+	REPORT_PATHS = 1 << 0, /* cleared for tracked loops: struct subject */
 	REPORT_WAITS = 1 << 1, /* cleared when target_remove() is called */
 };
 
@@ -96,7 +95,7 @@ struct counting {
 	VEC(uint64_t) starts;            /* va of the functions, by number - 1 */
 };
 
-/* Numbers of hits, by what one hit costs. */
+/* Numbers of hits, by kinds that differ in the overhead of one hit. */
 enum hit_kind { HIT_ENTER, HIT_EXIT, HIT_WALK, HIT_COUNT, HIT_OTHER, HIT_KINDS };
 struct probe_hits {
 	uint64_t of[HIT_KINDS];
@@ -123,7 +122,7 @@ struct target {
 	struct shared *shared;
 	int pid;
 	bool alive, stopped;
-	bool leaving;   /* also threads blocked in moved system calls are sent back */
+	bool leaving;   /* threads that are blocked in moved system calls are sent back as well */
 	bool untouched; /* it is confined, and we do not trace it; it may still be our child */
 	bool shadow_stack;
 	struct err problem; /* why it cannot be probed */

@@ -8,13 +8,14 @@
 #include "process/memory.h"
 #include "runtime/blob.h"
 
-/* As rt_sigaction() takes it. */
+/* The action in the form that the system call rt_sigaction takes. */
 struct kernel_action {
 	uint64_t handler, flags, restorer, mask;
 };
-enum { WITH_RESTORER = 0x04000000 };
+enum { WITH_RESTORER = 0x04000000 }; /* the kernel's SA_RESTORER */
 
-/* Offsets in the region, which the program sees as well. */
+/* Offsets in the region, which the program sees as well. The first bytes of RT_SPARE are the name
+ * in inject.c. */
 #define ACTION_AT (RT_SPARE + 256)
 #define FOUND_AT  (ACTION_AT + sizeof(struct kernel_action))
 

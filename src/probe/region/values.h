@@ -38,7 +38,7 @@ struct wait_value {
 	uint64_t object;
 	uint64_t count; /* waits that have ended */
 	uint64_t wall_ns, bytes;
-	/* Those of them that moved less than RT_SMALL bytes, or flushed less. */
+	/* The part of these waits that moved less than RT_SMALL bytes, or flushed less. */
 	uint64_t small_count, small_ns;
 	uint64_t since_ns; /* duration of the wait in progress, included in wall_ns; 0: none */
 };

@@ -9,9 +9,9 @@
 #include "probe/region/readings.h"
 
 enum {
-	SNAPSHOT_TRIES = 400,
-	PAUSES_IF_BUSY = 10, /* pauses until a thread is outside of the runtime */
-	PAUSES_MAX = 4000,   /* pauses until a thread has finished a change: it may not get a CPU */
+	SNAPSHOT_TRIES = 400, /* attempts to read an area while its thread does not change it */
+	PAUSES_IF_BUSY = 10,  /* pauses until a thread is outside of the runtime */
+	PAUSES_MAX = 4000, /* pauses until a thread has finished a change: it may not get a CPU */
 	PAUSE_NS = 50000,
 	/* Cells of ended threads that are kept: above this number, threads are not kept separately,
 	 * and above twice this number, objects neither. */
@@ -72,7 +72,8 @@ static void add_in_progress(struct snapshot *s, const struct rt_wait_cell *key, 
 	w->cell.ticks += w->in_progress;
 }
 
-/* As the runtime does when the wait ends: see add_for_stack() in runtime/cells.c. */
+/* Adds the wait in progress to the active subjects, as the runtime does when the wait ends: see
+ * add_for_stack() in runtime/cells.c. */
 static void add_subjects(struct snapshot *s, const struct rt_area *a, struct rt_wait_cell key,
 			 uint32_t top, uint64_t now)
 {
@@ -107,8 +108,8 @@ static void add_waiting(struct snapshot *s, const struct target *t, const struct
 		add_subjects(s, a, key, a->stacks[i].top, now);
 }
 
-/* Whether the wait has not changed since these two were read. If a wait is in progress, its lists
- * of activations must not have changed either. */
+/* Whether the wait has not changed since `serial` and `sequence` were read. If a wait is in
+ * progress, the lists of activations must not have changed either. */
 static bool is_as_before(const struct rt_area *a, uint32_t serial, uint64_t sequence)
 {
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -117,10 +118,10 @@ static bool is_as_before(const struct rt_area *a, uint32_t serial, uint64_t sequ
 }
 
 /* Takes a consistent snapshot if it can. If every attempt finds a change, only the cells are
- * copied. That is right for a thread that changes something all the time: it is in no long wait,
- * and its cells are never less than what was reported before, because the wait in progress then has
- * ended and is in a cell. But a thread that was preempted in the middle of a change may be about to
- * end a long wait: it gets some time to finish. */
+ * copied. That is right for a thread that changes something all the time: it is in no long wait.
+ * The values do not decrease either, because a wait that was reported in progress before has ended
+ * since, and is in a cell. But a thread that was preempted in the middle of a change may be about
+ * to end a long wait: it gets some time to finish. */
 static void take_snapshot(struct snapshot *s, const struct target *t, uint32_t area)
 {
 	struct rt_area *a = target_area(t, area);
@@ -192,7 +193,7 @@ void target_waits(struct target *t, wait_visitor visit, void *ctx)
 			visit_one(&k->cell, k->tid, 0, visit, ctx);
 }
 
-/* ---- dead threads ---- */
+/* ---- threads that have ended ---- */
 
 static uint64_t key_hash(int tid, const struct rt_wait_cell *c)
 {

@@ -1,6 +1,6 @@
-/* Ending the counting while the program continues, or while a thread ends in the middle of a
- * function. A thread that is not in a call is somewhere in the middle of a function: that place is
- * needed to solve the counters. */
+/* Ends counting while the program continues, or for a thread that ends in the middle of a function.
+ * A thread that is not in a call is in the middle of a function: its exact place is needed to solve
+ * the counters. */
 #include "probe/stop/abandon.h"
 
 #include "counters/where.h"
@@ -12,9 +12,10 @@
 #include "probe/region/read.h"
 #include "probe/region/region_file.h"
 
-enum { SETTLE_TRIES = 25 }; /* 20 ms each */
+enum { SETTLE_TRIES = 25 }; /* each try of stop_settle() gives up after 20 ms */
 
-/* The context of the thread's innermost activation, which is of this site. */
+/* The context of the thread's innermost activation. It is an activation of the site that `y` was
+ * made for. */
 static uint64_t context_of(const struct target *t, uint32_t slot, const struct counters *y,
 			   struct control_thread *th, const struct registers *r)
 {
@@ -28,8 +29,8 @@ static uint64_t context_of(const struct target *t, uint32_t slot, const struct c
 	return region_read(t, at, &top, sizeof(top)) ? top.context : 0;
 }
 
-static uint64_t count_in(struct control_thread *th, const struct emit_ops *ops, uint8_t counter,
-			 const struct registers *r)
+static uint64_t held_count(struct control_thread *th, const struct emit_ops *ops, uint8_t counter,
+			   const struct registers *r)
 {
 	uint64_t vector[2];
 	if (counter < EMIT_VECTOR)
@@ -60,7 +61,7 @@ static void read_held_counts(struct abandoned_at *at, const struct counters *y, 
 		const struct emit_ops *ops = y->live->arch->emit;
 		if (before && !runs_at(y, before, &running[i]))
 			continue;
-		uint64_t value = count_in(th, ops, running[i].counter, r);
+		uint64_t value = held_count(th, ops, running[i].counter, r);
 		vec_push(&at->held, (struct counted_word){running[i].word, value});
 	}
 }
@@ -74,8 +75,9 @@ static bool is_in_middle(const struct counters_place *p, bool moved)
 	return moved ? !p->leaves : p->jumped_to;
 }
 
-/* Notes the place of a thread. `f` is where the thread would be in the original program. `before`:
- * if it is inside a probe, the instruction before the probe in the moved code; else 0. */
+/* Notes the place of a thread. `f` is where the thread would be in the original program. If the
+ * thread is inside a probe, `before` is the instruction before that probe in the moved code;
+ * otherwise it is 0. */
 static void note_place(struct target *t, struct control_thread *th, const struct frame *f,
 		       bool probed, uint64_t before, struct arena *a)
 {
@@ -88,7 +90,7 @@ static void note_place(struct target *t, struct control_thread *th, const struct
 		return;
 	bool moved = is_code_memory(t, now.pc);
 	struct counters_place p = counters_place(&y, s->code->flow, f->va);
-	/* After a system call, it has not executed the probe that finds its context. */
+	/* A thread right after a call has not executed the probe that finds its context again. */
 	if (!is_in_middle(&p, moved) || (p.behind && !probed))
 		return;
 	struct abandoned_at *at = &t->slots[slot].abandoned;
@@ -107,7 +109,7 @@ static bool are_settled(const struct stop *s)
 	return true;
 }
 
-/* On a busy machine a thread may not get a CPU for a while. */
+/* Tries several times: on a busy machine, a thread may not get a CPU for a while. */
 static void settle_all(struct stop *s)
 {
 	stop_settle(s);
@@ -138,8 +140,8 @@ void counting_end(struct target *t)
 }
 
 /* A thread that ends inside a probe will not get out of it: the next instruction after the probe is
- * taken instead, and what the probe counts may be off by one. False in the runtime, and in rarely
- * executed code. */
+ * taken instead, and what the probe counts may be off by one. Returns false in the runtime, and in
+ * rarely executed code. */
 static bool original_nearby(const struct target *t, uint64_t *pc, bool *probed, uint64_t *before)
 {
 	unsigned step = t->shared->arch->insn_align;

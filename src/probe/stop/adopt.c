@@ -5,13 +5,15 @@
  * counted. The place where control appears in a context is noted (struct adopted_at), so that the
  * counters can be solved (counters/solve.h).
  *
+ * What is done depends on where the activation is:
+ *
  *	in a call                    its frame has the key of the call, and it returns as usual
  *	about to enter, or to land   the patch there leads to the entry or landing probes
  *	about to leave               it is not adopted
  *	elsewhere in the middle      it continues in the moved code
  *
- * For a running loop, the iteration in progress is the first one of its trip count, but it is not
- * in other counts: so the header's counter starts with one less. */
+ * In a running loop, the iteration in progress is the first one of its trip count. It is not in the
+ * other counts, so the header's counter starts with one less. */
 #include "probe/stop/adopt.h"
 
 #include "counters/where.h"
@@ -23,7 +25,7 @@
 
 enum { ROOT = 0, MADE_NONE = UINT32_MAX };
 
-/* A context that is made here; the first one is the root's. */
+/* A context that is made here. The first one in the list is the root's. */
 struct made_context {
 	uint64_t address;
 	uint64_t words; /* offset of its counters in `records` */
@@ -156,8 +158,8 @@ static uint64_t edge_of(const struct adoption *m, uint32_t x)
 	return edge_hash(m, c->parent, c->site, c->function);
 }
 
-/* As in runtime/context.c: the nearest context of the function further out, if its path has all the
- * edges that are between it and the new child. */
+/* As in runtime/context.c: returns the nearest context of the function further out, if its path has
+ * all the edges that are between it and the new child. Otherwise returns MADE_NONE. */
 static uint32_t fold_into(const struct adoption *m, uint32_t parent, uint32_t site,
 			  uint32_t function)
 {
@@ -253,7 +255,7 @@ static bool arrives_at_probes(const struct site *s, uint64_t va)
 	return !fragment_moved(&s->next, &(struct thread_place){va, false}, &ignored);
 }
 
-/* For a caller; false if its function is not counted. */
+/* Describes the activation of a caller. Returns false if its function is not counted. */
 static bool find_caller(struct adoption *m, const struct walk *w, uint32_t i,
 			struct live_frame *out)
 {
@@ -272,8 +274,8 @@ static bool find_caller(struct adoption *m, const struct walk *w, uint32_t i,
 	return out->call;
 }
 
-/* For the innermost frame; false if it has no activation to be counted. Sets w->probed: whether the
- * thread continues after the probes before its instruction. */
+/* Describes the activation of the innermost frame. Returns false if the frame has none to be
+ * counted. Sets w->probed: whether the thread continues after the probes before its instruction. */
 static bool find_innermost(struct adoption *m, struct stopped_walk *w, struct live_frame *out)
 {
 	const struct frame *f = &w->walk.frames.data[0];
@@ -304,7 +306,8 @@ static bool find_innermost(struct adoption *m, struct stopped_walk *w, struct li
 
 /* ---- into the program ---- */
 
-/* False if there is no memory for them: then the thread gets no context. */
+/* Writes the new contexts. Returns false if there is no memory for them: then the thread gets no
+ * context. */
 static bool put_contexts(struct adoption *m)
 {
 	struct rt_count *n = &m->state;

@@ -24,7 +24,7 @@
 struct batch {
 	struct target *target;
 	struct batch_result *result;
-	VEC(uint32_t) sites; /* that change */
+	VEC(uint32_t) sites; /* indices of those that change */
 	struct stop stop;
 };
 
@@ -200,8 +200,8 @@ static void undo_patches(struct batch *b)
 	drop_sites(b);
 }
 
-/* P11: after the old patches are out, because a thread may be sent to what was the middle of one;
- * and before the new ones are in, for the same reason. */
+/* P11: threads are moved after the old patches are out, because a thread may be sent to what was
+ * the middle of one. The new patches are not in yet, for the same reason. */
 static void send_threads(struct batch *b)
 {
 	stop_move_threads(&b->stop);

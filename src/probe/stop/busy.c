@@ -8,10 +8,10 @@
  * 2. The islands that some patches need must not be removed while control returns to one.
  * 3. The lists of a thread whose handler interrupted a probe may be in the middle of a change.
  *
- * Such threads run on for a moment, for about as long as a handler takes. A site that is still in
- * use then stays as it is, and so do the lists. If a stack cannot be walked to its end (for example
- * because the thread is in a probe that it does not get out of), every word on it that looks like
- * such a place is taken for one. */
+ * In each case the thread runs on for a moment, for about as long as a handler takes. A site that
+ * is still in use then stays as it is, and so do the lists. If a stack cannot be walked to its end
+ * (for example because the thread is in a probe that it does not get out of), every word on it that
+ * looks like a place inside a patch is taken for a return address. */
 #include "probe/stop/busy.h"
 
 #include "base/clock.h"
@@ -22,7 +22,10 @@
 #include "probe/region/layout.h"
 #include "probe/stop/where.h"
 
-enum { FIRST_RUN_NS = 20000, GIVE_UP_NS = 20000000 };
+enum {
+	FIRST_RUN_NS = 20000,  /* how long threads run on at first; later runs are longer */
+	GIVE_UP_NS = 20000000, /* all runs together */
+};
 enum { STACK_WORDS_MAX = 1 << 17 }; /* words of a stack that are searched */
 
 static bool is_inside_patch(const struct fragment *f, uint64_t va)
@@ -33,7 +36,7 @@ static bool is_inside_patch(const struct fragment *f, uint64_t va)
 	return false;
 }
 
-static bool runs_over_blocks(const struct fragment *f)
+static bool overwrites_dead_blocks(const struct fragment *f)
 {
 	vec_each (p, &f->patches)
 		if (p->phase == PHASE_DEAD)
@@ -67,7 +70,7 @@ static bool leads_back_into(const struct fragment *old, const struct fragment *n
 static bool leads_into(const struct fragment *old, const struct fragment *next)
 {
 	if (old->mechanism != MECHANISM_RELOCATED &&
-	    (runs_over_blocks(next) || leads_back_into(old, next)))
+	    (overwrites_dead_blocks(next) || leads_back_into(old, next)))
 		return true;
 	vec_each (m, &old->moved)
 		if (m->in_place && is_inside_patch(next, m->va))
@@ -80,8 +83,8 @@ static void add_clash(clash_list *out, int tid, uint32_t site)
 	vec_push(out, (struct clash){tid, site});
 }
 
-/* Control returns to this place of the original code. If all of the function is relocated, it would
- * pass no probe before the next springboard. */
+/* Checks a place of the original code that control returns to. If all of the function is relocated,
+ * control would pass no probe before the next springboard. */
 static void check_frame(struct target *t, int tid, const struct frame *f, clash_list *out)
 {
 	const struct site *s = site_of(t, f);
@@ -90,7 +93,8 @@ static void check_frame(struct target *t, int tid, const struct frame *f, clash_
 		add_clash(out, tid, (uint32_t)(s - t->code->sites.data));
 }
 
-/* Control returns to this place, which is an island as long as the site's patches are in. */
+/* Checks a place that control returns to, which is an island as long as the site's patches are
+ * in. */
 static void check_island(struct target *t, int tid, uint64_t pc, clash_list *out)
 {
 	uint32_t site;
@@ -98,7 +102,7 @@ static void check_island(struct target *t, int tid, uint64_t pc, clash_list *out
 		add_clash(out, tid, site);
 }
 
-/* Control is at this place in a fragment, or returns to it. */
+/* Checks a place in a fragment where control is, or that it returns to. */
 static void check_fragment(struct target *t, int tid, uint64_t pc, clash_list *out)
 {
 	struct moved_code m;
@@ -109,14 +113,14 @@ static void check_fragment(struct target *t, int tid, uint64_t pc, clash_list *o
 		add_clash(out, tid, m.site);
 }
 
-/* Run-time addresses that control must not return to: a patch without its first byte. */
-struct inner {
+/* Run-time addresses that control must not return to: the bytes of a patch except its first one. */
+struct patch_interior {
 	uint64_t start, end;
 	uint32_t site;
 };
-typedef VEC(struct inner) inner_list;
+typedef VEC(struct patch_interior) interior_list;
 
-static void find_inner(const struct target *t, inner_list *out)
+static void find_interiors(const struct target *t, interior_list *out)
 {
 	vec_clear(out);
 	for (uint32_t i = 0; i < t->code->sites.len; i++) {
@@ -124,14 +128,15 @@ static void find_inner(const struct target *t, inner_list *out)
 		if (!s->dirty || !s->next_address)
 			continue;
 		vec_each (p, &s->next.patches)
-			vec_push(out,
-				 (struct inner){p->va + s->bias + 1, p->va + s->bias + p->size, i});
+			vec_push(out, (struct patch_interior){p->va + s->bias + 1,
+							      p->va + s->bias + p->size, i});
 	}
-	order_by_address(out->data, out->len, sizeof(*out->data), offsetof(struct inner, start));
+	order_by_address(out->data, out->len, sizeof(*out->data),
+			 offsetof(struct patch_interior, start));
 }
 
 struct word_check {
-	const inner_list *inner;
+	const interior_list *interiors;
 	int tid;
 	clash_list *out;
 	uint32_t left; /* words still to be searched */
@@ -140,9 +145,9 @@ struct word_check {
 static bool check_word(void *ctx, uint64_t word)
 {
 	struct word_check *c = ctx;
-	uint32_t n = ORDER_UP_TO(c->inner->data, c->inner->len, start, word);
-	if (n && word < c->inner->data[n - 1].end)
-		add_clash(c->out, c->tid, c->inner->data[n - 1].site);
+	uint32_t n = ORDER_UP_TO(c->interiors->data, c->interiors->len, start, word);
+	if (n && word < c->interiors->data[n - 1].end)
+		add_clash(c->out, c->tid, c->interiors->data[n - 1].site);
 	return !--c->left;
 }
 
@@ -151,14 +156,14 @@ static void check_stack_words(struct target *t, const struct stopped_walk *w, ui
 			      clash_list *out)
 {
 	uint64_t further = w->walk.at.reg[t->shared->arch->sp];
-	inner_list inner = {0};
-	find_inner(t, &inner);
-	struct word_check here = {&inner, w->tid, out, STACK_WORDS_MAX}, beyond = here;
-	if (inner.len)
+	interior_list interiors = {0};
+	find_interiors(t, &interiors);
+	struct word_check here = {&interiors, w->tid, out, STACK_WORDS_MAX}, beyond = here;
+	if (interiors.len)
 		stack_has(t, sp, check_word, &here);
-	if (inner.len && further != sp)
+	if (interiors.len && further != sp)
 		stack_has(t, further, check_word, &beyond);
-	vec_free(&inner);
+	vec_free(&interiors);
 }
 
 static void check_thread(struct target *t, struct stopped_walk *w, clash_list *out)
@@ -195,7 +200,7 @@ static void find_clashes(struct stop *s, clash_list *out)
 		check_thread(s->target, w, out);
 }
 
-static void run_on(struct target *t, const clash_list *clashes, uint64_t ns)
+static void run_clashing_threads(struct target *t, const clash_list *clashes, uint64_t ns)
 {
 	int tids[RT_AREAS];
 	uint32_t count = 0;
@@ -213,7 +218,7 @@ void stop_settle_apart(struct stop *s, clash_list *clashes)
 	stop_settle(s);
 	find_clashes(s, clashes);
 	for (; clashes->len && now_ns() < end; ns += ns / 8) {
-		run_on(s->target, clashes, ns);
+		run_clashing_threads(s->target, clashes, ns);
 		stop_settle(s);
 		find_clashes(s, clashes);
 	}

@@ -9,5 +9,6 @@ struct clash {
 };
 enum { SITE_NONE = UINT32_MAX };
 typedef VEC(struct clash) clash_list;
-/* Repeats stop_settle() while there are clashes; `clashes` gets those that remain. */
+/* Repeats stop_settle() while there are clashes, for a limited time. `clashes` gets those that
+ * remain. */
 void stop_settle_apart(struct stop *s, clash_list *clashes);

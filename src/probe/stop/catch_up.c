@@ -1,5 +1,5 @@
-/* Activations that were already running when their probes went in: they are found on the stacks of
- * the stopped threads, and count from now on. Activations of removed subjects end now. */
+/* Adopts activations that were already running when their probes went in: they are found on the
+ * stacks of the stopped threads, and count from now on. Ends activations of removed subjects. */
 #include "probe/stop/catch_up.h"
 
 #include "base/order.h"
@@ -47,9 +47,10 @@ static const struct subject *fresh_in(struct target *t, const struct frame *f, e
 	return NULL;
 }
 
-/* The pc of the subject's probe of this kind that a thread in the frame has passed. A thread in a
- * system call is at the instruction or after it; one that has passed a call on has passed the last
- * probe before the return address. */
+/* The pc of the subject's probe of this kind that a thread in the frame has passed. If the frame
+ * makes the system call itself, the thread is at the instruction or after it. If the frame has
+ * called pinned code that makes it, the thread has passed the last probe before the return
+ * address. */
 static uint64_t probe_passed(const struct target *t, const struct subject *s,
 			     enum rt_probe_kind kind, const struct frame *f)
 {
@@ -81,8 +82,8 @@ static void set_wait(const struct lists *l, const struct frame *f, enum rt_probe
 	a->wait_since = l->now[RT_WALL];
 }
 
-/* As note_registers() does in runtime/wait.c before a call, which may have been passed on to the
- * innermost frame. */
+/* Notes the registers as note_registers() in runtime/wait.c does before a system call. If pinned
+ * code makes the call, it is the innermost frame, and its caller has the probe. */
 static void set_registers(const struct lists *l, const struct stopped_walk *w, uint64_t pc)
 {
 	const struct arch *arch = l->target->shared->arch;

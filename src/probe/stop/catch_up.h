@@ -1,7 +1,8 @@
-/* Activations that were already running when their probes went in. */
+/* Adopting activations that were already running when their probes went in. */
 #pragma once
 #include "probe/stop/stop.h"
 
+/* Begins the running activations of fresh subjects in one thread. Returns their number. */
 uint32_t catch_up(struct target *t, const struct stopped_walk *w);
 /* Ends the activations of removed subjects. */
 void end_activations(struct target *t, int tid);

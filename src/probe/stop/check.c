@@ -192,13 +192,14 @@ static void find_pieces(const struct target *t, piece_list *out)
 
 static bool is_mapped(const struct rt_header *h, const struct pool_region *r)
 {
-	for (uint32_t i = 2; i < h->code_regions; i++)
+	for (uint32_t i = RT_FIRST_FRAGMENTS; i < h->code_regions; i++)
 		if (r->start >= h->code[i].start && r->end - h->code[i].start <= h->code[i].size)
 			return true;
 	return false;
 }
 
-/* Used pieces are within the regions, do not overlap and are not free; nothing is lost. */
+/* Used pieces are within the regions, do not overlap and are not free. Every byte of a region is in
+ * a piece. */
 static void check_pieces(const struct target *t, const piece_list *pieces)
 {
 	uint64_t size = 0, held = 0;

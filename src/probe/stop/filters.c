@@ -1,5 +1,6 @@
-/* A filter may have been installed since the last stop. The runtime's permissions are given again
- * if the filters are known and harmless, and no thread is between its probe and its call. */
+/* A filter may have been installed since the last stop. The runtime gets its permissions again if
+ * the filters are known and harmless, and no thread is between the probe before a system call and
+ * the call itself. */
 #include "probe/stop/filters.h"
 
 #include <string.h>
@@ -26,7 +27,8 @@ static bool is_before_call(const struct target *t, const struct stopped_walk *w)
 	return !w->in_call && (passed_on || (w->probed && makes_call_at(t, w->registers.pc)));
 }
 
-static bool is_pending(const struct stop *s)
+/* Whether a thread may be about to install a filter, or is installing one. */
+static bool is_filter_pending(const struct stop *s)
 {
 	const struct target *t = s->target;
 	bool passed = target_header(t)->confined != t->confinement.before;
@@ -47,7 +49,7 @@ bool filters_look(const struct stop *s)
 	if (h->may == c->permitted && h->confined == c->before)
 		return c->permitted;
 	h->may = 0;
-	if (is_pending(s))
+	if (is_filter_pending(s))
 		return true;
 	if (confinement_check(t, &e))
 		return false;

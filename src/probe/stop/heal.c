@@ -1,5 +1,5 @@
-/* What a sonde left in a program when it was killed: its patches are taken out by means of its
- * journal, which is in the program's memory, and its memory is given back if no thread is in it. A
+/* Removes what a sonde left in a program when it was killed. Its patches are taken out by means of
+ * its journal, which is in the program's memory. Its memory is given back if no thread is in it. A
  * patch that cannot be taken out keeps the memory that it leads to, and the journal, for the next
  * sonde. */
 #include "probe/stop/heal.h"
@@ -24,8 +24,9 @@ enum {
 	BLOCKED_TRIES = 50,     /* a thread in a system call there may never get out */
 };
 
-/* The mappings of such regions. There may be several: if a thread was in one when the next sonde
- * came, it stayed, and that sonde may have been killed as well. */
+/* Finds the regions that killed sondes left. There may be several: if a thread was still in a
+ * region when the next sonde attached, the region stayed, and that sonde may have been killed as
+ * well. */
 static int find_regions(int pid, uint64_t starts[REGIONS_MAX], uint32_t *count, struct err *e)
 {
 	char path[32], line[512];
@@ -54,7 +55,8 @@ static bool is_understood(const struct rt_header *h)
 	       h->code_regions <= RT_CODE_REGIONS;
 }
 
-/* Restores the original bytes. If other bytes are there by now, the patch is gone already. */
+/* Restores the original bytes. If the program has other bytes there, the patch is gone already.
+ * Returns false if the patch remains. */
 static bool restore(int pid, const struct rt_patch *p)
 {
 	uint8_t now[sizeof(p->bytes)];
@@ -64,8 +66,8 @@ static bool restore(int pid, const struct rt_patch *p)
 	return !fault("heal-write", EIO) && memory_write(pid, p->pc, p->original, p->size);
 }
 
-/* Last in, first out: see patch/fragment.h on the order of patches. Returns how many remain: the
- * first one that cannot be taken out, and all those before it. */
+/* Takes the patches out, last in, first out: see patch/fragment.h on their order. Returns how many
+ * remain: the first one that cannot be taken out, and all those before it in the journal. */
 static uint32_t restore_all(int pid, uint64_t region, uint32_t count)
 {
 	struct rt_patch p;
@@ -76,7 +78,8 @@ static uint32_t restore_all(int pid, uint64_t region, uint32_t count)
 	return count;
 }
 
-/* If the region has to stay, the patches must not be taken out again. */
+/* Removes patches that are out from the journal: if the region has to stay, nobody must take them
+ * out again. */
 static void shorten_journal(int pid, uint64_t region, uint32_t count)
 {
 	memory_write(pid, region + offsetof(struct rt_header, patches), &count, sizeof(count));
@@ -84,7 +87,8 @@ static void shorten_journal(int pid, uint64_t region, uint32_t count)
 
 typedef bool (*thread_check)(struct target *t, struct control_thread *th, const void *ctx);
 
-/* Lets the threads run for which `is_in` holds, until there are none. */
+/* Lets the threads run for which `is_in` returns true, until there are none. Returns false if some
+ * do not get out. */
 static bool run_until_out(struct target *t, thread_check is_in, const void *ctx)
 {
 	struct control_thread *threads[RT_AREAS];
@@ -132,7 +136,7 @@ static bool is_island(void *list, uint64_t word)
 
 /* Moves the thread on if it is at an island. Returns whether a signal handler will return to one,
  * as far as that can be seen on the stack. */
-static bool comes_back_to_island(struct target *t, struct control_thread *th, const void *islands)
+static bool will_return_to_island(struct target *t, struct control_thread *th, const void *islands)
 {
 	struct registers r;
 	if (!th->stopped || !control_registers(th, &r))
@@ -153,14 +157,15 @@ static bool leave_islands(struct target *t, uint64_t region, uint32_t count)
 		    p.island)
 			vec_push(&list, (struct left_island){p.pc, p.island});
 	order_by_address(list.data, list.len, sizeof(*list.data), offsetof(struct left_island, pc));
-	bool left = !list.len || run_until_out(t, comes_back_to_island, &list);
+	bool left = !list.len || run_until_out(t, will_return_to_island, &list);
 	vec_free(&list);
 	return left;
 }
 
-/* Each piece is removed from the list before it is unmapped: if we were killed in between, and
- * something else were mapped there, the next sonde must not take it for ours (P6). */
-static void give_back(struct target *t, uint64_t region, struct rt_header *h)
+/* Each piece is removed from the list before it is unmapped. Otherwise, if we were killed in
+ * between and the program mapped something else there, the next sonde would take that for ours
+ * (P6). */
+static void unmap_all(struct target *t, uint64_t region, struct rt_header *h)
 {
 	struct remote_slack s;
 	struct control *c = t->shared->control;
@@ -201,9 +206,9 @@ static int heal_region(struct target *t, uint64_t region, struct err *e)
 			       "process %d is at a jump that a killed sonde left; try again",
 			       t->pid);
 	uint32_t left = restore_all(t->pid, region, h.patches);
-	/* A forked child that sees its parent's region may have patches that its parent has lost
-	 * since, and the memory that they lead to: so neither the journal nor the memory is touched
-	 * then. */
+	/* A forked child may see its parent's region. The child may have patches that the parent
+	 * has lost since then, and the memory that they lead to. So neither the journal nor the
+	 * memory is touched in that case. */
 	bool owned = h.pid == (uint32_t)t->pid;
 	if (owned)
 		shorten_journal(t->pid, region, left);
@@ -215,7 +220,7 @@ static int heal_region(struct target *t, uint64_t region, struct err *e)
 	if (!owned || !run_until_out(t, is_in_code, &h))
 		return 0;
 	clear_passed_registers(t, region);
-	give_back(t, region, &h);
+	unmap_all(t, region, &h);
 	return 0;
 }
 

@@ -1,6 +1,6 @@
-/* What a sonde left in a program when it was killed. */
+/* Removing what a killed sonde left in a program. */
 #pragma once
 #include "probe/region/target.h"
 
-/* Takes it out of the stopped target. If that fails, the target must not be probed. */
+/* Takes it out of the stopped target. If this fails, the target must not be probed. */
 int heal(struct target *t, struct err *e);

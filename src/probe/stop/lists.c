@@ -25,8 +25,9 @@ bool lists_open(struct lists *l, struct target *t, int tid)
 	if (!l->area || l->area->busy)
 		return false;
 	readings_take(t, l->area, tid, OUTSIDE_METRICS, l->now);
-	/* The runtime's clock may stop later (runtime/clock.c): it must not go back before this. */
-	if (l->area->clock_page <= 1)
+	/* The runtime's clock may stop later (runtime/clock.c): then it must not show an earlier
+	 * time than this one. */
+	if (l->area->clock_page <= RT_CLOCK_UNAVAILABLE)
 		l->area->clock_ns = l->now[RT_CPU];
 	return true;
 }
@@ -140,7 +141,8 @@ static uint32_t fold_recursion(const struct lists *l, const struct rt_path *like
 	return 0;
 }
 
-/* A path that this thread got in an earlier catch-up, or one that recursion folds into; 0: none. */
+/* Returns a path that this thread got at an earlier adoption, or one that recursion folds into; 0:
+ * none. */
 static uint32_t find_path(const struct lists *l, uint64_t hash, const struct rt_path *like,
 			  const uint64_t *frames)
 {
@@ -154,7 +156,8 @@ static uint32_t find_path(const struct lists *l, uint64_t hash, const struct rt_
 	return same ? offset : 0;
 }
 
-/* Adds a path that is not in the runtime's index. A reader adds up paths with the same frames. */
+/* Adds a path, but not to the runtime's index: the runtime may make the same path again. Readers
+ * add up paths with the same frames. */
 static uint32_t add_path(const struct lists *l, const struct rt_path *p, const uint64_t *frames)
 {
 	struct rt_area *a = l->area;
@@ -170,7 +173,7 @@ static uint32_t add_path(const struct lists *l, const struct rt_path *p, const u
 	return (uint32_t)(start / 8);
 }
 
-/* The frames from `first` on, up to that of the anchor. */
+/* Lists the return addresses of the frames from `first` on, up to the anchor's frame. */
 static uint32_t frames_between(const struct lists *l, const struct walk *w, uint32_t first,
 			       uint64_t frames[RT_WALK_FRAMES])
 {

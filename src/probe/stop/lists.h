@@ -30,8 +30,8 @@ struct lists {
  * call lists_close() afterwards. */
 bool lists_open(struct lists *l, struct target *t, int tid);
 void lists_close(struct lists *l);
-/* Begins an activation that is running in this frame of the thread's stack; outer ones have to come
- * before inner ones. False if there is no room. */
+/* Begins an activation that is running in this frame of the thread's stack. Outer activations must
+ * be begun before inner ones. False if there is no room. */
 bool lists_begin(struct lists *l, uint32_t subject, const struct walk *w, uint32_t frame);
 /* Ends the activations of subjects that are not in the program any more. */
 void lists_end(struct lists *l);

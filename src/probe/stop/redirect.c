@@ -1,10 +1,10 @@
-/* Old fragments that a thread is still in, because it is inside a probe there or will return from a
- * signal handler. Such a thread continues in the fragment that has replaced the old one as soon as
- * it gets to a moved instruction: otherwise a relocated loop would keep it for as long as it
- * iterates.
+/* Redirects threads that are still in old fragments, because they are inside a probe there or will
+ * return from a signal handler. As soon as a thread gets to a moved instruction, it continues in
+ * the fragment that has replaced the old one. Otherwise a relocated loop would keep the thread for
+ * as long as it iterates.
  *
  * A jump overwrites each moved instruction that is large enough for it. On x86-64 at least branches
- * are, and every loop has one. */
+ * are large enough, and every loop has one. */
 #include "probe/stop/redirect.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static void find_pcs(const struct stop *s, pc_list *out)
 	}
 }
 
-static bool is_anybody_within(const pc_list *pcs, uint64_t start, uint64_t end)
+static bool is_any_pc_within(const pc_list *pcs, uint64_t start, uint64_t end)
 {
 	vec_each (pc, pcs)
 		if (*pc > start && *pc < end)
@@ -46,7 +46,7 @@ static bool put_jumps(const struct target *t, const struct retired *r, const pc_
 		uint8_t bytes[16];
 		uint64_t from = r->start + m->offset;
 		if (m->in_place || m->size < ops->jump_size ||
-		    is_anybody_within(pcs, from, from + ops->jump_size))
+		    is_any_pc_within(pcs, from, from + ops->jump_size))
 			continue;
 		size_t n = ops->jump(bytes, from, site_next_pc(s, m->va + s->bias, true));
 		memcpy(code + m->offset, bytes, n);

@@ -1,4 +1,4 @@
-/* From old fragments to new ones. */
+/* Leading threads from old fragments to new ones. */
 #pragma once
 #include "probe/stop/stop.h"
 

@@ -22,8 +22,8 @@
 enum {
 	CPUS_MAX = 64,
 	FIRST_RUN_NS = 3000,
-	LAST_RUN_NS = 300000,
-	GIVE_UP_NS = 20000000,
+	LAST_RUN_NS = 300000,  /* after a run of this length, runs start short again */
+	GIVE_UP_NS = 20000000, /* all runs together */
 };
 
 /* For a thread in the program's own code: whether it has just left the probes of the instruction it
@@ -49,7 +49,7 @@ static void leave_island(const struct target *t, struct control_thread *th)
 
 /* Whether the thread is inside a probe, and can get out of it. A thread that waits for target_go()
  * must not run. */
-static bool is_inside(const struct target *t, struct control_thread *th)
+static bool is_inside_probe(const struct target *t, struct control_thread *th)
 {
 	struct registers r;
 	bool ignored;
@@ -60,32 +60,32 @@ static bool is_inside(const struct target *t, struct control_thread *th)
 	       (!th->in_call && is_code_memory(t, r.pc) && !to_original(t, &r.pc, &ignored));
 }
 
-static uint32_t find_inside(struct target *t, int *tids, uint32_t most)
+static uint32_t find_threads_inside(struct target *t, int *tids, uint32_t most)
 {
 	struct control_thread *threads[RT_AREAS];
 	uint32_t found = 0, count = control_users(t->shared->control, t->pid, threads, RT_AREAS);
 	for (uint32_t i = 0; i < count && i < RT_AREAS && found < most; i++)
-		if (is_inside(t, threads[i]))
+		if (is_inside_probe(t, threads[i]))
 			tids[found++] = threads[i]->tracee.tid;
 	return found;
 }
 
-/* The number of threads that can run at the same time, besides us. */
+/* The number of CPUs that threads of the program can use while we run on another one. */
 static uint32_t spare_cpus(void)
 {
 	long n = sysconf(_SC_NPROCESSORS_ONLN) - 1;
 	return n < 1 ? 1 : n > CPUS_MAX ? CPUS_MAX : (uint32_t)n;
 }
 
-/* Lets threads run until they are outside of probes: as many at a time as get a CPU at once. It is
- * unknown how long a thread needs to get out, and for how long it is outside then; so the runs get
- * longer and longer, and then start short again. */
+/* Lets threads run until they are outside of probes, as many at a time as there are CPUs for them.
+ * It is unknown how long a thread needs to get out, and how soon it enters the next probe. So the
+ * runs get longer and longer, and then start short again. */
 static void run_out_of_probes(struct target *t)
 {
 	int tids[CPUS_MAX];
 	uint64_t ns = FIRST_RUN_NS, end = now_ns() + GIVE_UP_NS;
 	uint32_t count, most = spare_cpus();
-	while ((count = find_inside(t, tids, most)) && now_ns() < end) {
+	while ((count = find_threads_inside(t, tids, most)) && now_ns() < end) {
 		control_run_on(t->shared->control, tids, count, ns);
 		ns = ns < LAST_RUN_NS ? ns + ns / 4 : FIRST_RUN_NS;
 	}
@@ -124,7 +124,8 @@ static struct call_made call_of(const struct shared *g, const struct control_thr
 	return c;
 }
 
-/* False if the thread or its stack may be in code memory. */
+/* Finds where one thread is, and walks its stack. Returns false if the thread or its stack may be
+ * in code memory. */
 static bool settle_one(struct stop *s, struct control_thread *th)
 {
 	struct target *t = s->target;

@@ -62,7 +62,7 @@ void walks_report(struct shared *s, walk_visitor visit, void *ctx)
 	s->past_walks = NULL;
 }
 
-/* They are still there if they were not visited since the target's last stop. */
+/* The target's walks are still there if they were not visited since its last stop. */
 void walks_forget(struct shared *s, const struct target *t)
 {
 	if (!s->past_walks)

@@ -29,7 +29,8 @@ struct stop {
 /* With the target stopped: brings all threads out of probes and the runtime, and walks their
  * stacks. It may be called again; that discards the previous walks. */
 void stop_settle(struct stop *s);
-/* Ends the stop, and keeps its walks for walks_report(), as samples that cost nothing. */
+/* Ends the stop, and keeps its walks for walks_report(): they are samples without extra
+ * overhead. */
 void stop_publish(struct stop *s);
 /* Ends the stop, and discards its walks. */
 void stop_release(struct stop *s);
@@ -38,4 +39,5 @@ void stop_move_threads(const struct stop *s);
 
 /* Visits the walks of past stops, each once; visit NULL: only discards them. */
 void walks_report(struct shared *s, walk_visitor visit, void *ctx);
+/* Discards the walks of a target that is about to be freed. */
 void walks_forget(struct shared *s, const struct target *t);

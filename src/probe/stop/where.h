@@ -2,8 +2,8 @@
 #pragma once
 #include "probe/region/target.h"
 
-/* Calls `finds` for the words of the stack from sp upwards, until it returns true; whether it
- * did. */
+/* Calls `finds` for the words of the stack from sp upwards until it returns true. Returns whether
+ * it did. */
 typedef bool (*word_finder)(void *ctx, uint64_t word);
 bool stack_has(struct target *t, uint64_t sp, word_finder finds, void *ctx);
 /* Whether a frame of the walked stack is in code memory of the region with this header: a signal

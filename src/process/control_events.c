@@ -1,14 +1,15 @@
-/* What happens to threads, and what follows from it.
+/* Handles what happens to threads, and reports it.
  *
- * A thread is only kept in the one kind of stop that an interrupt leads to: the kernel has finished
- * whatever call it was in, has set up the handler of a signal that was due, and nothing is left
- * that would be lost if we died. All other stops (signals, clone, exec) are passed at once; if the
- * thread is to stay stopped it is asked again before, because any stop answers a question. The
- * exception is the signal by which the runtime calls us: it is ours, and nobody misses it.
+ * A thread is kept only in the stop that PTRACE_INTERRUPT leads to. In that stop the kernel has
+ * finished the call that the thread was in and has set up the handler of a pending signal, so that
+ * nothing is lost if Sonde dies. In all other stops (signals, clone, exec) the thread is resumed at
+ * once. If it is to stay stopped, it is asked again before that, because any stop fulfils an
+ * earlier request. The exception is the signal by which the runtime calls us: the thread may stay
+ * in that stop, because the program does not miss the signal.
  *
- * A new thread is ours from the beginning, and stops before its first instruction. That stop may be
- * told before or after the event of its maker; who comes first enters it, so that control_stop()
- * knows of everything that was made before. */
+ * A new thread is traced from its beginning, and stops before its first instruction. The kernel may
+ * report this stop before or after the event of the creator. Whichever comes first adds the thread,
+ * so that control_stop() knows all threads that were created before it. */
 #include <linux/kcmp.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -25,7 +26,7 @@ static void report(struct control *c, struct control_event ev)
 	vec_push(&c->events, ev);
 }
 
-/* Threads that come. */
+/* New threads. */
 
 static bool same_memory(int a, int b)
 {
@@ -46,35 +47,35 @@ static struct control_process *new_process(struct control *c, int pid, int paren
 	return &vec_last(&c->processes);
 }
 
-/* A thread that came by itself, from a thread of process `maker`, or unknown (0). */
-static struct control_thread *meet(struct control *c, int tid, int maker, bool vfork)
+/* Adds a new thread, which is traced because its creator is. `creator` is the process that created
+ * it, or 0 if that is unknown. */
+static struct control_thread *add_new_thread(struct control *c, int tid, int creator, bool vfork)
 {
 	int pid = thread_process(tid);
 	if (pid < 0)
 		return NULL;
 	bool process = !control_find_process(c, pid);
 	if (process)
-		new_process(c, pid, maker ? maker : process_parent(pid), vfork);
+		new_process(c, pid, creator ? creator : process_parent(pid), vfork);
 	struct control_thread *t = control_add(c, pid, tid);
 	t->asked = true;
 	t->report = process ? CONTROL_FORKED : CONTROL_BORN;
 	return t;
 }
 
-/* The event of the maker: what it made may be known, or have come and gone already. */
-static void maker_reported(struct control *c, struct control_thread *t,
-			   const struct tracee_event *ev)
+/* Handles the event of the creator. The new thread may be known by now, or have ended already. */
+static void handle_clone(struct control *c, struct control_thread *t, const struct tracee_event *ev)
 {
 	const struct control_thread *made = control_thread(c, ev->other);
 	t->vforked = ev->vfork;
 	if (!made && thread_lives(ev->other))
-		made = meet(c, ev->other, t->pid, ev->vfork);
+		made = add_new_thread(c, ev->other, t->pid, ev->vfork);
 	if (made && made->pid != t->pid && !control_find_process(c, made->pid)->shared &&
 	    c->fork_watcher)
 		c->fork_watcher(c->watcher_ctx, t->pid, t->tracee.tid, made->pid);
 }
 
-/* Threads that go. */
+/* Ends of threads. */
 
 static void thread_ended(struct control *c, const struct tracee_event *ev)
 {
@@ -92,17 +93,18 @@ static void thread_ended(struct control *c, const struct tracee_event *ev)
 	}
 	if (control_threads(c, reported.pid, NULL, 0))
 		return;
-	/* The first thread had ended before we came: if it is our child its end is reported now,
-	 * with the status. */
+	/* The first thread of the process ended before we attached. If the process is our child,
+	 * the kernel reports that end next, with the status. */
 	if (reported.tid != reported.pid && process_parent(reported.pid) == getpid())
 		return;
-	/* Also for children of ours that are not, or no longer, traced. */
+	/* Children of ours that are not traced, or no longer, are reported, too. */
 	reported.what = CONTROL_GONE;
 	report(c, reported);
 }
 
-/* The executing thread becomes the first of its process; its old number just vanishes, all others
- * have told their end before. What a vfork child shared with its parent is over. */
+/* The executing thread becomes the first thread of its process. Its old number vanishes without an
+ * event; the ends of all other threads were reported before. A vfork child no longer uses the
+ * memory of its parent. */
 static struct control_thread *thread_executed(struct control *c, const struct tracee_event *ev)
 {
 	struct control_thread *t = control_thread(c, ev->tid);
@@ -115,7 +117,7 @@ static struct control_thread *thread_executed(struct control *c, const struct tr
 	if (!p)
 		p = new_process(c, t->pid, 0, false);
 	p->memory = ++c->memories;
-	p->stopped = false;
+	p->shared = p->stopped = false;
 	t->dead = t->held = false;
 	t->report = CONTROL_EXECUTED;
 	memset(&t->tracee.interrupted, 0, sizeof(t->tracee.interrupted));
@@ -124,8 +126,8 @@ static struct control_thread *thread_executed(struct control *c, const struct tr
 
 /* Stops. */
 
-/* The sender that is named in it is not compared: a program in a container knows other numbers. */
-static bool is_ours(const struct tracee_event *ev, uint64_t *value)
+/* The sender in siginfo is not compared: a program in a container has another pid there. */
+static bool is_runtime_signal(const struct tracee_event *ev, uint64_t *value)
 {
 	siginfo_t info;
 	if (ev->signal != CONTROL_SIGNAL || ptrace(PTRACE_GETSIGINFO, ev->tid, NULL, &info))
@@ -134,7 +136,7 @@ static bool is_ours(const struct tracee_event *ev, uint64_t *value)
 	return info.si_code == SI_QUEUE && (*value ^ CONTROL_MAGIC) >> 32 == 0;
 }
 
-static void report_of(struct control *c, struct control_thread *t, uint64_t value)
+static void report_stop(struct control *c, struct control_thread *t, uint64_t value)
 {
 	const struct control_process *p = control_find_process(c, t->pid);
 	struct control_event ev = {
@@ -153,9 +155,9 @@ static void report_of(struct control *c, struct control_thread *t, uint64_t valu
 	report(c, ev);
 }
 
-/* It stays, or goes on if nobody wants it to. */
-static void rest(struct control *c, struct control_thread *t, const struct tracee_event *ev,
-		 uint64_t value)
+/* Handles a stop in which a thread may stay. Resumes it if nobody wants it to be stopped. */
+static void handle_lasting_stop(struct control *c, struct control_thread *t,
+				const struct tracee_event *ev, uint64_t value)
 {
 	bool leaving = control_is_leaving(c, t);
 	tracee_take(t->tracee.tid);
@@ -163,12 +165,14 @@ static void rest(struct control *c, struct control_thread *t, const struct trace
 	t->stopped = true;
 	t->resumed = -1;
 	if (t->report != REPORT_NOTHING && !leaving)
-		report_of(c, t, value);
+		report_stop(c, t, value);
 	if (leaving || (!t->held && !control_find_process(c, t->pid)->stopped))
 		control_release(c, t);
 }
 
-static void pass(struct control *c, struct control_thread *t, const struct tracee_event *ev)
+/* Handles a stop in which a thread must not stay. */
+static void handle_passing_stop(struct control *c, struct control_thread *t,
+				const struct tracee_event *ev)
 {
 	if (control_is_leaving(c, t)) {
 		t->stop = *ev;
@@ -190,9 +194,9 @@ static int owner_of_memory(struct control *c, int pid)
 	return pid;
 }
 
-/* Tells the watcher; false if the thread is not to receive the signal. If we are killed after the
- * pc is changed it receives it nevertheless. */
-static bool watch(struct control *c, struct control_thread *t, int signal)
+/* Calls the signal watcher. Returns false if the thread must not receive the signal. It receives
+ * the signal nevertheless if Sonde is killed after the pc was changed. */
+static bool call_signal_watcher(struct control *c, struct control_thread *t, int signal)
 {
 	unsigned at = arch_native()->layout->ptrace_pc;
 	struct control_signal s = {.pid = owner_of_memory(c, t->pid), .signal = signal};
@@ -212,8 +216,8 @@ static bool watch(struct control *c, struct control_thread *t, int signal)
 	return delivered;
 }
 
-/* It is in a stop of its own for the moment. */
-static void watch_end(struct control *c, struct control_thread *t)
+/* The thread counts as stopped during the call, so that its registers can be read. */
+static void call_end_watcher(struct control *c, struct control_thread *t)
 {
 	if (!c->end_watcher)
 		return;
@@ -230,31 +234,32 @@ static void handle_stop(struct control *c, const struct tracee_event *ev)
 	struct control_thread *t =
 		ev->what == TRACEE_EXECUTED ? thread_executed(c, ev) : control_thread(c, ev->tid);
 	if (!t)
-		t = meet(c, ev->tid, 0, false);
+		t = add_new_thread(c, ev->tid, 0, false);
 	if (!t) { /* killed while it was stopped; its end will be reported */
 		struct tracee gone;
 		tracee_adopt(&gone, ev->tid);
 		tracee_resume(&gone, ev);
 		return;
 	}
-	t->stopped = false; /* if it was: only SIGKILL takes it out of the stop it is kept in */
+	t->stopped = false; /* it was, if SIGKILL has ended the stop that we kept it in */
 	t->asked = t->in_kernel = t->vforked = false;
 	if (ev->what == TRACEE_CLONED && ev->other)
-		maker_reported(c, t, ev);
-	if (ev->what == TRACEE_SIGNALLED && is_ours(ev, &value)) {
+		handle_clone(c, t, ev);
+	if (ev->what == TRACEE_SIGNALLED && is_runtime_signal(ev, &value)) {
 		struct tracee_event ours = {.tid = ev->tid, .what = TRACEE_TRAPPED};
 		if (t->report == REPORT_NOTHING)
 			t->report = CONTROL_SIGNALLED_US;
-		rest(c, t, &ours, value);
+		handle_lasting_stop(c, t, &ours, value);
 	} else if (ev->what == TRACEE_TRAPPED || ev->what == TRACEE_SUSPENDED) {
-		rest(c, t, ev, 0);
+		handle_lasting_stop(c, t, ev, 0);
 	} else {
 		struct tracee_event passed = *ev;
-		if (ev->what == TRACEE_SIGNALLED && c->watcher && !watch(c, t, ev->signal))
+		if (ev->what == TRACEE_SIGNALLED && c->watcher &&
+		    !call_signal_watcher(c, t, ev->signal))
 			passed.signal = 0;
 		if (ev->what == TRACEE_ENDING)
-			watch_end(c, t);
-		pass(c, t, &passed);
+			call_end_watcher(c, t);
+		handle_passing_stop(c, t, &passed);
 	}
 }
 
@@ -266,7 +271,9 @@ static void handle(struct control *c, const struct tracee_event *ev)
 		handle_stop(c, ev);
 }
 
-/* The kernel tells of the youngest thread first, again and again. */
+/* Handles one event of each thread that has had none in this turn. The kernel reports the newest
+ * thread first: as long as that one causes events, those of older threads would never be
+ * handled. */
 static void handle_others(struct control *c)
 {
 	struct tracee_event ev;
@@ -287,11 +294,11 @@ void control_drain(struct control *c)
 	c->more = false;
 	while (tracee_next(&ev)) {
 		struct control_thread *t = control_thread(c, ev.tid);
-		bool again = ev.what == TRACEE_SIGNALLED || ev.what == TRACEE_CLONED;
-		c->more = t && again && t->turn == c->turn;
+		bool may_recur = ev.what == TRACEE_SIGNALLED || ev.what == TRACEE_CLONED;
+		c->more = t && may_recur && t->turn == c->turn;
 		if (c->more)
 			break;
-		if (t && again)
+		if (t && may_recur)
 			t->turn = c->turn;
 		handle(c, &ev);
 	}

@@ -1,14 +1,15 @@
 /* Places for the first calls, in memory that the program has but does not use.
  *
- * Code: a segment of an executable file ends somewhere in a page, and the rest of that page is
- * mapped as well; what is there is executed by nobody. Only zeros are taken. Where no file leaves
- * enough, the kernel's own (vdso) does.
+ * Code: an executable segment of a file ends somewhere in a page. The rest of the page is mapped as
+ * well, and nothing there is ever executed. It is used only where it is zero. If no file has enough
+ * of it, the vdso has.
  *
- * Frame: in the main stack, below what is in use. Not below the stack pointer of just any thread:
- * there are programs that have small stacks in their heap, with other things right below. */
+ * Frame: in the main stack, below the part in use. Memory below the stack pointer of another thread
+ * is not safe: some programs have small stacks in their heap, with other data right below. */
 #include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,10 +19,15 @@
 #include "process/memory.h"
 #include "process/remote.h"
 
-enum { LOOK_MAX = 4096, LET_OUT_TRIES = 1000, LET_OUT_US = 1000, CHOOSE_TRIES = 20 };
+enum {
+	RUN_US = 1000,      /* for which a process runs between two looks at it */
+	LEAVE_TRIES = 1000, /* how often it may run until its threads have left our code */
+	CHOOSE_TRIES = 20,  /* how often it may run until a thread can make calls */
+};
 enum { CODE_ALIGN = 16, TEXT_MAX = 16, PHDRS_MAX = 64, PAGE = 4096 };
 
-/* Where the segment that is mapped at `m` ends in the file; 0 if there is none. */
+/* File offset of the end of the executable segment that is mapped at `m`, if the end is in the last
+ * page of the mapping; otherwise 0. */
 static uint64_t segment_end(int fd, const struct code_mapping *m)
 {
 	Elf64_Ehdr h;
@@ -41,12 +47,12 @@ static uint64_t segment_end(int fd, const struct code_mapping *m)
 	return 0;
 }
 
-static uint64_t file_slack(const struct maps *m, const struct mapped_module *mi)
+static uint64_t file_slack(const struct maps *m, const struct mapped_module *mapped)
 {
 	struct err ignored;
 	struct arena tmp = {0};
-	const struct code_mapping *last = &mi->code[mi->code_count - 1];
-	const char *path = maps_find_file(&tmp, m->pid, mi, &ignored);
+	const struct code_mapping *last = &mapped->code[mapped->code_count - 1];
+	const char *path = maps_find_file(&tmp, m->pid, mapped, &ignored);
 	int fd = path && !fault("slack-file", EMFILE) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	uint64_t end = fd < 0 ? 0 : segment_end(fd, last);
 	if (fd >= 0)
@@ -55,15 +61,15 @@ static uint64_t file_slack(const struct maps *m, const struct mapped_module *mi)
 	return end ? last->start + (end - last->offset) : 0;
 }
 
-/* Its section headers come last. */
-static uint64_t vdso_slack(const struct maps *m, const struct mapped_module *mi)
+/* The section headers are the last part of the vdso. */
+static uint64_t vdso_slack(const struct maps *m, const struct mapped_module *mapped)
 {
 	Elf64_Ehdr h;
-	const struct code_mapping *last = &mi->code[mi->code_count - 1];
-	if (memory_read(m->pid, mi->code[0].start, &h, sizeof(h)) != sizeof(h) ||
+	const struct code_mapping *last = &mapped->code[mapped->code_count - 1];
+	if (memory_read(m->pid, mapped->code[0].start, &h, sizeof(h)) != sizeof(h) ||
 	    memcmp(h.e_ident, ELFMAG, SELFMAG) != 0)
 		return 0;
-	uint64_t end = mi->code[0].start + h.e_shoff + (uint64_t)h.e_shnum * h.e_shentsize;
+	uint64_t end = mapped->code[0].start + h.e_shoff + (uint64_t)h.e_shnum * h.e_shentsize;
 	return end > last->start && end < last->end ? end : 0;
 }
 
@@ -78,7 +84,7 @@ static bool is_zero(int tid, uint64_t at, size_t size)
 	return true;
 }
 
-/* Nothing, or what a Sonde that was killed has left. */
+/* Whether the bytes are zero, or the code that a killed Sonde has left. */
 static bool is_usable(int tid, uint64_t at, size_t size)
 {
 	uint8_t ours[REMOTE_CODE_MAX], theirs[REMOTE_CODE_MAX];
@@ -95,12 +101,12 @@ static uint64_t find_slack(int tid, size_t size, struct err *e)
 		return 0;
 	for (int vdso = 0; vdso < 2 && !found; vdso++)
 		for (uint32_t i = 0; i < m.module_count && !found; i++) {
-			const struct mapped_module *mi = &m.modules[i];
-			if (mi->vdso != vdso)
+			const struct mapped_module *mapped = &m.modules[i];
+			if (mapped->vdso != vdso)
 				continue;
-			uint64_t at = vdso ? vdso_slack(&m, mi) : file_slack(&m, mi);
+			uint64_t at = vdso ? vdso_slack(&m, mapped) : file_slack(&m, mapped);
 			at = (at + CODE_ALIGN - 1) & ~(uint64_t)(CODE_ALIGN - 1);
-			if (at && at + size <= mi->code[mi->code_count - 1].end &&
+			if (at && at + size <= mapped->code[mapped->code_count - 1].end &&
 			    is_usable(tid, at, size))
 				found = at;
 		}
@@ -130,8 +136,8 @@ static bool stack_mapping(int tid, uint64_t *start, uint64_t *end)
 	return found;
 }
 
-/* The lowest part of the main stack: below the main thread's stack pointer or, if that is on
- * another stack now, touched by nobody yet. */
+/* Uses the lowest part of the main stack. It is free if the stack pointer of the main thread is far
+ * enough above it. If that thread is on another stack now, it is free if it is still zero. */
 static uint64_t find_frame(struct control *c, const struct control_thread *t, struct err *e)
 {
 	uint64_t start, end;
@@ -146,44 +152,47 @@ static uint64_t find_frame(struct control *c, const struct control_thread *t, st
 			  : is_zero(t->tracee.tid, start, REMOTE_FRAME);
 	if (!room)
 		return err_set(e, ERR_UNSUPPORTED, "process %d: its main stack is full", t->pid), 0;
-	return start; /* of a page */
+	return start; /* page-aligned */
 }
 
-static bool is_anybody_inside(struct control *c, int pid, uint64_t start, size_t size)
+static bool is_any_thread_inside(struct control *c, int pid, uint64_t start, size_t size)
 {
 	struct registers r;
-	struct control_thread *threads[LOOK_MAX];
-	uint32_t n = control_threads(c, pid, threads, LOOK_MAX);
+	uint32_t count = control_threads(c, pid, NULL, 0);
+	struct control_thread **threads = xcalloc(count + 1, sizeof(*threads));
 	bool inside = false;
-	for (uint32_t i = 0; i < n && i < LOOK_MAX; i++)
-		inside |= threads[i]->stopped && control_registers(threads[i], &r) &&
-			  r.pc - start < size;
+	control_threads(c, pid, threads, count);
+	for (uint32_t i = 0; i < count && !inside; i++)
+		inside = threads[i]->stopped && control_registers(threads[i], &r) &&
+			 r.pc - start < size;
+	free(threads);
 	return inside;
 }
 
-static int let_run(struct control *c, int pid, struct err *e)
+static int run_shortly(struct control *c, int pid, struct err *e)
 {
 	control_resume(c, pid);
-	usleep(LET_OUT_US);
+	usleep(RUN_US);
 	return control_stop(c, pid, e);
 }
 
-/* A thread that such a Sonde has left there is about to restore itself, from a frame where ours
- * will be. */
-static int let_out(struct control *c, int pid, uint64_t start, size_t size, struct err *e)
+/* Waits until no thread is in code that a killed Sonde has left. A thread there is about to restore
+ * itself from a frame in the place where ours will be. */
+static int wait_until_left(struct control *c, int pid, uint64_t start, size_t size, struct err *e)
 {
-	for (int tries = 0; tries < LET_OUT_TRIES; tries++) {
-		if (!is_anybody_inside(c, pid, start, size))
+	for (int tries = 0; tries < LEAVE_TRIES; tries++) {
+		if (!is_any_thread_inside(c, pid, start, size))
 			return 0;
-		int rc = let_run(c, pid, e);
+		int rc = run_shortly(c, pid, e);
 		if (rc)
 			return rc;
 	}
 	return err_set(e, ERR_SYSTEM, "process %d does not return from an unfinished call", pid);
 }
 
-/* They may all wait for a disk, say, where nothing stops them. */
-static int choose(struct remote_slack *s, struct control *c, int pid, struct err *e)
+/* All threads may be in the kernel uninterruptibly, waiting for a disk for example. Then the
+ * process runs for a while before the next try. */
+static int choose_thread(struct remote_slack *s, struct control *c, int pid, struct err *e)
 {
 	for (int tries = 0; tries < CHOOSE_TRIES; tries++) {
 		s->thread = remote_choose(c, pid);
@@ -191,7 +200,7 @@ static int choose(struct remote_slack *s, struct control *c, int pid, struct err
 			s->tid = s->thread->tracee.tid;
 			return 0;
 		}
-		int rc = let_run(c, pid, e);
+		int rc = run_shortly(c, pid, e);
 		if (rc)
 			return rc;
 	}
@@ -201,15 +210,15 @@ static int choose(struct remote_slack *s, struct control *c, int pid, struct err
 
 static int find_places(struct remote_slack *s, struct control *c, int pid, struct err *e)
 {
-	int rc = choose(s, c, pid, e);
+	int rc = choose_thread(s, c, pid, e);
 	if (rc)
 		return rc;
 	s->start = s->place.code = find_slack(s->tid, s->size, e);
 	if (!s->start)
 		return e->code;
 	if (!is_zero(s->tid, s->start, s->size)) {
-		rc = let_out(c, pid, s->start, s->size, e);
-		if (rc || (rc = choose(s, c, pid, e)))
+		rc = wait_until_left(c, pid, s->start, s->size, e);
+		if (rc || (rc = choose_thread(s, c, pid, e)))
 			return rc;
 	}
 	s->place.frame = find_frame(c, s->thread, e);
@@ -235,12 +244,12 @@ int remote_enter(struct remote_slack *s, struct control *c, int pid, const char 
 	return err_set(e, ERR_SYSTEM, "the code of process %d cannot be written", pid);
 }
 
-/* There were zeros. If a call could not be finished, its thread needs the code to restore itself
- * (P5): then the bytes stay, as those of a Sonde that was killed. */
+/* Restores the zeros. If a call could not be finished, its thread needs the code to restore itself
+ * (P5). Then the bytes stay, as after a Sonde that was killed. */
 void remote_leave(struct remote_slack *s)
 {
 	static const uint8_t zeros[REMOTE_CODE_MAX + TEXT_MAX];
-	if (s->size && !is_anybody_inside(s->control, s->pid, s->start, s->size))
+	if (s->size && !is_any_thread_inside(s->control, s->pid, s->start, s->size))
 		memory_write(s->tid, s->start, zeros, s->size);
 	s->size = 0;
 }

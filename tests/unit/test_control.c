@@ -460,6 +460,60 @@ static void test_vfork_ends_in_stop(void **state)
 	assert_int_equal(WEXITSTATUS(told.status), 11);
 }
 
+/* Once it has executed a program, a vfork child owns its memory, also for vfork children of its
+ * own.
+ */
+
+static int signalled_pid;
+
+static bool note_signal(void *ctx, struct control_signal *s)
+{
+	(void)ctx;
+	if (s->signal == SIGUSR1)
+		signalled_pid = s->pid;
+	return true;
+}
+
+static void spawn_ourselves(void)
+{
+	wait_for(&common->ready, 1);
+	if (!vfork()) {
+		execl("/proc/self/exe", "test_control", "vfork-and-raise", NULL);
+		_exit(9);
+	}
+	_exit(waitpid(-1, NULL, 0) > 0 ? 11 : 8);
+}
+
+static int vfork_and_raise(void)
+{
+	if (!vfork()) {
+		kill(getpid(), SIGUSR1);
+		_exit(9);
+	}
+	return waitpid(-1, NULL, 0) > 0 ? 0 : 8;
+}
+
+static void test_vfork_of_a_spawned_program(void **state)
+{
+	(void)state;
+	struct control_event ev;
+	int pid = start(spawn_ourselves), spawned = 0;
+	signalled_pid = 0;
+	control_watch(control, note_signal, NULL, NULL, NULL);
+	attach(pid);
+	common->ready = 1;
+	do {
+		assert_true(control_wait(control, 10000, &ev));
+		note(&ev);
+		if (ev.what == CONTROL_EXECUTED)
+			spawned = ev.pid;
+		control_go(control, ev.tid);
+	} while (ev.what != CONTROL_GONE || ev.pid != pid);
+	assert_int_equal(told.shared, 2);
+	assert_true(spawned && signalled_pid == spawned);
+	assert_int_equal(WEXITSTATUS(told.status), 11);
+}
+
 /* Programs. */
 
 static void test_launch(void **state)
@@ -1075,8 +1129,10 @@ static void test_leave_reaped(void **state)
 	assert_int_equal(control_count(control), 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	if (argc > 1 && !strcmp(argv[1], "vfork-and-raise"))
+		return vfork_and_raise();
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_stop),
@@ -1090,6 +1146,7 @@ int main(void)
 		TEST(test_spawn_storm),
 		TEST(test_vfork),
 		TEST(test_vfork_ends_in_stop),
+		TEST(test_vfork_of_a_spawned_program),
 		TEST(test_launch),
 		cmocka_unit_test(test_exec_in_thread),
 		TEST(test_first_thread_gone),

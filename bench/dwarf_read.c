@@ -137,8 +137,10 @@ int main(int argc, char **argv)
 	struct found found = {0};
 	if (argc != 3)
 		return 2;
-	int rc = strcmp(argv[1], "libdw") ? with_sonde(argv[2], &found) : with_libdw(argv[2], &found);
-	printf("{\"functions\": %llu, \"inlined\": %llu, \"ranges\": %llu, \"rows\": %llu, \"sum\": %llu}\n",
+	int rc = strcmp(argv[1], "libdw") ? with_sonde(argv[2], &found)
+					  : with_libdw(argv[2], &found);
+	printf("{\"functions\": %llu, \"inlined\": %llu, \"ranges\": %llu, \"rows\": %llu, "
+	       "\"sum\": %llu}\n",
 	       (unsigned long long)found.functions, (unsigned long long)found.inlined,
 	       (unsigned long long)found.ranges, (unsigned long long)found.rows,
 	       (unsigned long long)found.sum);

@@ -66,6 +66,6 @@ bool splice_with_recent(struct walk *path, const struct recent_paths *r, const s
 			const struct space *space)
 {
 	const struct recent_path *slot = slot_of(r, s->tid);
-	return slot->tid == s->tid && s->time - slot->time <= MOMENT &&
+	return slot->tid == s->tid && s->time - slot->time <= SPLICE_MAX_NS &&
 	       slot->space == space_serial(space) && splice_paths(path, &slot->walk);
 }

@@ -10,7 +10,7 @@
 enum {
 	RECENT_PATHS = 64,
 	RECENT_FRAMES_MAX = 4096,
-	MOMENT = 20000000, /* ns between samples whose stacks may have callers in common */
+	SPLICE_MAX_NS = 20000000, /* ns between samples whose stacks may have callers in common */
 };
 
 /* The last complete call stack of a thread. */

@@ -37,7 +37,7 @@ static void give_first(struct unfinished *u, uint32_t count)
 static void give_old(struct unfinished *u, uint64_t now)
 {
 	uint32_t old = 0;
-	while (old < u->count && nth(u, old)->sample.time + MOMENT < now)
+	while (old < u->count && nth(u, old)->sample.time + SPLICE_MAX_NS < now)
 		old++;
 	give_first(u, old);
 }

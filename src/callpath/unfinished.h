@@ -1,5 +1,5 @@
-/* Call stacks that lack their outermost callers are kept for a moment (MOMENT): one of the next
- * stacks of their thread may have the missing callers (see splice.h). */
+/* Call stacks that lack their outermost callers are kept for a moment (SPLICE_MAX_NS): one of the
+ * next stacks of their thread may have the missing callers (see splice.h). */
 #pragma once
 #include "callpath/splice.h"
 

@@ -48,8 +48,8 @@ static int set_threshold(const char *value, struct err *e)
 	enum hypothesis_id h = hypothesis_named(name);
 	if (h == HYPOTHESES)
 		return err_set(e, ERR_INPUT,
-			       "--threshold takes cpu, sync, io, small-io or imbalance, and a "
-			       "share in percent, such as cpu=10, not '%s'",
+			       "--threshold takes NAME=PERCENT, with cpu, sync, io, small-io or "
+			       "imbalance as NAME, such as cpu=10; not '%s'",
 			       value);
 	double percent = number ? strtod(number + 1, &end) : 0;
 	if (!number || end == number + 1 || end[*end == '%'] || !(percent > 0) || percent > 100)
@@ -87,7 +87,7 @@ static void show_progress(struct live_region *region, struct diagnosis *d)
 		live_region_is_wide(region) ? diagnose_strongest(d, lines, LIVE_FINDINGS) : 0;
 	text_printf(&head, "%.0f s  %u experiment%s active, %u true, %u false, overhead %.1f %%%s",
 		    d->session.seconds, d->active, d->active == 1 ? "" : "s", d->found, d->refuted,
-		    percent(d->overhead), d->settled ? ", settled" : "");
+		    percent(d->overhead), d->settled ? ", nothing left to test" : "");
 	live_region_show(region, head.data, lines, count);
 	text_release(&head);
 }

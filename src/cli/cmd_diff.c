@@ -72,9 +72,9 @@ static int choose_metric(struct diff_input *a, struct diff_input *b, const char 
 	}
 	add_metrics(&in_a, &a->profile);
 	add_metrics(&in_b, &b->profile);
-	int r = err_set(e, ERR_INPUT, "%s%s was not measured in both: %s has %s, %s has %s",
-			name ? "" : "there is nothing to compare: any one metric", name ? name : "",
-			a->path, in_a.data, b->path, in_b.data);
+	int r = err_set(e, ERR_INPUT, "%s was %smeasured in both: %s has %s, %s has %s",
+			name ? name : "no metric", name ? "not " : "", a->path, in_a.data, b->path,
+			in_b.data);
 	text_release(&in_a);
 	text_release(&in_b);
 	return r;
@@ -175,7 +175,7 @@ static const struct option options[] = {
 	OPTION("metric", OPTION_TEXT, struct diff_args, metric, .letter = 'm', .value = "NAME",
 	       .help = "metric to compare, if several were measured"),
 	OPTION("normalise", OPTION_FLAG, struct diff_args, normalise, .letter = 'n',
-	       .help = "compare shares of the whole, for runs of different length"),
+	       .help = "compare shares of the total, for runs of different length"),
 	OPTION("all", OPTION_FLAG, struct diff_args, all, .letter = 'a',
 	       .help = "also show what has not changed significantly"),
 	OPTION("min-percent", OPTION_TEXT, struct diff_args, min_percent, .value = "P",

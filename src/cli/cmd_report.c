@@ -36,8 +36,8 @@ static void check_args(const struct report_args *a)
 	if (a->json && !v->json && !v->build)
 		die("--asm has no JSON output");
 	if (a->csv && !v->csv && !v->build)
-		die("this view has no CSV output; all views but summary, graph and findings have "
-		    "(--view=...)");
+		die("this view has no CSV output; all views except summary, graph and findings "
+		    "do (--view=...)");
 	if (exporting && v->search && v->csv && strcmp(exports[a->export], "dot") != 0)
 		die("a search can only be exported as a graph (--export=dot); --json and --csv "
 		    "write all of it");
@@ -72,7 +72,7 @@ static void export(struct report *r)
 	o.by_thread = a->per_thread;
 	o.min_percent = a->min_percent ? percent(r->min_share) : o.min_percent;
 	if (f->binary && !a->output && isatty(STDOUT_FILENO))
-		die("%s is not for a terminal; --output=FILE writes it to a file", f->name);
+		die("%s is a binary format; write it to a file with --output=FILE", f->name);
 	if (report_chosen_view(a)->text == search_text)
 		search_dot(r, &out);
 	else
@@ -144,11 +144,11 @@ static const struct option options[] = {
 	       .help = "summary, tree, callers, flat, loops, graph, threads, trips, mix, parallel, "
 		       "findings, search"),
 	OPTION("lines", OPTION_FLAG, struct report_args, lines, .letter = 'l',
-	       .help = "source text with shares in the margin"),
+	       .help = "source, annotated with shares"),
 	OPTION("asm", OPTION_FLAG, struct report_args, assembly, .letter = 'a',
-	       .help = "machine code with shares in the margin"),
+	       .help = "disassembly, annotated with shares"),
 	OPTION("thread", OPTION_TEXT, struct report_args, thread, .letter = 't', .value = "THREAD",
-	       .help = "only threads with this number or name (*, ?, [] match)"),
+	       .help = "only threads with this ID or name (*, ?, [] match)"),
 	OPTION("focus", OPTION_TEXT, struct report_args, focus, .value = "PATTERN",
 	       .help = "only call paths through this function, loop or FILE:LINE"),
 	OPTION("metric", OPTION_TEXT, struct report_args, metric, .letter = 'm', .value = "NAME",
@@ -156,7 +156,7 @@ static const struct option options[] = {
 	OPTION("sort", OPTION_CHOICE, struct report_args, sort, .letter = 's', .value = "KEY",
 	       .choices = sorts, .help = "self, total or name"),
 	OPTION("min-percent", OPTION_TEXT, struct report_args, min_percent, .value = "P",
-	       .help = "sum up rows with a smaller share (0.5; 0 for JSON and CSV)"),
+	       .help = "collapse rows with a smaller share (0.5; 0 for JSON and CSV)"),
 	OPTION("depth", OPTION_NUMBER, struct report_args, depth, .letter = 'd', .value = "N",
 	       .help = "show at most N levels"),
 	OPTION("by-line", OPTION_FLAG, struct report_args, by_line,

@@ -65,6 +65,6 @@ void die_no_such_command(const char *name)
 			names[count++] = (*c)->name;
 	int suggestion = nearest_word(name, names, count);
 	if (suggestion >= 0)
-		die("there is no command '%s'; did you mean '%s'?", name, names[suggestion]);
-	die("there is no command '%s'; see 'sonde help'", name);
+		die("unknown command '%s'; did you mean '%s'?", name, names[suggestion]);
+	die("unknown command '%s'; see 'sonde help'", name);
 }

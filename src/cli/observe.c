@@ -26,7 +26,7 @@ void check_program(const char *command, const char *must, const struct operands 
 		die("%s needs a program or a process: sonde %s %s-- CMD, or sonde %s %s-p PID",
 		    command, command, must, command, must);
 	if (pid->given && (!pid->value || pid->value > INT32_MAX))
-		die("--pid takes the number of a process, not %" PRIu64, pid->value);
+		die("--pid takes a process ID, not %" PRIu64, pid->value);
 }
 
 int observe_failed(const char *command, int not_started, const struct err *e)
@@ -45,7 +45,7 @@ void observe_done(const char *output, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
-	complain("%s -> %s; to see them: sonde report%s%s", what, output, named ? " " : "",
+	complain("%s, written to %s; view with: sonde report%s%s", what, output, named ? " " : "",
 		 named ? output : "");
 }
 

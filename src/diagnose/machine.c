@@ -117,7 +117,7 @@ uint32_t machine_add_process(struct machine *m, struct target *t, bool warming_u
 	return number;
 }
 
-void machine_grow_up(struct machine *m, uint32_t process)
+void machine_end_warm_up(struct machine *m, uint32_t process)
 {
 	struct machine_process *p = &m->processes.data[process];
 	if (!p->warming_up)

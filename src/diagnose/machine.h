@@ -100,9 +100,9 @@ void machine_init(struct machine *m, struct resources *r, struct ledger *l, stru
 void machine_release(struct machine *m);
 
 /* A process that warms up has not lived long enough to be examined: it has no part of its own until
- * machine_grow_up() ends the warm-up. */
+ * machine_end_warm_up() ends the warm-up. */
 uint32_t machine_add_process(struct machine *m, struct target *t, bool warming_up);
-void machine_grow_up(struct machine *m, uint32_t process);
+void machine_end_warm_up(struct machine *m, uint32_t process);
 /* The process of a target; UINT32_MAX if there is none. */
 uint32_t machine_process_of(const struct machine *m, const struct target *t);
 uint32_t machine_process_of_pid(const struct machine *m, int pid);

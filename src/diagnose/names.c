@@ -222,7 +222,7 @@ const char *names_object(struct finding_names *n, uint32_t object)
 {
 	const struct wait_object *o = &n->d->own->waits.objects.data[object];
 	if (o->maker)
-		return arena_printf(&n->arena, "%s made in %s", o->name, maker_of(n, o));
+		return arena_printf(&n->arena, "%s created in %s", o->name, maker_of(n, o));
 	if (!o->named && o->user != RESOURCE_NONE && object_kinds[o->kind].hierarchy == SYNC)
 		return arena_printf(&n->arena, "%s used in %s", o->name,
 				    names_code(n, o->user).function);

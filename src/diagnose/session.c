@@ -25,7 +25,7 @@ static const double settled_enough = 2.5; /* s without news after which a search
 
 static void report_unprobed(struct diagnosis *d, const struct target *t)
 {
-	session_message(&d->session, "%s: findings are from samples", target_unprobed(t));
+	session_message(&d->session, "%s: findings are based on samples", target_unprobed(t));
 }
 
 /* ---- steps ---- */
@@ -121,7 +121,7 @@ static uint32_t add_process(struct diagnosis *d, struct target *t, bool warming_
 static void examine(struct diagnosis *d, uint32_t process)
 {
 	const struct machine_process *p = &d->own->machine.processes.data[process];
-	machine_grow_up(&d->own->machine, process);
+	machine_end_warm_up(&d->own->machine, process);
 	target_watch_waits(p->target);
 	refresh_modules(d, process, p->target);
 }

@@ -9,12 +9,13 @@ static void make_all(struct wording *t)
 	uint32_t more = t->list.len > MOST_FINDINGS ? t->list.len - MOST_FINDINGS : 0;
 	t->list.len -= more;
 	for (uint32_t i = 0; i < t->list.len; i++)
-		words_of(t, i);
+		word_finding(t, i);
 	if (more)
-		remark(t, PROFILE_NONE, "note", "%u more with smaller shares: --view=search", more);
+		remark(t, PROFILE_NONE, "note", "%u smaller findings are not shown: --view=search",
+		       more);
 	if (!t->list.len)
-		words_of_nothing(t);
-	words_of_search(t);
+		word_no_findings(t);
+	word_limits(t);
 	steps_add(t);
 }
 

@@ -12,11 +12,11 @@ void __attribute__((format(printf, 4, 5)))
 remark(struct wording *t, uint32_t finding, const char *kind, const char *fmt, ...);
 
 /* words.c: adds the finding and its remarks. */
-void words_of(struct wording *t, uint32_t candidate);
+void word_finding(struct wording *t, uint32_t candidate);
 /* Adds the values of the whole run, if there are no findings. */
-void words_of_nothing(struct wording *t);
+void word_no_findings(struct wording *t);
 /* Adds notes about what limits the findings. */
-void words_of_search(struct wording *t);
+void word_limits(struct wording *t);
 
 /* steps.c: adds advice on what to do next. */
 void steps_add(struct wording *t);

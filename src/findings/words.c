@@ -353,8 +353,8 @@ static void add_inlined(struct wording *t, uint32_t finding, const struct candid
 	}
 	if (s->kind == PROFILE_INLINE && *s->name &&
 	    strcmp(s->name, known_code(t->k, c->part).function) != 0)
-		remark(t, finding, "where", "at %s:%u in %s, inlined there", known_file(s->file),
-		       line, s->name);
+		remark(t, finding, "where", "at %s:%u in %s (inlined)", known_file(s->file), line,
+		       s->name);
 }
 
 /* ---- one finding ---- */
@@ -396,17 +396,17 @@ static void add_seen(struct wording *t, uint32_t finding, const struct candidate
 	}
 	if (best && all > 0)
 		remark(t, finding, "where",
-		       "most samples (%.0f %%) were in %s, which was not tested",
+		       "the hottest code (%.0f %% of samples) is %s; it was not tested",
 		       percent(share_of(best->seconds, all)),
 		       known_place(t->k, e->parts.data[best->first + best->length - 1]));
 }
 
-void words_of(struct wording *t, uint32_t candidate)
+void word_finding(struct wording *t, uint32_t candidate)
 {
 	const struct candidate *c = &t->list.data[candidate];
 	struct profile *p = t->k->p;
 	const struct profile_experiment *x = &p->experiments.data[c->experiment];
-	const char *where = c->part == t->k->whole.part[CODE] ? "no part of the code in particular"
+	const char *where = c->part == t->k->whole.part[CODE] ? "code all over the program"
 							      : known_place(t->k, c->part);
 	struct text sentence = TEXT_INIT;
 	sayings[c->hypothesis](t, c, where, &sentence);
@@ -437,7 +437,7 @@ void words_of(struct wording *t, uint32_t candidate)
 	add_seen(t, finding, c);
 }
 
-void words_of_nothing(struct wording *t)
+void word_no_findings(struct wording *t)
 {
 	const struct profile *p = t->k->p;
 	for (uint32_t i = 0; i < p->experiments.len; i++) {
@@ -465,7 +465,7 @@ static void add_undecided(struct wording *t)
 		       undecided, undecided == 1 ? " was" : "s were");
 }
 
-void words_of_search(struct wording *t)
+void word_limits(struct wording *t)
 {
 	const struct profile *p = t->k->p;
 	const struct evidence_run *run = &t->k->e->run;
@@ -478,19 +478,16 @@ void words_of_search(struct wording *t)
 		       why ? why : "");
 	if (run->ignored)
 		remark(t, PROFILE_NONE, "note",
-		       "%" PRIu64 " thread%s or object%s too short-lived to be examined "
+		       "%" PRIu64 " thread%s or object%s appeared too fast to be examined "
 		       "individually.",
-		       run->ignored, run->ignored == 1 ? "" : "s",
-		       run->ignored == 1 ? " was" : "s were");
+		       run->ignored, run->ignored == 1 ? "" : "s", run->ignored == 1 ? "" : "s");
 	if (run->ready > ready_share * run->ran && run->ready > ready_of_run * run->seconds)
 		remark(t, PROFILE_NONE, "note",
 		       "The machine was busy: threads ran for %.1f s in total and waited %.1f s "
-		       "for "
-		       "a CPU.",
+		       "for a CPU.",
 		       run->ran, run->ready);
 	if (run->calls_sampled)
 		remark(t, PROFILE_NONE, "note",
 		       "Timing every system call would have had too much overhead; the time in "
-		       "them "
-		       "is estimated from samples.");
+		       "them is estimated from samples.");
 }

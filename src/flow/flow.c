@@ -9,7 +9,7 @@
  * for a return, and how many split-off parts to add. */
 enum { LOOK_DEPTH = 4, MAX_PARTS_FOUND = 16 };
 
-const char *const found_by_name[FOUND_WAYS] = {
+const char *const found_by_name[FOUND_METHODS] = {
 	"symbol", "dynamic-symbol", "unwind-range", "debug-info", "entry-point", "plt",
 	"call",   "tail-call",      "pointer",      "address",    "inference",
 };
@@ -128,10 +128,9 @@ static bool callee_returns(struct callee_query *q, struct func *p)
 		return true;
 	struct callee_query deeper = {.f = q->f, .depth = q->depth + 1};
 	bool yes = function_returns(&deeper, p);
-	/* A negative answer may be due to the depth limit, unless this is the outermost question.
-	 * Others must not reuse it. */
-	if (yes || !q->depth)
-		atomic_store(&p->returns, (unsigned char)(yes ? RETURNS_YES : RETURNS_NO));
+	/* At the depth limit, callees are taken to return. So a no is certain, and a yes may be
+	 * wrong; it is kept nevertheless, or each function would be looked at many times. */
+	atomic_store(&p->returns, (unsigned char)(yes ? RETURNS_YES : RETURNS_NO));
 	return yes;
 }
 

@@ -24,7 +24,7 @@ enum found_by {
 	FOUND_POINTER = 1 << 8, /* pointer in relocated data */
 	FOUND_ADDRESS = 1 << 9, /* address computed by code */
 	FOUND_GAP = 1 << 10,    /* inferred in code that nothing refers to */
-	FOUND_WAYS = 11,
+	FOUND_METHODS = 11,
 };
 
 enum function_flag {
@@ -45,7 +45,7 @@ struct function {
 
 struct flow;
 
-extern const char *const found_by_name[FOUND_WAYS];
+extern const char *const found_by_name[FOUND_METHODS];
 
 /* `im` must outlive the result. Fails only for an unsupported machine type. */
 int flow_open(struct flow **out, const struct module *im, struct err *e);

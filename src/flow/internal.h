@@ -63,7 +63,7 @@ struct flow {
 	VEC(struct owned_part) owned_parts; /* sorted by start */
 };
 
-/* procs.c */
+/* functions.c */
 void add_start(struct flow *f, uint64_t start, uint64_t end, const char *name, unsigned found_by,
 	       unsigned flags);
 /* Moves `added` into `funcs`: sorts, merges starts at the same address, sets the ends, and marks

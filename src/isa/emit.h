@@ -22,7 +22,7 @@ struct emit_target {
 };
 
 /* A possible target of an indirect jump, and where control has to go instead. */
-struct emit_way {
+struct dispatch_target {
 	uint64_t pc;
 	struct emit_target to;
 };
@@ -219,7 +219,8 @@ struct emit_ops {
 	 * can_match() reports whether this is possible. */
 	bool (*can_match)(const struct insn *in, const uint8_t *bytes, const struct regset *free);
 	void (*match)(struct emit *e, const struct insn *in, const uint8_t *bytes,
-		      const struct regset *free, const struct emit_way *targets, uint32_t count);
+		      const struct regset *free, const struct dispatch_target *targets,
+		      uint32_t count);
 	/* Appends a call, direct or indirect, with the return address `return_pc` instead of its
 	 * own. The CPU's return predictor mispredicts the return of such a call. */
 	void (*call)(struct emit *e, const struct insn *in, const uint8_t *bytes,

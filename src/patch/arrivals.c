@@ -154,7 +154,7 @@ static enum refusal why_shared(const struct plan *p, uint32_t block)
 static struct regset free_on_all_paths(const struct plan *p, uint32_t block)
 {
 	const struct cfg *g = p->g;
-	struct regset live = regset_or(p->r->live->at_start[block], live_behind_landing(p, block));
+	struct regset live = regset_or(p->r->live->at_start[block], live_after_landing(p, block));
 	for (uint32_t i = g->first_pred[block]; i < g->first_pred[block + 1]; i++) {
 		struct regset on_edge = liveness_on_edge(p->r->live, &g->edges[g->pred_edges[i]]);
 		live.core |= on_edge.core;

@@ -55,7 +55,7 @@ bool in_one_page(const struct plan *p, uint64_t va, uint32_t size)
 	return pc / PAGE == (pc + size - 1) / PAGE;
 }
 
-struct regset live_behind_landing(const struct plan *p, uint32_t block)
+struct regset live_after_landing(const struct plan *p, uint32_t block)
 {
 	const struct body *b = p->bodies[block];
 	uint64_t va = body_va(p, &p->g->blocks[block], b, b->landing);

@@ -67,7 +67,7 @@ static bool has_room(const struct displacing_state *s, uint32_t block, const str
 	uint64_t start = body_va(p, bl, b, first), end = body_va(p, bl, b, last);
 	uint32_t need = p->ops->jump_size;
 	if (end - start < need && last == b->count && !block_falls(bl, b) && !s->single)
-		end += padding_behind(p, end, need);
+		end += padding_after(p, end, need);
 	return end - start >= need;
 }
 

@@ -94,11 +94,11 @@ bool block_falls(const struct block *block, const struct body *b);
 bool in_one_page(const struct plan *p, uint64_t va, uint32_t size);
 /* The registers that are live after the instructions of the block that stay in place, where the
  * probes for control from outside run. */
-struct regset live_behind_landing(const struct plan *p, uint32_t block);
+struct regset live_after_landing(const struct plan *p, uint32_t block);
 
 /* room.c */
 /* The number of padding bytes at va, up to `most`, between blocks: they are never executed. */
-uint32_t padding_behind(const struct plan *p, uint64_t va, uint32_t most);
+uint32_t padding_after(const struct plan *p, uint64_t va, uint32_t most);
 /* A call may return to the last byte of a page, where a jump has no room. Then the instruction
  * there is executed in place, and patch and probes come after it, as after a landing instruction.
  * It must not change the stack pointer, by which probes recognise the call that returns. */

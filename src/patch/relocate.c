@@ -251,15 +251,16 @@ static void emit_dispatch(struct relocation *r, uint32_t block, const struct ins
 	uint32_t count = 0;
 	if (!p->dispatches[block])
 		return;
-	struct emit_way *targets = ARENA_ARRAY(p->tmp, struct emit_way, p->dispatches[block]);
+	struct dispatch_target *targets =
+		ARENA_ARRAY(p->tmp, struct dispatch_target, p->dispatches[block]);
 	for (uint32_t i = b->first_edge; i < b->first_edge + b->edge_count; i++) {
 		const struct edge *e = &p->g->edges[i];
 		if (p->dispatched[i])
-			targets[count++] = (struct emit_way){
+			targets[count++] = (struct dispatch_target){
 				p->g->blocks[e->to].start + p->r->bias,
 				target_over_probes(r, block, AT_SWITCH, i, target_of(r, e, 0))};
 	}
-	order_by_address(targets, count, sizeof(*targets), offsetof(struct emit_way, pc));
+	order_by_address(targets, count, sizeof(*targets), offsetof(struct dispatch_target, pc));
 	struct regset free = free_at_jump(p, block);
 	p->ops->match(&p->e, in, bytes, &free, targets, count);
 }

@@ -112,7 +112,7 @@ static enum refusal resolve_arrival(struct plan *p, struct spot_probe *probe, co
 		a->in_place &= is_external(&g->edges[g->pred_edges[i]]);
 	probe->runs_at = body_va(p, &g->blocks[e->to], b, b->landing);
 	set_free(p, probe,
-		 regset_or(liveness_on_edge(p->r->live, e), live_behind_landing(p, e->to)));
+		 regset_or(liveness_on_edge(p->r->live, e), live_after_landing(p, e->to)));
 	return REFUSED_NONE;
 }
 

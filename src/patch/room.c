@@ -11,7 +11,7 @@ static bool is_unused(const struct plan *p, uint64_t va)
 	       cfg_block_at(p->g, va) == BLOCK_NONE && !is_unknown_code(p, va);
 }
 
-uint32_t padding_behind(const struct plan *p, uint64_t va, uint32_t most)
+uint32_t padding_after(const struct plan *p, uint64_t va, uint32_t most)
 {
 	uint64_t at = va;
 	while (at < va + most && is_unused(p, at)) {

@@ -133,7 +133,7 @@ static void map_bytes(struct springboard_plan *s)
 	for (uint32_t i = 0; i < g->block_count; i++) {
 		uint64_t end = g->blocks[i].start + g->blocks[i].size;
 		if (i + 1 == g->block_count || g->blocks[i + 1].start != end)
-			s->padding[i] = (uint8_t)padding_behind(s->p, end, MAX_PADDING);
+			s->padding[i] = (uint8_t)padding_after(s->p, end, MAX_PADDING);
 		s->first_byte[i] = (uint32_t)bytes;
 		bytes += size_with_padding(s, i);
 	}

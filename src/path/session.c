@@ -38,7 +38,7 @@ static void add_up(struct batch_result *sum, const struct batch_result *b)
 	sum->relocated += b->relocated;
 	sum->traps += b->traps;
 	sum->pause_ns += b->pause_ns;
-	sum->caught_up += b->caught_up;
+	sum->adopted += b->adopted;
 }
 
 /* Notes functions that a batch could not insert. */

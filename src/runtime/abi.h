@@ -282,7 +282,7 @@ struct rt_path {
 	uint16_t complete;  /* the last frame, or the last parent's, is the start of the thread */
 	uint32_t depth;     /* number of frames, including those of all parents */
 	uint64_t live;      /* running activations */
-	uint64_t caught_up; /* running when the probe went in: not in `calls` */
+	uint64_t adopted;   /* running when the probe went in: not in `calls` */
 	uint64_t calls;     /* activations that began */
 	uint64_t total[RT_METRICS]; /* inclusive values of activations that have ended */
 	uint64_t self[RT_METRICS];  /* the same, less the activations of any subject below */
@@ -373,14 +373,13 @@ enum { RT_CLOCK_UNAVAILABLE = 1 };
 struct rt_area {
 	uint64_t sequence; /* incremented with each change of the activations; while `busy`, a
 			      change may be in progress */
-	uint64_t busy;   /* address of the runtime's frame while the thread is inside it; else 0 */
-	uint64_t nested; /* run-time address of the sibling */
-	uint32_t tid;    /* 0: free */
-	uint32_t generation; /* incremented with each owner */
-	uint64_t top;        /* run-time address of the innermost struct rt_shadow */
-	uint64_t trip;       /* argument of rt_entry_table.tripped, which resets it */
-	uint64_t count;      /* run-time address of its count area; 0: it has none */
-	uint64_t callees;    /* run-time address of its struct rt_callee[1 << RT_CALLEE_BITS] */
+	uint64_t busy;    /* address of the runtime's frame while the thread is inside it; else 0 */
+	uint64_t nested;  /* run-time address of the sibling */
+	uint32_t tid;     /* 0: free */
+	uint64_t top;     /* run-time address of the innermost struct rt_shadow */
+	uint64_t trip;    /* argument of rt_entry_table.tripped, which resets it */
+	uint64_t count;   /* run-time address of its count area; 0: it has none */
+	uint64_t callees; /* run-time address of its struct rt_callee[1 << RT_CALLEE_BITS] */
 	/* The thread's own stack, as Sonde finds it: its start, and how far down it may grow.
 	 * Memory from the stack pointer up to stack_high can be read. Both 0: unknown; values are
 	 * still right, but every entry is walked to the root. */
@@ -393,7 +392,6 @@ struct rt_area {
 	 * clock_ticks) * clock_mult >> clock_shift). */
 	uint64_t clock_ticks, clock_ns, clock_mult;
 	uint32_t clock_lock, clock_shift;
-	uint32_t current;         /* stack */
 	uint32_t activation_free; /* index + 1 of a free one; 0: none below `activation_used` */
 	uint32_t activation_used; /* high-water mark */
 	uint32_t first_path;      /* offset / 8 of the newest path; 0: none */
@@ -474,10 +472,10 @@ enum rt_may {
 	RT_MAY_OPEN_CLOCK = 1 << 0, /* open the page of a perf event with the thread's CPU time */
 	RT_MAY_ASK_CLOCK = 1 << 1,  /* ask the kernel for it, where there is no page */
 	RT_MAY_EVENTS = 1 << 2,     /* open and read perf events */
-	RT_MAY_LOOK = 1 << 3,       /* look how far another stack is readable, and whether Sonde is
-				       alive */
-	RT_MAY_TELL = 1 << 4,       /* signal Sonde that modules were loaded */
-	RT_MAY_NUMBER = 1 << 5,     /* ask for the thread's tid */
+	RT_MAY_INSPECT = 1 << 3,    /* look how far another stack is readable, and whether Sonde is
+				    alive */
+	RT_MAY_SIGNAL = 1 << 4,     /* signal Sonde that modules were loaded */
+	RT_MAY_GETTID = 1 << 5,     /* ask for the thread's tid */
 	RT_MAY_ALL = (1 << 6) - 1,
 };
 

@@ -103,7 +103,7 @@ static void clear_values(struct rt_path *p)
 {
 	p->live = 0;
 	p->calls = 0;
-	p->caught_up = 0;
+	p->adopted = 0;
 	for (unsigned i = 0; i < RT_METRICS; i++) {
 		p->total[i] = 0;
 		p->self[i] = 0;

@@ -26,7 +26,7 @@ static uint32_t copy_page(uint64_t from, uint64_t *to)
 static uint32_t copy_readable(uint64_t from, uint64_t *to, uint32_t room)
 {
 	uint32_t done = 0;
-	if (!permit(RT_MAY_LOOK))
+	if (!permit(RT_MAY_INSPECT))
 		return 0;
 	long pid = system_call(__NR_getpid, 0, 0, 0, 0, 0);
 	while (done < room) {

@@ -81,7 +81,7 @@ static bool is_alive(long pid)
 /* Whether Sonde is alive, or the runtime may not find out. */
 COLD bool tracer_is_alive(void)
 {
-	if (!permit(RT_MAY_LOOK))
+	if (!permit(RT_MAY_INSPECT))
 		return true;
 	bool alive = is_alive(region_header()->tracer);
 	permit_end();
@@ -109,7 +109,7 @@ static void signal_tracer(const struct rt_probe *probe)
 
 COLD void rendezvous(const struct rt_probe *probe)
 {
-	if (!permit(RT_MAY_TELL))
+	if (!permit(RT_MAY_SIGNAL))
 		return;
 	signal_tracer(probe);
 	permit_end();

@@ -58,7 +58,7 @@ static struct rt_area *own_area(void)
 {
 	if (!region_is_ours())
 		return no_area();
-	if (!permit(RT_MAY_NUMBER))
+	if (!permit(RT_MAY_GETTID))
 		return area_of_stack();
 	long tid = system_call(__NR_gettid, 0, 0, 0, 0, 0);
 	permit_end();

@@ -44,7 +44,7 @@ void perf_fill_event(const struct perf_sampler *p, unsigned event, bool lean,
 	fill_rate(a, ev, &p->o);
 }
 
-void perf_fill_tale(struct perf_event_attr *a)
+void perf_fill_sideband(struct perf_event_attr *a)
 {
 	*a = (struct perf_event_attr){
 		.type = PERF_TYPE_SOFTWARE,

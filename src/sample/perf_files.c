@@ -36,7 +36,7 @@ void perf_lean(struct sampler *s, bool lean)
 	struct perf_sampler *p = perf_sampler(s);
 	p->lean = lean;
 	vec_each (f, &p->files)
-		if (f->event != TALE && !f->retired)
+		if (f->event != SIDEBAND && !f->retired)
 			ioctl(f->fd,
 			      f->lean == lean ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 	debug(LOG_SAMPLE, 1, "samples with %s of the stack", lean ? "little" : "much");

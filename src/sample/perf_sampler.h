@@ -11,7 +11,7 @@ enum { NS_PER_SECOND = 1000000000 };
 
 /* The number of a further event, after those that are sampled. It counts nothing: it only makes the
  * kernel write records of mappings, names, starts and ends. */
-enum { TALE = EVENTS_MAX };
+enum { SIDEBAND = EVENTS_MAX };
 
 /* What the identifier in a record stands for. */
 struct event_source {
@@ -85,7 +85,7 @@ static inline struct perf_sampler *perf_sampler(struct sampler *s)
 /* perf_attr.c: how events are opened. */
 void perf_fill_event(const struct perf_sampler *p, unsigned event, bool lean,
 		     struct perf_event_attr *a);
-void perf_fill_tale(struct perf_event_attr *a);
+void perf_fill_sideband(struct perf_event_attr *a);
 /* Tries each event on ourselves; finds out whether the kernel may be observed. */
 int perf_check_events(struct perf_sampler *p, struct err *e);
 

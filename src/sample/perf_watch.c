@@ -40,7 +40,7 @@ static int open_event(struct perf_sampler *p, struct perf_event_attr *a, bool le
 			return 1;
 		if (fd < 0)
 			return perf_explain(
-				source->event == TALE ? NULL : &p->o.events[source->event], e);
+				source->event == SIDEBAND ? NULL : &p->o.events[source->event], e);
 		if (perf_add_file(p, fd, lean, c, source, e))
 			return e->code;
 	}
@@ -50,8 +50,8 @@ static int open_event(struct perf_sampler *p, struct perf_event_attr *a, bool le
 static int open_thread(struct perf_sampler *p, int tid, bool whole, bool starting, struct err *e)
 {
 	struct perf_event_attr a;
-	struct event_source source = {.event = TALE, .tid = tid, .whole = whole};
-	perf_fill_tale(&a);
+	struct event_source source = {.event = SIDEBAND, .tid = tid, .whole = whole};
+	perf_fill_sideband(&a);
 	a.inherit = whole;
 	a.disabled = a.enable_on_exec = starting;
 	int rc = open_event(p, &a, false, &source, e);

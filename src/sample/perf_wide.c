@@ -64,7 +64,7 @@ static void go_wide(struct perf_sampler *p)
 		}
 	for (uint32_t i = 0; i < before; i++) {
 		struct perf_file *f = &p->files.data[i];
-		if (f->event != TALE && p->o.events[f->event].clock)
+		if (f->event != SIDEBAND && p->o.events[f->event].clock)
 			retire(f);
 	}
 	debug(LOG_SAMPLE, 1, "many short-lived threads: clocks of CPUs from now on");

@@ -47,7 +47,7 @@ static bool may_be_inside(const struct source *s, const struct outline_entry *o,
 {
 	if (o->scope == DEBUG_NONE)
 		return is_lambda(o->name);
-	return !s->nests_behind && is_within(s->unit, o->scope, subprogram);
+	return !s->nested_follow && is_within(s->unit, o->scope, subprogram);
 }
 
 /* The last line that the subprogram can have. */

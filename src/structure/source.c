@@ -335,7 +335,7 @@ struct source *source_prepare(const struct debug_unit *u)
 	struct source *s = xcalloc(1, sizeof(*s));
 	struct preparing p = {.source = s, .unit = u};
 	s->unit = u;
-	s->nests_behind = is_fortran(u->language);
+	s->nested_follow = is_fortran(u->language);
 	arena_init(&s->arena);
 	p.context_of = xcalloc(u->scope_count, sizeof(*p.context_of));
 	find_same_files(s);

@@ -48,7 +48,7 @@ struct source {
 	 * seems to have that of the code before it. */
 	const struct source_marker *markers;
 	bool marks_statements; /* markers are statements; otherwise they are only changes of line */
-	bool nests_behind;     /* nested functions follow the one around them: Fortran */
+	bool nested_follow;    /* nested functions follow the one around them: Fortran */
 	uint32_t row_count, context_count, outline_count, marker_count;
 	struct arena arena;
 };

@@ -112,7 +112,7 @@ VICTIMS = {
                     step="do less work while mutex queue_lock is held*"),
     # An object that no symbol tells of has its address for a name, and the place where it was made; std::mutex is made without
     # a call, so that one is known by who waits for it.
-    "made_mutex": Victim(Want("sync", "deposit", truth="deposit", sync="mutex/0x* made in open_account (made_mutex.c:[0-9]*)"),
+    "made_mutex": Victim(Want("sync", "deposit", truth="deposit", sync="mutex/0x* created in open_account (made_mutex.c:[0-9]*)"),
                          Want("cpu", "audit@audit", truth="audit"), besides=[UNEVEN]),
     "heap_mutex": Victim(Want("sync", "Account::deposit", truth="deposit", sync="mutex/0x* used in Account::deposit*"),
                          Want("cpu", "Account::audit@audit", truth="audit"), besides=[UNEVEN]),
@@ -125,7 +125,7 @@ VICTIMS = {
     "barrier": Victim(Want("sync", "meet", truth="phase", sync="barrier/phase"),
                       Want("imbalance", "compute@compute", truth="compute"), Want("cpu", "compute@compute", truth="compute"),
                       step="balance the work of *"),
-    "workers": Victim(Want("sync", "meet", truth="meet", sync="barrier/0x* made in main (workers.c:[0-9]*)"),
+    "workers": Victim(Want("sync", "meet", truth="meet", sync="barrier/0x* created in main (workers.c:[0-9]*)"),
                       Want("imbalance", "compute@compute", truth="compute"), Want("cpu", "compute@compute", truth="compute")),
     # What waits is the library's code, in threads that are its own.
     "openmp": Victim(Want("sync", "*", truth="sweep", sync="openmp*"), Want("imbalance", "item@item", truth="item"),

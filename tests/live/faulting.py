@@ -181,7 +181,7 @@ class Run:
                 yield f"{word}: {self.err[-1500:]}"
         if self.hangs:
             yield "sonde hangs"
-        ours = [line for line in self.err.splitlines() if line.startswith("sonde: ") and "; to see them: sonde" not in line]
+        ours = [line for line in self.err.splitlines() if line.startswith("sonde: ") and "; view with: sonde" not in line]
         if self.status == OURS and len(ours) != 1:
             yield f"{len(ours)} sentences for a failure: {ours} {self.err[-500:]!r}"
         for line in ours:

@@ -74,7 +74,7 @@ bool is_listed(const char *list, const char *name);
 /* Sums over all batches. */
 struct totals {
 	uint64_t batches, spots, refused[REFUSAL_REASONS], patches, displaced, relocated, traps;
-	uint64_t pause_ns, longest_pause_ns, caught_up, added, rejected, failed_batches;
+	uint64_t pause_ns, longest_pause_ns, adopted, added, rejected, failed_batches;
 	uint64_t planned_deaths;                 /* at the point that --die names */
 	char why_rejected[600], why_failed[600]; /* the last */
 };

@@ -18,7 +18,7 @@ void totals_add(const struct batch_result *r)
 	totals.displaced += r->displaced;
 	totals.relocated += r->relocated;
 	totals.traps += r->traps;
-	totals.caught_up += r->caught_up;
+	totals.adopted += r->adopted;
 	totals.pause_ns += r->pause_ns;
 	if (r->pause_ns > totals.longest_pause_ns)
 		totals.longest_pause_ns = r->pause_ns;
@@ -191,7 +191,7 @@ void report_write(const struct text *body)
 	fprintf(f, "failed %" PRIu64 " %s\n", totals.failed_batches, totals.why_failed);
 	fprintf(f, "patches %" PRIu64 "\ndisplaced %" PRIu64 "\nrelocated %" PRIu64 "\n",
 		totals.patches, totals.displaced, totals.relocated);
-	fprintf(f, "traps %" PRIu64 "\ncaught_up %" PRIu64 "\n", totals.traps, totals.caught_up);
+	fprintf(f, "traps %" PRIu64 "\nadopted %" PRIu64 "\n", totals.traps, totals.adopted);
 	fprintf(f, "pause_ns %" PRIu64 "\nlongest_pause_ns %" PRIu64 "\n", totals.pause_ns,
 		totals.longest_pause_ns);
 	fprintf(f, "deaths %" PRIu64 "\n", totals.planned_deaths);

@@ -46,7 +46,7 @@ INSERT INTO resource VALUES
 (28,13,'machine','thread','9999 customer',NULL,0,'',0,0),
 (29,13,'machine','thread','10000 customer',NULL,0,'',0,0),
 (30,2,'sync','group','mutex',NULL,0,'',0,0),
-(31,30,'sync','object','0x55dd8abe94c8 made in open_account (made_mutex.c:18)',NULL,0,'',0,0),
+(31,30,'sync','object','0x55dd8abe94c8 created in open_account (made_mutex.c:18)',NULL,0,'',0,0),
 (32,20,'code','function','__pthread_mutex_unlock_usercnt',0,580688,'./nptl/nptl/pthread_mutex_unlock.c',51,51),
 (33,2,'sync','group','join',NULL,0,'',0,0),
 (34,33,'sync','object','0x7fcb588e0990 used in main',NULL,0,'',0,0),
@@ -291,7 +291,7 @@ INSERT INTO object VALUES
 (0,'join','0x7fcb588e0990 used in main',34,1,0,5.82333356,0),
 (1,'other','files being opened, polled or synchronised',NULL,5,0,9.0625e-05,0),
 (2,'other','files being opened, polled or synchronised',NULL,5,77,3.5729e-05,0),
-(3,'mutex','0x55dd8abe94c8 made in open_account (made_mutex.c:18)',31,1112,0,7.15865577,0),
+(3,'mutex','0x55dd8abe94c8 created in open_account (made_mutex.c:18)',31,1112,0,7.15865577,0),
 (4,'other','files being opened, polled or synchronised',NULL,1,21,6.225e-06,0);
 INSERT INTO chain VALUES
 (0,0,NULL,5,5.43568387,1310,5),

@@ -374,7 +374,7 @@ INSERT INTO object VALUES
 (19,'futex','0x7ff9c59b8990',NULL,1,0,3.0065e-05,0),
 (20,'join','0x7ff9c11af990 used in burst',58,15,0,0.064714289,0),
 (21,'join','0x7ff9c51b7990 used in burst',59,2,0,0.038291035,0),
-(22,'futex','0x55eeb07275a0 made in 0x16f3 (swarm)',NULL,1,0,1.0458e-05,0),
+(22,'futex','0x55eeb07275a0 created in 0x16f3 (swarm)',NULL,1,0,1.0458e-05,0),
 (23,'other','files being opened, polled or synchronised',NULL,1,16,7.518e-06,0);
 INSERT INTO chain VALUES
 (0,1,2,8,1.43484459,47,2),

@@ -69,7 +69,7 @@ INSERT INTO resource VALUES
 (51,4,'machine','process','10783 workers',NULL,0,'',0,0),
 (52,4,'machine','process','10784 workers',NULL,0,'',0,0),
 (53,2,'sync','group','barrier',NULL,0,'',0,0),
-(54,53,'sync','object','0x7f2ee1005000 made in main (workers.c:48)',NULL,0,'',0,0),
+(54,53,'sync','object','0x7f2ee1005000 created in main (workers.c:48)',NULL,0,'',0,0),
 (55,50,'machine','thread','10782 workers',NULL,0,'',0,0),
 (56,51,'machine','thread','10783 workers',NULL,0,'',0,0),
 (57,52,'machine','thread','10784 workers',NULL,0,'',0,0),
@@ -355,7 +355,7 @@ INSERT INTO seen_thread VALUES
 INSERT INTO object VALUES
 (0,'other','files being opened, polled or synchronised',NULL,2,0,5.1439e-05,0),
 (1,'process','a child process',60,4,0,10.9852821,0),
-(2,'barrier','0x7f2ee1005000 made in main (workers.c:48)',54,680,0,13.1876552,0),
+(2,'barrier','0x7f2ee1005000 created in main (workers.c:48)',54,680,0,13.1876552,0),
 (3,'other','files being opened, polled or synchronised',NULL,1,18,5.012e-06,0),
 (4,'other','files being opened, polled or synchronised',NULL,3,88,1.7243e-05,0);
 INSERT INTO chain VALUES

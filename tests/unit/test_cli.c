@@ -142,15 +142,15 @@ static void mistakes_are_explained(void **state)
 	static const struct {
 		const char *line, *sentence;
 	} cases[] = {
-		{"--fromat=json", "there is no option '--fromat'; did you mean '--format'?"},
-		{"--func=x", "there is no option '--func'; did you mean '--function'?"},
-		{"-verbose", "there is no option '-verbose'; did you mean '--verbose'?"},
-		{"--secre", "there is no option '--secre'; see --help"},
-		{"-x", "there is no option '-x'; see --help"},
+		{"--fromat=json", "unknown option '--fromat'; did you mean '--format'?"},
+		{"--func=x", "unknown option '--func'; did you mean '--function'?"},
+		{"-verbose", "unknown option '-verbose'; did you mean '--verbose'?"},
+		{"--secre", "unknown option '--secre'; see --help"},
+		{"-x", "unknown option '-x'; see --help"},
 		{"--function", "--function needs a value: PATTERN"},
 		{"-fP", "--function needs a value: PATTERN"},
 		{"--flag=1", "--flag takes no value"},
-		{"--format=xml", "--format cannot be 'xml'; it is one of: text, json"},
+		{"--format=xml", "invalid value 'xml' for --format; use one of: text, json"},
 		{"--call=bad", "bad indeed"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

@@ -421,7 +421,7 @@ static void an_object_without_code_is_told(void **state)
 	uint32_t a = is_true(SYNC_WAITING, f, 0.8, root);
 	assert_int_equal(told(), 1);
 	assert_reported(0, a, 0.8, "blocked on mutex queue_lock");
-	assert_non_null(strstr(finding(0)->sentence, "no part of the code in particular"));
+	assert_non_null(strstr(finding(0)->sentence, "code all over the program"));
 }
 
 static void the_specific_is_told_instead_of_the_general(void **state)
@@ -505,8 +505,8 @@ static void the_whole_is_told_if_no_part_is(void **state)
 	is_false(CPU_BOUND, in_code(the.inner), root);
 	SEEN(SAMPLE_CPU, 9, NONE, the.outer, the.inner);
 	assert_int_equal(told(), 1);
-	assert_reported(0, root, 0.9, "no part of the code in particular");
-	assert_true(remarked("most samples (100 %) were in inner"));
+	assert_reported(0, root, 0.9, "code all over the program");
+	assert_true(remarked("the hottest code (100 % of samples) is inner"));
 }
 
 static void nothing_is_told_with_the_evidence(void **state)

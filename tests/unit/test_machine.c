@@ -463,13 +463,13 @@ static void a_process_that_grows_up_is_a_part(void **state)
 	assert_int_equal(p->part, f->machine.brief);
 	assert_int_equal(f->machine.threads.data[thread].part, f->machine.brief);
 	vec_clear(&f->machine.news);
-	machine_grow_up(&f->machine, 1);
+	machine_end_warm_up(&f->machine, 1);
 	assert_int_not_equal(p->part, f->machine.brief);
 	assert_int_equal(f->machine.threads.data[p->pool].part, p->part);
 	assert_true(machine_has(&f->machine, p->part, thread));
 	assert_false(machine_has(&f->machine, f->machine.brief, thread));
 	assert_int_equal(f->machine.news.len, 2);
-	machine_grow_up(&f->machine, 1);
+	machine_end_warm_up(&f->machine, 1);
 	assert_int_equal(f->machine.news.len, 2);
 }
 

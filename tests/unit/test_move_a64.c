@@ -306,7 +306,7 @@ static void test_match(void **state)
 	static const uint8_t jump[] = {0x60, 0x00, 0x1f, 0xd6},
 			     signed_jump[] = {0x7f, 0x08, 0x1f, 0xd6};
 	struct regset unused = {.core = 1 << 3 | 1 << 9}, none = {0};
-	struct emit_way way = {PLACE + 0x100, at_pc(PLACE)};
+	struct dispatch_target way = {PLACE + 0x100, at_pc(PLACE)};
 	struct emit e;
 	struct insn in;
 	(void)state;

@@ -177,14 +177,14 @@ static void expect_match(const char *hex, struct regset unused, uint32_t count,
 	uint8_t bytes[16];
 	size_t n = parse_hex(hex, bytes);
 	struct insn in = decode(bytes, n, PC);
-	struct emit_way ways[4];
+	struct dispatch_target ways[4];
 	struct emit e;
 	bool can = arch_x64.emit->can_match(&in, bytes, &unused);
 	assert_int_equal(can, expected != NULL);
 	if (!can)
 		return;
 	for (uint32_t i = 0; i < count; i++)
-		ways[i] = (struct emit_way){PC + 0x40 * i, {LABEL_NONE, PC + i}};
+		ways[i] = (struct dispatch_target){PC + 0x40 * i, {LABEL_NONE, PC + i}};
 	emit_init(&e, &arch_x64, BASE);
 	arch_x64.emit->match(&e, &in, bytes, &unused, ways, count);
 	expect_code(&e, hex, expected);
@@ -394,12 +394,12 @@ static void put_matched(const uint8_t *bytes, size_t n, const struct regset *unu
 			uint32_t taken, bool between)
 {
 	struct insn in = decode(bytes, n, at(ORIGINAL));
-	struct emit_way ways[WAYS_MAX];
+	struct dispatch_target ways[WAYS_MAX];
 	struct emit e;
 	for (uint32_t i = 0; i < count; i++) {
 		put_way_out(WAYS + 16 * i, WAY + i);
 		uint64_t pc = at(TAKEN) + 8 * ((uint64_t)i - taken) + (between ? 4 : 0);
-		ways[i] = (struct emit_way){pc, {LABEL_NONE, at(WAYS + 16 * i)}};
+		ways[i] = (struct dispatch_target){pc, {LABEL_NONE, at(WAYS + 16 * i)}};
 	}
 	emit_init(&e, &arch_x64, at(MOVED));
 	arch_x64.emit->match(&e, &in, bytes, unused, ways, count);

@@ -379,7 +379,7 @@ static void test_threads(void **state)
 	a.view = view_named("tree");
 	a.thread = "12";
 	text = show(&p, a);
-	assert_has(text, "100 % is 20.0 ms in 20 samples of threads 12, 20.0 % of the whole");
+	assert_has(text, "100 % is 20.0 ms in 20 samples of threads 12, 20.0 % of the profile");
 	assert_has(text, "  80.0%  75.0%  | | work  work.c:1");
 	assert_lacks(text, "relax");
 	free(text);
@@ -404,7 +404,7 @@ static void test_focus(void **state)
 		a.view = view_named("tree");
 		a.focus = same[i];
 		char *text = show(&p, a);
-		assert_has(text, "36.0 % of the whole");
+		assert_has(text, "36.0 % of the profile");
 		assert_has(text, " 100.0%  97.2%  | | work  work.c:1\n");
 		assert_lacks(text, "relax");
 		free(text);
@@ -656,7 +656,7 @@ static void test_counted_summary(void **state)
 	assert_has(text, "instructions 100,000,000 counted in 2 threads (shown below");
 	assert_has(text, "calls       100 counted\n");
 	assert_has(text, "not counted 1 function, 1 module and other code that ran uninstrumented, "
-			 "2.4 % of the time by samples\n"
+			 "about 2.4 % of run time (by samples)\n"
 			 "               1.5%  odd [heat]: it is odd\n"
 			 "               0.5%  all of heat: not asked for\n"
 			 "               0.4%  stubs [heat]: never counted\n");

@@ -110,7 +110,7 @@ static void recent_paths_are_a_threads_own(void **state)
 	add_frame(f, &other, 0, 0x1000);
 	add_frame(f, &other, 1, 0x2000);
 	struct sample s = sample_at(7, 100), stranger = sample_at(7 + RECENT_PATHS, 200);
-	struct sample soon = sample_at(7, 200), late = sample_at(7, 200 + MOMENT);
+	struct sample soon = sample_at(7, 200), late = sample_at(7, 200 + SPLICE_MAX_NS);
 	recent_keep(&recent, &s, f->space, &other);
 	assert_false(splice_with_recent(&path, &recent, &stranger, f->space));
 	assert_false(splice_with_recent(&path, &recent, &late, f->space));

@@ -64,7 +64,8 @@ static int parse_choice(const struct option *o, const char *value, unsigned *out
 		}
 		text_printf(&all, "%s%s", i ? ", " : "", o->choices[i]);
 	}
-	err_set(e, ERR_INPUT, "--%s cannot be '%s'; it is one of: %s", o->name, value, all.data);
+	err_set(e, ERR_INPUT, "invalid value '%s' for --%s; use one of: %s", value, o->name,
+		all.data);
 	text_release(&all);
 	return ERR_INPUT;
 }
@@ -122,12 +123,12 @@ static int unknown_option(const struct option_parser *p, const char *word, size_
 	int suggestion = !letter || length > 1 ? nearest_word(name, names.data, names.len) : -1;
 	int shown = n > 100 ? 100 : (int)n;
 	if (names.data && suggestion >= 0)
-		err_set(p->e, ERR_INPUT, "there is no option '%.*s'; did you mean '--%s'?", shown,
-			word, names.data[suggestion]);
+		err_set(p->e, ERR_INPUT, "unknown option '%.*s'; did you mean '--%s'?", shown, word,
+			names.data[suggestion]);
 	else if (letter)
-		err_set(p->e, ERR_INPUT, "there is no option '-%c'; see --help", letter);
+		err_set(p->e, ERR_INPUT, "unknown option '-%c'; see --help", letter);
 	else
-		err_set(p->e, ERR_INPUT, "there is no option '%.*s'; see --help", shown, word);
+		err_set(p->e, ERR_INPUT, "unknown option '%.*s'; see --help", shown, word);
 	vec_free(&names);
 	return ERR_INPUT;
 }

@@ -8,7 +8,7 @@ static void add_found(const struct function *p, struct text *out)
 {
 	static const char *const flag_names[16] = {"noreturn", "plt", "ifunc"};
 	const char *before = " found=";
-	for (unsigned method = 0; method < FOUND_WAYS; method++) {
+	for (unsigned method = 0; method < FOUND_METHODS; method++) {
 		if (!(p->found_by >> method & 1))
 			continue;
 		text_add(out, before);

@@ -35,7 +35,7 @@ static enum command_result run_command(struct path_session *s, const struct path
 	if (!o->run)
 		return o->result;
 	if (!*what) {
-		err_set(e, ERR_INPUT, "'%s' needs a name after it", o->word);
+		err_set(e, ERR_INPUT, "'%s' needs an argument", o->word);
 		return COMMAND_FAILED;
 	}
 	return o->run(s, what, e) ? COMMAND_FAILED : COMMAND_DONE;
@@ -89,7 +89,7 @@ static const char *take_line(struct command_pipe *p)
 	p->len = 0;
 	bool whole = !p->skipping;
 	p->skipping = false;
-	return whole ? p->line : "(an overlong line)";
+	return whole ? p->line : "(line too long)";
 }
 
 const char *command_pipe_next(struct command_pipe *p)

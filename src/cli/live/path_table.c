@@ -321,9 +321,8 @@ static void add_refused(const struct path_table *t)
 			text_printf(t->out, "%u of %u points are not measured: each %s\n",
 				    b->refused[i], b->spots, refusal_text[i]);
 	if (b->traps) {
-		add_counted(t->out, b->traps, "function is", "functions are");
-		text_add(t->out,
-			 " measured by traps, which are slow: there is no room for a jump\n");
+		add_counted(t->out, b->traps, "function uses", "functions use");
+		text_add(t->out, " slow traps: there is no room for a jump\n");
 	}
 }
 

@@ -73,7 +73,7 @@ static int choose_experiments(struct report *r, struct err *e)
 	if (a->focus && !r->experiments)
 		return err_set(e, ERR_INPUT,
 			       "no experiment is about '%s': neither a function, loop, process, "
-			       "thread, object nor FILE:LINE; '*%s*' would match a part",
+			       "thread, object nor FILE:LINE; use '*%s*' to match a part",
 			       a->focus, a->focus);
 	return 0;
 }
@@ -167,8 +167,8 @@ static int choose_focus(struct report *r, struct err *e)
 	if (any)
 		return 0;
 	return err_set(e, ERR_INPUT,
-		       "nothing measured matches '%s': neither a function nor FILE:LINE; '*%s*' "
-		       "would match a part",
+		       "nothing measured matches '%s': neither a function nor FILE:LINE; use "
+		       "'*%s*' to match a part",
 		       pattern, pattern);
 }
 

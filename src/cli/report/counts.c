@@ -244,8 +244,8 @@ void counted_csv(const struct counts_view *c, const struct report *r,
 void counted_note(const struct report *r, struct text *out)
 {
 	if (r->focus)
-		text_add(out, "Shares are of the call paths chosen; everything else is counted "
-			      "over all call paths.\n");
+		text_add(out, "Shares refer to the selected call paths, counts to all call "
+			      "paths.\n");
 }
 
 static const struct {

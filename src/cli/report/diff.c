@@ -213,7 +213,7 @@ static void add_verdict(const struct diff_view *v, struct text *out)
 	const struct diff_change *c = &v->diff->whole;
 	double percent = diff_percent(v, c);
 	if (v->normalise)
-		text_printf(out, "%s, shares of the whole\n", metric_of(v)->name);
+		text_printf(out, "%s, shares of the total\n", metric_of(v)->name);
 	else if (v->diff->exact)
 		add_exact_verdict(v, out);
 	else if (!c->significant)
@@ -238,7 +238,7 @@ static void add_gate(const struct diff_view *v, struct text *out)
 	text_printf(out, "%s by more than %.4g %% of A's total:\n",
 		    v->diff->exact ? "Grown" : "Slower", v->gate);
 	if (diff_exceeds(v, &v->diff->whole))
-		text_printf(out, "%+8.1f %%  the whole\n", diff_percent(v, &v->diff->whole));
+		text_printf(out, "%+8.1f %%  total\n", diff_percent(v, &v->diff->whole));
 	const struct diff_row *rows[] = {v->diff->functions.data, v->diff->loops.data};
 	const uint32_t counts[] = {v->diff->functions.len, v->diff->loops.len};
 	for (size_t k = 0; k < ARRAY_SIZE(rows); k++) {

@@ -213,7 +213,7 @@ static void add_nothing(const struct profile *p, size_t width, struct text *out)
 		has_note |= !strcmp(m->kind, "note");
 	vec_each (x, &p->experiments)
 		undecided += x->state != PROFILE_TRUE && x->state != PROFILE_FALSE;
-	text_add(&line, p->experiments.len ? "Nothing slow was found"
+	text_add(&line, p->experiments.len ? "No bottleneck was found"
 					   : "Nothing was found, because nothing was tested");
 	if (undecided && !has_note) {
 		text_add(&line, "; ");

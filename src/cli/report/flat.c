@@ -86,7 +86,7 @@ void flat_outline(const struct report *r, struct outline *out)
 	if (flatten_parse(r->args->flatten, &levels, &e) || !levels)
 		return;
 	bool *away = levels == FLATTEN_LOOPS ? outside_loops(out) : outer_levels(out, levels);
-	outline_take_away(out, away);
+	outline_remove(out, away);
 	free(away);
 	if (levels == FLATTEN_LOOPS)
 		add_outside(out, r);

@@ -72,7 +72,7 @@ void graph_text(const struct report *r, struct text *out)
 	text_add(out, "  total   self");
 	if (report_is_counted(r))
 		text_add(out, "     calls");
-	text_add(out, "  function or loop, and what it leads to\n");
+	text_add(out, "  function or loop, with its callees and inner loops\n");
 	output_style(out, STYLE_NONE);
 	for (uint32_t i = 0; i < g.nodes.len; i++) {
 		struct outline_node n = as_outline(&g.nodes.data[i]);

@@ -20,6 +20,6 @@ void report_heading(const struct report *r, struct text *out)
 		output_name(out, r->args->focus);
 	}
 	if (r->total < r->whole)
-		text_printf(out, ", %.1f %% of the whole", percent_of(r->total, r->whole));
+		text_printf(out, ", %.1f %% of the profile", percent_of(r->total, r->whole));
 	text_char(out, '\n');
 }

@@ -45,8 +45,9 @@ static void add_text(const struct counted_item *i, const struct report *r, struc
 static void add_heading(struct text *out)
 {
 	output_style(out, STYLE_ADDRESS);
-	text_add(out, "self is the row's own instructions, of a function with its loops; classes "
-		      "are in percent of self\n");
+	text_add(out,
+		 "self: the row's own instructions (a function's include its loops); classes: in "
+		 "percent of self\n");
 	output_style(out, STYLE_HEADING);
 	add_word_cell(out, "self", SELF);
 	add_word_cell(out, "instr.", INSTRUCTIONS);

@@ -87,7 +87,7 @@ void outline_from_flat(struct outline *o, const struct flat *f)
 	}
 }
 
-void outline_take_away(struct outline *o, const bool *away)
+void outline_remove(struct outline *o, const bool *away)
 {
 	uint32_t *place = xcalloc(o->nodes.len, sizeof(*place));
 	uint32_t kept = 1;
@@ -141,7 +141,7 @@ void outline_skip_startup(struct outline *o, const struct profile *p)
 		away[i] = startup[i] && (o->no_self ? n->parent != 0 : !n->self);
 	}
 	free(startup);
-	outline_take_away(o, away);
+	outline_remove(o, away);
 	free(away);
 }
 

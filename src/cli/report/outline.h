@@ -46,7 +46,7 @@ void outline_from_tree(struct outline *o, const struct tree *t);
 void outline_from_folded(struct outline *o, const struct folded *f);
 void outline_from_flat(struct outline *o, const struct flat *f);
 /* Removes the nodes marked in `away`; their children move up. */
-void outline_take_away(struct outline *o, const bool *away);
+void outline_remove(struct outline *o, const bool *away);
 /* Removes startup code (_start and the like). */
 void outline_skip_startup(struct outline *o, const struct profile *p);
 /* True if a node of a linked outline of calls is startup code. */

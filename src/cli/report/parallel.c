@@ -141,7 +141,7 @@ static void add_refusal(const struct parallel_loop *l, struct text *out)
 			 " instructions per entry, and starting threads or a barrier takes about ");
 		add_count(out, PARALLEL_ENTRY_COST);
 		break;
-	default: text_add(out, "too small a part of the whole");
+	default: text_add(out, "too small a share of the program");
 	}
 }
 
@@ -279,7 +279,7 @@ static void add_none(const struct parallel_report *f, struct text *out)
 		text_add(out, "No loop was executed, so there is none to run in parallel.\n");
 		return;
 	}
-	text_add(out, "No loop is worth running in parallel. The largest are\n");
+	text_add(out, "No loop is worth parallelising. The largest are\n");
 	for (uint32_t i = 0; i < x->loops.len && i < MAX_REFUSED; i++) {
 		add_share(out, x->loops.data[i].total, f->r->total);
 		text_add(out, "  ");

@@ -56,7 +56,7 @@ void outline_label(const struct profile *p, const struct outline_node *n, size_t
 	else if (s && s->flags & PROFILE_IRREDUCIBLE)
 		word = "irreducible loop ";
 	if (n->kind == OUTLINE_MODULE || n->kind == OUTLINE_FILE)
-		name = *name ? name : "(file not known)";
+		name = *name ? name : "(unknown file)";
 	if (s)
 		add_suffix(p, n, &suffix);
 	size_t used = strlen(word) + text_columns(suffix.data, suffix.len);

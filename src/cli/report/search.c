@@ -304,9 +304,9 @@ static void add_notes(const struct history_walk *w, const struct profile_experim
 	if (x->flags & EXPERIMENT_SAMPLED)
 		add_note(&notes, "sampled");
 	if (x->flags & EXPERIMENT_UNSURE)
-		add_note(&notes, "unsure");
+		add_note(&notes, "borderline");
 	if (x->flags & EXPERIMENT_OVER)
-		add_note(&notes, "for a while");
+		add_note(&notes, "was true");
 	if (x->threshold != w->threshold) {
 		snprintf(number, sizeof(number), "threshold %.3g %%", percent(x->threshold));
 		add_note(&notes, number);
@@ -489,7 +489,7 @@ void search_text(const struct report *r, struct text *out)
 	const struct profile *p = r->profile;
 	findings_headline(p, r->width, out);
 	if (!p->experiments.len) {
-		text_add(out, "The search made no experiment.\n");
+		text_add(out, "The search ran no experiments.\n");
 		return;
 	}
 	add_summary(r, out);

@@ -101,7 +101,7 @@ static void add_extent(const struct report *r, struct text *out)
 		output_name(out, fact(r, "hz"));
 		text_add(out, " Hz");
 	}
-	text_add(out, p->metrics.len > 1 ? " (shown below; --metric chooses)" : "");
+	text_add(out, p->metrics.len > 1 ? " (shown below; --metric selects)" : "");
 }
 
 static void add_metrics(const struct report *r, struct text *out)
@@ -165,9 +165,8 @@ static void add_run(const struct report *r, struct text *out)
 		if (*fact(r, "host"))
 			text_add(out, " on ");
 		output_name(out, fact(r, "host"));
-		text_add(out, r->profile->finished
-				      ? "\n"
-				      : ", or more: the recording did not end properly\n");
+		text_add(out,
+			 r->profile->finished ? "\n" : ", or more: the recording was cut short\n");
 	}
 	add_partial(fact(r, "partial"), out);
 	add_metrics(r, out);

@@ -66,8 +66,7 @@ static void add_numbers(struct text *out, uint32_t functions, uint32_t modules, 
 		add_counted(out, modules, "module", "modules");
 	if (others)
 		text_add(out, functions + modules ? " and other code" : "code");
-	text_add(out, functions + modules + !!others == 1 ? " that ran uninstrumented"
-							  : " that ran uninstrumented");
+	text_add(out, " that ran uninstrumented");
 }
 
 void uncovered_table(const struct report *r, struct text *out)
@@ -87,7 +86,8 @@ void uncovered_table(const struct report *r, struct text *out)
 	text_add(out, "not counted ");
 	add_numbers(out, list.len - modules - others, modules, others);
 	if (list.data[0]->share != PROFILE_NONE)
-		text_printf(out, ", %.1f %% of the time by samples", percent_of(share, ALL));
+		text_printf(out, ", about %.1f %% of run time (by samples)",
+			    percent_of(share, ALL));
 	text_char(out, '\n');
 	while (shown < list.len && (shown < MAX_ROWS || r->min_share <= 0))
 		add_row(r, list.data[shown++], out);

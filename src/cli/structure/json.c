@@ -103,7 +103,7 @@ static void add_scopes(const struct view *v, struct json *j, uint32_t root)
 static void add_found_by(struct json *j, const struct structure_function *p)
 {
 	json_array(j, "found_by");
-	for (unsigned method = 0; method < FOUND_WAYS; method++)
+	for (unsigned method = 0; method < FOUND_METHODS; method++)
 		if (p->found_by >> method & 1)
 			json_string(j, NULL, found_by_name[method]);
 	json_end(j);
@@ -193,10 +193,10 @@ void view_loops_json(const struct view *v, struct json *j)
 	json_end(j);
 }
 
-static void add_methods(struct json *j, const char *key, const uint64_t counts[FOUND_WAYS])
+static void add_methods(struct json *j, const char *key, const uint64_t counts[FOUND_METHODS])
 {
 	json_object(j, key);
-	for (unsigned method = 0; method < FOUND_WAYS; method++)
+	for (unsigned method = 0; method < FOUND_METHODS; method++)
 		json_u64(j, found_by_name[method], counts[method]);
 	json_end(j);
 }

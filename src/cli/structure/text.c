@@ -107,7 +107,7 @@ static void add_loop(const struct view *v, const struct scope *s, uint32_t copie
 		text_char(out, ' ');
 		add_source_place(v, s->file, s->first_line, s->last_line, out);
 	} else if (v->structure->has_lines && s->flags & SCOPE_NO_LINE)
-		text_add(out, " compiler-made");
+		text_add(out, " compiler-generated");
 	if (copies > 1) {
 		text_add(out, " in ");
 		text_u64(out, copies);
@@ -138,7 +138,7 @@ static void add_function(const struct view *v, const struct structure_function *
 	if (p->name)
 		output_name(out, view_text(v, p->name));
 	else
-		text_add(out, "without a name");
+		text_add(out, "(unnamed)");
 	output_style(out, STYLE_NONE);
 	add_lines(out, ' ', s->first_line, s->last_line);
 }
@@ -367,7 +367,7 @@ static void add_found(const struct view *v, const struct view_counts *c, struct 
 {
 	add_stat(out, "functions", v->count);
 	text_printf(out, "  %-28s%12s%20s\n", "  found by", "all", "by none above");
-	for (unsigned method = 0; method < FOUND_WAYS; method++) {
+	for (unsigned method = 0; method < FOUND_METHODS; method++) {
 		if (!c->found[method])
 			continue;
 		text_printf(out, "    %-26s", found_by_name[method]);
@@ -403,7 +403,7 @@ void view_stats(const struct view *v, struct text *out)
 	add_module(v, out);
 	add_found(v, &c, out);
 	add_stat(out, "  that do not return", c.noreturn);
-	add_stat(out, "bytes of functions", c.bytes);
+	add_stat(out, "code bytes", c.bytes);
 	add_stat(out, "instructions", c.instructions);
 	add_stat(out, "blocks", c.blocks);
 	add_stat(out, "  not decodable", c.bad);
@@ -418,7 +418,7 @@ void view_stats(const struct view *v, struct text *out)
 			add_stat(out, what, c.by_depth[d]);
 	}
 	add_stat(out, "  irreducible", c.irreducible);
-	add_stat(out, "loops of the source", c.source_loops);
+	add_stat(out, "source loops", c.source_loops);
 	add_stat(out, "inlined calls", c.inlined);
 	add_times(v, out);
 }

@@ -56,7 +56,7 @@ static void count_loops(const struct view *v, const struct structure_function *p
 static void count_methods(const struct structure_function *p, struct view_counts *c)
 {
 	bool first = true;
-	for (unsigned method = 0; method < FOUND_WAYS; method++) {
+	for (unsigned method = 0; method < FOUND_METHODS; method++) {
 		if (!(p->found_by >> method & 1))
 			continue;
 		c->found[method]++;

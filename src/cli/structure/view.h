@@ -33,8 +33,9 @@ uint32_t view_inline_chain(const struct view *v, uint32_t scope, const struct sc
 enum { VIEW_DEPTHS = 10 };
 
 struct view_counts {
-	uint64_t found[FOUND_WAYS]; /* functions found by this method, perhaps by others, too ... */
-	uint64_t first[FOUND_WAYS]; /* ... and by no method with a lower index */
+	uint64_t found[FOUND_METHODS]; /* functions found by this method, perhaps by others, too ...
+					*/
+	uint64_t first[FOUND_METHODS]; /* ... and by no method with a lower index */
 	uint64_t blocks, instructions, bytes, tables, unresolved, bad, noreturn;
 	/* The last element of by_depth counts all loops at depth VIEW_DEPTHS and deeper. */
 	uint64_t loops, irreducible, source_loops, inlined, by_depth[VIEW_DEPTHS];

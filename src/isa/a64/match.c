@@ -13,7 +13,8 @@ bool a64_can_match(const struct insn *in, const uint8_t *bytes, const struct reg
 	return (a64_word(bytes) & 0xfffffc1f) == 0xd61f0000;
 }
 
-static void match_one(struct emit *e, unsigned jump, uint64_t unused, const struct emit_way *known)
+static void match_one(struct emit *e, unsigned jump, uint64_t unused,
+		      const struct dispatch_target *known)
 {
 	unsigned reg = jump == A64_IP0 ? A64_IP1 : A64_IP0;
 	if (unused)
@@ -33,7 +34,7 @@ static void match_one(struct emit *e, unsigned jump, uint64_t unused, const stru
 }
 
 void a64_match(struct emit *e, const struct insn *in, const uint8_t *bytes,
-	       const struct regset *free_set, const struct emit_way *targets, uint32_t count)
+	       const struct regset *free_set, const struct dispatch_target *targets, uint32_t count)
 {
 	unsigned jump = a64_word(bytes) >> 5 & 31;
 	uint64_t unused = free_set->core & SCRATCH_SET & ~(UINT64_C(1) << jump);

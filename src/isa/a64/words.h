@@ -38,7 +38,8 @@ void a64_branch(struct emit *e, const struct insn *in, const uint8_t *bytes,
 void a64_call(struct emit *e, const struct insn *in, const uint8_t *bytes, uint64_t return_pc);
 bool a64_can_match(const struct insn *in, const uint8_t *bytes, const struct regset *free_set);
 void a64_match(struct emit *e, const struct insn *in, const uint8_t *bytes,
-	       const struct regset *free_set, const struct emit_way *targets, uint32_t count);
+	       const struct regset *free_set, const struct dispatch_target *targets,
+	       uint32_t count);
 void a64_probe(struct emit *e, const struct emit_probe *p);
 /* The part of a64_probe() for probes with operations. */
 void a64_operations(struct emit *e, const struct emit_probe *p);

@@ -79,7 +79,8 @@ void x64_branch(struct emit *e, const struct insn *in, const uint8_t *bytes,
 void x64_call(struct emit *e, const struct insn *in, const uint8_t *bytes, uint64_t return_pc);
 bool x64_can_match(const struct insn *in, const uint8_t *bytes, const struct regset *free_set);
 void x64_match(struct emit *e, const struct insn *in, const uint8_t *bytes,
-	       const struct regset *free_set, const struct emit_way *targets, uint32_t count);
+	       const struct regset *free_set, const struct dispatch_target *targets,
+	       uint32_t count);
 void x64_probe(struct emit *e, const struct emit_probe *p);
 /* The part of x64_probe() for probes with operations. */
 void x64_operations(struct emit *e, const struct emit_probe *p);

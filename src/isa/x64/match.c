@@ -52,7 +52,7 @@ static bool is_register(const struct jump_parts *p)
 /* The state of the search: the register that is compared, and what has to be saved. */
 struct matcher {
 	struct emit *e;
-	const struct emit_way *targets;
+	const struct dispatch_target *targets;
 	uint32_t *hits; /* a label for each target, if something is saved */
 	uint32_t miss;
 	unsigned reg;
@@ -154,7 +154,7 @@ static void put_hits(const struct matcher *m, uint32_t count)
 }
 
 void x64_match(struct emit *e, const struct insn *in, const uint8_t *bytes,
-	       const struct regset *free_set, const struct emit_way *targets, uint32_t count)
+	       const struct regset *free_set, const struct dispatch_target *targets, uint32_t count)
 {
 	struct jump_parts parts;
 	struct matcher m = {.e = e, .targets = targets, .miss = emit_label(e)};

@@ -34,7 +34,7 @@ static void publish_subject(struct target *t, uint32_t number)
 
 /* ---- which points a subject needs ---- */
 
-enum { NOT_PROBED = -1, PROBED_BY_COUNTER = -2 };
+enum { PROBED_BY_COUNTER = -2 };
 /* In bytes. If the upper bound of a fragment's size is above TRIAL_ABOVE, the fragment is made once
  * as a trial. It then gets room for the trial's size, an eighth of that, and TRIAL_SPARE: the
  * fragment may be larger at its real address. */

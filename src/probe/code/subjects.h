@@ -26,7 +26,7 @@ struct batch_result {
 	uint32_t patches;
 	uint32_t displaced, relocated, traps; /* functions by mechanism; any trap counts as traps */
 	uint64_t pause_ns;                    /* how long the program was stopped */
-	uint32_t caught_up;                   /* running activations found on stacks */
+	uint32_t adopted;                     /* running activations found on stacks */
 };
 
 /* Adds a subject to the next batch; SUBJECT_NONE and a sentence if it cannot be probed. */

@@ -175,7 +175,7 @@ void event_happened(struct engine *g, const struct control_event *ev)
 	}
 }
 
-bool events_catch_up(struct engine *g, int wait_ms)
+bool events_handle_known(struct engine *g, int wait_ms)
 {
 	struct control_event ev;
 	if (!control_wait(g->shared.control, wait_ms, &ev))
@@ -200,7 +200,7 @@ void target_go(struct target *t)
 
 void events_drain(struct engine *g)
 {
-	events_catch_up(g, 0);
+	events_handle_known(g, 0);
 	for (uint32_t i = 0; i < g->targets.len; i++)
 		target_go(g->targets.data[i]);
 	vec_clear(&g->events);

@@ -8,7 +8,7 @@ void event_happened(struct engine *g, const struct control_event *ev);
 /* Waits up to wait_ms for an event, and handles all events that are known then. It leaves events
  * that occur during that for the next call: there might be no end of them. False if there was
  * none. */
-bool events_catch_up(struct engine *g, int wait_ms);
+bool events_handle_known(struct engine *g, int wait_ms);
 /* Handles all events, discards what would be reported, and lets all waiting threads continue. */
 void events_drain(struct engine *g);
 

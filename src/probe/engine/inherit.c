@@ -12,7 +12,7 @@
 #include "probe/region/areas.h"
 #include "probe/region/inject.h"
 #include "probe/region/layout.h"
-#include "probe/stop/catch_up.h"
+#include "probe/stop/adopt_measured.h"
 
 /* Prepares the child's only thread. Fork has wiped the thread table. Running activations are found
  * on its stack. */
@@ -28,7 +28,7 @@ static void begin_thread(struct target *child, struct target *parent, int tid)
 	vec_each (s, &child->code->subjects)
 		s->fresh = s->in;
 	vec_each (w, &stop.walks)
-		catch_up(child, w);
+		adopt_measured(child, w);
 	vec_each (s, &child->code->subjects)
 		s->fresh = false;
 	stop_publish(&stop);

@@ -106,7 +106,7 @@ bool engine_poll(struct engine *g, int timeout_ms, struct engine_event *out)
 		int left = timeout_ms < 0 ? look : now < end ? (int)((end - now) / 1000000) : 0;
 		int wait = left < look ? left : look;
 		bool late = left <= look && timeout_ms >= 0;
-		if (events_catch_up(g, wait)) {
+		if (events_handle_known(g, wait)) {
 			if (timeout_ms >= 0 && now_ns() >= end)
 				return next_event(g, out);
 		} else if (late || is_early(now, wait)) {

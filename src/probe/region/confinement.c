@@ -51,18 +51,18 @@ static const struct need {
 	  {0, 0, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE},
 	  ARG(2) | ARG(3)}},
 	{ESSENTIAL | RT_MAY_OPEN_CLOCK, {SYS_munmap, {0}, 0}},
-	{ESSENTIAL | RT_MAY_OPEN_CLOCK | RT_MAY_EVENTS | RT_MAY_LOOK, {SYS_close, {0}, 0}},
+	{ESSENTIAL | RT_MAY_OPEN_CLOCK | RT_MAY_EVENTS | RT_MAY_INSPECT, {SYS_close, {0}, 0}},
 	{ESSENTIAL, {SYS_madvise, {0, 0, MADV_DONTDUMP}, ARG(2)}},
 	{ESSENTIAL, {SYS_madvise, {0, 0, MADV_WIPEONFORK}, ARG(2)}},
 	{ESSENTIAL, {SYS_rt_sigreturn, {0}, 0}},
 	{ESSENTIAL, {SYS_restart_syscall, {0}, 0}},
 	/* For the signal by which the runtime reports that modules were loaded. */
 	{ESSENTIAL, {SYS_getpid, {0}, 0}},
-	{ESSENTIAL | RT_MAY_NUMBER, {SYS_gettid, {0}, 0}},
+	{ESSENTIAL | RT_MAY_GETTID, {SYS_gettid, {0}, 0}},
 	{ESSENTIAL, {SYS_kill, {0, 0}, ARG(1)}},
 	{ESSENTIAL, {SYS_rt_tgsigqueueinfo, {0, 0, CONTROL_SIGNAL}, ARG(2)}},
-	{RT_MAY_TELL | RT_MAY_LOOK, {SYS_pidfd_open, {0, 0}, ARG(1)}},
-	{RT_MAY_TELL | RT_MAY_LOOK, {SYS_ppoll, {0}, 0}},
+	{RT_MAY_SIGNAL | RT_MAY_INSPECT, {SYS_pidfd_open, {0, 0}, ARG(1)}},
+	{RT_MAY_SIGNAL | RT_MAY_INSPECT, {SYS_ppoll, {0}, 0}},
 
 	{RT_MAY_OPEN_CLOCK | RT_MAY_EVENTS,
 	 {SYS_perf_event_open,
@@ -74,7 +74,7 @@ static const struct need {
 	{RT_MAY_EVENTS, {SYS_fcntl, {0}, 0}},
 	{RT_MAY_EVENTS, {SYS_ioctl, {0, PERF_EVENT_IOC_ID}, ARG(1)}},
 	{RT_MAY_EVENTS, {SYS_read, {0}, 0}},
-	{RT_MAY_LOOK, {SYS_process_vm_readv, {0}, 0}},
+	{RT_MAY_INSPECT, {SYS_process_vm_readv, {0}, 0}},
 };
 
 /* ---- what filters leave ---- */
@@ -141,7 +141,7 @@ int confinement_check_untouched(const struct target *t, struct err *e)
 
 void confinement_begin(struct target *t)
 {
-	target_header(t)->may = t->confinement.permitted & (RT_MAY_TELL | RT_MAY_NUMBER);
+	target_header(t)->may = t->confinement.permitted & (RT_MAY_SIGNAL | RT_MAY_GETTID);
 }
 
 static bool is_permission_current(const struct target *t)

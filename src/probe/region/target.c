@@ -27,7 +27,7 @@ void target_changing(struct target *t)
 
 void slot_release(struct thread_slot *s)
 {
-	hashmap_release(&s->caught_up);
+	hashmap_release(&s->adopted_paths);
 	vec_free(&s->adopted);
 	vec_free(&s->abandoned.held);
 	*s = (struct thread_slot){0};

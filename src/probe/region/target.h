@@ -59,7 +59,7 @@ struct abandoned_at {
 struct thread_slot {
 	int tid; /* 0: free */
 	uint64_t thread_pointer;
-	struct hashmap caught_up; /* hash -> path in its area made by stop/lists.c */
+	struct hashmap adopted_paths; /* hash -> path in its area made by stop/lists.c */
 	VEC(struct adopted_at) adopted;
 	struct abandoned_at abandoned;
 };

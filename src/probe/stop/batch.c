@@ -13,9 +13,9 @@
 #include "probe/region/areas.h"
 #include "probe/region/confinement.h"
 #include "probe/region/read.h"
-#include "probe/stop/adopt.h"
+#include "probe/stop/adopt_counted.h"
+#include "probe/stop/adopt_measured.h"
 #include "probe/stop/busy.h"
-#include "probe/stop/catch_up.h"
 #include "probe/stop/check.h"
 #include "probe/stop/filters.h"
 #include "probe/stop/redirect.h"
@@ -186,7 +186,7 @@ static void introduce_threads(struct batch *b)
 
 static void adopt(struct batch *b)
 {
-	adopt_activations(&b->stop);
+	adopt_counted(&b->stop);
 }
 
 /* A site whose patches are stuck keeps its fragment, and its threads stay where they are. */
@@ -241,7 +241,7 @@ static void begin_activations(struct batch *b)
 			continue;
 		end_activations(t, w->tid);
 		waits_make_room(t, w->tid);
-		b->result->caught_up += catch_up(t, w);
+		b->result->adopted += adopt_measured(t, w);
 	}
 	vec_each (s, &t->code->subjects)
 		s->fresh = false;

@@ -146,7 +146,7 @@ static uint32_t fold_recursion(const struct lists *l, const struct rt_path *like
 static uint32_t find_path(const struct lists *l, uint64_t hash, const struct rt_path *like,
 			  const uint64_t *frames)
 {
-	uint32_t offset = hashmap_get(&l->slot->caught_up, hash);
+	uint32_t offset = hashmap_get(&l->slot->adopted_paths, hash);
 	if (offset == HASHMAP_NONE)
 		return fold_recursion(l, like, frames);
 	const struct rt_path *p = path_of(l, offset);
@@ -203,7 +203,7 @@ static uint32_t path_to(struct lists *l, uint32_t subject, const struct walk *w,
 	if (!offset) {
 		offset = add_path(l, &p, frames);
 		if (offset)
-			hashmap_put(&l->slot->caught_up, hash, offset);
+			hashmap_put(&l->slot->adopted_paths, hash, offset);
 	}
 	return offset;
 }
@@ -233,7 +233,7 @@ bool lists_begin(struct lists *l, uint32_t subject, const struct walk *w, uint32
 	act->quick = 0;
 	insert(l, m, s, number, sub->depth);
 	path_of(l, path)->live++;
-	path_of(l, path)->caught_up++;
+	path_of(l, path)->adopted++;
 	hashmap_put(&l->running, subject, 1);
 	if (sub->request.path) {
 		l->anchor_on = m;

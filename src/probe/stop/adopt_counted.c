@@ -14,7 +14,7 @@
  *
  * In a running loop, the iteration in progress is the first one of its trip count. It is not in the
  * other counts, so the header's counter starts with one less. */
-#include "probe/stop/adopt.h"
+#include "probe/stop/adopt_counted.h"
 
 #include "counters/where.h"
 #include "probe/code/counters.h"
@@ -438,7 +438,7 @@ static void adopt_thread(struct plans *plans, struct stopped_walk *w)
 	hashmap_release(&m.at);
 }
 
-void adopt_activations(struct stop *stop)
+void adopt_counted(struct stop *stop)
 {
 	struct target *t = stop->target;
 	struct plans plans = {.target = t};

@@ -5,4 +5,4 @@
 /* After stop_settle(): adopts the running activations of functions that are about to be counted.
  * Decides for each thread whether it has passed the probes before its next instruction
  * (`probed`). */
-void adopt_activations(struct stop *s);
+void adopt_counted(struct stop *s);

@@ -1,6 +1,6 @@
 /* Adopts activations that were already running when their probes went in: they are found on the
  * stacks of the stopped threads, and count from now on. Ends activations of removed subjects. */
-#include "probe/stop/catch_up.h"
+#include "probe/stop/adopt_measured.h"
 
 #include "base/order.h"
 #include "isa/calls.h"
@@ -147,7 +147,7 @@ static uint32_t begin_in_frame(struct catching_up *c, const struct stopped_walk 
 	return found;
 }
 
-uint32_t catch_up(struct target *t, const struct stopped_walk *w)
+uint32_t adopt_measured(struct target *t, const struct stopped_walk *w)
 {
 	struct catching_up c = {.target = t};
 	uint32_t found = 0;

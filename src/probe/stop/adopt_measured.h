@@ -3,6 +3,6 @@
 #include "probe/stop/stop.h"
 
 /* Begins the running activations of fresh subjects in one thread. Returns their number. */
-uint32_t catch_up(struct target *t, const struct stopped_walk *w);
+uint32_t adopt_measured(struct target *t, const struct stopped_walk *w);
 /* Ends the activations of removed subjects. */
 void end_activations(struct target *t, int tid);

@@ -19,7 +19,7 @@
 #define EACH(DO)                                                                                   \
 	DO(calls) DO(paths) DO(deep) DO(loops) DO(shapes) DO(exceptions) DO(jumps) DO(contexts)    \
 	DO(signals) DO(threads) DO(forks) DO(execs) DO(loading) DO(waits) DO(vectors) DO(locks)    \
-	DO(interrupted) DO(objects) DO(cancelled)
+	DO(interrupted) DO(objects) DO(cancelled) DO(restartable)
 
 #define DECLARE(name) u64 victim_##name(void) __attribute__((weak));
 EACH(DECLARE)

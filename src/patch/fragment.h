@@ -50,7 +50,7 @@
 	X(NO_RECIPE, "no-recipe", "is at a place whose stack frame is not understood")             \
 	X(RELOCATED, "relocated", "is in code that the dynamic linker changes")                    \
 	X(TRAMPOLINE, "trampoline", "is where signal handlers return to")                          \
-	X(PINNED, "pinned", "is in code that signal handlers know by its address")                 \
+	X(PINNED, "pinned", "is in code that signal handlers or the kernel know by its address")   \
 	X(BUSY, "busy", "is being executed by a signal handler's interrupted code")                \
 	X(NOT_WRITABLE, "not-writable", "is in memory that cannot be changed")                     \
 	X(TOO_MANY, "too-many-patches", "is in a function that needs too many patches")            \

@@ -136,11 +136,12 @@ static bool is_trampoline(const struct plan *p)
 	       !memcmp(bytes, layout->sigreturn, layout->sigreturn_size);
 }
 
-static bool begins_pinned(const struct plan *p)
+static bool has_pinned(const struct plan *p)
 {
 	const struct cfg *g = p->g;
-	return g->entry < g->block_count &&
-	       is_pinned(p->module, p->arch, g->blocks[g->entry].start);
+	return has_restartable(p->module, g) ||
+	       (g->entry < g->block_count &&
+		is_pinned(p->module, p->arch, g->blocks[g->entry].start));
 }
 
 bool fragment_make(struct fragment *out, struct fragment_request *r, struct arena *tmp)
@@ -152,7 +153,7 @@ bool fragment_make(struct fragment *out, struct fragment_request *r, struct aren
 		refuse_all(&p, REFUSED_RELOCATED);
 	else if (is_trampoline(&p))
 		refuse_all(&p, REFUSED_TRAMPOLINE);
-	else if (begins_pinned(&p))
+	else if (has_pinned(&p))
 		refuse_all(&p, REFUSED_PINNED);
 	else
 		resolve_probes(&p);

@@ -1,5 +1,9 @@
 #include "patch/pinned.h"
 
+#include <linux/rseq.h>
+#include <stddef.h>
+#include <string.h>
+
 #include "flow/entry.h"
 #include "isa/calls.h"
 
@@ -40,4 +44,31 @@ bool is_pinned(const struct module *m, const struct arch *arch, uint64_t va)
 		n = decode_at(m, arch, va, DECODE_FULL, &in);
 	}
 	return n && reads_flag(arch, &in) && passes_call(m, arch, va + n);
+}
+
+static bool overlaps(const struct cfg *g, uint64_t start, uint64_t size)
+{
+	for (uint32_t i = 0; i < g->block_count; i++) {
+		const struct block *b = &g->blocks[i];
+		if (b->start - start < size || start - b->start < b->size)
+			return true;
+	}
+	return false;
+}
+
+/* Programs gather the descriptors of all their sequences in one section. */
+bool has_restartable(const struct module *m, const struct cfg *g)
+{
+	const struct section *s = module_section(m, "__rseq_cs");
+	uint64_t end = s && s->bytes ? s->size : 0;
+	for (uint64_t at = 0; at + sizeof(struct rseq_cs) <= end; at += sizeof(struct rseq_cs)) {
+		struct rseq_cs d;
+		uint64_t start, handler;
+		memcpy(&d, s->bytes + at, sizeof(d));
+		if (module_word(m, s->va + at + offsetof(struct rseq_cs, start_ip), &start) &&
+		    module_word(m, s->va + at + offsetof(struct rseq_cs, abort_ip), &handler) &&
+		    (overlaps(g, start, d.post_commit_offset) || overlaps(g, handler, 1)))
+			return true;
+	}
+	return false;
 }

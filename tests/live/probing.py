@@ -45,7 +45,8 @@ BUILDS = {
 }
 CXX = {"gcc": "g++", "clang": "clang++"}
 VICTIMS = ("calls", "paths", "deep", "loops", "shapes", "exceptions", "jumps", "contexts", "signals", "threads",
-           "forks", "execs", "loading", "waits", "vectors", "locks", "interrupted", "objects", "cancelled")
+           "forks", "execs", "loading", "waits", "vectors", "locks", "interrupted", "objects", "cancelled",
+           "restartable")
 LACKING = {"musl": {"exceptions", "contexts"}, "musl-static": {"exceptions", "contexts", "loading"},
            "static": {"loading"}, "static-pie": {"loading"}}
 # On x86-64 traps alone carry their probes, and static programs do not get traps: one is shorter than a jump, the other

@@ -3,8 +3,8 @@
  *	victim [-r ROUNDS] [-t THREADS] [-u] [-w] NAME...
  *
  * Each runs ROUNDS times in the first thread, one after the other; with -t in THREADS threads of
- *its own, all at once; with -u until SIGTERM. -w: waits for SIGUSR1 before it begins. A round whose
- * checksum is not that of the others is told. */
+ * its own, all at once; with -u until SIGTERM. -w: waits for SIGUSR1 before it begins. Rounds whose
+ * checksum differs from that of the others are reported. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -19,9 +19,10 @@
 #define EACH(DO)                                                                                   \
 	DO(calls)                                                                                  \
 	DO(paths)                                                                                  \
-	DO(deep) DO(loops) DO(shapes) DO(exceptions) DO(jumps) DO(contexts) DO(signals)            \
-		DO(threads) DO(forks) DO(execs) DO(loading) DO(waits) DO(vectors) DO(locks)        \
-			DO(interrupted) DO(objects) DO(cancelled)
+	DO(deep)                                                                                   \
+	DO(loops) DO(shapes) DO(exceptions) DO(jumps) DO(contexts) DO(signals) DO(threads)         \
+		DO(forks) DO(execs) DO(loading) DO(waits) DO(vectors) DO(locks) DO(interrupted)    \
+			DO(objects) DO(cancelled) DO(restartable)
 
 #define DECLARE(name) u64 victim_##name(void) __attribute__((weak));
 EACH(DECLARE)

@@ -17,12 +17,9 @@
 #include "victim.h"
 
 #define EACH(DO)                                                                                   \
-	DO(calls)                                                                                  \
-	DO(paths)                                                                                  \
-	DO(deep)                                                                                   \
-	DO(loops) DO(shapes) DO(exceptions) DO(jumps) DO(contexts) DO(signals) DO(threads)         \
-		DO(forks) DO(execs) DO(loading) DO(waits) DO(vectors) DO(locks) DO(interrupted)    \
-			DO(objects) DO(cancelled) DO(restartable)
+	DO(calls) DO(paths) DO(deep) DO(loops) DO(shapes) DO(exceptions) DO(jumps) DO(contexts)    \
+	DO(signals) DO(threads) DO(forks) DO(execs) DO(loading) DO(waits) DO(vectors) DO(locks)    \
+	DO(interrupted) DO(objects) DO(cancelled) DO(restartable)
 
 #define DECLARE(name) u64 victim_##name(void) __attribute__((weak));
 EACH(DECLARE)
@@ -32,7 +29,8 @@ static const struct victim {
 	u64 (*run)(void);
 } victims[] = {
 #define ROW(name) {#name, victim_##name},
-	EACH(ROW)};
+	EACH(ROW)
+};
 
 enum { JOBS = 64 };
 

@@ -46,7 +46,7 @@ static void add_loop_scope(const struct view *v, struct json *j, const struct sc
 {
 	json_hex(j, "header", v->structure->loops[s->loop].header);
 	json_bool(j, "irreducible", s->flags & SCOPE_IRREDUCIBLE);
-	json_bool(j, "compiler_made", s->flags & SCOPE_NO_LINE);
+	json_bool(j, "compiler_generated", s->flags & SCOPE_NO_LINE);
 }
 
 static void add_inline_scope(const struct view *v, struct json *j, const struct scope *s)
@@ -168,7 +168,7 @@ static void add_loop(const struct view *v, struct json *j, const struct structur
 	add_text(v, j, "function", p->name);
 	json_hex(j, "function_start", p->start);
 	add_source(v, j, s);
-	json_bool(j, "compiler_made", s->flags & SCOPE_NO_LINE);
+	json_bool(j, "compiler_generated", s->flags & SCOPE_NO_LINE);
 	json_bool(j, "irreducible", l->irreducible);
 	json_u64(j, "depth", l->depth);
 	json_u64(j, "blocks", l->block_count);

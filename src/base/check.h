@@ -4,7 +4,7 @@
  * P2, ...; other invariants are listed in the header of the data structure that they are about.
  *
  * bug_on() is for conditions that cost nothing to check, and is in every build. Checkers that walk
- * over whole tables (region_check(), profile_check(), ...) are called only if checks_wanted(): in
+ * over whole tables (check_memory(), profile_check(), ...) are called only if checks_wanted(): in
  * builds with AddressSanitizer or with -DSONDE_CHECKS=1, and in any build when SONDE_FAULT is set
  * (base/fault.h), because that is a test. */
 #pragma once

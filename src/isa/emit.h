@@ -151,7 +151,7 @@ struct emit_probe {
 	uint64_t find;
 	/* Calls of the runtime. `routine` gets `argument` in the architecture's runtime-argument
 	 * register (a64: x16; x64: rax), preserves all other registers, vector state and flags, and
-	 * expects the program's stack pointer RUNTIME_CALL_FRAME bytes above its own (x64: above
+	 * expects the program's stack pointer RUNTIME_CALL_FRAME_* bytes above its own (x64: above
 	 * its return address). In between are the registers that the code itself had to save: a64
 	 * x16, x17 at [sp], x30 at [sp, 16]; x64 rax at [rsp + 8] as seen by the routine, above it
 	 * the red zone.

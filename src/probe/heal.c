@@ -17,7 +17,9 @@ enum {
 	RUN_NS = 50000, /* at first, and more each time */
 	RUN_MOST_NS = 1000000,
 	GIVE_UP_NS = 500000000, /* on a busy machine a thread may get no processor for a while */
-	WAITING_TRIES = 50,     /* who waits in a system call in there does not come out */
+	/* One that waits in a system call in there may not come out soon, and the others stand
+	 * still meanwhile: it is tried again when we leave. */
+	WAITING_TRIES = 16,
 };
 
 /* The mappings of such regions. There may be several: one that a thread was in when the next sonde
@@ -208,8 +210,14 @@ static int heal_region(struct target *t, uint64_t region, struct err *e)
 			       "%u jumps that a sonde that was killed left in process %d cannot be "
 			       "taken out; they do no harm",
 			       left, t->pid);
-	if (!owned || !run_out(t, is_in_code, &h))
+	if (!owned)
 		return 0;
+	if (!run_out(t, is_in_code, &h)) {
+		t->unhealed = true;
+		debug(LOG_PROBE, 1, "process %d: a thread stays in code of an earlier sonde",
+		      t->pid);
+		return 0;
+	}
 	forget_passed(t, region);
 	give_back(t, region, &h);
 	return 0;
@@ -221,6 +229,7 @@ int heal(struct target *t, struct err *e)
 	uint64_t regions[REGIONS];
 	uint32_t count;
 	int rc = find_regions(t->pid, regions, &count, e);
+	t->unhealed = false;
 	if (!rc && count)
 		space_refresh(t->space, &ignored);
 	for (uint32_t i = 0; i < count && !rc; i++)

@@ -8,7 +8,7 @@
 /* While it is traced, every signal costs a program so much time that a thread may never get from
  * the handlers back to where the first one interrupted it, in our code. So after some tries it is
  * let go, and followed again. */
-enum { TRIES = 12, TRIES_TRACED = 6 };
+enum { TRIES = 12, TRIES_TRACED = 6, HEAL_TRIES = 10 };
 static const long FIRST_WAIT_NS = 1000000, LAST_WAIT_NS = 500000000;
 
 static void remove_all(struct target *t)
@@ -52,32 +52,46 @@ static bool is_the_same(const struct target *t)
 	       h.tracer == target_header(t)->tracer;
 }
 
-/* Lets it run for a while; false if it is gone. */
-static bool let_run(struct target *t, long ns, bool traced)
+/* These let it run for a while; false if it is gone. */
+
+static bool run_traced(struct target *t, long ns)
 {
-	struct control *c = t->engine->control;
 	struct err ignored;
-	if (traced)
-		control_resume(c, t->pid);
-	else
-		control_detach(c, t->pid);
+	control_resume(t->engine->control, t->pid);
 	nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
-	if (traced)
-		engine_drain(t->engine);
-	else if (!is_the_same(t) || control_attach(c, t->pid, &ignored))
-		return false;
-	return t->alive && !target_stop(t, &ignored) && is_the_same(t);
+	engine_drain(t->engine);
+	return t->alive && !target_stop(t, &ignored);
+}
+
+static bool run_alone(struct target *t, long ns)
+{
+	struct err ignored;
+	control_detach(t->engine->control, t->pid);
+	nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+	return is_the_same(t) && !control_attach(t->engine->control, t->pid, &ignored) &&
+	       t->alive && !target_stop(t, &ignored);
 }
 
 static bool get_everybody_out(struct target *t)
 {
 	long wait = FIRST_WAIT_NS;
 	for (unsigned i = 0; !is_out(t); i++) {
-		if (i == TRIES || !let_run(t, wait, i < TRIES_TRACED))
+		if (i == TRIES || !(i < TRIES_TRACED ? run_traced(t, wait) : run_alone(t, wait)) ||
+		    !is_the_same(t))
 			return false;
 		wait = wait * 2 < LAST_WAIT_NS ? wait * 2 : LAST_WAIT_NS;
 	}
 	return true;
+}
+
+/* A thread that was in code of a killed sonde when we came may have left it by now. */
+static void heal_rest(struct target *t)
+{
+	struct err ignored;
+	long wait = FIRST_WAIT_NS;
+	for (unsigned i = 0; t->unhealed && i < HEAL_TRIES; i++, wait *= 2)
+		if (heal(t, &ignored) || (t->unhealed && !run_traced(t, wait)))
+			return;
 }
 
 void leave(struct target *t)
@@ -105,6 +119,8 @@ void leave(struct target *t)
 			debug(LOG_PROBE, 1, "process %d: a thread stays in code of ours", t->pid);
 		}
 	}
+	if (!t->injected)
+		heal_rest(t);
 	control_detach(g->control, t->pid);
 	t->alive = false;
 }

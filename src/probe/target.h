@@ -167,7 +167,8 @@ struct target {
 	struct engine *engine;
 	int pid;
 	bool alive, stopped;
-	bool leaving; /* threads that wait in moved system calls are sent back as well */
+	bool leaving;  /* threads that wait in moved system calls are sent back as well */
+	bool unhealed; /* memory of a killed sonde stays: a thread was in it */
 	bool shadow_stack;
 	int status;
 	struct space *space;

@@ -107,8 +107,8 @@ class Run:
         values = {"data": self.data, "victim": victim(), "known": known, "pid": self.program and self.program.pid}
         return [self.sonde_path, *(word.format(**values) for word in self.words)]
 
-    def start_program(self):
-        self.program = subprocess.Popen([victim(), "until-told"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    def start_program(self, *arguments):
+        self.program = subprocess.Popen([victim(), "until-told", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert self.program.stdout.read(6) == b"begun\n"
         if self.scenario == "heal":
             kill_in_the_middle(self.program.pid, self.sonde_path)
@@ -274,6 +274,15 @@ def died(scenario, spec):
     wrong += [w for w in (*run.complaints(), *run.harm(), *run.loss()) if w]
     run.clean_up()
     return [f"{scenario} {run.spec}: {w}" for w in wrong], fired
+
+
+def healed_from_a_wait(sleep_us):
+    """Sonde is killed, and the program waits where it put its probes when the next one comes."""
+    run = Run("heal", "count", PLAIN)
+    run.start_program(str(sleep_us))
+    wrong = [*healed(run), *run.harm()]
+    run.clean_up()
+    return wrong
 
 
 def healed(run):

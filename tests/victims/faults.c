@@ -1,5 +1,5 @@
 /* A program to be observed while parts of Sonde fail or Sonde is killed: faults SECONDS, or
- * faults until-told. It computes, in two threads that share a lock, in a coroutine-like chain of
+ * faults until-told [SLEEP], with children that sleep so many us, one after the other. It computes, in two threads that share a lock, in a coroutine-like chain of
  * calls and in children, and compares each result with the first one. Whatever happens to its
  * observer, it prints `faults: 0 differ` and ends with status 3. */
 #include <pthread.h>
@@ -19,6 +19,7 @@ static uint64_t expected;
 static _Atomic unsigned differing;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t shared;
+static useconds_t sleep_us;
 
 static void end(int number)
 {
@@ -79,8 +80,10 @@ OWN static void have_child(void)
 {
 	int status = 0;
 	pid_t pid = fork();
-	if (!pid)
+	if (!pid) {
+		usleep(sleep_us);
 		_exit(work(7) != expected);
+	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
 		differing++;
 }
@@ -90,6 +93,7 @@ int main(int argc, char **argv)
 	double until =
 		argc > 1 && strcmp(argv[1], "until-told") != 0 ? now() + atof(argv[1]) : 1e18;
 	pthread_t helper;
+	sleep_us = argc > 2 ? (useconds_t)atoi(argv[2]) : 0;
 	signal(SIGTERM, end);
 	expected = work(7);
 	if (until > 1e17)
@@ -98,7 +102,7 @@ int main(int argc, char **argv)
 	pthread_create(&helper, NULL, help, NULL);
 	for (unsigned i = 0; !enough && now() < until; i++) {
 		compare();
-		if (i % 64 == 63)
+		if (i % 64 == 63 || sleep_us)
 			have_child();
 		usleep(500); /* what else is tested at the same time wants to run, too */
 	}

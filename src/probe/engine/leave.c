@@ -9,6 +9,7 @@
 #include "probe/region/retire.h"
 #include "probe/stop/abandon.h"
 #include "probe/stop/batch.h"
+#include "probe/stop/heal.h"
 #include "probe/stop/where.h"
 #include "process/memory.h"
 
@@ -16,7 +17,7 @@
  * signal takes so long that the next one may arrive before the handler has returned, again and
  * again. So after some tries we let the program run untraced: we detach from it, and attach to it
  * again. */
-enum { TRIES = 12, TRIES_TRACED = 6 };
+enum { TRIES = 12, TRIES_TRACED = 6, HEAL_TRIES = 10 };
 static const long FIRST_WAIT_NS = 1000000, LAST_WAIT_NS = 500000000;
 
 static void remove_all(struct target *t)
@@ -65,32 +66,48 @@ static bool has_our_region(const struct target *t)
 	       h.magic == RT_MAGIC && h.tracer == target_header(t)->tracer;
 }
 
-/* Lets the program run for a while, and stops it again. Returns false if it is gone. */
-static bool let_run(struct target *t, long ns, bool traced)
+/* These two let the program run for a while, and stop it again. They return false if it is gone.
+ */
+
+static bool run_traced(struct target *t, long ns)
 {
-	struct control *c = t->shared->control;
 	struct err ignored;
-	if (traced)
-		control_resume(c, t->pid);
-	else
-		control_detach(c, t->pid);
+	control_resume(t->shared->control, t->pid);
 	nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
-	if (traced)
-		events_drain(engine_of(t));
-	else if (!has_our_region(t) || control_attach(c, t->pid, &ignored))
-		return false;
-	return t->alive && !target_stop(t, &ignored) && has_our_region(t);
+	events_drain(engine_of(t));
+	return t->alive && !target_stop(t, &ignored);
+}
+
+static bool run_untraced(struct target *t, long ns)
+{
+	struct err ignored;
+	control_detach(t->shared->control, t->pid);
+	nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+	return has_our_region(t) && !control_attach(t->shared->control, t->pid, &ignored) &&
+	       t->alive && !target_stop(t, &ignored);
 }
 
 static bool get_all_threads_out(struct target *t)
 {
 	long wait = FIRST_WAIT_NS;
 	for (unsigned i = 0; !take_all_out(t); i++) {
-		if (i == TRIES || !let_run(t, wait, i < TRIES_TRACED))
+		if (i == TRIES ||
+		    !(i < TRIES_TRACED ? run_traced(t, wait) : run_untraced(t, wait)) ||
+		    !has_our_region(t))
 			return false;
 		wait = wait * 2 < LAST_WAIT_NS ? wait * 2 : LAST_WAIT_NS;
 	}
 	return true;
+}
+
+/* A thread that was in code of a killed sonde when we came may have got out by now. */
+static void heal_rest(struct target *t)
+{
+	struct err ignored;
+	long wait = FIRST_WAIT_NS;
+	for (unsigned i = 0; t->unhealed && i < HEAL_TRIES; i++, wait *= 2)
+		if (heal(t, &ignored) || (t->unhealed && !run_traced(t, wait)))
+			return;
 }
 
 void leave(struct target *t)
@@ -119,6 +136,8 @@ void leave(struct target *t)
 			debug(LOG_PROBE, 1, "process %d: a thread stays in code of ours", t->pid);
 		}
 	}
+	if (!t->region.in)
+		heal_rest(t);
 	control_detach(g->control, t->pid);
 	t->alive = false;
 }

@@ -123,6 +123,7 @@ struct target {
 	int pid;
 	bool alive, stopped;
 	bool leaving;   /* threads that are blocked in moved system calls are sent back as well */
+	bool unhealed;  /* memory of a killed sonde is left: a thread was in it */
 	bool untouched; /* it is confined, and we do not trace it; it may still be our child */
 	bool shadow_stack;
 	struct err problem; /* why it cannot be probed */

@@ -21,7 +21,9 @@ enum {
 	FIRST_RUN_NS = 50000, /* the first run; later ones are longer */
 	LONGEST_RUN_NS = 1000000,
 	GIVE_UP_NS = 500000000, /* on a busy machine a thread may not get a CPU for a while */
-	BLOCKED_TRIES = 50,     /* a thread in a system call there may never get out */
+	/* A thread in a system call there may not get out soon, and the other threads stand still
+	 * in the meantime. So heal() is called again when we leave. */
+	BLOCKED_TRIES = 16,
 };
 
 /* Finds the regions that killed sondes left. There may be several: if a thread was still in a
@@ -217,8 +219,14 @@ static int heal_region(struct target *t, uint64_t region, struct err *e)
 			       "%u jumps that a killed sonde left in process %d cannot be removed; "
 			       "they do no harm",
 			       left, t->pid);
-	if (!owned || !run_until_out(t, is_in_code, &h))
+	if (!owned)
 		return 0;
+	if (!run_until_out(t, is_in_code, &h)) {
+		t->unhealed = true;
+		debug(LOG_PROBE, 1, "process %d: a thread stays in code of an earlier sonde",
+		      t->pid);
+		return 0;
+	}
 	clear_passed_registers(t, region);
 	unmap_all(t, region, &h);
 	return 0;
@@ -230,6 +238,7 @@ int heal(struct target *t, struct err *e)
 	uint64_t regions[REGIONS_MAX];
 	uint32_t count;
 	int rc = find_regions(t->pid, regions, &count, e);
+	t->unhealed = false;
 	if (!rc && count)
 		space_refresh(t->space, &ignored);
 	for (uint32_t i = 0; i < count && !rc; i++)

@@ -300,11 +300,7 @@ static void add_local(struct candidate_choice *c)
 
 static void drop_small(struct candidate_choice *c)
 {
-	uint32_t kept = 0;
-	vec_each (x, c->list)
-		if (x->local || matters(c->k, x->experiment, x->share))
-			c->list->data[kept++] = *x;
-	c->list->len = kept;
+	vec_keep_if(c->list, x, x->local || matters(c->k, x->experiment, x->share));
 }
 
 /* Returns true if another candidate has a more specific hypothesis about the same part and

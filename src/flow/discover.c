@@ -173,11 +173,7 @@ static void note_jump(struct flow *f, struct jumped_at *notes, uint32_t from, co
 
 static void remove_funcs(struct flow *f, const bool *gone)
 {
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < f->funcs.len; i++)
-		if (!gone[i])
-			f->funcs.data[kept++] = f->funcs.data[i];
-	f->funcs.len = kept;
+	vec_keep_if(&f->funcs, p, !gone[p - f->funcs.data]);
 }
 
 /* Joins split-off parts that look like functions to their owners. These parts have an unwind range

@@ -292,17 +292,14 @@ static void list_holes(const struct cfg *g, uint64_t at, uint64_t end, part_list
 /* Code in the ranges of the function that is in none of its blocks, nor in another function. */
 static part_list find_holes(const struct uses_finder *u, const struct cfg *g, uint32_t function)
 {
-	uint32_t count, kept = 0;
+	uint32_t count;
 	const struct function *p = &flow_functions(u->flow, &count)[function];
 	const struct part *more = flow_parts(u->flow) + p->first_part;
 	part_list holes = {0};
 	list_holes(g, p->start, p->end, &holes);
 	for (uint32_t i = 0; i < p->part_count; i++)
 		list_holes(g, more[i].start, more[i].end, &holes);
-	vec_each (h, &holes)
-		if (flow_function_at(u->flow, h->start) == function)
-			holes.data[kept++] = *h;
-	holes.len = kept;
+	vec_keep_if(&holes, h, flow_function_at(u->flow, h->start) == function);
 	return holes;
 }
 

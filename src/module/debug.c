@@ -183,11 +183,7 @@ static void index_aranges(struct indexer *x)
 		    add_code(x, unit, start, start + length))
 			hashmap_add(&done, unit, 0);
 	}
-	uint32_t kept = 0;
-	vec_each (u, &x->without)
-		if (hashmap_get(&done, *u) == HASHMAP_NONE)
-			x->without.data[kept++] = *u;
-	x->without.len = kept;
+	vec_keep_if(&x->without, u, hashmap_get(&done, *u) == HASHMAP_NONE);
 	hashmap_release(&rest);
 	hashmap_release(&done);
 }

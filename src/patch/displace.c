@@ -10,6 +10,7 @@
  * In a function with an unresolved jump, that jump may lead to any instruction. There, and in
  * blocks that other functions jump into, a window is a single instruction, which must be large
  * enough. */
+#include "base/order.h"
 #include "patch/plan.h"
 
 struct window {
@@ -175,16 +176,9 @@ static bool place_all(struct displacing_state *s, enum refusal why)
 /* The target for control that goes to pc: directly into the moved code if a window begins there. */
 static struct emit_target target_at(const struct displacing_state *s, uint64_t pc)
 {
-	uint32_t low = 0, high = s->count;
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		if (s->windows[mid].pc < pc)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low < s->count && s->windows[low].pc == pc)
-		return (struct emit_target){.label = s->windows[low].label};
+	uint32_t n = ORDER_UP_TO(s->windows, s->count, pc, pc);
+	if (n && s->windows[n - 1].pc == pc)
+		return (struct emit_target){.label = s->windows[n - 1].label};
 	return (struct emit_target){LABEL_NONE, pc};
 }
 

@@ -15,6 +15,7 @@
  * if there is none. The springboard of an arrival may also overwrite it if that arrival is the only
  * one, because from then on control is redirected there. Each springboard that is placed removes
  * its label, which makes room for others. This is repeated until all are placed, or none can be. */
+#include "base/order.h"
 #include "patch/plan.h"
 
 #include <string.h>
@@ -54,18 +55,11 @@ static uint32_t size_with_padding(const struct springboard_plan *s, uint32_t blo
 static uint8_t *byte_at(const struct springboard_plan *s, uint64_t va, uint32_t *block)
 {
 	const struct cfg *g = s->p->g;
-	uint32_t low = 0, high = g->block_count;
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		if (g->blocks[mid].start <= va)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (!low || va - g->blocks[low - 1].start >= size_with_padding(s, low - 1))
+	uint32_t n = ORDER_UP_TO(g->blocks, g->block_count, start, va);
+	if (!n || va - g->blocks[n - 1].start >= size_with_padding(s, n - 1))
 		return NULL;
-	*block = low - 1;
-	return &s->use[s->first_byte[low - 1] + (va - g->blocks[low - 1].start)];
+	*block = n - 1;
+	return &s->use[s->first_byte[n - 1] + (va - g->blocks[n - 1].start)];
 }
 
 static bool in_padding(const struct springboard_plan *s, uint32_t block, uint64_t va)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "base/order.h"
 #include "base/text.h"
 #include "base/vec.h"
 
@@ -213,16 +214,9 @@ static const struct code_mapping *code_at(const struct mapped_module *mapped, ui
 
 const struct mapped_module *maps_at(const struct maps *m, uint64_t pc)
 {
-	uint32_t low = 0, high = m->index_count;
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		if (m->index[mid].end <= pc)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	bool inside = low < m->index_count && pc >= m->index[low].start;
-	return inside ? &m->modules[m->index[low].module] : NULL;
+	uint32_t i = ORDER_UP_TO(m->index, m->index_count, end, pc);
+	bool inside = i < m->index_count && pc >= m->index[i].start;
+	return inside ? &m->modules[m->index[i].module] : NULL;
 }
 
 /* Two segments may share a page of the file, which is then mapped twice; code is in the executable

@@ -25,9 +25,5 @@ void forget_unloaded(struct target *t)
 		code_memory_retire(t, s);
 		s->dirty = false;
 	}
-	uint32_t kept = 0;
-	vec_each (key, &t->code->searched)
-		if (space_find(t->space, key->start).code == key->code)
-			t->code->searched.data[kept++] = *key;
-	t->code->searched.len = kept;
+	vec_keep_if(&t->code->searched, key, space_find(t->space, key->start).code == key->code);
 }

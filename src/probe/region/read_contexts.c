@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "probe/region/contexts.h"
 #include "probe/region/read.h"
 #include "probe/region/region_file.h"
@@ -22,15 +23,9 @@ struct context_reader {
 
 static uint32_t index_of(const struct context_reader *r, uint64_t address)
 {
-	uint32_t low = 0, high = r->addresses.len;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (r->addresses.data[middle] < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < r->addresses.len && r->addresses.data[low] == address ? low : CONTEXT_NONE;
+	const uint64_t *all = r->addresses.data;
+	uint32_t n = order_up_to(all, r->addresses.len, sizeof(*all), 0, address);
+	return n && all[n - 1] == address ? n - 1 : CONTEXT_NONE;
 }
 
 static void add_call(struct context_reader *r, uint64_t parent, uint64_t site, uint64_t child,

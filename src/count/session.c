@@ -166,16 +166,16 @@ static uint32_t add_metric(struct profile *p, const char *name)
 	return p->metrics.len - 1;
 }
 
-static void add_facts(void *own)
+static void add_facts(struct session *session)
 {
-	struct count_session *s = own;
+	struct count_session *s = session->own;
 	profile_fact(&s->profile, "sampler", "counters");
 	profile_fact(&s->profile, "modules", s->o->modules);
 }
 
-static int open_program(void *own, int *not_started, struct err *e)
+static int open_program(struct session *session, int *not_started, struct err *e)
 {
-	struct count_session *s = own;
+	struct count_session *s = session->own;
 	s->own->opened = now_seconds();
 	int rc = probing_open(&s->probing, not_started, e);
 	if (rc)
@@ -189,43 +189,20 @@ static int open_program(void *own, int *not_started, struct err *e)
 	return 0;
 }
 
-static int begin(void *own, struct err *e)
+static int begin(struct session *session, struct err *e)
 {
-	struct count_session *s = own;
+	struct count_session *s = session->own;
 	int rc = count_all(s, s->probing.first, e);
 	coverage_watch(s->own->coverage, target_pid(s->probing.first));
 	s->preparing = now_seconds() - s->own->opened;
 	return rc;
 }
 
-static int let_go(void *own, int *not_started, struct err *e)
-{
-	struct count_session *s = own;
-	(void)not_started;
-	(void)e;
-	probing_go(&s->probing);
-	return 0;
-}
-
-static void abandon(void *own)
-{
-	struct count_session *s = own;
-	probing_abandon(&s->probing);
-}
-
 /* ---- while it runs ---- */
 
-static int wait_for_events(void *own, int timeout_ms, struct err *e)
+static bool is_over(struct session *session)
 {
-	struct count_session *s = own;
-	(void)e;
-	probing_wait(&s->probing, timeout_ms);
-	return 0;
-}
-
-static bool is_over(void *own)
-{
-	const struct count_session *s = own;
+	const struct count_session *s = session->own;
 	return !s->own->targets.len;
 }
 
@@ -324,9 +301,9 @@ static void note_partial(struct count_session *s)
 		profile_fact(&s->profile, "partial", s->partial);
 }
 
-static void complete(void *own)
+static void complete(struct session *session)
 {
-	struct count_session *s = own;
+	struct count_session *s = session->own;
 	const struct fuse_options fuse = {
 		.module = engine_module, .structure = known_structure, .ctx = s};
 	facts_number(&s->profile, "preparing", s->preparing, 3);
@@ -341,9 +318,9 @@ static void complete(void *own)
 }
 
 /* Called in a child that has outlived Sonde; the program runs on. */
-static void rescue(void *own)
+static void rescue(struct session *session)
 {
-	struct count_session *s = own;
+	struct count_session *s = session->own;
 	const char *output = s->o->session.output;
 	struct saver saver;
 	struct err e;
@@ -352,7 +329,7 @@ static void rescue(void *own)
 	profile_fact(&s->profile, "partial", s->partial);
 	vec_each (t, &s->own->targets)
 		count_read(&s->own->reader, *t);
-	complete(s);
+	complete(&s->session);
 	unlink(output); /* else saver_open() would keep it as the previous one */
 	if (saver_open(&saver, &s->profile, output, &e))
 		session_message(&s->session, "sonde was killed, and nothing could be saved: %s",
@@ -362,9 +339,9 @@ static void rescue(void *own)
 				output);
 }
 
-static void leave(void *own)
+static void leave(struct session *session)
 {
-	struct count_session *s = own;
+	struct count_session *s = session->own;
 	note_partial(s);
 	vec_each (t, &s->own->targets) /* all of them first, because reading takes longer */
 		target_leave(*t);
@@ -378,12 +355,12 @@ static const struct session_ops ops = {
 	.open = open_program,
 	.add_facts = add_facts,
 	.begin = begin,
-	.go = let_go,
-	.wait = wait_for_events,
+	.go = probing_go,
+	.wait = probing_wait,
 	.is_over = is_over,
 	.leave = leave,
 	.complete = complete,
-	.abandon = abandon,
+	.abandon = probing_abandon,
 	.rescue = rescue,
 };
 
@@ -398,8 +375,7 @@ struct count_session *count_new(const struct count_options *o)
 	s->own = own;
 	profile_init(&s->profile);
 	session_init(&s->session, &o->session, &ops, s, &s->profile);
-	s->probing = (struct probing){
-		.session = &s->session, .engine = engine_new(&options), .ops = &events};
+	probing_init(&s->probing, &s->session, engine_new(&options), &events);
 	own->coverage = coverage_new();
 	own->choice.modules = o->modules;
 	own->codes = codes_new(NULL);

@@ -229,9 +229,9 @@ static const struct probing_ops events = {
 
 /* Called only when no program that we started is running: such a program is watched to its end,
  * because its behaviour may change. */
-static bool is_over(void *own)
+static bool is_over(struct session *session)
 {
-	struct diagnosis *d = own;
+	struct diagnosis *d = session->own;
 	if (d->own->settled >= 0 && now_seconds() - d->own->settled >= settled_enough)
 		d->session.ended = "exhausted";
 	return !d->own->machine.live_processes.len || d->session.ended;
@@ -259,9 +259,9 @@ static void commit_changes(struct diagnosis *d)
 		diagnose_ops.commit(d);
 }
 
-static void work(void *own)
+static void work(struct session *session)
 {
-	struct diagnosis *d = own;
+	struct diagnosis *d = session->own;
 	double now = now_seconds();
 	samples_take(&d->own->samples);
 	samples_look(&d->own->samples, now);
@@ -285,14 +285,13 @@ static void work(void *own)
 	save_history(d);
 }
 
-static int wait_for_events(void *own, int timeout_ms, struct err *e)
+static int wait_for_events(struct session *session, int timeout_ms, struct err *e)
 {
-	struct diagnosis *d = own;
+	struct diagnosis *d = session->own;
 	bool soon = probes_are_fresh(&d->own->probes) || trips_are_counted(&d->own->trips);
-	(void)e;
-	probing_wait(&d->probing,
-		     soon && timeout_ms > FRESH_CHECK_MS ? FRESH_CHECK_MS : timeout_ms);
-	return 0;
+	if (soon && timeout_ms > FRESH_CHECK_MS)
+		timeout_ms = FRESH_CHECK_MS;
+	return probing_wait(session, timeout_ms, e);
 }
 
 /* ---- the beginning ---- */
@@ -304,9 +303,9 @@ static uint32_t add_metric(struct profile *p, const char *name, uint64_t sample_
 	return p->metrics.len - 1;
 }
 
-static void add_facts(void *own)
+static void add_facts(struct session *session)
 {
-	struct diagnosis *d = own;
+	struct diagnosis *d = session->own;
 	struct profile *p = &d->profile;
 	facts_number(p, "hz", HZ, 0);
 	profile_fact(p, "note", d->note);
@@ -319,18 +318,19 @@ static void add_facts(void *own)
 static bool has_changed(struct diagnosis *d, const struct target *t)
 {
 	static const double patience = 0.5; /* s */
+	struct err ignored;
 	double end = now_seconds() + patience;
 	while (machine_process_of(&d->own->machine, t) != UINT32_MAX && target_alive(t)) {
 		if (now_seconds() > end)
 			return false;
-		probing_wait(&d->probing, 20);
+		probing_wait(&d->session, 20, &ignored);
 	}
 	return true;
 }
 
-static int open_program(void *own, int *not_started, struct err *e)
+static int open_program(struct session *session, int *not_started, struct err *e)
 {
-	struct diagnosis *d = own;
+	struct diagnosis *d = session->own;
 	int rc = probing_open(&d->probing, not_started, e);
 	if (rc)
 		return rc;
@@ -350,9 +350,9 @@ static int do_without_probes(struct diagnosis *d, const struct target *t, struct
 	return 0;
 }
 
-static int begin(void *own, struct err *e)
+static int begin(struct session *session, struct err *e)
 {
-	struct diagnosis *d = own;
+	struct diagnosis *d = session->own;
 	struct target *t = d->probing.first;
 	int pid = target_pid(t);
 	examine(d, add_process(d, t, false));
@@ -367,21 +367,6 @@ static int begin(void *own, struct err *e)
 	profile_fact(&d->profile, "sampler", d->own->samples.sampler ? "perf" : "ptrace");
 	d->own->opened = now_seconds();
 	return t && target_unprobed(t) ? do_without_probes(d, t, e) : 0;
-}
-
-static int let_go(void *own, int *not_started, struct err *e)
-{
-	struct diagnosis *d = own;
-	(void)not_started;
-	(void)e;
-	probing_go(&d->probing);
-	return 0;
-}
-
-static void abandon(void *own)
-{
-	struct diagnosis *d = own;
-	probing_abandon(&d->probing);
 }
 
 /* ---- the strongest findings ---- */
@@ -430,9 +415,9 @@ uint32_t diagnose_strongest(struct diagnosis *d, const char **lines, uint32_t mo
 
 /* ---- the end ---- */
 
-static void leave(void *own)
+static void leave(struct session *session)
 {
-	struct diagnosis *d = own;
+	struct diagnosis *d = session->own;
 	samples_take(&d->own->samples);
 	diagnose_step(d);
 	search_finish(d->own->search, now_seconds() - d->own->opened);
@@ -458,9 +443,9 @@ static struct flow *known_flow(void *ctx, uint32_t module)
 	return d->own->sink.stacks.modules.codes.data[module]->flow;
 }
 
-static void complete(void *own)
+static void complete(struct session *session)
 {
-	struct diagnosis *d = own;
+	struct diagnosis *d = session->own;
 	const struct fuse_options fuse = {.module = opened_module, .flow = known_flow, .ctx = d};
 	profile_fuse(&d->profile, &fuse);
 	history_write(d, true);
@@ -473,13 +458,13 @@ static const struct session_ops ops = {
 	.open = open_program,
 	.add_facts = add_facts,
 	.begin = begin,
-	.go = let_go,
+	.go = probing_go,
 	.wait = wait_for_events,
 	.is_over = is_over,
 	.work = work,
 	.leave = leave,
 	.complete = complete,
-	.abandon = abandon,
+	.abandon = probing_abandon,
 };
 
 struct diagnosis *diagnose_new(const struct diagnose_options *o)
@@ -496,8 +481,7 @@ struct diagnosis *diagnose_new(const struct diagnose_options *o)
 	d->own = own;
 	profile_init(&d->profile);
 	session_init(&d->session, &o->session, &ops, d, &d->profile);
-	d->probing = (struct probing){
-		.session = &d->session, .engine = engine_new(&options), .ops = &events};
+	probing_init(&d->probing, &d->session, engine_new(&options), &events);
 	arena_init(&own->arena);
 	arena_init(&own->lines);
 	own->settled = -1;

@@ -468,17 +468,9 @@ static const struct probing_ops events = {
 
 /* ---- the session ---- */
 
-static int wait_for_events(void *own, int timeout_ms, struct err *e)
+static bool is_over(struct session *session)
 {
-	struct path_session *s = own;
-	(void)e;
-	probing_wait(&s->probing, timeout_ms);
-	return 0;
-}
-
-static bool is_over(void *own)
-{
-	const struct path_session *s = own;
+	const struct path_session *s = session->own;
 	return !s->own->targets.len;
 }
 
@@ -515,9 +507,9 @@ static void check_overhead(struct path_session *s)
 	hot_begin(s, false);
 }
 
-static void work(void *own)
+static void work(struct session *session)
 {
-	struct path_session *s = own;
+	struct path_session *s = session->own;
 	check_overhead(s);
 	if (now_ns() >= s->own->next_read)
 		path_read(s);
@@ -525,9 +517,9 @@ static void work(void *own)
 
 /* ---- the beginning ---- */
 
-static void add_facts(void *own)
+static void add_facts(struct session *session)
 {
-	struct path_session *s = own;
+	struct path_session *s = session->own;
 	profile_fact(&s->data.profile, "sampler", "probes");
 }
 
@@ -544,9 +536,9 @@ static int first_functions(struct path_session *s, struct err *e)
 
 /* Looks for the functions before the profile is opened: a misspelt one must not replace the
  * previous profile. */
-static int open_program(void *own, int *not_started, struct err *e)
+static int open_program(struct session *session, int *not_started, struct err *e)
 {
-	struct path_session *s = own;
+	struct path_session *s = session->own;
 	int rc = first_metrics(s, e);
 	rc = rc ? rc : probing_open(&s->probing, not_started, e);
 	if (rc)
@@ -555,34 +547,19 @@ static int open_program(void *own, int *not_started, struct err *e)
 	return first_functions(s, e);
 }
 
-static int begin(void *own, struct err *e)
+static int begin(struct session *session, struct err *e)
 {
-	struct path_session *s = own;
+	struct path_session *s = session->own;
 	int rc = commit(s, e);
 	for (unsigned i = 0; i < s->o->function_count && !rc; i++)
 		rc = check_word(s, s->o->functions[i], e);
 	return rc;
 }
 
-static int let_go(void *own, int *not_started, struct err *e)
-{
-	struct path_session *s = own;
-	(void)not_started;
-	(void)e;
-	probing_go(&s->probing);
-	return 0;
-}
-
-static void abandon(void *own)
-{
-	struct path_session *s = own;
-	probing_abandon(&s->probing);
-}
-
 /* Reads the values a last time. */
-static void leave(void *own)
+static void leave(struct session *session)
 {
-	struct path_session *s = own;
+	struct path_session *s = session->own;
 	path_read(s);
 	hot_measure(s);
 	selector_free(s->selector);
@@ -599,9 +576,9 @@ static void leave(void *own)
 					w->text);
 }
 
-static void complete(void *own)
+static void complete(struct session *session)
 {
-	struct path_session *s = own;
+	struct path_session *s = session->own;
 	path_profile_fuse(&s->data);
 }
 
@@ -609,13 +586,13 @@ static const struct session_ops ops = {
 	.open = open_program,
 	.add_facts = add_facts,
 	.begin = begin,
-	.go = let_go,
-	.wait = wait_for_events,
+	.go = probing_go,
+	.wait = probing_wait,
 	.is_over = is_over,
 	.work = work,
 	.leave = leave,
 	.complete = complete,
-	.abandon = abandon,
+	.abandon = probing_abandon,
 };
 
 /* ---- new and free ---- */
@@ -628,8 +605,7 @@ struct path_session *path_new(const struct path_options *o)
 	s->own = xcalloc(1, sizeof(*s->own));
 	path_profile_init(&s->data);
 	session_init(&s->session, &o->session, &ops, s, &s->data.profile);
-	s->probing = (struct probing){
-		.session = &s->session, .engine = engine_new(&usual), .ops = &events};
+	probing_init(&s->probing, &s->session, engine_new(&usual), &events);
 	s->selector = selector_new();
 	return s;
 }

@@ -79,9 +79,9 @@ static int make_sampler(struct recording *r, struct err *e)
 	return 0;
 }
 
-static void add_facts(void *ctx)
+static void add_facts(struct session *session)
 {
-	struct recording *r = ctx;
+	struct recording *r = session->own;
 	struct record_private *own = r->own;
 	facts_number(&own->profile, "hz", own->o->hz, 0);
 	profile_fact(&own->profile, "sampler", own->sampler->ops->name);
@@ -94,9 +94,9 @@ static int watch(struct record_private *own, int tid, bool whole, bool starting,
 	return own->sampler->ops->watch(own->sampler, tid, whole, starting, e);
 }
 
-static int let_go(void *ctx, int *not_started, struct err *e)
+static int let_go(struct session *session, int *not_started, struct err *e)
 {
-	struct recording *r = ctx;
+	struct recording *r = session->own;
 	struct record_private *own = r->own;
 	if (!own->prepared)
 		return 0;
@@ -111,9 +111,9 @@ static int let_go(void *ctx, int *not_started, struct err *e)
 /* The program waits just before its first instruction until everything is in place. A program that
  * cannot be started is let go at once, so that it fails here: a typing error must not replace the
  * previous recording. */
-static int open_program(void *ctx, int *not_started, struct err *e)
+static int open_program(struct session *session, int *not_started, struct err *e)
 {
-	struct recording *r = ctx;
+	struct recording *r = session->own;
 	struct record_private *own = r->own;
 	const struct session_options *o = &own->o->session;
 	if (!o->argv)
@@ -123,12 +123,12 @@ static int open_program(void *ctx, int *not_started, struct err *e)
 	own->prepared = !rc;
 	if (rc || can)
 		return rc ? rc : watch(own, own->launch.pid, true, true, e);
-	return let_go(r, not_started, e);
+	return let_go(session, not_started, e);
 }
 
-static int begin(void *ctx, struct err *e)
+static int begin(struct session *session, struct err *e)
 {
-	struct recording *r = ctx;
+	struct recording *r = session->own;
 	struct record_private *own = r->own;
 	const struct record_options *o = own->o;
 	int rc = 0;
@@ -140,9 +140,9 @@ static int begin(void *ctx, struct err *e)
 }
 
 /* A launched child that was not let go exits when its pipe is closed. */
-static void abandon(void *ctx)
+static void abandon(struct session *session)
 {
-	struct recording *r = ctx;
+	struct recording *r = session->own;
 	struct record_private *own = r->own;
 	if (!own->prepared)
 		return;
@@ -174,9 +174,9 @@ static void look_for_end(struct recording *r)
 		session_program_ended(&r->session, status);
 }
 
-static int take_samples(void *ctx, int timeout_ms, struct err *e)
+static int take_samples(struct session *session, int timeout_ms, struct err *e)
 {
-	struct recording *r = ctx;
+	struct recording *r = session->own;
 	struct sampler *s = r->own->sampler;
 	int rc = s->ops->run(s, timeout_ms, e);
 	session_passed(&r->session);
@@ -184,9 +184,9 @@ static int take_samples(void *ctx, int timeout_ms, struct err *e)
 	return rc;
 }
 
-static bool is_over(void *ctx)
+static bool is_over(struct session *session)
 {
-	struct recording *r = ctx;
+	struct recording *r = session->own;
 	struct record_private *own = r->own;
 	double now = now_seconds();
 	if (!own->sink.stacks.watched.live)
@@ -205,9 +205,9 @@ static void on_tick(void *ctx)
 
 /* ---- afterwards ---- */
 
-static void leave(void *ctx)
+static void leave(struct session *session)
 {
-	struct recording *r = ctx;
+	struct recording *r = session->own;
 	struct record_private *own = r->own;
 	own->sampler->ops->finish(own->sampler);
 	sink_finish(&own->sink);
@@ -227,9 +227,9 @@ static struct module *opened_module(void *ctx, uint32_t module)
 	return own->sink.stacks.modules.codes.data[module]->module;
 }
 
-static void complete(void *ctx)
+static void complete(struct session *session)
 {
-	struct recording *r = ctx;
+	struct recording *r = session->own;
 	const struct fuse_options fuse = {.module = opened_module, .ctx = r->own};
 	profile_fuse(&r->own->profile, &fuse);
 }

@@ -4,6 +4,13 @@
 #include "process/threads.h"
 #include "session/signals.h"
 
+void probing_init(struct probing *p, struct session *s, struct engine *engine,
+		  const struct probing_ops *ops)
+{
+	*p = (struct probing){.session = s, .engine = engine, .ops = ops};
+	s->probing = p;
+}
+
 int probing_open(struct probing *p, int *not_started, struct err *e)
 {
 	struct session *s = p->session;
@@ -17,17 +24,20 @@ int probing_open(struct probing *p, int *not_started, struct err *e)
 	return 0;
 }
 
-void probing_go(struct probing *p)
+int probing_go(struct session *s, int *not_started, struct err *e)
 {
-	if (p->session->o->argv)
-		target_go(p->first);
-	p->first = NULL;
+	(void)not_started;
+	(void)e;
+	if (s->o->argv)
+		target_go(s->probing->first);
+	s->probing->first = NULL;
+	return 0;
 }
 
-void probing_abandon(struct probing *p)
+void probing_abandon(struct session *s)
 {
-	if (p->first)
-		target_leave(p->first);
+	if (s->probing->first)
+		target_leave(s->probing->first);
 }
 
 static bool is_stopped_for(enum engine_happening what)
@@ -44,12 +54,13 @@ static void handle_event(struct probing *p, const struct engine_event *v)
 		target_go(v->target);
 }
 
-void probing_wait(struct probing *p, int timeout_ms)
+int probing_wait(struct session *s, int timeout_ms, struct err *e)
 {
-	struct session *s = p->session;
+	struct probing *p = s->probing;
 	struct engine_event v;
 	uint64_t end = now_ns() + (uint64_t)timeout_ms * 1000000;
 	bool more = true;
+	(void)e;
 	while (more) {
 		more = engine_poll(p->engine, timeout_ms, &v);
 		session_passed(s);
@@ -61,6 +72,7 @@ void probing_wait(struct probing *p, int timeout_ms)
 		if (s->ended || now_ns() >= end) /* events of a fork storm never end */
 			more = false;
 	}
+	return 0;
 }
 
 void probing_report_privileges(const struct probing *p, int pid)

@@ -25,14 +25,20 @@ struct probing {
 	struct target *first; /* the program as it was opened; NULL once it runs */
 };
 
+void probing_init(struct probing *p, struct session *s, struct engine *engine,
+		  const struct probing_ops *ops);
 /* Launches the program, which does not run yet, or attaches to it. */
 int probing_open(struct probing *p, int *not_started, struct err *e);
+
+/* These are operations of the session, or parts of them. */
+
 /* Lets a launched program run. */
-void probing_go(struct probing *p);
+int probing_go(struct session *s, int *not_started, struct err *e);
 /* Leaves the program for good, unless probing_go() was called. */
-void probing_abandon(struct probing *p);
+void probing_abandon(struct session *s);
 /* Handles events for at most timeout_ms. */
-void probing_wait(struct probing *p, int timeout_ms);
+int probing_wait(struct session *s, int timeout_ms, struct err *e);
+
 /* If a process runs without the privileges of its program (set-user-ID or the like), says so to the
  * user. */
 void probing_report_privileges(const struct probing *p, int pid);

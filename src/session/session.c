@@ -36,7 +36,7 @@ static void add_facts(struct session *s)
 		facts_of_command(s->profile, s->o->argv);
 	else if (s->o->pid)
 		facts_of_process(s->profile, s->o->pid);
-	s->ops->add_facts(s->own);
+	s->ops->add_facts(s);
 }
 
 /* A launched program can be killed: it has not executed an instruction of its own. */
@@ -48,7 +48,7 @@ static void give_up(struct session *s)
 	if (s->program)
 		kill(s->program, SIGKILL);
 	if (s->ops->abandon)
-		s->ops->abandon(s->own);
+		s->ops->abandon(s);
 	if (s->program)
 		launch_wait(s->program, &status);
 	s->program = 0;
@@ -61,16 +61,16 @@ int session_start(struct session *s, int *not_started, struct err *e)
 	 * left in the program. */
 	if (!s->o->argv)
 		signals_install(0);
-	int rc = s->ops->open(s->own, not_started, e);
+	int rc = s->ops->open(s, not_started, e);
 	if (!rc) {
 		add_facts(s);
 		rc = saver_open(&s->saver, s->profile, s->o->output, e);
 	}
 	if (!rc && s->ops->begin)
-		rc = s->ops->begin(s->own, e);
+		rc = s->ops->begin(s, e);
 	if (!rc) {
 		s->started = now_seconds();
-		rc = s->ops->go(s->own, not_started, e);
+		rc = s->ops->go(s, not_started, e);
 	}
 	if (rc)
 		give_up(s);
@@ -98,7 +98,7 @@ static bool is_over(struct session *s)
 		s->ended = "interrupted";
 	else if (!s->ended && is_late(s))
 		s->ended = "duration";
-	else if (!s->ended && !s->program && s->ops->is_over(s->own) && !s->ended)
+	else if (!s->ended && !s->program && s->ops->is_over(s) && !s->ended)
 		s->ended = "exit";
 	return s->ended;
 }
@@ -117,14 +117,14 @@ bool session_turn(struct session *s, int timeout_ms)
 	struct err e;
 	if (is_over(s))
 		return false;
-	if (s->ops->wait(s->own, limit_timeout(s, timeout_ms), &e)) {
+	if (s->ops->wait(s, limit_timeout(s, timeout_ms), &e)) {
 		s->ended = "error";
 		snprintf(s->problem, sizeof(s->problem), "it ended early: %s", e.text);
 	}
 	if (is_over(s))
 		return false;
 	if (s->ops->work)
-		s->ops->work(s->own);
+		s->ops->work(s);
 	session_tick(s);
 	return true;
 }
@@ -134,10 +134,16 @@ void session_passed(struct session *s)
 	s->seconds = now_seconds() - s->started;
 }
 
+static void rescue(void *ctx)
+{
+	struct session *s = ctx;
+	s->ops->rescue(s);
+}
+
 void session_tick(struct session *s)
 {
 	if (s->ops->rescue) {
-		keeper_tick(&s->keeper, s->ops->rescue, s->own);
+		keeper_tick(&s->keeper, rescue, s);
 	} else if (now_ns() >= s->saver.next) {
 		facts_number(s->profile, "seconds", s->seconds, 3);
 		saver_save(&s->saver);
@@ -153,7 +159,7 @@ uint64_t session_next_save(const struct session *s)
 
 void session_leave(struct session *s)
 {
-	s->ops->leave(s->own);
+	s->ops->leave(s);
 }
 
 static void save_last(struct session *s)
@@ -175,7 +181,7 @@ void session_finish(struct session *s)
 		if (!s->program)
 			signals_restore();
 	}
-	s->ops->complete(s->own);
+	s->ops->complete(s);
 	save_last(s);
 	keeper_dismiss(&s->keeper);
 	if (!s->program)

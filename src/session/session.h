@@ -22,38 +22,39 @@ struct session_options {
 	void *ctx;
 };
 
+struct probing;
 struct session;
 
-/* `own` is the pointer given to session_init(). Operations that may be NULL say so. */
+/* Operations that may be NULL say so. */
 struct session_ops {
 	/* Starts the program, which does not run yet, or attaches. *not_started is the errno of
 	 * exec, if that was what failed. */
-	int (*open)(void *own, int *not_started, struct err *e);
+	int (*open)(struct session *s, int *not_started, struct err *e);
 	/* Adds facts about the run to the profile. */
-	void (*add_facts)(void *own);
+	void (*add_facts)(struct session *s);
 	/* Called when the profile's file is open. If it fails, the previous file is put back. May
 	 * be NULL. */
-	int (*begin)(void *own, struct err *e);
+	int (*begin)(struct session *s, struct err *e);
 	/* Lets the program run. */
-	int (*go)(void *own, int *not_started, struct err *e);
+	int (*go)(struct session *s, int *not_started, struct err *e);
 	/* Waits for at most timeout_ms, calls session_passed(), and then handles what has happened.
 	 * An error ends the session. */
-	int (*wait)(void *own, int timeout_ms, struct err *e);
+	int (*wait)(struct session *s, int timeout_ms, struct err *e);
 	/* Whether nothing is left to observe. */
-	bool (*is_over)(void *own);
+	bool (*is_over)(struct session *s);
 	/* After each wait. May be NULL. */
-	void (*work)(void *own);
+	void (*work)(struct session *s);
 	/* Ends observation; the program is left alone. */
-	void (*leave)(void *own);
+	void (*leave)(struct session *s);
 	/* Adds what takes longer to the profile: source structure, findings. Unless there is
 	 * rescue(), what was observed is saved already. */
-	void (*complete)(void *own);
+	void (*complete)(struct session *s);
 	/* Called if the session fails to start: lets the program go, which was killed if Sonde
 	 * started it. May be NULL. */
-	void (*abandon)(void *own);
+	void (*abandon)(struct session *s);
 	/* For sessions that save nothing before the end: saves what there is, called in a child
 	 * that has outlived Sonde (keeper.h). NULL: everything is saved each second. */
-	void (*rescue)(void *own);
+	void (*rescue)(struct session *s);
 };
 
 struct session {
@@ -66,9 +67,12 @@ struct session {
 	const char *ended; /* why it is over: "exit", "signal", "interrupted", "duration", ... */
 	char problem[700]; /* why it ended early, or not all could be saved; or empty */
 
+	void *own; /* the pointer given to session_init() */
+	struct probing
+		*probing; /* of a session with probes in the program (probing.h), else NULL */
+
 	/* The rest is private. */
 	const struct session_ops *ops;
-	void *own;
 	struct saver saver;
 	struct keeper keeper;
 };

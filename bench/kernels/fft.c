@@ -34,9 +34,9 @@ static void transform(double complex *x)
 				double complex a = x[start + k], w = roots[k * stride],
 					       b = x[start + k + half];
 				double re = creal(b) * creal(w) - cimag(b) * cimag(w);
-				double im = creal(b) * cimag(w) + cimag(b) * creal(w);
-				x[start + k] = CMPLX(creal(a) + re, cimag(a) + im);
-				x[start + k + half] = CMPLX(creal(a) - re, cimag(a) - im);
+				double m = creal(b) * cimag(w) + cimag(b) * creal(w);
+				x[start + k] = CMPLX(creal(a) + re, cimag(a) + m);
+				x[start + k + half] = CMPLX(creal(a) - re, cimag(a) - m);
 			}
 	}
 }

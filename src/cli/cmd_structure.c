@@ -130,9 +130,9 @@ static bool show_progress(void *ctx, long done, long total)
 	return true;
 }
 
-/* Opens the structure of the file `path` or, if `im` is not NULL, of that module. */
+/* Opens the structure of the file `path` or, if `module` is not NULL, of that module. */
 static int open_structure(struct structure **out, const struct structure_args *a, const char *path,
-			  struct module *im, struct err *e)
+			  struct module *module, struct err *e)
 {
 	struct progress progress = {0};
 	const struct structure_options options = {
@@ -140,7 +140,8 @@ static int open_structure(struct structure **out, const struct structure_args *a
 		.use_debug = a->use_debug,
 		.debug = {.fetch = true, .progress = show_progress, .ctx = &progress},
 	};
-	int r = im ? structure_build(out, im, &options, e) : structure_open(out, path, &options, e);
+	int r = module ? structure_build(out, module, &options, e)
+		       : structure_open(out, path, &options, e);
 	progress_end(&progress);
 	return r;
 }
@@ -160,17 +161,17 @@ static void show_mapped(struct structure_show *show, const struct maps *m,
 			const struct mapped_module *mi)
 {
 	struct structure *s = NULL;
-	struct module *im = NULL;
+	struct module *module = NULL;
 	struct err e;
-	if (!maps_open_module(&im, m, mi, &e) &&
-	    !open_structure(&s, show->args, mi->path, im, &e)) {
+	if (!maps_open_module(&module, m, mi, &e) &&
+	    !open_structure(&s, show->args, mi->path, module, &e)) {
 		show_module(show, s, mi->path);
 		structure_free(s);
 	} else {
 		complain("%s: %s", mi->path, e.text);
 		show->incomplete = true;
 	}
-	module_close(im);
+	module_close(module);
 }
 
 static bool is_repeated(const struct maps *m, uint32_t module)

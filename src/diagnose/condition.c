@@ -69,14 +69,15 @@ uint64_t condition_signals_in(const struct arch *arch, const uint8_t *code, size
  * new function, so the search continues after them. */
 static uint64_t signals_of(const struct code *code)
 {
-	const struct module *im = code->module;
+	const struct module *module = code->module;
 	uint64_t found = 0;
-	for (uint32_t i = 0; im && !found && i < im->symbol_count; i++) {
-		const struct symbol *s = &im->symbols[i];
+	for (uint32_t i = 0; module && !found && i < module->symbol_count; i++) {
+		const struct symbol *s = &module->symbols[i];
 		if (strcmp(s->name + strspn(s->name, "_"), "pthread_cond_signal") != 0)
 			continue;
 		size_t n;
-		const uint8_t *p = module_is_code(im, s->va) ? module_at(im, s->va, &n) : NULL;
+		const uint8_t *p =
+			module_is_code(module, s->va) ? module_at(module, s->va, &n) : NULL;
 		found = p ? condition_signals_in(code->arch, p, n) : 0;
 	}
 	return found;

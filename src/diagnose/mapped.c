@@ -51,26 +51,26 @@ bool mapped_bias(const struct mapped *m, uint32_t process, const struct code *co
 	return false;
 }
 
-static bool has_data(const struct module *im, uint64_t va)
+static bool has_data(const struct module *module, uint64_t va)
 {
-	for (uint32_t i = 0; i < im->segment_count; i++)
-		if (va - im->segments[i].va < im->segments[i].memory_size)
+	for (uint32_t i = 0; i < module->segment_count; i++)
+		if (va - module->segments[i].va < module->segments[i].memory_size)
 			return true;
 	return false;
 }
 
 /* The last symbol that begins at or before va. */
-static const struct symbol *symbol_before(const struct module *im, uint64_t va)
+static const struct symbol *symbol_before(const struct module *module, uint64_t va)
 {
-	uint32_t low = 0, high = im->symbol_count;
+	uint32_t low = 0, high = module->symbol_count;
 	while (low < high) {
 		uint32_t mid = low + (high - low) / 2;
-		if (im->symbols[mid].va <= va)
+		if (module->symbols[mid].va <= va)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	return low ? &im->symbols[low - 1] : NULL;
+	return low ? &module->symbols[low - 1] : NULL;
 }
 
 const char *mapped_variable(const struct mapped *m, uint32_t process, uint64_t address,

@@ -6,7 +6,7 @@
 #include "module/module.h"
 
 struct build_env {
-	const struct module *im;
+	const struct module *module;
 	const struct arch *arch;
 	/* The code of the function. ranges[0] begins at its entry; the others are split-off parts.
 	 */

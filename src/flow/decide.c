@@ -9,12 +9,12 @@ enum {
 static const uint8_t *bytes_at(void *ctx, uint64_t va)
 {
 	size_t n;
-	return module_at(((const struct build_env *)ctx)->im, va, &n);
+	return module_at(((const struct build_env *)ctx)->module, va, &n);
 }
 
 static bool is_address(void *ctx, uint64_t va)
 {
-	return module_section_at(((const struct build_env *)ctx)->im, va) != NULL;
+	return module_section_at(((const struct build_env *)ctx)->module, va) != NULL;
 }
 
 /* Whether va lies in the middle of an instruction that was decoded. */

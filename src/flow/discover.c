@@ -82,8 +82,8 @@ static bool follow_jump(struct flow *f, struct func *p, const struct block *b)
 
 static void follow_call(struct flow *f, const struct block *b)
 {
-	if (!module_is_code(f->im, b->target) ||
-	    call_asks_for_address(f->im, f->arch, b->start + b->size, b->target))
+	if (!module_is_code(f->module, b->target) ||
+	    call_asks_for_address(f->module, f->arch, b->start + b->size, b->target))
 		return;
 	struct detached_part *x = fragment_at(f, b->target);
 	if (x && x->start == b->target)
@@ -284,7 +284,7 @@ static void starts_from_pointers(struct flow *f)
 		bool covered = p != UINT32_MAX && !start && f->funcs.data[p].cfg &&
 			       cfg_block_at(f->funcs.data[p].cfg, va) != BLOCK_NONE;
 		if (start ||
-		    (!covered && !is_interior(f, va) && looks_like_entry(f->im, f->arch, va)))
+		    (!covered && !is_interior(f, va) && looks_like_entry(f->module, f->arch, va)))
 			note_start(f, va, FOUND_POINTER);
 	}
 }

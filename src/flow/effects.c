@@ -1,11 +1,11 @@
 #include "flow/effects.h"
 
-void cursor_set(struct decoder *c, const struct module *im, const struct arch *arch, uint64_t va,
+void cursor_set(struct decoder *c, const struct module *m, const struct arch *arch, uint64_t va,
 		uint64_t size)
 {
 	size_t n = 0;
 	*c = (struct decoder){.arch = arch, .va = va};
-	c->bytes = module_is_code(im, va) ? module_at(im, va, &n) : NULL;
+	c->bytes = module_is_code(m, va) ? module_at(m, va, &n) : NULL;
 	c->size = n < size ? n : (size_t)size;
 }
 
@@ -51,14 +51,14 @@ void effects_add(struct effects *e, const struct insn *in)
 	}
 }
 
-struct effects *effects_of(const struct cfg *g, const struct module *im, const struct arch *arch,
+struct effects *effects_of(const struct cfg *g, const struct module *m, const struct arch *arch,
 			   struct arena *tmp)
 {
 	struct effects *all = ARENA_ARRAY(tmp, struct effects, g->block_count);
 	for (uint32_t i = 0; i < g->block_count; i++) {
 		struct decoder c;
 		struct insn in;
-		cursor_set(&c, im, arch, g->blocks[i].start, g->blocks[i].size);
+		cursor_set(&c, m, arch, g->blocks[i].start, g->blocks[i].size);
 		while (cursor_next(&c, DECODE_FULL, &in))
 			effects_add(&all[i], &in);
 		all[i].bad = c.va != g->blocks[i].start + g->blocks[i].size;

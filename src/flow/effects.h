@@ -27,7 +27,7 @@ struct decoder {
 };
 
 /* Starts at va; ends after `size` bytes. */
-void cursor_set(struct decoder *c, const struct module *im, const struct arch *arch, uint64_t va,
+void cursor_set(struct decoder *c, const struct module *m, const struct arch *arch, uint64_t va,
 		uint64_t size);
 /* The next instruction. False at the end, where c->size is 0, or at bytes that are not an
  * instruction. */
@@ -35,19 +35,18 @@ bool cursor_next(struct decoder *c, enum insn_detail detail, struct insn *in);
 
 void effects_add(struct effects *e, const struct insn *in);
 /* The effects of all blocks, allocated in `tmp`. */
-struct effects *effects_of(const struct cfg *g, const struct module *im, const struct arch *arch,
+struct effects *effects_of(const struct cfg *g, const struct module *m, const struct arch *arch,
 			   struct arena *tmp);
 
 #define REGSET_ALL ((struct regset){UINT64_MAX, UINT32_MAX})
 
 /* spent.c: whether the module was compiled by Go, which passes and returns values in all registers
  * that it uses. */
-bool is_go(const struct module *im);
+bool is_go(const struct module *m);
 /* For each block that ends in a return, the registers whose values nobody needs after it; empty for
  * other blocks. */
 struct regset *spent_at_returns(const struct cfg *g, const struct effects *effects,
-				const struct module *im, const struct arch *arch,
-				struct arena *tmp);
+				const struct module *m, const struct arch *arch, struct arena *tmp);
 /* exclusive.c: enum exclusive_flag of each block, in `a`; NULL if the function has no exclusive
  * loads or stores. */
 const uint8_t *exclusive_find(const struct cfg *g, const struct effects *effects, struct arena *a);

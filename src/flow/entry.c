@@ -4,30 +4,30 @@
  * relies on takes more of it. */
 enum { ENTRY_LOOK = 24, PROLOGUE_LOOK = 6 };
 
-size_t decode_at(const struct module *im, const struct arch *arch, uint64_t va,
+size_t decode_at(const struct module *m, const struct arch *arch, uint64_t va,
 		 enum insn_detail detail, struct insn *out)
 {
 	size_t n;
-	const uint8_t *p = module_is_code(im, va) ? module_at(im, va, &n) : NULL;
+	const uint8_t *p = module_is_code(m, va) ? module_at(m, va, &n) : NULL;
 	return p ? arch->decode(p, n, va, detail, out) : 0;
 }
 
-static bool is_zero_filled(const struct module *im, uint64_t va)
+static bool is_zero_filled(const struct module *m, uint64_t va)
 {
 	size_t n;
-	const uint8_t *p = module_at(im, va, &n);
+	const uint8_t *p = module_at(m, va, &n);
 	return p && n >= 4 && !p[0] && !p[1] && !p[2] && !p[3];
 }
 
-uint64_t padding_at(const struct module *im, const struct arch *arch, uint64_t va, uint64_t end)
+uint64_t padding_at(const struct module *m, const struct arch *arch, uint64_t va, uint64_t end)
 {
 	uint64_t at = va;
 	while (at < end) {
 		struct insn in;
-		size_t length = decode_at(im, arch, at, DECODE_FLOW, &in);
+		size_t length = decode_at(m, arch, at, DECODE_FLOW, &in);
 		bool filling = length && (in.flags & INSN_NOP ||
 					  (in.kind == INSN_TRAP && length == arch->insn_align));
-		if (!filling && is_zero_filled(im, at))
+		if (!filling && is_zero_filled(m, at))
 			length = arch->insn_align;
 		else if (!filling)
 			break;
@@ -36,12 +36,12 @@ uint64_t padding_at(const struct module *im, const struct arch *arch, uint64_t v
 	return at > end ? end - va : at - va;
 }
 
-bool call_asks_for_address(const struct module *im, const struct arch *arch, uint64_t end,
+bool call_asks_for_address(const struct module *m, const struct arch *arch, uint64_t end,
 			   uint64_t target)
 {
 	struct insn in;
 	return target == end && arch->link == REG_NONE &&
-	       decode_at(im, arch, target, DECODE_FULL, &in) && in.kind == INSN_PLAIN &&
+	       decode_at(m, arch, target, DECODE_FULL, &in) && in.kind == INSN_PLAIN &&
 	       in.stack_known && in.stack == 8;
 }
 
@@ -127,17 +127,17 @@ static bool accept_insn(struct entry_state *e, const struct insn *in)
 	return true;
 }
 
-bool looks_like_entry(const struct module *im, const struct arch *arch, uint64_t va)
+bool looks_like_entry(const struct module *m, const struct arch *arch, uint64_t va)
 {
 	struct entry_state e;
 	entry_state_init(&e, arch);
 	for (unsigned i = 0; i < ENTRY_LOOK; i++) {
 		struct insn in;
-		size_t length = decode_at(im, arch, va, DECODE_FULL, &in);
+		size_t length = decode_at(m, arch, va, DECODE_FULL, &in);
 		if (!length || in.kind == INSN_TRAP || in.flags & INSN_LANDING_JUMP_ONLY)
 			return false;
 		/* This call only gets its own address, so it needs no frame. */
-		if (in.kind == INSN_CALL && call_asks_for_address(im, arch, va + length, in.target))
+		if (in.kind == INSN_CALL && call_asks_for_address(m, arch, va + length, in.target))
 			return true;
 		if (!accept_insn(&e, &in))
 			return false;
@@ -148,13 +148,13 @@ bool looks_like_entry(const struct module *im, const struct arch *arch, uint64_t
 	return true;
 }
 
-bool looks_like_prologue(const struct module *im, const struct arch *arch, uint64_t va)
+bool looks_like_prologue(const struct module *m, const struct arch *arch, uint64_t va)
 {
 	struct entry_state e;
 	entry_state_init(&e, arch);
 	for (unsigned i = 0; i < PROLOGUE_LOOK; i++) {
 		struct insn in;
-		size_t length = decode_at(im, arch, va, DECODE_FULL, &in);
+		size_t length = decode_at(m, arch, va, DECODE_FULL, &in);
 		if (!length || insn_ends_block(&in) || in.flags & INSN_LANDING_JUMP_ONLY)
 			return false;
 		if (!accept_insn(&e, &in))
@@ -162,18 +162,18 @@ bool looks_like_prologue(const struct module *im, const struct arch *arch, uint6
 		if (e.frame && e.saved & e.kept)
 			return true;
 		if (!i && in.flags & INSN_LANDING)
-			return looks_like_entry(im, arch, va);
+			return looks_like_entry(m, arch, va);
 		va += length;
 	}
 	return false;
 }
 
 /* Whether the code at va returns with the stack pointer as it found it. */
-static bool returns_without_frame(const struct module *im, const struct arch *arch, uint64_t va)
+static bool returns_without_frame(const struct module *m, const struct arch *arch, uint64_t va)
 {
 	for (unsigned i = 0; i < ENTRY_LOOK; i++) {
 		struct insn in;
-		size_t length = decode_at(im, arch, va, DECODE_FULL, &in);
+		size_t length = decode_at(m, arch, va, DECODE_FULL, &in);
 		if (length && in.kind == INSN_RETURN)
 			return true;
 		if (!length || (insn_ends_block(&in) && in.kind != INSN_BRANCH) ||
@@ -184,7 +184,7 @@ static bool returns_without_frame(const struct module *im, const struct arch *ar
 	return false;
 }
 
-bool looks_like_label(const struct module *im, const struct arch *arch, uint64_t va)
+bool looks_like_label(const struct module *m, const struct arch *arch, uint64_t va)
 {
-	return !looks_like_prologue(im, arch, va) && !returns_without_frame(im, arch, va);
+	return !looks_like_prologue(m, arch, va) && !returns_without_frame(m, arch, va);
 }

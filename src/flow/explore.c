@@ -44,10 +44,10 @@ static bool has_return_place(const struct builder *b, uint64_t va)
 		const struct part *r = &env->ranges[i];
 		if (va < r->start || va >= r->end)
 			continue;
-		uint64_t next = va + padding_at(env->im, env->arch, va, r->end);
+		uint64_t next = va + padding_at(env->module, env->arch, va, r->end);
 		if (next == r->end)
 			return false;
-		return env->bounded || !looks_like_prologue(env->im, env->arch, next);
+		return env->bounded || !looks_like_prologue(env->module, env->arch, next);
 	}
 	return false;
 }
@@ -178,8 +178,9 @@ static void map_code(struct builder *b)
 		size_t n = 0;
 		c->start = env->ranges[i].start;
 		c->end = env->ranges[i].end;
-		c->bytes =
-			module_is_code(env->im, c->start) ? module_at(env->im, c->start, &n) : NULL;
+		c->bytes = module_is_code(env->module, c->start)
+				   ? module_at(env->module, c->start, &n)
+				   : NULL;
 		c->size = !c->bytes ? 0 : n < c->end - c->start ? n : c->end - c->start;
 		c->marks = ARENA_ARRAY(b->tmp, uint32_t,
 				       (c->end - c->start) / env->arch->insn_align + 1);
@@ -188,13 +189,13 @@ static void map_code(struct builder *b)
 
 static void find_landings(struct builder *b)
 {
-	const struct module *im = b->env->im;
+	const struct module *m = b->env->module;
 	VEC(struct landing) found = {0};
-	for (uint32_t r = 0; r < b->env->range_count && im->landing_count; r++) {
+	for (uint32_t r = 0; r < b->env->range_count && m->landing_count; r++) {
 		const struct part *range = &b->env->ranges[r];
-		uint32_t i = ORDER_UP_TO(im->landings, im->landing_count, start, range->start - 1);
-		for (; i < im->landing_count && im->landings[i].start < range->end; i++)
-			vec_push(&found, im->landings[i]);
+		uint32_t i = ORDER_UP_TO(m->landings, m->landing_count, start, range->start - 1);
+		for (; i < m->landing_count && m->landings[i].start < range->end; i++)
+			vec_push(&found, m->landings[i]);
 	}
 	order_by_address(found.data, found.len, sizeof(struct landing),
 			 offsetof(struct landing, start));

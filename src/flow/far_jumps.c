@@ -12,9 +12,9 @@ static void scan_section(const struct section *s, const struct arch *arch, far_j
 	}
 }
 
-void far_jumps(const struct module *im, const struct arch *arch, far_jump_visitor visit, void *ctx)
+void far_jumps(const struct module *m, const struct arch *arch, far_jump_visitor visit, void *ctx)
 {
-	for (uint32_t i = 0; i < im->section_count; i++)
-		if (im->sections[i].execute && im->sections[i].bytes)
-			scan_section(&im->sections[i], arch, visit, ctx);
+	for (uint32_t i = 0; i < m->section_count; i++)
+		if (m->sections[i].execute && m->sections[i].bytes)
+			scan_section(&m->sections[i], arch, visit, ctx);
 }

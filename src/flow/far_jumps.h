@@ -12,4 +12,4 @@ struct far_jump {
 
 typedef void (*far_jump_visitor)(void *ctx, const struct far_jump *j);
 
-void far_jumps(const struct module *im, const struct arch *arch, far_jump_visitor visit, void *ctx);
+void far_jumps(const struct module *m, const struct arch *arch, far_jump_visitor visit, void *ctx);

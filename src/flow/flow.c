@@ -21,14 +21,14 @@ struct callee_query {
 	unsigned depth;
 };
 
-int flow_open(struct flow **out, const struct module *im, struct err *e)
+int flow_open(struct flow **out, const struct module *m, struct err *e)
 {
-	const struct arch *arch = arch_of_machine(im->machine);
+	const struct arch *arch = arch_of_machine(m->machine);
 	if (!arch)
 		return err_set(e, ERR_UNSUPPORTED, "its machine type (%u) is not supported",
-			       im->machine);
+			       m->machine);
 	struct flow *f = xcalloc(1, sizeof(*f));
-	f->im = im;
+	f->module = m;
 	f->arch = arch;
 	starts_from_file(f);
 	publish(f);
@@ -69,7 +69,7 @@ const struct arch *flow_arch(const struct flow *f)
 
 const struct module *flow_module(const struct flow *f)
 {
-	return f->im;
+	return f->module;
 }
 
 /* An unwind range alone does not prove a start: split-off parts have one, too. */
@@ -82,7 +82,7 @@ static bool is_start(void *ctx, uint64_t va)
 
 static bool slot_returns(void *ctx, uint64_t slot)
 {
-	const struct reloc *r = module_reloc_at(((struct callee_query *)ctx)->f->im, slot);
+	const struct reloc *r = module_reloc_at(((struct callee_query *)ctx)->f->module, slot);
 	return !r || !r->symbol || !is_noreturn_name(r->symbol, true);
 }
 
@@ -177,7 +177,7 @@ static struct build_env env_of(struct callee_query *q, const struct func *p, str
 {
 	struct flow *f = q->f;
 	struct build_env env = {
-		.im = f->im,
+		.module = f->module,
 		.arch = f->arch,
 		.range_count = p->part_count + 1,
 		.bounded = p->bounded,

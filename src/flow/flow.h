@@ -47,8 +47,8 @@ struct flow;
 
 extern const char *const found_by_name[FOUND_METHODS];
 
-/* `im` must outlive the result. Fails only for an unsupported machine type. */
-int flow_open(struct flow **out, const struct module *im, struct err *e);
+/* `m` must outlive the result. Fails only for an unsupported machine type. */
+int flow_open(struct flow **out, const struct module *m, struct err *e);
 void flow_close(struct flow *f);
 
 /* Adds a start known from elsewhere (DWARF); end and name may be 0 and NULL. Call it before

@@ -15,19 +15,20 @@ enum { GUESSES = FOUND_JUMP | FOUND_POINTER | FOUND_ADDRESS | FOUND_GAP };
 void add_start(struct flow *f, uint64_t start, uint64_t end, const char *name, unsigned found_by,
 	       unsigned flags)
 {
-	if (start % f->arch->insn_align || !module_is_code(f->im, start))
+	if (start % f->arch->insn_align || !module_is_code(f->module, start))
 		return;
 	bool guess = !(found_by & ~(unsigned)GUESSES);
-	vec_push(&f->added, (struct func){
-				    .start = start,
-				    .end = end > start ? end : 0,
-				    .bounded = end > start,
-				    .name = name,
-				    .found_by = (uint16_t)found_by,
-				    .flags = (uint8_t)flags,
-				    .like_label = guess && looks_like_label(f->im, f->arch, start),
-				    .dirty = true,
-			    });
+	vec_push(&f->added,
+		 (struct func){
+			 .start = start,
+			 .end = end > start ? end : 0,
+			 .bounded = end > start,
+			 .name = name,
+			 .found_by = (uint16_t)found_by,
+			 .flags = (uint8_t)flags,
+			 .like_label = guess && looks_like_label(f->module, f->arch, start),
+			 .dirty = true,
+		 });
 }
 
 void sort_starts(struct flow *f)
@@ -66,7 +67,7 @@ static void absorb(struct func *into, const struct func *p)
 static uint64_t limit_of(const struct flow *f, uint32_t i, uint32_t *fragment)
 {
 	uint64_t start = f->funcs.data[i].start;
-	const struct section *s = module_section_at(f->im, start);
+	const struct section *s = module_section_at(f->module, start);
 	uint64_t limit = s->va + s->size;
 	if (i + 1 < f->funcs.len && f->funcs.data[i + 1].start < limit)
 		limit = f->funcs.data[i + 1].start;

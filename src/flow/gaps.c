@@ -27,21 +27,21 @@ typedef VEC(struct part) part_list;
  * next code mark ($d and $x on A64). */
 static void list_data(const struct flow *f, part_list *out)
 {
-	const struct module *im = f->im;
+	const struct module *m = f->module;
 	uint64_t marked = 0;
-	for (uint32_t i = 0; i < im->symbol_count; i++) {
-		const struct symbol *s = &im->symbols[i];
+	for (uint32_t i = 0; i < m->symbol_count; i++) {
+		const struct symbol *s = &m->symbols[i];
 		if (marked && s->flags & (SYMBOL_CODE_MARK | SYMBOL_DATA_MARK)) {
 			vec_push(out, (struct part){marked, s->va});
 			marked = 0;
 		}
-		if (s->flags & SYMBOL_DATA_MARK && module_is_code(im, s->va))
+		if (s->flags & SYMBOL_DATA_MARK && module_is_code(m, s->va))
 			marked = s->va;
-		if (s->flags & SYMBOL_OBJECT && s->size && module_is_code(im, s->va))
+		if (s->flags & SYMBOL_OBJECT && s->size && module_is_code(m, s->va))
 			vec_push(out, (struct part){s->va, s->va + s->size});
 	}
 	if (marked) {
-		const struct section *s = module_section_at(im, marked);
+		const struct section *s = module_section_at(m, marked);
 		vec_push(out, (struct part){marked, s->va + s->size});
 	}
 }
@@ -63,7 +63,7 @@ static void list_covered(const struct flow *f, part_list *out)
 
 static void add_gap(const struct flow *f, struct gap_list *out, uint64_t start, uint64_t end)
 {
-	if (start < end && padding_at(f->im, f->arch, start, end) < end - start)
+	if (start < end && padding_at(f->module, f->arch, start, end) < end - start)
 		vec_push(&out->gaps, (struct part){start, end});
 }
 
@@ -75,8 +75,8 @@ void find_gaps(const struct flow *f, struct gap_list *out)
 	list_data(f, &covered);
 	order_by_address(covered.data, covered.len, sizeof(struct part),
 			 offsetof(struct part, start));
-	for (uint32_t i = 0; i < f->im->section_count; i++) {
-		const struct section *s = &f->im->sections[i];
+	for (uint32_t i = 0; i < f->module->section_count; i++) {
+		const struct section *s = &f->module->sections[i];
 		if (!s->execute || !s->bytes || is_plt_section(s))
 			continue;
 		uint64_t free_from = s->va, end = s->va + s->size;
@@ -99,9 +99,9 @@ static bool call_is_last(const struct flow *f, const struct insn *call, uint64_t
 	if (call->kind == INSN_CALL && callee != HASHMAP_NONE &&
 	    f->funcs.data[callee].flags & FUNCTION_NORETURN)
 		return true;
-	uint64_t padding = padding_at(f->im, f->arch, va, end);
-	return padding ? looks_like_entry(f->im, f->arch, va + padding)
-		       : looks_like_prologue(f->im, f->arch, va);
+	uint64_t padding = padding_at(f->module, f->arch, va, end);
+	return padding ? looks_like_entry(f->module, f->arch, va + padding)
+		       : looks_like_prologue(f->module, f->arch, va);
 }
 
 static bool control_ends(const struct flow *f, const struct insn *in, uint64_t next, uint64_t end)
@@ -125,7 +125,7 @@ static uint64_t end_of_stretch(const struct flow *f, uint64_t va, uint64_t end)
 	uint64_t protected_to = va;
 	while (va < end) {
 		struct insn in;
-		size_t length = decode_at(f->im, f->arch, va, DECODE_FLOW, &in);
+		size_t length = decode_at(f->module, f->arch, va, DECODE_FLOW, &in);
 		if (!length)
 			return va + f->arch->insn_align;
 		va += length;
@@ -200,7 +200,7 @@ static uint64_t end_of_graph(const struct cfg *g)
 static bool is_leftover_jump(const struct flow *f, uint64_t va)
 {
 	struct insn in;
-	return decode_at(f->im, f->arch, va, DECODE_FLOW, &in) && in.kind == INSN_JUMP &&
+	return decode_at(f->module, f->arch, va, DECODE_FLOW, &in) && in.kind == INSN_JUMP &&
 	       hashmap_get(&f->by_start, in.target) == HASHMAP_NONE;
 }
 
@@ -210,7 +210,7 @@ static uint64_t function_in_gap(struct gap_search *s, const struct part *gap, ui
 {
 	struct flow *f = s->f;
 	if (!(s->usual >> va % ALIGNMENT & 1) || is_leftover_jump(f, va) ||
-	    !looks_like_entry(f->im, f->arch, va))
+	    !looks_like_entry(f->module, f->arch, va))
 		return 0;
 	struct func p = {.start = va, .end = gap->end};
 	if (p.end - va > MAX_INFERRED)
@@ -225,7 +225,7 @@ static uint64_t function_in_gap(struct gap_search *s, const struct part *gap, ui
  * first instruction looks like padding begins at the aligned address. */
 static uint64_t skip_padding(const struct flow *f, uint64_t va, uint64_t end)
 {
-	uint64_t code = va + padding_at(f->im, f->arch, va, end);
+	uint64_t code = va + padding_at(f->module, f->arch, va, end);
 	uint64_t aligned = code & ~(uint64_t)(ALIGNMENT - 1);
 	return code < end && aligned > va ? aligned : code;
 }
@@ -289,7 +289,7 @@ static void scan_block(struct address_scan *scan, const struct block *b, uint32_
 		note_address(scan, b->target, FOUND_JUMP, worker);
 	for (uint64_t at = 0; at < b->size;) {
 		struct insn in;
-		size_t length = decode_at(f->im, f->arch, b->start + at, DECODE_FULL, &in);
+		size_t length = decode_at(f->module, f->arch, b->start + at, DECODE_FULL, &in);
 		if (!length)
 			return;
 		constants_track(&known, &in);
@@ -317,7 +317,7 @@ void starts_from_addresses(struct flow *f, const struct gap_list *gaps)
 	parallel_for(f->funcs.len, SCAN_BATCH, scan_func, &scan);
 	for (uint32_t w = 0; w < MAX_WORKERS; w++) {
 		vec_each (r, &scan.found[w])
-			if (looks_like_entry(f->im, f->arch, r->va))
+			if (looks_like_entry(f->module, f->arch, r->va))
 				add_start(f, r->va, 0, NULL, r->how, 0);
 		vec_free(&scan.found[w]);
 	}

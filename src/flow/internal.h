@@ -47,7 +47,7 @@ struct owned_part {
 typedef VEC(struct func) func_list;
 
 struct flow {
-	const struct module *im;
+	const struct module *module;
 	const struct arch *arch;
 	func_list funcs;                     /* sorted by start, no two with the same */
 	func_list added;                     /* starts not merged into funcs yet */

@@ -69,16 +69,16 @@ static uint64_t apply_extends(const struct expr *entry, uint64_t raw)
 }
 
 /* The target for this value of the index; false if the module has no such entry. */
-static bool read_target(const struct module *im, const struct table_form *f, int64_t i,
+static bool read_target(const struct module *m, const struct table_form *f, int64_t i,
 			uint64_t *target)
 {
 	uint64_t va = f->table + (uint64_t)i * f->size, raw = 0;
 	if (f->size == 8) {
-		if (!module_word(im, va, &raw))
+		if (!module_word(m, va, &raw))
 			return false;
 	} else {
 		size_t n;
-		const uint8_t *p = module_at(im, va, &n);
+		const uint8_t *p = module_at(m, va, &n);
 		if (!p || n < f->size)
 			return false;
 		memcpy(&raw, p, f->size);
@@ -97,7 +97,7 @@ static bool in_ranges(const struct build_env *env, uint64_t va)
 
 static bool is_target(const struct build_env *env, uint64_t va)
 {
-	return va % env->arch->insn_align == 0 && module_is_code(env->im, va);
+	return va % env->arch->insn_align == 0 && module_is_code(env->module, va);
 }
 
 static struct index_range below(uint64_t n)
@@ -297,7 +297,7 @@ static uint32_t read_targets(const struct build_env *env, const struct table_for
 			     struct index_range span, bool inside_only, struct jump *out)
 {
 	int64_t i = span.first;
-	for (uint64_t target; i < span.end && read_target(env->im, f, i, &target); i++) {
+	for (uint64_t target; i < span.end && read_target(env->module, f, i, &target); i++) {
 		if (is_unreachable(env, f, target))
 			continue;
 		if (!is_target(env, target) || (inside_only && !in_ranges(env, target)))
@@ -305,7 +305,7 @@ static uint32_t read_targets(const struct build_env *env, const struct table_for
 		vec_push(&out->targets, target);
 	}
 	uint64_t next;
-	out->closed = !read_target(env->im, f, i, &next) || !in_ranges(env, next);
+	out->closed = !read_target(env->module, f, i, &next) || !in_ranges(env, next);
 	return (uint32_t)(i - span.first);
 }
 
@@ -341,7 +341,7 @@ static void drop_overrun(struct slicer *s, const struct build_env *env, struct j
  * function, and not in the middle of an unwind range. */
 static bool may_be_function(const struct build_env *env, uint64_t va)
 {
-	const struct frame_range *r = module_frame_at(env->im, va);
+	const struct frame_range *r = module_frame_at(env->module, va);
 	return !in_ranges(env, va) && (!r || (r->start == va && !r->mid_frame));
 }
 
@@ -391,12 +391,12 @@ static void read_table(struct slicer *s, const struct build_env *env, uint32_t b
 	if (!f->index) {
 		/* Either a pointer that is set at run time, or an index that looks constant only
 		 * because the graph is not complete. */
-		const struct section *in = module_section_at(env->im, f->table);
+		const struct section *in = module_section_at(env->module, f->table);
 		out->verdict = in && in->write ? JUMP_TAIL_CALL : JUMP_UNKNOWN;
 		return;
 	}
-	if (f->size == 8 && read_target(env->im, f, 0, &first) && module_is_code(env->im, first) &&
-	    may_be_function(env, first)) {
+	if (f->size == 8 && read_target(env->module, f, 0, &first) &&
+	    module_is_code(env->module, first) && may_be_function(env, first)) {
 		out->verdict = JUMP_TAIL_CALL;
 		return;
 	}

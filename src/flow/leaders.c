@@ -42,7 +42,7 @@ struct place_set leaders_find(const struct build_env *env, struct arena *a)
 	struct place_set p = places_none(env, a);
 	for (uint64_t va = p.start; va < p.end;) {
 		struct insn in;
-		if (!decode_at(env->im, env->arch, va, DECODE_FLOW, &in)) {
+		if (!decode_at(env->module, env->arch, va, DECODE_FLOW, &in)) {
 			va += p.align;
 			continue;
 		}

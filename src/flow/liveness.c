@@ -14,14 +14,14 @@ struct covered {
 
 typedef VEC(struct covered) covered_list;
 
-static void list_covered(const struct module *im, const struct cfg *g, covered_list *out)
+static void list_covered(const struct module *m, const struct cfg *g, covered_list *out)
 {
-	for (uint32_t b = 0; b < g->block_count && im->landing_count; b++) {
+	for (uint32_t b = 0; b < g->block_count && m->landing_count; b++) {
 		uint64_t start = g->blocks[b].start, end = start + g->blocks[b].size;
-		uint32_t i = ORDER_UP_TO(im->landings, im->landing_count, start, start);
-		for (i -= i > 0; i < im->landing_count && im->landings[i].start < end; i++) {
-			uint32_t pad = cfg_block_at(g, im->landings[i].pad);
-			if (im->landings[i].end > start && pad != BLOCK_NONE)
+		uint32_t i = ORDER_UP_TO(m->landings, m->landing_count, start, start);
+		for (i -= i > 0; i < m->landing_count && m->landings[i].start < end; i++) {
+			uint32_t pad = cfg_block_at(g, m->landings[i].pad);
+			if (m->landings[i].end > start && pad != BLOCK_NONE)
 				vec_push(out, (struct covered){b, pad});
 		}
 	}

@@ -25,8 +25,8 @@ bool take_fragment(struct flow *f, struct func *p, uint64_t va)
 
 void take_landings(struct flow *f)
 {
-	for (uint32_t i = 0; i < f->im->landing_count && f->fragments.len; i++) {
-		const struct landing *l = &f->im->landings[i];
+	for (uint32_t i = 0; i < f->module->landing_count && f->fragments.len; i++) {
+		const struct landing *l = &f->module->landings[i];
 		uint32_t owner = func_at(f, l->start);
 		if (owner != UINT32_MAX)
 			take_fragment(f, &f->funcs.data[owner], l->pad);
@@ -36,7 +36,7 @@ void take_landings(struct flow *f)
 /* The end of the code without an owner that begins at va. */
 static uint64_t end_of_unowned(const struct flow *f, uint64_t va)
 {
-	const struct section *s = module_section_at(f->im, va);
+	const struct section *s = module_section_at(f->module, va);
 	uint64_t end = s->va + s->size;
 	uint32_t n = ORDER_UP_TO(f->funcs.data, f->funcs.len, start, va);
 	return n < f->funcs.len && f->funcs.data[n].start < end ? f->funcs.data[n].start : end;
@@ -49,9 +49,9 @@ static bool is_erratum_veneer(const struct flow *f, const struct block *b, struc
 {
 	struct insn moved, back;
 	uint64_t to = b->target;
-	size_t n = decode_at(f->im, f->arch, to, DECODE_FLOW, &moved);
+	size_t n = decode_at(f->module, f->arch, to, DECODE_FLOW, &moved);
 	if (!n || moved.kind != INSN_PLAIN ||
-	    !decode_at(f->im, f->arch, to + n, DECODE_FLOW, &back) || back.kind != INSN_JUMP ||
+	    !decode_at(f->module, f->arch, to + n, DECODE_FLOW, &back) || back.kind != INSN_JUMP ||
 	    back.target != b->start + b->size)
 		return false;
 	*out = (struct part){to, to + n + back.length};
@@ -68,11 +68,11 @@ bool part_of_jump(const struct flow *f, const struct block *b, struct part *out)
 		*out = (struct part){x->start, x->end};
 		return !x->taken;
 	}
-	if (func_at(f, to) != UINT32_MAX || !module_is_code(f->im, to))
+	if (func_at(f, to) != UINT32_MAX || !module_is_code(f->module, to))
 		return false;
 	*out = (struct part){to, end_of_unowned(f, to)};
 	return b->flags & (BLOCK_OPEN_FRAME | BLOCK_CONDITIONAL) ||
-	       !looks_like_entry(f->im, f->arch, to);
+	       !looks_like_entry(f->module, f->arch, to);
 }
 
 static bool has_part(const struct func *p, uint64_t va)
@@ -104,9 +104,9 @@ bool find_part(const struct flow *f, const struct func *p, const struct cfg *g, 
 	for (uint32_t i = 0; i < g->escape_count; i++)
 		if (open_fragment(f, p, g->escapes[i], out))
 			return true;
-	const struct landing *all = f->im->landings;
-	uint32_t i = ORDER_UP_TO(all, f->im->landing_count, start, p->start - 1);
-	for (; i < f->im->landing_count && all[i].start < p->end; i++)
+	const struct landing *all = f->module->landings;
+	uint32_t i = ORDER_UP_TO(all, f->module->landing_count, start, p->start - 1);
+	for (; i < f->module->landing_count && all[i].start < p->end; i++)
 		if (open_fragment(f, p, all[i].pad, out))
 			return true;
 	return false;
@@ -155,7 +155,7 @@ void flow_join_parts(struct flow *f)
 	if (!more)
 		return;
 	struct part_join to = {f, f->fragments.data[0].start, vec_last(&f->fragments).end, {0}};
-	far_jumps(f->im, f->arch, collect_jump, &to);
+	far_jumps(f->module, f->arch, collect_jump, &to);
 	merge_starts(f);
 	take_landings(f);
 	publish(f);

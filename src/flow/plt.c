@@ -7,14 +7,15 @@
 
 static const char *entry_name(struct flow *f, uint64_t slot)
 {
-	const struct reloc *r = slot ? module_reloc_at(f->im, slot) : NULL;
+	const struct reloc *r = slot ? module_reloc_at(f->module, slot) : NULL;
 	if (r && r->symbol)
 		return arena_printf(&f->arena, "%s@plt", r->symbol);
 	if (r && r->kind == RELOC_IFUNC) {
-		for (uint32_t i = module_symbol_from(f->im, r->value);
-		     i < f->im->symbol_count && f->im->symbols[i].va == r->value; i++)
-			if (!(f->im->symbols[i].flags & SYMBOL_OBJECT))
-				return arena_printf(&f->arena, "%s@plt", f->im->symbols[i].name);
+		for (uint32_t i = module_symbol_from(f->module, r->value);
+		     i < f->module->symbol_count && f->module->symbols[i].va == r->value; i++)
+			if (!(f->module->symbols[i].flags & SYMBOL_OBJECT))
+				return arena_printf(&f->arena, "%s@plt",
+						    f->module->symbols[i].name);
 		return arena_printf(&f->arena, "*%#lx@plt", (unsigned long)r->value);
 	}
 	return "plt0"; /* into the dynamic linker */
@@ -71,7 +72,7 @@ bool is_plt_section(const struct section *s)
 
 void starts_from_plt(struct flow *f)
 {
-	for (uint32_t i = 0; i < f->im->section_count; i++)
-		if (is_plt_section(&f->im->sections[i]) && f->im->sections[i].bytes)
-			scan_section(f, &f->im->sections[i]);
+	for (uint32_t i = 0; i < f->module->section_count; i++)
+		if (is_plt_section(&f->module->sections[i]) && f->module->sections[i].bytes)
+			scan_section(f, &f->module->sections[i]);
 }

@@ -279,11 +279,11 @@ static void conclude(struct private_search *s)
 
 /* Other modules call the TLS descriptor resolvers of the dynamic linker, and rely on them to
  * preserve all registers but the flags. */
-static bool is_dynamic_linker(const struct module *im)
+static bool is_dynamic_linker(const struct module *m)
 {
-	for (uint32_t i = 0; i < im->symbol_count; i++)
-		if (im->symbols[i].flags & SYMBOL_DYNAMIC &&
-		    !strcmp(im->symbols[i].name, "__tls_get_addr"))
+	for (uint32_t i = 0; i < m->symbol_count; i++)
+		if (m->symbols[i].flags & SYMBOL_DYNAMIC &&
+		    !strcmp(m->symbols[i].name, "__tls_get_addr"))
 			return true;
 	return false;
 }
@@ -292,9 +292,9 @@ static void lose_by_kind(struct private_registers *out, const struct flow *f)
 {
 	const struct regset *all = &f->arch->private_candidates;
 	uint64_t candidates = all->core | all->vec;
-	if (is_go(f->im))
+	if (is_go(f->module))
 		lose(out, candidates, 0, LOSS_GO);
-	else if (is_dynamic_linker(f->im))
+	else if (is_dynamic_linker(f->module))
 		lose(out, candidates & ~(UINT64_C(1) << REG_FLAGS), 0, LOSS_LINKER);
 }
 

@@ -21,10 +21,10 @@ struct spent_state {
 	bool reached;
 };
 
-bool is_go(const struct module *im)
+bool is_go(const struct module *m)
 {
-	return module_section(im, ".gopclntab") || module_section(im, ".data.rel.ro.gopclntab") ||
-	       module_section(im, ".go.buildinfo");
+	return module_section(m, ".gopclntab") || module_section(m, ".data.rel.ro.gopclntab") ||
+	       module_section(m, ".go.buildinfo");
 }
 
 /* Whether the function reads only argument and callee-saved registers at its entry. Only general
@@ -97,10 +97,10 @@ static struct spent_state *solve_forward(const struct cfg *g, const struct effec
 }
 
 struct regset *spent_at_returns(const struct cfg *g, const struct effects *effects,
-				const struct module *im, const struct arch *arch, struct arena *tmp)
+				const struct module *m, const struct arch *arch, struct arena *tmp)
 {
 	struct regset *out = ARENA_ARRAY(tmp, struct regset, g->block_count);
-	if (is_go(im) || !takes_only_arguments(g, effects, arch, tmp))
+	if (is_go(m) || !takes_only_arguments(g, effects, arch, tmp))
 		return out;
 	struct spent_state *in = solve_forward(g, effects, tmp);
 	for (uint32_t b = 0; b < g->block_count; b++) {

@@ -7,7 +7,7 @@
 
 static void add_fragment(struct flow *f, uint64_t start, uint64_t end, const char *name)
 {
-	if (end > start && module_is_code(f->im, start))
+	if (end > start && module_is_code(f->module, start))
 		vec_push(&f->fragments,
 			 (struct detached_part){.start = start, .end = end, .name = name});
 }
@@ -21,7 +21,7 @@ static bool is_fragment_name(const char *name)
 
 static bool in_plt(const struct flow *f, uint64_t va)
 {
-	const struct section *s = module_section_at(f->im, va);
+	const struct section *s = module_section_at(f->module, va);
 	return s && is_plt_section(s);
 }
 
@@ -37,8 +37,8 @@ static bool is_label(const struct symbol *s, const struct symbol *function)
 static void starts_from_symbols(struct flow *f)
 {
 	const struct symbol *function = NULL; /* the one with the highest end so far */
-	for (uint32_t i = 0; i < f->im->symbol_count; i++) {
-		const struct symbol *s = &f->im->symbols[i];
+	for (uint32_t i = 0; i < f->module->symbol_count; i++) {
+		const struct symbol *s = &f->module->symbols[i];
 		if (s->flags & (SYMBOL_OBJECT | SYMBOL_DATA_MARK | SYMBOL_CODE_MARK) ||
 		    in_plt(f, s->va) || is_label(s, function))
 			continue;
@@ -63,7 +63,7 @@ static uint64_t start_of_range(const struct flow *f, const struct frame_range *r
 	const struct arch_layout *layout = f->arch->layout;
 	size_t n;
 	uint64_t va = r->start + f->arch->insn_align;
-	const uint8_t *p = r->is_signal ? module_at(f->im, va, &n) : NULL;
+	const uint8_t *p = r->is_signal ? module_at(f->module, va, &n) : NULL;
 	if (p && n >= layout->sigreturn_size &&
 	    !memcmp(p, layout->sigreturn, layout->sigreturn_size))
 		return va;
@@ -72,8 +72,8 @@ static uint64_t start_of_range(const struct flow *f, const struct frame_range *r
 
 static void starts_from_frames(struct flow *f)
 {
-	for (uint32_t i = 0; i < f->im->frame_count; i++) {
-		const struct frame_range *r = &f->im->frames[i];
+	for (uint32_t i = 0; i < f->module->frame_count; i++) {
+		const struct frame_range *r = &f->module->frames[i];
 		if (in_plt(f, r->start))
 			continue;
 		if (r->mid_frame && !r->is_signal)
@@ -87,17 +87,17 @@ static void starts_from_entries(struct flow *f)
 {
 	static const char *const arrays[] = {".init_array", ".fini_array", ".preinit_array"};
 	static const char *const code[] = {".init", ".fini"};
-	if (f->im->entry)
-		add_start(f, f->im->entry, 0, NULL, FOUND_ENTRY, 0);
+	if (f->module->entry)
+		add_start(f, f->module->entry, 0, NULL, FOUND_ENTRY, 0);
 	for (size_t i = 0; i < ARRAY_SIZE(arrays); i++) {
-		const struct section *s = module_section(f->im, arrays[i]);
+		const struct section *s = module_section(f->module, arrays[i]);
 		uint64_t va;
 		for (uint64_t at = 0; s && at + 8 <= s->size; at += 8)
-			if (module_word(f->im, s->va + at, &va))
+			if (module_word(f->module, s->va + at, &va))
 				add_start(f, va, 0, NULL, FOUND_ENTRY, 0);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(code); i++) {
-		const struct section *s = module_section(f->im, code[i]);
+		const struct section *s = module_section(f->module, code[i]);
 		if (s && s->size)
 			add_start(f, s->va, 0, code[i], FOUND_ENTRY, 0);
 	}
@@ -105,7 +105,7 @@ static void starts_from_entries(struct flow *f)
 
 static void note_pointer(struct flow *f, uint64_t va)
 {
-	if (va % f->arch->insn_align == 0 && module_is_code(f->im, va) && !in_plt(f, va))
+	if (va % f->arch->insn_align == 0 && module_is_code(f->module, va) && !in_plt(f, va))
 		vec_push(&f->code_pointers, va);
 }
 
@@ -113,8 +113,8 @@ static void note_pointer(struct flow *f, uint64_t va)
  * code may be a pointer. */
 static void pointers_from_words(struct flow *f)
 {
-	for (uint32_t i = 0; i < f->im->section_count; i++) {
-		const struct section *s = &f->im->sections[i];
+	for (uint32_t i = 0; i < f->module->section_count; i++) {
+		const struct section *s = &f->module->sections[i];
 		if (s->execute || !s->bytes || s->va % 8)
 			continue;
 		for (uint64_t at = 0; at + 8 <= s->size; at += 8) {
@@ -128,12 +128,12 @@ static void pointers_from_words(struct flow *f)
 
 static void find_pointers(struct flow *f)
 {
-	for (uint32_t i = 0; i < f->im->reloc_count; i++) {
-		const struct reloc *r = &f->im->relocs[i];
+	for (uint32_t i = 0; i < f->module->reloc_count; i++) {
+		const struct reloc *r = &f->module->relocs[i];
 		if (r->kind == RELOC_RELATIVE || r->kind == RELOC_IFUNC || r->defined)
 			note_pointer(f, r->value);
 	}
-	if (f->im->kind == MODULE_EXECUTABLE)
+	if (f->module->kind == MODULE_EXECUTABLE)
 		pointers_from_words(f);
 	uint32_t kept = 0;
 	order_by_address(f->code_pointers.data, f->code_pointers.len, sizeof(uint64_t), 0);

@@ -108,7 +108,7 @@ static struct sequence_uses uses_at(const struct uses_finder *u, uint64_t va, ui
 	struct sequence_uses r = {0};
 	struct decoder c;
 	struct insn in;
-	cursor_set(&c, u->flow->im, u->flow->arch, va, end - va);
+	cursor_set(&c, u->flow->module, u->flow->arch, va, end - va);
 	while (cursor_next(&c, DECODE_FULL, &in))
 		add_insn(u, &r, &in);
 	return r;
@@ -205,8 +205,8 @@ static uint64_t read_at_block(const struct uses_finder *u, const struct uses_ana
 /* Like decode_at(). An instruction whose target is not code is taken for data. */
 static size_t decode_code(const struct uses_finder *u, uint64_t va, struct insn *in)
 {
-	size_t n = decode_at(u->flow->im, u->flow->arch, va, DECODE_FULL, in);
-	return n && in->target && !module_is_code(u->flow->im, in->target) ? 0 : n;
+	size_t n = decode_at(u->flow->module, u->flow->arch, va, DECODE_FULL, in);
+	return n && in->target && !module_is_code(u->flow->module, in->target) ? 0 : n;
 }
 
 /* A stretch of unknown code in which everything can be decoded. */

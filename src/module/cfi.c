@@ -22,7 +22,7 @@ struct cfi_entry {
 enum { TABLES_MAX = 3 }; /* .eh_frame, and .debug_frame of the module and of its debug file */
 
 struct cfi {
-	const struct module *im;
+	const struct module *module;
 	struct cfi_table table[TABLES_MAX];
 	uint32_t table_count;
 	uint8_t *unpacked[TABLES_MAX];
@@ -35,7 +35,7 @@ struct cfi {
 static void add_entry(void *ctx, const struct cfi_table *t, const struct cfi_fde *f)
 {
 	struct cfi *c = ctx;
-	if (module_is_code(c->im, f->start))
+	if (module_is_code(c->module, f->start))
 		vec_push(&c->entries,
 			 (struct cfi_entry){.start = f->start,
 					    .end = f->start + f->size,
@@ -47,11 +47,13 @@ static void add_entry(void *ctx, const struct cfi_table *t, const struct cfi_fde
 
 static struct cfi_table *add_table(struct cfi *c, const uint8_t *bytes, uint64_t size, uint64_t va)
 {
-	const struct section *text = module_section(c->im, ".text");
+	const struct section *text = module_section(c->module, ".text");
 	struct cfi_table *t = &c->table[c->table_count++];
-	*t = (struct cfi_table){
-		.base = {.im = c->im, .bytes = bytes, .va = va, .text = text ? text->va : 0},
-		.size = size};
+	*t = (struct cfi_table){.base = {.module = c->module,
+					 .bytes = bytes,
+					 .va = va,
+					 .text = text ? text->va : 0},
+				.size = size};
 	return t;
 }
 
@@ -60,39 +62,39 @@ static void add_by_index(struct cfi *c, uint64_t index)
 {
 	size_t n;
 	uint64_t va;
-	const uint8_t *p = eh_frame_of_index(c->im, index, &n, &va);
+	const uint8_t *p = eh_frame_of_index(c->module, index, &n, &va);
 	if (p)
 		add_table(c, p, n, va)->ends_at_zero = true;
 }
 
 static void add_eh_frame(struct cfi *c)
 {
-	const struct section *s = module_section(c->im, ".eh_frame");
+	const struct section *s = module_section(c->module, ".eh_frame");
 	Elf64_Ehdr h;
 	Elf64_Phdr ph;
 	if (s && s->bytes) {
 		add_table(c, s->bytes, s->size, s->va);
 		return;
 	}
-	if (c->im->size < sizeof(h))
+	if (c->module->size < sizeof(h))
 		return;
-	memcpy(&h, c->im->bytes, sizeof(h));
+	memcpy(&h, c->module->bytes, sizeof(h));
 	for (unsigned i = 0; i < h.e_phnum && h.e_phentsize == sizeof(ph) && !c->table_count; i++) {
-		if (h.e_phoff > c->im->size ||
-		    !bytes_inside(h.e_phoff + i * sizeof(ph), sizeof(ph), c->im->size))
+		if (h.e_phoff > c->module->size ||
+		    !bytes_inside(h.e_phoff + i * sizeof(ph), sizeof(ph), c->module->size))
 			return;
-		memcpy(&ph, c->im->bytes + h.e_phoff + i * sizeof(ph), sizeof(ph));
+		memcpy(&ph, c->module->bytes + h.e_phoff + i * sizeof(ph), sizeof(ph));
 		if (ph.p_type == PT_GNU_EH_FRAME)
 			add_by_index(c, ph.p_vaddr);
 	}
 }
 
-static void add_debug_frame(struct cfi *c, const struct module *im)
+static void add_debug_frame(struct cfi *c, const struct module *m)
 {
 	struct section_table t;
 	struct slice s;
 	Elf64_Shdr h;
-	if (!section_table_open(&t, im->bytes, im->size) ||
+	if (!section_table_open(&t, m->bytes, m->size) ||
 	    !section_table_find(&t, ".debug_frame", &h) || !section_table_bytes(&t, &h, &s))
 		return;
 	const struct packed p = packed_section(&h, ".debug_frame", s);
@@ -124,14 +126,14 @@ static void merge(struct cfi *c, uint32_t known)
 			 offsetof(struct cfi_entry, start));
 }
 
-struct cfi *cfi_open(const struct module *im, const struct module *debug)
+struct cfi *cfi_open(const struct module *m, const struct module *debug)
 {
 	struct cfi *c = xcalloc(1, sizeof(*c));
-	c->im = im;
-	if (im->size >= EI_NIDENT && !im->debug_only)
+	c->module = m;
+	if (m->size >= EI_NIDENT && !m->debug_only)
 		add_eh_frame(c);
-	if (im->size >= EI_NIDENT)
-		add_debug_frame(c, im);
+	if (m->size >= EI_NIDENT)
+		add_debug_frame(c, m);
 	if (debug)
 		add_debug_frame(c, debug);
 	for (uint32_t i = 0; i < c->table_count; i++) {

@@ -38,7 +38,7 @@ struct cfi;
 
 /* NULL if the module has no call frame information. `debug` is its separate debug file or NULL. A
  * handle may be used by one thread at a time. */
-struct cfi *cfi_open(const struct module *im, const struct module *debug);
+struct cfi *cfi_open(const struct module *m, const struct module *debug);
 void cfi_close(struct cfi *c);
 
 /* The row that covers va; false if none does. To walk a range, continue with row.end. */

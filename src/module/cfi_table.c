@@ -40,7 +40,7 @@ static int next_entry(const struct cfi_table *t, uint64_t offset, uint64_t *next
 			 .d_version = EV_CURRENT,
 			 .d_size = t->size};
 	Dwarf_Off after = 0;
-	int rc = dwarf_next_cfi(t->base.im->bytes, &data, !t->is_debug, offset, &after, out);
+	int rc = dwarf_next_cfi(t->base.module->bytes, &data, !t->is_debug, offset, &after, out);
 	*next = after;
 	return rc;
 }
@@ -55,7 +55,7 @@ static struct cfi_cie read_cie(const struct cfi_table *t, uint64_t offset)
 {
 	struct cfi_cie cie = {.address_encoding = ENCODING_ABSOLUTE,
 			      .lsda_encoding = ENCODING_OMITTED,
-			      .arch = t->base.im->arch};
+			      .arch = t->base.module->arch};
 	Dwarf_CFI_Entry e;
 	uint64_t next;
 	if (offset >= t->size || next_entry(t, offset, &next, &e) || !dwarf_cfi_cie_p(&e))

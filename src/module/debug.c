@@ -99,7 +99,7 @@ struct indexer {
 
 static bool add_code(struct indexer *x, uint32_t unit, uint64_t start, uint64_t end)
 {
-	const struct section *s = module_section_at(x->d->shared->im, start);
+	const struct section *s = module_section_at(x->d->shared->module, start);
 	if (start >= end || !s || !s->execute)
 		return false;
 	if (end - s->va > s->size)
@@ -213,19 +213,20 @@ static void build_index(struct debug *d)
 		index_aranges(&x);
 	index_functions(&x);
 	s->index_count = debug_flatten(&s->index, x.found.data, x.found.len);
-	debug(LOG_DWARF, 1, "%s: %u units, %u ranges", s->im->path, s->units.len, s->index_count);
+	debug(LOG_DWARF, 1, "%s: %u units, %u ranges", s->module->path, s->units.len,
+	      s->index_count);
 	vec_free(&x.found);
 	vec_free(&x.without);
 }
 
-int debug_open(struct debug **out, const struct module *im, const struct debug_options *options,
+int debug_open(struct debug **out, const struct module *m, const struct debug_options *options,
 	       struct err *e)
 {
 	struct debug_shared *s = xcalloc(1, sizeof(*s));
 	*out = NULL;
 	s->users = 1;
-	s->im = im;
-	debug_find(&s->source, im, options);
+	s->module = m;
+	debug_find(&s->source, m, options);
 	if (s->source.main.at) {
 		elf_inflate(&s->source.main);
 		if (s->source.alt.at)

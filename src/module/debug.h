@@ -79,12 +79,12 @@ struct debug_options {
 	void *ctx;
 };
 
-/* Finds the debugging information of `im`: in the file itself, by build id, by debuglink, from
+/* Finds the debugging information of `m`: in the file itself, by build id, by debuglink, from
  * debuginfod. If there is none, *out is NULL and the result 0. An error means that there is some,
- * but it cannot be read; `im` can still be used without it. If the information is in a separate
- * file, debug_file() gives access to the symbols in it. `options` may be NULL; `im` must outlive
+ * but it cannot be read; `m` can still be used without it. If the information is in a separate
+ * file, debug_file() gives access to the symbols in it. `options` may be NULL; `m` must outlive
  * all handles. */
-int debug_open(struct debug **out, const struct module *im, const struct debug_options *options,
+int debug_open(struct debug **out, const struct module *m, const struct debug_options *options,
 	       struct err *e);
 /* Another handle on the same information, for another thread. */
 int debug_clone(struct debug **out, const struct debug *d, struct err *e);

@@ -32,9 +32,9 @@
 
 enum { STALL_SECONDS = 15 }; /* a download that brings no byte for this long is given up */
 
-/* The search for the debug file of `im`. */
+/* The search for the debug file of `m`. */
 struct debug_search {
-	const struct module *im;
+	const struct module *module;
 	const struct debug_options *options;
 	struct module *found;
 };
@@ -44,9 +44,9 @@ static bool same_id(const struct build_id *a, const struct build_id *b)
 	return a->size == b->size && !memcmp(a->bytes, b->bytes, a->size);
 }
 
-static uint32_t crc(const struct module *im)
+static uint32_t crc(const struct module *m)
 {
-	return (uint32_t)crc32_z(0, im->bytes, im->size);
+	return (uint32_t)crc32_z(0, m->bytes, m->size);
 }
 
 /* Takes the file if it has DWARF and belongs to the module: by CRC if `by_crc`, else by build id.
@@ -62,10 +62,10 @@ static bool try_file(struct debug_search *s, const char *path, bool by_crc)
 		debug(LOG_DWARF, 1, "%s: %s", path, e.text);
 		return false;
 	}
-	bool right = by_crc ? crc(file) == s->im->debuglink_crc
-			    : same_id(&file->build_id, &s->im->build_id);
+	bool right = by_crc ? crc(file) == s->module->debuglink_crc
+			    : same_id(&file->build_id, &s->module->build_id);
 	if (right && elf_has_dwarf(file->bytes, file->size)) {
-		debug(LOG_DWARF, 1, "%s: debugging information is in %s", s->im->path, path);
+		debug(LOG_DWARF, 1, "%s: debugging information is in %s", s->module->path, path);
 		s->found = file;
 		return true;
 	}
@@ -85,9 +85,9 @@ static void id_path(const struct build_id *id, char out[PATH_MAX])
 static bool try_build_id(struct debug_search *s)
 {
 	char path[PATH_MAX];
-	if (s->im->build_id.size < 2)
+	if (s->module->build_id.size < 2)
 		return false;
-	id_path(&s->im->build_id, path);
+	id_path(&s->module->build_id, path);
 	return try_file(s, path, false);
 }
 
@@ -109,14 +109,14 @@ static bool try_link(struct debug_search *s)
 		const char *before, *after;
 	} places[] = {{"", ""}, {"", "/.debug"}, {DEBUG_ROOT, ""}};
 	char directory[PATH_MAX];
-	if (!s->im->debuglink || strchr(s->im->debuglink, '/'))
+	if (!s->module->debuglink || strchr(s->module->debuglink, '/'))
 		return false;
-	directory_of(s->im->path, directory);
+	directory_of(s->module->path, directory);
 	bool found = false;
 	for (size_t i = 0; !found && i < ARRAY_SIZE(places); i++) {
 		struct text path = TEXT_INIT;
 		text_printf(&path, "%s%s%s/%s", places[i].before, directory, places[i].after,
-			    s->im->debuglink);
+			    s->module->debuglink);
 		found = try_file(s, path.data, true);
 		text_release(&path);
 	}
@@ -207,7 +207,7 @@ static char *download(const struct build_id *id, const struct debug_options *o)
 
 static bool try_servers(struct debug_search *s)
 {
-	char *path = download(&s->im->build_id, s->options);
+	char *path = download(&s->module->build_id, s->options);
 	bool found = path && try_file(s, path, false);
 	free(path);
 	return found;
@@ -277,7 +277,7 @@ static bool try_alt_name(struct debug_bytes *out, const char *name, const struct
 }
 
 /* The section holds a name and, after its NUL, a build id. */
-static void find_alt(struct debug_source *s, const struct module *im, const struct debug_options *o)
+static void find_alt(struct debug_source *s, const struct module *m, const struct debug_options *o)
 {
 	struct slice link;
 	if (!elf_section_find(s->main.at, s->main.size, ".gnu_debugaltlink", &link))
@@ -291,7 +291,7 @@ static void find_alt(struct debug_source *s, const struct module *im, const stru
 	memcpy(id.bytes, nul + 1, size);
 	char path[PATH_MAX];
 	id_path(&id, path);
-	if (try_alt_name(&s->alt, (const char *)link.at, &id, s->file ? s->file->path : im->path) ||
+	if (try_alt_name(&s->alt, (const char *)link.at, &id, s->file ? s->file->path : m->path) ||
 	    try_alt(&s->alt, path, &id))
 		return;
 	char *copy = download(&id, o);
@@ -300,19 +300,19 @@ static void find_alt(struct debug_source *s, const struct module *im, const stru
 	free(copy);
 }
 
-void debug_find(struct debug_source *s, const struct module *im, const struct debug_options *o)
+void debug_find(struct debug_source *s, const struct module *m, const struct debug_options *o)
 {
-	struct debug_search search = {.im = im, .options = o};
+	struct debug_search search = {.module = m, .options = o};
 	*s = (struct debug_source){0};
-	if (elf_has_dwarf(im->bytes, im->size)) {
-		s->main = (struct debug_bytes){.at = im->bytes, .size = im->size};
+	if (elf_has_dwarf(m->bytes, m->size)) {
+		s->main = (struct debug_bytes){.at = m->bytes, .size = m->size};
 	} else if (try_build_id(&search) || try_link(&search) || try_servers(&search)) {
 		s->file = search.found;
 		s->main = (struct debug_bytes){.at = s->file->bytes, .size = s->file->size};
 	} else {
 		return;
 	}
-	find_alt(s, im, o);
+	find_alt(s, m, o);
 }
 
 void debug_source_release(struct debug_source *s)

@@ -250,7 +250,7 @@ struct line_machine {
 	struct line_program *program;
 	struct file_table *files;
 	struct file_set *set;
-	const struct module *im;
+	const struct module *module;
 	uint64_t va, file, line, column, op;
 	bool is_stmt;
 	uint32_t first; /* first row of the current sequence */
@@ -319,7 +319,7 @@ static void end_sequence(struct line_machine *m)
 	emit(m, true);
 	struct sequence s = {m->rows.data[m->first].va, vec_last(&m->rows).va, m->first,
 			     m->rows.len - m->first};
-	if (s.start < s.end && module_is_code(m->im, s.start))
+	if (s.start < s.end && module_is_code(m->module, s.start))
 		vec_push(&m->sequences, s);
 	else
 		m->rows.len = m->first;
@@ -418,9 +418,9 @@ static void merge(struct line_machine *m, debug_lines *out)
 }
 
 void lines_run(struct line_program *p, struct file_table *t, struct file_set *set,
-	       const struct module *im, debug_lines *out)
+	       const struct module *module, debug_lines *out)
 {
-	struct line_machine m = {.program = p, .files = t, .set = set, .im = im};
+	struct line_machine m = {.program = p, .files = t, .set = set, .module = module};
 	machine_reset(&m);
 	while (p->code.at < p->code.end) {
 		unsigned opcode = cursor_u8(&p->code);

@@ -42,7 +42,7 @@ struct debug_source {
 };
 
 /* Afterwards s->main.at is NULL if nothing was found. `o` may be NULL. */
-void debug_find(struct debug_source *s, const struct module *im, const struct debug_options *o);
+void debug_find(struct debug_source *s, const struct module *m, const struct debug_options *o);
 void debug_source_release(struct debug_source *s);
 
 /* True if there is DWARF in the file. */
@@ -67,7 +67,7 @@ struct unit_place {
  * returned. */
 struct debug_shared {
 	_Atomic uint32_t users;
-	const struct module *im;
+	const struct module *module;
 	struct debug_source source;
 	VEC(struct unit_place) units;
 	struct debug_entry *index; /* disjoint, sorted; .scope is the unit's number */
@@ -204,9 +204,9 @@ typedef VEC(struct debug_line) debug_lines;
 /* Reads the header at `offset` of .debug_line; false if there is none. */
 bool lines_open(struct line_program *p, struct file_table *t, const struct dwarf_file *f,
 		uint64_t offset, uint8_t address_size, const char *comp_dir);
-/* Runs the program. The rows are sorted; sequences that do not start in im's code are left out. */
+/* Runs the program. The rows are sorted; sequences that do not start in m's code are left out. */
 void lines_run(struct line_program *p, struct file_table *t, struct file_set *set,
-	       const struct module *im, debug_lines *out);
+	       const struct module *m, debug_lines *out);
 void file_table_release(struct file_table *t);
 /* The number in `set` of file n of the table; DEBUG_NONE if there is none. */
 uint32_t file_number(struct file_table *t, struct file_set *set, uint64_t n);

@@ -92,7 +92,7 @@ static struct scope_attrs read_scope_attrs(const struct loader *l, const struct 
 /* Adds a range that starts in code, cut at the end of the section. */
 static void add_range(struct loader *l, uint64_t start, uint64_t end)
 {
-	const struct section *s = module_section_at(l->d->shared->im, start);
+	const struct section *s = module_section_at(l->d->shared->module, start);
 	if (start >= end || !s || !s->execute || !l->range_budget)
 		return;
 	if (end - s->va > s->size)
@@ -460,7 +460,7 @@ struct debug_unit *debug_unit_load(struct debug *d, uint32_t number)
 		name_scopes(&l);
 		name_decls(&l);
 		if (has_lines && !d->shared->no_lines)
-			lines_run(&program, &l.cu_files, &l.set, d->shared->im, &lines);
+			lines_run(&program, &l.cu_files, &l.set, d->shared->module, &lines);
 		finish(&l, &lines);
 		vec_free(&lines);
 	}

@@ -27,33 +27,33 @@ static void read_tags(struct cursor c, struct tags *t)
 	}
 }
 
-static struct cursor cursor_at(const struct module *im, uint64_t va)
+static struct cursor cursor_at(const struct module *m, uint64_t va)
 {
 	size_t n = 0;
-	const uint8_t *p = va ? module_at(im, va, &n) : NULL;
+	const uint8_t *p = va ? module_at(m, va, &n) : NULL;
 	return cursor_over(p, n);
 }
 
-static struct slice table_at(const struct module *im, uint64_t va, uint64_t size)
+static struct slice table_at(const struct module *m, uint64_t va, uint64_t size)
 {
-	struct cursor c = cursor_at(im, va);
+	struct cursor c = cursor_at(m, va);
 	uint64_t n = cursor_left(&c) < size ? cursor_left(&c) : size;
 	return (struct slice){.at = c.at, .size = n};
 }
 
 /* The number of symbols, which DT_HASH has directly. */
-static uint64_t count_by_hash(const struct module *im, uint64_t va)
+static uint64_t count_by_hash(const struct module *m, uint64_t va)
 {
-	struct cursor c = cursor_at(im, va);
+	struct cursor c = cursor_at(m, va);
 	cursor_u32(&c);
 	return cursor_u32(&c);
 }
 
 /* The number of symbols by DT_GNU_HASH: they end where the last chain ends. The last member of a
  * chain has the lowest bit set. */
-static uint64_t count_by_gnu_hash(const struct module *im, uint64_t va)
+static uint64_t count_by_gnu_hash(const struct module *m, uint64_t va)
 {
-	struct cursor c = cursor_at(im, va);
+	struct cursor c = cursor_at(m, va);
 	uint32_t buckets = cursor_u32(&c), first = cursor_u32(&c), bloom = cursor_u32(&c), last = 0;
 	cursor_u32(&c);
 	cursor_take(&c, (uint64_t)bloom * 8);
@@ -69,16 +69,16 @@ static uint64_t count_by_gnu_hash(const struct module *im, uint64_t va)
 	return c.bad ? 0 : (uint64_t)last + 1;
 }
 
-static struct symbol_table symbols_of(const struct module *im, const struct tags *t, uint64_t *room)
+static struct symbol_table symbols_of(const struct module *m, const struct tags *t, uint64_t *room)
 {
-	struct cursor c = cursor_at(im, t->value[DT_SYMTAB]);
-	struct slice names = table_at(im, t->value[DT_STRTAB], t->value[DT_STRSZ]);
+	struct cursor c = cursor_at(m, t->value[DT_SYMTAB]);
+	struct slice names = table_at(m, t->value[DT_STRTAB], t->value[DT_STRSZ]);
 	uint64_t count = 0;
 	*room = cursor_left(&c) / sizeof(Elf64_Sym);
 	if (t->value[DT_HASH])
-		count = count_by_hash(im, t->value[DT_HASH]);
+		count = count_by_hash(m, t->value[DT_HASH]);
 	else if (t->gnu_hash)
-		count = count_by_gnu_hash(im, t->gnu_hash);
+		count = count_by_gnu_hash(m, t->gnu_hash);
 	return (struct symbol_table){.bytes = c.at,
 				     .count = count < *room ? count : *room,
 				     .names = string_table_over(names.at, names.size)};
@@ -86,23 +86,23 @@ static struct symbol_table symbols_of(const struct module *im, const struct tags
 
 void elf_read_dynamic(struct reader *r)
 {
-	struct module *im = r->im;
+	struct module *m = r->module;
 	struct tags t = {0};
 	for (uint32_t i = 0; i < r->program_count; i++) {
 		if (r->programs[i].p_type != PT_DYNAMIC)
 			continue;
-		read_tags(cursor_at(im, r->programs[i].p_vaddr), &t);
+		read_tags(cursor_at(m, r->programs[i].p_vaddr), &t);
 		break;
 	}
 	uint64_t room;
-	struct symbol_table symbols = symbols_of(im, &t, &room);
-	im->changes_text = t.changes_text || t.value[DT_FLAGS] & DF_TEXTREL;
+	struct symbol_table symbols = symbols_of(m, &t, &room);
+	m->changes_text = t.changes_text || t.value[DT_FLAGS] & DF_TEXTREL;
 	r->dynamic = (struct dynamic){
 		.symbols = symbols,
 		.symbol_room = room,
-		.rela = table_at(im, t.value[DT_RELA], t.value[DT_RELASZ]),
-		.plt_rela = table_at(im, t.value[DT_JMPREL], t.value[DT_PLTRELSZ]),
-		.relr = table_at(im, t.value[DT_RELR], t.value[DT_RELRSZ]),
+		.rela = table_at(m, t.value[DT_RELA], t.value[DT_RELASZ]),
+		.plt_rela = table_at(m, t.value[DT_JMPREL], t.value[DT_PLTRELSZ]),
+		.relr = table_at(m, t.value[DT_RELR], t.value[DT_RELRSZ]),
 		.got = t.value[DT_PLTGOT],
 		.is_pie = t.flags_1 & DF_1_PIE,
 		.has_soname = t.value[DT_SONAME] != 0,

@@ -132,20 +132,20 @@ int elf_check_kind(const Elf64_Ehdr *h, struct err *e)
 
 int elf_read_header(struct reader *r, struct err *e)
 {
-	struct module *im = r->im;
-	if (im->size < SELFMAG || memcmp(im->bytes, ELFMAG, SELFMAG) != 0)
-		return elf_refuse(im->bytes, im->size, e);
-	memcpy(&r->header, im->bytes, im->size < sizeof(r->header) ? im->size : sizeof(r->header));
-	if (im->size >= EI_NIDENT + 4) {
+	struct module *m = r->module;
+	if (m->size < SELFMAG || memcmp(m->bytes, ELFMAG, SELFMAG) != 0)
+		return elf_refuse(m->bytes, m->size, e);
+	memcpy(&r->header, m->bytes, m->size < sizeof(r->header) ? m->size : sizeof(r->header));
+	if (m->size >= EI_NIDENT + 4) {
 		int rc = elf_check_kind(&r->header, e);
 		if (rc)
 			return rc;
 	}
-	if (im->size < sizeof(r->header))
+	if (m->size < sizeof(r->header))
 		return err_set(
 			e, ERR_INPUT,
 			"the file is truncated: it ends within the ELF header; copy it again");
-	im->machine = r->header.e_machine;
-	im->arch = arch_of_machine(im->machine);
+	m->machine = r->header.e_machine;
+	m->arch = arch_of_machine(m->machine);
 	return 0;
 }

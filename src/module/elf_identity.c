@@ -28,13 +28,13 @@ bool elf_find_build_id(const uint8_t *notes, uint64_t size, struct build_id *id)
  * this takes. */
 static bool build_id_in_sections(struct reader *r)
 {
-	uint64_t budget = r->im->size;
+	uint64_t budget = r->module->size;
 	for (uint32_t i = 0; i < r->section_count; i++) {
 		const struct raw_section *s = &r->sections[i];
 		if (s->type != SHT_NOTE || !s->bytes || s->size > budget)
 			continue;
 		budget -= s->size;
-		if (elf_find_build_id(s->bytes, s->size, &r->im->build_id))
+		if (elf_find_build_id(s->bytes, s->size, &r->module->build_id))
 			return true;
 	}
 	return false;
@@ -42,14 +42,15 @@ static bool build_id_in_sections(struct reader *r)
 
 static void build_id_in_segments(struct reader *r)
 {
-	uint64_t budget = r->im->size;
+	uint64_t budget = r->module->size;
 	for (uint32_t i = 0; i < r->program_count; i++) {
 		const Elf64_Phdr *p = &r->programs[i];
 		if (p->p_type != PT_NOTE || p->p_filesz > budget ||
-		    !bytes_inside(p->p_offset, p->p_filesz, r->im->size))
+		    !bytes_inside(p->p_offset, p->p_filesz, r->module->size))
 			continue;
 		budget -= p->p_filesz;
-		if (elf_find_build_id(r->im->bytes + p->p_offset, p->p_filesz, &r->im->build_id))
+		if (elf_find_build_id(r->module->bytes + p->p_offset, p->p_filesz,
+				      &r->module->build_id))
 			return;
 	}
 }
@@ -64,13 +65,13 @@ static void read_debuglink(struct reader *r)
 	size_t length = strnlen((const char *)s->bytes, s->size), at = (length + 4) & ~(size_t)3;
 	if (!length || !bytes_inside(at, 4, s->size))
 		return;
-	r->im->debuglink = (const char *)s->bytes;
-	memcpy(&r->im->debuglink_crc, s->bytes + at, 4);
+	r->module->debuglink = (const char *)s->bytes;
+	memcpy(&r->module->debuglink_crc, s->bytes + at, 4);
 }
 
 void elf_read_identity(struct reader *r)
 {
-	if (!build_id_in_sections(r) && !r->im->debug_only)
+	if (!build_id_in_sections(r) && !r->module->debug_only)
 		build_id_in_segments(r);
 	read_debuglink(r);
 }

@@ -2,8 +2,8 @@
  * sees it.
  *
  * The parts are read in the order of the functions below; each may use what the ones before it have
- * put into r->im. An elf_read_*() without a result cannot fail: it leaves out what is invalid, with
- * a note where the user may miss it. */
+ * put into r->module. An elf_read_*() without a result cannot fail: it leaves out what is invalid,
+ * with a note where the user may miss it. */
 #pragma once
 #include <elf.h>
 
@@ -43,7 +43,7 @@ struct dynamic {
 };
 
 struct reader {
-	struct module *im;
+	struct module *module;
 	struct arena tmp; /* released once the module is open */
 	Elf64_Ehdr header;
 	struct section_table table;

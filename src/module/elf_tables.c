@@ -21,7 +21,7 @@ void elf_note(struct reader *r, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	vec_push(&r->notes, arena_strdup(&r->im->arena, text));
+	vec_push(&r->notes, arena_strdup(&r->module->arena, text));
 }
 
 struct string_table string_table_over(const uint8_t *bytes, uint64_t size)
@@ -42,11 +42,11 @@ static int read_programs(struct reader *r, struct err *e)
 	if (count == PN_XNUM && r->table.count)
 		count = section_table_header(&r->table, 0).sh_info;
 	if (!count || h->e_phentsize != sizeof(Elf64_Phdr) ||
-	    !bytes_inside(h->e_phoff, count * sizeof(Elf64_Phdr), r->im->size))
+	    !bytes_inside(h->e_phoff, count * sizeof(Elf64_Phdr), r->module->size))
 		return err_set(e, ERR_INPUT, "its program headers are not within the file: %s",
 			       truncated);
-	r->programs = arena_memdup(&r->tmp, r->im->bytes + h->e_phoff, count * sizeof(Elf64_Phdr),
-				   _Alignof(Elf64_Phdr));
+	r->programs = arena_memdup(&r->tmp, r->module->bytes + h->e_phoff,
+				   count * sizeof(Elf64_Phdr), _Alignof(Elf64_Phdr));
 	r->program_count = (uint32_t)count;
 	return 0;
 }
@@ -102,15 +102,15 @@ static int add_segment(struct reader *r, struct segment *out, const Elf64_Phdr *
 	uint64_t file_size = p->p_filesz < p->p_memsz ? p->p_filesz : p->p_memsz;
 	if (p->p_vaddr + p->p_memsz < p->p_vaddr)
 		return err_set(e, ERR_INPUT, "a segment leaves the address space: %s", truncated);
-	if (r->im->debug_only)
+	if (r->module->debug_only)
 		file_size = 0;
-	if (!bytes_inside(p->p_offset, file_size, r->im->size) && file_size)
+	if (!bytes_inside(p->p_offset, file_size, r->module->size) && file_size)
 		return err_set(
 			e, ERR_INPUT,
 			"a segment of %llu bytes at offset %llu does not fit into the file's "
 			"%zu bytes: %s",
-			(unsigned long long)file_size, (unsigned long long)p->p_offset, r->im->size,
-			truncated);
+			(unsigned long long)file_size, (unsigned long long)p->p_offset,
+			r->module->size, truncated);
 	*out = (struct segment){.va = p->p_vaddr,
 				.memory_size = p->p_memsz,
 				.file_offset = p->p_offset,
@@ -150,34 +150,33 @@ static uint32_t separate_sections(struct section *s, uint32_t count)
 
 static int read_segments(struct reader *r, struct err *e)
 {
-	struct module *im = r->im;
-	struct segment *s = ARENA_ARRAY(&im->arena, struct segment, r->program_count);
+	struct module *m = r->module;
+	struct segment *s = ARENA_ARRAY(&m->arena, struct segment, r->program_count);
 	for (uint32_t i = 0; i < r->program_count; i++) {
 		if (r->programs[i].p_type != PT_LOAD || !r->programs[i].p_memsz)
 			continue;
-		int rc = add_segment(r, &s[im->segment_count], &r->programs[i], e);
+		int rc = add_segment(r, &s[m->segment_count], &r->programs[i], e);
 		if (rc)
 			return rc;
-		im->segment_count++;
+		m->segment_count++;
 	}
-	if (!im->segment_count && !im->debug_only)
+	if (!m->segment_count && !m->debug_only)
 		return err_set(e, ERR_INPUT, "no part of it is loaded into memory: %s", truncated);
-	order_by_address(s, im->segment_count, sizeof(*s), offsetof(struct segment, va));
-	im->segment_count = separate_segments(s, im->segment_count);
-	im->segments = s;
+	order_by_address(s, m->segment_count, sizeof(*s), offsetof(struct segment, va));
+	m->segment_count = separate_segments(s, m->segment_count);
+	m->segments = s;
 	return 0;
 }
 
 /* A section must lie in a segment. In a debug file that cannot be checked: its program headers may
  * have been stripped together with the code. */
-static bool has_room(const struct module *im, uint64_t va, uint64_t size)
+static bool has_room(const struct module *m, uint64_t va, uint64_t size)
 {
-	if (im->debug_only)
+	if (m->debug_only)
 		return va + size > va;
-	uint32_t n = order_up_to(im->segments, im->segment_count, sizeof(*im->segments),
+	uint32_t n = order_up_to(m->segments, m->segment_count, sizeof(*m->segments),
 				 offsetof(struct segment, va), va);
-	return n &&
-	       bytes_inside(va - im->segments[n - 1].va, size, im->segments[n - 1].memory_size);
+	return n && bytes_inside(va - m->segments[n - 1].va, size, m->segments[n - 1].memory_size);
 }
 
 /* .tbss has an address but no memory there: it would hide the section after it. */
@@ -194,7 +193,7 @@ static uint32_t add_sections(struct reader *r, struct section *out)
 		const struct raw_section *s = &r->sections[i];
 		if (!is_mapped(s))
 			continue;
-		if (!has_room(r->im, s->va, s->size)) {
+		if (!has_room(r->module, s->va, s->size)) {
 			outside++;
 			continue;
 		}
@@ -214,14 +213,14 @@ static uint32_t add_sections(struct reader *r, struct section *out)
  */
 static uint32_t segments_as_sections(struct reader *r, struct section *out)
 {
-	struct module *im = r->im;
+	struct module *m = r->module;
 	uint32_t n = 0;
-	for (uint32_t i = 0; i < im->segment_count; i++) {
-		const struct segment *s = &im->segments[i];
-		struct section part = {.name = arena_printf(&im->arena, "segment %u", i),
+	for (uint32_t i = 0; i < m->segment_count; i++) {
+		const struct segment *s = &m->segments[i];
+		struct section part = {.name = arena_printf(&m->arena, "segment %u", i),
 				       .va = s->va,
 				       .size = s->file_size,
-				       .bytes = s->file_size ? im->bytes + s->file_offset : NULL,
+				       .bytes = s->file_size ? m->bytes + s->file_offset : NULL,
 				       .write = s->write,
 				       .execute = s->execute};
 		if (s->file_size)
@@ -235,10 +234,10 @@ static uint32_t segments_as_sections(struct reader *r, struct section *out)
 	return n;
 }
 
-static bool runs_at(const struct module *im, uint64_t va)
+static bool runs_at(const struct module *m, uint64_t va)
 {
-	for (uint32_t i = 0; i < im->segment_count; i++)
-		if (im->segments[i].execute && va - im->segments[i].va < im->segments[i].file_size)
+	for (uint32_t i = 0; i < m->segment_count; i++)
+		if (m->segments[i].execute && va - m->segments[i].va < m->segments[i].file_size)
 			return true;
 	return false;
 }
@@ -251,24 +250,24 @@ static bool sections_miss_entry(const struct reader *r, const struct section *s,
 	for (uint32_t i = 0; i < count; i++)
 		if (s[i].execute && entry - s[i].va < s[i].size)
 			return false;
-	return entry && runs_at(r->im, entry);
+	return entry && runs_at(r->module, entry);
 }
 
 int elf_read_tables(struct reader *r, struct err *e)
 {
-	struct module *im = r->im;
-	if (!section_table_open(&r->table, im->bytes, im->size))
+	struct module *m = r->module;
+	if (!section_table_open(&r->table, m->bytes, m->size))
 		elf_note(r, "the section table is not within the file; segments are used instead");
 	int rc = read_programs(r, e);
 	if (rc)
 		return rc;
 	read_raw_sections(r);
-	im->debug_only = is_debug_only(r);
+	m->debug_only = is_debug_only(r);
 	rc = read_segments(r, e);
 	if (rc)
 		return rc;
-	struct section *s = ARENA_ARRAY(&im->arena, struct section,
-					r->section_count + 2 * (uint64_t)im->segment_count);
+	struct section *s = ARENA_ARRAY(&m->arena, struct section,
+					r->section_count + 2 * (uint64_t)m->segment_count);
 	uint32_t n = add_sections(r, s);
 	if (!n || sections_miss_entry(r, s, n)) {
 		if (r->section_count)
@@ -277,8 +276,8 @@ int elf_read_tables(struct reader *r, struct err *e)
 		n = segments_as_sections(r, s);
 	}
 	order_by_address(s, n, sizeof(*s), offsetof(struct section, va));
-	im->sections = s;
-	im->section_count = separate_sections(s, n);
+	m->sections = s;
+	m->section_count = separate_sections(s, n);
 	return 0;
 }
 

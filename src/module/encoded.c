@@ -37,9 +37,9 @@ static bool read_format(struct cursor *c, uint8_t format, uint64_t *out)
 }
 
 /* In a position-independent module, an absolute address is what the dynamic linker puts there. */
-static uint64_t relocated(const struct module *im, uint64_t va, uint64_t value)
+static uint64_t relocated(const struct module *m, uint64_t va, uint64_t value)
 {
-	const struct reloc *r = im->kind == MODULE_EXECUTABLE ? NULL : module_reloc_at(im, va);
+	const struct reloc *r = m->kind == MODULE_EXECUTABLE ? NULL : module_reloc_at(m, va);
 	return r && r->kind == RELOC_RELATIVE ? r->value : value;
 }
 
@@ -62,21 +62,21 @@ bool read_encoded(struct cursor *c, uint8_t encoding, const struct encoding_base
 	default: return false;
 	}
 	if (encoding == ENCODING_ABSOLUTE)
-		value = relocated(b->im, here, value);
+		value = relocated(b->module, here, value);
 	*out = value ? value + base : 0;
 	return true;
 }
 
-const uint8_t *eh_frame_of_index(const struct module *im, uint64_t index, size_t *n, uint64_t *va)
+const uint8_t *eh_frame_of_index(const struct module *m, uint64_t index, size_t *n, uint64_t *va)
 {
-	const uint8_t *p = module_at(im, index, n);
+	const uint8_t *p = module_at(m, index, n);
 	if (!p)
 		return NULL;
 	struct cursor at = cursor_over(p, *n);
-	struct encoding_base base = {.im = im, .bytes = p, .va = index, .data = index};
+	struct encoding_base base = {.module = m, .bytes = p, .va = index, .data = index};
 	uint8_t version = cursor_u8(&at), encoding = cursor_u8(&at);
 	cursor_take(&at, 2);
 	if (version != 1 || !read_encoded(&at, encoding, &base, va))
 		return NULL;
-	return module_at(im, *va, n);
+	return module_at(m, *va, n);
 }

@@ -13,7 +13,7 @@ enum {
 
 /* Where encoded pointers are, and what they may be relative to. */
 struct encoding_base {
-	const struct module *im;
+	const struct module *module;
 	const uint8_t *bytes; /* of the table, whose address is va */
 	uint64_t va;
 	uint64_t text, data; /* bases of "textrel" and "datarel" */
@@ -26,4 +26,4 @@ bool read_encoded(struct cursor *c, uint8_t encoding, const struct encoding_base
 
 /* Finds .eh_frame by its index (.eh_frame_hdr), which has a segment of its own. Returns its bytes,
  * how many follow in *n, and its address in *va; NULL if the index is invalid. */
-const uint8_t *eh_frame_of_index(const struct module *im, uint64_t index, size_t *n, uint64_t *va);
+const uint8_t *eh_frame_of_index(const struct module *m, uint64_t index, size_t *n, uint64_t *va);

@@ -9,7 +9,7 @@
 #include "module/elf_reader.h"
 
 struct frame_collector {
-	const struct module *im;
+	const struct module *module;
 	const struct section *last; /* of the previous address: neighbours mostly share one */
 	struct cfi_program program;
 	VEC(struct frame_range) ranges;
@@ -18,7 +18,7 @@ struct frame_collector {
 static bool is_code(struct frame_collector *g, uint64_t va)
 {
 	if (!g->last || va - g->last->va >= g->last->size)
-		g->last = module_section_at(g->im, va);
+		g->last = module_section_at(g->module, va);
 	return g->last && g->last->execute;
 }
 
@@ -56,30 +56,30 @@ static bool is_known(const struct frame_range *ranges, uint32_t count, uint64_t 
 }
 
 /* Adds the ranges in `more` that the module lacks. */
-static void add_ranges(struct module *im, const struct frame_range *more, uint32_t count)
+static void add_ranges(struct module *m, const struct frame_range *more, uint32_t count)
 {
-	uint32_t old = im->frame_count, n = old;
+	uint32_t old = m->frame_count, n = old;
 	if (!count || count > UINT32_MAX - old)
 		return;
-	struct frame_range *all = arena_alloc(&im->arena, ((size_t)old + count) * sizeof(*all),
+	struct frame_range *all = arena_alloc(&m->arena, ((size_t)old + count) * sizeof(*all),
 					      _Alignof(struct frame_range));
 	if (old)
-		memcpy(all, im->frames, old * sizeof(*all));
+		memcpy(all, m->frames, old * sizeof(*all));
 	for (uint32_t i = 0; i < count; i++)
-		if (!is_known(im->frames, old, more[i].start) && module_is_code(im, more[i].start))
+		if (!is_known(m->frames, old, more[i].start) && module_is_code(m, more[i].start))
 			all[n++] = more[i];
 	order_by_address(all, n, sizeof(*all), offsetof(struct frame_range, start));
-	im->frames = all;
-	im->frame_count = n;
+	m->frames = all;
+	m->frame_count = n;
 }
 
 static void read_table(struct reader *r, struct cfi_table *t, const char *name)
 {
 	struct frame_collector *g = xcalloc(1, sizeof(*g));
-	g->im = r->im;
+	g->module = r->module;
 	if (!cfi_table_read(t, add_range, g))
 		elf_note(r, "%s is damaged; some of its ranges are missing", name);
-	add_ranges(r->im, g->ranges.data, g->ranges.len);
+	add_ranges(r->module, g->ranges.data, g->ranges.len);
 	vec_free(&g->ranges);
 	free(g);
 	cfi_table_release(t);
@@ -88,8 +88,8 @@ static void read_table(struct reader *r, struct cfi_table *t, const char *name)
 static struct cfi_table table_over(const struct reader *r, const uint8_t *bytes, uint64_t size,
 				   uint64_t va)
 {
-	const struct section *text = module_section(r->im, ".text");
-	return (struct cfi_table){.base = {.im = r->im,
+	const struct section *text = module_section(r->module, ".text");
+	return (struct cfi_table){.base = {.module = r->module,
 					   .bytes = bytes,
 					   .va = va,
 					   .text = text ? text->va : 0,
@@ -102,7 +102,7 @@ static void read_eh_frame_of_index(struct reader *r, uint64_t index)
 {
 	size_t n;
 	uint64_t va;
-	const uint8_t *p = eh_frame_of_index(r->im, index, &n, &va);
+	const uint8_t *p = eh_frame_of_index(r->module, index, &n, &va);
 	if (!p)
 		return;
 	struct cfi_table t = table_over(r, p, n, va);
@@ -142,7 +142,7 @@ void elf_read_frames(struct reader *r)
 	read_debug_frame(r);
 }
 
-void module_add_frames(struct module *im, const struct module *debug)
+void module_add_frames(struct module *m, const struct module *debug)
 {
-	add_ranges(im, debug->frames, debug->frame_count);
+	add_ranges(m, debug->frames, debug->frame_count);
 }

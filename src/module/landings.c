@@ -6,7 +6,7 @@
 #include "module/encoded.h"
 
 struct landing_collector {
-	const struct module *im;
+	const struct module *module;
 	uint64_t budget; /* bytes of tables that may still be read: tables may be shared */
 	VEC(struct landing) landings;
 };
@@ -24,8 +24,8 @@ static bool add_call_site(struct landing_collector *g, struct cursor *c, uint8_t
 	struct landing l = {.start = b->function + start,
 			    .end = b->function + start + length,
 			    .pad = pads + pad};
-	if (pad && l.end > l.start && module_is_code(g->im, l.pad) &&
-	    module_is_code(g->im, l.start))
+	if (pad && l.end > l.start && module_is_code(g->module, l.pad) &&
+	    module_is_code(g->module, l.start))
 		vec_push(&g->landings, l);
 	return !c->bad;
 }
@@ -33,11 +33,12 @@ static bool add_call_site(struct landing_collector *g, struct cursor *c, uint8_t
 static void read_table(struct landing_collector *g, const struct frame_range *f)
 {
 	size_t n;
-	const uint8_t *p = module_at(g->im, f->lsda, &n);
+	const uint8_t *p = module_at(g->module, f->lsda, &n);
 	if (!p)
 		return;
 	struct cursor c = cursor_over(p, n);
-	struct encoding_base b = {.im = g->im, .bytes = p, .va = f->lsda, .function = f->start};
+	struct encoding_base b = {
+		.module = g->module, .bytes = p, .va = f->lsda, .function = f->start};
 	uint64_t pads = f->start;
 	uint8_t encoding = cursor_u8(&c);
 	if (encoding != ENCODING_OMITTED && !read_encoded(&c, encoding, &b, &pads))
@@ -56,14 +57,14 @@ static void read_table(struct landing_collector *g, const struct frame_range *f)
 
 void elf_read_landings(struct reader *r)
 {
-	struct module *im = r->im;
-	struct landing_collector g = {.im = im, .budget = im->size};
-	for (uint32_t i = 0; i < im->frame_count; i++)
-		if (im->frames[i].lsda)
-			read_table(&g, &im->frames[i]);
+	struct module *m = r->module;
+	struct landing_collector g = {.module = m, .budget = m->size};
+	for (uint32_t i = 0; i < m->frame_count; i++)
+		if (m->frames[i].lsda)
+			read_table(&g, &m->frames[i]);
 	order_by_address(g.landings.data, g.landings.len, sizeof(*g.landings.data),
 			 offsetof(struct landing, start));
-	im->landings = ARENA_DUP(&im->arena, g.landings.data, g.landings.len);
-	im->landing_count = g.landings.len;
+	m->landings = ARENA_DUP(&m->arena, g.landings.data, g.landings.len);
+	m->landing_count = g.landings.len;
 	vec_free(&g.landings);
 }

@@ -112,32 +112,32 @@ int module_open_as(struct module **out, const char *path, const char *name, stru
 /* The same from memory, such as the vdso's; makes a copy. `name` becomes the path. */
 int module_open_memory(struct module **out, const char *name, const void *bytes, size_t size,
 		       struct err *e);
-void module_close(struct module *im);
+void module_close(struct module *m);
 
 /* The build id alone, by reading a few kilobytes; *id has size 0 if the file has none. */
 int module_read_build_id(const char *path, struct build_id *id, struct err *e);
 void build_id_hex(const struct build_id *id, char out[65]);
 
-/* Adds to `im` the symbols of `debug`, its separate debug file, or the frame ranges that im itself
- * lacks. Call it before sharing im; `debug` may be closed afterwards. */
-void module_add_symbols(struct module *im, const struct module *debug);
-void module_add_frames(struct module *im, const struct module *debug);
+/* Adds to `m` the symbols of `debug`, its separate debug file, or the frame ranges that m itself
+ * lacks. Call it before sharing m; `debug` may be closed afterwards. */
+void module_add_symbols(struct module *m, const struct module *debug);
+void module_add_frames(struct module *m, const struct module *debug);
 
 /* The section holding va, or NULL. */
-const struct section *module_section_at(const struct module *im, uint64_t va);
-const struct section *module_section(const struct module *im, const char *name);
+const struct section *module_section_at(const struct module *m, uint64_t va);
+const struct section *module_section(const struct module *m, const char *name);
 /* The bytes at va in the file, and in *n how many follow; NULL if va is not mapped from the file.
  */
-const uint8_t *module_at(const struct module *im, uint64_t va, size_t *n);
+const uint8_t *module_at(const struct module *m, uint64_t va, size_t *n);
 /* True if va lies in an executable section. */
-bool module_is_code(const struct module *im, uint64_t va);
+bool module_is_code(const struct module *m, uint64_t va);
 /* The relocation of the word at va, or NULL. */
-const struct reloc *module_reloc_at(const struct module *im, uint64_t va);
+const struct reloc *module_reloc_at(const struct module *m, uint64_t va);
 /* First symbol with address >= va (symbol_count if none). */
-uint32_t module_symbol_from(const struct module *im, uint64_t va);
+uint32_t module_symbol_from(const struct module *m, uint64_t va);
 /* The frame range holding va, or NULL. */
-const struct frame_range *module_frame_at(const struct module *im, uint64_t va);
+const struct frame_range *module_frame_at(const struct module *m, uint64_t va);
 /* The address that the 8-byte word at va will hold once the module is relocated (base 0). False if
  * that is not known before run time. Also false if the module is position-independent and nothing
  * relocates the word: then it is not an address. */
-bool module_word(const struct module *im, uint64_t va, uint64_t *out);
+bool module_word(const struct module *m, uint64_t va, uint64_t *out);

@@ -143,7 +143,7 @@ static enum module_kind kind_of(const struct reader *r)
 
 static int read_parts(struct reader *r, struct err *e)
 {
-	struct module *im = r->im;
+	struct module *m = r->module;
 	int rc = elf_read_header(r, e);
 	if (!rc)
 		rc = elf_read_tables(r, e);
@@ -151,8 +151,8 @@ static int read_parts(struct reader *r, struct err *e)
 		return rc;
 	elf_read_identity(r);
 	elf_read_dynamic(r);
-	im->kind = kind_of(r);
-	im->entry = module_is_code(im, r->header.e_entry) ? r->header.e_entry : 0;
+	m->kind = kind_of(r);
+	m->entry = module_is_code(m, r->header.e_entry) ? r->header.e_entry : 0;
 	elf_read_symbols(r);
 	elf_read_relocs(r);
 	elf_read_frames(r);
@@ -164,23 +164,23 @@ static int read_parts(struct reader *r, struct err *e)
 static int open_bytes(struct module **out, const char *name, uint8_t *bytes, size_t size,
 		      struct err *e)
 {
-	struct module *im = xcalloc(1, sizeof(*im));
-	struct reader r = {.im = im};
-	im->bytes = bytes;
-	im->size = size;
-	im->path = arena_strdup(&im->arena, name);
+	struct module *m = xcalloc(1, sizeof(*m));
+	struct reader r = {.module = m};
+	m->bytes = bytes;
+	m->size = size;
+	m->path = arena_strdup(&m->arena, name);
 	elf_version(EV_CURRENT);
 	int rc = read_parts(&r, e);
-	im->notes = ARENA_DUP(&im->arena, r.notes.data, r.notes.len);
-	im->note_count = r.notes.len;
+	m->notes = ARENA_DUP(&m->arena, r.notes.data, r.notes.len);
+	m->note_count = r.notes.len;
 	vec_free(&r.notes);
 	arena_release(&r.tmp);
 	if (rc) {
-		module_close(im);
+		module_close(m);
 		return rc;
 	}
-	im->elf = elf_memory((char *)bytes, size);
-	*out = im;
+	m->elf = elf_memory((char *)bytes, size);
+	*out = m;
 	return 0;
 }
 
@@ -206,14 +206,14 @@ int module_open_memory(struct module **out, const char *name, const void *bytes,
 	return open_bytes(out, name, copy, size, e);
 }
 
-void module_close(struct module *im)
+void module_close(struct module *m)
 {
-	if (!im)
+	if (!m)
 		return;
-	elf_end(im->elf);
-	free((void *)(uintptr_t)im->bytes);
-	arena_release(&im->arena);
-	free(im);
+	elf_end(m->elf);
+	free((void *)(uintptr_t)m->bytes);
+	arena_release(&m->arena);
+	free(m);
 }
 
 /* Looks for the build id in the notes that one entry of a table points to. */

@@ -4,7 +4,7 @@
 #include "module/elf_reader.h"
 
 struct reloc_collector {
-	struct module *im;
+	struct module *module;
 	struct reloc *items;
 	uint32_t len;
 	const struct segment *last; /* of the previous address: neighbours mostly share one */
@@ -20,12 +20,12 @@ static const struct reloc_type *find_type(const struct arch_file *f, uint32_t ty
 
 static bool is_mapped(struct reloc_collector *g, uint64_t va)
 {
-	const struct module *im = g->im;
+	const struct module *m = g->module;
 	if (g->last && bytes_inside(va - g->last->va, 8, g->last->memory_size))
 		return true;
-	uint32_t n = order_up_to(im->segments, im->segment_count, sizeof(*im->segments),
+	uint32_t n = order_up_to(m->segments, m->segment_count, sizeof(*m->segments),
 				 offsetof(struct segment, va), va);
-	g->last = n ? &im->segments[n - 1] : NULL;
+	g->last = n ? &m->segments[n - 1] : NULL;
 	return g->last && bytes_inside(va - g->last->va, 8, g->last->memory_size);
 }
 
@@ -53,7 +53,7 @@ static void add_rela(struct reloc_collector *g, const uint8_t *bytes, uint64_t c
 		Elf64_Rela in;
 		memcpy(&in, bytes + i * sizeof(in), sizeof(in));
 		if (!type || type->type != ELF64_R_TYPE(in.r_info))
-			type = find_type(g->im->arch->file, (uint32_t)ELF64_R_TYPE(in.r_info));
+			type = find_type(g->module->arch->file, (uint32_t)ELF64_R_TYPE(in.r_info));
 		if (!type || !is_mapped(g, in.r_offset))
 			continue;
 		struct reloc *out = &g->items[g->len];
@@ -70,7 +70,7 @@ static void add_rela(struct reloc_collector *g, const uint8_t *bytes, uint64_t c
 static void add_packed(struct reloc_collector *g, uint64_t va)
 {
 	size_t n;
-	const uint8_t *p = module_at(g->im, va, &n);
+	const uint8_t *p = module_at(g->module, va, &n);
 	if (!p || n < 8)
 		return;
 	struct reloc *out = &g->items[g->len++];
@@ -172,16 +172,16 @@ static uint32_t find_tables(const struct reader *r, struct reloc_table *out)
 
 void elf_read_relocs(struct reader *r)
 {
-	struct reloc_collector g = {.im = r->im};
+	struct reloc_collector g = {.module = r->module};
 	struct reloc_table *tables =
 		ARENA_ARRAY(&r->tmp, struct reloc_table, (uint64_t)r->section_count + 3);
 	uint32_t n = find_tables(r, tables);
-	uint64_t room = room_of(tables, n, r->im->size);
-	if (room > r->im->size / 8) {
+	uint64_t room = room_of(tables, n, r->module->size);
+	if (room > r->module->size / 8) {
 		elf_note(r, "there are too many relocations; they were left out");
 		return;
 	}
-	g.items = arena_alloc(&r->im->arena, room * sizeof(*g.items), _Alignof(struct reloc));
+	g.items = arena_alloc(&r->module->arena, room * sizeof(*g.items), _Alignof(struct reloc));
 	for (uint32_t i = 0; i < n; i++) {
 		if (tables[i].packed)
 			add_relr(&g, tables[i].bytes, tables[i].count);
@@ -189,6 +189,6 @@ void elf_read_relocs(struct reader *r)
 			add_rela(&g, tables[i].bytes, tables[i].count, &tables[i].symbols);
 	}
 	order_by_address(g.items, g.len, sizeof(*g.items), offsetof(struct reloc, va));
-	r->im->relocs = g.items;
-	r->im->reloc_count = g.len;
+	r->module->relocs = g.items;
+	r->module->reloc_count = g.len;
 }

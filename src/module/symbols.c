@@ -5,7 +5,7 @@
 /* Collects the symbols of a module. Names may overlap in the file, and be far longer than the file
  * together. The budget keeps time and memory in proportion to the size of the file. */
 struct symbol_collector {
-	struct module *im;
+	struct module *module;
 	struct symbol *items;
 	uint32_t len;
 	uint64_t name_budget;
@@ -53,7 +53,7 @@ static bool is_mark(const char *name, char which)
 }
 
 /* The flags of a symbol that is kept; false for other symbols. */
-static bool classify(const struct module *im, const Elf64_Sym *s, const char *name, bool in_code,
+static bool classify(const struct module *m, const Elf64_Sym *s, const char *name, bool in_code,
 		     uint8_t *flags)
 {
 	*flags = is_global(s) ? SYMBOL_GLOBAL : 0;
@@ -64,7 +64,7 @@ static bool classify(const struct module *im, const Elf64_Sym *s, const char *na
 	case STT_NOTYPE: break;
 	default: return false;
 	}
-	if (im->arch->file->mapping_symbols && (is_mark(name, 'd') || is_mark(name, 'x'))) {
+	if (m->arch->file->mapping_symbols && (is_mark(name, 'd') || is_mark(name, 'x'))) {
 		*flags |= name[1] == 'd' ? SYMBOL_DATA_MARK : SYMBOL_CODE_MARK;
 		return in_code;
 	}
@@ -75,7 +75,7 @@ static bool classify(const struct module *im, const Elf64_Sym *s, const char *na
 static const struct section *section_of(struct symbol_collector *g, uint64_t va)
 {
 	if (!g->last || va - g->last->va >= g->last->size)
-		g->last = module_section_at(g->im, va);
+		g->last = module_section_at(g->module, va);
 	return g->last;
 }
 
@@ -96,16 +96,16 @@ static const char *without_version(struct arena *a, const char *name)
 static void add_symbol(struct symbol_collector *g, const Elf64_Sym *s, const char *name,
 		       uint8_t flags)
 {
-	struct module *im = g->im;
+	struct module *m = g->module;
 	uint8_t more;
 	if (s->st_shndx == SHN_UNDEF || s->st_shndx == SHN_ABS || s->st_shndx == SHN_COMMON)
 		return;
 	const struct section *section = section_of(g, s->st_value);
-	if (!section || !*name || !classify(im, s, name, section->execute, &more) ||
+	if (!section || !*name || !classify(m, s, name, section->execute, &more) ||
 	    !can_afford(g, name))
 		return;
 	uint64_t room = section->va + section->size - s->st_value;
-	g->items[g->len++] = (struct symbol){.name = without_version(&im->arena, name),
+	g->items[g->len++] = (struct symbol){.name = without_version(&m->arena, name),
 					     .va = s->st_value,
 					     .size = s->st_size < room ? s->st_size : room,
 					     .flags = flags | more};
@@ -155,23 +155,23 @@ static void finish(struct symbol_collector *g)
 			qsort(s + i, next - i, sizeof(*s), by_name);
 		out += join_equal(s + out, s + i, next - i);
 	}
-	g->im->symbols = s;
-	g->im->symbol_count = out;
+	g->module->symbols = s;
+	g->module->symbol_count = out;
 }
 
 /* Reads both tables if there is a section table, otherwise the one that the dynamic linker uses. */
 void elf_read_symbols(struct reader *r)
 {
-	struct symbol_collector g = {.im = r->im,
-				     .name_budget = NAME_BUDGET * (uint64_t)r->im->size};
+	struct symbol_collector g = {.module = r->module,
+				     .name_budget = NAME_BUDGET * (uint64_t)r->module->size};
 	uint64_t room = r->dynamic.symbols.count;
 	for (uint32_t i = 0; i < r->section_count; i++)
 		room += is_table(&r->sections[i]) ? elf_symbol_table(r, i).count : 0;
-	if (room > r->im->size / 8) {
+	if (room > r->module->size / 8) {
 		elf_note(r, "there are too many symbols; they were left out");
 		return;
 	}
-	g.items = arena_alloc(&r->im->arena, room * sizeof(*g.items), _Alignof(struct symbol));
+	g.items = arena_alloc(&r->module->arena, room * sizeof(*g.items), _Alignof(struct symbol));
 	bool found_dynamic = false;
 	for (uint32_t i = 0; i < r->section_count; i++) {
 		if (!is_table(&r->sections[i]))
@@ -191,17 +191,17 @@ void elf_read_symbols(struct reader *r)
 	finish(&g);
 }
 
-void module_add_symbols(struct module *im, const struct module *debug)
+void module_add_symbols(struct module *m, const struct module *debug)
 {
-	uint64_t room = (uint64_t)im->symbol_count + debug->symbol_count;
+	uint64_t room = (uint64_t)m->symbol_count + debug->symbol_count;
 	if (room > UINT32_MAX / 2 || !debug->symbol_count)
 		return;
-	struct symbol_collector g = {.im = im,
-				     .len = im->symbol_count,
+	struct symbol_collector g = {.module = m,
+				     .len = m->symbol_count,
 				     .name_budget = NAME_BUDGET * (uint64_t)debug->size};
-	g.items = arena_alloc(&im->arena, room * sizeof(*g.items), _Alignof(struct symbol));
+	g.items = arena_alloc(&m->arena, room * sizeof(*g.items), _Alignof(struct symbol));
 	if (g.len)
-		memcpy(g.items, im->symbols, g.len * sizeof(*g.items));
+		memcpy(g.items, m->symbols, g.len * sizeof(*g.items));
 	for (uint32_t i = 0; i < debug->symbol_count; i++) {
 		struct symbol s = debug->symbols[i];
 		const struct section *section = section_of(&g, s.va);
@@ -210,7 +210,7 @@ void module_add_symbols(struct module *im, const struct module *debug)
 			continue;
 		uint64_t left = section->va + section->size - s.va;
 		s.size = s.size < left ? s.size : left;
-		s.name = arena_strdup(&im->arena, s.name);
+		s.name = arena_strdup(&m->arena, s.name);
 		g.items[g.len++] = s;
 	}
 	finish(&g);

@@ -134,12 +134,12 @@ static void add_chosen(struct selector *s, const struct mapped_code *m, const st
 {
 	size_t before = s->out->list.len;
 	vec_each (slots, &s->modules) {
-		const struct module *im = slots->code->module;
-		for (uint32_t i = 0; i < im->reloc_count; i++) {
+		const struct module *module = slots->code->module;
+		for (uint32_t i = 0; i < module->reloc_count; i++) {
 			uint64_t pc = 0;
-			if (!is_slot_of(&im->relocs[i], y, slots->code == m->code) ||
-			    memory_read(s->pid, slots->bias + im->relocs[i].va, &pc, sizeof(pc)) !=
-				    sizeof(pc))
+			if (!is_slot_of(&module->relocs[i], y, slots->code == m->code) ||
+			    memory_read(s->pid, slots->bias + module->relocs[i].va, &pc,
+					sizeof(pc)) != sizeof(pc))
 				continue;
 			struct place p = space_find(s->space, pc);
 			if (p.code == m->code && p.va != y->va)
@@ -164,10 +164,10 @@ static void select_symbols(struct selector *s, const struct mapped_code *m,
 	}
 }
 
-static bool is_stripped(const struct module *im)
+static bool is_stripped(const struct module *module)
 {
-	for (uint32_t i = 0; i < im->symbol_count; i++)
-		if (!(im->symbols[i].flags &
+	for (uint32_t i = 0; i < module->symbol_count; i++)
+		if (!(module->symbols[i].flags &
 		      (SYMBOL_DYNAMIC | SYMBOL_DATA_MARK | SYMBOL_CODE_MARK)))
 			return false;
 	return true;

@@ -49,14 +49,15 @@ static void consider(struct similar_names *n, struct arena *a, const char *name)
 	}
 }
 
-static void consider_symbols(struct selector *s, const struct module *im, struct similar_names *n)
+static void consider_symbols(struct selector *s, const struct module *module,
+			     struct similar_names *n)
 {
 	struct arena tmp;
 	arena_init(&tmp);
-	for (uint32_t i = 0; i < im->symbol_count; i++) {
-		const struct symbol *y = &im->symbols[i];
+	for (uint32_t i = 0; i < module->symbol_count; i++) {
+		const struct symbol *y = &module->symbols[i];
 		if (y->flags & (SYMBOL_OBJECT | SYMBOL_DATA_MARK | SYMBOL_CODE_MARK) ||
-		    !module_is_code(im, y->va))
+		    !module_is_code(module, y->va))
 			continue;
 		const char *base = arena_strndup(&tmp, y->name, strcspn(y->name, "."));
 		consider(n, &s->tmp, name_bare(&tmp, name_readable(&tmp, base), false));

@@ -81,13 +81,13 @@ static uint64_t *find_addresses(const struct fusing *f, uint32_t *count)
 	return a;
 }
 
-static int recover(struct fusing *f, struct module *im, struct flow *known, struct err *e)
+static int recover(struct fusing *f, struct module *m, struct flow *known, struct err *e)
 {
 	struct structure_options options = structure_options;
 	uint32_t count;
 	uint64_t *addresses = find_addresses(f, &count);
 	options.flow = known;
-	int rc = structure_of_addresses(&f->own, im, addresses, count, &options, e);
+	int rc = structure_of_addresses(&f->own, m, addresses, count, &options, e);
 	free(addresses);
 	return rc;
 }
@@ -95,29 +95,29 @@ static int recover(struct fusing *f, struct module *im, struct flow *known, stru
 static int recover_from_file(struct fusing *f, struct err *e)
 {
 	const struct profile_module *i = &f->p->modules.data[f->module];
-	struct module *im;
+	struct module *m;
 	int rc = check_file(i, e);
 	if (rc < 0)
 		return rc;
 	f->own = structure_cached(i->path, &structure_options);
 	if (f->own)
 		return 0;
-	rc = module_open(&im, i->path, e);
+	rc = module_open(&m, i->path, e);
 	if (rc < 0)
 		return rc;
-	rc = recover(f, im, NULL, e);
-	module_close(im);
+	rc = recover(f, m, NULL, e);
+	module_close(m);
 	return rc;
 }
 
 static void find_structure(struct fusing *f, const struct fuse_options *o)
 {
 	struct profile_module *i = &f->p->modules.data[f->module];
-	struct module *im = o && o->module ? o->module(o->ctx, f->module) : NULL;
+	struct module *m = o && o->module ? o->module(o->ctx, f->module) : NULL;
 	struct flow *known = o && o->flow ? o->flow(o->ctx, f->module) : NULL;
 	struct err e;
 	f->s = o && o->structure ? o->structure(o->ctx, f->module) : NULL;
-	if (!f->s && (im ? recover(f, im, known, &e) : recover_from_file(f, &e)) < 0) {
+	if (!f->s && (m ? recover(f, m, known, &e) : recover_from_file(f, &e)) < 0) {
 		debug(LOG_STRUCTURE, 1, "%s: %s", i->path, e.text);
 		i->problem = arena_strdup(&f->p->arena, e.text);
 		return;

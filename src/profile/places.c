@@ -94,9 +94,9 @@ static void recover(struct places *p, uint32_t module, const address_list *addre
 	struct known_module *k = &p->modules.data[module];
 	struct recovered part = {0};
 	struct err ignored;
-	struct module *im = p->module(p->ctx, module);
-	if (!im || structure_of_addresses(&part.structure, im, addresses->data, addresses->len,
-					  &options, &ignored)) {
+	struct module *m = p->module(p->ctx, module);
+	if (!m || structure_of_addresses(&part.structure, m, addresses->data, addresses->len,
+					 &options, &ignored)) {
 		k->failed = true;
 		return;
 	}

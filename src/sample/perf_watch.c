@@ -129,18 +129,18 @@ static int open_one_thread(struct perf_sampler *p, int pid, int tid, bool whole,
 	return rc;
 }
 
-static void report_module(struct perf_sampler *p, int pid, const struct mapped_module *im)
+static void report_module(struct perf_sampler *p, int pid, const struct mapped_module *module)
 {
-	for (uint32_t i = 0; i < im->code_count; i++) {
+	for (uint32_t i = 0; i < module->code_count; i++) {
 		struct mapping_event m = {
 			.pid = pid,
-			.start = im->code[i].start,
-			.end = im->code[i].end,
-			.offset = im->code[i].offset,
-			.inode = im->inode,
-			.device_major = im->device_major,
-			.device_minor = im->device_minor,
-			.path = im->path,
+			.start = module->code[i].start,
+			.end = module->code[i].end,
+			.offset = module->code[i].offset,
+			.inode = module->inode,
+			.device_major = module->device_major,
+			.device_minor = module->device_minor,
+			.path = module->path,
 		};
 		p->o.sink.map(p->o.sink.ctx, &m);
 	}

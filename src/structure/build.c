@@ -41,7 +41,7 @@ struct worker_state {
 };
 
 struct build {
-	struct module *im;
+	struct module *module;
 	const struct structure_options *options;
 	struct debug *debug; /* NULL without debugging information */
 	struct flow *flow;   /* options->flow, or our own */
@@ -254,16 +254,17 @@ static void open_debug(struct build *b)
 	struct err e;
 	if (!b->options->use_debug)
 		return;
-	if (debug_open(&b->debug, b->im, &b->options->debug, &e) < 0) {
-		debug(LOG_STRUCTURE, 1, "%s: no debugging information: %s", b->im->path, e.text);
+	if (debug_open(&b->debug, b->module, &b->options->debug, &e) < 0) {
+		debug(LOG_STRUCTURE, 1, "%s: no debugging information: %s", b->module->path,
+		      e.text);
 		b->debug = NULL;
 	}
 	if (!b->debug)
 		return;
 	const struct module *file = debug_file(b->debug);
 	if (file) {
-		module_add_symbols(b->im, file);
-		module_add_frames(b->im, file);
+		module_add_symbols(b->module, file);
+		module_add_frames(b->module, file);
 	}
 	b->unit_count = debug_unit_count(b->debug);
 	b->units = xcalloc(b->unit_count, sizeof(*b->units));
@@ -316,8 +317,8 @@ static struct structure *build_dealt(struct build *b)
 {
 	build_all(b);
 	struct structure *s = join_workers(b);
-	s->machine = b->im->machine;
-	s->build_id = b->im->build_id;
+	s->machine = b->module->machine;
+	s->build_id = b->module->build_id;
 	s->has_lines = b->unit_count != 0;
 	return s;
 }
@@ -327,7 +328,7 @@ static int build(struct build *b, struct structure **out, struct err *e)
 	b->since = now_seconds();
 	open_debug(b);
 	end_phase(b, &b->stats.seconds_debug);
-	int rc = flow_open(&b->flow, b->im, e);
+	int rc = flow_open(&b->flow, b->module, e);
 	if (rc < 0)
 		return rc;
 	end_phase(b, &b->stats.seconds_flow);
@@ -369,15 +370,15 @@ static struct structure *load_cached(const struct cache_subject *subject)
 }
 
 /* Builds the structure and, if wanted, stores it in the cache. */
-static int build_fresh(struct structure **out, struct module *im, const struct structure_options *o,
+static int build_fresh(struct structure **out, struct module *m, const struct structure_options *o,
 		       struct err *e)
 {
-	struct build b = {.im = im, .options = o};
+	struct build b = {.module = m, .options = o};
 	int rc = build(&b, out, e);
-	if (rc == 0 && o->use_cache && im->build_id.size) {
+	if (rc == 0 && o->use_cache && m->build_id.size) {
 		const struct module *file = b.debug ? debug_file(b.debug) : NULL;
-		struct cache_subject subject = {im->path, im->build_id, im->size, o};
-		struct cache_sources sources = {file ? file->path : NULL, im->debuglink};
+		struct cache_subject subject = {m->path, m->build_id, m->size, o};
+		struct cache_sources sources = {file ? file->path : NULL, m->debuglink};
 		cache_store(&subject, &sources, *out);
 		end_phase(&b, &b.stats.seconds_cache);
 	}
@@ -389,12 +390,12 @@ static int build_fresh(struct structure **out, struct module *im, const struct s
 	return rc;
 }
 
-int structure_build(struct structure **out, struct module *im, const struct structure_options *o,
+int structure_build(struct structure **out, struct module *m, const struct structure_options *o,
 		    struct err *e)
 {
-	struct cache_subject subject = {im->path, im->build_id, im->size, o};
+	struct cache_subject subject = {m->path, m->build_id, m->size, o};
 	*out = o->use_cache ? load_cached(&subject) : NULL;
-	return *out ? 0 : build_fresh(out, im, o, e);
+	return *out ? 0 : build_fresh(out, m, o, e);
 }
 
 struct structure *structure_cached(const char *path, const struct structure_options *o)
@@ -416,15 +417,15 @@ int structure_open(struct structure **out, const char *path, const struct struct
 	if (*out)
 		return 0;
 	double start = now_seconds();
-	struct module *im;
-	int rc = module_open(&im, path, e);
+	struct module *m;
+	int rc = module_open(&m, path, e);
 	if (rc < 0)
 		return rc;
 	double seconds = now_seconds() - start;
-	rc = build_fresh(out, im, o, e);
+	rc = build_fresh(out, m, o, e);
 	if (rc == 0)
 		(*out)->stats.seconds_module = seconds;
-	module_close(im);
+	module_close(m);
 	return rc;
 }
 
@@ -441,7 +442,7 @@ static bool list_functions_at(const struct build *b, const uint64_t *addresses, 
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t n = flow_function_at(b->flow, addresses[i]);
 		if (n == UINT32_MAX) {
-			all &= !module_is_code(b->im, addresses[i]);
+			all &= !module_is_code(b->module, addresses[i]);
 			continue;
 		}
 		all &= p[n].found_by != FOUND_ENTRY;
@@ -457,7 +458,7 @@ static bool list_functions_at(const struct build *b, const uint64_t *addresses, 
 static int choose_flow(struct build *b, struct err *e)
 {
 	if (!b->options->flow || (b->debug && debug_file(b->debug)))
-		return flow_open(&b->flow, b->im, e);
+		return flow_open(&b->flow, b->module, e);
 	b->flow = b->options->flow;
 	return 0;
 }
@@ -483,14 +484,14 @@ static int build_some(struct build *b, struct structure **out, const uint64_t *a
 	return 0;
 }
 
-int structure_of_addresses(struct structure **out, struct module *im, const uint64_t *addresses,
+int structure_of_addresses(struct structure **out, struct module *m, const uint64_t *addresses,
 			   uint32_t count, const struct structure_options *o, struct err *e)
 {
-	struct cache_subject subject = {im->path, im->build_id, im->size, o};
+	struct cache_subject subject = {m->path, m->build_id, m->size, o};
 	*out = o->use_cache ? load_cached(&subject) : NULL;
 	if (*out)
 		return 0;
-	struct build b = {.im = im, .options = o};
+	struct build b = {.module = m, .options = o};
 	int rc = build_some(&b, out, addresses, count, e);
 	release_build(&b);
 	return rc;

@@ -109,7 +109,7 @@ int structure_open(struct structure **out, const char *path, const struct struct
 		   struct err *e);
 /* The same for a module that is open already; never cached unless it has a build id. Adds the
  * symbols and frame ranges of its separate debug file to the module. */
-int structure_build(struct structure **out, struct module *im, const struct structure_options *o,
+int structure_build(struct structure **out, struct module *m, const struct structure_options *o,
 		    struct err *e);
 void structure_free(struct structure *s);
 
@@ -119,7 +119,7 @@ struct structure *structure_cached(const char *path, const struct structure_opti
 /* The structure of the functions that have one of the addresses, for callers that need it at once.
  * If the whole module is in the cache, the result is its structure. The result is not cached. Adds
  * symbols and frame ranges to the module as structure_build() does. */
-int structure_of_addresses(struct structure **out, struct module *im, const uint64_t *addresses,
+int structure_of_addresses(struct structure **out, struct module *m, const uint64_t *addresses,
 			   uint32_t count, const struct structure_options *o, struct err *e);
 
 /* Finds functions and scopes by address. The scopes of a function are indexed when the first

@@ -24,7 +24,7 @@ struct recipe_use {
 
 struct work {
 	const struct analysis_input *input;
-	const struct module *im;
+	const struct module *module;
 	const struct arch *arch;
 	const struct cfg *g;
 	struct arena *tmp;
@@ -58,7 +58,7 @@ static void decode_block(struct work *w, uint32_t block)
 	const struct block *b = &w->g->blocks[block];
 	uint32_t at = w->first[block];
 	size_t n = 0;
-	const uint8_t *p = module_at(w->im, b->start, &n);
+	const uint8_t *p = module_at(w->module, b->start, &n);
 	for (size_t done = 0; p && done < b->size; at++) {
 		struct insn *in = &w->insns[at];
 		if (at == w->first[block + 1] ||
@@ -364,7 +364,7 @@ static void emit_block(struct work *w, uint32_t block, struct analysis *out)
 /* Linear code that no path reaches. The state is `usual` at its start and after each instruction
  * that does not fall through, and `entry` at places that the function itself calls. */
 struct loose {
-	const struct module *im;
+	const struct module *module;
 	const struct arch *arch;
 	const struct state *usual, *entry;
 	const uint64_t *inner;
@@ -414,7 +414,7 @@ static uint64_t assume_straight(const struct loose *l, uint64_t va, uint64_t end
 	int32_t off;
 	do {
 		struct insn in;
-		size_t n = decode_at(l->im, l->arch, va, DECODE_FULL, &in);
+		size_t n = decode_at(l->module, l->arch, va, DECODE_FULL, &in);
 		uint64_t next = va + (n ? n : l->arch->insn_align);
 		struct recipe r =
 			n && is_call(&in) ? recipe_at_call(l, &s, &in) : choose_recipe(&s, l->arch);
@@ -515,7 +515,7 @@ static void emit(struct work *w, struct analysis *out)
 		return;
 	struct state saved = *usual;
 	state_forget_saved(&saved, w->arch);
-	struct loose l = {w->im, w->arch, &saved, &entry, w->inner.data, w->inner.len};
+	struct loose l = {w->module, w->arch, &saved, &entry, w->inner.data, w->inner.len};
 	for (uint32_t i = 0; i < w->input->span_count; i++)
 		fill(&l, &w->input->spans[i], out);
 }
@@ -570,7 +570,8 @@ static void distrust_records(struct analysis *out)
 
 void analyse_function(struct analysis *out, const struct analysis_input *in, struct arena *tmp)
 {
-	struct work w = {.input = in, .im = in->im, .arch = in->arch, .g = in->g, .tmp = tmp};
+	struct work w = {
+		.input = in, .module = in->module, .arch = in->arch, .g = in->g, .tmp = tmp};
 	vec_clear(&out->runs);
 	out->proven = false;
 	if (!in->g->block_count || in->g->insn_count > MAX_INSNS)
@@ -591,12 +592,12 @@ void analyse_function(struct analysis *out, const struct analysis_input *in, str
 	vec_free(&w.inner);
 }
 
-void analyse_loose_code(struct analysis *out, const struct module *im, const struct arch *arch,
+void analyse_loose_code(struct analysis *out, const struct module *m, const struct arch *arch,
 			uint64_t start, uint64_t end)
 {
 	struct state entry;
 	state_at_entry(&entry, arch, arch->link == REG_NONE ? 8 : 0);
-	struct loose l = {.im = im, .arch = arch, .usual = &entry, .entry = &entry};
+	struct loose l = {.module = m, .arch = arch, .usual = &entry, .entry = &entry};
 	vec_clear(&out->runs);
 	out->proven = false;
 	assume(&l, start, end, out);

@@ -23,7 +23,7 @@ struct analysis {
 
 /* A function to analyse. */
 struct analysis_input {
-	const struct module *im;
+	const struct module *module;
 	const struct arch *arch;
 	const struct function *function;
 	const struct cfg *g;
@@ -39,5 +39,5 @@ struct analysis_input {
 void analyse_function(struct analysis *out, const struct analysis_input *in, struct arena *tmp);
 /* Analyses code that belongs to no known function, as if one began at `start` and after each
  * return. */
-void analyse_loose_code(struct analysis *out, const struct module *im, const struct arch *arch,
+void analyse_loose_code(struct analysis *out, const struct module *m, const struct arch *arch,
 			uint64_t start, uint64_t end);

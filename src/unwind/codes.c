@@ -106,14 +106,14 @@ static struct code *add_code(struct codes *c, const struct mapped_module *file)
 }
 
 /* Takes ownership of the module. */
-static int fill_code(struct codes *c, struct code *code, struct module *im, struct err *e)
+static int fill_code(struct codes *c, struct code *code, struct module *module, struct err *e)
 {
-	int rc = flow_open(&code->flow, im, e);
+	int rc = flow_open(&code->flow, module, e);
 	if (rc) {
-		module_close(im);
+		module_close(module);
 		return rc;
 	}
-	code->module = im;
+	code->module = module;
 	code->arch = flow_arch(code->flow);
 	code->recipes = recipes_open(code->flow, &c->options);
 	code->links = links_new(code->flow);
@@ -140,7 +140,7 @@ static struct code *open_file(struct codes *c, const struct mapped_module *file,
 			      const char *open_path)
 {
 	struct err e = {0};
-	struct module *im = NULL;
+	struct module *module = NULL;
 	struct stat st;
 	char held[64];
 	/* The file is held open, so that the file identified is the file read. */
@@ -160,12 +160,12 @@ static struct code *open_file(struct codes *c, const struct mapped_module *file,
 		return c->all.data[known];
 	}
 	snprintf(held, sizeof(held), "/proc/self/fd/%d", fd);
-	int rc = module_open_as(&im, held, file->path, &e);
+	int rc = module_open_as(&module, held, file->path, &e);
 	close(fd);
 	if (rc)
 		return failed_code(c, file, rc, &e);
 	struct code *code = add_code(c, file);
-	rc = fill_code(c, code, im, &e);
+	rc = fill_code(c, code, module, &e);
 	if (rc)
 		code->problem = arena_strdup(&c->arena, e.text);
 	hashmap_put(&c->by_identity, key, code->id);
@@ -192,20 +192,20 @@ static struct code *open_vdso(struct codes *c, int pid, const struct mapped_modu
 {
 	struct maps m = {.pid = pid};
 	struct err e = {0};
-	struct module *im = NULL;
-	if (maps_open_module(&im, &m, file, &e)) {
-		int rc = open_own_vdso(&im, &e);
+	struct module *module = NULL;
+	if (maps_open_module(&module, &m, file, &e)) {
+		int rc = open_own_vdso(&module, &e);
 		if (rc)
 			return failed_code(c, file, rc, &e);
 	}
-	uint64_t key = hash_bytes(im->bytes, im->size, 0);
+	uint64_t key = hash_bytes(module->bytes, module->size, 0);
 	uint32_t known = hashmap_get(&c->by_identity, key);
 	if (known != HASHMAP_NONE) {
-		module_close(im);
+		module_close(module);
 		return c->all.data[known];
 	}
 	struct code *code = add_code(c, file);
-	if (fill_code(c, code, im, &e))
+	if (fill_code(c, code, module, &e))
 		code->problem = arena_strdup(&c->arena, e.text);
 	hashmap_put(&c->by_identity, key, code->id);
 	return code;

@@ -174,7 +174,7 @@ static void note_caller(void *ctx, const struct far_jump *j)
 
 static uint64_t find_only_return(const struct links *l, uint64_t va)
 {
-	const struct module *im = flow_module(l->flow);
+	const struct module *m = flow_module(l->flow);
 	uint32_t count, i = flow_function_at(l->flow, va);
 	struct direct_callers c = {.callee = va};
 	struct insn in;
@@ -182,8 +182,8 @@ static uint64_t find_only_return(const struct links *l, uint64_t va)
 	if (i == UINT32_MAX || flow_functions(l->flow, &count)[i].start != va ||
 	    flow_functions(l->flow, &count)[i].found_by & (FOUND_DYNAMIC | FOUND_ENTRY))
 		return 0;
-	far_jumps(im, flow_arch(l->flow), note_caller, &c);
-	const uint8_t *p = c.calls == 1 && !c.jumps ? module_at(im, c.call, &n) : NULL;
+	far_jumps(m, flow_arch(l->flow), note_caller, &c);
+	const uint8_t *p = c.calls == 1 && !c.jumps ? module_at(m, c.call, &n) : NULL;
 	return p && flow_arch(l->flow)->decode(p, n, c.call, DECODE_FLOW, &in) &&
 			       in.kind == INSN_CALL
 		       ? c.call + in.length

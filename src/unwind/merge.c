@@ -143,24 +143,24 @@ static void merge_row(const struct analysis *a, const struct arch *arch, const s
 }
 
 /* The start of the next range that call frame information describes, at most `end`. */
-static uint64_t next_range(const struct module *im, uint64_t va, uint64_t end)
+static uint64_t next_range(const struct module *m, uint64_t va, uint64_t end)
 {
-	uint32_t n = ORDER_UP_TO(im->frames, im->frame_count, start, va);
-	return n < im->frame_count && im->frames[n].start < end ? im->frames[n].start : end;
+	uint32_t n = ORDER_UP_TO(m->frames, m->frame_count, start, va);
+	return n < m->frame_count && m->frames[n].start < end ? m->frames[n].start : end;
 }
 
 /* The row at va and its end. For addresses that no row covers, it is a row that knows nothing, so
  * that the analysis is kept. */
-static uint64_t next_row(const struct module *im, struct cfi *c, uint64_t va, uint64_t end,
+static uint64_t next_row(const struct module *m, struct cfi *c, uint64_t va, uint64_t end,
 			 struct cfi_row *row)
 {
 	if (cfi_row_at(c, va, row) && row->end > va)
 		return row->end < end ? row->end : end;
 	*row = (struct cfi_row){.cfa = CFI_CFA_UNKNOWN, .ret = CFI_UNKNOWN};
-	return next_range(im, va, end);
+	return next_range(m, va, end);
 }
 
-void merge_cfi(struct analysis *a, const struct module *im, struct cfi *c, const struct arch *arch,
+void merge_cfi(struct analysis *a, const struct module *m, struct cfi *c, const struct arch *arch,
 	       const struct part *span)
 {
 	run_list merged = {0};
@@ -171,7 +171,7 @@ void merge_cfi(struct analysis *a, const struct module *im, struct cfi *c, const
 		vec_push(&merged, a->runs.data[at++]);
 	for (uint64_t va = span->start; va < span->end;) {
 		struct cfi_row row;
-		uint64_t end = next_row(im, c, va, span->end, &row);
+		uint64_t end = next_row(m, c, va, span->end, &row);
 		struct recipe r = recipe_of(&row, arch);
 		merge_row(a, arch, &r, &(struct part){va, end}, &at, &merged);
 		va = end;

@@ -8,5 +8,5 @@
  *    show that.
  * 2. Where it gives the CFA, it replaces them if the analysis is not proven, or found that no path
  *    reaches the code. */
-void merge_cfi(struct analysis *a, const struct module *im, struct cfi *c, const struct arch *arch,
+void merge_cfi(struct analysis *a, const struct module *m, struct cfi *c, const struct arch *arch,
 	       const struct part *span);

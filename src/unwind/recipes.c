@@ -18,7 +18,7 @@ struct known_span {
 
 struct recipes {
 	struct flow *flow;
-	const struct module *im;
+	const struct module *module;
 	const struct arch *arch;
 	struct cfi *cfi; /* NULL: there is none, or the options exclude it */
 	struct recipes_options options;
@@ -44,13 +44,13 @@ struct recipes *recipes_open(struct flow *f, const struct recipes_options *optio
 {
 	struct recipes *r = xcalloc(1, sizeof(*r));
 	r->flow = f;
-	r->im = flow_module(f);
+	r->module = flow_module(f);
 	r->arch = flow_arch(f);
 	if (options)
 		r->options = *options;
 	if (!r->options.no_cfi)
-		r->cfi = cfi_open(r->im, NULL);
-	r->base = r->im->segment_count ? r->im->segments[0].va : 0;
+		r->cfi = cfi_open(r->module, NULL);
+	r->base = r->module->segment_count ? r->module->segments[0].va : 0;
 	vec_push(&r->recipes, (struct recipe){.slot_reg = REG_NONE});
 	return r;
 }
@@ -147,7 +147,7 @@ static void compile_span(struct recipes *r, uint64_t start, uint64_t end)
  * frame information describes its frame at entry. */
 static bool is_part(const struct recipes *r, const struct function *p)
 {
-	const struct frame_range *f = module_frame_at(r->im, p->start);
+	const struct frame_range *f = module_frame_at(r->module, p->start);
 	return f && f->start == p->start && f->mid_frame && !(p->flags & FUNCTION_PLT);
 }
 
@@ -162,7 +162,7 @@ static uint32_t written_in_block(struct recipes *r, const struct block *b)
 	if (b->flags & BLOCK_NORETURN && !b->edge_count)
 		return 0;
 	for (uint64_t va = b->start; va < b->start + b->size; va += in.length) {
-		if (!decode_at(r->im, r->arch, va, DECODE_FULL, &in))
+		if (!decode_at(r->module, r->arch, va, DECODE_FULL, &in))
 			return UINT32_MAX;
 		written |= in.writes.core;
 	}
@@ -230,7 +230,7 @@ static void add_function(struct recipes *r, uint32_t number)
 	r->analysis.proven = false;
 	if (!r->options.no_analysis && !is_part(r, p)) {
 		struct analysis_input in = {
-			.im = r->im,
+			.module = r->module,
 			.arch = r->arch,
 			.function = p,
 			.g = flow_cfg(r->flow, number, &r->result, &r->tmp),
@@ -242,7 +242,7 @@ static void add_function(struct recipes *r, uint32_t number)
 		analyse_function(&r->analysis, &in, &r->tmp);
 	}
 	for (uint32_t i = 0; i <= p->part_count; i++)
-		merge_cfi(&r->analysis, r->im, r->cfi, r->arch, &spans[i]);
+		merge_cfi(&r->analysis, r->module, r->cfi, r->arch, &spans[i]);
 	debug(LOG_UNWIND, 2, "recipes of %s at 0x%lx%s", p->name ? p->name : "?",
 	      (unsigned long)p->start, r->analysis.proven ? ", proven" : "");
 	for (uint32_t i = 0; i <= p->part_count; i++)
@@ -254,7 +254,7 @@ static void add_function(struct recipes *r, uint32_t number)
 /* Needed where the file's own tables do not show which function contains an address. */
 static void discover(struct recipes *r)
 {
-	debug(LOG_UNWIND, 1, "discovering functions of %s", r->im->path);
+	debug(LOG_UNWIND, 1, "discovering functions of %s", r->module->path);
 	flow_discover(r->flow);
 	r->discovered = true;
 }
@@ -278,19 +278,19 @@ static bool is_in_gap(const struct recipes *r, uint64_t va)
 static bool are_bounds_known(const struct recipes *r, uint64_t va)
 {
 	uint32_t count, function = flow_function_at(r->flow, va);
-	if (r->discovered || (module_frame_at(r->im, va) && !r->options.no_cfi))
+	if (r->discovered || (module_frame_at(r->module, va) && !r->options.no_cfi))
 		return true;
 	if (function == UINT32_MAX)
 		return is_in_gap(r, va);
 	const struct function *p = &flow_functions(r->flow, &count)[function];
-	const char *section = module_section_at(r->im, va)->name;
+	const char *section = module_section_at(r->module, va)->name;
 	return p->flags & FUNCTION_PLT || p->bounded || !strcmp(section, ".init") ||
 	       !strcmp(section, ".fini");
 }
 
 static void add_code_at(struct recipes *r, uint64_t va)
 {
-	if (!module_is_code(r->im, va))
+	if (!module_is_code(r->module, va))
 		return;
 	if (!are_bounds_known(r, va))
 		discover(r);
@@ -307,7 +307,7 @@ static struct part loose_code_at(const struct recipes *r, uint64_t va)
 	enum { MAX_LOOSE_CODE = 1 << 14 };
 	uint32_t count;
 	const struct function *all = flow_functions(r->flow, &count);
-	const struct section *s = module_section_at(r->im, va);
+	const struct section *s = module_section_at(r->module, va);
 	uint32_t after = ORDER_UP_TO(all, count, start, va);
 	struct part p = {va < MAX_LOOSE_CODE ? 0 : va - MAX_LOOSE_CODE, va + MAX_LOOSE_CODE};
 	if (s && p.start < s->va)
@@ -324,17 +324,18 @@ static struct part loose_code_at(const struct recipes *r, uint64_t va)
 /* Adds code that is in no function. Call frame information may still describe it. */
 static void add_code_without_function(struct recipes *r, uint64_t va)
 {
-	const struct frame_range *f = module_frame_at(r->im, va);
+	const struct frame_range *f = module_frame_at(r->module, va);
 	struct part span = f ? (struct part){f->start, f->end} : loose_code_at(r, va);
 	if (span_at(r, span.start) || va < span.start || va >= span.end)
 		span = (struct part){va, va + 1};
 	vec_clear(&r->analysis.runs);
 	r->analysis.proven = false;
-	if (!f && !r->options.no_analysis && module_is_code(r->im, va))
-		analyse_loose_code(&r->analysis, r->im, r->arch,
-				   span.start + padding_at(r->im, r->arch, span.start, span.end),
+	if (!f && !r->options.no_analysis && module_is_code(r->module, va))
+		analyse_loose_code(&r->analysis, r->module, r->arch,
+				   span.start +
+					   padding_at(r->module, r->arch, span.start, span.end),
 				   span.end);
-	merge_cfi(&r->analysis, r->im, r->cfi, r->arch, &span);
+	merge_cfi(&r->analysis, r->module, r->cfi, r->arch, &span);
 	compile_span(r, span.start, span.end);
 }
 

@@ -18,15 +18,15 @@ static bool is_record(const struct cfi_row *row, const struct arch *arch)
 	       (arch->link != REG_NONE || row->cfa_reg == arch->fp);
 }
 
-bool records_are_kept(const struct module *im, const struct arch *arch)
+bool records_are_kept(const struct module *m, const struct arch *arch)
 {
-	struct cfi *c = cfi_open(im, NULL);
-	uint32_t saved = 0, without = 0, stride = im->frame_count / MAX_LOOKED_AT + 1;
+	struct cfi *c = cfi_open(m, NULL);
+	uint32_t saved = 0, without = 0, stride = m->frame_count / MAX_LOOKED_AT + 1;
 	struct cfi_row row;
 	if (!c)
 		return false;
-	for (uint32_t i = 0; i < im->frame_count; i += stride) {
-		const struct frame_range *f = &im->frames[i];
+	for (uint32_t i = 0; i < m->frame_count; i += stride) {
+		const struct frame_range *f = &m->frames[i];
 		if (!cfi_row_at(c, f->start + (f->end - f->start) / 2, &row) ||
 		    row.ret != CFI_SAVED || row.cfa != CFI_CFA_REGISTER)
 			continue;
@@ -38,6 +38,6 @@ bool records_are_kept(const struct module *im, const struct arch *arch)
 	}
 	cfi_close(c);
 	debug(LOG_UNWIND, 1, "%u of %u frames of %s without a frame record", without, saved,
-	      im->path);
+	      m->path);
 	return without * 100 <= saved * MAX_PERCENT_WITHOUT;
 }

@@ -7,4 +7,4 @@
 /* Whether nearly all functions of the module that save a return address keep a frame record,
  * according to the call frame information of a sample of them. False if there is no call frame
  * information. */
-bool records_are_kept(const struct module *im, const struct arch *arch);
+bool records_are_kept(const struct module *m, const struct arch *arch);

@@ -59,16 +59,16 @@ static void read_units(struct debug *d)
 
 void fuzz_debug(const uint8_t *data, size_t size)
 {
-	struct module *im = NULL;
+	struct module *m = NULL;
 	struct debug *d = NULL;
 	struct debug_options options = {0};
 	struct err e;
-	if (module_open_memory(&im, "fuzz", data, size, &e))
+	if (module_open_memory(&m, "fuzz", data, size, &e))
 		return;
-	if (debug_open(&d, im, &options, &e) == 0 && d) {
-		sink += debug_unit_at(d, im->entry);
+	if (debug_open(&d, m, &options, &e) == 0 && d) {
+		sink += debug_unit_at(d, m->entry);
 		read_units(d);
 		debug_close(d);
 	}
-	module_close(im);
+	module_close(m);
 }

@@ -15,78 +15,78 @@ static void touch(const uint8_t *p, size_t n)
 	}
 }
 
-static void walk_sections(const struct module *im)
+static void walk_sections(const struct module *m)
 {
-	for (uint32_t i = 0; i < im->section_count; i++) {
-		const struct section *s = &im->sections[i];
-		FUZZ_CHECK(i == 0 || im->sections[i - 1].va <= s->va);
+	for (uint32_t i = 0; i < m->section_count; i++) {
+		const struct section *s = &m->sections[i];
+		FUZZ_CHECK(i == 0 || m->sections[i - 1].va <= s->va);
 		if (s->bytes)
 			touch(s->bytes, s->size);
 		size_t n = 0;
-		touch(module_at(im, s->va, &n), n);
-		sink += module_section(im, s->name) != NULL;
-		sink += module_is_code(im, s->va + s->size - 1);
+		touch(module_at(m, s->va, &n), n);
+		sink += module_section(m, s->name) != NULL;
+		sink += module_is_code(m, s->va + s->size - 1);
 	}
-	for (uint32_t i = 0; i < im->segment_count; i++) {
+	for (uint32_t i = 0; i < m->segment_count; i++) {
 		size_t n = 0;
-		uint64_t last = im->segments[i].va + im->segments[i].file_size - 1;
-		touch(module_at(im, im->segments[i].va, &n), n);
-		touch(module_at(im, last, &n), n);
+		uint64_t last = m->segments[i].va + m->segments[i].file_size - 1;
+		touch(module_at(m, m->segments[i].va, &n), n);
+		touch(module_at(m, last, &n), n);
 	}
 }
 
-static void walk_symbols(const struct module *im)
+static void walk_symbols(const struct module *m)
 {
 	struct arena a;
 	arena_init(&a);
-	for (uint32_t i = 0; i < im->symbol_count; i++) {
-		const struct symbol *s = &im->symbols[i];
-		FUZZ_CHECK(i == 0 || im->symbols[i - 1].va <= s->va);
+	for (uint32_t i = 0; i < m->symbol_count; i++) {
+		const struct symbol *s = &m->symbols[i];
+		FUZZ_CHECK(i == 0 || m->symbols[i - 1].va <= s->va);
 		sink += strlen(s->name);
 		if (i < 300)
 			sink += strlen(demangle(&a, s->name));
-		FUZZ_CHECK(module_symbol_from(im, s->va) <= i);
+		FUZZ_CHECK(module_symbol_from(m, s->va) <= i);
 	}
 	arena_release(&a);
 }
 
-static void walk_relocs(const struct module *im)
+static void walk_relocs(const struct module *m)
 {
-	for (uint32_t i = 0; i < im->reloc_count; i++) {
-		const struct reloc *r = &im->relocs[i];
+	for (uint32_t i = 0; i < m->reloc_count; i++) {
+		const struct reloc *r = &m->relocs[i];
 		uint64_t word;
-		FUZZ_CHECK(i == 0 || im->relocs[i - 1].va <= r->va);
+		FUZZ_CHECK(i == 0 || m->relocs[i - 1].va <= r->va);
 		sink += r->symbol ? strlen(r->symbol) : 0;
-		sink += module_word(im, r->va, &word) ? word : 0;
-		FUZZ_CHECK(module_reloc_at(im, r->va));
+		sink += module_word(m, r->va, &word) ? word : 0;
+		FUZZ_CHECK(module_reloc_at(m, r->va));
 	}
 }
 
-static void walk_frames(const struct module *im)
+static void walk_frames(const struct module *m)
 {
-	for (uint32_t i = 0; i < im->frame_count; i++) {
-		const struct frame_range *f = &im->frames[i];
-		FUZZ_CHECK(f->start <= f->end && (i == 0 || im->frames[i - 1].start <= f->start));
-		sink += module_frame_at(im, f->start) != NULL;
+	for (uint32_t i = 0; i < m->frame_count; i++) {
+		const struct frame_range *f = &m->frames[i];
+		FUZZ_CHECK(f->start <= f->end && (i == 0 || m->frames[i - 1].start <= f->start));
+		sink += module_frame_at(m, f->start) != NULL;
 	}
-	for (uint32_t i = 0; i < im->landing_count; i++)
-		FUZZ_CHECK(i == 0 || im->landings[i - 1].start <= im->landings[i].start);
+	for (uint32_t i = 0; i < m->landing_count; i++)
+		FUZZ_CHECK(i == 0 || m->landings[i - 1].start <= m->landings[i].start);
 }
 
 void fuzz_module(const uint8_t *data, size_t size)
 {
-	struct module *im = NULL;
+	struct module *m = NULL;
 	struct err e;
-	if (module_open_memory(&im, "fuzz", data, size, &e)) {
+	if (module_open_memory(&m, "fuzz", data, size, &e)) {
 		FUZZ_CHECK(e.text[0]);
 		return;
 	}
-	walk_sections(im);
-	walk_symbols(im);
-	walk_relocs(im);
-	walk_frames(im);
+	walk_sections(m);
+	walk_symbols(m);
+	walk_relocs(m);
+	walk_frames(m);
 	uint64_t word;
-	sink += module_word(im, im->entry, &word);
-	sink += module_word(im, UINT64_MAX - 3, &word);
-	module_close(im);
+	sink += module_word(m, m->entry, &word);
+	sink += module_word(m, UINT64_MAX - 3, &word);
+	module_close(m);
 }

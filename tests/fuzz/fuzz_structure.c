@@ -39,12 +39,12 @@ static void check_loops(const struct cfg *g, const struct loop_forest *f)
 		FUZZ_CHECK(f->innermost[i] == LOOP_NONE || f->innermost[i] < f->loop_count);
 }
 
-static void check_flow(const struct module *im)
+static void check_flow(const struct module *m)
 {
 	struct flow *f = NULL;
 	struct err e;
 	struct arena a, tmp;
-	if (flow_open(&f, im, &e))
+	if (flow_open(&f, m, &e))
 		return;
 	flow_discover(f);
 	uint32_t count;
@@ -99,16 +99,16 @@ static void check_structure(const struct structure *s)
 
 void fuzz_structure(const uint8_t *data, size_t size)
 {
-	struct module *im = NULL;
+	struct module *m = NULL;
 	struct structure *s = NULL;
 	struct structure_options o = {.use_debug = true};
 	struct err e;
-	if (module_open_memory(&im, "fuzz", data, size, &e))
+	if (module_open_memory(&m, "fuzz", data, size, &e))
 		return;
-	check_flow(im);
-	if (structure_build(&s, im, &o, &e) == 0) {
+	check_flow(m);
+	if (structure_build(&s, m, &o, &e) == 0) {
 		check_structure(s);
 		structure_free(s);
 	}
-	module_close(im);
+	module_close(m);
 }

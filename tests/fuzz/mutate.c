@@ -156,16 +156,16 @@ static void out_of_memory(size_t size)
 
 static int analyse(const struct mutant *m)
 {
-	struct module *im = NULL;
+	struct module *module = NULL;
 	struct structure *st = NULL;
 	struct structure_options o = {.use_debug = true};
 	struct err e;
-	if (module_open_memory(&im, "mutant", m->bytes, m->size, &e))
+	if (module_open_memory(&module, "mutant", m->bytes, m->size, &e))
 		return STATUS_REFUSED;
-	int status = structure_build(&st, im, &o, &e) ? STATUS_REFUSED : STATUS_ANALYSED;
+	int status = structure_build(&st, module, &o, &e) ? STATUS_REFUSED : STATUS_ANALYSED;
 	if (status == STATUS_ANALYSED)
 		structure_free(st);
-	module_close(im);
+	module_close(module);
 	return status;
 }
 

@@ -124,14 +124,13 @@ void failures_settle(struct failures *f, const struct truth *t, bool jumped, uin
 
 static const char *function_of(const struct place *p, uint64_t *start)
 {
-	const struct module *im = p->code->module;
-	uint32_t i = module_symbol_from(im, p->va + 1);
-	while (i &&
-	       im->symbols[i - 1].flags & (SYMBOL_OBJECT | SYMBOL_DATA_MARK | SYMBOL_CODE_MARK))
+	const struct module *m = p->code->module;
+	uint32_t i = module_symbol_from(m, p->va + 1);
+	while (i && m->symbols[i - 1].flags & (SYMBOL_OBJECT | SYMBOL_DATA_MARK | SYMBOL_CODE_MARK))
 		i--;
 	if (i) {
-		*start = im->symbols[i - 1].va;
-		return im->symbols[i - 1].name;
+		*start = m->symbols[i - 1].va;
+		return m->symbols[i - 1].name;
 	}
 	return NULL;
 }

@@ -176,7 +176,7 @@ def few_refused(lines, share=0.01):
     """Of plain counters single edges may be refused; otherwise whole subjects are, whatever the reason."""
     numbers, refused, why = summary(lines)
     assert numbers["spots"] > 0, "nothing was probed"
-    # Pinned code is to be refused; two procedures of the victims are.
+    # Pinned code is to be refused; two functions of the victims are.
     pinned = refused.get("pinned", 0)
     total = sum(refused.values()) - pinned
     assert total <= numbers["spots"] * share, f"{total} of {numbers['spots']} spots refused: {refused}"

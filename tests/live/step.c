@@ -259,26 +259,28 @@ static bool step(struct stepping *s)
 	return !s->o.main_only || run_over_libraries(s);
 }
 
-static int find_in_program(struct stepping *s, const struct module *im, uint64_t *va, struct err *e)
+static int find_in_program(struct stepping *s, const struct module *module, uint64_t *va,
+			   struct err *e)
 {
 	if (!strncmp(s->o.from, "0x", 2)) {
 		*va = strtoull(s->o.from, NULL, 16);
 		return 0;
 	}
-	for (uint32_t i = 0; i < im->symbol_count; i++)
-		if (!strcmp(im->symbols[i].name, s->o.from) &&
-		    !(im->symbols[i].flags & SYMBOL_OBJECT)) {
-			*va = im->symbols[i].va;
+	for (uint32_t i = 0; i < module->symbol_count; i++)
+		if (!strcmp(module->symbols[i].name, s->o.from) &&
+		    !(module->symbols[i].flags & SYMBOL_OBJECT)) {
+			*va = module->symbols[i].va;
 			return 0;
 		}
-	return err_set(e, ERR_INPUT, "%s has no symbol %s; give its address", im->path, s->o.from);
+	return err_set(e, ERR_INPUT, "%s has no symbol %s; give its address", module->path,
+		       s->o.from);
 }
 
 /* The program is mapped before its first instruction, whoever executes that. */
 static int find_start(struct stepping *s, const char *path, uint64_t *pc, struct err *e)
 {
 	struct maps maps;
-	struct module *im = NULL;
+	struct module *module = NULL;
 	uint64_t va = 0;
 	char *real = realpath(path, NULL);
 	int rc = maps_read(&maps, s->tracee.pid, e);
@@ -287,14 +289,14 @@ static int find_start(struct stepping *s, const char *path, uint64_t *pc, struct
 	rc = err_set(e, ERR_INPUT, "%s is not mapped", path);
 	for (uint32_t i = 0; i < maps.module_count; i++)
 		if (real && !strcmp(maps.modules[i].path, real)) {
-			rc = maps_open_module(&im, &maps, &maps.modules[i], e);
-			rc = rc ? rc : find_in_program(s, im, &va, e);
-			if (!rc && !maps_to_pc(&maps.modules[i], im, va, pc))
+			rc = maps_open_module(&module, &maps, &maps.modules[i], e);
+			rc = rc ? rc : find_in_program(s, module, &va, e);
+			if (!rc && !maps_to_pc(&maps.modules[i], module, va, pc))
 				rc = err_set(e, ERR_INPUT, "there is no code at %#" PRIx64, va);
 			break;
 		}
-	if (im)
-		module_close(im);
+	if (module)
+		module_close(module);
 	maps_release(&maps);
 out:
 	free(real);

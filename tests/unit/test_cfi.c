@@ -18,11 +18,11 @@
 
 static struct module *open_file(const char *path)
 {
-	struct module *im = NULL;
+	struct module *m = NULL;
 	struct err e = {0};
-	if (module_open(&im, path, &e))
+	if (module_open(&m, path, &e))
 		fail_msg("%s: %s", path, e.text);
-	return im;
+	return m;
 }
 
 /* ---- readelf is the oracle ---- */
@@ -134,9 +134,9 @@ static void check_entry(struct oracle *o, struct cfi *c)
 
 static struct oracle compare(const char *path, const char *options)
 {
-	struct module *im = open_file(path);
-	struct cfi *c = cfi_open(im, NULL);
-	struct oracle o = {.machine = im->machine};
+	struct module *m = open_file(path);
+	struct cfi *c = cfi_open(m, NULL);
+	struct oracle o = {.machine = m->machine};
 	char command[512];
 	bool is_fde = false;
 	assert_non_null(c);
@@ -153,7 +153,7 @@ static struct oracle compare(const char *path, const char *options)
 	}
 	pclose(o.text);
 	cfi_close(c);
-	module_close(im);
+	module_close(m);
 	return o;
 }
 
@@ -219,11 +219,11 @@ static void remove_dir(const char *dir)
 	assert_int_equal(system(command), 0);
 }
 
-static const struct symbol *find_symbol(const struct module *im, const char *name)
+static const struct symbol *find_symbol(const struct module *m, const char *name)
 {
-	for (uint32_t i = 0; i < im->symbol_count; i++)
-		if (!strcmp(im->symbols[i].name, name))
-			return &im->symbols[i];
+	for (uint32_t i = 0; i < m->symbol_count; i++)
+		if (!strcmp(m->symbols[i].name, name))
+			return &m->symbols[i];
 	fail_msg("no symbol %s", name);
 	return NULL;
 }
@@ -234,9 +234,9 @@ static void check_debug_frame(const char *flags)
 	bool built = build(dir, flags);
 	snprintf(path, sizeof(path), "%s/v", dir);
 	if (built) {
-		struct module *im = open_file(path);
-		const struct symbol *f = find_symbol(im, "f");
-		struct cfi *c = cfi_open(im, NULL);
+		struct module *m = open_file(path);
+		const struct symbol *f = find_symbol(m, "f");
+		struct cfi *c = cfi_open(m, NULL);
 		struct cfi_row row;
 		assert_non_null(c);
 		assert_true(cfi_row_at(c, f->va, &row));
@@ -244,7 +244,7 @@ static void check_debug_frame(const char *flags)
 		cfi_close(c);
 		if (has_readelf())
 			compare(path, "");
-		module_close(im);
+		module_close(m);
 	}
 	remove_dir(dir);
 }
@@ -256,39 +256,39 @@ static void debug_frame_fills_in(void **state)
 	check_debug_frame("-g -fno-asynchronous-unwind-tables -fno-unwind-tables -gz");
 }
 
-static uint64_t walk(struct cfi *c, const struct module *im, struct cfi_row *last)
+static uint64_t walk(struct cfi *c, const struct module *m, struct cfi_row *last)
 {
 	uint64_t rows = 0;
-	for (uint32_t i = 0; i < im->frame_count; i++)
-		for (uint64_t va = im->frames[i].start;
-		     va < im->frames[i].end && cfi_row_at(c, va, last); va = last->end)
+	for (uint32_t i = 0; i < m->frame_count; i++)
+		for (uint64_t va = m->frames[i].start;
+		     va < m->frames[i].end && cfi_row_at(c, va, last); va = last->end)
 			rows++;
 	return rows;
 }
 
 static void a_file_without_sections_has_the_same(void **state)
 {
-	struct module *im = open_file("/proc/self/exe"), *bare = NULL;
-	uint8_t *copy = xmalloc(im->size);
+	struct module *m = open_file("/proc/self/exe"), *bare = NULL;
+	uint8_t *copy = xmalloc(m->size);
 	struct err e = {0};
 	Elf64_Ehdr h;
 	struct cfi_row a, b;
 	(void)state;
-	memcpy(copy, im->bytes, im->size);
+	memcpy(copy, m->bytes, m->size);
 	memcpy(&h, copy, sizeof(h));
 	h.e_shoff = h.e_shnum = h.e_shstrndx = 0;
 	memcpy(copy, &h, sizeof(h));
-	assert_int_equal(module_open_memory(&bare, "bare", copy, im->size, &e), 0);
-	struct cfi *c = cfi_open(im, NULL), *d = cfi_open(bare, NULL);
+	assert_int_equal(module_open_memory(&bare, "bare", copy, m->size, &e), 0);
+	struct cfi *c = cfi_open(m, NULL), *d = cfi_open(bare, NULL);
 	assert_non_null(c);
 	assert_non_null(d);
-	assert_true(walk(c, im, &a) > 100);
-	assert_int_equal(walk(c, im, &a), walk(d, im, &b));
+	assert_true(walk(c, m, &a) > 100);
+	assert_int_equal(walk(c, m, &a), walk(d, m, &b));
 	assert_memory_equal(&a, &b, sizeof(a));
 	cfi_close(c);
 	cfi_close(d);
 	module_close(bare);
-	module_close(im);
+	module_close(m);
 	free(copy);
 }
 
@@ -296,7 +296,7 @@ static void a_file_without_sections_has_the_same(void **state)
 static void the_vdso_is_read(void **state)
 {
 	uint64_t base = getauxval(AT_SYSINFO_EHDR);
-	struct module *im = NULL;
+	struct module *m = NULL;
 	struct err e = {0};
 	struct cfi_row row;
 	(void)state;
@@ -306,12 +306,12 @@ static void the_vdso_is_read(void **state)
 	Elf64_Ehdr h;
 	memcpy(&h, bytes, sizeof(h));
 	size_t size = h.e_shoff + (size_t)h.e_shnum * h.e_shentsize;
-	assert_int_equal(module_open_memory(&im, "[vdso]", bytes, size, &e), 0);
-	struct cfi *c = cfi_open(im, NULL);
-	assert_int_equal(c != NULL, im->frame_count > 0);
-	assert_true(walk(c, im, &row) >= im->frame_count);
+	assert_int_equal(module_open_memory(&m, "[vdso]", bytes, size, &e), 0);
+	struct cfi *c = cfi_open(m, NULL);
+	assert_int_equal(c != NULL, m->frame_count > 0);
+	assert_true(walk(c, m, &row) >= m->frame_count);
 	cfi_close(c);
-	module_close(im);
+	module_close(m);
 }
 
 static void nothing_is_no_handle(void **state)
@@ -326,13 +326,13 @@ static void nothing_is_no_handle(void **state)
 /* Asking in any order gives what asking in order does. */
 static void order_does_not_matter(void **state)
 {
-	struct module *im = open_file("/proc/self/exe");
-	struct cfi *c = cfi_open(im, NULL), *d = cfi_open(im, NULL);
+	struct module *m = open_file("/proc/self/exe");
+	struct cfi *c = cfi_open(m, NULL), *d = cfi_open(m, NULL);
 	struct cfi_row a, b;
 	(void)state;
 	assert_non_null(c);
-	for (uint32_t i = im->frame_count < 300 ? im->frame_count : 300; i-- > 0;) {
-		const struct frame_range *f = &im->frames[i];
+	for (uint32_t i = m->frame_count < 300 ? m->frame_count : 300; i-- > 0;) {
+		const struct frame_range *f = &m->frames[i];
 		for (uint64_t va = f->end - 1; va >= f->start && cfi_row_at(c, va, &a);
 		     va = a.start - 1) {
 			assert_true(cfi_row_at(d, f->start, &b));
@@ -343,7 +343,7 @@ static void order_does_not_matter(void **state)
 	}
 	cfi_close(c);
 	cfi_close(d);
-	module_close(im);
+	module_close(m);
 }
 
 /* ---- programs ---- */

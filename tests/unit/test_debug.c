@@ -282,7 +282,7 @@ static struct text elf_with(const struct dwarf *d)
 
 /* A module and its debugging information. */
 struct opened {
-	struct module *im;
+	struct module *module;
 	struct debug *d;
 };
 
@@ -290,9 +290,9 @@ static struct opened open_text(const struct text *t)
 {
 	struct opened o = {0};
 	struct err e;
-	if (module_open_memory(&o.im, "test", t->data, t->len, &e) != 0)
+	if (module_open_memory(&o.module, "test", t->data, t->len, &e) != 0)
 		fail_msg("%s", e.text);
-	if (debug_open(&o.d, o.im, NULL, &e) != 0)
+	if (debug_open(&o.d, o.module, NULL, &e) != 0)
 		o.d = NULL;
 	return o;
 }
@@ -311,7 +311,7 @@ static struct opened open_language(unsigned language)
 static void close_opened(struct opened *o)
 {
 	debug_close(o->d);
-	module_close(o->im);
+	module_close(o->module);
 }
 
 static const struct debug_scope *scope_at(const struct debug_unit *u, uint64_t va)
@@ -508,14 +508,14 @@ static struct text elf_linked(uint32_t crc)
 
 static bool finds_link(const char *program)
 {
-	struct module *im;
+	struct module *m;
 	struct debug *d;
 	struct err e;
-	assert_int_equal(module_open(&im, program, &e), 0);
-	assert_int_equal(debug_open(&d, im, NULL, &e), 0);
+	assert_int_equal(module_open(&m, program, &e), 0);
+	assert_int_equal(debug_open(&d, m, NULL, &e), 0);
 	bool found = d && debug_file(d) && debug_unit_at(d, TEXT_VA) == 0;
 	debug_close(d);
-	module_close(im);
+	module_close(m);
 	return found;
 }
 

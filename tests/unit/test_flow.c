@@ -14,7 +14,7 @@
 #include "flow/loops.h"
 
 struct fixture {
-	struct module *im;
+	struct module *module;
 	struct flow *lazy, *full;
 	struct arena a;
 };
@@ -23,8 +23,8 @@ static int open_self(void **state)
 {
 	static struct fixture f;
 	struct err e;
-	if (module_open(&f.im, "/proc/self/exe", &e) || flow_open(&f.lazy, f.im, &e) ||
-	    flow_open(&f.full, f.im, &e))
+	if (module_open(&f.module, "/proc/self/exe", &e) || flow_open(&f.lazy, f.module, &e) ||
+	    flow_open(&f.full, f.module, &e))
 		return -1;
 	flow_discover(f.full);
 	arena_init(&f.a);
@@ -37,7 +37,7 @@ static int close_self(void **state)
 	struct fixture *f = *state;
 	flow_close(f->lazy);
 	flow_close(f->full);
-	module_close(f->im);
+	module_close(f->module);
 	arena_release(&f->a);
 	return 0;
 }
@@ -98,10 +98,10 @@ static void every_symbol_is_a_function(void **state)
 	const struct function *p = flow_functions(f->full, &n);
 	for (uint32_t i = 0; i + 1 < n; i++)
 		assert_true(p[i].start < p[i + 1].start);
-	for (uint32_t i = 0; i < f->im->symbol_count; i++) {
-		const struct symbol *s = &f->im->symbols[i];
+	for (uint32_t i = 0; i < f->module->symbol_count; i++) {
+		const struct symbol *s = &f->module->symbols[i];
 		if (s->flags & (SYMBOL_OBJECT | SYMBOL_DATA_MARK | SYMBOL_CODE_MARK) || !s->size ||
-		    !module_is_code(f->im, s->va) || strstr(s->name, ".cold"))
+		    !module_is_code(f->module, s->va) || strstr(s->name, ".cold"))
 			continue;
 		uint32_t at = flow_function_at(f->full, s->va);
 		assert_true(at < n);
@@ -109,11 +109,11 @@ static void every_symbol_is_a_function(void **state)
 	}
 }
 
-static uint64_t symbol_va(const struct module *im, const char *name)
+static uint64_t symbol_va(const struct module *m, const char *name)
 {
-	for (uint32_t i = 0; i < im->symbol_count; i++)
-		if (!strcmp(im->symbols[i].name, name))
-			return im->symbols[i].va;
+	for (uint32_t i = 0; i < m->symbol_count; i++)
+		if (!strcmp(m->symbols[i].name, name))
+			return m->symbols[i].va;
 	fail_msg("there is no symbol %s", name);
 	return 0;
 }
@@ -125,9 +125,9 @@ static void labels_in_a_function_begin_none(void **state)
 	for (unsigned i = 0; i < ARRAY_SIZE(flows); i++) {
 		uint32_t n, around = find(flows[i], "test_flow_labels");
 		const struct function *p = flow_functions(flows[i], &n);
-		uint64_t last = symbol_va(f->im, "test_flow_label_last");
+		uint64_t last = symbol_va(f->module, "test_flow_label_last");
 		assert_int_equal(flow_function_at(flows[i], last), around);
-		assert_int_equal(p[around].end, symbol_va(f->im, "test_flow_untyped"));
+		assert_int_equal(p[around].end, symbol_va(f->module, "test_flow_untyped"));
 		find(flows[i], "test_flow_untyped");
 	}
 	const struct cfg *g = flow_cfg(f->full, find(f->full, "test_flow_labels"), &f->a, &f->a);
@@ -216,15 +216,15 @@ static int open_c_library(struct dl_phdr_info *info, size_t size, void *out)
 /* Without graphs, parts are given to the same functions as with them. */
 static void parts_are_joined_by_what_looks_like_jumps(void **state)
 {
-	struct module *im = NULL;
+	struct module *m = NULL;
 	struct flow *quick, *full;
 	struct err e;
 	uint32_t count, quick_count, parts = 0, same = 0;
 	(void)state;
-	dl_iterate_phdr(open_c_library, &im);
-	assert_non_null(im);
-	assert_int_equal(flow_open(&quick, im, &e), 0);
-	assert_int_equal(flow_open(&full, im, &e), 0);
+	dl_iterate_phdr(open_c_library, &m);
+	assert_non_null(m);
+	assert_int_equal(flow_open(&quick, m, &e), 0);
+	assert_int_equal(flow_open(&full, m, &e), 0);
 	flow_join_parts(quick);
 	flow_discover(full);
 	const struct function *all = flow_functions(full, &count);
@@ -243,7 +243,7 @@ static void parts_are_joined_by_what_looks_like_jumps(void **state)
 	assert_true(same * 10 >= parts * 9);
 	flow_close(quick);
 	flow_close(full);
-	module_close(im);
+	module_close(m);
 }
 
 int main(void)

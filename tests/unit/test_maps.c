@@ -90,23 +90,23 @@ static void conversion_goes_by_file_offset(void **state)
 		 .file_size = 16,
 		 .execute = true},
 	};
-	const struct module im = {.segments = segments, .segment_count = 3};
+	const struct module module = {.segments = segments, .segment_count = 3};
 	struct maps m;
 	uint64_t va, pc;
 	(void)state;
 	maps_parse(&m, 1, text);
-	assert_true(maps_to_va(&m.modules[0], &im, 0xaaaa1234, &va));
+	assert_true(maps_to_va(&m.modules[0], &module, 0xaaaa1234, &va));
 	assert_int_equal(va, 0x401234);
-	assert_true(maps_to_va(&m.modules[0], &im, 0xaaaa3008, &va));
+	assert_true(maps_to_va(&m.modules[0], &module, 0xaaaa3008, &va));
 	assert_int_equal(va, 0x423008);
-	assert_false(maps_to_va(&m.modules[0], &im, 0xaaaa1900, &va));
-	assert_false(maps_to_va(&m.modules[0], &im, 0xaaab0000, &va));
-	assert_true(maps_to_pc(&m.modules[0], &im, 0x401234, &pc));
+	assert_false(maps_to_va(&m.modules[0], &module, 0xaaaa1900, &va));
+	assert_false(maps_to_va(&m.modules[0], &module, 0xaaab0000, &va));
+	assert_true(maps_to_pc(&m.modules[0], &module, 0x401234, &pc));
 	assert_int_equal(pc, 0xaaaa1234);
-	assert_true(maps_to_pc(&m.modules[0], &im, 0x42300f, &pc));
+	assert_true(maps_to_pc(&m.modules[0], &module, 0x42300f, &pc));
 	assert_int_equal(pc, 0xaaaa300f);
-	assert_false(maps_to_pc(&m.modules[0], &im, 0x411900, &pc));
-	assert_false(maps_to_pc(&m.modules[0], &im, 0x423010, &pc));
+	assert_false(maps_to_pc(&m.modules[0], &module, 0x411900, &pc));
+	assert_false(maps_to_pc(&m.modules[0], &module, 0x423010, &pc));
 	maps_release(&m);
 }
 
@@ -121,19 +121,19 @@ static struct maps read_maps(int pid)
 
 static struct module *open_module(const struct maps *m, const struct mapped_module *mi)
 {
-	struct module *im = NULL;
+	struct module *module = NULL;
 	struct err e = {0};
 	assert_non_null(mi);
-	if (maps_open_module(&im, m, mi, &e))
+	if (maps_open_module(&module, m, mi, &e))
 		fail_msg("%s", e.text);
-	return im;
+	return module;
 }
 
-static uint64_t symbol_va(const struct module *im, const char *name)
+static uint64_t symbol_va(const struct module *module, const char *name)
 {
-	for (uint32_t i = 0; i < im->symbol_count; i++)
-		if (!strcmp(im->symbols[i].name, name))
-			return im->symbols[i].va;
+	for (uint32_t i = 0; i < module->symbol_count; i++)
+		if (!strcmp(module->symbols[i].name, name))
+			return module->symbols[i].va;
 	fail_msg("no symbol %s", name);
 	return 0;
 }
@@ -143,14 +143,14 @@ static void own_code_is_found(void **state)
 	struct maps m = read_maps(getpid());
 	uint64_t here = (uint64_t)(uintptr_t)own_code_is_found, va = 0, pc = 0;
 	const struct mapped_module *mi = maps_at(&m, here);
-	struct module *im = open_module(&m, mi);
+	struct module *module = open_module(&m, mi);
 	(void)state;
-	assert_string_equal(im->path, mi->path);
-	assert_true(maps_to_va(mi, im, here, &va));
-	assert_int_equal(va, symbol_va(im, "own_code_is_found"));
-	assert_true(maps_to_pc(mi, im, va, &pc));
+	assert_string_equal(module->path, mi->path);
+	assert_true(maps_to_va(mi, module, here, &va));
+	assert_int_equal(va, symbol_va(module, "own_code_is_found"));
+	assert_true(maps_to_pc(mi, module, va, &pc));
 	assert_int_equal(pc, here);
-	module_close(im);
+	module_close(module);
 	maps_release(&m);
 }
 
@@ -163,10 +163,10 @@ static void the_vdso_is_read_from_memory(void **state)
 		vdso = m.modules[i].vdso ? &m.modules[i] : vdso;
 	if (!vdso)
 		skip();
-	struct module *im = open_module(&m, vdso);
-	assert_string_equal(im->path, "[vdso]");
-	assert_true(im->symbol_count > 0);
-	module_close(im);
+	struct module *module = open_module(&m, vdso);
+	assert_string_equal(module->path, "[vdso]");
+	assert_true(module->symbol_count > 0);
+	module_close(module);
 	maps_release(&m);
 }
 
@@ -205,9 +205,9 @@ static void a_deleted_program_is_still_opened(void **state)
 	struct maps m = read_maps(pid);
 	assert_string_equal(m.modules[0].path, program);
 	assert_true(m.modules[0].deleted);
-	struct module *im = open_module(&m, &m.modules[0]);
-	assert_true(symbol_va(im, "main") != 0);
-	module_close(im);
+	struct module *module = open_module(&m, &m.modules[0]);
+	assert_true(symbol_va(module, "main") != 0);
+	module_close(module);
 	maps_release(&m);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);

@@ -145,21 +145,21 @@ static struct file *new_file(void)
 
 static struct module *open_file(struct file *f)
 {
-	struct module *im = NULL;
+	struct module *m = NULL;
 	struct err e = {0};
-	int rc = module_open_memory(&im, "test", f, file_size, &e);
+	int rc = module_open_memory(&m, "test", f, file_size, &e);
 	free(f);
 	if (rc)
 		fail_msg("%s", e.text);
-	return im;
+	return m;
 }
 
 /* Expects the bytes to be refused with a sentence that has `expected` in it. */
 static void refuse(const void *bytes, size_t size, int code, const char *expected)
 {
-	struct module *im;
+	struct module *m;
 	struct err e = {0};
-	assert_int_equal(module_open_memory(&im, "test", bytes, size, &e), code);
+	assert_int_equal(module_open_memory(&m, "test", bytes, size, &e), code);
 	if (!strstr(e.text, expected))
 		fail_msg("expected \"%s\" in: %s", expected, e.text);
 }
@@ -170,19 +170,19 @@ static void refuse_file(struct file *f, int code, const char *expected)
 	free(f);
 }
 
-static bool has_note(const struct module *im, const char *text)
+static bool has_note(const struct module *m, const char *text)
 {
-	for (uint32_t i = 0; i < im->note_count; i++)
-		if (strstr(im->notes[i], text))
+	for (uint32_t i = 0; i < m->note_count; i++)
+		if (strstr(m->notes[i], text))
 			return true;
 	return false;
 }
 
-static const struct symbol *find_symbol(const struct module *im, const char *name)
+static const struct symbol *find_symbol(const struct module *m, const char *name)
 {
-	for (uint32_t i = 0; i < im->symbol_count; i++)
-		if (!strcmp(im->symbols[i].name, name))
-			return &im->symbols[i];
+	for (uint32_t i = 0; i < m->symbol_count; i++)
+		if (!strcmp(m->symbols[i].name, name))
+			return &m->symbols[i];
 	return NULL;
 }
 
@@ -269,18 +269,18 @@ static void truncated_files_are_refused(void **state)
 
 static void unusable_paths_are_explained(void **state)
 {
-	struct module *im;
+	struct module *m;
 	struct err e = {0};
 	char dir[] = "/tmp/test_module.XXXXXX", pipe[64];
 	(void)state;
 	assert_non_null(mkdtemp(dir));
-	assert_int_equal(module_open(&im, dir, &e), ERR_INPUT);
+	assert_int_equal(module_open(&m, dir, &e), ERR_INPUT);
 	assert_non_null(strstr(e.text, "directory"));
 	snprintf(pipe, sizeof(pipe), "%s/pipe", dir);
-	assert_int_equal(module_open(&im, pipe, &e), ERR_SYSTEM);
+	assert_int_equal(module_open(&m, pipe, &e), ERR_SYSTEM);
 	assert_non_null(strstr(e.text, "no such file"));
 	assert_int_equal(mkfifo(pipe, 0600), 0);
-	assert_int_equal(module_open(&im, pipe, &e), ERR_INPUT);
+	assert_int_equal(module_open(&m, pipe, &e), ERR_INPUT);
 	assert_non_null(strstr(e.text, "pipe"));
 	unlink(pipe);
 	rmdir(dir);
@@ -298,22 +298,22 @@ static void sections_are_sorted_and_mapped(void **state)
 	f->s[f->section_count - 1].sh_addr = 0x9999999;
 	assert_int_equal(f->s[bss].sh_addr, VA(data) + sizeof(f->data));
 	assert_int_equal(f->s[tbss].sh_addr, VA(data));
-	struct module *im = open_file(f);
-	assert_int_equal(im->section_count, 4);
-	for (uint32_t i = 1; i < im->section_count; i++)
-		assert_true(im->sections[i - 1].va < im->sections[i].va);
-	const struct section *text = module_section(im, ".text");
-	assert_ptr_equal(module_section_at(im, VA(text) + 255), text);
-	assert_null(module_section_at(im, VA(text) - 1));
+	struct module *m = open_file(f);
+	assert_int_equal(m->section_count, 4);
+	for (uint32_t i = 1; i < m->section_count; i++)
+		assert_true(m->sections[i - 1].va < m->sections[i].va);
+	const struct section *text = module_section(m, ".text");
+	assert_ptr_equal(module_section_at(m, VA(text) + 255), text);
+	assert_null(module_section_at(m, VA(text) - 1));
 	assert_int_equal(text->bytes[7], 0x55);
 	assert_true(text->execute && !text->write);
-	assert_string_equal(module_section_at(im, VA(data))->name, ".data");
-	assert_null(module_section(im, ".bss")->bytes);
-	assert_true(module_is_code(im, VA(text)));
-	assert_false(module_is_code(im, VA(data)));
-	assert_true(has_note(im, "1 sections are not within a segment"));
-	assert_int_equal(im->entry, VA(text));
-	module_close(im);
+	assert_string_equal(module_section_at(m, VA(data))->name, ".data");
+	assert_null(module_section(m, ".bss")->bytes);
+	assert_true(module_is_code(m, VA(text)));
+	assert_false(module_is_code(m, VA(data)));
+	assert_true(has_note(m, "1 sections are not within a segment"));
+	assert_int_equal(m->entry, VA(text));
+	module_close(m);
 }
 
 static void bytes_come_from_segments(void **state)
@@ -322,14 +322,14 @@ static void bytes_come_from_segments(void **state)
 	size_t n = 0;
 	(void)state;
 	f->text[0] = 0x77;
-	struct module *im = open_file(f);
-	assert_int_equal(*module_at(im, VA(text), &n), 0x77);
+	struct module *m = open_file(f);
+	assert_int_equal(*module_at(m, VA(text), &n), 0x77);
 	assert_int_equal(n, VA(data) - VA(text));
-	assert_non_null(module_at(im, VA(data) + sizeof(f->data) - 1, &n));
+	assert_non_null(module_at(m, VA(data) + sizeof(f->data) - 1, &n));
 	assert_int_equal(n, 1);
-	assert_null(module_at(im, VA(data) + sizeof(f->data), &n));
-	assert_null(module_at(im, BASE - 1, &n));
-	module_close(im);
+	assert_null(module_at(m, VA(data) + sizeof(f->data), &n));
+	assert_null(module_at(m, BASE - 1, &n));
+	module_close(m);
 }
 
 static void overlapping_segments_are_cut(void **state)
@@ -338,10 +338,10 @@ static void overlapping_segments_are_cut(void **state)
 	size_t n;
 	(void)state;
 	f->p[1].p_vaddr = VA(text) + 16;
-	struct module *im = open_file(f);
-	assert_non_null(module_at(im, VA(text) + 15, &n));
+	struct module *m = open_file(f);
+	assert_non_null(module_at(m, VA(text) + 15, &n));
 	assert_int_equal(n, 1);
-	module_close(im);
+	module_close(m);
 }
 
 static void segments_stand_in_for_sections(void **state)
@@ -349,24 +349,24 @@ static void segments_stand_in_for_sections(void **state)
 	struct file *f = new_file();
 	(void)state;
 	f->h.e_shoff = file_size - 8;
-	struct module *im = open_file(f);
-	assert_true(has_note(im, "section table is not within the file"));
-	assert_int_equal(im->section_count, 3);
-	assert_true(module_is_code(im, VA(text)));
-	assert_null(im->sections[2].bytes);
-	module_close(im);
+	struct module *m = open_file(f);
+	assert_true(has_note(m, "section table is not within the file"));
+	assert_int_equal(m->section_count, 3);
+	assert_true(module_is_code(m, VA(text)));
+	assert_null(m->sections[2].bytes);
+	module_close(m);
 	f = new_file();
 	f->s[TEXT].sh_addr += 0x40;
-	im = open_file(f);
-	assert_true(has_note(im, "do not cover the program"));
-	assert_int_equal(im->section_count, 3);
-	module_close(im);
+	m = open_file(f);
+	assert_true(has_note(m, "do not cover the program"));
+	assert_int_equal(m->section_count, 3);
+	module_close(m);
 	f = new_file();
 	f->h.e_shoff = f->h.e_shnum = 0;
-	im = open_file(f);
-	assert_int_equal(im->note_count, 0);
-	assert_int_equal(im->section_count, 3);
-	module_close(im);
+	m = open_file(f);
+	assert_int_equal(m->note_count, 0);
+	assert_int_equal(m->section_count, 3);
+	module_close(m);
 }
 
 static void symbols_are_classified(void **state)
@@ -389,7 +389,7 @@ static void symbols_are_classified(void **state)
 	add_symbol(f, true, "early", STB_WEAK, STT_FUNC, TEXT, text, 20);
 	add_symbol(f, true, "alias", STB_GLOBAL, STT_GNU_IFUNC, TEXT, text, 20);
 	add_symbol(f, true, "undefined", STB_GLOBAL, STT_FUNC, SHN_UNDEF, text, 0);
-	struct module *im = open_file(f);
+	struct module *m = open_file(f);
 	static const struct {
 		const char *name;
 		unsigned size, flags;
@@ -402,17 +402,17 @@ static void symbols_are_classified(void **state)
 		{"late", 192, 0},
 		{"object", 8, SYMBOL_GLOBAL | SYMBOL_OBJECT},
 	};
-	assert_int_equal(im->symbol_count, ARRAY_SIZE(expected));
-	for (uint32_t i = 0; i < im->symbol_count; i++) {
-		assert_string_equal(im->symbols[i].name, expected[i].name);
-		assert_int_equal(im->symbols[i].size, expected[i].size);
-		assert_int_equal(im->symbols[i].flags, expected[i].flags);
+	assert_int_equal(m->symbol_count, ARRAY_SIZE(expected));
+	for (uint32_t i = 0; i < m->symbol_count; i++) {
+		assert_string_equal(m->symbols[i].name, expected[i].name);
+		assert_int_equal(m->symbols[i].size, expected[i].size);
+		assert_int_equal(m->symbols[i].flags, expected[i].flags);
 	}
-	assert_int_equal(module_symbol_from(im, 0), 0);
-	assert_int_equal(module_symbol_from(im, text + 8), 2);
-	assert_int_equal(module_symbol_from(im, text + 9), 3);
-	assert_int_equal(module_symbol_from(im, UINT64_MAX), im->symbol_count);
-	module_close(im);
+	assert_int_equal(module_symbol_from(m, 0), 0);
+	assert_int_equal(module_symbol_from(m, text + 8), 2);
+	assert_int_equal(module_symbol_from(m, text + 9), 3);
+	assert_int_equal(module_symbol_from(m, UINT64_MAX), m->symbol_count);
+	module_close(m);
 }
 
 static void damaged_symbol_tables_are_skipped(void **state)
@@ -422,17 +422,17 @@ static void damaged_symbol_tables_are_skipped(void **state)
 	add_symbol(f, false, "a", STB_GLOBAL, STT_FUNC, TEXT, VA(text), 4);
 	f->symtab[1].st_name = 0x7fffffff;
 	add_symbol(f, true, "b", STB_GLOBAL, STT_FUNC, TEXT, VA(text), 4);
-	struct module *im = open_file(f);
-	assert_int_equal(im->symbol_count, 1);
-	assert_non_null(find_symbol(im, "b"));
-	module_close(im);
+	struct module *m = open_file(f);
+	assert_int_equal(m->symbol_count, 1);
+	assert_non_null(find_symbol(m, "b"));
+	module_close(m);
 	f = new_file();
 	add_symbol(f, false, "a", STB_GLOBAL, STT_FUNC, TEXT, VA(text), 4);
 	f->strings[sizeof(f->strings) - 1] = 'x';
-	im = open_file(f);
-	assert_int_equal(im->symbol_count, 0);
-	assert_true(has_note(im, "symbol table .symtab is damaged"));
-	module_close(im);
+	m = open_file(f);
+	assert_int_equal(m->symbol_count, 0);
+	assert_true(has_note(m, "symbol table .symtab is damaged"));
+	module_close(m);
 }
 
 static void relocations_are_normalised(void **state)
@@ -452,7 +452,7 @@ static void relocations_are_normalised(void **state)
 	add_rela(f, 0x55555555, R_AARCH64_RELATIVE, 0, 0);
 	add_rela(f, data + 56, R_AARCH64_ABS64, 999, 0);
 	add_section(f, ".rela.dyn", SHT_RELA, SHF_ALLOC, f->rela, sizeof(f->rela), DYNSYM);
-	struct module *im = open_file(f);
+	struct module *m = open_file(f);
 	static const struct {
 		uint64_t offset, value;
 		const char *symbol;
@@ -465,9 +465,9 @@ static void relocations_are_normalised(void **state)
 		{24, 0x1234, NULL, RELOC_RELATIVE, false, true},
 		{40, 0x4321, NULL, RELOC_IFUNC, false, false},
 	};
-	assert_int_equal(im->reloc_count, ARRAY_SIZE(expected));
-	for (uint32_t i = 0; i < im->reloc_count; i++) {
-		const struct reloc *r = &im->relocs[i];
+	assert_int_equal(m->reloc_count, ARRAY_SIZE(expected));
+	for (uint32_t i = 0; i < m->reloc_count; i++) {
+		const struct reloc *r = &m->relocs[i];
 		assert_int_equal(r->va, data + expected[i].offset);
 		assert_int_equal(r->value, expected[i].value);
 		assert_int_equal(r->kind, expected[i].kind);
@@ -475,13 +475,13 @@ static void relocations_are_normalised(void **state)
 		assert_int_equal(r->symbol != NULL, expected[i].symbol != NULL);
 		if (r->symbol)
 			assert_string_equal(r->symbol, expected[i].symbol);
-		assert_int_equal(module_word(im, r->va, &word), expected[i].known);
+		assert_int_equal(module_word(m, r->va, &word), expected[i].known);
 		if (expected[i].known)
 			assert_int_equal(word, r->value);
 	}
-	assert_null(module_reloc_at(im, data + 1));
-	assert_false(module_word(im, data + 32, &word));
-	module_close(im);
+	assert_null(module_reloc_at(m, data + 1));
+	assert_false(module_word(m, data + 32, &word));
+	module_close(m);
 }
 
 static void packed_relocations_are_unpacked(void **state)
@@ -495,14 +495,14 @@ static void packed_relocations_are_unpacked(void **state)
 	f->relr[2] = 1 | (uint64_t)1 << (64 - 63); /* word 64 */
 	f->relr[3] = VA(data) + 72 * 8;
 	add_section(f, ".relr.dyn", SHT_RELR, SHF_ALLOC, f->relr, sizeof(f->relr), 0);
-	struct module *im = open_file(f);
+	struct module *m = open_file(f);
 	static const unsigned words[] = {0, 1, 3, 64, 72};
-	assert_int_equal(im->reloc_count, ARRAY_SIZE(words));
-	for (uint32_t i = 0; i < im->reloc_count; i++) {
-		assert_int_equal(im->relocs[i].va, VA(data) + 8 * words[i]);
-		assert_int_equal(im->relocs[i].value, 1000 + words[i]);
+	assert_int_equal(m->reloc_count, ARRAY_SIZE(words));
+	for (uint32_t i = 0; i < m->reloc_count; i++) {
+		assert_int_equal(m->relocs[i].va, VA(data) + 8 * words[i]);
+		assert_int_equal(m->relocs[i].value, 1000 + words[i]);
 	}
-	module_close(im);
+	module_close(m);
 }
 
 static void words_of_fixed_executables_are_plain(void **state)
@@ -512,12 +512,12 @@ static void words_of_fixed_executables_are_plain(void **state)
 	(void)state;
 	f->h.e_type = ET_EXEC;
 	f->data[2] = 0xabcdef;
-	struct module *im = open_file(f);
-	assert_int_equal(im->kind, MODULE_EXECUTABLE);
-	assert_true(module_word(im, VA(data) + 16, &word));
+	struct module *m = open_file(f);
+	assert_int_equal(m->kind, MODULE_EXECUTABLE);
+	assert_true(module_word(m, VA(data) + 16, &word));
 	assert_int_equal(word, 0xabcdef);
-	assert_false(module_word(im, VA(data) + sizeof(f->data) - 4, &word));
-	module_close(im);
+	assert_false(module_word(m, VA(data) + sizeof(f->data) - 4, &word));
+	module_close(m);
 }
 
 /* Appends an entry of .eh_frame: length, id, the body, padding. Returns the entry's offset. */
@@ -572,7 +572,7 @@ static struct module *open_with_frames(struct file *f)
 
 static void frame_ranges_are_read(void **state)
 {
-	struct module *im = open_with_frames(new_file());
+	struct module *m = open_with_frames(new_file());
 	static const struct {
 		uint64_t start, end;
 		bool lsda, signal, mid;
@@ -582,20 +582,20 @@ static void frame_ranges_are_read(void **state)
 		{120, 124, false, false, true}, {240, 256, false, true, false},
 	};
 	(void)state;
-	assert_int_equal(im->note_count, 0);
-	assert_int_equal(im->frame_count, ARRAY_SIZE(expected));
-	for (uint32_t i = 0; i < im->frame_count; i++) {
-		const struct frame_range *r = &im->frames[i];
+	assert_int_equal(m->note_count, 0);
+	assert_int_equal(m->frame_count, ARRAY_SIZE(expected));
+	for (uint32_t i = 0; i < m->frame_count; i++) {
+		const struct frame_range *r = &m->frames[i];
 		assert_int_equal(r->start, VA(text) + expected[i].start);
 		assert_int_equal(r->end, VA(text) + expected[i].end);
 		assert_int_equal(r->lsda, expected[i].lsda ? VA(lsda) : 0);
 		assert_int_equal(r->is_signal, expected[i].signal);
 		assert_int_equal(r->mid_frame, expected[i].mid);
 	}
-	assert_ptr_equal(module_frame_at(im, VA(text) + 95), &im->frames[1]);
-	assert_null(module_frame_at(im, VA(text) + 96));
-	assert_null(module_frame_at(im, VA(text) - 1));
-	module_close(im);
+	assert_ptr_equal(module_frame_at(m, VA(text) + 95), &m->frames[1]);
+	assert_null(module_frame_at(m, VA(text) + 96));
+	assert_null(module_frame_at(m, VA(text) - 1));
+	module_close(m);
 }
 
 static void damaged_frames_leave_a_note(void **state)
@@ -606,10 +606,10 @@ static void damaged_frames_leave_a_note(void **state)
 	add_fde(f, &end, cie, VA(text), 8, 0, "", 0);
 	memset(f->eh_frame + end, 0x7f, 8);
 	add_section(f, ".eh_frame", SHT_PROGBITS, SHF_ALLOC, f->eh_frame, end + 8, 0);
-	struct module *im = open_file(f);
-	assert_int_equal(im->frame_count, 1);
-	assert_true(has_note(im, ".eh_frame is damaged"));
-	module_close(im);
+	struct module *m = open_file(f);
+	assert_int_equal(m->frame_count, 1);
+	assert_true(has_note(m, ".eh_frame is damaged"));
+	module_close(m);
 }
 
 /* The largest piece of memory that was copied: see unit_links in tests/meson.build. */
@@ -653,12 +653,12 @@ static void check_compressed_frames(uint32_t method)
 	add_section(f, ".debug_frame", SHT_PROGBITS, SHF_COMPRESSED, f->eh_frame, sizeof(h) + made,
 		    0);
 	largest_copy = 0;
-	struct module *im = open_file(f);
-	assert_int_equal(im->frame_count, 1);
-	assert_int_equal(im->frames[0].start, VA(text) + 8);
-	assert_int_equal(im->frames[0].end, VA(text) + 24);
+	struct module *m = open_file(f);
+	assert_int_equal(m->frame_count, 1);
+	assert_int_equal(m->frames[0].start, VA(text) + 8);
+	assert_int_equal(m->frames[0].end, VA(text) + 24);
 	assert_true(largest_copy < file_size);
-	module_close(im);
+	module_close(m);
 }
 
 /* What is decompressed is the section, and no copy of the file is made for that. */
@@ -676,14 +676,14 @@ static void landing_pads_are_read(void **state)
 	struct file *f = new_file();
 	(void)state;
 	memcpy(f->lsda, table, sizeof(table));
-	struct module *im = open_with_frames(f);
-	assert_int_equal(im->landing_count, 2);
-	assert_int_equal(im->landings[0].start, VA(text) + 8);
-	assert_int_equal(im->landings[0].end, VA(text) + 12);
-	assert_int_equal(im->landings[0].pad, VA(text) + 100);
-	assert_int_equal(im->landings[1].start, VA(text) + 20);
-	assert_int_equal(im->landings[1].pad, VA(text) + 28);
-	module_close(im);
+	struct module *m = open_with_frames(f);
+	assert_int_equal(m->landing_count, 2);
+	assert_int_equal(m->landings[0].start, VA(text) + 8);
+	assert_int_equal(m->landings[0].end, VA(text) + 12);
+	assert_int_equal(m->landings[0].pad, VA(text) + 100);
+	assert_int_equal(m->landings[1].start, VA(text) + 20);
+	assert_int_equal(m->landings[1].pad, VA(text) + 28);
+	module_close(m);
 }
 
 static void debug_files_give_symbols_and_frames(void **state)
@@ -694,24 +694,24 @@ static void debug_files_give_symbols_and_frames(void **state)
 	f->s[TEXT].sh_type = SHT_NOBITS;
 	f->s[DATA].sh_type = SHT_NOBITS;
 	f->p[0].p_offset = 1 << 30; /* where it was before stripping */
-	struct module *debug = open_file(f), *im = open_with_frames(new_file());
+	struct module *debug = open_file(f), *m = open_with_frames(new_file());
 	size_t n;
-	assert_true(debug->debug_only && !im->debug_only);
+	assert_true(debug->debug_only && !m->debug_only);
 	assert_null(module_at(debug, VA(text), &n));
 	assert_null(module_section(debug, ".text")->bytes);
 	assert_true(module_is_code(debug, VA(text)));
-	assert_null(find_symbol(im, "hidden"));
-	uint32_t frames = im->frame_count;
-	module_add_symbols(im, debug);
-	module_add_symbols(im, debug);
-	module_add_frames(im, debug);
-	assert_int_equal(im->frame_count, frames);
-	module_add_frames(debug, im);
+	assert_null(find_symbol(m, "hidden"));
+	uint32_t frames = m->frame_count;
+	module_add_symbols(m, debug);
+	module_add_symbols(m, debug);
+	module_add_frames(m, debug);
+	assert_int_equal(m->frame_count, frames);
+	module_add_frames(debug, m);
 	assert_int_equal(debug->frame_count, frames);
 	module_close(debug);
-	assert_int_equal(im->symbol_count, 1);
-	assert_int_equal(find_symbol(im, "hidden")->va, VA(text) + 12);
-	module_close(im);
+	assert_int_equal(m->symbol_count, 1);
+	assert_int_equal(find_symbol(m, "hidden")->va, VA(text) + 12);
+	module_close(m);
 }
 
 static void identity_is_read(void **state)
@@ -724,43 +724,43 @@ static void identity_is_read(void **state)
 	add_section(f, ".note.gnu.build-id", SHT_NOTE, SHF_ALLOC, f->note, 20, 0);
 	memcpy(f->debuglink, "abc.debug\0\0\0\x78\x56\x34\x12", 16);
 	add_section(f, ".gnu_debuglink", SHT_PROGBITS, 0, f->debuglink, 16, 0);
-	struct module *im = open_file(f);
-	build_id_hex(&im->build_id, hex);
+	struct module *m = open_file(f);
+	build_id_hex(&m->build_id, hex);
 	assert_string_equal(hex, "deadbeef");
-	assert_string_equal(im->debuglink, "abc.debug");
-	assert_int_equal(im->debuglink_crc, 0x12345678);
-	module_close(im);
+	assert_string_equal(m->debuglink, "abc.debug");
+	assert_int_equal(m->debuglink_crc, 0x12345678);
+	module_close(m);
 }
 
 static struct module *open_self(void)
 {
-	struct module *im = NULL;
+	struct module *m = NULL;
 	struct err e = {0};
-	if (module_open(&im, "/proc/self/exe", &e))
+	if (module_open(&m, "/proc/self/exe", &e))
 		fail_msg("%s", e.text);
-	return im;
+	return m;
 }
 
 static void own_executable_is_read(void **state)
 {
-	struct module *im = open_self();
-	const struct symbol *s = find_symbol(im, "main");
+	struct module *m = open_self();
+	const struct symbol *s = find_symbol(m, "main");
 	struct build_id id;
 	struct err e = {0};
 	(void)state;
-	assert_string_equal(im->path, "/proc/self/exe");
-	assert_int_equal(im->note_count, 0);
-	assert_true(im->kind == MODULE_PIE || im->kind == MODULE_EXECUTABLE);
-	assert_true(module_is_code(im, im->entry));
+	assert_string_equal(m->path, "/proc/self/exe");
+	assert_int_equal(m->note_count, 0);
+	assert_true(m->kind == MODULE_PIE || m->kind == MODULE_EXECUTABLE);
+	assert_true(module_is_code(m, m->entry));
 	assert_non_null(s);
-	assert_int_equal(module_frame_at(im, s->va)->start, s->va);
-	assert_int_equal(module_frame_at(im, s->va)->end, s->va + s->size);
-	assert_non_null(im->elf);
+	assert_int_equal(module_frame_at(m, s->va)->start, s->va);
+	assert_int_equal(module_frame_at(m, s->va)->end, s->va + s->size);
+	assert_non_null(m->elf);
 	assert_int_equal(module_read_build_id("/proc/self/exe", &id, &e), 0);
-	assert_int_equal(id.size, im->build_id.size);
-	assert_memory_equal(id.bytes, im->build_id.bytes, id.size);
+	assert_int_equal(id.size, m->build_id.size);
+	assert_memory_equal(id.bytes, m->build_id.bytes, id.size);
 	assert_int_equal(module_read_build_id("/dev/null", &id, &e), ERR_INPUT);
-	module_close(im);
+	module_close(m);
 }
 
 /* Without its section table a module must still yield what the dynamic linker and the unwinder
@@ -776,29 +776,29 @@ static void check_same_range(const struct frame_range *a, const struct frame_ran
 
 static void own_executable_without_sections(void **state)
 {
-	struct module *im = open_self(), *bare = NULL;
+	struct module *m = open_self(), *bare = NULL;
 	struct err e = {0};
-	uint8_t *copy = malloc(im->size);
+	uint8_t *copy = malloc(m->size);
 	(void)state;
-	memcpy(copy, im->bytes, im->size);
+	memcpy(copy, m->bytes, m->size);
 	Elf64_Ehdr *h = (Elf64_Ehdr *)copy;
 	h->e_shoff = 0;
 	h->e_shnum = h->e_shstrndx = 0;
-	assert_int_equal(module_open_memory(&bare, "bare", copy, im->size, &e), 0);
+	assert_int_equal(module_open_memory(&bare, "bare", copy, m->size, &e), 0);
 	free(copy);
-	assert_int_equal(bare->kind, im->kind);
-	assert_int_equal(bare->reloc_count, im->reloc_count);
-	assert_int_equal(bare->frame_count, im->frame_count);
-	for (uint32_t i = 0; i < im->frame_count; i++)
-		check_same_range(&bare->frames[i], &im->frames[i]);
-	for (uint32_t i = 0; i < im->reloc_count; i++)
-		assert_int_equal(bare->relocs[i].value, im->relocs[i].value);
+	assert_int_equal(bare->kind, m->kind);
+	assert_int_equal(bare->reloc_count, m->reloc_count);
+	assert_int_equal(bare->frame_count, m->frame_count);
+	for (uint32_t i = 0; i < m->frame_count; i++)
+		check_same_range(&bare->frames[i], &m->frames[i]);
+	for (uint32_t i = 0; i < m->reloc_count; i++)
+		assert_int_equal(bare->relocs[i].value, m->relocs[i].value);
 	uint32_t dynamic = 0;
-	for (uint32_t i = 0; i < im->symbol_count; i++)
-		dynamic += (im->symbols[i].flags & SYMBOL_DYNAMIC) != 0;
+	for (uint32_t i = 0; i < m->symbol_count; i++)
+		dynamic += (m->symbols[i].flags & SYMBOL_DYNAMIC) != 0;
 	assert_int_equal(bare->symbol_count, dynamic);
 	module_close(bare);
-	module_close(im);
+	module_close(m);
 }
 
 struct item {

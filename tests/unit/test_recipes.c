@@ -29,12 +29,12 @@ static bool agree(const struct recipe *r, const struct cfi_row *row)
 		 r->ret_offset != row->ret_offset);
 }
 
-static void compare(const struct module *im, struct recipes *code, struct cfi *c, uint64_t va,
+static void compare(const struct module *m, struct recipes *code, struct cfi *c, uint64_t va,
 		    struct comparison *out)
 {
 	struct cfi_row row;
 	if (!cfi_row_at(c, va, &row) || row.cfa != CFI_CFA_REGISTER || row.is_signal ||
-	    row.ret == CFI_UNDEFINED || !module_is_code(im, va))
+	    row.ret == CFI_UNDEFINED || !module_is_code(m, va))
 		return;
 	const struct recipe *r = recipes_at(code, va);
 	if (r->source == RECIPE_ASSUMED) /* padding between blocks, which is never executed */
@@ -48,29 +48,29 @@ static struct comparison compare_module(const char *path)
 {
 	struct comparison out = {0};
 	struct recipes_options from_code = {.no_cfi = true};
-	struct module *im;
+	struct module *m;
 	struct flow *f;
 	struct err e;
 	uint32_t count;
-	assert_int_equal(module_open(&im, path, &e), 0);
-	assert_int_equal(flow_open(&f, im, &e), 0);
+	assert_int_equal(module_open(&m, path, &e), 0);
+	assert_int_equal(flow_open(&f, m, &e), 0);
 	struct recipes *code = recipes_open(f, &from_code);
-	struct cfi *c = cfi_open(im, NULL);
+	struct cfi *c = cfi_open(m, NULL);
 	assert_non_null(c);
 	flow_discover(f);
 	const struct function *all = flow_functions(f, &count);
 	for (uint32_t i = 0; i < count; i++) {
 		struct insn in;
 		for (uint64_t va = all[i].start; va < all[i].end; va += in.length) {
-			if (!decode_at(im, flow_arch(f), va, DECODE_FLOW, &in))
+			if (!decode_at(m, flow_arch(f), va, DECODE_FLOW, &in))
 				break;
-			compare(im, code, c, va, &out);
+			compare(m, code, c, va, &out);
 		}
 	}
 	cfi_close(c);
 	recipes_close(code);
 	flow_close(f);
-	module_close(im);
+	module_close(m);
 	return out;
 }
 
@@ -87,7 +87,7 @@ static void agrees_with_cfi_on_compiled_code(void **state)
 
 /* Straight through a function: what state_execute() says to change nothing leads to no other
  * recipe. Returns how often it said so. */
-static uint32_t check_told_changes(const struct module *im, const struct arch *arch,
+static uint32_t check_told_changes(const struct module *m, const struct arch *arch,
 				   const struct function *p)
 {
 	uint32_t unchanged = 0;
@@ -95,7 +95,7 @@ static uint32_t check_told_changes(const struct module *im, const struct arch *a
 	struct insn in;
 	state_at_entry(&s, arch, arch->link == REG_NONE ? 8 : 0);
 	for (uint64_t va = p->start; va < p->end; va += in.length) {
-		if (!decode_at(im, arch, va, DECODE_FULL, &in))
+		if (!decode_at(m, arch, va, DECODE_FULL, &in))
 			break;
 		struct recipe before = choose_recipe(&s, arch);
 		if (in.kind == INSN_CALL || in.kind == INSN_CALL_INDIRECT) {
@@ -111,19 +111,19 @@ static uint32_t check_told_changes(const struct module *im, const struct arch *a
 
 static void changes_are_told(void **state)
 {
-	struct module *im;
+	struct module *m;
 	struct flow *f;
 	struct err e;
 	uint32_t count, unchanged = 0;
 	(void)state;
-	assert_int_equal(module_open(&im, "/proc/self/exe", &e), 0);
-	assert_int_equal(flow_open(&f, im, &e), 0);
+	assert_int_equal(module_open(&m, "/proc/self/exe", &e), 0);
+	assert_int_equal(flow_open(&f, m, &e), 0);
 	const struct function *all = flow_functions(f, &count);
 	for (uint32_t i = 0; i < count; i++)
-		unchanged += check_told_changes(im, flow_arch(f), &all[i]);
+		unchanged += check_told_changes(m, flow_arch(f), &all[i]);
 	assert_true(unchanged > 10000);
 	flow_close(f);
-	module_close(im);
+	module_close(m);
 }
 
 static bool is_discovered(const struct flow *f)
@@ -143,23 +143,23 @@ __asm__(".text\n"
 	"code_of_unknown_extent:\n"
 	"	ret\n");
 
-static bool is_of_unknown_extent(const struct module *im, const struct function *p)
+static bool is_of_unknown_extent(const struct module *m, const struct function *p)
 {
-	return !p->bounded && !strcmp(module_section_at(im, p->start)->name, ".text");
+	return !p->bounded && !strcmp(module_section_at(m, p->start)->name, ".text");
 }
 
 /* Most linkage tables have no call frame information, nor has much hand-written code. To discover a
  * whole module for such a place, which samples hit soon, costs seconds. */
 static void only_code_of_unknown_extent_needs_discovery(void **state)
 {
-	struct module *im;
+	struct module *m;
 	struct flow *f;
 	struct err e;
 	uint32_t count, i = 0;
 	(void)state;
-	assert_int_equal(module_open(&im, "/proc/self/exe", &e), 0);
-	assert_int_equal(flow_open(&f, im, &e), 0);
-	im->frame_count = 0;
+	assert_int_equal(module_open(&m, "/proc/self/exe", &e), 0);
+	assert_int_equal(flow_open(&f, m, &e), 0);
+	m->frame_count = 0;
 	struct recipes *r = recipes_open(f, NULL);
 	const struct function *all = flow_functions(f, &count);
 	while (i < count && !(all[i].flags & FUNCTION_PLT))
@@ -172,14 +172,14 @@ static void only_code_of_unknown_extent_needs_discovery(void **state)
 	assert_in_range(i, 0, count - 1);
 	assert_int_equal(recipes_at(r, all[i].start)->cfa, CFA_REGISTER);
 	assert_false(is_discovered(f));
-	for (i = 0; i < count && !is_of_unknown_extent(im, &all[i]);)
+	for (i = 0; i < count && !is_of_unknown_extent(m, &all[i]);)
 		i++;
 	assert_in_range(i, 0, count - 1);
 	recipes_at(r, all[i].start);
 	assert_true(is_discovered(f));
 	recipes_close(r);
 	flow_close(f);
-	module_close(im);
+	module_close(m);
 }
 
 static const struct arch *const both[] = {&arch_a64, &arch_x64};

@@ -226,23 +226,23 @@ static void compare_section(struct oracle *o, const struct section *s)
 
 static void compare_file(const char *path)
 {
-	struct module *im;
+	struct module *module;
 	struct err e;
-	assert_int_equal(module_open(&im, path, &e), 0);
-	struct oracle o = {.arch = arch_of_machine(im->machine)};
+	assert_int_equal(module_open(&module, path, &e), 0);
+	struct oracle o = {.arch = arch_of_machine(module->machine)};
 	bool a64 = o.arch == &arch_a64;
 	assert_int_equal(cs_open(a64 ? CS_ARCH_ARM64 : CS_ARCH_X86,
 				 a64 ? CS_MODE_LITTLE_ENDIAN : CS_MODE_64, &o.handle),
 			 CS_ERR_OK);
 	cs_option(o.handle, CS_OPT_DETAIL, CS_OPT_ON);
 	o.insn = cs_malloc(o.handle);
-	for (uint32_t i = 0; i < im->section_count; i++)
-		if (im->sections[i].execute && im->sections[i].bytes)
-			compare_section(&o, &im->sections[i]);
+	for (uint32_t i = 0; i < module->section_count; i++)
+		if (module->sections[i].execute && module->sections[i].bytes)
+			compare_section(&o, &module->sections[i]);
 	assert_true(o.compared > 10000);
 	cs_free(o.insn, 1);
 	cs_close(&o.handle);
-	module_close(im);
+	module_close(module);
 }
 
 static void registers_are_as_capstone_says(void **state)

@@ -28,12 +28,12 @@ struct fixture {
 	struct mapping self; /* this program's code, at address 0x10000000 */
 };
 
-static const struct segment *code_segment(const struct module *im)
+static const struct segment *code_segment(const struct module *module)
 {
 	uint32_t i = 0;
-	while (i + 1 < im->segment_count && !im->segments[i].execute)
+	while (i + 1 < module->segment_count && !module->segments[i].execute)
 		i++;
-	return &im->segments[i];
+	return &module->segments[i];
 }
 
 static int open_fixture(void **state)
@@ -41,13 +41,13 @@ static int open_fixture(void **state)
 	static struct fixture f;
 	struct err e;
 	struct stat st;
-	struct module *im;
+	struct module *module;
 	memset(&f, 0, sizeof(f));
 	if (readlink("/proc/self/exe", f.path, sizeof(f.path) - 1) < 0 || stat(f.path, &st) ||
-	    module_open(&im, f.path, &e))
+	    module_open(&module, f.path, &e))
 		return -1;
-	f.self.offset = code_segment(im)->file_offset & ~UINT64_C(4095);
-	module_close(im);
+	f.self.offset = code_segment(module)->file_offset & ~UINT64_C(4095);
+	module_close(module);
 	f.self.start = 0x10000000;
 	f.self.end = 0x10040000;
 	f.self.device_major = major(st.st_dev);

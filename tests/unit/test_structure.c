@@ -849,7 +849,7 @@ static uint32_t function_named(const struct structure *s, const char *name)
 }
 
 /* The same function alone, as callers get it who cannot wait for the whole. */
-static void compare_alone(const struct structure *whole, uint32_t function, struct module *im)
+static void compare_alone(const struct structure *whole, uint32_t function, struct module *m)
 {
 	struct text a = TEXT_INIT, b = TEXT_INIT;
 	struct structure_options options = {.use_debug = true};
@@ -857,7 +857,7 @@ static void compare_alone(const struct structure *whole, uint32_t function, stru
 			     whole->functions[function].start};
 	struct structure *alone;
 	struct err e;
-	assert_int_equal(structure_of_addresses(&alone, im, inside, 2, &options, &e), 0);
+	assert_int_equal(structure_of_addresses(&alone, m, inside, 2, &options, &e), 0);
 	assert_int_equal(alone->function_count, 1);
 	show_function(&a, whole, function);
 	show_function(&b, alone, 0);
@@ -915,10 +915,10 @@ static void whole_program(void **state)
 	(void)state;
 	struct structure_options options = {.use_debug = true};
 	struct structure *s;
-	struct module *im;
+	struct module *m;
 	struct err e;
-	assert_int_equal(module_open(&im, "/proc/self/exe", &e), 0);
-	assert_int_equal(structure_build(&s, im, &options, &e), 0);
+	assert_int_equal(module_open(&m, "/proc/self/exe", &e), 0);
+	assert_int_equal(structure_build(&s, m, &options, &e), 0);
 	assert_true(storage_is_sound(s));
 	compare_index(s);
 	uint32_t function = function_named(s, "finish_cfg");
@@ -928,10 +928,10 @@ static void whole_program(void **state)
 		assert_true(p->loop_count >= 3);
 		assert_true(!s->has_lines || strstr(s->text + c->file, "test_structure.c"));
 		assert_true(!s->has_lines || c->first_line > s->scopes[p->scope].first_line);
-		compare_alone(s, function, im);
+		compare_alone(s, function, m);
 	}
 	structure_free(s);
-	module_close(im);
+	module_close(m);
 }
 
 int main(void)

@@ -31,11 +31,11 @@ bool dump_parse_points(const char *list, uint32_t *kinds)
 	return *kinds != 0;
 }
 
-static uint64_t code_address(const struct module *im)
+static uint64_t code_address(const struct module *module)
 {
 	uint64_t end = 0;
-	for (uint32_t i = 0; i < im->segment_count; i++) {
-		const struct segment *s = &im->segments[i];
+	for (uint32_t i = 0; i < module->segment_count; i++) {
+		const struct segment *s = &module->segments[i];
 		end = s->va + s->memory_size > end ? s->va + s->memory_size : end;
 	}
 	return (end + CODE_ALIGNMENT - 1) & ~(uint64_t)(CODE_ALIGNMENT - 1);

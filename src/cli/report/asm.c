@@ -89,20 +89,20 @@ static void collect(struct hot_insns *out, const struct report *r)
 /* Returns the module if it is the one recorded, otherwise NULL with the reason in *e. */
 static struct module *open_module(const struct profile_module *pi, struct err *e)
 {
-	struct module *im;
+	struct module *m;
 	struct stat st;
-	if (module_open(&im, pi->path, e))
+	if (module_open(&m, pi->path, e))
 		return NULL;
-	bool same = im->build_id.size == pi->build_id.size;
+	bool same = m->build_id.size == pi->build_id.size;
 	for (unsigned i = 0; same && i < pi->build_id.size; i++)
-		same = im->build_id.bytes[i] == pi->build_id.bytes[i];
+		same = m->build_id.bytes[i] == pi->build_id.bytes[i];
 	if (same && !pi->build_id.size)
 		same = stat(pi->path, &st) == 0 && (uint64_t)st.st_size == pi->file_size &&
 		       (uint64_t)st.st_mtime == pi->mtime;
 	if (same)
-		return im;
+		return m;
 	err_set(e, ERR_INPUT, "it has changed since the recording");
-	module_close(im);
+	module_close(m);
 	return NULL;
 }
 
@@ -239,10 +239,10 @@ static void add_code(const struct report *r, const struct hot_insns *spots,
 	text_char(out, '\n');
 	if (s->module >= r->profile->modules.len)
 		return;
-	struct module *im = open_module(&r->profile->modules.data[s->module], &e);
-	const struct arch *arch = im ? arch_of_machine(im->machine) : NULL;
+	struct module *m = open_module(&r->profile->modules.data[s->module], &e);
+	const struct arch *arch = m ? arch_of_machine(m->machine) : NULL;
 	if (arch) {
-		struct listing l = {.r = r, .module = im, .arch = arch, .count = h->count};
+		struct listing l = {.r = r, .module = m, .arch = arch, .count = h->count};
 		l.printer = insn_printer_new(arch);
 		l.spots = &spots->list.data[h->first];
 		list_code(&l, s->address, out);
@@ -250,10 +250,10 @@ static void add_code(const struct report *r, const struct hot_insns *spots,
 		vec_free(&l.recent);
 	} else {
 		text_add(out, "         (its code cannot be shown: ");
-		output_name(out, im ? "no decoder for its machine" : e.text);
+		output_name(out, m ? "no decoder for its machine" : e.text);
 		text_add(out, ")\n");
 	}
-	module_close(im);
+	module_close(m);
 }
 
 void assembly_text(const struct report *r, struct text *out)

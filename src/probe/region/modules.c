@@ -25,11 +25,11 @@ int target_modules(struct target *t, module_visitor visit, void *ctx, struct err
 	return 0;
 }
 
-const struct symbol *module_find_symbol(const struct module *im, const char *name)
+const struct symbol *module_find_symbol(const struct module *m, const char *name)
 {
-	for (uint32_t i = 0; i < im->symbol_count; i++)
-		if (!strcmp(im->symbols[i].name, name))
-			return &im->symbols[i];
+	for (uint32_t i = 0; i < m->symbol_count; i++)
+		if (!strcmp(m->symbols[i].name, name))
+			return &m->symbols[i];
 	return NULL;
 }
 

@@ -10,8 +10,7 @@ NOINLINE unsigned count_up(unsigned n)
 {
 	unsigned sum = 1;
 
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(up, 1);
+	for (unsigned i = 0; i < n; i++) { LOOP(up, 1);
 		sum = sum * 31 + (cells[i & 63] ^ i);
 	}
 	return sum;
@@ -21,8 +20,7 @@ NOINLINE unsigned count_down(unsigned n)
 {
 	unsigned sum = 7;
 
-	while (n-- > 0) {
-		LOOP(down, 1);
+	while (n-- > 0) { LOOP(down, 1);
 		sum ^= sum << 5 ^ n;
 		cells[n & 63] += sum;
 	}
@@ -33,9 +31,7 @@ NOINLINE unsigned at_least_once(unsigned n)
 {
 	unsigned steps = 0;
 
-	do {
-		LOOP(once, 1);
-		steps += n & 3;
+	do { LOOP(once, 1); steps += n & 3;
 		n = n & 1 ? 3 * n + 1 : n / 2;
 		steps++;
 	} while (n > 1 && steps < 1000);
@@ -46,10 +42,8 @@ NOINLINE unsigned two_deep(unsigned n)
 {
 	unsigned sum = 0;
 
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(two_outer, 1);
-		for (unsigned j = i; j < n; j++) {
-			LOOP(two_inner, 2);
+	for (unsigned i = 0; i < n; i++) { LOOP(two_outer, 1);
+		for (unsigned j = i; j < n; j++) { LOOP(two_inner, 2);
 			sum += cells[(i * j) & 63] ^ j;
 		}
 		cells[i & 63] = sum;
@@ -61,15 +55,11 @@ NOINLINE unsigned three_deep(unsigned n)
 {
 	unsigned sum = 0;
 
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(three_1, 1);
+	for (unsigned i = 0; i < n; i++) { LOOP(three_1, 1);
 		unsigned j = n;
-		while (j > i) {
-			LOOP(three_2, 2);
+		while (j > i) { LOOP(three_2, 2);
 			unsigned k = 0;
-			do {
-				LOOP(three_3, 3);
-				sum = sum * 5 + cells[k & 63];
+			do { LOOP(three_3, 3); sum = sum * 5 + cells[k & 63];
 				k += j;
 			} while (k < n * 2);
 			j--;
@@ -83,14 +73,10 @@ NOINLINE unsigned four_deep(unsigned n)
 {
 	unsigned sum = 0;
 
-	for (unsigned a = 0; a < n; a++) {
-		LOOP(four_1, 1);
-		for (unsigned b = 0; b < a; b++) {
-			LOOP(four_2, 2);
-			for (unsigned c = 0; c < b; c++) {
-				LOOP(four_3, 3);
-				for (unsigned d = 0; d < c; d++) {
-					LOOP(four_4, 4);
+	for (unsigned a = 0; a < n; a++) { LOOP(four_1, 1);
+		for (unsigned b = 0; b < a; b++) { LOOP(four_2, 2);
+			for (unsigned c = 0; c < b; c++) { LOOP(four_3, 3);
+				for (unsigned d = 0; d < c; d++) { LOOP(four_4, 4);
 					sum += cells[(a + b * c - d) & 63] * d + 1;
 				}
 				sum ^= c;
@@ -105,19 +91,15 @@ NOINLINE unsigned siblings(unsigned n)
 {
 	unsigned sum = 0;
 
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(sib_outer, 1);
-		for (unsigned j = 0; j < i; j++) {
-			LOOP(sib_first, 2);
+	for (unsigned i = 0; i < n; i++) { LOOP(sib_outer, 1);
+		for (unsigned j = 0; j < i; j++) { LOOP(sib_first, 2);
 			sum += cells[j & 63];
 		}
-		for (unsigned j = i; j > 0; j /= 2) {
-			LOOP(sib_second, 2);
+		for (unsigned j = i; j > 0; j /= 2) { LOOP(sib_second, 2);
 			sum ^= cells[j & 63] << 1;
 		}
 	}
-	for (unsigned i = n; i > 0; i--) {
-		LOOP(sib_third, 1);
+	for (unsigned i = n; i > 0; i--) { LOOP(sib_third, 1);
 		cells[i & 63] = sum + i;
 	}
 	return sum;
@@ -127,8 +109,7 @@ NOINLINE double floating(unsigned n)
 {
 	double x = 0.5;
 
-	for (double t = 0; t < n; t += 1.5) {
-		LOOP(floating, 1);
+	for (double t = 0; t < n; t += 1.5) { LOOP(floating, 1);
 		x = x * 0.75 + t;
 	}
 	return x;

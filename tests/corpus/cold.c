@@ -1,5 +1,4 @@
-/* Loops whose unlikely parts are moved away: cold blocks that come back into the loop, cold loops.
- */
+/* Loops whose unlikely parts are moved away: cold blocks that come back into the loop, cold loops. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,8 +19,7 @@ NOINLINE unsigned comes_back(unsigned n)
 {
 	unsigned sum = 0;
 
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(comes_back, 1);
+	for (unsigned i = 0; i < n; i++) { LOOP(comes_back, 1);
 		if (unlikely(cells[i & 63] == 99)) {
 			complain(i);
 			sum ^= errors;
@@ -35,8 +33,7 @@ NOINLINE unsigned leaves(unsigned n)
 {
 	unsigned sum = 0;
 
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(leaves, 1);
+	for (unsigned i = 0; i < n; i++) { LOOP(leaves, 1);
 		if (unlikely(cells[i & 63] == 98)) {
 			complain(i);
 			complain(sum);
@@ -53,8 +50,7 @@ NOINLINE unsigned cold_loop(unsigned n)
 
 	if (unlikely(cells[n & 63] == 97)) {
 		complain(n);
-		for (unsigned i = 0; i < n; i++) {
-			LOOP(cold_loop, 1);
+		for (unsigned i = 0; i < n; i++) { LOOP(cold_loop, 1);
 			complain(i);
 			sum += errors;
 		}
@@ -66,11 +62,9 @@ NOINLINE unsigned nested_cold(unsigned n)
 {
 	unsigned sum = 0;
 
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(nested_hot, 1);
+	for (unsigned i = 0; i < n; i++) { LOOP(nested_hot, 1);
 		if (unlikely(cells[i & 63] == 96)) {
-			for (unsigned j = 0; j < i; j++) {
-				LOOP(nested_cold, 2);
+			for (unsigned j = 0; j < i; j++) { LOOP(nested_cold, 2);
 				complain(j);
 			}
 		}
@@ -83,8 +77,7 @@ int main(int argc, char **argv)
 {
 	unsigned n = argc > 1 ? (unsigned)atoi(argv[1]) : 50;
 
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(main_fill, 1);
+	for (unsigned i = 0; i < n; i++) { LOOP(main_fill, 1);
 		cells[i & 63] = i * 3 + 60;
 	}
 	printf("%u\n", comes_back(n) + leaves(n) + cold_loop(n) + nested_cold(n) + errors);

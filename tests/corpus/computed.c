@@ -1,5 +1,5 @@
-/* Computed gotos: an interpreter with a static table of label addresses, one with label
- * differences, and one whose dispatch is shared. */
+/* Computed gotos: an interpreter with a static table of label addresses, one with label differences, and one
+ * whose dispatch is shared. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,7 +27,8 @@ sub:
 mul:
 	acc *= 7;
 	NEXT;
-	xor : acc ^= acc >> 7;
+xor:
+	acc ^= acc >> 7;
 	NEXT;
 back:
 	if (count-- > 0)
@@ -43,33 +44,33 @@ halt:
 
 NOINLINE unsigned differences(const unsigned char *code, unsigned n)
 {
-	static const int offsets[] = {&&add - &&add,  &&sub - &&add,  &&mul - &&add, &&xor-&&add,
+	static const int offsets[] = {&&add - &&add,   &&sub - &&add,  &&mul - &&add, &&xor - &&add,
 				      &&back - &&add, &&swap - &&add, &&halt - &&add};
 	const unsigned char *pc = code;
 	unsigned acc = 3, count = n;
 
-	while (1) {
-		LOOP(differences, 1, multi);
+	while (1) { LOOP(differences, 1, multi);
 		goto *(&&add + offsets[*pc++]);
-	add:
+add:
 		acc += regs[2];
 		continue;
-	sub:
+sub:
 		acc -= regs[1] * 5;
 		continue;
-	mul:
+mul:
 		acc *= 11;
 		continue;
-		xor : acc ^= acc << 3;
+xor:
+		acc ^= acc << 3;
 		continue;
-	back:
+back:
 		if (count-- > 0)
 			pc = code;
 		continue;
-	swap:
+swap:
 		regs[2] ^= acc;
 		continue;
-	halt:
+halt:
 		return acc;
 	}
 }
@@ -81,14 +82,13 @@ NOINLINE unsigned local_table(unsigned n)
 
 	jump[0] = &&even;
 	jump[1] = &&odd;
-	while (n > 1) {
-		LOOP(local_table, 1, multi, maybe);
+	while (n > 1) { LOOP(local_table, 1, multi, maybe);
 		goto *jump[n & 1];
-	even:
+even:
 		n /= 2;
 		sum += n;
 		continue;
-	odd:
+odd:
 		n = 3 * n + 1;
 		sum ^= n;
 	}

@@ -37,8 +37,7 @@ INLINE unsigned advance(unsigned x)
 
 INLINE bool has_divisor(unsigned n)
 {
-	for (unsigned d = 2; d * d <= n; d++) {
-		LOOP(divisor, 1);
+	for (unsigned d = 2; d * d <= n; d++) { LOOP(divisor, 1);
 		if (n % d == 0)
 			return true;
 	}
@@ -50,8 +49,7 @@ NOINLINE unsigned iterate(unsigned n)
 	struct cursor c = {cells, cells + n, 0};
 	unsigned sum = 0;
 
-	while (cursor_next(&c)) {
-		LOOP(iterate, 1);
+	while (cursor_next(&c)) { LOOP(iterate, 1);
 		sum = sum * 3 + c.value;
 	}
 	return sum;
@@ -61,8 +59,7 @@ NOINLINE unsigned by_predicate(unsigned n)
 {
 	unsigned i = 0;
 
-	for (i = 0; keep_going(i, n); i++) {
-		LOOP(by_predicate, 1);
+	for (i = 0; keep_going(i, n); i++) { LOOP(by_predicate, 1);
 		cells[i % 100] += i;
 	}
 	return i + cells[3];
@@ -72,8 +69,7 @@ NOINLINE unsigned by_step(unsigned n)
 {
 	unsigned sum = 0;
 
-	for (unsigned i = 0; i < n; i = advance(i)) {
-		LOOP(by_step, 1);
+	for (unsigned i = 0; i < n; i = advance(i)) { LOOP(by_step, 1);
 		sum ^= cells[i % 100] * 3;
 	}
 	return sum;
@@ -81,8 +77,7 @@ NOINLINE unsigned by_step(unsigned n)
 
 NOINLINE unsigned next_prime(unsigned n)
 {
-	while (has_divisor(n)) {
-		LOOP(next_prime, 1, shared);
+	while (has_divisor(n)) { LOOP(next_prime, 1, shared);
 		n += 2;
 	}
 	return n;
@@ -92,8 +87,7 @@ NOINLINE unsigned walk(const struct node *list)
 {
 	unsigned sum = 0;
 
-	for (const struct node *p = list; p; p = p->next) {
-		LOOP(walk, 1);
+	for (const struct node *p = list; p; p = p->next) { LOOP(walk, 1);
 		sum = sum * 5 + p->value;
 	}
 	return sum;
@@ -103,8 +97,7 @@ NOINLINE struct node *reverse(struct node *list)
 {
 	struct node *done = NULL;
 
-	while (list) {
-		LOOP(reverse, 1);
+	while (list) { LOOP(reverse, 1);
 		struct node *next = list->next;
 		list->next = done;
 		done = list;
@@ -117,11 +110,9 @@ NOINLINE bool two_cursors(unsigned n)
 {
 	struct cursor a = {cells, cells + n, 0};
 
-	while (cursor_next(&a)) {
-		LOOP(cursor_outer, 1);
+	while (cursor_next(&a)) { LOOP(cursor_outer, 1);
 		struct cursor b = {a.at, cells + n, 0};
-		while (cursor_next(&b)) {
-			LOOP(cursor_inner, 2);
+		while (cursor_next(&b)) { LOOP(cursor_inner, 2);
 			if (a.value == b.value)
 				return true;
 		}
@@ -134,8 +125,7 @@ int main(int argc, char **argv)
 	unsigned n = argc > 1 ? (unsigned)atoi(argv[1]) : 60;
 	struct node *nodes = calloc(n, sizeof(*nodes)), *list = NULL;
 
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(build, 1);
+	for (unsigned i = 0; i < n; i++) { LOOP(build, 1);
 		nodes[i] = (struct node){list, i * i};
 		list = &nodes[i];
 	}

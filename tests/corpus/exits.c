@@ -8,8 +8,7 @@ static unsigned cells[256];
 
 NOINLINE int find(unsigned n, unsigned wanted)
 {
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(find, 1);
+	for (unsigned i = 0; i < n; i++) { LOOP(find, 1);
 		if (cells[i & 255] == wanted)
 			return (int)i;
 	}
@@ -20,8 +19,7 @@ NOINLINE unsigned with_break(unsigned n)
 {
 	unsigned sum = 0;
 
-	for (;;) {
-		LOOP(forever, 1);
+	for (;;) { LOOP(forever, 1);
 		sum += cells[n & 255] | 1;
 		if (sum > 100000)
 			break;
@@ -34,8 +32,7 @@ NOINLINE unsigned with_continue(unsigned n)
 {
 	unsigned sum = 0;
 
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(skip, 1);
+	for (unsigned i = 0; i < n; i++) { LOOP(skip, 1);
 		if (cells[i & 255] % 3 == 0)
 			continue;
 		if (cells[i & 255] % 5 == 0) {
@@ -52,8 +49,7 @@ NOINLINE unsigned back_edges(unsigned n)
 {
 	unsigned sum = 1;
 
-	while (n > 1) {
-		LOOP(many, 1);
+	while (n > 1) { LOOP(many, 1);
 		if (n % 7 == 0) {
 			n /= 7;
 			sum += 3;
@@ -92,10 +88,8 @@ NOINLINE unsigned leave_two(unsigned n)
 {
 	unsigned sum = 0;
 
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(leave_outer, 1);
-		for (unsigned j = 0; j < n; j++) {
-			LOOP(leave_inner, 2);
+	for (unsigned i = 0; i < n; i++) { LOOP(leave_outer, 1);
+		for (unsigned j = 0; j < n; j++) { LOOP(leave_inner, 2);
 			sum += cells[(i ^ j) & 255];
 			if (sum % 1013 == 7)
 				goto done;
@@ -110,15 +104,13 @@ NOINLINE unsigned continue_outer(unsigned n)
 {
 	unsigned primes = 0;
 
-	for (unsigned i = 2; i < n; i++) {
-		LOOP(prime, 1);
-		for (unsigned j = 2; j * j <= i; j++) {
-			LOOP(divisor, 2);
+	for (unsigned i = 2; i < n; i++) { LOOP(prime, 1);
+		for (unsigned j = 2; j * j <= i; j++) { LOOP(divisor, 2);
 			if (i % j == 0)
 				goto next;
 		}
 		primes += i;
-	next:;
+next:;
 	}
 	return primes;
 }
@@ -128,8 +120,7 @@ NOINLINE unsigned goto_loop(unsigned n)
 	unsigned sum = 0, i = 0;
 
 again:
-	sum += cells[i & 255];
-	LOOP(goto_loop, 1);
+	sum += cells[i & 255]; LOOP(goto_loop, 1);
 	if (++i < n)
 		goto again; /*END goto_loop*/
 	return sum;
@@ -139,8 +130,7 @@ NOINLINE unsigned middle_test(unsigned n)
 {
 	unsigned sum = 0;
 
-	while (1) {
-		LOOP(middle, 1);
+	while (1) { LOOP(middle, 1);
 		sum = sum * 3 + n;
 		if (n-- == 0)
 			break;
@@ -151,11 +141,9 @@ NOINLINE unsigned middle_test(unsigned n)
 
 NOINLINE unsigned return_inside(unsigned n)
 {
-	for (unsigned i = n;; i++) {
-		LOOP(ret_outer, 1);
+	for (unsigned i = n;; i++) { LOOP(ret_outer, 1);
 		unsigned x = i;
-		while (x != 1) {
-			LOOP(ret_inner, 2);
+		while (x != 1) { LOOP(ret_inner, 2);
 			if (x % 2)
 				x = x * 3 + 1;
 			else
@@ -171,8 +159,7 @@ int main(int argc, char **argv)
 {
 	unsigned n = argc > 1 ? (unsigned)atoi(argv[1]) : 41, sum = 0;
 
-	for (unsigned i = 0; i < 256; i++) {
-		LOOP(fill, 1, maybe);
+	for (unsigned i = 0; i < 256; i++) { LOOP(fill, 1, maybe);
 		cells[i] = i * n % 97;
 	}
 	sum += (unsigned)find(200, n) + with_break(n) + with_continue(n) + back_edges(n * 98);

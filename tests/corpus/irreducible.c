@@ -13,8 +13,7 @@ NOINLINE unsigned two_entries(unsigned n)
 	if (n & 1)
 		goto second;
 first:
-	sum += cells[n & 63];
-	LOOP(two_entries, 1, irreducible);
+	sum += cells[n & 63]; LOOP(two_entries, 1, irreducible);
 	if (sum % 3 == 0)
 		cells[n & 63]++;
 second:
@@ -30,10 +29,9 @@ NOINLINE unsigned into_body(unsigned n)
 
 	if (n % 4 == 2)
 		goto inside;
-	for (i = 0; i < n; i++) {
-		LOOP(into_body, 1, irreducible);
+	for (i = 0; i < n; i++) { LOOP(into_body, 1, irreducible);
 		sum ^= cells[i & 63];
-	inside:
+inside:
 		cells[i & 63] += sum;
 		sum *= 3;
 	}
@@ -47,10 +45,8 @@ NOINLINE unsigned with_loop_inside(unsigned n)
 	if (n & 2)
 		goto lower;
 upper:
-	sum++;
-	LOOP(around, 1, irreducible);
-	for (unsigned i = 0; i < k; i++) {
-		LOOP(inside_irreducible, 2);
+	sum++; LOOP(around, 1, irreducible);
+	for (unsigned i = 0; i < k; i++) { LOOP(inside_irreducible, 2);
 		sum += cells[i & 63] ^ k;
 	}
 lower:
@@ -64,16 +60,14 @@ NOINLINE unsigned inside_loop(unsigned n)
 {
 	unsigned sum = 0;
 
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(around_irreducible, 1);
+	for (unsigned i = 0; i < n; i++) { LOOP(around_irreducible, 1);
 		unsigned k = i;
 		if (i & 1)
 			goto low;
-	high:
-		sum += cells[k & 63];
-		LOOP(nested_irreducible, 2, irreducible);
+high:
+		sum += cells[k & 63]; LOOP(nested_irreducible, 2, irreducible);
 		k /= 2;
-	low:
+low:
 		sum = sum * 3 + k;
 		if (k > 2 && k--)
 			goto high; /*END nested_irreducible*/

@@ -22,8 +22,7 @@ NOINLINE unsigned retry(unsigned n)
 {
 	volatile unsigned sum = 0;
 
-	for (volatile unsigned i = 0; i < n; i++) {
-		LOOP(retry, 1);
+	for (volatile unsigned i = 0; i < n; i++) { LOOP(retry, 1);
 		if (setjmp(where) == 0)
 			jump_on(i);
 		else
@@ -38,8 +37,7 @@ NOINLINE unsigned set_once(unsigned n)
 	volatile unsigned i = 0, sum = 0;
 
 	setjmp(where);
-	while (i < n) {
-		LOOP(set_once, 1);
+	while (i < n) { LOOP(set_once, 1);
 		i++;
 		sum += i;
 		jump_on(i);
@@ -51,8 +49,7 @@ NOINLINE unsigned with_alloca(unsigned n)
 {
 	unsigned sum = 0;
 
-	for (unsigned i = 1; i < n; i++) {
-		LOOP(with_alloca, 1);
+	for (unsigned i = 1; i < n; i++) { LOOP(with_alloca, 1);
 		unsigned char *p = alloca(i);
 		memset(p, (int)i, i);
 		sum += p[i / 2];
@@ -64,15 +61,12 @@ NOINLINE unsigned with_array(unsigned n)
 {
 	unsigned sum = 0;
 
-	for (unsigned i = 1; i < n; i++) {
-		LOOP(array_outer, 1);
+	for (unsigned i = 1; i < n; i++) { LOOP(array_outer, 1);
 		unsigned v[i];
-		for (unsigned j = 0; j < i; j++) {
-			LOOP(array_fill, 2);
+		for (unsigned j = 0; j < i; j++) { LOOP(array_fill, 2);
 			v[j] = i * j + 1;
 		}
-		for (unsigned j = i; j > 0; j--) {
-			LOOP(array_sum, 2);
+		for (unsigned j = i; j > 0; j--) { LOOP(array_sum, 2);
 			sum = sum * 3 + v[j - 1];
 		}
 	}

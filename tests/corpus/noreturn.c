@@ -1,5 +1,5 @@
-/* Calls that do not return, in and around loops: without knowing them, code that follows would seem
- * part of the loop, or loops would seem to fall into the next function. */
+/* Calls that do not return, in and around loops: without knowing them, code that follows would seem part of
+ * the loop, or loops would seem to fall into the next function. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +24,7 @@ NOINLINE void die_silently(unsigned n)
 
 NOINLINE __attribute__((noreturn)) void spin(unsigned n)
 {
-	for (;;) {
-		LOOP(spin, 1);
+	for (;;) { LOOP(spin, 1);
 		if (cells[n++ & 63] == 12345)
 			exit(0);
 	}
@@ -35,8 +34,7 @@ NOINLINE unsigned checked(unsigned n)
 {
 	unsigned sum = 0;
 
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(checked, 1);
+	for (unsigned i = 0; i < n; i++) { LOOP(checked, 1);
 		if (cells[i & 63] > 1000000)
 			die("cell", i);
 		sum += cells[i & 63];
@@ -48,8 +46,7 @@ NOINLINE unsigned asserted(unsigned n)
 {
 	unsigned sum = 0;
 
-	while (n > 0) {
-		LOOP(asserted, 1);
+	while (n > 0) { LOOP(asserted, 1);
 		assert(cells[n & 63] < 1000001);
 		sum = sum * 3 + n--;
 	}
@@ -60,9 +57,7 @@ NOINLINE unsigned undeclared(unsigned n)
 {
 	unsigned sum = 0;
 
-	do {
-		LOOP(undeclared, 1);
-		sum ^= cells[n & 63] + n;
+	do { LOOP(undeclared, 1); sum ^= cells[n & 63] + n;
 		if (sum == 0xdeadbeef)
 			die_silently(n);
 		n--;
@@ -72,10 +67,8 @@ NOINLINE unsigned undeclared(unsigned n)
 
 NOINLINE unsigned dies_last(unsigned n)
 {
-	for (unsigned i = n; i > 0; i--) {
-		LOOP(dies_last, 1);
-		for (unsigned j = i; j < n; j++) {
-			LOOP(dies_inner, 2);
+	for (unsigned i = n; i > 0; i--) { LOOP(dies_last, 1);
+		for (unsigned j = i; j < n; j++) { LOOP(dies_inner, 2);
 			if (cells[(i + j) & 63] == i * j)
 				return i * j;
 		}
@@ -87,8 +80,7 @@ NOINLINE unsigned trapped(unsigned n)
 {
 	unsigned sum = 1;
 
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(trapped, 1);
+	for (unsigned i = 0; i < n; i++) { LOOP(trapped, 1);
 		if (cells[i & 63] == 77777777)
 			__builtin_trap();
 		sum = sum * 5 + i;
@@ -100,8 +92,7 @@ int main(int argc, char **argv)
 {
 	unsigned n = argc > 1 ? (unsigned)atoi(argv[1]) : 20;
 
-	for (unsigned i = 0; i < n * 3; i++) {
-		LOOP(main_fill, 1);
+	for (unsigned i = 0; i < n * 3; i++) { LOOP(main_fill, 1);
 		cells[i & 63] = i * 3;
 	}
 	if (n > 1000)

@@ -6,18 +6,9 @@
 
 typedef unsigned (*op_fn)(unsigned, unsigned);
 
-static unsigned op_add(unsigned a, unsigned b)
-{
-	return a + b;
-}
-static unsigned op_mix(unsigned a, unsigned b)
-{
-	return a * 31 ^ b;
-}
-static unsigned op_sub(unsigned a, unsigned b)
-{
-	return a - b * 3;
-}
+static unsigned op_add(unsigned a, unsigned b) { return a + b; }
+static unsigned op_mix(unsigned a, unsigned b) { return a * 31 ^ b; }
+static unsigned op_sub(unsigned a, unsigned b) { return a - b * 3; }
 
 static op_fn volatile ops[] = {op_add, op_mix, op_sub};
 
@@ -35,8 +26,7 @@ NOINLINE unsigned fold(op_fn op, unsigned n)
 {
 	unsigned acc = 1;
 
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(fold, 1);
+	for (unsigned i = 0; i < n; i++) { LOOP(fold, 1);
 		acc = op(acc, i);
 	}
 	return acc;
@@ -46,10 +36,8 @@ NOINLINE unsigned dispatch(unsigned n)
 {
 	unsigned acc = 5;
 
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(dispatch_outer, 1);
-		for (unsigned k = 0; k < 3 + i % 2; k++) {
-			LOOP(dispatch_inner, 2, maybe);
+	for (unsigned i = 0; i < n; i++) { LOOP(dispatch_outer, 1);
+		for (unsigned k = 0; k < 3 + i % 2; k++) { LOOP(dispatch_inner, 2, maybe);
 			acc = ops[k % 3](acc, i);
 		}
 	}
@@ -60,8 +48,7 @@ NOINLINE unsigned visit_all(struct visitor *v, unsigned n)
 {
 	unsigned sum = 0;
 
-	while (n-- > 0) {
-		LOOP(visit_all, 1);
+	while (n-- > 0) { LOOP(visit_all, 1);
 		sum += v->visit(v, n);
 	}
 	return sum;
@@ -69,8 +56,7 @@ NOINLINE unsigned visit_all(struct visitor *v, unsigned n)
 
 INLINE unsigned apply(op_fn op, unsigned n, unsigned acc)
 {
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(apply, 1);
+	for (unsigned i = 0; i < n; i++) { LOOP(apply, 1);
 		acc = op(acc, i * 3);
 	}
 	return acc;
@@ -94,13 +80,11 @@ NOINLINE unsigned sorted(unsigned n)
 {
 	unsigned *v = malloc(n * sizeof(*v)), sum = 0;
 
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(sort_fill, 1);
+	for (unsigned i = 0; i < n; i++) { LOOP(sort_fill, 1);
 		v[i] = i * 2654435761u;
 	}
 	qsort(v, n, sizeof(*v), compare);
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(sort_sum, 1);
+	for (unsigned i = 0; i < n; i++) { LOOP(sort_sum, 1);
 		sum = sum * 3 + v[i];
 	}
 	free(v);
@@ -112,7 +96,6 @@ int main(int argc, char **argv)
 	unsigned n = argc > 1 ? (unsigned)atoi(argv[1]) : 17;
 	struct visitor v = {count_visit, 0};
 
-	printf("%u\n", fold(ops[n % 3], n) + dispatch(n) + visit_all(&v, n) + known_callback(n) +
-			       sorted(n));
+	printf("%u\n", fold(ops[n % 3], n) + dispatch(n) + visit_all(&v, n) + known_callback(n) + sorted(n));
 	return 0;
 }

@@ -11,11 +11,8 @@ NOINLINE void bubble(int *v, int n)
 {
 	int swapped;
 
-	do {
-		LOOP(bubble_pass, 1);
-		swapped = 0;
-		for (int i = 1; i < n; i++) {
-			LOOP(bubble_step, 2);
+	do { LOOP(bubble_pass, 1); swapped = 0;
+		for (int i = 1; i < n; i++) { LOOP(bubble_step, 2);
 			if (v[i - 1] > v[i]) {
 				int t = v[i];
 				v[i] = v[i - 1];
@@ -28,11 +25,9 @@ NOINLINE void bubble(int *v, int n)
 
 NOINLINE void insertion(int *v, int n)
 {
-	for (int i = 1; i < n; i++) {
-		LOOP(insert_outer, 1);
+	for (int i = 1; i < n; i++) { LOOP(insert_outer, 1);
 		int x = v[i], j = i;
-		while (j > 0 && v[j - 1] > x) {
-			LOOP(insert_inner, 2);
+		while (j > 0 && v[j - 1] > x) { LOOP(insert_inner, 2);
 			v[j] = v[j - 1];
 			j--;
 		}
@@ -42,13 +37,10 @@ NOINLINE void insertion(int *v, int n)
 
 NOINLINE void shell(int *v, int n)
 {
-	for (int gap = n / 2; gap > 0; gap /= 2) {
-		LOOP(shell_gap, 1);
-		for (int i = gap; i < n; i++) {
-			LOOP(shell_i, 2);
+	for (int gap = n / 2; gap > 0; gap /= 2) { LOOP(shell_gap, 1);
+		for (int i = gap; i < n; i++) { LOOP(shell_i, 2);
 			int x = v[i], j = i;
-			for (; j >= gap && v[j - gap] > x; j -= gap) {
-				LOOP(shell_j, 3);
+			for (; j >= gap && v[j - gap] > x; j -= gap) { LOOP(shell_j, 3);
 				v[j] = v[j - gap];
 			}
 			v[j] = x;
@@ -57,18 +49,14 @@ NOINLINE void shell(int *v, int n)
 }
 
 NOINLINE void quick(int *v, int lo, int hi)
-{
-	LOOP(quick, 1, tail);
+{ LOOP(quick, 1, tail);
 	int i = lo, j = hi, pivot = v[(lo + hi) / 2];
 
-	while (i <= j) {
-		LOOP(quick_outer, 2);
-		while (v[i] < pivot) {
-			LOOP(quick_left, 3, shared);
+	while (i <= j) { LOOP(quick_outer, 2);
+		while (v[i] < pivot) { LOOP(quick_left, 3, shared);
 			i++;
 		}
-		while (v[j] > pivot) {
-			LOOP(quick_right, 3);
+		while (v[j] > pivot) { LOOP(quick_right, 3);
 			j--;
 		}
 		if (i <= j) {
@@ -85,8 +73,7 @@ NOINLINE void quick(int *v, int lo, int hi)
 
 static void sift(int *v, int root, int n)
 {
-	while (2 * root + 1 < n) {
-		LOOP(sift, 1);
+	while (2 * root + 1 < n) { LOOP(sift, 1);
 		int child = 2 * root + 1;
 		if (child + 1 < n && v[child + 1] > v[child])
 			child++;
@@ -101,12 +88,10 @@ static void sift(int *v, int root, int n)
 
 NOINLINE void heap(int *v, int n)
 {
-	for (int i = n / 2; i-- > 0;) {
-		LOOP(heapify, 1);
+	for (int i = n / 2; i-- > 0;) { LOOP(heapify, 1);
 		sift(v, i, n);
 	}
-	for (int end = n - 1; end > 0; end--) {
-		LOOP(heap_take, 1);
+	for (int end = n - 1; end > 0; end--) { LOOP(heap_take, 1);
 		int t = v[0];
 		v[0] = v[end];
 		v[end] = t;
@@ -118,8 +103,7 @@ NOINLINE int search(const int *v, int n, int x)
 {
 	int lo = 0, hi = n;
 
-	while (lo < hi) {
-		LOOP(search, 1);
+	while (lo < hi) { LOOP(search, 1);
 		int mid = lo + (hi - lo) / 2;
 		if (v[mid] < x)
 			lo = mid + 1;
@@ -133,18 +117,14 @@ NOINLINE size_t scan(const char *s)
 {
 	size_t n = 0;
 
-	while (*s) {
-		LOOP(scan_words, 1);
-		while (*s == ' ') {
-			LOOP(scan_blank, 2, shared);
+	while (*s) { LOOP(scan_words, 1);
+		while (*s == ' ') { LOOP(scan_blank, 2, shared);
 			s++;
 		}
 		if (!*s)
 			break;
 		n = n * 3 + 1;
-		do {
-			LOOP(scan_word, 2);
-			s++;
+		do { LOOP(scan_word, 2); s++;
 			n++;
 		} while (*s && *s != ' ');
 	}
@@ -153,8 +133,7 @@ NOINLINE size_t scan(const char *s)
 
 static void shuffle(int n)
 {
-	for (int i = 0; i < n; i++) {
-		LOOP(shuffle, 1);
+	for (int i = 0; i < n; i++) { LOOP(shuffle, 1);
 		work[i] = data[(i * 37 + 11) % 512];
 	}
 }
@@ -163,8 +142,7 @@ int main(int argc, char **argv)
 {
 	int n = argc > 1 ? atoi(argv[1]) : 200, sum = 0;
 
-	for (int i = 0; i < 512; i++) {
-		LOOP(main_fill, 1, maybe);
+	for (int i = 0; i < 512; i++) { LOOP(main_fill, 1, maybe);
 		data[i] = (i * 7919 + n) % 1009;
 	}
 	shuffle(n);

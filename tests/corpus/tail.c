@@ -7,8 +7,7 @@
 static unsigned cells[64];
 
 NOINLINE unsigned factorial(unsigned n, unsigned acc)
-{
-	LOOP(factorial, 1, tail);
+{ LOOP(factorial, 1, tail);
 	if (n < 2)
 		return acc;
 	cells[n & 63] += acc;
@@ -16,8 +15,7 @@ NOINLINE unsigned factorial(unsigned n, unsigned acc)
 }
 
 NOINLINE unsigned gcd(unsigned a, unsigned b)
-{
-	LOOP(gcd, 1, tail);
+{ LOOP(gcd, 1, tail);
 	return b == 0 ? a : gcd(b, a % b);
 }
 
@@ -40,8 +38,7 @@ NOINLINE unsigned finish(unsigned n)
 
 NOINLINE unsigned then_tail(unsigned n)
 {
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(then_tail, 1);
+	for (unsigned i = 0; i < n; i++) { LOOP(then_tail, 1);
 		cells[i & 63] ^= i;
 	}
 	return finish(n);
@@ -49,8 +46,7 @@ NOINLINE unsigned then_tail(unsigned n)
 
 NOINLINE unsigned tail_inside(unsigned n)
 {
-	while (n > 1) {
-		LOOP(tail_inside, 1);
+	while (n > 1) { LOOP(tail_inside, 1);
 		if (cells[n & 63] == n)
 			return finish(n);
 		if (n % 5 == 0)
@@ -61,8 +57,7 @@ NOINLINE unsigned tail_inside(unsigned n)
 }
 
 NOINLINE unsigned tree(unsigned depth, unsigned seed)
-{
-	LOOP(tree, 1, tail);
+{ LOOP(tree, 1, tail);
 	if (depth == 0)
 		return seed;
 	seed += tree(depth - 1, seed * 3);

@@ -14,8 +14,7 @@ static double m1[40][40], m2[40][40], m3[40][40];
 
 NOINLINE void saxpy(unsigned n, float k)
 {
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(saxpy, 1);
+	for (unsigned i = 0; i < n; i++) { LOOP(saxpy, 1);
 		fc[i] = fa[i] * k + fb[i];
 	}
 }
@@ -24,8 +23,7 @@ NOINLINE int reduce(unsigned n)
 {
 	int sum = 0;
 
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(reduce, 1);
+	for (unsigned i = 0; i < n; i++) { LOOP(reduce, 1);
 		sum += ia[i] ^ (int)i;
 	}
 	return sum;
@@ -33,29 +31,24 @@ NOINLINE int reduce(unsigned n)
 
 NOINLINE void clear(unsigned n)
 {
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(clear, 1);
+	for (unsigned i = 0; i < n; i++) { LOOP(clear, 1);
 		bytes[i] = 0;
 	}
 }
 
 NOINLINE void copy(float *to, const float *from, unsigned n)
 {
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(copy, 1);
+	for (unsigned i = 0; i < n; i++) { LOOP(copy, 1);
 		to[i] = from[i];
 	}
 }
 
 NOINLINE void multiply(unsigned n)
 {
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(mul_i, 1);
-		for (unsigned j = 0; j < n; j++) {
-			LOOP(mul_j, 2);
+	for (unsigned i = 0; i < n; i++) { LOOP(mul_i, 1);
+		for (unsigned j = 0; j < n; j++) { LOOP(mul_j, 2);
 			double sum = 0;
-			for (unsigned k = 0; k < n; k++) {
-				LOOP(mul_k, 3);
+			for (unsigned k = 0; k < n; k++) { LOOP(mul_k, 3);
 				sum += m1[i][k] * m2[k][j];
 			}
 			m3[i][j] = sum;
@@ -65,10 +58,8 @@ NOINLINE void multiply(unsigned n)
 
 NOINLINE void stencil(unsigned n)
 {
-	for (unsigned i = 1; i + 1 < n; i++) {
-		LOOP(stencil_i, 1);
-		for (unsigned j = 1; j + 1 < n; j++) {
-			LOOP(stencil_j, 2);
+	for (unsigned i = 1; i + 1 < n; i++) { LOOP(stencil_i, 1);
+		for (unsigned j = 1; j + 1 < n; j++) { LOOP(stencil_j, 2);
 			m1[i][j] = (m3[i - 1][j] + m3[i + 1][j] + m3[i][j - 1] + m3[i][j + 1]) / 4;
 		}
 	}
@@ -78,8 +69,7 @@ NOINLINE unsigned conditional(unsigned n)
 {
 	unsigned count = 0;
 
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(conditional, 1);
+	for (unsigned i = 0; i < n; i++) { LOOP(conditional, 1);
 		if (bytes[i] > 10)
 			count++;
 		else
@@ -92,8 +82,7 @@ NOINLINE unsigned constant_trip(const unsigned char *p)
 {
 	unsigned sum = 0;
 
-	for (int i = 0; i < 4; i++) {
-		LOOP(constant_trip, 1, maybe);
+	for (int i = 0; i < 4; i++) { LOOP(constant_trip, 1, maybe);
 		sum = sum * 16 + p[i];
 	}
 	return sum;
@@ -103,8 +92,7 @@ NOINLINE unsigned unswitched(unsigned n, int mode)
 {
 	unsigned sum = 0;
 
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(unswitched, 1);
+	for (unsigned i = 0; i < n; i++) { LOOP(unswitched, 1);
 		if (mode == 1)
 			sum += bytes[i];
 		else if (mode == 2)
@@ -117,8 +105,7 @@ NOINLINE unsigned unswitched(unsigned n, int mode)
 
 NOINLINE void strided(unsigned n, unsigned stride)
 {
-	for (unsigned i = 0; i < n; i += stride) {
-		LOOP(strided, 1);
+	for (unsigned i = 0; i < n; i += stride) { LOOP(strided, 1);
 		ia[i] += (int)(i * 3);
 		fa[i] = (float)ia[i] * 0.5f;
 	}
@@ -128,16 +115,13 @@ int main(int argc, char **argv)
 {
 	unsigned n = argc > 1 ? (unsigned)atoi(argv[1]) : 37;
 
-	for (unsigned i = 0; i < MAX; i++) {
-		LOOP(init, 1, maybe);
+	for (unsigned i = 0; i < MAX; i++) { LOOP(init, 1, maybe);
 		fa[i] = (float)(i % n);
 		fb[i] = (float)(i * n % 19);
 		ia[i] = (int)(i * 7 % n);
 	}
-	for (unsigned i = 0; i < n; i++) {
-		LOOP(init_i, 1);
-		for (unsigned j = 0; j < n; j++) {
-			LOOP(init_j, 2);
+	for (unsigned i = 0; i < n; i++) { LOOP(init_i, 1);
+		for (unsigned j = 0; j < n; j++) { LOOP(init_j, 2);
 			m1[i][j] = i + j;
 			m2[i][j] = (double)i - j;
 		}

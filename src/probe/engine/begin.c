@@ -97,26 +97,27 @@ static int await_loaded(struct engine *g, int pid, struct target **out, struct e
 
 int engine_launch(struct engine *g, char *const *argv, struct target **out, int *why, struct err *e)
 {
+	struct target *t = NULL;
 	int pid;
 	if (!g->shared.arch)
 		return err_set(e, ERR_UNSUPPORTED, "programs cannot be probed on this machine");
 	int rc = control_launch(g->shared.control, argv, &pid, why, e);
 	g->launched = rc ? 0 : pid;
 	if (!rc)
-		rc = await_loaded(g, pid, out, e);
+		rc = await_loaded(g, pid, &t, e);
 	if (rc)
 		return rc;
-	if (!(*out)->region.in && (*out)->problem.code == ERR_CONFINED &&
-	    g->shared.options.unprobed) {
-		struct err why_not = (*out)->problem;
-		return keep_untouched(g, *out, out, &why_not);
+	if (!t->region.in && t->problem.code == ERR_CONFINED && g->shared.options.unprobed) {
+		struct err why_not = t->problem;
+		return keep_untouched(g, t, out, &why_not);
 	}
-	if (!(*out)->region.in) {
-		*e = (*out)->problem;
+	if (!t->region.in) {
+		*e = t->problem;
 		kill(pid, SIGKILL); /* it has not executed an instruction of its own */
 		control_detach(g->shared.control, pid);
-		engine_drop(g, *out);
+		engine_drop(g, t);
 		return e->code;
 	}
+	*out = t;
 	return 0;
 }

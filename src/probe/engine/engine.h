@@ -25,6 +25,7 @@ struct engine;
 struct engine *engine_new(const struct engine_options *o);
 void engine_free(struct engine *g);
 
+/* *out is set only on success, here and in engine_launch(). */
 int engine_attach(struct engine *g, int pid, struct target **out, struct err *e);
 /* The program is stopped when it has just been loaded: its libraries are mapped, but no code of
  * them has run. target_go() lets it run. *why: errno of a failed exec. */

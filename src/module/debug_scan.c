@@ -1,6 +1,9 @@
 /* Scans the entries (DIEs) of a unit one after the other, in the order of their bytes. Each byte is
  * read once and the position only grows, so a unit takes time in proportion to its size, whatever
- * is in it. */
+ * is in it.
+ *
+ * libdw decodes single attributes for us, but does not visit the entries: for all functions,
+ * inlined calls and lines of a file it takes about twice as long (bench/run --only speed). */
 #include "base/log.h"
 #include "module/debug_private.h"
 

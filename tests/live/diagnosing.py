@@ -83,7 +83,7 @@ BUSY = Want("cpu", "*")
 
 VICTIMS = {
     "behind": Victim(Want("cpu", "relax@inner", truth="relax"), without_loops=[Want("cpu", "relax", truth="relax")],
-                     step="one CPU of * is used: if the iterations of the loop * of main *" if SEVERAL else None),
+                     step="only 1 of * CPUs is busy: if the iterations of the loop at * in main are independent, *" if SEVERAL else None),
     "two": Victim(Want("cpu", "compress@compress", truth="compress"), Want("cpu", "encrypt@encrypt", truth="encrypt"),
                   without_loops=[Want("cpu", "compress", truth="compress"), Want("cpu", "encrypt", truth="encrypt")]),
     "stripped": Victim(Want("cpu", "*", truth="compress"), Want("cpu", "*", truth="encrypt"), source="two.c"),
@@ -103,7 +103,7 @@ VICTIMS = {
     # Probes that cost nothing at first, and soon too much.
     "hotter": Victim(Want("cpu", "turn", "turn@turn", "caller@caller", share=(0.2, 1)), besides=[BUSY]),
     "short_trips": Victim(Want("cpu", "walk@walk", "walk", "walk_all@walk_all", share=(0.2, 1)),
-                          step="the loop short_trips.c:* of walk is entered about * times per second, for 1.5 iterations *"),
+                          step="the loop at short_trips.c:* in walk is entered about * times per second, for 1.5 iterations *"),
     "flat": Victim(Want("cpu", "dispatch@dispatch", truth="dispatch")),
     "some_threads": Victim(Want("cpu", "draw@draw", truth="draw"), Want("cpu", "encode@encode", truth="encode")),
     "children": Victim(Want("cpu", "child_work@child", truth="child_work"), besides=[UNEVEN]),

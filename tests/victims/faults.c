@@ -1,7 +1,8 @@
 /* A program to be observed while parts of Sonde fail or Sonde is killed: faults SECONDS, or
- * faults until-told [SLEEP], with children that sleep so many us, one after the other. It computes, in two threads that share a lock, in a coroutine-like chain of
- * calls and in children, and compares each result with the first one. Whatever happens to its
- * observer, it prints `faults: 0 differ` and ends with status 3. */
+ * faults until-told [SLEEP], with children that sleep so many us, one after the other. It computes,
+ * in two threads that share a lock, in a coroutine-like chain of calls and in children, and
+ * compares each result with the first one. It prints `faults: 0 differ` and ends with status 3,
+ * whatever happens to its observer. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>

@@ -388,7 +388,7 @@ def show(t):
 
 
 def differences(profile, truth, places, optimised, loose=()):
-    """What differs from the truth, one sentence each; and how much was compared. What could not be counted is told."""
+    """What differs from the truth, one sentence each; and how much was compared. What could not be counted is listed."""
     wrong, compared = [], 0
     uncovered = {places.containing(module, address) for module, address, _, _ in profile.uncovered}
     for (pid, tid, kind, name), expected in sorted(told(truth).items()):

@@ -528,7 +528,7 @@ def come_to_an_end(process, data, stop, phases=False):
 
 
 def environment(told, stop, more=None):
-    # With a processor for each thread, libgomp spins at the end of a parallel loop. That is not known for waiting.
+    # With a CPU for each thread, libgomp spins at the end of a parallel loop. That is not known for waiting.
     return {**os.environ, "OMP_WAIT_POLICY": "passive", "DIAGNOSE_TRUTH": str(told), "DIAGNOSE_STOP": str(stop),
             "DIAGNOSE_START": str(time.clock_gettime_ns(time.CLOCK_MONOTONIC)), **(more or {})}
 

@@ -182,7 +182,7 @@ static void waited(uint32_t object, double seconds)
 		 (struct evidence_amount){.resource = CODE, .object = object, .wait = seconds});
 }
 
-/* ---- what is told ---- */
+/* ---- what is reported ---- */
 
 static uint32_t told(void)
 {
@@ -234,7 +234,7 @@ static void the_deepest_is_told(void **state)
 	assert_true(remarked("outer > middle > inner"));
 }
 
-/* What no part explains is told of the whole that has it. */
+/* What no part explains is reported for the whole that has it. */
 static void what_is_spread_is_told_of_the_whole(void **state)
 {
 	(void)state;
@@ -250,7 +250,7 @@ static void what_is_spread_is_told_of_the_whole(void **state)
 	assert_reported(1, a, 0.4, "not counting the findings inside it");
 }
 
-/* What is told of its parts is not told of the whole again. */
+/* What is reported for its parts is not reported for the whole again. */
 static void shares_add_up(void **state)
 {
 	(void)state;
@@ -265,7 +265,7 @@ static void shares_add_up(void **state)
 	assert_reported(1, b, 0.4, "inner");
 }
 
-/* Neither alone is clearly above the threshold, and each is told with what is its own. */
+/* Neither alone is clearly above the threshold, and each is reported with what is its own. */
 static void small_shares_add_up(void **state)
 {
 	(void)state;

@@ -26,7 +26,7 @@ static int ready;
 
 #define ADD(what, kind, n) TRUTH(what, kind, (u64)(n))
 
-/* Where an object is, and the time that was spent waiting for it; the address is told once. */
+/* Where an object is, and the time that was spent waiting for it; the address is printed once. */
 #define AT(name, object)                                                                           \
 	do {                                                                                       \
 		static int told;                                                                   \

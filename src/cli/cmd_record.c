@@ -103,8 +103,9 @@ static void report(const struct record_args *a, const struct recording *r)
 	if (r->note[0])
 		complain("%s", r->note);
 	if (!r->samples) {
-		complain("no samples in %.1f s -> %s: the program hardly ran%s", r->session.seconds,
-			 a->output, a->wall ? "" : "; --wall also samples waiting threads");
+		complain("no samples in %.1f s, written to %s: the program hardly ran%s",
+			 r->session.seconds, a->output,
+			 a->wall ? "" : "; --wall also samples waiting threads");
 		return;
 	}
 	if (r->lost)

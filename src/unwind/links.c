@@ -8,11 +8,18 @@
 #include "base/vec.h"
 #include "flow/far_jumps.h"
 
+/* See links_returns(). */
+struct callers_of {
+	uint32_t first, count; /* in links.returns */
+	bool alone;
+};
+
 struct links {
 	struct flow *flow;
 	struct hashmap may_tail_call; /* function's start -> bool */
-	struct hashmap only_at;       /* function's start -> index in `only` */
-	VEC(uint64_t) only;           /* see links_only_return() */
+	struct hashmap callers_at;    /* function's start -> callers */
+	VEC(struct callers_of) callers;
+	VEC(uint64_t) returns;
 	struct arena tmp;
 };
 
@@ -28,8 +35,9 @@ void links_free(struct links *l)
 	if (!l)
 		return;
 	hashmap_release(&l->may_tail_call);
-	hashmap_release(&l->only_at);
-	vec_free(&l->only);
+	hashmap_release(&l->callers_at);
+	vec_free(&l->callers);
+	vec_free(&l->returns);
 	arena_release(&l->tmp);
 	free(l);
 }
@@ -156,44 +164,48 @@ enum link_verdict links_check(struct links *l, const struct call_site *call,
 	return v == VERDICT_INVALID && call->indirect ? VERDICT_LIKELY : v;
 }
 
-/* The number of direct calls of a function, and of jumps to it. */
+/* The direct calls of a function, while they are collected. */
 struct direct_callers {
-	uint64_t callee, call; /* `call` is the last call */
-	uint32_t calls, jumps;
+	struct links *links;
+	uint64_t callee;
+	bool jumps; /* there are jumps to it as well */
 };
 
 static void note_caller(void *ctx, const struct far_jump *j)
 {
 	struct direct_callers *c = ctx;
-	if (j->target != c->callee)
-		return;
-	c->calls += j->call;
-	c->jumps += !j->call;
-	c->call = j->call ? j->from : c->call;
-}
-
-static uint64_t find_only_return(const struct links *l, uint64_t va)
-{
-	const struct module *m = flow_module(l->flow);
-	uint32_t count, i = flow_function_at(l->flow, va);
-	struct direct_callers c = {.callee = va};
 	struct insn in;
 	size_t n;
-	if (i == UINT32_MAX || flow_functions(l->flow, &count)[i].start != va ||
-	    flow_functions(l->flow, &count)[i].found_by & (FOUND_DYNAMIC | FOUND_ENTRY))
-		return 0;
-	far_jumps(m, flow_arch(l->flow), note_caller, &c);
-	const uint8_t *p = c.calls == 1 && !c.jumps ? module_at(m, c.call, &n) : NULL;
-	return p && flow_arch(l->flow)->decode(p, n, c.call, DECODE_FLOW, &in) &&
-			       in.kind == INSN_CALL
-		       ? c.call + in.length
-		       : 0;
+	if (j->target != c->callee)
+		return;
+	c->jumps |= !j->call;
+	const uint8_t *p = j->call ? module_at(flow_module(c->links->flow), j->from, &n) : NULL;
+	if (p && flow_arch(c->links->flow)->decode(p, n, j->from, DECODE_FLOW, &in) &&
+	    in.kind == INSN_CALL)
+		vec_push(&c->links->returns, j->from + in.length);
 }
 
-uint64_t links_only_return(struct links *l, uint64_t va)
+static struct callers_of find_callers(struct links *l, uint64_t va)
 {
-	uint32_t at = hashmap_add(&l->only_at, va, l->only.len);
-	if (at == l->only.len)
-		vec_push(&l->only, find_only_return(l, va));
-	return l->only.data[at];
+	uint32_t count, i = flow_function_at(l->flow, va);
+	struct direct_callers c = {.links = l, .callee = va};
+	struct callers_of found = {.first = l->returns.len};
+	if (i == UINT32_MAX || flow_functions(l->flow, &count)[i].start != va)
+		return found;
+	far_jumps(flow_module(l->flow), flow_arch(l->flow), note_caller, &c);
+	found.count = l->returns.len - found.first;
+	found.alone = !c.jumps && !(flow_functions(l->flow, &count)[i].found_by &
+				    (FOUND_DYNAMIC | FOUND_ENTRY));
+	return found;
+}
+
+uint32_t links_returns(struct links *l, uint64_t va, const uint64_t **out, bool *alone)
+{
+	uint32_t at = hashmap_add(&l->callers_at, va, l->callers.len);
+	if (at == l->callers.len)
+		vec_push(&l->callers, find_callers(l, va));
+	const struct callers_of *c = &l->callers.data[at];
+	*out = l->returns.data + c->first;
+	*alone = c->alone;
+	return c->count;
 }

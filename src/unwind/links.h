@@ -34,6 +34,7 @@ enum link_verdict { VERDICT_INVALID, VERDICT_LIKELY, VERDICT_VALID };
 enum link_verdict links_check(struct links *l, const struct call_site *call,
 			      const struct flow *callee, uint64_t callee_va);
 
-/* Where the function that starts at va returns to, if only one call is known to lead to it: the
- * module does not export it, and nothing jumps to it. 0: unknown. */
-uint64_t links_only_return(struct links *l, uint64_t va);
+/* Where the function that starts at va may return to: the addresses after the direct calls of it in
+ * its own module. Returns their number; *alone is set if nothing else is known to lead to it: the
+ * module does not export it, and nothing jumps to it. */
+uint32_t links_returns(struct links *l, uint64_t va, const uint64_t **out, bool *alone);

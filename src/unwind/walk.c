@@ -316,24 +316,56 @@ static bool is_plausible_cfa(const struct active_walk *t, uint64_t cfa)
 	return cfa % 8 == 0 && (cfa > floor || (cfa == floor && may_be_empty));
 }
 
-/* If a thread waits in the kernel, only its pc and its stack pointer are known. This is not enough
- * if its function keeps the return address in the link register, as glibc's function for system
- * calls does. But only one call leads to glibc's function. In a case like this, the return address
- * follows from the call. */
-static unsigned find_return_by_caller(const struct active_walk *t, struct caller_frame *c)
+/* Whether the frame at `pc`, whose stack pointer is `sp`, has itself a valid return address: one
+ * that follows a call of its function. *function is set to that. */
+static bool has_valid_caller(const struct active_walk *t, uint64_t pc, uint64_t sp,
+			     uint64_t *function)
 {
-	const struct fact *k = t->here;
-	uint64_t va = k->exact && k->function != UINT64_MAX && t->out->frames.len == 1
-			      ? links_only_return(k->code->links, k->function)
-			      : 0;
-	if (!va)
+	const struct fact *k = facts_at(t->facts, t->space, t->serial, pc, false);
+	const struct callee callee = callee_of(k);
+	uint64_t back,
+		at = sp + (uint64_t)(int64_t)k->cfa_offset + (uint64_t)(int64_t)k->ret_offset;
+	*function = k->function;
+	if (k->where != FACT_CODE || k->cfa != CFA_REGISTER || k->cfa_reg != t->arch->sp ||
+	    k->ret != RETURN_SAVED || at % 8 || !t->read(t->ctx, at, &back))
+		return false;
+	back &= t->arch->layout->code_mask;
+	return check_link(facts_at(t->facts, t->space, t->serial, back, false), &callee) ==
+	       VERDICT_VALID;
+}
+
+/* If a thread waits in the kernel, only its pc and its stack pointer are known. This is not enough
+ * if its function keeps the return address in the link register, as some functions of glibc do that
+ * make system calls. But few calls lead to such a function: if there is only one, the return
+ * address follows it. Otherwise it must follow a call in the one function whose own return address,
+ * on the stack, is valid. */
+static unsigned find_return_by_caller(struct active_walk *t, struct caller_frame *c)
+{
+	const struct fact k = *t->here;
+	const uint64_t *returns;
+	uint64_t found = 0, found_in = 0, function = 0;
+	bool alone = false, ambiguous = false;
+	uint32_t count = k.exact && k.function != UINT64_MAX && t->out->frames.len == 1
+				 ? links_returns(k.code->links, k.function, &returns, &alone)
+				 : 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t pc = returns[i] + (k.pc - k.va);
+		bool valid = (count == 1 && alone) || has_valid_caller(t, pc, c->cfa, &function);
+		if (!valid)
+			continue;
+		ambiguous |= found && found_in != function;
+		found = found ? found : pc;
+		found_in = function;
+	}
+	move_to(t, k.pc, k.asked_exact); /* the cached fact may have been displaced */
+	if (!found || ambiguous)
 		return WALK_NO_RECIPE;
-	c->pc = va + (k->pc - k->va);
+	c->pc = found;
 	c->guessed = true;
 	return WALK_CONTINUES;
 }
 
-static unsigned find_return(const struct active_walk *t, struct caller_frame *c)
+static unsigned find_return(struct active_walk *t, struct caller_frame *c)
 {
 	const struct fact *k = t->here;
 	uint64_t at = c->cfa + (uint64_t)(int64_t)k->ret_offset;

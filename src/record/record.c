@@ -4,15 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "callpath/sink.h"
-#include "process/launch.h"
 #include "process/threads.h"
 #include "profile/fuse.h"
 #include "session/facts.h"
-#include "session/signals.h"
+#include "session/starting.h"
 
 struct record_private {
 	const struct record_options *o;
@@ -21,8 +19,7 @@ struct record_private {
 	struct codes *codes;
 	struct sink sink;
 	struct sampler *sampler;
-	struct launch launch;
-	bool prepared;  /* the program is launched, and waits to be let go */
+	struct starting starting;
 	double checked; /* s: when it was last checked whether processes are left */
 };
 
@@ -97,33 +94,16 @@ static int watch(struct record_private *own, int tid, bool whole, bool starting,
 static int let_go(struct session *session, int *not_started, struct err *e)
 {
 	struct recording *r = session->own;
-	struct record_private *own = r->own;
-	if (!own->prepared)
-		return 0;
-	own->prepared = false;
-	signals_install(own->launch.pid);
-	int rc = launch_go(&own->launch, own->o->session.argv[0], not_started, e);
-	if (!rc)
-		r->session.program = own->launch.pid;
-	return rc;
+	return starting_go(&r->own->starting, session, not_started, e);
 }
 
-/* The program waits just before its first instruction until everything is in place. A program that
- * cannot be started is let go at once, so that it fails here: a typing error must not replace the
- * previous recording. */
 static int open_program(struct session *session, int *not_started, struct err *e)
 {
 	struct recording *r = session->own;
 	struct record_private *own = r->own;
-	const struct session_options *o = &own->o->session;
-	if (!o->argv)
+	if (!session->o->argv)
 		return 0;
-	bool can = launch_can_start(o->argv[0]);
-	int rc = launch_prepare(&own->launch, o->argv, e);
-	own->prepared = !rc;
-	if (rc || can)
-		return rc ? rc : watch(own, own->launch.pid, true, true, e);
-	return let_go(session, not_started, e);
+	return starting_open(&own->starting, session, own->sampler, not_started, e);
 }
 
 static int begin(struct session *session, struct err *e)
@@ -139,16 +119,10 @@ static int begin(struct session *session, struct err *e)
 	return rc;
 }
 
-/* A launched child that was not let go exits when its pipe is closed. */
 static void abandon(struct session *session)
 {
 	struct recording *r = session->own;
-	struct record_private *own = r->own;
-	if (!own->prepared)
-		return;
-	close(own->launch.go);
-	close(own->launch.failed);
-	own->prepared = false;
+	starting_abandon(&r->own->starting);
 }
 
 /* ---- while it runs ---- */

@@ -1,0 +1,71 @@
+#include "diagnose/overhead.h"
+
+#include <math.h>
+#include <time.h>
+
+#include "base/vec.h"
+#include "diagnose/machine.h"
+
+/* s that the program loses with each sample: the interrupt, and copying its registers and stack. */
+static const double sample_time = 4e-6;
+static const double mark_pause = 0.034; /* s between marks: together they cover about a second */
+
+static double own_cpu_time(void)
+{
+	struct timespec t;
+	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t))
+		return 0;
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* While threads of the program are ready to run, they may be waiting for Sonde. */
+static double contention_since(struct overhead *o, double own, double ready)
+{
+	double by = fmin(own - o->own, ready - o->ready);
+	o->own = own;
+	o->ready = ready;
+	return by > 0 ? by : 0;
+}
+
+void overhead_step(struct overhead *o, const struct machine *m, const struct overhead_reading *r)
+{
+	const uint32_t n = ARRAY_SIZE(o->marks);
+	if (!o->marked || o->sums.time - o->marks[(o->marked - 1) % n].time >= mark_pause)
+		o->marks[o->marked++ % n] = o->sums;
+	o->sums.time = m->time;
+	o->sums.run = m->cpu_all;
+	o->sums.stops = r->stops;
+	o->sums.probes = r->probes;
+	o->sums.samples = sample_time * (double)r->samples;
+	o->sums.contention += contention_since(o, own_cpu_time(), m->ready_all);
+}
+
+/* The time that the program lost. */
+static double lost_between(const struct overhead_sums *a, const struct overhead_sums *b)
+{
+	double time = b->time - a->time, run = fmax(b->run - a->run, time);
+	double of_threads =
+		b->probes - a->probes + b->samples - a->samples + b->contention - a->contention;
+	double lost = b->stops - a->stops + (run > 0 ? of_threads * time / run : 0);
+	return fmin(fmax(lost, 0), time);
+}
+
+static double share(double lost, double seconds, double around)
+{
+	double alone = seconds - lost;
+	return alone > 0 ? (lost + around) / alone : 0;
+}
+
+double overhead_now(const struct overhead *o)
+{
+	const uint32_t n = ARRAY_SIZE(o->marks), have = o->marked < n ? o->marked : n;
+	if (!have)
+		return 0;
+	const struct overhead_sums *from = &o->marks[(o->marked - have) % n];
+	return share(lost_between(from, &o->sums), o->sums.time - from->time, 0);
+}
+
+double overhead_whole(const struct overhead *o, double seconds, double around)
+{
+	return share(lost_between(&(struct overhead_sums){0}, &o->sums), seconds, around);
+}

@@ -41,27 +41,13 @@ void perf_fill_event(const struct perf_sampler *p, unsigned event, bool lean,
 		.exclude_callchain_kernel = 1,
 	};
 	a->disabled = lean != p->lean;
+	a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = event == 0;
 	fill_rate(a, ev, &p->o);
 }
 
-void perf_fill_sideband(struct perf_event_attr *a)
+unsigned perf_kinds(const struct perf_sampler *p)
 {
-	*a = (struct perf_event_attr){
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
-		.sample_id_all = 1,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-		.watermark = 1,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-		.mmap = 1,
-		.mmap2 = 1,
-		.comm = 1,
-		.comm_exec = 1,
-		.task = 1,
-	};
+	return p->o.max_stack > LEAN_STACK ? 2 : 1;
 }
 
 /* Opens the event on ourselves: that fails for the same reasons as on the program. */

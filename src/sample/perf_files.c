@@ -20,7 +20,7 @@ int perf_add_file(struct perf_sampler *p, int fd, bool lean, const struct cpu_ri
 		  const struct event_source *source, struct err *e)
 {
 	uint64_t id;
-	vec_push(&p->files, (struct perf_file){fd, source->event, lean, false});
+	vec_push(&p->files, (struct perf_file){fd, lean});
 	if (fault("perf-lead", EINVAL) || ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->fd) ||
 	    ioctl(fd, PERF_EVENT_IOC_ID, &id))
 		return err_errno(e, "perf events cannot be redirected to one ring");
@@ -29,16 +29,24 @@ int perf_add_file(struct perf_sampler *p, int fd, bool lean, const struct cpu_ri
 	return 0;
 }
 
+static void switch_files(struct perf_sampler *p, bool lean, unsigned long what)
+{
+	vec_each (f, &p->files)
+		if (f->lean == lean)
+			ioctl(f->fd, what, 0);
+}
+
 /* The events that new threads and children have inherited need no calls of their own: the kernel
- * enables and disables them with the event of the parent. */
+ * enables and disables them with the event of the parent. For a moment both kinds are enabled, so
+ * that no record of a start is missed. */
 void perf_lean(struct sampler *s, bool lean)
 {
 	struct perf_sampler *p = perf_sampler(s);
+	if (perf_kinds(p) == 1)
+		return;
 	p->lean = lean;
-	vec_each (f, &p->files)
-		if (f->event != SIDEBAND && !f->retired)
-			ioctl(f->fd,
-			      f->lean == lean ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+	switch_files(p, lean, PERF_EVENT_IOC_ENABLE);
+	switch_files(p, !lean, PERF_EVENT_IOC_DISABLE);
 	debug(LOG_SAMPLE, 1, "samples with %s of the stack", lean ? "little" : "much");
 }
 

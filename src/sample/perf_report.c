@@ -32,6 +32,17 @@ struct thread *perf_thread(struct perf_sampler *p, int tid)
 	return i == HASHMAP_NONE ? NULL : &p->threads.data[i];
 }
 
+static uint32_t live_threads(const struct perf_sampler *p, int pid)
+{
+	uint32_t live = hashmap_get(&p->live, (uint64_t)pid);
+	return live == HASHMAP_NONE ? 0 : live;
+}
+
+bool perf_is_watched(const struct perf_sampler *p, int pid)
+{
+	return live_threads(p, pid) > 0;
+}
+
 void perf_report_start(struct perf_sampler *p, int pid, int tid)
 {
 	struct thread *t = perf_thread(p, tid);
@@ -43,6 +54,7 @@ void perf_report_start(struct perf_sampler *p, int pid, int tid)
 		t = &vec_last(&p->threads);
 	}
 	*t = (struct thread){.pid = pid, .tid = tid, .reported = true};
+	hashmap_put(&p->live, (uint64_t)pid, live_threads(p, pid) + 1);
 	p->o.sink.thread(p->o.sink.ctx, pid, tid);
 	wall_add(p, pid, tid);
 }
@@ -54,6 +66,7 @@ static void report_end(struct perf_sampler *p, struct thread *t)
 	if (!t->sampled)
 		perf_count_short_lived(p);
 	t->reported = t->own_events = false;
+	hashmap_put(&p->live, (uint64_t)t->pid, live_threads(p, t->pid) - 1);
 	wall_remove(p, t->pid, t->tid);
 	p->o.sink.exit(p->o.sink.ctx, t->pid, t->tid);
 }
@@ -63,6 +76,13 @@ void perf_report_ends(struct perf_sampler *p, int pid)
 	vec_each (t, &p->threads)
 		if (t->pid == pid)
 			report_end(p, t);
+}
+
+/* While the events of CPUs replace those of threads, both are enabled for a moment. */
+static bool is_counted_twice(const struct perf_sampler *p, const struct record *r,
+			     const struct event_source *src)
+{
+	return p->wide && (src->tid != 0) == (r->time > p->widened);
 }
 
 static void deliver_sample(struct perf_sampler *p, const struct record *r,
@@ -81,6 +101,8 @@ static void deliver_sample(struct perf_sampler *p, const struct record *r,
 		.returns = r->returns,
 		.return_count = r->return_count,
 	};
+	if (is_counted_twice(p, r, src))
+		return;
 	if (src->tid)
 		perf_report_start(p, r->pid, r->tid); /* usually reported before */
 	struct thread *t = perf_thread(p, r->tid);
@@ -147,7 +169,8 @@ static bool may_lack_events(struct perf_sampler *p, const struct record *r)
 static void deliver_start(struct perf_sampler *p, const struct record *r,
 			  const struct event_source *src)
 {
-	if (!src->whole)
+	const struct thread *known = perf_thread(p, r->tid);
+	if (!src->whole || (known && known->reported && known->pid == r->pid))
 		return;
 	if (r->pid != r->parent_pid) {
 		p->o.sink.fork(p->o.sink.ctx, r->parent_pid, r->pid);
@@ -187,6 +210,14 @@ static bool from_other(struct perf_sampler *p, const struct record *r,
 	return src->tid && src->tid != r->by && has_own_events(p, r->by);
 }
 
+/* Whether the record is of a program that is not watched: the events of CPUs see them all. */
+static bool from_stranger(const struct perf_sampler *p, const struct record *r,
+			  const struct event_source *src)
+{
+	return !src->tid &&
+	       !perf_is_watched(p, r->type == PERF_RECORD_FORK ? r->parent_pid : r->pid);
+}
+
 void perf_deliver(void *ctx, const struct record *r)
 {
 	struct perf_sampler *p = ctx;
@@ -197,7 +228,7 @@ void perf_deliver(void *ctx, const struct record *r)
 		p->delivered = r->time;
 	if (r->type == PERF_RECORD_LOST || r->type == PERF_RECORD_LOST_SAMPLES)
 		p->o.sink.lost(p->o.sink.ctx, r->lost);
-	if (!src || from_other(p, r, src))
+	if (!src || from_other(p, r, src) || from_stranger(p, r, src))
 		return;
 	switch (r->type) {
 	case PERF_RECORD_SAMPLE: deliver_sample(p, r, src); break;

@@ -110,6 +110,8 @@ static int perf_run(struct sampler *s, int timeout_ms, struct err *e)
 		else if (woken[i].data.fd != WOKEN_BY_RING)
 			deliver_process_end(p, woken[i].data.fd);
 	}
+	if (p->want_wide)
+		perf_go_wide(p);
 	return 0;
 }
 
@@ -164,6 +166,7 @@ static void perf_free(struct sampler *s)
 	vec_free(&p->waiting);
 	hashmap_release(&p->by_id);
 	hashmap_release(&p->by_tid);
+	hashmap_release(&p->live);
 	free(p->stack);
 	free(p);
 }

@@ -9,10 +9,6 @@
 
 enum { NS_PER_SECOND = 1000000000 };
 
-/* The number of a further event, after those that are sampled. It counts nothing: it only makes the
- * kernel write records of mappings, names, starts and ends. */
-enum { SIDEBAND = EVENTS_MAX };
-
 /* What the identifier in a record stands for. */
 struct event_source {
 	uint32_t event;
@@ -30,13 +26,14 @@ struct thread {
 	bool has_forked; /* since its events were open */
 };
 
-/* An event on one thread and one CPU. Events that sample are opened twice: once with as much of the
- * stack as is permitted, and once lean. Only one of the two is enabled. */
+/* An event on one thread and one CPU, or on all that runs on a CPU. Events are opened twice: once
+ * with as much of the stack as is permitted, and once lean. Only one of the two is enabled.
+ *
+ * The first event also makes the kernel write records of mappings, names, starts and ends: an event
+ * of its own for these would be one more that each new thread has to inherit. */
 struct perf_file {
 	int fd;
-	uint32_t event;
 	bool lean;
-	bool retired; /* replaced by the clock of the CPU */
 };
 
 struct end {
@@ -53,6 +50,7 @@ struct perf_sampler {
 	struct hashmap by_id; /* to sources */
 	VEC(struct thread) threads;
 	struct hashmap by_tid; /* to threads */
+	struct hashmap live;   /* from pids to the number of threads that are reported */
 	VEC(struct end) ends;  /* processes whose end is awaited */
 	VEC(int) children;     /* processes that we started */
 	struct holds holds;
@@ -62,7 +60,10 @@ struct perf_sampler {
 	bool finished;
 
 	/* See perf_wide.c. */
-	bool wide;
+	bool wide;        /* events are open on CPUs */
+	bool want_wide;   /* at the end of run() */
+	bool narrow;      /* they must not be, or cannot be */
+	uint64_t widened; /* ns: when those of CPUs replaced those of threads */
 	unsigned short_lived;
 	uint64_t short_lived_since;
 
@@ -85,7 +86,8 @@ static inline struct perf_sampler *perf_sampler(struct sampler *s)
 /* perf_attr.c: how events are opened. */
 void perf_fill_event(const struct perf_sampler *p, unsigned event, bool lean,
 		     struct perf_event_attr *a);
-void perf_fill_sideband(struct perf_event_attr *a);
+/* 2, or 1 if full samples copy no more than lean ones. */
+unsigned perf_kinds(const struct perf_sampler *p);
 /* Tries each event on ourselves; finds out whether the kernel may be observed. */
 int perf_check_events(struct perf_sampler *p, struct err *e);
 
@@ -103,10 +105,13 @@ void perf_await_end(struct perf_sampler *p, int pid);
 
 /* perf_wide.c: threads that end before their first sample. */
 void perf_count_short_lived(struct perf_sampler *p);
+void perf_go_wide(struct perf_sampler *p);
 
 /* perf_report.c: from records to the sink. */
 void perf_deliver(void *ctx, const struct record *r);
 struct thread *perf_thread(struct perf_sampler *p, int tid);
+/* Whether threads of the process are reported. */
+bool perf_is_watched(const struct perf_sampler *p, int pid);
 /* Reports a thread to the sink, once. */
 void perf_report_start(struct perf_sampler *p, int pid, int tid);
 /* Reports the end of all threads of a process that were not reported as ended yet. */

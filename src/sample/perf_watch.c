@@ -1,6 +1,6 @@
 /* Events are opened for each thread, each CPU and each event to sample, twice: see struct
- * perf_file. New threads and children inherit the events of the thread that starts them, with the
- * same identifiers.
+ * perf_file. Once events are open on CPUs (perf_wide.c), threads need none. New threads and
+ * children inherit the events of the thread that starts them, with the same identifiers.
  *
  * A process may start threads while we attach to it, and a new thread may have inherited the events
  * of some CPUs only. So each thread that is found in /proc gets events of its own, and the records
@@ -39,8 +39,7 @@ static int open_event(struct perf_sampler *p, struct perf_event_attr *a, bool le
 		if (fd < 0 && errno == ESRCH)
 			return 1;
 		if (fd < 0)
-			return perf_explain(
-				source->event == SIDEBAND ? NULL : &p->o.events[source->event], e);
+			return perf_explain(&p->o.events[source->event], e);
 		if (perf_add_file(p, fd, lean, c, source, e))
 			return e->code;
 	}
@@ -50,14 +49,12 @@ static int open_event(struct perf_sampler *p, struct perf_event_attr *a, bool le
 static int open_thread(struct perf_sampler *p, int tid, bool whole, bool starting, struct err *e)
 {
 	struct perf_event_attr a;
-	struct event_source source = {.event = SIDEBAND, .tid = tid, .whole = whole};
-	perf_fill_sideband(&a);
-	a.inherit = whole;
-	a.disabled = a.enable_on_exec = starting;
-	int rc = open_event(p, &a, false, &source, e);
-	for (unsigned i = 0; i < 2 * p->o.event_count && !rc; i++) {
-		bool lean = i & 1;
-		source.event = i / 2;
+	struct event_source source = {.tid = tid, .whole = whole};
+	unsigned kinds = perf_kinds(p);
+	int rc = 0;
+	for (unsigned i = 0; i < kinds * p->o.event_count && !rc && !p->wide; i++) {
+		bool lean = i % kinds;
+		source.event = i / kinds;
 		perf_fill_event(p, source.event, lean, &a);
 		a.inherit = whole;
 		if (starting && !a.disabled)
@@ -171,6 +168,7 @@ int perf_watch(struct sampler *s, int tid, bool whole, bool starting, struct err
 		return rc;
 	raise_file_limit();
 	perf_await_end(p, pid);
+	p->narrow |= !whole;
 	if (starting)
 		vec_push(&p->children, pid);
 	if (starting || !whole)

@@ -4,17 +4,21 @@
  * sampled, even if there are a million of them. Their parent's clock is lost as well, because the
  * kernel swaps the events of related threads when it switches between them.
  *
- * When many threads of this kind are seen, the clocks of threads are replaced by one clock for each
- * CPU. It samples whatever runs there, and the samples of other programs are dropped. That needs
- * the permission to observe the whole machine. */
+ * Besides, each new thread inherits the events of its parent, on all CPUs, which takes longer than
+ * a short thread runs.
+ *
+ * When many threads of this kind are seen, the events of threads are replaced by those of CPUs,
+ * which nobody inherits. They sample whatever runs there, and the samples of other programs are
+ * dropped. That needs the permission to observe the whole machine. */
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "sample/perf_sampler.h"
 
-/* Threads that ended without a sample, per second, from which on the clocks of CPUs are used. */
+/* Threads that ended without a sample, per second, from which on the events of CPUs are used. */
 enum { SHORT_LIVED_PER_SECOND = 50 };
 
 static bool open_wide(struct perf_sampler *p, unsigned event, bool lean)
@@ -32,11 +36,29 @@ static bool open_wide(struct perf_sampler *p, unsigned event, bool lean)
 	return true;
 }
 
+static bool open_all_wide(struct perf_sampler *p)
+{
+	for (unsigned i = 0; i < p->o.event_count; i++)
+		for (unsigned lean = 0; lean < perf_kinds(p); lean++)
+			if (!open_wide(p, i, lean))
+				return false;
+	return true;
+}
+
 /* Closes the files that were added last, down to number `first`. */
 static void close_from(struct perf_sampler *p, uint32_t first)
 {
 	while (p->files.len > first)
 		close(vec_pop(&p->files).fd);
+}
+
+/* Closes the first `count` files, and with each the events that were inherited from it. */
+static void close_first(struct perf_sampler *p, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		close(p->files.data[i].fd);
+	p->files.len -= count;
+	memmove(p->files.data, p->files.data + count, p->files.len * sizeof(*p->files.data));
 }
 
 static void explain(struct perf_sampler *p)
@@ -46,38 +68,32 @@ static void explain(struct perf_sampler *p)
 		 "sample them too, use sudo, or run: sudo sysctl kernel.perf_event_paranoid=-1");
 }
 
-static void retire(struct perf_file *f)
-{
-	ioctl(f->fd, PERF_EVENT_IOC_DISABLE, 0);
-	f->retired = true;
-}
-
-static void go_wide(struct perf_sampler *p)
+/* Records of the events that are closed here may still be in the rings: they are delivered as
+ * before. */
+void perf_go_wide(struct perf_sampler *p)
 {
 	uint32_t before = p->files.len;
-	p->wide = true;
-	for (unsigned i = 0; i < p->o.event_count; i++)
-		if (p->o.events[i].clock && !(open_wide(p, i, false) && open_wide(p, i, true))) {
-			close_from(p, before);
-			explain(p);
-			return;
-		}
-	for (uint32_t i = 0; i < before; i++) {
-		struct perf_file *f = &p->files.data[i];
-		if (f->event != SIDEBAND && p->o.events[f->event].clock)
-			retire(f);
+	p->want_wide = false;
+	if (!open_all_wide(p)) {
+		close_from(p, before);
+		p->narrow = true;
+		explain(p);
+		return;
 	}
-	debug(LOG_SAMPLE, 1, "many short-lived threads: clocks of CPUs from now on");
+	p->wide = true;
+	p->widened = now_ns();
+	close_first(p, before);
+	debug(LOG_SAMPLE, 1, "many short-lived threads: events of CPUs from now on");
 }
 
 void perf_count_short_lived(struct perf_sampler *p)
 {
-	if (p->wide)
+	if (p->wide || p->narrow)
 		return;
 	if (p->delivered - p->short_lived_since > NS_PER_SECOND) {
 		p->short_lived_since = p->delivered;
 		p->short_lived = 0;
 	}
 	if (++p->short_lived == SHORT_LIVED_PER_SECOND)
-		go_wide(p);
+		p->want_wide = true;
 }

@@ -72,7 +72,6 @@ static int make_sampler(struct recording *r, struct err *e)
 	if (rc)
 		return rc;
 	finisher_init(&own->sink.finisher, own->sampler);
-	snprintf(r->note, sizeof(r->note), "%s", own->sampler->note);
 	return 0;
 }
 
@@ -185,6 +184,9 @@ static void leave(struct session *session)
 	struct record_private *own = r->own;
 	own->sampler->ops->finish(own->sampler);
 	sink_finish(&own->sink);
+	/* What the sampler has to say may have become clear while it ran. */
+	snprintf(r->note, sizeof(r->note), "%s", own->sampler->note);
+	profile_fact(&own->profile, "note", own->sampler->note);
 	r->samples = own->sink.samples;
 	r->threads = own->profile.threads.len;
 	vec_each (c, &own->profile.counts) {

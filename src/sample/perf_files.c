@@ -1,5 +1,6 @@
 /* The file descriptors of perf events, and those that wake run(). */
 #include <errno.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -27,6 +28,14 @@ int perf_add_file(struct perf_sampler *p, int fd, bool lean, const struct cpu_ri
 	hashmap_put(&p->by_id, id, p->sources.len);
 	vec_push(&p->sources, *source);
 	return 0;
+}
+
+void perf_close_first(struct perf_sampler *p, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		close(p->files.data[i].fd);
+	p->files.len -= count;
+	memmove(p->files.data, p->files.data + count, p->files.len * sizeof(*p->files.data));
 }
 
 static void switch_files(struct perf_sampler *p, bool lean, unsigned long what)

@@ -5,6 +5,9 @@
 
 #include "sample/perf_sampler.h"
 
+/* Threads that ended without a sample, per second, that are many. */
+enum { SHORT_LIVED_PER_SECOND = 50 };
+
 static void wall_add(struct perf_sampler *p, int pid, int tid)
 {
 	struct waiting w;
@@ -59,12 +62,25 @@ void perf_report_start(struct perf_sampler *p, int pid, int tid)
 	wall_add(p, pid, tid);
 }
 
-static void report_end(struct perf_sampler *p, struct thread *t)
+/* Counts threads that ended without a sample: see perf_wide.c. */
+static void count_short_lived(struct perf_sampler *p)
+{
+	if (p->wide || p->narrow)
+		return;
+	if (p->delivered - p->short_lived_since > NS_PER_SECOND) {
+		p->short_lived_since = p->delivered;
+		p->short_lived = 0;
+	}
+	if (++p->short_lived == SHORT_LIVED_PER_SECOND)
+		p->want_wide = true;
+}
+
+void perf_report_end(struct perf_sampler *p, struct thread *t)
 {
 	if (!t || !t->reported)
 		return;
 	if (!t->sampled)
-		perf_count_short_lived(p);
+		count_short_lived(p);
 	t->reported = t->own_events = false;
 	hashmap_put(&p->live, (uint64_t)t->pid, live_threads(p, t->pid) - 1);
 	wall_remove(p, t->pid, t->tid);
@@ -75,7 +91,7 @@ void perf_report_ends(struct perf_sampler *p, int pid)
 {
 	vec_each (t, &p->threads)
 		if (t->pid == pid)
-			report_end(p, t);
+			perf_report_end(p, t);
 }
 
 /* While the events of CPUs replace those of threads, both are enabled for a moment. */
@@ -178,6 +194,8 @@ static void deliver_start(struct perf_sampler *p, const struct record *r,
 			perf_await_end(p, r->pid);
 	}
 	perf_report_start(p, r->pid, r->tid);
+	if (p->solitary)
+		vec_push(&p->newborns, (struct newborn){r->pid, r->tid, r->time});
 }
 
 /* The kernel switches off an event that takes too much time. For a clock, we know how many samples
@@ -235,7 +253,7 @@ void perf_deliver(void *ctx, const struct record *r)
 	case PERF_RECORD_MMAP2: deliver_map(p, r); break;
 	case PERF_RECORD_COMM: deliver_name(p, r); break;
 	case PERF_RECORD_FORK: deliver_start(p, r, src); break;
-	case PERF_RECORD_EXIT: report_end(p, perf_thread(p, r->tid)); break;
+	case PERF_RECORD_EXIT: perf_report_end(p, perf_thread(p, r->tid)); break;
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE: deliver_throttle(p, r, src); break;
 	}

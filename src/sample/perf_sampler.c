@@ -110,6 +110,7 @@ static int perf_run(struct sampler *s, int timeout_ms, struct err *e)
 		else if (woken[i].data.fd != WOKEN_BY_RING)
 			deliver_process_end(p, woken[i].data.fd);
 	}
+	perf_adopt_newborns(p, now);
 	if (p->want_wide)
 		perf_go_wide(p);
 	return 0;
@@ -164,6 +165,7 @@ static void perf_free(struct sampler *s)
 	vec_free(&p->sources);
 	vec_free(&p->threads);
 	vec_free(&p->waiting);
+	vec_free(&p->newborns);
 	hashmap_release(&p->by_id);
 	hashmap_release(&p->by_tid);
 	hashmap_release(&p->live);

@@ -40,6 +40,11 @@ struct end {
 	int pid, pidfd;
 };
 
+struct newborn {
+	int pid, tid;
+	uint64_t born; /* ns */
+};
+
 struct perf_sampler {
 	struct sampler base;
 	struct sampler_options o;
@@ -67,6 +72,10 @@ struct perf_sampler {
 	unsigned short_lived;
 	uint64_t short_lived_since;
 
+	/* See perf_newborn.c. */
+	bool solitary;                /* events are not inherited */
+	VEC(struct newborn) newborns; /* threads without events yet, in order of time */
+
 	/* --wall */
 	int ticks;
 	uint32_t wall_event;
@@ -93,6 +102,10 @@ int perf_check_events(struct perf_sampler *p, struct err *e);
 
 /* perf_watch.c: opens events on threads. */
 int perf_watch(struct sampler *s, int tid, bool whole, bool starting, struct err *e);
+/* Opens events on one thread. Returns 1 if it has ended. */
+int perf_open_thread(struct perf_sampler *p, int tid, bool whole, bool starting, struct err *e);
+/* Opens events on a process that is reported already, but has inherited none. */
+void perf_watch_child(struct perf_sampler *p, int pid);
 
 /* perf_files.c */
 bool perf_wake_on(struct perf_sampler *p, int fd, int what);
@@ -100,12 +113,17 @@ bool perf_wake_on(struct perf_sampler *p, int fd, int what);
 int perf_add_file(struct perf_sampler *p, int fd, bool lean, const struct cpu_ring *c,
 		  const struct event_source *source, struct err *e);
 void perf_lean(struct sampler *s, bool lean);
+/* Closes the first `count` files, and with each the events that were inherited from it. */
+void perf_close_first(struct perf_sampler *p, uint32_t count);
 /* When the process ends, reports the ends of those of its threads for which there was no record. */
 void perf_await_end(struct perf_sampler *p, int pid);
 
-/* perf_wide.c: threads that end before their first sample. */
-void perf_count_short_lived(struct perf_sampler *p);
+/* perf_wide.c: what is done about threads that end before their first sample. */
 void perf_go_wide(struct perf_sampler *p);
+
+/* perf_newborn.c: what is done instead, if CPUs may not be sampled. */
+void perf_stop_inheriting(struct perf_sampler *p);
+void perf_adopt_newborns(struct perf_sampler *p, uint64_t now);
 
 /* perf_report.c: from records to the sink. */
 void perf_deliver(void *ctx, const struct record *r);
@@ -114,6 +132,7 @@ struct thread *perf_thread(struct perf_sampler *p, int tid);
 bool perf_is_watched(const struct perf_sampler *p, int pid);
 /* Reports a thread to the sink, once. */
 void perf_report_start(struct perf_sampler *p, int pid, int tid);
+void perf_report_end(struct perf_sampler *p, struct thread *t);
 /* Reports the end of all threads of a process that were not reported as ended yet. */
 void perf_report_ends(struct perf_sampler *p, int pid);
 /* Samples the threads that wait. Everything before `now` must have been delivered. */

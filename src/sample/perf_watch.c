@@ -46,7 +46,7 @@ static int open_event(struct perf_sampler *p, struct perf_event_attr *a, bool le
 	return 0;
 }
 
-static int open_thread(struct perf_sampler *p, int tid, bool whole, bool starting, struct err *e)
+int perf_open_thread(struct perf_sampler *p, int tid, bool whole, bool starting, struct err *e)
 {
 	struct perf_event_attr a;
 	struct event_source source = {.tid = tid, .whole = whole};
@@ -56,7 +56,7 @@ static int open_thread(struct perf_sampler *p, int tid, bool whole, bool startin
 		bool lean = i % kinds;
 		source.event = i / kinds;
 		perf_fill_event(p, source.event, lean, &a);
-		a.inherit = whole;
+		a.inherit = whole && !p->solitary;
 		if (starting && !a.disabled)
 			a.disabled = a.enable_on_exec = 1;
 		rc = open_event(p, &a, lean, &source, e);
@@ -88,7 +88,7 @@ static int open_new_threads(struct perf_sampler *p, int pid, unsigned *found, st
 		const struct thread *known = perf_thread(p, tid);
 		if (known && known->own_events)
 			continue;
-		rc = open_thread(p, tid, true, false, e);
+		rc = perf_open_thread(p, tid, true, false, e);
 		*found += rc == 0;
 		if (!rc)
 			report_opened(p, pid, tid, false);
@@ -118,7 +118,7 @@ static int open_all_threads(struct perf_sampler *p, int pid, struct err *e)
 static int open_one_thread(struct perf_sampler *p, int pid, int tid, bool whole, bool starting,
 			   struct err *e)
 {
-	int rc = open_thread(p, tid, whole, starting, e);
+	int rc = perf_open_thread(p, tid, whole, starting, e);
 	if (rc > 0)
 		return err_set(e, ERR_ENDED, "thread %d has ended", tid);
 	if (!rc)
@@ -155,6 +155,16 @@ static int report_maps(struct perf_sampler *p, int pid, struct err *e)
 		report_module(p, pid, &m.modules[i]);
 	maps_release(&m);
 	return 0;
+}
+
+/* It may have executed a program meanwhile: its maps are read anew. */
+void perf_watch_child(struct perf_sampler *p, int pid)
+{
+	struct err ignored;
+	perf_await_end(p, pid);
+	p->o.sink.exec(p->o.sink.ctx, pid);
+	if (!open_all_threads(p, pid, &ignored))
+		report_maps(p, pid, &ignored);
 }
 
 int perf_watch(struct sampler *s, int tid, bool whole, bool starting, struct err *e)

@@ -11,15 +11,10 @@
  * which nobody inherits. They sample whatever runs there, and the samples of other programs are
  * dropped. That needs the permission to observe the whole machine. */
 #include <stdio.h>
-#include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "sample/perf_sampler.h"
-
-/* Threads that ended without a sample, per second, from which on the events of CPUs are used. */
-enum { SHORT_LIVED_PER_SECOND = 50 };
 
 static bool open_wide(struct perf_sampler *p, unsigned event, bool lean)
 {
@@ -52,15 +47,6 @@ static void close_from(struct perf_sampler *p, uint32_t first)
 		close(vec_pop(&p->files).fd);
 }
 
-/* Closes the first `count` files, and with each the events that were inherited from it. */
-static void close_first(struct perf_sampler *p, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++)
-		close(p->files.data[i].fd);
-	p->files.len -= count;
-	memmove(p->files.data, p->files.data + count, p->files.len * sizeof(*p->files.data));
-}
-
 static void explain(struct perf_sampler *p)
 {
 	snprintf(p->base.note, sizeof(p->base.note),
@@ -78,22 +64,11 @@ void perf_go_wide(struct perf_sampler *p)
 		close_from(p, before);
 		p->narrow = true;
 		explain(p);
+		perf_stop_inheriting(p);
 		return;
 	}
 	p->wide = true;
 	p->widened = now_ns();
-	close_first(p, before);
+	perf_close_first(p, before);
 	debug(LOG_SAMPLE, 1, "many short-lived threads: events of CPUs from now on");
-}
-
-void perf_count_short_lived(struct perf_sampler *p)
-{
-	if (p->wide || p->narrow)
-		return;
-	if (p->delivered - p->short_lived_since > NS_PER_SECOND) {
-		p->short_lived_since = p->delivered;
-		p->short_lived = 0;
-	}
-	if (++p->short_lived == SHORT_LIVED_PER_SECOND)
-		p->want_wide = true;
 }

@@ -57,7 +57,7 @@ static void adopt_children(struct perf_sampler *p, int pid, int tid)
 		if (perf_is_watched(p, child))
 			continue;
 		p->o.sink.fork(p->o.sink.ctx, pid, child);
-		perf_report_start(p, child, child);
+		perf_report_start(p, child, child, 0);
 		adopt_process(p, child);
 	}
 	if (f)

@@ -8,31 +8,35 @@
 /* Threads that ended without a sample, per second, that are many. */
 enum { SHORT_LIVED_PER_SECOND = 50 };
 
-static void wall_add(struct perf_sampler *p, int pid, int tid)
-{
-	struct waiting w;
-	if (!p->o.wall)
-		return;
-	waiting_init(&w, pid, tid, now_ns());
-	vec_push(&p->waiting, w);
-}
-
-/* tid 0 means all threads of the process. */
-static void wall_remove(struct perf_sampler *p, int pid, int tid)
-{
-	for (uint32_t i = p->waiting.len; i-- > 0;) {
-		struct waiting *w = &p->waiting.data[i];
-		if (w->pid != pid || (tid && w->tid != tid))
-			continue;
-		waiting_release(w);
-		*w = vec_pop(&p->waiting);
-	}
-}
-
 struct thread *perf_thread(struct perf_sampler *p, int tid)
 {
 	uint32_t i = hashmap_get(&p->by_tid, (uint64_t)tid);
 	return i == HASHMAP_NONE ? NULL : &p->threads.data[i];
+}
+
+static void wall_add(struct perf_sampler *p, struct thread *t, uint64_t born)
+{
+	struct waiting w;
+	if (!p->o.wall)
+		return;
+	if (born)
+		waiting_init_newborn(&w, t->pid, t->tid, born);
+	else
+		waiting_init(&w, t->pid, t->tid, now_ns());
+	t->waiting = p->waiting.len;
+	vec_push(&p->waiting, w);
+}
+
+/* The last one takes the place of the one that is removed. */
+static void wall_remove(struct perf_sampler *p, const struct thread *t)
+{
+	if (!p->o.wall)
+		return;
+	struct waiting *w = &p->waiting.data[t->waiting], last = vec_pop(&p->waiting);
+	perf_thread(p, last.tid)->waiting = t->waiting;
+	struct waiting removed = *w;
+	*w = last;
+	waiting_release(&removed);
 }
 
 static uint32_t live_threads(const struct perf_sampler *p, int pid)
@@ -46,7 +50,7 @@ bool perf_is_watched(const struct perf_sampler *p, int pid)
 	return live_threads(p, pid) > 0;
 }
 
-void perf_report_start(struct perf_sampler *p, int pid, int tid)
+void perf_report_start(struct perf_sampler *p, int pid, int tid, uint64_t born)
 {
 	struct thread *t = perf_thread(p, tid);
 	if (t && t->reported)
@@ -59,7 +63,7 @@ void perf_report_start(struct perf_sampler *p, int pid, int tid)
 	*t = (struct thread){.pid = pid, .tid = tid, .reported = true};
 	hashmap_put(&p->live, (uint64_t)pid, live_threads(p, pid) + 1);
 	p->o.sink.thread(p->o.sink.ctx, pid, tid);
-	wall_add(p, pid, tid);
+	wall_add(p, t, born);
 }
 
 /* Counts threads that ended without a sample: see perf_wide.c. */
@@ -83,7 +87,7 @@ void perf_report_end(struct perf_sampler *p, struct thread *t)
 		count_short_lived(p);
 	t->reported = t->own_events = false;
 	hashmap_put(&p->live, (uint64_t)t->pid, live_threads(p, t->pid) - 1);
-	wall_remove(p, t->pid, t->tid);
+	wall_remove(p, t);
 	p->o.sink.exit(p->o.sink.ctx, t->pid, t->tid);
 }
 
@@ -120,7 +124,7 @@ static void deliver_sample(struct perf_sampler *p, const struct record *r,
 	if (is_counted_twice(p, r, src))
 		return;
 	if (src->tid)
-		perf_report_start(p, r->pid, r->tid); /* usually reported before */
+		perf_report_start(p, r->pid, r->tid, 0); /* usually reported before */
 	struct thread *t = perf_thread(p, r->tid);
 	if (!t || !t->reported || t->pid != r->pid)
 		return;
@@ -154,9 +158,9 @@ static void deliver_exec(struct perf_sampler *p, int pid)
 	if (!first || !first->reported)
 		perf_report_ends(p, pid);
 	p->o.sink.exec(p->o.sink.ctx, pid);
-	perf_report_start(p, pid, pid);
-	wall_remove(p, pid, 0);
-	wall_add(p, pid, pid);
+	perf_report_start(p, pid, pid, 0);
+	wall_remove(p, perf_thread(p, pid));
+	wall_add(p, perf_thread(p, pid), 0);
 }
 
 static void deliver_name(struct perf_sampler *p, const struct record *r)
@@ -193,7 +197,7 @@ static void deliver_start(struct perf_sampler *p, const struct record *r,
 		if (may_lack_events(p, r))
 			perf_await_end(p, r->pid);
 	}
-	perf_report_start(p, r->pid, r->tid);
+	perf_report_start(p, r->pid, r->tid, r->time);
 	if (p->solitary)
 		vec_push(&p->newborns, (struct newborn){r->pid, r->tid, r->time});
 }
@@ -259,14 +263,26 @@ void perf_deliver(void *ctx, const struct record *r)
 	}
 }
 
+/* Looking at threads takes at most this share of a CPU: one in LOOKING. */
+enum { LOOKING = 50 };
+
+/* Threads that there is no time to look at have their turn at the next tick. Their waiting is
+ * reported then, so sums stay right. */
 void perf_report_waiting(struct perf_sampler *p, uint64_t now)
 {
-	uint64_t expirations;
+	uint64_t expirations, until = now_ns() + (now - p->looked) / LOOKING;
 	struct sample s = {.event = p->wall_event};
 	if (read(p->ticks, &expirations, sizeof(expirations)) < 0)
 		return;
-	p->delivered = now;
-	vec_each (w, &p->waiting)
-		if (waiting_look(w, now, p->stack, p->o.max_stack, &s))
+	p->delivered = p->looked = now;
+	for (uint32_t i = 0; i < p->waiting.len; i++) {
+		p->look_next = p->look_next + 1 < p->waiting.len ? p->look_next + 1 : 0;
+		struct waiting *w = &p->waiting.data[p->look_next];
+		if (!waiting_is_due(w, now))
+			continue;
+		if (waiting_look(w, now, p->waiting.len, p->stack, p->o.max_stack, &s))
 			p->o.sink.sample(p->o.sink.ctx, &s);
+		if (now_ns() > until)
+			break;
+	}
 }

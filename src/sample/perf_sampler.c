@@ -33,6 +33,7 @@ static int set_up_wall(struct perf_sampler *p, struct err *e)
 	    !perf_wake_on(p, p->ticks, WOKEN_BY_TICK))
 		return err_errno(e, "a timer cannot be set up");
 	p->stack = xmalloc(p->o.max_stack);
+	p->looked = now_ns();
 	return 0;
 }
 

@@ -23,7 +23,8 @@ struct thread {
 	bool own_events; /* opened for itself, not inherited */
 	bool reported;   /* its start was reported, its end not yet */
 	bool sampled;
-	bool has_forked; /* since its events were open */
+	bool has_forked;  /* since its events were open */
+	uint32_t waiting; /* index, if --wall */
 };
 
 /* An event on one thread and one CPU, or on all that runs on a CPU. Events are opened twice: once
@@ -80,6 +81,8 @@ struct perf_sampler {
 	int ticks;
 	uint32_t wall_event;
 	VEC(struct waiting) waiting;
+	uint32_t look_next; /* the one that was looked at last */
+	uint64_t looked;    /* ns: when any was */
 	uint8_t *stack;
 };
 
@@ -130,8 +133,8 @@ void perf_deliver(void *ctx, const struct record *r);
 struct thread *perf_thread(struct perf_sampler *p, int tid);
 /* Whether threads of the process are reported. */
 bool perf_is_watched(const struct perf_sampler *p, int pid);
-/* Reports a thread to the sink, once. */
-void perf_report_start(struct perf_sampler *p, int pid, int tid);
+/* Reports a thread to the sink, once. `born` is when it was started, 0 if that is not known. */
+void perf_report_start(struct perf_sampler *p, int pid, int tid, uint64_t born);
 void perf_report_end(struct perf_sampler *p, struct thread *t);
 /* Reports the end of all threads of a process that were not reported as ended yet. */
 void perf_report_ends(struct perf_sampler *p, int pid);

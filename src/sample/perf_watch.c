@@ -68,7 +68,7 @@ int perf_open_thread(struct perf_sampler *p, int tid, bool whole, bool starting,
 static void report_opened(struct perf_sampler *p, int pid, int tid, bool starting)
 {
 	char name[16];
-	perf_report_start(p, pid, tid);
+	perf_report_start(p, pid, tid, 0);
 	perf_thread(p, tid)->own_events = true;
 	/* A starting program has no name yet: it is still a copy of ourselves. */
 	if (starting)

@@ -270,7 +270,8 @@ static void note_waiting(struct stop_sampler *s, struct stop_thread *t)
 static void sample_waiting(struct stop_sampler *s, struct stop_thread *t)
 {
 	struct sample sample = {0};
-	if (waiting_look(&t->waiting, now_ns(), s->stack, s->options.max_stack, &sample))
+	if (waiting_look(&t->waiting, now_ns(), s->threads.list.len, s->stack, s->options.max_stack,
+			 &sample))
 		deliver(s, &sample);
 }
 

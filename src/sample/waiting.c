@@ -13,6 +13,14 @@
  * most that share of a wait is attributed to the place of the next wait. */
 enum { BACKOFF = 16, LONGEST_NS = 100000000 };
 
+/* With many threads the longest pause grows, so that those that only wait are looked at a thousand
+ * times a second all together. */
+enum { PAUSE_PER_THREAD_NS = 1000000 };
+
+/* Most of the threads that are born by the thousand do not live that long: their files are not
+ * opened. */
+enum { NEWBORN_NS = 10000000 };
+
 static int open_thread_file(int pid, int tid, const char *name)
 {
 	char path[80];
@@ -67,12 +75,28 @@ static bool read_place(struct waiting *w)
 	return true;
 }
 
+static void open_files(struct waiting *w)
+{
+	w->fd = open_thread_file(w->pid, w->tid, "schedstat");
+	w->place_fd = open_thread_file(w->pid, w->tid, "syscall");
+	w->opened = true;
+}
+
+void waiting_init_newborn(struct waiting *w, int pid, int tid, uint64_t born)
+{
+	*w = (struct waiting){.pid = pid,
+			      .tid = tid,
+			      .since = born,
+			      .next = born + NEWBORN_NS,
+			      .fd = -1,
+			      .place_fd = -1};
+}
+
 void waiting_init(struct waiting *w, int pid, int tid, uint64_t now)
 {
 	uint64_t busy, turns;
 	*w = (struct waiting){.pid = pid, .tid = tid, .since = now};
-	w->fd = open_thread_file(pid, tid, "schedstat");
-	w->place_fd = open_thread_file(pid, tid, "syscall");
+	open_files(w);
 	if (read_turns(w, &busy, &turns))
 		w->busy = busy;
 }
@@ -113,18 +137,27 @@ static uint64_t take_weight(struct waiting *w, uint64_t now, uint64_t busy)
 	return worked < elapsed ? elapsed - worked : 0;
 }
 
-static void put_off(struct waiting *w, uint64_t now)
+static void put_off(struct waiting *w, uint64_t now, uint32_t threads)
 {
-	uint64_t pause = (now - w->seen) / BACKOFF;
-	w->next = now + (pause < LONGEST_NS ? pause : LONGEST_NS);
+	uint64_t pause = (now - w->seen) / BACKOFF,
+		 longest = threads * (uint64_t)PAUSE_PER_THREAD_NS;
+	longest = longest < LONGEST_NS ? LONGEST_NS : longest;
+	w->next = now + (pause < longest ? pause : longest);
 }
 
-bool waiting_look(struct waiting *w, uint64_t now, uint8_t *stack, size_t max_stack,
-		  struct sample *out)
+bool waiting_is_due(const struct waiting *w, uint64_t now)
+{
+	return now >= w->next && now > w->since;
+}
+
+bool waiting_look(struct waiting *w, uint64_t now, uint32_t threads, uint8_t *stack,
+		  size_t max_stack, struct sample *out)
 {
 	uint64_t busy = 0, turns = 0, busy_after = 0, turns_after = 0;
-	if (now < w->next || now <= w->since)
+	if (!waiting_is_due(w, now))
 		return false;
+	if (!w->opened)
+		open_files(w);
 	read_turns(w, &busy, &turns);
 	if (!find_place(w, now, turns)) {
 		if (!turns)
@@ -137,7 +170,7 @@ bool waiting_look(struct waiting *w, uint64_t now, uint8_t *stack, size_t max_st
 		w->place.pc = 0;
 		return false;
 	}
-	put_off(w, now);
+	put_off(w, now, threads);
 	*out = (struct sample){.time = now,
 			       .pid = w->pid,
 			       .tid = w->tid,

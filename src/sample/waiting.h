@@ -11,6 +11,7 @@
 struct waiting {
 	int pid, tid;
 	int fd, place_fd;       /* its schedstat and syscall in /proc, or -1 */
+	bool opened;            /* these were opened, or could not be */
 	uint64_t since;         /* ns: waiting before this time has been reported */
 	uint64_t busy;          /* ns that it ran or was ready to run, up to `since` */
 	uint64_t seen;          /* ns: first seen at its place */
@@ -22,13 +23,17 @@ struct waiting {
 
 /* `now` is CLOCK_MONOTONIC in ns throughout. */
 void waiting_init(struct waiting *w, int pid, int tid, uint64_t now);
+/* For a thread that was started at the time `born`. */
+void waiting_init_newborn(struct waiting *w, int pid, int tid, uint64_t born);
 /* The struct may be all zero. */
 void waiting_release(struct waiting *w);
+/* Whether it is time to look at the thread again. */
+bool waiting_is_due(const struct waiting *w, uint64_t now);
 /* If the thread waits now, fills in *out except for `event`, and returns true. The stack is copied
  * to `stack`, which has room for `max_stack` bytes. Also returns false if it is too early to look
- * again. */
-bool waiting_look(struct waiting *w, uint64_t now, uint8_t *stack, size_t max_stack,
-		  struct sample *out);
+ * again. `threads` is how many are looked at in turn. */
+bool waiting_look(struct waiting *w, uint64_t now, uint32_t threads, uint8_t *stack,
+		  size_t max_stack, struct sample *out);
 
 enum held {
 	HELD,     /* all that `inside` has read is of one moment */

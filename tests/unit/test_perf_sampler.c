@@ -492,7 +492,7 @@ static void a_thread_that_waits_is_looked_at(void **state)
 	waiting_init(&w, l.pid, l.pid, 1000000);
 	/* Time goes as we say; the program does nothing meanwhile. */
 	for (uint64_t now = 2000000; now <= 1001000000; now += 1000000)
-		if (waiting_look(&w, now, stack, sizeof(stack), &sample)) {
+		if (waiting_look(&w, now, 1, stack, sizeof(stack), &sample)) {
 			told += sample.weight;
 			assert_true(sample.blocked && sample.event == 3 && sample.tid == l.pid);
 			assert_true(sample.registers.pc && sample.stack_size == sizeof(stack));

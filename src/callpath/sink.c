@@ -131,6 +131,7 @@ static void on_lost(void *ctx, uint64_t samples)
 void sink_init(struct sink *s, struct profile *p, struct codes *c)
 {
 	stacks_init(&s->stacks, p, c);
+	s->stacks.watched.pools = true;
 	s->unfinished.give = add_sample;
 	s->unfinished.ctx = s;
 }

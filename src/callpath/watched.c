@@ -43,6 +43,8 @@ void watched_release(struct watched *w)
 	vec_free(&w->free_threads);
 	hashmap_release(&w->process_at);
 	hashmap_release(&w->thread_at);
+	hashmap_release(&w->process_pools);
+	hashmap_release(&w->thread_pools);
 }
 
 /* The index of a process or thread, or GONE. */
@@ -52,15 +54,34 @@ static uint32_t index_of(const struct hashmap *m, int number)
 	return i == HASHMAP_NONE ? GONE : i;
 }
 
+/* The row of the pool that has this name below the row `owner`. If the pool is new, its row is
+ * `next`, which the caller adds. */
+static uint32_t pool_row(struct hashmap *pools, uint32_t owner, const char *name, uint32_t next)
+{
+	return hashmap_add(pools, hash_bytes(name, strlen(name), owner), next);
+}
+
+static void find_process_row(struct watched *w, struct watched_process *p, const char *name)
+{
+	struct profile *profile = w->profile;
+	uint32_t next = profile->processes.len;
+	p->shares_row = w->pools && next >= OWN_ROWS;
+	p->row = p->shares_row ? pool_row(&w->process_pools, p->parent, name, next) : next;
+	if (p->row == next)
+		vec_push(&profile->processes,
+			 (struct profile_process){.pid = p->pid,
+						  .parent = p->parent,
+						  .name = arena_strdup(&profile->arena, name)});
+}
+
 static struct watched_process *add_process(struct watched *w, int pid, uint32_t parent_row,
-					   struct space *space)
+					   const char *name, struct space *space)
 {
 	struct watched_process *p = xcalloc(1, sizeof(*p));
 	p->pid = pid;
-	p->row = w->profile->processes.len;
+	p->parent = parent_row;
 	p->space = space;
-	vec_push(&w->profile->processes,
-		 (struct profile_process){.pid = pid, .parent = parent_row, .name = ""});
+	find_process_row(w, p, name);
 	uint32_t i = w->free_processes.len ? vec_pop(&w->free_processes) : w->processes.len;
 	if (i == w->processes.len)
 		vec_push(&w->processes, NULL);
@@ -85,7 +106,7 @@ struct watched_process *watched_process(struct watched *w, int pid)
 	uint32_t i = index_of(&w->process_at, pid);
 	if (i != GONE)
 		return w->processes.data[i];
-	return add_process(w, pid, PROFILE_NONE, space_new(w->codes, pid));
+	return add_process(w, pid, PROFILE_NONE, "", space_new(w->codes, pid));
 }
 
 struct watched_thread *watched_thread(struct watched *w, int pid, int tid)
@@ -122,9 +143,7 @@ void watched_fork(struct watched *w, int parent, int pid)
 		drop_stale(w, pid);
 	const struct watched_process *from = watched_process(w, parent);
 	struct space *space = space_copy(from->space, pid);
-	uint32_t parent_row = from->row;
-	struct watched_process *p = add_process(w, pid, parent_row, space);
-	w->profile->processes.data[p->row].name = w->profile->processes.data[parent_row].name;
+	add_process(w, pid, from->row, w->profile->processes.data[from->row].name, space);
 }
 
 void watched_exec(struct watched *w, int pid)
@@ -155,10 +174,14 @@ void watched_name(struct watched *w, int pid, int tid, const char *name)
 	struct watched_process *p = watched_process(w, pid);
 	struct watched_thread *t = watched_thread(w, pid, tid);
 	strncpy(t->name, name, sizeof(t->name) - 1);
-	if (tid == pid && !p->named)
+	if (tid == pid && !p->named && p->shares_row) {
+		find_process_row(w, p, t->name);
+		t->row = PROFILE_NONE;
+	} else if (tid == pid && !p->named) {
 		replace_name(w->profile, &w->profile->processes.data[p->row].name, t->name);
+	}
 	p->named |= tid == pid;
-	if (t->row != PROFILE_NONE)
+	if (t->row != PROFILE_NONE && !t->shares_row)
 		replace_name(w->profile, &w->profile->threads.data[t->row].name, t->name);
 }
 
@@ -187,19 +210,27 @@ bool watched_exit(struct watched *w, int tid)
 	return true;
 }
 
+static const char *name_of_thread(struct watched *w, struct watched_thread *t, uint32_t process)
+{
+	if (!t->name[0] && !t->shares_row)
+		thread_name(t->pid, t->tid, t->name);
+	return t->name[0] ? t->name : w->profile->processes.data[process].name;
+}
+
 uint32_t watched_row(struct watched *w, struct watched_thread *t)
 {
 	struct profile *p = w->profile;
+	uint32_t next = p->threads.len;
 	if (t->row != PROFILE_NONE)
 		return t->row;
+	t->shares_row = w->pools && next >= OWN_ROWS;
 	uint32_t process = watched_process(w, t->pid)->row;
-	if (!t->name[0])
-		thread_name(t->pid, t->tid, t->name);
-	t->row = p->threads.len;
-	vec_push(&p->threads,
-		 (struct profile_thread){.process = process,
-					 .tid = t->tid,
-					 .name = t->name[0] ? arena_strdup(&p->arena, t->name)
-							    : p->processes.data[process].name});
+	const char *name = name_of_thread(w, t, process);
+	t->row = t->shares_row ? pool_row(&w->thread_pools, process, name, next) : next;
+	if (t->row == next)
+		vec_push(&p->threads,
+			 (struct profile_thread){.process = process,
+						 .tid = t->tid,
+						 .name = arena_strdup(&p->arena, name)});
 	return t->row;
 }

@@ -2,17 +2,25 @@
  *
  * A process gets its row when it is first reported, a thread with its first sample: a program may
  * start threads by the thousand, and those that are never sampled take no room in the profile.
- * Processes and threads that have ended are forgotten; their rows stay. */
+ * Processes and threads that have ended are forgotten; their rows stay.
+ *
+ * A run of a day may have millions of short-lived ones. With `pools`, those that come after the
+ * first OWN_ROWS share rows: threads of one process with one name, and processes of one parent with
+ * one name. So the profile does not grow with the length of the run. */
 #pragma once
 #include "base/hashmap.h"
 #include "profile/profile.h"
 #include "unwind/space.h"
+
+enum { OWN_ROWS = 10000 };
 
 typedef VEC(uint32_t) node_list;
 
 struct watched_process {
 	int pid;
 	uint32_t row;       /* in the profile */
+	uint32_t parent;    /* row, or PROFILE_NONE */
+	bool shares_row;    /* with other processes */
 	uint32_t live;      /* threads */
 	bool named;         /* the row has the name of the program that runs now */
 	uint64_t refreshed; /* ns, CLOCK_MONOTONIC: when its maps were last read */
@@ -22,8 +30,9 @@ struct watched_process {
 
 struct watched_thread {
 	int pid, tid;
-	uint32_t row;  /* PROFILE_NONE until its first sample */
-	char name[16]; /* empty if not known */
+	uint32_t row;    /* PROFILE_NONE until its first sample */
+	char name[16];   /* empty if not known */
+	bool shares_row; /* with other threads */
 	/* Nodes of its last complete stack, and of its last partial one, from the root: see
 	 * insert_path() in stacks.c. */
 	node_list path[2];
@@ -37,6 +46,8 @@ struct watched {
 	VEC(struct watched_thread *) threads;
 	VEC(uint32_t) free_processes, free_threads;
 	uint32_t live; /* threads */
+	bool pools;
+	struct hashmap process_pools, thread_pools; /* to the rows that are shared */
 };
 
 void watched_init(struct watched *w, struct profile *p, struct codes *c);

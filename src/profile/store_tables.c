@@ -85,7 +85,10 @@ static const struct column process_columns[] = {
 static const struct column thread_columns[] = {
 	ID,
 	COLUMN(U32, profile_thread, process, .refers = "process"),
-	COLUMN(INT, profile_thread, tid),
+	COLUMN(INT, profile_thread, tid,
+	       .about = "After the first 10,000 rows, sampled threads of one process with one name "
+			"share a row, and so do processes of one parent with one name: _tid_ and "
+			"_pid_ are those of the first."),
 	COLUMN(TEXT, profile_thread, name, .about = "_name_ is the last name that it had."),
 };
 

@@ -209,12 +209,49 @@ static void paths_become_nodes(void **state)
 	profile_release(&p);
 }
 
+/* A script that starts one program after the other, each of which runs and has a thread. */
+static void a_long_run_has_few_rows(void **state)
+{
+	enum { SCRIPT = 1, FIRST = 2, COUNT = 3 * OWN_ROWS };
+	struct profile p;
+	struct watched w;
+	uint64_t sum = 0;
+	(void)state;
+	profile_init(&p);
+	watched_init(&w, &p, NULL);
+	w.pools = true;
+	watched_thread(&w, SCRIPT, SCRIPT);
+	watched_name(&w, SCRIPT, SCRIPT, "script");
+	for (int pid = FIRST; pid < FIRST + COUNT; pid++) {
+		watched_fork(&w, SCRIPT, pid);
+		struct watched_thread *t = watched_thread(&w, pid, pid);
+		watched_exec(&w, pid);
+		watched_name(&w, pid, pid, pid % 2 ? "odd" : "even");
+		uint32_t row = watched_row(&w, t);
+		const char *name = p.processes.data[p.threads.data[row].process].name;
+		assert_string_equal(name, pid % 2 ? "odd" : "even");
+		assert_string_equal(p.threads.data[row].name, name);
+		assert_int_equal(p.processes.data[p.threads.data[row].process].parent, 0);
+		profile_add(&p, 0, row, 0, 1, 1);
+		watched_exit(&w, pid);
+	}
+	assert_int_equal(w.live, 1);
+	assert_true(p.processes.len >= OWN_ROWS && p.processes.len < OWN_ROWS + 10);
+	assert_true(p.threads.len >= OWN_ROWS && p.threads.len < OWN_ROWS + 10);
+	vec_each (v, &p.values)
+		sum += v->samples;
+	assert_int_equal(sum, COUNT);
+	watched_release(&w);
+	profile_release(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pieces_give_what_the_whole_gives),
 		cmocka_unit_test(a_copy_that_has_changed_is_refused),
 		cmocka_unit_test(paths_become_nodes),
+		cmocka_unit_test(a_long_run_has_few_rows),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

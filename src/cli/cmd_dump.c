@@ -99,9 +99,12 @@ static void dump_plans(struct dump *d)
 		    d->args->points);
 	flow_discover(d->flow);
 	intrusions_find(&d->intrusions, d->flow);
+	if (d->args->count)
+		private_find(&d->private, d->flow);
 	d->printer = insn_printer_new(d->arch);
 	dump_functions(d, dump_plan);
 	insn_printer_free(d->printer);
+	private_release(&d->private);
 	intrusions_release(&d->intrusions);
 }
 
@@ -196,6 +199,8 @@ static const struct option options[] = {
 	       .help = "plan: relocate whole functions even if displacing is enough"),
 	OPTION("traps", OPTION_FLAG, struct dump_args, traps,
 	       .help = "plan: allow traps where a jump does not fit"),
+	OPTION("count", OPTION_FLAG, struct dump_args, count,
+	       .help = "plan: the code with which `sonde count` counts the function"),
 	{0},
 };
 

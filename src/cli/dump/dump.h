@@ -13,7 +13,7 @@ struct dump_args {
 	struct option_number start, end;
 	bool lazy, text, cfi, analysis;
 	const char *points;
-	bool relocate, traps;
+	bool relocate, traps, count;
 };
 
 struct dump {
@@ -25,7 +25,7 @@ struct dump {
 	struct recipes *recipes;          /* dump recipes only */
 	uint32_t kinds;                   /* dump plan only */
 	struct intrusions intrusions;     /* dump plan only */
-	struct private_registers private; /* dump private only */
+	struct private_registers private; /* dump private, and dump plan --count */
 	struct arena result, tmp;         /* cleared after each function */
 	struct text out;
 };

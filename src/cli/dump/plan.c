@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 #include "cli/dump/dump.h"
+#include "counters/code.h"
 #include "patch/fragment.h"
 
 /* Assumed addresses of what only a running program has; the size of generated code depends on them:
@@ -94,6 +95,15 @@ static void add_moved(struct dump *d, const struct fragment *f, uint64_t address
 	}
 }
 
+static void add_probe(struct dump *d, const struct fragment *f, uint64_t address,
+		      const struct placed_probe *p)
+{
+	for (uint32_t at = p->offset; at < p->offset + p->size;) {
+		text_printf(&d->out, "  +0x%x .", at);
+		at = add_code(d, f, address, at, p->offset + p->size);
+	}
+}
+
 static void add_fragment(struct dump *d, const struct fragment *f, uint64_t address)
 {
 	const struct moved *m = f->moved.data, *last_moved = m + f->moved.len;
@@ -102,6 +112,8 @@ static void add_fragment(struct dump *d, const struct fragment *f, uint64_t addr
 	for (uint32_t at = 0; m < last_moved || p < last_probe || at < end;) {
 		if (p < last_probe && p->offset <= at) {
 			text_printf(&d->out, "  +0x%x probe %u size=%u\n", at, p->probe, p->size);
+			if (d->args->count)
+				add_probe(d, f, address, p);
 			at = p->offset + p->size;
 			end = at + 1; /* code always follows a probe */
 			p++;
@@ -132,6 +144,44 @@ static void add_plan(struct dump *d, struct fragment_request *r)
 	fragment_release(&f);
 }
 
+/* A call of the runtime at each spot. */
+static void put_calls(struct dump *d, struct fragment_request *r, const struct loop_forest *forest)
+{
+	struct spot_list spots = {0};
+	spots_find(d->flow, r->cfg, forest, d->kinds, LOOP_NONE, &spots);
+	r->count = spots.len;
+	r->probes = ARENA_ARRAY(&d->result, struct spot_probe, spots.len);
+	for (uint32_t i = 0; i < spots.len; i++)
+		r->probes[i] = (struct spot_probe){
+			.spot = spots.data[i],
+			.code = {.routine = r->address + ROUTINE_DISTANCE, .argument = i}};
+	vec_free(&spots);
+}
+
+/* The probes of `sonde count`, as if the function were the only one. */
+static void put_counters(struct dump *d, struct fragment_request *r,
+			 const struct loop_forest *forest, struct counters_probes *probes)
+{
+	struct counters *t = ARENA_NEW(&d->result, struct counters);
+	struct counters_options o = {.live = r->live,
+				     .private = d->private.of[r->function].registers};
+	uint64_t routine = r->address + ROUTINE_DISTANCE;
+	struct counters_numbers n = {.table = routine,
+				     .find = routine,
+				     .called = routine,
+				     .returned = routine,
+				     .landed = routine,
+				     .tripped = routine,
+				     .function = 1};
+	if (!counters_plan(t, d->flow, r->cfg, forest, &o, &d->result, &d->tmp))
+		return;
+	counters_code(t, d->flow, &n, probes, &d->result);
+	r->probes = probes->data;
+	r->count = probes->len;
+	r->held = counters_held(t);
+	r->relocate = true;
+}
+
 void dump_plan(struct dump *d, uint32_t function)
 {
 	uint32_t count;
@@ -139,7 +189,7 @@ void dump_plan(struct dump *d, uint32_t function)
 	const struct cfg *g = flow_cfg(d->flow, function, &d->result, &d->tmp);
 	struct loop_forest forest;
 	struct liveness live;
-	struct spot_list spots = {0};
+	struct counters_probes counting = {0};
 	struct fragment_request r = {.flow = d->flow,
 				     .function = function,
 				     .cfg = g,
@@ -148,16 +198,15 @@ void dump_plan(struct dump *d, uint32_t function)
 				     .intrusions = &d->intrusions,
 				     .allow_traps = d->args->traps,
 				     .relocate = d->args->relocate};
+	struct regset unshared =
+		d->args->count ? d->private.of[function].registers : (struct regset){0};
 	loops_find(g, &forest, &d->result, &d->tmp);
-	liveness_find(&live, d->flow, g, (struct regset){0}, &d->result, &d->tmp);
-	spots_find(d->flow, g, &forest, d->kinds, LOOP_NONE, &spots);
-	r.count = spots.len;
-	r.probes = ARENA_ARRAY(&d->result, struct spot_probe, spots.len);
-	for (uint32_t i = 0; i < spots.len; i++)
-		r.probes[i] = (struct spot_probe){
-			.spot = spots.data[i],
-			.code = {.routine = r.address + ROUTINE_DISTANCE, .argument = i}};
-	vec_free(&spots);
+	liveness_find(&live, d->flow, g, unshared, &d->result, &d->tmp);
+	if (d->args->count)
+		put_counters(d, &r, &forest, &counting);
+	else
+		put_calls(d, &r, &forest);
 	dump_heading(d, p);
 	add_plan(d, &r);
+	vec_free(&counting);
 }

@@ -163,6 +163,7 @@ struct arrival {
 	uint32_t inner; /* label of the gap */
 	uint32_t label; /* label where control must continue: possibly probes before the gap */
 	bool unknown;   /* control may arrive from unknown code, or from other functions */
+	bool at_top;    /* the probes at `label` are right before the gap */
 };
 /* Adds the patches for arrivals, which are sorted by va. `call_moved`: for each block, whether
  * moved code makes its call, so that the original is dead. If there is no room because a call is in

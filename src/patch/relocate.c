@@ -21,6 +21,7 @@ struct relocation {
 	struct arrival *arrivals;
 	uint32_t arrival_count;
 	uint32_t next_arrival; /* the next one by block and gap, while blocks are written */
+	bool falls;            /* control falls through from the code written so far */
 	VEC(struct pending_edge) pending;
 };
 
@@ -207,8 +208,10 @@ static void place_gap(struct relocation *r, uint32_t block, uint32_t gap)
 {
 	struct arrival *a = &r->arrivals[r->next_arrival];
 	if (r->next_arrival < r->arrival_count && a->block == block && a->gap == gap) {
-		a->inner = a->label = emit_label(&r->p->e);
+		a->inner = emit_label(&r->p->e);
 		emit_place(&r->p->e, a->inner);
+		if (!a->at_top)
+			a->label = a->inner;
 		r->next_arrival++;
 	}
 	emit_probes(r->p, block, AT_GAP, gap);
@@ -300,34 +303,6 @@ static void emit_pending(struct relocation *r)
 	vec_clear(&r->pending);
 }
 
-static void emit_block(struct relocation *r, uint32_t block)
-{
-	struct plan *p = r->p;
-	const struct block *bl = &p->g->blocks[block];
-	const struct body *b = body_of(p, block);
-	emit_place(&p->e, r->labels[block]);
-	for (uint32_t i = 0; i < b->count; i++) {
-		const struct insn *in = &b->insns[i];
-		uint32_t arrival = p->e.bytes.len;
-		place_gap(r, block, i);
-		if (in->kind == INSN_JUMP)
-			emit_probes(p, block, AT_TAKEN, 0);
-		uint32_t offset = p->e.bytes.len;
-		emit_one(r, block, in, b->bytes + (in->pc - b->insns[0].pc));
-		note_moved(p, in, arrival, offset, is_in_place(r, block, in));
-	}
-	if (!block_falls(bl, b)) {
-		emit_pending(r);
-		return;
-	}
-	place_gap(r, block, b->count);
-	const struct edge *fall = find_edge(p->g, block, true);
-	if (!fall || fall->to != block + 1)
-		p->ops->go(&p->e, target_of(r, fall, bl->start + bl->size + p->r->bias));
-	if (!fall || fall->to != block + 1)
-		emit_pending(r);
-}
-
 /* See fragment_request.recover. */
 static void emit_recover(struct relocation *r, const struct arrival *a)
 {
@@ -339,25 +314,70 @@ static void emit_recover(struct relocation *r, const struct arrival *a)
 	p->ops->probe(&p->e, &recover);
 }
 
-/* Writes the probes that are only for control from outside. */
-static void emit_arrivals(struct relocation *r)
+/* Writes the probes that are only for control from outside, if the arrival has any. */
+static bool emit_arrival(struct relocation *r, struct arrival *a)
 {
 	struct plan *p = r->p;
+	bool probed =
+		a->gap == body_of(p, a->block)->landing && has_probes(p, a->block, AT_ARRIVAL, 0);
+	bool recovers = a->unknown && p->r->recover;
+	if (!probed && !recovers)
+		return false;
+	a->label = emit_label(&p->e);
+	emit_place(&p->e, a->label);
+	if (recovers)
+		emit_recover(r, a);
+	if (probed)
+		emit_probes(p, a->block, AT_ARRIVAL, 0);
+	return true;
+}
+
+/* Writes the probes for control that arrives at the top of the block right before it, which saves a
+ * jump. Nothing may fall through to here. */
+static void emit_arrival_at_top(struct relocation *r, uint32_t block)
+{
+	struct arrival *a = &r->arrivals[r->next_arrival];
+	if (r->next_arrival < r->arrival_count && a->block == block && a->gap == 0)
+		a->at_top = emit_arrival(r, a);
+}
+
+static void emit_other_arrivals(struct relocation *r)
+{
 	for (uint32_t i = 0; i < r->arrival_count; i++) {
 		struct arrival *a = &r->arrivals[i];
-		bool probed = a->gap == body_of(p, a->block)->landing &&
-			      has_probes(p, a->block, AT_ARRIVAL, 0);
-		bool recovers = a->unknown && p->r->recover;
-		if (!probed && !recovers)
-			continue;
-		a->label = emit_label(&p->e);
-		emit_place(&p->e, a->label);
-		if (recovers)
-			emit_recover(r, a);
-		if (probed)
-			emit_probes(p, a->block, AT_ARRIVAL, 0);
-		p->ops->go(&p->e, (struct emit_target){.label = a->inner});
+		if (!a->at_top && emit_arrival(r, a))
+			r->p->ops->go(&r->p->e, (struct emit_target){.label = a->inner});
 	}
+}
+
+static void emit_block(struct relocation *r, uint32_t block)
+{
+	struct plan *p = r->p;
+	const struct block *bl = &p->g->blocks[block];
+	const struct body *b = body_of(p, block);
+	if (!r->falls)
+		emit_arrival_at_top(r, block);
+	emit_place(&p->e, r->labels[block]);
+	for (uint32_t i = 0; i < b->count; i++) {
+		const struct insn *in = &b->insns[i];
+		uint32_t arrival = p->e.bytes.len;
+		place_gap(r, block, i);
+		if (in->kind == INSN_JUMP)
+			emit_probes(p, block, AT_TAKEN, 0);
+		uint32_t offset = p->e.bytes.len;
+		emit_one(r, block, in, b->bytes + (in->pc - b->insns[0].pc));
+		note_moved(p, in, arrival, offset, is_in_place(r, block, in));
+	}
+	const struct edge *fall = find_edge(p->g, block, true);
+	r->falls = block_falls(bl, b);
+	if (r->falls)
+		place_gap(r, block, b->count);
+	if (r->falls && (!fall || fall->to != block + 1)) {
+		p->ops->go(&p->e, target_of(r, fall, bl->start + bl->size + p->r->bias));
+		r->falls = false;
+	}
+	if (!r->falls)
+		emit_pending(r);
 }
 
 static enum refusal write_code(struct relocation *r)
@@ -365,12 +385,13 @@ static enum refusal write_code(struct relocation *r)
 	struct plan *p = r->p;
 	begin(p);
 	r->next_arrival = 0;
+	r->falls = false;
 	for (uint32_t i = 0; i < p->g->block_count; i++)
 		r->labels[i] = emit_label(&p->e);
 	for (uint32_t i = 0; i < p->g->block_count; i++)
 		emit_block(r, i);
 	emit_pending(r);
-	emit_arrivals(r);
+	emit_other_arrivals(r);
 	return emit_finish(&p->e) ? REFUSED_NONE : REFUSED_OUT_OF_REACH;
 }
 

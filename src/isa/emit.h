@@ -76,6 +76,7 @@ enum emit_op_kind {
 	EMIT_COUNT,           /* [a + imm] += 1; d, another register than a, is overwritten */
 	EMIT_COUNT_VALUE,     /* [a + imm] += b; d, another than a and b, is overwritten */
 	EMIT_UNLESS_ZERO,     /* if a != 0: jump to the aside number imm */
+	EMIT_IF_ZERO,         /* if a == 0: the same */
 	EMIT_UNLESS_NEGATIVE, /* if a >= 0, signed: the same */
 	EMIT_IF_NEGATIVE,     /* if a < 0, signed: the same */
 	EMIT_CALL,         /* d = the result of `routine` for `argument`; in the last aside only */

@@ -174,6 +174,7 @@ static bool made_execute(struct made_ops *m, const struct emit_op *op)
 		m->now.defined &= ~(1u << op->d);
 		break;
 	case EMIT_UNLESS_ZERO: return a == 0;
+	case EMIT_IF_ZERO: return a != 0;
 	case EMIT_UNLESS_NEGATIVE: return (int64_t)a < 0;
 	case EMIT_IF_NEGATIVE: return (int64_t)a >= 0;
 	case EMIT_CALL:
@@ -227,7 +228,7 @@ static bool made_is_access(uint8_t kind)
 
 static bool made_is_branch(uint8_t kind)
 {
-	return kind == EMIT_UNLESS_ZERO || kind == EMIT_UNLESS_NEGATIVE || kind == EMIT_IF_NEGATIVE;
+	return kind >= EMIT_UNLESS_ZERO && kind <= EMIT_IF_NEGATIVE;
 }
 
 static bool made_reads_b(uint8_t kind)
@@ -309,7 +310,7 @@ static void made_leave(struct made_ops *m, int aside)
 {
 	struct emit_op op;
 	do {
-		uint8_t kind = (uint8_t)(EMIT_UNLESS_ZERO + m->random() % 3);
+		uint8_t kind = (uint8_t)(EMIT_UNLESS_ZERO + m->random() % 4);
 		op = (struct emit_op){.kind = kind, .a = made_operand(m), .imm = aside};
 	} while (!made_is_defined(m, op.a) || made_execute(m, &op));
 	m->ops[m->count++] = op;

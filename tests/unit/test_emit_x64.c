@@ -72,6 +72,18 @@ static void test_operations_text(void **state)
 		{EMIT_XOR, .d = 2, .a = 0, .b = 1}, {EMIT_UNLESS_ZERO, .a = 2},
 		{EMIT_IF_NEGATIVE, .a = 2},         {EMIT_MOVE, .d = 0, .a = 2},
 		{EMIT_UNLESS_NEGATIVE, .a = 0},     {EMIT_CALL, .d = HELD}};
+	/* Values that are only compared are compared in memory. */
+	static const struct emit_op compared[] = {{EMIT_LOAD, .d = 0, .a = HELD, .imm = 8},
+						  {EMIT_XOR, .d = 0, .a = 0, .b = 1},
+						  {EMIT_UNLESS_ZERO, .a = 0},
+						  {EMIT_LOAD, .d = 2, .a = HELD},
+						  {EMIT_ADD, .d = 0, .a = 2, .imm = -300},
+						  {EMIT_IF_ZERO, .a = 0},
+						  {EMIT_ADD, .d = 2, .a = 1, .imm = -32},
+						  {EMIT_UNLESS_NEGATIVE, .a = 2},
+						  {EMIT_LOW_BITS, .d = 2, .a = 1, .imm = 48},
+						  {EMIT_UNLESS_ZERO, .a = 2},
+						  {EMIT_CALL, .d = HELD}};
 	static const struct emit_op sums[] = {
 		{EMIT_ADD_SHIFTED, .d = 0, .a = 0, .b = 1, .imm = 3},
 		{EMIT_SUB_SHIFTED, .d = 0, .a = 0, .b = 1, .imm = 0},
@@ -97,10 +109,36 @@ static void test_operations_text(void **state)
 	expect_operations(kept, 6, 5, more,
 			  "movq %rax, %rdx; xorq %rcx, %rdx; jne 0x50001e; js 0x50001e; "
 			  "movq %rdx, %rax; testq %rax, %rax; jns 0x50001e");
+	expect_operations(compared, 11, 10, more,
+			  "cmpq %rax, 8(%r11); jne 0x50002f; cmpq $0x12c, (%r11); je 0x50002f; "
+			  "cmpq $0x20, %rax; jns 0x50002f; movq %rax, %rcx; shlq $0x10, %rcx; "
+			  "jne 0x50002f");
 	expect_operations(sums, 5, 5, more,
 			  "leaq (%rax, %rcx, 8), %rax; subq %rcx, %rax; notq %rax; "
 			  "leaq (%rax, %rcx, 8), %rax; notq %rax; movq %r11, %rax; notq %rax; "
 			  "leaq 1(%rcx, %rax), %rax; movzwq %ax, %rax");
+}
+
+/* Free vector registers save general ones, without a detour over the stack. */
+static void test_saving_text(void **state)
+{
+	static const struct emit_op ops[] = {{EMIT_LOAD, .d = 0, .a = HELD},
+					     {EMIT_COUNT, .d = 1, .a = 0, .imm = 8}};
+	struct emit_probe p = {.ops = ops, .op_count = 2, .free.vec = 0xc000, .held.vec = 0x8000};
+	struct emit e;
+	(void)state;
+	p.free.core = B(REG_FLAGS);
+	emit_init(&e, &arch_x64, BASE);
+	arch_x64.emit->probe(&e, &p);
+	expect_code(&e, "one is enough",
+		    "movq %rax, %xmm14; movq (%r11), %rax; incq 8(%rax); movq %xmm14, %rax");
+	p.free.core = 0;
+	emit_init(&e, &arch_x64, BASE);
+	arch_x64.emit->probe(&e, &p);
+	expect_code(&e, "two are needed",
+		    "leaq -0x80(%rsp), %rsp; pushq %rax; pushq %rcx; movq (%r11), %rax; "
+		    "movq 8(%rax), %rcx; leaq 1(%rcx), %rcx; movq %rcx, 8(%rax); popq %rcx; "
+		    "popq %rax; leaq 0x80(%rsp), %rsp");
 }
 
 static void test_vector_text(void **state)
@@ -240,11 +278,13 @@ static void pardon_free(struct outcome *x, const struct outcome *y, const struct
 				fail_msg("%s is not poisoned", arch_x64.reg_name(i));
 			x->world.reg[i] = y->world.reg[i];
 		}
-		if (poisoned && unused->vec >> i & 1) {
+		if (!(unused->vec >> i & 1))
+			continue;
+		if (poisoned) {
 			assert_true(y->world.xmm[i][0] == UINT64_MAX);
 			assert_true(y->world.xmm[i][1] == UINT64_MAX);
-			memcpy(x->world.xmm[i], y->world.xmm[i], sizeof(x->world.xmm[i]));
 		}
+		memcpy(x->world.xmm[i], y->world.xmm[i], sizeof(x->world.xmm[i]));
 	}
 	if (!regset_has(unused, REG_FLAGS))
 		return;
@@ -432,9 +472,8 @@ static void test_operations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_probe_text),
-		cmocka_unit_test(test_operations_text),
-		cmocka_unit_test(test_vector_text),
+		cmocka_unit_test(test_probe_text),  cmocka_unit_test(test_operations_text),
+		cmocka_unit_test(test_saving_text), cmocka_unit_test(test_vector_text),
 		cmocka_unit_test(test_restart),
 	};
 	const struct CMUnitTest executed[] = {

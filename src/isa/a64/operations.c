@@ -328,6 +328,7 @@ static void write_one(struct op_writer *w, uint32_t at)
 	case EMIT_COUNT: count(w, at, a64_add_imm(d, d, 1)); break;
 	case EMIT_COUNT_VALUE: count(w, at, a64_add_shifted(d, d, b, 0)); break;
 	case EMIT_UNLESS_ZERO: branch(e, a, false, w->asides[imm]); break;
+	case EMIT_IF_ZERO: branch(e, a, true, w->asides[imm]); break;
 	case EMIT_UNLESS_NEGATIVE: branch_by_sign(w, at, false); break;
 	case EMIT_IF_NEGATIVE: branch_by_sign(w, at, true); break;
 	case EMIT_CALL: call(w, w->p->routine, &w->p->argument, d); break;

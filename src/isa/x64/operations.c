@@ -16,20 +16,22 @@
 enum {
 	TABLE_BITS_MAX = 26, /* the mask of the index has to fit in an immediate */
 	INDEX_SHIFT_MAX = 3, /* largest shift in an address */
-	AND = 0x81,          /* opcodes, and the reg fields that select the operation */
-	AND_SHORT = 0x83,
+	IMMEDIATE = 0x81,    /* opcodes, and the reg fields that select the operation */
+	IMMEDIATE_SHORT = 0x83,
 	AND_FIELD = 4,
+	COMPARE_FIELD = 7,
 	NOT = 0xf7,
 	NOT_FIELD = 2,
 };
 
 /* Registers and flags that a probe saves, and where. */
 struct saved_state {
-	uint8_t pushed[EMIT_REGISTERS + 1];
-	uint8_t pushed_count;
-	uint8_t rax_in; /* the free register that holds rax; REG_NONE: rax is free, pushed or not
-			   saved */
-	bool flags;     /* the flags are saved: in rax, or pushed if pushes_flags */
+	uint8_t registers[EMIT_REGISTERS + 1];
+	uint8_t count;
+	bool in_vectors; /* they are saved in free vector registers, else pushed */
+	uint8_t rax_in;  /* the free register that holds rax; REG_NONE: rax is free, pushed or not
+			    saved */
+	bool flags;      /* the flags are saved: in rax, or pushed if pushes_flags */
 	bool pushes_flags;
 };
 
@@ -90,12 +92,39 @@ static bool has_flags(const struct emit_probe *p)
 	return regset_has(&p->free, REG_FLAGS) || need_flags(p);
 }
 
-/* Whether the result of an EMIT_XOR is used only by a test for zero right after it. */
+static bool tests_for_zero(const struct emit_op *op)
+{
+	return op->kind == EMIT_UNLESS_ZERO || op->kind == EMIT_IF_ZERO;
+}
+
+/* Whether the result of the operation is used only by a branch right after it, for which the flags
+ * are enough. */
 static bool is_only_tested(const struct emit_probe *p, uint32_t at)
 {
 	const struct emit_op *op = &p->ops[at], *next = op + 1;
-	return op->kind == EMIT_XOR && ops_are_together(p, at) && next->kind == EMIT_UNLESS_ZERO &&
-	       next->a == op->d && op->d < EMIT_VALUES && !ops_need(p, at + 1, op->d);
+	bool zero = op->kind == EMIT_XOR || op->kind == EMIT_LOW_BITS;
+	if (!zero && !(op->kind == EMIT_ADD && fits(op->imm) && op->imm != INT32_MIN))
+		return false;
+	return ops_are_together(p, at) && op_branches(next) && next->a == op->d &&
+	       (!zero || tests_for_zero(next)) && op->d < EMIT_VALUES &&
+	       !ops_need(p, at + 1, op->d);
+}
+
+/* Whether the operation becomes a comparison, which leaves no result. */
+static bool is_comparison(const struct emit_probe *p, uint32_t at)
+{
+	return p->ops[at].kind != EMIT_LOW_BITS && is_only_tested(p, at);
+}
+
+/* Whether only a comparison right after it needs what the operation loads: it can compare with
+ * memory. */
+static bool is_only_compared(const struct emit_probe *p, uint32_t at)
+{
+	const struct emit_op *op = &p->ops[at], *next = op + 1;
+	if (op->kind != EMIT_LOAD || op->d >= EMIT_VALUES || !ops_are_together(p, at) ||
+	    !is_comparison(p, at + 1) || (next->d != op->d && ops_need(p, at + 1, op->d)))
+		return false;
+	return next->kind == EMIT_ADD ? next->a == op->d : (next->a == op->d) != (next->b == op->d);
 }
 
 /* The values needed in registers. Counters are incremented in memory if the flags may change, and
@@ -103,9 +132,11 @@ static bool is_only_tested(const struct emit_probe *p, uint32_t at)
 static uint8_t values(const struct emit_probe *p, uint32_t at)
 {
 	const struct emit_op *op = &p->ops[at];
-	if ((op_counts(op) && has_flags(p)) || is_only_tested(p, at))
+	if (at && is_only_compared(p, at - 1))
+		return op_reads(op) & (uint8_t)~op_writes(op - 1);
+	if ((op_counts(op) && has_flags(p)) || is_comparison(p, at) || is_only_compared(p, at))
 		return op_reads(op);
-	return at && is_only_tested(p, at - 1) ? 0 : op_names(op);
+	return at && is_comparison(p, at - 1) ? 0 : op_names(op);
 }
 
 static const struct op_needs needs = {.values = values, .temporaries = temporaries};
@@ -121,9 +152,14 @@ static uint8_t take_register(struct op_writer *w, struct saved_state *k, uint64_
 	}
 	uint8_t reg = (uint8_t)__builtin_ctzll(*from);
 	if (from == others)
-		k->pushed[k->pushed_count++] = reg;
+		k->registers[k->count++] = reg;
 	*from &= *from - 1;
 	return reg;
+}
+
+static uint32_t free_vectors(const struct emit_probe *p)
+{
+	return p->free.vec & ~p->held.vec & 0xffff;
 }
 
 static struct saved_state choose_registers(struct op_writer *w)
@@ -141,24 +177,38 @@ static struct saved_state choose_registers(struct op_writer *w)
 	for (unsigned i = 0; i < EMIT_REGISTERS; i++)
 		w->reg[i] = wanted >> i & 1 ? take_register(w, &k, &unused, &others)
 					    : (uint8_t)REG_NONE;
-	if (!k.flags || k.pushes_flags || regset_has(&p->free, X64_RAX))
-		return k;
-	if (unused)
+	bool saves_rax = k.flags && !k.pushes_flags && !regset_has(&p->free, X64_RAX);
+	if (saves_rax && unused)
 		k.rax_in = take_register(w, &k, &unused, &others);
-	else
-		k.pushed[k.pushed_count++] = X64_RAX;
+	else if (saves_rax)
+		k.registers[k.count++] = X64_RAX;
+	k.in_vectors = !k.pushes_flags && __builtin_popcount(free_vectors(p)) >= k.count;
 	return k;
+}
+
+/* Saves or restores registers in vector registers, the last ones first, which programs use
+ * least. */
+static void keep_in_vectors(struct op_writer *w, const struct saved_state *k, uint8_t opcode)
+{
+	uint32_t vectors = free_vectors(w->p);
+	for (unsigned i = 0; i < k->count; i++) {
+		unsigned vector = 31 - (unsigned)__builtin_clz(vectors);
+		x64_vectors_form(w->e, opcode, vector, k->registers[i]);
+		vectors &= ~(UINT32_C(1) << vector);
+	}
 }
 
 /* lahf saves all flags except overflow, which seto saves in al as 0 or 1. Adding 0x7f to that
  * restores it. */
 static void save(struct op_writer *w, const struct saved_state *k)
 {
-	unsigned words = k->pushed_count + k->pushes_flags;
+	unsigned words = (k->in_vectors ? 0u : k->count) + k->pushes_flags;
 	if (words)
 		x64_move_stack(w->e, -X64_RED_ZONE);
-	for (unsigned i = 0; i < k->pushed_count; i++)
-		x64_push(w->e, k->pushed[i]);
+	if (k->in_vectors)
+		keep_in_vectors(w, k, X64_VECTOR_FROM_GENERAL);
+	for (unsigned i = 0; !k->in_vectors && i < k->count; i++)
+		x64_push(w->e, k->registers[i]);
 	if (k->pushes_flags)
 		x64_byte(w->e, X64_PUSH_FLAGS);
 	if (k->rax_in != REG_NONE)
@@ -176,8 +226,10 @@ static void restore(struct op_writer *w, const struct saved_state *k)
 		x64_registers_form(w->e, X64_LOAD, X64_RAX, k->rax_in);
 	if (k->pushes_flags)
 		x64_byte(w->e, X64_POP_FLAGS);
-	for (unsigned i = k->pushed_count; i-- > 0;)
-		x64_pop(w->e, k->pushed[i]);
+	if (k->in_vectors)
+		keep_in_vectors(w, k, X64_VECTOR_TO_GENERAL);
+	for (unsigned i = k->count; !k->in_vectors && i-- > 0;)
+		x64_pop(w->e, k->registers[i]);
 	if (w->pushed)
 		x64_move_stack(w->e, X64_RED_ZONE);
 }
@@ -214,7 +266,7 @@ static void find_area(struct op_writer *w, uint32_t at, unsigned d)
 	x64_byte(e, 0xc0u | (thread & 7));
 	move(e, d, thread);
 	shift(e, X64_SHIFT_RIGHT, d, 8);
-	x64_registers_form(e, AND, AND_FIELD, d);
+	x64_registers_form(e, IMMEDIATE, AND_FIELD, d);
 	x64_word(e, ((UINT32_C(1) << w->p->table_bits) - 1) << 4);
 	x64_registers_form(e, NOT, NOT_FIELD, thread);
 	x64_literal_form(e, X64_ADD, d, emit_literal(e, w->p->table, 0));
@@ -283,18 +335,48 @@ static void sub_shifted(struct op_writer *w, uint32_t at, unsigned d, unsigned a
 	}
 }
 
-static void exclusive_or(struct op_writer *w, uint32_t at, unsigned d, unsigned a, unsigned b)
+static void exclusive_or(struct emit *e, unsigned d, unsigned a, unsigned b)
 {
-	if (is_only_tested(w->p, at)) {
-		x64_registers_form(w->e, X64_COMPARE, a, b);
-	} else {
-		if (d != b)
-			move(w->e, d, a);
-		x64_registers_form(w->e, X64_XOR, d, d == b ? a : b);
-	}
+	if (d != b)
+		move(e, d, a);
+	x64_registers_form(e, X64_XOR, d, d == b ? a : b);
 }
 
-static void low_bits(struct emit *e, unsigned d, unsigned a, unsigned bits)
+static void immediate(struct emit *e, int64_t imm)
+{
+	if (imm == (int8_t)imm)
+		x64_byte(e, (uint8_t)imm);
+	else
+		x64_word(e, (uint32_t)imm);
+}
+
+/* Writes a comparison of a register or memory with what the reg field of the opcode names. */
+static void compare_with(struct op_writer *w, uint32_t at, uint8_t opcode, unsigned field,
+			 uint8_t a)
+{
+	const struct emit_op *from = &w->p->ops[at] - 1;
+	if (at && is_only_compared(w->p, at - 1))
+		x64_memory_form(w->e, opcode, field, reg_of(w, from->a), (int32_t)from->imm);
+	else
+		x64_registers_form(w->e, opcode, field, reg_of(w, a));
+}
+
+/* Compares what EMIT_XOR or EMIT_ADD would combine. */
+static void compare(struct op_writer *w, uint32_t at)
+{
+	const struct emit_op *op = &w->p->ops[at];
+	bool swap = at && is_only_compared(w->p, at - 1) && op->a == op[-1].d;
+	if (op->kind == EMIT_XOR) {
+		compare_with(w, at, X64_COMPARE, reg_of(w, swap ? op->b : op->a), op->b);
+		return;
+	}
+	bool is_short = -op->imm == (int8_t)-op->imm;
+	compare_with(w, at, is_short ? IMMEDIATE_SHORT : IMMEDIATE, COMPARE_FIELD, op->a);
+	immediate(w->e, -op->imm);
+}
+
+/* `tested`: only the zero flag is needed. */
+static void low_bits(struct emit *e, unsigned d, unsigned a, unsigned bits, bool tested)
 {
 	uint64_t mask = (UINT64_C(1) << bits) - 1;
 	if (bits == 0) {
@@ -304,14 +386,12 @@ static void low_bits(struct emit *e, unsigned d, unsigned a, unsigned bits)
 	} else if (bits > 31) {
 		move(e, d, a);
 		shift(e, X64_SHIFT_LEFT, d, 64 - bits);
-		shift(e, X64_SHIFT_RIGHT, d, 64 - bits);
+		if (!tested)
+			shift(e, X64_SHIFT_RIGHT, d, 64 - bits);
 	} else {
 		move(e, d, a);
-		x64_registers_form(e, mask > INT8_MAX ? AND : AND_SHORT, AND_FIELD, d);
-		if (mask > INT8_MAX)
-			x64_word(e, (uint32_t)mask);
-		else
-			x64_byte(e, (unsigned)mask);
+		x64_registers_form(e, mask > INT8_MAX ? IMMEDIATE : IMMEDIATE_SHORT, AND_FIELD, d);
+		immediate(e, (int64_t)mask);
 	}
 }
 
@@ -456,8 +536,8 @@ static void compute(struct op_writer *w, uint32_t at)
 		break;
 	case EMIT_ADD_SHIFTED: add_shifted(w, at, d, a, b); break;
 	case EMIT_SUB_SHIFTED: sub_shifted(w, at, d, a, b); break;
-	case EMIT_XOR: exclusive_or(w, at, d, a, b); break;
-	case EMIT_LOW_BITS: low_bits(e, d, a, op->imm & 63); break;
+	case EMIT_XOR: exclusive_or(e, d, a, b); break;
+	case EMIT_LOW_BITS: low_bits(e, d, a, op->imm & 63, is_only_tested(w->p, at)); break;
 	case EMIT_SHIFT_RIGHT:
 		move(e, d, a);
 		shift(e, X64_SHIFT_RIGHT, d, op->imm & 63);
@@ -474,6 +554,14 @@ static void compute(struct op_writer *w, uint32_t at)
 	}
 }
 
+static void write_one(struct op_writer *w, uint32_t at)
+{
+	if (is_comparison(w->p, at))
+		compare(w, at);
+	else if (!is_only_compared(w->p, at))
+		compute(w, at);
+}
+
 static void write_all(struct op_writer *w, uint32_t from, uint32_t end)
 {
 	w->tested = REG_NONE;
@@ -481,9 +569,12 @@ static void write_all(struct op_writer *w, uint32_t from, uint32_t end)
 		const struct emit_op *op = &w->p->ops[i];
 		switch (op->kind) {
 		case EMIT_UNLESS_ZERO: branch(w, X64_JNE32, op); break;
+		case EMIT_IF_ZERO: branch(w, X64_JE32, op); break;
 		case EMIT_UNLESS_NEGATIVE: branch(w, X64_JNS32, op); break;
 		case EMIT_IF_NEGATIVE: branch(w, X64_JS32, op); break;
-		default: compute(w, i); w->tested = sets_flags(op) ? op->d : REG_NONE;
+		default:
+			write_one(w, i);
+			w->tested = sets_flags(op) || is_comparison(w->p, i) ? op->d : REG_NONE;
 		}
 	}
 }
